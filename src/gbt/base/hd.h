@@ -1,0 +1,13 @@
+/* Functions that the C engine and the CUDA kernels share word by word: one truth for both devices. */
+#ifndef GBT_BASE_HD_H
+#define GBT_BASE_HD_H
+
+#if defined(__CUDACC__)
+#define GBT_FN __host__ __device__ static __forceinline__
+#elif defined(__GNUC__)
+#define GBT_FN static inline __attribute__((always_inline, unused))
+#else
+#define GBT_FN static inline
+#endif
+
+#endif

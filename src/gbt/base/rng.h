@@ -1,0 +1,58 @@
+/* Every random choice of the engine: a hash of what the choice is about, never a stream. The same row gets the same
+ * number on any thread, page, device or rank.
+ *
+ *   key  = gbt_key(seed, purpose, a, b)      once per tree, round or level
+ *   u32  = gbt_hash32(key, id)               per row or feature
+ */
+#ifndef GBT_BASE_RNG_H
+#define GBT_BASE_RNG_H
+
+#include <stdint.h>
+
+#include "hd.h"
+
+/* What a key is for; numbers are part of the model's definition and never change. */
+enum gbt_purpose {
+  GBT_FOR_ROUNDING = 1, /* stochastic rounding of gradients: a = round, b = class */
+  GBT_FOR_ROWS = 2,     /* row sampling: a = tree */
+  GBT_FOR_TREE_COLS = 3,
+  GBT_FOR_LEVEL_COLS = 4, /* a = tree, b = depth */
+  GBT_FOR_NODE_COLS = 5,  /* a = tree, b = node */
+  GBT_FOR_SPLIT = 6       /* holding out a validation part */
+};
+
+typedef struct gbt_key32 {
+  uint32_t k0, k1;
+} gbt_key32;
+
+/* Bijective 64-bit mixer: multiply-xorshift with odd constants (the SplitMix construction, Steele et al. 2014). */
+GBT_FN uint64_t gbt_mix64(uint64_t x) {
+  x += 0x9e3779b97f4a7c15u;
+  x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9u;
+  x = (x ^ (x >> 27)) * 0x94d049bb133111ebu;
+  return x ^ (x >> 31);
+}
+
+GBT_FN gbt_key32 gbt_key(uint64_t seed, uint64_t purpose, uint64_t a, uint64_t b) {
+  uint64_t x = gbt_mix64(seed ^ gbt_mix64(purpose));
+  x = gbt_mix64(x ^ a);
+  x = gbt_mix64(x ^ (b + 0x632be59bd9b4e019u));
+  gbt_key32 key = {(uint32_t)x, (uint32_t)(x >> 32)};
+  return key;
+}
+
+/* 32 random bits for item id. Only 32-bit multiplies, so that compilers vectorise it. Ids above 2^32 are folded in. */
+GBT_FN uint32_t gbt_hash32(gbt_key32 key, uint64_t id) {
+  uint32_t x = (uint32_t)id ^ key.k0;
+  x ^= (uint32_t)(id >> 32) * 0x85ebca77u;
+  x ^= x >> 16;
+  x *= 0x21f0aaadu;
+  x ^= x >> 15;
+  x += key.k1;
+  x *= 0xd35a2d97u;
+  x ^= x >> 15;
+  x *= 0x846ca68bu;
+  return x ^ (x >> 16);
+}
+
+#endif

@@ -1,0 +1,62 @@
+/* Status codes and the error record that every fallible engine function fills.
+ *
+ * Convention: `gbt_status f(..., gbt_error *err)`, err last, may be NULL. On failure outputs are NULL or
+ * untouched and nothing leaks. The message names the column, row or parameter that the *user* knows and says
+ * what to do; it is written where the fault is known, upper layers add nothing. */
+#ifndef GBT_BASE_STATUS_H
+#define GBT_BASE_STATUS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+typedef enum gbt_status {
+  GBT_OK = 0,
+  GBT_E_ARG,         /* a parameter is wrong: unknown, out of range, contradictory */
+  GBT_E_DATA,        /* the data are wrong: a column, a row, a label */
+  GBT_E_MEM,         /* memory ran out */
+  GBT_E_DEVICE,      /* a device is missing, lost or refuses */
+  GBT_E_FORMAT,      /* bytes that are no valid model or page */
+  GBT_E_IO,          /* a file cannot be read or written */
+  GBT_E_UNSUPPORTED, /* a combination that is not offered */
+  GBT_E_INTERNAL,    /* a broken invariant: a fault of ours */
+  GBT_CANCELLED      /* the caller's poll() asked to stop; what was finished before stays valid */
+} gbt_status;
+
+typedef struct gbt_error {
+  gbt_status code;
+  char msg[640];     /* UTF-8, one sentence or two, no trailing newline */
+  char subject[160]; /* the column, parameter or file that msg is about; "" when there is none */
+} gbt_error;
+
+#if defined(__GNUC__)
+#define GBT_PRINTF(fmt, args) __attribute__((format(printf, fmt, args)))
+#define GBT_MUST_CHECK __attribute__((warn_unused_result))
+#else
+#define GBT_PRINTF(fmt, args)
+#define GBT_MUST_CHECK
+#endif
+
+/* Fills err (when not NULL) and returns code, so that `return gbt_fail(err, GBT_E_ARG, ...)` reads well.
+ * Over-long texts are cut at a UTF-8 character boundary. */
+gbt_status gbt_fail(gbt_error *err, gbt_status code, const char *fmt, ...) GBT_PRINTF(3, 4);
+
+/* The same, and records what the message is about (copied; cut when too long). */
+gbt_status gbt_fail_on(gbt_error *err, gbt_status code, const char *subject, const char *fmt, ...) GBT_PRINTF(4, 5);
+
+/* "out of memory" with the number of bytes that were asked for. */
+gbt_status gbt_fail_mem(gbt_error *err, size_t bytes);
+
+#define GBT_TRY(expr)                                                                                                  \
+  do {                                                                                                                 \
+    gbt_status try_status_ = (expr);                                                                                   \
+    if (try_status_ != GBT_OK) return try_status_;                                                                     \
+  } while (0)
+
+/* For functions that own something: one label, one way out. Needs a local `gbt_status status`. */
+#define GBT_TRY_GOTO(expr, label)                                                                                      \
+  do {                                                                                                                 \
+    status = (expr);                                                                                                   \
+    if (status != GBT_OK) goto label;                                                                                  \
+  } while (0)
+
+#endif

@@ -1,0 +1,20 @@
+/* Early stopping on one watched series of metric values. */
+#ifndef GBT_BOOST_STOPPER_H
+#define GBT_BOOST_STOPPER_H
+
+#include <stdint.h>
+
+typedef struct gbt_stopper {
+  int64_t patience;   /* rounds without improvement before stopping; 0: never stop */
+  double min_delta;   /* an improvement must be larger than this (>= 0) */
+  int maximise;
+  int64_t best_round; /* 1-based; 0 before the first value */
+  double best;
+} gbt_stopper;
+
+void gbt_stopper_start(gbt_stopper *stopper, int64_t patience, double min_delta, int maximise);
+
+/* Takes the value after `round` (1-based). 1 = stop now. NaN never improves. */
+int gbt_stopper_see(gbt_stopper *stopper, int64_t round, double value);
+
+#endif

@@ -1,0 +1,93 @@
+/* The trainer: owns a backend, grows a forest round by round. One thread at a time.
+ *
+ *   new -> (run)* -> forest, scores, log -> free
+ *
+ * It shares the data sets it is given. The forest grows by whole rounds only: whatever stops a run, the forest holds
+ * the rounds finished so far. */
+#ifndef GBT_BOOST_TRAINER_H
+#define GBT_BOOST_TRAINER_H
+
+#include "../data/dataset.h"
+#include "../math/loss.h"
+#include "../params.h"
+#include "../tree/forest.h"
+#include "metric.h"
+
+typedef struct gbt_trainer gbt_trainer;
+
+#define GBT_MAX_VALID 16
+#define GBT_MAX_METRICS 16
+
+typedef struct gbt_trainer_spec {
+  gbt_params params;
+  gbt_loss loss;
+  int32_t n_outputs;                 /* softmax: classes, >= 2; else 1 (custom: >= 1) */
+  gbt_dataset *train;                /* label set; offset with n_offset == n_outputs or none */
+  gbt_dataset *valid[GBT_MAX_VALID]; /* made with train's cuts; label set */
+  int32_t n_valid;
+  gbt_metric metric[GBT_MAX_METRICS];
+  int32_t n_metrics;
+  int eval_train;                    /* evaluate the metrics on train as well; it comes first in the log */
+  /* constraints: borrowed for the call of gbt_trainer_new */
+  const int8_t *monotone;            /* n_features of -1, 0, 1; or NULL. Only 0 for categorical features */
+  const int32_t *interact_beg;       /* n_interact + 1 positions in interact_feat; or NULL */
+  const int32_t *interact_feat;      /* features that may meet on one path, set by set; a feature in no set meets none */
+  int32_t n_interact;
+  const double *feature_weight;      /* n_features >= 0, some > 0: chance of being drawn by colsample; or NULL */
+  /* going on from another model */
+  const gbt_forest_view *init;       /* trees to start with, same features and outputs; or NULL */
+  const double *init_score;          /* train rows x n_outputs, offset included: the scores of init on train */
+  const double *init_valid[GBT_MAX_VALID];
+  /* base scores; NULL: from the labels (0 with init_score or a custom loss) */
+  const double *base;                /* n_outputs */
+  /* stopping */
+  int64_t stop_rounds;               /* 0: never. watches the last metric of the last valid set (train without one) */
+  double stop_min_delta;
+  double max_seconds;                /* 0: no limit; looked at after every round, counted over all runs */
+} gbt_trainer_spec;
+
+/* GBT_E_ARG, GBT_E_DATA or GBT_E_UNSUPPORTED name what does not fit. */
+gbt_status gbt_trainer_new(gbt_ctx *ctx, const gbt_trainer_spec *spec, gbt_trainer **out, gbt_error *err) GBT_MUST_CHECK;
+void gbt_trainer_free(gbt_trainer *trainer); /* NULL allowed */
+
+typedef enum gbt_stop_reason {
+  GBT_RUN_DONE = 0,  /* all rounds asked for */
+  GBT_RUN_EARLY,     /* early stopping */
+  GBT_RUN_TIME       /* max_seconds */
+} gbt_stop_reason;
+
+/* Up to n_rounds more rounds. On GBT_CANCELLED and errors the rounds finished so far stay. With a custom loss,
+ * gbt_trainer_set_gradients must come before every run, and n_rounds must be 1. */
+gbt_status gbt_trainer_run(gbt_ctx *ctx, gbt_trainer *trainer, int64_t n_rounds, gbt_stop_reason *why,
+                           gbt_error *err) GBT_MUST_CHECK;
+
+/* Custom loss: g and h of the next round, train rows x n_outputs column by column, row weights NOT yet applied (the
+ * trainer multiplies them in). Finite; h >= 0. Copied. */
+gbt_status gbt_trainer_set_gradients(gbt_ctx *ctx, gbt_trainer *trainer, const double *g, const double *h,
+                                     gbt_error *err) GBT_MUST_CHECK;
+
+/* Raw scores of a data set: 0 = train, 1 + i = valid i; rows x n_outputs column by column, borrowed until the next call
+ * of run or free. */
+const double *gbt_trainer_scores(const gbt_trainer *trainer, int32_t which);
+int64_t gbt_trainer_n_rows(const gbt_trainer *trainer, int32_t which);
+
+/* The forest (borrowed until free or the next run) and the rounds in it, those of `init` not counted. */
+const gbt_forest *gbt_trainer_forest(const gbt_trainer *trainer);
+int64_t gbt_trainer_rounds(const gbt_trainer *trainer);
+int64_t gbt_trainer_best_round(const gbt_trainer *trainer); /* 0 when nothing is watched */
+
+/* The log: rounds x width doubles, row by row; column = data set (train first when evaluated), then metric. Borrowed. */
+const double *gbt_trainer_log(const gbt_trainer *trainer, int32_t *width);
+
+/* A host metric (computed outside from gbt_trainer_scores after a run of one round): the value the stopper should
+ * watch instead. *stop: 1 when training should end. */
+void gbt_trainer_watch(gbt_trainer *trainer, int maximise);
+gbt_status gbt_trainer_see(gbt_trainer *trainer, double value, int *stop, gbt_error *err) GBT_MUST_CHECK;
+
+/* The backend's name ("cpu") and, for measuring, seconds spent by phase since new: gradients, histograms, splits,
+ * partition, leaves, metrics. */
+const char *gbt_trainer_backend(const gbt_trainer *trainer);
+#define GBT_N_PHASES 6
+void gbt_trainer_seconds(const gbt_trainer *trainer, double out[GBT_N_PHASES]);
+
+#endif

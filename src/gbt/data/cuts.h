@@ -1,0 +1,51 @@
+/* Cuts: how every feature's values become bins. A pure function of each column's multiset of (value, weight): exact
+ * order statistics, never a sketch, so pages, threads and ranks cannot show in it.
+ *
+ *   numeric, ordinal   bins 0 .. n_bins-1;  bin b holds  cut[b-1] < x <= cut[b];  cut[n_bins-1] = +inf
+ *   categorical        bin i = level i of the schema: levels that occur, most frequent first, ties by first row
+ *   missing            code n_bins, in every feature; `has_missing` says whether training rows have it
+ *
+ * Numeric cuts (definition). v_1 < v_2 < ... the distinct values with positive weight, W their total weight.
+ *   up to max_bin distinct values: one bin each.
+ *   otherwise, with B = max_bin: values of weight >= 2 W / B are heavy; each is cut off from its neighbours on both
+ *   sides, H of them. The light rest (weight L) gets B - 2 H bins: its k-th cut, k = 1 .. B-2H-1, lies behind the
+ *   smallest light value with cumulative light weight >= k L / (B - 2 H). Equal cuts merge.
+ * A cut behind v_i lies midway between v_i and v_(i+1): v_i + (v_(i+1) - v_i) / 2, or v_i when that is not finite or
+ * not below v_(i+1). Weights enter as integers round(w * 2^k), k from the largest weight.
+ *
+ * At most max_bin bins and at most 65,535; levels beyond `max_levels` (the rarest) have no bin and count as missing. */
+#ifndef GBT_DATA_CUTS_H
+#define GBT_DATA_CUTS_H
+
+#include "table.h"
+
+#define GBT_MAX_BINS 65535
+
+typedef struct gbt_feature_cuts {
+  int32_t n_bins;       /* >= 1; value bins without the missing one */
+  int32_t has_missing;  /* training rows with a missing value exist */
+  int32_t zero_bin;     /* bin of the value 0 (of the missing code when absent entries are missing); -1 categorical */
+  const double *cut;    /* n_bins; NULL for categorical */
+  int64_t n_filled;     /* training rows outside zero_bin: tells dense from sparse storage */
+} gbt_feature_cuts;
+
+typedef struct gbt_cuts {
+  int refs;
+  gbt_mem mem;
+  gbt_schema *schema;        /* shared; categorical levels in bin order */
+  int32_t n_features;
+  gbt_feature_cuts *feat;    /* n_features */
+  int64_t n_rows;            /* of the table they came from */
+  int absent_missing;        /* as in the table */
+} gbt_cuts;
+
+/* weight: n_rows finite numbers >= 0, or NULL. max_bin in [2, 65535]. */
+gbt_status gbt_cuts_build(gbt_ctx *ctx, const gbt_table *table, const double *weight, int32_t max_bin, gbt_cuts **out,
+                          gbt_error *err) GBT_MUST_CHECK;
+gbt_cuts *gbt_cuts_ref(gbt_cuts *cuts);
+void gbt_cuts_unref(gbt_cuts *cuts); /* NULL allowed */
+
+/* The bin of a number: smallest b with x <= cut[b]; NaN gives n_bins. */
+int32_t gbt_cuts_bin(const gbt_feature_cuts *feat, double x);
+
+#endif

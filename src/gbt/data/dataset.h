@@ -1,0 +1,33 @@
+/* Rows ready for training or validation: cuts (shared), pages (owned), and what belongs to each row. */
+#ifndef GBT_DATA_DATASET_H
+#define GBT_DATA_DATASET_H
+
+#include "page.h"
+
+typedef struct gbt_dataset {
+  int refs;
+  gbt_mem mem;
+  gbt_cuts *cuts;        /* shared */
+  gbt_page_store *pages; /* owned */
+  int64_t n_rows;
+  double *label;         /* n_rows, owned; NULL until set */
+  double *weight;        /* n_rows, owned, or NULL for all 1 */
+  double *offset;        /* n_rows x n_offset, column by column, owned; NULL for none */
+  int32_t n_offset;      /* outputs the offset has */
+} gbt_dataset;
+
+typedef enum gbt_field { GBT_LABEL = 0, GBT_WEIGHT, GBT_OFFSET } gbt_field;
+
+/* cuts: shared (a reference is taken); NULL makes them from this table with max_bin (weights matter there: weight may
+ * be NULL). With cuts given (validation data) columns and levels are matched to them by text; unseen as stated. */
+gbt_status gbt_dataset_new(gbt_ctx *ctx, const gbt_table *table, gbt_cuts *cuts, const double *weight, int32_t max_bin,
+                           int32_t page_rows, gbt_unseen unseen, gbt_dataset **out, gbt_error *err) GBT_MUST_CHECK;
+
+/* Copies n numbers in. label: n_rows finite; weight: n_rows finite >= 0, not all zero; offset: n_rows * k finite.
+ * n = 0 clears. GBT_E_DATA names field and 1-based row. */
+gbt_status gbt_dataset_set(gbt_dataset *ds, gbt_field field, const double *x, int64_t n, gbt_error *err) GBT_MUST_CHECK;
+
+gbt_dataset *gbt_dataset_ref(gbt_dataset *ds);
+void gbt_dataset_unref(gbt_dataset *ds); /* NULL allowed */
+
+#endif

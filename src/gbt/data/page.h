@@ -1,0 +1,79 @@
+/* Binned rows. A page is a run of consecutive rows; all pages of a data set share one layout.
+ *
+ * Features are packed in groups. A dense group holds up to 16 features with up to 256 codes in bytes, or up to 8
+ * features with more codes in 16-bit words, so a row of a group is at most 16 bytes. Rows lie one after the other:
+ *
+ *   group 0                    group 1                group 2 (16 bit)
+ *   row 0: b b b b .. (16)     row 0: b b b (4)       row 0: w w (4 words)
+ *   row 1: b b b b .. (16)     row 1: b b b (4)       row 1: w w (4)
+ *   ...
+ *
+ * `width` (codes a row) is n_feats rounded up to 4; padding codes are 0. Features that are nearly always in their zero
+ * bin are sparse: per row a list of slots, ascending, of the codes *not* in the zero bin.
+ *
+ * A slot is the place of (feature, code) in a histogram: slot_beg[f] + code, code = n_bins for missing. Features of a
+ * group are consecutive slots ranges, each of odd length, so that equal bins of neighbouring features do not fall into
+ * the same cache set. Every group ends with one dummy slot for its padding codes. Sparse features come last.
+ */
+#ifndef GBT_DATA_PAGE_H
+#define GBT_DATA_PAGE_H
+
+#include "cuts.h"
+
+#define GBT_GROUP_MAX 16
+
+typedef struct gbt_group {
+  int32_t n_feats;                /* 1 .. 16, or 1 .. 8 with wide codes */
+  int32_t width;                  /* codes a row: 4, 8, 12 or 16; wide: 4 or 8 */
+  int32_t wide;                   /* 0: uint8_t codes, 1: uint16_t */
+  int32_t feat[GBT_GROUP_MAX];    /* the features */
+  uint32_t slot_beg;              /* first slot of the group */
+  uint32_t n_slots;               /* of the group, the dummy included */
+  uint32_t offset[GBT_GROUP_MAX]; /* width entries: first slot of code k, relative to slot_beg; padding: the dummy */
+} gbt_group;
+
+/* Where one feature is. */
+typedef struct gbt_place {
+  int32_t group;    /* -1: sparse */
+  int32_t pos;      /* position in the group */
+  uint32_t slot_beg;
+  uint32_t n_slots; /* n_bins + 1: the missing code included */
+} gbt_place;
+
+typedef struct gbt_layout {
+  int32_t n_features, n_groups, n_sparse;
+  gbt_group *group;      /* n_groups */
+  gbt_place *place;      /* n_features */
+  int32_t *sparse_feat;  /* n_sparse: features in slot order */
+  uint32_t sparse_slot;  /* first slot of the sparse part */
+  uint32_t n_slots;      /* all */
+} gbt_layout;
+
+typedef struct gbt_page {
+  int64_t row_beg;         /* first row, global */
+  int32_t n_rows;
+  void **group;            /* n_groups: uint8_t or uint16_t [n_rows][width], 64-byte aligned */
+  uint32_t *sparse_beg;    /* n_rows + 1 into sparse_slot; NULL when the layout has no sparse features */
+  uint32_t *sparse_slots;  /* ascending within a row */
+} gbt_page;
+
+/* The code (bin, or n_bins for missing) of feature f in row r of the page. */
+int32_t gbt_page_code(const gbt_layout *layout, const gbt_cuts *cuts, const gbt_page *page, int32_t r, int32_t f);
+
+/* Where pages live. Built once, then read only. In memory here; the disk store comes with the same face. */
+typedef struct gbt_page_store {
+  gbt_mem mem;
+  gbt_layout layout;
+  int64_t n_rows;
+  int32_t page_rows;  /* rows of every page but the last */
+  int32_t n_pages;
+  gbt_page *page;     /* n_pages, resident */
+  size_t bytes;       /* of all pages */
+} gbt_page_store;
+
+/* Bins a table. page_rows = 0 means the default (131,072). The binding must have been made against cuts->schema. */
+gbt_status gbt_pages_build(gbt_ctx *ctx, const gbt_binding *binding, const gbt_cuts *cuts, int32_t page_rows,
+                           gbt_page_store **out, gbt_error *err) GBT_MUST_CHECK;
+void gbt_page_store_free(gbt_page_store *store); /* NULL allowed */
+
+#endif

@@ -1,0 +1,74 @@
+/* The host's columns as they lie in its memory: borrowed, never copied, read only.
+ *
+ * Meaning of values
+ *   F64        NaN (NA too) is missing; -Inf and Inf are ordinary extreme numbers
+ *   I32        INT32_MIN is missing (R's integer and logical)
+ *   I64        INT64_MIN is missing (bit64's integer64); converted to double, exact up to 2^53
+ *   CODES      1-based level codes (R's factor); INT32_MIN or 0 is missing; code c is the text levels[c - 1];
+ *              a NULL text in levels is missing as well
+ * A sparse column holds its entries only; absent rows are 0, or missing when table->absent_missing is set.
+ * Entries are sorted by row, no row twice. */
+#ifndef GBT_DATA_TABLE_H
+#define GBT_DATA_TABLE_H
+
+#include "../base/ctx.h"
+#include "../base/schema.h"
+
+typedef enum gbt_storage { GBT_F64 = 0, GBT_I32, GBT_I64, GBT_CODES } gbt_storage;
+
+typedef enum gbt_unseen {
+  GBT_UNSEEN_PRIOR = 0, /* goes where most training rows went */
+  GBT_UNSEEN_MISSING,   /* is taken for a missing value */
+  GBT_UNSEEN_ERROR      /* GBT_E_DATA naming column, row and level */
+} gbt_unseen;
+
+typedef struct gbt_column {
+  const char *name;
+  const char *tag;            /* see gbt_feature.tag */
+  gbt_feature_type type;      /* CODES: categorical or ordinal; others: numeric */
+  gbt_storage storage;
+  const void *values;         /* dense: n_rows. sparse: n_entries, or NULL when every entry is 1 (then storage F64) */
+  const int32_t *rows;        /* NULL for dense; else 0-based rows of the entries */
+  int64_t n_entries;          /* sparse only */
+  int32_t n_levels;           /* CODES only */
+  const char *const *levels;  /* CODES only */
+} gbt_column;
+
+typedef struct gbt_table {
+  int64_t n_rows;
+  int32_t n_cols;
+  const gbt_column *cols;
+  int absent_missing; /* sparse: absent entries are missing instead of zero */
+} gbt_table;
+
+/* Checks what the rest relies on: n_rows in [0, 2^32 - 2], sorted in-range sparse rows, codes within their levels.
+ * GBT_E_DATA names the column (and 1-based row). */
+gbt_status gbt_table_check(gbt_ctx *ctx, const gbt_table *table, gbt_error *err) GBT_MUST_CHECK;
+
+/* A table bound to a schema: column of every feature, and for every feature with levels a map from the table's codes to
+ * the schema's levels by text. */
+typedef struct gbt_binding {
+  gbt_mem mem;
+  const gbt_table *table;    /* borrowed */
+  const gbt_schema *schema;  /* borrowed */
+  int32_t *col;              /* n_features: index into table->cols */
+  int32_t **code_map;        /* n_features: NULL, or [n_levels + 1]: by code; level index, -1 unseen, -2 missing */
+  gbt_unseen unseen;
+} gbt_binding;
+
+/* Columns are matched by name, in any order; columns the schema does not know are ignored. GBT_E_DATA: lists missing
+ * columns; a factor where a number is expected, or the other way round (logical, integer, double may stand for each
+ * other; a CODES column may stand for either kind of factor). With GBT_UNSEEN_ERROR an unseen level *that occurs in a
+ * row* fails, naming column, level and 1-based row. */
+gbt_status gbt_binding_new(gbt_ctx *ctx, const gbt_table *table, const gbt_schema *schema, gbt_unseen unseen,
+                           gbt_binding **out, gbt_error *err) GBT_MUST_CHECK;
+void gbt_binding_free(gbt_binding *binding); /* NULL allowed */
+
+/* Reads rows [beg, beg + n) of `n_feats` features into out, row by row: out[r * stride + k] is feature feats[k] of row
+ * beg + r. Numbers as doubles; missing = NaN; levels as their schema index, unseen = -1 (or NaN, by `unseen`).
+ * cursor: n_feats int64, one set per reading thread; zero it before the first call and read ascending rows, so that
+ * sparse columns need no search (any order is right, only slower). */
+void gbt_binding_read(const gbt_binding *binding, int64_t beg, int32_t n, const int32_t *feats, int32_t n_feats,
+                      int64_t *cursor, double *out, int64_t stride);
+
+#endif

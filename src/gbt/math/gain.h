@@ -1,0 +1,49 @@
+/* Leaf weights and split gains of the regularised second-order objective (Chen and Guestrin 2016, section 2.2,
+ * equations 5 to 7), with L1 as soft threshold and max_delta_step as a clip. Gains are twice equation 7 without gamma,
+ * as in XGBoost, so that gamma has the meaning users know. One expression order for all devices. */
+#ifndef GBT_MATH_GAIN_H
+#define GBT_MATH_GAIN_H
+
+#include "../base/hd.h"
+
+typedef struct gbt_reg {
+  double lambda, alpha;
+  double max_delta_step; /* 0: no limit */
+} gbt_reg;
+
+/* A node's weight must stay in [lo, hi]: monotone constraints of its ancestors. -inf, +inf when free. */
+typedef struct gbt_bounds {
+  double lo, hi;
+} gbt_bounds;
+
+GBT_FN double gbt_soft_threshold(double g, double alpha) {
+  return g > alpha ? g - alpha : (g < -alpha ? g + alpha : 0.0);
+}
+
+/* The best weight of a node with sums g and h. */
+GBT_FN double gbt_weight(double g, double h, gbt_reg reg, gbt_bounds b) {
+  double d = h + reg.lambda;
+  if (!(d > 0.0)) return b.lo > 0.0 ? b.lo : (b.hi < 0.0 ? b.hi : 0.0);
+  double w = -gbt_soft_threshold(g, reg.alpha) / d;
+  if (reg.max_delta_step > 0.0) {
+    w = w > reg.max_delta_step ? reg.max_delta_step : w;
+    w = w < -reg.max_delta_step ? -reg.max_delta_step : w;
+  }
+  w = w < b.lo ? b.lo : w;
+  return w > b.hi ? b.hi : w;
+}
+
+/* What a node contributes to the gain at its best weight when nothing clips it: T(g)^2 / (h + lambda). */
+GBT_FN double gbt_score(double g, double h, double lambda, double alpha) {
+  double d = h + lambda;
+  double t = gbt_soft_threshold(g, alpha);
+  return d > 0.0 ? (t * t) / d : 0.0;
+}
+
+/* The same at a given weight: -(2 g w + (h + lambda) w^2 + 2 alpha |w|). */
+GBT_FN double gbt_score_at(double g, double h, double w, gbt_reg reg) {
+  double a = w < 0.0 ? -w : w;
+  return -(2.0 * g * w + (h + reg.lambda) * (w * w) + 2.0 * reg.alpha * a);
+}
+
+#endif

@@ -1,0 +1,31 @@
+/* Predictions from a forest (in memory or in a model's bytes) for the rows of a bound table. */
+#ifndef GBT_MODEL_PREDICT_H
+#define GBT_MODEL_PREDICT_H
+
+#include "../data/table.h"
+#include "../math/loss.h"
+#include "../tree/forest.h"
+
+typedef struct gbt_tree_range {
+  uint64_t beg, end; /* trees, half-open */
+} gbt_tree_range;
+
+/* Raw scores: out[k * n_rows + row] = base[k] + offset + sum of leaf values, added in tree order (the order of
+ * training, so training rows get the very bits of the trainer's scores). offset: n_rows x n_outputs column by column,
+ * or NULL. */
+gbt_status gbt_predict_scores(gbt_ctx *ctx, const gbt_forest_view *forest, const gbt_binding *binding,
+                              gbt_tree_range trees, const double *offset, double *out, gbt_error *err) GBT_MUST_CHECK;
+
+/* Leaf index: out[j * n_rows + row] = node number of the leaf (0 = root) that the row reaches in tree trees.beg + j. */
+gbt_status gbt_predict_leaves(gbt_ctx *ctx, const gbt_forest_view *forest, const gbt_binding *binding,
+                              gbt_tree_range trees, int32_t *out, gbt_error *err) GBT_MUST_CHECK;
+
+/* Scores to responses in place: probability, softmax probabilities, mean. x: n_rows x n_outputs column by column. */
+gbt_status gbt_predict_response(gbt_ctx *ctx, gbt_loss loss, int64_t n_rows, int32_t n_outputs, double *x,
+                                gbt_error *err) GBT_MUST_CHECK;
+
+/* Importance of every feature over a range of trees. Each array: n_features, overwritten. gain and cover are sums
+ * (divide by splits for means). */
+void gbt_importance(const gbt_forest_view *forest, gbt_tree_range trees, double *gain, double *cover, double *splits);
+
+#endif

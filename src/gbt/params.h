@@ -1,0 +1,46 @@
+/* Training parameters: a plain struct made from params.def, with defaults, checks and access by name. */
+#ifndef GBT_PARAMS_H
+#define GBT_PARAMS_H
+
+#include "base/status.h"
+
+enum { GBT_DEPTHWISE = 0, GBT_LOSSGUIDE = 1 };
+enum { GBT_GRAD_AUTO = 0, GBT_GRAD_16 = 1, GBT_GRAD_32 = 2 };
+
+typedef struct gbt_params {
+#define GBT_REAL(name, def, low, high, open_low, open_high, text) double name;
+#define GBT_INT(name, def, low, high, text) int64_t name;
+#define GBT_ENUM(name, def, choices, text) int name;
+#include "params.def"
+#undef GBT_REAL
+#undef GBT_INT
+#undef GBT_ENUM
+} gbt_params;
+
+typedef enum gbt_param_kind { GBT_PARAM_REAL, GBT_PARAM_INT, GBT_PARAM_ENUM } gbt_param_kind;
+
+typedef struct gbt_param_info {
+  const char *name;
+  gbt_param_kind kind;
+  double def, low, high;     /* enum: low 0, high number of choices - 1 */
+  int open_low, open_high;   /* the bound itself is not allowed */
+  const char *choices;       /* enum: "a|b|c"; else NULL */
+  const char *text;
+} gbt_param_info;
+
+/* n_params entries, static. */
+const gbt_param_info *gbt_params_table(int *n_params);
+
+gbt_params gbt_params_default(void);
+
+/* Sets one by name. Enums by position. GBT_E_ARG names the parameter, the value and the range; integers must be whole. */
+gbt_status gbt_params_set(gbt_params *params, const char *name, double value, gbt_error *err) GBT_MUST_CHECK;
+
+/* The value as double (enums: position); NaN for an unknown name. */
+double gbt_params_get(const gbt_params *params, const char *name);
+
+/* Ranges again (a struct may be filled by hand) and what must hold between parameters: depthwise growth needs
+ * max_depth or max_leaves; lossguide as well. */
+gbt_status gbt_params_check(const gbt_params *params, gbt_error *err) GBT_MUST_CHECK;
+
+#endif
