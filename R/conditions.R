@@ -1,0 +1,166 @@
+# Errors and warnings. Every one that gbt raises has a class of its own and shows the call that the user wrote.
+#
+#   gbt_error_<kind> > gbt_error > error > condition          kind: see error_kinds
+#   gbt_warning_<kind> > gbt_warning > warning > condition
+#   gbt_interrupt > interrupt > condition                     Ctrl-C inside the engine
+#
+# Fields of an error: message, call, kind, subject (the parameter, column or file that it is about, NA when there is
+# none), and the same again under a telling name: parameter, column or path.
+
+error_kinds <- c("argument", "data", "memory", "device", "format", "io", "unsupported", "internal")
+
+# What `subject` is in an error of each kind.
+subject_field <- c(argument = "parameter", unsupported = "parameter", data = "column", format = "path", io = "path")
+
+gbt_error <- function(kind, message, subject = NULL, call = user_call()) {
+  subject <- if (length(subject) == 1L && !is.na(subject) && nzchar(subject)) as.character(subject) else NA_character_
+  cond <- list(message = message, call = call, kind = kind, subject = subject)
+  if (kind %in% names(subject_field)) cond[[subject_field[[kind]]]] <- subject
+  structure(class = c(paste0("gbt_error_", kind), "gbt_error", "error", "condition"), cond)
+}
+
+# A parameter is wrong. `msg` names it itself: "`eta` must be ...".
+stop_argument <- function(msg, parameter = NULL) stop(gbt_error("argument", msg, parameter))
+
+# The data are wrong: a column, a row, a response.
+stop_data <- function(msg, column = NULL) stop(gbt_error("data", msg, column))
+
+# A combination that is not offered.
+stop_unsupported <- function(msg, parameter = NULL) stop(gbt_error("unsupported", msg, parameter))
+
+# Bytes that are no model; a file that cannot be read or written.
+stop_format <- function(msg, path = NULL) stop(gbt_error("format", msg, path))
+stop_io <- function(msg, path = NULL) stop(gbt_error("io", msg, path))
+
+warn_gbt <- function(kind, msg, ...) {
+  warning(structure(
+    class = c(paste0("gbt_warning_", kind), "gbt_warning", "warning", "condition"),
+    list(message = msg, call = user_call(), kind = kind, ...)
+  ))
+}
+
+# Called from C (r_error.c) and from nowhere else: a failure inside the engine.
+raise_engine <- function(kind, message, subject) {
+  stop(gbt_error(kind, message, subject))
+}
+
+# Ctrl-C, once the engine has let go of everything. `...` are fields of the condition, such as the model so far. Never
+# returns: without a handler R goes back to the prompt, as after any interrupt.
+raise_interrupt <- function(message = "interrupted", ...) {
+  cond <- structure(
+    class = c("gbt_interrupt", "interrupt", "condition"),
+    list(message = message, call = user_call(), ...)
+  )
+  signalCondition(cond)
+  invokeRestart("abort")
+}
+
+# The call of the user's that led here: the outermost frame of this package, seen from the innermost without crossing
+# anybody else's function. (So predict() in a user's callback inside gbt_train() is to blame for its own errors.)
+user_call <- function() {
+  home <- topenv()
+  found <- NULL
+  for (i in rev(seq_len(sys.nframe()))) {
+    where <- environment(sys.function(i))
+    if (is.null(where)) next
+    where <- topenv(where)
+    if (identical(where, home)) {
+      found <- sys.call(i)
+    } else if (!is.null(found) && !identical(where, .BaseNamespaceEnv) && !identical(where, baseenv())) {
+      break
+    }
+  }
+  tidy_call(found, home)
+}
+
+# do.call() puts whole data sets into calls; printing one would take forever. They become <data.frame>.
+tidy_call <- function(call, home = topenv()) {
+  if (!is.call(call)) return(call)
+  head <- call[[1L]]
+  if (is.function(head)) {
+    name <- "FUN"
+    for (candidate in ls(home)) {
+      if (identical(home[[candidate]], head)) name <- candidate
+    }
+    call[[1L]] <- as.name(name)
+  }
+  parts <- as.list(call)
+  for (i in seq_along(parts)[-1L]) {
+    part <- parts[[i]]
+    if (missing(part) || is.language(part) || is.null(part) || (is.atomic(part) && length(part) <= 10L)) next
+    parts[[i]] <- as.name(paste0("<", class(part)[1L], ">"))
+  }
+  as.call(parts)
+}
+
+# The choices that `x` was probably meant to be, best first, at most two; case and punctuation do not count.
+nearest_name <- function(x, choices) {
+  if (length(choices) == 0L || length(x) != 1L || is.na(x) || !nzchar(x)) return(character(0))
+  plain <- function(s) gsub("[^a-z0-9]", "", tolower(s))
+  far <- drop(utils::adist(plain(x), plain(choices)))
+  part <- nchar(plain(x)) >= 3L & (startsWith(plain(choices), plain(x)) | endsWith(plain(choices), plain(x)))
+  far[part] <- pmin(far[part], 1)
+  allowed <- max(1, floor(nchar(x) / 3))
+  near <- order(far)
+  near <- near[far[near] <= allowed & far[near] <= min(far) + 0]
+  choices[utils::head(near, 2L)]
+}
+
+# "; did you mean `eta`?" or "".
+suggest <- function(x, choices) {
+  near <- nearest_name(x, choices)
+  if (length(near) == 0L) return("")
+  paste0("; did you mean ", paste0("`", near, "`", collapse = " or "), "?")
+}
+
+# "`a`, `b`, `c` and 7 more"
+enumerate <- function(x, most = 10L, quote = "`") {
+  shown <- paste0(quote, utils::head(x, most), quote)
+  more <- length(x) - length(shown)
+  text <- paste(shown, collapse = ", ")
+  if (more > 0L) text <- paste0(text, " and ", more, " more")
+  text
+}
+
+# One of a few texts, with a suggestion. NULL takes the first.
+match_choice <- function(x, choices, parameter) {
+  if (is.null(x) || identical(x, choices)) return(choices[1L])
+  if (!is.character(x) || length(x) != 1L || is.na(x)) {
+    stop_argument(sprintf("`%s` must be one of %s", parameter, enumerate(choices, 20L, "\"")), parameter)
+  }
+  hit <- match(x, choices)
+  if (is.na(hit)) {
+    stop_argument(sprintf("`%s` must be one of %s, not \"%s\"%s", parameter, enumerate(choices, 20L, "\""), x,
+                          suggest(x, choices)), parameter)
+  }
+  choices[hit]
+}
+
+# One whole number within [low, high], as an integer (or a double when it does not fit one).
+check_whole <- function(x, parameter, low = -Inf, high = Inf) {
+  ok <- is.numeric(x) && length(x) == 1L && !is.na(x) && x == floor(x) && x >= low && x <= high
+  if (!ok) {
+    range <- if (is.finite(high)) sprintf(" from %.0f to %.0f", low, high) else sprintf(" of at least %.0f", low)
+    stop_argument(sprintf("`%s` must be one whole number%s", parameter, range), parameter)
+  }
+  if (abs(x) <= .Machine$integer.max) as.integer(x) else as.double(x)
+}
+
+# TRUE or FALSE.
+check_flag <- function(x, parameter) {
+  if (!is.logical(x) || length(x) != 1L || is.na(x)) {
+    stop_argument(sprintf("`%s` must be TRUE or FALSE", parameter), parameter)
+  }
+  x
+}
+
+# `...` that a method does not know: an error with a suggestion, never silence.
+check_no_dots <- function(dots, known) {
+  if (length(dots) == 0L) return(invisible())
+  given <- names(dots)
+  if (is.null(given)) given <- rep("", length(dots))
+  if (any(given == "")) {
+    stop_argument("an argument without a name was given where only named ones are possible")
+  }
+  stop_argument(sprintf("unknown argument `%s`%s", given[1L], suggest(given[1L], known)), given[1L])
+}

@@ -1,0 +1,278 @@
+# Any x -> a frame: the description of columns as they lie in memory, which r_table.c turns into the engine's table.
+# Nothing is copied but what has to be (texts to codes, POSIXlt, other units of time).
+#
+# A frame is a list:
+#   n_rows           double
+#   names            chr, UTF-8, unique
+#   tag              chr, one per column: the class to remember ("double", "Date", "difftime:days", "factor", ...)
+#   type             int: 0 numeric, 1 categorical, 2 ordinal
+#   storage          int: 0 double, 1 integer (logical too), 2 integer64, 3 codes of levels
+#   values           list of vectors, one per column;    or
+#   matrix           a whole matrix, column after column; or
+#   p, i, x          a sparse matrix by columns; x is NULL when every entry is 1
+#   levels           list of chr, NULL where a column has none; NULL for matrices
+#   absent_missing   lgl: absent entries of a sparse matrix are missing instead of zero
+
+type_codes <- c(numeric = 0L, categorical = 1L, ordinal = 2L)
+
+encode_x <- function(x, sparse_zero = c("value", "missing")) {
+  sparse_zero <- match_choice(sparse_zero, c("value", "missing"), "sparse_zero")
+  if (inherits(x, "ArrowTabular")) x <- as.data.frame(x)
+  if (is.data.frame(x)) return(encode_data_frame(x))
+  if (is.matrix(x)) return(encode_matrix(x))
+  if (isS4(x) && methods::is(x, "Matrix")) return(encode_sparse(x, sparse_zero))
+  hint <- if (is.list(x)) {
+    "turn it into a data frame first: as.data.frame(x)"
+  } else if (is.atomic(x) && is.null(dim(x))) {
+    "one row is matrix(x, nrow = 1), one column is data.frame(x = x)"
+  } else {
+    "turn it into a data frame or a matrix first"
+  }
+  stop_data(sprintf("data must be a data frame, a matrix or a sparse matrix, not %s; %s", describe(x), hint))
+}
+
+# "a list", "a numeric vector", ... for messages.
+describe <- function(x) {
+  if (is.null(x)) return("NULL")
+  if (is.object(x)) return(paste0("an object of class \"", class(x)[1L], "\""))
+  if (is.function(x)) return("a function")
+  if (is.list(x)) return("a list")
+  if (length(dim(x)) > 2L) return("an array")
+  paste(if (is.integer(x)) "an" else "a", if (is.double(x)) "numeric" else typeof(x), "vector")
+}
+
+# Names of columns ------------------------------------------------------------------------------------------------
+
+# Checked and in UTF-8. A matrix may have none: f1, f2, ...
+feature_names <- function(names, n) {
+  if (is.null(names)) return(if (n > 0L) paste0("f", seq_len(n)) else character(0))
+  names <- as_utf8(names, "a column name")
+  empty <- is.na(names) | names == ""
+  if (any(empty)) {
+    stop_data(sprintf("every column needs a name; without one: column %s", enumerate(which(empty), quote = "")))
+  }
+  if (anyDuplicated(names)) {
+    twice <- unique(names[duplicated(names)])
+    stop_data(sprintf("column names must be unique; more than once: %s", enumerate(twice)), twice[1L])
+  }
+  names
+}
+
+# To UTF-8. Texts that are not valid in their encoding are an error, as they could never be matched again. Where the
+# locale has no encoding of its own (LC_ALL=C), bytes of unknown origin are taken for UTF-8.
+as_utf8 <- function(text, what, column = NULL) {
+  text <- as.character(text)
+  locale <- l10n_info()
+  if (!locale[["UTF-8"]] && !locale[["Latin-1"]] && !locale[["MBCS"]]) {
+    unknown <- Encoding(text) == "unknown"
+    if (any(unknown)) Encoding(text)[unknown] <- "UTF-8"
+  }
+  text <- enc2utf8(text)
+  bad <- !validUTF8(text) | Encoding(text) == "bytes"
+  if (any(bad, na.rm = TRUE)) {
+    stop_data(sprintf("%s is not valid text in its encoding: \"%s\"; repair it with iconv()", what,
+                      iconv(text[which(bad)[1L]], "latin1", "ASCII", sub = "byte")), column)
+  }
+  text
+}
+
+# Data frames -----------------------------------------------------------------------------------------------------
+
+encode_data_frame <- function(x) {
+  n_cols <- length(x)
+  if (n_cols == 0L) stop_data("data have no columns")
+  n_rows <- .row_names_info(x, 2L)
+  names <- feature_names(names(x), n_cols)
+  tag <- character(n_cols)
+  type <- storage <- integer(n_cols)
+  values <- levels <- vector("list", n_cols)
+  for (j in seq_len(n_cols)) {
+    column <- .subset2(x, j)
+    if (!is.object(column) && is.double(column) && is.null(dim(column))) {
+      tag[j] <- "double" # the common case first: frames can have very many columns
+      values[[j]] <- column
+    } else {
+      e <- encode_column(column, names[j])
+      tag[j] <- e$tag
+      type[j] <- e$type
+      storage[j] <- e$storage
+      values[[j]] <- e$values
+      if (!is.null(e$levels)) levels[[j]] <- e$levels
+    }
+    if (length(values[[j]]) != n_rows) {
+      stop_data(sprintf("column `%s` has %d values, but the data frame has %d rows", names[j], length(values[[j]]),
+                        n_rows), names[j])
+    }
+  }
+  list(n_rows = as.double(n_rows), names = names, tag = tag, type = type, storage = storage, values = values,
+       levels = levels, absent_missing = FALSE)
+}
+
+encode_column <- function(v, name) {
+  refuse <- function(what, hint) stop_data(sprintf("column `%s` is %s; %s", name, what, hint), name)
+  if (inherits(v, "POSIXlt")) v <- as.POSIXct(v)
+  if (is.data.frame(v)) refuse("a data frame", "make its columns columns of the outer data frame")
+  if (is.list(v)) refuse("a list", "give numbers, factors, texts or times")
+  if (length(dim(v)) > 1L) {
+    if (length(dim(v)) > 2L || ncol(v) != 1L) {
+      refuse(sprintf("a matrix of %d columns", ncol(v)), "make each of them a column of its own")
+    }
+    dim(v) <- NULL
+  }
+  if (is.factor(v)) {
+    if (typeof(v) != "integer") refuse("a broken factor (its codes are no integers)", "make it anew with factor()")
+    texts <- as_utf8(levels(v), sprintf("a level of column `%s`", name), name)
+    ordered <- is.ordered(v)
+    return(list(tag = if (ordered) "ordered" else "factor", type = if (ordered) 2L else 1L, storage = 3L, values = v,
+                levels = texts))
+  }
+  if (is.character(v)) return(encode_texts(v, name))
+  if (inherits(v, "integer64")) {
+    if (typeof(v) != "double") refuse("a broken integer64", "make it anew with bit64::as.integer64()")
+    return(list(tag = "integer64", type = 0L, storage = 2L, values = v))
+  }
+  storage <- switch(typeof(v), double = 0L, integer = , logical = 1L, NA_integer_)
+  if (is.na(storage)) refuse(sprintf("of type %s", typeof(v)), "give numbers, factors, texts or times")
+  list(tag = number_tag(v), type = 0L, storage = storage, values = v)
+}
+
+# What a column of numbers means.
+number_tag <- function(v) {
+  if (inherits(v, "Date")) {
+    "Date"
+  } else if (inherits(v, "POSIXct")) {
+    "POSIXct"
+  } else if (inherits(v, "difftime")) {
+    paste0("difftime:", attr(v, "units"))
+  } else {
+    typeof(v)
+  }
+}
+
+# Texts are a factor whose levels are the texts that occur, in order of appearance; NA is missing.
+encode_texts <- function(v, name) {
+  texts <- unique(v)
+  texts <- texts[!is.na(texts)]
+  codes <- match(v, texts)
+  list(tag = "character", type = 1L, storage = 3L, values = codes,
+       levels = as_utf8(texts, sprintf("a text of column `%s`", name), name))
+}
+
+# Matrices --------------------------------------------------------------------------------------------------------
+
+encode_matrix <- function(x) {
+  storage <- if (inherits(x, "integer64")) 2L else switch(typeof(x), double = 0L, integer = , logical = 1L, NA_integer_)
+  if (is.na(storage)) {
+    stop_data(sprintf("a matrix must hold numbers, not %s; as.data.frame(x) keeps texts and factors", typeof(x)))
+  }
+  n_cols <- ncol(x)
+  if (n_cols == 0L) stop_data("data have no columns")
+  tag <- if (storage == 2L) "integer64" else typeof(x)
+  list(n_rows = as.double(nrow(x)), names = feature_names(colnames(x), n_cols), tag = rep(tag, n_cols),
+       type = integer(n_cols), storage = rep(storage, n_cols), matrix = x, levels = NULL, absent_missing = FALSE)
+}
+
+encode_sparse <- function(x, sparse_zero) {
+  if (!inherits(x, c("dgCMatrix", "lgCMatrix", "ngCMatrix"))) {
+    if (!requireNamespace("Matrix", quietly = TRUE)) {
+      stop_data(sprintf("a matrix of class \"%s\" needs the package Matrix; please install it", class(x)[1L]))
+    }
+    if (methods::is(x, "denseMatrix")) return(encode_matrix(methods::as(x, "matrix")))
+    # triangular, symmetric, diagonal and permutation matrices leave out entries that they have; triplets may be doubled
+    x <- methods::as(methods::as(x, "generalMatrix"), "CsparseMatrix")
+  }
+  n_cols <- x@Dim[2L]
+  if (n_cols == 0L) stop_data("data have no columns")
+  pattern <- inherits(x, "ngCMatrix")
+  storage <- if (inherits(x, "lgCMatrix")) 1L else 0L
+  list(n_rows = as.double(x@Dim[1L]), names = feature_names(x@Dimnames[[2L]], n_cols),
+       tag = rep(if (storage == 1L) "logical" else "double", n_cols), type = integer(n_cols),
+       storage = rep(storage, n_cols), p = x@p, i = x@i, x = if (pattern) NULL else x@x, levels = NULL,
+       absent_missing = sparse_zero == "missing")
+}
+
+# New data for an old model ---------------------------------------------------------------------------------------
+
+# The frame of new data for features that are known: names (when the matrix has none), and times in the units of
+# training. `names` and `tag` are the model's.
+align_frame <- function(frame, names, tag) {
+  at <- match(frame$names, names)
+  was <- tag[at]
+  timed <- is_time(was) | is_time(frame$tag)
+  for (j in which(!is.na(at) & timed & was != frame$tag)) {
+    if (startsWith(was[j], "difftime:") && startsWith(frame$tag[j], "difftime:")) {
+      frame$values[[j]] <- as.double(frame$values[[j]], units = sub("difftime:", "", was[j], fixed = TRUE))
+      frame$storage[j] <- 0L
+    } else if (is_time(frame$tag[j])) {
+      stop_data(sprintf("column `%s` is of class %s, but was %s when the model was trained", frame$names[j],
+                        time_class(frame$tag[j]), time_class(was[j])), frame$names[j])
+    } # plain numbers for a time: taken as they are
+  }
+  frame
+}
+
+is_time <- function(tag) !is.na(tag) & (tag %in% c("Date", "POSIXct") | startsWith(tag, "difftime:"))
+time_class <- function(tag) sub("difftime:.*", "difftime", tag)
+
+# Row names that somebody gave; automatic ones are none.
+row_labels <- function(x) {
+  if (is.data.frame(x)) return(if (.row_names_info(x) > 0L) attr(x, "row.names") else NULL)
+  if (isS4(x)) x@Dimnames[[1L]] else rownames(x)
+}
+
+# Responses -------------------------------------------------------------------------------------------------------
+
+# y as numbers. list(value = dbl, response = chr, classes = chr or NULL): classes are numbered from 0 by their place in
+# `classes`. `response` says what y was, so that predict(type = "class") can answer in kind:
+# "factor", "ordered", "character", "logical" have classes; "integer", "double", "integer64" have none.
+# classes: those of the training data when y is a validation set's; texts are matched.
+encode_y <- function(y, classes = NULL, what = "the response") {
+  if (is.data.frame(y) && length(y) == 1L) y <- .subset2(y, 1L)
+  if (length(dim(y)) == 2L && ncol(y) == 1L) dim(y) <- NULL
+  bad <- if (is.null(y)) {
+    "is missing"
+  } else if (length(dim(y)) > 1L || is.data.frame(y)) {
+    "must be a vector, not a table with several columns"
+  } else if (inherits(y, c("Date", "POSIXt", "difftime"))) {
+    sprintf("is a %s; turn it into a number with as.numeric() or into classes with factor()", class(y)[1L])
+  } else if (!is.atomic(y) || is.complex(y) || is.raw(y)) {
+    sprintf("must be numbers, a factor, texts or logical values, not %s", describe(y))
+  }
+  if (!is.null(bad)) stop_data(paste(what, bad), "y")
+  if (anyNA(y)) {
+    rows <- which(is.na(y))
+    stop_data(sprintf("%s has %d missing value%s, the first in row %d; leave such rows out", what, length(rows),
+                      if (length(rows) == 1L) "" else "s", rows[1L]), "y")
+  }
+  out <- list(value = NULL, response = typeof(y), classes = NULL)
+  if (is.factor(y)) {
+    out$response <- if (is.ordered(y)) "ordered" else "factor"
+    out$classes <- as_utf8(levels(y), "a class")
+    out$value <- as.double(as.integer(y)) - 1
+  } else if (is.character(y)) {
+    out$classes <- as_utf8(sort(unique(y), method = "radix"), "a class")
+    out$value <- as.double(match(y, out$classes)) - 1
+  } else if (is.logical(y)) {
+    out$classes <- c("FALSE", "TRUE")
+    out$value <- as.double(y)
+  } else if (inherits(y, "integer64")) {
+    if (!requireNamespace("bit64", quietly = TRUE)) stop_data("a response of class integer64 needs the package bit64")
+    out$response <- "integer64"
+    out$value <- as.double(y) # bit64's method
+  } else {
+    out$value <- as.double(y)
+  }
+  names(out$value) <- NULL
+  if (!is.null(classes)) {
+    if (is.null(out$classes)) stop_data(sprintf("%s has numbers where classes are expected", what), "y")
+    place <- match(out$classes, classes)
+    unknown <- is.na(place) & seq_along(place) %in% (unique(out$value) + 1)
+    if (any(unknown)) {
+      stop_data(sprintf("%s has classes that the training data do not have: %s", what,
+                        enumerate(out$classes[unknown])), "y")
+    }
+    out$value <- as.double(place[out$value + 1]) - 1
+    out$classes <- classes
+  }
+  out
+}
