@@ -2,8 +2,9 @@
  *
  * A double is mantissa * 2^e with a 53-bit mantissa. The accumulator is one long fixed-point number, kept as 64-bit
  * limbs of 32 payload bits each: limb i holds multiples of 2^(32 i - 1088). A term adds at most three 32-bit pieces, so
- * a limb takes 2^31 terms before it could overflow. Accumulators add limb by limb: threads, pages, devices and ranks
- * may be merged in any order and the rounded result is the same bits.
+ * a limb takes 2^31 - 1 terms before it could overflow; a merge carries, so merged ones take as many again.
+ * Accumulators add limb by limb: threads, pages, devices and ranks may be merged in any order and the rounded result is
+ * the same bits. After a merge the limbs are in normal form, which is unique for a sum.
  *
  *   limb:   0          1          ...                    67
  *   weight: 2^-1088    2^-1056    ...                    2^1056

@@ -23,7 +23,7 @@ typedef struct gbt_schema {
   int refs;
   gbt_mem mem;
   int32_t n_features;
-  gbt_feature *feat; /* n_features */
+  gbt_feature *feat; /* n_features; lies in the schema's own block, which the last unref frees as a whole */
 } gbt_schema;
 
 /* Copies everything. Fails with GBT_E_DATA on an empty or doubled name or a doubled level, naming it. */

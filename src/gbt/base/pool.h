@@ -1,0 +1,18 @@
+/* The helper threads of one gbt_ctx. They live from gbt_ctx_open to gbt_ctx_close and sleep on a condition variable
+ * between jobs. Without threads (GBT_NO_THREADS) a pool is never had. */
+#ifndef GBT_BASE_POOL_H
+#define GBT_BASE_POOL_H
+
+#include "ctx.h"
+
+#define GBT_MAX_THREADS 1024
+
+/* Up to n_helpers threads. *out is NULL when the machine grants none; that is no error. */
+gbt_status gbt_pool_open(const gbt_mem *mem, int n_helpers, gbt_pool **out, gbt_error *err) GBT_MUST_CHECK;
+int gbt_pool_helpers(const gbt_pool *pool);
+void gbt_pool_close(gbt_pool *pool); /* NULL allowed; waits for the helpers' end */
+
+/* What gbt_parallel does when there is a pool; n_tasks >= 1. */
+gbt_status gbt_pool_run(gbt_ctx *ctx, int64_t n_tasks, gbt_task_fn fn, void *arg, gbt_error *err) GBT_MUST_CHECK;
+
+#endif
