@@ -10,7 +10,7 @@ enum { GBT_GRAD_AUTO = 0, GBT_GRAD_16 = 1, GBT_GRAD_32 = 2 };
 typedef struct gbt_params {
 #define GBT_REAL(name, def, low, high, open_low, open_high, text) double name;
 #define GBT_INT(name, def, low, high, text) int64_t name;
-#define GBT_ENUM(name, def, choices, text) int name;
+#define GBT_ENUM(name, def, last, choices, text) int name;
 #include "params.def"
 #undef GBT_REAL
 #undef GBT_INT
