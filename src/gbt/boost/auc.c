@@ -1,0 +1,236 @@
+/* AUC in integers. Each class's weights become fixed-point numbers whose sum stays below 2^62; the scale is a power of
+ * two taken from the class's exact total, so it does not know the order of the rows. Without weights every row weighs 1
+ * in the same way. Then, over the groups g of equal scores, ascending,
+ *
+ *   2 area = sum_g pos_g (2 neg_below_g + neg_g)         AUC = 2 area / (2 pos neg), rounded once
+ *
+ * in 128-bit integers. Blocks of sorted rows are summed by themselves; only their first and their last group can reach
+ * into other blocks, so these are kept apart until the blocks are joined:
+ *
+ *   block:  [ first | middle groups: pos, neg, area from neg = 0 on | last ] */
+#include "auc.h"
+
+#include "../base/exact_sum.h"
+#include "../base/sort.h"
+#include "../math/bits.h"
+
+enum { BLOCK = 1 << 15, TOTAL_BITS = 61 };
+
+typedef struct wide {
+  uint64_t hi, lo;
+} wide;
+
+static wide wide_add(wide a, wide b) {
+  wide c = {a.hi + b.hi, a.lo + b.lo};
+  c.hi += c.lo < a.lo;
+  return c;
+}
+
+static wide wide_sub(wide a, wide b) {
+  wide c = {a.hi - b.hi - (a.lo < b.lo), a.lo - b.lo};
+  return c;
+}
+
+static wide wide_double(wide a) {
+  wide c = {a.hi << 1 | a.lo >> 63, a.lo << 1};
+  return c;
+}
+
+static int wide_less(wide a, wide b) { return a.hi < b.hi || (a.hi == b.hi && a.lo < b.lo); }
+
+static wide wide_product(uint64_t a, uint64_t b) {
+  uint64_t a0 = a & 0xffffffffu, a1 = a >> 32, b0 = b & 0xffffffffu, b1 = b >> 32;
+  uint64_t low = a0 * b0, mid = a1 * b0 + (low >> 32), mid2 = a0 * b1 + (mid & 0xffffffffu);
+  wide c = {a1 * b1 + (mid >> 32) + (mid2 >> 32), mid2 << 32 | (low & 0xffffffffu)};
+  return c;
+}
+
+/* a / b rounded to nearest even, for 0 <= a <= b < 2^126, b > 0: binary long division. */
+static double wide_ratio(wide a, wide b) {
+  if (!wide_less(a, b)) return 1.0;
+  if ((a.hi | a.lo) == 0) return 0.0;
+  uint64_t m = 0; /* the quotient's bits from its first 1 on: 54 of them */
+  int n_bits = 0; /* behind the binary point */
+  while (m < (uint64_t)1 << 53) {
+    a = wide_double(a);
+    n_bits++;
+    m <<= 1;
+    if (wide_less(a, b)) continue;
+    a = wide_sub(a, b);
+    m |= 1;
+  }
+  uint64_t rest = (a.hi | a.lo) != 0;
+  m = (m >> 1) + ((m & 1u) & (rest | (m >> 1 & 1u)));
+  return (double)m * gbt_pow2(1 - n_bits);
+}
+
+/* Rows of one score. */
+typedef struct group {
+  uint64_t key, pos, neg;
+} group;
+
+typedef struct block {
+  group first, last; /* last: only when n_groups > 1 */
+  int64_t n_groups;
+  uint64_t pos, neg; /* of the groups between them */
+  wide area;
+} block;
+
+typedef struct totals {
+  gbt_exact_sum pos, neg;
+  int64_t n_pos, n_nan;
+} totals;
+
+typedef struct job {
+  int64_t n;
+  const double *score, *label, *weight;
+  uint64_t *keys, *tmp_keys; /* n */
+  uint32_t *vals, *tmp_vals; /* n. With weights: the row. Without: whether it is positive */
+  totals *part;              /* n_threads */
+  block *blocks;             /* n_blocks */
+  int exp_pos, exp_neg;      /* a weight w counts as round(w * 2^exp) */
+} job;
+
+static int64_t block_end(const job *j, int64_t b) { return j->n - b * BLOCK < BLOCK ? j->n : (b + 1) * BLOCK; }
+
+static void key_task(void *arg, int64_t b, int thread) {
+  job *j = arg;
+  totals *part = &j->part[thread];
+  for (int64_t i = b * BLOCK, end = block_end(j, b); i < end; i++) {
+    int positive = j->label[i] > 0.5;
+    if (j->score[i] != j->score[i]) {
+      part->n_nan++;
+      continue;
+    }
+    j->keys[i] = gbt_order_key(j->score[i]);
+    j->vals[i] = j->weight == NULL ? (uint32_t)positive : (uint32_t)i;
+    part->n_pos += positive;
+    if (j->weight != NULL) gbt_exact_add(positive ? &part->pos : &part->neg, j->weight[i]);
+  }
+}
+
+/* The exponent e with total * 2^e in [2^60, 2^61). */
+static int exp_from_total(double total) {
+  int e = 0;
+  uint64_t u = gbt_bits(total);
+  if (u >> 52 == 0) u = gbt_bits(total * 0x1p64), e = 64; /* subnormal */
+  return e + TOTAL_BITS - ((int)(u >> 52) - 1022);
+}
+
+static uint64_t fixed_weight(double w, int exp) {
+  int half = exp / 2;
+  return (uint64_t)(w * gbt_pow2(half) * gbt_pow2(exp - half) + 0.5);
+}
+
+static void add_row(const job *j, uint32_t val, group *g) {
+  int positive = j->weight == NULL ? val != 0 : j->label[val] > 0.5;
+  double w = j->weight == NULL ? 1.0 : j->weight[val];
+  if (positive)
+    g->pos += fixed_weight(w, j->exp_pos);
+  else
+    g->neg += fixed_weight(w, j->exp_neg);
+}
+
+static wide area_of(group g, uint64_t neg_below) { return wide_product(g.pos, 2 * neg_below + g.neg); }
+
+static void block_task(void *arg, int64_t b, int thread) {
+  (void)thread;
+  job *j = arg;
+  block out = {.n_groups = 0};
+  for (int64_t i = b * BLOCK, end = block_end(j, b); i < end; out.n_groups++) {
+    if (out.n_groups > 1) { /* the group before was not the last one */
+      out.area = wide_add(out.area, area_of(out.last, out.neg));
+      out.pos += out.last.pos;
+      out.neg += out.last.neg;
+    }
+    group g = {j->keys[i], 0, 0};
+    for (; i < end && j->keys[i] == g.key; i++) add_row(j, j->vals[i], &g);
+    if (out.n_groups == 0)
+      out.first = g;
+    else
+      out.last = g;
+  }
+  j->blocks[b] = out;
+}
+
+/* 2 area and the classes' totals over all blocks. */
+static wide join_blocks(const job *j, int64_t n_blocks, uint64_t *pos, uint64_t *neg) {
+  wide area = {0, 0};
+  group open = j->blocks[0].first; /* more of it may come */
+  open.pos = open.neg = 0;
+  *pos = *neg = 0; /* of the closed groups */
+  for (int64_t i = 0; i < n_blocks; i++) {
+    const block *b = &j->blocks[i];
+    if (b->first.key != open.key) {
+      area = wide_add(area, area_of(open, *neg));
+      *pos += open.pos, *neg += open.neg;
+      open = b->first;
+    } else {
+      open.pos += b->first.pos, open.neg += b->first.neg;
+    }
+    if (b->n_groups < 2) continue;
+    area = wide_add(area, area_of(open, *neg));
+    *pos += open.pos, *neg += open.neg;
+    area = wide_add(area, wide_add(b->area, wide_product(b->pos, 2 * *neg)));
+    *pos += b->pos, *neg += b->neg;
+    open = b->last;
+  }
+  area = wide_add(area, area_of(open, *neg));
+  *pos += open.pos, *neg += open.neg;
+  return area;
+}
+
+/* Scales from the totals of all threads. 0 when a class is absent or a score is NaN. */
+static int choose_scales(job *j, int n_threads) {
+  for (int t = 1; t < n_threads; t++) {
+    gbt_exact_merge(&j->part[0].pos, &j->part[t].pos);
+    gbt_exact_merge(&j->part[0].neg, &j->part[t].neg);
+    j->part[0].n_pos += j->part[t].n_pos;
+    j->part[0].n_nan += j->part[t].n_nan;
+  }
+  const totals *all = &j->part[0];
+  double pos = j->weight == NULL ? (double)all->n_pos : gbt_exact_value(&all->pos);
+  double neg = j->weight == NULL ? (double)(j->n - all->n_pos) : gbt_exact_value(&all->neg);
+  if (all->n_nan > 0 || !(pos > 0.0) || !(neg > 0.0)) return 0;
+  j->exp_pos = exp_from_total(pos);
+  j->exp_neg = exp_from_total(neg);
+  return 1;
+}
+
+static gbt_status run(gbt_ctx *ctx, job *j, double *out, gbt_error *err) {
+  int64_t n_blocks = (j->n + BLOCK - 1) / BLOCK;
+  GBT_TRY(gbt_parallel(ctx, n_blocks, key_task, j, err));
+  if (!choose_scales(j, ctx->n_threads)) {
+    *out = gbt_from_bits(0x7ff8000000000000u);
+    return GBT_OK;
+  }
+  GBT_TRY(gbt_sort_u64_parallel(ctx, j->keys, j->vals, (size_t)j->n, j->tmp_keys, j->tmp_vals, err));
+  GBT_TRY(gbt_parallel(ctx, n_blocks, block_task, j, err));
+  uint64_t pos, neg;
+  wide area = join_blocks(j, n_blocks, &pos, &neg);
+  *out = wide_ratio(area, wide_double(wide_product(pos, neg)));
+  return GBT_OK;
+}
+
+gbt_status gbt_auc(gbt_ctx *ctx, int64_t n, const double *score, const double *label, const double *weight, double *out,
+                   gbt_error *err) {
+  if (n > (int64_t)UINT32_MAX) return gbt_fail(err, GBT_E_UNSUPPORTED, "`auc` takes up to 4,294,967,295 rows");
+  gbt_status status = GBT_OK;
+  job j = {.n = n, .score = score, .label = label, .weight = weight};
+  size_t rows = (size_t)n, n_blocks = (rows + BLOCK - 1) / BLOCK;
+  GBT_TRY_GOTO(gbt_mem_array(&ctx->mem, rows, sizeof *j.keys, &j.keys, err), done);
+  GBT_TRY_GOTO(gbt_mem_array(&ctx->mem, rows, sizeof *j.tmp_keys, &j.tmp_keys, err), done);
+  GBT_TRY_GOTO(gbt_mem_array(&ctx->mem, rows, sizeof *j.vals, &j.vals, err), done);
+  GBT_TRY_GOTO(gbt_mem_array(&ctx->mem, rows, sizeof *j.tmp_vals, &j.tmp_vals, err), done);
+  GBT_TRY_GOTO(gbt_mem_array(&ctx->mem, n_blocks, sizeof *j.blocks, &j.blocks, err), done);
+  GBT_TRY_GOTO(gbt_mem_zeros(&ctx->mem, (size_t)ctx->n_threads, sizeof *j.part, &j.part, err), done);
+  GBT_TRY_GOTO(run(ctx, &j, out, err), done);
+done:
+  gbt_mem_free(&ctx->mem, j.part);
+  gbt_mem_free(&ctx->mem, j.blocks);
+  gbt_mem_free(&ctx->mem, j.tmp_vals);
+  gbt_mem_free(&ctx->mem, j.vals);
+  gbt_mem_free(&ctx->mem, j.tmp_keys);
+  gbt_mem_free(&ctx->mem, j.keys);
+  return status;
+}

@@ -1,0 +1,246 @@
+/* Metrics as exact sums over rows. A task takes some strips of rows; a strip's terms are made into a short array by
+ * loops that compilers vectorise, then added to the thread's accumulators, which merge exactly at the end. */
+#include "metric.h"
+
+#if !defined(__GNUC__)
+#include <math.h>
+#endif
+#include <string.h>
+
+#include "../base/exact_sum.h"
+#include "auc.h"
+
+enum { STRIP = 256, TASK_SCORES = 1 << 15 }; /* scores a task reads: well below a millisecond */
+
+enum {
+  SQUARED = 1 << GBT_LOSS_SQUARED,
+  LOGISTIC = 1 << GBT_LOSS_LOGISTIC,
+  SOFTMAX = 1 << GBT_LOSS_SOFTMAX,
+  POISSON = 1 << GBT_LOSS_POISSON,
+  CUSTOM = 1 << GBT_LOSS_CUSTOM
+};
+
+static const struct {
+  const char *name;
+  int maximise, losses;
+} infos[GBT_N_METRICS] = {
+    [GBT_METRIC_RMSE] = {"rmse", 0, SQUARED | LOGISTIC | POISSON | CUSTOM},
+    [GBT_METRIC_MAE] = {"mae", 0, SQUARED | LOGISTIC | POISSON | CUSTOM},
+    [GBT_METRIC_LOGLOSS] = {"logloss", 0, LOGISTIC | CUSTOM},
+    [GBT_METRIC_AUC] = {"auc", 1, LOGISTIC | CUSTOM},
+    [GBT_METRIC_ERROR] = {"error", 0, LOGISTIC | CUSTOM},
+    [GBT_METRIC_MLOGLOSS] = {"mlogloss", 0, SOFTMAX},
+    [GBT_METRIC_MERROR] = {"merror", 0, SOFTMAX},
+    [GBT_METRIC_POISSON_DEVIANCE] = {"poisson_deviance", 0, POISSON | CUSTOM},
+};
+
+static const char *const loss_names[GBT_N_LOSSES] = {
+    [GBT_LOSS_SQUARED] = "squared_error", [GBT_LOSS_LOGISTIC] = "logistic", [GBT_LOSS_SOFTMAX] = "softmax",
+    [GBT_LOSS_POISSON] = "poisson",       [GBT_LOSS_CUSTOM] = "custom",
+};
+
+const char *gbt_metric_name(gbt_metric metric) { return infos[metric].name; }
+
+int gbt_metric_find(const char *name) {
+  for (int i = 0; i < GBT_N_METRICS; i++)
+    if (strcmp(infos[i].name, name) == 0) return i;
+  return -1;
+}
+
+int gbt_metric_maximise(gbt_metric metric) { return infos[metric].maximise; }
+
+int gbt_metric_suits(gbt_metric metric, gbt_loss loss) { return (infos[metric].losses >> loss) & 1; }
+
+gbt_metric gbt_metric_of_loss(gbt_loss loss) {
+  switch (loss) {
+  case GBT_LOSS_LOGISTIC:
+    return GBT_METRIC_LOGLOSS;
+  case GBT_LOSS_SOFTMAX:
+    return GBT_METRIC_MLOGLOSS;
+  case GBT_LOSS_POISSON:
+    return GBT_METRIC_POISSON_DEVIANCE;
+  default:
+    return GBT_METRIC_RMSE;
+  }
+}
+
+/* One thread's sums. */
+typedef struct sums {
+  gbt_exact_sum terms, weights;
+  int64_t bad_row; /* the first row whose label is no class; -1: none */
+} sums;
+
+typedef struct job {
+  gbt_metric metric;
+  gbt_loss loss;
+  int64_t n, task_rows;
+  int32_t n_outputs;
+  const double *score, *label, *weight;
+  sums *part; /* n_threads */
+} job;
+
+static void responses(gbt_loss loss, const double *s, int n, double *out) {
+  switch (loss) {
+  case GBT_LOSS_LOGISTIC:
+    for (int i = 0; i < n; i++) out[i] = gbt_sigmoid(s[i]);
+    break;
+  case GBT_LOSS_POISSON:
+    for (int i = 0; i < n; i++) out[i] = gbt_exp(s[i]);
+    break;
+  default:
+    memcpy(out, s, (size_t)n * sizeof *s);
+  }
+}
+
+/* -(y log p + (1 - y) log(1 - p)) = y softplus(-s) + (1 - y) softplus(s): no difference of large numbers. */
+static void logloss_terms(const double *s, const double *y, int n, double *out) {
+  for (int i = 0; i < n; i++) out[i] = gbt_softplus(y[i] == 1.0 ? -s[i] : s[i]);
+  for (int i = 0; i < n; i++)
+    if (y[i] != 0.0 && y[i] != 1.0) out[i] = y[i] * gbt_softplus(-s[i]) + (1.0 - y[i]) * out[i];
+}
+
+static void poisson_terms(const double *s, const double *y, int n, double *out) {
+  for (int i = 0; i < n; i++) {
+    double m = gbt_exp(s[i]);
+    out[i] = 2.0 * ((y[i] > 0.0 ? y[i] * gbt_log(y[i] / m) : 0.0) - (y[i] - m));
+  }
+}
+
+/* Terms of metrics with one score a row. */
+static void single_terms(const job *j, const double *s, const double *y, int n, double *out) {
+  switch (j->metric) {
+  case GBT_METRIC_RMSE:
+    responses(j->loss, s, n, out);
+    for (int i = 0; i < n; i++) out[i] = (out[i] - y[i]) * (out[i] - y[i]);
+    break;
+  case GBT_METRIC_MAE:
+    responses(j->loss, s, n, out);
+    for (int i = 0; i < n; i++) out[i] = out[i] > y[i] ? out[i] - y[i] : y[i] - out[i];
+    break;
+  case GBT_METRIC_LOGLOSS:
+    logloss_terms(s, y, n, out);
+    break;
+  case GBT_METRIC_ERROR:
+    responses(GBT_LOSS_LOGISTIC, s, n, out);
+    for (int i = 0; i < n; i++) out[i] = (out[i] > 0.5) != (y[i] > 0.5) ? 1.0 : 0.0;
+    break;
+  default:
+    poisson_terms(s, y, n, out);
+  }
+}
+
+/* Largest score and its class (the lowest one on ties) of n rows from row beg on. */
+static void row_maxima(const job *j, int64_t beg, int n, double *max, int32_t *best) {
+  memcpy(max, j->score + beg, (size_t)n * sizeof *max);
+  memset(best, 0, (size_t)n * sizeof *best);
+  for (int32_t k = 1; k < j->n_outputs; k++) {
+    const double *s = j->score + (int64_t)k * j->n + beg;
+    for (int i = 0; i < n; i++) {
+      best[i] = s[i] > max[i] ? k : best[i];
+      max[i] = s[i] > max[i] ? s[i] : max[i];
+    }
+  }
+}
+
+/* Terms of metrics with a score for every class. Returns the first bad row in the strip, or -1. */
+static int64_t class_terms(const job *j, int64_t beg, int n, double *out) {
+  double max[STRIP], sum[STRIP];
+  int32_t best[STRIP];
+  const double *y = j->label + beg;
+  for (int i = 0; i < n; i++)
+    if (!(y[i] >= 0.0 && y[i] < (double)j->n_outputs)) return beg + i;
+  row_maxima(j, beg, n, max, best);
+  if (j->metric == GBT_METRIC_MERROR) {
+    for (int i = 0; i < n; i++) out[i] = best[i] != (int32_t)y[i] ? 1.0 : 0.0;
+    return -1;
+  }
+  for (int i = 0; i < n; i++) sum[i] = 0.0;
+  for (int32_t k = 0; k < j->n_outputs; k++) {
+    const double *s = j->score + (int64_t)k * j->n + beg;
+    for (int i = 0; i < n; i++) sum[i] += gbt_exp(s[i] - max[i]);
+  }
+  for (int i = 0; i < n; i++) out[i] = gbt_log(sum[i]) + (max[i] - j->score[(int64_t)y[i] * j->n + beg + i]);
+  return -1;
+}
+
+static void sum_task(void *arg, int64_t task, int thread) {
+  const job *j = arg;
+  sums *part = &j->part[thread];
+  int64_t beg = task * j->task_rows, end = j->n - beg < j->task_rows ? j->n : beg + j->task_rows;
+  for (; beg < end; beg += STRIP) {
+    double term[STRIP];
+    int n = end - beg < STRIP ? (int)(end - beg) : STRIP;
+    if (j->loss == GBT_LOSS_SOFTMAX) {
+      int64_t bad = class_terms(j, beg, n, term);
+      if (bad >= 0) {
+        if (part->bad_row < 0 || bad < part->bad_row) part->bad_row = bad;
+        continue;
+      }
+    } else {
+      single_terms(j, j->score + beg, j->label + beg, n, term);
+    }
+    if (j->weight != NULL) {
+      const double *w = j->weight + beg;
+      for (int i = 0; i < n; i++) term[i] *= w[i];
+      for (int i = 0; i < n; i++) gbt_exact_add(&part->weights, w[i]);
+    }
+    for (int i = 0; i < n; i++) gbt_exact_add(&part->terms, term[i]);
+  }
+}
+
+/* The square root is rounded correctly on every machine (IEEE 754): no library's business. */
+static double root(double x) {
+#if defined(__GNUC__)
+  return __builtin_sqrt(x);
+#else
+  return sqrt(x);
+#endif
+}
+
+static gbt_status finish(const job *j, int n_threads, double *out, gbt_error *err) {
+  sums *all = &j->part[0];
+  for (int t = 1; t < n_threads; t++) {
+    const sums *part = &j->part[t];
+    gbt_exact_merge(&all->terms, &part->terms);
+    gbt_exact_merge(&all->weights, &part->weights);
+    if (part->bad_row >= 0 && (all->bad_row < 0 || part->bad_row < all->bad_row)) all->bad_row = part->bad_row;
+  }
+  if (all->bad_row >= 0)
+    return gbt_fail(err, GBT_E_DATA, "row %lld: the label %.15g is no class; classes are whole numbers from 0 to %d",
+                    (long long)all->bad_row + 1, j->label[all->bad_row], (int)j->n_outputs - 1);
+  double weight = j->weight == NULL ? (double)j->n : gbt_exact_value(&all->weights);
+  double mean = gbt_exact_value(&all->terms) / weight;
+  if (j->metric == GBT_METRIC_RMSE) mean = root(mean);
+  *out = mean == mean ? mean : gbt_from_bits(0x7ff8000000000000u); /* machines differ in the NaN of 0 / 0 */
+  return GBT_OK;
+}
+
+static gbt_status check(gbt_metric metric, gbt_loss loss, int32_t n_outputs, gbt_error *err) {
+  if ((int)metric < 0 || metric >= GBT_N_METRICS || (int)loss < 0 || loss >= GBT_N_LOSSES)
+    return gbt_fail(err, GBT_E_INTERNAL, "there is no metric %d or no loss %d", (int)metric, (int)loss);
+  if (!gbt_metric_suits(metric, loss))
+    return gbt_fail_on(err, GBT_E_ARG, infos[metric].name, "the metric `%s` does not go with the objective `%s`",
+                       infos[metric].name, loss_names[loss]);
+  if (loss != GBT_LOSS_SOFTMAX && n_outputs != 1)
+    return gbt_fail_on(err, GBT_E_UNSUPPORTED, infos[metric].name,
+                       "the metric `%s` takes one score a row, the model has %d; give a metric function",
+                       infos[metric].name, (int)n_outputs);
+  return GBT_OK;
+}
+
+gbt_status gbt_metric_eval(gbt_ctx *ctx, gbt_metric metric, gbt_loss loss, int64_t n, int32_t n_outputs,
+                           const double *score, const double *label, const double *weight, double *out,
+                           gbt_error *err) {
+  GBT_TRY(check(metric, loss, n_outputs, err));
+  if (metric == GBT_METRIC_AUC) return gbt_auc(ctx, n, score, label, weight, out, err);
+  gbt_status status = GBT_OK;
+  job j = {metric, loss, n, TASK_SCORES / n_outputs, n_outputs, score, label, weight, NULL};
+  if (j.task_rows < STRIP) j.task_rows = STRIP;
+  GBT_TRY(gbt_mem_zeros(&ctx->mem, (size_t)ctx->n_threads, sizeof *j.part, &j.part, err));
+  for (int t = 0; t < ctx->n_threads; t++) j.part[t].bad_row = -1;
+  GBT_TRY_GOTO(gbt_parallel(ctx, (n + j.task_rows - 1) / j.task_rows, sum_task, &j, err), done);
+  GBT_TRY_GOTO(finish(&j, ctx->n_threads, out, err), done);
+done:
+  gbt_mem_free(&ctx->mem, j.part);
+  return status;
+}
