@@ -1,15 +1,16 @@
 #' Flights out of New York in 2013: which arrive late?
 #'
-#' A sample of real flights with what is known before departure and whether the flight reached its destination more than
-#' 15 minutes late. Small enough for examples, with the column types that people meet in practice: a date, an ordered
-#' factor, integers, and factors with 3 to 3,485 levels.
+#' A sample of real flights with what is known before departure and whether the flight reached its destination more
+#' than 15 minutes late. Small enough for examples, with the column types that people meet in practice: a date, an
+#' ordered factor, integers, and factors with 3 to 3,485 levels.
 #'
-#' @format A data frame with 29,759 rows, ordered by scheduled departure, and 10 columns, none of them with missing values:
+#' @format A data frame with 29,759 rows, ordered by scheduled departure, and 10 columns without missing values:
 #' \describe{
-#'   \item{late}{factor `no`, `yes`: arrival more than 15 minutes after the scheduled time (23.2 percent). The response.}
+#'   \item{late}{factor `no`, `yes`: arrival more than 15 minutes after the scheduled time
+#'     (23.2 percent). The response.}
 #'   \item{date}{`Date` of the scheduled departure.}
 #'   \item{weekday}{ordered factor, `Mon` < ... < `Sun`, of that date.}
-#'   \item{sched_dep_time}{integer, scheduled departure as HHMM, New York time: 1745 is a quarter to six in the evening.}
+#'   \item{sched_dep_time}{integer, scheduled departure as HHMM, New York time: 1745 is 17:45.}
 #'   \item{carrier}{factor with 16 levels, two-letter code of the airline.}
 #'   \item{flight}{integer, number of the flight.}
 #'   \item{tailnum}{factor with 3,485 levels, tail number of the plane.}

@@ -102,7 +102,7 @@ write_desc <- function(folder, name, task, columns, n_train, n_test, classes, of
   }, "")
   writeLines(c(
     "{", paste0("\"name\": \"", name, "\", \"task\": \"", task, "\","),
-    paste0("\"n_train\": ", format(n_train, scientific = FALSE), ", \"n_test\": ", format(n_test, scientific = FALSE), ","),
+    sprintf("\"n_train\": %.0f, \"n_test\": %.0f,", n_train, n_test),
     paste0("\"offset\": ", if (offset) "true" else "false", ", \"classes\": ", json_list(json_text(classes)), ","),
     "\"columns\": [", paste(cols, collapse = ",\n"), "]}"
   ), file.path(folder, "desc.json"), useBytes = TRUE)
@@ -181,7 +181,7 @@ if (sys.nframe() == 0L) {
   args <- commandArgs(trailingOnly = TRUE)
   here <- dirname(sub("^--file=", "", grep("^--file=", commandArgs(), value = TRUE)[1]))
   for (name in if (length(args)) args else c(names(sets), "made")) {
-    if (!name %in% c(names(sets), "made")) stop("no set is called `", name, "`; there are ", toString(c(names(sets), "made")))
+    if (!name %in% c(names(sets), "made")) stop("no set is called `", name, "`; see the names in this file")
     folder <- ensure_set(name, dirname(normalizePath(here)))
     if (!is.null(folder)) cat(name, folder, "\n")
   }

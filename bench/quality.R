@@ -17,11 +17,15 @@ runs_of <- function(folder, set, has_factor) {
   peer <- function(engine, ...) {
     function(scores) run_peer(root, folder, "--engine", engine, ..., common, "--scores", scores)
   }
-  runs <- list("gbt own" = gbt("own"), "gbt codes" = if (has_factor) gbt("codes"),
-               "xgboost codes" = peer("xgboost"), "xgboost native" = if (has_factor) peer("xgboost", "--categorical", "native"),
-               "xgboost own max_delta_step" = if (set$task == "poisson") peer("xgboost", "--poisson", "default"),
-               "lightgbm codes" = peer("lightgbm"),
-               "lightgbm native" = if (has_factor) peer("lightgbm", "--categorical", "native"))
+  runs <- list(
+    "gbt own" = gbt("own"),
+    "gbt codes" = if (has_factor) gbt("codes"),
+    "xgboost codes" = peer("xgboost"),
+    "xgboost native" = if (has_factor) peer("xgboost", "--categorical", "native"),
+    "xgboost own max_delta_step" = if (set$task == "poisson") peer("xgboost", "--poisson", "default"),
+    "lightgbm codes" = peer("lightgbm"),
+    "lightgbm native" = if (has_factor) peer("lightgbm", "--categorical", "native")
+  )
   runs <- Filter(Negate(is.null), runs)
   if (peers_only) runs[!startsWith(names(runs), "gbt")] else runs
 }
@@ -69,8 +73,8 @@ all_rows <- function(m) {
   do.call(rbind, lapply(names(m$results), function(n) {
     r <- m$results[[n]]
     data.frame(set = m$name, engine = sub(" .*", "", n), factors = sub("^\\S+ ", "", n), metric = fixed(r$metric, 6),
-               `convert s` = fixed(r$convert_s, 2), `train s` = fixed(r$train_s, 2), `predict s` = fixed(r$predict_s, 3),
-               `model MB` = fixed(r$model_bytes / 1e6, 2), check.names = FALSE)
+               `convert s` = fixed(r$convert_s, 2), `train s` = fixed(r$train_s, 2),
+               `predict s` = fixed(r$predict_s, 3), `model MB` = fixed(r$model_bytes / 1e6, 2), check.names = FALSE)
   }))
 }
 
@@ -82,10 +86,11 @@ if (peers_only) {
   cat(every_run, sep = "\n")
 } else {
   write_results(root, "quality", "Quality on real data", c(
-    paste0(rounds, " rounds, depth 6, eta 0.1, lambda 1, 255 bins, min_child_weight 1, two threads. Lower is better."), "",
+    paste(rounds, "rounds, depth 6, eta 0.1, lambda 1, 255 bins, min_child_weight 1, two threads; lower is better"), "",
     md_table(do.call(rbind, lapply(measured, main_rows))), "",
-    "`factors`: how unordered factors went into both engines; ordered factors are ranks for XGBoost everywhere. `ratio`:",
-    "gbt over XGBoost. Interval of the ratio by drawing test rows with replacement. Verdict: `ok` to 1.005, `within",
-    "noise` when the interval reaches below that. Seconds are conversion and training.", "", "## Every run", "", every_run
+    "`factors`: how unordered factors went into both engines; ordered factors are ranks for XGBoost everywhere.",
+    "`ratio`: gbt over XGBoost; its interval by drawing test rows with replacement. Verdict: `ok` to 1.005, `within",
+    "noise` when the interval reaches below that. Seconds are conversion and training.", "",
+    "## Every run", "", every_run
   ))
 }

@@ -7,7 +7,8 @@ set -eu
 venv=${GBT_BENCH_VENV:-${TMPDIR:-/tmp}/gbt-bench/venv}
 packages="xgboost-cpu lightgbm numpy pandas scipy scikit-learn"
 
-if [ -x "$venv/bin/python" ] && "$venv/bin/python" -c 'import xgboost, lightgbm, pandas, scipy, sklearn' 2>/dev/null; then
+wanted='import xgboost, lightgbm, pandas, scipy, sklearn'
+if [ -x "$venv/bin/python" ] && "$venv/bin/python" -c "$wanted" 2>/dev/null; then
   echo "the peers are there already, in $venv"
   exit 0
 fi

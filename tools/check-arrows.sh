@@ -1,0 +1,146 @@
+#!/bin/sh
+# The direction of dependencies between the folders of the engine, read off the #include lines.
+#
+#   sh tools/check-arrows.sh [FOLDER]       FOLDER: the repository, default the one of this script
+#   sh tools/check-arrows.sh --self-check   shows that the check finds what it must find
+#
+#   base <- math <- data, tree <- backend <- cpu | cuda <- boost        (an arrow points to the user)
+#   model needs base, math, tree and, to read the columns it predicts from, data/table.h
+#   gbt.h <- src/r_*.c, the only files that include headers of R; only src/cuda includes headers of CUDA
+set -eu
+
+# uses FOLDER: what its files may include. `root` stands for params.h and params.def.
+uses() {
+  case "$1" in
+    base) echo "base" ;;
+    math) echo "base math" ;;
+    data) echo "base math data root" ;;
+    tree) echo "base math tree root" ;;
+    backend) echo "base math data tree backend root" ;;
+    cpu) echo "base math data tree backend cpu root" ;;
+    comm) echo "base comm" ;;
+    boost) echo "base math data tree backend comm boost root" ;;
+    model) echo "base math tree model" ;;
+    root) echo "base math root" ;; # params.c; gbt.h may include everything
+    *) echo "" ;;
+  esac
+}
+
+# allowed FILE INCLUDED (as folder/file): the few that the folders' rule does not say.
+excepted() {
+  case "$1 $2" in
+    "gbt.h "*) return 0 ;;                            # the public header
+    "model/predict"*" data/table.h") return 0 ;;      # prediction reads the host's columns
+    "backend/backend.c cpu/cpu.h") return 0 ;;        # the registry names its backends
+    "base/exact_sum.c math/bits.h") return 0 ;;       # bits of a double; needs base/hd.h alone
+  esac
+  return 1
+}
+
+bad=0
+complain() { echo "arrows: $*"; bad=$((bad + 1)); }
+
+# includes_of FILE: the names in its #include lines, quotes or brackets kept
+includes_of() { sed -n 's/^[ \t]*#[ \t]*include[ \t]*\(["<][^">]*[">]\).*/\1/p' "$1"; }
+
+check_engine_file() { # PATH below src/gbt
+  folder=${1%/*}
+  [ "$folder" = "$1" ] && folder=root
+  if [ -z "$(uses "$folder")" ]; then
+    complain "src/gbt/$1: the folder $folder has no rule in tools/check-arrows.sh"
+    return
+  fi
+  for name in $(includes_of "$engine/$1"); do
+    case "$name" in
+      \"*) ;;
+      *) continue ;;
+    esac
+    name=$(echo "$name" | tr -d '"')
+    case "$name" in ../*) target=${name#../} ;; */*) target=$name ;; *) target=$folder/$name ;; esac
+    case "$target" in */*) into=${target%/*} ;; *) into=root; target=root/$target ;; esac
+    case " $(uses "$folder") " in *" $into "*) continue ;; esac
+    excepted "$1" "$target" || complain "src/gbt/$1 includes $target: $folder may use $(uses "$folder") only"
+  done
+}
+
+is_r_header() {
+  case "$1" in [\<\"]R.h*|[\<\"]R_ext/*|[\<\"]R[imdv]*.h*) return 0 ;; esac # Rinternals, Rmath, Rdefines, Rversion
+  return 1
+}
+is_cuda_header() {
+  case "$1" in [\<\"]cuda*|[\<\"]cub/*|[\<\"]thrust/*|[\<\"]nccl.h*|[\<\"]nv*) return 0 ;; esac
+  return 1
+}
+
+check_foreign() { # PATH below src
+  for name in $(includes_of "$1"); do
+    short=${1#"$root"/}
+    if is_r_header "$name"; then
+      case "$short" in src/r_*) ;; *) complain "$short includes $name: only src/r_* may include headers of R" ;; esac
+    fi
+    if is_cuda_header "$name"; then
+      case "$short" in src/cuda/*) ;; *) complain "$short includes $name: headers of CUDA are for src/cuda" ;; esac
+    fi
+    case "$short $name" in
+      "src/r_"*" \"gbt/gbt.h\"") ;;
+      "src/r_"*" \"gbt/"*) complain "$short includes $name: glue includes gbt/gbt.h, the one public header" ;;
+    esac
+  done
+}
+
+check() { # ROOT
+  root=$1
+  engine=$root/src/gbt
+  n=0
+  for file in $(cd "$engine" && find . -name '*.[ch]' -o -name '*.def' | sed 's|^\./||' | sort); do
+    check_engine_file "$file"
+    n=$((n + 1))
+  done
+  for file in $(find "$root/src" -name '*.[ch]' -o -name '*.cu' -o -name '*.cuh' | sort); do check_foreign "$file"; done
+  [ "$n" -gt 0 ] || complain "no files in $engine"
+}
+
+self_check() {
+  dir=$(mktemp -d)
+  trap 'rm -rf "$dir"' EXIT
+  fails=0
+  # name, file, line that must be found (or "fine" in front when it must pass)
+  try() {
+    rm -rf "$dir/src"
+    mkdir -p "$dir/src/gbt/base"
+    mkdir -p "$dir/src/$(dirname "$2")"
+    echo '#include <stdint.h>' >"$dir/src/gbt/base/mem.h"
+    echo "$3" >"$dir/src/$2"
+    got=fine
+    (bad=0; check "$dir"; [ "$bad" = 0 ]) >/dev/null 2>&1 || got=found
+    if [ "$got" != "$1" ]; then echo "arrows self-check: $2 with '$3' should be $1, is $got"; fails=$((fails + 1)); fi
+  }
+  try fine gbt/math/gain.h '#include "../base/hd.h"'
+  try found gbt/base/x.c '#include "../math/gain.h"'
+  try found gbt/data/x.c '  #  include "../tree/forest.h"'
+  try found gbt/tree/x.c '#include "../boost/trainer.h"'
+  try found gbt/model/x.c '#include "../boost/metric.h"'
+  try found gbt/model/model.c '#include "../data/dataset.h"'
+  try fine gbt/model/predict.c '#include "../data/table.h"'
+  try found gbt/backend/x.c '#include "../cpu/cpu.h"'
+  try found gbt/boost/x.c '#include "../cpu/cpu.h"'
+  try found gbt/boost/x.c '#include "../model/model.h"'
+  try found gbt/new/x.c '#include <stdint.h>'
+  try found gbt/base/x.c '#include <Rinternals.h>'
+  try found gbt/cpu/x.c '#include <cuda_runtime.h>'
+  try fine cuda/x.cu '#include <cuda_runtime.h>'
+  try fine r_x.c '#include <R.h>'
+  try found x.c '#include <R_ext/Print.h>'
+  try found r_x.c '#include "gbt/tree/forest.h"'
+  try fine r_x.c '#include "gbt/gbt.h"'
+  [ "$fails" = 0 ] && echo "arrows self-check: ok"
+  return "$fails"
+}
+
+if [ "${1:-}" = --self-check ]; then
+  self_check
+  exit
+fi
+check "${1:-$(cd "$(dirname "$0")/.." && pwd)}"
+[ "$bad" = 0 ] && echo "arrows: $n files, all in order"
+[ "$bad" = 0 ]

@@ -1,0 +1,127 @@
+#!/bin/sh
+# Sizes and characters of the sources.
+#
+#   sh tools/check-style.sh [FOLDER]       FOLDER: the repository, default the one of this script
+#   sh tools/check-style.sh --functions    lists C functions over 60 lines as well (a report, no fault)
+#   sh tools/check-style.sh --self-check   shows that the check finds what it must find
+#
+# A fault is: a file over 600 lines, a line over 120 columns, a tab (but in makefiles), a byte outside ASCII, a line
+# end CR LF or blanks at a line's end, the words T-O-D-O, F-I-X-M-E or X-X-X, code switched off by `#if 0`.
+set -eu
+
+max_lines=600
+max_columns=120
+max_function=60
+
+sources() { # ROOT
+  (
+    cd "$1"
+    find src R tests tools bench data-raw configure cleanup .ci -type f 2>/dev/null |
+      grep -E '(\.(c|h|def|cu|cuh|R|sh|py)|^(tools/demo|tools/test|configure|cleanup|\.ci/run))$' |
+      grep -v '/build/' | sort
+  )
+}
+
+look_at() { # ROOT FILE...: faults, one line each
+  (
+    cd "$1"
+    shift
+    LC_ALL=C awk -v max_lines=$max_lines -v max_columns=$max_columns '
+      function fault(text) { print "style: " FILENAME ":" FNR ": " text }
+      function close_file() { if (n > max_lines) print "style: " name ": " n " lines, at most " max_lines }
+      FNR == 1 { close_file(); name = FILENAME }
+      { n = FNR }
+      length($0) > max_columns { fault(length($0) " columns, at most " max_columns) }
+      /\t/ { fault("a tab") }
+      /\r/ { fault("a CR") }
+      /[ \t]$/ { fault("blanks at the end") }
+      /[\200-\377]/ { fault("a byte outside ASCII") }
+      /^[ \t]*#[ \t]*if[ \t]+0([^-9.x]|$)/ { fault("code switched off") }
+      /(^|[^A-Za-z_])(TO[D]O|FIX[M]E|XX[X])([^A-Za-z_]|$)/ { fault("unfinished: file an issue instead") }
+      END { close_file() }' "$@"
+  )
+}
+
+# C functions longer than max_function, from the line with the opening brace to the brace in the first column.
+long_functions() { # ROOT FILE...
+  (
+    cd "$1"
+    shift
+    awk -v max=$max_function '
+      FNR == 1 { start = 0 }
+      /^[A-Za-z_].*\(/ && !/;[ \t]*$/ && !/^#/ { head = $0; head_line = FNR }
+      /\{[ \t]*$/ && !start && head_line && FNR - head_line < 8 { start = head_line }
+      /^\}/ && start {
+        sub(/\(.*/, "", head)
+        sub(/^.*[ *]/, "", head)
+        if (FNR - start + 1 > max) print "style: " FILENAME ":" start ": " head "() has " FNR - start + 1 " lines"
+        start = head_line = 0
+      }' "$@"
+  )
+}
+
+check() { # ROOT
+  # shellcheck disable=SC2046
+  look_at "$1" $(sources "$1")
+}
+
+self_check() {
+  dir=$(mktemp -d)
+  trap 'rm -rf "$dir"' EXIT
+  fails=0
+  try() { # fine|found FILE CONTENT (a printf format)
+    rm -rf "$dir/src" "$dir/R"
+    mkdir -p "$dir/src/gbt" "$dir/R"
+    echo 'int gbt_x(void);' >"$dir/src/gbt/x.h"
+    # shellcheck disable=SC2059
+    printf "$3" >"$dir/$2"
+    if [ -z "$(check "$dir")" ]; then got=fine; else got=found; fi
+    if [ "$got" != "$1" ]; then echo "style self-check: '$3' in $2 should be $1, is $got"; fails=$((fails + 1)); fi
+  }
+  long=$(awk 'BEGIN { for (i = 0; i < 119; i++) printf "x"; }')
+  try fine src/gbt/x.c "int x; /* $(echo "$long" | cut -c1-100) */\n"
+  try fine src/gbt/x.c "/${long}\n"
+  try found src/gbt/x.c "//${long}\n"
+  try found src/gbt/x.c '\tint x;\n'
+  try found src/gbt/x.c 'int x; \n'
+  try found src/gbt/x.c 'int x;\r\n'
+  try found R/x.R '# caf\303\251\n'
+  try found src/r_x.c "/* TO""DO: more */\n"
+  try found R/x.R "# FIX""ME\n"
+  try found src/gbt/x.c '#if 0\n#endif\n'
+  try fine src/gbt/x.c '#if 0x1 > 2\n#endif\n'
+  awk 'BEGIN { for (i = 0; i < 601; i++) print "" }' >"$dir/many"
+  try found src/gbt/x.c "$(sed 's/$/\\n/' "$dir/many" | tr -d '\n')"
+  try fine src/gbt/x.c "$(sed '1d;s/$/\\n/' "$dir/many" | tr -d '\n')"
+  rm -rf "$dir/src" "$dir/R"
+  mkdir -p "$dir/src"
+  { echo 'int f(void) {'; sed '1,540d' "$dir/many"; echo '}'; echo 'int g(void) {'; echo '}'; } >"$dir/src/x.c"
+  found=$(long_functions "$dir" src/x.c)
+  if [ "$found" != "style: src/x.c:1: f() has 63 lines" ]; then
+    echo "style self-check: functions: '$found'"
+    fails=$((fails + 1))
+  fi
+  [ "$fails" = 0 ] && echo "style self-check: ok"
+  return "$fails"
+}
+
+if [ "${1:-}" = --self-check ]; then
+  self_check
+  exit
+fi
+functions=0
+if [ "${1:-}" = --functions ]; then
+  functions=1
+  shift
+fi
+root=${1:-$(cd "$(dirname "$0")/.." && pwd)}
+if [ "$functions" = 1 ]; then
+  # shellcheck disable=SC2046
+  long_functions "$root" $(sources "$root" | grep '^src/.*\.c$')
+fi
+report=$(check "$root")
+if [ -n "$report" ]; then
+  echo "$report"
+  exit 1
+fi
+echo "style: $(sources "$root" | wc -l) files, all in order"

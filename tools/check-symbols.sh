@@ -1,0 +1,113 @@
+#!/bin/sh
+# What the engine's objects ask of the outside world, and whether they hold anything mutable.
+#
+#   sh tools/check-symbols.sh [FOLDER]       FOLDER: the repository, default the one of this script
+#   sh tools/check-symbols.sh --self-check   shows that the check finds what it must find
+#
+# Compiles src/gbt/**.c as the package does (NDEBUG) and reads the objects with nm. Allowed are symbols that another
+# engine object defines and those of the list below. Not there, and so found: anything of R, printing (printf, puts,
+# stdout, ...), dying (abort, exit, __assert_fail), rand, and libm (exp, log, pow, ...: results would depend on the
+# machine's library). Variables that can be written to (data, bss, thread-local) are found as well.
+set -eu
+
+cc=${CC:-gcc}
+flags="-std=c11 -O2 -DNDEBUG -fno-pic -ffp-contract=off -fno-trapping-math -fno-math-errno -pthread"
+
+allowed="
+memcpy memmove memset memcmp memchr strlen strcmp strncmp strchr strrchr strstr
+malloc free calloc realloc aligned_alloc posix_memalign
+vsnprintf snprintf __vsnprintf_chk __snprintf_chk __memcpy_chk __memset_chk __memmove_chk
+__errno_location __xpg_strerror_r strerror_r
+pthread_create pthread_join pthread_mutex_init pthread_mutex_destroy pthread_mutex_lock pthread_mutex_unlock
+pthread_cond_init pthread_cond_destroy pthread_cond_wait pthread_cond_timedwait pthread_cond_signal
+pthread_cond_broadcast pthread_condattr_init pthread_condattr_destroy pthread_condattr_setclock
+pthread_attr_init pthread_attr_destroy pthread_attr_setstacksize pthread_sigmask sigfillset sched_yield
+clock_gettime nanosleep sysconf
+open close read write pread pwrite lseek fsync ftruncate unlink rename mmap munmap madvise
+__popcountdi2 __cpu_model __cpu_indicator_init __stack_chk_fail _GLOBAL_OFFSET_TABLE_
+"
+
+# look_at OBJECTS...: what is wrong with them, one line each
+look_at() {
+  nm -A -P "$@" >"$work/symbols"
+  awk -v allowed="$allowed" '
+    BEGIN { n = split(allowed, a, /[ \n]+/); for (i = 1; i <= n; i++) ok[a[i]] = 1 }
+    # nm -A -P: "file.o: name type value size"
+    { file = $1; sub(/:$/, "", file); sub(/^.*\/objects\//, "", file) }
+    $3 ~ /^[TtRrWV]$/ { here[$2] = 1 }
+    $3 == "U" || $3 == "w" { wants[file " " $2] = 1 }
+    $3 ~ /^[BbDdCGgSs]$/ { print "symbols: " file " holds the writable variable " $2 }
+    END {
+      for (k in wants) {
+        split(k, p, " ")
+        if (!(p[2] in here) && !(p[2] in ok)) print "symbols: " p[1] " needs " p[2]
+      }
+    }' "$work/symbols" | sort
+}
+
+compile() { # ROOT: objects to $work/objects
+  mkdir -p "$work/objects"
+  (cd "$1/src" && find gbt -name '*.c' | sort) | while read -r file; do
+    echo "$1/src/$file"
+    echo "$work/objects/$(echo "$file" | tr '/' '-' | sed 's/\.c$/.o/')"
+  done >"$work/pairs"
+  # shellcheck disable=SC2016
+  xargs -n 2 -P 2 sh -c "$cc $flags"' -c "$0" -o "$1" || echo "symbols: $0 does not compile"' <"$work/pairs"
+}
+
+check() { # ROOT; prints complaints, sets n
+  compile "$1"
+  n=$(find "$work/objects" -name '*.o' | wc -l)
+  [ "$n" -gt 0 ] || { echo "symbols: there are no engine objects"; return; }
+  look_at "$work"/objects/*.o
+}
+
+self_check() {
+  fails=0
+  try() { # fine|found CODE
+    rm -rf "$work/objects" "$work/root"
+    mkdir -p "$work/root/src/gbt/base"
+    printf '%s\n' "$2" >"$work/root/src/gbt/base/x.c"
+    echo 'int gbt_other(int x) { return x + 1; }' >"$work/root/src/gbt/base/y.c"
+    case "$(check "$work/root")" in "") got=fine ;; *"does not compile"*) got="no C" ;; *) got=found ;; esac
+    if [ "$got" != "$1" ]; then echo "symbols self-check: '$2' should be $1, is $got"; fails=$((fails + 1)); fi
+  }
+  try fine '#include <string.h>
+int gbt_other(int); int f(const char *s) { return gbt_other((int)strlen(s)); }'
+  try fine 'static const char *const names[] = {"a", "b"}; const char *f(int i) { return names[i]; }'
+  try found '#include <math.h>
+double f(double x) { return exp(x); }'
+  try found '#include <math.h>
+double f(double x) { return pow(x, 0.3); }'
+  try found '#include <stdio.h>
+void f(int x) { printf("%d", x); }'
+  try found '#include <stdio.h>
+void f(void) { puts("x"); }'
+  try found '#include <stdio.h>
+void f(void) { fputc(0, stderr); }'
+  try found '#include <stdlib.h>
+void f(void) { abort(); }'
+  try found '#include <stdlib.h>
+int f(void) { return rand(); }'
+  try found '#undef NDEBUG
+#include <assert.h>
+void f(int x) { assert(x); }'
+  try found 'void Rf_error(const char *, ...); void f(void) { Rf_error("x"); }'
+  try found 'void R_CheckUserInterrupt(void); void f(void) { R_CheckUserInterrupt(); }'
+  try found 'static int calls; int f(void) { return ++calls; }'
+  try found 'int gbt_level = 3;'
+  try found 'static _Thread_local int calls; int f(void) { return ++calls; }'
+  [ "$fails" = 0 ] && echo "symbols self-check: ok"
+  return "$fails"
+}
+
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+if [ "${1:-}" = --self-check ]; then
+  self_check
+  exit
+fi
+check "${1:-$(cd "$(dirname "$0")/.." && pwd)}" >"$work/report"
+cat "$work/report"
+[ -s "$work/report" ] && exit 1
+echo "symbols: $(find "$work/objects" -name '*.o' | wc -l) objects, all in order"

@@ -1,0 +1,60 @@
+#!/bin/sh
+# Installs what is missing on Debian 12 (or a relative of it), and only that.
+#
+#   sh tools/install-deps.sh run      R and a C compiler: what tools/demo needs
+#   sh tools/install-deps.sh test     that and what tools/test needs
+#
+# As root, or through sudo. Nothing is fetched when all is there.
+set -eu
+
+run="r-base-core r-cran-matrix gcc libc6-dev make"
+# clang and its sanitizer runtime: the native tests; tidy: R CMD check looks at the HTML help with it
+test="$run r-cran-testthat r-cran-withr r-cran-knitr r-cran-rmarkdown pandoc r-cran-data.table r-cran-tibble
+r-cran-bit64 clang libclang-rt-14-dev clang-format tidy"
+
+case "${1:-}" in
+  run) wanted=$run ;;
+  test) wanted=$test ;;
+  *) echo "usage: sh tools/install-deps.sh run|test" >&2; exit 2 ;;
+esac
+
+if ! command -v dpkg-query >/dev/null 2>&1; then
+  echo "this is no Debian: please install the likes of these yourself:" >&2
+  echo "  $wanted" >&2
+  # what is there may do; the scripts that need it will say what is not
+  exit 0
+fi
+
+missing=""
+for package in $wanted; do
+  state=$(dpkg-query -W -f='${db:Status-Abbrev}' "$package" 2>/dev/null || true)
+  case "$state" in ii*) ;; *) missing="$missing $package" ;; esac
+done
+if [ -z "$missing" ]; then
+  echo "all packages that are needed are there"
+  exit 0
+fi
+
+if [ "$(id -u)" = 0 ]; then
+  as_root=""
+elif command -v sudo >/dev/null 2>&1; then
+  as_root="sudo"
+else
+  echo "missing:$missing" >&2
+  echo "run this as root: apt-get install --no-install-recommends$missing" >&2
+  exit 1
+fi
+
+echo "installing with apt-get:$missing"
+log=$(mktemp)
+trap 'rm -f "$log"' EXIT
+apt() { $as_root env DEBIAN_FRONTEND=noninteractive apt-get -q -y -o Dpkg::Use-Pty=0 "$@" >"$log" 2>&1; }
+# an old or empty package list is the usual reason for a failure: then once more with a fresh one
+# shellcheck disable=SC2086
+if ! apt install --no-install-recommends $missing; then
+  if ! apt update || ! apt install --no-install-recommends $missing; then
+    tail -30 "$log" >&2
+    exit 1
+  fi
+fi
+echo "installed"
