@@ -67,13 +67,12 @@ as_utf8 <- function(text, what, column = NULL) {
     unknown <- Encoding(text) == "unknown"
     if (any(unknown)) Encoding(text)[unknown] <- "UTF-8"
   }
-  text <- enc2utf8(text)
-  bad <- !validUTF8(text) | Encoding(text) == "bytes"
-  if (any(bad, na.rm = TRUE)) {
+  bad <- !validEnc(text) | Encoding(text) == "bytes"
+  if (any(bad)) {
     stop_data(sprintf("%s is not valid text in its encoding: \"%s\"; repair it with iconv()", what,
                       iconv(text[which(bad)[1L]], "latin1", "ASCII", sub = "byte")), column)
   }
-  text
+  enc2utf8(text)
 }
 
 # Data frames -----------------------------------------------------------------------------------------------------

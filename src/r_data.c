@@ -1,0 +1,93 @@
+/* Data sets: frame -> binned rows. */
+#include "r_gbt.h"
+
+SEXP r_gbt_dataset_new(SEXP frame, SEXP reference, SEXP weight, SEXP max_bin, SEXP page_rows, SEXP unseen,
+                       SEXP threads) {
+  /* 1 */
+  gbt_table table;
+  r_table(frame, &table);
+  const gbt_dataset *ref = reference == R_NilValue ? NULL : r_handle_get(reference, R_DATASET);
+  const double *w = r_arg_reals(weight, (R_xlen_t)table.n_rows, "weight");
+  int32_t bins = r_arg_int(max_bin, "max_bin"), rows = r_arg_int(page_rows, "page_rows");
+  gbt_unseen how = (gbt_unseen)r_arg_int(unseen, "unseen");
+  r_threads t = r_arg_threads(threads);
+  SEXP out = PROTECT(r_handle_new(R_DATASET, R_NilValue));
+  gbt_error err = {0};
+  gbt_ctx ctx;
+
+  /* 2 */
+  gbt_dataset *ds = NULL;
+  gbt_status status = r_ctx_open(&ctx, t, &err);
+  if (status == GBT_OK) {
+    status = gbt_dataset_new(&ctx, &table, ref == NULL ? NULL : ref->cuts, w, bins, rows, how, &ds, &err);
+    gbt_ctx_close(&ctx);
+  }
+
+  /* 3 */
+  if (status == GBT_OK) R_SetExternalPtrAddr(out, ds);
+  r_check(status, &err);
+  UNPROTECT(1);
+  return out;
+}
+
+SEXP r_gbt_dataset_set(SEXP dataset, SEXP field, SEXP x) {
+  gbt_dataset *ds = r_handle_get(dataset, R_DATASET);
+  int which = r_arg_int(field, "field");
+  if (which < GBT_LABEL || which > GBT_OFFSET) r_stop("there is no field %d", which);
+  const double *values = r_arg_reals(x, x == R_NilValue ? 0 : Rf_xlength(x), "x");
+  gbt_error err = {0};
+  r_check(gbt_dataset_set(ds, (gbt_field)which, values, values == NULL ? 0 : (int64_t)Rf_xlength(x), &err), &err);
+  return R_NilValue;
+}
+
+static const char *type_name(gbt_feature_type type) {
+  return type == GBT_CATEGORICAL ? "categorical" : type == GBT_ORDINAL ? "ordinal" : "numeric";
+}
+
+void r_put_schema(SEXP list, int at, const gbt_schema *schema) {
+  int32_t n = schema->n_features;
+  SEXP names = Rf_allocVector(STRSXP, n);
+  SET_VECTOR_ELT(list, at, names);
+  SEXP type = Rf_allocVector(STRSXP, n);
+  SET_VECTOR_ELT(list, at + 1, type);
+  SEXP tag = Rf_allocVector(STRSXP, n);
+  SET_VECTOR_ELT(list, at + 2, tag);
+  SEXP levels = Rf_allocVector(VECSXP, n);
+  SET_VECTOR_ELT(list, at + 3, levels);
+  for (int32_t f = 0; f < n; f++) {
+    const gbt_feature *feat = &schema->feat[f];
+    SET_STRING_ELT(names, f, r_text(feat->name));
+    SET_STRING_ELT(type, f, Rf_mkChar(type_name(feat->type)));
+    SET_STRING_ELT(tag, f, r_text(feat->tag));
+    if (feat->type != GBT_NUMERIC) SET_VECTOR_ELT(levels, f, r_texts(feat->levels, feat->n_levels));
+  }
+}
+
+SEXP r_gbt_dataset_info(SEXP dataset) {
+  const gbt_dataset *ds = r_handle_get(dataset, R_DATASET);
+  const gbt_cuts *cuts = ds->cuts;
+  const gbt_page_store *store = ds->pages;
+  static const char *parts[] = {"n_rows",      "n_features", "names",   "type",      "tag",    "levels", "n_bins",
+                                "has_missing", "bytes",      "n_pages", "page_rows", "sparse", ""};
+  SEXP out = PROTECT(Rf_mkNamed(VECSXP, parts));
+  int32_t n = cuts->n_features;
+  SET_VECTOR_ELT(out, 0, Rf_ScalarReal((double)ds->n_rows));
+  SET_VECTOR_ELT(out, 1, Rf_ScalarInteger(n));
+  r_put_schema(out, 2, cuts->schema);
+  SEXP bins = Rf_allocVector(INTSXP, n);
+  SET_VECTOR_ELT(out, 6, bins);
+  SEXP missing = Rf_allocVector(LGLSXP, n);
+  SET_VECTOR_ELT(out, 7, missing);
+  SET_VECTOR_ELT(out, 8, Rf_ScalarReal((double)store->bytes));
+  SET_VECTOR_ELT(out, 9, Rf_ScalarInteger(store->n_pages));
+  SET_VECTOR_ELT(out, 10, Rf_ScalarInteger(store->page_rows));
+  SEXP sparse = Rf_allocVector(LGLSXP, n);
+  SET_VECTOR_ELT(out, 11, sparse);
+  for (int32_t f = 0; f < n; f++) {
+    INTEGER(bins)[f] = cuts->feat[f].n_bins;
+    LOGICAL(missing)[f] = cuts->feat[f].has_missing != 0;
+    LOGICAL(sparse)[f] = store->layout.place[f].group < 0;
+  }
+  UNPROTECT(1);
+  return out;
+}

@@ -1,0 +1,60 @@
+/* Failures become R conditions here and nowhere else. */
+#include "r_gbt.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+
+static const char *kind_of(gbt_status status) {
+  switch (status) {
+  case GBT_E_ARG:
+    return "argument";
+  case GBT_E_DATA:
+    return "data";
+  case GBT_E_MEM:
+    return "memory";
+  case GBT_E_DEVICE:
+    return "device";
+  case GBT_E_FORMAT:
+    return "format";
+  case GBT_E_IO:
+    return "io";
+  case GBT_E_UNSUPPORTED:
+    return "unsupported";
+  default:
+    return "internal";
+  }
+}
+
+/* raise_engine() and raise_interrupt() of R/conditions.R. Neither returns. */
+static void raise(gbt_status status, const char *msg, const char *subject) {
+  SEXP package = PROTECT(Rf_mkString("gbt"));
+  SEXP home = PROTECT(R_FindNamespace(package));
+  SEXP call;
+  if (status == GBT_CANCELLED) {
+    call = PROTECT(Rf_lang1(Rf_install("raise_interrupt")));
+    Rf_eval(call, home);
+  } else {
+    SEXP kind = PROTECT(Rf_mkString(kind_of(status)));
+    SEXP text = PROTECT(Rf_ScalarString(Rf_mkCharCE(msg, CE_UTF8)));
+    SEXP about = PROTECT(Rf_ScalarString(subject[0] != '\0' ? Rf_mkCharCE(subject, CE_UTF8) : NA_STRING));
+    call = PROTECT(Rf_lang4(Rf_install("raise_engine"), kind, text, about));
+    Rf_eval(call, home);
+    UNPROTECT(3);
+  }
+  UNPROTECT(3);
+  Rf_error("gbt: an error was not raised"); /* cannot happen; keeps the promise not to return */
+}
+
+void r_check(gbt_status status, const gbt_error *err) {
+  if (status != GBT_OK) raise(status, err->msg, err->subject);
+}
+
+void r_stop(const char *fmt, ...) {
+  char msg[256];
+  va_list args;
+  va_start(args, fmt);
+  vsnprintf(msg, sizeof msg, fmt, args);
+  va_end(args);
+  raise(GBT_E_INTERNAL, msg, "");
+  for (;;) Rf_error("gbt: an error was not raised");
+}

@@ -1,0 +1,132 @@
+/* What the glue files share. Only r_*.c include R's headers.
+ *
+ * Every entry point has three zones, in this order:
+ *   1  R       read arguments, allocate results and the owning handle. May jump: nothing native is held, but by handles
+ *   2  engine  engine calls only; a gbt_ctx is opened and closed here
+ *   3  R       r_check() raises, or the result is returned
+ * Arguments are never written to. Sizes are R_xlen_t or int64_t. */
+#ifndef R_GBT_H
+#define R_GBT_H
+
+#include <Rinternals.h>
+
+#include "gbt/gbt.h"
+
+/* ---- r_error.c: the one place that raises ---- */
+
+/* Returns on GBT_OK. GBT_CANCELLED raises R's interrupt, anything else a gbt_error_<kind>. */
+void r_check(gbt_status status, const gbt_error *err);
+
+/* A fault in how R called the glue. */
+#if defined(__GNUC__)
+__attribute__((noreturn, format(printf, 1, 2)))
+#endif
+void r_stop(const char *fmt, ...);
+
+/* ---- r_handle.c: external pointers that own engine objects ---- */
+
+typedef enum r_kind { R_DATASET = 0, R_TRAINER, R_MODEL, R_BLOB, R_N_KINDS } r_kind;
+
+/* A block from gbt_model_write, until it is copied. */
+typedef struct r_blob {
+  uint8_t *bytes;
+  size_t n_bytes;
+} r_blob;
+
+/* An opened model and the bytes that it looks into. */
+typedef struct r_model {
+  gbt_model *model;
+  const void *bytes;
+} r_model;
+
+/* An empty handle with its finalizer; prot is kept alive with it. Filled by R_SetExternalPtrAddr. */
+SEXP r_handle_new(r_kind kind, SEXP prot);
+
+/* The address. Raises when x is no such handle, or when it lost its object by being saved and read again. */
+void *r_handle_get(SEXP x, r_kind kind);
+
+/* A handle of an r_model for `state`: `cache` itself when it belongs to these bytes (filled if it is nil), else a new
+ * one. Raises gbt_error_format. Protect it as long as the model is used. */
+SEXP r_model_handle(SEXP state, SEXP cache);
+const gbt_model *r_model_get(SEXP handle);
+
+/* ---- r_args.c: reading arguments and making texts ---- */
+
+typedef struct r_threads {
+  int n;
+  gbt_simd simd;
+} r_threads;
+
+r_threads r_arg_threads(SEXP x);         /* integer, with attribute "simd" or without */
+int r_arg_int(SEXP x, const char *what); /* one integer or whole double, not NA */
+int64_t r_arg_int64(SEXP x, const char *what);
+double r_arg_real(SEXP x, const char *what);                     /* one double or integer; NaN allowed */
+const double *r_arg_reals(SEXP x, R_xlen_t n, const char *what); /* double vector of length n; NULL for NULL */
+const char *r_arg_text(SEXP x, const char *what);                /* one text, UTF-8, not NA */
+SEXP r_item(SEXP list, const char *name);                        /* R_NilValue when there is none */
+SEXP r_need(SEXP list, const char *name, SEXPTYPE type);         /* raises when it is not there or of another type */
+
+const char *r_utf8(SEXP charsxp); /* NULL for NA */
+SEXP r_text(const char *utf8);    /* CHARSXP; NA for NULL */
+SEXP r_texts(const char *const *utf8, R_xlen_t n);
+
+/* ---- r_device.c ---- */
+
+/* Opens a context that stops on Ctrl-C. */
+gbt_status r_ctx_open(gbt_ctx *ctx, r_threads threads, gbt_error *err);
+
+/* poll of a gbt_ctx: 1 when the user asked to stop. */
+int r_poll(void *user);
+
+/* Remembers the process, so that forked children can be told. */
+void r_remember_process(void);
+
+/* ---- r_table.c ---- */
+
+/* A frame (R/encode.R) as a table. Its arrays last until the .Call returns; `frame` must stay protected. */
+void r_table(SEXP frame, gbt_table *out);
+
+/* ---- r_data.c, r_model.c ---- */
+
+/* names, type, tag, levels of a schema into list elements at, at + 1, at + 2, at + 3. */
+void r_put_schema(SEXP list, int at, const gbt_schema *schema);
+
+/* meta: named list of character, double and integer vectors. The array lasts until the .Call returns. */
+const gbt_meta *r_meta(SEXP meta, int32_t *n);
+
+/* A model's bytes as a raw vector. All three zones. */
+SEXP r_write_model(const gbt_forest_view *view, const gbt_schema *schema, SEXP meta);
+
+/* Rounds [beg, end) as trees; raises when the model has not so many. */
+gbt_tree_range r_tree_range(const gbt_forest_view *view, SEXP beg, SEXP end);
+
+/* ---- entry points: r_init.c ---- */
+
+SEXP r_gbt_dataset_new(SEXP frame, SEXP reference, SEXP weight, SEXP max_bin, SEXP page_rows, SEXP unseen,
+                       SEXP threads);
+SEXP r_gbt_dataset_set(SEXP dataset, SEXP field, SEXP x);
+SEXP r_gbt_dataset_info(SEXP dataset);
+SEXP r_gbt_trainer_new(SEXP spec, SEXP threads);
+SEXP r_gbt_trainer_run(SEXP trainer, SEXP n_rounds, SEXP threads);
+SEXP r_gbt_trainer_set_gradients(SEXP trainer, SEXP g, SEXP h, SEXP threads);
+SEXP r_gbt_trainer_scores(SEXP trainer, SEXP which);
+SEXP r_gbt_trainer_watch(SEXP trainer, SEXP maximise);
+SEXP r_gbt_trainer_see(SEXP trainer, SEXP value);
+SEXP r_gbt_trainer_model(SEXP trainer, SEXP n_trees, SEXP meta);
+SEXP r_gbt_trainer_info(SEXP trainer);
+SEXP r_gbt_model_info(SEXP state);
+SEXP r_gbt_model_slice(SEXP state, SEXP tree_index, SEXP meta);
+SEXP r_gbt_model_nodes(SEXP state);
+SEXP r_gbt_model_importance(SEXP state, SEXP round_beg, SEXP round_end);
+SEXP r_gbt_model_cache(SEXP state);
+SEXP r_gbt_predict(SEXP state, SEXP cache, SEXP frame, SEXP kind, SEXP loss, SEXP round_beg, SEXP round_end,
+                   SEXP offset, SEXP unseen, SEXP threads);
+SEXP r_gbt_params_table(void);
+SEXP r_gbt_metric_names(void);
+SEXP r_gbt_metric_info(SEXP metric, SEXP loss);
+SEXP r_gbt_default_metric(SEXP loss);
+SEXP r_gbt_system(SEXP threads_wanted);
+SEXP r_gbt_write_file(SEXP path, SEXP raw);
+SEXP r_gbt_read_file(SEXP path);
+
+#endif

@@ -1,0 +1,120 @@
+/* External pointers. A handle is made empty, with its finalizer, before the engine makes the object that it owns, so
+ * that no jump can lose one. The tag is a symbol per kind and is checked on every use.
+ *
+ * A model's handle ("cache") looks into the bytes of `state`. It must keep them alive, but not by its prot field: that
+ * would be written out again with every saveRDS(). So the bytes hang on it as the value of a weak reference whose key
+ * is the handle: alive as long as the handle is, and never written. */
+#include "r_gbt.h"
+
+#include <stdlib.h>
+
+static const char *const tags[R_N_KINDS] = {"gbt_dataset", "gbt_trainer", "gbt_model", "gbt_blob"};
+static const char *const nouns[R_N_KINDS] = {"gbt_data object", "trainer", "model", "block of bytes"};
+
+static void release(SEXP x, r_kind kind) {
+  void *p = R_ExternalPtrAddr(x);
+  if (p == NULL) return;
+  R_ClearExternalPtr(x);
+  switch (kind) {
+  case R_DATASET:
+    gbt_dataset_unref(p);
+    break;
+  case R_TRAINER:
+    gbt_trainer_free(p);
+    break;
+  case R_MODEL: {
+    r_model *m = p;
+    gbt_model_close(m->model);
+    free(m);
+    break;
+  }
+  case R_BLOB: {
+    r_blob *b = p;
+    gbt_mem mem = gbt_mem_default();
+    gbt_mem_free(&mem, b->bytes);
+    free(b);
+    break;
+  }
+  default:
+    break;
+  }
+}
+
+static void release_dataset(SEXP x) { release(x, R_DATASET); }
+static void release_trainer(SEXP x) { release(x, R_TRAINER); }
+static void release_model(SEXP x) { release(x, R_MODEL); }
+static void release_blob(SEXP x) { release(x, R_BLOB); }
+
+static R_CFinalizer_t finalizer_of(r_kind kind) {
+  switch (kind) {
+  case R_DATASET:
+    return release_dataset;
+  case R_TRAINER:
+    return release_trainer;
+  case R_MODEL:
+    return release_model;
+  default:
+    return release_blob;
+  }
+}
+
+SEXP r_handle_new(r_kind kind, SEXP prot) {
+  SEXP x = PROTECT(R_MakeExternalPtr(NULL, Rf_install(tags[kind]), prot));
+  R_RegisterCFinalizerEx(x, finalizer_of(kind), TRUE);
+  UNPROTECT(1);
+  return x;
+}
+
+static int is_handle(SEXP x, r_kind kind) {
+  return TYPEOF(x) == EXTPTRSXP && R_ExternalPtrTag(x) == Rf_install(tags[kind]);
+}
+
+void *r_handle_get(SEXP x, r_kind kind) {
+  if (!is_handle(x, kind)) r_stop("a %s is expected", nouns[kind]);
+  void *p = R_ExternalPtrAddr(x);
+  if (p == NULL) {
+    gbt_error err;
+    r_check(gbt_fail(&err, GBT_E_DATA,
+                     "this %s is gone: it was saved and read again, or came from another process, which it cannot "
+                     "survive; recreate it",
+                     nouns[kind]),
+            &err);
+  }
+  return p;
+}
+
+SEXP r_model_handle(SEXP state, SEXP cache) {
+  if (TYPEOF(state) != RAWSXP) r_stop("a model's state must be a raw vector");
+  const void *bytes = RAW_RO(state);
+  SEXP x = R_NilValue;
+  if (is_handle(cache, R_MODEL)) {
+    const r_model *held = R_ExternalPtrAddr(cache);
+    if (held != NULL && held->bytes == bytes) return cache;
+    if (held == NULL) x = cache; /* came back from a file or another process */
+  }
+  if (x == R_NilValue) x = R_MakeExternalPtr(NULL, Rf_install(tags[R_MODEL]), R_NilValue);
+  PROTECT(x);
+  MARK_NOT_MUTABLE(state);
+  R_MakeWeakRefC(x, state, release_model, TRUE);
+
+  gbt_error err;
+  gbt_mem mem = gbt_mem_default();
+  gbt_status status;
+  r_model *m = malloc(sizeof *m);
+  if (m == NULL) {
+    status = gbt_fail_mem(&err, sizeof *m);
+  } else {
+    m->bytes = bytes;
+    status = gbt_model_open(&mem, bytes, (size_t)Rf_xlength(state), &m->model, &err);
+    if (status != GBT_OK) free(m);
+  }
+  r_check(status, &err);
+  R_SetExternalPtrAddr(x, m);
+  UNPROTECT(1);
+  return x;
+}
+
+const gbt_model *r_model_get(SEXP handle) {
+  const r_model *m = r_handle_get(handle, R_MODEL);
+  return m->model;
+}

@@ -1,0 +1,285 @@
+/* Models: bytes <-> what R shows of them. */
+#include "r_gbt.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- meta ---- */
+
+static void read_meta(SEXP x, const char *name, gbt_meta *out) {
+  R_xlen_t n = Rf_xlength(x);
+  memset(out, 0, sizeof *out);
+  out->name = name;
+  out->n = (int64_t)n;
+  switch (TYPEOF(x)) {
+  case STRSXP: {
+    const char **text = (const char **)R_alloc((size_t)(n > 0 ? n : 1), sizeof *text);
+    for (R_xlen_t i = 0; i < n; i++) text[i] = r_utf8(STRING_ELT(x, i));
+    out->kind = GBT_META_TEXT;
+    out->text = text;
+    break;
+  }
+  case REALSXP:
+    out->kind = GBT_META_DOUBLE;
+    out->num = REAL_RO(x);
+    break;
+  case INTSXP:
+    out->kind = GBT_META_INT;
+    out->ints = INTEGER_RO(x);
+    break;
+  default:
+    r_stop("meta entry `%s` must be character, double or integer", name);
+  }
+}
+
+const gbt_meta *r_meta(SEXP meta, int32_t *n) {
+  SEXP names = Rf_getAttrib(meta, R_NamesSymbol);
+  if (TYPEOF(meta) != VECSXP || Rf_xlength(meta) > 2147483647 || (names == R_NilValue && Rf_xlength(meta) > 0))
+    r_stop("`meta` must be a named list");
+  *n = (int32_t)Rf_xlength(meta);
+  gbt_meta *out = (gbt_meta *)R_alloc((size_t)*n + 1, sizeof *out);
+  for (int32_t i = 0; i < *n; i++) {
+    const char *name = r_utf8(STRING_ELT(names, i));
+    if (name == NULL) r_stop("`meta` must be a named list");
+    read_meta(VECTOR_ELT(meta, i), name, &out[i]);
+  }
+  return out;
+}
+
+static SEXP meta_value(const gbt_meta *m) {
+  SEXP x;
+  switch (m->kind) {
+  case GBT_META_TEXT:
+    return r_texts(m->text, (R_xlen_t)m->n);
+  case GBT_META_DOUBLE:
+    x = Rf_allocVector(REALSXP, (R_xlen_t)m->n);
+    if (m->n > 0) memcpy(REAL(x), m->num, (size_t)m->n * sizeof(double));
+    return x;
+  default:
+    x = Rf_allocVector(INTSXP, (R_xlen_t)m->n);
+    if (m->n > 0) memcpy(INTEGER(x), m->ints, (size_t)m->n * sizeof(int));
+    return x;
+  }
+}
+
+/* ---- writing ---- */
+
+/* A blob's handle is made first, filled in zone 2, copied to R and emptied in zone 3. */
+static SEXP blob_new(r_blob **out) {
+  SEXP x = PROTECT(r_handle_new(R_BLOB, R_NilValue));
+  r_blob *blob = calloc(1, sizeof *blob);
+  gbt_error err;
+  if (blob == NULL) r_check(gbt_fail_mem(&err, sizeof *blob), &err);
+  R_SetExternalPtrAddr(x, blob);
+  *out = blob;
+  UNPROTECT(1);
+  return x;
+}
+
+static SEXP blob_take(r_blob *blob) {
+  SEXP out = PROTECT(Rf_allocVector(RAWSXP, (R_xlen_t)blob->n_bytes));
+  memcpy(RAW(out), blob->bytes, blob->n_bytes);
+  gbt_mem mem = gbt_mem_default();
+  gbt_mem_free(&mem, blob->bytes);
+  blob->bytes = NULL;
+  UNPROTECT(1);
+  return out;
+}
+
+SEXP r_write_model(const gbt_forest_view *view, const gbt_schema *schema, SEXP meta) {
+  /* 1 */
+  int32_t n_meta;
+  const gbt_meta *entries = r_meta(meta, &n_meta);
+  r_blob *blob;
+  PROTECT(blob_new(&blob));
+  gbt_error err = {0};
+  gbt_mem mem = gbt_mem_default();
+
+  /* 2 */
+  gbt_status status = gbt_model_write(&mem, view, schema, entries, n_meta, &blob->bytes, &blob->n_bytes, &err);
+
+  /* 3 */
+  r_check(status, &err);
+  SEXP out = blob_take(blob);
+  UNPROTECT(1);
+  return out;
+}
+
+/* A forest of some trees of a view, with its base scores. */
+static gbt_status forest_of(const gbt_forest_view *view, gbt_tree_range range, gbt_forest **out, gbt_error *err) {
+  gbt_mem mem = gbt_mem_default();
+  gbt_forest *forest = NULL;
+  gbt_status status;
+  *out = NULL;
+  GBT_TRY_GOTO(gbt_forest_new(&mem, view->n_features, view->n_outputs, view->n_parallel, &forest, err), done);
+  memcpy(forest->base, view->base, (size_t)view->n_outputs * sizeof(double));
+  for (uint64_t t = range.beg; t < range.end; t++) {
+    const gbt_tree *tree = &view->trees[t];
+    uint64_t at = tree->node_beg;
+    GBT_TRY_GOTO(gbt_forest_add(forest, tree->n_nodes, view->nodes + at, view->gain + at, view->cover + at,
+                                view->count + at, tree->n_words, view->sets + tree->set_beg, err),
+                 done);
+  }
+  *out = forest;
+  forest = NULL;
+done:
+  gbt_forest_free(forest);
+  return status;
+}
+
+/* The model with the trees of rounds[0] <= round < rounds[1] (from 0). */
+SEXP r_gbt_model_slice(SEXP state, SEXP rounds, SEXP meta) {
+  /* 1 */
+  if (Rf_xlength(rounds) != 2) r_stop("`tree_index` must be two numbers");
+  SEXP ends = PROTECT(Rf_coerceVector(rounds, REALSXP));
+  SEXP beg = PROTECT(Rf_ScalarReal(REAL_RO(ends)[0])), end = PROTECT(Rf_ScalarReal(REAL_RO(ends)[1]));
+  SEXP handle = PROTECT(r_model_handle(state, R_NilValue));
+  const gbt_model *model = r_model_get(handle);
+  gbt_tree_range range = r_tree_range(&model->forest, beg, end);
+  int32_t n_meta;
+  const gbt_meta *entries = r_meta(meta, &n_meta);
+  r_blob *blob;
+  PROTECT(blob_new(&blob));
+  gbt_error err = {0};
+  gbt_mem mem = gbt_mem_default();
+
+  /* 2 */
+  gbt_forest *forest;
+  gbt_status status = forest_of(&model->forest, range, &forest, &err);
+  if (status == GBT_OK) {
+    gbt_forest_view view = gbt_forest_look(forest);
+    status = gbt_model_write(&mem, &view, model->schema, entries, n_meta, &blob->bytes, &blob->n_bytes, &err);
+    gbt_forest_free(forest);
+  }
+
+  /* 3 */
+  r_check(status, &err);
+  SEXP out = blob_take(blob);
+  UNPROTECT(5);
+  return out;
+}
+
+SEXP r_gbt_model_cache(SEXP state) { return r_model_handle(state, R_NilValue); }
+
+/* ---- what is in it ---- */
+
+SEXP r_gbt_model_info(SEXP state) {
+  SEXP handle = PROTECT(r_model_handle(state, R_NilValue));
+  const gbt_model *model = r_model_get(handle);
+  const gbt_forest_view *view = &model->forest;
+  static const char *parts[] = {"n_features", "n_outputs", "n_parallel", "n_trees", "base", "names",
+                                "type",       "tag",       "levels",     "meta",    ""};
+  SEXP out = PROTECT(Rf_mkNamed(VECSXP, parts));
+  SET_VECTOR_ELT(out, 0, Rf_ScalarInteger(view->n_features));
+  SET_VECTOR_ELT(out, 1, Rf_ScalarInteger(view->n_outputs));
+  SET_VECTOR_ELT(out, 2, Rf_ScalarInteger(view->n_parallel));
+  SET_VECTOR_ELT(out, 3, Rf_ScalarReal((double)view->n_trees));
+  SEXP base = Rf_allocVector(REALSXP, view->n_outputs);
+  SET_VECTOR_ELT(out, 4, base);
+  memcpy(REAL(base), view->base, (size_t)view->n_outputs * sizeof(double));
+  r_put_schema(out, 5, model->schema);
+  SEXP meta = Rf_allocVector(VECSXP, model->n_meta);
+  SET_VECTOR_ELT(out, 9, meta);
+  SEXP names = PROTECT(Rf_allocVector(STRSXP, model->n_meta));
+  for (int32_t i = 0; i < model->n_meta; i++) {
+    SET_VECTOR_ELT(meta, i, meta_value(&model->meta[i]));
+    SET_STRING_ELT(names, i, r_text(model->meta[i].name));
+  }
+  Rf_setAttrib(meta, R_NamesSymbol, names);
+  UNPROTECT(3);
+  return out;
+}
+
+gbt_tree_range r_tree_range(const gbt_forest_view *view, SEXP beg, SEXP end) {
+  int64_t per_round = (int64_t)view->n_outputs * view->n_parallel;
+  int64_t from = r_arg_int64(beg, "round_beg"), to = r_arg_int64(end, "round_end");
+  if (from < 0 || to < from || to > (int64_t)view->n_trees / per_round) r_stop("rounds are out of range");
+  gbt_tree_range range = {(uint64_t)(from * per_round), (uint64_t)(to * per_round)};
+  return range;
+}
+
+SEXP r_gbt_model_importance(SEXP state, SEXP round_beg, SEXP round_end) {
+  SEXP handle = PROTECT(r_model_handle(state, R_NilValue));
+  const gbt_forest_view *view = &r_model_get(handle)->forest;
+  gbt_tree_range range = r_tree_range(view, round_beg, round_end);
+  static const char *parts[] = {"gain", "cover", "splits", ""};
+  SEXP out = PROTECT(Rf_mkNamed(VECSXP, parts));
+  for (int k = 0; k < 3; k++) SET_VECTOR_ELT(out, k, Rf_allocVector(REALSXP, view->n_features));
+  gbt_importance(view, range, REAL(VECTOR_ELT(out, 0)), REAL(VECTOR_ELT(out, 1)), REAL(VECTOR_ELT(out, 2)));
+  UNPROTECT(2);
+  return out;
+}
+
+/* ---- all nodes as columns ---- */
+
+enum {
+  COL_TREE,
+  COL_NODE,
+  COL_FEATURE,
+  COL_THRESHOLD,
+  COL_LEFT,
+  COL_RIGHT,
+  COL_MISSING_LEFT,
+  COL_BULK_LEFT,
+  COL_GAIN,
+  COL_COVER,
+  COL_COUNT,
+  COL_VALUE,
+  COL_SET,
+  N_COLS
+};
+
+static const char *const node_cols[] = {"tree",      "node", "feature", "threshold", "left",  "right", "missing_left",
+                                        "bulk_left", "gain", "cover",   "count",     "value", "set",   ""};
+static const SEXPTYPE node_types[N_COLS] = {INTSXP, INTSXP,  INTSXP,  REALSXP, INTSXP,  INTSXP, LGLSXP,
+                                            LGLSXP, REALSXP, REALSXP, REALSXP, REALSXP, VECSXP};
+
+/* Indices of the levels that go left. */
+static SEXP set_of(const gbt_node *node, const uint32_t *words) {
+  uint32_t n_bits = 32u * node->arg.set.n_words, n = 0;
+  words += node->arg.set.beg;
+  for (uint32_t i = 0; i < n_bits; i++) n += (uint32_t)gbt_bit(words, node->arg.set.n_words, i);
+  SEXP out = Rf_allocVector(INTSXP, (R_xlen_t)n);
+  int *p = INTEGER(out);
+  for (uint32_t i = 0; i < n_bits; i++) {
+    if (gbt_bit(words, node->arg.set.n_words, i)) *p++ = (int)i;
+  }
+  return out;
+}
+
+static void put_node(SEXP out, R_xlen_t at, const gbt_node *node, const uint32_t *words) {
+  int split = node->left > 0, set = split && (node->feat & GBT_NODE_CATEGORICAL) != 0;
+  INTEGER(VECTOR_ELT(out, COL_FEATURE))[at] = split ? (int)(node->feat & GBT_NODE_FEATURE) : NA_INTEGER;
+  REAL(VECTOR_ELT(out, COL_THRESHOLD))[at] = split && !set ? node->arg.value : NA_REAL;
+  INTEGER(VECTOR_ELT(out, COL_LEFT))[at] = split ? (int)node->left : NA_INTEGER;
+  INTEGER(VECTOR_ELT(out, COL_RIGHT))[at] = split ? (int)node->left + 1 : NA_INTEGER;
+  LOGICAL(VECTOR_ELT(out, COL_MISSING_LEFT))[at] = split ? (node->feat & GBT_NODE_MISSING_LEFT) != 0 : NA_LOGICAL;
+  LOGICAL(VECTOR_ELT(out, COL_BULK_LEFT))[at] = split ? (node->feat & GBT_NODE_BULK_LEFT) != 0 : NA_LOGICAL;
+  REAL(VECTOR_ELT(out, COL_VALUE))[at] = split ? NA_REAL : node->arg.value;
+  if (set) SET_VECTOR_ELT(VECTOR_ELT(out, COL_SET), at, set_of(node, words));
+}
+
+SEXP r_gbt_model_nodes(SEXP state) {
+  SEXP handle = PROTECT(r_model_handle(state, R_NilValue));
+  const gbt_forest_view *view = &r_model_get(handle)->forest;
+  const char *names[N_COLS + 1];
+  memcpy(names, node_cols, sizeof names);
+  SEXP out = PROTECT(Rf_mkNamed(VECSXP, names));
+  for (int k = 0; k < N_COLS; k++) SET_VECTOR_ELT(out, k, Rf_allocVector(node_types[k], (R_xlen_t)view->n_nodes));
+  R_xlen_t at = 0;
+  for (uint64_t t = 0; t < view->n_trees; t++) {
+    const gbt_tree *tree = &view->trees[t];
+    if (t % 1024 == 1023) R_CheckUserInterrupt(); /* nothing is held but by handles */
+    for (uint32_t k = 0; k < tree->n_nodes; k++, at++) {
+      uint64_t i = tree->node_beg + k;
+      INTEGER(VECTOR_ELT(out, COL_TREE))[at] = (int)t;
+      INTEGER(VECTOR_ELT(out, COL_NODE))[at] = (int)k;
+      put_node(out, at, &view->nodes[i], view->sets + tree->set_beg);
+      REAL(VECTOR_ELT(out, COL_GAIN))[at] = view->gain[i];
+      REAL(VECTOR_ELT(out, COL_COVER))[at] = view->cover[i];
+      REAL(VECTOR_ELT(out, COL_COUNT))[at] = view->count[i];
+    }
+  }
+  UNPROTECT(2);
+  return out;
+}

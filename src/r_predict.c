@@ -1,0 +1,62 @@
+/* Predictions. */
+#include "r_gbt.h"
+
+enum { KIND_LINK = 0, KIND_RESPONSE = 1, KIND_LEAF = 2 };
+
+/* Zone 2 whole: binds the table to the model and fills out. */
+static gbt_status predict(r_threads threads, const gbt_model *model, const gbt_table *table, int kind, gbt_loss loss,
+                          gbt_tree_range trees, const double *offset, gbt_unseen unseen, void *out, gbt_error *err) {
+  gbt_ctx ctx;
+  gbt_binding *binding = NULL;
+  gbt_status status;
+  GBT_TRY(r_ctx_open(&ctx, threads, err));
+  GBT_TRY_GOTO(gbt_table_check(&ctx, table, err), done);
+  GBT_TRY_GOTO(gbt_binding_new(&ctx, table, model->schema, unseen, &binding, err), done);
+  if (kind == KIND_LEAF) {
+    status = gbt_predict_leaves(&ctx, &model->forest, binding, trees, out, err);
+  } else {
+    GBT_TRY_GOTO(gbt_predict_scores(&ctx, &model->forest, binding, trees, offset, out, err), done);
+    if (kind == KIND_RESPONSE)
+      status = gbt_predict_response(&ctx, loss, table->n_rows, model->forest.n_outputs, out, err);
+  }
+done:
+  gbt_binding_free(binding);
+  gbt_ctx_close(&ctx);
+  return status;
+}
+
+/* kind 0 link, 1 response: n doubles, or n x K. 2 leaf: integers, n x trees. */
+SEXP r_gbt_predict(SEXP state, SEXP cache, SEXP frame, SEXP kind, SEXP loss, SEXP round_beg, SEXP round_end,
+                   SEXP offset, SEXP unseen, SEXP threads) {
+  /* 1 */
+  SEXP handle = PROTECT(r_model_handle(state, cache));
+  const gbt_model *model = r_model_get(handle);
+  gbt_table table;
+  r_table(frame, &table);
+  gbt_tree_range trees = r_tree_range(&model->forest, round_beg, round_end);
+  int32_t k = model->forest.n_outputs;
+  int what = r_arg_int(kind, "kind");
+  gbt_loss how = (gbt_loss)r_arg_int(loss, "loss");
+  if (how < 0 || how >= GBT_N_LOSSES) r_stop("there is no loss %d", (int)how);
+  const double *off = r_arg_reals(offset, (R_xlen_t)(table.n_rows * k), "offset");
+  gbt_unseen novel = (gbt_unseen)r_arg_int(unseen, "unseen");
+  r_threads t = r_arg_threads(threads);
+  if (table.n_rows > 2147483647 || trees.end - trees.beg > 2147483647) r_stop("the result is too large for a matrix");
+  SEXP out;
+  if (what == KIND_LEAF) {
+    out = Rf_allocMatrix(INTSXP, (int)table.n_rows, (int)(trees.end - trees.beg));
+  } else {
+    out = k == 1 ? Rf_allocVector(REALSXP, (R_xlen_t)table.n_rows) : Rf_allocMatrix(REALSXP, (int)table.n_rows, k);
+  }
+  PROTECT(out);
+  void *values = what == KIND_LEAF ? (void *)INTEGER(out) : (void *)REAL(out);
+  gbt_error err = {0};
+
+  /* 2 */
+  gbt_status status = predict(t, model, &table, what, how, trees, off, novel, values, &err);
+
+  /* 3 */
+  r_check(status, &err);
+  UNPROTECT(2);
+  return out;
+}

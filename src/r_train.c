@@ -1,0 +1,262 @@
+/* Trainers. A trainer's handle keeps the handles of its data sets (prot): the training set first. */
+#include "r_gbt.h"
+
+#include <string.h>
+
+/* A trainer and, by its training set, the names of its features. */
+static gbt_trainer *trainer_of(SEXP x) { return r_handle_get(x, R_TRAINER); }
+
+static const gbt_schema *schema_of(SEXP x) {
+  const gbt_dataset *train = r_handle_get(VECTOR_ELT(R_ExternalPtrProtected(x), 0), R_DATASET);
+  return train->cuts->schema;
+}
+
+static void read_params(SEXP spec, gbt_params *params) {
+  *params = gbt_params_default();
+  SEXP x = r_item(spec, "params");
+  if (x == R_NilValue || Rf_xlength(x) == 0) return;
+  SEXP names = Rf_getAttrib(x, R_NamesSymbol);
+  if (TYPEOF(x) != REALSXP || names == R_NilValue) r_stop("`params` must be a named double vector");
+  for (R_xlen_t i = 0; i < Rf_xlength(x); i++) {
+    gbt_error err = {0};
+    r_check(gbt_params_set(params, CHAR(STRING_ELT(names, i)), REAL_RO(x)[i], &err), &err);
+  }
+}
+
+static void read_metrics(SEXP spec, gbt_trainer_spec *out) {
+  SEXP x = r_item(spec, "metrics");
+  if (x == R_NilValue) return;
+  if (TYPEOF(x) != INTSXP || Rf_xlength(x) > GBT_MAX_METRICS)
+    r_stop("`metrics` must be at most %d integers", GBT_MAX_METRICS);
+  out->n_metrics = (int32_t)Rf_xlength(x);
+  for (int32_t i = 0; i < out->n_metrics; i++) out->metric[i] = (gbt_metric)INTEGER_RO(x)[i];
+}
+
+/* Monotone signs, interaction sets and feature weights, in memory that lasts until the .Call returns. */
+static void read_constraints(SEXP spec, int32_t n_features, gbt_trainer_spec *out) {
+  SEXP monotone = r_item(spec, "monotone"), sets = r_item(spec, "interactions");
+  if (monotone != R_NilValue) {
+    if (TYPEOF(monotone) != INTSXP || Rf_xlength(monotone) != n_features)
+      r_stop("`monotone` must have one integer per feature");
+    int8_t *sign = (int8_t *)R_alloc((size_t)n_features, 1);
+    for (int32_t f = 0; f < n_features; f++) {
+      int s = INTEGER_RO(monotone)[f];
+      if (s < -1 || s > 1) r_stop("`monotone` must hold -1, 0 or 1");
+      sign[f] = (int8_t)s;
+    }
+    out->monotone = sign;
+  }
+  if (sets != R_NilValue) {
+    if (TYPEOF(sets) != VECSXP) r_stop("`interactions` must be a list");
+    int32_t n_sets = (int32_t)Rf_xlength(sets);
+    R_xlen_t total = 0;
+    for (int32_t s = 0; s < n_sets; s++) {
+      if (TYPEOF(VECTOR_ELT(sets, s)) != INTSXP) r_stop("`interactions` must hold integer vectors");
+      total += Rf_xlength(VECTOR_ELT(sets, s));
+    }
+    if (total > 2147483647) r_stop("`interactions` has too many members");
+    int32_t *beg = (int32_t *)R_alloc((size_t)n_sets + 1, sizeof *beg);
+    int32_t *feat = (int32_t *)R_alloc((size_t)total + 1, sizeof *feat);
+    beg[0] = 0;
+    for (int32_t s = 0; s < n_sets; s++) {
+      SEXP set = VECTOR_ELT(sets, s);
+      int32_t n = (int32_t)Rf_xlength(set);
+      if (n > 0) memcpy(feat + beg[s], INTEGER_RO(set), (size_t)n * sizeof *feat);
+      beg[s + 1] = beg[s] + n;
+    }
+    out->interact_beg = beg;
+    out->interact_feat = feat;
+    out->n_interact = n_sets;
+  }
+  out->feature_weight = r_arg_reals(r_item(spec, "feature_weight"), n_features, "feature_weight");
+}
+
+static const double *read_scores(SEXP x, const gbt_dataset *ds, int32_t n_outputs, const char *what) {
+  return r_arg_reals(x, (R_xlen_t)(ds->n_rows * n_outputs), what);
+}
+
+/* Everything but the parameters and the first model. `handles`: list(train, valid ...). */
+static void read_spec(SEXP spec, SEXP handles, gbt_trainer_spec *out) {
+  memset(out, 0, sizeof *out);
+  read_params(spec, &out->params);
+  out->loss = (gbt_loss)r_arg_int(r_item(spec, "loss"), "loss");
+  out->n_outputs = r_arg_int(r_item(spec, "n_outputs"), "n_outputs");
+  if (out->n_outputs < 1) r_stop("`n_outputs` must be 1 or more");
+  out->train = r_handle_get(VECTOR_ELT(handles, 0), R_DATASET);
+  out->n_valid = (int32_t)Rf_xlength(handles) - 1;
+  for (int32_t v = 0; v < out->n_valid; v++) out->valid[v] = r_handle_get(VECTOR_ELT(handles, v + 1), R_DATASET);
+  read_metrics(spec, out);
+  out->eval_train = Rf_asLogical(r_item(spec, "eval_train")) == TRUE;
+  read_constraints(spec, out->train->cuts->n_features, out);
+  out->init_score = read_scores(r_item(spec, "init_score"), out->train, out->n_outputs, "init_score");
+  SEXP init_valid = r_item(spec, "init_valid");
+  if (init_valid != R_NilValue) {
+    if (TYPEOF(init_valid) != VECSXP || Rf_xlength(init_valid) != out->n_valid)
+      r_stop("`init_valid` must be a list with one element per validation set");
+    for (int32_t v = 0; v < out->n_valid; v++)
+      out->init_valid[v] = read_scores(VECTOR_ELT(init_valid, v), out->valid[v], out->n_outputs, "init_valid");
+  }
+  out->base = r_arg_reals(r_item(spec, "base"), out->n_outputs, "base");
+  SEXP x = r_item(spec, "stop_rounds");
+  out->stop_rounds = x == R_NilValue ? 0 : r_arg_int64(x, "stop_rounds");
+  x = r_item(spec, "stop_min_delta");
+  out->stop_min_delta = x == R_NilValue ? 0.0 : r_arg_real(x, "stop_min_delta");
+  x = r_item(spec, "max_seconds");
+  out->max_seconds = x == R_NilValue ? 0.0 : r_arg_real(x, "max_seconds");
+}
+
+SEXP r_gbt_trainer_new(SEXP spec, SEXP threads) {
+  /* 1 */
+  SEXP valid = r_item(spec, "valid");
+  R_xlen_t n_valid = valid == R_NilValue ? 0 : Rf_xlength(valid);
+  if (n_valid > 0 && TYPEOF(valid) != VECSXP) r_stop("`valid` must be a list");
+  if (n_valid > GBT_MAX_VALID) {
+    gbt_error err;
+    r_check(gbt_fail_on(&err, GBT_E_UNSUPPORTED, "valid", "`valid` has %d sets; at most %d are possible", (int)n_valid,
+                        GBT_MAX_VALID),
+            &err);
+  }
+  SEXP handles = PROTECT(Rf_allocVector(VECSXP, n_valid + 1));
+  SET_VECTOR_ELT(handles, 0, r_item(spec, "train"));
+  for (R_xlen_t v = 0; v < n_valid; v++) SET_VECTOR_ELT(handles, v + 1, VECTOR_ELT(valid, v));
+  gbt_trainer_spec s;
+  read_spec(spec, handles, &s);
+  SEXP init_state = r_item(spec, "init_state");
+  SEXP init = R_NilValue;
+  if (init_state != R_NilValue) init = r_model_handle(init_state, R_NilValue);
+  PROTECT(init);
+  if (init != R_NilValue) s.init = &r_model_get(init)->forest;
+  r_threads t = r_arg_threads(threads);
+  SEXP out = PROTECT(r_handle_new(R_TRAINER, handles));
+  gbt_error err = {0};
+  gbt_ctx ctx;
+
+  /* 2 */
+  gbt_trainer *trainer = NULL;
+  gbt_status status = r_ctx_open(&ctx, t, &err);
+  if (status == GBT_OK) {
+    status = gbt_trainer_new(&ctx, &s, &trainer, &err);
+    gbt_ctx_close(&ctx);
+  }
+
+  /* 3 */
+  if (status == GBT_OK) R_SetExternalPtrAddr(out, trainer);
+  r_check(status, &err);
+  UNPROTECT(3);
+  return out;
+}
+
+SEXP r_gbt_trainer_run(SEXP trainer_xptr, SEXP n_rounds, SEXP threads) {
+  /* 1 */
+  gbt_trainer *trainer = trainer_of(trainer_xptr);
+  int64_t n = r_arg_int64(n_rounds, "n_rounds");
+  r_threads t = r_arg_threads(threads);
+  gbt_error err = {0};
+  gbt_ctx ctx;
+
+  /* 2 */
+  gbt_stop_reason why = GBT_RUN_DONE;
+  gbt_status status = r_ctx_open(&ctx, t, &err);
+  if (status == GBT_OK) {
+    status = gbt_trainer_run(&ctx, trainer, n, &why, &err);
+    gbt_ctx_close(&ctx);
+  }
+
+  /* 3: an interrupt is R's to decide, once it has the rounds so far */
+  if (status != GBT_CANCELLED) r_check(status, &err);
+  static const char *parts[] = {"why", "rounds", "best_round", "log", ""};
+  SEXP out = PROTECT(Rf_mkNamed(VECSXP, parts));
+  const char *text = status == GBT_CANCELLED ? "interrupt"
+                     : why == GBT_RUN_EARLY  ? "early"
+                     : why == GBT_RUN_TIME   ? "time"
+                                             : "done";
+  int64_t rounds = gbt_trainer_rounds(trainer);
+  SET_VECTOR_ELT(out, 0, Rf_mkString(text));
+  SET_VECTOR_ELT(out, 1, Rf_ScalarReal((double)rounds));
+  SET_VECTOR_ELT(out, 2, Rf_ScalarReal((double)gbt_trainer_best_round(trainer)));
+  int32_t width = 0;
+  const double *log = gbt_trainer_log(trainer, &width);
+  SEXP table = Rf_allocMatrix(REALSXP, (int)rounds, width);
+  SET_VECTOR_ELT(out, 3, table);
+  for (int64_t r = 0; r < rounds; r++) {
+    for (int32_t k = 0; k < width; k++) REAL(table)[k * rounds + r] = log[r * width + k];
+  }
+  UNPROTECT(1);
+  return out;
+}
+
+SEXP r_gbt_trainer_set_gradients(SEXP trainer_xptr, SEXP g, SEXP h, SEXP threads) {
+  gbt_trainer *trainer = trainer_of(trainer_xptr);
+  R_xlen_t n = (R_xlen_t)(gbt_trainer_n_rows(trainer, 0) * gbt_trainer_forest(trainer)->n_outputs);
+  const double *gp = r_arg_reals(g, n, "gradient"), *hp = r_arg_reals(h, n, "hessian");
+  if (gp == NULL || hp == NULL) r_stop("gradient and hessian must be given");
+  r_threads t = r_arg_threads(threads);
+  gbt_error err = {0};
+  gbt_ctx ctx;
+  gbt_status status = r_ctx_open(&ctx, t, &err);
+  if (status == GBT_OK) {
+    status = gbt_trainer_set_gradients(&ctx, trainer, gp, hp, &err);
+    gbt_ctx_close(&ctx);
+  }
+  r_check(status, &err);
+  return R_NilValue;
+}
+
+/* A vector of n, or a matrix n x k. */
+SEXP r_gbt_trainer_scores(SEXP trainer_xptr, SEXP which) {
+  const gbt_trainer *trainer = trainer_of(trainer_xptr);
+  int32_t at = r_arg_int(which, "which");
+  int64_t n_sets = Rf_xlength(R_ExternalPtrProtected(trainer_xptr));
+  if (at < 0 || at >= n_sets) r_stop("there is no data set %d", at);
+  int64_t n = gbt_trainer_n_rows(trainer, at);
+  int32_t k = gbt_trainer_forest(trainer)->n_outputs;
+  SEXP out = PROTECT(k == 1 ? Rf_allocVector(REALSXP, (R_xlen_t)n) : Rf_allocMatrix(REALSXP, (int)n, k));
+  if (n > 0) memcpy(REAL(out), gbt_trainer_scores(trainer, at), (size_t)n * (size_t)k * sizeof(double));
+  UNPROTECT(1);
+  return out;
+}
+
+SEXP r_gbt_trainer_watch(SEXP trainer_xptr, SEXP maximise) {
+  gbt_trainer_watch(trainer_of(trainer_xptr), Rf_asLogical(maximise) == TRUE);
+  return R_NilValue;
+}
+
+SEXP r_gbt_trainer_see(SEXP trainer_xptr, SEXP value) {
+  gbt_error err = {0};
+  int stop = 0;
+  r_check(gbt_trainer_see(trainer_of(trainer_xptr), r_arg_real(value, "value"), &stop, &err), &err);
+  return Rf_ScalarLogical(stop != 0);
+}
+
+/* The bytes of the first n_trees trees (all when NA). */
+SEXP r_gbt_trainer_model(SEXP trainer_xptr, SEXP n_trees, SEXP meta) {
+  /* 1 */
+  const gbt_schema *schema = schema_of(trainer_xptr);
+  gbt_forest_view view = gbt_forest_look(gbt_trainer_forest(trainer_of(trainer_xptr)));
+  int all = Rf_length(n_trees) == 1 && ISNA(Rf_asReal(n_trees));
+  int64_t n = all ? (int64_t)view.n_trees : r_arg_int64(n_trees, "n_trees");
+  int64_t per_round = (int64_t)view.n_outputs * view.n_parallel;
+  if (n < 0 || n > (int64_t)view.n_trees || n % per_round != 0) r_stop("`n_trees` must be those of whole rounds");
+  if (n < (int64_t)view.n_trees) {
+    view.n_nodes = view.trees[n].node_beg;
+    view.n_words = view.trees[n].set_beg;
+    view.n_trees = (uint64_t)n;
+  }
+  return r_write_model(&view, schema, meta);
+}
+
+SEXP r_gbt_trainer_info(SEXP trainer_xptr) {
+  const gbt_trainer *trainer = trainer_of(trainer_xptr);
+  static const char *parts[] = {"backend", "seconds", "n_trees", ""};
+  static const char *phases[] = {"gradients", "histograms", "splits", "partition", "leaves", "metrics", ""};
+  SEXP out = PROTECT(Rf_mkNamed(VECSXP, parts));
+  double seconds[GBT_N_PHASES];
+  gbt_trainer_seconds(trainer, seconds);
+  SET_VECTOR_ELT(out, 0, Rf_mkString(gbt_trainer_backend(trainer)));
+  SEXP table = Rf_mkNamed(REALSXP, phases);
+  SET_VECTOR_ELT(out, 1, table);
+  memcpy(REAL(table), seconds, sizeof seconds);
+  SET_VECTOR_ELT(out, 2, Rf_ScalarReal((double)gbt_trainer_forest(trainer)->n_trees));
+  UNPROTECT(1);
+  return out;
+}
