@@ -1,0 +1,97 @@
+/* The backend contract: a dozen coarse operations over the rows, behind one table of functions.
+ *
+ * A backend owns everything that is per row (scores, gradients, the rows' order by node) and the table of the tree
+ * being grown. The host issues steps; it never looks at a node before the tree is finished:
+ *
+ *   gradients | set_gradients           once per round, for all outputs
+ *   begin_tree  build_hist  find_splits                 the root
+ *   repeat   select  partition  build_hist  find_splits     until select has chosen nothing
+ *   finish_tree                         leaf values, scores, valid scores, the tree into the forest
+ *
+ * Results are exact: every backend gives the same bytes (math/ and tree/frontier.h hold the shared arithmetic).
+ * Every op: (ctx, backend, in..., out..., err). "Waits" = needs results from a device before it returns. */
+#ifndef GBT_BACKEND_BACKEND_H
+#define GBT_BACKEND_BACKEND_H
+
+#include "../base/ctx.h"
+#include "../data/dataset.h"
+#include "../math/loss.h"
+#include "../params.h"
+#include "../tree/features.h"
+#include "../tree/forest.h"
+
+typedef struct gbt_backend gbt_backend;
+
+/* What a backend is opened with. Pointers are borrowed for the backend's life. */
+typedef struct gbt_backend_spec {
+  const gbt_params *params;
+  gbt_loss loss;
+  int32_t n_outputs;
+  gbt_dataset *const *sets;       /* [0] train, then n_valid validation sets, all with the same cuts */
+  int32_t n_valid;
+  const double *base;             /* n_outputs */
+  const double *const *init;      /* per set: scores to start with (rows x outputs), or NULL for base + offset */
+  const int8_t *monotone;         /* n_features, or NULL */
+  const gbt_feature_rules *rules; /* which features a node may use */
+} gbt_backend_spec;
+
+/* One tree to grow. */
+typedef struct gbt_tree_task {
+  uint64_t tree;   /* number of the tree in the run, for sampling */
+  uint64_t round;  /* number of the round in the run */
+  int32_t output;  /* whose gradients */
+  double shrinkage; /* leaf values are weight * shrinkage */
+} gbt_tree_task;
+
+enum { GBT_PHASE_GRADIENT = 0, GBT_PHASE_HIST, GBT_PHASE_SPLIT, GBT_PHASE_PARTITION, GBT_PHASE_LEAF };
+
+typedef struct gbt_backend_ops {
+  const char *name;
+
+  /* Frees all; accepts a half-open backend. */
+  void (*destroy)(gbt_backend *be);
+
+  /* Scores and labels -> fixed-point gradients of every output, with one scale per output. May allocate in the first
+   * round only. O(rows x outputs). */
+  gbt_status (*gradients)(gbt_ctx *ctx, gbt_backend *be, uint64_t round, gbt_error *err);
+
+  /* The same from the host's g and h (rows x outputs, column by column, row weights not yet applied). */
+  gbt_status (*set_gradients)(gbt_ctx *ctx, gbt_backend *be, uint64_t round, const double *g, const double *h,
+                              gbt_error *err);
+
+  /* Draws rows and features; the node table holds the root alone, waiting for its histogram. */
+  gbt_status (*begin_tree)(gbt_ctx *ctx, gbt_backend *be, const gbt_tree_task *task, gbt_error *err);
+
+  /* Histograms of the nodes made by the last step: the child with fewer rows by adding rows, its sibling by
+   * subtraction from the parent. Nodes that cannot be split any more get none. */
+  gbt_status (*build_hist)(gbt_ctx *ctx, gbt_backend *be, gbt_error *err);
+
+  /* The best split of each of these nodes. Ties: larger gain, lower feature, lower bin, missing right. */
+  gbt_status (*find_splits)(gbt_ctx *ctx, gbt_backend *be, gbt_error *err);
+
+  /* Chooses the leaves to split now by the growth policy. *n: how many; 0 when the tree is complete. */
+  gbt_status (*select)(gbt_ctx *ctx, gbt_backend *be, int32_t *n, gbt_error *err);
+
+  /* Splits the chosen leaves: children into the node table, rows into the children, order within a node kept. */
+  gbt_status (*partition)(gbt_ctx *ctx, gbt_backend *be, gbt_error *err);
+
+  /* Leaf values from the fine sums; adds them to the scores of all train rows (sampled or not) and of the valid sets;
+   * appends the tree to the forest. On failure scores and forest are as before the tree. Waits. */
+  gbt_status (*finish_tree)(gbt_ctx *ctx, gbt_backend *be, gbt_forest *forest, gbt_error *err);
+
+  /* Scores of a set (0 = train), rows x outputs column by column, borrowed until the next op. Waits. */
+  const double *(*scores)(gbt_backend *be, int32_t which);
+} gbt_backend_ops;
+
+/* Every backend's struct begins with this. */
+struct gbt_backend {
+  const gbt_backend_ops *ops;
+  double seconds[5]; /* by GBT_PHASE_ */
+};
+
+/* Opens the named backend: "cpu". GBT_E_DEVICE for one that is not built. */
+gbt_status gbt_backend_open(gbt_ctx *ctx, const char *name, const gbt_backend_spec *spec, gbt_backend **out,
+                            gbt_error *err) GBT_MUST_CHECK;
+void gbt_backend_close(gbt_backend *be); /* NULL allowed */
+
+#endif

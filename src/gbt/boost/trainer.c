@@ -1,0 +1,342 @@
+#include "trainer.h"
+
+#include <math.h> /* NAN only */
+#include <string.h>
+
+#include "../backend/backend.h"
+#include "grow.h"
+#include "objective.h"
+#include "stopper.h"
+
+struct gbt_trainer {
+  gbt_mem mem;
+  gbt_params params;
+  gbt_loss loss;
+  int32_t n_outputs, n_valid, n_metrics;
+  gbt_dataset *sets[1 + GBT_MAX_VALID]; /* shared; train first */
+  gbt_metric metric[GBT_MAX_METRICS];
+  int eval_train;
+  gbt_feature_rules *rules;
+  int8_t *monotone;
+  gbt_backend *be;
+  gbt_forest *forest;
+  size_t n_init_trees;
+  int64_t n_rounds;
+  int has_gradients; /* custom loss: the host gave those of the next round */
+  int broken;        /* a round failed half way: scores are no longer those of the forest */
+  double *log;       /* n_rounds x width */
+  size_t cap_log;
+  int32_t width;
+  int watching;      /* early stopping looks at the log's last column; 2: the host tells */
+  gbt_stopper stopper;
+  double max_seconds, seconds, metric_seconds;
+};
+
+/* ---- checks ---- */
+
+static gbt_status check_set(const gbt_trainer_spec *spec, const gbt_dataset *ds, const char *name, gbt_error *err) {
+  if (ds->cuts != spec->train->cuts)
+    return gbt_fail(err, GBT_E_ARG, "the %s data were not made with the training data as reference", name);
+  if (ds->offset && ds->n_offset != spec->n_outputs)
+    return gbt_fail_on(err, GBT_E_DATA, "offset", "the offset of the %s data has %d columns; this objective needs %d",
+                       name, (int)ds->n_offset, (int)spec->n_outputs);
+  if (ds->n_rows == 0) return gbt_fail(err, GBT_E_DATA, "the %s data have no rows", name);
+  return gbt_labels_check(spec->loss, spec->n_outputs, ds, name, err);
+}
+
+static gbt_status check_data(const gbt_trainer_spec *spec, gbt_error *err) {
+  char name[32] = "train";
+  if (spec->train->n_rows > INT32_MAX)
+    return gbt_fail(err, GBT_E_UNSUPPORTED, "training data with more than 2,147,483,647 rows are not supported");
+  if (spec->train->cuts->n_features == 0) return gbt_fail(err, GBT_E_DATA, "the training data have no columns");
+  GBT_TRY(check_set(spec, spec->train, name, err));
+  for (int32_t i = 0; i < spec->n_valid; i++) {
+    memcpy(name, "valid 00", 9);
+    name[6] = (char)('0' + (i + 1) / 10);
+    name[7] = (char)('0' + (i + 1) % 10);
+    GBT_TRY(check_set(spec, spec->valid[i], name, err));
+  }
+  return GBT_OK;
+}
+
+static gbt_status check_metrics(const gbt_trainer_spec *spec, gbt_error *err) {
+  for (int32_t m = 0; m < spec->n_metrics; m++) {
+    if (!gbt_metric_suits(spec->metric[m], spec->loss))
+      return gbt_fail_on(err, GBT_E_ARG, "eval_metric", "metric '%s' does not fit the objective",
+                         gbt_metric_name(spec->metric[m]));
+    for (int32_t s = 0; s <= spec->n_valid; s++) {
+      const gbt_dataset *ds = s == 0 ? spec->train : spec->valid[s - 1];
+      if (!ds->label && (s > 0 || spec->eval_train))
+        return gbt_fail_on(err, GBT_E_DATA, "label", "metrics need labels in every data set they are evaluated on");
+    }
+  }
+  if (spec->stop_rounds > 0 && spec->n_metrics > 0 && spec->n_valid == 0 && !spec->eval_train)
+    return gbt_fail_on(err, GBT_E_ARG, "early_stopping_rounds", "early stopping needs validation data");
+  return GBT_OK;
+}
+
+static gbt_status check_constraints(const gbt_trainer_spec *spec, gbt_error *err) {
+  const gbt_schema *schema = spec->train->cuts->schema;
+  for (int32_t f = 0; f < schema->n_features; f++) {
+    const char *name = schema->feat[f].name;
+    if (spec->monotone && spec->monotone[f] != 0 && schema->feat[f].type == GBT_CATEGORICAL)
+      return gbt_fail_on(err, GBT_E_UNSUPPORTED, name,
+                         "column '%s' is categorical and cannot have a monotone constraint; make it ordered", name);
+    if (spec->feature_weight && !(spec->feature_weight[f] >= 0.0 && spec->feature_weight[f] < 1e300))
+      return gbt_fail_on(err, GBT_E_ARG, name, "feature weight of column '%s' must be a finite number, 0 or more", name);
+  }
+  if (spec->feature_weight) {
+    int32_t positive = 0;
+    for (int32_t f = 0; f < schema->n_features; f++) positive += spec->feature_weight[f] > 0.0;
+    if (positive == 0) return gbt_fail_on(err, GBT_E_ARG, "feature_weights", "all feature weights are 0");
+  }
+  for (int32_t s = 0; s < spec->n_interact; s++)
+    for (int32_t i = spec->interact_beg[s]; i < spec->interact_beg[s + 1]; i++) {
+      if (spec->interact_feat[i] < 0 || spec->interact_feat[i] >= schema->n_features)
+        return gbt_fail_on(err, GBT_E_ARG, "interactions", "interaction set %d names a feature that does not exist",
+                           (int)s + 1);
+      for (int32_t j = spec->interact_beg[s]; j < i; j++)
+        if (spec->interact_feat[j] == spec->interact_feat[i])
+          return gbt_fail_on(err, GBT_E_ARG, "interactions", "interaction set %d names column '%s' twice", (int)s + 1,
+                             schema->feat[spec->interact_feat[i]].name);
+    }
+  return GBT_OK;
+}
+
+static gbt_status check_init(const gbt_trainer_spec *spec, gbt_error *err) {
+  const gbt_forest_view *init = spec->init;
+  if (!init) return GBT_OK;
+  if (!spec->init_score) return gbt_fail(err, GBT_E_INTERNAL, "init needs its scores on the training data");
+  if (init->n_features != spec->train->cuts->n_features || init->n_outputs != spec->n_outputs)
+    return gbt_fail_on(err, GBT_E_ARG, "init_model", "the initial model has %d features and %d outputs; the data ask for %d and %d",
+                       (int)init->n_features, (int)init->n_outputs, (int)spec->train->cuts->n_features,
+                       (int)spec->n_outputs);
+  if (init->n_parallel != spec->params.num_parallel_tree)
+    return gbt_fail_on(err, GBT_E_ARG, "num_parallel_tree",
+                       "the initial model has %d parallel trees a round; num_parallel_tree must be the same",
+                       (int)init->n_parallel);
+  return GBT_OK;
+}
+
+static gbt_status check_spec(const gbt_trainer_spec *spec, gbt_error *err) {
+  GBT_TRY(gbt_params_check(&spec->params, err));
+  if (spec->n_outputs < 1 || (spec->loss == GBT_LOSS_SOFTMAX && spec->n_outputs < 2) ||
+      (spec->loss != GBT_LOSS_SOFTMAX && spec->loss != GBT_LOSS_CUSTOM && spec->n_outputs != 1))
+    return gbt_fail_on(err, GBT_E_ARG, "objective", "the objective does not fit %d outputs", (int)spec->n_outputs);
+  if (spec->n_valid < 0 || spec->n_valid > GBT_MAX_VALID)
+    return gbt_fail_on(err, GBT_E_ARG, "valid", "at most %d validation sets are possible", GBT_MAX_VALID);
+  if (spec->n_metrics < 0 || spec->n_metrics > GBT_MAX_METRICS)
+    return gbt_fail_on(err, GBT_E_ARG, "eval_metric", "at most %d metrics are possible", GBT_MAX_METRICS);
+  GBT_TRY(check_data(spec, err));
+  GBT_TRY(check_metrics(spec, err));
+  GBT_TRY(check_constraints(spec, err));
+  return check_init(spec, err);
+}
+
+/* ---- life ---- */
+
+static gbt_status open_backend(gbt_ctx *ctx, gbt_trainer *tr, const gbt_trainer_spec *spec, gbt_error *err) {
+  const double *init[1 + GBT_MAX_VALID];
+  init[0] = spec->init_score;
+  for (int32_t i = 0; i < spec->n_valid; i++) init[1 + i] = spec->init_valid[i];
+  gbt_backend_spec be = {.params = &tr->params,
+                         .loss = spec->loss,
+                         .n_outputs = spec->n_outputs,
+                         .sets = tr->sets,
+                         .n_valid = spec->n_valid,
+                         .base = tr->forest->base,
+                         .init = init,
+                         .monotone = tr->monotone,
+                         .rules = tr->rules};
+  return gbt_backend_open(ctx, "cpu", &be, &tr->be, err);
+}
+
+static gbt_status make_forest(gbt_ctx *ctx, gbt_trainer *tr, const gbt_trainer_spec *spec, gbt_error *err) {
+  GBT_TRY(gbt_forest_new(&tr->mem, spec->train->cuts->n_features, spec->n_outputs, (int32_t)spec->params.num_parallel_tree,
+                         &tr->forest, err));
+  if (spec->init) {
+    GBT_TRY(gbt_forest_append(tr->forest, spec->init, err));
+    tr->n_init_trees = tr->forest->n_trees;
+    return GBT_OK;
+  }
+  if (spec->base) memcpy(tr->forest->base, spec->base, (size_t)spec->n_outputs * sizeof *spec->base);
+  else if (!spec->init_score)
+    GBT_TRY(gbt_base_scores(ctx, spec->loss, spec->n_outputs, spec->train, tr->forest->base, err));
+  return GBT_OK;
+}
+
+gbt_status gbt_trainer_new(gbt_ctx *ctx, const gbt_trainer_spec *spec, gbt_trainer **out, gbt_error *err) {
+  gbt_status status = GBT_OK;
+  gbt_trainer *tr = NULL;
+  *out = NULL;
+  GBT_TRY(check_spec(spec, err));
+  GBT_TRY(gbt_mem_zeros(&ctx->mem, 1, sizeof *tr, &tr, err));
+  tr->mem = ctx->mem;
+  tr->params = spec->params;
+  tr->loss = spec->loss;
+  tr->n_outputs = spec->n_outputs;
+  tr->n_valid = spec->n_valid;
+  tr->n_metrics = spec->n_metrics;
+  tr->eval_train = spec->eval_train;
+  tr->max_seconds = spec->max_seconds;
+  memcpy(tr->metric, spec->metric, sizeof tr->metric);
+  tr->width = spec->n_metrics * (spec->n_valid + (spec->eval_train != 0));
+  tr->sets[0] = gbt_dataset_ref(spec->train);
+  for (int32_t i = 0; i < spec->n_valid; i++) tr->sets[1 + i] = gbt_dataset_ref(spec->valid[i]);
+  if (spec->stop_rounds > 0 && tr->width > 0) {
+    tr->watching = 1;
+    gbt_stopper_start(&tr->stopper, spec->stop_rounds, spec->stop_min_delta,
+                      gbt_metric_maximise(spec->metric[spec->n_metrics - 1]));
+  } else {
+    gbt_stopper_start(&tr->stopper, spec->stop_rounds, spec->stop_min_delta, 0);
+  }
+  size_t n_features = (size_t)spec->train->cuts->n_features;
+  if (spec->monotone) {
+    GBT_TRY_GOTO(gbt_mem_array(&tr->mem, n_features, 1, &tr->monotone, err), done);
+    memcpy(tr->monotone, spec->monotone, n_features);
+  }
+  GBT_TRY_GOTO(gbt_feature_rules_new(&tr->mem, (int32_t)n_features, &tr->params, spec->feature_weight,
+                                     spec->interact_beg, spec->interact_feat, spec->n_interact, &tr->rules, err),
+               done);
+  GBT_TRY_GOTO(make_forest(ctx, tr, spec, err), done);
+  GBT_TRY_GOTO(open_backend(ctx, tr, spec, err), done);
+done:
+  if (status == GBT_OK) *out = tr;
+  else gbt_trainer_free(tr);
+  return status;
+}
+
+void gbt_trainer_free(gbt_trainer *tr) {
+  if (!tr) return;
+  gbt_mem mem = tr->mem;
+  gbt_backend_close(tr->be);
+  gbt_forest_free(tr->forest);
+  gbt_feature_rules_free(tr->rules);
+  for (int32_t s = 0; s <= tr->n_valid; s++) gbt_dataset_unref(tr->sets[s]);
+  gbt_mem_free(&mem, tr->monotone);
+  gbt_mem_free(&mem, tr->log);
+  gbt_mem_free(&mem, tr);
+}
+
+/* ---- rounds ---- */
+
+static gbt_status grow_round(gbt_ctx *ctx, gbt_trainer *tr, gbt_error *err) {
+  int64_t per_round = (int64_t)tr->n_outputs * tr->params.num_parallel_tree;
+  uint64_t round = (uint64_t)tr->n_rounds + tr->n_init_trees / (uint64_t)per_round;
+  for (int32_t k = 0; k < tr->n_outputs; k++)
+    for (int64_t p = 0; p < tr->params.num_parallel_tree; p++) {
+      gbt_tree_task task = {.tree = tr->forest->n_trees,
+                            .round = round,
+                            .output = k,
+                            .shrinkage = tr->params.eta / (double)tr->params.num_parallel_tree};
+      GBT_TRY(gbt_grow_tree(ctx, tr->be, &task, tr->forest, err));
+    }
+  return GBT_OK;
+}
+
+static gbt_status log_round(gbt_ctx *ctx, gbt_trainer *tr, gbt_error *err) {
+  int64_t t0 = gbt_clock_ns();
+  size_t at = (size_t)tr->n_rounds * (size_t)tr->width;
+  GBT_TRY(gbt_mem_grow(&tr->mem, &tr->log, &tr->cap_log, at + (size_t)tr->width, sizeof *tr->log, err));
+  for (int32_t s = tr->eval_train ? 0 : 1; s <= tr->n_valid; s++)
+    for (int32_t m = 0; m < tr->n_metrics; m++) {
+      const gbt_dataset *ds = tr->sets[s];
+      GBT_TRY(gbt_metric_eval(ctx, tr->metric[m], tr->loss, ds->n_rows, tr->n_outputs, tr->be->ops->scores(tr->be, s),
+                              ds->label, ds->weight, &tr->log[at++], err));
+    }
+  tr->metric_seconds += (double)(gbt_clock_ns() - t0) * 1e-9;
+  return GBT_OK;
+}
+
+static gbt_status one_round(gbt_ctx *ctx, gbt_trainer *tr, gbt_error *err) {
+  gbt_status status = GBT_OK;
+  size_t n_trees = tr->forest->n_trees;
+  uint64_t per_round = (uint64_t)tr->n_outputs * (uint64_t)tr->params.num_parallel_tree;
+  if (tr->loss != GBT_LOSS_CUSTOM)
+    GBT_TRY(tr->be->ops->gradients(ctx, tr->be, tr->forest->n_trees / per_round, err));
+  GBT_TRY_GOTO(grow_round(ctx, tr, err), failed);
+  GBT_TRY_GOTO(log_round(ctx, tr, err), failed);
+  tr->has_gradients = 0;
+  tr->n_rounds++;
+  return GBT_OK;
+failed:
+  gbt_forest_cut(tr->forest, n_trees);
+  tr->broken = 1;
+  return status;
+}
+
+gbt_status gbt_trainer_run(gbt_ctx *ctx, gbt_trainer *tr, int64_t n_rounds, gbt_stop_reason *why, gbt_error *err) {
+  *why = GBT_RUN_DONE;
+  if (tr->broken)
+    return gbt_fail(err, GBT_E_ARG, "this training was stopped in the middle of a round; go on from its model with init_model");
+  if (tr->loss == GBT_LOSS_CUSTOM && (n_rounds > 1 || !tr->has_gradients))
+    return gbt_fail(err, GBT_E_INTERNAL, "a custom objective runs one round at a time, its gradients given before");
+  for (int64_t i = 0; i < n_rounds; i++) {
+    int64_t t0 = gbt_clock_ns();
+    GBT_TRY(one_round(ctx, tr, err));
+    tr->seconds += (double)(gbt_clock_ns() - t0) * 1e-9;
+    if (tr->watching == 1) {
+      double value = tr->log[(size_t)tr->n_rounds * (size_t)tr->width - 1];
+      if (gbt_stopper_see(&tr->stopper, tr->n_rounds, value)) {
+        *why = GBT_RUN_EARLY;
+        return GBT_OK;
+      }
+    }
+    if (tr->max_seconds > 0.0 && tr->seconds >= tr->max_seconds) {
+      *why = GBT_RUN_TIME;
+      return GBT_OK;
+    }
+  }
+  return GBT_OK;
+}
+
+gbt_status gbt_trainer_set_gradients(gbt_ctx *ctx, gbt_trainer *tr, const double *g, const double *h, gbt_error *err) {
+  int64_t n = tr->sets[0]->n_rows;
+  if (tr->broken) return gbt_fail(err, GBT_E_ARG, "this training was stopped in the middle of a round");
+  for (int64_t i = 0; i < n * tr->n_outputs; i++) {
+    if (!(g[i] < 1e290 && g[i] > -1e290))
+      return gbt_fail_on(err, GBT_E_DATA, "gradient", "gradient of row %lld, output %lld is %g; it must be finite",
+                         (long long)(i % n) + 1, (long long)(i / n) + 1, g[i]);
+    if (!(h[i] >= 0.0 && h[i] < 1e290))
+      return gbt_fail_on(err, GBT_E_DATA, "hessian",
+                         "hessian of row %lld, output %lld is %g; it must be finite and 0 or more",
+                         (long long)(i % n) + 1, (long long)(i / n) + 1, h[i]);
+  }
+  uint64_t per_round = (uint64_t)tr->n_outputs * (uint64_t)tr->params.num_parallel_tree;
+  GBT_TRY(tr->be->ops->set_gradients(ctx, tr->be, tr->forest->n_trees / per_round, g, h, err));
+  tr->has_gradients = 1;
+  return GBT_OK;
+}
+
+/* ---- looking ---- */
+
+const double *gbt_trainer_scores(const gbt_trainer *tr, int32_t which) { return tr->be->ops->scores(tr->be, which); }
+int64_t gbt_trainer_n_rows(const gbt_trainer *tr, int32_t which) { return tr->sets[which]->n_rows; }
+const gbt_forest *gbt_trainer_forest(const gbt_trainer *tr) { return tr->forest; }
+int64_t gbt_trainer_rounds(const gbt_trainer *tr) { return tr->n_rounds; }
+int64_t gbt_trainer_best_round(const gbt_trainer *tr) { return tr->watching ? tr->stopper.best_round : 0; }
+
+const double *gbt_trainer_log(const gbt_trainer *tr, int32_t *width) {
+  *width = tr->width;
+  return tr->log;
+}
+
+void gbt_trainer_watch(gbt_trainer *tr, int maximise) {
+  tr->watching = 2;
+  gbt_stopper_start(&tr->stopper, tr->stopper.patience, tr->stopper.min_delta, maximise);
+}
+
+gbt_status gbt_trainer_see(gbt_trainer *tr, double value, int *stop, gbt_error *err) {
+  *stop = 0;
+  if (tr->watching != 2 || tr->n_rounds == 0)
+    return gbt_fail(err, GBT_E_INTERNAL, "the trainer does not watch a host metric");
+  *stop = gbt_stopper_see(&tr->stopper, tr->n_rounds, value);
+  return GBT_OK;
+}
+
+const char *gbt_trainer_backend(const gbt_trainer *tr) { return tr->be->ops->name; }
+
+void gbt_trainer_seconds(const gbt_trainer *tr, double out[GBT_N_PHASES]) {
+  for (int i = 0; i < 5; i++) out[i] = tr->be->seconds[i];
+  out[5] = tr->metric_seconds;
+}

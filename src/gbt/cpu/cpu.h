@@ -1,0 +1,200 @@
+/* The CPU backend's state, and what its files give each other. See backend/backend.h for the contract.
+ *
+ *   cpu_backend.c    open, close, table of ops, sampling of rows
+ *   cpu_gradient.c   scores -> fixed-point gradients
+ *   cpu_hist.c       histograms of fresh nodes; slots
+ *   cpu_split.c      best numeric splits; cpu_split_cat.c: categorical ones
+ *   cpu_partition.c  rows into children
+ *   cpu_leaf.c       leaf values, scores, export; cpu_route.c: rows that were not partitioned
+ *   cpu_kernels.c    inner loops that exist once per instruction set
+ *
+ * Rows. `rows` holds all train rows: first the n_in sampled ones in node order (ascending within a node), then the rest,
+ * ascending. A row's gradients stand at its own index, output by output: gh32[output * n_rows + row].
+ *
+ * Histogram slot: sum[n_slots], and count[n_slots] where counts are wanted. Sparse features leave their zero bin empty;
+ * the search fills it from the node's total. */
+#ifndef GBT_CPU_CPU_H
+#define GBT_CPU_CPU_H
+
+#include "../backend/backend.h"
+#include "../base/lock.h"
+#include "../tree/frontier.h"
+#include "cpu_kernels.h"
+
+/* Rows of a task. 65,536 is the limit of a packed histogram (two sums in 64 bits). */
+#define CPU_HIST_ROWS 32768u
+#define CPU_TASK_ROWS 16384u
+#define CPU_HIST_LOCKS 64
+
+typedef struct cpu_hist {
+  gbt_sum *sum;
+  uint32_t *count; /* NULL when no feature wants counts */
+} cpu_hist;
+
+/* One thread's working memory. */
+typedef struct cpu_scratch {
+  gbt_sum *acc;      /* accumulators of one group, or of the sparse part: acc_slots */
+  uint32_t *count;   /* the same */
+  double *g, *h, *gain; /* max_codes each: prefix sums and gains of one feature */
+  uint32_t *level;   /* max_codes: categories in order */
+  double *ratio;     /* max_codes */
+  int64_t *rows;     /* max_codes: prefix counts */
+  double *block;     /* g, h and the probabilities of a block of rows: (2 + n_outputs) x CPU_BLOCK */
+  const double **pointer; /* n_outputs */
+} cpu_scratch;
+
+/* A histogram to be built from rows, and one to be got by subtraction. */
+typedef struct cpu_build {
+  int32_t node, slot;
+} cpu_build;
+
+typedef struct cpu_subtract {
+  int32_t from, what; /* slots: from -= what */
+  int32_t free_what;  /* nobody wants `what` afterwards */
+} cpu_subtract;
+
+typedef struct cpu_unit { /* rows [beg, end) of the row order into one group of one histogram */
+  int32_t build, group;   /* group == n_groups: the sparse part */
+  uint32_t beg, end;
+  int32_t shared;         /* others add to the same place: merge under the lock */
+} cpu_unit;
+
+typedef struct cpu_chunk { /* partition and leaf work: rows [beg, end) of a node */
+  int32_t node, item;
+  uint32_t beg, end, n_left, left_before;
+  gbt_sum fine;
+} cpu_chunk;
+
+typedef struct cpu_backend {
+  gbt_backend base;
+  gbt_mem mem;
+  const gbt_params *params;
+  gbt_loss loss;
+  int32_t n_outputs, n_features, n_valid;
+  int64_t n_rows;
+  gbt_dataset **sets; /* 1 + n_valid, shared */
+  const gbt_cuts *cuts;
+  const gbt_layout *layout;
+  const gbt_feature_rules *rules;
+  const cpu_kernels *kernels;
+
+  double **score;   /* per set: n_rows x n_outputs */
+  gbt_gh32 *gh32;   /* n_outputs x n_rows */
+  gbt_gh16 *gh16;
+  gbt_scale *scale; /* per output */
+  int8_t *wide;     /* per output: histograms take the 32-bit gradients this round */
+
+  double *pass_max; /* gradients: what each task found */
+  int64_t *pass_size;
+  size_t cap_pass[2];
+
+  uint32_t *rows, *rows_tmp; /* n_rows each */
+  uint32_t n_in;             /* sampled rows */
+
+  gbt_frontier fr;
+  gbt_tree_task task;
+  int32_t *tree_feats, n_tree_feats; /* ascending */
+  int32_t *node_feats;               /* scratch for find_splits: per node its features */
+  size_t cap_node_feats;
+  uint64_t *rank;                    /* n_features: scratch for draws */
+
+  int count_all;             /* min_data_in_leaf > 1: counts everywhere */
+  int8_t *group_counts;      /* n_groups + 1: the group wants counts */
+  int8_t *set_feature;       /* n_features: split by sets of levels */
+  int any_counts;
+  cpu_hist *slot;
+  int32_t *free_slot;
+  size_t n_slots, n_free, max_slots, cap_slot, cap_free;
+  int8_t *group_started;     /* builds x (n_groups + 1): a shared histogram group has been written to */
+  size_t cap_started;
+
+  cpu_build *build;
+  size_t n_build, cap_build;
+  cpu_subtract *subtract;
+  size_t n_subtract, cap_subtract;
+  cpu_unit *unit;
+  size_t n_unit, cap_unit;
+  cpu_chunk *chunk;
+  size_t n_chunk, cap_chunk;
+  uint8_t *lut;              /* partition: per chosen node a byte per code, 1 = left */
+  size_t *lut_beg;
+  size_t cap_lut, cap_lut_beg;
+  gbt_split *found;          /* find_splits: nodes x feature blocks */
+  size_t cap_found;
+  gbt_sum *fine;             /* per node: sums of 32-bit gradients */
+  size_t cap_fine;
+  double *value;             /* per node: leaf values */
+  size_t cap_value;
+
+  gbt_node *out_node;        /* export buffers */
+  double *out_gain, *out_cover;
+  uint32_t *out_count, *out_sets;
+  size_t cap_out[5];
+
+  cpu_scratch *scratch;
+  int32_t n_scratch;
+  uint32_t acc_slots, max_codes;
+  gbt_lock lock[CPU_HIST_LOCKS];
+  int n_locks;
+} cpu_backend;
+
+gbt_status gbt_cpu_open(gbt_ctx *ctx, const gbt_backend_spec *spec, gbt_backend **out, gbt_error *err) GBT_MUST_CHECK;
+
+/* Scratch for every thread of this call. */
+gbt_status cpu_scratch_ready(gbt_ctx *ctx, cpu_backend *be, gbt_error *err) GBT_MUST_CHECK;
+
+gbt_status cpu_gradients(gbt_ctx *ctx, gbt_backend *self, uint64_t round, gbt_error *err) GBT_MUST_CHECK;
+gbt_status cpu_set_gradients(gbt_ctx *ctx, gbt_backend *self, uint64_t round, const double *g, const double *h,
+                             gbt_error *err) GBT_MUST_CHECK;
+gbt_status cpu_build_hist(gbt_ctx *ctx, gbt_backend *self, gbt_error *err) GBT_MUST_CHECK;
+gbt_status cpu_find_splits(gbt_ctx *ctx, gbt_backend *self, gbt_error *err) GBT_MUST_CHECK;
+gbt_status cpu_partition(gbt_ctx *ctx, gbt_backend *self, gbt_error *err) GBT_MUST_CHECK;
+gbt_status cpu_finish_tree(gbt_ctx *ctx, gbt_backend *self, gbt_forest *forest, gbt_error *err) GBT_MUST_CHECK;
+
+/* Gives a node's histogram slot back. */
+void cpu_hist_release(cpu_backend *be, gbt_grow_node *node);
+
+/* Real numbers of one unit in the histograms of the current tree. */
+gbt_units cpu_units(const cpu_backend *be);
+
+/* One feature of one node, with everything the search needs. */
+typedef struct cpu_search {
+  const gbt_sum *sum;      /* codes of the feature: value bins, then missing */
+  const uint32_t *count;   /* the same, or NULL */
+  int32_t feat, n_bins, zero_bin; /* zero_bin >= 0: empty in the histogram, to be filled from the total */
+  int32_t has_missing;     /* the missing code may hold something */
+  const gbt_grow_node *node;
+  double G, H;             /* of the node, real */
+  double parent;           /* the node's own score */
+  gbt_units unit;
+  gbt_reg reg;
+  int32_t sign;            /* monotone constraint */
+  int constrained;         /* weights are clipped: bounds or max_delta_step */
+  double min_weight, min_gain;
+  int64_t min_rows;
+  const gbt_params *params;
+} cpu_search;
+
+void cpu_search_numeric(const cpu_backend *be, const cpu_search *in, cpu_scratch *scratch, gbt_split *best);
+void cpu_search_onehot(const cpu_search *in, cpu_scratch *scratch, gbt_split *best);
+void cpu_search_set(const cpu_search *in, cpu_scratch *scratch, gbt_split *best);
+
+/* The levels that a SET split sends left, as bits. */
+void cpu_set_bits(const cpu_search *in, cpu_scratch *scratch, const gbt_split *split, uint32_t *words);
+
+/* Gain of a split with left sums gl, hl (real), or a negative number when it is not allowed. */
+double cpu_gain(const cpu_search *in, double gl, double hl, gbt_reg reg);
+
+/* Fills `in` for a feature of a node. */
+void cpu_search_init(const cpu_backend *be, const gbt_grow_node *node, int32_t feat, cpu_search *in);
+
+/* Adds the finished tree's values to scores of rows that were not partitioned: rows (ascending indices into set `which`,
+ * or NULL for all of it). values: per node. */
+gbt_status cpu_route(gbt_ctx *ctx, cpu_backend *be, int32_t which, const uint32_t *rows, int64_t n,
+                     const double *value, gbt_error *err) GBT_MUST_CHECK;
+
+/* chunks of at most `rows` rows for a node's rows, appended to be->chunk */
+gbt_status cpu_add_chunks(cpu_backend *be, int32_t node, int32_t item, uint32_t beg, uint32_t n, uint32_t rows,
+                          gbt_error *err) GBT_MUST_CHECK;
+
+#endif

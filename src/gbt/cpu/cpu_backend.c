@@ -1,0 +1,240 @@
+/* The CPU backend: opening, closing, the start of a tree. */
+#include "cpu.h"
+
+#include <string.h>
+
+#include "../base/rng.h"
+
+static void destroy(gbt_backend *self) {
+  cpu_backend *be = (cpu_backend *)self;
+  gbt_mem mem = be->mem;
+  for (int32_t s = 0; be->sets && s <= be->n_valid; s++) {
+    gbt_dataset_unref(be->sets[s]);
+    if (be->score) gbt_mem_free(&mem, be->score[s]);
+  }
+  for (int32_t t = 0; t < be->n_scratch; t++) {
+    cpu_scratch *s = &be->scratch[t];
+    void *blocks[] = {s->acc, s->count, s->g, s->h, s->gain, s->level, s->ratio, s->rows, s->block, (void *)s->pointer};
+    for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++) gbt_mem_free(&mem, blocks[i]);
+  }
+  for (size_t i = 0; i < be->n_slots; i++) {
+    gbt_mem_free(&mem, be->slot[i].sum);
+    gbt_mem_free(&mem, be->slot[i].count);
+  }
+  gbt_frontier_free(&be->fr);
+  void *blocks[] = {be->sets,       be->score,    be->gh32,       be->gh16,       be->scale,      be->wide,
+                    be->rows,       be->rows_tmp, be->tree_feats, be->node_feats, be->rank,       be->group_counts,
+                    be->set_feature, be->slot,    be->free_slot,  be->group_started, be->build,   be->subtract,
+                    be->unit,       be->chunk,    be->lut,        be->lut_beg,    be->found,      be->fine,
+                    be->value,      be->out_node, be->out_gain,   be->out_cover,  be->out_count,  be->out_sets,
+                    be->scratch,    be->pass_max, be->pass_size};
+  for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++) gbt_mem_free(&mem, blocks[i]);
+  while (be->n_locks > 0) gbt_lock_destroy(&be->lock[--be->n_locks]);
+  gbt_mem_free(&mem, be);
+}
+
+/* Scores before the first tree: the caller's, or base plus offset. */
+static gbt_status init_scores(cpu_backend *be, const gbt_backend_spec *spec, gbt_error *err) {
+  GBT_TRY(gbt_mem_zeros(&be->mem, (size_t)be->n_valid + 1, sizeof *be->score, &be->score, err));
+  for (int32_t s = 0; s <= be->n_valid; s++) {
+    const gbt_dataset *ds = be->sets[s];
+    size_t n = (size_t)ds->n_rows;
+    GBT_TRY(gbt_mem_array(&be->mem, n * (size_t)be->n_outputs, sizeof **be->score, &be->score[s], err));
+    const double *init = spec->init ? spec->init[s] : NULL;
+    for (int32_t k = 0; k < be->n_outputs; k++) {
+      double *score = be->score[s] + (size_t)k * n;
+      const double *offset = ds->offset ? ds->offset + (size_t)k * n : NULL;
+      if (init) memcpy(score, init + (size_t)k * n, n * sizeof *score);
+      else
+        for (size_t i = 0; i < n; i++) score[i] = offset ? spec->base[k] + offset[i] : spec->base[k];
+    }
+  }
+  return GBT_OK;
+}
+
+/* Which features and groups need row counts in their histograms, and how large the scratch must be. */
+static gbt_status plan_features(cpu_backend *be, gbt_error *err) {
+  const gbt_layout *layout = be->layout;
+  size_t n_groups = (size_t)layout->n_groups;
+  GBT_TRY(gbt_mem_zeros(&be->mem, n_groups + 1, 1, &be->group_counts, err));
+  GBT_TRY(gbt_mem_zeros(&be->mem, (size_t)be->n_features, 1, &be->set_feature, err));
+  be->count_all = be->params->min_data_in_leaf > 1;
+  for (int32_t f = 0; f < be->n_features; f++) {
+    const gbt_feature_cuts *cuts = &be->cuts->feat[f];
+    int set = be->cuts->schema->feat[f].type == GBT_CATEGORICAL && cuts->n_bins > be->params->max_cat_onehot;
+    int32_t group = layout->place[f].group;
+    be->set_feature[f] = (int8_t)set;
+    if (set || be->count_all) be->group_counts[group < 0 ? layout->n_groups : group] = 1;
+    if (set || be->count_all) be->any_counts = 1;
+    if ((uint32_t)cuts->n_bins + 1 > be->max_codes) be->max_codes = (uint32_t)cuts->n_bins + 1;
+  }
+  be->acc_slots = layout->n_slots - layout->sparse_slot;
+  for (int32_t g = 0; g < layout->n_groups; g++)
+    if (layout->group[g].n_slots > be->acc_slots) be->acc_slots = layout->group[g].n_slots;
+  size_t slot_bytes = (size_t)layout->n_slots * (sizeof(gbt_sum) + (be->any_counts ? sizeof(uint32_t) : 0));
+  be->max_slots = (size_t)be->params->hist_memory * 1048576u / (slot_bytes ? slot_bytes : 1);
+  if (be->max_slots < 4) be->max_slots = 4;
+  return GBT_OK;
+}
+
+static gbt_status alloc_rows(cpu_backend *be, gbt_error *err) {
+  size_t n = (size_t)be->n_rows, k = (size_t)be->n_outputs;
+  GBT_TRY(gbt_mem_array(&be->mem, n * k, sizeof *be->gh32, &be->gh32, err));
+  GBT_TRY(gbt_mem_array(&be->mem, n * k, sizeof *be->gh16, &be->gh16, err));
+  GBT_TRY(gbt_mem_zeros(&be->mem, k, sizeof *be->scale, &be->scale, err));
+  GBT_TRY(gbt_mem_zeros(&be->mem, k, 1, &be->wide, err));
+  GBT_TRY(gbt_mem_array(&be->mem, n, sizeof *be->rows, &be->rows, err));
+  GBT_TRY(gbt_mem_array(&be->mem, n, sizeof *be->rows_tmp, &be->rows_tmp, err));
+  GBT_TRY(gbt_mem_array(&be->mem, (size_t)be->n_features, sizeof *be->tree_feats, &be->tree_feats, err));
+  return gbt_mem_array(&be->mem, (size_t)be->n_features, sizeof *be->rank, &be->rank, err);
+}
+
+gbt_status cpu_scratch_ready(gbt_ctx *ctx, cpu_backend *be, gbt_error *err) {
+  size_t cap = (size_t)be->n_scratch, codes = be->max_codes;
+  if (ctx->n_threads <= be->n_scratch) return GBT_OK;
+  GBT_TRY(gbt_mem_grow(&be->mem, &be->scratch, &cap, (size_t)ctx->n_threads, sizeof *be->scratch, err));
+  for (int32_t t = be->n_scratch; t < ctx->n_threads; t++) {
+    cpu_scratch *s = &be->scratch[t];
+    memset(s, 0, sizeof *s);
+    be->n_scratch = t + 1; /* so that destroy frees a half-made one */
+    GBT_TRY(gbt_mem_array(&be->mem, be->acc_slots, sizeof *s->acc, &s->acc, err));
+    GBT_TRY(gbt_mem_array(&be->mem, be->acc_slots, sizeof *s->count, &s->count, err));
+    GBT_TRY(gbt_mem_array(&be->mem, codes, sizeof *s->g, &s->g, err));
+    GBT_TRY(gbt_mem_array(&be->mem, codes, sizeof *s->h, &s->h, err));
+    GBT_TRY(gbt_mem_array(&be->mem, codes, sizeof *s->gain, &s->gain, err));
+    GBT_TRY(gbt_mem_array(&be->mem, codes, sizeof *s->level, &s->level, err));
+    GBT_TRY(gbt_mem_array(&be->mem, codes, sizeof *s->ratio, &s->ratio, err));
+    GBT_TRY(gbt_mem_array(&be->mem, codes, sizeof *s->rows, &s->rows, err));
+    size_t block = (size_t)CPU_BLOCK * (2 + (size_t)be->n_outputs);
+    GBT_TRY(gbt_mem_array(&be->mem, block, sizeof *s->block, &s->block, err));
+    GBT_TRY(gbt_mem_array(&be->mem, (size_t)be->n_outputs, sizeof *s->pointer, &s->pointer, err));
+  }
+  return GBT_OK;
+}
+
+/* The sampled rows, ascending, then the others, ascending. A row is drawn when its hash is below the share. */
+static void draw_rows(cpu_backend *be) {
+  uint32_t n = (uint32_t)be->n_rows, in = 0, out = 0;
+  if (be->params->subsample >= 1.0) {
+    for (uint32_t i = 0; i < n; i++) be->rows[i] = i;
+    be->n_in = n;
+    return;
+  }
+  gbt_key32 key = gbt_key((uint64_t)be->params->seed, GBT_FOR_ROWS, be->task.tree, 0);
+  uint64_t limit = (uint64_t)(be->params->subsample * 4294967296.0);
+  for (uint32_t i = 0; i < n; i++) {
+    int drawn = gbt_hash32(key, i) < limit;
+    be->rows[in] = i; /* overwritten when not drawn */
+    be->rows_tmp[out] = i;
+    in += (uint32_t)drawn;
+    out += (uint32_t)!drawn;
+  }
+  be->n_in = in;
+  memcpy(be->rows + in, be->rows_tmp, (size_t)out * sizeof *be->rows);
+}
+
+/* Sum over the sampled rows of the gradients that histograms take. */
+typedef struct root_sum {
+  cpu_backend *be;
+  gbt_sum *part;
+} root_sum;
+
+static void root_task(void *arg, int64_t task, int thread) {
+  root_sum *r = arg;
+  const cpu_backend *be = r->be;
+  size_t at = (size_t)be->task.output * (size_t)be->n_rows;
+  const gbt_gh16 *gh16 = be->gh16 + at;
+  const gbt_gh32 *gh32 = be->gh32 + at;
+  uint32_t beg = (uint32_t)task * CPU_TASK_ROWS, end = beg + CPU_TASK_ROWS;
+  gbt_sum s = {0, 0};
+  (void)thread;
+  if (end > be->n_in) end = be->n_in;
+  if (be->wide[be->task.output])
+    for (uint32_t i = beg; i < end; i++) s.g += gh32[be->rows[i]].g, s.h += gh32[be->rows[i]].h;
+  else
+    for (uint32_t i = beg; i < end; i++) s.g += gh16[be->rows[i]].g, s.h += gh16[be->rows[i]].h;
+  r->part[task] = s;
+}
+
+gbt_units cpu_units(const cpu_backend *be) {
+  const gbt_scale *scale = &be->scale[be->task.output];
+  double wide = be->wide[be->task.output] ? 1.0 : 65536.0;
+  gbt_units unit = {scale->down_g * wide, scale->down_h * wide};
+  return unit;
+}
+
+static gbt_status begin_tree(gbt_ctx *ctx, gbt_backend *self, const gbt_tree_task *task, gbt_error *err) {
+  cpu_backend *be = (cpu_backend *)self;
+  int64_t t0 = gbt_clock_ns();
+  be->task = *task;
+  draw_rows(be);
+  be->n_tree_feats = gbt_features_of_tree(be->rules, task->tree, be->tree_feats, be->rank);
+  for (size_t i = 0; i < be->fr.n_nodes; i++) cpu_hist_release(be, &be->fr.node[i]);
+  size_t n_tasks = (be->n_in + CPU_TASK_ROWS - 1) / CPU_TASK_ROWS;
+  GBT_TRY(gbt_mem_grow(&be->mem, &be->fine, &be->cap_fine, n_tasks + 1, sizeof *be->fine, err));
+  root_sum arg = {be, be->fine};
+  GBT_TRY(gbt_parallel(ctx, (int64_t)n_tasks, root_task, &arg, err));
+  gbt_sum sum = {0, 0};
+  for (size_t i = 0; i < n_tasks; i++) sum.g += be->fine[i].g, sum.h += be->fine[i].h;
+  self->seconds[GBT_PHASE_PARTITION] += (double)(gbt_clock_ns() - t0) * 1e-9;
+  return gbt_frontier_root(&be->fr, be->n_in, sum, cpu_units(be), err);
+}
+
+static gbt_status choose(gbt_ctx *ctx, gbt_backend *self, int32_t *n, gbt_error *err) {
+  cpu_backend *be = (cpu_backend *)self;
+  (void)ctx;
+  GBT_TRY(gbt_frontier_select(&be->fr, be->max_slots / 2, err));
+  *n = (int32_t)be->fr.n_chosen;
+  return GBT_OK;
+}
+
+static const double *scores(gbt_backend *self, int32_t which) { return ((cpu_backend *)self)->score[which]; }
+
+static const gbt_backend_ops cpu_ops = {.name = "cpu",
+                                        .destroy = destroy,
+                                        .gradients = cpu_gradients,
+                                        .set_gradients = cpu_set_gradients,
+                                        .begin_tree = begin_tree,
+                                        .build_hist = cpu_build_hist,
+                                        .find_splits = cpu_find_splits,
+                                        .select = choose,
+                                        .partition = cpu_partition,
+                                        .finish_tree = cpu_finish_tree,
+                                        .scores = scores};
+
+gbt_status gbt_cpu_open(gbt_ctx *ctx, const gbt_backend_spec *spec, gbt_backend **out, gbt_error *err) {
+  gbt_status status = GBT_OK;
+  cpu_backend *be = NULL;
+  *out = NULL;
+  GBT_TRY(gbt_mem_zeros(&ctx->mem, 1, sizeof *be, &be, err));
+  be->base.ops = &cpu_ops;
+  be->mem = ctx->mem;
+  be->params = spec->params;
+  be->loss = spec->loss;
+  be->n_outputs = spec->n_outputs;
+  be->rules = spec->rules;
+  be->kernels = gbt_cpu_kernels(ctx->simd);
+  be->n_valid = spec->n_valid;
+  GBT_TRY_GOTO(gbt_mem_zeros(&be->mem, (size_t)spec->n_valid + 1, sizeof *be->sets, &be->sets, err), done);
+  for (int32_t s = 0; s <= spec->n_valid; s++) be->sets[s] = gbt_dataset_ref(spec->sets[s]);
+  be->cuts = be->sets[0]->cuts;
+  be->layout = &be->sets[0]->pages->layout;
+  be->n_features = be->cuts->n_features;
+  be->n_rows = be->sets[0]->n_rows;
+  gbt_frontier_init(&be->fr, &be->mem, be->params, spec->monotone, be->rules->n_sets > 0 ? be->rules->n_words : 0);
+  for (int i = 0; i < CPU_HIST_LOCKS; i++) {
+    if (!gbt_lock_init(&be->lock[i])) {
+      status = gbt_fail(err, GBT_E_MEM, "the system refuses a mutex");
+      goto done;
+    }
+    be->n_locks = i + 1;
+  }
+  GBT_TRY_GOTO(plan_features(be, err), done);
+  GBT_TRY_GOTO(alloc_rows(be, err), done);
+  GBT_TRY_GOTO(init_scores(be, spec, err), done);
+  GBT_TRY_GOTO(cpu_scratch_ready(ctx, be, err), done);
+done:
+  if (status == GBT_OK) *out = &be->base;
+  else destroy(&be->base);
+  return status;
+}

@@ -1,0 +1,267 @@
+/* Histograms of the fresh nodes.
+ *
+ * The fresh nodes come in pairs of siblings. The one with fewer rows is built from its rows; the other one is the
+ * parent minus it, made in the parent's slot:
+ *
+ *      parent's slot  --(minus small)-->  large's slot         small: a slot of its own
+ *
+ * Work is cut into units (node, group, rows): a unit adds its rows into the thread's accumulators, which stay in L1,
+ * and then moves them into the node's slot; under a lock when other units write there too. Everything is integer
+ * addition, so neither the cut nor the order shows in the result. */
+#include "cpu.h"
+
+#include <string.h>
+
+#include "cpu_hist_kernels.h"
+
+/* ---- slots ---- */
+
+void cpu_hist_release(cpu_backend *be, gbt_grow_node *node) {
+  if (node->hist < 0) return;
+  be->free_slot[be->n_free++] = node->hist; /* room was made when the slot was */
+  node->hist = -1;
+}
+
+static gbt_status new_slot(cpu_backend *be, gbt_error *err) {
+  size_t n = be->layout->n_slots;
+  GBT_TRY(gbt_mem_grow(&be->mem, &be->slot, &be->cap_slot, be->n_slots + 1, sizeof *be->slot, err));
+  GBT_TRY(gbt_mem_grow(&be->mem, &be->free_slot, &be->cap_free, be->n_slots + 1, sizeof *be->free_slot, err));
+  cpu_hist *hist = &be->slot[be->n_slots];
+  hist->sum = NULL;
+  hist->count = NULL;
+  be->n_slots++;
+  GBT_TRY(gbt_mem_array(&be->mem, n, sizeof *hist->sum, &hist->sum, err));
+  if (be->any_counts) GBT_TRY(gbt_mem_zeros(&be->mem, n, sizeof *hist->count, &hist->count, err));
+  be->free_slot[be->n_free++] = (int32_t)be->n_slots - 1;
+  return GBT_OK;
+}
+
+/* A free slot; when all memory that is allowed is taken, that of an open node, whose children will then both be built
+ * from rows. select() takes no more nodes at once than there are slots for. */
+static gbt_status take_slot(cpu_backend *be, int32_t *slot, gbt_error *err) {
+  if (be->n_free == 0 && be->n_slots < be->max_slots) GBT_TRY(new_slot(be, err));
+  for (size_t i = be->fr.n_open; be->n_free == 0 && i > 0; i--) cpu_hist_release(be, &be->fr.node[be->fr.open[i - 1]]);
+  if (be->n_free == 0) GBT_TRY(new_slot(be, err));
+  *slot = be->free_slot[--be->n_free];
+  return GBT_OK;
+}
+
+/* ---- plan: who is built, who is subtracted ---- */
+
+static gbt_status plan_build(cpu_backend *be, int32_t id, int32_t slot, gbt_error *err) {
+  GBT_TRY(gbt_mem_grow(&be->mem, &be->build, &be->cap_build, be->n_build + 1, sizeof *be->build, err));
+  be->build[be->n_build++] = (cpu_build){id, slot};
+  return GBT_OK;
+}
+
+static gbt_status plan_fresh(cpu_backend *be, int32_t id, gbt_error *err) {
+  int32_t slot;
+  if (!be->fr.node[id].splittable) return GBT_OK;
+  GBT_TRY(take_slot(be, &slot, err));
+  be->fr.node[id].hist = slot;
+  return plan_build(be, id, slot, err);
+}
+
+static gbt_status plan_pair(cpu_backend *be, int32_t left, gbt_error *err) {
+  gbt_grow_node *l = &be->fr.node[left], *r = l + 1, *parent = &be->fr.node[l->parent];
+  gbt_grow_node *small = l->n_rows <= r->n_rows ? l : r, *large = small == l ? r : l;
+  int32_t small_id = small == l ? left : left + 1, slot;
+  if (parent->hist < 0 || !large->splittable) {
+    cpu_hist_release(be, parent);
+    GBT_TRY(plan_fresh(be, left, err));
+    return plan_fresh(be, left + 1, err);
+  }
+  GBT_TRY(take_slot(be, &slot, err));
+  GBT_TRY(gbt_mem_grow(&be->mem, &be->subtract, &be->cap_subtract, be->n_subtract + 1, sizeof *be->subtract, err));
+  large->hist = parent->hist;
+  parent->hist = -1;
+  if (small->splittable) small->hist = slot;
+  be->subtract[be->n_subtract++] = (cpu_subtract){large->hist, slot, !small->splittable};
+  return plan_build(be, small_id, slot, err);
+}
+
+static gbt_status plan_units(cpu_backend *be, gbt_error *err) {
+  int32_t n_groups = be->layout->n_groups, n_parts = n_groups + (be->layout->n_sparse > 0);
+  be->n_unit = 0;
+  for (size_t b = 0; b < be->n_build; b++) {
+    const gbt_grow_node *node = &be->fr.node[be->build[b].node];
+    uint32_t n_chunks = (node->n_rows + CPU_HIST_ROWS - 1) / CPU_HIST_ROWS;
+    if (n_chunks == 0) n_chunks = 1;
+    size_t need = be->n_unit + (size_t)n_chunks * (size_t)n_parts;
+    GBT_TRY(gbt_mem_grow(&be->mem, &be->unit, &be->cap_unit, need, sizeof *be->unit, err));
+    for (uint32_t c = 0; c < n_chunks; c++) {
+      uint32_t beg = node->row_beg + (uint32_t)((uint64_t)node->n_rows * c / n_chunks);
+      uint32_t end = node->row_beg + (uint32_t)((uint64_t)node->n_rows * (c + 1) / n_chunks);
+      for (int32_t g = 0; g < n_parts; g++)
+        be->unit[be->n_unit++] = (cpu_unit){(int32_t)b, g, beg, end, n_chunks > 1};
+    }
+  }
+  size_t cells = be->n_build * (size_t)(n_groups + 1);
+  GBT_TRY(gbt_mem_grow(&be->mem, &be->group_started, &be->cap_started, cells, 1, err));
+  memset(be->group_started, 0, cells);
+  return GBT_OK;
+}
+
+/* ---- units ---- */
+
+/* The rows of a unit that lie in one page: from be->rows[beg] on, up to `end`. Rows are ascending within a node. */
+static uint32_t page_end(const uint32_t *rows, uint32_t beg, uint32_t end, int64_t row_end) {
+  if ((int64_t)rows[end - 1] < row_end) return end;
+  uint32_t lo = beg, hi = end;
+  while (lo < hi) {
+    uint32_t mid = lo + (hi - lo) / 2;
+    if ((int64_t)rows[mid] < row_end) lo = mid + 1;
+    else hi = mid;
+  }
+  return lo;
+}
+
+static const void *gradients_of(const cpu_backend *be, int wide) {
+  size_t at = (size_t)be->task.output * (size_t)be->n_rows;
+  return wide ? (const void *)(be->gh32 + at) : (const void *)(be->gh16 + at);
+}
+
+static void add_dense(const cpu_backend *be, const cpu_unit *unit, int wide, int counts, void *acc, uint32_t *count) {
+  const gbt_group *group = &be->layout->group[unit->group];
+  const gbt_page_store *pages = be->sets[0]->pages;
+  cpu_hist_job job = {.gh = gradients_of(be, wide), .offset = group->offset, .n_feats = group->n_feats,
+                      .width = group->width, .acc = acc, .count = count};
+  for (uint32_t i = unit->beg; i < unit->end; i += job.n) {
+    uint32_t first = be->rows[i];
+    const gbt_page *page = &pages->page[first / (uint32_t)pages->page_rows];
+    uint32_t stop = page_end(be->rows, i, unit->end, page->row_beg + page->n_rows);
+    job.codes = page->group[unit->group];
+    job.row_beg = page->row_beg;
+    job.n = stop - i;
+    job.first = first;
+    job.rows = be->rows[stop - 1] - first == job.n - 1 ? NULL : be->rows + i;
+    cpu_hist_run(&job, group->wide, wide, counts);
+  }
+}
+
+/* acc begins at the sparse part's first slot. */
+static void add_sparse(const cpu_backend *be, const cpu_unit *unit, int wide, int counts, gbt_sum *acc,
+                       uint32_t *count) {
+  const gbt_page_store *pages = be->sets[0]->pages;
+  const uint32_t base = be->layout->sparse_slot;
+  const void *gh = gradients_of(be, wide);
+  for (uint32_t i = unit->beg; i < unit->end; i++) {
+    uint32_t row = be->rows[i];
+    const gbt_page *page = &pages->page[row / (uint32_t)pages->page_rows];
+    const uint32_t *beg = page->sparse_beg + (row - (uint32_t)page->row_beg);
+    int64_t g = wide ? ((const gbt_gh32 *)gh)[row].g : ((const gbt_gh16 *)gh)[row].g;
+    int64_t h = wide ? ((const gbt_gh32 *)gh)[row].h : ((const gbt_gh16 *)gh)[row].h;
+    for (uint32_t e = beg[0]; e < beg[1]; e++) {
+      uint32_t slot = page->sparse_slots[e] - base;
+      acc[slot].g += g;
+      acc[slot].h += h;
+      if (counts) count[slot]++;
+    }
+  }
+}
+
+static void merge_packed(const int64_t *acc, gbt_sum *sum, uint32_t n, int add) {
+  for (uint32_t i = 0; i < n; i++) {
+    int64_t h = (int64_t)(uint32_t)acc[i], g = acc[i] >> 32; /* arithmetic shift: h never goes below 0 */
+    sum[i].g = add ? sum[i].g + g : g;
+    sum[i].h = add ? sum[i].h + h : h;
+  }
+}
+
+static void merge_wide(const gbt_sum *acc, gbt_sum *sum, uint32_t n, int add) {
+  for (uint32_t i = 0; i < n; i++) {
+    sum[i].g = add ? sum[i].g + acc[i].g : acc[i].g;
+    sum[i].h = add ? sum[i].h + acc[i].h : acc[i].h;
+  }
+}
+
+static void merge_counts(const uint32_t *acc, uint32_t *count, uint32_t n, int add) {
+  for (uint32_t i = 0; i < n; i++) count[i] = add ? count[i] + acc[i] : acc[i];
+}
+
+static void unit_task(void *arg, int64_t task, int thread) {
+  cpu_backend *be = arg;
+  const cpu_unit *unit = &be->unit[task];
+  const cpu_build *build = &be->build[unit->build];
+  const gbt_layout *layout = be->layout;
+  int sparse = unit->group == layout->n_groups;
+  int counts = be->group_counts[unit->group], wide = be->wide[be->task.output];
+  uint32_t slot_beg = sparse ? layout->sparse_slot : layout->group[unit->group].slot_beg;
+  uint32_t n = sparse ? layout->n_slots - slot_beg : layout->group[unit->group].n_slots;
+  gbt_sum *sum = be->slot[build->slot].sum + slot_beg;
+  uint32_t *count = counts ? be->slot[build->slot].count + slot_beg : NULL;
+  if (!unit->shared && (sparse || wide)) { /* wide sums can go straight to their place */
+    memset(sum, 0, n * sizeof *sum);
+    if (counts) memset(count, 0, n * sizeof *count);
+    if (sparse) add_sparse(be, unit, wide, counts, sum, count);
+    else add_dense(be, unit, 1, counts, sum, count);
+    return;
+  }
+  cpu_scratch *scratch = &be->scratch[thread];
+  int packed = !sparse && !wide;
+  memset(scratch->acc, 0, n * (packed ? sizeof(int64_t) : sizeof(gbt_sum)));
+  if (counts) memset(scratch->count, 0, n * sizeof *count);
+  if (sparse) add_sparse(be, unit, wide, counts, scratch->acc, scratch->count);
+  else add_dense(be, unit, wide, counts, scratch->acc, scratch->count);
+  size_t cell = (size_t)unit->build * (size_t)(layout->n_groups + 1) + (size_t)unit->group;
+  gbt_lock *lock = unit->shared ? &be->lock[cell % CPU_HIST_LOCKS] : NULL;
+  if (lock) gbt_lock_take(lock);
+  int add = be->group_started[cell];
+  be->group_started[cell] = 1;
+  if (packed) merge_packed((const int64_t *)(const void *)scratch->acc, sum, n, add);
+  else merge_wide(scratch->acc, sum, n, add);
+  if (counts) merge_counts(scratch->count, count, n, add);
+  if (lock) gbt_lock_give(lock);
+}
+
+/* ---- subtraction ---- */
+
+#define SUBTRACT_SLOTS 16384u
+
+typedef struct subtract_pass {
+  cpu_backend *be;
+  uint32_t n_pieces;
+} subtract_pass;
+
+static void subtract_task(void *arg, int64_t task, int thread) {
+  const subtract_pass *pass = arg;
+  cpu_backend *be = pass->be;
+  const cpu_subtract *s = &be->subtract[task / pass->n_pieces];
+  uint32_t beg = (uint32_t)(task % pass->n_pieces) * SUBTRACT_SLOTS, end = beg + SUBTRACT_SLOTS;
+  (void)thread;
+  if (end > be->layout->n_slots) end = be->layout->n_slots;
+  gbt_sum *from = be->slot[s->from].sum;
+  const gbt_sum *what = be->slot[s->what].sum;
+  for (uint32_t i = beg; i < end; i++) {
+    from[i].g -= what[i].g;
+    from[i].h -= what[i].h;
+  }
+  if (!be->any_counts) return;
+  uint32_t *count = be->slot[s->from].count;
+  const uint32_t *less = be->slot[s->what].count;
+  for (uint32_t i = beg; i < end; i++) count[i] -= less[i];
+}
+
+static gbt_status subtract_all(gbt_ctx *ctx, cpu_backend *be, gbt_error *err) {
+  subtract_pass pass = {be, (be->layout->n_slots + SUBTRACT_SLOTS - 1) / SUBTRACT_SLOTS};
+  GBT_TRY(gbt_parallel(ctx, (int64_t)be->n_subtract * pass.n_pieces, subtract_task, &pass, err));
+  for (size_t i = 0; i < be->n_subtract; i++)
+    if (be->subtract[i].free_what) be->free_slot[be->n_free++] = be->subtract[i].what;
+  return GBT_OK;
+}
+
+gbt_status cpu_build_hist(gbt_ctx *ctx, gbt_backend *self, gbt_error *err) {
+  cpu_backend *be = (cpu_backend *)self;
+  int64_t t0 = gbt_clock_ns();
+  be->n_build = be->n_subtract = 0;
+  if (be->fr.n_fresh == 1) GBT_TRY(plan_fresh(be, be->fr.fresh[0], err));
+  else
+    for (size_t i = 0; i < be->fr.n_fresh; i += 2) GBT_TRY(plan_pair(be, be->fr.fresh[i], err));
+  if (be->n_build > 0) {
+    GBT_TRY(plan_units(be, err));
+    GBT_TRY(gbt_parallel(ctx, (int64_t)be->n_unit, unit_task, be, err));
+  }
+  GBT_TRY(subtract_all(ctx, be, err));
+  self->seconds[GBT_PHASE_HIST] += (double)(gbt_clock_ns() - t0) * 1e-9;
+  return GBT_OK;
+}

@@ -1,0 +1,45 @@
+/* Inner loops of the CPU backend that gain from wider vectors: each exists once per instruction set, compiled from one
+ * text (cpu_kernels_body.h) with the same operations in the same order, so that results are equal to the bit. */
+#ifndef GBT_CPU_CPU_KERNELS_H
+#define GBT_CPU_CPU_KERNELS_H
+
+#include "../base/ctx.h"
+#include "../base/rng.h"
+#include "../math/fixed.h"
+#include "../math/gain.h"
+#include "../math/loss.h"
+
+#define CPU_BLOCK 512 /* rows of a gradient block: its arrays stay in L1 */
+
+typedef struct cpu_gain_args {
+  double G, H, parent, lambda, alpha, min_weight;
+} cpu_gain_args;
+
+typedef struct cpu_kernels {
+  const char *name;
+
+  /* g[i], h[i] of n <= CPU_BLOCK rows with one output. */
+  void (*gradients)(gbt_loss loss, int32_t n, const double *score, const double *label, double *g, double *h);
+
+  /* Softmax of n <= CPU_BLOCK rows. score: K pointers to n scores; p: K x CPU_BLOCK probabilities. */
+  void (*softmax)(int32_t n, int32_t K, const double *const *score, double *p);
+  void (*softmax_gradients)(int32_t n, int32_t klass, const double *p, const double *label, double *g, double *h);
+
+  /* Row weights into gradients. */
+  void (*weigh)(int32_t n, const double *weight, double *g, double *h);
+
+  /* Largest |g| and h, not below *max_g and *max_h. */
+  void (*maxima)(int32_t n, const double *g, const double *h, double *max_g, double *max_h);
+
+  /* Fixed point. Returns the sum of |g16|. */
+  int64_t (*fix)(int32_t n, uint64_t first_row, gbt_key32 key, double up_g, double up_h, const double *g,
+                 const double *h, gbt_gh32 *gh32, gbt_gh16 *gh16);
+
+  /* Unclipped gains of n splits with left sums gl, hl; negative where a child is too light. */
+  void (*gains)(int32_t n, const double *gl, const double *hl, const cpu_gain_args *args, double *gain);
+} cpu_kernels;
+
+/* The kernels of an instruction set, or of the best lower one that was compiled in. */
+const cpu_kernels *gbt_cpu_kernels(gbt_simd simd);
+
+#endif

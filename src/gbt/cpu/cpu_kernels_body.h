@@ -1,0 +1,93 @@
+/* Included by cpu_kernels.c once per instruction set, with KERNEL(name) and TARGET defined. No include guard. */
+
+TARGET static void KERNEL(gradients)(gbt_loss loss, int32_t n, const double *score, const double *label, double *g,
+                                     double *h) {
+#define EACH_ROW(formula)                                                                                              \
+  for (int32_t i = 0; i < n; i++) {                                                                                    \
+    gbt_gh r = formula(score[i], label[i]);                                                                            \
+    g[i] = r.g;                                                                                                        \
+    h[i] = r.h;                                                                                                        \
+  }
+  switch (loss) {
+  case GBT_LOSS_LOGISTIC: EACH_ROW(gbt_grad_logistic) break;
+  case GBT_LOSS_POISSON: EACH_ROW(gbt_grad_poisson) break;
+  default: EACH_ROW(gbt_grad_squared) break;
+  }
+#undef EACH_ROW
+}
+
+TARGET static void KERNEL(softmax)(int32_t n, int32_t K, const double *const *score, double *p) {
+  double top[CPU_BLOCK], sum[CPU_BLOCK];
+  for (int32_t i = 0; i < n; i++) top[i] = score[0][i];
+  for (int32_t k = 1; k < K; k++)
+    for (int32_t i = 0; i < n; i++) top[i] = score[k][i] > top[i] ? score[k][i] : top[i];
+  for (int32_t i = 0; i < n; i++) sum[i] = 0.0;
+  for (int32_t k = 0; k < K; k++) {
+    double *pk = p + (size_t)k * CPU_BLOCK;
+    for (int32_t i = 0; i < n; i++) {
+      pk[i] = gbt_exp(score[k][i] - top[i]);
+      sum[i] += pk[i];
+    }
+  }
+  for (int32_t k = 0; k < K; k++) {
+    double *pk = p + (size_t)k * CPU_BLOCK;
+    for (int32_t i = 0; i < n; i++) pk[i] = pk[i] / sum[i];
+  }
+}
+
+TARGET static void KERNEL(softmax_gradients)(int32_t n, int32_t klass, const double *p, const double *label, double *g,
+                                             double *h) {
+  double mine = (double)klass;
+  for (int32_t i = 0; i < n; i++) {
+    gbt_gh r = gbt_grad_softmax(p[i], label[i] == mine ? 1.0 : 0.0);
+    g[i] = r.g;
+    h[i] = r.h;
+  }
+}
+
+TARGET static void KERNEL(weigh)(int32_t n, const double *weight, double *g, double *h) {
+  for (int32_t i = 0; i < n; i++) {
+    g[i] = g[i] * weight[i];
+    h[i] = h[i] * weight[i];
+  }
+}
+
+TARGET static void KERNEL(maxima)(int32_t n, const double *g, const double *h, double *max_g, double *max_h) {
+  /* as bits: magnitudes of finite doubles order like unsigned integers, and integer maxima vectorise */
+  uint64_t top_g = gbt_bits(*max_g), top_h = gbt_bits(*max_h);
+  for (int32_t i = 0; i < n; i++) {
+    uint64_t a = gbt_bits(g[i]) & 0x7fffffffffffffffu, b = gbt_bits(h[i]);
+    top_g = a > top_g ? a : top_g;
+    top_h = b > top_h ? b : top_h;
+  }
+  *max_g = gbt_from_bits(top_g);
+  *max_h = gbt_from_bits(top_h);
+}
+
+TARGET static int64_t KERNEL(fix)(int32_t n, uint64_t first_row, gbt_key32 key, double up_g, double up_h,
+                                  const double *g, const double *h, gbt_gh32 *gh32, gbt_gh16 *gh16) {
+  int64_t size = 0;
+  for (int32_t i = 0; i < n; i++) {
+    gbt_gh32 q = gbt_fix32(g[i], h[i], up_g, up_h);
+    gbt_gh16 r = gbt_fix16(q, gbt_hash32(key, first_row + (uint64_t)i));
+    gh32[i] = q;
+    gh16[i] = r;
+    size += r.g < 0 ? -r.g : r.g;
+  }
+  return size;
+}
+
+TARGET static void KERNEL(gains)(int32_t n, const double *gl, const double *hl, const cpu_gain_args *args,
+                                 double *gain) {
+  const double G = args->G, H = args->H, parent = args->parent, lambda = args->lambda, alpha = args->alpha;
+  const double min_weight = args->min_weight;
+  for (int32_t i = 0; i < n; i++) {
+    double gr = G - gl[i], hr = H - hl[i];
+    double s = (gbt_score(gl[i], hl[i], lambda, alpha) + gbt_score(gr, hr, lambda, alpha)) - parent;
+    int ok = (hl[i] >= min_weight) & (hr >= min_weight) & (hl[i] > 0.0) & (hr > 0.0);
+    gain[i] = ok ? s : -1.0;
+  }
+}
+
+static const cpu_kernels KERNEL(table) = {KERNEL_NAME,     KERNEL(gradients), KERNEL(softmax), KERNEL(softmax_gradients),
+                                          KERNEL(weigh),   KERNEL(maxima),    KERNEL(fix),     KERNEL(gains)};

@@ -1,0 +1,144 @@
+/* Rows of the chosen nodes into their children, stable: rows stay ascending within a node.
+ *
+ *   rows      |  node a: r r r r r r r r  |  node b ...
+ *   pass 1    each chunk writes its left rows forward from its begin and its right rows backward from its end, both
+ *             into rows_tmp at the chunk's own place, without a branch: every row is written to both ends, one counts
+ *   counts    of the chunks, summed up in order, give every chunk its two places in the node
+ *   pass 2    left parts and (turned round) right parts are copied back
+ */
+#include <string.h>
+
+#include "cpu.h"
+
+gbt_status cpu_add_chunks(cpu_backend *be, int32_t node, int32_t item, uint32_t beg, uint32_t n, uint32_t rows,
+                          gbt_error *err) {
+  uint32_t n_chunks = (n + rows - 1) / rows;
+  GBT_TRY(gbt_mem_grow(&be->mem, &be->chunk, &be->cap_chunk, be->n_chunk + n_chunks, sizeof *be->chunk, err));
+  for (uint32_t c = 0; c < n_chunks; c++) {
+    cpu_chunk chunk = {.node = node, .item = item, .beg = beg + c * rows};
+    chunk.end = n - c * rows < rows ? beg + n : chunk.beg + rows;
+    be->chunk[be->n_chunk++] = chunk;
+  }
+  return GBT_OK;
+}
+
+/* lut[code] = 1 when the code goes left. */
+static void fill_lut(const cpu_backend *be, const gbt_grow_node *node, uint8_t *lut) {
+  const gbt_split *s = &node->split;
+  uint32_t n_bins = (uint32_t)be->cuts->feat[s->feat].n_bins;
+  if (s->kind == GBT_SPLIT_NUMERIC)
+    for (uint32_t c = 0; c < n_bins; c++) lut[c] = (int32_t)c <= s->bin;
+  else
+    for (uint32_t c = 0; c < n_bins; c++) lut[c] = (uint8_t)gbt_bit(be->fr.sets + node->set_beg, node->set_words, c);
+  lut[n_bins] = (uint8_t)s->missing_left;
+}
+
+static gbt_status make_luts(cpu_backend *be, gbt_error *err) {
+  size_t n = be->fr.n_chosen, bytes = 0;
+  GBT_TRY(gbt_mem_grow(&be->mem, &be->lut_beg, &be->cap_lut_beg, n + 1, sizeof *be->lut_beg, err));
+  for (size_t i = 0; i < n; i++) {
+    be->lut_beg[i] = bytes;
+    bytes += (size_t)be->cuts->feat[be->fr.node[be->fr.chosen[i]].split.feat].n_bins + 1;
+  }
+  GBT_TRY(gbt_mem_grow(&be->mem, &be->lut, &be->cap_lut, bytes + 1, 1, err));
+  for (size_t i = 0; i < n; i++) fill_lut(be, &be->fr.node[be->fr.chosen[i]], be->lut + be->lut_beg[i]);
+  return GBT_OK;
+}
+
+/* Splits rows[0 .. n) of one page. Writes left rows from *l upwards and right rows from *r downwards. */
+typedef struct two_ends {
+  uint32_t *l, *r; /* next free place on either side; r points one past it */
+} two_ends;
+
+#define SPLIT_RUN(code_at)                                                                                             \
+  for (uint32_t i = 0; i < n; i++) {                                                                                   \
+    uint32_t row = rows[i];                                                                                            \
+    size_t at = row - row_beg;                                                                                         \
+    uint32_t left = lut[code_at];                                                                                      \
+    *l = row;                                                                                                          \
+    r[-1] = row;                                                                                                       \
+    l += left;                                                                                                         \
+    r -= 1u - left;                                                                                                    \
+  }
+
+static two_ends split_run(const cpu_backend *be, const gbt_page *page, int32_t feat, const uint8_t *lut,
+                          const uint32_t *rows, uint32_t n, two_ends ends) {
+  const gbt_place *place = &be->layout->place[feat];
+  uint32_t row_beg = (uint32_t)page->row_beg;
+  uint32_t *l = ends.l, *r = ends.r;
+  if (place->group < 0) {
+    SPLIT_RUN(gbt_page_code(be->layout, be->cuts, page, (int32_t)at, feat))
+  } else {
+    const gbt_group *group = &be->layout->group[place->group];
+    const size_t width = (size_t)group->width, pos = (size_t)place->pos;
+    const uint8_t *c8 = page->group[place->group];
+    const uint16_t *c16 = page->group[place->group];
+    if (group->wide) {
+      SPLIT_RUN(c16[at * width + pos])
+    } else {
+      SPLIT_RUN(c8[at * width + pos])
+    }
+  }
+  ends.l = l;
+  ends.r = r;
+  return ends;
+}
+
+static void split_task(void *arg, int64_t task, int thread) {
+  cpu_backend *be = arg;
+  cpu_chunk *chunk = &be->chunk[task];
+  const gbt_page_store *pages = be->sets[0]->pages;
+  const uint8_t *lut = be->lut + be->lut_beg[chunk->item];
+  int32_t feat = be->fr.node[chunk->node].split.feat;
+  two_ends ends = {be->rows_tmp + chunk->beg, be->rows_tmp + chunk->end};
+  (void)thread;
+  for (uint32_t i = chunk->beg; i < chunk->end;) {
+    const gbt_page *page = &pages->page[be->rows[i] / (uint32_t)pages->page_rows];
+    uint32_t stop = i, row_end = (uint32_t)(page->row_beg + page->n_rows);
+    if (be->rows[chunk->end - 1] < row_end) stop = chunk->end;
+    else
+      while (be->rows[stop] < row_end) stop++;
+    ends = split_run(be, page, feat, lut, be->rows + i, stop - i, ends);
+    i = stop;
+  }
+  chunk->n_left = (uint32_t)(ends.l - (be->rows_tmp + chunk->beg));
+}
+
+static void copy_task(void *arg, int64_t task, int thread) {
+  cpu_backend *be = arg;
+  const cpu_chunk *chunk = &be->chunk[task];
+  const gbt_grow_node *node = &be->fr.node[chunk->node], *right = &be->fr.node[node->left + 1];
+  uint32_t n_right = chunk->end - chunk->beg - chunk->n_left;
+  uint32_t right_before = chunk->beg - node->row_beg - chunk->left_before;
+  uint32_t *to = be->rows + right->row_beg + right_before;
+  const uint32_t *from = be->rows_tmp + chunk->end;
+  (void)thread;
+  memcpy(be->rows + node->row_beg + chunk->left_before, be->rows_tmp + chunk->beg,
+         (size_t)chunk->n_left * sizeof *be->rows);
+  for (uint32_t i = 0; i < n_right; i++) to[i] = *--from;
+}
+
+gbt_status cpu_partition(gbt_ctx *ctx, gbt_backend *self, gbt_error *err) {
+  cpu_backend *be = (cpu_backend *)self;
+  int64_t t0 = gbt_clock_ns();
+  be->n_chunk = 0;
+  GBT_TRY(make_luts(be, err));
+  for (size_t i = 0; i < be->fr.n_chosen; i++) {
+    const gbt_grow_node *node = &be->fr.node[be->fr.chosen[i]];
+    GBT_TRY(cpu_add_chunks(be, be->fr.chosen[i], (int32_t)i, node->row_beg, node->n_rows, CPU_TASK_ROWS, err));
+  }
+  GBT_TRY(gbt_parallel(ctx, (int64_t)be->n_chunk, split_task, be, err));
+  for (size_t c = 0; c < be->n_chunk;) {
+    int32_t node = be->chunk[c].node;
+    uint32_t left = 0;
+    for (; c < be->n_chunk && be->chunk[c].node == node; c++) {
+      be->chunk[c].left_before = left;
+      left += be->chunk[c].n_left;
+    }
+    GBT_TRY(gbt_frontier_split(&be->fr, node, left, err));
+  }
+  gbt_frontier_judge(&be->fr);
+  GBT_TRY(gbt_parallel(ctx, (int64_t)be->n_chunk, copy_task, be, err));
+  self->seconds[GBT_PHASE_PARTITION] += (double)(gbt_clock_ns() - t0) * 1e-9;
+  return GBT_OK;
+}

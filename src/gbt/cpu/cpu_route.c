@@ -1,0 +1,57 @@
+/* Rows that the tree did not see while it grew (not sampled, or of a validation set) down to their leaves, by bins.
+ *
+ * bin(x) <= b is the same as x <= cut[b], so this agrees to the bit with predicting from the values. */
+#include "cpu.h"
+
+#define ROUTE_ROWS 4096
+
+typedef struct route_pass {
+  const cpu_backend *be;
+  const gbt_page_store *pages;
+  const uint32_t *rows; /* NULL: all */
+  int64_t n;
+  const double *value;
+  double *score;
+} route_pass;
+
+static int32_t leaf_of(const cpu_backend *be, const gbt_page *page, int32_t r) {
+  const gbt_grow_node *nodes = be->fr.node;
+  int32_t at = 0;
+  while (nodes[at].left) {
+    const gbt_grow_node *node = &nodes[at];
+    const gbt_split *s = &node->split;
+    const gbt_place *place = &be->layout->place[s->feat];
+    int32_t code, left;
+    if (place->group < 0) code = gbt_page_code(be->layout, be->cuts, page, r, s->feat);
+    else {
+      const gbt_group *group = &be->layout->group[place->group];
+      size_t cell = (size_t)r * (size_t)group->width + (size_t)place->pos;
+      const void *codes = page->group[place->group];
+      code = group->wide ? ((const uint16_t *)codes)[cell] : ((const uint8_t *)codes)[cell];
+    }
+    if (code == be->cuts->feat[s->feat].n_bins) left = s->missing_left;
+    else if (s->kind == GBT_SPLIT_NUMERIC) left = code <= s->bin;
+    else left = gbt_bit(be->fr.sets + node->set_beg, node->set_words, (uint32_t)code);
+    at = node->left + !left;
+  }
+  return at;
+}
+
+static void route_task(void *arg, int64_t task, int thread) {
+  const route_pass *pass = arg;
+  int64_t beg = task * ROUTE_ROWS, end = beg + ROUTE_ROWS < pass->n ? beg + ROUTE_ROWS : pass->n;
+  (void)thread;
+  for (int64_t i = beg; i < end; i++) {
+    int64_t row = pass->rows ? (int64_t)pass->rows[i] : i;
+    const gbt_page *page = &pass->pages->page[row / pass->pages->page_rows];
+    pass->score[row] += pass->value[leaf_of(pass->be, page, (int32_t)(row - page->row_beg))];
+  }
+}
+
+gbt_status cpu_route(gbt_ctx *ctx, cpu_backend *be, int32_t which, const uint32_t *rows, int64_t n,
+                     const double *value, gbt_error *err) {
+  const gbt_dataset *ds = be->sets[which];
+  double *score = be->score[which] + (size_t)be->task.output * (size_t)ds->n_rows;
+  route_pass pass = {be, ds->pages, rows, n, value, score};
+  return gbt_parallel(ctx, (n + ROUTE_ROWS - 1) / ROUTE_ROWS, route_task, &pass, err);
+}

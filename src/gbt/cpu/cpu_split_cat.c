@@ -1,0 +1,121 @@
+/* Categorical splits.
+ *
+ * One-hot: each level against the rest. Set: levels ordered by G / (H + cat_smooth), the smoothed mean gradient, and
+ * split into a first and a last part; for a convex loss the best set of all is among these (Fisher 1958; Breiman et al.
+ * 1984, theorem 4.5). Ordering by gradients and then choosing by the same gradients favours rare levels, hence:
+ *   - levels with fewer than cat_smooth rows in the node are not placed; they stay right
+ *   - lambda grows by cat_l2 on both sides
+ *   - a set holds at most max_cat_threshold levels, taken from either end
+ *   - both sides need min_data_per_group rows, and a new candidate that many more than the last one tried */
+#include "cpu.h"
+
+#include <string.h>
+
+/* Missing sums of the node; 0 when there are none. */
+static int missing_sums(const cpu_search *in, gbt_sum *miss) {
+  miss->g = miss->h = 0;
+  if (in->has_missing) *miss = in->sum[in->n_bins];
+  return miss->g != 0 || miss->h != 0;
+}
+
+static void try_split(const cpu_search *in, gbt_reg reg, gbt_split s, int64_t rows_left, int64_t least,
+                      gbt_split *best) {
+  if (in->count && (rows_left < least || (int64_t)in->node->n_rows - rows_left < least)) return;
+  s.feat = in->feat;
+  s.gain = cpu_gain(in, (double)s.left.g * in->unit.g, (double)s.left.h * in->unit.h, reg);
+  if (s.gain > in->min_gain && gbt_split_beats(&s, best)) *best = s;
+}
+
+void cpu_search_onehot(const cpu_search *in, cpu_scratch *scratch, gbt_split *best) {
+  gbt_sum miss;
+  int missing = missing_sums(in, &miss);
+  (void)scratch;
+  for (int32_t c = 0; c < in->n_bins; c++) {
+    gbt_split s = {.kind = GBT_SPLIT_ONEHOT, .bin = c, .has_missing = (int8_t)missing, .left = in->sum[c]};
+    int64_t rows = in->count ? in->count[c] : 0;
+    try_split(in, in->reg, s, rows, in->min_rows, best);
+    if (!missing) continue;
+    s.missing_left = 1;
+    s.left.g += miss.g;
+    s.left.h += miss.h;
+    try_split(in, in->reg, s, rows + (in->count ? in->count[in->n_bins] : 0), in->min_rows, best);
+  }
+}
+
+/* Placed levels by ascending smoothed mean gradient, ties by bin; returns their number. Heap sort: no recursion, no
+ * extra memory, n log n whatever the order. */
+static int goes_after(const cpu_scratch *s, uint32_t a, uint32_t b) {
+  return s->ratio[a] > s->ratio[b] || (s->ratio[a] == s->ratio[b] && a > b);
+}
+
+static void sift_down(cpu_scratch *s, int32_t at, int32_t n) {
+  uint32_t v = s->level[at];
+  for (int32_t child = 2 * at + 1; child < n; child = 2 * at + 1) {
+    if (child + 1 < n && goes_after(s, s->level[child + 1], s->level[child])) child++;
+    if (!goes_after(s, s->level[child], v)) break;
+    s->level[at] = s->level[child];
+    at = child;
+  }
+  s->level[at] = v;
+}
+
+static int32_t order_levels(const cpu_search *in, cpu_scratch *s) {
+  int32_t n = 0;
+  for (int32_t c = 0; c < in->n_bins; c++) {
+    double h = (double)in->sum[c].h * in->unit.h;
+    if (in->count[c] == 0 || (double)in->count[c] < in->params->cat_smooth) continue;
+    s->ratio[c] = (double)in->sum[c].g * in->unit.g / (h + in->params->cat_smooth);
+    s->level[n++] = (uint32_t)c;
+  }
+  for (int32_t i = n / 2 - 1; i >= 0; i--) sift_down(s, i, n);
+  for (int32_t end = n - 1; end > 0; end--) {
+    uint32_t top = s->level[0];
+    s->level[0] = s->level[end];
+    s->level[end] = top;
+    sift_down(s, 0, end);
+  }
+  return n;
+}
+
+void cpu_search_set(const cpu_search *in, cpu_scratch *scratch, gbt_split *best) {
+  gbt_sum miss;
+  int missing = missing_sums(in, &miss);
+  int64_t miss_rows = missing ? in->count[in->n_bins] : 0;
+  int32_t n = order_levels(in, scratch);
+  int32_t most = in->params->max_cat_threshold < (n + 1) / 2 ? (int32_t)in->params->max_cat_threshold : (n + 1) / 2;
+  int64_t least = in->params->min_data_per_group;
+  gbt_reg reg = in->reg;
+  if (least < in->min_rows) least = in->min_rows;
+  if (least > (int64_t)in->node->n_rows / 4) /* small nodes: a quarter of the rows is enough */
+    least = (int64_t)in->node->n_rows / 4 > in->min_rows ? (int64_t)in->node->n_rows / 4 : in->min_rows;
+  reg.lambda += in->params->cat_l2;
+  for (int top = 0; top < 2; top++) {
+    gbt_sum left = {0, 0};
+    int64_t rows = 0, since = 0;
+    for (int32_t k = 0; k < most; k++) {
+      uint32_t c = scratch->level[top ? n - 1 - k : k];
+      left.g += in->sum[c].g;
+      left.h += in->sum[c].h;
+      rows += in->count[c];
+      since += in->count[c];
+      if (since < least) continue;
+      since = 0;
+      gbt_split s = {.kind = GBT_SPLIT_SET, .bin = k + 1, .from_top = (int8_t)top, .has_missing = (int8_t)missing,
+                     .left = left};
+      try_split(in, reg, s, rows, least, best);
+      if (!missing) continue;
+      s.missing_left = 1;
+      s.left.g += miss.g;
+      s.left.h += miss.h;
+      try_split(in, reg, s, rows + miss_rows, least, best);
+    }
+  }
+}
+
+void cpu_set_bits(const cpu_search *in, cpu_scratch *scratch, const gbt_split *split, uint32_t *words) {
+  int32_t n = order_levels(in, scratch);
+  for (int32_t k = 0; k < split->bin; k++) {
+    uint32_t c = scratch->level[split->from_top ? n - 1 - k : k];
+    words[c >> 5] |= 1u << (c & 31);
+  }
+}

@@ -1,0 +1,150 @@
+#include "features.h"
+
+#include <string.h>
+
+#include "../base/rng.h"
+#include "../math/elementary.h"
+
+static gbt_status copy_array(const gbt_mem *mem, const void *from, size_t n, size_t size, void *out, gbt_error *err) {
+  GBT_TRY(gbt_mem_array(mem, n, size, out, err));
+  memcpy(*(void **)out, from, n * size);
+  return GBT_OK;
+}
+
+gbt_status gbt_feature_rules_new(const gbt_mem *mem, int32_t n_features, const gbt_params *params, const double *weight,
+                                 const int32_t *set_beg, const int32_t *set_feat, int32_t n_sets,
+                                 gbt_feature_rules **out, gbt_error *err) {
+  gbt_status status = GBT_OK;
+  gbt_feature_rules *r = NULL;
+  *out = NULL;
+  GBT_TRY(gbt_mem_zeros(mem, 1, sizeof *r, &r, err));
+  r->mem = *mem;
+  r->n_features = n_features;
+  r->seed = (uint64_t)params->seed;
+  r->by_tree = params->colsample_bytree;
+  r->by_level = params->colsample_bylevel;
+  r->by_node = params->colsample_bynode;
+  r->n_words = (n_features + 31) / 32;
+  if (weight) GBT_TRY_GOTO(copy_array(mem, weight, (size_t)n_features, sizeof *weight, &r->weight, err), done);
+  if (n_sets > 0) {
+    r->n_sets = n_sets;
+    GBT_TRY_GOTO(copy_array(mem, set_beg, (size_t)n_sets + 1, sizeof *set_beg, &r->set_beg, err), done);
+    GBT_TRY_GOTO(copy_array(mem, set_feat, (size_t)set_beg[n_sets], sizeof *set_feat, &r->set_feat, err), done);
+  }
+done:
+  if (status == GBT_OK) *out = r;
+  else gbt_feature_rules_free(r);
+  return status;
+}
+
+void gbt_feature_rules_free(gbt_feature_rules *rules) {
+  if (!rules) return;
+  gbt_mem mem = rules->mem;
+  gbt_mem_free(&mem, (void *)rules->weight);
+  gbt_mem_free(&mem, rules->set_beg);
+  gbt_mem_free(&mem, rules->set_feat);
+  gbt_mem_free(&mem, rules);
+}
+
+int gbt_features_uniform(const gbt_feature_rules *rules) {
+  return rules->by_level >= 1.0 && rules->by_node >= 1.0 && rules->n_sets == 0;
+}
+
+/* Rank of a feature in a draw: lower wins. Distinct features may tie; the caller breaks ties by index. */
+static uint64_t rank_of(const gbt_feature_rules *rules, gbt_key32 key, int32_t feat) {
+  uint32_t hash = gbt_hash32(key, (uint64_t)feat);
+  if (!rules->weight) return hash;
+  double w = rules->weight[feat];
+  if (!(w > 0.0)) return UINT64_MAX; /* never drawn while others are left */
+  double u = ((double)hash + 0.5) / 4294967296.0;
+  return gbt_order_key(-gbt_log(u) / w);
+}
+
+/* The k-th smallest (0-based) of n values; reorders them. Hoare's selection. */
+static uint64_t kth_smallest(uint64_t *x, int32_t n, int32_t k) {
+  int32_t lo = 0, hi = n - 1;
+  while (lo < hi) {
+    uint64_t pivot = x[lo + (hi - lo) / 2];
+    int32_t i = lo, j = hi;
+    while (i <= j) {
+      while (x[i] < pivot) i++;
+      while (pivot < x[j]) j--;
+      if (i <= j) {
+        uint64_t t = x[i];
+        x[i++] = x[j];
+        x[j--] = t;
+      }
+    }
+    if (k <= j) hi = j;
+    else if (k >= i) lo = i;
+    else break;
+  }
+  return x[k];
+}
+
+static int32_t draw(const gbt_feature_rules *rules, gbt_key32 key, double share, const int32_t *from, int32_t n,
+                    int32_t *out, uint64_t *scratch) {
+  int32_t k = n;
+  if (share < 1.0) {
+    k = (int32_t)(share * n + 0.5);
+    if (k < 1) k = 1;
+  }
+  if (k >= n && !rules->weight) {
+    memmove(out, from, (size_t)n * sizeof *out);
+    return n;
+  }
+  for (int32_t i = 0; i < n; i++) scratch[i] = rank_of(rules, key, from[i]);
+  uint64_t limit = kth_smallest(scratch, n, k < n ? k - 1 : n - 1);
+  /* all below the limit are in; of those at the limit the first by index, until k are drawn; weight 0 never is */
+  int32_t below = 0, taken = 0;
+  for (int32_t i = 0; i < n; i++) below += rank_of(rules, key, from[i]) < limit;
+  int32_t at_limit = k - below;
+  for (int32_t i = 0; i < n; i++) {
+    int32_t feat = from[i];
+    uint64_t rank = rank_of(rules, key, feat);
+    if (rank == UINT64_MAX) continue;
+    if (rank < limit || (rank == limit && at_limit-- > 0)) out[taken++] = feat;
+  }
+  return taken;
+}
+
+int32_t gbt_features_of_tree(const gbt_feature_rules *rules, uint64_t tree, int32_t *out, uint64_t *scratch) {
+  for (int32_t f = 0; f < rules->n_features; f++) out[f] = f;
+  gbt_key32 key = gbt_key(rules->seed, GBT_FOR_TREE_COLS, tree, 0);
+  return draw(rules, key, rules->by_tree, out, rules->n_features, out, scratch);
+}
+
+int32_t gbt_features_of_level(const gbt_feature_rules *rules, uint64_t tree, int32_t depth, const int32_t *from,
+                              int32_t n, int32_t *out, uint64_t *scratch) {
+  gbt_key32 key = gbt_key(rules->seed, GBT_FOR_LEVEL_COLS, tree, (uint64_t)depth);
+  return draw(rules, key, rules->by_level, from, n, out, scratch);
+}
+
+int32_t gbt_features_of_node(const gbt_feature_rules *rules, uint64_t tree, int32_t node, const int32_t *from,
+                             int32_t n, int32_t *out, uint64_t *scratch) {
+  gbt_key32 key = gbt_key(rules->seed, GBT_FOR_NODE_COLS, tree, (uint64_t)node);
+  return draw(rules, key, rules->by_node, from, n, out, scratch);
+}
+
+static int has_bit(const uint32_t *words, int32_t i) { return (words[i >> 5] >> (i & 31)) & 1u; }
+
+int32_t gbt_features_allowed(const gbt_feature_rules *rules, const uint32_t *path, int32_t *feats, int32_t n) {
+  int32_t n_used = 0;
+  if (rules->n_sets == 0) return n;
+  for (int32_t w = 0; w < rules->n_words; w++) n_used += __builtin_popcount(path[w]);
+  if (n_used == 0) return n;
+  int32_t kept = 0;
+  for (int32_t i = 0; i < n; i++) {
+    int ok = has_bit(path, feats[i]);
+    for (int32_t s = 0; s < rules->n_sets && !ok; s++) {
+      int32_t held = 0, here = 0;
+      for (int32_t j = rules->set_beg[s]; j < rules->set_beg[s + 1]; j++) {
+        held += has_bit(path, rules->set_feat[j]);
+        here |= rules->set_feat[j] == feats[i];
+      }
+      ok = here && held == n_used;
+    }
+    if (ok) feats[kept++] = feats[i];
+  }
+  return kept;
+}

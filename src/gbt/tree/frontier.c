@@ -1,0 +1,208 @@
+#include "frontier.h"
+
+#include <math.h> /* INFINITY only */
+#include <string.h>
+
+void gbt_frontier_init(gbt_frontier *fr, const gbt_mem *mem, const gbt_params *params, const int8_t *monotone,
+                       int32_t path_words) {
+  memset(fr, 0, sizeof *fr);
+  fr->mem = *mem;
+  fr->path_words = path_words;
+  fr->grow_policy = params->grow_policy;
+  fr->max_depth = params->max_depth;
+  fr->max_leaves = params->max_leaves;
+  fr->min_rows = params->min_data_in_leaf;
+  fr->min_child_weight = params->min_child_weight;
+  fr->monotone = monotone;
+  fr->reg.lambda = params->lambda;
+  fr->reg.alpha = params->alpha;
+  fr->reg.max_delta_step = params->max_delta_step;
+}
+
+void gbt_frontier_free(gbt_frontier *fr) {
+  gbt_mem_free(&fr->mem, fr->node);
+  gbt_mem_free(&fr->mem, fr->fresh);
+  gbt_mem_free(&fr->mem, fr->chosen);
+  gbt_mem_free(&fr->mem, fr->open);
+  gbt_mem_free(&fr->mem, fr->sets);
+  gbt_mem_free(&fr->mem, fr->path);
+  memset(fr, 0, sizeof *fr);
+}
+
+/* Room for two more nodes everywhere, so that a step fails before it changes anything. */
+static gbt_status reserve(gbt_frontier *fr, gbt_error *err) {
+  size_t need = fr->n_nodes + 2;
+  GBT_TRY(gbt_mem_grow(&fr->mem, &fr->node, &fr->cap_nodes, need, sizeof *fr->node, err));
+  GBT_TRY(gbt_mem_grow(&fr->mem, &fr->fresh, &fr->cap_fresh, fr->n_fresh + 2, sizeof *fr->fresh, err));
+  if (fr->path_words > 0)
+    GBT_TRY(gbt_mem_grow(&fr->mem, &fr->path, &fr->cap_path, need * (size_t)fr->path_words, sizeof *fr->path, err));
+  return GBT_OK;
+}
+
+static uint32_t *path_of(gbt_frontier *fr, size_t node) { return fr->path + node * (size_t)fr->path_words; }
+
+/* Whether a node could have two children that pass the limits on depth, leaves, rows and hessian. */
+static int could_split(const gbt_frontier *fr, const gbt_grow_node *node) {
+  if (fr->max_depth > 0 && node->depth >= fr->max_depth) return 0;
+  if (fr->max_leaves > 0 && fr->n_leaves >= fr->max_leaves) return 0;
+  if ((int64_t)node->n_rows < 2 * fr->min_rows) return 0;
+  return (double)node->sum.h * fr->unit.h >= 2.0 * fr->min_child_weight;
+}
+
+gbt_status gbt_frontier_root(gbt_frontier *fr, uint32_t n_rows, gbt_sum sum, gbt_units unit, gbt_error *err) {
+  fr->n_nodes = fr->n_fresh = fr->n_chosen = fr->n_open = fr->n_sets = 0;
+  GBT_TRY(reserve(fr, err));
+  gbt_grow_node root = {.parent = -1, .n_rows = n_rows, .sum = sum, .hist = -1};
+  root.bounds.lo = -INFINITY;
+  root.bounds.hi = INFINITY;
+  fr->unit = unit;
+  fr->n_leaves = 1;
+  root.splittable = (int8_t)could_split(fr, &root);
+  fr->node[0] = root;
+  fr->n_nodes = 1;
+  if (fr->path_words > 0) memset(fr->path, 0, (size_t)fr->path_words * sizeof *fr->path);
+  fr->fresh[fr->n_fresh++] = 0;
+  return GBT_OK;
+}
+
+gbt_status gbt_frontier_opened(gbt_frontier *fr, gbt_error *err) {
+  GBT_TRY(gbt_mem_grow(&fr->mem, &fr->open, &fr->cap_open, fr->n_open + fr->n_fresh, sizeof *fr->open, err));
+  GBT_TRY(gbt_mem_grow(&fr->mem, &fr->chosen, &fr->cap_chosen, fr->n_open + fr->n_fresh, sizeof *fr->chosen, err));
+  for (size_t i = 0; i < fr->n_fresh; i++) {
+    gbt_grow_node *node = &fr->node[fr->fresh[i]];
+    if (node->split.kind == GBT_SPLIT_NONE) continue;
+    node->open = 1;
+    fr->open[fr->n_open++] = fr->fresh[i];
+  }
+  fr->n_fresh = 0;
+  return GBT_OK;
+}
+
+/* Keeps x sorted by (gain down, node up): inserts into the first n of at most cap places. */
+static size_t insert_by_gain(const gbt_frontier *fr, int32_t *x, size_t n, size_t cap, int32_t node) {
+  size_t at = n;
+  double gain = fr->node[node].split.gain;
+  while (at > 0) {
+    double other = fr->node[x[at - 1]].split.gain;
+    if (other > gain || (other == gain && x[at - 1] < node)) break;
+    at--;
+  }
+  if (at >= cap) return n;
+  size_t last = n < cap ? n : cap - 1;
+  memmove(x + at + 1, x + at, (last - at) * sizeof *x);
+  x[at] = node;
+  return last + 1;
+}
+
+static void sort_ascending(int32_t *x, size_t n) { /* nearly sorted input: node numbers grow with time */
+  for (size_t i = 1; i < n; i++) {
+    int32_t v = x[i];
+    size_t j = i;
+    for (; j > 0 && x[j - 1] > v; j--) x[j] = x[j - 1];
+    x[j] = v;
+  }
+}
+
+static void drop_chosen(gbt_frontier *fr) {
+  size_t kept = 0;
+  for (size_t i = 0; i < fr->n_chosen; i++) fr->node[fr->chosen[i]].open = 0;
+  for (size_t i = 0; i < fr->n_open; i++)
+    if (fr->node[fr->open[i]].open) fr->open[kept++] = fr->open[i];
+  fr->n_open = kept;
+}
+
+gbt_status gbt_frontier_select(gbt_frontier *fr, size_t batch, gbt_error *err) {
+  (void)err;
+  size_t room = fr->n_open;
+  fr->n_chosen = 0;
+  if (fr->max_leaves > 0 && (uint64_t)(fr->max_leaves - fr->n_leaves) < room)
+    room = (size_t)(fr->max_leaves - fr->n_leaves);
+  if (room == 0) return GBT_OK;
+  if (fr->grow_policy == GBT_LOSSGUIDE) {
+    for (size_t i = 0; i < fr->n_open; i++) fr->n_chosen = insert_by_gain(fr, fr->chosen, fr->n_chosen, 1, fr->open[i]);
+    drop_chosen(fr);
+    return GBT_OK;
+  }
+  int32_t depth = INT32_MAX;
+  size_t level = 0;
+  for (size_t i = 0; i < fr->n_open; i++) {
+    int32_t d = fr->node[fr->open[i]].depth;
+    if (d < depth) level = 0, depth = d;
+    level += d == depth;
+  }
+  size_t cap = batch < room ? batch : room;
+  for (size_t i = 0; i < fr->n_open; i++) {
+    int32_t id = fr->open[i];
+    if (fr->node[id].depth != depth) continue;
+    if (level > room) fr->n_chosen = insert_by_gain(fr, fr->chosen, fr->n_chosen, cap, id);
+    else fr->chosen[fr->n_chosen++] = id;
+  }
+  if (level <= room) {
+    sort_ascending(fr->chosen, fr->n_chosen);
+    if (fr->n_chosen > cap) fr->n_chosen = cap;
+  }
+  drop_chosen(fr);
+  return GBT_OK;
+}
+
+/* Monotone constraint on the split feature: the children's weights must keep to their sides of the middle of what both
+ * would be (the scheme of XGBoost's documentation on monotonic constraints). */
+static void bound_children(const gbt_frontier *fr, const gbt_grow_node *parent, gbt_grow_node *left,
+                           gbt_grow_node *right) {
+  left->bounds = right->bounds = parent->bounds;
+  int sign = fr->monotone ? fr->monotone[parent->split.feat] : 0;
+  if (sign == 0) return;
+  double wl = gbt_weight((double)left->sum.g * fr->unit.g, (double)left->sum.h * fr->unit.h, fr->reg, parent->bounds);
+  double wr = gbt_weight((double)right->sum.g * fr->unit.g, (double)right->sum.h * fr->unit.h, fr->reg, parent->bounds);
+  double mid = wl + (wr - wl) / 2.0;
+  if (sign > 0) left->bounds.hi = right->bounds.lo = mid;
+  else left->bounds.lo = right->bounds.hi = mid;
+}
+
+gbt_status gbt_frontier_split(gbt_frontier *fr, int32_t id, uint32_t n_left, gbt_error *err) {
+  GBT_TRY(reserve(fr, err));
+  gbt_grow_node *parent = &fr->node[id];
+  int32_t first = (int32_t)fr->n_nodes;
+  gbt_grow_node left = {.parent = id, .depth = parent->depth + 1, .hist = -1};
+  gbt_grow_node right = left;
+  left.row_beg = parent->row_beg;
+  left.n_rows = n_left;
+  right.row_beg = parent->row_beg + n_left;
+  right.n_rows = parent->n_rows - n_left;
+  left.sum = parent->split.left;
+  right.sum.g = parent->sum.g - left.sum.g;
+  right.sum.h = parent->sum.h - left.sum.h;
+  bound_children(fr, parent, &left, &right);
+  parent->left = first;
+  parent->bulk_left = n_left >= right.n_rows;
+  if (!parent->split.has_missing) parent->split.missing_left = parent->bulk_left;
+  fr->node[first] = left;
+  fr->node[first + 1] = right;
+  if (fr->path_words > 0) {
+    for (int k = 0; k < 2; k++) {
+      uint32_t *path = path_of(fr, (size_t)(first + k));
+      memcpy(path, path_of(fr, (size_t)id), (size_t)fr->path_words * sizeof *path);
+      path[parent->split.feat >> 5] |= 1u << (parent->split.feat & 31);
+    }
+  }
+  fr->n_nodes += 2;
+  fr->fresh[fr->n_fresh++] = first;
+  fr->fresh[fr->n_fresh++] = first + 1;
+  fr->n_leaves++;
+  return GBT_OK;
+}
+
+void gbt_frontier_judge(gbt_frontier *fr) {
+  for (size_t i = 0; i < fr->n_fresh; i++) {
+    gbt_grow_node *node = &fr->node[fr->fresh[i]];
+    node->splittable = (int8_t)could_split(fr, node);
+  }
+}
+
+gbt_status gbt_frontier_set(gbt_frontier *fr, uint32_t n_words, uint32_t *beg, gbt_error *err) {
+  GBT_TRY(gbt_mem_grow(&fr->mem, &fr->sets, &fr->cap_sets, fr->n_sets + n_words, sizeof *fr->sets, err));
+  *beg = (uint32_t)fr->n_sets;
+  memset(fr->sets + fr->n_sets, 0, n_words * sizeof *fr->sets);
+  fr->n_sets += n_words;
+  return GBT_OK;
+}

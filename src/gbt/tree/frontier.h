@@ -1,0 +1,78 @@
+/* The table of the tree being grown: nodes, which of them wait for a histogram, which may be split, which are chosen.
+ *
+ *   fresh     just made, to get a histogram and a split        (root, then the children of the last step)
+ *   open      has a split that is worth making
+ *   chosen    open nodes that the policy picked for this step
+ *
+ * Nodes are numbered as made: root 0, children in pairs (left, left + 1), pairs in the order their parents were chosen.
+ * The numbering is part of the model. */
+#ifndef GBT_TREE_FRONTIER_H
+#define GBT_TREE_FRONTIER_H
+
+#include "../base/mem.h"
+#include "../params.h"
+#include "split.h"
+
+typedef struct gbt_grow_node {
+  int32_t parent;
+  int32_t left;              /* 0 while it is a leaf */
+  int32_t depth;             /* root 0 */
+  uint32_t row_beg, n_rows;  /* its part of the backend's row order; rows ascending */
+  gbt_sum sum;               /* in histogram units */
+  gbt_bounds bounds;         /* of its weight */
+  gbt_split split;           /* the best one found; kind NONE when there is none */
+  int8_t open;
+  int8_t splittable;         /* could be split as far as depth, rows and hessian go: wants a histogram */
+  int8_t bulk_left;          /* most rows went left; set when split */
+  int32_t hist;              /* the backend's histogram slot, -1 for none */
+  uint32_t set_beg, set_words; /* categorical split: bitset over codes that go left, in frontier->sets */
+} gbt_grow_node;
+
+typedef struct gbt_frontier {
+  gbt_mem mem;
+  gbt_grow_node *node;
+  size_t n_nodes, cap_nodes;
+  int32_t *fresh, *chosen;
+  size_t n_fresh, cap_fresh, n_chosen, cap_chosen;
+  int32_t *open;             /* unordered list of open nodes */
+  size_t n_open, cap_open;
+  uint32_t *sets;
+  size_t n_sets, cap_sets;
+  int32_t path_words;        /* 0: no interaction sets */
+  uint32_t *path;            /* n_nodes x path_words: features used above each node */
+  size_t cap_path;
+  int64_t n_leaves;
+  /* policy */
+  int32_t grow_policy;
+  int64_t max_depth, max_leaves, min_rows;
+  double min_child_weight;
+  const int8_t *monotone;    /* borrowed, or NULL */
+  gbt_reg reg;
+  gbt_units unit;
+} gbt_frontier;
+
+void gbt_frontier_init(gbt_frontier *fr, const gbt_mem *mem, const gbt_params *params, const int8_t *monotone,
+                       int32_t path_words);
+void gbt_frontier_free(gbt_frontier *fr);
+
+/* Starts a tree: the root with its rows and sums, fresh. */
+gbt_status gbt_frontier_root(gbt_frontier *fr, uint32_t n_rows, gbt_sum sum, gbt_units unit,
+                             gbt_error *err) GBT_MUST_CHECK;
+
+/* After the search: fresh nodes with a split become open; the fresh list is emptied. */
+gbt_status gbt_frontier_opened(gbt_frontier *fr, gbt_error *err) GBT_MUST_CHECK;
+
+/* Chooses at most `batch` open nodes. depthwise: the shallowest level, by node number; when max_leaves leaves too little
+ * room for the level, the largest gains first. lossguide: the largest gain. Ties: lower node. */
+gbt_status gbt_frontier_select(gbt_frontier *fr, size_t batch, gbt_error *err) GBT_MUST_CHECK;
+
+/* Makes the children of a chosen node; n_left of its rows go left. The node's split and set must be final. */
+gbt_status gbt_frontier_split(gbt_frontier *fr, int32_t node, uint32_t n_left, gbt_error *err) GBT_MUST_CHECK;
+
+/* Once all chosen nodes are split: marks which of the new nodes are splittable (needs the final number of leaves). */
+void gbt_frontier_judge(gbt_frontier *fr);
+
+/* Room for a bitset of n_words words, zeroed; its place goes to *beg. */
+gbt_status gbt_frontier_set(gbt_frontier *fr, uint32_t n_words, uint32_t *beg, gbt_error *err) GBT_MUST_CHECK;
+
+#endif
