@@ -1,0 +1,250 @@
+# The model object and its bytes. What R keeps with a model (objective, classes, parameters, log, formula) lies in the
+# bytes as well, so that the object is a function of `state` alone:
+#
+#   train:  state <- .Call(C_gbt_trainer_model, trainer, NA, model_meta(list(objective = ..., params = ..., ...)))
+#           model <- gbt_model_from_state(state)
+#   load:   model <- gbt_model_from_state(bytes of the file)
+#
+# model_meta() takes a named list of what is in meta_fields and makes of it the flat named list of texts, doubles and
+# integers that the engine stores. A field is NULL, an atomic vector with or without names, or a list of such, to any
+# depth. An entry's name tells what it is:  name  a vector,  name:lgl  logical,  name:names  names of name,
+# name:list  length of a list whose items are name/1, name/2, ...,  name:null  NULL.
+
+meta_fields <- c("objective", "classes", "response", "params", "best_round", "best_score", "evaluation_log", "has_offset",
+                 "terms")
+
+model_meta <- function(fields) {
+  stopifnot(all(names(fields) %in% meta_fields))
+  if (!is.null(fields$evaluation_log)) fields$evaluation_log <- as.list(fields$evaluation_log)
+  if (!is.null(fields$terms)) fields$terms <- terms_to_text(fields$terms)
+  fields <- fields[intersect(meta_fields, names(fields))] # one order: the bytes depend on it
+  do.call(c, c(list(list()), unname(Map(pack, fields, names(fields)))))
+}
+
+pack <- function(x, name) {
+  out <- list()
+  if (is.null(x)) {
+    out[[paste0(name, ":null")]] <- character(0)
+    return(out)
+  }
+  if (is.list(x)) {
+    out[[paste0(name, ":list")]] <- length(x)
+    items <- unname(Map(pack, unname(x), paste0(name, "/", seq_along(x), recycle0 = TRUE)))
+    out <- do.call(c, c(list(out), items))
+  } else if (is.logical(x)) {
+    out[[paste0(name, ":lgl")]] <- as.integer(x)
+  } else {
+    stopifnot(is.character(x) || is.double(x) || is.integer(x), !is.object(x))
+    out[[name]] <- if (is.character(x)) enc2utf8(as.vector(x)) else as.vector(x)
+  }
+  if (!is.null(names(x))) out[[paste0(name, ":names")]] <- enc2utf8(names(x))
+  out
+}
+
+# The reverse. `meta` may come from anywhere: whatever does not fit together is an error, and nothing is evaluated.
+unpack <- function(meta, name, depth = 0L) {
+  has <- function(suffix) paste0(name, suffix) %in% names(meta)
+  if (has(":null")) return(NULL)
+  if (depth > 20L) stop_format("the model's description is nested too deeply")
+  x <- if (has(":list")) {
+    n <- meta[[paste0(name, ":list")]]
+    if (!is.integer(n) || length(n) != 1L || is.na(n) || n < 0L || n > length(meta)) bad_meta(name)
+    lapply(seq_len(n), function(i) unpack(meta, paste0(name, "/", i), depth + 1L))
+  } else if (has(":lgl")) {
+    as.logical(meta[[paste0(name, ":lgl")]])
+  } else if (has("")) {
+    meta[[name]]
+  } else {
+    bad_meta(name)
+  }
+  if (has(":names")) {
+    labels <- meta[[paste0(name, ":names")]]
+    if (!is.character(labels) || length(labels) != length(x)) bad_meta(name)
+    names(x) <- labels
+  }
+  x
+}
+
+bad_meta <- function(name) {
+  stop_format(sprintf("the bytes are a model, but not one that this version of gbt can describe: \"%s\" is wrong", name))
+}
+
+# Formulas ----------------------------------------------------------------------------------------------------------
+
+# A terms object as texts. Numbers in it (the centre of scale(), the knots of bs()) are written in hexadecimal, exactly.
+terms_to_text <- function(terms) {
+  text <- function(x) {
+    paste(deparse(x, width.cutoff = 500L, control = c("keepNA", "keepInteger", "niceNames", "hexNumeric")), collapse = " ")
+  }
+  formula <- stats::formula(terms)
+  attributes(formula) <- NULL
+  predvars <- attr(terms, "predvars")
+  plain <- is.null(predvars) || identical(predvars, attr(terms, "variables"))
+  list(formula = text(formula), predvars = if (!plain) text(predvars))
+}
+
+terms_from_text <- function(x) {
+  if (is.null(x)) return(NULL)
+  text <- function(s) is.character(s) && length(s) == 1L && !is.na(s)
+  if (!is.list(x) || !text(x$formula) || !(is.null(x$predvars) || text(x$predvars))) bad_meta("terms")
+  tryCatch({
+    formula <- str2lang(x$formula)
+    stopifnot(is.call(formula), identical(formula[[1L]], quote(`~`)))
+    class(formula) <- "formula"
+    terms <- stats::terms(formula, keep.order = TRUE)
+    attr(terms, ".Environment") <- NULL # the caller's is put in when it is needed
+    if (!is.null(x$predvars)) {
+      predvars <- str2lang(x$predvars)
+      stopifnot(is.call(predvars), identical(predvars[[1L]], quote(list)),
+                length(predvars) == length(attr(terms, "variables")))
+      attr(terms, "predvars") <- predvars
+    }
+    terms
+  }, error = function(e) bad_meta("terms"))
+}
+
+# Functions that a formula may call without asking. A file is not trusted: predicting evaluates its formula.
+harmless_functions <- c(
+  "~", "+", "-", "*", "/", "^", ":", "|", "(", "%in%", "%%", "%/%", "==", "!=", "<", ">", "<=", ">=", "!", "&", "&&", "||",
+  "offset", "I", "c", "list", "log", "log2", "log10", "log1p", "exp", "expm1", "sqrt", "abs", "sign", "floor", "ceiling",
+  "round", "trunc", "signif", "sin", "cos", "tan", "asin", "acos", "atan", "atan2", "sinh", "cosh", "tanh", "pmin", "pmax",
+  "factor", "ordered", "as.factor", "as.ordered", "as.numeric", "as.double", "as.integer", "as.character", "as.logical",
+  "as.Date", "as.POSIXct", "as.difftime", "difftime", "weekdays", "months", "quarters", "julian", "cut", "findInterval",
+  "ifelse", "is.na", "nchar", "substr", "substring", "tolower", "toupper", "trimws", "startsWith", "endsWith", "format",
+  "paste", "paste0", "interaction", "relevel", "scale", "poly", "bs", "ns", "year", "month", "wday", "hour"
+)
+
+risky_calls <- function(terms) {
+  calls <- function(x) {
+    if (!is.call(x)) return(character(0))
+    head <- x[[1L]]
+    name <- if (is.name(head)) as.character(head) else paste(deparse(head), collapse = " ")
+    name <- sub("^(base|stats|splines)::", "", name)
+    c(name, unlist(lapply(as.list(x)[-1L], function(part) if (missing(part)) NULL else calls(part))))
+  }
+  found <- c(calls(stats::formula(terms)), calls(attr(terms, "predvars")))
+  setdiff(unique(found), harmless_functions)
+}
+
+# The object --------------------------------------------------------------------------------------------------------
+
+# state: the model's bytes, checked here. list of class gbt; see ?gbt_train for its fields.
+gbt_model_from_state <- function(state) {
+  info <- .Call(C_gbt_model_info, state)
+  meta <- info$meta
+  field <- function(name, optional = FALSE) {
+    known <- any(startsWith(names(meta), name))
+    if (!known && optional) NULL else unpack(meta, name)
+  }
+  model <- list(
+    state = state,
+    cache = .Call(C_gbt_model_cache, state),
+    objective = field("objective"),
+    classes = field("classes", optional = TRUE),
+    response = field("response"),
+    feature_names = info$names,
+    feature_types = info$tag,
+    n_outputs = info$n_outputs,
+    params = field("params"),
+    nrounds = as.integer(info$n_trees / (info$n_outputs * info$n_parallel)),
+    best_round = field("best_round", optional = TRUE),
+    best_score = field("best_score", optional = TRUE),
+    evaluation_log = field("evaluation_log", optional = TRUE),
+    has_offset = field("has_offset"),
+    terms = terms_from_text(field("terms", optional = TRUE)),
+    version = 1L
+  )
+  check_model_fields(model)
+  if (!is.null(model$evaluation_log)) {
+    model$evaluation_log <- structure(model$evaluation_log, class = "data.frame",
+                                      row.names = .set_row_names(length(model$evaluation_log[[1L]])))
+  }
+  structure(model, class = "gbt")
+}
+
+# The description against the forest: a file may be made of parts that do not belong together.
+check_model_fields <- function(m) {
+  text <- function(x) is.character(x) && length(x) == 1L && !is.na(x)
+  if (!text(m$objective) || is.na(loss_code(m$objective))) bad_meta("objective")
+  if (!text(m$response)) bad_meta("response")
+  n_classes <- switch(m$objective, softmax = m$n_outputs, logistic = if (is.null(m$classes)) 0L else 2L, 0L)
+  if (length(m$classes) != n_classes || (n_classes > 0L && (!is.character(m$classes) || anyNA(m$classes)))) {
+    bad_meta("classes")
+  }
+  if (!m$objective %in% c("softmax", "custom") && m$n_outputs != 1L) bad_meta("objective")
+  if (!is.list(m$params)) bad_meta("params")
+  if (!is.logical(m$has_offset) || length(m$has_offset) != 1L || is.na(m$has_offset)) bad_meta("has_offset")
+  log <- m$evaluation_log
+  if (!is.null(log)) {
+    ok <- is.list(log) && length(log) > 0L && !is.null(names(log)) && all(vapply(log, is.numeric, NA)) &&
+      length(unique(lengths(log))) == 1L
+    if (!ok) bad_meta("evaluation_log")
+  }
+}
+
+is_model <- function(x) inherits(x, "gbt") && is.list(x) && is.raw(.subset2(x, "state"))
+
+check_model <- function(x, parameter = "object") {
+  if (!is_model(x)) {
+    stop_argument(sprintf("`%s` must be a model from gbt_train(), not %s", parameter, describe(x)), parameter)
+  }
+  x
+}
+
+#' Save a model to a file and load it again
+#'
+#' `gbt_save()` writes the bytes of a model, `gbt_load()` makes the model of them. The file is the same on every machine
+#' and does not depend on R's own formats; the model that comes back predicts the very same numbers. Models may just as
+#' well be kept by [saveRDS()], [save()] or any other means: they are plain R objects.
+#'
+#' A file is written under another name in the same folder and then renamed, so that a full disk or a crash never leaves
+#' half a model. What is read is checked from the first byte to the last: a file that was cut off or changed is an error
+#' of class `gbt_error_format`.
+#'
+#' @param model A model from [gbt_train()].
+#' @param file Path of the file.
+#' @param trust A model that was trained by a formula evaluates the right side of that formula when it predicts. Formulas
+#'   in a file may call arithmetic, mathematical functions, `factor()`, `cut()`, `poly()` and other common functions;
+#'   any other function, such as your own, is an error unless `trust = TRUE` says that you know where the file comes from.
+#' @return `gbt_save()` returns its model invisibly, `gbt_load()` a model.
+#' @seealso [gbt_train()]
+#' @examples
+#' m <- gbt_train(mpg ~ ., mtcars, nrounds = 5, threads = 1)
+#' file <- tempfile(fileext = ".gbt")
+#' gbt_save(m, file)
+#' same <- gbt_load(file)
+#' identical(predict(m, mtcars), predict(same, mtcars))
+#' unlink(file)
+#' @export
+gbt_save <- function(model, file) {
+  check_model(model, "model")
+  check_path(file, "file")
+  .Call(C_gbt_model_info, model$state) # never write what could not be read
+  .Call(C_gbt_write_file, path.expand(file), model$state)
+  invisible(model)
+}
+
+#' @rdname gbt_save
+#' @export
+gbt_load <- function(file, trust = FALSE) {
+  check_path(file, "file")
+  check_flag(trust, "trust")
+  state <- .Call(C_gbt_read_file, path.expand(file))
+  model <- gbt_model_from_state(state)
+  if (!trust && !is.null(model$terms)) {
+    risky <- risky_calls(model$terms)
+    if (length(risky) > 0L) {
+      stop_format(sprintf(paste0(
+        "the formula in \"%s\" calls %s, which would run when the model predicts; if you know where the file comes from, ",
+        "use gbt_load(file, trust = TRUE)"
+      ), file, enumerate(risky)), file)
+    }
+  }
+  model
+}
+
+check_path <- function(x, parameter) {
+  if (!is.character(x) || length(x) != 1L || is.na(x) || x == "") {
+    stop_argument(sprintf("`%s` must be one path", parameter), parameter)
+  }
+}
