@@ -1,9 +1,23 @@
 /* See fault.h. Blocks carry their size in a 64-byte head, so that what the engine aligns stays aligned. */
 #include "fault.h"
 
+#include <errno.h>
+#include <pthread.h>
+
 #include "test.h"
 
 enum { HEAD = 64 };
+
+_Atomic int fault_threads = -1;
+
+int __real_pthread_create(pthread_t *thread, const pthread_attr_t *attr, void *(*fn)(void *), void *arg);
+int __wrap_pthread_create(pthread_t *thread, const pthread_attr_t *attr, void *(*fn)(void *), void *arg);
+
+int __wrap_pthread_create(pthread_t *thread, const pthread_attr_t *attr, void *(*fn)(void *), void *arg) {
+  if (atomic_load(&fault_threads) == 0) return EAGAIN;
+  if (atomic_load(&fault_threads) > 0) atomic_fetch_sub(&fault_threads, 1);
+  return __real_pthread_create(thread, attr, fn, arg);
+}
 
 static void *fault_alloc(void *user, size_t bytes) {
   fault *f = user;

@@ -26,4 +26,8 @@ gbt_mem fault_mem(fault *f);
  * allocations of a run that succeeds. */
 int64_t fault_sweep(gbt_status (*op)(const gbt_mem *mem, void *arg, gbt_error *err), void *arg);
 
+/* Threads that pthread_create still grants; below 0 (the start): as many as the machine does. The Makefile wraps
+ * pthread_create for this. */
+extern _Atomic int fault_threads;
+
 #endif

@@ -120,6 +120,15 @@ void *test_alloc(size_t bytes) {
   exit(2);
 }
 
+gbt_ctx test_ctx(const gbt_mem *mem, int n_threads) {
+  gbt_ctx ctx;
+  gbt_error err;
+  gbt_mem own = mem == NULL ? gbt_mem_default() : *mem;
+  if (gbt_ctx_open(&ctx, own, n_threads, GBT_SIMD_AUTO, NULL, NULL, &err) == GBT_OK) return ctx;
+  printf("no context: %s\n", err.msg);
+  exit(2);
+}
+
 int64_t *test_permutation(test_rng *rng, int64_t n) {
   int64_t *p = test_alloc((size_t)n * sizeof *p);
   for (int64_t i = 0; i < n; i++) p[i] = i;

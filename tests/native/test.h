@@ -15,6 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../../src/gbt/base/ctx.h"
 #include "../../src/gbt/base/rng.h"
 #include "../../src/gbt/base/status.h"
 #include "../../src/gbt/math/bits.h"
@@ -79,6 +80,9 @@ GBT_FN double test_bell(test_rng *rng) {
 
 /* Memory of the tests themselves; gives up the whole run when there is none. */
 void *test_alloc(size_t bytes);
+
+/* An open context that is never asked to stop, on malloc when mem is NULL. Gives up the run when that fails. */
+gbt_ctx test_ctx(const gbt_mem *mem, int n_threads);
 
 /* A random permutation of 0 .. n-1, to be freed with free(). */
 int64_t *test_permutation(test_rng *rng, int64_t n);

@@ -36,8 +36,8 @@ typedef struct gbt_scale {
   double down_g, down_h;     /* 2^-exp_g, 2^-exp_h: a 32-bit sum to real numbers; 16-bit sums take * 2^16 */
 } gbt_scale;
 
-/* The exponent e of the scale for values up to `max` that are to stay below 2^bits (minus 2^16): the largest e with
- * max * 2^e < 2^bits - 2^17. max = 0 gives 0. */
+/* The exponent e of the scale for values up to `max` that are to stay below 2^bits (minus 2^16): the largest e in
+ * [-1000, 1000] with max * 2^e < 2^bits (1 - 2^-13). max = 0 gives 0. */
 GBT_FN int gbt_scale_exp(double max, int bits) {
   if (!(max > 0.0)) return 0;
   int e = (int)((gbt_bits(max) >> 52) & 0x7ff) - 1022; /* max < 2^e (subnormal: e = -1022) */

@@ -1,0 +1,273 @@
+/* The mathematics that C and CUDA share: elementary functions against long double, bits and fixed point against plain
+ * arithmetic, gains and losses against what they are the derivative or the optimum of. */
+#include "test.h"
+
+#include "../../src/gbt/math/elementary.h"
+#include "../../src/gbt/math/fixed.h"
+#include "../../src/gbt/math/gain.h"
+#include "../../src/gbt/math/loss.h"
+
+enum { N_SAMPLES = 1000000 };
+
+/* |got - want| in units of the last place of want. */
+static double ulps(double got, long double want) {
+  int e;
+  frexp((double)want, &e);
+  if (e < -1021) e = -1021;
+  return (double)(fabsl((long double)got - want) / ldexpl(1.0L, e - 53));
+}
+
+/* Numbers in [-708, 708], many of them small. */
+static double sample_x(uint64_t i) {
+  double u = (double)(gbt_mix64(i) >> 11) * 0x1p-53 - 0.5;
+  if (i % 4 == 0) return u * ldexp(1.0, -(int)(i / 4 % 60));
+  return i % 2 == 0 ? u * 20.0 : u * 1416.0;
+}
+
+/* Normal numbers > 0, many of them near 1. */
+static double sample_positive(uint64_t i) {
+  uint64_t u = gbt_mix64(i + 12345);
+  double unit = (double)(u >> 11) * 0x1p-53;
+  if (i % 4 == 0) return 1.0 + (unit - 0.5) * ldexp(1.0, -(int)(i / 4 % 50));
+  if (i % 2 == 0) return 0.5 + 1.5 * unit;
+  return gbt_from_bits(0x10000000000000u + u % 0x7fe0000000000000u);
+}
+
+static void exp_is_accurate(void) {
+  double worst = 0.0;
+  for (uint64_t i = 0; i < N_SAMPLES; i++) {
+    double x = sample_x(i), e = ulps(gbt_exp(x), expl(x));
+    if (e > worst) worst = e;
+  }
+  test_note("largest error %.3f units in the last place", worst);
+  CHECK(worst < 1.0);
+}
+
+static void log_is_accurate(void) {
+  double worst = 0.0;
+  for (uint64_t i = 0; i < N_SAMPLES; i++) {
+    double x = sample_positive(i), e = x == 1.0 ? 0.0 : ulps(gbt_log(x), logl(x));
+    if (e > worst) worst = e;
+  }
+  test_note("largest error %.3f units in the last place", worst);
+  CHECK(worst < 1.0);
+}
+
+static void softplus_and_sigmoid_are_accurate(void) {
+  double worst_plus = 0.0, worst_sig = 0.0;
+  for (uint64_t i = 0; i < N_SAMPLES; i++) {
+    double x = sample_x(i);
+    long double z = x, plus = z > 0 ? z + log1pl(expl(-z)) : log1pl(expl(z));
+    double e = ulps(gbt_softplus(x), plus);
+    if (e > worst_plus) worst_plus = e;
+    e = ulps(gbt_sigmoid(x), 1.0L / (1.0L + expl(-z)));
+    if (e > worst_sig) worst_sig = e;
+  }
+  test_note("largest errors: softplus %.3f, sigmoid %.3f units in the last place", worst_plus, worst_sig);
+  CHECK(worst_plus < 2.0);
+  CHECK(worst_sig < 2.5);
+}
+
+static void special_values(void) {
+  CHECK_EQ_BITS(gbt_exp(0.0), 1.0);
+  CHECK_EQ_BITS(gbt_exp(-0.0), 1.0);
+  CHECK_EQ_BITS(gbt_exp(INFINITY), gbt_exp(708.0));
+  CHECK_EQ_BITS(gbt_exp(-INFINITY), gbt_exp(-708.0));
+  CHECK_EQ_BITS(gbt_exp(1e300), gbt_exp(708.0));
+  CHECK(gbt_exp(-708.0) >= 0x1p-1022 && gbt_exp(708.0) < INFINITY);
+  CHECK(isnan(gbt_exp(NAN)));
+  CHECK_EQ_BITS(gbt_log(1.0), 0.0);
+  CHECK_EQ_BITS(gbt_log(0.0), gbt_log(0x1p-1022));
+  CHECK_EQ_BITS(gbt_log(0x1p-1074), gbt_log(0x1p-1022));
+  CHECK(ulps(gbt_log(0x1p-1022), logl(0x1p-1022L)) < 1.0);
+  CHECK(ulps(gbt_log(0x1.fffffffffffffp1023), logl(0x1.fffffffffffffp1023L)) < 1.0);
+  for (int k = -1022; k <= 1023; k++) CHECK(k == 0 || ulps(gbt_log(ldexp(1.0, k)), logl(ldexpl(1.0L, k))) < 1.0);
+  CHECK_EQ_BITS(gbt_sigmoid(0.0), 0.5);
+  CHECK_EQ_BITS(gbt_sigmoid(INFINITY), 1.0);
+  CHECK(gbt_sigmoid(-INFINITY) > 0.0);
+  CHECK(isnan(gbt_sigmoid(NAN)));
+  CHECK_EQ_BITS(gbt_softplus(1000.0), 1000.0);
+  CHECK_EQ_BITS(gbt_softplus(INFINITY), INFINITY);
+  CHECK(gbt_softplus(-1000.0) > 0.0);
+  CHECK(ulps(gbt_softplus(0.0), logl(2.0L)) < 1.0);
+}
+
+/* exp and log rise wherever the argument does; checked around the borders of their ranges of reduction. */
+static void monotone_at_the_seams(void) {
+  int falls = 0;
+  for (int n = -1020; n <= 1020; n++) {
+    double x = ((double)n + 0.5) * 0x1.62e42fefa39efp-1;
+    for (int i = 0; i < 20; i++, x = nextafter(x, INFINITY)) falls += gbt_exp(x) > gbt_exp(nextafter(x, INFINITY));
+  }
+  CHECK_EQ_I64(falls, 0);
+  for (int n = -1000; n <= 1000; n++) {
+    double x = ldexp(0x1.6a09e667f3bcdp-1, n) * (1.0 - 10 * 0x1p-52);
+    for (int i = 0; i < 20; i++, x = nextafter(x, INFINITY)) falls += gbt_log(x) > gbt_log(nextafter(x, INFINITY));
+  }
+  CHECK_EQ_I64(falls, 0);
+}
+
+/* The bits of a million values. This number is part of the promise that a model is the same everywhere: every compiler,
+ * optimisation level and instruction set must give it. The functions run in loops that compilers vectorise. */
+static void bits_are_the_same_everywhere(void) {
+  enum { STRIP = 1000 };
+  uint64_t hash = 0;
+  for (uint64_t beg = 0; beg < N_SAMPLES; beg += STRIP) {
+    double x[STRIP], y[STRIP], out[4][STRIP];
+    for (uint64_t i = 0; i < STRIP; i++) x[i] = sample_x(beg + i), y[i] = sample_positive(beg + i);
+    for (int i = 0; i < STRIP; i++) out[0][i] = gbt_exp(x[i]);
+    for (int i = 0; i < STRIP; i++) out[1][i] = gbt_log(y[i]);
+    for (int i = 0; i < STRIP; i++) out[2][i] = gbt_softplus(x[i]);
+    for (int i = 0; i < STRIP; i++) out[3][i] = gbt_sigmoid(x[i]);
+    for (int i = 0; i < STRIP; i++)
+      for (int k = 0; k < 4; k++) hash = gbt_mix64(hash ^ gbt_bits(out[k][i]));
+  }
+  CHECK_EQ_U64(hash, 0x27d314fbaef48c3f);
+}
+
+static void order_keys_order(void) {
+  static const double special[] = {
+      -INFINITY, -0x1.fffffffffffffp1023, -1.0,    -0x1p-1022, -0x1p-1074, 0.0, 0x1p-1074, 0x1p-1022,
+      1.0,       0x1.fffffffffffffp1023,  INFINITY};
+  enum { N = sizeof special / sizeof special[0] };
+  for (int i = 0; i < N; i++) {
+    CHECK_EQ_BITS(gbt_order_value(gbt_order_key(special[i])), special[i]);
+    for (int k = 0; k < N; k++) CHECK_EQ_I64(gbt_order_key(special[i]) < gbt_order_key(special[k]), i < k);
+  }
+  CHECK_EQ_U64(gbt_order_key(-0.0), gbt_order_key(0.0));
+  test_rng rng = {7};
+  for (int i = 0; i < 100000; i++) {
+    double x = gbt_from_bits(test_u(&rng)), y = gbt_from_bits(test_u(&rng));
+    if (isnan(x) || isnan(y)) continue;
+    CHECK_EQ_I64(gbt_order_key(x) < gbt_order_key(y), x < y);
+    CHECK_EQ_BITS(gbt_order_value(gbt_order_key(x)), x);
+  }
+}
+
+static void rounding_and_powers(void) {
+  for (int e = -1022; e <= 1023; e++) CHECK_EQ_BITS(gbt_pow2(e), ldexp(1.0, e));
+  CHECK_EQ_I64(gbt_round_i64(0.5), 0);
+  CHECK_EQ_I64(gbt_round_i64(1.5), 2);
+  CHECK_EQ_I64(gbt_round_i64(-2.5), -2);
+  test_rng rng = {8};
+  for (int i = 0; i < 100000; i++) {
+    double x = ldexp(test_unit(&rng) - 0.5, (int)test_below(&rng, 53));
+    if (i % 2 == 0) x = rint(x) + 0.5;
+    if (fabs(x) >= 0x1p51) continue;
+    CHECK_EQ_I64(gbt_round_i64(x), (int64_t)rint(x));
+  }
+}
+
+/* The scale is the largest with max * 2^e < 2^bits (1 - 2^-13), and numbers up to max fit. */
+static void scales_fit(void) {
+  test_rng rng = {9};
+  CHECK_EQ_I64(gbt_scale_exp(0.0, 31), 0);
+  for (int i = 0; i < 20000; i++) {
+    double max = ldexp(1.0 + test_unit(&rng), (int)test_below(&rng, 1900) - 950);
+    if (i % 3 == 0) max = ldexp(1.0 - ldexp(1.0, -(int)test_below(&rng, 40)), (int)test_below(&rng, 100) - 50);
+    if (!(max > 0.0)) continue;
+    for (int bits = 31; bits <= 32; bits++) {
+      int e = gbt_scale_exp(max, bits);
+      long double limit = ldexpl(1.0L - 0x1p-13L, bits);
+      CHECK(ldexpl(max, e) < limit);
+      CHECK(e == 1000 || ldexpl(max, e + 1) >= limit);
+    }
+    gbt_scale s = gbt_scale_from(max, max);
+    gbt_gh32 top = gbt_fix32(max, max, s.up_g, s.up_h), low = gbt_fix32(-max, 0.0, s.up_g, s.up_h);
+    CHECK(top.g < 0x7fff0000 && low.g > -0x7fff0000 && top.h < 0xffff0000u && low.h == 0);
+    CHECK_EQ_I64(top.g, -(int64_t)low.g);
+    CHECK_EQ_I64(top.g, llrint(ldexp(max, s.exp_g)));
+    CHECK_EQ_BITS(s.up_g * s.down_g, 1.0);
+    CHECK_EQ_BITS(s.up_h * s.down_h, 1.0);
+  }
+  CHECK_EQ_I64(gbt_scale_exp(0x1p-1074, 31), 1000);
+  CHECK_EQ_I64(gbt_scale_exp(0x1.fffffffffffffp1023, 31), 31 - 1025);
+}
+
+/* Over all 2^16 random numbers the 16-bit values add up to the 32-bit one, and none of them overflows. */
+static void stochastic_rounding_is_unbiased(void) {
+  static const int32_t gs[] = {0, 1, -1, 65535, 65536, -65536, 12345678, -12345679, 0x7ffeffff, -0x7ffeffff};
+  static const uint32_t hs[] = {0, 1, 2, 65535, 65536, 65537, 12345678, 0x80000000u, 0xfffeffffu, 0xfffe0000u};
+  for (int i = 0; i < 10; i++) {
+    gbt_gh32 q = {gs[i], hs[i]};
+    int64_t sum_g = 0, sum_h = 0, far = 0;
+    for (uint32_t r = 0; r < 65536; r++) {
+      gbt_gh16 s = gbt_fix16(q, r | r << 16);
+      sum_g += s.g;
+      sum_h += s.h;
+      far += llabs((int64_t)s.g * 65536 - gs[i]) >= 65536 || llabs((int64_t)s.h * 65536 - (int64_t)hs[i]) >= 65536;
+    }
+    CHECK_EQ_I64(sum_g, gs[i]);
+    CHECK_EQ_I64(sum_h, hs[i]);
+    CHECK_EQ_I64(far, 0);
+  }
+}
+
+/* gbt_weight is the best weight: no other one scores higher, whatever clips it. */
+static void weights_are_optimal(void) {
+  test_rng rng = {10};
+  for (int i = 0; i < 20000; i++) {
+    double g = test_bell(&rng) * 10.0, h = test_unit(&rng) * 10.0;
+    gbt_reg reg = {test_unit(&rng) + 0.01, i % 2 ? test_unit(&rng) * 5.0 : 0.0, i % 3 ? 0.0 : test_unit(&rng)};
+    gbt_bounds b = {-INFINITY, INFINITY};
+    if (i % 5 == 0) b.lo = test_bell(&rng), b.hi = b.lo + test_unit(&rng);
+    double w = gbt_weight(g, h, reg, b), score = gbt_score_at(g, h, w, reg);
+    double limit = reg.max_delta_step > 0.0 ? reg.max_delta_step : INFINITY;
+    CHECK(w >= b.lo && w <= b.hi && (i % 5 == 0 || fabs(w) <= limit));
+    for (int k = 0; k < 10; k++) {
+      double other = test_bell(&rng) * 2.0;
+      other = other > limit ? limit : other < -limit ? -limit : other;
+      other = other < b.lo ? b.lo : other > b.hi ? b.hi : other;
+      CHECK(gbt_score_at(g, h, other, reg) <= score + 1e-9);
+    }
+    if (i % 5 != 0 && limit == INFINITY) CHECK_NEAR(gbt_score(g, h, reg.lambda, reg.alpha), score, 1e-12);
+  }
+  gbt_reg none = {0.0, 0.0, 0.0};
+  gbt_bounds free_bounds = {-INFINITY, INFINITY}, above = {1.0, 2.0}, below = {-2.0, -1.0};
+  CHECK_EQ_BITS(gbt_weight(1.0, 0.0, none, free_bounds), 0.0);
+  CHECK_EQ_BITS(gbt_weight(1.0, 0.0, none, above), 1.0);
+  CHECK_EQ_BITS(gbt_weight(1.0, 0.0, none, below), -1.0);
+  CHECK_EQ_BITS(gbt_score(1.0, 0.0, 0.0, 0.0), 0.0);
+}
+
+static long double loss_value(gbt_loss loss, long double s, long double y) {
+  if (loss == GBT_LOSS_SQUARED) return (s - y) * (s - y) / 2;
+  if (loss == GBT_LOSS_LOGISTIC) return log1pl(expl(s)) - y * s;
+  return expl(s) - y * s;
+}
+
+/* Gradient and hessian are the first and second derivative: central differences in long double. */
+static void gradients_are_derivatives(void) {
+  test_rng rng = {11};
+  const long double d = 1e-4L;
+  for (int i = 0; i < 3000; i++) {
+    double s = test_bell(&rng) * 2.0, y = i % 2 ? test_unit(&rng) : (double)(i / 2 % 2);
+    gbt_gh got[3] = {gbt_grad_squared(s, y), gbt_grad_logistic(s, y), gbt_grad_poisson(s, y)};
+    static const gbt_loss losses[3] = {GBT_LOSS_SQUARED, GBT_LOSS_LOGISTIC, GBT_LOSS_POISSON};
+    for (int k = 0; k < 3; k++) {
+      long double up = loss_value(losses[k], s + d, y), mid = loss_value(losses[k], s, y);
+      long double down = loss_value(losses[k], s - d, y);
+      CHECK_NEAR(got[k].g, (double)((up - down) / (2 * d)), 1e-6);
+      CHECK_NEAR(got[k].h, (double)((up - 2 * mid + down) / (d * d)), 1e-6);
+    }
+    double p = test_unit(&rng);
+    gbt_gh soft = gbt_grad_softmax(p, 1.0);
+    CHECK_EQ_BITS(soft.g, p - 1.0);
+    CHECK_NEAR(soft.h, 2.0 * p * (1.0 - p), 0.0);
+  }
+}
+
+void suite_math(void) {
+  RUN(exp_is_accurate);
+  RUN(log_is_accurate);
+  RUN(softplus_and_sigmoid_are_accurate);
+  RUN(special_values);
+  RUN(monotone_at_the_seams);
+  RUN(bits_are_the_same_everywhere);
+  RUN(order_keys_order);
+  RUN(rounding_and_powers);
+  RUN(scales_fit);
+  RUN(stochastic_rounding_is_unbiased);
+  RUN(weights_are_optimal);
+  RUN(gradients_are_derivatives);
+}
