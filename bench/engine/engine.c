@@ -1,0 +1,108 @@
+/* Times the engine alone, without R: made data of n rows x m features, binary label with interactions and noise.
+ *
+ *   engine [rows] [features] [depth] [rounds] [threads] [repeats]      default 1000000 28 8 100 2 3
+ *
+ * Prints seconds for cuts + pages, every phase of training, and prediction of all rows; then nanoseconds per
+ * (row x feature) of a histogram level as a figure to follow over time. */
+#define _POSIX_C_SOURCE 200809L
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "gbt.h"
+
+typedef struct made {
+  int64_t n;
+  int32_t m;
+  double *x, *y;
+  gbt_column *col;
+  char (*name)[16];
+} made;
+
+static double uniform(gbt_key32 key, uint64_t id) { return ((double)gbt_hash32(key, id) + 0.5) / 4294967296.0; }
+
+static void make(made *d, int64_t n, int32_t m) {
+  d->n = n;
+  d->m = m;
+  d->x = malloc((size_t)n * (size_t)m * sizeof *d->x);
+  d->y = malloc((size_t)n * sizeof *d->y);
+  d->col = calloc((size_t)m, sizeof *d->col);
+  d->name = malloc((size_t)m * sizeof *d->name);
+  for (int32_t j = 0; j < m; j++) {
+    gbt_key32 key = gbt_key(1, 1, (uint64_t)j, 0);
+    double *x = d->x + (size_t)j * (size_t)n;
+    for (int64_t i = 0; i < n; i++) { /* sum of three uniforms, rounded to float as measured data are */
+      double u = uniform(key, 3u * (uint64_t)i) + uniform(key, 3u * (uint64_t)i + 1) + uniform(key, 3u * (uint64_t)i + 2);
+      x[i] = (float)(u - 1.5);
+    }
+    snprintf(d->name[j], sizeof d->name[j], "f%d", j + 1);
+    d->col[j] = (gbt_column){.name = d->name[j], .tag = "", .storage = GBT_F64, .values = x};
+  }
+  gbt_key32 key = gbt_key(2, 1, 0, 0);
+  for (int64_t i = 0; i < n; i++) {
+    double s = 0.0;
+#define X(j) d->x[(size_t)((j) % m) * (size_t)n + (size_t)i]
+    s = 1.5 * X(0) + X(1) * X(2) * 2.0 + (X(3) > 0.2 ? X(4) : -X(5)) + (X(6) > 0 && X(7) < 0.3) - 0.7 * X(8) * X(8) +
+        0.5 * X(9) * X(10) * X(11);
+#undef X
+    d->y[i] = uniform(key, (uint64_t)i) < gbt_sigmoid(s);
+  }
+}
+
+static double seconds(void) { return (double)gbt_clock_ns() * 1e-9; }
+
+static int run(const made *d, int64_t depth, int64_t rounds, int threads) {
+  gbt_error err = {0};
+  gbt_ctx ctx;
+  gbt_dataset *ds = NULL;
+  gbt_trainer *tr = NULL;
+  gbt_binding *binding = NULL;
+  gbt_stop_reason why;
+  double *score = malloc((size_t)d->n * sizeof *score);
+  gbt_table table = {.n_rows = d->n, .n_cols = d->m, .cols = d->col};
+  gbt_status s = gbt_ctx_open(&ctx, gbt_mem_default(), threads, GBT_SIMD_AUTO, NULL, NULL, &err);
+  double t0 = seconds(), t1 = t0, t2 = t0, t3 = t0, phase[GBT_N_PHASES] = {0}, metric = 0;
+  if (!s) s = gbt_dataset_new(&ctx, &table, NULL, NULL, 255, 0, GBT_UNSEEN_PRIOR, &ds, &err);
+  if (!s) s = gbt_dataset_set(ds, GBT_LABEL, d->y, d->n, &err);
+  t1 = seconds();
+  gbt_trainer_spec spec = {.params = gbt_params_default(), .loss = GBT_LOSS_LOGISTIC, .n_outputs = 1, .train = ds};
+  spec.params.max_depth = depth;
+  if (!s) s = gbt_trainer_new(&ctx, &spec, &tr, &err);
+  if (!s) s = gbt_trainer_run(&ctx, tr, rounds, &why, &err);
+  t2 = seconds();
+  if (!s) {
+    gbt_forest_view view = gbt_forest_look(gbt_trainer_forest(tr));
+    gbt_trainer_seconds(tr, phase);
+    s = gbt_binding_new(&ctx, &table, ds->cuts->schema, GBT_UNSEEN_PRIOR, &binding, &err);
+    if (!s)
+      s = gbt_predict_scores(&ctx, &view, binding, (gbt_tree_range){0, view.n_trees}, NULL, score, &err);
+    t3 = seconds();
+    if (!s) s = gbt_metric_eval(&ctx, GBT_METRIC_LOGLOSS, GBT_LOSS_LOGISTIC, d->n, 1, score, d->y, NULL, &metric, &err);
+  }
+  if (s) fprintf(stderr, "%s\n", err.msg);
+  else
+    printf("dataset %.3f  train %.3f (gradient %.3f hist %.3f split %.3f partition %.3f leaf %.3f)  predict %.3f  "
+           "logloss %.6f\n",
+           t1 - t0, t2 - t1, phase[0], phase[1], phase[2], phase[3], phase[4], t3 - t2, metric);
+  gbt_binding_free(binding);
+  gbt_trainer_free(tr);
+  gbt_dataset_unref(ds);
+  gbt_ctx_close(&ctx);
+  free(score);
+  return s != GBT_OK;
+}
+
+static long arg(int argc, char **argv, int i, long def) { return argc > i ? strtol(argv[i], NULL, 10) : def; }
+
+int main(int argc, char **argv) {
+  long n = arg(argc, argv, 1, 1000000), m = arg(argc, argv, 2, 28), depth = arg(argc, argv, 3, 8);
+  long rounds = arg(argc, argv, 4, 100), threads = arg(argc, argv, 5, 2), repeats = arg(argc, argv, 6, 3);
+  made d;
+  int bad = 0;
+  make(&d, n, (int32_t)m);
+  for (long r = 0; r < repeats && !bad; r++) bad = run(&d, depth, rounds, (int)threads);
+  free(d.x);
+  free(d.y);
+  free(d.col);
+  free(d.name);
+  return bad;
+}
