@@ -1,0 +1,155 @@
+# gbt_data: rows prepared once (cuts found, values binned) for several models, and validation data in the terms of
+# training data.
+
+unseen_codes <- c(prior = 0L, missing = 1L, error = 2L)
+
+# Everything that is binned goes through here. reference: a gbt_data whose cuts are shared, or NULL.
+# Returns the engine's pointer.
+build_dataset <- function(frame, reference = NULL, weight = NULL, max_bin = 255L, page_rows = 0L, unseen = "prior",
+                          threads = NULL) {
+  if (!is.null(reference)) {
+    known <- .Call(C_gbt_dataset_info, data_ptr(reference))
+    frame <- align_frame(frame, known$names, known$tag)
+  }
+  .Call(C_gbt_dataset_new, frame, if (!is.null(reference)) data_ptr(reference), weight, max_bin, page_rows,
+        unseen_codes[[unseen]], resolve_threads(threads))
+}
+
+# The pointer of a gbt_data; an error with a way out when the engine's part is gone.
+data_ptr <- function(x) {
+  if (!inherits(x, "gbt_data")) stop_argument(sprintf("a gbt_data object is expected, not %s", describe(x)))
+  if (is_gone(x)) {
+    stop_data(paste("this gbt_data object is gone: it was saved and read again, or came from another process, which it",
+                    "cannot survive; recreate it with gbt_data()"))
+  }
+  x$ptr
+}
+
+# Pointers are compared by address: those that were saved and read again are nil.
+is_gone <- function(x) identical(x$ptr, methods::new("externalptr"))
+
+# Weights as plain doubles of the right length. What they may be (finite, 0 or more) the engine checks.
+check_weight <- function(weight, n_rows, what = "weight") {
+  if (is.null(weight)) return(NULL)
+  if (!is.numeric(weight) && !is.logical(weight)) {
+    stop_data(sprintf("`%s` must be numbers, not %s", what, describe(weight)), what)
+  }
+  if (length(weight) != n_rows) {
+    stop_data(sprintf("`%s` has %d values for %.0f rows", what, length(weight), n_rows), what)
+  }
+  as.double(weight)
+}
+
+# Offsets: a vector, or a matrix with one column per score. n_outputs NULL: not known yet.
+check_offset <- function(offset, n_rows, n_outputs = NULL, what = "offset") {
+  if (is.null(offset)) return(NULL)
+  if (is.data.frame(offset)) offset <- as.matrix(offset)
+  if (!is.numeric(offset)) stop_data(sprintf("`%s` must be numbers, not %s", what, describe(offset)), what)
+  rows <- if (is.null(dim(offset))) length(offset) else nrow(offset)
+  cols <- if (is.null(dim(offset))) 1L else ncol(offset)
+  if (rows != n_rows) stop_data(sprintf("`%s` has %d values for %.0f rows", what, rows, n_rows), what)
+  if (!is.null(n_outputs) && cols != n_outputs) {
+    hint <- if (n_outputs > 1L) sprintf("a matrix of %.0f x %d, one column per class", n_rows, n_outputs) else "a vector"
+    stop_data(sprintf("`%s` must be %s, not of %d columns", what, hint, cols), what)
+  }
+  bad <- which(!is.finite(offset))
+  if (length(bad) > 0L) {
+    row <- (bad[1L] - 1) %% max(n_rows, 1) + 1
+    stop_data(sprintf("`%s` has %d missing or infinite value%s, the first in row %.0f", what, length(bad),
+                      if (length(bad) == 1L) "" else "s", row), what)
+  }
+  as.double(offset)
+}
+
+#' Data prepared for training
+#'
+#' Finds the cuts of all columns and bins the rows, once, for use in several calls of [gbt_train()]; or bins validation
+#' data by the cuts of training data. [gbt_train()] does the same inside when it is given a data frame or a matrix, so
+#' this function is needed only to save time.
+#'
+#' Columns are read where they are: numbers, integers, logical values, factors, ordered factors, texts (taken as factors),
+#' `integer64`, `Date`, `POSIXct` and `difftime`. `NA` and `NaN` are missing values; `-Inf` and `Inf` are ordinary,
+#' extreme numbers. A matrix without column names gets `f1`, `f2`, ...
+#'
+#' The object holds binned rows outside of R's memory. They cannot be saved, nor sent to another process: create the
+#' object anew there. Models have no such limit.
+#'
+#' @param x A data frame (tibble, data.table), a numeric, integer or logical matrix, or a sparse matrix of package Matrix.
+#' @param label The response, one value per row: see `y` of [gbt_train()].
+#' @param weight Weights of the rows, 0 or more; they count when cuts are chosen and in training.
+#' @param offset Known part of the score: a number per row, or a matrix with a column per class.
+#' @param reference A `gbt_data` object whose cuts and factor levels are used, for validation data. Columns are matched by
+#'   name, in any order; columns that it does not have are ignored.
+#' @param max_bin Most bins of a numeric column, 2 to 65535. Not with `reference`.
+#' @param sparse_zero What the absent entries of a sparse matrix are: the value zero, or missing.
+#' @param unseen With `reference`: what a level is that the training data do not have: `"prior"` (goes the way of most
+#'   training rows), `"missing"` (taken for a missing value) or `"error"`.
+#' @param page_rows Rows per page of binned data; 0 leaves it to gbt. Never shows in a model.
+#' @param threads Number of threads, see [gbt_threads()].
+#' @param ... Must be empty: a misspelt argument is an error.
+#' @return An object of class `gbt_data`, with methods for `print()`, `dim()` and `dimnames()`.
+#' @seealso [gbt_train()]
+#' @examples
+#' d <- gbt_data(iris[-5], label = iris$Species, threads = 1)
+#' d
+#' dim(d)
+#' @export
+gbt_data <- function(x, label = NULL, weight = NULL, offset = NULL, reference = NULL, max_bin = 255,
+                     sparse_zero = c("value", "missing"), unseen = c("prior", "missing", "error"), page_rows = 0,
+                     threads = NULL, ...) {
+  check_no_dots(list(...), names(formals(gbt_data)))
+  unseen <- match_choice(unseen, names(unseen_codes), "unseen")
+  max_bin <- check_whole(max_bin, "max_bin", 2, 65535)
+  page_rows <- check_whole(page_rows, "page_rows", 0, .Machine$integer.max)
+  if (inherits(x, "gbt_data")) stop_argument("`x` is a gbt_data object already", "x")
+  frame <- encode_x(x, sparse_zero)
+  if (!is.null(label)) {
+    n <- length(encode_y(label)$value) # complains now rather than in training
+    if (n != frame$n_rows) stop_data(sprintf("`label` has %d values for %.0f rows", n, frame$n_rows), "label")
+  }
+  new_gbt_data(frame, label, weight, offset, reference, max_bin, unseen, page_rows, threads)
+}
+
+# From a frame. `label` is kept as given: what it means is decided by the objective, in training.
+new_gbt_data <- function(frame, label = NULL, weight = NULL, offset = NULL, reference = NULL, max_bin = 255L,
+                         unseen = "prior", page_rows = 0L, threads = NULL) {
+  weight <- check_weight(weight, frame$n_rows)
+  shape <- dim(offset)
+  offset <- check_offset(offset, frame$n_rows)
+  ptr <- build_dataset(frame, reference, weight, max_bin, page_rows, unseen, threads)
+  if (!is.null(weight)) .Call(C_gbt_dataset_set, ptr, 1L, weight)
+  if (!is.null(offset)) {
+    .Call(C_gbt_dataset_set, ptr, 2L, offset)
+    dim(offset) <- shape
+  }
+  info <- .Call(C_gbt_dataset_info, ptr)
+  structure(class = "gbt_data", list(
+    ptr = ptr, n_rows = info$n_rows, feature_names = info$names, feature_types = info$tag, label = label,
+    weight = weight, offset = offset, max_bin = if (is.null(reference)) max_bin else reference$max_bin,
+    is_reference = is.null(reference)
+  ))
+}
+
+#' @export
+print.gbt_data <- function(x, ...) {
+  if (is_gone(x)) {
+    cat("<gbt_data> not available any more: it was saved and read again, or came from another process; recreate it\n")
+    return(invisible(x))
+  }
+  info <- .Call(C_gbt_dataset_info, x$ptr)
+  cat(sprintf("<gbt_data> %.0f rows, %d columns, %s of bins\n", info$n_rows, info$n_features,
+              format(structure(info$bytes, class = "object_size"), units = "auto")))
+  kinds <- table(factor(info$type, c("numeric", "ordinal", "categorical")))
+  kinds <- kinds[kinds > 0L]
+  cat(sprintf("columns: %s\n", paste(kinds, names(kinds), collapse = ", ")))
+  has <- c(label = !is.null(x$label), weight = !is.null(x$weight), offset = !is.null(x$offset))
+  if (any(has)) cat(sprintf("with %s\n", paste(names(has)[has], collapse = ", ")))
+  if (!x$is_reference) cat("binned by the cuts of other data\n")
+  invisible(x)
+}
+
+#' @export
+dim.gbt_data <- function(x) c(as.integer(x$n_rows), length(x$feature_names))
+
+#' @export
+dimnames.gbt_data <- function(x) list(NULL, x$feature_names)

@@ -1,0 +1,141 @@
+# The machine: how many threads a call may run, which instructions it uses, and what gbt_info() tells.
+
+# Threads -----------------------------------------------------------------------------------------------------------
+
+# All limits of the machine, named; NA where there is none. Read anew each time: quotas change, processes fork.
+thread_limits <- function(system = .Call(C_gbt_system, 1L)) {
+  c(
+    processors = as.double(system$n_cpus),
+    cgroup = max(1, floor(system$cgroup_cpus + 1e-9)),
+    OMP_THREAD_LIMIT = env_count("OMP_THREAD_LIMIT"),
+    check = if (checking()) 2 else NA_real_,
+    fork = if (system$forked) 1 else NA_real_
+  )
+}
+
+# CRAN's rule: no more than two while a package is checked.
+checking <- function() {
+  value <- tolower(Sys.getenv("_R_CHECK_LIMIT_CORES_"))
+  nzchar(value) && value != "false"
+}
+
+env_count <- function(name) {
+  value <- suppressWarnings(as.numeric(Sys.getenv(name, NA)))
+  if (is.na(value) || value < 1) NA_real_ else floor(value)
+}
+
+# What is wished for when nothing is said: option, then environment, then all that is granted.
+thread_wish <- function() {
+  wish <- getOption("gbt.threads")
+  if (!is.null(wish)) return(check_whole(wish, "options(gbt.threads = )", 1, 1024))
+  text <- Sys.getenv("GBT_NUM_THREADS")
+  if (!nzchar(text)) return(NULL)
+  wish <- suppressWarnings(as.numeric(text))
+  check_whole(wish, "environment variable GBT_NUM_THREADS", 1, 1024)
+}
+
+count_threads <- function(wish = NULL) {
+  limits <- thread_limits()
+  if (is.null(wish)) wish <- thread_wish()
+  if (isTRUE(getOption("gbt.oversubscribe")) && !is.null(wish)) limits[c("processors", "cgroup")] <- NA
+  n <- min(limits, wish, na.rm = TRUE)
+  as.integer(max(1, n))
+}
+
+# The argument `threads` of any function -> what .Call takes. Results never depend on it.
+resolve_threads <- function(threads = NULL) {
+  if (!is.null(threads)) threads <- check_whole(threads, "threads", 1, 1024)
+  structure(count_threads(threads), simd = simd_code())
+}
+
+simd_names <- c("auto", "scalar", "avx2", "avx512")
+
+simd_code <- function() {
+  wish <- getOption("gbt.simd", Sys.getenv("GBT_SIMD", "auto"))
+  if (identical(wish, "")) wish <- "auto"
+  match(match_choice(wish, simd_names, "gbt.simd"), simd_names) - 2L
+}
+
+#' Threads
+#'
+#' How many threads gbt runs when a function's argument `threads` is left out. Without a wish of yours it is all that the
+#' machine grants: the processors that the process may run on, the quota of its container (cgroup), and what the
+#' environment variable `OMP_THREAD_LIMIT` allows. The result of no function depends on the number of threads.
+#'
+#' A wish can be stated, in this order, by the argument `threads` of each function, by `gbt_threads(n)` (which sets
+#' `options(gbt.threads = n)`) or by the environment variable `GBT_NUM_THREADS`. A wish for more than the machine grants
+#' gets what it grants: more threads than processors only make each other wait. (`options(gbt.oversubscribe = TRUE)`
+#' takes a wish to the letter, for tests.) While a package is being checked there are never more than two, and a
+#' forked process, such as a worker of `parallel::mclapply()`, runs one.
+#'
+#' Threads live for one call only. Between calls there are none, so forking is safe at any time.
+#'
+#' @param n A number, `NULL` to take a wish back, or missing to ask.
+#' @return `gbt_threads()` returns the number of threads; `gbt_threads(n)` sets the option and returns its old value
+#'   invisibly.
+#' @seealso [gbt_info()]
+#' @examples
+#' gbt_threads()
+#' old <- gbt_threads(1)
+#' gbt_threads()
+#' gbt_threads(old)
+#' @export
+gbt_threads <- function(n) {
+  if (missing(n)) return(count_threads())
+  if (!is.null(n)) n <- check_whole(n, "n", 1, 1024)
+  old <- getOption("gbt.threads")
+  options(gbt.threads = n)
+  invisible(old)
+}
+
+# Information -------------------------------------------------------------------------------------------------------
+
+#' What gbt found on this machine
+#'
+#' The version, the compiler that built it, the instructions that it uses, the threads it runs and why not more, and the
+#' devices it can train on.
+#'
+#' @return A list of class `gbt_info` with a `print()` method: `version`, `compiler`, `simd` (in use), `simd_best` (of the
+#'   machine), `threads`, `thread_limits` (a named vector, `NA` where there is no limit), `threads_started` (how many the
+#'   system really gave when asked), and `devices`, a data frame with `device`, `available` and `note`.
+#' @seealso [gbt_threads()]
+#' @examples
+#' gbt_info()
+#' @export
+gbt_info <- function() {
+  threads <- count_threads()
+  system <- .Call(C_gbt_system, threads)
+  wish <- simd_names[simd_code() + 2L]
+  usable <- c("scalar", "avx2", "avx512")
+  simd <- if (wish == "auto") system$simd_best else usable[min(match(wish, usable), match(system$simd_best, usable))]
+  structure(class = "gbt_info", list(
+    version = system$version,
+    compiler = system$compiler,
+    simd = simd,
+    simd_best = system$simd_best,
+    threads = threads,
+    threads_started = system$threads_started,
+    thread_limits = thread_limits(system),
+    devices = data.frame(
+      device = c("cpu", "cuda"), available = c(TRUE, FALSE),
+      note = c(sprintf("%d thread%s, %s", threads, if (threads == 1L) "" else "s", simd),
+               "not part of this version of gbt; device = \"auto\" takes the cpu")
+    )
+  ))
+}
+
+#' @export
+print.gbt_info <- function(x, ...) {
+  cat(sprintf("gbt %s, built by %s\n", x$version, x$compiler))
+  best <- if (x$simd == x$simd_best) "" else sprintf(" (the machine has %s)", x$simd_best)
+  cat(sprintf("instructions  %s%s\n", x$simd, best))
+  limits <- x$thread_limits[!is.na(x$thread_limits)]
+  said <- c(processors = "processors", cgroup = "quota of the container", OMP_THREAD_LIMIT = "OMP_THREAD_LIMIT",
+            check = "package check", fork = "forked process")
+  cat(sprintf("threads       %d (limits: %s)\n", x$threads, paste(said[names(limits)], limits, collapse = ", ")))
+  if (x$threads_started < x$threads) cat(sprintf("              the system gave only %d\n", x$threads_started))
+  for (i in seq_len(nrow(x$devices))) {
+    cat(sprintf("%-13s %s: %s\n", x$devices$device[i], if (x$devices$available[i]) "yes" else "no", x$devices$note[i]))
+  }
+  invisible(x)
+}

@@ -1,0 +1,28 @@
+#' gbt: exact gradient boosted trees for data frames
+#'
+#' Start with [gbt_train()]: it takes a data frame, a matrix, a sparse matrix or a formula and returns a model.
+#' [predict()][predict.gbt] answers for new data, [gbt_importance()] tells what mattered, [gbt_save()] and [gbt_load()]
+#' keep models in files. [gbt_data()] prepares data once for many models. [gbt_params()] lists the parameters,
+#' [gbt_info()] and [gbt_threads()] tell about the machine.
+#'
+#' @section One model everywhere:
+#' For given data, parameters and seed a model is the same to the last bit, whatever the number of threads, the
+#' processor's instructions or the way the data came (data frame, matrix or sparse matrix).
+#'
+#' @section Errors and warnings:
+#' Every error has the class `gbt_error` and one that tells its kind: `gbt_error_argument`, `gbt_error_data`,
+#' `gbt_error_memory`, `gbt_error_device`, `gbt_error_format`, `gbt_error_io`, `gbt_error_unsupported` or
+#' `gbt_error_internal` (a fault of the package: please report it). The field `subject` of the condition is the parameter,
+#' column or file that it is about. Warnings have the class `gbt_warning` and one such as `gbt_warning_offset`. Ctrl-C
+#' raises a condition of class `gbt_interrupt`, which is an `interrupt` as usual.
+#'
+#' @section Options:
+#' `gbt.threads` and `gbt.oversubscribe`: see [gbt_threads()]. `gbt.simd` (or the environment variable `GBT_SIMD`):
+#' `"auto"`, `"scalar"`, `"avx2"` or `"avx512"`, the instructions to use; never shows in a result.
+#'
+#' @useDynLib gbt, .registration = TRUE, .fixes = "C_"
+#' @importFrom stats predict
+#' @keywords internal
+"_PACKAGE"
+
+.onUnload <- function(libpath) library.dynam.unload("gbt", libpath)
