@@ -11,12 +11,11 @@
 # name:list  length of a list whose items are name/1, name/2, ...,  name:null  NULL.
 
 meta_fields <- c("objective", "classes", "response", "params", "best_round", "best_score", "evaluation_log", "has_offset",
-                 "terms")
+                 "formula", "terms")
 
 model_meta <- function(fields) {
   stopifnot(all(names(fields) %in% meta_fields))
   if (!is.null(fields$evaluation_log)) fields$evaluation_log <- as.list(fields$evaluation_log)
-  if (!is.null(fields$terms)) fields$terms <- terms_to_text(fields$terms)
   fields <- fields[intersect(meta_fields, names(fields))] # one order: the bytes depend on it
   do.call(c, c(list(list()), unname(Map(pack, fields, names(fields)))))
 }
@@ -69,63 +68,6 @@ bad_meta <- function(name) {
   stop_format(sprintf("the bytes are a model, but not one that this version of gbt can describe: \"%s\" is wrong", name))
 }
 
-# Formulas ----------------------------------------------------------------------------------------------------------
-
-# A terms object as texts. Numbers in it (the centre of scale(), the knots of bs()) are written in hexadecimal, exactly.
-terms_to_text <- function(terms) {
-  text <- function(x) {
-    paste(deparse(x, width.cutoff = 500L, control = c("keepNA", "keepInteger", "niceNames", "hexNumeric")), collapse = " ")
-  }
-  formula <- stats::formula(terms)
-  attributes(formula) <- NULL
-  predvars <- attr(terms, "predvars")
-  plain <- is.null(predvars) || identical(predvars, attr(terms, "variables"))
-  list(formula = text(formula), predvars = if (!plain) text(predvars))
-}
-
-terms_from_text <- function(x) {
-  if (is.null(x)) return(NULL)
-  text <- function(s) is.character(s) && length(s) == 1L && !is.na(s)
-  if (!is.list(x) || !text(x$formula) || !(is.null(x$predvars) || text(x$predvars))) bad_meta("terms")
-  tryCatch({
-    formula <- str2lang(x$formula)
-    stopifnot(is.call(formula), identical(formula[[1L]], quote(`~`)))
-    class(formula) <- "formula"
-    terms <- stats::terms(formula, keep.order = TRUE)
-    attr(terms, ".Environment") <- NULL # the caller's is put in when it is needed
-    if (!is.null(x$predvars)) {
-      predvars <- str2lang(x$predvars)
-      stopifnot(is.call(predvars), identical(predvars[[1L]], quote(list)),
-                length(predvars) == length(attr(terms, "variables")))
-      attr(terms, "predvars") <- predvars
-    }
-    terms
-  }, error = function(e) bad_meta("terms"))
-}
-
-# Functions that a formula may call without asking. A file is not trusted: predicting evaluates its formula.
-harmless_functions <- c(
-  "~", "+", "-", "*", "/", "^", ":", "|", "(", "%in%", "%%", "%/%", "==", "!=", "<", ">", "<=", ">=", "!", "&", "&&", "||",
-  "offset", "I", "c", "list", "log", "log2", "log10", "log1p", "exp", "expm1", "sqrt", "abs", "sign", "floor", "ceiling",
-  "round", "trunc", "signif", "sin", "cos", "tan", "asin", "acos", "atan", "atan2", "sinh", "cosh", "tanh", "pmin", "pmax",
-  "factor", "ordered", "as.factor", "as.ordered", "as.numeric", "as.double", "as.integer", "as.character", "as.logical",
-  "as.Date", "as.POSIXct", "as.difftime", "difftime", "weekdays", "months", "quarters", "julian", "cut", "findInterval",
-  "ifelse", "is.na", "nchar", "substr", "substring", "tolower", "toupper", "trimws", "startsWith", "endsWith", "format",
-  "paste", "paste0", "interaction", "relevel", "scale", "poly", "bs", "ns", "year", "month", "wday", "hour"
-)
-
-risky_calls <- function(terms) {
-  calls <- function(x) {
-    if (!is.call(x)) return(character(0))
-    head <- x[[1L]]
-    name <- if (is.name(head)) as.character(head) else paste(deparse(head), collapse = " ")
-    name <- sub("^(base|stats|splines)::", "", name)
-    c(name, unlist(lapply(as.list(x)[-1L], function(part) if (missing(part)) NULL else calls(part))))
-  }
-  found <- c(calls(stats::formula(terms)), calls(attr(terms, "predvars")))
-  setdiff(unique(found), harmless_functions)
-}
-
 # The object --------------------------------------------------------------------------------------------------------
 
 # state: the model's bytes, checked here. list of class gbt; see ?gbt_train for its fields.
@@ -133,7 +75,7 @@ gbt_model_from_state <- function(state) {
   info <- .Call(C_gbt_model_info, state)
   meta <- info$meta
   field <- function(name, optional = FALSE) {
-    known <- any(startsWith(names(meta), name))
+    known <- any(names(meta) %in% paste0(name, c("", ":lgl", ":list", ":null")))
     if (!known && optional) NULL else unpack(meta, name)
   }
   model <- list(
@@ -151,7 +93,8 @@ gbt_model_from_state <- function(state) {
     best_score = field("best_score", optional = TRUE),
     evaluation_log = field("evaluation_log", optional = TRUE),
     has_offset = field("has_offset"),
-    terms = terms_from_text(field("terms", optional = TRUE)),
+    formula = field("formula", optional = TRUE),
+    terms = field("terms", optional = TRUE),
     version = 1L
   )
   check_model_fields(model)
@@ -174,6 +117,13 @@ check_model_fields <- function(m) {
   if (!m$objective %in% c("softmax", "custom") && m$n_outputs != 1L) bad_meta("objective")
   if (!is.list(m$params)) bad_meta("params")
   if (!is.logical(m$has_offset) || length(m$has_offset) != 1L || is.na(m$has_offset)) bad_meta("has_offset")
+  if (!is.null(m$formula) && !text(m$formula)) bad_meta("formula")
+  texts <- function(x) is.null(x) || (is.character(x) && !anyNA(x))
+  d <- m$terms # the design of R/formula.R
+  if (!is.null(d) && !(is.list(d) && setequal(names(d), c("features", "offset")) && texts(d$features) &&
+                         texts(d$offset) && length(names(d$features)) == length(d$features))) {
+    bad_meta("terms")
+  }
   log <- m$evaluation_log
   if (!is.null(log)) {
     ok <- is.list(log) && length(log) > 0L && !is.null(names(log)) && all(vapply(log, is.numeric, NA)) &&
@@ -203,9 +153,10 @@ check_model <- function(x, parameter = "object") {
 #'
 #' @param model A model from [gbt_train()].
 #' @param file Path of the file.
-#' @param trust A model that was trained by a formula evaluates the right side of that formula when it predicts. Formulas
-#'   in a file may call arithmetic, mathematical functions, `factor()`, `cut()`, `poly()` and other common functions;
-#'   any other function, such as your own, is an error unless `trust = TRUE` says that you know where the file comes from.
+#' @param trust A model that was trained by a formula such as `y ~ log(a) + b` evaluates its right side when it predicts.
+#'   Formulas in a file may call arithmetic, mathematical functions, `factor()`, `cut()`, `poly()` and other common
+#'   functions; any other function, such as your own, is an error unless `trust = TRUE` says that you know where the file
+#'   comes from.
 #' @return `gbt_save()` returns its model invisibly, `gbt_load()` a model.
 #' @seealso [gbt_train()]
 #' @examples
@@ -231,15 +182,7 @@ gbt_load <- function(file, trust = FALSE) {
   check_flag(trust, "trust")
   state <- .Call(C_gbt_read_file, path.expand(file))
   model <- gbt_model_from_state(state)
-  if (!trust && !is.null(model$terms)) {
-    risky <- risky_calls(model$terms)
-    if (length(risky) > 0L) {
-      stop_format(sprintf(paste0(
-        "the formula in \"%s\" calls %s, which would run when the model predicts; if you know where the file comes from, ",
-        "use gbt_load(file, trust = TRUE)"
-      ), file, enumerate(risky)), file)
-    }
-  }
+  if (!trust) check_design_safe(model$terms)
   model
 }
 

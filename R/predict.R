@@ -1,0 +1,193 @@
+# Predictions for new data.
+
+predict_types <- c("response", "link", "prob", "class", "leaf")
+predict_kinds <- c(link = 0L, response = 1L, leaf = 2L)
+
+#' Predict from a model
+#'
+#' Columns are matched by name, in any order; columns that the model does not know are ignored, and missing ones are an
+#' error that lists them. Factors are matched by the texts of their levels. There is one prediction per row, in the order
+#' of the rows: missing values are nothing special to trees, so no row is ever dropped.
+#'
+#' @param object A model from [gbt_train()].
+#' @param newdata A data frame, a matrix or a sparse matrix. A matrix without column names must have the columns of the
+#'   training data in their order. A model that was trained by a formula evaluates it in `newdata`.
+#' @param type What to predict:
+#'   * `"response"`: numbers for regression (means for counts); the probability of the second class for two classes; a
+#'     matrix of probabilities, one column per class, for more.
+#'   * `"link"`: raw scores, before they are turned into probabilities or means: log odds, logarithms of means; a matrix
+#'     with one column per class for more than two classes.
+#'   * `"prob"`: a matrix of probabilities with one column per class, for two classes as well.
+#'   * `"class"`: the most probable class, as what the response was: a factor with the levels of the training data, texts,
+#'     logical values, or numbers.
+#'   * `"leaf"`: an integer matrix with one column per tree: the number of the leaf (the node's number within its tree,
+#'     0 is the root) that the row comes to.
+#' @param trees Number of rounds to use, from the first; `NULL` takes all of the model.
+#' @param offset Known part of the score, added to it: one number per row, or a matrix with one column per class. A model
+#'   that was trained with an offset warns (class `gbt_warning_offset`) when there is none here. Offsets of a formula are
+#'   evaluated in `newdata` and added.
+#' @param unseen What to do with levels of a factor that the training data did not have: `"prior"` goes the way that most
+#'   training rows went, `"missing"` takes them for missing values, `"error"` stops and names the first one.
+#' @param threads Number of threads, see [gbt_threads()]. Never shows in the result.
+#' @param sparse_zero What the absent entries of a sparse matrix are: the value zero, or missing. As in training.
+#' @param ... Must be empty: a misspelt argument is an error.
+#' @return A vector with one element per row, or a matrix with one row per row; see `type`. Row names that `newdata` was
+#'   given become names.
+#' @seealso [gbt_train()]
+#' @examples
+#' m <- gbt_train(Species ~ ., iris, nrounds = 10, threads = 1)
+#' new <- iris[c(1, 51, 101), ]
+#' predict(m, new)
+#' predict(m, new, type = "class")
+#' predict(m, new, type = "class", trees = 1)
+#' predict(m, new, type = "link")
+#' @export
+predict.gbt <- function(object, newdata, type = c("response", "link", "prob", "class", "leaf"), trees = NULL,
+                        offset = NULL, unseen = c("prior", "missing", "error"), threads = NULL,
+                        sparse_zero = c("value", "missing"), ...) {
+  check_no_dots(list(...), names(formals(predict.gbt)))
+  check_model(object)
+  type <- check_predict_type(type, object)
+  unseen <- match_choice(unseen, names(unseen_codes), "unseen")
+  rounds <- check_rounds(trees, object)
+  if (missing(newdata)) {
+    stop_argument("`newdata` is missing; a model does not keep its training data, so give the rows to predict", "newdata")
+  }
+  check_newdata(newdata, object)
+  seen <- apply_design(object$terms, newdata)
+  frame <- frame_for_model(seen$x, object, sparse_zero)
+  offset <- check_offset(add_offsets(offset, seen$offset), frame$n_rows, object$n_outputs)
+  if (is.null(offset) && object$has_offset && type != "leaf") {
+    warn_gbt("offset", paste("the model was trained with an offset, but none is given: predictions are those for an",
+                             "offset of 0; give `offset =`"))
+  }
+  kind <- predict_kinds[[switch(type, link = "link", leaf = "leaf", "response")]]
+  out <- .Call(C_gbt_predict, object$state, object$cache, frame, kind, loss_code(object$objective), 0L, rounds, offset,
+               unseen_codes[[unseen]], resolve_threads(threads))
+  shape_prediction(out, object, type, row_labels(newdata))
+}
+
+check_predict_type <- function(type, object) {
+  if (identical(type, "raw")) type <- "link" # what other packages call it
+  type <- match_choice(type, predict_types, "type")
+  if (type %in% c("prob", "class") && is.null(object$classes)) {
+    if (object$objective == "logistic") return(type) # numbers 0 and 1
+    stop_unsupported(sprintf("type = \"%s\" needs a model of classes; this one has objective \"%s\": use \"response\"",
+                             type, object$objective), "type")
+  }
+  type
+}
+
+check_rounds <- function(trees, object) {
+  if (is.null(trees)) return(object$nrounds)
+  if (!is.numeric(trees) || length(trees) != 1L || is.na(trees) || trees != floor(trees) || trees < 0 ||
+        trees > object$nrounds) {
+    stop_argument(sprintf("`trees` must be one whole number from 0 to %d, the rounds of the model", object$nrounds),
+                  "trees")
+  }
+  as.integer(trees)
+}
+
+check_newdata <- function(newdata, object) {
+  if (inherits(newdata, "gbt_data")) {
+    stop_data("`newdata` is a gbt_data object, which holds bins and no values; give the data frame or matrix it was made of")
+  }
+  names <- object$feature_names
+  if (is.list(newdata) && !is.data.frame(newdata) && !inherits(newdata, "ArrowTabular")) {
+    stop_data("`newdata` is a list; one row of a data frame is newdata[i, ], and a list becomes one by as.data.frame()")
+  }
+  if (is.atomic(newdata) && is.null(dim(newdata))) {
+    hint <- if (length(newdata) == length(names)) {
+      "one row is given by matrix(newdata, nrow = 1) or as.data.frame(as.list(newdata))"
+    } else {
+      "give a data frame or a matrix with one row per prediction"
+    }
+    stop_data(sprintf("`newdata` is %s; %s", describe(newdata), hint))
+  }
+  n_cols <- ncol(newdata)
+  if (!is.data.frame(newdata) && is.null(colnames(newdata)) && !identical(n_cols, length(names))) {
+    stop_data(sprintf(paste("`newdata` has no column names, so it must have the %d columns of the training data in their",
+                            "order, but it has %d"), length(names), n_cols))
+  }
+}
+
+# The columns that the model needs, in the terms of its training data.
+frame_for_model <- function(x, object, sparse_zero) {
+  names <- object$feature_names
+  if (is.data.frame(x)) {
+    at <- match(names, as_utf8(names(x), "a column name"))
+    if (anyNA(at)) {
+      absent <- names[is.na(at)]
+      near <- if (length(absent) == 1L) suggest(absent, setdiff(names(x), names)) else ""
+      stop_data(sprintf("columns that the model needs are missing: %s%s", enumerate(absent), near), absent[1L])
+    }
+    check_doubled(names, names(x))
+    x <- structure(class = "data.frame", row.names = .set_row_names(.row_names_info(x, 2L)),
+                   stats::setNames(lapply(at, function(j) .subset2(x, j)), names))
+    return(align_frame(encode_x(x, sparse_zero), names, object$feature_types))
+  }
+  frame <- encode_x(x, sparse_zero)
+  if (is.null(colnames(x))) frame$names <- names
+  absent <- setdiff(names, frame$names)
+  if (length(absent) > 0L) {
+    stop_data(sprintf("columns that the model needs are missing: %s", enumerate(absent)), absent[1L])
+  }
+  align_frame(frame, names, object$feature_types)
+}
+
+# A name that the model needs must not stand for two columns.
+check_doubled <- function(needed, given) {
+  if (!anyDuplicated(given)) return(invisible())
+  twice <- intersect(given[duplicated(given)], needed)
+  if (length(twice) > 0L) {
+    stop_data(sprintf("column names must be unique; more than once: %s", enumerate(twice)), twice[1L])
+  }
+}
+
+# What the engine gives -> what was asked for.
+shape_prediction <- function(out, object, type, labels) {
+  if (type == "prob" && !is.matrix(out)) out <- cbind(1 - out, out, deparse.level = 0)
+  if (type == "class") {
+    out <- as_classes(class_index(out), object)
+    if (!is.null(labels)) names(out) <- labels
+    return(out)
+  }
+  if (is.matrix(out)) {
+    columns <- if (type != "leaf") class_labels(object)
+    if (!is.null(columns) || !is.null(labels)) dimnames(out) <- list(labels, columns)
+  } else if (!is.null(labels)) {
+    names(out) <- labels
+  }
+  out
+}
+
+class_labels <- function(object) {
+  if (is.null(object$classes) && object$objective == "logistic") c("0", "1") else object$classes
+}
+
+# 1-based number of the most probable class; the lower one when two are equal.
+class_index <- function(p) {
+  if (!is.matrix(p)) return(1L + (p > 0.5))
+  if (nrow(p) == 0L) return(integer(0))
+  best <- rep(1L, nrow(p))
+  top <- p[, 1L]
+  for (k in seq_len(ncol(p))[-1L]) {
+    better <- p[, k] > top
+    best[better] <- k
+    top[better] <- p[better, k]
+  }
+  best
+}
+
+# Classes as what the response was.
+as_classes <- function(index, object) {
+  labels <- class_labels(object)
+  switch(object$response,
+    factor = structure(index, levels = labels, class = "factor"),
+    ordered = structure(index, levels = labels, class = c("ordered", "factor")),
+    logical = as.logical(labels)[index],
+    character = labels[index],
+    integer = as.integer(labels)[index],
+    as.numeric(labels)[index]
+  )
+}
