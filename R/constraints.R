@@ -1,0 +1,90 @@
+# Arguments that speak about single features: monotone constraints, interaction sets, sampling weights.
+
+# Which features a vector is about: by its names, or all in order when it has none. Returns one value per feature.
+per_feature <- function(x, default, features, parameter) {
+  if (is.list(x)) x <- unlist(x)
+  if (!is.numeric(x) || anyNA(x)) {
+    stop_argument(sprintf("`%s` must be numbers, named by features, not %s", parameter, describe(x)), parameter)
+  }
+  labels <- names(x)
+  if (is.null(labels)) {
+    if (length(x) != length(features)) {
+      stop_argument(sprintf("`%s` has %d values for %d features; name the values by the features they are for", parameter,
+                            length(x), length(features)), parameter)
+    }
+    return(as.double(x))
+  }
+  at <- feature_places(labels, features, parameter)
+  if (anyDuplicated(at)) {
+    stop_argument(sprintf("`%s` names feature `%s` twice", parameter, features[at[duplicated(at)][1L]]), parameter)
+  }
+  out <- rep(default, length(features))
+  out[at] <- as.double(x)
+  out
+}
+
+# Names or 1-based places of features -> places.
+feature_places <- function(x, features, parameter) {
+  if (is.factor(x)) x <- as.character(x)
+  if (is.character(x)) {
+    at <- match(enc2utf8(x), features)
+    if (anyNA(at)) {
+      wrong <- x[is.na(at)][1L]
+      stop_argument(sprintf("`%s` names `%s`, which is no feature%s", parameter, wrong, suggest(wrong, features)),
+                    parameter)
+    }
+    return(at)
+  }
+  ok <- is.numeric(x) && !anyNA(x) && all(x == floor(x) & x >= 1 & x <= length(features))
+  if (!ok) {
+    stop_argument(sprintf("`%s` must hold names of features or their places, 1 to %d", parameter, length(features)),
+                  parameter)
+  }
+  as.integer(x)
+}
+
+# -1, 0, 1 per feature; NULL when nothing is constrained.
+resolve_monotone <- function(monotone, features) {
+  if (is.null(monotone)) return(NULL)
+  if (is.character(monotone)) {
+    stop_argument("`monotone` must be numbers named by features, such as c(age = 1, price = -1)", "monotone")
+  }
+  sign <- per_feature(monotone, 0, features, "monotone")
+  if (!all(sign %in% c(-1, 0, 1))) {
+    stop_argument(sprintf("`monotone` must be 1 (rising), -1 (falling) or 0 (free), not %s",
+                          format(sign[!sign %in% c(-1, 0, 1)][1L])), "monotone")
+  }
+  if (any(sign != 0)) as.integer(sign)
+}
+
+# List of 0-based sets; NULL when there are none.
+resolve_interactions <- function(interactions, features) {
+  if (is.null(interactions)) return(NULL)
+  if (!is.list(interactions)) {
+    stop_argument("`interactions` must be a list of sets of features: list(c(\"a\", \"b\"), c(\"c\", \"d\"))", "interactions")
+  }
+  sets <- lapply(unname(interactions), function(set) sort(unique(feature_places(set, features, "interactions"))) - 1L)
+  if (any(lengths(sets) == 0L)) stop_argument("`interactions` has an empty set", "interactions")
+  if (length(sets)) sets
+}
+
+resolve_feature_weights <- function(weights, features) {
+  if (is.null(weights)) return(NULL)
+  weights <- per_feature(weights, 1, features, "feature_weights")
+  if (any(!is.finite(weights) | weights < 0) || all(weights == 0)) {
+    stop_argument("`feature_weights` must be 0 or more and finite, and one of them larger than 0", "feature_weights")
+  }
+  weights
+}
+
+# Other packages have to be told which columns are categorical; here the column's class tells. Saying it again is fine.
+check_cat_features <- function(cat_features, features, type) {
+  if (is.null(cat_features)) return(invisible())
+  at <- feature_places(cat_features, features, "cat_features")
+  wrong <- at[type[at] == "numeric"]
+  if (length(wrong)) {
+    name <- features[wrong[1L]]
+    stop_argument(sprintf("`cat_features` names `%s`, which is a numeric column; make it a factor: x$%s <- factor(x$%s)",
+                          name, name, name), "cat_features")
+  }
+}

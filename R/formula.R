@@ -1,0 +1,287 @@
+# Formulas. A formula names columns, and sometimes transforms them; it never expands factors and never drops rows.
+#
+# Features are the *variables* of the right side: `a:b` and `a * b` name a and b (trees find the interaction). Most
+# formulas name plain columns (y ~ ., y ~ a + b, y ~ . - id): then a model keeps nothing but the formula's text, and new
+# data are matched by name. Else it keeps the design, which is text alone and has no environment:
+#
+#   features  the expressions of all features, "log(a)", "poly(b, 2, coefs = ...)"; NULL when all are plain columns
+#   offset    the expressions inside offset() terms; NULL when there are none
+
+# Formula, data and what goes with them -> list(x, y, weights, offset, design, formula). `weights`, `offset`, `subset`
+# are expressions; env: where the caller's variables are.
+read_formula <- function(formula, data, weights, offset, subset, na.action, env) {
+  if (length(formula) != 3L) stop_argument("the formula needs a response on its left side: y ~ .", "formula")
+  lhs <- formula[[2L]]
+  from <- environment(formula)
+  if (is.null(from)) from <- env
+  data <- formula_data(data, formula, from)
+  plain <- plain_names(formula, data)
+  design <- list(features = NULL, offset = NULL)
+  if (is.null(plain)) {
+    parts <- terms_parts(formula, data)
+    design$offset <- deparse_parts(parts$offset)
+    built <- evaluate_features(parts$features, data, from)
+    x <- built$x
+    design$features <- built$features
+  } else {
+    design$offset <- deparse_parts(plain$offset)
+    x <- pick_columns(data, plain$names)
+  }
+  check_names_of(c(if (is.null(plain)) parts$features else NULL, lapply(design$offset, str2lang)), data, from)
+  out <- list(x = x, y = eval(lhs, data, from), weights = eval(weights, data, env), offset = eval(offset, data, env))
+  out$offset <- add_offsets(out$offset, offset_terms(design$offset, data))
+  keep <- rows_to_keep(out, eval(subset, data, env), na.action)
+  if (!is.null(keep)) {
+    out$x <- subset_rows(out$x, keep)
+    for (part in c("y", "weights", "offset")) out[[part]] <- subset_rows(out[[part]], keep)
+  }
+  if (is.null(design$features) && is.null(design$offset)) design <- NULL
+  out$design <- design
+  out$formula <- paste(deparse(formula, width.cutoff = 500L), collapse = " ")
+  out
+}
+
+# The data as a data frame; without `data` the variables are looked up where the formula was written.
+formula_data <- function(data, formula, from) {
+  if (inherits(data, "ArrowTabular")) data <- as.data.frame(data)
+  if (is.data.frame(data)) return(data)
+  if (is.matrix(data) && !is.null(colnames(data))) return(as.data.frame(data))
+  if (!is.null(data)) {
+    stop_argument(sprintf("`data` must be a data frame, not %s", describe(data)), "data")
+  }
+  names <- all.vars(formula)
+  if ("." %in% names) stop_argument("a formula with `.` needs `data`", "data")
+  absent <- names[!vapply(names, exists, NA, envir = from)]
+  if (length(absent)) stop_data(sprintf("variables not found: %s", enumerate(absent)), absent[1L])
+  values <- mget(names, envir = from, inherits = TRUE)
+  n <- vapply(values, NROW, 0)
+  constants <- n == 1 & max(c(n, 1)) > 1
+  list_frame(values[!constants], max(c(n, 0)))
+}
+
+list_frame <- function(values, n_rows) {
+  structure(values, class = "data.frame", row.names = .set_row_names(n_rows))
+}
+
+# list(names, offset) when the right side names plain columns only; else NULL.
+plain_names <- function(formula, data) {
+  found <- walk_sum(formula[[3L]], +1L, list(add = character(0), drop = character(0), dot = FALSE, offset = list()))
+  if (is.null(found)) return(NULL)
+  names <- found$add
+  if (found$dot) names <- unique(c(setdiff(names(data), all.vars(formula[[2L]])), names))
+  names <- setdiff(unique(names), found$drop)
+  if (length(names) == 0L) stop_argument("the formula names no features on its right side", "formula")
+  absent <- setdiff(c(names, found$drop), names(data))
+  if (length(absent)) {
+    stop_data(sprintf("the formula names columns that the data do not have: %s%s", enumerate(absent),
+                      suggest(absent[1L], names(data))), absent[1L])
+  }
+  if (any(vapply(names, function(v) NCOL(.subset2(data, v)) != 1L, NA))) return(NULL)
+  list(names = names, offset = found$offset)
+}
+
+# One walk over a sum of names; NULL as soon as something else turns up.
+walk_sum <- function(e, sign, found) {
+  if (is.null(found)) return(NULL)
+  if (identical(e, quote(.))) {
+    if (sign < 0L) return(NULL)
+    found$dot <- TRUE
+  } else if (is.name(e)) {
+    part <- if (sign > 0L) "add" else "drop"
+    found[[part]] <- c(found[[part]], as.character(e))
+  } else if (is.numeric(e) && e %in% c(0, 1)) {
+    found # the intercept means nothing to trees
+  } else if (is.call(e) && identical(e[[1L]], quote(`+`))) {
+    for (part in as.list(e)[-1L]) found <- walk_sum(part, sign, found)
+  } else if (is.call(e) && identical(e[[1L]], quote(`-`)) && sign > 0L) {
+    if (length(e) == 3L) found <- walk_sum(e[[2L]], sign, found)
+    found <- walk_sum(e[[length(e)]], -sign, found)
+  } else if (is.call(e) && identical(e[[1L]], quote(offset)) && length(e) == 2L && sign > 0L) {
+    found$offset <- c(found$offset, e[[2L]])
+  } else {
+    return(NULL)
+  }
+  found
+}
+
+# The same for any formula, by R's own rules.
+terms_parts <- function(formula, data) {
+  tt <- stats::terms(formula, data = data)
+  variables <- as.list(attr(tt, "variables"))[-1L]
+  factors <- attr(tt, "factors")
+  used <- if (length(factors)) which(rowSums(factors) > 0) else integer(0)
+  at_offset <- attr(tt, "offset")
+  features <- variables[setdiff(used, c(attr(tt, "response"), at_offset))]
+  if (length(features) == 0L) stop_argument("the formula names no features on its right side", "formula")
+  list(features = features, offset = lapply(variables[at_offset], function(e) e[[2L]]))
+}
+
+# Values of the expressions. Matrices (poly(), ns(), scale()) become one column each. features: the expressions as they
+# must be evaluated for new data, where poly() and its kin remember their basis.
+evaluate_features <- function(expressions, data, from) {
+  columns <- list()
+  features <- character(0)
+  for (e in expressions) {
+    value <- evaluate_part(e, data, from)
+    if (NROW(value) != nrow(data)) {
+      stop_data(sprintf("`%s` has %d values for %d rows", expression_text(e), NROW(value), nrow(data)),
+                expression_text(e))
+    }
+    again <- if (is.call(e)) stats::makepredictcall(value, e) else e
+    features <- c(features, deparse_parts(list(again)))
+    columns <- c(columns, spread_matrix(value, expression_text(e)))
+  }
+  list(x = list_frame(columns, nrow(data)), features = stats::setNames(features, vapply(expressions, expression_text, "")))
+}
+
+spread_matrix <- function(value, name) {
+  if (length(dim(value)) != 2L || is.data.frame(value)) return(stats::setNames(list(value), name))
+  labels <- colnames(value)
+  if (is.null(labels)) labels <- seq_len(ncol(value))
+  columns <- lapply(seq_len(ncol(value)), function(j) as.vector(value[, j]))
+  stats::setNames(columns, if (ncol(value) == 1L) name else paste0(name, labels))
+}
+
+evaluate_part <- function(e, data, from) {
+  tryCatch(eval(e, data, from), error = function(problem) {
+    stop_data(sprintf("`%s` cannot be evaluated: %s", expression_text(e), conditionMessage(problem)), expression_text(e))
+  })
+}
+
+expression_text <- function(e) {
+  if (is.name(e)) return(as.character(e))
+  paste(deparse(e, width.cutoff = 500L, backtick = TRUE), collapse = " ")
+}
+
+# Exact texts of expressions: 17 digits give every double back.
+deparse_parts <- function(parts) {
+  if (length(parts) == 0L) return(NULL)
+  control <- c("keepNA", "keepInteger", "niceNames", "showAttributes", "digits17")
+  vapply(parts, function(e) paste(deparse(e, width.cutoff = 500L, control = control), collapse = " "), "", USE.NAMES = FALSE)
+}
+
+# What a formula uses must be there when the model predicts: variables are columns (or base R's constants), functions
+# are found from the global environment.
+check_names_of <- function(expressions, data, from) {
+  vars <- unique(unlist(lapply(expressions, all.vars)))
+  absent <- setdiff(vars, names(data))
+  absent <- absent[!vapply(absent, exists, NA, envir = baseenv(), inherits = FALSE)]
+  if (length(absent)) {
+    stop_data(sprintf("the formula uses %s, which %s of the data; a model keeps no other variables%s",
+                      enumerate(absent), if (length(absent) == 1L) "is no column" else "are no columns",
+                      suggest(absent[1L], names(data))), absent[1L])
+  }
+  for (f in functions_of(expressions)) {
+    if (grepl("::", f, fixed = TRUE) || exists(f, envir = globalenv(), mode = "function")) next
+    where <- if (exists(f, envir = from, mode = "function")) {
+      "is known only where the formula was written; predict() could not find it: define it in the global environment or write package::function"
+    } else {
+      "is not found"
+    }
+    stop_argument(sprintf("the formula's function `%s()` %s", f, where), "formula")
+  }
+}
+
+# Names of the functions that are called, "name" or "package::name".
+functions_of <- function(expressions) {
+  found <- character(0)
+  walk <- function(e) {
+    if (!is.call(e)) return(invisible())
+    head <- e[[1L]]
+    if (is.name(head)) {
+      scoped <- as.character(head) %in% c("::", ":::")
+      found <<- c(found, if (scoped) expression_text(e) else as.character(head))
+      if (scoped) return(invisible())
+    } else {
+      walk(head)
+    }
+    for (part in as.list(e)[-1L]) if (!missing(part)) walk(part)
+  }
+  for (e in expressions) walk(e)
+  unique(found)
+}
+
+# Rows that `subset` and `na.action` leave; NULL for all.
+rows_to_keep <- function(parts, subset, na.action) {
+  n <- NROW(parts$x)
+  keep <- NULL
+  if (!is.null(subset)) {
+    if (is.logical(subset)) {
+      if (length(subset) != n) stop_argument(sprintf("`subset` has %d values for %d rows", length(subset), n), "subset")
+      keep <- which(subset)
+    } else {
+      keep <- seq_len(n)[subset]
+      if (anyNA(keep)) stop_argument("`subset` names rows that the data do not have", "subset")
+    }
+  }
+  if (is.null(na.action) || identical(na.action, stats::na.pass) || identical(na.action, "na.pass")) return(keep)
+  action <- match.fun(na.action)
+  frame <- list_frame(c(as.list(parts$x), list(parts$y), if (!is.null(parts$weights)) list(parts$weights)), n)
+  names(frame) <- paste0("v", seq_along(frame))
+  rows <- if (is.null(keep)) seq_len(n) else keep
+  gone <- attr(action(subset_rows(frame, rows)), "na.action")
+  if (length(gone)) rows[-as.integer(gone)] else keep
+}
+
+# New data --------------------------------------------------------------------------------------------------------
+
+# Columns by name, without copying them.
+pick_columns <- function(data, names) {
+  list_frame(stats::setNames(lapply(names, function(v) .subset2(data, v)), names), .row_names_info(data, 2L))
+}
+
+# What a model with a design (model$terms) sees of new data: list(x = data frame of features, offset = numbers or NULL).
+# Without features in the design x is `data` itself. Missing columns are an error that lists them.
+apply_design <- function(design, data) {
+  if (is.null(design)) return(list(x = data, offset = NULL))
+  if (!is.data.frame(data)) data <- formula_data(data, quote(y ~ .), globalenv())
+  expressions <- lapply(c(design$features, design$offset), str2lang)
+  vars <- unique(unlist(lapply(expressions, all.vars)))
+  absent <- setdiff(vars, names(data))
+  absent <- absent[!vapply(absent, exists, NA, envir = baseenv(), inherits = FALSE)]
+  if (length(absent)) {
+    stop_data(sprintf("columns that the model needs are missing: %s", enumerate(absent)), absent[1L])
+  }
+  x <- data
+  if (!is.null(design$features)) {
+    columns <- list()
+    for (i in seq_along(design$features)) {
+      value <- evaluate_part(expressions[[i]], data, globalenv())
+      columns <- c(columns, spread_matrix(value, names(design$features)[i]))
+    }
+    x <- list_frame(columns, .row_names_info(data, 2L))
+  }
+  list(x = x, offset = offset_terms(design$offset, data))
+}
+
+offset_terms <- function(texts, data) {
+  total <- NULL
+  for (text in texts) total <- add_offsets(total, evaluate_part(str2lang(text), data, globalenv()))
+  total
+}
+
+add_offsets <- function(a, b) if (is.null(a)) b else if (is.null(b)) a else a + b
+
+# Functions that a formula out of a model *file* may call: they compute, and do nothing else.
+design_functions <- c(
+  "+", "-", "*", "/", "^", "%%", "%/%", "(", ":", "<", ">", "<=", ">=", "==", "!=", "!", "&", "|", "%in%", "[", "[[", "$",
+  "c", "list", "structure", "I", "log", "log2", "log10", "log1p", "exp", "expm1", "sqrt", "abs", "sign", "floor",
+  "ceiling", "round", "signif", "trunc", "sin", "cos", "tan", "asin", "acos", "atan", "atan2", "sinh", "cosh", "tanh",
+  "pmin", "pmax", "min", "max", "mean", "ifelse", "is.na", "is.finite", "as.numeric", "as.double", "as.integer",
+  "as.logical", "as.character", "as.factor", "factor", "ordered", "levels", "cut", "findInterval", "nchar", "substr",
+  "substring", "tolower", "toupper", "paste", "paste0", "as.Date", "as.POSIXct", "difftime", "weekdays", "months",
+  "quarters", "format", "poly", "ns", "bs", "scale", "interaction", "rank", "stats::poly", "splines::ns", "splines::bs"
+)
+
+# For models read from files: a formula can call any function, so one that calls unknown functions is refused.
+check_design_safe <- function(design) {
+  if (is.null(design)) return(invisible())
+  expressions <- tryCatch(lapply(c(design$features, design$offset), str2lang), error = function(e) {
+    stop_format("the model's formula cannot be read")
+  })
+  foreign <- setdiff(functions_of(expressions), design_functions)
+  if (length(foreign)) {
+    stop_format(sprintf("the model's formula calls %s(); to run code out of a file you must trust it: gbt_load(file, trust = TRUE)",
+                        foreign[1L]))
+  }
+}

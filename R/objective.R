@@ -1,0 +1,266 @@
+# Objectives: what is minimised, found from the response when not stated, and the response as the engine wants it.
+
+# Place = number in the engine (enum gbt_loss), minus one.
+loss_names <- c("squared_error", "logistic", "softmax", "poisson", "custom")
+loss_code <- function(objective) match(objective, loss_names) - 1L
+
+# What others call them, in lower case.
+objective_aliases <- c(
+  "squared_error" = "squared_error", "reg:squarederror" = "squared_error", "reg:linear" = "squared_error",
+  "regression" = "squared_error", "regression_l2" = "squared_error", "l2" = "squared_error", "rmse" = "squared_error",
+  "mse" = "squared_error", "mean_squared_error" = "squared_error", "root_mean_squared_error" = "squared_error",
+  "l2_root" = "squared_error", "gaussian" = "squared_error", "squarederror" = "squared_error",
+  "least_squares" = "squared_error",
+  "logistic" = "logistic", "binary:logistic" = "logistic", "reg:logistic" = "logistic", "binary" = "logistic",
+  "logloss" = "logistic", "bernoulli" = "logistic", "binomial" = "logistic", "cross_entropy" = "logistic",
+  "crossentropy" = "logistic", "xentropy" = "logistic", "binary_logloss" = "logistic",
+  "softmax" = "softmax", "multi:softprob" = "softmax", "multi:softmax" = "softmax", "multiclass" = "softmax",
+  "multinomial" = "softmax", "multi_logloss" = "softmax", "mlogloss" = "softmax",
+  "poisson" = "poisson", "count:poisson" = "poisson", "poisson_loss" = "poisson"
+)
+
+# Objectives of other packages that gbt does not have, as patterns in lower case.
+objectives_not_offered <- c(
+  "^binary:logitraw$", "^binary:hinge$", "^reg:", "^rank:", "^survival:", "^multiclassova$", "^ova$",
+  "^multiclassonevsall$", "^mae$", "^l1$", "^regression_l1$", "^absolute_error$", "^mape$", "^quantile", "^huber",
+  "^fair$", "^gamma$", "^tweedie", "^lambdarank$", "^rank_xendcg$", "^cox", "^aft", "^survivalaft", "^laplace$",
+  "^adaboost$", "^huberized$", "^tdist", "^pairwise$", "^yetirank", "^pairlogit", "^query", "^lambdamart$", "^expectile",
+  "^focal", "^multirmse", "^multilogloss$", "^multicrossentropy$", "^lq", "^rmsewithuncertainty$", "^quasibinomial$",
+  "^cross_entropy_lambda$", "^multiquantile", "^logcosh$", "^loglinquantile"
+)
+
+# One text -> our name. typed: the argument's name as the user gave it.
+objective_name <- function(x, typed = "objective") {
+  offered <- loss_names[1:4]
+  if (length(x) != 1L || is.na(x)) {
+    stop_argument(sprintf("%s must be one of %s, or list(gradient = , hessian = ) of two functions",
+                          param_text("objective", typed), enumerate(offered, quote = "\"")), "objective")
+  }
+  low <- tolower(x)
+  if (low == "binary:logitraw") {
+    stop_unsupported("objective \"binary:logitraw\" is not offered; use \"logistic\" and predict(type = \"link\")",
+                     "objective")
+  }
+  name <- unname(objective_aliases[low])
+  if (!is.na(name)) return(name)
+  if (any(vapply(objectives_not_offered, grepl, NA, x = low))) {
+    stop_unsupported(sprintf("objective \"%s\" is not offered; there are %s, and your own as list(gradient = , hessian = )",
+                             x, enumerate(offered, quote = "\"")), "objective")
+  }
+  near <- nearest_name(x, names(objective_aliases))
+  hint <- if (length(near)) sprintf("; did you mean %s?", paste0("\"", near, "\"", collapse = " or ")) else ""
+  stop_argument(sprintf("%s must be one of %s, or list(gradient = , hessian = ), not \"%s\"%s",
+                        param_text("objective", typed), enumerate(offered, quote = "\""), x, hint), "objective")
+}
+
+# The objective as given (text, list of functions or NULL) -> list(name, gradient, hessian, n_outputs); name NULL when
+# the response is to decide.
+as_objective <- function(objective) {
+  if (is.null(objective)) return(list(name = NULL))
+  if (is.character(objective)) return(list(name = objective_name(objective)))
+  how <- "a custom `objective` is list(gradient = function(score, label, weight), hessian = function(score, label, weight))"
+  if (!is.list(objective) || is.object(objective)) {
+    stop_argument(sprintf("`objective` must be a text or a list of two functions, not %s; %s", describe(objective), how),
+                  "objective")
+  }
+  known <- c("gradient", "hessian", "n_outputs")
+  extra <- setdiff(names(objective), known)
+  if (length(extra) || is.null(names(objective)) || !all(c("gradient", "hessian") %in% names(objective))) {
+    about <- if (length(extra)) sprintf("%s has an unknown element `%s`; ", "`objective`", extra[1L]) else ""
+    stop_argument(paste0(about, how), "objective")
+  }
+  for (part in c("gradient", "hessian")) {
+    f <- objective[[part]]
+    if (!is.function(f)) stop_argument(sprintf("`objective$%s` must be a function; %s", part, how), "objective")
+    check_arity(f, c("score", "label", "weight"), sprintf("`objective$%s`", part), "objective")
+  }
+  n_outputs <- if (is.null(objective$n_outputs)) 1L else check_whole(objective$n_outputs, "objective$n_outputs", 1, 65536)
+  list(name = "custom", gradient = objective$gradient, hessian = objective$hessian, n_outputs = n_outputs)
+}
+
+# A function of the user's must take two or three arguments by position: f(a, b) or f(a, b, c).
+check_arity <- function(f, args, what, parameter) {
+  takes <- names(formals(args(f)))
+  if (is.null(takes)) takes <- character(0)
+  if ("..." %in% takes || length(takes) >= 2L) return(invisible())
+  stop_argument(sprintf("%s must be a function(%s), the last one optional", what, paste(args, collapse = ", ")), parameter)
+}
+
+# Calls f(a, b, c), or f(a, b) when it takes two.
+call_user <- function(f, a, b, c) {
+  takes <- names(formals(args(f)))
+  if ("..." %in% takes || length(takes) >= 3L) f(a, b, c) else f(a, b)
+}
+
+# Response --------------------------------------------------------------------------------------------------------
+
+# y and the objective -> list(objective, label, classes, response, n_outputs). classes: texts, in the order of the
+# labels 0, 1, ...; NULL for numbers.
+encode_response <- function(y, objective, n_rows, num_class = NULL) {
+  if (is.character(y) && length(y) == 1L && n_rows != 1) {
+    stop_argument("`y` must be the response itself, one value per row; to name a column use a formula: y ~ .", "y")
+  }
+  e <- encode_y(y)
+  if (length(e$value) != n_rows) {
+    stop_data(sprintf("the response has %d values, but the data have %.0f rows", length(e$value), n_rows), "y")
+  }
+  if (n_rows == 0) stop_data("the data have no rows", "y")
+  name <- objective$name
+  if (!is.null(e$classes)) e <- drop_unused(e)
+  n_classes <- length(e$classes)
+  if (is.null(name)) name <- if (n_classes == 0L) "squared_error" else if (n_classes == 2L) "logistic" else "softmax"
+  out <- switch(name,
+    squared_error = need_numbers(e, name),
+    poisson = check_counts(need_numbers(e, name)),
+    custom = need_numbers(e, "custom"),
+    logistic = check_binary(e),
+    softmax = check_classes(e)
+  )
+  out$objective <- name
+  out$label <- out$value
+  out$value <- NULL
+  out$n_outputs <- switch(name, softmax = length(out$classes), custom = objective$n_outputs, 1L)
+  check_num_class(num_class, out)
+  out
+}
+
+# Levels without rows are no classes: a class that is never seen cannot be learned.
+drop_unused <- function(e) {
+  used <- sort(unique(e$value)) + 1
+  if (e$response == "logical" && length(used) == 2L) return(e)
+  if (length(used) < length(e$classes)) {
+    gone <- e$classes[-used]
+    if (length(used) == 1L) {
+      stop_data(sprintf("the response has only one class, \"%s\"; there is nothing to learn", e$classes[used]), "y")
+    }
+    say(sprintf("levels of the response without rows are dropped: %s", enumerate(gone, quote = "\"")))
+    e$value <- as.double(match(e$value, used - 1)) - 1
+    e$classes <- e$classes[used]
+  }
+  if (length(e$classes) == 1L) {
+    stop_data(sprintf("the response has only one class, \"%s\"; there is nothing to learn", e$classes), "y")
+  }
+  e
+}
+
+check_finite <- function(value, what = "the response") {
+  bad <- which(!is.finite(value))
+  if (length(bad)) {
+    stop_data(sprintf("%s has %d infinite value%s, the first in row %d", what, length(bad),
+                      if (length(bad) == 1L) "" else "s", bad[1L]), "y")
+  }
+  value
+}
+
+need_numbers <- function(e, objective) {
+  if (is.null(e$classes)) {
+    e$value <- check_finite(e$value)
+    return(e)
+  }
+  if (e$response == "logical") { # a share, a count: TRUE is 1
+    e$classes <- NULL
+    return(e)
+  }
+  better <- if (length(e$classes) == 2L) "logistic" else "softmax"
+  hint <- if (objective == "custom") {
+    "give the numbers that your functions expect, such as as.integer(y) - 1"
+  } else {
+    sprintf("for classes use `objective = \"%s\"`", better)
+  }
+  stop_data(sprintf("objective \"%s\" needs a numeric response, not a %s with %d classes; %s", objective, e$response,
+                    length(e$classes), hint), "y")
+}
+
+check_counts <- function(e) {
+  bad <- which(e$value < 0)
+  if (length(bad)) {
+    stop_data(sprintf("objective \"poisson\" needs counts of 0 or more; %d value%s negative, the first in row %d (%s)",
+                      length(bad), if (length(bad) == 1L) " is" else "s are", bad[1L], format(e$value[bad[1L]])), "y")
+  }
+  if (all(e$value == 0)) stop_data("every count is 0; there is nothing to learn", "y")
+  e
+}
+
+check_binary <- function(e) {
+  if (length(e$classes) > 2L) {
+    stop_data(sprintf("objective \"logistic\" is for two classes, the response has %d; use `objective = \"softmax\"`",
+                      length(e$classes)), "y")
+  }
+  if (!is.null(e$classes)) return(e)
+  e$value <- check_finite(e$value)
+  bad <- which(e$value < 0 | e$value > 1)
+  if (length(bad)) {
+    stop_data(sprintf("objective \"logistic\" needs a factor of two levels or numbers from 0 to 1; row %d has %s%s",
+                      bad[1L], format(e$value[bad[1L]]),
+                      if (all(e$value %in% c(1, 2))) " (for classes 1 and 2 give factor(y))" else ""), "y")
+  }
+  e
+}
+
+# softmax takes numbers as well: whole numbers are classes.
+check_classes <- function(e) {
+  if (!is.null(e$classes)) return(e)
+  e$value <- check_finite(e$value)
+  bad <- which(e$value != floor(e$value))
+  if (length(bad)) {
+    stop_data(sprintf("objective \"softmax\" needs classes; row %d has %s; for numbers use `objective = \"squared_error\"`",
+                      bad[1L], format(e$value[bad[1L]])), "y")
+  }
+  values <- sort(unique(e$value))
+  if (length(values) < 2L) stop_data("the response has only one class; there is nothing to learn", "y")
+  if (length(values) > 65536L) {
+    stop_data(sprintf("the response has %d different numbers, too many for classes; use `objective = \"squared_error\"`",
+                      length(values)), "y")
+  }
+  e$value <- as.double(match(e$value, values)) - 1
+  e$classes <- format_number(values)
+  e
+}
+
+check_num_class <- function(num_class, response) {
+  if (is.null(num_class)) return(invisible())
+  num_class <- check_whole(num_class, "num_class", 1)
+  has <- max(1L, length(response$classes))
+  if (num_class == has || (has == 2L && response$objective == "logistic" && num_class == 1L)) return(invisible())
+  stop_argument(sprintf("`num_class = %d`, but the response has %d class%s; leave `num_class` out", num_class, has,
+                        if (has == 1L) "" else "es"), "num_class")
+}
+
+# A validation set's response, in the terms of training.
+encode_valid_y <- function(y, response, n_rows, what) {
+  numeric_classes <- response$objective == "softmax" && response$response %in% c("integer", "double", "integer64")
+  e <- if (is.null(response$classes) || numeric_classes) encode_y(y, what = what) else encode_y(y, response$classes, what)
+  if (numeric_classes) {
+    if (!is.null(e$classes)) stop_data(sprintf("%s has classes where numbers are expected", what), "y")
+    place <- match(format_number(e$value), response$classes)
+    if (anyNA(place)) {
+      stop_data(sprintf("%s has classes that the training data do not have: %s", what,
+                        enumerate(unique(format_number(e$value[is.na(place)])), quote = "")), "y")
+    }
+    e$value <- as.double(place) - 1
+  } else if (is.null(response$classes) && !is.null(e$classes) && e$response != "logical") {
+    stop_data(sprintf("%s is a %s, but was numeric in the training data", what, e$response), "y")
+  }
+  if (length(e$value) != n_rows) {
+    stop_data(sprintf("%s has %d values for %.0f rows", what, length(e$value), n_rows), "y")
+  }
+  label <- check_finite(e$value, what)
+  if (response$objective == "poisson" && any(label < 0)) stop_data(sprintf("%s has negative counts", what), "y")
+  if (response$objective == "logistic" && any(label < 0 | label > 1)) {
+    stop_data(sprintf("%s has numbers outside 0 to 1", what), "y")
+  }
+  label
+}
+
+# Scores -> responses, as the user's own metrics see them.
+respond <- function(score, objective) {
+  switch(objective,
+    logistic = stats::plogis(score),
+    poisson = exp(score),
+    softmax = {
+      p <- exp(score - score[cbind(seq_len(nrow(score)), max.col(score, "first"))])
+      p / rowSums(p)
+    },
+    score
+  )
+}

@@ -1,0 +1,180 @@
+# Checks of training parameters. What the engine knows (name, kind, range, meaning) comes from its own table, so there is
+# one truth; this file adds what only R knows. Parameters that decide the model are kept with it; those that cannot show
+# in it (threads, device, page_rows, verbose, ...) are not.
+
+package_state <- new.env(parent = emptyenv()) # what the session remembers: the engine's table, the interrupted model
+
+# The engine's parameters: data frame of name, kind, default, low, high, open_low, open_high, choices, text.
+params_table <- function() {
+  if (is.null(package_state$params_table)) {
+    package_state$params_table <- as.data.frame(.Call(C_gbt_params_table), stringsAsFactors = FALSE)
+  }
+  package_state$params_table
+}
+
+# What is checked here because the engine's trainer does not see it.
+host_table <- function() {
+  row <- function(name, kind, default, low, high, text, choices = NA_character_) {
+    data.frame(name = name, kind = kind, default = default, low = low, high = high, open_low = FALSE, open_high = FALSE,
+               choices = choices, text = text, stringsAsFactors = FALSE)
+  }
+  rbind(
+    row("nrounds", "int", 100, 1, 2147483647, "rounds of boosting"),
+    row("max_bin", "int", 255, 2, 65535, "most bins of a numeric column"),
+    row("early_stopping_rounds", "int", 0, 0, 2147483647, "rounds without improvement before training stops; 0: never"),
+    row("early_stopping_min_delta", "real", 0, 0, 1e300, "an improvement must be larger than this"),
+    row("max_seconds", "real", 0, 0, 1e9, "training ends with the round in which this time is over; 0: no limit"),
+    row("page_rows", "int", 0, 0, 2147483647, "rows of a page of binned data; 0: chosen by gbt; never shows in the model"),
+    row("verbose_every", "int", 10, 1, 2147483647, "rounds between two lines of the log")
+  )
+}
+
+#' Training parameters
+#'
+#' All numeric parameters of [gbt_train()] with their defaults, ranges and other accepted names. They can be given as
+#' arguments or in the list `params`, in any of the spellings.
+#'
+#' @return A data frame with one row per parameter: `name`, `default`, `range` (or the choices), `meaning` and `aliases`,
+#'   the names that other packages use. A dot may stand for an underscore: `max.depth` is `max_depth`.
+#' @seealso [gbt_train()]
+#' @examples
+#' p <- gbt_params()
+#' p[, c("name", "default", "range")]
+#'
+#' # what is it called here?
+#' p$name[grepl("min_child_samples", p$aliases)]
+#' @export
+gbt_params <- function() {
+  table <- rbind(host_table(), params_table())
+  default <- format_number(table$default)
+  enum <- table$kind == "enum"
+  default[enum] <- mapply(function(choices, at) strsplit(choices, "|", fixed = TRUE)[[1L]][at + 1], table$choices[enum],
+                          table$default[enum])
+  range <- character(nrow(table))
+  for (i in seq_along(range)) range[i] <- if (enum[i]) table$choices[i] else range_text(table[i, ])
+  aliases <- vapply(alias_list[table$name], paste, "", collapse = ", ")
+  out <- data.frame(name = table$name, default = unname(default), range = range, meaning = table$text,
+                    aliases = unname(aliases), stringsAsFactors = FALSE)
+  first <- match(c("nrounds", "eta", "max_depth", "max_leaves"), out$name)
+  out <- out[c(first, setdiff(seq_len(nrow(out)), first)), ]
+  rownames(out) <- NULL
+  out
+}
+
+format_number <- function(x) vapply(x, function(v) format(v, digits = 15L, scientific = abs(v) >= 1e10), "")
+
+# "larger than 0 and at most 1", from a row of the table.
+range_text <- function(info) {
+  low <- format_number(info$low)
+  high <- format_number(info$high)
+  from <- if (info$open_low) paste("larger than", low) else paste("at least", low)
+  to <- if (info$open_high) paste("less than", high) else paste("at most", high)
+  if (info$high >= 2147483647) from else paste(from, "and", to)
+}
+
+# One number as a row of the table demands. typed: the name the user gave it.
+check_number <- function(value, info, typed = info$name) {
+  kind <- if (info$kind == "int") "one whole number" else "one number"
+  hint <- if (isTRUE(value == -1) && grepl("0: no limit|0: never", info$text)) "; for no limit give 0" else ""
+  ok <- is.numeric(value) && !is.object(value) && length(value) == 1L && is.finite(value)
+  if (ok) {
+    ok <- (if (info$open_low) value > info$low else value >= info$low) &&
+      (if (info$open_high) value < info$high else value <= info$high) && (info$kind != "int" || value == floor(value))
+  }
+  if (!ok) {
+    stop_argument(sprintf("%s must be %s, %s, not %s%s", param_text(info$name, typed), kind, range_text(info),
+                          quote_value(value), hint), info$name)
+  }
+  as.double(value)
+}
+
+check_enum <- function(value, info, typed = info$name) {
+  choices <- strsplit(info$choices, "|", fixed = TRUE)[[1L]]
+  if (is.numeric(value) && length(value) == 1L && !is.na(value)) value <- format_number(value) # grad_bits = 16
+  if (!is.character(value) || length(value) != 1L || !value %in% choices) {
+    near <- if (is.character(value) && length(value) == 1L) suggest(value, choices) else ""
+    stop_argument(sprintf("%s must be one of %s, not %s%s", param_text(info$name, typed), enumerate(choices, 20L, "\""),
+                          quote_value(value), near), info$name)
+  }
+  value
+}
+
+# The engine's parameters out of the collected arguments, checked: list by name in the order of the table, numbers as
+# doubles, choices as texts. `seed` may still be NULL.
+engine_params <- function(args) {
+  table <- params_table()
+  out <- list()
+  for (i in seq_len(nrow(table))) {
+    info <- table[i, ]
+    value <- args$value[[info$name]]
+    typed <- args$typed[info$name]
+    if (info$kind == "enum") {
+      choices <- strsplit(info$choices, "|", fixed = TRUE)[[1L]]
+      out[[info$name]] <- if (is.null(value)) choices[info$default + 1] else check_enum(value, info, typed)
+    } else {
+      out[[info$name]] <- if (is.null(value)) as.double(info$default) else check_number(value, info, typed)
+    }
+  }
+  if (out$max_depth == 0 && out$max_leaves == 0) {
+    stop_argument("`max_depth = 0` (no limit) needs `max_leaves`, and `max_leaves = 0` needs `max_depth`: trees need one limit",
+                  "max_leaves")
+  }
+  out
+}
+
+# As the trainer wants them: a named double vector, choices by position.
+params_as_numbers <- function(params) {
+  table <- params_table()
+  vapply(table$name, function(name) {
+    value <- params[[name]]
+    if (is.character(value)) {
+      value <- match(value, strsplit(table$choices[table$name == name], "|", fixed = TRUE)[[1L]]) - 1
+    }
+    as.double(value)
+  }, 0)
+}
+
+# The rest: what R itself needs, checked. list by name.
+host_params <- function(args) {
+  table <- host_table()
+  out <- list()
+  for (i in seq_len(nrow(table))) {
+    name <- table$name[i]
+    value <- args$value[[name]]
+    out[[name]] <- if (is.null(value)) table$default[i] else check_number(value, table[i, ], args$typed[name])
+  }
+  verbose <- args$value$verbose
+  if (is.null(verbose)) verbose <- 0
+  if (is.logical(verbose)) verbose <- as.integer(verbose)
+  if (!is.numeric(verbose) || length(verbose) != 1L || is.na(verbose)) {
+    stop_argument(sprintf("`verbose` must be 0 (silent) or 1 (log lines), not %s", quote_value(verbose)), "verbose")
+  }
+  out$verbose <- verbose > 0
+  out$progress <- check_flag(if (is.null(args$value$progress)) FALSE else args$value$progress, "progress")
+  out$device <- check_device(args$value$device)
+  out
+}
+
+check_device <- function(device) {
+  if (is.null(device)) return("auto")
+  device <- match_choice(device, c("auto", "cpu", "cuda"), "device")
+  if (device == "cuda") {
+    stop(gbt_error("device", "this build of gbt has no CUDA engine; use `device = \"cpu\"` (the model is the same)",
+                   "device"))
+  }
+  device
+}
+
+# `mtry` counts features; the engine takes a share. The share must come back as the same count.
+share_of_features <- function(mtry, n_features, typed = "mtry") {
+  info <- list(name = "mtry", kind = "int", low = 1, high = n_features, open_low = FALSE, open_high = FALSE, text = "")
+  check_number(mtry, info, typed) / n_features
+}
+
+# The seed: what was given; drawn from R's generator when something is random; else 0, and the generator is not touched.
+resolve_seed <- function(args, params, holds_out) {
+  if (!is.null(args$value$seed)) return(params$seed)
+  shares <- c("subsample", "colsample_bytree", "colsample_bylevel", "colsample_bynode")
+  random <- holds_out || any(unlist(params[shares]) < 1)
+  if (random) as.double(sample.int(.Machine$integer.max, 1L)) else 0
+}

@@ -1,0 +1,52 @@
+# What a training tells while it runs. Nothing by default; lines are messages of class gbt_message, bars go to stderr.
+
+say <- function(text) {
+  message(structure(class = c("gbt_message", "message", "condition"), list(message = paste0(text, "\n"), call = NULL)))
+}
+
+# "[ 10/100] train_rmse 0.51231  valid_rmse 0.60012", or the time when nothing is evaluated.
+log_line <- function(round, nrounds, log, seconds) {
+  values <- if (length(log)) {
+    paste(names(log), formatC(log, digits = 6L, format = "g", flag = "#"), collapse = "  ")
+  } else {
+    sprintf("%.1f s", seconds)
+  }
+  sprintf("[%*d/%d] %s", nchar(nrounds), as.integer(round), as.integer(nrounds), values)
+}
+
+# list(set = function(round), close = function()). progressr's when the user has set handlers of it, else a bar on stderr.
+progress_bar <- function(show, nrounds) {
+  if (!show || isTRUE(getOption("knitr.in.progress"))) {
+    return(list(set = function(round) NULL, close = function() NULL))
+  }
+  if ("progressr" %in% loadedNamespaces()) {
+    report <- getExportedValue("progressr", "progressor")(steps = nrounds, envir = environment())
+    at <- 0
+    return(list(
+      set = function(round) {
+        if (round > at) report(amount = round - at)
+        at <<- round
+      },
+      close = function() NULL
+    ))
+  }
+  bar <- utils::txtProgressBar(max = max(nrounds, 1), style = 3L, file = stderr())
+  list(set = function(round) utils::setTxtProgressBar(bar, round), close = function() close(bar))
+}
+
+# How many rounds to run before R looks at the log again. Lines and bars need that now and then, callbacks, own metrics
+# and own objectives after every round; the model is the same whichever way.
+chunk_size <- function(plan, done, seconds_per_round) {
+  left <- plan$nrounds - done
+  if (plan$every_round) return(1)
+  size <- left
+  if (plan$verbose) {
+    at <- plan$rounds_before + done
+    size <- if (at == plan$rounds_before) 1 else plan$verbose_every - at %% plan$verbose_every
+  }
+  if (plan$progress) {
+    steps <- if (is.finite(seconds_per_round) && seconds_per_round > 0) 0.2 / seconds_per_round else 1
+    size <- min(size, max(1, floor(steps)))
+  }
+  min(size, left)
+}

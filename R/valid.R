@@ -1,0 +1,189 @@
+# Validation data: a share of the rows, list(x = , y = ), gbt_data, or several of them by name. With a formula also data
+# frames, in which the formula is evaluated.
+
+# `valid` in any form -> list(share = number or NULL, sets = named list of gbt_data or list(x, y, weight, offset)).
+read_valid <- function(valid, source) {
+  if (is.null(valid)) return(list(share = NULL, sets = list()))
+  if (is.numeric(valid) && length(valid) == 1L && !is.object(valid)) {
+    if (is.na(valid) || valid <= 0 || valid >= 1) {
+      stop_argument(sprintf("`valid` as a share of the rows must lie between 0 and 1, not %s", quote_value(valid)), "valid")
+    }
+    if (is.null(source$x)) {
+      stop_unsupported("`valid` as a share needs a data frame or a matrix, not gbt_data; give gbt_data(reference = ) of other rows",
+                       "valid")
+    }
+    return(list(share = as.double(valid), sets = list()))
+  }
+  one <- inherits(valid, "gbt_data") || is.data.frame(valid) ||
+    (is.list(valid) && !is.null(names(valid)) && any(canonical_part(names(valid)) %in% c("x", "y")))
+  sets <- if (one) list(valid = valid) else valid
+  if (!is.list(sets) || is.object(sets) || length(sets) == 0L) {
+    stop_argument(sprintf("`valid` must be a share of the rows, list(x = , y = ), gbt_data, or a named list of such, not %s",
+                          describe(valid)), "valid")
+  }
+  names(sets) <- valid_names(sets)
+  for (name in names(sets)) sets[[name]] <- read_valid_set(sets[[name]], name, source)
+  list(share = NULL, sets = sets)
+}
+
+valid_names <- function(sets) {
+  labels <- names(sets)
+  if (is.null(labels)) labels <- character(length(sets))
+  empty <- is.na(labels) | labels == ""
+  labels[empty] <- if (length(sets) == 1L) "valid" else paste0("valid", seq_along(sets)[empty])
+  if (anyDuplicated(labels)) {
+    stop_argument(sprintf("`valid` has two sets called \"%s\"", labels[duplicated(labels)][1L]), "valid")
+  }
+  if ("train" %in% labels) {
+    stop_argument("a validation set cannot be called \"train\"; `eval_train = TRUE` evaluates the training data", "valid")
+  }
+  if (length(sets) > 16L) stop_argument("`valid` can have at most 16 sets", "valid")
+  labels
+}
+
+# What others call the parts.
+canonical_part <- function(names) {
+  known <- c(x = "x", data = "x", y = "y", label = "y", weight = "weight", weights = "weight", sample_weight = "weight",
+             offset = "offset", base_margin = "offset", init_score = "offset", baseline = "offset")
+  out <- unname(known[names])
+  out[is.na(out)] <- names[is.na(out)]
+  out
+}
+
+read_valid_set <- function(set, name, source) {
+  if (inherits(set, "gbt_data")) {
+    if (is.null(set$label)) stop_argument(sprintf("validation set \"%s\" has no label: gbt_data(x, label = )", name), "valid")
+    return(set)
+  }
+  if (is.data.frame(set)) {
+    if (is.null(source$formula_object)) {
+      stop_argument(sprintf("validation set \"%s\" is a data frame; say which is the response: list(x = , y = )", name),
+                    "valid")
+    }
+    return(formula_valid_set(set, name, source))
+  }
+  parts <- if (is.list(set) && !is.object(set)) canonical_part(names(set)) else NULL
+  wrong <- setdiff(parts, c("x", "y", "weight", "offset"))
+  if (length(parts) != length(set) || length(parts) == 0L || length(wrong) || anyDuplicated(parts) ||
+        !all(c("x", "y") %in% parts)) {
+    stop_argument(sprintf("validation set \"%s\" must be list(x = , y = ), with weight = and offset = where needed%s", name,
+                          if (length(wrong)) sprintf("; it has an element `%s`", wrong[1L]) else ""), "valid")
+  }
+  names(set) <- parts
+  if (!is.null(source$design)) {
+    seen <- apply_design(source$design, set$x)
+    set$x <- seen$x
+    set$offset <- add_offsets(set$offset, seen$offset)
+  }
+  set
+}
+
+# A data frame with all variables of the formula.
+formula_valid_set <- function(data, name, source) {
+  seen <- apply_design(source$design, data)
+  formula <- source$formula_object
+  y <- evaluate_part(formula[[2L]], data, environment(formula))
+  if (source$weights_in_data) {
+    stop_argument(sprintf("validation set \"%s\" has no weights, the training data have; give list(x = , y = , weight = )",
+                          name), "valid")
+  }
+  list(x = seen$x, y = y, offset = seen$offset)
+}
+
+# The sets as the trainer needs them: list of list(name, data = gbt_data, label, weight, score = start or NULL).
+# train: the training data (gbt_data); response: from encode_response(); init: the model to go on from, or NULL.
+build_valid <- function(sets, train, response, init, host, threads) {
+  lapply(names(sets), function(name) {
+    set <- sets[[name]]
+    what <- sprintf("the response of validation set \"%s\"", name)
+    raw <- NULL
+    if (inherits(set, "gbt_data")) {
+      data <- set
+      check_same_features(data, train, name)
+      if (data$is_reference) {
+        stop_data(sprintf("validation set \"%s\" has cuts of its own; make it with gbt_data(x, label, reference = <training data>)",
+                          name), "valid")
+      }
+      y <- set$label
+    } else {
+      raw <- set$x
+      if (is.data.frame(raw)) raw <- needed_columns(raw, train$feature_names, name)
+      frame <- encode_x(raw, host$sparse_zero)
+      if (frame$n_rows == 0) stop_data(sprintf("validation set \"%s\" has no rows", name), "valid")
+      data <- new_gbt_data(frame, weight = set$weight, offset = set$offset, reference = train,
+                           page_rows = host$page_rows, threads = threads)
+      y <- set$y
+    }
+    label <- encode_valid_y(y, response, data$n_rows, what)
+    offset <- check_offset(data$offset, data$n_rows, response$n_outputs)
+    check_same_offset(train, data, name)
+    .Call(C_gbt_dataset_set, data_ptr(data), 0L, label)
+    score <- if (!is.null(init)) start_scores(init, raw, data$offset, threads, name)
+    list(name = name, data = data, label = label, weight = data$weight, score = score)
+  })
+}
+
+# Only what is needed is looked at, so that other columns may be of any kind.
+needed_columns <- function(x, names, set) {
+  absent <- setdiff(names, enc2utf8(names(x)))
+  if (length(absent)) {
+    stop_data(sprintf("validation set \"%s\" lacks columns of the training data: %s", set, enumerate(absent)), absent[1L])
+  }
+  pick_columns(x, names(x)[match(names, enc2utf8(names(x)))])
+}
+
+check_same_features <- function(data, train, name) {
+  if (!identical(data$feature_names, train$feature_names)) {
+    stop_data(sprintf("validation set \"%s\" has other features than the training data; make it with gbt_data(reference = )",
+                      name), "valid")
+  }
+}
+
+check_same_offset <- function(train, data, name) {
+  has <- !is.null(data$offset)
+  if (has == !is.null(train$offset)) return(invisible())
+  stop_data(sprintf("validation set \"%s\" has %s offset, the training data have %s; both need one, or neither", name,
+                    if (has) "an" else "no", if (has) "none" else "one"), "offset")
+}
+
+# Going on from a model ---------------------------------------------------------------------------------------------
+
+# The earlier model as it predicts (up to its best round), checked against what is trained now; NULL when there is none.
+check_init_model <- function(init, source, train, response, params) {
+  if (is.null(init)) return(NULL)
+  check_model(init, "init_model")
+  if (is.null(source$x)) {
+    stop_unsupported("`init_model` needs the data themselves, a data frame or a matrix, not gbt_data", "init_model")
+  }
+  differ <- function(what, then, now) {
+    stop_argument(sprintf("`init_model` does not fit: %s, was %s, is %s", what, then, now), "init_model")
+  }
+  if (init$objective != response$objective) differ("the objective differs", init$objective, response$objective)
+  if (!identical(init$classes, response$classes)) {
+    differ("the classes differ", enumerate(init$classes, quote = "\""), enumerate(response$classes, quote = "\""))
+  }
+  if (!identical(init$feature_names, train$feature_names)) {
+    gone <- setdiff(init$feature_names, train$feature_names)
+    new <- setdiff(train$feature_names, init$feature_names)
+    if (length(gone)) differ("features are missing", enumerate(gone), "not in the data")
+    if (length(new)) differ("features are new", "without them", enumerate(new))
+    differ("the features are in another order", enumerate(init$feature_names, 3L), enumerate(train$feature_names, 3L))
+  }
+  if (init$has_offset != !is.null(train$offset)) {
+    differ("the offset differs", if (init$has_offset) "with one" else "without", if (init$has_offset) "without" else "with one")
+  }
+  if (!identical(init$params$num_parallel_tree, params$num_parallel_tree)) {
+    differ("`num_parallel_tree` differs", format(init$params$num_parallel_tree), format(params$num_parallel_tree))
+  }
+  used <- rounds_used(init)
+  if (used < init$nrounds) init <- init[seq_len(used)]
+  init
+}
+
+# Scores of the earlier model on x, offset included.
+start_scores <- function(init, x, offset, threads, name) {
+  if (is.null(x)) {
+    stop_unsupported(sprintf("`init_model` needs validation set \"%s\" as list(x = , y = ), not gbt_data", name), "valid")
+  }
+  as.double(model_scores(init, x, offset, threads))
+}
