@@ -56,7 +56,7 @@ TARGET static void KERNEL(maxima)(int32_t n, const double *g, const double *h, d
   /* as bits: magnitudes of finite doubles order like unsigned integers, and integer maxima vectorise */
   uint64_t top_g = gbt_bits(*max_g), top_h = gbt_bits(*max_h);
   for (int32_t i = 0; i < n; i++) {
-    uint64_t a = gbt_bits(g[i]) & 0x7fffffffffffffffu, b = gbt_bits(h[i]);
+    uint64_t a = gbt_bits(g[i]) & 0x7fffffffffffffffu, b = gbt_bits(h[i]) & 0x7fffffffffffffffu; /* h may be -0 */
     top_g = a > top_g ? a : top_g;
     top_h = b > top_h ? b : top_h;
   }
