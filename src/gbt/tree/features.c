@@ -85,6 +85,7 @@ static uint64_t kth_smallest(uint64_t *x, int32_t n, int32_t k) {
 static int32_t draw(const gbt_feature_rules *rules, gbt_key32 key, double share, const int32_t *from, int32_t n,
                     int32_t *out, uint64_t *scratch) {
   int32_t k = n;
+  if (n == 0) return 0; /* no feature of the level's draw is allowed here */
   if (share < 1.0) {
     k = (int32_t)(share * n + 0.5);
     if (k < 1) k = 1;
