@@ -166,6 +166,7 @@ gbt_units cpu_units(const cpu_backend *be) {
 static gbt_status begin_tree(gbt_ctx *ctx, gbt_backend *self, const gbt_tree_task *task, gbt_error *err) {
   cpu_backend *be = (cpu_backend *)self;
   int64_t t0 = gbt_clock_ns();
+  GBT_TRY(cpu_scratch_ready(ctx, be, err)); /* the host may have given the gradients in a call with fewer threads */
   be->task = *task;
   draw_rows(be);
   be->n_tree_feats = gbt_features_of_tree(be->rules, task->tree, be->tree_feats, be->rank);
