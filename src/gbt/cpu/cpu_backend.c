@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "../base/rng.h"
+#include "cpu_hist_kernels.h"
 
 static void destroy(gbt_backend *self) {
   cpu_backend *be = (cpu_backend *)self;
@@ -71,6 +72,8 @@ static gbt_status plan_features(cpu_backend *be, gbt_error *err) {
   be->acc_slots = layout->n_slots - layout->sparse_slot;
   for (int32_t g = 0; g < layout->n_groups; g++)
     if (layout->group[g].n_slots > be->acc_slots) be->acc_slots = layout->group[g].n_slots;
+  if (layout->n_groups > 0 && be->acc_slots < GBT_GROUP_MAX * CPU_STRIDE)
+    be->acc_slots = GBT_GROUP_MAX * CPU_STRIDE;
   size_t slot_bytes = (size_t)layout->n_slots * (sizeof(gbt_sum) + (be->any_counts ? sizeof(uint32_t) : 0));
   be->max_slots = (size_t)be->params->hist_memory * 1048576u / (slot_bytes ? slot_bytes : 1);
   if (be->max_slots < 4) be->max_slots = 4;

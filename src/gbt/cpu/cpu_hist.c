@@ -30,7 +30,7 @@ static gbt_status new_slot(cpu_backend *be, gbt_error *err) {
   hist->sum = NULL;
   hist->count = NULL;
   be->n_slots++;
-  GBT_TRY(gbt_mem_array(&be->mem, n, sizeof *hist->sum, &hist->sum, err));
+  GBT_TRY(gbt_mem_zeros(&be->mem, n, sizeof *hist->sum, &hist->sum, err)); /* padding slots are read, too */
   if (be->any_counts) GBT_TRY(gbt_mem_zeros(&be->mem, n, sizeof *hist->count, &hist->count, err));
   be->free_slot[be->n_free++] = (int32_t)be->n_slots - 1;
   return GBT_OK;
@@ -160,6 +160,8 @@ static void add_sparse(const cpu_backend *be, const cpu_unit *unit, int wide, in
   }
 }
 
+/* ---- from the accumulators to the node's slots ---- */
+
 static void merge_packed(const int64_t *acc, gbt_sum *sum, uint32_t n, int add) {
   for (uint32_t i = 0; i < n; i++) {
     int64_t h = (int64_t)(uint32_t)acc[i], g = acc[i] >> 32; /* arithmetic shift: h never goes below 0 */
@@ -179,38 +181,90 @@ static void merge_counts(const uint32_t *acc, uint32_t *count, uint32_t n, int a
   for (uint32_t i = 0; i < n; i++) count[i] = add ? count[i] + acc[i] : acc[i];
 }
 
+/* Where a unit's sums go. */
+typedef struct unit_place {
+  const gbt_group *group; /* NULL: the sparse part */
+  gbt_sum *sum;
+  uint32_t *count;        /* NULL when nobody counts */
+  uint32_t n;
+  int wide;               /* 32-bit gradients */
+  int strided;            /* accumulators at CPU_STRIDE, see cpu_hist_kernels.h */
+} unit_place;
+
+static unit_place place_of(const cpu_backend *be, const cpu_unit *unit) {
+  const gbt_layout *layout = be->layout;
+  const cpu_hist *hist = &be->slot[be->build[unit->build].slot];
+  unit_place p = {.wide = be->wide[be->task.output]};
+  uint32_t beg = layout->sparse_slot;
+  if (unit->group < layout->n_groups) {
+    p.group = &layout->group[unit->group];
+    beg = p.group->slot_beg;
+    p.n = p.group->n_slots;
+    p.strided = !p.wide && !p.group->wide;
+  } else {
+    p.n = layout->n_slots - beg;
+  }
+  p.sum = hist->sum + beg;
+  p.count = be->group_counts[unit->group] ? hist->count + beg : NULL;
+  return p;
+}
+
+/* Codes of the k-th feature of a group, the missing one included. */
+static uint32_t n_codes(const cpu_backend *be, const gbt_group *group, int32_t k) {
+  return (uint32_t)be->cuts->feat[group->feat[k]].n_bins + 1;
+}
+
+static void clear_scratch(const cpu_backend *be, const unit_place *p, cpu_scratch *scratch) {
+  int64_t *packed = (int64_t *)(void *)scratch->acc;
+  if (!p->strided) {
+    memset(scratch->acc, 0, p->n * (p->group && !p->wide ? sizeof *packed : sizeof *scratch->acc));
+    if (p->count) memset(scratch->count, 0, p->n * sizeof *scratch->count);
+    return;
+  }
+  for (int32_t k = 0; k < p->group->n_feats; k++) {
+    size_t n = n_codes(be, p->group, k), at = (size_t)k * CPU_STRIDE;
+    memset(packed + at, 0, n * sizeof *packed);
+    if (p->count) memset(scratch->count + at, 0, n * sizeof *scratch->count);
+  }
+}
+
+static void merge_scratch(const cpu_backend *be, const unit_place *p, const cpu_scratch *scratch, int add) {
+  const int64_t *packed = (const int64_t *)(const void *)scratch->acc;
+  if (p->strided) {
+    for (int32_t k = 0; k < p->group->n_feats; k++) {
+      uint32_t n = n_codes(be, p->group, k), to = p->group->offset[k];
+      size_t at = (size_t)k * CPU_STRIDE;
+      merge_packed(packed + at, p->sum + to, n, add);
+      if (p->count) merge_counts(scratch->count + at, p->count + to, n, add);
+    }
+    return;
+  }
+  if (p->group && !p->wide) merge_packed(packed, p->sum, p->n, add);
+  else merge_wide(scratch->acc, p->sum, p->n, add);
+  if (p->count) merge_counts(scratch->count, p->count, p->n, add);
+}
+
 static void unit_task(void *arg, int64_t task, int thread) {
   cpu_backend *be = arg;
   const cpu_unit *unit = &be->unit[task];
-  const cpu_build *build = &be->build[unit->build];
-  const gbt_layout *layout = be->layout;
-  int sparse = unit->group == layout->n_groups;
-  int counts = be->group_counts[unit->group], wide = be->wide[be->task.output];
-  uint32_t slot_beg = sparse ? layout->sparse_slot : layout->group[unit->group].slot_beg;
-  uint32_t n = sparse ? layout->n_slots - slot_beg : layout->group[unit->group].n_slots;
-  gbt_sum *sum = be->slot[build->slot].sum + slot_beg;
-  uint32_t *count = counts ? be->slot[build->slot].count + slot_beg : NULL;
-  if (!unit->shared && (sparse || wide)) { /* wide sums can go straight to their place */
-    memset(sum, 0, n * sizeof *sum);
-    if (counts) memset(count, 0, n * sizeof *count);
-    if (sparse) add_sparse(be, unit, wide, counts, sum, count);
-    else add_dense(be, unit, 1, counts, sum, count);
+  cpu_scratch *scratch = &be->scratch[thread];
+  unit_place p = place_of(be, unit);
+  if (!unit->shared && (!p.group || p.wide)) { /* wide sums can go straight to their place */
+    memset(p.sum, 0, p.n * sizeof *p.sum);
+    if (p.count) memset(p.count, 0, p.n * sizeof *p.count);
+    if (p.group) add_dense(be, unit, 1, p.count != NULL, p.sum, p.count);
+    else add_sparse(be, unit, p.wide, p.count != NULL, p.sum, p.count);
     return;
   }
-  cpu_scratch *scratch = &be->scratch[thread];
-  int packed = !sparse && !wide;
-  memset(scratch->acc, 0, n * (packed ? sizeof(int64_t) : sizeof(gbt_sum)));
-  if (counts) memset(scratch->count, 0, n * sizeof *count);
-  if (sparse) add_sparse(be, unit, wide, counts, scratch->acc, scratch->count);
-  else add_dense(be, unit, wide, counts, scratch->acc, scratch->count);
-  size_t cell = (size_t)unit->build * (size_t)(layout->n_groups + 1) + (size_t)unit->group;
+  clear_scratch(be, &p, scratch);
+  if (p.group) add_dense(be, unit, p.wide, p.count != NULL, scratch->acc, scratch->count);
+  else add_sparse(be, unit, p.wide, p.count != NULL, scratch->acc, scratch->count);
+  size_t cell = (size_t)unit->build * (size_t)(be->layout->n_groups + 1) + (size_t)unit->group;
   gbt_lock *lock = unit->shared ? &be->lock[cell % CPU_HIST_LOCKS] : NULL;
   if (lock) gbt_lock_take(lock);
   int add = be->group_started[cell];
   be->group_started[cell] = 1;
-  if (packed) merge_packed((const int64_t *)(const void *)scratch->acc, sum, n, add);
-  else merge_wide(scratch->acc, sum, n, add);
-  if (counts) merge_counts(scratch->count, count, n, add);
+  merge_scratch(be, &p, scratch, add);
   if (lock) gbt_lock_give(lock);
 }
 

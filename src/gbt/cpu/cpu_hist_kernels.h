@@ -3,7 +3,12 @@
  *
  * Packed: one 64-bit add per (row, feature). The upper half sums g, the lower half h:
  *     v = g * 2^32 + h,   |g| < 2^15, 0 <= h < 2^16
- * With at most 65,536 rows the lower half cannot carry into the upper one, nor the upper one overflow. */
+ * With at most 65,536 rows the lower half cannot carry into the upper one, nor the upper one overflow.
+ *
+ * Accumulators of byte codes with packed sums have a place of fixed length for every feature, acc[j * CPU_STRIDE + code]:
+ * the compiler then knows all offsets, and one load per (row, feature) is saved. 16 features take 33 KB. The length is
+ * odd, or equal bins of all features would fall into one set of the first-level cache. All others use the layout's
+ * offsets. */
 #ifndef GBT_CPU_CPU_HIST_KERNELS_H
 #define GBT_CPU_CPU_HIST_KERNELS_H
 
@@ -21,6 +26,8 @@ typedef struct cpu_hist_job {
   void *acc;              /* packed: int64_t; wide: gbt_sum */
   uint32_t *count;
 } cpu_hist_job;
+
+#define CPU_STRIDE 257
 
 #define CPU_PREFETCH 24 /* rows ahead when gathering; 16 to 32 measure alike */
 
@@ -54,7 +61,7 @@ GBT_FN void cpu_hist_rows(const cpu_hist_job *job, int32_t n_feats, int wide_cod
       gbt_gh16 v = ((const gbt_gh16 *)job->gh)[row];
       int64_t both = (int64_t)v.g * 4294967296 + v.h;
       for (int32_t j = 0; j < n_feats; j++) {
-        uint32_t slot = offset[j] + (wide_codes ? c16[j] : c8[j]);
+        size_t slot = wide_codes ? (size_t)offset[j] + c16[j] : (size_t)j * CPU_STRIDE + c8[j];
         packed[slot] += both;
         if (counts) job->count[slot]++;
       }

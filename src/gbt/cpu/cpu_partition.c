@@ -50,10 +50,13 @@ typedef struct two_ends {
   uint32_t *l, *r; /* next free place on either side; r points one past it */
 } two_ends;
 
-#define SPLIT_RUN(code_at)                                                                                             \
+#define SPLIT_AHEAD 32 /* rows: their codes are in no cache when a node is small against the page */
+
+#define SPLIT_RUN(code_at, prefetch)                                                                                   \
   for (uint32_t i = 0; i < n; i++) {                                                                                   \
     uint32_t row = rows[i];                                                                                            \
     size_t at = row - row_beg;                                                                                         \
+    prefetch;                                                                                                          \
     uint32_t left = lut[code_at];                                                                                      \
     *l = row;                                                                                                          \
     r[-1] = row;                                                                                                       \
@@ -61,22 +64,24 @@ typedef struct two_ends {
     r -= 1u - left;                                                                                                    \
   }
 
+static inline uint32_t ahead(uint32_t i, uint32_t n) { return i + SPLIT_AHEAD < n ? i + SPLIT_AHEAD : n - 1; }
+
 static two_ends split_run(const cpu_backend *be, const gbt_page *page, int32_t feat, const uint8_t *lut,
                           const uint32_t *rows, uint32_t n, two_ends ends) {
   const gbt_place *place = &be->layout->place[feat];
   uint32_t row_beg = (uint32_t)page->row_beg;
   uint32_t *l = ends.l, *r = ends.r;
   if (place->group < 0) {
-    SPLIT_RUN(gbt_page_code(be->layout, be->cuts, page, (int32_t)at, feat))
+    SPLIT_RUN(gbt_page_code(be->layout, be->cuts, page, (int32_t)at, feat), (void)0)
   } else {
     const gbt_group *group = &be->layout->group[place->group];
     const size_t width = (size_t)group->width, pos = (size_t)place->pos;
     const uint8_t *c8 = page->group[place->group];
     const uint16_t *c16 = page->group[place->group];
     if (group->wide) {
-      SPLIT_RUN(c16[at * width + pos])
+      SPLIT_RUN(c16[at * width + pos], __builtin_prefetch(&c16[(rows[ahead(i, n)] - row_beg) * width + pos]))
     } else {
-      SPLIT_RUN(c8[at * width + pos])
+      SPLIT_RUN(c8[at * width + pos], __builtin_prefetch(&c8[(rows[ahead(i, n)] - row_beg) * width + pos]))
     }
   }
   ends.l = l;
