@@ -24,9 +24,11 @@ if (have_peers()) {
 table <- do.call(rbind, lapply(names(runs), function(name) {
   bytes <- 1024 * runs[[name]]()$peak_kb
   data.frame(engine = name, `peak MB above the data` = fixed(bytes / 1e6, 1),
-             `bytes per cell` = fixed(bytes / cells, 2), `share of the bound` = fixed(bytes / bound, 2), check.names = FALSE)
+             `bytes per cell` = fixed(bytes / cells, 2), `share of the bound` = fixed(bytes / bound, 2),
+             check.names = FALSE)
 }))
 write_results(root, "memory", "Peak memory while training", c(
   sprintf("1,000,000 x 28 doubles, depth 8, 2 threads. Bound: 1.3 bytes a cell and 40 bytes a row, %.1f MB.",
-          bound / 1e6), "", md_table(table)
+          bound / 1e6),
+  "", md_table(table)
 ))
