@@ -131,7 +131,8 @@ static char *make_texts(test_rng *rng, int32_t n, int64_t kinds, const char **ou
   for (int32_t i = 0; i < n; i++) {
     char *s = block + (size_t)i * 24;
     int64_t kind = test_below(rng, kinds);
-    snprintf(s, 24, kind == 0 ? "" : kind % 2 ? "%" PRId64 : "level-%" PRId64 "-x", kind);
+    snprintf(s, 24, kind % 2 ? "%" PRId64 : "level-%" PRId64 "-x", kind);
+    if (kind == 0) s[0] = 0;
     out[i] = test_below(rng, 50) == 0 ? NULL : s;
   }
   return block;
