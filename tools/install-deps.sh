@@ -8,9 +8,9 @@
 set -eu
 
 run="r-base-core r-cran-matrix gcc libc6-dev make"
-# clang and its sanitizer runtime are for the native tests; R CMD check looks at the HTML help with tidy
+# clang and its sanitizer runtime are for the native tests; R CMD check --as-cran warns without the last three
 test="$run r-cran-testthat r-cran-withr r-cran-knitr r-cran-rmarkdown pandoc r-cran-data.table r-cran-tibble
-r-cran-bit64 clang libclang-rt-14-dev tidy"
+r-cran-bit64 clang libclang-rt-14-dev devscripts qpdf tidy"
 
 case "${1:-}" in
   run) wanted=$run ;;
