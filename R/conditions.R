@@ -99,18 +99,19 @@ nearest_name <- function(x, choices) {
   plain <- function(s) gsub("[^a-z0-9]", "", tolower(s))
   far <- drop(utils::adist(plain(x), plain(choices)))
   part <- nchar(plain(x)) >= 3L & (startsWith(plain(choices), plain(x)) | endsWith(plain(choices), plain(x)))
-  far[part] <- pmin(far[part], 1)
+  letters_of <- function(s) vapply(strsplit(plain(s), ""), function(l) paste(sort(l), collapse = ""), "")
+  swapped <- letters_of(choices) == letters_of(x) # lable, max_dpeth
+  far[part | swapped] <- pmin(far[part | swapped], 1)
   allowed <- max(1, floor(nchar(x) / 3))
-  near <- order(far)
-  near <- near[far[near] <= allowed & far[near] <= min(far) + 0]
+  near <- which(far <= allowed & far == min(far))
   choices[utils::head(near, 2L)]
 }
 
 # "; did you mean `eta`?" or "".
-suggest <- function(x, choices) {
+suggest <- function(x, choices, quote = "`") {
   near <- nearest_name(x, choices)
   if (length(near) == 0L) return("")
-  paste0("; did you mean ", paste0("`", near, "`", collapse = " or "), "?")
+  paste0("; did you mean ", paste0(quote, near, quote, collapse = " or "), "?")
 }
 
 # "`a`, `b`, `c` and 7 more"
@@ -131,7 +132,7 @@ match_choice <- function(x, choices, parameter) {
   hit <- match(x, choices)
   if (is.na(hit)) {
     stop_argument(sprintf("`%s` must be one of %s, not \"%s\"%s", parameter, enumerate(choices, 20L, "\""), x,
-                          suggest(x, choices)), parameter)
+                          suggest(x, choices, "\"")), parameter)
   }
   choices[hit]
 }

@@ -213,9 +213,9 @@ align_frame <- function(frame, names, tag) {
 is_time <- function(tag) !is.na(tag) & (tag %in% c("Date", "POSIXct") | startsWith(tag, "difftime:"))
 time_class <- function(tag) sub("difftime:.*", "difftime", tag)
 
-# Row names that somebody gave; automatic ones are none.
+# Row names that somebody gave: texts. Numbers of rows are none.
 row_labels <- function(x) {
-  if (is.data.frame(x)) return(if (.row_names_info(x) > 0L) attr(x, "row.names") else NULL)
+  if (is.data.frame(x)) return(if (is.character(attr(x, "row.names"))) attr(x, "row.names"))
   if (isS4(x)) x@Dimnames[[1L]] else rownames(x)
 }
 

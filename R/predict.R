@@ -31,8 +31,8 @@ predict_kinds <- c(link = 0L, response = 1L, leaf = 2L)
 #' @param threads Number of threads, see [gbt_threads()]. Never shows in the result.
 #' @param sparse_zero What the absent entries of a sparse matrix are: the value zero, or missing. As in training.
 #' @param ... Must be empty: a misspelt argument is an error.
-#' @return A vector with one element per row, or a matrix with one row per row; see `type`. Row names that `newdata` was
-#'   given become names.
+#' @return A vector with one element per row, or a matrix with one row per row; see `type`. Row names become
+#'   names when they are texts.
 #' @seealso [gbt_train()]
 #' @examples
 #' m <- gbt_train(Species ~ ., iris, nrounds = 10, threads = 1)
@@ -104,8 +104,9 @@ check_newdata <- function(newdata, object) {
     }
     stop_data(sprintf("`newdata` is %s; %s", describe(newdata), hint))
   }
+  if (length(dim(newdata)) != 2L || is.data.frame(newdata)) return(invisible()) # encode_x() knows what to say
   n_cols <- ncol(newdata)
-  if (!is.data.frame(newdata) && is.null(colnames(newdata)) && !identical(n_cols, length(names))) {
+  if (is.null(colnames(newdata)) && !identical(n_cols, length(names))) {
     stop_data(sprintf(paste("`newdata` has no column names, so it must have the %d columns of the training data in their",
                             "order, but it has %d"), length(names), n_cols))
   }

@@ -181,8 +181,11 @@ gbt_load <- function(file, trust = FALSE) {
   check_path(file, "file")
   check_flag(trust, "trust")
   state <- .Call(C_gbt_read_file, path.expand(file))
-  model <- gbt_model_from_state(state)
-  if (!trust) check_design_safe(model$terms)
+  named <- function(e) stop_format(sprintf("\"%s\": %s", file, conditionMessage(e)), file)
+  tryCatch({
+    model <- gbt_model_from_state(state)
+    if (!trust) check_design_safe(model$terms)
+  }, gbt_error_format = named)
   model
 }
 

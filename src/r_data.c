@@ -1,6 +1,9 @@
 /* Data sets: frame -> binned rows. */
 #include "r_gbt.h"
 
+/* Starting a thread costs as much as binning about so many cells. */
+enum { CELLS_WORTH_THREADS = 20000 };
+
 SEXP r_gbt_dataset_new(SEXP frame, SEXP reference, SEXP weight, SEXP max_bin, SEXP page_rows, SEXP unseen,
                        SEXP threads) {
   /* 1 */
@@ -11,6 +14,7 @@ SEXP r_gbt_dataset_new(SEXP frame, SEXP reference, SEXP weight, SEXP max_bin, SE
   int32_t bins = r_arg_int(max_bin, "max_bin"), rows = r_arg_int(page_rows, "page_rows");
   gbt_unseen how = (gbt_unseen)r_arg_int(unseen, "unseen");
   r_threads t = r_arg_threads(threads);
+  if ((double)table.n_rows * (double)table.n_cols < CELLS_WORTH_THREADS) t.n = 1;
   SEXP out = PROTECT(r_handle_new(R_DATASET, R_NilValue));
   gbt_error err = {0};
   gbt_ctx ctx;

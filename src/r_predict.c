@@ -3,6 +3,9 @@
 
 enum { KIND_LINK = 0, KIND_RESPONSE = 1, KIND_LEAF = 2 };
 
+/* Starting a thread costs as much as about so many steps of a row through a tree. */
+enum { STEPS_WORTH_THREADS = 100000 };
+
 /* Zone 2 whole: binds the table to the model and fills out. */
 static gbt_status predict(r_threads threads, const gbt_model *model, const gbt_table *table, int kind, gbt_loss loss,
                           gbt_tree_range trees, const double *offset, gbt_unseen unseen, void *out, gbt_error *err) {
@@ -41,6 +44,7 @@ SEXP r_gbt_predict(SEXP state, SEXP cache, SEXP frame, SEXP kind, SEXP loss, SEX
   const double *off = r_arg_reals(offset, (R_xlen_t)(table.n_rows * k), "offset");
   gbt_unseen novel = (gbt_unseen)r_arg_int(unseen, "unseen");
   r_threads t = r_arg_threads(threads);
+  if ((double)table.n_rows * (double)(trees.end - trees.beg) < STEPS_WORTH_THREADS) t.n = 1;
   if (table.n_rows > 2147483647 || trees.end - trees.beg > 2147483647) r_stop("the result is too large for a matrix");
   SEXP out;
   if (what == KIND_LEAF) {
