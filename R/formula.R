@@ -16,19 +16,16 @@ read_formula <- function(formula, data, weights, offset, subset, na.action, env)
   if (is.null(from)) from <- env
   data <- formula_data(data, formula, from)
   plain <- plain_names(formula, data)
-  design <- list(features = NULL, offset = NULL)
-  if (is.null(plain)) {
-    parts <- terms_parts(formula, data)
-    design$offset <- deparse_parts(parts$offset)
-    built <- evaluate_features(parts$features, data, from)
-    x <- built$x
-    design$features <- built$features
+  parts <- if (is.null(plain)) terms_parts(formula, data) else plain
+  check_names_of(c(parts$features, parts$offset), data, from)
+  built <- if (is.null(plain)) {
+    evaluate_features(parts$features, data, from)
   } else {
-    design$offset <- deparse_parts(plain$offset)
-    x <- pick_columns(data, plain$names)
+    list(x = pick_columns(data, plain$names), features = NULL)
   }
-  check_names_of(c(if (is.null(plain)) parts$features else NULL, lapply(design$offset, str2lang)), data, from)
-  out <- list(x = x, y = eval(lhs, data, from), weights = eval(weights, data, env), offset = eval(offset, data, env))
+  x <- built$x
+  design <- list(features = built$features, offset = deparse_parts(parts$offset))
+  out <- list(x = x, y = evaluate_part(lhs, data, from), weights = eval(weights, data, env), offset = eval(offset, data, env))
   out$offset <- add_offsets(out$offset, offset_terms(design$offset, data))
   keep <- rows_to_keep(out, eval(subset, data, env), na.action)
   if (!is.null(keep)) {

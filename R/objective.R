@@ -177,7 +177,6 @@ check_counts <- function(e) {
     stop_data(sprintf("objective \"poisson\" needs counts of 0 or more; %d value%s negative, the first in row %d (%s)",
                       length(bad), if (length(bad) == 1L) " is" else "s are", bad[1L], format(e$value[bad[1L]])), "y")
   }
-  if (all(e$value == 0)) stop_data("every count is 0; there is nothing to learn", "y")
   e
 }
 

@@ -143,15 +143,15 @@ host_params <- function(args) {
     value <- args$value[[name]]
     out[[name]] <- if (is.null(value)) table$default[i] else check_number(value, table[i, ], args$typed[name])
   }
-  verbose <- args$value$verbose
+  verbose <- args$value[["verbose"]]
   if (is.null(verbose)) verbose <- 0
   if (is.logical(verbose)) verbose <- as.integer(verbose)
   if (!is.numeric(verbose) || length(verbose) != 1L || is.na(verbose)) {
     stop_argument(sprintf("`verbose` must be 0 (silent) or 1 (log lines), not %s", quote_value(verbose)), "verbose")
   }
   out$verbose <- verbose > 0
-  out$progress <- check_flag(if (is.null(args$value$progress)) FALSE else args$value$progress, "progress")
-  out$device <- check_device(args$value$device)
+  out$progress <- check_flag(if (is.null(args$value[["progress"]])) FALSE else args$value[["progress"]], "progress")
+  out$device <- check_device(args$value[["device"]])
   out
 }
 
@@ -173,7 +173,7 @@ share_of_features <- function(mtry, n_features, typed = "mtry") {
 
 # The seed: what was given; drawn from R's generator when something is random; else 0, and the generator is not touched.
 resolve_seed <- function(args, params, holds_out) {
-  if (!is.null(args$value$seed)) return(params$seed)
+  if (!is.null(args$value[["seed"]])) return(params$seed)
   shares <- c("subsample", "colsample_bytree", "colsample_bylevel", "colsample_bynode")
   random <- holds_out || any(unlist(params[shares]) < 1)
   if (random) as.double(sample.int(.Machine$integer.max, 1L)) else 0

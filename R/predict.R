@@ -22,7 +22,8 @@ predict_kinds <- c(link = 0L, response = 1L, leaf = 2L)
 #'     logical values, or numbers.
 #'   * `"leaf"`: an integer matrix with one column per tree: the number of the leaf (the node's number within its tree,
 #'     0 is the root) that the row comes to.
-#' @param trees Number of rounds to use, from the first; `NULL` takes all of the model.
+#' @param trees Number of rounds to use, from the first; `NULL` takes all of the model, or those up to its best round when
+#'   it was trained with early stopping.
 #' @param offset Known part of the score, added to it: one number per row, or a matrix with one column per class. A model
 #'   that was trained with an offset warns (class `gbt_warning_offset`) when there is none here. Offsets of a formula are
 #'   evaluated in `newdata` and added.
@@ -79,7 +80,7 @@ check_predict_type <- function(type, object) {
 }
 
 check_rounds <- function(trees, object) {
-  if (is.null(trees)) return(object$nrounds)
+  if (is.null(trees)) return(rounds_used(object))
   if (!is.numeric(trees) || length(trees) != 1L || is.na(trees) || trees != floor(trees) || trees < 0 ||
         trees > object$nrounds) {
     stop_argument(sprintf("`trees` must be one whole number from 0 to %d, the rounds of the model", object$nrounds),

@@ -11,7 +11,7 @@
 # name:list  length of a list whose items are name/1, name/2, ...,  name:null  NULL.
 
 meta_fields <- c("objective", "classes", "response", "params", "best_round", "best_score", "evaluation_log", "has_offset",
-                 "formula", "terms")
+                 "formula", "terms", "n_obs")
 
 model_meta <- function(fields) {
   stopifnot(all(names(fields) %in% meta_fields))
@@ -95,6 +95,7 @@ gbt_model_from_state <- function(state) {
     has_offset = field("has_offset"),
     formula = field("formula", optional = TRUE),
     terms = field("terms", optional = TRUE),
+    n_obs = field("n_obs", optional = TRUE),
     version = 1L
   )
   check_model_fields(model)

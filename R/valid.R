@@ -56,7 +56,7 @@ read_valid_set <- function(set, name, source) {
     return(set)
   }
   if (is.data.frame(set)) {
-    if (is.null(source$formula_object)) {
+    if (is.null(source$parsed)) {
       stop_argument(sprintf("validation set \"%s\" is a data frame; say which is the response: list(x = , y = )", name),
                     "valid")
     }
@@ -81,9 +81,9 @@ read_valid_set <- function(set, name, source) {
 # A data frame with all variables of the formula.
 formula_valid_set <- function(data, name, source) {
   seen <- apply_design(source$design, data)
-  formula <- source$formula_object
+  formula <- source$parsed
   y <- evaluate_part(formula[[2L]], data, environment(formula))
-  if (source$weights_in_data) {
+  if (source$in_data_weights) {
     stop_argument(sprintf("validation set \"%s\" has no weights, the training data have; give list(x = , y = , weight = )",
                           name), "valid")
   }
@@ -108,7 +108,7 @@ build_valid <- function(sets, train, response, init, host, threads) {
     } else {
       raw <- set$x
       if (is.data.frame(raw)) raw <- needed_columns(raw, train$feature_names, name)
-      frame <- encode_x(raw, host$sparse_zero)
+      frame <- frame_for_model(raw, train, host$sparse_zero)
       if (frame$n_rows == 0) stop_data(sprintf("validation set \"%s\" has no rows", name), "valid")
       data <- new_gbt_data(frame, weight = set$weight, offset = set$offset, reference = train,
                            page_rows = host$page_rows, threads = threads)
@@ -118,7 +118,7 @@ build_valid <- function(sets, train, response, init, host, threads) {
     offset <- check_offset(data$offset, data$n_rows, response$n_outputs)
     check_same_offset(train, data, name)
     .Call(C_gbt_dataset_set, data_ptr(data), 0L, label)
-    score <- if (!is.null(init)) start_scores(init, raw, data$offset, threads, name)
+    score <- if (!is.null(init)) start_scores(init, raw, data$offset, host$sparse_zero, threads, name)
     list(name = name, data = data, label = label, weight = data$weight, score = score)
   })
 }
@@ -175,15 +175,15 @@ check_init_model <- function(init, source, train, response, params) {
   if (!identical(init$params$num_parallel_tree, params$num_parallel_tree)) {
     differ("`num_parallel_tree` differs", format(init$params$num_parallel_tree), format(params$num_parallel_tree))
   }
-  used <- rounds_used(init)
-  if (used < init$nrounds) init <- init[seq_len(used)]
-  init
+  keep_rounds(init, rounds_used(init))
 }
 
 # Scores of the earlier model on x, offset included.
-start_scores <- function(init, x, offset, threads, name) {
+start_scores <- function(init, x, offset, sparse_zero, threads, name = "train") {
   if (is.null(x)) {
     stop_unsupported(sprintf("`init_model` needs validation set \"%s\" as list(x = , y = ), not gbt_data", name), "valid")
   }
-  as.double(model_scores(init, x, offset, threads))
+  frame <- frame_for_model(x, init, sparse_zero)
+  as.double(.Call(C_gbt_predict, init$state, init$cache, frame, predict_kinds[["link"]], loss_code(init$objective), 0L,
+                  init$nrounds, if (!is.null(offset)) as.double(offset), unseen_codes[["prior"]], threads))
 }

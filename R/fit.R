@@ -1,0 +1,245 @@
+# One training, from checked arguments to a model:
+#
+#   fit_source    source (x and y, or gbt_data) + arguments -> the pieces below -> model
+#   prepare       response, rows held out, training data, validation data
+#   make_trainer  the engine's trainer
+#   run_rounds    the loop, in chunks as large as hooks allow
+#   finish_model  trainer + log -> model
+#
+# A source is a list: x (data frame, matrix, sparse) or data (gbt_data); y, weights, offset as the method found them;
+# design, formula, parsed, in_data_weights for formulas.
+
+fit_source <- function(source, given) {
+  params <- given[["params"]]
+  given[["params"]] <- NULL
+  args <- collect_args(given, if (is.null(params)) list() else params)
+  for (part in c("weights", "offset")) {
+    if (is.null(args$value[[part]])) next
+    if (!is.null(source[[part]])) stop_argument(sprintf("`%s` is given twice", part), part)
+    source[[part]] <- args$value[[part]]
+  }
+  fit <- prepare(source, args)
+  trainer <- make_trainer(fit)
+  run <- run_rounds(trainer, fit)
+  model <- finish_model(trainer, fit, run$state)
+  if (run$why == "interrupt") stop_interrupted(model)
+  model
+}
+
+# Everything that is known before the first round.
+prepare <- function(source, args) {
+  params <- engine_params(args)
+  host <- host_params(args)
+  host$threads <- resolve_threads(args$value[["threads"]])
+  host$sparse_zero <- match_choice(args$value[["sparse_zero"]], c("value", "missing"), "sparse_zero")
+  objective <- as_objective(args$value[["objective"]])
+  callbacks <- as_callbacks(args$value[["callbacks"]])
+  valid <- read_valid(args$value[["valid"]], source)
+  n_rows <- if (is.null(source$x)) source$data$n_rows else n_rows_of(source$x)
+  response <- encode_response(source$y, objective, n_rows, args$value[["num_class"]])
+  params$seed <- resolve_seed(args, params, !is.null(valid$share))
+  label <- response$label
+  if (!is.null(valid$share)) {
+    parts <- split_source(source, response, valid$share, params$seed)
+    source <- parts$train
+    label <- parts$label
+    valid$sets <- list(valid = parts$valid)
+  }
+  data <- training_data(source, label, response, args, host)
+  features <- data$feature_names
+  params <- set_mtry(params, args, length(features))
+  init <- check_init_model(args$value[["init_model"]], source, data, response, params)
+  sets <- build_valid(valid$sets, data, response, init, host, host$threads)
+  info <- .Call(C_gbt_dataset_info, data_ptr(data))
+  check_cat_features(args$value[["cat_features"]], features, info$type)
+  fit <- list(source = source, args = args, params = params, host = host, objective = objective, callbacks = callbacks,
+              response = response, label = label, data = data, sets = sets, init = init,
+              monotone = resolve_monotone(args$value[["monotone"]], features),
+              interactions = resolve_interactions(args$value[["interactions"]], features),
+              feature_weights = resolve_feature_weights(args$value[["feature_weights"]], features))
+  if (!is.null(init)) {
+    fit$init_score <- start_scores(init, source$x, data$offset, host$sparse_zero, host$threads)
+  }
+  c(fit, plan_evaluation(fit))
+}
+
+n_rows_of <- function(x) {
+  n <- if (is.data.frame(x)) .row_names_info(x, 2L) else dim(x)[1L]
+  if (is.null(n)) encode_x(x) # raises: neither a data frame nor a matrix
+  as.double(n)
+}
+
+# Rows held out become a validation set with the labels as they were given.
+split_source <- function(source, response, share, seed) {
+  n <- length(response$label)
+  held <- held_out_rows(n, share, seed, if (!is.null(response$classes)) response$label)
+  kept <- seq_len(n)[-held]
+  part <- function(rows) {
+    out <- source
+    for (name in c("x", "y", "weights", "offset")) out[[name]] <- subset_rows(drop_frame(source[[name]]), rows)
+    out
+  }
+  aside <- part(held)
+  list(train = part(kept), label = response$label[kept],
+       valid = list(x = aside$x, y = aside$y, weight = aside$weights, offset = aside$offset))
+}
+
+# A response or an offset may be a data frame of one column.
+drop_frame <- function(x) if (inherits(x, "ArrowTabular")) as.data.frame(x) else x
+
+# Training data in the engine, with label, weight and offset of this training. A gbt_data may have been used before with
+# others, so all three are set each time.
+training_data <- function(source, label, response, args, host) {
+  n_rows <- length(label)
+  weight <- check_weight(source$weights, n_rows, "weights")
+  offset <- check_offset(source$offset, n_rows, response$n_outputs)
+  if (is.null(source$x)) {
+    data <- source$data
+    for (name in c("max_bin", "page_rows", "sparse_zero")) {
+      if (!is.null(args$value[[name]])) {
+        stop_argument(sprintf("`%s` is decided when gbt_data is made: gbt_data(x, %s = )", name, name), name)
+      }
+    }
+  } else {
+    data <- new_gbt_data(encode_x(source$x, host$sparse_zero), weight = weight, max_bin = as.integer(host$max_bin),
+                         page_rows = as.integer(host$page_rows), threads = args$value[["threads"]])
+  }
+  ptr <- data_ptr(data)
+  .Call(C_gbt_dataset_set, ptr, 0L, label)
+  .Call(C_gbt_dataset_set, ptr, 1L, weight)
+  .Call(C_gbt_dataset_set, ptr, 2L, offset)
+  data$weight <- weight
+  data["offset"] <- list(offset)
+  data
+}
+
+set_mtry <- function(params, args, n_features) {
+  mtry <- args$value[["mtry"]]
+  if (is.null(mtry)) return(params)
+  if (!is.null(args$value[["colsample_bytree"]])) {
+    stop_argument(contradiction(args$typed[["colsample_bytree"]], args$typed[["mtry"]], "colsample_bytree"), "mtry")
+  }
+  params$colsample_bytree <- share_of_features(mtry, n_features, args$typed[["mtry"]])
+  params
+}
+
+# What is evaluated after each round, and what may stop the training.
+plan_evaluation <- function(fit) {
+  args <- fit$args$value
+  host <- fit$host
+  has_valid <- length(fit$sets) > 0L
+  eval_train <- args[["eval_train"]]
+  eval_train <- if (is.null(eval_train)) !has_valid && !is.null(args[["eval_metric"]]) else check_flag(eval_train, "eval_train")
+  stopping <- host$early_stopping_rounds > 0
+  if (stopping && !has_valid && !isTRUE(args[["eval_train"]])) {
+    stop_argument("`early_stopping_rounds` needs `valid`: a share of the rows to hold out, or data", "early_stopping_rounds")
+  }
+  if (!stopping && host$early_stopping_min_delta > 0) {
+    stop_argument("`early_stopping_min_delta` needs `early_stopping_rounds`", "early_stopping_min_delta")
+  }
+  metrics <- list(name = character(0), code = integer(0), own = list(), maximise = FALSE)
+  if (has_valid || eval_train) {
+    metrics <- resolve_metrics(args[["eval_metric"]], fit$response$objective, fit$response$n_outputs)
+  } else if (!is.null(args[["eval_metric"]])) {
+    stop_argument("`eval_metric` has nothing to be evaluated on: give `valid`, or leave `eval_train` at TRUE", "eval_metric")
+  }
+  if (length(metrics$name) == 0L) {
+    if (stopping) stop_argument("`early_stopping_rounds` needs an `eval_metric` for this objective", "eval_metric")
+    eval_train <- FALSE
+  }
+  if (eval_train) {
+    train <- list(name = "train", label = fit$label, weight = fit$data$weight)
+    evaluated <- c(list(train), fit$sets)
+    at <- c(0L, seq_along(fit$sets))
+  } else {
+    evaluated <- fit$sets
+    at <- seq_along(fit$sets)
+  }
+  own <- any(is.na(metrics$code))
+  list(metrics = metrics, eval_train = eval_train, evaluated = evaluated, evaluated_at = at, stopping = stopping,
+       own_metrics = own, own_watched = stopping && is.na(metrics$code[length(metrics$code)]),
+       every_round = own || fit$response$objective == "custom" || length(fit$callbacks) > 0L,
+       rounds_before = if (is.null(fit$init)) 0 else fit$init$nrounds)
+}
+
+make_trainer <- function(fit) {
+  codes <- fit$metrics$code
+  scores <- lapply(fit$sets, `[[`, "score")
+  spec <- list(
+    params = params_as_numbers(fit$params), loss = loss_code(fit$response$objective),
+    n_outputs = as.integer(fit$response$n_outputs), train = data_ptr(fit$data),
+    valid = lapply(fit$sets, function(s) data_ptr(s$data)), metrics = codes[!is.na(codes)], eval_train = fit$eval_train,
+    monotone = fit$monotone, interactions = fit$interactions, feature_weight = fit$feature_weights,
+    init_state = fit$init$state, init_score = fit$init_score, init_valid = if (!is.null(fit$init)) scores, base = NULL,
+    stop_rounds = fit$host$early_stopping_rounds, stop_min_delta = fit$host$early_stopping_min_delta,
+    max_seconds = fit$host$max_seconds
+  )
+  trainer <- .Call(C_gbt_trainer_new, spec, fit$host$threads)
+  if (fit$own_watched) .Call(C_gbt_trainer_watch, trainer, fit$metrics$maximise)
+  trainer
+}
+
+# Trainer and log -> model. state: the environment of run_rounds().
+finish_model <- function(trainer, fit, state) {
+  log <- evaluation_log(fit, state)
+  best <- best_round(fit, state, log)
+  params <- c(fit$params[setdiff(names(fit$params), "hist_memory")], list(max_bin = as.double(fit$data$max_bin)))
+  if (!is.null(fit$monotone)) params$monotone <- stats::setNames(fit$monotone, fit$data$feature_names)
+  if (!is.null(fit$interactions)) {
+    params$interactions <- lapply(fit$interactions, function(set) fit$data$feature_names[set + 1L])
+  }
+  if (!is.null(fit$feature_weights)) {
+    params$feature_weights <- stats::setNames(fit$feature_weights, fit$data$feature_names)
+  }
+  if (length(fit$metrics$name)) params$eval_metric <- fit$metrics$name
+  if (fit$stopping) {
+    params$early_stopping_rounds <- fit$host$early_stopping_rounds
+    params$early_stopping_min_delta <- fit$host$early_stopping_min_delta
+  }
+  meta <- model_meta(list(
+    objective = fit$response$objective, classes = fit$response$classes, response = fit$response$response, params = params,
+    best_round = best$round, best_score = best$score, evaluation_log = log, has_offset = !is.null(fit$data$offset),
+    formula = fit$source$formula, terms = fit$source$design, n_obs = length(fit$label)
+  ))
+  gbt_model_from_state(.Call(C_gbt_trainer_model, trainer, NA_real_, meta))
+}
+
+# The round that the model predicts with when early stopping was on: NULL else.
+best_round <- function(fit, state, log) {
+  if (!fit$stopping || state$rounds == 0) return(list(round = NULL, score = NULL))
+  values <- log[[length(log)]] # the last metric of the last set
+  at <- if (fit$own_watched) first_best(values, fit$metrics$maximise, fit$host$early_stopping_min_delta) else state$best
+  if (is.na(at) || at < 1) return(list(round = NULL, score = NULL))
+  list(round = as.integer(at + fit$rounds_before), score = values[at])
+}
+
+# The engine's rule: a value is better when it beats the best by more than min_delta.
+first_best <- function(values, maximise, min_delta) {
+  best <- NA_integer_
+  for (i in seq_along(values)) {
+    if (is.na(values[i])) next
+    gain <- if (is.na(best)) Inf else if (maximise) values[i] - values[best] else values[best] - values[i]
+    if (gain > min_delta) best <- i
+  }
+  best
+}
+
+# Interrupted: the model so far goes with the condition, and is kept for gbt_last_interrupted().
+stop_interrupted <- function(model) {
+  package_state$interrupted <- model
+  raise_interrupt(sprintf("training was interrupted after %d rounds; gbt_last_interrupted() has the model so far",
+                          model$nrounds), model = model)
+}
+
+#' The model of the last training that was interrupted
+#'
+#' Ctrl-C during [gbt_train()] ends the training. The rounds finished so far are a valid model: it goes with the
+#' condition (class `gbt_interrupt`, field `model`), so that `tryCatch(gbt_train(...), interrupt = function(c) c$model)`
+#' catches it, and this function returns it afterwards.
+#'
+#' @return A model, or `NULL` when no training was interrupted in this session.
+#' @seealso [gbt_train()]
+#' @examples
+#' gbt_last_interrupted()
+#' @export
+gbt_last_interrupted <- function() package_state$interrupted

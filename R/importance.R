@@ -1,0 +1,112 @@
+# What mattered to a model.
+
+#' Importance of features
+#'
+#' How much each feature contributed to the trees of a model.
+#'
+#' @param model A model from [gbt_train()].
+#' @param type What to sort by: `"gain"`, the sum of the gains of all splits on the feature; `"cover"`, the sum of the
+#'   hessians (for squared error: of the rows) that came by those splits; `"frequency"`, their number.
+#' @param trees Number of rounds to look at, from the first. `NULL` takes those that the model predicts with.
+#' @return A data frame of class `gbt_importance`, one row per feature, the most important first: `feature`, and `gain`,
+#'   `cover` and `frequency` as shares that add up to 1. Features that no tree uses have 0. With methods for `print()` and
+#'   `plot()`.
+#' @seealso [gbt_train()]
+#' @examples
+#' m <- gbt_train(mpg ~ ., mtcars, nrounds = 20, threads = 1)
+#' gbt_importance(m)
+#' plot(gbt_importance(m), top = 5)
+#' @export
+gbt_importance <- function(model, type = c("gain", "cover", "frequency"), trees = NULL) {
+  check_model(model, "model")
+  type <- match_choice(type, c("gain", "cover", "frequency"), "type")
+  rounds <- check_rounds(trees, model)
+  sums <- .Call(C_gbt_model_importance, model$state, 0L, rounds)
+  share <- function(v) if (sum(v) > 0) v / sum(v) else v
+  out <- list(feature = model$feature_names, gain = share(sums$gain), cover = share(sums$cover),
+              frequency = share(sums$splits))
+  by <- order(-out[[type]], -out$gain, seq_along(out$feature))
+  out <- list_frame(lapply(out, function(v) v[by]), length(by))
+  structure(out, class = c("gbt_importance", "data.frame"), type = type)
+}
+
+#' @export
+print.gbt_importance <- function(x, digits = max(3L, getOption("digits") - 3L), top = 20L, ...) {
+  if (!all(c("feature", "gain", "cover", "frequency") %in% names(x))) return(NextMethod()) # a part of the columns
+  used <- sum(x$frequency > 0)
+  by <- attr(x, "type")
+  cat(sprintf("importance%s, %d of %d features used\n", if (is.null(by)) "" else paste(" by", by), used, nrow(x)))
+  shown <- as.data.frame(x)[seq_len(min(top, used)), , drop = FALSE]
+  if (nrow(shown)) {
+    for (name in c("gain", "cover", "frequency")) shown[[name]] <- format(round(shown[[name]], digits), nsmall = 0)
+    print.data.frame(shown, row.names = FALSE)
+  }
+  if (used > top) cat(sprintf("and %d more\n", used - top))
+  invisible(x)
+}
+
+#' @export
+as.data.frame.gbt_importance <- function(x, ...) {
+  attr(x, "type") <- NULL
+  class(x) <- "data.frame"
+  x
+}
+
+#' Plots of models
+#'
+#' `plot()` of a model draws its evaluation log, with a dashed line at the round that it predicts with; of a
+#' [gbt_importance()] table, bars of the most important features.
+#'
+#' @param x A model from [gbt_train()], or the result of [gbt_importance()].
+#' @param metric Which metric to draw, of those in the log; the last one when left out.
+#' @param top Most bars.
+#' @param type What the bars show: `"gain"`, `"cover"` or `"frequency"`; when left out, what the table is sorted by.
+#' @param ... Further arguments of [graphics::matplot()] or [graphics::barplot()].
+#' @return `x`, invisibly.
+#' @seealso [gbt_train()], [gbt_importance()]
+#' @examples
+#' m <- gbt_train(mpg ~ ., mtcars, nrounds = 60, valid = 0.3, eval_train = TRUE, seed = 1, threads = 1)
+#' plot(m)
+#' plot(gbt_importance(m))
+#' @export
+plot.gbt <- function(x, metric = NULL, ...) {
+  log <- x$evaluation_log
+  if (length(log) < 2L || nrow(log) == 0L) {
+    stop_argument("the model has no evaluation log to draw; train it with `valid` or with `eval_train = TRUE`")
+  }
+  has <- x$params$eval_metric
+  sets <- names(log)[-1L]
+  metric <- if (is.null(metric)) has[length(has)] else match_choice(metric, has, "metric")
+  sets <- sets[endsWith(sets, paste0("_", metric))]
+  colours <- grDevices::hcl.colors(max(2L, length(sets)), "Dark 3")[seq_along(sets)]
+  args <- list(x = log$round, y = as.matrix(log[sets]), type = "l", lty = 1, lwd = 2, col = colours, xlab = "round",
+               ylab = metric, bty = "l")
+  do.call(graphics::matplot, utils::modifyList(args, list(...)))
+  if (!is.null(x$best_round)) graphics::abline(v = x$best_round, lty = 2, col = "grey40")
+  labels <- substr(sets, 1L, nchar(sets) - nchar(metric) - 1L)
+  graphics::legend("topright", labels, col = colours, lty = 1, lwd = 2, bty = "n")
+  invisible(x)
+}
+
+#' @rdname plot.gbt
+#' @export
+plot.gbt_importance <- function(x, top = 20L, type = NULL, ...) {
+  if (is.null(type) && is.null(attr(x, "type"))) type <- "gain"
+  type <- if (is.null(type)) attr(x, "type") else match_choice(type, c("gain", "cover", "frequency"), "type")
+  top <- check_whole(top, "top", 1)
+  x <- as.data.frame(x)
+  shown <- utils::head(x[order(-x[[type]]), , drop = FALSE], top)
+  shown <- shown[rev(seq_len(nrow(shown))), , drop = FALSE] # the largest bar on top
+  old <- graphics::par(mar = graphics::par("mar") + c(0, label_lines(shown$feature), 0, 0))
+  on.exit(graphics::par(old))
+  args <- list(height = shown[[type]], names.arg = shown$feature, horiz = TRUE, las = 1, border = NA,
+               col = grDevices::hcl.colors(2L, "Dark 3")[1L], xlab = paste("share of", type))
+  do.call(graphics::barplot, utils::modifyList(args, list(...)))
+  invisible(x)
+}
+
+# Lines of margin that the longest name needs beyond the usual four.
+label_lines <- function(text) {
+  inches <- max(graphics::strwidth(text, units = "inches"), 0)
+  min(max(0, inches / graphics::par("csi") - 2), 20)
+}

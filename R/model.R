@@ -1,0 +1,213 @@
+# What a model tells about itself, and the rounds of it.
+
+#' Methods for models
+#'
+#' `length()` is the number of rounds. `model[i]` is the model of some consecutive rounds, such as `model[1:10]`;
+#' a slice that does not begin with the first round still starts from the model's base score. `as.data.frame()` lists all
+#' nodes of all trees. `nobs()` is the number of training rows, `formula()` the formula of a model that was trained
+#' by one (its environment is the global one), `variable.names()` the features.
+#'
+#' The table of nodes has the columns
+#' \describe{
+#'   \item{`tree`, `round`, `class`}{number of the tree and of its round, from 1; the class it votes for (`NA` with one
+#'     score per row)}
+#'   \item{`node`}{number of the node in its tree; 0 is the root. `predict(type = "leaf")` gives the same numbers.}
+#'   \item{`feature`, `split`}{the feature that is split (`NA` for leaves) and the condition of the left side as text:
+#'     `"<= 2.5"` or `"in a, c"`}
+#'   \item{`threshold`, `levels`}{the same for use in programs: the exact number, or the texts of the levels that go left (a
+#'     list column)}
+#'   \item{`left`, `right`, `missing`}{numbers of the children, and of the child that missing values go to}
+#'   \item{`gain`, `cover`, `count`}{gain of the split, sum of hessians, number of training rows}
+#'   \item{`value`}{what a leaf adds to the score}
+#' }
+#'
+#' @param x,object A model from [gbt_train()].
+#' @param i Rounds: consecutive positive numbers, negative numbers (to leave out the first or last rounds), or logical values.
+#' @param row.names,optional Ignored, for compatibility with the generic.
+#' @param ... Ignored.
+#' @return See the description.
+#' @seealso [gbt_train()], [gbt_importance()], [plot.gbt()]
+#' @examples
+#' m <- gbt_train(Species ~ ., iris, nrounds = 5, max_depth = 2, threads = 1)
+#' length(m)
+#' first <- m[1:2]
+#' summary(m)
+#' nodes <- as.data.frame(m)
+#' head(nodes[c("tree", "round", "class", "node", "feature", "split", "gain")])
+#' @name gbt_methods
+NULL
+
+# Rounds that predictions, importance and init_model use: all, or up to the best one after early stopping.
+rounds_used <- function(model) if (is.null(model$best_round)) model$nrounds else model$best_round
+
+#' @rdname gbt_methods
+#' @export
+length.gbt <- function(x) .subset2(x, "nrounds")
+
+#' @export
+as.list.gbt <- function(x, ...) unclass(x) # lapply() and its kin go over the fields, whatever length() says
+
+#' @export
+str.gbt <- function(object, ...) {
+  cat("Model of class 'gbt':\n")
+  utils::str(unclass(object), ...)
+}
+
+#' @rdname gbt_methods
+#' @export
+`[.gbt` <- function(x, i) {
+  n <- x$nrounds
+  if (missing(i)) return(x)
+  ok <- (is.numeric(i) || is.logical(i)) && !anyNA(i) && (is.logical(i) || all(i == floor(i) & abs(i) <= n))
+  rounds <- if (ok) seq_len(n)[i]
+  if (!ok || anyNA(rounds)) {
+    stop_argument(sprintf("rounds of a model of %d rounds are numbers from 1 to %d: model[1:%d]", n, n, max(1L, n %/% 2L)),
+                  "i")
+  }
+  if (length(rounds) && !identical(as.integer(rounds), rounds[1L] - 1L + seq_along(rounds))) {
+    stop_unsupported("rounds of a model must be consecutive: model[1:10], model[11:20]; others make no model", "i")
+  }
+  from <- if (length(rounds)) rounds[1L] - 1L else 0L
+  keep_rounds(x, from + length(rounds), from)
+}
+
+# The model of rounds from + 1 .. to.
+keep_rounds <- function(model, to, from = 0L) {
+  if (from == 0L && to == model$nrounds) return(model)
+  log <- model$evaluation_log
+  if (!is.null(log)) log <- subset_rows(log, which(log$round > from & log$round <= to))
+  if (!is.null(log)) log$round <- log$round - as.integer(from)
+  best <- if (from == 0L && !is.null(model$best_round) && model$best_round <= to) model$best_round
+  meta <- model_meta(list(
+    objective = model$objective, classes = model$classes, response = model$response, params = model$params,
+    best_round = best, best_score = if (!is.null(best)) model$best_score, evaluation_log = log,
+    has_offset = model$has_offset, formula = model$formula, terms = model$terms, n_obs = model$n_obs
+  ))
+  gbt_model_from_state(.Call(C_gbt_model_slice, model$state, c(as.double(from), as.double(to)), meta))
+}
+
+#' @rdname gbt_methods
+#' @importFrom stats nobs
+#' @export
+nobs.gbt <- function(object, ...) object$n_obs
+
+#' @rdname gbt_methods
+#' @importFrom stats variable.names
+#' @export
+variable.names.gbt <- function(object, ...) object$feature_names
+
+#' @rdname gbt_methods
+#' @importFrom stats formula
+#' @export
+formula.gbt <- function(x, ...) {
+  if (is.null(x$formula)) {
+    stop_argument("this model was not trained by a formula; variable.names() lists its features")
+  }
+  f <- str2lang(x$formula)
+  structure(f, class = "formula", .Environment = globalenv())
+}
+
+# Printing --------------------------------------------------------------------------------------------------------
+
+# "logistic, classes no and yes"
+describe_objective <- function(x) {
+  n <- length(x$classes)
+  if (n == 0L) return(x$objective)
+  shown <- if (n <= 5L) paste(x$classes, collapse = ", ") else paste0(paste(x$classes[1:4], collapse = ", "), ", ...")
+  sprintf("%s, %d classes (%s)", x$objective, n, shown)
+}
+
+describe_features <- function(x) {
+  kind <- ifelse(x$feature_types %in% c("factor", "character"), "factor",
+                 ifelse(x$feature_types == "ordered", "ordered", "numeric"))
+  counts <- table(factor(kind, c("numeric", "ordered", "factor")))
+  counts <- counts[counts > 0L]
+  if (length(counts) < 2L) return(sprintf("%d (%s)", length(kind), names(counts)))
+  sprintf("%d (%s)", length(kind), paste(counts, names(counts), collapse = ", "))
+}
+
+describe_rounds <- function(x) {
+  trees <- x$n_outputs * x$params$num_parallel_tree
+  text <- format(x$nrounds, big.mark = ",")
+  if (trees > 1) text <- sprintf("%s of %d trees", text, as.integer(trees))
+  if (!is.null(x$best_round)) text <- sprintf("%s, predicts with the best %d", text, x$best_round)
+  text
+}
+
+# "round 57: train_rmse 0.51, valid_rmse 0.62" for the round that predicts.
+describe_log <- function(x, digits) {
+  log <- x$evaluation_log
+  if (length(log) < 2L) return(NULL)
+  row <- match(rounds_used(x), log$round)
+  if (is.na(row)) return(NULL)
+  values <- vapply(log[-1L], function(v) format(v[row], digits = digits), "")
+  sprintf("round %d: %s", log$round[row], paste(names(values), values, collapse = ", "))
+}
+
+#' @export
+print.gbt <- function(x, digits = max(3L, getOption("digits") - 2L), ...) {
+  cat("<gbt> ", describe_objective(x), "\n", sep = "")
+  if (!is.null(x$formula)) {
+    text <- x$formula
+    cat("formula   ", if (nchar(text) > 100L) paste0(substr(text, 1L, 97L), "...") else text, "\n", sep = "")
+  }
+  cat("features  ", describe_features(x), "\n", sep = "")
+  cat("rows      ", format(x$n_obs, big.mark = ",", scientific = FALSE), if (x$has_offset) ", with an offset", "\n", sep = "")
+  cat("rounds    ", describe_rounds(x), "\n", sep = "")
+  log <- describe_log(x, digits)
+  if (!is.null(log)) cat("log       ", log, "\n", sep = "")
+  invisible(x)
+}
+
+#' @rdname gbt_methods
+#' @export
+summary.gbt <- function(object, ...) {
+  nodes <- .Call(C_gbt_model_nodes, object$state)
+  leaf <- is.na(nodes$left)
+  leaves <- tabulate(nodes$tree[leaf] + 1L)
+  structure(class = "summary.gbt", list(
+    model = object, importance = gbt_importance(object), bytes = length(object$state), n_trees = length(leaves),
+    leaves = leaves, depth = tree_depths(nodes)
+  ))
+}
+
+# Depth of every tree: children lie behind their parents.
+tree_depths <- function(nodes) {
+  n <- length(nodes$node)
+  if (n == 0L) return(integer(0))
+  first <- match(nodes$tree, nodes$tree) # where the node's tree begins
+  depth <- integer(n)
+  split <- which(!is.na(nodes$left))
+  level <- split[nodes$node[split] == 0L]
+  while (length(level)) {
+    children <- c(first[level] + nodes$left[level], first[level] + nodes$right[level])
+    depth[children] <- rep(depth[level] + 1L, 2L)
+    level <- children[!is.na(nodes$left[children])]
+  }
+  as.integer(tapply(depth, nodes$tree, max))
+}
+
+#' @export
+print.summary.gbt <- function(x, digits = max(3L, getOption("digits") - 2L), ...) {
+  print(x$model, digits = digits)
+  if (x$n_trees > 0L) {
+    cat(sprintf("trees     %s, leaves %s, depth %s\n", format(x$n_trees, big.mark = ","), range_of(x$leaves),
+                range_of(x$depth)))
+  }
+  cat(sprintf("size      %s\n", format(structure(x$bytes, class = "object_size"), units = "auto")))
+  params <- x$model$params
+  plain <- params[vapply(params, function(p) !is.list(p) && is.null(names(p)), NA)]
+  value <- vapply(plain, function(p) paste(if (is.character(p)) p else format_number(p), collapse = " and "), "")
+  text <- paste(names(plain), value, sep = " = ")
+  cat("\nparameters\n")
+  cat(strwrap(paste(text, collapse = ", "), indent = 2L, exdent = 2L), sep = "\n")
+  for (name in setdiff(names(params), names(plain))) cat(sprintf("  %s: given\n", name))
+  cat("\n")
+  print(x$importance, digits = digits)
+  invisible(x)
+}
+
+range_of <- function(v) {
+  if (min(v) == max(v)) return(format(v[1L]))
+  sprintf("%d to %d (mean %.1f)", min(v), max(v), mean(v))
+}

@@ -1,0 +1,60 @@
+# The table of all nodes of a model.
+
+#' @rdname gbt_methods
+#' @export
+as.data.frame.gbt <- function(x, row.names = NULL, optional = FALSE, ...) {
+  nodes <- .Call(C_gbt_model_nodes, x$state)
+  info <- .Call(C_gbt_model_info, x$state)
+  per_round <- info$n_outputs * info$n_parallel
+  feature <- nodes$feature + 1L
+  is_leaf <- is.na(nodes$left)
+  levels <- node_levels(nodes, feature, info)
+  class <- if (is.null(x$classes) || x$n_outputs == 1L) {
+    rep(NA_character_, length(feature))
+  } else {
+    x$classes[(nodes$tree %% per_round) %/% info$n_parallel + 1L]
+  }
+  missing <- ifelse(nodes$missing_left, nodes$left, nodes$right)
+  out <- list(
+    tree = nodes$tree + 1L, round = as.integer(nodes$tree %/% per_round) + 1L, class = class, node = nodes$node,
+    feature = info$names[feature], split = split_texts(nodes, feature, levels, info), threshold = nodes$threshold,
+    levels = levels, left = nodes$left, right = nodes$right, missing = replace(missing, is_leaf, NA_integer_),
+    gain = replace(nodes$gain, is_leaf, NA_real_), cover = nodes$cover, count = nodes$count, value = nodes$value
+  )
+  list_frame(out, length(feature))
+}
+
+# Texts of the levels that go left; NULL where a node has none.
+node_levels <- function(nodes, feature, info) {
+  out <- vector("list", length(feature))
+  for (i in which(lengths(nodes$set) > 0L)) out[[i]] <- info$levels[[feature[i]]][nodes$set[[i]] + 1L]
+  out
+}
+
+split_texts <- function(nodes, feature, levels, info) {
+  out <- rep(NA_character_, length(feature))
+  number <- which(!is.na(nodes$threshold))
+  by_feature <- split(number, feature[number])
+  for (key in names(by_feature)) {
+    at <- by_feature[[key]]
+    f <- as.integer(key)
+    out[at] <- paste("<=", threshold_texts(nodes$threshold[at], info$type[f], info$tag[f], info$levels[[f]]))
+  }
+  sets <- which(lengths(levels) > 0L)
+  out[sets] <- vapply(levels[sets], function(l) paste("in", enumerate(l, 20L, quote = "")), "")
+  empty <- which(!is.na(feature) & is.na(out)) # nothing but missing values goes left
+  out[empty] <- "in none"
+  out
+}
+
+# Thresholds as what the column was: numbers, dates, times, levels of an ordered factor.
+threshold_texts <- function(threshold, type, tag, levels) {
+  if (type == "ordinal") {
+    at <- pmin(pmax(floor(threshold) + 1, 0), length(levels))
+    return(c("none", levels)[at + 1])
+  }
+  if (tag == "Date") return(format(structure(floor(threshold), class = "Date")))
+  if (tag == "POSIXct") return(format(structure(threshold, class = c("POSIXct", "POSIXt"), tzone = "UTC"), usetz = TRUE))
+  unit <- if (startsWith(tag, "difftime:")) paste0(" ", sub("difftime:", "", tag, fixed = TRUE)) else ""
+  paste0(vapply(threshold, function(v) format(v, digits = 7L), ""), unit)
+}

@@ -1,0 +1,127 @@
+# The loop over rounds, and its log. The engine runs many rounds in one call unless something of R's wants to see them.
+
+# list(why, state): why is "done", "early", "time", "callback" or "interrupt"; state is an environment with
+#   rounds  finished in this training       native  matrix of the engine's metrics, a row per round
+#   best    the engine's best round         own     matrix of the user's metrics, a row per round
+run_rounds <- function(trainer, fit) {
+  state <- new.env(parent = emptyenv())
+  state$rounds <- 0
+  state$best <- 0
+  state$native <- NULL
+  state$own <- matrix(NA_real_, 0L, length(fit$evaluated) * sum(is.na(fit$metrics$code)))
+  state$began <- proc.time()[["elapsed"]]
+  last <- fit$rounds_before + fit$host$nrounds
+  bar <- progress_bar(fit$host$progress, last)
+  on.exit(bar$close())
+  why <- tryCatch(loop_rounds(trainer, fit, state, bar, last), interrupt = function(c) "interrupt")
+  if (fit$host$verbose) say_end(why, fit, state)
+  list(why = why, state = state)
+}
+
+loop_rounds <- function(trainer, fit, state, bar, last) {
+  plan <- list(nrounds = fit$host$nrounds, rounds_before = fit$rounds_before, every_round = fit$every_round,
+               verbose = fit$host$verbose, verbose_every = fit$host$verbose_every, progress = fit$host$progress)
+  pace <- NA_real_
+  while (state$rounds < fit$host$nrounds) {
+    if (fit$response$objective == "custom") set_own_gradients(trainer, fit)
+    n <- chunk_size(plan, state$rounds, pace)
+    before <- state$rounds
+    t0 <- proc.time()[["elapsed"]]
+    run <- .Call(C_gbt_trainer_run, trainer, n, fit$host$threads)
+    state$rounds <- run$rounds
+    state$best <- run$best_round
+    state$native <- run$log
+    stop_own <- run$rounds > before && fit$own_metrics && see_own_metrics(trainer, fit, state)
+    now <- proc.time()[["elapsed"]]
+    if (run$rounds > before) pace <- (now - t0) / (run$rounds - before)
+    stop_callback <- run$rounds > before && tell(trainer, fit, state, bar, last, now - state$began)
+    if (run$why != "done") return(run$why)
+    if (stop_own) return("early")
+    if (stop_callback) return("callback")
+    if (fit$every_round && fit$host$max_seconds > 0 && now - state$began >= fit$host$max_seconds) return("time")
+  }
+  "done"
+}
+
+# Log line, bar and callbacks after a chunk. TRUE when a callback wants to stop.
+tell <- function(trainer, fit, state, bar, last, seconds) {
+  round <- fit$rounds_before + state$rounds
+  bar$set(round)
+  lines <- fit$host$verbose && (state$rounds == 1 || round %% fit$host$verbose_every == 0 || round == last)
+  if (!lines && length(fit$callbacks) == 0L) return(FALSE)
+  row <- log_row(fit, state, state$rounds)
+  if (lines) say(log_line(round, last, row, seconds))
+  if (length(fit$callbacks) == 0L) return(FALSE)
+  call_callbacks(fit$callbacks, list(round = round, nrounds = last, log = row, seconds = seconds,
+                                     model = function() finish_model(trainer, fit, state)))
+}
+
+say_end <- function(why, fit, state) {
+  round <- fit$rounds_before + state$rounds
+  best <- if (fit$stopping) best_round(fit, state, evaluation_log(fit, state))
+  if (!is.null(best$round)) {
+    say(sprintf("%s at round %d; best is round %d with %s %s", if (why == "early") "stopped early" else "ended",
+                as.integer(round), best$round, utils::tail(log_names(fit), 1L), format(best$score, digits = 6L)))
+  } else if (why == "time") {
+    say(sprintf("time is over after round %d", as.integer(round)))
+  }
+}
+
+# Custom objective: gradients of the next round.
+set_own_gradients <- function(trainer, fit) {
+  score <- .Call(C_gbt_trainer_scores, trainer, 0L)
+  weight <- fit$data$weight
+  if (is.null(weight)) weight <- rep(1, length(fit$label))
+  parts <- lapply(c("gradient", "hessian"), function(part) {
+    value <- call_user(fit$objective[[part]], score, fit$label, weight)
+    if (!is.numeric(value) || length(value) != length(score)) {
+      stop_argument(sprintf("`objective$%s` must return %d numbers, one for each score, not %s of length %d", part,
+                            length(score), describe(value), length(value)), "objective")
+    }
+    as.double(value)
+  })
+  .Call(C_gbt_trainer_set_gradients, trainer, parts[[1L]], parts[[2L]], fit$host$threads)
+}
+
+# The user's metrics of the round just finished. TRUE when early stopping by one of them says so.
+see_own_metrics <- function(trainer, fit, state) {
+  own <- which(is.na(fit$metrics$code))
+  values <- lapply(seq_along(fit$evaluated), function(s) {
+    set <- fit$evaluated[[s]]
+    score <- .Call(C_gbt_trainer_scores, trainer, fit$evaluated_at[s])
+    weight <- if (is.null(set$weight)) rep(1, length(set$label)) else set$weight
+    vapply(own, function(m) {
+      own_metric_value(fit$metrics$own[[m]], score, set$label, weight, fit$response$objective)
+    }, 0)
+  })
+  state$own <- rbind(state$own, unlist(values))
+  fit$own_watched && .Call(C_gbt_trainer_see, trainer, utils::tail(unlist(values), 1L))
+}
+
+# Names of the log's columns: set by set, the metrics in the user's order.
+log_names <- function(fit) {
+  sets <- vapply(fit$evaluated, `[[`, "", "name")
+  paste(rep(sets, each = length(fit$metrics$name)), rep(fit$metrics$name, length(sets)), sep = "_", recycle0 = TRUE)
+}
+
+log_row <- function(fit, state, i) {
+  code <- fit$metrics$code
+  out <- matrix(NA_real_, length(code), length(fit$evaluated))
+  if (any(!is.na(code))) out[!is.na(code), ] <- state$native[i, ]
+  if (anyNA(code)) out[is.na(code), ] <- if (i <= nrow(state$own)) state$own[i, ] else NA_real_
+  stats::setNames(as.vector(out), log_names(fit))
+}
+
+# The whole log as a data frame: round, then the columns of log_names().
+evaluation_log <- function(fit, state) {
+  n <- state$rounds
+  code <- fit$metrics$code
+  n_sets <- length(fit$evaluated)
+  is_own <- rep(is.na(code), n_sets)
+  out <- matrix(NA_real_, n, length(is_own))
+  if (n > 0 && any(!is_own)) out[, !is_own] <- state$native
+  if (n > 0 && any(is_own)) out[seq_len(nrow(state$own)), is_own] <- state$own
+  columns <- lapply(seq_along(is_own), function(j) out[, j])
+  names(columns) <- log_names(fit)
+  list_frame(c(list(round = as.integer(fit$rounds_before + seq_len(n))), columns), n)
+}

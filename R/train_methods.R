@@ -1,0 +1,86 @@
+# The ways into gbt_train(). Each makes a source (see fit.R) and hands over what else was given, in any spelling.
+
+#' @rdname gbt_train
+#' @export
+gbt_train.formula <- function(x, data = NULL, ..., weights = NULL, offset = NULL, subset = NULL,
+                              na.action = stats::na.pass) {
+  given <- list(...)
+  if (missing(x)) { # dispatched on `formula =`
+    x <- given[["formula"]]
+    given[["formula"]] <- NULL
+  }
+  if (!inherits(x, "formula")) stop_argument("`x` must be a formula: gbt_train(y ~ ., data)", "x")
+  read <- read_formula(x, data, substitute(weights), substitute(offset), substitute(subset), na.action, parent.frame())
+  source <- list(x = read$x, y = read$y, weights = read$weights, offset = read$offset, design = read$design,
+                 formula = read$formula, parsed = x, in_data_weights = !is.null(read$weights))
+  fit_source(source, given)
+}
+
+#' @rdname gbt_train
+#' @export
+gbt_train.data.frame <- function(x, y, ..., weights = NULL, offset = NULL, objective = NULL, nrounds = 100, eta = 0.1,
+                                 max_depth = 6, max_leaves = 0, grow_policy = c("depthwise", "lossguide"), lambda = 1,
+                                 alpha = 0, gamma = 0, min_child_weight = 1, min_data_in_leaf = 1, max_delta_step = 0,
+                                 subsample = 1, colsample_bytree = 1, colsample_bylevel = 1, colsample_bynode = 1,
+                                 num_parallel_tree = 1, max_bin = 255, max_cat_onehot = 4, cat_smooth = 10, cat_l2 = 10,
+                                 max_cat_threshold = 64, min_data_per_group = 100, monotone = NULL, interactions = NULL,
+                                 feature_weights = NULL, valid = NULL, eval_metric = NULL, eval_train = NULL,
+                                 early_stopping_rounds = NULL, early_stopping_min_delta = 0, max_seconds = NULL,
+                                 init_model = NULL, callbacks = NULL, device = c("auto", "cpu", "cuda"), threads = NULL,
+                                 seed = NULL, verbose = 0, verbose_every = 10, progress = FALSE,
+                                 sparse_zero = c("value", "missing"), grad_bits = c("auto", "16", "32"),
+                                 hist_memory = 1024, page_rows = NULL, params = list()) {
+  given <- given_args(list(...))
+  if (missing(x)) stop_argument("`x` is missing: gbt_train(x, y) with a data frame or a matrix, or gbt_train(y ~ ., data)", "x")
+  if (missing(y)) {
+    y <- given[["label"]] # what other packages call it
+    given[["label"]] <- NULL
+  }
+  if (is.null(y)) {
+    stop_argument("`y` is missing: give the response, gbt_train(x, y), or a formula, gbt_train(y ~ ., data)", "y")
+  }
+  fit_source(list(x = x, y = y, in_data_weights = FALSE), given)
+}
+
+#' @export
+gbt_train.matrix <- function(x, ...) gbt_train.data.frame(x, ...)
+
+#' @export
+gbt_train.Matrix <- function(x, ...) gbt_train.data.frame(x, ...)
+
+#' @export
+gbt_train.dgCMatrix <- function(x, ...) gbt_train.data.frame(x, ...)
+
+#' @export
+gbt_train.dgRMatrix <- function(x, ...) gbt_train.data.frame(x, ...)
+
+#' @export
+gbt_train.ArrowTabular <- function(x, ...) gbt_train.data.frame(as.data.frame(x), ...)
+
+#' @rdname gbt_train
+#' @export
+gbt_train.gbt_data <- function(x, y = NULL, ...) {
+  given <- list(...)
+  if (is.null(y)) y <- if (is.null(given[["label"]])) x$label else given[["label"]]
+  given[["label"]] <- NULL
+  if (is.null(y)) stop_argument("the data have no label: gbt_data(x, label = ), or gbt_train(data, y)", "y")
+  source <- list(data = x, y = y, in_data_weights = FALSE)
+  if (!any(canonical_name(names(given)) %in% "weights")) source$weights <- x$weight
+  if (!any(canonical_name(names(given)) %in% "offset")) source$offset <- x$offset
+  fit_source(source, given)
+}
+
+#' @export
+gbt_train.default <- function(x, ...) {
+  if (missing(x)) stop_argument("`x` is missing: gbt_train(x, y) with a data frame or a matrix, or gbt_train(y ~ ., data)", "x")
+  encode_x(x) # says what would do instead
+  stop_data(sprintf("gbt_train() takes a data frame, a matrix, a sparse matrix, gbt_data or a formula, not %s", describe(x)))
+}
+
+# The arguments that the call of the calling function really gave, and those in its dots.
+given_args <- function(dots) {
+  env <- parent.frame()
+  names <- setdiff(names(formals(sys.function(sys.parent()))), c("x", "y", "..."))
+  given <- !vapply(names, function(name) eval(call("missing", as.name(name)), env), NA)
+  c(mget(names[given], envir = env), dots)
+}
