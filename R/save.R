@@ -118,6 +118,10 @@ check_model_fields <- function(m) {
   if (!m$objective %in% c("softmax", "custom") && m$n_outputs != 1L) bad_meta("objective")
   if (!is.list(m$params)) bad_meta("params")
   if (!is.logical(m$has_offset) || length(m$has_offset) != 1L || is.na(m$has_offset)) bad_meta("has_offset")
+  number <- function(x, low, high) is.null(x) || (is.numeric(x) && length(x) == 1L && !is.na(x) && x >= low && x <= high)
+  if (!number(m$best_round, 1, m$nrounds)) bad_meta("best_round")
+  if (!number(m$n_obs, 0, 2^53)) bad_meta("n_obs")
+  if (!is.null(m$best_score) && !(is.numeric(m$best_score) && length(m$best_score) == 1L)) bad_meta("best_score")
   if (!is.null(m$formula) && !text(m$formula)) bad_meta("formula")
   texts <- function(x) is.null(x) || (is.character(x) && !anyNA(x))
   d <- m$terms # the design of R/formula.R
