@@ -11,22 +11,26 @@
  *   sides, H of them. The light rest (weight L) gets B - 2 H bins: its k-th cut, k = 1 .. B-2H-1, lies behind the
  *   smallest light value with cumulative light weight >= k L / (B - 2 H). Equal cuts merge.
  * A cut behind v_i lies midway between v_i and v_(i+1): v_i + (v_(i+1) - v_i) / 2, or v_i when that is not finite or
- * not below v_(i+1). Weights enter as integers round(w * 2^k), k from the largest weight.
+ * not below v_(i+1). A column without any such value has one bin. Weights enter as integers: round(w * 2^k), at least 1
+ * when w > 0, with k = 62 - ceil(log2(n_rows)) - e and 2^e the least power above all weights, so no sum overflows.
  *
- * At most max_bin bins and at most 65,535; levels beyond `max_levels` (the rarest) have no bin and count as missing. */
+ * Numbers and ranks get at most max_bin bins, at most 65,535. Factors have a bin for every level that occurs, whatever
+ * max_bin is; levels beyond GBT_MAX_LEVELS (the rarest) have no bin and count as missing. Counts of levels, n_filled and
+ * has_missing are of rows, whatever these weigh. */
 #ifndef GBT_DATA_CUTS_H
 #define GBT_DATA_CUTS_H
 
 #include "table.h"
 
 #define GBT_MAX_BINS 65535
+#define GBT_MAX_LEVELS 65534
 
 typedef struct gbt_feature_cuts {
   int32_t n_bins;       /* >= 1; value bins without the missing one */
   int32_t has_missing;  /* training rows with a missing value exist */
   int32_t zero_bin;     /* bin of the value 0 (of the missing code when absent entries are missing); -1 categorical */
   const double *cut;    /* n_bins; NULL for categorical */
-  int64_t n_filled;     /* training rows outside zero_bin: tells dense from sparse storage */
+  int64_t n_filled;     /* training rows outside zero_bin (categorical: all): tells dense from sparse storage */
 } gbt_feature_cuts;
 
 typedef struct gbt_cuts {
@@ -39,13 +43,14 @@ typedef struct gbt_cuts {
   int absent_missing;        /* as in the table */
 } gbt_cuts;
 
-/* weight: n_rows finite numbers >= 0, or NULL. max_bin in [2, 65535]. */
+/* weight: n_rows finite numbers >= 0, or NULL. max_bin in [2, 65535]. Checks the table first. */
 gbt_status gbt_cuts_build(gbt_ctx *ctx, const gbt_table *table, const double *weight, int32_t max_bin, gbt_cuts **out,
                           gbt_error *err) GBT_MUST_CHECK;
 gbt_cuts *gbt_cuts_ref(gbt_cuts *cuts);
 void gbt_cuts_unref(gbt_cuts *cuts); /* NULL allowed */
 
-/* The bin of a number: smallest b with x <= cut[b]; NaN gives n_bins. */
+/* The bin of a number: smallest b with x <= cut[b]; NaN gives n_bins. Categorical: x is the level's index; n_bins when
+ * there is no such level. */
 int32_t gbt_cuts_bin(const gbt_feature_cuts *feat, double x);
 
 #endif

@@ -19,7 +19,8 @@ typedef struct gbt_dataset {
 typedef enum gbt_field { GBT_LABEL = 0, GBT_WEIGHT, GBT_OFFSET } gbt_field;
 
 /* cuts: shared (a reference is taken); NULL makes them from this table with max_bin (weights matter there: weight may
- * be NULL). With cuts given (validation data) columns and levels are matched to them by text; unseen as stated. */
+ * be NULL; it is only read for the cuts, gbt_dataset_set keeps one). With cuts given (validation data) columns and
+ * levels are matched to them by text; unseen as stated. */
 gbt_status gbt_dataset_new(gbt_ctx *ctx, const gbt_table *table, gbt_cuts *cuts, const double *weight, int32_t max_bin,
                            int32_t page_rows, gbt_unseen unseen, gbt_dataset **out, gbt_error *err) GBT_MUST_CHECK;
 

@@ -59,13 +59,14 @@ typedef struct gbt_binding {
 /* Columns are matched by name, in any order; columns the schema does not know are ignored. GBT_E_DATA: lists missing
  * columns; a factor where a number is expected, or the other way round (logical, integer, double may stand for each
  * other; a CODES column may stand for either kind of factor). With GBT_UNSEEN_ERROR an unseen level *that occurs in a
- * row* fails, naming column, level and 1-based row. */
+ * row* fails, naming column, level and 1-based row. Checks the table first. */
 gbt_status gbt_binding_new(gbt_ctx *ctx, const gbt_table *table, const gbt_schema *schema, gbt_unseen unseen,
                            gbt_binding **out, gbt_error *err) GBT_MUST_CHECK;
 void gbt_binding_free(gbt_binding *binding); /* NULL allowed */
 
 /* Reads rows [beg, beg + n) of `n_feats` features into out, row by row: out[r * stride + k] is feature feats[k] of row
- * beg + r. Numbers as doubles; missing = NaN; levels as their schema index, unseen = -1 (or NaN, by `unseen`).
+ * beg + r. Numbers as doubles; missing = NaN; levels as their schema index, unseen = -1 (or NaN, by `unseen`). An unseen
+ * level of an ordinal feature has no rank to compare, so it is NaN in any case.
  * cursor: n_feats int64, one set per reading thread; zero it before the first call and read ascending rows, so that
  * sparse columns need no search (any order is right, only slower). */
 void gbt_binding_read(const gbt_binding *binding, int64_t beg, int32_t n, const int32_t *feats, int32_t n_feats,

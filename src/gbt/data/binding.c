@@ -1,0 +1,226 @@
+/* Binding a table to a schema: which column is which feature, and which code is which level. Texts are compared once,
+ * here; reading goes by integers alone. */
+#include "binding.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+/* Appends text to buf[0 .. size), whole or not at all. 1 when it fitted. */
+static int append(char *buf, size_t size, const char *text) {
+  size_t have = strlen(buf), more = strlen(text);
+  if (have + more >= size) return 0;
+  memcpy(buf + have, text, more + 1);
+  return 1;
+}
+
+static gbt_status tell_missing(const gbt_schema *schema, const int32_t *col, int32_t n_missing, gbt_error *err) {
+  char list[448] = "", rest[48] = "";
+  const char *first = NULL;
+  int32_t shown = 0;
+  for (int32_t f = 0; f < schema->n_features && shown < n_missing; f++) {
+    const char *name = schema->feat[f].name;
+    if (col[f] >= 0) continue;
+    if (first == NULL) first = name;
+    else if (strlen(list) + strlen(name) + 5 >= sizeof list) break;
+    if (shown > 0) append(list, sizeof list, ", ");
+    if (!append(list, sizeof list - 1, "`") || !append(list, sizeof list - 1, name)) append(list, sizeof list, "...");
+    append(list, sizeof list, "`");
+    shown++;
+  }
+  if (shown < n_missing) snprintf(rest, sizeof rest, " and %d more", (int)(n_missing - shown));
+  return gbt_fail_on(err, GBT_E_DATA, first, "%s missing from the data: %s%s; columns are matched by name",
+                     n_missing == 1 ? "a column is" : "columns are", list, rest);
+}
+
+/* col[f]: the column of every feature. */
+static gbt_status match_columns(const gbt_mem *mem, const gbt_table *table, const gbt_schema *schema, int32_t *col,
+                                gbt_error *err) {
+  gbt_status status = GBT_OK;
+  const char **have = NULL, **want = NULL;
+  int32_t *feat = NULL, n_missing = 0;
+  GBT_TRY_GOTO(gbt_mem_array(mem, (size_t)table->n_cols, sizeof *have, &have, err), done);
+  GBT_TRY_GOTO(gbt_mem_array(mem, (size_t)schema->n_features, sizeof *want, &want, err), done);
+  GBT_TRY_GOTO(gbt_mem_array(mem, (size_t)table->n_cols, sizeof *feat, &feat, err), done);
+  for (int32_t c = 0; c < table->n_cols; c++) have[c] = table->cols[c].name;
+  for (int32_t f = 0; f < schema->n_features; f++) {
+    want[f] = schema->feat[f].name;
+    col[f] = -1;
+  }
+  GBT_TRY_GOTO(gbt_match_texts(mem, have, table->n_cols, want, schema->n_features, feat, err), done);
+  for (int32_t c = 0; c < table->n_cols; c++) {
+    int32_t f = feat[c];
+    if (f < 0) continue;
+    if (col[f] >= 0) {
+      status = gbt_fail_on(err, GBT_E_DATA, want[f], "columns %d and %d of the data are both named `%s`; keep one",
+                           (int)col[f] + 1, (int)c + 1, want[f]);
+      goto done;
+    }
+    col[f] = c;
+  }
+  for (int32_t f = 0; f < schema->n_features; f++) n_missing += col[f] < 0;
+  if (n_missing > 0) status = tell_missing(schema, col, n_missing, err);
+done:
+  gbt_mem_free(mem, have);
+  gbt_mem_free(mem, want);
+  gbt_mem_free(mem, feat);
+  return status;
+}
+
+static gbt_status check_types(const gbt_binding *binding, gbt_error *err) {
+  for (int32_t f = 0; f < binding->schema->n_features; f++) {
+    const gbt_feature *feat = &binding->schema->feat[f];
+    int is_factor = binding->table->cols[binding->col[f]].storage == GBT_CODES;
+    if (is_factor && feat->type == GBT_NUMERIC)
+      return gbt_fail_on(err, GBT_E_DATA, feat->name,
+                         "column `%s` is a factor here and was a number in training; convert it to a number",
+                         feat->name);
+    if (!is_factor && feat->type != GBT_NUMERIC)
+      return gbt_fail_on(err, GBT_E_DATA, feat->name,
+                         "column `%s` is a number here and was a factor in training; convert it to a factor",
+                         feat->name);
+  }
+  return GBT_OK;
+}
+
+gbt_status gbti_code_map(const gbt_mem *mem, const gbt_column *col, const char *const *levels, int32_t n_levels,
+                         int32_t **out, gbt_error *err) {
+  int32_t *map;
+  *out = NULL;
+  GBT_TRY(gbt_mem_array(mem, (size_t)col->n_levels + 1, sizeof *map, &map, err));
+  gbt_status status = gbt_match_texts(mem, col->levels, col->n_levels, levels, n_levels, map + 1, err);
+  map[0] = GBTI_CODE_MISSING;
+  for (int32_t i = 0; status == GBT_OK && i < col->n_levels; i++)
+    if (col->levels[i] == NULL) map[i + 1] = GBTI_CODE_MISSING;
+  if (status == GBT_OK) *out = map;
+  else gbt_mem_free(mem, map);
+  return status;
+}
+
+/* Features with levels: their code maps, and with GBT_UNSEEN_ERROR the first entry with an unseen level. */
+typedef struct map_job {
+  gbti_job job;
+  gbt_binding *binding;
+  int64_t *bad; /* n_features: an entry, or -1; NULL when unseen levels are no error */
+  int32_t per_task;
+} map_job;
+
+static int64_t first_unseen(map_job *maps, const gbt_column *col, const int32_t *map, int thread) {
+  enum { BLOCK = 65536 };
+  const int32_t *code = col->values;
+  int64_t n = col->rows != NULL ? col->n_entries : maps->binding->table->n_rows;
+  int any = 0;
+  for (int32_t i = 1; i <= col->n_levels; i++) any |= map[i] == GBTI_CODE_UNSEEN;
+  if (!any) return -1;
+  for (int64_t e = 0; e < n; e++) {
+    if (code[e] > 0 && map[code[e]] == GBTI_CODE_UNSEEN) return e;
+    if (e % BLOCK == 0 && gbti_job_stopped(&maps->job, thread)) return -1;
+  }
+  return -1;
+}
+
+static void map_task(void *arg, int64_t task, int thread) {
+  map_job *maps = arg;
+  gbt_binding *binding = maps->binding;
+  int64_t beg = task * maps->per_task, end = beg + maps->per_task;
+  for (int64_t f = beg; f < end && f < binding->schema->n_features; f++) {
+    const gbt_feature *feat = &binding->schema->feat[f];
+    const gbt_column *col = &binding->table->cols[binding->col[f]];
+    gbt_error err;
+    if (maps->bad != NULL) maps->bad[f] = -1;
+    if (feat->type == GBT_NUMERIC) continue;
+    if (gbti_job_stopped(&maps->job, thread)) return;
+    if (gbti_code_map(&binding->mem, col, feat->levels, feat->n_levels, &binding->code_map[f], &err) != GBT_OK)
+      gbti_job_fail(&maps->job, &err);
+    else if (maps->bad != NULL) maps->bad[f] = first_unseen(maps, col, binding->code_map[f], thread);
+  }
+}
+
+static gbt_status map_levels(gbt_ctx *ctx, gbt_binding *binding, gbt_error *err) {
+  gbt_status status = GBT_OK;
+  int32_t n = binding->schema->n_features;
+  map_job maps = {.binding = binding};
+  gbti_job_start(&maps.job, ctx);
+  maps.per_task = gbti_cols_per_task(binding->unseen == GBT_UNSEEN_ERROR ? binding->table->n_rows : 1000);
+  if (binding->unseen == GBT_UNSEEN_ERROR)
+    GBT_TRY_GOTO(gbt_mem_array(&ctx->mem, (size_t)n, sizeof *maps.bad, &maps.bad, err), done);
+  GBT_TRY_GOTO(gbti_job_run(&maps.job, (n + maps.per_task - 1) / maps.per_task, map_task, &maps, err), done);
+  for (int32_t f = 0; maps.bad != NULL && f < n; f++) {
+    if (maps.bad[f] < 0) continue;
+    const gbt_column *col = &binding->table->cols[binding->col[f]];
+    int64_t row = col->rows != NULL ? col->rows[maps.bad[f]] : maps.bad[f];
+    int32_t code = ((const int32_t *)col->values)[maps.bad[f]];
+    status = gbt_fail_on(err, GBT_E_DATA, col->name,
+                         "column `%s`, row %lld: the level `%s` did not occur in training; unseen = \"prior\" or "
+                         "\"missing\" takes such rows",
+                         col->name, (long long)row + 1, col->levels[code - 1]);
+    break;
+  }
+done:
+  gbt_mem_free(&ctx->mem, maps.bad);
+  return status;
+}
+
+gbt_status gbti_binding_new(gbt_ctx *ctx, const gbt_table *table, const gbt_schema *schema, gbt_unseen unseen,
+                            gbt_binding **out, gbt_error *err) {
+  gbt_status status = GBT_OK;
+  gbt_binding *binding;
+  size_t n = (size_t)schema->n_features;
+  *out = NULL;
+  GBT_TRY(gbt_mem_zeros(&ctx->mem, 1, sizeof *binding, &binding, err));
+  binding->mem = ctx->mem;
+  binding->table = table;
+  binding->schema = schema;
+  binding->unseen = unseen;
+  GBT_TRY_GOTO(gbt_mem_array(&ctx->mem, n, sizeof *binding->col, &binding->col, err), done);
+  GBT_TRY_GOTO(gbt_mem_zeros(&ctx->mem, n, sizeof *binding->code_map, &binding->code_map, err), done);
+  GBT_TRY_GOTO(match_columns(&ctx->mem, table, schema, binding->col, err), done);
+  GBT_TRY_GOTO(check_types(binding, err), done);
+  GBT_TRY_GOTO(map_levels(ctx, binding, err), done);
+done:
+  if (status == GBT_OK) *out = binding;
+  else gbt_binding_free(binding);
+  return status;
+}
+
+gbt_status gbt_binding_new(gbt_ctx *ctx, const gbt_table *table, const gbt_schema *schema, gbt_unseen unseen,
+                           gbt_binding **out, gbt_error *err) {
+  *out = NULL;
+  GBT_TRY(gbt_table_check(ctx, table, err));
+  return gbti_binding_new(ctx, table, schema, unseen, out, err);
+}
+
+void gbt_binding_free(gbt_binding *binding) {
+  if (binding == NULL) return;
+  gbt_mem mem = binding->mem;
+  for (int32_t f = 0; binding->code_map != NULL && f < binding->schema->n_features; f++)
+    gbt_mem_free(&mem, binding->code_map[f]);
+  gbt_mem_free(&mem, binding->code_map);
+  gbt_mem_free(&mem, binding->col);
+  gbt_mem_free(&mem, binding);
+}
+
+gbti_reader gbti_reader_of(const gbt_binding *binding, int32_t feat) {
+  const gbt_feature *f = &binding->schema->feat[feat];
+  double unseen = f->type == GBT_CATEGORICAL && binding->unseen != GBT_UNSEEN_MISSING ? -1.0 : (double)NAN;
+  return gbti_reader_make(binding->table, &binding->table->cols[binding->col[feat]], binding->code_map[feat], unseen);
+}
+
+/* Row blocks of such a height that the block of `out` stays in the first-level cache while feature after feature is
+ * written into it. */
+void gbt_binding_read(const gbt_binding *binding, int64_t beg, int32_t n, const int32_t *feats, int32_t n_feats,
+                      int64_t *cursor, double *out, int64_t stride) {
+  enum { MOST = 512, LEAST = 16, CELLS = 2048 };
+  double buf[MOST];
+  int32_t height = n_feats > 0 ? CELLS / n_feats : MOST;
+  height = height < LEAST ? LEAST : height > MOST ? MOST : height;
+  for (int32_t at = 0; at < n; at += height) {
+    int32_t m = n - at < height ? n - at : height;
+    for (int32_t k = 0; k < n_feats; k++) {
+      gbti_reader in = gbti_reader_of(binding, feats[k]);
+      const double *x = gbti_read_rows(&in, beg + at, m, &cursor[k], buf);
+      double *to = out + (int64_t)at * stride + k;
+      for (int32_t r = 0; r < m; r++) to[(int64_t)r * stride] = x[r];
+    }
+  }
+}

@@ -1,0 +1,280 @@
+/* Making cuts: weights to integers, levels to dictionaries, columns to cuts. One task takes a column, or several short
+ * ones. Columns know nothing of each other. */
+#include "cuts.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "../math/bits.h"
+#include "cuts_impl.h"
+
+/* ---- weights ---- */
+
+enum { CHUNK = 65536 };
+
+typedef struct weight_job {
+  gbti_job job;
+  const double *weight;
+  int64_t n_rows;
+  double up[2]; /* 2^k as two factors: k may be too large for one */
+  uint64_t *out;
+  double *max;    /* by chunk */
+  uint64_t *sum;  /* by chunk */
+  int64_t *bad;   /* by chunk: a row with a weight that is none, or -1 */
+} weight_job;
+
+static void look_task(void *arg, int64_t chunk, int thread) {
+  (void)thread;
+  weight_job *w = arg;
+  int64_t beg = chunk * CHUNK, end = w->n_rows - beg < CHUNK ? w->n_rows : beg + CHUNK;
+  double max = 0.0;
+  w->bad[chunk] = -1;
+  for (int64_t r = beg; r < end; r++) {
+    if (!(w->weight[r] >= 0.0 && isfinite(w->weight[r]))) {
+      w->bad[chunk] = r;
+      return;
+    }
+    if (w->weight[r] > max) max = w->weight[r];
+  }
+  w->max[chunk] = max;
+}
+
+/* round(w 2^k), but at least 1 for a positive weight: a value that counts a little must not count for nothing. */
+static uint64_t whole_weight(double w, const double *up) {
+  const double to_whole = 4503599627370496.0; /* 2^52: above it doubles are whole */
+  double x = w * up[0] * up[1];
+  if (x < to_whole) x = (x + to_whole) - to_whole;
+  return x < 1.0 ? w > 0.0 : (uint64_t)x;
+}
+
+static void scale_task(void *arg, int64_t chunk, int thread) {
+  (void)thread;
+  weight_job *w = arg;
+  int64_t beg = chunk * CHUNK, end = w->n_rows - beg < CHUNK ? w->n_rows : beg + CHUNK;
+  uint64_t sum = 0;
+  for (int64_t r = beg; r < end; r++) sum += w->out[r] = whole_weight(w->weight[r], w->up);
+  w->sum[chunk] = sum;
+}
+
+/* The largest k for which n weights up to max stay below 2^62 in sum. */
+static int weight_scale(double max, int64_t n) {
+  int e = 0, bits = 0;
+  if (!(max > 0.0)) return 0;
+  uint64_t exponent = gbt_bits(max) >> 52, mantissa = gbt_bits(max);
+  if (exponent > 0) e = (int)exponent - 1022;
+  else
+    for (e = -1074; mantissa != 0; mantissa >>= 1) e++;
+  while ((int64_t)1 << bits < n) bits++;
+  return 62 - bits - e; /* max < 2^e, n <= 2^bits */
+}
+
+/* Integer weights of all rows; *total is their sum. */
+static gbt_status whole_weights(gbt_ctx *ctx, const double *weight, int64_t n, uint64_t **out, uint64_t *total,
+                                gbt_error *err) {
+  gbt_status status = GBT_OK;
+  int64_t n_chunks = (n + CHUNK - 1) / CHUNK;
+  weight_job w = {.weight = weight, .n_rows = n};
+  double max = 0.0;
+  gbti_job_start(&w.job, ctx);
+  GBT_TRY_GOTO(gbt_mem_array(&ctx->mem, (size_t)n, sizeof *w.out, &w.out, err), done);
+  GBT_TRY_GOTO(gbt_mem_array(&ctx->mem, (size_t)n_chunks, sizeof *w.max, &w.max, err), done);
+  GBT_TRY_GOTO(gbt_mem_array(&ctx->mem, (size_t)n_chunks, sizeof *w.sum, &w.sum, err), done);
+  GBT_TRY_GOTO(gbt_mem_array(&ctx->mem, (size_t)n_chunks, sizeof *w.bad, &w.bad, err), done);
+  GBT_TRY_GOTO(gbti_job_run(&w.job, n_chunks, look_task, &w, err), done);
+  for (int64_t c = 0; c < n_chunks; c++) {
+    if (w.bad[c] >= 0) {
+      status = gbt_fail_on(err, GBT_E_DATA, "weights",
+                           "the weight of row %lld is %g; weights must be finite numbers of 0 or more",
+                           (long long)w.bad[c] + 1, weight[w.bad[c]]);
+      goto done;
+    }
+    if (w.max[c] > max) max = w.max[c];
+  }
+  int k = weight_scale(max, n), half = k / 2;
+  w.up[0] = gbt_pow2(half);
+  w.up[1] = gbt_pow2(k - half);
+  GBT_TRY_GOTO(gbti_job_run(&w.job, n_chunks, scale_task, &w, err), done);
+  *total = 0;
+  for (int64_t c = 0; c < n_chunks; c++) *total += w.sum[c];
+done:
+  gbt_mem_free(&ctx->mem, w.max);
+  gbt_mem_free(&ctx->mem, w.sum);
+  gbt_mem_free(&ctx->mem, w.bad);
+  if (status == GBT_OK) *out = w.out;
+  else gbt_mem_free(&ctx->mem, w.out);
+  return status;
+}
+
+/* ---- columns ---- */
+
+typedef struct cuts_job {
+  gbti_job job;
+  const gbt_table *table;
+  const uint64_t *weight;
+  uint64_t total_weight;
+  int32_t max_bin, per_task;
+  gbti_levels *levels; /* n_cols; filled for columns with levels */
+  gbt_feature_cuts *feat;
+} cuts_job;
+
+static uint64_t absent_weight(const cuts_job *cj, const gbti_reader *in) {
+  const int32_t *rows = in->col->rows;
+  if (rows == NULL || in->absent != in->absent) return 0;
+  if (cj->weight == NULL) return (uint64_t)(cj->table->n_rows - in->n_entries);
+  uint64_t there = 0;
+  for (int64_t e = 0; e < in->n_entries; e++) there += cj->weight[rows[e]];
+  return cj->total_weight - there;
+}
+
+/* zero_bin, n_filled and has_missing of a column whose cuts are made. */
+static gbt_status count_filled(const cuts_job *cj, const gbti_source *source, gbt_feature_cuts *f, gbt_error *err) {
+  gbti_reader in = source->in;
+  int64_t n_zero = 0, n_missing = 0, n_absent = cj->table->n_rows - in.n_entries;
+  double buf[GBTI_BLOCK];
+  f->zero_bin = cj->table->absent_missing ? f->n_bins : gbt_cuts_bin(f, 0.0);
+  int in_bins = f->zero_bin < f->n_bins;
+  double high = in_bins ? f->cut[f->zero_bin] : (double)NAN;
+  double low = in_bins && f->zero_bin > 0 ? f->cut[f->zero_bin - 1] : (double)NAN; /* no x is <= NaN */
+  for (int64_t beg = 0; beg < in.n_entries; beg += GBTI_BLOCK) {
+    int32_t n = in.n_entries - beg < GBTI_BLOCK ? (int32_t)(in.n_entries - beg) : GBTI_BLOCK;
+    const double *x = gbti_read_entries(&in, beg, n, buf);
+    for (int32_t i = 0; i < n; i++) {
+      n_zero += (x[i] <= high) & !(x[i] <= low);
+      n_missing += x[i] != x[i];
+    }
+    if (beg % (256 * GBTI_BLOCK) == 0 && gbti_job_stopped(source->job, source->thread))
+      return gbt_fail(err, GBT_CANCELLED, "stopped on request");
+  }
+  if (in.absent != in.absent) n_missing += n_absent;
+  else n_zero += in_bins ? n_absent : 0;
+  f->has_missing = n_missing > 0;
+  f->n_filled = cj->table->n_rows - (in_bins ? n_zero : n_missing);
+  return GBT_OK;
+}
+
+static gbt_status cut_column(cuts_job *cj, int32_t c, int thread, gbt_error *err) {
+  gbt_feature_cuts *f = &cj->feat[c];
+  const gbt_column *col = &cj->table->cols[c];
+  const gbti_levels *levels = &cj->levels[c];
+  if (col->type == GBT_CATEGORICAL) {
+    f->n_bins = levels->n > 0 ? levels->n : 1;
+    f->has_missing = levels->has_missing;
+    f->zero_bin = -1;
+    f->n_filled = cj->table->n_rows;
+    return GBT_OK;
+  }
+  double *cut;
+  gbti_source source = {gbti_reader_make(cj->table, col, levels->map, (double)NAN), cj->weight, 0, &cj->job, thread};
+  source.absent_weight = absent_weight(cj, &source.in);
+  GBT_TRY(gbti_numeric_cuts(&source, cj->max_bin, &cut, &f->n_bins, err));
+  f->cut = cut;
+  return count_filled(cj, &source, f, err);
+}
+
+static gbt_status level_column(cuts_job *cj, int32_t c, int thread, gbt_error *err) {
+  const gbt_column *col = &cj->table->cols[c];
+  if (col->type == GBT_NUMERIC) return GBT_OK;
+  return gbti_levels_build(&cj->job.ctx->mem, cj->table, col, &cj->job, thread, &cj->levels[c], err);
+}
+
+typedef gbt_status column_fn(cuts_job *cj, int32_t c, int thread, gbt_error *err);
+
+static void for_columns(cuts_job *cj, int64_t task, int thread, column_fn *fn) {
+  int64_t beg = task * cj->per_task, end = beg + cj->per_task;
+  for (int64_t c = beg; c < end && c < cj->table->n_cols; c++) {
+    gbt_error err;
+    if (gbti_job_stopped(&cj->job, thread)) return;
+    gbt_status status = fn(cj, (int32_t)c, thread, &err);
+    if (status != GBT_OK && status != GBT_CANCELLED) gbti_job_fail(&cj->job, &err);
+  }
+}
+
+static void level_task(void *arg, int64_t task, int thread) { for_columns(arg, task, thread, level_column); }
+static void cut_task(void *arg, int64_t task, int thread) { for_columns(arg, task, thread, cut_column); }
+
+static gbt_status make_schema(gbt_ctx *ctx, const cuts_job *cj, gbt_schema **out, gbt_error *err) {
+  gbt_feature *feat;
+  int32_t n = cj->table->n_cols;
+  GBT_TRY(gbt_mem_array(&ctx->mem, (size_t)n, sizeof *feat, &feat, err));
+  for (int32_t c = 0; c < n; c++) {
+    const gbt_column *col = &cj->table->cols[c];
+    gbt_feature f = {col->name, col->tag != NULL ? col->tag : "", col->type, cj->levels[c].n, cj->levels[c].text};
+    feat[c] = f;
+  }
+  gbt_status status = gbt_schema_new(&ctx->mem, n, feat, out, err);
+  gbt_mem_free(&ctx->mem, feat);
+  return status;
+}
+
+/* Fills cuts->schema and cuts->feat. */
+static gbt_status make_cuts(gbt_ctx *ctx, cuts_job *cj, gbt_cuts *cuts, gbt_error *err) {
+  gbt_status status = GBT_OK;
+  size_t n = (size_t)cj->table->n_cols;
+  int64_t n_tasks = (cj->table->n_cols + cj->per_task - 1) / cj->per_task;
+  GBT_TRY(gbt_mem_zeros(&ctx->mem, n, sizeof *cj->levels, &cj->levels, err));
+  GBT_TRY_GOTO(gbti_job_run(&cj->job, n_tasks, level_task, cj, err), done);
+  GBT_TRY_GOTO(make_schema(ctx, cj, &cuts->schema, err), done);
+  GBT_TRY_GOTO(gbt_mem_zeros(&ctx->mem, n, sizeof *cuts->feat, &cuts->feat, err), done);
+  cj->feat = cuts->feat;
+  GBT_TRY_GOTO(gbti_job_run(&cj->job, n_tasks, cut_task, cj, err), done);
+done:
+  for (size_t c = 0; c < n; c++) gbti_levels_free(&ctx->mem, &cj->levels[c]);
+  gbt_mem_free(&ctx->mem, cj->levels);
+  return status;
+}
+
+gbt_status gbt_cuts_build(gbt_ctx *ctx, const gbt_table *table, const double *weight, int32_t max_bin, gbt_cuts **out,
+                          gbt_error *err) {
+  gbt_status status = GBT_OK;
+  gbt_cuts *cuts = NULL;
+  uint64_t *whole = NULL;
+  cuts_job cj = {.table = table, .max_bin = max_bin};
+  *out = NULL;
+  if (max_bin < 2 || max_bin > GBT_MAX_BINS)
+    return gbt_fail_on(err, GBT_E_ARG, "max_bin", "`max_bin` is %d; give a number from 2 to %d", (int)max_bin,
+                       GBT_MAX_BINS);
+  GBT_TRY(gbt_table_check(ctx, table, err));
+  if (table->n_cols == 0) return gbt_fail(err, GBT_E_DATA, "the data have no columns to learn from");
+  gbti_job_start(&cj.job, ctx);
+  cj.per_task = gbti_cols_per_task(table->n_rows);
+  if (weight != NULL) GBT_TRY(whole_weights(ctx, weight, table->n_rows, &whole, &cj.total_weight, err));
+  cj.weight = whole;
+  GBT_TRY_GOTO(gbt_mem_zeros(&ctx->mem, 1, sizeof *cuts, &cuts, err), done);
+  cuts->refs = 1;
+  cuts->mem = ctx->mem;
+  cuts->n_features = table->n_cols;
+  cuts->n_rows = table->n_rows;
+  cuts->absent_missing = table->absent_missing != 0;
+  GBT_TRY_GOTO(make_cuts(ctx, &cj, cuts, err), done);
+done:
+  gbt_mem_free(&ctx->mem, whole);
+  if (status == GBT_OK) *out = cuts;
+  else gbt_cuts_unref(cuts);
+  return status;
+}
+
+gbt_cuts *gbt_cuts_ref(gbt_cuts *cuts) {
+  cuts->refs++;
+  return cuts;
+}
+
+void gbt_cuts_unref(gbt_cuts *cuts) {
+  if (cuts == NULL || --cuts->refs > 0) return;
+  gbt_mem mem = cuts->mem;
+  for (int32_t f = 0; cuts->feat != NULL && f < cuts->n_features; f++) gbt_mem_free(&mem, (void *)cuts->feat[f].cut);
+  gbt_mem_free(&mem, cuts->feat);
+  gbt_schema_unref(cuts->schema);
+  gbt_mem_free(&mem, cuts);
+}
+
+int32_t gbt_cuts_bin(const gbt_feature_cuts *feat, double x) {
+  if (x != x) return feat->n_bins;
+  if (feat->cut == NULL) return x >= 0.0 && x < feat->n_bins ? (int32_t)x : feat->n_bins;
+  int32_t low = 0, high = feat->n_bins - 1;
+  while (low < high) {
+    int32_t mid = low + (high - low) / 2;
+    if (x <= feat->cut[mid]) high = mid;
+    else low = mid + 1;
+  }
+  return low;
+}

@@ -1,0 +1,87 @@
+/* Data sets: a table once binned, and the numbers that belong to its rows. */
+#include "dataset.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "binding.h"
+
+gbt_status gbt_dataset_new(gbt_ctx *ctx, const gbt_table *table, gbt_cuts *cuts, const double *weight, int32_t max_bin,
+                           int32_t page_rows, gbt_unseen unseen, gbt_dataset **out, gbt_error *err) {
+  gbt_status status = GBT_OK;
+  gbt_dataset *ds;
+  gbt_binding *binding = NULL;
+  *out = NULL;
+  GBT_TRY(gbt_mem_zeros(&ctx->mem, 1, sizeof *ds, &ds, err));
+  ds->refs = 1;
+  ds->mem = ctx->mem;
+  ds->n_rows = table->n_rows;
+  if (cuts != NULL) {
+    ds->cuts = gbt_cuts_ref(cuts);
+    GBT_TRY_GOTO(gbt_table_check(ctx, table, err), done);
+  } else {
+    GBT_TRY_GOTO(gbt_cuts_build(ctx, table, weight, max_bin, &ds->cuts, err), done);
+    unseen = GBT_UNSEEN_MISSING; /* levels too rare for a bin, in the very table the bins are made from */
+  }
+  GBT_TRY_GOTO(gbti_binding_new(ctx, table, ds->cuts->schema, unseen, &binding, err), done);
+  GBT_TRY_GOTO(gbt_pages_build(ctx, binding, ds->cuts, page_rows, &ds->pages, err), done);
+done:
+  gbt_binding_free(binding);
+  if (status == GBT_OK) *out = ds;
+  else gbt_dataset_unref(ds);
+  return status;
+}
+
+/* What is wrong with the numbers, if anything. */
+static gbt_status check_numbers(const gbt_dataset *ds, gbt_field field, const double *x, int64_t n, gbt_error *err) {
+  static const char *const names[] = {"label", "weights", "offset"};
+  const char *name = names[field];
+  int whole = field == GBT_OFFSET ? ds->n_rows > 0 && n % ds->n_rows == 0 && n / ds->n_rows <= INT32_MAX
+                                  : n == ds->n_rows;
+  if (n < 0 || !whole)
+    return gbt_fail_on(err, GBT_E_DATA, name, "%s: %lld numbers for %lld rows; give one for every row%s", name,
+                       (long long)n, (long long)ds->n_rows, field == GBT_OFFSET ? " (and output)" : "");
+  int any = 0;
+  for (int64_t i = 0; i < n; i++) {
+    any |= x[i] > 0.0;
+    if (isfinite(x[i]) && (field != GBT_WEIGHT || x[i] >= 0.0)) continue;
+    return gbt_fail_on(err, GBT_E_DATA, name, "%s: row %lld is %s; %s", name, (long long)(i % ds->n_rows) + 1,
+                       x[i] != x[i] ? "missing" : isfinite(x[i]) ? "negative" : "infinite",
+                       field == GBT_WEIGHT ? "weights must be finite numbers of 0 or more"
+                                           : "every row needs a finite number");
+  }
+  if (field == GBT_WEIGHT && !any)
+    return gbt_fail_on(err, GBT_E_DATA, name, "weights: all are 0; at least one must be larger");
+  return GBT_OK;
+}
+
+gbt_status gbt_dataset_set(gbt_dataset *ds, gbt_field field, const double *x, int64_t n, gbt_error *err) {
+  double *copy = NULL;
+  if ((unsigned)field > (unsigned)GBT_OFFSET) return gbt_fail(err, GBT_E_ARG, "there is no field number %d", (int)field);
+  if (n != 0) {
+    GBT_TRY(check_numbers(ds, field, x, n, err));
+    GBT_TRY(gbt_mem_array(&ds->mem, (size_t)n, sizeof *copy, &copy, err));
+    memcpy(copy, x, (size_t)n * sizeof *copy);
+  }
+  double **to = field == GBT_LABEL ? &ds->label : field == GBT_WEIGHT ? &ds->weight : &ds->offset;
+  gbt_mem_free(&ds->mem, *to);
+  *to = copy;
+  if (field == GBT_OFFSET) ds->n_offset = n != 0 ? (int32_t)(n / ds->n_rows) : 0;
+  return GBT_OK;
+}
+
+gbt_dataset *gbt_dataset_ref(gbt_dataset *ds) {
+  ds->refs++;
+  return ds;
+}
+
+void gbt_dataset_unref(gbt_dataset *ds) {
+  if (ds == NULL || --ds->refs > 0) return;
+  gbt_mem mem = ds->mem;
+  gbt_cuts_unref(ds->cuts);
+  gbt_page_store_free(ds->pages);
+  gbt_mem_free(&mem, ds->label);
+  gbt_mem_free(&mem, ds->weight);
+  gbt_mem_free(&mem, ds->offset);
+  gbt_mem_free(&mem, ds);
+}

@@ -1,0 +1,34 @@
+/* Parallel work whose tasks may fail, or run long enough to be asked to stop half-way.
+ *
+ *   gbti_job_run      gbt_parallel, and after it the first failure that a task reported
+ *   gbti_job_stopped  asked inside long loops; 1: give up, nobody wants the result any more */
+#ifndef GBT_DATA_JOB_H
+#define GBT_DATA_JOB_H
+
+#include <stdatomic.h>
+
+#include "../base/ctx.h"
+
+typedef struct gbti_job {
+  gbt_ctx *ctx;
+  atomic_int stop;   /* a task failed or the caller asked to stop */
+  atomic_int failed; /* err is taken */
+  gbt_error err;
+} gbti_job;
+
+void gbti_job_start(gbti_job *job, gbt_ctx *ctx);
+
+/* Polls when `thread` is the entering one, so it costs a look at the clock: ask every few ten thousand steps. */
+int gbti_job_stopped(gbti_job *job, int thread);
+
+/* From a task: the first failure is kept, the others are dropped. */
+void gbti_job_fail(gbti_job *job, const gbt_error *err);
+
+gbt_status gbti_job_run(gbti_job *job, int64_t n_tasks, gbt_task_fn fn, void *arg, gbt_error *err) GBT_MUST_CHECK;
+
+/* Columns that one task takes when a column costs `rows` steps: tables of very many short columns need no task each. */
+GBT_MUST_CHECK static inline int32_t gbti_cols_per_task(int64_t rows) {
+  return rows >= 32768 ? 1 : (int32_t)(32768 / (rows + 128));
+}
+
+#endif

@@ -1,0 +1,124 @@
+/* Binning: the columns of a bound table to pages.
+ *
+ * Dense groups. A task is a tile of rows times a group: a tile's part of a column is read in order, and the part of the
+ * group that it is written to (16 bytes a row) stays in the second-level cache:
+ *
+ *   column 0 ........|=====|........        group  ....|= = = =|....     tile x 16 codes
+ *   column 1 ........|=====|........
+ */
+#include <string.h>
+
+#include "page_impl.h"
+
+enum { PAGE_ROWS = 131072, TILE_ROWS = 16384, BLOCK = 1024 };
+
+int64_t gbti_n_tiles(const gbt_page_store *store, int32_t tile_rows) {
+  if (store->n_pages == 0) return 0;
+  int64_t a_page = ((int64_t)store->page_rows + tile_rows - 1) / tile_rows;
+  int64_t last = ((int64_t)store->page[store->n_pages - 1].n_rows + tile_rows - 1) / tile_rows;
+  return a_page * (store->n_pages - 1) + last;
+}
+
+gbti_tile gbti_tile_at(const gbt_page_store *store, int32_t tile_rows, int64_t tile) {
+  int64_t a_page = ((int64_t)store->page_rows + tile_rows - 1) / tile_rows;
+  gbti_tile t = {(int32_t)(tile / a_page), (int32_t)(tile % a_page * tile_rows), 0};
+  int32_t left = store->page[t.page].n_rows - t.beg;
+  t.n_rows = left < tile_rows ? left : tile_rows;
+  return t;
+}
+
+typedef struct bin_job {
+  gbti_job job;
+  const gbt_binding *binding;
+  const gbt_cuts *cuts;
+  gbt_page_store *store;
+} bin_job;
+
+/* Codes of one feature into every width-th place of a group. */
+static void bin_feature(const bin_job *b, const gbt_group *group, int32_t k, int64_t row, int32_t n_rows, void *to) {
+  gbti_reader in = gbti_reader_of(b->binding, group->feat[k]);
+  gbti_binner binner;
+  int64_t cursor = 0;
+  double buf[BLOCK];
+  int32_t code[BLOCK];
+  gbti_binner_make(&binner, &b->cuts->feat[group->feat[k]], n_rows);
+  for (int32_t at = 0, n; at < n_rows; at += n) {
+    n = n_rows - at < BLOCK ? n_rows - at : BLOCK;
+    gbti_bin_values(&binner, gbti_read_rows(&in, row + at, n, &cursor, buf), n, code);
+    int64_t first = (int64_t)at * group->width + k;
+    if (group->wide)
+      for (int32_t r = 0; r < n; r++) ((uint16_t *)to)[first + (int64_t)r * group->width] = (uint16_t)code[r];
+    else
+      for (int32_t r = 0; r < n; r++) ((uint8_t *)to)[first + (int64_t)r * group->width] = (uint8_t)code[r];
+  }
+}
+
+static void bin_task(void *arg, int64_t task, int thread) {
+  (void)thread;
+  bin_job *b = arg;
+  const gbt_layout *layout = &b->store->layout;
+  int32_t g = (int32_t)(task % layout->n_groups);
+  gbti_tile tile = gbti_tile_at(b->store, TILE_ROWS, task / layout->n_groups);
+  const gbt_page *page = &b->store->page[tile.page];
+  const gbt_group *group = &layout->group[g];
+  size_t row_bytes = gbti_row_bytes(group);
+  char *to = (char *)page->group[g] + (size_t)tile.beg * row_bytes;
+  if (group->n_feats < group->width) memset(to, 0, (size_t)tile.n_rows * row_bytes); /* padding codes */
+  for (int32_t k = 0; k < group->n_feats; k++)
+    bin_feature(b, group, k, page->row_beg + tile.beg, tile.n_rows, to);
+}
+
+/* The pages with room for their dense groups. */
+static gbt_status add_pages(gbt_page_store *store, gbt_error *err) {
+  const gbt_layout *layout = &store->layout;
+  int64_t n_pages = (store->n_rows + store->page_rows - 1) / store->page_rows;
+  if (n_pages > INT32_MAX)
+    return gbt_fail_on(err, GBT_E_ARG, "page_rows", "`page_rows` is %d, too small for %lld rows",
+                       (int)store->page_rows, (long long)store->n_rows);
+  GBT_TRY(gbt_mem_zeros(&store->mem, (size_t)n_pages, sizeof *store->page, &store->page, err));
+  store->n_pages = (int32_t)n_pages;
+  for (int32_t p = 0; p < store->n_pages; p++) {
+    gbt_page *page = &store->page[p];
+    page->row_beg = (int64_t)p * store->page_rows;
+    int64_t left = store->n_rows - page->row_beg;
+    page->n_rows = left < store->page_rows ? (int32_t)left : store->page_rows;
+    GBT_TRY(gbt_mem_zeros(&store->mem, (size_t)layout->n_groups, sizeof *page->group, &page->group, err));
+    for (int32_t g = 0; g < layout->n_groups; g++) {
+      size_t row_bytes = gbti_row_bytes(&layout->group[g]);
+      GBT_TRY(gbt_mem_array(&store->mem, (size_t)page->n_rows, row_bytes, &page->group[g], err));
+      store->bytes += (size_t)page->n_rows * row_bytes;
+    }
+  }
+  return GBT_OK;
+}
+
+static gbt_status bin_dense(gbt_ctx *ctx, const gbt_binding *binding, const gbt_cuts *cuts, gbt_page_store *store,
+                            gbt_error *err) {
+  bin_job b = {.binding = binding, .cuts = cuts, .store = store};
+  gbti_job_start(&b.job, ctx);
+  return gbti_job_run(&b.job, gbti_n_tiles(store, TILE_ROWS) * store->layout.n_groups, bin_task, &b, err);
+}
+
+gbt_status gbt_pages_build(gbt_ctx *ctx, const gbt_binding *binding, const gbt_cuts *cuts, int32_t page_rows,
+                           gbt_page_store **out, gbt_error *err) {
+  gbt_status status = GBT_OK;
+  gbt_page_store *store;
+  *out = NULL;
+  if (page_rows < 0)
+    return gbt_fail_on(err, GBT_E_ARG, "page_rows", "`page_rows` is %d; give a number of 1 or more, or 0 for %d",
+                       (int)page_rows, PAGE_ROWS);
+  if (binding->schema != cuts->schema)
+    return gbt_fail(err, GBT_E_INTERNAL, "the columns were bound to another schema than that of the cuts");
+  GBT_TRY(gbt_mem_zeros(&ctx->mem, 1, sizeof *store, &store, err));
+  store->mem = ctx->mem;
+  store->n_rows = binding->table->n_rows;
+  store->page_rows = page_rows > 0 ? page_rows : PAGE_ROWS;
+  GBT_TRY_GOTO(gbti_layout_make(&ctx->mem, cuts, &store->layout, err), done);
+  GBT_TRY_GOTO(add_pages(store, err), done);
+  GBT_TRY_GOTO(bin_dense(ctx, binding, cuts, store, err), done);
+  if (store->layout.n_sparse > 0) GBT_TRY_GOTO(gbti_fill_sparse(ctx, binding, cuts, store, err), done);
+done:
+  if (status == GBT_OK) *out = store;
+  else gbt_page_store_free(store);
+  return status;
+}
