@@ -126,7 +126,7 @@ void cpu_search_numeric(const cpu_backend *be, const cpu_search *in, cpu_scratch
     miss = n == in->zero_bin ? zero : in->sum[n];
     if (in->count) miss_rows = n == in->zero_bin ? zero_rows : in->count[n];
   }
-  int missing = miss.g != 0 || miss.h != 0;
+  int missing = miss.g != 0 || miss.h != 0 || miss_rows > 0;
   gbt_split found = {.kind = GBT_SPLIT_NONE};
   /* missing right; only then may all numbers go left */
   int32_t n_right = missing ? n : n - 1;

@@ -14,8 +14,9 @@
 /* Missing sums of the node; 0 when there are none. */
 static int missing_sums(const cpu_search *in, gbt_sum *miss) {
   miss->g = miss->h = 0;
-  if (in->has_missing) *miss = in->sum[in->n_bins];
-  return miss->g != 0 || miss->h != 0;
+  if (!in->has_missing) return 0;
+  *miss = in->sum[in->n_bins];
+  return miss->g != 0 || miss->h != 0 || (in->count && in->count[in->n_bins] > 0);
 }
 
 static void try_split(const cpu_search *in, gbt_reg reg, gbt_split s, int64_t rows_left, int64_t least,

@@ -71,6 +71,7 @@ gbt_status gbt_frontier_opened(gbt_frontier *fr, gbt_error *err) {
   for (size_t i = 0; i < fr->n_fresh; i++) {
     gbt_grow_node *node = &fr->node[fr->fresh[i]];
     if (node->split.kind == GBT_SPLIT_NONE) continue;
+    if (!node->split.has_missing) node->split.missing_left = node->split.left.h >= node->sum.h - node->split.left.h;
     node->open = 1;
     fr->open[fr->n_open++] = fr->fresh[i];
   }
@@ -175,7 +176,6 @@ gbt_status gbt_frontier_split(gbt_frontier *fr, int32_t id, uint32_t n_left, gbt
   bound_children(fr, parent, &left, &right);
   parent->left = first;
   parent->bulk_left = n_left >= right.n_rows;
-  if (!parent->split.has_missing) parent->split.missing_left = parent->bulk_left;
   fr->node[first] = left;
   fr->node[first + 1] = right;
   if (fr->path_words > 0) {

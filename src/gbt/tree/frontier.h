@@ -59,7 +59,8 @@ void gbt_frontier_free(gbt_frontier *fr);
 gbt_status gbt_frontier_root(gbt_frontier *fr, uint32_t n_rows, gbt_sum sum, gbt_units unit,
                              gbt_error *err) GBT_MUST_CHECK;
 
-/* After the search: fresh nodes with a split become open; the fresh list is emptied. */
+/* After the search: fresh nodes with a split become open; the fresh list is emptied. Where no missing value was seen,
+ * missing ones to come go to the side with the larger hessian (left of equals): settled here, before rows are moved. */
 gbt_status gbt_frontier_opened(gbt_frontier *fr, gbt_error *err) GBT_MUST_CHECK;
 
 /* Chooses at most `batch` open nodes. depthwise: the shallowest level, by node number; when max_leaves leaves too little

@@ -17,7 +17,7 @@ typedef struct gbt_split {
   int32_t kind, feat, bin;
   int8_t from_top;      /* SET only */
   int8_t missing_left;  /* where the missing code goes; undecided (0) when the node has no missing value here */
-  int8_t has_missing;   /* the node has missing values of this feature */
+  int8_t has_missing;   /* the node has missing values of this feature: their sums are not 0, or they were counted */
   gbt_sum left;         /* sums of the left child */
 } gbt_split;
 
