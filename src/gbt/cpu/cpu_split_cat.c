@@ -1,8 +1,9 @@
 /* Categorical splits.
  *
- * One-hot: each level against the rest. Set: levels ordered by G / (H + cat_smooth), the smoothed mean gradient, and
- * split into a first and a last part; for a convex loss the best set of all is among these (Fisher 1958; Breiman et al.
- * 1984, theorem 4.5). Ordering by gradients and then choosing by the same gradients favours rare levels, hence:
+ * One-hot: each level against the rest. Set: levels ordered by G / (H + cat_smooth), the smoothed mean gradient (0 when
+ * nothing weighs: 0 / 0), and split into a first and a last part; for a convex loss the best set of all is among these
+ * (Fisher 1958; Breiman et al. 1984, theorem 4.5). Ordering by gradients and then choosing by the same gradients favours
+ * rare levels, hence:
  *   - levels with fewer than cat_smooth rows in the node are not placed; they stay right
  *   - lambda grows by cat_l2 on both sides
  *   - a set holds at most max_cat_threshold levels, taken from either end
@@ -63,9 +64,9 @@ static void sift_down(cpu_scratch *s, int32_t at, int32_t n) {
 static int32_t order_levels(const cpu_search *in, cpu_scratch *s) {
   int32_t n = 0;
   for (int32_t c = 0; c < in->n_bins; c++) {
-    double h = (double)in->sum[c].h * in->unit.h;
+    double h = (double)in->sum[c].h * in->unit.h + in->params->cat_smooth;
     if (in->count[c] == 0 || (double)in->count[c] < in->params->cat_smooth) continue;
-    s->ratio[c] = (double)in->sum[c].g * in->unit.g / (h + in->params->cat_smooth);
+    s->ratio[c] = h > 0.0 ? (double)in->sum[c].g * in->unit.g / h : 0.0;
     s->level[n++] = (uint32_t)c;
   }
   for (int32_t i = n / 2 - 1; i >= 0; i--) sift_down(s, i, n);
