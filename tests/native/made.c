@@ -1,0 +1,232 @@
+#include "made.h"
+
+enum { TEXT = 24 };
+
+static const int32_t n_levels_of[MADE_KINDS] = {
+    [MADE_FACTOR] = 3, [MADE_LEVELS] = 40, [MADE_HOLED] = 7, [MADE_ORDERED] = 5};
+
+/* n texts of the form prefix + number, with the pointers to them, in one block. */
+static const char **make_texts(const char *prefix, int32_t n) {
+  const char **texts = test_alloc((size_t)n * (sizeof *texts + TEXT));
+  char *at = (char *)(texts + n);
+  for (int32_t i = 0; i < n; i++, at += TEXT) {
+    snprintf(at, TEXT, "%s%d", prefix, (int)i + 1);
+    texts[i] = at;
+  }
+  return texts;
+}
+
+static double number_of(made_kind kind, test_rng *rng) {
+  static const double odd[] = {INFINITY, -INFINITY, 1e300, -1e300, 4.9e-324, -4.9e-324, 0.0, -0.0, 1e-9, 1.0};
+  switch (kind) {
+  case MADE_BELL:
+    return test_bell(rng);
+  case MADE_HOLES:
+    return test_below(rng, 4) ? test_bell(rng) : NAN;
+  case MADE_ZEROS:
+    return test_below(rng, 20) ? 0.0 : test_below(rng, 30) ? test_bell(rng) : NAN;
+  case MADE_EXTREME:
+    return test_below(rng, 3) ? test_bell(rng) : odd[test_below(rng, 10)];
+  case MADE_CONSTANT:
+    return 2.5;
+  default:
+    return NAN;
+  }
+}
+
+/* Codes with levels of unequal frequency: level 1 most often. */
+static int32_t code_of(made_kind kind, test_rng *rng) {
+  int32_t n = n_levels_of[kind];
+  double u = test_unit(rng);
+  if ((kind == MADE_HOLED || kind == MADE_ORDERED) && test_below(rng, 6) == 0) return INT32_MIN;
+  return 1 + (int32_t)(u * u * n);
+}
+
+/* A column's part in the signal: bends, steps and levels, something for missing values. */
+static double part_of(made_kind kind, int32_t col, double x, int32_t code) {
+  double sign = col % 2 ? -1.0 : 1.0;
+  if (n_levels_of[kind] > 0) {
+    if (code == INT32_MIN) return 0.7 * sign;
+    return sign * ((double)(gbt_mix64((uint64_t)code) % 1000) / 500.0 - 1.0);
+  }
+  if (kind == MADE_FEW) return sign * (x > 4.0 ? 1.0 : -0.2 * x);
+  if (x != x) return -0.8 * sign;
+  if (kind == MADE_ZEROS) return x != 0.0 ? 1.5 * sign : 0.0;
+  return sign * (x > 0.3 ? 1.0 : x < -5.0 ? -5.0 : x);
+}
+
+static void fill_column(made *m, int32_t c, gbt_column *col, test_rng *rng) {
+  made_kind kind = m->kind[c];
+  int64_t n = m->table.n_rows;
+  int ints = kind == MADE_FEW || n_levels_of[kind] > 0;
+  double *x = test_alloc((size_t)n * sizeof *x);
+  int32_t *codes = test_alloc((size_t)n * sizeof *codes);
+  for (int64_t r = 0; r < n; r++) {
+    codes[r] = kind == MADE_FEW ? (int32_t)test_below(rng, 10) - 2 : 0;
+    if (n_levels_of[kind] > 0) codes[r] = code_of(kind, rng);
+    x[r] = kind == MADE_FEW ? codes[r] : ints ? 0.0 : number_of(kind, rng);
+    m->signal[r] += part_of(kind, c, x[r], codes[r]);
+  }
+  col->storage = kind == MADE_FEW ? GBT_I32 : ints ? GBT_CODES : GBT_F64;
+  col->values = ints ? (void *)codes : x;
+  free(ints ? (void *)x : codes);
+  if (n_levels_of[kind] == 0) return;
+  col->type = kind == MADE_ORDERED ? GBT_ORDINAL : GBT_CATEGORICAL;
+  col->n_levels = n_levels_of[kind];
+  col->levels = make_texts("level ", col->n_levels);
+}
+
+static made *make_empty(int64_t n_rows, int32_t n_cols) {
+  made *m = test_alloc(sizeof *m);
+  memset(m, 0, sizeof *m);
+  gbt_column *cols = test_alloc((size_t)n_cols * sizeof *cols);
+  m->names = make_texts("x", n_cols);
+  memset(cols, 0, (size_t)n_cols * sizeof *cols);
+  for (int32_t c = 0; c < n_cols; c++) {
+    cols[c].name = m->names[c];
+    cols[c].tag = "";
+  }
+  m->table.n_rows = n_rows;
+  m->table.n_cols = n_cols;
+  m->table.cols = cols;
+  m->kind = test_alloc((size_t)n_cols * sizeof *m->kind);
+  m->signal = test_alloc((size_t)n_rows * sizeof *m->signal);
+  memset(m->signal, 0, (size_t)n_rows * sizeof *m->signal);
+  return m;
+}
+
+made *made_new(uint64_t seed, int64_t n_rows, int32_t n_cols, const made_kind *kinds) {
+  test_rng rng = {gbt_mix64(seed)};
+  made *m = make_empty(n_rows, n_cols);
+  for (int32_t c = 0; c < n_cols; c++) {
+    m->kind[c] = kinds != NULL ? kinds[c] : (made_kind)test_below(&rng, MADE_KINDS);
+    fill_column(m, c, (gbt_column *)&m->table.cols[c], &rng);
+  }
+  return m;
+}
+
+void made_free(made *m) {
+  if (m == NULL) return;
+  for (int32_t c = 0; c < m->table.n_cols; c++) {
+    const gbt_column *col = &m->table.cols[c];
+    free((void *)col->values);
+    free((void *)col->rows);
+    free((void *)col->levels);
+  }
+  free((void *)m->table.cols);
+  free((void *)m->names);
+  free(m->kind);
+  free(m->signal);
+  free(m->label);
+  free(m->weight);
+  free(m->offset);
+  free(m);
+}
+
+void made_response(made *m, gbt_loss loss, int32_t n_outputs, uint64_t seed) {
+  test_rng rng = {gbt_mix64(seed ^ 0x5eed)};
+  free(m->label);
+  m->label = test_alloc((size_t)m->table.n_rows * sizeof *m->label);
+  for (int64_t r = 0; r < m->table.n_rows; r++) {
+    double s = m->signal[r] + 0.5 * test_bell(&rng), u = test_unit(&rng), y = s;
+    if (loss == GBT_LOSS_LOGISTIC) y = s + 0.5 * test_bell(&rng) > 0.0;
+    if (loss == GBT_LOSS_SOFTMAX) y = u < 0.2 ? floor(u * 5.0 * n_outputs) : (int)(fabs(s) * 3.0) % n_outputs;
+    if (loss == GBT_LOSS_POISSON) y = floor(exp(s > 3.0 ? 3.0 : s) * (0.3 + u));
+    m->label[r] = y;
+  }
+}
+
+void made_weights(made *m, uint64_t seed) {
+  test_rng rng = {gbt_mix64(seed ^ 0x3e1697)};
+  free(m->weight);
+  m->weight = test_alloc((size_t)m->table.n_rows * sizeof *m->weight);
+  for (int64_t r = 0; r < m->table.n_rows; r++) {
+    int64_t kind = test_below(&rng, 8);
+    m->weight[r] = r == 0 || kind > 3 ? 0.5 + test_unit(&rng) : kind == 0 ? 0.0 : kind == 1 ? -0.0 : (double)kind;
+  }
+}
+
+void made_offset(made *m, int32_t n_outputs, uint64_t seed) {
+  test_rng rng = {gbt_mix64(seed ^ 0x0ff5e7)};
+  size_t n = (size_t)m->table.n_rows * (size_t)n_outputs;
+  free(m->offset);
+  m->offset = test_alloc(n * sizeof *m->offset);
+  m->n_offset = n_outputs;
+  for (size_t i = 0; i < n; i++) m->offset[i] = test_bell(&rng) * 0.5;
+}
+
+static double *copy_doubles(const double *x, size_t n) {
+  if (x == NULL) return NULL;
+  double *copy = test_alloc(n * sizeof *copy);
+  memcpy(copy, x, n * sizeof *copy);
+  return copy;
+}
+
+made *made_rows(const made *m, const int64_t *rows, int64_t n) {
+  int32_t n_cols = m->table.n_cols;
+  made *out = make_empty(n, n_cols);
+  memcpy(out->kind, m->kind, (size_t)n_cols * sizeof *m->kind);
+  for (int32_t c = 0; c < n_cols; c++) {
+    gbt_column *to = (gbt_column *)&out->table.cols[c];
+    const gbt_column *from = &m->table.cols[c];
+    const char *name = to->name;
+    size_t size = from->storage == GBT_F64 ? sizeof(double) : sizeof(int32_t);
+    *to = *from;
+    to->name = name;
+    char *values = test_alloc((size_t)n * size);
+    for (int64_t r = 0; r < n; r++)
+      memcpy(values + (size_t)r * size, (const char *)from->values + (size_t)rows[r] * size, size);
+    to->values = values;
+    if (from->levels != NULL) to->levels = make_texts("level ", to->n_levels);
+  }
+  int64_t all = m->table.n_rows;
+  if (m->label) out->label = test_alloc((size_t)n * sizeof(double));
+  if (m->weight) out->weight = test_alloc((size_t)n * sizeof(double));
+  if (m->offset) out->offset = test_alloc((size_t)(n * m->n_offset) * sizeof(double));
+  out->n_offset = m->n_offset;
+  for (int64_t r = 0; r < n; r++) {
+    out->signal[r] = m->signal[rows[r]];
+    if (m->label) out->label[r] = m->label[rows[r]];
+    if (m->weight) out->weight[r] = m->weight[rows[r]];
+    for (int32_t k = 0; k < m->n_offset; k++) out->offset[k * n + r] = m->offset[k * all + rows[r]];
+  }
+  return out;
+}
+
+made *made_sparse(const made *m) {
+  size_t n = (size_t)m->table.n_rows;
+  int64_t *rows = test_alloc(n * sizeof *rows);
+  for (size_t r = 0; r < n; r++) rows[r] = (int64_t)r;
+  made *out = made_rows(m, rows, (int64_t)n);
+  free(rows);
+  for (int32_t c = 0; c < out->table.n_cols; c++) {
+    gbt_column *col = (gbt_column *)&out->table.cols[c];
+    if (col->storage != GBT_F64) continue;
+    double *x = copy_doubles(col->values, n);
+    int32_t *at = test_alloc(n * sizeof *at);
+    int64_t kept = 0;
+    for (size_t r = 0; r < n; r++) {
+      if (x[r] == 0.0 && r % 7 != 0) continue; /* some zeros are entries nevertheless */
+      at[kept] = (int32_t)r;
+      x[kept++] = x[r];
+    }
+    free((void *)col->values);
+    col->values = x;
+    col->rows = at;
+    col->n_entries = kept;
+  }
+  return out;
+}
+
+gbt_dataset *made_dataset(gbt_ctx *ctx, const made *m, gbt_cuts *cuts, int32_t max_bin, int32_t page_rows) {
+  gbt_dataset *ds = NULL;
+  int64_t n = m->table.n_rows;
+  int ok = CHECK_OK(gbt_dataset_new(ctx, &m->table, cuts, cuts ? NULL : m->weight, max_bin, page_rows,
+                                    GBT_UNSEEN_MISSING, &ds, test_err));
+  if (ok && m->label) ok &= CHECK_OK(gbt_dataset_set(ds, GBT_LABEL, m->label, n, test_err));
+  if (ok && m->weight) ok &= CHECK_OK(gbt_dataset_set(ds, GBT_WEIGHT, m->weight, n, test_err));
+  if (ok && m->offset) ok &= CHECK_OK(gbt_dataset_set(ds, GBT_OFFSET, m->offset, n * m->n_offset, test_err));
+  if (ok) return ds;
+  gbt_dataset_unref(ds);
+  return NULL;
+}

@@ -1,0 +1,59 @@
+/* Tables for the tests of training: columns of every kind, responses that depend on them, data sets made of them.
+ *
+ *   made *m = made_new(seed, 300, 8, NULL);       any kinds of columns
+ *   made_response(m, GBT_LOSS_LOGISTIC, 1, seed); label; weights and offset on demand
+ *   gbt_dataset *ds = made_dataset(&ctx, m, NULL, 255, 0);
+ *
+ * Everything follows from the seed. Columns are named x1, x2, ...; those of one kind have the same level texts in every
+ * table, so that one table can be the validation data of another. */
+#ifndef GBT_TEST_MADE_H
+#define GBT_TEST_MADE_H
+
+#include "../../src/gbt/data/dataset.h"
+#include "../../src/gbt/math/loss.h"
+#include "test.h"
+
+typedef enum made_kind {
+  MADE_BELL = 0, /* numbers, all different */
+  MADE_FEW,      /* a few whole numbers, stored as such */
+  MADE_HOLES,    /* numbers, some of them missing */
+  MADE_ZEROS,    /* 0 nearly everywhere */
+  MADE_EXTREME,  /* with infinities, huge and tiny numbers */
+  MADE_CONSTANT,
+  MADE_NOTHING, /* all missing */
+  MADE_FACTOR,  /* 3 levels */
+  MADE_LEVELS,  /* 40 levels, some of them rare */
+  MADE_HOLED,   /* 7 levels or missing */
+  MADE_ORDERED, /* 5 ranks or missing */
+  MADE_KINDS
+} made_kind;
+
+typedef struct made {
+  gbt_table table; /* cols, values and texts are owned */
+  const char **names;
+  made_kind *kind;
+  double *signal;                  /* per row: what the response hangs on */
+  double *label, *weight, *offset; /* NULL until asked for */
+  int32_t n_offset;
+} made;
+
+/* kinds: n_cols of them, or NULL for a draw. */
+made *made_new(uint64_t seed, int64_t n_rows, int32_t n_cols, const made_kind *kinds);
+void made_free(made *m);
+
+/* The label for a loss (softmax: a class below n_outputs); noise and all. */
+void made_response(made *m, gbt_loss loss, int32_t n_outputs, uint64_t seed);
+void made_weights(made *m, uint64_t seed); /* some of them 0 */
+void made_offset(made *m, int32_t n_outputs, uint64_t seed);
+
+/* The same numbers with all columns of doubles stored by their entries other than 0, absent rows being 0; those columns
+ * that have only few. Level columns stay. Labels and all are copied. */
+made *made_sparse(const made *m);
+
+/* The rows `rows` of a table, in that order. */
+made *made_rows(const made *m, const int64_t *rows, int64_t n);
+
+/* cuts: NULL makes new ones. NULL after a failure, which is reported as a failed check. */
+gbt_dataset *made_dataset(gbt_ctx *ctx, const made *m, gbt_cuts *cuts, int32_t max_bin, int32_t page_rows);
+
+#endif

@@ -1,0 +1,391 @@
+#include "naive.h"
+
+#include "../../src/gbt/base/exact_sum.h"
+#include "naive_impl.h"
+
+/* ---- the data ---- */
+
+static int32_t **read_codes(const gbt_dataset *ds) {
+  int32_t n_feats = ds->cuts->n_features;
+  int32_t **code = test_alloc((size_t)n_feats * sizeof *code);
+  for (int32_t f = 0; f < n_feats; f++) {
+    code[f] = test_alloc((size_t)ds->n_rows * sizeof **code);
+    for (int32_t p = 0; p < ds->pages->n_pages; p++) {
+      const gbt_page *page = &ds->pages->page[p];
+      for (int32_t r = 0; r < page->n_rows; r++)
+        code[f][page->row_beg + r] = gbt_page_code(&ds->pages->layout, ds->cuts, page, r, f);
+    }
+  }
+  return code;
+}
+
+static const gbt_dataset *set_at(const naive *nv, int32_t which) {
+  return which == 0 ? nv->spec->train : nv->spec->valid[which - 1];
+}
+
+/* ---- the scores before the first tree ---- */
+
+/* sum of w * x over the rows, rounded once. */
+static double weighted_sum(const gbt_dataset *ds, const double *x) {
+  gbt_exact_sum sum;
+  gbt_exact_zero(&sum);
+  for (int64_t r = 0; r < ds->n_rows; r++) gbt_exact_add(&sum, (ds->weight ? ds->weight[r] : 1.0) * x[r]);
+  return gbt_exact_value(&sum);
+}
+
+static double clip(double x, double lo, double hi) { return x < lo ? lo : x > hi ? hi : x; }
+
+static void base_scores(const gbt_trainer_spec *spec, double *base) {
+  const gbt_dataset *ds = spec->train;
+  size_t n = (size_t)ds->n_rows;
+  double *y = test_alloc(n * sizeof *y), *one = test_alloc(n * sizeof *one);
+  int constant = 1;
+  for (int32_t k = 0; k < spec->n_outputs; k++) {
+    base[k] = 0.0;
+    if (spec->loss == GBT_LOSS_CUSTOM) continue;
+    for (size_t r = 0; r < n; r++) {
+      double offset = ds->offset ? ds->offset[r] : 0.0;
+      y[r] = ds->label[r];
+      one[r] = 1.0;
+      if (spec->loss == GBT_LOSS_SQUARED) y[r] -= offset;
+      if (spec->loss == GBT_LOSS_POISSON) one[r] = gbt_exp(offset);
+      if (spec->loss == GBT_LOSS_SOFTMAX) y[r] = ds->label[r] == k;
+      if (y[r] != y[0]) constant = 0;
+    }
+    double mean = weighted_sum(ds, y) / weighted_sum(ds, one);
+    if (spec->loss == GBT_LOSS_SQUARED) base[k] = constant ? y[0] : mean;
+    if (spec->loss == GBT_LOSS_POISSON) base[k] = gbt_log(clip(mean, 1e-9, INFINITY));
+    if (spec->loss == GBT_LOSS_SOFTMAX) base[k] = gbt_log(clip(mean, 1e-9, INFINITY));
+    mean = clip(mean, 1e-9, 1.0 - 1e-9);
+    if (spec->loss == GBT_LOSS_LOGISTIC) base[k] = gbt_log(mean / (1.0 - mean));
+  }
+  free(y);
+  free(one);
+}
+
+static void start_scores(const naive *nv, int32_t which, const double *base) {
+  const gbt_dataset *ds = set_at(nv, which);
+  const double *init = which == 0 ? nv->spec->init_score : nv->spec->init_valid[which - 1];
+  for (int32_t k = 0; k < nv->n_outputs; k++)
+    for (int64_t r = 0; r < ds->n_rows; r++) {
+      int64_t at = k * ds->n_rows + r;
+      nv->score[which][at] = init ? init[at] : ds->offset ? base[k] + ds->offset[at] : base[k];
+    }
+}
+
+/* ---- gradients ---- */
+
+/* g and h of every row and output, weights not yet in. */
+static void raw_gradients(const naive *nv, naive_custom custom, double *g, double *h) {
+  const double *y = nv->spec->train->label, *score = nv->score[0];
+  if (nv->spec->loss == GBT_LOSS_CUSTOM) {
+    custom(score, y, nv->n, nv->n_outputs, g, h);
+    return;
+  }
+  for (int64_t r = 0; r < nv->n; r++) {
+    double top = -INFINITY, sum = 0.0;
+    for (int32_t k = 0; k < nv->n_outputs; k++) top = fmax(top, score[k * nv->n + r]);
+    for (int32_t k = 0; k < nv->n_outputs; k++) sum += gbt_exp(score[k * nv->n + r] - top);
+    for (int32_t k = 0; k < nv->n_outputs; k++) {
+      int64_t at = k * nv->n + r;
+      gbt_gh d = {0.0, 0.0};
+      if (nv->spec->loss == GBT_LOSS_SQUARED) d = gbt_grad_squared(score[at], y[r]);
+      if (nv->spec->loss == GBT_LOSS_LOGISTIC) d = gbt_grad_logistic(score[at], y[r]);
+      if (nv->spec->loss == GBT_LOSS_POISSON) d = gbt_grad_poisson(score[at], y[r]);
+      if (nv->spec->loss == GBT_LOSS_SOFTMAX) d = gbt_grad_softmax(gbt_exp(score[at] - top) / sum, y[r] == k);
+      g[at] = d.g;
+      h[at] = d.h;
+    }
+  }
+}
+
+static void make_gradients(naive *nv, uint64_t round, naive_custom custom) {
+  size_t cells = (size_t)nv->n * (size_t)nv->n_outputs;
+  double *g = test_alloc(cells * sizeof *g), *h = test_alloc(cells * sizeof *h);
+  const double *weight = nv->spec->train->weight;
+  raw_gradients(nv, custom, g, h);
+  for (int32_t k = 0; k < nv->n_outputs; k++) {
+    double max_g = 0.0, max_h = 0.0;
+    int64_t size = 0;
+    for (int64_t r = 0; r < nv->n; r++) {
+      int64_t at = k * nv->n + r;
+      if (weight) g[at] *= weight[r], h[at] *= weight[r];
+      max_g = fmax(max_g, fabs(g[at]));
+      max_h = fmax(max_h, h[at]);
+    }
+    nv->scale[k] = gbt_scale_from(max_g, max_h);
+    gbt_key32 key = gbt_key((uint64_t)nv->p->seed, GBT_FOR_ROUNDING, round, (uint64_t)k);
+    for (int64_t r = 0; r < nv->n; r++) {
+      int64_t at = k * nv->n + r;
+      nv->gh32[at] = gbt_fix32(g[at], h[at], nv->scale[k].up_g, nv->scale[k].up_h);
+      nv->gh16[at] = gbt_fix16(nv->gh32[at], gbt_hash32(key, (uint64_t)r));
+      size += abs(nv->gh16[at].g);
+    }
+    int mean_below_16 = size < 16 * nv->n;
+    nv->wide[k] = nv->p->grad_bits == GBT_GRAD_AUTO ? mean_below_16 : nv->p->grad_bits == GBT_GRAD_32;
+  }
+  free(g);
+  free(h);
+}
+
+/* ---- growing ---- */
+
+static naive_node *new_node(naive *nv, int32_t parent, int64_t most_rows) {
+  nv->node = realloc(nv->node, ((size_t)nv->n_nodes + 1) * sizeof *nv->node);
+  naive_node *node = &nv->node[nv->n_nodes++];
+  memset(node, 0, sizeof *node);
+  node->parent = parent;
+  node->depth = parent < 0 ? 0 : nv->node[parent].depth + 1;
+  node->rows = test_alloc((size_t)most_rows * sizeof *node->rows);
+  node->used = test_alloc((size_t)nv->n_feats);
+  memset(node->used, 0, (size_t)nv->n_feats);
+  node->bounds.lo = -INFINITY;
+  node->bounds.hi = INFINITY;
+  if (parent < 0) return node;
+  const naive_node *from = &nv->node[parent];
+  memcpy(node->used, from->used, (size_t)nv->n_feats);
+  node->used[from->split.feat] = 1;
+  node->bounds = from->bounds;
+  return node;
+}
+
+static void free_nodes(naive *nv) {
+  for (int32_t i = 0; i < nv->n_nodes; i++) {
+    free(nv->node[i].rows);
+    free(nv->node[i].goes);
+    free(nv->node[i].used);
+  }
+  free(nv->node);
+  nv->node = NULL;
+  nv->n_nodes = 0;
+}
+
+static void plant_root(naive *nv) {
+  naive_node *root = new_node(nv, -1, nv->n);
+  gbt_key32 key = gbt_key((uint64_t)nv->p->seed, GBT_FOR_ROWS, nv->tree, 0);
+  for (int64_t r = 0; r < nv->n; r++) {
+    double u = (double)gbt_hash32(key, (uint64_t)r) / 4294967296.0;
+    if (nv->p->subsample == 1.0 || u < floor(nv->p->subsample * 4294967296.0) / 4294967296.0)
+      root->rows[root->n_rows++] = r;
+  }
+  root->sum = naive_sum(nv, root->rows, root->n_rows);
+  nv->n_leaves = 1;
+}
+
+/* Looks for a split where depth, rows and hessian leave room for one. */
+static void consider(naive *nv, int32_t id) {
+  const naive_node *node = &nv->node[id];
+  if (nv->p->max_depth > 0 && node->depth >= nv->p->max_depth) return;
+  if (node->n_rows < 2 * nv->p->min_data_in_leaf) return;
+  if ((double)node->sum.h * nv->unit.h < 2.0 * nv->p->min_child_weight) return;
+  naive_search(nv, id);
+}
+
+/* The weight of a node in histogram units, within its parent's bounds. */
+static double rough_weight(const naive *nv, const naive_node *node, gbt_bounds b) {
+  return gbt_weight((double)node->sum.g * nv->unit.g, (double)node->sum.h * nv->unit.h, nv->reg, b);
+}
+
+static void split_node(naive *nv, int32_t id) {
+  int64_t n_rows = nv->node[id].n_rows;
+  nv->node[id].left = nv->n_nodes;
+  new_node(nv, id, n_rows);
+  new_node(nv, id, n_rows);
+  naive_node *node = &nv->node[id], *l = &nv->node[node->left], *r = l + 1;
+  for (int64_t i = 0; i < n_rows; i++) {
+    naive_node *to = node->goes[nv->code[0][node->split.feat][node->rows[i]]] ? l : r;
+    to->rows[to->n_rows++] = node->rows[i];
+  }
+  l->sum = naive_sum(nv, l->rows, l->n_rows);
+  r->sum = naive_sum(nv, r->rows, r->n_rows);
+  node->bulk_left = l->n_rows >= r->n_rows;
+  int sign = nv->spec->monotone != NULL ? nv->spec->monotone[node->split.feat] : 0;
+  if (sign != 0) {
+    double wl = rough_weight(nv, l, node->bounds), wr = rough_weight(nv, r, node->bounds), mid = wl + (wr - wl) / 2.0;
+    (sign > 0 ? l : r)->bounds.hi = mid;
+    (sign > 0 ? r : l)->bounds.lo = mid;
+  }
+  nv->n_leaves++;
+}
+
+static int open_at(const naive *nv, int32_t i) {
+  return nv->node[i].left == 0 && nv->node[i].split.kind != GBT_SPLIT_NONE;
+}
+
+/* The open node of the largest gain (the lowest of equals), on one level or (depth < 0) anywhere; -1: none. */
+static int32_t richest(const naive *nv, int32_t depth) {
+  int32_t best = -1;
+  for (int32_t i = 0; i < nv->n_nodes; i++) {
+    if (!open_at(nv, i) || (depth >= 0 && nv->node[i].depth != depth)) continue;
+    if (best < 0 || nv->node[i].split.gain > nv->node[best].split.gain) best = i;
+  }
+  return best;
+}
+
+static int room_for(const naive *nv, int64_t more) {
+  return nv->p->max_leaves == 0 || nv->n_leaves + more <= nv->p->max_leaves;
+}
+
+static void grow_best_first(naive *nv) {
+  for (int32_t id; room_for(nv, 1) && (id = richest(nv, -1)) >= 0;) {
+    split_node(nv, id);
+    consider(nv, nv->node[id].left);
+    consider(nv, nv->node[id].left + 1);
+  }
+}
+
+static void grow_by_levels(naive *nv) {
+  for (int32_t depth = 0;; depth++) {
+    int64_t width = 0;
+    int32_t first = nv->n_nodes, id;
+    for (int32_t i = 0; i < first; i++) width += open_at(nv, i) && nv->node[i].depth == depth;
+    if (width == 0) break;
+    if (room_for(nv, width)) {
+      for (int32_t i = 0; i < first; i++)
+        if (open_at(nv, i) && nv->node[i].depth == depth) split_node(nv, i);
+    } else {
+      while (room_for(nv, 1) && (id = richest(nv, depth)) >= 0) split_node(nv, id);
+    }
+    for (int32_t i = first; i < nv->n_nodes; i++) consider(nv, i);
+  }
+}
+
+/* ---- the finished tree ---- */
+
+static int32_t leaf_of(const naive *nv, int32_t which, int64_t row) {
+  int32_t at = 0;
+  while (nv->node[at].left > 0) {
+    const naive_node *node = &nv->node[at];
+    at = node->left + !node->goes[nv->code[which][node->split.feat][row]];
+  }
+  return at;
+}
+
+/* The set of a categorical split as bits; returns the number of words. */
+static uint32_t put_set(const naive *nv, const naive_node *node, uint32_t *words) {
+  uint32_t n_bins = (uint32_t)nv->cuts->feat[node->split.feat].n_bins, n_words = (n_bins + 31) / 32;
+  memset(words, 0, n_words * sizeof *words);
+  for (uint32_t c = 0; c < n_bins; c++) words[c / 32] |= (uint32_t)node->goes[c] << (c % 32);
+  return n_words;
+}
+
+static gbt_node put_node(const naive *nv, const naive_node *node, double value, uint32_t *sets, uint32_t *n_words) {
+  gbt_node out;
+  memset(&out, 0, sizeof out);
+  out.arg.value = value;
+  if (node->left == 0) return out;
+  const gbt_split *s = &node->split;
+  out.left = (uint32_t)node->left;
+  out.feat = (uint32_t)s->feat;
+  if (s->missing_left) out.feat |= GBT_NODE_MISSING_LEFT;
+  if (node->bulk_left) out.feat |= GBT_NODE_BULK_LEFT;
+  if (s->kind == GBT_SPLIT_NUMERIC) {
+    out.arg.value = nv->cuts->feat[s->feat].cut[s->bin];
+    return out;
+  }
+  out.feat |= GBT_NODE_CATEGORICAL;
+  out.arg.set.beg = *n_words;
+  out.arg.set.n_words = put_set(nv, node, sets + *n_words);
+  *n_words += out.arg.set.n_words;
+  return out;
+}
+
+static void finish_tree(const naive *nv, gbt_forest *forest) {
+  const gbt_scale *scale = &nv->scale[nv->output];
+  size_t n = (size_t)nv->n_nodes;
+  gbt_node *nodes = test_alloc(n * sizeof *nodes);
+  double *gain = test_alloc(n * sizeof *gain), *cover = test_alloc(n * sizeof *cover);
+  double *value = test_alloc(n * sizeof *value);
+  uint32_t *count = test_alloc(n * sizeof *count), *sets = test_alloc(n * 2048 * sizeof *sets), n_words = 0;
+  for (size_t i = 0; i < n; i++) {
+    const naive_node *node = &nv->node[i];
+    int64_t g = 0, h = 0;
+    for (int64_t r = 0; r < node->n_rows; r++) {
+      const gbt_gh32 *q = &nv->gh32[nv->output * nv->n + node->rows[r]];
+      g += q->g;
+      h += q->h;
+    }
+    cover[i] = (double)h * scale->down_h;
+    value[i] = gbt_weight((double)g * scale->down_g, cover[i], nv->reg, node->bounds) *
+               (nv->p->eta / (double)nv->p->num_parallel_tree);
+    gain[i] = node->left > 0 ? node->split.gain : 0.0;
+    count[i] = (uint32_t)node->n_rows;
+    nodes[i] = put_node(nv, node, value[i], sets, &n_words);
+  }
+  CHECK_OK(gbt_forest_add(forest, (uint32_t)n, nodes, gain, cover, count, n_words, sets, test_err));
+  for (int32_t s = 0; s <= nv->spec->n_valid; s++) {
+    int64_t rows = set_at(nv, s)->n_rows;
+    for (int64_t r = 0; r < rows; r++) nv->score[s][nv->output * rows + r] += value[leaf_of(nv, s, r)];
+  }
+  free(nodes), free(gain), free(cover), free(value), free(count), free(sets);
+}
+
+static void grow_tree(naive *nv, int32_t output, gbt_forest *forest) {
+  uint64_t *scratch = test_alloc((size_t)nv->n_feats * sizeof *scratch);
+  double wide = nv->wide[output] ? 1.0 : 65536.0;
+  nv->tree = forest->n_trees;
+  nv->output = output;
+  nv->unit.g = nv->scale[output].down_g * wide;
+  nv->unit.h = nv->scale[output].down_h * wide;
+  nv->n_tree_feats = gbt_features_of_tree(nv->rules, nv->tree, nv->tree_feats, scratch);
+  free(scratch);
+  plant_root(nv);
+  if (room_for(nv, 1)) consider(nv, 0);
+  if (nv->p->grow_policy == GBT_LOSSGUIDE)
+    grow_best_first(nv);
+  else
+    grow_by_levels(nv);
+  finish_tree(nv, forest);
+  free_nodes(nv);
+}
+
+/* ---- the whole ---- */
+
+static naive open_naive(const gbt_trainer_spec *spec, double *const *scores) {
+  gbt_mem mem = gbt_mem_default();
+  naive nv = {.spec = spec,
+              .p = &spec->params,
+              .cuts = spec->train->cuts,
+              .n = spec->train->n_rows,
+              .n_feats = spec->train->cuts->n_features,
+              .n_outputs = spec->n_outputs,
+              .score = scores,
+              .reg = {spec->params.lambda, spec->params.alpha, spec->params.max_delta_step}};
+  size_t cells = (size_t)nv.n * (size_t)nv.n_outputs;
+  for (int32_t s = 0; s <= spec->n_valid; s++) nv.code[s] = read_codes(set_at(&nv, s));
+  nv.gh32 = test_alloc(cells * sizeof *nv.gh32);
+  nv.gh16 = test_alloc(cells * sizeof *nv.gh16);
+  nv.scale = test_alloc((size_t)nv.n_outputs * sizeof *nv.scale);
+  nv.wide = test_alloc((size_t)nv.n_outputs * sizeof *nv.wide);
+  nv.tree_feats = test_alloc((size_t)nv.n_feats * sizeof *nv.tree_feats);
+  CHECK_OK(gbt_feature_rules_new(&mem, nv.n_feats, nv.p, spec->feature_weight, NULL, NULL, 0, &nv.rules, test_err));
+  return nv;
+}
+
+static void close_naive(naive *nv) {
+  for (int32_t s = 0; s <= nv->spec->n_valid; s++) {
+    for (int32_t f = 0; f < nv->n_feats; f++) free(nv->code[s][f]);
+    free(nv->code[s]);
+  }
+  free(nv->gh32), free(nv->gh16), free(nv->scale), free(nv->wide), free(nv->tree_feats);
+  gbt_feature_rules_free(nv->rules);
+}
+
+void naive_train(const gbt_trainer_spec *spec, int64_t n_rounds, naive_custom custom, gbt_forest *forest,
+                 double *const *scores) {
+  naive nv = open_naive(spec, scores);
+  uint64_t per_round = (uint64_t)(spec->n_outputs * spec->params.num_parallel_tree);
+  if (spec->init)
+    CHECK_OK(gbt_forest_append(forest, spec->init, test_err));
+  else if (spec->base)
+    memcpy(forest->base, spec->base, (size_t)spec->n_outputs * sizeof *spec->base);
+  else if (!spec->init_score)
+    base_scores(spec, forest->base);
+  for (int32_t s = 0; s <= spec->n_valid; s++) start_scores(&nv, s, forest->base);
+  for (int64_t i = 0; i < n_rounds; i++) {
+    make_gradients(&nv, forest->n_trees / per_round, custom);
+    for (int32_t k = 0; k < spec->n_outputs; k++)
+      for (int64_t t = 0; t < spec->params.num_parallel_tree; t++) grow_tree(&nv, k, forest);
+  }
+  close_naive(&nv);
+}

@@ -1,0 +1,51 @@
+/* The parts of the naive training: naive.c grows, naive_split.c searches. */
+#ifndef GBT_TEST_NAIVE_IMPL_H
+#define GBT_TEST_NAIVE_IMPL_H
+
+#include "../../src/gbt/tree/features.h"
+#include "../../src/gbt/tree/split.h"
+#include "naive.h"
+#include "test.h"
+
+typedef struct naive_node {
+  int32_t parent, left, depth; /* left: 0 for a leaf */
+  int64_t n_rows;
+  int64_t *rows;
+  gbt_sum sum;
+  gbt_bounds bounds;
+  gbt_split split; /* kind NONE: not worth a split */
+  uint8_t *goes;   /* of the split's feature: per code, 1 = left */
+  uint8_t *used;   /* per feature: split on above */
+  int bulk_left;
+} naive_node;
+
+typedef struct naive {
+  const gbt_trainer_spec *spec;
+  const gbt_params *p;
+  const gbt_cuts *cuts;
+  int64_t n;
+  int32_t n_feats, n_outputs;
+  int32_t **code[1 + GBT_MAX_VALID]; /* per set, per feature: codes of all rows */
+  double *const *score;
+  gbt_gh32 *gh32; /* n_outputs x n */
+  gbt_gh16 *gh16;
+  gbt_scale *scale; /* per output */
+  int *wide;
+  gbt_feature_rules *rules;
+  /* the tree being grown */
+  uint64_t tree;
+  int32_t output;
+  gbt_units unit;
+  gbt_reg reg;
+  int32_t *tree_feats, n_tree_feats;
+  naive_node *node;
+  int32_t n_nodes, n_leaves;
+} naive;
+
+/* Sums of the node's rows: of all in histogram units. */
+gbt_sum naive_sum(const naive *nv, const int64_t *rows, int64_t n);
+
+/* Finds the node's best split, with `goes`. */
+void naive_search(const naive *nv, int32_t id);
+
+#endif

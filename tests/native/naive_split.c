@@ -1,0 +1,211 @@
+#include "naive_impl.h"
+
+/* One feature of one node. */
+typedef struct view {
+  const naive *nv;
+  const naive_node *node;
+  int32_t feat, n_bins;
+  gbt_sum *sum;   /* by code, n_bins + 1 */
+  int64_t *count; /* the same */
+  int missing;    /* the node has missing values here */
+  int32_t *order; /* set splits: levels by mean gradient */
+  int32_t n_order;
+} view;
+
+static gbt_sum row_sum(const naive *nv, int64_t row) {
+  size_t at = (size_t)(nv->output * nv->n + row);
+  gbt_sum s = {nv->gh16[at].g, nv->gh16[at].h};
+  gbt_sum wide = {nv->gh32[at].g, nv->gh32[at].h};
+  return nv->wide[nv->output] ? wide : s;
+}
+
+static void add(gbt_sum *s, gbt_sum more) {
+  s->g += more.g;
+  s->h += more.h;
+}
+
+gbt_sum naive_sum(const naive *nv, const int64_t *rows, int64_t n) {
+  gbt_sum s = {0, 0};
+  for (int64_t i = 0; i < n; i++) add(&s, row_sum(nv, rows[i]));
+  return s;
+}
+
+/* Factors above max_cat_onehot are split by sets of levels. */
+static int by_sets(const naive *nv, int32_t feat) {
+  return nv->cuts->schema->feat[feat].type == GBT_CATEGORICAL && nv->cuts->feat[feat].n_bins > nv->p->max_cat_onehot;
+}
+
+static view look(const naive *nv, const naive_node *node, int32_t feat) {
+  view v = {.nv = nv, .node = node, .feat = feat, .n_bins = nv->cuts->feat[feat].n_bins};
+  size_t n_codes = (size_t)v.n_bins + 1;
+  v.sum = test_alloc(n_codes * sizeof *v.sum);
+  v.count = test_alloc(n_codes * sizeof *v.count);
+  v.order = test_alloc(n_codes * sizeof *v.order);
+  memset(v.sum, 0, n_codes * sizeof *v.sum);
+  memset(v.count, 0, n_codes * sizeof *v.count);
+  for (int64_t i = 0; i < node->n_rows; i++) {
+    int32_t code = nv->code[0][feat][node->rows[i]];
+    add(&v.sum[code], row_sum(nv, node->rows[i]));
+    v.count[code]++;
+  }
+  /* Rows that count for nothing are seen only where rows are counted. */
+  int counted = nv->p->min_data_in_leaf > 1 || by_sets(nv, feat);
+  v.missing = v.sum[v.n_bins].g != 0 || v.sum[v.n_bins].h != 0 || (counted && v.count[v.n_bins] > 0);
+  return v;
+}
+
+static void unlook(view *v) {
+  free(v->sum);
+  free(v->count);
+  free(v->order);
+}
+
+/* Whether a code goes left, by the meaning of the kinds. */
+static int left_by(const view *v, const gbt_split *s, int32_t code) {
+  if (code == v->n_bins) return s->missing_left;
+  if (s->kind == GBT_SPLIT_NUMERIC) return code <= s->bin;
+  if (s->kind == GBT_SPLIT_ONEHOT) return code == s->bin;
+  for (int32_t k = 0; k < s->bin; k++)
+    if (v->order[s->from_top ? v->n_order - 1 - k : k] == code) return 1;
+  return 0;
+}
+
+/* Gain of a split, or -1 when a child is too light or the wrong way round. */
+static double gain_of(const view *v, const gbt_split *s, gbt_reg reg) {
+  const naive *nv = v->nv;
+  const gbt_params *p = nv->p;
+  double G = (double)v->node->sum.g * nv->unit.g, H = (double)v->node->sum.h * nv->unit.h;
+  double gl = (double)s->left.g * nv->unit.g, hl = (double)s->left.h * nv->unit.h, gr = G - gl, hr = H - hl;
+  if (hl <= 0.0 || hr <= 0.0 || hl < p->min_child_weight || hr < p->min_child_weight) return -1.0;
+  if (nv->spec->monotone == NULL && p->max_delta_step == 0.0)
+    return (gbt_score(gl, hl, reg.lambda, reg.alpha) + gbt_score(gr, hr, reg.lambda, reg.alpha)) -
+           gbt_score(G, H, nv->reg.lambda, nv->reg.alpha);
+  gbt_bounds b = v->node->bounds;
+  double wl = gbt_weight(gl, hl, reg, b), wr = gbt_weight(gr, hr, reg, b), w = gbt_weight(G, H, nv->reg, b);
+  int sign = nv->spec->monotone != NULL ? nv->spec->monotone[v->feat] : 0;
+  if (sign * wl > sign * wr) return -1.0;
+  return (gbt_score_at(gl, hl, wl, reg) + gbt_score_at(gr, hr, wr, reg)) - gbt_score_at(G, H, w, nv->reg);
+}
+
+/* Larger gain, then lower feature, lower bin, bottom before top, missing right before left. */
+static int better(const gbt_split *a, const gbt_split *b) {
+  if (b->kind == GBT_SPLIT_NONE || a->gain > b->gain) return 1;
+  if (a->gain < b->gain) return 0;
+  int32_t x[4] = {a->feat, a->bin, a->from_top, a->missing_left},
+          y[4] = {b->feat, b->bin, b->from_top, b->missing_left};
+  for (int i = 0; i < 4; i++)
+    if (x[i] != y[i]) return x[i] < y[i];
+  return 0;
+}
+
+/* Tries a split with missing values right and, when there are some, left. */
+static void try_split(const view *v, gbt_split s, gbt_reg reg, int64_t least, gbt_split *best) {
+  const naive *nv = v->nv;
+  double noise = gbt_noise_floor(nv->unit, v->node->n_rows, (double)v->node->sum.h * nv->unit.h);
+  for (int to_left = 0; to_left <= v->missing; to_left++) {
+    int64_t rows = 0;
+    s.feat = v->feat;
+    s.has_missing = (int8_t)v->missing;
+    s.missing_left = (int8_t)to_left;
+    s.left = (gbt_sum){0, 0};
+    for (int32_t c = 0; c <= v->n_bins; c++) {
+      if (!left_by(v, &s, c)) continue;
+      add(&s.left, v->sum[c]);
+      rows += v->count[c];
+    }
+    if (rows < least || v->node->n_rows - rows < least) continue;
+    s.gain = gain_of(v, &s, reg);
+    if (s.gain > noise && s.gain > nv->p->gamma && better(&s, best)) *best = s;
+  }
+}
+
+static void search_bins(const view *v, gbt_split_kind kind, gbt_split *best) {
+  for (int32_t b = 0; b < v->n_bins; b++) {
+    gbt_split s = {.kind = kind, .bin = b};
+    try_split(v, s, v->nv->reg, v->nv->p->min_data_in_leaf, best);
+  }
+}
+
+/* Levels with enough rows, by ascending sum of gradients / (sum of hessians + cat_smooth), then by number. */
+static void order_levels(view *v) {
+  const naive *nv = v->nv;
+  double *mean = test_alloc(((size_t)v->n_bins + 1) * sizeof *mean);
+  for (int32_t c = 0; c < v->n_bins; c++) {
+    if (v->count[c] == 0 || (double)v->count[c] < nv->p->cat_smooth) continue;
+    double h = (double)v->sum[c].h * nv->unit.h + nv->p->cat_smooth;
+    mean[c] = h > 0.0 ? (double)v->sum[c].g * nv->unit.g / h : 0.0;
+    int32_t at = v->n_order++;
+    for (; at > 0 && mean[v->order[at - 1]] > mean[c]; at--) v->order[at] = v->order[at - 1];
+    v->order[at] = c;
+  }
+  free(mean);
+}
+
+static void search_sets(view *v, gbt_split *best) {
+  const gbt_params *p = v->nv->p;
+  int64_t quarter = v->node->n_rows / 4, least = p->min_data_per_group;
+  gbt_reg reg = v->nv->reg;
+  if (least > quarter) least = quarter;
+  if (least < p->min_data_in_leaf) least = p->min_data_in_leaf;
+  reg.lambda += p->cat_l2;
+  order_levels(v);
+  for (int top = 0; top <= 1; top++) {
+    int64_t since = 0;
+    for (int32_t size = 1; size <= (v->n_order + 1) / 2 && size <= p->max_cat_threshold; size++) {
+      since += v->count[v->order[top ? v->n_order - size : size - 1]];
+      if (since < least) continue;
+      since = 0;
+      gbt_split s = {.kind = GBT_SPLIT_SET, .bin = size, .from_top = (int8_t)top};
+      try_split(v, s, reg, least, best);
+    }
+  }
+}
+
+/* A node may use what any set allows that holds all features used above; those themselves; at the root all. */
+static int may_meet(const naive *nv, const naive_node *node, int32_t feat) {
+  const gbt_trainer_spec *spec = nv->spec;
+  if (spec->n_interact == 0 || node->used[feat] || node->parent < 0) return 1;
+  for (int32_t s = 0; s < spec->n_interact; s++) {
+    int ok = 1;
+    for (int32_t f = 0; f < nv->n_feats; f++) {
+      int member = 0;
+      for (int32_t i = spec->interact_beg[s]; i < spec->interact_beg[s + 1]; i++) member |= spec->interact_feat[i] == f;
+      if (!member && (node->used[f] || f == feat)) ok = 0;
+    }
+    if (ok) return 1;
+  }
+  return 0;
+}
+
+void naive_search(const naive *nv, int32_t id) {
+  naive_node *node = &nv->node[id];
+  size_t room = (size_t)nv->n_feats;
+  int32_t *feats = test_alloc(room * sizeof *feats), *all = test_alloc(room * sizeof *all), n_all = 0;
+  uint64_t *scratch = test_alloc(room * sizeof *scratch);
+  int32_t n = gbt_features_of_level(nv->rules, nv->tree, node->depth, nv->tree_feats, nv->n_tree_feats, feats, scratch);
+  for (int32_t i = 0; i < n; i++)
+    if (may_meet(nv, node, feats[i])) all[n_all++] = feats[i];
+  n = gbt_features_of_node(nv->rules, nv->tree, id, all, n_all, feats, scratch);
+  gbt_split best = {.kind = GBT_SPLIT_NONE};
+  for (int32_t i = n; i-- > 0;) { /* backwards: the order of search must not matter */
+    view v = look(nv, node, feats[i]);
+    if (by_sets(nv, feats[i]))
+      search_sets(&v, &best);
+    else
+      search_bins(&v, nv->cuts->schema->feat[feats[i]].type == GBT_CATEGORICAL ? GBT_SPLIT_ONEHOT : GBT_SPLIT_NUMERIC,
+                  &best);
+    unlook(&v);
+  }
+  node->split = best;
+  if (best.kind != GBT_SPLIT_NONE) {
+    if (!best.has_missing) node->split.missing_left = 2 * best.left.h >= node->sum.h;
+    view v = look(nv, node, best.feat);
+    if (best.kind == GBT_SPLIT_SET) order_levels(&v);
+    node->goes = test_alloc((size_t)v.n_bins + 1);
+    for (int32_t c = 0; c <= v.n_bins; c++) node->goes[c] = (uint8_t)left_by(&v, &node->split, c);
+    unlook(&v);
+  }
+  free(feats);
+  free(all);
+  free(scratch);
+}

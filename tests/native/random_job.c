@@ -1,0 +1,123 @@
+#include "random_job.h"
+
+/* One of the values. */
+#define PICK(rng, ...) pick(rng, (const double[]){__VA_ARGS__}, sizeof((const double[]){__VA_ARGS__}) / sizeof(double))
+
+static double pick(test_rng *rng, const double *values, size_t n) { return values[test_below(rng, (int64_t)n)]; }
+
+static void draw_trees(test_rng *rng, gbt_params *p) {
+  p->grow_policy = (int)test_below(rng, 2);
+  p->max_depth = (int64_t)PICK(rng, 0, 1, 2, 3, 4, 6, 9);
+  p->max_leaves = (int64_t)PICK(rng, 0, 0, 2, 3, 5, 8, 20);
+  if (p->max_depth == 0 && p->max_leaves == 0) p->max_leaves = 12;
+  p->eta = PICK(rng, 0.1, 0.3, 1.0);
+  p->lambda = PICK(rng, 0.0, 1.0, 1.0, 5.0);
+  p->alpha = PICK(rng, 0.0, 0.0, 0.5, 3.0);
+  p->gamma = PICK(rng, 0.0, 0.0, 0.1, 2.0);
+  p->min_child_weight = PICK(rng, 0.0, 0.0, 1.0, 4.0);
+  p->min_data_in_leaf = (int64_t)PICK(rng, 1, 1, 1, 2, 10);
+  p->max_delta_step = PICK(rng, 0.0, 0.0, 0.0, 0.3);
+  p->max_cat_onehot = (int64_t)PICK(rng, 1, 4, 10, 100);
+  p->cat_smooth = PICK(rng, 0.0, 2.0, 10.0);
+  p->cat_l2 = PICK(rng, 0.0, 2.0, 10.0);
+  p->max_cat_threshold = (int64_t)PICK(rng, 1, 3, 64);
+  p->min_data_per_group = (int64_t)PICK(rng, 1, 5, 100);
+}
+
+static void draw_sampling(test_rng *rng, gbt_params *p) {
+  p->subsample = PICK(rng, 1.0, 1.0, 0.7, 0.1);
+  p->colsample_bytree = PICK(rng, 1.0, 1.0, 0.6);
+  p->colsample_bylevel = PICK(rng, 1.0, 1.0, 0.6);
+  p->colsample_bynode = PICK(rng, 1.0, 1.0, 0.4);
+  p->num_parallel_tree = (int64_t)PICK(rng, 1, 1, 1, 2, 3);
+  p->seed = test_below(rng, 1000);
+  p->grad_bits = (int)test_below(rng, 3);
+  p->hist_memory = (int64_t)PICK(rng, 1, 1024);
+}
+
+static void draw_constraints(test_rng *rng, random_job *r) {
+  gbt_trainer_spec *spec = &r->job.spec;
+  int32_t n = r->data->table.n_cols;
+  if (test_below(rng, 3) == 0) {
+    r->monotone = test_alloc((size_t)n);
+    for (int32_t f = 0; f < n; f++)
+      r->monotone[f] = (int8_t)(r->data->table.cols[f].type == GBT_CATEGORICAL ? 0 : test_below(rng, 3) - 1);
+    spec->monotone = r->monotone;
+  }
+  if (test_below(rng, 3) == 0) {
+    spec->n_interact = 1 + (int32_t)test_below(rng, 4);
+    r->interact_beg = test_alloc(5 * sizeof *r->interact_beg);
+    r->interact_feat = test_alloc((size_t)n * 4 * sizeof *r->interact_feat);
+    r->interact_beg[0] = 0;
+    for (int32_t s = 0, at = 0; s < spec->n_interact; s++) {
+      for (int32_t f = 0; f < n; f++)
+        if (test_below(rng, 2)) r->interact_feat[at++] = f;
+      r->interact_beg[s + 1] = at;
+    }
+    spec->interact_beg = r->interact_beg;
+    spec->interact_feat = r->interact_feat;
+  }
+  if (test_below(rng, 4) == 0) {
+    r->feature_weight = test_alloc((size_t)n * sizeof *r->feature_weight);
+    for (int32_t f = 0; f < n; f++)
+      r->feature_weight[f] = f > 0 && test_below(rng, 4) == 0 ? 0.0 : test_unit(rng) + 0.01;
+    spec->feature_weight = r->feature_weight;
+  }
+}
+
+random_job random_job_make(uint64_t seed, int64_t rows) {
+  test_rng rng = {gbt_mix64(seed)};
+  random_job r = {.data = NULL};
+  const gbt_loss losses[] = {GBT_LOSS_SQUARED, GBT_LOSS_LOGISTIC, GBT_LOSS_SOFTMAX, GBT_LOSS_POISSON, GBT_LOSS_CUSTOM};
+  gbt_loss loss = losses[test_below(&rng, 5)];
+  int32_t n_outputs = loss == GBT_LOSS_SOFTMAX ? 2 + (int32_t)test_below(&rng, 3) : 1;
+  if (loss == GBT_LOSS_CUSTOM) n_outputs = 1 + (int32_t)test_below(&rng, 2);
+  int64_t n_rows = test_below(&rng, 8) ? 1 + test_below(&rng, rows) : 1 + test_below(&rng, 8);
+  int32_t n_cols = 1 + (int32_t)test_below(&rng, test_below(&rng, 10) ? 10 : 40);
+  int weighted = test_below(&rng, 5) < 2, moved = test_below(&rng, 4) == 0;
+  r.data = made_new(test_u(&rng), n_rows, n_cols, NULL);
+  r.job = job_make(r.data, loss, n_outputs, 1 + test_below(&rng, 3));
+  r.job.max_bin = (int32_t)PICK(&rng, 2, 3, 16, 64, 255, 256, 1000);
+  r.job.spec.n_valid = (int32_t)test_below(&rng, 3);
+  for (int32_t s = 0; s <= r.job.spec.n_valid; s++) {
+    made *m = s == 0 ? r.data : made_new(test_u(&rng), 1 + test_below(&rng, 50), n_cols, r.data->kind);
+    made_response(m, loss, n_outputs, test_u(&rng));
+    if (weighted) made_weights(m, test_u(&rng));
+    if (moved) made_offset(m, n_outputs, test_u(&rng));
+    if (s > 0) r.job.valid[s - 1] = r.valid[s - 1] = m;
+  }
+  draw_trees(&rng, &r.job.spec.params);
+  draw_sampling(&rng, &r.job.spec.params);
+  draw_constraints(&rng, &r);
+  r.how.threads = 1 + (int)test_below(&rng, 3);
+  r.how.page_rows = (int32_t)PICK(&rng, 0, 1, 7, 64, 1000);
+  r.how.simd = (gbt_simd)(test_below(&rng, 4) - 1);
+  return r;
+}
+
+void random_job_free(random_job *r) {
+  made_free(r->data);
+  for (int32_t i = 0; i < JOB_VALID; i++) made_free(r->valid[i]);
+  free(r->monotone);
+  free(r->interact_beg);
+  free(r->interact_feat);
+  free(r->feature_weight);
+}
+
+void random_job_tell(const random_job *r, uint64_t seed) {
+  const gbt_params *p = &r->job.spec.params;
+  int n_params = 0;
+  const gbt_param_info *infos = gbt_params_table(&n_params);
+  char text[1500];
+  int at = 0;
+  for (int i = 0; i < n_params && at < (int)sizeof text - 60; i++) {
+    double value = gbt_params_get(p, infos[i].name);
+    if (value != infos[i].def) at += snprintf(text + at, sizeof text - (size_t)at, " %s=%g", infos[i].name, value);
+  }
+  text[at] = 0;
+  test_note("seed %" PRIu64 ": %" PRId64 " x %d, loss %d, %d outputs, max_bin %d, weights %d, monotone %d, sets %d, %d "
+            "threads, pages of %d;%s",
+            seed, r->data->table.n_rows, (int)r->data->table.n_cols, (int)r->job.spec.loss, (int)r->job.spec.n_outputs,
+            (int)r->job.max_bin, r->data->weight != NULL, r->monotone != NULL, (int)r->job.spec.n_interact,
+            r->how.threads, (int)r->how.page_rows, text);
+}

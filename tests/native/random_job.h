@@ -1,0 +1,23 @@
+/* Trainings drawn at random: data, loss, parameters, constraints and circumstances, all from one seed. */
+#ifndef GBT_TEST_RANDOM_JOB_H
+#define GBT_TEST_RANDOM_JOB_H
+
+#include "trained.h"
+
+typedef struct random_job {
+  train_job job; /* borrows from the rest */
+  train_how how;
+  made *data, *valid[JOB_VALID];
+  int8_t *monotone;
+  int32_t *interact_beg, *interact_feat;
+  double *feature_weight;
+} random_job;
+
+/* At most `rows` rows. */
+random_job random_job_make(uint64_t seed, int64_t rows);
+void random_job_free(random_job *r);
+
+/* Says in the report what it was. */
+void random_job_tell(const random_job *r, uint64_t seed);
+
+#endif

@@ -1,0 +1,429 @@
+/* Inner loops of the CPU backend: histograms against plain loops in 64 bits; the vector kernels against the formulas of
+ * math/ row by row, on every instruction set that this machine has. */
+#include "test.h"
+
+#include "../../src/gbt/cpu/cpu_hist_kernels.h"
+#include "../../src/gbt/cpu/cpu_kernels.h"
+
+/* ---- histograms ---- */
+
+enum { PAGES = 3, PAGE_ROWS = 97, ROWS = 2 * PAGE_ROWS + 41, MAX_FEATS = 16 };
+
+/* A group of features over some pages, as the page store lays it out. */
+typedef struct made_group {
+  int32_t n_feats, width;
+  int wide;
+  uint32_t offset[MAX_FEATS], n_slots;
+  uint32_t code[MAX_FEATS][ROWS];
+  void *page[PAGES];
+  gbt_gh16 gh16[ROWS];
+  gbt_gh32 gh32[ROWS];
+} made_group;
+
+static made_group *make_group(test_rng *rng, int32_t n_feats, int wide) {
+  made_group *m = test_alloc(sizeof *m);
+  memset(m, 0, sizeof *m);
+  m->n_feats = n_feats;
+  m->width = (n_feats + 3) / 4 * 4;
+  m->wide = wide;
+  for (int32_t k = 0; k < n_feats; k++) {
+    uint32_t n_codes = wide ? 257 + (uint32_t)test_below(rng, 300) : 1 + (uint32_t)test_below(rng, 256);
+    m->offset[k] = m->n_slots;
+    m->n_slots += n_codes | 1u;
+    for (int32_t r = 0; r < ROWS; r++) {
+      m->code[k][r] = (uint32_t)test_below(rng, n_codes);
+      if (r % 5 == 0) m->code[k][r] = r % 2 ? 0 : n_codes - 1; /* both ends are met */
+    }
+  }
+  for (int32_t k = n_feats; k < m->width; k++) m->offset[k] = m->n_slots;
+  m->n_slots++; /* the dummy */
+  size_t size = wide ? 2 : 1, cells = (size_t)PAGE_ROWS * (size_t)m->width;
+  for (int32_t p = 0; p < PAGES; p++) {
+    m->page[p] = test_alloc(cells * size);
+    memset(m->page[p], 0, cells * size);
+    for (int32_t r = p * PAGE_ROWS; r < ROWS && r < (p + 1) * PAGE_ROWS; r++)
+      for (int32_t k = 0; k < n_feats; k++) {
+        size_t at = (size_t)(r - p * PAGE_ROWS) * (size_t)m->width + (size_t)k;
+        if (wide)
+          ((uint16_t *)m->page[p])[at] = (uint16_t)m->code[k][r];
+        else
+          ((uint8_t *)m->page[p])[at] = (uint8_t)m->code[k][r];
+      }
+  }
+  for (int32_t r = 0; r < ROWS; r++) {
+    uint64_t u = test_u(rng);
+    m->gh16[r] = (gbt_gh16){(int16_t)(u & 0xffff), (uint16_t)(u >> 16)};
+    m->gh32[r] = (gbt_gh32){(int32_t)(test_u(rng) & 0xffffffffu), (uint32_t)(u >> 32)};
+  }
+  return m;
+}
+
+static void free_group(made_group *m) {
+  for (int32_t p = 0; p < PAGES; p++) free(m->page[p]);
+  free(m);
+}
+
+/* What any accumulators hold, as plain sums. */
+static gbt_sum unpacked(const void *acc, int wide_sums, uint32_t slot) {
+  if (wide_sums) return ((const gbt_sum *)acc)[slot];
+  int64_t v = ((const int64_t *)acc)[slot], h = v & 0xffffffff;
+  return (gbt_sum){(v - h) / 4294967296, h};
+}
+
+static void compare_hist(const made_group *m, const uint32_t *rows, uint32_t n, int wide_sums, int counts,
+                         const void *acc, const uint32_t *count) {
+  gbt_sum *want = test_alloc(m->n_slots * sizeof *want);
+  uint32_t *want_count = test_alloc(m->n_slots * sizeof *want_count);
+  memset(want, 0, m->n_slots * sizeof *want);
+  memset(want_count, 0, m->n_slots * sizeof *want_count);
+  for (uint32_t i = 0; i < n; i++)
+    for (int32_t k = 0; k < m->n_feats; k++) {
+      uint32_t slot = m->offset[k] + m->code[k][rows[i]];
+      want[slot].g += wide_sums ? m->gh32[rows[i]].g : m->gh16[rows[i]].g;
+      want[slot].h += wide_sums ? m->gh32[rows[i]].h : m->gh16[rows[i]].h;
+      want_count[slot]++;
+    }
+  int same = 1;
+  for (uint32_t s = 0; s < m->n_slots; s++) {
+    gbt_sum got = unpacked(acc, wide_sums, s);
+    same &= got.g == want[s].g && got.h == want[s].h && count[s] == (counts ? want_count[s] : 0u);
+  }
+  if (!CHECK(same))
+    test_note("%d features, wide codes %d, wide sums %d, counts %d, %u rows", (int)m->n_feats, m->wide, wide_sums,
+              counts, n);
+  free(want);
+  free(want_count);
+}
+
+/* Rows `rows` (ascending) into one histogram, page by page; contiguous runs as such when `runs`. */
+static void one_hist(const made_group *m, const uint32_t *rows, uint32_t n, int runs, int wide_sums, int counts) {
+  size_t bytes = m->n_slots * (wide_sums ? sizeof(gbt_sum) : sizeof(int64_t));
+  void *acc = test_alloc(bytes);
+  uint32_t *count = test_alloc(m->n_slots * sizeof *count);
+  memset(acc, 0, bytes);
+  memset(count, 0, m->n_slots * sizeof *count);
+  for (uint32_t i = 0; i < n;) {
+    uint32_t page = rows[i] / PAGE_ROWS, end = i;
+    while (end < n && rows[end] / PAGE_ROWS == page) end++;
+    cpu_hist_job job = {.codes = m->page[page],
+                        .row_beg = (int64_t)page * PAGE_ROWS,
+                        .rows = runs ? NULL : rows + i,
+                        .first = rows[i],
+                        .n = end - i,
+                        .gh = wide_sums ? (const void *)m->gh32 : m->gh16,
+                        .offset = m->offset,
+                        .n_feats = m->n_feats,
+                        .width = m->width,
+                        .acc = acc,
+                        .count = counts ? count : NULL};
+    cpu_hist_run(&job, m->wide, wide_sums, counts);
+    i = end;
+  }
+  compare_hist(m, rows, n, wide_sums, counts, acc, count);
+  free(acc);
+  free(count);
+}
+
+static void histograms_equal_loops(void) {
+  test_rng rng = {1};
+  uint32_t rows[ROWS];
+  for (int wide = 0; wide <= 1; wide++)
+    for (int32_t n_feats = 1; n_feats <= (wide ? 8 : MAX_FEATS); n_feats++) {
+      made_group *m = make_group(&rng, n_feats, wide);
+      for (int variant = 0; variant < 4; variant++) {
+        uint32_t n = 0;
+        for (uint32_t r = 0; r < ROWS; r++)
+          if (test_below(&rng, 10) < 6) rows[n++] = r;
+        one_hist(m, rows, n, 0, variant & 1, variant >> 1); /* gathered, over all pages */
+        one_hist(m, rows, 1, 0, variant & 1, variant >> 1);
+        n = 0;
+        for (uint32_t r = 31; r < ROWS - 7; r++) rows[n++] = r;
+        one_hist(m, rows, n, 1, variant & 1, variant >> 1); /* contiguous, from the middle of a page on */
+        one_hist(m, rows, n, 0, variant & 1, variant >> 1);
+      }
+      free_group(m);
+    }
+}
+
+/* 65,536 rows of the largest and smallest numbers, all in one slot. */
+static void packed_sums_hold_the_extremes(void) {
+  const uint32_t n = 65536;
+  const int16_t g[] = {-32768, 32767, -32768, 0, -1};
+  const uint16_t h[] = {65535, 65535, 0, 65535, 65535};
+  uint8_t *codes = test_alloc(4 * (size_t)n);
+  gbt_gh16 *gh = test_alloc(n * sizeof *gh);
+  const uint32_t offset[4] = {0, 1, 2, 3};
+  memset(codes, 0, 4 * (size_t)n);
+  for (int i = 0; i <= 5; i++) {
+    int64_t acc[4] = {0, 0, 0, 0}, want_g = 0, want_h = 0;
+    for (uint32_t r = 0; r < n; r++) {
+      int k = i < 5 ? i : (int)(r % 5); /* the last time: all of them mixed */
+      gh[r] = (gbt_gh16){g[k], h[k]};
+      want_g += g[k];
+      want_h += h[k];
+    }
+    cpu_hist_job job = {.codes = codes, .n = n, .gh = gh, .offset = offset, .n_feats = 4, .width = 4, .acc = acc};
+    cpu_hist_run(&job, 0, 0, 0);
+    for (uint32_t k = 0; k < 4; k++) {
+      CHECK_EQ_I64(unpacked(acc, 0, k).g, want_g);
+      CHECK_EQ_I64(unpacked(acc, 0, k).h, want_h);
+    }
+  }
+  free(codes);
+  free(gh);
+}
+
+static void wide_sums_hold_the_extremes(void) {
+  const uint32_t n = 100000;
+  uint8_t *codes = test_alloc(4 * (size_t)n);
+  gbt_gh32 *gh = test_alloc(n * sizeof *gh);
+  const uint32_t offset[4] = {0, 1, 2, 3};
+  gbt_sum acc[4] = {{0, 0}, {0, 0}, {0, 0}, {0, 0}};
+  uint32_t count[4] = {0, 0, 0, 0};
+  memset(codes, 0, 4 * (size_t)n);
+  for (uint32_t r = 0; r < n; r++) gh[r] = (gbt_gh32){INT32_MIN, UINT32_MAX};
+  cpu_hist_job job = {
+      .codes = codes, .n = n, .gh = gh, .offset = offset, .n_feats = 3, .width = 4, .acc = acc, .count = count};
+  cpu_hist_run(&job, 0, 1, 1);
+  for (int k = 0; k < 4; k++) {
+    CHECK_EQ_I64(acc[k].g, k < 3 ? (int64_t)INT32_MIN * n : 0);
+    CHECK_EQ_I64(acc[k].h, k < 3 ? (int64_t)UINT32_MAX * n : 0);
+    CHECK_EQ_I64(count[k], k < 3 ? n : 0);
+  }
+  free(codes);
+  free(gh);
+}
+
+/* ---- vector kernels ---- */
+
+enum { MARK = 3 }; /* places behind the last one that must stay as they are */
+
+static const int32_t lengths[] = {0, 1, 2, 3, 7, 8, 9, 31, 64, 511, CPU_BLOCK};
+enum { N_LENGTHS = sizeof lengths / sizeof lengths[0] };
+
+static const cpu_kernels *table_at(int simd) { return gbt_cpu_kernels((gbt_simd)simd); }
+static int last_table(void) { return (int)gbt_simd_best(); }
+
+static int same_bits(const double *a, const double *b, int32_t n) {
+  for (int32_t i = 0; i < n; i++)
+    if (gbt_bits(a[i]) != gbt_bits(b[i]) && !(a[i] != a[i] && b[i] != b[i])) return 0;
+  return 1;
+}
+
+static void fill(double *x, int32_t n, double value) {
+  for (int32_t i = 0; i < n; i++) x[i] = value;
+}
+
+/* Scores: usual ones and the odd ones that a kernel might treat differently. */
+static double any_score(test_rng *rng) {
+  static const double odd[] = {0.0,   -0.0,   1.0,    -1.0,  36.0, -36.0, 37.5,   -37.5,     707.9,   -707.9,  708.0,
+                               708.1, -708.0, -708.1, 745.0, 1e10, -1e10, 1e-310, -4.9e-324, 1.7e308, -1.7e308};
+  uint64_t u = test_u(rng);
+  if (u % 4 == 0) return odd[(u >> 8) % (sizeof odd / sizeof odd[0])];
+  if (u % 64 == 1) return INFINITY;
+  if (u % 64 == 2) return -INFINITY;
+  if (u % 64 == 3) return NAN;
+  return test_bell(rng) * (u % 4 == 1 ? 3.0 : 100.0);
+}
+
+static gbt_gh formula(gbt_loss loss, double s, double y) {
+  if (loss == GBT_LOSS_LOGISTIC) return gbt_grad_logistic(s, y);
+  if (loss == GBT_LOSS_POISSON) return gbt_grad_poisson(s, y);
+  return gbt_grad_squared(s, y);
+}
+
+static void gradients_equal_formulas(void) {
+  test_rng rng = {2};
+  static double score[CPU_BLOCK], label[CPU_BLOCK], want[2][CPU_BLOCK + MARK], got[2][CPU_BLOCK + MARK];
+  const gbt_loss losses[] = {GBT_LOSS_SQUARED, GBT_LOSS_LOGISTIC, GBT_LOSS_POISSON};
+  for (int l = 0; l < 3; l++)
+    for (int c = 0; c < 3 * N_LENGTHS; c++) {
+      int32_t n = lengths[c % N_LENGTHS];
+      for (int k = 0; k < 2; k++) fill(want[k], CPU_BLOCK + MARK, 77.0);
+      for (int32_t i = 0; i < n; i++) {
+        score[i] = any_score(&rng);
+        label[i] = test_below(&rng, 3) ? (double)test_below(&rng, 2) : test_unit(&rng);
+        gbt_gh r = formula(losses[l], score[i], label[i]);
+        want[0][i] = r.g;
+        want[1][i] = r.h;
+      }
+      for (int s = 0; s <= last_table(); s++) {
+        for (int k = 0; k < 2; k++) fill(got[k], CPU_BLOCK + MARK, 77.0);
+        table_at(s)->gradients(losses[l], n, score, label, got[0], got[1]);
+        CHECK(same_bits(got[0], want[0], n + MARK));
+        CHECK(same_bits(got[1], want[1], n + MARK));
+      }
+    }
+}
+
+static void softmax_equals_formulas(void) {
+  test_rng rng = {3};
+  enum { K = 7 };
+  static double score[K][CPU_BLOCK], label[CPU_BLOCK], p[K * CPU_BLOCK], g[CPU_BLOCK], h[CPU_BLOCK];
+  static double want[3][K][CPU_BLOCK];
+  const double *pointer[K];
+  for (int c = 0; c < 2 * N_LENGTHS; c++) {
+    int32_t n = lengths[c % N_LENGTHS], n_classes = 2 + (int32_t)test_below(&rng, K - 1);
+    for (int32_t i = 0; i < n; i++) {
+      label[i] = (double)test_below(&rng, n_classes);
+      double top = -INFINITY, sum = 0.0;
+      for (int32_t k = 0; k < n_classes; k++) {
+        do score[k][i] = any_score(&rng);
+        while (!isfinite(score[k][i]));
+        if (score[k][i] > top) top = score[k][i];
+      }
+      for (int32_t k = 0; k < n_classes; k++) sum += want[0][k][i] = gbt_exp(score[k][i] - top);
+      for (int32_t k = 0; k < n_classes; k++) {
+        want[0][k][i] /= sum;
+        gbt_gh r = gbt_grad_softmax(want[0][k][i], label[i] == k ? 1.0 : 0.0);
+        want[1][k][i] = r.g;
+        want[2][k][i] = r.h;
+      }
+    }
+    for (int32_t k = 0; k < n_classes; k++) pointer[k] = score[k];
+    for (int s = 0; s <= last_table(); s++) {
+      table_at(s)->softmax(n, n_classes, pointer, p);
+      for (int32_t k = 0; k < n_classes; k++) {
+        CHECK(same_bits(p + (size_t)k * CPU_BLOCK, want[0][k], n));
+        table_at(s)->softmax_gradients(n, k, p + (size_t)k * CPU_BLOCK, label, g, h);
+        CHECK(same_bits(g, want[1][k], n) && same_bits(h, want[2][k], n));
+      }
+    }
+  }
+}
+
+static void weigh_and_maxima_equal_loops(void) {
+  test_rng rng = {4};
+  static const double odd[] = {0.0, -0.0, 4.9e-324, 2.2e-308, 1e-300, 1e290, 0.5, 1.0};
+  static double w[CPU_BLOCK], g[CPU_BLOCK], h[CPU_BLOCK], got[2][CPU_BLOCK + MARK], want[2][CPU_BLOCK + MARK];
+  for (int c = 0; c < 20 * N_LENGTHS; c++) {
+    int32_t n = lengths[c % N_LENGTHS];
+    double scale = ldexp(1.0, (int)test_below(&rng, 600) - 300), top_g = 0.0, top_h = 0.0;
+    if (c % 3 == 0) top_g = scale * test_unit(&rng), top_h = scale * test_unit(&rng);
+    double got_g = top_g, got_h = top_h, start_g = top_g, start_h = top_h;
+    for (int k = 0; k < 2; k++) fill(want[k], CPU_BLOCK + MARK, 77.0);
+    for (int32_t i = 0; i < n; i++) {
+      g[i] = test_bell(&rng) * scale;
+      h[i] = test_unit(&rng) * scale;
+      w[i] = test_unit(&rng) * 10.0;
+      if (test_below(&rng, 9) == 0) g[i] = odd[test_below(&rng, 8)] * (test_below(&rng, 2) ? -1.0 : 1.0);
+      if (test_below(&rng, 9) == 0) h[i] = odd[test_below(&rng, 8)];
+      if (test_below(&rng, 9) == 0) w[i] = odd[test_below(&rng, 5)];
+      if (c % 7 == 0) h[i] = -0.0; /* a hessian of 0 may have a sign */
+      want[0][i] = g[i] * w[i];
+      want[1][i] = h[i] * w[i];
+      top_g = fabs(g[i]) > top_g ? fabs(g[i]) : top_g;
+      top_h = h[i] > top_h ? h[i] : top_h;
+    }
+    for (int s = 0; s <= last_table(); s++) {
+      got_g = start_g, got_h = start_h;
+      table_at(s)->maxima(n, g, h, &got_g, &got_h);
+      CHECK_EQ_BITS(got_g, top_g);
+      CHECK_EQ_BITS(got_h, top_h);
+      for (int k = 0; k < 2; k++) fill(got[k], CPU_BLOCK + MARK, 77.0);
+      memcpy(got[0], g, (size_t)n * sizeof *g);
+      memcpy(got[1], h, (size_t)n * sizeof *h);
+      table_at(s)->weigh(n, w, got[0], got[1]);
+      CHECK(same_bits(got[0], want[0], n + MARK) && same_bits(got[1], want[1], n + MARK));
+    }
+  }
+}
+
+static void fixed_point_equals_formulas(void) {
+  test_rng rng = {5};
+  static double g[CPU_BLOCK], h[CPU_BLOCK];
+  static gbt_gh32 want32[CPU_BLOCK + MARK], got32[CPU_BLOCK + MARK];
+  static gbt_gh16 want16[CPU_BLOCK + MARK], got16[CPU_BLOCK + MARK];
+  for (int c = 0; c < 20 * N_LENGTHS; c++) {
+    int32_t n = lengths[c % N_LENGTHS];
+    double top_g = ldexp(test_unit(&rng) + 0.01, (int)test_below(&rng, 400) - 200);
+    double top_h = ldexp(test_unit(&rng) + 0.01, (int)test_below(&rng, 400) - 200);
+    gbt_scale scale = gbt_scale_from(top_g, top_h);
+    gbt_key32 key = gbt_key(test_u(&rng), GBT_FOR_ROUNDING, (uint64_t)c, 1);
+    uint64_t first = c % 2 ? test_u(&rng) >> 30 : test_u(&rng) >> 40; /* ids beyond 2^32 as well */
+    int64_t want = 0;
+    memset(want32, 0x5a, sizeof want32);
+    memset(want16, 0x5a, sizeof want16);
+    for (int32_t i = 0; i < n; i++) {
+      g[i] = i % 7 == 0 ? top_g : i % 7 == 1 ? -top_g : (2.0 * test_unit(&rng) - 1.0) * top_g;
+      h[i] = i % 5 == 0 ? top_h : i % 5 == 1 ? 0.0 : test_unit(&rng) * top_h;
+      want32[i] = gbt_fix32(g[i], h[i], scale.up_g, scale.up_h);
+      want16[i] = gbt_fix16(want32[i], gbt_hash32(key, first + (uint64_t)i));
+      want += abs(want16[i].g);
+    }
+    for (int s = 0; s <= last_table(); s++) {
+      memset(got32, 0x5a, sizeof got32);
+      memset(got16, 0x5a, sizeof got16);
+      CHECK_EQ_I64(table_at(s)->fix(n, first, key, scale.up_g, scale.up_h, g, h, got32, got16), want);
+      CHECK_EQ_BYTES(got32, want32, sizeof want32);
+      CHECK_EQ_BYTES(got16, want16, sizeof want16);
+    }
+  }
+}
+
+static void gains_equal_formulas(void) {
+  test_rng rng = {6};
+  static double gl[CPU_BLOCK], hl[CPU_BLOCK], want[CPU_BLOCK + MARK], got[CPU_BLOCK + MARK];
+  for (int c = 0; c < 20 * N_LENGTHS; c++) {
+    int32_t n = lengths[c % N_LENGTHS];
+    cpu_gain_args a = {.G = test_bell(&rng) * 100.0, .H = test_unit(&rng) * 1000.0, .parent = test_unit(&rng) * 50.0};
+    if (c % 2) a.lambda = test_unit(&rng) * 3.0;
+    if (c % 3 == 0) a.alpha = test_unit(&rng) * 20.0;
+    if (c % 5) a.min_weight = test_unit(&rng) * 100.0;
+    fill(want, CPU_BLOCK + MARK, 77.0);
+    for (int32_t i = 0; i < n; i++) {
+      gl[i] = test_bell(&rng) * 60.0;
+      hl[i] = test_unit(&rng) * a.H;
+      switch (test_below(&rng, 12)) {
+      case 0:
+        hl[i] = 0.0;
+        break;
+      case 1:
+        hl[i] = a.H;
+        break;
+      case 2:
+        hl[i] = a.min_weight;
+        break;
+      case 3:
+        hl[i] = a.H - a.min_weight;
+        break;
+      case 4:
+        gl[i] = 0.0;
+        break;
+      case 5:
+        gl[i] = a.alpha;
+        break;
+      default:
+        break;
+      }
+      double gr = a.G - gl[i], hr = a.H - hl[i];
+      int light = hl[i] < a.min_weight || hr < a.min_weight || hl[i] <= 0.0 || hr <= 0.0;
+      want[i] = gbt_score(gl[i], hl[i], a.lambda, a.alpha) + gbt_score(gr, hr, a.lambda, a.alpha) - a.parent;
+      if (light) want[i] = -1.0;
+    }
+    for (int s = 0; s <= last_table(); s++) {
+      fill(got, CPU_BLOCK + MARK, 77.0);
+      table_at(s)->gains(n, gl, hl, &a, got);
+      CHECK(same_bits(got, want, n + MARK));
+    }
+  }
+}
+
+static void tables_are_those_of_their_sets(void) {
+  CHECK_EQ_TEXT(gbt_cpu_kernels(GBT_SIMD_SCALAR)->name, "scalar");
+  if (gbt_simd_best() >= GBT_SIMD_AVX2) CHECK_EQ_TEXT(gbt_cpu_kernels(GBT_SIMD_AVX2)->name, "avx2");
+  if (gbt_simd_best() >= GBT_SIMD_AVX512) CHECK_EQ_TEXT(gbt_cpu_kernels(GBT_SIMD_AVX512)->name, "avx512");
+  test_note("kernels up to %s", gbt_cpu_kernels(gbt_simd_best())->name);
+}
+
+void suite_cpu(void) {
+  RUN(histograms_equal_loops);
+  RUN(packed_sums_hold_the_extremes);
+  RUN(wide_sums_hold_the_extremes);
+  RUN(tables_are_those_of_their_sets);
+  RUN(gradients_equal_formulas);
+  RUN(softmax_equals_formulas);
+  RUN(weigh_and_maxima_equal_loops);
+  RUN(fixed_point_equals_formulas);
+  RUN(gains_equal_formulas);
+}

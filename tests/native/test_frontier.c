@@ -1,0 +1,310 @@
+/* The table of the tree being grown: choosing nodes, making children, judging them. */
+#include "test.h"
+
+#include "../../src/gbt/tree/frontier.h"
+
+static gbt_frontier make_frontier(const gbt_params *params, const int8_t *monotone, int32_t path_words) {
+  gbt_mem mem = gbt_mem_default();
+  gbt_frontier fr;
+  gbt_frontier_init(&fr, &mem, params, monotone, path_words);
+  return fr;
+}
+
+/* ---- choosing ---- */
+
+/* Whether a goes before b when there is not room for both. */
+static int richer(const gbt_frontier *fr, int32_t a, int32_t b) {
+  double ga = fr->node[a].split.gain, gb = fr->node[b].split.gain;
+  return ga > gb || (ga == gb && a < b);
+}
+
+/* The header's rule by plain means: into `out`, in order; returns their number. Call before gbt_frontier_select. */
+static size_t naive_select(const gbt_frontier *fr, size_t batch, int32_t *out) {
+  size_t n = 0, room = fr->n_nodes;
+  int32_t depth = INT32_MAX;
+  if (fr->max_leaves > 0) room = (size_t)(fr->max_leaves - fr->n_leaves);
+  for (size_t i = 0; i < fr->n_nodes; i++)
+    if (fr->node[i].open && fr->node[i].depth < depth) depth = fr->node[i].depth;
+  for (size_t i = 0; i < fr->n_nodes; i++)
+    if (fr->node[i].open && (fr->grow_policy == GBT_LOSSGUIDE || fr->node[i].depth == depth)) out[n++] = (int32_t)i;
+  if (fr->grow_policy == GBT_LOSSGUIDE || n > room) {
+    for (size_t i = 0; i < n; i++) /* by gain */
+      for (size_t j = i + 1; j < n; j++)
+        if (richer(fr, out[j], out[i])) {
+          int32_t t = out[i];
+          out[i] = out[j];
+          out[j] = t;
+        }
+  }
+  if (fr->grow_policy == GBT_LOSSGUIDE) batch = 1;
+  if (n > room) n = room;
+  return n < batch ? n : batch;
+}
+
+/* Gives the fresh nodes splits that depend on the node's number alone: few different gains, some nodes without. */
+static void invent_splits(gbt_frontier *fr, uint64_t seed) {
+  for (size_t i = 0; i < fr->n_fresh; i++) {
+    gbt_grow_node *node = &fr->node[fr->fresh[i]];
+    gbt_key32 key = gbt_key(seed, 1, 2, 3);
+    uint32_t u = gbt_hash32(key, (uint64_t)fr->fresh[i]);
+    gbt_split split = {.kind = GBT_SPLIT_NONE};
+    if (node->splittable && u % 6 != 0 && node->n_rows > 1) {
+      split.kind = GBT_SPLIT_NUMERIC;
+      split.gain = 1.0 + (double)(u / 6 % 4);
+      split.feat = (int32_t)(u / 64 % 40);
+      split.left.g = node->sum.g / 2;
+      split.left.h = node->sum.h / 2;
+    }
+    node->split = split;
+  }
+}
+
+/* Grows a whole tree, comparing every choice; frees `fr` itself not. */
+static void grow(gbt_frontier *fr, uint32_t n_rows, size_t batch, uint64_t seed) {
+  static int32_t want[100000];
+  gbt_sum sum = {1000, (int64_t)n_rows * 100};
+  gbt_units unit = {1.0, 1.0};
+  REQUIRE_OK(gbt_frontier_root(fr, n_rows, sum, unit, test_err));
+  for (;;) {
+    invent_splits(fr, seed);
+    REQUIRE_OK(gbt_frontier_opened(fr, test_err));
+    CHECK_EQ_I64(fr->n_fresh, 0);
+    size_t n = naive_select(fr, batch, want);
+    REQUIRE_OK(gbt_frontier_select(fr, batch, test_err));
+    CHECK_EQ_I64(fr->n_chosen, n);
+    CHECK_EQ_BYTES(fr->chosen, want, n * sizeof *want);
+    for (size_t i = 0; i < n; i++) CHECK(!fr->node[want[i]].open);
+    for (size_t i = 0; i < fr->n_open; i++) CHECK(fr->node[fr->open[i]].open);
+    if (n == 0) break;
+    for (size_t i = 0; i < fr->n_chosen; i++) {
+      int32_t id = fr->chosen[i];
+      REQUIRE_OK(gbt_frontier_split(fr, id, 1 + (fr->node[id].n_rows - 1) / 3, test_err));
+    }
+    gbt_frontier_judge(fr);
+  }
+}
+
+/* Rows are dealt out, numbers go up, limits are kept. */
+static void check_tree(const gbt_frontier *fr, uint32_t n_rows) {
+  int64_t leaves = 0, rows = 0;
+  for (size_t i = 0; i < fr->n_nodes; i++) {
+    const gbt_grow_node *node = &fr->node[i];
+    CHECK(fr->max_depth == 0 || node->depth <= fr->max_depth);
+    if (node->left == 0) {
+      leaves++;
+      rows += node->n_rows;
+      continue;
+    }
+    const gbt_grow_node *l = &fr->node[node->left], *r = l + 1;
+    CHECK((size_t)node->left > i && (size_t)node->left + 1 < fr->n_nodes);
+    CHECK(l->parent == (int32_t)i && r->parent == (int32_t)i && l->depth == node->depth + 1 && r->depth == l->depth);
+    CHECK(l->row_beg == node->row_beg && r->row_beg == l->row_beg + l->n_rows && l->n_rows + r->n_rows == node->n_rows);
+    CHECK(l->sum.g + r->sum.g == node->sum.g && l->sum.h + r->sum.h == node->sum.h);
+  }
+  CHECK_EQ_I64(leaves, fr->n_leaves);
+  CHECK_EQ_I64(rows, n_rows);
+  CHECK(fr->max_leaves == 0 || leaves <= fr->max_leaves);
+}
+
+static void choices_follow_the_policy(void) {
+  test_rng rng = {1};
+  int64_t nodes = 0;
+  for (int c = 0; c < 120; c++) {
+    gbt_params params = gbt_params_default();
+    params.grow_policy = c % 2;
+    params.max_depth = test_below(&rng, 3) ? 1 + test_below(&rng, 9) : 0;
+    params.max_leaves = params.max_depth == 0 || c % 3 == 0 ? 1 + test_below(&rng, 200) : 0;
+    params.min_child_weight = 0.0;
+    uint32_t n_rows = (uint32_t)test_below(&rng, 2000);
+    size_t batch = c % 5 == 0 ? 1 : c % 5 == 1 ? 7 : 1000000;
+    gbt_frontier fr = make_frontier(&params, NULL, 0);
+    grow(&fr, n_rows, batch, (uint64_t)c);
+    check_tree(&fr, n_rows);
+    nodes += (int64_t)fr.n_nodes;
+    gbt_frontier_free(&fr);
+  }
+  CHECK(nodes > 2000); /* the trees are trees */
+}
+
+/* How many nodes a step may take decides nothing. */
+static void batches_do_not_show(void) {
+  for (uint64_t seed = 0; seed < 12; seed++) {
+    gbt_params params = gbt_params_default();
+    params.max_depth = 9;
+    params.max_leaves = seed % 2 ? 20 + 7 * (int64_t)seed : 0;
+    params.min_child_weight = 0.0;
+    gbt_frontier a = make_frontier(&params, NULL, 0);
+    grow(&a, 3000, 1000000, seed);
+    for (size_t batch = 1; batch < 40; batch += 1 + batch / 2) {
+      gbt_frontier b = make_frontier(&params, NULL, 0);
+      grow(&b, 3000, batch, seed);
+      CHECK_EQ_I64(a.n_nodes, b.n_nodes);
+      for (size_t i = 0; i < a.n_nodes && i < b.n_nodes; i++)
+        CHECK(a.node[i].parent == b.node[i].parent && a.node[i].left == b.node[i].left &&
+              a.node[i].row_beg == b.node[i].row_beg && a.node[i].n_rows == b.node[i].n_rows);
+      gbt_frontier_free(&b);
+    }
+    gbt_frontier_free(&a);
+  }
+}
+
+/* ---- children ---- */
+
+static void children_get_their_parts(void) {
+  gbt_params params = gbt_params_default();
+  gbt_frontier fr = make_frontier(&params, NULL, 2);
+  gbt_units unit = {0.25, 0.5};
+  REQUIRE_OK(gbt_frontier_root(&fr, 10, (gbt_sum){-7, 90}, unit, test_err));
+  CHECK(fr.node[0].bounds.lo == -INFINITY && fr.node[0].bounds.hi == INFINITY);
+  CHECK(fr.n_fresh == 1 && fr.fresh[0] == 0 && fr.n_leaves == 1 && fr.node[0].parent == -1 && fr.node[0].hist == -1);
+  fr.node[0].split = (gbt_split){.gain = 1, .kind = GBT_SPLIT_NUMERIC, .feat = 37, .has_missing = 1, .left = {5, 30}};
+  REQUIRE_OK(gbt_frontier_opened(&fr, test_err));
+  REQUIRE_OK(gbt_frontier_select(&fr, 8, test_err));
+  REQUIRE_OK(gbt_frontier_split(&fr, 0, 4, test_err));
+  const gbt_grow_node *l = &fr.node[1], *r = &fr.node[2];
+  CHECK(fr.node[0].left == 1 && !fr.node[0].bulk_left && !fr.node[0].split.missing_left);
+  CHECK(l->sum.g == 5 && l->sum.h == 30 && r->sum.g == -12 && r->sum.h == 60);
+  CHECK(l->n_rows == 4 && r->row_beg == 4 && r->n_rows == 6 && fr.n_leaves == 2);
+  CHECK(fr.path[0] == 0 && fr.path[1] == 0 && fr.path[2] == 0 && fr.path[3] == 32 && fr.path[5] == 32);
+  CHECK(fr.n_fresh == 2 && fr.fresh[0] == 1 && fr.fresh[1] == 2);
+  gbt_frontier_judge(&fr);
+  fr.node[1].split = (gbt_split){.gain = 1, .kind = GBT_SPLIT_NUMERIC, .feat = 3, .left = {1, 10}};
+  fr.node[2].split = (gbt_split){.gain = 1, .kind = GBT_SPLIT_ONEHOT, .feat = 37, .left = {1, 10}};
+  REQUIRE_OK(gbt_frontier_opened(&fr, test_err));
+  REQUIRE_OK(gbt_frontier_select(&fr, 8, test_err));
+  REQUIRE_OK(gbt_frontier_split(&fr, 1, 2, test_err));
+  REQUIRE_OK(gbt_frontier_split(&fr, 2, 5, test_err));
+  CHECK(fr.node[1].bulk_left); /* half of the rows counts as most */
+  CHECK(fr.node[2].bulk_left);
+  CHECK(fr.path[2 * 3] == 8 && fr.path[2 * 3 + 1] == 32 && fr.path[2 * 5] == 0 && fr.path[2 * 5 + 1] == 32);
+  gbt_frontier_free(&fr);
+}
+
+/* Without missing values in the node the side is that of the larger hessian, settled before rows are moved. */
+static void undecided_missing_goes_to_the_heavier_side(void) {
+  gbt_params params = gbt_params_default();
+  for (int64_t left = 1; left < 10; left++)
+    for (int has = 0; has <= 1; has++) {
+      gbt_frontier fr = make_frontier(&params, NULL, 0);
+      REQUIRE_OK(gbt_frontier_root(&fr, 10, (gbt_sum){-7, 10}, (gbt_units){1, 1}, test_err));
+      fr.node[0].split =
+          (gbt_split){.gain = 1, .kind = GBT_SPLIT_NUMERIC, .has_missing = (int8_t)has, .left = {5, left}};
+      REQUIRE_OK(gbt_frontier_opened(&fr, test_err));
+      CHECK_EQ_I64(fr.node[0].split.missing_left, !has && 2 * left >= 10);
+      REQUIRE_OK(gbt_frontier_select(&fr, 8, test_err));
+      REQUIRE_OK(gbt_frontier_split(&fr, 0, 3, test_err));
+      CHECK_EQ_I64(fr.node[0].split.missing_left, !has && 2 * left >= 10);
+      gbt_frontier_free(&fr);
+    }
+}
+
+static void monotone_children_are_kept_apart(void) {
+  test_rng rng = {2};
+  const int8_t monotone[3] = {1, -1, 0};
+  for (int c = 0; c < 300; c++) {
+    gbt_params params = gbt_params_default();
+    params.alpha = c % 3 ? 0.0 : 2.0;
+    params.max_delta_step = c % 4 ? 0.0 : 0.5;
+    gbt_frontier fr = make_frontier(&params, monotone, 0);
+    gbt_units unit = {0.5, 0.25};
+    gbt_sum sum = {test_below(&rng, 2001) - 1000, 100 + test_below(&rng, 1000)};
+    REQUIRE_OK(gbt_frontier_root(&fr, 10, sum, unit, test_err));
+    gbt_grow_node *root = &fr.node[0];
+    if (c % 2) root->bounds = (gbt_bounds){-test_unit(&rng), test_unit(&rng)};
+    gbt_bounds b = root->bounds;
+    int32_t feat = c % 3;
+    gbt_sum left = {test_below(&rng, 2001) - 1000, 1 + test_below(&rng, sum.h - 1)};
+    root->split = (gbt_split){.gain = 1, .kind = GBT_SPLIT_NUMERIC, .feat = feat, .left = left};
+    REQUIRE_OK(gbt_frontier_opened(&fr, test_err));
+    REQUIRE_OK(gbt_frontier_select(&fr, 8, test_err));
+    REQUIRE_OK(gbt_frontier_split(&fr, 0, 5, test_err));
+    const gbt_grow_node *l = &fr.node[1], *r = &fr.node[2];
+    double wl = gbt_weight((double)left.g * 0.5, (double)left.h * 0.25, fr.reg, b);
+    double wr = gbt_weight((double)(sum.g - left.g) * 0.5, (double)(sum.h - left.h) * 0.25, fr.reg, b);
+    double mid = wl + (wr - wl) / 2.0;
+    CHECK_EQ_BITS(l->bounds.lo, monotone[feat] < 0 ? mid : b.lo);
+    CHECK_EQ_BITS(l->bounds.hi, monotone[feat] > 0 ? mid : b.hi);
+    CHECK_EQ_BITS(r->bounds.lo, monotone[feat] > 0 ? mid : b.lo);
+    CHECK_EQ_BITS(r->bounds.hi, monotone[feat] < 0 ? mid : b.hi);
+    gbt_frontier_free(&fr);
+  }
+}
+
+/* ---- judging ---- */
+
+static int root_is_splittable(gbt_params params, uint32_t n_rows, int64_t h) {
+  gbt_frontier fr = make_frontier(&params, NULL, 0);
+  int splittable = -1;
+  if (CHECK_OK(gbt_frontier_root(&fr, n_rows, (gbt_sum){0, h}, (gbt_units){1.0, 0.5}, test_err)))
+    splittable = fr.node[0].splittable;
+  gbt_frontier_free(&fr);
+  return splittable;
+}
+
+static void limits_are_exact(void) {
+  gbt_params params = gbt_params_default();
+  params.min_data_in_leaf = 5;
+  params.min_child_weight = 3.0;
+  CHECK(root_is_splittable(params, 10, 12));
+  CHECK(!root_is_splittable(params, 9, 12));
+  CHECK(!root_is_splittable(params, 10, 11));
+  params.max_leaves = 1;
+  CHECK(!root_is_splittable(params, 10, 12));
+  params.max_leaves = 2;
+  CHECK(root_is_splittable(params, 10, 12));
+  params.min_child_weight = 0.0;
+  params.min_data_in_leaf = 1;
+  CHECK(root_is_splittable(params, 2, 0));
+  CHECK(!root_is_splittable(params, 1, 12));
+  CHECK(!root_is_splittable(params, 0, 0));
+}
+
+static void children_are_judged_by_depth_and_leaves(void) {
+  for (int64_t depth = 1; depth <= 2; depth++)
+    for (int64_t leaves = 2; leaves <= 3; leaves++) {
+      gbt_params params = gbt_params_default();
+      params.max_depth = depth;
+      params.max_leaves = leaves;
+      gbt_frontier fr = make_frontier(&params, NULL, 0);
+      REQUIRE_OK(gbt_frontier_root(&fr, 10, (gbt_sum){0, 40}, (gbt_units){1, 1}, test_err));
+      fr.node[0].split = (gbt_split){.gain = 1, .kind = GBT_SPLIT_NUMERIC, .left = {5, 1}};
+      REQUIRE_OK(gbt_frontier_opened(&fr, test_err));
+      REQUIRE_OK(gbt_frontier_select(&fr, 8, test_err));
+      REQUIRE_OK(gbt_frontier_split(&fr, 0, 5, test_err));
+      gbt_frontier_judge(&fr);
+      CHECK_EQ_I64(fr.node[1].splittable, 0); /* a hessian of 1 is too light for two children */
+      CHECK_EQ_I64(fr.node[2].splittable, depth == 2 && leaves == 3);
+      gbt_frontier_free(&fr);
+    }
+}
+
+static void sets_are_zeroed(void) {
+  gbt_params params = gbt_params_default();
+  gbt_frontier fr = make_frontier(&params, NULL, 0);
+  for (int tree = 0; tree < 2; tree++) {
+    uint32_t at = 0, want = 0;
+    REQUIRE_OK(gbt_frontier_root(&fr, 10, (gbt_sum){0, 40}, (gbt_units){1, 1}, test_err));
+    for (uint32_t i = 1; i < 60; i++) {
+      REQUIRE_OK(gbt_frontier_set(&fr, i, &at, test_err));
+      CHECK_EQ_I64(at, want);
+      for (uint32_t w = 0; w < i; w++) {
+        CHECK_EQ_I64(fr.sets[at + w], 0);
+        fr.sets[at + w] = 0xffffffffu;
+      }
+      want += i;
+    }
+    for (uint32_t w = 0; w < want; w++) CHECK(fr.sets[w] == 0xffffffffu); /* growing keeps what was there */
+  }
+  gbt_frontier_free(&fr);
+}
+
+void suite_frontier(void) {
+  RUN(choices_follow_the_policy);
+  RUN(batches_do_not_show);
+  RUN(children_get_their_parts);
+  RUN(undecided_missing_goes_to_the_heavier_side);
+  RUN(monotone_children_are_kept_apart);
+  RUN(limits_are_exact);
+  RUN(children_are_judged_by_depth_and_leaves);
+  RUN(sets_are_zeroed);
+}

@@ -1,0 +1,179 @@
+#include "trained.h"
+
+train_job job_make(const made *data, gbt_loss loss, int32_t n_outputs, int64_t rounds) {
+  train_job job = {.data = data, .max_bin = 255, .rounds = rounds};
+  job.spec.params = gbt_params_default();
+  job.spec.loss = loss;
+  job.spec.n_outputs = n_outputs;
+  if (loss == GBT_LOSS_CUSTOM) job.custom = custom_gradients;
+  return job;
+}
+
+void custom_gradients(const double *score, const double *label, int64_t n, int32_t n_outputs, double *g, double *h) {
+  for (int32_t k = 0; k < n_outputs; k++)
+    for (int64_t r = 0; r < n; r++) {
+      int64_t at = k * n + r;
+      double d = score[at] - label[r] * (k + 1);
+      g[at] = d / (1.0 + fabs(d));
+      h[at] = r % 11 == 0 ? 0.0 : r % 11 == 1 ? -0.0 : 1.0 / (1.0 + fabs(d));
+    }
+}
+
+/* ---- data sets of a job ---- */
+
+static int open_sets(gbt_ctx *ctx, const train_job *job, int32_t page_rows, gbt_trainer_spec *spec) {
+  *spec = job->spec;
+  spec->train = made_dataset(ctx, job->data, NULL, job->max_bin, page_rows);
+  for (int32_t i = 0; i < spec->n_valid; i++)
+    spec->valid[i] = spec->train ? made_dataset(ctx, job->valid[i], spec->train->cuts, job->max_bin, page_rows) : NULL;
+  int ok = spec->train != NULL;
+  for (int32_t i = 0; i < spec->n_valid; i++) ok &= spec->valid[i] != NULL;
+  return ok;
+}
+
+static void close_sets(gbt_trainer_spec *spec) {
+  gbt_dataset_unref(spec->train);
+  for (int32_t i = 0; i < spec->n_valid; i++) gbt_dataset_unref(spec->valid[i]);
+}
+
+static trained *new_trained(const train_job *job) {
+  trained *t = test_alloc(sizeof *t);
+  gbt_mem mem = gbt_mem_default();
+  memset(t, 0, sizeof *t);
+  t->n_sets = 1 + job->spec.n_valid;
+  for (int32_t s = 0; s < t->n_sets; s++) {
+    t->n_rows[s] = s == 0 ? job->data->table.n_rows : job->valid[s - 1]->table.n_rows;
+    t->score[s] = test_alloc((size_t)(t->n_rows[s] * job->spec.n_outputs) * sizeof(double));
+  }
+  CHECK_OK(gbt_forest_new(&mem, job->data->table.n_cols, job->spec.n_outputs,
+                          (int32_t)job->spec.params.num_parallel_tree, &t->forest, test_err));
+  return t;
+}
+
+void trained_free(trained *t) {
+  if (t == NULL) return;
+  gbt_forest_free(t->forest);
+  for (int32_t s = 0; s < t->n_sets; s++) free(t->score[s]);
+  free(t->log);
+  free(t);
+}
+
+/* ---- training ---- */
+
+static int run_rounds(gbt_ctx *ctx, const train_job *job, gbt_trainer *tr, gbt_stop_reason *why) {
+  if (job->spec.loss != GBT_LOSS_CUSTOM) return CHECK_OK(gbt_trainer_run(ctx, tr, job->rounds, why, test_err));
+  int64_t n = job->data->table.n_rows;
+  double *g = test_alloc((size_t)(n * job->spec.n_outputs) * sizeof *g);
+  double *h = test_alloc((size_t)(n * job->spec.n_outputs) * sizeof *h);
+  int ok = 1;
+  for (int64_t i = 0; i < job->rounds && ok; i++) {
+    job->custom(gbt_trainer_scores(tr, 0), job->data->label, n, job->spec.n_outputs, g, h);
+    ok = CHECK_OK(gbt_trainer_set_gradients(ctx, tr, g, h, test_err)) &&
+         CHECK_OK(gbt_trainer_run(ctx, tr, 1, why, test_err));
+  }
+  free(g);
+  free(h);
+  return ok;
+}
+
+static void keep_results(const train_job *job, const gbt_trainer *tr, trained *t) {
+  gbt_forest_view view = gbt_forest_look(gbt_trainer_forest(tr));
+  CHECK_OK(gbt_forest_append(t->forest, &view, test_err));
+  t->rounds = gbt_trainer_rounds(tr);
+  t->best_round = gbt_trainer_best_round(tr);
+  for (int32_t s = 0; s < t->n_sets; s++) {
+    CHECK_EQ_I64(gbt_trainer_n_rows(tr, s), t->n_rows[s]);
+    memcpy(t->score[s], gbt_trainer_scores(tr, s), (size_t)(t->n_rows[s] * job->spec.n_outputs) * sizeof(double));
+  }
+  const double *log = gbt_trainer_log(tr, &t->width);
+  size_t cells = (size_t)t->rounds * (size_t)t->width;
+  t->log = test_alloc(cells * sizeof *t->log);
+  if (cells > 0) memcpy(t->log, log, cells * sizeof *t->log);
+}
+
+trained *train(const train_job *job, const train_how *how) {
+  gbt_ctx ctx;
+  gbt_trainer_spec spec;
+  gbt_trainer *tr = NULL;
+  trained *t = NULL;
+  if (!CHECK_OK(gbt_ctx_open(&ctx, gbt_mem_default(), how->threads, how->simd, NULL, NULL, test_err))) return NULL;
+  if (open_sets(&ctx, job, how->page_rows, &spec) && CHECK_OK(gbt_trainer_new(&ctx, &spec, &tr, test_err))) {
+    t = new_trained(job);
+    if (run_rounds(&ctx, job, tr, &t->why)) {
+      keep_results(job, tr, t);
+    } else {
+      trained_free(t);
+      t = NULL;
+    }
+  }
+  gbt_trainer_free(tr);
+  close_sets(&spec);
+  gbt_ctx_close(&ctx);
+  return t;
+}
+
+trained *train_naively(const train_job *job) {
+  gbt_ctx ctx;
+  gbt_trainer_spec spec;
+  trained *t = NULL;
+  if (!CHECK_OK(gbt_ctx_open(&ctx, gbt_mem_default(), 1, GBT_SIMD_SCALAR, NULL, NULL, test_err))) return NULL;
+  if (open_sets(&ctx, job, 0, &spec)) {
+    t = new_trained(job);
+    naive_train(&spec, job->rounds, job->custom, t->forest, t->score);
+    t->rounds = job->rounds;
+  }
+  close_sets(&spec);
+  gbt_ctx_close(&ctx);
+  return t;
+}
+
+/* ---- comparing ---- */
+
+static int tell_tree(const gbt_forest *a, const gbt_forest *b, size_t t) {
+  const gbt_tree *x = &a->trees[t], *y = &b->trees[t];
+  if (x->n_nodes != y->n_nodes || x->n_words != y->n_words) {
+    test_note("tree %zu: %u and %u nodes, %u and %u words", t, x->n_nodes, y->n_nodes, x->n_words, y->n_words);
+  }
+  for (uint32_t i = 0; i < x->n_nodes && i < y->n_nodes; i++) {
+    size_t p = x->node_beg + i, q = y->node_beg + i;
+    const gbt_node *m = &a->nodes[p], *n = &b->nodes[q];
+    if (memcmp(m, n, sizeof *m) == 0 && a->count[p] == b->count[q] && gbt_bits(a->gain[p]) == gbt_bits(b->gain[q]) &&
+        gbt_bits(a->cover[p]) == gbt_bits(b->cover[q]))
+      continue;
+    test_note("tree %zu, node %u: value %.17g and %.17g, feat %08x and %08x, left %u and %u, gain %.17g and %.17g, "
+              "cover %.17g and %.17g, count %u and %u",
+              t, i, m->arg.value, n->arg.value, m->feat, n->feat, m->left, n->left, a->gain[p], b->gain[q], a->cover[p],
+              b->cover[q], a->count[p], b->count[q]);
+    return 0;
+  }
+  return x->n_nodes == y->n_nodes;
+}
+
+int same_forests(const gbt_forest *a, const gbt_forest *b) {
+  int ok = CHECK_EQ_I64(a->n_trees, b->n_trees) && CHECK_EQ_I64(a->n_outputs, b->n_outputs) &&
+           CHECK_EQ_I64(a->n_parallel, b->n_parallel) && CHECK_EQ_I64(a->n_features, b->n_features);
+  if (!ok) return 0;
+  ok &= CHECK_EQ_BYTES(a->base, b->base, (size_t)a->n_outputs * sizeof *a->base);
+  int same = a->n_nodes == b->n_nodes && a->n_words == b->n_words &&
+             memcmp(a->trees, b->trees, a->n_trees * sizeof *a->trees) == 0 &&
+             memcmp(a->nodes, b->nodes, a->n_nodes * sizeof *a->nodes) == 0 &&
+             memcmp(a->gain, b->gain, a->n_nodes * sizeof *a->gain) == 0 &&
+             memcmp(a->cover, b->cover, a->n_nodes * sizeof *a->cover) == 0 &&
+             memcmp(a->count, b->count, a->n_nodes * sizeof *a->count) == 0 &&
+             (a->n_words == 0 || memcmp(a->sets, b->sets, a->n_words * sizeof *a->sets) == 0);
+  if (CHECK(same)) return ok;
+  for (size_t t = 0; t < a->n_trees; t++)
+    if (!tell_tree(a, b, t)) break;
+  return 0;
+}
+
+int same_trained(const trained *a, const trained *b) {
+  if (!CHECK(a != NULL && b != NULL)) return 0;
+  int ok = same_forests(a->forest, b->forest) & CHECK_EQ_I64(a->rounds, b->rounds);
+  for (int32_t s = 0; s < a->n_sets; s++)
+    ok &= CHECK_EQ_BYTES(a->score[s], b->score[s], (size_t)(a->n_rows[s] * a->forest->n_outputs) * sizeof(double));
+  if (ok && a->log != NULL && b->log != NULL)
+    ok &= CHECK_EQ_I64(a->width, b->width) &&
+          CHECK_EQ_BYTES(a->log, b->log, (size_t)a->rounds * (size_t)a->width * sizeof(double));
+  return ok;
+}

@@ -1,0 +1,55 @@
+/* Whole trainings of made tables: by the trainer under given circumstances, or naively; and all that came out of it.
+ *
+ *   job j = ...;  trained *a = train(&j, &how), *b = train_naively(&j);  CHECK(same_trained(a, b)); */
+#ifndef GBT_TEST_TRAINED_H
+#define GBT_TEST_TRAINED_H
+
+#include "made.h"
+#include "naive.h"
+
+enum { JOB_VALID = 2 };
+
+/* What to train. */
+typedef struct train_job {
+  const made *data, *valid[JOB_VALID];
+  int32_t max_bin;
+  gbt_trainer_spec spec; /* its data sets are filled in here; n_valid says how many of valid[] count */
+  int64_t rounds;
+  naive_custom custom; /* for GBT_LOSS_CUSTOM */
+} train_job;
+
+/* Circumstances that must not show. */
+typedef struct train_how {
+  int threads;
+  int32_t page_rows; /* 0: the default */
+  gbt_simd simd;
+} train_how;
+
+typedef struct trained {
+  gbt_forest *forest; /* a copy */
+  double *score[1 + JOB_VALID];
+  int64_t n_rows[1 + JOB_VALID];
+  double *log; /* rounds x width; NULL when naive */
+  int32_t width, n_sets;
+  int64_t rounds, best_round;
+  gbt_stop_reason why;
+} trained;
+
+/* Defaults for a loss; data and the rest are the caller's. */
+train_job job_make(const made *data, gbt_loss loss, int32_t n_outputs, int64_t rounds);
+
+/* NULL after a failure, which is reported as a failed check. */
+trained *train(const train_job *job, const train_how *how);
+trained *train_naively(const train_job *job);
+void trained_free(trained *t); /* NULL allowed */
+
+/* Whether two forests are the same bytes. The first difference goes to the report. */
+int same_forests(const gbt_forest *a, const gbt_forest *b);
+
+/* Forests, scores and, where both have one, logs. */
+int same_trained(const trained *a, const trained *b);
+
+/* A custom loss for the tests: gradients of a smooth loss, hessians that are 0 for some rows. */
+void custom_gradients(const double *score, const double *label, int64_t n, int32_t n_outputs, double *g, double *h);
+
+#endif
