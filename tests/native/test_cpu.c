@@ -64,27 +64,37 @@ static void free_group(made_group *m) {
 }
 
 /* What any accumulators hold, as plain sums. */
-static gbt_sum unpacked(const void *acc, int wide_sums, uint32_t slot) {
+static gbt_sum unpacked(const void *acc, int wide_sums, size_t slot) {
   if (wide_sums) return ((const gbt_sum *)acc)[slot];
   int64_t v = ((const int64_t *)acc)[slot], h = v & 0xffffffff;
   return (gbt_sum){(v - h) / 4294967296, h};
 }
 
+/* Packed sums of byte codes have CPU_STRIDE places a feature, all others lie as in the layout. */
+static size_t place_of(const made_group *m, int wide_sums, int32_t k, uint32_t code) {
+  return m->wide || wide_sums ? m->offset[k] + code : (size_t)k * CPU_STRIDE + code;
+}
+
+static size_t n_places(const made_group *m, int wide_sums) {
+  return m->wide || wide_sums ? m->n_slots : (size_t)m->n_feats * CPU_STRIDE;
+}
+
 static void compare_hist(const made_group *m, const uint32_t *rows, uint32_t n, int wide_sums, int counts,
                          const void *acc, const uint32_t *count) {
-  gbt_sum *want = test_alloc(m->n_slots * sizeof *want);
-  uint32_t *want_count = test_alloc(m->n_slots * sizeof *want_count);
-  memset(want, 0, m->n_slots * sizeof *want);
-  memset(want_count, 0, m->n_slots * sizeof *want_count);
+  size_t places = n_places(m, wide_sums);
+  gbt_sum *want = test_alloc(places * sizeof *want);
+  uint32_t *want_count = test_alloc(places * sizeof *want_count);
+  memset(want, 0, places * sizeof *want);
+  memset(want_count, 0, places * sizeof *want_count);
   for (uint32_t i = 0; i < n; i++)
     for (int32_t k = 0; k < m->n_feats; k++) {
-      uint32_t slot = m->offset[k] + m->code[k][rows[i]];
-      want[slot].g += wide_sums ? m->gh32[rows[i]].g : m->gh16[rows[i]].g;
-      want[slot].h += wide_sums ? m->gh32[rows[i]].h : m->gh16[rows[i]].h;
-      want_count[slot]++;
+      size_t at = place_of(m, wide_sums, k, m->code[k][rows[i]]);
+      want[at].g += wide_sums ? m->gh32[rows[i]].g : m->gh16[rows[i]].g;
+      want[at].h += wide_sums ? m->gh32[rows[i]].h : m->gh16[rows[i]].h;
+      want_count[at]++;
     }
   int same = 1;
-  for (uint32_t s = 0; s < m->n_slots; s++) {
+  for (size_t s = 0; s < places; s++) {
     gbt_sum got = unpacked(acc, wide_sums, s);
     same &= got.g == want[s].g && got.h == want[s].h && count[s] == (counts ? want_count[s] : 0u);
   }
@@ -97,11 +107,11 @@ static void compare_hist(const made_group *m, const uint32_t *rows, uint32_t n, 
 
 /* Rows `rows` (ascending) into one histogram, page by page; contiguous runs as such when `runs`. */
 static void one_hist(const made_group *m, const uint32_t *rows, uint32_t n, int runs, int wide_sums, int counts) {
-  size_t bytes = m->n_slots * (wide_sums ? sizeof(gbt_sum) : sizeof(int64_t));
+  size_t places = n_places(m, wide_sums), bytes = places * (wide_sums ? sizeof(gbt_sum) : sizeof(int64_t));
   void *acc = test_alloc(bytes);
-  uint32_t *count = test_alloc(m->n_slots * sizeof *count);
+  uint32_t *count = test_alloc(places * sizeof *count);
   memset(acc, 0, bytes);
-  memset(count, 0, m->n_slots * sizeof *count);
+  memset(count, 0, places * sizeof *count);
   for (uint32_t i = 0; i < n;) {
     uint32_t page = rows[i] / PAGE_ROWS, end = i;
     while (end < n && rows[end] / PAGE_ROWS == page) end++;
@@ -155,7 +165,7 @@ static void packed_sums_hold_the_extremes(void) {
   const uint32_t offset[4] = {0, 1, 2, 3};
   memset(codes, 0, 4 * (size_t)n);
   for (int i = 0; i <= 5; i++) {
-    int64_t acc[4] = {0, 0, 0, 0}, want_g = 0, want_h = 0;
+    int64_t acc[4 * CPU_STRIDE] = {0}, want_g = 0, want_h = 0;
     for (uint32_t r = 0; r < n; r++) {
       int k = i < 5 ? i : (int)(r % 5); /* the last time: all of them mixed */
       gh[r] = (gbt_gh16){g[k], h[k]};
@@ -165,8 +175,8 @@ static void packed_sums_hold_the_extremes(void) {
     cpu_hist_job job = {.codes = codes, .n = n, .gh = gh, .offset = offset, .n_feats = 4, .width = 4, .acc = acc};
     cpu_hist_run(&job, 0, 0, 0);
     for (uint32_t k = 0; k < 4; k++) {
-      CHECK_EQ_I64(unpacked(acc, 0, k).g, want_g);
-      CHECK_EQ_I64(unpacked(acc, 0, k).h, want_h);
+      CHECK_EQ_I64(unpacked(acc, 0, k * CPU_STRIDE).g, want_g);
+      CHECK_EQ_I64(unpacked(acc, 0, k * CPU_STRIDE).h, want_h);
     }
   }
   free(codes);
