@@ -52,6 +52,7 @@ raise_interrupt <- function(message = "interrupted", ...) {
     list(message = message, call = user_call(), ...)
   )
   signalCondition(cond)
+  if (...length() > 0L) base::message(message) # nobody handled it: say where the fields can be had
   invokeRestart("abort")
 }
 
@@ -102,7 +103,7 @@ nearest_name <- function(x, choices) {
   letters_of <- function(s) vapply(strsplit(plain(s), ""), function(l) paste(sort(l), collapse = ""), "")
   swapped <- letters_of(choices) == letters_of(x) # lable, max_dpeth
   far[part | swapped] <- pmin(far[part | swapped], 1)
-  allowed <- max(1, floor(nchar(x) / 3))
+  allowed <- max(1, floor(nchar(x) * 0.4))
   near <- which(far <= allowed & far == min(far))
   choices[utils::head(near, 2L)]
 }

@@ -49,7 +49,8 @@ check_offset <- function(offset, n_rows, n_outputs = NULL, what = "offset") {
   cols <- if (is.null(dim(offset))) 1L else ncol(offset)
   if (rows != n_rows) stop_data(sprintf("`%s` has %d values for %.0f rows", what, rows, n_rows), what)
   if (!is.null(n_outputs) && cols != n_outputs) {
-    hint <- if (n_outputs > 1L) sprintf("a matrix of %.0f x %d, one column per class", n_rows, n_outputs) else "a vector"
+    matrix <- sprintf("a matrix of %.0f x %d, one column per class", n_rows, n_outputs)
+    hint <- if (n_outputs > 1L) matrix else "a vector"
     stop_data(sprintf("`%s` must be %s, not of %d columns", what, hint, cols), what)
   }
   bad <- which(!is.finite(offset))
@@ -67,21 +68,22 @@ check_offset <- function(offset, n_rows, n_outputs = NULL, what = "offset") {
 #' data by the cuts of training data. [gbt_train()] does the same inside when it is given a data frame or a matrix, so
 #' this function is needed only to save time.
 #'
-#' Columns are read where they are: numbers, integers, logical values, factors, ordered factors, texts (taken as factors),
-#' `integer64`, `Date`, `POSIXct` and `difftime`. `NA` and `NaN` are missing values; `-Inf` and `Inf` are ordinary,
-#' extreme numbers. A matrix without column names gets `f1`, `f2`, ...
+#' Columns are read where they are: numbers, integers, logical values, factors, ordered factors, texts (taken as
+#' factors), `integer64`, `Date`, `POSIXct` and `difftime`. `NA` and `NaN` are missing values; `-Inf` and `Inf` are
+#' ordinary, extreme numbers. A matrix without column names gets `f1`, `f2`, ...
 #'
 #' The object holds binned rows outside of R's memory. They cannot be saved, nor sent to another process: create the
 #' object anew there. Models have no such limit.
 #'
-#' @param x A data frame (tibble, data.table), a numeric, integer or logical matrix, or a sparse matrix of package Matrix.
+#' @param x A data frame (tibble, data.table), a numeric, integer or logical matrix, or a sparse matrix of package
+#'   Matrix.
 #' @param label The response, one value per row: see `y` of [gbt_train()].
 #' @param weight Weights of the rows, 0 or more; they count when cuts are chosen and in training.
 #' @param offset Known part of the score: a number per row, or a matrix with a column per class.
-#' @param reference A `gbt_data` object whose cuts and factor levels are used, for validation data. Columns are matched by
-#'   name, in any order; columns that it does not have are ignored.
+#' @param reference A `gbt_data` object whose cuts and factor levels are used, for validation data. Columns are
+#'   matched by name, in any order; columns that it does not have are ignored.
 #' @param max_bin Most bins of a numeric column, 2 to 65535. Not with `reference`.
-#' @param sparse_zero What the absent entries of a sparse matrix are: the value zero, or missing.
+#' @param sparse_zero What the absent entries of a sparse matrix are: `"value"` for the number 0, `"missing"`.
 #' @param unseen With `reference`: what a level is that the training data do not have: `"prior"` (goes the way of most
 #'   training rows), `"missing"` (taken for a missing value) or `"error"`.
 #' @param page_rows Rows per page of binned data; 0 leaves it to gbt. Never shows in a model.
@@ -98,6 +100,12 @@ gbt_data <- function(x, label = NULL, weight = NULL, offset = NULL, reference = 
                      sparse_zero = c("value", "missing"), unseen = c("prior", "missing", "error"), page_rows = 0,
                      threads = NULL, ...) {
   check_no_dots(list(...), names(formals(gbt_data)))
+  if (!is.null(reference) && !missing(max_bin)) {
+    stop_argument("`max_bin` is decided by `reference`, whose cuts are used; leave it out", "max_bin")
+  }
+  if (is.null(reference) && !missing(unseen)) {
+    stop_argument("`unseen` is for data with a `reference`: without one no level is unseen", "unseen")
+  }
   unseen <- match_choice(unseen, names(unseen_codes), "unseen")
   max_bin <- check_whole(max_bin, "max_bin", 2, 65535)
   page_rows <- check_whole(page_rows, "page_rows", 0, .Machine$integer.max)
@@ -126,7 +134,7 @@ new_gbt_data <- function(frame, label = NULL, weight = NULL, offset = NULL, refe
   structure(class = "gbt_data", list(
     ptr = ptr, n_rows = info$n_rows, feature_names = info$names, feature_types = info$tag, label = label,
     weight = weight, offset = offset, max_bin = if (is.null(reference)) max_bin else reference$max_bin,
-    is_reference = is.null(reference)
+    sparse_zero = if (frame$absent_missing) "missing" else "value", is_reference = is.null(reference)
   ))
 }
 

@@ -58,15 +58,15 @@ simd_code <- function() {
 
 #' Threads
 #'
-#' How many threads gbt runs when a function's argument `threads` is left out. Without a wish of yours it is all that the
-#' machine grants: the processors that the process may run on, the quota of its container (cgroup), and what the
+#' How many threads gbt runs when a function's argument `threads` is left out. Without a wish of yours it is all that
+#' the machine grants: the processors that the process may run on, the quota of its container (cgroup), and what the
 #' environment variable `OMP_THREAD_LIMIT` allows. The result of no function depends on the number of threads.
 #'
 #' A wish can be stated, in this order, by the argument `threads` of each function, by `gbt_threads(n)` (which sets
-#' `options(gbt.threads = n)`) or by the environment variable `GBT_NUM_THREADS`. A wish for more than the machine grants
-#' gets what it grants: more threads than processors only make each other wait. (`options(gbt.oversubscribe = TRUE)`
-#' takes a wish to the letter, for tests.) While a package is being checked there are never more than two, and a
-#' forked process, such as a worker of `parallel::mclapply()`, runs one.
+#' `options(gbt.threads = n)`) or by the environment variable `GBT_NUM_THREADS`. A wish for more than the machine
+#' grants gets what it grants: more threads than processors only make each other wait. (`options(gbt.oversubscribe =
+#' TRUE)` takes a wish to the letter, for tests.) While a package is being checked there are never more than two, and
+#' a forked process, such as a worker of `parallel::mclapply()`, runs one.
 #'
 #' Threads live for one call only. Between calls there are none, so forking is safe at any time.
 #'
@@ -92,12 +92,12 @@ gbt_threads <- function(n) {
 
 #' What gbt found on this machine
 #'
-#' The version, the compiler that built it, the instructions that it uses, the threads it runs and why not more, and the
-#' devices it can train on.
+#' The version, the compiler that built it, the instructions that it uses, the threads it runs and why not more, and
+#' the devices it can train on.
 #'
-#' @return A list of class `gbt_info` with a `print()` method: `version`, `compiler`, `simd` (in use), `simd_best` (of the
-#'   machine), `threads`, `thread_limits` (a named vector, `NA` where there is no limit), `threads_started` (how many the
-#'   system really gave when asked), and `devices`, a data frame with `device`, `available` and `note`.
+#' @return A list of class `gbt_info` with a `print()` method: `version`, `compiler`, `simd` (in use), `simd_best` (of
+#'   the machine), `threads`, `thread_limits` (a named vector, `NA` where there is no limit), `threads_started` (how
+#'   many the system really gave when asked), and `devices`, a data frame with `device`, `available` and `note`.
 #' @seealso [gbt_threads()]
 #' @examples
 #' gbt_info()

@@ -5,9 +5,9 @@ predict_kinds <- c(link = 0L, response = 1L, leaf = 2L)
 
 #' Predict from a model
 #'
-#' Columns are matched by name, in any order; columns that the model does not know are ignored, and missing ones are an
-#' error that lists them. Factors are matched by the texts of their levels. There is one prediction per row, in the order
-#' of the rows: missing values are nothing special to trees, so no row is ever dropped.
+#' Columns are matched by name, in any order; columns that the model does not know are ignored, and missing ones are
+#' an error that lists them. Factors are matched by the texts of their levels. There is one prediction per row, in the
+#' order of the rows: missing values are nothing special to trees, so no row is ever dropped.
 #'
 #' @param object A model from [gbt_train()].
 #' @param newdata A data frame, a matrix or a sparse matrix. A matrix without column names must have the columns of the
@@ -15,22 +15,23 @@ predict_kinds <- c(link = 0L, response = 1L, leaf = 2L)
 #' @param type What to predict:
 #'   * `"response"`: numbers for regression (means for counts); the probability of the second class for two classes; a
 #'     matrix of probabilities, one column per class, for more.
-#'   * `"link"`: raw scores, before they are turned into probabilities or means: log odds, logarithms of means; a matrix
-#'     with one column per class for more than two classes.
+#'   * `"link"`: raw scores, before they are turned into probabilities or means: log odds, logarithms of means; a
+#'     matrix with one column per class for more than two classes.
 #'   * `"prob"`: a matrix of probabilities with one column per class, for two classes as well.
-#'   * `"class"`: the most probable class, as what the response was: a factor with the levels of the training data, texts,
-#'     logical values, or numbers.
+#'   * `"class"`: the most probable class, as what the response was: a factor with the levels of the training data,
+#'     texts, logical values, or numbers.
 #'   * `"leaf"`: an integer matrix with one column per tree: the number of the leaf (the node's number within its tree,
 #'     0 is the root) that the row comes to.
-#' @param trees Number of rounds to use, from the first; `NULL` takes all of the model, or those up to its best round when
-#'   it was trained with early stopping.
-#' @param offset Known part of the score, added to it: one number per row, or a matrix with one column per class. A model
-#'   that was trained with an offset warns (class `gbt_warning_offset`) when there is none here. Offsets of a formula are
-#'   evaluated in `newdata` and added.
-#' @param unseen What to do with levels of a factor that the training data did not have: `"prior"` goes the way that most
-#'   training rows went, `"missing"` takes them for missing values, `"error"` stops and names the first one.
+#' @param trees Number of rounds to use, from the first; `NULL` takes all of the model, or those up to its best round
+#'   when it was trained with early stopping.
+#' @param offset Known part of the score, added to it: one number per row, or a matrix with one column per class. A
+#'   model that was trained with an offset warns (class `gbt_warning_offset`) when there is none here. Offsets of a
+#'   formula are evaluated in `newdata` and added.
+#' @param unseen What to do with levels of a factor that the training data did not have: `"prior"` goes the way that
+#'   most training rows went, `"missing"` takes them for missing values, `"error"` stops and names the first one.
 #' @param threads Number of threads, see [gbt_threads()]. Never shows in the result.
-#' @param sparse_zero What the absent entries of a sparse matrix are: the value zero, or missing. As in training.
+#' @param sparse_zero What the absent entries of a sparse matrix are: `"value"` for the number 0, `"missing"`; `NULL` for
+#'   the same as in training.
 #' @param ... Must be empty: a misspelt argument is an error.
 #' @return A vector with one element per row, or a matrix with one row per row; see `type`. Row names become
 #'   names when they are texts.
@@ -45,14 +46,15 @@ predict_kinds <- c(link = 0L, response = 1L, leaf = 2L)
 #' @export
 predict.gbt <- function(object, newdata, type = c("response", "link", "prob", "class", "leaf"), trees = NULL,
                         offset = NULL, unseen = c("prior", "missing", "error"), threads = NULL,
-                        sparse_zero = c("value", "missing"), ...) {
+                        sparse_zero = NULL, ...) {
   check_no_dots(list(...), names(formals(predict.gbt)))
   check_model(object)
   type <- check_predict_type(type, object)
   unseen <- match_choice(unseen, names(unseen_codes), "unseen")
   rounds <- check_rounds(trees, object)
   if (missing(newdata)) {
-    stop_argument("`newdata` is missing; a model does not keep its training data, so give the rows to predict", "newdata")
+    stop_argument("`newdata` is missing; a model does not keep its training data, so give the rows to predict",
+                  "newdata")
   }
   check_newdata(newdata, object)
   seen <- apply_design(object$terms, newdata)
@@ -91,7 +93,8 @@ check_rounds <- function(trees, object) {
 
 check_newdata <- function(newdata, object) {
   if (inherits(newdata, "gbt_data")) {
-    stop_data("`newdata` is a gbt_data object, which holds bins and no values; give the data frame or matrix it was made of")
+    stop_data(paste("`newdata` is a gbt_data object, which holds bins and no values; give the data frame or matrix",
+                    "that it was made of"))
   }
   names <- object$feature_names
   if (is.list(newdata) && !is.data.frame(newdata) && !inherits(newdata, "ArrowTabular")) {
@@ -108,13 +111,16 @@ check_newdata <- function(newdata, object) {
   if (length(dim(newdata)) != 2L || is.data.frame(newdata)) return(invisible()) # encode_x() knows what to say
   n_cols <- ncol(newdata)
   if (is.null(colnames(newdata)) && !identical(n_cols, length(names))) {
-    stop_data(sprintf(paste("`newdata` has no column names, so it must have the %d columns of the training data in their",
-                            "order, but it has %d"), length(names), n_cols))
+    stop_data(sprintf(paste("`newdata` has no column names, so it must have the %d columns of the training data in",
+                            "their order, but it has %d"), length(names), n_cols))
   }
 }
 
-# The columns that the model needs, in the terms of its training data.
-frame_for_model <- function(x, object, sparse_zero) {
+# The columns that a model (or a gbt_data) has, in the terms of its training data. sparse_zero NULL: as there.
+frame_for_model <- function(x, object, sparse_zero = NULL) {
+  if (is.null(sparse_zero)) sparse_zero <- object[["sparse_zero"]]
+  if (is.null(sparse_zero)) sparse_zero <- object$params[["sparse_zero"]]
+  if (is.null(sparse_zero)) sparse_zero <- "value"
   names <- object$feature_names
   if (is.data.frame(x)) {
     at <- match(names, as_utf8(names(x), "a column name"))

@@ -10,8 +10,8 @@
 # depth. An entry's name tells what it is:  name  a vector,  name:lgl  logical,  name:names  names of name,
 # name:list  length of a list whose items are name/1, name/2, ...,  name:null  NULL.
 
-meta_fields <- c("objective", "classes", "response", "params", "best_round", "best_score", "evaluation_log", "has_offset",
-                 "formula", "terms", "n_obs")
+meta_fields <- c("objective", "classes", "response", "params", "best_round", "best_score", "evaluation_log",
+                 "has_offset", "formula", "terms", "n_obs")
 
 model_meta <- function(fields) {
   stopifnot(all(names(fields) %in% meta_fields))
@@ -65,7 +65,8 @@ unpack <- function(meta, name, depth = 0L) {
 }
 
 bad_meta <- function(name) {
-  stop_format(sprintf("the bytes are a model, but not one that this version of gbt can describe: \"%s\" is wrong", name))
+  stop_format(sprintf("these bytes are a model, but not one that this version of gbt can describe: \"%s\" is wrong",
+                      name))
 }
 
 # The object --------------------------------------------------------------------------------------------------------
@@ -118,7 +119,9 @@ check_model_fields <- function(m) {
   if (!m$objective %in% c("softmax", "custom") && m$n_outputs != 1L) bad_meta("objective")
   if (!is.list(m$params)) bad_meta("params")
   if (!is.logical(m$has_offset) || length(m$has_offset) != 1L || is.na(m$has_offset)) bad_meta("has_offset")
-  number <- function(x, low, high) is.null(x) || (is.numeric(x) && length(x) == 1L && !is.na(x) && x >= low && x <= high)
+  number <- function(x, low, high) {
+    is.null(x) || (is.numeric(x) && length(x) == 1L && !is.na(x) && x >= low && x <= high)
+  }
   if (!number(m$best_round, 1, m$nrounds)) bad_meta("best_round")
   if (!number(m$n_obs, 0, 2^53)) bad_meta("n_obs")
   if (!is.null(m$best_score) && !(is.numeric(m$best_score) && length(m$best_score) == 1L)) bad_meta("best_score")
@@ -148,20 +151,20 @@ check_model <- function(x, parameter = "object") {
 
 #' Save a model to a file and load it again
 #'
-#' `gbt_save()` writes the bytes of a model, `gbt_load()` makes the model of them. The file is the same on every machine
-#' and does not depend on R's own formats; the model that comes back predicts the very same numbers. Models may just as
-#' well be kept by [saveRDS()], [save()] or any other means: they are plain R objects.
+#' `gbt_save()` writes the bytes of a model, `gbt_load()` makes the model of them. The file is the same on every
+#' machine and does not depend on R's own formats; the model that comes back predicts the very same numbers. Models
+#' may just as well be kept by [saveRDS()], [save()] or any other means: they are plain R objects.
 #'
-#' A file is written under another name in the same folder and then renamed, so that a full disk or a crash never leaves
-#' half a model. What is read is checked from the first byte to the last: a file that was cut off or changed is an error
-#' of class `gbt_error_format`.
+#' A file is written under another name in the same folder and then renamed, so that a full disk or a crash never
+#' leaves half a model. What is read is checked from the first byte to the last: a file that was cut off or changed is
+#' an error of class `gbt_error_format`.
 #'
 #' @param model A model from [gbt_train()].
 #' @param file Path of the file.
-#' @param trust A model that was trained by a formula such as `y ~ log(a) + b` evaluates its right side when it predicts.
-#'   Formulas in a file may call arithmetic, mathematical functions, `factor()`, `cut()`, `poly()` and other common
-#'   functions; any other function, such as your own, is an error unless `trust = TRUE` says that you know where the file
-#'   comes from.
+#' @param trust A model that was trained by a formula such as `y ~ log(a) + b` evaluates its right side when it
+#'   predicts. Formulas in a file may call arithmetic, mathematical functions, `factor()`, `cut()`, `poly()` and other
+#'   common functions; any other function, such as your own, is an error unless `trust = TRUE` says that you know
+#'   where the file comes from.
 #' @return `gbt_save()` returns its model invisibly, `gbt_load()` a model.
 #' @seealso [gbt_train()]
 #' @examples
