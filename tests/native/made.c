@@ -24,7 +24,7 @@ static double number_of(made_kind kind, test_rng *rng) {
   case MADE_HOLES:
     return test_below(rng, 4) ? test_bell(rng) : NAN;
   case MADE_ZEROS:
-    return test_below(rng, 20) ? 0.0 : test_below(rng, 30) ? test_bell(rng) : NAN;
+    return test_below(rng, 40) ? 0.0 : test_below(rng, 10) ? test_bell(rng) : NAN;
   case MADE_EXTREME:
     return test_below(rng, 3) ? test_bell(rng) : odd[test_below(rng, 10)];
   case MADE_CONSTANT:
@@ -206,7 +206,7 @@ made *made_sparse(const made *m) {
     int32_t *at = test_alloc(n * sizeof *at);
     int64_t kept = 0;
     for (size_t r = 0; r < n; r++) {
-      if (x[r] == 0.0 && r % 7 != 0) continue; /* some zeros are entries nevertheless */
+      if (x[r] == 0.0 && r % 50 != 0) continue; /* some zeros are entries nevertheless */
       at[kept] = (int32_t)r;
       x[kept++] = x[r];
     }

@@ -98,20 +98,19 @@ static int better(const gbt_split *a, const gbt_split *b) {
   return 0;
 }
 
-/* Tries a split with missing values right and, when there are some, left. */
-static void try_split(const view *v, gbt_split s, gbt_reg reg, int64_t least, gbt_split *best) {
+/* Tries a split with missing values right and, when there are some, left. left, rows: of the levels or bins on the
+ * left, missing ones apart. */
+static void try_split(const view *v, gbt_split s, gbt_sum left, int64_t rows, gbt_reg reg, int64_t least,
+                      gbt_split *best) {
   const naive *nv = v->nv;
   double noise = gbt_noise_floor(nv->unit, v->node->n_rows, (double)v->node->sum.h * nv->unit.h);
-  for (int to_left = 0; to_left <= v->missing; to_left++) {
-    int64_t rows = 0;
-    s.feat = v->feat;
-    s.has_missing = (int8_t)v->missing;
-    s.missing_left = (int8_t)to_left;
-    s.left = (gbt_sum){0, 0};
-    for (int32_t c = 0; c <= v->n_bins; c++) {
-      if (!left_by(v, &s, c)) continue;
-      add(&s.left, v->sum[c]);
-      rows += v->count[c];
+  s.feat = v->feat;
+  s.has_missing = (int8_t)v->missing;
+  s.left = left;
+  for (s.missing_left = 0; s.missing_left <= v->missing; s.missing_left++) {
+    if (s.missing_left) {
+      add(&s.left, v->sum[v->n_bins]);
+      rows += v->count[v->n_bins];
     }
     if (rows < least || v->node->n_rows - rows < least) continue;
     s.gain = gain_of(v, &s, reg);
@@ -120,9 +119,14 @@ static void try_split(const view *v, gbt_split s, gbt_reg reg, int64_t least, gb
 }
 
 static void search_bins(const view *v, gbt_split_kind kind, gbt_split *best) {
+  gbt_sum left = {0, 0}, none = {0, 0};
+  int64_t rows = 0;
   for (int32_t b = 0; b < v->n_bins; b++) {
     gbt_split s = {.kind = kind, .bin = b};
-    try_split(v, s, v->nv->reg, v->nv->p->min_data_in_leaf, best);
+    if (kind == GBT_SPLIT_ONEHOT) left = none, rows = 0;
+    add(&left, v->sum[b]);
+    rows += v->count[b];
+    try_split(v, s, left, rows, v->nv->reg, v->nv->p->min_data_in_leaf, best);
   }
 }
 
@@ -150,13 +154,17 @@ static void search_sets(view *v, gbt_split *best) {
   reg.lambda += p->cat_l2;
   order_levels(v);
   for (int top = 0; top <= 1; top++) {
-    int64_t since = 0;
+    gbt_sum left = {0, 0};
+    int64_t rows = 0, since = 0;
     for (int32_t size = 1; size <= (v->n_order + 1) / 2 && size <= p->max_cat_threshold; size++) {
-      since += v->count[v->order[top ? v->n_order - size : size - 1]];
+      int32_t level = v->order[top ? v->n_order - size : size - 1];
+      gbt_split s = {.kind = GBT_SPLIT_SET, .bin = size, .from_top = (int8_t)top};
+      add(&left, v->sum[level]);
+      rows += v->count[level];
+      since += v->count[level];
       if (since < least) continue;
       since = 0;
-      gbt_split s = {.kind = GBT_SPLIT_SET, .bin = size, .from_top = (int8_t)top};
-      try_split(v, s, reg, least, best);
+      try_split(v, s, left, rows, reg, least, best);
     }
   }
 }

@@ -74,8 +74,13 @@ random_job random_job_make(uint64_t seed, int64_t rows) {
   if (loss == GBT_LOSS_CUSTOM) n_outputs = 1 + (int32_t)test_below(&rng, 2);
   int64_t n_rows = test_below(&rng, 8) ? 1 + test_below(&rng, rows) : 1 + test_below(&rng, 8);
   int32_t n_cols = 1 + (int32_t)test_below(&rng, test_below(&rng, 10) ? 10 : 40);
+  made_kind kinds[40];
+  int sparse = test_below(&rng, 6) == 0; /* enough nearly empty columns for sparse storage */
+  if (sparse) n_rows = 256 + test_below(&rng, rows), n_cols = 12 + (int32_t)test_below(&rng, 28);
+  for (int32_t c = 0; c < n_cols; c++)
+    kinds[c] = sparse && test_below(&rng, 5) ? MADE_ZEROS : (made_kind)test_below(&rng, MADE_KINDS);
   int weighted = test_below(&rng, 5) < 2, moved = test_below(&rng, 4) == 0;
-  r.data = made_new(test_u(&rng), n_rows, n_cols, NULL);
+  r.data = made_new(test_u(&rng), n_rows, n_cols, kinds);
   r.job = job_make(r.data, loss, n_outputs, 1 + test_below(&rng, 3));
   r.job.max_bin = (int32_t)PICK(&rng, 2, 3, 16, 64, 255, 256, 1000);
   r.job.spec.n_valid = (int32_t)test_below(&rng, 3);

@@ -13,7 +13,7 @@ typedef struct random_job {
   double *feature_weight;
 } random_job;
 
-/* At most `rows` rows. */
+/* At most 256 + `rows` rows. */
 random_job random_job_make(uint64_t seed, int64_t rows);
 void random_job_free(random_job *r);
 

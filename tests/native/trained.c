@@ -1,5 +1,7 @@
 #include "trained.h"
 
+#include "../../src/gbt/model/predict.h"
+
 train_job job_make(const made *data, gbt_loss loss, int32_t n_outputs, int64_t rounds) {
   train_job job = {.data = data, .max_bin = 255, .rounds = rounds};
   job.spec.params = gbt_params_default();
@@ -76,11 +78,29 @@ static int run_rounds(gbt_ctx *ctx, const train_job *job, gbt_trainer *tr, gbt_s
   return ok;
 }
 
-static void keep_results(const train_job *job, const gbt_trainer *tr, trained *t) {
+/* Predictions for a table from the finished forest must be the trainer's scores, bit by bit. */
+static void compare_predictions(gbt_ctx *ctx, const trained *t, int32_t which, const made *m,
+                                const gbt_schema *schema) {
+  gbt_binding *binding = NULL;
+  gbt_forest_view view = gbt_forest_look(t->forest);
+  gbt_tree_range all = {0, view.n_trees};
+  size_t cells = (size_t)(t->n_rows[which] * view.n_outputs);
+  double *out = test_alloc(cells * sizeof *out);
+  if (CHECK_OK(gbt_binding_new(ctx, &m->table, schema, GBT_UNSEEN_MISSING, &binding, test_err)) &&
+      CHECK_OK(gbt_predict_scores(ctx, &view, binding, all, m->offset, out, test_err)))
+    CHECK_EQ_BYTES(out, t->score[which], cells * sizeof *out);
+  gbt_binding_free(binding);
+  free(out);
+}
+
+static void keep_results(gbt_ctx *ctx, const train_job *job, const gbt_trainer_spec *spec, const gbt_trainer *tr,
+                         trained *t) {
   gbt_forest_view view = gbt_forest_look(gbt_trainer_forest(tr));
   CHECK_OK(gbt_forest_append(t->forest, &view, test_err));
   t->rounds = gbt_trainer_rounds(tr);
   t->best_round = gbt_trainer_best_round(tr);
+  t->n_sparse = spec->train->pages->layout.n_sparse;
+  t->n_slots = spec->train->pages->layout.n_slots;
   for (int32_t s = 0; s < t->n_sets; s++) {
     CHECK_EQ_I64(gbt_trainer_n_rows(tr, s), t->n_rows[s]);
     memcpy(t->score[s], gbt_trainer_scores(tr, s), (size_t)(t->n_rows[s] * job->spec.n_outputs) * sizeof(double));
@@ -89,6 +109,8 @@ static void keep_results(const train_job *job, const gbt_trainer *tr, trained *t
   size_t cells = (size_t)t->rounds * (size_t)t->width;
   t->log = test_alloc(cells * sizeof *t->log);
   if (cells > 0) memcpy(t->log, log, cells * sizeof *t->log);
+  for (int32_t s = 0; s < t->n_sets; s++)
+    compare_predictions(ctx, t, s, s == 0 ? job->data : job->valid[s - 1], spec->train->cuts->schema);
 }
 
 trained *train(const train_job *job, const train_how *how) {
@@ -100,7 +122,7 @@ trained *train(const train_job *job, const train_how *how) {
   if (open_sets(&ctx, job, how->page_rows, &spec) && CHECK_OK(gbt_trainer_new(&ctx, &spec, &tr, test_err))) {
     t = new_trained(job);
     if (run_rounds(&ctx, job, tr, &t->why)) {
-      keep_results(job, tr, t);
+      keep_results(&ctx, job, &spec, tr, t);
     } else {
       trained_free(t);
       t = NULL;

@@ -25,6 +25,7 @@ typedef struct train_how {
   gbt_simd simd;
 } train_how;
 
+/* All that came out. */
 typedef struct trained {
   gbt_forest *forest; /* a copy */
   double *score[1 + JOB_VALID];
@@ -33,12 +34,15 @@ typedef struct trained {
   int32_t width, n_sets;
   int64_t rounds, best_round;
   gbt_stop_reason why;
+  int32_t n_sparse; /* of the layout: what the data were taken for */
+  uint32_t n_slots;
 } trained;
 
 /* Defaults for a loss; data and the rest are the caller's. */
 train_job job_make(const made *data, gbt_loss loss, int32_t n_outputs, int64_t rounds);
 
-/* NULL after a failure, which is reported as a failed check. */
+/* Checks as well that predictions from the forest are the trainer's scores of all sets. NULL after a failure, which is
+ * reported as a failed check. */
 trained *train(const train_job *job, const train_how *how);
 trained *train_naively(const train_job *job);
 void trained_free(trained *t); /* NULL allowed */

@@ -1,0 +1,291 @@
+/* Whole trainings: equal to the naive twin, whatever the data, parameters and constraints; equal to themselves,
+ * whatever the threads, pages, instruction sets, memory and storage. */
+#include "random_job.h"
+
+static const train_how plain = {1, 0, GBT_SIMD_SCALAR};
+
+/* ---- the twin ---- */
+
+static void random_trainings_equal_the_twin(void) {
+  int64_t splits = 0, words = 0, sparse = 0;
+  for (uint64_t seed = 1; seed <= 500; seed++) {
+    random_job r = random_job_make(seed, 400);
+    trained *a = train(&r.job, &r.how), *b = train_naively(&r.job);
+    int ok = same_trained(a, b);
+    if (a != NULL) {
+      splits += (int64_t)a->forest->n_nodes / 2;
+      words += (int64_t)a->forest->n_words;
+      sparse += a->n_sparse > 0;
+    }
+    trained_free(a);
+    trained_free(b);
+    if (!ok) random_job_tell(&r, seed);
+    random_job_free(&r);
+    if (!ok) break;
+  }
+  test_note("%" PRId64 " splits, %" PRId64 " words of sets, %" PRId64 " with sparse features", splits, words, sparse);
+  CHECK(splits > 5000 && words > 1000 && sparse > 20); /* the trainings are trainings */
+}
+
+/* More columns and bins than 1 MB of histograms holds for four nodes: slots are taken from open nodes, whose children
+ * are then built from rows. */
+static void evicted_histograms_are_built_again(void) {
+  enum { COLS = 40 };
+  made_kind kinds[COLS];
+  for (int c = 0; c < COLS; c++) kinds[c] = c % 5 == 4 ? MADE_LEVELS : c % 5 == 3 ? MADE_HOLES : MADE_BELL;
+  made *m = made_new(3, 900, COLS, kinds);
+  made_response(m, GBT_LOSS_SQUARED, 1, 4);
+  for (int policy = 0; policy < 4; policy++) {
+    train_job job = job_make(m, GBT_LOSS_SQUARED, 1, 2);
+    job.max_bin = 1000;
+    job.spec.params.hist_memory = 1;
+    job.spec.params.grow_policy = policy & 1;
+    job.spec.params.max_leaves = policy & 1 ? 60 : 0;
+    job.spec.params.min_data_in_leaf = policy & 2 ? 2 : 1; /* with and without counts */
+    trained *a = train(&job, &plain), *b = train_naively(&job);
+    CHECK(a != NULL && (double)a->n_slots * 16.0 * 5.0 > 1048576.0);
+    CHECK(a != NULL && a->forest->n_nodes > 150);
+    same_trained(a, b);
+    job.spec.params.hist_memory = 1024;
+    trained *c = train(&job, &plain);
+    same_trained(a, c);
+    trained_free(a);
+    trained_free(b);
+    trained_free(c);
+  }
+  made_free(m);
+}
+
+static void sparse_features_equal_the_twin(void) {
+  enum { COLS = 12 };
+  made_kind kinds[COLS];
+  for (int c = 0; c < COLS; c++)
+    kinds[c] = c < 9 ? MADE_ZEROS : c == 9 ? MADE_BELL : c == 10 ? MADE_FACTOR : MADE_HOLES;
+  made *dense = made_new(5, 700, COLS, kinds);
+  made_response(dense, GBT_LOSS_LOGISTIC, 1, 6);
+  for (int variant = 0; variant < 8; variant++) {
+    made *m = made_sparse(dense);
+    m->table.absent_missing = variant & 1;
+    train_job job = job_make(m, GBT_LOSS_LOGISTIC, 1, 3);
+    job.max_bin = variant & 2 ? 1000 : 16;
+    job.spec.params.min_data_in_leaf = variant & 4 ? 3 : 1;
+    job.spec.params.subsample = variant & 2 ? 0.8 : 1.0;
+    trained *a = train(&job, &plain), *b = train_naively(&job);
+    CHECK(a != NULL && a->n_sparse >= 5);
+    same_trained(a, b);
+    trained_free(a);
+    trained_free(b);
+    made_free(m);
+  }
+  made_free(dense);
+}
+
+/* ---- circumstances ---- */
+
+/* More rows than a histogram's chunk or a page of 65,536 takes. */
+static made *make_large(gbt_loss loss, int32_t n_outputs) {
+  const made_kind kinds[] = {MADE_BELL,  MADE_HOLES, MADE_LEVELS, MADE_FEW,   MADE_FACTOR,
+                             MADE_ZEROS, MADE_ZEROS, MADE_ZEROS,  MADE_ZEROS, MADE_ZEROS};
+  made *m = made_new(7, 70000, sizeof kinds / sizeof kinds[0], kinds);
+  made_response(m, loss, n_outputs, 8);
+  return m;
+}
+
+static train_job large_job(const made *m, const made *valid, gbt_loss loss, int32_t n_outputs) {
+  train_job job = job_make(m, loss, n_outputs, 2);
+  job.spec.params.max_depth = 5;
+  job.spec.params.subsample = 0.9;
+  job.spec.n_valid = 1;
+  job.valid[0] = valid;
+  job.spec.n_metrics = 1;
+  job.spec.metric[0] = gbt_metric_of_loss(loss);
+  job.spec.eval_train = 1;
+  return job;
+}
+
+static void circumstances_do_not_show(void) {
+  const train_how hows[] = {{2, 0, GBT_SIMD_AUTO},      {3, 0, GBT_SIMD_SCALAR}, {8, 0, GBT_SIMD_AUTO},
+                            {1, 1000, GBT_SIMD_AUTO},   {2, 7, GBT_SIMD_AUTO},   {1, 65536, GBT_SIMD_AUTO},
+                            {3, 1000, GBT_SIMD_SCALAR}, {1, 0, GBT_SIMD_AVX2},   {1, 0, GBT_SIMD_AVX512}};
+  made *m = make_large(GBT_LOSS_LOGISTIC, 1);
+  made *valid = made_new(9, 5000, m->table.n_cols, m->kind);
+  made_response(valid, GBT_LOSS_LOGISTIC, 1, 10);
+  train_job job = large_job(m, valid, GBT_LOSS_LOGISTIC, 1);
+  trained *a = train(&job, &plain);
+  CHECK(a != NULL && a->forest->n_nodes > 60 && a->width == 2 && a->n_sparse == 5);
+  for (size_t i = 0; i < sizeof hows / sizeof hows[0]; i++) {
+    trained *b = train(&job, &hows[i]);
+    if (!same_trained(a, b))
+      test_note("%d threads, pages of %d, simd %d", hows[i].threads, (int)hows[i].page_rows, (int)hows[i].simd);
+    trained_free(b);
+  }
+  job.spec.params.hist_memory = 1;
+  trained *b = train(&job, &plain);
+  same_trained(a, b);
+  trained_free(b);
+  trained_free(a);
+  made_free(m);
+  made_free(valid);
+}
+
+static void circumstances_do_not_show_with_classes(void) {
+  const train_how hows[] = {{3, 1000, GBT_SIMD_AUTO}, {2, 7, GBT_SIMD_SCALAR}, {1, 65536, GBT_SIMD_AVX2}};
+  made *m = make_large(GBT_LOSS_SOFTMAX, 3);
+  made_weights(m, 11);
+  train_job job = large_job(m, m, GBT_LOSS_SOFTMAX, 3);
+  job.spec.params.grow_policy = GBT_LOSSGUIDE;
+  job.spec.params.max_leaves = 10;
+  job.spec.params.min_data_in_leaf = 20;
+  job.spec.params.grad_bits = GBT_GRAD_32;
+  trained *a = train(&job, &plain);
+  for (size_t i = 0; i < sizeof hows / sizeof hows[0]; i++) {
+    trained *b = train(&job, &hows[i]);
+    same_trained(a, b);
+    trained_free(b);
+  }
+  trained_free(a);
+  made_free(m);
+}
+
+static void large_trainings_equal_the_twin(void) {
+  made *m = make_large(GBT_LOSS_SQUARED, 1);
+  for (int bits = GBT_GRAD_16; bits <= GBT_GRAD_32; bits++) {
+    train_job job = large_job(m, m, GBT_LOSS_SQUARED, 1);
+    train_how how = {2, 1000, GBT_SIMD_AUTO};
+    job.spec.params.grad_bits = bits;
+    job.spec.params.min_data_in_leaf = bits == GBT_GRAD_16 ? 1 : 5;
+    trained *a = train(&job, &how), *b = train_naively(&job);
+    same_trained(a, b);
+    trained_free(a);
+    trained_free(b);
+  }
+  made_free(m);
+}
+
+/* ---- storage ---- */
+
+static void storage_does_not_show(void) {
+  int64_t splits = 0;
+  for (uint64_t seed = 1000; seed < 1040; seed++) {
+    random_job r = random_job_make(seed, 600);
+    made *sparse = made_sparse(r.data);
+    train_job job = r.job;
+    job.data = sparse;
+    trained *a = train(&r.job, &r.how), *b = train(&job, &r.how);
+    if (!same_trained(a, b)) random_job_tell(&r, seed);
+    if (a != NULL) splits += (int64_t)a->forest->n_nodes / 2;
+    trained_free(a);
+    trained_free(b);
+    made_free(sparse);
+    random_job_free(&r);
+  }
+  CHECK(splits > 100);
+}
+
+/* Whole numbers as integers or as doubles; a column of no use in between. */
+static void number_types_do_not_show(void) {
+  const made_kind kinds[] = {MADE_FEW, MADE_BELL, MADE_FEW};
+  made *m = made_new(12, 500, 3, kinds), *twin = made_new(12, 500, 3, kinds);
+  made_response(m, GBT_LOSS_POISSON, 1, 13);
+  made_response(twin, GBT_LOSS_POISSON, 1, 13);
+  for (int32_t c = 0; c < 3; c += 2) {
+    gbt_column *col = (gbt_column *)&twin->table.cols[c];
+    double *x = test_alloc(500 * sizeof *x);
+    for (int r = 0; r < 500; r++) x[r] = ((const int32_t *)col->values)[r];
+    free((void *)col->values);
+    col->values = x;
+    col->storage = GBT_F64;
+  }
+  train_job job = job_make(m, GBT_LOSS_POISSON, 1, 5), other = job_make(twin, GBT_LOSS_POISSON, 1, 5);
+  trained *a = train(&job, &plain), *b = train(&other, &plain);
+  same_trained(a, b);
+  trained_free(a);
+  trained_free(b);
+  made_free(m);
+  made_free(twin);
+}
+
+/* ---- odd data ---- */
+
+static void trivial_data_give_trivial_trees(void) {
+  const made_kind nothing[] = {MADE_NOTHING, MADE_CONSTANT, MADE_NOTHING}, bell[] = {MADE_BELL, MADE_FACTOR};
+  made *useless = made_new(14, 200, 3, nothing), *single = made_new(15, 1, 2, bell), *flat = made_new(16, 200, 2, bell);
+  made_response(useless, GBT_LOSS_SQUARED, 1, 17);
+  made_response(single, GBT_LOSS_SQUARED, 1, 17);
+  made_response(flat, GBT_LOSS_SQUARED, 1, 17);
+  for (int r = 0; r < 200; r++) flat->label[r] = 0.1; /* no sum of it is exact */
+  const made *all[] = {useless, single, flat};
+  for (int i = 0; i < 3; i++) {
+    train_job job = job_make(all[i], GBT_LOSS_SQUARED, 1, 3);
+    trained *a = train(&job, &plain), *b = train_naively(&job);
+    if (CHECK(a != NULL)) CHECK_EQ_I64(a->forest->n_nodes, 3);
+    same_trained(a, b);
+    for (int64_t r = 0; a != NULL && i > 0 && r < a->n_rows[0]; r++) CHECK_EQ_BITS(a->score[0][r], all[i]->label[r]);
+    trained_free(a);
+    trained_free(b);
+  }
+  made_free(useless);
+  made_free(single);
+  made_free(flat);
+}
+
+/* One column of every kind, and every loss, down to one row. */
+static void single_columns_equal_the_twin(void) {
+  const gbt_loss losses[] = {GBT_LOSS_SQUARED, GBT_LOSS_LOGISTIC, GBT_LOSS_SOFTMAX, GBT_LOSS_POISSON, GBT_LOSS_CUSTOM};
+  for (int kind = 0; kind < MADE_KINDS; kind++)
+    for (int c = 0; c < 15; c++) {
+      const int64_t rows[] = {1, 2, 300};
+      made_kind k = (made_kind)kind;
+      gbt_loss loss = losses[c / 3];
+      int32_t n_outputs = loss == GBT_LOSS_SOFTMAX ? 3 : 1;
+      made *m = made_new((uint64_t)(18 + kind), rows[c % 3], 1, &k);
+      made_response(m, loss, n_outputs, 19);
+      train_job job = job_make(m, loss, n_outputs, 2);
+      job.spec.params.min_child_weight = 0.0;
+      trained *a = train(&job, &plain), *b = train_naively(&job);
+      same_trained(a, b);
+      trained_free(a);
+      trained_free(b);
+      made_free(m);
+    }
+}
+
+/* Missing values whose rows weigh nothing: they must move where the model sends them. */
+static void weightless_missing_rows_follow_the_model(void) {
+  const made_kind kinds[] = {MADE_HOLES, MADE_HOLED, MADE_HOLED};
+  made *m = made_new(20, 300, 3, kinds);
+  made_response(m, GBT_LOSS_SQUARED, 1, 21);
+  made_weights(m, 22);
+  for (int r = 0; r < 300; r++) {
+    const double *x = m->table.cols[0].values;
+    const int32_t *codes[] = {m->table.cols[1].values, m->table.cols[2].values};
+    if (x[r] != x[r] || codes[0][r] == INT32_MIN || codes[1][r] == INT32_MIN) m->weight[r] = 0.0;
+  }
+  for (int variant = 0; variant < 8; variant++) {
+    train_job job = job_make(m, GBT_LOSS_SQUARED, 1, 3);
+    job.spec.params.max_cat_onehot = variant & 1 ? 4 : 50;
+    job.spec.params.min_data_in_leaf = variant & 2 ? 4 : 1;
+    job.spec.params.min_data_per_group = variant & 2 ? 10 : 1;
+    job.spec.params.cat_smooth = variant & 4 ? 0.0 : 2.0;
+    trained *a = train(&job, &plain), *b = train_naively(&job); /* train() compares with predictions */
+    CHECK(a != NULL && a->forest->n_nodes > 10);
+    same_trained(a, b);
+    trained_free(a);
+    trained_free(b);
+  }
+  made_free(m);
+}
+
+void suite_train(void) {
+  RUN(random_trainings_equal_the_twin);
+  RUN(evicted_histograms_are_built_again);
+  RUN(sparse_features_equal_the_twin);
+  RUN(circumstances_do_not_show);
+  RUN(circumstances_do_not_show_with_classes);
+  RUN(large_trainings_equal_the_twin);
+  RUN(storage_does_not_show);
+  RUN(number_types_do_not_show);
+  RUN(trivial_data_give_trivial_trees);
+  RUN(single_columns_equal_the_twin);
+  RUN(weightless_missing_rows_follow_the_model);
+}
