@@ -124,6 +124,9 @@ enumerate <- function(x, most = 10L, quote = "`") {
   text
 }
 
+# "1 value", "2 values"
+counted <- function(n, noun) sprintf("%.0f %s%s", n, noun, if (n == 1) "" else "s")
+
 # One of a few texts, with a suggestion. NULL takes the first.
 match_choice <- function(x, choices, parameter) {
   if (is.null(x) || identical(x, choices)) return(choices[1L])

@@ -35,7 +35,7 @@ check_weight <- function(weight, n_rows, what = "weight") {
     stop_data(sprintf("`%s` must be numbers, not %s", what, describe(weight)), what)
   }
   if (length(weight) != n_rows) {
-    stop_data(sprintf("`%s` has %d values for %.0f rows", what, length(weight), n_rows), what)
+    stop_data(sprintf("`%s` has %s for %s", what, counted(length(weight), "value"), counted(n_rows, "row")), what)
   }
   as.double(weight)
 }
@@ -47,17 +47,19 @@ check_offset <- function(offset, n_rows, n_outputs = NULL, what = "offset") {
   if (!is.numeric(offset)) stop_data(sprintf("`%s` must be numbers, not %s", what, describe(offset)), what)
   rows <- if (is.null(dim(offset))) length(offset) else nrow(offset)
   cols <- if (is.null(dim(offset))) 1L else ncol(offset)
-  if (rows != n_rows) stop_data(sprintf("`%s` has %d values for %.0f rows", what, rows, n_rows), what)
+  if (rows != n_rows) {
+    stop_data(sprintf("`%s` has %s for %s", what, counted(rows, "value"), counted(n_rows, "row")), what)
+  }
   if (!is.null(n_outputs) && cols != n_outputs) {
     matrix <- sprintf("a matrix of %.0f x %d, one column per class", n_rows, n_outputs)
     hint <- if (n_outputs > 1L) matrix else "a vector"
-    stop_data(sprintf("`%s` must be %s, not of %d columns", what, hint, cols), what)
+    stop_data(sprintf("`%s` must be %s, not of %s", what, hint, counted(cols, "column")), what)
   }
   bad <- which(!is.finite(offset))
   if (length(bad) > 0L) {
     row <- (bad[1L] - 1) %% max(n_rows, 1) + 1
-    stop_data(sprintf("`%s` has %d missing or infinite value%s, the first in row %.0f", what, length(bad),
-                      if (length(bad) == 1L) "" else "s", row), what)
+    stop_data(sprintf("`%s` has %s, the first in row %.0f", what, counted(length(bad), "missing or infinite value"),
+                      row), what)
   }
   as.double(offset)
 }
@@ -113,7 +115,9 @@ gbt_data <- function(x, label = NULL, weight = NULL, offset = NULL, reference = 
   frame <- encode_x(x, sparse_zero)
   if (!is.null(label)) {
     n <- length(encode_y(label)$value) # complains now rather than in training
-    if (n != frame$n_rows) stop_data(sprintf("`label` has %d values for %.0f rows", n, frame$n_rows), "label")
+    if (n != frame$n_rows) {
+      stop_data(sprintf("`label` has %s for %s", counted(n, "value"), counted(frame$n_rows, "row")), "label")
+    }
   }
   new_gbt_data(frame, label, weight, offset, reference, max_bin, unseen, page_rows, threads)
 }

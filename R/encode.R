@@ -21,7 +21,9 @@ encode_x <- function(x, sparse_zero = c("value", "missing")) {
   if (is.data.frame(x)) return(encode_data_frame(x))
   if (is.matrix(x)) return(encode_matrix(x))
   if (isS4(x) && methods::is(x, "Matrix")) return(encode_sparse(x, sparse_zero))
-  hint <- if (is.list(x)) {
+  hint <- if (is.null(x)) {
+    "was it looked up by a wrong name?"
+  } else if (is.list(x)) {
     "turn it into a data frame first: as.data.frame(x)"
   } else if (is.atomic(x) && is.null(dim(x))) {
     "one row is matrix(x, nrow = 1), one column is data.frame(x = x)"
@@ -99,8 +101,8 @@ encode_data_frame <- function(x) {
       if (!is.null(e$levels)) levels[[j]] <- e$levels
     }
     if (length(values[[j]]) != n_rows) {
-      stop_data(sprintf("column `%s` has %d values, but the data frame has %d rows", names[j], length(values[[j]]),
-                        n_rows), names[j])
+      stop_data(sprintf("column `%s` has %s, but the data frame has %s", names[j],
+                        counted(length(values[[j]]), "value"), counted(n_rows, "row")), names[j])
     }
   }
   list(n_rows = as.double(n_rows), names = names, tag = tag, type = type, storage = storage, values = values,
@@ -240,8 +242,8 @@ encode_y <- function(y, classes = NULL, what = "the response") {
   if (!is.null(bad)) stop_data(paste(what, bad), "y")
   if (anyNA(y)) {
     rows <- which(is.na(y))
-    stop_data(sprintf("%s has %d missing value%s, the first in row %d; leave such rows out", what, length(rows),
-                      if (length(rows) == 1L) "" else "s", rows[1L]), "y")
+    stop_data(sprintf("%s has %s, the first in row %d; leave such rows out", what,
+                      counted(length(rows), "missing value"), rows[1L]), "y")
   }
   out <- list(value = NULL, response = typeof(y), classes = NULL)
   if (is.factor(y)) {

@@ -100,7 +100,7 @@ check_newdata <- function(newdata, object) {
   if (is.list(newdata) && !is.data.frame(newdata) && !inherits(newdata, "ArrowTabular")) {
     stop_data("`newdata` is a list; one row of a data frame is newdata[i, ], and a list becomes one by as.data.frame()")
   }
-  if (is.atomic(newdata) && is.null(dim(newdata))) {
+  if (is.atomic(newdata) && !is.null(newdata) && is.null(dim(newdata))) {
     hint <- if (length(newdata) == length(names)) {
       "one row is given by matrix(newdata, nrow = 1) or as.data.frame(as.list(newdata))"
     } else {

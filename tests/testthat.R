@@ -1,0 +1,4 @@
+library(testthat)
+library(gbt)
+
+test_check("gbt")

@@ -1,0 +1,68 @@
+test_that("errors have a class per kind, the subject and the user's call", {
+  e <- tryCatch(gbt_data(iris, max_bin = 1), error = identity)
+  expect_s3_class(e, c("gbt_error_argument", "gbt_error", "error", "condition"), exact = TRUE)
+  expect_identical(e$kind, "argument")
+  expect_identical(e$subject, "max_bin")
+  expect_identical(e$parameter, "max_bin")
+  expect_identical(conditionCall(e), quote(gbt_data(iris, max_bin = 1)))
+})
+
+test_that("the engine's errors show the user's call as well", {
+  e <- tryCatch(gbt_data(data.frame(a = 1), weight = -1), error = identity)
+  expect_s3_class(e, "gbt_error_data")
+  expect_identical(conditionCall(e)[[1]], quote(gbt_data))
+})
+
+test_that("data put into a call by do.call() are not printed with it", {
+  e <- tryCatch(do.call(gbt_data, list(iris, max_bin = 1)), error = identity)
+  expect_identical(deparse(conditionCall(e)), "gbt_data(`<data.frame>`, max_bin = 1)")
+})
+
+test_that("the call is that of the innermost use of the package", {
+  inner <- function() gbt_data(iris, max_bin = 0)
+  e <- tryCatch(lapply(1, function(i) inner()), error = identity)
+  expect_identical(conditionCall(e), quote(gbt_data(iris, max_bin = 0)))
+})
+
+test_that("names are suggested by likeness", {
+  choices <- c("eta", "max_depth", "max_leaves", "lambda", "label", "subsample", "nrounds")
+  expect_identical(nearest_name("maxDepth", choices), "max_depth")
+  expect_identical(nearest_name("max.depht", choices), "max_depth")
+  expect_identical(nearest_name("lable", choices), "label")
+  expect_identical(nearest_name("lamda", choices), "lambda")
+  expect_identical(nearest_name("nrond", choices), "nrounds")
+  expect_identical(nearest_name("sample", choices), "subsample")
+  expect_identical(nearest_name("zzz", choices), character(0))
+  expect_identical(nearest_name("", choices), character(0))
+  expect_identical(suggest("Eta", choices), "; did you mean `eta`?")
+})
+
+test_that("long lists are cut", {
+  expect_identical(enumerate(letters, most = 2L), "`a`, `b` and 24 more")
+  expect_identical(enumerate("a"), "`a`")
+})
+
+test_that("an interrupt is an interrupt, not an error", {
+  seen <- tryCatch(raise_interrupt("stopped", model = 7), error = function(e) "error", interrupt = identity)
+  expect_s3_class(seen, c("gbt_interrupt", "interrupt", "condition"), exact = TRUE)
+  expect_identical(seen$model, 7)
+})
+
+test_that("messages for wrong arguments", {
+  expect_snapshot(error = TRUE, {
+    gbt_data(iris, lable = 1)
+    gbt_data(iris, NULL, NULL, NULL, NULL, 255, "value", "prior", 0, 1, 5)
+    gbt_data(iris, max_bin = 2.5)
+    gbt_data(iris, max_bin = "many")
+    gbt_data(iris, sparse_zero = "nothing")
+    gbt_data(iris, unseen = "error")
+    gbt_data(iris, threads = 0)
+    gbt_data(iris, label = 1:3)
+    gbt_data(iris, weight = 1:3)
+    gbt_data(iris, weight = "a")
+    gbt_data(iris, offset = c(rep(0, 149), NA))
+    gbt_save(iris, "file")
+    gbt_save(1, NA)
+    gbt_load(c("a", "b"))
+  })
+})

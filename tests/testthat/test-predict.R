@@ -1,0 +1,170 @@
+numbers <- function() gbt_train(mtcars[-1], mtcars$mpg, nrounds = 5, threads = 1)
+classes <- function() gbt_train(iris[-5], iris$Species, nrounds = 5, threads = 1)
+two <- function(y) gbt_train(mtcars[c("mpg", "wt", "hp")], y, nrounds = 5, threads = 1, objective = "logistic")
+
+test_that("shapes and names", {
+  m <- numbers()
+  p <- predict(m, mtcars)
+  expect_identical(names(p), rownames(mtcars))
+  expect_type(p, "double")
+  expect_null(names(predict(m, as.list(mtcars) |> as.data.frame())))
+  k <- classes()
+  expect_identical(dimnames(predict(k, iris)), list(NULL, levels(iris$Species)))
+  expect_equal(rowSums(predict(k, iris, type = "prob")), rep(1, 150))
+  expect_identical(levels(predict(k, iris, type = "class")), levels(iris$Species))
+  expect_identical(dim(predict(k, iris, type = "leaf")), c(150L, 15L))
+  expect_type(predict(k, iris, type = "leaf"), "integer")
+})
+
+test_that("no rows give no predictions, one row gives that of the batch", {
+  m <- numbers()
+  k <- classes()
+  expect_identical(unname(predict(m, mtcars[0, ])), numeric(0))
+  expect_identical(dim(predict(k, iris[0, ])), c(0L, 3L))
+  expect_identical(length(predict(k, iris[0, ], type = "class")), 0L)
+  expect_identical(dim(predict(k, iris[0, ], type = "leaf")), c(0L, 15L))
+  all <- predict(m, mtcars)
+  for (i in 1:5) expect_identical(predict(m, mtcars[i, ]), all[i])
+  all <- predict(k, iris)
+  for (i in c(1, 60, 150)) expect_identical(predict(k, iris[i, ])[1, ], all[i, ])
+})
+
+test_that("columns are found by name, in any order, among others", {
+  m <- numbers()
+  p <- predict(m, mtcars)
+  expect_identical(predict(m, mtcars[11:1]), p)
+  expect_identical(predict(m, cbind(other = I(as.list(1:32)), mtcars)), p)
+  expect_identical(predict(m, as.matrix(mtcars)), p)
+  expect_identical(unname(predict(m, unname(as.matrix(mtcars[-1])))), unname(p))
+})
+
+test_that("types agree with each other", {
+  k <- classes()
+  p <- predict(k, iris)
+  expect_identical(predict(k, iris, type = "prob"), p)
+  expect_identical(as.integer(predict(k, iris, type = "class")), max.col(p, "first"))
+  s <- predict(k, iris, type = "link")
+  expect_equal(p, exp(s) / rowSums(exp(s)), tolerance = 1e-14)
+  b <- two(factor(mtcars$vs, labels = c("V", "S")))
+  q <- predict(b, mtcars)
+  expect_identical(predict(b, mtcars, type = "prob")[, "S"], q)
+  expect_identical(colnames(predict(b, mtcars, type = "prob")), c("V", "S"))
+  expect_equal(q, stats::plogis(predict(b, mtcars, type = "link")), tolerance = 1e-14)
+  expect_identical(predict(b, mtcars, type = "raw"), predict(b, mtcars, type = "link"))
+})
+
+test_that("classes come back as what they were", {
+  f <- factor(mtcars$vs, labels = c("V", "S"))
+  b <- predict(two(f), mtcars, type = "class")
+  expect_identical(class(b), "factor")
+  expect_identical(levels(b), c("V", "S"))
+  expect_identical(unname(predict(two(as.character(f)), mtcars, type = "class")), as.character(b))
+  expect_identical(unname(predict(two(f == "S"), mtcars, type = "class")), as.vector(b == "S"))
+  expect_identical(unname(predict(two(mtcars$vs), mtcars, type = "class")), as.numeric(b == "S"))
+  o <- predict(gbt_train(iris[-5], factor(iris$Species, ordered = TRUE), nrounds = 2, threads = 1), iris, type = "class")
+  expect_s3_class(o, "ordered")
+})
+
+test_that("the lower class wins a tie", {
+  expect_identical(class_index(rbind(c(0.2, 0.4, 0.4), c(0.5, 0.5, 0))), c(2L, 1L))
+  expect_identical(class_index(c(0.5, 0.6)), c(1L, 2L))
+})
+
+test_that("trees takes the first rounds", {
+  m <- numbers()
+  for (k in 1:5) {
+    first <- gbt_train(mtcars[-1], mtcars$mpg, nrounds = k, threads = 1)
+    expect_identical(predict(m, mtcars, trees = k), predict(first, mtcars))
+  }
+  expect_identical(unname(predict(m, mtcars, trees = 0)), rep(predict(m, mtcars, trees = 0)[[1]], 32))
+  expect_identical(ncol(predict(m, mtcars, type = "leaf", trees = 2)), 2L)
+})
+
+test_that("offsets are added to scores", {
+  m <- numbers()
+  expect_identical(predict(m, mtcars, offset = rep(0, 32)), predict(m, mtcars))
+  expect_equal(predict(m, mtcars, offset = 1:32), predict(m, mtcars) + 1:32)
+  w <- gbt_train(mtcars[c("hp", "wt")], mtcars$carb, objective = "poisson", offset = log(mtcars$cyl), nrounds = 3,
+                 threads = 1)
+  expect_warning(predict(w, mtcars), class = "gbt_warning_offset")
+  expect_no_warning <- function(x) expect_warning(x, NA)
+  expect_no_warning(predict(w, mtcars, offset = log(mtcars$cyl)))
+  expect_no_warning(predict(w, mtcars, type = "leaf"))
+  k <- classes()
+  o <- matrix(c(5, 0, 0), 150, 3, byrow = TRUE)
+  expect_identical(predict(k, iris, type = "link", offset = o)[, 2:3], predict(k, iris, type = "link")[, 2:3])
+})
+
+test_that("a formula is evaluated in new data, its offset as well", {
+  d <- data.frame(x = 1:50 + 0, e = rep(c(1, 2), 25))
+  d$y <- round(d$e * (1 + (d$x > 25)))
+  m <- gbt_train(y ~ log(x) + offset(log(e)), d, objective = "poisson", nrounds = 3, threads = 1)
+  expect_warning(p <- predict(m, d), NA)
+  n <- gbt_train(data.frame(`log(x)` = log(d$x), check.names = FALSE), d$y, offset = log(d$e), objective = "poisson",
+                 nrounds = 3, threads = 1)
+  expect_identical(p, predict(n, data.frame(`log(x)` = log(d$x), check.names = FALSE), offset = log(d$e)))
+  expect_error(predict(m, d["x"]), "`e`", class = "gbt_error_data")
+})
+
+test_that("unseen levels follow `unseen`", {
+  d <- data.frame(f = factor(rep(c("a", "b"), c(30, 10))), x = rep(1:2, 20))
+  m <- gbt_train(d, as.numeric(d$f), nrounds = 3, threads = 1)
+  new <- data.frame(f = c("z", NA, "a"), x = 1)
+  p <- predict(m, new)
+  expect_identical(p[1], p[3]) # most rows went the way of "a"
+  expect_identical(predict(m, new, unseen = "missing")[1], p[2])
+  expect_error(predict(m, new, unseen = "error"), "`z`", class = "gbt_error_data")
+})
+
+test_that("levels are matched by text whatever their order or type", {
+  d <- data.frame(f = factor(sample(letters, 200, TRUE)))
+  m <- gbt_train(d, as.integer(d$f) %% 3, nrounds = 3, threads = 1, min_data_per_group = 1)
+  p <- predict(m, d)
+  expect_identical(predict(m, data.frame(f = as.character(d$f))), p)
+  expect_identical(predict(m, data.frame(f = factor(as.character(d$f), rev(letters)))), p)
+  expect_identical(predict(m, data.frame(f = factor(d$f, c("!", letters, "?")))), p)
+})
+
+test_that("sparse and dense, integer and double rows have the same predictions", {
+  skip_if_not_installed("Matrix")
+  set.seed(1)
+  X <- matrix(rpois(600, 0.5), 100)
+  y <- X[, 1] + X[, 2]
+  m <- gbt_train(X + 0, y, nrounds = 5, threads = 1)
+  p <- predict(m, X + 0)
+  expect_identical(predict(m, X), p)
+  S <- methods::as(methods::as(X + 0, "dgeMatrix"), "CsparseMatrix")
+  expect_identical(predict(m, S), p)
+  expect_identical(predict(m, methods::as(S, "RsparseMatrix")), p)
+  s <- gbt_train(S, y, nrounds = 5, sparse_zero = "missing", threads = 1)
+  expect_identical(predict(s, S), predict(s, ifelse(X == 0, NA, X + 0))) # the model remembers what zeros were
+  expect_false(identical(predict(s, S, sparse_zero = "value"), predict(s, S)))
+})
+
+test_that("messages for wrong new data", {
+  m <- numbers()
+  k <- classes()
+  x <- as.matrix(mtcars[-1])
+  expect_snapshot(error = TRUE, {
+    predict(m)
+    predict(m, NULL)
+    predict(m, sum)
+    predict(m, x[1, ])
+    predict(m, 1:3)
+    predict(m, as.list(mtcars[1, ]))
+    predict(m, mtcars[1:4])
+    predict(m, x[, 1:3])
+    predict(m, unname(x[, 1:3]))
+    predict(m, array(0, c(2, 2, 2)))
+    predict(m, gbt_data(x))
+    predict(m, transform(mtcars, hp = "a"))
+    predict(m, cbind(mtcars, mtcars))
+    predict(m, mtcars, type = "prob")
+    predict(m, mtcars, type = "link", offset = 1)
+    predict(k, iris, offset = rep(0, 150))
+    predict(m, mtcars, trees = 6)
+    predict(m, mtcars, trees = "all")
+    predict(m, mtcars, ntrees = 6)
+    predict(m, mtcars, unseen = "ignore")
+  })
+})

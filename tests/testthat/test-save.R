@@ -1,0 +1,118 @@
+model <- function(...) gbt_train(Species ~ ., iris, nrounds = 3, threads = 1, ...)
+
+same_model <- function(a, b) {
+  a$cache <- b$cache <- NULL
+  identical(a, b)
+}
+
+test_that("fields of any shape survive the bytes", {
+  fields <- list(params = list(eta = 0.1, flag = NA, none = NULL, text = c("a", NA, "\u00e9"), int = 1:3,
+                               named = c(x = 1, y = 2), deep = list(list(1L), "b", list()), empty = character(0)),
+                 classes = NULL, objective = "softmax")
+  meta <- model_meta(fields)
+  expect_true(all(vapply(meta, function(x) is.character(x) || is.double(x) || is.integer(x), NA)))
+  for (name in names(fields)) expect_identical(unpack(meta, name), fields[[name]])
+})
+
+test_that("a saved and loaded model is the same object", {
+  file <- withr::local_tempfile()
+  for (m in list(model(), gbt_train(mpg ~ log(hp) + poly(wt, 2) + offset(cyl), mtcars, nrounds = 2, threads = 1),
+                 gbt_train(mtcars[-1], mtcars$mpg, valid = 0.3, nrounds = 4, early_stopping_rounds = 2, threads = 1))) {
+    expect_identical(gbt_save(m, file), m)
+    expect_true(same_model(gbt_load(file), m))
+    expect_identical(readBin(file, "raw", 1e6), m$state)
+  }
+})
+
+test_that("a model survives everything that R does to objects", {
+  m <- model()
+  p <- predict(m, iris)
+  back <- unserialize(serialize(m, NULL))
+  expect_identical(predict(back, iris), p)
+  expect_identical(predict(back, iris), p) # by the cache that the first call filled
+  m$xNames <- "foreign"
+  expect_identical(predict(m, iris), p)
+  env <- new.env()
+  env$m <- m
+  base <- withr::local_tempfile()
+  getFromNamespace("makeLazyLoadDB", "tools")(env, base)
+  other <- new.env()
+  lazyLoad(base, other)
+  expect_identical(predict(other$m, iris), p)
+  skip_if_not_installed("data.table")
+  dt <- data.table::data.table(i = 1:2, m = list(m, m))
+  expect_identical(predict(dt[2]$m[[1]], iris), p)
+})
+
+test_that("saving does not write the bytes twice", {
+  m <- model()
+  expect_lt(length(serialize(m, NULL)), length(m$state) + 20000)
+})
+
+test_that("a state that was changed by hand does not reach the pointer of the old one", {
+  m <- model()
+  p <- predict(m, iris)
+  other <- m
+  other$state[length(other$state) - 8L] <- xor(other$state[length(other$state) - 8L], as.raw(1))
+  expect_error(predict(other, iris), class = "gbt_error_format")
+  expect_identical(predict(m, iris), p)
+  other$state <- gbt_train(Species ~ ., iris, nrounds = 1, threads = 1)$state
+  other$nrounds <- 1L
+  expect_identical(predict(other, iris), predict(m, iris, trees = 1))
+})
+
+test_that("files that are no models are classed errors that name the file", {
+  file <- withr::local_tempfile()
+  state <- model()$state
+  broken <- list(raw(0), charToRaw("gbtmodel"), state[1:100], state[-length(state)], c(state, as.raw(0)), rev(state))
+  for (bytes in broken) {
+    writeBin(bytes, file)
+    e <- tryCatch(gbt_load(file), error = identity)
+    expect_s3_class(e, "gbt_error_format")
+    expect_identical(e$path, file)
+  }
+  expect_error(gbt_load(file.path(file, "none")), class = "gbt_error_io")
+  expect_error(gbt_load(tempdir()), "not a file", class = "gbt_error_io")
+  expect_error(gbt_save(model(), file.path(tempdir(), "no", "folder")), class = "gbt_error_io")
+})
+
+test_that("a description that does not fit the forest is refused", {
+  m <- model()
+  refuse <- function(...) {
+    fields <- utils::modifyList(list(objective = "softmax", classes = levels(iris$Species), response = "factor",
+                                     params = list(), has_offset = FALSE), list(...))
+    state <- .Call(C_gbt_model_slice, m$state, c(0, 1), model_meta(fields))
+    expect_error(gbt_model_from_state(state), class = "gbt_error_format")
+  }
+  refuse(objective = "none")
+  refuse(objective = "logistic")
+  refuse(classes = c("a", "b"))
+  refuse(has_offset = NA)
+  refuse(best_round = 2)
+  refuse(params = 1)
+  refuse(terms = list(features = 1))
+  refuse(evaluation_log = list(a = 1, b = 1:2))
+  bare <- .Call(C_gbt_model_slice, m$state, c(0, 1), list())
+  expect_error(gbt_model_from_state(bare), class = "gbt_error_format")
+})
+
+test_that("a formula in a file runs only known functions unless trusted", {
+  file <- withr::local_tempfile()
+  assign("my_log", function(x) log(x), globalenv())
+  withr::defer(rm("my_log", envir = globalenv()))
+  m <- gbt_train(mpg ~ my_log(hp), mtcars, nrounds = 1, threads = 1)
+  gbt_save(m, file)
+  expect_error(gbt_load(file), "my_log", class = "gbt_error_format")
+  expect_identical(predict(gbt_load(file, trust = TRUE), mtcars), predict(m, mtcars))
+})
+
+test_that("a file that cannot be written whole leaves the old one", {
+  skip_on_os("windows")
+  folder <- withr::local_tempdir()
+  file <- file.path(folder, "model.gbt")
+  m <- model()
+  gbt_save(m, file)
+  gbt_save(m[1], file)
+  expect_identical(gbt_load(file)$nrounds, 1L)
+  expect_identical(list.files(folder, all.files = TRUE, no.. = TRUE), "model.gbt")
+})
