@@ -70,13 +70,14 @@ alias_of <- c(
 # accepted. `instead`: what to do.
 not_offered <- local({
   no <- function(instead, ...) list(same = list(...), instead = instead)
-  dart <- no("dropping trees (DART) is not offered; use `eta`, `subsample` and `colsample_bytree` against overfitting", 0)
+  dart <- no("dropping trees (DART) is not offered; `eta`, `subsample` and `colsample_bytree` do the same job", 0)
   goss <- no("sampling by gradient (GOSS, MVS) is not offered; `subsample` draws rows uniformly")
   weigh <- no("give the rows of the rarer class a larger weight in `weights`", 1, FALSE, "None")
   one_seed <- no("one `seed` decides every random choice")
   power <- no("the tweedie distribution is not offered; for counts use `objective = \"poisson\"`")
   linear <- no("linear leaves are not offered; leaves are constant", FALSE, 0)
   ranking <- no("ranking is not offered")
+  folds <- no("cross-validation is not part of gbt_train()", 0)
   exact <- no("results never depend on threads or memory layout, so there is nothing to choose", TRUE, FALSE)
   bagged_classes <- no("sampling by class is not offered; use `weights`", 1)
   list(
@@ -130,8 +131,7 @@ not_offered <- local({
     maximise = no("the direction of a metric is known; for your own give gbt_metric(maximise = )"),
     feval = no("give your own metric as `eval_metric = gbt_metric(name, fun)`"),
     fobj = no("give your own objective as `objective = list(gradient = , hessian = )`"),
-    nfold = no("cross-validation is not part of gbt_train()"), folds = no("cross-validation is not part of gbt_train()"),
-    cv_folds = no("cross-validation is not part of gbt_train()", 0),
+    nfold = folds, folds = folds, cv_folds = folds,
     train_fraction = no("use `valid`: the share of rows to hold out", 1),
     validation_fraction = no("use `valid`: the share of rows to hold out"),
     lambdarank_pair_method = ranking, lambdarank_truncation_level = ranking, lambdarank_norm = ranking,
@@ -232,8 +232,8 @@ translate_arg <- function(name, value, typed) {
       if (lower %in% c("hist", "auto")) return(list())
       if (lower == "gpu_hist") return(list(device = "cuda"))
       if (lower %in% c("exact", "approx", "gpu_exact", "local_exact")) {
-        stop_unsupported(sprintf("`tree_method = \"%s\"` is not offered; trees are grown by histograms, \"hist\"", value),
-                         "tree_method")
+        stop_unsupported(sprintf("`tree_method = \"%s\"` is not offered; trees are grown by histograms, \"hist\"",
+                                 value), "tree_method")
       }
       stop_argument(sprintf("`tree_method` must be \"hist\", not \"%s\"", value), "tree_method")
     },

@@ -65,7 +65,9 @@ as_callbacks <- function(callbacks) {
   if (!ok) stop_argument("`callbacks` must be a function or a list of functions, see ?gbt_callbacks", "callbacks")
   for (f in callbacks) {
     takes <- names(formals(args(f)))
-    if (length(takes) == 0L) stop_argument("a callback must be a function of one argument, see ?gbt_callbacks", "callbacks")
+    if (length(takes) == 0L) {
+      stop_argument("a callback must be a function of one argument, see ?gbt_callbacks", "callbacks")
+    }
   }
   as.list(callbacks)
 }

@@ -9,8 +9,8 @@ per_feature <- function(x, default, features, parameter) {
   labels <- names(x)
   if (is.null(labels)) {
     if (length(x) != length(features)) {
-      stop_argument(sprintf("`%s` has %d values for %d features; name the values by the features they are for", parameter,
-                            length(x), length(features)), parameter)
+      stop_argument(sprintf("`%s` has %d values for %d features; name the values by the features they are for",
+                            parameter, length(x), length(features)), parameter)
     }
     return(as.double(x))
   }
@@ -61,7 +61,8 @@ resolve_monotone <- function(monotone, features) {
 resolve_interactions <- function(interactions, features) {
   if (is.null(interactions)) return(NULL)
   if (!is.list(interactions)) {
-    stop_argument("`interactions` must be a list of sets of features: list(c(\"a\", \"b\"), c(\"c\", \"d\"))", "interactions")
+    stop_argument("`interactions` must be a list of sets of features: list(c(\"a\", \"b\"), c(\"c\", \"d\"))",
+                  "interactions")
   }
   sets <- lapply(unname(interactions), function(set) sort(unique(feature_places(set, features, "interactions"))) - 1L)
   if (any(lengths(sets) == 0L)) stop_argument("`interactions` has an empty set", "interactions")
@@ -84,7 +85,7 @@ check_cat_features <- function(cat_features, features, type) {
   wrong <- at[type[at] == "numeric"]
   if (length(wrong)) {
     name <- features[wrong[1L]]
-    stop_argument(sprintf("`cat_features` names `%s`, which is a numeric column; make it a factor: x$%s <- factor(x$%s)",
-                          name, name, name), "cat_features")
+    stop_argument(sprintf("`cat_features` names `%s`, a numeric column; make it a factor: x$%s <- factor(x$%s)", name,
+                          name, name), "cat_features")
   }
 }

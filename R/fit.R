@@ -49,7 +49,7 @@ prepare <- function(source, args) {
   features <- data$feature_names
   params <- set_mtry(params, args, length(features))
   init <- check_init_model(args$value[["init_model"]], source, data, response, params)
-  sets <- build_valid(valid$sets, data, response, init, host, host$threads)
+  sets <- build_valid(valid$sets, data, response, init, host)
   info <- .Call(C_gbt_dataset_info, data_ptr(data))
   check_cat_features(args$value[["cat_features"]], features, info$type)
   fit <- list(source = source, args = args, params = params, host = host, objective = objective, callbacks = callbacks,
@@ -58,7 +58,7 @@ prepare <- function(source, args) {
               interactions = resolve_interactions(args$value[["interactions"]], features),
               feature_weights = resolve_feature_weights(args$value[["feature_weights"]], features))
   if (!is.null(init)) {
-    fit$init_score <- start_scores(init, source$x, data$offset, host$sparse_zero, host$threads)
+    fit$init_score <- start_scores(init, source$x, data$offset, data$sparse_zero, host$threads)
   }
   c(fit, plan_evaluation(fit))
 }
@@ -129,10 +129,12 @@ plan_evaluation <- function(fit) {
   host <- fit$host
   has_valid <- length(fit$sets) > 0L
   eval_train <- args[["eval_train"]]
-  eval_train <- if (is.null(eval_train)) !has_valid && !is.null(args[["eval_metric"]]) else check_flag(eval_train, "eval_train")
+  if (is.null(eval_train)) eval_train <- !has_valid && !is.null(args[["eval_metric"]])
+  check_flag(eval_train, "eval_train")
   stopping <- host$early_stopping_rounds > 0
   if (stopping && !has_valid && !isTRUE(args[["eval_train"]])) {
-    stop_argument("`early_stopping_rounds` needs `valid`: a share of the rows to hold out, or data", "early_stopping_rounds")
+    stop_argument("`early_stopping_rounds` needs `valid`: a share of the rows to hold out, or data",
+                  "early_stopping_rounds")
   }
   if (!stopping && host$early_stopping_min_delta > 0) {
     stop_argument("`early_stopping_min_delta` needs `early_stopping_rounds`", "early_stopping_min_delta")
@@ -141,7 +143,8 @@ plan_evaluation <- function(fit) {
   if (has_valid || eval_train) {
     metrics <- resolve_metrics(args[["eval_metric"]], fit$response$objective, fit$response$n_outputs)
   } else if (!is.null(args[["eval_metric"]])) {
-    stop_argument("`eval_metric` has nothing to be evaluated on: give `valid`, or leave `eval_train` at TRUE", "eval_metric")
+    stop_argument("`eval_metric` has nothing to be evaluated on: give `valid`, or set `eval_train = TRUE`",
+                  "eval_metric")
   }
   if (length(metrics$name) == 0L) {
     if (stopping) stop_argument("`early_stopping_rounds` needs an `eval_metric` for this objective", "eval_metric")
@@ -184,6 +187,7 @@ finish_model <- function(trainer, fit, state) {
   log <- evaluation_log(fit, state)
   best <- best_round(fit, state, log)
   params <- c(fit$params[setdiff(names(fit$params), "hist_memory")], list(max_bin = as.double(fit$data$max_bin)))
+  if (fit$data$sparse_zero == "missing") params$sparse_zero <- "missing" # predict() must know
   if (!is.null(fit$monotone)) params$monotone <- stats::setNames(fit$monotone, fit$data$feature_names)
   if (!is.null(fit$interactions)) {
     params$interactions <- lapply(fit$interactions, function(set) fit$data$feature_names[set + 1L])
@@ -192,13 +196,15 @@ finish_model <- function(trainer, fit, state) {
     params$feature_weights <- stats::setNames(fit$feature_weights, fit$data$feature_names)
   }
   if (length(fit$metrics$name)) params$eval_metric <- fit$metrics$name
+  if (fit$data$sparse_zero == "missing") params$sparse_zero <- "missing"
   if (fit$stopping) {
     params$early_stopping_rounds <- fit$host$early_stopping_rounds
     params$early_stopping_min_delta <- fit$host$early_stopping_min_delta
   }
   meta <- model_meta(list(
-    objective = fit$response$objective, classes = fit$response$classes, response = fit$response$response, params = params,
-    best_round = best$round, best_score = best$score, evaluation_log = log, has_offset = !is.null(fit$data$offset),
+    objective = fit$response$objective, classes = fit$response$classes, response = fit$response$response,
+    params = params, best_round = best$round, best_score = best$score, evaluation_log = log,
+    has_offset = !is.null(fit$data$offset),
     formula = fit$source$formula, terms = fit$source$design, n_obs = length(fit$label)
   ))
   gbt_model_from_state(.Call(C_gbt_trainer_model, trainer, NA_real_, meta))
@@ -207,7 +213,7 @@ finish_model <- function(trainer, fit, state) {
 # The round that the model predicts with when early stopping was on: NULL else.
 best_round <- function(fit, state, log) {
   if (!fit$stopping || state$rounds == 0) return(list(round = NULL, score = NULL))
-  values <- log[[length(log)]] # the last metric of the last set
+  values <- log[[length(log)]][log$round > fit$rounds_before] # the last metric of the last set
   at <- if (fit$own_watched) first_best(values, fit$metrics$maximise, fit$host$early_stopping_min_delta) else state$best
   if (is.na(at) || at < 1) return(list(round = NULL, score = NULL))
   list(round = as.integer(at + fit$rounds_before), score = values[at])

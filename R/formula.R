@@ -25,9 +25,10 @@ read_formula <- function(formula, data, weights, offset, subset, na.action, env)
   }
   x <- built$x
   design <- list(features = built$features, offset = deparse_parts(parts$offset))
-  out <- list(x = x, y = evaluate_part(lhs, data, from), weights = eval(weights, data, env), offset = eval(offset, data, env))
+  out <- list(x = x, y = evaluate_part(lhs, data, from), weights = evaluate_part(weights, data, env),
+              offset = evaluate_part(offset, data, env))
   out$offset <- add_offsets(out$offset, offset_terms(design$offset, data))
-  keep <- rows_to_keep(out, eval(subset, data, env), na.action)
+  keep <- rows_to_keep(out, evaluate_part(subset, data, env), na.action)
   if (!is.null(keep)) {
     out$x <- subset_rows(out$x, keep)
     for (part in c("y", "weights", "offset")) out[[part]] <- subset_rows(out[[part]], keep)
@@ -73,7 +74,7 @@ plain_names <- function(formula, data) {
     stop_data(sprintf("the formula names columns that the data do not have: %s%s", enumerate(absent),
                       suggest(absent[1L], names(data))), absent[1L])
   }
-  if (any(vapply(names, function(v) NCOL(.subset2(data, v)) != 1L, NA))) return(NULL)
+  if (any(vapply(match(names, names(data)), function(j) NCOL(.subset2(data, j)) != 1L, NA))) return(NULL)
   list(names = names, offset = found$offset)
 }
 
@@ -128,7 +129,8 @@ evaluate_features <- function(expressions, data, from) {
     features <- c(features, deparse_parts(list(again)))
     columns <- c(columns, spread_matrix(value, expression_text(e)))
   }
-  list(x = list_frame(columns, nrow(data)), features = stats::setNames(features, vapply(expressions, expression_text, "")))
+  names(features) <- vapply(expressions, expression_text, "")
+  list(x = list_frame(columns, nrow(data)), features = features)
 }
 
 spread_matrix <- function(value, name) {
@@ -141,7 +143,8 @@ spread_matrix <- function(value, name) {
 
 evaluate_part <- function(e, data, from) {
   tryCatch(eval(e, data, from), error = function(problem) {
-    stop_data(sprintf("`%s` cannot be evaluated: %s", expression_text(e), conditionMessage(problem)), expression_text(e))
+    text <- expression_text(e)
+    stop_data(sprintf("`%s` cannot be evaluated: %s", text, conditionMessage(problem)), text)
   })
 }
 
@@ -154,7 +157,8 @@ expression_text <- function(e) {
 deparse_parts <- function(parts) {
   if (length(parts) == 0L) return(NULL)
   control <- c("keepNA", "keepInteger", "niceNames", "showAttributes", "digits17")
-  vapply(parts, function(e) paste(deparse(e, width.cutoff = 500L, control = control), collapse = " "), "", USE.NAMES = FALSE)
+  text <- function(e) paste(deparse(e, width.cutoff = 500L, control = control), collapse = " ")
+  vapply(parts, text, "", USE.NAMES = FALSE)
 }
 
 # What a formula uses must be there when the model predicts: variables are columns (or base R's constants), functions
@@ -171,7 +175,8 @@ check_names_of <- function(expressions, data, from) {
   for (f in functions_of(expressions)) {
     if (grepl("::", f, fixed = TRUE) || exists(f, envir = globalenv(), mode = "function")) next
     where <- if (exists(f, envir = from, mode = "function")) {
-      "is known only where the formula was written; predict() could not find it: define it in the global environment or write package::function"
+      paste("is known only where the formula was written, where predict() could not find it: define it in the global",
+            "environment or write package::function")
     } else {
       "is not found"
     }
@@ -224,7 +229,8 @@ rows_to_keep <- function(parts, subset, na.action) {
 
 # Columns by name, without copying them.
 pick_columns <- function(data, names) {
-  list_frame(stats::setNames(lapply(names, function(v) .subset2(data, v)), names), .row_names_info(data, 2L))
+  columns <- lapply(match(names, names(data)), function(j) .subset2(data, j))
+  list_frame(stats::setNames(columns, names), .row_names_info(data, 2L))
 }
 
 # What a model with a design (model$terms) sees of new data: list(x = data frame of features, offset = numbers or NULL).
@@ -261,8 +267,8 @@ add_offsets <- function(a, b) if (is.null(a)) b else if (is.null(b)) a else a + 
 
 # Functions that a formula out of a model *file* may call: they compute, and do nothing else.
 design_functions <- c(
-  "+", "-", "*", "/", "^", "%%", "%/%", "(", ":", "<", ">", "<=", ">=", "==", "!=", "!", "&", "|", "%in%", "[", "[[", "$",
-  "c", "list", "structure", "I", "log", "log2", "log10", "log1p", "exp", "expm1", "sqrt", "abs", "sign", "floor",
+  "+", "-", "*", "/", "^", "%%", "%/%", "(", ":", "<", ">", "<=", ">=", "==", "!=", "!", "&", "|", "%in%", "[", "[[",
+  "$", "c", "list", "structure", "I", "log", "log2", "log10", "log1p", "exp", "expm1", "sqrt", "abs", "sign", "floor",
   "ceiling", "round", "signif", "trunc", "sin", "cos", "tan", "asin", "acos", "atan", "atan2", "sinh", "cosh", "tanh",
   "pmin", "pmax", "min", "max", "mean", "ifelse", "is.na", "is.finite", "as.numeric", "as.double", "as.integer",
   "as.logical", "as.character", "as.factor", "factor", "ordered", "levels", "cut", "findInterval", "nchar", "substr",
@@ -278,7 +284,7 @@ check_design_safe <- function(design) {
   })
   foreign <- setdiff(functions_of(expressions), design_functions)
   if (length(foreign)) {
-    stop_format(sprintf("the model's formula calls %s(); to run code out of a file you must trust it: gbt_load(file, trust = TRUE)",
-                        foreign[1L]))
+    stop_format(sprintf(paste("the model's formula calls %s(), which is code out of the file; if you know where the",
+                              "file comes from, use gbt_load(file, trust = TRUE)"), foreign[1L]))
   }
 }

@@ -9,8 +9,8 @@
 #'   hessians (for squared error: of the rows) that came by those splits; `"frequency"`, their number.
 #' @param trees Number of rounds to look at, from the first. `NULL` takes those that the model predicts with.
 #' @return A data frame of class `gbt_importance`, one row per feature, the most important first: `feature`, and `gain`,
-#'   `cover` and `frequency` as shares that add up to 1. Features that no tree uses have 0. With methods for `print()` and
-#'   `plot()`.
+#'   `cover` and `frequency` as shares that add up to 1. Features that no tree uses have 0. With methods for `print()`
+#'   and `plot()`.
 #' @seealso [gbt_train()]
 #' @examples
 #' m <- gbt_train(mpg ~ ., mtcars, nrounds = 20, threads = 1)

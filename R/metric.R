@@ -29,9 +29,9 @@ metrics_not_offered <- c(
 #' Wraps a function so that [gbt_train()] can evaluate it after every round, log it and stop early by it.
 #'
 #' @param name Name of the metric; the column of the evaluation log is called `<data set>_<name>`.
-#' @param fun `function(pred, label, weight)` that returns one number. `pred` are predictions: a vector, or a matrix with
-#'   one column per class for objective `"softmax"`. `label` are numbers (classes counted from 0). `weight` is a vector
-#'   of ones when there are no weights; a function of two arguments does without it.
+#' @param fun `function(pred, label, weight)` that returns one number. `pred` are predictions: a vector, or a matrix
+#'   with one column per class for objective `"softmax"`. `label` are numbers (classes counted from 0). `weight` is a
+#'   vector of ones when there are no weights; a function of two arguments does without it.
 #' @param maximise Is a larger value better?
 #' @param type `"response"` to get probabilities and means, `"link"` to get raw scores.
 #' @return An object of class `gbt_metric` for the argument `eval_metric` of [gbt_train()].
@@ -67,8 +67,9 @@ as_metric_list <- function(x) {
   if (inherits(x, "gbt_metric")) return(list(x))
   if (is.character(x)) return(as.list(x))
   if (is.list(x) && !is.object(x)) return(do.call(c, c(list(list()), lapply(unname(x), as_metric_list))))
-  stop_argument(sprintf("`eval_metric` must hold names of metrics or gbt_metric() objects, not %s%s", describe(x),
-                        if (is.function(x)) "; wrap it: gbt_metric(\"name\", fun)" else ""), "eval_metric")
+  if (is.function(x)) stop_argument("`eval_metric` is a function; wrap it: gbt_metric(\"name\", fun)", "eval_metric")
+  stop_argument(sprintf("`eval_metric` must hold names of metrics or gbt_metric() objects, not %s", describe(x)),
+                "eval_metric")
 }
 
 metric_name <- function(x, objective) {
@@ -82,23 +83,23 @@ metric_name <- function(x, objective) {
       stop_unsupported(sprintf("metric \"%s\" is not offered; \"%s\" is near to it, and gbt_metric() takes your own", x,
                                other), "eval_metric")
     }
-    near <- nearest_name(x, c(known, names(metric_aliases)))
-    hint <- if (length(near)) sprintf("; did you mean %s?", paste0("\"", near, "\"", collapse = " or ")) else ""
     stop_argument(sprintf("`eval_metric` must be among %s, or a gbt_metric(), not \"%s\"%s",
-                          enumerate(known, 20L, "\""), x, hint), "eval_metric")
+                          enumerate(known, 20L, "\""), x, suggest(x, unique(c(known, names(metric_aliases))), "\"")),
+                  "eval_metric")
   }
   code <- match(name, known) - 1L
   if (!.Call(C_gbt_metric_info, code, loss_code(objective))$suits) {
-    suits <- known[vapply(seq_along(known) - 1L, function(m) .Call(C_gbt_metric_info, m, loss_code(objective))$suits, NA)]
+    suits <- function(m) .Call(C_gbt_metric_info, m, loss_code(objective))$suits
+    fitting <- known[vapply(seq_along(known) - 1L, suits, NA)]
     stop_argument(sprintf("metric \"%s\" does not fit objective \"%s\"; there are %s", name, objective,
-                          if (length(suits)) enumerate(suits, 20L, "\"") else "no such metrics, give a gbt_metric()"),
+                          if (length(fitting)) enumerate(fitting, 20L, "\"") else "none, give a gbt_metric()"),
                   "eval_metric")
   }
   name
 }
 
-# What is evaluated: list(name = chr in the user's order, code = int (NA for the user's own), own = list of gbt_metric or
-# NULL per metric, maximise = of the last one, which is watched).
+# What is evaluated: list(name = chr in the user's order, code = int (NA for the user's own), own = list of gbt_metric
+# or NULL per metric, maximise = of the last one, which is watched).
 resolve_metrics <- function(eval_metric, objective, n_outputs) {
   given <- as_metric_list(eval_metric)
   known <- .Call(C_gbt_metric_names)

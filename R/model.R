@@ -3,8 +3,8 @@
 #' Methods for models
 #'
 #' `length()` is the number of rounds. `model[i]` is the model of some consecutive rounds, such as `model[1:10]`;
-#' a slice that does not begin with the first round still starts from the model's base score. `as.data.frame()` lists all
-#' nodes of all trees. `nobs()` is the number of training rows, `formula()` the formula of a model that was trained
+#' a slice that does not begin with the first round still starts from the model's base score. `as.data.frame()` lists
+#' all nodes of all trees. `nobs()` is the number of training rows, `formula()` the formula of a model that was trained
 #' by one (its environment is the global one), `variable.names()` the features.
 #'
 #' The table of nodes has the columns
@@ -14,15 +14,16 @@
 #'   \item{`node`}{number of the node in its tree; 0 is the root. `predict(type = "leaf")` gives the same numbers.}
 #'   \item{`feature`, `split`}{the feature that is split (`NA` for leaves) and the condition of the left side as text:
 #'     `"<= 2.5"` or `"in a, c"`}
-#'   \item{`threshold`, `levels`}{the same for use in programs: the exact number, or the texts of the levels that go left (a
-#'     list column)}
+#'   \item{`threshold`, `levels`}{the same for use in programs: the exact number, or the texts of the levels that go
+#'     left (a list column)}
 #'   \item{`left`, `right`, `missing`}{numbers of the children, and of the child that missing values go to}
 #'   \item{`gain`, `cover`, `count`}{gain of the split, sum of hessians, number of training rows}
 #'   \item{`value`}{what a leaf adds to the score}
 #' }
 #'
 #' @param x,object A model from [gbt_train()].
-#' @param i Rounds: consecutive positive numbers, negative numbers (to leave out the first or last rounds), or logical values.
+#' @param i Rounds: consecutive positive numbers, negative numbers (to leave out the first or last rounds), or logical
+#'   values.
 #' @param row.names,optional Ignored, for compatibility with the generic.
 #' @param ... Ignored.
 #' @return See the description.
@@ -61,8 +62,8 @@ str.gbt <- function(object, ...) {
   ok <- (is.numeric(i) || is.logical(i)) && !anyNA(i) && (is.logical(i) || all(i == floor(i) & abs(i) <= n))
   rounds <- if (ok) seq_len(n)[i]
   if (!ok || anyNA(rounds)) {
-    stop_argument(sprintf("rounds of a model of %d rounds are numbers from 1 to %d: model[1:%d]", n, n, max(1L, n %/% 2L)),
-                  "i")
+    stop_argument(sprintf("rounds of a model of %d rounds are numbers from 1 to %d: model[1:%d]", n, n,
+                          max(1L, n %/% 2L)), "i")
   }
   if (length(rounds) && !identical(as.integer(rounds), rounds[1L] - 1L + seq_along(rounds))) {
     stop_unsupported("rounds of a model must be consecutive: model[1:10], model[11:20]; others make no model", "i")
@@ -78,11 +79,11 @@ keep_rounds <- function(model, to, from = 0L) {
   if (!is.null(log)) log <- subset_rows(log, which(log$round > from & log$round <= to))
   if (!is.null(log)) log$round <- log$round - as.integer(from)
   best <- if (from == 0L && !is.null(model$best_round) && model$best_round <= to) model$best_round
-  meta <- model_meta(list(
-    objective = model$objective, classes = model$classes, response = model$response, params = model$params,
-    best_round = best, best_score = if (!is.null(best)) model$best_score, evaluation_log = log,
-    has_offset = model$has_offset, formula = model$formula, terms = model$terms, n_obs = model$n_obs
-  ))
+  fields <- stats::setNames(lapply(meta_fields, function(name) model[[name]]), meta_fields)
+  fields["best_round"] <- list(best)
+  fields["best_score"] <- list(if (!is.null(best)) model$best_score)
+  fields["evaluation_log"] <- list(log)
+  meta <- model_meta(fields)
   gbt_model_from_state(.Call(C_gbt_model_slice, model$state, c(as.double(from), as.double(to)), meta))
 }
 
@@ -152,7 +153,8 @@ print.gbt <- function(x, digits = max(3L, getOption("digits") - 2L), ...) {
     cat("formula   ", if (nchar(text) > 100L) paste0(substr(text, 1L, 97L), "...") else text, "\n", sep = "")
   }
   cat("features  ", describe_features(x), "\n", sep = "")
-  cat("rows      ", format(x$n_obs, big.mark = ",", scientific = FALSE), if (x$has_offset) ", with an offset", "\n", sep = "")
+  offset <- if (x$has_offset) ", with an offset"
+  cat("rows      ", format(x$n_obs, big.mark = ",", scientific = FALSE), offset, "\n", sep = "")
   cat("rounds    ", describe_rounds(x), "\n", sep = "")
   log <- describe_log(x, digits)
   if (!is.null(log)) cat("log       ", log, "\n", sep = "")
@@ -164,7 +166,7 @@ print.gbt <- function(x, digits = max(3L, getOption("digits") - 2L), ...) {
 summary.gbt <- function(object, ...) {
   nodes <- .Call(C_gbt_model_nodes, object$state)
   leaf <- is.na(nodes$left)
-  leaves <- tabulate(nodes$tree[leaf] + 1L)
+  leaves <- tabulate(nodes$tree[leaf] + 1L, max(nodes$tree, -1L) + 1L)
   structure(class = "summary.gbt", list(
     model = object, importance = gbt_importance(object), bytes = length(object$state), n_trees = length(leaves),
     leaves = leaves, depth = tree_depths(nodes)

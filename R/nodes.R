@@ -54,7 +54,9 @@ threshold_texts <- function(threshold, type, tag, levels) {
     return(c("none", levels)[at + 1])
   }
   if (tag == "Date") return(format(structure(floor(threshold), class = "Date")))
-  if (tag == "POSIXct") return(format(structure(threshold, class = c("POSIXct", "POSIXt"), tzone = "UTC"), usetz = TRUE))
+  if (tag == "POSIXct") {
+    return(format(structure(threshold, class = c("POSIXct", "POSIXt"), tzone = "UTC"), usetz = TRUE))
+  }
   unit <- if (startsWith(tag, "difftime:")) paste0(" ", sub("difftime:", "", tag, fixed = TRUE)) else ""
   paste0(vapply(threshold, function(v) format(v, digits = 7L), ""), unit)
 }

@@ -24,9 +24,9 @@ objectives_not_offered <- c(
   "^binary:logitraw$", "^binary:hinge$", "^reg:", "^rank:", "^survival:", "^multiclassova$", "^ova$",
   "^multiclassonevsall$", "^mae$", "^l1$", "^regression_l1$", "^absolute_error$", "^mape$", "^quantile", "^huber",
   "^fair$", "^gamma$", "^tweedie", "^lambdarank$", "^rank_xendcg$", "^cox", "^aft", "^survivalaft", "^laplace$",
-  "^adaboost$", "^huberized$", "^tdist", "^pairwise$", "^yetirank", "^pairlogit", "^query", "^lambdamart$", "^expectile",
-  "^focal", "^multirmse", "^multilogloss$", "^multicrossentropy$", "^lq", "^rmsewithuncertainty$", "^quasibinomial$",
-  "^cross_entropy_lambda$", "^multiquantile", "^logcosh$", "^loglinquantile"
+  "^adaboost$", "^huberized$", "^tdist", "^pairwise$", "^yetirank", "^pairlogit", "^query", "^lambdamart$",
+  "^expectile", "^focal", "^multirmse", "^multilogloss$", "^multicrossentropy$", "^lq", "^rmsewithuncertainty$",
+  "^quasibinomial$", "^cross_entropy_lambda$", "^multiquantile", "^logcosh$", "^loglinquantile"
 )
 
 # One text -> our name. typed: the argument's name as the user gave it.
@@ -44,11 +44,10 @@ objective_name <- function(x, typed = "objective") {
   name <- unname(objective_aliases[low])
   if (!is.na(name)) return(name)
   if (any(vapply(objectives_not_offered, grepl, NA, x = low))) {
-    stop_unsupported(sprintf("objective \"%s\" is not offered; there are %s, and your own as list(gradient = , hessian = )",
-                             x, enumerate(offered, quote = "\"")), "objective")
+    stop_unsupported(sprintf(paste("objective \"%s\" is not offered; there are %s, and your own as",
+                                   "list(gradient = , hessian = )"), x, enumerate(offered, quote = "\"")), "objective")
   }
-  near <- nearest_name(x, names(objective_aliases))
-  hint <- if (length(near)) sprintf("; did you mean %s?", paste0("\"", near, "\"", collapse = " or ")) else ""
+  hint <- suggest(x, names(objective_aliases), "\"")
   stop_argument(sprintf("%s must be one of %s, or list(gradient = , hessian = ), not \"%s\"%s",
                         param_text("objective", typed), enumerate(offered, quote = "\""), x, hint), "objective")
 }
@@ -58,10 +57,11 @@ objective_name <- function(x, typed = "objective") {
 as_objective <- function(objective) {
   if (is.null(objective)) return(list(name = NULL))
   if (is.character(objective)) return(list(name = objective_name(objective)))
-  how <- "a custom `objective` is list(gradient = function(score, label, weight), hessian = function(score, label, weight))"
+  how <- paste("a custom `objective` is list(gradient = function(score, label, weight),",
+               "hessian = function(score, label, weight))")
   if (!is.list(objective) || is.object(objective)) {
-    stop_argument(sprintf("`objective` must be a text or a list of two functions, not %s; %s", describe(objective), how),
-                  "objective")
+    stop_argument(sprintf("`objective` must be a text or a list of two functions, not %s; %s", describe(objective),
+                          how), "objective")
   }
   known <- c("gradient", "hessian", "n_outputs")
   extra <- setdiff(names(objective), known)
@@ -74,7 +74,8 @@ as_objective <- function(objective) {
     if (!is.function(f)) stop_argument(sprintf("`objective$%s` must be a function; %s", part, how), "objective")
     check_arity(f, c("score", "label", "weight"), sprintf("`objective$%s`", part), "objective")
   }
-  n_outputs <- if (is.null(objective$n_outputs)) 1L else check_whole(objective$n_outputs, "objective$n_outputs", 1, 65536)
+  n_outputs <- objective$n_outputs
+  n_outputs <- if (is.null(n_outputs)) 1L else check_whole(n_outputs, "objective$n_outputs", 1, 65536)
   list(name = "custom", gradient = objective$gradient, hessian = objective$hessian, n_outputs = n_outputs)
 }
 
@@ -83,7 +84,8 @@ check_arity <- function(f, args, what, parameter) {
   takes <- names(formals(args(f)))
   if (is.null(takes)) takes <- character(0)
   if ("..." %in% takes || length(takes) >= 2L) return(invisible())
-  stop_argument(sprintf("%s must be a function(%s), the last one optional", what, paste(args, collapse = ", ")), parameter)
+  stop_argument(sprintf("%s must be a function(%s), the last one optional", what, paste(args, collapse = ", ")),
+                parameter)
 }
 
 # Calls f(a, b, c), or f(a, b) when it takes two.
@@ -202,14 +204,14 @@ check_classes <- function(e) {
   e$value <- check_finite(e$value)
   bad <- which(e$value != floor(e$value))
   if (length(bad)) {
-    stop_data(sprintf("objective \"softmax\" needs classes; row %d has %s; for numbers use `objective = \"squared_error\"`",
-                      bad[1L], format(e$value[bad[1L]])), "y")
+    stop_data(sprintf(paste("objective \"softmax\" needs classes; row %d has %s; for numbers use",
+                            "`objective = \"squared_error\"`"), bad[1L], format(e$value[bad[1L]])), "y")
   }
   values <- sort(unique(e$value))
   if (length(values) < 2L) stop_data("the response has only one class; there is nothing to learn", "y")
   if (length(values) > 65536L) {
-    stop_data(sprintf("the response has %d different numbers, too many for classes; use `objective = \"squared_error\"`",
-                      length(values)), "y")
+    stop_data(sprintf(paste("the response has %d different numbers, too many for classes; use",
+                            "`objective = \"squared_error\"`"), length(values)), "y")
   }
   e$value <- as.double(match(e$value, values)) - 1
   e$classes <- format_number(values)
@@ -221,14 +223,14 @@ check_num_class <- function(num_class, response) {
   num_class <- check_whole(num_class, "num_class", 1)
   has <- max(1L, length(response$classes))
   if (num_class == has || (has == 2L && response$objective == "logistic" && num_class == 1L)) return(invisible())
-  stop_argument(sprintf("`num_class = %d`, but the response has %d class%s; leave `num_class` out", num_class, has,
-                        if (has == 1L) "" else "es"), "num_class")
+  now <- if (has == 1L) "is numeric" else sprintf("has %d classes", has)
+  stop_argument(sprintf("`num_class = %d`, but the response %s; leave `num_class` out", num_class, now), "num_class")
 }
 
 # A validation set's response, in the terms of training.
 encode_valid_y <- function(y, response, n_rows, what) {
   numeric_classes <- response$objective == "softmax" && response$response %in% c("integer", "double", "integer64")
-  e <- if (is.null(response$classes) || numeric_classes) encode_y(y, what = what) else encode_y(y, response$classes, what)
+  e <- encode_y(y, if (!numeric_classes) response$classes, what)
   if (numeric_classes) {
     if (!is.null(e$classes)) stop_data(sprintf("%s has classes where numbers are expected", what), "y")
     place <- match(format_number(e$value), response$classes)

@@ -1,6 +1,6 @@
-# Checks of training parameters. What the engine knows (name, kind, range, meaning) comes from its own table, so there is
-# one truth; this file adds what only R knows. Parameters that decide the model are kept with it; those that cannot show
-# in it (threads, device, page_rows, verbose, ...) are not.
+# Checks of training parameters. What the engine knows (name, kind, range, meaning) comes from its own table, so there
+# is one truth; this file adds what only R knows. Parameters that decide the model are kept with it; those that cannot
+# show in it (threads, device, page_rows, verbose, ...) are not.
 
 package_state <- new.env(parent = emptyenv()) # what the session remembers: the engine's table, the interrupted model
 
@@ -13,7 +13,7 @@ params_table <- function() {
 }
 
 # What is checked here because the engine's trainer does not see it.
-host_table <- function() {
+host_table <- local({
   row <- function(name, kind, default, low, high, text, choices = NA_character_) {
     data.frame(name = name, kind = kind, default = default, low = low, high = high, open_low = FALSE, open_high = FALSE,
                choices = choices, text = text, stringsAsFactors = FALSE)
@@ -24,18 +24,18 @@ host_table <- function() {
     row("early_stopping_rounds", "int", 0, 0, 2147483647, "rounds without improvement before training stops; 0: never"),
     row("early_stopping_min_delta", "real", 0, 0, 1e300, "an improvement must be larger than this"),
     row("max_seconds", "real", 0, 0, 1e9, "training ends with the round in which this time is over; 0: no limit"),
-    row("page_rows", "int", 0, 0, 2147483647, "rows of a page of binned data; 0: chosen by gbt; never shows in the model"),
+    row("page_rows", "int", 0, 0, 2147483647, "rows of a page of binned data; 0: chosen by gbt; never shows"),
     row("verbose_every", "int", 10, 1, 2147483647, "rounds between two lines of the log")
   )
-}
+})
 
 #' Training parameters
 #'
 #' All numeric parameters of [gbt_train()] with their defaults, ranges and other accepted names. They can be given as
 #' arguments or in the list `params`, in any of the spellings.
 #'
-#' @return A data frame with one row per parameter: `name`, `default`, `range` (or the choices), `meaning` and `aliases`,
-#'   the names that other packages use. A dot may stand for an underscore: `max.depth` is `max_depth`.
+#' @return A data frame with one row per parameter: `name`, `default`, `range` (or the choices), `meaning` and
+#'   `aliases`, the names that other packages use. A dot may stand for an underscore: `max.depth` is `max_depth`.
 #' @seealso [gbt_train()]
 #' @examples
 #' p <- gbt_params()
@@ -45,7 +45,7 @@ host_table <- function() {
 #' p$name[grepl("min_child_samples", p$aliases)]
 #' @export
 gbt_params <- function() {
-  table <- rbind(host_table(), params_table())
+  table <- rbind(host_table, params_table())
   default <- format_number(table$default)
   enum <- table$kind == "enum"
   default[enum] <- mapply(function(choices, at) strsplit(choices, "|", fixed = TRUE)[[1L]][at + 1], table$choices[enum],
@@ -116,8 +116,7 @@ engine_params <- function(args) {
     }
   }
   if (out$max_depth == 0 && out$max_leaves == 0) {
-    stop_argument("`max_depth = 0` (no limit) needs `max_leaves`, and `max_leaves = 0` needs `max_depth`: trees need one limit",
-                  "max_leaves")
+    stop_argument("`max_depth` and `max_leaves` are both 0: trees need one limit", "max_leaves")
   }
   out
 }
@@ -136,7 +135,7 @@ params_as_numbers <- function(params) {
 
 # The rest: what R itself needs, checked. list by name.
 host_params <- function(args) {
-  table <- host_table()
+  table <- host_table
   out <- list()
   for (i in seq_len(nrow(table))) {
     name <- table$name[i]

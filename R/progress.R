@@ -14,24 +14,34 @@ log_line <- function(round, nrounds, log, seconds) {
   sprintf("[%*d/%d] %s", nchar(nrounds), as.integer(round), as.integer(nrounds), values)
 }
 
-# list(set = function(round), close = function()). progressr's when the user has set handlers of it, else a bar on stderr.
+# list(set = function(round), close = function()). progressr's when the user has set handlers of it, else a bar on
+# stderr.
 progress_bar <- function(show, nrounds) {
   if (!show || isTRUE(getOption("knitr.in.progress"))) {
     return(list(set = function(round) NULL, close = function() NULL))
   }
-  if ("progressr" %in% loadedNamespaces()) {
-    report <- getExportedValue("progressr", "progressor")(steps = nrounds, envir = environment())
+  if (progressr_listens()) {
+    report <- getExportedValue("progressr", "progressor")(steps = nrounds, on_exit = FALSE, envir = environment())
     at <- 0
     return(list(
       set = function(round) {
         if (round > at) report(amount = round - at)
         at <<- round
       },
-      close = function() NULL
+      close = function() report(type = "finish")
     ))
   }
   bar <- utils::txtProgressBar(max = max(nrounds, 1), style = 3L, file = stderr())
   list(set = function(round) utils::setTxtProgressBar(bar, round), close = function() close(bar))
+}
+
+# progressr's bars are shown inside with_progress() or with global handlers; elsewhere nobody would see them.
+progressr_listens <- function() {
+  if (!"progressr" %in% loadedNamespaces()) return(FALSE)
+  its <- function(name) getExportedValue("progressr", name)
+  if (isTRUE(tryCatch(its("handlers")(global = NA), error = function(e) FALSE))) return(TRUE)
+  wrappers <- list(its("with_progress"), its("without_progress"))
+  any(vapply(seq_len(sys.nframe()), function(i) any(vapply(wrappers, identical, NA, sys.function(i))), NA))
 }
 
 # How many rounds to run before R looks at the log again. Lines and bars need that now and then, callbacks, own metrics
@@ -45,7 +55,7 @@ chunk_size <- function(plan, done, seconds_per_round) {
     size <- if (at == plan$rounds_before) 1 else plan$verbose_every - at %% plan$verbose_every
   }
   if (plan$progress) {
-    steps <- if (is.finite(seconds_per_round) && seconds_per_round > 0) 0.2 / seconds_per_round else 1
+    steps <- if (is.na(seconds_per_round)) 1 else 0.2 / seconds_per_round
     size <- min(size, max(1, floor(steps)))
   }
   min(size, left)

@@ -33,7 +33,7 @@ loop_rounds <- function(trainer, fit, state, bar, last) {
     state$native <- run$log
     stop_own <- run$rounds > before && fit$own_metrics && see_own_metrics(trainer, fit, state)
     now <- proc.time()[["elapsed"]]
-    if (run$rounds > before) pace <- (now - t0) / (run$rounds - before)
+    if (run$rounds > before) pace <- max(now - t0, 1e-3) / (run$rounds - before)
     stop_callback <- run$rounds > before && tell(trainer, fit, state, bar, last, now - state$began)
     if (run$why != "done") return(run$why)
     if (stop_own) return("early")
@@ -112,7 +112,8 @@ log_row <- function(fit, state, i) {
   stats::setNames(as.vector(out), log_names(fit))
 }
 
-# The whole log as a data frame: round, then the columns of log_names().
+# The whole log as a data frame: round, then the columns of log_names(). That of the model to go on from comes first
+# when it has the same columns.
 evaluation_log <- function(fit, state) {
   n <- state$rounds
   code <- fit$metrics$code
@@ -123,5 +124,8 @@ evaluation_log <- function(fit, state) {
   if (n > 0 && any(is_own)) out[seq_len(nrow(state$own)), is_own] <- state$own
   columns <- lapply(seq_along(is_own), function(j) out[, j])
   names(columns) <- log_names(fit)
-  list_frame(c(list(round = as.integer(fit$rounds_before + seq_len(n))), columns), n)
+  columns <- c(list(round = as.integer(fit$rounds_before + seq_len(n))), columns)
+  before <- unclass(fit$init$evaluation_log)
+  if (identical(names(before), names(columns))) columns <- Map(c, before, columns)
+  list_frame(columns, length(columns$round))
 }

@@ -10,11 +10,13 @@ subset_rows <- function(x, rows) {
   if (isS4(x) && !requireNamespace("Matrix", quietly = TRUE)) {
     stop_data(sprintf("a matrix of class \"%s\" needs the package Matrix; please install it", class(x)[1L]))
   }
-  if (length(dim(x)) == 2L) x[rows, , drop = FALSE] else x[rows]
+  out <- if (length(dim(x)) == 2L) x[rows, , drop = FALSE] else x[rows]
+  if (inherits(x, "integer64")) class(out) <- class(x) # without bit64 loaded `[` forgets it, and the bits mean nothing
+  out
 }
 
-# A share of the rows, chosen by a hash of (seed, row): the same rows for the same seed on any machine, and R's generator
-# is not touched. With classes each class gives its share. Returns the rows held out, ascending.
+# A share of the rows, chosen by a hash of (seed, row): the same rows for the same seed on any machine, and R's
+# generator is not touched. With classes each class gives its share. Returns the rows held out, ascending.
 held_out_rows <- function(n, share, seed, class = NULL) {
   if (n < 2) stop_argument(sprintf("`valid = %s` holds rows out, but there is only one row", format(share)), "valid")
   rank <- row_hash(n, seed)

@@ -1,52 +1,56 @@
 #' Train gradient boosted trees
 #'
 #' Grows trees one after the other, each of them on the gradients that the trees before leave, and returns a model. The
-#' data may be a data frame, a matrix, a sparse matrix, a [gbt_data()] object, or a formula with a data frame. Columns are
-#' taken as they are: numbers, factors, ordered factors, texts, logical values, dates, times; missing values need no care.
+#' data may be a data frame, a matrix, a sparse matrix, a [gbt_data()] object, or a formula with a data frame. Columns
+#' are taken as they are: numbers, factors, ordered factors, texts, logical values, dates, times; missing values need no
+#' care.
 #'
 #' @section Data:
-#' Factors and texts are split by sets of levels (one level against the rest up to `max_cat_onehot` levels), ordered factors
-#' by their order. Levels are kept in the model by their texts. Missing values (`NA`, `NaN`) go to the side of a split that
-#' suits the training data better. A formula names the columns to use: it does not expand factors, drops no rows, and
-#' `a:b` or `a * b` mean a and b, since trees find interactions on their own. Transformations such as `log(a)`, `poly(a, 2)`
-#' and `offset()` terms are evaluated again in new data. Rows whose response is missing are an error: leave them out.
+#' Factors and texts are split by sets of levels (one level against the rest up to `max_cat_onehot` levels), ordered
+#' factors by their order. Levels are kept in the model by their texts. Missing values (`NA`, `NaN`) go to the side of a
+#' split that suits the training data better. A formula names the columns to use: it does not expand factors, drops no
+#' rows, and `a:b` or `a * b` mean a and b, since trees find interactions on their own. Transformations such as
+#' `log(a)`, `poly(a, 2)` and `offset()` terms are evaluated again in new data. Rows whose response is missing are an
+#' error: leave them out.
 #'
 #' @section Objectives:
 #' Left out, the response decides: two classes (a factor, texts, logical values) are `"logistic"`, more are `"softmax"`,
-#' numbers are `"squared_error"`. `"poisson"` is for counts. `"logistic"` also takes numbers from 0 to 1, `"softmax"` whole
-#' numbers as classes. Levels of the response that no row has are dropped with a message (class `gbt_message`).
+#' numbers are `"squared_error"`. `"poisson"` is for counts. `"logistic"` also takes numbers from 0 to 1, `"softmax"`
+#' whole numbers as classes. Levels of the response that no row has are dropped with a message (class `gbt_message`).
 #' Names that other packages use are understood: `"binary:logistic"`, `"multiclass"`, `"RMSE"`, `"gaussian"`,
 #' `"count:poisson"` and so on. (`"multi:softmax"` is `"softmax"`: ask for classes with `predict(type = "class")`.)
 #'
-#' An objective of your own is `list(gradient = function(score, label, weight), hessian = function(score, label, weight))`.
-#' Both functions return one number per score: the first and second derivative of the loss. `score` is a vector, or a matrix
-#' of n columns when the list has an element `n_outputs = n`. Weights are multiplied in afterwards; they are handed over for
-#' information, and functions of two arguments do without. The response must be numeric, scores start at 0 (or at `offset`),
-#' and predictions are scores.
+#' An objective of your own is `list(gradient = function(score, label, weight), hessian = function(score, label,
+#' weight))`. Both functions return one number per score: the first and second derivative of the loss. `score` is a
+#' vector, or a matrix of n columns when the list has an element `n_outputs = n`. Weights are multiplied in afterwards;
+#' they are handed over for information, and functions of two arguments do without. The response must be numeric, scores
+#' start at 0 (or at `offset`), and predictions are scores.
 #'
 #' @section Validation, early stopping and the log:
-#' `valid` is a share of the rows to hold out (by a hash of the seed and the row, class by class when there are classes),
-#' or `list(x = , y = )` with `weight =` and `offset =` where needed, or a [gbt_data()] made with `reference =`, or a named
-#' list of several of these; with a formula also a data frame with the same columns. The metrics in `eval_metric` are
-#' evaluated on each set after every round and logged in `model$evaluation_log`, under `<set>_<metric>`.
+#' `valid` is a share of the rows to hold out (by a hash of the seed and the row, class by class when there are
+#' classes), or `list(x = , y = )` with `weight =` and `offset =` where needed, or a [gbt_data()] made with
+#' `reference`, or a named list of several of these; with a formula also a data frame with the same columns. The metrics in
+#' `eval_metric` are evaluated on each set after every round and logged in `model$evaluation_log`, under
+#' `<set>_<metric>`.
 #'
 #' With `early_stopping_rounds` training ends when the *last* metric of the *last* set has not improved by more than
-#' `early_stopping_min_delta` for so many rounds. The model keeps all rounds that were grown, but **predicts with the best
-#' round** (`model$best_round`) unless `trees` says otherwise; importance is that of the same rounds.
+#' `early_stopping_min_delta` for so many rounds. The model keeps all rounds that were grown, but **predicts with the
+#' best round** (`model$best_round`) unless `trees` says otherwise; importance is that of the same rounds.
 #' `model[seq_len(model$best_round)]` drops the others.
 #'
 #' @section Reproducibility:
 #' For given data, parameters and seed the model is the same to the last bit on any machine and for any number of
-#' threads. `seed = NULL` draws a seed from R's generator if something is random (`subsample` or a `colsample` below 1, or
-#' `valid` as a share), so [set.seed()] decides; else the seed is 0 and R's generator is not touched. (Gradients
-#' are rounded by a hash of the seed, the round and the row.) `max_seconds` makes a model depend on the speed of the machine.
+#' threads. `seed = NULL` draws a seed from R's generator if something is random (`subsample` or a `colsample` below 1,
+#' or `valid` as a share), so [set.seed()] decides; else the seed is 0 and R's generator is not touched. (Gradients
+#' are rounded by a hash of the seed, the round and the row.) `max_seconds` makes a model depend on the speed of the
+#' machine.
 #'
 #' @section Going on and stopping:
 #' `init_model` is an earlier model on the same features: new rounds are added to the ones it predicts with. Ctrl-C ends
 #' the training within a moment and keeps what is finished, see [gbt_last_interrupted()].
 #'
-#' @param x A data frame, a numeric, integer or logical matrix, a sparse matrix of package Matrix, a [gbt_data()] object, or
-#'   a formula.
+#' @param x A data frame, a numeric, integer or logical matrix, a sparse matrix of package Matrix, a [gbt_data()]
+#'   object, or a formula.
 #' @param y The response, one value per row: numbers, a factor, texts or logical values. For [gbt_data()] its label.
 #' @param data A data frame with the variables of the formula.
 #' @param subset,na.action With a formula: the rows to use, evaluated in `data`; and what to do with missing values. By
@@ -54,9 +58,10 @@
 #' @param ... For the data frame and matrix methods other names of the same parameters (`learning_rate`, `max.depth`,
 #'   `nthread`, see [gbt_params()]); for the other methods all further arguments. Unknown names are an error.
 #' @param weights Weights of the rows, 0 or more. With a formula evaluated in `data`.
-#' @param offset A known part of the score, such as the log of an exposure: one number per row, or a matrix with a column per
-#'   class. The model remembers that there was one. With a formula evaluated in `data`.
-#' @param objective What is minimised: `"squared_error"`, `"logistic"`, `"softmax"`, `"poisson"`, or a list of functions.
+#' @param offset A known part of the score, such as the log of an exposure: one number per row, or a matrix with a
+#'   column per class. The model remembers that there was one. With a formula evaluated in `data`.
+#' @param objective What is minimised: `"squared_error"`, `"logistic"`, `"softmax"`, `"poisson"`, or a list of
+#'   functions.
 #' @param nrounds Number of rounds.
 #' @param eta Shrinkage (learning rate): each tree's leaf values are multiplied by it.
 #' @param max_depth Most splits between root and leaf; 0 for no limit (then `max_leaves` is needed).
@@ -68,18 +73,20 @@
 #' @param min_data_in_leaf Least number of training rows in a child.
 #' @param max_delta_step Largest leaf weight, before shrinkage; 0 for no limit.
 #' @param subsample Share of the rows that each tree sees, drawn without replacement.
-#' @param colsample_bytree,colsample_bylevel,colsample_bynode Share of the features that a tree, each of its levels, each
-#'   of its nodes may use. (`mtry`, a count, is accepted for the share by tree.)
+#' @param colsample_bytree,colsample_bylevel,colsample_bynode Share of the features that a tree, each of its levels,
+#'   each of its nodes may use. (`mtry`, a count, is accepted for the share by tree.)
 #' @param num_parallel_tree Trees per round and class on the same gradients, averaged: a boosted forest.
 #' @param max_bin Most bins of a numeric column, 2 to 65535.
 #' @param max_cat_onehot Factors with up to so many levels are split one level against the rest.
-#' @param cat_smooth,cat_l2,max_cat_threshold,min_data_per_group Splits of larger factors by sets of levels: smoothing of
-#'   the order of levels, extra L2 penalty, most levels in the smaller set, least rows of a level to be placed on its own.
+#' @param cat_smooth,cat_l2,max_cat_threshold,min_data_per_group Splits of larger factors by sets of levels: smoothing
+#'   of the order of levels, extra L2 penalty, most levels in the smaller set, least rows of a level to be placed on its
+#'   own.
 #' @param monotone Monotone constraints: numbers named by features, 1 for rising and -1 for falling predictions, such as
 #'   `c(age = 1)`. Not for unordered factors.
-#' @param interactions Interaction constraints: a list of sets of features (names or positions). Features meet on the way
-#'   from root to leaf only within a set; a feature in no set meets no other.
-#' @param feature_weights Chance of features to be drawn by `colsample_*`: numbers named by features; those not named have 1.
+#' @param interactions Interaction constraints: a list of sets of features (names or positions). Features meet on the
+#'   way from root to leaf only within a set; a feature in no set meets no other.
+#' @param feature_weights Chance of features to be drawn by `colsample_*`: numbers named by features; those not named
+#'   have 1.
 #' @param valid Validation data, see below.
 #' @param eval_metric Names of metrics (`"rmse"`, `"mae"`, `"logloss"`, `"auc"`, `"error"`, `"mlogloss"`, `"merror"`,
 #'   `"poisson_deviance"`), [gbt_metric()] objects, or a list of both. Left out: the one of the objective.
@@ -98,7 +105,8 @@
 #' @param progress Show a progress bar? On the standard error stream, or by the package progressr when it has handlers.
 #' @param sparse_zero What the absent entries of a sparse matrix are: `"value"` for the number 0, `"missing"`.
 #' @param grad_bits For experts: bits of a gradient in histograms, `"16"`, `"32"` or `"auto"`.
-#' @param hist_memory For experts: megabytes that histograms may take before they are built twice. Never shows in a model.
+#' @param hist_memory For experts: megabytes that histograms may take before they are built twice. Never shows in a
+#'   model.
 #' @param page_rows For experts: rows per page of binned data; `NULL` leaves it to gbt. Never shows in a model.
 #' @param params A list of any of these arguments, under any of their names. A parameter that is given twice with
 #'   different values is an error.
@@ -111,10 +119,10 @@
 #'   \item{nrounds, best_round, best_score}{rounds in the model; the round it predicts with and the metric there, `NULL`
 #'     without early stopping}
 #'   \item{evaluation_log}{a data frame: `round` and one column per data set and metric}
-#'   \item{has_offset, formula, terms, n_outputs, n_obs, cache, version}{whether there was an offset; the formula as text
-#'     and what it evaluates; scores per row; training rows; for internal use}
-#' Methods: [predict()][predict.gbt], `print()`, `summary()`, [plot()][plot.gbt], [`[`][gbt_methods], `as.data.frame()` and
-#' more.
+#'   \item{has_offset, formula, terms, n_outputs, n_obs, cache, version}{whether there was an offset; the formula as
+#'     text and what it evaluates; scores per row; training rows; for internal use}
+#' Methods: [predict()][predict.gbt], `print()`, `summary()`, [plot()][plot.gbt], [`[`][gbt_methods], `as.data.frame()`
+#' and more.
 #'
 #' @seealso [predict.gbt()], [gbt_importance()], [gbt_save()], [gbt_params()], [gbt_callbacks], [gbt_methods]
 #' @examples

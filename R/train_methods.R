@@ -31,7 +31,7 @@ gbt_train.data.frame <- function(x, y, ..., weights = NULL, offset = NULL, objec
                                  sparse_zero = c("value", "missing"), grad_bits = c("auto", "16", "32"),
                                  hist_memory = 1024, page_rows = NULL, params = list()) {
   given <- given_args(list(...))
-  if (missing(x)) stop_argument("`x` is missing: gbt_train(x, y) with a data frame or a matrix, or gbt_train(y ~ ., data)", "x")
+  if (missing(x)) stop_no_x()
   if (missing(y)) {
     y <- given[["label"]] # what other packages call it
     given[["label"]] <- NULL
@@ -72,9 +72,14 @@ gbt_train.gbt_data <- function(x, y = NULL, ...) {
 
 #' @export
 gbt_train.default <- function(x, ...) {
-  if (missing(x)) stop_argument("`x` is missing: gbt_train(x, y) with a data frame or a matrix, or gbt_train(y ~ ., data)", "x")
+  if (missing(x)) stop_no_x()
   encode_x(x) # says what would do instead
-  stop_data(sprintf("gbt_train() takes a data frame, a matrix, a sparse matrix, gbt_data or a formula, not %s", describe(x)))
+  stop_data(sprintf("gbt_train() takes a data frame, a matrix, a sparse matrix, gbt_data or a formula, not %s",
+                    describe(x)))
+}
+
+stop_no_x <- function() {
+  stop_argument("`x` is missing: gbt_train(x, y) with a data frame or a matrix, or gbt_train(y ~ ., data)", "x")
 }
 
 # The arguments that the call of the calling function really gave, and those in its dots.

@@ -6,11 +6,12 @@ read_valid <- function(valid, source) {
   if (is.null(valid)) return(list(share = NULL, sets = list()))
   if (is.numeric(valid) && length(valid) == 1L && !is.object(valid)) {
     if (is.na(valid) || valid <= 0 || valid >= 1) {
-      stop_argument(sprintf("`valid` as a share of the rows must lie between 0 and 1, not %s", quote_value(valid)), "valid")
+      stop_argument(sprintf("`valid` as a share of the rows must lie between 0 and 1, not %s", quote_value(valid)),
+                    "valid")
     }
     if (is.null(source$x)) {
-      stop_unsupported("`valid` as a share needs a data frame or a matrix, not gbt_data; give gbt_data(reference = ) of other rows",
-                       "valid")
+      stop_unsupported(paste("`valid` as a share needs a data frame or a matrix, not gbt_data; give",
+                             "gbt_data(reference = ) of other rows"), "valid")
     }
     return(list(share = as.double(valid), sets = list()))
   }
@@ -18,7 +19,7 @@ read_valid <- function(valid, source) {
     (is.list(valid) && !is.null(names(valid)) && any(canonical_part(names(valid)) %in% c("x", "y")))
   sets <- if (one) list(valid = valid) else valid
   if (!is.list(sets) || is.object(sets) || length(sets) == 0L) {
-    stop_argument(sprintf("`valid` must be a share of the rows, list(x = , y = ), gbt_data, or a named list of such, not %s",
+    stop_argument(sprintf("`valid` must be a share of the rows, list(x = , y = ), gbt_data, or a list of such, not %s",
                           describe(valid)), "valid")
   }
   names(sets) <- valid_names(sets)
@@ -35,7 +36,8 @@ valid_names <- function(sets) {
     stop_argument(sprintf("`valid` has two sets called \"%s\"", labels[duplicated(labels)][1L]), "valid")
   }
   if ("train" %in% labels) {
-    stop_argument("a validation set cannot be called \"train\"; `eval_train = TRUE` evaluates the training data", "valid")
+    stop_argument("a validation set cannot be called \"train\"; `eval_train = TRUE` evaluates the training data",
+                  "valid")
   }
   if (length(sets) > 16L) stop_argument("`valid` can have at most 16 sets", "valid")
   labels
@@ -52,7 +54,9 @@ canonical_part <- function(names) {
 
 read_valid_set <- function(set, name, source) {
   if (inherits(set, "gbt_data")) {
-    if (is.null(set$label)) stop_argument(sprintf("validation set \"%s\" has no label: gbt_data(x, label = )", name), "valid")
+    if (is.null(set$label)) {
+      stop_argument(sprintf("validation set \"%s\" has no label: gbt_data(x, label = )", name), "valid")
+    }
     return(set)
   }
   if (is.data.frame(set)) {
@@ -66,8 +70,9 @@ read_valid_set <- function(set, name, source) {
   wrong <- setdiff(parts, c("x", "y", "weight", "offset"))
   if (length(parts) != length(set) || length(parts) == 0L || length(wrong) || anyDuplicated(parts) ||
         !all(c("x", "y") %in% parts)) {
-    stop_argument(sprintf("validation set \"%s\" must be list(x = , y = ), with weight = and offset = where needed%s", name,
-                          if (length(wrong)) sprintf("; it has an element `%s`", wrong[1L]) else ""), "valid")
+    extra <- if (length(wrong)) sprintf("; it has an element `%s`", wrong[1L]) else ""
+    stop_argument(sprintf("validation set \"%s\" must be list(x = , y = ), with weight = and offset = where needed%s",
+                          name, extra), "valid")
   }
   names(set) <- parts
   if (!is.null(source$design)) {
@@ -84,15 +89,15 @@ formula_valid_set <- function(data, name, source) {
   formula <- source$parsed
   y <- evaluate_part(formula[[2L]], data, environment(formula))
   if (source$in_data_weights) {
-    stop_argument(sprintf("validation set \"%s\" has no weights, the training data have; give list(x = , y = , weight = )",
-                          name), "valid")
+    stop_argument(sprintf(paste("validation set \"%s\" has no weights, the training data have; give",
+                                "list(x = , y = , weight = )"), name), "valid")
   }
   list(x = seen$x, y = y, offset = seen$offset)
 }
 
 # The sets as the trainer needs them: list of list(name, data = gbt_data, label, weight, score = start or NULL).
 # train: the training data (gbt_data); response: from encode_response(); init: the model to go on from, or NULL.
-build_valid <- function(sets, train, response, init, host, threads) {
+build_valid <- function(sets, train, response, init, host) {
   lapply(names(sets), function(name) {
     set <- sets[[name]]
     what <- sprintf("the response of validation set \"%s\"", name)
@@ -101,41 +106,44 @@ build_valid <- function(sets, train, response, init, host, threads) {
       data <- set
       check_same_features(data, train, name)
       if (data$is_reference) {
-        stop_data(sprintf("validation set \"%s\" has cuts of its own; make it with gbt_data(x, label, reference = <training data>)",
-                          name), "valid")
+        stop_data(sprintf(paste("validation set \"%s\" has cuts of its own; make it with",
+                                "gbt_data(x, label, reference = <training data>)"), name), "valid")
       }
       y <- set$label
     } else {
       raw <- set$x
-      if (is.data.frame(raw)) raw <- needed_columns(raw, train$feature_names, name)
-      frame <- frame_for_model(raw, train, host$sparse_zero)
+      raw <- needed_columns(raw, train$feature_names, name)
+      frame <- frame_for_model(raw, train)
       if (frame$n_rows == 0) stop_data(sprintf("validation set \"%s\" has no rows", name), "valid")
       data <- new_gbt_data(frame, weight = set$weight, offset = set$offset, reference = train,
-                           page_rows = host$page_rows, threads = threads)
+                           page_rows = as.integer(host$page_rows), threads = as.integer(host$threads))
       y <- set$y
     }
     label <- encode_valid_y(y, response, data$n_rows, what)
     offset <- check_offset(data$offset, data$n_rows, response$n_outputs)
     check_same_offset(train, data, name)
     .Call(C_gbt_dataset_set, data_ptr(data), 0L, label)
-    score <- if (!is.null(init)) start_scores(init, raw, data$offset, host$sparse_zero, threads, name)
+    score <- if (!is.null(init)) start_scores(init, raw, data$offset, train$sparse_zero, host$threads, name)
     list(name = name, data = data, label = label, weight = data$weight, score = score)
   })
 }
 
 # Only what is needed is looked at, so that other columns may be of any kind.
 needed_columns <- function(x, names, set) {
-  absent <- setdiff(names, enc2utf8(names(x)))
+  has <- if (is.data.frame(x)) names(x) else colnames(x)
+  if (is.null(has)) return(x)
+  absent <- setdiff(names, enc2utf8(has))
   if (length(absent)) {
-    stop_data(sprintf("validation set \"%s\" lacks columns of the training data: %s", set, enumerate(absent)), absent[1L])
+    stop_data(sprintf("validation set \"%s\" lacks columns of the training data: %s", set, enumerate(absent)),
+              absent[1L])
   }
-  pick_columns(x, names(x)[match(names, enc2utf8(names(x)))])
+  if (is.data.frame(x)) pick_columns(x, has[match(names, enc2utf8(has))]) else x
 }
 
 check_same_features <- function(data, train, name) {
   if (!identical(data$feature_names, train$feature_names)) {
-    stop_data(sprintf("validation set \"%s\" has other features than the training data; make it with gbt_data(reference = )",
-                      name), "valid")
+    stop_data(sprintf(paste("validation set \"%s\" has other features than the training data; make it with",
+                            "gbt_data(reference = )"), name), "valid")
   }
 }
 
@@ -155,33 +163,49 @@ check_init_model <- function(init, source, train, response, params) {
   if (is.null(source$x)) {
     stop_unsupported("`init_model` needs the data themselves, a data frame or a matrix, not gbt_data", "init_model")
   }
-  differ <- function(what, then, now) {
-    stop_argument(sprintf("`init_model` does not fit: %s, was %s, is %s", what, then, now), "init_model")
+  differ <- function(text, ...) {
+    stop_argument(paste("`init_model` does not fit these data:", sprintf(text, ...)), "init_model")
   }
-  if (init$objective != response$objective) differ("the objective differs", init$objective, response$objective)
+  if (init$objective != response$objective) {
+    differ("its objective is \"%s\", now it is \"%s\"", init$objective, response$objective)
+  }
   if (!identical(init$classes, response$classes)) {
-    differ("the classes differ", enumerate(init$classes, quote = "\""), enumerate(response$classes, quote = "\""))
+    differ("its classes are %s, now they are %s", enumerate(init$classes, quote = "\""),
+           enumerate(response$classes, quote = "\""))
   }
+  gone <- setdiff(init$feature_names, train$feature_names)
+  new <- setdiff(train$feature_names, init$feature_names)
+  if (length(gone)) differ("it needs %s", enumerate(gone))
+  if (length(new)) differ("it does not know %s", enumerate(new))
   if (!identical(init$feature_names, train$feature_names)) {
-    gone <- setdiff(init$feature_names, train$feature_names)
-    new <- setdiff(train$feature_names, init$feature_names)
-    if (length(gone)) differ("features are missing", enumerate(gone), "not in the data")
-    if (length(new)) differ("features are new", "without them", enumerate(new))
-    differ("the features are in another order", enumerate(init$feature_names, 3L), enumerate(train$feature_names, 3L))
+    differ("its columns are in another order: %s", enumerate(init$feature_names))
   }
-  if (init$has_offset != !is.null(train$offset)) {
-    differ("the offset differs", if (init$has_offset) "with one" else "without", if (init$has_offset) "without" else "with one")
-  }
+  check_same_levels(init, train, differ)
+  if (init$has_offset && is.null(train$offset)) differ("it was trained with an offset")
+  if (!init$has_offset && !is.null(train$offset)) differ("it was trained without an offset")
   if (!identical(init$params$num_parallel_tree, params$num_parallel_tree)) {
-    differ("`num_parallel_tree` differs", format(init$params$num_parallel_tree), format(params$num_parallel_tree))
+    differ("its `num_parallel_tree` is %.0f", init$params$num_parallel_tree)
   }
   keep_rounds(init, rounds_used(init))
+}
+
+# Trees know levels by their numbers, which depend on the training data: both must have the same.
+check_same_levels <- function(init, train, differ) {
+  old <- .Call(C_gbt_model_info, init$state)
+  new <- .Call(C_gbt_dataset_info, data_ptr(train))
+  for (j in which(old$type != new$type)) {
+    differ("column `%s` was %s, now it is %s", old$names[j], old$type[j], new$type[j])
+  }
+  for (j in which(old$type != "numeric")) {
+    if (!identical(old$levels[[j]], new$levels[[j]])) differ("the levels of column `%s` differ", old$names[j])
+  }
 }
 
 # Scores of the earlier model on x, offset included.
 start_scores <- function(init, x, offset, sparse_zero, threads, name = "train") {
   if (is.null(x)) {
-    stop_unsupported(sprintf("`init_model` needs validation set \"%s\" as list(x = , y = ), not gbt_data", name), "valid")
+    stop_unsupported(sprintf("`init_model` needs validation set \"%s\" as list(x = , y = ), not gbt_data", name),
+                     "valid")
   }
   frame <- frame_for_model(x, init, sparse_zero)
   as.double(.Call(C_gbt_predict, init$state, init$cache, frame, predict_kinds[["link"]], loss_code(init$objective), 0L,
