@@ -23,7 +23,7 @@ void custom_gradients(const double *score, const double *label, int64_t n, int32
 
 /* ---- data sets of a job ---- */
 
-static int open_sets(gbt_ctx *ctx, const train_job *job, int32_t page_rows, gbt_trainer_spec *spec) {
+int job_open(gbt_ctx *ctx, const train_job *job, int32_t page_rows, gbt_trainer_spec *spec) {
   *spec = job->spec;
   spec->train = made_dataset(ctx, job->data, NULL, job->max_bin, page_rows);
   for (int32_t i = 0; i < spec->n_valid; i++)
@@ -33,7 +33,7 @@ static int open_sets(gbt_ctx *ctx, const train_job *job, int32_t page_rows, gbt_
   return ok;
 }
 
-static void close_sets(gbt_trainer_spec *spec) {
+void job_close(gbt_trainer_spec *spec) {
   gbt_dataset_unref(spec->train);
   for (int32_t i = 0; i < spec->n_valid; i++) gbt_dataset_unref(spec->valid[i]);
 }
@@ -119,7 +119,7 @@ trained *train(const train_job *job, const train_how *how) {
   gbt_trainer *tr = NULL;
   trained *t = NULL;
   if (!CHECK_OK(gbt_ctx_open(&ctx, gbt_mem_default(), how->threads, how->simd, NULL, NULL, test_err))) return NULL;
-  if (open_sets(&ctx, job, how->page_rows, &spec) && CHECK_OK(gbt_trainer_new(&ctx, &spec, &tr, test_err))) {
+  if (job_open(&ctx, job, how->page_rows, &spec) && CHECK_OK(gbt_trainer_new(&ctx, &spec, &tr, test_err))) {
     t = new_trained(job);
     if (run_rounds(&ctx, job, tr, &t->why)) {
       keep_results(&ctx, job, &spec, tr, t);
@@ -129,7 +129,7 @@ trained *train(const train_job *job, const train_how *how) {
     }
   }
   gbt_trainer_free(tr);
-  close_sets(&spec);
+  job_close(&spec);
   gbt_ctx_close(&ctx);
   return t;
 }
@@ -139,12 +139,12 @@ trained *train_naively(const train_job *job) {
   gbt_trainer_spec spec;
   trained *t = NULL;
   if (!CHECK_OK(gbt_ctx_open(&ctx, gbt_mem_default(), 1, GBT_SIMD_SCALAR, NULL, NULL, test_err))) return NULL;
-  if (open_sets(&ctx, job, 0, &spec)) {
+  if (job_open(&ctx, job, 0, &spec)) {
     t = new_trained(job);
     naive_train(&spec, job->rounds, job->custom, t->forest, t->score);
     t->rounds = job->rounds;
   }
-  close_sets(&spec);
+  job_close(&spec);
   gbt_ctx_close(&ctx);
   return t;
 }

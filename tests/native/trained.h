@@ -41,6 +41,10 @@ typedef struct trained {
 /* Defaults for a loss; data and the rest are the caller's. */
 train_job job_make(const made *data, gbt_loss loss, int32_t n_outputs, int64_t rounds);
 
+/* The job's spec with data sets made for it; 0 after a failure, reported as a failed check. Close in any case. */
+int job_open(gbt_ctx *ctx, const train_job *job, int32_t page_rows, gbt_trainer_spec *spec);
+void job_close(gbt_trainer_spec *spec);
+
 /* Checks as well that predictions from the forest are the trainer's scores of all sets. NULL after a failure, which is
  * reported as a failed check. */
 trained *train(const train_job *job, const train_how *how);

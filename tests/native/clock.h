@@ -1,0 +1,11 @@
+/* A clock that runs as the test wants. The Makefile wraps clock_gettime for this. */
+#ifndef GBT_TEST_CLOCK_H
+#define GBT_TEST_CLOCK_H
+
+#include <stdint.h>
+
+/* Every look at a clock from now on moves it on by so much: with 20 ms or more every gbt_ctx_poll asks the host.
+ * 0: back to the true time. For calls with one thread; waits of others would be as much too long. */
+void clock_jump(int64_t ns_each);
+
+#endif
