@@ -113,6 +113,9 @@ static void grow_keeps_what_was_there(void) {
     a[n] = n * 7;
   }
   CHECK(f.n_calls <= 14); /* doubling */
+  int64_t calls = f.n_calls;
+  CHECK_OK(gbt_mem_grow(&mem, &a, &cap, cap, sizeof *a, test_err)); /* room enough: nothing to do */
+  CHECK_EQ_I64(f.n_calls, calls);
   for (uint32_t n = 0; n < 5000; n++) CHECK(a[n] == n * 7);
   f.fail_at = f.n_calls + 1;
   size_t cap_before = cap;

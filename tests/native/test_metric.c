@@ -28,7 +28,7 @@ static rows make_rows(test_rng *rng, gbt_loss loss, int64_t n, int32_t n_outputs
     if (loss == GBT_LOSS_LOGISTIC || loss == GBT_LOSS_CUSTOM) r.label[i] = (double)test_below(rng, 2);
     if (loss == GBT_LOSS_LOGISTIC && i % 10 == 0) r.label[i] = test_unit(rng);
     if (loss == GBT_LOSS_SOFTMAX) r.label[i] = (double)test_below(rng, n_outputs);
-    if (loss == GBT_LOSS_POISSON) r.label[i] = (double)test_below(rng, 6);
+    if (loss == GBT_LOSS_POISSON) r.label[i] = (double)test_below(rng, 6) * (i % 3 ? 1.0 : 0.01);
   }
   return r;
 }
@@ -151,6 +151,9 @@ static void threads_and_order_do_not_show(void) {
         for (int t = 0; t < 4; t++) CHECK_EQ_BITS(eval(&q, (gbt_metric)metric, weighted, threads[t]), want);
       }
     }
+    q.score[q.n - 1] = NAN;
+    gbt_metric usual = loss == GBT_LOSS_CUSTOM ? GBT_METRIC_AUC : gbt_metric_of_loss((gbt_loss)loss);
+    for (int t = 0; t < 4; t++) CHECK(isnan(eval(&q, usual, 0, threads[t])));
     free_rows(&r);
     free_rows(&q);
   }
@@ -210,26 +213,81 @@ static void auc_special_cases(void) {
   double zero[4] = {-0.0, 0.0, 0.0, -0.0}, mixed[4] = {0, 1, 0, 1}, far[4] = {-INFINITY, INFINITY, 0.0, 1.0};
   CHECK_EQ_BITS(auc_of(4, zero, mixed, NULL), 0.5); /* -0 and 0 tie */
   CHECK_EQ_BITS(auc_of(4, far, mixed, NULL), 1.0);
+  double halves[3] = {0.5, 1, 0.5}; /* a label of 0.5 is not positive */
+  CHECK_EQ_BITS(auc_of(3, some, halves, NULL), 0.75);
   far[2] = NAN;
   CHECK(isnan(auc_of(4, far, mixed, NULL)));
 }
 
-/* Against the pair count in integers: the unweighted AUC is the exact fraction, rounded once. */
+__extension__ typedef unsigned __int128 wide;
+
+/* a / b for 0 < a < b < 2^72, rounded to nearest even. */
+static double rounded_ratio(wide a, wide b) {
+  int shift = 0;
+  for (; a / b < (wide)1 << 53; shift++) a *= 2;
+  uint64_t q = (uint64_t)(a / b), m = q >> 1;
+  if ((q & 1) && (a % b != 0 || (m & 1))) m++;
+  return ldexp((double)m, 1 - shift);
+}
+
+/* Against the pair count in integers, with whole weights of up to 30 bits: the AUC is the exact fraction, rounded once.
+ */
 static void auc_is_rounded_once(void) {
   test_rng rng = {74};
-  for (int i = 0; i < 300; i++) {
-    rows r = make_rows(&rng, GBT_LOSS_LOGISTIC, 2 + test_below(&rng, 200), 1, i % 2);
-    uint64_t won2 = 0, all = 0;
+  for (int i = 0; i < 4000; i++) {
+    rows r = make_rows(&rng, GBT_LOSS_LOGISTIC, 2 + test_below(&rng, i % 50 ? 14 : 200), 1, i % 2);
+    int bits = r.n > 16 ? 1 : 30;
+    wide won2 = 0, all2 = 0;
+    for (int64_t a = 0; a < r.n; a++) r.weight[a] = (double)(1 + test_below(&rng, (int64_t)1 << bits));
     for (int64_t a = 0; a < r.n; a++)
       for (int64_t b = 0; b < r.n; b++) {
         if (!(r.label[a] > 0.5) || r.label[b] > 0.5) continue;
-        all++;
-        won2 += r.score[a] > r.score[b] ? 2 : r.score[a] == r.score[b];
+        wide w = (wide)r.weight[a] * (wide)r.weight[b];
+        all2 += 2 * w;
+        won2 += r.score[a] > r.score[b] ? 2 * w : r.score[a] == r.score[b] ? w : 0;
       }
-    double want = all == 0 ? NAN : (double)won2 / (double)(2 * all); /* both exact: one rounding */
-    CHECK_EQ_BITS(eval(&r, GBT_METRIC_AUC, 0, 1), want);
+    double want = all2 == 0 ? NAN : won2 == 0 ? 0.0 : won2 == all2 ? 1.0 : rounded_ratio(won2, all2);
+    CHECK_EQ_BITS(eval(&r, GBT_METRIC_AUC, 1, 1), want);
     free_rows(&r);
   }
+}
+
+typedef struct scored {
+  double score;
+  int positive;
+} scored;
+
+static int by_score(const void *a, const void *b) {
+  const scored *x = a, *y = b;
+  return x->score < y->score ? -1 : x->score > y->score;
+}
+
+/* Many blocks of rows with all scores different, or with groups of about ten: counted after the library's qsort. */
+static void auc_of_many_rows(void) {
+  enum { N = 120000 };
+  test_rng rng = {77};
+  scored *s = test_alloc(N * sizeof *s);
+  for (int ties = 0; ties <= 1; ties++) {
+    rows r = make_rows(&rng, GBT_LOSS_LOGISTIC, N, 1, 0);
+    for (int64_t i = 0; i < N; i++) {
+      if (ties) r.score[i] = rint(r.score[i] * 2000.0);
+      s[i].score = r.score[i];
+      s[i].positive = r.label[i] > 0.5;
+    }
+    qsort(s, N, sizeof *s, by_score);
+    uint64_t area = 0, below = 0, n_pos = 0;
+    for (int64_t i = 0, end; i < N; i = end) {
+      uint64_t pos = 0, neg = 0;
+      for (end = i; end < N && s[end].score == s[i].score; end++)
+        pos += s[end].positive == 1, neg += s[end].positive == 0;
+      area += pos * (2 * below + neg);
+      below += neg;
+      n_pos += pos;
+    }
+    CHECK_EQ_BITS(eval(&r, GBT_METRIC_AUC, 0, 2), (double)area / (double)(2 * n_pos * below)); /* both are exact */
+    free_rows(&r);
+  }
+  free(s);
 }
 
 /* Groups of equal scores that reach over many blocks of rows. */
@@ -369,6 +427,7 @@ void suite_metric(void) {
   RUN(weights_count_rows);
   RUN(auc_special_cases);
   RUN(auc_is_rounded_once);
+  RUN(auc_of_many_rows);
   RUN(auc_with_giant_ties);
   RUN(extreme_scores_stay_finite);
   RUN(names_and_choices);

@@ -119,6 +119,18 @@ static void special_terms(void) {
   gbt_exact_add(&sum, NAN);
   CHECK(isnan(gbt_exact_value(&sum)));
   CHECK_EQ_U64(gbt_bits(gbt_exact_value(&sum)), 0x7ff8000000000000u);
+  gbt_exact_sum plain;
+  gbt_exact_zero(&plain);
+  gbt_exact_add(&plain, 1.0);
+  gbt_exact_merge(&sum, &plain); /* what was special on the left stays */
+  CHECK(isnan(gbt_exact_value(&sum)));
+  gbt_exact_merge(&inf, &plain);
+  CHECK_EQ_BITS(gbt_exact_value(&inf), -INFINITY);
+  gbt_exact_zero(&sum);
+  gbt_exact_add(&sum, 0x1p-1074);
+  plain = sum;
+  gbt_exact_merge(&sum, &plain); /* the lowest limb takes part */
+  CHECK_EQ_BITS(gbt_exact_value(&sum), 0x1p-1073);
 }
 
 /* The promised room: limbs as full as 2^31 - 1 terms can make them still merge and round. */

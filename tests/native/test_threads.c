@@ -174,9 +174,8 @@ static gbt_ctx asking_ctx(asker *a, int n_threads, int64_t stop_at) {
   memset(a, 0, sizeof *a);
   a->thread = pthread_self();
   a->stop_at = stop_at;
-  gbt_ctx ctx = test_ctx(NULL, n_threads);
-  ctx.poll = ask;
-  ctx.user = a;
+  gbt_ctx ctx;
+  CHECK_OK(gbt_ctx_open(&ctx, gbt_mem_default(), n_threads, GBT_SIMD_AUTO, ask, a, test_err));
   return ctx;
 }
 
@@ -258,6 +257,31 @@ static void asks_while_it_waits(void) {
     CHECK_EQ_I64(a.n_foreign, 0);
     gbt_ctx_close(&ctx);
   }
+}
+
+static void helper_ends_last_task(void *arg, int64_t task, int thread) {
+  (void)task;
+  handover *h = arg;
+  if (thread > 0) {
+    atomic_store(&h->helper_in, 1);
+    sleep_ms(3);
+  } else {
+    while (HAVE_THREADS && !atomic_load(&h->helper_in)) sleep_ms(1);
+  }
+}
+
+/* The last helper wakes the entering thread; it does not sit out its 20 ms. */
+static void the_end_is_noticed_at_once(void) {
+  gbt_ctx ctx = test_ctx(NULL, 2);
+  int64_t least = INT64_MAX;
+  for (int i = 0; i < 50; i++) {
+    handover h = {NULL, 0};
+    int64_t start = gbt_clock_ns();
+    CHECK_OK(gbt_parallel(&ctx, 2, helper_ends_last_task, &h, test_err));
+    if (gbt_clock_ns() - start < least) least = gbt_clock_ns() - start;
+  }
+  CHECK(least < 18000000);
+  gbt_ctx_close(&ctx);
 }
 
 static double cpu_seconds(void) {
@@ -349,6 +373,7 @@ void suite_threads(void) {
   RUN(stops_stop);
   RUN(asks_about_every_20_ms);
   RUN(asks_while_it_waits);
+  RUN(the_end_is_noticed_at_once);
   RUN(waiting_threads_sleep);
   RUN(helpers_block_signals);
   RUN(forks_between_calls);

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { ALIGN = 64, SPARE = ALIGN + (int)sizeof(void *) };
+enum { ALIGN = 64, SPARE = ALIGN - 1 + (int)sizeof(void *) };
 
 static void *default_alloc(void *user, size_t bytes) {
   (void)user;

@@ -221,12 +221,11 @@ gbt_status gbt_pool_run(gbt_ctx *ctx, int64_t n_tasks, gbt_task_fn fn, void *arg
   }
   pthread_mutex_lock(&pool->lock);
   pool->open = 0;
-  while (pool->n_busy > 0) {
+  while (pool->n_busy > 0) { /* every task is taken, or none is to be taken any more */
     wait_a_little(pool);
     if (pool->n_busy == 0 || status != GBT_OK) continue;
     pthread_mutex_unlock(&pool->lock); /* poll() runs the host's code: not under the lock */
     status = gbt_ctx_poll(ctx, err);
-    if (status != GBT_OK) atomic_store(&pool->next, n_tasks);
     pthread_mutex_lock(&pool->lock);
   }
   pthread_mutex_unlock(&pool->lock);
