@@ -25,6 +25,7 @@ alias_list <- list(
   max_bin = c("max_bins", "border_count", "nbins"),
   max_cat_onehot = c("max_cat_to_onehot", "one_hot_max_size"),
   cat_smooth = character(0),
+  cat_noise = character(0),
   cat_l2 = character(0),
   max_cat_threshold = character(0),
   min_data_per_group = character(0),

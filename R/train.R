@@ -78,9 +78,10 @@
 #' @param num_parallel_tree Trees per round and class on the same gradients, averaged: a boosted forest.
 #' @param max_bin Most bins of a numeric column, 2 to 65535.
 #' @param max_cat_onehot Factors with up to so many levels are split one level against the rest.
-#' @param cat_smooth,cat_l2,max_cat_threshold,min_data_per_group Splits of larger factors by sets of levels: smoothing
-#'   of the order of levels, extra L2 penalty, most levels in the smaller set, least rows of a level to be placed on its
-#'   own.
+#' @param cat_smooth,cat_l2,cat_noise,max_cat_threshold,min_data_per_group Splits of larger factors by sets of levels:
+#'   smoothing of the order of levels (levels with fewer rows in a node are not placed), extra L2 penalty, multiple of
+#'   the gain that pure noise would have which is taken off a set's gain, most levels in the smaller set, least rows on
+#'   either side.
 #' @param monotone Monotone constraints: numbers named by features, 1 for rising and -1 for falling predictions, such as
 #'   `c(age = 1)`. Not for unordered factors.
 #' @param interactions Interaction constraints: a list of sets of features (names or positions). Features meet on the

@@ -23,7 +23,7 @@ gbt_train.data.frame <- function(x, y, ..., weights = NULL, offset = NULL, objec
                                  alpha = 0, gamma = 0, min_child_weight = 1, min_data_in_leaf = 1, max_delta_step = 0,
                                  subsample = 1, colsample_bytree = 1, colsample_bylevel = 1, colsample_bynode = 1,
                                  num_parallel_tree = 1, max_bin = 255, max_cat_onehot = 4, cat_smooth = 10, cat_l2 = 10,
-                                 max_cat_threshold = 64, min_data_per_group = 100, monotone = NULL, interactions = NULL,
+                                 cat_noise = 1, max_cat_threshold = 64, min_data_per_group = 20, monotone = NULL, interactions = NULL,
                                  feature_weights = NULL, valid = NULL, eval_metric = NULL, eval_train = NULL,
                                  early_stopping_rounds = NULL, early_stopping_min_delta = 0, max_seconds = NULL,
                                  init_model = NULL, callbacks = NULL, device = c("auto", "cpu", "cuda"), threads = NULL,

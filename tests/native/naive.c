@@ -106,7 +106,7 @@ static void make_gradients(naive *nv, uint64_t round, naive_custom custom) {
   raw_gradients(nv, custom, g, h);
   for (int32_t k = 0; k < nv->n_outputs; k++) {
     double max_g = 0.0, max_h = 0.0;
-    int64_t size = 0;
+    gbt_fixed_sums sums = {0, 0, 0};
     for (int64_t r = 0; r < nv->n; r++) {
       int64_t at = k * nv->n + r;
       if (weight) g[at] *= weight[r], h[at] *= weight[r];
@@ -119,9 +119,12 @@ static void make_gradients(naive *nv, uint64_t round, naive_custom custom) {
       int64_t at = k * nv->n + r;
       nv->gh32[at] = gbt_fix32(g[at], h[at], nv->scale[k].up_g, nv->scale[k].up_h);
       nv->gh16[at] = gbt_fix16(nv->gh32[at], gbt_hash32(key, (uint64_t)r));
-      size += abs(nv->gh16[at].g);
+      sums.size += abs(nv->gh16[at].g);
+      sums.square += (int64_t)nv->gh16[at].g * nv->gh16[at].g;
+      sums.h += nv->gh16[at].h;
     }
-    int mean_below_16 = size < 16 * nv->n;
+    nv->noise[k] = gbt_noise(sums, &nv->scale[k]);
+    int mean_below_16 = sums.size < 16 * nv->n;
     nv->wide[k] = nv->p->grad_bits == GBT_GRAD_AUTO ? mean_below_16 : nv->p->grad_bits == GBT_GRAD_32;
   }
   free(g);
@@ -356,6 +359,7 @@ static naive open_naive(const gbt_trainer_spec *spec, double *const *scores) {
   nv.gh32 = test_alloc(cells * sizeof *nv.gh32);
   nv.gh16 = test_alloc(cells * sizeof *nv.gh16);
   nv.scale = test_alloc((size_t)nv.n_outputs * sizeof *nv.scale);
+  nv.noise = test_alloc((size_t)nv.n_outputs * sizeof *nv.noise);
   nv.wide = test_alloc((size_t)nv.n_outputs * sizeof *nv.wide);
   nv.tree_feats = test_alloc((size_t)nv.n_feats * sizeof *nv.tree_feats);
   CHECK_OK(gbt_feature_rules_new(&mem, nv.n_feats, nv.p, spec->feature_weight, NULL, NULL, 0, &nv.rules, test_err));
@@ -367,7 +371,7 @@ static void close_naive(naive *nv) {
     for (int32_t f = 0; f < nv->n_feats; f++) free(nv->code[s][f]);
     free(nv->code[s]);
   }
-  free(nv->gh32), free(nv->gh16), free(nv->scale), free(nv->wide), free(nv->tree_feats);
+  free(nv->gh32), free(nv->gh16), free(nv->scale), free(nv->noise), free(nv->wide), free(nv->tree_feats);
   gbt_feature_rules_free(nv->rules);
 }
 

@@ -30,6 +30,7 @@ typedef struct naive {
   gbt_gh32 *gh32; /* n_outputs x n */
   gbt_gh16 *gh16;
   gbt_scale *scale; /* per output */
+  double *noise;
   int *wide;
   gbt_feature_rules *rules;
   /* the tree being grown */

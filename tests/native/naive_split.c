@@ -99,9 +99,9 @@ static int better(const gbt_split *a, const gbt_split *b) {
 }
 
 /* Tries a split with missing values right and, when there are some, left. left, rows: of the levels or bins on the
- * left, missing ones apart. */
+ * left, missing ones apart. fine: taken off the gain. */
 static void try_split(const view *v, gbt_split s, gbt_sum left, int64_t rows, gbt_reg reg, int64_t least,
-                      gbt_split *best) {
+                      double fine, gbt_split *best) {
   const naive *nv = v->nv;
   double noise = gbt_noise_floor(nv->unit, v->node->n_rows, (double)v->node->sum.h * nv->unit.h);
   s.feat = v->feat;
@@ -113,7 +113,7 @@ static void try_split(const view *v, gbt_split s, gbt_sum left, int64_t rows, gb
       rows += v->count[v->n_bins];
     }
     if (rows < least || v->node->n_rows - rows < least) continue;
-    s.gain = gain_of(v, &s, reg);
+    s.gain = gain_of(v, &s, reg) - fine;
     if (s.gain > noise && s.gain > nv->p->gamma && better(&s, best)) *best = s;
   }
 }
@@ -126,7 +126,7 @@ static void search_bins(const view *v, gbt_split_kind kind, gbt_split *best) {
     if (kind == GBT_SPLIT_ONEHOT) left = none, rows = 0;
     add(&left, v->sum[b]);
     rows += v->count[b];
-    try_split(v, s, left, rows, v->nv->reg, v->nv->p->min_data_in_leaf, best);
+    try_split(v, s, left, rows, v->nv->reg, v->nv->p->min_data_in_leaf, 0.0, best);
   }
 }
 
@@ -164,7 +164,8 @@ static void search_sets(view *v, gbt_split *best) {
       since += v->count[level];
       if (since < least) continue;
       since = 0;
-      try_split(v, s, left, rows, reg, least, best);
+      double fine = p->cat_noise * v->nv->noise[v->nv->output] * gbt_set_noise(size, v->n_order);
+      try_split(v, s, left, rows, reg, least, fine, best);
     }
   }
 }

@@ -19,6 +19,7 @@ static void draw_trees(test_rng *rng, gbt_params *p) {
   p->max_delta_step = PICK(rng, 0.0, 0.0, 0.0, 0.3);
   p->max_cat_onehot = (int64_t)PICK(rng, 1, 4, 10, 100);
   p->cat_smooth = PICK(rng, 0.0, 2.0, 10.0);
+  p->cat_noise = PICK(rng, 0.0, 1.0, 0.1);
   p->cat_l2 = PICK(rng, 0.0, 2.0, 10.0);
   p->max_cat_threshold = (int64_t)PICK(rng, 1, 3, 64);
   p->min_data_per_group = (int64_t)PICK(rng, 1, 5, 100);

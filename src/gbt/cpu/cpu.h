@@ -82,10 +82,11 @@ typedef struct cpu_backend {
   gbt_gh32 *gh32;   /* n_outputs x n_rows */
   gbt_gh16 *gh16;
   gbt_scale *scale; /* per output */
+  double *noise;    /* per output, see gbt_noise */
   int8_t *wide;     /* per output: histograms take the 32-bit gradients this round */
 
   double *pass_max; /* gradients: what each task found */
-  int64_t *pass_size;
+  gbt_fixed_sums *pass_sums;
   size_t cap_pass[2];
 
   uint32_t *rows, *rows_tmp; /* n_rows each */
@@ -171,6 +172,7 @@ typedef struct cpu_search {
   int32_t sign;            /* monotone constraint */
   int constrained;         /* weights are clipped: bounds or max_delta_step */
   double min_weight, min_gain;
+  double noise;            /* of the gradients, see gbt_noise */
   int64_t min_rows;
   const gbt_params *params;
 } cpu_search;

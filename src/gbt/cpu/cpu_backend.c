@@ -28,7 +28,7 @@ static void destroy(gbt_backend *self) {
                     be->set_feature, be->slot,    be->free_slot,  be->group_started, be->build,   be->subtract,
                     be->unit,       be->chunk,    be->lut,        be->lut_beg,    be->found,      be->fine,
                     be->value,      be->out_node, be->out_gain,   be->out_cover,  be->out_count,  be->out_sets,
-                    be->scratch,    be->pass_max, be->pass_size};
+                    be->scratch,    be->pass_max, be->pass_sums, be->noise};
   for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++) gbt_mem_free(&mem, blocks[i]);
   while (be->n_locks > 0) gbt_lock_destroy(&be->lock[--be->n_locks]);
   gbt_mem_free(&mem, be);
@@ -86,6 +86,7 @@ static gbt_status alloc_rows(cpu_backend *be, gbt_error *err) {
   GBT_TRY(gbt_mem_array(&be->mem, n * k, sizeof *be->gh16, &be->gh16, err));
   GBT_TRY(gbt_mem_zeros(&be->mem, k, sizeof *be->scale, &be->scale, err));
   GBT_TRY(gbt_mem_zeros(&be->mem, k, 1, &be->wide, err));
+  GBT_TRY(gbt_mem_zeros(&be->mem, k, sizeof *be->noise, &be->noise, err));
   GBT_TRY(gbt_mem_array(&be->mem, n, sizeof *be->rows, &be->rows, err));
   GBT_TRY(gbt_mem_array(&be->mem, n, sizeof *be->rows_tmp, &be->rows_tmp, err));
   GBT_TRY(gbt_mem_array(&be->mem, (size_t)be->n_features, sizeof *be->tree_feats, &be->tree_feats, err));

@@ -11,7 +11,7 @@ typedef struct grad_pass {
   uint64_t round;
   const double *host_g, *host_h; /* the host's gradients, or NULL for the loss's own */
   double *max;                   /* tasks x outputs x 2 */
-  int64_t *size;                 /* tasks x outputs: sum of |g16| */
+  gbt_fixed_sums *sums;          /* tasks x outputs */
   int fix;                       /* 0: maxima, 1: fixed point */
 } grad_pass;
 
@@ -27,8 +27,8 @@ static void take_block(const grad_pass *pass, int64_t task, int32_t k, uint64_t 
   }
   size_t at = (size_t)k * (size_t)be->n_rows + row;
   gbt_key32 key = gbt_key((uint64_t)be->params->seed, GBT_FOR_ROUNDING, pass->round, (uint64_t)k);
-  pass->size[cell] += be->kernels->fix(n, row, key, be->scale[k].up_g, be->scale[k].up_h, g, h, be->gh32 + at,
-                                       be->gh16 + at);
+  be->kernels->fix(n, row, key, be->scale[k].up_g, be->scale[k].up_h, g, h, be->gh32 + at, be->gh16 + at,
+                   &pass->sums[cell]);
 }
 
 static void softmax_block(const grad_pass *pass, int64_t task, cpu_scratch *scratch, uint64_t row, int32_t n) {
@@ -83,11 +83,11 @@ static gbt_status run_passes(gbt_ctx *ctx, grad_pass *pass, gbt_error *err) {
   size_t cells = (size_t)n_tasks * (size_t)be->n_outputs;
   GBT_TRY_GOTO(cpu_scratch_ready(ctx, be, err), done);
   GBT_TRY_GOTO(gbt_mem_grow(&be->mem, &be->pass_max, &be->cap_pass[0], 2 * cells, sizeof *be->pass_max, err), done);
-  GBT_TRY_GOTO(gbt_mem_grow(&be->mem, &be->pass_size, &be->cap_pass[1], cells, sizeof *be->pass_size, err), done);
+  GBT_TRY_GOTO(gbt_mem_grow(&be->mem, &be->pass_sums, &be->cap_pass[1], cells, sizeof *be->pass_sums, err), done);
   pass->max = be->pass_max;
-  pass->size = be->pass_size;
+  pass->sums = be->pass_sums;
   memset(pass->max, 0, 2 * cells * sizeof *pass->max);
-  memset(pass->size, 0, cells * sizeof *pass->size);
+  memset(pass->sums, 0, cells * sizeof *pass->sums);
   pass->fix = 0;
   GBT_TRY_GOTO(gbt_parallel(ctx, n_tasks, grad_task, pass, err), done);
   for (int32_t k = 0; k < be->n_outputs; k++) {
@@ -108,9 +108,15 @@ static gbt_status run_passes(gbt_ctx *ctx, grad_pass *pass, gbt_error *err) {
   pass->fix = 1;
   GBT_TRY_GOTO(gbt_parallel(ctx, n_tasks, grad_task, pass, err), done);
   for (int32_t k = 0; k < be->n_outputs; k++) {
-    int64_t size = 0;
-    for (int64_t t = 0; t < n_tasks; t++) size += pass->size[(size_t)t * (size_t)be->n_outputs + (size_t)k];
-    be->wide[k] = (int8_t)wants_wide(be, size);
+    gbt_fixed_sums all = {0, 0, 0};
+    for (int64_t t = 0; t < n_tasks; t++) {
+      const gbt_fixed_sums *s = &pass->sums[(size_t)t * (size_t)be->n_outputs + (size_t)k];
+      all.size += s->size;
+      all.square += s->square;
+      all.h += s->h;
+    }
+    be->wide[k] = (int8_t)wants_wide(be, all.size);
+    be->noise[k] = gbt_noise(all, &be->scale[k]);
   }
 done:
   be->base.seconds[GBT_PHASE_GRADIENT] += (double)(gbt_clock_ns() - t0) * 1e-9;

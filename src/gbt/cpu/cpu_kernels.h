@@ -31,9 +31,9 @@ typedef struct cpu_kernels {
   /* Largest |g| and h, not below *max_g and *max_h. */
   void (*maxima)(int32_t n, const double *g, const double *h, double *max_g, double *max_h);
 
-  /* Fixed point. Returns the sum of |g16|. */
-  int64_t (*fix)(int32_t n, uint64_t first_row, gbt_key32 key, double up_g, double up_h, const double *g,
-                 const double *h, gbt_gh32 *gh32, gbt_gh16 *gh16);
+  /* Fixed point; adds to *sums. */
+  void (*fix)(int32_t n, uint64_t first_row, gbt_key32 key, double up_g, double up_h, const double *g, const double *h,
+              gbt_gh32 *gh32, gbt_gh16 *gh16, gbt_fixed_sums *sums);
 
   /* Unclipped gains of n splits with left sums gl, hl; negative where a child is too light. */
   void (*gains)(int32_t n, const double *gl, const double *hl, const cpu_gain_args *args, double *gain);

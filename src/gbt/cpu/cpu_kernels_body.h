@@ -64,17 +64,23 @@ TARGET static void KERNEL(maxima)(int32_t n, const double *g, const double *h, d
   *max_h = gbt_from_bits(top_h);
 }
 
-TARGET static int64_t KERNEL(fix)(int32_t n, uint64_t first_row, gbt_key32 key, double up_g, double up_h,
-                                  const double *g, const double *h, gbt_gh32 *gh32, gbt_gh16 *gh16) {
-  int64_t size = 0;
+TARGET static void KERNEL(fix)(int32_t n, uint64_t first_row, gbt_key32 key, double up_g, double up_h,
+                               const double *g, const double *h, gbt_gh32 *gh32, gbt_gh16 *gh16,
+                               gbt_fixed_sums *sums) {
+  int64_t size = 0, square = 0, sum_h = 0;
   for (int32_t i = 0; i < n; i++) {
     gbt_gh32 q = gbt_fix32(g[i], h[i], up_g, up_h);
     gbt_gh16 r = gbt_fix16(q, gbt_hash32(key, first_row + (uint64_t)i));
+    int32_t g16 = r.g;
     gh32[i] = q;
     gh16[i] = r;
-    size += r.g < 0 ? -r.g : r.g;
+    size += g16 < 0 ? -g16 : g16;
+    square += g16 * g16;
+    sum_h += r.h;
   }
-  return size;
+  sums->size += size;
+  sums->square += square;
+  sums->h += sum_h;
 }
 
 TARGET static void KERNEL(gains)(int32_t n, const double *gl, const double *hl, const cpu_gain_args *args,

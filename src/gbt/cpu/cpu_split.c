@@ -47,6 +47,7 @@ void cpu_search_init(const cpu_backend *be, const gbt_grow_node *node, int32_t f
   double floor = gbt_noise_floor(in->unit, node->n_rows, in->H);
   in->min_gain = be->params->gamma > floor ? be->params->gamma : floor;
   in->params = be->params;
+  in->noise = be->noise[be->task.output];
 }
 
 /* Sums of the zero bin of a sparse feature, which its histogram leaves out: the node's total minus all others. */

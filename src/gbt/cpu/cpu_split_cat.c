@@ -5,6 +5,8 @@
  * (Fisher 1958; Breiman et al. 1984, theorem 4.5). Ordering by gradients and then choosing by the same gradients favours
  * rare levels, hence:
  *   - levels with fewer than cat_smooth rows in the node are not placed; they stay right
+ *   - what pure noise would gain on average by such an order (gbt_set_noise) times cat_noise is taken off a set's gain;
+ *     without this a factor of thousands of levels wins nearly every split and tells nothing about new rows
  *   - lambda grows by cat_l2 on both sides
  *   - a set holds at most max_cat_threshold levels, taken from either end
  *   - both sides need min_data_per_group rows, and a new candidate that many more than the last one tried */
@@ -20,11 +22,11 @@ static int missing_sums(const cpu_search *in, gbt_sum *miss) {
   return miss->g != 0 || miss->h != 0 || (in->count && in->count[in->n_bins] > 0);
 }
 
-static void try_split(const cpu_search *in, gbt_reg reg, gbt_split s, int64_t rows_left, int64_t least,
+static void try_split(const cpu_search *in, gbt_reg reg, gbt_split s, int64_t rows_left, int64_t least, double noise,
                       gbt_split *best) {
   if (in->count && (rows_left < least || (int64_t)in->node->n_rows - rows_left < least)) return;
   s.feat = in->feat;
-  s.gain = cpu_gain(in, (double)s.left.g * in->unit.g, (double)s.left.h * in->unit.h, reg);
+  s.gain = cpu_gain(in, (double)s.left.g * in->unit.g, (double)s.left.h * in->unit.h, reg) - noise;
   if (s.gain > in->min_gain && gbt_split_beats(&s, best)) *best = s;
 }
 
@@ -35,12 +37,12 @@ void cpu_search_onehot(const cpu_search *in, cpu_scratch *scratch, gbt_split *be
   for (int32_t c = 0; c < in->n_bins; c++) {
     gbt_split s = {.kind = GBT_SPLIT_ONEHOT, .bin = c, .has_missing = (int8_t)missing, .left = in->sum[c]};
     int64_t rows = in->count ? in->count[c] : 0;
-    try_split(in, in->reg, s, rows, in->min_rows, best);
+    try_split(in, in->reg, s, rows, in->min_rows, 0.0, best);
     if (!missing) continue;
     s.missing_left = 1;
     s.left.g += miss.g;
     s.left.h += miss.h;
-    try_split(in, in->reg, s, rows + (in->count ? in->count[in->n_bins] : 0), in->min_rows, best);
+    try_split(in, in->reg, s, rows + (in->count ? in->count[in->n_bins] : 0), in->min_rows, 0.0, best);
   }
 }
 
@@ -102,14 +104,15 @@ void cpu_search_set(const cpu_search *in, cpu_scratch *scratch, gbt_split *best)
       since += in->count[c];
       if (since < least) continue;
       since = 0;
+      double noise = in->params->cat_noise * in->noise * gbt_set_noise(k + 1, n);
       gbt_split s = {.kind = GBT_SPLIT_SET, .bin = k + 1, .from_top = (int8_t)top, .has_missing = (int8_t)missing,
                      .left = left};
-      try_split(in, reg, s, rows, least, best);
+      try_split(in, reg, s, rows, least, noise, best);
       if (!missing) continue;
       s.missing_left = 1;
       s.left.g += miss.g;
       s.left.h += miss.h;
-      try_split(in, reg, s, rows + miss_rows, least, best);
+      try_split(in, reg, s, rows + miss_rows, least, noise, best);
     }
   }
 }

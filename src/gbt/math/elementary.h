@@ -71,4 +71,13 @@ GBT_FN double gbt_softplus(double x) {
   return (x > 0.0 ? x : 0.0) + l;
 }
 
+/* The correctly rounded square root of x >= 0: one instruction everywhere, so the same bits. */
+GBT_FN double gbt_sqrt(double x) {
+#if defined(__CUDACC__)
+  return sqrt(x);
+#else
+  return __builtin_sqrt(x);
+#endif
+}
+
 #endif

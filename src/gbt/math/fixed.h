@@ -74,4 +74,17 @@ GBT_FN gbt_gh16 gbt_fix16(gbt_gh32 q, uint32_t bits) {
   return r;
 }
 
+/* Integer sums over all rows of the 16-bit gradients of one output. */
+typedef struct gbt_fixed_sums {
+  int64_t size, square, h; /* |g|, g^2, h */
+} gbt_fixed_sums;
+
+/* Mean square of the gradients over mean hessian: the noise that a unit of hessian carries. About 1 for logistic and
+ * Poisson losses, the residual variance for squared error. */
+GBT_FN double gbt_noise(gbt_fixed_sums sums, const gbt_scale *scale) {
+  if (sums.h <= 0) return 0.0;
+  double unit_g = scale->down_g * 65536.0, unit_h = scale->down_h * 65536.0;
+  return (((double)sums.square * unit_g) * unit_g) / ((double)sums.h * unit_h);
+}
+
 #endif
