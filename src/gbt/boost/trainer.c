@@ -1,6 +1,7 @@
 #include "trainer.h"
 
 #include <math.h> /* NAN only */
+#include <stdio.h>
 #include <string.h>
 
 #include "../backend/backend.h"
@@ -51,9 +52,7 @@ static gbt_status check_data(const gbt_trainer_spec *spec, gbt_error *err) {
   if (spec->train->cuts->n_features == 0) return gbt_fail(err, GBT_E_DATA, "the training data have no columns");
   GBT_TRY(check_set(spec, spec->train, name, err));
   for (int32_t i = 0; i < spec->n_valid; i++) {
-    memcpy(name, "valid 00", 9);
-    name[6] = (char)('0' + (i + 1) / 10);
-    name[7] = (char)('0' + (i + 1) % 10);
+    snprintf(name, sizeof name, "valid %d", (int)i + 1);
     GBT_TRY(check_set(spec, spec->valid[i], name, err));
   }
   return GBT_OK;
@@ -107,6 +106,8 @@ static gbt_status check_init(const gbt_trainer_spec *spec, gbt_error *err) {
   const gbt_forest_view *init = spec->init;
   if (!init) return GBT_OK;
   if (!spec->init_score) return gbt_fail(err, GBT_E_INTERNAL, "init needs its scores on the training data");
+  for (int32_t i = 0; i < spec->n_valid; i++)
+    if (!spec->init_valid[i]) return gbt_fail(err, GBT_E_INTERNAL, "init needs its scores on all validation data");
   if (init->n_features != spec->train->cuts->n_features || init->n_outputs != spec->n_outputs)
     return gbt_fail_on(err, GBT_E_ARG, "init_model", "the initial model has %d features and %d outputs; the data ask for %d and %d",
                        (int)init->n_features, (int)init->n_outputs, (int)spec->train->cuts->n_features,

@@ -37,7 +37,7 @@ typedef struct gbt_trainer_spec {
   /* going on from another model */
   const gbt_forest_view *init;       /* trees to start with, same features and outputs; or NULL */
   const double *init_score;          /* train rows x n_outputs, offset included: the scores of init on train */
-  const double *init_valid[GBT_MAX_VALID];
+  const double *init_valid[GBT_MAX_VALID]; /* the same for every valid set; needed with init */
   /* base scores; NULL: from the labels (0 with init_score or a custom loss) */
   const double *base;                /* n_outputs */
   /* stopping */
