@@ -56,7 +56,8 @@ GBT_FN double gbt_log(double x) {
   /* log m = f - f^2/2 + s (f^2/2 + R), R = 2 z p - z ... written as 2 s + 2 s z p with the leading part exact */
   double h = 0.5 * f * f;
   double r = s * (h + 2.0 * z * p); /* 2 s = f - s f, and s f = h - s h: so log m = f - h + s (h + 2 z p) */
-  double kd = (double)k;
+  const double magic = 6755399441055744.0; /* k as double without a conversion instruction: vectorises everywhere */
+  double kd = gbt_from_bits(gbt_bits(magic) + (uint64_t)k) - magic;
   return kd * 6.93147180369123816490e-01 + (f - (h - (r + kd * 1.90821492927058770002e-10)));
 }
 
