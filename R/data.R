@@ -55,7 +55,7 @@ check_offset <- function(offset, n_rows, n_outputs = NULL, what = "offset") {
     hint <- if (n_outputs > 1L) matrix else "a vector"
     stop_data(sprintf("`%s` must be %s, not of %s", what, hint, counted(cols, "column")), what)
   }
-  bad <- which(!is.finite(offset))
+  bad <- if (is.finite(sum(offset))) integer(0) else which(!is.finite(offset)) # the sum needs no memory
   if (length(bad) > 0L) {
     row <- (bad[1L] - 1) %% max(n_rows, 1) + 1
     stop_data(sprintf("`%s` has %s, the first in row %.0f", what, counted(length(bad), "missing or infinite value"),

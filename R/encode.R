@@ -249,13 +249,16 @@ encode_y <- function(y, classes = NULL, what = "the response") {
   if (is.factor(y)) {
     out$response <- if (is.ordered(y)) "ordered" else "factor"
     out$classes <- as_utf8(levels(y), "a class")
-    out$value <- as.double(as.integer(y)) - 1
+    out$value <- as.double(y) - 1
+    out$used <- which(tabulate(y, length(out$classes)) > 0L)
   } else if (is.character(y)) {
     out$classes <- as_utf8(sort(unique(y), method = "radix"), "a class")
     out$value <- as.double(match(y, out$classes)) - 1
+    out$used <- seq_along(out$classes)
   } else if (is.logical(y)) {
     out$classes <- c("FALSE", "TRUE")
     out$value <- as.double(y)
+    out$used <- c(if (!all(y)) 1L, if (any(y)) 2L)
   } else if (inherits(y, "integer64")) {
     if (!requireNamespace("bit64", quietly = TRUE)) stop_data("a response of class integer64 needs the package bit64")
     out$response <- "integer64"
@@ -263,11 +266,11 @@ encode_y <- function(y, classes = NULL, what = "the response") {
   } else {
     out$value <- as.double(y)
   }
-  names(out$value) <- NULL
+  if (!is.null(names(out$value))) names(out$value) <- NULL # unasked it would copy a plain vector
   if (!is.null(classes)) {
     if (is.null(out$classes)) stop_data(sprintf("%s has numbers where classes are expected", what), "y")
     place <- match(out$classes, classes)
-    unknown <- is.na(place) & seq_along(place) %in% (unique(out$value) + 1)
+    unknown <- is.na(place) & seq_along(place) %in% out$used
     if (any(unknown)) {
       stop_data(sprintf("%s has classes that the training data do not have: %s", what,
                         enumerate(out$classes[unknown])), "y")

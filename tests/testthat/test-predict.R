@@ -133,7 +133,7 @@ test_that("sparse and dense, integer and double rows have the same predictions",
   m <- gbt_train(X + 0, y, nrounds = 5, threads = 1)
   p <- predict(m, X + 0)
   expect_identical(predict(m, X), p)
-  S <- methods::as(methods::as(X + 0, "dgeMatrix"), "CsparseMatrix")
+  S <- methods::as(X + 0, "CsparseMatrix")
   expect_identical(predict(m, S), p)
   expect_identical(predict(m, methods::as(S, "RsparseMatrix")), p)
   s <- gbt_train(S, y, nrounds = 5, sparse_zero = "missing", threads = 1)
