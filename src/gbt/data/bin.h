@@ -1,9 +1,9 @@
 /* Finding the bins of many values of one feature: smallest b with x <= cut[b].
  *
- * A grid cell knows the first cut that can be the answer, and `steps` halvings find the right one from there:
+ * First a place to start from, so that the answer is among the 2^steps cuts from there; then `steps` halvings:
  *
- *   cuts    |  |     |   |    | | |       |        x in cell c: the answer is among the 2^steps cuts from first[c]
- *   cells  .   .   .   .   .   .   .   .   .
+ *   cuts    |  |     |   |    | | |       |        grid: the cell of x knows the first cut that it can be
+ *   cells  .   .   .   .   .   .   .   .   .       no grid: one comparison tells the front from the back
  */
 #ifndef GBT_DATA_BIN_H
 #define GBT_DATA_BIN_H
@@ -15,12 +15,13 @@
 
 typedef struct gbti_binner {
   const gbt_feature_cuts *feat; /* borrowed */
-  int steps;                    /* -1: no grid */
-  gbti_grid grid;
-  uint16_t first[1 << GBTI_BIN_CELL_BITS];
+  int steps, has_grid;
+  uint32_t pivot; /* no grid: start[cut[pivot] < x] */
+  gbti_grid grid; /* else:    start[cell of x] */
+  uint16_t start[1 << GBTI_BIN_CELL_BITS];
 } gbti_binner;
 
-/* n_values: about how many will be asked for; few are not worth a grid. Neither is a grid that does not help. */
+/* n_values: about how many will be asked for; few are not worth a grid. */
 void gbti_binner_make(gbti_binner *binner, const gbt_feature_cuts *feat, int64_t n_values);
 
 /* Codes of n values: the bin, or n_bins for NaN. For a categorical feature the values are level indices. */

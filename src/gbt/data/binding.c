@@ -21,8 +21,10 @@ static gbt_status tell_missing(const gbt_schema *schema, const int32_t *col, int
   for (int32_t f = 0; f < schema->n_features && shown < n_missing; f++) {
     const char *name = schema->feat[f].name;
     if (col[f] >= 0) continue;
-    if (first == NULL) first = name;
-    else if (strlen(list) + strlen(name) + 5 >= sizeof list) break;
+    if (first == NULL)
+      first = name;
+    else if (strlen(list) + strlen(name) + 5 >= sizeof list)
+      break;
     if (shown > 0) append(list, sizeof list, ", ");
     if (!append(list, sizeof list - 1, "`") || !append(list, sizeof list - 1, name)) append(list, sizeof list, "...");
     append(list, sizeof list, "`");
@@ -92,8 +94,10 @@ gbt_status gbti_code_map(const gbt_mem *mem, const gbt_column *col, const char *
   map[0] = GBTI_CODE_MISSING;
   for (int32_t i = 0; status == GBT_OK && i < col->n_levels; i++)
     if (col->levels[i] == NULL) map[i + 1] = GBTI_CODE_MISSING;
-  if (status == GBT_OK) *out = map;
-  else gbt_mem_free(mem, map);
+  if (status == GBT_OK)
+    *out = map;
+  else
+    gbt_mem_free(mem, map);
   return status;
 }
 
@@ -132,7 +136,8 @@ static void map_task(void *arg, int64_t task, int thread) {
     if (gbti_job_stopped(&maps->job, thread)) return;
     if (gbti_code_map(&binding->mem, col, feat->levels, feat->n_levels, &binding->code_map[f], &err) != GBT_OK)
       gbti_job_fail(&maps->job, &err);
-    else if (maps->bad != NULL) maps->bad[f] = first_unseen(maps, col, binding->code_map[f], thread);
+    else if (maps->bad != NULL)
+      maps->bad[f] = first_unseen(maps, col, binding->code_map[f], thread);
   }
 }
 
@@ -178,8 +183,10 @@ gbt_status gbti_binding_new(gbt_ctx *ctx, const gbt_table *table, const gbt_sche
   GBT_TRY_GOTO(check_types(binding, err), done);
   GBT_TRY_GOTO(map_levels(ctx, binding, err), done);
 done:
-  if (status == GBT_OK) *out = binding;
-  else gbt_binding_free(binding);
+  if (status == GBT_OK)
+    *out = binding;
+  else
+    gbt_binding_free(binding);
   return status;
 }
 

@@ -24,7 +24,8 @@ const double *gbti_read_entries(const gbti_reader *in, int64_t beg, int32_t n, d
     return buf;
   }
   switch (in->col->storage) {
-  case GBT_F64: return (const double *)values + beg;
+  case GBT_F64:
+    return (const double *)values + beg;
   case GBT_I32: {
     const int32_t *v = (const int32_t *)values + beg;
     for (int32_t i = 0; i < n; i++) buf[i] = v[i] == INT32_MIN ? (double)NAN : (double)v[i];
@@ -35,7 +36,9 @@ const double *gbti_read_entries(const gbti_reader *in, int64_t beg, int32_t n, d
     for (int32_t i = 0; i < n; i++) buf[i] = v[i] == INT64_MIN ? (double)NAN : (double)v[i];
     return buf;
   }
-  case GBT_CODES: read_codes(in, (const int32_t *)values + beg, n, buf); return buf;
+  case GBT_CODES:
+    read_codes(in, (const int32_t *)values + beg, n, buf);
+    return buf;
   }
   return buf;
 }
@@ -48,8 +51,10 @@ int64_t gbti_find_entry(const gbti_reader *in, int64_t row, int64_t guess) {
   int64_t low = 0, high = n;
   while (low < high) {
     int64_t mid = low + (high - low) / 2;
-    if (rows[mid] < row) low = mid + 1;
-    else high = mid;
+    if (rows[mid] < row)
+      low = mid + 1;
+    else
+      high = mid;
   }
   return low;
 }

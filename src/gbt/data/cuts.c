@@ -18,9 +18,9 @@ typedef struct weight_job {
   int64_t n_rows;
   double up[2]; /* 2^k as two factors: k may be too large for one */
   uint64_t *out;
-  double *max;    /* by chunk */
-  uint64_t *sum;  /* by chunk */
-  int64_t *bad;   /* by chunk: a row with a weight that is none, or -1 */
+  double *max;   /* by chunk */
+  uint64_t *sum; /* by chunk */
+  int64_t *bad;  /* by chunk: a row with a weight that is none, or -1 */
 } weight_job;
 
 static void look_task(void *arg, int64_t chunk, int thread) {
@@ -61,7 +61,8 @@ static int weight_scale(double max, int64_t n) {
   int e = 0, bits = 0;
   if (!(max > 0.0)) return 0;
   uint64_t exponent = gbt_bits(max) >> 52, mantissa = gbt_bits(max);
-  if (exponent > 0) e = (int)exponent - 1022;
+  if (exponent > 0)
+    e = (int)exponent - 1022;
   else
     for (e = -1074; mantissa != 0; mantissa >>= 1) e++;
   while ((int64_t)1 << bits < n) bits++;
@@ -100,8 +101,10 @@ done:
   gbt_mem_free(&ctx->mem, w.max);
   gbt_mem_free(&ctx->mem, w.sum);
   gbt_mem_free(&ctx->mem, w.bad);
-  if (status == GBT_OK) *out = w.out;
-  else gbt_mem_free(&ctx->mem, w.out);
+  if (status == GBT_OK)
+    *out = w.out;
+  else
+    gbt_mem_free(&ctx->mem, w.out);
   return status;
 }
 
@@ -145,8 +148,10 @@ static gbt_status count_filled(const cuts_job *cj, const gbti_source *source, gb
     if (beg % (256 * GBTI_BLOCK) == 0 && gbti_job_stopped(source->job, source->thread))
       return gbt_fail(err, GBT_CANCELLED, "stopped on request");
   }
-  if (in.absent != in.absent) n_missing += n_absent;
-  else n_zero += in_bins ? n_absent : 0;
+  if (in.absent != in.absent)
+    n_missing += n_absent;
+  else
+    n_zero += in_bins ? n_absent : 0;
   f->has_missing = n_missing > 0;
   f->n_filled = cj->table->n_rows - (in_bins ? n_zero : n_missing);
   return GBT_OK;
@@ -248,8 +253,10 @@ gbt_status gbt_cuts_build(gbt_ctx *ctx, const gbt_table *table, const double *we
   GBT_TRY_GOTO(make_cuts(ctx, &cj, cuts, err), done);
 done:
   gbt_mem_free(&ctx->mem, whole);
-  if (status == GBT_OK) *out = cuts;
-  else gbt_cuts_unref(cuts);
+  if (status == GBT_OK)
+    *out = cuts;
+  else
+    gbt_cuts_unref(cuts);
   return status;
 }
 
@@ -273,8 +280,10 @@ int32_t gbt_cuts_bin(const gbt_feature_cuts *feat, double x) {
   int32_t low = 0, high = feat->n_bins - 1;
   while (low < high) {
     int32_t mid = low + (high - low) / 2;
-    if (x <= feat->cut[mid]) high = mid;
-    else low = mid + 1;
+    if (x <= feat->cut[mid])
+      high = mid;
+    else
+      low = mid + 1;
   }
   return low;
 }

@@ -135,7 +135,8 @@ static gbt_status collect(const gbti_source *source, key_set *set, int *many, gb
   return gbti_stream_end(&s, err);
 }
 
-/* One bin per key of the set; the keys are closed up and sorted in place. Returns the number of cuts before the last. */
+/* One bin per key of the set; the keys are closed up and sorted in place. Returns the number of cuts before the last.
+ */
 static int32_t cut_each(const key_set *set, uint64_t *tmp, double *cut) {
   int32_t n = 0;
   for (size_t i = 0; i < (size_t)1 << set->bits; i++)
@@ -162,8 +163,10 @@ gbt_status gbti_numeric_cuts(const gbti_source *source, int32_t max_bin, double 
   GBT_TRY_GOTO(gbt_mem_array(mem, (size_t)most + 1, sizeof *cut, &cut, err), done);
   memset(set.slot, 0xff, n_slots * sizeof *set.slot);
   GBT_TRY_GOTO(collect(source, &set, &many, err), done);
-  if (many) GBT_TRY_GOTO(gbti_quantile_cuts(source, max_bin, cut, &n_cuts, err), done);
-  else n_cuts = cut_each(&set, tmp, cut);
+  if (many)
+    GBT_TRY_GOTO(gbti_quantile_cuts(source, max_bin, cut, &n_cuts, err), done);
+  else
+    n_cuts = cut_each(&set, tmp, cut);
   cut[n_cuts] = (double)INFINITY;
   GBT_TRY_GOTO(gbt_mem_array(mem, (size_t)n_cuts + 1, sizeof **out, out, err), done);
   memcpy(*out, cut, ((size_t)n_cuts + 1) * sizeof *cut);

@@ -6,7 +6,8 @@
  *
  *   1. fill       one pass: count and weight per cell
  *   2. heavy      cells of weight >= 2 W / B are resolved: now the heavy values are known, and with them L and M
- *   3. light      cells where the cumulative light weight passes a target, and the neighbours whose values the cuts need
+ *   3. light      cells where the cumulative light weight passes a target, and the neighbours whose values the cuts
+ * need
  *   4. walk       over all resolved cells in order, the weight of the others skipped, sets the cuts
  *
  * The grid decides about speed alone; cuts follow from exact integer sums. A short column has a grid of two cells,
@@ -20,17 +21,18 @@
 #include "grid.h"
 
 enum {
-  GRID_ROWS = 32768,   /* shorter columns are sorted as a whole */
+  GRID_ROWS = 32768, /* shorter columns are sorted as a whole */
   GRID_BITS = 16,
-  SAMPLE = 1024,       /* values that tell where the grid should lie */
-  SPLIT_KEYS = 1 << 21 /* larger cells are split before they are sorted: a sort cannot be stopped */
+  SAMPLE = 1024, /* values that tell where the grid should lie */
+  CHUNK = 1 << 18,
+  SPLIT_KEYS = 1 << 18 /* larger cells are split before they are sorted: a sort cannot be stopped */
 };
 
 /* A cell to resolve. Its keys become runs: distinct values in order. Keys equal to the first one are weighed, not
  * stored, so that a cell of one value, however often it occurs, is one key. */
 typedef struct pick {
   uint32_t cell, count;
-  uint64_t beg;          /* first key or run in the haul */
+  uint64_t beg; /* first key or run in the haul */
   uint64_t n_keys, n_runs;
   uint64_t first, extra; /* the first key; weight of those equal to it that are not stored */
   uint64_t light_before; /* light weight of all cells before this one */
@@ -40,8 +42,8 @@ typedef struct pick {
 typedef struct haul {
   pick *pick; /* by cell */
   int32_t n_picks;
-  uint64_t *key;    /* keys, then runs: values */
-  uint64_t *weight; /* scratch, then runs: weights */
+  uint64_t *key;           /* keys, then runs: values */
+  uint64_t *weight;        /* scratch, then runs: weights */
   uint32_t *row, *row_tmp; /* with weights only */
 } haul;
 
@@ -93,10 +95,15 @@ static gbt_status fill_cells(cells *g, gbt_error *err) {
   return GBT_OK;
 }
 
+/* Called where work is large only when a column is very long or strange. */
+static gbt_status ask(const gbti_source *source, gbt_error *err) {
+  return gbti_job_stopped(source->job, source->thread) ? gbt_fail(err, GBT_CANCELLED, "stopped on request") : GBT_OK;
+}
+
 /* Sorts n keys (and rows). Large ones are dealt out by their leading digit first, in steps that can be stopped. */
 static gbt_status sort_keys(const gbti_source *source, uint64_t *key, uint32_t *row, uint64_t n, uint64_t *tmp,
                             uint32_t *row_tmp, gbt_error *err) {
-  enum { BITS = 8, CHUNK = 1 << 18 };
+  enum { BITS = 8 };
   if (n <= SPLIT_KEYS) {
     gbt_sort_u64(key, row, (size_t)n, tmp, row_tmp);
     return GBT_OK;
@@ -108,6 +115,7 @@ static gbt_status sort_keys(const gbti_source *source, uint64_t *key, uint32_t *
   }
   if (low == high) return GBT_OK;
   int length = gbti_bit_length(high - low), shift = length > BITS ? length - BITS : 0;
+  GBT_TRY(ask(source, err));
   for (uint64_t i = 0; i < n; i++) end[(key[i] - low) >> shift]++;
   for (uint64_t d = 0, sum = 0; d < 1 << BITS; d++) {
     uint64_t count = end[d];
@@ -118,14 +126,15 @@ static gbt_status sort_keys(const gbti_source *source, uint64_t *key, uint32_t *
     uint64_t to = end[(key[i] - low) >> shift]++;
     tmp[to] = key[i];
     if (row != NULL) row_tmp[to] = row[i];
-    if (i % CHUNK == 0 && gbti_job_stopped(source->job, source->thread))
-      return gbt_fail(err, GBT_CANCELLED, "stopped on request");
+    if (i % CHUNK == 0) GBT_TRY(ask(source, err));
   }
   memcpy(key, tmp, n * sizeof *key);
   if (row != NULL) memcpy(row, row_tmp, n * sizeof *row);
-  for (uint64_t d = 0, beg = 0; d < 1 << BITS; beg = end[d++])
-    GBT_TRY(sort_keys(source, key + beg, row ? row + beg : NULL, end[d] - beg, tmp + beg, row ? row_tmp + beg : NULL,
-                      err));
+  for (uint64_t d = 0, beg = 0; d < 1 << BITS; beg = end[d++]) {
+    GBT_TRY(ask(source, err));
+    GBT_TRY(
+        sort_keys(source, key + beg, row ? row + beg : NULL, end[d] - beg, tmp + beg, row ? row_tmp + beg : NULL, err));
+  }
   return GBT_OK;
 }
 
@@ -135,7 +144,7 @@ static void add_weight(haul *h, const pick *p, uint64_t key, uint64_t weight) {
 }
 
 /* Sorted keys of a pick to runs, in place. */
-static void make_runs(const cells *g, haul *h, pick *p) {
+static gbt_status make_runs(const cells *g, haul *h, pick *p, gbt_error *err) {
   uint64_t *key = h->key + p->beg, *weight = h->weight + p->beg, n = 0;
   const uint32_t *row = h->row != NULL ? h->row + p->beg : NULL;
   for (uint64_t i = 0; i < p->n_keys; i++) {
@@ -146,11 +155,13 @@ static void make_runs(const cells *g, haul *h, pick *p) {
       key[n] = key[i]; /* n <= i: nothing unread is overwritten */
       weight[n++] = w;
     }
+    if (i % CHUNK == CHUNK - 1) GBT_TRY(ask(g->source, err));
   }
   p->n_runs = n;
   if (p->extra > 0) add_weight(h, p, p->first, p->extra);
   uint64_t absent = g->source->absent_weight; /* counted like one row so far, where rows weigh 1 */
   if (g->weight == NULL && absent > 1 && p->cell == g->zero) add_weight(h, p, gbt_order_key(0.0), absent - 1);
+  return GBT_OK;
 }
 
 /* Which numbers of a block lie in wanted cells: their indices. Branch-free, as nobody can guess the answers. */
@@ -218,10 +229,8 @@ static gbt_status resolve(cells *g, haul *h, gbt_error *err) {
     pick *p = &h->pick[i];
     uint32_t *row = h->row ? h->row + p->beg : NULL, *row_tmp = h->row ? h->row_tmp + p->beg : NULL;
     status = sort_keys(source, h->key + p->beg, row, p->n_keys, h->weight + p->beg, row_tmp, err);
-    if (status != GBT_OK) break;
-    make_runs(g, h, p);
-    if (i % 64 == 63 && gbti_job_stopped(source->job, source->thread))
-      status = gbt_fail(err, GBT_CANCELLED, "stopped on request");
+    if (status == GBT_OK) status = make_runs(g, h, p, err);
+    if (status == GBT_OK && i % 64 == 63) status = ask(source, err);
   }
   gbt_mem_free(g->mem, h->row);
   gbt_mem_free(g->mem, h->row_tmp);
@@ -315,12 +324,12 @@ typedef struct walk {
   const aim *aim;
   double *cut;
   int32_t n_cuts;
-  uint64_t light, k;  /* cumulative light weight; next target */
-  uint64_t last;      /* the value before */
+  uint64_t light, k; /* cumulative light weight; next target */
+  uint64_t last;     /* the value before */
   int has_last, due;
 } walk;
 
-static void walk_runs(walk *w, const haul *h, const pick *p) {
+static gbt_status walk_runs(walk *w, const gbti_source *source, const haul *h, const pick *p, gbt_error *err) {
   if (p->light_before != w->light) { /* cells in between were not resolved */
     assert(!w->due && p->light_before > w->light);
     w->light = p->light_before;
@@ -336,18 +345,22 @@ static void walk_runs(walk *w, const haul *h, const pick *p) {
     }
     w->last = h->key[r];
     w->has_last = 1;
+    if (r % CHUNK == CHUNK - 1) GBT_TRY(ask(source, err));
   }
+  return GBT_OK;
 }
 
-static int32_t walk_all(const aim *a, const haul *heavy, const haul *light, double *cut) {
+static gbt_status walk_all(const gbti_source *source, const aim *a, const haul *heavy, const haul *light, double *cut,
+                           int32_t *n_cuts, gbt_error *err) {
   walk w = {.aim = a, .cut = cut, .k = 1};
   int32_t i = 0, j = 0;
   while (i < heavy->n_picks || j < light->n_picks) {
     int first = j == light->n_picks || (i < heavy->n_picks && heavy->pick[i].cell < light->pick[j].cell);
-    if (first) walk_runs(&w, heavy, &heavy->pick[i++]);
-    else walk_runs(&w, light, &light->pick[j++]);
+    const haul *from = first ? heavy : light;
+    GBT_TRY(walk_runs(&w, source, from, &from->pick[first ? i++ : j++], err));
   }
-  return w.n_cuts;
+  *n_cuts = w.n_cuts;
+  return GBT_OK;
 }
 
 gbt_status gbti_quantile_cuts(const gbti_source *source, int32_t max_bin, double *cut, int32_t *n_cuts,
@@ -359,12 +372,11 @@ gbt_status gbti_quantile_cuts(const gbti_source *source, int32_t max_bin, double
   place_cells(&g);
   GBT_TRY_GOTO(gbt_mem_zeros(g.mem, g.n, sizeof *g.count, &g.count, err), done);
   GBT_TRY_GOTO(gbt_mem_zeros(g.mem, g.n / 64 + 1, sizeof *g.wanted, &g.wanted, err), done);
-  if (source->weight != NULL)
-    GBT_TRY_GOTO(gbt_mem_zeros(g.mem, g.n, sizeof *g.weight, &g.weight, err), done);
+  if (source->weight != NULL) GBT_TRY_GOTO(gbt_mem_zeros(g.mem, g.n, sizeof *g.weight, &g.weight, err), done);
   GBT_TRY_GOTO(fill_cells(&g, err), done);
   GBT_TRY_GOTO(find_heavy(&g, &a, (uint64_t)max_bin, &heavy, err), done);
   GBT_TRY_GOTO(find_light(&g, &a, &heavy, &light, err), done);
-  *n_cuts = walk_all(&a, &heavy, &light, cut);
+  GBT_TRY_GOTO(walk_all(source, &a, &heavy, &light, cut, n_cuts, err), done);
 done:
   haul_free(g.mem, &heavy);
   haul_free(g.mem, &light);

@@ -27,8 +27,10 @@ gbt_status gbt_dataset_new(gbt_ctx *ctx, const gbt_table *table, gbt_cuts *cuts,
   GBT_TRY_GOTO(gbt_pages_build(ctx, binding, ds->cuts, page_rows, &ds->pages, err), done);
 done:
   gbt_binding_free(binding);
-  if (status == GBT_OK) *out = ds;
-  else gbt_dataset_unref(ds);
+  if (status == GBT_OK)
+    *out = ds;
+  else
+    gbt_dataset_unref(ds);
   return status;
 }
 
@@ -36,8 +38,8 @@ done:
 static gbt_status check_numbers(const gbt_dataset *ds, gbt_field field, const double *x, int64_t n, gbt_error *err) {
   static const char *const names[] = {"label", "weights", "offset"};
   const char *name = names[field];
-  int whole = field == GBT_OFFSET ? ds->n_rows > 0 && n % ds->n_rows == 0 && n / ds->n_rows <= INT32_MAX
-                                  : n == ds->n_rows;
+  int whole =
+      field == GBT_OFFSET ? ds->n_rows > 0 && n % ds->n_rows == 0 && n / ds->n_rows <= INT32_MAX : n == ds->n_rows;
   if (n < 0 || !whole)
     return gbt_fail_on(err, GBT_E_DATA, name, "%s: %lld numbers for %lld rows; give one for every row%s", name,
                        (long long)n, (long long)ds->n_rows, field == GBT_OFFSET ? " (and output)" : "");
@@ -46,7 +48,9 @@ static gbt_status check_numbers(const gbt_dataset *ds, gbt_field field, const do
     any |= x[i] > 0.0;
     if (isfinite(x[i]) && (field != GBT_WEIGHT || x[i] >= 0.0)) continue;
     return gbt_fail_on(err, GBT_E_DATA, name, "%s: row %lld is %s; %s", name, (long long)(i % ds->n_rows) + 1,
-                       x[i] != x[i] ? "missing" : isfinite(x[i]) ? "negative" : "infinite",
+                       x[i] != x[i]     ? "missing"
+                       : isfinite(x[i]) ? "negative"
+                                        : "infinite",
                        field == GBT_WEIGHT ? "weights must be finite numbers of 0 or more"
                                            : "every row needs a finite number");
   }
@@ -55,18 +59,35 @@ static gbt_status check_numbers(const gbt_dataset *ds, gbt_field field, const do
   return GBT_OK;
 }
 
+/* Puts n checked numbers in place of what the field had; own is their copy, or NULL when they are borrowed. */
+static void put_field(gbt_dataset *ds, gbt_field field, const double *x, double *own, int64_t n) {
+  const double **to = field == GBT_LABEL ? &ds->label : field == GBT_WEIGHT ? &ds->weight : &ds->offset;
+  gbt_mem_free(&ds->mem, ds->own[field]);
+  ds->own[field] = own;
+  *to = n != 0 ? x : NULL;
+  if (field == GBT_OFFSET) ds->n_offset = n != 0 ? (int32_t)(n / ds->n_rows) : 0;
+}
+
+static gbt_status check_field(const gbt_dataset *ds, gbt_field field, const double *x, int64_t n, gbt_error *err) {
+  if ((unsigned)field > (unsigned)GBT_OFFSET)
+    return gbt_fail(err, GBT_E_ARG, "there is no field number %d", (int)field);
+  return n != 0 ? check_numbers(ds, field, x, n, err) : GBT_OK;
+}
+
 gbt_status gbt_dataset_set(gbt_dataset *ds, gbt_field field, const double *x, int64_t n, gbt_error *err) {
   double *copy = NULL;
-  if ((unsigned)field > (unsigned)GBT_OFFSET) return gbt_fail(err, GBT_E_ARG, "there is no field number %d", (int)field);
+  GBT_TRY(check_field(ds, field, x, n, err));
   if (n != 0) {
-    GBT_TRY(check_numbers(ds, field, x, n, err));
     GBT_TRY(gbt_mem_array(&ds->mem, (size_t)n, sizeof *copy, &copy, err));
     memcpy(copy, x, (size_t)n * sizeof *copy);
   }
-  double **to = field == GBT_LABEL ? &ds->label : field == GBT_WEIGHT ? &ds->weight : &ds->offset;
-  gbt_mem_free(&ds->mem, *to);
-  *to = copy;
-  if (field == GBT_OFFSET) ds->n_offset = n != 0 ? (int32_t)(n / ds->n_rows) : 0;
+  put_field(ds, field, copy, copy, n);
+  return GBT_OK;
+}
+
+gbt_status gbt_dataset_lend(gbt_dataset *ds, gbt_field field, const double *x, int64_t n, gbt_error *err) {
+  GBT_TRY(check_field(ds, field, x, n, err));
+  put_field(ds, field, x, NULL, n);
   return GBT_OK;
 }
 
@@ -80,8 +101,6 @@ void gbt_dataset_unref(gbt_dataset *ds) {
   gbt_mem mem = ds->mem;
   gbt_cuts_unref(ds->cuts);
   gbt_page_store_free(ds->pages);
-  gbt_mem_free(&mem, ds->label);
-  gbt_mem_free(&mem, ds->weight);
-  gbt_mem_free(&mem, ds->offset);
+  for (int f = 0; f <= GBT_OFFSET; f++) gbt_mem_free(&mem, ds->own[f]);
   gbt_mem_free(&mem, ds);
 }

@@ -4,19 +4,20 @@
 
 #include "page.h"
 
+typedef enum gbt_field { GBT_LABEL = 0, GBT_WEIGHT, GBT_OFFSET } gbt_field;
+
 typedef struct gbt_dataset {
   int refs;
   gbt_mem mem;
   gbt_cuts *cuts;        /* shared */
   gbt_page_store *pages; /* owned */
   int64_t n_rows;
-  double *label;         /* n_rows, owned; NULL until set */
-  double *weight;        /* n_rows, owned, or NULL for all 1 */
-  double *offset;        /* n_rows x n_offset, column by column, owned; NULL for none */
+  const double *label;   /* n_rows; NULL until set */
+  const double *weight;  /* n_rows, or NULL for all 1 */
+  const double *offset;  /* n_rows x n_offset, column by column; NULL for none */
   int32_t n_offset;      /* outputs the offset has */
+  double *own[3];        /* by field: the copy that the above points to; NULL when it is lent */
 } gbt_dataset;
-
-typedef enum gbt_field { GBT_LABEL = 0, GBT_WEIGHT, GBT_OFFSET } gbt_field;
 
 /* cuts: shared (a reference is taken); NULL makes them from this table with max_bin (weights matter there: weight may
  * be NULL; it is only read for the cuts, gbt_dataset_set keeps one). With cuts given (validation data) columns and
@@ -27,6 +28,11 @@ gbt_status gbt_dataset_new(gbt_ctx *ctx, const gbt_table *table, gbt_cuts *cuts,
 /* Copies n numbers in. label: n_rows finite; weight: n_rows finite >= 0, not all zero; offset: n_rows * k finite.
  * n = 0 clears. GBT_E_DATA names field and 1-based row. */
 gbt_status gbt_dataset_set(gbt_dataset *ds, gbt_field field, const double *x, int64_t n, gbt_error *err) GBT_MUST_CHECK;
+
+/* The same without a copy: x is lent, it must stay where and as it is until the field is set anew or the data set is
+ * gone. */
+gbt_status gbt_dataset_lend(gbt_dataset *ds, gbt_field field, const double *x, int64_t n,
+                            gbt_error *err) GBT_MUST_CHECK;
 
 gbt_dataset *gbt_dataset_ref(gbt_dataset *ds);
 void gbt_dataset_unref(gbt_dataset *ds); /* NULL allowed */

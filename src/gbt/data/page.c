@@ -6,9 +6,9 @@
 #include "page_impl.h"
 
 enum {
-  BYTE_CODES = 256,     /* a dense byte group takes features with up to that many codes */
-  WIDE_MAX = 8,         /* features of a group with wide codes */
-  SPARSE_SHARE = 8,     /* sparse: at most one row in so many is outside the zero bin */
+  BYTE_CODES = 256,      /* a dense byte group takes features with up to that many codes */
+  WIDE_MAX = 8,          /* features of a group with wide codes */
+  SPARSE_SHARE = 8,      /* sparse: at most one row in so many is outside the zero bin */
   SPARSE_MIN_ROWS = 256, /* with fewer rows and fewer features sparse storage is not worth its second path */
   SPARSE_MIN_FEATS = 64
 };
@@ -75,8 +75,10 @@ gbt_status gbti_layout_make(const gbt_mem *mem, const gbt_cuts *cuts, gbt_layout
   memset(out, 0, sizeof *out);
   out->n_features = cuts->n_features;
   for (int32_t i = 0; i < cuts->n_features; i++) {
-    if (pays && nearly_empty(cuts, &cuts->feat[i])) out->n_sparse++;
-    else n_dense[is_wide(&cuts->feat[i])]++;
+    if (pays && nearly_empty(cuts, &cuts->feat[i]))
+      out->n_sparse++;
+    else
+      n_dense[is_wide(&cuts->feat[i])]++;
     all += (uint64_t)cuts->feat[i].n_bins + 3; /* odd length, a dummy */
   }
   if (all > INT32_MAX)
@@ -118,8 +120,10 @@ int32_t gbt_page_code(const gbt_layout *layout, const gbt_cuts *cuts, const gbt_
   uint32_t low = page->sparse_beg[r], end = page->sparse_beg[r + 1], high = end;
   while (low < high) {
     uint32_t mid = low + (high - low) / 2;
-    if (page->sparse_slots[mid] < place->slot_beg) low = mid + 1;
-    else high = mid;
+    if (page->sparse_slots[mid] < place->slot_beg)
+      low = mid + 1;
+    else
+      high = mid;
   }
   if (low == end || page->sparse_slots[low] >= place->slot_beg + place->n_slots) return cuts->feat[f].zero_bin;
   return (int32_t)(page->sparse_slots[low] - place->slot_beg);

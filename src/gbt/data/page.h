@@ -15,7 +15,7 @@
  * group are consecutive slots ranges, each of odd length, so that equal bins of neighbouring features do not fall into
  * the same cache set. Every group ends with one dummy slot for its padding codes. Sparse features come last.
  *
- * A level that the cuts do not know has no bin: in a page it is the missing code, with `unseen` = prior as with missing.
+ * A level that the cuts do not know has no bin: in a page it is the missing code, for `unseen` = prior as for missing.
  */
 #ifndef GBT_DATA_PAGE_H
 #define GBT_DATA_PAGE_H

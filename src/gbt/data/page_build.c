@@ -64,8 +64,7 @@ static void bin_task(void *arg, int64_t task, int thread) {
   size_t row_bytes = gbti_row_bytes(group);
   char *to = (char *)page->group[g] + (size_t)tile.beg * row_bytes;
   if (group->n_feats < group->width) memset(to, 0, (size_t)tile.n_rows * row_bytes); /* padding codes */
-  for (int32_t k = 0; k < group->n_feats; k++)
-    bin_feature(b, group, k, page->row_beg + tile.beg, tile.n_rows, to);
+  for (int32_t k = 0; k < group->n_feats; k++) bin_feature(b, group, k, page->row_beg + tile.beg, tile.n_rows, to);
 }
 
 /* The pages with room for their dense groups. */
@@ -73,8 +72,8 @@ static gbt_status add_pages(gbt_page_store *store, gbt_error *err) {
   const gbt_layout *layout = &store->layout;
   int64_t n_pages = (store->n_rows + store->page_rows - 1) / store->page_rows;
   if (n_pages > INT32_MAX)
-    return gbt_fail_on(err, GBT_E_ARG, "page_rows", "`page_rows` is %d, too small for %lld rows",
-                       (int)store->page_rows, (long long)store->n_rows);
+    return gbt_fail_on(err, GBT_E_ARG, "page_rows", "`page_rows` is %d, too small for %lld rows", (int)store->page_rows,
+                       (long long)store->n_rows);
   GBT_TRY(gbt_mem_zeros(&store->mem, (size_t)n_pages, sizeof *store->page, &store->page, err));
   store->n_pages = (int32_t)n_pages;
   for (int32_t p = 0; p < store->n_pages; p++) {
@@ -118,7 +117,9 @@ gbt_status gbt_pages_build(gbt_ctx *ctx, const gbt_binding *binding, const gbt_c
   GBT_TRY_GOTO(bin_dense(ctx, binding, cuts, store, err), done);
   if (store->layout.n_sparse > 0) GBT_TRY_GOTO(gbti_fill_sparse(ctx, binding, cuts, store, err), done);
 done:
-  if (status == GBT_OK) *out = store;
-  else gbt_page_store_free(store);
+  if (status == GBT_OK)
+    *out = store;
+  else
+    gbt_page_store_free(store);
   return status;
 }

@@ -35,9 +35,7 @@ static zero_test zero_test_of(const gbt_feature_cuts *f) {
   return z;
 }
 
-static int in_zero(const zero_test *z, double x) {
-  return z->missing ? x != x : (x <= z->high) & !(x <= z->low);
-}
+static int in_zero(const zero_test *z, double x) { return z->missing ? x != x : (x <= z->high) & !(x <= z->low); }
 
 /* Values of one feature in rows of one tile, as they come: rows[i] (relative to the table), x[i]. */
 typedef struct batch {
@@ -56,8 +54,7 @@ static void take_batch(const sparse_job *s, gbt_page *page, int32_t feat, const 
   int32_t code[BLOCK];
   uint32_t slot = s->store->layout.place[feat].slot_beg;
   gbti_bin_values(binner, b->x, b->n, code);
-  for (int32_t i = 0; i < b->n; i++)
-    page->sparse_slots[beg[b->row[i] - page->row_beg]++] = slot + (uint32_t)code[i];
+  for (int32_t i = 0; i < b->n; i++) page->sparse_slots[beg[b->row[i] - page->row_beg]++] = slot + (uint32_t)code[i];
 }
 
 /* n values of rows row[0], row[1], ... (rows NULL: beg, beg + 1, ...): those outside the zero bin into batch b. */

@@ -47,8 +47,7 @@ static int code_is_bad(const gbt_column *col, int64_t e) {
 }
 
 static int entry_is_bad(const gbt_table *table, const gbt_column *col, int64_t e) {
-  return (col->rows != NULL && row_is_bad(col, table->n_rows, e)) ||
-         (col->storage == GBT_CODES && code_is_bad(col, e));
+  return (col->rows != NULL && row_is_bad(col, table->n_rows, e)) || (col->storage == GBT_CODES && code_is_bad(col, e));
 }
 
 /* Sums of faults over blocks run many entries at a time; only a block with a fault is looked at one by one. */

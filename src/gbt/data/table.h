@@ -65,8 +65,8 @@ gbt_status gbt_binding_new(gbt_ctx *ctx, const gbt_table *table, const gbt_schem
 void gbt_binding_free(gbt_binding *binding); /* NULL allowed */
 
 /* Reads rows [beg, beg + n) of `n_feats` features into out, row by row: out[r * stride + k] is feature feats[k] of row
- * beg + r. Numbers as doubles; missing = NaN; levels as their schema index, unseen = -1 (or NaN, by `unseen`). An unseen
- * level of an ordinal feature has no rank to compare, so it is NaN in any case.
+ * beg + r. Numbers as doubles; missing = NaN; levels as their schema index, unseen = -1 (or NaN, by `unseen`). An
+ * unseen level of an ordinal feature has no rank to compare, so it is NaN in any case.
  * cursor: n_feats int64, one set per reading thread; zero it before the first call and read ascending rows, so that
  * sparse columns need no search (any order is right, only slower). */
 void gbt_binding_read(const gbt_binding *binding, int64_t beg, int32_t n, const int32_t *feats, int32_t n_feats,

@@ -1,0 +1,212 @@
+/* Data sets: cuts and pages together, and the numbers of the rows. */
+#include "../../src/gbt/data/dataset.h"
+#include "fault.h"
+#include "tables.h"
+
+enum { N = 300 };
+
+static tables *small_table(uint64_t seed) {
+  test_rng rng = {seed};
+  double x[N], y[N];
+  int32_t code[N];
+  static const char *const levels[] = {"u", "v", "w"};
+  for (int i = 0; i < N; i++) {
+    x[i] = test_bell(&rng);
+    y[i] = test_below(&rng, 30) ? 0.0 : test_unit(&rng);
+    code[i] = (int32_t)test_below(&rng, 4);
+  }
+  tables *t = tables_new(N);
+  tables_f64(t, "x", x);
+  for (int c = 0; c < 9; c++) tables_sparse(t, (char[3]){'y', (char)('0' + c), 0}, y, GBT_F64, 0);
+  tables_codes(t, "f", GBT_CATEGORICAL, code, levels, 3);
+  return t;
+}
+
+static gbt_dataset *make(const tables *t, gbt_cuts *cuts, const double *weight) {
+  gbt_ctx ctx = test_ctx(NULL, 2);
+  gbt_dataset *ds = NULL;
+  CHECK_OK(gbt_dataset_new(&ctx, &t->table, cuts, weight, 16, 100, GBT_UNSEEN_ERROR, &ds, test_err));
+  gbt_ctx_close(&ctx);
+  return ds;
+}
+
+static void making(void) {
+  tables *t = small_table(1), *u = small_table(2);
+  double w[N];
+  for (int i = 0; i < N; i++) w[i] = i < 30 ? 5.0 : 0.0;
+  gbt_dataset *train = make(t, NULL, NULL), *weighty = make(t, NULL, w);
+  CHECK_EQ_I64(train->n_rows, N);
+  CHECK_EQ_I64(train->pages->n_pages, 3);
+  CHECK_EQ_I64(train->pages->layout.n_sparse, 9);
+  CHECK_EQ_I64(train->cuts->refs, 1);
+  CHECK(train->label == NULL && train->weight == NULL && train->offset == NULL && weighty->weight == NULL);
+  CHECK(memcmp(train->cuts->feat[0].cut, weighty->cuts->feat[0].cut, 15 * sizeof(double)) != 0);
+  gbt_dataset *valid = make(u, train->cuts, NULL);
+  CHECK(valid->cuts == train->cuts);
+  CHECK_EQ_I64(train->cuts->refs, 2);
+  CHECK_EQ_I64(valid->pages->layout.n_slots, train->pages->layout.n_slots);
+  for (int r = 0; r < N; r++) {
+    double x = ((const double *)u->cols[0].values)[r];
+    const gbt_page *page = &valid->pages->page[r / 100];
+    CHECK_EQ_I64(gbt_page_code(&valid->pages->layout, valid->cuts, page, r % 100, 0),
+                 gbt_cuts_bin(&train->cuts->feat[0], x));
+  }
+  CHECK(gbt_dataset_ref(valid) == valid);
+  gbt_dataset_unref(valid);
+  gbt_dataset_unref(train); /* valid keeps the cuts alive */
+  CHECK_EQ_I64(valid->cuts->refs, 1);
+  gbt_dataset_unref(valid);
+  gbt_dataset_unref(weighty);
+  gbt_dataset_unref(NULL);
+  tables_free(t);
+  tables_free(u);
+}
+
+static void fields(void) {
+  tables *t = small_table(3);
+  gbt_dataset *ds = make(t, NULL, NULL);
+  double x[2 * N];
+  for (int i = 0; i < 2 * N; i++) x[i] = i;
+  CHECK_OK(gbt_dataset_set(ds, GBT_LABEL, x, N, test_err));
+  CHECK_OK(gbt_dataset_set(ds, GBT_WEIGHT, x + 1, N, test_err));
+  CHECK_OK(gbt_dataset_set(ds, GBT_OFFSET, x, 2 * N, test_err));
+  CHECK_EQ_I64(ds->n_offset, 2);
+  CHECK_EQ_BYTES(ds->label, x, sizeof x / 2);
+  CHECK_EQ_BYTES(ds->weight, x + 1, sizeof x / 2);
+  CHECK_EQ_BYTES(ds->offset, x, sizeof x);
+  CHECK(ds->label != x);
+  CHECK_OK(gbt_dataset_set(ds, GBT_OFFSET, NULL, 0, test_err));
+  CHECK_OK(gbt_dataset_set(ds, GBT_WEIGHT, NULL, 0, test_err));
+  CHECK(ds->offset == NULL && ds->n_offset == 0 && ds->weight == NULL);
+
+  CHECK_FAILS(gbt_dataset_set(ds, GBT_LABEL, x, N - 1, test_err), GBT_E_DATA, "label: 299 numbers for 300 rows");
+  CHECK_FAILS(gbt_dataset_set(ds, GBT_LABEL, x, -1, test_err), GBT_E_DATA, "label: -1 numbers");
+  CHECK_FAILS(gbt_dataset_set(ds, GBT_OFFSET, x, N + 1, test_err), GBT_E_DATA, "offset: 301 numbers");
+  CHECK_FAILS(gbt_dataset_set(ds, (gbt_field)3, x, N, test_err), GBT_E_ARG, "no field number 3");
+  x[7] = (double)NAN;
+  CHECK_FAILS(gbt_dataset_set(ds, GBT_LABEL, x, N, test_err), GBT_E_DATA, "label: row 8 is missing");
+  x[7] = -(double)INFINITY;
+  CHECK_FAILS(gbt_dataset_set(ds, GBT_LABEL, x, N, test_err), GBT_E_DATA, "label: row 8 is infinite");
+  x[7] = 7.0;
+  x[N + 9] = (double)NAN;
+  CHECK_FAILS(gbt_dataset_set(ds, GBT_OFFSET, x, 2 * N, test_err), GBT_E_DATA, "offset: row 10 is missing");
+  x[3] = -1.0;
+  CHECK_OK(gbt_dataset_set(ds, GBT_OFFSET, x, N, test_err));
+  CHECK_FAILS(gbt_dataset_set(ds, GBT_WEIGHT, x, N, test_err), GBT_E_DATA, "weights: row 4 is negative");
+  for (int i = 0; i < N; i++) x[i] = 0.0;
+  CHECK_FAILS(gbt_dataset_set(ds, GBT_WEIGHT, x, N, test_err), GBT_E_DATA, "weights: all are 0");
+  CHECK_EQ_BITS(ds->label[7], 7.0); /* failures change nothing */
+  CHECK_EQ_BITS(ds->offset[3], -1.0);
+  CHECK(ds->weight == NULL);
+  gbt_dataset_unref(ds);
+  tables_free(t);
+}
+
+/* Lent numbers are used where they are; copies and loans may follow each other. */
+static void lending(void) {
+  tables *t = small_table(8);
+  gbt_dataset *ds = make(t, NULL, NULL);
+  double x[N], y[N];
+  for (int i = 0; i < N; i++) x[i] = y[i] = i;
+  CHECK_OK(gbt_dataset_set(ds, GBT_LABEL, x, N, test_err));
+  CHECK_OK(gbt_dataset_lend(ds, GBT_LABEL, x, N, test_err));
+  CHECK(ds->label == x);
+  CHECK_OK(gbt_dataset_lend(ds, GBT_WEIGHT, y, N, test_err));
+  CHECK_OK(gbt_dataset_lend(ds, GBT_OFFSET, y, N, test_err));
+  CHECK_EQ_I64(ds->n_offset, 1);
+  y[2] = (double)NAN;
+  CHECK_FAILS(gbt_dataset_lend(ds, GBT_LABEL, y, N, test_err), GBT_E_DATA, "label: row 3 is missing");
+  CHECK(ds->label == x);
+  CHECK_OK(gbt_dataset_set(ds, GBT_LABEL, x, N, test_err));
+  CHECK(ds->label != x);
+  CHECK_EQ_BYTES(ds->label, x, sizeof x);
+  CHECK_OK(gbt_dataset_lend(ds, GBT_OFFSET, NULL, 0, test_err));
+  CHECK(ds->offset == NULL && ds->n_offset == 0);
+  gbt_dataset_unref(ds);
+  tables_free(t);
+}
+
+static void no_rows(void) {
+  tables *t = small_table(4), *none = small_table(4);
+  none->table.n_rows = 0;
+  for (int c = 1; c < 10; c++) none->cols[c].n_entries = 0;
+  gbt_dataset *train = make(t, NULL, NULL), *valid = make(none, train->cuts, NULL), *empty = make(none, NULL, NULL);
+  CHECK_EQ_I64(valid->pages->n_pages, 0);
+  CHECK_EQ_I64(empty->cuts->feat[0].n_bins, 1);
+  CHECK_OK(gbt_dataset_set(valid, GBT_LABEL, NULL, 0, test_err));
+  double x = 1.0;
+  CHECK_FAILS(gbt_dataset_set(valid, GBT_LABEL, &x, 1, test_err), GBT_E_DATA, "1 numbers for 0 rows");
+  CHECK_FAILS(gbt_dataset_set(valid, GBT_OFFSET, &x, 1, test_err), GBT_E_DATA, "1 numbers for 0 rows");
+  gbt_dataset_unref(train);
+  gbt_dataset_unref(valid);
+  gbt_dataset_unref(empty);
+  tables_free(t);
+  tables_free(none);
+}
+
+static void faults(void) {
+  tables *t = small_table(5), *u = small_table(6);
+  gbt_dataset *train = make(t, NULL, NULL), *ds;
+  gbt_ctx ctx = test_ctx(NULL, 1);
+  u->cols[0].name = "z";
+  CHECK_FAILS(gbt_dataset_new(&ctx, &u->table, train->cuts, NULL, 16, 0, GBT_UNSEEN_PRIOR, &ds, test_err), GBT_E_DATA,
+              "`x`; columns are matched by name");
+  CHECK(ds == NULL);
+  CHECK_EQ_I64(train->cuts->refs, 1);
+  CHECK_FAILS(gbt_dataset_new(&ctx, &u->table, NULL, NULL, 1, 0, GBT_UNSEEN_PRIOR, &ds, test_err), GBT_E_ARG,
+              "max_bin");
+  CHECK_FAILS(gbt_dataset_new(&ctx, &u->table, NULL, NULL, 16, -5, GBT_UNSEEN_PRIOR, &ds, test_err), GBT_E_ARG,
+              "page_rows");
+  u->cols[0].name = "x";
+  u->cols[10].n_levels = 2;
+  CHECK_FAILS(gbt_dataset_new(&ctx, &u->table, train->cuts, NULL, 16, 0, GBT_UNSEEN_PRIOR, &ds, test_err), GBT_E_DATA,
+              "there is no level 3");
+  CHECK(ds == NULL);
+  gbt_ctx_close(&ctx);
+  gbt_dataset_unref(train);
+  tables_free(t);
+  tables_free(u);
+}
+
+typedef struct sweep {
+  const tables *t;
+  gbt_cuts *cuts;
+} sweep;
+
+static gbt_status dataset_op(const gbt_mem *mem, void *arg, gbt_error *err) {
+  const sweep *in = arg;
+  gbt_dataset *ds;
+  double x[N];
+  gbt_ctx ctx = test_ctx(mem, 1);
+  gbt_status status = gbt_dataset_new(&ctx, &in->t->table, in->cuts, NULL, 16, 100, GBT_UNSEEN_ERROR, &ds, err);
+  CHECK_EQ_I64(ds != NULL, status == GBT_OK);
+  for (int i = 0; i < N; i++) x[i] = i;
+  for (int field = GBT_LABEL; field <= GBT_OFFSET && status == GBT_OK; field++) {
+    status = gbt_dataset_set(ds, (gbt_field)field, x, N, err);
+    if (status == GBT_OK) status = gbt_dataset_set(ds, (gbt_field)field, x, N, err);
+  }
+  gbt_dataset_unref(ds);
+  gbt_ctx_close(&ctx);
+  return status;
+}
+
+static void failing_memory(void) {
+  tables *t = small_table(7);
+  gbt_dataset *train = make(t, NULL, NULL);
+  sweep in = {t, NULL};
+  CHECK(fault_sweep(dataset_op, &in) > 30);
+  in.cuts = train->cuts;
+  CHECK(fault_sweep(dataset_op, &in) > 20);
+  CHECK_EQ_I64(train->cuts->refs, 1);
+  gbt_dataset_unref(train);
+  tables_free(t);
+}
+
+void suite_dataset(void) {
+  RUN(making);
+  RUN(fields);
+  RUN(lending);
+  RUN(no_rows);
+  RUN(faults);
+  RUN(failing_memory);
+}
