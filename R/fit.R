@@ -187,7 +187,6 @@ finish_model <- function(trainer, fit, state) {
   log <- evaluation_log(fit, state)
   best <- best_round(fit, state, log)
   params <- c(fit$params[setdiff(names(fit$params), "hist_memory")], list(max_bin = as.double(fit$data$max_bin)))
-  if (fit$data$sparse_zero == "missing") params$sparse_zero <- "missing" # predict() must know
   if (!is.null(fit$monotone)) params$monotone <- stats::setNames(fit$monotone, fit$data$feature_names)
   if (!is.null(fit$interactions)) {
     params$interactions <- lapply(fit$interactions, function(set) fit$data$feature_names[set + 1L])

@@ -30,8 +30,8 @@ predict_kinds <- c(link = 0L, response = 1L, leaf = 2L)
 #' @param unseen What to do with levels of a factor that the training data did not have: `"prior"` goes the way that
 #'   most training rows went, `"missing"` takes them for missing values, `"error"` stops and names the first one.
 #' @param threads Number of threads, see [gbt_threads()]. Never shows in the result.
-#' @param sparse_zero What the absent entries of a sparse matrix are: `"value"` for the number 0, `"missing"`; `NULL` for
-#'   the same as in training.
+#' @param sparse_zero What the absent entries of a sparse matrix are: `"value"` for the number 0, `"missing"`; `NULL`
+#'   for the same as in training.
 #' @param ... Must be empty: a misspelt argument is an error.
 #' @return A vector with one element per row, or a matrix with one row per row; see `type`. Row names become
 #'   names when they are texts.

@@ -61,7 +61,7 @@ test_that("classes come back as what they were", {
   expect_identical(unname(predict(two(as.character(f)), mtcars, type = "class")), as.character(b))
   expect_identical(unname(predict(two(f == "S"), mtcars, type = "class")), as.vector(b == "S"))
   expect_identical(unname(predict(two(mtcars$vs), mtcars, type = "class")), as.numeric(b == "S"))
-  o <- predict(gbt_train(iris[-5], factor(iris$Species, ordered = TRUE), nrounds = 2, threads = 1), iris, type = "class")
+  o <- predict(gbt_train(iris[-5], factor(iris$Species, ordered = TRUE), nrounds = 2), iris, type = "class")
   expect_s3_class(o, "ordered")
 })
 
