@@ -128,7 +128,7 @@ encode_response <- function(y, objective, n_rows, num_class = NULL) {
 
 # Levels without rows are no classes: a class that is never seen cannot be learned.
 drop_unused <- function(e) {
-  used <- sort(unique(e$value)) + 1
+  used <- e$used
   if (e$response == "logical" && length(used) == 2L) return(e)
   if (length(used) < length(e$classes)) {
     gone <- e$classes[-used]
@@ -146,13 +146,14 @@ drop_unused <- function(e) {
 }
 
 check_finite <- function(value, what = "the response") {
+  if (all_within(value, -.Machine$double.xmax, .Machine$double.xmax)) return(value)
   bad <- which(!is.finite(value))
-  if (length(bad)) {
-    stop_data(sprintf("%s has %d infinite value%s, the first in row %d", what, length(bad),
-                      if (length(bad) == 1L) "" else "s", bad[1L]), "y")
-  }
-  value
+  stop_data(sprintf("%s has %d infinite value%s, the first in row %d", what, length(bad),
+                    if (length(bad) == 1L) "" else "s", bad[1L]), "y")
 }
+
+# All numbers from low to high? min and max need no memory; range() and comparisons would copy a long response.
+all_within <- function(value, low, high) length(value) == 0L || (min(value) >= low && max(value) <= high)
 
 need_numbers <- function(e, objective) {
   if (is.null(e$classes)) {
@@ -174,8 +175,8 @@ need_numbers <- function(e, objective) {
 }
 
 check_counts <- function(e) {
-  bad <- which(e$value < 0)
-  if (length(bad)) {
+  if (!all_within(e$value, 0, Inf)) {
+    bad <- which(e$value < 0)
     stop_data(sprintf("objective \"poisson\" needs counts of 0 or more; %d value%s negative, the first in row %d (%s)",
                       length(bad), if (length(bad) == 1L) " is" else "s are", bad[1L], format(e$value[bad[1L]])), "y")
   }
@@ -189,8 +190,8 @@ check_binary <- function(e) {
   }
   if (!is.null(e$classes)) return(e)
   e$value <- check_finite(e$value)
-  bad <- which(e$value < 0 | e$value > 1)
-  if (length(bad)) {
+  if (!all_within(e$value, 0, 1)) {
+    bad <- which(e$value < 0 | e$value > 1)
     stop_data(sprintf("objective \"logistic\" needs a factor of two levels or numbers from 0 to 1; row %d has %s%s",
                       bad[1L], format(e$value[bad[1L]]),
                       if (all(e$value %in% c(1, 2))) " (for classes 1 and 2 give factor(y))" else ""), "y")
@@ -246,8 +247,8 @@ encode_valid_y <- function(y, response, n_rows, what) {
     stop_data(sprintf("%s has %d values for %.0f rows", what, length(e$value), n_rows), "y")
   }
   label <- check_finite(e$value, what)
-  if (response$objective == "poisson" && any(label < 0)) stop_data(sprintf("%s has negative counts", what), "y")
-  if (response$objective == "logistic" && any(label < 0 | label > 1)) {
+  if (response$objective == "poisson" && !all_within(label, 0, Inf)) stop_data(sprintf("%s has negative counts", what), "y")
+  if (response$objective == "logistic" && !all_within(label, 0, 1)) {
     stop_data(sprintf("%s has numbers outside 0 to 1", what), "y")
   }
   label

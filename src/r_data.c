@@ -15,7 +15,7 @@ SEXP r_gbt_dataset_new(SEXP frame, SEXP reference, SEXP weight, SEXP max_bin, SE
   gbt_unseen how = (gbt_unseen)r_arg_int(unseen, "unseen");
   r_threads t = r_arg_threads(threads);
   if ((double)table.n_rows * (double)table.n_cols < CELLS_WORTH_THREADS) t.n = 1;
-  SEXP out = PROTECT(r_handle_new(R_DATASET, R_NilValue));
+  SEXP out = PROTECT(r_handle_new(R_DATASET, Rf_allocVector(VECSXP, 3))); /* what is lent to it, by field */
   gbt_error err = {0};
   gbt_ctx ctx;
 
@@ -40,7 +40,8 @@ SEXP r_gbt_dataset_set(SEXP dataset, SEXP field, SEXP x) {
   if (which < GBT_LABEL || which > GBT_OFFSET) r_stop("there is no field %d", which);
   const double *values = r_arg_reals(x, x == R_NilValue ? 0 : Rf_xlength(x), "x");
   gbt_error err = {0};
-  r_check(gbt_dataset_set(ds, (gbt_field)which, values, values == NULL ? 0 : (int64_t)Rf_xlength(x), &err), &err);
+  r_check(gbt_dataset_lend(ds, (gbt_field)which, values, values == NULL ? 0 : (int64_t)Rf_xlength(x), &err), &err);
+  SET_VECTOR_ELT(R_ExternalPtrProtected(dataset), which, x); /* keeps the numbers alive, and R from changing them */
   return R_NilValue;
 }
 

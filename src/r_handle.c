@@ -59,9 +59,10 @@ static R_CFinalizer_t finalizer_of(r_kind kind) {
 }
 
 SEXP r_handle_new(r_kind kind, SEXP prot) {
+  PROTECT(prot);
   SEXP x = PROTECT(R_MakeExternalPtr(NULL, Rf_install(tags[kind]), prot));
   R_RegisterCFinalizerEx(x, finalizer_of(kind), TRUE);
-  UNPROTECT(1);
+  UNPROTECT(2);
   return x;
 }
 

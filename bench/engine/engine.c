@@ -2,9 +2,11 @@
  *
  *   engine [rows] [features] [depth] [rounds] [threads] [repeats]      default 1000000 28 8 100 2 3
  *
- * Prints seconds for cuts + pages, every phase of training, and prediction of all rows; then nanoseconds per
- * (row x feature) of a histogram level as a figure to follow over time. */
+ * Prints seconds for cuts + pages, every phase of training, and prediction of all rows; and the most memory that the
+ * engine held in each of the three. */
 #define _POSIX_C_SOURCE 200809L
+#include <malloc.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -48,6 +50,26 @@ static void make(made *d, int64_t n, int32_t m) {
   }
 }
 
+/* What the engine holds, and the most it held. */
+static _Atomic size_t held, peak;
+
+static void *counted_alloc(void *user, size_t bytes) {
+  void *p = malloc(bytes);
+  (void)user;
+  if (!p) return NULL;
+  size_t now = atomic_fetch_add(&held, malloc_usable_size(p)) + malloc_usable_size(p), top = atomic_load(&peak);
+  while (now > top && !atomic_compare_exchange_weak(&peak, &top, now)) continue;
+  return p;
+}
+
+static void counted_free(void *user, void *p) {
+  (void)user;
+  atomic_fetch_sub(&held, malloc_usable_size(p));
+  free(p);
+}
+
+static double megabytes(size_t bytes) { return (double)bytes * 1e-6; }
+
 static double seconds(void) { return (double)gbt_clock_ns() * 1e-9; }
 
 static int run(const made *d, int64_t depth, int64_t rounds, int threads) {
@@ -59,16 +81,22 @@ static int run(const made *d, int64_t depth, int64_t rounds, int threads) {
   gbt_stop_reason why;
   double *score = malloc((size_t)d->n * sizeof *score);
   gbt_table table = {.n_rows = d->n, .n_cols = d->m, .cols = d->col};
-  gbt_status s = gbt_ctx_open(&ctx, gbt_mem_default(), threads, GBT_SIMD_AUTO, NULL, NULL, &err);
+  gbt_mem mem = {counted_alloc, counted_free, NULL};
+  size_t peaks[3] = {0, 0, 0};
+  gbt_status s = gbt_ctx_open(&ctx, mem, threads, GBT_SIMD_AUTO, NULL, NULL, &err);
   double t0 = seconds(), t1 = t0, t2 = t0, t3 = t0, phase[GBT_N_PHASES] = {0}, metric = 0;
   if (!s) s = gbt_dataset_new(&ctx, &table, NULL, NULL, 255, 0, GBT_UNSEEN_PRIOR, &ds, &err);
   if (!s) s = gbt_dataset_set(ds, GBT_LABEL, d->y, d->n, &err);
   t1 = seconds();
+  peaks[0] = peak;
+  peak = held;
   gbt_trainer_spec spec = {.params = gbt_params_default(), .loss = GBT_LOSS_LOGISTIC, .n_outputs = 1, .train = ds};
   spec.params.max_depth = depth;
   if (!s) s = gbt_trainer_new(&ctx, &spec, &tr, &err);
   if (!s) s = gbt_trainer_run(&ctx, tr, rounds, &why, &err);
   t2 = seconds();
+  peaks[1] = peak;
+  peak = held;
   if (!s) {
     gbt_forest_view view = gbt_forest_look(gbt_trainer_forest(tr));
     gbt_trainer_seconds(tr, phase);
@@ -76,13 +104,14 @@ static int run(const made *d, int64_t depth, int64_t rounds, int threads) {
     if (!s)
       s = gbt_predict_scores(&ctx, &view, binding, (gbt_tree_range){0, view.n_trees}, NULL, score, &err);
     t3 = seconds();
+    peaks[2] = peak;
     if (!s) s = gbt_metric_eval(&ctx, GBT_METRIC_LOGLOSS, GBT_LOSS_LOGISTIC, d->n, 1, score, d->y, NULL, &metric, &err);
   }
   if (s) fprintf(stderr, "%s\n", err.msg);
   else
     printf("dataset %.3f  train %.3f (gradient %.3f hist %.3f split %.3f partition %.3f leaf %.3f)  predict %.3f  "
-           "logloss %.6f\n",
-           t1 - t0, t2 - t1, phase[0], phase[1], phase[2], phase[3], phase[4], t3 - t2, metric);
+           "logloss %.6f  peak MB %.1f %.1f %.1f\n",
+           t1 - t0, t2 - t1, phase[0], phase[1], phase[2], phase[3], phase[4], t3 - t2, metric, megabytes(peaks[0]), megabytes(peaks[1]), megabytes(peaks[2]));
   gbt_binding_free(binding);
   gbt_trainer_free(tr);
   gbt_dataset_unref(ds);

@@ -25,6 +25,7 @@
 #define CPU_HIST_ROWS 32768u
 #define CPU_TASK_ROWS 16384u
 #define CPU_HIST_LOCKS 64
+#define CPU_LAST_STEP 16 /* nodes split at once above the last level with histograms */
 
 typedef struct cpu_hist {
   gbt_sum *sum;
@@ -154,6 +155,15 @@ gbt_status cpu_finish_tree(gbt_ctx *ctx, gbt_backend *self, gbt_forest *forest, 
 
 /* Gives a node's histogram slot back. */
 void cpu_hist_release(cpu_backend *be, gbt_grow_node *node);
+
+/* Whether children (grandchildren) of a node may be split as far as max_depth goes. */
+static inline int cpu_children_split(const cpu_backend *be, const gbt_grow_node *node) {
+  return be->fr.max_depth == 0 || node->depth + 1 < be->fr.max_depth;
+}
+
+static inline int cpu_grandchildren_split(const cpu_backend *be, const gbt_grow_node *node) {
+  return be->fr.max_depth == 0 || node->depth + 2 < be->fr.max_depth;
+}
 
 /* Real numbers of one unit in the histograms of the current tree. */
 gbt_units cpu_units(const cpu_backend *be);

@@ -185,10 +185,19 @@ static gbt_status begin_tree(gbt_ctx *ctx, gbt_backend *self, const gbt_tree_tas
   return gbt_frontier_root(&be->fr, be->n_in, sum, cpu_units(be), err);
 }
 
+/* Nodes to split in one step. Each needs one more histogram. Those of the last level that has any are given back as soon
+ * as they are searched (cpu_find_splits), so there small steps save memory: half of the tree's histograms. */
+static size_t step_size(const cpu_backend *be) {
+  size_t most = be->max_slots / 2;
+  for (size_t i = 0; i < be->fr.n_open; i++)
+    if (!cpu_grandchildren_split(be, &be->fr.node[be->fr.open[i]])) return most < CPU_LAST_STEP ? most : CPU_LAST_STEP;
+  return most;
+}
+
 static gbt_status choose(gbt_ctx *ctx, gbt_backend *self, int32_t *n, gbt_error *err) {
   cpu_backend *be = (cpu_backend *)self;
   (void)ctx;
-  GBT_TRY(gbt_frontier_select(&be->fr, be->max_slots / 2, err));
+  GBT_TRY(gbt_frontier_select(&be->fr, step_size(be), err));
   *n = (int32_t)be->fr.n_chosen;
   return GBT_OK;
 }

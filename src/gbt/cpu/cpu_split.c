@@ -249,8 +249,9 @@ gbt_status cpu_find_splits(gbt_ctx *ctx, gbt_backend *self, gbt_error *err) {
       if (gbt_split_beats(s, &best)) best = *s;
     }
     be->fr.node[pass.node[i]].split = best;
-    if (best.kind == GBT_SPLIT_NONE) cpu_hist_release(be, &be->fr.node[pass.node[i]]);
-    else GBT_TRY(keep_set(be, pass.node[i], err));
+    if (best.kind != GBT_SPLIT_NONE) GBT_TRY(keep_set(be, pass.node[i], err));
+    gbt_grow_node *node = &be->fr.node[pass.node[i]];
+    if (best.kind == GBT_SPLIT_NONE || !cpu_children_split(be, node)) cpu_hist_release(be, node);
   }
   self->seconds[GBT_PHASE_SPLIT] += (double)(gbt_clock_ns() - t0) * 1e-9;
   return gbt_frontier_opened(&be->fr, err);
