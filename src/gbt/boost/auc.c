@@ -64,20 +64,31 @@ static double wide_ratio(wide a, wide b) {
   return (double)m * gbt_pow2(1 - n_bits);
 }
 
+/* Weights by class: [0] negative, [1] positive. */
+typedef struct pair {
+  uint64_t of[2];
+} pair;
+
+static pair pair_add(pair a, pair b) {
+  pair c = {{a.of[0] + b.of[0], a.of[1] + b.of[1]}};
+  return c;
+}
+
 /* Rows of one score. */
 typedef struct group {
-  uint64_t key, pos, neg;
+  uint64_t key;
+  pair sum;
 } group;
 
 typedef struct block {
   group first, last; /* last: only when n_groups > 1 */
   int64_t n_groups;
-  uint64_t pos, neg; /* of the groups between them */
+  pair middle; /* the groups between them */
   wide area;
 } block;
 
 typedef struct totals {
-  gbt_exact_sum pos, neg;
+  gbt_exact_sum of[2];
   int64_t n_pos, n_nan;
 } totals;
 
@@ -88,7 +99,7 @@ typedef struct job {
   uint32_t *vals, *tmp_vals; /* n. With weights: the row. Without: whether it is positive */
   totals *part;              /* n_threads */
   block *blocks;             /* n_blocks */
-  int exp_pos, exp_neg;      /* a weight w counts as round(w * 2^exp) */
+  double up[2][2];           /* by class: a weight w counts as round(w * up[0] * up[1]) */
 } job;
 
 static int64_t block_end(const job *j, int64_t b) { return j->n - b * BLOCK < BLOCK ? j->n : (b + 1) * BLOCK; }
@@ -96,104 +107,96 @@ static int64_t block_end(const job *j, int64_t b) { return j->n - b * BLOCK < BL
 static void key_task(void *arg, int64_t b, int thread) {
   job *j = arg;
   totals *part = &j->part[thread];
-  for (int64_t i = b * BLOCK, end = block_end(j, b); i < end; i++) {
+  int64_t beg = b * BLOCK, end = block_end(j, b);
+  for (int64_t i = beg; i < end; i++) {
     int positive = j->label[i] > 0.5;
-    if (j->score[i] != j->score[i]) {
-      part->n_nan++;
-      continue;
-    }
-    j->keys[i] = gbt_order_key(j->score[i]);
-    j->vals[i] = j->weight == NULL ? (uint32_t)positive : (uint32_t)i;
     part->n_pos += positive;
-    if (j->weight != NULL) gbt_exact_add(positive ? &part->pos : &part->neg, j->weight[i]);
+    part->n_nan += j->score[i] != j->score[i];
+    j->keys[i] = gbt_order_key(j->score[i]); /* whatever a NaN's key is: there will be no AUC */
+    j->vals[i] = j->weight == NULL ? (uint32_t)positive : (uint32_t)i;
   }
+  if (j->weight == NULL) return;
+  for (int64_t i = beg; i < end; i++) gbt_exact_add(&part->of[j->label[i] > 0.5], j->weight[i]);
 }
 
-/* The exponent e with total * 2^e in [2^60, 2^61). */
-static int exp_from_total(double total) {
-  int e = 0;
+/* The power of two that takes total into [2^60, 2^61), in two factors, as it may be beyond the doubles. */
+static void scale_from_total(double total, double up[2]) {
+  int e = TOTAL_BITS + 1022;
   uint64_t u = gbt_bits(total);
-  if (u >> 52 == 0) u = gbt_bits(total * 0x1p64), e = 64; /* subnormal */
-  return e + TOTAL_BITS - ((int)(u >> 52) - 1022);
+  if (u >> 52 == 0) u = gbt_bits(total * 0x1p64), e += 64; /* subnormal */
+  e -= (int)(u >> 52);
+  up[0] = gbt_pow2(e / 2);
+  up[1] = gbt_pow2(e - e / 2);
 }
 
-static uint64_t fixed_weight(double w, int exp) {
-  int half = exp / 2;
-  return (uint64_t)(w * gbt_pow2(half) * gbt_pow2(exp - half) + 0.5);
-}
+static uint64_t fixed_weight(double w, const double up[2]) { return (uint64_t)(w * up[0] * up[1] + 0.5); }
 
-static void add_row(const job *j, uint32_t val, group *g) {
-  int positive = j->weight == NULL ? val != 0 : j->label[val] > 0.5;
-  double w = j->weight == NULL ? 1.0 : j->weight[val];
-  if (positive)
-    g->pos += fixed_weight(w, j->exp_pos);
-  else
-    g->neg += fixed_weight(w, j->exp_neg);
-}
-
-static wide area_of(group g, uint64_t neg_below) { return wide_product(g.pos, 2 * neg_below + g.neg); }
+static wide area_of(pair sum, uint64_t neg_below) { return wide_product(sum.of[1], 2 * neg_below + sum.of[0]); }
 
 static void block_task(void *arg, int64_t b, int thread) {
   (void)thread;
   job *j = arg;
   block out = {.n_groups = 0};
+  const pair unit = {{fixed_weight(1.0, j->up[0]), fixed_weight(1.0, j->up[1])}};
   for (int64_t i = b * BLOCK, end = block_end(j, b); i < end; out.n_groups++) {
     if (out.n_groups > 1) { /* the group before was not the last one */
-      out.area = wide_add(out.area, area_of(out.last, out.neg));
-      out.pos += out.last.pos;
-      out.neg += out.last.neg;
+      out.area = wide_add(out.area, area_of(out.last.sum, out.middle.of[0]));
+      out.middle = pair_add(out.middle, out.last.sum);
     }
-    group g = {j->keys[i], 0, 0};
-    for (; i < end && j->keys[i] == g.key; i++) add_row(j, j->vals[i], &g);
-    if (out.n_groups == 0)
-      out.first = g;
-    else
-      out.last = g;
+    group g = {j->keys[i], {{0, 0}}};
+    for (; i < end && j->keys[i] == g.key; i++) {
+      uint32_t val = j->vals[i];
+      if (j->weight == NULL) {
+        g.sum.of[val] += unit.of[val];
+      } else {
+        int positive = j->label[val] > 0.5;
+        g.sum.of[positive] += fixed_weight(j->weight[val], j->up[positive]);
+      }
+    }
+    *(out.n_groups == 0 ? &out.first : &out.last) = g;
   }
   j->blocks[b] = out;
 }
 
-/* 2 area and the classes' totals over all blocks. */
-static wide join_blocks(const job *j, int64_t n_blocks, uint64_t *pos, uint64_t *neg) {
+/* 2 area, and the classes' totals, over all blocks. */
+static wide join_blocks(const job *j, int64_t n_blocks, pair *total) {
   wide area = {0, 0};
-  group open = j->blocks[0].first; /* more of it may come */
-  open.pos = open.neg = 0;
-  *pos = *neg = 0; /* of the closed groups */
+  pair below = {{0, 0}};                           /* of the closed groups */
+  group open = {j->blocks[0].first.key, {{0, 0}}}; /* more of it may come */
   for (int64_t i = 0; i < n_blocks; i++) {
     const block *b = &j->blocks[i];
-    if (b->first.key != open.key) {
-      area = wide_add(area, area_of(open, *neg));
-      *pos += open.pos, *neg += open.neg;
-      open = b->first;
+    if (b->first.key == open.key) {
+      open.sum = pair_add(open.sum, b->first.sum);
     } else {
-      open.pos += b->first.pos, open.neg += b->first.neg;
+      area = wide_add(area, area_of(open.sum, below.of[0]));
+      below = pair_add(below, open.sum);
+      open = b->first;
     }
     if (b->n_groups < 2) continue;
-    area = wide_add(area, area_of(open, *neg));
-    *pos += open.pos, *neg += open.neg;
-    area = wide_add(area, wide_add(b->area, wide_product(b->pos, 2 * *neg)));
-    *pos += b->pos, *neg += b->neg;
+    area = wide_add(area, area_of(open.sum, below.of[0]));
+    below = pair_add(below, open.sum);
+    area = wide_add(area, wide_add(b->area, wide_product(b->middle.of[1], 2 * below.of[0])));
+    below = pair_add(below, b->middle);
     open = b->last;
   }
-  area = wide_add(area, area_of(open, *neg));
-  *pos += open.pos, *neg += open.neg;
-  return area;
+  *total = pair_add(below, open.sum);
+  return wide_add(area, area_of(open.sum, below.of[0]));
 }
 
 /* Scales from the totals of all threads. 0 when a class is absent or a score is NaN. */
 static int choose_scales(job *j, int n_threads) {
+  totals *all = &j->part[0];
   for (int t = 1; t < n_threads; t++) {
-    gbt_exact_merge(&j->part[0].pos, &j->part[t].pos);
-    gbt_exact_merge(&j->part[0].neg, &j->part[t].neg);
-    j->part[0].n_pos += j->part[t].n_pos;
-    j->part[0].n_nan += j->part[t].n_nan;
+    gbt_exact_merge(&all->of[0], &j->part[t].of[0]);
+    gbt_exact_merge(&all->of[1], &j->part[t].of[1]);
+    all->n_pos += j->part[t].n_pos;
+    all->n_nan += j->part[t].n_nan;
   }
-  const totals *all = &j->part[0];
-  double pos = j->weight == NULL ? (double)all->n_pos : gbt_exact_value(&all->pos);
-  double neg = j->weight == NULL ? (double)(j->n - all->n_pos) : gbt_exact_value(&all->neg);
+  double neg = j->weight == NULL ? (double)(j->n - all->n_pos) : gbt_exact_value(&all->of[0]);
+  double pos = j->weight == NULL ? (double)all->n_pos : gbt_exact_value(&all->of[1]);
   if (all->n_nan > 0 || !(pos > 0.0) || !(neg > 0.0)) return 0;
-  j->exp_pos = exp_from_total(pos);
-  j->exp_neg = exp_from_total(neg);
+  scale_from_total(neg, j->up[0]);
+  scale_from_total(pos, j->up[1]);
   return 1;
 }
 
@@ -206,9 +209,9 @@ static gbt_status run(gbt_ctx *ctx, job *j, double *out, gbt_error *err) {
   }
   GBT_TRY(gbt_sort_u64_parallel(ctx, j->keys, j->vals, (size_t)j->n, j->tmp_keys, j->tmp_vals, err));
   GBT_TRY(gbt_parallel(ctx, n_blocks, block_task, j, err));
-  uint64_t pos, neg;
-  wide area = join_blocks(j, n_blocks, &pos, &neg);
-  *out = wide_ratio(area, wide_double(wide_product(pos, neg)));
+  pair total;
+  wide area = join_blocks(j, n_blocks, &total);
+  *out = wide_ratio(area, wide_double(wide_product(total.of[0], total.of[1])));
   return GBT_OK;
 }
 

@@ -76,10 +76,11 @@ typedef struct job {
   int64_t n, task_rows;
   int32_t n_outputs;
   const double *score, *label, *weight;
+  int avx2;
   sums *part; /* n_threads */
 } job;
 
-static void responses(gbt_loss loss, const double *s, int n, double *out) {
+GBT_FN void responses(gbt_loss loss, const double *s, int n, double *out) {
   switch (loss) {
   case GBT_LOSS_LOGISTIC:
     for (int i = 0; i < n; i++) out[i] = gbt_sigmoid(s[i]);
@@ -93,13 +94,13 @@ static void responses(gbt_loss loss, const double *s, int n, double *out) {
 }
 
 /* -(y log p + (1 - y) log(1 - p)) = y softplus(-s) + (1 - y) softplus(s): no difference of large numbers. */
-static void logloss_terms(const double *s, const double *y, int n, double *out) {
+GBT_FN void logloss_terms(const double *s, const double *y, int n, double *out) {
   for (int i = 0; i < n; i++) out[i] = gbt_softplus(y[i] == 1.0 ? -s[i] : s[i]);
   for (int i = 0; i < n; i++)
     if (y[i] != 0.0 && y[i] != 1.0) out[i] = y[i] * gbt_softplus(-s[i]) + (1.0 - y[i]) * out[i];
 }
 
-static void poisson_terms(const double *s, const double *y, int n, double *out) {
+GBT_FN void poisson_terms(const double *s, const double *y, int n, double *out) {
   for (int i = 0; i < n; i++) {
     double m = gbt_exp(s[i]);
     out[i] = 2.0 * ((y[i] > 0.0 ? y[i] * gbt_log(y[i] / m) : 0.0) - (y[i] - m));
@@ -107,7 +108,7 @@ static void poisson_terms(const double *s, const double *y, int n, double *out) 
 }
 
 /* Terms of metrics with one score a row. */
-static void single_terms(const job *j, const double *s, const double *y, int n, double *out) {
+GBT_FN void single_terms(const job *j, const double *s, const double *y, int n, double *out) {
   switch (j->metric) {
   case GBT_METRIC_RMSE:
     responses(j->loss, s, n, out);
@@ -130,7 +131,7 @@ static void single_terms(const job *j, const double *s, const double *y, int n, 
 }
 
 /* Largest score and its class (the lowest one on ties) of n rows from row beg on. */
-static void row_maxima(const job *j, int64_t beg, int n, double *max, int32_t *best) {
+GBT_FN void row_maxima(const job *j, int64_t beg, int n, double *max, int32_t *best) {
   memcpy(max, j->score + beg, (size_t)n * sizeof *max);
   memset(best, 0, (size_t)n * sizeof *best);
   for (int32_t k = 1; k < j->n_outputs; k++) {
@@ -143,7 +144,7 @@ static void row_maxima(const job *j, int64_t beg, int n, double *max, int32_t *b
 }
 
 /* Terms of metrics with a score for every class. Returns the first bad row in the strip, or -1. */
-static int64_t class_terms(const job *j, int64_t beg, int n, double *out) {
+GBT_FN int64_t class_terms(const job *j, int64_t beg, int n, double *out) {
   double max[STRIP], sum[STRIP];
   int32_t best[STRIP];
   const double *y = j->label + beg;
@@ -163,6 +164,24 @@ static int64_t class_terms(const job *j, int64_t beg, int n, double *out) {
   return -1;
 }
 
+/* Terms of the strip of n rows from beg on. Returns the first row in it whose label is no class, or -1. */
+GBT_FN int64_t strip_terms(const job *j, int64_t beg, int n, double *out) {
+  if (j->loss == GBT_LOSS_SOFTMAX) return class_terms(j, beg, n, out);
+  single_terms(j, j->score + beg, j->label + beg, n, out);
+  return -1;
+}
+
+/* The same code for two instruction sets, by the same arithmetic: the same bits. */
+static int64_t strip_terms_scalar(const job *j, int64_t beg, int n, double *out) { return strip_terms(j, beg, n, out); }
+
+#if defined(__x86_64__) && defined(__GNUC__)
+__attribute__((target("avx2"))) static int64_t strip_terms_avx2(const job *j, int64_t beg, int n, double *out) {
+  return strip_terms(j, beg, n, out);
+}
+#else
+#define strip_terms_avx2 strip_terms_scalar
+#endif
+
 static void sum_task(void *arg, int64_t task, int thread) {
   const job *j = arg;
   sums *part = &j->part[thread];
@@ -170,14 +189,10 @@ static void sum_task(void *arg, int64_t task, int thread) {
   for (; beg < end; beg += STRIP) {
     double term[STRIP];
     int n = end - beg < STRIP ? (int)(end - beg) : STRIP;
-    if (j->loss == GBT_LOSS_SOFTMAX) {
-      int64_t bad = class_terms(j, beg, n, term);
-      if (bad >= 0) {
-        if (part->bad_row < 0 || bad < part->bad_row) part->bad_row = bad;
-        continue;
-      }
-    } else {
-      single_terms(j, j->score + beg, j->label + beg, n, term);
+    int64_t bad = j->avx2 ? strip_terms_avx2(j, beg, n, term) : strip_terms_scalar(j, beg, n, term);
+    if (bad >= 0) {
+      if (part->bad_row < 0 || bad < part->bad_row) part->bad_row = bad;
+      continue;
     }
     if (j->weight != NULL) {
       const double *w = j->weight + beg;
@@ -234,7 +249,7 @@ gbt_status gbt_metric_eval(gbt_ctx *ctx, gbt_metric metric, gbt_loss loss, int64
   GBT_TRY(check(metric, loss, n_outputs, err));
   if (metric == GBT_METRIC_AUC) return gbt_auc(ctx, n, score, label, weight, out, err);
   gbt_status status = GBT_OK;
-  job j = {metric, loss, n, TASK_SCORES / n_outputs, n_outputs, score, label, weight, NULL};
+  job j = {metric, loss, n, TASK_SCORES / n_outputs, n_outputs, score, label, weight, ctx->simd >= GBT_SIMD_AVX2, NULL};
   if (j.task_rows < STRIP) j.task_rows = STRIP;
   GBT_TRY(gbt_mem_zeros(&ctx->mem, (size_t)ctx->n_threads, sizeof *j.part, &j.part, err));
   for (int t = 0; t < ctx->n_threads; t++) j.part[t].bad_row = -1;
