@@ -1,7 +1,0 @@
-build/src/gbt/data/dataset.o: ../../src/gbt/data/dataset.c \
- ../../src/gbt/data/dataset.h ../../src/gbt/data/page.h \
- ../../src/gbt/data/cuts.h ../../src/gbt/data/table.h \
- ../../src/gbt/data/../base/ctx.h ../../src/gbt/data/../base/mem.h \
- ../../src/gbt/data/../base/status.h ../../src/gbt/data/../base/schema.h \
- ../../src/gbt/data/binding.h ../../src/gbt/data/column.h \
- ../../src/gbt/data/job.h

@@ -1,9 +1,0 @@
-build/src/gbt/model/open.o: ../../src/gbt/model/open.c \
- ../../src/gbt/model/check.h ../../src/gbt/model/../base/schema.h \
- ../../src/gbt/model/../base/mem.h ../../src/gbt/model/../base/status.h \
- ../../src/gbt/model/../tree/forest.h \
- ../../src/gbt/model/../tree/../base/mem.h \
- ../../src/gbt/model/../tree/node.h \
- ../../src/gbt/model/../tree/../base/hd.h ../../src/gbt/model/format.h \
- ../../src/gbt/model/../base/rng.h ../../src/gbt/model/../base/hd.h \
- ../../src/gbt/model/model.h ../../src/gbt/model/../base/ctx.h
