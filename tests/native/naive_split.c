@@ -100,8 +100,8 @@ static int better(const gbt_split *a, const gbt_split *b) {
 
 /* Tries a split with missing values right and, when there are some, left. left, rows: of the levels or bins on the
  * left, missing ones apart. fine: taken off the gain. */
-static void try_split(const view *v, gbt_split s, gbt_sum left, int64_t rows, gbt_reg reg, int64_t least,
-                      double fine, gbt_split *best) {
+static void try_split(const view *v, gbt_split s, gbt_sum left, int64_t rows, gbt_reg reg, int64_t least, double fine,
+                      gbt_split *best) {
   const naive *nv = v->nv;
   double noise = gbt_noise_floor(nv->unit, v->node->n_rows, (double)v->node->sum.h * nv->unit.h);
   s.feat = v->feat;
@@ -122,7 +122,7 @@ static void search_bins(const view *v, gbt_split_kind kind, gbt_split *best) {
   gbt_sum left = {0, 0}, none = {0, 0};
   int64_t rows = 0;
   for (int32_t b = 0; b < v->n_bins; b++) {
-    gbt_split s = {.kind = kind, .bin = b};
+    gbt_split s = {.kind = (int32_t)kind, .bin = b};
     if (kind == GBT_SPLIT_ONEHOT) left = none, rows = 0;
     add(&left, v->sum[b]);
     rows += v->count[b];

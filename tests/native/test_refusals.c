@@ -44,11 +44,19 @@ static void taken(scene *s) {
   gbt_trainer_free(tr);
 }
 
+/* Gives one row of a data set another label. */
+static void set_label(gbt_dataset *ds, int64_t row, double y) {
+  double *label = test_alloc((size_t)ds->n_rows * sizeof *label);
+  memcpy(label, ds->label, (size_t)ds->n_rows * sizeof *label);
+  label[row] = y;
+  CHECK_OK(gbt_dataset_set(ds, GBT_LABEL, label, ds->n_rows, test_err));
+  free(label);
+}
+
 static void one_label(gbt_loss loss, int32_t n_outputs, double y, const char *part) {
   for (int valid = 0; valid <= 1; valid++) {
     scene s = open_scene(loss, n_outputs);
-    gbt_dataset *ds = valid ? s.spec.valid[0] : s.spec.train;
-    ds->label[6] = y;
+    set_label(valid ? s.spec.valid[0] : s.spec.train, 6, y);
     refused(&s, GBT_E_DATA, part);
     refused(&s, GBT_E_DATA, "row 7");
     refused(&s, GBT_E_DATA, valid ? "valid 1" : "train");
@@ -65,7 +73,7 @@ static void labels_must_suit_the_loss(void) {
   one_label(GBT_LOSS_SOFTMAX, 3, 1e300, "class");
   one_label(GBT_LOSS_POISSON, 1, -1.0, "0 or more");
   scene s = open_scene(GBT_LOSS_LOGISTIC, 1);
-  s.spec.train->label[6] = 0.25; /* any share will do */
+  set_label(s.spec.train, 6, 0.25); /* any share will do */
   taken(&s);
   CHECK_OK(gbt_dataset_set(s.spec.train, GBT_LABEL, NULL, 0, test_err));
   refused(&s, GBT_E_DATA, "no label");
@@ -209,12 +217,12 @@ static void overflow_is_an_error(void) {
   scene s = open_scene(GBT_LOSS_SQUARED, 1);
   gbt_trainer *tr = NULL;
   gbt_stop_reason why;
-  s.spec.train->label[3] = 1e300;
+  set_label(s.spec.train, 3, 1e300);
   REQUIRE_OK(gbt_trainer_new(&s.ctx, &s.spec, &tr, test_err));
   CHECK_FAILS(gbt_trainer_run(&s.ctx, tr, 1, &why, test_err), GBT_E_DATA, "round 1");
   CHECK_EQ_I64(gbt_trainer_forest(tr)->n_trees, 0);
   gbt_trainer_free(tr);
-  s.spec.train->label[3] = 1e280; /* large, but within reach */
+  set_label(s.spec.train, 3, 1e280); /* large, but within reach */
   taken(&s);
   close_scene(&s);
   s = open_scene(GBT_LOSS_CUSTOM, 1);

@@ -8,6 +8,7 @@ static const train_how plain = {1, 0, GBT_SIMD_SCALAR};
 
 static void random_trainings_equal_the_twin(void) {
   int64_t splits = 0, words = 0, sparse = 0;
+  uint64_t digest = 0;
   for (uint64_t seed = 1; seed <= 500; seed++) {
     random_job r = random_job_make(seed, 400);
     trained *a = train(&r.job, &r.how), *b = train_naively(&r.job);
@@ -16,6 +17,7 @@ static void random_trainings_equal_the_twin(void) {
       splits += (int64_t)a->forest->n_nodes / 2;
       words += (int64_t)a->forest->n_words;
       sparse += a->n_sparse > 0;
+      digest = forest_digest(digest, a->forest);
     }
     trained_free(a);
     trained_free(b);
@@ -24,6 +26,7 @@ static void random_trainings_equal_the_twin(void) {
     if (!ok) break;
   }
   test_note("%" PRId64 " splits, %" PRId64 " words of sets, %" PRId64 " with sparse features", splits, words, sparse);
+  test_note("digest of all forests: %016" PRIx64 ", the same from every compiler", digest);
   CHECK(splits > 5000 && words > 1000 && sparse > 20); /* the trainings are trainings */
 }
 

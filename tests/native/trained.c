@@ -189,6 +189,22 @@ int same_forests(const gbt_forest *a, const gbt_forest *b) {
   return 0;
 }
 
+static uint64_t digest_bytes(uint64_t digest, const void *bytes, size_t n) {
+  const unsigned char *at = bytes;
+  for (size_t i = 0; i < n; i++) digest = gbt_mix64(digest ^ at[i]);
+  return digest;
+}
+
+uint64_t forest_digest(uint64_t before, const gbt_forest *f) {
+  uint64_t digest = digest_bytes(before, f->base, (size_t)f->n_outputs * sizeof *f->base);
+  digest = digest_bytes(digest, f->trees, f->n_trees * sizeof *f->trees);
+  digest = digest_bytes(digest, f->nodes, f->n_nodes * sizeof *f->nodes);
+  digest = digest_bytes(digest, f->sets, f->n_words * sizeof *f->sets);
+  digest = digest_bytes(digest, f->gain, f->n_nodes * sizeof *f->gain);
+  digest = digest_bytes(digest, f->cover, f->n_nodes * sizeof *f->cover);
+  return digest_bytes(digest, f->count, f->n_nodes * sizeof *f->count);
+}
+
 int same_trained(const trained *a, const trained *b) {
   if (!CHECK(a != NULL && b != NULL)) return 0;
   int ok = same_forests(a->forest, b->forest) & CHECK_EQ_I64(a->rounds, b->rounds);
