@@ -139,12 +139,15 @@ test_that("times are converted to the unit of training, and never mistaken for e
 })
 
 test_that("a response of any kind becomes numbers and classes", {
-  expect_identical(encode_y(factor(c("b", "a"), c("b", "a"))),
-                   list(value = c(0, 1), response = "factor", classes = c("b", "a")))
-  expect_identical(encode_y(c("b", "a", "b")), list(value = c(1, 0, 1), response = "character", classes = c("a", "b")))
-  expect_identical(encode_y(c(TRUE, FALSE)), list(value = c(1, 0), response = "logical", classes = c("FALSE", "TRUE")))
-  expect_identical(encode_y(matrix(1:2, 2)), list(value = c(1, 2), response = "integer", classes = NULL))
-  expect_identical(encode_y(data.frame(y = c(1.5, 2))), list(value = c(1.5, 2), response = "double", classes = NULL))
+  seen <- function(y) encode_y(y)[c("value", "response", "classes", "used")]
+  expect_identical(seen(factor(c("b", "a"), c("b", "c", "a"))),
+                   list(value = c(0, 2), response = "factor", classes = c("b", "c", "a"), used = c(1L, 3L)))
+  expect_identical(seen(c("b", "a", "b")),
+                   list(value = c(1, 0, 1), response = "character", classes = c("a", "b"), used = 1:2))
+  expect_identical(seen(TRUE), list(value = 1, response = "logical", classes = c("FALSE", "TRUE"), used = 2L))
+  numbers <- function(y) encode_y(y)[c("value", "response", "classes")]
+  expect_identical(numbers(matrix(1:2, 2)), list(value = c(1, 2), response = "integer", classes = NULL))
+  expect_identical(numbers(data.frame(y = c(1.5, 2))), list(value = c(1.5, 2), response = "double", classes = NULL))
   expect_identical(encode_y(factor(c("c", "a"), c("a", "b", "c")), classes = c("c", "a"))$value, c(0, 1))
   expect_snapshot(error = TRUE, {
     encode_y(c(1, NA, NA))
