@@ -62,6 +62,30 @@ static void making(void) {
   tables_free(u);
 }
 
+/* Levels beyond GBT_MAX_LEVELS are unknown to the cuts of their own table: no error there, but missing. */
+static void rare_levels(void) {
+  enum { LEVELS = GBT_MAX_LEVELS + 3 };
+  tables *t = tables_new(LEVELS);
+  char(*text)[16] = test_alloc(LEVELS * sizeof *text);
+  const char **levels = test_alloc(LEVELS * sizeof *levels);
+  int32_t *code = test_alloc(LEVELS * sizeof *code);
+  for (int i = 0; i < LEVELS; i++) {
+    snprintf(text[i], sizeof text[i], "%d", i);
+    levels[i] = text[i];
+    code[i] = i + 1;
+  }
+  tables_codes(t, "f", GBT_CATEGORICAL, code, levels, LEVELS);
+  gbt_dataset *ds = make(t, NULL, NULL); /* unseen = error */
+  for (int r = 0; ds != NULL && r < LEVELS; r += r < 60000 ? 777 : 1)
+    CHECK_EQ_I64(gbt_page_code(&ds->pages->layout, ds->cuts, &ds->pages->page[r / 100], r % 100, 0),
+                 r < GBT_MAX_LEVELS ? r : GBT_MAX_LEVELS);
+  gbt_dataset_unref(ds);
+  free(text);
+  free(levels);
+  free(code);
+  tables_free(t);
+}
+
 static void fields(void) {
   tables *t = small_table(3);
   gbt_dataset *ds = make(t, NULL, NULL);
@@ -204,6 +228,7 @@ static void failing_memory(void) {
 
 void suite_dataset(void) {
   RUN(making);
+  RUN(rare_levels);
   RUN(fields);
   RUN(lending);
   RUN(no_rows);
