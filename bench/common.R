@@ -44,19 +44,6 @@ metric_name <- function(task) {
 }
 metric_of <- function(task, loss) if (task == "regression") sqrt(mean(loss)) else mean(loss)
 
-# 95 percent interval of metric(a) / metric(b) by drawing test rows with replacement (both engines the same rows).
-ratio_interval <- function(task, loss_a, loss_b, draws = 400) {
-  set.seed(1)
-  n <- length(loss_a)
-  ratios <- replicate(draws, {
-    count <- tabulate(sample.int(n, n, TRUE), n)
-    a <- sum(loss_a * count)
-    b <- sum(loss_b * count)
-    if (task == "regression") sqrt(a / b) else a / b
-  })
-  stats::quantile(ratios, c(0.025, 0.975), names = FALSE)
-}
-
 # ---- running a process that prints `key value` lines ----
 
 run_keys <- function(command, args, env = character()) {

@@ -1,8 +1,8 @@
 # Trains gbt on one set of bench/data.R in a process of its own and prints what it took, one `key value` per line.
 # The twin of peers.py.
 #
-#   Rscript bench/gbt-run.R FOLDER [--types own|codes] [--rounds 200] [--depth 6] [--threads 2] [--scores FILE]
-#       [--no-test] [--seed 0]
+#   Rscript bench/gbt-run.R FOLDER [--types own|codes] [--rounds 200] [--depth 6] [--threads 2] [--bins 255]
+#       [--scores FILE] [--no-test] [--seed 0]
 #
 # --types own: the columns as R has them (factors, ordered factors, dates); codes: one matrix of doubles, factors as
 # codes, as the peers get it with --categorical codes.
@@ -47,8 +47,8 @@ reset_peak()
 begin <- proc.time()[["elapsed"]]
 model <- gbt_train(train$x, train$y,
   objective = objective, offset = train$offset, nrounds = as.integer(arg_of("rounds", "200")),
-  max_depth = as.integer(arg_of("depth", "6")), eta = 0.1, lambda = 1, min_child_weight = 1, max_bin = 255L,
-  threads = threads, seed = as.integer(arg_of("seed", "0"))
+  max_depth = as.integer(arg_of("depth", "6")), eta = 0.1, lambda = 1, min_child_weight = 1,
+  max_bin = as.integer(arg_of("bins", "255")), threads = threads, seed = as.integer(arg_of("seed", "0"))
 )
 train_s <- proc.time()[["elapsed"]] - begin
 out <- list(version = as.character(packageVersion("gbt")), convert_s = 0, train_s = train_s,

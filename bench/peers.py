@@ -1,7 +1,7 @@
 """Trains XGBoost or LightGBM on one set of bench/data.R and prints what it took, one `key value` per line.
 
     python bench/peers.py FOLDER --engine xgboost|lightgbm [--categorical codes|native] [--data dmatrix|quantile]
-        [--rounds 200] [--depth 6] [--threads 2] [--poisson matched|default] [--layout columns|rows32]
+        [--rounds 200] [--depth 6] [--bins 255] [--threads 2] [--poisson matched|default] [--layout columns|rows32]
         [--scores FILE] [--no-test]
 
 FOLDER is a set's folder (desc.json, train.f64, test.f64). Parameters are those that the comparison fixes: eta 0.1,
@@ -73,7 +73,7 @@ def xgboost_run(args, desc, train, test):
     objective = {"binary": "binary:logistic", "regression": "reg:squarederror", "multiclass": "multi:softprob",
                  "poisson": "count:poisson"}[desc["task"]]
     params = {"objective": objective, "tree_method": "hist", "grow_policy": "depthwise", "max_depth": args.depth,
-              "eta": 0.1, "lambda": 1.0, "alpha": 0.0, "gamma": 0.0, "min_child_weight": 1.0, "max_bin": 255,
+              "eta": 0.1, "lambda": 1.0, "alpha": 0.0, "gamma": 0.0, "min_child_weight": 1.0, "max_bin": args.bins,
               "nthread": args.threads, "verbosity": 1}
     if desc["task"] == "multiclass":
         params["num_class"] = len(desc["classes"])
@@ -90,7 +90,7 @@ def xgboost_run(args, desc, train, test):
             x = np.ascontiguousarray(x, dtype=np.float32)
         common = {"label": part[1], "base_margin": margin(part), "enable_categorical": native, "nthread": args.threads}
         if args.data == "quantile":
-            return xgb.QuantileDMatrix(x, max_bin=255, ref=reference, **common)
+            return xgb.QuantileDMatrix(x, max_bin=args.bins, ref=reference, **common)
         return xgb.DMatrix(x, **common)
 
     begin = time.perf_counter()
@@ -115,7 +115,7 @@ def lightgbm_run(args, desc, train, test):
     objective = {"binary": "binary", "regression": "regression", "multiclass": "multiclass", "poisson": "poisson"}
     params = {"objective": objective[desc["task"]], "max_depth": args.depth, "num_leaves": 2**args.depth,
               "learning_rate": 0.1, "lambda_l2": 1.0, "min_sum_hessian_in_leaf": 1.0, "min_data_in_leaf": 1,
-              "max_bin": 255, "feature_pre_filter": False, "num_threads": args.threads, "verbosity": -1}
+              "max_bin": args.bins, "feature_pre_filter": False, "num_threads": args.threads, "verbosity": -1}
     if desc["task"] == "multiclass":
         params["num_class"] = len(desc["classes"])
     categorical = [j for j, column in enumerate(desc["columns"]) if column["kind"] == "factor"]
@@ -152,6 +152,7 @@ def main():
     parser.add_argument("--rounds", type=int, default=200)
     parser.add_argument("--depth", type=int, default=6)
     parser.add_argument("--threads", type=int, default=2)
+    parser.add_argument("--bins", type=int, default=255)
     parser.add_argument("--scores")
     parser.add_argument("--no-test", action="store_true")
     args = parser.parse_args()

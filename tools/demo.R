@@ -47,17 +47,14 @@ line("  of the tenth that looks safest %.0f %% are late, of the tenth that looks
 
 importance <- gbt_importance(model)
 cat("\nthe most important features (share of the gain)\n")
-top <- utils::head(importance[order(-importance$gain), ], 8)
-top$share <- top$gain / sum(importance$gain)
+top <- utils::head(as.data.frame(importance), 8)
 for (i in seq_len(nrow(top))) {
-  line("  %-16s %5.1f %%  %s", top$feature[i], 100 * top$share[i], strrep("#", round(50 * top$share[i])))
+  line("  %-16s %5.1f %%  %s", top$feature[i], 100 * top$gain[i], strrep("#", round(50 * top$gain[i])))
 }
 
 plot_file <- file.path(folder, "demo-importance.png")
 grDevices::png(plot_file, width = 900, height = 500, res = 110, type = "cairo")
-graphics::par(mar = c(4.2, 9, 2.5, 1), las = 1)
-graphics::barplot(rev(100 * top$share), names.arg = rev(top$feature), horiz = TRUE, col = "#2b7bba", border = NA,
-                  xlab = "share of the gain, %", main = "What tells whether a flight will be late")
+plot(importance, main = "What tells whether a flight will be late")
 invisible(grDevices::dev.off())
 
 model_file <- file.path(folder, "demo-model.gbt")
