@@ -22,8 +22,8 @@ void gbti_grid_place(gbti_grid *grid, int bits, double *x, int32_t n);
 
 GBT_FN uint32_t gbti_grid_cell(const gbti_grid *grid, double x) {
   uint64_t u = gbt_bits(x + 0.0); /* -0 + 0 = +0 */
-  uint64_t size = u & INT64_MAX;
-  uint64_t step = size > grid->base ? (size - grid->base) >> grid->shift : 0;
+  int64_t over = (int64_t)((u & INT64_MAX) - grid->base);
+  uint64_t step = (uint64_t)(over & ~(over >> 63)) >> grid->shift; /* 0 below the base; no branch to guess */
   uint32_t t = step < grid->half ? (uint32_t)step : grid->half - 1;
   return grid->half + (t ^ (uint32_t)((int64_t)u >> 63)); /* negative: half - 1 - t */
 }
