@@ -217,6 +217,7 @@ static void auc_special_cases(void) {
   CHECK_EQ_BITS(auc_of(4, far, mixed, NULL), 1.0);
   double halves[3] = {0.5, 1, 0.5}; /* a label of 0.5 is not positive */
   CHECK_EQ_BITS(auc_of(3, some, halves, NULL), 0.75);
+  CHECK_EQ_BITS(auc_of(3, some, halves, ones), 0.75);
   far[2] = NAN;
   CHECK(isnan(auc_of(4, far, mixed, NULL)));
 }
@@ -373,6 +374,10 @@ static void misfits_are_refused(void) {
   labels[999] = NAN;
   CHECK_FAILS(gbt_metric_eval(&ctx, GBT_METRIC_MERROR, GBT_LOSS_SOFTMAX, 1000, 2, scores, labels, NULL, &out, test_err),
               GBT_E_DATA, "row 301: the label -1 is no class; classes are whole numbers from 0 to 1");
+  labels[0] = 0.0 - 0x1p-1074;
+  CHECK_FAILS(
+      gbt_metric_eval(&ctx, GBT_METRIC_MLOGLOSS, GBT_LOSS_SOFTMAX, 1000, 2, scores, labels, NULL, &out, test_err),
+      GBT_E_DATA, "row 1: the label");
   CHECK_EQ_BITS(out, 5.0);
   gbt_ctx_close(&ctx);
 }
