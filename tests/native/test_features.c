@@ -156,6 +156,20 @@ static void weight_zero_is_never_drawn(void) {
   }
 }
 
+/* Weights so small that all ranks are infinite: the first features win. */
+static void equal_ranks_go_by_number(void) {
+  enum { N = 20 };
+  double weight[N];
+  for (int f = 0; f < N; f++) weight[f] = f == 11 ? 1.0 : 1e-310;
+  gbt_feature_rules *rules = make_rules(N, 0.3, 1.0, 1.0, weight, 3);
+  REQUIRE(rules != NULL);
+  uint64_t scratch[N];
+  int32_t feat[N];
+  const int32_t want[] = {0, 1, 2, 3, 4, 11};
+  if (CHECK_EQ_I64(gbt_features_of_tree(rules, 0, feat, scratch), 6)) CHECK_EQ_BYTES(feat, want, sizeof want);
+  gbt_feature_rules_free(rules);
+}
+
 static void nothing_is_drawn_from_nothing(void) {
   const double weight[3] = {1.0, 2.0, 3.0};
   uint64_t scratch[1] = {0};
@@ -236,6 +250,7 @@ void suite_features(void) {
   RUN(draws_have_the_right_frequencies);
   RUN(larger_shares_hold_smaller_ones);
   RUN(weight_zero_is_never_drawn);
+  RUN(equal_ranks_go_by_number);
   RUN(nothing_is_drawn_from_nothing);
   RUN(interaction_sets_allow_what_they_should);
 }

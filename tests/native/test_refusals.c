@@ -1,6 +1,8 @@
 /* What the trainer refuses, and that it says why. */
 #include "trained.h"
 
+#include "../../src/gbt/backend/backend.h"
+
 /* A small job with open data sets, to be spoilt in one place. */
 typedef struct scene {
   gbt_ctx ctx;
@@ -142,6 +144,31 @@ static void numbers_must_be_in_range(void) {
   close_scene(&s);
 }
 
+static void metrics_need_labels(void) {
+  scene s = open_scene(GBT_LOSS_CUSTOM, 1);
+  CHECK_OK(gbt_dataset_set(s.spec.train, GBT_LABEL, NULL, 0, test_err)); /* the host knows its labels itself */
+  taken(&s);
+  s.spec.n_metrics = 1;
+  s.spec.metric[0] = GBT_METRIC_RMSE;
+  taken(&s);
+  s.spec.eval_train = 1;
+  refused(&s, GBT_E_DATA, "label");
+  s.spec.eval_train = 0;
+  CHECK_OK(gbt_dataset_set(s.spec.valid[0], GBT_LABEL, NULL, 0, test_err));
+  refused(&s, GBT_E_DATA, "label");
+  close_scene(&s);
+}
+
+static void unknown_devices_are_refused(void) {
+  scene s = open_scene(GBT_LOSS_SQUARED, 1);
+  gbt_backend_spec spec = {.params = &s.spec.params};
+  gbt_backend *be = (gbt_backend *)&s;
+  CHECK_FAILS(gbt_backend_open(&s.ctx, "abacus", &spec, &be, test_err), GBT_E_DEVICE, "abacus");
+  CHECK(be == NULL);
+  gbt_backend_close(be);
+  close_scene(&s);
+}
+
 static void constraints_must_make_sense(void) {
   scene s = open_scene(GBT_LOSS_SQUARED, 1);
   gbt_trainer_spec good = s.spec;
@@ -243,6 +270,8 @@ void suite_refusals(void) {
   RUN(data_sets_must_fit_together);
   RUN(empty_data_are_refused);
   RUN(numbers_must_be_in_range);
+  RUN(metrics_need_labels);
+  RUN(unknown_devices_are_refused);
   RUN(constraints_must_make_sense);
   RUN(initial_models_must_fit);
   RUN(host_gradients_must_be_numbers);

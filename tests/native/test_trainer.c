@@ -58,16 +58,17 @@ static void runs_add_up(void) {
 
 /* The host may give its gradients in a call with fewer threads than the one that grows the tree. */
 static void custom_gradients_may_come_from_another_call(void) {
-  made *m = make_usual(2, 3000, GBT_LOSS_SQUARED, 1);
+  enum { N = 50000 };
+  made *m = make_usual(2, N, GBT_LOSS_SQUARED, 1);
   train_job job = job_make(m, GBT_LOSS_CUSTOM, 1, 1);
   trained *want = train(&job, &plain);
   gbt_ctx few = open_ctx(1), many = open_ctx(4);
   gbt_trainer_spec spec;
   gbt_trainer *tr = NULL;
   gbt_stop_reason why;
-  double *g = test_alloc(3000 * sizeof *g), *h = test_alloc(3000 * sizeof *h);
+  double *g = test_alloc(N * sizeof *g), *h = test_alloc(N * sizeof *h);
   if (job_open(&few, &job, 0, &spec) && CHECK_OK(gbt_trainer_new(&few, &spec, &tr, test_err))) {
-    job.custom(gbt_trainer_scores(tr, 0), m->label, 3000, 1, g, h);
+    job.custom(gbt_trainer_scores(tr, 0), m->label, N, 1, g, h);
     CHECK_OK(gbt_trainer_set_gradients(&few, tr, g, h, test_err));
     CHECK_OK(gbt_trainer_run(&many, tr, 1, &why, test_err));
     same_forests(want->forest, gbt_trainer_forest(tr));
@@ -123,6 +124,50 @@ static void base_scores_may_be_given(void) {
   if (a != NULL) CHECK_EQ_BYTES(a->forest->base, base, sizeof base);
   trained_free(a);
   trained_free(b);
+  made_free(m);
+}
+
+/* One gradient of 1 and all others of `units` / 32768: their mean in 16 bits decides what `auto` takes. */
+static trained *train_with_outlier(const made *m, double units, int bits) {
+  train_job job = job_make(m, GBT_LOSS_CUSTOM, 1, 1);
+  int64_t n = m->table.n_rows;
+  gbt_ctx ctx = open_ctx(1);
+  gbt_trainer_spec spec;
+  gbt_trainer *tr = NULL;
+  gbt_stop_reason why;
+  trained *t = NULL;
+  double *g = test_alloc((size_t)n * sizeof *g), *h = test_alloc((size_t)n * sizeof *h);
+  for (int64_t r = 0; r < n; r++) {
+    g[r] = r == 0 ? 1.0 - ldexp(1.0, -12) : (m->signal[r] > 0.0 ? units : -units) / 32768.0;
+    h[r] = 1.0;
+  }
+  job.spec.params.grad_bits = bits;
+  if (job_open(&ctx, &job, 0, &spec) && CHECK_OK(gbt_trainer_new(&ctx, &spec, &tr, test_err)) &&
+      CHECK_OK(gbt_trainer_set_gradients(&ctx, tr, g, h, test_err)) &&
+      CHECK_OK(gbt_trainer_run(&ctx, tr, 1, &why, test_err)))
+    t = trained_of(&ctx, &job, &spec, tr);
+  gbt_trainer_free(tr);
+  job_close(&spec);
+  gbt_ctx_close(&ctx);
+  free(g);
+  free(h);
+  return t;
+}
+
+static void outliers_ask_for_32_bits(void) {
+  enum { N = 4000 };
+  made *m = make_usual(30, N, GBT_LOSS_SQUARED, 1);
+  for (double units = 4.4; units < 12.0; units += 1.0) { /* no whole ones: those need no rounding */
+    trained *any = train_with_outlier(m, units, GBT_GRAD_AUTO), *narrow = train_with_outlier(m, units, GBT_GRAD_16);
+    trained *wide = train_with_outlier(m, units, GBT_GRAD_32);
+    if (any == NULL || narrow == NULL || wide == NULL) break;
+    double mean = units + 32768.0 / N; /* 8.2: the outlier's own part */
+    same_trained(any, mean < 16.0 ? wide : narrow);
+    CHECK(forest_digest(0, wide->forest) != forest_digest(0, narrow->forest));
+    trained_free(any);
+    trained_free(narrow);
+    trained_free(wide);
+  }
   made_free(m);
 }
 
@@ -493,6 +538,7 @@ void suite_trainer(void) {
   RUN(custom_gradients_may_come_from_another_call);
   RUN(init_goes_on_where_it_was);
   RUN(base_scores_may_be_given);
+  RUN(outliers_ask_for_32_bits);
   RUN(the_log_holds_the_metrics);
   RUN(early_stopping_stops);
   RUN(host_metrics_are_watched);

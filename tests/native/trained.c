@@ -93,8 +93,8 @@ static void compare_predictions(gbt_ctx *ctx, const trained *t, int32_t which, c
   free(out);
 }
 
-static void keep_results(gbt_ctx *ctx, const train_job *job, const gbt_trainer_spec *spec, const gbt_trainer *tr,
-                         trained *t) {
+trained *trained_of(gbt_ctx *ctx, const train_job *job, const gbt_trainer_spec *spec, const gbt_trainer *tr) {
+  trained *t = new_trained(job);
   gbt_forest_view view = gbt_forest_look(gbt_trainer_forest(tr));
   CHECK_OK(gbt_forest_append(t->forest, &view, test_err));
   t->rounds = gbt_trainer_rounds(tr);
@@ -111,6 +111,7 @@ static void keep_results(gbt_ctx *ctx, const train_job *job, const gbt_trainer_s
   if (cells > 0) memcpy(t->log, log, cells * sizeof *t->log);
   for (int32_t s = 0; s < t->n_sets; s++)
     compare_predictions(ctx, t, s, s == 0 ? job->data : job->valid[s - 1], spec->train->cuts->schema);
+  return t;
 }
 
 trained *train(const train_job *job, const train_how *how) {
@@ -120,12 +121,10 @@ trained *train(const train_job *job, const train_how *how) {
   trained *t = NULL;
   if (!CHECK_OK(gbt_ctx_open(&ctx, gbt_mem_default(), how->threads, how->simd, NULL, NULL, test_err))) return NULL;
   if (job_open(&ctx, job, how->page_rows, &spec) && CHECK_OK(gbt_trainer_new(&ctx, &spec, &tr, test_err))) {
-    t = new_trained(job);
-    if (run_rounds(&ctx, job, tr, &t->why)) {
-      keep_results(&ctx, job, &spec, tr, t);
-    } else {
-      trained_free(t);
-      t = NULL;
+    gbt_stop_reason why = GBT_RUN_DONE;
+    if (run_rounds(&ctx, job, tr, &why)) {
+      t = trained_of(&ctx, job, &spec, tr);
+      t->why = why;
     }
   }
   gbt_trainer_free(tr);

@@ -45,6 +45,9 @@ train_job job_make(const made *data, gbt_loss loss, int32_t n_outputs, int64_t r
 int job_open(gbt_ctx *ctx, const train_job *job, int32_t page_rows, gbt_trainer_spec *spec);
 void job_close(gbt_trainer_spec *spec);
 
+/* What came out of a trainer for the job. Checks that predictions from the forest are the trainer's scores. */
+trained *trained_of(gbt_ctx *ctx, const train_job *job, const gbt_trainer_spec *spec, const gbt_trainer *tr);
+
 /* Checks as well that predictions from the forest are the trainer's scores of all sets. NULL after a failure, which is
  * reported as a failed check. */
 trained *train(const train_job *job, const train_how *how);
