@@ -1,0 +1,171 @@
+/* Predictions: which way they go, the start of the scores, the emission of leaves, and responses. The ways themselves
+ * are in predict_direct.c and predict_block.c (see predict_job.h). */
+#include "predict_job.h"
+
+enum {
+  START_ROWS = 1 << 16,    /* rows of a task that only fills */
+  RESPONSE_ROWS = 1 << 13, /* rows of a task that computes responses */
+  RESPONSE_BLOCK = 128     /* rows whose sums of exponentials are held at a time */
+};
+
+/* Packing a node costs about as much as this many steps of a direct walk can lose to a packed one; measured with
+ * 500 trees of 511 nodes, where both ways cost the same at about PACK_ROWS_PER_NODE * 511 rows. */
+#define PACK_ROWS_PER_NODE 0.5
+
+void gbti_predict_emit(const gbti_predict_job *job, uint64_t t, int64_t row, int32_t n, const uint32_t *pos) {
+  const gbt_forest_view *forest = job->forest;
+  if (job->leaves != NULL) {
+    int32_t *out = job->leaves + (int64_t)(t - job->first_tree) * job->n_rows + row;
+    for (int32_t r = 0; r < n; r++) out[r] = (int32_t)pos[r];
+    return;
+  }
+  const gbt_node *nodes = forest->nodes + forest->trees[t].node_beg;
+  uint64_t n_parallel = (uint64_t)forest->n_parallel, n_outputs = (uint64_t)forest->n_outputs;
+  uint64_t k = n_outputs == 1 ? 0 : t % (n_outputs * n_parallel) / n_parallel;
+  double *restrict out = job->scores + (int64_t)k * job->n_rows + row;
+  for (int32_t r = 0; r < n; r++) out[r] += nodes[pos[r]].arg.value;
+}
+
+static gbt_status check_job(const gbti_predict_job *job, gbt_tree_range trees, gbt_error *err) {
+  const gbt_forest_view *forest = job->forest;
+  if (job->binding->schema->n_features != forest->n_features)
+    return gbt_fail(err, GBT_E_ARG, "the table is bound to %d features, the forest has %d",
+                    (int)job->binding->schema->n_features, (int)forest->n_features);
+  if (trees.beg > trees.end || trees.end > forest->n_trees)
+    return gbt_fail_on(err, GBT_E_ARG, "trees", "the trees %llu to %llu were asked for, the model has %llu",
+                       (unsigned long long)trees.beg + 1, (unsigned long long)trees.end,
+                       (unsigned long long)forest->n_trees);
+  return GBT_OK;
+}
+
+static int worth_packing(const gbti_predict_job *job, gbt_tree_range trees) {
+  uint64_t n_nodes = 0, n_trees = trees.end - trees.beg;
+  if (job->n_rows < 32) return 0;
+  for (uint64_t t = trees.beg; t < trees.end; t++) n_nodes += job->forest->trees[t].n_nodes;
+  return (double)job->n_rows * (double)n_trees >= PACK_ROWS_PER_NODE * (double)n_nodes;
+}
+
+/* Walks all rows through the trees and emits the leaves. */
+static gbt_status run(gbt_ctx *ctx, const gbti_predict_job *job, gbt_tree_range trees, gbt_error *err) {
+  if (job->n_rows == 0 || trees.beg == trees.end) return GBT_OK;
+  if (!worth_packing(job, trees)) return gbti_predict_direct(ctx, job, trees, err);
+  while (trees.beg < trees.end) {
+    gbti_pack *pack;
+    GBT_TRY(gbti_pack_new(ctx, job->forest, trees, &pack, err));
+    uint64_t end = pack->trees.end;
+    gbt_status status = GBT_OK;
+    if (end > trees.beg) status = gbti_predict_packed(ctx, job, pack, err);
+    gbti_pack_free(pack);
+    if (end == trees.beg) {
+      gbt_tree_range one = {end, end + 1};
+      status = gbti_predict_direct(ctx, job, one, err);
+      end++;
+    }
+    if (status != GBT_OK) return status;
+    trees.beg = end;
+  }
+  return GBT_OK;
+}
+
+typedef struct start_run {
+  const gbti_predict_job *job;
+  const double *offset;
+  int64_t n_parts; /* tasks for each output */
+} start_run;
+
+static void start_task(void *arg, int64_t task, int thread) {
+  (void)thread;
+  const start_run *run = arg;
+  int64_t n_rows = run->job->n_rows, k = task / run->n_parts, beg = task % run->n_parts * START_ROWS;
+  int64_t end = beg + START_ROWS < n_rows ? beg + START_ROWS : n_rows;
+  double base = run->job->forest->base[k], *out = run->job->scores + k * n_rows;
+  const double *offset = run->offset == NULL ? NULL : run->offset + k * n_rows;
+  if (offset == NULL)
+    for (int64_t r = beg; r < end; r++) out[r] = base;
+  else
+    for (int64_t r = beg; r < end; r++) out[r] = base + offset[r];
+}
+
+gbt_status gbt_predict_scores(gbt_ctx *ctx, const gbt_forest_view *forest, const gbt_binding *binding,
+                              gbt_tree_range trees, const double *offset, double *out, gbt_error *err) {
+  gbti_predict_job job = {forest, binding, binding->table->n_rows, trees.beg, out, NULL};
+  GBT_TRY(check_job(&job, trees, err));
+  start_run start = {&job, offset, (job.n_rows + START_ROWS - 1) / START_ROWS};
+  GBT_TRY(gbt_parallel(ctx, start.n_parts * forest->n_outputs, start_task, &start, err));
+  return run(ctx, &job, trees, err);
+}
+
+gbt_status gbt_predict_leaves(gbt_ctx *ctx, const gbt_forest_view *forest, const gbt_binding *binding,
+                              gbt_tree_range trees, int32_t *out, gbt_error *err) {
+  gbti_predict_job job = {forest, binding, binding->table->n_rows, trees.beg, NULL, out};
+  GBT_TRY(check_job(&job, trees, err));
+  return run(ctx, &job, trees, err);
+}
+
+typedef struct response_run {
+  gbt_loss loss;
+  int64_t n_rows;
+  int32_t n_outputs;
+  double *x;
+} response_run;
+
+/* Softmax of n <= RESPONSE_BLOCK rows; x: the first row's first score. The sum goes over the outputs in order. */
+static void softmax_block(double *x, int64_t n_rows, int32_t n_outputs, int64_t n) {
+  double most[RESPONSE_BLOCK], sum[RESPONSE_BLOCK];
+  for (int64_t r = 0; r < n; r++) {
+    most[r] = x[r];
+    sum[r] = 0.0;
+  }
+  for (int32_t k = 1; k < n_outputs; k++) {
+    const double *s = x + k * n_rows;
+    for (int64_t r = 0; r < n; r++) most[r] = s[r] > most[r] ? s[r] : most[r];
+  }
+  for (int32_t k = 0; k < n_outputs; k++) {
+    double *s = x + k * n_rows;
+    for (int64_t r = 0; r < n; r++) {
+      s[r] = gbt_exp(s[r] - most[r]);
+      sum[r] += s[r];
+    }
+  }
+  for (int32_t k = 0; k < n_outputs; k++) {
+    double *s = x + k * n_rows;
+    for (int64_t r = 0; r < n; r++) s[r] /= sum[r];
+  }
+}
+
+static void response_task(void *arg, int64_t task, int thread) {
+  (void)thread;
+  const response_run *run = arg;
+  int64_t beg = task * RESPONSE_ROWS;
+  int64_t end = beg + RESPONSE_ROWS < run->n_rows ? beg + RESPONSE_ROWS : run->n_rows;
+  if (run->loss == GBT_LOSS_SOFTMAX) {
+    for (int64_t r = beg; r < end; r += RESPONSE_BLOCK)
+      softmax_block(run->x + r, run->n_rows, run->n_outputs, end - r < RESPONSE_BLOCK ? end - r : RESPONSE_BLOCK);
+    return;
+  }
+  for (int32_t k = 0; k < run->n_outputs; k++) {
+    double *x = run->x + k * run->n_rows;
+    if (run->loss == GBT_LOSS_LOGISTIC)
+      for (int64_t r = beg; r < end; r++) x[r] = gbt_sigmoid(x[r]);
+    else
+      for (int64_t r = beg; r < end; r++) x[r] = gbt_exp(x[r]);
+  }
+}
+
+gbt_status gbt_predict_response(gbt_ctx *ctx, gbt_loss loss, int64_t n_rows, int32_t n_outputs, double *x,
+                                gbt_error *err) {
+  switch (loss) {
+  case GBT_LOSS_SQUARED:
+  case GBT_LOSS_CUSTOM:
+    return GBT_OK;
+  case GBT_LOSS_LOGISTIC:
+  case GBT_LOSS_SOFTMAX:
+  case GBT_LOSS_POISSON:
+    break;
+  case GBT_N_LOSSES:
+  default:
+    return gbt_fail_on(err, GBT_E_ARG, "loss", "there is no loss number %d", (int)loss);
+  }
+  response_run run = {loss, n_rows, n_outputs, x};
+  return gbt_parallel(ctx, (n_rows + RESPONSE_ROWS - 1) / RESPONSE_ROWS, response_task, &run, err);
+}

@@ -1,0 +1,211 @@
+/* Predicting many rows with packed trees (predict_job.h).
+ *
+ *   block    up to BLOCK rows: every feature that the trees use is read and turned into codes
+ *   codes    LANES rows side by side, column by column:  codes[(row / LANES * n_slots + slot) * LANES + row % LANES]
+ *   walk     LANES rows through one tree: for each a chain of loads, so that the machine works on LANES chains at once.
+ *            Children are chosen by adding a comparison, never by a jump; rows that have arrived turn in their leaf.
+ *
+ * A block's codes stay in the first-level cache while tree after tree comes by, a tree while the block's rows pass. */
+#include <string.h>
+
+#include "predict_job.h"
+
+#if defined(__clang__)
+#define NOINLINE __attribute__((noinline))
+#define UNROLL _Pragma("clang loop unroll(full)")
+#elif defined(__GNUC__)
+#define NOINLINE __attribute__((noinline))
+#define UNROLL _Pragma("GCC unroll 16")
+#else
+#define NOINLINE
+#define UNROLL
+#endif
+
+enum {
+  LANES = GBTI_PACK_LANES,
+  BLOCK = 20 * LANES,
+  BLOCK_CODES = 1 << 13, /* codes of a block: half of a first-level cache */
+  TASK_STEPS = 1 << 21,  /* steps of a task: about 1.5 ms */
+  LEAST_STEPS = 1 << 16, /* below that there is no use in waking a thread */
+  SHALLOW = 12,          /* trees up to this depth are walked to their depth, others until all rows have arrived */
+  STRIDE = 4             /* steps between two looks whether they have */
+};
+
+typedef struct packed_run {
+  const gbti_predict_job *job;
+  const gbti_pack *pack;
+  int32_t block;
+  int64_t rows_per_task;
+  uint16_t *codes; /* by thread: block x n_slots */
+  uint16_t *code;  /* by thread: block */
+  double *x;       /* by thread: block */
+  uint32_t *pos;   /* by thread: block */
+  int64_t *cursor; /* by thread: n_feats */
+} packed_run;
+
+/* code[r] = number of cuts below x[r]; 0 for NaN. Down the tree of cuts: the way taken is the number. n: a multiple of
+ * LANES. */
+NOINLINE static void count_cuts_below(const double *cuts, uint32_t n_levels, const double *x, int32_t n,
+                                      uint16_t *code) {
+  for (int32_t r = 0; r < n; r += LANES) {
+    uint32_t at[LANES];
+    for (int k = 0; k < LANES; k++) at[k] = 1;
+    for (uint32_t level = 0; level < n_levels; level++)
+      for (int k = 0; k < LANES; k++) at[k] = at[k] + at[k] + (uint32_t)(cuts[at[k]] < x[r + k]);
+    for (int k = 0; k < LANES; k++) code[r + k] = (uint16_t)(at[k] - ((uint32_t)1 << n_levels));
+  }
+}
+
+static void code_levels(const double *x, int32_t n, uint16_t *code) {
+  for (int32_t r = 0; r < n; r++) {
+    if (x[r] != x[r])
+      code[r] = 0;
+    else if (x[r] < 0.0)
+      code[r] = 1;
+    else
+      code[r] = x[r] < GBTI_PACK_BY_LEVEL - 2 ? (uint16_t)((uint32_t)x[r] + 2) : (uint16_t)GBTI_PACK_BY_LEVEL;
+  }
+}
+
+/* A column into its place among the codes. */
+static void put_column(const uint16_t *code, int32_t n, uint32_t n_slots, int32_t slot, uint16_t *codes) {
+  for (int32_t r = 0; r < n; r += LANES)
+    memcpy(codes + (size_t)r * n_slots + (size_t)slot * LANES, code + r, LANES * sizeof *code);
+}
+
+/* Reads n rows and writes their codes; the last group of lanes is filled up with zeros. */
+static void code_block(const packed_run *run, int64_t row, int32_t n, int thread) {
+  const gbti_pack *pack = run->pack;
+  uint16_t *codes = run->codes + (size_t)thread * (size_t)run->block * pack->n_slots;
+  uint16_t *code = run->code + (size_t)thread * (size_t)run->block;
+  double *x = run->x + (size_t)thread * (size_t)run->block;
+  int64_t *cursor = run->cursor + (size_t)thread * pack->n_feats;
+  int32_t padded = (n + LANES - 1) / LANES * LANES;
+  for (int32_t r = n; r < padded; r++) x[r] = 0.0;
+  for (uint32_t j = 0; j < pack->n_feats; j++) {
+    const gbti_pack_feature *f = &pack->feats[j];
+    gbt_binding_read(run->job->binding, row, n, &f->feat, 1, &cursor[j], x, 1);
+    if (f->slot[GBTI_PACK_LEVEL] >= 0) {
+      code_levels(x, padded, code);
+      put_column(code, padded, pack->n_slots, f->slot[GBTI_PACK_LEVEL], codes);
+    }
+    if (f->slot[GBTI_PACK_LOW] < 0 && f->slot[GBTI_PACK_HIGH] < 0) continue;
+    count_cuts_below(pack->cuts + f->cut_beg, f->n_levels, x, padded, code);
+    if (f->slot[GBTI_PACK_LOW] >= 0) put_column(code, padded, pack->n_slots, f->slot[GBTI_PACK_LOW], codes);
+    if (f->slot[GBTI_PACK_HIGH] < 0) continue;
+    for (int32_t r = 0; r < padded; r++) code[r] = x[r] != x[r] ? (uint16_t)f->n_cuts : code[r];
+    put_column(code, padded, pack->n_slots, f->slot[GBTI_PACK_HIGH], codes);
+  }
+}
+
+static int all_arrived(const gbti_pack_node *nodes, const uint32_t at[LANES]) {
+  uint32_t least = GBTI_PACK_LEAF;
+  for (int k = 0; k < LANES; k++) least &= nodes[at[k]].rank;
+  return least == GBTI_PACK_LEAF;
+}
+
+/* Walks LANES rows; codes: of these rows. */
+GBT_FN void step_numbers(const gbti_pack_node *nodes, const uint16_t *codes, uint32_t n_steps, uint32_t at[LANES]) {
+  for (uint32_t s = 0; s < n_steps; s++)
+    for (int k = 0; k < LANES; k++) {
+      const gbti_pack_node *node = &nodes[at[k]];
+      at[k] = node->child + (uint32_t)(node->rank < codes[(size_t)node->col + (size_t)k]);
+    }
+}
+
+GBT_FN void step_wide(const gbti_pack_wide *nodes, const uint32_t *words, const uint16_t *codes, uint32_t n_steps,
+                      uint32_t at[LANES]) {
+  for (uint32_t s = 0; s < n_steps; s++) UNROLL
+  for (int k = 0; k < LANES; k++) {
+    const gbti_pack_wide *node = &nodes[at[k]];
+    uint32_t code = codes[(size_t)node->col + (size_t)k], word = code >> 5;
+    word = node->beg + (word < node->last ? word : node->last);
+    at[k] = node->child + (uint32_t)(node->rank < code) + (words[word] >> (code & 31u) & 1u); /* one of them is 0 */
+  }
+}
+
+/* pos[r]: the leaf that row r of the block reaches. */
+NOINLINE static void walk_numbers(const gbti_pack *pack, const gbti_pack_tree *tree, const uint16_t *codes, int32_t n,
+                                  uint32_t *pos) {
+  const gbti_pack_node *nodes = pack->nodes + tree->node_beg;
+  for (int32_t r = 0; r < n; r += LANES, codes += (size_t)LANES * pack->n_slots) {
+    uint32_t at[LANES] = {0};
+    if (tree->depth <= SHALLOW)
+      step_numbers(nodes, codes, tree->depth, at);
+    else
+      while (!all_arrived(nodes, at)) step_numbers(nodes, codes, STRIDE, at);
+    for (int k = 0; k < LANES; k++) pos[r + k] = at[k];
+  }
+}
+
+NOINLINE static void walk_wide(const gbti_pack *pack, const gbti_pack_tree *tree, const uint16_t *codes, int32_t n,
+                               uint32_t *pos) {
+  const gbti_pack_node *nodes = pack->nodes + tree->node_beg;
+  const gbti_pack_wide *wide = pack->wide + tree->node_beg;
+  for (int32_t r = 0; r < n; r += LANES, codes += (size_t)LANES * pack->n_slots) {
+    uint32_t at[LANES] = {0};
+    if (tree->depth <= SHALLOW)
+      step_wide(wide, pack->words, codes, tree->depth, at);
+    else
+      while (!all_arrived(nodes, at)) step_wide(wide, pack->words, codes, STRIDE, at);
+    for (int k = 0; k < LANES; k++) pos[r + k] = at[k];
+  }
+}
+
+static void packed_task(void *arg, int64_t task, int thread) {
+  const packed_run *run = arg;
+  const gbti_pack *pack = run->pack;
+  const uint16_t *codes = run->codes + (size_t)thread * (size_t)run->block * pack->n_slots;
+  uint32_t *pos = run->pos + (size_t)thread * (size_t)run->block;
+  int64_t beg = task * run->rows_per_task, end = beg + run->rows_per_task;
+  if (end > run->job->n_rows) end = run->job->n_rows;
+  for (int64_t row = beg; row < end; row += run->block) {
+    int32_t n = end - row < run->block ? (int32_t)(end - row) : run->block;
+    code_block(run, row, n, thread);
+    for (uint64_t t = pack->trees.beg; t < pack->trees.end; t++) {
+      const gbti_pack_tree *tree = &pack->tree[t - pack->trees.beg];
+      if (tree->has_sets)
+        walk_wide(pack, tree, codes, n, pos);
+      else
+        walk_numbers(pack, tree, codes, n, pos);
+      gbti_predict_emit(run->job, t, row, n, pos);
+    }
+  }
+}
+
+/* Rows of a block and of a task: blocks that fit into the cache; tasks of TASK_STEPS, or fewer where that leaves
+ * threads without work, but no less than LEAST_STEPS. */
+static void size_rows(const gbt_ctx *ctx, packed_run *run) {
+  const gbti_pack *pack = run->pack;
+  int64_t row_steps = (int64_t)(pack->n_steps + pack->n_feats + 1), share = run->job->n_rows / (4 * ctx->n_threads) + 1;
+  int64_t rows = TASK_STEPS / row_steps + 1, least = LEAST_STEPS / row_steps + 1;
+  if (rows > share) rows = share > least ? share : least;
+  int64_t block = BLOCK_CODES / (int64_t)(pack->n_slots + 1);
+  if (block > BLOCK) block = BLOCK;
+  if (block > rows) block = rows;
+  block = (block + LANES - 1) / LANES * LANES;
+  run->block = (int32_t)block;
+  run->rows_per_task = (rows + block - 1) / block * block;
+}
+
+gbt_status gbti_predict_packed(gbt_ctx *ctx, const gbti_predict_job *job, const gbti_pack *pack, gbt_error *err) {
+  const gbt_mem *mem = &ctx->mem;
+  packed_run run = {.job = job, .pack = pack};
+  size_rows(ctx, &run);
+  int64_t n_tasks = (job->n_rows + run.rows_per_task - 1) / run.rows_per_task;
+  size_t n_threads = n_tasks > 1 ? (size_t)ctx->n_threads : 1, n = n_threads * (size_t)run.block;
+  gbt_status status;
+  GBT_TRY_GOTO(gbt_mem_zeros(mem, n, pack->n_slots * sizeof *run.codes, &run.codes, err), done);
+  GBT_TRY_GOTO(gbt_mem_array(mem, n, sizeof *run.code, &run.code, err), done);
+  GBT_TRY_GOTO(gbt_mem_array(mem, n, sizeof *run.x, &run.x, err), done);
+  GBT_TRY_GOTO(gbt_mem_array(mem, n, sizeof *run.pos, &run.pos, err), done);
+  GBT_TRY_GOTO(gbt_mem_zeros(mem, n_threads * pack->n_feats, sizeof *run.cursor, &run.cursor, err), done);
+  GBT_TRY_GOTO(gbt_parallel(ctx, n_tasks, packed_task, &run, err), done);
+done:
+  gbt_mem_free(mem, run.cursor);
+  gbt_mem_free(mem, run.pos);
+  gbt_mem_free(mem, run.x);
+  gbt_mem_free(mem, run.code);
+  gbt_mem_free(mem, run.codes);
+  return status;
+}

@@ -1,0 +1,90 @@
+/* What the two ways of predicting share. Private to model/.
+ *
+ *   direct   few rows: trees are walked as they lie in the model, nothing is prepared       predict_direct.c
+ *   packed   many rows: a run of trees is packed first, its thresholds become ranks,        predict_pack.c
+ *            rows become codes, and small integers are compared                             predict_block.c
+ *
+ * Both give the number of the leaf that a row reaches in a tree, tree after tree in order; gbti_predict_emit adds the
+ * leaf's value or writes its number. So a row's additions have one order, whatever the way, the blocks and the threads.
+ */
+#ifndef GBT_MODEL_PREDICT_JOB_H
+#define GBT_MODEL_PREDICT_JOB_H
+
+#include "predict.h"
+
+typedef struct gbti_predict_job {
+  const gbt_forest_view *forest;
+  const gbt_binding *binding;
+  int64_t n_rows;
+  uint64_t first_tree; /* leaves of tree t go to column t - first_tree */
+  double *scores;      /* n_rows x n_outputs, or NULL */
+  int32_t *leaves;     /* n_rows x trees, or NULL */
+} gbti_predict_job;
+
+/* Rows [row, row + n) reach the leaves pos[0 .. n) of tree t. */
+void gbti_predict_emit(const gbti_predict_job *job, uint64_t t, int64_t row, int32_t n, const uint32_t *pos);
+
+/* trees: not empty; rows: at least one. */
+gbt_status gbti_predict_direct(gbt_ctx *ctx, const gbti_predict_job *job, gbt_tree_range trees,
+                               gbt_error *err) GBT_MUST_CHECK;
+
+#define GBTI_PACK_LANES 12         /* rows that walk a tree together */
+#define GBTI_PACK_LEAF 0xffffu     /* rank of leaves: no code is above */
+#define GBTI_PACK_BY_LEVEL 0xfffeu /* rank of splits by level, and the highest code */
+
+/* A node in 8 bytes. A row goes to child, or to child + 1 when its code is above the rank. A leaf is its own child. */
+typedef struct gbti_pack_node {
+  uint16_t col, rank; /* col: column of codes, times GBTI_PACK_LANES */
+  uint32_t child;
+} gbti_pack_node;
+
+/* The same for trees that split by level somewhere: bit `code` of these words is set for levels that go right; codes
+ * behind the last word take the last one, which is all ones. Other nodes have beg = last = 0: a word of zeros. */
+typedef struct gbti_pack_wide {
+  uint16_t col, rank;
+  uint32_t child;
+  uint32_t beg, last; /* the word `beg + min(code / 32, last)` */
+} gbti_pack_wide;
+
+typedef struct gbti_pack_tree {
+  size_t node_beg;
+  uint32_t depth; /* at least that of the deepest leaf, or GBTI_PACK_DEEP when that is deeper */
+  int has_sets;
+} gbti_pack_tree;
+
+#define GBTI_PACK_DEEP 0xfffeu
+
+/* A column of codes. Numbers: how many of the feature's cuts (all thresholds in the run) are below x, so that
+ * x <= cut[rank] <=> code <= rank; missing is above all ranks or below all. Levels: 0 missing, 1 unseen, 2 + level. */
+enum { GBTI_PACK_HIGH, GBTI_PACK_LOW, GBTI_PACK_LEVEL, GBTI_PACK_KINDS };
+
+/* Cuts lie as a complete binary search tree, filled up with +Inf: the root at 1, children of i at 2 i and 2 i + 1. */
+typedef struct gbti_pack_feature {
+  int32_t feat;
+  int32_t slot[GBTI_PACK_KINDS]; /* the column's number, or -1 */
+  size_t cut_beg;                /* its 2^n_levels cuts; the first is not used */
+  uint32_t n_cuts, n_levels;
+} gbti_pack_feature;
+
+typedef struct gbti_pack {
+  gbt_mem mem;
+  gbt_tree_range trees; /* those packed; empty when the first tree cannot be: walk it directly */
+  uint32_t n_slots, n_feats;
+  gbti_pack_feature *feats; /* n_feats: features that the trees use */
+  double *cuts;             /* ascending by feature */
+  gbti_pack_tree *tree;     /* one for each of trees */
+  gbti_pack_node *nodes;    /* numbered within their tree as in the forest */
+  gbti_pack_wide *wide;     /* by node; NULL when no tree splits by level */
+  uint32_t *words;
+  uint64_t n_steps; /* steps that a row takes through all the trees, about */
+} gbti_pack;
+
+/* Packs trees from trees.beg on, as many as fit. */
+gbt_status gbti_pack_new(gbt_ctx *ctx, const gbt_forest_view *forest, gbt_tree_range trees, gbti_pack **out,
+                         gbt_error *err) GBT_MUST_CHECK;
+void gbti_pack_free(gbti_pack *pack); /* NULL allowed */
+
+gbt_status gbti_predict_packed(gbt_ctx *ctx, const gbti_predict_job *job, const gbti_pack *pack,
+                               gbt_error *err) GBT_MUST_CHECK;
+
+#endif
