@@ -1,0 +1,89 @@
+/* See naive_predict.h. */
+#include "naive_predict.h"
+
+#include "test.h"
+
+static uint32_t twin_leaf(const gbt_node *nodes, const uint32_t *words, const double *row, uint32_t at) {
+  const gbt_node *node = &nodes[at];
+  if (node->left == 0) return at;
+  int left = gbt_goes_left(node, row[node->feat & GBT_NODE_FEATURE], words);
+  return twin_leaf(nodes, words, row, left ? node->left : node->left + 1);
+}
+
+int32_t *twin_leaves(const gbt_forest_view *view, const gbt_binding *binding, gbt_tree_range trees) {
+  int64_t n_rows = binding->table->n_rows;
+  size_t width = (size_t)view->n_features + 1;
+  double *row = test_alloc(width * sizeof *row);
+  int32_t *feats = test_alloc(width * sizeof *feats);
+  int64_t *cursor = test_alloc(width * sizeof *cursor);
+  int32_t *out = test_alloc((size_t)n_rows * (size_t)(trees.end - trees.beg) * sizeof *out);
+  for (int32_t f = 0; f < view->n_features; f++) feats[f] = f;
+  for (int64_t r = 0; r < n_rows; r++) {
+    memset(cursor, 0, width * sizeof *cursor);
+    gbt_binding_read(binding, r, 1, feats, view->n_features, cursor, row, (int64_t)width);
+    for (uint64_t t = trees.beg; t < trees.end; t++) {
+      const gbt_tree *tree = &view->trees[t];
+      static const uint32_t none[1];
+      const uint32_t *words = tree->n_words > 0 ? view->sets + tree->set_beg : none;
+      out[(int64_t)(t - trees.beg) * n_rows + r] = (int32_t)twin_leaf(view->nodes + tree->node_beg, words, row, 0);
+    }
+  }
+  free(row);
+  free(feats);
+  free(cursor);
+  return out;
+}
+
+double *twin_scores(const gbt_forest_view *view, int64_t n_rows, gbt_tree_range trees, const double *offset,
+                    const int32_t *leaves) {
+  double *out = test_alloc((size_t)n_rows * (size_t)view->n_outputs * sizeof *out);
+  for (int64_t r = 0; r < n_rows; r++)
+    for (int32_t k = 0; k < view->n_outputs; k++) {
+      double s = view->base[k];
+      if (offset != NULL) s += offset[k * n_rows + r];
+      for (uint64_t t = trees.beg; t < trees.end; t++) {
+        uint64_t in_round = t % ((uint64_t)view->n_outputs * (uint64_t)view->n_parallel);
+        if (in_round / (uint64_t)view->n_parallel != (uint64_t)k) continue;
+        int32_t leaf = leaves[(int64_t)(t - trees.beg) * n_rows + r];
+        s += view->nodes[view->trees[t].node_beg + (uint64_t)leaf].arg.value;
+      }
+      out[k * n_rows + r] = s;
+    }
+  return out;
+}
+
+/* Returns the number of packs. */
+static int64_t walk_packed(gbt_ctx *ctx, const gbti_predict_job *job, gbt_tree_range trees) {
+  int64_t n_packs = 0;
+  while (trees.beg < trees.end) {
+    gbti_pack *pack;
+    if (!CHECK_OK(gbti_pack_new(ctx, job->forest, trees, &pack, test_err))) return n_packs;
+    gbt_tree_range done = pack->trees;
+    if (done.end > done.beg) {
+      CHECK_OK(gbti_predict_packed(ctx, job, pack, test_err));
+      n_packs++;
+    } else {
+      done.end++;
+      CHECK_OK(gbti_predict_direct(ctx, job, done, test_err));
+    }
+    gbti_pack_free(pack);
+    trees.beg = done.end;
+  }
+  return n_packs;
+}
+
+int64_t check_both_ways(gbt_ctx *ctx, const gbt_forest_view *view, const gbt_binding *binding, gbt_tree_range trees,
+                        const int32_t *want) {
+  size_t bytes = (size_t)binding->table->n_rows * (size_t)(trees.end - trees.beg) * sizeof *want;
+  if (bytes == 0) return 0;
+  int32_t *got = test_alloc(bytes);
+  gbti_predict_job job = {view, binding, binding->table->n_rows, trees.beg, NULL, got};
+  memset(got, 0xff, bytes);
+  CHECK_OK(gbti_predict_direct(ctx, &job, trees, test_err));
+  CHECK_EQ_BYTES(got, want, bytes);
+  memset(got, 0xff, bytes);
+  int64_t n_packs = walk_packed(ctx, &job, trees);
+  CHECK_EQ_BYTES(got, want, bytes);
+  free(got);
+  return n_packs;
+}
