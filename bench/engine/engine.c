@@ -33,7 +33,8 @@ static void make(made *d, int64_t n, int32_t m) {
     gbt_key32 key = gbt_key(1, 1, (uint64_t)j, 0);
     double *x = d->x + (size_t)j * (size_t)n;
     for (int64_t i = 0; i < n; i++) { /* sum of three uniforms, rounded to float as measured data are */
-      double u = uniform(key, 3u * (uint64_t)i) + uniform(key, 3u * (uint64_t)i + 1) + uniform(key, 3u * (uint64_t)i + 2);
+      double u =
+          uniform(key, 3u * (uint64_t)i) + uniform(key, 3u * (uint64_t)i + 1) + uniform(key, 3u * (uint64_t)i + 2);
       x[i] = (float)(u - 1.5);
     }
     snprintf(d->name[j], sizeof d->name[j], "f%d", j + 1);
@@ -101,17 +102,18 @@ static int run(const made *d, int64_t depth, int64_t rounds, int threads) {
     gbt_forest_view view = gbt_forest_look(gbt_trainer_forest(tr));
     gbt_trainer_seconds(tr, phase);
     s = gbt_binding_new(&ctx, &table, ds->cuts->schema, GBT_UNSEEN_PRIOR, &binding, &err);
-    if (!s)
-      s = gbt_predict_scores(&ctx, &view, binding, (gbt_tree_range){0, view.n_trees}, NULL, score, &err);
+    if (!s) s = gbt_predict_scores(&ctx, &view, binding, (gbt_tree_range){0, view.n_trees}, NULL, score, &err);
     t3 = seconds();
     peaks[2] = peak;
     if (!s) s = gbt_metric_eval(&ctx, GBT_METRIC_LOGLOSS, GBT_LOSS_LOGISTIC, d->n, 1, score, d->y, NULL, &metric, &err);
   }
-  if (s) fprintf(stderr, "%s\n", err.msg);
+  if (s)
+    fprintf(stderr, "%s\n", err.msg);
   else
     printf("dataset %.3f  train %.3f (gradient %.3f hist %.3f split %.3f partition %.3f leaf %.3f)  predict %.3f  "
            "logloss %.6f  peak MB %.1f %.1f %.1f\n",
-           t1 - t0, t2 - t1, phase[0], phase[1], phase[2], phase[3], phase[4], t3 - t2, metric, megabytes(peaks[0]), megabytes(peaks[1]), megabytes(peaks[2]));
+           t1 - t0, t2 - t1, phase[0], phase[1], phase[2], phase[3], phase[4], t3 - t2, metric, megabytes(peaks[0]),
+           megabytes(peaks[1]), megabytes(peaks[2]));
   gbt_binding_free(binding);
   gbt_trainer_free(tr);
   gbt_dataset_unref(ds);

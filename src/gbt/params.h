@@ -22,9 +22,9 @@ typedef enum gbt_param_kind { GBT_PARAM_REAL, GBT_PARAM_INT, GBT_PARAM_ENUM } gb
 typedef struct gbt_param_info {
   const char *name;
   gbt_param_kind kind;
-  double def, low, high;     /* enum: low 0, high number of choices - 1 */
-  int open_low, open_high;   /* the bound itself is not allowed */
-  const char *choices;       /* enum: "a|b|c"; else NULL */
+  double def, low, high;   /* enum: low 0, high number of choices - 1 */
+  int open_low, open_high; /* the bound itself is not allowed */
+  const char *choices;     /* enum: "a|b|c"; else NULL */
   const char *text;
 } gbt_param_info;
 
@@ -33,7 +33,8 @@ const gbt_param_info *gbt_params_table(int *n_params);
 
 gbt_params gbt_params_default(void);
 
-/* Sets one by name. Enums by position. GBT_E_ARG names the parameter, the value and the range; integers must be whole. */
+/* Sets one by name. Enums by position. GBT_E_ARG names the parameter, the value and the range; integers must be whole.
+ */
 gbt_status gbt_params_set(gbt_params *params, const char *name, double value, gbt_error *err) GBT_MUST_CHECK;
 
 /* The value as double (enums: position); NaN for an unknown name. */

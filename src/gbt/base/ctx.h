@@ -13,13 +13,14 @@ typedef enum gbt_simd { GBT_SIMD_AUTO = -1, GBT_SIMD_SCALAR = 0, GBT_SIMD_AVX2 =
 
 typedef struct gbt_ctx {
   gbt_mem mem;
-  int n_threads;            /* threads that run, the caller's included; >= 1 */
-  gbt_simd simd;            /* never above what the machine has; results do not depend on it */
-  int (*poll)(void *user);  /* non-zero asks to stop; called on the entering thread only, about every 20 ms; may be NULL */
+  int n_threads; /* threads that run, the caller's included; >= 1 */
+  gbt_simd simd; /* never above what the machine has; results do not depend on it */
+  /* non-zero asks to stop; called on the entering thread only, about every 20 ms; may be NULL */
+  int (*poll)(void *user);
   void *user;
-  gbt_pool *pool;           /* NULL when n_threads is 1 */
+  gbt_pool *pool; /* NULL when n_threads is 1 */
   int64_t next_poll_ns;
-  int stop;                 /* set once poll() asked; sticky */
+  int stop; /* set once poll() asked; sticky */
 } gbt_ctx;
 
 /* Starts up to n_threads - 1 helper threads. A machine that grants fewer gives fewer: n_threads tells. Helpers block

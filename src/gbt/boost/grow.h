@@ -4,7 +4,8 @@
 
 #include "../backend/backend.h"
 
-/* Grows a tree from the backend's current gradients and appends it to the forest. On failure the forest is as before. */
+/* Grows a tree from the backend's current gradients and appends it to the forest. On failure the forest stays as it
+ * was. */
 gbt_status gbt_grow_tree(gbt_ctx *ctx, gbt_backend *be, const gbt_tree_task *task, gbt_forest *forest,
                          gbt_error *err) GBT_MUST_CHECK;
 

@@ -28,7 +28,7 @@ struct gbt_trainer {
   double *log;       /* n_rounds x width */
   size_t cap_log;
   int32_t width;
-  int watching;      /* early stopping looks at the log's last column; 2: the host tells */
+  int watching; /* early stopping looks at the log's last column; 2: the host tells */
   gbt_stopper stopper;
   double max_seconds, seconds, metric_seconds;
 };
@@ -82,7 +82,8 @@ static gbt_status check_constraints(const gbt_trainer_spec *spec, gbt_error *err
       return gbt_fail_on(err, GBT_E_UNSUPPORTED, name,
                          "column '%s' is categorical and cannot have a monotone constraint; make it ordered", name);
     if (spec->feature_weight && !(spec->feature_weight[f] >= 0.0 && spec->feature_weight[f] < 1e300))
-      return gbt_fail_on(err, GBT_E_ARG, name, "feature weight of column '%s' must be a finite number, 0 or more", name);
+      return gbt_fail_on(err, GBT_E_ARG, name, "feature weight of column '%s' must be a finite number, 0 or more",
+                         name);
   }
   if (spec->feature_weight) {
     int32_t positive = 0;
@@ -109,9 +110,9 @@ static gbt_status check_init(const gbt_trainer_spec *spec, gbt_error *err) {
   for (int32_t i = 0; i < spec->n_valid; i++)
     if (!spec->init_valid[i]) return gbt_fail(err, GBT_E_INTERNAL, "init needs its scores on all validation data");
   if (init->n_features != spec->train->cuts->n_features || init->n_outputs != spec->n_outputs)
-    return gbt_fail_on(err, GBT_E_ARG, "init_model", "the initial model has %d features and %d outputs; the data ask for %d and %d",
-                       (int)init->n_features, (int)init->n_outputs, (int)spec->train->cuts->n_features,
-                       (int)spec->n_outputs);
+    return gbt_fail_on(
+        err, GBT_E_ARG, "init_model", "the initial model has %d features and %d outputs; the data ask for %d and %d",
+        (int)init->n_features, (int)init->n_outputs, (int)spec->train->cuts->n_features, (int)spec->n_outputs);
   if (init->n_parallel != spec->params.num_parallel_tree)
     return gbt_fail_on(err, GBT_E_ARG, "num_parallel_tree",
                        "the initial model has %d parallel trees a round; num_parallel_tree must be the same",
@@ -153,14 +154,15 @@ static gbt_status open_backend(gbt_ctx *ctx, gbt_trainer *tr, const gbt_trainer_
 }
 
 static gbt_status make_forest(gbt_ctx *ctx, gbt_trainer *tr, const gbt_trainer_spec *spec, gbt_error *err) {
-  GBT_TRY(gbt_forest_new(&tr->mem, spec->train->cuts->n_features, spec->n_outputs, (int32_t)spec->params.num_parallel_tree,
-                         &tr->forest, err));
+  GBT_TRY(gbt_forest_new(&tr->mem, spec->train->cuts->n_features, spec->n_outputs,
+                         (int32_t)spec->params.num_parallel_tree, &tr->forest, err));
   if (spec->init) {
     GBT_TRY(gbt_forest_append(tr->forest, spec->init, err));
     tr->n_init_trees = tr->forest->n_trees;
     return GBT_OK;
   }
-  if (spec->base) memcpy(tr->forest->base, spec->base, (size_t)spec->n_outputs * sizeof *spec->base);
+  if (spec->base)
+    memcpy(tr->forest->base, spec->base, (size_t)spec->n_outputs * sizeof *spec->base);
   else if (!spec->init_score)
     GBT_TRY(gbt_base_scores(ctx, spec->loss, spec->n_outputs, spec->train, tr->forest->base, err));
   return GBT_OK;
@@ -202,8 +204,10 @@ gbt_status gbt_trainer_new(gbt_ctx *ctx, const gbt_trainer_spec *spec, gbt_train
   GBT_TRY_GOTO(make_forest(ctx, tr, spec, err), done);
   GBT_TRY_GOTO(open_backend(ctx, tr, spec, err), done);
 done:
-  if (status == GBT_OK) *out = tr;
-  else gbt_trainer_free(tr);
+  if (status == GBT_OK)
+    *out = tr;
+  else
+    gbt_trainer_free(tr);
   return status;
 }
 
@@ -253,8 +257,7 @@ static gbt_status one_round(gbt_ctx *ctx, gbt_trainer *tr, gbt_error *err) {
   gbt_status status = GBT_OK;
   size_t n_trees = tr->forest->n_trees;
   uint64_t per_round = (uint64_t)tr->n_outputs * (uint64_t)tr->params.num_parallel_tree;
-  if (tr->loss != GBT_LOSS_CUSTOM)
-    GBT_TRY(tr->be->ops->gradients(ctx, tr->be, tr->forest->n_trees / per_round, err));
+  if (tr->loss != GBT_LOSS_CUSTOM) GBT_TRY(tr->be->ops->gradients(ctx, tr->be, tr->forest->n_trees / per_round, err));
   GBT_TRY_GOTO(grow_round(ctx, tr, err), failed);
   GBT_TRY_GOTO(log_round(ctx, tr, err), failed);
   tr->has_gradients = 0;
@@ -269,7 +272,8 @@ failed:
 gbt_status gbt_trainer_run(gbt_ctx *ctx, gbt_trainer *tr, int64_t n_rounds, gbt_stop_reason *why, gbt_error *err) {
   *why = GBT_RUN_DONE;
   if (tr->broken)
-    return gbt_fail(err, GBT_E_ARG, "this training was stopped in the middle of a round; go on from its model with init_model");
+    return gbt_fail(err, GBT_E_ARG,
+                    "this training was stopped in the middle of a round; go on from its model with init_model");
   if (tr->loss == GBT_LOSS_CUSTOM && (n_rounds > 1 || !tr->has_gradients))
     return gbt_fail(err, GBT_E_INTERNAL, "a custom objective runs one round at a time, its gradients given before");
   for (int64_t i = 0; i < n_rounds; i++) {

@@ -27,33 +27,34 @@ typedef struct gbt_trainer_spec {
   int32_t n_valid;
   gbt_metric metric[GBT_MAX_METRICS];
   int32_t n_metrics;
-  int eval_train;                    /* evaluate the metrics on train as well; it comes first in the log */
+  int eval_train; /* evaluate the metrics on train as well; it comes first in the log */
   /* constraints: borrowed for the call of gbt_trainer_new */
-  const int8_t *monotone;            /* n_features of -1, 0, 1; or NULL. Only 0 for categorical features */
-  const int32_t *interact_beg;       /* n_interact + 1 positions in interact_feat; or NULL */
-  const int32_t *interact_feat;      /* features that may meet on one path, set by set; a feature in no set meets none */
+  const int8_t *monotone;       /* n_features of -1, 0, 1; or NULL. Only 0 for categorical features */
+  const int32_t *interact_beg;  /* n_interact + 1 positions in interact_feat; or NULL */
+  const int32_t *interact_feat; /* features that may meet on one path, set by set; a feature in no set meets none */
   int32_t n_interact;
-  const double *feature_weight;      /* n_features >= 0, some > 0: chance of being drawn by colsample; or NULL */
+  const double *feature_weight; /* n_features >= 0, some > 0: chance of being drawn by colsample; or NULL */
   /* going on from another model */
-  const gbt_forest_view *init;       /* trees to start with, same features and outputs; or NULL */
-  const double *init_score;          /* train rows x n_outputs, offset included: the scores of init on train */
+  const gbt_forest_view *init;             /* trees to start with, same features and outputs; or NULL */
+  const double *init_score;                /* train rows x n_outputs, offset included: the scores of init on train */
   const double *init_valid[GBT_MAX_VALID]; /* the same for every valid set; needed with init */
   /* base scores; NULL: from the labels (0 with init_score or a custom loss) */
-  const double *base;                /* n_outputs */
+  const double *base; /* n_outputs */
   /* stopping */
-  int64_t stop_rounds;               /* 0: never. watches the last metric of the last valid set (train without one) */
+  int64_t stop_rounds; /* 0: never. watches the last metric of the last valid set (train without one) */
   double stop_min_delta;
-  double max_seconds;                /* 0: no limit; looked at after every round, counted over all runs */
+  double max_seconds; /* 0: no limit; looked at after every round, counted over all runs */
 } gbt_trainer_spec;
 
 /* GBT_E_ARG, GBT_E_DATA or GBT_E_UNSUPPORTED name what does not fit. */
-gbt_status gbt_trainer_new(gbt_ctx *ctx, const gbt_trainer_spec *spec, gbt_trainer **out, gbt_error *err) GBT_MUST_CHECK;
+gbt_status gbt_trainer_new(gbt_ctx *ctx, const gbt_trainer_spec *spec, gbt_trainer **out,
+                           gbt_error *err) GBT_MUST_CHECK;
 void gbt_trainer_free(gbt_trainer *trainer); /* NULL allowed */
 
 typedef enum gbt_stop_reason {
-  GBT_RUN_DONE = 0,  /* all rounds asked for */
-  GBT_RUN_EARLY,     /* early stopping */
-  GBT_RUN_TIME       /* max_seconds */
+  GBT_RUN_DONE = 0, /* all rounds asked for */
+  GBT_RUN_EARLY,    /* early stopping */
+  GBT_RUN_TIME      /* max_seconds */
 } gbt_stop_reason;
 
 /* Up to n_rounds more rounds. On GBT_CANCELLED and errors the rounds finished so far stay. With a custom loss,
@@ -76,7 +77,8 @@ const gbt_forest *gbt_trainer_forest(const gbt_trainer *trainer);
 int64_t gbt_trainer_rounds(const gbt_trainer *trainer);
 int64_t gbt_trainer_best_round(const gbt_trainer *trainer); /* 0 when nothing is watched */
 
-/* The log: rounds x width doubles, row by row; column = data set (train first when evaluated), then metric. Borrowed. */
+/* The log: rounds x width doubles, row by row; column = data set (train first when evaluated), then metric.
+ * Borrowed. */
 const double *gbt_trainer_log(const gbt_trainer *trainer, int32_t *width);
 
 /* A host metric (computed outside from gbt_trainer_scores after a run of one round): the value the stopper should

@@ -8,8 +8,8 @@
  *   cpu_leaf.c       leaf values, scores, export; cpu_route.c: rows that were not partitioned
  *   cpu_kernels.c    inner loops that exist once per instruction set
  *
- * Rows. `rows` holds all train rows: first the n_in sampled ones in node order (ascending within a node), then the rest,
- * ascending. A row's gradients stand at its own index, output by output: gh32[output * n_rows + row].
+ * Rows. `rows` holds all train rows: first the n_in sampled ones in node order (ascending within a node), then the
+ * rest, ascending. A row's gradients stand at its own index, output by output: gh32[output * n_rows + row].
  *
  * Histogram slot: sum[n_slots], and count[n_slots] where counts are wanted. Sparse features leave their zero bin empty;
  * the search fills it from the node's total. */
@@ -34,13 +34,13 @@ typedef struct cpu_hist {
 
 /* One thread's working memory. */
 typedef struct cpu_scratch {
-  gbt_sum *acc;      /* accumulators of one group, or of the sparse part: acc_slots */
-  uint32_t *count;   /* the same */
-  double *g, *h, *gain; /* max_codes each: prefix sums and gains of one feature */
-  uint32_t *level;   /* max_codes: categories in order */
-  double *ratio;     /* max_codes */
-  int64_t *rows;     /* max_codes: prefix counts */
-  double *block;     /* g, h and the probabilities of a block of rows: (2 + n_outputs) x CPU_BLOCK */
+  gbt_sum *acc;           /* accumulators of one group, or of the sparse part: acc_slots */
+  uint32_t *count;        /* the same */
+  double *g, *h, *gain;   /* max_codes each: prefix sums and gains of one feature */
+  uint32_t *level;        /* max_codes: categories in order */
+  double *ratio;          /* max_codes */
+  int64_t *rows;          /* max_codes: prefix counts */
+  double *block;          /* g, h and the probabilities of a block of rows: (2 + n_outputs) x CPU_BLOCK */
   const double **pointer; /* n_outputs */
 } cpu_scratch;
 
@@ -57,7 +57,7 @@ typedef struct cpu_subtract {
 typedef struct cpu_unit { /* rows [beg, end) of the row order into one group of one histogram */
   int32_t build, group;   /* group == n_groups: the sparse part */
   uint32_t beg, end;
-  int32_t shared;         /* others add to the same place: merge under the lock */
+  int32_t shared; /* others add to the same place: merge under the lock */
 } cpu_unit;
 
 typedef struct cpu_chunk { /* partition and leaf work: rows [beg, end) of a node */
@@ -79,8 +79,8 @@ typedef struct cpu_backend {
   const gbt_feature_rules *rules;
   const cpu_kernels *kernels;
 
-  double **score;   /* per set: n_rows x n_outputs */
-  gbt_gh32 *gh32;   /* n_outputs x n_rows */
+  double **score; /* per set: n_rows x n_outputs */
+  gbt_gh32 *gh32; /* n_outputs x n_rows */
   gbt_gh16 *gh16;
   gbt_scale *scale; /* per output */
   double *noise;    /* per output, see gbt_noise */
@@ -98,16 +98,16 @@ typedef struct cpu_backend {
   int32_t *tree_feats, n_tree_feats; /* ascending */
   int32_t *node_feats;               /* scratch for find_splits: per node its features */
   size_t cap_node_feats;
-  uint64_t *rank;                    /* n_features: scratch for draws */
+  uint64_t *rank; /* n_features: scratch for draws */
 
-  int count_all;             /* min_data_in_leaf > 1: counts everywhere */
-  int8_t *group_counts;      /* n_groups + 1: the group wants counts */
-  int8_t *set_feature;       /* n_features: split by sets of levels */
+  int count_all;        /* min_data_in_leaf > 1: counts everywhere */
+  int8_t *group_counts; /* n_groups + 1: the group wants counts */
+  int8_t *set_feature;  /* n_features: split by sets of levels */
   int any_counts;
   cpu_hist *slot;
   int32_t *free_slot;
   size_t n_slots, n_free, max_slots, cap_slot, cap_free;
-  int8_t *group_started;     /* builds x (n_groups + 1): a shared histogram group has been written to */
+  int8_t *group_started; /* builds x (n_groups + 1): a shared histogram group has been written to */
   size_t cap_started;
 
   cpu_build *build;
@@ -118,17 +118,17 @@ typedef struct cpu_backend {
   size_t n_unit, cap_unit;
   cpu_chunk *chunk;
   size_t n_chunk, cap_chunk;
-  uint8_t *lut;              /* partition: per chosen node a byte per code, 1 = left */
+  uint8_t *lut; /* partition: per chosen node a byte per code, 1 = left */
   size_t *lut_beg;
   size_t cap_lut, cap_lut_beg;
-  gbt_split *found;          /* find_splits: nodes x feature blocks */
+  gbt_split *found; /* find_splits: nodes x feature blocks */
   size_t cap_found;
-  gbt_sum *fine;             /* per node: sums of 32-bit gradients */
+  gbt_sum *fine; /* per node: sums of 32-bit gradients */
   size_t cap_fine;
-  double *value;             /* per node: leaf values */
+  double *value; /* per node: leaf values */
   size_t cap_value;
 
-  gbt_node *out_node;        /* export buffers */
+  gbt_node *out_node; /* export buffers */
   double *out_gain, *out_cover;
   uint32_t *out_count, *out_sets;
   size_t cap_out[5];
@@ -170,19 +170,19 @@ gbt_units cpu_units(const cpu_backend *be);
 
 /* One feature of one node, with everything the search needs. */
 typedef struct cpu_search {
-  const gbt_sum *sum;      /* codes of the feature: value bins, then missing */
-  const uint32_t *count;   /* the same, or NULL */
+  const gbt_sum *sum;             /* codes of the feature: value bins, then missing */
+  const uint32_t *count;          /* the same, or NULL */
   int32_t feat, n_bins, zero_bin; /* zero_bin >= 0: empty in the histogram, to be filled from the total */
-  int32_t has_missing;     /* the missing code may hold something */
+  int32_t has_missing;            /* the missing code may hold something */
   const gbt_grow_node *node;
-  double G, H;             /* of the node, real */
-  double parent;           /* the node's own score */
+  double G, H;   /* of the node, real */
+  double parent; /* the node's own score */
   gbt_units unit;
   gbt_reg reg;
-  int32_t sign;            /* monotone constraint */
-  int constrained;         /* weights are clipped: bounds or max_delta_step */
+  int32_t sign;    /* monotone constraint */
+  int constrained; /* weights are clipped: bounds or max_delta_step */
   double min_weight, min_gain;
-  double noise;            /* of the gradients, see gbt_noise */
+  double noise; /* of the gradients, see gbt_noise */
   int64_t min_rows;
   const gbt_params *params;
 } cpu_search;
@@ -200,10 +200,10 @@ double cpu_gain(const cpu_search *in, double gl, double hl, gbt_reg reg);
 /* Fills `in` for a feature of a node. */
 void cpu_search_init(const cpu_backend *be, const gbt_grow_node *node, int32_t feat, cpu_search *in);
 
-/* Adds the finished tree's values to scores of rows that were not partitioned: rows (ascending indices into set `which`,
- * or NULL for all of it). values: per node. */
-gbt_status cpu_route(gbt_ctx *ctx, cpu_backend *be, int32_t which, const uint32_t *rows, int64_t n,
-                     const double *value, gbt_error *err) GBT_MUST_CHECK;
+/* Adds the finished tree's values to scores of rows that were not partitioned: rows (ascending indices into set
+ * `which`, or NULL for all of it). values: per node. */
+gbt_status cpu_route(gbt_ctx *ctx, cpu_backend *be, int32_t which, const uint32_t *rows, int64_t n, const double *value,
+                     gbt_error *err) GBT_MUST_CHECK;
 
 /* chunks of at most `rows` rows for a node's rows, appended to be->chunk */
 gbt_status cpu_add_chunks(cpu_backend *be, int32_t node, int32_t item, uint32_t beg, uint32_t n, uint32_t rows,

@@ -23,12 +23,12 @@ static void destroy(gbt_backend *self) {
     gbt_mem_free(&mem, be->slot[i].count);
   }
   gbt_frontier_free(&be->fr);
-  void *blocks[] = {be->sets,       be->score,    be->gh32,       be->gh16,       be->scale,      be->wide,
-                    be->rows,       be->rows_tmp, be->tree_feats, be->node_feats, be->rank,       be->group_counts,
-                    be->set_feature, be->slot,    be->free_slot,  be->group_started, be->build,   be->subtract,
-                    be->unit,       be->chunk,    be->lut,        be->lut_beg,    be->found,      be->fine,
-                    be->value,      be->out_node, be->out_gain,   be->out_cover,  be->out_count,  be->out_sets,
-                    be->scratch,    be->pass_max, be->pass_sums, be->noise};
+  void *blocks[] = {be->sets,        be->score,    be->gh32,       be->gh16,          be->scale,     be->wide,
+                    be->rows,        be->rows_tmp, be->tree_feats, be->node_feats,    be->rank,      be->group_counts,
+                    be->set_feature, be->slot,     be->free_slot,  be->group_started, be->build,     be->subtract,
+                    be->unit,        be->chunk,    be->lut,        be->lut_beg,       be->found,     be->fine,
+                    be->value,       be->out_node, be->out_gain,   be->out_cover,     be->out_count, be->out_sets,
+                    be->scratch,     be->pass_max, be->pass_sums,  be->noise};
   for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++) gbt_mem_free(&mem, blocks[i]);
   while (be->n_locks > 0) gbt_lock_destroy(&be->lock[--be->n_locks]);
   gbt_mem_free(&mem, be);
@@ -45,7 +45,8 @@ static gbt_status init_scores(cpu_backend *be, const gbt_backend_spec *spec, gbt
     for (int32_t k = 0; k < be->n_outputs; k++) {
       double *score = be->score[s] + (size_t)k * n;
       const double *offset = ds->offset ? ds->offset + (size_t)k * n : NULL;
-      if (init) memcpy(score, init + (size_t)k * n, n * sizeof *score);
+      if (init)
+        memcpy(score, init + (size_t)k * n, n * sizeof *score);
       else
         for (size_t i = 0; i < n; i++) score[i] = offset ? spec->base[k] + offset[i] : spec->base[k];
     }
@@ -72,8 +73,7 @@ static gbt_status plan_features(cpu_backend *be, gbt_error *err) {
   be->acc_slots = layout->n_slots - layout->sparse_slot;
   for (int32_t g = 0; g < layout->n_groups; g++)
     if (layout->group[g].n_slots > be->acc_slots) be->acc_slots = layout->group[g].n_slots;
-  if (layout->n_groups > 0 && be->acc_slots < GBT_GROUP_MAX * CPU_STRIDE)
-    be->acc_slots = GBT_GROUP_MAX * CPU_STRIDE;
+  if (layout->n_groups > 0 && be->acc_slots < GBT_GROUP_MAX * CPU_STRIDE) be->acc_slots = GBT_GROUP_MAX * CPU_STRIDE;
   size_t slot_bytes = (size_t)layout->n_slots * (sizeof(gbt_sum) + (be->any_counts ? sizeof(uint32_t) : 0));
   be->max_slots = (size_t)be->params->hist_memory * 1048576u / (slot_bytes ? slot_bytes : 1);
   if (be->max_slots < 4) be->max_slots = 4;
@@ -185,8 +185,8 @@ static gbt_status begin_tree(gbt_ctx *ctx, gbt_backend *self, const gbt_tree_tas
   return gbt_frontier_root(&be->fr, be->n_in, sum, cpu_units(be), err);
 }
 
-/* Nodes to split in one step. Each needs one more histogram. Those of the last level that has any are given back as soon
- * as they are searched (cpu_find_splits), so there small steps save memory: half of the tree's histograms. */
+/* Nodes to split in one step. Each needs one more histogram. Those of the last level that has any are given back as
+ * soon as they are searched (cpu_find_splits), so there small steps save memory: half of the tree's histograms. */
 static size_t step_size(const cpu_backend *be) {
   size_t most = be->max_slots / 2;
   for (size_t i = 0; i < be->fr.n_open; i++)
@@ -248,7 +248,9 @@ gbt_status gbt_cpu_open(gbt_ctx *ctx, const gbt_backend_spec *spec, gbt_backend 
   GBT_TRY_GOTO(init_scores(be, spec, err), done);
   GBT_TRY_GOTO(cpu_scratch_ready(ctx, be, err), done);
 done:
-  if (status == GBT_OK) *out = &be->base;
-  else destroy(&be->base);
+  if (status == GBT_OK)
+    *out = &be->base;
+  else
+    destroy(&be->base);
   return status;
 }

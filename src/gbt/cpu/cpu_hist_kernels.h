@@ -5,10 +5,10 @@
  *     v = g * 2^32 + h,   |g| < 2^15, 0 <= h < 2^16
  * With at most 65,536 rows the lower half cannot carry into the upper one, nor the upper one overflow.
  *
- * Accumulators of byte codes with packed sums have a place of fixed length for every feature, acc[j * CPU_STRIDE + code]:
- * the compiler then knows all offsets, and one load per (row, feature) is saved. 16 features take 33 KB. The length is
- * odd, or equal bins of all features would fall into one set of the first-level cache. All others use the layout's
- * offsets. */
+ * Accumulators of byte codes with packed sums have a place of fixed length for every feature, acc[j * CPU_STRIDE +
+ * code]: the compiler then knows all offsets, and one load per (row, feature) is saved. 16 features take 33 KB. The
+ * length is odd, or equal bins of all features would fall into one set of the first-level cache. All others use the
+ * layout's offsets. */
 #ifndef GBT_CPU_CPU_HIST_KERNELS_H
 #define GBT_CPU_CPU_HIST_KERNELS_H
 
@@ -16,14 +16,14 @@
 #include "../math/fixed.h"
 
 typedef struct cpu_hist_job {
-  const void *codes;      /* the group's rows of one page */
-  int64_t row_beg;        /* first row of the page */
-  const uint32_t *rows;   /* n rows of the page, ascending; NULL: first, first + 1, ... */
+  const void *codes;    /* the group's rows of one page */
+  int64_t row_beg;      /* first row of the page */
+  const uint32_t *rows; /* n rows of the page, ascending; NULL: first, first + 1, ... */
   uint32_t first, n;
   const void *gh;         /* gbt_gh16 or gbt_gh32, by row */
   const uint32_t *offset; /* by position in the group */
   int32_t n_feats, width;
-  void *acc;              /* packed: int64_t; wide: gbt_sum */
+  void *acc; /* packed: int64_t; wide: gbt_sum */
   uint32_t *count;
 } cpu_hist_job;
 
@@ -71,25 +71,53 @@ GBT_FN void cpu_hist_rows(const cpu_hist_job *job, int32_t n_feats, int wide_cod
 
 GBT_FN void cpu_hist_width(const cpu_hist_job *job, int wide_codes, int wide_sums, int counts) {
   switch (job->n_feats) {
-  case 16: cpu_hist_rows(job, 16, wide_codes, wide_sums, counts); break;
-  case 12: cpu_hist_rows(job, 12, wide_codes, wide_sums, counts); break;
-  case 8: cpu_hist_rows(job, 8, wide_codes, wide_sums, counts); break;
-  case 4: cpu_hist_rows(job, 4, wide_codes, wide_sums, counts); break;
-  case 1: cpu_hist_rows(job, 1, wide_codes, wide_sums, counts); break;
-  default: cpu_hist_rows(job, job->n_feats, wide_codes, wide_sums, counts); break;
+  case 16:
+    cpu_hist_rows(job, 16, wide_codes, wide_sums, counts);
+    break;
+  case 12:
+    cpu_hist_rows(job, 12, wide_codes, wide_sums, counts);
+    break;
+  case 8:
+    cpu_hist_rows(job, 8, wide_codes, wide_sums, counts);
+    break;
+  case 4:
+    cpu_hist_rows(job, 4, wide_codes, wide_sums, counts);
+    break;
+  case 1:
+    cpu_hist_rows(job, 1, wide_codes, wide_sums, counts);
+    break;
+  default:
+    cpu_hist_rows(job, job->n_feats, wide_codes, wide_sums, counts);
+    break;
   }
 }
 
 static inline void cpu_hist_run(const cpu_hist_job *job, int wide_codes, int wide_sums, int counts) {
   switch ((wide_codes ? 4 : 0) + (wide_sums ? 2 : 0) + (counts ? 1 : 0)) {
-  case 0: cpu_hist_width(job, 0, 0, 0); break;
-  case 1: cpu_hist_width(job, 0, 0, 1); break;
-  case 2: cpu_hist_width(job, 0, 1, 0); break;
-  case 3: cpu_hist_width(job, 0, 1, 1); break;
-  case 4: cpu_hist_width(job, 1, 0, 0); break;
-  case 5: cpu_hist_width(job, 1, 0, 1); break;
-  case 6: cpu_hist_width(job, 1, 1, 0); break;
-  default: cpu_hist_width(job, 1, 1, 1); break;
+  case 0:
+    cpu_hist_width(job, 0, 0, 0);
+    break;
+  case 1:
+    cpu_hist_width(job, 0, 0, 1);
+    break;
+  case 2:
+    cpu_hist_width(job, 0, 1, 0);
+    break;
+  case 3:
+    cpu_hist_width(job, 0, 1, 1);
+    break;
+  case 4:
+    cpu_hist_width(job, 1, 0, 0);
+    break;
+  case 5:
+    cpu_hist_width(job, 1, 0, 1);
+    break;
+  case 6:
+    cpu_hist_width(job, 1, 1, 0);
+    break;
+  default:
+    cpu_hist_width(job, 1, 1, 1);
+    break;
   }
 }
 

@@ -2,16 +2,19 @@
 
 TARGET static void KERNEL(gradients)(gbt_loss loss, int32_t n, const double *score, const double *label, double *g,
                                      double *h) {
-#define EACH_ROW(formula)                                                                                              \
-  for (int32_t i = 0; i < n; i++) {                                                                                    \
-    gbt_gh r = formula(score[i], label[i]);                                                                            \
-    g[i] = r.g;                                                                                                        \
-    h[i] = r.h;                                                                                                        \
+#define EACH_ROW(formula)                   \
+  for (int32_t i = 0; i < n; i++) {         \
+    gbt_gh r = formula(score[i], label[i]); \
+    g[i] = r.g;                             \
+    h[i] = r.h;                             \
   }
   switch (loss) {
-  case GBT_LOSS_LOGISTIC: EACH_ROW(gbt_grad_logistic) break;
-  case GBT_LOSS_POISSON: EACH_ROW(gbt_grad_poisson) break;
-  default: EACH_ROW(gbt_grad_squared) break;
+  case GBT_LOSS_LOGISTIC:
+    EACH_ROW(gbt_grad_logistic) break;
+  case GBT_LOSS_POISSON:
+    EACH_ROW(gbt_grad_poisson) break;
+  default:
+    EACH_ROW(gbt_grad_squared) break;
   }
 #undef EACH_ROW
 }
@@ -64,9 +67,8 @@ TARGET static void KERNEL(maxima)(int32_t n, const double *g, const double *h, d
   *max_h = gbt_from_bits(top_h);
 }
 
-TARGET static void KERNEL(fix)(int32_t n, uint64_t first_row, gbt_key32 key, double up_g, double up_h,
-                               const double *g, const double *h, gbt_gh32 *gh32, gbt_gh16 *gh16,
-                               gbt_fixed_sums *sums) {
+TARGET static void KERNEL(fix)(int32_t n, uint64_t first_row, gbt_key32 key, double up_g, double up_h, const double *g,
+                               const double *h, gbt_gh32 *gh32, gbt_gh16 *gh16, gbt_fixed_sums *sums) {
   int64_t size = 0, square = 0, sum_h = 0;
   for (int32_t i = 0; i < n; i++) {
     gbt_gh32 q = gbt_fix32(g[i], h[i], up_g, up_h);
@@ -95,5 +97,5 @@ TARGET static void KERNEL(gains)(int32_t n, const double *gl, const double *hl, 
   }
 }
 
-static const cpu_kernels KERNEL(table) = {KERNEL_NAME,     KERNEL(gradients), KERNEL(softmax), KERNEL(softmax_gradients),
-                                          KERNEL(weigh),   KERNEL(maxima),    KERNEL(fix),     KERNEL(gains)};
+static const cpu_kernels KERNEL(table) = {KERNEL_NAME,   KERNEL(gradients), KERNEL(softmax), KERNEL(softmax_gradients),
+                                          KERNEL(weigh), KERNEL(maxima),    KERNEL(fix),     KERNEL(gains)};

@@ -2,8 +2,8 @@
  *
  * One-hot: each level against the rest. Set: levels ordered by G / (H + cat_smooth), the smoothed mean gradient (0 when
  * nothing weighs: 0 / 0), and split into a first and a last part; for a convex loss the best set of all is among these
- * (Fisher 1958; Breiman et al. 1984, theorem 4.5). Ordering by gradients and then choosing by the same gradients favours
- * rare levels, hence:
+ * (Fisher 1958; Breiman et al. 1984, theorem 4.5). Ordering by gradients and then choosing by the same gradients
+ * favours rare levels, hence:
  *   - levels with fewer than cat_smooth rows in the node are not placed; they stay right
  *   - what pure noise would gain on average by such an order (gbt_set_noise) times cat_noise is taken off a set's gain;
  *     without this a factor of thousands of levels wins nearly every split and tells nothing about new rows
@@ -105,8 +105,8 @@ void cpu_search_set(const cpu_search *in, cpu_scratch *scratch, gbt_split *best)
       if (since < least) continue;
       since = 0;
       double noise = in->params->cat_noise * in->noise * gbt_set_noise(k + 1, n);
-      gbt_split s = {.kind = GBT_SPLIT_SET, .bin = k + 1, .from_top = (int8_t)top, .has_missing = (int8_t)missing,
-                     .left = left};
+      gbt_split s = {
+          .kind = GBT_SPLIT_SET, .bin = k + 1, .from_top = (int8_t)top, .has_missing = (int8_t)missing, .left = left};
       try_split(in, reg, s, rows, least, noise, best);
       if (!missing) continue;
       s.missing_left = 1;

@@ -15,16 +15,16 @@
 
 typedef struct gbt_grow_node {
   int32_t parent;
-  int32_t left;              /* 0 while it is a leaf */
-  int32_t depth;             /* root 0 */
-  uint32_t row_beg, n_rows;  /* its part of the backend's row order; rows ascending */
-  gbt_sum sum;               /* in histogram units */
-  gbt_bounds bounds;         /* of its weight */
-  gbt_split split;           /* the best one found; kind NONE when there is none */
+  int32_t left;             /* 0 while it is a leaf */
+  int32_t depth;            /* root 0 */
+  uint32_t row_beg, n_rows; /* its part of the backend's row order; rows ascending */
+  gbt_sum sum;              /* in histogram units */
+  gbt_bounds bounds;        /* of its weight */
+  gbt_split split;          /* the best one found; kind NONE when there is none */
   int8_t open;
-  int8_t splittable;         /* could be split as far as depth, rows and hessian go: wants a histogram */
-  int8_t bulk_left;          /* most rows went left; set when split */
-  int32_t hist;              /* the backend's histogram slot, -1 for none */
+  int8_t splittable;           /* could be split as far as depth, rows and hessian go: wants a histogram */
+  int8_t bulk_left;            /* most rows went left; set when split */
+  int32_t hist;                /* the backend's histogram slot, -1 for none */
   uint32_t set_beg, set_words; /* categorical split: bitset over codes that go left, in frontier->sets */
 } gbt_grow_node;
 
@@ -34,19 +34,19 @@ typedef struct gbt_frontier {
   size_t n_nodes, cap_nodes;
   int32_t *fresh, *chosen;
   size_t n_fresh, cap_fresh, n_chosen, cap_chosen;
-  int32_t *open;             /* unordered list of open nodes */
+  int32_t *open; /* unordered list of open nodes */
   size_t n_open, cap_open;
   uint32_t *sets;
   size_t n_sets, cap_sets;
-  int32_t path_words;        /* 0: no interaction sets */
-  uint32_t *path;            /* n_nodes x path_words: features used above each node */
+  int32_t path_words; /* 0: no interaction sets */
+  uint32_t *path;     /* n_nodes x path_words: features used above each node */
   size_t cap_path;
   int64_t n_leaves;
   /* policy */
   int32_t grow_policy;
   int64_t max_depth, max_leaves, min_rows;
   double min_child_weight;
-  const int8_t *monotone;    /* borrowed, or NULL */
+  const int8_t *monotone; /* borrowed, or NULL */
   gbt_reg reg;
   gbt_units unit;
 } gbt_frontier;
@@ -63,8 +63,8 @@ gbt_status gbt_frontier_root(gbt_frontier *fr, uint32_t n_rows, gbt_sum sum, gbt
  * missing ones to come go to the side with the larger hessian (left of equals): settled here, before rows are moved. */
 gbt_status gbt_frontier_opened(gbt_frontier *fr, gbt_error *err) GBT_MUST_CHECK;
 
-/* Chooses at most `batch` open nodes. depthwise: the shallowest level, by node number; when max_leaves leaves too little
- * room for the level, the largest gains first. lossguide: the largest gain. Ties: lower node. */
+/* Chooses at most `batch` open nodes. depthwise: the shallowest level, by node number; when max_leaves leaves too
+ * little room for the level, the largest gains first. lossguide: the largest gain. Ties: lower node. */
 gbt_status gbt_frontier_select(gbt_frontier *fr, size_t batch, gbt_error *err) GBT_MUST_CHECK;
 
 /* Makes the children of a chosen node; n_left of its rows go left. The node's split and set must be final. */
