@@ -29,7 +29,8 @@ train <- list(
   },
   softmax = function(...) gbt_train(x, cut(signal, c(-Inf, 0, 0.5, 1, 2, Inf)), nrounds = 8, seed = 1, ...),
   poisson = function(...) {
-    gbt_train(x, round(exp(pmin(signal, 2))), objective = "poisson", offset = log1p(weight), nrounds = 15, seed = 1, ...)
+    counts <- round(exp(pmin(signal, 2)))
+    gbt_train(x, counts, objective = "poisson", offset = log1p(weight), nrounds = 15, seed = 1, ...)
   },
   bins = function(...) gbt_train(x, signal, nrounds = 5, max_bin = 4000, seed = 1, ...)
 )
