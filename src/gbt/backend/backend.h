@@ -76,7 +76,8 @@ typedef struct gbt_backend_ops {
   gbt_status (*partition)(gbt_ctx *ctx, gbt_backend *be, gbt_error *err);
 
   /* Leaf values from the fine sums; adds them to the scores of all train rows (sampled or not) and of the valid sets;
-   * appends the tree to the forest. On failure scores and forest are as before the tree. Waits. */
+   * appends the tree to the forest. On failure the forest is as before, the scores may not be: the backend can then
+   * only be closed (the trainer sees to it). Waits. */
   gbt_status (*finish_tree)(gbt_ctx *ctx, gbt_backend *be, gbt_forest *forest, gbt_error *err);
 
   /* Scores of a set (0 = train), rows x outputs column by column, borrowed until the next op. Waits. */
