@@ -1,11 +1,11 @@
 # Trains gbt on one set of bench/data.R in a process of its own and prints what it took, one `key value` per line.
 # The twin of peers.py.
 #
-#   Rscript bench/gbt-run.R FOLDER [--types own|codes] [--rounds 200] [--depth 6] [--threads 2] [--bins 255]
+#   Rscript bench/gbt-run.R FOLDER [--types own|codes] [--factor] [--rounds 200] [--depth 6] [--threads 2] [--bins 255]
 #       [--scores FILE] [--no-test] [--seed 0]
 #
-# --types own: the columns as R has them (factors, ordered factors, dates); codes: one matrix of doubles, factors as
-# codes, as the peers get it with --categorical codes.
+# --types own: the columns and the response as R has them (factors, ordered factors, dates); codes: a matrix of doubles
+# and a numeric response, as the peers get it with --categorical codes (--factor: two classes as a factor all the same).
 here <- dirname(sub("^--file=", "", grep("^--file=", commandArgs(), value = TRUE)[1]))
 source(file.path(here, "common.R"))
 source(file.path(here, "data.R"))
@@ -38,7 +38,7 @@ part_of <- function(part) {
 }
 
 train <- part_of("train")
-if (task == "binary") train$y <- factor(train$y, levels = 0:1)
+if (task == "binary" && (types == "own" || flag_of("factor"))) train$y <- factor(train$y, levels = 0:1)
 objective <- c(binary = "logistic", regression = "squared_error", poisson = "poisson", multiclass = "softmax")[[task]]
 invisible(gc())
 

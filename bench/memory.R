@@ -2,18 +2,21 @@
 # of the resident set since just before the call less the resident set then (VmHWM after writing 5 to clear_refs, so
 # Linux only).
 #
-#   Rscript bench/memory.R [--rounds 20]
+#   Rscript bench/memory.R [--rounds 100]
 here <- dirname(sub("^--file=", "", grep("^--file=", commandArgs(), value = TRUE)[1]))
 source(file.path(here, "common.R"))
 source(file.path(here, "data.R"))
 root <- bench_root()
 folder <- ensure_set("made", root)
-common <- c("--depth", "8", "--rounds", arg_of("rounds", "20"), "--threads", "2", "--no-test")
+common <- c("--depth", "8", "--rounds", arg_of("rounds", "100"), "--threads", "2", "--no-test")
 rows <- 1e6
 cells <- 28e6
 bound <- 1.3 * cells + 40 * rows
 
-runs <- list(gbt = function() run_gbt(root, folder, "--types", "codes", common))
+runs <- list(
+  gbt = function() run_gbt(root, folder, "--types", "codes", common),
+  "gbt, response a factor" = function() run_gbt(root, folder, "--types", "codes", "--factor", common)
+)
 if (have_peers()) {
   runs[["xgboost DMatrix"]] <- function() run_peer(root, folder, "--engine", "xgboost", common)
   runs[["xgboost QuantileDMatrix"]] <- function() {
