@@ -433,10 +433,9 @@ static void make_lie(blob b, int lie) {
   case 0:
     put(b, GBTI_PART_FEATURES, 24 + 16, 4, GBT_NUMERIC);
     break; /* a number with levels */
-  case 1:  /* no name: texts . . . */
-    put(b, GBTI_PART_TEXTS, 0, 1, 0);
+  case 1:  /* a feature without a name: texts . q . */
+    put(b, GBTI_PART_TEXTS, 0, 2, (uint64_t)'q' << 8);
     put(b, GBTI_PART_FEATURES, 8, 8, 1);
-    put(b, GBTI_PART_FEATURES, 24, 8, 2);
     break;
   case 2:
     put(b, GBTI_PART_TEXTS, 12, 1, '1');
@@ -453,7 +452,7 @@ static void make_lie(blob b, int lie) {
     put(b, GBTI_PART_FEATURES, 48 + 20, 4, 1);
     put(b, GBTI_PART_TEXTS, 16, 1, 'x');
     break;
-  case 6: /* no name: texts . 1 h h i . */
+  case 6: /* an entry without a name: texts . 1 h h i . */
     put(b, GBTI_PART_TEXTS, 19, 1, 0);
     put(b, GBTI_PART_TEXTS, 21, 1, 'h');
     put(b, GBTI_PART_VALUES, 0, 8, 20);

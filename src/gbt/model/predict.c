@@ -8,8 +8,8 @@ enum {
   RESPONSE_BLOCK = 128     /* rows whose sums of exponentials are held at a time */
 };
 
-/* Packing a node costs about as much as this many steps of a direct walk can lose to a packed one; measured with
- * 500 trees of 511 nodes, where both ways cost the same at about PACK_ROWS_PER_NODE * 511 rows. */
+/* From how many rows on packing pays, for each node of a tree. Measured with 500 trees of 511 nodes: packing costs
+ * 11 ns a node and saves 21 of 27 ns a row and tree. */
 #define PACK_ROWS_PER_NODE 0.5
 
 void gbti_predict_emit(const gbti_predict_job *job, uint64_t t, int64_t row, int32_t n, const uint32_t *pos) {
