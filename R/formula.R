@@ -7,9 +7,9 @@
 #   features  the expressions of all features, "log(a)", "poly(b, 2, coefs = ...)"; NULL when all are plain columns
 #   offset    the expressions inside offset() terms; NULL when there are none
 
-# Formula, data and what goes with them -> list(x, y, weights, offset, design, formula). `weights`, `offset`, `subset`
-# are expressions; env: where the caller's variables are.
-read_formula <- function(formula, data, weights, offset, subset, na.action, env) {
+# Formula, data and what goes with them -> list(x, y, weights, offset, design, formula). given: list of functions of the
+# data that evaluate `weights`, `offset` and `subset`; env: where the caller's variables are.
+read_formula <- function(formula, data, given, na.action, env) {
   if (length(formula) != 3L) stop_argument("the formula needs a response on its left side: y ~ .", "formula")
   lhs <- formula[[2L]]
   from <- environment(formula)
@@ -25,10 +25,9 @@ read_formula <- function(formula, data, weights, offset, subset, na.action, env)
   }
   x <- built$x
   design <- list(features = built$features, offset = deparse_parts(parts$offset))
-  out <- list(x = x, y = evaluate_part(lhs, data, from), weights = evaluate_part(weights, data, env),
-              offset = evaluate_part(offset, data, env))
+  out <- list(x = x, y = evaluate_part(lhs, data, from), weights = given$weights(data), offset = given$offset(data))
   out$offset <- add_offsets(out$offset, offset_terms(design$offset, data))
-  keep <- rows_to_keep(out, evaluate_part(subset, data, env), na.action)
+  keep <- rows_to_keep(out, given$subset(data), na.action)
   if (!is.null(keep)) {
     out$x <- subset_rows(out$x, keep)
     for (part in c("y", "weights", "offset")) out[[part]] <- subset_rows(out[[part]], keep)
@@ -37,6 +36,17 @@ read_formula <- function(formula, data, weights, offset, subset, na.action, env)
   out$design <- design
   out$formula <- paste(deparse(formula, width.cutoff = 500L), collapse = " ")
   out
+}
+
+# An argument that is evaluated in the data: as written when that works, else as R does it (a wrapper's argument).
+in_data <- function(expression, value, env) {
+  force(expression)
+  function(data) {
+    if (is.null(expression)) return(NULL)
+    tryCatch(eval(expression, data, env), error = function(problem) {
+      tryCatch(value(), error = function(e) evaluate_part(expression, data, env))
+    })
+  }
 }
 
 # The data as a data frame; without `data` the variables are looked up where the formula was written.
@@ -166,7 +176,7 @@ deparse_parts <- function(parts) {
 check_names_of <- function(expressions, data, from) {
   vars <- unique(unlist(lapply(expressions, all.vars)))
   absent <- setdiff(vars, names(data))
-  absent <- absent[!vapply(absent, exists, NA, envir = baseenv(), inherits = FALSE)]
+  absent <- setdiff(absent, base_constants)
   if (length(absent)) {
     stop_data(sprintf("the formula uses %s, which %s of the data; a model keeps no other variables%s",
                       enumerate(absent), if (length(absent) == 1L) "is no column" else "are no columns",
@@ -184,7 +194,11 @@ check_names_of <- function(expressions, data, from) {
   }
 }
 
-# Names of the functions that are called, "name" or "package::name".
+# Names that a formula may use beside columns. No functions: those must not be handed around.
+base_constants <- c("pi", "T", "F", "letters", "LETTERS", "month.abb", "month.name")
+
+# Names of the functions that are called, "name" or "package::name"; a function that is computed, as in f()(x), is given
+# as its text.
 functions_of <- function(expressions) {
   found <- character(0)
   walk <- function(e) {
@@ -195,6 +209,7 @@ functions_of <- function(expressions) {
       found <<- c(found, if (scoped) expression_text(e) else as.character(head))
       if (scoped) return(invisible())
     } else {
+      if (!is.call(head) || !as.character(head[[1L]])[1L] %in% c("::", ":::")) found <<- c(found, expression_text(head))
       walk(head)
     }
     for (part in as.list(e)[-1L]) if (!missing(part)) walk(part)
@@ -241,7 +256,7 @@ apply_design <- function(design, data) {
   expressions <- lapply(c(design$features, design$offset), str2lang)
   vars <- unique(unlist(lapply(expressions, all.vars)))
   absent <- setdiff(vars, names(data))
-  absent <- absent[!vapply(absent, exists, NA, envir = baseenv(), inherits = FALSE)]
+  absent <- setdiff(absent, base_constants)
   if (length(absent)) {
     stop_data(sprintf("columns that the model needs are missing: %s", enumerate(absent)), absent[1L])
   }

@@ -200,9 +200,10 @@ print.summary.gbt <- function(x, digits = max(3L, getOption("digits") - 2L), ...
   params <- x$model$params
   plain <- params[vapply(params, function(p) !is.list(p) && is.null(names(p)), NA)]
   value <- vapply(plain, function(p) paste(if (is.character(p)) p else format_number(p), collapse = " and "), "")
-  text <- paste(names(plain), value, sep = " = ")
+  text <- paste(names(plain), gsub(" ", "#", value), sep = "#=#") # no line breaks within
+  text <- strwrap(paste(text, collapse = ", "), indent = 2L, exdent = 2L)
   cat("\nparameters\n")
-  cat(strwrap(paste(text, collapse = ", "), indent = 2L, exdent = 2L), sep = "\n")
+  cat(gsub("#", " ", text), sep = "\n")
   for (name in setdiff(names(params), names(plain))) cat(sprintf("  %s: given\n", name))
   cat("\n")
   print(x$importance, digits = digits)

@@ -170,7 +170,8 @@ need_numbers <- function(e, objective) {
   } else {
     sprintf("for classes use `objective = \"%s\"`", better)
   }
-  stop_data(sprintf("objective \"%s\" needs a numeric response, not a %s with %d classes; %s", objective, e$response,
+  what <- c(factor = "a factor", ordered = "an ordered factor", character = "texts")[[e$response]]
+  stop_data(sprintf("objective \"%s\" needs a numeric response, not %s with %d classes; %s", objective, what,
                     length(e$classes), hint), "y")
 }
 
@@ -247,7 +248,9 @@ encode_valid_y <- function(y, response, n_rows, what) {
     stop_data(sprintf("%s has %d values for %.0f rows", what, length(e$value), n_rows), "y")
   }
   label <- check_finite(e$value, what)
-  if (response$objective == "poisson" && !all_within(label, 0, Inf)) stop_data(sprintf("%s has negative counts", what), "y")
+  if (response$objective == "poisson" && !all_within(label, 0, Inf)) {
+    stop_data(sprintf("%s has negative counts", what), "y")
+  }
   if (response$objective == "logistic" && !all_within(label, 0, 1)) {
     stop_data(sprintf("%s has numbers outside 0 to 1", what), "y")
   }

@@ -29,8 +29,8 @@
 #' @section Validation, early stopping and the log:
 #' `valid` is a share of the rows to hold out (by a hash of the seed and the row, class by class when there are
 #' classes), or `list(x = , y = )` with `weight =` and `offset =` where needed, or a [gbt_data()] made with
-#' `reference`, or a named list of several of these; with a formula also a data frame with the same columns. The metrics in
-#' `eval_metric` are evaluated on each set after every round and logged in `model$evaluation_log`, under
+#' `reference`, or a named list of several of these; with a formula also a data frame with the same columns. The metrics
+#' in `eval_metric` are evaluated on each set after every round and logged in `model$evaluation_log`, under
 #' `<set>_<metric>`.
 #'
 #' With `early_stopping_rounds` training ends when the *last* metric of the *last* set has not improved by more than
@@ -46,8 +46,9 @@
 #' machine.
 #'
 #' @section Going on and stopping:
-#' `init_model` is an earlier model on the same features: new rounds are added to the ones it predicts with. Ctrl-C ends
-#' the training within a moment and keeps what is finished, see [gbt_last_interrupted()].
+#' `init_model` is an earlier model on the same features: new rounds are added to the ones it predicts with. Factors may
+#' have other levels than before; those that do not occur in the new data are forgotten. Ctrl-C ends the training within
+#' a moment and keeps what is finished, see [gbt_last_interrupted()].
 #'
 #' @param x A data frame, a numeric, integer or logical matrix, a sparse matrix of package Matrix, a [gbt_data()]
 #'   object, or a formula.

@@ -10,7 +10,11 @@ gbt_train.formula <- function(x, data = NULL, ..., weights = NULL, offset = NULL
     given[["formula"]] <- NULL
   }
   if (!inherits(x, "formula")) stop_argument("`x` must be a formula: gbt_train(y ~ ., data)", "x")
-  read <- read_formula(x, data, substitute(weights), substitute(offset), substitute(subset), na.action, parent.frame())
+  env <- parent.frame()
+  here <- list(weights = in_data(substitute(weights), function() weights, env),
+               offset = in_data(substitute(offset), function() offset, env),
+               subset = in_data(substitute(subset), function() subset, env))
+  read <- read_formula(x, data, here, na.action, env)
   source <- list(x = read$x, y = read$y, weights = read$weights, offset = read$offset, design = read$design,
                  formula = read$formula, parsed = x, in_data_weights = !is.null(read$weights))
   fit_source(source, given)
@@ -23,13 +27,14 @@ gbt_train.data.frame <- function(x, y, ..., weights = NULL, offset = NULL, objec
                                  alpha = 0, gamma = 0, min_child_weight = 1, min_data_in_leaf = 1, max_delta_step = 0,
                                  subsample = 1, colsample_bytree = 1, colsample_bylevel = 1, colsample_bynode = 1,
                                  num_parallel_tree = 1, max_bin = 255, max_cat_onehot = 4, cat_smooth = 10, cat_l2 = 10,
-                                 cat_noise = 1, max_cat_threshold = 64, min_data_per_group = 20, monotone = NULL, interactions = NULL,
-                                 feature_weights = NULL, valid = NULL, eval_metric = NULL, eval_train = NULL,
-                                 early_stopping_rounds = NULL, early_stopping_min_delta = 0, max_seconds = NULL,
-                                 init_model = NULL, callbacks = NULL, device = c("auto", "cpu", "cuda"), threads = NULL,
-                                 seed = NULL, verbose = 0, verbose_every = 10, progress = FALSE,
-                                 sparse_zero = c("value", "missing"), grad_bits = c("auto", "16", "32"),
-                                 hist_memory = 1024, page_rows = NULL, params = list()) {
+                                 cat_noise = 1, max_cat_threshold = 64, min_data_per_group = 20, monotone = NULL,
+                                 interactions = NULL, feature_weights = NULL, valid = NULL, eval_metric = NULL,
+                                 eval_train = NULL, early_stopping_rounds = NULL, early_stopping_min_delta = 0,
+                                 max_seconds = NULL, init_model = NULL, callbacks = NULL,
+                                 device = c("auto", "cpu", "cuda"), threads = NULL, seed = NULL, verbose = 0,
+                                 verbose_every = 10, progress = FALSE, sparse_zero = c("value", "missing"),
+                                 grad_bits = c("auto", "16", "32"), hist_memory = 1024, page_rows = NULL,
+                                 params = list()) {
   given <- given_args(list(...))
   if (missing(x)) stop_no_x()
   if (missing(y)) {

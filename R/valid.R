@@ -180,25 +180,12 @@ check_init_model <- function(init, source, train, response, params) {
   if (!identical(init$feature_names, train$feature_names)) {
     differ("its columns are in another order: %s", enumerate(init$feature_names))
   }
-  check_same_levels(init, train, differ)
   if (init$has_offset && is.null(train$offset)) differ("it was trained with an offset")
   if (!init$has_offset && !is.null(train$offset)) differ("it was trained without an offset")
   if (!identical(init$params$num_parallel_tree, params$num_parallel_tree)) {
     differ("its `num_parallel_tree` is %.0f", init$params$num_parallel_tree)
   }
   keep_rounds(init, rounds_used(init))
-}
-
-# Trees know levels by their numbers, which depend on the training data: both must have the same.
-check_same_levels <- function(init, train, differ) {
-  old <- .Call(C_gbt_model_info, init$state)
-  new <- .Call(C_gbt_dataset_info, data_ptr(train))
-  for (j in which(old$type != new$type)) {
-    differ("column `%s` was %s, now it is %s", old$names[j], old$type[j], new$type[j])
-  }
-  for (j in which(old$type != "numeric")) {
-    if (!identical(old$levels[[j]], new$levels[[j]])) differ("the levels of column `%s` differ", old$names[j])
-  }
 }
 
 # Scores of the earlier model on x, offset included.

@@ -125,7 +125,7 @@ SEXP r_gbt_trainer_new(SEXP spec, SEXP threads) {
   SEXP init = R_NilValue;
   if (init_state != R_NilValue) init = r_model_handle(init_state, R_NilValue);
   PROTECT(init);
-  if (init != R_NilValue) s.init = &r_model_get(init)->forest;
+  const gbt_model *first = init != R_NilValue ? r_model_get(init) : NULL;
   r_threads t = r_arg_threads(threads);
   SEXP out = PROTECT(r_handle_new(R_TRAINER, handles));
   gbt_error err = {0};
@@ -133,9 +133,17 @@ SEXP r_gbt_trainer_new(SEXP spec, SEXP threads) {
 
   /* 2 */
   gbt_trainer *trainer = NULL;
+  gbt_forest *levelled = NULL; /* the first model's trees in the levels of the data */
+  gbt_forest_view view;
   gbt_status status = r_ctx_open(&ctx, t, &err);
   if (status == GBT_OK) {
-    status = gbt_trainer_new(&ctx, &s, &trainer, &err);
+    if (first != NULL) {
+      status = gbt_forest_relevel(&ctx.mem, &first->forest, first->schema, s.train->cuts->schema, &levelled, &err);
+      if (status == GBT_OK) view = gbt_forest_look(levelled);
+      s.init = &view;
+    }
+    if (status == GBT_OK) status = gbt_trainer_new(&ctx, &s, &trainer, &err);
+    gbt_forest_free(levelled);
     gbt_ctx_close(&ctx);
   }
 

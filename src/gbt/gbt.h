@@ -25,6 +25,7 @@
 #include "model/predict.h"
 #include "params.h"
 #include "tree/forest.h"
+#include "tree/relevel.h"
 
 #define GBT_VERSION_TEXT "0.1.0"
 

@@ -1,0 +1,142 @@
+#include "relevel.h"
+
+#include <string.h>
+
+/* For every feature NULL (nothing to do), or the old index of each new level, -1 when it is new. */
+typedef struct level_maps {
+  int32_t n_features;
+  int32_t **old_of;
+  int32_t *n_levels; /* new */
+} level_maps;
+
+/* One tree in the making; grown to the largest. */
+typedef struct tree_scratch {
+  gbt_node *nodes;
+  uint32_t *sets;
+  size_t cap_nodes, cap_sets;
+} tree_scratch;
+
+static int same_levels(const gbt_feature *a, const gbt_feature *b) {
+  if (a->n_levels != b->n_levels) return 0;
+  for (int32_t i = 0; i < a->n_levels; i++)
+    if (strcmp(a->levels[i], b->levels[i]) != 0) return 0;
+  return 1;
+}
+
+static void maps_free(const gbt_mem *mem, level_maps *maps) {
+  for (int32_t f = 0; maps->old_of && f < maps->n_features; f++) gbt_mem_free(mem, maps->old_of[f]);
+  gbt_mem_free(mem, maps->old_of);
+  gbt_mem_free(mem, maps->n_levels);
+}
+
+static gbt_status maps_make(const gbt_mem *mem, const gbt_schema *old_schema, const gbt_schema *schema,
+                            level_maps *maps, gbt_error *err) {
+  if (old_schema->n_features != schema->n_features)
+    return gbt_fail(err, GBT_E_ARG, "the model to go on from has %d features, the data have %d",
+                    (int)old_schema->n_features, (int)schema->n_features);
+  maps->n_features = schema->n_features;
+  GBT_TRY(gbt_mem_zeros(mem, (size_t)maps->n_features, sizeof *maps->old_of, &maps->old_of, err));
+  GBT_TRY(gbt_mem_zeros(mem, (size_t)maps->n_features, sizeof *maps->n_levels, &maps->n_levels, err));
+  for (int32_t f = 0; f < maps->n_features; f++) {
+    const gbt_feature *old = &old_schema->feat[f], *now = &schema->feat[f];
+    if (old->type != now->type)
+      return gbt_fail_on(err, GBT_E_ARG, now->name, "column '%s' is of another type than in the model to go on from",
+                         now->name);
+    if (now->type == GBT_NUMERIC || same_levels(old, now)) continue;
+    if (now->type == GBT_ORDINAL)
+      return gbt_fail_on(err, GBT_E_ARG, now->name,
+                         "the ordered levels of column '%s' differ from those of the model to go on from", now->name);
+    maps->n_levels[f] = now->n_levels;
+    GBT_TRY(gbt_mem_array(mem, (size_t)now->n_levels, sizeof **maps->old_of, &maps->old_of[f], err));
+    GBT_TRY(gbt_match_texts(mem, now->levels, now->n_levels, old->levels, old->n_levels, maps->old_of[f], err));
+  }
+  return GBT_OK;
+}
+
+static const int32_t *map_of(const level_maps *maps, const gbt_node *node) {
+  if (node->left == 0 || !(node->feat & GBT_NODE_CATEGORICAL)) return NULL;
+  return maps->old_of[node->feat & GBT_NODE_FEATURE];
+}
+
+/* Words that the sets of a tree may need. */
+static size_t words_needed(const level_maps *maps, const gbt_node *nodes, uint32_t n_nodes) {
+  size_t words = 0;
+  for (uint32_t i = 0; i < n_nodes; i++) {
+    if (nodes[i].left == 0 || !(nodes[i].feat & GBT_NODE_CATEGORICAL)) continue;
+    int32_t f = (int32_t)(nodes[i].feat & GBT_NODE_FEATURE);
+    words += maps->old_of[f] ? ((size_t)maps->n_levels[f] + 31) / 32 : nodes[i].arg.set.n_words;
+  }
+  return words;
+}
+
+/* Writes the new set of a node to `out` (zeroed); returns its words, zeros at the end left out. */
+static uint32_t move_set(const level_maps *maps, const gbt_node *node, const uint32_t *old_sets, uint32_t *out) {
+  const int32_t *old_of = map_of(maps, node);
+  const uint32_t *old = old_sets + node->arg.set.beg;
+  if (!old_of) {
+    if (node->arg.set.n_words > 0) memcpy(out, old, node->arg.set.n_words * sizeof *out);
+    return node->arg.set.n_words;
+  }
+  uint32_t unseen_left = (node->feat & GBT_NODE_BULK_LEFT) != 0, n_words = 0;
+  int32_t n = maps->n_levels[node->feat & GBT_NODE_FEATURE];
+  for (int32_t i = 0; i < n; i++) {
+    uint32_t left = old_of[i] < 0 ? unseen_left : (uint32_t)gbt_bit(old, node->arg.set.n_words, (uint32_t)old_of[i]);
+    if (!left) continue;
+    out[i >> 5] |= 1u << (i & 31);
+    n_words = ((uint32_t)i >> 5) + 1;
+  }
+  return n_words;
+}
+
+static gbt_status move_tree(const gbt_mem *mem, const level_maps *maps, const gbt_forest_view *from, uint64_t t,
+                            tree_scratch *s, gbt_forest *to, gbt_error *err) {
+  const gbt_tree *tree = &from->trees[t];
+  uint64_t beg = tree->node_beg;
+  const uint32_t *old_sets = tree->n_words > 0 ? from->sets + tree->set_beg : NULL;
+  size_t room = words_needed(maps, from->nodes + beg, tree->n_nodes);
+  if (room > UINT32_MAX) return gbt_fail(err, GBT_E_UNSUPPORTED, "a tree with more than 2^37 bits of level sets");
+  GBT_TRY(gbt_mem_grow(mem, &s->nodes, &s->cap_nodes, tree->n_nodes, sizeof *s->nodes, err));
+  GBT_TRY(gbt_mem_grow(mem, &s->sets, &s->cap_sets, room + 1, sizeof *s->sets, err));
+  memcpy(s->nodes, from->nodes + beg, tree->n_nodes * sizeof *s->nodes);
+  if (room > 0) memset(s->sets, 0, room * sizeof *s->sets);
+  uint32_t n_words = 0;
+  for (uint32_t i = 0; i < tree->n_nodes; i++) {
+    gbt_node *node = &s->nodes[i];
+    if (node->left == 0 || !(node->feat & GBT_NODE_CATEGORICAL)) continue;
+    uint32_t n = move_set(maps, node, old_sets, s->sets + n_words);
+    node->arg.set.beg = n_words;
+    node->arg.set.n_words = n;
+    n_words += n;
+  }
+  return gbt_forest_add(to, tree->n_nodes, s->nodes, from->gain + beg, from->cover + beg, from->count + beg, n_words,
+                        n_words > 0 ? s->sets : NULL, err);
+}
+
+gbt_status gbt_forest_relevel(const gbt_mem *mem, const gbt_forest_view *from, const gbt_schema *old_schema,
+                              const gbt_schema *schema, gbt_forest **out, gbt_error *err) {
+  gbt_status status = GBT_OK;
+  gbt_forest *forest = NULL;
+  level_maps maps = {0};
+  tree_scratch scratch = {0};
+  int changed = 0;
+  *out = NULL;
+  GBT_TRY_GOTO(maps_make(mem, old_schema, schema, &maps, err), done);
+  for (int32_t f = 0; f < maps.n_features; f++) changed |= maps.old_of[f] != NULL;
+  GBT_TRY_GOTO(gbt_forest_new(mem, from->n_features, from->n_outputs, from->n_parallel, &forest, err), done);
+  if (!changed) { /* to the bit, however the sets were laid out */
+    GBT_TRY_GOTO(gbt_forest_append(forest, from, err), done);
+  } else {
+    memcpy(forest->base, from->base, (size_t)from->n_outputs * sizeof *from->base);
+    for (uint64_t t = 0; t < from->n_trees; t++)
+      GBT_TRY_GOTO(move_tree(mem, &maps, from, t, &scratch, forest, err), done);
+  }
+done:
+  maps_free(mem, &maps);
+  gbt_mem_free(mem, scratch.nodes);
+  gbt_mem_free(mem, scratch.sets);
+  if (status == GBT_OK)
+    *out = forest;
+  else
+    gbt_forest_free(forest);
+  return status;
+}

@@ -1,0 +1,18 @@
+/* A forest told in the levels of other data: going on from a model whose factors had other levels, or the same ones in
+ * another order. Levels are the same when their texts are.
+ *
+ * Every set of levels keeps its meaning: a level that both schemas know goes the way it went; one that only the new
+ * schema knows goes where unseen levels went (GBT_NODE_BULK_LEFT); one that only the old schema knows is forgotten.
+ * Where a feature's levels are the same in the same order, nodes and words stay as they are, bit by bit. */
+#ifndef GBT_TREE_RELEVEL_H
+#define GBT_TREE_RELEVEL_H
+
+#include "../base/schema.h"
+#include "forest.h"
+
+/* from: trees on old_schema; *out: the same trees on schema. Both schemas have the same features in the same order;
+ * GBT_E_ARG names a feature whose type differs, or an ordinal one whose levels do (thresholds are ranks). */
+gbt_status gbt_forest_relevel(const gbt_mem *mem, const gbt_forest_view *from, const gbt_schema *old_schema,
+                              const gbt_schema *schema, gbt_forest **out, gbt_error *err) GBT_MUST_CHECK;
+
+#endif

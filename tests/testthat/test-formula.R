@@ -1,0 +1,105 @@
+train <- function(formula, ..., nrounds = 3) gbt_train(formula, ..., nrounds = nrounds, threads = 1)
+
+test_that("plain formulas are columns", {
+  xy <- gbt_train(mtcars[-1], mtcars$mpg, nrounds = 3, threads = 1)
+  for (f in list(mpg ~ ., mpg ~ cyl + disp + hp + drat + wt + qsec + vs + am + gear + carb, mpg ~ . + 0, mpg ~ . - 1)) {
+    m <- train(f, mtcars)
+    expect_identical(as.data.frame(m), as.data.frame(xy))
+    expect_null(m$terms)
+    expect_identical(formula(m), f, ignore_formula_env = TRUE)
+  }
+  expect_identical(variable.names(train(mpg ~ . - wt - cyl, mtcars)), setdiff(names(mtcars), c("mpg", "wt", "cyl")))
+  expect_identical(variable.names(train(log(mpg) ~ ., mtcars)), names(mtcars)[-1])
+  by_name <- gbt_train(formula = mpg ~ ., data = mtcars, nrounds = 3, threads = 1)
+  expect_same_bytes(by_name$state, train(mpg ~ ., mtcars)$state)
+})
+
+test_that("interactions name their variables, factors are not expanded", {
+  expect_identical(variable.names(train(mpg ~ wt * hp, mtcars)), c("wt", "hp"))
+  expect_identical(variable.names(train(mpg ~ wt:hp + (cyl + am)^2, mtcars)), c("wt", "hp", "cyl", "am"))
+  m <- train(Sepal.Length ~ Species, iris)
+  expect_identical(m$feature_types, "factor")
+  expect_identical(variable.names(m), "Species")
+})
+
+test_that("transformations are evaluated again in new data", {
+  m <- train(mpg ~ log(wt) + I(hp^2) + poly(disp, 2) + scale(qsec) + splines::ns(drat, 3), mtcars)
+  expect_identical(variable.names(m), c("log(wt)", "I(hp^2)", "poly(disp, 2)1", "poly(disp, 2)2", "scale(qsec)",
+                                        paste0("splines::ns(drat, 3)", 1:3)))
+  p <- predict(m, mtcars)
+  expect_identical(predict(m, mtcars[7:9, ]), p[7:9])
+  expect_identical(predict(unserialize(serialize(m, NULL)), mtcars), p)
+  file <- tempfile()
+  gbt_save(m, file)
+  expect_identical(predict(gbt_load(file), mtcars), p)
+  unlink(file)
+  expect_error(predict(m, mtcars["wt"]), "missing: `hp`, `disp`, `qsec`, `drat`", class = "gbt_error_data")
+})
+
+test_that("formulas keep no data and no environment", {
+  big <- rnorm(1e6)
+  local_train <- function() {
+    also_big <- rnorm(1e6)
+    train(mpg ~ log(wt) + hp, mtcars)
+  }
+  expect_lt(length(serialize(local_train(), NULL)), 50000)
+})
+
+test_that("variables that a model could not find again are errors", {
+  k <- 2
+  own <- function(x) x + 1
+  expect_snapshot(error = TRUE, {
+    train(mpg ~ I(wt^k), mtcars)
+    train(mpg ~ own(wt), mtcars)
+    train(mpg ~ wtt, mtcars)
+    train(mpg ~ log(wtt), mtcars)
+    train(mpg ~ 1, mtcars)
+    train(~wt, mtcars)
+    train(mpg ~ ., 3)
+    train(mpg ~ .)
+    train(nope ~ ., mtcars)
+    train(mpg ~ log(cyl_text), transform(mtcars, cyl_text = as.character(cyl)))
+    train(mpg ~ ., mtcars, weights = nope)
+    train(mpg ~ ., mtcars, subset = 40)
+    train(cbind(mpg, wt) ~ ., mtcars)
+  })
+})
+
+test_that("variables may come from where the formula was written", {
+  y <- c(1, 2, 3, 4)
+  x <- c(4, 3, 2, 1)
+  expect_identical(variable.names(train(y ~ x)), "x")
+})
+
+test_that("files with formulas that run code are not trusted", {
+  safe <- function(...) gbt:::check_design_safe(list(features = c(...), offset = NULL))
+  expect_silent(safe("log(a)", "poly(a, 2, coefs = list(alpha = c(1, 2)))", "splines::ns(b, 3)"))
+  for (text in c("system('x')", "base::system('x')", "splines::ns(base::system('x'))", "(function() 1)()", "a$f()(1)",
+                 "list(f = system)$f('x')", "(if (T) system)('x')", "stats::ns(a)",
+                 "get('system')('x')", "log(eval(a))", "'system'('x')", "a; b", "if (a) b")) {
+    expect_error(safe(text), class = "gbt_error_format", label = text)
+  }
+})
+
+test_that("weights, offset and subset are evaluated in the data", {
+  a <- train(mpg ~ wt + hp, mtcars, weights = cyl, subset = gear > 3)
+  rows <- mtcars$gear > 3
+  b <- gbt_train(mtcars[rows, c("wt", "hp")], mtcars$mpg[rows], weights = mtcars$cyl[rows], nrounds = 3, threads = 1)
+  expect_identical(as.data.frame(a), as.data.frame(b))
+  expect_identical(nobs(a), sum(rows))
+  a <- train(carb ~ wt + offset(log(hp)) + offset(am), mtcars, objective = "poisson")
+  b <- train(carb ~ wt, mtcars, offset = log(hp) + am, objective = "poisson")
+  expect_identical(as.data.frame(a), as.data.frame(b))
+  expect_true(a$has_offset && b$has_offset)
+  expect_identical(predict(a, mtcars), predict(b, mtcars, offset = log(mtcars$hp) + mtcars$am))
+  expect_identical(variable.names(a), "wt")
+  f <- function(w) train(mpg ~ wt, mtcars, weights = w)
+  expect_same_bytes(f(mtcars$cyl)$state, train(mpg ~ wt, mtcars, weights = cyl)$state)
+})
+
+test_that("rows with missing predictors stay, unless asked otherwise", {
+  d <- transform(mtcars, wt = replace(wt, 1:3, NA))
+  expect_identical(nobs(train(mpg ~ ., d)), 32L)
+  expect_identical(nobs(train(mpg ~ ., d, na.action = na.omit)), 29L)
+  expect_error(train(mpg ~ ., d, na.action = na.fail), "missing values")
+})

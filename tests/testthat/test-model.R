@@ -1,0 +1,156 @@
+m <- gbt_train(mpg ~ ., mtcars, nrounds = 10, eval_train = TRUE, threads = 1)
+k <- gbt_train(Species ~ ., iris, nrounds = 5, valid = 0.2, seed = 1, num_parallel_tree = 2, threads = 1)
+
+test_that("print and summary", {
+  # sizes and results may change with the engine, what is told of them not
+  expect_snapshot(transform = function(x) gsub("[0-9]+\\.[0-9]+", "<number>", x), {
+    print(m)
+    print(k)
+    print(gbt_train(am ~ wt + offset(hp / 100), transform(mtcars, am = am == 1), nrounds = 2, threads = 1))
+    summary(gbt_train(mpg ~ wt + cyl, mtcars, nrounds = 2, monotone = c(wt = -1), threads = 1))
+    print(m[0])
+  })
+  expect_output(str(m), "Model of class 'gbt'")
+  expect_invisible(print(m))
+})
+
+test_that("plain facts", {
+  expect_identical(length(m), 10L)
+  expect_identical(nobs(m), 32L)
+  expect_identical(variable.names(m), names(mtcars)[-1])
+  expect_identical(formula(m), mpg ~ ., ignore_formula_env = TRUE)
+  expect_error(formula(gbt_train(mtcars[-1], mtcars$mpg, nrounds = 1, threads = 1)), class = "gbt_error_argument")
+})
+
+test_that("a model behaves as a list, whatever its length", {
+  expect_true(is.list(m))
+  expect_identical(names(lapply(m, class)), names(unclass(m)))
+  m$mine <- 1:3
+  expect_identical(m$mine, 1:3)
+  expect_identical(length(m), 10L)
+  expect_identical(predict(m, mtcars)[1:2], predict(m, mtcars[1:2, ]))
+  expect_true(isTRUE(all.equal(m, m)))
+})
+
+test_that("rounds can be cut out", {
+  a <- m[1:4]
+  expect_same_bytes(a$state, gbt_train(mpg ~ ., mtcars, nrounds = 4, eval_train = TRUE, threads = 1)$state)
+  expect_same_bytes(m[-(5:10)]$state, a$state)
+  expect_same_bytes(m[rep(c(TRUE, FALSE), c(4, 6))]$state, a$state)
+  expect_same_bytes(head(m, 4)$state, a$state)
+  expect_same_bytes(m[]$state, m$state)
+  expect_same_bytes(m[1:10]$state, m$state)
+  b <- m[5:10]
+  expect_identical(b$evaluation_log$train_rmse, m$evaluation_log$train_rmse[5:10])
+  expect_equal(predict(a, mtcars) + predict(b, mtcars) - predict(m[0], mtcars), predict(m, mtcars))
+  expect_identical(length(k[2:3]), 2L)
+  expect_identical(predict(k[1:3], iris), predict(k, iris, trees = 3))
+  expect_snapshot(error = TRUE, {
+    m[c(1, 3)]
+    m[2:1]
+    m[11]
+    m["a"]
+    m[NA]
+    m[1.5]
+  })
+})
+
+test_that("the table of nodes is the model", {
+  # trees walked by hand
+  walk <- function(nodes, row) {
+    at <- 1L
+    while (!is.na(nodes$feature[at])) {
+      x <- row[[nodes$feature[at]]]
+      to <- if (is.na(x)) {
+        nodes$missing[at]
+      } else if (!is.na(nodes$threshold[at])) {
+        if (x <= nodes$threshold[at]) nodes$left[at] else nodes$right[at]
+      } else {
+        if (as.character(x) %in% nodes$levels[[at]]) nodes$left[at] else nodes$right[at]
+      }
+      at <- to + 1L
+    }
+    list(value = nodes$value[at], node = nodes$node[at])
+  }
+  rows <- seq(1, nrow(flights), 7)
+  d <- flights[rows, -1]
+  d$distance[c(2, 5)] <- NA
+  d$dest[3] <- NA
+  d$weekday <- as.integer(d$weekday) - 1L
+  f <- gbt_train(d, flights$late[rows], nrounds = 3, threads = 1)
+  nodes <- as.data.frame(f)
+  expect_true(any(lengths(nodes$levels) > 1) && any(!is.na(nodes$threshold)))
+  leaf <- predict(f, d, type = "leaf")
+  link <- predict(f, d, type = "link")
+  base <- predict(f[0], d[1, ], type = "link")
+  trees <- split(nodes, nodes$tree)
+  for (i in c(1:6, 100, 500)) {
+    hits <- lapply(trees, walk, lapply(d, `[`, i))
+    expect_identical(unname(vapply(hits, `[[`, 0L, "node")), leaf[i, ])
+    expect_identical(Reduce(`+`, vapply(hits, `[[`, 0, "value"), base), link[i])
+  }
+  expect_identical(nodes$count[nodes$node == 0], rep(as.double(nrow(d)), 3))
+  split_at <- which(!is.na(nodes$feature) & nodes$tree == 1)
+  below <- nodes$count[nodes$left[split_at] + 1] + nodes$count[nodes$right[split_at] + 1]
+  expect_identical(nodes$count[split_at], below)
+})
+
+test_that("splits are texts that people can read", {
+  d <- data.frame(
+    day = as.Date("2024-01-01") + 0:39, time = as.POSIXct("2024-01-01", tz = "UTC") + 0:39 * 3600,
+    size = factor(rep(c("S", "M", "L", "XL"), 10), levels = c("S", "M", "L", "XL"), ordered = TRUE),
+    colour = rep(c("red", "green", "blue", "black"), each = 10)
+  )
+  text <- function(y, column) {
+    nodes <- as.data.frame(gbt_train(d[column], y, nrounds = 1, max_depth = 1, threads = 1))
+    nodes$split[1]
+  }
+  expect_identical(text(rep(0:1, each = 20), "day"), "<= 2024-01-20")
+  expect_match(text(rep(0:1, each = 20), "time"), "<= 2024-01-01 19:30:00 UTC")
+  expect_identical(text(rep(c(0, 0, 1, 1), 10), "size"), "<= M")
+  expect_match(text(rep(c(0, 1, 0, 0), each = 10), "colour"), "in green|in red, blue, black")
+  nodes <- as.data.frame(k)
+  expect_identical(sort(unique(nodes$class)), sort(levels(iris$Species)))
+  expect_identical(max(nodes$round), 5L)
+  expect_identical(max(nodes$tree), 30L)
+  expect_identical(nrow(as.data.frame(m[0])), 0L)
+})
+
+test_that("importance adds up", {
+  i <- gbt_importance(m)
+  expect_named(i, c("feature", "gain", "cover", "frequency"))
+  expect_setequal(i$feature, names(mtcars)[-1])
+  for (part in c("gain", "cover", "frequency")) {
+    expect_equal(sum(i[[part]]), 1)
+    expect_false(is.unsorted(-gbt_importance(m, part)[[part]]))
+  }
+  nodes <- as.data.frame(m)
+  nodes <- nodes[!is.na(nodes$feature), ]
+  by <- tapply(nodes$gain, nodes$feature, sum)
+  expect_equal(i$gain[match(names(by), i$feature)], as.vector(by / sum(by)))
+  by <- table(nodes$feature)
+  expect_equal(i$frequency[match(names(by), i$feature)], as.vector(by / sum(by)))
+  expect_identical(gbt_importance(m, trees = 3), gbt_importance(m[1:3]))
+  expect_true(all(gbt_importance(m[0])$gain == 0))
+  expect_output(print(i), "importance by gain, [0-9]+ of 10 features used")
+  expect_output(print(i[1:2, ]), "feature")
+  expect_identical(class(as.data.frame(i)), "data.frame")
+  expect_error(gbt_importance(3), class = "gbt_error_argument")
+  expect_error(gbt_importance(m, "gian"), "did you mean \"gain\"", class = "gbt_error_argument")
+})
+
+test_that("plots are drawn", {
+  file <- tempfile(fileext = ".pdf")
+  grDevices::pdf(file)
+  on.exit({
+    grDevices::dev.off()
+    unlink(file)
+  })
+  expect_invisible(plot(m))
+  expect_invisible(plot(k, metric = "mlogloss", main = "a title"))
+  expect_invisible(plot(gbt_importance(m), top = 3))
+  expect_invisible(plot(gbt_importance(m), type = "cover", col = "red"))
+  expect_error(plot(m, metric = "auc"), class = "gbt_error_argument")
+  bare <- gbt_train(mpg ~ ., mtcars, nrounds = 1, threads = 1)
+  expect_error(plot(bare), "no evaluation log", class = "gbt_error_argument")
+})

@@ -1,0 +1,103 @@
+train <- function(y, ..., x = data.frame(a = seq_along(y))) gbt_train(x, y, ..., nrounds = 2, threads = 1)
+
+test_that("the response decides", {
+  expect_identical(train(c(1.5, 2, 3, 4))$objective, "squared_error")
+  expect_identical(train(1:4)$objective, "squared_error")
+  m <- train(c("b", "a", "b", "a"))
+  expect_identical(m[["objective"]], "logistic")
+  expect_identical(m$classes, c("a", "b"))
+  expect_identical(train(c(TRUE, FALSE))$classes, c("FALSE", "TRUE"))
+  expect_identical(train(factor(c("x", "y"), levels = c("y", "x")))$classes, c("y", "x"))
+  expect_identical(train(letters[1:3])$objective, "softmax")
+  expect_identical(train(c(TRUE, FALSE), objective = "squared_error")$objective, "squared_error")
+  expect_identical(train(data.frame(y = 1:4), x = data.frame(a = 1:4))$objective, "squared_error")
+})
+
+test_that("names of peers are understood", {
+  same <- list(
+    squared_error = c("reg:squarederror", "regression", "RMSE", "gaussian", "squared_error"),
+    logistic = c("binary:logistic", "binary", "Logloss", "bernoulli"),
+    softmax = c("multi:softprob", "multi:softmax", "multiclass", "MultiClass", "multinomial"),
+    poisson = c("count:poisson", "poisson", "Poisson")
+  )
+  for (name in names(same)) for (other in same[[name]]) expect_identical(gbt:::objective_name(other), name)
+  expect_identical(train(c(0, 1, 1, 0), loss_function = "Logloss")$objective, "logistic")
+})
+
+test_that("numbers may be classes", {
+  m <- train(c(3, 1, 7, 1), objective = "multi:softprob", num_class = 3)
+  expect_identical(m$classes, c("1", "3", "7"))
+  expect_null(train(c(0, 1, 0.5), objective = "logistic")$classes)
+})
+
+test_that("levels without rows are dropped, with a message", {
+  y <- factor(c("a", "c", "a"), levels = c("a", "b", "c"))
+  expect_message(m <- train(y), "levels of the response without rows are dropped: \"b\"", class = "gbt_message")
+  expect_identical(m[["objective"]], "logistic")
+  expect_identical(m$classes, c("a", "c"))
+})
+
+test_that("responses that cannot be learned are errors that help", {
+  expect_snapshot(error = TRUE, {
+    train(c(1, NA, 3, NA))
+    train(c(1, Inf))
+    train(factor(c("a", "a")))
+    train(c(TRUE, TRUE))
+    train(1:3, x = data.frame(a = 1:4))
+    train("a", x = data.frame(a = 1:4))
+    train(list(1, 2))
+    train(as.Date(c("2020-01-01", "2020-01-02")))
+    train(c(1, -1, -2), objective = "poisson")
+    train(c(1, 2, 1), objective = "logistic")
+    train(c(0, 3, 1), objective = "logistic")
+    train(letters[1:3], objective = "logistic")
+    train(letters[1:3], objective = "poisson")
+    train(c(1.5, 2), objective = "softmax")
+    train(c(1, 1), objective = "softmax")
+    train(1:3, objective = "reg:gamma")
+    train(1:3, objective = "logstic")
+    train(1:3, objective = "binary:logitraw")
+    train(1:3, objective = function(x) x)
+    train(1:3, objective = list(gradient = function(s, l) s))
+    train(1:3, objective = list(gradient = 1, hessian = 2))
+    train(1:3, objective = list(gradient = function(s) s, hessian = function(s, l) s))
+    train(letters[1:2], objective = list(gradient = function(s, l) s, hessian = function(s, l) s))
+    train(1:3, objective = list(gradient = function(s, l) 1, hessian = function(s, l) s))
+    train(1:3, objective = list(gradient = function(s, l) s * NA, hessian = function(s, l) s + 1))
+    train(1:3, objective = list(gradient = function(s, l) s - l, hessian = function(s, l) s - 1))
+    gbt_train(data.frame(a = 1))
+    gbt_train(data.frame(a = numeric(0)), numeric(0))
+  })
+})
+
+test_that("constant numbers are learned", {
+  for (objective in c("squared_error", "poisson")) {
+    m <- train(rep(3, 5), objective = objective)
+    expect_equal(predict(m, data.frame(a = 1:5)), rep(3, 5))
+  }
+  expect_equal(predict(train(rep(0, 5), objective = "logistic"), data.frame(a = 1:5)), rep(0, 5), tolerance = 1e-6)
+})
+
+test_that("an objective of one's own: squared error", {
+  own <- list(gradient = function(score, label, weight) score - label, hessian = function(score, label) score * 0 + 1)
+  a <- gbt_train(mtcars[-1], mtcars$mpg - 20, objective = own, weights = mtcars$wt, nrounds = 20, threads = 1)
+  expect_identical(a$objective, "custom")
+  expect_identical(a$nrounds, 20L)
+  # the same leaves as those of the built-in one, from the same start
+  b <- gbt_train(mtcars[-1], mtcars$mpg - 20, weights = mtcars$wt, nrounds = 1, threads = 1)
+  start <- predict(b[0], mtcars)[[1]]
+  a <- gbt_train(mtcars[-1], mtcars$mpg - 20 - start, objective = own, weights = mtcars$wt, nrounds = 1, threads = 1)
+  expect_equal(predict(a, mtcars), predict(b, mtcars) - start, tolerance = 1e-6)
+})
+
+test_that("an objective of one's own: several outputs", {
+  p <- function(s) exp(s) / rowSums(exp(s))
+  own <- list(
+    n_outputs = 3,
+    gradient = function(score, label) p(score) - outer(label, 0:2, `==`),
+    hessian = function(score, label) 2 * p(score) * (1 - p(score))
+  )
+  a <- gbt_train(iris[-5], as.integer(iris$Species) - 1, objective = own, nrounds = 5, threads = 1)
+  b <- gbt_train(iris[-5], iris$Species, nrounds = 5, threads = 1)
+  expect_equal(p(predict(a, iris)), unname(predict(b, iris)), tolerance = 1e-4)
+})

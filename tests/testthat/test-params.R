@@ -1,0 +1,163 @@
+X <- as.matrix(mtcars[-1])
+y <- mtcars$mpg
+train <- function(...) gbt_train(X, y, ..., threads = 1)
+
+test_that("defaults in the usage are those of the engine", {
+  table <- gbt_params()
+  shown <- formals(gbt:::gbt_train.data.frame)
+  for (name in intersect(table$name, names(shown))) {
+    default <- eval(shown[[name]])[1L]
+    if (is.null(default)) default <- 0 # NULL: not given
+    expect_identical(as.character(default), table$default[table$name == name], label = name)
+  }
+  expect_length(setdiff(table$name, names(shown)), 0)
+})
+
+test_that("every alias means its parameter", {
+  two <- list(nrounds = 3, eta = 0.3, max_depth = 2, max_leaves = 3, lambda = 2, alpha = 0.5, gamma = 0.7,
+              min_child_weight = 3, min_data_in_leaf = 4, max_delta_step = 0.4, subsample = 0.5, colsample_bytree = 0.4,
+              colsample_bylevel = 0.4, colsample_bynode = 0.4, max_bin = 5, max_cat_onehot = 2, seed = 7,
+              early_stopping_rounds = 2, early_stopping_min_delta = 0.1, max_seconds = 60)
+  for (name in names(two)) {
+    for (alias in gbt:::alias_list[[name]]) {
+      got <- gbt:::collect_args(stats::setNames(two[name], alias))
+      expect_identical(got$value, two[name], label = alias)
+      expect_identical(gbt:::collect_args(stats::setNames(two[name], gsub("_", ".", alias)))$value, two[name])
+    }
+  }
+  expect_false(anyDuplicated(names(gbt:::alias_of)) > 0)
+  expect_length(intersect(names(gbt:::alias_of), names(gbt:::not_offered)), 0)
+  m <- train(n.trees = 3, shrinkage = 0.3, interaction.depth = 2, reg_lambda = 2, min_child_samples = 4,
+             random_state = 9, params = list(bagging_fraction = 0.5, max.bin = 20))
+  o <- train(nrounds = 3, eta = 0.3, max_depth = 2, lambda = 2, min_data_in_leaf = 4, seed = 9, subsample = 0.5,
+             max_bin = 20)
+  expect_same_bytes(m$state, o$state)
+})
+
+test_that("every documented alias of the peers is known", {
+  peers <- c(
+    "learning_rate", "shrinkage", "shrinkage_rate", "step_size", "learn_rate", "num_iterations", "n_estimators",
+    "iterations", "num_boost_round", "num_trees", "ntrees", "n.trees", "max_iter", "trees", "depth",
+    "interaction.depth", "tree_depth", "num_leaves", "max_leaf_nodes", "reg_lambda", "l2_leaf_reg", "lambda_l2",
+    "l2_regularization",
+    "reg_alpha", "lambda_l1", "min_split_loss", "min_gain_to_split", "min_split_gain", "loss_reduction",
+    "min_sum_hessian_in_leaf", "min_child_samples", "min_samples_leaf", "min_rows", "n.minobsinnode", "min_n",
+    "bagging_fraction", "sample_rate", "bag.fraction", "sample_size", "feature_fraction", "sub_feature", "mtry",
+    "col_sample_rate_per_tree", "feature_fraction_bynode", "rsm", "max_bins", "border_count", "nbins", "nthread",
+    "nthreads", "num_threads", "n_jobs", "thread_count", "device_type", "task_type", "tree_method", "loss_function",
+    "distribution", "loss", "app", "metric", "custom_loss", "early_stopping_round", "od_wait", "n_iter_no_change",
+    "stopping_rounds", "random_state", "random_seed", "base_margin", "init_score", "baseline", "weight",
+    "sample_weight", "evals", "watchlist", "valids", "eval_set", "test_pool", "monotone_constraints", "mc",
+    "var.monotone", "monotonic_cst", "cat_features", "categorical_feature", "qid", "group_id", "group", "max.depth"
+  )
+  expect_false(anyNA(gbt:::canonical_name(peers)))
+})
+
+test_that("values of peers are moved to ours", {
+  got <- function(...) gbt:::collect_args(list(...))$value
+  expect_identical(got(tree_method = "hist"), list())
+  expect_identical(got(tree_method = "gpu_hist"), list(device = "cuda"))
+  expect_identical(got(booster = "gbtree", boosting_type = "Plain"), list())
+  expect_identical(got(task_type = "GPU"), list(device = "cuda"))
+  expect_identical(got(device = "cuda:1"), list(device = "cuda"))
+  expect_identical(got(grow_policy = "Lossguide"), list(grow_policy = "lossguide"))
+  expect_identical(got(), list())
+  expect_identical(got(eta = NULL), list())
+  # what asks for the usual is accepted
+  expect_identical(got(scale_pos_weight = 1, missing = NA, enable_categorical = TRUE, bagging_freq = 1L), list())
+})
+
+test_that("a count of features becomes a share that gives the count back", {
+  for (p in c(1:40, 997)) for (k in unique(pmin(p, c(1, 2, 3, 7, p)))) {
+    expect_identical(floor(gbt:::share_of_features(k, p) * p + 0.5), as.double(k))
+  }
+  expect_identical(train(mtry = 3, nrounds = 1, seed = 1)$params$colsample_bytree, 0.3)
+})
+
+test_that("nothing is ignored in silence", {
+  expect_snapshot(error = TRUE, {
+    train(etta = 0.1)
+    train(colsample = 0.5)
+    train(100)
+    train(eta = 0.1, learning_rate = 0.2)
+    train(eta = 0.1, params = list(shrinkage = 0.2))
+    train(params = list(0.3))
+    train(params = 3)
+    train(mtry = 3, colsample_bytree = 0.5)
+    train(tree_method = "gpu_hist", device = "cpu")
+    train(tree_method = "exact")
+    train(booster = "dart")
+    train(boosting = "rf")
+    train(scale_pos_weight = 3)
+    train(rate_drop = 0.1)
+    train(tweedie_variance_power = 1.5)
+    train(linear_tree = TRUE)
+    train(missing = -1)
+    train(group = 1)
+    train(checkpoint = "here")
+    train(grow_policy = "SymmetricTree")
+    train(num_class = 3)
+    train(device = "cuda")
+    train(device = "gppu")
+    train(cat_features = "cyl")
+  })
+  expect_error(train(scale_pos_weight = 3), class = "gbt_error_unsupported")
+  expect_error(train(device = "cuda"), class = "gbt_error_device")
+  expect_error(train(etta = 1), class = "gbt_error_argument")
+  # equal values under two names are no contradiction
+  expect_identical(train(eta = 0.2, learning_rate = 0.2, nrounds = 1)$params$eta, 0.2)
+})
+
+test_that("every numeric parameter is checked: type, length, range", {
+  table <- rbind(gbt:::host_table, gbt:::params_table())
+  numbers <- table[table$kind != "enum", ]
+  for (i in seq_len(nrow(numbers))) {
+    info <- numbers[i, ]
+    below <- if (info$open_low) info$low else info$low - 1
+    wrong <- list(below, "a", c(1, 2), NA_real_, Inf, list(1), if (info$kind == "int") 1.5)
+    if (info$high < 1e9) wrong <- c(wrong, list(info$high * 2 + 1))
+    for (value in wrong) {
+      args <- stats::setNames(list(value), info$name)
+      if (is.null(value)) next
+      e <- tryCatch(do.call(train, args), gbt_error_argument = identity)
+      expect_s3_class(e, "gbt_error_argument")
+      expect_identical(e$parameter, info$name)
+      expect_match(conditionMessage(e), info$name, fixed = TRUE)
+    }
+  }
+  for (name in table$name[table$kind == "enum"]) {
+    expect_error(do.call(train, stats::setNames(list("nonsense"), name)), name, class = "gbt_error_argument")
+  }
+})
+
+test_that("messages about values help", {
+  expect_snapshot(error = TRUE, {
+    train(eta = 2)
+    train(learning_rate = -1)
+    train(eta = "0.1")
+    train(max_depth = -1)
+    train(max_depth = 0)
+    train(max_depth = 3.5)
+    train(grad_bits = 8)
+    train(seed = -1)
+    train(verbose = "yes")
+    train(progress = 1)
+    train(threads = 0)
+    train(early_stopping_min_delta = 1)
+    train(early_stopping_rounds = 5)
+  })
+})
+
+test_that("gbt_params() lists parameters with their names elsewhere", {
+  p <- gbt_params()
+  expect_s3_class(p, "data.frame")
+  expect_named(p, c("name", "default", "range", "meaning", "aliases"))
+  expect_identical(p$default[p$name == "grow_policy"], "depthwise")
+  expect_match(p$aliases[p$name == "eta"], "learning_rate")
+})
+
+test_that("parameters that cannot show in a model are not kept with it", {
+  m <- train(nrounds = 2, verbose = 0, hist_memory = 7, page_rows = 10)
+  expect_same_bytes(m$state, gbt_train(X, y, nrounds = 2, threads = 2)$state)
+  expect_length(intersect(names(m$params), c("threads", "device", "page_rows", "verbose", "hist_memory")), 0)
+})

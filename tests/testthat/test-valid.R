@@ -1,0 +1,132 @@
+set.seed(4)
+rows <- sample(nrow(flights), 3000)
+d <- flights[rows[1:2000], ]
+v <- flights[rows[2001:3000], ]
+train <- function(...) gbt_train(..., nrounds = 8, eta = 0.5, max_depth = 4, threads = 1)
+
+test_that("all ways to give validation data agree", {
+  a <- train(late ~ ., d, valid = v)
+  b <- train(d[-1], d$late, valid = list(x = v[-1], y = v$late))
+  expect_identical(a$evaluation_log, b$evaluation_log)
+  b <- train(late ~ ., d, valid = list(valid = list(x = v[10:1], y = v$late)))
+  expect_identical(a$evaluation_log, b$evaluation_log)
+  td <- gbt_data(d[-1], label = d$late, threads = 1)
+  b <- train(td, valid = gbt_data(v, label = v$late, reference = td, threads = 1))
+  expect_identical(a$evaluation_log, b$evaluation_log)
+  b <- train(late ~ ., d, evals = list(first = d, second = v), metric = c("auc", "logloss"))
+  expect_named(b$evaluation_log, c("round", "first_auc", "first_logloss", "second_auc", "second_logloss"))
+  expect_identical(b$evaluation_log$second_logloss, a$evaluation_log$valid_logloss)
+  b <- train(late ~ ., d, valid = list(v, v), eval_train = TRUE)
+  expect_named(b$evaluation_log, c("round", "train_logloss", "valid1_logloss", "valid2_logloss"))
+  y <- as.numeric(v$late) - 1
+  p <- predict(a, v)
+  expect_equal(a$evaluation_log$valid_logloss[8], -mean(y * log(p) + (1 - y) * log(1 - p)), tolerance = 1e-12)
+})
+
+test_that("weights and offsets of validation data count", {
+  d <- transform(mtcars, e = log(hp))
+  set <- list(x = d[1:10, c("wt", "cyl")], y = d$carb[1:10], weight = d$disp[1:10], offset = d$e[1:10])
+  m <- gbt_train(d[c("wt", "cyl")], d$carb, offset = d$e, objective = "poisson", nrounds = 3, valid = set, threads = 1,
+                 eval_metric = c("rmse", "poisson_deviance"))
+  mu <- predict(m, d[1:10, ], offset = d$e[1:10])
+  y <- d$carb[1:10]
+  expect_equal(m$evaluation_log$valid_rmse[3], sqrt(weighted.mean((y - mu)^2, d$disp[1:10])))
+  expect_equal(m$evaluation_log$valid_poisson_deviance[3],
+               2 * weighted.mean(y * log(y / mu) - (y - mu), d$disp[1:10]))
+})
+
+test_that("a share is held out by the seed, class by class, without touching R's generator", {
+  set.seed(1)
+  before <- .Random.seed
+  m <- train(late ~ ., d, valid = 0.25, seed = 5)
+  expect_identical(.Random.seed, before)
+  expect_same_bytes(train(late ~ ., d, valid = 0.25, seed = 5)$state, m$state)
+  expect_false(identical(train(late ~ ., d, valid = 0.25, seed = 6)$evaluation_log, m$evaluation_log))
+  label <- as.numeric(d$late) - 1
+  held <- gbt:::held_out_rows(2000, 0.25, 5, label)
+  expect_identical(tabulate(label[held] + 1), as.integer(round(0.25 * tabulate(label + 1))))
+  b <- train(late ~ ., d[-held, ], valid = d[held, ], seed = 5)
+  expect_identical(b$evaluation_log, m$evaluation_log)
+  expect_identical(nobs(m), 2000L - length(held))
+  x <- as.matrix(mtcars[-1])
+  a <- train(x, mtcars$mpg, valid = 0.3, seed = 2, weights = mtcars$wt, offset = mtcars$hp / 10)
+  b <- train(as(x, "dgCMatrix"), mtcars$mpg, valid = 0.3, seed = 2, weights = mtcars$wt, offset = mtcars$hp / 10)
+  expect_same_bytes(a$state, b$state)
+})
+
+test_that("the hash of rows is a permutation and looks random", {
+  h <- gbt:::row_hash(1e5, 1)
+  expect_false(anyDuplicated(h) > 0)
+  expect_true(all(h >= 0))
+  expect_lt(abs(mean(h) / 2^30 - 1), 0.01)
+  expect_lt(abs(cor(h[-1], h[-1e5])), 0.01)
+  expect_lt(abs(cor(h, gbt:::row_hash(1e5, 2))), 0.01)
+  expect_false(identical(gbt:::row_hash(10, 3), gbt:::row_hash(10, 3 + 2^31)))
+  expect_identical(gbt:::multiply31(c(0L, 1L, 123456789L, 2147483647L), 0x21f0aaad),
+                   as.integer(c(0, 0x21f0aaad, 1743358257, 2147483648 - 0x21f0aaad)))
+})
+
+test_that("early stopping keeps all rounds and predicts with the best", {
+  m <- gbt_train(late ~ ., d, valid = v, eta = 0.9, early_stopping_rounds = 3, nrounds = 100, threads = 1)
+  log <- m$evaluation_log$valid_logloss
+  expect_identical(m$best_round, which.min(log))
+  expect_identical(m$best_score, min(log))
+  expect_identical(m$nrounds, m$best_round + 3L)
+  expect_identical(predict(m, v), predict(m, v, trees = m$best_round))
+  best <- m[seq_len(m$best_round)]
+  expect_identical(predict(best, v), predict(m, v))
+  expect_identical(gbt_importance(best), gbt_importance(m))
+  # the last metric is the one that counts
+  m <- gbt_train(late ~ ., d, valid = v, eta = 0.9, early_stopping_rounds = 3, eval_metric = c("logloss", "auc"),
+                 nrounds = 100, threads = 1)
+  expect_identical(m$best_round, which.max(m$evaluation_log$valid_auc))
+})
+
+test_that("early stopping by a metric of one's own follows the same rule", {
+  own <- gbt_metric("own", function(pred, label) -mean(label * log(pred) + (1 - label) * log(1 - pred)))
+  up <- gbt_metric("up", function(pred, label) mean(label * log(pred) + (1 - label) * log(1 - pred)), maximise = TRUE)
+  stop_by <- function(metric, ...) {
+    gbt_train(late ~ ., d, valid = v, eta = 0.9, early_stopping_rounds = 3, nrounds = 100, threads = 1,
+              eval_metric = metric, ...)
+  }
+  a <- stop_by("logloss")
+  for (m in list(stop_by(own), stop_by(list("auc", up)))) {
+    expect_identical(m$best_round, a$best_round)
+    expect_identical(m$nrounds, a$nrounds)
+  }
+  a <- stop_by("logloss", early_stopping_min_delta = 0.005)
+  expect_identical(stop_by(own, early_stopping_min_delta = 0.005)$best_round, a$best_round)
+})
+
+test_that("validation data that do not fit are errors that help", {
+  x <- as.matrix(mtcars[-1])
+  y <- mtcars$mpg
+  bad <- function(valid, ...) gbt_train(x, y, valid = valid, nrounds = 1, threads = 1, ...)
+  expect_snapshot(error = TRUE, {
+    bad(0)
+    bad(1.5)
+    bad("0.2")
+    bad(list())
+    bad(list(1, 2))
+    bad(list(x = x))
+    bad(list(x = x, y = y, z = 1))
+    bad(list(train = list(x = x, y = y)))
+    bad(list(a = list(x = x, y = y), a = list(x = x, y = y)))
+    bad(mtcars)
+    bad(list(x = x[, -1], y = y))
+    bad(list(x = mtcars[-2], y = y))
+    bad(list(x = x, y = y[-1]))
+    bad(list(x = x, y = letters[seq_along(y)]))
+    bad(list(x = x, y = replace(y, 5, NA)))
+    bad(list(x = x, y = y, weight = 1))
+    bad(list(x = x, y = y, offset = y))
+    bad(list(x = x, y = y), offset = y)
+    bad(list(x = x[0, ], y = y[0]))
+    bad(gbt_data(x, threads = 1))
+    bad(gbt_data(x, label = y, threads = 1))
+    gbt_train(gbt_data(x, label = y, threads = 1), valid = 0.2)
+    gbt_train(x[1, , drop = FALSE], y[1], valid = 0.2)
+    gbt_train(late ~ ., d, valid = transform(v, late = factor(ifelse(late == "yes", "oh", "no"))), threads = 1)
+    gbt_train(mpg ~ ., mtcars, weights = wt, valid = mtcars, threads = 1)
+  })
+})
