@@ -134,7 +134,8 @@
 #' predict(m, mtcars[1:3, ])
 #'
 #' # classes, with a share of the rows held out and early stopping
-#' m <- gbt_train(iris[-5], iris$Species, valid = 0.3, early_stopping_rounds = 5, seed = 1, threads = 1)
+#' m <- gbt_train(iris[-5], iris$Species, valid = 0.3, early_stopping_rounds = 5, seed = 1,
+#'                threads = 1)
 #' m$best_round
 #' table(predict(m, iris, type = "class"), iris$Species)
 #'
@@ -142,12 +143,17 @@
 #' set.seed(1)
 #' d <- data.frame(age = runif(300, 18, 80), years = runif(300, 0.1, 1))
 #' d$claims <- rpois(300, d$years * exp(-0.02 * d$age))
-#' m <- gbt_train(claims ~ age + offset(log(years)), d, objective = "poisson", nrounds = 20, threads = 1)
+#' m <- gbt_train(claims ~ age + offset(log(years)), d, objective = "poisson", nrounds = 20,
+#'                threads = 1)
 #' predict(m, data.frame(age = c(20, 70), years = 1))
 #'
 #' # an objective of one's own: squared error once more
-#' own <- list(gradient = function(score, label) score - label, hessian = function(score, label) rep(1, length(score)))
-#' m <- gbt_train(mtcars[-1], mtcars$mpg, objective = own, offset = rep(20, 32), nrounds = 10, threads = 1)
+#' own <- list(
+#'   gradient = function(score, label) score - label,
+#'   hessian = function(score, label) rep(1, length(score))
+#' )
+#' m <- gbt_train(mtcars[-1], mtcars$mpg, objective = own, offset = rep(20, 32), nrounds = 10,
+#'                threads = 1)
 #'
 #' @export
 gbt_train <- function(x, ...) {
