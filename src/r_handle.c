@@ -2,8 +2,8 @@
  * that no jump can lose one. The tag is a symbol per kind and is checked on every use.
  *
  * A model's handle ("cache") looks into the bytes of `state`. It must keep them alive, but not by its prot field: that
- * would be written out again with every saveRDS(). So the bytes hang on it as the value of a weak reference whose key
- * is the handle: alive as long as the handle is, and never written. */
+ * would be written out again with every saveRDS(). So the bytes hang on it, in a list, as the value of a weak reference
+ * whose key is the handle: alive as long as the handle is, and never written. */
 #include "r_gbt.h"
 
 #include <stdlib.h>
@@ -96,7 +96,10 @@ SEXP r_model_handle(SEXP state, SEXP cache) {
   if (x == R_NilValue) x = R_MakeExternalPtr(NULL, Rf_install(tags[R_MODEL]), R_NilValue);
   PROTECT(x);
   MARK_NOT_MUTABLE(state);
-  R_MakeWeakRefC(x, state, release_model, TRUE);
+  /* A value that somebody else holds would be copied by R, and the copy be kept alive instead: hence the list. */
+  SEXP box = PROTECT(Rf_allocVector(VECSXP, 1));
+  SET_VECTOR_ELT(box, 0, state);
+  R_MakeWeakRefC(x, box, release_model, TRUE);
 
   gbt_error err;
   gbt_mem mem = gbt_mem_default();
@@ -111,7 +114,7 @@ SEXP r_model_handle(SEXP state, SEXP cache) {
   }
   r_check(status, &err);
   R_SetExternalPtrAddr(x, m);
-  UNPROTECT(1);
+  UNPROTECT(2);
   return x;
 }
 
