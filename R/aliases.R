@@ -166,7 +166,8 @@ collect_args <- function(given, params = list()) {
     stop_argument("`params` must be a plain list of named parameters: params = list(eta = 0.1)", "params")
   }
   all <- c(given, params)
-  names <- names(all)
+  all[] <- lapply(all, function(v) if (is.character(v)) printable(v) else v)
+  names <- if (!is.null(names(all))) printable(names(all))
   if (length(all) > 0L && (is.null(names) || any(is.na(names) | names == ""))) {
     where <- if (is.null(names(params)) || any(names(params) == "")) "`params`" else "the call"
     if (length(params) == 0L) where <- "the call"

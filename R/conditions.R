@@ -94,9 +94,18 @@ tidy_call <- function(call, home = topenv()) {
   as.call(parts)
 }
 
+# Texts as messages can show them: bytes that are no text in their encoding become <e9>.
+printable <- function(x) {
+  bad <- !validEnc(x) | Encoding(x) == "bytes"
+  if (any(bad)) x[bad] <- iconv(x[bad], "latin1", "ASCII", sub = "byte")
+  x
+}
+
 # The choices that `x` was probably meant to be, best first, at most two; case and punctuation do not count.
 nearest_name <- function(x, choices) {
+  x <- printable(x)
   if (length(choices) == 0L || length(x) != 1L || is.na(x) || !nzchar(x)) return(character(0))
+  choices <- printable(choices)
   plain <- function(s) gsub("[^a-z0-9]", "", tolower(s))
   far <- drop(utils::adist(plain(x), plain(choices)))
   part <- nchar(plain(x)) >= 3L & (startsWith(plain(choices), plain(x)) | endsWith(plain(choices), plain(x)))
@@ -133,6 +142,7 @@ match_choice <- function(x, choices, parameter) {
   if (!is.character(x) || length(x) != 1L || is.na(x)) {
     stop_argument(sprintf("`%s` must be one of %s", parameter, enumerate(choices, 20L, "\"")), parameter)
   }
+  x <- printable(x)
   hit <- match(x, choices)
   if (is.na(hit)) {
     stop_argument(sprintf("`%s` must be one of %s, not \"%s\"%s", parameter, enumerate(choices, 20L, "\""), x,

@@ -9,8 +9,8 @@ per_feature <- function(x, default, features, parameter) {
   labels <- names(x)
   if (is.null(labels)) {
     if (length(x) != length(features)) {
-      stop_argument(sprintf("`%s` has %d values for %d features; name the values by the features they are for",
-                            parameter, length(x), length(features)), parameter)
+      stop_argument(sprintf("`%s` has %s for %s; name the values by the features they are for", parameter,
+                            counted(length(x), "value"), counted(length(features), "feature")), parameter)
     }
     return(as.double(x))
   }
@@ -27,6 +27,7 @@ per_feature <- function(x, default, features, parameter) {
 feature_places <- function(x, features, parameter) {
   if (is.factor(x)) x <- as.character(x)
   if (is.character(x)) {
+    x <- printable(x)
     at <- match(enc2utf8(x), features)
     if (anyNA(at)) {
       wrong <- x[is.na(at)][1L]

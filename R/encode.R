@@ -72,7 +72,7 @@ as_utf8 <- function(text, what, column = NULL) {
   bad <- !validEnc(text) | Encoding(text) == "bytes"
   if (any(bad)) {
     stop_data(sprintf("%s is not valid text in its encoding: \"%s\"; repair it with iconv()", what,
-                      iconv(text[which(bad)[1L]], "latin1", "ASCII", sub = "byte")), column)
+                      printable(text[which(bad)[1L]])), column)
   }
   enc2utf8(text)
 }
@@ -207,6 +207,9 @@ align_frame <- function(frame, names, tag) {
     } else if (is_time(frame$tag[j])) {
       stop_data(sprintf("column `%s` is of class %s, but was %s when the model was trained", frame$names[j],
                         time_class(frame$tag[j]), time_class(was[j])), frame$names[j])
+    } else if (frame$type[j] != 0L) {
+      stop_data(sprintf("column `%s` holds texts, but was of class %s when the model was trained; convert it",
+                        frame$names[j], time_class(was[j])), frame$names[j])
     } # plain numbers for a time: taken as they are
   }
   frame
@@ -253,7 +256,8 @@ encode_y <- function(y, classes = NULL, what = "the response") {
     out$value <- as.double(y) - 1
     out$used <- which(tabulate(y, length(out$classes)) > 0L)
   } else if (is.character(y)) {
-    out$classes <- as_utf8(sort(unique(y), method = "radix"), "a class")
+    y <- as_utf8(y, "a class")
+    out$classes <- sort(unique(y), method = "radix")
     out$value <- as.double(match(y, out$classes)) - 1
     out$used <- seq_along(out$classes)
   } else if (is.logical(y)) {
