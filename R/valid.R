@@ -32,6 +32,7 @@ valid_names <- function(sets) {
   if (is.null(labels)) labels <- character(length(sets))
   empty <- is.na(labels) | labels == ""
   labels[empty] <- if (length(sets) == 1L) "valid" else paste0("valid", seq_along(sets)[empty])
+  labels <- as_utf8(labels, "the name of a validation set")
   if (anyDuplicated(labels)) {
     stop_argument(sprintf("`valid` has two sets called \"%s\"", labels[duplicated(labels)][1L]), "valid")
   }
@@ -98,6 +99,7 @@ formula_valid_set <- function(data, name, source) {
 # The sets as the trainer needs them: list of list(name, data = gbt_data, label, weight, score = start or NULL).
 # train: the training data (gbt_data); response: from encode_response(); init: the model to go on from, or NULL.
 build_valid <- function(sets, train, response, init, host) {
+  check_once(sets)
   lapply(names(sets), function(name) {
     set <- sets[[name]]
     what <- sprintf("the response of validation set \"%s\"", name)
@@ -138,6 +140,19 @@ needed_columns <- function(x, names, set) {
               absent[1L])
   }
   if (is.data.frame(x)) pick_columns(x, has[match(names, enc2utf8(has))]) else x
+}
+
+# The same gbt_data cannot hold two labels, weights or offsets at once.
+check_once <- function(sets) {
+  own <- Filter(function(set) inherits(set, "gbt_data"), sets)
+  for (i in seq_along(own)) {
+    for (j in seq_len(i - 1L)) {
+      if (identical(own[[i]]$ptr, own[[j]]$ptr)) {
+        stop_argument(sprintf("validation sets \"%s\" and \"%s\" are the same gbt_data; make another one",
+                              names(own)[j], names(own)[i]), "valid")
+      }
+    }
+  }
 }
 
 check_same_features <- function(data, train, name) {

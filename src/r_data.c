@@ -34,14 +34,18 @@ SEXP r_gbt_dataset_new(SEXP frame, SEXP reference, SEXP weight, SEXP max_bin, SE
   return out;
 }
 
-SEXP r_gbt_dataset_set(SEXP dataset, SEXP field, SEXP x) {
+void r_lend(SEXP dataset, int field, SEXP x) {
   gbt_dataset *ds = r_handle_get(dataset, R_DATASET);
-  int which = r_arg_int(field, "field");
-  if (which < GBT_LABEL || which > GBT_OFFSET) r_stop("there is no field %d", which);
   const double *values = r_arg_reals(x, x == R_NilValue ? 0 : Rf_xlength(x), "x");
   gbt_error err = {0};
-  r_check(gbt_dataset_lend(ds, (gbt_field)which, values, values == NULL ? 0 : (int64_t)Rf_xlength(x), &err), &err);
-  SET_VECTOR_ELT(R_ExternalPtrProtected(dataset), which, x); /* keeps the numbers alive, and R from changing them */
+  r_check(gbt_dataset_lend(ds, (gbt_field)field, values, values == NULL ? 0 : (int64_t)Rf_xlength(x), &err), &err);
+  SET_VECTOR_ELT(R_ExternalPtrProtected(dataset), field, x); /* keeps the numbers alive, and R from changing them */
+}
+
+SEXP r_gbt_dataset_set(SEXP dataset, SEXP field, SEXP x) {
+  int which = r_arg_int(field, "field");
+  if (which < GBT_LABEL || which > GBT_OFFSET) r_stop("there is no field %d", which);
+  r_lend(dataset, which, x);
   return R_NilValue;
 }
 

@@ -88,6 +88,9 @@ void r_table(SEXP frame, gbt_table *out);
 
 /* ---- r_data.c, r_model.c ---- */
 
+/* Lends x (doubles or NULL) to a data set, which keeps it alive, as its label, weight or offset (gbt_field). */
+void r_lend(SEXP dataset, int field, SEXP x);
+
 /* names, type, tag, levels of a schema into list elements at, at + 1, at + 2, at + 3. */
 void r_put_schema(SEXP list, int at, const gbt_schema *schema);
 

@@ -1,4 +1,5 @@
-/* Trainers. A trainer's handle keeps the handles of its data sets (prot): the training set first. */
+/* Trainers. A trainer's handle keeps (prot) a list of two: the handles of its data sets, the training set first, and
+ * for each of them the list of what was lent to it when the trainer was made. */
 #include "r_gbt.h"
 
 #include <string.h>
@@ -6,9 +7,34 @@
 /* A trainer and, by its training set, the names of its features. */
 static gbt_trainer *trainer_of(SEXP x) { return r_handle_get(x, R_TRAINER); }
 
+static SEXP sets_of(SEXP x) { return VECTOR_ELT(R_ExternalPtrProtected(x), 0); }
+
 static const gbt_schema *schema_of(SEXP x) {
-  const gbt_dataset *train = r_handle_get(VECTOR_ELT(R_ExternalPtrProtected(x), 0), R_DATASET);
+  const gbt_dataset *train = r_handle_get(VECTOR_ELT(sets_of(x), 0), R_DATASET);
   return train->cuts->schema;
+}
+
+/* What the data sets of a trainer have been lent. */
+static SEXP lent_to(SEXP handles) {
+  SEXP out = PROTECT(Rf_allocVector(VECSXP, Rf_xlength(handles)));
+  for (R_xlen_t s = 0; s < Rf_xlength(handles); s++) {
+    r_handle_get(VECTOR_ELT(handles, s), R_DATASET);
+    SET_VECTOR_ELT(out, s, Rf_shallow_duplicate(R_ExternalPtrProtected(VECTOR_ELT(handles, s))));
+  }
+  UNPROTECT(1);
+  return out;
+}
+
+/* A callback may have trained on the same data sets with other labels: each trainer goes on with its own. */
+static void lend_again(SEXP trainer) {
+  SEXP handles = sets_of(trainer), lent = VECTOR_ELT(R_ExternalPtrProtected(trainer), 1);
+  for (R_xlen_t s = 0; s < Rf_xlength(handles); s++) {
+    SEXP set = VECTOR_ELT(handles, s);
+    for (int f = GBT_LABEL; f <= GBT_OFFSET; f++) {
+      SEXP x = VECTOR_ELT(VECTOR_ELT(lent, s), f);
+      if (VECTOR_ELT(R_ExternalPtrProtected(set), f) != x) r_lend(set, f, x);
+    }
+  }
 }
 
 static void read_params(SEXP spec, gbt_params *params) {
@@ -127,7 +153,10 @@ SEXP r_gbt_trainer_new(SEXP spec, SEXP threads) {
   PROTECT(init);
   const gbt_model *first = init != R_NilValue ? r_model_get(init) : NULL;
   r_threads t = r_arg_threads(threads);
-  SEXP out = PROTECT(r_handle_new(R_TRAINER, handles));
+  SEXP kept = PROTECT(Rf_allocVector(VECSXP, 2));
+  SET_VECTOR_ELT(kept, 0, handles);
+  SET_VECTOR_ELT(kept, 1, lent_to(handles));
+  SEXP out = PROTECT(r_handle_new(R_TRAINER, kept));
   gbt_error err = {0};
   gbt_ctx ctx;
 
@@ -150,7 +179,7 @@ SEXP r_gbt_trainer_new(SEXP spec, SEXP threads) {
   /* 3 */
   if (status == GBT_OK) R_SetExternalPtrAddr(out, trainer);
   r_check(status, &err);
-  UNPROTECT(3);
+  UNPROTECT(4);
   return out;
 }
 
@@ -159,6 +188,7 @@ SEXP r_gbt_trainer_run(SEXP trainer_xptr, SEXP n_rounds, SEXP threads) {
   gbt_trainer *trainer = trainer_of(trainer_xptr);
   int64_t n = r_arg_int64(n_rounds, "n_rounds");
   r_threads t = r_arg_threads(threads);
+  lend_again(trainer_xptr);
   gbt_error err = {0};
   gbt_ctx ctx;
 
@@ -198,6 +228,7 @@ SEXP r_gbt_trainer_set_gradients(SEXP trainer_xptr, SEXP g, SEXP h, SEXP threads
   R_xlen_t n = (R_xlen_t)(gbt_trainer_n_rows(trainer, 0) * gbt_trainer_forest(trainer)->n_outputs);
   const double *gp = r_arg_reals(g, n, "gradient"), *hp = r_arg_reals(h, n, "hessian");
   if (gp == NULL || hp == NULL) r_stop("gradient and hessian must be given");
+  lend_again(trainer_xptr);
   r_threads t = r_arg_threads(threads);
   gbt_error err = {0};
   gbt_ctx ctx;
@@ -214,7 +245,7 @@ SEXP r_gbt_trainer_set_gradients(SEXP trainer_xptr, SEXP g, SEXP h, SEXP threads
 SEXP r_gbt_trainer_scores(SEXP trainer_xptr, SEXP which) {
   const gbt_trainer *trainer = trainer_of(trainer_xptr);
   int32_t at = r_arg_int(which, "which");
-  int64_t n_sets = Rf_xlength(R_ExternalPtrProtected(trainer_xptr));
+  int64_t n_sets = Rf_xlength(sets_of(trainer_xptr));
   if (at < 0 || at >= n_sets) r_stop("there is no data set %d", at);
   int64_t n = gbt_trainer_n_rows(trainer, at);
   int32_t k = gbt_trainer_forest(trainer)->n_outputs;
