@@ -44,9 +44,21 @@ raise_engine <- function(kind, message, subject) {
   stop(gbt_error(kind, message, subject))
 }
 
+# Called from C (r_device.c): an error that R raised where it was asked for interrupts, such as a time limit. It waits
+# until the engine has let go of everything.
+keep_error <- function(condition) package_state$kept_error <- condition
+
+take_kept_error <- function() {
+  condition <- package_state$kept_error
+  package_state$kept_error <- NULL
+  condition
+}
+
 # Ctrl-C, once the engine has let go of everything. `...` are fields of the condition, such as the model so far. Never
 # returns: without a handler R goes back to the prompt, as after any interrupt.
 raise_interrupt <- function(message = "interrupted", ...) {
+  error <- take_kept_error()
+  if (!is.null(error)) stop(error)
   cond <- structure(
     class = c("gbt_interrupt", "interrupt", "condition"),
     list(message = message, call = user_call(), ...)
@@ -112,7 +124,7 @@ nearest_name <- function(x, choices) {
   letters_of <- function(s) vapply(strsplit(plain(s), ""), function(l) paste(sort(l), collapse = ""), "")
   swapped <- letters_of(choices) == letters_of(x) # lable, max_dpeth
   far[part | swapped] <- pmin(far[part | swapped], 1)
-  allowed <- max(1, floor(nchar(x) * 0.4))
+  allowed <- if (nchar(x) == 1L) 0 else max(1, floor(nchar(x) * 0.4)) # one letter is near to every other
   near <- which(far <= allowed & far == min(far))
   choices[utils::head(near, 2L)]
 }

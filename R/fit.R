@@ -22,7 +22,7 @@ fit_source <- function(source, given) {
   trainer <- make_trainer(fit)
   run <- run_rounds(trainer, fit)
   model <- finish_model(trainer, fit, run$state)
-  if (run$why == "interrupt") stop_interrupted(model)
+  if (run$why == "interrupt") stop_interrupted(model, run$error)
   model
 }
 
@@ -64,6 +64,7 @@ prepare <- function(source, args) {
 }
 
 n_rows_of <- function(x) {
+  if (isS4(x) && methods::is(x, "Matrix")) check_sparse(x)
   n <- if (is.data.frame(x)) .row_names_info(x, 2L) else dim(x)[1L]
   if (is.null(n)) encode_x(x) # raises: neither a data frame nor a matrix
   as.double(n)
@@ -158,6 +159,11 @@ plan_evaluation <- function(fit) {
     evaluated <- fit$sets
     at <- seq_along(fit$sets)
   }
+  columns <- log_names(list(evaluated = evaluated, metrics = metrics))
+  if (anyDuplicated(columns)) {
+    stop_argument(sprintf("two columns of the evaluation log would be called \"%s\": rename a set or a metric",
+                          columns[anyDuplicated(columns)]), "eval_metric")
+  }
   own <- any(is.na(metrics$code))
   list(metrics = metrics, eval_train = eval_train, evaluated = evaluated, evaluated_at = at, stopping = stopping,
        own_metrics = own, own_watched = stopping && is.na(metrics$code[length(metrics$code)]),
@@ -224,14 +230,16 @@ first_best <- function(values, maximise, min_delta) {
   for (i in seq_along(values)) {
     if (is.na(values[i])) next
     gain <- if (is.na(best)) Inf else if (maximise) values[i] - values[best] else values[best] - values[i]
-    if (gain > min_delta) best <- i
+    if (isTRUE(gain > min_delta)) best <- i # Inf - Inf is no gain
   }
   best
 }
 
 # Interrupted: the model so far goes with the condition, and is kept for gbt_last_interrupted().
-stop_interrupted <- function(model) {
+# error: what stopped it when it was no Ctrl-C.
+stop_interrupted <- function(model, error = NULL) {
   package_state$interrupted <- model
+  if (!is.null(error)) stop(error)
   raise_interrupt(sprintf("training was interrupted after %d rounds; gbt_last_interrupted() has the model so far",
                           model$nrounds), model = model)
 }

@@ -1,6 +1,6 @@
 # The loop over rounds, and its log. The engine runs many rounds in one call unless something of R's wants to see them.
 
-# list(why, state): why is "done", "early", "time", "callback" or "interrupt"; state is an environment with
+# list(why, state, error): why is "done", "early", "time", "callback" or "interrupt"; state is an environment with
 #   rounds  finished in this training       native  matrix of the engine's metrics, a row per round
 #   best    the engine's best round         own     matrix of the user's metrics, a row per round
 run_rounds <- function(trainer, fit) {
@@ -14,8 +14,9 @@ run_rounds <- function(trainer, fit) {
   bar <- progress_bar(fit$host$progress, last)
   on.exit(bar$close())
   why <- tryCatch(loop_rounds(trainer, fit, state, bar, last), interrupt = function(c) "interrupt")
+  error <- if (why == "interrupt") take_kept_error() # it was no Ctrl-C, but a time limit
   if (fit$host$verbose) say_end(why, fit, state)
-  list(why = why, state = state)
+  list(why = why, state = state, error = error)
 }
 
 loop_rounds <- function(trainer, fit, state, bar, last) {

@@ -16,15 +16,31 @@
 
 /* ---- interrupts ---- */
 
-static void check_interrupt(void *unused) {
+static SEXP check_user(void *unused) {
   (void)unused;
   R_CheckUserInterrupt();
+  return R_NilValue;
 }
+
+/* R's check may also raise an error: a time limit (setTimeLimit) that is over. raise_interrupt() raises it again once
+ * the engine has let go of everything. */
+static SEXP keep_error(SEXP condition, void *stop) {
+  SEXP package = PROTECT(Rf_mkString("gbt"));
+  SEXP home = PROTECT(R_FindNamespace(package));
+  SEXP call = PROTECT(Rf_lang2(Rf_install("keep_error"), condition));
+  *(int *)stop = 1;
+  Rf_eval(call, home);
+  UNPROTECT(3);
+  return R_NilValue;
+}
+
+static void check_interrupt(void *stop) { R_tryCatchError(check_user, NULL, keep_error, stop); }
 
 /* R_CheckUserInterrupt() jumps; R_ToplevelExec() catches the jump and says so. */
 int r_poll(void *user) {
   (void)user;
-  return R_ToplevelExec(check_interrupt, NULL) == FALSE;
+  int stop = 0;
+  return R_ToplevelExec(check_interrupt, &stop) == FALSE || stop;
 }
 
 gbt_status r_ctx_open(gbt_ctx *ctx, r_threads threads, gbt_error *err) {
