@@ -59,7 +59,9 @@ str.gbt <- function(object, ...) {
 `[.gbt` <- function(x, i) {
   n <- x$nrounds
   if (missing(i)) return(x)
-  ok <- (is.numeric(i) || is.logical(i)) && !anyNA(i) && (is.logical(i) || all(i == floor(i) & abs(i) <= n))
+  check_model(x, "x")
+  ok <- (is.numeric(i) || is.logical(i)) && !anyNA(i) &&
+    (is.logical(i) || all(i == floor(i) & abs(i) <= n) && !(any(i < 0) && any(i > 0)))
   rounds <- if (ok) seq_len(n)[i]
   if (!ok || anyNA(rounds)) {
     stop_argument(sprintf("rounds of a model of %d rounds are numbers from 1 to %d: model[1:%d]", n, n,
@@ -164,6 +166,7 @@ print.gbt <- function(x, digits = max(3L, getOption("digits") - 2L), ...) {
 #' @rdname gbt_methods
 #' @export
 summary.gbt <- function(object, ...) {
+  check_model(object)
   nodes <- .Call(C_gbt_model_nodes, object$state)
   leaf <- is.na(nodes$left)
   leaves <- tabulate(nodes$tree[leaf] + 1L, max(nodes$tree, -1L) + 1L)

@@ -3,6 +3,7 @@
 #' @rdname gbt_methods
 #' @export
 as.data.frame.gbt <- function(x, row.names = NULL, optional = FALSE, ...) {
+  check_model(x, "x")
   nodes <- .Call(C_gbt_model_nodes, x$state)
   info <- .Call(C_gbt_model_info, x$state)
   per_round <- info$n_outputs * info$n_parallel

@@ -110,6 +110,11 @@ gbt_model_from_state <- function(state) {
 # The description against the forest: a file may be made of parts that do not belong together.
 check_model_fields <- function(m) {
   text <- function(x) is.character(x) && length(x) == 1L && !is.na(x)
+  whole <- function(x, low) is.integer(x) && length(x) == 1L && !is.na(x) && x >= low
+  if (!whole(m$n_outputs, 1L)) bad_meta("n_outputs")
+  if (!whole(m$nrounds, 0L)) bad_meta("nrounds")
+  if (!is.character(m$feature_names)) bad_meta("feature_names")
+  if (!is.character(m$feature_types) || length(m$feature_types) != length(m$feature_names)) bad_meta("feature_types")
   if (!text(m$objective) || is.na(loss_code(m$objective))) bad_meta("objective")
   if (!text(m$response)) bad_meta("response")
   n_classes <- switch(m$objective, softmax = m$n_outputs, logistic = if (is.null(m$classes)) 0L else 2L, 0L)
@@ -122,7 +127,7 @@ check_model_fields <- function(m) {
   number <- function(x, low, high) {
     is.null(x) || (is.numeric(x) && length(x) == 1L && !is.na(x) && x >= low && x <= high)
   }
-  if (!number(m$best_round, 1, m$nrounds)) bad_meta("best_round")
+  if (!number(m$best_round, 1, m$nrounds) || any(m$best_round %% 1 != 0)) bad_meta("best_round")
   if (!number(m$n_obs, 0, 2^53)) bad_meta("n_obs")
   if (!is.null(m$best_score) && !(is.numeric(m$best_score) && length(m$best_score) == 1L)) bad_meta("best_score")
   if (!is.null(m$formula) && !text(m$formula)) bad_meta("formula")
@@ -138,6 +143,7 @@ check_model_fields <- function(m) {
       length(unique(lengths(log))) == 1L
     if (!ok) bad_meta("evaluation_log")
   }
+  invisible()
 }
 
 is_model <- function(x) inherits(x, "gbt") && is.list(x) && is.raw(.subset2(x, "state"))
@@ -145,6 +151,11 @@ is_model <- function(x) inherits(x, "gbt") && is.list(x) && is.raw(.subset2(x, "
 check_model <- function(x, parameter = "object") {
   if (!is_model(x)) {
     stop_argument(sprintf("`%s` must be a model from gbt_train(), not %s", parameter, describe(x)), parameter)
+  }
+  # `$<-` on a model is nobody's fault as long as what gbt reads stays what it was
+  why <- tryCatch(check_model_fields(x), error = function(e) conditionMessage(e))
+  if (!is.null(why)) {
+    stop_argument(sprintf("`%s` is a model whose fields were changed: %s", parameter, sub(".*: ", "", why)), parameter)
   }
   x
 }
@@ -179,7 +190,9 @@ gbt_save <- function(model, file) {
   check_model(model, "model")
   check_path(file, "file")
   .Call(C_gbt_model_info, model$state) # never write what could not be read
-  .Call(C_gbt_write_file, path.expand(file), model$state)
+  path <- path.expand(file)
+  if (nzchar(Sys.readlink(path))) path <- normalizePath(path, mustWork = FALSE) # what a link points to, not the link
+  .Call(C_gbt_write_file, path, model$state)
   invisible(model)
 }
 

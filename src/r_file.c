@@ -40,11 +40,22 @@ static gbt_status write_all(int fd, const unsigned char *bytes, size_t n, file_p
   return GBT_OK;
 }
 
+/* What stands at the path already: only a file may be replaced, no device, pipe or folder. Its mode is kept. */
+static gbt_status check_target(file_path path, mode_t *mode, gbt_error *err) {
+  struct stat info;
+  *mode = 0666;
+  if (stat(path.native, &info) != 0) return GBT_OK; /* a new file, or no way to it: open() tells */
+  if (!S_ISREG(info.st_mode))
+    return gbt_fail_on(err, GBT_E_IO, path.shown, "\"%s\" is not a file; a model is not written there", path.shown);
+  *mode = info.st_mode & 07777;
+  return GBT_OK;
+}
+
 /* Opens a new file beside path; its name goes to temp. */
-static int open_beside(const char *path, char *temp, size_t size) {
+static int open_beside(const char *path, mode_t mode, char *temp, size_t size) {
   for (int i = 0; i < 100; i++) {
     snprintf(temp, size, "%s.%ld-%d.tmp", path, (long)getpid(), i);
-    int fd = open(temp, O_WRONLY | O_CREAT | O_EXCL | O_BINARY, 0666);
+    int fd = open(temp, O_WRONLY | O_CREAT | O_EXCL | O_BINARY, mode & 0666);
     if (fd >= 0 || errno != EEXIST) return fd;
   }
   return -1;
@@ -52,12 +63,16 @@ static int open_beside(const char *path, char *temp, size_t size) {
 
 static gbt_status write_file(file_path path, char *temp, size_t size, const unsigned char *bytes, size_t n,
                              gbt_error *err) {
-  int fd = open_beside(path.native, temp, size);
+  mode_t mode;
+  GBT_TRY(check_target(path, &mode, err));
+  int fd = open_beside(path.native, mode, temp, size);
   if (fd < 0) return fail_io(err, path, "write", errno);
   gbt_status status = write_all(fd, bytes, n, path, err);
   if (close(fd) != 0 && status == GBT_OK) status = fail_io(err, path, "write", errno);
 #ifdef _WIN32
   if (status == GBT_OK) remove(path.native); /* rename() does not replace there */
+#else
+  if (status == GBT_OK && mode != 0666) (void)chmod(temp, mode); /* a wish: not every file system has modes */
 #endif
   if (status == GBT_OK && rename(temp, path.native) != 0) status = fail_io(err, path, "replace", errno);
   if (status != GBT_OK) unlink(temp);
