@@ -17,7 +17,9 @@ build_dataset <- function(frame, reference = NULL, weight = NULL, max_bin = 255L
 
 # The pointer of a gbt_data; an error with a way out when the engine's part is gone.
 data_ptr <- function(x) {
-  if (!inherits(x, "gbt_data")) stop_argument(sprintf("a gbt_data object is expected, not %s", describe(x)))
+  if (!inherits(x, "gbt_data") || typeof(x$ptr) != "externalptr") {
+    stop_argument(sprintf("a gbt_data object is expected, not %s", describe(x)))
+  }
   if (is_gone(x)) {
     stop_data(paste("this gbt_data object is gone: it was saved and read again, or came from another process, which it",
                     "cannot survive; recreate it with gbt_data()"))
@@ -37,7 +39,18 @@ check_weight <- function(weight, n_rows, what = "weight") {
   if (length(weight) != n_rows) {
     stop_data(sprintf("`%s` has %s for %s", what, counted(length(weight), "value"), counted(n_rows, "row")), what)
   }
-  as.double(weight)
+  as_numbers(weight, what)
+}
+
+# Doubles of numbers. An integer64 keeps its value in bits that only its package can read.
+as_numbers <- function(x, what) {
+  if (inherits(x, "integer64") && !requireNamespace("bit64", quietly = TRUE)) {
+    stop_data(sprintf("`%s` is of class integer64, which needs the package bit64", what), what)
+  }
+  n <- length(x)
+  x <- as.double(x)
+  if (length(x) != n) stop_data(sprintf("`%s` has %s, but %.0f as numbers", what, counted(n, "value"), length(x)), what)
+  x
 }
 
 # Offsets: a vector, or a matrix with one column per score. n_outputs NULL: not known yet.
@@ -45,8 +58,9 @@ check_offset <- function(offset, n_rows, n_outputs = NULL, what = "offset") {
   if (is.null(offset)) return(NULL)
   if (is.data.frame(offset)) offset <- as.matrix(offset)
   if (!is.numeric(offset)) stop_data(sprintf("`%s` must be numbers, not %s", what, describe(offset)), what)
-  rows <- if (is.null(dim(offset))) length(offset) else nrow(offset)
-  cols <- if (is.null(dim(offset))) 1L else ncol(offset)
+  if (length(dim(offset)) > 2L) stop_data(sprintf("`%s` must be a vector or a matrix, not an array", what), what)
+  rows <- if (length(dim(offset)) < 2L) length(offset) else nrow(offset)
+  cols <- if (length(dim(offset)) < 2L) 1L else ncol(offset)
   if (rows != n_rows) {
     stop_data(sprintf("`%s` has %s for %s", what, counted(rows, "value"), counted(n_rows, "row")), what)
   }
@@ -55,6 +69,7 @@ check_offset <- function(offset, n_rows, n_outputs = NULL, what = "offset") {
     hint <- if (n_outputs > 1L) matrix else "a vector"
     stop_data(sprintf("`%s` must be %s, not of %s", what, hint, counted(cols, "column")), what)
   }
+  if (is.object(offset)) offset <- as_numbers(offset, what)
   bad <- if (is.finite(sum(offset))) integer(0) else which(!is.finite(offset)) # the sum needs no memory
   if (length(bad) > 0L) {
     row <- (bad[1L] - 1) %% max(n_rows, 1) + 1

@@ -123,19 +123,28 @@ encode_column <- function(v, name) {
   if (is.factor(v)) {
     if (typeof(v) != "integer") refuse("a broken factor (its codes are no integers)", "make it anew with factor()")
     texts <- as_utf8(levels(v), sprintf("a level of column `%s`", name), name)
+    if (anyDuplicated(texts)) {
+      refuse(sprintf("a broken factor (level \"%s\" is there twice)", texts[anyDuplicated(texts)]),
+             "make it anew with factor()")
+    }
     ordered <- is.ordered(v)
     return(list(tag = if (ordered) "ordered" else "factor", type = if (ordered) 2L else 1L, storage = 3L, values = v,
                 levels = texts))
   }
-  if (is.character(v)) return(encode_texts(v, name))
+  if (is.character(v)) return(encode_texts(if (is.object(v)) as.vector(unclass(v)) else v, name))
   if (inherits(v, "integer64")) {
     if (typeof(v) != "double") refuse("a broken integer64", "make it anew with bit64::as.integer64()")
     return(list(tag = "integer64", type = 0L, storage = 2L, values = v))
+  }
+  if (inherits(v, "difftime") && !isTRUE(attr(v, "units") %in% time_units)) {
+    refuse("a difftime without a known unit", "make it anew with as.difftime()")
   }
   storage <- switch(typeof(v), double = 0L, integer = , logical = 1L, NA_integer_)
   if (is.na(storage)) refuse(sprintf("of type %s", typeof(v)), "give numbers, factors, texts or times")
   list(tag = number_tag(v), type = 0L, storage = storage, values = v)
 }
+
+time_units <- c("secs", "mins", "hours", "days", "weeks")
 
 # What a column of numbers means.
 number_tag <- function(v) {
@@ -173,7 +182,31 @@ encode_matrix <- function(x) {
        type = integer(n_cols), storage = rep(storage, n_cols), matrix = x, levels = NULL, absent_missing = FALSE)
 }
 
+# Slots can be set to anything, and package Matrix crashes on some of it. By columns is what we read ourselves: entries
+# are checked by the engine, the shape here. The other classes Matrix converts, so it has to check them first.
+check_sparse <- function(x) {
+  refuse <- function(why) stop_data(sprintf("the %s is broken: %s", class(x)[1L], why))
+  d <- x@Dim
+  if (!is.integer(d) || length(d) != 2L || anyNA(d) || any(d < 0L)) refuse("slot Dim must be two numbers, 0 or more")
+  labels <- x@Dimnames
+  fit <- is.list(labels) && length(labels) == 2L && all(lengths(labels) == 0L | lengths(labels) == d)
+  if (!fit) refuse("slot Dimnames does not fit slot Dim")
+  if (!inherits(x, c("dgCMatrix", "lgCMatrix", "ngCMatrix"))) {
+    why <- methods::validObject(x, test = TRUE)
+    if (!isTRUE(why)) refuse(paste(why, collapse = "; "))
+    return(invisible())
+  }
+  n <- length(x@i)
+  if (!is.integer(x@p) || length(x@p) != d[2L] + 1 || anyNA(x@p) || x@p[1L] != 0L || is.unsorted(x@p) ||
+        x@p[length(x@p)] > n) {
+    refuse(sprintf("slot p must be %.0f numbers that ascend from 0 to the number of entries", d[2L] + 1))
+  }
+  if (!is.integer(x@i)) refuse("slot i must be whole numbers")
+  if (!inherits(x, "ngCMatrix") && length(x@x) != n) refuse("slots i and x differ in length")
+}
+
 encode_sparse <- function(x, sparse_zero) {
+  check_sparse(x)
   if (!inherits(x, c("dgCMatrix", "lgCMatrix", "ngCMatrix"))) {
     if (!requireNamespace("Matrix", quietly = TRUE)) {
       stop_data(sprintf("a matrix of class \"%s\" needs the package Matrix; please install it", class(x)[1L]))
@@ -253,6 +286,17 @@ encode_y <- function(y, classes = NULL, what = "the response") {
   if (is.factor(y)) {
     out$response <- if (is.ordered(y)) "ordered" else "factor"
     out$classes <- as_utf8(levels(y), "a class")
+    broken <- if (typeof(y) != "integer") {
+      "its codes are no integers"
+    } else if (anyDuplicated(out$classes)) {
+      sprintf("level \"%s\" is there twice", out$classes[anyDuplicated(out$classes)])
+    } else if (length(y) > 0L && (min(unclass(y)) < 1L || max(unclass(y)) > length(out$classes))) {
+      "it has codes without a level"
+    }
+    if (!is.null(broken)) {
+      stop_data(sprintf("%s is a broken factor (%s); make it anew with factor()", what, broken), "y")
+    }
+    if (anyNA(out$classes)) stop_data(sprintf("%s has a level NA; leave such rows out, or name the level", what), "y")
     out$value <- as.double(y) - 1
     out$used <- which(tabulate(y, length(out$classes)) > 0L)
   } else if (is.character(y)) {

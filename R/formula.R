@@ -227,16 +227,30 @@ rows_to_keep <- function(parts, subset, na.action) {
       if (length(subset) != n) stop_argument(sprintf("`subset` has %d values for %d rows", length(subset), n), "subset")
       keep <- which(subset)
     } else {
-      keep <- seq_len(n)[subset]
+      numbers <- is.numeric(subset) && !is.object(subset)
+      keep <- if (numbers) tryCatch(seq_len(n)[subset], error = function(e) NA) # no 1 and -1 together
+      if (!numbers) {
+        stop_argument(sprintf("`subset` must be logical values or numbers of rows, not %s", describe(subset)), "subset")
+      }
       if (anyNA(keep)) stop_argument("`subset` names rows that the data do not have", "subset")
     }
   }
   if (is.null(na.action) || identical(na.action, stats::na.pass) || identical(na.action, "na.pass")) return(keep)
-  action <- match.fun(na.action)
+  if (is.character(na.action) && length(na.action) == 1L && nzchar(na.action)) {
+    na.action <- get0(na.action, mode = "function")
+  }
+  if (!is.function(na.action)) {
+    stop_argument("`na.action` must be a function such as na.omit, or the name of one", "na.action")
+  }
   frame <- list_frame(c(as.list(parts$x), list(parts$y), if (!is.null(parts$weights)) list(parts$weights)), n)
   names(frame) <- paste0("v", seq_along(frame))
   rows <- if (is.null(keep)) seq_len(n) else keep
-  gone <- attr(action(subset_rows(frame, rows)), "na.action")
+  left <- na.action(subset_rows(frame, rows))
+  gone <- attr(left, "na.action")
+  if (NROW(left) != length(rows) - length(gone)) {
+    stop_argument("`na.action` must say which rows it left out, as na.omit does in an attribute \"na.action\"",
+                  "na.action")
+  }
   if (length(gone)) rows[-as.integer(gone)] else keep
 }
 

@@ -226,7 +226,7 @@ check_num_class <- function(num_class, response) {
   has <- max(1L, length(response$classes))
   if (num_class == has || (has == 2L && response$objective == "logistic" && num_class == 1L)) return(invisible())
   now <- if (has == 1L) "is numeric" else sprintf("has %d classes", has)
-  stop_argument(sprintf("`num_class = %d`, but the response %s; leave `num_class` out", num_class, now), "num_class")
+  stop_argument(sprintf("`num_class = %.0f`, but the response %s; leave `num_class` out", num_class, now), "num_class")
 }
 
 # A validation set's response, in the terms of training.

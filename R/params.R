@@ -75,7 +75,8 @@ range_text <- function(info) {
 # One number as a row of the table demands. typed: the name the user gave it.
 check_number <- function(value, info, typed = info$name) {
   kind <- if (info$kind == "int") "one whole number" else "one number"
-  hint <- if (isTRUE(value == -1) && grepl("0: no limit|0: never", info$text)) "; for no limit give 0" else ""
+  endless <- is.numeric(value) && isTRUE(value == -1) && grepl("0: no limit|0: never", info$text)
+  hint <- if (endless) "; for no limit give 0" else ""
   ok <- is.numeric(value) && !is.object(value) && length(value) == 1L && is.finite(value)
   if (ok) {
     ok <- (if (info$open_low) value > info$low else value >= info$low) &&

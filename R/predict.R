@@ -135,7 +135,13 @@ frame_for_model <- function(x, object, sparse_zero = NULL) {
     return(align_frame(encode_x(x, sparse_zero), names, object$feature_types))
   }
   frame <- encode_x(x, sparse_zero)
-  if (is.null(colnames(x))) frame$names <- names
+  if (is.null(colnames(x))) {
+    if (length(frame$names) != length(names)) {
+      stop_data(sprintf(paste("a matrix without column names must have the %d columns of the training data in their",
+                              "order, but it has %d"), length(names), length(frame$names)))
+    }
+    frame$names <- names
+  }
   absent <- setdiff(names, frame$names)
   if (length(absent) > 0L) {
     stop_data(sprintf("columns that the model needs are missing: %s", enumerate(absent)), absent[1L])
