@@ -84,8 +84,20 @@ plot.gbt <- function(x, metric = NULL, ...) {
   do.call(graphics::matplot, utils::modifyList(args, list(...)))
   if (!is.null(x$best_round)) graphics::abline(v = x$best_round, lty = 2, col = "grey40")
   labels <- substr(sets, 1L, nchar(sets) - nchar(metric) - 1L)
-  graphics::legend("topright", labels, col = colours, lty = 1, lwd = 2, bty = "n")
+  key <- list(legend = labels, col = colours, lty = 1, lwd = 2, bty = "n")
+  do.call(graphics::legend, c(list(x = free_corner(log$round, log[sets], key)), key))
   invisible(x)
+}
+
+# The corner where the legend hides the least of the lines.
+free_corner <- function(round, lines, key) {
+  corners <- c("topright", "bottomleft", "bottomright", "topleft")
+  hidden <- vapply(corners, function(corner) {
+    box <- do.call(graphics::legend, c(list(x = corner, plot = FALSE), key))$rect
+    across <- round >= box$left & round <= box$left + box$w
+    sum(vapply(lines, function(y) sum(across & y <= box$top & y >= box$top - box$h, na.rm = TRUE), 0))
+  }, 0)
+  corners[which.min(hidden)]
 }
 
 #' @rdname plot.gbt
@@ -99,8 +111,9 @@ plot.gbt_importance <- function(x, top = 20L, type = NULL, ...) {
   shown <- shown[rev(seq_len(nrow(shown))), , drop = FALSE] # the largest bar on top
   old <- graphics::par(mar = graphics::par("mar") + c(0, label_lines(shown$feature), 0, 0))
   on.exit(graphics::par(old))
+  ticks <- pretty(c(0, shown[[type]])) # an axis as long as the longest bar
   args <- list(height = shown[[type]], names.arg = shown$feature, horiz = TRUE, las = 1, border = NA,
-               col = grDevices::hcl.colors(2L, "Dark 3")[1L], xlab = paste("share of", type))
+               xlim = range(ticks), col = grDevices::hcl.colors(2L, "Dark 3")[1L], xlab = paste("share of", type))
   do.call(graphics::barplot, utils::modifyList(args, list(...)))
   invisible(x)
 }

@@ -133,7 +133,13 @@ describe_rounds <- function(x) {
   trees <- x$n_outputs * x$params$num_parallel_tree
   text <- format(x$nrounds, big.mark = ",")
   if (trees > 1) text <- sprintf("%s of %d trees", text, as.integer(trees))
-  if (!is.null(x$best_round)) text <- sprintf("%s, predicts with the best %d", text, x$best_round)
+  if (!is.null(x$best_round)) {
+    text <- if (x$best_round == x$nrounds) {
+      sprintf("%s, the last is the best", text)
+    } else {
+      sprintf("%s, predicts with the best %d", text, x$best_round)
+    }
+  }
   text
 }
 
@@ -207,10 +213,20 @@ print.summary.gbt <- function(x, digits = max(3L, getOption("digits") - 2L), ...
   text <- strwrap(paste(text, collapse = ", "), indent = 2L, exdent = 2L)
   cat("\nparameters\n")
   cat(gsub("#", " ", text), sep = "\n")
-  for (name in setdiff(names(params), names(plain))) cat(sprintf("  %s: given\n", name))
+  for (name in setdiff(names(params), names(plain))) {
+    cat("  ", name, ": ", features_text(params[[name]], if (name == "feature_weights") 1 else 0), "\n", sep = "")
+  }
   cat("\n")
   print(x$importance, digits = digits)
   invisible(x)
+}
+
+# "carat 1, depth -1" of the numbers of some features, "{a, b}, {c}" of sets of features.
+features_text <- function(p, usual) {
+  set_text <- function(set) sprintf("{%s}", enumerate(set, quote = ""))
+  if (is.list(p)) return(enumerate(vapply(p, set_text, ""), quote = ""))
+  p <- p[p != usual]
+  if (length(p) == 0L) "none" else enumerate(paste(names(p), format_number(p)), quote = "")
 }
 
 range_of <- function(v) {
