@@ -60,7 +60,10 @@ formula_data <- function(data, formula, from) {
   names <- all.vars(formula)
   if ("." %in% names) stop_argument("a formula with `.` needs `data`", "data")
   absent <- names[!vapply(names, exists, NA, envir = from)]
-  if (length(absent)) stop_data(sprintf("variables not found: %s", enumerate(absent)), absent[1L])
+  if (length(absent)) {
+    hint <- if ("$" %in% all.names(formula)) "; name the columns alone and give the data frame as `data`" else ""
+    stop_data(sprintf("variables not found: %s%s", enumerate(absent), hint), absent[1L])
+  }
   values <- mget(names, envir = from, inherits = TRUE)
   n <- vapply(values, NROW, 0)
   constants <- n == 1 & max(c(n, 1)) > 1
@@ -154,7 +157,8 @@ spread_matrix <- function(value, name) {
 evaluate_part <- function(e, data, from) {
   tryCatch(eval(e, data, from), error = function(problem) {
     text <- expression_text(e)
-    stop_data(sprintf("`%s` cannot be evaluated: %s", text, conditionMessage(problem)), text)
+    near <- if (is.symbol(e)) suggest(text, names(data)) else ""
+    stop_data(sprintf("`%s` cannot be evaluated: %s%s", text, conditionMessage(problem), near), text)
   })
 }
 

@@ -157,5 +157,9 @@
 #'
 #' @export
 gbt_train <- function(x, ...) {
+  if (missing(x)) { # data = , formula = : the formula decides, wherever it stands
+    at <- match("formula", ...names())
+    if (!is.na(at)) UseMethod("gbt_train", ...elt(at))
+  }
   UseMethod("gbt_train")
 }

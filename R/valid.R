@@ -88,7 +88,9 @@ read_valid_set <- function(set, name, source) {
 formula_valid_set <- function(data, name, source) {
   seen <- apply_design(source$design, data)
   formula <- source$parsed
-  y <- evaluate_part(formula[[2L]], data, environment(formula))
+  y <- tryCatch(evaluate_part(formula[[2L]], data, environment(formula)), gbt_error_data = function(e) {
+    stop_data(sprintf("the response of validation set \"%s\": %s", name, conditionMessage(e)), e$subject)
+  })
   if (source$in_data_weights) {
     stop_argument(sprintf(paste("validation set \"%s\" has no weights, the training data have; give",
                                 "list(x = , y = , weight = )"), name), "valid")

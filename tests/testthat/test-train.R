@@ -216,3 +216,12 @@ test_that("Ctrl-C gives the model so far", {
     expect_same_bytes(gbt_train(late ~ ., flights, nrounds = m$nrounds, threads = 1)$state, m$state)
   }
 })
+
+test_that("the formula may come by its name, behind the data", {
+  m <- gbt_train(mpg ~ hp + disp, mtcars, weights = wt, nrounds = 3, threads = 1)
+  expect_same_bytes(gbt_train(data = mtcars, formula = mpg ~ hp + disp, weights = wt, nrounds = 3, threads = 1)$state,
+                    m$state)
+  wrapper <- function(d, ...) gbt_train(nrounds = 3, data = d, formula = mpg ~ hp + disp, ...)
+  expect_same_bytes(wrapper(mtcars, weights = mtcars$wt, threads = 1)$state, m$state)
+  expect_error(gbt_train(data = mtcars, nrounds = 3), "`x` is missing", class = "gbt_error_argument")
+})
