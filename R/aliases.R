@@ -141,7 +141,11 @@ not_offered <- local({
     task = no("gbt_train() trains; predict() predicts", "train"),
     snapshot_file = no("saving while training is not offered"),
     save_period = no("saving while training is not offered", 0),
-    allow_writing_files = no("nothing is ever written", FALSE)
+    allow_writing_files = no("nothing is ever written", FALSE),
+    exposure = no("give its logarithm as `offset`: offset = log(exposure)"),
+    min_node_size = no("`min_data_in_leaf` is the least number of rows in a child"),
+    importance = no("gbt_importance(model) gives it afterwards", "none", FALSE),
+    probability = no("a factor response gives probabilities; predict(type = \"class\") gives classes", TRUE)
   )
 })
 
@@ -215,8 +219,9 @@ refuse_name <- function(typed, value) {
   plain <- gsub(".", "_", typed, fixed = TRUE)
   known <- not_offered[[plain]]
   if (is.null(known)) {
-    stop_argument(sprintf("unknown parameter `%s`%s; gbt_params() lists all", typed,
-                          suggest(plain, names(alias_of))), typed)
+    near <- suggest(plain, names(alias_of))
+    see <- if (nzchar(near)) " See ?gbt_train" else "; see ?gbt_train"
+    stop_argument(sprintf("unknown parameter `%s`%s%s", typed, near, see), typed)
   }
   for (same in known$same) {
     if (is.atomic(value) && length(value) == 1L && isTRUE(value == same)) return(invisible())

@@ -35,7 +35,8 @@ host_table <- local({
 #' arguments or in the list `params`, in any of the spellings.
 #'
 #' @return A data frame with one row per parameter: `name`, `default`, `range` (or the choices), `meaning` and
-#'   `aliases`, the names that other packages use. A dot may stand for an underscore: `max.depth` is `max_depth`.
+#'   `aliases`, the names that other packages use. A dot may stand for an underscore: `max.depth` is `max_depth`. It has
+#'   the class `gbt_params`, which prints a paragraph for each.
 #' @seealso [gbt_train()]
 #' @examples
 #' p <- gbt_params()
@@ -58,7 +59,19 @@ gbt_params <- function() {
   first <- match(c("nrounds", "eta", "max_depth", "max_leaves"), out$name)
   out <- out[c(first, setdiff(seq_len(nrow(out)), first)), ]
   rownames(out) <- NULL
+  class(out) <- c("gbt_params", "data.frame")
   out
+}
+
+#' @export
+print.gbt_params <- function(x, ...) {
+  if (!all(c("name", "default", "range", "meaning", "aliases") %in% names(x))) return(NextMethod()) # some columns
+  for (i in seq_len(nrow(x))) {
+    cat(sprintf("%s = %s  (%s)\n", x$name[i], x$default[i], x$range[i]))
+    cat(strwrap(x$meaning[i], indent = 4L, exdent = 4L), sep = "\n")
+    if (nzchar(x$aliases[i])) cat(strwrap(paste("also:", x$aliases[i]), indent = 4L, exdent = 4L), sep = "\n")
+  }
+  invisible(x)
 }
 
 format_number <- function(x) vapply(x, function(v) format(v, digits = 15L, scientific = abs(v) >= 1e10), "")

@@ -161,3 +161,12 @@ test_that("parameters that cannot show in a model are not kept with it", {
   expect_same_bytes(m$state, gbt_train(X, y, nrounds = 2, threads = 2)$state)
   expect_length(intersect(names(m$params), c("threads", "device", "page_rows", "verbose", "hist_memory")), 0)
 })
+
+test_that("gbt_params() prints a paragraph for each", {
+  p <- gbt_params()
+  text <- capture.output(print(p))
+  expect_identical(text[1], "nrounds = 100  (at least 1)")
+  expect_length(grep("^[a-z]", text), nrow(p))
+  expect_lt(max(nchar(text)), 81)
+  expect_match(capture.output(print(p[1:2, c("name", "default")]))[1], "name +default")
+})
