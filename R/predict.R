@@ -47,6 +47,7 @@ predict_kinds <- c(link = 0L, response = 1L, leaf = 2L)
 predict.gbt <- function(object, newdata, type = c("response", "link", "prob", "class", "leaf"), trees = NULL,
                         offset = NULL, unseen = c("prior", "missing", "error"), threads = NULL,
                         sparse_zero = NULL, ...) {
+  refuse_foreign(names(list(...)))
   check_no_dots(list(...), names(formals(predict.gbt)))
   check_model(object)
   type <- check_predict_type(type, object)
@@ -70,8 +71,41 @@ predict.gbt <- function(object, newdata, type = c("response", "link", "prob", "c
   shape_prediction(out, object, type, row_labels(newdata))
 }
 
+# Arguments of other packages' predict(): what to say instead.
+predict_elsewhere <- local({
+  rounds <- "`trees` is the number of rounds to use, from the first"
+  link <- "raw scores are type = \"link\""
+  leaf <- "leaves are type = \"leaf\""
+  shap <- "contributions of features (SHAP values) are not offered yet"
+  rows <- "the rows to predict are `newdata`"
+  threads <- "the number of threads is `threads`"
+  list(
+    ntree_limit = rounds, ntreelimit = rounds, iteration_range = rounds, iterationrange = rounds, n_trees = rounds,
+    num_iteration = rounds, start_iteration = rounds, num_trees = rounds, ntree_end = rounds, nrounds = rounds,
+    outputmargin = link, rawscore = link, raw_score = link, prediction_type = "it is `type` here",
+    predleaf = leaf, pred_leaf = leaf, predcontrib = shap, pred_contrib = shap, approxcontrib = shap,
+    predinteraction = shap, pred_interact = shap, data = rows, newx = rows, new_data = rows,
+    nthread = threads, nthreads = threads, num_threads = threads, n_jobs = threads, thread_count = threads,
+    reshape = "more than two classes always give a matrix with a column for each",
+    missing = "NA and NaN are missing; set other codes to NA in the data first",
+    base_margin = "a known part of the score is `offset`"
+  )
+})
+
+refuse_foreign <- function(given) {
+  for (name in given) {
+    instead <- predict_elsewhere[[gsub(".", "_", name, fixed = TRUE)]]
+    if (!is.null(instead)) stop_argument(sprintf("predict() has no `%s`: %s", name, instead), name)
+  }
+}
+
 check_predict_type <- function(type, object) {
-  if (identical(type, "raw")) type <- "link" # what other packages call it
+  if (length(type) == 1L && type %in% c("raw", "margin", "raw_score")) type <- "link" # what other packages call it
+  if (identical(type, "probability") || identical(type, "probabilities")) type <- "prob"
+  if (length(type) == 1L && type %in% c("contrib", "shap", "interaction", "terms")) {
+    stop_unsupported(sprintf("type = \"%s\" is not offered: contributions of features (SHAP values) are not there yet",
+                             type), "type")
+  }
   type <- match_choice(type, predict_types, "type")
   if (type %in% c("prob", "class") && is.null(object$classes)) {
     if (object$objective == "logistic") return(type) # numbers 0 and 1

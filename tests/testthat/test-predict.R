@@ -168,3 +168,15 @@ test_that("messages for wrong new data", {
     predict(m, mtcars, unseen = "ignore")
   })
 })
+
+test_that("names of other packages' predict() are answered with the one here", {
+  m <- gbt_train(am == 1 ~ wt + hp, mtcars, nrounds = 3, threads = 1)
+  say <- function(text, ...) expect_error(predict(m, mtcars, ...), text, fixed = TRUE, class = "gbt_error_argument")
+  say("no `ntree_limit`: `trees`", ntree_limit = 2)
+  say("no `n.trees`: `trees`", n.trees = 2)
+  say("no `predcontrib`: contributions", predcontrib = TRUE)
+  expect_error(predict(m, data = mtcars), "`newdata`", fixed = TRUE, class = "gbt_error_argument")
+  expect_identical(predict(m, mtcars, type = "margin"), predict(m, mtcars, type = "link"))
+  expect_identical(predict(m, mtcars, type = "probability"), predict(m, mtcars, type = "prob"))
+  expect_error(predict(m, mtcars, type = "contrib"), "SHAP", class = "gbt_error_unsupported")
+})
