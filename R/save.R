@@ -202,12 +202,20 @@ gbt_load <- function(file, trust = FALSE) {
   check_path(file, "file")
   check_flag(trust, "trust")
   state <- .Call(C_gbt_read_file, path.expand(file))
-  named <- function(e) stop_format(sprintf("\"%s\": %s", file, conditionMessage(e)), file)
+  named <- function(e) stop_format(sprintf("\"%s\": %s%s", file, conditionMessage(e), file_hint(state)), file)
   tryCatch({
     model <- gbt_model_from_state(state)
     if (!trust) check_design_safe(model$terms)
   }, gbt_error_format = named)
   model
+}
+
+# saveRDS() writes gzip, bzip2, xz, or plainly "X\n" or "A\n" first; save() the same, or plainly "RDX" or "RDA".
+file_hint <- function(bytes) {
+  begins <- function(...) length(bytes) >= ...length() && all(bytes[seq_len(...length())] == as.raw(c(...)))
+  r_file <- begins(0x1f, 0x8b) || begins(0x42, 0x5a, 0x68) || begins(0xfd, 0x37, 0x7a) || begins(0x58, 0x0a) ||
+    begins(0x41, 0x0a) || begins(0x52, 0x44)
+  if (r_file) "; what saveRDS() wrote is read by readRDS(), what save() wrote by load()" else ""
 }
 
 check_path <- function(x, parameter) {

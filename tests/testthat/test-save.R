@@ -116,3 +116,20 @@ test_that("a file that cannot be written whole leaves the old one", {
   expect_identical(gbt_load(file)$nrounds, 1L)
   expect_identical(list.files(folder, all.files = TRUE, no.. = TRUE), "model.gbt")
 })
+
+test_that("a file of saveRDS() or save() is told from a damaged model", {
+  m <- gbt_train(mpg ~ ., mtcars, nrounds = 1, threads = 1)
+  file <- withr::local_tempfile()
+  for (compress in c("gzip", "bzip2", "xz")) {
+    saveRDS(m, file, compress = compress)
+    expect_error(gbt_load(file), "is read by readRDS()", fixed = TRUE, class = "gbt_error_format")
+  }
+  for (ascii in c(TRUE, FALSE)) {
+    saveRDS(m, file, ascii = ascii, compress = FALSE)
+    expect_error(gbt_load(file), "is read by readRDS()", fixed = TRUE, class = "gbt_error_format")
+    save(m, file = file, ascii = ascii, compress = FALSE)
+    expect_error(gbt_load(file), "is read by readRDS()", fixed = TRUE, class = "gbt_error_format")
+  }
+  writeBin(as.raw(1:100), file)
+  expect_no_match(conditionMessage(expect_error(gbt_load(file), class = "gbt_error_format")), "readRDS")
+})
