@@ -65,6 +65,8 @@ say_end <- function(why, fit, state) {
                 as.integer(round), best$round, utils::tail(log_names(fit), 1L), format(best$score, digits = 6L)))
   } else if (why == "time") {
     say(sprintf("time is over after round %d", as.integer(round)))
+  } else if (why == "callback") {
+    say(sprintf("ended by a callback after round %d", as.integer(round)))
   }
 }
 
