@@ -261,8 +261,8 @@ row_labels <- function(x) {
 
 # y as numbers. list(value = dbl, response = chr, classes = chr or NULL): classes are numbered from 0 by their place in
 # `classes`. `response` says what y was, so that predict(type = "class") can answer in kind:
-# "factor", "ordered", "character", "logical" have classes; "integer", "double", "integer64" have none. With classes also
-# `used`: the places of those that occur (in the response's own order of classes).
+# "factor", "ordered", "character", "logical" have classes; "integer", "double", "integer64" have none. With
+# classes also `used`: the places of those that occur (in the response's own order of classes).
 # classes: those of the training data when y is a validation set's; texts are matched.
 encode_y <- function(y, classes = NULL, what = "the response") {
   if (is.data.frame(y) && length(y) == 1L) y <- .subset2(y, 1L)
