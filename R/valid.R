@@ -118,11 +118,11 @@ build_valid <- function(sets, train, response, init, host) {
       raw <- set$x
       raw <- needed_columns(raw, train$feature_names, name)
       frame <- frame_for_model(raw, train)
-      if (frame$n_rows == 0) stop_data(sprintf("validation set \"%s\" has no rows", name), "valid")
       data <- new_gbt_data(frame, weight = set$weight, offset = set$offset, reference = train,
                            page_rows = as.integer(host$page_rows), threads = as.integer(host$threads))
       y <- set$y
     }
+    if (data$n_rows == 0) stop_data(sprintf("validation set \"%s\" has no rows", name), "valid")
     label <- encode_valid_y(y, response, data$n_rows, what)
     offset <- check_offset(data$offset, data$n_rows, response$n_outputs)
     check_same_offset(train, data, name)
