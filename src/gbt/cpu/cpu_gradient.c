@@ -92,12 +92,14 @@ static gbt_status run_passes(gbt_ctx *ctx, grad_pass *pass, gbt_error *err) {
   GBT_TRY_GOTO(gbt_parallel(ctx, n_tasks, grad_task, pass, err), done);
   for (int32_t k = 0; k < be->n_outputs; k++) {
     double max_g = 0.0, max_h = 0.0;
+    int usable = 1; /* neither infinite nor NaN, which no maximum would show */
     for (int64_t t = 0; t < n_tasks; t++) {
       const double *m = &pass->max[2 * ((size_t)t * (size_t)be->n_outputs + (size_t)k)];
+      usable &= m[0] < 1e290 && m[1] < 1e290;
       max_g = m[0] > max_g ? m[0] : max_g;
       max_h = m[1] > max_h ? m[1] : max_h;
     }
-    if (!(max_g < 1e290 && max_h < 1e290)) {
+    if (!usable) {
       status = gbt_fail(err, GBT_E_DATA,
                         "the gradients overflow in round %lld; scale the response, lower eta or set max_delta_step",
                         (long long)pass->round + 1);
