@@ -2,9 +2,6 @@
  * loops that compilers vectorise, then added to the thread's accumulators, which merge exactly at the end. */
 #include "metric.h"
 
-#if !defined(__GNUC__)
-#include <math.h>
-#endif
 #include <string.h>
 
 #include "../base/exact_sum.h"
@@ -203,15 +200,6 @@ static void sum_task(void *arg, int64_t task, int thread) {
   }
 }
 
-/* The square root is rounded correctly on every machine (IEEE 754): no library's business. */
-static double root(double x) {
-#if defined(__GNUC__)
-  return __builtin_sqrt(x);
-#else
-  return sqrt(x);
-#endif
-}
-
 static gbt_status finish(const job *j, int n_threads, double *out, gbt_error *err) {
   sums *all = &j->part[0];
   for (int t = 1; t < n_threads; t++) {
@@ -225,7 +213,7 @@ static gbt_status finish(const job *j, int n_threads, double *out, gbt_error *er
                     (long long)all->bad_row + 1, j->label[all->bad_row], (int)j->n_outputs - 1);
   double weight = j->weight == NULL ? (double)j->n : gbt_exact_value(&all->weights);
   double mean = gbt_exact_value(&all->terms) / weight;
-  if (j->metric == GBT_METRIC_RMSE) mean = root(mean);
+  if (j->metric == GBT_METRIC_RMSE) mean = gbt_sqrt(mean);
   *out = mean == mean ? mean : gbt_from_bits(0x7ff8000000000000u); /* machines differ in the NaN of 0 / 0 */
   return GBT_OK;
 }
