@@ -182,7 +182,7 @@ static void split_task(void *arg, int64_t task, int thread) {
 }
 
 /* Features of every node to be searched: one list for all, or one each. */
-static gbt_status list_features(cpu_backend *be, split_pass *pass, size_t n_nodes, gbt_error *err) {
+static gbt_status list_features(gbt_ctx *ctx, cpu_backend *be, split_pass *pass, size_t n_nodes, gbt_error *err) {
   size_t n = (size_t)be->n_tree_feats, lists = n_nodes;
   int uniform = gbt_features_uniform(be->rules);
   size_t need = n_nodes * 2 + (uniform ? 0 : lists * n);
@@ -198,7 +198,8 @@ static gbt_status list_features(cpu_backend *be, split_pass *pass, size_t n_node
     if (!node->splittable) continue;
     pass->node[k] = id;
     n_feats[k] = be->n_tree_feats;
-    if (!uniform) {
+    if (!uniform) { /* a draw ranks all features: many nodes of a very wide table take their time */
+      GBT_TRY(gbt_ctx_poll(ctx, err));
       int32_t *mine = list + k * n;
       n_feats[k] = gbt_features_of_level(be->rules, be->task.tree, node->depth, be->tree_feats, (int32_t)n, mine,
                                          be->rank);
@@ -240,7 +241,7 @@ gbt_status cpu_find_splits(gbt_ctx *ctx, gbt_backend *self, gbt_error *err) {
   for (size_t i = 0; i < be->fr.n_fresh; i++) n += be->fr.node[be->fr.fresh[i]].splittable != 0;
   size_t n_tasks = n * (size_t)pass.n_blocks;
   GBT_TRY(gbt_mem_grow(&be->mem, &be->found, &be->cap_found, n_tasks + 1, sizeof *be->found, err));
-  GBT_TRY(list_features(be, &pass, n, err));
+  GBT_TRY(list_features(ctx, be, &pass, n, err));
   GBT_TRY(gbt_parallel(ctx, (int64_t)n_tasks, split_task, &pass, err));
   for (size_t i = 0; i < n; i++) {
     gbt_split best = {.kind = GBT_SPLIT_NONE};
