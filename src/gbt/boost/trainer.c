@@ -1,6 +1,5 @@
 #include "trainer.h"
 
-#include <math.h> /* NAN only */
 #include <stdio.h>
 #include <string.h>
 
