@@ -22,7 +22,8 @@
 
 typedef struct gbt_backend gbt_backend;
 
-/* What a backend is opened with. Pointers are borrowed for the backend's life. */
+/* What a backend is opened with. Pointers are borrowed for the backend's life; `sets`, `base` and `init` are read while
+ * it opens (the data sets themselves are shared). */
 typedef struct gbt_backend_spec {
   const gbt_params *params;
   gbt_loss loss;
