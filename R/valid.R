@@ -108,6 +108,10 @@ build_valid <- function(sets, train, response, init, host) {
     raw <- NULL
     if (inherits(set, "gbt_data")) {
       data <- set
+      if (identical(data$ptr, train$ptr)) {
+        stop_argument(sprintf("validation set \"%s\" is the training data; `eval_train = TRUE` evaluates those", name),
+                      "valid")
+      }
       check_same_features(data, train, name)
       if (data$is_reference) {
         stop_data(sprintf(paste("validation set \"%s\" has cuts of its own; make it with",
@@ -126,7 +130,10 @@ build_valid <- function(sets, train, response, init, host) {
     label <- encode_valid_y(y, response, data$n_rows, what)
     offset <- check_offset(data$offset, data$n_rows, response$n_outputs)
     check_same_offset(train, data, name)
-    .Call(C_gbt_dataset_set, data_ptr(data), 0L, label)
+    ptr <- data_ptr(data) # it may have been trained on, with other labels, weights and offsets
+    .Call(C_gbt_dataset_set, ptr, 0L, label)
+    .Call(C_gbt_dataset_set, ptr, 1L, data$weight)
+    .Call(C_gbt_dataset_set, ptr, 2L, offset)
     score <- if (!is.null(init)) start_scores(init, raw, data$offset, train$sparse_zero, host$threads, name)
     list(name = name, data = data, label = label, weight = data$weight, score = score)
   })

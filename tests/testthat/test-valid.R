@@ -100,6 +100,19 @@ test_that("early stopping by a metric of one's own follows the same rule", {
   expect_identical(stop_by(own, early_stopping_min_delta = 0.005)$best_round, a$best_round)
 })
 
+test_that("a gbt_data keeps nothing of a training that it was used for", {
+  x <- mtcars[-1]
+  train <- gbt_data(x[1:20, ], label = mtcars$mpg[1:20], threads = 1)
+  valid <- gbt_data(x[21:32, ], label = mtcars$mpg[21:32], reference = train, threads = 1)
+  log <- function() gbt_train(train, valid = valid, nrounds = 3, threads = 1)$evaluation_log
+  before <- log()
+  gbt_train(valid, y = rev(mtcars$mpg[21:32]), weights = 1:12, offset = 12:1, nrounds = 1, threads = 1)
+  expect_identical(log(), before)
+  for (set in list(train, valid)) {
+    expect_error(gbt_train(set, valid = set, threads = 1), "is the training data", class = "gbt_error_argument")
+  }
+})
+
 test_that("validation data that do not fit are errors that help", {
   x <- as.matrix(mtcars[-1])
   y <- mtcars$mpg
