@@ -14,10 +14,11 @@ rounds <- arg_of("rounds", "100")
 only <- arg_of("only", "")
 if (!have_peers()) stop("no peers in ", venv_folder(), ": run `sh bench/setup.sh` first", call. = FALSE)
 
-# Two loops that never wait, as another user's job would be.
+# Two loops that never wait, as another user's job would be. They end with this script, or else after an hour.
 with_busy <- function(expr) {
-  pids <- vapply(1:2, function(i) system("sh -c 'while :; do :; done' >/dev/null 2>&1 & echo $!", intern = TRUE), "")
-  on.exit(tools::pskill(as.integer(pids), tools::SIGKILL))
+  loop <- "timeout 3600 sh -c 'while :; do :; done' >/dev/null 2>&1 & echo $!"
+  pids <- vapply(1:2, function(i) system(loop, intern = TRUE), "")
+  on.exit(tools::pskill(as.integer(pids), tools::SIGTERM))
   expr
 }
 
