@@ -17,6 +17,11 @@ read_formula <- function(formula, data, given, na.action, env) {
   data <- formula_data(data, formula, from)
   plain <- plain_names(formula, data)
   parts <- if (is.null(plain)) terms_parts(formula, data) else plain
+  features <- if (is.null(plain)) vapply(parts$features, expression_text, "") else plain$names
+  if (expression_text(lhs) %in% features) {
+    stop_argument(sprintf("the response `%s` stands on the right side of the formula as well", expression_text(lhs)),
+                  "formula")
+  }
   check_names_of(c(parts$features, parts$offset), data, from)
   built <- if (is.null(plain)) {
     evaluate_features(parts$features, data, from)
@@ -91,8 +96,21 @@ plain_names <- function(formula, data) {
   list(names = names, offset = found$offset)
 }
 
-# One walk over a sum of names; NULL as soon as something else turns up.
+# One walk over a sum of names; NULL as soon as something else turns up. A sum of thousands is a call as deep as that:
+# its left side is followed in a loop.
 walk_sum <- function(e, sign, found) {
+  is_op <- function(e, op) is.call(e) && length(e) == 3L && identical(e[[1L]], as.name(op))
+  right <- list() # from the end of the sum to its beginning
+  while (is_op(e, "+") || (sign > 0L && is_op(e, "-"))) {
+    right[[length(right) + 1L]] <- list(part = e[[3L]], sign = if (is_op(e, "-")) -sign else sign)
+    e <- e[[2L]]
+  }
+  found <- walk_part(e, sign, found)
+  for (term in rev(right)) found <- walk_sum(term$part, term$sign, found)
+  found
+}
+
+walk_part <- function(e, sign, found) {
   if (is.null(found)) return(NULL)
   if (identical(e, quote(.))) {
     if (sign < 0L) return(NULL)
@@ -102,11 +120,10 @@ walk_sum <- function(e, sign, found) {
     found[[part]] <- c(found[[part]], as.character(e))
   } else if (is.numeric(e) && e %in% c(0, 1)) {
     found # the intercept means nothing to trees
-  } else if (is.call(e) && identical(e[[1L]], quote(`+`))) {
-    for (part in as.list(e)[-1L]) found <- walk_sum(part, sign, found)
-  } else if (is.call(e) && identical(e[[1L]], quote(`-`)) && sign > 0L) {
-    if (length(e) == 3L) found <- walk_sum(e[[2L]], sign, found)
-    found <- walk_sum(e[[length(e)]], -sign, found)
+  } else if (is.call(e) && identical(e[[1L]], quote(`+`)) && length(e) == 2L) {
+    found <- walk_sum(e[[2L]], sign, found)
+  } else if (is.call(e) && identical(e[[1L]], quote(`-`)) && length(e) == 2L && sign > 0L) {
+    found <- walk_sum(e[[2L]], -sign, found)
   } else if (is.call(e) && identical(e[[1L]], quote(offset)) && length(e) == 2L && sign > 0L) {
     found$offset <- c(found$offset, e[[2L]])
   } else {
@@ -117,12 +134,14 @@ walk_sum <- function(e, sign, found) {
 
 # The same for any formula, by R's own rules.
 terms_parts <- function(formula, data) {
-  tt <- stats::terms(formula, data = data)
+  tt <- tryCatch(stats::terms(formula, data = data), error = function(e) {
+    stop_argument(sprintf("the formula means nothing to R's terms(): %s", conditionMessage(e)), "formula")
+  })
   variables <- as.list(attr(tt, "variables"))[-1L]
   factors <- attr(tt, "factors")
   used <- if (length(factors)) which(rowSums(factors) > 0) else integer(0)
   at_offset <- attr(tt, "offset")
-  features <- variables[setdiff(used, c(attr(tt, "response"), at_offset))]
+  features <- variables[setdiff(used, at_offset)]
   if (length(features) == 0L) stop_argument("the formula names no features on its right side", "formula")
   list(features = features, offset = lapply(variables[at_offset], function(e) e[[2L]]))
 }

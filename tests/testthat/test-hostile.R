@@ -200,3 +200,15 @@ test_that("models with changed fields are refused, not believed", {
   swapped$cache <- fit()$cache
   expect_identical(predict(swapped, iris), predict(model, iris))
 })
+
+test_that("formulas may be long, and nonsense is refused", {
+  wide <- as.data.frame(matrix(stats::runif(4000 * 10), 10))
+  long <- stats::reformulate(names(wide), "y")
+  wide$y <- 1:10
+  expect_identical(variable.names(gbt_train(long, wide, nrounds = 1, threads = 1)), setdiff(names(wide), "y"))
+  expect_identical(variable.names(gbt_train(y ~ V3 + . - V1 - (V2) - y, wide, nrounds = 1, threads = 1))[1:2],
+                   c("V3", "V4"))
+  for (f in list(mpg ~ "wt", mpg ~ 5, mpg ~ ~wt, mpg ~ mpg + wt, log(mpg) ~ wt + log(mpg))) {
+    expect_error(gbt_train(f, mtcars, nrounds = 1, threads = 1), class = "gbt_error_argument")
+  }
+})
