@@ -308,6 +308,8 @@ static void validation_levels(void) {
     for (int r = 0; r < 6; r++) {
       CHECK_EQ_I64(code_at(s, cuts, r, 0), want_f[r]);
       CHECK_EQ_I64(code_at(s, cuts, r, 1), want_o[r]);
+      CHECK_EQ_I64(gbt_page_unseen(s, 0, r), unseen == GBT_UNSEEN_PRIOR && r == 1);
+      CHECK_EQ_I64(gbt_page_unseen(s, 1, r), 0);
     }
     gbt_page_store_free(s);
     gbt_cuts_unref(cuts);
@@ -420,7 +422,7 @@ static void faults(void) {
 }
 
 typedef struct sweep {
-  const mixed *m;
+  const tables *t;
   const gbt_cuts *cuts;
 } sweep;
 
@@ -429,7 +431,7 @@ static gbt_status pages_op(const gbt_mem *mem, void *arg, gbt_error *err) {
   gbt_ctx plain = test_ctx(NULL, 1), ctx = test_ctx(mem, 1);
   gbt_binding *binding = NULL;
   gbt_page_store *s;
-  CHECK_OK(gbt_binding_new(&plain, &in->m->t->table, in->cuts->schema, GBT_UNSEEN_PRIOR, &binding, test_err));
+  CHECK_OK(gbt_binding_new(&plain, &in->t->table, in->cuts->schema, GBT_UNSEEN_PRIOR, &binding, test_err));
   gbt_status status = gbt_pages_build(&ctx, binding, in->cuts, 1000, &s, err);
   CHECK_EQ_I64(s != NULL, status == GBT_OK);
   gbt_page_store_free(s);
@@ -442,10 +444,30 @@ static gbt_status pages_op(const gbt_mem *mem, void *arg, gbt_error *err) {
 static void failing_memory(void) {
   mixed m = make_mixed(10, 3000, 2, 0);
   gbt_cuts *cuts = cuts_of(m.t, 40);
-  sweep in = {&m, cuts};
+  sweep in = {m.t, cuts};
   CHECK(fault_sweep(pages_op, &in) > 10);
   gbt_cuts_unref(cuts);
   tables_free(m.t);
+}
+
+/* The same where levels are unknown: two more blocks. */
+static void failing_memory_unseen(void) {
+  static const int32_t code[] = {1, 2, 2, 1};
+  static const char *const levels[] = {"a", "b"}, *const other[] = {"new", "a"};
+  int64_t n[2];
+  tables *t = tables_new(4);
+  tables_codes(t, "f", GBT_CATEGORICAL, code, levels, 2);
+  gbt_cuts *cuts = cuts_of(t, 40);
+  for (int k = 0; k < 2; k++) {
+    tables *u = tables_new(4);
+    tables_codes(u, "f", GBT_CATEGORICAL, code, k ? other : levels, 2);
+    sweep in = {u, cuts};
+    n[k] = fault_sweep(pages_op, &in);
+    tables_free(u);
+  }
+  CHECK_EQ_I64(n[1], n[0] + 2);
+  gbt_cuts_unref(cuts);
+  tables_free(t);
 }
 
 static int stop_at(void *user) {
@@ -492,5 +514,6 @@ void suite_page(void) {
   RUN(shapes);
   RUN(faults);
   RUN(failing_memory);
+  RUN(failing_memory_unseen);
   RUN(stopping);
 }

@@ -100,6 +100,33 @@ test_that("early stopping by a metric of one's own follows the same rule", {
   expect_identical(stop_by(own, early_stopping_min_delta = 0.005)$best_round, a$best_round)
 })
 
+test_that("rows with unseen levels are scored as predict() scores them", {
+  f <- factor(rep(c(letters[1:12], NA), length.out = 390))
+  train <- data.frame(f = f, v = seq_along(f) %% 7)
+  y <- ifelse(is.na(f), 5, as.integer(f) %% 2) + train$v / 10
+  new <- data.frame(f = factor(c("a", "new", NA, "other", "b", "new")), v = c(1, 1, 1, NA, 2, 6))
+  scores <- NULL
+  keep <- gbt_metric("own", function(pred, label, weight) {
+    scores <<- pred
+    0
+  })
+  for (max_cat_onehot in c(1, 20)) {
+    fit <- function(x, ...) {
+      gbt_train(x, ..., eval_metric = keep, nrounds = 5, subsample = 0.7, seed = 1, min_data_per_group = 5,
+                max_cat_onehot = max_cat_onehot, threads = 1)
+    }
+    model <- fit(train, y, valid = list(x = new, y = numeric(6)))
+    expect_identical(scores, predict(model, new))
+    expect_false(identical(scores, predict(model, new, unseen = "missing"))) # else nothing was tested
+    data <- gbt_data(train, label = y, threads = 1)
+    for (unseen in c("prior", "missing")) {
+      valid <- gbt_data(new, label = numeric(6), reference = data, unseen = unseen, page_rows = 4, threads = 1)
+      fit(data, valid = valid)
+      expect_identical(scores, predict(model, new, unseen = unseen))
+    }
+  }
+})
+
 test_that("a gbt_data keeps nothing of a training that it was used for", {
   x <- mtcars[-1]
   train <- gbt_data(x[1:20, ], label = mtcars$mpg[1:20], threads = 1)

@@ -140,6 +140,8 @@ void gbt_page_store_free(gbt_page_store *store) {
     gbt_mem_free(&mem, page->sparse_slots);
   }
   gbt_mem_free(&mem, store->page);
+  gbt_mem_free(&mem, store->unseen_beg);
+  gbt_mem_free(&mem, store->unseen_row);
   gbti_layout_free(&mem, &store->layout);
   gbt_mem_free(&mem, store);
 }

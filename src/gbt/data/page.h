@@ -15,7 +15,8 @@
  * group are consecutive slots ranges, each of odd length, so that equal bins of neighbouring features do not fall into
  * the same cache set. Every group ends with one dummy slot for its padding codes. Sparse features come last.
  *
- * A level that the cuts do not know has no bin: in a page it is the missing code, for `unseen` = prior as for missing.
+ * A level that the cuts do not know has no bin: in a page it is the missing code. With `unseen` = prior such cells are
+ * listed beside the pages, so that validation rows can go the way that predictions do. Growing takes them for missing.
  */
 #ifndef GBT_DATA_PAGE_H
 #define GBT_DATA_PAGE_H
@@ -71,7 +72,12 @@ typedef struct gbt_page_store {
   int32_t n_pages;
   gbt_page *page;     /* n_pages, resident */
   size_t bytes;       /* of all pages */
+  size_t *unseen_beg; /* n_features + 1 into unseen_row; NULL when there is no such cell */
+  uint32_t *unseen_row; /* rows whose level is unknown and goes the way of most, ascending by feature */
 } gbt_page_store;
+
+/* Whether the cell is one of unseen_row. */
+int gbt_page_unseen(const gbt_page_store *store, int32_t feat, int64_t row);
 
 /* Bins a table. page_rows = 0 means the default (131,072). The binding must have been made against cuts->schema. */
 gbt_status gbt_pages_build(gbt_ctx *ctx, const gbt_binding *binding, const gbt_cuts *cuts, int32_t page_rows,

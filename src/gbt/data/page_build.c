@@ -116,6 +116,7 @@ gbt_status gbt_pages_build(gbt_ctx *ctx, const gbt_binding *binding, const gbt_c
   GBT_TRY_GOTO(add_pages(store, err), done);
   GBT_TRY_GOTO(bin_dense(ctx, binding, cuts, store, err), done);
   if (store->layout.n_sparse > 0) GBT_TRY_GOTO(gbti_fill_sparse(ctx, binding, cuts, store, err), done);
+  GBT_TRY_GOTO(gbti_list_unseen(ctx, binding, store, err), done);
 done:
   if (status == GBT_OK)
     *out = store;

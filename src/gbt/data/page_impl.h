@@ -1,4 +1,5 @@
-/* The parts of making pages: layout (page.c), dense groups (page_build.c), sparse features (page_sparse.c). */
+/* The parts of making pages: layout (page.c), dense groups (page_build.c), sparse features (page_sparse.c), unknown
+ * levels (page_unseen.c). */
 #ifndef GBT_DATA_PAGE_IMPL_H
 #define GBT_DATA_PAGE_IMPL_H
 
@@ -23,6 +24,10 @@ gbti_tile gbti_tile_at(const gbt_page_store *store, int32_t tile_rows, int64_t t
 
 /* Fills sparse_beg and sparse_slots of all pages; n_rows of the pages are set. */
 gbt_status gbti_fill_sparse(gbt_ctx *ctx, const gbt_binding *binding, const gbt_cuts *cuts, gbt_page_store *store,
+                            gbt_error *err) GBT_MUST_CHECK;
+
+/* Fills unseen_beg and unseen_row; nothing is done where there is nothing to list. */
+gbt_status gbti_list_unseen(gbt_ctx *ctx, const gbt_binding *binding, gbt_page_store *store,
                             gbt_error *err) GBT_MUST_CHECK;
 
 #endif
