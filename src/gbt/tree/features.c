@@ -129,23 +129,34 @@ int32_t gbt_features_of_node(const gbt_feature_rules *rules, uint64_t tree, int3
 
 static int has_bit(const uint32_t *words, int32_t i) { return (words[i >> 5] >> (i & 31)) & 1u; }
 
+/* Features are marked in their own list, as ~feature, which is below 0. */
+static int32_t named(int32_t feat) { return feat < 0 ? ~feat : feat; }
+
+/* Marks a feature among n ascending ones, if it is there. */
+static void mark(int32_t *feats, int32_t n, int32_t feat) {
+  int32_t low = 0, high = n;
+  while (low < high) {
+    int32_t mid = low + (high - low) / 2;
+    if (named(feats[mid]) < feat) low = mid + 1;
+    else high = mid;
+  }
+  if (low < n && feats[low] == feat) feats[low] = ~feat;
+}
+
 int32_t gbt_features_allowed(const gbt_feature_rules *rules, const uint32_t *path, int32_t *feats, int32_t n) {
   int32_t n_used = 0;
   if (rules->n_sets == 0) return n;
   for (int32_t w = 0; w < rules->n_words; w++) n_used += __builtin_popcount(path[w]);
   if (n_used == 0) return n;
+  for (int32_t s = 0; s < rules->n_sets; s++) {
+    int32_t beg = rules->set_beg[s], end = rules->set_beg[s + 1], held = 0;
+    for (int32_t j = beg; j < end; j++) held += has_bit(path, rules->set_feat[j]);
+    for (int32_t j = beg; j < end && held == n_used; j++) mark(feats, n, rules->set_feat[j]);
+  }
   int32_t kept = 0;
   for (int32_t i = 0; i < n; i++) {
-    int ok = has_bit(path, feats[i]);
-    for (int32_t s = 0; s < rules->n_sets && !ok; s++) {
-      int32_t held = 0, here = 0;
-      for (int32_t j = rules->set_beg[s]; j < rules->set_beg[s + 1]; j++) {
-        held += has_bit(path, rules->set_feat[j]);
-        here |= rules->set_feat[j] == feats[i];
-      }
-      ok = here && held == n_used;
-    }
-    if (ok) feats[kept++] = feats[i];
+    int32_t feat = named(feats[i]);
+    if (feats[i] < 0 || has_bit(path, feat)) feats[kept++] = feat;
   }
   return kept;
 }
