@@ -27,6 +27,10 @@
 #define CPU_HIST_LOCKS 64
 #define CPU_LAST_STEP 16 /* nodes split at once above the last level with histograms */
 
+/* Work that takes less than this stays on the entering thread. Waking the others costs ten microseconds at best; beside
+ * other busy processes every hand-over waits until the slowest of them has had its time slice, several milliseconds. */
+#define CPU_WORTH_THREADS_NS 150e3
+
 typedef struct cpu_hist {
   gbt_sum *sum;
   uint32_t *count; /* NULL when no feature wants counts */
@@ -152,6 +156,10 @@ gbt_status cpu_build_hist(gbt_ctx *ctx, gbt_backend *self, gbt_error *err) GBT_M
 gbt_status cpu_find_splits(gbt_ctx *ctx, gbt_backend *self, gbt_error *err) GBT_MUST_CHECK;
 gbt_status cpu_partition(gbt_ctx *ctx, gbt_backend *self, gbt_error *err) GBT_MUST_CHECK;
 gbt_status cpu_finish_tree(gbt_ctx *ctx, gbt_backend *self, gbt_forest *forest, gbt_error *err) GBT_MUST_CHECK;
+
+/* gbt_parallel for tasks that take about `ns` nanoseconds in all. */
+gbt_status cpu_parallel(gbt_ctx *ctx, int64_t n_tasks, double ns, gbt_task_fn fn, void *arg,
+                        gbt_error *err) GBT_MUST_CHECK;
 
 /* Gives a node's histogram slot back. */
 void cpu_hist_release(cpu_backend *be, gbt_grow_node *node);

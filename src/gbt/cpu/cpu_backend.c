@@ -137,6 +137,13 @@ static void draw_rows(cpu_backend *be) {
   memcpy(be->rows + in, be->rows_tmp, (size_t)out * sizeof *be->rows);
 }
 
+gbt_status cpu_parallel(gbt_ctx *ctx, int64_t n_tasks, double ns, gbt_task_fn fn, void *arg, gbt_error *err) {
+  if (ns >= CPU_WORTH_THREADS_NS) return gbt_parallel(ctx, n_tasks, fn, arg, err);
+  GBT_TRY(gbt_ctx_poll(ctx, err));
+  for (int64_t t = 0; t < n_tasks; t++) fn(arg, t, 0);
+  return GBT_OK;
+}
+
 /* Sum over the sampled rows of the gradients that histograms take. */
 typedef struct root_sum {
   cpu_backend *be;
@@ -178,7 +185,7 @@ static gbt_status begin_tree(gbt_ctx *ctx, gbt_backend *self, const gbt_tree_tas
   size_t n_tasks = (be->n_in + CPU_TASK_ROWS - 1) / CPU_TASK_ROWS;
   GBT_TRY(gbt_mem_grow(&be->mem, &be->fine, &be->cap_fine, n_tasks + 1, sizeof *be->fine, err));
   root_sum arg = {be, be->fine};
-  GBT_TRY(gbt_parallel(ctx, (int64_t)n_tasks, root_task, &arg, err));
+  GBT_TRY(cpu_parallel(ctx, (int64_t)n_tasks, 1.0 * be->n_in, root_task, &arg, err));
   gbt_sum sum = {0, 0};
   for (size_t i = 0; i < n_tasks; i++) sum.g += be->fine[i].g, sum.h += be->fine[i].h;
   self->seconds[GBT_PHASE_PARTITION] += (double)(gbt_clock_ns() - t0) * 1e-9;
@@ -189,8 +196,11 @@ static gbt_status begin_tree(gbt_ctx *ctx, gbt_backend *self, const gbt_tree_tas
  * soon as they are searched (cpu_find_splits), so there small steps save memory: half of the tree's histograms. */
 static size_t step_size(const cpu_backend *be) {
   size_t most = be->max_slots / 2;
-  for (size_t i = 0; i < be->fr.n_open; i++)
-    if (!cpu_grandchildren_split(be, &be->fr.node[be->fr.open[i]])) return most < CPU_LAST_STEP ? most : CPU_LAST_STEP;
+  for (size_t i = 0; i < be->fr.n_open; i++) {
+    const gbt_grow_node *node = &be->fr.node[be->fr.open[i]];
+    if (cpu_children_split(be, node) && !cpu_grandchildren_split(be, node))
+      return most < CPU_LAST_STEP ? most : CPU_LAST_STEP;
+  }
   return most;
 }
 

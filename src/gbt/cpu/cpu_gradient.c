@@ -81,6 +81,7 @@ static gbt_status run_passes(gbt_ctx *ctx, grad_pass *pass, gbt_error *err) {
   int64_t t0 = gbt_clock_ns();
   int64_t n_tasks = (be->n_rows + CPU_TASK_ROWS - 1) / CPU_TASK_ROWS;
   size_t cells = (size_t)n_tasks * (size_t)be->n_outputs;
+  double ns = 4.0 * (double)be->n_rows * (double)be->n_outputs;
   GBT_TRY_GOTO(cpu_scratch_ready(ctx, be, err), done);
   GBT_TRY_GOTO(gbt_mem_grow(&be->mem, &be->pass_max, &be->cap_pass[0], 2 * cells, sizeof *be->pass_max, err), done);
   GBT_TRY_GOTO(gbt_mem_grow(&be->mem, &be->pass_sums, &be->cap_pass[1], cells, sizeof *be->pass_sums, err), done);
@@ -89,7 +90,7 @@ static gbt_status run_passes(gbt_ctx *ctx, grad_pass *pass, gbt_error *err) {
   memset(pass->max, 0, 2 * cells * sizeof *pass->max);
   memset(pass->sums, 0, cells * sizeof *pass->sums);
   pass->fix = 0;
-  GBT_TRY_GOTO(gbt_parallel(ctx, n_tasks, grad_task, pass, err), done);
+  GBT_TRY_GOTO(cpu_parallel(ctx, n_tasks, ns, grad_task, pass, err), done);
   for (int32_t k = 0; k < be->n_outputs; k++) {
     double max_g = 0.0, max_h = 0.0;
     int usable = 1; /* neither infinite nor NaN, which no maximum would show */
@@ -108,7 +109,7 @@ static gbt_status run_passes(gbt_ctx *ctx, grad_pass *pass, gbt_error *err) {
     be->scale[k] = gbt_scale_from(max_g, max_h);
   }
   pass->fix = 1;
-  GBT_TRY_GOTO(gbt_parallel(ctx, n_tasks, grad_task, pass, err), done);
+  GBT_TRY_GOTO(cpu_parallel(ctx, n_tasks, ns, grad_task, pass, err), done);
   for (int32_t k = 0; k < be->n_outputs; k++) {
     gbt_fixed_sums all = {0, 0, 0};
     for (int64_t t = 0; t < n_tasks; t++) {

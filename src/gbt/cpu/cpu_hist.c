@@ -298,10 +298,18 @@ static void subtract_task(void *arg, int64_t task, int thread) {
 
 static gbt_status subtract_all(gbt_ctx *ctx, cpu_backend *be, gbt_error *err) {
   subtract_pass pass = {be, (be->layout->n_slots + SUBTRACT_SLOTS - 1) / SUBTRACT_SLOTS};
-  GBT_TRY(gbt_parallel(ctx, (int64_t)be->n_subtract * pass.n_pieces, subtract_task, &pass, err));
+  double ns = 1.0 * (double)be->n_subtract * be->layout->n_slots;
+  GBT_TRY(cpu_parallel(ctx, (int64_t)be->n_subtract * pass.n_pieces, ns, subtract_task, &pass, err));
   for (size_t i = 0; i < be->n_subtract; i++)
     if (be->subtract[i].free_what) be->free_slot[be->n_free++] = be->subtract[i].what;
   return GBT_OK;
+}
+
+/* About what building takes: half a nanosecond per row and feature, one per slot. */
+static double build_ns(const cpu_backend *be) {
+  double rows = 0.0;
+  for (size_t b = 0; b < be->n_build; b++) rows += be->fr.node[be->build[b].node].n_rows;
+  return 0.5 * rows * be->n_features + 1.0 * (double)be->n_build * be->layout->n_slots;
 }
 
 gbt_status cpu_build_hist(gbt_ctx *ctx, gbt_backend *self, gbt_error *err) {
@@ -313,7 +321,7 @@ gbt_status cpu_build_hist(gbt_ctx *ctx, gbt_backend *self, gbt_error *err) {
     for (size_t i = 0; i < be->fr.n_fresh; i += 2) GBT_TRY(plan_pair(be, be->fr.fresh[i], err));
   if (be->n_build > 0) {
     GBT_TRY(plan_units(be, err));
-    GBT_TRY(gbt_parallel(ctx, (int64_t)be->n_unit, unit_task, be, err));
+    GBT_TRY(cpu_parallel(ctx, (int64_t)be->n_unit, build_ns(be), unit_task, be, err));
   }
   GBT_TRY(subtract_all(ctx, be, err));
   self->seconds[GBT_PHASE_HIST] += (double)(gbt_clock_ns() - t0) * 1e-9;

@@ -30,7 +30,7 @@ static gbt_status fine_sums(gbt_ctx *ctx, cpu_backend *be, gbt_error *err) {
     if (node->left == 0)
       GBT_TRY(cpu_add_chunks(be, (int32_t)i, 0, node->row_beg, node->n_rows, CPU_TASK_ROWS, err));
   }
-  GBT_TRY(gbt_parallel(ctx, (int64_t)be->n_chunk, fine_task, be, err));
+  GBT_TRY(cpu_parallel(ctx, (int64_t)be->n_chunk, 2.0 * be->n_in, fine_task, be, err));
   memset(be->fine, 0, n_nodes * sizeof *be->fine);
   for (size_t c = 0; c < be->n_chunk; c++) {
     gbt_sum *s = &be->fine[be->chunk[c].node];
@@ -122,7 +122,7 @@ gbt_status cpu_finish_tree(gbt_ctx *ctx, gbt_backend *self, gbt_forest *forest, 
   GBT_TRY(leaf_values(be, err));
   GBT_TRY(export_tree(be, forest, err));
   /* be->chunk still lists the leaves' rows */
-  GBT_TRY_GOTO(gbt_parallel(ctx, (int64_t)be->n_chunk, score_task, be, err), done);
+  GBT_TRY_GOTO(cpu_parallel(ctx, (int64_t)be->n_chunk, 1.0 * be->n_in, score_task, be, err), done);
   GBT_TRY_GOTO(cpu_route(ctx, be, 0, be->rows + be->n_in, be->n_rows - be->n_in, be->value, err), done);
   for (int32_t s = 1; s <= be->n_valid; s++)
     GBT_TRY_GOTO(cpu_route(ctx, be, s, NULL, be->sets[s]->n_rows, be->value, err), done);

@@ -52,16 +52,16 @@ typedef struct two_ends {
 
 #define SPLIT_AHEAD 32 /* rows: their codes are in no cache when a node is small against the page */
 
-#define SPLIT_RUN(code_at, prefetch)                                                                                   \
-  for (uint32_t i = 0; i < n; i++) {                                                                                   \
-    uint32_t row = rows[i];                                                                                            \
-    size_t at = row - row_beg;                                                                                         \
-    prefetch;                                                                                                          \
-    uint32_t left = lut[code_at];                                                                                      \
-    *l = row;                                                                                                          \
-    r[-1] = row;                                                                                                       \
-    l += left;                                                                                                         \
-    r -= 1u - left;                                                                                                    \
+#define SPLIT_RUN(code_at, prefetch) \
+  for (uint32_t i = 0; i < n; i++) { \
+    uint32_t row = rows[i];          \
+    size_t at = row - row_beg;       \
+    prefetch;                        \
+    uint32_t left = lut[code_at];    \
+    *l = row;                        \
+    r[-1] = row;                     \
+    l += left;                       \
+    r -= 1u - left;                  \
   }
 
 static inline uint32_t ahead(uint32_t i, uint32_t n) { return i + SPLIT_AHEAD < n ? i + SPLIT_AHEAD : n - 1; }
@@ -100,7 +100,8 @@ static void split_task(void *arg, int64_t task, int thread) {
   for (uint32_t i = chunk->beg; i < chunk->end;) {
     const gbt_page *page = &pages->page[be->rows[i] / (uint32_t)pages->page_rows];
     uint32_t stop = i, row_end = (uint32_t)(page->row_beg + page->n_rows);
-    if (be->rows[chunk->end - 1] < row_end) stop = chunk->end;
+    if (be->rows[chunk->end - 1] < row_end)
+      stop = chunk->end;
     else
       while (be->rows[stop] < row_end) stop++;
     ends = split_run(be, page, feat, lut, be->rows + i, stop - i, ends);
@@ -126,13 +127,15 @@ static void copy_task(void *arg, int64_t task, int thread) {
 gbt_status cpu_partition(gbt_ctx *ctx, gbt_backend *self, gbt_error *err) {
   cpu_backend *be = (cpu_backend *)self;
   int64_t t0 = gbt_clock_ns();
+  double rows = 0.0;
   be->n_chunk = 0;
   GBT_TRY(make_luts(be, err));
   for (size_t i = 0; i < be->fr.n_chosen; i++) {
     const gbt_grow_node *node = &be->fr.node[be->fr.chosen[i]];
     GBT_TRY(cpu_add_chunks(be, be->fr.chosen[i], (int32_t)i, node->row_beg, node->n_rows, CPU_TASK_ROWS, err));
+    rows += node->n_rows;
   }
-  GBT_TRY(gbt_parallel(ctx, (int64_t)be->n_chunk, split_task, be, err));
+  GBT_TRY(cpu_parallel(ctx, (int64_t)be->n_chunk, 2.0 * rows, split_task, be, err));
   for (size_t c = 0; c < be->n_chunk;) {
     int32_t node = be->chunk[c].node;
     uint32_t left = 0;
@@ -143,7 +146,7 @@ gbt_status cpu_partition(gbt_ctx *ctx, gbt_backend *self, gbt_error *err) {
     GBT_TRY(gbt_frontier_split(&be->fr, node, left, err));
   }
   gbt_frontier_judge(&be->fr);
-  GBT_TRY(gbt_parallel(ctx, (int64_t)be->n_chunk, copy_task, be, err));
+  GBT_TRY(cpu_parallel(ctx, (int64_t)be->n_chunk, 0.5 * rows, copy_task, be, err));
   self->seconds[GBT_PHASE_PARTITION] += (double)(gbt_clock_ns() - t0) * 1e-9;
   return GBT_OK;
 }

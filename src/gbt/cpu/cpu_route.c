@@ -57,5 +57,5 @@ gbt_status cpu_route(gbt_ctx *ctx, cpu_backend *be, int32_t which, const uint32_
   const gbt_dataset *ds = be->sets[which];
   double *score = be->score[which] + (size_t)be->task.output * (size_t)ds->n_rows;
   route_pass pass = {be, ds->pages, rows, n, value, score, which > 0 && ds->pages->unseen_beg != NULL};
-  return gbt_parallel(ctx, (n + ROUTE_ROWS - 1) / ROUTE_ROWS, route_task, &pass, err);
+  return cpu_parallel(ctx, (n + ROUTE_ROWS - 1) / ROUTE_ROWS, 10.0 * (double)n, route_task, &pass, err);
 }

@@ -242,7 +242,8 @@ gbt_status cpu_find_splits(gbt_ctx *ctx, gbt_backend *self, gbt_error *err) {
   size_t n_tasks = n * (size_t)pass.n_blocks;
   GBT_TRY(gbt_mem_grow(&be->mem, &be->found, &be->cap_found, n_tasks + 1, sizeof *be->found, err));
   GBT_TRY(list_features(ctx, be, &pass, n, err));
-  GBT_TRY(gbt_parallel(ctx, (int64_t)n_tasks, split_task, &pass, err));
+  double ns = 3.0 * (double)n * be->layout->n_slots;
+  GBT_TRY(cpu_parallel(ctx, (int64_t)n_tasks, ns, split_task, &pass, err));
   for (size_t i = 0; i < n; i++) {
     gbt_split best = {.kind = GBT_SPLIT_NONE};
     for (int32_t b = 0; b < pass.n_blocks; b++) {
