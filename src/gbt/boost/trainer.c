@@ -89,17 +89,33 @@ static gbt_status check_constraints(const gbt_trainer_spec *spec, gbt_error *err
     for (int32_t f = 0; f < schema->n_features; f++) positive += spec->feature_weight[f] > 0.0;
     if (positive == 0) return gbt_fail_on(err, GBT_E_ARG, "feature_weights", "all feature weights are 0");
   }
+  return GBT_OK;
+}
+
+/* Members must exist, and none may be twice in a set. last: n_features zeros; the last set that named a feature. */
+static gbt_status check_members(const gbt_trainer_spec *spec, int32_t *last, gbt_error *err) {
+  const gbt_schema *schema = spec->train->cuts->schema;
   for (int32_t s = 0; s < spec->n_interact; s++)
     for (int32_t i = spec->interact_beg[s]; i < spec->interact_beg[s + 1]; i++) {
-      if (spec->interact_feat[i] < 0 || spec->interact_feat[i] >= schema->n_features)
+      int32_t f = spec->interact_feat[i];
+      if (f < 0 || f >= schema->n_features)
         return gbt_fail_on(err, GBT_E_ARG, "interactions", "interaction set %d names a feature that does not exist",
                            (int)s + 1);
-      for (int32_t j = spec->interact_beg[s]; j < i; j++)
-        if (spec->interact_feat[j] == spec->interact_feat[i])
-          return gbt_fail_on(err, GBT_E_ARG, "interactions", "interaction set %d names column '%s' twice", (int)s + 1,
-                             schema->feat[spec->interact_feat[i]].name);
+      if (last[f] == s + 1)
+        return gbt_fail_on(err, GBT_E_ARG, "interactions", "interaction set %d names column '%s' twice", (int)s + 1,
+                           schema->feat[f].name);
+      last[f] = s + 1;
     }
   return GBT_OK;
+}
+
+static gbt_status check_interactions(const gbt_mem *mem, const gbt_trainer_spec *spec, gbt_error *err) {
+  int32_t *last;
+  if (spec->n_interact == 0) return GBT_OK;
+  GBT_TRY(gbt_mem_zeros(mem, (size_t)spec->train->cuts->n_features, sizeof *last, &last, err));
+  gbt_status status = check_members(spec, last, err);
+  gbt_mem_free(mem, last);
+  return status;
 }
 
 static gbt_status check_init(const gbt_trainer_spec *spec, gbt_error *err) {
@@ -119,7 +135,7 @@ static gbt_status check_init(const gbt_trainer_spec *spec, gbt_error *err) {
   return GBT_OK;
 }
 
-static gbt_status check_spec(const gbt_trainer_spec *spec, gbt_error *err) {
+static gbt_status check_spec(const gbt_mem *mem, const gbt_trainer_spec *spec, gbt_error *err) {
   GBT_TRY(gbt_params_check(&spec->params, err));
   if (spec->n_outputs < 1 || (spec->loss == GBT_LOSS_SOFTMAX && spec->n_outputs < 2) ||
       (spec->loss != GBT_LOSS_SOFTMAX && spec->loss != GBT_LOSS_CUSTOM && spec->n_outputs != 1))
@@ -131,6 +147,7 @@ static gbt_status check_spec(const gbt_trainer_spec *spec, gbt_error *err) {
   GBT_TRY(check_data(spec, err));
   GBT_TRY(check_metrics(spec, err));
   GBT_TRY(check_constraints(spec, err));
+  GBT_TRY(check_interactions(mem, spec, err));
   return check_init(spec, err);
 }
 
@@ -171,7 +188,7 @@ gbt_status gbt_trainer_new(gbt_ctx *ctx, const gbt_trainer_spec *spec, gbt_train
   gbt_status status = GBT_OK;
   gbt_trainer *tr = NULL;
   *out = NULL;
-  GBT_TRY(check_spec(spec, err));
+  GBT_TRY(check_spec(&ctx->mem, spec, err));
   GBT_TRY(gbt_mem_zeros(&ctx->mem, 1, sizeof *tr, &tr, err));
   tr->mem = ctx->mem;
   tr->params = spec->params;
