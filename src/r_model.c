@@ -105,57 +105,19 @@ SEXP r_write_model(const gbt_forest_view *view, const gbt_schema *schema, SEXP m
   return out;
 }
 
-/* A forest of some trees of a view, with its base scores. */
-static gbt_status forest_of(const gbt_forest_view *view, gbt_tree_range range, gbt_forest **out, gbt_error *err) {
-  gbt_mem mem = gbt_mem_default();
-  gbt_forest *forest = NULL;
-  gbt_status status;
-  *out = NULL;
-  GBT_TRY_GOTO(gbt_forest_new(&mem, view->n_features, view->n_outputs, view->n_parallel, &forest, err), done);
-  memcpy(forest->base, view->base, (size_t)view->n_outputs * sizeof(double));
-  for (uint64_t t = range.beg; t < range.end; t++) {
-    const gbt_tree *tree = &view->trees[t];
-    uint64_t at = tree->node_beg;
-    GBT_TRY_GOTO(gbt_forest_add(forest, tree->n_nodes, view->nodes + at, view->gain + at, view->cover + at,
-                                view->count + at, tree->n_words, view->sets + tree->set_beg, err),
-                 done);
-  }
-  *out = forest;
-  forest = NULL;
-done:
-  gbt_forest_free(forest);
-  return status;
-}
-
 /* The model with the trees of rounds[0] <= round < rounds[1] (from 0). */
 SEXP r_gbt_model_slice(SEXP state, SEXP rounds, SEXP meta) {
-  /* 1 */
   if (Rf_xlength(rounds) != 2) r_stop("`tree_index` must be two numbers");
   SEXP ends = PROTECT(Rf_coerceVector(rounds, REALSXP));
   SEXP beg = PROTECT(Rf_ScalarReal(REAL_RO(ends)[0])), end = PROTECT(Rf_ScalarReal(REAL_RO(ends)[1]));
   SEXP handle = PROTECT(r_model_handle(state, R_NilValue));
   const gbt_model *model = r_model_get(handle);
   gbt_tree_range range = r_tree_range(&model->forest, beg, end);
-  int32_t n_meta;
-  const gbt_meta *entries = r_meta(meta, &n_meta);
-  r_blob *blob;
-  PROTECT(blob_new(&blob));
-  gbt_error err = {0};
-  gbt_mem mem = gbt_mem_default();
-
-  /* 2 */
-  gbt_forest *forest;
-  gbt_status status = forest_of(&model->forest, range, &forest, &err);
-  if (status == GBT_OK) {
-    gbt_forest_view view = gbt_forest_look(forest);
-    status = gbt_model_write(&mem, &view, model->schema, entries, n_meta, &blob->bytes, &blob->n_bytes, &err);
-    gbt_forest_free(forest);
-  }
-
-  /* 3 */
-  r_check(status, &err);
-  SEXP out = blob_take(blob);
-  UNPROTECT(5);
+  gbt_forest_view view = model->forest;
+  view.trees += range.beg; /* the writer takes the nodes and sets of these trees only */
+  view.n_trees = range.end - range.beg;
+  SEXP out = r_write_model(&view, model->schema, meta);
+  UNPROTECT(4);
   return out;
 }
 
