@@ -4,8 +4,8 @@
 
 Writes $GBT_BENCH_CACHE (default ${TMPDIR:-/tmp}/gbt-bench/data), per set one folder in the form of bench/data.R:
 desc.json; train.f64 and test.f64, little-endian doubles, column after column, features (factors as codes 1, 2, ...)
-then the label. Sparse sets have, per part, {part}.p (int32, columns + 1), {part}.i (int32, row numbers from 0, ascending
-in a column), {part}.x (double) and {part}.y (double) instead: compressed columns.
+then the label. Sparse sets have, per part, {part}.p (int32, columns + 1), {part}.i (int32, row numbers from 0,
+ascending in a column), {part}.x (double) and {part}.y (double) instead: compressed columns.
 
 Feature values fit in 32-bit floats, so that libraries that convert to float see the same numbers. Labels mix smooth,
 stepped and crossed effects with noise, so that trees neither end early nor learn everything.
@@ -64,8 +64,8 @@ def skewed(rng, n):
     for j in range(40):
         tail = np.ceil(np.exp(2 * rng.standard_normal(n))) if j % 2 else np.exp(3 * rng.standard_normal(n))
         x.append(float32_values(np.where(rng.random(n) < 0.9 + 0.095 * (j % 5) / 4, 0.0, tail)))
-    odds = sum((0.5 + j % 3) * np.log1p(x[j]) * (1 if j % 2 else -1) for j in range(20)) + 2 * (x[20] > 0) * (x[25] == 0)
-    return x, coin(rng, odds - 0.5)
+    odds = sum((0.5 + j % 3) * np.log1p(x[j]) * (1 if j % 2 else -1) for j in range(20))
+    return x, coin(rng, odds + 2 * (x[20] > 0) * (x[25] == 0) - 0.5)
 
 
 def factors(rng, n):

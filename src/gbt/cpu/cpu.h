@@ -4,7 +4,7 @@
  *   cpu_gradient.c   scores -> fixed-point gradients
  *   cpu_hist.c       histograms of fresh nodes; slots
  *   cpu_split.c      best numeric splits; cpu_split_cat.c: categorical ones
- *   cpu_partition.c  rows into children
+ *   cpu_partition.c  rows into children; cpu_columns.c: the codes that it reads
  *   cpu_leaf.c       leaf values, scores, export; cpu_route.c: rows that were not partitioned
  *   cpu_kernels.c    inner loops that exist once per instruction set
  *
@@ -67,6 +67,7 @@ typedef struct cpu_unit { /* rows [beg, end) of the row order into one group of 
 typedef struct cpu_chunk { /* partition and leaf work: rows [beg, end) of a node */
   int32_t node, item;
   uint32_t beg, end, n_left, left_before;
+  int32_t whole; /* all rows of the node */
   gbt_sum fine;
 } cpu_chunk;
 
@@ -93,6 +94,9 @@ typedef struct cpu_backend {
   double *pass_max; /* gradients: what each task found */
   gbt_fixed_sums *pass_sums;
   size_t cap_pass[2];
+
+  void **column; /* [group * GBT_GROUP_MAX + pos]: codes of all train rows in one piece; NULL: none are kept */
+  size_t n_columns;
 
   uint32_t *rows, *rows_tmp; /* n_rows each */
   uint32_t n_in;             /* sampled rows */
@@ -157,6 +161,10 @@ gbt_status cpu_find_splits(gbt_ctx *ctx, gbt_backend *self, gbt_error *err) GBT_
 gbt_status cpu_partition(gbt_ctx *ctx, gbt_backend *self, gbt_error *err) GBT_MUST_CHECK;
 gbt_status cpu_finish_tree(gbt_ctx *ctx, gbt_backend *self, gbt_forest *forest, gbt_error *err) GBT_MUST_CHECK;
 
+/* The columns for the partition, where they pay. */
+gbt_status cpu_columns_make(gbt_ctx *ctx, cpu_backend *be, gbt_error *err) GBT_MUST_CHECK;
+void cpu_columns_free(cpu_backend *be);
+
 /* gbt_parallel for tasks that take about `ns` nanoseconds in all. */
 gbt_status cpu_parallel(gbt_ctx *ctx, int64_t n_tasks, double ns, gbt_task_fn fn, void *arg,
                         gbt_error *err) GBT_MUST_CHECK;
@@ -213,7 +221,7 @@ void cpu_search_init(const cpu_backend *be, const gbt_grow_node *node, int32_t f
 gbt_status cpu_route(gbt_ctx *ctx, cpu_backend *be, int32_t which, const uint32_t *rows, int64_t n, const double *value,
                      gbt_error *err) GBT_MUST_CHECK;
 
-/* chunks of at most `rows` rows for a node's rows, appended to be->chunk */
+/* Chunks of at most `rows` rows for a node's rows, appended to be->chunk */
 gbt_status cpu_add_chunks(cpu_backend *be, int32_t node, int32_t item, uint32_t beg, uint32_t n, uint32_t rows,
                           gbt_error *err) GBT_MUST_CHECK;
 

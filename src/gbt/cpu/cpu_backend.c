@@ -22,6 +22,7 @@ static void destroy(gbt_backend *self) {
     gbt_mem_free(&mem, be->slot[i].sum);
     gbt_mem_free(&mem, be->slot[i].count);
   }
+  cpu_columns_free(be);
   gbt_frontier_free(&be->fr);
   void *blocks[] = {be->sets,        be->score,    be->gh32,       be->gh16,          be->scale,     be->wide,
                     be->rows,        be->rows_tmp, be->tree_feats, be->node_feats,    be->rank,      be->group_counts,
@@ -254,6 +255,7 @@ gbt_status gbt_cpu_open(gbt_ctx *ctx, const gbt_backend_spec *spec, gbt_backend 
     be->n_locks = i + 1;
   }
   GBT_TRY_GOTO(plan_features(be, err), done);
+  GBT_TRY_GOTO(cpu_columns_make(ctx, be, err), done);
   GBT_TRY_GOTO(alloc_rows(be, err), done);
   GBT_TRY_GOTO(init_scores(be, spec, err), done);
   GBT_TRY_GOTO(cpu_scratch_ready(ctx, be, err), done);

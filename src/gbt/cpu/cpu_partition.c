@@ -1,10 +1,12 @@
 /* Rows of the chosen nodes into their children, stable: rows stay ascending within a node.
  *
  *   rows      |  node a: r r r r r r r r  |  node b ...
- *   pass 1    each chunk writes its left rows forward from its begin and its right rows backward from its end, both
- *             into rows_tmp at the chunk's own place, without a branch: every row is written to both ends, one counts
+ *   pass 1    each chunk writes its left rows forward and its right rows backward from its end in rows_tmp, without a
+ *             branch: every row is written to both sides, one counts
+ *             a node of several chunks: left rows go to the chunk's begin in rows_tmp
+ *             a node of one chunk: left rows stay in `rows`, closing up; its right rows are put behind them at once
  *   counts    of the chunks, summed up in order, give every chunk its two places in the node
- *   pass 2    left parts and (turned round) right parts are copied back
+ *   pass 2    left parts and (turned round) right parts of nodes of several chunks are copied back
  */
 #include <string.h>
 
@@ -15,7 +17,7 @@ gbt_status cpu_add_chunks(cpu_backend *be, int32_t node, int32_t item, uint32_t 
   uint32_t n_chunks = (n + rows - 1) / rows;
   GBT_TRY(gbt_mem_grow(&be->mem, &be->chunk, &be->cap_chunk, be->n_chunk + n_chunks, sizeof *be->chunk, err));
   for (uint32_t c = 0; c < n_chunks; c++) {
-    cpu_chunk chunk = {.node = node, .item = item, .beg = beg + c * rows};
+    cpu_chunk chunk = {.node = node, .item = item, .beg = beg + c * rows, .whole = n_chunks == 1};
     chunk.end = n - c * rows < rows ? beg + n : chunk.beg + rows;
     be->chunk[be->n_chunk++] = chunk;
   }
@@ -89,14 +91,10 @@ static two_ends split_run(const cpu_backend *be, const gbt_page *page, int32_t f
   return ends;
 }
 
-static void split_task(void *arg, int64_t task, int thread) {
-  cpu_backend *be = arg;
-  cpu_chunk *chunk = &be->chunk[task];
+/* Rows [beg, end) of the row order, page by page. */
+static two_ends split_pages(const cpu_backend *be, const cpu_chunk *chunk, int32_t feat, const uint8_t *lut,
+                            two_ends ends) {
   const gbt_page_store *pages = be->sets[0]->pages;
-  const uint8_t *lut = be->lut + be->lut_beg[chunk->item];
-  int32_t feat = be->fr.node[chunk->node].split.feat;
-  two_ends ends = {be->rows_tmp + chunk->beg, be->rows_tmp + chunk->end};
-  (void)thread;
   for (uint32_t i = chunk->beg; i < chunk->end;) {
     const gbt_page *page = &pages->page[be->rows[i] / (uint32_t)pages->page_rows];
     uint32_t stop = i, row_end = (uint32_t)(page->row_beg + page->n_rows);
@@ -107,33 +105,70 @@ static void split_task(void *arg, int64_t task, int thread) {
     ends = split_run(be, page, feat, lut, be->rows + i, stop - i, ends);
     i = stop;
   }
-  chunk->n_left = (uint32_t)(ends.l - (be->rows_tmp + chunk->beg));
+  return ends;
+}
+
+static two_ends split_column(const cpu_backend *be, const cpu_chunk *chunk, const gbt_place *place, const uint8_t *lut,
+                             two_ends ends) {
+  const void *column = be->column[place->group * GBT_GROUP_MAX + place->pos];
+  const uint8_t *c8 = column;
+  const uint16_t *c16 = column;
+  const uint32_t *rows = be->rows + chunk->beg;
+  const uint32_t n = chunk->end - chunk->beg, row_beg = 0;
+  uint32_t *l = ends.l, *r = ends.r;
+  if (be->layout->group[place->group].wide) {
+    SPLIT_RUN(c16[at], (void)0)
+  } else {
+    SPLIT_RUN(c8[at], (void)0)
+  }
+  return (two_ends){l, r};
+}
+
+/* The right rows of a chunk, which stand backward from its end in rows_tmp. */
+static void put_right(const cpu_backend *be, const cpu_chunk *chunk, uint32_t *to) {
+  const uint32_t *from = be->rows_tmp + chunk->end;
+  uint32_t n = chunk->end - chunk->beg - chunk->n_left;
+  for (uint32_t i = 0; i < n; i++) to[i] = *--from;
+}
+
+static void split_task(void *arg, int64_t task, int thread) {
+  cpu_backend *be = arg;
+  cpu_chunk *chunk = &be->chunk[task];
+  const uint8_t *lut = be->lut + be->lut_beg[chunk->item];
+  int32_t feat = be->fr.node[chunk->node].split.feat;
+  const gbt_place *place = &be->layout->place[feat];
+  uint32_t *left = (chunk->whole ? be->rows : be->rows_tmp) + chunk->beg;
+  two_ends ends = {left, be->rows_tmp + chunk->end};
+  (void)thread;
+  ends = be->column && place->group >= 0 ? split_column(be, chunk, place, lut, ends)
+                                         : split_pages(be, chunk, feat, lut, ends);
+  chunk->n_left = (uint32_t)(ends.l - left);
+  if (chunk->whole) put_right(be, chunk, ends.l);
 }
 
 static void copy_task(void *arg, int64_t task, int thread) {
   cpu_backend *be = arg;
   const cpu_chunk *chunk = &be->chunk[task];
   const gbt_grow_node *node = &be->fr.node[chunk->node], *right = &be->fr.node[node->left + 1];
-  uint32_t n_right = chunk->end - chunk->beg - chunk->n_left;
   uint32_t right_before = chunk->beg - node->row_beg - chunk->left_before;
-  uint32_t *to = be->rows + right->row_beg + right_before;
-  const uint32_t *from = be->rows_tmp + chunk->end;
   (void)thread;
+  if (chunk->whole) return;
   memcpy(be->rows + node->row_beg + chunk->left_before, be->rows_tmp + chunk->beg,
          (size_t)chunk->n_left * sizeof *be->rows);
-  for (uint32_t i = 0; i < n_right; i++) to[i] = *--from;
+  put_right(be, chunk, be->rows + right->row_beg + right_before);
 }
 
 gbt_status cpu_partition(gbt_ctx *ctx, gbt_backend *self, gbt_error *err) {
   cpu_backend *be = (cpu_backend *)self;
   int64_t t0 = gbt_clock_ns();
-  double rows = 0.0;
+  double rows = 0.0, to_copy = 0.0;
   be->n_chunk = 0;
   GBT_TRY(make_luts(be, err));
   for (size_t i = 0; i < be->fr.n_chosen; i++) {
     const gbt_grow_node *node = &be->fr.node[be->fr.chosen[i]];
     GBT_TRY(cpu_add_chunks(be, be->fr.chosen[i], (int32_t)i, node->row_beg, node->n_rows, CPU_TASK_ROWS, err));
     rows += node->n_rows;
+    if (node->n_rows > CPU_TASK_ROWS) to_copy += node->n_rows;
   }
   GBT_TRY(cpu_parallel(ctx, (int64_t)be->n_chunk, 2.0 * rows, split_task, be, err));
   for (size_t c = 0; c < be->n_chunk;) {
@@ -146,7 +181,7 @@ gbt_status cpu_partition(gbt_ctx *ctx, gbt_backend *self, gbt_error *err) {
     GBT_TRY(gbt_frontier_split(&be->fr, node, left, err));
   }
   gbt_frontier_judge(&be->fr);
-  GBT_TRY(cpu_parallel(ctx, (int64_t)be->n_chunk, 0.5 * rows, copy_task, be, err));
+  if (to_copy > 0.0) GBT_TRY(cpu_parallel(ctx, (int64_t)be->n_chunk, 0.5 * to_copy, copy_task, be, err));
   self->seconds[GBT_PHASE_PARTITION] += (double)(gbt_clock_ns() - t0) * 1e-9;
   return GBT_OK;
 }
