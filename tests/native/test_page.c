@@ -164,6 +164,8 @@ static void good_group(const gbt_layout *l, const gbt_cuts *cuts, int32_t g, uin
     CHECK_EQ_I64(p->group, g);
     CHECK_EQ_I64(p->pos, k);
     CHECK_EQ_I64(p->n_slots, n_bins + 1);
+    CHECK_EQ_I64(p->zero_bin, -1);
+    CHECK_EQ_I64(group->n_codes[k], n_bins + 1);
     CHECK_EQ_I64(group->wide, n_bins + 1 > 256);
     CHECK_EQ_I64(group->offset[k], at);
     CHECK_EQ_I64(p->slot_beg, slot + at);
@@ -188,7 +190,8 @@ static void good_layout(const gbt_layout *l, const gbt_cuts *cuts) {
     const gbt_feature_cuts *f = &cuts->feat[l->sparse_feat[i]];
     CHECK_EQ_I64(p->group, -1);
     CHECK_EQ_I64(p->slot_beg, slot);
-    CHECK_EQ_I64(p->n_slots, f->n_bins + 1);
+    CHECK_EQ_I64(p->n_slots, f->n_bins);
+    CHECK_EQ_I64(p->zero_bin, f->zero_bin);
     CHECK(f->zero_bin >= 0 && f->n_filled * 8 < cuts->n_rows);
     slot += p->n_slots;
   }

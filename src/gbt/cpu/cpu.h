@@ -11,8 +11,8 @@
  * Rows. `rows` holds all train rows: first the n_in sampled ones in node order (ascending within a node), then the
  * rest, ascending. A row's gradients stand at its own index, output by output: gh32[output * n_rows + row].
  *
- * Histogram slot: sum[n_slots], and count[n_slots] where counts are wanted. Sparse features leave their zero bin empty;
- * the search fills it from the node's total. */
+ * Histogram slot: sum[n_slots], and count[n_slots] where counts are wanted. Zero bins that the layout leaves out are
+ * made up from the node's total by the search. */
 #ifndef GBT_CPU_CPU_H
 #define GBT_CPU_CPU_H
 
@@ -186,9 +186,10 @@ gbt_units cpu_units(const cpu_backend *be);
 
 /* One feature of one node, with everything the search needs. */
 typedef struct cpu_search {
-  const gbt_sum *sum;             /* codes of the feature: value bins, then missing */
+  const gbt_sum *sum;             /* n_slots: value bins without zero_bin, then missing */
   const uint32_t *count;          /* the same, or NULL */
-  int32_t feat, n_bins, zero_bin; /* zero_bin >= 0: empty in the histogram, to be filled from the total */
+  uint32_t n_slots;
+  int32_t feat, n_bins, zero_bin; /* zero_bin >= 0: this code is not in the histogram; the node's total tells it */
   int32_t has_missing;            /* the missing code may hold something */
   const gbt_grow_node *node;
   double G, H;   /* of the node, real */

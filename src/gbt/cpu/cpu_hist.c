@@ -209,12 +209,7 @@ static unit_place place_of(const cpu_backend *be, const cpu_unit *unit) {
   return p;
 }
 
-/* Codes of the k-th feature of a group, the missing one included. */
-static uint32_t n_codes(const cpu_backend *be, const gbt_group *group, int32_t k) {
-  return (uint32_t)be->cuts->feat[group->feat[k]].n_bins + 1;
-}
-
-static void clear_scratch(const cpu_backend *be, const unit_place *p, cpu_scratch *scratch) {
+static void clear_scratch(const unit_place *p, cpu_scratch *scratch) {
   int64_t *packed = (int64_t *)(void *)scratch->acc;
   if (!p->strided) {
     memset(scratch->acc, 0, p->n * (p->group && !p->wide ? sizeof *packed : sizeof *scratch->acc));
@@ -222,17 +217,17 @@ static void clear_scratch(const cpu_backend *be, const unit_place *p, cpu_scratc
     return;
   }
   for (int32_t k = 0; k < p->group->n_feats; k++) {
-    size_t n = n_codes(be, p->group, k), at = (size_t)k * CPU_STRIDE;
+    size_t n = p->group->n_codes[k], at = (size_t)k * CPU_STRIDE;
     memset(packed + at, 0, n * sizeof *packed);
     if (p->count) memset(scratch->count + at, 0, n * sizeof *scratch->count);
   }
 }
 
-static void merge_scratch(const cpu_backend *be, const unit_place *p, const cpu_scratch *scratch, int add) {
+static void merge_scratch(const unit_place *p, const cpu_scratch *scratch, int add) {
   const int64_t *packed = (const int64_t *)(const void *)scratch->acc;
   if (p->strided) {
     for (int32_t k = 0; k < p->group->n_feats; k++) {
-      uint32_t n = n_codes(be, p->group, k), to = p->group->offset[k];
+      uint32_t n = p->group->n_codes[k], to = p->group->offset[k];
       size_t at = (size_t)k * CPU_STRIDE;
       merge_packed(packed + at, p->sum + to, n, add);
       if (p->count) merge_counts(scratch->count + at, p->count + to, n, add);
@@ -256,7 +251,7 @@ static void unit_task(void *arg, int64_t task, int thread) {
     else add_sparse(be, unit, p.wide, p.count != NULL, p.sum, p.count);
     return;
   }
-  clear_scratch(be, &p, scratch);
+  clear_scratch(&p, scratch);
   if (p.group) add_dense(be, unit, p.wide, p.count != NULL, scratch->acc, scratch->count);
   else add_sparse(be, unit, p.wide, p.count != NULL, scratch->acc, scratch->count);
   size_t cell = (size_t)unit->build * (size_t)(be->layout->n_groups + 1) + (size_t)unit->group;
@@ -264,7 +259,7 @@ static void unit_task(void *arg, int64_t task, int thread) {
   if (lock) gbt_lock_take(lock);
   int add = be->group_started[cell];
   be->group_started[cell] = 1;
-  merge_scratch(be, &p, scratch, add);
+  merge_scratch(&p, scratch, add);
   if (lock) gbt_lock_give(lock);
 }
 

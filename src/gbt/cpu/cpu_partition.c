@@ -24,15 +24,30 @@ gbt_status cpu_add_chunks(cpu_backend *be, int32_t node, int32_t item, uint32_t 
   return GBT_OK;
 }
 
-/* lut[code] = 1 when the code goes left. */
-static void fill_lut(const cpu_backend *be, const gbt_grow_node *node, uint8_t *lut) {
+static uint8_t goes_left(const cpu_backend *be, const gbt_grow_node *node, int32_t code) {
   const gbt_split *s = &node->split;
-  uint32_t n_bins = (uint32_t)be->cuts->feat[s->feat].n_bins;
-  if (s->kind == GBT_SPLIT_NUMERIC)
-    for (uint32_t c = 0; c < n_bins; c++) lut[c] = (int32_t)c <= s->bin;
-  else
-    for (uint32_t c = 0; c < n_bins; c++) lut[c] = (uint8_t)gbt_bit(be->fr.sets + node->set_beg, node->set_words, c);
-  lut[n_bins] = (uint8_t)s->missing_left;
+  if (code == be->cuts->feat[s->feat].n_bins) return (uint8_t)s->missing_left;
+  if (s->kind == GBT_SPLIT_NUMERIC) return code <= s->bin;
+  return (uint8_t)gbt_bit(be->fr.sets + node->set_beg, node->set_words, (uint32_t)code);
+}
+
+/* Entries of a node's table: codes of the column, of the feature itself where it is sparse. */
+static uint32_t lut_size(const cpu_backend *be, int32_t feat) {
+  const gbt_place *place = &be->layout->place[feat];
+  if (place->group >= 0) return be->layout->group[place->group].n_codes[place->pos];
+  return (uint32_t)be->cuts->feat[feat].n_bins + 1;
+}
+
+/* lut[code] = 1 when the code goes left. The other codes of a bundle say that this feature is in its zero bin. */
+static void fill_lut(const cpu_backend *be, const gbt_grow_node *node, uint8_t *lut) {
+  const gbt_place *place = &be->layout->place[node->split.feat];
+  uint32_t n = lut_size(be, node->split.feat);
+  if (place->group < 0) {
+    for (uint32_t c = 0; c < n; c++) lut[c] = goes_left(be, node, (int32_t)c);
+    return;
+  }
+  if (place->zero_bin >= 0) memset(lut, goes_left(be, node, place->zero_bin), n);
+  for (uint32_t s = 0; s < place->n_slots; s++) lut[place->first + s] = goes_left(be, node, gbt_place_code(place, s));
 }
 
 static gbt_status make_luts(cpu_backend *be, gbt_error *err) {
@@ -40,7 +55,7 @@ static gbt_status make_luts(cpu_backend *be, gbt_error *err) {
   GBT_TRY(gbt_mem_grow(&be->mem, &be->lut_beg, &be->cap_lut_beg, n + 1, sizeof *be->lut_beg, err));
   for (size_t i = 0; i < n; i++) {
     be->lut_beg[i] = bytes;
-    bytes += (size_t)be->cuts->feat[be->fr.node[be->fr.chosen[i]].split.feat].n_bins + 1;
+    bytes += lut_size(be, be->fr.node[be->fr.chosen[i]].split.feat);
   }
   GBT_TRY(gbt_mem_grow(&be->mem, &be->lut, &be->cap_lut, bytes + 1, 1, err));
   for (size_t i = 0; i < n; i++) fill_lut(be, &be->fr.node[be->fr.chosen[i]], be->lut + be->lut_beg[i]);

@@ -18,16 +18,17 @@ typedef struct route_pass {
 
 static int32_t leaf_of(const route_pass *pass, const gbt_page *page, int64_t row) {
   const cpu_backend *be = pass->be;
+  const gbt_layout *layout = &pass->pages->layout;
   const gbt_grow_node *nodes = be->fr.node;
   int32_t at = 0, r = (int32_t)(row - page->row_beg);
   while (nodes[at].left) {
     const gbt_grow_node *node = &nodes[at];
     const gbt_split *s = &node->split;
-    const gbt_place *place = &be->layout->place[s->feat];
+    const gbt_place *place = &layout->place[s->feat]; /* of this set: it may bundle other features than training */
     int32_t code, left;
-    if (place->group < 0) code = gbt_page_code(be->layout, be->cuts, page, r, s->feat);
+    if (place->zero_bin >= 0) code = gbt_page_code(layout, be->cuts, page, r, s->feat);
     else {
-      const gbt_group *group = &be->layout->group[place->group];
+      const gbt_group *group = &layout->group[place->group];
       size_t cell = (size_t)r * (size_t)group->width + (size_t)place->pos;
       const void *codes = page->group[place->group];
       code = group->wide ? ((const uint16_t *)codes)[cell] : ((const uint8_t *)codes)[cell];

@@ -30,8 +30,9 @@ void cpu_search_init(const cpu_backend *be, const gbt_grow_node *node, int32_t f
   in->count = be->count_all || be->set_feature[feat] ? hist->count + place->slot_beg : NULL;
   in->feat = feat;
   in->n_bins = cuts->n_bins;
-  in->zero_bin = place->group < 0 ? cuts->zero_bin : -1;
-  in->has_missing = cuts->has_missing;
+  in->n_slots = place->n_slots;
+  in->zero_bin = place->zero_bin;
+  in->has_missing = cuts->has_missing && gbt_place_has_missing(place, cuts->n_bins);
   in->node = node;
   in->unit = cpu_units(be);
   in->G = (double)node->sum.g * in->unit.g;
@@ -50,15 +51,14 @@ void cpu_search_init(const cpu_backend *be, const gbt_grow_node *node, int32_t f
   in->noise = be->noise[be->task.output];
 }
 
-/* Sums of the zero bin of a sparse feature, which its histogram leaves out: the node's total minus all others. */
+/* Sums of the zero bin, where histograms leave it out: the node's total minus all others. */
 static void zero_bin_sums(const cpu_search *in, gbt_sum *sum, int64_t *rows) {
   *sum = in->node->sum;
   *rows = in->node->n_rows;
-  for (int32_t c = 0; c <= in->n_bins; c++) {
-    if (c == in->zero_bin) continue;
-    sum->g -= in->sum[c].g;
-    sum->h -= in->sum[c].h;
-    if (in->count) *rows -= in->count[c];
+  for (uint32_t s = 0; s < in->n_slots; s++) {
+    sum->g -= in->sum[s].g;
+    sum->h -= in->sum[s].h;
+    if (in->count) *rows -= in->count[s];
   }
 }
 
@@ -94,13 +94,13 @@ static void take_best(const cpu_search *in, const cpu_scratch *scratch, int32_t 
 /* Integer sums left of the cut behind `bin`. */
 static gbt_sum left_sum(const cpu_search *in, gbt_sum zero, int32_t bin, int missing_left) {
   gbt_sum s = {0, 0};
-  for (int32_t c = 0; c <= bin; c++) {
-    gbt_sum add = c == in->zero_bin ? zero : in->sum[c];
+  for (int32_t c = 0, at = 0; c <= bin; c++) {
+    gbt_sum add = c == in->zero_bin ? zero : in->sum[at++];
     s.g += add.g;
     s.h += add.h;
   }
   if (missing_left) {
-    gbt_sum add = in->n_bins == in->zero_bin ? zero : in->sum[in->n_bins];
+    gbt_sum add = in->n_bins == in->zero_bin ? zero : in->sum[in->n_slots - 1];
     s.g += add.g;
     s.h += add.h;
   }
@@ -112,20 +112,22 @@ void cpu_search_numeric(const cpu_backend *be, const cpu_search *in, cpu_scratch
   int64_t zero_rows = 0, rows = 0, miss_rows = 0;
   int32_t n = in->n_bins;
   if (in->zero_bin >= 0) zero_bin_sums(in, &zero, &zero_rows);
-  for (int32_t c = 0; c < n; c++) {
-    gbt_sum add = c == in->zero_bin ? zero : in->sum[c];
+  for (int32_t c = 0, at = 0; c < n; c++) {
+    int is_zero = c == in->zero_bin;
+    gbt_sum add = is_zero ? zero : in->sum[at];
     run.g += add.g;
     run.h += add.h;
     scratch->g[c] = (double)run.g * in->unit.g;
     scratch->h[c] = (double)run.h * in->unit.h;
     if (in->count) {
-      rows += c == in->zero_bin ? zero_rows : in->count[c];
+      rows += is_zero ? zero_rows : in->count[at];
       scratch->rows[c] = rows;
     }
+    at += !is_zero;
   }
   if (in->has_missing) {
-    miss = n == in->zero_bin ? zero : in->sum[n];
-    if (in->count) miss_rows = n == in->zero_bin ? zero_rows : in->count[n];
+    miss = n == in->zero_bin ? zero : in->sum[in->n_slots - 1];
+    if (in->count) miss_rows = n == in->zero_bin ? zero_rows : in->count[in->n_slots - 1];
   }
   int missing = miss.g != 0 || miss.h != 0 || miss_rows > 0;
   gbt_split found = {.kind = GBT_SPLIT_NONE};

@@ -42,6 +42,8 @@ static uint64_t close_group(gbt_layout *layout, int32_t g, const gbt_cuts *cuts,
     place->pos = k;
     place->slot_beg = (uint32_t)(slot + at);
     place->n_slots = (uint32_t)cuts->feat[group->feat[k]].n_bins + 1;
+    place->zero_bin = -1;
+    group->n_codes[k] = place->n_slots;
     group->offset[k] = (uint32_t)at;
     at += place->n_slots | 1u;
   }
@@ -94,7 +96,7 @@ gbt_status gbti_layout_make(const gbt_mem *mem, const gbt_cuts *cuts, gbt_layout
   out->sparse_slot = (uint32_t)slot;
   for (int32_t i = 0, s = 0; pays && i < cuts->n_features; i++) {
     if (!nearly_empty(cuts, &cuts->feat[i])) continue;
-    gbt_place place = {-1, s, (uint32_t)slot, (uint32_t)cuts->feat[i].n_bins + 1};
+    gbt_place place = {-1, s, (uint32_t)slot, (uint32_t)cuts->feat[i].n_bins, cuts->feat[i].zero_bin, 0};
     out->place[i] = place;
     out->sparse_feat[s++] = i;
     slot += place.n_slots;
@@ -126,7 +128,7 @@ int32_t gbt_page_code(const gbt_layout *layout, const gbt_cuts *cuts, const gbt_
       high = mid;
   }
   if (low == end || page->sparse_slots[low] >= place->slot_beg + place->n_slots) return cuts->feat[f].zero_bin;
-  return (int32_t)(page->sparse_slots[low] - place->slot_beg);
+  return gbt_place_code(place, page->sparse_slots[low] - place->slot_beg);
 }
 
 void gbt_page_store_free(gbt_page_store *store) {

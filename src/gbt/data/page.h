@@ -11,9 +11,13 @@
  * `width` (codes a row) is n_feats rounded up to 4; padding codes are 0. Features that are nearly always in their zero
  * bin are sparse: per row a list of slots, ascending, of the codes *not* in the zero bin.
  *
- * A slot is the place of (feature, code) in a histogram: slot_beg[f] + code, code = n_bins for missing. Features of a
- * group are consecutive slots ranges, each of odd length, so that equal bins of neighbouring features do not fall into
- * the same cache set. Every group ends with one dummy slot for its padding codes. Sparse features come last.
+ * A slot is the place of (feature, code) in a histogram; code = n_bins for missing. A dense feature's codes all have
+ * one: slot_beg[f] + code. A feature whose zero bin is left out has none for it; codes above it move down by one:
+ *
+ *   codes   0 1 2 z 4 5      slots   0 1 2 4 5         see gbt_place_slot
+ *
+ * Columns of a group are consecutive slot ranges, each of odd length, so that equal bins of neighbouring columns do not
+ * fall into the same cache set. Every group ends with one dummy slot for its padding codes. Sparse features come last.
  *
  * A level that the cuts do not know has no bin: in a page it is the missing code. With `unseen` = prior such cells are
  * listed beside the pages, so that validation rows can go the way that predictions do. Growing takes them for missing.
@@ -26,38 +30,56 @@
 #define GBT_GROUP_MAX 16
 
 typedef struct gbt_group {
-  int32_t n_feats;                /* 1 .. 16, or 1 .. 8 with wide codes */
-  int32_t width;                  /* codes a row: 4, 8, 12 or 16; wide: 4 or 8 */
-  int32_t wide;                   /* 0: uint8_t codes, 1: uint16_t */
-  int32_t feat[GBT_GROUP_MAX];    /* the features */
-  uint32_t slot_beg;              /* first slot of the group */
-  uint32_t n_slots;               /* of the group, the dummy included */
-  uint32_t offset[GBT_GROUP_MAX]; /* width entries: first slot of code k, relative to slot_beg; padding: the dummy */
+  int32_t n_feats;                 /* 1 .. 16, or 1 .. 8 with wide codes */
+  int32_t width;                   /* codes a row: 4, 8, 12 or 16; wide: 4 or 8 */
+  int32_t wide;                    /* 0: uint8_t codes, 1: uint16_t */
+  int32_t feat[GBT_GROUP_MAX];     /* the features */
+  uint32_t n_codes[GBT_GROUP_MAX]; /* of each column: its codes are below that */
+  uint32_t slot_beg;               /* first slot of the group */
+  uint32_t n_slots;                /* of the group, the dummy included */
+  uint32_t offset[GBT_GROUP_MAX];  /* width entries: first slot of code k, relative to slot_beg; padding: the dummy */
 } gbt_group;
 
 /* Where one feature is. */
 typedef struct gbt_place {
-  int32_t group;    /* -1: sparse */
-  int32_t pos;      /* position in the group */
+  int32_t group; /* -1: sparse */
+  int32_t pos;   /* column of the group */
   uint32_t slot_beg;
-  uint32_t n_slots; /* n_bins + 1: the missing code included */
+  uint32_t n_slots; /* codes that have a slot: all n_bins + 1; one less when the zero bin is left out */
+  int32_t zero_bin; /* -1: every code has a slot; else the code that has none, the feature's zero bin */
+  uint32_t first;   /* the column's code for the feature's first slot; column codes go up like the slots */
 } gbt_place;
+
+/* Slot of a code, relative to slot_beg; not for the zero bin that is left out. */
+static inline uint32_t gbt_place_slot(const gbt_place *place, int32_t code) {
+  return (uint32_t)(code - (place->zero_bin >= 0 && code > place->zero_bin));
+}
+
+/* Whether the missing code has a slot; in a bundle it has none when no row of the table is missing. */
+static inline int gbt_place_has_missing(const gbt_place *place, int32_t n_bins) {
+  return (int32_t)place->n_slots + (place->zero_bin >= 0) > n_bins;
+}
+
+/* The code of a slot. */
+static inline int32_t gbt_place_code(const gbt_place *place, uint32_t slot) {
+  return (int32_t)slot + (place->zero_bin >= 0 && (int32_t)slot >= place->zero_bin);
+}
 
 typedef struct gbt_layout {
   int32_t n_features, n_groups, n_sparse;
-  gbt_group *group;      /* n_groups */
-  gbt_place *place;      /* n_features */
-  int32_t *sparse_feat;  /* n_sparse: features in slot order */
-  uint32_t sparse_slot;  /* first slot of the sparse part */
-  uint32_t n_slots;      /* all */
+  gbt_group *group;     /* n_groups */
+  gbt_place *place;     /* n_features */
+  int32_t *sparse_feat; /* n_sparse: features in slot order */
+  uint32_t sparse_slot; /* first slot of the sparse part */
+  uint32_t n_slots;     /* all */
 } gbt_layout;
 
 typedef struct gbt_page {
-  int64_t row_beg;         /* first row, global */
+  int64_t row_beg; /* first row, global */
   int32_t n_rows;
-  void **group;            /* n_groups: uint8_t or uint16_t [n_rows][width], 64-byte aligned */
-  uint32_t *sparse_beg;    /* n_rows + 1 into sparse_slot; NULL when the layout has no sparse features */
-  uint32_t *sparse_slots;  /* ascending within a row */
+  void **group;           /* n_groups: uint8_t or uint16_t [n_rows][width], 64-byte aligned */
+  uint32_t *sparse_beg;   /* n_rows + 1 into sparse_slot; NULL when the layout has no sparse features */
+  uint32_t *sparse_slots; /* ascending within a row */
 } gbt_page;
 
 /* The code (bin, or n_bins for missing) of feature f in row r of the page. */
@@ -68,11 +90,11 @@ typedef struct gbt_page_store {
   gbt_mem mem;
   gbt_layout layout;
   int64_t n_rows;
-  int32_t page_rows;  /* rows of every page but the last */
+  int32_t page_rows; /* rows of every page but the last */
   int32_t n_pages;
-  gbt_page *page;     /* n_pages, resident */
-  size_t bytes;       /* of all pages */
-  size_t *unseen_beg; /* n_features + 1 into unseen_row; NULL when there is no such cell */
+  gbt_page *page;       /* n_pages, resident */
+  size_t bytes;         /* of all pages */
+  size_t *unseen_beg;   /* n_features + 1 into unseen_row; NULL when there is no such cell */
   uint32_t *unseen_row; /* rows whose level is unknown and goes the way of most, ascending by feature */
 } gbt_page_store;
 

@@ -52,9 +52,12 @@ static void take_batch(const sparse_job *s, gbt_page *page, int32_t feat, const 
     return;
   }
   int32_t code[BLOCK];
-  uint32_t slot = s->store->layout.place[feat].slot_beg;
+  const gbt_place *place = &s->store->layout.place[feat];
   gbti_bin_values(binner, b->x, b->n, code);
-  for (int32_t i = 0; i < b->n; i++) page->sparse_slots[beg[b->row[i] - page->row_beg]++] = slot + (uint32_t)code[i];
+  for (int32_t i = 0; i < b->n; i++) {
+    uint32_t *slot = &page->sparse_slots[beg[b->row[i] - page->row_beg]++];
+    *slot = place->slot_beg + gbt_place_slot(place, code[i]);
+  }
 }
 
 /* n values of rows row[0], row[1], ... (rows NULL: beg, beg + 1, ...): those outside the zero bin into batch b. */
