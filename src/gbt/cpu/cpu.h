@@ -4,7 +4,7 @@
  *   cpu_gradient.c   scores -> fixed-point gradients
  *   cpu_hist.c       histograms of fresh nodes; slots
  *   cpu_split.c      best numeric splits; cpu_split_cat.c: categorical ones
- *   cpu_partition.c  rows into children; cpu_columns.c: the codes that it reads
+ *   cpu_partition.c  rows into children; cpu_columns.c: the codes that it reads; cpu_sparse.c: those of sparse features
  *   cpu_leaf.c       leaf values, scores, export; cpu_route.c: rows that were not partitioned
  *   cpu_kernels.c    inner loops that exist once per instruction set
  *
@@ -46,6 +46,7 @@ typedef struct cpu_scratch {
   int64_t *rows;          /* max_codes: prefix counts */
   double *block;          /* g, h and the probabilities of a block of rows: (2 + n_outputs) x CPU_BLOCK */
   const double **pointer; /* n_outputs */
+  uint8_t *mark, *side;   /* cpu_sparse_sides: tile_rows, all 0; CPU_TASK_ROWS */
 } cpu_scratch;
 
 /* A histogram to be built from rows, and one to be got by subtraction. */
@@ -70,6 +71,15 @@ typedef struct cpu_chunk { /* partition and leaf work: rows [beg, end) of a node
   int32_t whole; /* all rows of the node */
   gbt_sum fine;
 } cpu_chunk;
+
+typedef struct cpu_sparse { /* see cpu_sparse.c; empty without sparse features */
+  uint32_t tile_rows;
+  int64_t n_tiles;
+  size_t *beg;   /* n_tiles x n_sparse + 1 */
+  uint16_t *row; /* within the tile */
+  void *slot;    /* uint8_t or, wide, uint16_t */
+  int wide;
+} cpu_sparse;
 
 typedef struct cpu_backend {
   gbt_backend base;
@@ -97,6 +107,7 @@ typedef struct cpu_backend {
 
   void **column; /* [group * GBT_GROUP_MAX + pos]: codes of all train rows in one piece; NULL: none are kept */
   size_t n_columns;
+  cpu_sparse sparse;
 
   uint32_t *rows, *rows_tmp; /* n_rows each */
   uint32_t n_in;             /* sampled rows */
@@ -164,6 +175,15 @@ gbt_status cpu_finish_tree(gbt_ctx *ctx, gbt_backend *self, gbt_forest *forest, 
 /* The columns for the partition, where they pay. */
 gbt_status cpu_columns_make(gbt_ctx *ctx, cpu_backend *be, gbt_error *err) GBT_MUST_CHECK;
 void cpu_columns_free(cpu_backend *be);
+
+/* The sparse features' columns. */
+gbt_status cpu_sparse_make(gbt_ctx *ctx, cpu_backend *be, gbt_error *err) GBT_MUST_CHECK;
+void cpu_sparse_free(cpu_backend *be);
+
+/* scratch->side[i] = left[slot], or zero_left where the feature is in its zero bin, for n ascending rows of the train
+ * set, at most CPU_TASK_ROWS. Slots are relative to the feature's first. */
+void cpu_sparse_sides(const cpu_backend *be, const gbt_place *place, const uint8_t *left, uint8_t zero_left,
+                      const uint32_t *rows, uint32_t n, cpu_scratch *scratch);
 
 /* gbt_parallel for tasks that take about `ns` nanoseconds in all. */
 gbt_status cpu_parallel(gbt_ctx *ctx, int64_t n_tasks, double ns, gbt_task_fn fn, void *arg,

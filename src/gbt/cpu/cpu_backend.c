@@ -15,7 +15,8 @@ static void destroy(gbt_backend *self) {
   }
   for (int32_t t = 0; t < be->n_scratch; t++) {
     cpu_scratch *s = &be->scratch[t];
-    void *blocks[] = {s->acc, s->count, s->g, s->h, s->gain, s->level, s->ratio, s->rows, s->block, (void *)s->pointer};
+    void *blocks[] = {s->acc,   s->count,           s->g,    s->h,   s->gain, s->level, s->ratio, s->rows,
+                      s->block, (void *)s->pointer, s->mark, s->side};
     for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++) gbt_mem_free(&mem, blocks[i]);
   }
   for (size_t i = 0; i < be->n_slots; i++) {
@@ -23,6 +24,7 @@ static void destroy(gbt_backend *self) {
     gbt_mem_free(&mem, be->slot[i].count);
   }
   cpu_columns_free(be);
+  cpu_sparse_free(be);
   gbt_frontier_free(&be->fr);
   void *blocks[] = {be->sets,        be->score,    be->gh32,       be->gh16,          be->scale,     be->wide,
                     be->rows,        be->rows_tmp, be->tree_feats, be->node_feats,    be->rank,      be->group_counts,
@@ -113,6 +115,9 @@ gbt_status cpu_scratch_ready(gbt_ctx *ctx, cpu_backend *be, gbt_error *err) {
     size_t block = (size_t)CPU_BLOCK * (2 + (size_t)be->n_outputs);
     GBT_TRY(gbt_mem_array(&be->mem, block, sizeof *s->block, &s->block, err));
     GBT_TRY(gbt_mem_array(&be->mem, (size_t)be->n_outputs, sizeof *s->pointer, &s->pointer, err));
+    if (be->layout->n_sparse == 0) continue;
+    GBT_TRY(gbt_mem_zeros(&be->mem, be->sparse.tile_rows, sizeof *s->mark, &s->mark, err));
+    GBT_TRY(gbt_mem_array(&be->mem, CPU_TASK_ROWS, sizeof *s->side, &s->side, err));
   }
   return GBT_OK;
 }
@@ -256,6 +261,7 @@ gbt_status gbt_cpu_open(gbt_ctx *ctx, const gbt_backend_spec *spec, gbt_backend 
   }
   GBT_TRY_GOTO(plan_features(be, err), done);
   GBT_TRY_GOTO(cpu_columns_make(ctx, be, err), done);
+  GBT_TRY_GOTO(cpu_sparse_make(ctx, be, err), done);
   GBT_TRY_GOTO(alloc_rows(be, err), done);
   GBT_TRY_GOTO(init_scores(be, spec, err), done);
   GBT_TRY_GOTO(cpu_scratch_ready(ctx, be, err), done);

@@ -31,22 +31,16 @@ static uint8_t goes_left(const cpu_backend *be, const gbt_grow_node *node, int32
   return (uint8_t)gbt_bit(be->fr.sets + node->set_beg, node->set_words, (uint32_t)code);
 }
 
-/* Entries of a node's table: codes of the column, of the feature itself where it is sparse. */
+/* Entries of a node's table: codes of the column; where the feature is sparse, its slots and then the zero bin. */
 static uint32_t lut_size(const cpu_backend *be, int32_t feat) {
   const gbt_place *place = &be->layout->place[feat];
-  if (place->group >= 0) return be->layout->group[place->group].n_codes[place->pos];
-  return (uint32_t)be->cuts->feat[feat].n_bins + 1;
+  return place->group >= 0 ? be->layout->group[place->group].n_codes[place->pos] : place->n_slots + 1;
 }
 
 /* lut[code] = 1 when the code goes left. The other codes of a bundle say that this feature is in its zero bin. */
 static void fill_lut(const cpu_backend *be, const gbt_grow_node *node, uint8_t *lut) {
   const gbt_place *place = &be->layout->place[node->split.feat];
-  uint32_t n = lut_size(be, node->split.feat);
-  if (place->group < 0) {
-    for (uint32_t c = 0; c < n; c++) lut[c] = goes_left(be, node, (int32_t)c);
-    return;
-  }
-  if (place->zero_bin >= 0) memset(lut, goes_left(be, node, place->zero_bin), n);
+  if (place->zero_bin >= 0) memset(lut, goes_left(be, node, place->zero_bin), lut_size(be, node->split.feat));
   for (uint32_t s = 0; s < place->n_slots; s++) lut[place->first + s] = goes_left(be, node, gbt_place_code(place, s));
 }
 
@@ -86,20 +80,16 @@ static inline uint32_t ahead(uint32_t i, uint32_t n) { return i + SPLIT_AHEAD < 
 static two_ends split_run(const cpu_backend *be, const gbt_page *page, int32_t feat, const uint8_t *lut,
                           const uint32_t *rows, uint32_t n, two_ends ends) {
   const gbt_place *place = &be->layout->place[feat];
+  const gbt_group *group = &be->layout->group[place->group];
+  const size_t width = (size_t)group->width, pos = (size_t)place->pos;
+  const uint8_t *c8 = page->group[place->group];
+  const uint16_t *c16 = page->group[place->group];
   uint32_t row_beg = (uint32_t)page->row_beg;
   uint32_t *l = ends.l, *r = ends.r;
-  if (place->group < 0) {
-    SPLIT_RUN(gbt_page_code(be->layout, be->cuts, page, (int32_t)at, feat), (void)0)
+  if (group->wide) {
+    SPLIT_RUN(c16[at * width + pos], __builtin_prefetch(&c16[(rows[ahead(i, n)] - row_beg) * width + pos]))
   } else {
-    const gbt_group *group = &be->layout->group[place->group];
-    const size_t width = (size_t)group->width, pos = (size_t)place->pos;
-    const uint8_t *c8 = page->group[place->group];
-    const uint16_t *c16 = page->group[place->group];
-    if (group->wide) {
-      SPLIT_RUN(c16[at * width + pos], __builtin_prefetch(&c16[(rows[ahead(i, n)] - row_beg) * width + pos]))
-    } else {
-      SPLIT_RUN(c8[at * width + pos], __builtin_prefetch(&c8[(rows[ahead(i, n)] - row_beg) * width + pos]))
-    }
+    SPLIT_RUN(c8[at * width + pos], __builtin_prefetch(&c8[(rows[ahead(i, n)] - row_beg) * width + pos]))
   }
   ends.l = l;
   ends.r = r;
@@ -139,6 +129,21 @@ static two_ends split_column(const cpu_backend *be, const cpu_chunk *chunk, cons
   return (two_ends){l, r};
 }
 
+static two_ends split_sparse(const cpu_backend *be, const cpu_chunk *chunk, const gbt_place *place, const uint8_t *lut,
+                             cpu_scratch *scratch, two_ends ends) {
+  const uint32_t *rows = be->rows + chunk->beg, n = chunk->end - chunk->beg;
+  uint32_t *l = ends.l, *r = ends.r;
+  cpu_sparse_sides(be, place, lut, lut[place->n_slots], rows, n, scratch);
+  for (uint32_t i = 0; i < n; i++) {
+    uint32_t row = rows[i], left = scratch->side[i];
+    *l = row;
+    r[-1] = row;
+    l += left;
+    r -= 1u - left;
+  }
+  return (two_ends){l, r};
+}
+
 /* The right rows of a chunk, which stand backward from its end in rows_tmp. */
 static void put_right(const cpu_backend *be, const cpu_chunk *chunk, uint32_t *to) {
   const uint32_t *from = be->rows_tmp + chunk->end;
@@ -154,9 +159,10 @@ static void split_task(void *arg, int64_t task, int thread) {
   const gbt_place *place = &be->layout->place[feat];
   uint32_t *left = (chunk->whole ? be->rows : be->rows_tmp) + chunk->beg;
   two_ends ends = {left, be->rows_tmp + chunk->end};
-  (void)thread;
-  ends = be->column && place->group >= 0 ? split_column(be, chunk, place, lut, ends)
-                                         : split_pages(be, chunk, feat, lut, ends);
+  if (place->group < 0)
+    ends = split_sparse(be, chunk, place, lut, &be->scratch[thread], ends);
+  else
+    ends = be->column ? split_column(be, chunk, place, lut, ends) : split_pages(be, chunk, feat, lut, ends);
   chunk->n_left = (uint32_t)(ends.l - left);
   if (chunk->whole) put_right(be, chunk, ends.l);
 }

@@ -1,0 +1,181 @@
+/* The train set's sparse features once more, column by column: for splits, which read one feature of many rows, and for
+ * the histogram of all rows.
+ *
+ *   pages       row 0: slot slot      row 1: -      row 2: slot slot slot     ...
+ *   columns     tile 0 | feature 0: (row, slot) (row, slot) ..  feature 1: ..  |  tile 1 | feature 0: ..
+ *
+ * Rows of the whole set are cut into tiles of at most 65,536, so that a row within its tile takes 16 bits; slots are
+ * relative to the feature's first and take a byte where all sparse features have at most 256. Runs lie in the order of
+ * (tile, feature), each with ascending rows: col->beg[tile * n_sparse + i] is the place where the run begins. */
+#include <string.h>
+
+#include "cpu.h"
+
+#define TILE_LEAST 16384u /* a tile's 16-bit gradients and marks stay in the second-level cache */
+#define TILE_MOST 65536u
+#define MARK_NS 1.0   /* to set and clear the mark of one entry */
+#define SEARCH_NS 8.0 /* to look for one row in a run */
+
+/* ---- making them ---- */
+
+typedef struct column_pass {
+  cpu_backend *be;
+  uint32_t *feat; /* by sparse slot: which of the sparse features it belongs to */
+  int fill;
+} column_pass;
+
+static void place_row(const column_pass *pass, const gbt_page *page, uint32_t row, uint16_t in_tile, size_t *beg) {
+  const gbt_layout *layout = pass->be->layout;
+  cpu_sparse *col = &pass->be->sparse;
+  const uint32_t *list = page->sparse_beg + (row - (uint32_t)page->row_beg);
+  for (uint32_t e = list[0]; e < list[1]; e++) {
+    uint32_t slot = page->sparse_slots[e], i = pass->feat[slot - layout->sparse_slot];
+    size_t at = beg[i]++;
+    if (!pass->fill) continue;
+    slot -= layout->place[layout->sparse_feat[i]].slot_beg;
+    col->row[at] = in_tile;
+    if (col->wide)
+      ((uint16_t *)col->slot)[at] = (uint16_t)slot;
+    else
+      ((uint8_t *)col->slot)[at] = (uint8_t)slot;
+  }
+}
+
+/* One tile. While it is filled, beg[i + 1] is the place of the next entry of run i; at the end it is the end of it. */
+static void column_task(void *arg, int64_t task, int thread) {
+  const column_pass *pass = arg;
+  cpu_backend *be = pass->be;
+  const gbt_page_store *pages = be->sets[0]->pages;
+  uint32_t rows = be->sparse.tile_rows, row = (uint32_t)task * rows, beg = row;
+  uint32_t end = be->n_rows - beg < rows ? (uint32_t)be->n_rows : beg + rows;
+  size_t *place = be->sparse.beg + (size_t)task * (size_t)be->layout->n_sparse + 1;
+  (void)thread;
+  while (row < end) {
+    const gbt_page *page = &pages->page[row / (uint32_t)pages->page_rows];
+    for (; row < end && row - (uint32_t)page->row_beg < (uint32_t)page->n_rows; row++)
+      place_row(pass, page, row, (uint16_t)(row - beg), place);
+  }
+}
+
+/* Tiles so large that their runs' begins are little beside the entries. */
+static uint32_t choose_tile(const gbt_page_store *pages) {
+  double entries = 1.0;
+  for (int32_t p = 0; p < pages->n_pages; p++) entries += pages->page[p].sparse_beg[pages->page[p].n_rows];
+  double rows = 16.0 * pages->layout.n_sparse * (double)pages->n_rows / entries;
+  return rows < TILE_LEAST ? TILE_LEAST : rows > TILE_MOST ? TILE_MOST : (uint32_t)rows;
+}
+
+static gbt_status fill_columns(gbt_ctx *ctx, column_pass *pass, gbt_error *err) {
+  cpu_backend *be = pass->be;
+  const gbt_layout *layout = be->layout;
+  cpu_sparse *col = &be->sparse;
+  size_t n_runs = (size_t)col->n_tiles * (size_t)layout->n_sparse, sum = 0;
+  for (int32_t i = 0; i < layout->n_sparse; i++) {
+    const gbt_place *place = &layout->place[layout->sparse_feat[i]];
+    for (uint32_t s = 0; s < place->n_slots; s++) pass->feat[place->slot_beg - layout->sparse_slot + s] = (uint32_t)i;
+    if (place->n_slots > 256) col->wide = 1;
+  }
+  GBT_TRY(gbt_mem_zeros(&be->mem, n_runs + 1, sizeof *col->beg, &col->beg, err));
+  GBT_TRY(gbt_parallel(ctx, col->n_tiles, column_task, pass, err));
+  for (size_t i = 1; i <= n_runs; i++) {
+    size_t n = col->beg[i];
+    col->beg[i] = sum;
+    sum += n;
+  }
+  GBT_TRY(gbt_mem_array(&be->mem, sum, sizeof *col->row, &col->row, err));
+  GBT_TRY(gbt_mem_array(&be->mem, sum, col->wide ? 2 : 1, &col->slot, err));
+  pass->fill = 1;
+  return gbt_parallel(ctx, col->n_tiles, column_task, pass, err);
+}
+
+gbt_status cpu_sparse_make(gbt_ctx *ctx, cpu_backend *be, gbt_error *err) {
+  const gbt_layout *layout = be->layout;
+  column_pass pass = {.be = be};
+  if (layout->n_sparse == 0 || be->n_rows == 0) return GBT_OK;
+  be->sparse.tile_rows = choose_tile(be->sets[0]->pages);
+  be->sparse.n_tiles = (be->n_rows + be->sparse.tile_rows - 1) / be->sparse.tile_rows;
+  GBT_TRY(gbt_mem_array(&be->mem, layout->n_slots - layout->sparse_slot, sizeof *pass.feat, &pass.feat, err));
+  gbt_status status = fill_columns(ctx, &pass, err);
+  gbt_mem_free(&be->mem, pass.feat);
+  return status;
+}
+
+void cpu_sparse_free(cpu_backend *be) {
+  gbt_mem_free(&be->mem, be->sparse.beg);
+  gbt_mem_free(&be->mem, be->sparse.row);
+  gbt_mem_free(&be->mem, be->sparse.slot);
+}
+
+/* ---- which way rows go ---- */
+
+typedef struct run { /* entries [beg, end) of one feature in one tile */
+  const uint16_t *row;
+  const uint8_t *slot8;
+  const uint16_t *slot16; /* NULL: slot8 */
+  size_t beg, end;
+} run;
+
+static run run_of(const cpu_sparse *col, size_t at) {
+  run r = {.row = col->row, .beg = col->beg[at], .end = col->beg[at + 1]};
+  if (col->wide)
+    r.slot16 = col->slot;
+  else
+    r.slot8 = col->slot;
+  return r;
+}
+
+static uint32_t slot_at(const run *r, size_t e) { return r->slot16 ? r->slot16[e] : r->slot8[e]; }
+
+/* The first entry at or behind a row of the tile. No branch to guess. */
+static size_t first_behind(const run *r, size_t beg, uint32_t row) {
+  const uint16_t *at = r->row + beg;
+  size_t n = r->end - beg;
+  while (n > 1) {
+    size_t half = n / 2;
+    at += at[half - 1] < row ? half : 0;
+    n -= half;
+  }
+  return (size_t)(at - r->row) + (n == 1 && *at < row);
+}
+
+/* n rows of one tile, which begins with row `tile`. Marks are a byte per row of the tile, all 0 before and after. */
+static void sides_of_tile(run r, const uint8_t *left, uint8_t zero_left, uint32_t tile, const uint32_t *rows,
+                          uint32_t n, uint8_t *mark, uint8_t *side) {
+  memset(side, zero_left, n);
+  r.beg = first_behind(&r, r.beg, rows[0] - tile);
+  r.end = first_behind(&r, r.beg, rows[n - 1] - tile + 1);
+  if (r.beg == r.end) return;
+  if (rows[n - 1] - rows[0] == n - 1) { /* all rows from first to last */
+    for (size_t e = r.beg; e < r.end; e++) side[tile + r.row[e] - rows[0]] = left[slot_at(&r, e)];
+  } else if ((double)(r.end - r.beg) * MARK_NS < (double)n * SEARCH_NS) {
+    for (size_t e = r.beg; e < r.end; e++) mark[r.row[e]] = left[slot_at(&r, e)] ^ zero_left;
+    for (uint32_t i = 0; i < n; i++) side[i] = zero_left ^ mark[rows[i] - tile];
+    for (size_t e = r.beg; e < r.end; e++) mark[r.row[e]] = 0;
+  } else {
+    for (uint32_t i = 0; i < n && r.beg < r.end; i++) {
+      r.beg = first_behind(&r, r.beg, rows[i] - tile);
+      if (r.beg < r.end && r.row[r.beg] == rows[i] - tile) side[i] = left[slot_at(&r, r.beg)];
+    }
+  }
+}
+
+void cpu_sparse_sides(const cpu_backend *be, const gbt_place *place, const uint8_t *left, uint8_t zero_left,
+                      const uint32_t *rows, uint32_t n, cpu_scratch *scratch) {
+  const cpu_sparse *col = &be->sparse;
+  for (uint32_t i = 0, m; i < n; i += m) {
+    uint32_t tile = rows[i] / col->tile_rows, end = n, beg = tile * col->tile_rows;
+    if (rows[n - 1] - beg >= col->tile_rows) { /* the first row of another tile */
+      uint32_t lo = i + 1;
+      while (lo < end) {
+        uint32_t mid = lo + (end - lo) / 2;
+        if (rows[mid] - beg < col->tile_rows)
+          lo = mid + 1;
+        else
+          end = mid;
+      }
+    }
+    m = end - i;
+    sides_of_tile(run_of(col, (size_t)tile * (size_t)be->layout->n_sparse + (size_t)place->pos), left, zero_left, beg,
+                  rows + i, m, scratch->mark, scratch->side + i);
+  }
+}
