@@ -270,21 +270,22 @@ static void softmax_equals_formulas(void) {
   test_rng rng = {3};
   enum { K = 7 };
   static double score[K][CPU_BLOCK], label[CPU_BLOCK], p[K * CPU_BLOCK], g[CPU_BLOCK], h[CPU_BLOCK];
-  static double want[3][K][CPU_BLOCK];
+  static double want[3][K][CPU_BLOCK], want_top[CPU_BLOCK], want_sum[CPU_BLOCK], top[CPU_BLOCK], sum[CPU_BLOCK];
   const double *pointer[K];
   for (int c = 0; c < 2 * N_LENGTHS; c++) {
     int32_t n = lengths[c % N_LENGTHS], n_classes = 2 + (int32_t)test_below(&rng, K - 1);
     for (int32_t i = 0; i < n; i++) {
       label[i] = (double)test_below(&rng, n_classes);
-      double top = -INFINITY, sum = 0.0;
+      want_top[i] = -INFINITY;
+      want_sum[i] = 0.0;
       for (int32_t k = 0; k < n_classes; k++) {
         do score[k][i] = any_score(&rng);
         while (!isfinite(score[k][i]));
-        if (score[k][i] > top) top = score[k][i];
+        if (score[k][i] > want_top[i]) want_top[i] = score[k][i];
       }
-      for (int32_t k = 0; k < n_classes; k++) sum += want[0][k][i] = gbt_exp(score[k][i] - top);
+      for (int32_t k = 0; k < n_classes; k++) want_sum[i] += want[0][k][i] = gbt_exp(score[k][i] - want_top[i]);
       for (int32_t k = 0; k < n_classes; k++) {
-        want[0][k][i] /= sum;
+        want[0][k][i] /= want_sum[i];
         gbt_gh r = gbt_grad_softmax(want[0][k][i], label[i] == k ? 1.0 : 0.0);
         want[1][k][i] = r.g;
         want[2][k][i] = r.h;
@@ -292,8 +293,11 @@ static void softmax_equals_formulas(void) {
     }
     for (int32_t k = 0; k < n_classes; k++) pointer[k] = score[k];
     for (int s = 0; s <= last_table(); s++) {
-      table_at(s)->softmax(n, n_classes, pointer, p);
+      table_at(s)->softmax(n, n_classes, pointer, p, top, sum);
+      CHECK(same_bits(top, want_top, n) && same_bits(sum, want_sum, n));
       for (int32_t k = 0; k < n_classes; k++) {
+        CHECK(same_bits(p + (size_t)k * CPU_BLOCK, want[0][k], n));
+        table_at(s)->softmax_class(n, score[k], top, sum, p + (size_t)k * CPU_BLOCK);
         CHECK(same_bits(p + (size_t)k * CPU_BLOCK, want[0][k], n));
         table_at(s)->softmax_gradients(n, k, p + (size_t)k * CPU_BLOCK, label, g, h);
         CHECK(same_bits(g, want[1][k], n) && same_bits(h, want[2][k], n));

@@ -52,15 +52,17 @@ typedef struct gbt_backend_ops {
   /* Frees all; accepts a half-open backend. */
   void (*destroy)(gbt_backend *be);
 
-  /* Scores and labels -> fixed-point gradients of every output, with one scale per output. May allocate in the first
-   * round only. O(rows x outputs). */
+  /* Scores and labels -> the scale of the fixed-point gradients of every output. The gradients themselves may be made
+   * when the first tree of an output begins, as trees change the scores of their own output alone. May allocate in the
+   * first round only. O(rows x outputs). */
   gbt_status (*gradients)(gbt_ctx *ctx, gbt_backend *be, uint64_t round, gbt_error *err);
 
   /* The same from the host's g and h (rows x outputs, column by column, row weights not yet applied). */
   gbt_status (*set_gradients)(gbt_ctx *ctx, gbt_backend *be, uint64_t round, const double *g, const double *h,
                               gbt_error *err);
 
-  /* Draws rows and features; the node table holds the root alone, waiting for its histogram. */
+  /* Gradients of the tree's output; draws rows and features. The node table holds the root alone, waiting for its
+   * histogram. */
   gbt_status (*begin_tree)(gbt_ctx *ctx, gbt_backend *be, const gbt_tree_task *task, gbt_error *err);
 
   /* Histograms of the nodes made by the last step: the child with fewer rows by adding rows, its sibling by

@@ -9,7 +9,9 @@
  *   cpu_kernels.c    inner loops that exist once per instruction set
  *
  * Rows. `rows` holds all train rows: first the n_in sampled ones in node order (ascending within a node), then the
- * rest, ascending. A row's gradients stand at its own index, output by output: gh32[output * n_rows + row].
+ * rest, ascending. A row's gradients stand at its own index. They are those of one output, made when its first tree of
+ * the round begins (a tree changes the scores of its own output alone); only a host's own gradients stand there for all
+ * outputs: gh32[cpu_gradients_at(be) + row].
  *
  * Histogram slot: sum[n_slots], and count[n_slots] where counts are wanted. Zero bins that the layout leaves out are
  * made up from the node's total by the search. */
@@ -95,11 +97,14 @@ typedef struct cpu_backend {
   const cpu_kernels *kernels;
 
   double **score; /* per set: n_rows x n_outputs */
-  gbt_gh32 *gh32; /* n_outputs x n_rows */
+  gbt_gh32 *gh32; /* n_rows; custom loss: n_outputs x n_rows */
   gbt_gh16 *gh16;
-  gbt_scale *scale; /* per output */
-  double *noise;    /* per output, see gbt_noise */
-  int8_t *wide;     /* per output: histograms take the 32-bit gradients this round */
+  double *softmax_top, *softmax_sum; /* n_rows each, see cpu_kernels.h; NULL for other losses */
+  uint64_t grad_round;               /* of the gradients */
+  int32_t fixed_output;              /* whose gradients stand in gh32 and gh16; -1: nobody's yet */
+  gbt_scale *scale;                  /* per output */
+  double *noise;                     /* per output, see gbt_noise */
+  int8_t *wide;                      /* per output: histograms take the 32-bit gradients this round */
 
   double *pass_max; /* gradients: what each task found */
   gbt_fixed_sums *pass_sums;
@@ -167,6 +172,15 @@ gbt_status cpu_scratch_ready(gbt_ctx *ctx, cpu_backend *be, gbt_error *err) GBT_
 gbt_status cpu_gradients(gbt_ctx *ctx, gbt_backend *self, uint64_t round, gbt_error *err) GBT_MUST_CHECK;
 gbt_status cpu_set_gradients(gbt_ctx *ctx, gbt_backend *self, uint64_t round, const double *g, const double *h,
                              gbt_error *err) GBT_MUST_CHECK;
+
+/* Gradients of the task's output, unless they stand there already. Sets its `wide` and `noise`. */
+gbt_status cpu_gradients_of_tree(gbt_ctx *ctx, cpu_backend *be, gbt_error *err) GBT_MUST_CHECK;
+
+/* Where in gh32 and gh16 those of the task's output begin. */
+static inline size_t cpu_gradients_at(const cpu_backend *be) {
+  return be->loss == GBT_LOSS_CUSTOM ? (size_t)be->task.output * (size_t)be->n_rows : 0;
+}
+
 gbt_status cpu_build_hist(gbt_ctx *ctx, gbt_backend *self, gbt_error *err) GBT_MUST_CHECK;
 gbt_status cpu_find_splits(gbt_ctx *ctx, gbt_backend *self, gbt_error *err) GBT_MUST_CHECK;
 gbt_status cpu_partition(gbt_ctx *ctx, gbt_backend *self, gbt_error *err) GBT_MUST_CHECK;
@@ -206,8 +220,8 @@ gbt_units cpu_units(const cpu_backend *be);
 
 /* One feature of one node, with everything the search needs. */
 typedef struct cpu_search {
-  const gbt_sum *sum;             /* n_slots: value bins without zero_bin, then missing */
-  const uint32_t *count;          /* the same, or NULL */
+  const gbt_sum *sum;    /* n_slots: value bins without zero_bin, then missing */
+  const uint32_t *count; /* the same, or NULL */
   uint32_t n_slots;
   int32_t feat, n_bins, zero_bin; /* zero_bin >= 0: this code is not in the histogram; the node's total tells it */
   int32_t has_missing;            /* the missing code may hold something */

@@ -26,12 +26,12 @@ static void destroy(gbt_backend *self) {
   cpu_columns_free(be);
   cpu_sparse_free(be);
   gbt_frontier_free(&be->fr);
-  void *blocks[] = {be->sets,        be->score,    be->gh32,       be->gh16,          be->scale,     be->wide,
-                    be->rows,        be->rows_tmp, be->tree_feats, be->node_feats,    be->rank,      be->group_counts,
-                    be->set_feature, be->slot,     be->free_slot,  be->group_started, be->build,     be->subtract,
-                    be->unit,        be->chunk,    be->lut,        be->lut_beg,       be->found,     be->fine,
-                    be->value,       be->out_node, be->out_gain,   be->out_cover,     be->out_count, be->out_sets,
-                    be->scratch,     be->pass_max, be->pass_sums,  be->noise};
+  void *blocks[] = {be->sets,        be->score,    be->gh32,       be->gh16,          be->scale,       be->wide,
+                    be->rows,        be->rows_tmp, be->tree_feats, be->node_feats,    be->rank,        be->group_counts,
+                    be->set_feature, be->slot,     be->free_slot,  be->group_started, be->build,       be->subtract,
+                    be->unit,        be->chunk,    be->lut,        be->lut_beg,       be->found,       be->fine,
+                    be->value,       be->out_node, be->out_gain,   be->out_cover,     be->out_count,   be->out_sets,
+                    be->scratch,     be->pass_max, be->pass_sums,  be->noise,         be->softmax_top, be->softmax_sum};
   for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++) gbt_mem_free(&mem, blocks[i]);
   while (be->n_locks > 0) gbt_lock_destroy(&be->lock[--be->n_locks]);
   gbt_mem_free(&mem, be);
@@ -84,9 +84,14 @@ static gbt_status plan_features(cpu_backend *be, gbt_error *err) {
 }
 
 static gbt_status alloc_rows(cpu_backend *be, gbt_error *err) {
-  size_t n = (size_t)be->n_rows, k = (size_t)be->n_outputs;
-  GBT_TRY(gbt_mem_array(&be->mem, n * k, sizeof *be->gh32, &be->gh32, err));
-  GBT_TRY(gbt_mem_array(&be->mem, n * k, sizeof *be->gh16, &be->gh16, err));
+  size_t n = (size_t)be->n_rows, k = (size_t)be->n_outputs, kept = be->loss == GBT_LOSS_CUSTOM ? n * k : n;
+  GBT_TRY(gbt_mem_array(&be->mem, kept, sizeof *be->gh32, &be->gh32, err));
+  GBT_TRY(gbt_mem_array(&be->mem, kept, sizeof *be->gh16, &be->gh16, err));
+  if (be->loss == GBT_LOSS_SOFTMAX) {
+    GBT_TRY(gbt_mem_array(&be->mem, n, sizeof *be->softmax_top, &be->softmax_top, err));
+    GBT_TRY(gbt_mem_array(&be->mem, n, sizeof *be->softmax_sum, &be->softmax_sum, err));
+  }
+  be->fixed_output = -1;
   GBT_TRY(gbt_mem_zeros(&be->mem, k, sizeof *be->scale, &be->scale, err));
   GBT_TRY(gbt_mem_zeros(&be->mem, k, 1, &be->wide, err));
   GBT_TRY(gbt_mem_zeros(&be->mem, k, sizeof *be->noise, &be->noise, err));
@@ -159,9 +164,8 @@ typedef struct root_sum {
 static void root_task(void *arg, int64_t task, int thread) {
   root_sum *r = arg;
   const cpu_backend *be = r->be;
-  size_t at = (size_t)be->task.output * (size_t)be->n_rows;
-  const gbt_gh16 *gh16 = be->gh16 + at;
-  const gbt_gh32 *gh32 = be->gh32 + at;
+  const gbt_gh16 *gh16 = be->gh16 + cpu_gradients_at(be);
+  const gbt_gh32 *gh32 = be->gh32 + cpu_gradients_at(be);
   uint32_t beg = (uint32_t)task * CPU_TASK_ROWS, end = beg + CPU_TASK_ROWS;
   gbt_sum s = {0, 0};
   (void)thread;
@@ -182,9 +186,10 @@ gbt_units cpu_units(const cpu_backend *be) {
 
 static gbt_status begin_tree(gbt_ctx *ctx, gbt_backend *self, const gbt_tree_task *task, gbt_error *err) {
   cpu_backend *be = (cpu_backend *)self;
-  int64_t t0 = gbt_clock_ns();
   GBT_TRY(cpu_scratch_ready(ctx, be, err)); /* the host may have given the gradients in a call with fewer threads */
   be->task = *task;
+  GBT_TRY(cpu_gradients_of_tree(ctx, be, err));
+  int64_t t0 = gbt_clock_ns();
   draw_rows(be);
   be->n_tree_feats = gbt_features_of_tree(be->rules, task->tree, be->tree_feats, be->rank);
   for (size_t i = 0; i < be->fr.n_nodes; i++) cpu_hist_release(be, &be->fr.node[i]);

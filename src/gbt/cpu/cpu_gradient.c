@@ -1,6 +1,11 @@
-/* Scores to fixed-point gradients, in two passes over blocks of rows: maxima give the scale, then every row is
- * rounded. Both passes compute g and h anew: that is cheaper than keeping 16 bytes a row.
+/* Scores to fixed-point gradients, in two passes over blocks of rows. Maxima give the scales of all outputs; every pass
+ * computes g and h anew: that is cheaper than keeping 16 bytes a row.
  *
+ *   start of the round   maxima of all outputs; softmax keeps two numbers a row
+ *   first tree of k      every row's g and h of output k to fixed point. Only trees of k change the scores of k, so
+ *                        these are still the gradients of the round's start, and one array serves all outputs in turn
+ *
+ * A host's own g and h are gone when its call returns: those of all outputs are made at once.
  * A task takes CPU_TASK_ROWS rows, block by block; block arrays live in the thread's scratch. */
 #include <string.h>
 
@@ -8,65 +13,78 @@
 
 typedef struct grad_pass {
   cpu_backend *be;
-  uint64_t round;
   const double *host_g, *host_h; /* the host's gradients, or NULL for the loss's own */
-  double *max;                   /* tasks x outputs x 2 */
-  gbt_fixed_sums *sums;          /* tasks x outputs */
-  int fix;                       /* 0: maxima, 1: fixed point */
+  int32_t output;                /* fixed point: whose */
 } grad_pass;
 
-/* What a finished block of one output goes into. */
-static void take_block(const grad_pass *pass, int64_t task, int32_t k, uint64_t row, int32_t n, double *g, double *h) {
-  cpu_backend *be = pass->be;
-  const double *weight = be->sets[0]->weight;
-  size_t cell = (size_t)task * (size_t)be->n_outputs + (size_t)k;
-  if (weight) be->kernels->weigh(n, weight + row, g, h);
-  if (!pass->fix) {
-    be->kernels->maxima(n, g, h, &pass->max[2 * cell], &pass->max[2 * cell + 1]);
-    return;
-  }
+static int is_softmax(const grad_pass *pass) { return !pass->host_g && pass->be->loss == GBT_LOSS_SOFTMAX; }
+
+static uint64_t task_end(const cpu_backend *be, int64_t task) {
+  uint64_t end = ((uint64_t)task + 1) * CPU_TASK_ROWS;
+  return end < (uint64_t)be->n_rows ? end : (uint64_t)be->n_rows;
+}
+
+static int32_t block_rows(uint64_t row, uint64_t end) {
+  return (int32_t)(end - row < CPU_BLOCK ? end - row : CPU_BLOCK);
+}
+
+/* g and h of a block of output k, weights in. p: its probabilities, for softmax. */
+static void block_gradients(const grad_pass *pass, int32_t k, uint64_t row, int32_t n, const double *p, double *g,
+                            double *h) {
+  const cpu_backend *be = pass->be;
+  const gbt_dataset *train = be->sets[0];
   size_t at = (size_t)k * (size_t)be->n_rows + row;
-  gbt_key32 key = gbt_key((uint64_t)be->params->seed, GBT_FOR_ROUNDING, pass->round, (uint64_t)k);
-  be->kernels->fix(n, row, key, be->scale[k].up_g, be->scale[k].up_h, g, h, be->gh32 + at, be->gh16 + at,
-                   &pass->sums[cell]);
-}
-
-static void softmax_block(const grad_pass *pass, int64_t task, cpu_scratch *scratch, uint64_t row, int32_t n) {
-  cpu_backend *be = pass->be;
-  double *g = scratch->block, *h = g + CPU_BLOCK, *p = h + CPU_BLOCK;
-  const double **score = scratch->pointer;
-  for (int32_t k = 0; k < be->n_outputs; k++) score[k] = be->score[0] + (size_t)k * (size_t)be->n_rows + row;
-  be->kernels->softmax(n, be->n_outputs, score, p);
-  for (int32_t k = 0; k < be->n_outputs; k++) {
-    be->kernels->softmax_gradients(n, k, p + (size_t)k * CPU_BLOCK, be->sets[0]->label + row, g, h);
-    take_block(pass, task, k, row, n, g, h);
+  if (pass->host_g) {
+    memcpy(g, pass->host_g + at, (size_t)n * sizeof *g);
+    memcpy(h, pass->host_h + at, (size_t)n * sizeof *h);
+  } else if (is_softmax(pass)) {
+    be->kernels->softmax_gradients(n, k, p, train->label + row, g, h);
+  } else {
+    be->kernels->gradients(be->loss, n, be->score[0] + at, train->label + row, g, h);
   }
+  if (train->weight) be->kernels->weigh(n, train->weight + row, g, h);
 }
 
-static void grad_task(void *arg, int64_t task, int thread) {
+static void max_task(void *arg, int64_t task, int thread) {
   const grad_pass *pass = arg;
-  cpu_backend *be = pass->be;
-  cpu_scratch *scratch = &be->scratch[thread];
-  uint64_t beg = (uint64_t)task * CPU_TASK_ROWS, end = beg + CPU_TASK_ROWS;
-  if (end > (uint64_t)be->n_rows) end = (uint64_t)be->n_rows;
-  for (uint64_t row = beg; row < end; row += CPU_BLOCK) {
-    int32_t n = (int32_t)(end - row < CPU_BLOCK ? end - row : CPU_BLOCK);
-    double *g = scratch->block, *h = g + CPU_BLOCK;
-    if (!pass->host_g && be->loss == GBT_LOSS_SOFTMAX) {
-      softmax_block(pass, task, scratch, row, n);
-      continue;
+  const cpu_backend *be = pass->be;
+  const cpu_scratch *scratch = &be->scratch[thread];
+  double *g = scratch->block, *h = g + CPU_BLOCK, *p = h + CPU_BLOCK;
+  double *max = be->pass_max + 2 * (size_t)task * (size_t)be->n_outputs;
+  uint64_t end = task_end(be, task);
+  int32_t n;
+  for (uint64_t row = (uint64_t)task * CPU_TASK_ROWS; row < end; row += (uint64_t)n) {
+    n = block_rows(row, end);
+    if (is_softmax(pass)) {
+      for (int32_t k = 0; k < be->n_outputs; k++)
+        scratch->pointer[k] = be->score[0] + (size_t)k * (size_t)be->n_rows + row;
+      be->kernels->softmax(n, be->n_outputs, scratch->pointer, p, be->softmax_top + row, be->softmax_sum + row);
     }
     for (int32_t k = 0; k < be->n_outputs; k++) {
-      size_t at = (size_t)k * (size_t)be->n_rows + row;
-      if (pass->host_g) {
-        memcpy(g, pass->host_g + at, (size_t)n * sizeof *g);
-        memcpy(h, pass->host_h + at, (size_t)n * sizeof *h);
-      } else {
-        be->kernels->gradients(be->loss, n, be->score[0] + at, be->sets[0]->label + row, g, h);
-      }
-      take_block(pass, task, k, row, n, g, h);
+      block_gradients(pass, k, row, n, p + (size_t)k * CPU_BLOCK, g, h);
+      be->kernels->maxima(n, g, h, &max[2 * k], &max[2 * k + 1]);
     }
   }
+}
+
+static void fix_task(void *arg, int64_t task, int thread) {
+  const grad_pass *pass = arg;
+  const cpu_backend *be = pass->be;
+  double *g = be->scratch[thread].block, *h = g + CPU_BLOCK, *p = h + CPU_BLOCK;
+  const gbt_scale *scale = &be->scale[pass->output];
+  size_t of_output = (size_t)pass->output * (size_t)be->n_rows, at = pass->host_g ? of_output : 0;
+  gbt_key32 key = gbt_key((uint64_t)be->params->seed, GBT_FOR_ROUNDING, be->grad_round, (uint64_t)pass->output);
+  gbt_fixed_sums sums = {0, 0, 0};
+  uint64_t end = task_end(be, task);
+  int32_t n;
+  for (uint64_t row = (uint64_t)task * CPU_TASK_ROWS; row < end; row += (uint64_t)n) {
+    n = block_rows(row, end);
+    if (is_softmax(pass))
+      be->kernels->softmax_class(n, be->score[0] + of_output + row, be->softmax_top + row, be->softmax_sum + row, p);
+    block_gradients(pass, pass->output, row, n, p, g, h);
+    be->kernels->fix(n, row, key, scale->up_g, scale->up_h, g, h, be->gh32 + at + row, be->gh16 + at + row, &sums);
+  }
+  be->pass_sums[task] = sums;
 }
 
 /* Most gradients so small against the largest that 16 bits would leave them little: fewer than 16 units on average. */
@@ -75,64 +93,85 @@ static int wants_wide(const cpu_backend *be, int64_t size) {
   return size < 16 * be->n_rows;
 }
 
-static gbt_status run_passes(gbt_ctx *ctx, grad_pass *pass, gbt_error *err) {
+static int64_t n_tasks(const cpu_backend *be) { return (be->n_rows + CPU_TASK_ROWS - 1) / CPU_TASK_ROWS; }
+
+static gbt_status find_scales(gbt_ctx *ctx, grad_pass *pass, gbt_error *err) {
   cpu_backend *be = pass->be;
-  gbt_status status = GBT_OK;
-  int64_t t0 = gbt_clock_ns();
-  int64_t n_tasks = (be->n_rows + CPU_TASK_ROWS - 1) / CPU_TASK_ROWS;
-  size_t cells = (size_t)n_tasks * (size_t)be->n_outputs;
-  double ns = 4.0 * (double)be->n_rows * (double)be->n_outputs;
-  GBT_TRY_GOTO(cpu_scratch_ready(ctx, be, err), done);
-  GBT_TRY_GOTO(gbt_mem_grow(&be->mem, &be->pass_max, &be->cap_pass[0], 2 * cells, sizeof *be->pass_max, err), done);
-  GBT_TRY_GOTO(gbt_mem_grow(&be->mem, &be->pass_sums, &be->cap_pass[1], cells, sizeof *be->pass_sums, err), done);
-  pass->max = be->pass_max;
-  pass->sums = be->pass_sums;
-  memset(pass->max, 0, 2 * cells * sizeof *pass->max);
-  memset(pass->sums, 0, cells * sizeof *pass->sums);
-  pass->fix = 0;
-  GBT_TRY_GOTO(cpu_parallel(ctx, n_tasks, ns, grad_task, pass, err), done);
-  for (int32_t k = 0; k < be->n_outputs; k++) {
+  size_t K = (size_t)be->n_outputs, cells = 2 * (size_t)n_tasks(be) * K;
+  double ns = 4.0 * (double)be->n_rows * (double)K;
+  GBT_TRY(gbt_mem_grow(&be->mem, &be->pass_max, &be->cap_pass[0], cells, sizeof *be->pass_max, err));
+  memset(be->pass_max, 0, cells * sizeof *be->pass_max);
+  GBT_TRY(cpu_parallel(ctx, n_tasks(be), ns, max_task, pass, err));
+  for (size_t k = 0; k < K; k++) {
     double max_g = 0.0, max_h = 0.0;
     int usable = 1; /* neither infinite nor NaN, which no maximum would show */
-    for (int64_t t = 0; t < n_tasks; t++) {
-      const double *m = &pass->max[2 * ((size_t)t * (size_t)be->n_outputs + (size_t)k)];
+    for (size_t t = 0; t < cells; t += 2 * K) {
+      const double *m = &be->pass_max[t + 2 * k];
       usable &= m[0] < 1e290 && m[1] < 1e290;
       max_g = m[0] > max_g ? m[0] : max_g;
       max_h = m[1] > max_h ? m[1] : max_h;
     }
-    if (!usable) {
-      status = gbt_fail(err, GBT_E_DATA,
-                        "the gradients overflow in round %lld; scale the response, lower eta or set max_delta_step",
-                        (long long)pass->round + 1);
-      goto done;
-    }
+    if (!usable)
+      return gbt_fail(err, GBT_E_DATA,
+                      "the gradients overflow in round %lld; scale the response, lower eta or set max_delta_step",
+                      (long long)be->grad_round + 1);
     be->scale[k] = gbt_scale_from(max_g, max_h);
   }
-  pass->fix = 1;
-  GBT_TRY_GOTO(cpu_parallel(ctx, n_tasks, ns, grad_task, pass, err), done);
-  for (int32_t k = 0; k < be->n_outputs; k++) {
-    gbt_fixed_sums all = {0, 0, 0};
-    for (int64_t t = 0; t < n_tasks; t++) {
-      const gbt_fixed_sums *s = &pass->sums[(size_t)t * (size_t)be->n_outputs + (size_t)k];
-      all.size += s->size;
-      all.square += s->square;
-      all.h += s->h;
-    }
-    be->wide[k] = (int8_t)wants_wide(be, all.size);
-    be->noise[k] = gbt_noise(all, &be->scale[k]);
+  return GBT_OK;
+}
+
+/* To fixed point those of pass->output. */
+static gbt_status fix_output(gbt_ctx *ctx, grad_pass *pass, gbt_error *err) {
+  cpu_backend *be = pass->be;
+  gbt_fixed_sums all = {0, 0, 0};
+  GBT_TRY(gbt_mem_grow(&be->mem, &be->pass_sums, &be->cap_pass[1], (size_t)n_tasks(be), sizeof *be->pass_sums, err));
+  GBT_TRY(cpu_parallel(ctx, n_tasks(be), 4.0 * (double)be->n_rows, fix_task, pass, err));
+  for (int64_t t = 0; t < n_tasks(be); t++) {
+    all.size += be->pass_sums[t].size;
+    all.square += be->pass_sums[t].square;
+    all.h += be->pass_sums[t].h;
   }
-done:
-  be->base.seconds[GBT_PHASE_GRADIENT] += (double)(gbt_clock_ns() - t0) * 1e-9;
-  return status;
+  be->wide[pass->output] = (int8_t)wants_wide(be, all.size);
+  be->noise[pass->output] = gbt_noise(all, &be->scale[pass->output]);
+  return GBT_OK;
+}
+
+static void count_time(cpu_backend *be, int64_t since) {
+  be->base.seconds[GBT_PHASE_GRADIENT] += (double)(gbt_clock_ns() - since) * 1e-9;
 }
 
 gbt_status cpu_gradients(gbt_ctx *ctx, gbt_backend *self, uint64_t round, gbt_error *err) {
-  grad_pass pass = {.be = (cpu_backend *)self, .round = round};
-  return run_passes(ctx, &pass, err);
+  cpu_backend *be = (cpu_backend *)self;
+  grad_pass pass = {.be = be};
+  int64_t t0 = gbt_clock_ns();
+  be->grad_round = round;
+  be->fixed_output = -1;
+  GBT_TRY(cpu_scratch_ready(ctx, be, err));
+  gbt_status status = find_scales(ctx, &pass, err);
+  count_time(be, t0);
+  return status;
+}
+
+gbt_status cpu_gradients_of_tree(gbt_ctx *ctx, cpu_backend *be, gbt_error *err) {
+  grad_pass pass = {.be = be, .output = be->task.output};
+  if (be->loss == GBT_LOSS_CUSTOM || be->fixed_output == be->task.output) return GBT_OK;
+  int64_t t0 = gbt_clock_ns();
+  be->fixed_output = -1;
+  GBT_TRY(fix_output(ctx, &pass, err));
+  be->fixed_output = be->task.output;
+  count_time(be, t0);
+  return GBT_OK;
 }
 
 gbt_status cpu_set_gradients(gbt_ctx *ctx, gbt_backend *self, uint64_t round, const double *g, const double *h,
                              gbt_error *err) {
-  grad_pass pass = {.be = (cpu_backend *)self, .round = round, .host_g = g, .host_h = h};
-  return run_passes(ctx, &pass, err);
+  cpu_backend *be = (cpu_backend *)self;
+  grad_pass pass = {.be = be, .host_g = g, .host_h = h};
+  int64_t t0 = gbt_clock_ns();
+  be->grad_round = round;
+  GBT_TRY(cpu_scratch_ready(ctx, be, err));
+  GBT_TRY(find_scales(ctx, &pass, err));
+  for (pass.output = 0; pass.output < be->n_outputs; pass.output++) GBT_TRY(fix_output(ctx, &pass, err));
+  count_time(be, t0);
+  return GBT_OK;
 }

@@ -117,7 +117,7 @@ static uint32_t page_end(const uint32_t *rows, uint32_t beg, uint32_t end, int64
 }
 
 static const void *gradients_of(const cpu_backend *be, int wide) {
-  size_t at = (size_t)be->task.output * (size_t)be->n_rows;
+  size_t at = cpu_gradients_at(be);
   return wide ? (const void *)(be->gh32 + at) : (const void *)(be->gh16 + at);
 }
 

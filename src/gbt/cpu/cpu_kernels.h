@@ -21,8 +21,10 @@ typedef struct cpu_kernels {
   /* g[i], h[i] of n <= CPU_BLOCK rows with one output. */
   void (*gradients)(gbt_loss loss, int32_t n, const double *score, const double *label, double *g, double *h);
 
-  /* Softmax of n <= CPU_BLOCK rows. score: K pointers to n scores; p: K x CPU_BLOCK probabilities. */
-  void (*softmax)(int32_t n, int32_t K, const double *const *score, double *p);
+  /* Softmax of n <= CPU_BLOCK rows. score: K pointers to n scores; p: K x CPU_BLOCK probabilities. top, sum: n each, of
+   * a row's scores and of its exp(score - top); with them one class can be had again, to the same bits. */
+  void (*softmax)(int32_t n, int32_t K, const double *const *score, double *p, double *top, double *sum);
+  void (*softmax_class)(int32_t n, const double *score, const double *top, const double *sum, double *p);
   void (*softmax_gradients)(int32_t n, int32_t klass, const double *p, const double *label, double *g, double *h);
 
   /* Row weights into gradients. */

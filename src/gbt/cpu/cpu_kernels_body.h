@@ -19,8 +19,8 @@ TARGET static void KERNEL(gradients)(gbt_loss loss, int32_t n, const double *sco
 #undef EACH_ROW
 }
 
-TARGET static void KERNEL(softmax)(int32_t n, int32_t K, const double *const *score, double *p) {
-  double top[CPU_BLOCK], sum[CPU_BLOCK];
+TARGET static void KERNEL(softmax)(int32_t n, int32_t K, const double *const *score, double *p, double *top,
+                                   double *sum) {
   for (int32_t i = 0; i < n; i++) top[i] = score[0][i];
   for (int32_t k = 1; k < K; k++)
     for (int32_t i = 0; i < n; i++) top[i] = score[k][i] > top[i] ? score[k][i] : top[i];
@@ -36,6 +36,11 @@ TARGET static void KERNEL(softmax)(int32_t n, int32_t K, const double *const *sc
     double *pk = p + (size_t)k * CPU_BLOCK;
     for (int32_t i = 0; i < n; i++) pk[i] = pk[i] / sum[i];
   }
+}
+
+TARGET static void KERNEL(softmax_class)(int32_t n, const double *score, const double *top, const double *sum,
+                                         double *p) {
+  for (int32_t i = 0; i < n; i++) p[i] = gbt_exp(score[i] - top[i]) / sum[i];
 }
 
 TARGET static void KERNEL(softmax_gradients)(int32_t n, int32_t klass, const double *p, const double *label, double *g,
@@ -97,5 +102,6 @@ TARGET static void KERNEL(gains)(int32_t n, const double *gl, const double *hl, 
   }
 }
 
-static const cpu_kernels KERNEL(table) = {KERNEL_NAME,   KERNEL(gradients), KERNEL(softmax), KERNEL(softmax_gradients),
-                                          KERNEL(weigh), KERNEL(maxima),    KERNEL(fix),     KERNEL(gains)};
+static const cpu_kernels KERNEL(table) = {
+    KERNEL_NAME,   KERNEL(gradients), KERNEL(softmax), KERNEL(softmax_class), KERNEL(softmax_gradients),
+    KERNEL(weigh), KERNEL(maxima),    KERNEL(fix),     KERNEL(gains)};

@@ -9,7 +9,7 @@
 static void fine_task(void *arg, int64_t task, int thread) {
   cpu_backend *be = arg;
   cpu_chunk *chunk = &be->chunk[task];
-  const gbt_gh32 *gh = be->gh32 + (size_t)be->task.output * (size_t)be->n_rows;
+  const gbt_gh32 *gh = be->gh32 + cpu_gradients_at(be);
   gbt_sum s = {0, 0};
   (void)thread;
   for (uint32_t i = chunk->beg; i < chunk->end; i++) {
