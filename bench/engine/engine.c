@@ -1,6 +1,8 @@
 /* Times the engine alone, without R: made data of n rows x m features, binary label with interactions and noise.
  *
- *   engine [rows] [features] [depth] [rounds] [threads] [repeats]      default 1000000 28 8 100 2 3
+ *   engine [rows] [features] [depth] [rounds] [threads] [repeats] [name=value ...]      default 1000000 28 8 100 2 3
+ *
+ * name=value: any training parameter, choices by position (grow_policy=1 max_leaves=255).
  *
  * Prints seconds for cuts + pages, every phase of training, and prediction of all rows; and the most memory that the
  * engine held in each of the three. */
@@ -9,6 +11,7 @@
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "gbt.h"
 
@@ -73,7 +76,7 @@ static double megabytes(size_t bytes) { return (double)bytes * 1e-6; }
 
 static double seconds(void) { return (double)gbt_clock_ns() * 1e-9; }
 
-static int run(const made *d, int64_t depth, int64_t rounds, int threads) {
+static int run(const made *d, const gbt_params *params, int64_t rounds, int threads) {
   gbt_error err = {0};
   gbt_ctx ctx;
   gbt_dataset *ds = NULL;
@@ -91,8 +94,7 @@ static int run(const made *d, int64_t depth, int64_t rounds, int threads) {
   t1 = seconds();
   peaks[0] = peak;
   peak = held;
-  gbt_trainer_spec spec = {.params = gbt_params_default(), .loss = GBT_LOSS_LOGISTIC, .n_outputs = 1, .train = ds};
-  spec.params.max_depth = depth;
+  gbt_trainer_spec spec = {.params = *params, .loss = GBT_LOSS_LOGISTIC, .n_outputs = 1, .train = ds};
   if (!s) s = gbt_trainer_new(&ctx, &spec, &tr, &err);
   if (!s) s = gbt_trainer_run(&ctx, tr, rounds, &why, &err);
   t2 = seconds();
@@ -124,13 +126,34 @@ static int run(const made *d, int64_t depth, int64_t rounds, int threads) {
 
 static long arg(int argc, char **argv, int i, long def) { return argc > i ? strtol(argv[i], NULL, 10) : def; }
 
+/* name=value arguments into params; 0 when one is wrong. */
+static int set_params(int argc, char **argv, int first, gbt_params *params) {
+  for (int i = first; i < argc; i++) {
+    gbt_error err = {0};
+    char *equals = strchr(argv[i], '=');
+    if (!equals) {
+      fprintf(stderr, "%s: not name=value\n", argv[i]);
+      return 0;
+    }
+    *equals = 0;
+    if (gbt_params_set(params, argv[i], strtod(equals + 1, NULL), &err) != GBT_OK) {
+      fprintf(stderr, "%s\n", err.msg);
+      return 0;
+    }
+  }
+  return 1;
+}
+
 int main(int argc, char **argv) {
   long n = arg(argc, argv, 1, 1000000), m = arg(argc, argv, 2, 28), depth = arg(argc, argv, 3, 8);
   long rounds = arg(argc, argv, 4, 100), threads = arg(argc, argv, 5, 2), repeats = arg(argc, argv, 6, 3);
+  gbt_params params = gbt_params_default();
   made d;
   int bad = 0;
+  params.max_depth = depth;
+  if (!set_params(argc, argv, 7, &params)) return 2;
   make(&d, n, (int32_t)m);
-  for (long r = 0; r < repeats && !bad; r++) bad = run(&d, depth, rounds, (int)threads);
+  for (long r = 0; r < repeats && !bad; r++) bad = run(&d, &params, rounds, (int)threads);
   free(d.x);
   free(d.y);
   free(d.col);

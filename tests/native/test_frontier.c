@@ -18,7 +18,8 @@ static int richer(const gbt_frontier *fr, int32_t a, int32_t b) {
   return ga > gb || (ga == gb && a < b);
 }
 
-/* The header's rule by plain means: into `out`, in order; returns their number. Call before gbt_frontier_select. */
+/* The header's rule by plain means: into `out`, in order; returns their number. Call before gbt_frontier_select.
+ * Depthwise; best-first choices are compared as whole trees, see looking_ahead_does_not_show. */
 static size_t naive_select(const gbt_frontier *fr, size_t batch, int32_t *out) {
   size_t n = 0, room = fr->n_nodes;
   int32_t depth = INT32_MAX;
@@ -26,8 +27,8 @@ static size_t naive_select(const gbt_frontier *fr, size_t batch, int32_t *out) {
   for (size_t i = 0; i < fr->n_nodes; i++)
     if (fr->node[i].open && fr->node[i].depth < depth) depth = fr->node[i].depth;
   for (size_t i = 0; i < fr->n_nodes; i++)
-    if (fr->node[i].open && (fr->grow_policy == GBT_LOSSGUIDE || fr->node[i].depth == depth)) out[n++] = (int32_t)i;
-  if (fr->grow_policy == GBT_LOSSGUIDE || n > room) {
+    if (fr->node[i].open && fr->node[i].depth == depth) out[n++] = (int32_t)i;
+  if (n > room) {
     for (size_t i = 0; i < n; i++) /* by gain */
       for (size_t j = i + 1; j < n; j++)
         if (richer(fr, out[j], out[i])) {
@@ -36,17 +37,17 @@ static size_t naive_select(const gbt_frontier *fr, size_t batch, int32_t *out) {
           out[j] = t;
         }
   }
-  if (fr->grow_policy == GBT_LOSSGUIDE) batch = 1;
   if (n > room) n = room;
   return n < batch ? n : batch;
 }
 
-/* Gives the fresh nodes splits that depend on the node's number alone: few different gains, some nodes without. */
+/* Gives the fresh nodes splits that depend on the node's place alone (its depth and rows, so not on when it was made):
+ * few different gains, some nodes without. */
 static void invent_splits(gbt_frontier *fr, uint64_t seed) {
   for (size_t i = 0; i < fr->n_fresh; i++) {
     gbt_grow_node *node = &fr->node[fr->fresh[i]];
     gbt_key32 key = gbt_key(seed, 1, 2, 3);
-    uint32_t u = gbt_hash32(key, (uint64_t)fr->fresh[i]);
+    uint32_t u = gbt_hash32(key, (uint64_t)node->depth << 32 | node->row_beg);
     gbt_split split = {.kind = GBT_SPLIT_NONE};
     if (node->splittable && u % 6 != 0 && node->n_rows > 1) {
       split.kind = GBT_SPLIT_NUMERIC;
@@ -59,29 +60,40 @@ static void invent_splits(gbt_frontier *fr, uint64_t seed) {
   }
 }
 
-/* Grows a whole tree, comparing every choice; frees `fr` itself not. */
-static void grow(gbt_frontier *fr, uint32_t n_rows, size_t batch, uint64_t seed) {
+/* One step, compared with the naive choice where that knows the policy. */
+static void step(gbt_frontier *fr, size_t batch, uint64_t seed) {
   static int32_t want[100000];
-  gbt_sum sum = {1000, (int64_t)n_rows * 100};
-  gbt_units unit = {1.0, 1.0};
-  REQUIRE_OK(gbt_frontier_root(fr, n_rows, sum, unit, test_err));
-  for (;;) {
-    invent_splits(fr, seed);
-    REQUIRE_OK(gbt_frontier_opened(fr, test_err));
-    CHECK_EQ_I64(fr->n_fresh, 0);
-    size_t n = naive_select(fr, batch, want);
-    REQUIRE_OK(gbt_frontier_select(fr, batch, test_err));
+  int naive = fr->grow_policy != GBT_LOSSGUIDE;
+  invent_splits(fr, seed);
+  REQUIRE_OK(gbt_frontier_opened(fr, test_err));
+  CHECK_EQ_I64(fr->n_fresh, 0);
+  size_t n = naive ? naive_select(fr, batch, want) : 0;
+  REQUIRE_OK(gbt_frontier_select(fr, batch, test_err));
+  if (naive) {
     CHECK_EQ_I64(fr->n_chosen, n);
     CHECK_EQ_BYTES(fr->chosen, want, n * sizeof *want);
     for (size_t i = 0; i < n; i++) CHECK(!fr->node[want[i]].open);
-    for (size_t i = 0; i < fr->n_open; i++) CHECK(fr->node[fr->open[i]].open);
-    if (n == 0) break;
-    for (size_t i = 0; i < fr->n_chosen; i++) {
-      int32_t id = fr->chosen[i];
-      REQUIRE_OK(gbt_frontier_split(fr, id, 1 + (fr->node[id].n_rows - 1) / 3, test_err));
-    }
-    gbt_frontier_judge(fr);
   }
+  CHECK(fr->n_chosen <= batch);
+  for (size_t i = 0; i < fr->n_open; i++) CHECK(fr->node[fr->open[i]].open);
+  for (size_t i = 0; i < fr->n_chosen; i++) {
+    int32_t id = fr->chosen[i];
+    CHECK(fr->node[id].ahead == 0 && fr->node[id].split.kind != GBT_SPLIT_NONE);
+    REQUIRE_OK(gbt_frontier_split(fr, id, 1 + (fr->node[id].n_rows - 1) / 3, test_err));
+  }
+  gbt_frontier_judge(fr);
+}
+
+/* Grows a whole tree; *dropped (unless NULL) gets the nodes that were made in vain. Frees `fr` itself not. */
+static void grow(gbt_frontier *fr, uint32_t n_rows, size_t batch, uint64_t seed, size_t *dropped) {
+  gbt_sum sum = {1000, (int64_t)n_rows * 100};
+  gbt_units unit = {1.0, 1.0};
+  REQUIRE_OK(gbt_frontier_root(fr, n_rows, sum, unit, test_err));
+  do step(fr, batch, seed);
+  while (fr->n_chosen > 0);
+  size_t made = fr->n_nodes;
+  REQUIRE_OK(gbt_frontier_settle(fr, test_err));
+  if (dropped) *dropped = made - fr->n_nodes;
 }
 
 /* Rows are dealt out, numbers go up, limits are kept. */
@@ -118,12 +130,58 @@ static void choices_follow_the_policy(void) {
     uint32_t n_rows = (uint32_t)test_below(&rng, 2000);
     size_t batch = c % 5 == 0 ? 1 : c % 5 == 1 ? 7 : 1000000;
     gbt_frontier fr = make_frontier(&params, NULL, 0);
-    grow(&fr, n_rows, batch, (uint64_t)c);
+    grow(&fr, n_rows, batch, (uint64_t)c, NULL);
     check_tree(&fr, n_rows);
     nodes += (int64_t)fr.n_nodes;
     gbt_frontier_free(&fr);
   }
   CHECK(nodes > 2000); /* the trees are trees */
+}
+
+/* The open leaf of the largest gain, of equals the lower one, again and again: the rule without any looking ahead. */
+static void grow_best_first(gbt_frontier *fr, uint32_t n_rows, uint64_t seed) {
+  gbt_sum sum = {1000, (int64_t)n_rows * 100};
+  gbt_units unit = {1.0, 1.0};
+  REQUIRE_OK(gbt_frontier_root(fr, n_rows, sum, unit, test_err));
+  for (;;) {
+    int32_t best = -1;
+    invent_splits(fr, seed);
+    REQUIRE_OK(gbt_frontier_opened(fr, test_err));
+    for (size_t i = 0; i < fr->n_nodes; i++)
+      if (fr->node[i].open && fr->node[i].left == 0 && (best < 0 || richer(fr, (int32_t)i, best))) best = (int32_t)i;
+    if (best < 0 || (fr->max_leaves > 0 && fr->n_leaves >= fr->max_leaves)) return;
+    fr->chosen[0] = best; /* what gbt_frontier_split takes for the policy's choice */
+    REQUIRE_OK(gbt_frontier_split(fr, best, 1 + (fr->node[best].n_rows - 1) / 3, test_err));
+    gbt_frontier_judge(fr);
+  }
+}
+
+static void looking_ahead_does_not_show(void) {
+  size_t ahead = 0;
+  for (uint64_t seed = 0; seed < 60; seed++) {
+    gbt_params params = gbt_params_default();
+    params.grow_policy = GBT_LOSSGUIDE;
+    params.max_depth = seed % 3 == 0 ? 9 : 0;
+    params.max_leaves = seed % 3 == 0 ? 0 : 1 + (int64_t)(seed * 7 % 150);
+    params.min_child_weight = 0.0;
+    gbt_frontier a = make_frontier(&params, NULL, 0);
+    grow_best_first(&a, 3000, seed);
+    for (size_t batch = 1; batch < 40; batch += 1 + batch / 2) {
+      gbt_frontier b = make_frontier(&params, NULL, 0);
+      size_t dropped = 0;
+      grow(&b, 3000, batch, seed, &dropped);
+      check_tree(&b, 3000);
+      CHECK(batch > 1 || dropped == 0);
+      ahead += dropped;
+      CHECK_EQ_I64(a.n_nodes, b.n_nodes);
+      for (size_t i = 0; i < a.n_nodes && i < b.n_nodes; i++)
+        CHECK(a.node[i].parent == b.node[i].parent && a.node[i].left == b.node[i].left &&
+              a.node[i].row_beg == b.node[i].row_beg && a.node[i].n_rows == b.node[i].n_rows);
+      gbt_frontier_free(&b);
+    }
+    gbt_frontier_free(&a);
+  }
+  CHECK(ahead > 100); /* some nodes were dropped again */
 }
 
 /* How many nodes a step may take decides nothing. */
@@ -134,10 +192,10 @@ static void batches_do_not_show(void) {
     params.max_leaves = seed % 2 ? 20 + 7 * (int64_t)seed : 0;
     params.min_child_weight = 0.0;
     gbt_frontier a = make_frontier(&params, NULL, 0);
-    grow(&a, 3000, 1000000, seed);
+    grow(&a, 3000, 1000000, seed, NULL);
     for (size_t batch = 1; batch < 40; batch += 1 + batch / 2) {
       gbt_frontier b = make_frontier(&params, NULL, 0);
-      grow(&b, 3000, batch, seed);
+      grow(&b, 3000, batch, seed, NULL);
       CHECK_EQ_I64(a.n_nodes, b.n_nodes);
       for (size_t i = 0; i < a.n_nodes && i < b.n_nodes; i++)
         CHECK(a.node[i].parent == b.node[i].parent && a.node[i].left == b.node[i].left &&
@@ -301,6 +359,7 @@ static void sets_are_zeroed(void) {
 void suite_frontier(void) {
   RUN(choices_follow_the_policy);
   RUN(batches_do_not_show);
+  RUN(looking_ahead_does_not_show);
   RUN(children_get_their_parts);
   RUN(undecided_missing_goes_to_the_heavier_side);
   RUN(monotone_children_are_kept_apart);

@@ -27,6 +27,7 @@
 #define CPU_HIST_ROWS 32768u
 #define CPU_TASK_ROWS 16384u
 #define CPU_HIST_LOCKS 64
+#define CPU_AHEAD_SLOTS 262144 /* histogram slots of all nodes that one best-first step makes ahead */
 #define CPU_LAST_STEP 16 /* nodes split at once above the last level with histograms */
 
 /* Work that takes less than this stays on the entering thread. Waking the others costs ten microseconds at best; beside

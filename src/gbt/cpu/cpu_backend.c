@@ -184,6 +184,10 @@ gbt_units cpu_units(const cpu_backend *be) {
   return unit;
 }
 
+static void release_all(cpu_backend *be) {
+  for (size_t i = 0; i < be->fr.n_nodes; i++) cpu_hist_release(be, &be->fr.node[i]);
+}
+
 static gbt_status begin_tree(gbt_ctx *ctx, gbt_backend *self, const gbt_tree_task *task, gbt_error *err) {
   cpu_backend *be = (cpu_backend *)self;
   GBT_TRY(cpu_scratch_ready(ctx, be, err)); /* the host may have given the gradients in a call with fewer threads */
@@ -192,7 +196,7 @@ static gbt_status begin_tree(gbt_ctx *ctx, gbt_backend *self, const gbt_tree_tas
   int64_t t0 = gbt_clock_ns();
   draw_rows(be);
   be->n_tree_feats = gbt_features_of_tree(be->rules, task->tree, be->tree_feats, be->rank);
-  for (size_t i = 0; i < be->fr.n_nodes; i++) cpu_hist_release(be, &be->fr.node[i]);
+  release_all(be);
   size_t n_tasks = (be->n_in + CPU_TASK_ROWS - 1) / CPU_TASK_ROWS;
   GBT_TRY(gbt_mem_grow(&be->mem, &be->fine, &be->cap_fine, n_tasks + 1, sizeof *be->fine, err));
   root_sum arg = {be, be->fine};
@@ -207,6 +211,11 @@ static gbt_status begin_tree(gbt_ctx *ctx, gbt_backend *self, const gbt_tree_tas
  * soon as they are searched (cpu_find_splits), so there small steps save memory: half of the tree's histograms. */
 static size_t step_size(const cpu_backend *be) {
   size_t most = be->max_slots / 2;
+  if (be->fr.grow_policy == GBT_LOSSGUIDE) { /* nodes ahead are for the threads; wide tables keep them busy without */
+    size_t ahead = CPU_AHEAD_SLOTS / be->layout->n_slots;
+    if (ahead < 1) ahead = 1;
+    if (most > ahead) most = ahead;
+  }
   for (size_t i = 0; i < be->fr.n_open; i++) {
     const gbt_grow_node *node = &be->fr.node[be->fr.open[i]];
     if (cpu_children_split(be, node) && !cpu_grandchildren_split(be, node))
@@ -220,7 +229,9 @@ static gbt_status choose(gbt_ctx *ctx, gbt_backend *self, int32_t *n, gbt_error 
   (void)ctx;
   GBT_TRY(gbt_frontier_select(&be->fr, step_size(be), err));
   *n = (int32_t)be->fr.n_chosen;
-  return GBT_OK;
+  if (*n > 0) return GBT_OK;
+  release_all(be);
+  return gbt_frontier_settle(&be->fr, err);
 }
 
 static const double *scores(gbt_backend *self, int32_t which) { return ((cpu_backend *)self)->score[which]; }

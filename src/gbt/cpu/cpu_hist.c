@@ -71,10 +71,10 @@ static gbt_status plan_pair(cpu_backend *be, int32_t left, gbt_error *err) {
     GBT_TRY(plan_fresh(be, left, err));
     return plan_fresh(be, left + 1, err);
   }
+  large->hist = parent->hist; /* first of all: a parent that was chosen ahead is open, its slot might be taken now */
+  parent->hist = -1;
   GBT_TRY(take_slot(be, &slot, err));
   GBT_TRY(gbt_mem_grow(&be->mem, &be->subtract, &be->cap_subtract, be->n_subtract + 1, sizeof *be->subtract, err));
-  large->hist = parent->hist;
-  parent->hist = -1;
   if (small->splittable) small->hist = slot;
   be->subtract[be->n_subtract++] = (cpu_subtract){large->hist, slot, !small->splittable};
   return plan_build(be, small_id, slot, err);

@@ -170,7 +170,7 @@ static void split_task(void *arg, int64_t task, int thread) {
 static void copy_task(void *arg, int64_t task, int thread) {
   cpu_backend *be = arg;
   const cpu_chunk *chunk = &be->chunk[task];
-  const gbt_grow_node *node = &be->fr.node[chunk->node], *right = &be->fr.node[node->left + 1];
+  const gbt_grow_node *node = &be->fr.node[chunk->node], *right = &be->fr.node[node->ahead + 1];
   uint32_t right_before = chunk->beg - node->row_beg - chunk->left_before;
   (void)thread;
   if (chunk->whole) return;

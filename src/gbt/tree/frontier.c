@@ -1,7 +1,9 @@
-#include "frontier.h"
+#include "frontier_impl.h"
 
 #include <math.h> /* INFINITY only */
 #include <string.h>
+
+#define LOOKAHEAD 16
 
 void gbt_frontier_init(gbt_frontier *fr, const gbt_mem *mem, const gbt_params *params, const int8_t *monotone,
                        int32_t path_words) {
@@ -9,6 +11,7 @@ void gbt_frontier_init(gbt_frontier *fr, const gbt_mem *mem, const gbt_params *p
   fr->mem = *mem;
   fr->path_words = path_words;
   fr->grow_policy = params->grow_policy;
+  fr->lookahead = params->colsample_bynode < 1.0 ? 1 : LOOKAHEAD; /* draws for a node go by its number */
   fr->max_depth = params->max_depth;
   fr->max_leaves = params->max_leaves;
   fr->min_rows = params->min_data_in_leaf;
@@ -24,6 +27,8 @@ void gbt_frontier_free(gbt_frontier *fr) {
   gbt_mem_free(&fr->mem, fr->fresh);
   gbt_mem_free(&fr->mem, fr->chosen);
   gbt_mem_free(&fr->mem, fr->open);
+  gbt_mem_free(&fr->mem, fr->next);
+  gbt_mem_free(&fr->mem, fr->spare);
   gbt_mem_free(&fr->mem, fr->sets);
   gbt_mem_free(&fr->mem, fr->path);
   memset(fr, 0, sizeof *fr);
@@ -50,13 +55,13 @@ static int could_split(const gbt_frontier *fr, const gbt_grow_node *node) {
 }
 
 gbt_status gbt_frontier_root(gbt_frontier *fr, uint32_t n_rows, gbt_sum sum, gbt_units unit, gbt_error *err) {
-  fr->n_nodes = fr->n_fresh = fr->n_chosen = fr->n_open = fr->n_sets = 0;
+  fr->n_nodes = fr->n_fresh = fr->n_chosen = fr->n_open = fr->n_next = fr->n_sets = 0;
   GBT_TRY(reserve(fr, err));
   gbt_grow_node root = {.parent = -1, .n_rows = n_rows, .sum = sum, .hist = -1};
   root.bounds.lo = -INFINITY;
   root.bounds.hi = INFINITY;
   fr->unit = unit;
-  fr->n_leaves = 1;
+  fr->n_leaves = fr->n_numbers = 1;
   root.splittable = (int8_t)could_split(fr, &root);
   fr->node[0] = root;
   fr->n_nodes = 1;
@@ -66,17 +71,20 @@ gbt_status gbt_frontier_root(gbt_frontier *fr, uint32_t n_rows, gbt_sum sum, gbt
 }
 
 gbt_status gbt_frontier_opened(gbt_frontier *fr, gbt_error *err) {
-  GBT_TRY(gbt_mem_grow(&fr->mem, &fr->open, &fr->cap_open, fr->n_open + fr->n_fresh, sizeof *fr->open, err));
-  GBT_TRY(gbt_mem_grow(&fr->mem, &fr->chosen, &fr->cap_chosen, fr->n_open + fr->n_fresh, sizeof *fr->chosen, err));
+  gbt_status status = GBT_OK;
+  GBT_TRY(gbt_mem_grow(&fr->mem, &fr->open, &fr->cap_open, fr->n_nodes, sizeof *fr->open, err));
+  GBT_TRY(gbt_mem_grow(&fr->mem, &fr->chosen, &fr->cap_chosen, fr->n_nodes, sizeof *fr->chosen, err));
   for (size_t i = 0; i < fr->n_fresh; i++) {
     gbt_grow_node *node = &fr->node[fr->fresh[i]];
     if (node->split.kind == GBT_SPLIT_NONE) continue;
     if (!node->split.has_missing) node->split.missing_left = node->split.left.h >= node->sum.h - node->split.left.h;
+    if (fr->grow_policy == GBT_LOSSGUIDE) continue;
     node->open = 1;
     fr->open[fr->n_open++] = fr->fresh[i];
   }
+  if (fr->grow_policy == GBT_LOSSGUIDE) status = gbti_best_first_opened(fr, err);
   fr->n_fresh = 0;
-  return GBT_OK;
+  return status;
 }
 
 /* Keeps x sorted by (gain down, node up): inserts into the first n of at most cap places. */
@@ -116,14 +124,13 @@ gbt_status gbt_frontier_select(gbt_frontier *fr, size_t batch, gbt_error *err) {
   (void)err;
   size_t room = fr->n_open;
   fr->n_chosen = 0;
+  if (fr->grow_policy == GBT_LOSSGUIDE) {
+    gbti_best_first_select(fr, batch);
+    return GBT_OK;
+  }
   if (fr->max_leaves > 0 && (uint64_t)(fr->max_leaves - fr->n_leaves) < room)
     room = (size_t)(fr->max_leaves - fr->n_leaves);
   if (room == 0) return GBT_OK;
-  if (fr->grow_policy == GBT_LOSSGUIDE) {
-    for (size_t i = 0; i < fr->n_open; i++) fr->n_chosen = insert_by_gain(fr, fr->chosen, fr->n_chosen, 1, fr->open[i]);
-    drop_chosen(fr);
-    return GBT_OK;
-  }
   int32_t depth = INT32_MAX;
   size_t level = 0;
   for (size_t i = 0; i < fr->n_open; i++) {
@@ -160,11 +167,18 @@ static void bound_children(const gbt_frontier *fr, const gbt_grow_node *parent, 
   else left->bounds.lo = right->bounds.hi = mid;
 }
 
+void gbti_frontier_commit(gbt_frontier *fr, int32_t parent, int32_t first) {
+  fr->node[parent].left = first;
+  fr->node[first].number = fr->n_numbers++;
+  fr->node[first + 1].number = fr->n_numbers++;
+  fr->n_leaves++;
+}
+
 gbt_status gbt_frontier_split(gbt_frontier *fr, int32_t id, uint32_t n_left, gbt_error *err) {
   GBT_TRY(reserve(fr, err));
   gbt_grow_node *parent = &fr->node[id];
   int32_t first = (int32_t)fr->n_nodes;
-  gbt_grow_node left = {.parent = id, .depth = parent->depth + 1, .hist = -1};
+  gbt_grow_node left = {.parent = id, .depth = parent->depth + 1, .hist = -1, .number = -1};
   gbt_grow_node right = left;
   left.row_beg = parent->row_beg;
   left.n_rows = n_left;
@@ -174,7 +188,7 @@ gbt_status gbt_frontier_split(gbt_frontier *fr, int32_t id, uint32_t n_left, gbt
   right.sum.g = parent->sum.g - left.sum.g;
   right.sum.h = parent->sum.h - left.sum.h;
   bound_children(fr, parent, &left, &right);
-  parent->left = first;
+  parent->ahead = first;
   parent->bulk_left = n_left >= right.n_rows;
   fr->node[first] = left;
   fr->node[first + 1] = right;
@@ -188,7 +202,7 @@ gbt_status gbt_frontier_split(gbt_frontier *fr, int32_t id, uint32_t n_left, gbt
   fr->n_nodes += 2;
   fr->fresh[fr->n_fresh++] = first;
   fr->fresh[fr->n_fresh++] = first + 1;
-  fr->n_leaves++;
+  if (fr->grow_policy != GBT_LOSSGUIDE || id == fr->chosen[0]) gbti_frontier_commit(fr, id, first);
   return GBT_OK;
 }
 

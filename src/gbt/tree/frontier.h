@@ -5,7 +5,8 @@
  *   chosen    open nodes that the policy picked for this step
  *
  * Nodes are numbered as made: root 0, children in pairs (left, left + 1), pairs in the order their parents were chosen.
- * The numbering is part of the model. */
+ * The numbering is part of the model. Best-first growth also makes nodes ahead of its choices (best_first.c): until
+ * gbt_frontier_settle a node's place in the table is then not its number, and some nodes are not in the tree. */
 #ifndef GBT_TREE_FRONTIER_H
 #define GBT_TREE_FRONTIER_H
 
@@ -24,6 +25,10 @@ typedef struct gbt_grow_node {
   int8_t open;
   int8_t splittable;           /* could be split as far as depth, rows and hessian go: wants a histogram */
   int8_t bulk_left;            /* most rows went left; set when split */
+  int8_t taken;                /* best-first: chosen at some time */
+  int32_t number;              /* in the tree; -1 while it is only in wait */
+  int32_t ahead;               /* children that are in wait, 0 for none */
+  double reach;                /* best-first: least gain on the way to its split that the policy has not come to */
   int32_t hist;                /* the backend's histogram slot, -1 for none */
   uint32_t set_beg, set_words; /* categorical split: bitset over codes that go left, in frontier->sets */
 } gbt_grow_node;
@@ -36,12 +41,18 @@ typedef struct gbt_frontier {
   size_t n_fresh, cap_fresh, n_chosen, cap_chosen;
   int32_t *open; /* unordered list of open nodes */
   size_t n_open, cap_open;
+  int32_t *next; /* best-first: see best_first.c */
+  size_t n_next, cap_next;
+  gbt_grow_node *spare; /* best-first: for settling */
+  size_t cap_spare;
   uint32_t *sets;
   size_t n_sets, cap_sets;
   int32_t path_words; /* 0: no interaction sets */
   uint32_t *path;     /* n_nodes x path_words: features used above each node */
   size_t cap_path;
-  int64_t n_leaves;
+  int64_t n_leaves;  /* of the tree, without nodes in wait */
+  int32_t n_numbers; /* given so far */
+  int32_t lookahead; /* best-first: most nodes of a step */
   /* policy */
   int32_t grow_policy;
   int64_t max_depth, max_leaves, min_rows;
@@ -64,8 +75,13 @@ gbt_status gbt_frontier_root(gbt_frontier *fr, uint32_t n_rows, gbt_sum sum, gbt
 gbt_status gbt_frontier_opened(gbt_frontier *fr, gbt_error *err) GBT_MUST_CHECK;
 
 /* Chooses at most `batch` open nodes. depthwise: the shallowest level, by node number; when max_leaves leaves too
- * little room for the level, the largest gains first. lossguide: the largest gain. Ties: lower node. */
+ * little room for the level, the largest gains first. lossguide: the largest gain, then nodes to be split ahead; none
+ * when the tree is complete. Ties: lower node. */
 gbt_status gbt_frontier_select(gbt_frontier *fr, size_t batch, gbt_error *err) GBT_MUST_CHECK;
+
+/* Once select has chosen nothing: drops what is in wait, and puts every node at the place of its number. Histograms
+ * must have been given back. */
+gbt_status gbt_frontier_settle(gbt_frontier *fr, gbt_error *err) GBT_MUST_CHECK;
 
 /* Makes the children of a chosen node; n_left of its rows go left. The node's split and set must be final. */
 gbt_status gbt_frontier_split(gbt_frontier *fr, int32_t node, uint32_t n_left, gbt_error *err) GBT_MUST_CHECK;

@@ -1,0 +1,124 @@
+/* Best-first growth that looks ahead.
+ *
+ * The policy splits one leaf at a time, the one of the largest gain; alone, that leaf seldom has work for several
+ * threads. So a step splits further leaves with it, those that the policy is likely to come to, and keeps their
+ * children in wait:
+ *
+ *   open    leaves of the tree so far, a heap: largest gain first, of equals the lower number
+ *   next    leaves of the tree with everything in wait, a heap by reach: the least gain on the way still in wait
+ *
+ *            a                 a, b in the tree; c is open and was split ahead: d, e in wait
+ *          /   \               when the policy comes to c, d and e get their numbers and are open at once
+ *         b     c              d's reach is min(gain of c, gain of d): the policy cannot come to d before c
+ *             :   :
+ *             d   e
+ *
+ * Nodes get the numbers that the policy alone would have given them, and what is still in wait at the end is dropped
+ * (gbt_frontier_settle): looking ahead does not show in the tree. */
+#include "frontier_impl.h"
+
+#include <string.h>
+
+typedef int (*before_fn)(const gbt_frontier *fr, int32_t a, int32_t b);
+
+static int open_before(const gbt_frontier *fr, int32_t a, int32_t b) {
+  const gbt_grow_node *x = &fr->node[a], *y = &fr->node[b];
+  return x->split.gain > y->split.gain || (x->split.gain == y->split.gain && x->number < y->number);
+}
+
+static int next_before(const gbt_frontier *fr, int32_t a, int32_t b) {
+  const gbt_grow_node *x = &fr->node[a], *y = &fr->node[b];
+  return x->reach > y->reach || (x->reach == y->reach && a < b);
+}
+
+static void heap_push(const gbt_frontier *fr, int32_t *heap, size_t *n, int32_t id, before_fn before) {
+  size_t at = (*n)++;
+  for (; at > 0 && before(fr, id, heap[(at - 1) / 2]); at = (at - 1) / 2) heap[at] = heap[(at - 1) / 2];
+  heap[at] = id;
+}
+
+static int32_t heap_pop(const gbt_frontier *fr, int32_t *heap, size_t *n, before_fn before) {
+  int32_t top = heap[0], id = heap[--*n];
+  size_t at = 0;
+  for (size_t child; (child = 2 * at + 1) < *n; at = child) {
+    if (child + 1 < *n && before(fr, heap[child + 1], heap[child])) child++;
+    if (!before(fr, heap[child], id)) break;
+    heap[at] = heap[child];
+  }
+  heap[at] = id;
+  return top;
+}
+
+static void open_node(gbt_frontier *fr, int32_t id) {
+  fr->node[id].open = 1;
+  heap_push(fr, fr->open, &fr->n_open, id, open_before);
+}
+
+gbt_status gbti_best_first_opened(gbt_frontier *fr, gbt_error *err) {
+  GBT_TRY(gbt_mem_grow(&fr->mem, &fr->next, &fr->cap_next, fr->n_nodes, sizeof *fr->next, err));
+  for (size_t i = 0; i < fr->n_fresh; i++) {
+    int32_t id = fr->fresh[i];
+    gbt_grow_node *node = &fr->node[id];
+    if (node->split.kind == GBT_SPLIT_NONE) continue;
+    node->reach = node->split.gain;
+    if (node->number < 0) { /* in wait, and so is the parent's split */
+      double above = fr->node[node->parent].reach;
+      if (above < node->reach) node->reach = above;
+    } else {
+      open_node(fr, id);
+    }
+    heap_push(fr, fr->next, &fr->n_next, id, next_before);
+  }
+  return GBT_OK;
+}
+
+void gbti_best_first_select(gbt_frontier *fr, size_t batch) {
+  uint64_t room = fr->max_leaves > 0 ? (uint64_t)(fr->max_leaves - fr->n_leaves) : UINT64_MAX;
+  for (; room > 0 && fr->n_open > 0; room--) {
+    int32_t id = heap_pop(fr, fr->open, &fr->n_open, open_before);
+    gbt_grow_node *node = &fr->node[id];
+    node->open = 0;
+    if (!node->taken) {
+      node->taken = 1;
+      fr->chosen[fr->n_chosen++] = id;
+      break;
+    }
+    gbti_frontier_commit(fr, id, node->ahead);
+    for (int32_t c = node->ahead; c < node->ahead + 2; c++)
+      if (fr->node[c].split.kind != GBT_SPLIT_NONE) open_node(fr, c);
+  }
+  if (fr->n_chosen == 0) return;
+  /* near the end most of what is in wait would be dropped: a quarter of the splits to come, at most */
+  size_t most = batch < (size_t)fr->lookahead ? batch : (size_t)fr->lookahead;
+  if (most > room / 4) most = (size_t)(room / 4);
+  while (fr->n_chosen < most && fr->n_next > 0) {
+    int32_t id = heap_pop(fr, fr->next, &fr->n_next, next_before);
+    if (fr->node[id].taken) continue;
+    fr->node[id].taken = 1;
+    fr->chosen[fr->n_chosen++] = id;
+  }
+}
+
+gbt_status gbt_frontier_settle(gbt_frontier *fr, gbt_error *err) {
+  size_t kept = 0;
+  if (fr->grow_policy != GBT_LOSSGUIDE) return GBT_OK;
+  GBT_TRY(gbt_mem_grow(&fr->mem, &fr->spare, &fr->cap_spare, fr->cap_nodes, sizeof *fr->spare, err));
+  for (size_t i = 0; i < fr->n_nodes; i++) {
+    gbt_grow_node node = fr->node[i];
+    if (node.number < 0) continue;
+    kept++;
+    if (node.left > 0) node.left = fr->node[node.left].number;
+    if (node.parent >= 0) node.parent = fr->node[node.parent].number;
+    node.ahead = 0;
+    fr->spare[node.number] = node;
+  }
+  gbt_grow_node *old = fr->node;
+  size_t cap = fr->cap_nodes;
+  fr->node = fr->spare;
+  fr->cap_nodes = fr->cap_spare;
+  fr->spare = old;
+  fr->cap_spare = cap;
+  fr->n_nodes = kept;
+  fr->n_open = fr->n_next = 0;
+  return GBT_OK;
+}
