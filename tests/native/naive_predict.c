@@ -87,3 +87,14 @@ int64_t check_both_ways(gbt_ctx *ctx, const gbt_forest_view *view, const gbt_bin
   free(got);
   return n_packs;
 }
+
+void check_scores_packed(gbt_ctx *ctx, const gbt_forest_view *view, const gbt_binding *binding, gbt_tree_range trees,
+                         const double *offset, const double *want) {
+  int64_t n_rows = binding->table->n_rows, n = n_rows * view->n_outputs;
+  double *got = test_alloc((size_t)n * sizeof *got);
+  gbti_predict_job job = {view, binding, n_rows, trees.beg, got, NULL};
+  for (int64_t i = 0; i < n; i++) got[i] = offset == NULL ? view->base[i / n_rows] : view->base[i / n_rows] + offset[i];
+  walk_packed(ctx, &job, trees);
+  CHECK_EQ_BYTES(got, want, (size_t)n * sizeof *got);
+  free(got);
+}

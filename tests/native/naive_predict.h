@@ -16,4 +16,8 @@ double *twin_scores(const gbt_forest_view *view, int64_t n_rows, gbt_tree_range 
 int64_t check_both_ways(gbt_ctx *ctx, const gbt_forest_view *view, const gbt_binding *binding, gbt_tree_range trees,
                         const int32_t *want);
 
+/* The same for scores, by the packed way alone. want: n_rows x n_outputs. */
+void check_scores_packed(gbt_ctx *ctx, const gbt_forest_view *view, const gbt_binding *binding, gbt_tree_range trees,
+                         const double *offset, const double *want);
+
 #endif

@@ -231,3 +231,9 @@ void gbt_binding_read(const gbt_binding *binding, int64_t beg, int32_t n, const 
     }
   }
 }
+
+const double *gbt_binding_look(const gbt_binding *binding, int64_t beg, int32_t n, int32_t feat, int64_t *cursor,
+                               double *buf) {
+  gbti_reader in = gbti_reader_of(binding, feat);
+  return gbti_read_rows(&in, beg, n, cursor, buf);
+}

@@ -72,4 +72,9 @@ void gbt_binding_free(gbt_binding *binding); /* NULL allowed */
 void gbt_binding_read(const gbt_binding *binding, int64_t beg, int32_t n, const int32_t *feats, int32_t n_feats,
                       int64_t *cursor, double *out, int64_t stride);
 
+/* The same for one feature, which is not copied when it lies in memory as it is read: then the host's own numbers come
+ * back, else buf[0 .. n). */
+const double *gbt_binding_look(const gbt_binding *binding, int64_t beg, int32_t n, int32_t feat, int64_t *cursor,
+                               double *buf);
+
 #endif

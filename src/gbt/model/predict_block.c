@@ -8,7 +8,7 @@
  * A block's codes stay in the first-level cache while tree after tree comes by, a tree while the block's rows pass. */
 #include <string.h>
 
-#include "predict_job.h"
+#include "predict_coder.h"
 
 #if defined(__clang__)
 #define NOINLINE __attribute__((noinline))
@@ -28,7 +28,9 @@ enum {
   TASK_STEPS = 1 << 21,  /* steps of a task: about 1.5 ms */
   LEAST_STEPS = 1 << 16, /* below that there is no use in waking a thread */
   SHALLOW = 12,          /* trees up to this depth are walked to their depth, others until all rows have arrived */
-  STRIDE = 4             /* steps between two looks whether they have */
+  STRIDE = 4,            /* steps between two looks whether they have */
+  TABLE_BLOCK = 512,     /* most rows of a block with tables */
+  TABLE_CODES = 1 << 16  /* codes of such a block */
 };
 
 typedef struct packed_run {
@@ -41,6 +43,9 @@ typedef struct packed_run {
   double *x;       /* by thread: block */
   uint32_t *pos;   /* by thread: block */
   int64_t *cursor; /* by thread: n_feats */
+  uint8_t *bytes;  /* by thread: block x n_slots, codes of tables; NULL without tables */
+  uint8_t *place;  /* by thread: block */
+  double *sums;    /* by thread: n_outputs x block, scores while all trees are tables; else NULL */
 } packed_run;
 
 /* code[r] = number of cuts below x[r]; 0 for NaN. Down the tree of cuts: the way taken is the number. n: a multiple of
@@ -152,24 +157,87 @@ NOINLINE static void walk_wide(const gbti_pack *pack, const gbti_pack_tree *tree
   }
 }
 
+/* The bytes that tables are asked by: codes of the columns that have few cuts. */
+static void code_bytes(const packed_run *run, int64_t row, int32_t n, int thread) {
+  const gbti_pack *pack = run->pack;
+  uint8_t *bytes = run->bytes + (size_t)thread * (size_t)run->block * pack->n_slots;
+  double *buf = run->x + (size_t)thread * (size_t)run->block, last[GBTI_TABLE_ROWS] = {0.0};
+  int64_t *cursor = run->cursor + (size_t)thread * pack->n_feats;
+  int32_t whole = n / GBTI_TABLE_ROWS * GBTI_TABLE_ROWS;
+  for (uint32_t j = 0; j < pack->n_feats; j++) {
+    const gbti_pack_feature *f = &pack->feats[j];
+    if (pack->coder[j].cuts == NULL) continue;
+    const double *x = gbt_binding_look(run->job->binding, row, n, f->feat, &cursor[j], buf);
+    if (whole < n) memcpy(last, x + whole, (size_t)(n - whole) * sizeof *x);
+    for (int kind = GBTI_PACK_HIGH; kind <= GBTI_PACK_LOW; kind++) {
+      if (f->slot[kind] < 0) continue;
+      uint8_t missing = kind == GBTI_PACK_HIGH ? (uint8_t)f->n_cuts : 0;
+      uint8_t *to = bytes + (size_t)f->slot[kind] * GBTI_TABLE_ROWS;
+      size_t stride = (size_t)pack->n_slots * GBTI_TABLE_ROWS;
+      gbti_coder_run(&pack->coder[j], f, x, whole / GBTI_TABLE_ROWS, missing, to, stride);
+      if (whole < n) gbti_coder_run(&pack->coder[j], f, last, 1, missing, to + (size_t)whole * pack->n_slots, stride);
+    }
+  }
+}
+
+/* A block of rows through a tree that is a table. */
+static void pass_table(const packed_run *run, uint64_t t, int64_t row, int32_t n, int thread) {
+  const gbti_pack *pack = run->pack;
+  const gbti_table *table = &pack->table[t - pack->trees.beg];
+  size_t block = (size_t)run->block;
+  uint8_t *place = run->place + (size_t)thread * block;
+  int32_t n_groups = (n + GBTI_TABLE_ROWS - 1) / GBTI_TABLE_ROWS;
+  gbti_table_walk(pack, table, run->bytes + (size_t)thread * block * pack->n_slots, n_groups, place);
+  if (run->sums != NULL) {
+    int32_t k = gbti_predict_output(run->job->forest, t);
+    size_t n_outputs = (size_t)run->job->forest->n_outputs;
+    gbti_table_add(pack, table, place, n_groups, run->sums + ((size_t)thread * n_outputs + (size_t)k) * block);
+    return;
+  }
+  uint32_t *pos = run->pos + (size_t)thread * block;
+  const uint16_t *leaf = pack->table_leaf + table->leaf_beg;
+  for (int32_t r = 0; r < n; r++) pos[r] = leaf[place[r]];
+  gbti_predict_emit(run->job, t, row, n, pos);
+}
+
+static void move_sums(const packed_run *run, int64_t row, int32_t n, int thread, int out) {
+  if (run->sums == NULL) return;
+  int32_t n_outputs = run->job->forest->n_outputs;
+  for (int32_t k = 0; k < n_outputs; k++) {
+    double *sums = run->sums + ((size_t)thread * (size_t)n_outputs + (size_t)k) * (size_t)run->block;
+    double *x = run->job->scores + k * run->job->n_rows + row;
+    if (out)
+      gbti_table_sums_out(sums, n, x);
+    else
+      gbti_table_sums_in(x, n, sums);
+  }
+}
+
 static void packed_task(void *arg, int64_t task, int thread) {
   const packed_run *run = arg;
   const gbti_pack *pack = run->pack;
-  const uint16_t *codes = run->codes + (size_t)thread * (size_t)run->block * pack->n_slots;
+  const uint16_t *codes = run->codes == NULL ? NULL : run->codes + (size_t)thread * (size_t)run->block * pack->n_slots;
   uint32_t *pos = run->pos + (size_t)thread * (size_t)run->block;
   int64_t beg = task * run->rows_per_task, end = beg + run->rows_per_task;
   if (end > run->job->n_rows) end = run->job->n_rows;
   for (int64_t row = beg; row < end; row += run->block) {
     int32_t n = end - row < run->block ? (int32_t)(end - row) : run->block;
-    code_block(run, row, n, thread);
+    if (run->codes != NULL) code_block(run, row, n, thread);
+    if (run->bytes != NULL) code_bytes(run, row, n, thread);
+    move_sums(run, row, n, thread, 0);
     for (uint64_t t = pack->trees.beg; t < pack->trees.end; t++) {
       const gbti_pack_tree *tree = &pack->tree[t - pack->trees.beg];
+      if (run->bytes != NULL && pack->table[t - pack->trees.beg].is_table) {
+        pass_table(run, t, row, n, thread);
+        continue;
+      }
       if (tree->has_sets)
         walk_wide(pack, tree, codes, n, pos);
       else
         walk_numbers(pack, tree, codes, n, pos);
       gbti_predict_emit(run->job, t, row, n, pos);
     }
+    move_sums(run, row, n, thread, 1);
   }
 }
 
@@ -180,10 +248,15 @@ static void size_rows(const gbt_ctx *ctx, packed_run *run) {
   int64_t row_steps = (int64_t)(pack->n_steps + pack->n_feats + 1), share = run->job->n_rows / (4 * ctx->n_threads) + 1;
   int64_t rows = TASK_STEPS / row_steps + 1, least = LEAST_STEPS / row_steps + 1;
   if (rows > share) rows = share > least ? share : least;
-  int64_t block = BLOCK_CODES / (int64_t)(pack->n_slots + 1);
-  if (block > BLOCK) block = BLOCK;
+  int64_t lanes = LANES, block = BLOCK, codes = BLOCK_CODES;
+  if (pack->n_tables > 0) { /* with trees that are none, whole groups of both kinds */
+    lanes = pack->n_tables == pack->trees.end - pack->trees.beg ? GBTI_TABLE_ROWS : GBTI_TABLE_ROWS * LANES / 4;
+    block = TABLE_BLOCK / lanes * lanes;
+    codes = TABLE_CODES;
+  }
+  if (block > codes / (int64_t)(pack->n_slots + 1)) block = codes / (int64_t)(pack->n_slots + 1);
   if (block > rows) block = rows;
-  block = (block + LANES - 1) / LANES * LANES;
+  block = (block + lanes - 1) / lanes * lanes;
   run->block = (int32_t)block;
   run->rows_per_task = (rows + block - 1) / block * block;
 }
@@ -195,13 +268,23 @@ gbt_status gbti_predict_packed(gbt_ctx *ctx, const gbti_predict_job *job, const 
   int64_t n_tasks = (job->n_rows + run.rows_per_task - 1) / run.rows_per_task;
   size_t n_threads = n_tasks > 1 ? (size_t)ctx->n_threads : 1, n = n_threads * (size_t)run.block;
   gbt_status status;
-  GBT_TRY_GOTO(gbt_mem_zeros(mem, n, pack->n_slots * sizeof *run.codes, &run.codes, err), done);
+  if (pack->n_tables < pack->trees.end - pack->trees.beg)
+    GBT_TRY_GOTO(gbt_mem_zeros(mem, n, pack->n_slots * sizeof *run.codes, &run.codes, err), done);
+  else if (job->scores != NULL)
+    GBT_TRY_GOTO(gbt_mem_zeros(mem, n, (size_t)job->forest->n_outputs * sizeof *run.sums, &run.sums, err), done);
+  if (pack->n_tables > 0) {
+    GBT_TRY_GOTO(gbt_mem_zeros(mem, n, pack->n_slots, &run.bytes, err), done);
+    GBT_TRY_GOTO(gbt_mem_array(mem, n, 1, &run.place, err), done);
+  }
   GBT_TRY_GOTO(gbt_mem_array(mem, n, sizeof *run.code, &run.code, err), done);
   GBT_TRY_GOTO(gbt_mem_array(mem, n, sizeof *run.x, &run.x, err), done);
   GBT_TRY_GOTO(gbt_mem_array(mem, n, sizeof *run.pos, &run.pos, err), done);
   GBT_TRY_GOTO(gbt_mem_zeros(mem, n_threads * pack->n_feats, sizeof *run.cursor, &run.cursor, err), done);
   GBT_TRY_GOTO(gbt_parallel(ctx, n_tasks, packed_task, &run, err), done);
 done:
+  gbt_mem_free(mem, run.sums);
+  gbt_mem_free(mem, run.place);
+  gbt_mem_free(mem, run.bytes);
   gbt_mem_free(mem, run.cursor);
   gbt_mem_free(mem, run.pos);
   gbt_mem_free(mem, run.x);

@@ -24,6 +24,9 @@ typedef struct gbti_predict_job {
 /* Rows [row, row + n) reach the leaves pos[0 .. n) of tree t. */
 void gbti_predict_emit(const gbti_predict_job *job, uint64_t t, int64_t row, int32_t n, const uint32_t *pos);
 
+/* The output that tree t adds to. */
+int32_t gbti_predict_output(const gbt_forest_view *forest, uint64_t t);
+
 /* trees: not empty; rows: at least one. */
 gbt_status gbti_predict_direct(gbt_ctx *ctx, const gbti_predict_job *job, gbt_tree_range trees,
                                gbt_error *err) GBT_MUST_CHECK;
@@ -66,6 +69,9 @@ typedef struct gbti_pack_feature {
   uint32_t n_cuts, n_levels;
 } gbti_pack_feature;
 
+typedef struct gbti_table gbti_table;
+typedef struct gbti_coder gbti_coder;
+
 typedef struct gbti_pack {
   gbt_mem mem;
   gbt_tree_range trees; /* those packed; empty when the first tree cannot be: walk it directly */
@@ -77,6 +83,14 @@ typedef struct gbti_pack {
   gbti_pack_wide *wide;     /* by node; NULL when no tree splits by level */
   uint32_t *words;
   uint64_t n_steps; /* steps that a row takes through all the trees, about */
+  uint64_t n_tables;
+  gbti_table *table; /* by tree, NULL when there are none: predict_table.h */
+  uint8_t *table_bytes;
+  uint32_t *table_cols;
+  uint16_t *table_leaf;
+  gbti_coder *coder; /* by feature */
+  double *coder_cuts;
+  uint16_t *coder_cells;
 } gbti_pack;
 
 /* Packs trees from trees.beg on, as many as fit. */

@@ -6,7 +6,7 @@
  *
  * A run ends before the tree that would pass a limit. Limits keep columns and ranks within 16 bits and memory bounded;
  * a tree that passes them alone is left to the direct way. Nothing recurses: children lie behind their parents. */
-#include "predict_job.h"
+#include "predict_table.h"
 
 #include <math.h>
 
@@ -295,7 +295,8 @@ static gbt_status build(builder *b, gbt_tree_range trees) {
     pack->words[0] = 0;
   }
   GBT_TRY(rank_cuts(b));
-  return gbt_parallel(b->ctx, (int64_t)(pack->trees.end - pack->trees.beg), finish_task, b, b->err);
+  GBT_TRY(gbt_parallel(b->ctx, (int64_t)(pack->trees.end - pack->trees.beg), finish_task, b, b->err));
+  return gbti_tables_run(b->ctx) ? gbti_tables_make(b->ctx, b->forest, pack, b->err) : GBT_OK;
 }
 
 gbt_status gbti_pack_new(gbt_ctx *ctx, const gbt_forest_view *forest, gbt_tree_range trees, gbti_pack **out,
@@ -332,5 +333,12 @@ void gbti_pack_free(gbti_pack *pack) {
   gbt_mem_free(&mem, pack->nodes);
   gbt_mem_free(&mem, pack->wide);
   gbt_mem_free(&mem, pack->words);
+  gbt_mem_free(&mem, pack->table);
+  gbt_mem_free(&mem, pack->table_bytes);
+  gbt_mem_free(&mem, pack->table_cols);
+  gbt_mem_free(&mem, pack->table_leaf);
+  gbt_mem_free(&mem, pack->coder);
+  gbt_mem_free(&mem, pack->coder_cuts);
+  gbt_mem_free(&mem, pack->coder_cells);
   gbt_mem_free(&mem, pack);
 }

@@ -1,0 +1,185 @@
+/* Making tables of packed trees: see predict_table.h for what comes out. Two passes over the trees, both by tasks: how
+ * many columns every level asks, which gives all places in memory, and then the tables themselves. */
+#include "predict_coder.h"
+
+#include <string.h>
+
+enum { MOST_NODES = (2 << GBTI_TABLE_DEPTH) - 1 };
+
+/* Which table of a level is a column's; of the tree and pass that the stamp says. */
+typedef struct seen {
+  uint32_t stamp, table;
+} seen;
+
+typedef struct maker {
+  const gbt_forest_view *forest;
+  gbti_pack *pack;
+  uint8_t *fits; /* by column: codes of tables can tell its cuts apart */
+  seen *seen;    /* by thread: GBTI_TABLE_DEPTH x n_slots */
+} maker;
+
+/* Where the nodes of a tree are. */
+typedef struct places {
+  uint8_t level[MOST_NODES], place[MOST_NODES];
+} places;
+
+static uint32_t n_nodes_of(const maker *m, int64_t task) {
+  return m->forest->trees[m->pack->trees.beg + (uint64_t)task].n_nodes;
+}
+
+/* 0 when the tree cannot be a table. */
+static int find_places(const maker *m, int64_t task, places *p) {
+  const gbti_pack_tree *tree = &m->pack->tree[task];
+  const gbti_pack_node *nodes = m->pack->nodes + tree->node_beg;
+  uint32_t n = n_nodes_of(m, task);
+  if (tree->has_sets || tree->depth > GBTI_TABLE_DEPTH) return 0; /* so there are no more than MOST_NODES */
+  p->level[0] = p->place[0] = 0;
+  for (uint32_t i = 0; i < n; i++) {
+    if (nodes[i].rank == GBTI_PACK_LEAF) continue;
+    if (!m->fits[nodes[i].col / GBTI_PACK_LANES]) return 0;
+    uint32_t child = nodes[i].child;
+    p->level[child] = p->level[child + 1] = (uint8_t)(p->level[i] + 1);
+    p->place[child] = (uint8_t)(2 * p->place[i] + 1);
+    p->place[child + 1] = (uint8_t)(2 * p->place[i]);
+  }
+  return 1;
+}
+
+/* Number of the column's table in its level. n_cols: by level, those that have been met. */
+static uint32_t table_of(const maker *m, int thread, uint32_t stamp, uint32_t level, uint32_t slot, uint16_t *n_cols) {
+  seen *it = m->seen + ((size_t)thread * GBTI_TABLE_DEPTH + level) * m->pack->n_slots + slot;
+  if (it->stamp != stamp) {
+    it->stamp = stamp;
+    it->table = n_cols[level]++;
+  }
+  return it->table;
+}
+
+static void count_task(void *arg, int64_t task, int thread) {
+  const maker *m = arg;
+  gbti_table *table = &m->pack->table[task];
+  const gbti_pack_node *nodes = m->pack->nodes + m->pack->tree[task].node_beg;
+  uint32_t n = n_nodes_of(m, task);
+  places p;
+  if (!find_places(m, task, &p)) return;
+  table->is_table = 1;
+  table->depth = (uint8_t)m->pack->tree[task].depth;
+  for (uint32_t i = 0; i < n; i++)
+    if (nodes[i].rank != GBTI_PACK_LEAF)
+      table_of(m, thread, 2 * (uint32_t)task + 1, p.level[i], nodes[i].col / GBTI_PACK_LANES, table->n_cols);
+}
+
+static void put_leaf(const maker *m, const gbti_table *table, int64_t task, uint32_t leaf, const places *p) {
+  const gbt_node *nodes = m->forest->nodes + m->forest->trees[m->pack->trees.beg + (uint64_t)task].node_beg;
+  size_t width = gbti_table_places(table->depth);
+  uint32_t place = ((p->place[leaf] + 1u) << (table->depth - p->level[leaf])) - 1; /* from there on left */
+  uint8_t bytes[8], *planes = m->pack->table_bytes + table->beg;
+  m->pack->table_leaf[table->leaf_beg + place] = (uint16_t)leaf;
+  memcpy(bytes, &nodes[leaf].arg.value, sizeof bytes);
+  for (size_t b = 0; b < sizeof bytes; b++) planes[b * width + place] = bytes[b];
+}
+
+static void fill_task(void *arg, int64_t task, int thread) {
+  const maker *m = arg;
+  gbti_pack *pack = m->pack;
+  const gbti_table *table = &pack->table[task];
+  const gbti_pack_node *nodes = pack->nodes + pack->tree[task].node_beg;
+  uint32_t n = n_nodes_of(m, task);
+  uint8_t *tables[GBTI_TABLE_DEPTH], *first = pack->table_bytes + table->beg + 8 * gbti_table_places(table->depth);
+  uint32_t *cols[GBTI_TABLE_DEPTH], *col = pack->table_cols + table->col_beg;
+  uint16_t n_cols[GBTI_TABLE_DEPTH] = {0};
+  places p;
+  if (!table->is_table || !find_places(m, task, &p)) return;
+  uint8_t *end = first;
+  for (uint32_t d = table->depth; d-- > 0; end += table->n_cols[d] * gbti_table_width(d)) tables[d] = end;
+  for (uint32_t d = 0; d < table->depth; col += table->n_cols[d++]) cols[d] = col;
+  memset(pack->table_bytes + table->beg, 0, (size_t)(first - (pack->table_bytes + table->beg)));
+  memset(first, GBTI_TABLE_NONE, (size_t)(end - first));
+  for (uint32_t i = 0; i < n; i++) {
+    if (nodes[i].rank == GBTI_PACK_LEAF) {
+      put_leaf(m, table, task, i, &p);
+      continue;
+    }
+    uint32_t d = p.level[i], slot = nodes[i].col / GBTI_PACK_LANES;
+    uint32_t j = table_of(m, thread, 2 * (uint32_t)task + 2, d, slot, n_cols);
+    cols[d][j] = slot * GBTI_TABLE_ROWS;
+    tables[d][j * gbti_table_width(d) + p.place[i]] = (uint8_t)nodes[i].rank;
+  }
+}
+
+/* Where everything lies. Tables of all trees begin with a line of the cache. */
+static gbt_status lay_out(const gbt_mem *mem, gbti_pack *pack, gbt_error *err) {
+  size_t bytes = 0, cols = 0, leaves = 0;
+  for (uint64_t t = 0; t < pack->trees.end - pack->trees.beg; t++) {
+    gbti_table *table = &pack->table[t];
+    if (!table->is_table) continue;
+    table->beg = bytes;
+    table->col_beg = cols;
+    table->leaf_beg = leaves;
+    bytes += 8 * gbti_table_places(table->depth);
+    for (uint32_t d = 0; d < table->depth; d++) {
+      bytes += table->n_cols[d] * gbti_table_width(d);
+      cols += table->n_cols[d];
+    }
+    bytes = (bytes + 63) / 64 * 64;
+    leaves += (size_t)1 << table->depth;
+    pack->n_tables++;
+  }
+  GBT_TRY(gbt_mem_array(mem, bytes, 1, &pack->table_bytes, err));
+  GBT_TRY(gbt_mem_array(mem, cols, sizeof *pack->table_cols, &pack->table_cols, err));
+  return gbt_mem_zeros(mem, leaves, sizeof *pack->table_leaf, &pack->table_leaf, err);
+}
+
+static int is_coded(const gbti_pack_feature *f) {
+  return f->n_cuts <= GBTI_TABLE_CUTS && (f->slot[GBTI_PACK_LOW] >= 0 || f->slot[GBTI_PACK_HIGH] >= 0);
+}
+
+/* Coders of the features whose cuts bytes can tell apart. */
+static gbt_status make_coders(const gbt_mem *mem, gbti_pack *pack, gbt_error *err) {
+  enum { CELLS = GBTI_CODER_PARTS * GBTI_CODER_PART };
+  size_t n_cuts = 0, n_cells = 0;
+  for (uint32_t j = 0; j < pack->n_feats; j++) {
+    const gbti_pack_feature *f = &pack->feats[j];
+    if (!is_coded(f)) continue;
+    n_cuts += f->n_cuts > GBTI_CODER_FEW ? f->n_cuts : GBTI_CODER_FEW + 1;
+    n_cells += f->n_cuts > GBTI_CODER_FEW ? CELLS : 0;
+  }
+  GBT_TRY(gbt_mem_zeros(mem, pack->n_feats, sizeof *pack->coder, &pack->coder, err));
+  GBT_TRY(gbt_mem_array(mem, n_cuts, sizeof *pack->coder_cuts, &pack->coder_cuts, err));
+  GBT_TRY(gbt_mem_array(mem, n_cells, sizeof *pack->coder_cells, &pack->coder_cells, err));
+  n_cuts = n_cells = 0;
+  for (uint32_t j = 0; j < pack->n_feats; j++) {
+    const gbti_pack_feature *f = &pack->feats[j];
+    gbti_coder *coder = &pack->coder[j];
+    if (!is_coded(f)) continue;
+    coder->cuts = pack->coder_cuts + n_cuts;
+    n_cuts += f->n_cuts > GBTI_CODER_FEW ? f->n_cuts : GBTI_CODER_FEW + 1;
+    coder->cell = f->n_cuts > GBTI_CODER_FEW ? pack->coder_cells + n_cells : NULL;
+    n_cells += f->n_cuts > GBTI_CODER_FEW ? CELLS : 0;
+    gbti_coder_fill(coder, pack, f);
+  }
+  return GBT_OK;
+}
+
+gbt_status gbti_tables_make(gbt_ctx *ctx, const gbt_forest_view *forest, gbti_pack *pack, gbt_error *err) {
+  const gbt_mem *mem = &ctx->mem;
+  maker m = {.forest = forest, .pack = pack};
+  size_t n_trees = (size_t)(pack->trees.end - pack->trees.beg);
+  gbt_status status;
+  GBT_TRY_GOTO(gbt_mem_zeros(mem, n_trees, sizeof *pack->table, &pack->table, err), done);
+  GBT_TRY_GOTO(gbt_mem_zeros(mem, pack->n_slots, 1, &m.fits, err), done);
+  GBT_TRY_GOTO(
+      gbt_mem_zeros(mem, (size_t)ctx->n_threads * GBTI_TABLE_DEPTH, pack->n_slots * sizeof *m.seen, &m.seen, err),
+      done);
+  for (uint32_t j = 0; j < pack->n_feats; j++)
+    for (int kind = GBTI_PACK_HIGH; kind <= GBTI_PACK_LOW; kind++)
+      if (pack->feats[j].slot[kind] >= 0) m.fits[pack->feats[j].slot[kind]] = pack->feats[j].n_cuts <= GBTI_TABLE_CUTS;
+  GBT_TRY_GOTO(gbt_parallel(ctx, (int64_t)n_trees, count_task, &m, err), done);
+  GBT_TRY_GOTO(lay_out(mem, pack, err), done);
+  GBT_TRY_GOTO(gbt_parallel(ctx, (int64_t)n_trees, fill_task, &m, err), done);
+  if (pack->n_tables > 0) status = make_coders(mem, pack, err);
+done:
+  gbt_mem_free(mem, m.seen);
+  gbt_mem_free(mem, m.fits);
+  return status;
+}

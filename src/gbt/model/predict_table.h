@@ -1,0 +1,55 @@
+/* Trees as tables: the way of many rows where the machine can look bytes up in registers. Private to model/.
+ *
+ *   codes    64 rows side by side, a byte each, column by column:  codes[(row / 64 * n_slots + slot) * 64 + row % 64]
+ *   place    where a row is in a tree, a byte: 0 at the root, then 2 place + 1 for those that go left, 2 place for
+ *            those that go right. So all rows of a tree are in one level, and a leaf above the last one goes left
+ *   table    one for every column that a level asks: by place, the rank of the node's cut, or 255 (no code is above)
+ *            where the node asks another column. A row goes right when its code is above the rank
+ *   values   by last place, the leaf's value: eight planes, plane b holds byte b of all values
+ *
+ * A level costs two instructions per column and 64 rows, however many nodes it has; a value is put together from its
+ * bytes by eight look-ups and a transposition. Only trees of up to 8 levels that split numbers, by columns with at most
+ * 254 cuts, can be tables; the others of a run walk nodes (predict_job.h). */
+#ifndef GBT_MODEL_PREDICT_TABLE_H
+#define GBT_MODEL_PREDICT_TABLE_H
+
+#include "predict_job.h"
+
+enum {
+  GBTI_TABLE_ROWS = 64,
+  GBTI_TABLE_DEPTH = 8,
+  GBTI_TABLE_CUTS = 254, /* of a column: ranks up to 253, codes up to 254 */
+  GBTI_TABLE_NONE = 255  /* rank of nodes that ask another column, and of none */
+};
+
+struct gbti_table {
+  size_t beg;      /* among pack->table_bytes: values, then the tables of the last level, ..., of the first */
+  size_t col_beg;  /* among pack->table_cols: columns of the first level, ..., of the last */
+  size_t leaf_beg; /* among pack->table_leaf: by last place, the leaf's number */
+  uint16_t n_cols[GBTI_TABLE_DEPTH];
+  uint8_t depth; /* 0 .. GBTI_TABLE_DEPTH */
+  uint8_t is_table;
+};
+
+/* Bytes of a table of level 0 .. 7, and entries of a plane of values. */
+GBT_FN size_t gbti_table_width(uint32_t level) { return level < 4 ? 16 : (size_t)1 << level; }
+GBT_FN size_t gbti_table_places(uint32_t depth) { return depth < 6 ? 64 : (size_t)1 << depth; }
+
+/* 1 where this machine can walk tables. */
+int gbti_tables_run(const gbt_ctx *ctx);
+
+/* Makes tables of those trees of a finished pack that can be. */
+gbt_status gbti_tables_make(gbt_ctx *ctx, const gbt_forest_view *forest, gbti_pack *pack,
+                            gbt_error *err) GBT_MUST_CHECK;
+
+/* place[0 .. 64 n_groups): where rows end; codes: of the first group. Only where gbti_tables_run. */
+void gbti_table_walk(const gbti_pack *pack, const gbti_table *table, const uint8_t *codes, int32_t n_groups,
+                     uint8_t *place);
+
+/* Adds leaf values to sums, which lie in an order of their own: gbti_table_sums_in and _out. */
+void gbti_table_add(const gbti_pack *pack, const gbti_table *table, const uint8_t *place, int32_t n_groups,
+                    double *sums);
+void gbti_table_sums_in(const double *x, int32_t n, double *sums);
+void gbti_table_sums_out(const double *sums, int32_t n, double *x);
+
+#endif

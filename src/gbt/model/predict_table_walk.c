@@ -1,0 +1,158 @@
+/* Walking tables (predict_table.h) by AVX-512 with its look-ups of bytes; on other machines there is nothing here. */
+#include "predict_table.h"
+
+#include <string.h>
+
+#if defined(__x86_64__) && defined(__GNUC__)
+#include <immintrin.h>
+
+#define TARGET __attribute__((target("avx512f,avx512dq,avx512bw,avx512vl,avx512vbmi")))
+#define TARGET_FN TARGET __attribute__((always_inline)) static inline
+
+enum {
+  ROWS = GBTI_TABLE_ROWS,
+  TOGETHER = 4 /* groups of rows that walk side by side: each alone would wait for its own last level */
+};
+
+int gbti_tables_run(const gbt_ctx *ctx) {
+  __builtin_cpu_init();
+  return ctx->simd == GBT_SIMD_AVX512 && __builtin_cpu_supports("avx512vbmi");
+}
+
+/* Rows that go left stay in left. */
+#define ASK(look_up)          \
+  for (int g = 0; g < n; g++) \
+    left[g] = _mm512_mask_cmple_epu8_mask(left[g], _mm512_loadu_si512(col + (size_t)g * stride), (look_up));
+
+/* One level: n groups, group after group stride bytes apart. Returns the tables behind those of the level. */
+TARGET_FN void walk_level(uint32_t level, uint32_t n_cols, const uint8_t *tables, const uint32_t *cols,
+                          const uint8_t *codes, size_t stride, int n, __m512i place[TOGETHER]) {
+  __mmask64 left[TOGETHER];
+  for (int g = 0; g < n; g++) left[g] = ~(__mmask64)0;
+  if (level < 5) {
+    for (uint32_t j = 0; j < n_cols; j++, tables += 16) {
+      const uint8_t *col = codes + cols[j];
+      __m512i t = _mm512_broadcast_i32x4(_mm_loadu_si128((const __m128i *)(const void *)tables));
+      ASK(_mm512_shuffle_epi8(t, place[g]))
+    }
+  } else if (level == 5) {
+    for (uint32_t j = 0; j < n_cols; j++, tables += 32) {
+      const uint8_t *col = codes + cols[j];
+      __m512i t = _mm512_broadcast_i64x4(_mm256_loadu_si256((const __m256i *)(const void *)tables));
+      ASK(_mm512_permutexvar_epi8(place[g], t))
+    }
+  } else if (level == 6) {
+    for (uint32_t j = 0; j < n_cols; j++, tables += 64) {
+      const uint8_t *col = codes + cols[j];
+      __m512i t = _mm512_loadu_si512(tables);
+      ASK(_mm512_permutexvar_epi8(place[g], t))
+    }
+  } else {
+    for (uint32_t j = 0; j < n_cols; j++, tables += 128) {
+      const uint8_t *col = codes + cols[j];
+      __m512i t = _mm512_loadu_si512(tables), u = _mm512_loadu_si512(tables + 64);
+      ASK(_mm512_permutex2var_epi8(t, place[g], u))
+    }
+  }
+  for (int g = 0; g < n; g++) {
+    place[g] = _mm512_add_epi8(place[g], place[g]);
+    place[g] = _mm512_mask_add_epi8(place[g], left[g], place[g], _mm512_set1_epi8(1));
+  }
+}
+
+TARGET_FN void walk_groups(const gbti_table *table, const uint8_t *const tables[], const uint32_t *cols,
+                           const uint8_t *codes, size_t stride, int n, uint8_t *out) {
+  __m512i place[TOGETHER];
+  for (int g = 0; g < n; g++) place[g] = _mm512_setzero_si512();
+  for (uint32_t d = 0; d < table->depth; cols += table->n_cols[d++])
+    walk_level(d, table->n_cols[d], tables[d], cols, codes, stride, n, place);
+  for (int g = 0; g < n; g++) _mm512_storeu_si512(out + (size_t)g * ROWS, place[g]);
+}
+
+TARGET void gbti_table_walk(const gbti_pack *pack, const gbti_table *table, const uint8_t *codes, int32_t n_groups,
+                            uint8_t *place) {
+  const uint8_t *tables[GBTI_TABLE_DEPTH], *at = pack->table_bytes + table->beg + 8 * gbti_table_places(table->depth);
+  const uint32_t *cols = pack->table_cols + table->col_beg;
+  size_t stride = (size_t)pack->n_slots * ROWS;
+  int32_t g = 0;
+  for (uint32_t d = table->depth; d-- > 0; at += table->n_cols[d] * gbti_table_width(d)) tables[d] = at;
+  for (; g + TOGETHER <= n_groups; g += TOGETHER)
+    walk_groups(table, tables, cols, codes + (size_t)g * stride, stride, TOGETHER, place + (size_t)g * ROWS);
+  for (; g < n_groups; g++)
+    walk_groups(table, tables, cols, codes + (size_t)g * stride, stride, 1, place + (size_t)g * ROWS);
+}
+
+/* Eight planes of 64 bytes to eight vectors of doubles; within a lane of 16 bytes, rows in order two by two. */
+TARGET_FN void add_transposed(const __m512i b[8], double *sums) {
+  __m512i w[8], d[8];
+  for (int i = 0; i < 4; i++) { /* bytes 2 i and 2 i + 1: w[i] rows 0 .. 7 of the lane, w[i + 4] rows 8 .. 15 */
+    w[i] = _mm512_unpacklo_epi8(b[2 * i], b[2 * i + 1]);
+    w[i + 4] = _mm512_unpackhi_epi8(b[2 * i], b[2 * i + 1]);
+  }
+  for (int i = 0; i < 2; i++) { /* bytes 4 i .. 4 i + 3: d[4 i + k] rows 4 k .. 4 k + 3 */
+    d[4 * i] = _mm512_unpacklo_epi16(w[2 * i], w[2 * i + 1]);
+    d[4 * i + 1] = _mm512_unpackhi_epi16(w[2 * i], w[2 * i + 1]);
+    d[4 * i + 2] = _mm512_unpacklo_epi16(w[2 * i + 4], w[2 * i + 5]);
+    d[4 * i + 3] = _mm512_unpackhi_epi16(w[2 * i + 4], w[2 * i + 5]);
+  }
+  for (int k = 0; k < 4; k++) {
+    __m512d low = _mm512_castsi512_pd(_mm512_unpacklo_epi32(d[k], d[k + 4]));
+    __m512d high = _mm512_castsi512_pd(_mm512_unpackhi_epi32(d[k], d[k + 4]));
+    double *to = sums + 16 * k;
+    _mm512_storeu_pd(to, _mm512_add_pd(_mm512_loadu_pd(to), low));
+    _mm512_storeu_pd(to + 8, _mm512_add_pd(_mm512_loadu_pd(to + 8), high));
+  }
+}
+
+TARGET void gbti_table_add(const gbti_pack *pack, const gbti_table *table, const uint8_t *place, int32_t n_groups,
+                           double *sums) {
+  const uint8_t *planes = pack->table_bytes + table->beg;
+  __m512i b[8];
+  for (int32_t g = 0; g < n_groups; g++, place += ROWS, sums += ROWS) {
+    __m512i at = _mm512_loadu_si512(place);
+    if (table->depth <= 6) {
+      for (int i = 0; i < 8; i++) b[i] = _mm512_permutexvar_epi8(at, _mm512_loadu_si512(planes + 64 * i));
+    } else if (table->depth == 7) {
+      for (int i = 0; i < 8; i++)
+        b[i] = _mm512_permutex2var_epi8(_mm512_loadu_si512(planes + 128 * i), at,
+                                        _mm512_loadu_si512(planes + 128 * i + 64));
+    } else {
+      __mmask64 upper = _mm512_movepi8_mask(at);
+      for (int i = 0; i < 8; i++) {
+        const uint8_t *p = planes + 256 * i;
+        __m512i low = _mm512_permutex2var_epi8(_mm512_loadu_si512(p), at, _mm512_loadu_si512(p + 64));
+        __m512i high = _mm512_permutex2var_epi8(_mm512_loadu_si512(p + 128), at, _mm512_loadu_si512(p + 192));
+        b[i] = _mm512_mask_blend_epi8(upper, low, high);
+      }
+    }
+    add_transposed(b, sums);
+  }
+}
+
+#else
+
+int gbti_tables_run(const gbt_ctx *ctx) {
+  (void)ctx;
+  return 0;
+}
+
+void gbti_table_walk(const gbti_pack *pack, const gbti_table *table, const uint8_t *codes, int32_t n_groups,
+                     uint8_t *place) {
+  (void)pack, (void)table, (void)codes, (void)n_groups, (void)place;
+}
+
+void gbti_table_add(const gbti_pack *pack, const gbti_table *table, const uint8_t *place, int32_t n_groups,
+                    double *sums) {
+  (void)pack, (void)table, (void)place, (void)n_groups, (void)sums;
+}
+
+#endif
+
+/* The order of sums within 64 rows: vector j holds rows 2 j and 2 j + 1 of all four lanes of 16. */
+void gbti_table_sums_in(const double *x, int32_t n, double *sums) {
+  for (int32_t r = 0; r < n; r++) sums[(r & ~63) + (r >> 1 & 7) * 8 + (r >> 4 & 3) * 2 + (r & 1)] = x[r];
+}
+
+void gbti_table_sums_out(const double *sums, int32_t n, double *x) {
+  for (int32_t r = 0; r < n; r++) x[r] = sums[(r & ~63) + (r >> 1 & 7) * 8 + (r >> 4 & 3) * 2 + (r & 1)];
+}

@@ -1,0 +1,337 @@
+/* Trees as tables. Whatever trees a run mixes, the leaves and scores are the bits of the twin (naive_predict.h), and
+ * codes are counts of cuts. What no machine without look-ups of bytes can run is skipped there, the rest is not. */
+#include "../../src/gbt/model/predict_coder.h"
+
+#include <float.h>
+#include <math.h>
+
+#include "fault.h"
+#include "forests.h"
+#include "naive_predict.h"
+
+/* Numbers of a column, and thresholds out of the same few, so that they meet and lie next to each other. */
+typedef enum spread { SMALL_SET, BELL, WIDE, CROWDED, HUGE_STEP, N_SPREADS } spread;
+
+static double draw(test_rng *rng, spread kind) {
+  static const double odd[] = {-INFINITY, INFINITY, -0.0, 0.0, DBL_MAX, -DBL_MAX, 5e-324, -5e-324, DBL_MIN};
+  if (test_below(rng, 20) == 0) return odd[test_below(rng, 9)];
+  int32_t k = (int32_t)test_below(rng, 200) - 100;
+  switch (kind) {
+  case SMALL_SET:
+    return (double)(k % 4) / 2.0;
+  case BELL:
+    return (double)k / 37.0;
+  case WIDE:
+    return k < 0 ? -ldexp(1.0, -10 * k - 500) : ldexp(1.5, 10 * k - 500);
+  case CROWDED: /* neighbours in one cell of any grid, beside far ones */
+    return k % 3 == 0 ? ldexp(1.0, k) : 1.0 + (double)k * DBL_EPSILON;
+  default:
+    return 1e15 + (double)k;
+  }
+}
+
+static double near(test_rng *rng, double x) {
+  int64_t kind = test_below(rng, 3);
+  return kind == 0 ? x : nextafter(x, kind == 1 ? (double)INFINITY : -(double)INFINITY);
+}
+
+typedef struct stage {
+  gbt_schema *schema;
+  gbt_forest *forest;
+  gbt_forest_view view;
+  gbt_table table;
+  gbt_column *cols;
+  int64_t n_tables; /* trees that should become tables */
+} stage;
+
+typedef struct stage_spec {
+  int32_t n_features, n_outputs, n_rounds, n_splits, max_depth;
+  int same_level; /* a level's nodes are all alike */
+  int with_sets;  /* the first feature has levels, and some trees split by them */
+  int64_t n_rows;
+} stage_spec;
+
+static const char *const letters[] = {"a", "b", "c", "d", "e", "f", "g", "h"};
+
+static void make_columns(stage *s, test_rng *rng, const stage_spec *spec) {
+  gbt_feature *feat = test_alloc((size_t)spec->n_features * sizeof *feat);
+  char(*name)[16] = test_alloc((size_t)spec->n_features * sizeof *name);
+  gbt_mem mem = gbt_mem_default();
+  for (int32_t f = 0; f < spec->n_features; f++) {
+    int levels = f == 0 && spec->with_sets;
+    snprintf(name[f], sizeof name[f], "x%d", (int)f);
+    gbt_feature one = {name[f], "", levels ? GBT_CATEGORICAL : GBT_NUMERIC, levels ? 8 : 0, levels ? letters : NULL};
+    feat[f] = one;
+  }
+  CHECK_OK(gbt_schema_new(&mem, spec->n_features, feat, &s->schema, test_err));
+  s->cols = test_alloc((size_t)spec->n_features * sizeof *s->cols);
+  for (int32_t f = 0; f < spec->n_features; f++) {
+    const gbt_feature *to = &s->schema->feat[f];
+    int levels = to->type == GBT_CATEGORICAL;
+    double *x = test_alloc((size_t)(spec->n_rows + 1) * sizeof *x);
+    int32_t *code = (int32_t *)(void *)x;
+    for (int64_t r = 0; r < spec->n_rows; r++) {
+      if (levels)
+        code[r] = (int32_t)test_below(rng, 9);
+      else
+        x[r] = test_below(rng, 9) == 0 ? (double)NAN : near(rng, draw(rng, (spread)(f % N_SPREADS)));
+      if (!levels && x[r] != x[r] && test_below(rng, 2)) x[r] = -x[r]; /* a NaN with its sign set */
+    }
+    gbt_column col = {to->name, "", to->type, levels ? GBT_CODES : GBT_F64, x, NULL, 0, to->n_levels, to->levels};
+    s->cols[f] = col;
+  }
+  gbt_table table = {spec->n_rows, spec->n_features, s->cols, 0};
+  s->table = table;
+  free(feat);
+  free(name);
+}
+
+static void set_split(test_rng *rng, const stage_spec *spec, gbt_node *node) {
+  int32_t first = spec->with_sets, f = first + (int32_t)test_below(rng, spec->n_features - first);
+  node->feat = (uint32_t)f | (uint32_t)(test_u(rng) & GBT_NODE_MISSING_LEFT);
+  node->arg.value = draw(rng, (spread)(f % N_SPREADS));
+}
+
+/* Splits the nodes in order, some of them not, down to max_depth. Returns the number of nodes. */
+static uint32_t grow(test_rng *rng, const stage_spec *spec, gbt_node *nodes, uint32_t *depth) {
+  uint32_t n = 1, level[4096] = {0};
+  gbt_node alike = {.left = 0};
+  memset(nodes, 0, 4096 * sizeof *nodes);
+  *depth = 0;
+  for (uint32_t i = 0; i < n; i++) {
+    int fresh = i == 0 || level[i] != level[i - 1];
+    if (fresh) set_split(rng, spec, &alike);
+    nodes[i].arg.value = test_bell(rng);
+    if (level[i] == (uint32_t)spec->max_depth || (int32_t)(n / 2) >= spec->n_splits) continue;
+    if (!spec->same_level && i > 0 && test_below(rng, 4) == 0) continue;
+    nodes[i] = alike;
+    if (!spec->same_level) set_split(rng, spec, &nodes[i]);
+    nodes[i].left = n;
+    level[n] = level[n + 1] = level[i] + 1;
+    if (level[n] > *depth) *depth = level[n];
+    n += 2;
+  }
+  return n;
+}
+
+static void make_trees(stage *s, test_rng *rng, const stage_spec *spec) {
+  gbt_mem mem = gbt_mem_default();
+  CHECK_OK(gbt_forest_new(&mem, spec->n_features, spec->n_outputs, 1, &s->forest, test_err));
+  gbt_node *nodes = test_alloc(4096 * sizeof *nodes);
+  double *zeros = test_alloc(4096 * sizeof *zeros);
+  uint32_t *counts = test_alloc(4096 * sizeof *counts);
+  memset(zeros, 0, 4096 * sizeof *zeros);
+  memset(counts, 0, 4096 * sizeof *counts);
+  for (int32_t t = 0; t < spec->n_rounds * spec->n_outputs; t++) {
+    uint32_t depth, n = grow(rng, spec, nodes, &depth), word = (uint32_t)test_u(rng) & 255u;
+    int sets = spec->with_sets && n > 1 && t % 3 == 1;
+    if (sets) {
+      nodes[0].feat = GBT_NODE_CATEGORICAL;
+      nodes[0].arg.set.beg = 0;
+      nodes[0].arg.set.n_words = 1;
+    }
+    s->n_tables += !sets && depth <= GBTI_TABLE_DEPTH;
+    CHECK_OK(gbt_forest_add(s->forest, n, nodes, zeros, zeros, counts, (uint32_t)sets, &word, test_err));
+  }
+  s->view = gbt_forest_look(s->forest);
+  free(nodes);
+  free(zeros);
+  free(counts);
+}
+
+static void stage_open(stage *s, test_rng *rng, const stage_spec *spec) {
+  memset(s, 0, sizeof *s);
+  make_columns(s, rng, spec);
+  make_trees(s, rng, spec);
+}
+
+static void stage_close(stage *s) {
+  for (int32_t f = 0; f < s->table.n_cols; f++) free((void *)(uintptr_t)s->cols[f].values);
+  free(s->cols);
+  gbt_forest_free(s->forest);
+  gbt_schema_unref(s->schema);
+}
+
+static void check_n_tables(gbt_ctx *ctx, const stage *s, gbt_tree_range trees) {
+  gbti_pack *pack;
+  REQUIRE_OK(gbti_pack_new(ctx, &s->view, trees, &pack, test_err));
+  CHECK_EQ_I64((int64_t)(pack->trees.end - pack->trees.beg), (int64_t)(trees.end - trees.beg));
+  CHECK_EQ_I64((int64_t)pack->n_tables, gbti_tables_run(ctx) ? s->n_tables : 0);
+  gbti_pack_free(pack);
+}
+
+/* Scores and leaves with every instruction set and some numbers of threads. */
+static void check_stage(stage *s, test_rng *rng) {
+  gbt_tree_range trees = {0, s->view.n_trees}, some = {s->view.n_trees / 3, s->view.n_trees - s->view.n_trees / 4};
+  int64_t n_rows = s->table.n_rows, n = n_rows * s->view.n_outputs;
+  double *got = test_alloc((size_t)n * sizeof *got), *offset = test_alloc((size_t)n * sizeof *offset);
+  for (int64_t i = 0; i < n; i++) offset[i] = test_bell(rng);
+  for (int i = 0; i < 4; i++) {
+    static const int threads[] = {1, 2, 3, 1};
+    static const gbt_simd simds[] = {GBT_SIMD_AUTO, GBT_SIMD_AUTO, GBT_SIMD_SCALAR, GBT_SIMD_AVX2};
+    gbt_ctx ctx;
+    gbt_binding *binding;
+    REQUIRE_OK(gbt_ctx_open(&ctx, gbt_mem_default(), threads[i], simds[i], NULL, NULL, test_err));
+    REQUIRE_OK(gbt_binding_new(&ctx, &s->table, s->schema, GBT_UNSEEN_PRIOR, &binding, test_err));
+    int32_t *leaves = twin_leaves(&s->view, binding, trees), *part = twin_leaves(&s->view, binding, some);
+    double *want = twin_scores(&s->view, n_rows, trees, offset, leaves);
+    double *want_part = twin_scores(&s->view, n_rows, some, NULL, part);
+    check_n_tables(&ctx, s, trees);
+    check_both_ways(&ctx, &s->view, binding, trees, leaves);
+    check_both_ways(&ctx, &s->view, binding, some, part);
+    CHECK_OK(gbt_predict_scores(&ctx, &s->view, binding, trees, offset, got, test_err));
+    CHECK_EQ_BYTES(got, want, (size_t)n * sizeof *got);
+    CHECK_OK(gbt_predict_scores(&ctx, &s->view, binding, some, NULL, got, test_err));
+    CHECK_EQ_BYTES(got, want_part, (size_t)n * sizeof *got);
+    check_scores_packed(&ctx, &s->view, binding, trees, offset, want);
+    free(leaves);
+    free(part);
+    free(want);
+    free(want_part);
+    gbt_binding_free(binding);
+    gbt_ctx_close(&ctx);
+  }
+  free(got);
+  free(offset);
+}
+
+static const int64_t row_counts[] = {1, 63, 64, 65, 191, 192, 255, 256, 257, 320, 511, 512, 513, 1300};
+
+static void random_trees(void) {
+  test_rng rng = {31};
+  for (int i = 0; i < 60; i++) {
+    stage s;
+    stage_spec spec = {1 + (int32_t)test_below(&rng, 30),
+                       1 + (int32_t)test_below(&rng, 4),
+                       1 + (int32_t)test_below(&rng, 12),
+                       1 + (int32_t)test_below(&rng, 300),
+                       i % 10,
+                       0,
+                       0,
+                       row_counts[test_below(&rng, 14)]};
+    stage_open(&s, &rng, &spec);
+    check_stage(&s, &rng);
+    stage_close(&s);
+  }
+}
+
+/* Every depth that is a table and one that is none, with all the nodes of a complete tree or nearly. */
+static void full_trees(void) {
+  test_rng rng = {32};
+  for (int32_t depth = 0; depth <= GBTI_TABLE_DEPTH + 1; depth++) {
+    for (int same = 0; same < 2; same++) {
+      stage s;
+      stage_spec spec = {6, 2, 4, 2000, depth, same, 0, 600};
+      stage_open(&s, &rng, &spec);
+      check_stage(&s, &rng);
+      stage_close(&s);
+    }
+  }
+}
+
+/* Trees that split by level, deep ones and tables in one run. */
+static void mixed_runs(void) {
+  test_rng rng = {33};
+  for (int i = 0; i < 20; i++) {
+    stage s;
+    stage_spec spec = {5, 1 + i % 3, 9, 400, 6 + i % 5, i % 4 == 0, 1, row_counts[i % 14]};
+    stage_open(&s, &rng, &spec);
+    check_stage(&s, &rng);
+    stage_close(&s);
+  }
+}
+
+static int by_value(const void *a, const void *b) {
+  double x = *(const double *)a, y = *(const double *)b;
+  return (x > y) - (x < y);
+}
+
+/* Distinct cuts in order; both zeros are one. */
+static uint32_t draw_cuts(test_rng *rng, spread kind, int32_t most, double *cuts) {
+  uint32_t n = 0;
+  for (int32_t i = 0; i < most; i++) cuts[i] = near(rng, draw(rng, kind)) + 0.0;
+  qsort(cuts, (size_t)most, sizeof *cuts, by_value);
+  for (int32_t i = 0; i < most; i++)
+    if (n == 0 || cuts[n - 1] < cuts[i]) cuts[n++] = cuts[i];
+  return n;
+}
+
+static void codes_count_cuts(void) {
+  test_rng rng = {34};
+  gbt_ctx ctx;
+  REQUIRE_OK(gbt_ctx_open(&ctx, gbt_mem_default(), 1, GBT_SIMD_AUTO, NULL, NULL, test_err));
+  int run = gbti_tables_run(&ctx);
+  gbt_ctx_close(&ctx);
+  if (!run) return;
+  for (int i = 0; i < 600; i++) {
+    enum { N = 5 * GBTI_TABLE_ROWS, STRIDE = GBTI_TABLE_ROWS + 7 };
+    static const int32_t sizes[] = {1, 2, 3, 4, 7, 8, 15, 16, 17, 63, 64, 100, 253, 254};
+    double cuts[GBTI_TABLE_CUTS], tree[256], sorted[256], x[N];
+    uint16_t cells[GBTI_CODER_PARTS * GBTI_CODER_PART];
+    uint8_t code[5 * STRIDE];
+    spread kind = (spread)(i % N_SPREADS);
+    uint32_t n = draw_cuts(&rng, kind, sizes[test_below(&rng, 14)], cuts);
+    gbti_pack pack = {.cuts = tree};
+    gbti_pack_feature f = {.n_cuts = n};
+    while (((uint32_t)1 << f.n_levels) <= n) f.n_levels++;
+    for (uint32_t level = 0; level < f.n_levels; level++)
+      for (uint32_t j = 0; j < (uint32_t)1 << level; j++) {
+        uint32_t rank = ((2 * j + 1) << (f.n_levels - 1 - level)) - 1;
+        tree[((uint32_t)1 << level) + j] = rank < n ? cuts[rank] : (double)INFINITY;
+      }
+    gbti_coder coder = {.cuts = sorted, .cell = n > GBTI_CODER_FEW ? cells : NULL};
+    gbti_coder_fill(&coder, &pack, &f);
+    for (int r = 0; r < N; r++) {
+      int64_t what = test_below(&rng, 8);
+      x[r] = what == 0 ? (double)NAN : what < 4 ? near(&rng, cuts[test_below(&rng, n)]) : draw(&rng, kind);
+      if (what == 0 && r % 2) x[r] = -x[r];
+    }
+    uint8_t missing = i % 2 ? 0 : (uint8_t)n;
+    gbti_coder_run(&coder, &f, x, 5, missing, code, STRIDE);
+    for (int r = 0; r < N; r++) {
+      uint32_t want = 0;
+      for (uint32_t k = 0; k < n; k++) want += cuts[k] < x[r];
+      if (x[r] != x[r]) want = missing;
+      if (!CHECK_EQ_I64(code[r / GBTI_TABLE_ROWS * STRIDE + r % GBTI_TABLE_ROWS], want)) return;
+    }
+  }
+}
+
+typedef struct sweep {
+  stage *s;
+  double *out;
+} sweep;
+
+static gbt_status predict_once(const gbt_mem *mem, void *arg, gbt_error *err) {
+  sweep *w = arg;
+  gbt_ctx ctx;
+  gbt_binding *binding;
+  gbt_tree_range trees = {0, w->s->view.n_trees};
+  GBT_TRY(gbt_ctx_open(&ctx, *mem, 2, GBT_SIMD_AUTO, NULL, NULL, err));
+  gbt_status status = gbt_binding_new(&ctx, &w->s->table, w->s->schema, GBT_UNSEEN_PRIOR, &binding, err);
+  if (status == GBT_OK) status = gbt_predict_scores(&ctx, &w->s->view, binding, trees, NULL, w->out, err);
+  gbt_binding_free(binding);
+  gbt_ctx_close(&ctx);
+  return status;
+}
+
+static void allocations_fail(void) {
+  test_rng rng = {35};
+  for (int sets = 0; sets < 2; sets++) {
+    stage s;
+    stage_spec spec = {6, 2, 4, 60, 6, 0, sets, 2000};
+    stage_open(&s, &rng, &spec);
+    sweep w = {&s, test_alloc(4000 * sizeof(double))};
+    CHECK(fault_sweep(predict_once, &w) >= 20);
+    free(w.out);
+    stage_close(&s);
+  }
+}
+
+void suite_predict_tables(void) {
+  RUN(random_trees);
+  RUN(full_trees);
+  RUN(mixed_runs);
+  RUN(codes_count_cuts);
+  RUN(allocations_fail);
+}
