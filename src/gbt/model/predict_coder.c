@@ -71,14 +71,14 @@ TARGET_FN void code_few(const gbti_coder *coder, uint32_t n_cuts, const double *
   }
 }
 
-/* Cells of 32 numbers. */
+/* Cells of 32 numbers. That of -0, the one before zero's, is no cut's, so its code is the same. */
 TARGET_FN __m512i find_cells(const gbti_coder *coder, const double *x) {
   const __m512i base = _mm512_set1_epi64((int64_t)coder->base), most = _mm512_set1_epi64(GBTI_CODER_HALF - 2);
   const __m512i size_bits = _mm512_set1_epi64(INT64_MAX), missing = _mm512_set1_epi64(GBTI_CODER_HALF - 1);
   const __m128i shift = _mm_cvtsi32_si128(coder->shift);
   __m128i part[4];
   for (int i = 0; i < 4; i++) {
-    __m512d v = _mm512_add_pd(_mm512_loadu_pd(x + 8 * i), _mm512_setzero_pd());
+    __m512d v = _mm512_loadu_pd(x + 8 * i);
     __m512i u = _mm512_castpd_si512(v), size = _mm512_and_si512(u, size_bits);
     __m512i over = _mm512_max_epi64(_mm512_sub_epi64(size, base), _mm512_setzero_si512());
     __m512i step = _mm512_min_epi64(_mm512_srl_epi64(over, shift), most);
