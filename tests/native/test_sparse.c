@@ -1,6 +1,7 @@
-/* Sparse features of the train set, column by column, against gbt_page_code row by row. */
+/* Sparse features of the train set: columns and histograms against gbt_page_code row by row, trainings whose histograms
+ * are packed and not in turns. */
 #include "../../src/gbt/cpu/cpu.h"
-#include "made.h"
+#include "trained.h"
 
 enum { ROWS = 70000, COLS = 8 };
 
@@ -96,4 +97,175 @@ static void columns_tell_the_way_that_pages_tell(void) {
   free(rows);
 }
 
-void suite_sparse(void) { RUN(columns_tell_the_way_that_pages_tell); }
+/* ---- histograms ---- */
+
+enum { MODES = 3 }; /* packed; 16-bit gradients in plain sums; 32-bit gradients */
+
+/* The rest of a backend: one build of rows [beg, end) of a random order, to be taken off slot 1. */
+static void open_build(part *p, int mode, int counts, test_rng *rng) {
+  cpu_backend *be = &p->be;
+  const gbt_layout *layout = be->layout;
+  be->packed = mode == 0;
+  be->wide = test_alloc(1);
+  be->wide[0] = mode == 2;
+  be->loss = GBT_LOSS_SQUARED;
+  be->gh16 = test_alloc(ROWS * sizeof *be->gh16);
+  be->gh32 = test_alloc(ROWS * sizeof *be->gh32);
+  be->rows = test_alloc(ROWS * sizeof *be->rows);
+  for (uint32_t r = 0; r < ROWS; r++) {
+    uint64_t u = test_u(rng);
+    be->gh16[r] = (gbt_gh16){(int16_t)(u % 65535 - 32767), (uint16_t)(u >> 16)};
+    be->gh32[r] = (gbt_gh32){(int32_t)(test_u(rng) & 0xffffffffu), (uint32_t)(u >> 32)};
+  }
+  be->group_counts = test_alloc((size_t)layout->n_groups + 1);
+  memset(be->group_counts, counts, (size_t)layout->n_groups + 1);
+  be->group_started = test_alloc((size_t)layout->n_groups + 1);
+  memset(be->group_started, 0, (size_t)layout->n_groups + 1);
+  be->slot = test_alloc(2 * sizeof *be->slot);
+  for (int i = 0; i < 2; i++) {
+    be->slot[i].sum = test_alloc(layout->n_slots * sizeof(gbt_sum));
+    be->slot[i].count = test_alloc(layout->n_slots * sizeof(uint32_t));
+    memset(be->slot[i].sum, i ? 0 : 0x55, layout->n_slots * sizeof(gbt_sum)); /* what is there does not matter */
+    memset(be->slot[i].count, i ? 0 : 0x55, layout->n_slots * sizeof(uint32_t));
+  }
+  be->fr.node = test_alloc(sizeof *be->fr.node);
+  be->build = test_alloc(sizeof *be->build);
+  be->n_build = 1;
+  be->build[0] = (cpu_build){.slot = 0, .from = 1, .wanted = 1};
+  p->scratch.acc = test_alloc(layout->n_slots * sizeof(gbt_sum));
+  p->scratch.count = test_alloc(layout->n_slots * sizeof(uint32_t));
+  gbt_lock_init(&be->lock[0]);
+  for (int i = 1; i < CPU_HIST_LOCKS; i++) gbt_lock_init(&be->lock[i]);
+}
+
+static void close_build(part *p) {
+  cpu_backend *be = &p->be;
+  for (int i = 0; i < CPU_HIST_LOCKS; i++) gbt_lock_destroy(&be->lock[i]);
+  for (int i = 0; i < 2; i++) {
+    free(be->slot[i].sum);
+    free(be->slot[i].count);
+  }
+  void *blocks[] = {be->wide, be->gh16,    be->gh32,  be->rows,       be->group_counts, be->group_started,
+                    be->slot, be->fr.node, be->build, p->scratch.acc, p->scratch.count};
+  for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++) free(blocks[i]);
+  gbt_mem_free(&be->mem, be->unit);
+}
+
+static gbt_sum sum_at(const cpu_backend *be, int slot, uint32_t s) {
+  uint32_t base = be->layout->sparse_slot;
+  if (!be->packed) return be->slot[slot].sum[s];
+  int64_t v = ((const int64_t *)(const void *)(be->slot[slot].sum + base))[s - base], h = v & 0xffffffff;
+  return (gbt_sum){(v - h) / 4294967296, h};
+}
+
+/* Slot 0 holds the rows' sums; slot 1, packed or not, what they leave of 0. */
+static void compare_build(const part *p, int mode, int counts) {
+  const cpu_backend *be = &p->be;
+  const gbt_layout *layout = be->layout;
+  const gbt_grow_node *node = be->fr.node;
+  gbt_sum *want = test_alloc(layout->n_slots * sizeof *want);
+  uint32_t *count = test_alloc(layout->n_slots * sizeof *count);
+  int64_t wrong = 0;
+  memset(want, 0, layout->n_slots * sizeof *want);
+  memset(count, 0, layout->n_slots * sizeof *count);
+  for (uint32_t i = node->row_beg; i < node->row_beg + node->n_rows; i++)
+    for (int32_t f = 0; f < layout->n_sparse; f++) {
+      const gbt_page *page = &p->ds->pages->page[be->rows[i] / (uint32_t)p->ds->pages->page_rows];
+      const gbt_place *place = &layout->place[layout->sparse_feat[f]];
+      int32_t code = gbt_page_code(layout, be->cuts, page, (int32_t)(be->rows[i] - (uint32_t)page->row_beg),
+                                   layout->sparse_feat[f]);
+      if (code == place->zero_bin) continue;
+      uint32_t s = place->slot_beg + gbt_place_slot(place, code);
+      want[s].g += mode == 2 ? be->gh32[be->rows[i]].g : be->gh16[be->rows[i]].g;
+      want[s].h += mode == 2 ? be->gh32[be->rows[i]].h : be->gh16[be->rows[i]].h;
+      count[s]++;
+    }
+  for (uint32_t s = layout->sparse_slot; s < layout->n_slots; s++) {
+    gbt_sum got = sum_at(be, 0, s), left = sum_at(be, 1, s);
+    wrong += got.g != want[s].g || got.h != want[s].h || (counts && be->slot[0].count[s] != count[s]);
+    if (be->build[0].at_once && mode > 0) wrong += left.g != -want[s].g || left.h != -want[s].h;
+    if (be->build[0].at_once && mode == 0) /* as one number: from 0 the lower half borrows */
+      wrong += left.g * 4294967296 + left.h != -(want[s].g * 4294967296 + want[s].h);
+    if (be->build[0].at_once && counts) wrong += be->slot[1].count[s] + count[s] != 0;
+  }
+  CHECK_EQ_I64(wrong, 0);
+  free(want);
+  free(count);
+}
+
+/* All rows, many, few. */
+static void compare_builds(part *p, int mode, int counts, int kind, test_rng *rng) {
+  cpu_backend *be = &p->be;
+  uint32_t n = 0;
+  open_build(p, mode, counts, rng);
+  for (uint32_t r = 0; r < ROWS; r++) {
+    be->rows[n] = r;
+    n += kind == 0 || (kind == 1 ? test_below(rng, 50) != 0 : test_below(rng, 500) == 0);
+  }
+  be->fr.node[0] = (gbt_grow_node){.row_beg = 0, .n_rows = n};
+  if (CHECK_OK(cpu_hist_plan_sparse(&p->ctx, be, test_err))) {
+    CHECK_EQ_I64(be->build[0].at_once, kind == 2);
+    CHECK_EQ_I64(be->unit[0].group, be->layout->n_groups + (kind == 0));
+    CHECK_EQ_I64(be->unit[0].shared, kind == 1);
+    for (size_t u = 0; u < be->n_unit; u++) cpu_hist_sparse_unit(be, &be->unit[u], &p->scratch);
+    compare_build(p, mode, counts);
+  }
+  close_build(p);
+}
+
+static void sparse_histograms_equal_loops(void) {
+  const int32_t max_bin[] = {255, 2000}, page_rows[] = {30000, 0};
+  test_rng rng = {gbt_mix64(33)};
+  for (int v = 0; v < 2; v++)
+    for (int kind = 0; kind < 3; kind++)
+      for (int mode = 0; mode < MODES; mode++)
+        for (int counts = 0; counts < 2; counts++) {
+          part p;
+          if (open_part(&p, max_bin[v], page_rows[v], 3)) compare_builds(&p, mode, counts, kind, &rng);
+          close_part(&p);
+        }
+}
+
+/* ---- trainings ---- */
+
+static int64_t n_even, n_towering; /* trees, by their gradients */
+
+/* Now and then the gradient of row 0 towers above all others: that tree takes the 32-bit gradients. */
+static void towering_gradients(const double *score, const double *label, int64_t n, int32_t n_outputs, double *g,
+                               double *h) {
+  custom_gradients(score, label, n, n_outputs, g, h);
+  for (int32_t k = 0; k < n_outputs; k++) {
+    int towers = (int64_t)(fabs(score[k * n + 5]) * 1000.0) % 2 == 1;
+    if (towers) g[k * n] = 1e6;
+    n_towering += towers;
+    n_even += !towers;
+  }
+}
+
+static void packed_and_wide_trees_take_turns(void) {
+  const made_kind kinds[] = {MADE_ZEROS, MADE_ZEROS, MADE_ZEROS, MADE_BELL, MADE_ZEROS, MADE_ZEROS};
+  made *m = made_new(34, 3000, sizeof kinds / sizeof kinds[0], kinds);
+  made_response(m, GBT_LOSS_SQUARED, 1, 35);
+  for (int v = 0; v < 4; v++) {
+    train_how how = {1 + v % 3, v * 700, GBT_SIMD_AUTO};
+    train_job job = job_make(m, GBT_LOSS_CUSTOM, 1 + v % 2, 12);
+    job.custom = towering_gradients;
+    job.spec.params.max_depth = 4;
+    job.spec.params.min_data_in_leaf = v & 2 ? 4 : 1;
+    job.spec.params.subsample = v == 3 ? 0.7 : 1.0;
+    n_even = n_towering = 0;
+    trained *a = train(&job, &how), *b = train_naively(&job);
+    CHECK(a != NULL && a->n_sparse == 5 && a->forest->n_nodes > 40);
+    CHECK(n_even > 2 && n_towering > 2);
+    same_trained(a, b);
+    trained_free(a);
+    trained_free(b);
+  }
+  made_free(m);
+}
+
+void suite_sparse(void) {
+  RUN(columns_tell_the_way_that_pages_tell);
+  RUN(sparse_histograms_equal_loops);
+  RUN(packed_and_wide_trees_take_turns);
+}

@@ -2,7 +2,7 @@
  *
  *   cpu_backend.c    open, close, table of ops, sampling of rows
  *   cpu_gradient.c   scores -> fixed-point gradients
- *   cpu_hist.c       histograms of fresh nodes; slots
+ *   cpu_hist.c       histograms of fresh nodes; slots; cpu_hist_sparse.c: their sparse part
  *   cpu_split.c      best numeric splits; cpu_split_cat.c: categorical ones
  *   cpu_partition.c  rows into children; cpu_columns.c: the codes that it reads; cpu_sparse.c: those of sparse features
  *   cpu_leaf.c       leaf values, scores, export; cpu_route.c: rows that were not partitioned
@@ -14,7 +14,8 @@
  * outputs: gh32[cpu_gradients_at(be) + row].
  *
  * Histogram slot: sum[n_slots], and count[n_slots] where counts are wanted. Zero bins that the layout leaves out are
- * made up from the node's total by the search. */
+ * made up from the node's total by the search. The sparse part, at the end, is packed where `packed` says so: int64_t
+ * instead of gbt_sum, see cpu_hist_sparse.c. */
 #ifndef GBT_CPU_CPU_H
 #define GBT_CPU_CPU_H
 
@@ -25,6 +26,7 @@
 
 /* Rows of a task. 65,536 is the limit of a packed histogram (two sums in 64 bits). */
 #define CPU_HIST_ROWS 32768u
+#define CPU_PACKED_ROWS 65536u
 #define CPU_TASK_ROWS 16384u
 #define CPU_HIST_LOCKS 64
 #define CPU_AHEAD_SLOTS 262144 /* histogram slots of all nodes that one best-first step makes ahead */
@@ -41,11 +43,12 @@ typedef struct cpu_hist {
 
 /* One thread's working memory. */
 typedef struct cpu_scratch {
-  gbt_sum *acc;           /* accumulators of one group, or of the sparse part: acc_slots */
+  gbt_sum *acc;           /* accumulators of one group, or of the sparse part */
   uint32_t *count;        /* the same */
   double *g, *h, *gain;   /* max_codes each: prefix sums and gains of one feature */
   uint32_t *level;        /* max_codes: categories in order */
   double *ratio;          /* max_codes */
+  gbt_sum *sum;           /* max_codes: a packed feature's sums */
   int64_t *rows;          /* max_codes: prefix counts */
   double *block;          /* g, h and the probabilities of a block of rows: (2 + n_outputs) x CPU_BLOCK */
   const double **pointer; /* n_outputs */
@@ -55,15 +58,19 @@ typedef struct cpu_scratch {
 /* A histogram to be built from rows, and one to be got by subtraction. */
 typedef struct cpu_build {
   int32_t node, slot;
+  int32_t from;    /* the slot that it will be taken off, -1: none */
+  int32_t wanted;  /* not only to be taken off */
+  int32_t at_once; /* the sparse part is taken off while it is added up */
 } cpu_build;
 
 typedef struct cpu_subtract {
   int32_t from, what; /* slots: from -= what */
   int32_t free_what;  /* nobody wants `what` afterwards */
+  int32_t build;      /* of `what` */
 } cpu_subtract;
 
 typedef struct cpu_unit { /* rows [beg, end) of the row order into one group of one histogram */
-  int32_t build, group;   /* group == n_groups: the sparse part */
+  int32_t build, group;   /* n_groups: rows into the sparse part; n_groups + 1: all rows, sparse features [beg, end) */
   uint32_t beg, end;
   int32_t shared; /* others add to the same place: merge under the lock */
 } cpu_unit;
@@ -82,6 +89,7 @@ typedef struct cpu_sparse { /* see cpu_sparse.c; empty without sparse features *
   uint16_t *row; /* within the tile */
   void *slot;    /* uint8_t or, wide, uint16_t */
   int wide;
+  uint32_t most; /* rows that one slot is met by */
 } cpu_sparse;
 
 typedef struct cpu_backend {
@@ -160,7 +168,9 @@ typedef struct cpu_backend {
 
   cpu_scratch *scratch;
   int32_t n_scratch;
-  uint32_t acc_slots, max_codes;
+  uint32_t acc_slots, max_codes; /* acc_slots: of the largest group */
+  int packed;                    /* this tree: the sparse part of histograms */
+  int roomy;                     /* slots have room for a sparse part that is not packed */
   gbt_lock lock[CPU_HIST_LOCKS];
   int n_locks;
 } cpu_backend;
@@ -199,6 +209,23 @@ void cpu_sparse_free(cpu_backend *be);
  * set, at most CPU_TASK_ROWS. Slots are relative to the feature's first. */
 void cpu_sparse_sides(const cpu_backend *be, const gbt_place *place, const uint8_t *left, uint8_t zero_left,
                       const uint32_t *rows, uint32_t n, cpu_scratch *scratch);
+
+/* For the tree that begins: whether the sparse part is packed; slots that have no room for it are made anew. */
+gbt_status cpu_hist_fit(cpu_backend *be, gbt_error *err) GBT_MUST_CHECK;
+
+/* Accumulators of one thread. */
+gbt_status cpu_hist_scratch(cpu_backend *be, cpu_scratch *scratch, gbt_error *err) GBT_MUST_CHECK;
+
+/* Gradients of the task's output, gbt_gh32 where `wide`, else gbt_gh16. */
+const void *cpu_hist_gradients(const cpu_backend *be, int wide);
+
+/* Of ascending rows [beg, end), where those of one page end: the first row at or behind row_end. */
+uint32_t cpu_page_end(const uint32_t *rows, uint32_t beg, uint32_t end, int64_t row_end);
+
+/* Units for the sparse part of all builds, appended to be->unit; running one; slots [beg, end) of a subtraction. */
+gbt_status cpu_hist_plan_sparse(gbt_ctx *ctx, cpu_backend *be, gbt_error *err) GBT_MUST_CHECK;
+void cpu_hist_sparse_unit(cpu_backend *be, const cpu_unit *unit, cpu_scratch *scratch);
+void cpu_hist_sparse_subtract(const cpu_backend *be, const cpu_subtract *s, uint32_t beg, uint32_t end);
 
 /* gbt_parallel for tasks that take about `ns` nanoseconds in all. */
 gbt_status cpu_parallel(gbt_ctx *ctx, int64_t n_tasks, double ns, gbt_task_fn fn, void *arg,
@@ -249,8 +276,9 @@ void cpu_set_bits(const cpu_search *in, cpu_scratch *scratch, const gbt_split *s
 /* Gain of a split with left sums gl, hl (real), or a negative number when it is not allowed. */
 double cpu_gain(const cpu_search *in, double gl, double hl, gbt_reg reg);
 
-/* Fills `in` for a feature of a node. */
-void cpu_search_init(const cpu_backend *be, const gbt_grow_node *node, int32_t feat, cpu_search *in);
+/* Fills `in` for a feature of a node; its sums may lie in the scratch. */
+void cpu_search_init(const cpu_backend *be, const gbt_grow_node *node, int32_t feat, cpu_scratch *scratch,
+                     cpu_search *in);
 
 /* Adds the finished tree's values to scores of rows that were not partitioned: rows (ascending indices into set
  * `which`, or NULL for all of it). values: per node. */

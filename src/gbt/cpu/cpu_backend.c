@@ -15,7 +15,7 @@ static void destroy(gbt_backend *self) {
   }
   for (int32_t t = 0; t < be->n_scratch; t++) {
     cpu_scratch *s = &be->scratch[t];
-    void *blocks[] = {s->acc,   s->count,           s->g,    s->h,   s->gain, s->level, s->ratio, s->rows,
+    void *blocks[] = {s->acc,   s->count,           s->g,    s->h,   s->gain, s->level, s->ratio, s->sum, s->rows,
                       s->block, (void *)s->pointer, s->mark, s->side};
     for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++) gbt_mem_free(&mem, blocks[i]);
   }
@@ -73,13 +73,10 @@ static gbt_status plan_features(cpu_backend *be, gbt_error *err) {
     if (set || be->count_all) be->any_counts = 1;
     if ((uint32_t)cuts->n_bins + 1 > be->max_codes) be->max_codes = (uint32_t)cuts->n_bins + 1;
   }
-  be->acc_slots = layout->n_slots - layout->sparse_slot;
+  be->acc_slots = 1;
   for (int32_t g = 0; g < layout->n_groups; g++)
     if (layout->group[g].n_slots > be->acc_slots) be->acc_slots = layout->group[g].n_slots;
   if (layout->n_groups > 0 && be->acc_slots < GBT_GROUP_MAX * CPU_STRIDE) be->acc_slots = GBT_GROUP_MAX * CPU_STRIDE;
-  size_t slot_bytes = (size_t)layout->n_slots * (sizeof(gbt_sum) + (be->any_counts ? sizeof(uint32_t) : 0));
-  be->max_slots = (size_t)be->params->hist_memory * 1048576u / (slot_bytes ? slot_bytes : 1);
-  if (be->max_slots < 4) be->max_slots = 4;
   return GBT_OK;
 }
 
@@ -109,13 +106,13 @@ gbt_status cpu_scratch_ready(gbt_ctx *ctx, cpu_backend *be, gbt_error *err) {
     cpu_scratch *s = &be->scratch[t];
     memset(s, 0, sizeof *s);
     be->n_scratch = t + 1; /* so that destroy frees a half-made one */
-    GBT_TRY(gbt_mem_array(&be->mem, be->acc_slots, sizeof *s->acc, &s->acc, err));
-    GBT_TRY(gbt_mem_array(&be->mem, be->acc_slots, sizeof *s->count, &s->count, err));
+    GBT_TRY(cpu_hist_scratch(be, s, err));
     GBT_TRY(gbt_mem_array(&be->mem, codes, sizeof *s->g, &s->g, err));
     GBT_TRY(gbt_mem_array(&be->mem, codes, sizeof *s->h, &s->h, err));
     GBT_TRY(gbt_mem_array(&be->mem, codes, sizeof *s->gain, &s->gain, err));
     GBT_TRY(gbt_mem_array(&be->mem, codes, sizeof *s->level, &s->level, err));
     GBT_TRY(gbt_mem_array(&be->mem, codes, sizeof *s->ratio, &s->ratio, err));
+    GBT_TRY(gbt_mem_array(&be->mem, codes, sizeof *s->sum, &s->sum, err));
     GBT_TRY(gbt_mem_array(&be->mem, codes, sizeof *s->rows, &s->rows, err));
     size_t block = (size_t)CPU_BLOCK * (2 + (size_t)be->n_outputs);
     GBT_TRY(gbt_mem_array(&be->mem, block, sizeof *s->block, &s->block, err));
@@ -193,10 +190,11 @@ static gbt_status begin_tree(gbt_ctx *ctx, gbt_backend *self, const gbt_tree_tas
   GBT_TRY(cpu_scratch_ready(ctx, be, err)); /* the host may have given the gradients in a call with fewer threads */
   be->task = *task;
   GBT_TRY(cpu_gradients_of_tree(ctx, be, err));
+  release_all(be);
+  GBT_TRY(cpu_hist_fit(be, err));
   int64_t t0 = gbt_clock_ns();
   draw_rows(be);
   be->n_tree_feats = gbt_features_of_tree(be->rules, task->tree, be->tree_feats, be->rank);
-  release_all(be);
   size_t n_tasks = (be->n_in + CPU_TASK_ROWS - 1) / CPU_TASK_ROWS;
   GBT_TRY(gbt_mem_grow(&be->mem, &be->fine, &be->cap_fine, n_tasks + 1, sizeof *be->fine, err));
   root_sum arg = {be, be->fine};

@@ -22,6 +22,56 @@ void cpu_hist_release(cpu_backend *be, gbt_grow_node *node) {
   node->hist = -1;
 }
 
+/* Bytes of a slot's sums. The sparse part, at the end, takes half where it is packed. */
+static size_t slot_bytes(const cpu_backend *be) {
+  size_t sparse = be->layout->n_slots - be->layout->sparse_slot;
+  return be->layout->sparse_slot * sizeof(gbt_sum) + sparse * (be->roomy ? sizeof(gbt_sum) : sizeof(int64_t));
+}
+
+static size_t acc_bytes(const cpu_backend *be) {
+  size_t sparse = be->layout->n_slots - be->layout->sparse_slot;
+  size_t bytes = sparse * (be->roomy ? sizeof(gbt_sum) : sizeof(int64_t)), dense = be->acc_slots * sizeof(gbt_sum);
+  return bytes > dense ? bytes : dense;
+}
+
+static void count_slots(cpu_backend *be) {
+  size_t bytes = slot_bytes(be) + (be->any_counts ? be->layout->n_slots * sizeof(uint32_t) : 0);
+  be->max_slots = (size_t)be->params->hist_memory * 1048576u / (bytes ? bytes : 1);
+  if (be->max_slots < 4) be->max_slots = 4;
+}
+
+gbt_status cpu_hist_scratch(cpu_backend *be, cpu_scratch *s, gbt_error *err) {
+  size_t sparse = be->layout->n_slots - be->layout->sparse_slot;
+  gbt_sum *acc;
+  GBT_TRY(gbt_mem_array(&be->mem, acc_bytes(be), 1, &acc, err));
+  gbt_mem_free(&be->mem, s->acc);
+  s->acc = acc;
+  if (!be->any_counts || s->count) return GBT_OK;
+  return gbt_mem_array(&be->mem, sparse > be->acc_slots ? sparse : be->acc_slots, sizeof *s->count, &s->count, err);
+}
+
+/* Slots, all of them free, and accumulators that have room for sums that are not packed. */
+static gbt_status make_room(cpu_backend *be, gbt_error *err) {
+  gbt_status status = GBT_OK;
+  for (size_t i = 0; i < be->n_slots; i++) {
+    gbt_mem_free(&be->mem, be->slot[i].sum);
+    gbt_mem_free(&be->mem, be->slot[i].count);
+  }
+  be->n_slots = be->n_free = 0;
+  be->roomy = 1;
+  for (int32_t t = 0; t < be->n_scratch && status == GBT_OK; t++)
+    status = cpu_hist_scratch(be, &be->scratch[t], err);
+  if (status != GBT_OK) be->roomy = 0;
+  return status;
+}
+
+gbt_status cpu_hist_fit(cpu_backend *be, gbt_error *err) {
+  be->packed = be->sparse.most <= CPU_PACKED_ROWS && !be->wide[be->task.output];
+  if (be->layout->n_sparse > 0 && !be->packed && !be->roomy) GBT_TRY(make_room(be, err)); /* from now on */
+  count_slots(be);
+  return GBT_OK;
+}
+
 static gbt_status new_slot(cpu_backend *be, gbt_error *err) {
   size_t n = be->layout->n_slots;
   GBT_TRY(gbt_mem_grow(&be->mem, &be->slot, &be->cap_slot, be->n_slots + 1, sizeof *be->slot, err));
@@ -30,7 +80,7 @@ static gbt_status new_slot(cpu_backend *be, gbt_error *err) {
   hist->sum = NULL;
   hist->count = NULL;
   be->n_slots++;
-  GBT_TRY(gbt_mem_zeros(&be->mem, n, sizeof *hist->sum, &hist->sum, err)); /* padding slots are read, too */
+  GBT_TRY(gbt_mem_zeros(&be->mem, slot_bytes(be), 1, &hist->sum, err)); /* padding slots are read, too */
   if (be->any_counts) GBT_TRY(gbt_mem_zeros(&be->mem, n, sizeof *hist->count, &hist->count, err));
   be->free_slot[be->n_free++] = (int32_t)be->n_slots - 1;
   return GBT_OK;
@@ -50,7 +100,7 @@ static gbt_status take_slot(cpu_backend *be, int32_t *slot, gbt_error *err) {
 
 static gbt_status plan_build(cpu_backend *be, int32_t id, int32_t slot, gbt_error *err) {
   GBT_TRY(gbt_mem_grow(&be->mem, &be->build, &be->cap_build, be->n_build + 1, sizeof *be->build, err));
-  be->build[be->n_build++] = (cpu_build){id, slot};
+  be->build[be->n_build++] = (cpu_build){.node = id, .slot = slot, .from = -1, .wanted = 1};
   return GBT_OK;
 }
 
@@ -76,36 +126,38 @@ static gbt_status plan_pair(cpu_backend *be, int32_t left, gbt_error *err) {
   GBT_TRY(take_slot(be, &slot, err));
   GBT_TRY(gbt_mem_grow(&be->mem, &be->subtract, &be->cap_subtract, be->n_subtract + 1, sizeof *be->subtract, err));
   if (small->splittable) small->hist = slot;
-  be->subtract[be->n_subtract++] = (cpu_subtract){large->hist, slot, !small->splittable};
-  return plan_build(be, small_id, slot, err);
+  GBT_TRY(plan_build(be, small_id, slot, err));
+  be->build[be->n_build - 1].from = large->hist;
+  be->build[be->n_build - 1].wanted = small->splittable;
+  be->subtract[be->n_subtract++] = (cpu_subtract){large->hist, slot, !small->splittable, (int32_t)be->n_build - 1};
+  return GBT_OK;
 }
 
-static gbt_status plan_units(cpu_backend *be, gbt_error *err) {
-  int32_t n_groups = be->layout->n_groups, n_parts = n_groups + (be->layout->n_sparse > 0);
+static gbt_status plan_units(gbt_ctx *ctx, cpu_backend *be, gbt_error *err) {
+  int32_t n_groups = be->layout->n_groups;
   be->n_unit = 0;
   for (size_t b = 0; b < be->n_build; b++) {
     const gbt_grow_node *node = &be->fr.node[be->build[b].node];
     uint32_t n_chunks = (node->n_rows + CPU_HIST_ROWS - 1) / CPU_HIST_ROWS;
     if (n_chunks == 0) n_chunks = 1;
-    size_t need = be->n_unit + (size_t)n_chunks * (size_t)n_parts;
+    size_t need = be->n_unit + (size_t)n_chunks * (size_t)n_groups;
     GBT_TRY(gbt_mem_grow(&be->mem, &be->unit, &be->cap_unit, need, sizeof *be->unit, err));
     for (uint32_t c = 0; c < n_chunks; c++) {
       uint32_t beg = node->row_beg + (uint32_t)((uint64_t)node->n_rows * c / n_chunks);
       uint32_t end = node->row_beg + (uint32_t)((uint64_t)node->n_rows * (c + 1) / n_chunks);
-      for (int32_t g = 0; g < n_parts; g++)
+      for (int32_t g = 0; g < n_groups; g++)
         be->unit[be->n_unit++] = (cpu_unit){(int32_t)b, g, beg, end, n_chunks > 1};
     }
   }
   size_t cells = be->n_build * (size_t)(n_groups + 1);
   GBT_TRY(gbt_mem_grow(&be->mem, &be->group_started, &be->cap_started, cells, 1, err));
   memset(be->group_started, 0, cells);
-  return GBT_OK;
+  return be->layout->n_sparse > 0 ? cpu_hist_plan_sparse(ctx, be, err) : GBT_OK;
 }
 
 /* ---- units ---- */
 
-/* The rows of a unit that lie in one page: from be->rows[beg] on, up to `end`. Rows are ascending within a node. */
-static uint32_t page_end(const uint32_t *rows, uint32_t beg, uint32_t end, int64_t row_end) {
+uint32_t cpu_page_end(const uint32_t *rows, uint32_t beg, uint32_t end, int64_t row_end) {
   if ((int64_t)rows[end - 1] < row_end) return end;
   uint32_t lo = beg, hi = end;
   while (lo < hi) {
@@ -116,7 +168,7 @@ static uint32_t page_end(const uint32_t *rows, uint32_t beg, uint32_t end, int64
   return lo;
 }
 
-static const void *gradients_of(const cpu_backend *be, int wide) {
+const void *cpu_hist_gradients(const cpu_backend *be, int wide) {
   size_t at = cpu_gradients_at(be);
   return wide ? (const void *)(be->gh32 + at) : (const void *)(be->gh16 + at);
 }
@@ -124,39 +176,18 @@ static const void *gradients_of(const cpu_backend *be, int wide) {
 static void add_dense(const cpu_backend *be, const cpu_unit *unit, int wide, int counts, void *acc, uint32_t *count) {
   const gbt_group *group = &be->layout->group[unit->group];
   const gbt_page_store *pages = be->sets[0]->pages;
-  cpu_hist_job job = {.gh = gradients_of(be, wide), .offset = group->offset, .n_feats = group->n_feats,
+  cpu_hist_job job = {.gh = cpu_hist_gradients(be, wide), .offset = group->offset, .n_feats = group->n_feats,
                       .width = group->width, .acc = acc, .count = count};
   for (uint32_t i = unit->beg; i < unit->end; i += job.n) {
     uint32_t first = be->rows[i];
     const gbt_page *page = &pages->page[first / (uint32_t)pages->page_rows];
-    uint32_t stop = page_end(be->rows, i, unit->end, page->row_beg + page->n_rows);
+    uint32_t stop = cpu_page_end(be->rows, i, unit->end, page->row_beg + page->n_rows);
     job.codes = page->group[unit->group];
     job.row_beg = page->row_beg;
     job.n = stop - i;
     job.first = first;
     job.rows = be->rows[stop - 1] - first == job.n - 1 ? NULL : be->rows + i;
     cpu_hist_run(&job, group->wide, wide, counts);
-  }
-}
-
-/* acc begins at the sparse part's first slot. */
-static void add_sparse(const cpu_backend *be, const cpu_unit *unit, int wide, int counts, gbt_sum *acc,
-                       uint32_t *count) {
-  const gbt_page_store *pages = be->sets[0]->pages;
-  const uint32_t base = be->layout->sparse_slot;
-  const void *gh = gradients_of(be, wide);
-  for (uint32_t i = unit->beg; i < unit->end; i++) {
-    uint32_t row = be->rows[i];
-    const gbt_page *page = &pages->page[row / (uint32_t)pages->page_rows];
-    const uint32_t *beg = page->sparse_beg + (row - (uint32_t)page->row_beg);
-    int64_t g = wide ? ((const gbt_gh32 *)gh)[row].g : ((const gbt_gh16 *)gh)[row].g;
-    int64_t h = wide ? ((const gbt_gh32 *)gh)[row].h : ((const gbt_gh16 *)gh)[row].h;
-    for (uint32_t e = beg[0]; e < beg[1]; e++) {
-      uint32_t slot = page->sparse_slots[e] - base;
-      acc[slot].g += g;
-      acc[slot].h += h;
-      if (counts) count[slot]++;
-    }
   }
 }
 
@@ -183,7 +214,7 @@ static void merge_counts(const uint32_t *acc, uint32_t *count, uint32_t n, int a
 
 /* Where a unit's sums go. */
 typedef struct unit_place {
-  const gbt_group *group; /* NULL: the sparse part */
+  const gbt_group *group;
   gbt_sum *sum;
   uint32_t *count;        /* NULL when nobody counts */
   uint32_t n;
@@ -192,27 +223,19 @@ typedef struct unit_place {
 } unit_place;
 
 static unit_place place_of(const cpu_backend *be, const cpu_unit *unit) {
-  const gbt_layout *layout = be->layout;
+  const gbt_group *group = &be->layout->group[unit->group];
   const cpu_hist *hist = &be->slot[be->build[unit->build].slot];
-  unit_place p = {.wide = be->wide[be->task.output]};
-  uint32_t beg = layout->sparse_slot;
-  if (unit->group < layout->n_groups) {
-    p.group = &layout->group[unit->group];
-    beg = p.group->slot_beg;
-    p.n = p.group->n_slots;
-    p.strided = !p.wide && !p.group->wide;
-  } else {
-    p.n = layout->n_slots - beg;
-  }
-  p.sum = hist->sum + beg;
-  p.count = be->group_counts[unit->group] ? hist->count + beg : NULL;
+  unit_place p = {.group = group, .n = group->n_slots, .wide = be->wide[be->task.output]};
+  p.strided = !p.wide && !group->wide;
+  p.sum = hist->sum + group->slot_beg;
+  p.count = be->group_counts[unit->group] ? hist->count + group->slot_beg : NULL;
   return p;
 }
 
 static void clear_scratch(const unit_place *p, cpu_scratch *scratch) {
   int64_t *packed = (int64_t *)(void *)scratch->acc;
   if (!p->strided) {
-    memset(scratch->acc, 0, p->n * (p->group && !p->wide ? sizeof *packed : sizeof *scratch->acc));
+    memset(scratch->acc, 0, p->n * (!p->wide ? sizeof *packed : sizeof *scratch->acc));
     if (p->count) memset(scratch->count, 0, p->n * sizeof *scratch->count);
     return;
   }
@@ -234,7 +257,7 @@ static void merge_scratch(const unit_place *p, const cpu_scratch *scratch, int a
     }
     return;
   }
-  if (p->group && !p->wide) merge_packed(packed, p->sum, p->n, add);
+  if (!p->wide) merge_packed(packed, p->sum, p->n, add);
   else merge_wide(scratch->acc, p->sum, p->n, add);
   if (p->count) merge_counts(scratch->count, p->count, p->n, add);
 }
@@ -243,17 +266,19 @@ static void unit_task(void *arg, int64_t task, int thread) {
   cpu_backend *be = arg;
   const cpu_unit *unit = &be->unit[task];
   cpu_scratch *scratch = &be->scratch[thread];
+  if (unit->group >= be->layout->n_groups) {
+    cpu_hist_sparse_unit(be, unit, scratch);
+    return;
+  }
   unit_place p = place_of(be, unit);
-  if (!unit->shared && (!p.group || p.wide)) { /* wide sums can go straight to their place */
+  if (!unit->shared && p.wide) { /* wide sums can go straight to their place */
     memset(p.sum, 0, p.n * sizeof *p.sum);
     if (p.count) memset(p.count, 0, p.n * sizeof *p.count);
-    if (p.group) add_dense(be, unit, 1, p.count != NULL, p.sum, p.count);
-    else add_sparse(be, unit, p.wide, p.count != NULL, p.sum, p.count);
+    add_dense(be, unit, 1, p.count != NULL, p.sum, p.count);
     return;
   }
   clear_scratch(&p, scratch);
-  if (p.group) add_dense(be, unit, p.wide, p.count != NULL, scratch->acc, scratch->count);
-  else add_sparse(be, unit, p.wide, p.count != NULL, scratch->acc, scratch->count);
+  add_dense(be, unit, p.wide, p.count != NULL, scratch->acc, scratch->count);
   size_t cell = (size_t)unit->build * (size_t)(be->layout->n_groups + 1) + (size_t)unit->group;
   gbt_lock *lock = unit->shared ? &be->lock[cell % CPU_HIST_LOCKS] : NULL;
   if (lock) gbt_lock_take(lock);
@@ -279,12 +304,16 @@ static void subtract_task(void *arg, int64_t task, int thread) {
   uint32_t beg = (uint32_t)(task % pass->n_pieces) * SUBTRACT_SLOTS, end = beg + SUBTRACT_SLOTS;
   (void)thread;
   if (end > be->layout->n_slots) end = be->layout->n_slots;
+  if (be->build[s->build].at_once && end > be->layout->sparse_slot)
+    end = beg > be->layout->sparse_slot ? beg : be->layout->sparse_slot;
+  uint32_t dense_end = end < be->layout->sparse_slot ? end : be->layout->sparse_slot;
   gbt_sum *from = be->slot[s->from].sum;
   const gbt_sum *what = be->slot[s->what].sum;
-  for (uint32_t i = beg; i < end; i++) {
+  for (uint32_t i = beg; i < dense_end; i++) {
     from[i].g -= what[i].g;
     from[i].h -= what[i].h;
   }
+  if (dense_end < end) cpu_hist_sparse_subtract(be, s, beg > dense_end ? beg : dense_end, end);
   if (!be->any_counts) return;
   uint32_t *count = be->slot[s->from].count;
   const uint32_t *less = be->slot[s->what].count;
@@ -315,7 +344,7 @@ gbt_status cpu_build_hist(gbt_ctx *ctx, gbt_backend *self, gbt_error *err) {
   else
     for (size_t i = 0; i < be->fr.n_fresh; i += 2) GBT_TRY(plan_pair(be, be->fr.fresh[i], err));
   if (be->n_build > 0) {
-    GBT_TRY(plan_units(be, err));
+    GBT_TRY(plan_units(ctx, be, err));
     GBT_TRY(cpu_parallel(ctx, (int64_t)be->n_unit, build_ns(be), unit_task, be, err));
   }
   GBT_TRY(subtract_all(ctx, be, err));

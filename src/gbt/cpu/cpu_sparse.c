@@ -65,6 +65,31 @@ static uint32_t choose_tile(const gbt_page_store *pages) {
   return rows < TILE_LEAST ? TILE_LEAST : rows > TILE_MOST ? TILE_MOST : (uint32_t)rows;
 }
 
+/* How many rows meet each slot of one feature; pass->feat is not needed any more and holds the numbers. */
+static void most_task(void *arg, int64_t task, int thread) {
+  const column_pass *pass = arg;
+  const gbt_layout *layout = pass->be->layout;
+  const cpu_sparse *col = &pass->be->sparse;
+  const gbt_place *place = &layout->place[layout->sparse_feat[task]];
+  uint32_t *count = pass->feat + (place->slot_beg - layout->sparse_slot);
+  (void)thread;
+  memset(count, 0, place->n_slots * sizeof *count);
+  for (int64_t tile = 0; tile < col->n_tiles; tile++) {
+    const size_t *beg = col->beg + tile * layout->n_sparse + task;
+    for (size_t e = beg[0]; e < beg[1]; e++)
+      count[col->wide ? ((const uint16_t *)col->slot)[e] : ((const uint8_t *)col->slot)[e]]++;
+  }
+}
+
+static gbt_status find_most(gbt_ctx *ctx, column_pass *pass, gbt_error *err) {
+  const gbt_layout *layout = pass->be->layout;
+  cpu_sparse *col = &pass->be->sparse;
+  GBT_TRY(gbt_parallel(ctx, layout->n_sparse, most_task, pass, err));
+  for (uint32_t s = 0; s < layout->n_slots - layout->sparse_slot; s++)
+    if (pass->feat[s] > col->most) col->most = pass->feat[s];
+  return GBT_OK;
+}
+
 static gbt_status fill_columns(gbt_ctx *ctx, column_pass *pass, gbt_error *err) {
   cpu_backend *be = pass->be;
   const gbt_layout *layout = be->layout;
@@ -85,7 +110,8 @@ static gbt_status fill_columns(gbt_ctx *ctx, column_pass *pass, gbt_error *err) 
   GBT_TRY(gbt_mem_array(&be->mem, sum, sizeof *col->row, &col->row, err));
   GBT_TRY(gbt_mem_array(&be->mem, sum, col->wide ? 2 : 1, &col->slot, err));
   pass->fill = 1;
-  return gbt_parallel(ctx, col->n_tiles, column_task, pass, err);
+  GBT_TRY(gbt_parallel(ctx, col->n_tiles, column_task, pass, err));
+  return find_most(ctx, pass, err);
 }
 
 gbt_status cpu_sparse_make(gbt_ctx *ctx, cpu_backend *be, gbt_error *err) {

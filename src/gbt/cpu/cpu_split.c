@@ -21,12 +21,25 @@ double cpu_gain(const cpu_search *in, double gl, double hl, gbt_reg reg) {
   return (gbt_score_at(gl, hl, wl, reg) + gbt_score_at(gr, hr, wr, reg)) - in->parent;
 }
 
-void cpu_search_init(const cpu_backend *be, const gbt_grow_node *node, int32_t feat, cpu_search *in) {
+/* A packed feature's sums, see cpu_hist_sparse.c. */
+static const gbt_sum *unpack(const cpu_backend *be, const cpu_hist *hist, const gbt_place *place, gbt_sum *to) {
+  const int64_t *both = (const int64_t *)(const void *)(hist->sum + be->layout->sparse_slot);
+  both += place->slot_beg - be->layout->sparse_slot;
+  for (uint32_t s = 0; s < place->n_slots; s++) {
+    to[s].g = both[s] >> 32;
+    to[s].h = (int64_t)(uint32_t)both[s];
+  }
+  return to;
+}
+
+void cpu_search_init(const cpu_backend *be, const gbt_grow_node *node, int32_t feat, cpu_scratch *scratch,
+                     cpu_search *in) {
   const gbt_place *place = &be->layout->place[feat];
   const gbt_feature_cuts *cuts = &be->cuts->feat[feat];
   const cpu_hist *hist = &be->slot[node->hist];
   memset(in, 0, sizeof *in);
-  in->sum = hist->sum + place->slot_beg;
+  if (place->group < 0 && be->packed) in->sum = unpack(be, hist, place, scratch->sum);
+  else in->sum = hist->sum + place->slot_beg;
   in->count = be->count_all || be->set_feature[feat] ? hist->count + place->slot_beg : NULL;
   in->feat = feat;
   in->n_bins = cuts->n_bins;
@@ -163,7 +176,7 @@ typedef struct split_pass {
 static void search_feature(cpu_backend *be, const gbt_grow_node *node, int32_t feat, cpu_scratch *scratch,
                            gbt_split *best) {
   cpu_search in;
-  cpu_search_init(be, node, feat, &in);
+  cpu_search_init(be, node, feat, scratch, &in);
   if (in.n_bins + in.has_missing < 2) return;
   if (be->set_feature[feat]) cpu_search_set(&in, scratch, best);
   else if (be->cuts->schema->feat[feat].type == GBT_CATEGORICAL) cpu_search_onehot(&in, scratch, best);
@@ -230,7 +243,7 @@ static gbt_status keep_set(cpu_backend *be, int32_t id, gbt_error *err) {
     return GBT_OK;
   }
   cpu_search in;
-  cpu_search_init(be, node, split->feat, &in);
+  cpu_search_init(be, node, split->feat, be->scratch, &in);
   cpu_set_bits(&in, be->scratch, split, words);
   return GBT_OK;
 }
