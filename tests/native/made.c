@@ -155,6 +155,22 @@ void made_offset(made *m, int32_t n_outputs, uint64_t seed) {
   for (size_t i = 0; i < n; i++) m->offset[i] = test_bell(&rng) * 0.5;
 }
 
+void made_fields(made *m, int32_t n_fields, int32_t size, int64_t spoilt, uint64_t seed) {
+  test_rng rng = {gbt_mix64(seed ^ 0xf1e1d)};
+  for (int64_t r = 0; r < m->table.n_rows; r++)
+    for (int32_t f = 0; f < n_fields; f++) {
+      for (int32_t k = 0; k < size; k++) ((double *)m->table.cols[k * n_fields + f].values)[r] = 0.0;
+      for (int twice = 0; twice < 1 + (r < spoilt); twice++) {
+        int32_t level = (int32_t)(sqrt(test_unit(&rng)) * 1.1 * size), c = (size - 1 - level) * n_fields + f;
+        double value = f % 3 == 0 ? 1.0 : f % 3 == 1 ? test_bell(&rng) : (double)test_below(&rng, 6) - 2.0;
+        if (f % 2 && test_below(&rng, 15) == 0) value = (double)NAN;
+        if (level >= size) continue;
+        ((double *)m->table.cols[c].values)[r] = value;
+        m->signal[r] += part_of(MADE_ZEROS, level + f, value, 0);
+      }
+    }
+}
+
 static double *copy_doubles(const double *x, size_t n) {
   if (x == NULL) return NULL;
   double *copy = test_alloc(n * sizeof *copy);
@@ -193,7 +209,7 @@ made *made_rows(const made *m, const int64_t *rows, int64_t n) {
   return out;
 }
 
-made *made_sparse(const made *m) {
+made *made_sparse(const made *m, size_t extra) {
   size_t n = (size_t)m->table.n_rows;
   int64_t *rows = test_alloc(n * sizeof *rows);
   for (size_t r = 0; r < n; r++) rows[r] = (int64_t)r;
@@ -206,7 +222,7 @@ made *made_sparse(const made *m) {
     int32_t *at = test_alloc(n * sizeof *at);
     int64_t kept = 0;
     for (size_t r = 0; r < n; r++) {
-      if (x[r] == 0.0 && r % 50 != 0) continue; /* some zeros are entries nevertheless */
+      if (x[r] == 0.0 && (extra == 0 || r % extra != 0)) continue;
       at[kept] = (int32_t)r;
       x[kept++] = x[r];
     }

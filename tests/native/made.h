@@ -46,9 +46,15 @@ void made_response(made *m, gbt_loss loss, int32_t n_outputs, uint64_t seed);
 void made_weights(made *m, uint64_t seed); /* some of them 0 */
 void made_offset(made *m, int32_t n_outputs, uint64_t seed);
 
+/* Fills the first n_fields * size columns, of kind MADE_ZEROS, anew: of a field's columns c, c + n_fields, .. only one
+ * is other than 0 in a row; some rows have none, rare columns follow frequent ones. With spoilt > 0 as many rows have
+ * two. Before made_response. */
+void made_fields(made *m, int32_t n_fields, int32_t size, int64_t spoilt, uint64_t seed);
+
 /* The same numbers with all columns of doubles stored by their entries other than 0, absent rows being 0; those columns
- * that have only few. Level columns stay. Labels and all are copied. */
-made *made_sparse(const made *m);
+ * that have only few. In every extra-th row (0: none) zeros are entries nevertheless. Level columns stay. Labels and
+ * all are copied. */
+made *made_sparse(const made *m, size_t extra);
 
 /* The rows `rows` of a table, in that order. */
 made *made_rows(const made *m, const int64_t *rows, int64_t n);

@@ -67,7 +67,7 @@ static void sparse_features_equal_the_twin(void) {
   made *dense = made_new(5, 700, COLS, kinds);
   made_response(dense, GBT_LOSS_LOGISTIC, 1, 6);
   for (int variant = 0; variant < 8; variant++) {
-    made *m = made_sparse(dense);
+    made *m = made_sparse(dense, 50);
     m->table.absent_missing = variant & 1;
     train_job job = job_make(m, GBT_LOSS_LOGISTIC, 1, 3);
     job.max_bin = variant & 2 ? 1000 : 16;
@@ -81,6 +81,84 @@ static void sparse_features_equal_the_twin(void) {
     made_free(m);
   }
   made_free(dense);
+}
+
+/* ---- bundles ---- */
+
+enum { FIELDS = 6, LEVELS = 8, BUNDLED_COLS = FIELDS * LEVELS + 5 };
+
+/* Fields of exclusive columns beside others, some of them sparse. */
+static made *make_fields(uint64_t seed, int64_t n_rows, int64_t spoilt, gbt_loss loss, int32_t n_outputs) {
+  made_kind kinds[BUNDLED_COLS];
+  for (int c = 0; c < BUNDLED_COLS; c++) kinds[c] = MADE_ZEROS;
+  kinds[BUNDLED_COLS - 1] = MADE_BELL;
+  kinds[BUNDLED_COLS - 2] = MADE_LEVELS;
+  made *m = made_new(seed, n_rows, BUNDLED_COLS, kinds);
+  made_fields(m, FIELDS, LEVELS, spoilt, seed);
+  made_response(m, loss, n_outputs, seed + 1);
+  return m;
+}
+
+/* Bundles, no bundles, and the twin; validation sets whose columns are not exclusive, or bundled otherwise. */
+static void bundles_equal_the_twin(void) {
+  const gbt_loss losses[] = {GBT_LOSS_LOGISTIC, GBT_LOSS_SQUARED, GBT_LOSS_SOFTMAX};
+  for (int k = 0; k < 12; k++) {
+    gbt_loss loss = losses[k % 3];
+    int32_t n_outputs = loss == GBT_LOSS_SOFTMAX ? 3 : 1;
+    int absent_missing = k == 5 || k == 7; /* then zeros that are entries would meet */
+    made *m = make_fields((uint64_t)(40 + k), 900, 0, loss, n_outputs);
+    made *data = k % 4 ? made_sparse(m, absent_missing ? 0 : 50) : m;
+    made *valid[] = {make_fields(60, 400, 300, loss, n_outputs), make_fields(61, 500, 1, loss, n_outputs)};
+    if (k % 2) made_weights(data, 62);
+    data->table.absent_missing = valid[0]->table.absent_missing = absent_missing;
+    train_job job = job_make(data, loss, n_outputs, 3);
+    job.max_bin = k % 4 == 3 ? 1000 : 12;
+    job.spec.n_valid = 2;
+    job.valid[0] = valid[0];
+    job.valid[1] = valid[1];
+    job.spec.params.min_data_in_leaf = k % 2 ? 1 : 4;
+    job.spec.params.grad_bits = k % 3;
+    job.spec.params.subsample = k % 4 == 1 ? 0.7 : 1.0;
+    job.spec.params.colsample_bynode = k % 5 == 2 ? 0.5 : 1.0;
+    job.spec.params.min_child_weight = 0.5;
+    const train_how how = {1 + k % 3, k % 2 ? 64 : 0, k % 3 ? GBT_SIMD_AUTO : GBT_SIMD_SCALAR};
+    trained *a = train(&job, &how);
+    job.unbundled = 1;
+    trained *b = train(&job, &plain), *c = train_naively(&job);
+    CHECK(a != NULL && a->n_bundles >= FIELDS && a->forest->n_nodes > 60);
+    CHECK(b != NULL && b->n_bundles == 0);
+    same_trained(a, b);
+    same_trained(a, c);
+    trained_free(a);
+    trained_free(b);
+    trained_free(c);
+    made_free(valid[0]);
+    made_free(valid[1]);
+    if (data != m) made_free(data);
+    made_free(m);
+  }
+}
+
+/* More rows than a chunk of a histogram or a page takes. */
+static void bundles_do_not_show(void) {
+  const train_how hows[] = {{2, 0, GBT_SIMD_AUTO}, {3, 1000, GBT_SIMD_SCALAR}, {1, 65536, GBT_SIMD_AVX2}};
+  made *m = make_fields(70, 70000, 0, GBT_LOSS_LOGISTIC, 1), *valid = make_fields(71, 3000, 5, GBT_LOSS_LOGISTIC, 1);
+  train_job job = job_make(m, GBT_LOSS_LOGISTIC, 1, 2);
+  job.spec.params.max_depth = 5;
+  job.spec.n_valid = 1;
+  job.valid[0] = valid;
+  job.unbundled = 1;
+  trained *a = train(&job, &plain);
+  job.unbundled = 0;
+  for (size_t i = 0; i < sizeof hows / sizeof hows[0]; i++) {
+    trained *b = train(&job, &hows[i]);
+    CHECK(b != NULL && b->n_bundles >= FIELDS);
+    same_trained(a, b);
+    trained_free(b);
+  }
+  trained_free(a);
+  made_free(m);
+  made_free(valid);
 }
 
 /* ---- circumstances ---- */
@@ -171,7 +249,7 @@ static void storage_does_not_show(void) {
   int64_t splits = 0;
   for (uint64_t seed = 1000; seed < 1040; seed++) {
     random_job r = random_job_make(seed, 600);
-    made *sparse = made_sparse(r.data);
+    made *sparse = made_sparse(r.data, 50);
     train_job job = r.job;
     job.data = sparse;
     trained *a = train(&r.job, &r.how), *b = train(&job, &r.how);
@@ -283,6 +361,8 @@ void suite_train(void) {
   RUN(random_trainings_equal_the_twin);
   RUN(evicted_histograms_are_built_again);
   RUN(sparse_features_equal_the_twin);
+  RUN(bundles_equal_the_twin);
+  RUN(bundles_do_not_show);
   RUN(circumstances_do_not_show);
   RUN(circumstances_do_not_show_with_classes);
   RUN(large_trainings_equal_the_twin);

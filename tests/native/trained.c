@@ -1,5 +1,6 @@
 #include "trained.h"
 
+#include "../../src/gbt/data/page_impl.h"
 #include "../../src/gbt/model/predict.h"
 
 train_job job_make(const made *data, gbt_loss loss, int32_t n_outputs, int64_t rounds) {
@@ -23,11 +24,27 @@ void custom_gradients(const double *score, const double *label, int64_t n, int32
 
 /* ---- data sets of a job ---- */
 
+/* A data set of one of the job's tables. */
+static gbt_dataset *job_dataset(gbt_ctx *ctx, const train_job *job, const made *m, gbt_cuts *cuts, int32_t page_rows) {
+  gbt_dataset *ds = made_dataset(ctx, m, cuts, job->max_bin, page_rows);
+  gbt_binding *binding = NULL;
+  if (ds == NULL || !job->unbundled) return ds;
+  gbt_page_store_free(ds->pages);
+  ds->pages = NULL;
+  int ok = CHECK_OK(gbt_binding_new(ctx, &m->table, ds->cuts->schema, GBT_UNSEEN_MISSING, &binding, test_err)) &&
+           CHECK_OK(gbti_pages_build(ctx, binding, ds->cuts, page_rows, (gbti_page_how){.unbundled = 1}, &ds->pages,
+                                     test_err));
+  gbt_binding_free(binding);
+  if (ok) return ds;
+  gbt_dataset_unref(ds);
+  return NULL;
+}
+
 int job_open(gbt_ctx *ctx, const train_job *job, int32_t page_rows, gbt_trainer_spec *spec) {
   *spec = job->spec;
-  spec->train = made_dataset(ctx, job->data, NULL, job->max_bin, page_rows);
+  spec->train = job_dataset(ctx, job, job->data, NULL, page_rows);
   for (int32_t i = 0; i < spec->n_valid; i++)
-    spec->valid[i] = spec->train ? made_dataset(ctx, job->valid[i], spec->train->cuts, job->max_bin, page_rows) : NULL;
+    spec->valid[i] = spec->train ? job_dataset(ctx, job, job->valid[i], spec->train->cuts, page_rows) : NULL;
   int ok = spec->train != NULL;
   for (int32_t i = 0; i < spec->n_valid; i++) ok &= spec->valid[i] != NULL;
   return ok;
@@ -100,6 +117,7 @@ trained *trained_of(gbt_ctx *ctx, const train_job *job, const gbt_trainer_spec *
   t->rounds = gbt_trainer_rounds(tr);
   t->best_round = gbt_trainer_best_round(tr);
   t->n_sparse = spec->train->pages->layout.n_sparse;
+  t->n_bundles = spec->train->pages->layout.n_bundles;
   t->n_slots = spec->train->pages->layout.n_slots;
   for (int32_t s = 0; s < t->n_sets; s++) {
     CHECK_EQ_I64(gbt_trainer_n_rows(tr, s), t->n_rows[s]);

@@ -15,6 +15,7 @@ typedef struct train_job {
   int32_t max_bin;
   gbt_trainer_spec spec; /* its data sets are filled in here; n_valid says how many of valid[] count */
   int64_t rounds;
+  int unbundled;       /* pages without bundles */
   naive_custom custom; /* for GBT_LOSS_CUSTOM */
 } train_job;
 
@@ -34,7 +35,7 @@ typedef struct trained {
   int32_t width, n_sets;
   int64_t rounds, best_round;
   gbt_stop_reason why;
-  int32_t n_sparse; /* of the layout: what the data were taken for */
+  int32_t n_sparse, n_bundles; /* of the layout: what the data were taken for */
   uint32_t n_slots;
 } trained;
 

@@ -4,13 +4,14 @@
 #include <math.h>
 #include <string.h>
 
-#include "binding.h"
+#include "page_impl.h"
 
 gbt_status gbt_dataset_new(gbt_ctx *ctx, const gbt_table *table, gbt_cuts *cuts, const double *weight, int32_t max_bin,
                            int32_t page_rows, gbt_unseen unseen, gbt_dataset **out, gbt_error *err) {
   gbt_status status = GBT_OK;
   gbt_dataset *ds;
   gbt_binding *binding = NULL;
+  gbti_page_how how = {.own_cuts = cuts == NULL};
   *out = NULL;
   GBT_TRY(gbt_mem_zeros(&ctx->mem, 1, sizeof *ds, &ds, err));
   ds->refs = 1;
@@ -24,7 +25,7 @@ gbt_status gbt_dataset_new(gbt_ctx *ctx, const gbt_table *table, gbt_cuts *cuts,
     unseen = GBT_UNSEEN_MISSING; /* levels too rare for a bin, in the very table the bins are made from */
   }
   GBT_TRY_GOTO(gbti_binding_new(ctx, table, ds->cuts->schema, unseen, &binding, err), done);
-  GBT_TRY_GOTO(gbt_pages_build(ctx, binding, ds->cuts, page_rows, &ds->pages, err), done);
+  GBT_TRY_GOTO(gbti_pages_build(ctx, binding, ds->cuts, page_rows, how, &ds->pages, err), done);
 done:
   gbt_binding_free(binding);
   if (status == GBT_OK)

@@ -6,118 +6,204 @@
 #include "page_impl.h"
 
 enum {
-  BYTE_CODES = 256,      /* a dense byte group takes features with up to that many codes */
-  WIDE_MAX = 8,          /* features of a group with wide codes */
+  WIDE_MAX = 8,          /* columns of a group with wide codes */
   SPARSE_SHARE = 8,      /* sparse: at most one row in so many is outside the zero bin */
   SPARSE_MIN_ROWS = 256, /* with fewer rows and fewer features sparse storage is not worth its second path */
   SPARSE_MIN_FEATS = 64
 };
 
-static int is_wide(const gbt_feature_cuts *f) { return f->n_bins + 1 > BYTE_CODES; }
-
-/* A slot is 4 bytes, and every row pays for one entry of sparse_beg, whatever the number of sparse features. */
-static int nearly_empty(const gbt_cuts *cuts, const gbt_feature_cuts *f) {
+int gbti_nearly_empty(const gbt_cuts *cuts, const gbt_feature_cuts *f) {
   return f->zero_bin >= 0 && f->n_filled * SPARSE_SHARE < cuts->n_rows;
 }
 
-static int sparse_pays(const gbt_cuts *cuts) {
-  if (cuts->n_rows < SPARSE_MIN_ROWS && cuts->n_features < SPARSE_MIN_FEATS) return 0;
+/* How every feature is stored. */
+typedef struct plan {
+  const gbt_cuts *cuts;
+  const gbti_bundles *bundles;
+  int keep_all; /* bundles that are not worth a column are kept, too: their members would be columns each */
+  int pays;     /* sparse lists */
+} plan;
+
+static int is_bundled(const plan *p, int32_t feat) {
+  int32_t b = p->bundles->of[feat];
+  return b >= 0 && (p->keep_all || p->bundles->worth[b]);
+}
+
+static int is_sparse(const plan *p, int32_t feat) {
+  return p->pays && !is_bundled(p, feat) && gbti_nearly_empty(p->cuts, &p->cuts->feat[feat]);
+}
+
+/* A slot is 4 bytes, and every row pays for one entry of sparse_beg, whatever the number of sparse features. */
+static int sparse_pays(const plan *p) {
+  const gbt_cuts *cuts = p->cuts;
   int64_t saved = -4 * (cuts->n_rows + 1);
   for (int32_t i = 0; i < cuts->n_features; i++) {
     const gbt_feature_cuts *f = &cuts->feat[i];
-    if (nearly_empty(cuts, f)) saved += cuts->n_rows * (is_wide(f) ? 2 : 1) - 4 * f->n_filled;
+    if (is_bundled(p, i) || !gbti_nearly_empty(cuts, f)) continue;
+    saved += cuts->n_rows * (f->n_bins + 1 > GBTI_BYTE_CODES ? 2 : 1) - 4 * f->n_filled;
   }
   return saved > 0;
 }
 
+int gbti_stores_zeros(const gbt_cuts *cuts) {
+  return cuts->n_rows < SPARSE_MIN_ROWS && cuts->n_features < SPARSE_MIN_FEATS;
+}
+
+uint32_t gbti_filled_slots(const gbt_feature_cuts *f, int has_missing) {
+  return (uint32_t)(f->n_bins - (f->zero_bin < f->n_bins && !has_missing));
+}
+
+/* Codes of column k of the group; sets the places of its features. */
+static uint32_t take_column(gbt_layout *layout, const plan *p, int32_t g, int32_t k, uint32_t slot) {
+  int32_t feat = layout->group[g].feat[k];
+  if (feat >= 0) {
+    uint32_t n = (uint32_t)p->cuts->feat[feat].n_bins + 1;
+    layout->place[feat] = (gbt_place){.group = g, .pos = k, .slot_beg = slot, .n_slots = n, .zero_bin = -1};
+    return n;
+  }
+  uint32_t code = 1;
+  for (int32_t i = layout->bundle_beg[-1 - feat]; i < layout->bundle_beg[-feat]; i++) {
+    int32_t f = layout->bundle_feat[i];
+    uint32_t n = gbti_filled_slots(&p->cuts->feat[f], p->bundles->missing[f]);
+    layout->place[f] = (gbt_place){g, k, slot + code, n, p->cuts->feat[f].zero_bin, code};
+    code += n;
+  }
+  return code;
+}
+
 /* Slot ranges of a full group: each of odd length, then the dummy. Returns the slot behind. */
-static uint64_t close_group(gbt_layout *layout, int32_t g, const gbt_cuts *cuts, uint64_t slot) {
+static uint64_t close_group(gbt_layout *layout, int32_t g, const plan *p, uint64_t slot) {
   gbt_group *group = &layout->group[g];
-  uint64_t at = 0;
+  uint32_t at = 0;
   group->width = (group->n_feats + 3) / 4 * 4;
   group->slot_beg = (uint32_t)slot;
   for (int32_t k = 0; k < group->n_feats; k++) {
-    gbt_place *place = &layout->place[group->feat[k]];
-    place->group = g;
-    place->pos = k;
-    place->slot_beg = (uint32_t)(slot + at);
-    place->n_slots = (uint32_t)cuts->feat[group->feat[k]].n_bins + 1;
-    place->zero_bin = -1;
-    group->n_codes[k] = place->n_slots;
-    group->offset[k] = (uint32_t)at;
-    at += place->n_slots | 1u;
+    group->offset[k] = at;
+    group->n_codes[k] = take_column(layout, p, g, k, (uint32_t)slot + at);
+    at += group->n_codes[k] | 1u;
   }
-  for (int32_t k = group->n_feats; k < group->width; k++) group->offset[k] = (uint32_t)at;
-  group->n_slots = (uint32_t)at + 1;
+  for (int32_t k = group->n_feats; k < group->width; k++) group->offset[k] = at;
+  group->n_slots = at + 1;
   return slot + group->n_slots;
 }
 
-/* Deals the dense features of one code width to groups, in order. */
-static uint64_t deal_groups(gbt_layout *layout, const gbt_cuts *cuts, int pays, int wide, uint64_t slot) {
+static uint32_t column_codes(const gbt_layout *layout, const plan *p, int32_t column) {
+  if (column >= 0) return (uint32_t)p->cuts->feat[column].n_bins + 1;
+  uint32_t n = 1;
+  for (int32_t i = layout->bundle_beg[-1 - column]; i < layout->bundle_beg[-column]; i++) {
+    int32_t f = layout->bundle_feat[i];
+    n += gbti_filled_slots(&p->cuts->feat[f], p->bundles->missing[f]);
+  }
+  return n;
+}
+
+/* Deals the columns of one code width to groups, in order. */
+static uint64_t deal_groups(gbt_layout *layout, const plan *p, const int32_t *column, int32_t n, int wide,
+                            uint64_t slot) {
   gbt_group *group = NULL;
-  for (int32_t i = 0; i < cuts->n_features; i++) {
-    const gbt_feature_cuts *f = &cuts->feat[i];
-    if (is_wide(f) != wide || (pays && nearly_empty(cuts, f))) continue;
+  for (int32_t i = 0; i < n; i++) {
+    if ((column_codes(layout, p, column[i]) > GBTI_BYTE_CODES) != wide) continue;
     if (group == NULL) {
       group = &layout->group[layout->n_groups++];
       group->wide = wide;
     }
-    group->feat[group->n_feats++] = i;
+    group->feat[group->n_feats++] = column[i];
     if (group->n_feats < (wide ? WIDE_MAX : GBT_GROUP_MAX)) continue;
-    slot = close_group(layout, layout->n_groups - 1, cuts, slot);
+    slot = close_group(layout, layout->n_groups - 1, p, slot);
     group = NULL;
   }
-  return group == NULL ? slot : close_group(layout, layout->n_groups - 1, cuts, slot);
+  return group == NULL ? slot : close_group(layout, layout->n_groups - 1, p, slot);
 }
 
-gbt_status gbti_layout_make(const gbt_mem *mem, const gbt_cuts *cuts, gbt_layout *out, gbt_error *err) {
-  int32_t n_dense[2] = {0, 0};
-  int pays = sparse_pays(cuts);
+/* Members of the bundles that are kept, ascending within each, and where they begin. */
+static gbt_status list_bundles(const gbt_mem *mem, const plan *p, gbt_layout *layout, gbt_error *err) {
+  int32_t n = 0, n_all = p->bundles->n;
+  int32_t *number;
+  for (int32_t f = 0; f < layout->n_features; f++) n += is_bundled(p, f);
+  GBT_TRY(gbt_mem_array(mem, (size_t)n, sizeof *layout->bundle_feat, &layout->bundle_feat, err));
+  GBT_TRY(gbt_mem_zeros(mem, (size_t)n_all + 2, sizeof *layout->bundle_beg, &layout->bundle_beg, err));
+  GBT_TRY(gbt_mem_array(mem, (size_t)n_all, sizeof *number, &number, err));
+  for (int32_t b = 0; b < n_all; b++) number[b] = p->keep_all || p->bundles->worth[b] ? layout->n_bundles++ : -1;
+  int32_t *beg = layout->bundle_beg + 1; /* while filling, beg[b] is where bundle b goes on */
+  for (int32_t f = 0; f < layout->n_features; f++)
+    if (is_bundled(p, f)) beg[number[p->bundles->of[f]] + 1]++;
+  for (int32_t b = 0; b < layout->n_bundles; b++) beg[b + 1] += beg[b];
+  for (int32_t f = 0; f < layout->n_features; f++)
+    if (is_bundled(p, f)) layout->bundle_feat[beg[number[p->bundles->of[f]]]++] = f;
+  gbt_mem_free(mem, number);
+  return GBT_OK;
+}
+
+gbt_status gbti_layout_check(const gbt_cuts *cuts, gbt_error *err) {
   uint64_t all = 0;
-  memset(out, 0, sizeof *out);
-  out->n_features = cuts->n_features;
-  for (int32_t i = 0; i < cuts->n_features; i++) {
-    if (pays && nearly_empty(cuts, &cuts->feat[i]))
+  for (int32_t i = 0; i < cuts->n_features; i++) all += (uint64_t)cuts->feat[i].n_bins + 3; /* odd length, a dummy */
+  if (all <= INT32_MAX) return GBT_OK;
+  return gbt_fail_on(err, GBT_E_UNSUPPORTED, "max_bin",
+                     "%d columns have %llu bins in all, more than histograms can hold; use a smaller `max_bin`",
+                     (int)cuts->n_features, (unsigned long long)all);
+}
+
+/* Groups of `column`, which has room for all features and bundles; then the sparse features. */
+static gbt_status lay_out(const gbt_mem *mem, const plan *p, int32_t *column, gbt_layout *out, gbt_error *err) {
+  int32_t n = 0, n_wide = 0;
+  for (int32_t i = 0; i < out->n_features; i++) {
+    if (is_sparse(p, i))
       out->n_sparse++;
-    else
-      n_dense[is_wide(&cuts->feat[i])]++;
-    all += (uint64_t)cuts->feat[i].n_bins + 3; /* odd length, a dummy */
+    else if (!is_bundled(p, i))
+      column[n++] = i;
   }
-  if (all > INT32_MAX)
-    return gbt_fail_on(err, GBT_E_UNSUPPORTED, "max_bin",
-                       "%d columns have %llu bins in all, more than histograms can hold; use a smaller `max_bin`",
-                       (int)cuts->n_features, (unsigned long long)all);
-  int32_t n_groups = (n_dense[0] + GBT_GROUP_MAX - 1) / GBT_GROUP_MAX + (n_dense[1] + WIDE_MAX - 1) / WIDE_MAX;
+  for (int32_t b = 0; b < out->n_bundles; b++) column[n++] = -1 - b;
+  for (int32_t i = 0; i < n; i++) n_wide += column_codes(out, p, column[i]) > GBTI_BYTE_CODES;
+  int32_t n_groups = (n - n_wide + GBT_GROUP_MAX - 1) / GBT_GROUP_MAX + (n_wide + WIDE_MAX - 1) / WIDE_MAX;
   GBT_TRY(gbt_mem_zeros(mem, (size_t)n_groups, sizeof *out->group, &out->group, err));
-  GBT_TRY(gbt_mem_zeros(mem, (size_t)out->n_features, sizeof *out->place, &out->place, err));
   GBT_TRY(gbt_mem_array(mem, (size_t)out->n_sparse, sizeof *out->sparse_feat, &out->sparse_feat, err));
-  uint64_t slot = deal_groups(out, cuts, pays, 0, 0);
-  slot = deal_groups(out, cuts, pays, 1, slot);
+  uint64_t slot = deal_groups(out, p, column, n, 0, 0);
+  slot = deal_groups(out, p, column, n, 1, slot);
   out->sparse_slot = (uint32_t)slot;
-  for (int32_t i = 0, s = 0; pays && i < cuts->n_features; i++) {
-    if (!nearly_empty(cuts, &cuts->feat[i])) continue;
-    gbt_place place = {-1, s, (uint32_t)slot, (uint32_t)cuts->feat[i].n_bins, cuts->feat[i].zero_bin, 0};
-    out->place[i] = place;
+  for (int32_t i = 0, s = 0; i < out->n_features; i++) {
+    if (!is_sparse(p, i)) continue;
+    const gbt_feature_cuts *f = &p->cuts->feat[i];
+    out->place[i] = (gbt_place){-1, s, (uint32_t)slot, gbti_filled_slots(f, 1), f->zero_bin, 0};
     out->sparse_feat[s++] = i;
-    slot += place.n_slots;
+    slot += out->place[i].n_slots;
   }
   out->n_slots = (uint32_t)slot;
   return GBT_OK;
+}
+
+gbt_status gbti_layout_make(const gbt_mem *mem, const gbt_cuts *cuts, const gbti_bundles *bundles, gbt_layout *out,
+                            gbt_error *err) {
+  plan p = {.cuts = cuts, .bundles = bundles};
+  int32_t *column;
+  memset(out, 0, sizeof *out);
+  out->n_features = cuts->n_features;
+  p.pays = !gbti_stores_zeros(cuts) && sparse_pays(&p);
+  if (!p.pays) p.keep_all = 1;
+  GBT_TRY(gbt_mem_zeros(mem, (size_t)out->n_features, sizeof *out->place, &out->place, err));
+  GBT_TRY(list_bundles(mem, &p, out, err));
+  GBT_TRY(gbt_mem_array(mem, (size_t)(out->n_features + out->n_bundles), sizeof *column, &column, err));
+  gbt_status status = lay_out(mem, &p, column, out, err);
+  gbt_mem_free(mem, column);
+  return status;
 }
 
 void gbti_layout_free(const gbt_mem *mem, gbt_layout *layout) {
   gbt_mem_free(mem, layout->group);
   gbt_mem_free(mem, layout->place);
   gbt_mem_free(mem, layout->sparse_feat);
+  gbt_mem_free(mem, layout->bundle_beg);
+  gbt_mem_free(mem, layout->bundle_feat);
 }
 
 int32_t gbt_page_code(const gbt_layout *layout, const gbt_cuts *cuts, const gbt_page *page, int32_t r, int32_t f) {
   const gbt_place *place = &layout->place[f];
   if (place->group >= 0) {
     const gbt_group *group = &layout->group[place->group];
+    const void *codes = page->group[place->group];
     int64_t at = (int64_t)r * group->width + place->pos;
-    if (group->wide) return ((const uint16_t *)page->group[place->group])[at];
-    return ((const uint8_t *)page->group[place->group])[at];
+    uint32_t code = group->wide ? ((const uint16_t *)codes)[at] : ((const uint8_t *)codes)[at];
+    uint32_t slot = code - place->first;
+    return slot < place->n_slots ? gbt_place_code(place, slot) : place->zero_bin;
   }
   uint32_t low = page->sparse_beg[r], end = page->sparse_beg[r + 1], high = end;
   while (low < high) {

@@ -1,7 +1,7 @@
 /* Binned rows. A page is a run of consecutive rows; all pages of a data set share one layout.
  *
- * Features are packed in groups. A dense group holds up to 16 features with up to 256 codes in bytes, or up to 8
- * features with more codes in 16-bit words, so a row of a group is at most 16 bytes. Rows lie one after the other:
+ * Columns of codes are packed in groups: up to 16 with up to 256 codes in bytes, or up to 8 with more codes in 16-bit
+ * words, so a row of a group is at most 16 bytes. Rows lie one after the other:
  *
  *   group 0                    group 1                group 2 (16 bit)
  *   row 0: b b b b .. (16)     row 0: b b b (4)       row 0: w w (4 words)
@@ -10,6 +10,10 @@
  *
  * `width` (codes a row) is n_feats rounded up to 4; padding codes are 0. Features that are nearly always in their zero
  * bin are sparse: per row a list of slots, ascending, of the codes *not* in the zero bin.
+ *
+ * Features that are never outside their zero bins in the same row of the table share a column, a bundle: code 0 when
+ * all are in their zero bins, then one run of codes for each member. What is bundled hangs on the table, so sets of the
+ * same cuts may have different layouts.
  *
  * A slot is the place of (feature, code) in a histogram; code = n_bins for missing. A dense feature's codes all have
  * one: slot_beg[f] + code. A feature whose zero bin is left out has none for it; codes above it move down by one:
@@ -33,7 +37,7 @@ typedef struct gbt_group {
   int32_t n_feats;                 /* 1 .. 16, or 1 .. 8 with wide codes */
   int32_t width;                   /* codes a row: 4, 8, 12 or 16; wide: 4 or 8 */
   int32_t wide;                    /* 0: uint8_t codes, 1: uint16_t */
-  int32_t feat[GBT_GROUP_MAX];     /* the features */
+  int32_t feat[GBT_GROUP_MAX];     /* by column: the feature, or -1 - the number of a bundle */
   uint32_t n_codes[GBT_GROUP_MAX]; /* of each column: its codes are below that */
   uint32_t slot_beg;               /* first slot of the group */
   uint32_t n_slots;                /* of the group, the dummy included */
@@ -66,10 +70,12 @@ static inline int32_t gbt_place_code(const gbt_place *place, uint32_t slot) {
 }
 
 typedef struct gbt_layout {
-  int32_t n_features, n_groups, n_sparse;
+  int32_t n_features, n_groups, n_sparse, n_bundles;
   gbt_group *group;     /* n_groups */
   gbt_place *place;     /* n_features */
   int32_t *sparse_feat; /* n_sparse: features in slot order */
+  int32_t *bundle_beg;  /* n_bundles + 1 into bundle_feat */
+  int32_t *bundle_feat; /* members, bundle by bundle, ascending */
   uint32_t sparse_slot; /* first slot of the sparse part */
   uint32_t n_slots;     /* all */
 } gbt_layout;

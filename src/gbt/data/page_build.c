@@ -53,6 +53,38 @@ static void bin_feature(const bin_job *b, const gbt_group *group, int32_t k, int
   }
 }
 
+/* The part of one member of a bundle. */
+typedef struct member {
+  const gbt_place *place;
+  int32_t width, wide;
+  void *to; /* the bundle's code in the tile's first row */
+} member;
+
+static void put_codes(void *arg, const int32_t *row, const int32_t *code, int32_t n) {
+  const member *m = arg;
+  const gbt_place *place = m->place;
+  for (int32_t i = 0; i < n; i++) {
+    size_t at = (size_t)row[i] * (size_t)m->width;
+    uint32_t c = place->first + (code != NULL ? gbt_place_slot(place, code[i]) : 0);
+    if (m->wide)
+      ((uint16_t *)m->to)[at] = (uint16_t)c;
+    else
+      ((uint8_t *)m->to)[at] = (uint8_t)c;
+  }
+}
+
+/* Codes of one bundle into every width-th place of a group, where all is 0. One slot is no question of the value. */
+static void fill_bundle(const bin_job *b, const gbt_group *group, int32_t k, int64_t row, int32_t n_rows, void *to) {
+  const gbt_layout *layout = &b->store->layout;
+  int32_t number = -1 - group->feat[k];
+  for (int32_t i = layout->bundle_beg[number]; i < layout->bundle_beg[number + 1]; i++) {
+    int32_t feat = layout->bundle_feat[i];
+    member m = {&layout->place[feat], group->width, group->wide, (char *)to + k * (group->wide ? 2 : 1)};
+    if (m.place->n_slots == 0) continue;
+    gbti_each_filled(b->binding, b->cuts, feat, row, n_rows, m.place->n_slots > 1, put_codes, &m);
+  }
+}
+
 static void bin_task(void *arg, int64_t task, int thread) {
   (void)thread;
   bin_job *b = arg;
@@ -63,8 +95,15 @@ static void bin_task(void *arg, int64_t task, int thread) {
   const gbt_group *group = &layout->group[g];
   size_t row_bytes = gbti_row_bytes(group);
   char *to = (char *)page->group[g] + (size_t)tile.beg * row_bytes;
-  if (group->n_feats < group->width) memset(to, 0, (size_t)tile.n_rows * row_bytes); /* padding codes */
-  for (int32_t k = 0; k < group->n_feats; k++) bin_feature(b, group, k, page->row_beg + tile.beg, tile.n_rows, to);
+  int64_t row = page->row_beg + tile.beg;
+  if (group->n_feats < group->width || group->feat[group->n_feats - 1] < 0) /* padding codes; bundles come last */
+    memset(to, 0, (size_t)tile.n_rows * row_bytes);
+  for (int32_t k = 0; k < group->n_feats; k++) {
+    if (group->feat[k] >= 0)
+      bin_feature(b, group, k, row, tile.n_rows, to);
+    else
+      fill_bundle(b, group, k, row, tile.n_rows, to);
+  }
 }
 
 /* The pages with room for their dense groups. */
@@ -100,24 +139,34 @@ static gbt_status bin_dense(gbt_ctx *ctx, const gbt_binding *binding, const gbt_
 
 gbt_status gbt_pages_build(gbt_ctx *ctx, const gbt_binding *binding, const gbt_cuts *cuts, int32_t page_rows,
                            gbt_page_store **out, gbt_error *err) {
+  gbti_page_how how = {0, 0};
+  return gbti_pages_build(ctx, binding, cuts, page_rows, how, out, err);
+}
+
+gbt_status gbti_pages_build(gbt_ctx *ctx, const gbt_binding *binding, const gbt_cuts *cuts, int32_t page_rows,
+                            gbti_page_how how, gbt_page_store **out, gbt_error *err) {
   gbt_status status = GBT_OK;
   gbt_page_store *store;
+  gbti_bundles bundles = {0, NULL, NULL, NULL};
   *out = NULL;
   if (page_rows < 0)
     return gbt_fail_on(err, GBT_E_ARG, "page_rows", "`page_rows` is %d; give a number of 1 or more, or 0 for %d",
                        (int)page_rows, PAGE_ROWS);
   if (binding->schema != cuts->schema)
     return gbt_fail(err, GBT_E_INTERNAL, "the columns were bound to another schema than that of the cuts");
+  GBT_TRY(gbti_layout_check(cuts, err));
   GBT_TRY(gbt_mem_zeros(&ctx->mem, 1, sizeof *store, &store, err));
   store->mem = ctx->mem;
   store->n_rows = binding->table->n_rows;
   store->page_rows = page_rows > 0 ? page_rows : PAGE_ROWS;
-  GBT_TRY_GOTO(gbti_layout_make(&ctx->mem, cuts, &store->layout, err), done);
+  GBT_TRY_GOTO(gbti_bundles_find(ctx, binding, cuts, how, &bundles, err), done);
+  GBT_TRY_GOTO(gbti_layout_make(&ctx->mem, cuts, &bundles, &store->layout, err), done);
   GBT_TRY_GOTO(add_pages(store, err), done);
   GBT_TRY_GOTO(bin_dense(ctx, binding, cuts, store, err), done);
   if (store->layout.n_sparse > 0) GBT_TRY_GOTO(gbti_fill_sparse(ctx, binding, cuts, store, err), done);
   GBT_TRY_GOTO(gbti_list_unseen(ctx, binding, store, err), done);
 done:
+  gbti_bundles_free(&ctx->mem, &bundles);
   if (status == GBT_OK)
     *out = store;
   else

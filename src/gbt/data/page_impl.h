@@ -1,5 +1,5 @@
-/* The parts of making pages: layout (page.c), dense groups (page_build.c), sparse features (page_sparse.c), unknown
- * levels (page_unseen.c). */
+/* The parts of making pages: what is bundled (page_bundle.c), layout (page.c), dense groups (page_build.c), sparse
+ * features (page_sparse.c), cells outside zero bins (page_filled.c), unknown levels (page_unseen.c). */
 #ifndef GBT_DATA_PAGE_IMPL_H
 #define GBT_DATA_PAGE_IMPL_H
 
@@ -7,8 +7,48 @@
 #include "binding.h"
 #include "page.h"
 
-/* A pure function of the cuts. Free with gbti_layout_free, also after a failure. */
-gbt_status gbti_layout_make(const gbt_mem *mem, const gbt_cuts *cuts, gbt_layout *out, gbt_error *err) GBT_MUST_CHECK;
+/* How pages are to be made; all 0 is always right. */
+typedef struct gbti_page_how {
+  int own_cuts; /* the cuts were made from this very table: has_missing is that of its columns */
+  int unbundled;
+} gbti_page_how;
+
+/* gbt_pages_build with more to choose. Results of training do not depend on it. */
+gbt_status gbti_pages_build(gbt_ctx *ctx, const gbt_binding *binding, const gbt_cuts *cuts, int32_t page_rows,
+                            gbti_page_how how, gbt_page_store **out, gbt_error *err) GBT_MUST_CHECK;
+
+/* Features whose cells outside their zero bins never share a row of the table. */
+typedef struct gbti_bundles {
+  int32_t n;       /* bundles */
+  int32_t *of;     /* n_features: the feature's bundle, or -1 */
+  int8_t *missing; /* n_features: the missing code needs a slot; of candidates */
+  int8_t *worth;   /* n: less work and memory than its members as sparse lists and single columns */
+} gbti_bundles;
+
+/* Free with gbti_bundles_free, also after a failure. */
+gbt_status gbti_bundles_find(gbt_ctx *ctx, const gbt_binding *binding, const gbt_cuts *cuts, gbti_page_how how,
+                             gbti_bundles *out, gbt_error *err) GBT_MUST_CHECK;
+void gbti_bundles_free(const gbt_mem *mem, gbti_bundles *bundles);
+
+/* Codes of a bundle of byte columns, and of any. */
+#define GBTI_BYTE_CODES 256
+#define GBTI_BUNDLE_CODES 4096
+
+/* In its zero bin nearly everywhere: a list of the other cells takes less room than a column. */
+int gbti_nearly_empty(const gbt_cuts *cuts, const gbt_feature_cuts *f);
+
+/* Slots of a feature whose zero bin is left out. */
+uint32_t gbti_filled_slots(const gbt_feature_cuts *f, int has_missing);
+
+/* Tables so small that neither sparse lists nor bundles are worth their own path. */
+int gbti_stores_zeros(const gbt_cuts *cuts);
+
+/* Fails when the cuts have more bins than histograms can hold. */
+gbt_status gbti_layout_check(const gbt_cuts *cuts, gbt_error *err) GBT_MUST_CHECK;
+
+/* bundles: borrowed. Free with gbti_layout_free, also after a failure. */
+gbt_status gbti_layout_make(const gbt_mem *mem, const gbt_cuts *cuts, const gbti_bundles *bundles, gbt_layout *out,
+                            gbt_error *err) GBT_MUST_CHECK;
 void gbti_layout_free(const gbt_mem *mem, gbt_layout *layout);
 
 static inline size_t gbti_row_bytes(const gbt_group *group) { return (size_t)group->width * (group->wide ? 2 : 1); }
@@ -21,6 +61,16 @@ typedef struct gbti_tile {
 /* Tiles of up to tile_rows rows a page. */
 int64_t gbti_n_tiles(const gbt_page_store *store, int32_t tile_rows);
 gbti_tile gbti_tile_at(const gbt_page_store *store, int32_t tile_rows, int64_t tile);
+
+/* A feature's cells outside the zero bin in rows [beg, beg + n), in batches. row: relative to beg, ascending; code:
+ * NULL unless wanted. Not for categorical features. */
+enum { GBTI_BATCH = 1024 };
+typedef void (*gbti_filled_fn)(void *arg, const int32_t *row, const int32_t *code, int32_t n);
+void gbti_each_filled(const gbt_binding *binding, const gbt_cuts *cuts, int32_t feat, int64_t beg, int32_t n,
+                      int with_codes, gbti_filled_fn fn, void *arg);
+
+/* A sparse column whose absent rows are in the feature's zero bin. */
+int gbti_absent_is_zero(const gbt_binding *binding, const gbt_cuts *cuts, int32_t feat);
 
 /* Fills sparse_beg and sparse_slots of all pages; n_rows of the pages are set. */
 gbt_status gbti_fill_sparse(gbt_ctx *ctx, const gbt_binding *binding, const gbt_cuts *cuts, gbt_page_store *store,

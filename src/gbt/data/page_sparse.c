@@ -6,11 +6,9 @@
  *
  * While it fills, sparse_beg[r + 1] is the place of row r's next slot; at the end it is the end of its list, which is
  * what it should be. No memory but the pages' own. */
-#include <math.h>
-
 #include "page_impl.h"
 
-enum { BLOCK = 1024, TILE_WORK = 1 << 20, TILE_LEAST = 256, TILE_MOST = 65536 };
+enum { TILE_WORK = 1 << 20, TILE_LEAST = 256, TILE_MOST = 65536 };
 
 typedef struct sparse_job {
   gbti_job job;
@@ -21,79 +19,23 @@ typedef struct sparse_job {
   int fill;
 } sparse_job;
 
-/* Whether a value is in the zero bin, without looking for its bin. */
-typedef struct zero_test {
-  double low, high; /* low < x <= high; NaN: no bound, or no number at all */
-  int missing;      /* the zero bin is the missing code */
-} zero_test;
+/* One feature in rows of one tile. */
+typedef struct sparse_tile {
+  gbt_page *page;
+  uint32_t *beg; /* of the tile's first row, plus 1 */
+  const gbt_place *place;
+} sparse_tile;
 
-static zero_test zero_test_of(const gbt_feature_cuts *f) {
-  zero_test z = {(double)NAN, (double)NAN, f->zero_bin == f->n_bins};
-  if (z.missing) return z;
-  z.high = f->cut[f->zero_bin];
-  if (f->zero_bin > 0) z.low = f->cut[f->zero_bin - 1];
-  return z;
+static void count_cells(void *arg, const int32_t *row, const int32_t *code, int32_t n) {
+  sparse_tile *t = arg;
+  (void)code;
+  for (int32_t i = 0; i < n; i++) t->beg[row[i]]++;
 }
 
-static int in_zero(const zero_test *z, double x) { return z->missing ? x != x : (x <= z->high) & !(x <= z->low); }
-
-/* Values of one feature in rows of one tile, as they come: rows[i] (relative to the table), x[i]. */
-typedef struct batch {
-  int32_t n;
-  double x[BLOCK];
-  int64_t row[BLOCK];
-} batch;
-
-/* Counts or places the batch. */
-static void take_batch(const sparse_job *s, gbt_page *page, int32_t feat, const gbti_binner *binner, const batch *b) {
-  uint32_t *beg = page->sparse_beg + 1;
-  if (!s->fill) {
-    for (int32_t i = 0; i < b->n; i++) beg[b->row[i] - page->row_beg]++;
-    return;
-  }
-  int32_t code[BLOCK];
-  const gbt_place *place = &s->store->layout.place[feat];
-  gbti_bin_values(binner, b->x, b->n, code);
-  for (int32_t i = 0; i < b->n; i++) {
-    uint32_t *slot = &page->sparse_slots[beg[b->row[i] - page->row_beg]++];
-    *slot = place->slot_beg + gbt_place_slot(place, code[i]);
-  }
-}
-
-/* n values of rows row[0], row[1], ... (rows NULL: beg, beg + 1, ...): those outside the zero bin into batch b. */
-static void keep_filled(const zero_test *z, const double *x, const int32_t *rows, int64_t beg, int32_t n, batch *b) {
-  int32_t m = 0;
-  for (int32_t i = 0; i < n; i++) {
-    b->x[m] = x[i];
-    b->row[m] = rows != NULL ? rows[i] : beg + i;
-    m += !in_zero(z, x[i]);
-  }
-  b->n = m;
-}
-
-static void feature_rows(const sparse_job *s, gbt_page *page, int32_t feat, int64_t beg, int32_t n) {
-  gbti_reader in = gbti_reader_of(s->binding, feat);
-  zero_test z = zero_test_of(&s->cuts->feat[feat]);
-  gbti_binner binner;
-  batch b;
-  double buf[BLOCK];
-  int64_t cursor = 0;
-  if (in.col->rows != NULL && in_zero(&z, in.absent)) { /* entries alone: absent rows are in the zero bin */
-    int64_t e = gbti_find_entry(&in, beg, -1), end = gbti_find_entry(&in, beg + n, -1);
-    gbti_binner_make(&binner, &s->cuts->feat[feat], s->fill ? end - e : 0);
-    for (int32_t m; e < end; e += m) {
-      m = end - e < BLOCK ? (int32_t)(end - e) : BLOCK;
-      keep_filled(&z, gbti_read_entries(&in, e, m, buf), in.col->rows + e, 0, m, &b);
-      take_batch(s, page, feat, &binner, &b);
-    }
-    return;
-  }
-  gbti_binner_make(&binner, &s->cuts->feat[feat], s->fill ? n / 8 : 0);
-  for (int32_t at = 0, m; at < n; at += m) {
-    m = n - at < BLOCK ? n - at : BLOCK;
-    keep_filled(&z, gbti_read_rows(&in, beg + at, m, &cursor, buf), NULL, beg + at, m, &b);
-    take_batch(s, page, feat, &binner, &b);
-  }
+static void place_cells(void *arg, const int32_t *row, const int32_t *code, int32_t n) {
+  sparse_tile *t = arg;
+  for (int32_t i = 0; i < n; i++)
+    t->page->sparse_slots[t->beg[row[i]]++] = t->place->slot_beg + gbt_place_slot(t->place, code[i]);
 }
 
 static void tile_task(void *arg, int64_t task, int thread) {
@@ -102,7 +44,10 @@ static void tile_task(void *arg, int64_t task, int thread) {
   gbti_tile tile = gbti_tile_at(s->store, s->tile_rows, task);
   gbt_page *page = &s->store->page[tile.page];
   for (int32_t i = 0; i < layout->n_sparse; i++) {
-    feature_rows(s, page, layout->sparse_feat[i], page->row_beg + tile.beg, tile.n_rows);
+    int32_t feat = layout->sparse_feat[i];
+    sparse_tile t = {page, page->sparse_beg + 1 + tile.beg, &layout->place[feat]};
+    gbti_each_filled(s->binding, s->cuts, feat, page->row_beg + tile.beg, tile.n_rows, s->fill,
+                     s->fill ? place_cells : count_cells, &t);
     if (i % 256 == 255 && gbti_job_stopped(&s->job, thread)) return;
   }
 }

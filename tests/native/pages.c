@@ -1,0 +1,143 @@
+#include "pages.h"
+
+gbt_page_store *pages_how(const tables *t, const gbt_cuts *cuts, int32_t page_rows, gbti_page_how how, int n_threads) {
+  gbt_ctx ctx = test_ctx(NULL, n_threads);
+  gbt_binding *binding = NULL;
+  gbt_page_store *store = NULL;
+  CHECK_OK(gbt_binding_new(&ctx, &t->table, cuts->schema, GBT_UNSEEN_MISSING, &binding, test_err));
+  if (binding != NULL) CHECK_OK(gbti_pages_build(&ctx, binding, cuts, page_rows, how, &store, test_err));
+  gbt_binding_free(binding);
+  gbt_ctx_close(&ctx);
+  return store;
+}
+
+int32_t code_at(const gbt_page_store *s, const gbt_cuts *cuts, int64_t row, int32_t f) {
+  const gbt_page *page = &s->page[row / s->page_rows];
+  return gbt_page_code(&s->layout, cuts, page, (int32_t)(row - page->row_beg), f);
+}
+
+void all_codes(const gbt_page_store *s, const gbt_cuts *cuts, double *const *x, int64_t n) {
+  int64_t n_wrong = 0;
+  CHECK_EQ_I64(s->n_rows, n);
+  for (int32_t f = 0; f < cuts->n_features; f++)
+    for (int64_t r = 0; r < n; r++) n_wrong += code_at(s, cuts, r, f) != gbt_cuts_bin(&cuts->feat[f], x[f][r]);
+  CHECK_EQ_I64(n_wrong, 0);
+}
+
+/* A bundle's column; returns its number of codes. */
+static uint32_t good_bundle(const gbt_layout *l, const gbt_cuts *cuts, int32_t g, int32_t k) {
+  const gbt_group *group = &l->group[g];
+  int32_t b = -1 - group->feat[k], before = -1;
+  uint32_t code = 1;
+  CHECK(b < l->n_bundles && l->bundle_beg[b + 1] - l->bundle_beg[b] >= 2);
+  for (int32_t i = l->bundle_beg[b]; i < l->bundle_beg[b + 1]; i++) {
+    const gbt_place *p = &l->place[l->bundle_feat[i]];
+    const gbt_feature_cuts *f = &cuts->feat[l->bundle_feat[i]];
+    CHECK(l->bundle_feat[i] > before);
+    before = l->bundle_feat[i];
+    CHECK_EQ_I64(p->group, g);
+    CHECK_EQ_I64(p->pos, k);
+    CHECK_EQ_I64(p->first, code);
+    CHECK_EQ_I64(p->slot_beg, group->slot_beg + group->offset[k] + code);
+    CHECK(f->zero_bin >= 0 && p->zero_bin == f->zero_bin);
+    CHECK((int32_t)p->n_slots == f->n_bins - (f->zero_bin < f->n_bins && !gbt_place_has_missing(p, f->n_bins)));
+    code += p->n_slots;
+  }
+  return code;
+}
+
+static void good_group(const gbt_layout *l, const gbt_cuts *cuts, int32_t g, uint32_t slot) {
+  const gbt_group *group = &l->group[g];
+  uint32_t at = 0;
+  CHECK_EQ_I64(group->slot_beg, slot);
+  CHECK(group->n_feats >= 1 && group->n_feats <= (group->wide ? 8 : 16));
+  CHECK_EQ_I64(group->width, (group->n_feats + 3) / 4 * 4);
+  for (int32_t k = 0; k < group->n_feats; k++) {
+    CHECK_EQ_I64(group->offset[k], at);
+    if (group->feat[k] < 0) {
+      CHECK_EQ_I64(group->n_codes[k], good_bundle(l, cuts, g, k));
+      CHECK_EQ_I64(group->wide, group->n_codes[k] > 256);
+      at += group->n_codes[k] | 1u;
+      continue;
+    }
+    const gbt_place *p = &l->place[group->feat[k]];
+    int32_t n_bins = cuts->feat[group->feat[k]].n_bins;
+    CHECK_EQ_I64(p->group, g);
+    CHECK_EQ_I64(p->pos, k);
+    CHECK_EQ_I64(p->n_slots, n_bins + 1);
+    CHECK_EQ_I64(p->zero_bin, -1);
+    CHECK_EQ_I64(group->n_codes[k], n_bins + 1);
+    CHECK_EQ_I64(group->wide, n_bins + 1 > 256);
+    CHECK_EQ_I64(p->first, 0);
+    CHECK_EQ_I64(p->slot_beg, slot + at);
+    at += p->n_slots + (p->n_slots % 2 == 0);
+  }
+  for (int32_t k = group->n_feats; k < group->width; k++) CHECK_EQ_I64(group->offset[k], at);
+  CHECK_EQ_I64(group->n_slots, at + 1);
+}
+
+void good_layout(const gbt_layout *l, const gbt_cuts *cuts) {
+  uint32_t slot = 0;
+  int32_t n_dense = l->n_bundles > 0 ? l->bundle_beg[l->n_bundles] - l->n_bundles : 0;
+  for (int32_t g = 0; g < l->n_groups; g++) {
+    good_group(l, cuts, g, slot);
+    slot += l->group[g].n_slots;
+    n_dense += l->group[g].n_feats;
+  }
+  CHECK_EQ_I64(n_dense + l->n_sparse, cuts->n_features);
+  CHECK_EQ_I64(l->sparse_slot, slot);
+  for (int32_t i = 0; i < l->n_sparse; i++) {
+    const gbt_place *p = &l->place[l->sparse_feat[i]];
+    const gbt_feature_cuts *f = &cuts->feat[l->sparse_feat[i]];
+    CHECK_EQ_I64(p->group, -1);
+    CHECK_EQ_I64(p->slot_beg, slot);
+    CHECK_EQ_I64(p->n_slots, f->n_bins);
+    CHECK_EQ_I64(p->zero_bin, f->zero_bin);
+    CHECK(f->zero_bin >= 0 && f->n_filled * 8 < cuts->n_rows);
+    slot += p->n_slots;
+  }
+  CHECK_EQ_I64(l->n_slots, slot);
+}
+
+/* Slots of every row ascend, and there is one for every code outside its zero bin; padding is 0; bytes add up. */
+void good_pages(const gbt_page_store *s, const gbt_cuts *cuts) {
+  size_t bytes = 0;
+  int64_t row = 0, n_listed = 0, n_filled = 0;
+  for (int32_t p = 0; p < s->n_pages; p++) {
+    const gbt_page *page = &s->page[p];
+    CHECK_EQ_I64(page->row_beg, row);
+    CHECK(page->n_rows > 0 && (p == s->n_pages - 1 || page->n_rows == s->page_rows));
+    row += page->n_rows;
+    int n_wrong = 0;
+    for (int32_t g = 0; g < s->layout.n_groups; g++) {
+      const gbt_group *group = &s->layout.group[g];
+      CHECK_EQ_I64((uintptr_t)page->group[g] % 64, 0);
+      bytes += (size_t)page->n_rows * (size_t)group->width * (group->wide ? 2 : 1);
+      for (int32_t r = 0; r < page->n_rows; r++)
+        for (int32_t k = 0; k < group->width; k++) {
+          int64_t at = (int64_t)r * group->width + k;
+          uint32_t code = group->wide ? ((uint16_t *)page->group[g])[at] : ((uint8_t *)page->group[g])[at];
+          n_wrong += code >= (k < group->n_feats ? group->n_codes[k] : 1);
+        }
+    }
+    CHECK_EQ_I64(page->sparse_beg != NULL, s->layout.n_sparse > 0);
+    if (s->layout.n_sparse == 0) continue;
+    CHECK_EQ_I64(page->sparse_beg[0], 0);
+    bytes += 4 * ((size_t)page->n_rows + 1 + page->sparse_beg[page->n_rows]);
+    n_listed += page->sparse_beg[page->n_rows];
+    for (int32_t r = 0; r < page->n_rows; r++) {
+      for (uint32_t i = page->sparse_beg[r]; i < page->sparse_beg[r + 1]; i++) {
+        n_wrong += page->sparse_slots[i] < s->layout.sparse_slot || page->sparse_slots[i] >= s->layout.n_slots;
+        n_wrong += i > page->sparse_beg[r] && page->sparse_slots[i] <= page->sparse_slots[i - 1];
+      }
+      for (int32_t i = 0; i < s->layout.n_sparse; i++) {
+        int32_t f = s->layout.sparse_feat[i];
+        n_filled += gbt_page_code(&s->layout, cuts, page, r, f) != cuts->feat[f].zero_bin;
+      }
+    }
+    CHECK_EQ_I64(n_wrong, 0);
+  }
+  CHECK_EQ_I64(row, s->n_rows);
+  CHECK_EQ_I64(n_listed, n_filled);
+  CHECK_EQ_U64(s->bytes, bytes);
+}
