@@ -69,19 +69,6 @@ read_scores <- function(path, n_rows, n_outputs = 1L) {
   if (n_outputs > 1L) matrix(x, n_rows) else x
 }
 
-# Calls each of the functions in turn, `repeats` times over (a, b, a, b, ...), so that a change of the machine's mood
-# meets all; gives a list of lists of results.
-alternate <- function(runs, repeats) {
-  results <- lapply(runs, function(run) vector("list", repeats))
-  for (i in seq_len(repeats)) for (name in names(runs)) results[[name]][[i]] <- runs[[name]]()
-  results
-}
-median_of <- function(results, key) stats::median(vapply(results, function(r) as.numeric(r[[key]]), 0))
-range_of <- function(results, key, digits = 2) {
-  x <- vapply(results, function(r) as.numeric(r[[key]]), 0)
-  sprintf("%s (%s-%s)", fixed(stats::median(x), digits), fixed(min(x), digits), fixed(max(x), digits))
-}
-
 # ---- writing ----
 
 fixed <- function(x, digits) ifelse(is.na(x), "", formatC(x, digits = digits, format = "f"))
@@ -116,9 +103,9 @@ gbt_version <- function() {
   if (requireNamespace("gbt", quietly = TRUE)) as.character(utils::packageVersion("gbt")) else "not installed"
 }
 
-write_results <- function(root, name, title, lines) {
-  path <- file.path(root, "bench", "results", paste0(name, ".md"))
-  dir.create(dirname(path), showWarnings = FALSE)
+write_results <- function(root, name, title, lines, folder = file.path(root, "bench", "results")) {
+  path <- file.path(folder, paste0(name, ".md"))
+  dir.create(folder, recursive = TRUE, showWarnings = FALSE)
   head <- c(
     paste("#", title), "",
     paste0("- date: ", format(Sys.Date())),

@@ -19,6 +19,7 @@ import argparse
 import csv
 import os
 import shutil
+import subprocess
 import sys
 import time
 
@@ -209,14 +210,13 @@ def screen(engines, limit):
             gbt = engine.wall
         keys = ("convert_s", "train_s", "predict_s", "single_us", "engine_us", "peak_mb", "value")
         say(f"  {str(engine):20s} {row['status']}: {' '.join(f'{k} {short(row.get(k))}' for k in keys)} {row['note']}")
-        if engine.total is None:
-            continue
-        other = best.get(engine.name)
-        if other is None or engine.total < other.total:
-            best[engine.name] = engine
-    for engine in engines:
-        if engine not in best.values():
-            engine.stop()
+        keep, other = engine, best.get(engine.name)
+        if engine.total is None or (other is not None and other.total <= engine.total):
+            keep, other = other, engine
+        if keep is not None:
+            best[engine.name] = keep
+        if other is not None:
+            other.stop()  # its memory goes back
     return list(best.values())
 
 
@@ -283,7 +283,7 @@ class Bench:
         os.makedirs(self.scratch, exist_ok=True)
         self.log = os.path.join(self.scratch, "compare.log")
         self.commit = jobs.commit(HERE)
-        self.results = Results(args.out, args.resume, jobs.machine(self.commit, args))
+        self.results = Results(args.out, args.resume, jobs.machine(self.commit, args, self.r))
         self.rival_process = None
         self.begin = time.time()
         self.budget = 60 * args.budget if args.budget else None
@@ -396,9 +396,9 @@ def main():
             run_job(bench, left.pop(0), args)
     finally:
         bench.close()
+        subprocess.run([*bench.r, os.path.join(HERE, "report.R"), args.out], check=False)
     if left:
         say(f"no time left for: {', '.join(job.name for job in left)}; go on with --resume")
-    say(f"results: {bench.results.path}")
 
 
 if __name__ == "__main__":

@@ -1,21 +1,15 @@
 # Trains gbt on one set of bench/data.R in a process of its own and prints what it took, one `key value` per line.
 # The twin of peers.py.
 #
-#   Rscript bench/gbt-run.R FOLDER [--types own|codes] [--factor] [--rounds 200] [--depth 6] [--threads 2] [--bins 255]
-#       [--scores FILE] [--no-test] [--seed 0]
+#   Rscript bench/gbt-run.R FOLDER [--types own|codes] [--rounds 200] [--depth 6] [--threads 2] [--bins 255]
+#       [--scores FILE] [--seed 0]
 #
 # --types own: the columns and the response as R has them (factors, ordered factors, dates); codes: a matrix of doubles
-# and a numeric response, as the peers get it with --categorical codes (--factor: two classes as a factor all the same).
+# and a numeric response, as the peers get it with --categorical codes. Speed and memory are the business of compare.py.
 here <- dirname(sub("^--file=", "", grep("^--file=", commandArgs(), value = TRUE)[1]))
 source(file.path(here, "common.R"))
 source(file.path(here, "data.R"))
 library(gbt)
-
-proc_kb <- function(field) {
-  line <- grep(paste0("^", field, ":"), readLines("/proc/self/status"), value = TRUE)
-  as.numeric(gsub("[^0-9]", "", line))
-}
-reset_peak <- function() cat("5", file = "/proc/self/clear_refs")
 
 folder <- commandArgs(trailingOnly = TRUE)[1]
 types <- arg_of("types", "codes")
@@ -38,12 +32,10 @@ part_of <- function(part) {
 }
 
 train <- part_of("train")
-if (task == "binary" && (types == "own" || flag_of("factor"))) train$y <- factor(train$y, levels = 0:1)
+if (task == "binary" && types == "own") train$y <- factor(train$y, levels = 0:1)
 objective <- c(binary = "logistic", regression = "squared_error", poisson = "poisson", multiclass = "softmax")[[task]]
 invisible(gc())
 
-before <- proc_kb("VmRSS")
-reset_peak()
 begin <- proc.time()[["elapsed"]]
 model <- gbt_train(train$x, train$y,
   objective = objective, offset = train$offset, nrounds = as.integer(arg_of("rounds", "200")),
@@ -52,14 +44,12 @@ model <- gbt_train(train$x, train$y,
 )
 train_s <- proc.time()[["elapsed"]] - begin
 out <- list(version = as.character(packageVersion("gbt")), convert_s = 0, train_s = train_s,
-            model_bytes = length(model$state), peak_kb = proc_kb("VmHWM") - before)
+            model_bytes = length(model$state))
 
-if (!flag_of("no-test")) {
-  test <- part_of("test")
-  begin <- proc.time()[["elapsed"]]
-  score <- predict(model, test$x, type = "link", offset = test$offset, threads = threads)
-  out$predict_s <- proc.time()[["elapsed"]] - begin
-  path <- arg_of("scores", "")
-  if (nzchar(path)) writeBin(as.vector(score), path, size = 8, endian = "little")
-}
+test <- part_of("test")
+begin <- proc.time()[["elapsed"]]
+score <- predict(model, test$x, type = "link", offset = test$offset, threads = threads)
+out$predict_s <- proc.time()[["elapsed"]] - begin
+path <- arg_of("scores", "")
+if (nzchar(path)) writeBin(as.vector(score), path, size = 8, endian = "little")
 for (key in names(out)) cat(key, " ", format(out[[key]], digits = 10), "\n", sep = "")

@@ -83,15 +83,20 @@ def ensure(name, r):
 
 
 def commit(folder):
-    def git(*words):
-        done = subprocess.run(["git", "-C", folder, *words], check=False, capture_output=True, text=True)
-        return done.stdout.strip()
-
-    changed = " with local changes" if git("status", "--porcelain", "--", "../src", "../R", "../configure") else ""
-    return (git("rev-parse", "--short=12", "HEAD") or "unknown") + changed
+    git = ["git", "-C", folder]
+    changed = output_of([*git, "status", "--porcelain", "--", "../src", "../R", "../configure"])
+    name = output_of([*git, "rev-parse", "--short=12", "HEAD"]) or "unknown"
+    return name + (" with local changes" if changed else "")
 
 
-def machine(commit_name, args):
+def output_of(command):
+    try:
+        return subprocess.run(command, check=False, capture_output=True, text=True).stdout.strip()
+    except OSError:
+        return ""
+
+
+def machine(commit_name, args, r):
     """What the results should be read with, as lines of comment."""
     cpu = "unknown CPU"
     with open("/proc/cpuinfo", encoding="utf-8") as file:
@@ -103,5 +108,6 @@ def machine(commit_name, args):
         gib = int(file.readline().split()[1]) / 2**20
     return [f"# date: {time.strftime('%Y-%m-%d')}", f"# cpu: {cpu}", f"# cores: {os.cpu_count()}",
             f"# memory: {gib:.0f} GiB", f"# kernel: {platform.system()} {platform.release()}",
-            f"# python: {platform.python_version()}", f"# commit: {commit_name}", f"# repeats: {args.repeats}",
+            f"# r: {output_of([*r, '-e', 'cat(R.version.string)'])}", f"# python: {platform.python_version()}",
+            f"# commit: {commit_name}", f"# repeats: {args.repeats}",
             f"# rounds_scale: {args.rounds_scale:g}"]

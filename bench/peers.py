@@ -1,19 +1,18 @@
 """Trains XGBoost or LightGBM on one set of bench/data.R and prints what it took, one `key value` per line.
 
-    python bench/peers.py FOLDER --engine xgboost|lightgbm [--categorical codes|native] [--data dmatrix|quantile]
-        [--rounds 200] [--depth 6] [--bins 255] [--threads 2] [--poisson matched|default] [--layout columns|rows32]
-        [--scores FILE] [--no-test]
+    python bench/peers.py FOLDER --engine xgboost|lightgbm [--categorical codes|native] [--rounds 200] [--depth 6]
+        [--bins 255] [--threads 2] [--poisson matched|default] [--scores FILE]
 
 FOLDER is a set's folder (desc.json, train.f64, test.f64). Parameters are those that the comparison fixes: eta 0.1,
 lambda 1, 255 bins, min_child_weight 1, depthwise, hist. --scores writes the raw scores of the test part as
-little-endian doubles, one output after the other, so that one piece of code computes the metrics of all engines.
+little-endian doubles, one output after the other, so that one piece of code computes the metrics of all engines. Speed
+and memory are the business of compare.py; the seconds here are rough.
 
 Choices, none of them to a peer's harm:
   - ordered factors are numbers (ranks) for the peers, in both categorical variants
   - poisson: the offset is base_margin with the log of the mean rate added, because a base margin replaces XGBoost's
     estimated intercept and the engine under test starts from that rate too. `matched` sets max_delta_step = 0, which
     makes the hessian the true one; `default` leaves XGBoost's 0.7
-  - layout `columns` is how R holds a matrix; `rows32` (float32, row by row) is what XGBoost likes best
 """
 
 import argparse
@@ -23,20 +22,6 @@ import sys
 import time
 
 import numpy as np
-
-
-def proc_kb(field):
-    """A memory figure of this process in KiB (VmRSS now, VmHWM peak)."""
-    with open("/proc/self/status") as status:
-        for line in status:
-            if line.startswith(field + ":"):
-                return int(line.split()[1])
-    return -1
-
-
-def reset_peak():
-    with open("/proc/self/clear_refs", "w") as refs:
-        refs.write("5")
 
 
 def read_desc(folder):
@@ -84,14 +69,9 @@ def xgboost_run(args, desc, train, test):
     def margin(part):
         return None if part[2] is None else part[2] + np.log(train[1].sum() / np.exp(train[2]).sum())
 
-    def data(part, reference=None):
+    def data(part):
         x = as_frame(part[0], desc) if native else part[0]
-        if args.layout == "rows32" and not native:
-            x = np.ascontiguousarray(x, dtype=np.float32)
-        common = {"label": part[1], "base_margin": margin(part), "enable_categorical": native, "nthread": args.threads}
-        if args.data == "quantile":
-            return xgb.QuantileDMatrix(x, max_bin=args.bins, ref=reference, **common)
-        return xgb.DMatrix(x, **common)
+        return xgb.DMatrix(x, part[1], base_margin=margin(part), enable_categorical=native, nthread=args.threads)
 
     begin = time.perf_counter()
     dtrain = data(train)
@@ -102,9 +82,7 @@ def xgboost_run(args, desc, train, test):
               "model_bytes": len(booster.save_raw("ubj"))}
 
     def predict():
-        dtest = data(test, dtrain) if args.data != "quantile" else xgb.DMatrix(
-            as_frame(test[0], desc) if native else test[0], base_margin=margin(test), enable_categorical=native)
-        return booster.predict(dtest, output_margin=True)
+        return booster.predict(data(test), output_margin=True)
 
     return result, predict
 
@@ -146,34 +124,27 @@ def main():
     parser.add_argument("folder")
     parser.add_argument("--engine", choices=["xgboost", "lightgbm"], default="xgboost")
     parser.add_argument("--categorical", choices=["codes", "native"], default="codes")
-    parser.add_argument("--data", choices=["dmatrix", "quantile"], default="dmatrix")
-    parser.add_argument("--layout", choices=["columns", "rows32"], default="columns")
     parser.add_argument("--poisson", choices=["matched", "default"], default="matched")
     parser.add_argument("--rounds", type=int, default=200)
     parser.add_argument("--depth", type=int, default=6)
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--bins", type=int, default=255)
     parser.add_argument("--scores")
-    parser.add_argument("--no-test", action="store_true")
     args = parser.parse_args()
 
     desc = read_desc(args.folder)
     train = read_part(args.folder, desc, "train")
-    test = None if args.no_test else read_part(args.folder, desc, "test")
+    test = read_part(args.folder, desc, "test")
     __import__(args.engine)  # loading the library is no part of what is timed
     if args.categorical == "native":
         __import__("pandas")
 
-    before = proc_kb("VmRSS")
-    reset_peak()
     result, predict = {"xgboost": xgboost_run, "lightgbm": lightgbm_run}[args.engine](args, desc, train, test)
-    result["peak_kb"] = proc_kb("VmHWM") - before
-    if test is not None:
-        begin = time.perf_counter()
-        score = np.asarray(predict(), dtype="<f8")
-        result["predict_s"] = time.perf_counter() - begin
-        if args.scores:
-            score.T.tofile(args.scores) if score.ndim == 2 else score.tofile(args.scores)
+    begin = time.perf_counter()
+    score = np.asarray(predict(), dtype="<f8")
+    result["predict_s"] = time.perf_counter() - begin
+    if args.scores:
+        score.T.tofile(args.scores) if score.ndim == 2 else score.tofile(args.scores)
     for key, value in result.items():
         sys.stdout.write(f"{key} {value}\n")
 

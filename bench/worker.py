@@ -10,8 +10,9 @@ Answers are lines `key value` and then `done`; `error TEXT` says what went wrong
 
 Each peer finds its data in the layout that it turns into a data set fastest, already in memory: float32 row by row
 (CatBoost: column by column), codes of factors for XGBoost's DMatrix and LightGBM, a pandas frame with categories for
-QuantileDMatrix and CatBoost, compressed float32 rows of sparse sets. Parameters are those of the comparison: eta 0.1,
-lambda 1, 255 bins, min_child_weight 1, one row a leaf; `own=1` leaves all to the peer but objective, rounds, threads.
+QuantileDMatrix and CatBoost, compressed float32 rows of sparse sets (CatBoost: columns). Parameters are those of the
+comparison: eta 0.1, lambda 1, 255 bins, min_child_weight 1, one row a leaf; `own=1` leaves all to the peer but
+objective, rounds and threads.
 Ordered factors are numbers for the peers. Poisson: the offset is a base margin (initial score, baseline) with the log
 of the mean rate added, since it replaces the peer's intercept; max_delta_step is 0, the true hessian.
 """
@@ -69,9 +70,12 @@ class Part:
     def __init__(self, folder, desc, part, layout):
         n, p = desc["n_" + part], len(desc["columns"])
         path = os.path.join(folder, part)
-        self.frame = self.offset = None
+        self.frame = self.offset = self.by_column = None
         if desc.get("sparse"):
-            self.x = read_sparse(path, n, p)
+            self.by_column = read_sparse(path, n, p)
+            self.x = self.by_column.tocsr()
+            if layout != "columns":
+                self.by_column = None
             self.y = np.fromfile(path + ".y", dtype="<f8").astype(np.float32)
             return
         cells = np.memmap(path + ".f64", dtype="<f8", mode="r")
@@ -80,8 +84,8 @@ class Part:
         if desc["offset"]:
             self.offset = np.array(columns[p + 1])
         self.x = None
-        if layout == "frame":
-            self.frame = as_frame(columns, desc)
+        if layout in ("frame", "full frame"):
+            self.frame = as_frame(columns, desc, layout == "full frame")
         else:
             self.x = as_matrix(columns, desc, n, "F" if layout == "columns" else "C")
         del cells, columns
@@ -91,8 +95,11 @@ class Part:
         return self.x if self.frame is None else self.frame
 
     def row(self, i):
+        """A row as numbers, levels as codes: 1 x p."""
         if self.frame is not None:
-            return self.frame.iloc[i : i + 1]
+            cells = [c.cat.codes.iloc[i] if hasattr(c, "cat") else c.iloc[i] for _, c in self.frame.items()]
+            cells = [np.nan if hasattr(c, "cat") and v < 0 else v for v, (_, c) in zip(cells, self.frame.items())]
+            return np.array([cells], dtype=np.float32)
         return np.ascontiguousarray(self.x[i : i + 1]) if isinstance(self.x, np.ndarray) else self.x[i : i + 1]
 
 
@@ -101,7 +108,7 @@ def read_sparse(path, n, p):
 
     begin, index = np.fromfile(path + ".p", dtype="<i4"), np.fromfile(path + ".i", dtype="<i4")
     values = np.fromfile(path + ".x", dtype="<f8").astype(np.float32)
-    return csc_matrix((values, index, begin), shape=(n, p)).tocsr()
+    return csc_matrix((values, index, begin), shape=(n, p))
 
 
 def codes_of(values):
@@ -116,24 +123,24 @@ def as_matrix(columns, desc, n, order):
     return x
 
 
-def as_frame(columns, desc):
-    """A missing level is a level of its own at the end: CatBoost takes no missing category."""
+def as_frame(columns, desc, full):
+    """full: a missing level is a level of its own, at the end, since CatBoost takes no missing category."""
     import pandas as pd
 
     out = {}
     for j, column in enumerate(desc["columns"]):
         values = np.array(columns[j])
         if column["kind"] == "factor":
-            missing = np.isnan(values)
-            levels = len(column["levels"])
-            codes = np.where(missing, levels, values - 1).astype(np.int32)
-            out[column["name"]] = pd.Categorical.from_codes(codes, categories=range(levels + bool(missing.any())))
+            missing, levels = np.isnan(values), len(column["levels"])
+            codes = np.where(missing, levels if full else -1, values - 1).astype(np.int32)
+            extra = full and bool(missing.any())
+            out[column["name"]] = pd.Categorical.from_codes(codes, categories=range(levels + extra))
         else:
             out[column["name"]] = values.astype(np.float32)
     return pd.DataFrame(out)
 
 
-# ---- the peers: each has layout(desc), convert(part), train(opts), predict(part), single(row) ----
+# ---- the peers: how they like data (layout, prepare for a single row), then convert, train, predict, single ----
 
 
 class XGBoost:
@@ -179,10 +186,11 @@ class XGBoost:
         return model.inplace_predict(values, predict_type="margin", base_margin=margin)
 
     def single(self, model, row, margin):
-        return model.inplace_predict(row, predict_type="margin", base_margin=margin)
+        return model.inplace_predict(row, predict_type="margin", base_margin=margin, validate_features=False)
 
-    def before_single(self, model):
+    def prepare(self, model, row):
         model.set_param({"nthread": 1})
+        return row
 
 
 class LightGBM:
@@ -224,8 +232,8 @@ class LightGBM:
     def single(self, model, row, margin):
         return self.predict(model, row, margin, 1)
 
-    def before_single(self, model):
-        pass
+    def prepare(self, _model, row):
+        return row
 
 
 class CatBoost:
@@ -237,10 +245,11 @@ class CatBoost:
         self.categorical = [c["name"] for c in desc["columns"] if c["kind"] == "factor"]
 
     def layout(self):
-        return "frame" if self.categorical else "columns"
+        return "full frame" if self.categorical else "columns"
 
     def convert(self, part, margin, opts):
-        return self.lib.Pool(part.values, part.y, baseline=margin, cat_features=self.categorical or None,
+        values = part.values if part.by_column is None else part.by_column
+        return self.lib.Pool(values, part.y, baseline=margin, cat_features=self.categorical or None,
                              thread_count=opts["threads"])
 
     def train(self, data, opts):
@@ -268,8 +277,14 @@ class CatBoost:
     def single(self, model, row, margin):
         return self.predict(model, row, margin, 1)
 
-    def before_single(self, model):
-        pass
+    def prepare(self, _model, row):
+        """One row is a vector; with factors a list, whose codes are whole numbers."""
+        if not isinstance(row, np.ndarray):
+            return row
+        if not self.categorical:
+            return row[0]
+        kinds = [c["kind"] for c in self.desc["columns"]]
+        return [int(v) if k == "factor" else float(v) for v, k in zip(row[0], kinds)]
 
 
 LIBRARIES = {"xgboost": XGBoost, "lightgbm": LightGBM, "catboost": CatBoost}
@@ -316,9 +331,8 @@ class Worker:
         """Median microseconds of one row; rows are cut out before."""
         n = len(self.train.y)
         at = [int(k * (n - 1) / (SINGLE_ROWS - 1)) for k in range(SINGLE_ROWS)]
-        rows = [self.train.row(i) for i in at]
+        rows = [self.peer.prepare(self.model, self.train.row(i)) for i in at]
         margins = [None if self.train.offset is None else self.train.offset[i : i + 1] + self.base for i in at]
-        self.peer.before_single(self.model)
         for row, margin in zip(rows[:3], margins):
             self.peer.single(self.model, row, margin)
         took = []
