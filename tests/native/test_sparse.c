@@ -264,7 +264,40 @@ static void packed_and_wide_trees_take_turns(void) {
   made_free(m);
 }
 
+/* Many features with one cut each, missing values in some of their nodes, ties in small ones. */
+static void features_of_two_bins_equal_the_twin(void) {
+  enum { MANY = 60 };
+  made_kind kinds[MANY];
+  int64_t splits = 0;
+  for (int c = 0; c < MANY; c++)
+    kinds[c] = c % 4 < 2 ? MADE_ZEROS : c % 8 == 2 ? MADE_HOLES : c % 8 == 6 ? MADE_HOLED : MADE_FEW;
+  made *dense = made_new(36, 800, MANY, kinds);
+  made_response(dense, GBT_LOSS_LOGISTIC, 1, 37);
+  for (int v = 0; v < 16; v++) {
+    made *m = made_sparse(dense);
+    m->table.absent_missing = v % 3 == 2;
+    train_how how = {1 + v % 3, v * 100, GBT_SIMD_AUTO};
+    train_job job = job_make(m, GBT_LOSS_LOGISTIC, 1, 4);
+    job.max_bin = v & 1 ? 3 : 2;
+    job.spec.params.min_data_in_leaf = v & 2 ? 5 : 1;
+    job.spec.params.grad_bits = v & 4 ? GBT_GRAD_32 : GBT_GRAD_16;
+    job.spec.params.colsample_bynode = v & 8 ? 0.5 : 1.0;
+    job.spec.params.max_delta_step = v == 5 ? 0.4 : 0.0;
+    job.spec.params.min_child_weight = 0.0;
+    trained *a = train(&job, &how), *b = train_naively(&job);
+    CHECK(a != NULL && a->n_sparse >= 20);
+    if (a != NULL) splits += (int64_t)a->forest->n_nodes / 2;
+    same_trained(a, b);
+    trained_free(a);
+    trained_free(b);
+    made_free(m);
+  }
+  CHECK(splits > 500);
+  made_free(dense);
+}
+
 void suite_sparse(void) {
+  RUN(features_of_two_bins_equal_the_twin);
   RUN(columns_tell_the_way_that_pages_tell);
   RUN(sparse_histograms_equal_loops);
   RUN(packed_and_wide_trees_take_turns);

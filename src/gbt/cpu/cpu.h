@@ -3,7 +3,7 @@
  *   cpu_backend.c    open, close, table of ops, sampling of rows
  *   cpu_gradient.c   scores -> fixed-point gradients
  *   cpu_hist.c       histograms of fresh nodes; slots; cpu_hist_sparse.c: their sparse part
- *   cpu_split.c      best numeric splits; cpu_split_cat.c: categorical ones
+ *   cpu_split.c      best splits; cpu_split_num.c: of numeric features; cpu_split_cat.c: of categorical ones
  *   cpu_partition.c  rows into children; cpu_columns.c: the codes that it reads; cpu_sparse.c: those of sparse features
  *   cpu_leaf.c       leaf values, scores, export; cpu_route.c: rows that were not partitioned
  *   cpu_kernels.c    inner loops that exist once per instruction set
@@ -27,6 +27,7 @@
 /* Rows of a task. 65,536 is the limit of a packed histogram (two sums in 64 bits). */
 #define CPU_HIST_ROWS 32768u
 #define CPU_PACKED_ROWS 65536u
+#define CPU_SPLIT_FEATS 512 /* features that are searched in one go, at most */
 #define CPU_TASK_ROWS 16384u
 #define CPU_HIST_LOCKS 64
 #define CPU_AHEAD_SLOTS 262144 /* histogram slots of all nodes that one best-first step makes ahead */
@@ -48,7 +49,8 @@ typedef struct cpu_scratch {
   double *g, *h, *gain;   /* max_codes each: prefix sums and gains of one feature */
   uint32_t *level;        /* max_codes: categories in order */
   double *ratio;          /* max_codes */
-  gbt_sum *sum;           /* max_codes: a packed feature's sums */
+  gbt_sum *sum;           /* max_codes: sums of one feature */
+  int32_t *rest;          /* CPU_SPLIT_FEATS: features that are not searched together with others */
   int64_t *rows;          /* max_codes: prefix counts */
   double *block;          /* g, h and the probabilities of a block of rows: (2 + n_outputs) x CPU_BLOCK */
   const double **pointer; /* n_outputs */
@@ -74,6 +76,12 @@ typedef struct cpu_unit { /* rows [beg, end) of the row order into one group of 
   uint32_t beg, end;
   int32_t shared; /* others add to the same place: merge under the lock */
 } cpu_unit;
+
+typedef struct cpu_single { /* a numeric feature of two bins, see cpu_split_num.c */
+  uint32_t slot;            /* that holds the left side, or the right one */
+  int8_t kind;              /* 0: some other feature */
+  uint8_t missing;          /* the missing slot behind `slot`, 0: none */
+} cpu_single;
 
 typedef struct cpu_chunk { /* partition and leaf work: rows [beg, end) of a node */
   int32_t node, item;
@@ -136,6 +144,8 @@ typedef struct cpu_backend {
   int count_all;        /* min_data_in_leaf > 1: counts everywhere */
   int8_t *group_counts; /* n_groups + 1: the group wants counts */
   int8_t *set_feature;  /* n_features: split by sets of levels */
+  cpu_single *single;   /* n_features */
+  int constrained;      /* weights are clipped: monotone constraints or max_delta_step */
   int any_counts;
   cpu_hist *slot;
   int32_t *free_slot;
@@ -249,6 +259,7 @@ gbt_units cpu_units(const cpu_backend *be);
 /* One feature of one node, with everything the search needs. */
 typedef struct cpu_search {
   const gbt_sum *sum;    /* n_slots: value bins without zero_bin, then missing */
+  const int64_t *both;            /* numeric features of a packed sparse part: these instead of `sum` */
   const uint32_t *count; /* the same, or NULL */
   uint32_t n_slots;
   int32_t feat, n_bins, zero_bin; /* zero_bin >= 0: this code is not in the histogram; the node's total tells it */
@@ -276,9 +287,15 @@ void cpu_set_bits(const cpu_search *in, cpu_scratch *scratch, const gbt_split *s
 /* Gain of a split with left sums gl, hl (real), or a negative number when it is not allowed. */
 double cpu_gain(const cpu_search *in, double gl, double hl, gbt_reg reg);
 
-/* Fills `in` for a feature of a node; its sums may lie in the scratch. */
-void cpu_search_init(const cpu_backend *be, const gbt_grow_node *node, int32_t feat, cpu_scratch *scratch,
-                     cpu_search *in);
+/* Fills `in` for a node, and then for a feature of it; the sums of a categorical one may lie in the scratch. */
+void cpu_search_node(const cpu_backend *be, const gbt_grow_node *node, cpu_search *in);
+void cpu_search_feature(const cpu_backend *be, int32_t feat, cpu_scratch *scratch, cpu_search *in);
+
+/* Searches those of n <= CPU_SPLIT_FEATS features that have a single cut in the node; the others come back in
+ * scratch->rest, their number is returned. */
+gbt_status cpu_singles_make(cpu_backend *be, gbt_error *err) GBT_MUST_CHECK;
+int32_t cpu_search_singles(const cpu_backend *be, cpu_search *in, const int32_t *feats, int32_t n,
+                           cpu_scratch *scratch, gbt_split *best);
 
 /* Adds the finished tree's values to scores of rows that were not partitioned: rows (ascending indices into set
  * `which`, or NULL for all of it). values: per node. */

@@ -15,7 +15,8 @@ static void destroy(gbt_backend *self) {
   }
   for (int32_t t = 0; t < be->n_scratch; t++) {
     cpu_scratch *s = &be->scratch[t];
-    void *blocks[] = {s->acc,   s->count,           s->g,    s->h,   s->gain, s->level, s->ratio, s->sum, s->rows,
+    void *blocks[] = {s->acc,   s->count,           s->g,    s->h,    s->gain,
+                      s->level, s->ratio,           s->sum,  s->rest, s->rows,
                       s->block, (void *)s->pointer, s->mark, s->side};
     for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++) gbt_mem_free(&mem, blocks[i]);
   }
@@ -26,12 +27,13 @@ static void destroy(gbt_backend *self) {
   cpu_columns_free(be);
   cpu_sparse_free(be);
   gbt_frontier_free(&be->fr);
-  void *blocks[] = {be->sets,        be->score,    be->gh32,       be->gh16,          be->scale,       be->wide,
-                    be->rows,        be->rows_tmp, be->tree_feats, be->node_feats,    be->rank,        be->group_counts,
-                    be->set_feature, be->slot,     be->free_slot,  be->group_started, be->build,       be->subtract,
-                    be->unit,        be->chunk,    be->lut,        be->lut_beg,       be->found,       be->fine,
-                    be->value,       be->out_node, be->out_gain,   be->out_cover,     be->out_count,   be->out_sets,
-                    be->scratch,     be->pass_max, be->pass_sums,  be->noise,         be->softmax_top, be->softmax_sum};
+  void *blocks[] = {be->sets,        be->score,    be->gh32,       be->gh16,       be->scale,         be->wide,
+                    be->rows,        be->rows_tmp, be->tree_feats, be->node_feats, be->rank,          be->group_counts,
+                    be->set_feature, be->single,   be->slot,       be->free_slot,  be->group_started, be->build,
+                    be->subtract,    be->unit,     be->chunk,      be->lut,        be->lut_beg,       be->found,
+                    be->fine,        be->value,    be->out_node,   be->out_gain,   be->out_cover,     be->out_count,
+                    be->out_sets,    be->scratch,  be->pass_max,   be->pass_sums,  be->noise,         be->softmax_top,
+                    be->softmax_sum};
   for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++) gbt_mem_free(&mem, blocks[i]);
   while (be->n_locks > 0) gbt_lock_destroy(&be->lock[--be->n_locks]);
   gbt_mem_free(&mem, be);
@@ -99,7 +101,7 @@ static gbt_status alloc_rows(cpu_backend *be, gbt_error *err) {
 }
 
 gbt_status cpu_scratch_ready(gbt_ctx *ctx, cpu_backend *be, gbt_error *err) {
-  size_t cap = (size_t)be->n_scratch, codes = be->max_codes;
+  size_t cap = (size_t)be->n_scratch, codes = be->max_codes > CPU_SPLIT_FEATS ? be->max_codes : CPU_SPLIT_FEATS;
   if (ctx->n_threads <= be->n_scratch) return GBT_OK;
   GBT_TRY(gbt_mem_grow(&be->mem, &be->scratch, &cap, (size_t)ctx->n_threads, sizeof *be->scratch, err));
   for (int32_t t = be->n_scratch; t < ctx->n_threads; t++) {
@@ -114,6 +116,7 @@ gbt_status cpu_scratch_ready(gbt_ctx *ctx, cpu_backend *be, gbt_error *err) {
     GBT_TRY(gbt_mem_array(&be->mem, codes, sizeof *s->ratio, &s->ratio, err));
     GBT_TRY(gbt_mem_array(&be->mem, codes, sizeof *s->sum, &s->sum, err));
     GBT_TRY(gbt_mem_array(&be->mem, codes, sizeof *s->rows, &s->rows, err));
+    GBT_TRY(gbt_mem_array(&be->mem, CPU_SPLIT_FEATS, sizeof *s->rest, &s->rest, err));
     size_t block = (size_t)CPU_BLOCK * (2 + (size_t)be->n_outputs);
     GBT_TRY(gbt_mem_array(&be->mem, block, sizeof *s->block, &s->block, err));
     GBT_TRY(gbt_mem_array(&be->mem, (size_t)be->n_outputs, sizeof *s->pointer, &s->pointer, err));
@@ -273,7 +276,9 @@ gbt_status gbt_cpu_open(gbt_ctx *ctx, const gbt_backend_spec *spec, gbt_backend 
     }
     be->n_locks = i + 1;
   }
+  be->constrained = be->fr.monotone != NULL || be->fr.reg.max_delta_step > 0.0;
   GBT_TRY_GOTO(plan_features(be, err), done);
+  GBT_TRY_GOTO(cpu_singles_make(be, err), done);
   GBT_TRY_GOTO(cpu_columns_make(ctx, be, err), done);
   GBT_TRY_GOTO(cpu_sparse_make(ctx, be, err), done);
   GBT_TRY_GOTO(alloc_rows(be, err), done);

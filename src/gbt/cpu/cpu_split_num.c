@@ -1,0 +1,228 @@
+/* Numeric splits of one node.
+ *
+ * A feature: its bins that hold something become a list, with prefix sums in integers, turned to real numbers; gains of
+ * the cuts behind them in one vector loop; the first largest one. A cut behind an empty bin has the sums, and so the
+ * gain, of the cut before it, and the lower bin wins: empty bins need no look. Bin 0 is always listed: behind it lies
+ * the cut that parts missing values from all others. With missing values in the node it is done twice, missing right
+ * and left.
+ *
+ * Features of two bins have one cut: the cuts of many of them go through the vector loop together. */
+#include "cpu.h"
+
+/* ---- one feature ---- */
+
+/* Bins of the node, in scratch->level (codes), sum and rows; sums and rows of all of them. */
+typedef struct bins {
+  int32_t n, n_filled; /* n_filled: without those that are listed although they are empty */
+  gbt_sum total;
+  int64_t rows;
+} bins;
+
+GBT_FN void list_slots(const cpu_search *in, uint32_t beg, uint32_t end, int32_t shift, int packed, int counts,
+                       cpu_scratch *s, bins *b) {
+  int32_t n = b->n;
+  gbt_sum total = b->total;
+  for (uint32_t i = beg; i < end; i++) {
+    gbt_sum v;
+    if (packed)
+      v = (gbt_sum){in->both[i] >> 32, (int64_t)(uint32_t)in->both[i]};
+    else
+      v = in->sum[i];
+    int filled = (v.g != 0) | (v.h != 0);
+    if (counts) {
+      filled |= in->count[i] != 0;
+      s->rows[n] = in->count[i];
+      b->rows += in->count[i];
+    }
+    s->level[n] = i + (uint32_t)shift;
+    s->sum[n] = v;
+    total.g += v.g;
+    total.h += v.h;
+    b->n_filled += filled;
+    n += filled | (i + (uint32_t)shift == 0);
+  }
+  b->n = n;
+  b->total = total;
+}
+
+static void list_run(const cpu_search *in, uint32_t beg, uint32_t end, int32_t shift, cpu_scratch *s, bins *b) {
+  if (in->both && in->count)
+    list_slots(in, beg, end, shift, 1, 1, s, b);
+  else if (in->both)
+    list_slots(in, beg, end, shift, 1, 0, s, b);
+  else if (in->count)
+    list_slots(in, beg, end, shift, 0, 1, s, b);
+  else
+    list_slots(in, beg, end, shift, 0, 0, s, b);
+}
+
+static gbt_sum sum_at(const cpu_search *in, uint32_t slot) {
+  return in->both ? (gbt_sum){in->both[slot] >> 32, (int64_t)(uint32_t)in->both[slot]} : in->sum[slot];
+}
+
+/* Lists the value bins; the missing sums come beside. */
+static bins list_bins(const cpu_search *in, cpu_scratch *s, gbt_sum *miss, int64_t *miss_rows) {
+  bins b = {0, 0, {0, 0}, 0};
+  int zero_listed = in->zero_bin >= 0 && in->zero_bin < in->n_bins;
+  uint32_t n_value = (uint32_t)(in->n_bins - zero_listed);
+  uint32_t below = zero_listed ? (uint32_t)in->zero_bin : n_value;
+  *miss = (gbt_sum){0, 0};
+  *miss_rows = 0;
+  list_run(in, 0, below, 0, s, &b);
+  int32_t zero_at = b.n;
+  b.n += zero_listed; /* a place for it; its sums follow */
+  list_run(in, below, n_value, zero_listed, s, &b);
+  if (in->n_slots > n_value) {
+    *miss = sum_at(in, n_value);
+    if (in->count) *miss_rows = in->count[n_value];
+  }
+  if (in->zero_bin < 0) return b;
+  gbt_sum zero = {in->node->sum.g - b.total.g - miss->g, in->node->sum.h - b.total.h - miss->h};
+  int64_t zero_rows = (int64_t)in->node->n_rows - b.rows - *miss_rows;
+  if (zero_listed) {
+    s->level[zero_at] = (uint32_t)in->zero_bin;
+    s->sum[zero_at] = zero;
+    s->rows[zero_at] = zero_rows;
+  } else {
+    *miss = zero;
+    *miss_rows = zero_rows;
+  }
+  return b;
+}
+
+/* Gains of the n cuts in scratch->g, h; -1 where a child has too few rows. */
+static void all_gains(const cpu_backend *be, const cpu_search *in, cpu_scratch *scratch, int32_t n, int64_t more_left) {
+  if (in->constrained)
+    for (int32_t i = 0; i < n; i++) scratch->gain[i] = cpu_gain(in, scratch->g[i], scratch->h[i], in->reg);
+  else {
+    cpu_gain_args args = {in->G, in->H, in->parent, in->reg.lambda, in->reg.alpha, in->min_weight};
+    be->kernels->gains(n, scratch->g, scratch->h, &args, scratch->gain);
+  }
+  if (!in->count) return;
+  for (int32_t i = 0; i < n; i++) {
+    int64_t left = scratch->rows[i] + more_left, right = (int64_t)in->node->n_rows - left;
+    if (left < in->min_rows || right < in->min_rows) scratch->gain[i] = -1.0;
+  }
+}
+
+/* The first largest gain that is worth it; -1: none. */
+static int32_t first_largest(const cpu_search *in, const double *gain, int32_t n) {
+  double top = -1.0;
+  int32_t at = -1;
+  for (int32_t i = 0; i < n; i++)
+    if (gain[i] > top) top = gain[i], at = i;
+  return at >= 0 && top > in->min_gain ? at : -1;
+}
+
+static void take_best(const cpu_search *in, const cpu_scratch *scratch, int32_t n, int missing, const gbt_sum *left,
+                      gbt_split *best) {
+  int32_t at = first_largest(in, scratch->gain, n);
+  if (at < 0) return;
+  gbt_split s = {.gain = scratch->gain[at],
+                 .kind = GBT_SPLIT_NUMERIC,
+                 .feat = in->feat,
+                 .bin = (int32_t)scratch->level[at],
+                 .missing_left = left != NULL,
+                 .has_missing = (int8_t)missing,
+                 .left = scratch->sum[at]};
+  if (left) {
+    s.left.g += left->g;
+    s.left.h += left->h;
+  }
+  if (gbt_split_beats(&s, best)) *best = s;
+}
+
+void cpu_search_numeric(const cpu_backend *be, const cpu_search *in, cpu_scratch *scratch, gbt_split *best) {
+  gbt_sum run = {0, 0}, miss;
+  int64_t rows = 0, miss_rows;
+  bins b = list_bins(in, scratch, &miss, &miss_rows);
+  int missing = miss.g != 0 || miss.h != 0 || miss_rows > 0;
+  if (b.n_filled == 0 && !missing) return; /* all rows are in the zero bin */
+  for (int32_t i = 0; i < b.n; i++) {
+    run.g += scratch->sum[i].g;
+    run.h += scratch->sum[i].h;
+    scratch->sum[i] = run;
+    scratch->g[i] = (double)run.g * in->unit.g;
+    scratch->h[i] = (double)run.h * in->unit.h;
+    if (in->count) scratch->rows[i] = rows += scratch->rows[i];
+  }
+  /* missing right; only then may all numbers go left */
+  int32_t n_left = b.n - (b.n > 0 && (int32_t)scratch->level[b.n - 1] == in->n_bins - 1);
+  int32_t n_right = missing ? b.n : n_left;
+  all_gains(be, in, scratch, n_right, 0);
+  take_best(in, scratch, n_right, missing, NULL, best);
+  if (!missing) return;
+  double mg = (double)miss.g * in->unit.g, mh = (double)miss.h * in->unit.h;
+  for (int32_t c = 0; c < n_left; c++) {
+    scratch->g[c] += mg;
+    scratch->h[c] += mh;
+  }
+  all_gains(be, in, scratch, n_left, miss_rows);
+  take_best(in, scratch, n_left, missing, &miss, best);
+}
+
+/* ---- features of two bins ---- */
+
+enum { SINGLE = 1, SINGLE_REST = 2, SINGLE_SPARSE = 4 };
+
+gbt_status cpu_singles_make(cpu_backend *be, gbt_error *err) {
+  const gbt_layout *layout = be->layout;
+  GBT_TRY(gbt_mem_zeros(&be->mem, (size_t)layout->n_features, sizeof *be->single, &be->single, err));
+  for (int32_t f = 0; f < layout->n_features; f++) {
+    const gbt_place *place = &layout->place[f];
+    const gbt_feature_cuts *cuts = &be->cuts->feat[f];
+    cpu_single *one = &be->single[f];
+    if (cuts->n_bins != 2 || be->cuts->schema->feat[f].type == GBT_CATEGORICAL || place->zero_bin > 1) continue;
+    one->kind = SINGLE;
+    if (place->zero_bin == 0) one->kind |= SINGLE_REST;
+    if (place->group < 0) one->kind |= SINGLE_SPARSE;
+    one->slot = place->slot_beg;
+    if (cuts->has_missing && gbt_place_has_missing(place, 2)) one->missing = (uint8_t)(place->n_slots - 1);
+  }
+  return GBT_OK;
+}
+
+static gbt_sum slot_sum(const cpu_backend *be, const cpu_hist *hist, int packed, uint32_t slot) {
+  uint32_t base = be->layout->sparse_slot;
+  if (!packed) return hist->sum[slot];
+  int64_t v = ((const int64_t *)(const void *)(hist->sum + base))[slot - base];
+  return (gbt_sum){v >> 32, (int64_t)(uint32_t)v};
+}
+
+int32_t cpu_search_singles(const cpu_backend *be, cpu_search *in, const int32_t *feats, int32_t n, cpu_scratch *scratch,
+                           gbt_split *best) {
+  const cpu_hist *hist = &be->slot[in->node->hist];
+  int32_t m = 0, n_rest = 0;
+  in->count = be->count_all ? hist->count : NULL; /* for all_gains: any but NULL */
+  for (int32_t k = 0; k < n; k++) {
+    const cpu_single *one = &be->single[feats[k]];
+    int packed = be->packed && one->kind & SINGLE_SPARSE, general = !one->kind || be->constrained;
+    if (!general && one->missing) {
+      gbt_sum miss = slot_sum(be, hist, packed, one->slot + one->missing);
+      general = miss.g != 0 || miss.h != 0 || (in->count && in->count[one->slot + one->missing]);
+    }
+    if (general) {
+      scratch->rest[n_rest++] = feats[k];
+      continue;
+    }
+    gbt_sum left = slot_sum(be, hist, packed, one->slot);
+    int64_t rows = in->count ? in->count[one->slot] : 0;
+    if (one->kind & SINGLE_REST) {
+      left = (gbt_sum){in->node->sum.g - left.g, in->node->sum.h - left.h};
+      rows = (int64_t)in->node->n_rows - rows;
+    }
+    scratch->level[m] = (uint32_t)feats[k];
+    scratch->sum[m] = left;
+    scratch->rows[m] = rows;
+    scratch->g[m] = (double)left.g * in->unit.g;
+    scratch->h[m++] = (double)left.h * in->unit.h;
+  }
+  all_gains(be, in, scratch, m, 0);
+  int32_t at = first_largest(in, scratch->gain, m);
+  if (at >= 0) {
+    gbt_split s = {.gain = scratch->gain[at], .kind = GBT_SPLIT_NUMERIC, .feat = (int32_t)scratch->level[at]};
+    s.left = scratch->sum[at];
+    if (gbt_split_beats(&s, best)) *best = s;
+  }
+  return n_rest;
+}
