@@ -118,7 +118,7 @@ not_offered <- local({
     bin_construct_sample_cnt = no("cuts come from all rows"),
     subsample_for_bin = no("cuts come from all rows"),
     sketch_eps = no("cuts are exact; use `max_bin`"),
-    enable_bundle = no("sparse columns are always kept sparse", TRUE),
+    enable_bundle = no("exclusive sparse columns are always bundled, models do not depend on it", TRUE),
     feature_pre_filter = no("columns without a split are never used anyway", TRUE, FALSE),
     path_smooth = no("smoothing along the path is not offered; use `lambda`", 0),
     monotone_constraints_method = no("there is one method for monotone constraints", "basic"),

@@ -80,6 +80,8 @@ random_job random_job_make(uint64_t seed, int64_t rows) {
   if (sparse) n_rows = 256 + test_below(&rng, rows), n_cols = 12 + (int32_t)test_below(&rng, 28);
   for (int32_t c = 0; c < n_cols; c++)
     kinds[c] = sparse && test_below(&rng, 5) ? MADE_ZEROS : (made_kind)test_below(&rng, MADE_KINDS);
+  int fields = sparse && test_below(&rng, 2); /* the first twelve columns are exclusive in threes or fours */
+  for (int32_t c = 0; fields && c < 12; c++) kinds[c] = MADE_ZEROS;
   int weighted = test_below(&rng, 5) < 2, moved = test_below(&rng, 4) == 0;
   r.data = made_new(test_u(&rng), n_rows, n_cols, kinds);
   r.job = job_make(r.data, loss, n_outputs, 1 + test_below(&rng, 3));
@@ -87,6 +89,8 @@ random_job random_job_make(uint64_t seed, int64_t rows) {
   r.job.spec.n_valid = (int32_t)test_below(&rng, 3);
   for (int32_t s = 0; s <= r.job.spec.n_valid; s++) {
     made *m = s == 0 ? r.data : made_new(test_u(&rng), 1 + test_below(&rng, 50), n_cols, r.data->kind);
+    int32_t n_fields = 3 + (int32_t)(m->table.n_rows & 1);
+    if (fields) made_fields(m, n_fields, 12 / n_fields, s == 0 ? 0 : test_below(&rng, 4), test_u(&rng));
     made_response(m, loss, n_outputs, test_u(&rng));
     if (weighted) made_weights(m, test_u(&rng));
     if (moved) made_offset(m, n_outputs, test_u(&rng));

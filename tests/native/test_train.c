@@ -7,7 +7,7 @@ static const train_how plain = {1, 0, GBT_SIMD_SCALAR};
 /* ---- the twin ---- */
 
 static void random_trainings_equal_the_twin(void) {
-  int64_t splits = 0, words = 0, sparse = 0;
+  int64_t splits = 0, words = 0, sparse = 0, bundled = 0;
   uint64_t digest = 0;
   for (uint64_t seed = 1; seed <= 500; seed++) {
     random_job r = random_job_make(seed, 400);
@@ -17,6 +17,7 @@ static void random_trainings_equal_the_twin(void) {
       splits += (int64_t)a->forest->n_nodes / 2;
       words += (int64_t)a->forest->n_words;
       sparse += a->n_sparse > 0;
+      bundled += a->n_bundles > 0;
       digest = forest_digest(digest, a->forest);
     }
     trained_free(a);
@@ -25,9 +26,10 @@ static void random_trainings_equal_the_twin(void) {
     random_job_free(&r);
     if (!ok) break;
   }
-  test_note("%" PRId64 " splits, %" PRId64 " words of sets, %" PRId64 " with sparse features", splits, words, sparse);
+  test_note("%" PRId64 " splits, %" PRId64 " words of sets, %" PRId64 " with sparse features, %" PRId64 " with bundles",
+            splits, words, sparse, bundled);
   test_note("digest of all forests: %016" PRIx64 ", the same from every compiler", digest);
-  CHECK(splits > 5000 && words > 1000 && sparse > 20); /* the trainings are trainings */
+  CHECK(splits > 5000 && words > 1000 && sparse > 20 && bundled > 20); /* the trainings are trainings */
 }
 
 /* More columns and bins than 1 MB of histograms holds for four nodes: slots are taken from open nodes, whose children
