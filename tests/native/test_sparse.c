@@ -274,7 +274,7 @@ static void features_of_two_bins_equal_the_twin(void) {
   made *dense = made_new(36, 800, MANY, kinds);
   made_response(dense, GBT_LOSS_LOGISTIC, 1, 37);
   for (int v = 0; v < 16; v++) {
-    made *m = made_sparse(dense);
+    made *m = made_sparse(dense, 0);
     m->table.absent_missing = v % 3 == 2;
     train_how how = {1 + v % 3, v * 100, GBT_SIMD_AUTO};
     train_job job = job_make(m, GBT_LOSS_LOGISTIC, 1, 4);

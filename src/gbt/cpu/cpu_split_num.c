@@ -78,7 +78,7 @@ static bins list_bins(const cpu_search *in, cpu_scratch *s, gbt_sum *miss, int64
   }
   if (in->zero_bin < 0) return b;
   gbt_sum zero = {in->node->sum.g - b.total.g - miss->g, in->node->sum.h - b.total.h - miss->h};
-  int64_t zero_rows = (int64_t)in->node->n_rows - b.rows - *miss_rows;
+  int64_t zero_rows = in->count ? (int64_t)in->node->n_rows - b.rows - *miss_rows : 0;
   if (zero_listed) {
     s->level[zero_at] = (uint32_t)in->zero_bin;
     s->sum[zero_at] = zero;
