@@ -204,6 +204,8 @@ def screen(engines, limit):
     gbt = None
     for engine in engines:
         own_limit = limit if gbt is None else min(limit, max(60.0, 25 * gbt))
+        if engine.name in best:  # a variant that is far behind its sibling need not end
+            own_limit = min(own_limit, max(30.0, 3 * best[engine.name].wall))
         row = engine.run("screen", 0, own_limit, score=True)
         engine.wall, engine.total = row.get("wall"), total_of(row)
         if engine.name == "gbt" and engine.total is not None:
@@ -246,14 +248,14 @@ def busy_test(engines, bench, repeats):
     rival = bench.rival()
     if rival is None:
         return False
-    alone = {}
+    alone, lost = {}, set()
     for i in range(1, repeats + 1):
-        for engine in engines:
+        for engine in [e for e in engines if e not in lost]:
             row = engine.run("alone", i, max(60.0, 8 * engine.wall), predict=0)
             if row["status"] == "ok":
                 alone.setdefault(engine, []).append(total_of(row))
         for engine in engines:
-            if engine not in alone:
+            if engine not in alone or engine in lost:
                 continue
             limit = max(15 * float(np.median(alone[engine])), 2.0)
             engine.start()
@@ -261,6 +263,8 @@ def busy_test(engines, bench, repeats):
             time.sleep(0.3)
             row = engine.run("busy", i, limit, predict=0)
             rival.pause()
+            if row["status"] != "ok" and limit > 10:
+                lost.add(engine)  # once is enough when it costs so long
             say(f"  {str(engine):20s} alone {short(alone[engine][-1])} busy {short(total_of(row))} {row['status']}")
     return True
 

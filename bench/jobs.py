@@ -51,14 +51,14 @@ JOBS = [
     Job("small", "small", 100, busy_repeats=5),
     Job("made_d6", "made", 50),
     Job("made_d8", "made", 50, depth=8, own=False, busy_repeats=3, threads=True),
-    Job("made_leaves255", "made", 50, depth=0, leaves=255, own=False),
+    Job("made_leaves255", "made", 30, depth=0, leaves=255, own=False),
     Job("regression", "regression", 50, busy_repeats=3, threads=True),
     Job("skewed", "skewed", 50, own_base=50),
     Job("sparse_ones", "sparse_ones", 50, own_base=50, busy_repeats=3),
-    Job("sparse_values", "sparse_values", 50, own_base=50),
+    Job("sparse_values", "sparse_values", 30, own_base=30),
     Job("wide", "wide", 20, own=False),
     Job("classes", "classes", 5, own=False),
-    Job("factors", "factors", 20, own=False),
+    Job("factors", "factors", 10, own=False),
 ]
 
 

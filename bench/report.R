@@ -37,7 +37,10 @@ pick <- function(job, phase, engine = NULL) {
 
 # ---- numbers as text ----
 
-seconds <- function(x) ifelse(is.na(x), "", ifelse(x < 0.995, fixed(x, 3), ifelse(x < 99.5, fixed(x, 2), fixed(x, 0))))
+seconds <- function(x) {
+  digits <- c(4, 3, 2, 0)[findInterval(x, c(0.0995, 0.995, 59.5)) + 1L]
+  ifelse(is.na(x), "", fixed(x, ifelse(is.na(digits), 0, digits)))
+}
 times <- function(x) ifelse(is.na(x), "", ifelse(x < 9.95, fixed(x, 2), ifelse(x < 99.5, fixed(x, 1), fixed(x, 0))))
 metric_text <- function(x) {
   ifelse(is.na(x), "", ifelse(abs(x) >= 1000, fixed(x, 1), ifelse(abs(x) >= 10, fixed(x, 3), fixed(x, 5))))
@@ -96,7 +99,7 @@ peer_cell <- function(job, engine, key, frame, show) {
   if (!nrow(theirs)) {
     tried <- pick(job, "screen", engine)
     limits <- tried$limit_s[!is.na(tried$limit_s)]
-    return(if (length(limits)) paste(">", show(max(limits))) else if (nrow(tried)) "failed" else "")
+    return(if (length(limits)) paste(">", fixed(max(limits), 0)) else if (nrow(tried)) "failed" else "")
   }
   r <- frame[frame$job == job & frame$engine == engine, ]
   text <- if (nrow(r)) sprintf("%s: %s", show(middle(theirs[[key]])), ratio_text(r)) else "failed"
@@ -216,10 +219,72 @@ variants_table <- function() {
       name <- if (shown$engine[i] == "gbt") "gbt" else paste(labels[[shown$engine[i]]], shown$variant[i])
       row[[name]] <- if (!nrow(r)) "" else if (r$status == "ok") {
         paste(seconds(r$convert_s), "+", seconds(r$train_s))
-      } else if (r$status == "over limit") paste(">", seconds(r$limit_s)) else "failed"
+      } else if (r$status == "over limit") paste(">", fixed(r$limit_s, 0)) else "failed"
     }
     row
   }))
+}
+
+# ---- what was aimed at ----
+
+large_dense <- c("made_d6", "made_d8", "regression", "weatherAUS", "nycflights13", "freMTPL2", "factors")
+other_large <- c("made_leaves255", "sparse_ones", "sparse_values", "wide", "classes", "skewed", "letter")
+
+fastest_of <- function(frame) {
+  if (is.null(frame)) return(numeric())
+  vapply(split(frame$middle, factor(frame$job, unique(frame$job))), min, 0)
+}
+engine_of <- function(frame, engine) {
+  if (is.null(frame)) return(numeric())
+  mine <- frame[frame$engine == engine, ]
+  stats::setNames(mine$middle, mine$job)
+}
+leanest_of <- function() {
+  unlist(lapply(stats::setNames(nm = jobs), function(job) {
+    peak <- pick(job, "screen")[c("engine", "peak_mb")]
+    peak <- peak[!is.na(peak$peak_mb), ]
+    if (!"gbt" %in% peak$engine || all(peak$engine == "gbt")) return(NULL)
+    min(peak$peak_mb[peak$engine != "gbt"]) / peak$peak_mb[peak$engine == "gbt"][1]
+  }))
+}
+over_jobs <- function(get) {
+  x <- vapply(jobs, get, 0)
+  x[!is.na(x)]
+}
+
+# One line: on how many jobs the aim is reached, the worst one, and where it is not.
+aim_row <- function(text, values, bound, larger = TRUE) {
+  values <- values[!is.na(values)]
+  if (!length(values)) return(NULL)
+  good <- if (larger) values >= bound else values <= bound
+  worst <- if (larger) which.min(values) else which.max(values)
+  missed <- values[!good]
+  data.frame(aim = text, reached = sprintf("%d of %d", sum(good), length(values)),
+             worst = paste(times(values[worst]), names(values)[worst]),
+             `not reached` = paste(names(missed), times(missed), collapse = ", "), check.names = FALSE)
+}
+
+aims_table <- function() {
+  fastest <- fastest_of(total)
+  among <- function(x, which) x[names(x) %in% which]
+  speedup <- over_jobs(function(job) {
+    middle(pick(job, "threads1", "gbt")$total_s) / middle(pick(job, "threads2", "gbt")$total_s)
+  })
+  inside <- over_jobs(function(job) middle(pick(job, "repeat", "gbt")$engine_us))
+  table_of(list(
+    aim_row("training, dense, 100,000 rows or more: XGBoost / gbt at least 2",
+            among(engine_of(total, "xgboost"), large_dense), 2),
+    aim_row("the same: LightGBM / gbt at least 1.5", among(engine_of(total, "lightgbm"), large_dense), 1.5),
+    aim_row("training, sparse, wide, classes, skewed, best first: fastest peer / gbt at least 1.3",
+            among(fastest, other_large), 1.3),
+    aim_row("training, every job: fastest peer / gbt at least 1", fastest, 1),
+    aim_row("prediction of all rows: fastest peer / gbt at least 2", fastest_of(batch), 2),
+    aim_row("one row inside the engine: at most 50 microseconds", inside, 50, larger = FALSE),
+    aim_row("beside another training run: at most 2.5 times the time alone", engine_of(busy, "gbt"), 2.5,
+            larger = FALSE),
+    aim_row("one thread / two threads at least 1.85", speedup, 1.85),
+    aim_row("peak memory: leanest peer / gbt at least 1", leanest_of(), 1)
+  ))
 }
 
 # How much other processes disturbed: runs in which they used more than a twentieth of a core.
@@ -266,6 +331,7 @@ lines <- c(
   paste("- commit:", paste(commits, collapse = ", ")),
   "- made by: `sh bench/compare.sh`; every run is in `compare.csv`; what is measured, and how: `bench/README.md`",
   paste("-", quiet_note()), "",
+  section("In short", "Medians; of the peers the fastest (leanest) variant of all.", aims_table()),
   section("Training, conversion included",
           c("From R objects (numpy, pandas, scipy objects) to a model, two threads.", chosen_note),
           time_table("total_s", total), "compare-train.png"),
