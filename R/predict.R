@@ -67,8 +67,22 @@ predict.gbt <- function(object, newdata, type = c("response", "link", "prob", "c
   }
   kind <- predict_kinds[[switch(type, link = "link", leaf = "leaf", "response")]]
   out <- .Call(C_gbt_predict, object$state, object$cache, frame, kind, loss_code(object$objective), 0L, rounds, offset,
-               unseen_codes[[unseen]], resolve_threads(threads))
+               unseen_codes[[unseen]], predict_threads(threads, frame$n_rows * trees_of(object, rounds)))
   shape_prediction(out, object, type, row_labels(newdata))
+}
+
+# Trees of so many rounds; Inf where the model does not say.
+trees_of <- function(object, rounds) {
+  parallel <- object$params$num_parallel_tree
+  rounds * object$n_outputs * if (is.numeric(parallel) && length(parallel) == 1L) parallel else Inf
+}
+
+# Small calls run in one thread (STEPS_WORTH_THREADS of r_predict.c), and asking what the machine grants would cost more
+# than they do.
+predict_threads <- function(threads, n_steps) {
+  if (!isTRUE(n_steps < 3e5)) return(resolve_threads(threads))
+  if (!is.null(threads)) check_whole(threads, "threads", 1, 1024)
+  structure(1L, simd = simd_code())
 }
 
 # Arguments of other packages' predict(): what to say instead.
@@ -176,7 +190,7 @@ frame_for_model <- function(x, object, sparse_zero = NULL) {
     }
     frame$names <- names
   }
-  absent <- setdiff(names, frame$names)
+  absent <- names[is.na(match(names, frame$names))]
   if (length(absent) > 0L) {
     stop_data(sprintf("columns that the model needs are missing: %s", enumerate(absent)), absent[1L])
   }

@@ -109,6 +109,7 @@ gbt_model_from_state <- function(state) {
 
 # The description against the forest: a file may be made of parts that do not belong together.
 check_model_fields <- function(m) {
+  m <- unclass(m) # before every single-row prediction: no methods are looked for
   text <- function(x) is.character(x) && length(x) == 1L && !is.na(x)
   whole <- function(x, low) is.integer(x) && length(x) == 1L && !is.na(x) && x >= low
   if (!whole(m$n_outputs, 1L)) bad_meta("n_outputs")
@@ -137,7 +138,7 @@ check_model_fields <- function(m) {
                          texts(d$offset) && length(names(d$features)) == length(d$features))) {
     bad_meta("terms")
   }
-  log <- m$evaluation_log
+  log <- unclass(m$evaluation_log)
   if (!is.null(log)) {
     ok <- is.list(log) && length(log) > 0L && !is.null(names(log)) && all(vapply(log, is.numeric, NA)) &&
       length(unique(lengths(log))) == 1L

@@ -36,6 +36,7 @@ typedef struct r_blob {
 /* An opened model and the bytes that it looks into. */
 typedef struct r_model {
   gbt_model *model;
+  gbt_predictor *predictor;
   const void *bytes;
 } r_model;
 
@@ -49,6 +50,7 @@ void *r_handle_get(SEXP x, r_kind kind);
  * one. Raises gbt_error_format. Protect it as long as the model is used. */
 SEXP r_model_handle(SEXP state, SEXP cache);
 const gbt_model *r_model_get(SEXP handle);
+gbt_predictor *r_model_predictor(SEXP handle);
 
 /* ---- r_args.c: reading arguments and making texts ---- */
 

@@ -24,6 +24,7 @@ static void release(SEXP x, r_kind kind) {
     break;
   case R_MODEL: {
     r_model *m = p;
+    gbt_predictor_free(m->predictor);
     gbt_model_close(m->model);
     free(m);
     break;
@@ -110,7 +111,11 @@ SEXP r_model_handle(SEXP state, SEXP cache) {
   } else {
     m->bytes = bytes;
     status = gbt_model_open(&mem, bytes, (size_t)Rf_xlength(state), &m->model, &err);
-    if (status != GBT_OK) free(m);
+    if (status == GBT_OK) status = gbt_predictor_new(&mem, &m->model->forest, &m->predictor, &err);
+    if (status != GBT_OK) {
+      gbt_model_close(m->model);
+      free(m);
+    }
   }
   r_check(status, &err);
   R_SetExternalPtrAddr(x, m);
@@ -121,4 +126,9 @@ SEXP r_model_handle(SEXP state, SEXP cache) {
 const gbt_model *r_model_get(SEXP handle) {
   const r_model *m = r_handle_get(handle, R_MODEL);
   return m->model;
+}
+
+gbt_predictor *r_model_predictor(SEXP handle) {
+  const r_model *m = r_handle_get(handle, R_MODEL);
+  return m->predictor;
 }

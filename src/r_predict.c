@@ -4,11 +4,12 @@
 enum { KIND_LINK = 0, KIND_RESPONSE = 1, KIND_LEAF = 2 };
 
 /* Starting a thread costs as much as about so many steps of a row through a tree. */
-enum { STEPS_WORTH_THREADS = 100000 };
+enum { STEPS_WORTH_THREADS = 300000 };
 
 /* Zone 2 whole: binds the table to the model and fills out. */
-static gbt_status predict(r_threads threads, const gbt_model *model, const gbt_table *table, int kind, gbt_loss loss,
-                          gbt_tree_range trees, const double *offset, gbt_unseen unseen, void *out, gbt_error *err) {
+static gbt_status predict(r_threads threads, const gbt_model *model, gbt_predictor *predictor, const gbt_table *table,
+                          int kind, gbt_loss loss, gbt_tree_range trees, const double *offset, gbt_unseen unseen,
+                          void *out, gbt_error *err) {
   gbt_ctx ctx;
   gbt_binding *binding = NULL;
   gbt_status status;
@@ -16,9 +17,9 @@ static gbt_status predict(r_threads threads, const gbt_model *model, const gbt_t
   GBT_TRY_GOTO(gbt_table_check(&ctx, table, err), done);
   GBT_TRY_GOTO(gbt_binding_new(&ctx, table, model->schema, unseen, &binding, err), done);
   if (kind == KIND_LEAF) {
-    status = gbt_predict_leaves(&ctx, &model->forest, binding, trees, out, err);
+    status = gbt_predictor_leaves(&ctx, predictor, binding, trees, out, err);
   } else {
-    GBT_TRY_GOTO(gbt_predict_scores(&ctx, &model->forest, binding, trees, offset, out, err), done);
+    GBT_TRY_GOTO(gbt_predictor_scores(&ctx, predictor, binding, trees, offset, out, err), done);
     if (kind == KIND_RESPONSE)
       status = gbt_predict_response(&ctx, loss, table->n_rows, model->forest.n_outputs, out, err);
   }
@@ -34,6 +35,7 @@ SEXP r_gbt_predict(SEXP state, SEXP cache, SEXP frame, SEXP kind, SEXP loss, SEX
   /* 1 */
   SEXP handle = PROTECT(r_model_handle(state, cache));
   const gbt_model *model = r_model_get(handle);
+  gbt_predictor *predictor = r_model_predictor(handle);
   gbt_table table;
   r_table(frame, &table);
   gbt_tree_range trees = r_tree_range(&model->forest, round_beg, round_end);
@@ -57,7 +59,7 @@ SEXP r_gbt_predict(SEXP state, SEXP cache, SEXP frame, SEXP kind, SEXP loss, SEX
   gbt_error err = {0};
 
   /* 2 */
-  gbt_status status = predict(t, model, &table, what, how, trees, off, novel, values, &err);
+  gbt_status status = predict(t, model, predictor, &table, what, how, trees, off, novel, values, &err);
 
   /* 3 */
   r_check(status, &err);

@@ -60,7 +60,7 @@ static int64_t walk_packed(gbt_ctx *ctx, const gbti_predict_job *job, gbt_tree_r
     if (!CHECK_OK(gbti_pack_new(ctx, job->forest, trees, &pack, test_err))) return n_packs;
     gbt_tree_range done = pack->trees;
     if (done.end > done.beg) {
-      CHECK_OK(gbti_predict_packed(ctx, job, pack, test_err));
+      CHECK_OK(gbti_predict_packed(ctx, job, pack, pack->trees, test_err));
       n_packs++;
     } else {
       done.end++;

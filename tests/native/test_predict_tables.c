@@ -297,6 +297,46 @@ static void codes_count_cuts(void) {
   }
 }
 
+/* Calls of all sizes, ranges of trees and instruction sets, one after the other: what is kept must never show. */
+static void predictors_keep_packs(void) {
+  test_rng rng = {36};
+  for (int i = 0; i < 6; i++) {
+    stage s;
+    stage_spec spec = {7, 1 + i % 2, 30, 40, 7 + i % 3, 0, i % 3 == 2, 400};
+    stage_open(&s, &rng, &spec);
+    gbt_mem mem = gbt_mem_default();
+    gbt_predictor *predictor;
+    REQUIRE_OK(gbt_predictor_new(&mem, &s.view, &predictor, test_err));
+    for (int call = 0; call < 40; call++) {
+      uint64_t n_trees = s.view.n_trees;
+      gbt_tree_range trees = {0, n_trees};
+      if (call % 3 == 1) trees.beg = (uint64_t)test_below(&rng, (int64_t)n_trees);
+      if (call % 3 != 0) trees.end = trees.beg + (uint64_t)test_below(&rng, (int64_t)(n_trees - trees.beg) + 1);
+      s.table.n_rows = call % 5 == 4 ? 400 : 1 + test_below(&rng, 60);
+      gbt_ctx ctx;
+      gbt_binding *binding;
+      REQUIRE_OK(gbt_ctx_open(&ctx, mem, 1, call % 8 == 7 ? GBT_SIMD_SCALAR : GBT_SIMD_AUTO, NULL, NULL, test_err));
+      REQUIRE_OK(gbt_binding_new(&ctx, &s.table, s.schema, GBT_UNSEEN_PRIOR, &binding, test_err));
+      size_t n = (size_t)s.table.n_rows, n_scores = n * (size_t)s.view.n_outputs * sizeof(double);
+      size_t n_leaves = n * (size_t)(trees.end - trees.beg) * sizeof(int32_t);
+      int32_t *leaves = twin_leaves(&s.view, binding, trees), *got_leaves = test_alloc(n_leaves);
+      double *want = twin_scores(&s.view, s.table.n_rows, trees, NULL, leaves), *got = test_alloc(n_scores);
+      CHECK_OK(gbt_predictor_scores(&ctx, predictor, binding, trees, NULL, got, test_err));
+      CHECK_EQ_BYTES(got, want, n_scores);
+      CHECK_OK(gbt_predictor_leaves(&ctx, predictor, binding, trees, got_leaves, test_err));
+      CHECK_EQ_BYTES(got_leaves, leaves, n_leaves);
+      free(leaves);
+      free(got_leaves);
+      free(want);
+      free(got);
+      gbt_binding_free(binding);
+      gbt_ctx_close(&ctx);
+    }
+    gbt_predictor_free(predictor);
+    stage_close(&s);
+  }
+}
+
 typedef struct sweep {
   stage *s;
   double *out;
@@ -305,12 +345,16 @@ typedef struct sweep {
 static gbt_status predict_once(const gbt_mem *mem, void *arg, gbt_error *err) {
   sweep *w = arg;
   gbt_ctx ctx;
-  gbt_binding *binding;
+  gbt_binding *binding = NULL;
+  gbt_predictor *predictor;
   gbt_tree_range trees = {0, w->s->view.n_trees};
   GBT_TRY(gbt_ctx_open(&ctx, *mem, 2, GBT_SIMD_AUTO, NULL, NULL, err));
-  gbt_status status = gbt_binding_new(&ctx, &w->s->table, w->s->schema, GBT_UNSEEN_PRIOR, &binding, err);
-  if (status == GBT_OK) status = gbt_predict_scores(&ctx, &w->s->view, binding, trees, NULL, w->out, err);
+  gbt_status status = gbt_predictor_new(mem, &w->s->view, &predictor, err);
+  if (status == GBT_OK) status = gbt_binding_new(&ctx, &w->s->table, w->s->schema, GBT_UNSEEN_PRIOR, &binding, err);
+  for (int i = 0; status == GBT_OK && i < 2; i++)
+    status = gbt_predictor_scores(&ctx, predictor, binding, trees, NULL, w->out, err);
   gbt_binding_free(binding);
+  gbt_predictor_free(predictor);
   gbt_ctx_close(&ctx);
   return status;
 }
@@ -333,5 +377,6 @@ void suite_predict_tables(void) {
   RUN(full_trees);
   RUN(mixed_runs);
   RUN(codes_count_cuts);
+  RUN(predictors_keep_packs);
   RUN(allocations_fail);
 }

@@ -1,16 +1,20 @@
 /* Predictions: which way they go, the start of the scores, the emission of leaves, and responses. The ways themselves
  * are in predict_direct.c and predict_block.c (see predict_job.h). */
-#include "predict_job.h"
+#include "predict_table.h"
 
 enum {
   START_ROWS = 1 << 16,    /* rows of a task that only fills */
   RESPONSE_ROWS = 1 << 13, /* rows of a task that computes responses */
-  RESPONSE_BLOCK = 128     /* rows whose sums of exponentials are held at a time */
+  RESPONSE_BLOCK = 128,    /* rows whose sums of exponentials are held at a time */
+  LEAST_ROWS = 32,         /* fewer are not packed for */
+  LEAST_KEPT = 12,         /* fewer are walked directly, even where packs are kept */
+  KEEP_BYTES = 1 << 25     /* most of a predictor's packs */
 };
 
 /* From how many rows on packing pays, for each node of a tree. Measured with 500 trees of 511 nodes: packing costs
- * 11 ns a node and saves 21 of 27 ns a row and tree. */
+ * 11 ns a node and saves 21 of 27 ns a row and tree; with tables 17 ns and 22 of 24 ns. */
 #define PACK_ROWS_PER_NODE 0.5
+#define TABLE_ROWS_PER_NODE 0.9
 
 int32_t gbti_predict_output(const gbt_forest_view *forest, uint64_t t) {
   uint64_t n_parallel = (uint64_t)forest->n_parallel, n_outputs = (uint64_t)forest->n_outputs;
@@ -41,33 +45,116 @@ static gbt_status check_job(const gbti_predict_job *job, gbt_tree_range trees, g
   return GBT_OK;
 }
 
-static int worth_packing(const gbti_predict_job *job, gbt_tree_range trees) {
-  uint64_t n_nodes = 0, n_trees = trees.end - trees.beg;
-  if (job->n_rows < 32) return 0;
-  for (uint64_t t = trees.beg; t < trees.end; t++) n_nodes += job->forest->trees[t].n_nodes;
-  return (double)job->n_rows * (double)n_trees >= PACK_ROWS_PER_NODE * (double)n_nodes;
+struct gbt_predictor {
+  gbt_mem mem;
+  gbt_forest_view forest;
+  gbt_tree_range trees; /* those of the packs, one pack after the other; empty when there are none */
+  int has_tables;       /* gbti_tables_run when they were made */
+  size_t n_packs, cap_packs;
+  gbti_pack **packs;
+  double n_walked; /* rows times trees that were walked directly */
+};
+
+static void drop_packs(gbt_predictor *p) {
+  for (size_t i = 0; i < p->n_packs; i++) gbti_pack_free(p->packs[i]);
+  p->n_packs = 0;
+  p->trees.beg = p->trees.end = 0;
 }
 
-/* Walks all rows through the trees and emits the leaves. */
-static gbt_status run(gbt_ctx *ctx, const gbti_predict_job *job, gbt_tree_range trees, gbt_error *err) {
-  if (job->n_rows == 0 || trees.beg == trees.end) return GBT_OK;
-  if (!worth_packing(job, trees)) return gbti_predict_direct(ctx, job, trees, err);
+gbt_status gbt_predictor_new(const gbt_mem *mem, const gbt_forest_view *forest, gbt_predictor **out, gbt_error *err) {
+  *out = NULL;
+  GBT_TRY(gbt_mem_zeros(mem, 1, sizeof **out, out, err));
+  (*out)->mem = *mem;
+  (*out)->forest = *forest;
+  return GBT_OK;
+}
+
+void gbt_predictor_free(gbt_predictor *predictor) {
+  if (predictor == NULL) return;
+  gbt_mem mem = predictor->mem;
+  drop_packs(predictor);
+  gbt_mem_free(&mem, predictor->packs);
+  gbt_mem_free(&mem, predictor);
+}
+
+/* keep: what was walked before counts, as if these rows had come together. */
+static int worth_packing(const gbt_ctx *ctx, const gbti_predict_job *job, gbt_tree_range trees,
+                         const gbt_predictor *keep) {
+  uint64_t n_nodes = 0, n_trees = trees.end - trees.beg;
+  if (job->n_rows < (keep != NULL ? LEAST_KEPT : LEAST_ROWS)) return 0;
+  for (uint64_t t = trees.beg; t < trees.end; t++) n_nodes += job->forest->trees[t].n_nodes;
+  double n_walks = (double)job->n_rows * (double)n_trees + (keep != NULL ? keep->n_walked : 0.0);
+  return n_walks >= (gbti_tables_run(ctx) ? TABLE_ROWS_PER_NODE : PACK_ROWS_PER_NODE) * (double)n_nodes;
+}
+
+/* Takes a pack over; gives it back to memory, and those before, when it does not follow them or all are too large. */
+static gbt_status keep_pack(gbt_predictor *p, gbti_pack *pack, gbt_error *err) {
+  size_t n_bytes = pack->n_bytes;
+  for (size_t i = 0; i < p->n_packs; i++) n_bytes += p->packs[i]->n_bytes;
+  int fits = n_bytes <= KEEP_BYTES && p->trees.end == pack->trees.beg;
+  gbt_status status = GBT_OK;
+  if (fits) status = gbt_mem_grow(&p->mem, &p->packs, &p->cap_packs, p->n_packs + 1, sizeof *p->packs, err);
+  if (!fits || status != GBT_OK) {
+    drop_packs(p);
+    gbti_pack_free(pack);
+    return status;
+  }
+  p->packs[p->n_packs++] = pack;
+  p->trees.end = pack->trees.end;
+  return GBT_OK;
+}
+
+static gbt_status run_kept(gbt_ctx *ctx, const gbti_predict_job *job, gbt_tree_range trees, const gbt_predictor *keep,
+                           gbt_error *err) {
+  for (size_t i = 0; i < keep->n_packs; i++) {
+    gbt_tree_range some = keep->packs[i]->trees;
+    if (some.beg < trees.beg) some.beg = trees.beg;
+    if (some.end > trees.end) some.end = trees.end;
+    if (some.beg < some.end) GBT_TRY(gbti_predict_packed(ctx, job, keep->packs[i], some, err));
+  }
+  return GBT_OK;
+}
+
+/* Packs trees run by run and walks them. */
+static gbt_status run_packed(gbt_ctx *ctx, const gbti_predict_job *job, gbt_tree_range trees, gbt_predictor *keep,
+                             gbt_error *err) {
+  if (keep != NULL) {
+    drop_packs(keep);
+    keep->trees.beg = keep->trees.end = trees.beg;
+    keep->has_tables = gbti_tables_run(ctx);
+    keep->n_walked = 0.0;
+  }
   while (trees.beg < trees.end) {
     gbti_pack *pack;
     GBT_TRY(gbti_pack_new(ctx, job->forest, trees, &pack, err));
-    uint64_t end = pack->trees.end;
+    gbt_tree_range some = pack->trees;
     gbt_status status = GBT_OK;
-    if (end > trees.beg) status = gbti_predict_packed(ctx, job, pack, err);
-    gbti_pack_free(pack);
-    if (end == trees.beg) {
-      gbt_tree_range one = {end, end + 1};
-      status = gbti_predict_direct(ctx, job, one, err);
-      end++;
+    if (some.end > some.beg) status = gbti_predict_packed(ctx, job, pack, some, err);
+    if (keep == NULL || some.end == some.beg || status != GBT_OK)
+      gbti_pack_free(pack);
+    else
+      status = keep_pack(keep, pack, err);
+    if (some.end == some.beg) {
+      some.end++;
+      status = gbti_predict_direct(ctx, job, some, err);
     }
     if (status != GBT_OK) return status;
-    trees.beg = end;
+    trees.beg = some.end;
   }
   return GBT_OK;
+}
+
+/* Walks all rows through the trees and emits the leaves. keep: NULL, or whose forest it is. */
+static gbt_status run(gbt_ctx *ctx, const gbti_predict_job *job, gbt_tree_range trees, gbt_predictor *keep,
+                      gbt_error *err) {
+  if (job->n_rows == 0 || trees.beg == trees.end) return GBT_OK;
+  if (keep != NULL && job->n_rows >= LEAST_KEPT && keep->has_tables == gbti_tables_run(ctx) &&
+      keep->trees.beg <= trees.beg && trees.end <= keep->trees.end)
+    return run_kept(ctx, job, trees, keep, err);
+  if (worth_packing(ctx, job, trees, keep)) return run_packed(ctx, job, trees, keep, err);
+  if (keep != NULL && job->n_rows >= LEAST_KEPT)
+    keep->n_walked += (double)job->n_rows * (double)(trees.end - trees.beg);
+  return gbti_predict_direct(ctx, job, trees, err);
 }
 
 typedef struct start_run {
@@ -89,20 +176,40 @@ static void start_task(void *arg, int64_t task, int thread) {
     for (int64_t r = beg; r < end; r++) out[r] = base + offset[r];
 }
 
-gbt_status gbt_predict_scores(gbt_ctx *ctx, const gbt_forest_view *forest, const gbt_binding *binding,
-                              gbt_tree_range trees, const double *offset, double *out, gbt_error *err) {
+static gbt_status scores(gbt_ctx *ctx, const gbt_forest_view *forest, gbt_predictor *keep, const gbt_binding *binding,
+                         gbt_tree_range trees, const double *offset, double *out, gbt_error *err) {
   gbti_predict_job job = {forest, binding, binding->table->n_rows, trees.beg, out, NULL};
   GBT_TRY(check_job(&job, trees, err));
   start_run start = {&job, offset, (job.n_rows + START_ROWS - 1) / START_ROWS};
   GBT_TRY(gbt_parallel(ctx, start.n_parts * forest->n_outputs, start_task, &start, err));
-  return run(ctx, &job, trees, err);
+  return run(ctx, &job, trees, keep, err);
+}
+
+static gbt_status leaves(gbt_ctx *ctx, const gbt_forest_view *forest, gbt_predictor *keep, const gbt_binding *binding,
+                         gbt_tree_range trees, int32_t *out, gbt_error *err) {
+  gbti_predict_job job = {forest, binding, binding->table->n_rows, trees.beg, NULL, out};
+  GBT_TRY(check_job(&job, trees, err));
+  return run(ctx, &job, trees, keep, err);
+}
+
+gbt_status gbt_predict_scores(gbt_ctx *ctx, const gbt_forest_view *forest, const gbt_binding *binding,
+                              gbt_tree_range trees, const double *offset, double *out, gbt_error *err) {
+  return scores(ctx, forest, NULL, binding, trees, offset, out, err);
 }
 
 gbt_status gbt_predict_leaves(gbt_ctx *ctx, const gbt_forest_view *forest, const gbt_binding *binding,
                               gbt_tree_range trees, int32_t *out, gbt_error *err) {
-  gbti_predict_job job = {forest, binding, binding->table->n_rows, trees.beg, NULL, out};
-  GBT_TRY(check_job(&job, trees, err));
-  return run(ctx, &job, trees, err);
+  return leaves(ctx, forest, NULL, binding, trees, out, err);
+}
+
+gbt_status gbt_predictor_scores(gbt_ctx *ctx, gbt_predictor *predictor, const gbt_binding *binding,
+                                gbt_tree_range trees, const double *offset, double *out, gbt_error *err) {
+  return scores(ctx, &predictor->forest, predictor, binding, trees, offset, out, err);
+}
+
+gbt_status gbt_predictor_leaves(gbt_ctx *ctx, gbt_predictor *predictor, const gbt_binding *binding,
+                                gbt_tree_range trees, int32_t *out, gbt_error *err) {
+  return leaves(ctx, &predictor->forest, predictor, binding, trees, out, err);
 }
 
 typedef struct response_run {

@@ -10,6 +10,20 @@ typedef struct gbt_tree_range {
   uint64_t beg, end; /* trees, half-open */
 } gbt_tree_range;
 
+/* Predicting from one forest again and again: trees that were packed for many rows are kept for the next call, and
+ * small calls that come often are together worth packing. Borrows the forest's arrays. One call at a time; a fork is
+ * safe. */
+typedef struct gbt_predictor gbt_predictor;
+gbt_status gbt_predictor_new(const gbt_mem *mem, const gbt_forest_view *forest, gbt_predictor **out,
+                             gbt_error *err) GBT_MUST_CHECK;
+void gbt_predictor_free(gbt_predictor *predictor); /* NULL allowed */
+
+/* As gbt_predict_scores and gbt_predict_leaves, of the predictor's forest. */
+gbt_status gbt_predictor_scores(gbt_ctx *ctx, gbt_predictor *predictor, const gbt_binding *binding,
+                                gbt_tree_range trees, const double *offset, double *out, gbt_error *err) GBT_MUST_CHECK;
+gbt_status gbt_predictor_leaves(gbt_ctx *ctx, gbt_predictor *predictor, const gbt_binding *binding,
+                                gbt_tree_range trees, int32_t *out, gbt_error *err) GBT_MUST_CHECK;
+
 /* Raw scores: out[k * n_rows + row] = base[k] + offset + sum of leaf values, added in tree order (the order of
  * training, so training rows get the very bits of the trainer's scores). offset: n_rows x n_outputs column by column,
  * or NULL. */

@@ -36,6 +36,7 @@ enum {
 typedef struct packed_run {
   const gbti_predict_job *job;
   const gbti_pack *pack;
+  gbt_tree_range trees;
   int32_t block;
   int64_t rows_per_task;
   uint16_t *codes; /* by thread: block x n_slots */
@@ -225,7 +226,7 @@ static void packed_task(void *arg, int64_t task, int thread) {
     if (run->codes != NULL) code_block(run, row, n, thread);
     if (run->bytes != NULL) code_bytes(run, row, n, thread);
     move_sums(run, row, n, thread, 0);
-    for (uint64_t t = pack->trees.beg; t < pack->trees.end; t++) {
+    for (uint64_t t = run->trees.beg; t < run->trees.end; t++) {
       const gbti_pack_tree *tree = &pack->tree[t - pack->trees.beg];
       if (run->bytes != NULL && pack->table[t - pack->trees.beg].is_table) {
         pass_table(run, t, row, n, thread);
@@ -261,9 +262,10 @@ static void size_rows(const gbt_ctx *ctx, packed_run *run) {
   run->rows_per_task = (rows + block - 1) / block * block;
 }
 
-gbt_status gbti_predict_packed(gbt_ctx *ctx, const gbti_predict_job *job, const gbti_pack *pack, gbt_error *err) {
+gbt_status gbti_predict_packed(gbt_ctx *ctx, const gbti_predict_job *job, const gbti_pack *pack, gbt_tree_range trees,
+                               gbt_error *err) {
   const gbt_mem *mem = &ctx->mem;
-  packed_run run = {.job = job, .pack = pack};
+  packed_run run = {.job = job, .pack = pack, .trees = trees};
   size_rows(ctx, &run);
   int64_t n_tasks = (job->n_rows + run.rows_per_task - 1) / run.rows_per_task;
   size_t n_threads = n_tasks > 1 ? (size_t)ctx->n_threads : 1, n = n_threads * (size_t)run.block;

@@ -20,11 +20,16 @@ static uint32_t cell_of(const gbti_coder *coder, double x) {
 /* Steps over the bulk of the cuts' magnitudes. */
 static void place_grid(gbti_coder *coder, uint32_t n) {
   uint64_t size[CUTS];
-  for (uint32_t i = 0; i < n; i++) { /* sorted by insertion */
-    uint64_t u = gbt_bits(coder->cuts[i]) & INT64_MAX;
-    uint32_t at = i;
-    for (; at > 0 && size[at - 1] > u; at--) size[at] = size[at - 1];
-    size[at] = u;
+  uint32_t up = 0; /* from the smallest magnitudes on, upwards and downwards, whichever is next */
+  while (up < n && coder->cuts[up] < 0.0) up++;
+  for (uint32_t i = 0, down = up; i < n; i++) {
+    uint64_t above = up < n ? gbt_bits(coder->cuts[up]) & INT64_MAX : UINT64_MAX;
+    uint64_t below = down > 0 ? gbt_bits(coder->cuts[down - 1]) & INT64_MAX : UINT64_MAX;
+    size[i] = above < below ? above : below;
+    if (above < below)
+      up++;
+    else
+      down--;
   }
   uint64_t low = size[n / MAGNITUDE_TRIM], high = size[n - 1 - n / MAGNITUDE_TRIM];
   coder->base = low;

@@ -82,6 +82,7 @@ typedef struct gbti_pack {
   gbti_pack_node *nodes;    /* numbered within their tree as in the forest */
   gbti_pack_wide *wide;     /* by node; NULL when no tree splits by level */
   uint32_t *words;
+  size_t n_bytes;   /* of nodes, sets and tables */
   uint64_t n_steps; /* steps that a row takes through all the trees, about */
   uint64_t n_tables;
   gbti_table *table; /* by tree, NULL when there are none: predict_table.h */
@@ -98,7 +99,8 @@ gbt_status gbti_pack_new(gbt_ctx *ctx, const gbt_forest_view *forest, gbt_tree_r
                          gbt_error *err) GBT_MUST_CHECK;
 void gbti_pack_free(gbti_pack *pack); /* NULL allowed */
 
-gbt_status gbti_predict_packed(gbt_ctx *ctx, const gbti_predict_job *job, const gbti_pack *pack,
+/* trees: some of the pack's. */
+gbt_status gbti_predict_packed(gbt_ctx *ctx, const gbti_predict_job *job, const gbti_pack *pack, gbt_tree_range trees,
                                gbt_error *err) GBT_MUST_CHECK;
 
 #endif

@@ -294,6 +294,8 @@ static gbt_status build(builder *b, gbt_tree_range trees) {
     GBT_TRY(gbt_mem_array(mem, b->n_words, sizeof *pack->words, &pack->words, b->err));
     pack->words[0] = 0;
   }
+  pack->n_bytes =
+      n_nodes * (sizeof *pack->nodes + (has_sets ? sizeof *pack->wide : 0)) + b->n_words * sizeof *pack->words;
   GBT_TRY(rank_cuts(b));
   GBT_TRY(gbt_parallel(b->ctx, (int64_t)(pack->trees.end - pack->trees.beg), finish_task, b, b->err));
   return gbti_tables_run(b->ctx) ? gbti_tables_make(b->ctx, b->forest, pack, b->err) : GBT_OK;

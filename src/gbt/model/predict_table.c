@@ -125,6 +125,7 @@ static gbt_status lay_out(const gbt_mem *mem, gbti_pack *pack, gbt_error *err) {
     leaves += (size_t)1 << table->depth;
     pack->n_tables++;
   }
+  pack->n_bytes += bytes + cols * sizeof *pack->table_cols + leaves * sizeof *pack->table_leaf;
   GBT_TRY(gbt_mem_array(mem, bytes, 1, &pack->table_bytes, err));
   GBT_TRY(gbt_mem_array(mem, cols, sizeof *pack->table_cols, &pack->table_cols, err));
   return gbt_mem_zeros(mem, leaves, sizeof *pack->table_leaf, &pack->table_leaf, err);
