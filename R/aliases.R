@@ -259,10 +259,7 @@ translate_arg <- function(name, value, typed) {
     grow_policy = {
       if (!is.null(lower)) {
         if (lower == "loss_guide") lower <- "lossguide"
-        if (lower %in% c("symmetric", "symmetrictree", "symmetric_tree")) {
-          stop_unsupported("symmetric trees are not offered yet; `grow_policy` is \"depthwise\" or \"lossguide\"",
-                           "grow_policy")
-        }
+        if (lower %in% c("symmetrictree", "symmetric_tree", "oblivious")) lower <- "symmetric"
         value <- lower
       }
       list(grow_policy = value)

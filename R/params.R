@@ -132,7 +132,22 @@ engine_params <- function(args) {
   if (out$max_depth == 0 && out$max_leaves == 0) {
     stop_argument("`max_depth` and `max_leaves` are both 0: trees need one limit", "max_leaves")
   }
+  if (out$grow_policy == "symmetric") check_symmetric(out, args$typed)
   out
+}
+
+# A symmetric tree is full, so its depth must be bounded; and no node has a choice of its own.
+check_symmetric <- function(params, typed) {
+  if (params$max_depth < 1 || params$max_depth > 16) {
+    stop_argument(sprintf(paste("%s is %s; with `grow_policy = \"symmetric\"` it must be from 1 to 16, since such a",
+                                "tree has 2^max_depth leaves"),
+                          param_text("max_depth", typed["max_depth"]), format_number(params$max_depth)), "max_depth")
+  }
+  if (params$colsample_bynode < 1) {
+    stop_argument(sprintf(paste("%s must be 1 with `grow_policy = \"symmetric\"`, where all nodes of a level share one",
+                                "split; use `colsample_bylevel`"),
+                          param_text("colsample_bynode", typed["colsample_bynode"])), "colsample_bynode")
+  }
 }
 
 # As the trainer wants them: a named double vector, choices by position.

@@ -13,6 +13,16 @@
 #' `log(a)`, `poly(a, 2)` and `offset()` terms are evaluated again in new data. Rows whose response is missing are an
 #' error: leave them out.
 #'
+#' @section Symmetric trees:
+#' With `grow_policy = "symmetric"` (CatBoost's `"SymmetricTree"`, also called oblivious trees) each level of a tree has
+#' one split, the one with the largest sum of gains over the nodes of the level. Such trees are full, up to `max_depth`
+#' levels (1 to 16) or as many as fit into `max_leaves`; they are fast to predict with and less inclined to overfit.
+#' `gamma` is the least sum of a level. A node that the split does not suit (a child would miss `min_child_weight` or
+#' `min_data_in_leaf`, run against a monotone constraint, or the node would gain nothing) adds nothing to the sum and
+#' keeps its value: both of its children take it, those without training rows among them. In the table of nodes its
+#' gain is 0. Sets of levels follow one order for the whole tree, by the gradients of all its rows. `colsample_bynode`
+#' has no meaning here and must be 1.
+#'
 #' @section Objectives:
 #' Left out, the response decides: two classes (a factor, texts, logical values) are `"logistic"`, more are `"softmax"`,
 #' numbers are `"squared_error"`. `"poisson"` is for counts. `"logistic"` also takes numbers from 0 to 1, `"softmax"`
@@ -67,7 +77,8 @@
 #' @param eta Shrinkage (learning rate): each tree's leaf values are multiplied by it.
 #' @param max_depth Most splits between root and leaf; 0 for no limit (then `max_leaves` is needed).
 #' @param max_leaves Most leaves of a tree; 0 for no limit.
-#' @param grow_policy `"depthwise"` grows level by level, `"lossguide"` splits the leaf with the largest gain first.
+#' @param grow_policy `"depthwise"` grows level by level, `"lossguide"` splits the leaf with the largest gain first,
+#'   `"symmetric"` splits all nodes of a level by one and the same split, see below.
 #' @param lambda,alpha L2 and L1 penalty on leaf weights.
 #' @param gamma Least gain of a split.
 #' @param min_child_weight Least sum of hessians in a child.

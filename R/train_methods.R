@@ -23,8 +23,9 @@ gbt_train.formula <- function(x, data = NULL, ..., weights = NULL, offset = NULL
 #' @rdname gbt_train
 #' @export
 gbt_train.data.frame <- function(x, y, ..., weights = NULL, offset = NULL, objective = NULL, nrounds = 100, eta = 0.1,
-                                 max_depth = 6, max_leaves = 0, grow_policy = c("depthwise", "lossguide"), lambda = 1,
-                                 alpha = 0, gamma = 0, min_child_weight = 1, min_data_in_leaf = 1, max_delta_step = 0,
+                                 max_depth = 6, max_leaves = 0, grow_policy = c("depthwise", "lossguide", "symmetric"),
+                                 lambda = 1, alpha = 0, gamma = 0, min_child_weight = 1, min_data_in_leaf = 1,
+                                 max_delta_step = 0,
                                  subsample = 1, colsample_bytree = 1, colsample_bylevel = 1, colsample_bynode = 1,
                                  num_parallel_tree = 1, max_bin = 255, max_cat_onehot = 4, cat_smooth = 10, cat_l2 = 10,
                                  cat_noise = 1, max_cat_threshold = 64, min_data_per_group = 20, monotone = NULL,

@@ -151,10 +151,24 @@ double gbt_params_get(const gbt_params *params, const char *name) {
   return i < 0 ? gbt_from_bits(0x7ff8000000000000u) : load(params, i);
 }
 
+/* A symmetric tree is full, so its depth must be known to be bounded; and no node has a choice of its own. */
+static gbt_status check_symmetric(const gbt_params *params, gbt_error *err) {
+  if (params->max_depth < 1 || params->max_depth > GBT_SYMMETRIC_DEPTH)
+    return gbt_fail_on(err, GBT_E_ARG, "max_depth",
+                       "`max_depth` is %d; with `grow_policy = \"symmetric\"` it must be from 1 to %d, since such a "
+                       "tree has 2^max_depth leaves",
+                       (int)params->max_depth, GBT_SYMMETRIC_DEPTH);
+  if (params->colsample_bynode < 1.0)
+    return gbt_fail_on(err, GBT_E_ARG, "colsample_bynode",
+                       "`colsample_bynode` must be 1 with `grow_policy = \"symmetric\"`, where all nodes of a level "
+                       "share one split; use `colsample_bylevel`");
+  return GBT_OK;
+}
+
 gbt_status gbt_params_check(const gbt_params *params, gbt_error *err) {
   for (int i = 0; i < N_PARAMS; i++) GBT_TRY(check_value(&infos[i], load(params, i), err));
   if (params->max_depth == 0 && params->max_leaves == 0)
     return gbt_fail_on(err, GBT_E_ARG, "max_depth",
                        "`max_depth` and `max_leaves` are both 0 (no limit); give a limit to at least one of them");
-  return GBT_OK;
+  return params->grow_policy == GBT_SYMMETRIC ? check_symmetric(params, err) : GBT_OK;
 }

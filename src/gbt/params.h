@@ -4,7 +4,8 @@
 
 #include "base/status.h"
 
-enum { GBT_DEPTHWISE = 0, GBT_LOSSGUIDE = 1 };
+enum { GBT_DEPTHWISE = 0, GBT_LOSSGUIDE = 1, GBT_SYMMETRIC = 2 };
+enum { GBT_SYMMETRIC_DEPTH = 16 }; /* most: such trees are full */
 enum { GBT_GRAD_AUTO = 0, GBT_GRAD_16 = 1, GBT_GRAD_32 = 2 };
 
 typedef struct gbt_params {
@@ -41,7 +42,7 @@ gbt_status gbt_params_set(gbt_params *params, const char *name, double value, gb
 double gbt_params_get(const gbt_params *params, const char *name);
 
 /* Ranges again (a struct may be filled by hand) and what must hold between parameters: depthwise growth needs
- * max_depth or max_leaves; lossguide as well. */
+ * max_depth or max_leaves; lossguide as well; symmetric a max_depth of 1 to 16, and no drawing of features by node. */
 gbt_status gbt_params_check(const gbt_params *params, gbt_error *err) GBT_MUST_CHECK;
 
 #endif

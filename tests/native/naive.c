@@ -175,13 +175,14 @@ static void plant_root(naive *nv) {
   nv->n_leaves = 1;
 }
 
-/* Looks for a split where depth, rows and hessian leave room for one. */
+int naive_could_split(const naive *nv, const naive_node *node) {
+  if (nv->p->max_depth > 0 && node->depth >= nv->p->max_depth) return 0;
+  if (node->n_rows < 2 * nv->p->min_data_in_leaf) return 0;
+  return (double)node->sum.h * nv->unit.h >= 2.0 * nv->p->min_child_weight;
+}
+
 static void consider(naive *nv, int32_t id) {
-  const naive_node *node = &nv->node[id];
-  if (nv->p->max_depth > 0 && node->depth >= nv->p->max_depth) return;
-  if (node->n_rows < 2 * nv->p->min_data_in_leaf) return;
-  if ((double)node->sum.h * nv->unit.h < 2.0 * nv->p->min_child_weight) return;
-  naive_search(nv, id);
+  if (naive_could_split(nv, &nv->node[id])) naive_search(nv, id);
 }
 
 /* The weight of a node in histogram units, within its parent's bounds. */
@@ -205,9 +206,13 @@ static void split_node(naive *nv, int32_t id) {
   int sign = nv->spec->monotone != NULL ? nv->spec->monotone[node->split.feat] : 0;
   if (sign != 0) {
     double wl = rough_weight(nv, l, node->bounds), wr = rough_weight(nv, r, node->bounds), mid = wl + (wr - wl) / 2.0;
+    if (node->kept) mid = node->weight;
     (sign > 0 ? l : r)->bounds.hi = mid;
     (sign > 0 ? r : l)->bounds.lo = mid;
   }
+  for (naive_node *child = l; child <= r; child++)
+    child->weight = node->kept ? clip(node->weight, child->bounds.lo, child->bounds.hi)
+                               : rough_weight(nv, child, child->bounds);
   nv->n_leaves++;
 }
 
@@ -253,6 +258,22 @@ static void grow_by_levels(naive *nv) {
   }
 }
 
+/* All nodes of a level by one split, as long as there is room for all their children. */
+static void grow_symmetric(naive *nv) {
+  nv->node[0].weight = rough_weight(nv, &nv->node[0], nv->node[0].bounds);
+  for (int32_t first = 0; room_for(nv, nv->n_nodes - first) && naive_search_level(nv, first);) {
+    int32_t end = nv->n_nodes;
+    int64_t left = 0, right = 0;
+    for (int32_t i = first; i < end; i++) {
+      split_node(nv, i);
+      left += nv->node[nv->node[i].left].n_rows;
+      right += nv->node[nv->node[i].left + 1].n_rows;
+    }
+    for (int32_t i = first; i < end; i++) nv->node[i].bulk_left = left >= right;
+    first = end;
+  }
+}
+
 /* ---- the finished tree ---- */
 
 static int32_t leaf_of(const naive *nv, int32_t which, int64_t row) {
@@ -272,7 +293,9 @@ static uint32_t put_set(const naive *nv, const naive_node *node, uint32_t *words
   return n_words;
 }
 
-static gbt_node put_node(const naive *nv, const naive_node *node, double value, uint32_t *sets, uint32_t *n_words) {
+/* before: the node before it, as it was put; NULL for the first one. */
+static gbt_node put_node(const naive *nv, const naive_node *node, const gbt_node *before, double value, uint32_t *sets,
+                         uint32_t *n_words) {
   gbt_node out;
   memset(&out, 0, sizeof out);
   out.arg.value = value;
@@ -289,6 +312,11 @@ static gbt_node put_node(const naive *nv, const naive_node *node, double value, 
   out.feat |= GBT_NODE_CATEGORICAL;
   out.arg.set.beg = *n_words;
   out.arg.set.n_words = put_set(nv, node, sets + *n_words);
+  if (nv->p->grow_policy == GBT_SYMMETRIC && before != NULL && node[-1].depth == node->depth) { /* one for a level */
+    CHECK_EQ_BYTES(sets + before->arg.set.beg, sets + *n_words, out.arg.set.n_words * sizeof *sets);
+    out.arg.set.beg = before->arg.set.beg;
+    return out;
+  }
   *n_words += out.arg.set.n_words;
   return out;
 }
@@ -298,7 +326,7 @@ static void finish_tree(const naive *nv, gbt_forest *forest) {
   size_t n = (size_t)nv->n_nodes;
   gbt_node *nodes = test_alloc(n * sizeof *nodes);
   double *gain = test_alloc(n * sizeof *gain), *cover = test_alloc(n * sizeof *cover);
-  double *value = test_alloc(n * sizeof *value);
+  double *value = test_alloc(n * sizeof *value), *weight = test_alloc(n * sizeof *weight);
   uint32_t *count = test_alloc(n * sizeof *count), *sets = test_alloc(n * 2048 * sizeof *sets), n_words = 0;
   for (size_t i = 0; i < n; i++) {
     const naive_node *node = &nv->node[i];
@@ -309,18 +337,19 @@ static void finish_tree(const naive *nv, gbt_forest *forest) {
       h += q->h;
     }
     cover[i] = (double)h * scale->down_h;
-    value[i] = gbt_weight((double)g * scale->down_g, cover[i], nv->reg, node->bounds) *
-               (nv->p->eta / (double)nv->p->num_parallel_tree);
+    weight[i] = gbt_weight((double)g * scale->down_g, cover[i], nv->reg, node->bounds);
+    if (i > 0 && nv->node[node->parent].kept) weight[i] = clip(weight[node->parent], node->bounds.lo, node->bounds.hi);
+    value[i] = weight[i] * (nv->p->eta / (double)nv->p->num_parallel_tree);
     gain[i] = node->left > 0 ? node->split.gain : 0.0;
     count[i] = (uint32_t)node->n_rows;
-    nodes[i] = put_node(nv, node, value[i], sets, &n_words);
+    nodes[i] = put_node(nv, node, i > 0 ? &nodes[i - 1] : NULL, value[i], sets, &n_words);
   }
   CHECK_OK(gbt_forest_add(forest, (uint32_t)n, nodes, gain, cover, count, n_words, sets, test_err));
   for (int32_t s = 0; s <= nv->spec->n_valid; s++) {
     int64_t rows = set_at(nv, s)->n_rows;
     for (int64_t r = 0; r < rows; r++) nv->score[s][nv->output * rows + r] += value[leaf_of(nv, s, r)];
   }
-  free(nodes), free(gain), free(cover), free(value), free(count), free(sets);
+  free(nodes), free(gain), free(cover), free(value), free(weight), free(count), free(sets);
 }
 
 static void grow_tree(naive *nv, int32_t output, gbt_forest *forest) {
@@ -333,11 +362,10 @@ static void grow_tree(naive *nv, int32_t output, gbt_forest *forest) {
   nv->n_tree_feats = gbt_features_of_tree(nv->rules, nv->tree, nv->tree_feats, scratch);
   free(scratch);
   plant_root(nv);
-  if (room_for(nv, 1)) consider(nv, 0);
-  if (nv->p->grow_policy == GBT_LOSSGUIDE)
-    grow_best_first(nv);
-  else
-    grow_by_levels(nv);
+  if (nv->p->grow_policy != GBT_SYMMETRIC && room_for(nv, 1)) consider(nv, 0);
+  if (nv->p->grow_policy == GBT_SYMMETRIC) grow_symmetric(nv);
+  else if (nv->p->grow_policy == GBT_LOSSGUIDE) grow_best_first(nv);
+  else grow_by_levels(nv);
   finish_tree(nv, forest);
   free_nodes(nv);
 }

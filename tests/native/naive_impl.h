@@ -17,6 +17,8 @@ typedef struct naive_node {
   uint8_t *goes;   /* of the split's feature: per code, 1 = left */
   uint8_t *used;   /* per feature: split on above */
   int bulk_left;
+  int kept;      /* symmetric: children take the value */
+  double weight; /* symmetric: the value so far, in histogram units */
 } naive_node;
 
 typedef struct naive {
@@ -48,5 +50,11 @@ gbt_sum naive_sum(const naive *nv, const int64_t *rows, int64_t n);
 
 /* Finds the node's best split, with `goes`. */
 void naive_search(const naive *nv, int32_t id);
+
+/* Whether depth, leaves, rows and hessian leave room for a split. */
+int naive_could_split(const naive *nv, const naive_node *node);
+
+/* Symmetric growth: the split of the level of nodes first .. n_nodes - 1, into all of them; 0 when there is none. */
+int naive_search_level(naive *nv, int32_t first);
 
 #endif

@@ -186,6 +186,12 @@ static int may_meet(const naive *nv, const naive_node *node, int32_t feat) {
   return 0;
 }
 
+/* Which way every code of the node's split goes. order: the view that has levels in order. */
+static void settle(const naive *nv, naive_node *node, const view *order) {
+  node->goes = test_alloc((size_t)nv->cuts->feat[node->split.feat].n_bins + 1);
+  for (int32_t c = 0; c <= order->n_bins; c++) node->goes[c] = (uint8_t)left_by(order, &node->split, c);
+}
+
 void naive_search(const naive *nv, int32_t id) {
   naive_node *node = &nv->node[id];
   size_t room = (size_t)nv->n_feats;
@@ -210,11 +216,176 @@ void naive_search(const naive *nv, int32_t id) {
     if (!best.has_missing) node->split.missing_left = 2 * best.left.h >= node->sum.h;
     view v = look(nv, node, best.feat);
     if (best.kind == GBT_SPLIT_SET) order_levels(&v);
-    node->goes = test_alloc((size_t)v.n_bins + 1);
-    for (int32_t c = 0; c <= v.n_bins; c++) node->goes[c] = (uint8_t)left_by(&v, &node->split, c);
+    settle(nv, node, &v);
     unlook(&v);
   }
   free(feats);
   free(all);
   free(scratch);
+}
+
+/* ---- whole levels ---- */
+
+/* One feature of all nodes of a level that could be split. */
+typedef struct level_view {
+  naive *nv;
+  view *v, all;  /* all: of all rows */
+  int32_t *node; /* n */
+  int32_t n, missing;
+  gbt_sum *left; /* of the levels or bins on the left, missing ones apart */
+  int64_t *rows;
+} level_view;
+
+static level_view look_at_level(naive *nv, int32_t first, int32_t feat) {
+  level_view l = {.nv = nv, .all = look(nv, &nv->node[0], feat)};
+  size_t room = (size_t)(nv->n_nodes - first);
+  l.v = test_alloc(room * sizeof *l.v);
+  l.node = test_alloc(room * sizeof *l.node);
+  l.left = test_alloc(room * sizeof *l.left);
+  l.rows = test_alloc(room * sizeof *l.rows);
+  order_levels(&l.all);
+  for (int32_t i = first; i < nv->n_nodes; i++) {
+    if (!naive_could_split(nv, &nv->node[i])) continue;
+    l.v[l.n] = look(nv, &nv->node[i], feat);
+    l.missing |= l.v[l.n].missing;
+    l.node[l.n++] = i;
+  }
+  return l;
+}
+
+static void unlook_at_level(level_view *l) {
+  for (int32_t i = 0; i < l->n; i++) unlook(&l->v[i]);
+  unlook(&l->all);
+  free(l->v), free(l->node), free(l->left), free(l->rows);
+}
+
+static void clear_left(level_view *l) {
+  memset(l->left, 0, (size_t)l->n * sizeof *l->left);
+  memset(l->rows, 0, (size_t)l->n * sizeof *l->rows);
+}
+
+static void move_left(level_view *l, int32_t code) {
+  for (int32_t i = 0; i < l->n; i++) {
+    add(&l->left[i], l->v[i].sum[code]);
+    l->rows[i] += l->v[i].count[code];
+  }
+}
+
+static gbt_reg reg_of(const naive *nv, int32_t kind) {
+  gbt_reg reg = nv->reg;
+  if (kind == GBT_SPLIT_SET) reg.lambda += nv->p->cat_l2;
+  return reg;
+}
+
+/* What the i-th node gains by s; 0 where it would not be split that way on its own. left: to be the left sum. */
+static double own_gain(const level_view *l, int32_t i, gbt_split s, gbt_sum *left) {
+  const naive *nv = l->nv;
+  const view *v = &l->v[i];
+  int64_t rows = l->rows[i];
+  s.left = l->left[i];
+  if (s.missing_left) {
+    add(&s.left, v->sum[v->n_bins]);
+    rows += v->count[v->n_bins];
+  }
+  *left = s.left;
+  if (rows < nv->p->min_data_in_leaf || v->node->n_rows - rows < nv->p->min_data_in_leaf) return 0.0;
+  double gain = gain_of(v, &s, reg_of(nv, s.kind));
+  return gain > gbt_noise_floor(nv->unit, v->node->n_rows, (double)v->node->sum.h * nv->unit.h) ? gain : 0.0;
+}
+
+static void try_level(const level_view *l, gbt_split s, double fine, gbt_split *best) {
+  gbt_sum left;
+  double sum = 0.0;
+  for (int32_t i = 0; i < l->n; i++) sum += own_gain(l, i, s, &left);
+  s.gain = sum - fine;
+  s.feat = l->all.feat;
+  s.has_missing = (int8_t)l->missing;
+  if (s.gain > 0.0 && s.gain > l->nv->p->gamma && better(&s, best)) *best = s;
+}
+
+static void search_level_bins(level_view *l, gbt_split_kind kind, gbt_split *best) {
+  clear_left(l);
+  for (int32_t b = 0; b < l->all.n_bins; b++) {
+    gbt_split s = {.kind = (int32_t)kind, .bin = b};
+    if (kind == GBT_SPLIT_ONEHOT) clear_left(l);
+    move_left(l, b);
+    for (; s.missing_left <= l->missing; s.missing_left++) try_level(l, s, 0.0, best);
+  }
+}
+
+/* Candidates are those of all rows of the tree. */
+static void search_level_sets(level_view *l, gbt_split *best) {
+  const gbt_params *p = l->nv->p;
+  const view *all = &l->all;
+  int64_t n = all->node->n_rows, least = p->min_data_per_group;
+  if (least > n / 4) least = n / 4;
+  if (least < p->min_data_in_leaf) least = p->min_data_in_leaf;
+  for (int top = 0; top <= 1; top++) {
+    int64_t rows = 0, since = 0;
+    clear_left(l);
+    for (int32_t size = 1; size <= (all->n_order + 1) / 2 && size <= p->max_cat_threshold; size++) {
+      int32_t level = all->order[top ? all->n_order - size : size - 1];
+      gbt_split s = {.kind = GBT_SPLIT_SET, .bin = size, .from_top = (int8_t)top};
+      move_left(l, level);
+      rows += all->count[level];
+      since += all->count[level];
+      if (since < least) continue;
+      since = 0;
+      double fine = p->cat_noise * l->nv->noise[l->nv->output] * gbt_set_noise(size, all->n_order);
+      for (; s.missing_left <= l->missing; s.missing_left++) {
+        int64_t on_left = rows + (s.missing_left ? all->count[all->n_bins] : 0);
+        if (on_left >= least && n - on_left >= least) try_level(l, s, fine, best);
+      }
+    }
+  }
+}
+
+/* The level's split into its nodes: gains that add up to the level's, who is kept, where unseen missing values go. */
+static void split_level(naive *nv, int32_t first, const gbt_split *best) {
+  level_view l = look_at_level(nv, first, best->feat);
+  gbt_sum left = {0, 0}, all = {0, 0};
+  double sum = 0.0;
+  for (int32_t i = first; i < nv->n_nodes; i++) {
+    nv->node[i].split = *best;
+    nv->node[i].split.gain = 0.0;
+  }
+  clear_left(&l);
+  for (int32_t c = 0; c < l.all.n_bins; c++)
+    if (left_by(&l.all, best, c)) move_left(&l, c);
+  for (int32_t i = 0; i < l.n; i++) {
+    gbt_split *s = &nv->node[l.node[i]].split;
+    s->gain = own_gain(&l, i, *best, &s->left);
+    sum += s->gain;
+    add(&left, s->left);
+    add(&all, l.v[i].node->sum);
+  }
+  for (int32_t i = first; i < nv->n_nodes; i++) {
+    naive_node *node = &nv->node[i];
+    node->kept = node->split.gain == 0.0;
+    if (best->kind == GBT_SPLIT_SET) node->split.gain *= best->gain / sum;
+    if (!l.missing) node->split.missing_left = 2 * left.h >= all.h;
+    settle(nv, node, &l.all);
+  }
+  unlook_at_level(&l);
+}
+
+int naive_search_level(naive *nv, int32_t first) {
+  const naive_node *node = &nv->node[first];
+  size_t room = (size_t)nv->n_feats;
+  int32_t *feats = test_alloc(room * sizeof *feats);
+  uint64_t *scratch = test_alloc(room * sizeof *scratch);
+  int32_t n = gbt_features_of_level(nv->rules, nv->tree, node->depth, nv->tree_feats, nv->n_tree_feats, feats, scratch);
+  gbt_split best = {.kind = GBT_SPLIT_NONE};
+  for (int32_t k = n; k-- > 0;) { /* backwards: the order of search must not matter */
+    if (!may_meet(nv, node, feats[k])) continue;
+    level_view l = look_at_level(nv, first, feats[k]);
+    int categorical = nv->cuts->schema->feat[feats[k]].type == GBT_CATEGORICAL;
+    if (by_sets(nv, feats[k])) search_level_sets(&l, &best);
+    else search_level_bins(&l, categorical ? GBT_SPLIT_ONEHOT : GBT_SPLIT_NUMERIC, &best);
+    unlook_at_level(&l);
+  }
+  free(feats);
+  free(scratch);
+  if (best.kind != GBT_SPLIT_NONE) split_level(nv, first, &best);
+  return best.kind != GBT_SPLIT_NONE;
 }

@@ -6,9 +6,10 @@
 static double pick(test_rng *rng, const double *values, size_t n) { return values[test_below(rng, (int64_t)n)]; }
 
 static void draw_trees(test_rng *rng, gbt_params *p) {
-  p->grow_policy = (int)test_below(rng, 2);
+  p->grow_policy = (int)test_below(rng, 3);
   p->max_depth = (int64_t)PICK(rng, 0, 1, 2, 3, 4, 6, 9);
   p->max_leaves = (int64_t)PICK(rng, 0, 0, 2, 3, 5, 8, 20);
+  if (p->max_depth == 0 && p->grow_policy == GBT_SYMMETRIC) p->max_depth = 5;
   if (p->max_depth == 0 && p->max_leaves == 0) p->max_leaves = 12;
   p->eta = PICK(rng, 0.1, 0.3, 1.0);
   p->lambda = PICK(rng, 0.0, 1.0, 1.0, 5.0);
@@ -30,6 +31,7 @@ static void draw_sampling(test_rng *rng, gbt_params *p) {
   p->colsample_bytree = PICK(rng, 1.0, 1.0, 0.6);
   p->colsample_bylevel = PICK(rng, 1.0, 1.0, 0.6);
   p->colsample_bynode = PICK(rng, 1.0, 1.0, 0.4);
+  if (p->grow_policy == GBT_SYMMETRIC) p->colsample_bynode = 1.0;
   p->num_parallel_tree = (int64_t)PICK(rng, 1, 1, 1, 2, 3);
   p->seed = test_below(rng, 1000);
   p->grad_bits = (int)test_below(rng, 3);

@@ -288,6 +288,88 @@ static void monotone_children_are_kept_apart(void) {
   }
 }
 
+/* ---- symmetric growth ---- */
+
+/* Gives the level at hand its split: feature `depth`, a third to the left, some nodes kept. */
+static void invent_level(gbt_frontier *fr, int32_t depth) {
+  gbt_split level = {.gain = 1.0, .kind = GBT_SPLIT_NUMERIC, .feat = depth, .bin = 3, .missing_left = 1};
+  gbt_frontier_level(fr, &level, 0, 0);
+  for (size_t i = 0; i < fr->n_open; i++) {
+    gbt_grow_node *node = &fr->node[fr->open[i]];
+    CHECK(node->depth == depth && node->split.feat == depth && node->split.missing_left == 1 && node->open);
+    node->kept = fr->open[i] % 3 == 1;
+    node->split.left.g = (fr->open[i] % 5 - 2) * 40;
+    node->split.left.h = node->sum.h / 3;
+  }
+}
+
+static gbt_frontier grow_symmetric(const gbt_params *params, size_t batch) {
+  static const int8_t monotone[8] = {0, 1, -1, 1, 0, 1};
+  gbt_frontier fr = make_frontier(params, monotone, 0);
+  gbt_sum sum = {1000, 80000};
+  int32_t depth = 0;
+  CHECK_OK(gbt_frontier_root(&fr, 800, sum, (gbt_units){1.0, 0.5}, test_err));
+  for (;;) {
+    CHECK_OK(gbt_frontier_opened(&fr, test_err));
+    if (gbt_frontier_level_waits(&fr)) {
+      CHECK_EQ_I64(fr.n_open, 1 << depth);
+      if (!fr.node[fr.open[0]].splittable) gbt_frontier_level(&fr, NULL, 0, 0);
+      else invent_level(&fr, depth++);
+    }
+    CHECK_OK(gbt_frontier_select(&fr, batch, test_err));
+    if (fr.n_chosen == 0) break;
+    for (size_t i = 0; i < fr.n_chosen; i++)
+      CHECK_OK(gbt_frontier_split(&fr, fr.chosen[i], fr.node[fr.chosen[i]].n_rows / 3, test_err));
+    gbt_frontier_judge(&fr);
+  }
+  CHECK_OK(gbt_frontier_settle(&fr, test_err));
+  gbt_frontier_bulk(&fr);
+  return fr;
+}
+
+static void symmetric_trees_are_full(void) {
+  for (int64_t max_leaves = 0; max_leaves < 40; max_leaves++) {
+    gbt_params params = gbt_params_default();
+    params.grow_policy = GBT_SYMMETRIC;
+    params.max_depth = 5;
+    params.max_leaves = max_leaves;
+    size_t leaves = 1;
+    while (leaves < 32 && (max_leaves == 0 || 2 * leaves <= (size_t)max_leaves)) leaves *= 2;
+    gbt_frontier a = grow_symmetric(&params, 1000);
+    CHECK_EQ_I64(a.n_nodes, 2 * leaves - 1);
+    for (size_t i = 0; i < a.n_nodes; i++) {
+      const gbt_grow_node *node = &a.node[i];
+      CHECK_EQ_I64(node->left, i < leaves - 1 ? 2 * i + 1 : 0);
+      if (node->left == 0) continue;
+      CHECK(!node->bulk_left); /* two thirds go right */
+      const gbt_grow_node *l = &a.node[node->left], *r = l + 1;
+      gbt_bounds b = node->bounds;
+      int sign = a.monotone[node->split.feat];
+      double mid = gbt_weight((double)l->sum.g, (double)l->sum.h * 0.5, a.reg, b);
+      mid += (gbt_weight((double)r->sum.g, (double)r->sum.h * 0.5, a.reg, b) - mid) / 2.0;
+      if (node->kept) mid = node->weight;
+      CHECK_EQ_BITS(l->bounds.hi, sign > 0 ? mid : b.hi);
+      CHECK_EQ_BITS(l->bounds.lo, sign < 0 ? mid : b.lo);
+      CHECK_EQ_BITS(r->bounds.hi, sign < 0 ? mid : b.hi);
+      CHECK_EQ_BITS(r->bounds.lo, sign > 0 ? mid : b.lo);
+      for (const gbt_grow_node *c = l; c <= r; c++) {
+        double own = gbt_weight((double)c->sum.g, (double)c->sum.h * 0.5, a.reg, c->bounds);
+        CHECK_EQ_BITS(c->weight, node->kept ? gbt_clip(node->weight, c->bounds) : own);
+        CHECK(c->weight >= c->bounds.lo && c->weight <= c->bounds.hi);
+      }
+    }
+    for (size_t batch = 1; batch < 20; batch += 6) { /* how many are split in a step does not show */
+      gbt_frontier other = grow_symmetric(&params, batch);
+      CHECK_EQ_I64(a.n_nodes, other.n_nodes);
+      for (size_t i = 0; i < a.n_nodes && i < other.n_nodes; i++)
+        CHECK(a.node[i].left == other.node[i].left && a.node[i].row_beg == other.node[i].row_beg &&
+              a.node[i].n_rows == other.node[i].n_rows && a.node[i].weight == other.node[i].weight);
+      gbt_frontier_free(&other);
+    }
+    gbt_frontier_free(&a);
+  }
+}
+
 /* ---- judging ---- */
 
 static int root_is_splittable(gbt_params params, uint32_t n_rows, int64_t h) {
@@ -366,4 +448,5 @@ void suite_frontier(void) {
   RUN(limits_are_exact);
   RUN(children_are_judged_by_depth_and_leaves);
   RUN(sets_are_zeroed);
+  RUN(symmetric_trees_are_full);
 }

@@ -83,7 +83,7 @@ static gbt_status from_table_to_predictions(const gbt_mem *mem, void *arg, gbt_e
 }
 
 /* Three rounds with everything that takes memory: classes, sampling, sets of levels, constraints, metrics. */
-static void sweep(int n_threads, int32_t n_cols, const made_kind *kinds, int64_t n_rows) {
+static void sweep(int policy, int n_threads, int32_t n_cols, const made_kind *kinds, int64_t n_rows) {
   const int8_t monotone[32] = {1, -1};
   const int32_t beg[] = {0, 2, 6}, feat[] = {0, 1, 1, 2, 3, 4};
   double weight[32];
@@ -103,7 +103,9 @@ static void sweep(int n_threads, int32_t n_cols, const made_kind *kinds, int64_t
   spec->interact_beg = beg;
   spec->interact_feat = feat;
   spec->n_interact = 2;
-  spec->params.colsample_bynode = 0.8;
+  spec->params.grow_policy = policy;
+  if (policy == GBT_SYMMETRIC) spec->params.colsample_bylevel = 0.8;
+  else spec->params.colsample_bynode = 0.8;
   spec->params.subsample = 0.8;
   spec->params.min_child_weight = 0.1;
   spec->params.min_data_in_leaf = 2;
@@ -119,16 +121,22 @@ static void sweep(int n_threads, int32_t n_cols, const made_kind *kinds, int64_t
 
 static void every_allocation_may_fail(void) {
   const made_kind kinds[] = {MADE_BELL, MADE_HOLES, MADE_LEVELS, MADE_FACTOR, MADE_ORDERED, MADE_FEW};
-  sweep(1, 6, kinds, 80);
+  sweep(GBT_DEPTHWISE, 1, 6, kinds, 80);
 }
 
 static void every_allocation_may_fail_with_threads(void) {
   made_kind kinds[16] = {MADE_BELL, MADE_HOLES, MADE_LEVELS, MADE_FACTOR, MADE_ORDERED};
   for (int c = 5; c < 16; c++) kinds[c] = MADE_ZEROS;
-  sweep(2, 16, kinds, 300);
+  sweep(GBT_DEPTHWISE, 2, 16, kinds, 300);
+}
+
+static void every_allocation_may_fail_for_symmetric_trees(void) {
+  const made_kind kinds[] = {MADE_BELL, MADE_HOLES, MADE_LEVELS, MADE_FACTOR, MADE_ORDERED, MADE_FEW};
+  sweep(GBT_SYMMETRIC, 1, 6, kinds, 80);
 }
 
 void suite_nomem(void) {
   RUN(every_allocation_may_fail);
   RUN(every_allocation_may_fail_with_threads);
+  RUN(every_allocation_may_fail_for_symmetric_trees);
 }

@@ -62,8 +62,8 @@ static void messages_help(void) {
   CHECK_EQ_TEXT(err.msg, "`lambda` is -1; it must be at least 0");
   CHECK_EQ_I64(gbt_params_set(&params, "max_depth", 2.5, &err), GBT_E_ARG);
   CHECK_EQ_TEXT(err.msg, "`max_depth` is 2.5; it must be a whole number from 0 to 64");
-  CHECK_EQ_I64(gbt_params_set(&params, "grow_policy", 2.0, &err), GBT_E_ARG);
-  CHECK_EQ_TEXT(err.msg, "`grow_policy` has no choice number 2; the choices are depthwise|lossguide");
+  CHECK_EQ_I64(gbt_params_set(&params, "grow_policy", 3.0, &err), GBT_E_ARG);
+  CHECK_EQ_TEXT(err.msg, "`grow_policy` has no choice number 3; the choices are depthwise|lossguide|symmetric");
   CHECK_EQ_I64(gbt_params_set(&params, "max_dept", 2.0, &err), GBT_E_ARG);
   CHECK_EQ_TEXT(err.msg, "unknown parameter `max_dept`; did you mean `max_depth`?");
   CHECK_EQ_I64(gbt_params_set(&params, "subsampel", 0.5, &err), GBT_E_ARG);
@@ -107,6 +107,24 @@ static void checks_see_hand_made_structs(void) {
     params.max_leaves = 31;
     CHECK_OK(gbt_params_check(&params, test_err));
   }
+  params = gbt_params_default();
+  params.grow_policy = GBT_SYMMETRIC;
+  CHECK_OK(gbt_params_check(&params, test_err));
+  params.max_depth = 16;
+  params.max_leaves = 5;
+  CHECK_OK(gbt_params_check(&params, test_err));
+  gbt_error err;
+  for (int64_t depth = 0; depth <= 17; depth += 17) {
+    params.max_depth = depth;
+    CHECK_EQ_I64(gbt_params_check(&params, &err), GBT_E_ARG);
+    CHECK(strstr(err.msg, "from 1 to 16") != NULL);
+    CHECK_EQ_TEXT(err.subject, "max_depth");
+  }
+  params.max_depth = 6;
+  params.colsample_bynode = 0.5;
+  CHECK_EQ_I64(gbt_params_check(&params, &err), GBT_E_ARG);
+  CHECK(strstr(err.msg, "use `colsample_bylevel`") != NULL);
+  CHECK_EQ_TEXT(err.subject, "colsample_bynode");
 }
 
 /* The twin: look back over the whole series after every value. */

@@ -59,6 +59,10 @@ static gbt_status draw_tree(test_rng *rng, const schema_plan *plan, gbt_forest *
     count[i] = (uint32_t)test_below(rng, 100);
     nodes[i].arg.value = test_bell(rng);
     if (test_below(rng, 3) == 0) continue; /* a leaf */
+    if (i > 0 && (nodes[i - 1].feat & GBT_NODE_CATEGORICAL) && test_below(rng, 2)) {
+      nodes[i] = nodes[i - 1]; /* one set for both, as in a symmetric tree */
+      continue;
+    }
     uint32_t f = (uint32_t)test_below(rng, N_FEATURES);
     nodes[i].left = 1 + (uint32_t)test_below(rng, 1000);
     nodes[i].feat =
@@ -117,6 +121,7 @@ static gbt_status relevel_once(const gbt_mem *mem, void *arg, gbt_error *err) {
 
 static void levels_keep_their_way(void) {
   gbt_mem mem = gbt_mem_default();
+  int64_t shared = 0;
   for (uint64_t seed = 0; seed < 30; seed++) {
     test_rng rng = {seed * 1000};
     schema_plan old, now;
@@ -139,12 +144,19 @@ static void levels_keep_their_way(void) {
     for (uint64_t t = 0; t < a.n_trees; t++)
       for (uint64_t i = a.trees[t].node_beg; i < a.trees[t].node_beg + a.trees[t].n_nodes; i++)
         check_node(&a.nodes[i], a.sets + a.trees[t].set_beg, &old, &b.nodes[i], b.sets + b.trees[t].set_beg, &now);
+    for (uint64_t t = 0; t < a.n_trees; t++)
+      for (uint64_t i = a.trees[t].node_beg + 1; i < a.trees[t].node_beg + a.trees[t].n_nodes; i++) {
+        if (!gbt_same_set(&a.nodes[i - 1], &a.nodes[i])) continue;
+        CHECK(gbt_same_set(&b.nodes[i - 1], &b.nodes[i]));
+        shared++;
+      }
     gbt_forest_free(out);
     if (seed == 0) CHECK(fault_sweep(relevel_once, &job) > 5);
     gbt_forest_free(job.from);
     gbt_schema_unref(job.old_schema);
     gbt_schema_unref(job.schema);
   }
+  CHECK(shared > 100);
 }
 
 static void equal_levels_change_nothing(void) {

@@ -6,10 +6,47 @@ static const train_how plain = {1, 0, GBT_SIMD_SCALAR};
 
 /* ---- the twin ---- */
 
+/* Whether every level of a tree is split by one split: trees are full and numbered row by row. */
+static int is_symmetric(const gbt_forest *f, size_t t) {
+  const gbt_tree *tree = &f->trees[t];
+  const gbt_node *nodes = f->nodes + tree->node_beg;
+  for (uint32_t beg = 0, n = 1; beg < tree->n_nodes; beg += n, n *= 2)
+    for (uint32_t i = beg; i < beg + n; i++) {
+      if (i >= tree->n_nodes || (nodes[i].left == 0) != (nodes[beg].left == 0)) return 0;
+      if (nodes[i].left == 0) continue;
+      if (nodes[i].left != 2 * i + 1 || nodes[i].feat != nodes[beg].feat) return 0;
+      if (memcmp(&nodes[i].arg, &nodes[beg].arg, sizeof nodes[i].arg) != 0) return 0;
+    }
+  return 1;
+}
+
+static int all_symmetric(const gbt_forest *f) {
+  for (size_t t = 0; t < f->n_trees; t++)
+    if (!is_symmetric(f, t)) return 0;
+  return 1;
+}
+
+/* What there is in symmetric forests, so that tests can tell that they met it. */
+typedef struct symmetric_seen {
+  int64_t trees, splits, kept, empty, words;
+} symmetric_seen;
+
+static void see_symmetric(symmetric_seen *seen, const gbt_forest *f) {
+  CHECK(all_symmetric(f));
+  seen->trees += (int64_t)f->n_trees;
+  seen->words += (int64_t)f->n_words;
+  for (size_t i = 0; i < f->n_nodes; i++) {
+    seen->splits += f->nodes[i].left > 0;
+    seen->kept += f->nodes[i].left > 0 && f->gain[i] == 0.0;
+    seen->empty += f->count[i] == 0;
+  }
+}
+
 static void random_trainings_equal_the_twin(void) {
   int64_t splits = 0, words = 0, sparse = 0, bundled = 0;
   uint64_t digest = 0;
-  for (uint64_t seed = 1; seed <= 500; seed++) {
+  symmetric_seen seen = {0};
+  for (uint64_t seed = 1; seed <= 700; seed++) {
     random_job r = random_job_make(seed, 400);
     trained *a = train(&r.job, &r.how), *b = train_naively(&r.job);
     int ok = same_trained(a, b);
@@ -19,6 +56,7 @@ static void random_trainings_equal_the_twin(void) {
       sparse += a->n_sparse > 0;
       bundled += a->n_bundles > 0;
       digest = forest_digest(digest, a->forest);
+      if (r.job.spec.params.grow_policy == GBT_SYMMETRIC) see_symmetric(&seen, a->forest);
     }
     trained_free(a);
     trained_free(b);
@@ -30,6 +68,9 @@ static void random_trainings_equal_the_twin(void) {
             splits, words, sparse, bundled);
   test_note("digest of all forests: %016" PRIx64 ", the same from every compiler", digest);
   CHECK(splits > 5000 && words > 1000 && sparse > 20 && bundled > 20); /* the trainings are trainings */
+  test_note("%" PRId64 " symmetric trees, %" PRId64 " splits, %" PRId64 " kept, %" PRId64 " empty, %" PRId64 " words",
+            seen.trees, seen.splits, seen.kept, seen.empty, seen.words);
+  CHECK(seen.trees > 400 && seen.splits - seen.kept > 1500 && seen.kept > 500 && seen.empty > 500 && seen.words > 100);
 }
 
 /* More columns and bins than 1 MB of histograms holds for four nodes: slots are taken from open nodes, whose children
@@ -40,16 +81,20 @@ static void evicted_histograms_are_built_again(void) {
   for (int c = 0; c < COLS; c++) kinds[c] = c % 5 == 4 ? MADE_LEVELS : c % 5 == 3 ? MADE_HOLES : MADE_BELL;
   made *m = made_new(3, 900, COLS, kinds);
   made_response(m, GBT_LOSS_SQUARED, 1, 4);
-  for (int policy = 0; policy < 4; policy++) {
+  for (int variant = 0; variant < 6; variant++) {
     train_job job = job_make(m, GBT_LOSS_SQUARED, 1, 2);
+    int policy = variant / 2;
     job.max_bin = 1000;
     job.spec.params.hist_memory = 1;
-    job.spec.params.grow_policy = policy & 1;
-    job.spec.params.max_leaves = policy & 1 ? 60 : 0;
-    job.spec.params.min_data_in_leaf = policy & 2 ? 2 : 1; /* with and without counts */
+    job.spec.params.grow_policy = policy;
+    job.spec.params.max_leaves = policy == GBT_LOSSGUIDE ? 60 : 0;
+    job.spec.params.min_data_in_leaf = variant % 2 ? 2 : 1; /* with and without counts */
+    if (policy == GBT_SYMMETRIC) job.spec.params.max_depth = 8; /* more than is kept for the last level, in any case */
     trained *a = train(&job, &plain), *b = train_naively(&job);
     CHECK(a != NULL && (double)a->n_slots * 16.0 * 5.0 > 1048576.0);
     CHECK(a != NULL && a->forest->n_nodes > 150);
+    if (a != NULL && policy == GBT_SYMMETRIC)
+      CHECK(a->n_slots * 16.0 * 128.0 > 33554432.0 && all_symmetric(a->forest));
     same_trained(a, b);
     job.spec.params.hist_memory = 1024;
     trained *c = train(&job, &plain);
@@ -211,6 +256,49 @@ static void circumstances_do_not_show(void) {
   made_free(valid);
 }
 
+/* Sums of gains are sums of real numbers: their order must be the nodes'. */
+static void circumstances_do_not_show_in_symmetric_trees(void) {
+  const train_how hows[] = {{2, 0, GBT_SIMD_AUTO}, {3, 1000, GBT_SIMD_SCALAR}, {8, 7, GBT_SIMD_AUTO},
+                            {1, 0, GBT_SIMD_AVX2}, {1, 0, GBT_SIMD_AVX512}};
+  made *m = make_large(GBT_LOSS_LOGISTIC, 1);
+  train_job job = large_job(m, m, GBT_LOSS_LOGISTIC, 1);
+  job.spec.params.grow_policy = GBT_SYMMETRIC;
+  job.spec.params.max_depth = 7;
+  trained *a = train(&job, &plain);
+  CHECK(a != NULL && a->forest->n_nodes == 2 * 255 && all_symmetric(a->forest));
+  for (size_t i = 0; i < sizeof hows / sizeof hows[0]; i++) {
+    job.spec.params.hist_memory = i % 2 ? 1 : 1024;
+    trained *b = train(&job, &hows[i]);
+    if (!same_trained(a, b))
+      test_note("%d threads, pages of %d, simd %d", hows[i].threads, (int)hows[i].page_rows, (int)hows[i].simd);
+    trained_free(b);
+  }
+  trained_free(a);
+  made_free(m);
+}
+
+/* With one node a level, the level's split is the node's: numbers and one level against the rest. */
+static void one_level_is_one_node(void) {
+  const made_kind kinds[] = {MADE_BELL, MADE_HOLES, MADE_FEW, MADE_LEVELS, MADE_HOLED, MADE_ZEROS};
+  made *m = made_new(23, 800, sizeof kinds / sizeof kinds[0], kinds);
+  made_response(m, GBT_LOSS_LOGISTIC, 1, 24);
+  for (int variant = 0; variant < 4; variant++) {
+    train_job job = job_make(m, GBT_LOSS_LOGISTIC, 1, 20);
+    job.spec.params.max_depth = 1;
+    job.spec.params.max_cat_onehot = 1000;
+    job.spec.params.min_data_in_leaf = variant % 2 ? 30 : 1;
+    job.spec.params.max_delta_step = variant / 2 ? 0.2 : 0.0;
+    trained *a = train(&job, &plain);
+    job.spec.params.grow_policy = GBT_SYMMETRIC;
+    trained *b = train(&job, &plain);
+    CHECK(a != NULL && a->forest->n_nodes == 60);
+    same_trained(a, b);
+    trained_free(a);
+    trained_free(b);
+  }
+  made_free(m);
+}
+
 static void circumstances_do_not_show_with_classes(void) {
   const train_how hows[] = {{3, 1000, GBT_SIMD_AUTO}, {2, 7, GBT_SIMD_SCALAR}, {1, 65536, GBT_SIMD_AVX2}};
   made *m = make_large(GBT_LOSS_SOFTMAX, 3);
@@ -366,6 +454,8 @@ void suite_train(void) {
   RUN(bundles_equal_the_twin);
   RUN(bundles_do_not_show);
   RUN(circumstances_do_not_show);
+  RUN(circumstances_do_not_show_in_symmetric_trees);
+  RUN(one_level_is_one_node);
   RUN(circumstances_do_not_show_with_classes);
   RUN(large_trainings_equal_the_twin);
   RUN(storage_does_not_show);

@@ -3,7 +3,8 @@
  *   cpu_backend.c    open, close, table of ops, sampling of rows
  *   cpu_gradient.c   scores -> fixed-point gradients
  *   cpu_hist.c       histograms of fresh nodes; slots; cpu_hist_sparse.c: their sparse part
- *   cpu_split.c      best splits; cpu_split_num.c: of numeric features; cpu_split_cat.c: of categorical ones
+ *   cpu_split.c      best splits; cpu_split_num.c: of numeric features; cpu_split_cat.c: of categorical ones;
+ *                    cpu_split_level.c, cpu_level_decide.c: of whole levels
  *   cpu_partition.c  rows into children; cpu_columns.c: the codes that it reads; cpu_sparse.c: those of sparse features
  *   cpu_leaf.c       leaf values, scores, export; cpu_route.c: rows that were not partitioned
  *   cpu_kernels.c    inner loops that exist once per instruction set
@@ -100,6 +101,20 @@ typedef struct cpu_sparse { /* see cpu_sparse.c; empty without sparse features *
   uint32_t most; /* rows that one slot is met by */
 } cpu_sparse;
 
+/* Symmetric growth: what the nodes of a level gain together. See cpu_split_level.c. */
+typedef struct cpu_level {
+  int32_t depth;           /* of the level that is searched */
+  int32_t n_feats, *feats; /* which it may use, ascending */
+  size_t *beg;             /* n_features + 1: a feature's place in the arrays by code, n_bins + 1 long */
+  double *gain;            /* by code, twice: sums over the nodes, missing right and, behind them, left */
+  uint32_t *order;         /* by code, where sets are: levels in order of gradient, for the whole tree */
+  uint8_t *tried;          /* by code, where sets are: whether the set is a candidate, see CPU_TRY_ */
+  int32_t *n_placed;       /* n_features: how many levels are in order */
+  int8_t *missing;         /* n_features: the level has missing values */
+  int64_t *left_rows;      /* by open node, when a split has been decided */
+  size_t cap_left_rows;
+} cpu_level;
+
 typedef struct cpu_backend {
   gbt_backend base;
   gbt_mem mem;
@@ -166,6 +181,7 @@ typedef struct cpu_backend {
   size_t cap_lut, cap_lut_beg;
   gbt_split *found; /* find_splits: nodes x feature blocks */
   size_t cap_found;
+  cpu_level level; /* empty unless growth is symmetric */
   gbt_sum *fine; /* per node: sums of 32-bit gradients */
   size_t cap_fine;
   double *value; /* per node: leaf values */
@@ -283,6 +299,21 @@ void cpu_search_set(const cpu_search *in, cpu_scratch *scratch, gbt_split *best)
 
 /* The levels that a SET split sends left, as bits. */
 void cpu_set_bits(const cpu_search *in, cpu_scratch *scratch, const gbt_split *split, uint32_t *words);
+
+/* Placed levels in order of gradient into scratch->level; returns their number. */
+int32_t cpu_order_levels(const cpu_search *in, cpu_scratch *scratch);
+
+/* The least rows on either side of a set among n. */
+int64_t cpu_set_least(const gbt_params *params, int64_t n_rows);
+
+/* Symmetric growth. search: find_splits. decide: once all nodes of a level are open, gives them their split. */
+gbt_status cpu_level_open(cpu_backend *be, gbt_error *err) GBT_MUST_CHECK;
+void cpu_level_close(cpu_backend *be);
+gbt_status cpu_level_search(gbt_ctx *ctx, cpu_backend *be, gbt_error *err) GBT_MUST_CHECK;
+gbt_status cpu_level_decide(gbt_ctx *ctx, cpu_backend *be, gbt_error *err) GBT_MUST_CHECK;
+
+/* Whether the histograms of a level's nodes are kept until its split is decided, although nobody wants them after. */
+int cpu_level_keeps(const cpu_backend *be, int32_t depth);
 
 /* Gain of a split with left sums gl, hl (real), or a negative number when it is not allowed. */
 double cpu_gain(const cpu_search *in, double gl, double hl, gbt_reg reg);

@@ -27,6 +27,7 @@ static void destroy(gbt_backend *self) {
   cpu_columns_free(be);
   cpu_sparse_free(be);
   gbt_frontier_free(&be->fr);
+  cpu_level_close(be);
   void *blocks[] = {be->sets,        be->score,    be->gh32,       be->gh16,       be->scale,         be->wide,
                     be->rows,        be->rows_tmp, be->tree_feats, be->node_feats, be->rank,          be->group_counts,
                     be->set_feature, be->single,   be->slot,       be->free_slot,  be->group_started, be->build,
@@ -219,7 +220,7 @@ static size_t step_size(const cpu_backend *be) {
   }
   for (size_t i = 0; i < be->fr.n_open; i++) {
     const gbt_grow_node *node = &be->fr.node[be->fr.open[i]];
-    if (cpu_children_split(be, node) && !cpu_grandchildren_split(be, node))
+    if (cpu_children_split(be, node) && !cpu_grandchildren_split(be, node) && !cpu_level_keeps(be, node->depth + 1))
       return most < CPU_LAST_STEP ? most : CPU_LAST_STEP;
   }
   return most;
@@ -227,7 +228,7 @@ static size_t step_size(const cpu_backend *be) {
 
 static gbt_status choose(gbt_ctx *ctx, gbt_backend *self, int32_t *n, gbt_error *err) {
   cpu_backend *be = (cpu_backend *)self;
-  (void)ctx;
+  if (be->fr.grow_policy == GBT_SYMMETRIC) GBT_TRY(cpu_level_decide(ctx, be, err));
   GBT_TRY(gbt_frontier_select(&be->fr, step_size(be), err));
   *n = (int32_t)be->fr.n_chosen;
   if (*n > 0) return GBT_OK;
@@ -281,6 +282,7 @@ gbt_status gbt_cpu_open(gbt_ctx *ctx, const gbt_backend_spec *spec, gbt_backend 
   GBT_TRY_GOTO(cpu_singles_make(be, err), done);
   GBT_TRY_GOTO(cpu_columns_make(ctx, be, err), done);
   GBT_TRY_GOTO(cpu_sparse_make(ctx, be, err), done);
+  GBT_TRY_GOTO(cpu_level_open(be, err), done);
   GBT_TRY_GOTO(alloc_rows(be, err), done);
   GBT_TRY_GOTO(init_scores(be, spec, err), done);
   GBT_TRY_GOTO(cpu_scratch_ready(ctx, be, err), done);

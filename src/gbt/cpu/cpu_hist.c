@@ -123,6 +123,7 @@ static gbt_status plan_pair(cpu_backend *be, int32_t left, gbt_error *err) {
   }
   large->hist = parent->hist; /* first of all: a parent that was chosen ahead is open, its slot might be taken now */
   parent->hist = -1;
+  if (small->n_rows == 0) return GBT_OK; /* symmetric growth alone makes empty children */
   GBT_TRY(take_slot(be, &slot, err));
   GBT_TRY(gbt_mem_grow(&be->mem, &be->subtract, &be->cap_subtract, be->n_subtract + 1, sizeof *be->subtract, err));
   if (small->splittable) small->hist = slot;

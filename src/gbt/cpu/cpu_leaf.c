@@ -52,7 +52,11 @@ static gbt_status leaf_values(cpu_backend *be, gbt_error *err) {
   for (size_t i = 0; i < n_nodes; i++) {
     const gbt_grow_node *node = &be->fr.node[i];
     double g = (double)be->fine[i].g * scale->down_g, h = (double)be->fine[i].h * scale->down_h;
-    be->value[i] = gbt_weight(g, h, be->fr.reg, node->bounds) * be->task.shrinkage;
+    int kept = node->parent >= 0 && be->fr.node[node->parent].kept;
+    be->value[i] = kept ? gbt_clip(be->value[node->parent], node->bounds) : gbt_weight(g, h, be->fr.reg, node->bounds);
+  }
+  for (size_t i = 0; i < n_nodes; i++) {
+    be->value[i] = be->value[i] * be->task.shrinkage;
     if (!(be->value[i] < 1e300 && be->value[i] > -1e300))
       return gbt_fail(err, GBT_E_DATA, "a leaf value overflows in round %lld; set lambda or max_delta_step above 0",
                       (long long)be->task.round + 1);
@@ -78,8 +82,12 @@ static gbt_node export_node(const cpu_backend *be, size_t i, uint32_t *n_words) 
     return node;
   }
   node.feat |= GBT_NODE_CATEGORICAL;
-  node.arg.set.beg = *n_words;
   node.arg.set.n_words = from->set_words;
+  if (be->fr.grow_policy == GBT_SYMMETRIC && i > 0 && from->depth == from[-1].depth) { /* one for a level */
+    node.arg.set.beg = be->out_node[i - 1].arg.set.beg;
+    return node;
+  }
+  node.arg.set.beg = *n_words;
   memcpy(be->out_sets + *n_words, be->fr.sets + from->set_beg, from->set_words * sizeof *be->out_sets);
   *n_words += from->set_words;
   return node;
@@ -118,6 +126,7 @@ gbt_status cpu_finish_tree(gbt_ctx *ctx, gbt_backend *self, gbt_forest *forest, 
   int64_t t0 = gbt_clock_ns();
   size_t n_trees = forest->n_trees;
   gbt_status status = GBT_OK;
+  if (be->fr.grow_policy == GBT_SYMMETRIC) gbt_frontier_bulk(&be->fr);
   GBT_TRY(fine_sums(ctx, be, err));
   GBT_TRY(leaf_values(be, err));
   GBT_TRY(export_tree(be, forest, err));

@@ -46,13 +46,14 @@ static void fill_lut(const cpu_backend *be, const gbt_grow_node *node, uint8_t *
 
 static gbt_status make_luts(cpu_backend *be, gbt_error *err) {
   size_t n = be->fr.n_chosen, bytes = 0;
+  size_t n_luts = be->fr.grow_policy == GBT_SYMMETRIC && n > 0 ? 1 : n; /* one split for all */
   GBT_TRY(gbt_mem_grow(&be->mem, &be->lut_beg, &be->cap_lut_beg, n + 1, sizeof *be->lut_beg, err));
   for (size_t i = 0; i < n; i++) {
-    be->lut_beg[i] = bytes;
-    bytes += lut_size(be, be->fr.node[be->fr.chosen[i]].split.feat);
+    be->lut_beg[i] = i < n_luts ? bytes : 0;
+    if (i < n_luts) bytes += lut_size(be, be->fr.node[be->fr.chosen[i]].split.feat);
   }
   GBT_TRY(gbt_mem_grow(&be->mem, &be->lut, &be->cap_lut, bytes + 1, 1, err));
-  for (size_t i = 0; i < n; i++) fill_lut(be, &be->fr.node[be->fr.chosen[i]], be->lut + be->lut_beg[i]);
+  for (size_t i = 0; i < n_luts; i++) fill_lut(be, &be->fr.node[be->fr.chosen[i]], be->lut + be->lut_beg[i]);
   return GBT_OK;
 }
 
@@ -192,8 +193,8 @@ gbt_status cpu_partition(gbt_ctx *ctx, gbt_backend *self, gbt_error *err) {
     if (node->n_rows > CPU_TASK_ROWS) to_copy += node->n_rows;
   }
   GBT_TRY(cpu_parallel(ctx, (int64_t)be->n_chunk, 2.0 * rows, split_task, be, err));
-  for (size_t c = 0; c < be->n_chunk;) {
-    int32_t node = be->chunk[c].node;
+  for (size_t i = 0, c = 0; i < be->fr.n_chosen; i++) { /* a node without rows has no chunks */
+    int32_t node = be->fr.chosen[i];
     uint32_t left = 0;
     for (; c < be->n_chunk && be->chunk[c].node == node; c++) {
       be->chunk[c].left_before = left;

@@ -165,6 +165,7 @@ static gbt_status keep_set(cpu_backend *be, int32_t id, gbt_error *err) {
 gbt_status cpu_find_splits(gbt_ctx *ctx, gbt_backend *self, gbt_error *err) {
   cpu_backend *be = (cpu_backend *)self;
   int64_t t0 = gbt_clock_ns();
+  if (be->fr.grow_policy == GBT_SYMMETRIC) return cpu_level_search(ctx, be, err);
   split_pass pass = {.be = be, .block = block_size(be)};
   pass.n_blocks = (be->n_tree_feats + pass.block - 1) / pass.block;
   size_t n = 0;

@@ -63,7 +63,7 @@ static void sift_down(cpu_scratch *s, int32_t at, int32_t n) {
   s->level[at] = v;
 }
 
-static int32_t order_levels(const cpu_search *in, cpu_scratch *s) {
+int32_t cpu_order_levels(const cpu_search *in, cpu_scratch *s) {
   int32_t n = 0;
   for (int32_t c = 0; c < in->n_bins; c++) {
     double h = (double)in->sum[c].h * in->unit.h + in->params->cat_smooth;
@@ -81,17 +81,20 @@ static int32_t order_levels(const cpu_search *in, cpu_scratch *s) {
   return n;
 }
 
+int64_t cpu_set_least(const gbt_params *params, int64_t n_rows) {
+  int64_t least = params->min_data_per_group;
+  if (least > n_rows / 4) least = n_rows / 4; /* small nodes: a quarter of the rows is enough */
+  return least > params->min_data_in_leaf ? least : params->min_data_in_leaf;
+}
+
 void cpu_search_set(const cpu_search *in, cpu_scratch *scratch, gbt_split *best) {
   gbt_sum miss;
   int missing = missing_sums(in, &miss);
   int64_t miss_rows = missing ? in->count[in->n_bins] : 0;
-  int32_t n = order_levels(in, scratch);
+  int32_t n = cpu_order_levels(in, scratch);
   int32_t most = in->params->max_cat_threshold < (n + 1) / 2 ? (int32_t)in->params->max_cat_threshold : (n + 1) / 2;
-  int64_t least = in->params->min_data_per_group;
+  int64_t least = cpu_set_least(in->params, in->node->n_rows);
   gbt_reg reg = in->reg;
-  if (least < in->min_rows) least = in->min_rows;
-  if (least > (int64_t)in->node->n_rows / 4) /* small nodes: a quarter of the rows is enough */
-    least = (int64_t)in->node->n_rows / 4 > in->min_rows ? (int64_t)in->node->n_rows / 4 : in->min_rows;
   reg.lambda += in->params->cat_l2;
   for (int top = 0; top < 2; top++) {
     gbt_sum left = {0, 0};
@@ -118,7 +121,7 @@ void cpu_search_set(const cpu_search *in, cpu_scratch *scratch, gbt_split *best)
 }
 
 void cpu_set_bits(const cpu_search *in, cpu_scratch *scratch, const gbt_split *split, uint32_t *words) {
-  int32_t n = order_levels(in, scratch);
+  int32_t n = cpu_order_levels(in, scratch);
   for (int32_t k = 0; k < split->bin; k++) {
     uint32_t c = scratch->level[split->from_top ? n - 1 - k : k];
     words[c >> 5] |= 1u << (c & 31);

@@ -16,6 +16,11 @@ typedef struct gbt_bounds {
   double lo, hi;
 } gbt_bounds;
 
+GBT_FN double gbt_clip(double w, gbt_bounds b) {
+  w = w < b.lo ? b.lo : w;
+  return w > b.hi ? b.hi : w;
+}
+
 GBT_FN double gbt_soft_threshold(double g, double alpha) {
   return g > alpha ? g - alpha : (g < -alpha ? g + alpha : 0.0);
 }
@@ -29,8 +34,7 @@ GBT_FN double gbt_weight(double g, double h, gbt_reg reg, gbt_bounds b) {
     w = w > reg.max_delta_step ? reg.max_delta_step : w;
     w = w < -reg.max_delta_step ? -reg.max_delta_step : w;
   }
-  w = w < b.lo ? b.lo : w;
-  return w > b.hi ? b.hi : w;
+  return gbt_clip(w, b);
 }
 
 /* What a node contributes to the gain at its best weight when nothing clips it: T(g)^2 / (h + lambda). */

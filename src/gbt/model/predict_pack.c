@@ -102,8 +102,9 @@ static gbt_status place_feature(builder *b, uint32_t feat, uint32_t *out) {
   return GBT_OK;
 }
 
-/* Writes column, child and note of a split. *full when it passes a limit. */
-static gbt_status add_split(builder *b, const gbt_node *node, size_t at, int *full) {
+/* Writes column, child and note of a split. before: the node before it in its tree, or NULL. *full when it passes a
+ * limit. */
+static gbt_status add_split(builder *b, const gbt_node *node, const gbt_node *before, size_t at, int *full) {
   gbti_pack *pack = b->pack;
   uint32_t feat;
   GBT_TRY(place_feature(b, node->feat & GBT_NODE_FEATURE, &feat));
@@ -119,6 +120,10 @@ static gbt_status add_split(builder *b, const gbt_node *node, size_t at, int *fu
   pack->nodes[at].col = (uint16_t)(*slot * GBTI_PACK_LANES);
   pack->nodes[at].child = node->left;
   if (kind != GBTI_PACK_LEVEL) return number_cut(b, feat, node->arg.value, &b->note[at], full);
+  if (before && gbt_same_set(before, node)) { /* all nodes of a level of a symmetric tree have one set */
+    b->note[at] = b->note[at - 1];
+    return GBT_OK;
+  }
   uint32_t n = node->arg.set.n_words;
   *full = n > MAX_SET_WORDS || b->n_words + n + 2 > MAX_WORDS;
   if (*full) return GBT_OK;
@@ -147,7 +152,7 @@ static gbt_status add_tree(builder *b, uint64_t t, size_t node_beg, int *full) {
       nodes[i].child = i;
       continue;
     }
-    GBT_TRY(add_split(b, &from[i], node_beg + i, full));
+    GBT_TRY(add_split(b, &from[i], i > 0 ? &from[i - 1] : NULL, node_beg + i, full));
     if (*full) return GBT_OK;
     to->has_sets |= (from[i].feat & GBT_NODE_CATEGORICAL) != 0;
     uint16_t below = depth < GBTI_PACK_DEEP ? (uint16_t)(depth + 1) : depth;

@@ -46,12 +46,23 @@ static gbt_status reserve(gbt_frontier *fr, gbt_error *err) {
 
 static uint32_t *path_of(gbt_frontier *fr, size_t node) { return fr->path + node * (size_t)fr->path_words; }
 
+/* Whether there is room for one more leaf; symmetric: for all leaves of the next level. */
+static int has_room(const gbt_frontier *fr, const gbt_grow_node *node) {
+  if (fr->max_leaves == 0) return 1;
+  if (fr->grow_policy == GBT_SYMMETRIC) return (int64_t)2 << node->depth <= fr->max_leaves;
+  return fr->n_leaves < fr->max_leaves;
+}
+
 /* Whether a node could have two children that pass the limits on depth, leaves, rows and hessian. */
 static int could_split(const gbt_frontier *fr, const gbt_grow_node *node) {
   if (fr->max_depth > 0 && node->depth >= fr->max_depth) return 0;
-  if (fr->max_leaves > 0 && fr->n_leaves >= fr->max_leaves) return 0;
+  if (!has_room(fr, node)) return 0;
   if ((int64_t)node->n_rows < 2 * fr->min_rows) return 0;
   return (double)node->sum.h * fr->unit.h >= 2.0 * fr->min_child_weight;
+}
+
+static double weight_of(const gbt_frontier *fr, gbt_sum sum, gbt_bounds bounds) {
+  return gbt_weight((double)sum.g * fr->unit.g, (double)sum.h * fr->unit.h, fr->reg, bounds);
 }
 
 gbt_status gbt_frontier_root(gbt_frontier *fr, uint32_t n_rows, gbt_sum sum, gbt_units unit, gbt_error *err) {
@@ -63,6 +74,7 @@ gbt_status gbt_frontier_root(gbt_frontier *fr, uint32_t n_rows, gbt_sum sum, gbt
   fr->unit = unit;
   fr->n_leaves = fr->n_numbers = 1;
   root.splittable = (int8_t)could_split(fr, &root);
+  root.weight = weight_of(fr, sum, root.bounds);
   fr->node[0] = root;
   fr->n_nodes = 1;
   if (fr->path_words > 0) memset(fr->path, 0, (size_t)fr->path_words * sizeof *fr->path);
@@ -76,8 +88,10 @@ gbt_status gbt_frontier_opened(gbt_frontier *fr, gbt_error *err) {
   GBT_TRY(gbt_mem_grow(&fr->mem, &fr->chosen, &fr->cap_chosen, fr->n_nodes, sizeof *fr->chosen, err));
   for (size_t i = 0; i < fr->n_fresh; i++) {
     gbt_grow_node *node = &fr->node[fr->fresh[i]];
-    if (node->split.kind == GBT_SPLIT_NONE) continue;
-    if (!node->split.has_missing) node->split.missing_left = node->split.left.h >= node->sum.h - node->split.left.h;
+    int level = fr->grow_policy == GBT_SYMMETRIC; /* has no split yet */
+    if (node->split.kind == GBT_SPLIT_NONE && !level) continue;
+    if (!level && !node->split.has_missing)
+      node->split.missing_left = node->split.left.h >= node->sum.h - node->split.left.h;
     if (fr->grow_policy == GBT_LOSSGUIDE) continue;
     node->open = 1;
     fr->open[fr->n_open++] = fr->fresh[i];
@@ -85,6 +99,35 @@ gbt_status gbt_frontier_opened(gbt_frontier *fr, gbt_error *err) {
   if (fr->grow_policy == GBT_LOSSGUIDE) status = gbti_best_first_opened(fr, err);
   fr->n_fresh = 0;
   return status;
+}
+
+int gbt_frontier_level_waits(const gbt_frontier *fr) {
+  for (size_t i = 0; i < fr->n_open; i++)
+    if (fr->node[fr->open[i]].split.kind != GBT_SPLIT_NONE) return 0;
+  return fr->n_open > 0;
+}
+
+void gbt_frontier_level(gbt_frontier *fr, const gbt_split *level, uint32_t set_beg, uint32_t set_words) {
+  for (size_t i = 0; i < fr->n_open; i++) {
+    gbt_grow_node *node = &fr->node[fr->open[i]];
+    node->open = level != NULL;
+    if (!level) continue;
+    node->split = *level;
+    node->set_beg = set_beg;
+    node->set_words = set_words;
+  }
+  if (!level) fr->n_open = 0;
+}
+
+void gbt_frontier_bulk(gbt_frontier *fr) {
+  for (size_t beg = 0, n = 1; beg < fr->n_nodes && fr->node[beg].left; beg = 2 * beg + 1, n *= 2) {
+    uint64_t left = 0, all = 0;
+    for (size_t i = beg; i < beg + n; i++) {
+      all += fr->node[i].n_rows;
+      left += fr->node[fr->node[i].left].n_rows;
+    }
+    for (size_t i = beg; i < beg + n; i++) fr->node[i].bulk_left = left >= all - left;
+  }
 }
 
 /* Keeps x sorted by (gain down, node up): inserts into the first n of at most cap places. */
@@ -135,6 +178,7 @@ gbt_status gbt_frontier_select(gbt_frontier *fr, size_t batch, gbt_error *err) {
   size_t level = 0;
   for (size_t i = 0; i < fr->n_open; i++) {
     int32_t d = fr->node[fr->open[i]].depth;
+    if (fr->node[fr->open[i]].split.kind == GBT_SPLIT_NONE) continue; /* symmetric: of the level after the chosen one */
     if (d < depth) level = 0, depth = d;
     level += d == depth;
   }
@@ -160,9 +204,8 @@ static void bound_children(const gbt_frontier *fr, const gbt_grow_node *parent, 
   left->bounds = right->bounds = parent->bounds;
   int sign = fr->monotone ? fr->monotone[parent->split.feat] : 0;
   if (sign == 0) return;
-  double wl = gbt_weight((double)left->sum.g * fr->unit.g, (double)left->sum.h * fr->unit.h, fr->reg, parent->bounds);
-  double wr = gbt_weight((double)right->sum.g * fr->unit.g, (double)right->sum.h * fr->unit.h, fr->reg, parent->bounds);
-  double mid = wl + (wr - wl) / 2.0;
+  double wl = weight_of(fr, left->sum, parent->bounds), wr = weight_of(fr, right->sum, parent->bounds);
+  double mid = parent->kept ? parent->weight : wl + (wr - wl) / 2.0;
   if (sign > 0) left->bounds.hi = right->bounds.lo = mid;
   else left->bounds.lo = right->bounds.hi = mid;
 }
@@ -188,6 +231,8 @@ gbt_status gbt_frontier_split(gbt_frontier *fr, int32_t id, uint32_t n_left, gbt
   right.sum.g = parent->sum.g - left.sum.g;
   right.sum.h = parent->sum.h - left.sum.h;
   bound_children(fr, parent, &left, &right);
+  left.weight = parent->kept ? gbt_clip(parent->weight, left.bounds) : weight_of(fr, left.sum, left.bounds);
+  right.weight = parent->kept ? gbt_clip(parent->weight, right.bounds) : weight_of(fr, right.sum, right.bounds);
   parent->ahead = first;
   parent->bulk_left = n_left >= right.n_rows;
   fr->node[first] = left;

@@ -6,7 +6,13 @@
  *
  * Nodes are numbered as made: root 0, children in pairs (left, left + 1), pairs in the order their parents were chosen.
  * The numbering is part of the model. Best-first growth also makes nodes ahead of its choices (best_first.c): until
- * gbt_frontier_settle a node's place in the table is then not its number, and some nodes are not in the tree. */
+ * gbt_frontier_settle a node's place in the table is then not its number, and some nodes are not in the tree.
+ *
+ * Symmetric growth. All nodes of a level are split, by one split, so trees are full and the children of node i are
+ * 2 i + 1 and 2 i + 2. Fresh nodes become open without a split; once all of a level are open, gbt_frontier_level gives
+ * them theirs, or none. A node whose own limits the split does not keep, or which gains nothing by it, is split all the
+ * same but marked as kept: both children take its value, so that the tree says what it would say without that split.
+ * Below a node that is not splittable nothing is, and sums are not known. */
 #ifndef GBT_TREE_FRONTIER_H
 #define GBT_TREE_FRONTIER_H
 
@@ -21,10 +27,12 @@ typedef struct gbt_grow_node {
   uint32_t row_beg, n_rows; /* its part of the backend's row order; rows ascending */
   gbt_sum sum;              /* in histogram units */
   gbt_bounds bounds;        /* of its weight */
+  double weight;            /* symmetric and monotone: the value so far, in histogram units */
   gbt_split split;          /* the best one found; kind NONE when there is none */
   int8_t open;
   int8_t splittable;           /* could be split as far as depth, rows and hessian go: wants a histogram */
-  int8_t bulk_left;            /* most rows went left; set when split */
+  int8_t bulk_left;            /* most rows went left; set when split (symmetric: gbt_frontier_bulk) */
+  int8_t kept;                 /* symmetric: the split does not touch the node's value */
   int8_t taken;                /* best-first: chosen at some time */
   int32_t number;              /* in the tree; -1 while it is only in wait */
   int32_t ahead;               /* children that are in wait, 0 for none */
@@ -74,9 +82,19 @@ gbt_status gbt_frontier_root(gbt_frontier *fr, uint32_t n_rows, gbt_sum sum, gbt
  * missing ones to come go to the side with the larger hessian (left of equals): settled here, before rows are moved. */
 gbt_status gbt_frontier_opened(gbt_frontier *fr, gbt_error *err) GBT_MUST_CHECK;
 
+/* Symmetric: whether all open nodes wait for the split of their level. */
+int gbt_frontier_level_waits(const gbt_frontier *fr);
+
+/* Symmetric: `level` becomes the split of all open nodes, with the bitset that begins at set_beg. Its gain and left
+ * sums are the caller's to fill in, node by node, as is `kept`. NULL: there is none, the nodes stay leaves. */
+void gbt_frontier_level(gbt_frontier *fr, const gbt_split *level, uint32_t set_beg, uint32_t set_words);
+
+/* Symmetric: once the tree is complete, bulk_left of a level's nodes is where most rows of the level went. */
+void gbt_frontier_bulk(gbt_frontier *fr);
+
 /* Chooses at most `batch` open nodes. depthwise: the shallowest level, by node number; when max_leaves leaves too
  * little room for the level, the largest gains first. lossguide: the largest gain, then nodes to be split ahead; none
- * when the tree is complete. Ties: lower node. */
+ * when the tree is complete. symmetric: those with a split, by node number. Ties: lower node. */
 gbt_status gbt_frontier_select(gbt_frontier *fr, size_t batch, gbt_error *err) GBT_MUST_CHECK;
 
 /* Once select has chosen nothing: drops what is in wait, and puts every node at the place of its number. Histograms

@@ -103,6 +103,10 @@ static gbt_status move_tree(const gbt_mem *mem, const level_maps *maps, const gb
   for (uint32_t i = 0; i < tree->n_nodes; i++) {
     gbt_node *node = &s->nodes[i];
     if (node->left == 0 || !(node->feat & GBT_NODE_CATEGORICAL)) continue;
+    if (i > 0 && gbt_same_set(&from->nodes[beg + i - 1], &from->nodes[beg + i])) { /* shared as it was */
+      node->arg = node[-1].arg;
+      continue;
+    }
     uint32_t n = move_set(maps, node, old_sets, s->sets + n_words);
     node->arg.set.beg = n_words;
     node->arg.set.n_words = n;

@@ -1,0 +1,206 @@
+/* Symmetric growth: once all nodes of a level have been searched, the candidate with the largest sum of gains becomes
+ * the split of all of them.
+ *
+ * Every node then needs its own left sums, from its histogram or, where that was given back, from its rows; they say
+ * what it gains itself and whether it is kept (cpu_split_level.c). */
+#include "cpu_level.h"
+
+#define LEVEL_NODES 64 /* nodes of a task */
+
+static void try_candidate(const cpu_backend *be, gbt_split s, double gain, gbt_split *best) {
+  s.gain = gain;
+  s.has_missing = be->level.missing[s.feat];
+  if (gain > be->params->gamma && gbt_split_beats(&s, best)) *best = s;
+}
+
+static void best_set(const cpu_backend *be, int32_t feat, const double *gain, int missing_left, gbt_split *best) {
+  int32_t most = set_most(be, feat);
+  const uint8_t *tried = be->level.tried + be->level.beg[feat];
+  for (int32_t i = 0; i < 2 * most; i++) {
+    int32_t k = i % most;
+    gbt_split s = {
+        .kind = GBT_SPLIT_SET, .feat = feat, .bin = k + 1, .from_top = i >= most, .missing_left = (int8_t)missing_left};
+    if (!(tried[i] & (missing_left ? CPU_TRY_LEFT : CPU_TRY_RIGHT))) continue;
+    double noise = be->params->cat_noise * be->noise[be->task.output] * gbt_set_noise(k + 1, be->level.n_placed[feat]);
+    try_candidate(be, s, gain[i] - noise, best);
+  }
+}
+
+static void best_of_feature(const cpu_backend *be, int32_t feat, gbt_split *best) {
+  const gbt_feature_cuts *cuts = &be->cuts->feat[feat];
+  const double *gain = be->level.gain + 2 * be->level.beg[feat];
+  gbt_split_kind kind = kind_of(be, feat);
+  int missing = be->level.missing[feat];
+  if (cuts->n_bins + cuts->has_missing < 2) return;
+  for (int left = 0; left <= missing; left++, gain += cuts->n_bins + 1) {
+    if (kind == GBT_SPLIT_SET) {
+      best_set(be, feat, gain, left, best);
+      continue;
+    }
+    /* all numbers go left only when missing values go right */
+    int32_t n = kind == GBT_SPLIT_ONEHOT || (missing && !left) ? cuts->n_bins : cuts->n_bins - 1;
+    gbt_split s = {.kind = (int32_t)kind, .feat = feat, .missing_left = (int8_t)left};
+    double top = 0.0;
+    for (int32_t c = 0; c < n; c++)
+      if (gain[c] > top) top = gain[c], s.bin = c;
+    if (top > 0.0) try_candidate(be, s, top, best);
+  }
+}
+
+static void best_task(void *arg, int64_t task, int thread) {
+  cpu_backend *be = arg;
+  gbt_split best = {.kind = GBT_SPLIT_NONE};
+  int64_t beg = task * block_of(be), end = beg + block_of(be);
+  (void)thread;
+  for (int64_t k = beg; k < end && k < be->level.n_feats; k++) best_of_feature(be, be->level.feats[k], &best);
+  be->found[task] = best;
+}
+
+static gbt_status best_of_level(gbt_ctx *ctx, cpu_backend *be, gbt_split *best, gbt_error *err) {
+  size_t n_blocks = (size_t)blocks_of(be);
+  GBT_TRY(gbt_mem_grow(&be->mem, &be->found, &be->cap_found, n_blocks + 1, sizeof *be->found, err));
+  GBT_TRY(cpu_parallel(ctx, (int64_t)n_blocks, 1.0 * be->layout->n_slots, best_task, be, err));
+  best->kind = GBT_SPLIT_NONE;
+  for (size_t b = 0; b < n_blocks; b++)
+    if (gbt_split_beats(&be->found[b], best)) *best = be->found[b];
+  return GBT_OK;
+}
+
+/* The levels that go left, as bits; for all nodes of the level. */
+static gbt_status level_set(cpu_backend *be, const gbt_split *split, uint32_t *beg, uint32_t *n_words, gbt_error *err) {
+  *beg = *n_words = 0;
+  if (split->kind == GBT_SPLIT_NUMERIC) return GBT_OK;
+  *n_words = ((uint32_t)be->cuts->feat[split->feat].n_bins + 31) / 32;
+  GBT_TRY(gbt_frontier_set(&be->fr, *n_words, beg, err));
+  uint32_t *words = be->fr.sets + *beg;
+  if (split->kind == GBT_SPLIT_ONEHOT) words[split->bin >> 5] |= 1u << (split->bin & 31);
+  for (int32_t k = 0; split->kind == GBT_SPLIT_SET && k < split->bin; k++) {
+    uint32_t c = level_at(be, split->feat, split->from_top, k);
+    words[c >> 5] |= 1u << (c & 31);
+  }
+  return GBT_OK;
+}
+
+static int code_goes_left(const cpu_backend *be, const gbt_grow_node *node, int32_t code) {
+  const gbt_split *s = &node->split;
+  if (code == be->cuts->feat[s->feat].n_bins) return s->missing_left;
+  if (s->kind == GBT_SPLIT_NUMERIC) return code <= s->bin;
+  return gbt_bit(be->fr.sets + node->set_beg, node->set_words, (uint32_t)code);
+}
+
+/* Left sums of open nodes that still have their histograms. */
+static void left_task(void *arg, int64_t task, int thread) {
+  cpu_backend *be = arg;
+  size_t beg = (size_t)task * LEVEL_NODES, end = beg + LEVEL_NODES;
+  for (size_t i = beg; i < end && i < be->fr.n_open; i++) {
+    gbt_grow_node *node = &be->fr.node[be->fr.open[i]];
+    cpu_search in;
+    node->split.left.g = node->split.left.h = be->level.left_rows[i] = 0;
+    if (node->hist < 0) continue;
+    cpu_search_node(be, node, &in);
+    cpu_search_feature(be, node->split.feat, &be->scratch[thread], &in);
+    node_codes codes = codes_of(&in);
+    for (int32_t c = 0; c < in.n_bins + in.has_missing; c++) {
+      if (!code_goes_left(be, node, c)) continue;
+      gbt_sum add = sum_at(&codes, c);
+      node->split.left.g += add.g;
+      node->split.left.h += add.h;
+      be->level.left_rows[i] += rows_at(&codes, c);
+    }
+  }
+}
+
+/* The same by the rows. */
+static void rows_task(void *arg, int64_t task, int thread) {
+  cpu_backend *be = arg;
+  cpu_chunk *chunk = &be->chunk[task];
+  const gbt_grow_node *node = &be->fr.node[chunk->node];
+  const gbt_page_store *pages = be->sets[0]->pages;
+  size_t at = cpu_gradients_at(be);
+  int wide = be->wide[be->task.output];
+  (void)thread;
+  chunk->fine.g = chunk->fine.h = 0;
+  chunk->n_left = 0;
+  for (uint32_t i = chunk->beg; i < chunk->end; i++) {
+    uint32_t row = be->rows[i];
+    const gbt_page *page = &pages->page[row / (uint32_t)pages->page_rows];
+    int32_t code = gbt_page_code(be->layout, be->cuts, page, (int32_t)(row - page->row_beg), node->split.feat);
+    if (!code_goes_left(be, node, code)) continue;
+    chunk->fine.g += wide ? be->gh32[at + row].g : be->gh16[at + row].g;
+    chunk->fine.h += wide ? be->gh32[at + row].h : be->gh16[at + row].h;
+    chunk->n_left++;
+  }
+}
+
+static gbt_status left_of_level(gbt_ctx *ctx, cpu_backend *be, gbt_error *err) {
+  size_t n = be->fr.n_open;
+  int64_t n_tasks = (int64_t)(n + LEVEL_NODES - 1) / LEVEL_NODES;
+  double rows = 0.0;
+  GBT_TRY(gbt_mem_grow(&be->mem, &be->level.left_rows, &be->level.cap_left_rows, n, sizeof(int64_t), err));
+  GBT_TRY(cpu_parallel(ctx, n_tasks, 200.0 * (double)n, left_task, be, err));
+  be->n_chunk = 0;
+  for (size_t i = 0; i < n; i++) {
+    const gbt_grow_node *node = &be->fr.node[be->fr.open[i]];
+    if (!node->splittable || node->hist >= 0) continue;
+    GBT_TRY(cpu_add_chunks(be, be->fr.open[i], (int32_t)i, node->row_beg, node->n_rows, CPU_TASK_ROWS, err));
+    rows += node->n_rows;
+  }
+  GBT_TRY(cpu_parallel(ctx, (int64_t)be->n_chunk, 5.0 * rows, rows_task, be, err));
+  for (size_t c = 0; c < be->n_chunk; c++) {
+    const cpu_chunk *chunk = &be->chunk[c];
+    gbt_sum *left = &be->fr.node[chunk->node].split.left;
+    left->g += chunk->fine.g;
+    left->h += chunk->fine.h;
+    be->level.left_rows[chunk->item] += chunk->n_left;
+  }
+  return GBT_OK;
+}
+
+/* Every node's own gain; who is kept; where missing values go when the level has none. The gains add up to the level's:
+ * what was taken off for noise is taken off in proportion. */
+static void settle_nodes(cpu_backend *be, const gbt_split *level) {
+  gbt_reg reg = reg_of(be, (gbt_split_kind)level->kind);
+  int64_t h = 0, left_h = 0;
+  double sum = 0.0;
+  for (size_t i = 0; i < be->fr.n_open; i++) {
+    gbt_grow_node *node = &be->fr.node[be->fr.open[i]];
+    gbt_split *s = &node->split;
+    cpu_search in;
+    s->gain = 0.0;
+    if (node->splittable) {
+      int64_t left = be->level.left_rows[i];
+      cpu_search_node(be, node, &in);
+      in.sign = be->fr.monotone ? be->fr.monotone[s->feat] : 0;
+      double gain = cpu_gain(&in, (double)s->left.g * in.unit.g, (double)s->left.h * in.unit.h, reg);
+      int enough = in.min_rows <= 1 || (left >= in.min_rows && (int64_t)node->n_rows - left >= in.min_rows);
+      if (enough && gain > floor_of(&in)) s->gain = gain;
+      h += node->sum.h;
+      left_h += s->left.h;
+    }
+    node->kept = s->gain == 0.0;
+    sum += s->gain;
+  }
+  for (size_t i = 0; i < be->fr.n_open; i++) {
+    gbt_split *s = &be->fr.node[be->fr.open[i]].split;
+    if (level->kind == GBT_SPLIT_SET) s->gain = s->gain * (level->gain / sum);
+    if (!level->has_missing) s->missing_left = left_h >= h - left_h;
+  }
+}
+
+gbt_status cpu_level_decide(gbt_ctx *ctx, cpu_backend *be, gbt_error *err) {
+  int64_t t0 = gbt_clock_ns();
+  gbt_split best;
+  uint32_t set_beg, set_words;
+  if (!gbt_frontier_level_waits(&be->fr)) return GBT_OK;
+  GBT_TRY(best_of_level(ctx, be, &best, err));
+  if (best.kind == GBT_SPLIT_NONE) {
+    gbt_frontier_level(&be->fr, NULL, 0, 0);
+  } else {
+    GBT_TRY(level_set(be, &best, &set_beg, &set_words, err));
+    gbt_frontier_level(&be->fr, &best, set_beg, set_words);
+    GBT_TRY(left_of_level(ctx, be, err));
+    settle_nodes(be, &best);
+  }
+  be->base.seconds[GBT_PHASE_SPLIT] += (double)(gbt_clock_ns() - t0) * 1e-9;
+  return GBT_OK;
+}

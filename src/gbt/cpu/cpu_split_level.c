@@ -1,0 +1,239 @@
+/* Symmetric growth: what every candidate gains over all nodes of a level. cpu_level_decide.c takes the best.
+ *
+ * A step may hold a part of the level only. Its nodes are searched one by one, feature by feature, and what every
+ * candidate would gain in a node is added to the level's sums:
+ *
+ *   level.gain:  | feature 0: missing right, by candidate | missing left | feature 1 ...
+ *
+ * A node that cannot be split that way on its own (a child too light or with too few rows, the wrong way round for a
+ * monotone constraint) or that would not gain adds nothing, and is kept: its children take its value. So a sum never
+ * goes down, limits hold for everything that decides a value, and no candidate is lost because of one node.
+ *
+ * Sums are of real numbers, so their order is fixed: a feature is one task, its nodes come in the order of their
+ * numbers.
+ *
+ * Sets of levels. One order for a tree: by the gradients of all its rows, which are those of all nodes of any level
+ * together. The noise of that order (gbt_set_noise) falls to the nodes by their shares of the rows, so a level pays for
+ * it once, as the root does. */
+#include <string.h>
+
+#include "cpu_level.h"
+
+#define LEVEL_CELLS (1 << 20)               /* nodes x codes of a task */
+#define LEVEL_KEEP_BYTES ((size_t)32 << 20) /* histograms kept for their left sums alone */
+
+/* ---- life ---- */
+
+gbt_status cpu_level_open(cpu_backend *be, gbt_error *err) {
+  cpu_level *level = &be->level;
+  size_t n = (size_t)be->n_features, codes = 0;
+  int any_set = 0;
+  if (be->params->grow_policy != GBT_SYMMETRIC) return GBT_OK;
+  GBT_TRY(gbt_mem_array(&be->mem, n + 1, sizeof *level->beg, &level->beg, err));
+  for (size_t f = 0; f < n; f++) {
+    level->beg[f] = codes;
+    codes += (size_t)be->cuts->feat[f].n_bins + 1;
+    any_set |= be->set_feature[f];
+  }
+  level->beg[n] = codes;
+  GBT_TRY(gbt_mem_array(&be->mem, n, sizeof *level->feats, &level->feats, err));
+  GBT_TRY(gbt_mem_array(&be->mem, 2 * codes, sizeof *level->gain, &level->gain, err));
+  GBT_TRY(gbt_mem_zeros(&be->mem, n, 1, &level->missing, err));
+  if (!any_set) return GBT_OK;
+  GBT_TRY(gbt_mem_array(&be->mem, codes, sizeof *level->order, &level->order, err));
+  GBT_TRY(gbt_mem_array(&be->mem, codes, sizeof *level->tried, &level->tried, err));
+  return gbt_mem_zeros(&be->mem, n, sizeof *level->n_placed, &level->n_placed, err);
+}
+
+void cpu_level_close(cpu_backend *be) {
+  cpu_level *level = &be->level;
+  void *blocks[] = {level->feats, level->beg,      level->gain,    level->order,
+                    level->tried, level->n_placed, level->missing, level->left_rows};
+  for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++) gbt_mem_free(&be->mem, blocks[i]);
+}
+
+int cpu_level_keeps(const cpu_backend *be, int32_t depth) {
+  if (be->fr.grow_policy != GBT_SYMMETRIC) return 0;
+  return ((size_t)be->layout->n_slots * sizeof(gbt_sum)) << depth <= LEVEL_KEEP_BYTES;
+}
+
+/* ---- what a node gains ---- */
+
+/* Left sums of n candidates with missing values right into g, h, rows of scratch. from_top: sets only. */
+static int32_t left_sums(const cpu_backend *be, const node_codes *codes, gbt_split_kind kind, int from_top,
+                         cpu_scratch *scratch) {
+  const cpu_search *in = codes->in;
+  int32_t n = kind == GBT_SPLIT_SET ? set_most(be, in->feat) : in->n_bins;
+  gbt_sum run = {0, 0};
+  int64_t rows = 0;
+  if (kind == GBT_SPLIT_NUMERIC && !in->has_missing) n--; /* all left is no split */
+  for (int32_t k = 0; k < n; k++) {
+    int32_t c = kind == GBT_SPLIT_SET ? (int32_t)level_at(be, in->feat, from_top, k) : k;
+    gbt_sum add = sum_at(codes, c);
+    if (kind == GBT_SPLIT_ONEHOT) run.g = run.h = rows = 0;
+    run.g += add.g;
+    run.h += add.h;
+    scratch->g[k] = (double)run.g * in->unit.g;
+    scratch->h[k] = (double)run.h * in->unit.h;
+    if (in->count) scratch->rows[k] = rows += rows_at(codes, c);
+  }
+  return n;
+}
+
+/* Gains of n candidates; at most 0 where a node is kept. */
+static void node_gains(const cpu_backend *be, const cpu_search *in, gbt_reg reg, int32_t n, int64_t more_left,
+                       cpu_scratch *scratch) {
+  if (in->constrained)
+    for (int32_t i = 0; i < n; i++) scratch->gain[i] = cpu_gain(in, scratch->g[i], scratch->h[i], reg);
+  else {
+    cpu_gain_args args = {in->G, in->H, in->parent, reg.lambda, reg.alpha, in->min_weight};
+    be->kernels->gains(n, scratch->g, scratch->h, &args, scratch->gain);
+  }
+  if (in->min_rows <= 1) return;
+  for (int32_t i = 0; i < n; i++) {
+    int64_t left = scratch->rows[i] + more_left, right = (int64_t)in->node->n_rows - left;
+    if (left < in->min_rows || right < in->min_rows) scratch->gain[i] = -1.0;
+  }
+}
+
+static void add_gains(const double *gain, int32_t n, double floor, double *sum) {
+  for (int32_t i = 0; i < n; i++) sum[i] += gain[i] > floor ? gain[i] : 0.0;
+}
+
+/* One end of the order, or all candidates of another kind: added to the sums at `right` and, where the feature may have
+ * missing values, `left`. */
+static void add_candidates(cpu_backend *be, const node_codes *codes, gbt_split_kind kind, int from_top,
+                           cpu_scratch *scratch, double *right, double *left) {
+  const cpu_search *in = codes->in;
+  gbt_reg reg = reg_of(be, kind);
+  double floor = floor_of(in);
+  int32_t n = left_sums(be, codes, kind, from_top, scratch);
+  node_gains(be, in, reg, n, 0, scratch);
+  add_gains(scratch->gain, n, floor, right);
+  if (!in->has_missing) return;
+  gbt_sum miss = sum_at(codes, in->n_bins);
+  int64_t miss_rows = in->count ? rows_at(codes, in->n_bins) : 0;
+  if (miss.g != 0 || miss.h != 0 || miss_rows > 0) {
+    double g = (double)miss.g * in->unit.g, h = (double)miss.h * in->unit.h;
+    be->level.missing[in->feat] = 1;
+    for (int32_t i = 0; i < n; i++) {
+      scratch->g[i] += g;
+      scratch->h[i] += h;
+    }
+    node_gains(be, in, reg, n, miss_rows, scratch);
+  }
+  add_gains(scratch->gain, n, floor, left);
+}
+
+static void search_feature(cpu_backend *be, cpu_search *in, int32_t feat, cpu_scratch *scratch) {
+  cpu_search_feature(be, feat, scratch, in);
+  if (in->n_bins + in->has_missing < 2) return;
+  gbt_split_kind kind = kind_of(be, feat);
+  node_codes codes = codes_of(in);
+  size_t n_codes = (size_t)in->n_bins + 1;
+  double *right = be->level.gain + 2 * be->level.beg[feat], *left = right + n_codes;
+  add_candidates(be, &codes, kind, 0, scratch, right, left);
+  if (kind != GBT_SPLIT_SET) return;
+  int32_t most = set_most(be, feat);
+  add_candidates(be, &codes, kind, 1, scratch, right + most, left + most);
+}
+
+/* ---- the order of levels, once a tree ---- */
+
+/* Which sets have enough rows, and enough more than the last one that was tried (as cpu_search_set). */
+static void mark_sets(cpu_backend *be, const cpu_search *in) {
+  cpu_level *level = &be->level;
+  uint8_t *tried = level->tried + level->beg[in->feat];
+  int32_t most = set_most(be, in->feat);
+  int64_t all = in->node->n_rows, least = cpu_set_least(in->params, all);
+  int64_t missing = in->has_missing ? in->count[in->n_bins] : 0;
+  for (int top = 0; top < 2; top++) {
+    int64_t rows = 0, since = 0;
+    for (int32_t k = 0; k < most; k++) {
+      uint32_t count = in->count[level_at(be, in->feat, top, k)];
+      rows += count;
+      since += count;
+      tried[top * most + k] = 0;
+      if (since < least) continue;
+      since = 0;
+      int right = rows >= least && all - rows >= least;
+      int left = rows + missing >= least && all - rows - missing >= least;
+      tried[top * most + k] = (uint8_t)((right ? CPU_TRY_RIGHT : 0) | (left ? CPU_TRY_LEFT : 0));
+    }
+  }
+}
+
+static void order_task(void *arg, int64_t task, int thread) {
+  cpu_backend *be = arg;
+  cpu_level *level = &be->level;
+  cpu_search in;
+  int32_t feat = be->tree_feats[task];
+  if (!be->set_feature[feat]) return;
+  cpu_scratch *scratch = &be->scratch[thread];
+  cpu_search_node(be, &be->fr.node[0], &in);
+  cpu_search_feature(be, feat, scratch, &in);
+  level->n_placed[feat] = cpu_order_levels(&in, scratch);
+  memcpy(level->order + level->beg[feat], scratch->level, (size_t)level->n_placed[feat] * sizeof *level->order);
+  mark_sets(be, &in);
+}
+
+/* ---- search ---- */
+
+typedef struct level_pass {
+  cpu_backend *be;
+  const int32_t *node;
+  int32_t n_nodes, n_block; /* features of a task */
+} level_pass;
+
+static void search_task(void *arg, int64_t task, int thread) {
+  const level_pass *pass = arg;
+  cpu_backend *be = pass->be;
+  int64_t beg = task * pass->n_block, end = beg + pass->n_block;
+  if (end > be->level.n_feats) end = be->level.n_feats;
+  for (int32_t i = 0; i < pass->n_nodes; i++) {
+    cpu_search in;
+    cpu_search_node(be, &be->fr.node[pass->node[i]], &in);
+    for (int64_t k = beg; k < end; k++) search_feature(be, &in, be->level.feats[k], &be->scratch[thread]);
+  }
+}
+
+/* The features of a new level, their sums all 0. All nodes of a level have the same features above them. */
+static gbt_status start_level(gbt_ctx *ctx, cpu_backend *be, const gbt_grow_node *first, int32_t id, gbt_error *err) {
+  cpu_level *level = &be->level;
+  level->depth = first->depth;
+  level->n_feats = gbt_features_of_level(be->rules, be->task.tree, first->depth, be->tree_feats, be->n_tree_feats,
+                                         level->feats, be->rank);
+  if (be->fr.path_words > 0)
+    level->n_feats = gbt_features_allowed(be->rules, be->fr.path + (size_t)id * (size_t)be->fr.path_words, level->feats,
+                                          level->n_feats);
+  for (int32_t k = 0; k < level->n_feats; k++) {
+    int32_t f = level->feats[k];
+    memset(level->gain + 2 * level->beg[f], 0, 2 * (level->beg[f + 1] - level->beg[f]) * sizeof *level->gain);
+    level->missing[f] = 0;
+  }
+  if (id > 0 || !first->splittable || !level->order) return GBT_OK;
+  return cpu_parallel(ctx, be->n_tree_feats, 50.0 * (double)level->beg[be->n_features], order_task, be, err);
+}
+
+gbt_status cpu_level_search(gbt_ctx *ctx, cpu_backend *be, gbt_error *err) {
+  int64_t t0 = gbt_clock_ns();
+  int32_t n = 0, id = be->fr.n_fresh > 0 ? be->fr.fresh[0] : -1;
+  if (id >= 0 && (id == 0 || be->fr.node[id].depth != be->level.depth))
+    GBT_TRY(start_level(ctx, be, &be->fr.node[id], id, err));
+  GBT_TRY(
+      gbt_mem_grow(&be->mem, &be->node_feats, &be->cap_node_feats, be->fr.n_fresh + 1, sizeof *be->node_feats, err));
+  for (size_t i = 0; i < be->fr.n_fresh; i++)
+    if (be->fr.node[be->fr.fresh[i]].splittable) be->node_feats[n++] = be->fr.fresh[i];
+  int32_t step = (int32_t)(LEVEL_CELLS / ((uint32_t)block_of(be) * be->max_codes)) + 1;
+  for (int32_t beg = 0; beg < n; beg += step) {
+    level_pass pass = {be, be->node_feats + beg, n - beg < step ? n - beg : step, block_of(be)};
+    double ns = 3.0 * (double)pass.n_nodes * be->layout->n_slots;
+    GBT_TRY(cpu_parallel(ctx, blocks_of(be), ns, search_task, &pass, err));
+  }
+  for (int32_t i = 0; i < n; i++) {
+    gbt_grow_node *node = &be->fr.node[be->node_feats[i]];
+    if (!cpu_children_split(be, node) && !cpu_level_keeps(be, node->depth)) cpu_hist_release(be, node);
+  }
+  be->base.seconds[GBT_PHASE_SPLIT] += (double)(gbt_clock_ns() - t0) * 1e-9;
+  return gbt_frontier_opened(&be->fr, err);
+}
