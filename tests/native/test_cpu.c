@@ -11,7 +11,7 @@ enum { PAGES = 3, PAGE_ROWS = 97, ROWS = 2 * PAGE_ROWS + 41, MAX_FEATS = 16 };
 
 /* A group of features over some pages, as the page store lays it out. */
 typedef struct made_group {
-  int32_t n_feats, width;
+  int32_t n_feats, width, stride;
   int wide;
   uint32_t offset[MAX_FEATS], n_slots;
   uint32_t code[MAX_FEATS][ROWS];
@@ -25,6 +25,7 @@ static made_group *make_group(test_rng *rng, int32_t n_feats, int wide) {
   memset(m, 0, sizeof *m);
   m->n_feats = n_feats;
   m->width = (n_feats + 3) / 4 * 4;
+  m->stride = m->width + (int32_t)test_below(rng, 3) * 8; /* other groups stand beside it */
   m->wide = wide;
   for (int32_t k = 0; k < n_feats; k++) {
     uint32_t n_codes = wide ? 257 + (uint32_t)test_below(rng, 300) : 1 + (uint32_t)test_below(rng, 256);
@@ -37,13 +38,13 @@ static made_group *make_group(test_rng *rng, int32_t n_feats, int wide) {
   }
   for (int32_t k = n_feats; k < m->width; k++) m->offset[k] = m->n_slots;
   m->n_slots++; /* the dummy */
-  size_t size = wide ? 2 : 1, cells = (size_t)PAGE_ROWS * (size_t)m->width;
+  size_t size = wide ? 2 : 1, cells = (size_t)PAGE_ROWS * (size_t)m->stride;
   for (int32_t p = 0; p < PAGES; p++) {
     m->page[p] = test_alloc(cells * size);
     memset(m->page[p], 0, cells * size);
     for (int32_t r = p * PAGE_ROWS; r < ROWS && r < (p + 1) * PAGE_ROWS; r++)
       for (int32_t k = 0; k < n_feats; k++) {
-        size_t at = (size_t)(r - p * PAGE_ROWS) * (size_t)m->width + (size_t)k;
+        size_t at = (size_t)(r - p * PAGE_ROWS) * (size_t)m->stride + (size_t)k;
         if (wide)
           ((uint16_t *)m->page[p])[at] = (uint16_t)m->code[k][r];
         else
@@ -110,6 +111,9 @@ static void one_hist(const made_group *m, const uint32_t *rows, uint32_t n, int 
   size_t places = n_places(m, wide_sums), bytes = places * (wide_sums ? sizeof(gbt_sum) : sizeof(int64_t));
   void *acc = test_alloc(bytes);
   uint32_t *count = test_alloc(places * sizeof *count);
+  gbt_gh16 gh16[ROWS];
+  gbt_gh32 gh32[ROWS];
+  for (uint32_t i = 0; i < n; i++) gh16[i] = m->gh16[rows[i]], gh32[i] = m->gh32[rows[i]];
   memset(acc, 0, bytes);
   memset(count, 0, places * sizeof *count);
   for (uint32_t i = 0; i < n;) {
@@ -120,10 +124,10 @@ static void one_hist(const made_group *m, const uint32_t *rows, uint32_t n, int 
                         .rows = runs ? NULL : rows + i,
                         .first = rows[i],
                         .n = end - i,
-                        .gh = wide_sums ? (const void *)m->gh32 : m->gh16,
+                        .gh = wide_sums ? (const void *)(gh32 + i) : gh16 + i,
                         .offset = m->offset,
                         .n_feats = m->n_feats,
-                        .width = m->width,
+                        .stride = m->stride,
                         .acc = acc,
                         .count = counts ? count : NULL};
     cpu_hist_run(&job, m->wide, wide_sums, counts);
@@ -172,7 +176,7 @@ static void packed_sums_hold_the_extremes(void) {
       want_g += g[k];
       want_h += h[k];
     }
-    cpu_hist_job job = {.codes = codes, .n = n, .gh = gh, .offset = offset, .n_feats = 4, .width = 4, .acc = acc};
+    cpu_hist_job job = {.codes = codes, .n = n, .gh = gh, .offset = offset, .n_feats = 4, .stride = 4, .acc = acc};
     cpu_hist_run(&job, 0, 0, 0);
     for (uint32_t k = 0; k < 4; k++) {
       CHECK_EQ_I64(unpacked(acc, 0, k * CPU_STRIDE).g, want_g);
@@ -193,7 +197,7 @@ static void wide_sums_hold_the_extremes(void) {
   memset(codes, 0, 4 * (size_t)n);
   for (uint32_t r = 0; r < n; r++) gh[r] = (gbt_gh32){INT32_MIN, UINT32_MAX};
   cpu_hist_job job = {
-      .codes = codes, .n = n, .gh = gh, .offset = offset, .n_feats = 3, .width = 4, .acc = acc, .count = count};
+      .codes = codes, .n = n, .gh = gh, .offset = offset, .n_feats = 3, .stride = 4, .acc = acc, .count = count};
   cpu_hist_run(&job, 0, 1, 1);
   for (int k = 0; k < 4; k++) {
     CHECK_EQ_I64(acc[k].g, k < 3 ? (int64_t)INT32_MIN * n : 0);

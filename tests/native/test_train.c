@@ -213,7 +213,10 @@ static void bundles_do_not_show(void) {
 /* More rows than a histogram's chunk or a page of 65,536 takes. */
 static made *make_large(gbt_loss loss, int32_t n_outputs) {
   const made_kind kinds[] = {MADE_BELL,  MADE_HOLES, MADE_LEVELS, MADE_FEW,   MADE_FACTOR,
-                             MADE_ZEROS, MADE_ZEROS, MADE_ZEROS,  MADE_ZEROS, MADE_ZEROS};
+                             MADE_ZEROS, MADE_ZEROS, MADE_ZEROS,  MADE_ZEROS, MADE_ZEROS,
+                             MADE_BELL,  MADE_HOLES, MADE_FEW,    MADE_BELL,  MADE_HOLES, /* two groups in a strip */
+                             MADE_BELL,  MADE_HOLES, MADE_FEW,    MADE_BELL,  MADE_HOLES,
+                             MADE_BELL,  MADE_HOLES, MADE_FEW,    MADE_BELL,  MADE_HOLES};
   made *m = made_new(7, 70000, sizeof kinds / sizeof kinds[0], kinds);
   made_response(m, loss, n_outputs, 8);
   return m;

@@ -30,6 +30,8 @@
 #define CPU_PACKED_ROWS 65536u
 #define CPU_SPLIT_FEATS 512 /* features that are searched in one go, at most */
 #define CPU_TASK_ROWS 16384u
+#define CPU_HIST_BLOCK 4096u /* rows that stay in the second-level cache from one group of a strip to the next */
+#define CPU_GROUP_ACC 4128   /* accumulators of a byte group: at most 16 x 257 and a dummy */
 #define CPU_HIST_LOCKS 64
 #define CPU_AHEAD_SLOTS 262144 /* histogram slots of all nodes that one best-first step makes ahead */
 #define CPU_LAST_STEP 16 /* nodes split at once above the last level with histograms */
@@ -45,7 +47,7 @@ typedef struct cpu_hist {
 
 /* One thread's working memory. */
 typedef struct cpu_scratch {
-  gbt_sum *acc;           /* accumulators of one group, or of the sparse part */
+  gbt_sum *acc;           /* accumulators of one strip, CPU_GROUP_ACC apart, or of the sparse part */
   uint32_t *count;        /* the same */
   double *g, *h, *gain;   /* max_codes each: prefix sums and gains of one feature */
   uint32_t *level;        /* max_codes: categories in order */
@@ -55,6 +57,7 @@ typedef struct cpu_scratch {
   int64_t *rows;          /* max_codes: prefix counts */
   double *block;          /* g, h and the probabilities of a block of rows: (2 + n_outputs) x CPU_BLOCK */
   const double **pointer; /* n_outputs */
+  gbt_gh32 *gh;           /* CPU_HIST_BLOCK: gradients of rows that are not neighbours, of either size */
   uint8_t *mark, *side;   /* cpu_sparse_sides: tile_rows, all 0; CPU_TASK_ROWS */
 } cpu_scratch;
 
@@ -72,8 +75,8 @@ typedef struct cpu_subtract {
   int32_t build;      /* of `what` */
 } cpu_subtract;
 
-typedef struct cpu_unit { /* rows [beg, end) of the row order into one group of one histogram */
-  int32_t build, group;   /* n_groups: rows into the sparse part; n_groups + 1: all rows, sparse features [beg, end) */
+typedef struct cpu_unit { /* rows [beg, end) of the row order into the groups of a strip of one histogram */
+  int32_t build, strip;   /* n_strips: rows into the sparse part; n_strips + 1: all rows, sparse features [beg, end) */
   uint32_t beg, end;
   int32_t shared; /* others add to the same place: merge under the lock */
 } cpu_unit;
@@ -194,7 +197,7 @@ typedef struct cpu_backend {
 
   cpu_scratch *scratch;
   int32_t n_scratch;
-  uint32_t acc_slots, max_codes; /* acc_slots: of the largest group */
+  uint32_t acc_slots, max_codes; /* acc_slots: of the largest strip's accumulators */
   int packed;                    /* this tree: the sparse part of histograms */
   int roomy;                     /* slots have room for a sparse part that is not packed */
   gbt_lock lock[CPU_HIST_LOCKS];

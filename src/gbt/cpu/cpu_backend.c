@@ -17,7 +17,7 @@ static void destroy(gbt_backend *self) {
     cpu_scratch *s = &be->scratch[t];
     void *blocks[] = {s->acc,   s->count,           s->g,    s->h,    s->gain,
                       s->level, s->ratio,           s->sum,  s->rest, s->rows,
-                      s->block, (void *)s->pointer, s->mark, s->side};
+                      s->block, (void *)s->pointer, s->gh,   s->mark, s->side};
     for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++) gbt_mem_free(&mem, blocks[i]);
   }
   for (size_t i = 0; i < be->n_slots; i++) {
@@ -78,8 +78,11 @@ static gbt_status plan_features(cpu_backend *be, gbt_error *err) {
   }
   be->acc_slots = 1;
   for (int32_t g = 0; g < layout->n_groups; g++)
-    if (layout->group[g].n_slots > be->acc_slots) be->acc_slots = layout->group[g].n_slots;
-  if (layout->n_groups > 0 && be->acc_slots < GBT_GROUP_MAX * CPU_STRIDE) be->acc_slots = GBT_GROUP_MAX * CPU_STRIDE;
+    if (layout->group[g].wide && layout->group[g].n_slots > be->acc_slots) be->acc_slots = layout->group[g].n_slots;
+  for (int32_t s = 0; s < layout->n_strips; s++) {
+    uint32_t n = (uint32_t)(layout->strip_beg[s + 1] - layout->strip_beg[s]) * CPU_GROUP_ACC;
+    if (n > be->acc_slots) be->acc_slots = n;
+  }
   return GBT_OK;
 }
 
@@ -110,6 +113,7 @@ gbt_status cpu_scratch_ready(gbt_ctx *ctx, cpu_backend *be, gbt_error *err) {
     memset(s, 0, sizeof *s);
     be->n_scratch = t + 1; /* so that destroy frees a half-made one */
     GBT_TRY(cpu_hist_scratch(be, s, err));
+    GBT_TRY(gbt_mem_array(&be->mem, CPU_HIST_BLOCK, sizeof *s->gh, &s->gh, err));
     GBT_TRY(gbt_mem_array(&be->mem, codes, sizeof *s->g, &s->g, err));
     GBT_TRY(gbt_mem_array(&be->mem, codes, sizeof *s->h, &s->h, err));
     GBT_TRY(gbt_mem_array(&be->mem, codes, sizeof *s->gain, &s->gain, err));

@@ -11,18 +11,18 @@
 
 #define COLUMN_BYTES_MAX 64  /* bytes a row */
 #define COLUMN_ROWS_MIN 256  /* below, pages stay in the first-level cache */
-#define COLUMN_TILE 1024     /* rows: 16 KB of a group */
+#define COLUMN_TILE 1024     /* rows: at most 64 KB of a strip */
 
 static size_t code_bytes(const gbt_group *group) { return group->wide ? 2 : 1; }
 
 static void copy_tile(const gbt_group *group, const void *codes, size_t n, int32_t k, void *to) {
-  const size_t width = (size_t)group->width;
+  const size_t stride = (size_t)group->stride;
   if (group->wide) {
     const uint16_t *from = (const uint16_t *)codes + k;
-    for (size_t r = 0; r < n; r++) ((uint16_t *)to)[r] = from[r * width];
+    for (size_t r = 0; r < n; r++) ((uint16_t *)to)[r] = from[r * stride];
   } else {
     const uint8_t *from = (const uint8_t *)codes + k;
-    for (size_t r = 0; r < n; r++) ((uint8_t *)to)[r] = from[r * width];
+    for (size_t r = 0; r < n; r++) ((uint8_t *)to)[r] = from[r * stride];
   }
 }
 
@@ -37,7 +37,7 @@ static void column_task(void *arg, int64_t task, int thread) {
   (void)thread;
   for (size_t r = 0; r < (size_t)page->n_rows; r += COLUMN_TILE) {
     size_t n = (size_t)page->n_rows - r < COLUMN_TILE ? (size_t)page->n_rows - r : COLUMN_TILE;
-    const char *from = (const char *)page->group[g] + r * (size_t)group->width * bytes;
+    const char *from = (const char *)page->group[g] + r * (size_t)group->stride * bytes;
     for (int32_t k = 0; k < group->n_feats; k++) {
       char *to = (char *)be->column[g * GBT_GROUP_MAX + k] + ((size_t)page->row_beg + r) * bytes;
       copy_tile(group, from, n, k, to);

@@ -5,9 +5,10 @@
  *
  *      parent's slot  --(minus small)-->  large's slot         small: a slot of its own
  *
- * Work is cut into units (node, group, rows): a unit adds its rows into the thread's accumulators, which stay in L1,
- * and then moves them into the node's slot; under a lock when other units write there too. Everything is integer
- * addition, so neither the cut nor the order shows in the result. */
+ * Work is cut into units (node, strip, rows): a unit adds its rows into the thread's accumulators and then moves them
+ * into the node's slot; under a lock when other units write there too. It takes its rows block by block and each block
+ * group by group: a group's accumulators stay in L1 for a block, and a block's rows, of which only the first group
+ * meets a cold cache line, in L2. Everything is integer addition, so neither the cut nor the order shows. */
 #include "cpu.h"
 
 #include <string.h>
@@ -135,19 +136,19 @@ static gbt_status plan_pair(cpu_backend *be, int32_t left, gbt_error *err) {
 }
 
 static gbt_status plan_units(gbt_ctx *ctx, cpu_backend *be, gbt_error *err) {
-  int32_t n_groups = be->layout->n_groups;
+  int32_t n_groups = be->layout->n_groups, n_strips = be->layout->n_strips;
   be->n_unit = 0;
   for (size_t b = 0; b < be->n_build; b++) {
     const gbt_grow_node *node = &be->fr.node[be->build[b].node];
     uint32_t n_chunks = (node->n_rows + CPU_HIST_ROWS - 1) / CPU_HIST_ROWS;
     if (n_chunks == 0) n_chunks = 1;
-    size_t need = be->n_unit + (size_t)n_chunks * (size_t)n_groups;
+    size_t need = be->n_unit + (size_t)n_chunks * (size_t)n_strips;
     GBT_TRY(gbt_mem_grow(&be->mem, &be->unit, &be->cap_unit, need, sizeof *be->unit, err));
     for (uint32_t c = 0; c < n_chunks; c++) {
       uint32_t beg = node->row_beg + (uint32_t)((uint64_t)node->n_rows * c / n_chunks);
       uint32_t end = node->row_beg + (uint32_t)((uint64_t)node->n_rows * (c + 1) / n_chunks);
-      for (int32_t g = 0; g < n_groups; g++)
-        be->unit[be->n_unit++] = (cpu_unit){(int32_t)b, g, beg, end, n_chunks > 1};
+      for (int32_t k = 0; k < n_strips; k++)
+        be->unit[be->n_unit++] = (cpu_unit){(int32_t)b, k, beg, end, n_chunks > 1};
     }
   }
   size_t cells = be->n_build * (size_t)(n_groups + 1);
@@ -174,21 +175,96 @@ const void *cpu_hist_gradients(const cpu_backend *be, int wide) {
   return wide ? (const void *)(be->gh32 + at) : (const void *)(be->gh16 + at);
 }
 
-static void add_dense(const cpu_backend *be, const cpu_unit *unit, int wide, int counts, void *acc, uint32_t *count) {
-  const gbt_group *group = &be->layout->group[unit->group];
+/* Where a group's sums go. */
+typedef struct group_place {
+  int32_t number;
+  const gbt_group *group;
+  gbt_sum *sum;    /* in the node's slot */
+  uint32_t *count; /* NULL when nobody counts */
+  gbt_sum *acc;    /* in the thread's scratch */
+  uint32_t *acc_count;
+  int wide;        /* 32-bit gradients */
+  int strided;     /* accumulators at CPU_STRIDE, see cpu_hist_kernels.h */
+} group_place;
+
+typedef struct strip_places {
+  int32_t n;
+  int wide;
+  group_place at[GBT_STRIP_MAX];
+} strip_places;
+
+static strip_places places_of(const cpu_backend *be, const cpu_unit *unit, const cpu_scratch *scratch) {
+  const gbt_layout *layout = be->layout;
+  const cpu_hist *hist = &be->slot[be->build[unit->build].slot];
+  int32_t first = layout->strip_beg[unit->strip];
+  strip_places p = {.n = layout->strip_beg[unit->strip + 1] - first, .wide = be->wide[be->task.output]};
+  for (int32_t k = 0; k < p.n; k++) {
+    const gbt_group *group = &layout->group[first + k];
+    group_place *at = &p.at[k];
+    at->number = first + k;
+    at->group = group;
+    at->wide = p.wide;
+    at->strided = !p.wide && !group->wide;
+    at->sum = hist->sum + group->slot_beg;
+    at->acc = scratch->acc + (size_t)k * CPU_GROUP_ACC;
+    int counts = be->group_counts[first + k];
+    at->count = counts ? hist->count + group->slot_beg : NULL;
+    at->acc_count = counts ? scratch->count + (size_t)k * CPU_GROUP_ACC : NULL;
+    if (unit->shared || !p.wide) continue;
+    at->acc = at->sum; /* wide sums that nobody else adds to can go straight to their place */
+    at->acc_count = at->count;
+  }
+  return p;
+}
+
+/* The gradients of rows that are not neighbours, one after the other. */
+static const void *gather_gradients(const void *gh, int wide, const uint32_t *rows, uint32_t n, cpu_scratch *scratch) {
+  const gbt_gh32 *gh32 = gh;
+  const gbt_gh16 *gh16 = gh;
+  gbt_gh16 *to16 = (gbt_gh16 *)(void *)scratch->gh;
+  for (uint32_t i = 0; i < n; i++) {
+    uint32_t ahead = rows[i + CPU_PREFETCH < n ? i + CPU_PREFETCH : n - 1];
+    if (wide) {
+      __builtin_prefetch(&gh32[ahead]);
+      scratch->gh[i] = gh32[rows[i]];
+    } else {
+      __builtin_prefetch(&gh16[ahead]);
+      to16[i] = gh16[rows[i]];
+    }
+  }
+  return scratch->gh;
+}
+
+/* Rows be->rows[beg .. beg + n), all in one page. */
+static void add_block(const cpu_backend *be, const strip_places *p, const gbt_page *page, uint32_t beg, uint32_t n,
+                      cpu_scratch *scratch) {
+  const uint32_t *rows = be->rows + beg;
+  const char *gh = cpu_hist_gradients(be, p->wide);
+  int neighbours = rows[n - 1] - rows[0] == n - 1;
+  cpu_hist_job job = {.row_beg = page->row_beg, .rows = neighbours ? NULL : rows, .first = rows[0], .n = n};
+  job.gh = neighbours ? gh + rows[0] * (p->wide ? sizeof(gbt_gh32) : sizeof(gbt_gh16))
+                      : gather_gradients(gh, p->wide, rows, n, scratch);
+  for (int32_t k = 0; k < p->n; k++) {
+    const group_place *at = &p->at[k];
+    job.codes = page->group[at->number];
+    job.offset = at->group->offset;
+    job.n_feats = at->group->n_feats;
+    job.stride = at->group->stride;
+    job.acc = at->acc;
+    job.count = at->acc_count;
+    cpu_hist_run(&job, at->group->wide, p->wide, at->count != NULL);
+  }
+}
+
+static void add_dense(const cpu_backend *be, const cpu_unit *unit, const strip_places *p, cpu_scratch *scratch) {
   const gbt_page_store *pages = be->sets[0]->pages;
-  cpu_hist_job job = {.gh = cpu_hist_gradients(be, wide), .offset = group->offset, .n_feats = group->n_feats,
-                      .width = group->width, .acc = acc, .count = count};
-  for (uint32_t i = unit->beg; i < unit->end; i += job.n) {
-    uint32_t first = be->rows[i];
-    const gbt_page *page = &pages->page[first / (uint32_t)pages->page_rows];
+  for (uint32_t i = unit->beg; i < unit->end;) {
+    const gbt_page *page = &pages->page[be->rows[i] / (uint32_t)pages->page_rows];
     uint32_t stop = cpu_page_end(be->rows, i, unit->end, page->row_beg + page->n_rows);
-    job.codes = page->group[unit->group];
-    job.row_beg = page->row_beg;
-    job.n = stop - i;
-    job.first = first;
-    job.rows = be->rows[stop - 1] - first == job.n - 1 ? NULL : be->rows + i;
-    cpu_hist_run(&job, group->wide, wide, counts);
+    for (uint32_t n; i < stop; i += n) {
+      n = stop - i < CPU_HIST_BLOCK ? stop - i : CPU_HIST_BLOCK;
+      add_block(be, p, page, i, n, scratch);
+    }
   }
 }
 
@@ -213,80 +289,60 @@ static void merge_counts(const uint32_t *acc, uint32_t *count, uint32_t n, int a
   for (uint32_t i = 0; i < n; i++) count[i] = add ? count[i] + acc[i] : acc[i];
 }
 
-/* Where a unit's sums go. */
-typedef struct unit_place {
-  const gbt_group *group;
-  gbt_sum *sum;
-  uint32_t *count;        /* NULL when nobody counts */
-  uint32_t n;
-  int wide;               /* 32-bit gradients */
-  int strided;            /* accumulators at CPU_STRIDE, see cpu_hist_kernels.h */
-} unit_place;
-
-static unit_place place_of(const cpu_backend *be, const cpu_unit *unit) {
-  const gbt_group *group = &be->layout->group[unit->group];
-  const cpu_hist *hist = &be->slot[be->build[unit->build].slot];
-  unit_place p = {.group = group, .n = group->n_slots, .wide = be->wide[be->task.output]};
-  p.strided = !p.wide && !group->wide;
-  p.sum = hist->sum + group->slot_beg;
-  p.count = be->group_counts[unit->group] ? hist->count + group->slot_beg : NULL;
-  return p;
-}
-
-static void clear_scratch(const unit_place *p, cpu_scratch *scratch) {
-  int64_t *packed = (int64_t *)(void *)scratch->acc;
+static void clear_place(const group_place *p) {
+  int64_t *packed = (int64_t *)(void *)p->acc;
+  uint32_t n = p->group->n_slots;
   if (!p->strided) {
-    memset(scratch->acc, 0, p->n * (!p->wide ? sizeof *packed : sizeof *scratch->acc));
-    if (p->count) memset(scratch->count, 0, p->n * sizeof *scratch->count);
+    memset(p->acc, 0, n * (p->wide ? sizeof *p->acc : sizeof *packed));
+    if (p->count) memset(p->acc_count, 0, n * sizeof *p->count);
     return;
   }
   for (int32_t k = 0; k < p->group->n_feats; k++) {
-    size_t n = p->group->n_codes[k], at = (size_t)k * CPU_STRIDE;
-    memset(packed + at, 0, n * sizeof *packed);
-    if (p->count) memset(scratch->count + at, 0, n * sizeof *scratch->count);
+    size_t n_codes = p->group->n_codes[k], at = (size_t)k * CPU_STRIDE;
+    memset(packed + at, 0, n_codes * sizeof *packed);
+    if (p->count) memset(p->acc_count + at, 0, n_codes * sizeof *p->count);
   }
 }
 
-static void merge_scratch(const unit_place *p, const cpu_scratch *scratch, int add) {
-  const int64_t *packed = (const int64_t *)(const void *)scratch->acc;
+static void merge_place(const group_place *p, int add) {
+  const int64_t *packed = (const int64_t *)(const void *)p->acc;
+  uint32_t n = p->group->n_slots;
   if (p->strided) {
     for (int32_t k = 0; k < p->group->n_feats; k++) {
-      uint32_t n = p->group->n_codes[k], to = p->group->offset[k];
+      uint32_t n_codes = p->group->n_codes[k], to = p->group->offset[k];
       size_t at = (size_t)k * CPU_STRIDE;
-      merge_packed(packed + at, p->sum + to, n, add);
-      if (p->count) merge_counts(scratch->count + at, p->count + to, n, add);
+      merge_packed(packed + at, p->sum + to, n_codes, add);
+      if (p->count) merge_counts(p->acc_count + at, p->count + to, n_codes, add);
     }
     return;
   }
-  if (!p->wide) merge_packed(packed, p->sum, p->n, add);
-  else merge_wide(scratch->acc, p->sum, p->n, add);
-  if (p->count) merge_counts(scratch->count, p->count, p->n, add);
+  if (!p->wide) merge_packed(packed, p->sum, n, add);
+  else merge_wide(p->acc, p->sum, n, add);
+  if (p->count) merge_counts(p->acc_count, p->count, n, add);
 }
 
 static void unit_task(void *arg, int64_t task, int thread) {
   cpu_backend *be = arg;
   const cpu_unit *unit = &be->unit[task];
   cpu_scratch *scratch = &be->scratch[thread];
-  if (unit->group >= be->layout->n_groups) {
+  if (unit->strip >= be->layout->n_strips) {
     cpu_hist_sparse_unit(be, unit, scratch);
     return;
   }
-  unit_place p = place_of(be, unit);
-  if (!unit->shared && p.wide) { /* wide sums can go straight to their place */
-    memset(p.sum, 0, p.n * sizeof *p.sum);
-    if (p.count) memset(p.count, 0, p.n * sizeof *p.count);
-    add_dense(be, unit, 1, p.count != NULL, p.sum, p.count);
-    return;
+  strip_places p = places_of(be, unit, scratch);
+  for (int32_t k = 0; k < p.n; k++) clear_place(&p.at[k]);
+  add_dense(be, unit, &p, scratch);
+  for (int32_t k = 0; k < p.n; k++) {
+    const group_place *at = &p.at[k];
+    if (at->acc == at->sum) continue;
+    size_t cell = (size_t)unit->build * (size_t)(be->layout->n_groups + 1) + (size_t)at->number;
+    gbt_lock *lock = unit->shared ? &be->lock[cell % CPU_HIST_LOCKS] : NULL;
+    if (lock) gbt_lock_take(lock);
+    int add = be->group_started[cell];
+    be->group_started[cell] = 1;
+    merge_place(at, add);
+    if (lock) gbt_lock_give(lock);
   }
-  clear_scratch(&p, scratch);
-  add_dense(be, unit, p.wide, p.count != NULL, scratch->acc, scratch->count);
-  size_t cell = (size_t)unit->build * (size_t)(be->layout->n_groups + 1) + (size_t)unit->group;
-  gbt_lock *lock = unit->shared ? &be->lock[cell % CPU_HIST_LOCKS] : NULL;
-  if (lock) gbt_lock_take(lock);
-  int add = be->group_started[cell];
-  be->group_started[cell] = 1;
-  merge_scratch(&p, scratch, add);
-  if (lock) gbt_lock_give(lock);
 }
 
 /* ---- subtraction ---- */

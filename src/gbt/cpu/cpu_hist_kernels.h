@@ -16,13 +16,13 @@
 #include "../math/fixed.h"
 
 typedef struct cpu_hist_job {
-  const void *codes;    /* the group's rows of one page */
+  const void *codes;    /* the group's first code in one page */
   int64_t row_beg;      /* first row of the page */
   const uint32_t *rows; /* n rows of the page, ascending; NULL: first, first + 1, ... */
   uint32_t first, n;
-  const void *gh;         /* gbt_gh16 or gbt_gh32, by row */
+  const void *gh;         /* gbt_gh16 or gbt_gh32 of these n rows */
   const uint32_t *offset; /* by position in the group */
-  int32_t n_feats, width;
+  int32_t n_feats, stride;
   void *acc; /* packed: int64_t; wide: gbt_sum */
   uint32_t *count;
 } cpu_hist_job;
@@ -33,24 +33,22 @@ typedef struct cpu_hist_job {
 
 GBT_FN void cpu_hist_rows(const cpu_hist_job *job, int32_t n_feats, int wide_codes, int wide_sums, int counts) {
   const uint32_t *offset = job->offset;
-  const size_t width = (size_t)job->width;
+  const size_t stride = (size_t)job->stride;
   int64_t *packed = job->acc;
   gbt_sum *sums = job->acc;
   for (uint32_t i = 0; i < job->n; i++) {
     size_t row = job->rows ? job->rows[i] : job->first + i;
-    size_t at = (row - (size_t)job->row_beg) * width;
+    size_t at = (row - (size_t)job->row_beg) * stride;
     const uint8_t *c8 = (const uint8_t *)job->codes + at;
     const uint16_t *c16 = (const uint16_t *)job->codes + at;
     if (job->rows && i + CPU_PREFETCH < job->n) {
       size_t ahead = job->rows[i + CPU_PREFETCH];
-      size_t there = (ahead - (size_t)job->row_beg) * width;
+      size_t there = (ahead - (size_t)job->row_beg) * stride;
       __builtin_prefetch(wide_codes ? (const char *)((const uint16_t *)job->codes + there)
                                     : (const char *)job->codes + there);
-      __builtin_prefetch(wide_sums ? (const char *)((const gbt_gh32 *)job->gh + ahead)
-                                   : (const char *)((const gbt_gh16 *)job->gh + ahead));
     }
     if (wide_sums) {
-      gbt_gh32 v = ((const gbt_gh32 *)job->gh)[row];
+      gbt_gh32 v = ((const gbt_gh32 *)job->gh)[i];
       for (int32_t j = 0; j < n_feats; j++) {
         uint32_t slot = offset[j] + (wide_codes ? c16[j] : c8[j]);
         sums[slot].g += v.g;
@@ -58,7 +56,7 @@ GBT_FN void cpu_hist_rows(const cpu_hist_job *job, int32_t n_feats, int wide_cod
         if (counts) job->count[slot]++;
       }
     } else {
-      gbt_gh16 v = ((const gbt_gh16 *)job->gh)[row];
+      gbt_gh16 v = ((const gbt_gh16 *)job->gh)[i];
       int64_t both = (int64_t)v.g * 4294967296 + v.h;
       for (int32_t j = 0; j < n_feats; j++) {
         size_t slot = wide_codes ? (size_t)offset[j] + c16[j] : (size_t)j * CPU_STRIDE + c8[j];

@@ -44,7 +44,7 @@ static gbt_status plan_columns(gbt_ctx *ctx, cpu_backend *be, size_t b, gbt_erro
     uint32_t slots = 0;
     for (end = beg; end < n && end - beg < most && (slots < BLOCK_SLOTS || end == beg); end++)
       slots += layout->place[layout->sparse_feat[end]].n_slots;
-    GBT_TRY(push_unit(be, (cpu_unit){.build = (int32_t)b, .group = layout->n_groups + 1, .beg = beg, .end = end}, err));
+    GBT_TRY(push_unit(be, (cpu_unit){.build = (int32_t)b, .strip = layout->n_strips + 1, .beg = beg, .end = end}, err));
   }
   return GBT_OK;
 }
@@ -69,7 +69,7 @@ gbt_status cpu_hist_plan_sparse(gbt_ctx *ctx, cpu_backend *be, gbt_error *err) {
     for (uint32_t c = 0; c < n; c++) {
       uint32_t beg = node->row_beg + (uint32_t)((uint64_t)node->n_rows * c / n);
       uint32_t end = node->row_beg + (uint32_t)((uint64_t)node->n_rows * (c + 1) / n);
-      GBT_TRY(push_unit(be, (cpu_unit){(int32_t)b, be->layout->n_groups, beg, end, n > 1}, err));
+      GBT_TRY(push_unit(be, (cpu_unit){(int32_t)b, be->layout->n_strips, beg, end, n > 1}, err));
     }
   }
   return GBT_OK;
@@ -245,7 +245,7 @@ static void merge(const cpu_backend *be, const cpu_scratch *scratch, void *to, u
 static void shared_unit(cpu_backend *be, const cpu_unit *unit, cpu_scratch *scratch, void *sum, uint32_t *count) {
   clear(be, sparse_slots(be), scratch->acc, count ? scratch->count : NULL);
   add_rows(be, unit, 1, scratch->acc, count ? scratch->count : NULL);
-  size_t cell = (size_t)unit->build * (size_t)(be->layout->n_groups + 1) + (size_t)unit->group;
+  size_t cell = (size_t)unit->build * (size_t)(be->layout->n_groups + 1) + (size_t)be->layout->n_groups;
   gbt_lock *lock = &be->lock[cell % CPU_HIST_LOCKS];
   gbt_lock_take(lock);
   merge(be, scratch, sum, count, be->group_started[cell]);
@@ -264,7 +264,7 @@ void cpu_hist_sparse_unit(cpu_backend *be, const cpu_unit *unit, cpu_scratch *sc
   const cpu_build *build = &be->build[unit->build];
   void *sum = sums_of(be, build->slot);
   uint32_t *count = counts_of(be, build->slot);
-  if (unit->group > layout->n_groups) {
+  if (unit->strip > layout->n_strips) {
     const gbt_place *first = &layout->place[layout->sparse_feat[unit->beg]];
     const gbt_place *last = &layout->place[layout->sparse_feat[unit->end - 1]];
     uint32_t beg = first->slot_beg - layout->sparse_slot, n = last->slot_beg + last->n_slots - first->slot_beg;

@@ -82,15 +82,15 @@ static two_ends split_run(const cpu_backend *be, const gbt_page *page, int32_t f
                           const uint32_t *rows, uint32_t n, two_ends ends) {
   const gbt_place *place = &be->layout->place[feat];
   const gbt_group *group = &be->layout->group[place->group];
-  const size_t width = (size_t)group->width, pos = (size_t)place->pos;
+  const size_t stride = (size_t)group->stride, pos = (size_t)place->pos;
   const uint8_t *c8 = page->group[place->group];
   const uint16_t *c16 = page->group[place->group];
   uint32_t row_beg = (uint32_t)page->row_beg;
   uint32_t *l = ends.l, *r = ends.r;
   if (group->wide) {
-    SPLIT_RUN(c16[at * width + pos], __builtin_prefetch(&c16[(rows[ahead(i, n)] - row_beg) * width + pos]))
+    SPLIT_RUN(c16[at * stride + pos], __builtin_prefetch(&c16[(rows[ahead(i, n)] - row_beg) * stride + pos]))
   } else {
-    SPLIT_RUN(c8[at * width + pos], __builtin_prefetch(&c8[(rows[ahead(i, n)] - row_beg) * width + pos]))
+    SPLIT_RUN(c8[at * stride + pos], __builtin_prefetch(&c8[(rows[ahead(i, n)] - row_beg) * stride + pos]))
   }
   ends.l = l;
   ends.r = r;

@@ -29,7 +29,7 @@ static int32_t leaf_of(const route_pass *pass, const gbt_page *page, int64_t row
     if (place->zero_bin >= 0) code = gbt_page_code(layout, be->cuts, page, r, s->feat);
     else {
       const gbt_group *group = &layout->group[place->group];
-      size_t cell = (size_t)r * (size_t)group->width + (size_t)place->pos;
+      size_t cell = (size_t)r * (size_t)group->stride + (size_t)place->pos;
       const void *codes = page->group[place->group];
       code = group->wide ? ((const uint16_t *)codes)[cell] : ((const uint8_t *)codes)[cell];
     }

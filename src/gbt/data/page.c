@@ -143,6 +143,33 @@ gbt_status gbti_layout_check(const gbt_cuts *cuts, gbt_error *err) {
                      (int)cuts->n_features, (unsigned long long)all);
 }
 
+/* Codes from row to row of a strip whose groups have n codes in all. Few rows are to straddle two cache lines. */
+static int32_t round_stride(int32_t n) {
+  if (n <= GBT_GROUP_MAX) return n;
+  return n <= 32 ? (n + 7) / 8 * 8 : (n + 15) / 16 * 16;
+}
+
+/* Strips of the groups; byte groups come first. */
+static gbt_status make_strips(const gbt_mem *mem, gbt_layout *layout, gbt_error *err) {
+  GBT_TRY(gbt_mem_zeros(mem, (size_t)layout->n_groups + 1, sizeof *layout->strip_beg, &layout->strip_beg, err));
+  for (int32_t g = 0, n; g < layout->n_groups; g += n) {
+    int32_t codes = 0;
+    for (n = 0; n < GBT_STRIP_MAX && g + n < layout->n_groups; n++) {
+      gbt_group *group = &layout->group[g + n];
+      if (group->wide && n > 0) break;
+      group->lead = codes;
+      codes += group->width;
+      if (group->wide) {
+        n++;
+        break;
+      }
+    }
+    for (int32_t k = 0; k < n; k++) layout->group[g + k].stride = round_stride(codes);
+    layout->strip_beg[++layout->n_strips] = g + n;
+  }
+  return GBT_OK;
+}
+
 /* Groups of `column`, which has room for all features and bundles; then the sparse features. */
 static gbt_status lay_out(const gbt_mem *mem, const plan *p, int32_t *column, gbt_layout *out, gbt_error *err) {
   int32_t n = 0, n_wide = 0;
@@ -159,6 +186,7 @@ static gbt_status lay_out(const gbt_mem *mem, const plan *p, int32_t *column, gb
   GBT_TRY(gbt_mem_array(mem, (size_t)out->n_sparse, sizeof *out->sparse_feat, &out->sparse_feat, err));
   uint64_t slot = deal_groups(out, p, column, n, 0, 0);
   slot = deal_groups(out, p, column, n, 1, slot);
+  GBT_TRY(make_strips(mem, out, err));
   out->sparse_slot = (uint32_t)slot;
   for (int32_t i = 0, s = 0; i < out->n_features; i++) {
     if (!is_sparse(p, i)) continue;
@@ -193,6 +221,7 @@ void gbti_layout_free(const gbt_mem *mem, gbt_layout *layout) {
   gbt_mem_free(mem, layout->sparse_feat);
   gbt_mem_free(mem, layout->bundle_beg);
   gbt_mem_free(mem, layout->bundle_feat);
+  gbt_mem_free(mem, layout->strip_beg);
 }
 
 int32_t gbt_page_code(const gbt_layout *layout, const gbt_cuts *cuts, const gbt_page *page, int32_t r, int32_t f) {
@@ -200,7 +229,7 @@ int32_t gbt_page_code(const gbt_layout *layout, const gbt_cuts *cuts, const gbt_
   if (place->group >= 0) {
     const gbt_group *group = &layout->group[place->group];
     const void *codes = page->group[place->group];
-    int64_t at = (int64_t)r * group->width + place->pos;
+    int64_t at = (int64_t)r * group->stride + place->pos;
     uint32_t code = group->wide ? ((const uint16_t *)codes)[at] : ((const uint8_t *)codes)[at];
     uint32_t slot = code - place->first;
     return slot < place->n_slots ? gbt_place_code(place, slot) : place->zero_bin;
@@ -222,7 +251,8 @@ void gbt_page_store_free(gbt_page_store *store) {
   gbt_mem mem = store->mem;
   for (int32_t p = 0; store->page != NULL && p < store->n_pages; p++) {
     gbt_page *page = &store->page[p];
-    for (int32_t g = 0; page->group != NULL && g < store->layout.n_groups; g++) gbt_mem_free(&mem, page->group[g]);
+    for (int32_t s = 0; page->strip != NULL && s < store->layout.n_strips; s++) gbt_mem_free(&mem, page->strip[s]);
+    gbt_mem_free(&mem, page->strip);
     gbt_mem_free(&mem, page->group);
     gbt_mem_free(&mem, page->sparse_beg);
     gbt_mem_free(&mem, page->sparse_slots);

@@ -1,15 +1,17 @@
 /* Binned rows. A page is a run of consecutive rows; all pages of a data set share one layout.
  *
  * Columns of codes are packed in groups: up to 16 with up to 256 codes in bytes, or up to 8 with more codes in 16-bit
- * words, so a row of a group is at most 16 bytes. Rows lie one after the other:
+ * words, so a row of a group is at most 16 bytes. Up to four byte groups stand side by side in a strip, so that all
+ * their codes of a row are one cache line; a group of words is a strip of its own:
  *
- *   group 0                    group 1                group 2 (16 bit)
- *   row 0: b b b b .. (16)     row 0: b b b (4)       row 0: w w (4 words)
- *   row 1: b b b b .. (16)     row 1: b b b (4)       row 1: w w (4)
+ *   strip 0: groups 0, 1                        strip 1: group 2 (16 bit)
+ *   row 0: b b b b .. (16) b b b . (4) ....     row 0: w w . . (4 words)
+ *   row 1: b b b b .. (16) b b b . (4) ....     row 1: w w . . (4)
  *   ...
  *
- * `width` (codes a row) is n_feats rounded up to 4; padding codes are 0. Features that are nearly always in their zero
- * bin are sparse: per row a list of slots, ascending, of the codes *not* in the zero bin.
+ * `width` (codes a row) is n_feats rounded up to 4; padding codes are 0. `stride` is codes from row to row. Features
+ * that are nearly always in their zero bin are sparse: per row a list of slots, ascending, of the codes *not* in the
+ * zero bin.
  *
  * Features that are never outside their zero bins in the same row of the table share a column, a bundle: code 0 when
  * all are in their zero bins, then one run of codes for each member. What is bundled hangs on the table, so sets of the
@@ -32,10 +34,13 @@
 #include "cuts.h"
 
 #define GBT_GROUP_MAX 16
+#define GBT_STRIP_MAX 4
 
 typedef struct gbt_group {
   int32_t n_feats;                 /* 1 .. 16, or 1 .. 8 with wide codes */
   int32_t width;                   /* codes a row: 4, 8, 12 or 16; wide: 4 or 8 */
+  int32_t stride;                  /* codes from row to row: widths of the strip's groups, rounded up */
+  int32_t lead;                    /* codes before it in a row of the strip */
   int32_t wide;                    /* 0: uint8_t codes, 1: uint16_t */
   int32_t feat[GBT_GROUP_MAX];     /* by column: the feature, or -1 - the number of a bundle */
   uint32_t n_codes[GBT_GROUP_MAX]; /* of each column: its codes are below that */
@@ -70,8 +75,9 @@ static inline int32_t gbt_place_code(const gbt_place *place, uint32_t slot) {
 }
 
 typedef struct gbt_layout {
-  int32_t n_features, n_groups, n_sparse, n_bundles;
+  int32_t n_features, n_groups, n_strips, n_sparse, n_bundles;
   gbt_group *group;     /* n_groups */
+  int32_t *strip_beg;   /* n_strips + 1 into group */
   gbt_place *place;     /* n_features */
   int32_t *sparse_feat; /* n_sparse: features in slot order */
   int32_t *bundle_beg;  /* n_bundles + 1 into bundle_feat */
@@ -83,7 +89,8 @@ typedef struct gbt_layout {
 typedef struct gbt_page {
   int64_t row_beg; /* first row, global */
   int32_t n_rows;
-  void **group;           /* n_groups: uint8_t or uint16_t [n_rows][width], 64-byte aligned */
+  void **strip;           /* n_strips: uint8_t or uint16_t [n_rows][stride], 64-byte aligned */
+  void **group;           /* n_groups: the group's first code, in its strip */
   uint32_t *sparse_beg;   /* n_rows + 1 into sparse_slot; NULL when the layout has no sparse features */
   uint32_t *sparse_slots; /* ascending within a row */
 } gbt_page;

@@ -1,9 +1,9 @@
 /* Binning: the columns of a bound table to pages.
  *
- * Dense groups. A task is a tile of rows times a group: a tile's part of a column is read in order, and the part of the
- * group that it is written to (16 bytes a row) stays in the second-level cache:
+ * Dense groups. A task is a tile of rows times a strip: a tile's part of a column is read in order, and the part of the
+ * strip that it is written to (up to 64 bytes a row) stays in the second-level cache:
  *
- *   column 0 ........|=====|........        group  ....|= = = =|....     tile x 16 codes
+ *   column 0 ........|=====|........        strip  ....|= = = =|....     tile x stride codes
  *   column 1 ........|=====|........
  */
 #include <string.h>
@@ -11,6 +11,11 @@
 #include "page_impl.h"
 
 enum { PAGE_ROWS = 131072, TILE_ROWS = 16384, BLOCK = 1024 };
+
+/* Fewer where a strip has more than one group. */
+static int32_t tile_rows(const gbt_layout *layout) {
+  return layout->n_strips < layout->n_groups ? TILE_ROWS / 2 : TILE_ROWS;
+}
 
 int64_t gbti_n_tiles(const gbt_page_store *store, int32_t tile_rows) {
   if (store->n_pages == 0) return 0;
@@ -34,7 +39,7 @@ typedef struct bin_job {
   gbt_page_store *store;
 } bin_job;
 
-/* Codes of one feature into every width-th place of a group. */
+/* Codes of one feature into every stride-th place of a group. */
 static void bin_feature(const bin_job *b, const gbt_group *group, int32_t k, int64_t row, int32_t n_rows, void *to) {
   gbti_reader in = gbti_reader_of(b->binding, group->feat[k]);
   gbti_binner binner;
@@ -45,18 +50,18 @@ static void bin_feature(const bin_job *b, const gbt_group *group, int32_t k, int
   for (int32_t at = 0, n; at < n_rows; at += n) {
     n = n_rows - at < BLOCK ? n_rows - at : BLOCK;
     gbti_bin_values(&binner, gbti_read_rows(&in, row + at, n, &cursor, buf), n, code);
-    int64_t first = (int64_t)at * group->width + k;
+    int64_t first = (int64_t)at * group->stride + k;
     if (group->wide)
-      for (int32_t r = 0; r < n; r++) ((uint16_t *)to)[first + (int64_t)r * group->width] = (uint16_t)code[r];
+      for (int32_t r = 0; r < n; r++) ((uint16_t *)to)[first + (int64_t)r * group->stride] = (uint16_t)code[r];
     else
-      for (int32_t r = 0; r < n; r++) ((uint8_t *)to)[first + (int64_t)r * group->width] = (uint8_t)code[r];
+      for (int32_t r = 0; r < n; r++) ((uint8_t *)to)[first + (int64_t)r * group->stride] = (uint8_t)code[r];
   }
 }
 
 /* The part of one member of a bundle. */
 typedef struct member {
   const gbt_place *place;
-  int32_t width, wide;
+  int32_t stride, wide;
   void *to; /* the bundle's code in the tile's first row */
 } member;
 
@@ -64,7 +69,7 @@ static void put_codes(void *arg, const int32_t *row, const int32_t *code, int32_
   const member *m = arg;
   const gbt_place *place = m->place;
   for (int32_t i = 0; i < n; i++) {
-    size_t at = (size_t)row[i] * (size_t)m->width;
+    size_t at = (size_t)row[i] * (size_t)m->stride;
     uint32_t c = place->first + (code != NULL ? gbt_place_slot(place, code[i]) : 0);
     if (m->wide)
       ((uint16_t *)m->to)[at] = (uint16_t)c;
@@ -73,36 +78,48 @@ static void put_codes(void *arg, const int32_t *row, const int32_t *code, int32_
   }
 }
 
-/* Codes of one bundle into every width-th place of a group, where all is 0. One slot is no question of the value. */
+/* Codes of one bundle into every stride-th place of a group, where all is 0. One slot is no question of the value. */
 static void fill_bundle(const bin_job *b, const gbt_group *group, int32_t k, int64_t row, int32_t n_rows, void *to) {
   const gbt_layout *layout = &b->store->layout;
   int32_t number = -1 - group->feat[k];
   for (int32_t i = layout->bundle_beg[number]; i < layout->bundle_beg[number + 1]; i++) {
     int32_t feat = layout->bundle_feat[i];
-    member m = {&layout->place[feat], group->width, group->wide, (char *)to + k * (group->wide ? 2 : 1)};
+    member m = {&layout->place[feat], group->stride, group->wide, (char *)to + k * (group->wide ? 2 : 1)};
     if (m.place->n_slots == 0) continue;
     gbti_each_filled(b->binding, b->cuts, feat, row, n_rows, m.place->n_slots > 1, put_codes, &m);
   }
+}
+
+/* Whether some codes of the strip's rows are written by nobody (padding), or only where they are not 0 (bundles, which
+ * come last in their group). */
+static int wants_zeros(const gbt_layout *layout, int32_t strip) {
+  int32_t codes = 0, last = layout->strip_beg[strip + 1] - 1;
+  for (int32_t g = layout->strip_beg[strip]; g <= last; g++) {
+    codes += layout->group[g].n_feats;
+    if (layout->group[g].feat[layout->group[g].n_feats - 1] < 0) return 1;
+  }
+  return codes < layout->group[last].stride;
 }
 
 static void bin_task(void *arg, int64_t task, int thread) {
   (void)thread;
   bin_job *b = arg;
   const gbt_layout *layout = &b->store->layout;
-  int32_t g = (int32_t)(task % layout->n_groups);
-  gbti_tile tile = gbti_tile_at(b->store, TILE_ROWS, task / layout->n_groups);
+  int32_t strip = (int32_t)(task % layout->n_strips);
+  gbti_tile tile = gbti_tile_at(b->store, tile_rows(layout), task / layout->n_strips);
   const gbt_page *page = &b->store->page[tile.page];
-  const gbt_group *group = &layout->group[g];
-  size_t row_bytes = gbti_row_bytes(group);
-  char *to = (char *)page->group[g] + (size_t)tile.beg * row_bytes;
   int64_t row = page->row_beg + tile.beg;
-  if (group->n_feats < group->width || group->feat[group->n_feats - 1] < 0) /* padding codes; bundles come last */
-    memset(to, 0, (size_t)tile.n_rows * row_bytes);
-  for (int32_t k = 0; k < group->n_feats; k++) {
-    if (group->feat[k] >= 0)
-      bin_feature(b, group, k, row, tile.n_rows, to);
-    else
-      fill_bundle(b, group, k, row, tile.n_rows, to);
+  size_t row_bytes = gbti_row_bytes(&layout->group[layout->strip_beg[strip]]), skip = (size_t)tile.beg * row_bytes;
+  if (wants_zeros(layout, strip)) memset((char *)page->strip[strip] + skip, 0, (size_t)tile.n_rows * row_bytes);
+  for (int32_t g = layout->strip_beg[strip]; g < layout->strip_beg[strip + 1]; g++) {
+    const gbt_group *group = &layout->group[g];
+    void *to = (char *)page->group[g] + skip;
+    for (int32_t k = 0; k < group->n_feats; k++) {
+      if (group->feat[k] >= 0)
+        bin_feature(b, group, k, row, tile.n_rows, to);
+      else
+        fill_bundle(b, group, k, row, tile.n_rows, to);
+    }
   }
 }
 
@@ -121,10 +138,13 @@ static gbt_status add_pages(gbt_page_store *store, gbt_error *err) {
     int64_t left = store->n_rows - page->row_beg;
     page->n_rows = left < store->page_rows ? (int32_t)left : store->page_rows;
     GBT_TRY(gbt_mem_zeros(&store->mem, (size_t)layout->n_groups, sizeof *page->group, &page->group, err));
-    for (int32_t g = 0; g < layout->n_groups; g++) {
-      size_t row_bytes = gbti_row_bytes(&layout->group[g]);
-      GBT_TRY(gbt_mem_array(&store->mem, (size_t)page->n_rows, row_bytes, &page->group[g], err));
+    GBT_TRY(gbt_mem_zeros(&store->mem, (size_t)layout->n_strips, sizeof *page->strip, &page->strip, err));
+    for (int32_t s = 0; s < layout->n_strips; s++) {
+      size_t row_bytes = gbti_row_bytes(&layout->group[layout->strip_beg[s]]);
+      GBT_TRY(gbt_mem_array(&store->mem, (size_t)page->n_rows, row_bytes, &page->strip[s], err));
       store->bytes += (size_t)page->n_rows * row_bytes;
+      for (int32_t g = layout->strip_beg[s]; g < layout->strip_beg[s + 1]; g++)
+        page->group[g] = (char *)page->strip[s] + layout->group[g].lead * (layout->group[g].wide ? 2 : 1);
     }
   }
   return GBT_OK;
@@ -134,7 +154,8 @@ static gbt_status bin_dense(gbt_ctx *ctx, const gbt_binding *binding, const gbt_
                             gbt_error *err) {
   bin_job b = {.binding = binding, .cuts = cuts, .store = store};
   gbti_job_start(&b.job, ctx);
-  return gbti_job_run(&b.job, gbti_n_tiles(store, TILE_ROWS) * store->layout.n_groups, bin_task, &b, err);
+  int64_t n_tiles = gbti_n_tiles(store, tile_rows(&store->layout));
+  return gbti_job_run(&b.job, n_tiles * store->layout.n_strips, bin_task, &b, err);
 }
 
 gbt_status gbt_pages_build(gbt_ctx *ctx, const gbt_binding *binding, const gbt_cuts *cuts, int32_t page_rows,

@@ -51,7 +51,8 @@ gbt_status gbti_layout_make(const gbt_mem *mem, const gbt_cuts *cuts, const gbti
                             gbt_error *err) GBT_MUST_CHECK;
 void gbti_layout_free(const gbt_mem *mem, gbt_layout *layout);
 
-static inline size_t gbti_row_bytes(const gbt_group *group) { return (size_t)group->width * (group->wide ? 2 : 1); }
+/* Of the strip that the group is in. */
+static inline size_t gbti_row_bytes(const gbt_group *group) { return (size_t)group->stride * (group->wide ? 2 : 1); }
 
 /* Rows are worked on in tiles: runs of rows of one page. */
 typedef struct gbti_tile {
