@@ -90,6 +90,41 @@ static bins list_bins(const cpu_search *in, cpu_scratch *s, gbt_sum *miss, int64
   return b;
 }
 
+/* Sums so far, in scratch->sum (for rows: scratch->rows) and as real numbers in g and h. */
+static void add_up(const cpu_search *in, int32_t n, cpu_scratch *s) {
+  gbt_sum run = {0, 0};
+  int64_t rows = 0;
+  for (int32_t i = 0; i < n; i++) {
+    run.g += s->sum[i].g;
+    run.h += s->sum[i].h;
+    s->sum[i] = run;
+    s->g[i] = (double)run.g * in->unit.g;
+    s->h[i] = (double)run.h * in->unit.h;
+    if (in->count) s->rows[i] = rows += s->rows[i];
+  }
+}
+
+/* list_bins and add_up in one pass for the usual case: dense, not packed, rows not counted. */
+static bins list_dense(const cpu_search *in, cpu_scratch *s, gbt_sum *miss) {
+  const gbt_sum *sum = in->sum;
+  const double unit_g = in->unit.g, unit_h = in->unit.h;
+  int32_t n = 0, n_filled = 0, n_bins = in->n_bins;
+  gbt_sum run = {0, 0};
+  for (int32_t i = 0; i < n_bins; i++) { /* an empty bin's place is taken by the next one */
+    int filled = (sum[i].g != 0) | (sum[i].h != 0);
+    run.g += sum[i].g;
+    run.h += sum[i].h;
+    s->level[n] = (uint32_t)i;
+    s->sum[n] = run;
+    s->g[n] = (double)run.g * unit_g;
+    s->h[n] = (double)run.h * unit_h;
+    n_filled += filled;
+    n += filled | (i == 0);
+  }
+  *miss = in->n_slots > (uint32_t)n_bins ? sum[n_bins] : (gbt_sum){0, 0};
+  return (bins){.n = n, .n_filled = n_filled, .total = run};
+}
+
 /* Gains of the n cuts in scratch->g, h; -1 where a child has too few rows. */
 static void all_gains(const cpu_backend *be, const cpu_search *in, cpu_scratch *scratch, int32_t n, int64_t more_left) {
   if (in->constrained)
@@ -133,19 +168,13 @@ static void take_best(const cpu_search *in, const cpu_scratch *scratch, int32_t 
 }
 
 void cpu_search_numeric(const cpu_backend *be, const cpu_search *in, cpu_scratch *scratch, gbt_split *best) {
-  gbt_sum run = {0, 0}, miss;
-  int64_t rows = 0, miss_rows;
-  bins b = list_bins(in, scratch, &miss, &miss_rows);
+  gbt_sum miss;
+  int64_t miss_rows = 0;
+  int usual = in->zero_bin < 0 && !in->both && !in->count;
+  bins b = usual ? list_dense(in, scratch, &miss) : list_bins(in, scratch, &miss, &miss_rows);
   int missing = miss.g != 0 || miss.h != 0 || miss_rows > 0;
   if (b.n_filled == 0 && !missing) return; /* all rows are in the zero bin */
-  for (int32_t i = 0; i < b.n; i++) {
-    run.g += scratch->sum[i].g;
-    run.h += scratch->sum[i].h;
-    scratch->sum[i] = run;
-    scratch->g[i] = (double)run.g * in->unit.g;
-    scratch->h[i] = (double)run.h * in->unit.h;
-    if (in->count) scratch->rows[i] = rows += scratch->rows[i];
-  }
+  if (!usual) add_up(in, b.n, scratch);
   /* missing right; only then may all numbers go left */
   int32_t n_left = b.n - (b.n > 0 && (int32_t)scratch->level[b.n - 1] == in->n_bins - 1);
   int32_t n_right = missing ? b.n : n_left;
