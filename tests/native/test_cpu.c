@@ -352,6 +352,7 @@ static void fixed_point_equals_formulas(void) {
   static double g[CPU_BLOCK], h[CPU_BLOCK];
   static gbt_gh32 want32[CPU_BLOCK + MARK], got32[CPU_BLOCK + MARK];
   static gbt_gh16 want16[CPU_BLOCK + MARK], got16[CPU_BLOCK + MARK];
+  static uint32_t low[CPU_BLOCK + MARK], rows[CPU_BLOCK];
   for (int c = 0; c < 20 * N_LENGTHS; c++) {
     int32_t n = lengths[c % N_LENGTHS];
     double top_g = ldexp(test_unit(&rng) + 0.01, (int)test_below(&rng, 400) - 200);
@@ -371,12 +372,27 @@ static void fixed_point_equals_formulas(void) {
       want.square += want16[i].g * want16[i].g;
       want.h += want16[i].h;
     }
+    gbt_sum rest = {0, 0}; /* over some of the rows, as if the first one were row 0 */
+    uint32_t n_some = 0;
+    for (int32_t i = 0; i < n; i++) {
+      if (test_below(&rng, 3) == 0) continue;
+      gbt_gh16 r = gbt_fix16(want32[i], gbt_hash32(key, (uint64_t)i));
+      rest.g += want32[i].g - r.g * INT64_C(65536);
+      rest.h += want32[i].h - r.h * INT64_C(65536);
+      rows[n_some++] = (uint32_t)i;
+    }
     for (int s = 0; s <= last_table(); s++) {
       memset(got32, 0x5a, sizeof got32);
       memset(got16, 0x5a, sizeof got16);
+      memset(low, 0x5a, sizeof low);
       gbt_fixed_sums got = {0, 0, 0};
-      table_at(s)->fix(n, first, key, scale.up_g, scale.up_h, g, h, got32, got16, &got);
+      table_at(s)->fix(n, first, key, scale.up_g, scale.up_h, g, h, got16, low, &got);
+      table_at(s)->fix_wide(n, scale.up_g, scale.up_h, g, h, got32);
+      gbt_sum got_rest = table_at(s)->rest(n_some, rows, key, low);
+      CHECK(got_rest.g == rest.g && got_rest.h == rest.h);
       CHECK_EQ_BYTES(&got, &want, sizeof want);
+      for (int32_t i = 0; i < n; i++) CHECK(low[i] == gbt_fix_low(want32[i]));
+      CHECK(low[n] == 0x5a5a5a5au);
       CHECK_EQ_BYTES(got32, want32, sizeof want32);
       CHECK_EQ_BYTES(got16, want16, sizeof want16);
     }

@@ -109,13 +109,15 @@ static void open_build(part *p, int mode, int counts, test_rng *rng) {
   be->wide = test_alloc(1);
   be->wide[0] = mode == 2;
   be->loss = GBT_LOSS_SQUARED;
-  be->gh16 = test_alloc(ROWS * sizeof *be->gh16);
-  be->gh32 = test_alloc(ROWS * sizeof *be->gh32);
+  be->gradients = test_alloc(ROWS * sizeof *be->gradients);
+  gbt_gh16 *gh16 = (gbt_gh16 *)(void *)be->gradients;
   be->rows = test_alloc(ROWS * sizeof *be->rows);
   for (uint32_t r = 0; r < ROWS; r++) {
     uint64_t u = test_u(rng);
-    be->gh16[r] = (gbt_gh16){(int16_t)(u % 65535 - 32767), (uint16_t)(u >> 16)};
-    be->gh32[r] = (gbt_gh32){(int32_t)(test_u(rng) & 0xffffffffu), (uint32_t)(u >> 32)};
+    if (mode == 2)
+      be->gradients[r] = (gbt_gh32){(int32_t)(test_u(rng) & 0xffffffffu), (uint32_t)(u >> 32)};
+    else
+      gh16[r] = (gbt_gh16){(int16_t)(u % 65535 - 32767), (uint16_t)(u >> 16)};
   }
   be->group_counts = test_alloc((size_t)layout->n_groups + 1);
   memset(be->group_counts, counts, (size_t)layout->n_groups + 1);
@@ -145,8 +147,8 @@ static void close_build(part *p) {
     free(be->slot[i].sum);
     free(be->slot[i].count);
   }
-  void *blocks[] = {be->wide, be->gh16,    be->gh32,  be->rows,       be->group_counts, be->group_started,
-                    be->slot, be->fr.node, be->build, p->scratch.acc, p->scratch.count};
+  void *blocks[] = {be->wide, be->gradients, be->rows,  be->group_counts, be->group_started,
+                    be->slot, be->fr.node,   be->build, p->scratch.acc,   p->scratch.count};
   for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++) free(blocks[i]);
   gbt_mem_free(&be->mem, be->unit);
 }
@@ -176,8 +178,8 @@ static void compare_build(const part *p, int mode, int counts) {
                                    layout->sparse_feat[f]);
       if (code == place->zero_bin) continue;
       uint32_t s = place->slot_beg + gbt_place_slot(place, code);
-      want[s].g += mode == 2 ? be->gh32[be->rows[i]].g : be->gh16[be->rows[i]].g;
-      want[s].h += mode == 2 ? be->gh32[be->rows[i]].h : be->gh16[be->rows[i]].h;
+      want[s].g += mode == 2 ? cpu_gh32(be)[be->rows[i]].g : cpu_gh16(be)[be->rows[i]].g;
+      want[s].h += mode == 2 ? cpu_gh32(be)[be->rows[i]].h : cpu_gh16(be)[be->rows[i]].h;
       count[s]++;
     }
   for (uint32_t s = layout->sparse_slot; s < layout->n_slots; s++) {

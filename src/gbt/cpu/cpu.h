@@ -12,7 +12,10 @@
  * Rows. `rows` holds all train rows: first the n_in sampled ones in node order (ascending within a node), then the
  * rest, ascending. A row's gradients stand at its own index. They are those of one output, made when its first tree of
  * the round begins (a tree changes the scores of its own output alone); only a host's own gradients stand there for all
- * outputs: gh32[cpu_gradients_at(be) + row].
+ * outputs. An output's gradients take 8 bytes a row, at be->gradients + cpu_gradients_at(be):
+ *
+ *   not wide   gh16 of all rows, then low of all rows: what 16 bits leave out (gbt_fix_low)
+ *   wide       gh32 of all rows
  *
  * Histogram slot: sum[n_slots], and count[n_slots] where counts are wanted. Zero bins that the layout leaves out are
  * made up from the node's total by the search. The sparse part, at the end, is packed where `packed` says so: int64_t
@@ -34,7 +37,7 @@
 #define CPU_GROUP_ACC 4128   /* accumulators of a byte group: at most 16 x 257 and a dummy */
 #define CPU_HIST_LOCKS 64
 #define CPU_AHEAD_SLOTS 262144 /* histogram slots of all nodes that one best-first step makes ahead */
-#define CPU_LAST_STEP 16 /* nodes split at once above the last level with histograms */
+#define CPU_LAST_STEP 16       /* nodes split at once above the last level with histograms */
 
 /* Work that takes less than this stays on the entering thread. Waking the others costs ten microseconds at best; beside
  * other busy processes every hand-over waits until the slowest of them has had its time slice, several milliseconds. */
@@ -131,12 +134,11 @@ typedef struct cpu_backend {
   const gbt_feature_rules *rules;
   const cpu_kernels *kernels;
 
-  double **score; /* per set: n_rows x n_outputs */
-  gbt_gh32 *gh32; /* n_rows; custom loss: n_outputs x n_rows */
-  gbt_gh16 *gh16;
+  double **score;                    /* per set: n_rows x n_outputs */
+  gbt_gh32 *gradients;               /* n_rows; custom loss: n_outputs x n_rows */
   double *softmax_top, *softmax_sum; /* n_rows each, see cpu_kernels.h; NULL for other losses */
   uint64_t grad_round;               /* of the gradients */
-  int32_t fixed_output;              /* whose gradients stand in gh32 and gh16; -1: nobody's yet */
+  int32_t fixed_output;              /* whose gradients stand there; -1: nobody's yet */
   gbt_scale *scale;                  /* per output */
   double *noise;                     /* per output, see gbt_noise */
   int8_t *wide;                      /* per output: histograms take the 32-bit gradients this round */
@@ -216,9 +218,26 @@ gbt_status cpu_set_gradients(gbt_ctx *ctx, gbt_backend *self, uint64_t round, co
 /* Gradients of the task's output, unless they stand there already. Sets its `wide` and `noise`. */
 gbt_status cpu_gradients_of_tree(gbt_ctx *ctx, cpu_backend *be, gbt_error *err) GBT_MUST_CHECK;
 
-/* Where in gh32 and gh16 those of the task's output begin. */
-static inline size_t cpu_gradients_at(const cpu_backend *be) {
-  return be->loss == GBT_LOSS_CUSTOM ? (size_t)be->task.output * (size_t)be->n_rows : 0;
+/* Where those of an output begin. */
+static inline size_t cpu_gradients_at(const cpu_backend *be, int32_t output) {
+  return be->loss == GBT_LOSS_CUSTOM ? (size_t)output * (size_t)be->n_rows : 0;
+}
+
+/* Those of the task's output, when it is wide; else these two. */
+static inline const gbt_gh32 *cpu_gh32(const cpu_backend *be) {
+  return be->gradients + cpu_gradients_at(be, be->task.output);
+}
+static inline const gbt_gh16 *cpu_gh16(const cpu_backend *be) { return (const gbt_gh16 *)(const void *)cpu_gh32(be); }
+static inline const uint32_t *cpu_low(const cpu_backend *be) {
+  return (const uint32_t *)(const void *)(cpu_gh16(be) + be->n_rows);
+}
+
+/* Sum over rows[beg .. end) of the gradients that histograms take. */
+gbt_sum cpu_sum_rows(const cpu_backend *be, uint32_t beg, uint32_t end);
+
+/* The key of the hash that rounds an output's gradients. */
+static inline gbt_key32 cpu_rounding_key(const cpu_backend *be, int32_t output) {
+  return gbt_key((uint64_t)be->params->seed, GBT_FOR_ROUNDING, be->grad_round, (uint64_t)output);
 }
 
 gbt_status cpu_build_hist(gbt_ctx *ctx, gbt_backend *self, gbt_error *err) GBT_MUST_CHECK;
@@ -278,7 +297,7 @@ gbt_units cpu_units(const cpu_backend *be);
 /* One feature of one node, with everything the search needs. */
 typedef struct cpu_search {
   const gbt_sum *sum;    /* n_slots: value bins without zero_bin, then missing */
-  const int64_t *both;            /* numeric features of a packed sparse part: these instead of `sum` */
+  const int64_t *both;   /* numeric features of a packed sparse part: these instead of `sum` */
   const uint32_t *count; /* the same, or NULL */
   uint32_t n_slots;
   int32_t feat, n_bins, zero_bin; /* zero_bin >= 0: this code is not in the histogram; the node's total tells it */
@@ -328,8 +347,8 @@ void cpu_search_feature(const cpu_backend *be, int32_t feat, cpu_scratch *scratc
 /* Searches those of n <= CPU_SPLIT_FEATS features that have a single cut in the node; the others come back in
  * scratch->rest, their number is returned. */
 gbt_status cpu_singles_make(cpu_backend *be, gbt_error *err) GBT_MUST_CHECK;
-int32_t cpu_search_singles(const cpu_backend *be, cpu_search *in, const int32_t *feats, int32_t n,
-                           cpu_scratch *scratch, gbt_split *best);
+int32_t cpu_search_singles(const cpu_backend *be, cpu_search *in, const int32_t *feats, int32_t n, cpu_scratch *scratch,
+                           gbt_split *best);
 
 /* Adds the finished tree's values to scores of rows that were not partitioned: rows (ascending indices into set
  * `which`, or NULL for all of it). values: per node. */

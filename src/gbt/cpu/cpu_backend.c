@@ -28,13 +28,12 @@ static void destroy(gbt_backend *self) {
   cpu_sparse_free(be);
   gbt_frontier_free(&be->fr);
   cpu_level_close(be);
-  void *blocks[] = {be->sets,        be->score,    be->gh32,       be->gh16,       be->scale,         be->wide,
-                    be->rows,        be->rows_tmp, be->tree_feats, be->node_feats, be->rank,          be->group_counts,
-                    be->set_feature, be->single,   be->slot,       be->free_slot,  be->group_started, be->build,
-                    be->subtract,    be->unit,     be->chunk,      be->lut,        be->lut_beg,       be->found,
-                    be->fine,        be->value,    be->out_node,   be->out_gain,   be->out_cover,     be->out_count,
-                    be->out_sets,    be->scratch,  be->pass_max,   be->pass_sums,  be->noise,         be->softmax_top,
-                    be->softmax_sum};
+  void *blocks[] = {be->sets,     be->score,      be->gradients,  be->scale,         be->wide,         be->rows,
+                    be->rows_tmp, be->tree_feats, be->node_feats, be->rank,          be->group_counts, be->set_feature,
+                    be->single,   be->slot,       be->free_slot,  be->group_started, be->build,        be->subtract,
+                    be->unit,     be->chunk,      be->lut,        be->lut_beg,       be->found,        be->fine,
+                    be->value,    be->out_node,   be->out_gain,   be->out_cover,     be->out_count,    be->out_sets,
+                    be->scratch,  be->pass_max,   be->pass_sums,  be->noise,         be->softmax_top,  be->softmax_sum};
   for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++) gbt_mem_free(&mem, blocks[i]);
   while (be->n_locks > 0) gbt_lock_destroy(&be->lock[--be->n_locks]);
   gbt_mem_free(&mem, be);
@@ -88,8 +87,7 @@ static gbt_status plan_features(cpu_backend *be, gbt_error *err) {
 
 static gbt_status alloc_rows(cpu_backend *be, gbt_error *err) {
   size_t n = (size_t)be->n_rows, k = (size_t)be->n_outputs, kept = be->loss == GBT_LOSS_CUSTOM ? n * k : n;
-  GBT_TRY(gbt_mem_array(&be->mem, kept, sizeof *be->gh32, &be->gh32, err));
-  GBT_TRY(gbt_mem_array(&be->mem, kept, sizeof *be->gh16, &be->gh16, err));
+  GBT_TRY(gbt_mem_array(&be->mem, kept, sizeof *be->gradients, &be->gradients, err));
   if (be->loss == GBT_LOSS_SOFTMAX) {
     GBT_TRY(gbt_mem_array(&be->mem, n, sizeof *be->softmax_top, &be->softmax_top, err));
     GBT_TRY(gbt_mem_array(&be->mem, n, sizeof *be->softmax_sum, &be->softmax_sum, err));
@@ -166,20 +164,22 @@ typedef struct root_sum {
   gbt_sum *part;
 } root_sum;
 
-static void root_task(void *arg, int64_t task, int thread) {
-  root_sum *r = arg;
-  const cpu_backend *be = r->be;
-  const gbt_gh16 *gh16 = be->gh16 + cpu_gradients_at(be);
-  const gbt_gh32 *gh32 = be->gh32 + cpu_gradients_at(be);
-  uint32_t beg = (uint32_t)task * CPU_TASK_ROWS, end = beg + CPU_TASK_ROWS;
+gbt_sum cpu_sum_rows(const cpu_backend *be, uint32_t beg, uint32_t end) {
+  const gbt_gh16 *gh16 = cpu_gh16(be);
+  const gbt_gh32 *gh32 = cpu_gh32(be);
   gbt_sum s = {0, 0};
-  (void)thread;
-  if (end > be->n_in) end = be->n_in;
   if (be->wide[be->task.output])
     for (uint32_t i = beg; i < end; i++) s.g += gh32[be->rows[i]].g, s.h += gh32[be->rows[i]].h;
   else
     for (uint32_t i = beg; i < end; i++) s.g += gh16[be->rows[i]].g, s.h += gh16[be->rows[i]].h;
-  r->part[task] = s;
+  return s;
+}
+
+static void root_task(void *arg, int64_t task, int thread) {
+  root_sum *r = arg;
+  uint32_t beg = (uint32_t)task * CPU_TASK_ROWS, end = beg + CPU_TASK_ROWS;
+  (void)thread;
+  r->part[task] = cpu_sum_rows(r->be, beg, end < r->be->n_in ? end : r->be->n_in);
 }
 
 gbt_units cpu_units(const cpu_backend *be) {

@@ -15,6 +15,7 @@ typedef struct grad_pass {
   cpu_backend *be;
   const double *host_g, *host_h; /* the host's gradients, or NULL for the loss's own */
   int32_t output;                /* fixed point: whose */
+  int wide;                      /* to 32 bits */
 } grad_pass;
 
 static int is_softmax(const grad_pass *pass) { return !pass->host_g && pass->be->loss == GBT_LOSS_SOFTMAX; }
@@ -72,17 +73,22 @@ static void fix_task(void *arg, int64_t task, int thread) {
   const cpu_backend *be = pass->be;
   double *g = be->scratch[thread].block, *h = g + CPU_BLOCK, *p = h + CPU_BLOCK;
   const gbt_scale *scale = &be->scale[pass->output];
-  size_t of_output = (size_t)pass->output * (size_t)be->n_rows, at = pass->host_g ? of_output : 0;
-  gbt_key32 key = gbt_key((uint64_t)be->params->seed, GBT_FOR_ROUNDING, be->grad_round, (uint64_t)pass->output);
+  gbt_gh32 *gh32 = be->gradients + cpu_gradients_at(be, pass->output);
+  gbt_gh16 *gh16 = (gbt_gh16 *)(void *)gh32;
+  uint32_t *low = (uint32_t *)(void *)(gh16 + be->n_rows);
+  const double *score = be->score[0] + (size_t)pass->output * (size_t)be->n_rows;
+  gbt_key32 key = cpu_rounding_key(be, pass->output);
   gbt_fixed_sums sums = {0, 0, 0};
   uint64_t end = task_end(be, task);
   int32_t n;
   for (uint64_t row = (uint64_t)task * CPU_TASK_ROWS; row < end; row += (uint64_t)n) {
     n = block_rows(row, end);
-    if (is_softmax(pass))
-      be->kernels->softmax_class(n, be->score[0] + of_output + row, be->softmax_top + row, be->softmax_sum + row, p);
+    if (is_softmax(pass)) be->kernels->softmax_class(n, score + row, be->softmax_top + row, be->softmax_sum + row, p);
     block_gradients(pass, pass->output, row, n, p, g, h);
-    be->kernels->fix(n, row, key, scale->up_g, scale->up_h, g, h, be->gh32 + at + row, be->gh16 + at + row, &sums);
+    if (pass->wide)
+      be->kernels->fix_wide(n, scale->up_g, scale->up_h, g, h, gh32 + row);
+    else
+      be->kernels->fix(n, row, key, scale->up_g, scale->up_h, g, h, gh16 + row, low + row, &sums);
   }
   be->pass_sums[task] = sums;
 }
@@ -120,10 +126,11 @@ static gbt_status find_scales(gbt_ctx *ctx, grad_pass *pass, gbt_error *err) {
   return GBT_OK;
 }
 
-/* To fixed point those of pass->output. */
+/* To fixed point those of pass->output. Whether 16 bits do is known once they are made; mostly they do. */
 static gbt_status fix_output(gbt_ctx *ctx, grad_pass *pass, gbt_error *err) {
   cpu_backend *be = pass->be;
   gbt_fixed_sums all = {0, 0, 0};
+  pass->wide = 0;
   GBT_TRY(gbt_mem_grow(&be->mem, &be->pass_sums, &be->cap_pass[1], (size_t)n_tasks(be), sizeof *be->pass_sums, err));
   GBT_TRY(cpu_parallel(ctx, n_tasks(be), 4.0 * (double)be->n_rows, fix_task, pass, err));
   for (int64_t t = 0; t < n_tasks(be); t++) {
@@ -131,9 +138,10 @@ static gbt_status fix_output(gbt_ctx *ctx, grad_pass *pass, gbt_error *err) {
     all.square += be->pass_sums[t].square;
     all.h += be->pass_sums[t].h;
   }
-  be->wide[pass->output] = (int8_t)wants_wide(be, all.size);
+  pass->wide = wants_wide(be, all.size);
+  be->wide[pass->output] = (int8_t)pass->wide;
   be->noise[pass->output] = gbt_noise(all, &be->scale[pass->output]);
-  return GBT_OK;
+  return pass->wide ? cpu_parallel(ctx, n_tasks(be), 4.0 * (double)be->n_rows, fix_task, pass, err) : GBT_OK;
 }
 
 static void count_time(cpu_backend *be, int64_t since) {

@@ -171,8 +171,7 @@ uint32_t cpu_page_end(const uint32_t *rows, uint32_t beg, uint32_t end, int64_t 
 }
 
 const void *cpu_hist_gradients(const cpu_backend *be, int wide) {
-  size_t at = cpu_gradients_at(be);
-  return wide ? (const void *)(be->gh32 + at) : (const void *)(be->gh16 + at);
+  return wide ? (const void *)cpu_gh32(be) : (const void *)cpu_gh16(be);
 }
 
 /* Where a group's sums go. */

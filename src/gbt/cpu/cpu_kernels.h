@@ -33,9 +33,13 @@ typedef struct cpu_kernels {
   /* Largest |g| and h, not below *max_g and *max_h. */
   void (*maxima)(int32_t n, const double *g, const double *h, double *max_g, double *max_h);
 
-  /* Fixed point; adds to *sums. */
+  /* Fixed point: 16 bits and what they leave out (gbt_fix_low), adding to *sums; or 32 bits. */
   void (*fix)(int32_t n, uint64_t first_row, gbt_key32 key, double up_g, double up_h, const double *g, const double *h,
-              gbt_gh32 *gh32, gbt_gh16 *gh16, gbt_fixed_sums *sums);
+              gbt_gh16 *gh16, uint32_t *low, gbt_fixed_sums *sums);
+  void (*fix_wide)(int32_t n, double up_g, double up_h, const double *g, const double *h, gbt_gh32 *gh32);
+
+  /* The sum over n <= 16,384 rows of what their 16 bits leave out. */
+  gbt_sum (*rest)(uint32_t n, const uint32_t *rows, gbt_key32 key, const uint32_t *low);
 
   /* Unclipped gains of n splits with left sums gl, hl; negative where a child is too light. */
   void (*gains)(int32_t n, const double *gl, const double *hl, const cpu_gain_args *args, double *gain);

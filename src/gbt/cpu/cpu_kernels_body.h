@@ -73,13 +73,13 @@ TARGET static void KERNEL(maxima)(int32_t n, const double *g, const double *h, d
 }
 
 TARGET static void KERNEL(fix)(int32_t n, uint64_t first_row, gbt_key32 key, double up_g, double up_h, const double *g,
-                               const double *h, gbt_gh32 *gh32, gbt_gh16 *gh16, gbt_fixed_sums *sums) {
+                               const double *h, gbt_gh16 *gh16, uint32_t *low, gbt_fixed_sums *sums) {
   int64_t size = 0, square = 0, sum_h = 0;
   for (int32_t i = 0; i < n; i++) {
     gbt_gh32 q = gbt_fix32(g[i], h[i], up_g, up_h);
     gbt_gh16 r = gbt_fix16(q, gbt_hash32(key, first_row + (uint64_t)i));
     int32_t g16 = r.g;
-    gh32[i] = q;
+    low[i] = gbt_fix_low(q);
     gh16[i] = r;
     size += g16 < 0 ? -g16 : g16;
     square += g16 * g16;
@@ -88,6 +88,22 @@ TARGET static void KERNEL(fix)(int32_t n, uint64_t first_row, gbt_key32 key, dou
   sums->size += size;
   sums->square += square;
   sums->h += sum_h;
+}
+
+TARGET static void KERNEL(fix_wide)(int32_t n, double up_g, double up_h, const double *g, const double *h,
+                                    gbt_gh32 *gh32) {
+  for (int32_t i = 0; i < n; i++) gh32[i] = gbt_fix32(g[i], h[i], up_g, up_h);
+}
+
+TARGET static gbt_sum KERNEL(rest)(uint32_t n, const uint32_t *rows, gbt_key32 key, const uint32_t *low) {
+  int32_t g = 0, h = 0; /* 2^14 rows of less than 2^16 */
+  for (uint32_t i = 0; i < n; i++) {
+    uint32_t row = rows[i], part = low[row], bits = gbt_hash32(key, row);
+    g += gbt_fix_rest_g(part, bits);
+    h += gbt_fix_rest_h(part, bits);
+  }
+  gbt_sum sum = {g, h};
+  return sum;
 }
 
 TARGET static void KERNEL(gains)(int32_t n, const double *gl, const double *hl, const cpu_gain_args *args,
@@ -104,4 +120,5 @@ TARGET static void KERNEL(gains)(int32_t n, const double *gl, const double *hl, 
 
 static const cpu_kernels KERNEL(table) = {
     KERNEL_NAME,   KERNEL(gradients), KERNEL(softmax), KERNEL(softmax_class), KERNEL(softmax_gradients),
-    KERNEL(weigh), KERNEL(maxima),    KERNEL(fix),     KERNEL(gains)};
+    KERNEL(weigh), KERNEL(maxima),    KERNEL(fix),     KERNEL(fix_wide),      KERNEL(rest),
+    KERNEL(gains)};

@@ -1,24 +1,40 @@
 /* The end of a tree: fine sums of every node, leaf values, the tree into the forest, values into the scores.
  *
  * Fine sums add the 32-bit gradients of a leaf's rows in 64 bits, so leaf values carry none of the rounding that the
- * 16-bit histograms have. Inner nodes are the sums of their children. */
+ * 16-bit histograms have. The leaf knows the sum of its 16-bit ones; what these leave out is added here. Inner nodes
+ * are the sums of their children. */
 #include <string.h>
 
 #include "cpu.h"
 
+/* What a chunk adds to the leaf's sum in histogram units, which the leaf knows but for symmetric trees. */
 static void fine_task(void *arg, int64_t task, int thread) {
   cpu_backend *be = arg;
   cpu_chunk *chunk = &be->chunk[task];
-  const gbt_gh32 *gh = be->gh32 + cpu_gradients_at(be);
+  const int wide = be->wide[be->task.output];
   gbt_sum s = {0, 0};
   (void)thread;
-  for (uint32_t i = chunk->beg; i < chunk->end; i++) {
-    if (i + 16 < chunk->end) __builtin_prefetch(&gh[be->rows[i + 16]]);
-    gbt_gh32 q = gh[be->rows[i]];
-    s.g += q.g;
-    s.h += q.h;
+  if (!wide)
+    s = be->kernels->rest(chunk->end - chunk->beg, be->rows + chunk->beg, cpu_rounding_key(be, be->task.output),
+                          cpu_low(be));
+  if (be->fr.grow_policy == GBT_SYMMETRIC) {
+    gbt_sum coarse = cpu_sum_rows(be, chunk->beg, chunk->end);
+    s.g += coarse.g * (wide ? 1 : 65536);
+    s.h += coarse.h * (wide ? 1 : 65536);
   }
   chunk->fine = s;
+}
+
+/* Sums of the leaves as far as they are known; 0 elsewhere. A symmetric tree does not keep those of nodes that are
+ * split for its shape alone. */
+static void start_sums(cpu_backend *be) {
+  const int64_t unit = be->wide[be->task.output] ? 1 : 65536;
+  for (size_t i = 0; i < be->fr.n_nodes; i++) {
+    const gbt_grow_node *node = &be->fr.node[i];
+    int known = node->left == 0 && be->fr.grow_policy != GBT_SYMMETRIC;
+    be->fine[i].g = known ? node->sum.g * unit : 0;
+    be->fine[i].h = known ? node->sum.h * unit : 0;
+  }
 }
 
 static gbt_status fine_sums(gbt_ctx *ctx, cpu_backend *be, gbt_error *err) {
@@ -27,11 +43,10 @@ static gbt_status fine_sums(gbt_ctx *ctx, cpu_backend *be, gbt_error *err) {
   be->n_chunk = 0;
   for (size_t i = 0; i < n_nodes; i++) {
     const gbt_grow_node *node = &be->fr.node[i];
-    if (node->left == 0)
-      GBT_TRY(cpu_add_chunks(be, (int32_t)i, 0, node->row_beg, node->n_rows, CPU_TASK_ROWS, err));
+    if (node->left == 0) GBT_TRY(cpu_add_chunks(be, (int32_t)i, 0, node->row_beg, node->n_rows, CPU_TASK_ROWS, err));
   }
   GBT_TRY(cpu_parallel(ctx, (int64_t)be->n_chunk, 2.0 * be->n_in, fine_task, be, err));
-  memset(be->fine, 0, n_nodes * sizeof *be->fine);
+  start_sums(be);
   for (size_t c = 0; c < be->n_chunk; c++) {
     gbt_sum *s = &be->fine[be->chunk[c].node];
     s->g += be->chunk[c].fine.g;
@@ -75,8 +90,8 @@ static gbt_node export_node(const cpu_backend *be, size_t i, uint32_t *n_words) 
   }
   const gbt_split *s = &from->split;
   node.left = (uint32_t)from->left;
-  node.feat = (uint32_t)s->feat | (s->missing_left ? GBT_NODE_MISSING_LEFT : 0u) |
-              (from->bulk_left ? GBT_NODE_BULK_LEFT : 0u);
+  node.feat =
+      (uint32_t)s->feat | (s->missing_left ? GBT_NODE_MISSING_LEFT : 0u) | (from->bulk_left ? GBT_NODE_BULK_LEFT : 0u);
   if (s->kind == GBT_SPLIT_NUMERIC) {
     node.arg.value = be->cuts->feat[s->feat].cut[s->bin];
     return node;

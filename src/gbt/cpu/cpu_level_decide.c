@@ -116,7 +116,6 @@ static void rows_task(void *arg, int64_t task, int thread) {
   cpu_chunk *chunk = &be->chunk[task];
   const gbt_grow_node *node = &be->fr.node[chunk->node];
   const gbt_page_store *pages = be->sets[0]->pages;
-  size_t at = cpu_gradients_at(be);
   int wide = be->wide[be->task.output];
   (void)thread;
   chunk->fine.g = chunk->fine.h = 0;
@@ -126,8 +125,8 @@ static void rows_task(void *arg, int64_t task, int thread) {
     const gbt_page *page = &pages->page[row / (uint32_t)pages->page_rows];
     int32_t code = gbt_page_code(be->layout, be->cuts, page, (int32_t)(row - page->row_beg), node->split.feat);
     if (!code_goes_left(be, node, code)) continue;
-    chunk->fine.g += wide ? be->gh32[at + row].g : be->gh16[at + row].g;
-    chunk->fine.h += wide ? be->gh32[at + row].h : be->gh16[at + row].h;
+    chunk->fine.g += wide ? cpu_gh32(be)[row].g : cpu_gh16(be)[row].g;
+    chunk->fine.h += wide ? cpu_gh32(be)[row].h : cpu_gh16(be)[row].h;
     chunk->n_left++;
   }
 }

@@ -31,9 +31,9 @@ typedef struct gbt_sum {
 } gbt_sum;
 
 typedef struct gbt_scale {
-  int exp_g, exp_h;          /* g32 = round(g * 2^exp_g) */
-  double up_g, up_h;         /* 2^exp_g, 2^exp_h */
-  double down_g, down_h;     /* 2^-exp_g, 2^-exp_h: a 32-bit sum to real numbers; 16-bit sums take * 2^16 */
+  int exp_g, exp_h;      /* g32 = round(g * 2^exp_g) */
+  double up_g, up_h;     /* 2^exp_g, 2^exp_h */
+  double down_g, down_h; /* 2^-exp_g, 2^-exp_h: a 32-bit sum to real numbers; 16-bit sums take * 2^16 */
 } gbt_scale;
 
 /* The exponent e of the scale for values up to `max` that are to stay below 2^bits (minus 2^16): the largest e in
@@ -72,6 +72,20 @@ GBT_FN gbt_gh16 gbt_fix16(gbt_gh32 q, uint32_t bits) {
   r.g = (int16_t)((q.g + (int32_t)(bits & 0xffffu)) >> 16); /* cannot overflow: |g32| < 2^31 - 2^16 */
   r.h = (uint16_t)((q.h + (bits >> 16)) >> 16);
   return r;
+}
+
+/* What the 16 bits leave out, q - 65536 r, takes 17 bits; the lower 16 of q's g and h and the row's hash tell it:
+ * low = g mod 2^16 | (h mod 2^16) << 16. */
+GBT_FN uint32_t gbt_fix_low(gbt_gh32 q) { return ((uint32_t)q.g & 0xffffu) | (q.h << 16); }
+
+GBT_FN int32_t gbt_fix_rest_g(uint32_t low, uint32_t bits) {
+  uint32_t part = low & 0xffffu;
+  return (int32_t)part - (int32_t)((part + (bits & 0xffffu)) & 0x10000u);
+}
+
+GBT_FN int32_t gbt_fix_rest_h(uint32_t low, uint32_t bits) {
+  uint32_t part = low >> 16;
+  return (int32_t)part - (int32_t)((part + (bits >> 16)) & 0x10000u);
 }
 
 /* Integer sums over all rows of the 16-bit gradients of one output. */
