@@ -15,6 +15,7 @@
 
 #define UNITS_A_THREAD 4
 #define UNIT_ENTRIES 4e6   /* at most about so many in a unit: some milliseconds */
+#define UNIT_ROWS 4096     /* at least */
 #define BLOCK_SLOTS 16384u /* of a block of features: 128 KB when packed */
 #define LIST_AHEAD 16      /* rows ahead when prefetching a row's place, half of it for the list itself */
 #define ENTRY_SLOTS 2.0    /* an entry costs as much as so many slots of a pass over all */
@@ -42,8 +43,11 @@ static gbt_status plan_columns(gbt_ctx *ctx, cpu_backend *be, size_t b, gbt_erro
   uint32_t n = (uint32_t)layout->n_sparse, most = 1 + n / (uint32_t)(UNITS_A_THREAD * ctx->n_threads);
   for (uint32_t beg = 0, end; beg < n; beg = end) {
     uint32_t slots = 0;
-    for (end = beg; end < n && end - beg < most && (slots < BLOCK_SLOTS || end == beg); end++)
+    double entries = 0.0;
+    for (end = beg; end < n && end - beg < most && slots < BLOCK_SLOTS && entries < UNIT_ENTRIES; end++) {
       slots += layout->place[layout->sparse_feat[end]].n_slots;
+      entries += (double)be->cuts->feat[layout->sparse_feat[end]].n_filled;
+    }
     GBT_TRY(push_unit(be, (cpu_unit){.build = (int32_t)b, .strip = layout->n_strips + 1, .beg = beg, .end = end}, err));
   }
   return GBT_OK;
@@ -54,7 +58,7 @@ gbt_status cpu_hist_plan_sparse(gbt_ctx *ctx, cpu_backend *be, gbt_error *err) {
   for (size_t b = 0; b < be->n_build; b++) rows += be->fr.node[be->build[b].node].n_rows;
   double share = rows / (UNITS_A_THREAD * ctx->n_threads), most = UNIT_ENTRIES / (per_row + 1.0);
   if (share < CPU_HIST_ROWS) share = CPU_HIST_ROWS;
-  if (share > most && most > CPU_HIST_ROWS) share = most;
+  if (share > most) share = most < UNIT_ROWS ? UNIT_ROWS : most;
   for (size_t b = 0; b < be->n_build; b++) {
     cpu_build *build = &be->build[b];
     const gbt_grow_node *node = &be->fr.node[build->node];

@@ -11,10 +11,12 @@
 
 #include "cpu.h"
 
-#define TILE_LEAST 16384u /* a tile's 16-bit gradients and marks stay in the second-level cache */
+#define TILE_ROWS 16384u /* a tile's 16-bit gradients and marks stay in the second-level cache */
+#define TILE_LEAST 1024u
 #define TILE_MOST 65536u
-#define MARK_NS 1.0   /* to set and clear the mark of one entry */
-#define SEARCH_NS 8.0 /* to look for one row in a run */
+#define TILE_ENTRIES 2e6
+#define MARK_NS 1.0    /* to set and clear the mark of one entry */
+#define SEARCH_NS 20.0 /* to look for one row in a run */
 
 /* ---- making them ---- */
 
@@ -57,12 +59,14 @@ static void column_task(void *arg, int64_t task, int thread) {
   }
 }
 
-/* Tiles so large that their runs' begins are little beside the entries. */
+/* Tiles so large that their runs' begins are little beside the entries, and not more work than a task should be. */
 static uint32_t choose_tile(const gbt_page_store *pages) {
   double entries = 1.0;
   for (int32_t p = 0; p < pages->n_pages; p++) entries += pages->page[p].sparse_beg[pages->page[p].n_rows];
-  double rows = 16.0 * pages->layout.n_sparse * (double)pages->n_rows / entries;
-  return rows < TILE_LEAST ? TILE_LEAST : rows > TILE_MOST ? TILE_MOST : (uint32_t)rows;
+  double per_row = entries / (double)pages->n_rows, rows = 16.0 * pages->layout.n_sparse / per_row;
+  rows = rows < TILE_ROWS ? TILE_ROWS : rows > TILE_MOST ? TILE_MOST : rows;
+  if (rows * per_row > TILE_ENTRIES) rows = TILE_ENTRIES / per_row;
+  return rows < TILE_LEAST ? TILE_LEAST : (uint32_t)rows;
 }
 
 /* How many rows meet each slot of one feature; pass->feat is not needed any more and holds the numbers. */

@@ -234,16 +234,16 @@ int32_t gbt_page_code(const gbt_layout *layout, const gbt_cuts *cuts, const gbt_
     uint32_t slot = code - place->first;
     return slot < place->n_slots ? gbt_place_code(place, slot) : place->zero_bin;
   }
-  uint32_t low = page->sparse_beg[r], end = page->sparse_beg[r + 1], high = end;
-  while (low < high) {
-    uint32_t mid = low + (high - low) / 2;
-    if (page->sparse_slots[mid] < place->slot_beg)
-      low = mid + 1;
-    else
-      high = mid;
+  const uint32_t *at = page->sparse_slots + page->sparse_beg[r];
+  uint32_t n = page->sparse_beg[r + 1] - page->sparse_beg[r];
+  if (n == 0) return cuts->feat[f].zero_bin;
+  while (n > 1) { /* no branch to guess but the number of steps */
+    uint32_t half = n / 2;
+    at += at[half] <= place->slot_beg + place->n_slots - 1 ? half : 0;
+    n -= half;
   }
-  if (low == end || page->sparse_slots[low] >= place->slot_beg + place->n_slots) return cuts->feat[f].zero_bin;
-  return gbt_place_code(place, page->sparse_slots[low] - place->slot_beg);
+  uint32_t slot = *at - place->slot_beg; /* the last slot that is not behind the feature's, if there is one */
+  return slot < place->n_slots ? gbt_place_code(place, slot) : place->zero_bin;
 }
 
 void gbt_page_store_free(gbt_page_store *store) {
