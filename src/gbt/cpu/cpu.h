@@ -1,6 +1,7 @@
 /* The CPU backend's state, and what its files give each other. See backend/backend.h for the contract.
  *
- *   cpu_backend.c    open, close, table of ops, sampling of rows
+ *   cpu_backend.c    open, close, table of ops
+ *   cpu_rows.c       the rows of a tree, sampled and in order
  *   cpu_gradient.c   scores -> fixed-point gradients
  *   cpu_hist.c       histograms of fresh nodes; slots; cpu_hist_sparse.c: their sparse part
  *   cpu_split.c      best splits; cpu_split_num.c: of numeric features; cpu_split_cat.c: of categorical ones;
@@ -244,6 +245,9 @@ gbt_status cpu_build_hist(gbt_ctx *ctx, gbt_backend *self, gbt_error *err) GBT_M
 gbt_status cpu_find_splits(gbt_ctx *ctx, gbt_backend *self, gbt_error *err) GBT_MUST_CHECK;
 gbt_status cpu_partition(gbt_ctx *ctx, gbt_backend *self, gbt_error *err) GBT_MUST_CHECK;
 gbt_status cpu_finish_tree(gbt_ctx *ctx, gbt_backend *self, gbt_forest *forest, gbt_error *err) GBT_MUST_CHECK;
+
+/* Draws the tree's rows and puts them in order; *sum: of their gradients, in units of the histograms. */
+gbt_status cpu_rows_begin(gbt_ctx *ctx, cpu_backend *be, gbt_sum *sum, gbt_error *err) GBT_MUST_CHECK;
 
 /* The columns for the partition, where they pay. */
 gbt_status cpu_columns_make(gbt_ctx *ctx, cpu_backend *be, gbt_error *err) GBT_MUST_CHECK;

@@ -3,7 +3,6 @@
 
 #include <string.h>
 
-#include "../base/rng.h"
 #include "cpu_hist_kernels.h"
 
 static void destroy(gbt_backend *self) {
@@ -130,56 +129,11 @@ gbt_status cpu_scratch_ready(gbt_ctx *ctx, cpu_backend *be, gbt_error *err) {
   return GBT_OK;
 }
 
-/* The sampled rows, ascending, then the others, ascending. A row is drawn when its hash is below the share. */
-static void draw_rows(cpu_backend *be) {
-  uint32_t n = (uint32_t)be->n_rows, in = 0, out = 0;
-  if (be->params->subsample >= 1.0) {
-    for (uint32_t i = 0; i < n; i++) be->rows[i] = i;
-    be->n_in = n;
-    return;
-  }
-  gbt_key32 key = gbt_key((uint64_t)be->params->seed, GBT_FOR_ROWS, be->task.tree, 0);
-  uint64_t limit = (uint64_t)(be->params->subsample * 4294967296.0);
-  for (uint32_t i = 0; i < n; i++) {
-    int drawn = gbt_hash32(key, i) < limit;
-    be->rows[in] = i; /* overwritten when not drawn */
-    be->rows_tmp[out] = i;
-    in += (uint32_t)drawn;
-    out += (uint32_t)!drawn;
-  }
-  be->n_in = in;
-  memcpy(be->rows + in, be->rows_tmp, (size_t)out * sizeof *be->rows);
-}
-
 gbt_status cpu_parallel(gbt_ctx *ctx, int64_t n_tasks, double ns, gbt_task_fn fn, void *arg, gbt_error *err) {
   if (ns >= CPU_WORTH_THREADS_NS) return gbt_parallel(ctx, n_tasks, fn, arg, err);
   GBT_TRY(gbt_ctx_poll(ctx, err));
   for (int64_t t = 0; t < n_tasks; t++) fn(arg, t, 0);
   return GBT_OK;
-}
-
-/* Sum over the sampled rows of the gradients that histograms take. */
-typedef struct root_sum {
-  cpu_backend *be;
-  gbt_sum *part;
-} root_sum;
-
-gbt_sum cpu_sum_rows(const cpu_backend *be, uint32_t beg, uint32_t end) {
-  const gbt_gh16 *gh16 = cpu_gh16(be);
-  const gbt_gh32 *gh32 = cpu_gh32(be);
-  gbt_sum s = {0, 0};
-  if (be->wide[be->task.output])
-    for (uint32_t i = beg; i < end; i++) s.g += gh32[be->rows[i]].g, s.h += gh32[be->rows[i]].h;
-  else
-    for (uint32_t i = beg; i < end; i++) s.g += gh16[be->rows[i]].g, s.h += gh16[be->rows[i]].h;
-  return s;
-}
-
-static void root_task(void *arg, int64_t task, int thread) {
-  root_sum *r = arg;
-  uint32_t beg = (uint32_t)task * CPU_TASK_ROWS, end = beg + CPU_TASK_ROWS;
-  (void)thread;
-  r->part[task] = cpu_sum_rows(r->be, beg, end < r->be->n_in ? end : r->be->n_in);
 }
 
 gbt_units cpu_units(const cpu_backend *be) {
@@ -201,14 +155,9 @@ static gbt_status begin_tree(gbt_ctx *ctx, gbt_backend *self, const gbt_tree_tas
   release_all(be);
   GBT_TRY(cpu_hist_fit(be, err));
   int64_t t0 = gbt_clock_ns();
-  draw_rows(be);
+  gbt_sum sum;
+  GBT_TRY(cpu_rows_begin(ctx, be, &sum, err));
   be->n_tree_feats = gbt_features_of_tree(be->rules, task->tree, be->tree_feats, be->rank);
-  size_t n_tasks = (be->n_in + CPU_TASK_ROWS - 1) / CPU_TASK_ROWS;
-  GBT_TRY(gbt_mem_grow(&be->mem, &be->fine, &be->cap_fine, n_tasks + 1, sizeof *be->fine, err));
-  root_sum arg = {be, be->fine};
-  GBT_TRY(cpu_parallel(ctx, (int64_t)n_tasks, 1.0 * be->n_in, root_task, &arg, err));
-  gbt_sum sum = {0, 0};
-  for (size_t i = 0; i < n_tasks; i++) sum.g += be->fine[i].g, sum.h += be->fine[i].h;
   self->seconds[GBT_PHASE_PARTITION] += (double)(gbt_clock_ns() - t0) * 1e-9;
   return gbt_frontier_root(&be->fr, be->n_in, sum, cpu_units(be), err);
 }
@@ -218,7 +167,7 @@ static gbt_status begin_tree(gbt_ctx *ctx, gbt_backend *self, const gbt_tree_tas
 static size_t step_size(const cpu_backend *be) {
   size_t most = be->max_slots / 2;
   if (be->fr.grow_policy == GBT_LOSSGUIDE) { /* nodes ahead are for the threads; wide tables keep them busy without */
-    size_t ahead = CPU_AHEAD_SLOTS / be->layout->n_slots;
+    size_t ahead = CPU_AHEAD_SLOTS / ((size_t)be->layout->n_slots + 1);
     if (ahead < 1) ahead = 1;
     if (most > ahead) most = ahead;
   }

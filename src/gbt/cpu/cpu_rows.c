@@ -1,0 +1,86 @@
+/* The rows of a tree: which are drawn, their order, and the sums of their gradients for the root.
+ *
+ *   rows      | drawn rows, ascending        n_in | the others, ascending |
+ *
+ * Without sampling a chunk numbers its rows and adds their gradients up. With sampling it writes its drawn rows forward
+ * and the others backward into rows_tmp, at its own place; once the counts are known, both are copied to theirs. */
+#include <string.h>
+
+#include "../base/rng.h"
+#include "cpu.h"
+
+gbt_sum cpu_sum_rows(const cpu_backend *be, uint32_t beg, uint32_t end) {
+  const gbt_gh16 *gh16 = cpu_gh16(be);
+  const gbt_gh32 *gh32 = cpu_gh32(be);
+  gbt_sum s = {0, 0};
+  if (be->wide[be->task.output])
+    for (uint32_t i = beg; i < end; i++) s.g += gh32[be->rows[i]].g, s.h += gh32[be->rows[i]].h;
+  else
+    for (uint32_t i = beg; i < end; i++) s.g += gh16[be->rows[i]].g, s.h += gh16[be->rows[i]].h;
+  return s;
+}
+
+static void number_task(void *arg, int64_t task, int thread) {
+  cpu_backend *be = arg;
+  cpu_chunk *chunk = &be->chunk[task];
+  (void)thread;
+  for (uint32_t i = chunk->beg; i < chunk->end; i++) be->rows[i] = i;
+  chunk->fine = cpu_sum_rows(be, chunk->beg, chunk->end);
+}
+
+/* A row is drawn when its hash is below the share. */
+static void draw_task(void *arg, int64_t task, int thread) {
+  cpu_backend *be = arg;
+  cpu_chunk *chunk = &be->chunk[task];
+  gbt_key32 key = gbt_key((uint64_t)be->params->seed, GBT_FOR_ROWS, be->task.tree, 0);
+  uint64_t limit = (uint64_t)(be->params->subsample * 4294967296.0);
+  uint32_t *in = be->rows_tmp + chunk->beg, *out = be->rows_tmp + chunk->end;
+  (void)thread;
+  for (uint32_t i = chunk->beg; i < chunk->end; i++) {
+    uint32_t drawn = gbt_hash32(key, i) < limit;
+    *in = i; /* one of the two is overwritten by the next row */
+    out[-1] = i;
+    in += drawn;
+    out -= 1u - drawn;
+  }
+  chunk->n_left = (uint32_t)(in - (be->rows_tmp + chunk->beg));
+}
+
+static void order_task(void *arg, int64_t task, int thread) {
+  cpu_backend *be = arg;
+  cpu_chunk *chunk = &be->chunk[task];
+  uint32_t *others = be->rows + be->n_in + (chunk->beg - chunk->left_before);
+  (void)thread;
+  memcpy(be->rows + chunk->left_before, be->rows_tmp + chunk->beg, (size_t)chunk->n_left * sizeof *be->rows);
+  for (const uint32_t *from = be->rows_tmp + chunk->end; from > be->rows_tmp + chunk->beg + chunk->n_left;)
+    *others++ = *--from;
+  chunk->fine = cpu_sum_rows(be, chunk->left_before, chunk->left_before + chunk->n_left);
+}
+
+static gbt_status draw_rows(gbt_ctx *ctx, cpu_backend *be, gbt_error *err) {
+  GBT_TRY(cpu_parallel(ctx, (int64_t)be->n_chunk, 3.0 * (double)be->n_rows, draw_task, be, err));
+  be->n_in = 0;
+  for (size_t c = 0; c < be->n_chunk; c++) {
+    be->chunk[c].left_before = be->n_in;
+    be->n_in += be->chunk[c].n_left;
+  }
+  return cpu_parallel(ctx, (int64_t)be->n_chunk, 1.0 * (double)be->n_rows, order_task, be, err);
+}
+
+gbt_status cpu_rows_begin(gbt_ctx *ctx, cpu_backend *be, gbt_sum *sum, gbt_error *err) {
+  uint32_t n = (uint32_t)be->n_rows;
+  be->n_chunk = 0;
+  GBT_TRY(cpu_add_chunks(be, 0, 0, 0, n, CPU_TASK_ROWS, err));
+  if (be->params->subsample < 1.0) {
+    GBT_TRY(draw_rows(ctx, be, err));
+  } else {
+    be->n_in = n;
+    GBT_TRY(cpu_parallel(ctx, (int64_t)be->n_chunk, 1.0 * n, number_task, be, err));
+  }
+  *sum = (gbt_sum){0, 0};
+  for (size_t c = 0; c < be->n_chunk; c++) {
+    sum->g += be->chunk[c].fine.g;
+    sum->h += be->chunk[c].fine.h;
+  }
+  return GBT_OK;
+}
