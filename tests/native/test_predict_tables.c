@@ -46,21 +46,26 @@ typedef struct stage {
 
 typedef struct stage_spec {
   int32_t n_features, n_outputs, n_rounds, n_splits, max_depth;
-  int same_level; /* a level's nodes are all alike */
-  int with_sets;  /* the first feature has levels, and some trees split by them */
+  int same_level;    /* a level's nodes are all alike */
+  int32_t with_sets; /* levels of the first feature, by which some nodes split; 0: all are numbers */
   int64_t n_rows;
 } stage_spec;
-
-static const char *const letters[] = {"a", "b", "c", "d", "e", "f", "g", "h"};
 
 static void make_columns(stage *s, test_rng *rng, const stage_spec *spec) {
   gbt_feature *feat = test_alloc((size_t)spec->n_features * sizeof *feat);
   char(*name)[16] = test_alloc((size_t)spec->n_features * sizeof *name);
   gbt_mem mem = gbt_mem_default();
+  char(*text)[16] = test_alloc((size_t)(spec->with_sets + 1) * sizeof *text);
+  const char **letters = test_alloc((size_t)(spec->with_sets + 1) * sizeof *letters);
+  for (int32_t i = 0; i < spec->with_sets; i++) {
+    snprintf(text[i], sizeof text[i], "L%d", (int)i);
+    letters[i] = text[i];
+  }
   for (int32_t f = 0; f < spec->n_features; f++) {
     int levels = f == 0 && spec->with_sets;
     snprintf(name[f], sizeof name[f], "x%d", (int)f);
-    gbt_feature one = {name[f], "", levels ? GBT_CATEGORICAL : GBT_NUMERIC, levels ? 8 : 0, levels ? letters : NULL};
+    gbt_feature one = {name[f], "", levels ? GBT_CATEGORICAL : GBT_NUMERIC, levels ? spec->with_sets : 0,
+                       levels ? letters : NULL};
     feat[f] = one;
   }
   CHECK_OK(gbt_schema_new(&mem, spec->n_features, feat, &s->schema, test_err));
@@ -72,7 +77,7 @@ static void make_columns(stage *s, test_rng *rng, const stage_spec *spec) {
     int32_t *code = (int32_t *)(void *)x;
     for (int64_t r = 0; r < spec->n_rows; r++) {
       if (levels)
-        code[r] = (int32_t)test_below(rng, 9);
+        code[r] = (int32_t)test_below(rng, (test_below(rng, 2) && spec->with_sets > 8 ? 8 : spec->with_sets) + 1);
       else
         x[r] = test_below(rng, 9) == 0 ? (double)NAN : near(rng, draw(rng, (spread)(f % N_SPREADS)));
       if (!levels && x[r] != x[r] && test_below(rng, 2)) x[r] = -x[r]; /* a NaN with its sign set */
@@ -84,12 +89,21 @@ static void make_columns(stage *s, test_rng *rng, const stage_spec *spec) {
   s->table = table;
   free(feat);
   free(name);
+  free(text);
+  free(letters);
 }
 
+enum { MOST_WORDS = 8000 };
+
 static void set_split(test_rng *rng, const stage_spec *spec, gbt_node *node) {
-  int32_t first = spec->with_sets, f = first + (int32_t)test_below(rng, spec->n_features - first);
+  int32_t first = spec->with_sets > 0, f = first + (int32_t)test_below(rng, spec->n_features - first);
   node->feat = (uint32_t)f | (uint32_t)(test_u(rng) & GBT_NODE_MISSING_LEFT);
   node->arg.value = draw(rng, (spread)(f % N_SPREADS));
+  if (spec->with_sets == 0 || test_below(rng, 3) > 0) return;
+  uint32_t most = (uint32_t)(spec->with_sets + 31) / 32;
+  node->feat = GBT_NODE_CATEGORICAL | (uint32_t)(test_u(rng) & (GBT_NODE_MISSING_LEFT | GBT_NODE_BULK_LEFT));
+  node->arg.set.n_words = (uint32_t)test_below(rng, (int64_t)most + 1);
+  node->arg.set.beg = (uint32_t)test_below(rng, MOST_WORDS - (int64_t)node->arg.set.n_words);
 }
 
 /* Splits the nodes in order, some of them not, down to max_depth. Returns the number of nodes. */
@@ -122,17 +136,14 @@ static void make_trees(stage *s, test_rng *rng, const stage_spec *spec) {
   uint32_t *counts = test_alloc(4096 * sizeof *counts);
   memset(zeros, 0, 4096 * sizeof *zeros);
   memset(counts, 0, 4096 * sizeof *counts);
+  uint32_t *words = test_alloc(MOST_WORDS * sizeof *words);
   for (int32_t t = 0; t < spec->n_rounds * spec->n_outputs; t++) {
-    uint32_t depth, n = grow(rng, spec, nodes, &depth), word = (uint32_t)test_u(rng) & 255u;
-    int sets = spec->with_sets && n > 1 && t % 3 == 1;
-    if (sets) {
-      nodes[0].feat = GBT_NODE_CATEGORICAL;
-      nodes[0].arg.set.beg = 0;
-      nodes[0].arg.set.n_words = 1;
-    }
-    s->n_tables += !sets && depth <= GBTI_TABLE_DEPTH;
-    CHECK_OK(gbt_forest_add(s->forest, n, nodes, zeros, zeros, counts, (uint32_t)sets, &word, test_err));
+    uint32_t depth, n = grow(rng, spec, nodes, &depth), n_words = spec->with_sets ? MOST_WORDS : 0;
+    for (int i = 0; i < MOST_WORDS; i++) words[i] = (uint32_t)test_u(rng);
+    s->n_tables += depth <= GBTI_TABLE_DEPTH;
+    CHECK_OK(gbt_forest_add(s->forest, n, nodes, zeros, zeros, counts, n_words, words, test_err));
   }
+  free(words);
   s->view = gbt_forest_look(s->forest);
   free(nodes);
   free(zeros);
@@ -229,12 +240,13 @@ static void full_trees(void) {
   }
 }
 
-/* Trees that split by level, deep ones and tables in one run. */
+/* Trees that split by level, deep ones and tables in one run; sets of all widths. */
 static void mixed_runs(void) {
   test_rng rng = {33};
-  for (int i = 0; i < 20; i++) {
+  static const int32_t levels[] = {3, 29, 30, 31, 250, 500, 1000, 2010, 2020, 5000};
+  for (int i = 0; i < 40; i++) {
     stage s;
-    stage_spec spec = {5, 1 + i % 3, 9, 400, 6 + i % 5, i % 4 == 0, 1, row_counts[i % 14]};
+    stage_spec spec = {5, 1 + i % 3, 9, 400, 4 + i % 7, i % 4 == 0, levels[i % 10], row_counts[i % 14]};
     stage_open(&s, &rng, &spec);
     check_stage(&s, &rng);
     stage_close(&s);
@@ -302,7 +314,7 @@ static void predictors_keep_packs(void) {
   test_rng rng = {36};
   for (int i = 0; i < 6; i++) {
     stage s;
-    stage_spec spec = {7, 1 + i % 2, 30, 40, 7 + i % 3, 0, i % 3 == 2, 400};
+    stage_spec spec = {7, 1 + i % 2, 30, 40, 7 + i % 3, 0, i % 3 == 2 ? 40 : 0, 400};
     stage_open(&s, &rng, &spec);
     gbt_mem mem = gbt_mem_default();
     gbt_predictor *predictor;
@@ -363,7 +375,7 @@ static void allocations_fail(void) {
   test_rng rng = {35};
   for (int sets = 0; sets < 2; sets++) {
     stage s;
-    stage_spec spec = {6, 2, 4, 60, 6, 0, sets, 2000};
+    stage_spec spec = {6, 2, 4, 60, 6, 0, 20 * sets, 2000};
     stage_open(&s, &rng, &spec);
     sweep w = {&s, test_alloc(4000 * sizeof(double))};
     CHECK(fault_sweep(predict_once, &w) >= 20);

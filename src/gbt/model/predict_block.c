@@ -44,7 +44,7 @@ typedef struct packed_run {
   double *x;       /* by thread: block */
   uint32_t *pos;   /* by thread: block */
   int64_t *cursor; /* by thread: n_feats */
-  uint8_t *bytes;  /* by thread: block x n_slots, codes of tables; NULL without tables */
+  uint8_t *bytes;  /* by thread: block x n_cols, codes of tables; NULL without tables */
   uint8_t *place;  /* by thread: block */
   double *sums;    /* by thread: n_outputs x block, scores while all trees are tables; else NULL */
 } packed_run;
@@ -158,26 +158,53 @@ NOINLINE static void walk_wide(const gbti_pack *pack, const gbti_pack_tree *tree
   }
 }
 
-/* The bytes that tables are asked by: codes of the columns that have few cuts. */
+/* Codes of numbers, for tables. x: n numbers. bytes: of the block's first group. */
+static void bytes_of_numbers(const gbti_pack *pack, uint32_t j, const double *x, int32_t n, uint8_t *bytes) {
+  const gbti_pack_feature *f = &pack->feats[j];
+  size_t stride = (size_t)pack->n_cols * GBTI_TABLE_ROWS;
+  int32_t whole = n / GBTI_TABLE_ROWS;
+  double last[GBTI_TABLE_ROWS] = {0.0};
+  if (n % GBTI_TABLE_ROWS > 0) memcpy(last, x + whole * GBTI_TABLE_ROWS, (size_t)(n % GBTI_TABLE_ROWS) * sizeof *x);
+  for (int kind = GBTI_PACK_HIGH; kind <= GBTI_PACK_LOW; kind++) {
+    if (f->slot[kind] < 0) continue;
+    uint8_t missing = kind == GBTI_PACK_HIGH ? (uint8_t)f->n_cuts : 0;
+    uint8_t *to = bytes + (size_t)pack->slot_col[f->slot[kind]] * GBTI_TABLE_ROWS;
+    gbti_coder_run(&pack->coder[j], f, x, whole, missing, to, stride);
+    if (n % GBTI_TABLE_ROWS > 0)
+      gbti_coder_run(&pack->coder[j], f, last, 1, missing, to + (size_t)whole * stride, stride);
+  }
+}
+
+/* The four columns of a level. */
+static void bytes_of_levels(const gbti_pack *pack, int32_t slot, const uint16_t *code, int32_t n, uint8_t *bytes) {
+  uint8_t *to = bytes + (size_t)pack->slot_col[slot] * GBTI_TABLE_ROWS;
+  for (int32_t r = 0; r < n; r += GBTI_TABLE_ROWS, to += (size_t)pack->n_cols * GBTI_TABLE_ROWS) {
+    int32_t m = n - r < GBTI_TABLE_ROWS ? n - r : GBTI_TABLE_ROWS;
+    for (int32_t k = 0; k < m; k++) {
+      uint16_t eighth = (uint16_t)(code[r + k] >> 3);
+      to[k] = (uint8_t)(eighth < UINT8_MAX ? eighth : UINT8_MAX);
+      to[GBTI_TABLE_ROWS + k] = (uint8_t)(1u << (code[r + k] & 7u));
+    }
+    memcpy(to + 2 * GBTI_TABLE_ROWS, code + r, (size_t)m * sizeof *code);
+  }
+}
+
+/* The bytes that tables are asked by. */
 static void code_bytes(const packed_run *run, int64_t row, int32_t n, int thread) {
   const gbti_pack *pack = run->pack;
-  uint8_t *bytes = run->bytes + (size_t)thread * (size_t)run->block * pack->n_slots;
-  double *buf = run->x + (size_t)thread * (size_t)run->block, last[GBTI_TABLE_ROWS] = {0.0};
+  uint8_t *bytes = run->bytes + (size_t)thread * (size_t)run->block * pack->n_cols;
+  uint16_t *code = run->code + (size_t)thread * (size_t)run->block;
+  double *buf = run->x + (size_t)thread * (size_t)run->block;
   int64_t *cursor = run->cursor + (size_t)thread * pack->n_feats;
-  int32_t whole = n / GBTI_TABLE_ROWS * GBTI_TABLE_ROWS;
   for (uint32_t j = 0; j < pack->n_feats; j++) {
     const gbti_pack_feature *f = &pack->feats[j];
-    if (pack->coder[j].cuts == NULL) continue;
+    int has_levels = f->slot[GBTI_PACK_LEVEL] >= 0;
+    if (pack->coder[j].cuts == NULL && !has_levels) continue;
     const double *x = gbt_binding_look(run->job->binding, row, n, f->feat, &cursor[j], buf);
-    if (whole < n) memcpy(last, x + whole, (size_t)(n - whole) * sizeof *x);
-    for (int kind = GBTI_PACK_HIGH; kind <= GBTI_PACK_LOW; kind++) {
-      if (f->slot[kind] < 0) continue;
-      uint8_t missing = kind == GBTI_PACK_HIGH ? (uint8_t)f->n_cuts : 0;
-      uint8_t *to = bytes + (size_t)f->slot[kind] * GBTI_TABLE_ROWS;
-      size_t stride = (size_t)pack->n_slots * GBTI_TABLE_ROWS;
-      gbti_coder_run(&pack->coder[j], f, x, whole / GBTI_TABLE_ROWS, missing, to, stride);
-      if (whole < n) gbti_coder_run(&pack->coder[j], f, last, 1, missing, to + (size_t)whole * pack->n_slots, stride);
-    }
+    if (pack->coder[j].cuts != NULL) bytes_of_numbers(pack, j, x, n, bytes);
+    if (!has_levels) continue;
+    code_levels(x, n, code);
+    bytes_of_levels(pack, f->slot[GBTI_PACK_LEVEL], code, n, bytes);
   }
 }
 
@@ -188,7 +215,7 @@ static void pass_table(const packed_run *run, uint64_t t, int64_t row, int32_t n
   size_t block = (size_t)run->block;
   uint8_t *place = run->place + (size_t)thread * block;
   int32_t n_groups = (n + GBTI_TABLE_ROWS - 1) / GBTI_TABLE_ROWS;
-  gbti_table_walk(pack, table, run->bytes + (size_t)thread * block * pack->n_slots, n_groups, place);
+  gbti_table_walk(pack, table, run->bytes + (size_t)thread * block * pack->n_cols, n_groups, place);
   if (run->sums != NULL) {
     int32_t k = gbti_predict_output(run->job->forest, t);
     size_t n_outputs = (size_t)run->job->forest->n_outputs;
@@ -275,7 +302,7 @@ gbt_status gbti_predict_packed(gbt_ctx *ctx, const gbti_predict_job *job, const 
   else if (job->scores != NULL)
     GBT_TRY_GOTO(gbt_mem_zeros(mem, n, (size_t)job->forest->n_outputs * sizeof *run.sums, &run.sums, err), done);
   if (pack->n_tables > 0) {
-    GBT_TRY_GOTO(gbt_mem_zeros(mem, n, pack->n_slots, &run.bytes, err), done);
+    GBT_TRY_GOTO(gbt_mem_zeros(mem, n, pack->n_cols, &run.bytes, err), done);
     GBT_TRY_GOTO(gbt_mem_array(mem, n, 1, &run.place, err), done);
   }
   GBT_TRY_GOTO(gbt_mem_array(mem, n, sizeof *run.code, &run.code, err), done);

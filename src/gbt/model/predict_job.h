@@ -70,6 +70,7 @@ typedef struct gbti_pack_feature {
 } gbti_pack_feature;
 
 typedef struct gbti_table gbti_table;
+typedef struct gbti_table_set gbti_table_set;
 typedef struct gbti_coder gbti_coder;
 
 typedef struct gbti_pack {
@@ -87,7 +88,10 @@ typedef struct gbti_pack {
   uint64_t n_tables;
   gbti_table *table; /* by tree, NULL when there are none: predict_table.h */
   uint8_t *table_bytes;
+  uint32_t n_cols;    /* columns of bytes */
+  uint32_t *slot_col; /* by slot: its first column */
   uint32_t *table_cols;
+  gbti_table_set *table_sets;
   uint16_t *table_leaf;
   gbti_coder *coder; /* by feature */
   double *coder_cuts;

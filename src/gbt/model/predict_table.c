@@ -32,7 +32,7 @@ static int find_places(const maker *m, int64_t task, places *p) {
   const gbti_pack_tree *tree = &m->pack->tree[task];
   const gbti_pack_node *nodes = m->pack->nodes + tree->node_beg;
   uint32_t n = n_nodes_of(m, task);
-  if (tree->has_sets || tree->depth > GBTI_TABLE_DEPTH) return 0; /* so there are no more than MOST_NODES */
+  if (tree->depth > GBTI_TABLE_DEPTH) return 0; /* so there are no more than MOST_NODES */
   p->level[0] = p->place[0] = 0;
   for (uint32_t i = 0; i < n; i++) {
     if (nodes[i].rank == GBTI_PACK_LEAF) continue;
@@ -55,6 +55,30 @@ static uint32_t table_of(const maker *m, int thread, uint32_t stamp, uint32_t le
   return it->table;
 }
 
+/* Bytes of a set's table: a power of two. 0 when it is too long. */
+static uint16_t set_width(const gbti_pack_wide *node) {
+  uint32_t bytes = 4 * (node->last + 1), width = 32;
+  while (width < bytes) width *= 2;
+  return width <= GBTI_TABLE_SET ? (uint16_t)width : 0;
+}
+
+/* Returns the bytes that were written to to. */
+static size_t put_set(const gbti_pack *pack, const gbti_table *table, const gbti_pack_wide *node, uint32_t slot,
+                      uint8_t place, gbti_table_set *set, uint8_t *to) {
+  set->col = pack->slot_col[slot] * GBTI_TABLE_ROWS;
+  set->place = place;
+  set->width = set_width(node);
+  set->beg = node->beg;
+  set->last = node->last;
+  if (set->width == 0) return 0;
+  set->beg = (uint32_t)(to - (pack->table_bytes + table->beg));
+  for (uint32_t i = 0; i < set->width; i++) {
+    uint32_t word = i / 4 < node->last ? i / 4 : node->last;
+    to[i] = (uint8_t)(pack->words[node->beg + word] >> (8 * (i % 4)));
+  }
+  return set->width;
+}
+
 static void count_task(void *arg, int64_t task, int thread) {
   const maker *m = arg;
   gbti_table *table = &m->pack->table[task];
@@ -65,7 +89,10 @@ static void count_task(void *arg, int64_t task, int thread) {
   table->is_table = 1;
   table->depth = (uint8_t)m->pack->tree[task].depth;
   for (uint32_t i = 0; i < n; i++)
-    if (nodes[i].rank != GBTI_PACK_LEAF)
+    if (nodes[i].rank == GBTI_PACK_BY_LEVEL) {
+      table->n_sets[p.level[i]]++;
+      table->set_bytes += set_width(&m->pack->wide[m->pack->tree[task].node_beg + i]);
+    } else if (nodes[i].rank != GBTI_PACK_LEAF)
       table_of(m, thread, 2 * (uint32_t)task + 1, p.level[i], nodes[i].col / GBTI_PACK_LANES, table->n_cols);
 }
 
@@ -88,11 +115,13 @@ static void fill_task(void *arg, int64_t task, int thread) {
   uint8_t *tables[GBTI_TABLE_DEPTH], *first = pack->table_bytes + table->beg + 8 * gbti_table_places(table->depth);
   uint32_t *cols[GBTI_TABLE_DEPTH], *col = pack->table_cols + table->col_beg;
   uint16_t n_cols[GBTI_TABLE_DEPTH] = {0};
+  gbti_table_set *sets[GBTI_TABLE_DEPTH], *set = pack->table_sets + table->set_beg;
   places p;
   if (!table->is_table || !find_places(m, task, &p)) return;
   uint8_t *end = first;
   for (uint32_t d = table->depth; d-- > 0; end += table->n_cols[d] * gbti_table_width(d)) tables[d] = end;
   for (uint32_t d = 0; d < table->depth; col += table->n_cols[d++]) cols[d] = col;
+  for (uint32_t d = 0; d < table->depth; set += table->n_sets[d++]) sets[d] = set;
   memset(pack->table_bytes + table->beg, 0, (size_t)(first - (pack->table_bytes + table->beg)));
   memset(first, GBTI_TABLE_NONE, (size_t)(end - first));
   for (uint32_t i = 0; i < n; i++) {
@@ -101,32 +130,41 @@ static void fill_task(void *arg, int64_t task, int thread) {
       continue;
     }
     uint32_t d = p.level[i], slot = nodes[i].col / GBTI_PACK_LANES;
+    if (nodes[i].rank == GBTI_PACK_BY_LEVEL) {
+      end += put_set(pack, table, &pack->wide[pack->tree[task].node_beg + i], slot, p.place[i], sets[d]++, end);
+      continue;
+    }
     uint32_t j = table_of(m, thread, 2 * (uint32_t)task + 2, d, slot, n_cols);
-    cols[d][j] = slot * GBTI_TABLE_ROWS;
+    cols[d][j] = pack->slot_col[slot] * GBTI_TABLE_ROWS;
     tables[d][j * gbti_table_width(d) + p.place[i]] = (uint8_t)nodes[i].rank;
   }
 }
 
 /* Where everything lies. Tables of all trees begin with a line of the cache. */
 static gbt_status lay_out(const gbt_mem *mem, gbti_pack *pack, gbt_error *err) {
-  size_t bytes = 0, cols = 0, leaves = 0;
+  size_t bytes = 0, cols = 0, leaves = 0, sets = 0;
   for (uint64_t t = 0; t < pack->trees.end - pack->trees.beg; t++) {
     gbti_table *table = &pack->table[t];
     if (!table->is_table) continue;
     table->beg = bytes;
     table->col_beg = cols;
     table->leaf_beg = leaves;
+    table->set_beg = sets;
     bytes += 8 * gbti_table_places(table->depth);
     for (uint32_t d = 0; d < table->depth; d++) {
       bytes += table->n_cols[d] * gbti_table_width(d);
       cols += table->n_cols[d];
+      sets += table->n_sets[d];
     }
+    bytes += table->set_bytes;
     bytes = (bytes + 63) / 64 * 64;
     leaves += (size_t)1 << table->depth;
     pack->n_tables++;
   }
   pack->n_bytes += bytes + cols * sizeof *pack->table_cols + leaves * sizeof *pack->table_leaf;
   GBT_TRY(gbt_mem_array(mem, bytes, 1, &pack->table_bytes, err));
+  pack->n_bytes += sets * sizeof *pack->table_sets;
+  GBT_TRY(gbt_mem_array(mem, sets, sizeof *pack->table_sets, &pack->table_sets, err));
   GBT_TRY(gbt_mem_array(mem, cols, sizeof *pack->table_cols, &pack->table_cols, err));
   return gbt_mem_zeros(mem, leaves, sizeof *pack->table_leaf, &pack->table_leaf, err);
 }
@@ -172,9 +210,15 @@ gbt_status gbti_tables_make(gbt_ctx *ctx, const gbt_forest_view *forest, gbti_pa
   GBT_TRY_GOTO(
       gbt_mem_zeros(mem, (size_t)ctx->n_threads * GBTI_TABLE_DEPTH, pack->n_slots * sizeof *m.seen, &m.seen, err),
       done);
+  GBT_TRY_GOTO(gbt_mem_array(mem, pack->n_slots, sizeof *pack->slot_col, &pack->slot_col, err), done);
   for (uint32_t j = 0; j < pack->n_feats; j++)
-    for (int kind = GBTI_PACK_HIGH; kind <= GBTI_PACK_LOW; kind++)
-      if (pack->feats[j].slot[kind] >= 0) m.fits[pack->feats[j].slot[kind]] = pack->feats[j].n_cuts <= GBTI_TABLE_CUTS;
+    for (int kind = 0; kind < GBTI_PACK_KINDS; kind++) {
+      int32_t slot = pack->feats[j].slot[kind];
+      if (slot < 0) continue;
+      m.fits[slot] = kind == GBTI_PACK_LEVEL || pack->feats[j].n_cuts <= GBTI_TABLE_CUTS;
+      pack->slot_col[slot] = pack->n_cols;
+      pack->n_cols += kind == GBTI_PACK_LEVEL ? GBTI_TABLE_LEVEL_COLS : 1;
+    }
   GBT_TRY_GOTO(gbt_parallel(ctx, (int64_t)n_trees, count_task, &m, err), done);
   GBT_TRY_GOTO(lay_out(mem, pack, err), done);
   GBT_TRY_GOTO(gbt_parallel(ctx, (int64_t)n_trees, fill_task, &m, err), done);

@@ -1,15 +1,17 @@
 /* Trees as tables: the way of many rows where the machine can look bytes up in registers. Private to model/.
  *
- *   codes    64 rows side by side, a byte each, column by column:  codes[(row / 64 * n_slots + slot) * 64 + row % 64]
+ *   codes    64 rows side by side, a byte each, column by column:  codes[(row / 64 * n_cols + col) * 64 + row % 64]
  *   place    where a row is in a tree, a byte: 0 at the root, then 2 place + 1 for those that go left, 2 place for
  *            those that go right. So all rows of a tree are in one level, and a leaf above the last one goes left
  *   table    one for every column that a level asks: by place, the rank of the node's cut, or 255 (no code is above)
  *            where the node asks another column. A row goes right when its code is above the rank
+ *   set      a node that splits by level: the rows at its place look their level's bit up. A column of levels is four
+ *            columns of bytes: code / 8 (at most 255), the bit 1 << code % 8, and the whole code in two
  *   values   by last place, the leaf's value: eight planes, plane b holds byte b of all values
  *
  * A level costs two instructions per column and 64 rows, however many nodes it has; a value is put together from its
- * bytes by eight look-ups and a transposition. Only trees of up to 8 levels that split numbers, by columns with at most
- * 254 cuts, can be tables; the others of a run walk nodes (predict_job.h). */
+ * bytes by eight look-ups and a transposition. Only trees of up to 8 levels whose columns have at most 254 cuts can be
+ * tables; the others of a run walk nodes (predict_job.h). */
 #ifndef GBT_MODEL_PREDICT_TABLE_H
 #define GBT_MODEL_PREDICT_TABLE_H
 
@@ -19,14 +21,27 @@ enum {
   GBTI_TABLE_ROWS = 64,
   GBTI_TABLE_DEPTH = 8,
   GBTI_TABLE_CUTS = 254, /* of a column: ranks up to 253, codes up to 254 */
-  GBTI_TABLE_NONE = 255  /* rank of nodes that ask another column, and of none */
+  GBTI_TABLE_NONE = 255, /* rank of nodes that ask another column, and of none */
+  GBTI_TABLE_LEVEL_COLS = 4,
+  GBTI_TABLE_SET = 256 /* most bytes of a set that is looked up */
+};
+
+/* A node that splits by level. Bits as in the pack's words: set for codes that go right, the last byte or word whole.
+ */
+struct gbti_table_set {
+  uint32_t col;       /* the first of the four columns, times GBTI_TABLE_ROWS */
+  uint32_t beg, last; /* bytes behind the tree's first, if width > 0; else the words pack->words[beg .. beg + last] */
+  uint16_t width;     /* 32, 64, 128 or 256 bytes; 0 for longer sets, which are asked row by row */
+  uint8_t place;
 };
 
 struct gbti_table {
-  size_t beg;      /* among pack->table_bytes: values, then the tables of the last level, ..., of the first */
+  size_t beg;      /* among pack->table_bytes: values, tables of the last level, ..., of the first, sets */
   size_t col_beg;  /* among pack->table_cols: columns of the first level, ..., of the last */
   size_t leaf_beg; /* among pack->table_leaf: by last place, the leaf's number */
-  uint16_t n_cols[GBTI_TABLE_DEPTH];
+  size_t set_beg;  /* among pack->table_sets: those of the first level, ..., of the last */
+  size_t set_bytes;
+  uint16_t n_cols[GBTI_TABLE_DEPTH], n_sets[GBTI_TABLE_DEPTH];
   uint8_t depth; /* 0 .. GBTI_TABLE_DEPTH */
   uint8_t is_table;
 };

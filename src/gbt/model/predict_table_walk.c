@@ -24,11 +24,52 @@ int gbti_tables_run(const gbt_ctx *ctx) {
   for (int g = 0; g < n; g++) \
     left[g] = _mm512_mask_cmple_epu8_mask(left[g], _mm512_loadu_si512(col + (size_t)g * stride), (look_up));
 
-/* One level: n groups, group after group stride bytes apart. Returns the tables behind those of the level. */
+/* The bytes of a set by code / 8. */
+TARGET_FN __m512i set_bytes(const uint8_t *bits, uint32_t width, __m512i eighth) {
+  eighth = _mm512_min_epu8(eighth, _mm512_set1_epi8((char)(width - 1)));
+  if (width == 32)
+    return _mm512_permutexvar_epi8(eighth,
+                                   _mm512_broadcast_i64x4(_mm256_loadu_si256((const __m256i *)(const void *)bits)));
+  if (width == 64) return _mm512_permutexvar_epi8(eighth, _mm512_loadu_si512(bits));
+  __m512i low = _mm512_permutex2var_epi8(_mm512_loadu_si512(bits), eighth, _mm512_loadu_si512(bits + 64));
+  if (width == 128) return low;
+  __m512i high = _mm512_permutex2var_epi8(_mm512_loadu_si512(bits + 128), eighth, _mm512_loadu_si512(bits + 192));
+  return _mm512_mask_blend_epi8(_mm512_movepi8_mask(eighth), low, high);
+}
+
+/* Which of the rows at a long set's place go right. */
+static uint64_t ask_words(const gbti_table_set *set, const uint32_t *words, const uint8_t *codes, uint64_t at) {
+  uint64_t right = 0;
+  words += set->beg;
+  for (; at != 0; at &= at - 1) {
+    int r = __builtin_ctzll(at);
+    uint16_t code;
+    memcpy(&code, codes + 2 * r, sizeof code);
+    uint32_t word = code >> 5;
+    right |= (uint64_t)(words[word < set->last ? word : set->last] >> (code & 31u) & 1u) << r;
+  }
+  return right;
+}
+
+/* Takes those rows out of left that a set sends right. */
+TARGET_FN void ask_set(const gbti_pack *pack, const gbti_table *table, const gbti_table_set *set, const uint8_t *codes,
+                       size_t stride, int n, const __m512i place[TOGETHER], __mmask64 left[TOGETHER]) {
+  const uint8_t *bits = pack->table_bytes + table->beg + set->beg;
+  for (int g = 0; g < n; g++) {
+    const uint8_t *col = codes + set->col + (size_t)g * stride;
+    __mmask64 at = _mm512_cmpeq_epi8_mask(place[g], _mm512_set1_epi8((char)set->place));
+    if (set->width > 0)
+      left[g] &= ~_mm512_mask_test_epi8_mask(at, set_bytes(bits, set->width, _mm512_loadu_si512(col)),
+                                             _mm512_loadu_si512(col + ROWS));
+    else
+      left[g] &= ~ask_words(set, pack->words, col + 2 * ROWS, at);
+  }
+}
+
+/* One level: n groups, group after group stride bytes apart. left: of the rows that sets send right, those are gone. */
 TARGET_FN void walk_level(uint32_t level, uint32_t n_cols, const uint8_t *tables, const uint32_t *cols,
-                          const uint8_t *codes, size_t stride, int n, __m512i place[TOGETHER]) {
-  __mmask64 left[TOGETHER];
-  for (int g = 0; g < n; g++) left[g] = ~(__mmask64)0;
+                          const uint8_t *codes, size_t stride, int n, __m512i place[TOGETHER],
+                          __mmask64 left[TOGETHER]) {
   if (level < 5) {
     for (uint32_t j = 0; j < n_cols; j++, tables += 16) {
       const uint8_t *col = codes + cols[j];
@@ -60,26 +101,41 @@ TARGET_FN void walk_level(uint32_t level, uint32_t n_cols, const uint8_t *tables
   }
 }
 
-TARGET_FN void walk_groups(const gbti_table *table, const uint8_t *const tables[], const uint32_t *cols,
-                           const uint8_t *codes, size_t stride, int n, uint8_t *out) {
+/* Where a tree's parts lie, level by level. */
+typedef struct parts {
+  const uint8_t *tables[GBTI_TABLE_DEPTH];
+  const uint32_t *cols[GBTI_TABLE_DEPTH];
+  const gbti_table_set *sets[GBTI_TABLE_DEPTH];
+} parts;
+
+TARGET_FN void walk_groups(const gbti_pack *pack, const gbti_table *table, const parts *p, const uint8_t *codes,
+                           size_t stride, int n, uint8_t *out) {
   __m512i place[TOGETHER];
+  __mmask64 left[TOGETHER];
   for (int g = 0; g < n; g++) place[g] = _mm512_setzero_si512();
-  for (uint32_t d = 0; d < table->depth; cols += table->n_cols[d++])
-    walk_level(d, table->n_cols[d], tables[d], cols, codes, stride, n, place);
+  for (uint32_t d = 0; d < table->depth; d++) {
+    for (int g = 0; g < n; g++) left[g] = ~(__mmask64)0;
+    for (uint32_t j = 0; j < table->n_sets[d]; j++) ask_set(pack, table, &p->sets[d][j], codes, stride, n, place, left);
+    walk_level(d, table->n_cols[d], p->tables[d], p->cols[d], codes, stride, n, place, left);
+  }
   for (int g = 0; g < n; g++) _mm512_storeu_si512(out + (size_t)g * ROWS, place[g]);
 }
 
 TARGET void gbti_table_walk(const gbti_pack *pack, const gbti_table *table, const uint8_t *codes, int32_t n_groups,
                             uint8_t *place) {
-  const uint8_t *tables[GBTI_TABLE_DEPTH], *at = pack->table_bytes + table->beg + 8 * gbti_table_places(table->depth);
+  const uint8_t *at = pack->table_bytes + table->beg + 8 * gbti_table_places(table->depth);
   const uint32_t *cols = pack->table_cols + table->col_beg;
-  size_t stride = (size_t)pack->n_slots * ROWS;
+  const gbti_table_set *sets = pack->table_sets + table->set_beg;
+  size_t stride = (size_t)pack->n_cols * ROWS;
+  parts p;
+  for (uint32_t d = table->depth; d-- > 0; at += table->n_cols[d] * gbti_table_width(d)) p.tables[d] = at;
+  for (uint32_t d = 0; d < table->depth; cols += table->n_cols[d++]) p.cols[d] = cols;
+  for (uint32_t d = 0; d < table->depth; sets += table->n_sets[d++]) p.sets[d] = sets;
   int32_t g = 0;
-  for (uint32_t d = table->depth; d-- > 0; at += table->n_cols[d] * gbti_table_width(d)) tables[d] = at;
   for (; g + TOGETHER <= n_groups; g += TOGETHER)
-    walk_groups(table, tables, cols, codes + (size_t)g * stride, stride, TOGETHER, place + (size_t)g * ROWS);
+    walk_groups(pack, table, &p, codes + (size_t)g * stride, stride, TOGETHER, place + (size_t)g * ROWS);
   for (; g < n_groups; g++)
-    walk_groups(table, tables, cols, codes + (size_t)g * stride, stride, 1, place + (size_t)g * ROWS);
+    walk_groups(pack, table, &p, codes + (size_t)g * stride, stride, 1, place + (size_t)g * ROWS);
 }
 
 /* Eight planes of 64 bytes to eight vectors of doubles; within a lane of 16 bytes, rows in order two by two. */
