@@ -162,7 +162,7 @@ class Engine:
         before = foreign_clock(self.process.pid)
         begin = time.perf_counter()
         answer = self.process.ask(f"run threads={threads} rounds={row['rounds']} depth={job.depth} leaves={job.leaves} "
-                                  f"own={own} predict={predict}", limit)
+                                  f"symmetric={int(job.symmetric)} own={own} predict={predict}", limit)
         row["wall"] = time.perf_counter() - begin
         if answer.status == "ok":
             row["foreign_s"] = foreign_clock(self.process.pid) - before
@@ -325,7 +325,8 @@ def run_job(bench, job, args):
     job.read(args.rounds_scale)
     job.y_test = test_part(job.folder, job.desc)
     say(f"{job.name}: {', '.join(wanted)}; {job.rounds} rounds [{(time.time() - bench.begin) / 60:.1f} min]")
-    engines = [Engine(bench, job, name, variant) for name, variant in jobs.VARIANTS if name in args.engines]
+    engines = [Engine(bench, job, name, variant) for name, variant in jobs.VARIANTS
+               if name in args.engines and job.takes(name)]
     try:
         chosen = screen(engines, job.limit) if "compare" in wanted else chosen_before(engines, bench.results.old, job)
         for phase in wanted:

@@ -9,4 +9,4 @@ here=$(cd "$(dirname "$0")" && pwd)
 venv=${GBT_BENCH_VENV:-${TMPDIR:-/tmp}/gbt-bench/venv}
 Rscript -e 'if (!requireNamespace("gbt", quietly = TRUE)) stop("gbt is not installed: R CMD INSTALL . first")'
 sh "$here/setup.sh"
-exec "$venv/bin/python" "$here/compare.py" "$@"
+PYTHONDONTWRITEBYTECODE=1 exec "$venv/bin/python" "$here/compare.py" "$@"

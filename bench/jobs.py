@@ -22,6 +22,7 @@ class Job:
     base_rounds: int
     depth: int = 6
     leaves: int = 0  # best first when not 0; then depth 0 is no limit
+    symmetric: bool = False  # one split for a whole level; only for engines that have it
     own: bool = True  # also with the engines' own defaults, 100 rounds or
     own_base: int = 100
     busy_repeats: int = 0  # also beside another job
@@ -30,6 +31,9 @@ class Job:
 
     def has(self, phase):
         return {"compare": True, "own": self.own, "busy": self.busy_repeats > 0, "threads": self.threads}[phase]
+
+    def takes(self, engine):
+        return not self.symmetric or engine in ("gbt", "catboost")
 
     def read(self, scale):
         with open(os.path.join(self.folder, "desc.json"), encoding="utf-8") as file:
@@ -52,6 +56,7 @@ JOBS = [
     Job("made_d6", "made", 50),
     Job("made_d8", "made", 50, depth=8, own=False, busy_repeats=3, threads=True),
     Job("made_leaves255", "made", 30, depth=0, leaves=255, own=False),
+    Job("made_symmetric", "made", 50, symmetric=True, own=False),
     Job("regression", "regression", 50, busy_repeats=3, threads=True),
     Job("skewed", "skewed", 50, own_base=50),
     Job("sparse_ones", "sparse_ones", 50, own_base=50, busy_repeats=3),

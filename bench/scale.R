@@ -52,7 +52,10 @@ per_value <- function(frame) {
 }
 
 # Exponent of size in time = c size^k: the slope of a line through the logarithms.
-exponent <- function(size, time) stats::coef(stats::lm(log(time) ~ log(size)))[[2]]
+exponent <- function(size, time) {
+  seen <- time > 0
+  if (sum(seen) > 1) stats::coef(stats::lm(log(time[seen]) ~ log(size[seen])))[[2]] else NA
+}
 
 table_of <- function(frame) {
   whole <- function(x) format(x, big.mark = ",", scientific = FALSE, trim = TRUE)
@@ -101,13 +104,13 @@ by_columns <- per_value(do.call(rbind, lapply(c(10, 30, 100, 300, 1000), functio
 })))
 draw(file.path(folder, "scale.png"), by_rows, by_columns)
 slope <- function(frame, size) {
-  sprintf("time grows with size to the power of %s (data set), %s (training), %s (prediction)",
-          fixed(exponent(frame[[size]], frame$dataset), 2), fixed(exponent(frame[[size]], frame$train), 2),
-          fixed(exponent(frame[[size]], frame$predict), 2))
+  sprintf("time grows with size to the power of %s (data set) and %s (training)",
+          fixed(exponent(frame[[size]], frame$dataset), 2), fixed(exponent(frame[[size]], frame$train), 2))
 }
 write_results(root, "scale", "Cost against size", c(
   paste0("The engine alone, ", threads, " threads, ", rounds, " rounds, median of ", repeats, "."), "",
   "![Cost against size](scale.png)", "",
-  "## Rows", "", paste0("Depth 8: ", slope(by_rows, "rows"), "."), "", md_table(table_of(by_rows)), "",
+  "## Rows", "", paste0("Depth 8: ", slope(by_rows, "rows"), "; prediction: ",
+                        fixed(exponent(by_rows$rows, by_rows$predict), 2), "."), "", md_table(table_of(by_rows)), "",
   "## Columns", "", paste0("Depth 6: ", slope(by_columns, "columns"), "."), "", md_table(table_of(by_columns))
 ), folder)

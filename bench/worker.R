@@ -3,7 +3,7 @@
 #
 #   Rscript bench/worker.R FOLDER [--loop]
 #
-#   run threads=2 rounds=50 depth=6 leaves=0 own=0 predict=1      one run: data set, model, predictions
+#   run threads=2 rounds=50 depth=6 leaves=0 symmetric=0 own=0 predict=1      one run: data set, model, predictions
 #   score FILE                                                    raw scores of the test part, as doubles
 #   quit
 #
@@ -92,7 +92,7 @@ read_rows <- function(folder, desc, part) {
 # ---- one run ----
 
 parse_options <- function(words) {
-  opts <- list(threads = 2, rounds = 10, depth = 6, leaves = 0, own = 0, predict = 1)
+  opts <- list(threads = 2, rounds = 10, depth = 6, leaves = 0, symmetric = 0, own = 0, predict = 1)
   pairs <- strsplit(words, "=", fixed = TRUE)
   opts[vapply(pairs, `[`, "", 1L)] <- lapply(pairs, function(p) as.numeric(p[2]))
   opts
@@ -101,8 +101,9 @@ parse_options <- function(words) {
 train_model <- function(data, task, opts) {
   objective <- c(binary = "logistic", regression = "squared_error", poisson = "poisson", multiclass = "softmax")[[task]]
   if (opts$own) return(gbt_train(data, objective = objective, nrounds = opts$rounds, threads = opts$threads))
+  policy <- if (opts$symmetric) "symmetric" else if (opts$leaves > 0) "lossguide" else "depthwise"
   gbt_train(data, objective = objective, nrounds = opts$rounds, max_depth = opts$depth, max_leaves = opts$leaves,
-            grow_policy = if (opts$leaves > 0) "lossguide" else "depthwise", eta = 0.1, lambda = 1,
+            grow_policy = policy, eta = 0.1, lambda = 1,
             min_child_weight = 1, min_data_in_leaf = 1, threads = opts$threads, seed = 0)
 }
 
@@ -176,7 +177,7 @@ parent <- function() strsplit(sub("^.*\\) ", "", readLines("/proc/self/stat")), 
 train_for_ever <- function() {
   starter <- parent()
   while (parent() == starter) train_model(gbt_data(train$x, label = train$y, threads = 2), desc$task,
-                                          list(own = 0, rounds = 10, depth = 8, leaves = 0, threads = 2))
+                                          list(own = 0, rounds = 10, depth = 8, leaves = 0, symmetric = 0, threads = 2))
 }
 
 folder <- commandArgs(trailingOnly = TRUE)[1]

@@ -2,7 +2,7 @@
 
     python bench/worker.py FOLDER VARIANT            VARIANT: a name of VARIANTS below, such as lightgbm-row
 
-    run threads=2 rounds=50 depth=6 leaves=0 own=0 predict=1      one run: data set, model, predictions
+    run threads=2 rounds=50 depth=6 leaves=0 symmetric=0 own=0 predict=1      one run: data set, model, predictions
     score FILE                                                    raw scores of the test part, as doubles
     quit
 
