@@ -113,21 +113,33 @@ check_enum <- function(value, info, typed = info$name) {
   value
 }
 
+# A row of a table as a list: much cheaper than a data frame of one row.
+table_row <- function(table, i) lapply(table, .subset2, i)
+
+# Which of the named parameters the user gave.
+given_of <- function(names, args) which(!vapply(names, function(name) is.null(args$value[[name]]), NA))
+
+# What holds where the user gave nothing: list by name.
+engine_defaults <- function() {
+  if (is.null(package_state$engine_defaults)) {
+    table <- params_table()
+    package_state$engine_defaults <- stats::setNames(lapply(seq_len(nrow(table)), function(i) {
+      default <- as.double(table$default[i])
+      if (table$kind[i] == "enum") strsplit(table$choices[i], "|", fixed = TRUE)[[1L]][default + 1] else default
+    }), table$name)
+  }
+  package_state$engine_defaults
+}
+
 # The engine's parameters out of the collected arguments, checked: list by name in the order of the table, numbers as
 # doubles, choices as texts. `seed` may still be NULL.
 engine_params <- function(args) {
   table <- params_table()
-  out <- list()
-  for (i in seq_len(nrow(table))) {
-    info <- table[i, ]
-    value <- args$value[[info$name]]
-    typed <- args$typed[info$name]
-    if (info$kind == "enum") {
-      choices <- strsplit(info$choices, "|", fixed = TRUE)[[1L]]
-      out[[info$name]] <- if (is.null(value)) choices[info$default + 1] else check_enum(value, info, typed)
-    } else {
-      out[[info$name]] <- if (is.null(value)) as.double(info$default) else check_number(value, info, typed)
-    }
+  out <- engine_defaults()
+  for (i in given_of(table$name, args)) {
+    info <- table_row(table, i)
+    check <- if (info$kind == "enum") check_enum else check_number
+    out[[i]] <- check(args$value[[info$name]], info, args$typed[info$name])
   }
   if (out$max_depth == 0 && out$max_leaves == 0) {
     stop_argument("`max_depth` and `max_leaves` are both 0: trees need one limit", "max_leaves")
@@ -165,11 +177,10 @@ params_as_numbers <- function(params) {
 # The rest: what R itself needs, checked. list by name.
 host_params <- function(args) {
   table <- host_table
-  out <- list()
-  for (i in seq_len(nrow(table))) {
-    name <- table$name[i]
-    value <- args$value[[name]]
-    out[[name]] <- if (is.null(value)) table$default[i] else check_number(value, table[i, ], args$typed[name])
+  out <- stats::setNames(as.list(table$default), table$name)
+  for (i in given_of(table$name, args)) {
+    info <- table_row(table, i)
+    out[[i]] <- check_number(args$value[[info$name]], info, args$typed[info$name])
   }
   verbose <- args$value[["verbose"]]
   if (is.null(verbose)) verbose <- 0
