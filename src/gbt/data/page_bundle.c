@@ -33,6 +33,7 @@ typedef struct bundle {
   int64_t filled; /* cells */
   int64_t alone;  /* what the members cost without it, in cells of a column */
   int32_t n_feats, n_codes, number;
+  int32_t into; /* the bundle that it was put into; -1: none */
 } bundle;
 
 typedef struct finder {
@@ -51,7 +52,7 @@ typedef struct finder {
   int32_t *open, n_open, max_open;
   uint32_t *row; /* rows of a column's cells */
   int64_t n_row, cap_row, base;
-  int64_t wasted, useful; /* probes */
+  int64_t wasted; /* probes */
 } finder;
 
 /* ---- rows of a feature ---- */
@@ -147,6 +148,7 @@ static gbt_status open_bundle(finder *fd, int32_t feat, const uint32_t *row, int
   bundle *b = &fd->bundle[fd->n_bundles];
   memset(b, 0, sizeof *b);
   b->n_codes = 1;
+  b->into = -1;
   GBT_TRY(gbt_mem_zeros(mem, (size_t)(fd->n_rows + 63) / 64, sizeof *b->bits, &b->bits, err));
   fd->open[fd->n_open++] = (int32_t)fd->n_bundles++;
   add_rows(fd, b, row, n);
@@ -166,7 +168,6 @@ static gbt_status place_feature(finder *fd, int32_t feat, gbt_error *err) {
     if (b->n_codes + n_codes > fd->max_codes || b->filled + n > fd->n_rows) continue;
     if (add_rows(fd, b, row, n)) {
       if (b->n_feats == 1) fd->wasted -= b->filled;
-      fd->useful += n;
       join(fd, fd->open[k], feat, n);
       return GBT_OK;
     }
@@ -205,13 +206,12 @@ static gbt_status merge_bundles(finder *fd, gbt_error *err) {
       left -= w + 1;
       if (w < n_words) continue;
       for (w = 0; w < n_words; w++) a->bits[w] |= b->bits[w];
-      for (int32_t c = 0; c < fd->n_feats; c++)
-        if (fd->of[fd->feat[c]] == fd->open[k]) fd->of[fd->feat[c]] = fd->open[i];
       a->filled += b->filled;
       a->alone += b->alone;
       a->n_feats += b->n_feats;
       a->n_codes += b->n_codes - 1;
       b->n_feats = 0;
+      b->into = fd->open[i];
       GBT_TRY(gbt_ctx_poll(fd->ctx, err));
     }
   }
@@ -361,6 +361,7 @@ static gbt_status take_bundles(finder *fd, gbti_bundles *out, gbt_error *err) {
   for (size_t b = 0; b < fd->n_bundles; b++) fd->bundle[b].number = -1;
   for (int32_t f = 0; f < fd->cuts->n_features; f++) {
     bundle *b = fd->of[f] >= 0 ? &fd->bundle[fd->of[f]] : NULL;
+    if (b != NULL && b->into >= 0) b = &fd->bundle[b->into];
     if (b == NULL || b->n_feats < 2) continue;
     if (b->number < 0) {
       b->number = out->n++;
