@@ -37,6 +37,7 @@ typedef struct bin_job {
   const gbt_binding *binding;
   const gbt_cuts *cuts;
   gbt_page_store *store;
+  int own_cuts;
 } bin_job;
 
 /* Codes of one feature into every stride-th place of a group. */
@@ -78,6 +79,22 @@ static void put_codes(void *arg, const int32_t *row, const int32_t *code, int32_
   }
 }
 
+/* Entries that are all outside the zero bin and have the same code: their values need not be looked at. */
+static int put_entries(const bin_job *b, const member *m, int32_t feat, int64_t row, int32_t n_rows) {
+  gbti_reader in = gbti_reader_of(b->binding, feat);
+  const int32_t *rows = in.col->rows;
+  if (!b->own_cuts || m->place->n_slots != 1 || rows == NULL || in.n_entries != b->cuts->feat[feat].n_filled) return 0;
+  if (!gbti_absent_is_zero(b->binding, b->cuts, feat)) return 0;
+  for (int64_t e = gbti_find_entry(&in, row, -1); e < in.n_entries && rows[e] < row + n_rows; e++) {
+    size_t at = (size_t)(rows[e] - row) * (size_t)m->stride;
+    if (m->wide)
+      ((uint16_t *)m->to)[at] = (uint16_t)m->place->first;
+    else
+      ((uint8_t *)m->to)[at] = (uint8_t)m->place->first;
+  }
+  return 1;
+}
+
 /* Codes of one bundle into every stride-th place of a group, where all is 0. One slot is no question of the value. */
 static void fill_bundle(const bin_job *b, const gbt_group *group, int32_t k, int64_t row, int32_t n_rows, void *to) {
   const gbt_layout *layout = &b->store->layout;
@@ -85,7 +102,7 @@ static void fill_bundle(const bin_job *b, const gbt_group *group, int32_t k, int
   for (int32_t i = layout->bundle_beg[number]; i < layout->bundle_beg[number + 1]; i++) {
     int32_t feat = layout->bundle_feat[i];
     member m = {&layout->place[feat], group->stride, group->wide, (char *)to + k * (group->wide ? 2 : 1)};
-    if (m.place->n_slots == 0) continue;
+    if (m.place->n_slots == 0 || put_entries(b, &m, feat, row, n_rows)) continue;
     gbti_each_filled(b->binding, b->cuts, feat, row, n_rows, m.place->n_slots > 1, put_codes, &m);
   }
 }
@@ -150,9 +167,9 @@ static gbt_status add_pages(gbt_page_store *store, gbt_error *err) {
   return GBT_OK;
 }
 
-static gbt_status bin_dense(gbt_ctx *ctx, const gbt_binding *binding, const gbt_cuts *cuts, gbt_page_store *store,
-                            gbt_error *err) {
-  bin_job b = {.binding = binding, .cuts = cuts, .store = store};
+static gbt_status bin_dense(gbt_ctx *ctx, const gbt_binding *binding, const gbt_cuts *cuts, int own_cuts,
+                            gbt_page_store *store, gbt_error *err) {
+  bin_job b = {.binding = binding, .cuts = cuts, .store = store, .own_cuts = own_cuts};
   gbti_job_start(&b.job, ctx);
   int64_t n_tiles = gbti_n_tiles(store, tile_rows(&store->layout));
   return gbti_job_run(&b.job, n_tiles * store->layout.n_strips, bin_task, &b, err);
@@ -183,7 +200,7 @@ gbt_status gbti_pages_build(gbt_ctx *ctx, const gbt_binding *binding, const gbt_
   GBT_TRY_GOTO(gbti_bundles_find(ctx, binding, cuts, how, &bundles, err), done);
   GBT_TRY_GOTO(gbti_layout_make(&ctx->mem, cuts, &bundles, &store->layout, err), done);
   GBT_TRY_GOTO(add_pages(store, err), done);
-  GBT_TRY_GOTO(bin_dense(ctx, binding, cuts, store, err), done);
+  GBT_TRY_GOTO(bin_dense(ctx, binding, cuts, how.own_cuts, store, err), done);
   if (store->layout.n_sparse > 0) GBT_TRY_GOTO(gbti_fill_sparse(ctx, binding, cuts, store, err), done);
   GBT_TRY_GOTO(gbti_list_unseen(ctx, binding, store, err), done);
 done:
