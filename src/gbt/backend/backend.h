@@ -69,10 +69,12 @@ typedef struct gbt_backend_ops {
    * subtraction from the parent. Nodes that cannot be split any more get none. */
   gbt_status (*build_hist)(gbt_ctx *ctx, gbt_backend *be, gbt_error *err);
 
-  /* The best split of each of these nodes. Ties: larger gain, lower feature, lower bin, missing right. */
+  /* The best split of each of these nodes (symmetric growth: what every candidate gains in each; select decides for the
+   * level). Ties: larger gain, lower feature, lower bin, missing right. */
   gbt_status (*find_splits)(gbt_ctx *ctx, gbt_backend *be, gbt_error *err);
 
-  /* Chooses the leaves to split now by the growth policy. *n: how many; 0 when the tree is complete. */
+  /* Chooses the leaves to split now by the growth policy; best-first also some that the policy is likely to come to. *n:
+   * how many; 0 when the tree is complete, nodes then stand by their numbers. */
   gbt_status (*select)(gbt_ctx *ctx, gbt_backend *be, int32_t *n, gbt_error *err);
 
   /* Splits the chosen leaves: children into the node table, rows into the children, order within a node kept. */
