@@ -49,6 +49,7 @@ typedef struct stage_spec {
   int same_level;    /* a level's nodes are all alike */
   int32_t with_sets; /* levels of the first feature, by which some nodes split; 0: all are numbers */
   int64_t n_rows;
+  int leaves_in_16; /* how often a node is not split; 0 for 4. With 8 and more trees are long and thin */
 } stage_spec;
 
 static void make_columns(stage *s, test_rng *rng, const stage_spec *spec) {
@@ -117,7 +118,9 @@ static uint32_t grow(test_rng *rng, const stage_spec *spec, gbt_node *nodes, uin
     if (fresh) set_split(rng, spec, &alike);
     nodes[i].arg.value = test_bell(rng);
     if (level[i] == (uint32_t)spec->max_depth || (int32_t)(n / 2) >= spec->n_splits) continue;
-    if (!spec->same_level && i > 0 && test_below(rng, 4) == 0) continue;
+    int is_last = i + 1 == n; /* of a thin tree's nodes */
+    if (!spec->same_level && !is_last && test_below(rng, 16) < (spec->leaves_in_16 > 0 ? spec->leaves_in_16 : 4))
+      continue;
     nodes[i] = alike;
     if (!spec->same_level) set_split(rng, spec, &nodes[i]);
     nodes[i].left = n;
@@ -140,7 +143,7 @@ static void make_trees(stage *s, test_rng *rng, const stage_spec *spec) {
   for (int32_t t = 0; t < spec->n_rounds * spec->n_outputs; t++) {
     uint32_t depth, n = grow(rng, spec, nodes, &depth), n_words = spec->with_sets ? MOST_WORDS : 0;
     for (int i = 0; i < MOST_WORDS; i++) words[i] = (uint32_t)test_u(rng);
-    s->n_tables += depth <= GBTI_TABLE_DEPTH;
+    s->n_tables += depth <= GBTI_TABLE_DEPTH || (depth <= GBTI_TABLE_LEVELS && n <= 511);
     CHECK_OK(gbt_forest_add(s->forest, n, nodes, zeros, zeros, counts, n_words, words, test_err));
   }
   free(words);
@@ -219,7 +222,8 @@ static void random_trees(void) {
                        i % 10,
                        0,
                        0,
-                       row_counts[test_below(&rng, 14)]};
+                       row_counts[test_below(&rng, 14)],
+                       0};
     stage_open(&s, &rng, &spec);
     check_stage(&s, &rng);
     stage_close(&s);
@@ -232,7 +236,7 @@ static void full_trees(void) {
   for (int32_t depth = 0; depth <= GBTI_TABLE_DEPTH + 1; depth++) {
     for (int same = 0; same < 2; same++) {
       stage s;
-      stage_spec spec = {6, 2, 4, 2000, depth, same, 0, 600};
+      stage_spec spec = {6, 2, 4, 2000, depth, same, 0, 600, 0};
       stage_open(&s, &rng, &spec);
       check_stage(&s, &rng);
       stage_close(&s);
@@ -246,8 +250,38 @@ static void mixed_runs(void) {
   static const int32_t levels[] = {3, 29, 30, 31, 250, 500, 1000, 2010, 2020, 5000};
   for (int i = 0; i < 40; i++) {
     stage s;
-    stage_spec spec = {5, 1 + i % 3, 9, 400, 4 + i % 7, i % 4 == 0, levels[i % 10], row_counts[i % 14]};
+    stage_spec spec = {5, 1 + i % 3, 9, 400, 4 + i % 7, i % 4 == 0, levels[i % 10], row_counts[i % 14], 0};
     stage_open(&s, &rng, &spec);
+    check_stage(&s, &rng);
+    stage_close(&s);
+  }
+}
+
+/* Below the levels whose places follow from the way; up to the limits of levels and leaves, and over them. */
+static void long_trees(void) {
+  test_rng rng = {37};
+  static const int32_t splits[] = {30, 100, 254, 255, 256};
+  int64_t n_tables = 0, deepest = 0;
+  for (int i = 0; i < 50; i++) {
+    stage s;
+    stage_spec spec = {1 + i % 9,          1 + i % 2, 4, splits[i % 5], 9 + (i % 7) * 10, 0, i % 3 == 1 ? 100 : 0,
+                       row_counts[i % 14], 4 + i % 8};
+    if (spec.with_sets) spec.n_features++;
+    stage_open(&s, &rng, &spec);
+    gbt_ctx ctx;
+    gbti_pack *pack;
+    REQUIRE_OK(gbt_ctx_open(&ctx, gbt_mem_default(), 1, GBT_SIMD_AUTO, NULL, NULL, test_err));
+    gbt_tree_range trees = {0, s.view.n_trees};
+    REQUIRE_OK(gbti_pack_new(&ctx, &s.view, trees, &pack, test_err));
+    for (uint64_t t = 0; pack->table != NULL && t < trees.end; t++)
+      if (pack->table[t].is_table && pack->table[t].depth > GBTI_TABLE_DEPTH) {
+        n_tables++;
+        if (pack->table[t].depth > deepest) deepest = pack->table[t].depth;
+      }
+    int run = gbti_tables_run(&ctx);
+    gbti_pack_free(pack);
+    gbt_ctx_close(&ctx);
+    if (i == 49 && run) CHECK(n_tables > 50 && deepest > 40);
     check_stage(&s, &rng);
     stage_close(&s);
   }
@@ -314,7 +348,7 @@ static void predictors_keep_packs(void) {
   test_rng rng = {36};
   for (int i = 0; i < 6; i++) {
     stage s;
-    stage_spec spec = {7, 1 + i % 2, 30, 40, 7 + i % 3, 0, i % 3 == 2 ? 40 : 0, 400};
+    stage_spec spec = {7, 1 + i % 2, 30, 40, 7 + i % 3, 0, i % 3 == 2 ? 40 : 0, 400, 0};
     stage_open(&s, &rng, &spec);
     gbt_mem mem = gbt_mem_default();
     gbt_predictor *predictor;
@@ -375,7 +409,7 @@ static void allocations_fail(void) {
   test_rng rng = {35};
   for (int sets = 0; sets < 2; sets++) {
     stage s;
-    stage_spec spec = {6, 2, 4, 60, 6, 0, 20 * sets, 2000};
+    stage_spec spec = {6, 2, 4, 60, 6, 0, 20 * sets, 2000, 0};
     stage_open(&s, &rng, &spec);
     sweep w = {&s, test_alloc(4000 * sizeof(double))};
     CHECK(fault_sweep(predict_once, &w) >= 20);
@@ -388,6 +422,7 @@ void suite_predict_tables(void) {
   RUN(random_trees);
   RUN(full_trees);
   RUN(mixed_runs);
+  RUN(long_trees);
   RUN(codes_count_cuts);
   RUN(predictors_keep_packs);
   RUN(allocations_fail);

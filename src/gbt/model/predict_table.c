@@ -14,40 +14,73 @@ typedef struct seen {
 typedef struct maker {
   const gbt_forest_view *forest;
   gbti_pack *pack;
-  uint8_t *fits; /* by column: codes of tables can tell its cuts apart */
-  seen *seen;    /* by thread: GBTI_TABLE_DEPTH x n_slots */
+  uint8_t *fits;     /* by column: codes of tables can tell its cuts apart */
+  uint32_t n_levels; /* of the deepest tree that may be a table */
+  seen *seen;        /* by thread: n_levels x n_slots */
 } maker;
 
 /* Where the nodes of a tree are. */
 typedef struct places {
-  uint8_t level[MOST_NODES], place[MOST_NODES];
+  uint8_t level[MOST_NODES];
+  uint8_t way[MOST_NODES];   /* down to level 8: the place that follows from the way */
+  uint8_t place[MOST_NODES]; /* of a leaf: the last one */
+  uint8_t n_split[GBTI_TABLE_LEVELS];
 } places;
 
 static uint32_t n_nodes_of(const maker *m, int64_t task) {
   return m->forest->trees[m->pack->trees.beg + (uint64_t)task].n_nodes;
 }
 
+/* Where a leaf that lies above is on a level: it goes left. */
+static uint32_t way_below(uint32_t way, uint32_t n_levels) { return ((way + 1) << n_levels) - 1; }
+
+/* Places of a deep tree. Leaves of a level are numbered below those of the levels above, so that together with the
+ * nodes that are still split there are never more than 256 numbers in use. */
+static void number_places(const gbti_pack_node *nodes, uint32_t n, places *p) {
+  uint32_t n_leaves[GBTI_TABLE_LEVELS + 1] = {0}, next = 255;
+  for (uint32_t i = 0; i < n; i++) n_leaves[p->level[i]] += nodes[i].rank == GBTI_PACK_LEAF;
+  for (uint32_t d = 0; d <= GBTI_TABLE_LEVELS; d++) {
+    uint32_t here = n_leaves[d];
+    n_leaves[d] = next;
+    next -= here;
+  }
+  memset(p->n_split, 0, sizeof p->n_split);
+  for (uint32_t i = 0; i < n; i++) {
+    uint32_t d = p->level[i];
+    if (nodes[i].rank == GBTI_PACK_LEAF)
+      p->place[i] = (uint8_t)n_leaves[d]--;
+    else
+      p->place[i] = d < GBTI_TABLE_DEPTH ? p->way[i] : p->n_split[d]++;
+  }
+}
+
 /* 0 when the tree cannot be a table. */
 static int find_places(const maker *m, int64_t task, places *p) {
   const gbti_pack_tree *tree = &m->pack->tree[task];
   const gbti_pack_node *nodes = m->pack->nodes + tree->node_beg;
-  uint32_t n = n_nodes_of(m, task);
-  if (tree->depth > GBTI_TABLE_DEPTH) return 0; /* so there are no more than MOST_NODES */
-  p->level[0] = p->place[0] = 0;
+  uint32_t n = n_nodes_of(m, task), depth = tree->depth;
+  if (depth > GBTI_TABLE_LEVELS || n > MOST_NODES) return 0;
+  p->level[0] = p->way[0] = 0;
   for (uint32_t i = 0; i < n; i++) {
     if (nodes[i].rank == GBTI_PACK_LEAF) continue;
     if (!m->fits[nodes[i].col / GBTI_PACK_LANES]) return 0;
-    uint32_t child = nodes[i].child;
-    p->level[child] = p->level[child + 1] = (uint8_t)(p->level[i] + 1);
-    p->place[child] = (uint8_t)(2 * p->place[i] + 1);
-    p->place[child + 1] = (uint8_t)(2 * p->place[i]);
+    uint32_t child = nodes[i].child, below = p->level[i] + 1u;
+    p->level[child] = p->level[child + 1] = (uint8_t)below;
+    p->way[child] = below <= GBTI_TABLE_DEPTH ? (uint8_t)way_below(p->way[i], 1) : 0;
+    p->way[child + 1] = below <= GBTI_TABLE_DEPTH ? (uint8_t)(2u * p->way[i]) : 0;
   }
+  if (depth > GBTI_TABLE_DEPTH) {
+    number_places(nodes, n, p);
+    return 1;
+  }
+  for (uint32_t i = 0; i < n; i++)
+    p->place[i] = nodes[i].rank == GBTI_PACK_LEAF ? (uint8_t)way_below(p->way[i], depth - p->level[i]) : p->way[i];
   return 1;
 }
 
 /* Number of the column's table in its level. n_cols: by level, those that have been met. */
 static uint32_t table_of(const maker *m, int thread, uint32_t stamp, uint32_t level, uint32_t slot, uint16_t *n_cols) {
-  seen *it = m->seen + ((size_t)thread * GBTI_TABLE_DEPTH + level) * m->pack->n_slots + slot;
+  seen *it = m->seen + ((size_t)thread * m->n_levels + level) * m->pack->n_slots + slot;
   if (it->stamp != stamp) {
     it->stamp = stamp;
     it->table = n_cols[level]++;
@@ -88,6 +121,7 @@ static void count_task(void *arg, int64_t task, int thread) {
   if (!find_places(m, task, &p)) return;
   table->is_table = 1;
   table->depth = (uint8_t)m->pack->tree[task].depth;
+  if (table->depth > GBTI_TABLE_DEPTH) memcpy(table->n_split, p.n_split, sizeof p.n_split);
   for (uint32_t i = 0; i < n; i++)
     if (nodes[i].rank == GBTI_PACK_BY_LEVEL) {
       table->n_sets[p.level[i]]++;
@@ -96,14 +130,55 @@ static void count_task(void *arg, int64_t task, int thread) {
       table_of(m, thread, 2 * (uint32_t)task + 1, p.level[i], nodes[i].col / GBTI_PACK_LANES, table->n_cols);
 }
 
-static void put_leaf(const maker *m, const gbti_table *table, int64_t task, uint32_t leaf, const places *p) {
+static void put_leaf(const maker *m, const gbti_table *table, int64_t task, uint32_t leaf, uint8_t place) {
   const gbt_node *nodes = m->forest->nodes + m->forest->trees[m->pack->trees.beg + (uint64_t)task].node_beg;
-  size_t width = gbti_table_places(table->depth);
-  uint32_t place = ((p->place[leaf] + 1u) << (table->depth - p->level[leaf])) - 1; /* from there on left */
   uint8_t bytes[8], *planes = m->pack->table_bytes + table->beg;
   m->pack->table_leaf[table->leaf_beg + place] = (uint16_t)leaf;
   memcpy(bytes, &nodes[leaf].arg.value, sizeof bytes);
-  for (size_t b = 0; b < sizeof bytes; b++) planes[b * width + place] = bytes[b];
+  for (size_t b = 0; b < sizeof bytes; b++) planes[b * gbti_table_places(table) + place] = bytes[b];
+}
+
+/* Where everything of a tree lies, level by level. */
+typedef struct parts {
+  uint8_t *tables[GBTI_TABLE_LEVELS], *deep, *end;
+  uint32_t *cols[GBTI_TABLE_LEVELS];
+  gbti_table_set *sets[GBTI_TABLE_LEVELS];
+} parts;
+
+static void find_parts(gbti_pack *pack, const gbti_table *table, parts *to) {
+  uint8_t *at = pack->table_bytes + table->beg + 8 * gbti_table_places(table);
+  uint32_t *col = pack->table_cols + table->col_beg, top = gbti_table_top(table);
+  gbti_table_set *set = pack->table_sets + table->set_beg;
+  for (uint32_t d = top; d-- > 0; at += table->n_cols[d] * gbti_table_width(table, d)) to->tables[d] = at;
+  to->deep = at;
+  if (table->depth > top) at += 256;
+  for (uint32_t d = top; d < table->depth; d++) {
+    to->tables[d] = at + 2 * gbti_table_width(table, d);
+    at += (table->n_cols[d] + 2u) * gbti_table_width(table, d);
+  }
+  to->end = at;
+  for (uint32_t d = 0; d < table->depth; d++) {
+    to->cols[d] = col;
+    to->sets[d] = set;
+    col += table->n_cols[d];
+    set += table->n_sets[d];
+  }
+}
+
+/* How a deep tree goes on: from the way to places on level 8, and from place to place below. */
+static void put_ways(const gbti_pack_node *nodes, const gbti_table *table, uint32_t n, const places *p,
+                     const parts *to) {
+  for (uint32_t i = 0; i < n; i++) {
+    uint32_t d = p->level[i];
+    int is_leaf = nodes[i].rank == GBTI_PACK_LEAF;
+    if (d == GBTI_TABLE_DEPTH || (is_leaf && d < GBTI_TABLE_DEPTH))
+      to->deep[way_below(p->way[i], GBTI_TABLE_DEPTH - d)] = p->place[i];
+    if (is_leaf || d < GBTI_TABLE_DEPTH) continue;
+    size_t width = gbti_table_width(table, d);
+    uint8_t *next = to->tables[d] - 2 * width;
+    next[p->place[i]] = p->place[nodes[i].child];
+    next[width + p->place[i]] = p->place[nodes[i].child + 1];
+  }
 }
 
 static void fill_task(void *arg, int64_t task, int thread) {
@@ -112,31 +187,30 @@ static void fill_task(void *arg, int64_t task, int thread) {
   const gbti_table *table = &pack->table[task];
   const gbti_pack_node *nodes = pack->nodes + pack->tree[task].node_beg;
   uint32_t n = n_nodes_of(m, task);
-  uint8_t *tables[GBTI_TABLE_DEPTH], *first = pack->table_bytes + table->beg + 8 * gbti_table_places(table->depth);
-  uint32_t *cols[GBTI_TABLE_DEPTH], *col = pack->table_cols + table->col_beg;
-  uint16_t n_cols[GBTI_TABLE_DEPTH] = {0};
-  gbti_table_set *sets[GBTI_TABLE_DEPTH], *set = pack->table_sets + table->set_beg;
+  uint16_t n_cols[GBTI_TABLE_LEVELS] = {0};
+  uint8_t *values = pack->table_bytes + table->beg;
   places p;
+  parts to;
   if (!table->is_table || !find_places(m, task, &p)) return;
-  uint8_t *end = first;
-  for (uint32_t d = table->depth; d-- > 0; end += table->n_cols[d] * gbti_table_width(d)) tables[d] = end;
-  for (uint32_t d = 0; d < table->depth; col += table->n_cols[d++]) cols[d] = col;
-  for (uint32_t d = 0; d < table->depth; set += table->n_sets[d++]) sets[d] = set;
-  memset(pack->table_bytes + table->beg, 0, (size_t)(first - (pack->table_bytes + table->beg)));
-  memset(first, GBTI_TABLE_NONE, (size_t)(end - first));
+  find_parts(pack, table, &to);
+  size_t n_values = 8 * gbti_table_places(table);
+  memset(values, 0, n_values);
+  memset(values + n_values, GBTI_TABLE_NONE, (size_t)(to.end - values) - n_values);
+  if (table->depth > GBTI_TABLE_DEPTH) put_ways(nodes, table, n, &p, &to);
   for (uint32_t i = 0; i < n; i++) {
     if (nodes[i].rank == GBTI_PACK_LEAF) {
-      put_leaf(m, table, task, i, &p);
+      put_leaf(m, table, task, i, p.place[i]);
       continue;
     }
     uint32_t d = p.level[i], slot = nodes[i].col / GBTI_PACK_LANES;
     if (nodes[i].rank == GBTI_PACK_BY_LEVEL) {
-      end += put_set(pack, table, &pack->wide[pack->tree[task].node_beg + i], slot, p.place[i], sets[d]++, end);
+      const gbti_pack_wide *wide = &pack->wide[pack->tree[task].node_beg + i];
+      to.end += put_set(pack, table, wide, slot, p.place[i], to.sets[d]++, to.end);
       continue;
     }
     uint32_t j = table_of(m, thread, 2 * (uint32_t)task + 2, d, slot, n_cols);
-    cols[d][j] = pack->slot_col[slot] * GBTI_TABLE_ROWS;
-    tables[d][j * gbti_table_width(d) + p.place[i]] = (uint8_t)nodes[i].rank;
+    to.cols[d][j] = pack->slot_col[slot] * GBTI_TABLE_ROWS;
+    to.tables[d][j * gbti_table_width(table, d) + p.place[i]] = (uint8_t)nodes[i].rank;
   }
 }
 
@@ -150,15 +224,15 @@ static gbt_status lay_out(const gbt_mem *mem, gbti_pack *pack, gbt_error *err) {
     table->col_beg = cols;
     table->leaf_beg = leaves;
     table->set_beg = sets;
-    bytes += 8 * gbti_table_places(table->depth);
+    bytes += 8 * gbti_table_places(table) + (table->depth > GBTI_TABLE_DEPTH ? 256 : 0);
     for (uint32_t d = 0; d < table->depth; d++) {
-      bytes += table->n_cols[d] * gbti_table_width(d);
+      bytes += (table->n_cols[d] + (d < GBTI_TABLE_DEPTH ? 0u : 2u)) * gbti_table_width(table, d);
       cols += table->n_cols[d];
       sets += table->n_sets[d];
     }
     bytes += table->set_bytes;
     bytes = (bytes + 63) / 64 * 64;
-    leaves += (size_t)1 << table->depth;
+    leaves += (size_t)1 << gbti_table_top(table);
     pack->n_tables++;
   }
   pack->n_bytes += bytes + cols * sizeof *pack->table_cols + leaves * sizeof *pack->table_leaf;
@@ -207,9 +281,12 @@ gbt_status gbti_tables_make(gbt_ctx *ctx, const gbt_forest_view *forest, gbti_pa
   gbt_status status;
   GBT_TRY_GOTO(gbt_mem_zeros(mem, n_trees, sizeof *pack->table, &pack->table, err), done);
   GBT_TRY_GOTO(gbt_mem_zeros(mem, pack->n_slots, 1, &m.fits, err), done);
-  GBT_TRY_GOTO(
-      gbt_mem_zeros(mem, (size_t)ctx->n_threads * GBTI_TABLE_DEPTH, pack->n_slots * sizeof *m.seen, &m.seen, err),
-      done);
+  for (size_t t = 0; t < n_trees; t++) {
+    uint32_t depth = pack->tree[t].depth;
+    if (depth <= GBTI_TABLE_LEVELS && depth > m.n_levels) m.n_levels = depth;
+  }
+  GBT_TRY_GOTO(gbt_mem_zeros(mem, (size_t)ctx->n_threads * m.n_levels, pack->n_slots * sizeof *m.seen, &m.seen, err),
+               done);
   GBT_TRY_GOTO(gbt_mem_array(mem, pack->n_slots, sizeof *pack->slot_col, &pack->slot_col, err), done);
   for (uint32_t j = 0; j < pack->n_feats; j++)
     for (int kind = 0; kind < GBTI_PACK_KINDS; kind++) {

@@ -9,9 +9,12 @@
  *            columns of bytes: code / 8 (at most 255), the bit 1 << code % 8, and the whole code in two
  *   values   by last place, the leaf's value: eight planes, plane b holds byte b of all values
  *
+ *   deep     below 8 levels, places are numbers instead: from 0 on those nodes of the level that are split, and for
+ * good, from 255 down in the order of levels, the leaves. By place, two more tables say where left and right lead
+ *
  * A level costs two instructions per column and 64 rows, however many nodes it has; a value is put together from its
- * bytes by eight look-ups and a transposition. Only trees of up to 8 levels whose columns have at most 254 cuts can be
- * tables; the others of a run walk nodes (predict_job.h). */
+ * bytes by eight look-ups and a transposition. Only trees of up to 256 leaves and 64 levels whose columns have at most
+ * 254 cuts can be tables; the others of a run walk nodes (predict_job.h). */
 #ifndef GBT_MODEL_PREDICT_TABLE_H
 #define GBT_MODEL_PREDICT_TABLE_H
 
@@ -19,7 +22,8 @@
 
 enum {
   GBTI_TABLE_ROWS = 64,
-  GBTI_TABLE_DEPTH = 8,
+  GBTI_TABLE_DEPTH = 8, /* levels whose places follow from the way */
+  GBTI_TABLE_LEVELS = 64,
   GBTI_TABLE_CUTS = 254, /* of a column: ranks up to 253, codes up to 254 */
   GBTI_TABLE_NONE = 255, /* rank of nodes that ask another column, and of none */
   GBTI_TABLE_LEVEL_COLS = 4,
@@ -36,19 +40,33 @@ struct gbti_table_set {
 };
 
 struct gbti_table {
-  size_t beg;      /* among pack->table_bytes: values, tables of the last level, ..., of the first, sets */
+  size_t beg;      /* among pack->table_bytes: values; tables of level 7, ..., of level 0; deep: the place on level 8 by
+                      the way there, then for every level where left and right lead and its tables; sets */
   size_t col_beg;  /* among pack->table_cols: columns of the first level, ..., of the last */
   size_t leaf_beg; /* among pack->table_leaf: by last place, the leaf's number */
   size_t set_beg;  /* among pack->table_sets: those of the first level, ..., of the last */
   size_t set_bytes;
-  uint16_t n_cols[GBTI_TABLE_DEPTH], n_sets[GBTI_TABLE_DEPTH];
-  uint8_t depth; /* 0 .. GBTI_TABLE_DEPTH */
+  uint8_t depth; /* 0 .. GBTI_TABLE_LEVELS */
   uint8_t is_table;
+  uint16_t n_cols[GBTI_TABLE_LEVELS], n_sets[GBTI_TABLE_LEVELS];
+  uint8_t n_split[GBTI_TABLE_LEVELS]; /* of levels from 8 on: nodes that are split, at most 128 */
 };
 
-/* Bytes of a table of level 0 .. 7, and entries of a plane of values. */
-GBT_FN size_t gbti_table_width(uint32_t level) { return level < 4 ? 16 : (size_t)1 << level; }
-GBT_FN size_t gbti_table_places(uint32_t depth) { return depth < 6 ? 64 : (size_t)1 << depth; }
+/* Levels whose places follow from the way. */
+GBT_FN uint32_t gbti_table_top(const gbti_table *table) {
+  return table->depth < GBTI_TABLE_DEPTH ? table->depth : GBTI_TABLE_DEPTH;
+}
+
+/* Bytes of a table of a level: 16, 32, 64 or 128. */
+GBT_FN size_t gbti_table_width(const gbti_table *table, uint32_t level) {
+  uint32_t n = level < GBTI_TABLE_DEPTH ? (uint32_t)1 << level : table->n_split[level];
+  return n <= 16 ? 16 : n <= 32 ? 32 : n <= 64 ? 64 : 128;
+}
+
+/* Entries of a plane of values. */
+GBT_FN size_t gbti_table_places(const gbti_table *table) {
+  return table->depth < 6 ? 64 : (size_t)1 << gbti_table_top(table);
+}
 
 /* 1 where this machine can walk tables. */
 int gbti_tables_run(const gbt_ctx *ctx);

@@ -51,38 +51,55 @@ static uint64_t ask_words(const gbti_table_set *set, const uint32_t *words, cons
   return right;
 }
 
-/* Takes those rows out of left that a set sends right. */
-TARGET_FN void ask_set(const gbti_pack *pack, const gbti_table *table, const gbti_table_set *set, const uint8_t *codes,
-                       size_t stride, int n, const __m512i place[TOGETHER], __mmask64 left[TOGETHER]) {
-  const uint8_t *bits = pack->table_bytes + table->beg + set->beg;
-  for (int g = 0; g < n; g++) {
-    const uint8_t *col = codes + set->col + (size_t)g * stride;
-    __mmask64 at = _mm512_cmpeq_epi8_mask(place[g], _mm512_set1_epi8((char)set->place));
-    if (set->width > 0)
-      left[g] &= ~_mm512_mask_test_epi8_mask(at, set_bytes(bits, set->width, _mm512_loadu_si512(col)),
-                                             _mm512_loadu_si512(col + ROWS));
-    else
-      left[g] &= ~ask_words(set, pack->words, col + 2 * ROWS, at);
+/* Takes those rows out of left that the sets of a level send right. A function of its own, and called with copies, so
+ * that the way of trees without sets keeps its registers. */
+TARGET __attribute__((noinline)) static void ask_sets(const gbti_pack *pack, const gbti_table *table,
+                                                      const gbti_table_set *set, uint32_t n_sets, const uint8_t *codes,
+                                                      size_t stride, int n, const __m512i place[TOGETHER],
+                                                      __mmask64 left[TOGETHER]) {
+  for (; n_sets > 0; n_sets--, set++) {
+    const uint8_t *bits = pack->table_bytes + table->beg + set->beg;
+    for (int g = 0; g < n; g++) {
+      const uint8_t *col = codes + set->col + (size_t)g * stride;
+      __mmask64 at = _mm512_cmpeq_epi8_mask(place[g], _mm512_set1_epi8((char)set->place));
+      if (set->width > 0)
+        left[g] &= ~_mm512_mask_test_epi8_mask(at, set_bytes(bits, set->width, _mm512_loadu_si512(col)),
+                                               _mm512_loadu_si512(col + ROWS));
+      else
+        left[g] &= ~ask_words(set, pack->words, col + 2 * ROWS, at);
+    }
   }
 }
 
-/* One level: n groups, group after group stride bytes apart. left: of the rows that sets send right, those are gone. */
-TARGET_FN void walk_level(uint32_t level, uint32_t n_cols, const uint8_t *tables, const uint32_t *cols,
-                          const uint8_t *codes, size_t stride, int n, __m512i place[TOGETHER],
-                          __mmask64 left[TOGETHER]) {
-  if (level < 5) {
+#define ASK_SETS()                                                                  \
+  if (table->n_sets[d] > 0) {                                                       \
+    __m512i places[TOGETHER];                                                       \
+    __mmask64 lefts[TOGETHER];                                                      \
+    for (int g = 0; g < n; g++) {                                                   \
+      places[g] = place[g];                                                         \
+      lefts[g] = left[g];                                                           \
+    }                                                                               \
+    ask_sets(pack, table, sets, table->n_sets[d], codes, stride, n, places, lefts); \
+    for (int g = 0; g < n; g++) left[g] = lefts[g];                                 \
+  }
+
+/* The columns of a level, for n groups, group after group stride bytes apart. */
+TARGET_FN void ask_columns(size_t width, uint32_t n_cols, const uint8_t *tables, const uint32_t *cols,
+                           const uint8_t *codes, size_t stride, int n, const __m512i place[TOGETHER],
+                           __mmask64 left[TOGETHER]) {
+  if (width == 16) {
     for (uint32_t j = 0; j < n_cols; j++, tables += 16) {
       const uint8_t *col = codes + cols[j];
       __m512i t = _mm512_broadcast_i32x4(_mm_loadu_si128((const __m128i *)(const void *)tables));
       ASK(_mm512_shuffle_epi8(t, place[g]))
     }
-  } else if (level == 5) {
+  } else if (width == 32) {
     for (uint32_t j = 0; j < n_cols; j++, tables += 32) {
       const uint8_t *col = codes + cols[j];
       __m512i t = _mm512_broadcast_i64x4(_mm256_loadu_si256((const __m256i *)(const void *)tables));
       ASK(_mm512_permutexvar_epi8(place[g], t))
     }
-  } else if (level == 6) {
+  } else if (width == 64) {
     for (uint32_t j = 0; j < n_cols; j++, tables += 64) {
       const uint8_t *col = codes + cols[j];
       __m512i t = _mm512_loadu_si512(tables);
@@ -95,47 +112,93 @@ TARGET_FN void walk_level(uint32_t level, uint32_t n_cols, const uint8_t *tables
       ASK(_mm512_permutex2var_epi8(t, place[g], u))
     }
   }
-  for (int g = 0; g < n; g++) {
-    place[g] = _mm512_add_epi8(place[g], place[g]);
-    place[g] = _mm512_mask_add_epi8(place[g], left[g], place[g], _mm512_set1_epi8(1));
-  }
 }
 
-/* Where a tree's parts lie, level by level. */
-typedef struct parts {
-  const uint8_t *tables[GBTI_TABLE_DEPTH];
-  const uint32_t *cols[GBTI_TABLE_DEPTH];
-  const gbti_table_set *sets[GBTI_TABLE_DEPTH];
-} parts;
+/* table[place], from a table of 16 to 256 bytes. */
+TARGET_FN __m512i look_up(const uint8_t *table, size_t width, __m512i place) {
+  if (width == 16)
+    return _mm512_shuffle_epi8(_mm512_broadcast_i32x4(_mm_loadu_si128((const __m128i *)(const void *)table)), place);
+  return set_bytes(table, (uint32_t)width, place);
+}
 
-TARGET_FN void walk_groups(const gbti_pack *pack, const gbti_table *table, const parts *p, const uint8_t *codes,
-                           size_t stride, int n, uint8_t *out) {
+/* The levels of a deep tree from 8 on. p: where the tree goes on. Rows that have come to their leaf stay. */
+TARGET_FN void walk_deep(const gbti_pack *pack, const gbti_table *table, const uint8_t *p, const uint8_t *codes,
+                         size_t stride, int n, uint8_t *out) {
+  const uint32_t *cols = pack->table_cols + table->col_beg;
+  const gbti_table_set *sets = pack->table_sets + table->set_beg;
+  __m512i place[TOGETHER];
+  __mmask64 left[TOGETHER], moving[TOGETHER];
+  for (uint32_t d = 0; d < GBTI_TABLE_DEPTH; d++) {
+    cols += table->n_cols[d];
+    sets += table->n_sets[d];
+  }
+  for (int g = 0; g < n; g++) place[g] = look_up(p, 256, _mm512_loadu_si512(out + (size_t)g * ROWS));
+  p += 256;
+  for (uint32_t d = GBTI_TABLE_DEPTH; d < table->depth; d++) {
+    size_t width = gbti_table_width(table, d);
+    __mmask64 any = 0;
+    for (int g = 0; g < n; g++) {
+      moving[g] = _mm512_cmplt_epu8_mask(place[g], _mm512_set1_epi8((char)table->n_split[d]));
+      any |= moving[g];
+      left[g] = ~(__mmask64)0;
+    }
+    if (any == 0) break;
+    ask_columns(width, table->n_cols[d], p + 2 * width, cols, codes, stride, n, place, left);
+    ASK_SETS()
+    for (int g = 0; g < n; g++) {
+      __m512i to = _mm512_mask_blend_epi8(left[g], look_up(p + width, width, place[g]), look_up(p, width, place[g]));
+      place[g] = _mm512_mask_mov_epi8(place[g], moving[g], to);
+    }
+    p += (table->n_cols[d] + 2u) * width;
+    cols += table->n_cols[d];
+    sets += table->n_sets[d];
+  }
+  for (int g = 0; g < n; g++) _mm512_storeu_si512(out + (size_t)g * ROWS, place[g]);
+}
+
+/* Functions of their own, so that neither takes registers from the other. */
+TARGET __attribute__((noinline)) static void walk_deep_many(const gbti_pack *pack, const gbti_table *table,
+                                                            const uint8_t *p, const uint8_t *codes, size_t stride,
+                                                            int32_t n_groups, uint8_t *out) {
+  int32_t g = 0;
+  for (; g + TOGETHER <= n_groups; g += TOGETHER)
+    walk_deep(pack, table, p, codes + (size_t)g * stride, stride, TOGETHER, out + (size_t)g * ROWS);
+  for (; g < n_groups; g++) walk_deep(pack, table, p, codes + (size_t)g * stride, stride, 1, out + (size_t)g * ROWS);
+}
+
+TARGET_FN void walk_groups(const gbti_pack *pack, const gbti_table *table, const uint8_t *const *tables,
+                           const uint8_t *codes, size_t stride, int n, uint8_t *out) {
+  const uint32_t *cols = pack->table_cols + table->col_beg, top = gbti_table_top(table);
+  const gbti_table_set *sets = pack->table_sets + table->set_beg;
+  const __m512i one = _mm512_set1_epi8(1);
   __m512i place[TOGETHER];
   __mmask64 left[TOGETHER];
   for (int g = 0; g < n; g++) place[g] = _mm512_setzero_si512();
-  for (uint32_t d = 0; d < table->depth; d++) {
+  for (uint32_t d = 0; d < top; d++) {
     for (int g = 0; g < n; g++) left[g] = ~(__mmask64)0;
-    for (uint32_t j = 0; j < table->n_sets[d]; j++) ask_set(pack, table, &p->sets[d][j], codes, stride, n, place, left);
-    walk_level(d, table->n_cols[d], p->tables[d], p->cols[d], codes, stride, n, place, left);
+    ask_columns(gbti_table_width(table, d), table->n_cols[d], tables[d], cols, codes, stride, n, place, left);
+    ASK_SETS()
+    for (int g = 0; g < n; g++) {
+      place[g] = _mm512_add_epi8(place[g], place[g]);
+      place[g] = _mm512_mask_add_epi8(place[g], left[g], place[g], one);
+    }
+    cols += table->n_cols[d];
+    sets += table->n_sets[d];
   }
   for (int g = 0; g < n; g++) _mm512_storeu_si512(out + (size_t)g * ROWS, place[g]);
 }
 
 TARGET void gbti_table_walk(const gbti_pack *pack, const gbti_table *table, const uint8_t *codes, int32_t n_groups,
                             uint8_t *place) {
-  const uint8_t *at = pack->table_bytes + table->beg + 8 * gbti_table_places(table->depth);
-  const uint32_t *cols = pack->table_cols + table->col_beg;
-  const gbti_table_set *sets = pack->table_sets + table->set_beg;
+  const uint8_t *tables[GBTI_TABLE_DEPTH], *at = pack->table_bytes + table->beg + 8 * gbti_table_places(table);
   size_t stride = (size_t)pack->n_cols * ROWS;
-  parts p;
-  for (uint32_t d = table->depth; d-- > 0; at += table->n_cols[d] * gbti_table_width(d)) p.tables[d] = at;
-  for (uint32_t d = 0; d < table->depth; cols += table->n_cols[d++]) p.cols[d] = cols;
-  for (uint32_t d = 0; d < table->depth; sets += table->n_sets[d++]) p.sets[d] = sets;
   int32_t g = 0;
+  for (uint32_t d = gbti_table_top(table); d-- > 0; at += table->n_cols[d] * gbti_table_width(table, d)) tables[d] = at;
   for (; g + TOGETHER <= n_groups; g += TOGETHER)
-    walk_groups(pack, table, &p, codes + (size_t)g * stride, stride, TOGETHER, place + (size_t)g * ROWS);
+    walk_groups(pack, table, tables, codes + (size_t)g * stride, stride, TOGETHER, place + (size_t)g * ROWS);
   for (; g < n_groups; g++)
-    walk_groups(pack, table, &p, codes + (size_t)g * stride, stride, 1, place + (size_t)g * ROWS);
+    walk_groups(pack, table, tables, codes + (size_t)g * stride, stride, 1, place + (size_t)g * ROWS);
+  if (table->depth > GBTI_TABLE_DEPTH) walk_deep_many(pack, table, at, codes, stride, n_groups, place);
 }
 
 /* Eight planes of 64 bytes to eight vectors of doubles; within a lane of 16 bytes, rows in order two by two. */
