@@ -73,8 +73,8 @@ typedef struct gbt_backend_ops {
    * level). Ties: larger gain, lower feature, lower bin, missing right. */
   gbt_status (*find_splits)(gbt_ctx *ctx, gbt_backend *be, gbt_error *err);
 
-  /* Chooses the leaves to split now by the growth policy; best-first also some that the policy is likely to come to. *n:
-   * how many; 0 when the tree is complete, nodes then stand by their numbers. */
+  /* Chooses the leaves to split now by the growth policy; best-first also some that the policy is likely to come to.
+   * *n: how many; 0 when the tree is complete, nodes then stand by their numbers. */
   gbt_status (*select)(gbt_ctx *ctx, gbt_backend *be, int32_t *n, gbt_error *err);
 
   /* Splits the chosen leaves: children into the node table, rows into the children, order within a node kept. */
