@@ -151,6 +151,7 @@ counted <- function(n, noun) sprintf("%.0f %s%s", n, noun, if (n == 1) "" else "
 # One of a few texts, with a suggestion. NULL takes the first.
 match_choice <- function(x, choices, parameter) {
   if (is.null(x) || identical(x, choices)) return(choices[1L])
+  if (is.character(x) && length(x) == 1L && !is.na(hit <- match(x, choices))) return(choices[hit])
   if (!is.character(x) || length(x) != 1L || is.na(x)) {
     stop_argument(sprintf("`%s` must be one of %s", parameter, enumerate(choices, 20L, "\"")), parameter)
   }

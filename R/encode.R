@@ -232,6 +232,7 @@ encode_sparse <- function(x, sparse_zero) {
 align_frame <- function(frame, names, tag) {
   at <- match(frame$names, names)
   was <- tag[at]
+  if (identical(was, frame$tag)) return(frame)
   timed <- is_time(was) | is_time(frame$tag)
   for (j in which(!is.na(at) & timed & was != frame$tag)) {
     if (startsWith(was[j], "difftime:") && startsWith(frame$tag[j], "difftime:")) {
