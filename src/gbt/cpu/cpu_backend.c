@@ -14,9 +14,9 @@ static void destroy(gbt_backend *self) {
   }
   for (int32_t t = 0; t < be->n_scratch; t++) {
     cpu_scratch *s = &be->scratch[t];
-    void *blocks[] = {s->acc,   s->count,           s->g,    s->h,    s->gain,
-                      s->level, s->ratio,           s->sum,  s->rest, s->rows,
-                      s->block, (void *)s->pointer, s->gh,   s->mark, s->side};
+    void *blocks[] = {s->acc,   s->count,           s->g,   s->h,    s->gain,
+                      s->level, s->ratio,           s->sum, s->rest, s->rows,
+                      s->block, (void *)s->pointer, s->gh,  s->mark, s->side};
     for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++) gbt_mem_free(&mem, blocks[i]);
   }
   for (size_t i = 0; i < be->n_slots; i++) {
@@ -183,6 +183,7 @@ static gbt_status choose(gbt_ctx *ctx, gbt_backend *self, int32_t *n, gbt_error 
   cpu_backend *be = (cpu_backend *)self;
   if (be->fr.grow_policy == GBT_SYMMETRIC) GBT_TRY(cpu_level_decide(ctx, be, err));
   GBT_TRY(gbt_frontier_select(&be->fr, step_size(be), err));
+  for (size_t i = 0; i < be->fr.n_dropped; i++) cpu_hist_release(be, &be->fr.node[be->fr.next[be->fr.dropped_beg + i]]);
   *n = (int32_t)be->fr.n_chosen;
   if (*n > 0) return GBT_OK;
   release_all(be);

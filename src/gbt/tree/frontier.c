@@ -66,7 +66,7 @@ static double weight_of(const gbt_frontier *fr, gbt_sum sum, gbt_bounds bounds) 
 }
 
 gbt_status gbt_frontier_root(gbt_frontier *fr, uint32_t n_rows, gbt_sum sum, gbt_units unit, gbt_error *err) {
-  fr->n_nodes = fr->n_fresh = fr->n_chosen = fr->n_open = fr->n_next = fr->n_sets = 0;
+  fr->n_nodes = fr->n_fresh = fr->n_chosen = fr->n_open = fr->n_next = fr->n_sets = fr->drop_at = 0;
   GBT_TRY(reserve(fr, err));
   gbt_grow_node root = {.parent = -1, .n_rows = n_rows, .sum = sum, .hist = -1};
   root.bounds.lo = -INFINITY;

@@ -51,7 +51,9 @@ typedef struct gbt_frontier {
   size_t n_open, cap_open;
   int32_t *next; /* best-first: see best_first.c */
   size_t n_next, cap_next;
-  gbt_grow_node *spare; /* best-first: for settling */
+  size_t drop_at;                /* so many of them are looked at again */
+  size_t dropped_beg, n_dropped; /* in next: nodes that the last select found to have no place in the tree */
+  gbt_grow_node *spare;          /* best-first: for settling */
   size_t cap_spare;
   uint32_t *sets;
   size_t n_sets, cap_sets;
