@@ -180,3 +180,25 @@ test_that("names of other packages' predict() are answered with the one here", {
   expect_identical(predict(m, mtcars, type = "probability"), predict(m, mtcars, type = "prob"))
   expect_error(predict(m, mtcars, type = "contrib"), "SHAP", class = "gbt_error_unsupported")
 })
+
+test_that("what a model keeps between predictions never shows", {
+  x <- as.matrix(mtcars[-1])[rep(1:32, 40), ] + rep(0:39, each = 32) / 7
+  m <- gbt_train(x[1:200, ], x[1:200, 1] * 2, nrounds = 40, threads = 1)
+  fresh <- function(m) unserialize(serialize(m, NULL))
+  whole <- predict(fresh(m), x)
+  rows <- vapply(seq_len(60), function(i) unname(predict(fresh(m), x[i, , drop = FALSE])), 0)
+  expect_identical(rows, unname(whole[1:60]))
+  for (n in c(1, 20, 20, 50, 20, 1280, 1, 300)) {
+    expect_identical(predict(m, x[seq_len(n), , drop = FALSE]), whole[seq_len(n)])
+    for (k in c(0, 7, 40)) {
+      expect_identical(predict(m, x[seq_len(n), , drop = FALSE], trees = k),
+                       predict(fresh(m), x[seq_len(n), , drop = FALSE], trees = k))
+    }
+    expect_identical(predict(m, x[seq_len(n), , drop = FALSE], type = "leaf"),
+                     predict(fresh(m), x, type = "leaf")[seq_len(n), , drop = FALSE])
+  }
+  other <- m[1:20]
+  expect_identical(predict(other, x), predict(m, x, trees = 20))
+  skip_on_os("windows")
+  expect_identical(parallel::mclapply(1:2, function(i) predict(m, x), mc.cores = 2), list(whole, whole))
+})
