@@ -111,6 +111,7 @@ SEXP r_model_handle(SEXP state, SEXP cache) {
   } else {
     m->bytes = bytes;
     status = gbt_model_open(&mem, bytes, (size_t)Rf_xlength(state), &m->model, &err);
+    if (status == GBT_OK) status = gbt_schema_index(m->model->schema, &err);
     if (status == GBT_OK) status = gbt_predictor_new(&mem, &m->model->forest, &m->predictor, &err);
     if (status != GBT_OK) {
       gbt_model_close(m->model);

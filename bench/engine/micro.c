@@ -5,7 +5,8 @@
  * One tree is grown step by step on made data; every figure is the median of the repeats: processor time with one
  * thread, else time of day. Units:
  *   cuts, binning              ns per value
- *   gradients                  ns per row, by loss
+ *   gradients                  ns per row, by loss: their maxima
+ *   begin tree                 ns per row: gradients as integers, rows in order, sums of the root
  *   histogram                  ns per (row added, feature); rows added: of the root, then of the smaller siblings
  *   split                      ns per (node searched, histogram slot), subtraction apart
  *   partition                  ns per row of the nodes that are split
@@ -28,7 +29,7 @@ typedef struct figure {
 } figure;
 
 typedef struct figures {
-  figure cuts, binning, leaf, predict, gradients[2];
+  figure cuts, binning, begin, leaf, predict, gradients[2];
   figure hist[LEVELS], split[LEVELS], partition[LEVELS];
   int32_t nodes[LEVELS];
   int n_levels;
@@ -78,7 +79,9 @@ static gbt_status grow(gbt_ctx *ctx, cpu_backend *be, gbt_forest *forest, figure
   double hist[LEVELS] = {0}, added[LEVELS] = {0}, split[LEVELS] = {0}, searched[LEVELS] = {0}, part[LEVELS] = {0},
          moved[LEVELS] = {0};
   gbt_tree_task task = {.shrinkage = 0.1};
+  double begun = seconds();
   GBT_TRY(ops->begin_tree(ctx, &be->base, &task, err));
+  add(&out->begin, seconds() - begun, (double)be->n_rows);
   for (int32_t n = 0;;) {
     int32_t depth = be->fr.node[be->fr.fresh[0]].depth;
     double t0 = seconds(), rows = rows_to_add(&be->fr), nodes = 0.0;
@@ -183,6 +186,7 @@ static void print(figures *f, const made *d, long depth, int threads, long repea
   printf("cuts       %7.2f ns per value\nbinning    %7.2f ns per value\n", median(&f->cuts), median(&f->binning));
   printf("gradients  %7.2f ns per row (squared error), %.2f (logistic)\n", median(&f->gradients[GBT_LOSS_SQUARED]),
          median(&f->gradients[GBT_LOSS_LOGISTIC]));
+  printf("begin tree %7.2f ns per row\n", median(&f->begin));
   printf("leaf       %7.2f ns per row\npredict    %7.2f ns per row and tree\n", median(&f->leaf), median(&f->predict));
   printf("level  nodes  histogram ns/(row x feature)  split ns/(node x slot)  partition ns/row\n");
   for (int level = 0; level < f->n_levels; level++)

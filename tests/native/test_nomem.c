@@ -57,6 +57,7 @@ static gbt_status use_model(const story *s, things *t, gbt_error *err) {
   size_t n_bytes = 0;
   GBT_TRY(gbt_model_write(&t->ctx.mem, &view, t->train->cuts->schema, &meta, 1, &t->bytes, &n_bytes, err));
   GBT_TRY(gbt_model_open(&t->ctx.mem, t->bytes, n_bytes, &t->model, err));
+  GBT_TRY(gbt_schema_index(t->model->schema, err));
   GBT_TRY(gbt_binding_new(&t->ctx, &s->data->table, t->model->schema, GBT_UNSEEN_MISSING, &t->binding, err));
   gbt_tree_range all = {0, t->model->forest.n_trees};
   size_t cells = (size_t)(s->data->table.n_rows * s->job.spec.n_outputs);
@@ -104,8 +105,8 @@ static void sweep(int policy, int n_threads, int32_t n_cols, const made_kind *ki
   spec->interact_feat = feat;
   spec->n_interact = 2;
   spec->params.grow_policy = policy;
-  if (policy == GBT_SYMMETRIC) spec->params.colsample_bylevel = 0.8;
-  else spec->params.colsample_bynode = 0.8;
+  if (policy == GBT_DEPTHWISE) spec->params.colsample_bynode = 0.8; /* best-first looks ahead only without */
+  else spec->params.colsample_bylevel = 0.8;
   spec->params.subsample = 0.8;
   spec->params.min_child_weight = 0.1;
   spec->params.min_data_in_leaf = 2;
@@ -135,8 +136,14 @@ static void every_allocation_may_fail_for_symmetric_trees(void) {
   sweep(GBT_SYMMETRIC, 1, 6, kinds, 80);
 }
 
+static void every_allocation_may_fail_while_looking_ahead(void) {
+  const made_kind kinds[] = {MADE_BELL, MADE_HOLES, MADE_LEVELS, MADE_FACTOR, MADE_ORDERED, MADE_FEW};
+  sweep(GBT_LOSSGUIDE, 1, 6, kinds, 120);
+}
+
 void suite_nomem(void) {
   RUN(every_allocation_may_fail);
   RUN(every_allocation_may_fail_with_threads);
   RUN(every_allocation_may_fail_for_symmetric_trees);
+  RUN(every_allocation_may_fail_while_looking_ahead);
 }

@@ -155,6 +155,52 @@ static void matching(void) {
   tables_free(t);
 }
 
+/* With an index in the schema only the levels of few rows are looked up; they are those that matching all finds. */
+static void few_rows_of_many_levels(void) {
+  enum { LEVELS = 400, ROWS_FEW = 9 };
+  char text[LEVELS][8];
+  const char *known[LEVELS], *given[LEVELS];
+  test_rng rng = {5};
+  for (int i = 0; i < LEVELS; i++) {
+    snprintf(text[i], sizeof text[i], "v%d", i);
+    known[i] = text[i];
+    given[i] = text[LEVELS - 1 - i] + (i % 5 == 0); /* some unknown: without the v */
+    if (i % 7 == 0) given[i] = NULL;
+  }
+  const gbt_feature feat = {"f", "", GBT_CATEGORICAL, LEVELS, known};
+  gbt_schema *plain = schema_of(1, &feat), *indexed = schema_of(1, &feat);
+  REQUIRE_OK(gbt_schema_index(indexed, test_err));
+  REQUIRE_OK(gbt_schema_index(indexed, test_err)); /* once is enough */
+  int n_seen[3] = {0, 0, 0};
+  for (int rep = 0; rep < 60; rep++) {
+    int32_t code[ROWS_FEW];
+    for (int r = 0; r < ROWS_FEW; r++) code[r] = (int32_t)test_below(&rng, LEVELS + 1);
+    if (rep % 3 == 0) code[rep % ROWS_FEW] = INT32_MIN;
+    tables *t = tables_new(1 + rep % ROWS_FEW);
+    tables_codes(t, "f", GBT_CATEGORICAL, code, given, LEVELS);
+    gbt_binding *a, *b;
+    REQUIRE_OK(bind(t, plain, GBT_UNSEEN_PRIOR, &a, test_err));
+    REQUIRE_OK(bind(t, indexed, GBT_UNSEEN_PRIOR, &b, test_err));
+    for (int r = 0; r <= rep % ROWS_FEW; r++) {
+      int32_t c = code[r] < 0 ? 0 : code[r], level = b->code_map[0][c];
+      CHECK_EQ_I64(a->code_map[0][c], level);
+      n_seen[level >= 0 ? 0 : -level]++;
+    }
+    gbt_binding_free(a);
+    gbt_error other;
+    int failed = bind(t, plain, GBT_UNSEEN_ERROR, &a, test_err) != GBT_OK;
+    gbt_binding_free(b);
+    CHECK_EQ_I64(bind(t, indexed, GBT_UNSEEN_ERROR, &b, &other) != GBT_OK, failed);
+    if (failed) CHECK(strcmp(test_err->msg, other.msg) == 0);
+    gbt_binding_free(a);
+    gbt_binding_free(b);
+    tables_free(t);
+  }
+  CHECK(n_seen[0] > 20 && n_seen[1] > 5 && n_seen[2] > 5);
+  gbt_schema_unref(plain);
+  gbt_schema_unref(indexed);
+}
+
 static void wrong_bindings(void) {
   static const int32_t code[] = {1, 2, 3, 1, 2};
   gbt_schema *schema = schema_of(3, three);
@@ -375,6 +421,7 @@ void suite_table(void) {
   RUN(wrong_shapes);
   RUN(wrong_values);
   RUN(matching);
+  RUN(few_rows_of_many_levels);
   RUN(wrong_bindings);
   RUN(very_many_missing);
   RUN(reading_rows);

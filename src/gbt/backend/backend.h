@@ -1,4 +1,4 @@
-/* The backend contract: a dozen coarse operations over the rows, behind one table of functions.
+/* The backend contract: ten coarse operations over the rows, behind one table of functions.
  *
  * A backend owns everything that is per row (scores, gradients, the rows' order by node) and the table of the tree
  * being grown. The host issues steps; it never looks at a node before the tree is finished:

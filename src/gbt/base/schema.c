@@ -10,11 +10,12 @@
 
 #include "rng.h"
 
-typedef struct text_index {
+struct gbt_text_index {
   const char *const *text;
   uint32_t *slot; /* mask + 1 */
   uint64_t mask;
-} text_index;
+};
+typedef struct gbt_text_index text_index;
 
 static uint64_t text_hash(const char *s) {
   size_t n = strlen(s);
@@ -144,6 +145,7 @@ static gbt_status copy_schema(const gbt_mem *mem, int32_t n, const gbt_feature *
   schema->refs = 1;
   schema->mem = *mem;
   schema->n_features = n;
+  schema->level_index = NULL;
   schema->feat = (gbt_feature *)(schema + 1);
   const char **level = (const char **)(schema->feat + n);
   char *end = (char *)(level + n_levels);
@@ -167,6 +169,36 @@ gbt_status gbt_schema_new(const gbt_mem *mem, int32_t n_features, const gbt_feat
   return copy_schema(mem, n_features, feat, out, err);
 }
 
+static void drop_index(gbt_schema *schema) {
+  for (int32_t f = 0; schema->level_index != NULL && f < schema->n_features; f++)
+    gbt_mem_free(&schema->mem, schema->level_index[f].slot);
+  gbt_mem_free(&schema->mem, schema->level_index);
+  schema->level_index = NULL;
+}
+
+gbt_status gbt_schema_index(gbt_schema *schema, gbt_error *err) {
+  gbt_status status = GBT_OK;
+  size_t n = (size_t)schema->n_features;
+  if (schema->level_index != NULL) return GBT_OK;
+  GBT_TRY(gbt_mem_zeros(&schema->mem, n, sizeof *schema->level_index, &schema->level_index, err));
+  for (int32_t f = 0; f < schema->n_features; f++) {
+    const gbt_feature *feat = &schema->feat[f];
+    text_index *index = &schema->level_index[f];
+    if (feat->n_levels == 0) continue;
+    GBT_TRY_GOTO(index_new(&schema->mem, feat->levels, feat->n_levels, index, err), done);
+    for (int32_t i = 0; i < feat->n_levels; i++) index_add(index, i);
+  }
+done:
+  if (status != GBT_OK) drop_index(schema);
+  return status;
+}
+
+int32_t gbt_schema_level(const gbt_schema *schema, int32_t feat, const char *text) {
+  const text_index *index = &schema->level_index[feat];
+  uint64_t at;
+  return index->slot == NULL ? -1 : index_find(index, text, &at);
+}
+
 gbt_schema *gbt_schema_ref(gbt_schema *schema) {
   schema->refs++;
   return schema;
@@ -175,5 +207,6 @@ gbt_schema *gbt_schema_ref(gbt_schema *schema) {
 void gbt_schema_unref(gbt_schema *schema) {
   if (schema == NULL || --schema->refs > 0) return;
   gbt_mem mem = schema->mem;
+  drop_index(schema);
   gbt_mem_free(&mem, schema);
 }

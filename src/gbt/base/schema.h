@@ -19,16 +19,26 @@ typedef struct gbt_feature {
   const char *const *levels; /* UTF-8. categorical: the level of bin i at [i]; ordinal: by rank */
 } gbt_feature;
 
+typedef struct gbt_text_index gbt_text_index;
+
 typedef struct gbt_schema {
   int refs;
   gbt_mem mem;
   int32_t n_features;
-  gbt_feature *feat; /* n_features; lies in the schema's own block, which the last unref frees as a whole */
+  gbt_feature *feat;            /* n_features; lies in the schema's own block, which the last unref frees as a whole */
+  gbt_text_index *level_index; /* n_features; NULL when none is kept */
 } gbt_schema;
 
 /* Copies everything. Fails with GBT_E_DATA on an empty or doubled name or a doubled level, naming it. */
 gbt_status gbt_schema_new(const gbt_mem *mem, int32_t n_features, const gbt_feature *feat, gbt_schema **out,
                           gbt_error *err) GBT_MUST_CHECK;
+/* Keeps an index of every feature's levels, so that finding a few texts does not read all levels. Before the schema is
+ * used by several threads. */
+gbt_status gbt_schema_index(gbt_schema *schema, gbt_error *err) GBT_MUST_CHECK;
+
+/* The position of a level's text, or -1. Only with an index. */
+int32_t gbt_schema_level(const gbt_schema *schema, int32_t feat, const char *text);
+
 gbt_schema *gbt_schema_ref(gbt_schema *schema);
 void gbt_schema_unref(gbt_schema *schema); /* NULL allowed */
 

@@ -295,6 +295,14 @@ static inline int cpu_grandchildren_split(const cpu_backend *be, const gbt_grow_
   return be->fr.max_depth == 0 || node->depth + 2 < be->fr.max_depth;
 }
 
+/* Which way a code of the split's feature goes. */
+static inline int cpu_goes_left(const cpu_backend *be, const gbt_grow_node *node, int32_t code) {
+  const gbt_split *s = &node->split;
+  if (code == be->cuts->feat[s->feat].n_bins) return s->missing_left;
+  if (s->kind == GBT_SPLIT_NUMERIC) return code <= s->bin;
+  return gbt_bit(be->fr.sets + node->set_beg, node->set_words, (uint32_t)code);
+}
+
 /* Real numbers of one unit in the histograms of the current tree. */
 gbt_units cpu_units(const cpu_backend *be);
 
@@ -326,8 +334,9 @@ void cpu_search_set(const cpu_search *in, cpu_scratch *scratch, gbt_split *best)
 /* The levels that a SET split sends left, as bits. */
 void cpu_set_bits(const cpu_search *in, cpu_scratch *scratch, const gbt_split *split, uint32_t *words);
 
-/* Placed levels in order of gradient into scratch->level; returns their number. */
-int32_t cpu_order_levels(const cpu_search *in, cpu_scratch *scratch);
+/* Levels into scratch->level in order of gradient; those with fewer than cat_smooth rows are left out. The first and the
+ * last `ends` are in place, between them is any order. Returns their number. */
+int32_t cpu_order_levels(const cpu_search *in, cpu_scratch *scratch, int32_t ends);
 
 /* The least rows on either side of a set among n. */
 int64_t cpu_set_least(const gbt_params *params, int64_t n_rows);

@@ -171,7 +171,7 @@ static size_t step_size(const cpu_backend *be) {
     if (ahead < 1) ahead = 1;
     if (most > ahead) most = ahead;
   }
-  for (size_t i = 0; i < be->fr.n_open; i++) {
+  for (size_t i = 0; be->fr.max_depth > 0 && i < be->fr.n_open; i++) {
     const gbt_grow_node *node = &be->fr.node[be->fr.open[i]];
     if (cpu_children_split(be, node) && !cpu_grandchildren_split(be, node) && !cpu_level_keeps(be, node->depth + 1))
       return most < CPU_LAST_STEP ? most : CPU_LAST_STEP;

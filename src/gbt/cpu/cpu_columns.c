@@ -11,6 +11,7 @@
 
 #define COLUMN_BYTES_MAX 64  /* bytes a row */
 #define COLUMN_ROWS_MIN 256  /* below, pages stay in the first-level cache */
+#define COLUMN_TASK 65536
 #define COLUMN_TILE 1024     /* rows: at most 64 KB of a strip */
 
 static size_t code_bytes(const gbt_group *group) { return group->wide ? 2 : 1; }
@@ -26,17 +27,24 @@ static void copy_tile(const gbt_group *group, const void *codes, size_t n, int32
   }
 }
 
-/* One page of one group. */
+/* A task: COLUMN_TASK rows of a page, of one group. */
+typedef struct column_job {
+  cpu_backend *be;
+  int64_t a_page; /* tiles of a page */
+} column_job;
+
 static void column_task(void *arg, int64_t task, int thread) {
-  cpu_backend *be = arg;
-  const gbt_page_store *pages = be->sets[0]->pages;
-  const gbt_page *page = &pages->page[task / be->layout->n_groups];
+  const column_job *job = arg;
+  cpu_backend *be = job->be;
+  int64_t tile = task / be->layout->n_groups;
   int32_t g = (int32_t)(task % be->layout->n_groups);
+  const gbt_page *page = &be->sets[0]->pages->page[tile / job->a_page];
   const gbt_group *group = &be->layout->group[g];
-  size_t bytes = code_bytes(group);
+  size_t bytes = code_bytes(group), end = (size_t)(tile % job->a_page + 1) * COLUMN_TASK;
   (void)thread;
-  for (size_t r = 0; r < (size_t)page->n_rows; r += COLUMN_TILE) {
-    size_t n = (size_t)page->n_rows - r < COLUMN_TILE ? (size_t)page->n_rows - r : COLUMN_TILE;
+  if (end > (size_t)page->n_rows) end = (size_t)page->n_rows;
+  for (size_t r = (size_t)(tile % job->a_page) * COLUMN_TASK; r < end; r += COLUMN_TILE) {
+    size_t n = end - r < COLUMN_TILE ? end - r : COLUMN_TILE;
     const char *from = (const char *)page->group[g] + r * (size_t)group->stride * bytes;
     for (int32_t k = 0; k < group->n_feats; k++) {
       char *to = (char *)be->column[g * GBT_GROUP_MAX + k] + ((size_t)page->row_beg + r) * bytes;
@@ -56,8 +64,11 @@ gbt_status cpu_columns_make(gbt_ctx *ctx, cpu_backend *be, gbt_error *err) {
   for (int32_t g = 0; g < layout->n_groups; g++)
     for (int32_t k = 0; k < layout->group[g].n_feats; k++)
       GBT_TRY(gbt_mem_array(&be->mem, n, code_bytes(&layout->group[g]), &be->column[g * GBT_GROUP_MAX + k], err));
-  return cpu_parallel(ctx, (int64_t)be->sets[0]->pages->n_pages * layout->n_groups, 1.0 * (double)(n * bytes),
-                      column_task, be, err);
+  const gbt_page_store *pages = be->sets[0]->pages;
+  column_job job = {be, ((int64_t)pages->page_rows + COLUMN_TASK - 1) / COLUMN_TASK};
+  if (pages->n_pages == 1) job.a_page = ((int64_t)n + COLUMN_TASK - 1) / COLUMN_TASK;
+  return cpu_parallel(ctx, pages->n_pages * job.a_page * layout->n_groups, 1.0 * (double)(n * bytes), column_task, &job,
+                      err);
 }
 
 void cpu_columns_free(cpu_backend *be) {

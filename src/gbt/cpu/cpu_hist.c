@@ -87,11 +87,13 @@ static gbt_status new_slot(cpu_backend *be, gbt_error *err) {
   return GBT_OK;
 }
 
-/* A free slot; when all memory that is allowed is taken, that of an open node, whose children will then both be built
- * from rows. select() takes no more nodes at once than there are slots for. */
+/* A free slot; when all memory that is allowed is taken, that of a node in wait or an open one, whose children are
+ * then both built from rows. select() takes no more nodes at once than there are slots for. */
 static gbt_status take_slot(cpu_backend *be, int32_t *slot, gbt_error *err) {
+  const gbt_frontier *fr = &be->fr;
   if (be->n_free == 0 && be->n_slots < be->max_slots) GBT_TRY(new_slot(be, err));
-  for (size_t i = be->fr.n_open; be->n_free == 0 && i > 0; i--) cpu_hist_release(be, &be->fr.node[be->fr.open[i - 1]]);
+  for (size_t i = fr->n_next; be->n_free == 0 && i > 0; i--) cpu_hist_release(be, &fr->node[fr->next[i - 1]]);
+  for (size_t i = fr->n_open; be->n_free == 0 && i > 0; i--) cpu_hist_release(be, &fr->node[fr->open[i - 1]]);
   if (be->n_free == 0) GBT_TRY(new_slot(be, err));
   *slot = be->free_slot[--be->n_free];
   return GBT_OK;

@@ -81,13 +81,6 @@ static gbt_status level_set(cpu_backend *be, const gbt_split *split, uint32_t *b
   return GBT_OK;
 }
 
-static int code_goes_left(const cpu_backend *be, const gbt_grow_node *node, int32_t code) {
-  const gbt_split *s = &node->split;
-  if (code == be->cuts->feat[s->feat].n_bins) return s->missing_left;
-  if (s->kind == GBT_SPLIT_NUMERIC) return code <= s->bin;
-  return gbt_bit(be->fr.sets + node->set_beg, node->set_words, (uint32_t)code);
-}
-
 /* Left sums of open nodes that still have their histograms. */
 static void left_task(void *arg, int64_t task, int thread) {
   cpu_backend *be = arg;
@@ -101,7 +94,7 @@ static void left_task(void *arg, int64_t task, int thread) {
     cpu_search_feature(be, node->split.feat, &be->scratch[thread], &in);
     node_codes codes = codes_of(&in);
     for (int32_t c = 0; c < in.n_bins + in.has_missing; c++) {
-      if (!code_goes_left(be, node, c)) continue;
+      if (!cpu_goes_left(be, node, c)) continue;
       gbt_sum add = sum_at(&codes, c);
       node->split.left.g += add.g;
       node->split.left.h += add.h;
@@ -124,7 +117,7 @@ static void rows_task(void *arg, int64_t task, int thread) {
     uint32_t row = be->rows[i];
     const gbt_page *page = &pages->page[row / (uint32_t)pages->page_rows];
     int32_t code = gbt_page_code(be->layout, be->cuts, page, (int32_t)(row - page->row_beg), node->split.feat);
-    if (!code_goes_left(be, node, code)) continue;
+    if (!cpu_goes_left(be, node, code)) continue;
     chunk->fine.g += wide ? cpu_gh32(be)[row].g : cpu_gh16(be)[row].g;
     chunk->fine.h += wide ? cpu_gh32(be)[row].h : cpu_gh16(be)[row].h;
     chunk->n_left++;

@@ -24,13 +24,6 @@ gbt_status cpu_add_chunks(cpu_backend *be, int32_t node, int32_t item, uint32_t 
   return GBT_OK;
 }
 
-static uint8_t goes_left(const cpu_backend *be, const gbt_grow_node *node, int32_t code) {
-  const gbt_split *s = &node->split;
-  if (code == be->cuts->feat[s->feat].n_bins) return (uint8_t)s->missing_left;
-  if (s->kind == GBT_SPLIT_NUMERIC) return code <= s->bin;
-  return (uint8_t)gbt_bit(be->fr.sets + node->set_beg, node->set_words, (uint32_t)code);
-}
-
 /* Entries of a node's table: codes of the column; where the feature is sparse, its slots and then the zero bin. */
 static uint32_t lut_size(const cpu_backend *be, int32_t feat) {
   const gbt_place *place = &be->layout->place[feat];
@@ -40,8 +33,9 @@ static uint32_t lut_size(const cpu_backend *be, int32_t feat) {
 /* lut[code] = 1 when the code goes left. The other codes of a bundle say that this feature is in its zero bin. */
 static void fill_lut(const cpu_backend *be, const gbt_grow_node *node, uint8_t *lut) {
   const gbt_place *place = &be->layout->place[node->split.feat];
-  if (place->zero_bin >= 0) memset(lut, goes_left(be, node, place->zero_bin), lut_size(be, node->split.feat));
-  for (uint32_t s = 0; s < place->n_slots; s++) lut[place->first + s] = goes_left(be, node, gbt_place_code(place, s));
+  if (place->zero_bin >= 0) memset(lut, cpu_goes_left(be, node, place->zero_bin), lut_size(be, node->split.feat));
+  for (uint32_t s = 0; s < place->n_slots; s++)
+    lut[place->first + s] = (uint8_t)cpu_goes_left(be, node, gbt_place_code(place, s));
 }
 
 static gbt_status make_luts(cpu_backend *be, gbt_error *err) {

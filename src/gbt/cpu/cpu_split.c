@@ -141,25 +141,38 @@ static gbt_status list_features(gbt_ctx *ctx, cpu_backend *be, split_pass *pass,
   return GBT_OK;
 }
 
-/* Categorical winners keep their levels as bits: the histogram may be gone when the node is split. */
-static gbt_status keep_set(cpu_backend *be, int32_t id, gbt_error *err) {
-  const gbt_split *split = &be->fr.node[id].split;
+/* Categorical winners keep their levels as bits: the histogram may be gone when the node is split. First all get their
+ * room, then it is filled: a set's levels have to be put in order again. */
+static gbt_status room_for_set(cpu_backend *be, gbt_grow_node *node, gbt_error *err) {
+  const gbt_split *split = &node->split;
   if (split->kind != GBT_SPLIT_ONEHOT && split->kind != GBT_SPLIT_SET) return GBT_OK;
-  uint32_t n_words = ((uint32_t)be->cuts->feat[split->feat].n_bins + 31) / 32, beg = 0;
-  GBT_TRY(gbt_frontier_set(&be->fr, n_words, &beg, err));
-  gbt_grow_node *node = &be->fr.node[id];
-  node->set_beg = beg;
-  node->set_words = n_words;
-  uint32_t *words = be->fr.sets + beg;
-  if (split->kind == GBT_SPLIT_ONEHOT) {
-    words[split->bin >> 5] |= 1u << (split->bin & 31);
-    return GBT_OK;
-  }
+  node->set_words = ((uint32_t)be->cuts->feat[split->feat].n_bins + 31) / 32;
+  return gbt_frontier_set(&be->fr, node->set_words, &node->set_beg, err);
+}
+
+static void set_task(void *arg, int64_t task, int thread) {
+  const split_pass *pass = arg;
+  cpu_backend *be = pass->be;
+  const gbt_grow_node *node = &be->fr.node[pass->node[task]];
+  const gbt_split *split = &node->split;
+  uint32_t *words = be->fr.sets + node->set_beg;
+  if (split->kind == GBT_SPLIT_ONEHOT) words[split->bin >> 5] |= 1u << (split->bin & 31);
+  if (split->kind != GBT_SPLIT_SET) return;
   cpu_search in;
   cpu_search_node(be, node, &in);
-  cpu_search_feature(be, split->feat, be->scratch, &in);
-  cpu_set_bits(&in, be->scratch, split, words);
-  return GBT_OK;
+  cpu_search_feature(be, split->feat, &be->scratch[thread], &in);
+  cpu_set_bits(&in, &be->scratch[thread], split, words);
+}
+
+static gbt_status keep_sets(gbt_ctx *ctx, split_pass *pass, size_t n, gbt_error *err) {
+  cpu_backend *be = pass->be;
+  double codes = 0.0;
+  for (size_t i = 0; i < n; i++) {
+    gbt_grow_node *node = &be->fr.node[pass->node[i]];
+    GBT_TRY(room_for_set(be, node, err));
+    if (node->split.kind == GBT_SPLIT_SET) codes += be->cuts->feat[node->split.feat].n_bins;
+  }
+  return be->fr.n_sets > 0 ? cpu_parallel(ctx, (int64_t)n, 10.0 * codes, set_task, pass, err) : GBT_OK;
 }
 
 gbt_status cpu_find_splits(gbt_ctx *ctx, gbt_backend *self, gbt_error *err) {
@@ -182,9 +195,11 @@ gbt_status cpu_find_splits(gbt_ctx *ctx, gbt_backend *self, gbt_error *err) {
       if (gbt_split_beats(s, &best)) best = *s;
     }
     be->fr.node[pass.node[i]].split = best;
-    if (best.kind != GBT_SPLIT_NONE) GBT_TRY(keep_set(be, pass.node[i], err));
+  }
+  GBT_TRY(keep_sets(ctx, &pass, n, err));
+  for (size_t i = 0; i < n; i++) {
     gbt_grow_node *node = &be->fr.node[pass.node[i]];
-    if (best.kind == GBT_SPLIT_NONE || !cpu_children_split(be, node)) cpu_hist_release(be, node);
+    if (node->split.kind == GBT_SPLIT_NONE || !cpu_children_split(be, node)) cpu_hist_release(be, node);
   }
   self->seconds[GBT_PHASE_SPLIT] += (double)(gbt_clock_ns() - t0) * 1e-9;
   return gbt_frontier_opened(&be->fr, err);

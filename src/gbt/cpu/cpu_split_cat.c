@@ -46,24 +46,40 @@ void cpu_search_onehot(const cpu_search *in, cpu_scratch *scratch, gbt_split *be
   }
 }
 
-/* Placed levels by ascending smoothed mean gradient, ties by bin; returns their number. Heap sort: no recursion, no
- * extra memory, n log n whatever the order. */
+/* Levels by ascending smoothed mean gradient, ties by bin. Heap sort: no recursion, no extra memory, n log n whatever
+ * the order; and it may end early. */
 static int goes_after(const cpu_scratch *s, uint32_t a, uint32_t b) {
   return s->ratio[a] > s->ratio[b] || (s->ratio[a] == s->ratio[b] && a > b);
 }
 
-static void sift_down(cpu_scratch *s, int32_t at, int32_t n) {
+/* Heaps have the last of all at the top, or (first) the first. */
+static int goes_up(const cpu_scratch *s, int first, uint32_t a, uint32_t b) {
+  return first ? goes_after(s, b, a) : goes_after(s, a, b);
+}
+
+static void sift_down(cpu_scratch *s, int32_t at, int32_t n, int first) {
   uint32_t v = s->level[at];
   for (int32_t child = 2 * at + 1; child < n; child = 2 * at + 1) {
-    if (child + 1 < n && goes_after(s, s->level[child + 1], s->level[child])) child++;
-    if (!goes_after(s, s->level[child], v)) break;
+    if (child + 1 < n && goes_up(s, first, s->level[child + 1], s->level[child])) child++;
+    if (!goes_up(s, first, s->level[child], v)) break;
     s->level[at] = s->level[child];
     at = child;
   }
   s->level[at] = v;
 }
 
-int32_t cpu_order_levels(const cpu_search *in, cpu_scratch *s) {
+/* Moves the last (first) `most` of level[0 .. n) behind the others, the very last (first) one to the end. */
+static void heap_out(cpu_scratch *s, int32_t n, int32_t most, int first) {
+  for (int32_t i = n / 2 - 1; i >= 0; i--) sift_down(s, i, n, first);
+  for (int32_t end = n - 1; end > 0 && end >= n - most; end--) {
+    uint32_t top = s->level[0];
+    s->level[0] = s->level[end];
+    s->level[end] = top;
+    sift_down(s, 0, end, first);
+  }
+}
+
+int32_t cpu_order_levels(const cpu_search *in, cpu_scratch *s, int32_t ends) {
   int32_t n = 0;
   for (int32_t c = 0; c < in->n_bins; c++) {
     double h = (double)in->sum[c].h * in->unit.h + in->params->cat_smooth;
@@ -71,12 +87,17 @@ int32_t cpu_order_levels(const cpu_search *in, cpu_scratch *s) {
     s->ratio[c] = h > 0.0 ? (double)in->sum[c].g * in->unit.g / h : 0.0;
     s->level[n++] = (uint32_t)c;
   }
-  for (int32_t i = n / 2 - 1; i >= 0; i--) sift_down(s, i, n);
-  for (int32_t end = n - 1; end > 0; end--) {
-    uint32_t top = s->level[0];
-    s->level[0] = s->level[end];
-    s->level[end] = top;
-    sift_down(s, 0, end);
+  if (n / 2 <= ends) {
+    heap_out(s, n, n, 0);
+    return n;
+  }
+  heap_out(s, n, ends, 0);
+  int32_t rest = n - ends;
+  heap_out(s, rest, ends, 1); /* the first ones now stand behind the middle, in reverse */
+  for (int32_t i = 0, j = rest - 1; i < j; i++, j--) {
+    uint32_t level = s->level[i];
+    s->level[i] = s->level[j];
+    s->level[j] = level;
   }
   return n;
 }
@@ -91,7 +112,7 @@ void cpu_search_set(const cpu_search *in, cpu_scratch *scratch, gbt_split *best)
   gbt_sum miss;
   int missing = missing_sums(in, &miss);
   int64_t miss_rows = missing ? in->count[in->n_bins] : 0;
-  int32_t n = cpu_order_levels(in, scratch);
+  int32_t n = cpu_order_levels(in, scratch, (int32_t)in->params->max_cat_threshold);
   int32_t most = in->params->max_cat_threshold < (n + 1) / 2 ? (int32_t)in->params->max_cat_threshold : (n + 1) / 2;
   int64_t least = cpu_set_least(in->params, in->node->n_rows);
   gbt_reg reg = in->reg;
@@ -121,7 +142,7 @@ void cpu_search_set(const cpu_search *in, cpu_scratch *scratch, gbt_split *best)
 }
 
 void cpu_set_bits(const cpu_search *in, cpu_scratch *scratch, const gbt_split *split, uint32_t *words) {
-  int32_t n = cpu_order_levels(in, scratch);
+  int32_t n = cpu_order_levels(in, scratch, split->bin);
   for (int32_t k = 0; k < split->bin; k++) {
     uint32_t c = scratch->level[split->from_top ? n - 1 - k : k];
     words[c >> 5] |= 1u << (c & 31);

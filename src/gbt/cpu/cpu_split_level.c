@@ -172,7 +172,7 @@ static void order_task(void *arg, int64_t task, int thread) {
   cpu_scratch *scratch = &be->scratch[thread];
   cpu_search_node(be, &be->fr.node[0], &in);
   cpu_search_feature(be, feat, scratch, &in);
-  level->n_placed[feat] = cpu_order_levels(&in, scratch);
+  level->n_placed[feat] = cpu_order_levels(&in, scratch, in.n_bins);
   memcpy(level->order + level->beg[feat], scratch->level, (size_t)level->n_placed[feat] * sizeof *level->order);
   mark_sets(be, &in);
 }

@@ -35,12 +35,24 @@ static gbt_status tell_missing(const gbt_schema *schema, const int32_t *col, int
                      n_missing == 1 ? "a column is" : "columns are", list, rest);
 }
 
+/* Whether the columns are those of the schema in its order, as they mostly are. */
+static int same_columns(const gbt_table *table, const gbt_schema *schema) {
+  if (table->n_cols != schema->n_features) return 0;
+  for (int32_t f = 0; f < schema->n_features; f++)
+    if (strcmp(table->cols[f].name, schema->feat[f].name) != 0) return 0;
+  return 1;
+}
+
 /* col[f]: the column of every feature. */
 static gbt_status match_columns(const gbt_mem *mem, const gbt_table *table, const gbt_schema *schema, int32_t *col,
                                 gbt_error *err) {
   gbt_status status = GBT_OK;
   const char **have = NULL, **want = NULL;
   int32_t *feat = NULL, n_missing = 0;
+  if (same_columns(table, schema)) {
+    for (int32_t f = 0; f < schema->n_features; f++) col[f] = f;
+    return GBT_OK;
+  }
   GBT_TRY_GOTO(gbt_mem_array(mem, (size_t)table->n_cols, sizeof *have, &have, err), done);
   GBT_TRY_GOTO(gbt_mem_array(mem, (size_t)schema->n_features, sizeof *want, &want, err), done);
   GBT_TRY_GOTO(gbt_mem_array(mem, (size_t)table->n_cols, sizeof *feat, &feat, err), done);
@@ -101,6 +113,28 @@ gbt_status gbti_code_map(const gbt_mem *mem, const gbt_column *col, const char *
   return status;
 }
 
+/* The same for a few rows: only their levels are looked up, the others stay unseen. */
+static gbt_status map_few(const gbt_mem *mem, const gbt_column *col, const gbt_table *table, const gbt_schema *schema,
+                          int32_t feat, int32_t **out, gbt_error *err) {
+  const int32_t *code = col->values;
+  int32_t *map;
+  GBT_TRY(gbt_mem_array(mem, (size_t)col->n_levels + 1, sizeof *map, &map, err));
+  map[0] = GBTI_CODE_MISSING;
+  for (int32_t i = 1; i <= col->n_levels; i++) map[i] = GBTI_CODE_UNSEEN;
+  for (int64_t r = 0; r < table->n_rows; r++) {
+    if (code[r] <= 0) continue;
+    const char *text = col->levels[code[r] - 1];
+    map[code[r]] = text == NULL ? GBTI_CODE_MISSING : gbt_schema_level(schema, feat, text);
+  }
+  *out = map;
+  return GBT_OK;
+}
+
+/* Whether a row's level is sooner looked up than all levels are matched. */
+static int few_rows(const gbt_binding *binding, const gbt_column *col) {
+  return binding->schema->level_index != NULL && col->rows == NULL && binding->table->n_rows < col->n_levels / 4;
+}
+
 /* Features with levels: their code maps, and with GBT_UNSEEN_ERROR the first entry with an unseen level. */
 typedef struct map_job {
   gbti_job job;
@@ -134,7 +168,11 @@ static void map_task(void *arg, int64_t task, int thread) {
     if (maps->bad != NULL) maps->bad[f] = -1;
     if (feat->type == GBT_NUMERIC) continue;
     if (gbti_job_stopped(&maps->job, thread)) return;
-    if (gbti_code_map(&binding->mem, col, feat->levels, feat->n_levels, &binding->code_map[f], &err) != GBT_OK)
+    int32_t **map = &binding->code_map[f];
+    gbt_status status = few_rows(binding, col)
+                            ? map_few(&binding->mem, col, binding->table, binding->schema, (int32_t)f, map, &err)
+                            : gbti_code_map(&binding->mem, col, feat->levels, feat->n_levels, map, &err);
+    if (status != GBT_OK)
       gbti_job_fail(&maps->job, &err);
     else if (maps->bad != NULL)
       maps->bad[f] = first_unseen(maps, col, binding->code_map[f], thread);

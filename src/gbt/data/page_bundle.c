@@ -166,6 +166,7 @@ static gbt_status place_feature(finder *fd, int32_t feat, gbt_error *err) {
   for (int32_t k = 0; k < fd->n_open; k++) {
     bundle *b = &fd->bundle[fd->open[k]];
     if (b->n_codes + n_codes > fd->max_codes || b->filled + n > fd->n_rows) continue;
+    GBT_TRY(gbt_ctx_poll(fd->ctx, err));
     if (add_rows(fd, b, row, n)) {
       if (b->n_feats == 1) fd->wasted -= b->filled;
       join(fd, fd->open[k], feat, n);

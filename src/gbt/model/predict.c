@@ -53,6 +53,7 @@ struct gbt_predictor {
   size_t n_packs, cap_packs;
   gbti_pack **packs;
   double n_walked; /* rows times trees that were walked directly */
+  int busy;        /* a call is under way: one that its poll() lets in does without the packs */
 };
 
 static void drop_packs(gbt_predictor *p) {
@@ -144,10 +145,8 @@ static gbt_status run_packed(gbt_ctx *ctx, const gbti_predict_job *job, gbt_tree
   return GBT_OK;
 }
 
-/* Walks all rows through the trees and emits the leaves. keep: NULL, or whose forest it is. */
-static gbt_status run(gbt_ctx *ctx, const gbti_predict_job *job, gbt_tree_range trees, gbt_predictor *keep,
-                      gbt_error *err) {
-  if (job->n_rows == 0 || trees.beg == trees.end) return GBT_OK;
+static gbt_status run_some_way(gbt_ctx *ctx, const gbti_predict_job *job, gbt_tree_range trees, gbt_predictor *keep,
+                               gbt_error *err) {
   if (keep != NULL && job->n_rows >= LEAST_KEPT && keep->has_tables == gbti_tables_run(ctx) &&
       keep->trees.beg <= trees.beg && trees.end <= keep->trees.end)
     return run_kept(ctx, job, trees, keep, err);
@@ -155,6 +154,17 @@ static gbt_status run(gbt_ctx *ctx, const gbti_predict_job *job, gbt_tree_range 
   if (keep != NULL && job->n_rows >= LEAST_KEPT)
     keep->n_walked += (double)job->n_rows * (double)(trees.end - trees.beg);
   return gbti_predict_direct(ctx, job, trees, err);
+}
+
+/* Walks all rows through the trees and emits the leaves. keep: NULL, or whose forest it is. */
+static gbt_status run(gbt_ctx *ctx, const gbti_predict_job *job, gbt_tree_range trees, gbt_predictor *keep,
+                      gbt_error *err) {
+  if (job->n_rows == 0 || trees.beg == trees.end) return GBT_OK;
+  if (keep == NULL || keep->busy) return run_some_way(ctx, job, trees, NULL, err);
+  keep->busy = 1;
+  gbt_status status = run_some_way(ctx, job, trees, keep, err);
+  keep->busy = 0;
+  return status;
 }
 
 typedef struct start_run {

@@ -83,7 +83,7 @@ typedef struct gbti_pack {
   gbti_pack_node *nodes;    /* numbered within their tree as in the forest */
   gbti_pack_wide *wide;     /* by node; NULL when no tree splits by level */
   uint32_t *words;
-  size_t n_bytes;   /* of nodes, sets and tables */
+  size_t n_bytes;   /* of all that it points to */
   uint64_t n_steps; /* steps that a row takes through all the trees, about */
   uint64_t n_tables;
   gbti_table *table; /* by tree, NULL when there are none: predict_table.h */

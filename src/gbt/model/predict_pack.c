@@ -220,6 +220,7 @@ static gbt_status rank_cuts(builder *b) {
     place += (size_t)1 << f->n_levels;
     f->n_cuts = 0;
   }
+  pack->n_bytes += place * sizeof *pack->cuts + b->cap_feats * sizeof *pack->feats;
   GBT_TRY(gbt_mem_array(mem, place, sizeof *pack->cuts, &pack->cuts, b->err));
   for (size_t id = 0; id < n; id++) {
     uint32_t j = b->cuts[id].feat;
@@ -299,8 +300,8 @@ static gbt_status build(builder *b, gbt_tree_range trees) {
     GBT_TRY(gbt_mem_array(mem, b->n_words, sizeof *pack->words, &pack->words, b->err));
     pack->words[0] = 0;
   }
-  pack->n_bytes =
-      n_nodes * (sizeof *pack->nodes + (has_sets ? sizeof *pack->wide : 0)) + b->n_words * sizeof *pack->words;
+  pack->n_bytes = n_nodes * (sizeof *pack->nodes + (has_sets ? sizeof *pack->wide : 0));
+  pack->n_bytes += b->n_words * sizeof *pack->words + (size_t)(end - trees.beg) * sizeof *pack->tree;
   GBT_TRY(rank_cuts(b));
   GBT_TRY(gbt_parallel(b->ctx, (int64_t)(pack->trees.end - pack->trees.beg), finish_task, b, b->err));
   return gbti_tables_run(b->ctx) ? gbti_tables_make(b->ctx, b->forest, pack, b->err) : GBT_OK;

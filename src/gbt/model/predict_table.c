@@ -257,6 +257,8 @@ static gbt_status make_coders(const gbt_mem *mem, gbti_pack *pack, gbt_error *er
     n_cuts += f->n_cuts > GBTI_CODER_FEW ? f->n_cuts : GBTI_CODER_FEW + 1;
     n_cells += f->n_cuts > GBTI_CODER_FEW ? CELLS : 0;
   }
+  pack->n_bytes += pack->n_feats * sizeof *pack->coder + n_cuts * sizeof *pack->coder_cuts;
+  pack->n_bytes += n_cells * sizeof *pack->coder_cells;
   GBT_TRY(gbt_mem_zeros(mem, pack->n_feats, sizeof *pack->coder, &pack->coder, err));
   GBT_TRY(gbt_mem_array(mem, n_cuts, sizeof *pack->coder_cuts, &pack->coder_cuts, err));
   GBT_TRY(gbt_mem_array(mem, n_cells, sizeof *pack->coder_cells, &pack->coder_cells, err));
@@ -279,6 +281,7 @@ gbt_status gbti_tables_make(gbt_ctx *ctx, const gbt_forest_view *forest, gbti_pa
   maker m = {.forest = forest, .pack = pack};
   size_t n_trees = (size_t)(pack->trees.end - pack->trees.beg);
   gbt_status status;
+  pack->n_bytes += n_trees * sizeof *pack->table + pack->n_slots * sizeof *pack->slot_col;
   GBT_TRY_GOTO(gbt_mem_zeros(mem, n_trees, sizeof *pack->table, &pack->table, err), done);
   GBT_TRY_GOTO(gbt_mem_zeros(mem, pack->n_slots, 1, &m.fits, err), done);
   for (size_t t = 0; t < n_trees; t++) {

@@ -1,9 +1,10 @@
-/* Walking tables (predict_table.h) by AVX-512 with its look-ups of bytes; on other machines there is nothing here. */
+/* Walking tables (predict_table.h) by AVX-512 with its look-ups of bytes; on other machines there is nothing here. Nor
+ * with gcc on Windows, which takes vectors on the stack for aligned where the stack is not (gcc's bug 54412). */
 #include "predict_table.h"
 
 #include <string.h>
 
-#if defined(__x86_64__) && defined(__GNUC__)
+#if defined(__x86_64__) && defined(__GNUC__) && !(defined(_WIN32) && !defined(__clang__))
 #include <immintrin.h>
 
 #define TARGET __attribute__((target("avx512f,avx512dq,avx512bw,avx512vl,avx512vbmi")))

@@ -2,7 +2,7 @@
  *
  *   fresh     just made, to get a histogram and a split        (root, then the children of the last step)
  *   open      has a split that is worth making
- *   chosen    open nodes that the policy picked for this step
+ *   chosen    nodes that the policy picked for this step; best-first also some that it will probably come to
  *
  * Nodes are numbered as made: root 0, children in pairs (left, left + 1), pairs in the order their parents were chosen.
  * The numbering is part of the model. Best-first growth also makes nodes ahead of its choices (best_first.c): until
@@ -47,7 +47,7 @@ typedef struct gbt_frontier {
   size_t n_nodes, cap_nodes;
   int32_t *fresh, *chosen;
   size_t n_fresh, cap_fresh, n_chosen, cap_chosen;
-  int32_t *open; /* unordered list of open nodes */
+  int32_t *open; /* open nodes; best-first: a heap, see best_first.c */
   size_t n_open, cap_open;
   int32_t *next; /* best-first: see best_first.c */
   size_t n_next, cap_next;
