@@ -334,7 +334,7 @@ void cpu_search_set(const cpu_search *in, cpu_scratch *scratch, gbt_split *best)
 /* The levels that a SET split sends left, as bits. */
 void cpu_set_bits(const cpu_search *in, cpu_scratch *scratch, const gbt_split *split, uint32_t *words);
 
-/* Levels into scratch->level in order of gradient; those with fewer than cat_smooth rows are left out. The first and the
+/* Levels into scratch->level in order of gradient, those with fewer than cat_smooth rows left out. The first and the
  * last `ends` are in place, between them is any order. Returns their number. */
 int32_t cpu_order_levels(const cpu_search *in, cpu_scratch *scratch, int32_t ends);
 
