@@ -97,12 +97,23 @@ static uint32_t column_codes(const gbt_layout *layout, const plan *p, int32_t co
   return n;
 }
 
-/* Deals the columns of one code width to groups, in order. */
-static uint64_t deal_groups(gbt_layout *layout, const plan *p, const int32_t *column, int32_t n, int wide,
+/* Columns of one kind make groups of their own: by code width, and categorical ones apart, whose rows histograms may
+ * have to count. */
+enum { KIND_WIDE = 2, KIND_CATEGORICAL = 1, N_KINDS = 4 };
+
+static int kind_of(const gbt_layout *layout, const plan *p, int32_t column) {
+  int categorical = column >= 0 && p->cuts->schema->feat[column].type == GBT_CATEGORICAL;
+  int wide = column_codes(layout, p, column) > GBTI_BYTE_CODES;
+  return (wide ? KIND_WIDE : 0) + (categorical ? KIND_CATEGORICAL : 0);
+}
+
+/* Deals the columns of one kind to groups, in order. */
+static uint64_t deal_groups(gbt_layout *layout, const plan *p, const int32_t *column, int32_t n, int kind,
                             uint64_t slot) {
   gbt_group *group = NULL;
+  int wide = kind >= KIND_WIDE;
   for (int32_t i = 0; i < n; i++) {
-    if ((column_codes(layout, p, column[i]) > GBTI_BYTE_CODES) != wide) continue;
+    if (kind_of(layout, p, column[i]) != kind) continue;
     if (group == NULL) {
       group = &layout->group[layout->n_groups++];
       group->wide = wide;
@@ -172,7 +183,7 @@ static gbt_status make_strips(const gbt_mem *mem, gbt_layout *layout, gbt_error 
 
 /* Groups of `column`, which has room for all features and bundles; then the sparse features. */
 static gbt_status lay_out(const gbt_mem *mem, const plan *p, int32_t *column, gbt_layout *out, gbt_error *err) {
-  int32_t n = 0, n_wide = 0;
+  int32_t n = 0, n_kind[N_KINDS] = {0}, n_groups = 0;
   for (int32_t i = 0; i < out->n_features; i++) {
     if (is_sparse(p, i))
       out->n_sparse++;
@@ -180,12 +191,15 @@ static gbt_status lay_out(const gbt_mem *mem, const plan *p, int32_t *column, gb
       column[n++] = i;
   }
   for (int32_t b = 0; b < out->n_bundles; b++) column[n++] = -1 - b;
-  for (int32_t i = 0; i < n; i++) n_wide += column_codes(out, p, column[i]) > GBTI_BYTE_CODES;
-  int32_t n_groups = (n - n_wide + GBT_GROUP_MAX - 1) / GBT_GROUP_MAX + (n_wide + WIDE_MAX - 1) / WIDE_MAX;
+  for (int32_t i = 0; i < n; i++) n_kind[kind_of(out, p, column[i])]++;
+  for (int kind = 0; kind < N_KINDS; kind++) {
+    int32_t most = kind >= KIND_WIDE ? WIDE_MAX : GBT_GROUP_MAX;
+    n_groups += (n_kind[kind] + most - 1) / most;
+  }
   GBT_TRY(gbt_mem_zeros(mem, (size_t)n_groups, sizeof *out->group, &out->group, err));
   GBT_TRY(gbt_mem_array(mem, (size_t)out->n_sparse, sizeof *out->sparse_feat, &out->sparse_feat, err));
-  uint64_t slot = deal_groups(out, p, column, n, 0, 0);
-  slot = deal_groups(out, p, column, n, 1, slot);
+  uint64_t slot = 0;
+  for (int kind = 0; kind < N_KINDS; kind++) slot = deal_groups(out, p, column, n, kind, slot);
   GBT_TRY(make_strips(mem, out, err));
   out->sparse_slot = (uint32_t)slot;
   for (int32_t i = 0, s = 0; i < out->n_features; i++) {
