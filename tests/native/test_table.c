@@ -158,7 +158,7 @@ static void matching(void) {
 /* With an index in the schema only the levels of few rows are looked up; they are those that matching all finds. */
 static void few_rows_of_many_levels(void) {
   enum { LEVELS = 400, ROWS_FEW = 9 };
-  char text[LEVELS][8];
+  char text[LEVELS][16];
   const char *known[LEVELS], *given[LEVELS];
   test_rng rng = {5};
   for (int i = 0; i < LEVELS; i++) {
