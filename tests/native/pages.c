@@ -51,7 +51,8 @@ static void good_group(const gbt_layout *l, const gbt_cuts *cuts, int32_t g, uin
   uint32_t at = 0;
   CHECK_EQ_I64(group->slot_beg, slot);
   CHECK(group->n_feats >= 1 && group->n_feats <= (group->wide ? 8 : 16));
-  CHECK_EQ_I64(group->width, (group->n_feats + 3) / 4 * 4);
+  int32_t step = group->wide ? 2 : 4; /* of 4 bytes */
+  CHECK_EQ_I64(group->width, (group->n_feats + step - 1) / step * step);
   for (int32_t k = 0; k < group->n_feats; k++) {
     CHECK_EQ_I64(group->offset[k], at);
     if (group->feat[k] < 0) {

@@ -75,7 +75,7 @@ static uint32_t take_column(gbt_layout *layout, const plan *p, int32_t g, int32_
 static uint64_t close_group(gbt_layout *layout, int32_t g, const plan *p, uint64_t slot) {
   gbt_group *group = &layout->group[g];
   uint32_t at = 0;
-  group->width = (group->n_feats + 3) / 4 * 4;
+  group->width = group->wide ? (group->n_feats + 1) / 2 * 2 : (group->n_feats + 3) / 4 * 4;
   group->slot_beg = (uint32_t)slot;
   for (int32_t k = 0; k < group->n_feats; k++) {
     group->offset[k] = at;

@@ -5,11 +5,11 @@
  * their codes of a row are one cache line; a group of words is a strip of its own:
  *
  *   strip 0: groups 0, 1                        strip 1: group 2 (16 bit)
- *   row 0: b b b b .. (16) b b b . (4) ....     row 0: w w . . (4 words)
- *   row 1: b b b b .. (16) b b b . (4) ....     row 1: w w . . (4)
+ *   row 0: b b b b .. (16) b b b . (4) ....     row 0: w w w . (4 words)
+ *   row 1: b b b b .. (16) b b b . (4) ....     row 1: w w w . (4)
  *   ...
  *
- * `width` (codes a row) is n_feats rounded up to 4; padding codes are 0. `stride` is codes from row to row. Features
+ * `width` (codes a row) is n_feats rounded up to 4 bytes; padding codes are 0. `stride` is codes from row to row. Features
  * that are nearly always in their zero bin are sparse: per row a list of slots, ascending, of the codes *not* in the
  * zero bin.
  *
@@ -38,7 +38,7 @@
 
 typedef struct gbt_group {
   int32_t n_feats;                 /* 1 .. 16, or 1 .. 8 with wide codes */
-  int32_t width;                   /* codes a row: 4, 8, 12 or 16; wide: 4 or 8 */
+  int32_t width;                   /* codes a row: 4, 8, 12 or 16; wide: 2, 4, 6 or 8 */
   int32_t stride;                  /* codes from row to row: widths of the strip's groups, rounded up */
   int32_t lead;                    /* codes before it in a row of the strip */
   int32_t wide;                    /* 0: uint8_t codes, 1: uint16_t */
