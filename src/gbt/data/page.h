@@ -9,9 +9,9 @@
  *   row 1: b b b b .. (16) b b b . (4) ....     row 1: w w w . (4)
  *   ...
  *
- * `width` (codes a row) is n_feats rounded up to 4 bytes; padding codes are 0. `stride` is codes from row to row. Features
- * that are nearly always in their zero bin are sparse: per row a list of slots, ascending, of the codes *not* in the
- * zero bin.
+ * `width` (codes a row) is n_feats rounded up to 4 bytes; padding codes are 0. `stride` is codes from row to row.
+ * Features that are nearly always in their zero bin are sparse: per row a list of slots, ascending, of the codes *not*
+ * in the zero bin.
  *
  * Features that are never outside their zero bins in the same row of the table share a column, a bundle: code 0 when
  * all are in their zero bins, then one run of codes for each member. What is bundled hangs on the table, so sets of the
