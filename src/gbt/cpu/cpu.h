@@ -306,6 +306,9 @@ static inline int cpu_goes_left(const cpu_backend *be, const gbt_grow_node *node
 /* Real numbers of one unit in the histograms of the current tree. */
 gbt_units cpu_units(const cpu_backend *be);
 
+/* The two sums of a packed slot: h never goes below 0, so the arithmetic shift leaves g. */
+static inline gbt_sum cpu_unpack(int64_t both) { return (gbt_sum){both >> 32, (int64_t)(uint32_t)both}; }
+
 /* One feature of one node, with everything the search needs. */
 typedef struct cpu_search {
   const gbt_sum *sum;    /* n_slots: value bins without zero_bin, then missing */
@@ -349,6 +352,11 @@ gbt_status cpu_level_decide(gbt_ctx *ctx, cpu_backend *be, gbt_error *err) GBT_M
 
 /* Whether the histograms of a level's nodes are kept until its split is decided, although nobody wants them after. */
 int cpu_level_keeps(const cpu_backend *be, int32_t depth);
+
+/* Sums of a slot of the feature. */
+static inline gbt_sum cpu_search_sum(const cpu_search *in, uint32_t slot) {
+  return in->both ? cpu_unpack(in->both[slot]) : in->sum[slot];
+}
 
 /* Gain of a split with left sums gl, hl (real), or a negative number when it is not allowed. */
 double cpu_gain(const cpu_search *in, double gl, double hl, gbt_reg reg);

@@ -273,9 +273,9 @@ static void add_dense(const cpu_backend *be, const cpu_unit *unit, const strip_p
 
 static void merge_packed(const int64_t *acc, gbt_sum *sum, uint32_t n, int add) {
   for (uint32_t i = 0; i < n; i++) {
-    int64_t h = (int64_t)(uint32_t)acc[i], g = acc[i] >> 32; /* arithmetic shift: h never goes below 0 */
-    sum[i].g = add ? sum[i].g + g : g;
-    sum[i].h = add ? sum[i].h + h : h;
+    gbt_sum v = cpu_unpack(acc[i]);
+    sum[i].g = add ? sum[i].g + v.g : v.g;
+    sum[i].h = add ? sum[i].h + v.h : v.h;
   }
 }
 

@@ -36,15 +36,10 @@ typedef struct node_codes {
   int64_t zero_rows;
 } node_codes;
 
-static inline gbt_sum slot_sum(const cpu_search *in, int32_t slot) {
-  if (!in->both) return in->sum[slot];
-  return (gbt_sum){in->both[slot] >> 32, (int64_t)(uint32_t)in->both[slot]};
-}
-
 static inline node_codes codes_of(const cpu_search *in) {
   node_codes n = {in, in->node->sum, in->node->n_rows};
   for (int32_t s = 0; in->zero_bin >= 0 && s < (int32_t)in->n_slots; s++) {
-    gbt_sum less = slot_sum(in, s);
+    gbt_sum less = cpu_search_sum(in, (uint32_t)s);
     n.zero.g -= less.g;
     n.zero.h -= less.h;
     if (in->count) n.zero_rows -= in->count[s];
@@ -55,7 +50,7 @@ static inline node_codes codes_of(const cpu_search *in) {
 static inline int32_t slot_at(const cpu_search *in, int32_t c) { return c - (in->zero_bin >= 0 && c > in->zero_bin); }
 
 static inline gbt_sum sum_at(const node_codes *n, int32_t c) {
-  return c == n->in->zero_bin ? n->zero : slot_sum(n->in, slot_at(n->in, c));
+  return c == n->in->zero_bin ? n->zero : cpu_search_sum(n->in, (uint32_t)slot_at(n->in, c));
 }
 
 static inline int64_t rows_at(const node_codes *n, int32_t c) {

@@ -21,10 +21,7 @@ double cpu_gain(const cpu_search *in, double gl, double hl, gbt_reg reg) {
 
 /* A packed feature's sums, see cpu_hist_sparse.c. */
 static const gbt_sum *unpack(const cpu_search *in, gbt_sum *to) {
-  for (uint32_t s = 0; s < in->n_slots; s++) {
-    to[s].g = in->both[s] >> 32;
-    to[s].h = (int64_t)(uint32_t)in->both[s];
-  }
+  for (uint32_t s = 0; s < in->n_slots; s++) to[s] = cpu_unpack(in->both[s]);
   return to;
 }
 

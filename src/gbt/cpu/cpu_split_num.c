@@ -25,7 +25,7 @@ GBT_FN void list_slots(const cpu_search *in, uint32_t beg, uint32_t end, int32_t
   for (uint32_t i = beg; i < end; i++) {
     gbt_sum v;
     if (packed)
-      v = (gbt_sum){in->both[i] >> 32, (int64_t)(uint32_t)in->both[i]};
+      v = cpu_unpack(in->both[i]);
     else
       v = in->sum[i];
     int filled = (v.g != 0) | (v.h != 0);
@@ -56,10 +56,6 @@ static void list_run(const cpu_search *in, uint32_t beg, uint32_t end, int32_t s
     list_slots(in, beg, end, shift, 0, 0, s, b);
 }
 
-static gbt_sum sum_at(const cpu_search *in, uint32_t slot) {
-  return in->both ? (gbt_sum){in->both[slot] >> 32, (int64_t)(uint32_t)in->both[slot]} : in->sum[slot];
-}
-
 /* Lists the value bins; the missing sums come beside. */
 static bins list_bins(const cpu_search *in, cpu_scratch *s, gbt_sum *miss, int64_t *miss_rows) {
   bins b = {0, 0, {0, 0}, 0};
@@ -73,7 +69,7 @@ static bins list_bins(const cpu_search *in, cpu_scratch *s, gbt_sum *miss, int64
   b.n += zero_listed; /* a place for it; its sums follow */
   list_run(in, below, n_value, zero_listed, s, &b);
   if (in->n_slots > n_value) {
-    *miss = sum_at(in, n_value);
+    *miss = cpu_search_sum(in, n_value);
     if (in->count) *miss_rows = in->count[n_value];
   }
   if (in->zero_bin < 0) return b;
@@ -214,8 +210,7 @@ gbt_status cpu_singles_make(cpu_backend *be, gbt_error *err) {
 static gbt_sum slot_sum(const cpu_backend *be, const cpu_hist *hist, int packed, uint32_t slot) {
   uint32_t base = be->layout->sparse_slot;
   if (!packed) return hist->sum[slot];
-  int64_t v = ((const int64_t *)(const void *)(hist->sum + base))[slot - base];
-  return (gbt_sum){v >> 32, (int64_t)(uint32_t)v};
+  return cpu_unpack(((const int64_t *)(const void *)(hist->sum + base))[slot - base]);
 }
 
 int32_t cpu_search_singles(const cpu_backend *be, cpu_search *in, const int32_t *feats, int32_t n, cpu_scratch *scratch,
