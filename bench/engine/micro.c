@@ -136,6 +136,7 @@ static gbt_status run_backend(gbt_ctx *ctx, gbt_dataset *ds, gbt_loss loss, int6
     figures *warm = calloc(1, sizeof *warm); /* the first tree's histograms are fresh memory: not counted */
     status = warm ? grow(ctx, (cpu_backend *)be, forest, warm, err) : GBT_E_MEM;
     free(warm);
+    if (status == GBT_OK) status = be->ops->gradients(ctx, be, 2, err); /* the next tree rounds them anew */
     if (status == GBT_OK) status = grow(ctx, (cpu_backend *)be, forest, out, err);
   }
 done:
