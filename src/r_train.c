@@ -250,7 +250,16 @@ SEXP r_gbt_trainer_scores(SEXP trainer_xptr, SEXP which) {
   int64_t n = gbt_trainer_n_rows(trainer, at);
   int32_t k = gbt_trainer_forest(trainer)->n_outputs;
   SEXP out = PROTECT(k == 1 ? Rf_allocVector(REALSXP, (R_xlen_t)n) : Rf_allocMatrix(REALSXP, (int)n, k));
-  if (n > 0) memcpy(REAL(out), gbt_trainer_scores(trainer, at), (size_t)n * (size_t)k * sizeof(double));
+  const double *scores = NULL;
+  gbt_error err = {0};
+  gbt_ctx ctx;
+  gbt_status status = r_ctx_open(&ctx, (r_threads){1, GBT_SIMD_AUTO}, &err);
+  if (status == GBT_OK) {
+    status = gbt_trainer_scores(&ctx, trainer, at, &scores, &err);
+    gbt_ctx_close(&ctx);
+  }
+  r_check(status, &err);
+  if (n > 0) memcpy(REAL(out), scores, (size_t)n * (size_t)k * sizeof(double));
   UNPROTECT(1);
   return out;
 }

@@ -126,7 +126,7 @@ static gbt_status run_backend(gbt_ctx *ctx, gbt_dataset *ds, gbt_loss loss, int6
   gbt_backend_spec spec = {.params = &params, .loss = loss, .n_outputs = 1, .sets = &ds, .base = &base};
   GBT_TRY_GOTO(gbt_feature_rules_new(&ctx->mem, ds->cuts->n_features, &params, NULL, NULL, NULL, 0, &rules, err), done);
   spec.rules = rules;
-  GBT_TRY_GOTO(gbt_backend_open(ctx, "cpu", &spec, &be, err), done);
+  GBT_TRY_GOTO(gbt_backend_open(ctx, NULL, 0, &spec, &be, err), done);
   for (uint64_t round = 0; round < 2; round++) { /* the first one finds cold memory */
     double t0 = seconds();
     GBT_TRY_GOTO(be->ops->gradients(ctx, be, round, err), done);

@@ -23,7 +23,7 @@ static int richer(const gbt_frontier *fr, int32_t a, int32_t b) {
 static size_t naive_select(const gbt_frontier *fr, size_t batch, int32_t *out) {
   size_t n = 0, room = fr->n_nodes;
   int32_t depth = INT32_MAX;
-  if (fr->max_leaves > 0) room = (size_t)(fr->max_leaves - fr->n_leaves);
+  if (fr->policy.max_leaves > 0) room = (size_t)(fr->policy.max_leaves - fr->n_leaves);
   for (size_t i = 0; i < fr->n_nodes; i++)
     if (fr->node[i].open && fr->node[i].depth < depth) depth = fr->node[i].depth;
   for (size_t i = 0; i < fr->n_nodes; i++)
@@ -65,7 +65,7 @@ enum { HOPELESS = -7 }; /* in node->hist: said to have no place in the tree */
 /* One step, compared with the naive choice where that knows the policy. */
 static void step(gbt_frontier *fr, size_t batch, uint64_t seed) {
   static int32_t want[100000];
-  int naive = fr->grow_policy != GBT_LOSSGUIDE;
+  int naive = fr->policy.kind != GBT_LOSSGUIDE;
   invent_splits(fr, seed);
   REQUIRE_OK(gbt_frontier_opened(fr, test_err));
   CHECK_EQ_I64(fr->n_fresh, 0);
@@ -105,7 +105,7 @@ static void check_tree(const gbt_frontier *fr, uint32_t n_rows) {
   int64_t leaves = 0, rows = 0;
   for (size_t i = 0; i < fr->n_nodes; i++) {
     const gbt_grow_node *node = &fr->node[i];
-    CHECK(fr->max_depth == 0 || node->depth <= fr->max_depth);
+    CHECK(fr->policy.max_depth == 0 || node->depth <= fr->policy.max_depth);
     if (node->left == 0) {
       leaves++;
       rows += node->n_rows;
@@ -119,7 +119,7 @@ static void check_tree(const gbt_frontier *fr, uint32_t n_rows) {
   }
   CHECK_EQ_I64(leaves, fr->n_leaves);
   CHECK_EQ_I64(rows, n_rows);
-  CHECK(fr->max_leaves == 0 || leaves <= fr->max_leaves);
+  CHECK(fr->policy.max_leaves == 0 || leaves <= fr->policy.max_leaves);
 }
 
 static void choices_follow_the_policy(void) {
@@ -153,7 +153,7 @@ static void grow_best_first(gbt_frontier *fr, uint32_t n_rows, uint64_t seed) {
     REQUIRE_OK(gbt_frontier_opened(fr, test_err));
     for (size_t i = 0; i < fr->n_nodes; i++)
       if (fr->node[i].open && fr->node[i].left == 0 && (best < 0 || richer(fr, (int32_t)i, best))) best = (int32_t)i;
-    if (best < 0 || (fr->max_leaves > 0 && fr->n_leaves >= fr->max_leaves)) return;
+    if (best < 0 || (fr->policy.max_leaves > 0 && fr->n_leaves >= fr->policy.max_leaves)) return;
     fr->chosen[0] = best; /* what gbt_frontier_split takes for the policy's choice */
     REQUIRE_OK(gbt_frontier_split(fr, best, 1 + (fr->node[best].n_rows - 1) / 3, test_err));
     gbt_frontier_judge(fr);
@@ -286,8 +286,8 @@ static void monotone_children_are_kept_apart(void) {
     REQUIRE_OK(gbt_frontier_select(&fr, 8, test_err));
     REQUIRE_OK(gbt_frontier_split(&fr, 0, 5, test_err));
     const gbt_grow_node *l = &fr.node[1], *r = &fr.node[2];
-    double wl = gbt_weight((double)left.g * 0.5, (double)left.h * 0.25, fr.reg, b);
-    double wr = gbt_weight((double)(sum.g - left.g) * 0.5, (double)(sum.h - left.h) * 0.25, fr.reg, b);
+    double wl = gbt_weight((double)left.g * 0.5, (double)left.h * 0.25, fr.policy.reg, b);
+    double wr = gbt_weight((double)(sum.g - left.g) * 0.5, (double)(sum.h - left.h) * 0.25, fr.policy.reg, b);
     double mid = wl + (wr - wl) / 2.0;
     CHECK_EQ_BITS(l->bounds.lo, monotone[feat] < 0 ? mid : b.lo);
     CHECK_EQ_BITS(l->bounds.hi, monotone[feat] > 0 ? mid : b.hi);

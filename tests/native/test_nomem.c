@@ -62,7 +62,9 @@ static gbt_status use_model(const story *s, things *t, gbt_error *err) {
   gbt_tree_range all = {0, t->model->forest.n_trees};
   size_t cells = (size_t)(s->data->table.n_rows * s->job.spec.n_outputs);
   GBT_TRY(gbt_predict_scores(&t->ctx, &t->model->forest, t->binding, all, s->data->offset, s->score, err));
-  CHECK_EQ_BYTES(s->score, gbt_trainer_scores(t->trainer, 0), cells * sizeof *s->score);
+  const double *scores;
+  GBT_TRY(gbt_trainer_scores(&t->ctx, t->trainer, 0, &scores, err));
+  CHECK_EQ_BYTES(s->score, scores, cells * sizeof *s->score);
   return GBT_OK;
 }
 

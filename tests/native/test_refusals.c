@@ -2,6 +2,7 @@
 #include "trained.h"
 
 #include "../../src/gbt/backend/backend.h"
+#include "../../src/gbt/backend/device.h"
 
 /* A small job with open data sets, to be spoilt in one place. */
 typedef struct scene {
@@ -159,11 +160,14 @@ static void metrics_need_labels(void) {
   close_scene(&s);
 }
 
-static void unknown_devices_are_refused(void) {
+static void device_libraries_of_another_build_are_refused(void) {
   scene s = open_scene(GBT_LOSS_SQUARED, 1);
   gbt_backend_spec spec = {.params = &s.spec.params};
   gbt_backend *be = (gbt_backend *)&s;
-  CHECK_FAILS(gbt_backend_open(&s.ctx, "abacus", &spec, &be, test_err), GBT_E_DEVICE, "abacus");
+  const gbt_device_api other_abi = {.abi = GBT_DEVICE_ABI + 1, .layout = GBT_DEVICE_LAYOUT, .name = "abacus"};
+  const gbt_device_api other_layout = {.abi = GBT_DEVICE_ABI, .layout = GBT_DEVICE_LAYOUT + 8, .name = "abacus"};
+  CHECK_FAILS(gbt_backend_open(&s.ctx, &other_abi, 0, &spec, &be, test_err), GBT_E_DEVICE, "abacus");
+  CHECK_FAILS(gbt_backend_open(&s.ctx, &other_layout, 0, &spec, &be, test_err), GBT_E_DEVICE, "abacus");
   CHECK(be == NULL);
   gbt_backend_close(be);
   close_scene(&s);
@@ -271,7 +275,7 @@ void suite_refusals(void) {
   RUN(empty_data_are_refused);
   RUN(numbers_must_be_in_range);
   RUN(metrics_need_labels);
-  RUN(unknown_devices_are_refused);
+  RUN(device_libraries_of_another_build_are_refused);
   RUN(constraints_must_make_sense);
   RUN(initial_models_must_fit);
   RUN(host_gradients_must_be_numbers);

@@ -68,7 +68,9 @@ static void custom_gradients_may_come_from_another_call(void) {
   gbt_stop_reason why;
   double *g = test_alloc(N * sizeof *g), *h = test_alloc(N * sizeof *h);
   if (job_open(&few, &job, 0, &spec) && CHECK_OK(gbt_trainer_new(&few, &spec, &tr, test_err))) {
-    job.custom(gbt_trainer_scores(tr, 0), m->label, N, 1, g, h);
+    const double *scores = NULL;
+    CHECK_OK(gbt_trainer_scores(&few, tr, 0, &scores, test_err));
+    job.custom(scores, m->label, N, 1, g, h);
     CHECK_OK(gbt_trainer_set_gradients(&few, tr, g, h, test_err));
     CHECK_OK(gbt_trainer_run(&many, tr, 1, &why, test_err));
     same_forests(want->forest, gbt_trainer_forest(tr));

@@ -86,7 +86,9 @@ static int run_rounds(gbt_ctx *ctx, const train_job *job, gbt_trainer *tr, gbt_s
   double *h = test_alloc((size_t)(n * job->spec.n_outputs) * sizeof *h);
   int ok = 1;
   for (int64_t i = 0; i < job->rounds && ok; i++) {
-    job->custom(gbt_trainer_scores(tr, 0), job->data->label, n, job->spec.n_outputs, g, h);
+    const double *scores = NULL;
+    if (!CHECK_OK(gbt_trainer_scores(ctx, tr, 0, &scores, test_err))) break;
+    job->custom(scores, job->data->label, n, job->spec.n_outputs, g, h);
     ok = CHECK_OK(gbt_trainer_set_gradients(ctx, tr, g, h, test_err)) &&
          CHECK_OK(gbt_trainer_run(ctx, tr, 1, why, test_err));
   }
@@ -121,7 +123,9 @@ trained *trained_of(gbt_ctx *ctx, const train_job *job, const gbt_trainer_spec *
   t->n_slots = spec->train->pages->layout.n_slots;
   for (int32_t s = 0; s < t->n_sets; s++) {
     CHECK_EQ_I64(gbt_trainer_n_rows(tr, s), t->n_rows[s]);
-    memcpy(t->score[s], gbt_trainer_scores(tr, s), (size_t)(t->n_rows[s] * job->spec.n_outputs) * sizeof(double));
+    const double *scores = NULL;
+    if (CHECK_OK(gbt_trainer_scores(ctx, tr, s, &scores, test_err)))
+      memcpy(t->score[s], scores, (size_t)(t->n_rows[s] * job->spec.n_outputs) * sizeof(double));
   }
   const double *log = gbt_trainer_log(tr, &t->width);
   size_t cells = (size_t)t->rounds * (size_t)t->width;

@@ -1,15 +1,16 @@
 #include "backend.h"
 
-#include <string.h>
-
 #include "../cpu/cpu.h"
+#include "device.h"
 
-gbt_status gbt_backend_open(gbt_ctx *ctx, const char *name, const gbt_backend_spec *spec, gbt_backend **out,
-                            gbt_error *err) {
+gbt_status gbt_backend_open(gbt_ctx *ctx, const gbt_device_api *device, int32_t number, const gbt_backend_spec *spec,
+                            gbt_backend **out, gbt_error *err) {
   *out = NULL;
-  if (strcmp(name, "cpu") == 0) return gbt_cpu_open(ctx, spec, out, err);
-  return gbt_fail_on(err, GBT_E_DEVICE, "device", "device '%s' is not built into this engine; use device = \"cpu\"",
-                     name);
+  if (!device) return gbt_cpu_open(ctx, spec, out, err);
+  if (device->abi != GBT_DEVICE_ABI || device->layout != GBT_DEVICE_LAYOUT)
+    return gbt_fail_on(err, GBT_E_DEVICE, "device", "the library for device '%s' is of another build; install gbt again",
+                       device->name);
+  return device->open(ctx, number, spec, out, err);
 }
 
 void gbt_backend_close(gbt_backend *be) {

@@ -36,6 +36,8 @@ typedef struct gbt_backend_spec {
   const gbt_feature_rules *rules; /* which features a node may use */
 } gbt_backend_spec;
 
+struct gbt_device_api; /* device.h */
+
 /* One tree to grow. */
 typedef struct gbt_tree_task {
   uint64_t tree;   /* number of the tree in the run, for sampling */
@@ -74,7 +76,8 @@ typedef struct gbt_backend_ops {
   gbt_status (*find_splits)(gbt_ctx *ctx, gbt_backend *be, gbt_error *err);
 
   /* Chooses the leaves to split now by the growth policy; best-first also some that the policy is likely to come to.
-   * *n: how many; 0 when the tree is complete, nodes then stand by their numbers. */
+   * *n: how many, or, where that would mean to wait for a device, how many at most; 0 when the tree is complete, nodes
+   * then stand by their numbers. */
   gbt_status (*select)(gbt_ctx *ctx, gbt_backend *be, int32_t *n, gbt_error *err);
 
   /* Splits the chosen leaves: children into the node table, rows into the children, order within a node kept. */
@@ -86,18 +89,23 @@ typedef struct gbt_backend_ops {
   gbt_status (*finish_tree)(gbt_ctx *ctx, gbt_backend *be, gbt_forest *forest, gbt_error *err);
 
   /* Scores of a set (0 = train), rows x outputs column by column, borrowed until the next op. Waits. */
-  const double *(*scores)(gbt_backend *be, int32_t which);
+  gbt_status (*scores)(gbt_ctx *ctx, gbt_backend *be, int32_t which, const double **out, gbt_error *err);
+
+  /* A metric (boost/metric.h) of a set by its scores. *done = 0: not offered, the host computes it. NULL: none is.
+   * Waits. */
+  gbt_status (*metric)(gbt_ctx *ctx, gbt_backend *be, int32_t which, int32_t metric, double *out, int *done,
+                       gbt_error *err);
 } gbt_backend_ops;
 
 /* Every backend's struct begins with this. */
 struct gbt_backend {
   const gbt_backend_ops *ops;
-  double seconds[5]; /* by GBT_PHASE_ */
+  double seconds[5]; /* by GBT_PHASE_; on a device all of a tree counts as the last one */
 };
 
-/* Opens the named backend: "cpu". GBT_E_DEVICE for one that is not built. */
-gbt_status gbt_backend_open(gbt_ctx *ctx, const char *name, const gbt_backend_spec *spec, gbt_backend **out,
-                            gbt_error *err) GBT_MUST_CHECK;
+/* Opens the backend of a device; the CPU's when `device` is NULL. number: which of its devices. */
+gbt_status gbt_backend_open(gbt_ctx *ctx, const struct gbt_device_api *device, int32_t number,
+                            const gbt_backend_spec *spec, gbt_backend **out, gbt_error *err) GBT_MUST_CHECK;
 void gbt_backend_close(gbt_backend *be); /* NULL allowed */
 
 #endif

@@ -166,7 +166,7 @@ static gbt_status open_backend(gbt_ctx *ctx, gbt_trainer *tr, const gbt_trainer_
                          .init = init,
                          .monotone = tr->monotone,
                          .rules = tr->rules};
-  return gbt_backend_open(ctx, "cpu", &be, &tr->be, err);
+  return gbt_backend_open(ctx, spec->device, spec->device_number, &be, &tr->be, err);
 }
 
 static gbt_status make_forest(gbt_ctx *ctx, gbt_trainer *tr, const gbt_trainer_spec *spec, gbt_error *err) {
@@ -255,16 +255,24 @@ static gbt_status grow_round(gbt_ctx *ctx, gbt_trainer *tr, gbt_error *err) {
   return GBT_OK;
 }
 
+static gbt_status eval_metric(gbt_ctx *ctx, gbt_trainer *tr, int32_t set, gbt_metric metric, double *out,
+                              gbt_error *err) {
+  const gbt_dataset *ds = tr->sets[set];
+  const double *scores;
+  int done = 0;
+  if (tr->be->ops->metric) GBT_TRY(tr->be->ops->metric(ctx, tr->be, set, metric, out, &done, err));
+  if (done) return GBT_OK;
+  GBT_TRY(tr->be->ops->scores(ctx, tr->be, set, &scores, err));
+  return gbt_metric_eval(ctx, metric, tr->loss, ds->n_rows, tr->n_outputs, scores, ds->label, ds->weight, out, err);
+}
+
 static gbt_status log_round(gbt_ctx *ctx, gbt_trainer *tr, gbt_error *err) {
   int64_t t0 = gbt_clock_ns();
   size_t at = (size_t)tr->n_rounds * (size_t)tr->width;
   GBT_TRY(gbt_mem_grow(&tr->mem, &tr->log, &tr->cap_log, at + (size_t)tr->width, sizeof *tr->log, err));
   for (int32_t s = tr->eval_train ? 0 : 1; s <= tr->n_valid; s++)
-    for (int32_t m = 0; m < tr->n_metrics; m++) {
-      const gbt_dataset *ds = tr->sets[s];
-      GBT_TRY(gbt_metric_eval(ctx, tr->metric[m], tr->loss, ds->n_rows, tr->n_outputs, tr->be->ops->scores(tr->be, s),
-                              ds->label, ds->weight, &tr->log[at++], err));
-    }
+    for (int32_t m = 0; m < tr->n_metrics; m++)
+      GBT_TRY(eval_metric(ctx, tr, s, tr->metric[m], &tr->log[at++], err));
   tr->metric_seconds += (double)(gbt_clock_ns() - t0) * 1e-9;
   return GBT_OK;
 }
@@ -331,7 +339,10 @@ gbt_status gbt_trainer_set_gradients(gbt_ctx *ctx, gbt_trainer *tr, const double
 
 /* ---- looking ---- */
 
-const double *gbt_trainer_scores(const gbt_trainer *tr, int32_t which) { return tr->be->ops->scores(tr->be, which); }
+gbt_status gbt_trainer_scores(gbt_ctx *ctx, const gbt_trainer *tr, int32_t which, const double **out, gbt_error *err) {
+  return tr->be->ops->scores(ctx, tr->be, which, out, err);
+}
+
 int64_t gbt_trainer_n_rows(const gbt_trainer *tr, int32_t which) { return tr->sets[which]->n_rows; }
 const gbt_forest *gbt_trainer_forest(const gbt_trainer *tr) { return tr->forest; }
 int64_t gbt_trainer_rounds(const gbt_trainer *tr) { return tr->n_rounds; }

@@ -40,6 +40,9 @@ typedef struct gbt_trainer_spec {
   const double *init_valid[GBT_MAX_VALID]; /* the same for every valid set; needed with init */
   /* base scores; NULL: from the labels (0 with init_score or a custom loss) */
   const double *base; /* n_outputs */
+  /* where: a device's functions (backend/device.h), borrowed as long as the trainer lives; NULL: the CPU */
+  const struct gbt_device_api *device;
+  int32_t device_number;
   /* stopping */
   int64_t stop_rounds; /* 0: never. watches the last metric of the last valid set (train without one) */
   double stop_min_delta;
@@ -68,8 +71,9 @@ gbt_status gbt_trainer_set_gradients(gbt_ctx *ctx, gbt_trainer *trainer, const d
                                      gbt_error *err) GBT_MUST_CHECK;
 
 /* Raw scores of a data set: 0 = train, 1 + i = valid i; rows x n_outputs column by column, borrowed until the next call
- * of run or free. */
-const double *gbt_trainer_scores(const gbt_trainer *trainer, int32_t which);
+ * of run, scores or free. */
+gbt_status gbt_trainer_scores(gbt_ctx *ctx, const gbt_trainer *trainer, int32_t which, const double **out,
+                              gbt_error *err) GBT_MUST_CHECK;
 int64_t gbt_trainer_n_rows(const gbt_trainer *trainer, int32_t which);
 
 /* The forest (borrowed until free or the next run) and the rounds in it, those of `init` not counted. */

@@ -25,6 +25,7 @@
 #define GBT_CPU_CPU_H
 
 #include "../backend/backend.h"
+#include "../backend/export.h"
 #include "../base/lock.h"
 #include "../tree/frontier.h"
 #include "cpu_kernels.h"
@@ -193,10 +194,7 @@ typedef struct cpu_backend {
   double *value; /* per node: leaf values */
   size_t cap_value;
 
-  gbt_node *out_node; /* export buffers */
-  double *out_gain, *out_cover;
-  uint32_t *out_count, *out_sets;
-  size_t cap_out[5];
+  gbt_export out;
 
   cpu_scratch *scratch;
   int32_t n_scratch;
@@ -288,11 +286,11 @@ void cpu_hist_release(cpu_backend *be, gbt_grow_node *node);
 
 /* Whether children (grandchildren) of a node may be split as far as max_depth goes. */
 static inline int cpu_children_split(const cpu_backend *be, const gbt_grow_node *node) {
-  return be->fr.max_depth == 0 || node->depth + 1 < be->fr.max_depth;
+  return be->fr.policy.max_depth == 0 || node->depth + 1 < be->fr.policy.max_depth;
 }
 
 static inline int cpu_grandchildren_split(const cpu_backend *be, const gbt_grow_node *node) {
-  return be->fr.max_depth == 0 || node->depth + 2 < be->fr.max_depth;
+  return be->fr.policy.max_depth == 0 || node->depth + 2 < be->fr.policy.max_depth;
 }
 
 /* Which way a code of the split's feature goes. */
@@ -318,13 +316,11 @@ typedef struct cpu_search {
   int32_t feat, n_bins, zero_bin; /* zero_bin >= 0: this code is not in the histogram; the node's total tells it */
   int32_t has_missing;            /* the missing code may hold something */
   const gbt_grow_node *node;
-  double G, H;   /* of the node, real */
-  double parent; /* the node's own score */
+  gbt_rated rated; /* the node's */
   gbt_units unit;
   gbt_reg reg;
-  int32_t sign;    /* monotone constraint */
-  int constrained; /* weights are clipped: bounds or max_delta_step */
-  double min_weight, min_gain;
+  int32_t sign; /* monotone constraint */
+  double min_gain;
   double noise; /* of the gradients, see gbt_noise */
   int64_t min_rows;
   const gbt_params *params;
@@ -341,9 +337,6 @@ void cpu_set_bits(const cpu_search *in, cpu_scratch *scratch, const gbt_split *s
  * last `ends` are in place, between them is any order. Returns their number. */
 int32_t cpu_order_levels(const cpu_search *in, cpu_scratch *scratch, int32_t ends);
 
-/* The least rows on either side of a set among n. */
-int64_t cpu_set_least(const gbt_params *params, int64_t n_rows);
-
 /* Symmetric growth. search: find_splits. decide: once all nodes of a level are open, gives them their split. */
 gbt_status cpu_level_open(cpu_backend *be, gbt_error *err) GBT_MUST_CHECK;
 void cpu_level_close(cpu_backend *be);
@@ -358,8 +351,10 @@ static inline gbt_sum cpu_search_sum(const cpu_search *in, uint32_t slot) {
   return in->both ? cpu_unpack(in->both[slot]) : in->sum[slot];
 }
 
-/* Gain of a split with left sums gl, hl (real), or a negative number when it is not allowed. */
-double cpu_gain(const cpu_search *in, double gl, double hl, gbt_reg reg);
+/* Gain of a split with left sums gl, hl (real), or -1 when it is not allowed. */
+static inline double cpu_gain(const cpu_search *in, double gl, double hl, gbt_reg reg) {
+  return gbt_rate_split(&in->rated, gl, hl, reg, in->sign);
+}
 
 /* Fills `in` for a node, and then for a feature of it; the sums of a categorical one may lie in the scratch. */
 void cpu_search_node(const cpu_backend *be, const gbt_grow_node *node, cpu_search *in);

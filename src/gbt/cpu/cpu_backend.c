@@ -26,12 +26,13 @@ static void destroy(gbt_backend *self) {
   cpu_columns_free(be);
   cpu_sparse_free(be);
   gbt_frontier_free(&be->fr);
+  gbt_export_free(&be->mem, &be->out);
   cpu_level_close(be);
   void *blocks[] = {be->sets,     be->score,      be->gradients,  be->scale,         be->wide,         be->rows,
                     be->rows_tmp, be->tree_feats, be->node_feats, be->rank,          be->group_counts, be->set_feature,
                     be->single,   be->slot,       be->free_slot,  be->group_started, be->build,        be->subtract,
                     be->unit,     be->chunk,      be->lut,        be->lut_beg,       be->found,        be->fine,
-                    be->value,    be->out_node,   be->out_gain,   be->out_cover,     be->out_count,    be->out_sets,
+                    be->value,
                     be->scratch,  be->pass_max,   be->pass_sums,  be->noise,         be->softmax_top,  be->softmax_sum};
   for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++) gbt_mem_free(&mem, blocks[i]);
   while (be->n_locks > 0) gbt_lock_destroy(&be->lock[--be->n_locks]);
@@ -166,12 +167,12 @@ static gbt_status begin_tree(gbt_ctx *ctx, gbt_backend *self, const gbt_tree_tas
  * soon as they are searched (cpu_find_splits), so there small steps save memory: half of the tree's histograms. */
 static size_t step_size(const cpu_backend *be) {
   size_t most = be->max_slots / 2;
-  if (be->fr.grow_policy == GBT_LOSSGUIDE) { /* nodes ahead are for the threads; wide tables keep them busy without */
+  if (be->fr.policy.kind == GBT_LOSSGUIDE) { /* nodes ahead are for the threads; wide tables keep them busy without */
     size_t ahead = CPU_AHEAD_SLOTS / ((size_t)be->layout->n_slots + 1);
     if (ahead < 1) ahead = 1;
     if (most > ahead) most = ahead;
   }
-  for (size_t i = 0; be->fr.max_depth > 0 && i < be->fr.n_open; i++) {
+  for (size_t i = 0; be->fr.policy.max_depth > 0 && i < be->fr.n_open; i++) {
     const gbt_grow_node *node = &be->fr.node[be->fr.open[i]];
     if (cpu_children_split(be, node) && !cpu_grandchildren_split(be, node) && !cpu_level_keeps(be, node->depth + 1))
       return most < CPU_LAST_STEP ? most : CPU_LAST_STEP;
@@ -181,7 +182,7 @@ static size_t step_size(const cpu_backend *be) {
 
 static gbt_status choose(gbt_ctx *ctx, gbt_backend *self, int32_t *n, gbt_error *err) {
   cpu_backend *be = (cpu_backend *)self;
-  if (be->fr.grow_policy == GBT_SYMMETRIC) GBT_TRY(cpu_level_decide(ctx, be, err));
+  if (be->fr.policy.kind == GBT_SYMMETRIC) GBT_TRY(cpu_level_decide(ctx, be, err));
   GBT_TRY(gbt_frontier_select(&be->fr, step_size(be), err));
   for (size_t i = 0; i < be->fr.n_dropped; i++) cpu_hist_release(be, &be->fr.node[be->fr.next[be->fr.dropped_beg + i]]);
   *n = (int32_t)be->fr.n_chosen;
@@ -190,7 +191,12 @@ static gbt_status choose(gbt_ctx *ctx, gbt_backend *self, int32_t *n, gbt_error 
   return gbt_frontier_settle(&be->fr, err);
 }
 
-static const double *scores(gbt_backend *self, int32_t which) { return ((cpu_backend *)self)->score[which]; }
+static gbt_status scores(gbt_ctx *ctx, gbt_backend *self, int32_t which, const double **out, gbt_error *err) {
+  (void)ctx;
+  (void)err;
+  *out = ((cpu_backend *)self)->score[which];
+  return GBT_OK;
+}
 
 static const gbt_backend_ops cpu_ops = {.name = "cpu",
                                         .destroy = destroy,
@@ -231,7 +237,7 @@ gbt_status gbt_cpu_open(gbt_ctx *ctx, const gbt_backend_spec *spec, gbt_backend 
     }
     be->n_locks = i + 1;
   }
-  be->constrained = be->fr.monotone != NULL || be->fr.reg.max_delta_step > 0.0;
+  be->constrained = be->fr.policy.monotone != NULL || be->fr.policy.reg.max_delta_step > 0.0;
   GBT_TRY_GOTO(plan_features(be, err), done);
   GBT_TRY_GOTO(cpu_singles_make(be, err), done);
   GBT_TRY_GOTO(cpu_columns_make(ctx, be, err), done);

@@ -13,7 +13,7 @@ static inline gbt_split_kind kind_of(const cpu_backend *be, int32_t feat) {
 }
 
 static inline gbt_reg reg_of(const cpu_backend *be, gbt_split_kind kind) {
-  gbt_reg reg = be->fr.reg;
+  gbt_reg reg = be->fr.policy.reg;
   if (kind == GBT_SPLIT_SET) reg.lambda += be->params->cat_l2;
   return reg;
 }
@@ -59,7 +59,7 @@ static inline int64_t rows_at(const node_codes *n, int32_t c) {
 }
 
 /* What counts of a gain: nothing when it may be rounding. */
-static inline double floor_of(const cpu_search *in) { return gbt_noise_floor(in->unit, in->node->n_rows, in->H); }
+static inline double floor_of(const cpu_search *in) { return gbt_noise_floor(in->unit, in->node->n_rows, in->rated.H); }
 
 /* Features of a task: about LEVEL_SLOTS slots; and tasks. */
 static inline int32_t block_of(const cpu_backend *be) {

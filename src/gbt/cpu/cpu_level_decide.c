@@ -162,7 +162,7 @@ static void settle_nodes(cpu_backend *be, const gbt_split *level) {
     if (node->splittable) {
       int64_t left = be->level.left_rows[i];
       cpu_search_node(be, node, &in);
-      in.sign = be->fr.monotone ? be->fr.monotone[s->feat] : 0;
+      in.sign = be->fr.policy.monotone ? be->fr.policy.monotone[s->feat] : 0;
       double gain = cpu_gain(&in, (double)s->left.g * in.unit.g, (double)s->left.h * in.unit.h, reg);
       int enough = in.min_rows <= 1 || (left >= in.min_rows && (int64_t)node->n_rows - left >= in.min_rows);
       if (enough && gain > floor_of(&in)) s->gain = gain;

@@ -2,22 +2,10 @@
  * order. Numeric features in cpu_split_num.c, categorical ones in cpu_split_cat.c. */
 #include "cpu.h"
 
-#include <math.h> /* INFINITY only */
 #include <string.h>
 
 #define SPLIT_FEATS 8    /* features of a task, at least */
 #define SPLIT_SLOTS 2048 /* about so many slots of a task */
-
-double cpu_gain(const cpu_search *in, double gl, double hl, gbt_reg reg) {
-  double gr = in->G - gl, hr = in->H - hl;
-  if (!(hl >= in->min_weight && hr >= in->min_weight && hl > 0.0 && hr > 0.0)) return -1.0;
-  if (!in->constrained)
-    return (gbt_score(gl, hl, reg.lambda, reg.alpha) + gbt_score(gr, hr, reg.lambda, reg.alpha)) - in->parent;
-  gbt_bounds b = in->node->bounds;
-  double wl = gbt_weight(gl, hl, reg, b), wr = gbt_weight(gr, hr, reg, b);
-  if ((in->sign > 0 && wl > wr) || (in->sign < 0 && wl < wr)) return -1.0;
-  return (gbt_score_at(gl, hl, wl, reg) + gbt_score_at(gr, hr, wr, reg)) - in->parent;
-}
 
 /* A packed feature's sums, see cpu_hist_sparse.c. */
 static const gbt_sum *unpack(const cpu_search *in, gbt_sum *to) {
@@ -29,15 +17,16 @@ void cpu_search_node(const cpu_backend *be, const gbt_grow_node *node, cpu_searc
   memset(in, 0, sizeof *in);
   in->node = node;
   in->unit = cpu_units(be);
-  in->G = (double)node->sum.g * in->unit.g;
-  in->H = (double)node->sum.h * in->unit.h;
-  in->reg = be->fr.reg;
-  in->constrained = be->constrained;
-  in->parent = in->constrained ? gbt_score_at(in->G, in->H, gbt_weight(in->G, in->H, in->reg, node->bounds), in->reg)
-                               : gbt_score(in->G, in->H, in->reg.lambda, in->reg.alpha);
-  in->min_weight = be->params->min_child_weight;
+  gbt_rated *rated = &in->rated;
+  rated->G = (double)node->sum.g * in->unit.g;
+  rated->H = (double)node->sum.h * in->unit.h;
+  rated->bounds = node->bounds;
+  rated->constrained = be->constrained;
+  rated->min_weight = be->params->min_child_weight;
+  in->reg = be->fr.policy.reg;
+  rated->parent = gbt_rate_node(rated->G, rated->H, in->reg, node->bounds, rated->constrained);
   in->min_rows = be->params->min_data_in_leaf;
-  double floor = gbt_noise_floor(in->unit, node->n_rows, in->H);
+  double floor = gbt_noise_floor(in->unit, node->n_rows, rated->H);
   in->min_gain = be->params->gamma > floor ? be->params->gamma : floor;
   in->params = be->params;
   in->noise = be->noise[be->task.output];
@@ -54,7 +43,7 @@ void cpu_search_feature(const cpu_backend *be, int32_t feat, cpu_scratch *scratc
   in->n_slots = place->n_slots;
   in->zero_bin = place->zero_bin;
   in->has_missing = cuts->has_missing && gbt_place_has_missing(place, cuts->n_bins);
-  in->sign = be->fr.monotone ? be->fr.monotone[feat] : 0;
+  in->sign = be->fr.policy.monotone ? be->fr.policy.monotone[feat] : 0;
   in->both = NULL;
   in->sum = hist->sum + place->slot_beg;
   if (!be->packed || place->group >= 0) return;
@@ -175,7 +164,7 @@ static gbt_status keep_sets(gbt_ctx *ctx, split_pass *pass, size_t n, gbt_error 
 gbt_status cpu_find_splits(gbt_ctx *ctx, gbt_backend *self, gbt_error *err) {
   cpu_backend *be = (cpu_backend *)self;
   int64_t t0 = gbt_clock_ns();
-  if (be->fr.grow_policy == GBT_SYMMETRIC) return cpu_level_search(ctx, be, err);
+  if (be->fr.policy.kind == GBT_SYMMETRIC) return cpu_level_search(ctx, be, err);
   split_pass pass = {.be = be, .block = block_size(be)};
   pass.n_blocks = (be->n_tree_feats + pass.block - 1) / pass.block;
   size_t n = 0;

@@ -102,19 +102,13 @@ int32_t cpu_order_levels(const cpu_search *in, cpu_scratch *s, int32_t ends) {
   return n;
 }
 
-int64_t cpu_set_least(const gbt_params *params, int64_t n_rows) {
-  int64_t least = params->min_data_per_group;
-  if (least > n_rows / 4) least = n_rows / 4; /* small nodes: a quarter of the rows is enough */
-  return least > params->min_data_in_leaf ? least : params->min_data_in_leaf;
-}
-
 void cpu_search_set(const cpu_search *in, cpu_scratch *scratch, gbt_split *best) {
   gbt_sum miss;
   int missing = missing_sums(in, &miss);
   int64_t miss_rows = missing ? in->count[in->n_bins] : 0;
   int32_t n = cpu_order_levels(in, scratch, (int32_t)in->params->max_cat_threshold);
   int32_t most = in->params->max_cat_threshold < (n + 1) / 2 ? (int32_t)in->params->max_cat_threshold : (n + 1) / 2;
-  int64_t least = cpu_set_least(in->params, in->node->n_rows);
+  int64_t least = gbt_set_least(in->params, in->node->n_rows);
   gbt_reg reg = in->reg;
   reg.lambda += in->params->cat_l2;
   for (int top = 0; top < 2; top++) {

@@ -53,7 +53,7 @@ void cpu_level_close(cpu_backend *be) {
 }
 
 int cpu_level_keeps(const cpu_backend *be, int32_t depth) {
-  if (be->fr.grow_policy != GBT_SYMMETRIC) return 0;
+  if (be->fr.policy.kind != GBT_SYMMETRIC) return 0;
   return ((size_t)be->layout->n_slots * sizeof(gbt_sum)) << depth <= LEVEL_KEEP_BYTES;
 }
 
@@ -83,10 +83,10 @@ static int32_t left_sums(const cpu_backend *be, const node_codes *codes, gbt_spl
 /* Gains of n candidates; at most 0 where a node is kept. */
 static void node_gains(const cpu_backend *be, const cpu_search *in, gbt_reg reg, int32_t n, int64_t more_left,
                        cpu_scratch *scratch) {
-  if (in->constrained)
+  if (in->rated.constrained)
     for (int32_t i = 0; i < n; i++) scratch->gain[i] = cpu_gain(in, scratch->g[i], scratch->h[i], reg);
   else {
-    cpu_gain_args args = {in->G, in->H, in->parent, reg.lambda, reg.alpha, in->min_weight};
+    cpu_gain_args args = {in->rated.G, in->rated.H, in->rated.parent, reg.lambda, reg.alpha, in->rated.min_weight};
     be->kernels->gains(n, scratch->g, scratch->h, &args, scratch->gain);
   }
   if (in->min_rows <= 1) return;
@@ -145,7 +145,7 @@ static void mark_sets(cpu_backend *be, const cpu_search *in) {
   cpu_level *level = &be->level;
   uint8_t *tried = level->tried + level->beg[in->feat];
   int32_t most = set_most(be, in->feat);
-  int64_t all = in->node->n_rows, least = cpu_set_least(in->params, all);
+  int64_t all = in->node->n_rows, least = gbt_set_least(in->params, all);
   int64_t missing = in->has_missing ? in->count[in->n_bins] : 0;
   for (int top = 0; top < 2; top++) {
     int64_t rows = 0, since = 0;

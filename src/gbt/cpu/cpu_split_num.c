@@ -123,10 +123,10 @@ static bins list_dense(const cpu_search *in, cpu_scratch *s, gbt_sum *miss) {
 
 /* Gains of the n cuts in scratch->g, h; -1 where a child has too few rows. */
 static void all_gains(const cpu_backend *be, const cpu_search *in, cpu_scratch *scratch, int32_t n, int64_t more_left) {
-  if (in->constrained)
+  if (in->rated.constrained)
     for (int32_t i = 0; i < n; i++) scratch->gain[i] = cpu_gain(in, scratch->g[i], scratch->h[i], in->reg);
   else {
-    cpu_gain_args args = {in->G, in->H, in->parent, in->reg.lambda, in->reg.alpha, in->min_weight};
+    cpu_gain_args args = {in->rated.G, in->rated.H, in->rated.parent, in->reg.lambda, in->reg.alpha, in->rated.min_weight};
     be->kernels->gains(n, scratch->g, scratch->h, &args, scratch->gain);
   }
   if (!in->count) return;

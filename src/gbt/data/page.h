@@ -31,6 +31,7 @@
 #ifndef GBT_DATA_PAGE_H
 #define GBT_DATA_PAGE_H
 
+#include "../base/hd.h"
 #include "cuts.h"
 
 #define GBT_GROUP_MAX 16
@@ -60,17 +61,17 @@ typedef struct gbt_place {
 } gbt_place;
 
 /* Slot of a code, relative to slot_beg; not for the zero bin that is left out. */
-static inline uint32_t gbt_place_slot(const gbt_place *place, int32_t code) {
+GBT_FN uint32_t gbt_place_slot(const gbt_place *place, int32_t code) {
   return (uint32_t)(code - (place->zero_bin >= 0 && code > place->zero_bin));
 }
 
 /* Whether the missing code has a slot; in a bundle it has none when no row of the table is missing. */
-static inline int gbt_place_has_missing(const gbt_place *place, int32_t n_bins) {
+GBT_FN int gbt_place_has_missing(const gbt_place *place, int32_t n_bins) {
   return (int32_t)place->n_slots + (place->zero_bin >= 0) > n_bins;
 }
 
 /* The code of a slot. */
-static inline int32_t gbt_place_code(const gbt_place *place, uint32_t slot) {
+GBT_FN int32_t gbt_place_code(const gbt_place *place, uint32_t slot) {
   return (int32_t)slot + (place->zero_bin >= 0 && (int32_t)slot >= place->zero_bin);
 }
 

@@ -50,6 +50,32 @@ GBT_FN double gbt_score_at(double g, double h, double w, gbt_reg reg) {
   return -(2.0 * g * w + (h + reg.lambda) * (w * w) + 2.0 * reg.alpha * a);
 }
 
+/* A node whose splits are to be rated: sums in real numbers, and what its children must keep to. */
+typedef struct gbt_rated {
+  double G, H;
+  double parent;     /* the node's own score, see gbt_rate_node */
+  double min_weight; /* least hessian of a child */
+  gbt_bounds bounds;
+  int constrained; /* weights are clipped: bounds or max_delta_step */
+} gbt_rated;
+
+GBT_FN double gbt_rate_node(double G, double H, gbt_reg reg, gbt_bounds bounds, int constrained) {
+  return constrained ? gbt_score_at(G, H, gbt_weight(G, H, reg, bounds), reg)
+                     : gbt_score(G, H, reg.lambda, reg.alpha);
+}
+
+/* Gain of a split with left sums gl, hl (real), or -1 when it is not allowed. sign: the feature's monotone constraint.
+ * reg may differ from the one the node was rated with. */
+GBT_FN double gbt_rate_split(const gbt_rated *node, double gl, double hl, gbt_reg reg, int sign) {
+  double gr = node->G - gl, hr = node->H - hl;
+  if (!(hl >= node->min_weight && hr >= node->min_weight && hl > 0.0 && hr > 0.0)) return -1.0;
+  if (!node->constrained)
+    return (gbt_score(gl, hl, reg.lambda, reg.alpha) + gbt_score(gr, hr, reg.lambda, reg.alpha)) - node->parent;
+  double wl = gbt_weight(gl, hl, reg, node->bounds), wr = gbt_weight(gr, hr, reg, node->bounds);
+  if ((sign > 0 && wl > wr) || (sign < 0 && wl < wr)) return -1.0;
+  return (gbt_score_at(gl, hl, wl, reg) + gbt_score_at(gr, hr, wr, reg)) - node->parent;
+}
+
 /* What pure noise gains on average when n levels with equal hessians are ordered by their mean gradient and the k most
  * extreme ones are split off, in units of gbt_noise (math/fixed.h):
  *     n f(q),   f(q) = phi(z_q)^2 / (q (1 - q)),   q = k / n,

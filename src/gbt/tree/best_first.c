@@ -110,7 +110,7 @@ static void drop_hopeless(gbt_frontier *fr, uint64_t room) {
 }
 
 void gbti_best_first_select(gbt_frontier *fr, size_t batch) {
-  uint64_t room = fr->max_leaves > 0 ? (uint64_t)(fr->max_leaves - fr->n_leaves) : UINT64_MAX / 2;
+  uint64_t room = fr->policy.max_leaves > 0 ? (uint64_t)(fr->policy.max_leaves - fr->n_leaves) : UINT64_MAX / 2;
   fr->n_dropped = 0;
   for (; room > 0 && fr->n_open > 0; room--) {
     int32_t id = heap_pop(fr, fr->open, &fr->n_open, open_before);
@@ -140,7 +140,7 @@ void gbti_best_first_select(gbt_frontier *fr, size_t batch) {
 
 gbt_status gbt_frontier_settle(gbt_frontier *fr, gbt_error *err) {
   size_t kept = 0;
-  if (fr->grow_policy != GBT_LOSSGUIDE) return GBT_OK;
+  if (fr->policy.kind != GBT_LOSSGUIDE) return GBT_OK;
   GBT_TRY(gbt_mem_grow(&fr->mem, &fr->spare, &fr->cap_spare, fr->cap_nodes, sizeof *fr->spare, err));
   for (size_t i = 0; i < fr->n_nodes; i++) {
     gbt_grow_node node = fr->node[i];

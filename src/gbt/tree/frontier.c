@@ -1,6 +1,5 @@
 #include "frontier_impl.h"
 
-#include <math.h> /* INFINITY only */
 #include <string.h>
 
 #define LOOKAHEAD 16
@@ -10,16 +9,8 @@ void gbt_frontier_init(gbt_frontier *fr, const gbt_mem *mem, const gbt_params *p
   memset(fr, 0, sizeof *fr);
   fr->mem = *mem;
   fr->path_words = path_words;
-  fr->grow_policy = params->grow_policy;
+  fr->policy = gbt_grow_policy_of(params, monotone);
   fr->lookahead = params->colsample_bynode < 1.0 ? 1 : LOOKAHEAD; /* draws for a node go by its number */
-  fr->max_depth = params->max_depth;
-  fr->max_leaves = params->max_leaves;
-  fr->min_rows = params->min_data_in_leaf;
-  fr->min_child_weight = params->min_child_weight;
-  fr->monotone = monotone;
-  fr->reg.lambda = params->lambda;
-  fr->reg.alpha = params->alpha;
-  fr->reg.max_delta_step = params->max_delta_step;
 }
 
 void gbt_frontier_free(gbt_frontier *fr) {
@@ -46,36 +37,12 @@ static gbt_status reserve(gbt_frontier *fr, gbt_error *err) {
 
 static uint32_t *path_of(gbt_frontier *fr, size_t node) { return fr->path + node * (size_t)fr->path_words; }
 
-/* Whether there is room for one more leaf; symmetric: for all leaves of the next level. */
-static int has_room(const gbt_frontier *fr, const gbt_grow_node *node) {
-  if (fr->max_leaves == 0) return 1;
-  if (fr->grow_policy == GBT_SYMMETRIC) return (int64_t)2 << node->depth <= fr->max_leaves;
-  return fr->n_leaves < fr->max_leaves;
-}
-
-/* Whether a node could have two children that pass the limits on depth, leaves, rows and hessian. */
-static int could_split(const gbt_frontier *fr, const gbt_grow_node *node) {
-  if (fr->max_depth > 0 && node->depth >= fr->max_depth) return 0;
-  if (!has_room(fr, node)) return 0;
-  if ((int64_t)node->n_rows < 2 * fr->min_rows) return 0;
-  return (double)node->sum.h * fr->unit.h >= 2.0 * fr->min_child_weight;
-}
-
-static double weight_of(const gbt_frontier *fr, gbt_sum sum, gbt_bounds bounds) {
-  return gbt_weight((double)sum.g * fr->unit.g, (double)sum.h * fr->unit.h, fr->reg, bounds);
-}
-
 gbt_status gbt_frontier_root(gbt_frontier *fr, uint32_t n_rows, gbt_sum sum, gbt_units unit, gbt_error *err) {
   fr->n_nodes = fr->n_fresh = fr->n_chosen = fr->n_open = fr->n_next = fr->n_sets = fr->drop_at = 0;
   GBT_TRY(reserve(fr, err));
-  gbt_grow_node root = {.parent = -1, .n_rows = n_rows, .sum = sum, .hist = -1};
-  root.bounds.lo = -INFINITY;
-  root.bounds.hi = INFINITY;
-  fr->unit = unit;
+  fr->policy.unit = unit;
   fr->n_leaves = fr->n_numbers = 1;
-  root.splittable = (int8_t)could_split(fr, &root);
-  root.weight = weight_of(fr, sum, root.bounds);
-  fr->node[0] = root;
+  fr->node[0] = gbt_grow_root(&fr->policy, n_rows, sum);
   fr->n_nodes = 1;
   if (fr->path_words > 0) memset(fr->path, 0, (size_t)fr->path_words * sizeof *fr->path);
   fr->fresh[fr->n_fresh++] = 0;
@@ -88,15 +55,14 @@ gbt_status gbt_frontier_opened(gbt_frontier *fr, gbt_error *err) {
   GBT_TRY(gbt_mem_grow(&fr->mem, &fr->chosen, &fr->cap_chosen, fr->n_nodes, sizeof *fr->chosen, err));
   for (size_t i = 0; i < fr->n_fresh; i++) {
     gbt_grow_node *node = &fr->node[fr->fresh[i]];
-    int level = fr->grow_policy == GBT_SYMMETRIC; /* has no split yet */
+    int level = fr->policy.kind == GBT_SYMMETRIC; /* has no split yet */
     if (node->split.kind == GBT_SPLIT_NONE && !level) continue;
-    if (!level && !node->split.has_missing)
-      node->split.missing_left = node->split.left.h >= node->sum.h - node->split.left.h;
-    if (fr->grow_policy == GBT_LOSSGUIDE) continue;
+    if (!level) gbt_grow_settle_missing(node);
+    if (fr->policy.kind == GBT_LOSSGUIDE) continue;
     node->open = 1;
     fr->open[fr->n_open++] = fr->fresh[i];
   }
-  if (fr->grow_policy == GBT_LOSSGUIDE) status = gbti_best_first_opened(fr, err);
+  if (fr->policy.kind == GBT_LOSSGUIDE) status = gbti_best_first_opened(fr, err);
   fr->n_fresh = 0;
   return status;
 }
@@ -167,12 +133,12 @@ gbt_status gbt_frontier_select(gbt_frontier *fr, size_t batch, gbt_error *err) {
   (void)err;
   size_t room = fr->n_open;
   fr->n_chosen = 0;
-  if (fr->grow_policy == GBT_LOSSGUIDE) {
+  if (fr->policy.kind == GBT_LOSSGUIDE) {
     gbti_best_first_select(fr, batch);
     return GBT_OK;
   }
-  if (fr->max_leaves > 0 && (uint64_t)(fr->max_leaves - fr->n_leaves) < room)
-    room = (size_t)(fr->max_leaves - fr->n_leaves);
+  if (fr->policy.max_leaves > 0 && (uint64_t)(fr->policy.max_leaves - fr->n_leaves) < room)
+    room = (size_t)(fr->policy.max_leaves - fr->n_leaves);
   if (room == 0) return GBT_OK;
   int32_t depth = INT32_MAX;
   size_t level = 0;
@@ -197,19 +163,6 @@ gbt_status gbt_frontier_select(gbt_frontier *fr, size_t batch, gbt_error *err) {
   return GBT_OK;
 }
 
-/* Monotone constraint on the split feature: the children's weights must keep to their sides of the middle of what both
- * would be (the scheme of XGBoost's documentation on monotonic constraints). */
-static void bound_children(const gbt_frontier *fr, const gbt_grow_node *parent, gbt_grow_node *left,
-                           gbt_grow_node *right) {
-  left->bounds = right->bounds = parent->bounds;
-  int sign = fr->monotone ? fr->monotone[parent->split.feat] : 0;
-  if (sign == 0) return;
-  double wl = weight_of(fr, left->sum, parent->bounds), wr = weight_of(fr, right->sum, parent->bounds);
-  double mid = parent->kept ? parent->weight : wl + (wr - wl) / 2.0;
-  if (sign > 0) left->bounds.hi = right->bounds.lo = mid;
-  else left->bounds.lo = right->bounds.hi = mid;
-}
-
 void gbti_frontier_commit(gbt_frontier *fr, int32_t parent, int32_t first) {
   fr->node[parent].left = first;
   fr->node[first].number = fr->n_numbers++;
@@ -221,20 +174,9 @@ gbt_status gbt_frontier_split(gbt_frontier *fr, int32_t id, uint32_t n_left, gbt
   GBT_TRY(reserve(fr, err));
   gbt_grow_node *parent = &fr->node[id];
   int32_t first = (int32_t)fr->n_nodes;
-  gbt_grow_node left = {.parent = id, .depth = parent->depth + 1, .hist = -1, .number = -1};
-  gbt_grow_node right = left;
-  left.row_beg = parent->row_beg;
-  left.n_rows = n_left;
-  right.row_beg = parent->row_beg + n_left;
-  right.n_rows = parent->n_rows - n_left;
-  left.sum = parent->split.left;
-  right.sum.g = parent->sum.g - left.sum.g;
-  right.sum.h = parent->sum.h - left.sum.h;
-  bound_children(fr, parent, &left, &right);
-  left.weight = parent->kept ? gbt_clip(parent->weight, left.bounds) : weight_of(fr, left.sum, left.bounds);
-  right.weight = parent->kept ? gbt_clip(parent->weight, right.bounds) : weight_of(fr, right.sum, right.bounds);
+  gbt_grow_node left, right;
+  gbt_grow_children(&fr->policy, parent, id, n_left, &left, &right);
   parent->ahead = first;
-  parent->bulk_left = n_left >= right.n_rows;
   fr->node[first] = left;
   fr->node[first + 1] = right;
   if (fr->path_words > 0) {
@@ -247,14 +189,14 @@ gbt_status gbt_frontier_split(gbt_frontier *fr, int32_t id, uint32_t n_left, gbt
   fr->n_nodes += 2;
   fr->fresh[fr->n_fresh++] = first;
   fr->fresh[fr->n_fresh++] = first + 1;
-  if (fr->grow_policy != GBT_LOSSGUIDE || id == fr->chosen[0]) gbti_frontier_commit(fr, id, first);
+  if (fr->policy.kind != GBT_LOSSGUIDE || id == fr->chosen[0]) gbti_frontier_commit(fr, id, first);
   return GBT_OK;
 }
 
 void gbt_frontier_judge(gbt_frontier *fr) {
   for (size_t i = 0; i < fr->n_fresh; i++) {
     gbt_grow_node *node = &fr->node[fr->fresh[i]];
-    node->splittable = (int8_t)could_split(fr, node);
+    node->splittable = (int8_t)gbt_grow_could_split(&fr->policy, node, fr->n_leaves);
   }
 }
 

@@ -18,28 +18,7 @@
 
 #include "../base/mem.h"
 #include "../params.h"
-#include "split.h"
-
-typedef struct gbt_grow_node {
-  int32_t parent;
-  int32_t left;             /* 0 while it is a leaf */
-  int32_t depth;            /* root 0 */
-  uint32_t row_beg, n_rows; /* its part of the backend's row order; rows ascending */
-  gbt_sum sum;              /* in histogram units */
-  gbt_bounds bounds;        /* of its weight */
-  double weight;            /* symmetric and monotone: the value so far, in histogram units */
-  gbt_split split;          /* the best one found; kind NONE when there is none */
-  int8_t open;
-  int8_t splittable;           /* could be split as far as depth, rows and hessian go: wants a histogram */
-  int8_t bulk_left;            /* most rows went left; set when split (symmetric: gbt_frontier_bulk) */
-  int8_t kept;                 /* symmetric: the split does not touch the node's value */
-  int8_t taken;                /* best-first: chosen at some time */
-  int32_t number;              /* in the tree; -1 while it is only in wait */
-  int32_t ahead;               /* children that are in wait, 0 for none */
-  double reach;                /* best-first: least gain on the way to its split that the policy has not come to */
-  int32_t hist;                /* the backend's histogram slot, -1 for none */
-  uint32_t set_beg, set_words; /* categorical split: bitset over codes that go left, in frontier->sets */
-} gbt_grow_node;
+#include "grow_node.h"
 
 typedef struct gbt_frontier {
   gbt_mem mem;
@@ -63,13 +42,7 @@ typedef struct gbt_frontier {
   int64_t n_leaves;  /* of the tree, without nodes in wait */
   int32_t n_numbers; /* given so far */
   int32_t lookahead; /* best-first: most nodes of a step */
-  /* policy */
-  int32_t grow_policy;
-  int64_t max_depth, max_leaves, min_rows;
-  double min_child_weight;
-  const int8_t *monotone; /* borrowed, or NULL */
-  gbt_reg reg;
-  gbt_units unit;
+  gbt_grow_policy policy;
 } gbt_frontier;
 
 void gbt_frontier_init(gbt_frontier *fr, const gbt_mem *mem, const gbt_params *params, const int8_t *monotone,

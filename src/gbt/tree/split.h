@@ -4,6 +4,7 @@
 
 #include "../math/fixed.h"
 #include "../math/gain.h"
+#include "../params.h"
 
 typedef enum gbt_split_kind {
   GBT_SPLIT_NONE = 0,
@@ -30,6 +31,13 @@ GBT_FN int gbt_split_beats(const gbt_split *a, const gbt_split *b) {
   if (a->bin != b->bin) return a->bin < b->bin;
   if (a->from_top != b->from_top) return a->from_top < b->from_top;
   return a->missing_left < b->missing_left;
+}
+
+/* The least rows on either side of a set of levels, and between the sets that are tried, in a node of n_rows. */
+GBT_FN int64_t gbt_set_least(const gbt_params *params, int64_t n_rows) {
+  int64_t least = params->min_data_per_group;
+  if (least > n_rows / 4) least = n_rows / 4; /* small nodes: a quarter of the rows is enough */
+  return least > params->min_data_in_leaf ? least : params->min_data_in_leaf;
 }
 
 /* Sums in histogram units to real numbers. */

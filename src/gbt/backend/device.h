@@ -1,0 +1,61 @@
+/* The door to a device: one struct of functions, made by a library of its own (gpu/gbt_cuda.so) that is opened when a
+ * device is asked for, never before. The engine knows nothing else of CUDA.
+ *
+ * The library holds its own copies of the engine's stateless functions; objects that cross the door (data sets, forests)
+ * carry their gbt_mem with them, so either side may free them. `abi` and `layout` must be those of this header: a library
+ * of another build is refused. */
+#ifndef GBT_BACKEND_DEVICE_H
+#define GBT_BACKEND_DEVICE_H
+
+#include "../data/dataset.h"
+#include "../math/loss.h"
+#include "../tree/forest.h"
+#include "backend.h"
+
+#define GBT_DEVICE_ABI 1u
+
+/* Changes when a struct that crosses the door changes its size. */
+#define GBT_DEVICE_LAYOUT                                                                                              \
+  ((uint32_t)(sizeof(gbt_ctx) + 3 * sizeof(gbt_params) + 5 * sizeof(gbt_dataset) + 7 * sizeof(gbt_page_store) +        \
+              11 * sizeof(gbt_cuts) + 13 * sizeof(gbt_forest) + 17 * sizeof(gbt_backend_spec) +                        \
+              19 * sizeof(gbt_device_api) + 23 * sizeof(gbt_layout) + 29 * sizeof(gbt_error)))
+
+typedef struct gbt_device_info {
+  char name[160];
+  int32_t n_devices;
+  int32_t major, minor;    /* compute capability */
+  int32_t n_units;         /* multiprocessors */
+  uint64_t total_bytes, free_bytes;
+  int32_t driver, runtime; /* versions: 1000 * major + 10 * minor; 0 for none */
+  int32_t emulated;        /* runs on the CPU, for tests */
+} gbt_device_info;
+
+typedef struct gbt_device_api {
+  uint32_t abi, layout;
+  const char *name; /* "cuda" */
+
+  /* Device `device` (0-based). GBT_E_DEVICE says in the user's words what is missing: no driver, a driver that is too
+   * old, no device, no such device, a forked process. */
+  gbt_status (*info)(int32_t device, gbt_device_info *out, gbt_error *err);
+
+  /* Training; see backend.h. */
+  gbt_status (*open)(gbt_ctx *ctx, int32_t device, const gbt_backend_spec *spec, gbt_backend **out, gbt_error *err);
+
+  /* As gbt_cuts_build and gbt_pages_build: the same bytes, made on the device. NULL: not offered. */
+  gbt_status (*cuts)(gbt_ctx *ctx, int32_t device, const gbt_table *table, const double *weight, int32_t max_bin,
+                     gbt_cuts **out, gbt_error *err);
+  gbt_status (*pages)(gbt_ctx *ctx, int32_t device, const gbt_binding *binding, const gbt_cuts *cuts, int32_t page_rows,
+                      gbt_page_store **out, gbt_error *err);
+
+  /* As gbt_predict_scores and gbt_predict_leaves: the same bits. first, n: trees. NULL: not offered. */
+  gbt_status (*scores)(gbt_ctx *ctx, int32_t device, const gbt_forest_view *forest, const gbt_binding *binding,
+                       uint64_t first, uint64_t n, const double *offset, double *out, gbt_error *err);
+  gbt_status (*leaves)(gbt_ctx *ctx, int32_t device, const gbt_forest_view *forest, const gbt_binding *binding,
+                       uint64_t first, uint64_t n, int32_t *out, gbt_error *err);
+} gbt_device_api;
+
+/* The library's one exported function. */
+typedef const gbt_device_api *(*gbt_device_api_fn)(void);
+#define GBT_DEVICE_SYMBOL "gbt_cuda_api"
+
+#endif

@@ -1,0 +1,56 @@
+#include "export.h"
+
+#include <string.h>
+
+void gbt_export_free(const gbt_mem *mem, gbt_export *out) {
+  void *blocks[] = {out->node, out->gain, out->cover, out->count, out->sets};
+  for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++) gbt_mem_free(mem, blocks[i]);
+}
+
+/* One growing node as it stands in the forest. */
+static gbt_node export_node(gbt_export *out, const gbt_grown *tree, const gbt_cuts *cuts, size_t i, uint32_t *n_words) {
+  const gbt_grow_node *from = &tree->node[i];
+  gbt_node node;
+  memset(&node, 0, sizeof node);
+  if (from->left == 0) {
+    node.arg.value = tree->value[i];
+    return node;
+  }
+  const gbt_split *s = &from->split;
+  node.left = (uint32_t)from->left;
+  node.feat =
+      (uint32_t)s->feat | (s->missing_left ? GBT_NODE_MISSING_LEFT : 0u) | (from->bulk_left ? GBT_NODE_BULK_LEFT : 0u);
+  if (s->kind == GBT_SPLIT_NUMERIC) {
+    node.arg.value = cuts->feat[s->feat].cut[s->bin];
+    return node;
+  }
+  node.feat |= GBT_NODE_CATEGORICAL;
+  node.arg.set.n_words = from->set_words;
+  if (tree->symmetric && i > 0 && from->depth == from[-1].depth) { /* one for a level */
+    node.arg.set.beg = out->node[i - 1].arg.set.beg;
+    return node;
+  }
+  node.arg.set.beg = *n_words;
+  memcpy(out->sets + *n_words, tree->sets + from->set_beg, from->set_words * sizeof *out->sets);
+  *n_words += from->set_words;
+  return node;
+}
+
+gbt_status gbt_export_tree(const gbt_mem *mem, gbt_export *out, const gbt_grown *tree, const gbt_cuts *cuts,
+                           gbt_forest *forest, gbt_error *err) {
+  size_t n = tree->n_nodes;
+  uint32_t n_words = 0;
+  GBT_TRY(gbt_mem_grow(mem, &out->node, &out->cap[0], n, sizeof *out->node, err));
+  GBT_TRY(gbt_mem_grow(mem, &out->gain, &out->cap[1], n, sizeof *out->gain, err));
+  GBT_TRY(gbt_mem_grow(mem, &out->cover, &out->cap[2], n, sizeof *out->cover, err));
+  GBT_TRY(gbt_mem_grow(mem, &out->count, &out->cap[3], n, sizeof *out->count, err));
+  GBT_TRY(gbt_mem_grow(mem, &out->sets, &out->cap[4], tree->n_sets + 1, sizeof *out->sets, err));
+  for (size_t i = 0; i < n; i++) {
+    const gbt_grow_node *from = &tree->node[i];
+    out->node[i] = export_node(out, tree, cuts, i, &n_words);
+    out->gain[i] = from->left ? from->split.gain : 0.0;
+    out->cover[i] = (double)tree->fine[i].h * tree->unit_h;
+    out->count[i] = from->n_rows;
+  }
+  return gbt_forest_add(forest, (uint32_t)n, out->node, out->gain, out->cover, out->count, n_words, out->sets, err);
+}

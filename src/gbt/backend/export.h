@@ -1,0 +1,35 @@
+/* A tree that has been grown, into the forest. Shared by all backends. */
+#ifndef GBT_BACKEND_EXPORT_H
+#define GBT_BACKEND_EXPORT_H
+
+#include "../data/cuts.h"
+#include "../tree/forest.h"
+#include "../tree/grow_node.h"
+
+/* Memory that is used again from tree to tree; begins as all zeros. */
+typedef struct gbt_export {
+  gbt_node *node;
+  double *gain, *cover;
+  uint32_t *count, *sets;
+  size_t cap[5];
+} gbt_export;
+
+void gbt_export_free(const gbt_mem *mem, gbt_export *out);
+
+/* All borrowed. Nodes stand by their numbers. */
+typedef struct gbt_grown {
+  const gbt_grow_node *node; /* n_nodes */
+  size_t n_nodes;
+  const uint32_t *sets; /* n_sets words that nodes' set_beg point into */
+  size_t n_sets;
+  const gbt_sum *fine;  /* n_nodes: fine sums */
+  const double *value;  /* n_nodes: leaf values */
+  double unit_h;        /* of the fine sums */
+  int symmetric;        /* one split for a level: its set is kept once */
+} gbt_grown;
+
+/* On failure the forest is as before. */
+gbt_status gbt_export_tree(const gbt_mem *mem, gbt_export *out, const gbt_grown *tree, const gbt_cuts *cuts,
+                           gbt_forest *forest, gbt_error *err) GBT_MUST_CHECK;
+
+#endif

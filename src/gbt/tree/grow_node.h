@@ -1,0 +1,135 @@
+/* One node of a tree that is being grown, and the arithmetic of making its children. Shared word by word by all backends;
+ * see frontier.h for how nodes are numbered and chosen. */
+#ifndef GBT_TREE_GROW_NODE_H
+#define GBT_TREE_GROW_NODE_H
+
+#include "../params.h"
+#include "split.h"
+
+#define GBT_GROW_INFINITY gbt_from_bits(0x7ff0000000000000u)
+
+typedef struct gbt_grow_node {
+  int32_t parent;
+  int32_t left;             /* 0 while it is a leaf */
+  int32_t depth;            /* root 0 */
+  uint32_t row_beg, n_rows; /* its part of the backend's row order; rows ascending */
+  gbt_sum sum;              /* in histogram units */
+  gbt_bounds bounds;        /* of its weight */
+  double weight;            /* symmetric and monotone: the value so far, in histogram units */
+  gbt_split split;          /* the best one found; kind NONE when there is none */
+  int8_t open;
+  int8_t splittable;           /* could be split as far as depth, rows and hessian go: wants a histogram */
+  int8_t bulk_left;            /* most rows went left; set when split (symmetric: gbt_frontier_bulk) */
+  int8_t kept;                 /* symmetric: the split does not touch the node's value */
+  int8_t taken;                /* best-first: chosen at some time */
+  int32_t number;              /* in the tree; -1 while it is only in wait */
+  int32_t ahead;               /* children that are in wait, 0 for none */
+  double reach;                /* best-first: least gain on the way to its split that the policy has not come to */
+  int32_t hist;                /* the backend's histogram slot, -1 for none */
+  uint32_t set_beg, set_words; /* categorical split: bitset over codes that go left, in frontier->sets */
+} gbt_grow_node;
+
+/* What a growth policy knows of all nodes of a tree. */
+typedef struct gbt_grow_policy {
+  int32_t kind; /* GBT_DEPTHWISE, ... */
+  int64_t max_depth, max_leaves, min_rows;
+  double min_child_weight;
+  const int8_t *monotone; /* by feature, borrowed, where the nodes are; or NULL */
+  gbt_reg reg;
+  gbt_units unit; /* of the tree's histograms */
+} gbt_grow_policy;
+
+GBT_FN gbt_grow_policy gbt_grow_policy_of(const gbt_params *params, const int8_t *monotone) {
+  gbt_grow_policy p;
+  p.kind = params->grow_policy;
+  p.max_depth = params->max_depth;
+  p.max_leaves = params->max_leaves;
+  p.min_rows = params->min_data_in_leaf;
+  p.min_child_weight = params->min_child_weight;
+  p.monotone = monotone;
+  p.reg.lambda = params->lambda;
+  p.reg.alpha = params->alpha;
+  p.reg.max_delta_step = params->max_delta_step;
+  p.unit.g = p.unit.h = 0.0;
+  return p;
+}
+
+/* Whether there is room for one more leaf; symmetric: for all leaves of the next level. */
+GBT_FN int gbt_grow_has_room(const gbt_grow_policy *p, const gbt_grow_node *node, int64_t n_leaves) {
+  if (p->max_leaves == 0) return 1;
+  if (p->kind == GBT_SYMMETRIC) return (int64_t)2 << node->depth <= p->max_leaves;
+  return n_leaves < p->max_leaves;
+}
+
+/* Whether a node could have two children that pass the limits on depth, leaves, rows and hessian. */
+GBT_FN int gbt_grow_could_split(const gbt_grow_policy *p, const gbt_grow_node *node, int64_t n_leaves) {
+  if (p->max_depth > 0 && node->depth >= p->max_depth) return 0;
+  if (!gbt_grow_has_room(p, node, n_leaves)) return 0;
+  if ((int64_t)node->n_rows < 2 * p->min_rows) return 0;
+  return (double)node->sum.h * p->unit.h >= 2.0 * p->min_child_weight;
+}
+
+GBT_FN double gbt_grow_weight(const gbt_grow_policy *p, gbt_sum sum, gbt_bounds bounds) {
+  return gbt_weight((double)sum.g * p->unit.g, (double)sum.h * p->unit.h, p->reg, bounds);
+}
+
+/* A root, or a child to be filled in: nothing known but where it hangs. */
+GBT_FN gbt_grow_node gbt_grow_empty(int32_t parent, int32_t depth) {
+  gbt_grow_node node;
+  unsigned char *bytes = (unsigned char *)&node;
+  for (size_t i = 0; i < sizeof node; i++) bytes[i] = 0;
+  node.parent = parent;
+  node.depth = depth;
+  node.hist = -1;
+  node.number = -1;
+  return node;
+}
+
+GBT_FN gbt_grow_node gbt_grow_root(const gbt_grow_policy *p, uint32_t n_rows, gbt_sum sum) {
+  gbt_grow_node root = gbt_grow_empty(-1, 0);
+  root.number = 0;
+  root.n_rows = n_rows;
+  root.sum = sum;
+  root.bounds.lo = -GBT_GROW_INFINITY;
+  root.bounds.hi = GBT_GROW_INFINITY;
+  root.splittable = (int8_t)gbt_grow_could_split(p, &root, 1);
+  root.weight = gbt_grow_weight(p, sum, root.bounds);
+  return root;
+}
+
+/* Where missing values go that nobody has seen yet: to the child with the larger hessian, left of equals. */
+GBT_FN void gbt_grow_settle_missing(gbt_grow_node *node) {
+  if (!node->split.has_missing) node->split.missing_left = node->split.left.h >= node->sum.h - node->split.left.h;
+}
+
+/* Monotone constraint on the split feature: the children's weights must keep to their sides of the middle of what both
+ * would be (the scheme of XGBoost's documentation on monotonic constraints). */
+GBT_FN void gbt_grow_bound(const gbt_grow_policy *p, const gbt_grow_node *parent, gbt_grow_node *left,
+                           gbt_grow_node *right) {
+  left->bounds = right->bounds = parent->bounds;
+  int sign = p->monotone ? p->monotone[parent->split.feat] : 0;
+  if (sign == 0) return;
+  double wl = gbt_grow_weight(p, left->sum, parent->bounds), wr = gbt_grow_weight(p, right->sum, parent->bounds);
+  double mid = parent->kept ? parent->weight : wl + (wr - wl) / 2.0;
+  if (sign > 0) left->bounds.hi = right->bounds.lo = mid;
+  else left->bounds.lo = right->bounds.hi = mid;
+}
+
+/* The children of node `id`; n_left of its rows go left. Its split must be final. Says so in the parent's bulk_left. */
+GBT_FN void gbt_grow_children(const gbt_grow_policy *p, gbt_grow_node *parent, int32_t id, uint32_t n_left,
+                              gbt_grow_node *left, gbt_grow_node *right) {
+  *left = *right = gbt_grow_empty(id, parent->depth + 1);
+  left->row_beg = parent->row_beg;
+  left->n_rows = n_left;
+  right->row_beg = parent->row_beg + n_left;
+  right->n_rows = parent->n_rows - n_left;
+  left->sum = parent->split.left;
+  right->sum.g = parent->sum.g - left->sum.g;
+  right->sum.h = parent->sum.h - left->sum.h;
+  gbt_grow_bound(p, parent, left, right);
+  left->weight = parent->kept ? gbt_clip(parent->weight, left->bounds) : gbt_grow_weight(p, left->sum, left->bounds);
+  right->weight = parent->kept ? gbt_clip(parent->weight, right->bounds) : gbt_grow_weight(p, right->sum, right->bounds);
+  parent->bulk_left = n_left >= right->n_rows;
+}
+
+#endif
