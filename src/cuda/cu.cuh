@@ -1,0 +1,427 @@
+/* The CUDA backend's state, and what its files give each other. See backend/backend.h for the contract.
+ *
+ *   cu_api.cu         the door: one exported function; devices and what is wrong with them
+ *   cu_mem.cu         device memory, counted
+ *   cu_set.cu         a data set's pages as tiles on the device
+ *   cu_backend.cu     open, close, table of ops, the way of a tree
+ *   cu_rows.cu        the rows of a tree, sampled and in order
+ *   cu_gradient.cu    scores -> fixed-point gradients
+ *   cu_hist.cu        histograms of fresh nodes
+ *   cu_split.cu       best splits; cu_split_cat.cu: by sets of levels; cu_level.cu: symmetric growth
+ *   cu_frontier.cu    the tree being grown: choosing, children, plans of the next step
+ *   cu_partition.cu   rows into children
+ *   cu_leaf.cu        leaf values, scores, rows that were not partitioned
+ *   cu_sort.cu        device-wide sorts and scans: CUB, or a plain twin under tests/simt
+ *
+ * The host issues the steps of a tree without looking at it and waits once, at its end ("blind"). It looks after every
+ * step ("looking") when it cannot know the number of steps or has to give nodes their features: see cu_backend.waits.
+ * Everything a kernel needs to know of the tree's state stands in device memory, in cu_tree.
+ *
+ * Rows. A node's rows are a run of positions [row_beg, row_beg + n_rows) in `order[depth & 1]`: a step reads the chosen
+ * nodes' runs from one of the two and writes their children's to the other. Rows that stop early stay where they are,
+ * and nobody writes there again. Behind the n_in sampled rows stand the others (in order[0]), ascending.
+ *
+ * Histograms have the CPU's slots (data/page.h): sum[n_slots], all of them gbt_sum, and count[n_slots] where wanted.
+ * Sums are made by integer additions in any order, so they are the CPU's to the bit.
+ *
+ * All kernels take what they need as pointers; nothing is kept in static device variables. */
+#pragma once
+
+#include "cu_port.cuh"
+
+extern "C" {
+#include "../gbt/backend/backend.h"
+#include "../gbt/backend/device.h"
+#include "../gbt/backend/export.h"
+#include "../gbt/base/rng.h"
+#include "../gbt/math/fixed.h"
+#include "../gbt/math/gain.h"
+#include "../gbt/math/loss.h"
+#include "../gbt/tree/grow_node.h"
+}
+
+/* ---- errors ---- */
+
+/* A CUDA call's error as ours. Memory: GBT_E_MEM with the bytes asked for; else GBT_E_DEVICE. */
+gbt_status cu_failed(cudaError_t code, const char *what, gbt_error *err);
+
+#define CU_TRY(call)                                                          \
+  do {                                                                        \
+    cudaError_t cu_code_ = (call);                                            \
+    if (cu_code_ != cudaSuccess) return cu_failed(cu_code_, #call, err);      \
+  } while (0)
+
+/* After launches: what the driver refused at once. */
+#define CU_LAUNCHED() CU_TRY(cudaGetLastError())
+
+/* ---- device memory ---- */
+
+/* Counts what it gave; `most` is the greatest sum so far. limit: bytes that may be taken, 0 for all there is. */
+struct cu_memory {
+  size_t bytes, most, limit;
+};
+
+/* n * size bytes on the device, not cleared; *out is NULL on failure. Never freed but by cu_free. */
+gbt_status cu_alloc(cu_memory *memory, size_t n, size_t size, void *out, gbt_error *err) GBT_MUST_CHECK;
+gbt_status cu_alloc_zeros(cu_memory *memory, size_t n, size_t size, void *out, gbt_error *err) GBT_MUST_CHECK;
+void cu_free(cu_memory *memory, void *block, size_t bytes); /* NULL allowed */
+
+/* An array that remembers its size, so that closing needs none. */
+template <class T> struct cu_array {
+  T *at = nullptr;
+  size_t n = 0;
+};
+template <class T> gbt_status cu_new(cu_memory *memory, cu_array<T> *a, size_t n, gbt_error *err) {
+  GBT_TRY(cu_alloc(memory, n, sizeof(T), &a->at, err));
+  a->n = n;
+  return GBT_OK;
+}
+template <class T> gbt_status cu_new_zeros(cu_memory *memory, cu_array<T> *a, size_t n, gbt_error *err) {
+  GBT_TRY(cu_alloc_zeros(memory, n, sizeof(T), &a->at, err));
+  a->n = n;
+  return GBT_OK;
+}
+template <class T> void cu_drop(cu_memory *memory, cu_array<T> *a) {
+  cu_free(memory, a->at, a->n * sizeof(T));
+  a->at = nullptr;
+  a->n = 0;
+}
+
+/* ---- a data set on the device ---- */
+
+/* Columns of codes side by side, at most 32: lane l of a warp takes column l. The codes of a row are `words` 32-bit
+ * words; column l's code lies in bits [l * bits, (l + 1) * bits) of them, lowest first. Rows begin at `at` in the set's
+ * words, one word of padding behind the last tile.
+ *
+ * `lanes` is the power of two not below n_cols: a warp takes 32 / lanes rows at a time. A histogram of a tile in shared
+ * memory has its cells at [code * pitch + lane % pitch]: with pitch 32 every lane has a bank of its own. */
+struct cu_tile {
+  uint64_t at;
+  int32_t first_col, n_cols, lanes, bits, words;
+  uint32_t n_codes; /* of its widest column */
+  int32_t pitch;    /* 32, or lanes; 0: too large for shared memory, sums go to global memory at once */
+  int32_t counts;   /* rows are counted */
+};
+
+/* A column of codes: of one feature, or of a bundle. */
+struct cu_column {
+  int32_t tile, lane;
+  uint32_t slot, n_codes; /* slots of its codes: slot .. slot + n_codes */
+};
+
+enum { CU_NUMERIC = 0, CU_ONEHOT, CU_SET };
+
+/* A feature of the training set's cuts: as gbt_place and gbt_feature_cuts. */
+struct cu_feature {
+  int32_t column;                   /* -1: sparse */
+  uint32_t slot, n_slots, first;    /* as gbt_place */
+  int32_t zero_bin, n_bins;
+  int8_t kind, has_missing, counts; /* has_missing: the missing code may hold something; counts: slots are counted */
+};
+
+/* What kernels see of a data set; pointers on the device. */
+struct cu_rows_view {
+  int64_t n_rows;
+  const uint32_t *words;
+  const cu_tile *tile;
+  const cu_column *column;
+  const cu_feature *feat;
+  int32_t n_tiles, n_columns, n_features;
+  const uint64_t *sparse_beg;   /* n_rows + 1; NULL without sparse features */
+  const uint32_t *sparse_slot;  /* ascending within a row */
+  const uint64_t *unseen_beg;   /* n_features + 1; NULL when there are none */
+  const uint32_t *unseen_row;
+};
+
+struct cu_set {
+  const gbt_dataset *from; /* shared */
+  cu_rows_view view;
+  cu_array<uint32_t> words, sparse_slot, unseen_row;
+  cu_array<uint64_t> sparse_beg, unseen_beg;
+  cu_array<cu_tile> tile;
+  cu_array<cu_column> column;
+  cu_array<cu_feature> feat;
+  cu_array<double> label, weight; /* empty: none */
+  cu_array<double> score;         /* n_rows x n_outputs */
+  double *host_score;             /* n_rows x n_outputs, page-locked, made when first asked for */
+  cu_tile *host_tile;             /* n_tiles */
+};
+
+struct cu_backend;
+
+/* Tiles of a data set's pages, its labels and weights. `spec_counts`: by feature, slots are counted. */
+gbt_status cu_set_make(gbt_ctx *ctx, cu_backend *be, gbt_dataset *ds, cu_set *set, gbt_error *err) GBT_MUST_CHECK;
+void cu_set_free(cu_backend *be, cu_set *set);
+
+/* The code of a column in a row. */
+__device__ static __forceinline__ uint32_t cu_column_code(const cu_rows_view &set, int32_t column, uint32_t row) {
+  const cu_column c = set.column[column];
+  const cu_tile *t = &set.tile[c.tile];
+  const uint32_t bits = (uint32_t)t->bits, bit = (uint32_t)c.lane * bits;
+  const uint32_t *w = set.words + t->at + (uint64_t)row * (uint32_t)t->words + (bit >> 5);
+  uint64_t two = (uint64_t)w[0] | (uint64_t)w[1] << 32;
+  return (uint32_t)(two >> (bit & 31u)) & ((1u << bits) - 1u);
+}
+
+/* A column's code as a code (bin, or n_bins for missing) of one of its features. Other features' codes of a bundle say
+ * that this one is in its zero bin. */
+__device__ static __forceinline__ int32_t cu_code_of(const cu_feature &f, uint32_t column_code) {
+  if (f.zero_bin < 0) return (int32_t)column_code;
+  uint32_t slot = column_code - f.first;
+  if (column_code < f.first || slot >= f.n_slots) return f.zero_bin;
+  return (int32_t)slot + ((int32_t)slot >= f.zero_bin);
+}
+
+/* The code of a feature in a row. Sparse: the row's slots are searched. */
+__device__ static __forceinline__ int32_t cu_code(const cu_rows_view &set, int32_t feat, uint32_t row) {
+  const cu_feature f = set.feat[feat];
+  if (f.column >= 0) return cu_code_of(f, cu_column_code(set, f.column, row));
+  uint64_t lo = set.sparse_beg[row], end = set.sparse_beg[row + 1], hi = end;
+  while (lo < hi) {
+    uint64_t mid = lo + (hi - lo) / 2;
+    if (set.sparse_slot[mid] < f.slot) lo = mid + 1;
+    else hi = mid;
+  }
+  if (lo == end || set.sparse_slot[lo] >= f.slot + f.n_slots) return f.zero_bin;
+  int32_t slot = (int32_t)(set.sparse_slot[lo] - f.slot);
+  return slot + (slot >= f.zero_bin);
+}
+
+/* ---- the tree being grown, in device memory ---- */
+
+enum { CU_FAULT_GRADIENT = 1, CU_FAULT_VALUE = 2, CU_FAULT_ROOM = 4 }; /* overflow of gradients, of a leaf; a bug */
+
+/* A histogram to be built from rows; from >= 0: to be taken off that slot, which then is the sibling's. */
+struct cu_build {
+  int32_t node, slot, from;
+};
+
+/* An output's gradients of the round. */
+struct cu_output {
+  unsigned long long max_g, max_h; /* bits of the largest |g| and h */
+  long long size, square, h;       /* gbt_fixed_sums */
+  gbt_scale scale;
+  double noise;
+  int32_t wide; /* histograms take the 32-bit gradients */
+};
+
+/* State of the tree. Written by kernels alone; the host writes `task` into it when a tree begins. */
+struct cu_tree {
+  gbt_tree_task task;
+  uint64_t round;   /* that the gradients are of */
+  gbt_units unit;   /* of the histograms of this tree */
+  double noise;
+  int32_t wide;
+  uint32_t fault;   /* bits CU_FAULT_ */
+  uint64_t fault_round;
+  gbt_sum root;     /* sums of the drawn rows */
+  uint32_t n_in;    /* drawn rows */
+  int32_t n_nodes, fresh_beg; /* nodes [fresh_beg, n_nodes) are fresh */
+  int32_t open_beg;           /* no node before it is open */
+  int32_t n_chosen;           /* chosen[0 .. n_chosen) */
+  int64_t n_leaves;
+  int32_t n_search;           /* search[0 .. n_search): fresh nodes that have a histogram */
+  int32_t n_build;            /* build[0 .. n_build) */
+  uint32_t n_hist_blocks;     /* of all builds: hist_block[n_build] */
+  uint32_t n_split_blocks;    /* of all chosen nodes: split_block[n_chosen] */
+  uint32_t n_leaf_blocks;     /* of all leaves: leaf_block[n_nodes] */
+  int32_t n_hists;            /* histogram slots taken */
+  uint32_t n_words;           /* of sets */
+};
+
+/* A run of rows in order, and their 16-bit gradients beside them. */
+struct cu_order {
+  uint32_t *row;
+  gbt_gh16 *gh;
+};
+
+/* What all kernels of the backend see, passed by value. Pointers on the device. */
+struct cu_view {
+  cu_rows_view train;
+  cu_tree *tree;
+  cu_output *output;         /* n_outputs */
+  gbt_params params;
+  gbt_grow_policy policy;    /* unit: not here but in tree */
+  int32_t loss, n_outputs, n_features, constrained, any_counts;
+  uint32_t n_slots;          /* of a histogram */
+  double *score;             /* of the train set */
+  const double *label, *weight; /* weight may be NULL */
+  /* gradients of one output, or (custom loss) of all: see cpu.h. gh16 and low, or gh32, from 2 * n_rows * output on */
+  uint32_t *gradients;
+  cu_order order[2];
+  uint32_t *mask;            /* partition: a bit per position of a block, 1 = left */
+  uint32_t *block_left;      /* partition: by block, rows that go left; then those before it in its node */
+  /* nodes, by number */
+  gbt_grow_node *node;       /* max_nodes */
+  gbt_sum *fine;             /* max_nodes */
+  double *value;             /* max_nodes */
+  /* lists */
+  int32_t *chosen;           /* max_step */
+  int32_t *search;           /* 2 * max_step */
+  cu_build *build;           /* 2 * max_step */
+  uint32_t *hist_block;      /* 2 * max_step + 1: first block of a build */
+  uint32_t *split_block;     /* max_step + 1: first block of a chosen node */
+  uint32_t *leaf_block;      /* max_nodes + 1 */
+  uint32_t hist_rows, split_rows, leaf_rows; /* rows of a block */
+  /* histograms */
+  gbt_sum *sum;              /* max_hists x n_slots */
+  uint32_t *count;           /* the same; NULL when nobody counts */
+  /* search */
+  const int32_t *tree_feats; /* n_tree_feats, ascending */
+  const int32_t *n_tree_feats;
+  const uint8_t *allowed;    /* n_features of the level, or, with `by_node`, of every searched node */
+  int32_t by_node;
+  gbt_split *found;          /* 2 * max_step x n_units: the best of a unit's features */
+  int32_t n_units, unit_feats; /* a unit searches unit_feats of the tree's features */
+  uint32_t *set_bits;        /* 2 * max_step x set_words: the best set of every set feature, see cu_split_cat.cu */
+  const uint32_t *set_at;    /* n_features: first word of a feature in set_bits */
+  uint32_t set_words;
+  uint32_t *sets;            /* max_words: bitsets of the tree's splits */
+  int32_t max_nodes, max_step, max_hists;
+  uint32_t max_words;
+};
+
+/* ---- the backend ---- */
+
+struct cu_level; /* symmetric growth: cu_level.cu */
+
+struct cu_backend {
+  gbt_backend base;
+  gbt_mem mem;
+  const gbt_params *params;
+  const gbt_feature_rules *rules;
+  gbt_loss loss;
+  int32_t n_outputs, n_valid, n_features, device;
+  int64_t n_rows;
+  int32_t n_units;          /* multiprocessors */
+  size_t shared_limit;      /* bytes of shared memory that a block may have */
+  cudaStream_t stream;
+  cu_memory memory;
+  cu_set *set;              /* 1 + n_valid */
+  const gbt_cuts *cuts;     /* of the train set */
+  const gbt_layout *layout;
+  cu_view view;
+  int8_t *counts;           /* n_features, on the host: slots are counted */
+  int any_sets;             /* features split by sets */
+  int waits;                /* the host looks after every step */
+  int keeps;                /* histograms of all nodes have room: siblings by subtraction */
+  int32_t depth;            /* steps issued for this tree */
+  int64_t max_steps;        /* of a tree, when the host does not look */
+  int32_t fixed_output;     /* whose gradients stand there; -1: nobody's */
+  uint64_t grad_round;
+  uint32_t max_split_blocks, max_hist_blocks, max_leaf_blocks;
+  int32_t *tree_feats;      /* host: n_features; scratch for draws */
+  int32_t n_tree_feats;
+  uint64_t *rank;
+  /* page-locked, for copies that do not wait */
+  gbt_tree_task *task;
+  int32_t *feats_up;        /* n_features + 1 */
+  uint8_t *allowed_up;
+  cu_tree *tree_down;
+  gbt_grow_node *node_down; /* max_nodes */
+  gbt_sum *fine_down;
+  double *value_down;
+  uint32_t *sets_down;
+  size_t allowed_cap;
+  gbt_export out;
+  cu_level *level;          /* symmetric growth, else NULL */
+  /* arrays behind the view */
+  cu_array<unsigned char> block[48];
+  int32_t n_blocks;
+};
+
+/* An array that lives as long as the backend. */
+template <class T> gbt_status cu_keep(cu_backend *be, T **out, size_t n, gbt_error *err) {
+  void *at;
+  GBT_TRY(cu_alloc(&be->memory, n, sizeof(T), &at, err));
+  be->block[be->n_blocks].at = (unsigned char *)at;
+  be->block[be->n_blocks++].n = n * sizeof(T);
+  *out = (T *)at;
+  return GBT_OK;
+}
+
+/* Opens the backend on a device; see backend.h. */
+gbt_status cu_open(gbt_ctx *ctx, int32_t device, const gbt_backend_spec *spec, gbt_backend **out,
+                   gbt_error *err) GBT_MUST_CHECK;
+
+/* Gradients of all outputs: the scales. Issues work, does not wait. */
+gbt_status cu_gradients(gbt_ctx *ctx, cu_backend *be, uint64_t round, gbt_error *err) GBT_MUST_CHECK;
+gbt_status cu_set_gradients(gbt_ctx *ctx, cu_backend *be, uint64_t round, const double *g, const double *h,
+                            gbt_error *err) GBT_MUST_CHECK;
+/* Fixed point for the tree's output, unless it stands there already. Sets tree->unit, noise, wide. */
+gbt_status cu_gradients_of_tree(gbt_ctx *ctx, cu_backend *be, gbt_error *err) GBT_MUST_CHECK;
+gbt_status cu_init_scores(cu_backend *be, const gbt_backend_spec *spec, gbt_error *err) GBT_MUST_CHECK;
+
+/* order[0]: the drawn rows with their gradients, then the others; tree->n_in and root. */
+gbt_status cu_rows_begin(gbt_ctx *ctx, cu_backend *be, gbt_error *err) GBT_MUST_CHECK;
+
+/* The root node, and the plan of its histogram. */
+gbt_status cu_root(cu_backend *be, gbt_error *err) GBT_MUST_CHECK;
+
+/* All builds of the plan; their slots are cleared before. */
+gbt_status cu_build_hist(cu_backend *be, gbt_error *err) GBT_MUST_CHECK;
+
+/* Subtractions of the plan; then every searched node's best of each unit into found. */
+gbt_status cu_search(cu_backend *be, gbt_error *err) GBT_MUST_CHECK;
+gbt_status cu_search_sets(cu_backend *be, gbt_error *err) GBT_MUST_CHECK; /* by cu_search */
+
+/* Fresh nodes get their splits and open; the policy chooses; blocks of the partition are planned. */
+gbt_status cu_select(cu_backend *be, gbt_error *err) GBT_MUST_CHECK;
+
+/* Marks rows, makes children (cu_make_children), moves rows. */
+gbt_status cu_partition(cu_backend *be, gbt_error *err) GBT_MUST_CHECK;
+gbt_status cu_make_children(cu_backend *be, gbt_error *err) GBT_MUST_CHECK; /* by cu_partition: block_left is counted */
+
+/* Fine sums, values, scores of all sets. */
+gbt_status cu_leaves(gbt_ctx *ctx, cu_backend *be, gbt_error *err) GBT_MUST_CHECK;
+
+/* Symmetric growth: made, freed; instead of cu_search; before cu_select. */
+gbt_status cu_level_open(cu_backend *be, gbt_error *err) GBT_MUST_CHECK;
+void cu_level_close(cu_backend *be);
+gbt_status cu_level_search(cu_backend *be, gbt_error *err) GBT_MUST_CHECK;
+gbt_status cu_level_decide(cu_backend *be, gbt_error *err) GBT_MUST_CHECK;
+
+/* ---- what kernels share ---- */
+
+enum { CU_BLOCK = 256, CU_CONTROL = 256, CU_FULL = 32 }; /* threads of a usual block, of a single one; of a warp */
+
+/* Which of n runs, first[0] <= ... <= first[n], block b belongs to: the last i with first[i] <= b. */
+__device__ static __forceinline__ int32_t cu_run_of(const uint32_t *first, int32_t n, uint32_t b) {
+  int32_t lo = 0, hi = n;
+  while (hi - lo > 1) {
+    int32_t mid = lo + (hi - lo) / 2;
+    if (first[mid] <= b) lo = mid;
+    else hi = mid;
+  }
+  return lo;
+}
+
+/* Which way a code of the split's feature goes. */
+__device__ static __forceinline__ int cu_goes_left(const cu_view &v, const gbt_grow_node *node, int32_t code) {
+  const gbt_split *s = &node->split;
+  if (code == v.train.feat[s->feat].n_bins) return s->missing_left;
+  if (s->kind == GBT_SPLIT_NUMERIC) return code <= s->bin;
+  return gbt_bit(v.sets + node->set_beg, node->set_words, (uint32_t)code);
+}
+
+__device__ static __forceinline__ void cu_add64(int64_t *to, int64_t x) {
+  atomicAdd((unsigned long long *)to, (unsigned long long)x);
+}
+
+/* Gradients of an output. */
+__device__ static __forceinline__ gbt_gh16 *cu_gh16(const cu_view &v, int32_t output) {
+  return (gbt_gh16 *)(v.gradients + 2 * (uint64_t)v.train.n_rows * (uint32_t)(v.loss == GBT_LOSS_CUSTOM ? output : 0));
+}
+__device__ static __forceinline__ uint32_t *cu_low(const cu_view &v, int32_t output) {
+  return (uint32_t *)(cu_gh16(v, output) + v.train.n_rows);
+}
+__device__ static __forceinline__ gbt_gh32 *cu_gh32(const cu_view &v, int32_t output) {
+  return (gbt_gh32 *)cu_gh16(v, output);
+}
+
+/* What a grid should have at least to keep the device busy, and at most what there is to do. */
+static inline unsigned cu_grid(const cu_backend *be, uint64_t blocks, unsigned per_unit) {
+  uint64_t most = (uint64_t)be->n_units * per_unit;
+  if (blocks < 1) blocks = 1;
+  return (unsigned)(blocks < most ? blocks : most);
+}
