@@ -191,9 +191,15 @@ __device__ static __forceinline__ int32_t cu_code(const cu_rows_view &set, int32
 
 enum { CU_FAULT_GRADIENT = 1, CU_FAULT_VALUE = 2, CU_FAULT_ROOM = 4 }; /* overflow of gradients, of a leaf; a bug */
 
-/* A histogram to be built from rows; from >= 0: to be taken off that slot, which then is the sibling's. */
+/* A histogram to be built from rows. */
 struct cu_build {
-  int32_t node, slot, from;
+  int32_t node, slot;
+};
+
+/* A node to be searched. minus >= 0: its slot holds its parent's histogram; that of its sibling, in slot `minus`, is
+ * taken off while it is searched, of all features of the tree, whether they are allowed or not. */
+struct cu_searched {
+  int32_t node, minus;
 };
 
 /* An output's gradients of the round. */
@@ -257,7 +263,7 @@ struct cu_view {
   double *value;             /* max_nodes */
   /* lists */
   int32_t *chosen;           /* max_step */
-  int32_t *search;           /* 2 * max_step */
+  cu_searched *search;       /* 2 * max_step */
   cu_build *build;           /* 2 * max_step */
   uint32_t *hist_block;      /* 2 * max_step + 1: first block of a build */
   uint32_t *split_block;     /* max_step + 1: first block of a chosen node */
@@ -361,7 +367,8 @@ gbt_status cu_root(cu_backend *be, gbt_error *err) GBT_MUST_CHECK;
 /* All builds of the plan; their slots are cleared before. */
 gbt_status cu_build_hist(cu_backend *be, gbt_error *err) GBT_MUST_CHECK;
 
-/* Subtractions of the plan; then every searched node's best of each unit into found. */
+/* Subtractions of the plan, fused with the search; every searched node's best of each unit into found. A unit is a run
+ * of the tree's features, or (behind those, see cu_split_cat.cu) one feature that is split by sets. */
 gbt_status cu_search(cu_backend *be, gbt_error *err) GBT_MUST_CHECK;
 gbt_status cu_search_sets(cu_backend *be, gbt_error *err) GBT_MUST_CHECK; /* by cu_search */
 
