@@ -10,7 +10,9 @@
  *   cu_split.cu       best splits; cu_split_cat.cu: by sets of levels; cu_level.cu: symmetric growth
  *   cu_frontier.cu    the tree being grown: choosing, children, plans of the next step
  *   cu_partition.cu   rows into children
- *   cu_leaf.cu        leaf values, scores, rows that were not partitioned
+ *   cu_leaf.cu        leaf values, scores; cu_route.cu: rows that were not partitioned
+ *   cu_metric.cu      metrics, by exact sums
+ *   cu_block.cuh      sums and scans over a warp or a block
  *   cu_sort.cu        device-wide sorts and scans: CUB, or a plain twin under tests/simt
  *
  * The host issues the steps of a tree without looking at it and waits once, at its end ("blind"). It looks after every
@@ -331,6 +333,9 @@ struct cu_backend {
   size_t allowed_cap;
   gbt_export out;
   cu_level *level;          /* symmetric growth, else NULL */
+  double *softmax;          /* 2 x n_rows: largest score of a row, sum of exp(score - largest); other losses: NULL */
+  double *given;            /* 2 x n_rows: g and h of one output as the host gave them; custom loss alone */
+  struct cu_sums *sums;     /* of a metric, made when first asked for: cu_metric.cu */
   /* arrays behind the view */
   cu_array<unsigned char> block[48];
   int32_t n_blocks;
@@ -387,6 +392,10 @@ gbt_status cu_level_open(cu_backend *be, gbt_error *err) GBT_MUST_CHECK;
 void cu_level_close(cu_backend *be);
 gbt_status cu_level_search(cu_backend *be, gbt_error *err) GBT_MUST_CHECK;
 gbt_status cu_level_decide(cu_backend *be, gbt_error *err) GBT_MUST_CHECK;
+
+/* The `metric` op of backend.h. */
+gbt_status cu_metric(gbt_ctx *ctx, gbt_backend *self, int32_t which, int32_t metric, double *out, int *done,
+                     gbt_error *err) GBT_MUST_CHECK;
 
 /* ---- what kernels share ---- */
 
