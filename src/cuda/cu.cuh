@@ -218,6 +218,7 @@ struct cu_tree {
   gbt_tree_task task;
   uint64_t round;   /* that the gradients are of */
   gbt_units unit;   /* of the histograms of this tree */
+  double down_h;    /* of the fine sums of hessians, to real numbers */
   double noise;
   int32_t wide;
   uint32_t fault;   /* bits CU_FAULT_ */
@@ -277,7 +278,7 @@ struct cu_view {
   /* search */
   const int32_t *tree_feats; /* n_tree_feats, ascending */
   const int32_t *n_tree_feats;
-  const uint8_t *allowed;    /* n_features of the level, or, with `by_node`, of every searched node */
+  const uint8_t *allowed;    /* n_features, for all nodes of the step; or, with `by_node`, of every searched node */
   int32_t by_node;
   gbt_split *found;          /* 2 * max_step x n_units: the best of a unit's features */
   int32_t n_units, unit_feats; /* a unit searches unit_feats of the tree's features */
@@ -330,7 +331,16 @@ struct cu_backend {
   gbt_sum *fine_down;
   double *value_down;
   uint32_t *sets_down;
-  size_t allowed_cap;
+  size_t allowed_cap, cap_node, cap_words;
+  /* the same for trees that need more room, and what looking needs */
+  gbt_grow_node *node_copy;
+  gbt_sum *fine_copy;
+  double *value_copy;
+  uint32_t *sets_copy;
+  cu_searched *searched;
+  int32_t *feats_scratch;
+  size_t cap_copy[4], cap_searched, cap_scratch;
+  int64_t begun_ns; /* of the tree */
   gbt_export out;
   cu_level *level;          /* symmetric growth, else NULL */
   double *softmax;          /* 2 x n_rows: largest score of a row, sum of exp(score - largest); other losses: NULL */

@@ -364,7 +364,7 @@ static void symmetric_trees_are_full(void) {
       CHECK_EQ_BITS(r->bounds.hi, sign < 0 ? mid : b.hi);
       CHECK_EQ_BITS(r->bounds.lo, sign > 0 ? mid : b.lo);
       for (const gbt_grow_node *c = l; c <= r; c++) {
-        double own = gbt_weight((double)c->sum.g, (double)c->sum.h * 0.5, a.reg, c->bounds);
+        double own = gbt_weight((double)c->sum.g, (double)c->sum.h * 0.5, a.policy.reg, c->bounds);
         CHECK_EQ_BITS(c->weight, node->kept ? gbt_clip(node->weight, c->bounds) : own);
         CHECK(c->weight >= c->bounds.lo && c->weight <= c->bounds.hi);
       }

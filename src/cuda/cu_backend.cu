@@ -1,0 +1,482 @@
+/* The CUDA backend: opening, closing, the way of a tree. See cu.cuh.
+ *
+ * Sizes. Everything is allocated when the backend opens; for that the largest number of nodes, of histograms and of
+ * nodes in a step is worked out beforehand (plan_tree). "Blind" means that the host issues the steps of a tree without
+ * looking at it: the number of steps is known from the depth or the number of leaves. */
+#include "cu.cuh"
+
+#include <string.h>
+
+enum : size_t {
+  MOST_NODES = 1 << 22,
+  MOST_BLIND_STEPS = 4096, /* more steps than that are looked at: most trees end earlier */
+  MOST_WORDS = 1 << 26,    /* of all sets of a tree */
+  COPY_NODES = 8192,       /* so many nodes come down unasked with the tree's state */
+  COPY_WORDS = 1 << 16
+};
+static const size_t found_bytes = (size_t)64 << 20, set_bytes = (size_t)256 << 20, mask_bytes = (size_t)256 << 20;
+
+/* ---- closing ---- */
+
+static void destroy(gbt_backend *self) {
+  cu_backend *be = (cu_backend *)self;
+  gbt_mem mem = be->mem;
+  cudaSetDevice(be->device);
+  if (be->stream) cudaStreamSynchronize(be->stream);
+  for (int32_t s = 0; be->set && s <= be->n_valid; s++) cu_set_free(be, &be->set[s]);
+  cu_level_close(be);
+  for (int32_t i = 0; i < be->n_blocks; i++) cu_drop(&be->memory, &be->block[i]);
+  void *locked[] = {be->task,      be->feats_up,  be->allowed_up, be->tree_down,
+                    be->node_down, be->fine_down, be->value_down, be->sets_down};
+  for (size_t i = 0; i < sizeof locked / sizeof *locked; i++)
+    if (locked[i]) cudaFreeHost(locked[i]);
+  if (be->stream) cudaStreamDestroy(be->stream);
+  void *blocks[] = {be->set,       be->counts,     be->tree_feats, be->rank,     be->node_copy,
+                    be->fine_copy, be->value_copy, be->sets_copy,  be->searched, be->feats_scratch};
+  for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++) gbt_mem_free(&mem, blocks[i]);
+  gbt_export_free(&mem, &be->out);
+  gbt_mem_free(&mem, be);
+}
+
+/* ---- opening ---- */
+
+static int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
+
+/* 2^e, or a number that no bound exceeds. */
+static int64_t power(int64_t e) { return e < 40 ? (int64_t)1 << e : (int64_t)1 << 40; }
+
+/* Which features have their rows counted, and which are split by sets (as plan_features of the CPU backend). */
+static gbt_status plan_features(cu_backend *be, gbt_error *err) {
+  cu_view *v = &be->view;
+  uint32_t *set_at = NULL;
+  size_t n = (size_t)be->n_features;
+  gbt_status status = GBT_OK;
+  int32_t n_sets = 0;
+  GBT_TRY(gbt_mem_zeros(&be->mem, n, 1, &be->counts, err));
+  GBT_TRY(gbt_mem_zeros(&be->mem, n, sizeof *set_at, &set_at, err));
+  for (size_t f = 0; f < n; f++) {
+    int32_t n_bins = be->cuts->feat[f].n_bins;
+    int set = be->cuts->schema->feat[f].type == GBT_CATEGORICAL && n_bins > be->params->max_cat_onehot;
+    be->counts[f] = (int8_t)(set || be->params->min_data_in_leaf > 1);
+    v->any_counts |= be->counts[f];
+    set_at[f] = v->set_words;
+    if (set) v->set_words += ((uint32_t)n_bins + 31u) / 32u;
+    n_sets += set;
+  }
+  be->any_sets = n_sets;
+  uint32_t *up;
+  GBT_TRY_GOTO(cu_keep(be, &up, n, err), done);
+  v->set_at = up;
+  if (cudaMemcpy(up, set_at, n * sizeof *up, cudaMemcpyHostToDevice) != cudaSuccess)
+    status = cu_failed(cudaGetLastError(), "copying to the device", err);
+done:
+  gbt_mem_free(&be->mem, set_at);
+  return status;
+}
+
+/* Most nodes of a tree, of a step, most histograms; and whether the host has to look. */
+static gbt_status plan_tree(cu_backend *be, gbt_error *err) {
+  cu_view *v = &be->view;
+  const gbt_params *p = be->params;
+  int64_t depth = p->max_depth, leaves = p->max_leaves, rows = be->n_rows > 1 ? be->n_rows : 2;
+  int64_t most = depth > 0 ? power(depth) : (int64_t)1 << 40; /* leaves */
+  if (leaves > 0) most = least(most, leaves);
+  if (p->grow_policy == GBT_SYMMETRIC)
+    most = power(depth); /* has leaves without rows */
+  else
+    most = least(most, rows);
+  int64_t inner = depth > 0 ? least(most, power(depth - 1)) : most; /* leaves that may have a histogram */
+  size_t bytes = (size_t)v->n_slots * (sizeof(gbt_sum) + (v->any_counts ? sizeof(uint32_t) : 0));
+  int64_t room = (int64_t)((size_t)p->hist_memory * 1048576u / (bytes ? bytes : 1));
+  if (room < 4) room = 4;
+  int uniform = gbt_features_uniform(be->rules);
+  int64_t step = p->grow_policy == GBT_LOSSGUIDE ? 1 : inner, fit = step;
+  fit = least(fit, (int64_t)(found_bytes / (2 * sizeof(gbt_split))) / 8);
+  if (v->set_words > 0) fit = least(fit, (int64_t)(set_bytes / (8 * (size_t)v->set_words)));
+  if (!uniform) fit = least(fit, (int64_t)(mask_bytes / (2 * (size_t)be->n_features)));
+  be->keeps = inner <= room;
+  if (!be->keeps) fit = least(fit, room / 2);
+  if (fit < 1) fit = 1;
+  if (p->grow_policy == GBT_SYMMETRIC && fit < step)
+    return gbt_fail_on(
+        err, GBT_E_UNSUPPORTED, "hist_memory",
+        "symmetric trees of depth %d need %.0f megabytes for histograms on the device; raise hist_memory "
+        "or lower max_depth",
+        (int)depth, (double)bytes * (double)inner / 1048576.0 + 1.0);
+  be->max_steps = p->grow_policy == GBT_LOSSGUIDE ? most - 1 : depth > 0 ? depth : most;
+  be->waits =
+      !uniform || fit < step || be->max_steps > (int64_t)MOST_BLIND_STEPS || (depth == 0 && p->grow_policy != GBT_LOSSGUIDE);
+  v->max_step = (int32_t)fit;
+  v->max_nodes = (int32_t)least(2 * most + 1, MOST_NODES);
+  v->max_hists = (int32_t)(be->keeps ? inner : 2 * fit);
+  if (v->max_hists < 2) v->max_hists = 2;
+  int64_t splits = p->grow_policy == GBT_SYMMETRIC ? depth : v->max_nodes; /* every searched node may keep a set */
+  uint32_t widest = 0;
+  for (int32_t f = 0; f < be->n_features; f++)
+    if (be->cuts->schema->feat[f].type == GBT_CATEGORICAL && (uint32_t)be->cuts->feat[f].n_bins > widest)
+      widest = (uint32_t)be->cuts->feat[f].n_bins;
+  v->max_words = (uint32_t)least(splits * ((int64_t)(widest + 31) / 32), MOST_WORDS) + 1;
+  return GBT_OK;
+}
+
+/* Rows of a block, and the most blocks that a step may have. */
+static void plan_blocks(cu_backend *be) {
+  cu_view *v = &be->view;
+  uint64_t n = (uint64_t)be->n_rows, share = n / ((uint64_t)be->n_units * 8u) / 256u * 256u;
+  v->split_rows = n > 4000000u ? 4096u : 1024u;
+  v->hist_rows = share < 1024u ? 1024u : share > 32768u ? 32768u : (uint32_t)share;
+  v->leaf_rows = 1024u;
+  be->max_split_blocks = (uint32_t)(n / v->split_rows) + (uint32_t)v->max_step + 1u;
+  be->max_hist_blocks = (uint32_t)(n / v->hist_rows) + 2u * (uint32_t)v->max_step + 1u;
+  be->max_leaf_blocks = (uint32_t)(n / v->leaf_rows) + (uint32_t)v->max_nodes / 2u + 2u;
+}
+
+static gbt_status alloc_tree(cu_backend *be, gbt_error *err) {
+  cu_view *v = &be->view;
+  size_t nodes = (size_t)v->max_nodes, step = (size_t)v->max_step, fresh = 2 * step, slots = v->n_slots;
+  GBT_TRY(cu_keep(be, &v->tree, 1, err));
+  GBT_TRY(cu_keep(be, &v->node, nodes, err));
+  GBT_TRY(cu_keep(be, &v->fine, nodes, err));
+  GBT_TRY(cu_keep(be, &v->value, nodes, err));
+  GBT_TRY(cu_keep(be, &v->chosen, step, err));
+  GBT_TRY(cu_keep(be, &v->search, fresh, err));
+  GBT_TRY(cu_keep(be, &v->build, fresh, err));
+  GBT_TRY(cu_keep(be, &v->hist_block, fresh + 1, err));
+  GBT_TRY(cu_keep(be, &v->split_block, step + 1, err));
+  GBT_TRY(cu_keep(be, &v->leaf_block, nodes + 2, err));
+  GBT_TRY(cu_keep(be, &v->sum, (size_t)v->max_hists * slots, err));
+  if (v->any_counts) GBT_TRY(cu_keep(be, &v->count, (size_t)v->max_hists * slots, err));
+  GBT_TRY(cu_keep(be, &v->sets, v->max_words, err));
+  /* units: as many as keep `found` small, one feature each where possible */
+  size_t most = found_bytes / (fresh * sizeof(gbt_split)), n = (size_t)be->n_features;
+  size_t plain = most < n ? (most < 8 ? 8 : most) : n;
+  v->unit_feats = (int32_t)((n + plain - 1) / plain);
+  v->n_units = (int32_t)((n + (size_t)v->unit_feats - 1) / (size_t)v->unit_feats) + be->any_sets;
+  GBT_TRY(cu_keep(be, &v->found, fresh * (size_t)v->n_units, err));
+  GBT_TRY(cu_keep(be, &v->set_bits, fresh * (size_t)v->set_words + 1, err));
+  int32_t *feats;
+  GBT_TRY(cu_keep(be, &feats, n + 1, err)); /* the number, then the features */
+  v->n_tree_feats = feats;
+  v->tree_feats = feats + 1;
+  v->by_node = !gbt_features_uniform(be->rules) && be->params->grow_policy != GBT_SYMMETRIC;
+  be->allowed_cap = v->by_node ? fresh * n : n;
+  uint8_t *allowed;
+  GBT_TRY(cu_keep(be, &allowed, be->allowed_cap, err));
+  v->allowed = allowed;
+  CU_TRY(cudaMemsetAsync(allowed, 1, be->allowed_cap, be->stream));
+  CU_TRY(cudaMemsetAsync(v->tree, 0, sizeof *v->tree, be->stream));
+  return GBT_OK;
+}
+
+static gbt_status alloc_rows(cu_backend *be, gbt_error *err) {
+  cu_view *v = &be->view;
+  size_t n = (size_t)be->n_rows, outputs = (size_t)be->n_outputs;
+  GBT_TRY(cu_keep(be, &v->gradients, 2 * n * (be->loss == GBT_LOSS_CUSTOM ? outputs : 1), err));
+  GBT_TRY(cu_keep(be, &v->output, outputs, err));
+  for (int k = 0; k < 2; k++) {
+    GBT_TRY(cu_keep(be, &v->order[k].row, n, err));
+    GBT_TRY(cu_keep(be, &v->order[k].gh, n, err));
+  }
+  GBT_TRY(cu_keep(be, &v->mask, (size_t)be->max_split_blocks * (v->split_rows / 32u), err));
+  return cu_keep(be, &v->block_left, be->max_split_blocks + 1u, err);
+}
+
+static gbt_status alloc_locked(cu_backend *be, gbt_error *err) {
+  const cu_view *v = &be->view;
+  size_t nodes = (size_t)v->max_nodes < COPY_NODES ? (size_t)v->max_nodes : (size_t)COPY_NODES;
+  size_t words = v->max_words < COPY_WORDS ? (size_t)v->max_words : (size_t)COPY_WORDS;
+  CU_TRY(cudaMallocHost(&be->task, sizeof *be->task));
+  CU_TRY(cudaMallocHost(&be->feats_up, ((size_t)be->n_features + 1) * sizeof *be->feats_up));
+  CU_TRY(cudaMallocHost(&be->tree_down, sizeof *be->tree_down));
+  CU_TRY(cudaMallocHost(&be->node_down, nodes * sizeof *be->node_down));
+  CU_TRY(cudaMallocHost(&be->fine_down, nodes * sizeof *be->fine_down));
+  CU_TRY(cudaMallocHost(&be->value_down, nodes * sizeof *be->value_down));
+  CU_TRY(cudaMallocHost(&be->sets_down, words * sizeof *be->sets_down));
+  if (!gbt_features_uniform(be->rules)) CU_TRY(cudaMallocHost(&be->allowed_up, be->allowed_cap));
+  be->cap_node = nodes;
+  be->cap_words = words;
+  GBT_TRY(gbt_mem_array(&be->mem, (size_t)be->n_features, sizeof *be->tree_feats, &be->tree_feats, err));
+  return gbt_mem_array(&be->mem, (size_t)be->n_features, sizeof *be->rank, &be->rank, err);
+}
+
+static gbt_status open_device(cu_backend *be, gbt_error *err) {
+  int value = 0;
+  CU_TRY(cudaSetDevice(be->device));
+  CU_TRY(cudaStreamCreate(&be->stream));
+  CU_TRY(cudaDeviceGetAttribute(&value, cudaDevAttrMultiProcessorCount, be->device));
+  be->n_units = value;
+  CU_TRY(cudaDeviceGetAttribute(&value, cudaDevAttrMaxSharedMemoryPerBlockOptin, be->device));
+  be->shared_limit = (size_t)value;
+  return GBT_OK;
+}
+
+static gbt_status open_sets(gbt_ctx *ctx, cu_backend *be, const gbt_backend_spec *spec, gbt_error *err) {
+  GBT_TRY(gbt_mem_zeros(&be->mem, (size_t)spec->n_valid + 1, sizeof *be->set, &be->set, err));
+  be->n_valid = spec->n_valid;
+  for (int32_t s = 0; s <= spec->n_valid; s++) GBT_TRY(cu_set_make(ctx, be, spec->sets[s], &be->set[s], err));
+  be->view.train = be->set[0].view;
+  be->view.score = be->set[0].score.at;
+  be->view.label = be->set[0].label.at;
+  be->view.weight = be->set[0].weight.at;
+  return cu_init_scores(be, spec, err);
+}
+
+static gbt_status copy_monotone(cu_backend *be, const int8_t *monotone, gbt_error *err) {
+  int8_t *up;
+  be->view.policy = gbt_grow_policy_of(be->params, NULL);
+  be->view.constrained = monotone != NULL || be->params->max_delta_step > 0.0;
+  if (!monotone) return GBT_OK;
+  GBT_TRY(cu_keep(be, &up, (size_t)be->n_features, err));
+  CU_TRY(cudaMemcpy(up, monotone, (size_t)be->n_features, cudaMemcpyHostToDevice));
+  be->view.policy.monotone = up;
+  return GBT_OK;
+}
+
+static gbt_status open_all(gbt_ctx *ctx, cu_backend *be, const gbt_backend_spec *spec, gbt_error *err) {
+  GBT_TRY(open_device(be, err));
+  GBT_TRY(plan_features(be, err));
+  GBT_TRY(plan_tree(be, err));
+  plan_blocks(be);
+  GBT_TRY(copy_monotone(be, spec->monotone, err));
+  GBT_TRY(alloc_tree(be, err));
+  GBT_TRY(alloc_rows(be, err));
+  GBT_TRY(alloc_locked(be, err));
+  GBT_TRY(open_sets(ctx, be, spec, err));
+  if (be->params->grow_policy == GBT_SYMMETRIC) GBT_TRY(cu_level_open(be, err));
+  CU_TRY(cudaStreamSynchronize(be->stream));
+  return GBT_OK;
+}
+
+/* ---- the way of a tree ---- */
+
+/* Waits for all that was issued. */
+static gbt_status wait_for(gbt_ctx *ctx, cu_backend *be, gbt_error *err) {
+  CU_TRY(cudaStreamSynchronize(be->stream));
+  return gbt_ctx_poll(ctx, err);
+}
+
+static gbt_status faults(const cu_backend *be, gbt_error *err) {
+  uint32_t fault = be->tree_down->fault;
+  if (fault & CU_FAULT_GRADIENT)
+    return gbt_fail(err, GBT_E_DATA,
+                    "the gradients overflow in round %lld; scale the response, lower eta or set max_delta_step",
+                    (long long)be->tree_down->fault_round + 1);
+  if (fault & CU_FAULT_ROOM)
+    return gbt_fail_on(err, GBT_E_UNSUPPORTED, "device",
+                       "a tree has more than %d nodes, or its sets of levels take more than %d megabytes, which is too "
+                       "much for the device; set max_leaves or a smaller max_depth",
+                       (int)be->view.max_nodes, (int)(MOST_WORDS / 262144));
+  if (fault & CU_FAULT_VALUE)
+    return gbt_fail(err, GBT_E_DATA, "a leaf value overflows in round %lld; set lambda or max_delta_step above 0",
+                    (long long)be->task->round + 1);
+  return GBT_OK;
+}
+
+static gbt_status gradients(gbt_ctx *ctx, gbt_backend *self, uint64_t round, gbt_error *err) {
+  GBT_TRY(gbt_ctx_poll(ctx, err));
+  CU_TRY(cudaSetDevice(((cu_backend *)self)->device));
+  return cu_gradients(ctx, (cu_backend *)self, round, err);
+}
+
+static gbt_status set_gradients(gbt_ctx *ctx, gbt_backend *self, uint64_t round, const double *g, const double *h,
+                                gbt_error *err) {
+  CU_TRY(cudaSetDevice(((cu_backend *)self)->device));
+  return cu_set_gradients(ctx, (cu_backend *)self, round, g, h, err);
+}
+
+static gbt_status begin_tree(gbt_ctx *ctx, gbt_backend *self, const gbt_tree_task *task, gbt_error *err) {
+  cu_backend *be = (cu_backend *)self;
+  cu_view *v = &be->view;
+  GBT_TRY(gbt_ctx_poll(ctx, err));
+  be->begun_ns = gbt_clock_ns();
+  *be->task = *task; /* the last tree's copy is over: its end was waited for */
+  be->depth = 0;
+  CU_TRY(cudaMemcpyAsync(&v->tree->task, be->task, sizeof *task, cudaMemcpyHostToDevice, be->stream));
+  be->n_tree_feats = gbt_features_of_tree(be->rules, task->tree, be->tree_feats, be->rank);
+  be->feats_up[0] = be->n_tree_feats;
+  memcpy(be->feats_up + 1, be->tree_feats, (size_t)be->n_tree_feats * sizeof *be->feats_up);
+  CU_TRY(cudaMemcpyAsync((void *)v->n_tree_feats, be->feats_up, ((size_t)be->n_tree_feats + 1) * sizeof *be->feats_up,
+                         cudaMemcpyHostToDevice, be->stream));
+  GBT_TRY(cu_gradients_of_tree(ctx, be, err));
+  GBT_TRY(cu_rows_begin(ctx, be, err));
+  return cu_root(be, err);
+}
+
+/* Steps behind the last one that can split anything have nothing to build or to search. */
+static int is_over(const cu_backend *be) { return !be->waits && be->depth >= be->max_steps; }
+
+static gbt_status build_hist(gbt_ctx *ctx, gbt_backend *self, gbt_error *err) {
+  cu_backend *be = (cu_backend *)self;
+  GBT_TRY(gbt_ctx_poll(ctx, err));
+  return is_over(be) ? GBT_OK : cu_build_hist(be, err);
+}
+
+/* What a node may use, by the host's own draws, as a mask over features. */
+static void features_of(cu_backend *be, const gbt_grow_node *node, int32_t id, uint8_t *mask, int32_t *list,
+                        uint32_t *path) {
+  const gbt_feature_rules *rules = be->rules;
+  memset(mask, 0, (size_t)be->n_features);
+  int32_t n =
+      gbt_features_of_level(rules, be->task->tree, node[id].depth, be->tree_feats, be->n_tree_feats, list, be->rank);
+  if (rules->n_sets > 0) {
+    memset(path, 0, (size_t)rules->n_words * sizeof *path);
+    for (int32_t p = node[id].parent; p >= 0; p = node[p].parent)
+      path[node[p].split.feat >> 5] |= 1u << (node[p].split.feat & 31);
+    n = gbt_features_allowed(rules, path, list, n);
+  }
+  if (be->view.by_node) n = gbt_features_of_node(rules, be->task->tree, id, list, n, list, be->rank);
+  for (int32_t k = 0; k < n; k++) mask[list[k]] = 1;
+}
+
+/* Room on the host for so many nodes and words; pageable, for trees that need more than was foreseen. */
+static gbt_status grow_copies(cu_backend *be, size_t nodes, size_t words, gbt_error *err) {
+  GBT_TRY(gbt_mem_grow(&be->mem, &be->node_copy, &be->cap_copy[0], nodes, sizeof *be->node_copy, err));
+  GBT_TRY(gbt_mem_grow(&be->mem, &be->fine_copy, &be->cap_copy[1], nodes, sizeof *be->fine_copy, err));
+  GBT_TRY(gbt_mem_grow(&be->mem, &be->value_copy, &be->cap_copy[2], nodes, sizeof *be->value_copy, err));
+  return gbt_mem_grow(&be->mem, &be->sets_copy, &be->cap_copy[3], words, sizeof *be->sets_copy, err);
+}
+
+static gbt_status look(gbt_ctx *ctx, cu_backend *be, gbt_error *err) {
+  CU_TRY(cudaMemcpyAsync(be->tree_down, be->view.tree, sizeof *be->tree_down, cudaMemcpyDeviceToHost, be->stream));
+  return wait_for(ctx, be, err);
+}
+
+/* Where features hang on the node or the level: looks at the tree, and tells the device what may be searched. */
+static gbt_status send_features(gbt_ctx *ctx, cu_backend *be, gbt_error *err) {
+  const cu_view *v = &be->view;
+  size_t n_features = (size_t)be->n_features;
+  GBT_TRY(look(ctx, be, err));
+  size_t n_nodes = (size_t)be->tree_down->n_nodes, n_search = (size_t)be->tree_down->n_search;
+  if (be->tree_down->fault != 0 || n_search == 0) return GBT_OK;
+  size_t scratch = n_features + (size_t)be->rules->n_words;
+  GBT_TRY(grow_copies(be, n_nodes, 1, err));
+  GBT_TRY(gbt_mem_grow(&be->mem, &be->searched, &be->cap_searched, n_search, sizeof *be->searched, err));
+  GBT_TRY(gbt_mem_grow(&be->mem, &be->feats_scratch, &be->cap_scratch, scratch, sizeof *be->feats_scratch, err));
+  CU_TRY(cudaMemcpy(be->node_copy, v->node, n_nodes * sizeof *be->node_copy, cudaMemcpyDeviceToHost));
+  CU_TRY(cudaMemcpy(be->searched, v->search, n_search * sizeof *be->searched, cudaMemcpyDeviceToHost));
+  size_t n_masks =
+      v->by_node ? n_search : 1; /* symmetric: one for the level, whose nodes all have the same above them */
+  for (size_t i = 0; i < n_masks; i++) {
+    GBT_TRY(gbt_ctx_poll(ctx, err));
+    features_of(be, be->node_copy, be->searched[i].node, be->allowed_up + i * n_features, be->feats_scratch,
+                (uint32_t *)be->feats_scratch + n_features);
+  }
+  CU_TRY(cudaMemcpyAsync((void *)v->allowed, be->allowed_up, n_masks * n_features, cudaMemcpyHostToDevice, be->stream));
+  return GBT_OK;
+}
+
+static gbt_status find_splits(gbt_ctx *ctx, gbt_backend *self, gbt_error *err) {
+  cu_backend *be = (cu_backend *)self;
+  if (is_over(be)) return GBT_OK;
+  if (!gbt_features_uniform(be->rules)) GBT_TRY(send_features(ctx, be, err));
+  return be->level ? cu_level_search(be, err) : cu_search(be, err);
+}
+
+static gbt_status choose(gbt_ctx *ctx, gbt_backend *self, int32_t *n, gbt_error *err) {
+  cu_backend *be = (cu_backend *)self;
+  *n = 0;
+  if (is_over(be)) return GBT_OK;
+  if (be->level) GBT_TRY(cu_level_decide(be, err));
+  GBT_TRY(cu_select(be, err));
+  be->depth++;
+  *n = be->view.max_step;
+  if (!be->waits) return GBT_OK;
+  GBT_TRY(look(ctx, be, err));
+  GBT_TRY(faults(be, err));
+  *n = be->tree_down->n_chosen;
+  return GBT_OK;
+}
+
+static gbt_status partition(gbt_ctx *ctx, gbt_backend *self, gbt_error *err) {
+  cu_backend *be = (cu_backend *)self;
+  GBT_TRY(gbt_ctx_poll(ctx, err));
+  return cu_partition(be, err);
+}
+
+/* The finished tree to the host. Small ones come unasked, so that there is one wait; others in a second go. */
+static gbt_status fetch_tree(gbt_ctx *ctx, cu_backend *be, gbt_grown *grown, gbt_error *err) {
+  const cu_view *v = &be->view;
+  CU_TRY(cudaMemcpyAsync(be->node_down, v->node, be->cap_node * sizeof *v->node, cudaMemcpyDeviceToHost, be->stream));
+  CU_TRY(cudaMemcpyAsync(be->fine_down, v->fine, be->cap_node * sizeof *v->fine, cudaMemcpyDeviceToHost, be->stream));
+  CU_TRY(
+      cudaMemcpyAsync(be->value_down, v->value, be->cap_node * sizeof *v->value, cudaMemcpyDeviceToHost, be->stream));
+  CU_TRY(cudaMemcpyAsync(be->sets_down, v->sets, be->cap_words * sizeof *v->sets, cudaMemcpyDeviceToHost, be->stream));
+  GBT_TRY(look(ctx, be, err));
+  GBT_TRY(faults(be, err));
+  size_t nodes = (size_t)be->tree_down->n_nodes, words = be->tree_down->n_words;
+  *grown = gbt_grown();
+  grown->n_nodes = nodes;
+  grown->n_sets = words;
+  grown->unit_h = be->tree_down->down_h;
+  grown->symmetric = be->params->grow_policy == GBT_SYMMETRIC;
+  grown->node = be->node_down;
+  grown->fine = be->fine_down;
+  grown->value = be->value_down;
+  grown->sets = be->sets_down;
+  if (nodes <= be->cap_node && words <= be->cap_words) return GBT_OK;
+  GBT_TRY(grow_copies(be, nodes, words + 1, err));
+  CU_TRY(cudaMemcpy(be->node_copy, v->node, nodes * sizeof *v->node, cudaMemcpyDeviceToHost));
+  CU_TRY(cudaMemcpy(be->fine_copy, v->fine, nodes * sizeof *v->fine, cudaMemcpyDeviceToHost));
+  CU_TRY(cudaMemcpy(be->value_copy, v->value, nodes * sizeof *v->value, cudaMemcpyDeviceToHost));
+  if (words > 0) CU_TRY(cudaMemcpy(be->sets_copy, v->sets, words * sizeof *v->sets, cudaMemcpyDeviceToHost));
+  grown->node = be->node_copy;
+  grown->fine = be->fine_copy;
+  grown->value = be->value_copy;
+  grown->sets = be->sets_copy;
+  return GBT_OK;
+}
+
+static gbt_status finish_tree(gbt_ctx *ctx, gbt_backend *self, gbt_forest *forest, gbt_error *err) {
+  cu_backend *be = (cu_backend *)self;
+  gbt_grown grown;
+  GBT_TRY(cu_leaves(ctx, be, err));
+  GBT_TRY(fetch_tree(ctx, be, &grown, err));
+  GBT_TRY(gbt_export_tree(&be->mem, &be->out, &grown, be->cuts, forest, err));
+  self->seconds[GBT_PHASE_LEAF] += (double)(gbt_clock_ns() - be->begun_ns) * 1e-9;
+  return GBT_OK;
+}
+
+static gbt_status scores(gbt_ctx *ctx, gbt_backend *self, int32_t which, const double **out, gbt_error *err) {
+  cu_backend *be = (cu_backend *)self;
+  cu_set *set = &be->set[which];
+  size_t bytes = set->score.n * sizeof *set->host_score;
+  CU_TRY(cudaSetDevice(be->device));
+  if (!set->host_score) CU_TRY(cudaMallocHost(&set->host_score, bytes ? bytes : 1));
+  CU_TRY(cudaMemcpyAsync(set->host_score, set->score.at, bytes, cudaMemcpyDeviceToHost, be->stream));
+  GBT_TRY(wait_for(ctx, be, err));
+  *out = set->host_score;
+  return GBT_OK;
+}
+
+/* In the order of backend.h. */
+static const gbt_backend_ops cu_ops = {"cuda",      destroy, gradients, set_gradients, begin_tree, build_hist,
+                                       find_splits, choose,  partition, finish_tree,   scores,     cu_metric};
+
+gbt_status cu_open(gbt_ctx *ctx, int32_t device, const gbt_backend_spec *spec, gbt_backend **out, gbt_error *err) {
+  cu_backend *be = NULL;
+  *out = NULL;
+  GBT_TRY(gbt_mem_zeros(&ctx->mem, 1, sizeof *be, &be, err));
+  be->base.ops = &cu_ops;
+  be->mem = ctx->mem;
+  be->device = device;
+  be->params = spec->params;
+  be->rules = spec->rules;
+  be->loss = spec->loss;
+  be->n_outputs = spec->n_outputs;
+  be->fixed_output = -1;
+  be->cuts = spec->sets[0]->cuts;
+  be->layout = &spec->sets[0]->pages->layout;
+  be->n_features = be->cuts->n_features;
+  be->n_rows = spec->sets[0]->n_rows;
+  be->view.params = *spec->params;
+  be->view.loss = spec->loss;
+  be->view.n_outputs = spec->n_outputs;
+  be->view.n_features = be->n_features;
+  be->view.n_slots = be->layout->n_slots;
+  gbt_status status = open_all(ctx, be, spec, err);
+  if (status == GBT_OK)
+    *out = &be->base;
+  else
+    destroy(&be->base);
+  return status;
+}
