@@ -355,9 +355,9 @@ static void symmetric_trees_are_full(void) {
       CHECK(!node->bulk_left); /* two thirds go right */
       const gbt_grow_node *l = &a.node[node->left], *r = l + 1;
       gbt_bounds b = node->bounds;
-      int sign = a.monotone[node->split.feat];
-      double mid = gbt_weight((double)l->sum.g, (double)l->sum.h * 0.5, a.reg, b);
-      mid += (gbt_weight((double)r->sum.g, (double)r->sum.h * 0.5, a.reg, b) - mid) / 2.0;
+      int sign = a.policy.monotone[node->split.feat];
+      double mid = gbt_weight((double)l->sum.g, (double)l->sum.h * 0.5, a.policy.reg, b);
+      mid += (gbt_weight((double)r->sum.g, (double)r->sum.h * 0.5, a.policy.reg, b) - mid) / 2.0;
       if (node->kept) mid = node->weight;
       CHECK_EQ_BITS(l->bounds.hi, sign > 0 ? mid : b.hi);
       CHECK_EQ_BITS(l->bounds.lo, sign < 0 ? mid : b.lo);
