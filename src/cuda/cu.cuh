@@ -92,8 +92,8 @@ template <class T> void cu_drop(cu_memory *memory, cu_array<T> *a) {
 /* ---- a data set on the device ---- */
 
 /* Columns of codes side by side, at most 32: lane l of a warp takes column l. The codes of a row are `words` 32-bit
- * words; column l's code lies in bits [l * bits, (l + 1) * bits) of them, lowest first. Rows begin at `at` in the set's
- * words, one word of padding behind the last tile.
+ * words, 1, 2, 4 or 8; column l's code lies in bits [l * bits, (l + 1) * bits) of them, lowest first. Rows begin at `at`
+ * in the set's words, a multiple of 8, so that a row never straddles two sectors of memory.
  *
  * `lanes` is the power of two not below n_cols: a warp takes 32 / lanes rows at a time. A histogram of a tile in shared
  * memory has its cells at [code * pitch + lane % pitch]: with pitch 32 every lane has a bank of its own. */
@@ -155,14 +155,20 @@ struct cu_backend;
 gbt_status cu_set_make(gbt_ctx *ctx, cu_backend *be, gbt_dataset *ds, cu_set *set, gbt_error *err) GBT_MUST_CHECK;
 void cu_set_free(cu_backend *be, cu_set *set);
 
+/* The code of a tile's column in a row. */
+__device__ static __forceinline__ uint32_t cu_tile_code(const uint32_t *words, const cu_tile &t, int32_t lane,
+                                                        uint32_t row) {
+  const uint32_t bits = (uint32_t)t.bits, bit = (uint32_t)lane * bits, shift = bit & 31u;
+  const uint32_t *w = words + t.at + (uint64_t)row * (uint32_t)t.words + (bit >> 5);
+  uint32_t code = w[0] >> shift;
+  if (shift + bits > 32u) code |= w[1] << (32u - shift);
+  return code & ((1u << bits) - 1u);
+}
+
 /* The code of a column in a row. */
 __device__ static __forceinline__ uint32_t cu_column_code(const cu_rows_view &set, int32_t column, uint32_t row) {
   const cu_column c = set.column[column];
-  const cu_tile *t = &set.tile[c.tile];
-  const uint32_t bits = (uint32_t)t->bits, bit = (uint32_t)c.lane * bits;
-  const uint32_t *w = set.words + t->at + (uint64_t)row * (uint32_t)t->words + (bit >> 5);
-  uint64_t two = (uint64_t)w[0] | (uint64_t)w[1] << 32;
-  return (uint32_t)(two >> (bit & 31u)) & ((1u << bits) - 1u);
+  return cu_tile_code(set.words, set.tile[c.tile], c.lane, row);
 }
 
 /* A column's code as a code (bin, or n_bins for missing) of one of its features. Other features' codes of a bundle say
@@ -378,6 +384,9 @@ gbt_status cu_rows_begin(gbt_ctx *ctx, cu_backend *be, gbt_error *err) GBT_MUST_
 
 /* The root node, and the plan of its histogram. */
 gbt_status cu_root(cu_backend *be, gbt_error *err) GBT_MUST_CHECK;
+
+/* Once, when the sets are there: lets kernels have the shared memory that the tiles want. */
+gbt_status cu_hist_open(cu_backend *be, gbt_error *err) GBT_MUST_CHECK;
 
 /* All builds of the plan; their slots are cleared before. */
 gbt_status cu_build_hist(cu_backend *be, gbt_error *err) GBT_MUST_CHECK;
