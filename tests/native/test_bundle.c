@@ -11,7 +11,7 @@ static gbt_cuts *cuts_of(const tables *t, int32_t max_bin) {
   return cuts;
 }
 
-static const gbti_page_how own = {1, 0}, foreign = {0, 0}, unbundled = {0, 1};
+static const gbti_page_how own = {.own_cuts = 1}, foreign = {0}, unbundled = {.unbundled = 1};
 
 /* Members of a bundle are never filled in the same row: found by looking at all values. */
 static void good_bundles(const gbt_page_store *s, const gbt_cuts *cuts, double *const *x) {

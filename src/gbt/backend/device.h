@@ -41,11 +41,12 @@ typedef struct gbt_device_api {
   /* Training; see backend.h. */
   gbt_status (*open)(gbt_ctx *ctx, int32_t device, const gbt_backend_spec *spec, gbt_backend **out, gbt_error *err);
 
-  /* As gbt_cuts_build and gbt_pages_build: the same bytes, made on the device. NULL: not offered. */
+  /* As gbt_cuts_build and gbt_pages_build: the same bytes, made on the device. NULL: not offered. Parts of a
+   * gbt_data_device (data/dataset.h). own_cuts: the cuts were made from this very table. */
   gbt_status (*cuts)(gbt_ctx *ctx, int32_t device, const gbt_table *table, const double *weight, int32_t max_bin,
                      gbt_cuts **out, gbt_error *err);
   gbt_status (*pages)(gbt_ctx *ctx, int32_t device, const gbt_binding *binding, const gbt_cuts *cuts, int32_t page_rows,
-                      gbt_page_store **out, gbt_error *err);
+                      int own_cuts, gbt_page_store **out, gbt_error *err);
 
   /* As gbt_predict_scores and gbt_predict_leaves: the same bits. first, n: trees. NULL: not offered. */
   gbt_status (*scores)(gbt_ctx *ctx, int32_t device, const gbt_forest_view *forest, const gbt_binding *binding,

@@ -15,7 +15,4 @@ gbt_status gbti_binding_new(gbt_ctx *ctx, const gbt_table *table, const gbt_sche
 gbt_status gbti_code_map(const gbt_mem *mem, const gbt_column *col, const char *const *levels, int32_t n_levels,
                          int32_t **out, gbt_error *err) GBT_MUST_CHECK;
 
-/* Reads one feature. */
-gbti_reader gbti_reader_of(const gbt_binding *binding, int32_t feat);
-
 #endif

@@ -17,6 +17,10 @@ static void read_codes(const gbti_reader *in, const int32_t *code, int32_t n, do
   }
 }
 
+void gbti_code_values(const gbti_reader *in, double *out) {
+  for (int32_t c = 0; c <= in->col->n_levels; c++) read_codes(in, &c, 1, out + c);
+}
+
 const double *gbti_read_entries(const gbti_reader *in, int64_t beg, int32_t n, double *buf) {
   const void *values = in->col->values;
   if (values == NULL) {
@@ -28,12 +32,12 @@ const double *gbti_read_entries(const gbti_reader *in, int64_t beg, int32_t n, d
     return (const double *)values + beg;
   case GBT_I32: {
     const int32_t *v = (const int32_t *)values + beg;
-    for (int32_t i = 0; i < n; i++) buf[i] = v[i] == INT32_MIN ? (double)NAN : (double)v[i];
+    for (int32_t i = 0; i < n; i++) buf[i] = gbti_of_i32(v[i]);
     return buf;
   }
   case GBT_I64: {
     const int64_t *v = (const int64_t *)values + beg;
-    for (int32_t i = 0; i < n; i++) buf[i] = v[i] == INT64_MIN ? (double)NAN : (double)v[i];
+    for (int32_t i = 0; i < n; i++) buf[i] = gbti_of_i64(v[i]);
     return buf;
   }
   case GBT_CODES:

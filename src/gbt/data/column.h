@@ -7,6 +7,7 @@
 #ifndef GBT_DATA_COLUMN_H
 #define GBT_DATA_COLUMN_H
 
+#include "../math/bits.h"
 #include "table.h"
 
 typedef struct gbti_reader {
@@ -16,6 +17,11 @@ typedef struct gbti_reader {
   double unseen;           /* value of code_map's -1 */
   int64_t n_entries;
 } gbti_reader;
+
+/* What one stored value is; device code reads columns by the same text. */
+GBT_FN double gbti_missing(void) { return gbt_from_bits(0x7ff8000000000000u); }
+GBT_FN double gbti_of_i32(int32_t v) { return v == INT32_MIN ? gbti_missing() : (double)v; }
+GBT_FN double gbti_of_i64(int64_t v) { return v == INT64_MIN ? gbti_missing() : (double)v; }
 
 /* Borrows all. */
 gbti_reader gbti_reader_make(const gbt_table *table, const gbt_column *col, const int32_t *code_map, double unseen);
@@ -28,5 +34,11 @@ const double *gbti_read_rows(const gbti_reader *in, int64_t beg, int32_t n, int6
 
 /* Sparse: the first entry whose row is at or behind `row`. `guess` is tried first. */
 int64_t gbti_find_entry(const gbti_reader *in, int64_t row, int64_t guess);
+
+/* What level code c reads as, c = 0 .. col->n_levels: a table for those who read the codes themselves. */
+void gbti_code_values(const gbti_reader *in, double *out);
+
+/* Reads one feature of a binding. */
+gbti_reader gbti_reader_of(const gbt_binding *binding, int32_t feat);
 
 #endif

@@ -116,7 +116,8 @@ typedef struct cuts_job {
   const uint64_t *weight;
   uint64_t total_weight;
   int32_t max_bin, per_task;
-  gbti_levels *levels; /* n_cols; filled for columns with levels */
+  const gbti_offload *offload; /* may be NULL */
+  gbti_levels *levels;         /* n_cols; filled for columns with levels */
   gbt_feature_cuts *feat;
 } cuts_job;
 
@@ -129,51 +130,102 @@ static uint64_t absent_weight(const cuts_job *cj, const gbti_reader *in) {
   return cj->total_weight - there;
 }
 
-/* zero_bin, n_filled and has_missing of a column whose cuts are made. */
-static gbt_status count_filled(const cuts_job *cj, const gbti_source *source, gbt_feature_cuts *f, gbt_error *err) {
-  gbti_reader in = source->in;
-  int64_t n_zero = 0, n_missing = 0, n_absent = cj->table->n_rows - in.n_entries;
-  double buf[GBTI_BLOCK];
+/* What zero_bin, n_filled and has_missing of a column follow from. */
+typedef struct filled {
+  double low, high; /* values of the zero bin: low < x <= high; NaN: no x is <= NaN */
+  int64_t n_zero, n_missing;
+} filled;
+
+static filled zero_bin_of(const cuts_job *cj, gbt_feature_cuts *f) {
+  filled z = {(double)NAN, (double)NAN, 0, 0};
   f->zero_bin = cj->table->absent_missing ? f->n_bins : gbt_cuts_bin(f, 0.0);
-  int in_bins = f->zero_bin < f->n_bins;
-  double high = in_bins ? f->cut[f->zero_bin] : (double)NAN;
-  double low = in_bins && f->zero_bin > 0 ? f->cut[f->zero_bin - 1] : (double)NAN; /* no x is <= NaN */
-  for (int64_t beg = 0; beg < in.n_entries; beg += GBTI_BLOCK) {
-    int32_t n = in.n_entries - beg < GBTI_BLOCK ? (int32_t)(in.n_entries - beg) : GBTI_BLOCK;
-    const double *x = gbti_read_entries(&in, beg, n, buf);
+  if (f->zero_bin == f->n_bins) return z;
+  z.high = f->cut[f->zero_bin];
+  if (f->zero_bin > 0) z.low = f->cut[f->zero_bin - 1];
+  return z;
+}
+
+static gbt_status count_entries(const gbti_source *source, filled *z, gbt_error *err) {
+  const gbti_reader *in = &source->in;
+  double low = z->low, high = z->high, buf[GBTI_BLOCK];
+  for (int64_t beg = 0; beg < in->n_entries; beg += GBTI_BLOCK) {
+    int32_t n = in->n_entries - beg < GBTI_BLOCK ? (int32_t)(in->n_entries - beg) : GBTI_BLOCK;
+    const double *x = gbti_read_entries(in, beg, n, buf);
+    int32_t n_zero = 0, n_missing = 0;
     for (int32_t i = 0; i < n; i++) {
       n_zero += (x[i] <= high) & !(x[i] <= low);
       n_missing += x[i] != x[i];
     }
+    z->n_zero += n_zero;
+    z->n_missing += n_missing;
     if (beg % (256 * GBTI_BLOCK) == 0 && gbti_job_stopped(source->job, source->thread))
       return gbt_fail(err, GBT_CANCELLED, "stopped on request");
   }
-  if (in.absent != in.absent)
-    n_missing += n_absent;
-  else
-    n_zero += in_bins ? n_absent : 0;
-  f->has_missing = n_missing > 0;
-  f->n_filled = cj->table->n_rows - (in_bins ? n_zero : n_missing);
   return GBT_OK;
+}
+
+static void set_filled(const cuts_job *cj, const gbti_reader *in, filled z, gbt_feature_cuts *f) {
+  int64_t n_absent = cj->table->n_rows - in->n_entries;
+  int in_bins = f->zero_bin < f->n_bins;
+  if (in->absent != in->absent)
+    z.n_missing += n_absent;
+  else
+    z.n_zero += in_bins ? n_absent : 0;
+  f->has_missing = z.n_missing > 0;
+  f->n_filled = cj->table->n_rows - (in_bins ? z.n_zero : z.n_missing);
+}
+
+static int is_offloaded(const cuts_job *cj, int32_t c) {
+  const gbt_column *col = &cj->table->cols[c];
+  int64_t n = col->rows != NULL ? col->n_entries : cj->table->n_rows;
+  return cj->offload != NULL && col->type != GBT_CATEGORICAL && n >= cj->offload->least;
+}
+
+static gbti_source source_of(cuts_job *cj, int32_t c, int thread) {
+  const gbt_column *col = &cj->table->cols[c];
+  gbti_source source = {gbti_reader_make(cj->table, col, cj->levels[c].map, (double)NAN), cj->weight, 0, &cj->job,
+                        thread};
+  source.absent_weight = absent_weight(cj, &source.in);
+  return source;
 }
 
 static gbt_status cut_column(cuts_job *cj, int32_t c, int thread, gbt_error *err) {
   gbt_feature_cuts *f = &cj->feat[c];
-  const gbt_column *col = &cj->table->cols[c];
   const gbti_levels *levels = &cj->levels[c];
-  if (col->type == GBT_CATEGORICAL) {
+  if (cj->table->cols[c].type == GBT_CATEGORICAL) {
     f->n_bins = levels->n > 0 ? levels->n : 1;
     f->has_missing = levels->has_missing;
     f->zero_bin = -1;
     f->n_filled = cj->table->n_rows;
     return GBT_OK;
   }
+  if (is_offloaded(cj, c)) return GBT_OK;
   double *cut;
-  gbti_source source = {gbti_reader_make(cj->table, col, levels->map, (double)NAN), cj->weight, 0, &cj->job, thread};
-  source.absent_weight = absent_weight(cj, &source.in);
+  gbti_source source = source_of(cj, c, thread);
   GBT_TRY(gbti_numeric_cuts(&source, cj->max_bin, &cut, &f->n_bins, err));
   f->cut = cut;
-  return count_filled(cj, &source, f, err);
+  filled z = zero_bin_of(cj, f);
+  GBT_TRY(count_entries(&source, &z, err));
+  set_filled(cj, &source.in, z, f);
+  return GBT_OK;
+}
+
+static gbt_status offload_columns(gbt_ctx *ctx, cuts_job *cj, gbt_error *err) {
+  const gbti_offload *o = cj->offload;
+  for (int32_t c = 0; c < cj->table->n_cols; c++) {
+    gbt_feature_cuts *f = &cj->feat[c];
+    if (!is_offloaded(cj, c)) continue;
+    GBT_TRY(gbt_ctx_poll(ctx, err));
+    double *cut;
+    gbti_source source = source_of(cj, c, 0);
+    gbti_numbers numbers = {source.in, cj->table->n_rows, source.weight, source.absent_weight};
+    GBT_TRY(o->cut(o->state, ctx, &numbers, cj->max_bin, &cut, &f->n_bins, err));
+    f->cut = cut;
+    filled z = zero_bin_of(cj, f);
+    GBT_TRY(o->count(o->state, ctx, z.low, z.high, &z.n_zero, &z.n_missing, err));
+    set_filled(cj, &source.in, z, f);
+  }
+  return GBT_OK;
 }
 
 static gbt_status level_column(cuts_job *cj, int32_t c, int thread, gbt_error *err) {
@@ -222,6 +274,7 @@ static gbt_status make_cuts(gbt_ctx *ctx, cuts_job *cj, gbt_cuts *cuts, gbt_erro
   GBT_TRY_GOTO(gbt_mem_zeros(&ctx->mem, n, sizeof *cuts->feat, &cuts->feat, err), done);
   cj->feat = cuts->feat;
   GBT_TRY_GOTO(gbti_job_run(&cj->job, n_tasks, cut_task, cj, err), done);
+  GBT_TRY_GOTO(offload_columns(ctx, cj, err), done);
 done:
   for (size_t c = 0; c < n; c++) gbti_levels_free(&ctx->mem, &cj->levels[c]);
   gbt_mem_free(&ctx->mem, cj->levels);
@@ -230,10 +283,15 @@ done:
 
 gbt_status gbt_cuts_build(gbt_ctx *ctx, const gbt_table *table, const double *weight, int32_t max_bin, gbt_cuts **out,
                           gbt_error *err) {
+  return gbti_cuts_build(ctx, table, weight, max_bin, NULL, out, err);
+}
+
+gbt_status gbti_cuts_build(gbt_ctx *ctx, const gbt_table *table, const double *weight, int32_t max_bin,
+                           const gbti_offload *offload, gbt_cuts **out, gbt_error *err) {
   gbt_status status = GBT_OK;
   gbt_cuts *cuts = NULL;
   uint64_t *whole = NULL;
-  cuts_job cj = {.table = table, .max_bin = max_bin};
+  cuts_job cj = {.table = table, .max_bin = max_bin, .offload = offload};
   *out = NULL;
   if (max_bin < 2 || max_bin > GBT_MAX_BINS)
     return gbt_fail_on(err, GBT_E_ARG, "max_bin", "`max_bin` is %d; give a number from 2 to %d", (int)max_bin,
@@ -277,13 +335,5 @@ void gbt_cuts_unref(gbt_cuts *cuts) {
 int32_t gbt_cuts_bin(const gbt_feature_cuts *feat, double x) {
   if (x != x) return feat->n_bins;
   if (feat->cut == NULL) return x >= 0.0 && x < feat->n_bins ? (int32_t)x : feat->n_bins;
-  int32_t low = 0, high = feat->n_bins - 1;
-  while (low < high) {
-    int32_t mid = low + (high - low) / 2;
-    if (x <= feat->cut[mid])
-      high = mid;
-    else
-      low = mid + 1;
-  }
-  return low;
+  return gbt_cut_search(feat->cut, feat->n_bins, x);
 }

@@ -20,6 +20,7 @@
 #ifndef GBT_DATA_CUTS_H
 #define GBT_DATA_CUTS_H
 
+#include "../base/hd.h"
 #include "table.h"
 
 #define GBT_MAX_BINS 65535
@@ -52,5 +53,18 @@ void gbt_cuts_unref(gbt_cuts *cuts); /* NULL allowed */
 /* The bin of a number: smallest b with x <= cut[b]; NaN gives n_bins. Categorical: x is the level's index; n_bins when
  * there is no such level. */
 int32_t gbt_cuts_bin(const gbt_feature_cuts *feat, double x);
+
+/* The same among n_bins cuts; for a number, not for NaN. */
+GBT_FN int32_t gbt_cut_search(const double *cut, int32_t n_bins, double x) {
+  int32_t low = 0, high = n_bins - 1;
+  while (low < high) {
+    int32_t mid = low + (high - low) / 2;
+    if (x <= cut[mid])
+      high = mid;
+    else
+      low = mid + 1;
+  }
+  return low;
+}
 
 #endif

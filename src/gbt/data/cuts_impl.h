@@ -10,6 +10,8 @@
 #include "column.h"
 #include "cuts.h"
 #include "job.h"
+#include "offload.h"
+#include "rank.h"
 
 /* A column on its way to cuts. Borrows all. */
 typedef struct gbti_source {
@@ -55,9 +57,6 @@ gbt_status gbti_numeric_cuts(const gbti_source *source, int32_t max_bin, double 
  * the last (infinite) one not included. */
 gbt_status gbti_quantile_cuts(const gbti_source *source, int32_t max_bin, double *cut, int32_t *n_cuts,
                               gbt_error *err) GBT_MUST_CHECK;
-
-/* The cut between two neighbouring values. */
-double gbti_cut_between(uint64_t key, uint64_t next_key);
 
 /* A column with levels. */
 typedef struct gbti_levels {

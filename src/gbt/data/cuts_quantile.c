@@ -274,21 +274,9 @@ static void haul_free(const gbt_mem *mem, haul *h) {
   gbt_mem_free(mem, h->row_tmp);
 }
 
-/* The light values' part: M bins over weight L; the k-th target is ceil(k L / M). */
-typedef struct aim {
-  uint64_t least_heavy; /* values of this weight and more are heavy */
-  uint64_t light;       /* L */
-  uint64_t n_bins;      /* M */
-} aim;
-
-static uint64_t target(const aim *a, uint64_t k) {
-  uint64_t q = a->light / a->n_bins, r = a->light % a->n_bins; /* k L itself could overflow */
-  return k * q + (k * r + a->n_bins - 1) / a->n_bins;
-}
-
-static gbt_status find_heavy(cells *g, aim *a, uint64_t max_bin, haul *h, gbt_error *err) {
+static gbt_status find_heavy(cells *g, gbti_aim *a, uint64_t max_bin, haul *h, gbt_error *err) {
   uint64_t heavy = 0, n_heavy = 0;
-  a->least_heavy = (2 * g->total + max_bin - 1) / max_bin;
+  a->least_heavy = gbti_least_heavy(g->total, max_bin);
   GBT_TRY(gbt_mem_array(g->mem, (size_t)max_bin / 2 + 1, sizeof *h->pick, &h->pick, err));
   for (uint32_t c = 0; c < g->n; c++) {
     if (cell_weight(g, c) < a->least_heavy) continue;
@@ -305,8 +293,7 @@ static gbt_status find_heavy(cells *g, aim *a, uint64_t max_bin, haul *h, gbt_er
     }
     heavy += p->heavy;
   }
-  a->light = g->total - heavy;
-  a->n_bins = max_bin - 2 * n_heavy; /* >= 1: with B / 2 heavy values nothing else is left, and values > B */
+  *a = gbti_aim_of(g->total, max_bin, heavy, n_heavy);
   return GBT_OK;
 }
 
@@ -318,7 +305,7 @@ static void note(haul *h, const cells *g, uint32_t c, uint64_t light_before) {
 }
 
 /* Cells that the cuts need beside those resolved already. */
-static gbt_status find_light(cells *g, const aim *a, haul *done, haul *h, gbt_error *err) {
+static gbt_status find_light(cells *g, const gbti_aim *a, haul *done, haul *h, gbt_error *err) {
   uint64_t light = 0, k = 1, prev_before = 0;
   int32_t next_done = 0;
   int need_next = 0, prev_open = 0; /* prev_open: the cell before holds something and is not resolved */
@@ -332,7 +319,7 @@ static gbt_status find_light(cells *g, const aim *a, haul *done, haul *h, gbt_er
     uint64_t before = light;
     light += cell_weight(g, c) - (d != NULL ? d->heavy : 0);
     int hit = 0;
-    for (; k < a->n_bins && target(a, k) <= light; k++) hit = 1;
+    for (; k < a->n_bins && gbti_target(a, k) <= light; k++) hit = 1;
     if (d != NULL) {
       d->light_before = before;
       if (d->heavy > 0 && prev_open) note(h, g, prev, prev_before);
@@ -349,7 +336,7 @@ static gbt_status find_light(cells *g, const aim *a, haul *done, haul *h, gbt_er
 
 /* The walk. A cut is due behind a value when the next value is known. */
 typedef struct walk {
-  const aim *aim;
+  const gbti_aim *aim;
   double *cut;
   int32_t n_cuts;
   uint64_t light, k; /* cumulative light weight; next target */
@@ -369,7 +356,7 @@ static gbt_status walk_runs(walk *w, const gbti_source *source, const haul *h, c
     w->due = heavy;
     if (!heavy) {
       w->light += h->weight[r];
-      for (; w->k < w->aim->n_bins && target(w->aim, w->k) <= w->light; w->k++) w->due = 1;
+      for (; w->k < w->aim->n_bins && gbti_target(w->aim, w->k) <= w->light; w->k++) w->due = 1;
     }
     w->last = h->key[r];
     w->has_last = 1;
@@ -378,8 +365,8 @@ static gbt_status walk_runs(walk *w, const gbti_source *source, const haul *h, c
   return GBT_OK;
 }
 
-static gbt_status walk_all(const gbti_source *source, const aim *a, const haul *heavy, const haul *light, double *cut,
-                           int32_t *n_cuts, gbt_error *err) {
+static gbt_status walk_all(const gbti_source *source, const gbti_aim *a, const haul *heavy, const haul *light,
+                           double *cut, int32_t *n_cuts, gbt_error *err) {
   walk w = {.aim = a, .cut = cut, .k = 1};
   int32_t i = 0, j = 0;
   while (i < heavy->n_picks || j < light->n_picks) {
@@ -396,7 +383,7 @@ gbt_status gbti_quantile_cuts(const gbti_source *source, int32_t max_bin, double
   gbt_status status = GBT_OK;
   cells g = {.source = source, .mem = &source->job->ctx->mem};
   haul heavy = {0}, light = {0};
-  aim a;
+  gbti_aim a;
   place_cells(&g);
   GBT_TRY_GOTO(gbt_mem_zeros(g.mem, g.n, sizeof *g.count, &g.count, err), done);
   GBT_TRY_GOTO(gbt_mem_zeros(g.mem, g.n / 64 + 1, sizeof *g.wanted, &g.wanted, err), done);

@@ -8,10 +8,32 @@
 
 gbt_status gbt_dataset_new(gbt_ctx *ctx, const gbt_table *table, gbt_cuts *cuts, const double *weight, int32_t max_bin,
                            int32_t page_rows, gbt_unseen unseen, gbt_dataset **out, gbt_error *err) {
+  return gbt_dataset_new_on(ctx, NULL, table, cuts, weight, max_bin, page_rows, unseen, out, err);
+}
+
+static gbt_status make_cuts(gbt_ctx *ctx, const gbt_data_device *device, const gbt_table *table, const double *weight,
+                            int32_t max_bin, gbt_cuts **out, gbt_error *err) {
+  if (device != NULL && device->cuts != NULL)
+    return device->cuts(ctx, device->number, table, weight, max_bin, out, err);
+  return gbt_cuts_build(ctx, table, weight, max_bin, out, err);
+}
+
+static gbt_status make_pages(gbt_ctx *ctx, const gbt_data_device *device, const gbt_binding *binding,
+                             const gbt_cuts *cuts, int32_t page_rows, int own_cuts, gbt_page_store **out,
+                             gbt_error *err) {
+  gbti_page_how how = {.own_cuts = own_cuts};
+  if (device != NULL && device->pages != NULL)
+    return device->pages(ctx, device->number, binding, cuts, page_rows, own_cuts, out, err);
+  return gbti_pages_build(ctx, binding, cuts, page_rows, how, out, err);
+}
+
+gbt_status gbt_dataset_new_on(gbt_ctx *ctx, const gbt_data_device *device, const gbt_table *table, gbt_cuts *cuts,
+                              const double *weight, int32_t max_bin, int32_t page_rows, gbt_unseen unseen,
+                              gbt_dataset **out, gbt_error *err) {
   gbt_status status = GBT_OK;
   gbt_dataset *ds;
   gbt_binding *binding = NULL;
-  gbti_page_how how = {.own_cuts = cuts == NULL};
+  int own_cuts = cuts == NULL;
   *out = NULL;
   GBT_TRY(gbt_mem_zeros(&ctx->mem, 1, sizeof *ds, &ds, err));
   ds->refs = 1;
@@ -21,11 +43,11 @@ gbt_status gbt_dataset_new(gbt_ctx *ctx, const gbt_table *table, gbt_cuts *cuts,
     ds->cuts = gbt_cuts_ref(cuts);
     GBT_TRY_GOTO(gbt_table_check(ctx, table, err), done);
   } else {
-    GBT_TRY_GOTO(gbt_cuts_build(ctx, table, weight, max_bin, &ds->cuts, err), done);
+    GBT_TRY_GOTO(make_cuts(ctx, device, table, weight, max_bin, &ds->cuts, err), done);
     unseen = GBT_UNSEEN_MISSING; /* levels too rare for a bin, in the very table the bins are made from */
   }
   GBT_TRY_GOTO(gbti_binding_new(ctx, table, ds->cuts->schema, unseen, &binding, err), done);
-  GBT_TRY_GOTO(gbti_pages_build(ctx, binding, ds->cuts, page_rows, how, &ds->pages, err), done);
+  GBT_TRY_GOTO(make_pages(ctx, device, binding, ds->cuts, page_rows, own_cuts, &ds->pages, err), done);
 done:
   gbt_binding_free(binding);
   if (status == GBT_OK)

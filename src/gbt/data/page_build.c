@@ -38,6 +38,7 @@ typedef struct bin_job {
   const gbt_cuts *cuts;
   gbt_page_store *store;
   int own_cuts;
+  int binned; /* features with a column of their own are done, and the strips they are in are filled with zeros */
 } bin_job;
 
 /* Codes of one feature into every stride-th place of a group. */
@@ -118,6 +119,12 @@ static int wants_zeros(const gbt_layout *layout, int32_t strip) {
   return codes < layout->group[last].stride;
 }
 
+static int has_feature(const gbt_layout *layout, int32_t strip) {
+  for (int32_t g = layout->strip_beg[strip]; g < layout->strip_beg[strip + 1]; g++)
+    if (layout->group[g].feat[0] >= 0) return 1; /* bundles come last */
+  return 0;
+}
+
 static void bin_task(void *arg, int64_t task, int thread) {
   (void)thread;
   bin_job *b = arg;
@@ -127,15 +134,17 @@ static void bin_task(void *arg, int64_t task, int thread) {
   const gbt_page *page = &b->store->page[tile.page];
   int64_t row = page->row_beg + tile.beg;
   size_t row_bytes = gbti_row_bytes(&layout->group[layout->strip_beg[strip]]), skip = (size_t)tile.beg * row_bytes;
-  if (wants_zeros(layout, strip)) memset((char *)page->strip[strip] + skip, 0, (size_t)tile.n_rows * row_bytes);
+  int zeroed = b->binned && has_feature(layout, strip);
+  if (!zeroed && wants_zeros(layout, strip))
+    memset((char *)page->strip[strip] + skip, 0, (size_t)tile.n_rows * row_bytes);
   for (int32_t g = layout->strip_beg[strip]; g < layout->strip_beg[strip + 1]; g++) {
     const gbt_group *group = &layout->group[g];
     void *to = (char *)page->group[g] + skip;
     for (int32_t k = 0; k < group->n_feats; k++) {
-      if (group->feat[k] >= 0)
-        bin_feature(b, group, k, row, tile.n_rows, to);
-      else
+      if (group->feat[k] < 0)
         fill_bundle(b, group, k, row, tile.n_rows, to);
+      else if (!b->binned)
+        bin_feature(b, group, k, row, tile.n_rows, to);
     }
   }
 }
@@ -167,17 +176,25 @@ static gbt_status add_pages(gbt_page_store *store, gbt_error *err) {
   return GBT_OK;
 }
 
-static gbt_status bin_dense(gbt_ctx *ctx, const gbt_binding *binding, const gbt_cuts *cuts, int own_cuts,
+static gbt_status bin_dense(gbt_ctx *ctx, const gbt_binding *binding, const gbt_cuts *cuts, gbti_page_how how,
                             gbt_page_store *store, gbt_error *err) {
-  bin_job b = {.binding = binding, .cuts = cuts, .store = store, .own_cuts = own_cuts};
+  bin_job b = {.binding = binding, .cuts = cuts, .store = store, .own_cuts = how.own_cuts};
   gbti_job_start(&b.job, ctx);
+  if (how.offload != NULL) GBT_TRY(how.offload->bin(how.offload->state, ctx, binding, cuts, store, &b.binned, err));
+  if (b.binned && store->layout.n_bundles == 0) return GBT_OK;
   int64_t n_tiles = gbti_n_tiles(store, tile_rows(&store->layout));
   return gbti_job_run(&b.job, n_tiles * store->layout.n_strips, bin_task, &b, err);
 }
 
 gbt_status gbt_pages_build(gbt_ctx *ctx, const gbt_binding *binding, const gbt_cuts *cuts, int32_t page_rows,
                            gbt_page_store **out, gbt_error *err) {
-  gbti_page_how how = {0, 0};
+  gbti_page_how how = {0, 0, NULL};
+  return gbti_pages_build(ctx, binding, cuts, page_rows, how, out, err);
+}
+
+gbt_status gbti_pages_offload(gbt_ctx *ctx, const gbt_binding *binding, const gbt_cuts *cuts, int32_t page_rows,
+                              int own_cuts, const gbti_offload *offload, gbt_page_store **out, gbt_error *err) {
+  gbti_page_how how = {own_cuts, 0, offload};
   return gbti_pages_build(ctx, binding, cuts, page_rows, how, out, err);
 }
 
@@ -200,7 +217,7 @@ gbt_status gbti_pages_build(gbt_ctx *ctx, const gbt_binding *binding, const gbt_
   GBT_TRY_GOTO(gbti_bundles_find(ctx, binding, cuts, how, &bundles, err), done);
   GBT_TRY_GOTO(gbti_layout_make(&ctx->mem, cuts, &bundles, &store->layout, err), done);
   GBT_TRY_GOTO(add_pages(store, err), done);
-  GBT_TRY_GOTO(bin_dense(ctx, binding, cuts, how.own_cuts, store, err), done);
+  GBT_TRY_GOTO(bin_dense(ctx, binding, cuts, how, store, err), done);
   if (store->layout.n_sparse > 0) GBT_TRY_GOTO(gbti_fill_sparse(ctx, binding, cuts, store, err), done);
   GBT_TRY_GOTO(gbti_list_unseen(ctx, binding, store, err), done);
 done:

@@ -5,12 +5,14 @@
 
 #include "bin.h"
 #include "binding.h"
+#include "offload.h"
 #include "page.h"
 
 /* How pages are to be made; all 0 is always right. */
 typedef struct gbti_page_how {
   int own_cuts; /* the cuts were made from this very table: has_missing is that of its columns */
   int unbundled;
+  const gbti_offload *offload;
 } gbti_page_how;
 
 /* gbt_pages_build with more to choose. Results of training do not depend on it. */
@@ -50,18 +52,6 @@ gbt_status gbti_layout_check(const gbt_cuts *cuts, gbt_error *err) GBT_MUST_CHEC
 gbt_status gbti_layout_make(const gbt_mem *mem, const gbt_cuts *cuts, const gbti_bundles *bundles, gbt_layout *out,
                             gbt_error *err) GBT_MUST_CHECK;
 void gbti_layout_free(const gbt_mem *mem, gbt_layout *layout);
-
-/* Of the strip that the group is in. */
-static inline size_t gbti_row_bytes(const gbt_group *group) { return (size_t)group->stride * (group->wide ? 2 : 1); }
-
-/* Rows are worked on in tiles: runs of rows of one page. */
-typedef struct gbti_tile {
-  int32_t page, beg, n_rows; /* beg: within the page */
-} gbti_tile;
-
-/* Tiles of up to tile_rows rows a page. */
-int64_t gbti_n_tiles(const gbt_page_store *store, int32_t tile_rows);
-gbti_tile gbti_tile_at(const gbt_page_store *store, int32_t tile_rows, int64_t tile);
 
 /* A feature's cells outside the zero bin in rows [beg, beg + n), in batches. row: relative to beg, ascending; code:
  * NULL unless wanted. Not for categorical features. */

@@ -1,0 +1,38 @@
+/* The ranks at which cuts lie (see cuts.h), for all who look for them: by a grid (cuts_quantile.c), on a device.
+ *
+ *   W  total weight   B  max_bin   H  heavy values   L  weight of the light ones   M = B - 2 H  bins for these
+ *
+ * Values are their order keys; weights are integers, so ranks are exact. */
+#ifndef GBT_DATA_RANK_H
+#define GBT_DATA_RANK_H
+
+#include "../base/hd.h"
+#include <stdint.h>
+
+typedef struct gbti_aim {
+  uint64_t least_heavy; /* values of this weight and more are heavy */
+  uint64_t light;       /* L */
+  uint64_t n_bins;      /* M >= 1: with B / 2 heavy values nothing else is left, and there are more than B values */
+} gbti_aim;
+
+GBT_FN uint64_t gbti_least_heavy(uint64_t total, uint64_t max_bin) { return (2 * total + max_bin - 1) / max_bin; }
+
+GBT_FN gbti_aim gbti_aim_of(uint64_t total, uint64_t max_bin, uint64_t heavy, uint64_t n_heavy) {
+  gbti_aim aim;
+  aim.least_heavy = gbti_least_heavy(total, max_bin);
+  aim.light = total - heavy;
+  aim.n_bins = max_bin - 2 * n_heavy;
+  return aim;
+}
+
+/* The k-th cut among light values, k = 1 .. M - 1, is behind the first one with so much light weight up to it:
+ * ceil(k L / M). */
+GBT_FN uint64_t gbti_target(const gbti_aim *aim, uint64_t k) {
+  uint64_t q = aim->light / aim->n_bins, r = aim->light % aim->n_bins; /* k L itself could overflow */
+  return k * q + (k * r + aim->n_bins - 1) / aim->n_bins;
+}
+
+/* The cut between two neighbouring values. */
+double gbti_cut_between(uint64_t key, uint64_t next_key);
+
+#endif
