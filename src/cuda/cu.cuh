@@ -294,6 +294,12 @@ struct cu_view {
   uint32_t *sets;            /* max_words: bitsets of the tree's splits */
   int32_t max_nodes, max_step, max_hists;
   uint32_t max_words;
+  /* by cu_sets_open */
+  const int32_t *set_feat; /* n_set_feats: features split by sets, ascending; NULL for none */
+  int32_t n_set_feats, sort_blocks;
+  uint32_t sort_room;   /* levels of a block's scratch, 0: shared memory is enough */
+  uint64_t *sort_key;   /* sort_blocks x sort_room */
+  uint16_t *sort_level; /* the same */
 };
 
 /* ---- the backend ---- */
@@ -395,6 +401,10 @@ gbt_status cu_build_hist(cu_backend *be, gbt_error *err) GBT_MUST_CHECK;
  * of the tree's features, or (behind those, see cu_split_cat.cu) one feature that is split by sets. */
 gbt_status cu_search(cu_backend *be, gbt_error *err) GBT_MUST_CHECK;
 gbt_status cu_search_sets(cu_backend *be, gbt_error *err) GBT_MUST_CHECK; /* by cu_search */
+
+/* Which features are split by sets, and scratch for ordering their levels: once, when view and cuts stand and before
+ * cu_level_open. */
+gbt_status cu_sets_open(cu_backend *be, gbt_error *err) GBT_MUST_CHECK;
 
 /* Fresh nodes get their splits and open; the policy chooses; blocks of the partition are planned. */
 gbt_status cu_select(cu_backend *be, gbt_error *err) GBT_MUST_CHECK;
