@@ -142,7 +142,9 @@ trained *train(const train_job *job, const train_how *how) {
   gbt_trainer *tr = NULL;
   trained *t = NULL;
   if (!CHECK_OK(gbt_ctx_open(&ctx, gbt_mem_default(), how->threads, how->simd, NULL, NULL, test_err))) return NULL;
-  if (job_open(&ctx, job, how->page_rows, &spec) && CHECK_OK(gbt_trainer_new(&ctx, &spec, &tr, test_err))) {
+  int opened = job_open(&ctx, job, how->page_rows, &spec);
+  spec.device = how->device;
+  if (opened && CHECK_OK(gbt_trainer_new(&ctx, &spec, &tr, test_err))) {
     gbt_stop_reason why = GBT_RUN_DONE;
     if (run_rounds(&ctx, job, tr, &why)) {
       t = trained_of(&ctx, job, &spec, tr);

@@ -24,6 +24,7 @@ typedef struct train_how {
   int threads;
   int32_t page_rows; /* 0: the default */
   gbt_simd simd;
+  const struct gbt_device_api *device; /* NULL: the CPU */
 } train_how;
 
 /* All that came out. */

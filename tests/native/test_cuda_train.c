@@ -1,0 +1,80 @@
+/* Whole trainings on the device: the bytes that the CPU gives, whatever the data, parameters and constraints. */
+#include "../../src/gbt/backend/device.h"
+#include "random_job.h"
+
+const gbt_device_api *gbt_cuda_api(void);
+
+enum { GRID = 260 };
+
+/* Which kinds of training the grid held. */
+typedef struct grid_seen {
+  int64_t losses[GBT_N_LOSSES], policies[3];
+  int64_t weights, constraints, interactions, sampled_rows, sampled_features, counted, wide, valid, sparse, bundles, sets,
+      splits, looking;
+} grid_seen;
+
+static void see(grid_seen *seen, const random_job *r, const trained *t) {
+  const gbt_trainer_spec *spec = &r->job.spec;
+  const gbt_params *p = &spec->params;
+  seen->losses[spec->loss]++;
+  seen->policies[p->grow_policy]++;
+  seen->weights += r->data->weight != NULL;
+  seen->constraints += spec->monotone != NULL || p->max_delta_step > 0.0;
+  seen->interactions += spec->n_interact > 0;
+  seen->sampled_rows += p->subsample < 1.0;
+  seen->sampled_features += p->colsample_bytree < 1.0 || p->colsample_bylevel < 1.0 || p->colsample_bynode < 1.0;
+  seen->counted += p->min_data_in_leaf > 1;
+  seen->wide += p->grad_bits == GBT_GRAD_32;
+  seen->valid += spec->n_valid > 0;
+  seen->sparse += t->n_sparse > 0;
+  seen->bundles += t->n_bundles > 0;
+  seen->sets += (int64_t)t->forest->n_words;
+  seen->splits += (int64_t)t->forest->n_nodes / 2;
+}
+
+static int equal_on_device(uint64_t seed, int64_t rows, grid_seen *seen) {
+  random_job r = random_job_make(seed, rows);
+  train_how device = r.how;
+  device.device = gbt_cuda_api();
+  if (r.job.spec.params.grow_policy == GBT_SYMMETRIC) r.job.spec.params.hist_memory = 1024; /* a level must fit */
+  trained *cpu = train(&r.job, &r.how), *cuda = train(&r.job, &device);
+  int ok = cpu != NULL && cuda != NULL && same_trained(cpu, cuda);
+  if (cpu != NULL && seen != NULL) see(seen, &r, cpu);
+  if (!CHECK(ok)) random_job_tell(&r, seed);
+  trained_free(cpu);
+  trained_free(cuda);
+  random_job_free(&r);
+  return ok;
+}
+
+static void random_trainings_are_those_of_the_cpu(void) {
+  grid_seen seen;
+  int bad = 0;
+  memset(&seen, 0, sizeof seen);
+  for (uint64_t seed = 1; seed <= GRID && bad < 3; seed++) bad += !equal_on_device(seed, 400, &seen);
+  test_note("losses %" PRId64 " %" PRId64 " %" PRId64 " %" PRId64 " %" PRId64 ", policies %" PRId64 " %" PRId64
+            " %" PRId64,
+            seen.losses[0], seen.losses[1], seen.losses[2], seen.losses[3], seen.losses[4], seen.policies[0],
+            seen.policies[1], seen.policies[2]);
+  test_note("%" PRId64 " splits, %" PRId64 " words of sets; %" PRId64 " with weights, %" PRId64 " constraints, %" PRId64
+            " interactions, %" PRId64 " sampled rows, %" PRId64 " sampled features, %" PRId64 " counted, %" PRId64
+            " wide, %" PRId64 " validated, %" PRId64 " sparse, %" PRId64 " bundled",
+            seen.splits, seen.sets, seen.weights, seen.constraints, seen.interactions, seen.sampled_rows,
+            seen.sampled_features, seen.counted, seen.wide, seen.valid, seen.sparse, seen.bundles);
+  for (int l = 0; l < GBT_N_LOSSES; l++) CHECK(seen.losses[l] >= 15);
+  for (int p = 0; p < 3; p++) CHECK(seen.policies[p] >= 40);
+  CHECK(seen.splits > 2000 && seen.sets > 200 && seen.weights > 30 && seen.constraints > 30 && seen.interactions > 30);
+  CHECK(seen.sampled_rows > 30 && seen.sampled_features > 30 && seen.counted > 30 && seen.wide > 30);
+  CHECK(seen.valid > 30 && seen.sparse > 5 && seen.bundles > 5);
+}
+
+/* More rows than a block of any kernel takes. */
+static void larger_trainings_are_those_of_the_cpu(void) {
+  for (uint64_t seed = 900; seed < 904; seed++)
+    if (!equal_on_device(seed, 6000, NULL)) return;
+}
+
+void suite_cuda_train(void) {
+  RUN(random_trainings_are_those_of_the_cpu);
+  RUN(larger_trainings_are_those_of_the_cpu);
+}
