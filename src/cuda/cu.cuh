@@ -415,6 +415,7 @@ gbt_status cu_make_children(cu_backend *be, gbt_error *err) GBT_MUST_CHECK; /* b
 
 /* Fine sums, values, scores of all sets. */
 gbt_status cu_leaves(gbt_ctx *ctx, cu_backend *be, gbt_error *err) GBT_MUST_CHECK;
+gbt_status cu_route(cu_backend *be, gbt_error *err) GBT_MUST_CHECK; /* by cu_leaves: rows that were not partitioned */
 
 /* Symmetric growth: made, freed; instead of cu_search; before cu_select. */
 gbt_status cu_level_open(cu_backend *be, gbt_error *err) GBT_MUST_CHECK;

@@ -55,4 +55,7 @@ GBT_FN uint32_t gbt_hash32(gbt_key32 key, uint64_t id) {
   return x ^ (x >> 16);
 }
 
+/* An item is drawn with chance `share`, 0 to 1, when its hash is below this. */
+GBT_FN uint64_t gbt_hash_limit(double share) { return (uint64_t)(share * 4294967296.0); }
+
 #endif

@@ -93,10 +93,9 @@ static void fix_task(void *arg, int64_t task, int thread) {
   be->pass_sums[task] = sums;
 }
 
-/* Most gradients so small against the largest that 16 bits would leave them little: fewer than 16 units on average. */
 static int wants_wide(const cpu_backend *be, int64_t size) {
   if (be->params->grad_bits != GBT_GRAD_AUTO) return be->params->grad_bits == GBT_GRAD_32;
-  return size < 16 * be->n_rows;
+  return gbt_fixed_coarse(size, be->n_rows);
 }
 
 static int64_t n_tasks(const cpu_backend *be) { return (be->n_rows + CPU_TASK_ROWS - 1) / CPU_TASK_ROWS; }
@@ -113,7 +112,7 @@ static gbt_status find_scales(gbt_ctx *ctx, grad_pass *pass, gbt_error *err) {
     int usable = 1; /* neither infinite nor NaN, which no maximum would show */
     for (size_t t = 0; t < cells; t += 2 * K) {
       const double *m = &be->pass_max[t + 2 * k];
-      usable &= m[0] < 1e290 && m[1] < 1e290;
+      usable &= gbt_scale_usable(m[0], m[1]);
       max_g = m[0] > max_g ? m[0] : max_g;
       max_h = m[1] > max_h ? m[1] : max_h;
     }

@@ -66,13 +66,13 @@ static gbt_status leaf_values(cpu_backend *be, gbt_error *err) {
   GBT_TRY(gbt_mem_grow(&be->mem, &be->value, &be->cap_value, n_nodes, sizeof *be->value, err));
   for (size_t i = 0; i < n_nodes; i++) {
     const gbt_grow_node *node = &be->fr.node[i];
-    double g = (double)be->fine[i].g * scale->down_g, h = (double)be->fine[i].h * scale->down_h;
-    int kept = node->parent >= 0 && be->fr.node[node->parent].kept;
-    be->value[i] = kept ? gbt_clip(be->value[node->parent], node->bounds) : gbt_weight(g, h, be->fr.policy.reg, node->bounds);
+    const gbt_grow_node *parent = node->parent >= 0 ? &be->fr.node[node->parent] : NULL;
+    double above = parent ? be->value[node->parent] : 0.0;
+    be->value[i] = gbt_grow_value(&be->fr.policy, scale, node, be->fine[i], parent, above);
   }
   for (size_t i = 0; i < n_nodes; i++) {
     be->value[i] = be->value[i] * be->task.shrinkage;
-    if (!(be->value[i] < 1e300 && be->value[i] > -1e300))
+    if (!gbt_grow_value_ok(be->value[i]))
       return gbt_fail(err, GBT_E_DATA, "a leaf value overflows in round %lld; set lambda or max_delta_step above 0",
                       (long long)be->task.round + 1);
   }

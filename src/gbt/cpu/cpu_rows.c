@@ -33,7 +33,7 @@ static void draw_task(void *arg, int64_t task, int thread) {
   cpu_backend *be = arg;
   cpu_chunk *chunk = &be->chunk[task];
   gbt_key32 key = gbt_key((uint64_t)be->params->seed, GBT_FOR_ROWS, be->task.tree, 0);
-  uint64_t limit = (uint64_t)(be->params->subsample * 4294967296.0);
+  uint64_t limit = gbt_hash_limit(be->params->subsample);
   uint32_t *in = be->rows_tmp + chunk->beg, *out = be->rows_tmp + chunk->end;
   (void)thread;
   for (uint32_t i = chunk->beg; i < chunk->end; i++) {

@@ -60,6 +60,9 @@ GBT_FN gbt_scale gbt_scale_from(double max_g, double max_h) {
   return s;
 }
 
+/* Maxima of gradients that can be scaled: neither NaN nor so large that sums could overflow. */
+GBT_FN int gbt_scale_usable(double max_g, double max_h) { return max_g < 1e290 && max_h < 1e290; }
+
 GBT_FN gbt_gh32 gbt_fix32(double g, double h, double up_g, double up_h) {
   gbt_gh32 q;
   q.g = (int32_t)gbt_round_i64(g * up_g);
@@ -92,6 +95,9 @@ GBT_FN int32_t gbt_fix_rest_h(uint32_t low, uint32_t bits) {
 typedef struct gbt_fixed_sums {
   int64_t size, square, h; /* |g|, g^2, h */
 } gbt_fixed_sums;
+
+/* Most gradients so small against the largest that 16 bits leave them little: fewer than 16 units on average. */
+GBT_FN int gbt_fixed_coarse(int64_t size, int64_t n_rows) { return size < 16 * n_rows; }
 
 /* Mean square of the gradients over mean hessian: the noise that a unit of hessian carries. About 1 for logistic and
  * Poisson losses, the residual variance for squared error. */

@@ -132,4 +132,14 @@ GBT_FN void gbt_grow_children(const gbt_grow_policy *p, gbt_grow_node *parent, i
   parent->bulk_left = n_left >= right->n_rows;
 }
 
+/* What a node is worth before shrinkage: the best weight for its fine sums; below a kept node the parent's value.
+ * parent: NULL for the root. */
+GBT_FN double gbt_grow_value(const gbt_grow_policy *p, const gbt_scale *scale, const gbt_grow_node *node, gbt_sum fine,
+                             const gbt_grow_node *parent, double parent_value) {
+  if (parent && parent->kept) return gbt_clip(parent_value, node->bounds);
+  return gbt_weight((double)fine.g * scale->down_g, (double)fine.h * scale->down_h, p->reg, node->bounds);
+}
+
+GBT_FN int gbt_grow_value_ok(double value) { return value < 1e300 && value > -1e300; }
+
 #endif
