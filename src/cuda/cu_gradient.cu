@@ -153,6 +153,7 @@ __device__ static __forceinline__ void tell_tree(const cu_view &v, const cu_outp
   double unit = o->wide ? 1.0 : 65536.0;
   v.tree->unit.g = o->scale.down_g * unit;
   v.tree->unit.h = o->scale.down_h * unit;
+  v.tree->down_h = o->scale.down_h;
   v.tree->noise = o->noise;
   v.tree->wide = o->wide;
 }

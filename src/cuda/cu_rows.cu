@@ -74,14 +74,8 @@ __global__ static void k_draw(cu_view v) {
 __global__ static void k_count(cu_view v) {
   const uint64_t n = (uint64_t)v.train.n_rows;
   const uint32_t n_blocks = (uint32_t)((n + v.split_rows - 1) / v.split_rows);
-  uint32_t before = 0;
-  for (uint32_t beg = 0; beg < n_blocks; beg += blockDim.x) {
-    uint32_t b = beg + threadIdx.x, total;
-    uint32_t at = cu_block_scan(b < n_blocks ? v.block_left[b] : 0u, &total);
-    if (b < n_blocks) v.block_left[b] = before + at;
-    before += total;
-  }
-  if (threadIdx.x == 0) v.tree->n_in = before;
+  uint32_t n_in = cu_block_prefix(n_blocks, v.block_left, [&](int64_t b) { return v.block_left[b]; });
+  if (threadIdx.x == 0) v.tree->n_in = n_in;
 }
 
 __global__ static void k_place(cu_view v) {

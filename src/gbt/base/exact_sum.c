@@ -25,17 +25,11 @@ void gbt_exact_add(gbt_exact_sum *sum, double x) {
       sum->n_pos_inf++;
     return;
   }
-  m |= (uint64_t)(e != 0) << 52;
-  uint32_t bit = e + (e == 0) + (ZERO_BIT - 1075); /* place of m's lowest bit */
-  uint32_t shift = bit & 31u;
-  int64_t sign = (int64_t)u >> 63; /* 0 or -1; (v ^ sign) - sign negates */
-  int64_t low = (int64_t)((m << shift) & 0xffffffffu);
-  int64_t mid = (int64_t)((m << shift) >> 32);
-  int64_t top = (int64_t)((m >> 1) >> (63u - shift));
-  int64_t *limb = sum->limb + (bit >> 5);
-  limb[0] += (low ^ sign) - sign;
-  limb[1] += (mid ^ sign) - sign;
-  limb[2] += (top ^ sign) - sign;
+  gbt_exact_pieces p = gbt_exact_split(u);
+  int64_t *limb = sum->limb + p.limb;
+  limb[0] += p.low;
+  limb[1] += p.mid;
+  limb[2] += p.top;
 }
 
 static void normalise(gbt_exact_sum *sum) {

@@ -14,6 +14,8 @@
 
 #include <stdint.h>
 
+#include "hd.h"
+
 #define GBT_EXACT_LIMBS 68
 
 typedef struct gbt_exact_sum {
@@ -21,6 +23,25 @@ typedef struct gbt_exact_sum {
   int64_t n_nan; /* NaN terms */
   int64_t n_pos_inf, n_neg_inf;
 } gbt_exact_sum;
+
+/* A finite double, given by its bits, as what it adds to three neighbouring limbs. */
+typedef struct gbt_exact_pieces {
+  uint32_t limb; /* the first of them */
+  int64_t low, mid, top;
+} gbt_exact_pieces;
+
+GBT_FN gbt_exact_pieces gbt_exact_split(uint64_t bits) {
+  uint32_t e = (uint32_t)(bits >> 52) & 0x7ffu;
+  uint64_t m = (bits & 0xfffffffffffffu) | (uint64_t)(e != 0) << 52;
+  uint32_t bit = e + (e == 0) + (1088 - 1075); /* place of m's lowest bit */
+  uint32_t shift = bit & 31u;
+  int64_t sign = (int64_t)bits >> 63; /* 0 or -1; (v ^ sign) - sign negates */
+  int64_t low = (int64_t)((m << shift) & 0xffffffffu);
+  int64_t mid = (int64_t)((m << shift) >> 32);
+  int64_t top = (int64_t)((m >> 1) >> (63u - shift));
+  gbt_exact_pieces p = {bit >> 5, (low ^ sign) - sign, (mid ^ sign) - sign, (top ^ sign) - sign};
+  return p;
+}
 
 void gbt_exact_zero(gbt_exact_sum *sum);
 void gbt_exact_add(gbt_exact_sum *sum, double x);

@@ -80,28 +80,20 @@ typedef struct job {
 GBT_FN void responses(gbt_loss loss, const double *s, int n, double *out) {
   switch (loss) {
   case GBT_LOSS_LOGISTIC:
-    for (int i = 0; i < n; i++) out[i] = gbt_sigmoid(s[i]);
+    for (int i = 0; i < n; i++) out[i] = gbt_response(GBT_LOSS_LOGISTIC, s[i]);
     break;
   case GBT_LOSS_POISSON:
-    for (int i = 0; i < n; i++) out[i] = gbt_exp(s[i]);
+    for (int i = 0; i < n; i++) out[i] = gbt_response(GBT_LOSS_POISSON, s[i]);
     break;
   default:
     memcpy(out, s, (size_t)n * sizeof *s);
   }
 }
 
-/* -(y log p + (1 - y) log(1 - p)) = y softplus(-s) + (1 - y) softplus(s): no difference of large numbers. */
 GBT_FN void logloss_terms(const double *s, const double *y, int n, double *out) {
-  for (int i = 0; i < n; i++) out[i] = gbt_softplus(y[i] == 1.0 ? -s[i] : s[i]);
+  for (int i = 0; i < n; i++) out[i] = gbt_term_logloss(s[i], y[i]);
   for (int i = 0; i < n; i++)
-    if (y[i] != 0.0 && y[i] != 1.0) out[i] = y[i] * gbt_softplus(-s[i]) + (1.0 - y[i]) * out[i];
-}
-
-GBT_FN void poisson_terms(const double *s, const double *y, int n, double *out) {
-  for (int i = 0; i < n; i++) {
-    double m = gbt_exp(s[i]);
-    out[i] = 2.0 * ((y[i] > 0.0 ? y[i] * gbt_log(y[i] / m) : 0.0) - (y[i] - m));
-  }
+    if (y[i] != 0.0 && y[i] != 1.0) out[i] = gbt_term_logloss_between(s[i], y[i], out[i]);
 }
 
 /* Terms of metrics with one score a row. */
@@ -109,21 +101,21 @@ GBT_FN void single_terms(const job *j, const double *s, const double *y, int n, 
   switch (j->metric) {
   case GBT_METRIC_RMSE:
     responses(j->loss, s, n, out);
-    for (int i = 0; i < n; i++) out[i] = (out[i] - y[i]) * (out[i] - y[i]);
+    for (int i = 0; i < n; i++) out[i] = gbt_term_rmse(out[i], y[i]);
     break;
   case GBT_METRIC_MAE:
     responses(j->loss, s, n, out);
-    for (int i = 0; i < n; i++) out[i] = out[i] > y[i] ? out[i] - y[i] : y[i] - out[i];
+    for (int i = 0; i < n; i++) out[i] = gbt_term_mae(out[i], y[i]);
     break;
   case GBT_METRIC_LOGLOSS:
     logloss_terms(s, y, n, out);
     break;
   case GBT_METRIC_ERROR:
     responses(GBT_LOSS_LOGISTIC, s, n, out);
-    for (int i = 0; i < n; i++) out[i] = (out[i] > 0.5) != (y[i] > 0.5) ? 1.0 : 0.0;
+    for (int i = 0; i < n; i++) out[i] = gbt_term_error(out[i], y[i]);
     break;
   default:
-    poisson_terms(s, y, n, out);
+    for (int i = 0; i < n; i++) out[i] = gbt_term_poisson(s[i], y[i]);
   }
 }
 
@@ -146,7 +138,7 @@ GBT_FN int64_t class_terms(const job *j, int64_t beg, int n, double *out) {
   int32_t best[STRIP];
   const double *y = j->label + beg;
   for (int i = 0; i < n; i++)
-    if (!(y[i] >= 0.0 && y[i] < (double)j->n_outputs)) return beg + i;
+    if (!gbt_is_class(y[i], j->n_outputs)) return beg + i;
   row_maxima(j, beg, n, max, best);
   if (j->metric == GBT_METRIC_MERROR) {
     for (int i = 0; i < n; i++) out[i] = best[i] != (int32_t)y[i] ? 1.0 : 0.0;
@@ -157,7 +149,7 @@ GBT_FN int64_t class_terms(const job *j, int64_t beg, int n, double *out) {
     const double *s = j->score + (int64_t)k * j->n + beg;
     for (int i = 0; i < n; i++) sum[i] += gbt_exp(s[i] - max[i]);
   }
-  for (int i = 0; i < n; i++) out[i] = gbt_log(sum[i]) + (max[i] - j->score[(int64_t)y[i] * j->n + beg + i]);
+  for (int i = 0; i < n; i++) out[i] = gbt_term_mlogloss(max[i], sum[i], j->score[(int64_t)y[i] * j->n + beg + i]);
   return -1;
 }
 
@@ -212,9 +204,7 @@ static gbt_status finish(const job *j, int n_threads, double *out, gbt_error *er
     return gbt_fail(err, GBT_E_DATA, "row %lld: the label %.15g is no class; classes are whole numbers from 0 to %d",
                     (long long)all->bad_row + 1, j->label[all->bad_row], (int)j->n_outputs - 1);
   double weight = j->weight == NULL ? (double)j->n : gbt_exact_value(&all->weights);
-  double mean = gbt_exact_value(&all->terms) / weight;
-  if (j->metric == GBT_METRIC_RMSE) mean = gbt_sqrt(mean);
-  *out = mean == mean ? mean : gbt_from_bits(0x7ff8000000000000u); /* machines differ in the NaN of 0 / 0 */
+  *out = gbt_metric_mean(j->metric, gbt_exact_value(&all->terms), weight);
   return GBT_OK;
 }
 
