@@ -9,7 +9,8 @@
  * sets a fault, which the host sees at the end of the tree; until then such an output's gradients are all 0. */
 #include "cu_block.cuh"
 
-/* g and h of a row, weight in. aside: n_rows numbers and then n_rows others: of softmax (top, sum), or the host's g, h. */
+/* g and h of a row, weight in. aside: n_rows numbers and then n_rows others: of softmax (top, sum), or the host's g, h.
+ */
 __device__ static __forceinline__ gbt_gh row_gradient(const cu_view &v, const double *aside, int32_t output,
                                                       uint64_t row) {
   const uint64_t n = (uint64_t)v.train.n_rows;
@@ -162,8 +163,10 @@ __device__ static __forceinline__ void tell_tree(const cu_view &v, const cu_outp
 __global__ static void k_judge(cu_view v, int32_t output, int for_tree) {
   cu_output *o = &v.output[output];
   const gbt_fixed_sums sums = {o->size, o->square, o->h};
-  if (v.params.grad_bits != GBT_GRAD_AUTO) o->wide = v.params.grad_bits == GBT_GRAD_32;
-  else o->wide = gbt_fixed_coarse(sums.size, v.train.n_rows);
+  if (v.params.grad_bits != GBT_GRAD_AUTO)
+    o->wide = v.params.grad_bits == GBT_GRAD_32;
+  else
+    o->wide = gbt_fixed_coarse(sums.size, v.train.n_rows);
   o->noise = gbt_noise(sums, &o->scale);
   o->size = o->square = o->h = 0;
   if (for_tree) tell_tree(v, o);
@@ -194,8 +197,7 @@ static gbt_status fix_output(cu_backend *be, const double *aside, int32_t output
   unsigned grid = row_grid(be, be->n_rows);
   CU_LAUNCH(k_fix16, grid, CU_BLOCK, 0, be->stream, be->view, aside, output);
   CU_LAUNCH(k_judge, 1, 1, 0, be->stream, be->view, output, for_tree);
-  if (be->params->grad_bits != GBT_GRAD_16)
-    CU_LAUNCH(k_fix32, grid, CU_BLOCK, 0, be->stream, be->view, aside, output);
+  if (be->params->grad_bits != GBT_GRAD_16) CU_LAUNCH(k_fix32, grid, CU_BLOCK, 0, be->stream, be->view, aside, output);
   CU_LAUNCHED();
   return GBT_OK;
 }

@@ -10,8 +10,10 @@ __device__ static __forceinline__ int is_unseen(const cu_rows_view &set, int32_t
   uint64_t low = set.unseen_beg[feat], end = set.unseen_beg[feat + 1], high = end;
   while (low < high) {
     uint64_t mid = low + (high - low) / 2;
-    if (set.unseen_row[mid] < row) low = mid + 1;
-    else high = mid;
+    if (set.unseen_row[mid] < row)
+      low = mid + 1;
+    else
+      high = mid;
   }
   return low < end && set.unseen_row[low] == row;
 }
@@ -23,8 +25,10 @@ __device__ static __forceinline__ int32_t leaf_of(const cu_view &v, const cu_row
     const gbt_grow_node *node = &v.node[at];
     const int32_t feat = node->split.feat, code = cu_code(set, feat, row);
     int left;
-    if (any_unseen && code == set.feat[feat].n_bins && is_unseen(set, feat, row)) left = node->bulk_left;
-    else left = cu_goes_left(v, node, code);
+    if (any_unseen && code == set.feat[feat].n_bins && is_unseen(set, feat, row))
+      left = node->bulk_left;
+    else
+      left = cu_goes_left(v, node, code);
     at = node->left + !left;
   }
   return at;
