@@ -80,6 +80,7 @@ not_offered <- local({
   ranking <- no("ranking is not offered")
   folds <- no("cross-validation is not part of gbt_train()", 0)
   exact <- no("results never depend on threads or memory layout, so there is nothing to choose", TRUE, FALSE)
+  device <- no("the number of the device is part of `device`: \"cuda:1\"", 0, -1, "0")
   bagged_classes <- no("sampling by class is not offered; use `weights`", 1)
   list(
     scale_pos_weight = weigh, is_unbalance = weigh, unbalance = weigh, class_weights = weigh, class_weight = weigh,
@@ -107,6 +108,8 @@ not_offered <- local({
     refresh_leaf = no("existing trees cannot be updated; `init_model` goes on from a model"),
     refit = no("existing trees cannot be updated; `init_model` goes on from a model", FALSE),
     enable_categorical = no("factor columns are always taken as they are", TRUE),
+    gpu_id = device, gpu_device_id = device, gpu_platform_id = device, devices = device,
+    num_gpu = no("a training runs on one device", 1), gpu_use_dp = exact,
     missing = no("NA and NaN are missing; set other codes to NA in the data first", NA, NaN),
     use_missing = no("missing values always get a direction of their own", TRUE),
     zero_as_missing = no("use `sparse_zero = \"missing\"` for a sparse matrix, or set zeros to NA", FALSE),
@@ -251,8 +254,7 @@ translate_arg <- function(name, value, typed) {
     },
     device = {
       if (!is.null(lower)) {
-        if (lower == "gpu" || startsWith(lower, "cuda") || startsWith(lower, "gpu:")) lower <- "cuda"
-        value <- lower
+        value <- sub("^gpu(:[0-9]+)?$", "cuda\\1", lower)
       }
       list(device = value)
     },

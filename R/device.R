@@ -93,11 +93,15 @@ gbt_threads <- function(n) {
 #' What gbt found on this machine
 #'
 #' The version, the compiler that built it, the instructions that it uses, the threads it runs and why not more, and
-#' the devices it can train on.
+#' the devices it can train on. To know what a device has to offer, CUDA is started on the first one: processes that are
+#' forked afterwards (`parallel::mclapply()`) cannot use it.
 #'
 #' @return A list of class `gbt_info` with a `print()` method: `version`, `compiler`, `simd` (in use), `simd_best` (of
 #'   the machine), `threads`, `thread_limits` (a named vector, `NA` where there is no limit), `threads_started` (how
-#'   many the system really gave when asked), and `devices`, a data frame with `device`, `available` and `note`.
+#'   many the system really gave when asked), `devices`, a data frame with `device`, `available` and `note`, and `cuda`,
+#'   a list: `built` (does this installation have the CUDA engine?), `why` it has not, `emulated`, the `toolkit` and the
+#'   `architectures` it was built with, the `library` file, versions of `driver` and `runtime` (13000 for 13.0, 0 for
+#'   none), `n_devices`, and of the first device `name`, `capability`, `n_units`, `total_bytes` and `free_bytes`.
 #' @seealso [gbt_threads()]
 #' @examples
 #' gbt_info()
@@ -107,6 +111,7 @@ gbt_info <- function() {
   system <- .Call(C_gbt_system, threads)
   wish <- simd_names[simd_code() + 2L]
   usable <- c("scalar", "avx2", "avx512")
+  cuda <- cuda_info()
   simd <- if (wish == "auto") system$simd_best else usable[min(match(wish, usable), match(system$simd_best, usable))]
   structure(class = "gbt_info", list(
     version = system$version,
@@ -117,10 +122,10 @@ gbt_info <- function() {
     threads_started = system$threads_started,
     thread_limits = thread_limits(system),
     devices = data.frame(
-      device = c("cpu", "cuda"), available = c(TRUE, FALSE),
-      note = c(sprintf("%d thread%s, %s", threads, if (threads == 1L) "" else "s", simd),
-               "not part of this version of gbt; device = \"auto\" takes the cpu")
-    )
+      device = c("cpu", "cuda"), available = c(TRUE, cuda$available),
+      note = c(sprintf("%d thread%s, %s", threads, if (threads == 1L) "" else "s", simd), cuda$note)
+    ),
+    cuda = cuda[setdiff(names(cuda), c("available", "note"))]
   ))
 }
 

@@ -2,6 +2,7 @@
 #
 #   fit_source    source (x and y, or gbt_data) + arguments -> the pieces below -> model
 #   prepare       response, rows held out, training data, validation data
+#   run_somewhere chooses the device; goes back to the cpu when "auto" chose one that fails
 #   make_trainer  the engine's trainer
 #   run_rounds    the loop, in chunks as large as hooks allow
 #   finish_model  trainer + log -> model
@@ -19,9 +20,8 @@ fit_source <- function(source, given) {
     source[[part]] <- args$value[[part]]
   }
   fit <- prepare(source, args)
-  trainer <- make_trainer(fit)
-  run <- run_rounds(trainer, fit)
-  model <- finish_model(trainer, fit, run$state)
+  run <- run_somewhere(fit)
+  model <- finish_model(run$trainer, fit, run$state)
   if (run$why == "interrupt") stop_interrupted(model, run$error)
   model
 }
@@ -53,7 +53,7 @@ prepare <- function(source, args) {
   info <- .Call(C_gbt_dataset_info, data_ptr(data))
   check_cat_features(args$value[["cat_features"]], features, info$type)
   fit <- list(source = source, args = args, params = params, host = host, objective = objective, callbacks = callbacks,
-              response = response, label = label, data = data, sets = sets, init = init,
+              response = response, label = label, data = data, bytes = info$bytes, sets = sets, init = init,
               monotone = resolve_monotone(args$value[["monotone"]], features),
               interactions = resolve_interactions(args$value[["interactions"]], features),
               feature_weights = resolve_feature_weights(args$value[["feature_weights"]], features))
@@ -171,7 +171,27 @@ plan_evaluation <- function(fit) {
        rounds_before = if (is.null(fit$init)) 0 else fit$init$nrounds)
 }
 
-make_trainer <- function(fit) {
+# As run_rounds(), and the trainer. A device that "auto" chose may fail when it is opened or later; the cpu then begins
+# anew, for the same model. Callbacks that have been told of rounds are not told again.
+run_somewhere <- function(fit) {
+  size <- training_size(fit$bytes, fit$params, fit$host$nrounds, fit$response$n_outputs, fit$host$max_seconds)
+  device <- choose_device(fit$host$device, size, as.integer(fit$host$threads))
+  if (!is.null(device$problem)) warn_fallback(device$problem)
+  trainer <- NULL
+  attempt <- function(device) {
+    trainer <<- make_trainer(fit, device)
+    if (fit$host$verbose && !is.null(device$why)) say(device$why)
+    c(list(trainer = trainer), run_rounds(trainer, fit))
+  }
+  if (device$kind == "cpu" || !device$auto) return(attempt(device))
+  run <- tryCatch(attempt(device), gbt_error_device = identity, gbt_error_memory = identity)
+  if (!inherits(run, "condition")) return(run)
+  if (!is.null(trainer) && length(fit$callbacks) > 0L) stop(run)
+  warn_fallback(conditionMessage(run))
+  attempt(list(kind = "cpu"))
+}
+
+make_trainer <- function(fit, device) {
   codes <- fit$metrics$code
   scores <- lapply(fit$sets, `[[`, "score")
   spec <- list(
@@ -181,7 +201,8 @@ make_trainer <- function(fit) {
     monotone = fit$monotone, interactions = fit$interactions, feature_weight = fit$feature_weights,
     init_state = fit$init$state, init_score = fit$init_score, init_valid = if (!is.null(fit$init)) scores, base = NULL,
     stop_rounds = fit$host$early_stopping_rounds, stop_min_delta = fit$host$early_stopping_min_delta,
-    max_seconds = fit$host$max_seconds
+    max_seconds = fit$host$max_seconds,
+    device = if (device$kind == "cuda") list(library = cuda_build()$library, number = device$number)
   )
   trainer <- .Call(C_gbt_trainer_new, spec, fit$host$threads)
   if (fit$own_watched) .Call(C_gbt_trainer_watch, trainer, fit$metrics$maximise)

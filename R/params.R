@@ -194,16 +194,6 @@ host_params <- function(args) {
   out
 }
 
-check_device <- function(device) {
-  if (is.null(device)) return("auto")
-  device <- match_choice(device, c("auto", "cpu", "cuda"), "device")
-  if (device == "cuda") {
-    stop(gbt_error("device", "this build of gbt has no CUDA engine; use `device = \"cpu\"` (the model is the same)",
-                   "device"))
-  }
-  device
-}
-
 # `mtry` counts features; the engine takes a share. The share must come back as the same count.
 share_of_features <- function(mtry, n_features, typed = "mtry") {
   info <- list(name = "mtry", kind = "int", low = 1, high = n_features, open_low = FALSE, open_high = FALSE, text = "")

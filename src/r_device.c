@@ -51,7 +51,7 @@ gbt_status r_ctx_open(gbt_ctx *ctx, r_threads threads, gbt_error *err) {
 
 static long process_at_load; /* written once, when the package is loaded */
 
-static long this_process(void) {
+long r_process(void) {
 #ifdef _WIN32
   return (long)GetCurrentProcessId();
 #else
@@ -59,7 +59,7 @@ static long this_process(void) {
 #endif
 }
 
-void r_remember_process(void) { process_at_load = this_process(); }
+void r_remember_process(void) { process_at_load = r_process(); }
 
 /* Processors that this process may run on. */
 static int n_cpus(void) {
@@ -189,7 +189,7 @@ SEXP r_gbt_system(SEXP threads_wanted) {
   SET_VECTOR_ELT(out, 0, Rf_mkString(simd_name(gbt_simd_best())));
   SET_VECTOR_ELT(out, 1, Rf_ScalarInteger(n_cpus()));
   SET_VECTOR_ELT(out, 2, Rf_ScalarReal(quota > 0 ? quota : NA_REAL));
-  SET_VECTOR_ELT(out, 3, Rf_ScalarLogical(process_at_load != this_process()));
+  SET_VECTOR_ELT(out, 3, Rf_ScalarLogical(process_at_load != r_process()));
   SET_VECTOR_ELT(out, 4, Rf_ScalarInteger(started));
   SET_VECTOR_ELT(out, 5, Rf_mkString(GBT_VERSION_TEXT));
 #if defined(__clang__)

@@ -83,6 +83,18 @@ int r_poll(void *user);
 /* Remembers the process, so that forked children can be told. */
 void r_remember_process(void);
 
+/* The number of this process. */
+long r_process(void);
+
+/* ---- r_cuda.c ---- */
+
+/* The functions of a device that can be used now: list(library = path, number = ). Raises gbt_error_device when there
+ * is none. Valid for the session. */
+const gbt_device_api *r_cuda_api(SEXP device, int32_t *number);
+
+/* Is this a process forked from one that has started CUDA? */
+int r_cuda_forked(void);
+
 /* ---- r_table.c ---- */
 
 /* A frame (R/encode.R) as a table. Its arrays last until the .Call returns; `frame` must stay protected. */
@@ -131,6 +143,7 @@ SEXP r_gbt_metric_names(void);
 SEXP r_gbt_metric_info(SEXP metric, SEXP loss);
 SEXP r_gbt_default_metric(SEXP loss);
 SEXP r_gbt_system(SEXP threads_wanted);
+SEXP r_gbt_cuda_info(SEXP library, SEXP number);
 SEXP r_gbt_write_file(SEXP path, SEXP raw);
 SEXP r_gbt_read_file(SEXP path);
 

@@ -7,6 +7,7 @@
 #include "r_gbt.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 static const char *const tags[R_N_KINDS] = {"gbt_dataset", "gbt_trainer", "gbt_model", "gbt_blob"};
 static const char *const nouns[R_N_KINDS] = {"gbt_data object", "trainer", "model", "block of bytes"};
@@ -19,8 +20,8 @@ static void release(SEXP x, r_kind kind) {
   case R_DATASET:
     gbt_dataset_unref(p);
     break;
-  case R_TRAINER:
-    gbt_trainer_free(p);
+  case R_TRAINER: /* what a parent process has on a device is not for a forked one to touch */
+    if (!r_cuda_forked() || strcmp(gbt_trainer_backend(p), "cpu") == 0) gbt_trainer_free(p);
     break;
   case R_MODEL: {
     r_model *m = p;

@@ -15,7 +15,8 @@ static const R_CallMethodDef entries[] = {
     ENTRY(model_slice, 3),    ENTRY(model_nodes, 1),   ENTRY(model_importance, 3),
     ENTRY(model_cache, 1),    ENTRY(predict, 10),      ENTRY(params_table, 0),
     ENTRY(metric_names, 0),   ENTRY(metric_info, 2),   ENTRY(default_metric, 1),
-    ENTRY(system, 1),         ENTRY(write_file, 2),    ENTRY(read_file, 1),
+    ENTRY(system, 1),         ENTRY(cuda_info, 2),     ENTRY(write_file, 2),
+    ENTRY(read_file, 1),
     {NULL, NULL, 0}};
 
 attribute_visible void R_init_gbt(DllInfo *dll) {

@@ -129,6 +129,8 @@ static void read_spec(SEXP spec, SEXP handles, gbt_trainer_spec *out) {
   out->stop_min_delta = x == R_NilValue ? 0.0 : r_arg_real(x, "stop_min_delta");
   x = r_item(spec, "max_seconds");
   out->max_seconds = x == R_NilValue ? 0.0 : r_arg_real(x, "max_seconds");
+  SEXP device = r_item(spec, "device");
+  if (device != R_NilValue) out->device = r_cuda_api(device, &out->device_number);
 }
 
 SEXP r_gbt_trainer_new(SEXP spec, SEXP threads) {

@@ -5,12 +5,14 @@
  *   gbt_trainer_new, _run   data sets + parameters -> forest                         boost/trainer.h, params.h
  *   gbt_model_write, _open  forest + schema + meta <-> bytes                         model/model.h
  *   gbt_predict_...         forest + bound table -> scores, responses, leaves        model/predict.h
+ *   gbt_device_api          the same on a device, by a library of its own            backend/device.h
  *
  * C11, no host language, nothing printed, no aborts, no mutable globals. Fallible functions return gbt_status and fill
  * a gbt_error. Each header says for every pointer who owns it. */
 #ifndef GBT_GBT_H
 #define GBT_GBT_H
 
+#include "backend/device.h"
 #include "base/ctx.h"
 #include "base/rng.h"
 #include "base/schema.h"

@@ -37,7 +37,8 @@ test_that("wrong wishes are errors", {
 test_that("gbt_info() tells what is in use", {
   info <- withr::with_options(list(gbt.simd = "scalar"), gbt_info())
   expect_identical(info$simd, "scalar")
-  expect_identical(info$devices$available, c(TRUE, FALSE))
+  expect_identical(info$devices$device, c("cpu", "cuda"))
+  expect_identical(info$devices$available[1L], TRUE)
   expect_output(print(info), "instructions  scalar")
   expect_identical(info$version, as.character(utils::packageVersion("gbt")))
 })

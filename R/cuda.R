@@ -1,0 +1,161 @@
+# Devices: which one a training runs on, and what is known of the CUDA engine.
+#
+#   check_device    argument, option, environment -> wish: list(kind = "auto", "cpu" or "cuda", number)
+#   choose_device   wish + size of the work -> choice: list(kind, number, auto, why)
+#   cuda_build      what R CMD INSTALL left in <package>/gpu: build.dcf, and gbt_cuda.so where it was built
+#   cuda_look       opens the library and looks at a device
+#
+# A model never knows which device it was trained on: it is the same to the last bit.
+
+# The wish -----------------------------------------------------------------------------------------------------------
+
+check_device <- function(device) {
+  if (is.null(device)) device <- getOption("gbt.device")
+  if (is.null(device)) device <- if (nzchar(Sys.getenv("GBT_DEVICE"))) Sys.getenv("GBT_DEVICE")
+  number <- 0L
+  if (is.character(device) && length(device) == 1L && grepl("^cuda:[0-9]{1,4}$", device)) {
+    number <- as.integer(sub("cuda:", "", device, fixed = TRUE))
+    device <- "cuda"
+  }
+  list(kind = match_choice(device, c("auto", "cpu", "cuda"), "device"), number = number)
+}
+
+# What is there ------------------------------------------------------------------------------------------------------
+
+# list(kind = "nvcc", "emulate" or "none", why, toolkit, architectures, library)
+cuda_build <- function() {
+  if (is.null(package_state$cuda_build)) {
+    path <- system.file("gpu", "build.dcf", package = "gbt")
+    known <- c(Kind = "none", Why = "gbt was not installed by R CMD INSTALL")
+    if (nzchar(path)) known <- read.dcf(path)[1L, ]
+    field <- function(name) if (isTRUE(nzchar(known[name]))) unname(known[name]) else NA_character_
+    package_state$cuda_build <- list(kind = field("Kind"), why = field("Why"), toolkit = field("Toolkit"),
+                                     architectures = field("Architectures"),
+                                     library = system.file("gpu", "gbt_cuda.so", package = "gbt"))
+  }
+  package_state$cuda_build
+}
+
+# A device as it is now; `ok` is FALSE and `problem` says why when it cannot be used.
+cuda_look <- function(build, number = 0L) .Call(C_gbt_cuda_info, build$library, number)
+
+no_cuda_engine <- function(build) {
+  how <- "install it again with --configure-args=--with-cuda where there is a CUDA toolkit"
+  sprintf("this build of gbt has no CUDA engine (%s); %s, or use `device = \"cpu\"` (the model is the same)", build$why,
+          how)
+}
+
+# Is it at all likely that there is a device? For what is said, not for what is done: nothing is opened or started.
+cuda_likely <- function() any(file.exists(c("/proc/driver/nvidia/version", "/dev/nvidiactl", "/dev/dxg")))
+
+# The choice ---------------------------------------------------------------------------------------------------------
+
+# What `device = "auto"` counts with, in seconds. cpu_cell was measured (bench/results, 1,000,000 x 28 and 500,000 x 50
+# with 20 classes); those of cuda are estimates that no hardware has confirmed. options(gbt.device_costs = list(...))
+# replaces some or all.
+device_costs <- function() {
+  costs <- list(
+    cpu_cell = 4e-10,    # one thread: a byte of binned data, a level of a tree
+    cuda_cell = 1e-11,   # the same
+    cuda_byte = 2e-10,   # moving a byte of binned data to the device
+    cuda_level = 3e-5,   # a level of a tree of any size: starting its kernels
+    cuda_start = 1,      # the first use of a device
+    margin = 1.5,        # the device must be better by so much
+    emulated = 0         # 1: a device that is only played by the CPU may be chosen (tests)
+  )
+  given <- getOption("gbt.device_costs")
+  wrong <- !is.list(given) || anyNA(match(names(given), names(costs))) || length(names(given)) != length(given) ||
+    !all(vapply(given, function(x) is.numeric(x) && length(x) == 1L && isTRUE(x >= 0), NA))
+  if (!is.null(given) && wrong) {
+    stop_argument(sprintf("options(gbt.device_costs = ) must be a list of numbers named %s", enumerate(names(costs))),
+                  "gbt.device_costs")
+  }
+  utils::modifyList(costs, as.list(given))
+}
+
+# size: list(bytes of binned data, trees, levels, max_seconds)
+expected_seconds <- function(size, threads, costs) {
+  passes <- size$bytes * size$trees * size$levels
+  out <- c(cpu = passes * costs$cpu_cell / threads,
+           cuda = costs$cuda_start + size$bytes * costs$cuda_byte + size$trees * size$levels * costs$cuda_level +
+             passes * costs$cuda_cell)
+  if (size$max_seconds > 0) out <- pmin(out, size$max_seconds + c(0, costs$cuda_start))
+  out
+}
+
+# Of a training: `params` as from engine_params().
+training_size <- function(bytes, params, nrounds, n_outputs, max_seconds) {
+  levels <- if (params$max_leaves > 0) ceiling(log2(params$max_leaves)) else params$max_depth
+  if (params$max_depth > 0) levels <- min(levels, params$max_depth)
+  list(bytes = bytes * params$subsample * params$colsample_bytree,
+       trees = nrounds * n_outputs * params$num_parallel_tree, levels = max(levels, 1), max_seconds = max_seconds)
+}
+
+# The device for a wish: list(kind, number, auto, why, problem). why: for verbose, NULL when there is nothing to tell;
+# problem: what a device that would have been worth it lacks, when somebody can do something about it.
+choose_device <- function(wish, size, threads) {
+  choice <- function(kind, why = NULL, problem = NULL) {
+    list(kind = kind, number = wish$number, auto = wish$kind == "auto", why = why, problem = problem)
+  }
+  if (wish$kind == "cpu") return(choice("cpu"))
+  build <- cuda_build()
+  if (wish$kind == "cuda") {
+    if (build$kind == "none") stop(gbt_error("device", no_cuda_engine(build), "device"))
+    look <- cuda_look(build, wish$number)
+    if (!look$ok) stop(gbt_error("device", look$problem, "device"))
+    return(choice("cuda", sprintf("training on %s", device_title(look, wish$number))))
+  }
+  if (build$kind == "none") return(choice("cpu"))
+  costs <- device_costs()
+  if (build$kind == "emulate" && costs$emulated == 0) return(choice("cpu"))
+  seconds <- expected_seconds(size, threads, costs)
+  expected <- sprintf("about %s expected, %s on a device", say_seconds(seconds[["cpu"]]),
+                      say_seconds(seconds[["cuda"]]))
+  if (seconds[["cuda"]] * costs$margin >= seconds[["cpu"]]) {
+    return(choice("cpu", if (cuda_likely()) sprintf("training on the cpu: %s", expected)))
+  }
+  look <- cuda_look(build, wish$number)
+  if (!look$ok) {
+    nothing <- !look$forked && (look$driver == 0L || (look$n_devices == 0L && look$driver >= look$runtime))
+    return(choice("cpu", problem = if (!nothing) look$problem))
+  }
+  choice("cuda", sprintf("training on %s: about %s expected, %s on the cpu", device_title(look, wish$number),
+                         say_seconds(seconds[["cuda"]]), say_seconds(seconds[["cpu"]])))
+}
+
+device_title <- function(look, number) {
+  sprintf("cuda:%d (%s%s)", number, look$name, if (look$emulated) ", emulated" else "")
+}
+
+say_seconds <- function(s) if (s < 10) sprintf("%.1f s", s) else sprintf("%.0f s", s)
+
+# "auto" goes back to the cpu: a warning, once in a session for the same reason.
+warn_fallback <- function(problem) {
+  problem <- sub(",? or use `device = \"cpu\"` \\(the model is the same\\)$", "", problem)
+  problem <- sub("; use `device = \"cpu\"` \\(the model is the same\\)$", "", problem)
+  if (problem %in% package_state$fallbacks) return(invisible())
+  package_state$fallbacks <- c(package_state$fallbacks, problem)
+  warn_gbt("device", paste0("gbt trains on the cpu, though a device would be faster; the model is the same. ", problem))
+}
+
+# gbt_info() ---------------------------------------------------------------------------------------------------------
+
+# list(devices = rows for the table of devices, cuda = what is known)
+cuda_info <- function() {
+  build <- cuda_build()
+  cuda <- c(list(built = build$kind != "none", emulated = build$kind == "emulate"), build[c("why", "toolkit")],
+            list(architectures = build$architectures, library = if (nzchar(build$library)) build$library else NA))
+  if (build$kind == "none") return(c(list(available = FALSE, note = paste0("not built: ", build$why)), cuda))
+  look <- cuda_look(build)
+  cuda <- c(cuda, look[c("driver", "runtime", "n_devices", "name", "capability", "n_units", "total_bytes", "free_bytes",
+                         "offers")])
+  if (!look$ok) return(c(list(available = FALSE, note = sub(", or use `device.*$", "", look$problem)), cuda))
+  size <- function(bytes) format(structure(bytes, class = "object_size"), units = "auto")
+  version <- function(v) sprintf("%d.%d", v %/% 1000L, v %% 1000L %/% 10L)
+  note <- sprintf("%s, compute capability %s, %s of %s free, driver for CUDA %s, built with %s", look$name,
+                  look$capability, size(look$free_bytes), size(look$total_bytes), version(look$driver),
+                  version(look$runtime))
+  if (look$emulated) note <- paste0("emulated by the cpu, for tests only; ", note)
+  if (look$n_devices > 1L) note <- sprintf("%d devices; cuda:0 is %s", look$n_devices, note)
+  c(list(available = TRUE, note = note), cuda)
+}

@@ -1,0 +1,111 @@
+/* The CUDA library, which is opened when a device is asked for and never before: no R process that does not use a
+ * device ever has code of CUDA in it.
+ *
+ * Once open it stays open for the session, as trainers hold functions of it. What is remembered here, and not in the
+ * engine, which remembers nothing: the library, and the process that had CUDA start a device. A process forked from
+ * that one cannot use the device, and must not even give its parent's device memory back. */
+#include "r_gbt.h"
+
+#include <stdio.h>
+#include <string.h>
+#if !defined(_WIN32) && !defined(GBT_NO_DLOPEN)
+#include <dlfcn.h>
+#endif
+
+static struct {
+  const gbt_device_api *api; /* NULL: not open */
+  long process;              /* that has started CUDA; 0: none has */
+} cuda;
+
+int r_cuda_forked(void) { return cuda.process != 0 && cuda.process != r_process(); }
+
+#if !defined(_WIN32) && !defined(GBT_NO_DLOPEN)
+
+static gbt_status load(const char *path, const gbt_device_api **out, gbt_error *err) {
+  void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+  if (library == NULL)
+    return gbt_fail_on(err, GBT_E_DEVICE, "device", "the CUDA library of gbt cannot be loaded (%s); install gbt again",
+                       dlerror());
+  void *symbol = dlsym(library, GBT_DEVICE_SYMBOL);
+  if (symbol == NULL) {
+    dlclose(library);
+    return gbt_fail_on(err, GBT_E_DEVICE, "device", "the file %s is no CUDA library of gbt; install gbt again", path);
+  }
+  gbt_device_api_fn get;
+  memcpy(&get, &symbol, sizeof get);
+  const gbt_device_api *api = get();
+  if (api == NULL || api->abi != GBT_DEVICE_ABI || api->layout != GBT_DEVICE_LAYOUT) {
+    dlclose(library);
+    return gbt_fail_on(err, GBT_E_DEVICE, "device",
+                       "the CUDA library of gbt (%s) is of another build than the package; install gbt again", path);
+  }
+  *out = api;
+  return GBT_OK;
+}
+
+#else
+
+static gbt_status load(const char *path, const gbt_device_api **out, gbt_error *err) {
+  (void)path;
+  (void)out;
+  return gbt_fail_on(err, GBT_E_DEVICE, "device",
+                     "libraries cannot be opened at run time on this system, so there is no CUDA engine; use `device = "
+                     "\"cpu\"` (the model is the same)");
+}
+
+#endif
+
+/* Opens the library and looks at a device. `about` is filled as far as the look came. */
+static gbt_status look(const char *path, int32_t number, gbt_device_info *about, gbt_error *err) {
+  memset(about, 0, sizeof *about);
+  if (r_cuda_forked())
+    return gbt_fail_on(
+        err, GBT_E_DEVICE, "device",
+        "this process was forked from one that had started CUDA, and cannot use it: start workers as new "
+        "processes (parallel::makePSOCKcluster()), or use `device = \"cpu\"` (the model is the same)");
+  if (cuda.api == NULL) GBT_TRY(load(path, &cuda.api, err));
+  gbt_status status = cuda.api->info(number, about, err);
+  if (about->n_devices > 0) cuda.process = r_process();
+  return status;
+}
+
+const gbt_device_api *r_cuda_api(SEXP device, int32_t *number) {
+  gbt_error err = {0};
+  gbt_device_info about;
+  *number = r_arg_int(r_item(device, "number"), "number");
+  r_check(look(r_arg_text(r_item(device, "library"), "library"), *number, &about, &err), &err);
+  return cuda.api;
+}
+
+SEXP r_gbt_cuda_info(SEXP library, SEXP number) {
+  static const char *parts[] = {"ok",         "problem", "name",    "n_devices", "capability", "n_units", "total_bytes",
+                                "free_bytes", "driver",  "runtime", "emulated",  "forked",     "offers",  ""};
+  static const char *offers[] = {"train", "cuts", "pages", "scores", "leaves", ""};
+  gbt_error err = {0};
+  gbt_device_info about;
+  gbt_status status = look(r_arg_text(library, "library"), r_arg_int(number, "number"), &about, &err);
+  SEXP out = PROTECT(Rf_mkNamed(VECSXP, parts));
+  char capability[32];
+  snprintf(capability, sizeof capability, "%d.%d", (int)about.major, (int)about.minor);
+  SET_VECTOR_ELT(out, 0, Rf_ScalarLogical(status == GBT_OK));
+  SET_VECTOR_ELT(out, 1, Rf_ScalarString(status == GBT_OK ? NA_STRING : r_text(err.msg)));
+  SET_VECTOR_ELT(out, 2, Rf_ScalarString(r_text(about.name)));
+  SET_VECTOR_ELT(out, 3, Rf_ScalarInteger(about.n_devices));
+  SET_VECTOR_ELT(out, 4, Rf_mkString(capability));
+  SET_VECTOR_ELT(out, 5, Rf_ScalarInteger(about.n_units));
+  SET_VECTOR_ELT(out, 6, Rf_ScalarReal((double)about.total_bytes));
+  SET_VECTOR_ELT(out, 7, Rf_ScalarReal((double)about.free_bytes));
+  SET_VECTOR_ELT(out, 8, Rf_ScalarInteger(about.driver));
+  SET_VECTOR_ELT(out, 9, Rf_ScalarInteger(about.runtime));
+  SET_VECTOR_ELT(out, 10, Rf_ScalarLogical(about.emulated != 0));
+  SET_VECTOR_ELT(out, 11, Rf_ScalarLogical(r_cuda_forked()));
+  SEXP can = Rf_mkNamed(LGLSXP, offers);
+  SET_VECTOR_ELT(out, 12, can);
+  LOGICAL(can)[0] = cuda.api != NULL && cuda.api->open != NULL;
+  LOGICAL(can)[1] = cuda.api != NULL && cuda.api->cuts != NULL;
+  LOGICAL(can)[2] = cuda.api != NULL && cuda.api->pages != NULL;
+  LOGICAL(can)[3] = cuda.api != NULL && cuda.api->scores != NULL;
+  LOGICAL(can)[4] = cuda.api != NULL && cuda.api->leaves != NULL;
+  UNPROTECT(1);
+  return out;
+}

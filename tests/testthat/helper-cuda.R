@@ -1,0 +1,30 @@
+# What this installation has of CUDA: "cuda" (a GPU that works), "emulated" (--with-cuda=emulate), "none".
+cuda_here <- function() {
+  cuda <- gbt_info()
+  if (!cuda$devices$available[cuda$devices$device == "cuda"]) return("none")
+  if (cuda$cuda$emulated) "emulated" else "cuda"
+}
+
+skip_without_cuda <- function() {
+  if (cuda_here() == "none") testthat::skip(paste("no CUDA device:", gbt_info()$devices$note[2L]))
+}
+
+# The emulator plays drivers, numbers of devices and sizes of memory as the environment says.
+skip_if_not_emulated <- function() {
+  if (gbt:::cuda_build()$kind != "emulate") testthat::skip("not installed with --with-cuda=emulate")
+}
+
+# One training on the cpu and on the device: the same model, to the byte, and it was the device.
+expect_same_on_cuda <- function(...) {
+  said <- character(0)
+  cpu <- gbt_train(..., device = "cpu", threads = 2)
+  cuda <- withCallingHandlers(gbt_train(..., device = "cuda", threads = 2, verbose = 1, verbose_every = 1e6),
+                              gbt_message = function(m) {
+                                said <<- c(said, conditionMessage(m))
+                                invokeRestart("muffleMessage")
+                              })
+  testthat::expect_match(said[1L], "^training on cuda:0")
+  expect_same_bytes(cuda$state, cpu$state)
+  testthat::expect_identical(cuda$evaluation_log, cpu$evaluation_log)
+  invisible(cuda)
+}

@@ -1,0 +1,82 @@
+# What is decided before any device is looked at, and what is said when there is none.
+
+# Makes gbt believe that it was installed otherwise.
+local_build <- function(..., env = parent.frame()) {
+  state <- gbt:::package_state
+  old <- gbt:::cuda_build()
+  withr::defer(assign("cuda_build", old, envir = state), envir = env)
+  state$cuda_build <- utils::modifyList(old, list(...))
+}
+
+train <- function(...) gbt_train(mpg ~ ., mtcars, nrounds = 2, ..., threads = 1)
+
+test_that("wishes for devices are read", {
+  withr::local_envvar(GBT_DEVICE = NA)
+  withr::local_options(gbt.device = NULL)
+  wish <- function(x) unlist(gbt:::check_device(x))
+  is <- function(kind, number = 0L) c(kind = kind, number = as.character(number))
+  expect_identical(wish(NULL), is("auto"))
+  expect_identical(wish(c("auto", "cpu", "cuda")), is("auto"))
+  expect_identical(wish("cpu"), is("cpu"))
+  expect_identical(wish("cuda"), is("cuda"))
+  expect_identical(wish("cuda:12"), is("cuda", 12L))
+  withr::local_envvar(GBT_DEVICE = "cuda:2")
+  expect_identical(wish(NULL), is("cuda", 2L))
+  withr::local_options(gbt.device = "cpu")
+  expect_identical(wish(NULL), is("cpu"))
+  expect_identical(wish("cuda"), is("cuda"))
+  for (wrong in list("cuda:", "cuda:-1", "cuda:x", "cuda:1.5", "CPU0", 1, NA_character_, c("cpu", "cpu"))) {
+    expect_error(gbt:::check_device(wrong), class = "gbt_error_argument")
+  }
+})
+
+test_that("an installation without CUDA says so and goes on", {
+  local_build(kind = "none", why = "no CUDA toolkit was found", library = "")
+  expect_snapshot_error(train(device = "cuda"))
+  expect_error(train(device = "cuda:1"), class = "gbt_error_device")
+  expect_silent(train(device = "auto"))
+  withr::with_options(list(gbt.device_costs = list(cpu_cell = 1)), expect_silent(train(device = "auto")))
+  info <- gbt_info()
+  expect_identical(info$devices$available, c(TRUE, FALSE))
+  expect_identical(info$devices$note[2L], "not built: no CUDA toolkit was found")
+  expect_false(info$cuda$built)
+  expect_output(print(info), "cuda          no: not built: no CUDA toolkit was found")
+})
+
+test_that("what auto expects grows with the work, and small work stays on the cpu", {
+  costs <- gbt:::device_costs()
+  params <- gbt:::engine_params(gbt:::collect_args(list()))
+  size <- function(bytes, rounds = 100, outputs = 1, ..., seconds = 0) {
+    gbt:::training_size(bytes, utils::modifyList(params, list(...)), rounds, outputs, seconds)
+  }
+  expect_identical(size(1e6)$levels, 6)
+  expect_identical(size(1e6, max_depth = 0, max_leaves = 255)$levels, 8)
+  expect_identical(size(1e6, max_depth = 4, max_leaves = 255)$levels, 4)
+  expect_identical(size(1e6, 100, 7, num_parallel_tree = 3)$trees, 2100)
+  expect_identical(size(1e6, subsample = 0.5)$bytes, 5e5)
+  expected <- function(...) gbt:::expected_seconds(size(...), 2, costs)
+  expect_true(all(expected(2e6) > expected(1e6)))
+  expect_true(all(expected(1e6, 200) > expected(1e6, 100)))
+  expect_lt(gbt:::expected_seconds(size(1e8), 8, costs)[["cpu"]], gbt:::expected_seconds(size(1e8), 2, costs)[["cpu"]])
+  cuda_pays <- function(...) expected(...)[["cuda"]] * costs$margin < expected(...)[["cpu"]]
+  expect_false(cuda_pays(32 * 10))                       # mtcars
+  expect_false(cuda_pays(32561 * 14))                    # adult
+  expect_true(cuda_pays(11e6 * 28, 500, max_depth = 8))  # higgs
+  expect_true(cuda_pays(115e6 * 13, 500))                # airline
+  expect_false(cuda_pays(11e6 * 28, 500, seconds = 0.5)) # the start alone would take longer
+})
+
+test_that("costs can be replaced, and wrong ones are refused", {
+  withr::local_options(gbt.device_costs = list(cuda_start = 0.25))
+  expect_identical(gbt:::device_costs()$cuda_start, 0.25)
+  expect_identical(gbt:::device_costs()$margin, 1.5)
+  for (wrong in list(list(start = 1), list(1), list(margin = -1), list(margin = "a"), "fast", list(margin = c(1, 2)))) {
+    withr::local_options(gbt.device_costs = wrong)
+    expect_error(gbt:::device_costs(), "gbt.device_costs", class = "gbt_error_argument")
+  }
+})
+
+test_that("a model does not know where it was trained", {
+  m <- train(device = "cpu")
+  expect_false(any(grepl("cpu|cuda|device", unlist(lapply(list(names(m), names(m$params)), tolower)))))
+})
