@@ -1,0 +1,473 @@
+/* A data set's pages as tiles on the device: see cu_tile in cu.cuh.
+ *
+ *   pages:  strips of groups, a row of codes of 8 or 16 bits            (data/page.h)
+ *   tiles:  columns sorted by the width of their codes, packed:
+ *
+ *     tile 0: 32 columns of 1 bit   tile 1: 8 columns of 4 bits   tile 2: 28 columns of 8 bits   ...
+ *     row 0   w                     w                             w w w w w w w w
+ *     row 1   w                     w                             w w w w w w w w
+ *
+ * Pages go up as they are, through two page-locked buffers in turn, and a kernel packs them: a byte a code is what the
+ * host has in memory anyway, copying it is cheaper for the host than shifting bits, and the device packs as fast as it
+ * writes. Only tables with nearly all of their columns below 5 bits would send less if the host packed.
+ *
+ * Columns whose rows are counted have tiles of their own. A tile takes so many columns that its histogram has room in a
+ * block's shared memory; the sums of a column that has none even alone go to global memory (pitch 0). */
+#include "cu.cuh"
+
+extern "C" {
+#include "../gbt/base/sort.h"
+}
+
+#include <string.h>
+
+enum : size_t { STAGE_BYTES = (size_t)16 << 20, COPY_BYTES = (size_t)1 << 20 };
+enum { SECTOR_WORDS = 8 }; /* and the most words of a tile's row */
+
+/* Where the pages have a column's codes. */
+struct cu_source {
+  uint64_t before;     /* bytes that strips before its own have a row */
+  uint32_t at, stride; /* bytes: of its code in the strip's row; from row to row */
+  int32_t wide;
+};
+
+/* ---- which columns stand together ---- */
+
+struct cu_plan {
+  int32_t n_columns, n_tiles;
+  uint64_t n_words;
+  uint64_t row_bytes; /* of all strips */
+  uint64_t *key;      /* n_columns: what they are sorted by */
+  uint32_t *place;    /* n_columns: group * GBT_GROUP_MAX + pos */
+  int32_t *number;    /* by that: the column */
+  cu_column *column;  /* n_columns */
+  cu_source *source;  /* n_columns */
+  cu_tile *tile;      /* n_tiles */
+  uint64_t *tmp_key;
+  uint32_t *tmp_place;
+};
+
+static void plan_free(const gbt_mem *mem, cu_plan *p) {
+  void *blocks[] = {p->key, p->place, p->number, p->column, p->source, p->tile, p->tmp_key, p->tmp_place};
+  for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++) gbt_mem_free(mem, blocks[i]);
+}
+
+static int32_t bits_for(uint32_t n_codes) {
+  static const int32_t widths[] = {1, 2, 4, 8, 12, 16};
+  int i = 0;
+  while (n_codes > 1u << widths[i]) i++;
+  return widths[i];
+}
+
+static int32_t power_above(int32_t n) {
+  int32_t p = 1;
+  while (p < n) p *= 2;
+  return p;
+}
+
+static int counts_column(const cu_backend *be, const gbt_layout *layout, int32_t feat) {
+  if (feat >= 0) return be->counts[feat];
+  for (int32_t i = layout->bundle_beg[-1 - feat]; i < layout->bundle_beg[-feat]; i++)
+    if (be->counts[layout->bundle_feat[i]]) return 1;
+  return 0;
+}
+
+static gbt_status plan_alloc(const gbt_mem *mem, const gbt_layout *layout, cu_plan *p, gbt_error *err) {
+  for (int32_t g = 0; g < layout->n_groups; g++) p->n_columns += layout->group[g].n_feats;
+  size_t n = (size_t)p->n_columns + 1;
+  GBT_TRY(gbt_mem_array(mem, n, sizeof *p->key, &p->key, err));
+  GBT_TRY(gbt_mem_array(mem, n, sizeof *p->place, &p->place, err));
+  GBT_TRY(gbt_mem_array(mem, (size_t)layout->n_groups * GBT_GROUP_MAX + 1, sizeof *p->number, &p->number, err));
+  GBT_TRY(gbt_mem_zeros(mem, n, sizeof *p->column, &p->column, err));
+  GBT_TRY(gbt_mem_zeros(mem, n, sizeof *p->source, &p->source, err));
+  GBT_TRY(gbt_mem_zeros(mem, n, sizeof *p->tile, &p->tile, err));
+  GBT_TRY(gbt_mem_array(mem, n, sizeof *p->tmp_key, &p->tmp_key, err));
+  return gbt_mem_array(mem, n, sizeof *p->tmp_place, &p->tmp_place, err);
+}
+
+/* By width, counted ones behind the others, by codes. */
+static void sort_columns(const cu_backend *be, const gbt_layout *layout, cu_plan *p) {
+  size_t n = 0;
+  for (int32_t g = 0; g < layout->n_groups; g++)
+    for (int32_t k = 0; k < layout->group[g].n_feats; k++) {
+      const gbt_group *group = &layout->group[g];
+      uint64_t counts = (uint64_t)counts_column(be, layout, group->feat[k]);
+      p->place[n] = (uint32_t)g * GBT_GROUP_MAX + (uint32_t)k;
+      p->key[n++] = (uint64_t)bits_for(group->n_codes[k]) << 33 | counts << 32 | group->n_codes[k];
+    }
+  gbt_sort_u64(p->key, p->place, n, p->tmp_key, p->tmp_place);
+}
+
+/* Bytes of a tile's histogram, a cell for every lane, or for each of 32. */
+static size_t cell_bytes(uint32_t n_codes, int32_t pitch, int counts) {
+  return (size_t)n_codes * (size_t)pitch * (counts ? 12u : 8u);
+}
+
+/* Whether the column may stand beside those of the tile. */
+static int has_room(const cu_backend *be, const cu_tile *t, int32_t bits, int counts, uint32_t n_codes) {
+  if (t->bits != bits || t->counts != counts || t->n_cols >= (bits > 8 ? 16 : 32)) return 0;
+  if (cell_bytes(t->n_codes, 1, counts) > be->shared_limit) return 1; /* neither has any */
+  return cell_bytes(n_codes, power_above(t->n_cols + 1), counts) <= be->shared_limit;
+}
+
+/* Cells for all 32 lanes, where two blocks of them have room beside each other. */
+static void close_tile(const cu_backend *be, cu_tile *t) {
+  t->lanes = power_above(t->n_cols);
+  t->words = power_above((t->n_cols * t->bits + 31) / 32);
+  t->pitch = t->lanes;
+  if (cell_bytes(t->n_codes, 32, t->counts) <= be->shared_limit / 2)
+    t->pitch = 32;
+  else if (cell_bytes(t->n_codes, t->lanes, t->counts) > be->shared_limit)
+    t->pitch = 0;
+}
+
+static void deal_tiles(const cu_backend *be, const gbt_layout *layout, int64_t n_rows, cu_plan *p) {
+  for (int32_t c = 0; c < p->n_columns; c++) {
+    const gbt_group *group = &layout->group[p->place[c] / GBT_GROUP_MAX];
+    int32_t pos = (int32_t)(p->place[c] % GBT_GROUP_MAX), bits = (int32_t)(p->key[c] >> 33);
+    int counts = (int)(p->key[c] >> 32 & 1u);
+    uint32_t n_codes = group->n_codes[pos];
+    cu_tile *t = p->n_tiles > 0 ? &p->tile[p->n_tiles - 1] : NULL;
+    if (!t || !has_room(be, t, bits, counts, n_codes)) {
+      if (t) close_tile(be, t);
+      t = &p->tile[p->n_tiles++];
+      t->first_col = c;
+      t->bits = bits;
+      t->counts = counts;
+    }
+    p->number[p->place[c]] = c;
+    p->column[c].tile = p->n_tiles - 1;
+    p->column[c].lane = t->n_cols++;
+    p->column[c].slot = group->slot_beg + group->offset[pos];
+    p->column[c].n_codes = n_codes;
+    t->n_codes = n_codes; /* they ascend */
+  }
+  if (p->n_tiles > 0) close_tile(be, &p->tile[p->n_tiles - 1]);
+  for (int32_t k = 0; k < p->n_tiles; k++) {
+    p->tile[k].at = p->n_words;
+    p->n_words += ((uint64_t)n_rows * (uint32_t)p->tile[k].words + SECTOR_WORDS - 1) / SECTOR_WORDS * SECTOR_WORDS;
+  }
+}
+
+static void find_sources(const gbt_layout *layout, cu_plan *p) {
+  for (int32_t s = 0; s < layout->n_strips; s++) {
+    const gbt_group *first = &layout->group[layout->strip_beg[s]];
+    uint32_t code = first->wide ? 2u : 1u, stride = (uint32_t)first->stride * code;
+    for (int32_t g = layout->strip_beg[s]; g < layout->strip_beg[s + 1]; g++)
+      for (int32_t k = 0; k < layout->group[g].n_feats; k++) {
+        cu_source *from = &p->source[p->number[g * GBT_GROUP_MAX + k]];
+        from->before = p->row_bytes;
+        from->at = (uint32_t)(layout->group[g].lead + k) * code;
+        from->stride = stride;
+        from->wide = first->wide;
+      }
+    p->row_bytes += stride;
+  }
+}
+
+static gbt_status make_plan(const cu_backend *be, const gbt_layout *layout, int64_t n_rows, cu_plan *p,
+                            gbt_error *err) {
+  GBT_TRY(plan_alloc(&be->mem, layout, p, err));
+  sort_columns(be, layout, p);
+  deal_tiles(be, layout, n_rows, p);
+  find_sources(layout, p);
+  return GBT_OK;
+}
+
+/* ---- the way up ---- */
+
+/* Two page-locked buffers: one is filled while the other is copied. */
+struct cu_stage {
+  gbt_ctx *ctx;
+  cu_backend *be;
+  size_t room; /* bytes of each */
+  unsigned char *buffer[2];
+  cudaEvent_t copied[2];
+  int turn;
+  cu_array<unsigned char> raw; /* on the device: rows as they are in the pages */
+};
+
+static gbt_status stage_open(cu_stage *st, size_t room, gbt_error *err) {
+  st->room = room;
+  for (int k = 0; k < 2; k++) {
+    CU_TRY(cudaMallocHost(&st->buffer[k], room));
+    CU_TRY(cudaEventCreate(&st->copied[k]));
+  }
+  return GBT_OK;
+}
+
+static void stage_close(cu_stage *st) {
+  if (st->be->stream) (void)cudaStreamSynchronize(st->be->stream);
+  for (int k = 0; k < 2; k++) {
+    if (st->buffer[k]) (void)cudaFreeHost(st->buffer[k]);
+    if (st->copied[k]) (void)cudaEventDestroy(st->copied[k]);
+  }
+  cu_drop(&st->be->memory, &st->raw);
+}
+
+/* The buffer whose turn it is, once its last copy is over. */
+static gbt_status stage_begin(cu_stage *st, unsigned char **buffer, gbt_error *err) {
+  GBT_TRY(gbt_ctx_poll(st->ctx, err));
+  CU_TRY(cudaEventSynchronize(st->copied[st->turn]));
+  *buffer = st->buffer[st->turn];
+  return GBT_OK;
+}
+
+static gbt_status stage_copy(cu_stage *st, void *to, size_t bytes, gbt_error *err) {
+  CU_TRY(cudaMemcpyAsync(to, st->buffer[st->turn], bytes, cudaMemcpyHostToDevice, st->be->stream));
+  CU_TRY(cudaEventRecord(st->copied[st->turn], st->be->stream));
+  st->turn = !st->turn;
+  return GBT_OK;
+}
+
+struct cu_copy {
+  unsigned char *to;
+  const unsigned char *from;
+  size_t bytes;
+};
+
+static void copy_task(void *arg, int64_t task, int thread) {
+  const cu_copy *c = (const cu_copy *)arg;
+  size_t beg = (size_t)task * COPY_BYTES, n = c->bytes - beg < COPY_BYTES ? c->bytes - beg : (size_t)COPY_BYTES;
+  (void)thread;
+  memcpy(c->to + beg, c->from + beg, n);
+}
+
+/* memcpy on all threads of the call, where it is worth it. */
+static gbt_status copy(gbt_ctx *ctx, unsigned char *to, const void *from, size_t bytes, gbt_error *err) {
+  cu_copy c = {to, (const unsigned char *)from, bytes};
+  int64_t n = (int64_t)((bytes + COPY_BYTES - 1) / COPY_BYTES);
+  if (n > 1) return gbt_parallel(ctx, n, copy_task, &c, err);
+  if (bytes > 0) memcpy(to, from, bytes);
+  return GBT_OK;
+}
+
+static gbt_status send(cu_stage *st, void *to, const void *from, size_t bytes, gbt_error *err) {
+  unsigned char *buffer;
+  for (size_t at = 0, n; at < bytes; at += n) {
+    n = bytes - at < st->room ? bytes - at : st->room;
+    GBT_TRY(stage_begin(st, &buffer, err));
+    GBT_TRY(copy(st->ctx, buffer, (const char *)from + at, n, err));
+    GBT_TRY(stage_copy(st, (char *)to + at, n, err));
+  }
+  return GBT_OK;
+}
+
+/* An array on the device with this content. */
+template <class T> static gbt_status send_new(cu_stage *st, cu_array<T> *to, const T *from, size_t n, gbt_error *err) {
+  GBT_TRY(cu_new(&st->be->memory, to, n, err));
+  return send(st, to->at, from, n * sizeof(T), err);
+}
+
+/* ---- tiles ---- */
+
+/* Rows [beg, beg + n) of all tiles from their raw rows: a thread makes a word. */
+__global__ static void k_pack(uint32_t *words, const cu_tile *tile, int32_t n_tiles, const cu_source *source,
+                              const unsigned char *raw, int64_t beg, uint32_t n) {
+  for (int32_t k = (int32_t)blockIdx.y; k < n_tiles; k += (int32_t)gridDim.y) {
+    const cu_tile t = tile[k];
+    const uint32_t per_row = (uint32_t)t.words, bits = (uint32_t)t.bits;
+    const uint64_t all = (uint64_t)n * per_row, step = (uint64_t)gridDim.x * blockDim.x;
+    for (uint64_t i = (uint64_t)blockIdx.x * blockDim.x + threadIdx.x; i < all; i += step) {
+      uint32_t w = (uint32_t)i & (per_row - 1u), first = w * 32u / bits, word = 0;
+      uint64_t r = i / per_row;
+      for (uint32_t c = first; c < (uint32_t)t.n_cols && c * bits < w * 32u + 32u; c++) {
+        const cu_source from = source[(uint32_t)t.first_col + c];
+        const unsigned char *at = raw + from.before * n + r * from.stride + from.at;
+        uint32_t code = from.wide ? *(const uint16_t *)(const void *)at : *at;
+        word |= c * bits >= w * 32u ? code << (c * bits - w * 32u) : code >> (w * 32u - c * bits);
+      }
+      words[t.at + ((uint64_t)beg + r) * per_row + w] = word;
+    }
+  }
+}
+
+/* Rows [beg, beg + n) of a page. */
+static gbt_status send_rows(cu_stage *st, cu_set *set, const cu_plan *p, const cu_source *source, const gbt_page *page,
+                            int32_t beg, uint32_t n, gbt_error *err) {
+  const gbt_layout *layout = &set->from->pages->layout;
+  unsigned char *buffer;
+  size_t at = 0;
+  GBT_TRY(stage_begin(st, &buffer, err));
+  for (int32_t s = 0; s < layout->n_strips; s++) {
+    const gbt_group *group = &layout->group[layout->strip_beg[s]];
+    size_t stride = (size_t)group->stride * (group->wide ? 2u : 1u);
+    GBT_TRY(copy(st->ctx, buffer + at, (const char *)page->strip[s] + (size_t)beg * stride, n * stride, err));
+    at += n * stride;
+  }
+  GBT_TRY(stage_copy(st, st->raw.at, at, err));
+  dim3 grid(cu_grid(st->be, ((uint64_t)n * SECTOR_WORDS + CU_BLOCK - 1) / CU_BLOCK, 16),
+            (unsigned)(p->n_tiles < 1024 ? p->n_tiles : 1024));
+  CU_LAUNCH(k_pack, grid, CU_BLOCK, 0, st->be->stream, set->words.at, set->tile.at, p->n_tiles, source, st->raw.at,
+            page->row_beg + beg, n);
+  CU_LAUNCHED();
+  return GBT_OK;
+}
+
+static gbt_status send_tiles(cu_stage *st, cu_set *set, const cu_plan *p, const cu_source *source, gbt_error *err) {
+  const gbt_page_store *pages = set->from->pages;
+  GBT_TRY(cu_new(&st->be->memory, &set->words, p->n_words + 1, err));
+  GBT_TRY(send_new(st, &set->column, p->column, (size_t)p->n_columns, err));
+  GBT_TRY(send_new(st, &set->tile, p->tile, (size_t)p->n_tiles, err));
+  if (p->n_tiles == 0) return GBT_OK;
+  GBT_TRY(cu_new(&st->be->memory, &st->raw, st->room, err));
+  for (int32_t k = 0; k < pages->n_pages; k++) {
+    const gbt_page *page = &pages->page[k];
+    uint32_t n, most = (uint32_t)(st->room / p->row_bytes);
+    for (int32_t r = 0; r < page->n_rows; r += (int32_t)n) {
+      n = (uint32_t)(page->n_rows - r) < most ? (uint32_t)(page->n_rows - r) : most;
+      GBT_TRY(send_rows(st, set, p, source, page, r, n, err));
+    }
+  }
+  return GBT_OK;
+}
+
+/* ---- what is not in tiles ---- */
+
+static gbt_status send_sparse(cu_stage *st, cu_set *set, gbt_error *err) {
+  const gbt_page_store *pages = set->from->pages;
+  uint64_t all = 0;
+  unsigned char *buffer;
+  if (pages->layout.n_sparse == 0) return GBT_OK;
+  for (int32_t k = 0; k < pages->n_pages; k++) all += pages->page[k].sparse_beg[pages->page[k].n_rows];
+  GBT_TRY(cu_new(&st->be->memory, &set->sparse_beg, (size_t)pages->n_rows + 1, err));
+  GBT_TRY(cu_new(&st->be->memory, &set->sparse_slot, all, err));
+  uint64_t before = 0;
+  for (int32_t k = 0; k < pages->n_pages; k++) {
+    const gbt_page *page = &pages->page[k];
+    size_t most = st->room / sizeof(uint64_t), rows = (size_t)page->n_rows;
+    uint32_t entries = page->sparse_beg[rows];
+    for (size_t r = 0, n; r < rows; r += n) {
+      n = rows - r < most ? rows - r : most;
+      GBT_TRY(stage_begin(st, &buffer, err));
+      for (size_t i = 0; i < n; i++) ((uint64_t *)(void *)buffer)[i] = before + page->sparse_beg[r + i];
+      GBT_TRY(stage_copy(st, set->sparse_beg.at + page->row_beg + r, n * sizeof(uint64_t), err));
+    }
+    GBT_TRY(send(st, set->sparse_slot.at + before, page->sparse_slots, entries * sizeof(uint32_t), err));
+    before += entries;
+  }
+  return send(st, set->sparse_beg.at + pages->n_rows, &before, sizeof before, err);
+}
+
+static gbt_status send_unseen(cu_stage *st, cu_set *set, gbt_error *err) {
+  const gbt_page_store *pages = set->from->pages;
+  size_t n = (size_t)pages->layout.n_features;
+  uint64_t *beg;
+  if (!pages->unseen_beg) return GBT_OK;
+  GBT_TRY(gbt_mem_array(&st->be->mem, n + 1, sizeof *beg, &beg, err));
+  for (size_t f = 0; f <= n; f++) beg[f] = pages->unseen_beg[f];
+  gbt_status status = send_new(st, &set->unseen_beg, beg, n + 1, err);
+  gbt_mem_free(&st->be->mem, beg);
+  GBT_TRY(status);
+  return send_new(st, &set->unseen_row, pages->unseen_row, pages->unseen_beg[n], err);
+}
+
+static cu_feature feature_of(const cu_backend *be, const gbt_dataset *ds, const cu_plan *p, int32_t f) {
+  const gbt_place *place = &ds->pages->layout.place[f];
+  const gbt_feature_cuts *cuts = &ds->cuts->feat[f];
+  int categorical = ds->cuts->schema->feat[f].type == GBT_CATEGORICAL;
+  cu_feature to = cu_feature();
+  to.column = place->group < 0 ? -1 : p->number[place->group * GBT_GROUP_MAX + place->pos];
+  to.slot = place->slot_beg;
+  to.n_slots = place->n_slots;
+  to.first = place->first;
+  to.zero_bin = place->zero_bin;
+  to.n_bins = cuts->n_bins;
+  to.kind = !categorical ? CU_NUMERIC : cuts->n_bins > be->params->max_cat_onehot ? CU_SET : CU_ONEHOT;
+  to.has_missing = cuts->has_missing && gbt_place_has_missing(place, cuts->n_bins);
+  to.counts = be->counts[f];
+  return to;
+}
+
+static gbt_status send_features(cu_stage *st, cu_set *set, const cu_plan *p, gbt_error *err) {
+  size_t n = (size_t)set->from->cuts->n_features;
+  cu_feature *feat;
+  GBT_TRY(gbt_mem_array(&st->be->mem, n, sizeof *feat, &feat, err));
+  for (size_t f = 0; f < n; f++) feat[f] = feature_of(st->be, set->from, p, (int32_t)f);
+  gbt_status status = send_new(st, &set->feat, feat, n, err);
+  gbt_mem_free(&st->be->mem, feat);
+  return status;
+}
+
+static gbt_status send_all(cu_stage *st, cu_set *set, const cu_plan *p, gbt_error *err) {
+  const gbt_dataset *ds = set->from;
+  size_t n = (size_t)ds->n_rows;
+  cu_array<cu_source> source;
+  gbt_status status = send_new(st, &source, p->source, (size_t)p->n_columns, err);
+  if (status == GBT_OK) status = send_tiles(st, set, p, source.at, err);
+  if (source.at) (void)cudaStreamSynchronize(st->be->stream);
+  cu_drop(&st->be->memory, &source);
+  GBT_TRY(status);
+  cu_drop(&st->be->memory, &st->raw);
+  GBT_TRY(send_sparse(st, set, err));
+  GBT_TRY(send_unseen(st, set, err));
+  GBT_TRY(send_features(st, set, p, err));
+  if (ds->label) GBT_TRY(send_new(st, &set->label, ds->label, n, err));
+  if (ds->weight) GBT_TRY(send_new(st, &set->weight, ds->weight, n, err));
+  GBT_TRY(cu_new(&st->be->memory, &set->score, n * (size_t)st->be->n_outputs, err));
+  GBT_TRY(gbt_mem_array(&st->be->mem, (size_t)p->n_tiles, sizeof *set->host_tile, &set->host_tile, err));
+  memcpy(set->host_tile, p->tile, (size_t)p->n_tiles * sizeof *set->host_tile);
+  CU_TRY(cudaStreamSynchronize(st->be->stream));
+  return GBT_OK;
+}
+
+static void look_at(cu_set *set, const cu_plan *p) {
+  cu_rows_view *v = &set->view;
+  v->n_rows = set->from->n_rows;
+  v->words = set->words.at;
+  v->tile = set->tile.at;
+  v->column = set->column.at;
+  v->feat = set->feat.at;
+  v->n_tiles = p->n_tiles;
+  v->n_columns = p->n_columns;
+  v->n_features = set->from->cuts->n_features;
+  v->sparse_beg = set->sparse_beg.at;
+  v->sparse_slot = set->sparse_slot.at;
+  v->unseen_beg = set->unseen_beg.at;
+  v->unseen_row = set->unseen_row.at;
+}
+
+/* Bytes of a staging buffer: no more than the largest part has, at least a row. */
+static size_t stage_room(const gbt_dataset *ds, const cu_plan *p) {
+  size_t n = (size_t)ds->n_rows, tiles = n * p->row_bytes, most = n * sizeof(double) + sizeof(cu_feature);
+  if (tiles > most) most = tiles;
+  if (most > STAGE_BYTES) most = STAGE_BYTES;
+  return p->row_bytes > most ? (size_t)p->row_bytes : most;
+}
+
+gbt_status cu_set_make(gbt_ctx *ctx, cu_backend *be, gbt_dataset *ds, cu_set *set, gbt_error *err) {
+  cu_plan plan = cu_plan();
+  cu_stage stage = cu_stage();
+  stage.ctx = ctx;
+  stage.be = be;
+  *set = cu_set();
+  set->from = gbt_dataset_ref(ds);
+  gbt_status status = make_plan(be, &ds->pages->layout, ds->n_rows, &plan, err);
+  if (status == GBT_OK) status = stage_open(&stage, stage_room(ds, &plan), err);
+  if (status == GBT_OK) status = send_all(&stage, set, &plan, err);
+  stage_close(&stage);
+  if (status == GBT_OK)
+    look_at(set, &plan);
+  else
+    cu_set_free(be, set);
+  plan_free(&be->mem, &plan);
+  return status;
+}
+
+void cu_set_free(cu_backend *be, cu_set *set) {
+  cu_drop(&be->memory, &set->words);
+  cu_drop(&be->memory, &set->sparse_slot);
+  cu_drop(&be->memory, &set->unseen_row);
+  cu_drop(&be->memory, &set->sparse_beg);
+  cu_drop(&be->memory, &set->unseen_beg);
+  cu_drop(&be->memory, &set->tile);
+  cu_drop(&be->memory, &set->column);
+  cu_drop(&be->memory, &set->feat);
+  cu_drop(&be->memory, &set->label);
+  cu_drop(&be->memory, &set->weight);
+  cu_drop(&be->memory, &set->score);
+  if (set->host_score) (void)cudaFreeHost(set->host_score);
+  gbt_mem_free(&be->mem, set->host_tile);
+  gbt_dataset_unref((gbt_dataset *)set->from);
+  *set = cu_set();
+}
