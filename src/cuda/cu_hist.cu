@@ -1,0 +1,340 @@
+/* Histograms of the step's builds, from rows.
+ *
+ * An item is a block of a build's rows (hist_block) and a tile; a thread block takes items one after the other, those
+ * of a tile first, and as long as they are of one build, and of at most 65,535 rows, adds them up in shared memory:
+ *
+ *   cells   g: [code * pitch + lane % pitch]   h: the same   rows: the same, where the tile counts
+ *
+ * 32-bit cells of 16-bit gradients cannot overflow then (|g| < 2^15, h < 2^16), and lane = column gives every lane a
+ * bank of its own where pitch is 32. What is not 0 then goes to the build's slot by 64-bit additions. Runs of few rows,
+ * and tiles without room, do that row by row.
+ *
+ * A warp takes 32 rows at a time: their words come with all lanes at once (W loads that do not wait for each other) and
+ * stay in registers; a lane then gets the word of its column, and the row's gradients, from the lane that has them:
+ *
+ *   held[q] of lane l: word l % W of row q * (32 / W) + l / W              W = 2: 16 rows a register
+ *
+ * With `wide` gradients the rows are added twice: the lower 16 bits, unsigned, and the upper ones. Everything is
+ * integer addition, so neither the cut nor the order shows.
+ *
+ * Sparse features: a warp goes through the lists of 32 rows as if they were one, straight to global memory. */
+#include "cu_block.cuh"
+
+#include <string.h>
+
+enum { NARROW = 0, LOW, HIGH }; /* the 16-bit gradients; halves of the 32-bit ones */
+enum { SMALL_THREADS = 512, SMALL_BLOCKS = 3, LARGE_THREADS = 1024, CLEAR_SLOTS = 1024 };
+enum : uint32_t { CELL_ROWS = 65535, FEW = 4 /* codes a row: with more of them cells do not pay */ };
+
+/* Rows of a build, and where their sums go. */
+struct cu_share {
+  uint32_t n;
+  const uint32_t *row;
+  const gbt_gh16 *gh;   /* beside them */
+  const gbt_gh32 *gh32; /* by row */
+  gbt_sum *sum;
+  uint32_t *count;
+};
+
+/* Blocks [beg, end) of a build, beg counted from its first one. */
+__device__ static __forceinline__ cu_share share_of(const cu_view &v, int32_t build, uint32_t beg, uint32_t end) {
+  const cu_build b = v.build[build];
+  const gbt_grow_node *node = &v.node[b.node];
+  const cu_order *order = &v.order[node->depth & 1];
+  const uint64_t first = (uint64_t)beg * v.hist_rows, stop = (uint64_t)end * v.hist_rows;
+  cu_share s;
+  s.n = (uint32_t)((stop < node->n_rows ? stop : node->n_rows) - first);
+  s.row = order->row + node->row_beg + first;
+  s.gh = order->gh + node->row_beg + first;
+  s.gh32 = cu_gh32(v, v.tree->task.output);
+  const uint64_t slot = (uint64_t)(uint32_t)b.slot * v.n_slots;
+  s.sum = v.sum + slot;
+  s.count = v.count + (v.any_counts ? slot : 0); /* no choice of pointers: the compiler is to see global memory */
+  return s;
+}
+
+/* ---- clearing ---- */
+
+__global__ static void k_hist_clear(cu_view v) {
+  const uint32_t pieces = (v.n_slots + CLEAR_SLOTS - 1) / CLEAR_SLOTS;
+  const uint64_t all = (uint64_t)(uint32_t)v.tree->n_build * pieces;
+  for (uint64_t i = blockIdx.x; i < all; i += gridDim.x) {
+    const uint64_t slot = (uint64_t)(uint32_t)v.build[i / pieces].slot * v.n_slots;
+    const uint32_t beg = (uint32_t)(i % pieces) * CLEAR_SLOTS;
+    const uint32_t end = v.n_slots - beg < CLEAR_SLOTS ? v.n_slots : beg + CLEAR_SLOTS;
+    for (uint32_t s = beg + threadIdx.x; s < end; s += blockDim.x) {
+      v.sum[slot + s].g = v.sum[slot + s].h = 0;
+      if (v.any_counts) v.count[slot + s] = 0;
+    }
+  }
+}
+
+/* ---- adding rows ---- */
+
+/* A lane's column of a tile, and where its sums go. */
+struct cu_sink {
+  uint32_t at;       /* of its first cell in shared memory */
+  uint32_t n, pitch; /* cells of a kind; from code to code */
+  int part, counts;  /* counts: rows are counted now */
+  gbt_sum *sum;      /* of its first code, in the slot */
+  uint32_t *count;   /* the same, where rows are counted */
+};
+
+/* g in the lower 16 bits and h in the upper ones. */
+__device__ static __forceinline__ uint32_t both_of(const cu_share &s, uint32_t i, uint32_t row, int part) {
+  if (part == NARROW) return cu_gh_bits(&s.gh[i]);
+  const gbt_gh32 q = s.gh32[row];
+  return part == LOW ? gbt_fix_low(q) : (uint32_t)q.g >> 16 | (q.h & 0xffff0000u);
+}
+
+/* g as a 32-bit number; that of the lower half of wide ones has no sign. */
+__device__ static __forceinline__ uint32_t g_of(uint32_t both, int part) {
+  return part == LOW ? both & 0xffffu : (uint32_t)(int32_t)(int16_t)both;
+}
+
+/* All rows of the share, to shared memory. */
+template <int W>
+__device__ static __forceinline__ void add_rows(uint32_t *cells, const cu_share &s, const uint32_t *words,
+                                                const cu_tile &t, const cu_sink &to) {
+  const uint32_t lane = cu_lane(), lanes = (uint32_t)t.lanes, column = lane & (lanes - 1u), together = 32u / lanes;
+  const uint32_t bits = (uint32_t)t.bits, shift = column * bits & 31u, mask = (1u << bits) - 1u, steps = lanes / W;
+  const uint32_t sub = lane / lanes, from = column * bits >> 5; /* of the rows taken together; word of the row */
+  const int straddles = 32u % bits != 0, mine = column < (uint32_t)t.n_cols;
+  const uint32_t *at = words + t.at + lane % W;
+  for (uint32_t beg = cu_warp() * 32u; beg < s.n; beg += cu_n_warps() * 32u) {
+    const uint32_t n = s.n - beg < 32u ? s.n - beg : 32u;
+    uint32_t row = 0, both = 0, held[W];
+    if (lane < n) {
+      row = s.row[beg + lane];
+      both = both_of(s, beg + lane, row, to.part);
+    }
+    CU_UNROLL
+    for (int q = 0; q < W; q++) {
+      const uint32_t r = (uint32_t)q * (32 / W) + lane / W, its = __shfl_sync(CU_ALL, row, (int)r);
+      held[q] = r < n ? at[(uint64_t)its * W] : 0u;
+    }
+    CU_UNROLL
+    for (int q = 0; q < W; q++)
+      for (uint32_t k = 0; k < steps; k++) {
+        const uint32_t first = ((uint32_t)q * steps + k) * together, r = first + sub;
+        if (first >= n) break;
+        const uint32_t src = (r % (32 / W) * W + from) & 31u, gh = __shfl_sync(CU_ALL, both, (int)r);
+        uint32_t code = __shfl_sync(CU_ALL, held[q], (int)src) >> shift;
+        if (straddles) code |= __shfl_sync(CU_ALL, held[q], (int)((src + 1u) & 31u)) << 1 << (31u - shift);
+        if (!mine || r >= n) continue;
+        const uint32_t cell = to.at + (code & mask) * to.pitch;
+        atomicAdd(&cells[cell], g_of(gh, to.part));
+        atomicAdd(&cells[cell + to.n], gh >> 16);
+        if (to.counts) atomicAdd(&cells[cell + 2 * to.n], 1u);
+      }
+  }
+}
+
+__device__ static __forceinline__ void add_tile(uint32_t *cells, const cu_share &s, const uint32_t *words,
+                                                const cu_tile &t, const cu_sink &to) {
+  switch (t.words) {
+  case 1:
+    add_rows<1>(cells, s, words, t, to);
+    break;
+  case 2:
+    add_rows<2>(cells, s, words, t, to);
+    break;
+  case 4:
+    add_rows<4>(cells, s, words, t, to);
+    break;
+  default:
+    add_rows<8>(cells, s, words, t, to);
+  }
+}
+
+/* The same, straight to the slot. */
+__device__ static void add_at_once(const cu_share &s, const uint32_t *words, const cu_tile &t, const cu_sink &to) {
+  const uint32_t lanes = (uint32_t)t.lanes, column = threadIdx.x & (lanes - 1u);
+  const int64_t weight = to.part == HIGH ? 65536 : 1;
+  if (column >= (uint32_t)t.n_cols) return;
+  for (uint32_t i = threadIdx.x / lanes; i < s.n; i += blockDim.x / lanes) {
+    const uint32_t row = s.row[i], both = both_of(s, i, row, to.part);
+    const uint32_t code = cu_tile_code(words, t, (int32_t)column, row);
+    cu_add64(&to.sum[code].g, (int64_t)(int32_t)g_of(both, to.part) * weight);
+    cu_add64(&to.sum[code].h, (int64_t)(both >> 16) * weight);
+    if (to.counts) atomicAdd(&to.count[code], 1u);
+  }
+}
+
+/* Cells that are not 0 into the slot; they are 0 afterwards. */
+__device__ static __forceinline__ void flush(uint32_t *cells, const cu_tile &t, const cu_sink &to) {
+  const uint32_t lanes = (uint32_t)t.lanes, pitch = to.pitch, column = threadIdx.x & (lanes - 1u), n = to.n;
+  const int64_t weight = to.part == HIGH ? 65536 : 1;
+  for (uint32_t code = threadIdx.x / lanes; code < t.n_codes; code += blockDim.x / lanes) {
+    uint32_t g = 0, h = 0, rows = 0;
+    for (uint32_t at = code * pitch + column; at < (code + 1u) * pitch; at += lanes) {
+      g += cells[at];
+      h += cells[n + at];
+      cells[at] = cells[n + at] = 0;
+      if (!to.counts) continue;
+      rows += cells[2 * n + at];
+      cells[2 * n + at] = 0;
+    }
+    if (g != 0) cu_add64(&to.sum[code].g, (to.part == LOW ? (int64_t)g : (int64_t)(int32_t)g) * weight);
+    if (h != 0) cu_add64(&to.sum[code].h, (int64_t)h * weight);
+    if (rows != 0) atomicAdd(&to.count[code], rows);
+  }
+}
+
+/* ---- the kernel ---- */
+
+__device__ static __forceinline__ cu_sink sink_of(const cu_view &v, const cu_share &s, const cu_tile &t, int part) {
+  const uint32_t column = threadIdx.x & ((uint32_t)t.lanes - 1u);
+  cu_sink to = cu_sink();
+  to.part = part;
+  to.counts = t.counts && part != HIGH;
+  to.pitch = (uint32_t)t.pitch;
+  to.n = t.n_codes * to.pitch;
+  to.at = cu_lane() & (to.pitch - 1u);
+  /* lanes without a column add nothing, and their cells stay 0 */
+  const uint32_t slot = column < (uint32_t)t.n_cols ? v.train.column[(uint32_t)t.first_col + column].slot : 0u;
+  to.sum = s.sum + slot;
+  to.count = s.count + (to.counts ? slot : 0u);
+  return to;
+}
+
+/* Tiles [first, first + n_tiles); n_cells: 32-bit words of shared memory. */
+template <int THREADS, int BLOCKS>
+__global__ static void __launch_bounds__(THREADS, BLOCKS)
+    k_hist(cu_view v, int32_t first, int32_t n_tiles, uint32_t n_cells) {
+  CU_DYN_SHARED(uint32_t, cells);
+  const uint32_t n_blocks = v.tree->n_hist_blocks, most = CELL_ROWS / v.hist_rows;
+  const uint64_t all = (uint64_t)n_blocks * (uint32_t)n_tiles;
+  const uint64_t beg = all * blockIdx.x / gridDim.x, end = all * (blockIdx.x + 1u) / gridDim.x;
+  const int wide = v.tree->wide;
+  if (beg == end) return;
+  for (uint32_t i = threadIdx.x; i < n_cells; i += blockDim.x) cells[i] = 0;
+  __syncthreads();
+  for (uint64_t i = beg; i < end;) {
+    const cu_tile t = v.train.tile[first + (int32_t)(i / n_blocks)];
+    const uint32_t block = (uint32_t)(i % n_blocks);
+    const int32_t build = cu_run_of(v.hist_block, v.tree->n_build, block);
+    const uint32_t build_beg = v.hist_block[build];
+    uint64_t n = v.hist_block[build + 1] - block;
+    if (n > end - i) n = end - i;
+    if (n > most) n = most;
+    const cu_share s = share_of(v, build, block - build_beg, block - build_beg + (uint32_t)n);
+    const int at_once = t.pitch == 0 || (uint64_t)s.n * FEW <= t.n_codes;
+    for (int part = wide ? LOW : NARROW; part <= (wide ? HIGH : NARROW); part++) {
+      const cu_sink to = sink_of(v, s, t, part);
+      if (at_once) {
+        add_at_once(s, v.train.words, t, to);
+        continue;
+      }
+      add_tile(cells, s, v.train.words, t, to);
+      __syncthreads();
+      flush(cells, t, to);
+      __syncthreads();
+    }
+    i += n;
+  }
+}
+
+/* ---- sparse features ---- */
+
+/* A warp's 32 rows or fewer: entries of all their lists, lane by lane. */
+__device__ static void add_lists(const cu_view &v, const cu_share &s, uint32_t beg, int wide, int counts) {
+  const uint32_t lane = cu_lane();
+  uint64_t list = 0;
+  uint32_t n = 0;
+  int32_t g = 0;
+  uint32_t h = 0;
+  if (beg + lane < s.n) {
+    const uint32_t row = s.row[beg + lane];
+    list = v.train.sparse_beg[row];
+    n = (uint32_t)(v.train.sparse_beg[row + 1] - list);
+    if (wide) {
+      g = s.gh32[row].g;
+      h = s.gh32[row].h;
+    } else {
+      const uint32_t both = cu_gh_bits(&s.gh[beg + lane]);
+      g = (int16_t)both;
+      h = both >> 16;
+    }
+  }
+  const uint32_t upto = cu_warp_scan(n), all = __shfl_sync(CU_ALL, upto, 31);
+  list -= upto - n; /* so that entry e of all is at list + e */
+  for (uint32_t base = 0; base < all; base += 32) {
+    const uint32_t e = base + lane;
+    uint32_t owner = 0; /* lanes whose entries all come before e */
+    CU_UNROLL
+    for (uint32_t half = 16; half > 0; half >>= 1)
+      if (__shfl_sync(CU_ALL, upto, (int)(owner + half - 1u)) <= e) owner += half;
+    const uint64_t from = __shfl_sync(CU_ALL, list, (int)owner);
+    const int32_t eg = __shfl_sync(CU_ALL, g, (int)owner);
+    const uint32_t eh = __shfl_sync(CU_ALL, h, (int)owner);
+    if (e >= all) continue;
+    const uint32_t slot = v.train.sparse_slot[from + e];
+    cu_add64(&s.sum[slot].g, eg);
+    cu_add64(&s.sum[slot].h, (int64_t)eh);
+    if (counts) atomicAdd(&s.count[slot], 1u);
+  }
+}
+
+__global__ static void __launch_bounds__(CU_BLOCK) k_hist_sparse(cu_view v, int counts) {
+  const uint32_t n_blocks = v.tree->n_hist_blocks;
+  const int wide = v.tree->wide;
+  for (uint32_t block = blockIdx.x; block < n_blocks; block += gridDim.x) {
+    const int32_t build = cu_run_of(v.hist_block, v.tree->n_build, block);
+    const uint32_t beg = block - v.hist_block[build];
+    const cu_share s = share_of(v, build, beg, beg + 1u);
+    for (uint32_t r = cu_warp() * 32u; r < s.n; r += cu_n_warps() * 32u) add_lists(v, s, r, wide, counts);
+  }
+}
+
+/* ---- the host's side ---- */
+
+static size_t cell_bytes(const cu_tile *t) { return (size_t)t->n_codes * (size_t)t->pitch * (t->counts ? 12u : 8u); }
+
+/* Whether so many blocks of the small kind as it is made for have room. */
+static int is_small(const cu_backend *be, size_t bytes) { return bytes * SMALL_BLOCKS <= be->shared_limit; }
+
+gbt_status cu_hist_open(cu_backend *be, gbt_error *err) {
+  const int limit = (int)be->shared_limit;
+  CU_TRY(cudaFuncSetAttribute((k_hist<SMALL_THREADS, SMALL_BLOCKS>), cudaFuncAttributeMaxDynamicSharedMemorySize,
+                              limit / SMALL_BLOCKS));
+  CU_TRY(cudaFuncSetAttribute((k_hist<LARGE_THREADS, 1>), cudaFuncAttributeMaxDynamicSharedMemorySize, limit));
+  return GBT_OK;
+}
+
+/* Neighbouring tiles that want about as much shared memory in one launch. */
+static void launch_tiles(cu_backend *be) {
+  const cu_tile *tile = be->set[0].host_tile;
+  const int32_t n_tiles = be->set[0].view.n_tiles;
+  for (int32_t first = 0, end = 0; first < n_tiles; first = end) {
+    const int small = is_small(be, cell_bytes(&tile[first]));
+    size_t most = 0;
+    for (; end < n_tiles && is_small(be, cell_bytes(&tile[end])) == small; end++)
+      if (cell_bytes(&tile[end]) > most) most = cell_bytes(&tile[end]);
+    const uint64_t items = (uint64_t)be->max_hist_blocks * (uint32_t)(end - first);
+    const uint32_t cells = (uint32_t)(most / sizeof(uint32_t));
+    if (small)
+      CU_LAUNCH((k_hist<SMALL_THREADS, SMALL_BLOCKS>), cu_grid(be, items, SMALL_BLOCKS), SMALL_THREADS, most,
+                be->stream, be->view, first, end - first, cells);
+    else
+      CU_LAUNCH((k_hist<LARGE_THREADS, 1>), cu_grid(be, items, 1), LARGE_THREADS, most, be->stream, be->view, first,
+                end - first, cells);
+  }
+}
+
+static int counts_sparse(const cu_backend *be) {
+  for (int32_t i = 0; i < be->layout->n_sparse; i++)
+    if (be->counts[be->layout->sparse_feat[i]]) return 1;
+  return 0;
+}
+
+gbt_status cu_build_hist(cu_backend *be, gbt_error *err) {
+  const cu_view *v = &be->view;
+  const uint64_t pieces = (uint64_t)(uint32_t)v->max_step * 2u * ((v->n_slots + CLEAR_SLOTS - 1u) / CLEAR_SLOTS);
+  CU_LAUNCH(k_hist_clear, cu_grid(be, pieces, 8), CU_BLOCK, 0, be->stream, *v);
+  launch_tiles(be);
+  if (v->train.sparse_beg)
+    CU_LAUNCH(k_hist_sparse, cu_grid(be, be->max_hist_blocks, 8), CU_BLOCK, 0, be->stream, *v, counts_sparse(be));
+  CU_LAUNCHED();
+  return GBT_OK;
+}
