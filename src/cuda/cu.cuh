@@ -92,8 +92,8 @@ template <class T> void cu_drop(cu_memory *memory, cu_array<T> *a) {
 /* ---- a data set on the device ---- */
 
 /* Columns of codes side by side, at most 32: lane l of a warp takes column l. The codes of a row are `words` 32-bit
- * words, 1, 2, 4 or 8; column l's code lies in bits [l * bits, (l + 1) * bits) of them, lowest first. Rows begin at `at`
- * in the set's words, a multiple of 8, so that a row never straddles two sectors of memory.
+ * words, 1, 2, 4 or 8; column l's code lies in bits [l * bits, (l + 1) * bits) of them, lowest first. Rows begin at
+ * `at` in the set's words, a multiple of 8, so that a row never straddles two sectors of memory.
  *
  * `lanes` is the power of two not below n_cols: a warp takes 32 / lanes rows at a time. A histogram of a tile in shared
  * memory has its cells at [code * pitch + lane % pitch]: with pitch 32 every lane has a bank of its own. */
