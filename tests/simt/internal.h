@@ -1,0 +1,68 @@
+/* What the emulator's own files share. Compiled without any sanitizer: fiber.cc tells the sanitizers what happens. */
+#pragma once
+
+#include "simt.h"
+
+#include "control.h"
+
+namespace simt {
+
+/* ---- settings: see control.h ---- */
+
+struct Settings {
+  int order;
+  unsigned preempt;
+  bool async, trace;
+  int devices, units, driver;
+  size_t shared_limit, memory;
+};
+extern Settings settings;
+extern simt_counts counts;
+uint64_t random64();
+void random_seed(uint64_t seed);
+
+/* ---- a call to the runtime ---- */
+
+enum CallKind { LOOK, WORK, LAUNCH, ALLOC, WAIT, FREE };
+
+/* Holds the lock while it lives. code: why the call must fail before it has done anything. */
+struct Call {
+  explicit Call(CallKind kind);
+  ~Call();
+  cudaError_t code;
+};
+/* Remembers the error for cudaGetLastError() and gives it back. */
+cudaError_t failed(cudaError_t code);
+#define SIMT_ENTER(kind)  \
+  simt::Call call_(kind); \
+  if (call_.code != cudaSuccess) return simt::failed(call_.code)
+
+int current_device();
+size_t shared_limit_of(const void *kernel); /* static and dynamic together */
+
+/* ---- shared memory ---- */
+
+enum { MOST_THREADS = 1024, JUNK = 0xA5 };
+const size_t MOST_SHARED = 227 * 1024, USUAL_SHARED = 48 * 1024;
+
+void shared_begin(size_t dynamic, size_t limit); /* a block's; sets block.dynamic */
+void shared_end();                               /* dies when somebody wrote beside an array */
+void fill(void *at, int byte, size_t bytes);     /* memset that no sanitizer sees */
+
+/* ---- streams ---- */
+
+bool capturing();
+void break_captures();
+bool captures(cudaStream_t stream);
+bool exists(cudaStream_t stream);
+void finish(cudaStream_t stream);
+void finish_all();
+void forget_work();     /* the device was lost */
+int64_t live_streams(); /* and events and graphs */
+
+/* ---- memory ---- */
+
+int64_t live_blocks();
+void check_guards(const Place &kernel); /* dies when a kernel wrote beside an allocation */
+
+} // namespace simt

@@ -1,0 +1,107 @@
+/* A block's shared memory.
+ *
+ *   | guard | static array | guard | static array | guard | ...        | dynamic | guard | page that nobody may touch
+ *
+ * Arrays of fixed size are laid out as the block comes to them; what the launch asked for ends at the page. All is junk
+ * when the block begins. Guards are looked at when it ends; the address sanitizer sees at once who touches them. */
+#include "internal.h"
+
+#include <sys/mman.h>
+
+#if defined(SIMT_ASAN)
+extern "C" void __asan_poison_memory_region(const volatile void *at, size_t bytes);
+extern "C" void __asan_unpoison_memory_region(const volatile void *at, size_t bytes);
+#endif
+
+namespace simt {
+
+enum { ARENA = 320 * 1024, PAGE = 4096, GUARD = 32, GUARD_BYTE = 0xC3, MOST_ARRAYS = 64 };
+
+static char *arena;
+static size_t used, static_bytes, dynamic_bytes, limit_bytes;
+static Shared *array[MOST_ARRAYS];
+static int n_arrays;
+
+/* Volatile, so that no compiler makes it a call that the sanitizers intercept. */
+void fill(void *at, int byte, size_t bytes) {
+  volatile unsigned char *p = static_cast<volatile unsigned char *>(at);
+  uint64_t eight = (uint64_t)byte * 0x0101010101010101ull;
+  for (; bytes > 0 && reinterpret_cast<uintptr_t>(p) % 8 != 0; bytes--) *p++ = (unsigned char)byte;
+  for (; bytes >= 8; bytes -= 8, p += 8) *reinterpret_cast<volatile uint64_t *>(p) = eight;
+  for (; bytes > 0; bytes--) *p++ = (unsigned char)byte;
+}
+
+static void allow(void *at, size_t bytes) {
+  fill(at, JUNK, bytes);
+#if defined(SIMT_ASAN)
+  __asan_unpoison_memory_region(at, bytes);
+#endif
+}
+
+static void new_arena() {
+#if defined(SIMT_TSAN)
+  if (arena) munmap(arena, ARENA + PAGE); /* what makes it forget who used the last block's */
+  arena = nullptr;
+#endif
+  if (!arena) {
+    void *at = mmap(nullptr, ARENA + PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (at == MAP_FAILED) die("no memory for shared memory", __FILE__, __LINE__);
+    arena = static_cast<char *>(at);
+    mprotect(arena + ARENA, PAGE, PROT_NONE);
+  }
+#if defined(SIMT_ASAN)
+  __asan_poison_memory_region(arena, ARENA);
+#endif
+}
+
+void shared_begin(size_t dynamic, size_t limit) {
+  new_arena();
+  n_arrays = 0;
+  static_bytes = 0;
+  dynamic_bytes = dynamic;
+  limit_bytes = limit;
+  used = GUARD;
+  fill(arena, GUARD_BYTE, GUARD);
+  char *at = arena + (ARENA - dynamic) / 16 * 16;
+  allow(at, dynamic);
+  fill(at + dynamic, GUARD_BYTE, (size_t)(arena + ARENA - at) - dynamic);
+  fill(at - GUARD, GUARD_BYTE, GUARD);
+  block.dynamic = reinterpret_cast<unsigned char *>(at);
+}
+
+void *shared(Shared *a) {
+  if (a->serial == block.serial) return a->at;
+  if (n_arrays == MOST_ARRAYS) die("too many shared arrays", a->place.file, a->place.line);
+  a->serial = block.serial;
+  a->at = arena + used;
+  allow(a->at, a->bytes);
+  fill(arena + used + a->bytes, GUARD_BYTE, (15 & (0 - a->bytes)) + GUARD);
+  used += (a->bytes + 15) / 16 * 16 + GUARD;
+  array[n_arrays++] = a;
+  static_bytes += (a->bytes + 15) / 16 * 16;
+  if (static_bytes > USUAL_SHARED) die("more than 48 KB of shared arrays", a->place.file, a->place.line);
+  if (static_bytes + dynamic_bytes > limit_bytes) die("too much shared memory", a->place.file, a->place.line);
+  return a->at;
+}
+
+static bool intact(const void *at, size_t bytes) {
+  const unsigned char *p = static_cast<const unsigned char *>(at);
+  for (size_t i = 0; i < bytes; i++)
+    if (p[i] != GUARD_BYTE) return false;
+  return true;
+}
+
+void shared_end() {
+  for (int i = 0; i < n_arrays; i++) {
+    const Shared *a = array[i];
+    const char *at = static_cast<const char *>(a->at);
+    if (intact(at - GUARD, GUARD) && intact(at + a->bytes, (15 & (0 - a->bytes)) + GUARD)) continue;
+    die("a thread wrote beside this shared array", a->place.file, a->place.line);
+  }
+  const char *dynamic = reinterpret_cast<const char *>(block.dynamic);
+  const char *behind = dynamic + dynamic_bytes;
+  if (!intact(dynamic - GUARD, GUARD) || !intact(behind, (size_t)(arena + ARENA - behind)))
+    die("a thread wrote beside the launch's shared memory", __FILE__, __LINE__);
+}
+
+} // namespace simt
