@@ -4,6 +4,7 @@
 
 #include "../../src/cuda/cu_port.cuh"
 
+/* Clocks and widths, which an emulated device does not have. */
 #if defined(__CUDACC__)
 
 static double attribute(cudaDeviceAttr which) {
@@ -12,6 +13,17 @@ static double attribute(cudaDeviceAttr which) {
   (void)cudaGetLastError();
   return 0.0;
 }
+
+static void look_at_clocks(device_facts *dev) {
+  dev->clock = attribute(cudaDevAttrClockRate) * 1e3;
+  dev->bandwidth = 2.0 * attribute(cudaDevAttrMemoryClockRate) * 1e3 * attribute(cudaDevAttrGlobalMemoryBusWidth) / 8.0;
+}
+
+#else
+
+static void look_at_clocks(device_facts *dev) { dev->emulated = 1; }
+
+#endif
 
 int device_look(device_facts *dev) {
   cudaDeviceProp p;
@@ -24,26 +36,11 @@ int device_look(device_facts *dev) {
   dev->units = p.multiProcessorCount;
   dev->major = p.major;
   dev->minor = p.minor;
-  (void)cudaDriverGetVersion(&dev->driver);
-  dev->clock = attribute(cudaDevAttrClockRate) * 1e3;
-  dev->bandwidth = 2.0 * attribute(cudaDevAttrMemoryClockRate) * 1e3 * attribute(cudaDevAttrGlobalMemoryBusWidth) / 8.0;
-  dev->l2_bytes = attribute(cudaDevAttrL2CacheSize);
+  dev->l2_bytes = p.l2CacheSize;
   dev->shared_limit = p.sharedMemPerBlockOptin;
+  (void)cudaDriverGetVersion(&dev->driver);
+  look_at_clocks(dev);
   return 1;
 }
-
-#else
-
-int device_look(device_facts *dev) {
-  *dev = device_facts();
-  snprintf(dev->name, sizeof dev->name, "emulation");
-  dev->emulated = 1;
-  dev->units = 2;
-  dev->major = 9;
-  dev->shared_limit = 227 * 1024;
-  return 1;
-}
-
-#endif
 
 void device_wait(void) { (void)cudaDeviceSynchronize(); }

@@ -1,5 +1,5 @@
 /* What it costs to begin work: launches, events, waits, replay of a captured graph by node, a barrier of the whole grid
- * by cooperative launch. The latter two are not known to the emulation. Microseconds of the host's clock, medians. */
+ * by cooperative launch (not known to the emulation). Microseconds of the host's clock, medians. */
 #include "micro.cuh"
 
 #include <time.h>
@@ -44,7 +44,7 @@ static void chains(micro *m) {
   });
   report("empty kernel in a chain", s * 1e6 / n, "us", 0, "");
   s = host_seconds(m, [&] {
-    for (int i = 0; i < n; i++) CU_LAUNCH(k_count, 128u, 256u, 0, m->stream, cell);
+    for (int i = 0; i < n; i++) CU_LAUNCH(k_count, (unsigned)sized(m, 128, 3), 256u, 0, m->stream, cell);
   });
   report("kernel of 128 blocks in a chain", s * 1e6 / n, "us", 0, "");
   TRY(cudaMemcpy(&counted, cell, sizeof counted, cudaMemcpyDeviceToHost));
@@ -63,28 +63,28 @@ static void chains(micro *m) {
   TRY(cudaFree(cell));
 }
 
-#if defined(__CUDACC__)
-
 /* A chain of n kernels, captured once and replayed. */
 static void graph(micro *m, int n, unsigned blocks, const char *name) {
   count64 *cell = device_array<count64>(1), counted = 0;
   cudaGraph_t g;
   cudaGraphExec_t exec;
   TRY(cudaStreamBeginCapture(m->stream, cudaStreamCaptureModeThreadLocal));
-  for (int i = 0; i < n; i++) CU_LAUNCH(k_count, blocks, 256u, 0, m->stream, cell);
+  for (int i = 0; i < n; i++) CU_LAUNCH(k_count, (unsigned)sized(m, blocks, 2), 256u, 0, m->stream, cell);
   TRY(cudaStreamEndCapture(m->stream, &g));
   TRY(cudaGraphInstantiate(&exec, g, 0));
-  const int replays = 20;
+  const int replays = (int)sized(m, 20, 2);
   double s = host_seconds(m, [&] {
     for (int i = 0; i < replays; i++) TRY(cudaGraphLaunch(exec, m->stream));
   });
   TRY(cudaMemcpy(&counted, cell, sizeof counted, cudaMemcpyDeviceToHost));
-  check(m, name, counted, (count64)n * replays * (count64)(m->repeats + 1));
+  check(m, name, counted, (count64)n * (count64)replays * (count64)(m->repeats + 1));
   report(name, s * 1e6 / replays / n, "us", 0, "");
   TRY(cudaGraphExecDestroy(exec));
   TRY(cudaGraphDestroy(g));
   TRY(cudaFree(cell));
 }
+
+#if defined(__CUDACC__)
 
 /* Every block adds 1 between barriers, and looks that all others have done so. */
 __global__ static void k_barriers(count64 *cell, count64 *wrong, int n) {
@@ -121,24 +121,21 @@ static void barriers(micro *m, unsigned per_unit, const char *name) {
   TRY(cudaFree(cell));
 }
 
-static void graphs_and_barriers(micro *m) {
-  graph(m, 10, 1, "graph of 10 kernels: a node");
-  graph(m, 100, 1, "graph of 100 kernels: a node");
-  graph(m, 100, 128, "graph of 100 kernels of 128 blocks: a node");
+static void all_barriers(micro *m) {
   barriers(m, 1, "grid barrier 1 block a multiprocessor");
   barriers(m, 4, "grid barrier 4 blocks a multiprocessor");
 }
 
 #else
 
-static void graphs_and_barriers(micro *) {
-  skipped("graph of 100 kernels: a node", "emulation");
-  skipped("grid barrier 1 block a multiprocessor", "emulation");
-}
+static void all_barriers(micro *) { skipped("grid barrier 1 block a multiprocessor", "emulation"); }
 
 #endif
 
 void micro_launches(micro *m) {
   chains(m);
-  graphs_and_barriers(m);
+  graph(m, 10, 1, "graph of 10 kernels: a node");
+  graph(m, 100, 1, "graph of 100 kernels: a node");
+  graph(m, 100, 128, "graph of 100 kernels of 128 blocks: a node");
+  all_barriers(m);
 }
