@@ -1,7 +1,9 @@
 # Devices: which one a training runs on, and what is known of the CUDA engine.
 #
 #   check_device    argument, option, environment -> wish: list(kind = "auto", "cpu" or "cuda", number)
-#   choose_device   wish + size of the work -> choice: list(kind, number, auto, why)
+#   choose_device   wish + size of the work -> choice: list(kind, number, auto, why, problem)
+#   settle_device   the choice as an environment, since it may turn out otherwise: see give_up()
+#   on_device       does a piece of work there; on the cpu when "auto" chose a device that fails
 #   cuda_build      what R CMD INSTALL left in <package>/gpu: build.dcf, and gbt_cuda.so where it was built
 #   cuda_look       opens the library and looks at a device
 #
@@ -93,7 +95,7 @@ training_size <- function(bytes, params, nrounds, n_outputs, max_seconds) {
 
 # The device for a wish: list(kind, number, auto, why, problem). why: for verbose, NULL when there is nothing to tell;
 # problem: what a device that would have been worth it lacks, when somebody can do something about it.
-choose_device <- function(wish, size, threads) {
+choose_device <- function(wish, size = NULL, threads = 1L) {
   choice <- function(kind, why = NULL, problem = NULL) {
     list(kind = kind, number = wish$number, auto = wish$kind == "auto", why = why, problem = problem)
   }
@@ -121,6 +123,37 @@ choose_device <- function(wish, size, threads) {
   }
   choice("cuda", sprintf("training on %s: about %s expected, %s on the cpu", device_title(look, wish$number),
                          say_seconds(seconds[["cuda"]]), say_seconds(seconds[["cpu"]])))
+}
+
+settle_device <- function(choice) {
+  if (!is.null(choice$problem)) warn_fallback(choice$problem)
+  list2env(choice, envir = new.env(parent = emptyenv()))
+}
+
+# Where there is no training to weigh, "auto" is the cpu.
+plain_device <- function(device) {
+  if (is.null(device) && is.null(getOption("gbt.device")) && !nzchar(Sys.getenv("GBT_DEVICE"))) return(NULL)
+  wish <- check_device(device)
+  if (wish$kind == "auto") wish$kind <- "cpu"
+  settle_device(choose_device(wish))
+}
+
+# work(where): where is NULL for the cpu, else what the engine's entries take for a device.
+on_device <- function(device, work) {
+  if (is.null(device) || device$kind == "cpu") return(work(NULL))
+  where <- list(library = cuda_build()$library, number = device$number)
+  if (!device$auto) return(work(where))
+  out <- tryCatch(work(where), gbt_error_device = identity, gbt_error_memory = identity)
+  if (!inherits(out, "condition")) return(out)
+  give_up(device, out)
+  work(NULL)
+}
+
+# "auto" chose a device that fails: from here on it is the cpu.
+give_up <- function(device, condition) {
+  warn_fallback(conditionMessage(condition))
+  device$kind <- "cpu"
+  device$why <- NULL
 }
 
 device_title <- function(look, number) {

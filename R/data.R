@@ -4,15 +4,18 @@
 unseen_codes <- c(prior = 0L, missing = 1L, error = 2L)
 
 # Everything that is binned goes through here. reference: a gbt_data whose cuts are shared, or NULL.
-# Returns the engine's pointer.
+# device: a choice (see R/cuda.R), NULL for the cpu. Returns the engine's pointer.
 build_dataset <- function(frame, reference = NULL, weight = NULL, max_bin = 255L, page_rows = 0L, unseen = "prior",
-                          threads = NULL) {
+                          threads = NULL, device = NULL) {
   if (!is.null(reference)) {
     known <- .Call(C_gbt_dataset_info, data_ptr(reference))
     frame <- align_frame(frame, known$names, known$tag)
   }
-  .Call(C_gbt_dataset_new, frame, if (!is.null(reference)) data_ptr(reference), weight, max_bin, page_rows,
-        unseen_codes[[unseen]], resolve_threads(threads))
+  threads <- resolve_threads(threads)
+  on_device(device, function(where) {
+    .Call(C_gbt_dataset_new, frame, if (!is.null(reference)) data_ptr(reference), weight, max_bin, page_rows,
+          unseen_codes[[unseen]], threads, where)
+  })
 }
 
 # The pointer of a gbt_data; an error with a way out when the engine's part is gone.
@@ -105,6 +108,8 @@ check_offset <- function(offset, n_rows, n_outputs = NULL, what = "offset") {
 #'   training rows), `"missing"` (taken for a missing value) or `"error"`.
 #' @param page_rows Rows per page of binned data; 0 leaves it to gbt. Never shows in a model.
 #' @param threads Number of threads, see [gbt_threads()].
+#' @param device Where to find the cuts and to bin: `"cpu"` or `"cuda"`, see [gbt_train()]; never shows in a model. `NULL`
+#'   and `"auto"` take the CPU unless `options(gbt.device = )` or `GBT_DEVICE` name a device.
 #' @param ... Must be empty: a misspelt argument is an error.
 #' @return An object of class `gbt_data`, with methods for `print()`, `dim()` and `dimnames()`.
 #' @seealso [gbt_train()]
@@ -115,7 +120,7 @@ check_offset <- function(offset, n_rows, n_outputs = NULL, what = "offset") {
 #' @export
 gbt_data <- function(x, label = NULL, weight = NULL, offset = NULL, reference = NULL, max_bin = 255,
                      sparse_zero = c("value", "missing"), unseen = c("prior", "missing", "error"), page_rows = 0,
-                     threads = NULL, ...) {
+                     threads = NULL, device = NULL, ...) {
   check_no_dots(list(...), names(formals(gbt_data)))
   if (!is.null(reference) && !missing(max_bin)) {
     stop_argument("`max_bin` is decided by `reference`, whose cuts are used; leave it out", "max_bin")
@@ -134,16 +139,16 @@ gbt_data <- function(x, label = NULL, weight = NULL, offset = NULL, reference = 
       stop_data(sprintf("`label` has %s for %s", counted(n, "value"), counted(frame$n_rows, "row")), "label")
     }
   }
-  new_gbt_data(frame, label, weight, offset, reference, max_bin, unseen, page_rows, threads)
+  new_gbt_data(frame, label, weight, offset, reference, max_bin, unseen, page_rows, threads, plain_device(device))
 }
 
 # From a frame. `label` is kept as given: what it means is decided by the objective, in training.
 new_gbt_data <- function(frame, label = NULL, weight = NULL, offset = NULL, reference = NULL, max_bin = 255L,
-                         unseen = "prior", page_rows = 0L, threads = NULL) {
+                         unseen = "prior", page_rows = 0L, threads = NULL, device = NULL) {
   weight <- check_weight(weight, frame$n_rows)
   shape <- dim(offset)
   offset <- check_offset(offset, frame$n_rows)
-  ptr <- build_dataset(frame, reference, weight, max_bin, page_rows, unseen, threads)
+  ptr <- build_dataset(frame, reference, weight, max_bin, page_rows, unseen, threads, device)
   if (!is.null(weight)) .Call(C_gbt_dataset_set, ptr, 1L, weight)
   if (!is.null(offset)) {
     .Call(C_gbt_dataset_set, ptr, 2L, offset)

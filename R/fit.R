@@ -45,6 +45,9 @@ prepare <- function(source, args) {
     label <- parts$label
     valid$sets <- list(valid = parts$valid)
   }
+  bytes <- bytes_of(source, host$max_bin)
+  size <- training_size(bytes, params, host$nrounds, response$n_outputs, host$max_seconds)
+  host$device <- settle_device(choose_device(host$device, size, as.integer(host$threads)))
   data <- training_data(source, label, response, args, host)
   features <- data$feature_names
   params <- set_mtry(params, args, length(features))
@@ -53,7 +56,7 @@ prepare <- function(source, args) {
   info <- .Call(C_gbt_dataset_info, data_ptr(data))
   check_cat_features(args$value[["cat_features"]], features, info$type)
   fit <- list(source = source, args = args, params = params, host = host, objective = objective, callbacks = callbacks,
-              response = response, label = label, data = data, bytes = info$bytes, sets = sets, init = init,
+              response = response, label = label, data = data, sets = sets, init = init,
               monotone = resolve_monotone(args$value[["monotone"]], features),
               interactions = resolve_interactions(args$value[["interactions"]], features),
               feature_weights = resolve_feature_weights(args$value[["feature_weights"]], features))
@@ -68,6 +71,16 @@ n_rows_of <- function(x) {
   n <- if (is.data.frame(x)) .row_names_info(x, 2L) else dim(x)[1L]
   if (is.null(n)) encode_x(x) # raises: neither a data frame nor a matrix
   as.double(n)
+}
+
+# About the bytes of the binned data.
+bytes_of <- function(source, max_bin) {
+  if (is.null(source$x)) return(.Call(C_gbt_dataset_info, data_ptr(source$data))$bytes)
+  cell <- if (max_bin > 255) 2 else 1
+  if (!isS4(source$x)) return(as.double(n_rows_of(source$x)) * dim(source$x)[2L] * cell)
+  slots <- methods::slotNames(source$x)
+  filled <- if ("i" %in% slots) length(source$x@i) else if ("j" %in% slots) length(source$x@j) else prod(dim(source$x))
+  filled * (2 + cell)
 }
 
 # Rows held out become a validation set with the labels as they were given.
@@ -103,7 +116,8 @@ training_data <- function(source, label, response, args, host) {
     }
   } else {
     data <- new_gbt_data(encode_x(source$x, host$sparse_zero), weight = weight, max_bin = as.integer(host$max_bin),
-                         page_rows = as.integer(host$page_rows), threads = args$value[["threads"]])
+                         page_rows = as.integer(host$page_rows), threads = args$value[["threads"]],
+                         device = host$device)
   }
   ptr <- data_ptr(data)
   .Call(C_gbt_dataset_set, ptr, 0L, label)
@@ -174,24 +188,20 @@ plan_evaluation <- function(fit) {
 # As run_rounds(), and the trainer. A device that "auto" chose may fail when it is opened or later; the cpu then begins
 # anew, for the same model. Callbacks that have been told of rounds are not told again.
 run_somewhere <- function(fit) {
-  size <- training_size(fit$bytes, fit$params, fit$host$nrounds, fit$response$n_outputs, fit$host$max_seconds)
-  device <- choose_device(fit$host$device, size, as.integer(fit$host$threads))
-  if (!is.null(device$problem)) warn_fallback(device$problem)
-  trainer <- NULL
-  attempt <- function(device) {
-    trainer <<- make_trainer(fit, device)
-    if (fit$host$verbose && !is.null(device$why)) say(device$why)
-    c(list(trainer = trainer), run_rounds(trainer, fit))
-  }
-  if (device$kind == "cpu" || !device$auto) return(attempt(device))
-  run <- tryCatch(attempt(device), gbt_error_device = identity, gbt_error_memory = identity)
-  if (!inherits(run, "condition")) return(run)
-  if (!is.null(trainer) && length(fit$callbacks) > 0L) stop(run)
-  warn_fallback(conditionMessage(run))
-  attempt(list(kind = "cpu"))
+  device <- fit$host$device
+  trainer <- on_device(device, function(where) make_trainer(fit, where))
+  if (fit$host$verbose && !is.null(device$why)) say(device$why)
+  run <- function() c(list(trainer = trainer), run_rounds(trainer, fit))
+  if (device$kind == "cpu" || !device$auto || length(fit$callbacks) > 0L) return(run())
+  out <- tryCatch(run(), gbt_error_device = identity, gbt_error_memory = identity)
+  if (!inherits(out, "condition")) return(out)
+  give_up(device, out)
+  trainer <- make_trainer(fit, NULL)
+  run()
 }
 
-make_trainer <- function(fit, device) {
+# where: NULL for the cpu, see on_device().
+make_trainer <- function(fit, where) {
   codes <- fit$metrics$code
   scores <- lapply(fit$sets, `[[`, "score")
   spec <- list(
@@ -202,7 +212,7 @@ make_trainer <- function(fit, device) {
     init_state = fit$init$state, init_score = fit$init_score, init_valid = if (!is.null(fit$init)) scores, base = NULL,
     stop_rounds = fit$host$early_stopping_rounds, stop_min_delta = fit$host$early_stopping_min_delta,
     max_seconds = fit$host$max_seconds,
-    device = if (device$kind == "cuda") list(library = cuda_build()$library, number = device$number)
+    device = where
   )
   trainer <- .Call(C_gbt_trainer_new, spec, fit$host$threads)
   if (fit$own_watched) .Call(C_gbt_trainer_watch, trainer, fit$metrics$maximise)

@@ -32,6 +32,8 @@ predict_kinds <- c(link = 0L, response = 1L, leaf = 2L)
 #' @param threads Number of threads, see [gbt_threads()]. Never shows in the result.
 #' @param sparse_zero What the absent entries of a sparse matrix are: `"value"` for the number 0, `"missing"`; `NULL`
 #'   for the same as in training.
+#' @param device Where to predict: `"cpu"` or `"cuda"`, see [gbt_train()]; never shows in the result. `NULL` and `"auto"`
+#'   take the CPU unless `options(gbt.device = )` or `GBT_DEVICE` name a device.
 #' @param ... Must be empty: a misspelt argument is an error.
 #' @return A vector with one element per row, or a matrix with one row per row; see `type`. Row names become
 #'   names when they are texts.
@@ -46,7 +48,7 @@ predict_kinds <- c(link = 0L, response = 1L, leaf = 2L)
 #' @export
 predict.gbt <- function(object, newdata, type = c("response", "link", "prob", "class", "leaf"), trees = NULL,
                         offset = NULL, unseen = c("prior", "missing", "error"), threads = NULL,
-                        sparse_zero = NULL, ...) {
+                        sparse_zero = NULL, device = NULL, ...) {
   refuse_foreign(names(list(...)))
   check_no_dots(list(...), names(formals(predict.gbt)))
   check_model(object)
@@ -66,8 +68,11 @@ predict.gbt <- function(object, newdata, type = c("response", "link", "prob", "c
                              "offset of 0; give `offset =`"))
   }
   kind <- predict_kinds[[switch(type, link = "link", leaf = "leaf", "response")]]
-  out <- .Call(C_gbt_predict, object$state, object$cache, frame, kind, loss_code(object$objective), 0L, rounds, offset,
-               unseen_codes[[unseen]], predict_threads(threads, frame$n_rows * trees_of(object, rounds)))
+  threads <- predict_threads(threads, frame$n_rows * trees_of(object, rounds))
+  out <- on_device(plain_device(device), function(where) {
+    .Call(C_gbt_predict, object$state, object$cache, frame, kind, loss_code(object$objective), 0L, rounds, offset,
+          unseen_codes[[unseen]], threads, where)
+  })
   shape_prediction(out, object, type, row_labels(newdata))
 }
 

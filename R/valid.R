@@ -123,7 +123,8 @@ build_valid <- function(sets, train, response, init, host) {
       raw <- needed_columns(raw, train$feature_names, name)
       frame <- frame_for_model(raw, train)
       data <- new_gbt_data(frame, weight = set$weight, offset = set$offset, reference = train,
-                           page_rows = as.integer(host$page_rows), threads = as.integer(host$threads))
+                           page_rows = as.integer(host$page_rows), threads = as.integer(host$threads),
+                           device = host$device)
       y <- set$y
     }
     if (data$n_rows == 0) stop_data(sprintf("validation set \"%s\" has no rows", name), "valid")
@@ -220,5 +221,5 @@ start_scores <- function(init, x, offset, sparse_zero, threads, name = "train") 
   }
   frame <- frame_for_model(x, init, sparse_zero)
   as.double(.Call(C_gbt_predict, init$state, init$cache, frame, predict_kinds[["link"]], loss_code(init$objective), 0L,
-                  init$nrounds, if (!is.null(offset)) as.double(offset), unseen_codes[["prior"]], threads))
+                  init$nrounds, if (!is.null(offset)) as.double(offset), unseen_codes[["prior"]], threads, NULL))
 }

@@ -4,8 +4,9 @@
 /* Starting a thread costs as much as binning about so many cells. */
 enum { CELLS_WORTH_THREADS = 20000 };
 
-SEXP r_gbt_dataset_new(SEXP frame, SEXP reference, SEXP weight, SEXP max_bin, SEXP page_rows, SEXP unseen,
-                       SEXP threads) {
+/* device: NULL, or as for r_cuda_api. */
+SEXP r_gbt_dataset_new(SEXP frame, SEXP reference, SEXP weight, SEXP max_bin, SEXP page_rows, SEXP unseen, SEXP threads,
+                       SEXP device) {
   /* 1 */
   gbt_table table;
   r_table(frame, &table);
@@ -15,6 +16,12 @@ SEXP r_gbt_dataset_new(SEXP frame, SEXP reference, SEXP weight, SEXP max_bin, SE
   gbt_unseen how = (gbt_unseen)r_arg_int(unseen, "unseen");
   r_threads t = r_arg_threads(threads);
   if ((double)table.n_rows * (double)table.n_cols < CELLS_WORTH_THREADS) t.n = 1;
+  gbt_data_device on = {0};
+  if (device != R_NilValue) {
+    const gbt_device_api *api = r_cuda_api(device, &on.number);
+    on.cuts = api->cuts;
+    on.pages = api->pages;
+  }
   SEXP out = PROTECT(r_handle_new(R_DATASET, Rf_allocVector(VECSXP, 3))); /* what is lent to it, by field */
   gbt_error err = {0};
   gbt_ctx ctx;
@@ -23,7 +30,7 @@ SEXP r_gbt_dataset_new(SEXP frame, SEXP reference, SEXP weight, SEXP max_bin, SE
   gbt_dataset *ds = NULL;
   gbt_status status = r_ctx_open(&ctx, t, &err);
   if (status == GBT_OK) {
-    status = gbt_dataset_new(&ctx, &table, ref == NULL ? NULL : ref->cuts, w, bins, rows, how, &ds, &err);
+    status = gbt_dataset_new_on(&ctx, &on, &table, ref == NULL ? NULL : ref->cuts, w, bins, rows, how, &ds, &err);
     gbt_ctx_close(&ctx);
   }
 

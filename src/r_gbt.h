@@ -120,7 +120,7 @@ gbt_tree_range r_tree_range(const gbt_forest_view *view, SEXP beg, SEXP end);
 /* ---- entry points: r_init.c ---- */
 
 SEXP r_gbt_dataset_new(SEXP frame, SEXP reference, SEXP weight, SEXP max_bin, SEXP page_rows, SEXP unseen,
-                       SEXP threads);
+                       SEXP threads, SEXP device);
 SEXP r_gbt_dataset_set(SEXP dataset, SEXP field, SEXP x);
 SEXP r_gbt_dataset_info(SEXP dataset);
 SEXP r_gbt_trainer_new(SEXP spec, SEXP threads);
@@ -137,7 +137,7 @@ SEXP r_gbt_model_nodes(SEXP state);
 SEXP r_gbt_model_importance(SEXP state, SEXP round_beg, SEXP round_end);
 SEXP r_gbt_model_cache(SEXP state);
 SEXP r_gbt_predict(SEXP state, SEXP cache, SEXP frame, SEXP kind, SEXP loss, SEXP round_beg, SEXP round_end,
-                   SEXP offset, SEXP unseen, SEXP threads);
+                   SEXP offset, SEXP unseen, SEXP threads, SEXP device);
 SEXP r_gbt_params_table(void);
 SEXP r_gbt_metric_names(void);
 SEXP r_gbt_metric_info(SEXP metric, SEXP loss);

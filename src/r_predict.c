@@ -6,10 +6,33 @@ enum { KIND_LINK = 0, KIND_RESPONSE = 1, KIND_LEAF = 2 };
 /* Starting a thread costs as much as about so many steps of a row through a tree. */
 enum { STEPS_WORTH_THREADS = 300000 };
 
+/* A model, and where it is used: on the CPU by its predictor, or on a device. */
+typedef struct r_place {
+  const gbt_model *model;
+  gbt_predictor *predictor;
+  const gbt_device_api *api; /* NULL: the CPU */
+  int32_t number;
+} r_place;
+
+static gbt_status leaves(gbt_ctx *ctx, const r_place *at, const gbt_binding *binding, gbt_tree_range trees,
+                         int32_t *out, gbt_error *err) {
+  if (at->api != NULL && at->api->leaves != NULL)
+    return at->api->leaves(ctx, at->number, &at->model->forest, binding, trees.beg, trees.end - trees.beg, out, err);
+  return gbt_predictor_leaves(ctx, at->predictor, binding, trees, out, err);
+}
+
+static gbt_status scores(gbt_ctx *ctx, const r_place *at, const gbt_binding *binding, gbt_tree_range trees,
+                         const double *offset, double *out, gbt_error *err) {
+  if (at->api != NULL && at->api->scores != NULL)
+    return at->api->scores(ctx, at->number, &at->model->forest, binding, trees.beg, trees.end - trees.beg, offset, out,
+                           err);
+  return gbt_predictor_scores(ctx, at->predictor, binding, trees, offset, out, err);
+}
+
 /* Zone 2 whole: binds the table to the model and fills out. */
-static gbt_status predict(r_threads threads, const gbt_model *model, gbt_predictor *predictor, const gbt_table *table,
-                          int kind, gbt_loss loss, gbt_tree_range trees, const double *offset, gbt_unseen unseen,
-                          void *out, gbt_error *err) {
+static gbt_status predict(r_threads threads, const r_place *at, const gbt_table *table, int kind, gbt_loss loss,
+                          gbt_tree_range trees, const double *offset, gbt_unseen unseen, void *out, gbt_error *err) {
+  const gbt_model *model = at->model;
   gbt_ctx ctx;
   gbt_binding *binding = NULL;
   gbt_status status;
@@ -17,9 +40,9 @@ static gbt_status predict(r_threads threads, const gbt_model *model, gbt_predict
   GBT_TRY_GOTO(gbt_table_check(&ctx, table, err), done);
   GBT_TRY_GOTO(gbt_binding_new(&ctx, table, model->schema, unseen, &binding, err), done);
   if (kind == KIND_LEAF) {
-    status = gbt_predictor_leaves(&ctx, predictor, binding, trees, out, err);
+    status = leaves(&ctx, at, binding, trees, out, err);
   } else {
-    GBT_TRY_GOTO(gbt_predictor_scores(&ctx, predictor, binding, trees, offset, out, err), done);
+    GBT_TRY_GOTO(scores(&ctx, at, binding, trees, offset, out, err), done);
     if (kind == KIND_RESPONSE)
       status = gbt_predict_response(&ctx, loss, table->n_rows, model->forest.n_outputs, out, err);
   }
@@ -29,13 +52,14 @@ done:
   return status;
 }
 
-/* kind 0 link, 1 response: n doubles, or n x K. 2 leaf: integers, n x trees. */
+/* kind 0 link, 1 response: n doubles, or n x K. 2 leaf: integers, n x trees. device: NULL, or as for r_cuda_api. */
 SEXP r_gbt_predict(SEXP state, SEXP cache, SEXP frame, SEXP kind, SEXP loss, SEXP round_beg, SEXP round_end,
-                   SEXP offset, SEXP unseen, SEXP threads) {
+                   SEXP offset, SEXP unseen, SEXP threads, SEXP device) {
   /* 1 */
   SEXP handle = PROTECT(r_model_handle(state, cache));
   const gbt_model *model = r_model_get(handle);
-  gbt_predictor *predictor = r_model_predictor(handle);
+  r_place at = {model, r_model_predictor(handle), NULL, 0};
+  if (device != R_NilValue) at.api = r_cuda_api(device, &at.number);
   gbt_table table;
   r_table(frame, &table);
   gbt_tree_range trees = r_tree_range(&model->forest, round_beg, round_end);
@@ -59,7 +83,7 @@ SEXP r_gbt_predict(SEXP state, SEXP cache, SEXP frame, SEXP kind, SEXP loss, SEX
   gbt_error err = {0};
 
   /* 2 */
-  gbt_status status = predict(t, model, predictor, &table, what, how, trees, off, novel, values, &err);
+  gbt_status status = predict(t, &at, &table, what, how, trees, off, novel, values, &err);
 
   /* 3 */
   r_check(status, &err);
