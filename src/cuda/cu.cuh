@@ -458,6 +458,11 @@ __device__ static __forceinline__ void cu_add64(int64_t *to, int64_t x) {
 typedef uint32_t __attribute__((may_alias)) cu_both;
 __device__ static __forceinline__ uint32_t cu_gh_bits(const gbt_gh16 *gh) { return *(const cu_both *)(const void *)gh; }
 __device__ static __forceinline__ void cu_gh_put(gbt_gh16 *gh, uint32_t bits) { *(cu_both *)(void *)gh = bits; }
+__device__ static __forceinline__ gbt_sum cu_gh_sum(uint32_t bits) {
+  gbt_sum s = {(int16_t)(bits & 0xffffu), bits >> 16};
+  return s;
+}
+__device__ static __forceinline__ uint32_t cu_gh_pack(gbt_gh16 gh) { return (uint16_t)gh.g | (uint32_t)gh.h << 16; }
 
 /* Gradients of an output. */
 __device__ static __forceinline__ gbt_gh16 *cu_gh16(const cu_view &v, int32_t output) {

@@ -125,7 +125,7 @@ __global__ static void k_fix16(cu_view v, const double *aside, int32_t output) {
     gbt_gh16 r = gbt_fix16(q, gbt_hash32(key, row));
     int32_t g16 = r.g;
     low[row] = gbt_fix_low(q);
-    gh16[row] = r;
+    cu_gh_put(gh16 + row, cu_gh_pack(r));
     size += g16 < 0 ? -g16 : g16;
     both.g += g16 * g16;
     both.h += r.h;

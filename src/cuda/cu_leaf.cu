@@ -82,9 +82,9 @@ __device__ static __forceinline__ gbt_sum coarse_sum(const cu_view &v, const lea
       s.g += gh.g;
       s.h += gh.h;
     } else {
-      gbt_gh16 gh = r.order.gh[i];
-      s.g += (int64_t)gh.g * 65536;
-      s.h += (int64_t)gh.h * 65536;
+      gbt_sum gh = cu_gh_sum(cu_gh_bits(r.order.gh + i));
+      s.g += gh.g * 65536;
+      s.h += gh.h * 65536;
     }
   }
   return s;

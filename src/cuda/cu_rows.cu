@@ -14,8 +14,8 @@
 enum { ROWS_WARPS = CU_BLOCK / 32 };
 
 /* The gradients that histograms take. */
-__device__ static __forceinline__ gbt_sum row_sum(const cu_view &v, int32_t output, uint32_t row, gbt_gh16 gh16) {
-  gbt_sum s = {gh16.g, gh16.h};
+__device__ static __forceinline__ gbt_sum row_sum(const cu_view &v, int32_t output, uint32_t row, uint32_t both) {
+  gbt_sum s = cu_gh_sum(both);
   if (v.tree->wide) {
     gbt_gh32 gh32 = cu_gh32(v, output)[row];
     s.g = gh32.g;
@@ -40,10 +40,10 @@ __global__ static void k_all_rows(cu_view v) {
   const gbt_gh16 *gh16 = cu_gh16(v, output);
   gbt_sum sum = {0, 0};
   for (uint64_t i = (uint64_t)blockIdx.x * blockDim.x + threadIdx.x; i < n; i += step) {
-    gbt_gh16 gh = gh16[i];
+    uint32_t both = cu_gh_bits(gh16 + i);
     v.order[0].row[i] = (uint32_t)i;
-    v.order[0].gh[i] = gh;
-    sum = cu_plus(sum, row_sum(v, output, (uint32_t)i, gh));
+    cu_gh_put(v.order[0].gh + i, both);
+    sum = cu_plus(sum, row_sum(v, output, (uint32_t)i, both));
   }
   add_to_root(v, sum);
   if (blockIdx.x == 0 && threadIdx.x == 0) v.tree->n_in = n;
@@ -96,10 +96,10 @@ __global__ static void k_place(cu_view v) {
       drawn_before += (uint32_t)__popc(drawn);
       if ((uint64_t)b * v.split_rows + w * 32 + cu_lane() >= n) continue;
       if ((drawn >> cu_lane()) & 1u) {
-        gbt_gh16 gh = gh16[row];
+        uint32_t both = cu_gh_bits(gh16 + row);
         v.order[0].row[before] = row;
-        v.order[0].gh[before] = gh;
-        sum = cu_plus(sum, row_sum(v, output, row, gh));
+        cu_gh_put(v.order[0].gh + before, both);
+        sum = cu_plus(sum, row_sum(v, output, row, both));
       } else {
         v.order[0].row[n_in + (row - before)] = row;
       }
