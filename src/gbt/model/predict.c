@@ -33,7 +33,7 @@ void gbti_predict_emit(const gbti_predict_job *job, uint64_t t, int64_t row, int
   for (int32_t r = 0; r < n; r++) out[r] += nodes[pos[r]].arg.value;
 }
 
-static gbt_status check_job(const gbti_predict_job *job, gbt_tree_range trees, gbt_error *err) {
+gbt_status gbti_predict_check(const gbti_predict_job *job, gbt_tree_range trees, gbt_error *err) {
   const gbt_forest_view *forest = job->forest;
   if (job->binding->schema->n_features != forest->n_features)
     return gbt_fail(err, GBT_E_ARG, "the table is bound to %d features, the forest has %d",
@@ -186,19 +186,23 @@ static void start_task(void *arg, int64_t task, int thread) {
     for (int64_t r = beg; r < end; r++) out[r] = base + offset[r];
 }
 
+gbt_status gbti_predict_start(gbt_ctx *ctx, const gbti_predict_job *job, const double *offset, gbt_error *err) {
+  start_run start = {job, offset, (job->n_rows + START_ROWS - 1) / START_ROWS};
+  return gbt_parallel(ctx, start.n_parts * job->forest->n_outputs, start_task, &start, err);
+}
+
 static gbt_status scores(gbt_ctx *ctx, const gbt_forest_view *forest, gbt_predictor *keep, const gbt_binding *binding,
                          gbt_tree_range trees, const double *offset, double *out, gbt_error *err) {
   gbti_predict_job job = {forest, binding, binding->table->n_rows, trees.beg, out, NULL};
-  GBT_TRY(check_job(&job, trees, err));
-  start_run start = {&job, offset, (job.n_rows + START_ROWS - 1) / START_ROWS};
-  GBT_TRY(gbt_parallel(ctx, start.n_parts * forest->n_outputs, start_task, &start, err));
+  GBT_TRY(gbti_predict_check(&job, trees, err));
+  GBT_TRY(gbti_predict_start(ctx, &job, offset, err));
   return run(ctx, &job, trees, keep, err);
 }
 
 static gbt_status leaves(gbt_ctx *ctx, const gbt_forest_view *forest, gbt_predictor *keep, const gbt_binding *binding,
                          gbt_tree_range trees, int32_t *out, gbt_error *err) {
   gbti_predict_job job = {forest, binding, binding->table->n_rows, trees.beg, NULL, out};
-  GBT_TRY(check_job(&job, trees, err));
+  GBT_TRY(gbti_predict_check(&job, trees, err));
   return run(ctx, &job, trees, keep, err);
 }
 

@@ -57,20 +57,13 @@ NOINLINE static void count_cuts_below(const double *cuts, uint32_t n_levels, con
     uint32_t at[LANES];
     for (int k = 0; k < LANES; k++) at[k] = 1;
     for (uint32_t level = 0; level < n_levels; level++)
-      for (int k = 0; k < LANES; k++) at[k] = at[k] + at[k] + (uint32_t)(cuts[at[k]] < x[r + k]);
+      for (int k = 0; k < LANES; k++) at[k] = gbti_cut_step(cuts, at[k], x[r + k]);
     for (int k = 0; k < LANES; k++) code[r + k] = (uint16_t)(at[k] - ((uint32_t)1 << n_levels));
   }
 }
 
 static void code_levels(const double *x, int32_t n, uint16_t *code) {
-  for (int32_t r = 0; r < n; r++) {
-    if (x[r] != x[r])
-      code[r] = 0;
-    else if (x[r] < 0.0)
-      code[r] = 1;
-    else
-      code[r] = x[r] < GBTI_PACK_BY_LEVEL - 2 ? (uint16_t)((uint32_t)x[r] + 2) : (uint16_t)GBTI_PACK_BY_LEVEL;
-  }
+  for (int32_t r = 0; r < n; r++) code[r] = gbti_level_code(x[r]);
 }
 
 /* A column into its place among the codes. */
@@ -124,9 +117,8 @@ GBT_FN void step_wide(const gbti_pack_wide *nodes, const uint32_t *words, const 
   for (uint32_t s = 0; s < n_steps; s++) UNROLL
   for (int k = 0; k < LANES; k++) {
     const gbti_pack_wide *node = &nodes[at[k]];
-    uint32_t code = codes[(size_t)node->col + (size_t)k], word = code >> 5;
-    word = node->beg + (word < node->last ? word : node->last);
-    at[k] = node->child + (uint32_t)(node->rank < code) + (words[word] >> (code & 31u) & 1u); /* one of them is 0 */
+    uint32_t code = codes[(size_t)node->col + (size_t)k], right = gbti_set_right(words, node->beg, node->last, code);
+    at[k] = node->child + (uint32_t)(node->rank < code) + right; /* one of them is 0 */
   }
 }
 

@@ -27,6 +27,13 @@ void gbti_predict_emit(const gbti_predict_job *job, uint64_t t, int64_t row, int
 /* The output that tree t adds to. */
 int32_t gbti_predict_output(const gbt_forest_view *forest, uint64_t t);
 
+/* Whether the table and the trees are the forest's. */
+gbt_status gbti_predict_check(const gbti_predict_job *job, gbt_tree_range trees, gbt_error *err) GBT_MUST_CHECK;
+
+/* Scores before the first tree. offset: NULL, or as in gbt_predict_scores. */
+gbt_status gbti_predict_start(gbt_ctx *ctx, const gbti_predict_job *job, const double *offset,
+                              gbt_error *err) GBT_MUST_CHECK;
+
 /* trees: not empty; rows: at least one. */
 gbt_status gbti_predict_direct(gbt_ctx *ctx, const gbti_predict_job *job, gbt_tree_range trees,
                                gbt_error *err) GBT_MUST_CHECK;
@@ -68,6 +75,25 @@ typedef struct gbti_pack_feature {
   size_t cut_beg;                /* its 2^n_levels cuts; the first is not used */
   uint32_t n_cuts, n_levels;
 } gbti_pack_feature;
+
+/* A step down the cuts: from 1 on, n_levels steps lead to 2^n_levels + the number of cuts below x; NaN: to 2^n_levels. */
+GBT_FN uint32_t gbti_cut_step(const double *cuts, uint32_t at, double x) {
+  return at + at + (uint32_t)(cuts[at] < x);
+}
+
+/* The code of a level, or of none. */
+GBT_FN uint16_t gbti_level_code(double x) {
+  if (x != x) return 0;
+  if (x < 0.0) return 1;
+  return x < GBTI_PACK_BY_LEVEL - 2 ? (uint16_t)((uint32_t)x + 2) : (uint16_t)GBTI_PACK_BY_LEVEL;
+}
+
+/* Whether a code goes right by the set words[beg .. beg + last]. */
+GBT_FN uint32_t gbti_set_right(const uint32_t *words, uint32_t beg, uint32_t last, uint32_t code) {
+  uint32_t word = code >> 5;
+  word = beg + (word < last ? word : last);
+  return words[word] >> (code & 31u) & 1u;
+}
 
 typedef struct gbti_table gbti_table;
 typedef struct gbti_table_set gbti_table_set;
