@@ -8,7 +8,8 @@
  * with every chunk, so their additions keep the forest's order.
  *
  * Memory: a chunk takes CHUNK_BYTES or LEAST_ROWS rows, whatever is more, twice in page-locked memory and twice on the
- * device (there with codes, 2 bytes a row and column of codes). Where the device has not so much, chunks get smaller. */
+ * device (there with codes, 2 bytes a row and column of codes). Where there is not so much, chunks get smaller, and then
+ * groups. */
 #include "cu_predict.cuh"
 
 enum {
@@ -150,6 +151,15 @@ static void drop_buffer(cu_memory *memory, cu_predict_buffer *b) {
   b->result = NULL;
 }
 
+/* Page-locked memory. */
+static gbt_status lock_new(size_t bytes, void **out, gbt_error *err) {
+  cudaError_t code = cudaMallocHost(out, bytes);
+  if (code == cudaSuccess) return GBT_OK;
+  *out = NULL;
+  (void)cudaGetLastError();
+  return code == cudaErrorMemoryAllocation ? gbt_fail_mem(err, bytes) : cu_failed(code, "cudaMallocHost", err);
+}
+
 static gbt_status make_buffer(cu_predict_pipe *p, cu_predict_buffer *b, gbt_error *err) {
   size_t n = (size_t)p->rows, n_results = n * (size_t)p->n_results, most_slots = 0;
   size_t height = (n + CU_PREDICT_HEIGHT - 1) / CU_PREDICT_HEIGHT * CU_PREDICT_HEIGHT;
@@ -158,14 +168,14 @@ static gbt_status make_buffer(cu_predict_pipe *p, cu_predict_buffer *b, gbt_erro
   int scores = p->job->scores != NULL;
   if (p->group.n_cols > 0) {
     GBT_TRY(cu_new(&p->memory, &b->x, n * (size_t)p->group.n_cols, err));
-    CU_TRY(cudaMallocHost(&b->x_up, n * (size_t)p->group.n_cols * sizeof(double)));
+    GBT_TRY(lock_new(n * (size_t)p->group.n_cols * sizeof(double), (void **)&b->x_up, err));
   }
   if (most_slots > 0) GBT_TRY(cu_new(&p->memory, &b->code, height * most_slots, err));
   if (scores)
     GBT_TRY(cu_new(&p->memory, &b->score, n_results, err));
   else
     GBT_TRY(cu_new(&p->memory, &b->leaf, n_results, err));
-  CU_TRY(cudaMallocHost(&b->result, n_results * (scores ? sizeof(double) : sizeof(int32_t))));
+  GBT_TRY(lock_new(n_results * (scores ? sizeof(double) : sizeof(int32_t)), &b->result, err));
   b->chunk.x = b->x.at;
   b->chunk.code = b->code.at;
   b->chunk.score = b->score.at;
@@ -196,32 +206,42 @@ static gbt_status make_buffers(cu_predict_pipe *p, const cu_predict_limits *limi
     gbt_status status = GBT_OK;
     int n_buffers = p->rows < p->job->n_rows ? BUFFERS : 1; /* one chunk needs no second one */
     for (int i = 0; status == GBT_OK && i < n_buffers; i++) status = make_buffer(p, &p->buffer[i], err);
-    if (status != GBT_E_MEM || p->rows <= LEAST_ROWS) return status;
+    if (status != GBT_E_MEM || p->rows == 1) return status;
     for (int i = 0; i < BUFFERS; i++) drop_buffer(&p->memory, &p->buffer[i]);
-    (void)cudaGetLastError();
     p->rows /= 2;
   }
 }
 
 /* ---- a job ---- */
 
-static gbt_status pass_group(cu_predict_pipe *p, const cu_predict_plan *plan, const cu_predict_limits *limits,
-                             gbt_tree_range *trees, gbt_error *err) {
-  size_t n_threads = (size_t)p->ctx->n_threads;
-  GBT_TRY(cu_predict_group_make(p->ctx, plan, *trees, &p->group, err));
-  p->n_results = p->job->scores != NULL ? p->job->forest->n_outputs : (int64_t)(p->group.trees.end - trees->beg);
-  GBT_TRY(gbt_mem_zeros(&p->ctx->mem, n_threads * (size_t)p->group.n_cols, sizeof *p->cursor, &p->cursor, err));
-  GBT_TRY(make_buffers(p, limits, err));
-  GBT_TRY(pass_rows(p, err));
-  trees->beg = p->group.trees.end;
-  return GBT_OK;
-}
-
 static void drop_group(cu_predict_pipe *p) {
   for (int i = 0; i < BUFFERS; i++) drop_buffer(&p->memory, &p->buffer[i]);
   cu_predict_group_drop(&p->ctx->mem, &p->memory, &p->group);
   gbt_mem_free(&p->ctx->mem, p->cursor);
   p->cursor = NULL;
+}
+
+/* A group and its buffers. Trees may leave no room for rows: then fewer of them. */
+static gbt_status make_group(cu_predict_pipe *p, cu_predict_plan plan, const cu_predict_limits *limits,
+                             gbt_tree_range trees, gbt_error *err) {
+  for (;;) {
+    GBT_TRY(cu_predict_group_make(p->ctx, &plan, trees, &p->group, err));
+    p->n_results = p->job->scores != NULL ? p->job->forest->n_outputs : (int64_t)(p->group.trees.end - trees.beg);
+    gbt_status status = make_buffers(p, limits, err);
+    if (status != GBT_E_MEM || p->group.n_runs == 1) return status;
+    plan.most_runs = p->group.n_runs / 2;
+    drop_group(p);
+  }
+}
+
+static gbt_status pass_group(cu_predict_pipe *p, const cu_predict_plan *plan, const cu_predict_limits *limits,
+                             gbt_tree_range *trees, gbt_error *err) {
+  size_t n_threads = (size_t)p->ctx->n_threads;
+  GBT_TRY(make_group(p, *plan, limits, *trees, err));
+  GBT_TRY(gbt_mem_zeros(&p->ctx->mem, n_threads * (size_t)p->group.n_cols, sizeof *p->cursor, &p->cursor, err));
+  GBT_TRY(pass_rows(p, err));
+  trees->beg = p->group.trees.end;
+  return GBT_OK;
 }
 
 static gbt_status find_device(int32_t number, const cu_predict_limits *limits, cu_predict_device *device,
@@ -252,7 +272,7 @@ gbt_status cu_predict(gbt_ctx *ctx, int32_t device, const gbti_predict_job *job,
   }
   {
     size_t forest_bytes = limits->forest_bytes > 0 ? limits->forest_bytes : FOREST_BYTES;
-    cu_predict_plan plan = {job->forest, &p.memory, p.buffer[0].stream, forest_bytes,
+    cu_predict_plan plan = {job->forest, &p.memory, p.buffer[0].stream, forest_bytes, SIZE_MAX,
                             (uint32_t)(p.device.shared / 2 / sizeof(cu_predict_node) / 2 * 2)};
     while (status == GBT_OK && trees.beg < trees.end) {
       status = pass_group(&p, &plan, limits, &trees, err);

@@ -92,7 +92,8 @@ struct cu_predict_plan {
   const gbt_forest_view *forest;
   cu_memory *memory;
   cudaStream_t stream;
-  size_t forest_bytes; /* a group of more than one run has no more */
+  size_t forest_bytes; /* a group that has so much gets no further run */
+  size_t most_runs;
   uint32_t tile_units; /* most of a tile in shared memory; even */
 };
 

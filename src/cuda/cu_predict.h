@@ -3,11 +3,11 @@
 #ifndef GBT_CUDA_CU_PREDICT_H
 #define GBT_CUDA_CU_PREDICT_H
 
-#include "../gbt/model/predict_job.h"
-
 #if defined(__cplusplus)
 extern "C" {
 #endif
+
+#include "../gbt/model/predict_job.h"
 
 /* See gbt_device_api. */
 gbt_status cu_predict_scores(gbt_ctx *ctx, int32_t device, const gbt_forest_view *forest, const gbt_binding *binding,

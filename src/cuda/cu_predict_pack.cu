@@ -321,16 +321,20 @@ gbt_status cu_predict_group_make(gbt_ctx *ctx, const cu_predict_plan *plan, gbt_
   GBT_TRY(gbt_mem_array(&ctx->mem, n, sizeof *group->column, &group->column, err));
   GBT_TRY(gbt_mem_array(&ctx->mem, n, sizeof *group->feat, &group->feat, err));
   for (size_t f = 0; f < n; f++) group->column[f] = -1;
-  while (group->trees.end < trees.end) {
+  while (group->trees.end < trees.end && group->n_runs < plan->most_runs) {
     gbt_tree_range rest = {group->trees.end, trees.end};
     GBT_TRY_GOTO(gbt_ctx_poll(ctx, err), done);
-    if (group->n_runs > 0 && plan->memory->bytes - before > plan->forest_bytes) break;
-    status = add_run(ctx, plan, rest, &pack, group, err);
-    if (status == GBT_E_MEM && group->n_runs > 0) { /* those that are there go first */
-      status = GBT_OK;
+    if (group->n_runs > 0 && plan->memory->bytes - before >= plan->forest_bytes) break;
+    gbt_error why = {};
+    status = add_run(ctx, plan, rest, &pack, group, &why);
+    if (status == GBT_E_MEM && group->n_runs > 0 && strcmp(why.subject, "device") == 0) {
+      status = GBT_OK; /* what is there goes first */
       break;
     }
-    if (status != GBT_OK) break;
+    if (status != GBT_OK) {
+      if (err != NULL) *err = why;
+      break;
+    }
     group->trees.end = group->run[group->n_runs - 1].trees.end;
   }
 done:

@@ -220,7 +220,7 @@ static gbt_status pass_packed(const cu_predict_device *device, const cu_predict_
   size_t shared = units + (near ? rows * codes : 0);
   void (*kernel)(cu_predict_walk) = rows > 1 ? (near ? k_walk<CU_PREDICT_ROWS, true> : k_walk<CU_PREDICT_ROWS, false>)
                                              : (near ? k_walk<1, true> : k_walk<1, false>);
-  CU_TRY(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)shared));
+  CU_TRY(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)device->shared));
   uint64_t height = (uint64_t)(CU_PREDICT_BLOCK * rows);
   unsigned grid = grid_of(device, (chunk->n_rows + height - 1) / height * (uint64_t)(uint32_t)n_outputs, 8);
   CU_LAUNCH(kernel, grid, CU_PREDICT_BLOCK, shared, stream, walk);
