@@ -8,6 +8,8 @@
 
 #include <stdlib.h>
 
+#include "cu_predict.h"
+
 #define CU_ELSE "use `device = \"cpu\"` (the model is the same)"
 
 /* Compute capabilities that there is code for, times 100, ascending, as the compiler says. */
@@ -111,7 +113,7 @@ static gbt_status cu_open_looked_at(gbt_ctx *ctx, int32_t device, const gbt_back
 }
 
 static const gbt_device_api cu_api = {
-    GBT_DEVICE_ABI, GBT_DEVICE_LAYOUT, "cuda", cu_info, cu_open_looked_at, NULL, NULL, NULL, NULL,
+    GBT_DEVICE_ABI, GBT_DEVICE_LAYOUT, "cuda", cu_info, cu_open_looked_at, NULL, NULL, cu_predict_scores, cu_predict_leaves,
 };
 
 extern "C" __attribute__((visibility("default"))) const gbt_device_api *gbt_cuda_api(void);

@@ -8,8 +8,8 @@
  * with every chunk, so their additions keep the forest's order.
  *
  * Memory: a chunk takes CHUNK_BYTES or LEAST_ROWS rows, whatever is more, twice in page-locked memory and twice on the
- * device (there with codes, 2 bytes a row and column of codes). Where there is not so much, chunks get smaller, and then
- * groups. */
+ * device (there with codes, 2 bytes a row and column of codes). Where there is not so much, chunks get smaller, and
+ * then groups. */
 #include "cu_predict.cuh"
 
 enum {
@@ -22,7 +22,7 @@ enum {
 
 static const int64_t PART_ROWS = 1 << 13; /* that a task reads or copies of a column */
 
-#define CHUNK_STEPS 0x1p36         /* of a chunk through all trees: some tenths of a second between two polls */
+#define CHUNK_STEPS 0x1p36 /* of a chunk through all trees: some tenths of a second between two polls */
 #define FOREST_BYTES ((size_t)1 << 32)
 
 struct cu_predict_buffer {
@@ -31,10 +31,10 @@ struct cu_predict_buffer {
   cu_array<double> x, score;
   cu_array<uint16_t> code;
   cu_array<int32_t> leaf;
-  double *x_up;     /* page-locked */
-  void *result;     /* page-locked: scores, up and down; or leaves, down */
-  int64_t row;      /* the chunk's first */
-  int busy;         /* its results are to be copied */
+  double *x_up; /* page-locked */
+  void *result; /* page-locked: scores, up and down; or leaves, down */
+  int64_t row;  /* the chunk's first */
+  int busy;     /* its results are to be copied */
 };
 
 struct cu_predict_pipe {
@@ -44,8 +44,8 @@ struct cu_predict_pipe {
   cu_predict_device device;
   cu_predict_group group;
   cu_predict_buffer buffer[BUFFERS];
-  int64_t rows;    /* most of a chunk */
-  int64_t n_parts; /* tasks of a column, for the chunk at hand */
+  int64_t rows;      /* most of a chunk */
+  int64_t n_parts;   /* tasks of a column, for the chunk at hand */
   int64_t n_results; /* columns of results */
   cu_predict_buffer *at;
   int64_t *cursor; /* by thread: n_cols */
@@ -100,8 +100,8 @@ static gbt_status issue(cu_predict_pipe *p, cu_predict_buffer *b, gbt_error *err
   if (b->chunk.score != NULL)
     CU_TRY(cudaMemcpyAsync(b->chunk.score, b->result, n_results * sizeof(double), cudaMemcpyHostToDevice, b->stream));
   for (size_t i = 0; i < p->group.n_runs; i++)
-    GBT_TRY(cu_predict_pass(&p->device, &p->group, &p->group.run[i], p->job->forest->n_outputs, &b->chunk, b->stream,
-                            err));
+    GBT_TRY(
+        cu_predict_pass(&p->device, &p->group, &p->group.run[i], p->job->forest->n_outputs, &b->chunk, b->stream, err));
   if (b->chunk.score != NULL)
     CU_TRY(cudaMemcpyAsync(b->result, b->chunk.score, n_results * sizeof(double), cudaMemcpyDeviceToHost, b->stream));
   else
@@ -272,8 +272,8 @@ gbt_status cu_predict(gbt_ctx *ctx, int32_t device, const gbti_predict_job *job,
   }
   {
     size_t forest_bytes = limits->forest_bytes > 0 ? limits->forest_bytes : FOREST_BYTES;
-    cu_predict_plan plan = {job->forest, &p.memory, p.buffer[0].stream, forest_bytes, SIZE_MAX,
-                            (uint32_t)(p.device.shared / 2 / sizeof(cu_predict_node) / 2 * 2)};
+    cu_predict_plan plan = {job->forest,  &p.memory, p.buffer[0].stream,
+                            forest_bytes, SIZE_MAX,  (uint32_t)(p.device.shared / 2 / sizeof(cu_predict_node) / 2 * 2)};
     while (status == GBT_OK && trees.beg < trees.end) {
       status = pass_group(&p, &plan, limits, &trees, err);
       drop_group(&p);

@@ -9,9 +9,9 @@
  *
  *   blob     a tree in units of 8 bytes:  nodes | set entries | leaf values | words of sets
  *            it is read from shared memory as a whole, or, when it is too large, from where it lies
- *   order    a run's trees by output, then as in the forest: a score is kept in a register while all trees of its output
- *            go by, and its additions have the forest's order
- *   tile     neighbouring trees of an output that fit into shared memory together
+ *   order    a run's trees by output, then as in the forest: a score is kept in a register while all trees of its
+ * output go by, and its additions have the forest's order tile     neighbouring trees of an output that fit into shared
+ * memory together
  *
  * Chunks of rows have one column for each feature that any tree uses, and codes for each column of a pack:
  *   x[column * stride + row], code[slot * code_stride + row]; results as x, by output or by tree. */
@@ -38,9 +38,9 @@ struct __align__(8) cu_predict_node {
 };
 
 struct cu_predict_tree {
-  uint64_t number;             /* in the forest */
-  uint32_t at, n_units;        /* its blob among the run's units; both even */
-  uint32_t value_at, word_at;  /* first unit of its values, of its words, from `at` on */
+  uint64_t number;            /* in the forest */
+  uint32_t at, n_units;       /* its blob among the run's units; both even */
+  uint32_t value_at, word_at; /* first unit of its values, of its words, from `at` on */
 };
 
 struct cu_predict_tile {
@@ -107,8 +107,8 @@ void cu_predict_group_drop(const gbt_mem *mem, cu_memory *memory, cu_predict_gro
 struct cu_predict_chunk {
   double *x;
   uint16_t *code;
-  double *score; /* or NULL */
-  int32_t *leaf; /* or NULL */
+  double *score;                /* or NULL */
+  int32_t *leaf;                /* or NULL */
   uint64_t stride, code_stride; /* code_stride: a multiple of CU_PREDICT_HEIGHT */
   uint32_t n_rows;
 };

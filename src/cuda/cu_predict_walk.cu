@@ -9,12 +9,6 @@
  * A row's score is touched by one thread alone, which adds leaf values in tree order. Any grid is right. */
 #include "cu_predict.cuh"
 
-#if defined(__CUDACC__)
-#define UNROLL _Pragma("unroll")
-#else
-#define UNROLL
-#endif
-
 struct cu_predict_codes {
   const cu_predict_feature *feat;
   const double *cut;
@@ -62,11 +56,11 @@ template <int ROWS>
 __device__ static __forceinline__ void walk_tree(const cu_predict_node *node, const uint32_t *words,
                                                  const uint16_t *code, uint64_t pitch, uint32_t *at, uint32_t *value) {
   int moving;
-UNROLL
+  CU_UNROLL
   for (int i = 0; i < ROWS; i++) at[i] = 0;
   do {
     moving = 0;
-UNROLL
+    CU_UNROLL
     for (int i = 0; i < ROWS; i++) {
       cu_predict_node n = node[at[i]];
       uint32_t rank = n.what >> 16;
@@ -94,7 +88,7 @@ __device__ static __forceinline__ void walk_tile(const cu_predict_walk &a, const
     const cu_predict_node *node = from + (tree.at - tile.at);
     uint32_t at[ROWS], value[ROWS];
     walk_tree<ROWS>(node, (const uint32_t *)(node + tree.word_at), code, pitch, at, value);
-UNROLL
+    CU_UNROLL
     for (int i = 0; i < ROWS; i++) {
       uint32_t r = row + (uint32_t)(i * CU_PREDICT_BLOCK);
       if (a.leaf == NULL) {
@@ -126,7 +120,7 @@ template <int ROWS, bool NEAR> __global__ static void k_walk(cu_predict_walk a) 
     const uint16_t *code = NEAR ? (const uint16_t *)near + threadIdx.x : a.code + row;
     uint64_t pitch = NEAR ? (uint64_t)BLOCK_ROWS : a.code_stride;
     double score[ROWS];
-UNROLL
+    CU_UNROLL
     for (int i = 0; i < ROWS; i++) {
       uint32_t r = row + (uint32_t)(i * CU_PREDICT_BLOCK);
       score[i] = a.leaf == NULL && r < a.n_rows ? a.score[(uint32_t)output * a.stride + r] : 0.0;
@@ -144,7 +138,7 @@ UNROLL
         walk_tile<ROWS>(a, tile, far, code, pitch, row, score);
       }
     }
-UNROLL
+    CU_UNROLL
     for (int i = 0; i < ROWS; i++) {
       uint32_t r = row + (uint32_t)(i * CU_PREDICT_BLOCK);
       if (a.leaf == NULL && r < a.n_rows) a.score[(uint32_t)output * a.stride + r] = score[i];
@@ -190,8 +184,9 @@ static gbt_status code_rows(const cu_predict_device *device, const cu_predict_ru
                             cudaStream_t stream, gbt_error *err) {
   if (run->feat.n == 0) return GBT_OK;
   uint32_t n_padded = (chunk->n_rows + CU_PREDICT_HEIGHT - 1) / CU_PREDICT_HEIGHT * CU_PREDICT_HEIGHT;
-  cu_predict_codes codes = {run->feat.at,  run->cut.at,        (uint32_t)run->feat.n, chunk->n_rows, n_padded,
-                            chunk->stride, chunk->code_stride, chunk->x,              chunk->code};
+  cu_predict_codes codes = {run->feat.at,       run->cut.at, (uint32_t)run->feat.n,
+                            chunk->n_rows,      n_padded,    chunk->stride,
+                            chunk->code_stride, chunk->x,    chunk->code};
   unsigned columns = run->feat.n < 65535 ? (unsigned)run->feat.n : 65535u;
   dim3 grid(grid_of(device, n_padded / CU_BLOCK, 16), columns);
   CU_LAUNCH(k_codes, grid, CU_BLOCK, 0, stream, codes);
@@ -206,12 +201,11 @@ static int walks_many(const cu_predict_device *device, uint32_t n_rows, int32_t 
   return n_blocks >= 2 * (uint64_t)(uint32_t)device->n_units;
 }
 
-static gbt_status pass_packed(const cu_predict_device *device, const cu_predict_group *group,
-                              const cu_predict_run *run, int32_t n_outputs, const cu_predict_chunk *chunk,
-                              cudaStream_t stream, gbt_error *err) {
-  cu_predict_walk walk = {run->blob.at,  run->tree.at,       run->tile.at,     run->tile_beg.at, chunk->code,
-                          chunk->stride, chunk->code_stride, group->trees.beg, chunk->n_rows,    run->n_slots,
-                          run->tile_units, n_outputs,        chunk->score,     chunk->leaf};
+static gbt_status pass_packed(const cu_predict_device *device, const cu_predict_group *group, const cu_predict_run *run,
+                              int32_t n_outputs, const cu_predict_chunk *chunk, cudaStream_t stream, gbt_error *err) {
+  cu_predict_walk walk = {run->blob.at,    run->tree.at,       run->tile.at,     run->tile_beg.at, chunk->code,
+                          chunk->stride,   chunk->code_stride, group->trees.beg, chunk->n_rows,    run->n_slots,
+                          run->tile_units, n_outputs,          chunk->score,     chunk->leaf};
   size_t units = run->tile_units * sizeof(cu_predict_node);
   size_t codes = (size_t)run->n_slots * CU_PREDICT_BLOCK * sizeof(uint16_t);
   int rows = walks_many(device, chunk->n_rows, n_outputs) ? CU_PREDICT_ROWS : 1;
@@ -234,7 +228,7 @@ gbt_status cu_predict_pass(const cu_predict_device *device, const cu_predict_gro
     GBT_TRY(code_rows(device, run, chunk, stream, err));
     return pass_packed(device, group, run, n_outputs, chunk, stream, err);
   }
-  cu_predict_plain_walk walk = {run->plain.at, run->node.at,     run->word.at,               chunk->x,     chunk->stride,
+  cu_predict_plain_walk walk = {run->plain.at,    run->node.at,           run->word.at,  chunk->x,     chunk->stride,
                                 group->trees.beg, (uint32_t)run->plain.n, chunk->n_rows, chunk->score, chunk->leaf};
   CU_LAUNCH(k_plain, grid_of(device, (chunk->n_rows + CU_BLOCK - 1) / CU_BLOCK, 16), CU_BLOCK, 0, stream, walk);
   CU_LAUNCHED();

@@ -6,6 +6,10 @@
 #include "forests.h"
 #include "random_job.h"
 
+#if defined(GBT_SIMT)
+#include "../simt/control.h"
+#endif
+
 const gbt_device_api *gbt_cuda_api(void);
 
 typedef struct scene {
@@ -391,6 +395,39 @@ static void allocations_fail(void) {
   scene_close(&s);
 }
 
+#if defined(GBT_SIMT)
+/* Every call to CUDA fails once, alone and with all later ones: an error, or the right bytes; nothing is left there. */
+static void calls_to_cuda_fail(void) {
+  enum { ROWS = 60 };
+  test_rng rng = {11};
+  const forest_spec spec = {2, 1, 5, 20, SHAPE_BUSHY, 1};
+  scene s = scene_open(&rng, 7, 40, &spec, ROWS);
+  cu_predict_limits limits = {0};
+  double scores[ROWS * 2], got[ROWS * 2];
+  int64_t live = simt_live(), n_failed = 0;
+  limits.chunk_rows = 25;
+  CHECK_OK(gbt_predict_scores(&s.ctx, &s.view, s.binding, all_trees(&s), NULL, scores, test_err));
+  for (int and_later = 0; and_later < 2; and_later++) {
+    for (int64_t n = 1;; n++) {
+      simt_fail_at(n, and_later);
+      gbt_error err = {GBT_OK, "", ""};
+      gbt_status status = scores_on_device(&s, all_trees(&s), &limits, NULL, got, &err);
+      int64_t failed = simt_failed();
+      simt_fail_at(0, 0);
+      CHECK_EQ_I64(simt_live(), live);
+      if (failed == 0) break;
+      n_failed++;
+      if (status == GBT_OK)
+        CHECK_EQ_BYTES(got, scores, sizeof got);
+      else
+        CHECK((status == GBT_E_MEM || status == GBT_E_DEVICE) && err.msg[0] != '\0');
+    }
+  }
+  CHECK(n_failed > 60);
+  scene_close(&s);
+}
+#endif
+
 typedef struct patience {
   int n_polls, last;
 } patience;
@@ -432,5 +469,8 @@ void suite_cuda_predict(void) {
   RUN(trained_forests_predict_their_training);
   RUN(little_device_memory);
   RUN(allocations_fail);
+#if defined(GBT_SIMT)
+  RUN(calls_to_cuda_fail);
+#endif
   RUN(stops_when_asked);
 }

@@ -76,10 +76,8 @@ typedef struct gbti_pack_feature {
   uint32_t n_cuts, n_levels;
 } gbti_pack_feature;
 
-/* A step down the cuts: from 1 on, n_levels steps lead to 2^n_levels + the number of cuts below x; NaN: to 2^n_levels. */
-GBT_FN uint32_t gbti_cut_step(const double *cuts, uint32_t at, double x) {
-  return at + at + (uint32_t)(cuts[at] < x);
-}
+/* A step down the cuts: from 1 on, n_levels steps lead to 2^n_levels + the number of cuts below x (NaN: 2^n_levels). */
+GBT_FN uint32_t gbti_cut_step(const double *cuts, uint32_t at, double x) { return at + at + (uint32_t)(cuts[at] < x); }
 
 /* The code of a level, or of none. */
 GBT_FN uint16_t gbti_level_code(double x) {
