@@ -159,10 +159,12 @@ cudaError_t failed(cudaError_t code) {
 
 int current_device() { return device_now; }
 
-size_t shared_limit_of(const void *kernel) {
+size_t dynamic_limit_of(const void *kernel) {
   auto found = dynamic_limit.find(kernel);
-  size_t more = found == dynamic_limit.end() ? 0 : (size_t)found->second;
-  return more > USUAL_SHARED ? more : USUAL_SHARED;
+  return found == dynamic_limit.end() ? USUAL_SHARED : (size_t)found->second;
+}
+size_t shared_limit_of(const void *kernel) {
+  return dynamic_limit.count(kernel) ? settings.shared_limit : USUAL_SHARED;
 }
 
 cudaError_t set_attribute(const void *kernel, cudaFuncAttribute which, int value) {
@@ -179,7 +181,7 @@ cudaError_t get_attributes(cudaFuncAttributes *out, const void *kernel) {
   out->maxThreadsPerBlock = MOST_THREADS;
   out->numRegs = 32;
   out->ptxVersion = out->binaryVersion = 90;
-  out->maxDynamicSharedSizeBytes = (int)shared_limit_of(kernel);
+  out->maxDynamicSharedSizeBytes = (int)dynamic_limit_of(kernel);
   return cudaSuccess;
 }
 

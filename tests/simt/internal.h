@@ -38,7 +38,8 @@ cudaError_t failed(cudaError_t code);
   if (call_.code != cudaSuccess) return simt::failed(call_.code)
 
 int current_device();
-size_t shared_limit_of(const void *kernel); /* static and dynamic together */
+size_t dynamic_limit_of(const void *kernel);
+size_t shared_limit_of(const void *kernel); /* arrays and what the launch asks for together */
 
 /* ---- shared memory ---- */
 

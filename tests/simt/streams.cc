@@ -128,7 +128,7 @@ static cudaError_t refused(const Launch &l) {
   if (threads < 1 || threads > MOST_THREADS || l.threads.z > 64) return cudaErrorInvalidConfiguration;
   if (l.grid.x < 1 || l.grid.y < 1 || l.grid.z < 1) return cudaErrorInvalidConfiguration;
   if (l.grid.x > 0x7fffffffu || l.grid.y > 65535u || l.grid.z > 65535u) return cudaErrorInvalidConfiguration;
-  if (l.shared > shared_limit_of(l.kernel)) return cudaErrorInvalidValue;
+  if (l.shared > dynamic_limit_of(l.kernel)) return cudaErrorInvalidValue;
   return cudaSuccess;
 }
 
