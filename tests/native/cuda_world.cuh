@@ -1,0 +1,190 @@
+/* A data set on the device, and what histograms and partitions want, put together by hand, for the tests of single
+ * operations. Under tests/simt, or on a device. */
+#pragma once
+
+#include "../../src/cuda/cu.cuh"
+
+extern "C" {
+#include "made.h"
+}
+
+enum { MAX_NODES = 128 };
+
+/* A data set on the device and all that histograms and partitions want. */
+struct world {
+  gbt_ctx ctx;
+  made *m;
+  gbt_dataset *ds;
+  gbt_params params;
+  cu_backend be;
+  cu_set set;
+  test_rng rng;
+  int open;
+  /* what stands on the device, on the host */
+  uint32_t n; /* positions */
+  uint32_t *row[2];
+  gbt_gh16 *gh[2];
+  gbt_gh32 *gh32; /* by row */
+  gbt_grow_node node[MAX_NODES];
+  int32_t n_nodes;
+  cu_tree tree;
+};
+
+struct shape {
+  uint64_t seed;
+  int64_t n_rows;
+  int32_t n_cols, max_bin, page_rows;
+  const made_kind *kinds;
+  int32_t min_data, n_units;
+  size_t shared_limit;
+};
+
+template <class T> static inline T *host(size_t n) { return (T *)test_alloc(n * sizeof(T)); }
+
+static inline int counts_feature(const world *w, int32_t f) {
+  return w->params.min_data_in_leaf > 1 || (w->ds->cuts->schema->feat[f].type == GBT_CATEGORICAL &&
+                                            w->ds->cuts->feat[f].n_bins > w->params.max_cat_onehot);
+}
+
+/* Takes the table. */
+static inline int world_open_with(world *w, made *m, const shape *s) {
+  memset(&w->ctx, 0, sizeof w->ctx);
+  w->be = cu_backend();
+  w->set = cu_set();
+  w->open = 0;
+  w->row[0] = w->row[1] = NULL;
+  w->gh[0] = w->gh[1] = NULL;
+  w->gh32 = NULL;
+  w->rng.state = gbt_mix64(s->seed ^ 0x415);
+  w->ctx = test_ctx(NULL, 1);
+  w->m = m;
+  made_response(m, GBT_LOSS_SQUARED, 1, s->seed);
+  w->params = gbt_params_default();
+  w->params.min_data_in_leaf = s->min_data;
+  w->ds = made_dataset(&w->ctx, m, NULL, s->max_bin, s->page_rows);
+  if (w->ds == NULL) return 0;
+  cu_backend *be = &w->be;
+  be->mem = gbt_mem_default();
+  be->params = &w->params;
+  be->n_outputs = 1;
+  be->n_features = w->ds->cuts->n_features;
+  be->n_rows = w->ds->n_rows;
+  be->n_units = s->n_units;
+  be->shared_limit = s->shared_limit;
+  be->cuts = w->ds->cuts;
+  be->layout = &w->ds->pages->layout;
+  be->counts = host<int8_t>((size_t)be->n_features);
+  for (int32_t f = 0; f < be->n_features; f++) {
+    be->counts[f] = (int8_t)counts_feature(w, f);
+    be->view.any_counts |= be->counts[f];
+  }
+  if (!CHECK(cudaStreamCreate(&be->stream) == cudaSuccess)) return 0;
+  if (!CHECK_OK(cu_set_make(&w->ctx, be, w->ds, &w->set, test_err))) return 0;
+  be->set = &w->set;
+  be->view.train = w->set.view;
+  be->view.n_slots = be->layout->n_slots;
+  be->view.n_features = be->n_features;
+  be->view.n_outputs = 1;
+  be->view.params = w->params;
+  be->view.policy = gbt_grow_policy_of(&w->params, NULL);
+  w->open = CHECK_OK(cu_hist_open(be, test_err));
+  return w->open;
+}
+
+static inline int world_open(world *w, const shape *s) {
+  return world_open_with(w, made_new(s->seed, s->n_rows, s->n_cols, s->kinds), s);
+}
+
+static inline void world_close(world *w) {
+  cu_backend *be = &w->be;
+  if (be->stream) cudaStreamSynchronize(be->stream);
+  cu_set_free(be, &w->set);
+  for (int32_t i = 0; i < be->n_blocks; i++) cu_drop(&be->memory, &be->block[i]);
+  if (be->stream) cudaStreamDestroy(be->stream);
+  CHECK_EQ_U64(be->memory.bytes, 0);
+  for (int k = 0; k < 2; k++) {
+    free(w->row[k]);
+    free(w->gh[k]);
+  }
+  free(w->gh32);
+  free(be->counts);
+  gbt_dataset_unref(w->ds);
+  made_free(w->m);
+  gbt_ctx_close(&w->ctx);
+}
+
+template <class T> static inline T *up(world *w, const T *from, size_t n) {
+  T *to = NULL;
+  if (!CHECK_OK(cu_keep(&w->be, &to, n, test_err))) return NULL;
+  if (from && n > 0) CHECK(cudaMemcpy(to, from, n * sizeof(T), cudaMemcpyHostToDevice) == cudaSuccess);
+  return to;
+}
+
+template <class T> static inline T *down(const world *w, const T *from, size_t n) {
+  T *to = host<T>(n);
+  CHECK(cudaStreamSynchronize(w->be.stream) == cudaSuccess);
+  if (n > 0) CHECK(cudaMemcpy(to, from, n * sizeof(T), cudaMemcpyDeviceToHost) == cudaSuccess);
+  return to;
+}
+
+static inline int32_t page_code(const gbt_dataset *ds, uint32_t row, int32_t f) {
+  const gbt_page *page = &ds->pages->page[row / (uint32_t)ds->pages->page_rows];
+  return gbt_page_code(&ds->pages->layout, ds->cuts, page, (int32_t)(row - page->row_beg), f);
+}
+
+/* ---- rows of nodes ---- */
+
+/* Some of the rows in runs of n_nodes nodes, of different depths; gradients up to the ends of their ranges. */
+static inline void fill_rows(world *w, int32_t n_nodes, double share, int wide) {
+  cu_backend *be = &w->be;
+  cu_view *v = &be->view;
+  size_t n_rows = (size_t)be->n_rows;
+  for (int k = 0; k < 2; k++) {
+    w->row[k] = host<uint32_t>(n_rows);
+    w->gh[k] = host<gbt_gh16>(n_rows);
+    memset(w->row[k], 0xee, n_rows * sizeof(uint32_t));
+    memset(w->gh[k], 0xdd, n_rows * sizeof(gbt_gh16));
+  }
+  w->gh32 = host<gbt_gh32>(n_rows);
+  for (size_t r = 0; r < n_rows; r++) {
+    gbt_gh32 ends[3] = {{INT32_MAX - 65536, UINT32_MAX - 65536}, {-(INT32_MAX - 65536), 0}, {-1, 65535}};
+    gbt_gh32 any = {(int32_t)test_below(&w->rng, 4294836224) - (INT32_MAX - 65536), (uint32_t)test_u(&w->rng) / 2};
+    w->gh32[r] = test_below(&w->rng, 4) ? any : ends[test_below(&w->rng, 3)];
+  }
+  uint32_t *picked = host<uint32_t>(n_rows);
+  w->n = 0;
+  for (uint32_t r = 0; r < n_rows; r++)
+    if (test_unit(&w->rng) < share) picked[w->n++] = r;
+  for (int32_t i = 0; i < n_nodes; i++) {
+    gbt_grow_node *node = &w->node[i];
+    *node = gbt_grow_empty(-1, (int32_t)test_below(&w->rng, 5));
+    uint32_t beg = i == 0 ? 0 : w->node[i - 1].row_beg + w->node[i - 1].n_rows, left = w->n - beg;
+    node->row_beg = beg;
+    node->n_rows = i == n_nodes - 1                        ? left
+                   : (uint32_t)test_below(&w->rng, 8) == 0 ? (uint32_t)test_below(&w->rng, 3)
+                                                           : (uint32_t)((double)left * test_unit(&w->rng) * 0.6);
+    if (node->n_rows > left) node->n_rows = left;
+    node->number = i;
+    /* rows of a node ascend: the run takes every so many of what is left */
+    uint32_t *row = w->row[node->depth & 1] + beg;
+    memcpy(row, picked + beg, node->n_rows * sizeof *row);
+    for (uint32_t p = 0; p < node->n_rows; p++)
+      w->gh[node->depth & 1][beg + p] = gbt_fix16(w->gh32[row[p]], (uint32_t)test_u(&w->rng));
+  }
+  free(picked);
+  w->n_nodes = n_nodes;
+  w->tree = cu_tree();
+  w->tree.wide = wide;
+  w->tree.n_in = w->n;
+  w->tree.n_nodes = n_nodes;
+  w->tree.n_leaves = n_nodes;
+  w->tree.unit.g = w->tree.unit.h = 1.0;
+  for (int k = 0; k < 2; k++) {
+    v->order[k].row = up(w, w->row[k], n_rows);
+    v->order[k].gh = up(w, w->gh[k], n_rows);
+  }
+  v->gradients = (uint32_t *)(void *)up(w, w->gh32, n_rows);
+  v->max_nodes = MAX_NODES;
+  v->node = up<gbt_grow_node>(w, NULL, MAX_NODES);
+  CHECK(cudaMemcpy(v->node, w->node, (size_t)n_nodes * sizeof *w->node, cudaMemcpyHostToDevice) == cudaSuccess);
+}

@@ -1,0 +1,142 @@
+/* Rows into children against a naive stable partition by the pages. */
+#include "cuda_world.cuh"
+
+extern "C" void suite_cuda_partition(void);
+
+enum { MAX_WORDS = 4096 };
+
+/* A split of any kind; sets go to `sets`. */
+static void draw_split(world *w, gbt_grow_node *node, uint32_t *sets, uint32_t *n_words) {
+  gbt_split *s = &node->split;
+  s->kind = GBT_SPLIT_NUMERIC;
+  s->feat = (int32_t)test_below(&w->rng, w->be.n_features);
+  const gbt_feature_cuts *cuts = &w->ds->cuts->feat[s->feat];
+  s->bin = (int32_t)test_below(&w->rng, cuts->n_bins);
+  s->missing_left = (int8_t)test_below(&w->rng, 2);
+  if (w->ds->cuts->schema->feat[s->feat].type != GBT_CATEGORICAL) return;
+  int one = test_below(&w->rng, 2) == 0;
+  s->kind = one ? GBT_SPLIT_ONEHOT : GBT_SPLIT_SET;
+  node->set_beg = *n_words;
+  node->set_words = ((uint32_t)cuts->n_bins + 31) / 32;
+  for (uint32_t k = 0; k < node->set_words; k++) sets[*n_words + k] = one ? 0u : (uint32_t)test_u(&w->rng);
+  if (one) sets[*n_words + (uint32_t)s->bin / 32] = 1u << (s->bin % 32);
+  *n_words += node->set_words;
+}
+
+static int goes_left(const world *w, const gbt_grow_node *node, const uint32_t *sets, uint32_t row) {
+  const gbt_split *s = &node->split;
+  int32_t code = page_code(w->ds, row, s->feat);
+  if (code == w->ds->cuts->feat[s->feat].n_bins) return s->missing_left;
+  if (s->kind == GBT_SPLIT_NUMERIC) return code <= s->bin;
+  return sets[node->set_beg + (uint32_t)code / 32] >> (code % 32) & 1u;
+}
+
+/* The children's runs as they must be, and that nothing else was written to. */
+static void good_children(world *w, const int32_t *chosen, int32_t n, const uint32_t *sets, const gbt_grow_node *node,
+                          uint32_t *const *row, gbt_gh16 *const *gh) {
+  uint32_t *want[2];
+  gbt_gh16 *want_gh[2];
+  for (int k = 0; k < 2; k++) {
+    want[k] = host<uint32_t>((size_t)w->be.n_rows);
+    want_gh[k] = host<gbt_gh16>((size_t)w->be.n_rows);
+    memcpy(want[k], w->row[k], (size_t)w->be.n_rows * sizeof(uint32_t));
+    memcpy(want_gh[k], w->gh[k], (size_t)w->be.n_rows * sizeof(gbt_gh16));
+  }
+  for (int32_t c = 0; c < n; c++) {
+    const gbt_grow_node *parent = &w->node[chosen[c]], *left = &node[node[chosen[c]].left];
+    int from = parent->depth & 1;
+    uint32_t at = parent->row_beg, n_left = 0;
+    for (int side = 1; side >= 0; side--) {
+      for (uint32_t p = parent->row_beg; p < parent->row_beg + parent->n_rows; p++) {
+        if (goes_left(w, parent, sets, w->row[from][p]) != side) continue;
+        want[!from][at] = w->row[from][p];
+        if (!w->tree.wide) want_gh[!from][at] = w->gh[from][p];
+        at++;
+      }
+      if (side) n_left = at - parent->row_beg;
+    }
+    CHECK_EQ_I64(left[0].row_beg, parent->row_beg);
+    CHECK_EQ_I64(left[0].n_rows, n_left);
+    CHECK_EQ_I64(left[1].row_beg, parent->row_beg + n_left);
+    CHECK_EQ_I64(left[1].n_rows, parent->n_rows - n_left);
+  }
+  for (int k = 0; k < 2; k++) {
+    CHECK_EQ_BYTES(row[k], want[k], (size_t)w->be.n_rows * sizeof(uint32_t));
+    CHECK_EQ_BYTES(gh[k], want_gh[k], (size_t)w->be.n_rows * sizeof(gbt_gh16));
+    free(want[k]);
+    free(want_gh[k]);
+  }
+}
+
+static void same_partition(world *w, uint32_t split_rows) {
+  cu_backend *be = &w->be;
+  cu_view *v = &be->view;
+  int32_t chosen[MAX_NODES], n = 0;
+  uint32_t first[MAX_NODES + 1], n_words = 0, sets[MAX_WORDS];
+  first[0] = 0;
+  for (int32_t i = 0; i < w->n_nodes; i++) {
+    if (test_below(&w->rng, 4) == 0 && i > 0) continue;
+    draw_split(w, &w->node[i], sets, &n_words);
+    chosen[n] = i;
+    first[n + 1] = first[n] + (w->node[i].n_rows + split_rows - 1) / split_rows;
+    n++;
+  }
+  w->tree.n_chosen = n;
+  w->tree.n_split_blocks = first[n];
+  v->split_rows = split_rows;
+  v->hist_rows = 256;
+  v->max_step = n;
+  v->max_hists = MAX_NODES;
+  v->tree = up(w, &w->tree, 1);
+  v->chosen = up(w, chosen, (size_t)n);
+  v->split_block = up(w, first, (size_t)n + 1);
+  v->sets = up(w, sets, (size_t)n_words + 1);
+  v->mask = up<uint32_t>(w, NULL, (size_t)first[n] * (split_rows / 32));
+  v->block_left = up<uint32_t>(w, NULL, (size_t)first[n] + 1);
+  v->leaf_block = up<uint32_t>(w, NULL, MAX_NODES + 2);
+  v->build = up<cu_build>(w, NULL, 2 * (size_t)n);
+  v->search = up<cu_searched>(w, NULL, 2 * (size_t)n);
+  v->hist_block = up<uint32_t>(w, NULL, 2 * (size_t)n + 1);
+  be->max_split_blocks = first[n] + 2;
+  be->keeps = 1;
+  CHECK(cudaMemcpy(v->node, w->node, (size_t)w->n_nodes * sizeof *w->node, cudaMemcpyHostToDevice) == cudaSuccess);
+  CHECK_OK(cu_partition(be, test_err));
+  gbt_grow_node *node = down(w, v->node, MAX_NODES);
+  uint32_t *row[2] = {down(w, v->order[0].row, (size_t)be->n_rows), down(w, v->order[1].row, (size_t)be->n_rows)};
+  gbt_gh16 *gh[2] = {down(w, v->order[0].gh, (size_t)be->n_rows), down(w, v->order[1].gh, (size_t)be->n_rows)};
+  good_children(w, chosen, n, sets, node, row, gh);
+  free(node);
+  for (int k = 0; k < 2; k++) {
+    free(row[k]);
+    free(gh[k]);
+  }
+}
+
+static void partition_of(const shape *s, int32_t n_nodes, double share, int wide, uint32_t split_rows) {
+  static world w;
+  made *m = made_new(s->seed, s->n_rows, s->n_cols, s->kinds);
+  if (s->kinds && s->n_cols >= 12) made_fields(m, 3, 4, 0, s->seed);
+  if (world_open_with(&w, m, s)) {
+    fill_rows(&w, n_nodes, share, wide);
+    same_partition(&w, split_rows);
+  }
+  world_close(&w);
+}
+
+static void rows_go_to_their_children(void) {
+  made_kind kinds[28];
+  for (int c = 0; c < 28; c++) kinds[c] = c < 25 ? MADE_ZEROS : MADE_HOLED;
+  for (int i = 0; i < 6; i++) {
+    const shape s = {(uint64_t)(100 + i), 3000, 25, i % 2 ? 255 : 700, 999, NULL, 1, 1 + i % 3, 232448};
+    partition_of(&s, 1 + 7 * i, i % 3 ? 0.8 : 1.0, i == 4, 32u << i);
+    const shape sparse = {(uint64_t)(110 + i), 1000, 28, 255, 0, kinds, 1, 2, 232448};
+    partition_of(&sparse, 6, 0.9, 0, i % 2 ? 1024 : 64);
+  }
+  const shape large = {120, 9000, 6, 255, 0, NULL, 1, 1, 232448};
+  partition_of(&large, 2, 1.0, 0, 4096);
+  const shape one_row = {121, 1, 6, 255, 0, NULL, 1, 4, 232448};
+  partition_of(&one_row, 1, 1.0, 0, 1024);
+  partition_of(&one_row, 1, 0.0, 0, 1024);
+}
+
+extern "C" void suite_cuda_partition(void) { RUN(rows_go_to_their_children); }

@@ -1,0 +1,271 @@
+/* Data sets on the device against the pages they were made from. */
+#include "cuda_world.cuh"
+#if !defined(__CUDACC__)
+#include "../simt/control.h"
+#endif
+
+extern "C" void suite_cuda_set(void);
+
+__global__ static void k_codes(cu_rows_view set, int32_t *code) {
+  uint64_t all = (uint64_t)set.n_rows * (uint32_t)set.n_features, step = (uint64_t)gridDim.x * blockDim.x;
+  for (uint64_t i = (uint64_t)blockIdx.x * blockDim.x + threadIdx.x; i < all; i += step)
+    code[i] = cu_code(set, (int32_t)(i / (uint64_t)set.n_rows), (uint32_t)(i % (uint64_t)set.n_rows));
+}
+
+/* Of some rows, row by row. */
+__global__ static void k_codes_of(cu_rows_view set, const uint32_t *row, int32_t n, int32_t *code) {
+  for (int32_t i = (int32_t)threadIdx.x; i < n * set.n_features; i += (int32_t)blockDim.x)
+    code[i] = cu_code(set, i % set.n_features, row[i / set.n_features]);
+}
+
+static void same_codes(world *w, const cu_set *set, const gbt_dataset *ds) {
+  size_t n = (size_t)ds->n_rows, n_feats = (size_t)ds->cuts->n_features;
+  int64_t n_wrong = 0;
+  int32_t *at = up<int32_t>(w, NULL, n * n_feats);
+  CU_LAUNCH(k_codes, 4, CU_BLOCK, 0, w->be.stream, set->view, at);
+  int32_t *code = down(w, at, n * n_feats);
+  for (size_t f = 0; f < n_feats; f++)
+    for (size_t r = 0; r < n; r++) n_wrong += code[f * n + r] != page_code(ds, (uint32_t)r, (int32_t)f);
+  CHECK_EQ_I64(n_wrong, 0);
+  free(code);
+}
+
+/* Tiles hold what they say; *seen: bit widths, as bits of a number. */
+static void good_tiles(world *w, const cu_set *set, uint32_t *seen, int *pitches) {
+  const cu_rows_view *v = &set->view;
+  cu_column *column = down(w, v->column, (size_t)v->n_columns);
+  cu_feature *feat = down(w, v->feat, (size_t)v->n_features);
+  int32_t c = 0;
+  for (int32_t k = 0; k < v->n_tiles; k++) {
+    const cu_tile *t = &set->host_tile[k];
+    CHECK_EQ_I64(t->first_col, c);
+    CHECK(t->n_cols >= 1 && t->n_cols <= t->lanes && t->lanes <= 32 && (t->lanes == 1 || t->lanes < 2 * t->n_cols));
+    CHECK((t->words == 1 || t->words == 2 || t->words == 4 || t->words == 8) && t->words <= t->lanes);
+    CHECK(t->n_cols * t->bits <= 32 * t->words && t->at % 8 == 0);
+    size_t bytes = (size_t)t->n_codes * (size_t)t->pitch * (t->counts ? 12 : 8);
+    CHECK(bytes <= w->be.shared_limit && (t->pitch == 0 || t->pitch == 32 || t->pitch == t->lanes));
+    if (t->pitch == 0) CHECK((size_t)t->n_codes * (t->counts ? 12 : 8) > w->be.shared_limit);
+    uint32_t most = 0;
+    for (int32_t l = 0; l < t->n_cols; l++, c++) {
+      CHECK(column[c].tile == k && column[c].lane == l && column[c].n_codes <= 1u << t->bits);
+      if (column[c].n_codes > most) most = column[c].n_codes;
+    }
+    CHECK_EQ_I64(t->n_codes, most);
+    *seen |= 1u << t->bits;
+    pitches[t->pitch == 0 ? 0 : t->pitch == 32 ? 2 : 1]++;
+  }
+  CHECK_EQ_I64(c, v->n_columns);
+  for (int32_t f = 0; f < v->n_features; f++) {
+    const gbt_place *place = &set->from->pages->layout.place[f];
+    const gbt_feature_cuts *cuts = &set->from->cuts->feat[f];
+    int categorical = set->from->cuts->schema->feat[f].type == GBT_CATEGORICAL;
+    CHECK(feat[f].slot == place->slot_beg && feat[f].n_slots == place->n_slots && feat[f].first == place->first);
+    CHECK(feat[f].zero_bin == place->zero_bin && feat[f].n_bins == cuts->n_bins);
+    CHECK_EQ_I64(feat[f].counts, w->be.counts[f]);
+    CHECK_EQ_I64(feat[f].has_missing, cuts->has_missing && gbt_place_has_missing(place, cuts->n_bins));
+    CHECK_EQ_I64(feat[f].kind, !categorical                              ? CU_NUMERIC
+                               : cuts->n_bins > w->params.max_cat_onehot ? CU_SET
+                                                                         : CU_ONEHOT);
+    CHECK_EQ_I64(feat[f].column < 0, place->group < 0);
+    if (feat[f].column >= 0) CHECK(column[feat[f].column].slot == place->slot_beg - place->first);
+    if (feat[f].counts && place->group >= 0) CHECK(set->host_tile[column[feat[f].column].tile].counts);
+  }
+  free(column);
+  free(feat);
+}
+
+static void tiles_are_the_pages(void) {
+  static const made_kind zeros[] = {MADE_ZEROS, MADE_ZEROS, MADE_ZEROS, MADE_ZEROS, MADE_ZEROS, MADE_ZEROS, MADE_ZEROS,
+                                    MADE_ZEROS, MADE_ZEROS, MADE_ZEROS, MADE_ZEROS, MADE_ZEROS, MADE_BELL};
+  const shape shapes[] = {{1, 700, 70, 255, 0, NULL, 1, 4, 232448},    {2, 700, 70, 255, 97, NULL, 2, 3, 40000},
+                          {3, 1500, 24, 1400, 1000, NULL, 1, 4, 9000}, {4, 900, 40, 700, 0, NULL, 2, 4, 232448},
+                          {5, 1, 5, 255, 0, NULL, 1, 1, 232448},       {6, 600, 13, 255, 100, zeros, 1, 4, 232448},
+                          {7, 333, 33, 2, 50, NULL, 1, 2, 232448},     {8, 800, 50, 13, 0, NULL, 1, 2, 1000}};
+  uint32_t widths = 0;
+  int pitches[3] = {0, 0, 0};
+  int64_t n_sparse = 0;
+  for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++) {
+    static world w;
+    if (world_open(&w, &shapes[i])) {
+      n_sparse += w.be.layout->n_sparse;
+      good_tiles(&w, &w.set, &widths, pitches);
+      same_codes(&w, &w.set, w.ds);
+    }
+    world_close(&w);
+  }
+  CHECK_EQ_U64(widths, 1u << 1 | 1u << 2 | 1u << 4 | 1u << 8 | 1u << 12);
+  CHECK(pitches[0] > 0 && pitches[1] > 0 && pitches[2] > 0 && n_sparse > 0);
+}
+
+static void codes_of_16_bits(void) {
+  const made_kind kinds[] = {MADE_BELL, MADE_FEW};
+  static world w;
+  const shape s = {12, 66000, 2, 65535, 9999, kinds, 1, 4, 232448};
+  if (world_open(&w, &s)) {
+    uint32_t widths = 0;
+    int pitches[3] = {0, 0, 0};
+    CHECK(w.ds->cuts->feat[0].n_bins == 65535);
+    good_tiles(&w, &w.set, &widths, pitches);
+    CHECK(widths == (1u << 16 | 1u << 4) && pitches[0] == 1);
+    same_codes(&w, &w.set, w.ds);
+  }
+  world_close(&w);
+}
+
+/* Larger than a staging buffer: several chunks of a page. */
+static void rows_in_several_chunks(void) {
+  static world w;
+  made_kind kinds[90];
+  for (int c = 0; c < 90; c++) kinds[c] = c % 3 ? MADE_BELL : MADE_FEW;
+  const shape s = {13, 200000, 90, 255, 200000, kinds, 1, 4, 232448};
+  if (world_open(&w, &s)) {
+    uint32_t row[64];
+    int64_t n_wrong = 0;
+    for (int i = 0; i < 64; i++) row[i] = (uint32_t)test_below(&w.rng, s.n_rows);
+    uint32_t *at = up(&w, row, 64);
+    int32_t *to = up<int32_t>(&w, NULL, 64 * 90);
+    CU_LAUNCH(k_codes_of, 1, CU_BLOCK, 0, w.be.stream, w.set.view, at, 64, to);
+    int32_t *code = down(&w, to, 64 * 90);
+    for (int i = 0; i < 64; i++)
+      for (int32_t f = 0; f < 90; f++) n_wrong += code[i * 90 + f] != page_code(w.ds, row[i], f);
+    CHECK_EQ_I64(n_wrong, 0);
+    free(code);
+  }
+  world_close(&w);
+}
+
+/* Rows of cells whose level the cuts do not know. */
+static void unknown_levels_are_listed(void) {
+  static world w;
+  made_kind kinds[] = {MADE_BELL, MADE_FACTOR, MADE_LEVELS, MADE_FACTOR};
+  const shape s = {14, 60, 4, 255, 0, kinds, 1, 4, 232448};
+  made *other = made_new(15, 400, 4, kinds);
+  cu_set valid = cu_set();
+  gbt_dataset *ds = NULL;
+  if (world_open(&w, &s) &&
+      CHECK_OK(gbt_dataset_new(&w.ctx, &other->table, w.ds->cuts, NULL, 255, 0, GBT_UNSEEN_PRIOR, &ds, test_err))) {
+    size_t n = ds->pages->unseen_beg ? ds->pages->unseen_beg[4] : 0;
+    CHECK(n > 0);
+    if (CHECK_OK(cu_set_make(&w.ctx, &w.be, ds, &valid, test_err)) && n > 0) {
+      uint64_t *beg = down(&w, valid.view.unseen_beg, 5);
+      uint32_t *row = down(&w, valid.view.unseen_row, n);
+      for (int f = 0; f <= 4; f++) CHECK_EQ_U64(beg[f], ds->pages->unseen_beg[f]);
+      CHECK_EQ_BYTES(row, ds->pages->unseen_row, n * sizeof *row);
+      CHECK(w.set.view.unseen_beg == NULL);
+      same_codes(&w, &valid, ds);
+      free(beg);
+      free(row);
+    }
+    cu_set_free(&w.be, &valid);
+  }
+  gbt_dataset_unref(ds);
+  made_free(other);
+  world_close(&w);
+}
+
+static int stop_at_once(void *user) {
+  (void)user;
+  return 1;
+}
+
+/* A set that cannot be made leaves nothing behind. */
+static void failures_leave_nothing(void) {
+  static world w;
+  made_kind kinds[20];
+  for (int c = 0; c < 20; c++) kinds[c] = c < 17 ? MADE_ZEROS : MADE_LEVELS;
+  const shape s = {16, 500, 20, 255, 100, kinds, 1, 4, 232448};
+  cu_set set = cu_set();
+  if (world_open(&w, &s)) {
+    size_t bytes = w.be.memory.bytes;
+    CHECK(w.be.layout->n_sparse > 0);
+    for (size_t room = 0; room <= 20000; room += 500) {
+      w.be.memory.limit = bytes + room;
+      gbt_status status = cu_set_make(&w.ctx, &w.be, w.ds, &set, test_err);
+      CHECK(status == GBT_OK || (status == GBT_E_MEM && set.words.at == NULL && set.from == NULL));
+      CHECK(status == GBT_OK || room < 20000);
+      CHECK(w.be.memory.bytes == bytes || status == GBT_OK);
+      cu_set_free(&w.be, &set);
+      CHECK_EQ_U64(w.be.memory.bytes, bytes);
+    }
+    w.be.memory.limit = 0;
+    w.ctx.poll = stop_at_once;
+    w.ctx.next_poll_ns = 0;
+    CHECK(cu_set_make(&w.ctx, &w.be, w.ds, &set, test_err) == GBT_CANCELLED);
+    CHECK_EQ_U64(w.be.memory.bytes, bytes);
+#if !defined(__CUDACC__)
+    gbt_status status = GBT_E_DEVICE;
+    w.ctx.poll = NULL;
+    w.ctx.stop = 0;
+    int64_t live = simt_live(), n = 1;
+    for (; status != GBT_OK && n < 500; n++) {
+      simt_fail_at(n, 0);
+      status = cu_set_make(&w.ctx, &w.be, w.ds, &set, test_err);
+      CHECK(status == GBT_OK || (simt_failed() == 1 && simt_live() == live && w.be.memory.bytes == bytes));
+    }
+    simt_fail_at(0, 0);
+    CHECK(status == GBT_OK && n > 20);
+    same_codes(&w, &set, w.ds);
+    cu_set_free(&w.be, &set);
+#endif
+    memset(test_err, 0, sizeof *test_err);
+  }
+  world_close(&w);
+}
+
+static void labels_and_weights_go_up(void) {
+  static world w;
+  const shape s = {11, 300, 3, 255, 77, NULL, 1, 4, 232448};
+  made *m = made_new(s.seed, s.n_rows, s.n_cols, NULL);
+  made_weights(m, 5);
+  if (world_open_with(&w, m, &s)) {
+    double *label = down(&w, w.set.label.at, (size_t)s.n_rows), *weight = down(&w, w.set.weight.at, (size_t)s.n_rows);
+    CHECK_EQ_BYTES(label, w.ds->label, (size_t)s.n_rows * sizeof *label);
+    CHECK_EQ_BYTES(weight, w.ds->weight, (size_t)s.n_rows * sizeof *weight);
+    CHECK_EQ_U64(w.set.score.n, s.n_rows);
+    free(label);
+    free(weight);
+  }
+  world_close(&w);
+}
+
+/* Bundles hang on the table: a validation set of the same cuts is laid out in its own way. */
+static void a_validation_set_has_its_own_layout(void) {
+  static world w;
+  made_kind kinds[14];
+  for (int c = 0; c < 14; c++) kinds[c] = c < 12 ? MADE_ZEROS : MADE_FACTOR;
+  const shape s = {21, 600, 14, 255, 0, kinds, 2, 4, 232448};
+  made *m = made_new(s.seed, s.n_rows, s.n_cols, kinds), *other = made_new(22, 150, 14, kinds);
+  made_fields(m, 3, 4, 0, 23);
+  made_fields(other, 3, 4, 9, 24);
+  uint32_t widths = 0;
+  int pitches[3];
+  cu_set valid = cu_set();
+  if (world_open_with(&w, m, &s)) {
+    CHECK(w.be.layout->n_bundles > 0);
+    gbt_dataset *ds = made_dataset(&w.ctx, other, w.ds->cuts, 255, 64);
+    if (ds != NULL && CHECK_OK(cu_set_make(&w.ctx, &w.be, ds, &valid, test_err))) {
+      int32_t n_other = 0;
+      for (int32_t f = 0; f < 14; f++) n_other += ds->pages->layout.place[f].slot_beg != w.be.layout->place[f].slot_beg;
+      CHECK(n_other > 0);
+      good_tiles(&w, &w.set, &widths, pitches);
+      good_tiles(&w, &valid, &widths, pitches);
+      same_codes(&w, &w.set, w.ds);
+      same_codes(&w, &valid, ds);
+      CHECK(valid.label.at == NULL && valid.weight.at == NULL);
+      cu_set_free(&w.be, &valid);
+    }
+    gbt_dataset_unref(ds);
+  }
+  made_free(other);
+  world_close(&w);
+}
+
+extern "C" void suite_cuda_set(void) {
+  RUN(tiles_are_the_pages);
+  RUN(codes_of_16_bits);
+  RUN(rows_in_several_chunks);
+  RUN(unknown_levels_are_listed);
+  RUN(failures_leave_nothing);
+  RUN(labels_and_weights_go_up);
+  RUN(a_validation_set_has_its_own_layout);
+}
