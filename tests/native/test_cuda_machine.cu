@@ -349,7 +349,7 @@ static void intrinsics(void) {
                                        0x9c0e1f80ull,
                                        x,
                                        y,
-                                       0x034567ull,
+                                       0,
                                        0,
                                        0,
                                        3264ull,
