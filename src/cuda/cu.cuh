@@ -306,6 +306,13 @@ struct cu_view {
 
 struct cu_level; /* symmetric growth: cu_level.cu */
 
+/* The launches of a tree, recorded. */
+struct cu_recording {
+  cudaGraphExec_t exec; /* NULL: none yet */
+  int32_t n_uses;
+};
+enum { CU_ISSUING = 0, CU_RECORDING, CU_REPLAYING };
+
 struct cu_backend {
   gbt_backend base;
   gbt_mem mem;
@@ -353,6 +360,9 @@ struct cu_backend {
   int32_t *feats_scratch;
   size_t cap_copy[4], cap_searched, cap_scratch;
   int64_t begun_ns; /* of the tree */
+  cu_recording *recording; /* 2 x n_outputs, see cu_backend.cu */
+  cu_recording *current;
+  int mode;
   gbt_export out;
   cu_level *level;          /* symmetric growth, else NULL */
   double *softmax;          /* 2 x n_rows: largest score of a row, sum of exp(score - largest); other losses: NULL */

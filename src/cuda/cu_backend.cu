@@ -16,12 +16,65 @@ enum : size_t {
 };
 static const size_t found_bytes = (size_t)64 << 20, set_bytes = (size_t)256 << 20, mask_bytes = (size_t)256 << 20;
 
+/* ---- graphs ---- */
+
+/* The steps of a blind tree are the same launches every time: what differs stands in device memory, or on the host at
+ * places that copies read when they run. So they are recorded once and launched as one thing (a CUDA graph). Recordings
+ * hang on the output and on whether its gradients have to be made. */
+static cu_recording *recording_of(const cu_backend *be) {
+  int made = be->fixed_output == be->task->output || be->loss == GBT_LOSS_CUSTOM;
+  return &be->recording[2 * be->task->output + made];
+}
+
+/* The first tree is issued step by step, as few are ever grown twice; the second is recorded, the others replayed. */
+static gbt_status choose_mode(cu_backend *be, gbt_error *err) {
+  be->mode = CU_ISSUING;
+  if (be->waits) return GBT_OK;
+  cu_recording *r = recording_of(be);
+  be->current = r;
+  if (r->exec) {
+    be->mode = CU_REPLAYING;
+  } else if (r->n_uses++ > 0) {
+    CU_TRY(cudaStreamBeginCapture(be->stream, cudaStreamCaptureModeThreadLocal));
+    be->mode = CU_RECORDING;
+  }
+  return GBT_OK;
+}
+
+static gbt_status launch_recording(cu_backend *be, gbt_error *err) {
+  if (be->mode == CU_RECORDING) {
+    cudaGraph_t graph = NULL;
+    be->mode = CU_ISSUING;
+    CU_TRY(cudaStreamEndCapture(be->stream, &graph));
+    cudaError_t code = cudaGraphInstantiate(&be->current->exec, graph, 0);
+    cudaGraphDestroy(graph);
+    if (code != cudaSuccess) {
+      be->current->exec = NULL;
+      return cu_failed(code, "recording the steps of a tree", err);
+    }
+  }
+  CU_TRY(cudaGraphLaunch(be->current->exec, be->stream));
+  return GBT_OK;
+}
+
+static void drop_recordings(cu_backend *be) {
+  if (be->mode == CU_RECORDING) { /* a tree was given up half way */
+    cudaGraph_t graph = NULL;
+    cudaStreamEndCapture(be->stream, &graph);
+    if (graph) cudaGraphDestroy(graph);
+  }
+  for (int32_t i = 0; be->recording && i < 2 * be->n_outputs; i++)
+    if (be->recording[i].exec) cudaGraphExecDestroy(be->recording[i].exec);
+  gbt_mem_free(&be->mem, be->recording);
+}
+
 /* ---- closing ---- */
 
 static void destroy(gbt_backend *self) {
   cu_backend *be = (cu_backend *)self;
   gbt_mem mem = be->mem;
   cudaSetDevice(be->device);
+  drop_recordings(be);
   if (be->stream) cudaStreamSynchronize(be->stream);
   for (int32_t s = 0; be->set && s <= be->n_valid; s++) cu_set_free(be, &be->set[s]);
   cu_level_close(be);
@@ -195,6 +248,7 @@ static gbt_status alloc_locked(cu_backend *be, gbt_error *err) {
   if (!gbt_features_uniform(be->rules)) CU_TRY(cudaMallocHost(&be->allowed_up, be->allowed_cap));
   be->cap_node = nodes;
   be->cap_words = words;
+  GBT_TRY(gbt_mem_zeros(&be->mem, 2 * (size_t)be->n_outputs, sizeof *be->recording, &be->recording, err));
   GBT_TRY(gbt_mem_array(&be->mem, (size_t)be->n_features, sizeof *be->tree_feats, &be->tree_feats, err));
   return gbt_mem_array(&be->mem, (size_t)be->n_features, sizeof *be->rank, &be->rank, err);
 }
@@ -292,19 +346,24 @@ static gbt_status begin_tree(gbt_ctx *ctx, gbt_backend *self, const gbt_tree_tas
   be->begun_ns = gbt_clock_ns();
   *be->task = *task; /* the last tree's copy is over: its end was waited for */
   be->depth = 0;
-  CU_TRY(cudaMemcpyAsync(&v->tree->task, be->task, sizeof *task, cudaMemcpyHostToDevice, be->stream));
   be->n_tree_feats = gbt_features_of_tree(be->rules, task->tree, be->tree_feats, be->rank);
   be->feats_up[0] = be->n_tree_feats;
   memcpy(be->feats_up + 1, be->tree_feats, (size_t)be->n_tree_feats * sizeof *be->feats_up);
-  CU_TRY(cudaMemcpyAsync((void *)v->n_tree_feats, be->feats_up, ((size_t)be->n_tree_feats + 1) * sizeof *be->feats_up,
+  GBT_TRY(choose_mode(be, err));
+  if (be->mode == CU_REPLAYING) return GBT_OK;
+  CU_TRY(cudaMemcpyAsync(&v->tree->task, be->task, sizeof *task, cudaMemcpyHostToDevice, be->stream));
+  /* all of them: how many count is told first */
+  CU_TRY(cudaMemcpyAsync((void *)v->n_tree_feats, be->feats_up, ((size_t)be->n_features + 1) * sizeof *be->feats_up,
                          cudaMemcpyHostToDevice, be->stream));
   GBT_TRY(cu_gradients_of_tree(ctx, be, err));
   GBT_TRY(cu_rows_begin(ctx, be, err));
   return cu_root(be, err);
 }
 
-/* Steps behind the last one that can split anything have nothing to build or to search. */
-static int is_over(const cu_backend *be) { return !be->waits && be->depth >= be->max_steps; }
+/* Steps behind the last one that can split anything have nothing to build or to search; a replay has it all. */
+static int is_over(const cu_backend *be) {
+  return be->mode == CU_REPLAYING || (!be->waits && be->depth >= be->max_steps);
+}
 
 static gbt_status build_hist(gbt_ctx *ctx, gbt_backend *self, gbt_error *err) {
   cu_backend *be = (cu_backend *)self;
@@ -376,7 +435,7 @@ static gbt_status find_splits(gbt_ctx *ctx, gbt_backend *self, gbt_error *err) {
 static gbt_status choose(gbt_ctx *ctx, gbt_backend *self, int32_t *n, gbt_error *err) {
   cu_backend *be = (cu_backend *)self;
   *n = 0;
-  if (is_over(be)) return GBT_OK;
+  if (is_over(be)) return GBT_OK; /* nothing is left to be issued */
   if (be->level) GBT_TRY(cu_level_decide(be, err));
   GBT_TRY(cu_select(be, err));
   be->depth++;
@@ -391,19 +450,24 @@ static gbt_status choose(gbt_ctx *ctx, gbt_backend *self, int32_t *n, gbt_error 
 static gbt_status partition(gbt_ctx *ctx, gbt_backend *self, gbt_error *err) {
   cu_backend *be = (cu_backend *)self;
   GBT_TRY(gbt_ctx_poll(ctx, err));
-  return cu_partition(be, err);
+  return be->mode == CU_REPLAYING ? GBT_OK : cu_partition(be, err);
 }
 
-/* The finished tree to the host. Small ones come unasked, so that there is one wait; others in a second go. */
-static gbt_status fetch_tree(gbt_ctx *ctx, cu_backend *be, gbt_grown *grown, gbt_error *err) {
+/* The finished tree to the host: small ones come unasked, so that there is one wait. */
+static gbt_status send_tree(cu_backend *be, gbt_error *err) {
   const cu_view *v = &be->view;
-  CU_TRY(cudaMemcpyAsync(be->node_down, v->node, be->cap_node * sizeof *v->node, cudaMemcpyDeviceToHost, be->stream));
-  CU_TRY(cudaMemcpyAsync(be->fine_down, v->fine, be->cap_node * sizeof *v->fine, cudaMemcpyDeviceToHost, be->stream));
-  CU_TRY(
-      cudaMemcpyAsync(be->value_down, v->value, be->cap_node * sizeof *v->value, cudaMemcpyDeviceToHost, be->stream));
-  CU_TRY(cudaMemcpyAsync(be->sets_down, v->sets, be->cap_words * sizeof *v->sets, cudaMemcpyDeviceToHost, be->stream));
-  GBT_TRY(look(ctx, be, err));
-  GBT_TRY(faults(be, err));
+  size_t nodes = be->cap_node, words = be->cap_words;
+  CU_TRY(cudaMemcpyAsync(be->node_down, v->node, nodes * sizeof *v->node, cudaMemcpyDeviceToHost, be->stream));
+  CU_TRY(cudaMemcpyAsync(be->fine_down, v->fine, nodes * sizeof *v->fine, cudaMemcpyDeviceToHost, be->stream));
+  CU_TRY(cudaMemcpyAsync(be->value_down, v->value, nodes * sizeof *v->value, cudaMemcpyDeviceToHost, be->stream));
+  CU_TRY(cudaMemcpyAsync(be->sets_down, v->sets, words * sizeof *v->sets, cudaMemcpyDeviceToHost, be->stream));
+  CU_TRY(cudaMemcpyAsync(be->tree_down, v->tree, sizeof *be->tree_down, cudaMemcpyDeviceToHost, be->stream));
+  return GBT_OK;
+}
+
+/* What has come, or, of a tree that is larger, fetched now. */
+static gbt_status fetch_tree(cu_backend *be, gbt_grown *grown, gbt_error *err) {
+  const cu_view *v = &be->view;
   size_t nodes = (size_t)be->tree_down->n_nodes, words = be->tree_down->n_words;
   *grown = gbt_grown();
   grown->n_nodes = nodes;
@@ -430,8 +494,15 @@ static gbt_status fetch_tree(gbt_ctx *ctx, cu_backend *be, gbt_grown *grown, gbt
 static gbt_status finish_tree(gbt_ctx *ctx, gbt_backend *self, gbt_forest *forest, gbt_error *err) {
   cu_backend *be = (cu_backend *)self;
   gbt_grown grown;
-  GBT_TRY(cu_leaves(ctx, be, err));
-  GBT_TRY(fetch_tree(ctx, be, &grown, err));
+  if (be->mode != CU_REPLAYING) {
+    GBT_TRY(cu_leaves(ctx, be, err));
+    GBT_TRY(send_tree(be, err));
+  }
+  if (be->mode != CU_ISSUING) GBT_TRY(launch_recording(be, err));
+  if (be->loss != GBT_LOSS_CUSTOM) be->fixed_output = be->task->output;
+  GBT_TRY(wait_for(ctx, be, err));
+  GBT_TRY(faults(be, err));
+  GBT_TRY(fetch_tree(be, &grown, err));
   GBT_TRY(gbt_export_tree(&be->mem, &be->out, &grown, be->cuts, forest, err));
   self->seconds[GBT_PHASE_LEAF] += (double)(gbt_clock_ns() - be->begun_ns) * 1e-9;
   return GBT_OK;
