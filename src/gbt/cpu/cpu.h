@@ -28,6 +28,7 @@
 #include "../backend/export.h"
 #include "../base/lock.h"
 #include "../tree/frontier.h"
+#include "../tree/search.h"
 #include "cpu_kernels.h"
 
 /* Rows of a task. 65,536 is the limit of a packed histogram (two sums in 64 bits). */

@@ -14,14 +14,12 @@ static inline gbt_split_kind kind_of(const cpu_backend *be, int32_t feat) {
 
 static inline gbt_reg reg_of(const cpu_backend *be, gbt_split_kind kind) {
   gbt_reg reg = be->fr.policy.reg;
-  if (kind == GBT_SPLIT_SET) reg.lambda += be->params->cat_l2;
-  return reg;
+  return kind == GBT_SPLIT_SET ? gbt_set_reg(reg, be->params) : reg;
 }
 
 /* Sets that are tried of either end of the order. */
 static inline int32_t set_most(const cpu_backend *be, int32_t feat) {
-  int32_t half = (be->level.n_placed[feat] + 1) / 2;
-  return be->params->max_cat_threshold < half ? (int32_t)be->params->max_cat_threshold : half;
+  return gbt_set_most(be->params, be->level.n_placed[feat]);
 }
 
 static inline uint32_t level_at(const cpu_backend *be, int32_t feat, int from_top, int32_t k) {

@@ -21,7 +21,7 @@ static void best_set(const cpu_backend *be, int32_t feat, const double *gain, in
     gbt_split s = {
         .kind = GBT_SPLIT_SET, .feat = feat, .bin = k + 1, .from_top = i >= most, .missing_left = (int8_t)missing_left};
     if (!(tried[i] & (missing_left ? CPU_TRY_LEFT : CPU_TRY_RIGHT))) continue;
-    double noise = be->params->cat_noise * be->noise[be->task.output] * gbt_set_noise(k + 1, be->level.n_placed[feat]);
+    double noise = gbt_set_cost(be->params, be->noise[be->task.output], k + 1, be->level.n_placed[feat]);
     try_candidate(be, s, gain[i] - noise, best);
   }
 }

@@ -17,17 +17,10 @@ void cpu_search_node(const cpu_backend *be, const gbt_grow_node *node, cpu_searc
   memset(in, 0, sizeof *in);
   in->node = node;
   in->unit = cpu_units(be);
-  gbt_rated *rated = &in->rated;
-  rated->G = (double)node->sum.g * in->unit.g;
-  rated->H = (double)node->sum.h * in->unit.h;
-  rated->bounds = node->bounds;
-  rated->constrained = be->constrained;
-  rated->min_weight = be->params->min_child_weight;
   in->reg = be->fr.policy.reg;
-  rated->parent = gbt_rate_node(rated->G, rated->H, in->reg, node->bounds, rated->constrained);
+  in->rated = gbt_rated_of(node, in->unit, in->reg, be->params->min_child_weight, be->constrained);
   in->min_rows = be->params->min_data_in_leaf;
-  double floor = gbt_noise_floor(in->unit, node->n_rows, rated->H);
-  in->min_gain = be->params->gamma > floor ? be->params->gamma : floor;
+  in->min_gain = gbt_least_gain(be->params->gamma, gbt_noise_floor(in->unit, node->n_rows, in->rated.H));
   in->params = be->params;
   in->noise = be->noise[be->task.output];
 }

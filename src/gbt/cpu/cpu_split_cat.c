@@ -82,9 +82,8 @@ static void heap_out(cpu_scratch *s, int32_t n, int32_t most, int first) {
 int32_t cpu_order_levels(const cpu_search *in, cpu_scratch *s, int32_t ends) {
   int32_t n = 0;
   for (int32_t c = 0; c < in->n_bins; c++) {
-    double h = (double)in->sum[c].h * in->unit.h + in->params->cat_smooth;
-    if (in->count[c] == 0 || (double)in->count[c] < in->params->cat_smooth) continue;
-    s->ratio[c] = h > 0.0 ? (double)in->sum[c].g * in->unit.g / h : 0.0;
+    if (!gbt_level_placed(in->count[c], in->params->cat_smooth)) continue;
+    s->ratio[c] = gbt_level_ratio(in->sum[c], in->unit, in->params->cat_smooth);
     s->level[n++] = (uint32_t)c;
   }
   if (n / 2 <= ends) {
@@ -107,10 +106,9 @@ void cpu_search_set(const cpu_search *in, cpu_scratch *scratch, gbt_split *best)
   int missing = missing_sums(in, &miss);
   int64_t miss_rows = missing ? in->count[in->n_bins] : 0;
   int32_t n = cpu_order_levels(in, scratch, (int32_t)in->params->max_cat_threshold);
-  int32_t most = in->params->max_cat_threshold < (n + 1) / 2 ? (int32_t)in->params->max_cat_threshold : (n + 1) / 2;
+  int32_t most = gbt_set_most(in->params, n);
   int64_t least = gbt_set_least(in->params, in->node->n_rows);
-  gbt_reg reg = in->reg;
-  reg.lambda += in->params->cat_l2;
+  gbt_reg reg = gbt_set_reg(in->reg, in->params);
   for (int top = 0; top < 2; top++) {
     gbt_sum left = {0, 0};
     int64_t rows = 0, since = 0;
@@ -122,7 +120,7 @@ void cpu_search_set(const cpu_search *in, cpu_scratch *scratch, gbt_split *best)
       since += in->count[c];
       if (since < least) continue;
       since = 0;
-      double noise = in->params->cat_noise * in->noise * gbt_set_noise(k + 1, n);
+      double noise = gbt_set_cost(in->params, in->noise, k + 1, n);
       gbt_split s = {
           .kind = GBT_SPLIT_SET, .bin = k + 1, .from_top = (int8_t)top, .has_missing = (int8_t)missing, .left = left};
       try_split(in, reg, s, rows, least, noise, best);

@@ -1,0 +1,51 @@
+/* What is asked of a node's candidates, and how levels are put in order: the arithmetic of the search that is not a
+ * gain. Shared word by word by all backends. */
+#ifndef GBT_TREE_SEARCH_H
+#define GBT_TREE_SEARCH_H
+
+#include "grow_node.h"
+
+/* A node whose splits are to be rated. */
+GBT_FN gbt_rated gbt_rated_of(const gbt_grow_node *node, gbt_units unit, gbt_reg reg, double min_weight,
+                              int constrained) {
+  gbt_rated rated;
+  rated.G = (double)node->sum.g * unit.g;
+  rated.H = (double)node->sum.h * unit.h;
+  rated.bounds = node->bounds;
+  rated.constrained = constrained;
+  rated.min_weight = min_weight;
+  rated.parent = gbt_rate_node(rated.G, rated.H, reg, node->bounds, constrained);
+  return rated;
+}
+
+/* What a gain must exceed: gamma, and what may be rounding. */
+GBT_FN double gbt_least_gain(double gamma, double floor) { return gamma > floor ? gamma : floor; }
+
+/* ---- sets of levels ---- */
+
+/* Whether a level takes part in the order. */
+GBT_FN int gbt_level_placed(uint32_t count, double smooth) { return count != 0 && !((double)count < smooth); }
+
+/* By which levels are ordered: the smoothed mean gradient; 0 when nothing weighs. Never NaN. */
+GBT_FN double gbt_level_ratio(gbt_sum sum, gbt_units unit, double smooth) {
+  double h = (double)sum.h * unit.h + smooth;
+  return h > 0.0 ? (double)sum.g * unit.g / h : 0.0;
+}
+
+/* The most levels of a set, n being in order. */
+GBT_FN int32_t gbt_set_most(const gbt_params *params, int32_t n) {
+  int32_t half = (n + 1) / 2;
+  return params->max_cat_threshold < half ? (int32_t)params->max_cat_threshold : half;
+}
+
+GBT_FN gbt_reg gbt_set_reg(gbt_reg reg, const gbt_params *params) {
+  reg.lambda += params->cat_l2;
+  return reg;
+}
+
+/* What is taken off the gain of k of n levels. noise: of the gradients, see gbt_noise. */
+GBT_FN double gbt_set_cost(const gbt_params *params, double noise, int32_t k, int32_t n) {
+  return params->cat_noise * noise * gbt_set_noise(k, n);
+}
+
+#endif
