@@ -254,6 +254,7 @@ static gbt_status find_device(int32_t number, const cu_predict_limits *limits, c
   device->shared = ((size_t)shared - 3072) / 2; /* two blocks, and what the system takes of each */
   if (limits->shared_bytes > 0) device->shared = limits->shared_bytes;
   device->rows = limits->rows;
+  device->blocks = limits->blocks;
   return GBT_OK;
 }
 

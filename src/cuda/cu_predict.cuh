@@ -115,8 +115,9 @@ struct cu_predict_chunk {
 
 struct cu_predict_device {
   int32_t n_units;
-  size_t shared; /* bytes of a block */
-  int32_t rows;  /* of a thread; 0: as many as keep the device busy */
+  size_t shared;  /* bytes of a block */
+  int32_t rows;   /* of a thread; 0: as many as keep the device busy */
+  int32_t blocks; /* most of a grid; 0: as many as do */
 };
 
 /* All rows of the chunk through a run of the group. Issues work, does not wait. */

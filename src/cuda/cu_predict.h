@@ -23,6 +23,7 @@ typedef struct cu_predict_limits {
   size_t forest_bytes; /* of trees on the device at a time */
   size_t device_bytes; /* that may be taken at all */
   int32_t rows;        /* of a thread: 1 or 4 */
+  int32_t blocks;      /* of a grid */
 } cu_predict_limits;
 
 /* A job that gbti_predict_check has passed; its scores have been started. */

@@ -176,7 +176,7 @@ __global__ static void k_plain(cu_predict_plain_walk a) {
 }
 
 static unsigned grid_of(const cu_predict_device *device, uint64_t n_blocks, unsigned per_unit) {
-  uint64_t most = (uint64_t)device->n_units * per_unit;
+  uint64_t most = device->blocks > 0 ? (uint64_t)device->blocks : (uint64_t)device->n_units * per_unit;
   return (unsigned)(n_blocks < 1 ? 1 : n_blocks < most ? n_blocks : most);
 }
 
