@@ -11,7 +11,7 @@
 #   build      engine, backend and programs (make)
 #   micro      the device's primitives
 #   tests      the tests of tests/native on the GPU
-#   sanitize   a small training under memcheck, racecheck, initcheck, synccheck
+#   sanitize   small trainings, then suites of tests/native, under memcheck, racecheck, initcheck, synccheck
 #   small, higgs, covertype, epsilon, airline     trainings of depth 8 and 6
 #   peers      beside XGBoost, LightGBM and CatBoost, what is there of them ($PYTHON, $PYTHONPATH)
 #
@@ -35,6 +35,8 @@ begun=$(date +%s)
 jobs=$(nproc 2>/dev/null || echo 2)
 mkdir -p "$results" "$BUILD/done"
 
+arch=$(nvidia-smi --query-gpu=compute_cap --format=csv,noheader 2>/dev/null | head -1 | tr -d .)
+arch=${arch:-90}
 emulate=
 [ "$KIND" = emulate ] && emulate=EMULATE=1
 
@@ -69,7 +71,7 @@ do_micro() { "$BUILD/$KIND/micro" 7 >"$results/micro.csv" && cat "$results/micro
 do_tests() {
   target=gpu_tests
   [ "$KIND" = emulate ] && target=simt
-  make -s -j "$jobs" -C "$root/tests/native" $target
+  make -s -j "$jobs" -C "$root/tests/native" GPU_ARCH="$arch" $target
 }
 do_sanitize() {
   command -v compute-sanitizer >/dev/null || { echo "compute-sanitizer is not there: skipped"; return 0; }
@@ -79,6 +81,7 @@ do_sanitize() {
       compute-sanitizer --tool "$tool" --error-exitcode 9 "$BUILD/$KIND/train" $job steps=0 || return
     done
   done
+  make -s -j "$jobs" -C "$root/tests/native" GPU_ARCH="$arch" gpu_checked
 }
 do_small() { both_depths small 100000 5; }
 do_higgs() { both_depths higgs 11000000 3; }
