@@ -160,7 +160,8 @@ static int tree_begins(cuda_pair *p, const gbt_tree_task *task, cuda_seen *seen)
   ok &= CHECK_EQ_BITS(tree.noise, cpu->noise[task->output]);
   ok &= CHECK_EQ_BITS(tree.down_h, cpu->scale[task->output].down_h);
   ok &= CHECK_EQ_I64(tree.root.g, cpu->fr.node[0].sum.g) & CHECK_EQ_I64(tree.root.h, cpu->fr.node[0].sum.h);
-  ok &= CHECK(same((const gbt_gh32 *)cu_gh32(cuda->view, task->output), cpu_gh32(cpu), n));
+  const gbt_gh32 *at = (const gbt_gh32 *)cuda->view.gradients + cpu_gradients_at(cpu, task->output);
+  ok &= CHECK(same(at, cpu_gh32(cpu), n));
   ok &= CHECK(same((const uint32_t *)cuda->view.order[0].row, (const uint32_t *)cpu->rows, n));
   gbt_gh16 *gh = (gbt_gh16 *)test_alloc(n * sizeof *gh);
   for (size_t i = 0; i < cpu->n_in; i++) gh[i] = cpu_gh16(cpu)[cpu->rows[i]];
