@@ -1,85 +1,17 @@
 /* Metrics of a set by its scores on the device: the bits of gbt_metric_eval. A row's term is shared with the CPU
- * (math/metric_terms.h), and sums are exact (base/exact_sum.h), so they have no order.
- *
- * The long accumulator stands once, in global memory. A thread keeps five neighbouring limbs of it in registers,
- *
- *   limb   0 ... 30 [31 32 33 34 35] 36 ... 67        terms from 2^-44 to 2^52 in the beginning
- *
- * adds terms there, and empties them by atomics when a term lies elsewhere (the five are then moved to it) and at its
- * end, warp by warp where the lanes have the same five. A limb takes 2^31 pieces below 2^32; at most two for a term. */
-#include "cu_block.cuh"
+ * (math/metric_terms.h), and sums are exact (base/exact_sum.h), so they have no order. See cu_exact.cuh. */
+#include "cu_exact.cuh"
 
 extern "C" {
-#include "../gbt/base/exact_sum.h"
 #include "../gbt/math/metric_terms.h"
 }
 
-enum { SUM_KEPT = 5, SUM_FIRST = 31, SUM_LAST = GBT_EXACT_LIMBS - SUM_KEPT - 1 };
 static const int64_t most_rows = (int64_t)1 << 29;
 
 struct cu_sums {
   gbt_exact_sum terms, weights;
   unsigned long long n_bad; /* labels that are no class */
 };
-
-/* ---- exact sums ---- */
-
-/* Some neighbouring limbs of a thread. */
-struct kept_limbs {
-  int32_t at;
-  int64_t limb[SUM_KEPT];
-};
-
-__device__ static __forceinline__ void keep_at(kept_limbs *k, int32_t at) {
-  k->at = at;
-  for (int i = 0; i < SUM_KEPT; i++) k->limb[i] = 0;
-}
-
-/* A limb's upper half goes to the next one, so that what is added stays below 2^32. */
-__device__ static __forceinline__ void empty_limbs(const kept_limbs *k, gbt_exact_sum *sum) {
-  for (int i = 0; i < SUM_KEPT; i++) {
-    int64_t v = k->limb[i];
-    if (v == 0) continue;
-    cu_add64(&sum->limb[k->at + i], v & 0xffffffff);
-    cu_add64(&sum->limb[k->at + i + 1], v >> 32);
-  }
-}
-
-/* As gbt_exact_add. */
-__device__ static __forceinline__ void add_term(kept_limbs *k, gbt_exact_sum *sum, double x) {
-  const uint64_t u = gbt_bits(x);
-  if (((u >> 52) & 0x7ffu) == 0x7ffu) {
-    if ((u & 0xfffffffffffffu) != 0)
-      cu_add64(&sum->n_nan, 1);
-    else
-      cu_add64(u >> 63 ? &sum->n_neg_inf : &sum->n_pos_inf, 1);
-    return;
-  }
-  if (u << 1 == 0) return;
-  const gbt_exact_pieces p = gbt_exact_split(u);
-  int32_t d = (int32_t)p.limb - k->at;
-  if (d < 0 || d > 2) {
-    empty_limbs(k, sum);
-    int32_t at = (int32_t)p.limb - 1;
-    keep_at(k, at < 0 ? 0 : at > SUM_LAST ? (int32_t)SUM_LAST : at);
-    d = (int32_t)p.limb - k->at;
-  }
-  k->limb[0] += d == 0 ? p.low : 0;
-  k->limb[1] += d == 0 ? p.mid : d == 1 ? p.low : 0;
-  k->limb[2] += d == 0 ? p.top : d == 1 ? p.mid : p.low;
-  k->limb[3] += d == 0 ? 0 : d == 1 ? p.top : p.mid;
-  k->limb[4] += d == 2 ? p.top : 0;
-}
-
-/* All lanes of the warp. */
-__device__ static __forceinline__ void empty_warp(kept_limbs *k, gbt_exact_sum *sum) {
-  if (__ballot_sync(CU_ALL, k->at == cu_from(k->at, 0)) != CU_ALL) {
-    empty_limbs(k, sum);
-    return;
-  }
-  for (int i = 0; i < SUM_KEPT; i++) k->limb[i] = cu_warp_sum(k->limb[i]);
-  if (cu_lane() == 0) empty_limbs(k, sum);
-}
 
 /* ---- terms ---- */
 
@@ -111,10 +43,10 @@ __device__ static __forceinline__ int class_term(const metric_rows &m, uint64_t 
 
 __global__ static void k_terms(metric_rows m, cu_sums *sums) {
   const uint64_t step = (uint64_t)gridDim.x * blockDim.x;
-  kept_limbs terms, weights;
+  cu_limbs terms, weights;
   uint32_t n_bad = 0;
-  keep_at(&terms, SUM_FIRST);
-  keep_at(&weights, SUM_FIRST);
+  cu_limbs_at(&terms, CU_LIMBS_FIRST);
+  cu_limbs_at(&weights, CU_LIMBS_FIRST);
   for (uint64_t row = (uint64_t)blockIdx.x * blockDim.x + threadIdx.x; row < m.n; row += step) {
     double term = 0.0;
     if (m.loss != GBT_LOSS_SOFTMAX)
@@ -123,13 +55,13 @@ __global__ static void k_terms(metric_rows m, cu_sums *sums) {
       n_bad++;
     if (m.weight) {
       term *= m.weight[row];
-      add_term(&weights, &sums->weights, m.weight[row]);
+      cu_limbs_add(&weights, &sums->weights, m.weight[row]);
     }
-    add_term(&terms, &sums->terms, term);
+    cu_limbs_add(&terms, &sums->terms, term);
   }
   __syncwarp();
-  empty_warp(&terms, &sums->terms);
-  if (m.weight) empty_warp(&weights, &sums->weights);
+  cu_limbs_empty_warp(&terms, &sums->terms);
+  if (m.weight) cu_limbs_empty_warp(&weights, &sums->weights);
   if (n_bad > 0) atomicAdd(&sums->n_bad, (unsigned long long)n_bad);
 }
 

@@ -12,57 +12,9 @@
 
 #include "../base/exact_sum.h"
 #include "../base/sort.h"
-#include "../math/bits.h"
+#include "../math/auc_terms.h"
 
-enum { BLOCK = 1 << 15, TOTAL_BITS = 61 };
-
-typedef struct wide {
-  uint64_t hi, lo;
-} wide;
-
-static wide wide_add(wide a, wide b) {
-  wide c = {a.hi + b.hi, a.lo + b.lo};
-  c.hi += c.lo < a.lo;
-  return c;
-}
-
-static wide wide_sub(wide a, wide b) {
-  wide c = {a.hi - b.hi - (a.lo < b.lo), a.lo - b.lo};
-  return c;
-}
-
-static wide wide_double(wide a) {
-  wide c = {a.hi << 1 | a.lo >> 63, a.lo << 1};
-  return c;
-}
-
-static int wide_less(wide a, wide b) { return a.hi < b.hi || (a.hi == b.hi && a.lo < b.lo); }
-
-static wide wide_product(uint64_t a, uint64_t b) {
-  uint64_t a0 = a & 0xffffffffu, a1 = a >> 32, b0 = b & 0xffffffffu, b1 = b >> 32;
-  uint64_t low = a0 * b0, mid = a1 * b0 + (low >> 32), mid2 = a0 * b1 + (mid & 0xffffffffu);
-  wide c = {a1 * b1 + (mid >> 32) + (mid2 >> 32), mid2 << 32 | (low & 0xffffffffu)};
-  return c;
-}
-
-/* a / b rounded to nearest even, for 0 <= a <= b < 2^126, b > 0: binary long division. */
-static double wide_ratio(wide a, wide b) {
-  if (!wide_less(a, b)) return 1.0;
-  if ((a.hi | a.lo) == 0) return 0.0;
-  uint64_t m = 0; /* the quotient's bits from its first 1 on: 54 of them */
-  int n_bits = 0; /* behind the binary point */
-  while (m < (uint64_t)1 << 53) {
-    a = wide_double(a);
-    n_bits++;
-    m <<= 1;
-    if (wide_less(a, b)) continue;
-    a = wide_sub(a, b);
-    m |= 1;
-  }
-  uint64_t rest = (a.hi | a.lo) != 0;
-  m = (m >> 1) + ((m & 1u) & (rest | (m >> 1 & 1u)));
-  return (double)m * gbt_pow2(1 - n_bits);
-}
+enum { BLOCK = 1 << 15 };
 
 /* Weights by class: [0] negative, [1] positive. */
 typedef struct pair {
@@ -84,7 +36,7 @@ typedef struct block {
   group first, last; /* last: only when n_groups > 1 */
   int64_t n_groups;
   pair middle; /* the groups between them */
-  wide area;
+  gbt_wide area;
 } block;
 
 typedef struct totals {
@@ -119,28 +71,16 @@ static void key_task(void *arg, int64_t b, int thread) {
   for (int64_t i = beg; i < end; i++) gbt_exact_add(&part->of[j->label[i] > 0.5], j->weight[i]);
 }
 
-/* The power of two that takes total into [2^60, 2^61), in two factors, as it may be beyond the doubles. */
-static void scale_from_total(double total, double up[2]) {
-  int e = TOTAL_BITS + 1022;
-  uint64_t u = gbt_bits(total);
-  if (u >> 52 == 0) u = gbt_bits(total * 0x1p64), e += 64; /* subnormal */
-  e -= (int)(u >> 52);
-  up[0] = gbt_pow2(e / 2);
-  up[1] = gbt_pow2(e - e / 2);
-}
-
-static uint64_t fixed_weight(double w, const double up[2]) { return (uint64_t)(w * up[0] * up[1] + 0.5); }
-
-static wide area_of(pair sum, uint64_t neg_below) { return wide_product(sum.of[1], 2 * neg_below + sum.of[0]); }
+static gbt_wide area_of(pair sum, uint64_t neg_below) { return gbt_wide_product(sum.of[1], 2 * neg_below + sum.of[0]); }
 
 static void block_task(void *arg, int64_t b, int thread) {
   (void)thread;
   job *j = arg;
   block out = {.n_groups = 0};
-  const pair unit = {{fixed_weight(1.0, j->up[0]), fixed_weight(1.0, j->up[1])}};
+  const pair unit = {{gbt_auc_weight(1.0, j->up[0]), gbt_auc_weight(1.0, j->up[1])}};
   for (int64_t i = b * BLOCK, end = block_end(j, b); i < end; out.n_groups++) {
     if (out.n_groups > 1) { /* the group before was not the last one */
-      out.area = wide_add(out.area, area_of(out.last.sum, out.middle.of[0]));
+      out.area = gbt_wide_add(out.area, area_of(out.last.sum, out.middle.of[0]));
       out.middle = pair_add(out.middle, out.last.sum);
     }
     group g = {j->keys[i], {{0, 0}}};
@@ -150,7 +90,7 @@ static void block_task(void *arg, int64_t b, int thread) {
         g.sum.of[val] += unit.of[val];
       } else {
         int positive = j->label[val] > 0.5;
-        g.sum.of[positive] += fixed_weight(j->weight[val], j->up[positive]);
+        g.sum.of[positive] += gbt_auc_weight(j->weight[val], j->up[positive]);
       }
     }
     *(out.n_groups == 0 ? &out.first : &out.last) = g;
@@ -159,8 +99,8 @@ static void block_task(void *arg, int64_t b, int thread) {
 }
 
 /* 2 area, and the classes' totals, over all blocks. */
-static wide join_blocks(const job *j, int64_t n_blocks, pair *total) {
-  wide area = {0, 0};
+static gbt_wide join_blocks(const job *j, int64_t n_blocks, pair *total) {
+  gbt_wide area = {0, 0};
   pair below = {{0, 0}};                           /* of the closed groups */
   group open = {j->blocks[0].first.key, {{0, 0}}}; /* more of it may come */
   for (int64_t i = 0; i < n_blocks; i++) {
@@ -168,19 +108,19 @@ static wide join_blocks(const job *j, int64_t n_blocks, pair *total) {
     if (b->first.key == open.key) {
       open.sum = pair_add(open.sum, b->first.sum);
     } else {
-      area = wide_add(area, area_of(open.sum, below.of[0]));
+      area = gbt_wide_add(area, area_of(open.sum, below.of[0]));
       below = pair_add(below, open.sum);
       open = b->first;
     }
     if (b->n_groups < 2) continue;
-    area = wide_add(area, area_of(open.sum, below.of[0]));
+    area = gbt_wide_add(area, area_of(open.sum, below.of[0]));
     below = pair_add(below, open.sum);
-    area = wide_add(area, wide_add(b->area, wide_product(b->middle.of[1], 2 * below.of[0])));
+    area = gbt_wide_add(area, gbt_wide_add(b->area, gbt_wide_product(b->middle.of[1], 2 * below.of[0])));
     below = pair_add(below, b->middle);
     open = b->last;
   }
   *total = pair_add(below, open.sum);
-  return wide_add(area, area_of(open.sum, below.of[0]));
+  return gbt_wide_add(area, area_of(open.sum, below.of[0]));
 }
 
 /* Scales from the totals of all threads. 0 when a class is absent or a score is NaN. */
@@ -195,8 +135,8 @@ static int choose_scales(job *j, int n_threads) {
   double neg = j->weight == NULL ? (double)(j->n - all->n_pos) : gbt_exact_value(&all->of[0]);
   double pos = j->weight == NULL ? (double)all->n_pos : gbt_exact_value(&all->of[1]);
   if (all->n_nan > 0 || !(pos > 0.0) || !(neg > 0.0)) return 0;
-  scale_from_total(neg, j->up[0]);
-  scale_from_total(pos, j->up[1]);
+  gbt_auc_scale(neg, j->up[0]);
+  gbt_auc_scale(pos, j->up[1]);
   return 1;
 }
 
@@ -210,8 +150,8 @@ static gbt_status run(gbt_ctx *ctx, job *j, double *out, gbt_error *err) {
   GBT_TRY(gbt_sort_u64_parallel(ctx, j->keys, j->vals, (size_t)j->n, j->tmp_keys, j->tmp_vals, err));
   GBT_TRY(gbt_parallel(ctx, n_blocks, block_task, j, err));
   pair total;
-  wide area = join_blocks(j, n_blocks, &total);
-  *out = wide_ratio(area, wide_double(wide_product(total.of[0], total.of[1])));
+  gbt_wide area = join_blocks(j, n_blocks, &total);
+  *out = gbt_wide_ratio(area, gbt_wide_double(gbt_wide_product(total.of[0], total.of[1])));
   return GBT_OK;
 }
 
