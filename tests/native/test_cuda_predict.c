@@ -5,10 +5,7 @@
 #include "fault.h"
 #include "forests.h"
 #include "random_job.h"
-
-#if defined(GBT_SIMT)
-#include "../simt/control.h"
-#endif
+#include "schedules.h"
 
 const gbt_device_api *gbt_cuda_api(void);
 
@@ -114,23 +111,27 @@ static forest_spec make_spec(test_rng *rng) {
   return spec;
 }
 
+static int random_scene(test_rng *rng) {
+  static const int64_t sizes[] = {0, 1, 2, 31, 32, 33, 255, 256, 257, 300, 700, 1025};
+  forest_spec spec = make_spec(rng);
+  int64_t n_rows = sizes[test_below(rng, 12)];
+  scene s = scene_open(rng, (int32_t)test_below(rng, 12), test_below(rng, 3) ? 40 : 300, &spec, n_rows);
+  cu_predict_limits limits = make_limits(rng, n_rows);
+  gbt_tree_range some = all_trees(&s);
+  if (test_below(rng, 2)) {
+    some.beg = (uint64_t)test_below(rng, (int64_t)s.view.n_trees + 1);
+    some.end = some.beg + (uint64_t)test_below(rng, (int64_t)(s.view.n_trees - some.beg) + 1);
+  }
+  int ok = same_on_device(&s, rng, some, &limits);
+  scene_close(&s);
+  return ok;
+}
+
 static void random_forests_are_those_of_the_cpu(void) {
   test_rng rng = {1};
-  static const int64_t sizes[] = {0, 1, 2, 31, 32, 33, 255, 256, 257, 300, 700, 1025};
-  int64_t bad = 0;
-  for (int i = 0; i < 120 && bad < 3; i++) {
-    forest_spec spec = make_spec(&rng);
-    int64_t n_rows = sizes[test_below(&rng, 12)];
-    scene s = scene_open(&rng, (int32_t)test_below(&rng, 12), test_below(&rng, 3) ? 40 : 300, &spec, n_rows);
-    cu_predict_limits limits = make_limits(&rng, n_rows);
-    gbt_tree_range some = all_trees(&s);
-    if (test_below(&rng, 2)) {
-      some.beg = (uint64_t)test_below(&rng, (int64_t)s.view.n_trees + 1);
-      some.end = some.beg + (uint64_t)test_below(&rng, (int64_t)(s.view.n_trees - some.beg) + 1);
-    }
-    bad += !same_on_device(&s, &rng, some, &limits);
-    scene_close(&s);
-  }
+  int bad = 0;
+  for (int k = 0; test_schedule(k); k++)
+    for (int i = 0; i < 40 && bad < 3; i++) bad += !random_scene(&rng);
 }
 
 static void the_door_leads_there(void) {
@@ -396,7 +397,7 @@ static void allocations_fail(void) {
   scene_close(&s);
 }
 
-#if defined(GBT_SIMT)
+#if defined(GBT_TEST_SIMT)
 /* Every call to CUDA fails once, alone and with all later ones: an error, or the right bytes; nothing is left there. */
 static void calls_to_cuda_fail(void) {
   enum { ROWS = 60 };
@@ -470,7 +471,7 @@ void suite_cuda_predict(void) {
   RUN(trained_forests_predict_their_training);
   RUN(little_device_memory);
   RUN(allocations_fail);
-#if defined(GBT_SIMT)
+#if defined(GBT_TEST_SIMT)
   RUN(calls_to_cuda_fail);
 #endif
   RUN(stops_when_asked);
