@@ -12,13 +12,13 @@
  *
  * Sets: one order of levels for a tree, from the root; which of its sets are candidates is marked then.
  *
- * Deciding: the best candidate of every feature; of all of them; its levels as bits; then every node's own left sums and
- * gain; then what hangs on all nodes together. */
+ * Deciding: the best candidate of every feature; of all of them; its levels as bits; then every node's own left sums
+ * and gain; then what hangs on all nodes together. */
 #include "cu_sets.cuh"
 
 #include <string.h>
 
-enum { TRY_RIGHT = 1, TRY_LEFT = 2 };                    /* a set is a candidate with missing values right, left */
+enum { TRY_RIGHT = 1, TRY_LEFT = 2 };            /* a set is a candidate with missing values right, left */
 enum : size_t { PART_BYTES = (size_t)64 << 20 }; /* of `part`, about */
 
 /* What a level's nodes are split by. */
@@ -32,15 +32,15 @@ struct level_pick {
 struct level_view {
   const uint64_t *beg; /* n_features + 1: a feature's place in the arrays by code, n_bins + 1 long */
   uint64_t n_codes;
-  double *gain;        /* 2 x n_codes */
-  double *part;        /* batch x 2 x n_codes */
+  double *gain; /* 2 x n_codes */
+  double *part; /* batch x 2 x n_codes */
   int32_t batch;
-  int32_t *at;         /* 2 * max_step: by fresh node, its place in the list of searched ones; -1: none */
-  uint32_t *missing;   /* n_features: a node of the level has missing values */
-  uint16_t *order;     /* by code, where sets are: levels in order of gradient, for the whole tree */
-  uint8_t *tried;      /* by code, where sets are: TRY_ */
-  int32_t *n_placed;   /* n_features */
-  gbt_split *best;     /* n_features: by place in tree_feats */
+  int32_t *at;       /* 2 * max_step: by fresh node, its place in the list of searched ones; -1: none */
+  uint32_t *missing; /* n_features: a node of the level has missing values */
+  uint16_t *order;   /* by code, where sets are: levels in order of gradient, for the whole tree */
+  uint8_t *tried;    /* by code, where sets are: TRY_ */
+  int32_t *n_placed; /* n_features */
+  gbt_split *best;   /* n_features: by place in tree_feats */
   level_pick *pick;
 };
 
@@ -115,7 +115,8 @@ __global__ static void __launch_bounds__(CU_BLOCK) k_level_order(cu_view v, leve
 
 /* ---- what the nodes gain ---- */
 
-/* One block: where each fresh node stands in the list of searched ones. most: what the host has launched batches for. */
+/* One block: where each fresh node stands in the list of searched ones. most: what the host has launched batches for.
+ */
 __global__ static void k_level_list(cu_view v, level_view l, int32_t most) {
   if (threadIdx.x == 0 && n_fresh(v) > most) atomicOr(&v.tree->fault, (unsigned)CU_FAULT_ROOM);
   for (int32_t i = (int32_t)threadIdx.x; i < n_fresh(v); i += (int32_t)blockDim.x) l.at[i] = -1;
@@ -142,9 +143,9 @@ __device__ double own_gain(const cu_asked &q, double g, double h, int64_t rows, 
 }
 
 /* A node's gains of one end of the order, or of all candidates of another kind, by a warp. */
-__device__ void gains_of_end(const cu_view &v, const level_view &l, const cu_asked &q, int32_t feat, const cu_feature &f,
-                             const cu_codes &k, const cu_missing &miss, int top, int32_t n, double *right,
-                             double *left) {
+__device__ void gains_of_end(const cu_view &v, const level_view &l, const cu_asked &q, int32_t feat,
+                             const cu_feature &f, const cu_codes &k, const cu_missing &miss, int top, int32_t n,
+                             double *right, double *left) {
   const gbt_reg reg = f.kind == CU_SET ? gbt_set_reg(q.reg, &v.params) : q.reg;
   const int sign = cu_sign(v, feat), counted = k.count != nullptr;
   const double mg = (double)miss.sum.g * q.unit.g, mh = (double)miss.sum.h * q.unit.h;
@@ -389,8 +390,8 @@ __global__ static void __launch_bounds__(CU_BLOCK) k_level_nodes(cu_view v, leve
     if (cu_lane() != 0) continue;
     const cu_asked q = cu_ask(v, node);
     const gbt_reg reg = node->split.kind == GBT_SPLIT_SET ? gbt_set_reg(q.reg, &v.params) : q.reg;
-    const double gain = own_gain(q, (double)left.g * q.unit.g, (double)left.h * q.unit.h, rows, reg,
-                                 cu_sign(v, node->split.feat));
+    const double gain =
+        own_gain(q, (double)left.g * q.unit.g, (double)left.h * q.unit.h, rows, reg, cu_sign(v, node->split.feat));
     node->split.left = left;
     node->split.gain = gain;
     node->kept = gain == 0.0;
