@@ -163,7 +163,7 @@ static void histograms_of_more_rows_than_a_cell_holds(void) {
       fill_rows(&w, 1, 1.0, wide);
       for (uint32_t p = 0; p < w.n; p++) {
         w.gh[w.node[0].depth & 1][p] = gbt_gh16{-32767, 65535};
-        w.gh32[p] = gbt_gh32{-(INT32_MAX - 65536), UINT32_MAX - 65536};
+        w.gh32[p] = gbt_gh32{-0x7ffe0001, UINT32_MAX - 65536}; /* its lower half: 65,535 */
       }
       cu_view *v = &w.be.view;
       CHECK(cudaMemcpy(v->order[w.node[0].depth & 1].gh, w.gh[w.node[0].depth & 1], w.n * sizeof(gbt_gh16),
