@@ -363,6 +363,7 @@ struct cu_backend {
   cu_recording *recording; /* 2 x n_outputs, see cu_backend.cu */
   cu_recording *current;
   int mode;
+  int step_by_step; /* nothing is recorded, so that tests may look into a tree */
   gbt_export out;
   cu_level *level;          /* symmetric growth, else NULL */
   double *softmax;          /* 2 x n_rows: largest score of a row, sum of exp(score - largest); other losses: NULL */

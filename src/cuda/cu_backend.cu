@@ -29,7 +29,7 @@ static cu_recording *recording_of(const cu_backend *be) {
 /* The first tree is issued step by step, as few are ever grown twice; the second is recorded, the others replayed. */
 static gbt_status choose_mode(cu_backend *be, gbt_error *err) {
   be->mode = CU_ISSUING;
-  if (be->waits) return GBT_OK;
+  if (be->waits || be->step_by_step) return GBT_OK;
   cu_recording *r = recording_of(be);
   be->current = r;
   if (r->exec) {

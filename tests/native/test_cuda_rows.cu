@@ -69,7 +69,9 @@ static int pair_open(cuda_pair *p, const random_job *r, const double *const *ini
   be.rules = p->rules;
   ok = ok && CHECK_OK(gbt_forest_new(&p->ctx.mem, p->rules->n_features, be.n_outputs, 1, &p->forest, test_err));
   ok = ok && CHECK_OK(gbt_cpu_open(&p->ctx, &be, &p->cpu, test_err));
-  return ok && CHECK_OK(cu_open(&p->ctx, 0, &be, &p->cuda, test_err));
+  if (!ok || !CHECK_OK(cu_open(&p->ctx, 0, &be, &p->cuda, test_err))) return 0;
+  cuda_of(p)->step_by_step = 1;
+  return 1;
 }
 
 static void pair_close(cuda_pair *p) {

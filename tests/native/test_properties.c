@@ -2,7 +2,7 @@
  * rows, a response on another scale. */
 #include "trained.h"
 
-static const train_how plain = {2, 0, GBT_SIMD_AUTO};
+static const train_how plain = {2, 0, GBT_SIMD_AUTO, NULL};
 
 static const made_kind numbers[] = {MADE_BELL, MADE_HOLES, MADE_FEW, MADE_ORDERED, MADE_EXTREME, MADE_ZEROS};
 enum { N_NUMBERS = sizeof numbers / sizeof numbers[0], ROWS = 400 };

@@ -249,7 +249,7 @@ static void packed_and_wide_trees_take_turns(void) {
   made *m = made_new(34, 3000, sizeof kinds / sizeof kinds[0], kinds);
   made_response(m, GBT_LOSS_SQUARED, 1, 35);
   for (int v = 0; v < 4; v++) {
-    train_how how = {1 + v % 3, v * 700, GBT_SIMD_AUTO};
+    train_how how = {1 + v % 3, v * 700, GBT_SIMD_AUTO, NULL};
     train_job job = job_make(m, GBT_LOSS_CUSTOM, 1 + v % 2, 12);
     job.custom = towering_gradients;
     job.spec.params.max_depth = 4;
@@ -278,7 +278,7 @@ static void features_of_two_bins_equal_the_twin(void) {
   for (int v = 0; v < 16; v++) {
     made *m = made_sparse(dense, 0);
     m->table.absent_missing = v % 3 == 2;
-    train_how how = {1 + v % 3, v * 100, GBT_SIMD_AUTO};
+    train_how how = {1 + v % 3, v * 100, GBT_SIMD_AUTO, NULL};
     train_job job = job_make(m, GBT_LOSS_LOGISTIC, 1, 4);
     job.max_bin = v & 1 ? 3 : 2;
     job.spec.params.min_data_in_leaf = v & 2 ? 5 : 1;

@@ -2,7 +2,7 @@
  * whatever the threads, pages, instruction sets, memory and storage. */
 #include "random_job.h"
 
-static const train_how plain = {1, 0, GBT_SIMD_SCALAR};
+static const train_how plain = {1, 0, GBT_SIMD_SCALAR, NULL};
 
 /* ---- the twin ---- */
 
@@ -168,7 +168,7 @@ static void bundles_equal_the_twin(void) {
     job.spec.params.subsample = k % 4 == 1 ? 0.7 : 1.0;
     job.spec.params.colsample_bynode = k % 5 == 2 ? 0.5 : 1.0;
     job.spec.params.min_child_weight = 0.5;
-    const train_how how = {1 + k % 3, k % 2 ? 64 : 0, k % 3 ? GBT_SIMD_AUTO : GBT_SIMD_SCALAR};
+    const train_how how = {1 + k % 3, k % 2 ? 64 : 0, k % 3 ? GBT_SIMD_AUTO : GBT_SIMD_SCALAR, NULL};
     trained *a = train(&job, &how);
     job.unbundled = 1;
     trained *b = train(&job, &plain), *c = train_naively(&job);
@@ -188,7 +188,8 @@ static void bundles_equal_the_twin(void) {
 
 /* More rows than a chunk of a histogram or a page takes. */
 static void bundles_do_not_show(void) {
-  const train_how hows[] = {{2, 0, GBT_SIMD_AUTO}, {3, 1000, GBT_SIMD_SCALAR}, {1, 65536, GBT_SIMD_AVX2}};
+  const train_how hows[] = {
+      {2, 0, GBT_SIMD_AUTO, NULL}, {3, 1000, GBT_SIMD_SCALAR, NULL}, {1, 65536, GBT_SIMD_AVX2, NULL}};
   made *m = make_fields(70, 70000, 0, GBT_LOSS_LOGISTIC, 1), *valid = make_fields(71, 3000, 5, GBT_LOSS_LOGISTIC, 1);
   train_job job = job_make(m, GBT_LOSS_LOGISTIC, 1, 2);
   job.spec.params.max_depth = 5;
@@ -235,9 +236,10 @@ static train_job large_job(const made *m, const made *valid, gbt_loss loss, int3
 }
 
 static void circumstances_do_not_show(void) {
-  const train_how hows[] = {{2, 0, GBT_SIMD_AUTO},      {3, 0, GBT_SIMD_SCALAR}, {8, 0, GBT_SIMD_AUTO},
-                            {1, 1000, GBT_SIMD_AUTO},   {2, 7, GBT_SIMD_AUTO},   {1, 65536, GBT_SIMD_AUTO},
-                            {3, 1000, GBT_SIMD_SCALAR}, {1, 0, GBT_SIMD_AVX2},   {1, 0, GBT_SIMD_AVX512}};
+  const train_how hows[] = {
+      {2, 0, GBT_SIMD_AUTO, NULL},    {3, 0, GBT_SIMD_SCALAR, NULL}, {8, 0, GBT_SIMD_AUTO, NULL},
+      {1, 1000, GBT_SIMD_AUTO, NULL}, {2, 7, GBT_SIMD_AUTO, NULL},   {1, 65536, GBT_SIMD_AUTO, NULL},
+      {3, 1000, GBT_SIMD_SCALAR, NULL}, {1, 0, GBT_SIMD_AVX2, NULL}, {1, 0, GBT_SIMD_AVX512, NULL}};
   made *m = make_large(GBT_LOSS_LOGISTIC, 1);
   made *valid = made_new(9, 5000, m->table.n_cols, m->kind);
   made_response(valid, GBT_LOSS_LOGISTIC, 1, 10);
@@ -261,8 +263,8 @@ static void circumstances_do_not_show(void) {
 
 /* Sums of gains are sums of real numbers: their order must be the nodes'. */
 static void circumstances_do_not_show_in_symmetric_trees(void) {
-  const train_how hows[] = {{2, 0, GBT_SIMD_AUTO}, {3, 1000, GBT_SIMD_SCALAR}, {8, 7, GBT_SIMD_AUTO},
-                            {1, 0, GBT_SIMD_AVX2}, {1, 0, GBT_SIMD_AVX512}};
+  const train_how hows[] = {{2, 0, GBT_SIMD_AUTO, NULL}, {3, 1000, GBT_SIMD_SCALAR, NULL}, {8, 7, GBT_SIMD_AUTO, NULL},
+                            {1, 0, GBT_SIMD_AVX2, NULL}, {1, 0, GBT_SIMD_AVX512, NULL}};
   made *m = make_large(GBT_LOSS_LOGISTIC, 1);
   train_job job = large_job(m, m, GBT_LOSS_LOGISTIC, 1);
   job.spec.params.grow_policy = GBT_SYMMETRIC;
@@ -303,7 +305,8 @@ static void one_level_is_one_node(void) {
 }
 
 static void circumstances_do_not_show_with_classes(void) {
-  const train_how hows[] = {{3, 1000, GBT_SIMD_AUTO}, {2, 7, GBT_SIMD_SCALAR}, {1, 65536, GBT_SIMD_AVX2}};
+  const train_how hows[] = {
+      {3, 1000, GBT_SIMD_AUTO, NULL}, {2, 7, GBT_SIMD_SCALAR, NULL}, {1, 65536, GBT_SIMD_AVX2, NULL}};
   made *m = make_large(GBT_LOSS_SOFTMAX, 3);
   made_weights(m, 11);
   train_job job = large_job(m, m, GBT_LOSS_SOFTMAX, 3);
@@ -325,7 +328,7 @@ static void large_trainings_equal_the_twin(void) {
   made *m = make_large(GBT_LOSS_SQUARED, 1);
   for (int bits = GBT_GRAD_16; bits <= GBT_GRAD_32; bits++) {
     train_job job = large_job(m, m, GBT_LOSS_SQUARED, 1);
-    train_how how = {2, 1000, GBT_SIMD_AUTO};
+    train_how how = {2, 1000, GBT_SIMD_AUTO, NULL};
     job.spec.params.grad_bits = bits;
     job.spec.params.min_data_in_leaf = bits == GBT_GRAD_16 ? 1 : 5;
     trained *a = train(&job, &how), *b = train_naively(&job);

@@ -4,7 +4,7 @@
 
 #include "../../src/gbt/model/predict.h"
 
-static const train_how plain = {1, 0, GBT_SIMD_AUTO};
+static const train_how plain = {1, 0, GBT_SIMD_AUTO, NULL};
 
 static gbt_ctx open_ctx(int n_threads) {
   gbt_ctx ctx;
