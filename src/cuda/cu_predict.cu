@@ -13,7 +13,7 @@
 #include "cu_predict.cuh"
 
 enum {
-  CHUNK_BYTES = 1 << 25, /* of the columns and results of a chunk */
+  CHUNK_BYTES = 1 << 24, /* of the columns and results of a chunk */
   LEAST_ROWS = 32,
   WHOLE_ROWS = 1 << 16, /* fewer are not cut for the sake of overlap */
   CUT_ROWS = 4,         /* chunks at least of more */

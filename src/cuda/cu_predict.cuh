@@ -9,6 +9,8 @@
  *
  *   blob     a tree in units of 8 bytes:  nodes | set entries | leaf values | words of sets
  *            it is read from shared memory as a whole, or, when it is too large, from where it lies
+ *   level    a tree whose levels have one split each, as those of symmetric growth:  a node for each level | numbers of
+ *            the leaves | leaf values | words of sets. Leaves stand by the way to them, a bit for each level, 1 = right
  *   order    a run's trees by output, then as in the forest: a score is kept in a register while all trees of its
  * output go by, and its additions have the forest's order tile     neighbouring trees of an output that fit into shared
  * memory together
@@ -31,7 +33,8 @@ enum {
  *   a number's     next = left child; codes above the rank go to the child behind it
  *   BY_LEVEL       next = place of its set entry among the tree's units: {left child, place of the set among the words}
  *                  a set: how far its last word is behind its first, then its words (gbti_set_right)
- *   LEAF           next = place of its value among the tree's values */
+ *   LEAF           next = place of its value among the tree's values
+ * A level's: as the first two, but children are not needed; next = place of the set among the words. */
 struct __align__(8) cu_predict_node {
   uint32_t what; /* column of codes | rank << 16 */
   uint32_t next;
@@ -41,6 +44,7 @@ struct cu_predict_tree {
   uint64_t number;            /* in the forest */
   uint32_t at, n_units;       /* its blob among the run's units; both even */
   uint32_t value_at, word_at; /* first unit of its values, of its words, from `at` on */
+  uint32_t depth, none;       /* levels of one split each; 0: any tree */
 };
 
 struct cu_predict_tile {

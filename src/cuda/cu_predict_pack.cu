@@ -9,12 +9,20 @@
 
 enum {
   MAX_PLAIN_NODES = 1 << 24, /* of a plain run, unless its first tree has more */
-  PLAIN_STEPS = 24           /* that a row takes through a plain tree, about */
+  PLAIN_STEPS = 24,          /* that a row takes through a plain tree, about */
+  MAX_LEVELS = 16            /* of a tree of levels */
 };
 
 /* Sizes of a blob's parts. */
 struct cu_predict_measure {
-  uint32_t n_entries, n_leaves, n_words;
+  uint32_t n_nodes, n_entries, n_numbers, n_leaves, n_words, depth;
+};
+
+/* A tree of the pack. */
+struct cu_predict_source {
+  const gbti_pack_node *node;
+  const gbti_pack_wide *wide; /* NULL without sets */
+  const gbt_tree *tree;
 };
 
 struct cu_predict_fill {
@@ -31,56 +39,120 @@ static int same_set_as_before(const gbti_pack_wide *wide, uint32_t i) {
   return i > 0 && wide[i - 1].rank == GBTI_PACK_BY_LEVEL && wide[i - 1].beg == wide[i].beg;
 }
 
+static cu_predict_source source_of(const cu_predict_fill *fill, int64_t task) {
+  const gbti_pack_tree *tree = &fill->pack->tree[task];
+  cu_predict_source source = {fill->pack->nodes + tree->node_beg,
+                              tree->has_sets ? fill->pack->wide + tree->node_beg : NULL,
+                              &fill->forest->trees[fill->pack->trees.beg + (uint64_t)task]};
+  return source;
+}
+
+static int same_split(const cu_predict_source *from, uint32_t i, uint32_t j) {
+  const gbti_pack_node *a = &from->node[i], *b = &from->node[j];
+  if (a->rank != b->rank || a->col != b->col || a->rank == GBTI_PACK_LEAF) return 0;
+  return a->rank != GBTI_PACK_BY_LEVEL || from->wide[i].beg == from->wide[j].beg;
+}
+
+/* Levels of a tree whose levels have one split each; 0 when it is none. Every way is gone; where all ask at every level,
+ * what is left of the nodes are leaves. */
+static uint32_t levels_of(const cu_predict_source *from) {
+  uint32_t depth = 0;
+  while (depth <= MAX_LEVELS && ((uint32_t)2 << depth) - 1 < from->tree->n_nodes) depth++;
+  if (depth == 0 || depth > MAX_LEVELS || ((uint32_t)2 << depth) - 1 != from->tree->n_nodes) return 0;
+  for (uint32_t way = 0; way < (uint32_t)1 << depth; way++) {
+    uint32_t at = 0, first = 0; /* first: the way that goes left only */
+    for (uint32_t level = 0; level < depth; level++) {
+      if (!same_split(from, at, first)) return 0;
+      at = from->node[at].child + (way >> (depth - 1 - level) & 1u);
+      first = from->node[first].child;
+    }
+  }
+  return depth;
+}
+
 static void measure_task(void *arg, int64_t task, int thread) {
   (void)thread;
   cu_predict_fill *fill = (cu_predict_fill *)arg;
-  const gbti_pack *pack = fill->pack;
-  const gbti_pack_tree *tree = &pack->tree[task];
-  const gbti_pack_node *node = pack->nodes + tree->node_beg;
-  const gbti_pack_wide *wide = tree->has_sets ? pack->wide + tree->node_beg : NULL;
-  uint32_t n_nodes = fill->forest->trees[pack->trees.beg + (uint64_t)task].n_nodes;
-  cu_predict_measure size = {0, 0, 0};
-  for (uint32_t i = 0; i < n_nodes; i++) {
-    size.n_leaves += node[i].rank == GBTI_PACK_LEAF;
-    if (node[i].rank != GBTI_PACK_BY_LEVEL) continue;
+  cu_predict_source from = source_of(fill, task);
+  cu_predict_measure size = {from.tree->n_nodes, 0, 0, 0, 0, levels_of(&from)};
+  if (size.depth > 0) {
+    size.n_nodes = size.depth;
+    size.n_leaves = (uint32_t)1 << size.depth;
+    size.n_numbers = size.n_leaves;
+    for (uint32_t level = 0, at = 0; level < size.depth; level++, at = from.node[at].child)
+      if (from.node[at].rank == GBTI_PACK_BY_LEVEL) size.n_words += from.wide[at].last + 2;
+  }
+  for (uint32_t i = 0; size.depth == 0 && i < size.n_nodes; i++) {
+    size.n_leaves += from.node[i].rank == GBTI_PACK_LEAF;
+    if (from.node[i].rank != GBTI_PACK_BY_LEVEL) continue;
     size.n_entries++;
-    if (!same_set_as_before(wide, i)) size.n_words += wide[i].last + 2;
+    if (!same_set_as_before(from.wide, i)) size.n_words += from.wide[i].last + 2;
   }
   fill->size[task] = size;
 }
 
-static void fill_task(void *arg, int64_t task, int thread) {
-  (void)thread;
-  const cu_predict_fill *fill = (const cu_predict_fill *)arg;
-  const gbti_pack *pack = fill->pack;
-  const gbti_pack_tree *from = &pack->tree[task];
-  const gbti_pack_node *node = pack->nodes + from->node_beg;
-  const gbti_pack_wide *wide = from->has_sets ? pack->wide + from->node_beg : NULL;
-  const gbt_tree *source = &fill->forest->trees[pack->trees.beg + (uint64_t)task];
-  const cu_predict_tree *tree = &fill->tree[fill->place[task]];
-  cu_predict_node *to = fill->blob + tree->at;
+static void write_value(const cu_predict_fill *fill, const cu_predict_source *from, uint32_t leaf,
+                        cu_predict_node *to) {
+  uint64_t bits = gbt_bits(fill->forest->nodes[from->tree->node_beg + leaf].arg.value);
+  to->what = (uint32_t)bits;
+  to->next = (uint32_t)(bits >> 32);
+}
+
+/* Returns the place behind it. */
+static uint32_t write_set(const gbti_pack *pack, const gbti_pack_wide *wide, uint32_t *words, uint32_t at) {
+  words[at++] = wide->last;
+  for (uint32_t k = 0; k <= wide->last; k++) words[at++] = pack->words[wide->beg + k];
+  return at;
+}
+
+static void fill_levels(const cu_predict_fill *fill, const cu_predict_source *from, const cu_predict_tree *tree,
+                        cu_predict_node *to) {
+  uint32_t *numbers = (uint32_t *)(to + tree->depth), *words = (uint32_t *)(to + tree->word_at), word = 0;
+  for (uint32_t level = 0, at = 0; level < tree->depth; level++, at = from->node[at].child) {
+    to[level].what = (uint32_t)(from->node[at].col / GBTI_PACK_LANES) | (uint32_t)from->node[at].rank << 16;
+    to[level].next = word;
+    if (from->node[at].rank == GBTI_PACK_BY_LEVEL) word = write_set(fill->pack, &from->wide[at], words, word);
+  }
+  for (uint32_t way = 0; way < (uint32_t)1 << tree->depth; way++) {
+    uint32_t at = 0;
+    for (uint32_t level = tree->depth; level-- > 0;) at = from->node[at].child + (way >> level & 1u);
+    numbers[way] = at;
+    write_value(fill, from, at, &to[tree->value_at + way]);
+  }
+}
+
+static void fill_nodes(const cu_predict_fill *fill, const cu_predict_source *from, const cu_predict_tree *tree,
+                       cu_predict_node *to) {
+  const gbti_pack_node *node = from->node;
   uint32_t *words = (uint32_t *)(to + tree->word_at);
-  uint32_t entry = source->n_nodes, leaf = 0, word = 0, set = 0;
-  for (uint32_t i = 0; i < source->n_nodes; i++) {
+  uint32_t entry = from->tree->n_nodes, leaf = 0, word = 0, set = 0;
+  for (uint32_t i = 0; i < from->tree->n_nodes; i++) {
     to[i].what = (uint32_t)(node[i].col / GBTI_PACK_LANES) | (uint32_t)node[i].rank << 16;
     to[i].next = node[i].child;
     if (node[i].rank == GBTI_PACK_LEAF) {
-      uint64_t bits = gbt_bits(fill->forest->nodes[source->node_beg + i].arg.value);
-      cu_predict_node *value = &to[tree->value_at + leaf];
-      value->what = (uint32_t)bits;
-      value->next = (uint32_t)(bits >> 32);
+      write_value(fill, from, i, &to[tree->value_at + leaf]);
       to[i].next = leaf++;
     } else if (node[i].rank == GBTI_PACK_BY_LEVEL) {
-      if (!same_set_as_before(wide, i)) {
+      if (!same_set_as_before(from->wide, i)) {
         set = word;
-        words[word++] = wide[i].last;
-        for (uint32_t k = 0; k <= wide[i].last; k++) words[word++] = pack->words[wide[i].beg + k];
+        word = write_set(fill->pack, &from->wide[i], words, word);
       }
       to[entry].what = node[i].child;
       to[entry].next = set;
       to[i].next = entry++;
     }
   }
+}
+
+static void fill_task(void *arg, int64_t task, int thread) {
+  (void)thread;
+  const cu_predict_fill *fill = (const cu_predict_fill *)arg;
+  const cu_predict_tree *tree = &fill->tree[fill->place[task]];
+  cu_predict_source from = source_of(fill, task);
+  if (tree->depth > 0)
+    fill_levels(fill, &from, tree, fill->blob + tree->at);
+  else
+    fill_nodes(fill, &from, tree, fill->blob + tree->at);
 }
 
 /* Trees by output, their places among the units, tiles. n_units: of all blobs. */
@@ -102,9 +174,10 @@ static void place_trees(cu_predict_fill *fill, uint32_t most_units, uint32_t *ti
   for (uint64_t i = 0; i < n; i++) {
     const cu_predict_measure *size = &fill->size[i];
     cu_predict_tree *tree = &fill->tree[fill->place[i]];
-    uint32_t n_nodes = forest->trees[beg + i].n_nodes;
     tree->number = beg + i;
-    tree->value_at = n_nodes + size->n_entries;
+    tree->depth = size->depth;
+    tree->none = 0;
+    tree->value_at = size->n_nodes + size->n_entries + (size->n_numbers + 1) / 2;
     tree->word_at = tree->value_at + size->n_leaves;
     tree->n_units = (tree->word_at + (size->n_words + 1) / 2 + 1) / 2 * 2;
   }

@@ -78,6 +78,28 @@ __device__ static __forceinline__ void walk_tree(const cu_predict_node *node, co
   } while (moving);
 }
 
+/* The same for a tree of levels: all rows ask the same at the same time. */
+template <int ROWS>
+__device__ static __forceinline__ void walk_levels(const cu_predict_node *node, const uint32_t *words, uint32_t depth,
+                                                   const uint16_t *code, uint64_t pitch, uint32_t *at,
+                                                   uint32_t *value) {
+  CU_UNROLL
+  for (int i = 0; i < ROWS; i++) value[i] = 0;
+  for (uint32_t level = 0; level < depth; level++) {
+    const cu_predict_node n = node[level];
+    const uint16_t *column = code + (n.what & 0xffffu) * pitch;
+    uint32_t rank = n.what >> 16;
+    CU_UNROLL
+    for (int i = 0; i < ROWS; i++) {
+      uint32_t c = column[i * CU_PREDICT_BLOCK], right = c > rank;
+      if (rank == GBTI_PACK_BY_LEVEL) right = gbti_set_right(words, n.next + 1, words[n.next], c);
+      value[i] = 2 * value[i] + right;
+    }
+  }
+  CU_UNROLL
+  for (int i = 0; i < ROWS; i++) at[i] = ((const uint32_t *)(node + depth))[value[i]];
+}
+
 /* The thread's rows through a tile's trees; from: the tile's units. */
 template <int ROWS>
 __device__ static __forceinline__ void walk_tile(const cu_predict_walk &a, const cu_predict_tile &tile,
@@ -87,7 +109,11 @@ __device__ static __forceinline__ void walk_tile(const cu_predict_walk &a, const
     const cu_predict_tree tree = a.tree[t];
     const cu_predict_node *node = from + (tree.at - tile.at);
     uint32_t at[ROWS], value[ROWS];
-    walk_tree<ROWS>(node, (const uint32_t *)(node + tree.word_at), code, pitch, at, value);
+    const uint32_t *words = (const uint32_t *)(node + tree.word_at);
+    if (tree.depth > 0)
+      walk_levels<ROWS>(node, words, tree.depth, code, pitch, at, value);
+    else
+      walk_tree<ROWS>(node, words, code, pitch, at, value);
     CU_UNROLL
     for (int i = 0; i < ROWS; i++) {
       uint32_t r = row + (uint32_t)(i * CU_PREDICT_BLOCK);

@@ -292,6 +292,37 @@ static void many_thresholds(void) {
   scene_close(&s);
 }
 
+/* Levels with one split each, or with one that differs from its level's somewhere. */
+static void trees_of_levels(void) {
+  test_rng rng = {12};
+  gbt_mem mem = gbt_mem_default();
+  scene s;
+  memset(&s, 0, sizeof s);
+  s.schema = make_schema(&rng, 6, 100);
+  REQUIRE_OK(gbt_forest_new(&mem, 6, 2, 1, &s.forest, test_err));
+  for (int t = 0; t < 40; t++) {
+    int32_t depth = t == 0 ? 11 : (int32_t)test_below(&rng, 7), n_splits = (1 << depth) - 1;
+    gbt_node *nodes = test_alloc((size_t)(2 * n_splits + 1) * sizeof *nodes);
+    uint32_t *words = test_alloc(16384 * sizeof *words), n_words;
+    uint32_t n = make_tree(&rng, s.schema, n_splits, SHAPE_COMPLETE, nodes, words, 16384, &n_words);
+    for (uint32_t i = 0, first = 0; i < (uint32_t)n_splits; i++) {
+      if (i == 2 * first + 1) first = i;
+      nodes[i].feat = nodes[first].feat;
+      nodes[i].arg = nodes[first].arg;
+    }
+    if (t % 4 == 3 && depth > 1) nodes[1 + test_below(&rng, n_splits - 1)].feat ^= GBT_NODE_MISSING_LEFT;
+    add_tree(&s, n, nodes, n_words, words);
+    free(nodes);
+    free(words);
+  }
+  bind_rows(&s, &rng, 700);
+  for (int i = 0; i < 6; i++) {
+    cu_predict_limits limits = make_limits(&rng, 700);
+    same_on_device(&s, &rng, all_trees(&s), &limits);
+  }
+  scene_close(&s);
+}
+
 /* ---- trained forests ---- */
 
 /* The bits of the trainer's own scores, of the rows of training and of validation. */
@@ -468,6 +499,7 @@ void suite_cuda_predict(void) {
   RUN(many_columns);
   RUN(sets_of_any_length);
   RUN(many_thresholds);
+  RUN(trees_of_levels);
   RUN(trained_forests_predict_their_training);
   RUN(little_device_memory);
   RUN(allocations_fail);
