@@ -8,6 +8,7 @@
 
 #include <stdlib.h>
 
+#include "cu_data.cuh"
 #include "cu_predict.h"
 
 #define CU_ELSE "use `device = \"cpu\"` (the model is the same)"
@@ -112,8 +113,25 @@ static gbt_status cu_open_looked_at(gbt_ctx *ctx, int32_t device, const gbt_back
   return cu_open(ctx, device, spec, out, err);
 }
 
+static gbt_status cu_cuts_looked_at(gbt_ctx *ctx, int32_t device, const gbt_table *table, const double *weight,
+                                    int32_t max_bin, gbt_cuts **out, gbt_error *err) {
+  gbt_device_info info;
+  *out = NULL;
+  GBT_TRY(cu_info(device, &info, err));
+  return cu_cuts(ctx, device, table, weight, max_bin, out, err);
+}
+
+static gbt_status cu_pages_looked_at(gbt_ctx *ctx, int32_t device, const gbt_binding *binding, const gbt_cuts *cuts,
+                                     int32_t page_rows, int own_cuts, gbt_page_store **out, gbt_error *err) {
+  gbt_device_info info;
+  *out = NULL;
+  GBT_TRY(cu_info(device, &info, err));
+  return cu_pages(ctx, device, binding, cuts, page_rows, own_cuts, out, err);
+}
+
 static const gbt_device_api cu_api = {
-    GBT_DEVICE_ABI, GBT_DEVICE_LAYOUT, "cuda", cu_info, cu_open_looked_at, NULL, NULL, cu_predict_scores, cu_predict_leaves,
+    GBT_DEVICE_ABI,    GBT_DEVICE_LAYOUT, "cuda", cu_info, cu_open_looked_at, cu_cuts_looked_at, cu_pages_looked_at,
+    cu_predict_scores, cu_predict_leaves,
 };
 
 extern "C" __attribute__((visibility("default"))) const gbt_device_api *gbt_cuda_api(void);

@@ -332,8 +332,4 @@ void gbt_cuts_unref(gbt_cuts *cuts) {
   gbt_mem_free(&mem, cuts);
 }
 
-int32_t gbt_cuts_bin(const gbt_feature_cuts *feat, double x) {
-  if (x != x) return feat->n_bins;
-  if (feat->cut == NULL) return x >= 0.0 && x < feat->n_bins ? (int32_t)x : feat->n_bins;
-  return gbt_cut_search(feat->cut, feat->n_bins, x);
-}
+int32_t gbt_cuts_bin(const gbt_feature_cuts *feat, double x) { return gbt_cut_search(feat->cut, feat->n_bins, x); }

@@ -54,8 +54,10 @@ void gbt_cuts_unref(gbt_cuts *cuts); /* NULL allowed */
  * there is no such level. */
 int32_t gbt_cuts_bin(const gbt_feature_cuts *feat, double x);
 
-/* The same among n_bins cuts; for a number, not for NaN. */
+/* The same for code that has cuts by pointer, on devices too; cut is NULL for a categorical feature. */
 GBT_FN int32_t gbt_cut_search(const double *cut, int32_t n_bins, double x) {
+  if (x != x) return n_bins;
+  if (cut == NULL) return x >= 0.0 && x < n_bins ? (int32_t)x : n_bins;
   int32_t low = 0, high = n_bins - 1;
   while (low < high) {
     int32_t mid = low + (high - low) / 2;

@@ -1,0 +1,480 @@
+/* Cuts and pages made on the device: the bytes that the CPU makes. */
+#include "../../src/cuda/cu_data.h"
+#include "../../src/gbt/data/dataset.h"
+#include "clock.h"
+#include "fault.h"
+#include "naive_cuts.h"
+#include "pages.h"
+
+/* ---- equality ---- */
+
+static void same_schema(const gbt_schema *a, const gbt_schema *b) {
+  REQUIRE(a->n_features == b->n_features);
+  for (int32_t f = 0; f < a->n_features; f++) {
+    const gbt_feature *x = &a->feat[f], *y = &b->feat[f];
+    CHECK_EQ_TEXT(x->name, y->name);
+    CHECK(x->type == y->type && x->n_levels == y->n_levels);
+    for (int32_t i = 0; i < x->n_levels && i < y->n_levels; i++) CHECK_EQ_TEXT(x->levels[i], y->levels[i]);
+  }
+}
+
+static void same_all_cuts(const gbt_cuts *a, const gbt_cuts *b) {
+  REQUIRE(a != NULL && b != NULL);
+  same_schema(a->schema, b->schema);
+  CHECK(a->n_features == b->n_features && a->n_rows == b->n_rows && a->absent_missing == b->absent_missing);
+  for (int32_t f = 0; f < a->n_features; f++) {
+    const gbt_feature_cuts *x = &a->feat[f], *y = &b->feat[f];
+    if (x->cut == NULL || y->cut == NULL)
+      CHECK(x->cut == y->cut && x->n_bins == y->n_bins && x->n_filled == y->n_filled && x->zero_bin == y->zero_bin &&
+            x->has_missing == y->has_missing);
+    else
+      same_cuts(x, y);
+  }
+}
+
+#define SAME_ARRAY(a, b, n) CHECK_EQ_BYTES((a), (b), (size_t)(n) * sizeof *(a))
+
+static void same_layouts(const gbt_layout *a, const gbt_layout *b) {
+  REQUIRE(a->n_features == b->n_features && a->n_groups == b->n_groups && a->n_strips == b->n_strips &&
+          a->n_sparse == b->n_sparse && a->n_bundles == b->n_bundles);
+  CHECK(a->sparse_slot == b->sparse_slot && a->n_slots == b->n_slots);
+  SAME_ARRAY(a->group, b->group, a->n_groups);
+  SAME_ARRAY(a->strip_beg, b->strip_beg, a->n_strips + 1);
+  SAME_ARRAY(a->place, b->place, a->n_features);
+  SAME_ARRAY(a->sparse_feat, b->sparse_feat, a->n_sparse);
+  SAME_ARRAY(a->bundle_beg, b->bundle_beg, a->n_bundles + 1);
+  SAME_ARRAY(a->bundle_feat, b->bundle_feat, a->bundle_beg[a->n_bundles]);
+}
+
+static void same_page(const gbt_layout *layout, const gbt_page *a, const gbt_page *b) {
+  REQUIRE(a->row_beg == b->row_beg && a->n_rows == b->n_rows);
+  for (int32_t s = 0; s < layout->n_strips; s++)
+    CHECK_EQ_BYTES(a->strip[s], b->strip[s], (size_t)a->n_rows * gbti_row_bytes(&layout->group[layout->strip_beg[s]]));
+  CHECK((a->sparse_beg == NULL) == (b->sparse_beg == NULL));
+  if (a->sparse_beg == NULL || b->sparse_beg == NULL) return;
+  SAME_ARRAY(a->sparse_beg, b->sparse_beg, a->n_rows + 1);
+  SAME_ARRAY(a->sparse_slots, b->sparse_slots, a->sparse_beg[a->n_rows]);
+}
+
+static void same_stores(const gbt_page_store *a, const gbt_page_store *b) {
+  REQUIRE(a != NULL && b != NULL);
+  REQUIRE(a->n_rows == b->n_rows && a->n_pages == b->n_pages && a->page_rows == b->page_rows);
+  CHECK_EQ_U64(a->bytes, b->bytes);
+  same_layouts(&a->layout, &b->layout);
+  for (int32_t p = 0; p < a->n_pages; p++) same_page(&a->layout, &a->page[p], &b->page[p]);
+  CHECK((a->unseen_beg == NULL) == (b->unseen_beg == NULL));
+  if (a->unseen_beg == NULL || b->unseen_beg == NULL) return;
+  SAME_ARRAY(a->unseen_beg, b->unseen_beg, a->layout.n_features + 1);
+  SAME_ARRAY(a->unseen_row, b->unseen_row, a->unseen_beg[a->layout.n_features]);
+}
+
+/* ---- tables ---- */
+
+static const char *const levels[] = {"a", "b", NULL, "c", "b", "d", "e", "f", "g", "rare"};
+enum { N_LEVELS = 10 };
+
+static double draw_value(test_rng *rng, int kind, int missing) {
+  return missing && test_below(rng, missing) == 0 ? (double)NAN : tables_draw(rng, kind);
+}
+
+static void add_codes(tables *t, test_rng *rng, const char *name, gbt_feature_type type, int32_t n_levels, int sparse) {
+  int64_t n = t->table.n_rows;
+  int32_t *code = test_alloc(((size_t)n + 1) * sizeof *code);
+  for (int64_t i = 0; i < n; i++) {
+    code[i] = (int32_t)test_below(rng, n_levels + 1); /* 0 is missing */
+    if (test_below(rng, 3)) code[i] = code[i] % 3;
+    if (test_below(rng, 40) == 0) code[i] = INT32_MIN;
+  }
+  gbt_column *col = tables_codes(t, name, type, code, levels, n_levels);
+  free(code);
+  if (!sparse) return;
+  int32_t *row = tables_keep(t, NULL, (size_t)n * sizeof *row);
+  int64_t e = 0;
+  for (int64_t i = 0; i < n; i++) {
+    if (test_below(rng, 3) == 0) row[e++] = (int32_t)i;
+  }
+  col->rows = row; /* codes are those of the first e rows, which is as good as any */
+  col->n_entries = e;
+}
+
+/* All kinds of numbers in all storages. */
+static void add_numbers(tables *t, test_rng *rng, int kind, int storage, const char *name) {
+  int64_t n = t->table.n_rows;
+  int whole = kind == DRAW_FEW || kind == DRAW_WHOLE || kind == DRAW_CONSTANT;
+  int missing = (int)test_below(rng, 3) * 4;
+  double *x = test_alloc(((size_t)n + 1) * sizeof *x);
+  for (int64_t i = 0; i < n; i++) x[i] = draw_value(rng, kind, missing);
+  gbt_storage as = whole && storage % 3 > 0 ? (storage % 3 == 1 ? GBT_I32 : GBT_I64) : GBT_F64;
+  if (storage >= 6)
+    tables_sparse(t, name, x, as, (int32_t)test_below(rng, 4));
+  else
+    tables_dense(t, name, x, as);
+  free(x);
+}
+
+/* Every row in one of a few columns of ones, as a factor taken apart; and columns that are nearly empty. */
+static void add_sparse(tables *t, test_rng *rng, int n_cols) {
+  int64_t n = t->table.n_rows;
+  double *x = test_alloc((size_t)(n + 1) * (size_t)n_cols * 2 * sizeof *x);
+  for (int64_t i = 0; i < n * n_cols * 2; i++) x[i] = 0.0;
+  for (int64_t i = 0; i < n; i++) {
+    x[test_below(rng, n_cols) * n + i] = 1.0;
+    if (test_below(rng, 4) == 0) x[(n_cols + test_below(rng, n_cols)) * n + i] = tables_draw(rng, DRAW_WHOLE);
+  }
+  for (int c = 0; c < 2 * n_cols; c++) {
+    char name[24];
+    snprintf(name, sizeof name, "%s%d", c < n_cols ? "one" : "some", c);
+    gbt_column *col = tables_sparse(t, name, x + c * n, GBT_F64, c % 3 == 2 && c >= n_cols ? 50 : 0);
+    if (c < n_cols && c % 2) col->values = NULL; /* all are 1 */
+  }
+  free(x);
+}
+
+typedef struct shape {
+  int64_t n_rows;
+  int n_numbers, n_codes, n_sparse, absent_missing;
+} shape;
+
+static tables *draw_table(test_rng *rng, shape s, int32_t n_levels) {
+  tables *t = tables_new(s.n_rows);
+  char name[24];
+  t->table.absent_missing = s.absent_missing;
+  for (int c = 0; c < s.n_numbers; c++) {
+    snprintf(name, sizeof name, "x%d", c);
+    add_numbers(t, rng, c % N_DRAWS, (int)test_below(rng, 8), name);
+  }
+  for (int c = 0; c < s.n_codes; c++) {
+    snprintf(name, sizeof name, "f%d", c);
+    add_codes(t, rng, name, c % 2 ? GBT_ORDINAL : GBT_CATEGORICAL, n_levels, c % 5 == 4);
+  }
+  if (s.n_sparse > 0) add_sparse(t, rng, s.n_sparse);
+  return t;
+}
+
+static double *draw_weights(tables *t, test_rng *rng, int kind) {
+  double *w = tables_keep(t, NULL, ((size_t)t->table.n_rows + 1) * sizeof *w);
+  for (int64_t i = 0; i < t->table.n_rows; i++) {
+    if (kind == 1)
+      w[i] = (double)test_below(rng, 3);
+    else if (kind == 2)
+      w[i] = test_unit(rng);
+    else if (kind == 3)
+      w[i] = test_below(rng, 50) ? 0.0 : 1e300;
+    else
+      w[i] = ldexp(test_unit(rng), (int)test_below(rng, 400) - 200);
+  }
+  return kind == 0 ? NULL : w;
+}
+
+/* ---- both ---- */
+
+typedef struct counts {
+  int64_t cuts, cells, pages, bundles, sparse, unseen, wide;
+} counts;
+
+static gbt_cuts *same_cuts_of(const tables *t, const double *w, int32_t max_bin, cu_data_how how, int n_threads) {
+  gbt_ctx ctx = test_ctx(NULL, n_threads);
+  gbt_cuts *cpu = NULL, *device = NULL;
+  CHECK_OK(gbt_cuts_build(&ctx, &t->table, w, max_bin, &cpu, test_err));
+  CHECK_OK(cu_cuts_how(&ctx, 0, how, &t->table, w, max_bin, &device, test_err));
+  gbt_ctx_close(&ctx);
+  same_all_cuts(cpu, device);
+  gbt_cuts_unref(device);
+  return cpu;
+}
+
+static void same_pages_of(const tables *t, const gbt_cuts *cuts, gbt_unseen unseen, int own, int32_t page_rows,
+                          cu_data_how how, int n_threads, counts *seen) {
+  gbt_ctx ctx = test_ctx(NULL, n_threads);
+  gbt_binding *binding = NULL;
+  gbt_page_store *cpu = NULL, *device = NULL;
+  CHECK_OK(gbt_binding_new(&ctx, &t->table, cuts->schema, unseen, &binding, test_err));
+  if (binding != NULL) {
+    CHECK_OK(gbti_pages_offload(&ctx, binding, cuts, page_rows, own, NULL, &cpu, test_err));
+    CHECK_OK(cu_pages_how(&ctx, 0, how, binding, cuts, page_rows, own, &device, test_err));
+  }
+  same_stores(cpu, device);
+  if (cpu != NULL) {
+    seen->pages += cpu->n_pages;
+    seen->cells += cpu->n_rows * cpu->layout.n_features;
+    seen->bundles += cpu->layout.n_bundles;
+    seen->sparse += cpu->layout.n_sparse;
+    seen->unseen += cpu->unseen_beg != NULL;
+    for (int32_t g = 0; g < cpu->layout.n_groups; g++) seen->wide += cpu->layout.group[g].wide;
+  }
+  gbt_page_store_free(cpu);
+  gbt_page_store_free(device);
+  gbt_binding_free(binding);
+  gbt_ctx_close(&ctx);
+}
+
+static void one_table(uint64_t seed, shape s, int32_t max_bin, counts *seen) {
+  test_rng rng = {seed * 1000};
+  tables *t = draw_table(&rng, s, N_LEVELS - 1), *other = draw_table(&rng, s, N_LEVELS);
+  const double *w = draw_weights(t, &rng, (int)test_below(&rng, 5));
+  cu_data_how how = {0, 1 + test_below(&rng, 3) * 700};
+  int32_t page_rows = test_below(&rng, 2) ? 0 : 1 + (int32_t)test_below(&rng, 700);
+  int n_threads = 1 + (int)test_below(&rng, 2);
+  if (page_rows > 0 && s.n_rows / page_rows > 20) page_rows = 200; /* every step is a launch */
+  if (how.chunk < 50) how.chunk = s.n_rows < 100 ? 7 : 150;
+  gbt_cuts *cuts = same_cuts_of(t, w, max_bin, how, n_threads);
+  if (cuts != NULL) {
+    for (int32_t f = 0; f < cuts->n_features; f++) seen->cuts += cuts->feat[f].n_bins;
+    same_pages_of(t, cuts, GBT_UNSEEN_MISSING, 1, page_rows, how, n_threads, seen);
+    same_pages_of(other, cuts, seed % 2 ? GBT_UNSEEN_PRIOR : GBT_UNSEEN_MISSING, 0, page_rows, how, n_threads, seen);
+  }
+  gbt_cuts_unref(cuts);
+  tables_free(t);
+  tables_free(other);
+}
+
+static void tell(const counts *seen) {
+  test_note("%" PRId64 " bins, %" PRId64 " cells on %" PRId64 " pages, %" PRId64 " bundles, %" PRId64
+            " sparse features, %" PRId64 " wide groups, %" PRId64 " tables with unknown levels",
+            seen->cuts, seen->cells, seen->pages, seen->bundles, seen->sparse, seen->wide, seen->unseen);
+}
+
+static const int32_t bins[] = {2, 3, 4, 5, 8, 17, 64, 255, 256, 300, 4096, 65535};
+enum { N_BINS = 12 };
+
+static void short_tables(void) {
+  static const int64_t rows[] = {0, 1, 2, 3, 17, 33, 64, 100, 257};
+  counts seen = {0};
+  for (int i = 0; i < 54; i++) {
+    shape s = {rows[i % 9], N_DRAWS, 3, i % 4 == 1 ? 3 : 0, i % 5 == 4};
+    one_table((uint64_t)i + 1, s, bins[i % N_BINS], &seen);
+  }
+  tell(&seen);
+  CHECK(seen.cuts > 0 && seen.unseen > 0);
+}
+
+static void longer_tables(void) {
+  counts seen = {0};
+  for (int i = 0; i < 12; i++) {
+    shape s = {1500 + 277 * i, N_DRAWS, 5, i % 2 ? 0 : 9, i % 5 == 4};
+    one_table((uint64_t)i + 100, s, bins[i], &seen);
+  }
+  tell(&seen);
+  CHECK(seen.bundles > 0 && seen.sparse > 0 && seen.wide > 0 && seen.unseen > 0);
+}
+
+/* Few values, and a few bins less: every rank shows. Absent entries weigh much, or next to nothing. */
+static void exact_ranks(void) {
+  test_rng rng = {5};
+  cu_data_how how = {0, 20};
+  for (int rep = 0; rep < 300; rep++) {
+    int64_t n = 4 + test_below(&rng, 40);
+    tables *t = tables_new(n);
+    double x[44];
+    t->table.absent_missing = rep % 8 == 7;
+    for (int c = 0; c < 4; c++) {
+      char name[8];
+      snprintf(name, sizeof name, "x%d", c);
+      int64_t zeros = test_below(&rng, 4), spread = 2 + test_below(&rng, 60);
+      for (int64_t i = 0; i < n; i++)
+        x[i] = test_below(&rng, 4) < zeros ? 0.0 : (double)(test_below(&rng, spread) - spread / 3);
+      if (c % 2)
+        tables_sparse(t, name, x, GBT_F64, (int32_t)test_below(&rng, 3));
+      else
+        tables_f64(t, name, x);
+    }
+    const double *w = rep % 3 ? NULL : draw_weights(t, &rng, 1 + rep % 2);
+    gbt_cuts_unref(same_cuts_of(t, w, 2 + (int32_t)test_below(&rng, 12), how, 1));
+    tables_free(t);
+  }
+}
+
+/* Around the number of cuts that fit into shared memory. */
+static void many_bins(void) {
+  enum { N = 2200 };
+  test_rng rng = {6};
+  counts seen = {0};
+  double *x = test_alloc(N * sizeof *x);
+  cu_data_how how = {0, 4000};
+  for (int32_t max_bin = 1023; max_bin <= 1026; max_bin++) {
+    tables *t = tables_new(N);
+    for (int i = 0; i < N; i++) x[i] = test_unit(&rng);
+    tables_f64(t, "x", x);
+    gbt_cuts *cuts = same_cuts_of(t, NULL, max_bin, how, 1);
+    if (cuts != NULL) same_pages_of(t, cuts, GBT_UNSEEN_MISSING, 1, 0, how, 1, &seen);
+    if (cuts != NULL) CHECK_EQ_I64(cuts->feat[0].n_bins, max_bin);
+    gbt_cuts_unref(cuts);
+    tables_free(t);
+  }
+  free(x);
+}
+
+/* More columns than a strip has; bundles beside columns in one group. */
+static void wide_tables(void) {
+  counts seen = {0};
+  for (int i = 0; i < 4; i++) {
+    shape s = {300, 70 + 23 * i, 7, 6 * i, 0};
+    one_table((uint64_t)i + 200, s, i % 2 ? 300 : 16, &seen);
+  }
+  tell(&seen);
+  CHECK(seen.bundles > 0);
+}
+
+/* Weights alone decide what is heavy, and which values count at all. */
+static void heavy_and_weightless(void) {
+  enum { N = 2600 };
+  test_rng rng = {7};
+  cu_data_how how = {0, 1000};
+  for (int rep = 0; rep < 8; rep++) {
+    tables *t = tables_new(N);
+    double *x = test_alloc(N * sizeof *x), *w = test_alloc(N * sizeof *w);
+    for (int i = 0; i < N; i++) {
+      x[i] = rep % 2 ? (double)test_below(&rng, 40) - 20.0 : test_bell(&rng);
+      w[i] = x[i] > 0.5 && x[i] < 9.0 ? 0.0 : test_below(&rng, 100) ? 1.0 : 1000.0;
+      if (rep >= 6) w[i] = rep == 6 ? 0.0 : i == 1700 ? 3.0 : 0.0; /* no value counts; one does */
+    }
+    tables_f64(t, "dense", x);
+    tables_sparse(t, "sparse", x, GBT_F64, 3);
+    for (int b = 0; b < 8; b += 2) gbt_cuts_unref(same_cuts_of(t, w, bins[b], how, 1));
+    free(x);
+    free(w);
+    tables_free(t);
+  }
+}
+
+/* Columns that are too short for the device, and pages that are too small, are made here: nothing shows. */
+static void left_to_the_cpu(void) {
+  test_rng rng = {9};
+  counts seen = {0};
+  shape s = {400, N_DRAWS, 3, 3, 0};
+  tables *t = draw_table(&rng, s, N_LEVELS);
+  static const int64_t least[] = {1, 100, 401, INT64_MAX};
+  for (int i = 0; i < 4; i++) {
+    cu_data_how how = {least[i], 64};
+    gbt_cuts *cuts = same_cuts_of(t, NULL, 32, how, 2);
+    how.least *= i == 3 ? 1 : 20;
+    if (cuts != NULL) same_pages_of(t, cuts, GBT_UNSEEN_MISSING, 1, 150, how, 2, &seen);
+    gbt_cuts_unref(cuts);
+  }
+  tables_free(t);
+}
+
+/* ---- data sets ---- */
+
+static const cu_data_how all = {0, 500};
+
+static gbt_status on_cuts(gbt_ctx *ctx, int32_t number, const gbt_table *table, const double *weight, int32_t max_bin,
+                          gbt_cuts **out, gbt_error *err) {
+  return cu_cuts_how(ctx, number, all, table, weight, max_bin, out, err);
+}
+
+static gbt_status on_pages(gbt_ctx *ctx, int32_t number, const gbt_binding *binding, const gbt_cuts *cuts,
+                           int32_t page_rows, int own_cuts, gbt_page_store **out, gbt_error *err) {
+  return cu_pages_how(ctx, number, all, binding, cuts, page_rows, own_cuts, out, err);
+}
+
+static const gbt_data_device device = {0, on_cuts, on_pages};
+
+static void data_sets(void) {
+  test_rng rng = {11};
+  shape s = {700, N_DRAWS, 5, 4, 0};
+  tables *t = draw_table(&rng, s, N_LEVELS - 1), *u = draw_table(&rng, s, N_LEVELS);
+  const double *w = draw_weights(t, &rng, 2);
+  gbt_ctx ctx = test_ctx(NULL, 2);
+  gbt_dataset *ds[4] = {NULL, NULL, NULL, NULL}; /* of t, of u; here, there */
+  for (int k = 0; k < 2; k++) {
+    const gbt_data_device *on = k ? &device : NULL;
+    CHECK_OK(gbt_dataset_new_on(&ctx, on, &t->table, NULL, w, 40, 300, GBT_UNSEEN_PRIOR, &ds[k], test_err));
+    if (ds[k] != NULL)
+      CHECK_OK(
+          gbt_dataset_new_on(&ctx, on, &u->table, ds[k]->cuts, NULL, 40, 300, GBT_UNSEEN_PRIOR, &ds[2 + k], test_err));
+  }
+  gbt_ctx_close(&ctx);
+  for (int k = 0; k < 4; k += 2) {
+    REQUIRE(ds[k] != NULL && ds[k + 1] != NULL);
+    same_all_cuts(ds[k]->cuts, ds[k + 1]->cuts);
+    same_stores(ds[k]->pages, ds[k + 1]->pages);
+  }
+  CHECK(ds[2]->pages->unseen_beg != NULL);
+  for (int k = 0; k < 4; k++) gbt_dataset_unref(ds[k]);
+  tables_free(t);
+  tables_free(u);
+}
+
+/* What the data or the caller did wrong is said in the CPU's words. */
+static void refusals(void) {
+  tables *t = tables_new(3);
+  double x[3] = {1.0, 2.0, 3.0}, w[3] = {1.0, -1.0, 2.0};
+  gbt_cuts *cuts = NULL;
+  gbt_ctx ctx = test_ctx(NULL, 1);
+  tables_f64(t, "x", x);
+  CHECK_FAILS(cu_cuts_how(&ctx, 0, all, &t->table, NULL, 1, &cuts, test_err), GBT_E_ARG, "`max_bin` is 1");
+  CHECK_FAILS(cu_cuts_how(&ctx, 0, all, &t->table, w, 255, &cuts, test_err), GBT_E_DATA, "row 2 is -1");
+  gbt_ctx_close(&ctx);
+  tables_free(t);
+}
+
+/* ---- memory, and being stopped ---- */
+
+static gbt_status make_all(const gbt_mem *mem, void *arg, gbt_error *err) {
+  tables *t = arg;
+  gbt_ctx ctx = test_ctx(mem, 1);
+  gbt_dataset *ds = NULL;
+  gbt_status status = gbt_dataset_new_on(&ctx, &device, &t->table, NULL, NULL, 16, 100, GBT_UNSEEN_MISSING, &ds, err);
+  gbt_dataset_unref(ds);
+  gbt_ctx_close(&ctx);
+  return status;
+}
+
+static void every_allocation_may_fail(void) {
+  test_rng rng = {13};
+  shape s = {120, 4, 3, 2, 0};
+  tables *t = draw_table(&rng, s, N_LEVELS);
+  test_note("%" PRId64 " allocations", fault_sweep(make_all, t));
+  tables_free(t);
+}
+
+static int n_polls, stop_at;
+static int poll_stops(void *user) {
+  (void)user;
+  return ++n_polls >= stop_at;
+}
+
+/* Stopped at the first, second, ... time of asking. */
+static void may_be_stopped(void) {
+  test_rng rng = {17};
+  shape s = {300, 6, 3, 2, 0};
+  tables *t = draw_table(&rng, s, N_LEVELS);
+  int n_stopped = 0;
+  clock_jump(30000000);
+  for (stop_at = 1; stop_at < 500; stop_at += 1 + stop_at / 4) {
+    gbt_ctx ctx;
+    gbt_dataset *ds = NULL;
+    gbt_error err;
+    fault f;
+    n_polls = 0;
+    fault_start(&f, 0, 0);
+    REQUIRE_OK(gbt_ctx_open(&ctx, fault_mem(&f), 1, GBT_SIMD_AUTO, poll_stops, NULL, test_err));
+    gbt_status status =
+        gbt_dataset_new_on(&ctx, &device, &t->table, NULL, NULL, 16, 100, GBT_UNSEEN_MISSING, &ds, &err);
+    n_stopped += status == GBT_CANCELLED;
+    CHECK(status == GBT_CANCELLED || status == GBT_OK);
+    CHECK((status == GBT_OK) == (ds != NULL));
+    gbt_dataset_unref(ds);
+    gbt_ctx_close(&ctx);
+    CHECK_EQ_I64(f.n_live, 0);
+  }
+  clock_jump(0);
+  test_note("%d times stopped", n_stopped);
+  CHECK(n_stopped > 0);
+  tables_free(t);
+}
+
+void suite_cuda_data(void) {
+  RUN(short_tables);
+  RUN(longer_tables);
+  RUN(exact_ranks);
+  RUN(many_bins);
+  RUN(wide_tables);
+  RUN(heavy_and_weightless);
+  RUN(left_to_the_cpu);
+  RUN(data_sets);
+  RUN(refusals);
+  RUN(every_allocation_may_fail);
+  RUN(may_be_stopped);
+}
