@@ -4,17 +4,17 @@
         [--depth 8] [--rounds 500] [--repeats 2] [--seconds 300] [--limit 120] [--scale 1] [--device cuda|cpu]
         [--program bench/gpu/build/cuda/train] [--made bench/gpu/build/libmade.so]
 
-gbt is `train serve=1` (train.c), a process that trains whenever it gets a line. The peers are in this process; both make
-the same numbers by the same code (shapes.c), gbt as columns of doubles, the peers as rows of 32-bit floats, in which all
-values fit. What is not installed, or has no support for the device, is skipped with a word. Needs numpy.
+gbt is `train serve=1` (train.c), a process that trains whenever it gets a line. The peers are in this process; both
+make the same numbers by the same code (shapes.c), gbt as columns of doubles, the peers as rows of 32-bit floats, in which
+all values fit. What is not installed, or has no support for the device, is skipped with a word. Needs numpy.
 
 Matched: eta 0.1, lambda 1, 255 bins, min_child_weight 1, depth, rounds, no sampling. LightGBM gets 2^depth leaves
-besides. CatBoost grows symmetric trees with plain boosting, its fastest way. XGBoost is given the data in every way that
-it has, and the fastest one counts (tried with up to 2,000,000 rows and one round).
+besides. CatBoost grows symmetric trees with plain boosting, its fastest way. XGBoost is given the data in every way
+that it has, and the fastest one counts (tried with up to 2,000,000 rows and one round).
 
 Timed: `data set`, from the numbers in the host's memory; `train`; both. `device memory`: the most that the device had
-taken beyond what it had before, by NVML, looked at every few milliseconds, of all engines alike. `--seconds`: nothing is
-begun after that; `--limit`: XGBoost ends a training that takes longer, and the line tells its rounds.
+taken beyond what it had before, by NVML, looked at every few milliseconds, of all engines alike. `--seconds`: nothing
+is begun after that; `--limit`: XGBoost ends a training that takes longer, and the line tells its rounds.
 
 Lines as those of train.c:  shape,rows,cols,depth,rounds,engine,name,value,unit,share,of
 """

@@ -4,8 +4,8 @@
 #   sh bench/gpu/run.sh SECONDS [STEP ...]        all steps without names
 #
 # A step is not begun when its least time is not left, and is ended at the limit; one that has been done is not done
-# again (delete $BUILD/done), so several calls go on where the last one ended. Results are in $BUILD/results, and, at the
-# end of every step, in $OUT when that is set: machine.txt, steps.csv, log.txt, micro.csv, train.csv, peers.csv.
+# again (delete $BUILD/done), so several calls go on where the last one ended. Results are in $BUILD/results, and, at
+# the end of every step, in $OUT when that is set: machine.txt, steps.csv, log.txt, micro.csv, train.csv, peers.csv.
 # Then: sh bench/gpu/report.sh FOLDER.
 #
 #   build      engine, backend and programs (make)
@@ -89,8 +89,9 @@ do_covertype() { both_depths covertype 581000 2; }
 do_epsilon() { both_depths epsilon 400000 1; }
 do_airline() { both_depths airline 115000000 1; }
 peers() { # SHAPES
-  "$PYTHON" "$here/peers.py" --shapes "$1" --seconds $(($(left) - 10)) --rounds "$ROUNDS" --program "$BUILD/$KIND/train" \
-    --made "$BUILD/libmade.so" --scale "$(awk "BEGIN { print 1 / $SCALE }")" >"$results/now.csv"
+  "$PYTHON" "$here/peers.py" --shapes "$1" --seconds $(($(left) - 10)) --rounds "$ROUNDS" \
+    --program "$BUILD/$KIND/train" --made "$BUILD/libmade.so" --scale "$(awk "BEGIN { print 1 / $SCALE }")" \
+    >"$results/now.csv"
   status=$?
   cat "$results/now.csv" >>"$results/peers.csv"
   cat "$results/now.csv"
