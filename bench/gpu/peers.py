@@ -5,8 +5,8 @@
         [--program bench/gpu/build/cuda/train] [--made bench/gpu/build/libmade.so]
 
 gbt is `train serve=1` (train.c), a process that trains whenever it gets a line. The peers are in this process; both
-make the same numbers by the same code (shapes.c), gbt as columns of doubles, the peers as rows of 32-bit floats, in which
-all values fit. What is not installed, or has no support for the device, is skipped with a word. Needs numpy.
+make the same numbers by the same code (shapes.c), gbt as columns of doubles, the peers as rows of 32-bit floats, in
+which all values fit. What is not installed, or has no support for the device, is skipped with a word. Needs numpy.
 
 Matched: eta 0.1, lambda 1, 255 bins, min_child_weight 1, depth, rounds, no sampling. LightGBM gets 2^depth leaves
 besides. CatBoost grows symmetric trees with plain boosting, its fastest way. XGBoost is given the data in every way

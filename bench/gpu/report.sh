@@ -22,7 +22,21 @@ library='
     return k % 2 ? all[key, (k + 1) / 2] : (all[key, k / 2] + all[key, k / 2 + 1]) / 2
   }
   function show(x, format) { return x == "" ? "" : sprintf(format, x) }
-  function once(list, what) { if (!((list, what) in met)) { met[list, what] = 1; list_of[list, ++length_of[list]] = what } }
+  function once(list, what) {
+    if ((list, what) in met) return
+    met[list, what] = 1
+    list_of[list, ++length_of[list]] = what
+  }
+  # A table: header("a|b"), then for each line cell(x) ... and end_line().
+  function cell(x, format) { printf "%s %s |", in_line++ ? "" : "|", show(x, format ? format : "%s") }
+  function end_line() { in_line = 0; print "" }
+  function header(names,   part, k, i) {
+    k = split(names, part, "|")
+    for (i = 1; i <= k; i++) cell(part[i])
+    end_line()
+    for (i = 1; i <= k; i++) printf "|---"
+    print "|"
+  }
 '
 
 echo "# On a GPU"
@@ -51,19 +65,21 @@ if [ -s "$folder/train.csv" ]; then
       add(key SUBSEP $7, $8)
     }
     END {
-      print "| shape | rows x columns | depth | rounds | data set s | open s | train s | ms a round | share of the " \
-            "least time | device bytes a row | test logloss | the CPU'"'"'s bytes |"
-      print "|---|---|---|---|---|---|---|---|---|---|---|---|"
+      header("shape|rows x columns|depth|rounds|data set s|open s|train s|ms a round|of the least time|" \
+             "device bytes a row|test logloss|the CPU'"'"'s bytes")
       for (i = 1; i <= length_of["job"]; i++) {
         key = list_of["job", i]
         split(key, part, SUBSEP)
-        printf "| %s | %s | %s | %s | %s | %s | %s | %s | %s | %s | %s | %s |\n", part[1], rows[key], part[2], rounds[key],
-               show(median(key SUBSEP "data set"), "%.3f"), show(median(key SUBSEP "open"), "%.3f"),
-               show(median(key SUBSEP "train"), "%.3f"), show(median(key SUBSEP "train a round"), "%.3f"),
-               show(median(key SUBSEP "roofline reached in training"), "%.2f"),
-               show(median(key SUBSEP "device memory a row"), "%.1f"),
-               show(median(key SUBSEP "logloss of test rows"), "%.6f"),
-               wrong[key] ? wrong[key] : good[key] ? good[key] : "not compared"
+        cell(part[1]); cell(rows[key]); cell(part[2]); cell(rounds[key])
+        cell(median(key SUBSEP "data set"), "%.3f")
+        cell(median(key SUBSEP "open"), "%.3f")
+        cell(median(key SUBSEP "train"), "%.3f")
+        cell(median(key SUBSEP "train a round"), "%.3f")
+        cell(median(key SUBSEP "roofline reached in training"), "%.2f")
+        cell(median(key SUBSEP "device memory a row"), "%.1f")
+        cell(median(key SUBSEP "logloss of test rows"), "%.6f")
+        cell(wrong[key] ? wrong[key] : good[key] ? good[key] : "not compared")
+        end_line()
       }
     }' "$folder/train.csv"
 fi
@@ -71,6 +87,7 @@ fi
 if [ -s "$folder/peers.csv" ]; then
   printf '\n## Beside other engines\n\n'
   awk -F, "$library"'
+    function ratio(x, of) { return x == "" || !of ? "" : x / of }
     $6 == "host" { next }
     $9 == "skipped" { once("skipped", $1 ": " $6 " " $7 ": " $11); next }
     $7 == "version" { version[$6] = $8; next }
@@ -84,9 +101,8 @@ if [ -s "$folder/peers.csv" ]; then
     END {
       for (v in version) printf "%s %s. ", v, version[v]
       print "Ratios: time of the engine over that of gbt.\n"
-      print "| shape | rows x columns | depth | engine | rounds | data set s | train s | both s | train / gbt | both / gbt " \
-            "| device bytes a row | test logloss |"
-      print "|---|---|---|---|---|---|---|---|---|---|---|---|"
+      header("shape|rows x columns|depth|engine|rounds|data set s|train s|both s|train / gbt|both / gbt|" \
+             "device bytes a row|test logloss")
       for (i = 1; i <= length_of["job"]; i++) {
         job = list_of["job", i]
         split(job, part, SUBSEP)
@@ -95,12 +111,15 @@ if [ -s "$folder/peers.csv" ]; then
         for (j = 1; j <= length_of[job]; j++) {
           key = job SUBSEP list_of[job, j]
           train = median(key SUBSEP "train"); both = median(key SUBSEP "data set and train")
-          printf "| %s | %s | %s | %s | %s | %s | %s | %s | %s | %s | %s | %s |\n", part[1], rows[job], part[2],
-                 list_of[job, j], rounds[key], show(median(key SUBSEP "data set"), "%.3f"), show(train, "%.3f"),
-                 show(both, "%.3f"), base ? show(train / median(base SUBSEP "train"), "%.2f") : "",
-                 base ? show(both / median(base SUBSEP "data set and train"), "%.2f") : "",
-                 show(median(key SUBSEP "device memory a row by NVML"), "%.1f"),
-                 show(median(key SUBSEP "logloss of test rows"), "%.6f")
+          cell(part[1]); cell(rows[job]); cell(part[2]); cell(list_of[job, j]); cell(rounds[key])
+          cell(median(key SUBSEP "data set"), "%.3f")
+          cell(train, "%.3f")
+          cell(both, "%.3f")
+          cell(ratio(train, median(base SUBSEP "train")), "%.2f")
+          cell(ratio(both, median(base SUBSEP "data set and train")), "%.2f")
+          cell(median(key SUBSEP "device memory a row by NVML"), "%.1f")
+          cell(median(key SUBSEP "logloss of test rows"), "%.6f")
+          end_line()
         }
       }
       if (length_of["skipped"]) print "\nSkipped:\n"
@@ -109,11 +128,12 @@ if [ -s "$folder/peers.csv" ]; then
 fi
 
 if [ -s "$folder/train.csv" ]; then
-  printf '\n## Steps of a tree\n\nMilliseconds a tree and, in brackets, the share of what the memory or the banks allow.\n'
+  printf '\n## Steps of a tree\n\n'
+  echo "Milliseconds a tree and, in brackets, the share of what the memory or the banks allow."
   awk -F, "$library"'
-    function cell(key, step, level, share,   x) {
+    function timed(key, step, level, of,   x) {
       x = value[key, step " level " level]
-      return x == "" ? "" : sprintf("%.3f%s", x, share == "" ? "" : " (" share ")")
+      return x == "" ? "" : sprintf("%.3f%s", x, of == "" ? "" : " (" of ")")
     }
     $6 == "gbt-cuda" && $9 == "ms a tree" {
       key = $1 SUBSEP $4
@@ -134,16 +154,20 @@ if [ -s "$folder/train.csv" ]; then
       for (i = 1; i <= length_of["job"]; i++) {
         key = list_of["job", i]
         split(key, part, SUBSEP)
-        printf "\n%s, depth %s: all steps %s ms, gradients %s, begin tree %s, finish tree %s, least time %s\n\n", part[1],
-               part[2], show(value[key, "all steps"], "%.3f"), show(value[key, "gradients"], "%.3f"),
-               show(value[key, "begin tree"], "%.3f"), show(value[key, "finish tree"], "%.3f"),
-               show(value[key, "least time"], "%.3f")
-        print "| level | histogram | search | select | partition |"
-        print "|---|---|---|---|---|"
-        for (level = 0; level <= most[key]; level++)
-          printf "| %d | %s | %s | %s | %s |\n", level,
-                 cell(key, "histogram", level, share[key, "histogram level " level]), cell(key, "search", level, ""),
-                 cell(key, "select", level, ""), cell(key, "partition", level, share[key, "partition level " level])
+        printf "\n%s, depth %s:", part[1], part[2]
+        k = split("all steps|gradients|begin tree|finish tree|least time", title, "|")
+        for (j = 1; j <= k; j++)
+          if (value[key, title[j]] != "") printf "%s %s %.3f", (j > 1 ? "," : ""), title[j], value[key, title[j]]
+        print "\n"
+        header("level|histogram|search|select|partition")
+        for (level = 0; level <= most[key]; level++) {
+          cell(level)
+          cell(timed(key, "histogram", level, share[key, "histogram level " level]))
+          cell(timed(key, "search", level, ""))
+          cell(timed(key, "select", level, ""))
+          cell(timed(key, "partition", level, share[key, "partition level " level]))
+          end_line()
+        }
       }
     }' "$folder/train.csv"
 fi

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "backend/backend.h"
+#include "peek.h"
 
 const char *const step_names[N_STEPS] = {"gradients", "begin tree", "histogram",  "search",
                                          "select",    "partition",  "finish tree"};
@@ -54,6 +54,7 @@ static double now(const gbt_device_api *device) {
 static gbt_status grow(gbt_ctx *ctx, const gbt_device_api *device, gbt_backend *be, const gbt_tree_task *task,
                        gbt_forest *forest, steps *out, gbt_error *err) {
   const gbt_backend_ops *ops = be->ops;
+  if (device) peek_step_by_step(be);
   double t = now(device), u;
 #define TIMED(step, level, call)        \
   do {                                  \
@@ -122,6 +123,7 @@ gbt_status steps_run(gbt_ctx *ctx, const gbt_device_api *device, gbt_dataset *ds
   GBT_TRY_GOTO(gbt_forest_new(&ctx->mem, ds->cuts->n_features, n_outputs, 1, &forest, err), done);
   GBT_TRY_GOTO(gbt_backend_open(ctx, device, 0, &spec, &be, err), done);
   GBT_TRY_GOTO(grow_rounds(ctx, device, be, n_outputs, ds, params, rounds, forest, out, err), done);
+  if (device) out->device_bytes = (double)peek_device_bytes(be);
 done:
   gbt_backend_close(be);
   gbt_forest_free(forest);

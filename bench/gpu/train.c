@@ -180,6 +180,8 @@ static gbt_status take_apart(bench *b, gbt_dataset *ds, double seconds_a_tree, g
            b->facts.units * 32.0 * b->facts.clock * 1e-9, "a bank a clock");
     }
   }
+  if (s.device_bytes > 0.0)
+    show(b, b->steps, engine, "device memory a row by the backend", s.device_bytes / (double)b->rows, "bytes", 0, "");
   show(b, b->steps, engine, "all steps", all * 1e3, "ms a tree", 0, "");
   double floor = steps_floor(&s, &b->facts);
   if (floor > 0.0 && b->device) {
