@@ -11,7 +11,7 @@
  *   cu_frontier.cu    the tree being grown: choosing, children, plans of the next step
  *   cu_partition.cu   rows into children
  *   cu_leaf.cu        leaf values, scores; cu_route.cu: rows that were not partitioned
- *   cu_metric.cu      metrics, by exact sums
+ *   cu_metric.cu      metrics, by exact sums; cu_auc.cu: the one that needs a sort
  *   cu_block.cuh      sums and scans over a warp or a block
  *   cu_sort.cu        device-wide sorts and scans: CUB, or a plain twin under tests/simt
  *
@@ -306,6 +306,17 @@ struct cu_view {
 
 struct cu_level; /* symmetric growth: cu_level.cu */
 
+/* Scratch of cu_auc.cu, one block, made when first asked for. */
+struct cu_auc {
+  uint64_t n;        /* rows that it is enough for */
+  int refused;       /* there is no room for it: the host does the work */
+  uint64_t *key[2];
+  uint32_t *value[2];
+  uint64_t *part;
+  void *totals, *room;
+  size_t bytes;      /* of room */
+};
+
 /* The launches of a tree, recorded. */
 struct cu_recording {
   cudaGraphExec_t exec; /* NULL: none yet */
@@ -369,6 +380,7 @@ struct cu_backend {
   double *softmax;          /* 2 x n_rows: largest score of a row, sum of exp(score - largest); other losses: NULL */
   double *given;            /* 2 x n_rows: g and h of one output as the host gave them; custom loss alone */
   struct cu_sums *sums;     /* of a metric, made when first asked for: cu_metric.cu */
+  cu_auc auc;
   /* arrays behind the view */
   cu_array<unsigned char> block[48];
   int32_t n_blocks;
@@ -437,6 +449,8 @@ gbt_status cu_level_decide(cu_backend *be, gbt_error *err) GBT_MUST_CHECK;
 /* The `metric` op of backend.h. */
 gbt_status cu_metric(gbt_ctx *ctx, gbt_backend *self, int32_t which, int32_t metric, double *out, int *done,
                      gbt_error *err) GBT_MUST_CHECK;
+
+gbt_status cu_auc_of(cu_backend *be, int32_t which, double *out, int *done, gbt_error *err) GBT_MUST_CHECK; /* by it */
 
 /* ---- what kernels share ---- */
 

@@ -70,7 +70,7 @@ __global__ static void k_terms(metric_rows m, cu_sums *sums) {
 /* What has to be refused, and why, the host says. */
 static int offered(const cu_backend *be, int64_t n, int has_label, int32_t metric) {
   int by_class = metric == GBT_METRIC_MLOGLOSS || metric == GBT_METRIC_MERROR;
-  if (metric == GBT_METRIC_AUC || n == 0 || n > most_rows || !has_label) return 0;
+  if (n == 0 || n > most_rows || !has_label) return 0;
   return by_class == (be->loss == GBT_LOSS_SOFTMAX) && (by_class || be->n_outputs == 1);
 }
 
@@ -84,6 +84,7 @@ gbt_status cu_metric(gbt_ctx *ctx, gbt_backend *self, int32_t which, int32_t met
   if (!offered(be, n, set->label.at != nullptr, metric)) return GBT_OK;
   GBT_TRY(gbt_ctx_poll(ctx, err));
   CU_TRY(cudaSetDevice(be->device));
+  if (metric == GBT_METRIC_AUC) return cu_auc_of(be, which, out, done, err);
   if (!be->sums) GBT_TRY(cu_keep(be, &be->sums, 1, err));
   const metric_rows m = {metric, be->loss, be->n_outputs, (uint64_t)n, set->score.at, set->label.at, set->weight.at};
   CU_TRY(cudaMemsetAsync(be->sums, 0, sizeof sums, be->stream));
