@@ -2,7 +2,7 @@
  *
  *   cu_api.cu         the door: one exported function; devices and what is wrong with them
  *   cu_mem.cu         device memory, counted
- *   cu_set.cu         a data set's pages as tiles on the device
+ *   cu_set.cu         a data set's pages as tiles on the device; cu_columns.cu: the train set's codes by column
  *   cu_backend.cu     open, close, table of ops, the way of a tree
  *   cu_rows.cu        the rows of a tree, sampled and in order
  *   cu_gradient.cu    scores -> fixed-point gradients
@@ -133,7 +133,11 @@ struct cu_rows_view {
   const uint32_t *sparse_slot;  /* ascending within a row */
   const uint64_t *unseen_beg;   /* n_features + 1; NULL when there are none */
   const uint32_t *unseen_row;
+  const uint8_t *copy;          /* codes column by column, of the train set where it pays; or NULL */
+  const uint64_t *copy_beg;     /* n_columns: the first byte of a column in the copy, or CU_NO_COPY */
 };
+
+#define CU_NO_COPY UINT64_MAX
 
 struct cu_set {
   const gbt_dataset *from; /* shared */
@@ -413,6 +417,9 @@ gbt_status cu_rows_begin(gbt_ctx *ctx, cu_backend *be, gbt_error *err) GBT_MUST_
 
 /* The root node, and the plan of its histogram. */
 gbt_status cu_root(cu_backend *be, gbt_error *err) GBT_MUST_CHECK;
+
+/* The train set's codes by column, where they pay and memory allows. The last that is allocated. */
+gbt_status cu_columns_make(cu_backend *be, gbt_error *err) GBT_MUST_CHECK;
 
 /* Once, when the sets are there: lets kernels have the shared memory that the tiles want. */
 gbt_status cu_hist_open(cu_backend *be, gbt_error *err) GBT_MUST_CHECK;

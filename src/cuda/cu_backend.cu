@@ -299,6 +299,7 @@ static gbt_status open_all(gbt_ctx *ctx, cu_backend *be, const gbt_backend_spec 
   GBT_TRY(cu_hist_open(be, err));
   GBT_TRY(cu_sets_open(be, err));
   if (be->params->grow_policy == GBT_SYMMETRIC) GBT_TRY(cu_level_open(be, err));
+  GBT_TRY(cu_columns_make(be, err));
   CU_TRY(cudaStreamSynchronize(be->stream));
   return GBT_OK;
 }

@@ -32,22 +32,43 @@ __device__ static __forceinline__ cu_run run_of(const cu_view &v, uint32_t block
 
 /* ---- marking ---- */
 
-/* The code of a node's split feature. */
+/* Where a node's split feature has its codes: in the copy, in its tile, or (column < 0) in the rows' lists. */
 struct cu_reader {
   cu_feature feat;
   cu_tile tile;
   int32_t lane;
+  const uint8_t *copy; /* NULL: none */
+  int wide;            /* the copy has 16-bit codes */
 };
 
 __device__ static __forceinline__ cu_reader reader_of(const cu_view &v, int32_t feat) {
   cu_reader r;
   r.feat = v.train.feat[feat];
-  if (r.feat.column >= 0) {
-    const cu_column c = v.train.column[r.feat.column];
-    r.tile = v.train.tile[c.tile];
-    r.lane = c.lane;
-  }
+  r.copy = NULL;
+  r.wide = 0;
+  if (r.feat.column < 0) return r;
+  const cu_column c = v.train.column[r.feat.column];
+  r.tile = v.train.tile[c.tile];
+  r.lane = c.lane;
+  r.wide = c.n_codes > 256u;
+  if (v.train.copy && v.train.copy_beg[r.feat.column] != CU_NO_COPY)
+    r.copy = v.train.copy + v.train.copy_beg[r.feat.column];
   return r;
+}
+
+/* The column's codes in AHEAD rows. */
+__device__ static __forceinline__ void codes_of(const cu_view &v, const cu_reader &read, const uint32_t *row,
+                                                uint32_t *code) {
+  if (!read.copy) {
+    CU_UNROLL
+    for (int k = 0; k < AHEAD; k++) code[k] = cu_tile_code(v.train.words, read.tile, read.lane, row[k]);
+  } else if (read.wide) {
+    CU_UNROLL
+    for (int k = 0; k < AHEAD; k++) code[k] = ((const uint16_t *)(const void *)read.copy)[row[k]];
+  } else {
+    CU_UNROLL
+    for (int k = 0; k < AHEAD; k++) code[k] = read.copy[row[k]];
+  }
 }
 
 /* Whether the rows of 32 * AHEAD positions go left, from `beg` of the block on; positions behind its end do not. */
@@ -63,8 +84,7 @@ __device__ static __forceinline__ void sides_of(const cu_view &v, const gbt_grow
     CU_UNROLL
     for (int k = 0; k < AHEAD; k++) left[k] = cu_goes_left(v, &node, cu_code(v.train, node.split.feat, its[k]));
   } else {
-    CU_UNROLL
-    for (int k = 0; k < AHEAD; k++) code[k] = cu_tile_code(v.train.words, read.tile, read.lane, its[k]);
+    codes_of(v, read, its, code);
     CU_UNROLL
     for (int k = 0; k < AHEAD; k++) left[k] = cu_goes_left(v, &node, cu_code_of(read.feat, code[k]));
   }

@@ -5,6 +5,8 @@ extern "C" void suite_cuda_partition(void);
 
 enum { MAX_WORDS = 4096 };
 
+static int64_t n_copied[2]; /* columns that were in the copy: of bytes, of 16-bit codes */
+
 /* A split of any kind; sets go to `sets`. */
 static void draw_split(world *w, gbt_grow_node *node, uint32_t *sets, uint32_t *n_words) {
   gbt_split *s = &node->split;
@@ -21,6 +23,39 @@ static void draw_split(world *w, gbt_grow_node *node, uint32_t *sets, uint32_t *
   for (uint32_t k = 0; k < node->set_words; k++) sets[*n_words + k] = one ? 0u : (uint32_t)test_u(&w->rng);
   if (one) sets[*n_words + (uint32_t)s->bin / 32] = 1u << (s->bin % 32);
   *n_words += node->set_words;
+}
+
+/* The copy has the codes of the tiles; a table of 64 bytes a row or fewer has one. */
+static void good_copy(world *w) {
+  const cu_rows_view *v = &w->be.view.train;
+  const size_t n_rows = (size_t)v->n_rows, n = (size_t)v->n_columns;
+  if (!v->copy) return;
+  uint64_t *beg = down(w, v->copy_beg, n), n_wrong = 0;
+  cu_feature *feat = down(w, v->feat, (size_t)v->n_features);
+  cu_column *column = down(w, v->column, n);
+  for (int32_t f = 0; f < v->n_features; f++) {
+    if (feat[f].column < 0) continue;
+    const cu_column *c = &column[feat[f].column];
+    uint64_t at = beg[feat[f].column];
+    CHECK_EQ_I64(at != CU_NO_COPY, w->set.host_tile[c->tile].words >= 4);
+    if (at == CU_NO_COPY) continue;
+    size_t size = c->n_codes > 256 ? 2 : 1;
+    n_copied[size - 1]++;
+    uint8_t *code = down(w, v->copy + at, n_rows * size);
+    for (size_t r = 0; r < n_rows; r++) {
+      uint32_t its = size == 1 ? code[r] : (uint32_t)code[2 * r] | (uint32_t)code[2 * r + 1] << 8;
+      int32_t want = page_code(w->ds, (uint32_t)r, f);
+      int32_t slot = (int32_t)(its - feat[f].first), got = slot;
+      if (feat[f].zero_bin >= 0)
+        got = slot < 0 || slot >= (int32_t)feat[f].n_slots ? feat[f].zero_bin : slot + (slot >= feat[f].zero_bin);
+      n_wrong += got != want;
+    }
+    free(code);
+  }
+  CHECK_EQ_U64(n_wrong, 0);
+  free(beg);
+  free(feat);
+  free(column);
 }
 
 static int goes_left(const world *w, const gbt_grow_node *node, const uint32_t *sets, uint32_t row) {
@@ -112,31 +147,38 @@ static void same_partition(world *w, uint32_t split_rows) {
   }
 }
 
-static void partition_of(const shape *s, int32_t n_nodes, double share, int wide, uint32_t split_rows) {
+/* Codes come from the copy by column, where it was made. */
+static void partition_of(const shape *s, int32_t n_nodes, double share, int wide, uint32_t split_rows, int copy) {
   static world w;
   made *m = made_new(s->seed, s->n_rows, s->n_cols, s->kinds);
-  if (s->kinds && s->n_cols >= 12) made_fields(m, 3, 4, 0, s->seed);
+  if (s->kinds && s->kinds[0] == MADE_ZEROS) made_fields(m, 3, 4, 0, s->seed);
   if (world_open_with(&w, m, s)) {
     fill_rows(&w, n_nodes, share, wide);
+    if (copy && CHECK_OK(cu_columns_make(&w.be, test_err))) good_copy(&w);
     same_partition(&w, split_rows);
   }
   world_close(&w);
 }
 
 static void rows_go_to_their_children(void) {
-  made_kind kinds[28];
+  made_kind kinds[28], numbers[13];
+  for (int c = 0; c < 13; c++) numbers[c] = c % 4 ? MADE_BELL : MADE_HOLES;
   for (int c = 0; c < 28; c++) kinds[c] = c < 25 ? MADE_ZEROS : MADE_HOLED;
   for (int i = 0; i < 6; i++) {
     const shape s = {(uint64_t)(100 + i), 3000, 25, i % 2 ? 255 : 700, 999, NULL, 1, 1 + i % 3, 232448};
-    partition_of(&s, 1 + 7 * i, i % 3 ? 0.8 : 1.0, i == 4, 32u << i);
+    partition_of(&s, 1 + 7 * i, i % 3 ? 0.8 : 1.0, i == 4, 32u << i, i % 2);
+    partition_of(&s, 3, 0.9, 0, 1024, 1 - i % 2);
     const shape sparse = {(uint64_t)(110 + i), 1000, 28, 255, 0, kinds, 1, 2, 232448};
-    partition_of(&sparse, 6, 0.9, 0, i % 2 ? 1024 : 64);
+    const shape narrow = {(uint64_t)(130 + i), 1500, 13, i % 2 ? 255 : 400, 0, numbers, 1, 2, 232448};
+    partition_of(&narrow, 4, 0.9, 0, 256, 1);
+    partition_of(&sparse, 6, 0.9, 0, i % 2 ? 1024 : 64, i / 2 % 2);
   }
   const shape large = {120, 9000, 6, 255, 0, NULL, 1, 1, 232448};
-  partition_of(&large, 2, 1.0, 0, 4096);
+  partition_of(&large, 2, 1.0, 0, 4096, 1);
   const shape one_row = {121, 1, 6, 255, 0, NULL, 1, 4, 232448};
-  partition_of(&one_row, 1, 1.0, 0, 1024);
-  partition_of(&one_row, 1, 0.0, 0, 1024);
+  partition_of(&one_row, 1, 1.0, 0, 1024, 1);
+  partition_of(&one_row, 1, 0.0, 0, 1024, 1);
+  CHECK(n_copied[0] > 30 && n_copied[1] > 30);
 }
 
 extern "C" void suite_cuda_partition(void) { RUN(rows_go_to_their_children); }
