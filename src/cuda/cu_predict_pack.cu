@@ -53,8 +53,8 @@ static int same_split(const cu_predict_source *from, uint32_t i, uint32_t j) {
   return a->rank != GBTI_PACK_BY_LEVEL || from->wide[i].beg == from->wide[j].beg;
 }
 
-/* Levels of a tree whose levels have one split each; 0 when it is none. Every way is gone; where all ask at every level,
- * what is left of the nodes are leaves. */
+/* Levels of a tree whose levels have one split each; 0 when it is none. Every way is gone; where all ask at every
+ * level, what is left of the nodes are leaves. */
 static uint32_t levels_of(const cu_predict_source *from) {
   uint32_t depth = 0;
   while (depth <= MAX_LEVELS && ((uint32_t)2 << depth) - 1 < from->tree->n_nodes) depth++;
