@@ -29,6 +29,9 @@ enum {
   CU_PREDICT_HEIGHT = CU_PREDICT_BLOCK * CU_PREDICT_ROWS
 };
 
+/* Kinds of trees: of one split a level (a leaf alone is one of no levels), by numbers alone, any. */
+enum { CU_PREDICT_LEVELS, CU_PREDICT_NUMBERS, CU_PREDICT_ANY };
+
 /* A node, by its rank:
  *   a number's     next = left child; codes above the rank go to the child behind it
  *   BY_LEVEL       next = place of its set entry among the tree's units: {left child, place of the set among the words}
@@ -44,7 +47,7 @@ struct cu_predict_tree {
   uint64_t number;            /* in the forest */
   uint32_t at, n_units;       /* its blob among the run's units; both even */
   uint32_t value_at, word_at; /* first unit of its values, of its words, from `at` on */
-  uint32_t depth, none;       /* levels of one split each; 0: any tree */
+  uint32_t kind, depth;       /* CU_PREDICT_LEVELS: how many */
 };
 
 struct cu_predict_tile {

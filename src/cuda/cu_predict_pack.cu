@@ -15,7 +15,7 @@ enum {
 
 /* Sizes of a blob's parts. */
 struct cu_predict_measure {
-  uint32_t n_nodes, n_entries, n_numbers, n_leaves, n_words, depth;
+  uint32_t n_nodes, n_entries, n_numbers, n_leaves, n_words, kind, depth;
 };
 
 /* A tree of the pack. */
@@ -53,42 +53,49 @@ static int same_split(const cu_predict_source *from, uint32_t i, uint32_t j) {
   return a->rank != GBTI_PACK_BY_LEVEL || from->wide[i].beg == from->wide[j].beg;
 }
 
-/* Levels of a tree whose levels have one split each; 0 when it is none. Every way is gone; where all ask at every
+/* Whether all levels of a tree have one split each, and how many they are. Every way is gone; where all ask at every
  * level, what is left of the nodes are leaves. */
-static uint32_t levels_of(const cu_predict_source *from) {
-  uint32_t depth = 0;
-  while (depth <= MAX_LEVELS && ((uint32_t)2 << depth) - 1 < from->tree->n_nodes) depth++;
-  if (depth == 0 || depth > MAX_LEVELS || ((uint32_t)2 << depth) - 1 != from->tree->n_nodes) return 0;
-  for (uint32_t way = 0; way < (uint32_t)1 << depth; way++) {
+static int has_levels(const cu_predict_source *from, uint32_t *depth) {
+  *depth = 0;
+  while (*depth <= MAX_LEVELS && ((uint32_t)2 << *depth) - 1 < from->tree->n_nodes) ++*depth;
+  if (*depth > MAX_LEVELS || ((uint32_t)2 << *depth) - 1 != from->tree->n_nodes) return 0;
+  for (uint32_t way = 0; way < (uint32_t)1 << *depth; way++) {
     uint32_t at = 0, first = 0; /* first: the way that goes left only */
-    for (uint32_t level = 0; level < depth; level++) {
+    for (uint32_t level = 0; level < *depth; level++) {
       if (!same_split(from, at, first)) return 0;
-      at = from->node[at].child + (way >> (depth - 1 - level) & 1u);
+      at = from->node[at].child + (way >> (*depth - 1 - level) & 1u);
       first = from->node[first].child;
     }
   }
-  return depth;
+  return 1;
+}
+
+static cu_predict_measure measure_levels(const cu_predict_source *from, uint32_t depth) {
+  uint32_t n_leaves = (uint32_t)1 << depth;
+  cu_predict_measure size = {depth, 0, n_leaves, n_leaves, 0, CU_PREDICT_LEVELS, depth};
+  for (uint32_t level = 0, at = 0; level < depth; level++, at = from->node[at].child)
+    if (from->node[at].rank == GBTI_PACK_BY_LEVEL) size.n_words += from->wide[at].last + 2;
+  return size;
+}
+
+static cu_predict_measure measure_nodes(const cu_predict_source *from) {
+  cu_predict_measure size = {from->tree->n_nodes, 0, 0, 0, 0, CU_PREDICT_NUMBERS, 0};
+  for (uint32_t i = 0; i < size.n_nodes; i++) {
+    size.n_leaves += from->node[i].rank == GBTI_PACK_LEAF;
+    if (from->node[i].rank != GBTI_PACK_BY_LEVEL) continue;
+    size.kind = CU_PREDICT_ANY;
+    size.n_entries++;
+    if (!same_set_as_before(from->wide, i)) size.n_words += from->wide[i].last + 2;
+  }
+  return size;
 }
 
 static void measure_task(void *arg, int64_t task, int thread) {
   (void)thread;
   cu_predict_fill *fill = (cu_predict_fill *)arg;
   cu_predict_source from = source_of(fill, task);
-  cu_predict_measure size = {from.tree->n_nodes, 0, 0, 0, 0, levels_of(&from)};
-  if (size.depth > 0) {
-    size.n_nodes = size.depth;
-    size.n_leaves = (uint32_t)1 << size.depth;
-    size.n_numbers = size.n_leaves;
-    for (uint32_t level = 0, at = 0; level < size.depth; level++, at = from.node[at].child)
-      if (from.node[at].rank == GBTI_PACK_BY_LEVEL) size.n_words += from.wide[at].last + 2;
-  }
-  for (uint32_t i = 0; size.depth == 0 && i < size.n_nodes; i++) {
-    size.n_leaves += from.node[i].rank == GBTI_PACK_LEAF;
-    if (from.node[i].rank != GBTI_PACK_BY_LEVEL) continue;
-    size.n_entries++;
-    if (!same_set_as_before(from.wide, i)) size.n_words += from.wide[i].last + 2;
-  }
-  fill->size[task] = size;
+  uint32_t depth;
+  fill->size[task] = has_levels(&from, &depth) ? measure_levels(&from, depth) : measure_nodes(&from);
 }
 
 static void write_value(const cu_predict_fill *fill, const cu_predict_source *from, uint32_t leaf,
@@ -149,7 +156,7 @@ static void fill_task(void *arg, int64_t task, int thread) {
   const cu_predict_fill *fill = (const cu_predict_fill *)arg;
   const cu_predict_tree *tree = &fill->tree[fill->place[task]];
   cu_predict_source from = source_of(fill, task);
-  if (tree->depth > 0)
+  if (tree->kind == CU_PREDICT_LEVELS)
     fill_levels(fill, &from, tree, fill->blob + tree->at);
   else
     fill_nodes(fill, &from, tree, fill->blob + tree->at);
@@ -175,8 +182,8 @@ static void place_trees(cu_predict_fill *fill, uint32_t most_units, uint32_t *ti
     const cu_predict_measure *size = &fill->size[i];
     cu_predict_tree *tree = &fill->tree[fill->place[i]];
     tree->number = beg + i;
+    tree->kind = size->kind;
     tree->depth = size->depth;
-    tree->none = 0;
     tree->value_at = size->n_nodes + size->n_entries + (size->n_numbers + 1) / 2;
     tree->word_at = tree->value_at + size->n_leaves;
     tree->n_units = (tree->word_at + (size->n_words + 1) / 2 + 1) / 2 * 2;

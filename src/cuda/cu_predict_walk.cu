@@ -51,29 +51,33 @@ struct cu_predict_walk {
 };
 
 /* at[i]: the leaf that row i of the thread reaches; value[i]: the place of its value. Codes of row i in a column are
- * code[column * pitch + i * CU_PREDICT_BLOCK]. */
-template <int ROWS>
-__device__ static __forceinline__ void walk_tree(const cu_predict_node *node, const uint32_t *words,
-                                                 const uint16_t *code, uint64_t pitch, uint32_t *at, uint32_t *value) {
+ * code[column * pitch + i * CU_PREDICT_BLOCK]. Rows that have arrived look at their leaf again, so that no load waits
+ * for a branch. */
+template <int ROWS, bool SETS>
+__device__ static __forceinline__ void walk_nodes(const cu_predict_node *node, const uint32_t *words,
+                                                  const uint16_t *code, uint64_t pitch, uint32_t *at, uint32_t *value) {
   int moving;
   CU_UNROLL
   for (int i = 0; i < ROWS; i++) at[i] = 0;
   do {
+    cu_predict_node n[ROWS];
+    uint32_t c[ROWS];
+    CU_UNROLL
+    for (int i = 0; i < ROWS; i++) n[i] = node[at[i]];
+    CU_UNROLL
+    for (int i = 0; i < ROWS; i++) c[i] = code[(n[i].what & 0xffffu) * pitch + (uint32_t)(i * CU_PREDICT_BLOCK)];
     moving = 0;
     CU_UNROLL
     for (int i = 0; i < ROWS; i++) {
-      cu_predict_node n = node[at[i]];
-      uint32_t rank = n.what >> 16;
-      value[i] = n.next;
-      if (rank == GBTI_PACK_LEAF) continue;
-      uint32_t c = code[(n.what & 0xffffu) * pitch + (uint32_t)(i * CU_PREDICT_BLOCK)], right = c > rank;
-      if (rank == GBTI_PACK_BY_LEVEL) {
-        n = node[n.next];
-        right = gbti_set_right(words, n.next + 1, words[n.next], c);
-        n.next = n.what;
+      uint32_t rank = n[i].what >> 16, right = c[i] > rank;
+      value[i] = n[i].next;
+      if (SETS && rank == GBTI_PACK_BY_LEVEL) {
+        n[i] = node[n[i].next];
+        right = gbti_set_right(words, n[i].next + 1, words[n[i].next], c[i]);
+        n[i].next = n[i].what;
       }
-      at[i] = n.next + right;
-      moving = 1;
+      at[i] = rank == GBTI_PACK_LEAF ? at[i] : n[i].next + right;
+      moving |= rank != GBTI_PACK_LEAF;
     }
   } while (moving);
 }
@@ -110,10 +114,12 @@ __device__ static __forceinline__ void walk_tile(const cu_predict_walk &a, const
     const cu_predict_node *node = from + (tree.at - tile.at);
     uint32_t at[ROWS], value[ROWS];
     const uint32_t *words = (const uint32_t *)(node + tree.word_at);
-    if (tree.depth > 0)
+    if (tree.kind == CU_PREDICT_LEVELS)
       walk_levels<ROWS>(node, words, tree.depth, code, pitch, at, value);
+    else if (tree.kind == CU_PREDICT_NUMBERS)
+      walk_nodes<ROWS, false>(node, words, code, pitch, at, value);
     else
-      walk_tree<ROWS>(node, words, code, pitch, at, value);
+      walk_nodes<ROWS, true>(node, words, code, pitch, at, value);
     CU_UNROLL
     for (int i = 0; i < ROWS; i++) {
       uint32_t r = row + (uint32_t)(i * CU_PREDICT_BLOCK);
