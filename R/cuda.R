@@ -164,12 +164,15 @@ say_seconds <- function(s) if (s < 10) sprintf("%.1f s", s) else sprintf("%.0f s
 
 # "auto" goes back to the cpu: a warning, once in a session for the same reason.
 warn_fallback <- function(problem) {
-  problem <- sub(",? or use `device = \"cpu\"` \\(the model is the same\\)$", "", problem)
-  problem <- sub("; use `device = \"cpu\"` \\(the model is the same\\)$", "", problem)
+  problem <- without_advice(problem)
   if (problem %in% package_state$fallbacks) return(invisible())
   package_state$fallbacks <- c(package_state$fallbacks, problem)
-  warn_gbt("device", paste0("gbt trains on the cpu, though a device would be faster; the model is the same. ", problem))
+  warn_gbt("device", paste0("the cpu does the work, though a device would be faster (the model is the same): ",
+                            problem))
 }
+
+# A problem without the advice to use the cpu.
+without_advice <- function(problem) sub("[,;:]( or)? use `device = \"cpu\"`.*$", "", problem)
 
 # gbt_info() ---------------------------------------------------------------------------------------------------------
 
@@ -182,7 +185,7 @@ cuda_info <- function() {
   look <- cuda_look(build)
   cuda <- c(cuda, look[c("driver", "runtime", "n_devices", "name", "capability", "n_units", "total_bytes", "free_bytes",
                          "offers")])
-  if (!look$ok) return(c(list(available = FALSE, note = sub(", or use `device.*$", "", look$problem)), cuda))
+  if (!look$ok) return(c(list(available = FALSE, note = without_advice(look$problem)), cuda))
   size <- function(bytes) format(structure(bytes, class = "object_size"), units = "auto")
   version <- function(v) sprintf("%d.%d", v %/% 1000L, v %% 1000L %/% 10L)
   note <- sprintf("%s, compute capability %s, %s of %s free, driver for CUDA %s, built with %s", look$name,

@@ -108,8 +108,8 @@ check_offset <- function(offset, n_rows, n_outputs = NULL, what = "offset") {
 #'   training rows), `"missing"` (taken for a missing value) or `"error"`.
 #' @param page_rows Rows per page of binned data; 0 leaves it to gbt. Never shows in a model.
 #' @param threads Number of threads, see [gbt_threads()].
-#' @param device Where to find the cuts and to bin: `"cpu"` or `"cuda"`, see [gbt_train()]; never shows in a model. `NULL`
-#'   and `"auto"` take the CPU unless `options(gbt.device = )` or `GBT_DEVICE` name a device.
+#' @param device Where to find the cuts and to bin: `"cpu"` or `"cuda"`, see [gbt_train()]; never shows in a model.
+#'   `NULL` and `"auto"` take the CPU unless `options(gbt.device = )` or `GBT_DEVICE` name a device.
 #' @param ... Must be empty: a misspelt argument is an error.
 #' @return An object of class `gbt_data`, with methods for `print()`, `dim()` and `dimnames()`.
 #' @seealso [gbt_train()]

@@ -1,11 +1,11 @@
-# Runs the tests of an installed gbt: Rscript tools/test.R FOLDER COUNT_FILE
+# Runs the tests of an installed gbt: Rscript tools/test.R FOLDER COUNT_FILE [FILTER]
 # Writes "PASSED FAILED" (tests, not single expectations) and ends with status 1 when any failed.
 args <- commandArgs(trailingOnly = TRUE)
 library(testthat)
 library(gbt)
 
 results <- as.data.frame(test_dir(args[1], package = "gbt", load_package = "installed", reporter = "summary",
-                                  stop_on_failure = FALSE))
+                                  filter = if (length(args) > 2L) args[3], stop_on_failure = FALSE))
 bad <- results$failed > 0 | results$error
 skipped <- !bad & results$skipped
 for (i in which(skipped)) cat("skipped:", results$file[i], "-", results$test[i], "\n")

@@ -56,10 +56,13 @@ static gbt_status cu_look_devices(int32_t device, gbt_device_info *out, gbt_erro
                        visible ? " (the environment variable CUDA_VISIBLE_DEVICES is \"" : "", visible ? visible : "",
                        visible ? "\")" : "");
   }
+  if (n == 1 && device != 0)
+    return gbt_fail_on(err, GBT_E_DEVICE, "device", "there is no device \"cuda:%d\"; there is one, \"cuda:0\"",
+                       (int)device);
   if (device < 0 || device >= n)
     return gbt_fail_on(err, GBT_E_DEVICE, "device",
-                       "there is no CUDA device %d: %d %s found, counted from 0; give `device = \"cuda:0\"`%s",
-                       (int)device, n, n == 1 ? "was" : "were", n == 1 ? "" : " or a higher number below that");
+                       "there is no device \"cuda:%d\"; there are %d, \"cuda:0\" to \"cuda:%d\"", (int)device, n,
+                       n - 1);
   return GBT_OK;
 }
 

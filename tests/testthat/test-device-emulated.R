@@ -1,0 +1,211 @@
+# Everything that can be wrong with a device, played by the emulator (tests/simt/control.h).
+
+train <- function(..., nrounds = 2) gbt_train(mpg ~ ., mtcars, nrounds = nrounds, ..., threads = 1)
+
+# "auto" takes the emulated device for any work, and says so again in every test.
+local_eager <- function(env = parent.frame()) {
+  free <- list(emulated = 1, cuda_start = 0, cuda_level = 0, cuda_byte = 0, cpu_cell = 1)
+  withr::local_options(gbt.device = NULL, gbt.device_costs = free, .local_envir = env)
+  withr::local_envvar(GBT_DEVICE = NA, .local_envir = env)
+  state <- gbt:::package_state
+  state$fallbacks <- NULL
+}
+
+said <- function(code) {
+  lines <- character(0)
+  withCallingHandlers(code, gbt_message = function(m) {
+    lines <<- c(lines, conditionMessage(m))
+    invokeRestart("muffleMessage")
+  })
+  lines
+}
+
+test_that("gbt_info() knows the device", {
+  skip_if_not_emulated()
+  info <- gbt_info()
+  expect_identical(info$devices$available, c(TRUE, TRUE))
+  expect_true(info$cuda$built)
+  expect_true(info$cuda$emulated)
+  expect_identical(info$cuda$n_devices, 1L)
+  expect_gt(info$cuda$driver, 10000L)
+  expect_gt(info$cuda$free_bytes, 0)
+  expect_lte(info$cuda$free_bytes, info$cuda$total_bytes)
+  expect_true(info$cuda$offers[["train"]])
+  expect_output(print(info), "cuda          yes: emulated by the cpu, for tests only; ")
+  withr::local_envvar(SIMT_DEVICES = "3")
+  expect_match(gbt_info()$devices$note[2L], "^emulated .*|^3 devices; cuda:0 is ")
+})
+
+test_that("what is missing is said, with what to do", {
+  skip_if_not_emulated()
+  wrong <- list(
+    "no driver" = list(c(SIMT_DRIVER = "none"), "cuda"), "an old driver" = list(c(SIMT_DRIVER = "old"), "cuda"),
+    "no device" = list(c(SIMT_DEVICES = "0", CUDA_VISIBLE_DEVICES = NA), "cuda"),
+    "none that is visible" = list(c(SIMT_DEVICES = "0", CUDA_VISIBLE_DEVICES = "7"), "cuda"),
+    "no second device" = list(c(SIMT_DEVICES = "1"), "cuda:1"),
+    "no third device" = list(c(SIMT_DEVICES = "2"), "cuda:2")
+  )
+  for (name in names(wrong)) {
+    withr::with_envvar(wrong[[name]][[1L]], {
+      e <- expect_error(train(device = wrong[[name]][[2L]]), class = "gbt_error_device")
+      expect_identical(e$subject, "device")
+      expect_snapshot(cat(name, ": ", conditionMessage(e), "\n", sep = ""))
+      if (wrong[[name]][[2L]] == "cuda") {
+        info <- gbt_info()
+        expect_false(info$devices$available[2L])
+        expect_snapshot(cat(info$devices$note[2L], "\n"))
+      }
+      expect_s3_class(train(device = "cpu"), "gbt") # R and gbt are as before
+    })
+  }
+  expect_s3_class(train(device = "cuda"), "gbt")
+})
+
+test_that("another device is another device", {
+  skip_if_not_emulated()
+  withr::local_envvar(SIMT_DEVICES = "2")
+  lines <- said(m <- train(device = "cuda:1", verbose = 1))
+  expect_match(lines[1L], "^training on cuda:1 \\(.*, emulated\\)")
+  expect_same_bytes(m$state, train(device = "cpu")$state)
+})
+
+test_that("auto takes a device that pays, and says so", {
+  skip_if_not_emulated()
+  local_eager()
+  lines <- said(m <- train(verbose = 1))
+  expect_match(lines[1L], "^training on cuda:0 \\(.*, emulated\\): about .* s expected, .* s on the cpu")
+  expect_same_bytes(m$state, train(device = "cpu")$state)
+  withr::local_options(gbt.device_costs = list(emulated = 1)) # it does not pay
+  expect_no_match(paste(said(train(verbose = 1)), collapse = ""), "cuda:0")
+})
+
+test_that("auto goes back to the cpu: in silence when there is no device, else with a warning, once", {
+  skip_if_not_emulated()
+  expected <- train(device = "cpu")$state
+  local_eager()
+  for (nothing in list(c(SIMT_DRIVER = "none"), c(SIMT_DEVICES = "0"))) {
+    withr::with_envvar(nothing, expect_silent(m <- train()))
+    expect_same_bytes(m$state, expected)
+  }
+  withr::with_envvar(c(SIMT_DRIVER = "old"), {
+    w <- expect_warning(m <- train(), class = "gbt_warning_device")
+    expect_snapshot(cat(conditionMessage(w), "\n"))
+    expect_same_bytes(m$state, expected)
+    expect_silent(train())
+  })
+  withr::with_envvar(c(SIMT_MEMORY = "4096"), {
+    w <- expect_warning(m <- train(), "out of device memory", class = "gbt_warning_device")
+    expect_same_bytes(m$state, expected)
+  })
+})
+
+test_that("out of device memory is an error that gives all back", {
+  skip_if_not_emulated()
+  before <- gbt_info()$cuda$free_bytes
+  withr::with_envvar(c(SIMT_MEMORY = "4096"), {
+    e <- expect_error(train(device = "cuda"), class = "gbt_error_memory")
+    expect_match(conditionMessage(e), "out of device memory: .* MB were asked for, .* are free; .*device = \"cpu\"")
+  })
+  invisible(gc())
+  expect_identical(gbt_info()$cuda$free_bytes, before)
+})
+
+test_that("a device that is lost is an error; auto begins anew on the cpu", {
+  skip_if_not_emulated()
+  expected <- train(device = "cpu", nrounds = 4)$state
+  n <- 0
+  for (at in c(1, 5, 20, 60, 150, 400)) {
+    for (how in c("", "+")) {
+      withr::with_envvar(c(SIMT_FAIL = paste0(at, how)), {
+        out <- tryCatch(train(device = "cuda", nrounds = 4), gbt_error_device = identity, gbt_error_memory = identity)
+      })
+      n <- n + inherits(out, "condition")
+      if (inherits(out, "gbt")) expect_same_bytes(out$state, expected)
+      local_eager()
+      withr::with_envvar(c(SIMT_FAIL = paste0(at, how)), m <- suppressWarnings(train(nrounds = 4)))
+      expect_same_bytes(m$state, expected)
+    }
+  }
+  expect_gt(n, 0)
+  withr::with_envvar(c(SIMT_FAIL = "100+"), {
+    e <- tryCatch(train(device = "cuda", nrounds = 50), error = identity)
+  })
+  expect_s3_class(e, "gbt_error_device")
+  expect_match(conditionMessage(e), "lost")
+  expect_same_bytes(train(device = "cuda", nrounds = 4)$state, expected)
+})
+
+test_that("callbacks that have seen rounds are not called again", {
+  skip_if_not_emulated()
+  local_eager()
+  seen <- 0
+  withr::local_envvar(SIMT_FAIL = "150+")
+  expect_error(train(nrounds = 50, callbacks = function(now) {
+    seen <<- now$round
+    FALSE
+  }), class = "gbt_error_device")
+  expect_lt(seen, 50)
+})
+
+test_that("a forked process is told, and leaves its parent's device alone", {
+  skip_if_not_emulated()
+  skip_on_os("windows")
+  kept <- gbt_data(mtcars[-1], mtcars$mpg, device = "cuda")
+  withr::defer(expect_identical(dim(kept), c(32L, 10L)))
+  expected <- train(device = "cuda")$state # this process has CUDA in use
+  child <- parallel::mclapply(1:2, function(i) {
+    e <- tryCatch(train(device = "cuda"), error = identity)
+    local_eager()
+    warned <- NULL
+    m <- withCallingHandlers(train(), gbt_warning_device = function(w) {
+      warned <<- conditionMessage(w)
+      invokeRestart("muffleWarning")
+    })
+    invisible(gc())
+    list(error = e, warned = warned, state = m$state, cpu = train(device = "cpu")$state)
+  }, mc.cores = 2)[[1L]]
+  expect_s3_class(child$error, "gbt_error_device")
+  expect_snapshot(cat(conditionMessage(child$error), "\n"))
+  expect_match(child$warned, "forked")
+  expect_same_bytes(child$state, expected)
+  expect_same_bytes(child$cpu, expected)
+  expect_same_bytes(train(device = "cuda")$state, expected)
+})
+
+test_that("a library that is no library of gbt's is refused", {
+  skip_if_not_emulated()
+  refused <- function(path) { # in a new process, since a library stays open
+    code <- quote({
+      state <- gbt:::package_state
+      build <- gbt:::cuda_build()
+      build$library <- THE_PATH
+      state$cuda_build <- build
+      e <- tryCatch(gbt_train(mpg ~ ., mtcars, device = "cuda"), gbt_error_device = conditionMessage)
+      say("said", e)
+    })
+    code[[4L]][[3L]] <- path
+    child <- start_child(code)
+    paste(wait_for(child, "said"), collapse = " ")
+  }
+  expect_match(refused("/nowhere/gbt_cuda.so"), "the CUDA library of gbt cannot be loaded \\(.*\\); install gbt again")
+  stats <- file.path(system.file("libs", package = "stats"), paste0("stats", .Platform$dynlib.ext))
+  skip_if_not(file.exists(stats))
+  expect_match(refused(stats), "is no CUDA library of gbt; install gbt again")
+})
+
+test_that("Ctrl-C ends a training on the device and leaves the rounds so far", {
+  skip_if_not_emulated()
+  child <- start_child(quote({
+    n <- 0
+    m <- tryCatch(gbt_train(mpg ~ ., mtcars, nrounds = 1e6, device = "cuda", callbacks = function(now) {
+      if (now$round == 3) say("going")
+      FALSE
+    }), interrupt = function(c) c$model)
+    say("rounds", m$nrounds)
+    say("same", identical(m$state, gbt_train(mpg ~ ., mtcars, nrounds = m$nrounds, device = "cpu")$state))
+  }))
+  wait_for(child, "going")
+  expect_lt(press_ctrl_c(child, "rounds"), 2)
+  expect_gt(as.numeric(wait_for(child, "rounds")[3L]), 2)
+  expect_identical(wait_for(child, "same")[3L], "TRUE")
+})

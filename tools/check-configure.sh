@@ -1,0 +1,108 @@
+#!/bin/sh
+# What configure makes of a CUDA toolkit: asked for or not, there or not, working or not. Toolkits are made of scripts.
+#
+#   sh tools/check-configure.sh [FOLDER]       FOLDER: the repository, default the one of this script
+set -eu
+
+root=${1:-$(cd "$(dirname "$0")/.." && pwd)}
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+(cd "$root" && tar -cf - configure cleanup src tests/simt) | (mkdir "$work/gbt" && cd "$work/gbt" && tar -xf -)
+cd "$work/gbt"
+sh ./cleanup
+failed=0
+n=0
+
+# A toolkit in $work/NAME: its nvcc knows compute capabilities 75, 80, 90 and 100, and compiles or does not.
+toolkit() { # NAME works|fails
+  mkdir -p "$work/$1/bin"
+  cat >"$work/$1/bin/nvcc" <<END
+#!/bin/sh
+case "\$1" in
+  --version) echo "Cuda compilation tools, release 12.4, V12.4.131"; exit 0 ;;
+  --list-gpu-arch) printf 'compute_75\ncompute_80\ncompute_90\ncompute_100\n'; exit 0 ;;
+esac
+if [ $2 = fails ]; then echo "error: unsupported GNU version" >&2; exit 1; fi
+exit 0
+END
+  chmod +x "$work/$1/bin/nvcc"
+}
+toolkit good works
+toolkit bad fails
+
+# A folder of programs for PATH that has no nvcc, whatever the machine has.
+mkdir "$work/path"
+for program in $(echo "$PATH" | tr ':' '\n' | sort -u | while read -r dir; do ls "$dir" 2>/dev/null; done | sort -u); do
+  case "$program" in nvcc*) continue ;; esac
+  found=$(command -v "$program" 2>/dev/null || true)
+  case "$found" in /*) ln -sf "$found" "$work/path/$program" ;; esac
+done
+
+# try NAME STATUS KIND TEXT [VARIABLE=VALUE ...] -- [ARGUMENT ...]: configure ends with STATUS, has chosen KIND ("-"
+# when it stopped) and says TEXT, a regular expression.
+try() {
+  name=$1 want_status=$2 want_kind=$3 text=$4
+  shift 4
+  variables=""
+  while [ "$1" != -- ]; do variables="$variables $1"; shift; done
+  shift
+  n=$((n + 1))
+  rm -f src/gbt_cuda.dcf src/Makevars
+  status=0
+  # shellcheck disable=SC2086
+  env -u CUDA_HOME -u CUDA_PATH -u GBT_CUDA -u GBT_CUDA_ARCH PATH="$work/path" $variables sh ./configure "$@" \
+    >"$work/said" 2>&1 || status=$?
+  kind=-
+  if [ -f src/gbt_cuda.dcf ]; then kind=$(sed -n 's/^Kind: //p' src/gbt_cuda.dcf); fi
+  if [ "$status" != "$want_status" ] || [ "$kind" != "$want_kind" ] || ! grep -q "$text" "$work/said"; then
+    echo "configure: $name: wanted status $want_status, $want_kind, '$text'; got status $status, $kind and:"
+    cat "$work/said"
+    failed=$((failed + 1))
+  fi
+}
+
+system=none # what the machine has in /usr/local/cuda and its like, which cannot be hidden
+for folder in /usr/local/cuda /opt/cuda /usr/lib/cuda; do
+  if [ -x "$folder/bin/nvcc" ]; then system=some; fi
+done
+good=$work/good
+bad=$work/bad
+if [ "$system" = none ]; then
+  try "no toolkit" 0 none "no CUDA toolkit was found" --
+  try "no toolkit, but asked for" 1 - "CUDA was asked for (yes) and cannot be had" -- --with-cuda
+  try "arch without a toolkit" 1 - "no CUDA toolkit was found" -- --with-cuda-arch=80
+fi
+try "a toolkit, not asked for" 0 nvcc "CUDA by $good/bin/nvcc 12.4 with .*, for compute capability 80 90" \
+  CUDA_HOME="$good" --
+try "CUDA_PATH" 0 nvcc "CUDA by $good/bin/nvcc" CUDA_PATH="$good" --
+try "in the path" 0 nvcc "CUDA by $good/bin/nvcc" PATH="$good/bin:$work/path" --
+try "a folder" 0 nvcc "CUDA by $good/bin/nvcc" CUDA_HOME="$bad" -- --with-cuda="$good"
+try "a folder by GBT_CUDA" 0 nvcc "CUDA by $good/bin/nvcc" CUDA_HOME="$bad" GBT_CUDA="$good" --
+try "arguments before variables" 0 none "installed with --without-cuda" GBT_CUDA="$good" -- --without-cuda
+try "a folder that has none" 1 - "there is no /nowhere/bin/nvcc" CUDA_HOME="$good" -- --with-cuda=/nowhere
+try "one that does not work, not asked for" 0 none "does not work with R's compiler .*unsupported GNU version" \
+  CUDA_HOME="$bad" --
+try "one that does not work, asked for" 1 - "does not work with R's compiler" CUDA_HOME="$bad" -- --with-cuda
+try "one that does not work, by GBT_CUDA" 1 - "does not work with R's compiler" CUDA_HOME="$bad" GBT_CUDA=yes --
+try "without" 0 none "installed with --without-cuda" CUDA_HOME="$good" -- --without-cuda
+try "without, by GBT_CUDA" 0 none "installed with --without-cuda" CUDA_HOME="$good" GBT_CUDA=no --
+try "other capabilities" 0 nvcc "compute capability 75 100 and newer" CUDA_HOME="$good" -- "--with-cuda-arch=100;sm_75"
+try "capabilities by GBT_CUDA_ARCH" 0 nvcc "compute capability 90 and newer" CUDA_HOME="$good" GBT_CUDA_ARCH=9.0 --
+try "a capability that nvcc does not know" 1 - "cannot build for compute capability 70; it knows 75 80" \
+  CUDA_HOME="$good" -- --with-cuda-arch=70
+try "a capability that is none" 1 - "'hopper' is no compute capability" CUDA_HOME="$good" -- --with-cuda-arch=hopper
+try "a misspelt argument" 1 - "there is no argument --with-cuda-archs" CUDA_HOME="$good" -- --with-cuda-archs=80
+try "an argument of others" 0 nvcc "the argument --enable-speed is not known" CUDA_HOME="$good" -- --enable-speed
+try "emulated" 0 emulate "CUDA emulated" CUDA_HOME="$good" -- --with-cuda=emulate
+rm -rf tests
+try "emulated, without the emulator" 1 - "tests/simt, .* is not part of this package" -- --with-cuda=emulate
+
+# What R CMD check warns of.
+CUDA_HOME="$good" sh ./configure --with-cuda >/dev/null
+n=$((n + 1))
+if grep -n '\$(wildcard\|\$(shell\|\$(patsubst\|:=\|+=\|ifeq\|^ifdef\|%\.o' src/Makevars; then
+  echo "configure: src/Makevars has extensions of GNU make"
+  failed=$((failed + 1))
+fi
+echo "$((n - failed)) passed, $failed failed"
+[ "$failed" = 0 ]
