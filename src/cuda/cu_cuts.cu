@@ -188,10 +188,13 @@ static gbt_status cu_sort_column(cu_cutter *c, const gbti_numbers *numbers, cu_c
   return GBT_OK;
 }
 
+/* Launches are checked one by one: each trusts what the one before has written. */
 static gbt_status cu_make_list(cu_cutter *c, const cu_cut_view *v, int kind, unsigned grid, gbt_error *err) {
   cudaStream_t s = c->stage.stream;
   CU_LAUNCH(k_count, grid, CU_CUT_BLOCK, 0, s, *v, kind);
+  CU_LAUNCHED();
   CU_LAUNCH(k_places, 1, CU_CUT_BLOCK, 0, s, *v, kind);
+  CU_LAUNCHED();
   CU_LAUNCH(k_list, grid, CU_CUT_BLOCK, 0, s, *v, kind);
   CU_LAUNCHED();
   return GBT_OK;
@@ -203,14 +206,19 @@ static gbt_status cu_find_cuts(cu_cutter *c, const cu_cut_view *v, gbt_error *er
   unsigned grid = cu_blocks(c->most_blocks, n_tiles, 1);
   if (v->upto != NULL) {
     CU_LAUNCH(k_weigh_tiles, grid, CU_CUT_BLOCK, 0, s, *v, n_tiles);
+    CU_LAUNCHED();
     CU_LAUNCH(k_tiles_before, 1, CU_CUT_BLOCK, 0, s, *v, n_tiles);
+    CU_LAUNCHED();
     CU_LAUNCH(k_weigh, grid, CU_CUT_BLOCK, 0, s, *v, n_tiles);
+    CU_LAUNCHED();
   }
   GBT_TRY(cu_make_list(c, v, CU_ENDS, grid, err));
   if (v->upto != NULL) GBT_TRY(cu_make_list(c, v, CU_RUNS, grid, err));
   CU_LAUNCH(k_total, 1, 1, 0, s, *v);
+  CU_LAUNCHED();
   GBT_TRY(cu_make_list(c, v, CU_HEAVY, grid, err));
   CU_LAUNCH(k_aim, 1, CU_CUT_BLOCK, 0, s, *v);
+  CU_LAUNCHED();
   CU_LAUNCH(k_candidates, cu_blocks(c->most_blocks, v->max_bin, CU_CUT_BLOCK), CU_CUT_BLOCK, 0, s, *v);
   CU_LAUNCHED();
   return GBT_OK;

@@ -1,10 +1,11 @@
 /* Cuts and pages made on the device: the bytes that the CPU makes. */
 #include "../../src/cuda/cu_data.h"
-#include "../../src/gbt/data/dataset.h"
+#include "../../src/gbt/backend/device.h"
 #include "clock.h"
 #include "fault.h"
 #include "naive_cuts.h"
 #include "pages.h"
+#include "schedules.h"
 
 /* ---- equality ---- */
 
@@ -396,6 +397,85 @@ static void data_sets(void) {
   tables_free(u);
 }
 
+/* However threads and blocks take turns. */
+static void in_any_order(void) {
+  test_rng rng = {19};
+  shape s = {2500, 8, 3, 3, 0};
+  counts seen = {0};
+  tables *t = draw_table(&rng, s, N_LEVELS);
+  const double *w = draw_weights(t, &rng, 1);
+  for (int k = 0; test_schedule(k); k++) {
+    gbt_cuts *cuts = same_cuts_of(t, k % 2 ? w : NULL, 30 + 100 * k, all, 1);
+    if (cuts != NULL) same_pages_of(t, cuts, GBT_UNSEEN_MISSING, 1, 0, all, 1, &seen);
+    gbt_cuts_unref(cuts);
+  }
+  tables_free(t);
+}
+
+const gbt_device_api *gbt_cuda_api(void);
+
+/* As users get it: large enough to be worth the way, in columns and in cells. */
+static void through_the_door(void) {
+  enum { ROWS = 33000 };
+  const gbt_device_api *api = gbt_cuda_api();
+  const gbt_data_device door = {0, api->cuts, api->pages};
+  test_rng rng = {23};
+  shape s = {ROWS, 8, 1, 0, 0};
+  tables *t = draw_table(&rng, s, N_LEVELS);
+  gbt_ctx ctx = test_ctx(NULL, 2);
+  gbt_dataset *ds[2] = {NULL, NULL};
+  for (int k = 0; k < 2; k++)
+    CHECK_OK(
+        gbt_dataset_new_on(&ctx, k ? &door : NULL, &t->table, NULL, NULL, 255, 0, GBT_UNSEEN_PRIOR, &ds[k], test_err));
+  gbt_ctx_close(&ctx);
+  if (ds[0] != NULL && ds[1] != NULL) {
+    same_all_cuts(ds[0]->cuts, ds[1]->cuts);
+    same_stores(ds[0]->pages, ds[1]->pages);
+  }
+  for (int k = 0; k < 2; k++) gbt_dataset_unref(ds[k]);
+  tables_free(t);
+}
+
+#if defined(GBT_TEST_SIMT)
+/* Every call to CUDA fails once, alone and with all later ones: an error, or the right bytes; nothing is left there. */
+static void calls_to_cuda_fail(void) {
+  test_rng rng = {29};
+  shape s = {90, 3, 2, 0, 0};
+  tables *t = draw_table(&rng, s, N_LEVELS);
+  const double *w = draw_weights(t, &rng, 2);
+  gbt_ctx ctx = test_ctx(NULL, 1);
+  gbt_dataset *twin = NULL;
+  int64_t live = simt_live(), n_failed = 0;
+  REQUIRE_OK(gbt_dataset_new(&ctx, &t->table, NULL, w, 16, 50, GBT_UNSEEN_MISSING, &twin, test_err));
+  for (int and_later = 0; and_later < 2; and_later++) {
+    for (int64_t n = 1;; n++) {
+      gbt_dataset *ds = NULL;
+      gbt_error err = {GBT_OK, "", ""};
+      simt_fail_at(n, and_later);
+      gbt_status status = gbt_dataset_new_on(&ctx, &device, &t->table, NULL, w, 16, 50, GBT_UNSEEN_MISSING, &ds, &err);
+      int64_t failed = simt_failed();
+      simt_fail_at(0, 0);
+      CHECK_EQ_I64(simt_live(), live);
+      CHECK((status == GBT_OK) == (ds != NULL));
+      if (status == GBT_OK) {
+        same_all_cuts(twin->cuts, ds->cuts);
+        same_stores(twin->pages, ds->pages);
+      } else {
+        CHECK((status == GBT_E_MEM || status == GBT_E_DEVICE) && err.msg[0] != '\0');
+      }
+      gbt_dataset_unref(ds);
+      if (failed == 0) break;
+      n_failed++;
+    }
+  }
+  test_note("%" PRId64 " failing calls", n_failed);
+  CHECK(n_failed > 150);
+  gbt_dataset_unref(twin);
+  gbt_ctx_close(&ctx);
+  tables_free(t);
+}
+#endif
+
 /* What the data or the caller did wrong is said in the CPU's words. */
 static void refusals(void) {
   tables *t = tables_new(3);
@@ -474,6 +554,11 @@ void suite_cuda_data(void) {
   RUN(heavy_and_weightless);
   RUN(left_to_the_cpu);
   RUN(data_sets);
+  RUN(in_any_order);
+  RUN(through_the_door);
+#if defined(GBT_TEST_SIMT)
+  RUN(calls_to_cuda_fail);
+#endif
   RUN(refusals);
   RUN(every_allocation_may_fail);
   RUN(may_be_stopped);
