@@ -1,8 +1,5 @@
-/* Symmetric growth: what every candidate gains over all nodes of a level, and the split that the level gets. Twin of
- * cpu_split_level.c and cpu_level_decide.c; see there for what counts.
- *
- *   gain:  | feature 0: missing right, by candidate | missing left | feature 1 ...      as on the CPU
- *   part:  the same for every node of a batch
+/* Symmetric growth: what every candidate gains over all nodes of a level. Twin of cpu_split_level.c, see there for what
+ * counts; cu_level_decide.cu takes the best.
  *
  * A level is searched in batches of nodes, so that `part` stays small. A warp takes (node, feature): the subtraction of
  * cu_split.cu, then the node's own gains of all candidates of the feature, into part. Then a thread per candidate adds
@@ -10,66 +7,10 @@
  * and all of its histograms, when growth is symmetric; the list of searched nodes has another order than their numbers,
  * hence `at`.
  *
- * Sets: one order of levels for a tree, from the root; which of its sets are candidates is marked then.
- *
- * Deciding: the best candidate of every feature; of all of them; its levels as bits; then every node's own left sums
- * and gain; then what hangs on all nodes together. */
-#include "cu_sets.cuh"
+ * Sets: one order of levels for a tree, from the root; which of its sets are candidates is marked then. */
+#include "cu_level.cuh"
 
-#include <string.h>
-
-enum { TRY_RIGHT = 1, TRY_LEFT = 2 };            /* a set is a candidate with missing values right, left */
 enum : size_t { PART_BYTES = (size_t)64 << 20 }; /* of `part`, about */
-
-/* What a level's nodes are split by. */
-struct level_pick {
-  gbt_split split; /* kind NONE: none */
-  uint32_t set_beg, set_words;
-  int64_t h, left_h; /* over the nodes that could be split */
-};
-
-/* Arrays of symmetric growth, on the device. */
-struct level_view {
-  const uint64_t *beg; /* n_features + 1: a feature's place in the arrays by code, n_bins + 1 long */
-  uint64_t n_codes;
-  double *gain; /* 2 x n_codes */
-  double *part; /* batch x 2 x n_codes */
-  int32_t batch;
-  int32_t *at;       /* 2 * max_step: by fresh node, its place in the list of searched ones; -1: none */
-  uint32_t *missing; /* n_features: a node of the level has missing values */
-  uint16_t *order;   /* by code, where sets are: levels in order of gradient, for the whole tree */
-  uint8_t *tried;    /* by code, where sets are: TRY_ */
-  int32_t *n_placed; /* n_features */
-  gbt_split *best;   /* n_features: by place in tree_feats */
-  level_pick *pick;
-};
-
-struct cu_level {
-  level_view view;
-  cu_array<uint64_t> beg;
-  cu_array<double> gain, part;
-  cu_array<int32_t> at, n_placed;
-  cu_array<uint32_t> missing;
-  cu_array<uint16_t> order;
-  cu_array<uint8_t> tried;
-  cu_array<gbt_split> best;
-  cu_array<level_pick> pick;
-};
-
-namespace {
-
-__device__ int32_t n_fresh(const cu_view &v) { return v.tree->n_nodes - v.tree->fresh_beg; }
-
-/* Candidates of a feature, with missing values on one side. */
-__device__ int32_t n_candidates(const cu_view &v, const level_view &l, int32_t feat, const cu_feature &f) {
-  return f.kind == CU_SET ? 2 * gbt_set_most(&v.params, l.n_placed[feat]) : f.n_bins;
-}
-
-__device__ int is_searched(const cu_view &v, const cu_feature &f, int32_t feat) {
-  return f.n_bins + f.has_missing >= 2 && v.allowed[feat]; /* the features of a level are the same for all its nodes */
-}
-
-} // namespace
 
 /* ---- the order of levels, once a tree ---- */
 
@@ -90,13 +31,13 @@ __device__ void mark_end(const cu_view &v, const gbt_grow_node *root, const cu_f
     int ok = cu_tried(rows, live, least, &last);
     int right = rows >= least && all - rows >= least;
     int left = rows + missing >= least && all - rows - missing >= least;
-    if (live) tried[top * most + at] = (uint8_t)(ok ? (right ? TRY_RIGHT : 0) | (left ? TRY_LEFT : 0) : 0);
+    if (live) tried[top * most + at] = (uint8_t)(ok ? (right ? CU_TRY_RIGHT : 0) | (left ? CU_TRY_LEFT : 0) : 0);
   }
 }
 
 } // namespace
 
-__global__ static void __launch_bounds__(CU_BLOCK) k_level_order(cu_view v, level_view l) {
+__global__ static void __launch_bounds__(CU_BLOCK) k_level_order(cu_view v, cu_level_view l) {
   CU_SHARED(cu_rank_room, room, 1);
   if (v.tree->fresh_beg != 0 || v.tree->n_search == 0) return;
   const gbt_grow_node *root = &v.node[0];
@@ -117,9 +58,9 @@ __global__ static void __launch_bounds__(CU_BLOCK) k_level_order(cu_view v, leve
 
 /* One block: where each fresh node stands in the list of searched ones. most: what the host has launched batches for.
  */
-__global__ static void k_level_list(cu_view v, level_view l, int32_t most) {
-  if (threadIdx.x == 0 && n_fresh(v) > most) atomicOr(&v.tree->fault, (unsigned)CU_FAULT_ROOM);
-  for (int32_t i = (int32_t)threadIdx.x; i < n_fresh(v); i += (int32_t)blockDim.x) l.at[i] = -1;
+__global__ static void k_level_list(cu_view v, cu_level_view l, int32_t most) {
+  if (threadIdx.x == 0 && cu_n_fresh(v) > most) atomicOr(&v.tree->fault, (unsigned)CU_FAULT_ROOM);
+  for (int32_t i = (int32_t)threadIdx.x; i < cu_n_fresh(v); i += (int32_t)blockDim.x) l.at[i] = -1;
   for (int32_t f = (int32_t)threadIdx.x; f < v.n_features; f += (int32_t)blockDim.x) l.missing[f] = 0;
   __syncthreads();
   for (int32_t i = (int32_t)threadIdx.x; i < v.tree->n_search; i += (int32_t)blockDim.x)
@@ -128,22 +69,8 @@ __global__ static void k_level_list(cu_view v, level_view l, int32_t most) {
 
 namespace {
 
-/* The code whose sums come to candidate c's; sets: of one end, c < most. */
-__device__ int32_t code_at(const level_view &l, int32_t feat, const cu_feature &f, int top, int32_t c) {
-  if (f.kind != CU_SET) return c;
-  const uint16_t *order = l.order + l.beg[feat];
-  return order[top ? l.n_placed[feat] - 1 - c : c];
-}
-
-/* What a node adds to the gain of a candidate: nothing where it is kept. */
-__device__ double own_gain(const cu_asked &q, double g, double h, int64_t rows, gbt_reg reg, int sign) {
-  if (q.min_rows > 1 && !cu_enough(q, rows, q.min_rows)) return 0.0;
-  double gain = gbt_rate_split(&q.rated, g, h, reg, sign);
-  return gain > q.floor ? gain : 0.0;
-}
-
 /* A node's gains of one end of the order, or of all candidates of another kind, by a warp. */
-__device__ void gains_of_end(const cu_view &v, const level_view &l, const cu_asked &q, int32_t feat,
+__device__ void gains_of_end(const cu_view &v, const cu_level_view &l, const cu_asked &q, int32_t feat,
                              const cu_feature &f, const cu_codes &k, const cu_missing &miss, int top, int32_t n,
                              double *right, double *left) {
   const gbt_reg reg = f.kind == CU_SET ? gbt_set_reg(q.reg, &v.params) : q.reg;
@@ -154,24 +81,24 @@ __device__ void gains_of_end(const cu_view &v, const level_view &l, const cu_ask
     const int32_t c = beg + (int32_t)cu_lane();
     cu_run run = {{0, 0}, 0};
     if (c < n) {
-      const int32_t code = code_at(l, feat, f, top, c);
+      const int32_t code = cu_code_at(l, feat, f, top, c);
       run.sum = cu_sum_of(k, code);
       run.rows = cu_rows_of(k, code);
     }
     if (f.kind != CU_ONEHOT) run = cu_add_up(&before, run.sum, run.rows, counted);
     if (c >= n) continue;
     const double g = (double)run.sum.g * q.unit.g, h = (double)run.sum.h * q.unit.h;
-    const double gain = own_gain(q, g, h, run.rows, reg, sign);
+    const double gain = cu_own_gain(q, g, h, run.rows, reg, sign);
     right[c] = gain;
-    if (f.has_missing) left[c] = miss.any ? own_gain(q, g + mg, h + mh, run.rows + miss.rows, reg, sign) : gain;
+    if (f.has_missing) left[c] = miss.any ? cu_own_gain(q, g + mg, h + mh, run.rows + miss.rows, reg, sign) : gain;
   }
 }
 
 } // namespace
 
 /* Gains of fresh nodes [first, first + batch) into part. All of the tree's features are subtracted. */
-__global__ static void __launch_bounds__(CU_BLOCK) k_level_gains(cu_view v, level_view l, int32_t first) {
-  const int32_t n_feats = *v.n_tree_feats, rest = n_fresh(v) - first;
+__global__ static void __launch_bounds__(CU_BLOCK) k_level_gains(cu_view v, cu_level_view l, int32_t first) {
+  const int32_t n_feats = *v.n_tree_feats, rest = cu_n_fresh(v) - first;
   const uint64_t n_tasks = (uint64_t)(uint32_t)(rest < 0 ? 0 : rest < l.batch ? rest : l.batch) * (uint32_t)n_feats;
   const uint64_t step = (uint64_t)gridDim.x * cu_n_warps();
   for (uint64_t task = (uint64_t)blockIdx.x * cu_n_warps() + cu_warp(); task < n_tasks; task += step) {
@@ -181,13 +108,13 @@ __global__ static void __launch_bounds__(CU_BLOCK) k_level_gains(cu_view v, leve
     const cu_feature f = v.train.feat[feat];
     const gbt_grow_node *node = &v.node[v.tree->fresh_beg + first + r];
     if (v.search[at].minus >= 0) cu_take_off(v, f, node->hist, v.search[at].minus);
-    if (!is_searched(v, f, feat)) continue;
+    if (!cu_is_searched(v, f, feat)) continue;
     const cu_asked q = cu_ask(v, node);
     const cu_codes k = cu_codes_of(v, node, f);
     const cu_missing miss = cu_missing_of(k, f.has_missing);
     if (miss.any && cu_lane() == 0) atomicOr(&l.missing[feat], 1u);
     double *right = l.part + 2u * ((uint64_t)(uint32_t)r * l.n_codes + l.beg[feat]), *left = right + f.n_bins + 1;
-    const int32_t n = n_candidates(v, l, feat, f);
+    const int32_t n = cu_n_candidates(v, l, feat, f);
     if (f.kind != CU_SET) {
       gains_of_end(v, l, q, feat, f, k, miss, 0, n, right, left);
       continue;
@@ -200,7 +127,7 @@ __global__ static void __launch_bounds__(CU_BLOCK) k_level_gains(cu_view v, leve
 namespace {
 
 /* The feature that place x of the gains belongs to: the last one that begins at or before x. */
-__device__ int32_t feature_at(const cu_view &v, const level_view &l, uint64_t x) {
+__device__ int32_t feature_at(const cu_view &v, const cu_level_view &l, uint64_t x) {
   int32_t lo = 0, hi = v.n_features;
   while (hi - lo > 1) {
     int32_t mid = lo + (hi - lo) / 2;
@@ -215,15 +142,15 @@ __device__ int32_t feature_at(const cu_view &v, const level_view &l, uint64_t x)
 } // namespace
 
 /* The batch's gains on top of those of the nodes before it, in the order of their numbers. */
-__global__ static void __launch_bounds__(CU_BLOCK) k_level_sums(cu_view v, level_view l, int32_t first) {
-  const int32_t rest = n_fresh(v) - first, n = rest < l.batch ? rest : l.batch;
+__global__ static void __launch_bounds__(CU_BLOCK) k_level_sums(cu_view v, cu_level_view l, int32_t first) {
+  const int32_t rest = cu_n_fresh(v) - first, n = rest < l.batch ? rest : l.batch;
   const uint64_t all = 2u * l.n_codes, step = (uint64_t)gridDim.x * blockDim.x;
   for (uint64_t x = (uint64_t)blockIdx.x * blockDim.x + threadIdx.x; x < all; x += step) {
     const int32_t feat = feature_at(v, l, x);
     const cu_feature f = v.train.feat[feat];
     const uint64_t within = x - 2u * l.beg[feat], side = (uint32_t)f.n_bins + 1u;
-    if (!is_searched(v, f, feat) || !cu_in_tree(v, feat)) continue;
-    if ((within >= side && !f.has_missing) || within % side >= (uint32_t)n_candidates(v, l, feat, f)) continue;
+    if (!cu_is_searched(v, f, feat) || !cu_in_tree(v, feat)) continue;
+    if ((within >= side && !f.has_missing) || within % side >= (uint32_t)cu_n_candidates(v, l, feat, f)) continue;
     double sum = first == 0 ? 0.0 : l.gain[x];
     for (int32_t r = 0; r < n; r++)
       if (l.at[first + r] >= 0) sum += l.part[(uint64_t)(uint32_t)r * all + x];
@@ -231,17 +158,10 @@ __global__ static void __launch_bounds__(CU_BLOCK) k_level_sums(cu_view v, level
   }
 }
 
-/* The most nodes that the level can have. */
-static int32_t most_nodes(const cu_backend *be) {
-  int64_t most = 2 * (int64_t)be->view.max_step;
-  if (be->depth < 32 && ((int64_t)1 << be->depth) < most) most = (int64_t)1 << be->depth;
-  return (int32_t)most;
-}
-
 gbt_status cu_level_search(cu_backend *be, gbt_error *err) {
   const cu_view *v = &be->view;
-  const level_view *l = &be->level->view;
-  const int32_t most = most_nodes(be);
+  const cu_level_view *l = &be->level->view;
+  const int32_t most = cu_most_nodes(be);
   const uint64_t warps = CU_BLOCK / CU_FULL, batch = (uint64_t)(most < l->batch ? most : l->batch);
   const unsigned wide = cu_grid(be, (batch * (uint32_t)v->n_features + warps - 1) / warps, 8);
   const unsigned sums = cu_grid(be, (2u * l->n_codes + CU_BLOCK - 1) / CU_BLOCK, 8);
@@ -255,184 +175,6 @@ gbt_status cu_level_search(cu_backend *be, gbt_error *err) {
     CU_LAUNCH(k_level_gains, wide, CU_BLOCK, 0, be->stream, *v, *l, first);
     CU_LAUNCH(k_level_sums, sums, CU_BLOCK, 0, be->stream, *v, *l, first);
   }
-  CU_LAUNCHED();
-  return GBT_OK;
-}
-
-/* ---- the level's split ---- */
-
-/* The best candidate of every feature, a warp for each. */
-__global__ static void __launch_bounds__(CU_BLOCK) k_level_best(cu_view v, level_view l) {
-  const int32_t n_warps = (int32_t)(gridDim.x * cu_n_warps());
-  for (int32_t t = (int32_t)(blockIdx.x * cu_n_warps() + cu_warp()); t < *v.n_tree_feats; t += n_warps) {
-    const int32_t feat = v.tree_feats[t];
-    const cu_feature f = v.train.feat[feat];
-    const int missing = l.missing[feat] != 0;
-    gbt_split best = cu_no_split();
-    for (int left = 0; left <= missing && is_searched(v, f, feat); left++) {
-      const double *gain = l.gain + 2u * l.beg[feat] + (left ? (uint32_t)f.n_bins + 1u : 0u);
-      const uint8_t *tried = f.kind == CU_SET ? l.tried + l.beg[feat] : nullptr;
-      const int32_t half = f.kind == CU_SET ? n_candidates(v, l, feat, f) / 2 : 0;
-      int32_t n = n_candidates(v, l, feat, f);
-      if (f.kind == CU_NUMERIC && !(missing && !left)) n--; /* all left is a split where missing ones go right */
-      for (int32_t c = (int32_t)cu_lane(); c < n; c += 32) {
-        gbt_split s = cu_no_split();
-        s.gain = gain[c];
-        s.kind = f.kind == CU_NUMERIC ? GBT_SPLIT_NUMERIC : GBT_SPLIT_ONEHOT;
-        s.feat = feat;
-        s.bin = c;
-        s.missing_left = (int8_t)left;
-        s.has_missing = (int8_t)missing;
-        if (f.kind == CU_SET) {
-          if (!(tried[c] & (left ? TRY_LEFT : TRY_RIGHT))) continue;
-          s.kind = GBT_SPLIT_SET;
-          s.from_top = c >= half;
-          s.bin = c % half + 1;
-          s.gain -= gbt_set_cost(&v.params, v.tree->noise, s.bin, l.n_placed[feat]);
-        }
-        if (s.gain > v.params.gamma && gbt_split_beats(&s, &best)) best = s;
-      }
-    }
-    cu_warp_best(best, &l.best[t]);
-  }
-}
-
-namespace {
-
-/* The levels that go left, as bits in v.sets; 0 where there is no room. One block. */
-__device__ int keep_bits(const cu_view &v, const level_view &l, level_pick *pick) {
-  const gbt_split s = pick->split;
-  const cu_feature f = v.train.feat[s.feat];
-  const uint32_t beg = v.tree->n_words, n_words = ((uint32_t)f.n_bins + 31u) / 32u;
-  __syncthreads();
-  if (v.max_words < n_words || beg > v.max_words - n_words) {
-    if (threadIdx.x == 0) atomicOr(&v.tree->fault, (unsigned)CU_FAULT_ROOM);
-    return 0;
-  }
-  for (uint32_t w = threadIdx.x; w < n_words; w += blockDim.x)
-    v.sets[beg + w] = s.kind == GBT_SPLIT_ONEHOT && (uint32_t)s.bin >> 5 == w ? 1u << (s.bin & 31) : 0u;
-  __syncthreads();
-  for (int32_t c = (int32_t)threadIdx.x; s.kind == GBT_SPLIT_SET && c < s.bin; c += (int32_t)blockDim.x) {
-    const int32_t code = code_at(l, s.feat, f, s.from_top, c);
-    atomicOr(&v.sets[beg + ((uint32_t)code >> 5)], 1u << (code & 31));
-  }
-  if (threadIdx.x == 0) {
-    pick->set_beg = beg;
-    pick->set_words = n_words;
-    v.tree->n_words = beg + n_words;
-  }
-  return 1;
-}
-
-} // namespace
-
-/* One block: the best of all features, and its set. */
-__global__ static void k_level_pick(cu_view v, level_view l) {
-  CU_SHARED(gbt_split, part, CU_CONTROL / CU_FULL);
-  gbt_split best = cu_no_split();
-  for (int32_t t = (int32_t)threadIdx.x; t < *v.n_tree_feats; t += (int32_t)blockDim.x)
-    if (gbt_split_beats(&l.best[t], &best)) best = l.best[t];
-  cu_warp_best(best, &part[cu_warp()]);
-  __syncthreads();
-  best = part[0];
-  for (uint32_t w = 1; w < cu_n_warps(); w++)
-    if (gbt_split_beats(&part[w], &best)) best = part[w];
-  if (n_fresh(v) <= 0 || v.tree->fault & CU_FAULT_ROOM) best.kind = GBT_SPLIT_NONE;
-  if (threadIdx.x == 0) {
-    level_pick none = {};
-    none.split = best;
-    *l.pick = none;
-  }
-  __syncthreads();
-  if (best.kind == GBT_SPLIT_NONE || best.kind == GBT_SPLIT_NUMERIC) return;
-  if (!keep_bits(v, l, l.pick) && threadIdx.x == 0) l.pick->split.kind = GBT_SPLIT_NONE;
-}
-
-namespace {
-
-/* A node's own left sums, by a warp; returns the rows. */
-__device__ int64_t left_sums(const cu_view &v, const gbt_grow_node *node, gbt_sum *out) {
-  const cu_feature f = v.train.feat[node->split.feat];
-  const cu_codes k = cu_codes_of(v, node, f);
-  gbt_sum left = {0, 0};
-  int64_t rows = 0;
-  for (int32_t c = (int32_t)cu_lane(); c < f.n_bins + f.has_missing; c += 32) {
-    if (!cu_goes_left(v, node, c)) continue;
-    left = cu_plus(left, cu_sum_of(k, c));
-    rows += cu_rows_of(k, c);
-  }
-  *out = cu_warp_sum(left);
-  return cu_warp_sum(rows);
-}
-
-} // namespace
-
-/* Every fresh node gets the level's split, a warp for each: its own left sums and gain, whether it is kept. */
-__global__ static void __launch_bounds__(CU_BLOCK) k_level_nodes(cu_view v, level_view l) {
-  const int32_t n = n_fresh(v), n_warps = (int32_t)(gridDim.x * cu_n_warps());
-  for (int32_t i = (int32_t)(blockIdx.x * cu_n_warps() + cu_warp()); i < n; i += n_warps) {
-    gbt_grow_node *node = &v.node[v.tree->fresh_beg + i];
-    const level_pick *pick = l.pick;
-    const int some = pick->split.kind != GBT_SPLIT_NONE;
-    if (cu_lane() == 0) {
-      node->open = (int8_t)some;
-      node->split = pick->split;
-      node->split.gain = 0.0;
-      node->split.left.g = node->split.left.h = 0;
-      node->set_beg = pick->set_beg;
-      node->set_words = pick->set_words;
-      node->kept = (int8_t)some;
-    }
-    __syncwarp();
-    if (!some || !node->splittable || node->hist < 0) continue;
-    gbt_sum left;
-    const int64_t rows = left_sums(v, node, &left);
-    if (cu_lane() != 0) continue;
-    const cu_asked q = cu_ask(v, node);
-    const gbt_reg reg = node->split.kind == GBT_SPLIT_SET ? gbt_set_reg(q.reg, &v.params) : q.reg;
-    const double gain =
-        own_gain(q, (double)left.g * q.unit.g, (double)left.h * q.unit.h, rows, reg, cu_sign(v, node->split.feat));
-    node->split.left = left;
-    node->split.gain = gain;
-    node->kept = gain == 0.0;
-    cu_add64(&l.pick->h, node->sum.h);
-    cu_add64(&l.pick->left_h, left.h);
-  }
-}
-
-/* One block: gains of sets add up to the level's, what was taken off for noise being taken off in proportion; where
- * missing values go when the level has none. */
-__global__ static void k_level_settle(cu_view v, level_view l) {
-  CU_SHARED(double, gain, CU_CONTROL);
-  CU_SHARED(double, all, 1);
-  const gbt_split s = l.pick->split;
-  const int32_t n = n_fresh(v);
-  gbt_grow_node *node = v.node + v.tree->fresh_beg;
-  if (s.kind == GBT_SPLIT_NONE) return;
-  if (threadIdx.x == 0) all[0] = 0.0;
-  for (int32_t beg = 0; s.kind == GBT_SPLIT_SET && beg < n; beg += (int32_t)blockDim.x) {
-    const int32_t i = beg + (int32_t)threadIdx.x;
-    gain[threadIdx.x] = i < n ? node[i].split.gain : 0.0;
-    __syncthreads();
-    for (int32_t k = 0; threadIdx.x == 0 && k < (int32_t)blockDim.x && beg + k < n; k++) all[0] += gain[k];
-    __syncthreads();
-  }
-  for (int32_t i = (int32_t)threadIdx.x; i < n; i += (int32_t)blockDim.x) {
-    if (s.kind == GBT_SPLIT_SET) node[i].split.gain = node[i].split.gain * (s.gain / all[0]);
-    if (!s.has_missing) node[i].split.missing_left = l.pick->left_h >= l.pick->h - l.pick->left_h;
-  }
-}
-
-gbt_status cu_level_decide(cu_backend *be, gbt_error *err) {
-  const cu_view *v = &be->view;
-  const level_view *l = &be->level->view;
-  const uint64_t warps = CU_BLOCK / CU_FULL;
-  const unsigned feats = cu_grid(be, ((uint64_t)(uint32_t)v->n_features + warps - 1) / warps, 8);
-  const unsigned nodes = cu_grid(be, ((uint64_t)(uint32_t)most_nodes(be) + warps - 1) / warps, 8);
-  CU_LAUNCH(k_level_best, feats, CU_BLOCK, 0, be->stream, *v, *l);
-  CU_LAUNCH(k_level_pick, 1, CU_CONTROL, 0, be->stream, *v, *l);
-  CU_LAUNCH(k_level_nodes, nodes, CU_BLOCK, 0, be->stream, *v, *l);
-  CU_LAUNCH(k_level_settle, 1, CU_CONTROL, 0, be->stream, *v, *l);
   CU_LAUNCHED();
   return GBT_OK;
 }
@@ -465,7 +207,7 @@ gbt_status cu_level_open(cu_backend *be, gbt_error *err) {
   GBT_TRY(gbt_mem_zeros(&be->mem, 1, sizeof *level, &level, err));
   be->level = level;
   GBT_TRY(open_places(be, err));
-  level_view *l = &level->view;
+  cu_level_view *l = &level->view;
   const size_t n = (size_t)be->n_features, nodes = 2 * (size_t)be->view.max_step, codes = (size_t)l->n_codes;
   const size_t fit = PART_BYTES / (2 * codes * sizeof(double) + 1) + 1;
   l->batch = (int32_t)(fit < nodes ? fit : nodes);

@@ -7,6 +7,9 @@
 
 static const int32_t some_bins[] = {1, 2, 2, 2, 3, 5, 16, 31, 32, 33, 64, 65, 100, 255, 256, 300};
 
+static const int some_gradients[] = {SPLIT_ANY,  SPLIT_ANY,   SPLIT_ANY,  SPLIT_TIES,  SPLIT_TIES,   SPLIT_TIES,
+                                     SPLIT_HUGE, SPLIT_LIGHT, SPLIT_HUGE, SPLIT_EQUAL, SPLIT_NOTHING};
+
 static double one_of(test_rng *rng, const double *x, int64_t n) { return x[test_below(rng, n)]; }
 
 static gbt_params draw_params(test_rng *rng, int symmetric) {
@@ -71,8 +74,7 @@ static void finish_case(split_case *c, test_rng *rng) {
     c->any_counts |= c->counts[f];
   }
   c->layout.n_slots = c->layout.sparse_slot = slot + 1;
-  c->gradients = (int)test_below(rng, 8);
-  if (c->gradients >= SPLIT_GRADIENTS) c->gradients = SPLIT_ANY;
+  c->gradients = some_gradients[test_below(rng, (int64_t)(sizeof some_gradients / sizeof *some_gradients))];
   c->unit.g = gbt_pow2(-10 - (int)test_below(rng, 3)) * 65536.0;
   c->unit.h = gbt_pow2(-12) * 65536.0;
   if (c->gradients != SPLIT_HUGE) c->unit.g *= gbt_pow2(-14), c->unit.h *= gbt_pow2(-14);
@@ -151,7 +153,10 @@ static gbt_sum draw_gradient(const split_case *c, test_rng *rng) {
   gbt_sum s = {test_below(rng, 20001) - 10000, 1 + test_below(rng, 10000)};
   if (c->gradients == SPLIT_TIES) s = (gbt_sum){(test_below(rng, 3) - 1) * 4096, 4096};
   if (c->gradients == SPLIT_LIGHT && test_below(rng, 10) > 0) s.h = 0;
-  if (c->gradients == SPLIT_HUGE) s.g <<= 31, s.h <<= 32;
+  if (c->gradients == SPLIT_HUGE) {
+    s.g = s.g * (INT64_C(1) << 40) + test_below(rng, 1000);
+    s.h = s.h * (INT64_C(1) << 40) + test_below(rng, 1000);
+  }
   if (c->gradients == SPLIT_EQUAL) s = (gbt_sum){-777, 1234};
   if (c->gradients == SPLIT_NOTHING) s = (gbt_sum){0, 0};
   return s;
@@ -163,7 +168,7 @@ static int32_t draw_code(const split_case *c, int32_t f, int mode, test_rng *rng
   const gbt_place *place = &c->layout.place[f];
   int32_t n = cuts->n_bins, zero = cuts->zero_bin >= 0 ? cuts->zero_bin : (int32_t)(c->seed % (uint64_t)n);
   /* a set of rows may have missing values that the rows which the cuts came from had not */
-  int missing = cuts->has_missing || (c->seed % 7 == 0 && gbt_place_has_missing(place, n));
+  int missing = cuts->has_missing || (c->seed % 3 == 0 && gbt_place_has_missing(place, n));
   if (missing && test_below(rng, 6) == 0) return n;
   if (mode == 0) return (int32_t)test_below(rng, n);
   if (mode == 1) return test_below(rng, 5) ? zero : (int32_t)test_below(rng, n);
@@ -205,7 +210,7 @@ static void fill_node(const split_case *c, split_step *s, int32_t fresh, int32_t
   int *mode = test_alloc(n_feats * sizeof *mode);
   int32_t *code = test_alloc(n_feats * sizeof *code);
   gbt_grow_node *node = &s->node[fresh];
-  for (size_t f = 0; f < n_feats; f++) mode[f] = (int)test_below(rng, 4);
+  for (size_t f = 0; f < n_feats; f++) mode[f] = (int)test_below(rng, 13) / 4;
   for (int64_t r = 0; r < n_rows; r++) add_row(c, &h, r, mode, code, rng);
   *node = gbt_grow_empty(-1, 0);
   while ((2 << node->depth) - 1 <= s->fresh_beg) node->depth++; /* of a full tree */

@@ -39,10 +39,10 @@ enum split_gradients {                /* of a row */
                        SPLIT_ANY = 0, /* anything */
                        SPLIT_TIES,    /* -1, 0, 1; hessian 1 */
                        SPLIT_LIGHT,   /* hessians are 0, or nearly all of them */
-                       SPLIT_HUGE,    /* sums near 2^52 */
+                       SPLIT_HUGE,    /* sums above 2^53, which doubles round */
                        SPLIT_EQUAL,   /* all the same */
-                       SPLIT_NOTHING, /* all 0 */
-                       SPLIT_GRADIENTS
+                       SPLIT_NOTHING  /* all 0 */
+                           SPLIT_GRADIENTS
 };
 
 /* n_feats features drawn from the seed. */

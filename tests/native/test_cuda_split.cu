@@ -323,9 +323,9 @@ static void find_both(const split_case *c, const split_step *s, int32_t unit_fea
 static void random_nodes(void) {
   seen all;
   memset(&all, 0, sizeof all);
-  for (uint64_t seed = 1; seed <= 60; seed++) {
+  for (uint64_t seed = 1; seed <= 100; seed++) {
     split_case *c = split_case_new(seed, 1 + (int32_t)(seed % 9), 0);
-    split_step *s = split_step_new(c, seed, (int32_t)(seed % 3), seed % 5 == 0 ? 1 : 4, 60, seed % 5 != 0);
+    split_step *s = split_step_new(c, seed, (int32_t)(seed % 3), seed % 5 == 0 ? 1 : 4, 150, seed % 5 != 0);
     all.constrained += c->monotone != NULL;
     find_both(c, s, 1 + (int32_t)(seed % 4), seed % 2 == 0, &all);
     split_step_free(s);
@@ -414,9 +414,9 @@ static void grow_levels(const split_case *c, uint64_t seed, int32_t depth, int32
 static void random_levels(void) {
   levels_seen all;
   memset(&all, 0, sizeof all);
-  for (uint64_t seed = 1; seed <= 40; seed++) {
+  for (uint64_t seed = 1; seed <= 80; seed++) {
     split_case *c = split_case_new(seed + 100, 1 + (int32_t)(seed % 7), 1);
-    grow_levels(c, seed, 4, 60, &all);
+    grow_levels(c, seed, 4, seed % 2 ? 60 : 6, &all); /* few rows: hessians of both sides are equal */
     split_case_free(c);
   }
   test_note("%" PRId64 " none, %" PRId64 " numeric, %" PRId64 " one-hot, %" PRId64 " sets; %" PRId64
