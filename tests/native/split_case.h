@@ -42,7 +42,6 @@ enum split_gradients {                /* of a row */
                        SPLIT_HUGE,    /* sums above 2^53, which doubles round */
                        SPLIT_EQUAL,   /* all the same */
                        SPLIT_NOTHING  /* all 0 */
-                           SPLIT_GRADIENTS
 };
 
 /* n_feats features drawn from the seed. */
