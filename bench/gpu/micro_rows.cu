@@ -74,7 +74,8 @@ __global__ static void k_sum(const count64 *x, uint32_t n, count64 *kept) {
 
 static void measure(micro *m, const char *name, hist h, uint32_t block) {
   const size_t bytes = 2 * CELLS * sizeof(uint32_t);
-  unsigned per_unit = (unsigned)(m->dev.shared_limit / (bytes + 1024));
+  unsigned per_unit = (unsigned)(m->dev.shared_limit / (bytes + 1024)), threads = 2048 / block; /* blocks that fit */
+  if (per_unit > threads) per_unit = threads;
   unsigned most = (unsigned)sized(m, (size_t)m->dev.units * per_unit, 2);
   h.block_rows = h.n / most + 1; /* 16 bits a row: no cell overflows below 65,536 rows */
   h.block_rows = h.block_rows < 1024 ? 1024 : h.block_rows > 32768 ? 32768 : h.block_rows;

@@ -51,15 +51,21 @@ machine() {
   echo "nvcc: $(nvcc --version 2>/dev/null | sed -n 's/.*release \([^,]*\),.*/\1/p')"
 }
 
+# keep FILE: figures of now.FILE go to FILE, also those of a program that was ended.
+keep() {
+  [ -e "$results/now.$1" ] || return 0
+  cat "$results/now.$1" >>"$results/$1"
+  rm -f "$results/now.$1"
+}
+
 # train SHAPE ROWS DEPTH [name=value ...]: figures to train.csv
 train() {
   shape=$1 rows=$(($2 / SCALE)) depth=$3
   shift 3
-  "$BUILD/$KIND/train" shape="$shape" rows="$rows" depth="$depth" rounds="$ROUNDS" "$@" >"$results/now.csv"
+  "$BUILD/$KIND/train" shape="$shape" rows="$rows" depth="$depth" rounds="$ROUNDS" "$@" >"$results/now.train.csv"
   status=$?
-  cat "$results/now.csv" >>"$results/train.csv"
-  grep -v ' level ' "$results/now.csv"
-  rm -f "$results/now.csv"
+  grep -v ' level ' "$results/now.train.csv"
+  keep train.csv
   return "$status"
 }
 both_depths() { # SHAPE ROWS REPEATS
@@ -91,11 +97,10 @@ do_airline() { both_depths airline 115000000 1; }
 peers() { # SHAPES
   "$PYTHON" "$here/peers.py" --shapes "$1" --seconds $(($(left) - 10)) --rounds "$ROUNDS" \
     --program "$BUILD/$KIND/train" --made "$BUILD/libmade.so" --scale "$(awk "BEGIN { print 1 / $SCALE }")" \
-    >"$results/now.csv"
+    >"$results/now.peers.csv"
   status=$?
-  cat "$results/now.csv" >>"$results/peers.csv"
-  cat "$results/now.csv"
-  rm -f "$results/now.csv"
+  cat "$results/now.peers.csv"
+  keep peers.csv
   return "$status"
 }
 do_peers_first() { peers higgs,small; }
@@ -145,6 +150,8 @@ for step in $steps; do
   from=$(date +%s)
   GBT_GPU_STEP=$step timeout -k 5 "$most" sh "$0" "$most" >"$results/step.txt" 2>&1
   status=$?
+  keep train.csv
+  keep peers.csv
   tail -n 60 "$results/step.txt"
   { echo "== $step"; tail -n 400 "$results/step.txt"; } >>"$results/log.txt"
   rm -f "$results/step.txt"
