@@ -22,6 +22,7 @@ Lines as those of train.c:  shape,rows,cols,depth,rounds,engine,name,value,unit,
 import argparse
 import ctypes
 import gc
+import json
 import os
 import subprocess
 import sys
@@ -131,6 +132,13 @@ class XGBoost:
             self.ways["QuantileDMatrix of CuPy"] = self.cupy
         self.way = None
 
+    def look_for_device(self, job):
+        """Without support for the device, or without one, XGBoost warns and takes the CPU."""
+        booster = self.xgb.train(self.params, self.xgb.DMatrix(job.x[:100], job.y[:100]), 1)
+        device = json.loads(booster.save_config())["learner"]["generic_param"]["device"]
+        if not device.startswith(job.device):
+            raise Skipped(f"it has no {job.device} here and takes {device}")
+
     def quantile(self, x, y):
         return self.xgb.QuantileDMatrix(x, y, max_bin=255)
 
@@ -144,6 +152,7 @@ class XGBoost:
 
     def prepare(self, job):
         """The fastest way from numbers to the first tree."""
+        self.look_for_device(job)
         few, many = min(job.rows, 20000), min(job.rows, 2000000)
         times = {}
         for way, convert in self.ways.items():

@@ -57,7 +57,8 @@ if [ -s "$folder/train.csv" ]; then
     $6 == "gbt-cuda" || $7 == "roofline reached in training" {
       key = $1 SUBSEP $4
       once("job", key)
-      rows[key] = $2 " x " $3; rounds[key] = $5 > rounds[key] ? $5 : rounds[key]
+      rows[key] = $2 " x " $3
+      if ($7 == "train") rounds[key] = $5
       if ($7 == "model is the CPU'"'"'s" || $7 == "predictions are the CPU'"'"'s") {
         if ($8 != 1) wrong[key] = wrong[key] " " $7 ": NO;"
         else good[key] = good[key] ? good[key] : "yes"
@@ -94,8 +95,12 @@ if [ -s "$folder/peers.csv" ]; then
     $7 == "first use" || $7 ~ /and 1 round by/ { next }
     {
       job = $1 SUBSEP $4; key = job SUBSEP $6
-      once("job", job); once(job, $6)
-      rows[job] = $2 " x " $3; rounds[key] = $5 > rounds[key] ? $5 : rounds[key]
+      once("job", job)
+      rows[job] = $2 " x " $3
+      if ($7 == "train") {
+        once(job, $6)
+        rounds[key] = $5
+      }
       add(key SUBSEP $7, $8)
     }
     END {
