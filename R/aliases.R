@@ -31,6 +31,7 @@ alias_list <- list(
   min_data_per_group = character(0),
   grad_bits = character(0),
   hist_memory = "histogram_pool_size",
+  device_memory = character(0),
   seed = c("random_state", "random_seed"),
   threads = c("nthread", "nthreads", "num_threads", "num_thread", "n_jobs", "thread_count"),
   device = c("device_type", "task_type"),

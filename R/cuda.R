@@ -149,6 +149,13 @@ on_device <- function(device, work) {
   work(NULL)
 }
 
+# What a training takes of its device: for the log.
+device_use <- function(device, trainer, n_rows) {
+  if (device$kind == "cpu") return("")
+  bytes <- .Call(C_gbt_trainer_info, trainer)$device_bytes
+  sprintf("; %.0f MB of its memory, %.0f bytes a row", bytes / 2^20, bytes / n_rows)
+}
+
 # "auto" chose a device that fails: from here on it is the cpu.
 give_up <- function(device, condition) {
   warn_fallback(conditionMessage(condition))

@@ -190,7 +190,7 @@ plan_evaluation <- function(fit) {
 run_somewhere <- function(fit) {
   device <- fit$host$device
   trainer <- on_device(device, function(where) make_trainer(fit, where))
-  if (fit$host$verbose && !is.null(device$why)) say(device$why)
+  if (fit$host$verbose && !is.null(device$why)) say(paste0(device$why, device_use(device, trainer, length(fit$label))))
   run <- function() c(list(trainer = trainer), run_rounds(trainer, fit))
   if (device$kind == "cpu" || !device$auto || length(fit$callbacks) > 0L) return(run())
   out <- tryCatch(run(), gbt_error_device = identity, gbt_error_memory = identity)
@@ -223,7 +223,7 @@ make_trainer <- function(fit, where) {
 finish_model <- function(trainer, fit, state) {
   log <- evaluation_log(fit, state)
   best <- best_round(fit, state, log)
-  params <- c(fit$params[setdiff(names(fit$params), "hist_memory")], list(max_bin = as.double(fit$data$max_bin)))
+  params <- c(fit$params[setdiff(names(fit$params), c("hist_memory", "device_memory"))], list(max_bin = as.double(fit$data$max_bin)))
   if (!is.null(fit$monotone)) params$monotone <- stats::setNames(fit$monotone, fit$data$feature_names)
   if (!is.null(fit$interactions)) {
     params$interactions <- lapply(fit$interactions, function(set) fit$data$feature_names[set + 1L])

@@ -148,6 +148,8 @@
 #' @param grad_bits For experts: bits of a gradient in histograms, `"16"`, `"32"` or `"auto"`.
 #' @param hist_memory For experts: megabytes that histograms may take before they are built twice. Never shows in a
 #'   model.
+#' @param device_memory Megabytes of a GPU's memory that training may take, 0 for no limit. More than that is an error,
+#'   or, with `device = "auto"`, training on the CPU. Never shows in a model.
 #' @param page_rows For experts: rows per page of binned data; `NULL` leaves it to gbt. Never shows in a model.
 #' @param params A list of any of these arguments, under any of their names. A parameter that is given twice with
 #'   different values is an error.

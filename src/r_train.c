@@ -297,7 +297,7 @@ SEXP r_gbt_trainer_model(SEXP trainer_xptr, SEXP n_trees, SEXP meta) {
 
 SEXP r_gbt_trainer_info(SEXP trainer_xptr) {
   const gbt_trainer *trainer = trainer_of(trainer_xptr);
-  static const char *parts[] = {"backend", "seconds", "n_trees", ""};
+  static const char *parts[] = {"backend", "seconds", "n_trees", "device_bytes", ""};
   static const char *phases[] = {"gradients", "histograms", "splits", "partition", "leaves", "metrics", ""};
   SEXP out = PROTECT(Rf_mkNamed(VECSXP, parts));
   double seconds[GBT_N_PHASES];
@@ -307,6 +307,7 @@ SEXP r_gbt_trainer_info(SEXP trainer_xptr) {
   SET_VECTOR_ELT(out, 1, table);
   memcpy(REAL(table), seconds, sizeof seconds);
   SET_VECTOR_ELT(out, 2, Rf_ScalarReal((double)gbt_trainer_forest(trainer)->n_trees));
+  SET_VECTOR_ELT(out, 3, Rf_ScalarReal((double)gbt_trainer_device_bytes(trainer)));
   UNPROTECT(1);
   return out;
 }

@@ -502,6 +502,7 @@ static gbt_status finish_tree(gbt_ctx *ctx, gbt_backend *self, gbt_forest *fores
   }
   if (be->mode != CU_ISSUING) GBT_TRY(launch_recording(be, err));
   if (be->loss != GBT_LOSS_CUSTOM) be->fixed_output = be->task->output;
+  be->base.device_bytes = be->memory.most;
   GBT_TRY(wait_for(ctx, be, err));
   GBT_TRY(faults(be, err));
   GBT_TRY(fetch_tree(be, &grown, err));
@@ -547,7 +548,9 @@ gbt_status cu_open(gbt_ctx *ctx, int32_t device, const gbt_backend_spec *spec, g
   be->view.n_outputs = spec->n_outputs;
   be->view.n_features = be->n_features;
   be->view.n_slots = be->layout->n_slots;
+  be->memory.limit = (size_t)spec->params->device_memory << 20;
   gbt_status status = open_all(ctx, be, spec, err);
+  be->base.device_bytes = be->memory.most;
   if (status == GBT_OK)
     *out = &be->base;
   else

@@ -135,6 +135,18 @@ test_that("a device that is lost is an error; auto begins anew on the cpu", {
   expect_same_bytes(train(device = "cuda", nrounds = 4)$state, expected)
 })
 
+test_that("the memory of a device is limited by device_memory, and told", {
+  skip_without_cuda()
+  x <- matrix(as.double(1:60000 %% 977), 12000)
+  y <- as.double(1:12000 %% 31)
+  fit <- function(device, ...) gbt_train(x, y, nrounds = 2, threads = 2, device = device, ...)
+  expect_error(fit("cuda", device_memory = 1), "limit of 1.0 MB of device memory", class = "gbt_error_memory")
+  local_eager()
+  expect_warning(m <- fit("auto", device_memory = 1), "limit of 1.0 MB", class = "gbt_warning_device")
+  expect_same_bytes(m$state, fit("cpu")$state)
+  expect_match(said(fit("cuda", device_memory = 100, verbose = 1))[1L], "; [0-9]+ MB of its memory, [0-9]+ bytes a row")
+})
+
 test_that("callbacks that have seen rounds are not called again", {
   skip_if_not_emulated()
   local_eager()

@@ -163,9 +163,10 @@ test_that("gbt_params() lists parameters with their names elsewhere", {
 })
 
 test_that("parameters that cannot show in a model are not kept with it", {
-  m <- train(nrounds = 2, verbose = 0, hist_memory = 7, page_rows = 10)
+  m <- train(nrounds = 2, verbose = 0, hist_memory = 7, device_memory = 3000, page_rows = 10)
   expect_same_bytes(m$state, gbt_train(X, y, nrounds = 2, threads = 2)$state)
-  expect_length(intersect(names(m$params), c("threads", "device", "page_rows", "verbose", "hist_memory")), 0)
+  hidden <- c("threads", "device", "page_rows", "verbose", "hist_memory", "device_memory")
+  expect_length(intersect(names(m$params), hidden), 0)
 })
 
 test_that("gbt_params() prints a paragraph for each", {

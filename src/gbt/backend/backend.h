@@ -100,6 +100,7 @@ typedef struct gbt_backend_ops {
 /* Every backend's struct begins with this. */
 struct gbt_backend {
   const gbt_backend_ops *ops;
+  uint64_t device_bytes; /* of a device's memory, the most that were taken so far */
   double seconds[5]; /* by GBT_PHASE_; on a device all of a tree counts as the last one */
 };
 

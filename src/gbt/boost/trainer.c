@@ -368,6 +368,8 @@ gbt_status gbt_trainer_see(gbt_trainer *tr, double value, int *stop, gbt_error *
 
 const char *gbt_trainer_backend(const gbt_trainer *tr) { return tr->be->ops->name; }
 
+uint64_t gbt_trainer_device_bytes(const gbt_trainer *tr) { return tr->be->device_bytes; }
+
 void gbt_trainer_seconds(const gbt_trainer *tr, double out[GBT_N_PHASES]) {
   for (int i = 0; i < 5; i++) out[i] = tr->be->seconds[i];
   out[5] = tr->metric_seconds;

@@ -93,6 +93,7 @@ gbt_status gbt_trainer_see(gbt_trainer *trainer, double value, int *stop, gbt_er
 /* The backend's name ("cpu") and, for measuring, seconds spent by phase since new: gradients, histograms, splits,
  * partition, leaves, metrics. */
 const char *gbt_trainer_backend(const gbt_trainer *trainer);
+uint64_t gbt_trainer_device_bytes(const gbt_trainer *trainer); /* most of a device's memory so far; 0 on the CPU */
 #define GBT_N_PHASES 6
 void gbt_trainer_seconds(const gbt_trainer *trainer, double out[GBT_N_PHASES]);
 
