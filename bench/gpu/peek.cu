@@ -8,5 +8,3 @@ void peek_step_by_step(gbt_backend *self) {
   cu_backend *be = (cu_backend *)self;
   for (int32_t i = 0; be->recording && i < 2 * be->n_outputs; i++) be->recording[i].n_uses = 0;
 }
-
-size_t peek_device_bytes(const gbt_backend *self) { return ((const cu_backend *)self)->memory.most; }

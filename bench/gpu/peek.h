@@ -11,9 +11,6 @@ extern "C" {
 /* The next tree is issued step by step, not as a recording that is replayed: its steps can be timed. */
 void peek_step_by_step(gbt_backend *be);
 
-/* The most device memory that it ever held. */
-size_t peek_device_bytes(const gbt_backend *be);
-
 #ifdef __cplusplus
 }
 #endif

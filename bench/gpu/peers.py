@@ -373,6 +373,11 @@ def main():
     parser.add_argument("--program", default=os.path.join(HERE, "build", "cuda", "train"))
     parser.add_argument("--made", default=os.path.join(HERE, "build", "libmade.so"))
     args = parser.parse_args()
+    try:
+        __import__("numpy")
+    except ImportError:
+        print("numpy is not installed: no engine is compared", file=sys.stderr)
+        return
     end = time.perf_counter() + args.seconds
     for shape in args.shapes.split(","):
         if time.perf_counter() > end:

@@ -95,6 +95,7 @@ do_covertype() { both_depths covertype 581000 2; }
 do_epsilon() { both_depths epsilon 400000 1; }
 do_airline() { both_depths airline 115000000 1; }
 peers() { # SHAPES
+  command -v "$PYTHON" >/dev/null || { echo "$PYTHON is not there: no engine is compared"; return 0; }
   "$PYTHON" "$here/peers.py" --shapes "$1" --seconds $(($(left) - 10)) --rounds "$ROUNDS" \
     --program "$BUILD/$KIND/train" --made "$BUILD/libmade.so" --scale "$(awk "BEGIN { print 1 / $SCALE }")" \
     >"$results/now.peers.csv"

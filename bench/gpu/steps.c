@@ -123,7 +123,6 @@ gbt_status steps_run(gbt_ctx *ctx, const gbt_device_api *device, gbt_dataset *ds
   GBT_TRY_GOTO(gbt_forest_new(&ctx->mem, ds->cuts->n_features, n_outputs, 1, &forest, err), done);
   GBT_TRY_GOTO(gbt_backend_open(ctx, device, 0, &spec, &be, err), done);
   GBT_TRY_GOTO(grow_rounds(ctx, device, be, n_outputs, ds, params, rounds, forest, out, err), done);
-  if (device) out->device_bytes = (double)peek_device_bytes(be);
 done:
   gbt_backend_close(be);
   gbt_forest_free(forest);

@@ -22,7 +22,6 @@ typedef struct steps {
   int n_trees, n_levels;
   double seconds[N_STEPS][MAX_LEVELS];                 /* of all trees; steps without levels in [0] */
   double bytes[N_STEPS][MAX_LEVELS], adds[MAX_LEVELS]; /* least ones */
-  double device_bytes;                                 /* by the backend's count; 0 for the CPU */
   double row_bytes;                                    /* codes of a row */
 } steps;
 

@@ -180,8 +180,6 @@ static gbt_status take_apart(bench *b, gbt_dataset *ds, double seconds_a_tree, g
            b->facts.units * 32.0 * b->facts.clock * 1e-9, "a bank a clock");
     }
   }
-  if (s.device_bytes > 0.0)
-    show(b, b->steps, engine, "device memory a row by the backend", s.device_bytes / (double)b->rows, "bytes", 0, "");
   show(b, b->steps, engine, "all steps", all * 1e3, "ms a tree", 0, "");
   double floor = steps_floor(&s, &b->facts);
   if (floor > 0.0 && b->device) {
@@ -210,9 +208,10 @@ static void show_training(bench *b, const gbt_trainer *tr, const double *t, cons
     if (seconds[i] > 0.0) show(b, b->rounds, engine, name, seconds[i], "s", 0, "");
   }
   if (memory[0] <= 0.0) return;
-  double least = memory[1] < memory[2] ? memory[1] : memory[2], taken = memory[0] - least;
-  show(b, b->rounds, engine, "device memory", taken * 1e-6, "MB", 0, "");
-  show(b, b->rounds, engine, "device memory a row", taken / (double)b->rows, "bytes", 0, "");
+  double least = memory[1] < memory[2] ? memory[1] : memory[2], counted = (double)gbt_trainer_device_bytes(tr);
+  show(b, b->rounds, engine, "device memory", counted * 1e-6, "MB", 0, "");
+  show(b, b->rounds, engine, "device memory a row", counted / (double)b->rows, "bytes", 0, "");
+  show(b, b->rounds, engine, "device memory by the driver", (memory[0] - least) * 1e-6, "MB", 0, "");
 }
 
 /* The first n rows as a data set, with the device's help where it offers any. */
