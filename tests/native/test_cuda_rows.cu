@@ -313,6 +313,35 @@ static void rows_are_those_of_the_cpu(void) {
             seen.wide, seen.narrow, seen.routed, seen.kept, seen.metrics);
 }
 
+/* More nodes than a block of cu_route.cu makes steps for, and more leaves than threads. */
+static void large_trees(void) {
+  const made_kind kinds[6] = {MADE_BELL, MADE_HOLES, MADE_LEVELS, MADE_BELL, MADE_HOLED, MADE_BELL};
+  for (int policy = GBT_DEPTHWISE; policy <= GBT_LOSSGUIDE; policy++) {
+    random_job r;
+    cuda_pair p;
+    cuda_seen seen;
+    memset(&r, 0, sizeof r);
+    memset(&seen, 0, sizeof seen);
+    r.data = made_new(7, 3500, 6, kinds);
+    r.valid[0] = made_new(8, 900, 6, kinds);
+    r.job = job_make(r.data, GBT_LOSS_SQUARED, 1, 1);
+    r.job.valid[0] = r.valid[0];
+    gbt_params *params = &r.job.spec.params;
+    r.job.spec.n_valid = 1;
+    params->grow_policy = policy;
+    params->max_depth = policy == GBT_LOSSGUIDE ? 0 : 14;
+    params->max_leaves = 1000;
+    params->min_child_weight = params->lambda = 0.0;
+    params->subsample = 0.8;
+    params->grad_bits = policy == GBT_LOSSGUIDE ? GBT_GRAD_16 : GBT_GRAD_32;
+    for (int s = 0; s < 2; s++) made_response(s ? r.valid[0] : r.data, GBT_LOSS_SQUARED, 1, (uint64_t)s);
+    r.how.threads = 2;
+    if (pair_open(&p, &r, NULL) && same_rounds(&p, &r, &seen)) CHECK(cpu_of(&p)->fr.n_nodes > 1500);
+    pair_close(&p);
+    random_job_free(&r);
+  }
+}
+
 /* Scores to start with instead of base and offset. */
 static void scores_may_be_given(void) {
   random_job r = random_job_make(3, 300);
@@ -437,6 +466,7 @@ static void bad_classes_are_left_to_the_host(void) {
 extern "C" void suite_cuda_rows(void);
 void suite_cuda_rows(void) {
   RUN(rows_are_those_of_the_cpu);
+  RUN(large_trees);
   RUN(scores_may_be_given);
   RUN(faults_are_seen);
   RUN(metrics_of_extreme_scores);
