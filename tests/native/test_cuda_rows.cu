@@ -52,8 +52,8 @@ static int pair_open(cuda_pair *p, const random_job *r, const double *const *ini
   p->ctx = test_ctx(NULL, r->how.threads);
   int ok = job_open(&p->ctx, &r->job, r->how.page_rows, &p->spec);
   if (!ok) return 0;
-  p->sets[0] = p->spec.train;
-  for (int32_t s = 1; s <= p->spec.n_valid; s++) make_unseen(p->sets[s] = p->spec.valid[s - 1], (uint64_t)s);
+  for (int32_t s = 0; s <= p->spec.n_valid; s++)
+    make_unseen(p->sets[s] = s > 0 ? p->spec.valid[s - 1] : p->spec.train, (uint64_t)s);
   for (int32_t k = 0; k < p->spec.n_outputs; k++) p->base[k] = 0.1 * k - 0.3;
   ok = CHECK_OK(gbt_feature_rules_new(&p->ctx.mem, p->spec.train->cuts->n_features, &p->spec.params,
                                       p->spec.feature_weight, p->spec.interact_beg, p->spec.interact_feat,
