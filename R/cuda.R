@@ -52,15 +52,17 @@ cuda_likely <- function() any(file.exists(c("/proc/driver/nvidia/version", "/dev
 
 # The choice ---------------------------------------------------------------------------------------------------------
 
-# What `device = "auto"` counts with, in seconds. cpu_cell was measured (bench/results, 1,000,000 x 28 and 500,000 x 50
-# with 20 classes); those of cuda are estimates that no hardware has confirmed. options(gbt.device_costs = list(...))
-# replaces some or all.
+# What `device = "auto"` counts with, in seconds. cpu_cell and cpu_walk were measured (bench/results, 1,000,000 x 28 and
+# 500,000 x 50 with 20 classes); those of cuda are estimates that no hardware has confirmed.
+# options(gbt.device_costs = list(...)) replaces some or all.
 device_costs <- function() {
   costs <- list(
     cpu_cell = 4e-10,    # one thread: a byte of binned data, a level of a tree
     cuda_cell = 1e-11,   # the same
     cuda_byte = 2e-10,   # moving a byte of binned data to the device
     cuda_level = 3e-5,   # a level of a tree of any size: starting its kernels
+    cpu_walk = 1e-9,     # one thread: a row through a tree, in prediction
+    cuda_walk = 1.5e-11, # the same
     cuda_start = 1,      # the first use of a device
     margin = 1.5,        # the device must be better by so much
     emulated = 0         # 1: a device that is only played by the CPU may be chosen (tests)
@@ -93,9 +95,17 @@ training_size <- function(bytes, params, nrounds, n_outputs, max_seconds) {
        trees = nrounds * n_outputs * params$num_parallel_tree, levels = max(levels, 1), max_seconds = max_seconds)
 }
 
+# size: list(rows, columns, trees) of a prediction. Its numbers go up in 8 bytes each.
+expected_of_prediction <- function(size, threads, costs) {
+  walks <- size$rows * size$trees
+  start <- if (isTRUE(package_state$cuda_started)) 0 else costs$cuda_start
+  c(cpu = walks * costs$cpu_walk / threads,
+    cuda = start + size$rows * size$columns * 8 * costs$cuda_byte + walks * costs$cuda_walk)
+}
+
 # The device for a wish: list(kind, number, auto, why, problem). why: for verbose, NULL when there is nothing to tell;
 # problem: what a device that would have been worth it lacks, when somebody can do something about it.
-choose_device <- function(wish, size = NULL, threads = 1L) {
+choose_device <- function(wish, size = NULL, threads = 1L, expect = expected_seconds) {
   choice <- function(kind, why = NULL, problem = NULL) {
     list(kind = kind, number = wish$number, auto = wish$kind == "auto", why = why, problem = problem)
   }
@@ -105,12 +115,13 @@ choose_device <- function(wish, size = NULL, threads = 1L) {
     if (build$kind == "none") stop(gbt_error("device", no_cuda_engine(build), "device"))
     look <- cuda_look(build, wish$number)
     if (!look$ok) stop(gbt_error("device", look$problem, "device"))
+    package_state$cuda_started <- TRUE
     return(choice("cuda", sprintf("training on %s", device_title(look, wish$number))))
   }
   if (build$kind == "none") return(choice("cpu"))
   costs <- device_costs()
   if (build$kind == "emulate" && costs$emulated == 0) return(choice("cpu"))
-  seconds <- expected_seconds(size, threads, costs)
+  seconds <- expect(size, threads, costs)
   expected <- sprintf("about %s expected, %s on a device", say_seconds(seconds[["cpu"]]),
                       say_seconds(seconds[["cuda"]]))
   if (seconds[["cuda"]] * costs$margin >= seconds[["cpu"]]) {
@@ -121,6 +132,7 @@ choose_device <- function(wish, size = NULL, threads = 1L) {
     nothing <- !look$forked && (look$driver == 0L || (look$n_devices == 0L && look$driver >= look$runtime))
     return(choice("cpu", problem = if (!nothing) look$problem))
   }
+  package_state$cuda_started <- TRUE
   choice("cuda", sprintf("training on %s: about %s expected, %s on the cpu", device_title(look, wish$number),
                          say_seconds(seconds[["cuda"]]), say_seconds(seconds[["cpu"]])))
 }
@@ -136,6 +148,17 @@ plain_device <- function(device) {
   wish <- check_device(device)
   if (wish$kind == "auto") wish$kind <- "cpu"
   settle_device(choose_device(wish))
+}
+
+# The same for a prediction, which is weighed. Small ones are the cpu's without a thought, which would take longer.
+prediction_device <- function(device, size, threads) {
+  if (is.null(device)) device <- getOption("gbt.device")
+  if (is.null(device)) device <- if (nzchar(Sys.getenv("GBT_DEVICE"))) Sys.getenv("GBT_DEVICE")
+  small <- !isTRUE(size$rows * size$trees >= 1e7) && is.null(getOption("gbt.device_costs"))
+  if (is.null(device) && small) return(NULL)
+  wish <- check_device(device)
+  if (wish$kind == "auto" && (small || !is.finite(size$trees))) return(NULL)
+  settle_device(choose_device(wish, size, threads, expected_of_prediction))
 }
 
 # work(where): where is NULL for the cpu, else what the engine's entries take for a device.

@@ -32,11 +32,20 @@ predict_kinds <- c(link = 0L, response = 1L, leaf = 2L)
 #' @param threads Number of threads, see [gbt_threads()]. Never shows in the result.
 #' @param sparse_zero What the absent entries of a sparse matrix are: `"value"` for the number 0, `"missing"`; `NULL`
 #'   for the same as in training.
-#' @param device Where to predict: `"cpu"` or `"cuda"`, see [gbt_train()]; never shows in the result. `NULL` and
-#'   `"auto"` take the CPU unless `options(gbt.device = )` or `GBT_DEVICE` name a device.
+#' @param device Where to predict: `"cpu"`, `"cuda"` or `"auto"`, see [gbt_train()] and below; never shows in the result.
 #' @param ... Must be empty: a misspelt argument is an error.
 #' @return A vector with one element per row, or a matrix with one row per row; see `type`. Row names become
 #'   names when they are texts.
+#' @section Devices:
+#' Predictions are the same bits on a CUDA device. `"auto"`, the default, takes the CPU unless a device can be expected
+#' to be clearly faster. It compares, for N rows of C columns and T trees,
+#' * on the CPU: N T * 1 ns / `threads`, which was measured, with
+#' * on a device: 1 s to start it, unless this session has done so, N C * 1.6 ns to move the numbers, and N T * 0.015
+#'   ns: estimates that have not been confirmed on hardware.
+#'
+#' `options(gbt.device_costs = )` has `cpu_walk`, `cuda_start`, `cuda_byte` (an eighth of a number) and `cuda_walk` for
+#' these, in seconds, and `margin`. What holds where `device` is left out, and what is said of devices that fail, is as
+#' in [gbt_train()].
 #' @seealso [gbt_train()]
 #' @examples
 #' m <- gbt_train(Species ~ ., iris, nrounds = 10, threads = 1)
@@ -68,8 +77,9 @@ predict.gbt <- function(object, newdata, type = c("response", "link", "prob", "c
                              "offset of 0; give `offset =`"))
   }
   kind <- predict_kinds[[switch(type, link = "link", leaf = "leaf", "response")]]
-  threads <- predict_threads(threads, frame$n_rows * trees_of(object, rounds))
-  out <- on_device(plain_device(device), function(where) {
+  size <- list(rows = frame$n_rows, columns = length(frame$names), trees = trees_of(object, rounds))
+  threads <- predict_threads(threads, size$rows * size$trees)
+  out <- on_device(prediction_device(device, size, as.integer(threads)), function(where) {
     .Call(C_gbt_predict, object$state, object$cache, frame, kind, loss_code(object$objective), 0L, rounds, offset,
           unseen_codes[[unseen]], threads, where)
   })
