@@ -108,9 +108,9 @@ check_offset <- function(offset, n_rows, n_outputs = NULL, what = "offset") {
 #'   training rows), `"missing"` (taken for a missing value) or `"error"`.
 #' @param page_rows Rows per page of binned data; 0 leaves it to gbt. Never shows in a model.
 #' @param threads Number of threads, see [gbt_threads()].
+#' @param ... Must be empty: a misspelt argument is an error.
 #' @param device Where to find the cuts and to bin: `"cpu"` or `"cuda"`, see [gbt_train()]; never shows in a model.
 #'   `NULL` and `"auto"` take the CPU unless `options(gbt.device = )` or `GBT_DEVICE` name a device.
-#' @param ... Must be empty: a misspelt argument is an error.
 #' @return An object of class `gbt_data`, with methods for `print()`, `dim()` and `dimnames()`.
 #' @seealso [gbt_train()]
 #' @examples
@@ -120,7 +120,7 @@ check_offset <- function(offset, n_rows, n_outputs = NULL, what = "offset") {
 #' @export
 gbt_data <- function(x, label = NULL, weight = NULL, offset = NULL, reference = NULL, max_bin = 255,
                      sparse_zero = c("value", "missing"), unseen = c("prior", "missing", "error"), page_rows = 0,
-                     threads = NULL, device = NULL, ...) {
+                     threads = NULL, ..., device = NULL) {
   check_no_dots(list(...), names(formals(gbt_data)))
   if (!is.null(reference) && !missing(max_bin)) {
     stop_argument("`max_bin` is decided by `reference`, whose cuts are used; leave it out", "max_bin")
