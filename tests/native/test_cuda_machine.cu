@@ -271,7 +271,7 @@ __global__ static void k_atomics(unsigned long long *out) {
   atomicSub(&number[2], 2);
   atomicAdd(reinterpret_cast<double *>(&out[4]), 0.5);
   atomicAdd(reinterpret_cast<float *>(&word[6]), 1.0f);
-  unsigned seen = word[8], old; /* adds 3 by compare and swap */
+  unsigned seen = atomicCAS(&word[8], 0u, 0u), old; /* adds 3 by compare and swap */
   do old = seen;
   while ((seen = atomicCAS(&word[8], old, old + 3)) != old);
   out[128 + i] = 1;
