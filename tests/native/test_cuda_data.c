@@ -269,7 +269,7 @@ static void exact_ranks(void) {
     double x[44];
     t->table.absent_missing = rep % 8 == 7;
     for (int c = 0; c < 4; c++) {
-      char name[8];
+      char name[24];
       snprintf(name, sizeof name, "x%d", c);
       int64_t zeros = test_below(&rng, 4), spread = 2 + test_below(&rng, 60);
       for (int64_t i = 0; i < n; i++)
