@@ -3,6 +3,7 @@
 #   check_device    argument, option, environment -> wish: list(kind = "auto", "cpu" or "cuda", number)
 #   choose_device   wish + size of the work -> choice: list(kind, number, auto, why, problem)
 #   settle_device   the choice as an environment, since it may turn out otherwise: see give_up()
+#   plain_device, prediction_device   from the argument of gbt_data() and of predict() to a choice
 #   on_device       does a piece of work there; on the cpu when "auto" chose a device that fails
 #   cuda_build      what R CMD INSTALL left in <package>/gpu: build.dcf, and gbt_cuda.so where it was built
 #   cuda_look       opens the library and looks at a device
