@@ -21,7 +21,7 @@ typedef struct split_case {
   double noise;
   int32_t n_tree_feats, *tree_feats;
   uint8_t *allowed; /* n_features: for all nodes */
-  int gradients;    /* how rows get theirs */
+  int gradients;    /* SPLIT_ */
   uint64_t seed;
 } split_case;
 
@@ -35,13 +35,14 @@ typedef struct split_step {
   uint32_t *count_before, *count_after;
 } split_step;
 
-enum split_gradients {                /* of a row */
-                       SPLIT_ANY = 0, /* anything */
-                       SPLIT_TIES,    /* -1, 0, 1; hessian 1 */
-                       SPLIT_LIGHT,   /* hessians are 0, or nearly all of them */
-                       SPLIT_HUGE,    /* sums above 2^53, which doubles round */
-                       SPLIT_EQUAL,   /* all the same */
-                       SPLIT_NOTHING  /* all 0 */
+/* How rows get their gradients. */
+enum split_gradients {
+  SPLIT_ANY = 0, /* anything */
+  SPLIT_TIES,    /* -1, 0, 1; hessian 1 */
+  SPLIT_LIGHT,   /* hessians are 0, or nearly all of them */
+  SPLIT_HUGE,    /* sums above 2^53, which doubles round */
+  SPLIT_EQUAL,   /* all the same */
+  SPLIT_NOTHING  /* all 0 */
 };
 
 /* n_feats features drawn from the seed. */

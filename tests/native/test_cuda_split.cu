@@ -1,7 +1,7 @@
 /* Searches on the device: split for split, and sum for sum, what the CPU backend finds in the same histograms. The
  * first half puts a view around the histograms of a case and runs the searches of src/cuda on it, the second half
  * compares. */
-#include "../../src/cuda/cu.cuh"
+#include "../../src/cuda/cu_level.cuh"
 
 extern "C" {
 #include "split_case.h"
@@ -17,6 +17,7 @@ struct split_device {
   const split_case *of;
   cu_feature *feat;
   uint32_t *set_at;
+  uint32_t fault; /* of the last level */
 };
 
 static void split_device_close(split_device *d);
@@ -116,6 +117,7 @@ static split_device *split_device_open(const split_case *c, int32_t unit_feats, 
   int bad = cudaStreamCreate(&be->stream) != cudaSuccess || open_view(d, unit_feats, by_node, max_step, &err);
   bad = bad || failed(cu_sets_open(be, &err));
   if (!bad && c->params.grow_policy == GBT_SYMMETRIC) bad = failed(cu_level_open(be, &err));
+  if (!bad && be->level && c->seed % 2 && be->level->view.batch > 3) be->level->view.batch = 3; /* several batches */
   if (!bad) return d;
   split_device_close(d);
   return NULL;
@@ -189,8 +191,8 @@ static int split_device_level(split_device *d, const split_step *s, int32_t dept
       get(&tree, (const cu_tree *)v->tree, 1))
     return 0;
   *n_words = tree.n_words;
-  return tree.fault == 0 && !get(words, (const uint32_t *)v->sets, room < *n_words ? room : *n_words) &&
-         !get_sums(d, s, sum, count);
+  d->fault = tree.fault;
+  return !get(words, (const uint32_t *)v->sets, room < *n_words ? room : *n_words) && !get_sums(d, s, sum, count);
 }
 
 /* ---- one node at a time ---- */
@@ -381,6 +383,7 @@ static void level_both(const split_case *c, split_cpu *cpu, split_device *d, con
   uint32_t *words = some<uint32_t>(MOST_WORDS), *sets = some<uint32_t>(MOST_WORDS);
   split_cpu_level(cpu, s, want, words);
   if (CHECK(split_device_level(d, s, depth, got, sets, MOST_WORDS, n_words, a.sum, a.count))) {
+    CHECK_EQ_U64(d->fault, 0);
     same_sums(c, s, &a);
     same_nodes(s, want, got);
     if (want->open && want->set_words > 0 && got->set_words == want->set_words)
@@ -439,9 +442,38 @@ static void levels_of_many(void) {
   CHECK(all.kinds[GBT_SPLIT_SET] > 0);
 }
 
+/* A level whose set has no room, or that has more nodes than the host has launched work for, is a fault and no split.
+ */
+static void no_room(void) {
+  split_case *c = split_case_levels(21, 200, 1);
+  split_device *d = split_device_open(c, 1, 0, 2);
+  REQUIRE(d != NULL);
+  for (int kind = 0; kind < 3; kind++) {
+    split_step *s = split_step_new(c, 21, 1, 2, -400, 1), *root = split_step_new(c, 20, 0, 1, -400, 0);
+    answer a = answer_new(c, d, s);
+    gbt_grow_node node[2];
+    uint32_t sets[64], n_words = 57;
+    d->be.view.max_words = kind == 1 ? 57 + 6 : 57 + 7; /* 200 levels take 7 words */
+    CHECK(split_device_level(d, root, 0, node, sets, 64, &n_words, a.sum, a.count));
+    CHECK_EQ_U64(d->fault, kind == 1 ? CU_FAULT_ROOM : 0);
+    CHECK_EQ_I64(node[0].open, kind != 1);
+    CHECK_EQ_U64(n_words, kind == 1 ? 57 : 64);
+    d->be.view.max_words = 1000;
+    CHECK(split_device_level(d, s, kind == 2 ? 0 : 1, node, sets, 64, &n_words, a.sum, a.count));
+    CHECK_EQ_U64(d->fault, kind == 2 ? CU_FAULT_ROOM : 0);
+    CHECK_EQ_I64(node[1].open, kind != 2);
+    split_step_free(s);
+    split_step_free(root);
+    answer_free(&a);
+  }
+  split_device_close(d);
+  split_case_free(c);
+}
+
 extern "C" void suite_cuda_split(void) {
   RUN(random_nodes);
   RUN(many_levels);
   RUN(random_levels);
   RUN(levels_of_many);
+  RUN(no_room);
 }
