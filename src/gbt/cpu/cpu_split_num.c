@@ -126,7 +126,8 @@ static void all_gains(const cpu_backend *be, const cpu_search *in, cpu_scratch *
   if (in->rated.constrained)
     for (int32_t i = 0; i < n; i++) scratch->gain[i] = cpu_gain(in, scratch->g[i], scratch->h[i], in->reg);
   else {
-    cpu_gain_args args = {in->rated.G, in->rated.H, in->rated.parent, in->reg.lambda, in->reg.alpha, in->rated.min_weight};
+    const gbt_rated *r = &in->rated;
+    cpu_gain_args args = {r->G, r->H, r->parent, in->reg.lambda, in->reg.alpha, r->min_weight};
     be->kernels->gains(n, scratch->g, scratch->h, &args, scratch->gain);
   }
   if (!in->count) return;
