@@ -191,7 +191,7 @@ __device__ int32_t choose_best(const cu_view &v, int32_t *shared) {
 __device__ int32_t choose_fresh(const cu_view &v) {
   cu_tree *t = v.tree;
   int32_t n = t->n_nodes - t->fresh_beg;
-  if (n > v.max_step || !v.node[t->fresh_beg].open) return 0;
+  if (n <= 0 || n > v.max_step || !v.node[t->fresh_beg].open) return 0;
   for (int32_t i = (int32_t)threadIdx.x; i < n; i += (int32_t)blockDim.x) v.chosen[i] = t->fresh_beg + i;
   return n;
 }
