@@ -156,7 +156,7 @@ struct cu_set {
 
 struct cu_backend;
 
-/* Tiles of a data set's pages, its labels and weights. `spec_counts`: by feature, slots are counted. */
+/* Tiles of a data set's pages, its labels and weights. Columns of features that be->counts have tiles of their own. */
 gbt_status cu_set_make(gbt_ctx *ctx, cu_backend *be, gbt_dataset *ds, cu_set *set, gbt_error *err) GBT_MUST_CHECK;
 void cu_set_free(cu_backend *be, cu_set *set);
 

@@ -23,17 +23,15 @@
 #include <string.h>
 
 enum { NARROW = 0, LOW, HIGH }; /* the 16-bit gradients; halves of the 32-bit ones */
-enum { SMALL_THREADS = 512, SMALL_BLOCKS = 3, LARGE_THREADS = 1024, CLEAR_SLOTS = 1024 };
+enum { SMALL_THREADS = 512, SMALL_BLOCKS = 2, LARGE_THREADS = 1024, CLEAR_SLOTS = 1024 };
 enum : uint32_t { CELL_ROWS = 65535, FEW = 4 /* codes a row: with more of them cells do not pay */ };
 
-/* Rows of a build, and where their sums go. */
+/* Rows of a build. */
 struct cu_share {
   uint32_t n;
+  int32_t slot; /* the build's */
   const uint32_t *row;
-  const gbt_gh16 *gh;   /* beside them */
-  const gbt_gh32 *gh32; /* by row */
-  gbt_sum *sum;
-  uint32_t *count;
+  const void *gh; /* gbt_gh16 beside them, or, wide, gbt_gh32 by row */
 };
 
 /* Blocks [beg, end) of a build, beg counted from its first one. */
@@ -44,13 +42,16 @@ __device__ static __forceinline__ cu_share share_of(const cu_view &v, int32_t bu
   const uint64_t first = (uint64_t)beg * v.hist_rows, stop = (uint64_t)end * v.hist_rows;
   cu_share s;
   s.n = (uint32_t)((stop < node->n_rows ? stop : node->n_rows) - first);
+  s.slot = b.slot;
   s.row = order->row + node->row_beg + first;
   s.gh = order->gh + node->row_beg + first;
-  s.gh32 = cu_gh32(v, v.tree->task.output);
-  const uint64_t slot = (uint64_t)(uint32_t)b.slot * v.n_slots;
-  s.sum = v.sum + slot;
-  s.count = v.count + (v.any_counts ? slot : 0); /* no choice of pointers: the compiler is to see global memory */
+  if (v.tree->wide) s.gh = cu_gh32(v, v.tree->task.output);
   return s;
+}
+
+/* Where a code's sums are in the build's slot; the counts have the same place. */
+__device__ static __forceinline__ uint64_t place_of(const cu_view &v, const cu_share &s, uint32_t slot) {
+  return (uint64_t)(uint32_t)s.slot * v.n_slots + slot;
 }
 
 /* ---- clearing ---- */
@@ -76,14 +77,13 @@ struct cu_sink {
   uint32_t at;       /* of its first cell in shared memory */
   uint32_t n, pitch; /* cells of a kind; from code to code */
   int part, counts;  /* counts: rows are counted now */
-  gbt_sum *sum;      /* of its first code, in the slot */
-  uint32_t *count;   /* the same, where rows are counted */
+  uint32_t slot;     /* of its first code */
 };
 
 /* g in the lower 16 bits and h in the upper ones. */
 __device__ static __forceinline__ uint32_t both_of(const cu_share &s, uint32_t i, uint32_t row, int part) {
-  if (part == NARROW) return cu_gh_bits(&s.gh[i]);
-  const gbt_gh32 q = s.gh32[row];
+  if (part == NARROW) return cu_gh_bits((const gbt_gh16 *)s.gh + i);
+  const gbt_gh32 q = ((const gbt_gh32 *)s.gh)[row];
   return part == LOW ? gbt_fix_low(q) : (uint32_t)q.g >> 16 | (q.h & 0xffff0000u);
 }
 
@@ -148,23 +148,26 @@ __device__ static __forceinline__ void add_tile(uint32_t *cells, const cu_share 
 }
 
 /* The same, straight to the slot. */
-__device__ static void add_at_once(const cu_share &s, const uint32_t *words, const cu_tile &t, const cu_sink &to) {
+__device__ static __forceinline__ void add_at_once(const cu_view &v, const cu_share &s, const cu_tile &t,
+                                                   const cu_sink &to) {
   const uint32_t lanes = (uint32_t)t.lanes, column = threadIdx.x & (lanes - 1u);
   const int64_t weight = to.part == HIGH ? 65536 : 1;
   if (column >= (uint32_t)t.n_cols) return;
   for (uint32_t i = threadIdx.x / lanes; i < s.n; i += blockDim.x / lanes) {
     const uint32_t row = s.row[i], both = both_of(s, i, row, to.part);
-    const uint32_t code = cu_tile_code(words, t, (int32_t)column, row);
-    cu_add64(&to.sum[code].g, (int64_t)(int32_t)g_of(both, to.part) * weight);
-    cu_add64(&to.sum[code].h, (int64_t)(both >> 16) * weight);
-    if (to.counts) atomicAdd(&to.count[code], 1u);
+    const uint64_t at = place_of(v, s, to.slot + cu_tile_code(v.train.words, t, (int32_t)column, row));
+    cu_add64(&v.sum[at].g, (int64_t)(int32_t)g_of(both, to.part) * weight);
+    cu_add64(&v.sum[at].h, (int64_t)(both >> 16) * weight);
+    if (to.counts) atomicAdd(&v.count[at], 1u);
   }
 }
 
 /* Cells that are not 0 into the slot; they are 0 afterwards. */
-__device__ static __forceinline__ void flush(uint32_t *cells, const cu_tile &t, const cu_sink &to) {
+__device__ static __forceinline__ void flush(uint32_t *cells, const cu_view &v, const cu_share &s, const cu_tile &t,
+                                             const cu_sink &to) {
   const uint32_t lanes = (uint32_t)t.lanes, pitch = to.pitch, column = threadIdx.x & (lanes - 1u), n = to.n;
   const int64_t weight = to.part == HIGH ? 65536 : 1;
+  const uint64_t first = place_of(v, s, to.slot);
   for (uint32_t code = threadIdx.x / lanes; code < t.n_codes; code += blockDim.x / lanes) {
     uint32_t g = 0, h = 0, rows = 0;
     for (uint32_t at = code * pitch + column; at < (code + 1u) * pitch; at += lanes) {
@@ -175,15 +178,15 @@ __device__ static __forceinline__ void flush(uint32_t *cells, const cu_tile &t, 
       rows += cells[2 * n + at];
       cells[2 * n + at] = 0;
     }
-    if (g != 0) cu_add64(&to.sum[code].g, (to.part == LOW ? (int64_t)g : (int64_t)(int32_t)g) * weight);
-    if (h != 0) cu_add64(&to.sum[code].h, (int64_t)h * weight);
-    if (rows != 0) atomicAdd(&to.count[code], rows);
+    if (g != 0) cu_add64(&v.sum[first + code].g, (to.part == LOW ? (int64_t)g : (int64_t)(int32_t)g) * weight);
+    if (h != 0) cu_add64(&v.sum[first + code].h, (int64_t)h * weight);
+    if (rows != 0) atomicAdd(&v.count[first + code], rows);
   }
 }
 
 /* ---- the kernel ---- */
 
-__device__ static __forceinline__ cu_sink sink_of(const cu_view &v, const cu_share &s, const cu_tile &t, int part) {
+__device__ static __forceinline__ cu_sink sink_of(const cu_view &v, const cu_tile &t, int part) {
   const uint32_t column = threadIdx.x & ((uint32_t)t.lanes - 1u);
   cu_sink to = cu_sink();
   to.part = part;
@@ -192,9 +195,7 @@ __device__ static __forceinline__ cu_sink sink_of(const cu_view &v, const cu_sha
   to.n = t.n_codes * to.pitch;
   to.at = cu_lane() & (to.pitch - 1u);
   /* lanes without a column add nothing, and their cells stay 0 */
-  const uint32_t slot = column < (uint32_t)t.n_cols ? v.train.column[(uint32_t)t.first_col + column].slot : 0u;
-  to.sum = s.sum + slot;
-  to.count = s.count + (to.counts ? slot : 0u);
+  to.slot = column < (uint32_t)t.n_cols ? v.train.column[(uint32_t)t.first_col + column].slot : 0u;
   return to;
 }
 
@@ -221,14 +222,14 @@ __global__ static void __launch_bounds__(THREADS, BLOCKS)
     const cu_share s = share_of(v, build, block - build_beg, block - build_beg + (uint32_t)n);
     const int at_once = t.pitch == 0 || (uint64_t)s.n * FEW <= t.n_codes;
     for (int part = wide ? LOW : NARROW; part <= (wide ? HIGH : NARROW); part++) {
-      const cu_sink to = sink_of(v, s, t, part);
+      const cu_sink to = sink_of(v, t, part);
       if (at_once) {
-        add_at_once(s, v.train.words, t, to);
+        add_at_once(v, s, t, to);
         continue;
       }
       add_tile(cells, s, v.train.words, t, to);
       __syncthreads();
-      flush(cells, t, to);
+      flush(cells, v, s, t, to);
       __syncthreads();
     }
     i += n;
@@ -249,10 +250,10 @@ __device__ static void add_lists(const cu_view &v, const cu_share &s, uint32_t b
     list = v.train.sparse_beg[row];
     n = (uint32_t)(v.train.sparse_beg[row + 1] - list);
     if (wide) {
-      g = s.gh32[row].g;
-      h = s.gh32[row].h;
+      g = ((const gbt_gh32 *)s.gh)[row].g;
+      h = ((const gbt_gh32 *)s.gh)[row].h;
     } else {
-      const uint32_t both = cu_gh_bits(&s.gh[beg + lane]);
+      const uint32_t both = cu_gh_bits((const gbt_gh16 *)s.gh + beg + lane);
       g = (int16_t)both;
       h = both >> 16;
     }
@@ -269,10 +270,10 @@ __device__ static void add_lists(const cu_view &v, const cu_share &s, uint32_t b
     const int32_t eg = __shfl_sync(CU_ALL, g, (int)owner);
     const uint32_t eh = __shfl_sync(CU_ALL, h, (int)owner);
     if (e >= all) continue;
-    const uint32_t slot = v.train.sparse_slot[from + e];
-    cu_add64(&s.sum[slot].g, eg);
-    cu_add64(&s.sum[slot].h, (int64_t)eh);
-    if (counts) atomicAdd(&s.count[slot], 1u);
+    const uint64_t at = place_of(v, s, v.train.sparse_slot[from + e]);
+    cu_add64(&v.sum[at].g, eg);
+    cu_add64(&v.sum[at].h, (int64_t)eh);
+    if (counts) atomicAdd(&v.count[at], 1u);
   }
 }
 
@@ -299,6 +300,9 @@ gbt_status cu_hist_open(cu_backend *be, gbt_error *err) {
   CU_TRY(cudaFuncSetAttribute((k_hist<SMALL_THREADS, SMALL_BLOCKS>), cudaFuncAttributeMaxDynamicSharedMemorySize,
                               limit / SMALL_BLOCKS));
   CU_TRY(cudaFuncSetAttribute((k_hist<LARGE_THREADS, 1>), cudaFuncAttributeMaxDynamicSharedMemorySize, limit));
+  /* several blocks beside each other want all of it, not the least that one can do with */
+  CU_TRY(
+      cudaFuncSetAttribute((k_hist<SMALL_THREADS, SMALL_BLOCKS>), cudaFuncAttributePreferredSharedMemoryCarveout, 100));
   return GBT_OK;
 }
 

@@ -243,7 +243,7 @@ static gbt_status copy(gbt_ctx *ctx, unsigned char *to, const void *from, size_t
 }
 
 static gbt_status send(cu_stage *st, void *to, const void *from, size_t bytes, gbt_error *err) {
-  unsigned char *buffer;
+  unsigned char *buffer = NULL;
   for (size_t at = 0, n; at < bytes; at += n) {
     n = bytes - at < st->room ? bytes - at : st->room;
     GBT_TRY(stage_begin(st, &buffer, err));
@@ -286,7 +286,7 @@ __global__ static void k_pack(uint32_t *words, const cu_tile *tile, int32_t n_ti
 static gbt_status send_rows(cu_stage *st, cu_set *set, const cu_plan *p, const cu_source *source, const gbt_page *page,
                             int32_t beg, uint32_t n, gbt_error *err) {
   const gbt_layout *layout = &set->from->pages->layout;
-  unsigned char *buffer;
+  unsigned char *buffer = NULL;
   size_t at = 0;
   GBT_TRY(stage_begin(st, &buffer, err));
   for (int32_t s = 0; s < layout->n_strips; s++) {
@@ -327,7 +327,7 @@ static gbt_status send_tiles(cu_stage *st, cu_set *set, const cu_plan *p, const 
 static gbt_status send_sparse(cu_stage *st, cu_set *set, gbt_error *err) {
   const gbt_page_store *pages = set->from->pages;
   uint64_t all = 0;
-  unsigned char *buffer;
+  unsigned char *buffer = NULL;
   if (pages->layout.n_sparse == 0) return GBT_OK;
   for (int32_t k = 0; k < pages->n_pages; k++) all += pages->page[k].sparse_beg[pages->page[k].n_rows];
   GBT_TRY(cu_new(&st->be->memory, &set->sparse_beg, (size_t)pages->n_rows + 1, err));

@@ -148,7 +148,7 @@ static inline void fill_rows(world *w, int32_t n_nodes, double share, int wide) 
   w->gh32 = host<gbt_gh32>(n_rows);
   for (size_t r = 0; r < n_rows; r++) {
     gbt_gh32 ends[3] = {{INT32_MAX - 65536, UINT32_MAX - 65536}, {-(INT32_MAX - 65536), 0}, {-1, 65535}};
-    gbt_gh32 any = {(int32_t)test_below(&w->rng, 4294836224) - (INT32_MAX - 65536), (uint32_t)test_u(&w->rng) / 2};
+    gbt_gh32 any = {(int32_t)(test_below(&w->rng, 4294836223) - (INT32_MAX - 65536)), (uint32_t)test_u(&w->rng) / 2};
     w->gh32[r] = test_below(&w->rng, 4) ? any : ends[test_below(&w->rng, 3)];
   }
   uint32_t *picked = host<uint32_t>(n_rows);

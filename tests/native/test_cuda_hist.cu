@@ -137,6 +137,9 @@ static void histograms_with_little_shared_memory(void) {
 
 static void histograms_of_sparse_features(void) {
   made_kind kinds[30];
+  for (int c = 0; c < 30; c++) kinds[c] = MADE_ZEROS;
+  const shape all = {69, 700, 25, 255, 0, kinds, 2, 2, 232448};
+  hists_of(&all, 4, 0.9, 0, 128);
   for (int c = 0; c < 30; c++) kinds[c] = c < 26 ? MADE_ZEROS : c == 26 ? MADE_LEVELS : MADE_HOLES;
   for (int i = 0; i < 4; i++) {
     static world w;
@@ -153,12 +156,12 @@ static void histograms_of_sparse_features(void) {
   }
 }
 
-/* Rows without any cell, and gradients at the ends of their ranges in more rows than cells can sum up. */
+/* Gradients at the ends of their ranges in more rows than cells can sum up; shared memory for one block alone. */
 static void histograms_of_more_rows_than_a_cell_holds(void) {
   const made_kind kinds[] = {MADE_BELL, MADE_CONSTANT};
   for (int wide = 0; wide < 2; wide++) {
     static world w;
-    const shape s = {(uint64_t)(70 + wide), 150000, 2, 500, 0, kinds, 1, 1, 232448};
+    const shape s = {(uint64_t)(70 + wide), 70000, 2, 500, 0, kinds, 1, 1, 24};
     if (world_open(&w, &s)) {
       fill_rows(&w, 1, 1.0, wide);
       for (uint32_t p = 0; p < w.n; p++) {

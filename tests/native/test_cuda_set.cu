@@ -77,24 +77,28 @@ static void good_tiles(world *w, const cu_set *set, uint32_t *seen, int *pitches
 static void tiles_are_the_pages(void) {
   static const made_kind zeros[] = {MADE_ZEROS, MADE_ZEROS, MADE_ZEROS, MADE_ZEROS, MADE_ZEROS, MADE_ZEROS, MADE_ZEROS,
                                     MADE_ZEROS, MADE_ZEROS, MADE_ZEROS, MADE_ZEROS, MADE_ZEROS, MADE_BELL};
-  const shape shapes[] = {{1, 700, 70, 255, 0, NULL, 1, 4, 232448},    {2, 700, 70, 255, 97, NULL, 2, 3, 40000},
-                          {3, 1500, 24, 1400, 1000, NULL, 1, 4, 9000}, {4, 900, 40, 700, 0, NULL, 2, 4, 232448},
-                          {5, 1, 5, 255, 0, NULL, 1, 1, 232448},       {6, 600, 13, 255, 100, zeros, 1, 4, 232448},
-                          {7, 333, 33, 2, 50, NULL, 1, 2, 232448},     {8, 800, 50, 13, 0, NULL, 1, 2, 1000}};
+  made_kind all_zeros[13]; /* no tile at all */
+  for (int c = 0; c < 13; c++) all_zeros[c] = MADE_ZEROS;
+  const shape shapes[] = {{1, 700, 70, 255, 0, NULL, 1, 4, 232448},      {2, 700, 70, 255, 97, NULL, 2, 3, 40000},
+                          {3, 1500, 24, 1400, 1000, NULL, 1, 4, 9000},   {4, 900, 40, 700, 0, NULL, 2, 4, 232448},
+                          {5, 1, 5, 255, 0, NULL, 1, 1, 232448},         {6, 600, 13, 255, 100, zeros, 1, 4, 232448},
+                          {7, 333, 33, 2, 50, NULL, 1, 2, 232448},       {8, 800, 50, 13, 0, NULL, 1, 2, 1000},
+                          {9, 700, 13, 255, 90, all_zeros, 1, 4, 232448}};
   uint32_t widths = 0;
   int pitches[3] = {0, 0, 0};
-  int64_t n_sparse = 0;
+  int64_t n_sparse = 0, n_bare = 0;
   for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++) {
     static world w;
     if (world_open(&w, &shapes[i])) {
       n_sparse += w.be.layout->n_sparse;
+      n_bare += w.set.view.n_tiles == 0;
       good_tiles(&w, &w.set, &widths, pitches);
       same_codes(&w, &w.set, w.ds);
     }
     world_close(&w);
   }
   CHECK_EQ_U64(widths, 1u << 1 | 1u << 2 | 1u << 4 | 1u << 8 | 1u << 12);
-  CHECK(pitches[0] > 0 && pitches[1] > 0 && pitches[2] > 0 && n_sparse > 0);
+  CHECK(pitches[0] > 0 && pitches[1] > 0 && pitches[2] > 0 && n_sparse > 0 && n_bare > 0);
 }
 
 static void codes_of_16_bits(void) {
