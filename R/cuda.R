@@ -13,15 +13,24 @@
 # The wish -----------------------------------------------------------------------------------------------------------
 
 check_device <- function(device) {
-  if (is.null(device)) device <- getOption("gbt.device")
-  if (is.null(device)) device <- if (nzchar(Sys.getenv("GBT_DEVICE"))) Sys.getenv("GBT_DEVICE")
+  name <- "device"
+  if (is.null(device)) {
+    device <- getOption("gbt.device")
+    name <- "gbt.device"
+  }
+  if (is.null(device) && nzchar(Sys.getenv("GBT_DEVICE"))) {
+    device <- Sys.getenv("GBT_DEVICE")
+    name <- "GBT_DEVICE"
+  }
   number <- 0L
-  if (is.character(device) && length(device) == 1L && grepl("^cuda:[0-9]{1,4}$", device)) {
-    number <- as.integer(sub("cuda:", "", device, fixed = TRUE))
+  if (is.character(device) && length(device) == 1L && grepl("^(cuda|gpu)(:[0-9]{1,4})?$", device)) {
+    number <- if (grepl(":", device)) as.integer(sub(".*:", "", device)) else 0L
     device <- "cuda"
   }
-  list(kind = match_choice(device, c("auto", "cpu", "cuda"), "device"), number = number)
+  list(kind = match_choice(device, c("auto", "cpu", "cuda"), name), number = number)
 }
+
+no_wish <- function(device) is.null(device) && is.null(getOption("gbt.device")) && !nzchar(Sys.getenv("GBT_DEVICE"))
 
 # What is there ------------------------------------------------------------------------------------------------------
 
@@ -78,13 +87,16 @@ device_costs <- function() {
   utils::modifyList(costs, as.list(given))
 }
 
+start_seconds <- function(costs) if (isTRUE(package_state$cuda_started)) 0 else costs$cuda_start
+
 # size: list(bytes of binned data, trees, levels, max_seconds)
 expected_seconds <- function(size, threads, costs) {
   passes <- size$bytes * size$trees * size$levels
+  start <- start_seconds(costs)
   out <- c(cpu = passes * costs$cpu_cell / threads,
-           cuda = costs$cuda_start + size$bytes * costs$cuda_byte + size$trees * size$levels * costs$cuda_level +
+           cuda = start + size$bytes * costs$cuda_byte + size$trees * size$levels * costs$cuda_level +
              passes * costs$cuda_cell)
-  if (size$max_seconds > 0) out <- pmin(out, size$max_seconds + c(0, costs$cuda_start))
+  if (size$max_seconds > 0) out <- pmin(out, size$max_seconds + c(0, start))
   out
 }
 
@@ -99,9 +111,8 @@ training_size <- function(bytes, params, nrounds, n_outputs, max_seconds) {
 # size: list(rows, columns, trees) of a prediction. Its numbers go up in 8 bytes each.
 expected_of_prediction <- function(size, threads, costs) {
   walks <- size$rows * size$trees
-  start <- if (isTRUE(package_state$cuda_started)) 0 else costs$cuda_start
   c(cpu = walks * costs$cpu_walk / threads,
-    cuda = start + size$rows * size$columns * 8 * costs$cuda_byte + walks * costs$cuda_walk)
+    cuda = start_seconds(costs) + size$rows * size$columns * 8 * costs$cuda_byte + walks * costs$cuda_walk)
 }
 
 # The device for a wish: list(kind, number, auto, why, problem). why: for verbose, NULL when there is nothing to tell;
@@ -145,7 +156,7 @@ settle_device <- function(choice) {
 
 # Where there is no training to weigh, "auto" is the cpu.
 plain_device <- function(device) {
-  if (is.null(device) && is.null(getOption("gbt.device")) && !nzchar(Sys.getenv("GBT_DEVICE"))) return(NULL)
+  if (no_wish(device)) return(NULL)
   wish <- check_device(device)
   if (wish$kind == "auto") wish$kind <- "cpu"
   settle_device(choose_device(wish))
@@ -153,10 +164,8 @@ plain_device <- function(device) {
 
 # The same for a prediction, which is weighed. Small ones are the cpu's without a thought, which would take longer.
 prediction_device <- function(device, size, threads) {
-  if (is.null(device)) device <- getOption("gbt.device")
-  if (is.null(device)) device <- if (nzchar(Sys.getenv("GBT_DEVICE"))) Sys.getenv("GBT_DEVICE")
   small <- !isTRUE(size$rows * size$trees >= 1e7) && is.null(getOption("gbt.device_costs"))
-  if (is.null(device) && small) return(NULL)
+  if (small && no_wish(device)) return(NULL)
   wish <- check_device(device)
   if (wish$kind == "auto" && (small || !is.finite(size$trees))) return(NULL)
   settle_device(choose_device(wish, size, threads, expected_of_prediction))

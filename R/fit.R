@@ -223,7 +223,8 @@ make_trainer <- function(fit, where) {
 finish_model <- function(trainer, fit, state) {
   log <- evaluation_log(fit, state)
   best <- best_round(fit, state, log)
-  params <- c(fit$params[setdiff(names(fit$params), c("hist_memory", "device_memory"))], list(max_bin = as.double(fit$data$max_bin)))
+  params <- c(fit$params[setdiff(names(fit$params), c("hist_memory", "device_memory"))],
+              list(max_bin = as.double(fit$data$max_bin)))
   if (!is.null(fit$monotone)) params$monotone <- stats::setNames(fit$monotone, fit$data$feature_names)
   if (!is.null(fit$interactions)) {
     params$interactions <- lapply(fit$interactions, function(set) fit$data$feature_names[set + 1L])

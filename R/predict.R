@@ -32,7 +32,8 @@ predict_kinds <- c(link = 0L, response = 1L, leaf = 2L)
 #' @param threads Number of threads, see [gbt_threads()]. Never shows in the result.
 #' @param sparse_zero What the absent entries of a sparse matrix are: `"value"` for the number 0, `"missing"`; `NULL`
 #'   for the same as in training.
-#' @param device Where to predict: `"cpu"`, `"cuda"` or `"auto"`, see [gbt_train()] and below; never shows in the result.
+#' @param device Where to predict: `"cpu"`, `"cuda"` or `"auto"`, see [gbt_train()] and below; never shows in the
+#'   result.
 #' @param ... Must be empty: a misspelt argument is an error.
 #' @return A vector with one element per row, or a matrix with one row per row; see `type`. Row names become
 #'   names when they are texts.

@@ -64,8 +64,8 @@
 #' `"auto"`, the default, takes the CPU unless a device can be expected to be clearly faster. It compares, for T
 #' trees of L levels on B bytes of binned data (about one per row and column; sparse columns need fewer),
 #' * on the CPU: B T L * 0.4 ns / `threads`, which was measured, with
-#' * on a device: 1 s to start it, B * 0.2 ns to move the data, T L * 30 microseconds to issue the work, and B T L *
-#'   0.01 ns: estimates that have not been confirmed on hardware.
+#' * on a device: 1 s to start it (once in a session), B * 0.2 ns to move the data, T L * 30 microseconds to issue the
+#'   work, and B T L * 0.01 ns: estimates that have not been confirmed on hardware.
 #'
 #' The device must be better by half. `options(gbt.device_costs = )`, a list with any of `cpu_cell`, `cuda_cell`,
 #' `cuda_byte`, `cuda_level`, `cuda_start` (in seconds) and `margin`, replaces these numbers by yours. Where there is

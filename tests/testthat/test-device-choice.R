@@ -25,6 +25,11 @@ test_that("wishes for devices are read", {
   withr::local_options(gbt.device = "cpu")
   expect_identical(wish(NULL), is("cpu"))
   expect_identical(wish("cuda"), is("cuda"))
+  expect_identical(wish("gpu:1"), is("cuda", 1L))
+  withr::with_options(list(gbt.device = "fast"), expect_error(gbt:::check_device(NULL), "gbt.device"))
+  withr::with_options(list(gbt.device = NULL), withr::with_envvar(c(GBT_DEVICE = "fast"), {
+    expect_error(gbt:::check_device(NULL), "GBT_DEVICE", class = "gbt_error_argument")
+  }))
   for (wrong in list("cuda:", "cuda:-1", "cuda:x", "cuda:1.5", "CPU0", 1, NA_character_, c("cpu", "cpu"))) {
     expect_error(gbt:::check_device(wrong), class = "gbt_error_argument")
   }
@@ -45,6 +50,10 @@ test_that("an installation without CUDA says so and goes on", {
 
 test_that("what auto expects grows with the work, and small work stays on the cpu", {
   costs <- gbt:::device_costs()
+  state <- gbt:::package_state
+  withr::defer(assign("cuda_started", started, envir = state))
+  started <- state$cuda_started
+  state$cuda_started <- FALSE
   params <- gbt:::engine_params(gbt:::collect_args(list()))
   size <- function(bytes, rounds = 100, outputs = 1, ..., seconds = 0) {
     gbt:::training_size(bytes, utils::modifyList(params, list(...)), rounds, outputs, seconds)
@@ -64,6 +73,9 @@ test_that("what auto expects grows with the work, and small work stays on the cp
   expect_true(cuda_pays(11e6 * 28, 500, max_depth = 8))  # higgs
   expect_true(cuda_pays(115e6 * 13, 500))                # airline
   expect_false(cuda_pays(11e6 * 28, 500, seconds = 0.5)) # the start alone would take longer
+  first <- expected(1e6)[["cuda"]]
+  state$cuda_started <- TRUE
+  expect_equal(first - expected(1e6)[["cuda"]], costs$cuda_start)
 })
 
 test_that("costs can be replaced, and wrong ones are refused", {
