@@ -43,21 +43,23 @@ __global__ static void k_plan(cu_view v) {
   if (threadIdx.x == 0) v.tree->n_leaf_blocks = n_blocks;
 }
 
-/* Rows [beg, end) of the order of leaf block b. */
+/* The rows of leaf block b, and their gradients. */
 struct leaf_rows {
   int32_t node;
-  uint32_t beg, end;
-  cu_order order;
+  uint32_t n;
+  const uint32_t *row;
+  const gbt_gh16 *gh;
 };
 
 __device__ static __forceinline__ leaf_rows rows_of_block(const cu_view &v, uint32_t b) {
   leaf_rows r;
   r.node = cu_run_of(v.leaf_block, v.tree->n_nodes, b);
   const gbt_grow_node *node = &v.node[r.node];
-  uint32_t at = (b - v.leaf_block[r.node]) * v.leaf_rows, left = node->n_rows - at;
-  r.beg = node->row_beg + at;
-  r.end = r.beg + (left < v.leaf_rows ? left : v.leaf_rows);
-  r.order = v.order[node->depth & 1];
+  const cu_order order = node->depth & 1 ? v.order[1] : v.order[0];
+  const uint32_t at = (b - v.leaf_block[r.node]) * v.leaf_rows, left = node->n_rows - at;
+  r.n = left < v.leaf_rows ? left : v.leaf_rows;
+  r.row = order.row + node->row_beg + at;
+  r.gh = order.gh + node->row_beg + at;
   return r;
 }
 
@@ -65,8 +67,8 @@ __device__ static __forceinline__ gbt_sum fine_rest(const cu_view &v, const leaf
   const gbt_key32 key = gbt_key((uint64_t)v.params.seed, GBT_FOR_ROUNDING, v.tree->round, (uint64_t)output);
   const uint32_t *low = cu_low(v, output);
   gbt_sum s = {0, 0};
-  for (uint32_t i = r.beg + threadIdx.x; i < r.end; i += blockDim.x) {
-    uint32_t row = r.order.row[i], part = low[row], bits = gbt_hash32(key, row);
+  for (uint32_t i = threadIdx.x; i < r.n; i += blockDim.x) {
+    uint32_t row = r.row[i], part = low[row], bits = gbt_hash32(key, row);
     s.g += gbt_fix_rest_g(part, bits);
     s.h += gbt_fix_rest_h(part, bits);
   }
@@ -76,13 +78,13 @@ __device__ static __forceinline__ gbt_sum fine_rest(const cu_view &v, const leaf
 __device__ static __forceinline__ gbt_sum coarse_sum(const cu_view &v, const leaf_rows &r, int32_t output, int wide) {
   const gbt_gh32 *gh32 = cu_gh32(v, output);
   gbt_sum s = {0, 0};
-  for (uint32_t i = r.beg + threadIdx.x; i < r.end; i += blockDim.x) {
+  for (uint32_t i = threadIdx.x; i < r.n; i += blockDim.x) {
     if (wide) {
-      gbt_gh32 gh = gh32[r.order.row[i]];
+      gbt_gh32 gh = gh32[r.row[i]];
       s.g += gh.g;
       s.h += gh.h;
     } else {
-      gbt_sum gh = cu_gh_sum(cu_gh_bits(r.order.gh + i));
+      gbt_sum gh = cu_gh_sum(cu_gh_bits(r.gh + i));
       s.g += gh.g * 65536;
       s.h += gh.h * 65536;
     }
@@ -153,7 +155,7 @@ __global__ static void k_scores(cu_view v) {
   for (uint32_t b = blockIdx.x; b < v.tree->n_leaf_blocks; b += gridDim.x) {
     leaf_rows r = rows_of_block(v, b);
     double value = v.value[r.node];
-    for (uint32_t i = r.beg + threadIdx.x; i < r.end; i += blockDim.x) score[r.order.row[i]] += value;
+    for (uint32_t i = threadIdx.x; i < r.n; i += blockDim.x) score[r.row[i]] += value;
   }
 }
 
