@@ -157,8 +157,8 @@ static gbt_status plan_tree(cu_backend *be, gbt_error *err) {
         "or lower max_depth",
         (int)depth, (double)bytes * (double)inner / 1048576.0 + 1.0);
   be->max_steps = p->grow_policy == GBT_LOSSGUIDE ? most - 1 : depth > 0 ? depth : most;
-  be->waits =
-      !uniform || fit < step || be->max_steps > (int64_t)MOST_BLIND_STEPS || (depth == 0 && p->grow_policy != GBT_LOSSGUIDE);
+  be->waits = !uniform || fit < step || be->max_steps > (int64_t)MOST_BLIND_STEPS ||
+              (depth == 0 && p->grow_policy != GBT_LOSSGUIDE);
   v->max_step = (int32_t)fit;
   v->max_nodes = (int32_t)least(2 * most + 1, MOST_NODES);
   v->max_hists = (int32_t)(be->keeps ? inner : 2 * fit);

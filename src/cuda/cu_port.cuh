@@ -4,7 +4,8 @@
 
 #if defined(__CUDACC__)
 #include <cuda_runtime.h>
-#define CU_LAUNCH(kernel, grid, block, shared, stream, ...) (kernel)<<<(grid), (block), (shared), (stream)>>>(__VA_ARGS__)
+#define CU_LAUNCH(kernel, grid, block, shared, stream, ...) \
+  (kernel)<<<(grid), (block), (shared), (stream)>>>(__VA_ARGS__)
 #define CU_SHARED(T, name, n) __shared__ T name[n]
 #define CU_DYN_SHARED(T, name)                               \
   extern __shared__ __align__(16) unsigned char cu_dyn_[]; \

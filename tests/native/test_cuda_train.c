@@ -9,8 +9,8 @@ enum { GRID = 260 };
 /* Which kinds of training the grid held. */
 typedef struct grid_seen {
   int64_t losses[GBT_N_LOSSES], policies[3];
-  int64_t weights, constraints, interactions, sampled_rows, sampled_features, counted, wide, valid, sparse, bundles, sets,
-      splits, looking;
+  int64_t weights, constraints, interactions, sampled_rows, sampled_features, counted, wide, valid, sparse, bundles,
+      sets, splits;
 } grid_seen;
 
 static void see(grid_seen *seen, const random_job *r, const trained *t) {

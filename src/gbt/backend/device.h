@@ -1,9 +1,9 @@
 /* The door to a device: one struct of functions, made by a library of its own (gpu/gbt_cuda.so) that is opened when a
  * device is asked for, never before. The engine knows nothing else of CUDA.
  *
- * The library holds its own copies of the engine's stateless functions; objects that cross the door (data sets, forests)
- * carry their gbt_mem with them, so either side may free them. `abi` and `layout` must be those of this header: a library
- * of another build is refused. */
+ * The library holds its own copies of the engine's stateless functions; objects that cross the door (data sets,
+ * forests) carry their gbt_mem with them, so either side may free them. `abi` and `layout` must be those of this
+ * header: a library of another build is refused. */
 #ifndef GBT_BACKEND_DEVICE_H
 #define GBT_BACKEND_DEVICE_H
 

@@ -1,5 +1,5 @@
-/* One node of a tree that is being grown, and the arithmetic of making its children. Shared word by word by all backends;
- * see frontier.h for how nodes are numbered and chosen. */
+/* One node of a tree that is being grown, and the arithmetic of making its children. Shared word by word by all
+ * backends; see frontier.h for how nodes are numbered and chosen. */
 #ifndef GBT_TREE_GROW_NODE_H
 #define GBT_TREE_GROW_NODE_H
 
@@ -127,8 +127,13 @@ GBT_FN void gbt_grow_children(const gbt_grow_policy *p, gbt_grow_node *parent, i
   right->sum.g = parent->sum.g - left->sum.g;
   right->sum.h = parent->sum.h - left->sum.h;
   gbt_grow_bound(p, parent, left, right);
-  left->weight = parent->kept ? gbt_clip(parent->weight, left->bounds) : gbt_grow_weight(p, left->sum, left->bounds);
-  right->weight = parent->kept ? gbt_clip(parent->weight, right->bounds) : gbt_grow_weight(p, right->sum, right->bounds);
+  if (parent->kept) {
+    left->weight = gbt_clip(parent->weight, left->bounds);
+    right->weight = gbt_clip(parent->weight, right->bounds);
+  } else {
+    left->weight = gbt_grow_weight(p, left->sum, left->bounds);
+    right->weight = gbt_grow_weight(p, right->sum, right->bounds);
+  }
   parent->bulk_left = n_left >= right->n_rows;
 }
 
