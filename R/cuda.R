@@ -44,6 +44,10 @@ cuda_build <- function() {
     package_state$cuda_build <- list(kind = field("Kind"), why = field("Why"), toolkit = field("Toolkit"),
                                      architectures = field("Architectures"),
                                      library = system.file("gpu", "gbt_cuda.so", package = "gbt"))
+    if (package_state$cuda_build$kind != "none" && !nzchar(package_state$cuda_build$library)) {
+      package_state$cuda_build$kind <- "none"
+      package_state$cuda_build$why <- "its library is not where it was installed"
+    }
   }
   package_state$cuda_build
 }
