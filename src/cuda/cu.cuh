@@ -14,6 +14,7 @@
  *   cu_metric.cu      metrics, by exact sums; cu_auc.cu: the one that needs a sort
  *   cu_block.cuh      sums and scans over a warp or a block
  *   cu_predict*.cu    prediction: cu_predict.cuh
+ *   cu_cuts.cu        cuts; cu_bin.cu: pages; cu_stage.cu: columns on their way up: cu_data.cuh
  *   cu_sort.cu        device-wide sorts and scans: CUB, or a plain twin under tests/simt
  *
  * The host issues the steps of a tree without looking at it and waits once, at its end ("blind"). It looks after every

@@ -241,7 +241,7 @@ enum { N_BINS = 12 };
 static void short_tables(void) {
   static const int64_t rows[] = {0, 1, 2, 3, 17, 33, 64, 100, 257};
   counts seen = {0};
-  for (int i = 0; i < 54; i++) {
+  for (int i = 0; i < 36; i++) {
     shape s = {rows[i % 9], N_DRAWS, 3, i % 4 == 1 ? 3 : 0, i % 5 == 4};
     one_table((uint64_t)i + 1, s, bins[i % N_BINS], &seen);
   }
@@ -263,7 +263,7 @@ static void longer_tables(void) {
 static void exact_ranks(void) {
   test_rng rng = {5};
   cu_data_how how = {0, 20};
-  for (int rep = 0; rep < 300; rep++) {
+  for (int rep = 0; rep < 160; rep++) {
     int64_t n = 4 + test_below(&rng, 40);
     tables *t = tables_new(n);
     double x[44];
