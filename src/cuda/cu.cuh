@@ -412,6 +412,7 @@ gbt_status cu_set_gradients(gbt_ctx *ctx, cu_backend *be, uint64_t round, const 
                             gbt_error *err) GBT_MUST_CHECK;
 /* Fixed point for the tree's output, unless it stands there already. Sets tree->unit, noise, wide. */
 gbt_status cu_gradients_of_tree(gbt_ctx *ctx, cu_backend *be, gbt_error *err) GBT_MUST_CHECK;
+/* Scores before the first tree, and what gradients need room for. */
 gbt_status cu_init_scores(cu_backend *be, const gbt_backend_spec *spec, gbt_error *err) GBT_MUST_CHECK;
 
 /* order[0]: the drawn rows with their gradients, then the others; tree->n_in and root. */

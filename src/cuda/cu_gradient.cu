@@ -207,10 +207,8 @@ gbt_status cu_gradients(gbt_ctx *ctx, cu_backend *be, uint64_t round, gbt_error 
   be->fixed_output = -1;
   GBT_TRY(gbt_ctx_poll(ctx, err));
   CU_LAUNCH(k_round, 1, CU_CONTROL, 0, be->stream, be->view, round);
-  if (be->loss == GBT_LOSS_SOFTMAX) {
-    if (!be->softmax) GBT_TRY(cu_keep(be, &be->softmax, 2 * (size_t)be->n_rows, err));
+  if (be->loss == GBT_LOSS_SOFTMAX)
     CU_LAUNCH(k_softmax, row_grid(be, be->n_rows), CU_BLOCK, 0, be->stream, be->view, be->softmax);
-  }
   return find_scales(be, be->softmax, 0, be->n_outputs, err);
 }
 
@@ -233,7 +231,6 @@ gbt_status cu_set_gradients(gbt_ctx *ctx, cu_backend *be, uint64_t round, const 
                             gbt_error *err) {
   const size_t n = (size_t)be->n_rows, bytes = n * sizeof(double);
   be->grad_round = round;
-  if (!be->given) GBT_TRY(cu_keep(be, &be->given, 2 * n, err));
   CU_LAUNCH(k_round, 1, CU_CONTROL, 0, be->stream, be->view, round);
   CU_LAUNCHED();
   for (int32_t k = 0; k < be->n_outputs; k++) {
@@ -269,6 +266,9 @@ static gbt_status init_set(cu_backend *be, const gbt_backend_spec *spec, int32_t
 }
 
 gbt_status cu_init_scores(cu_backend *be, const gbt_backend_spec *spec, gbt_error *err) {
+  const size_t n = (size_t)be->n_rows;
+  if (be->loss == GBT_LOSS_SOFTMAX) GBT_TRY(cu_keep(be, &be->softmax, 2 * n, err));
+  if (be->loss == GBT_LOSS_CUSTOM) GBT_TRY(cu_keep(be, &be->given, 2 * n, err));
   for (int32_t s = 0; s <= be->n_valid; s++) GBT_TRY(init_set(be, spec, s, err));
   be->view.score = be->set[0].score.at;
   CU_TRY(cudaStreamSynchronize(be->stream));

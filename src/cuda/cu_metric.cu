@@ -85,7 +85,13 @@ gbt_status cu_metric(gbt_ctx *ctx, gbt_backend *self, int32_t which, int32_t met
   GBT_TRY(gbt_ctx_poll(ctx, err));
   CU_TRY(cudaSetDevice(be->device));
   if (metric == GBT_METRIC_AUC) return cu_auc_of(be, which, out, done, err);
-  if (!be->sums) GBT_TRY(cu_keep(be, &be->sums, 1, err));
+  if (!be->sums) {
+    gbt_error no_room;
+    gbt_status status = cu_keep(be, &be->sums, 1, &no_room);
+    if (status == GBT_E_MEM) return GBT_OK; /* the host does the work */
+    if (status != GBT_OK && err) *err = no_room;
+    GBT_TRY(status);
+  }
   const metric_rows m = {metric, be->loss, be->n_outputs, (uint64_t)n, set->score.at, set->label.at, set->weight.at};
   CU_TRY(cudaMemsetAsync(be->sums, 0, sizeof sums, be->stream));
   CU_LAUNCH(k_terms, cu_grid(be, ((uint64_t)n + CU_BLOCK - 1) / CU_BLOCK, 4), CU_BLOCK, 0, be->stream, m, be->sums);

@@ -443,6 +443,29 @@ static void metrics_of_extreme_scores(void) {
   }
 }
 
+/* No room for a metric's scratch is no failure. */
+static void metrics_without_room_are_left_to_the_host(void) {
+  random_job r;
+  cuda_pair p;
+  memset(&r, 0, sizeof r);
+  r.data = made_new(2, 300, 1, NULL);
+  r.job = job_make(r.data, GBT_LOSS_LOGISTIC, 1, 1);
+  made_response(r.data, GBT_LOSS_LOGISTIC, 1, 1);
+  r.how.threads = 1;
+  if (pair_open(&p, &r, NULL)) {
+    const gbt_metric metrics[2] = {GBT_METRIC_AUC, GBT_METRIC_LOGLOSS};
+    cuda_of(&p)->memory.limit = cuda_of(&p)->memory.bytes;
+    for (int m = 0; m < 2; m++) {
+      double out = 0.0;
+      int done = 1;
+      CHECK_OK(p.cuda->ops->metric(&p.ctx, p.cuda, 0, metrics[m], &out, &done, test_err));
+      CHECK_EQ_I64(done, 0);
+    }
+  }
+  pair_close(&p);
+  random_job_free(&r);
+}
+
 /* A label that is no class: the host says which. */
 static void bad_classes_are_left_to_the_host(void) {
   random_job r;
@@ -470,5 +493,6 @@ void suite_cuda_rows(void) {
   RUN(scores_may_be_given);
   RUN(faults_are_seen);
   RUN(metrics_of_extreme_scores);
+  RUN(metrics_without_room_are_left_to_the_host);
   RUN(bad_classes_are_left_to_the_host);
 }
