@@ -2,7 +2,8 @@
  *
  *   cu_api.cu         the door: one exported function; devices and what is wrong with them
  *   cu_mem.cu         device memory, counted
- *   cu_set.cu         a data set's pages as tiles on the device; cu_columns.cu: the train set's codes by column
+ *   cu_set.cu         a data set's pages as tiles on the device; cu_tiles.cu: which columns stand together
+ *   cu_columns.cu     the train set's codes by column
  *   cu_backend.cu     open, close, table of ops, the way of a tree
  *   cu_rows.cu        the rows of a tree, sampled and in order
  *   cu_gradient.cu    scores -> fixed-point gradients
@@ -157,7 +158,7 @@ struct cu_set {
 
 struct cu_backend;
 
-/* Tiles of a data set's pages, its labels and weights. Columns of features that be->counts have tiles of their own. */
+/* Tiles of a data set's pages, its labels and weights. Rows are counted for features of be->counts, at least. */
 gbt_status cu_set_make(gbt_ctx *ctx, cu_backend *be, gbt_dataset *ds, cu_set *set, gbt_error *err) GBT_MUST_CHECK;
 void cu_set_free(cu_backend *be, cu_set *set);
 

@@ -1,178 +1,16 @@
-/* A data set's pages as tiles on the device: see cu_tile in cu.cuh.
+/* A data set's pages as tiles on the device, its labels and weights.
  *
  *   pages:  strips of groups, a row of codes of 8 or 16 bits            (data/page.h)
- *   tiles:  columns sorted by the width of their codes, packed:
- *
- *     tile 0: 32 columns of 1 bit   tile 1: 8 columns of 4 bits   tile 2: 28 columns of 8 bits   ...
- *     row 0   w                     w                             w w w w w w w w
- *     row 1   w                     w                             w w w w w w w w
+ *   tiles:  columns side by side, packed                                (cu_tile in cu.cuh; which ones: cu_tiles.cu)
  *
  * Pages go up as they are, through two page-locked buffers in turn, and a kernel packs them: a byte a code is what the
  * host has in memory anyway, copying it is cheaper for the host than shifting bits, and the device packs as fast as it
- * writes. Only tables with nearly all of their columns below 5 bits would send less if the host packed.
- *
- * Columns whose rows are counted have tiles of their own. A tile takes so many columns that its histogram has room in a
- * block's shared memory; the sums of a column that has none even alone go to global memory (pitch 0). */
-#include "cu.cuh"
-
-extern "C" {
-#include "../gbt/base/sort.h"
-}
+ * writes. Only tables with nearly all of their columns below 5 bits would send less if the host packed. */
+#include "cu_tiles.cuh"
 
 #include <string.h>
 
 enum : size_t { STAGE_BYTES = (size_t)16 << 20, COPY_BYTES = (size_t)1 << 20 };
-enum { SECTOR_WORDS = 8 }; /* and the most words of a tile's row */
-
-/* Where the pages have a column's codes. */
-struct cu_source {
-  uint64_t before;     /* bytes that strips before its own have a row */
-  uint32_t at, stride; /* bytes: of its code in the strip's row; from row to row */
-  int32_t wide;
-};
-
-/* ---- which columns stand together ---- */
-
-struct cu_plan {
-  int32_t n_columns, n_tiles;
-  uint64_t n_words;
-  uint64_t row_bytes; /* of all strips */
-  uint64_t *key;      /* n_columns: what they are sorted by */
-  uint32_t *place;    /* n_columns: group * GBT_GROUP_MAX + pos */
-  int32_t *number;    /* by that: the column */
-  cu_column *column;  /* n_columns */
-  cu_source *source;  /* n_columns */
-  cu_tile *tile;      /* n_tiles */
-  uint64_t *tmp_key;
-  uint32_t *tmp_place;
-};
-
-static void plan_free(const gbt_mem *mem, cu_plan *p) {
-  void *blocks[] = {p->key, p->place, p->number, p->column, p->source, p->tile, p->tmp_key, p->tmp_place};
-  for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++) gbt_mem_free(mem, blocks[i]);
-}
-
-static int32_t bits_for(uint32_t n_codes) {
-  static const int32_t widths[] = {1, 2, 4, 8, 12, 16};
-  int i = 0;
-  while (n_codes > 1u << widths[i]) i++;
-  return widths[i];
-}
-
-static int32_t power_above(int32_t n) {
-  int32_t p = 1;
-  while (p < n) p *= 2;
-  return p;
-}
-
-static int counts_column(const cu_backend *be, const gbt_layout *layout, int32_t feat) {
-  if (feat >= 0) return be->counts[feat];
-  for (int32_t i = layout->bundle_beg[-1 - feat]; i < layout->bundle_beg[-feat]; i++)
-    if (be->counts[layout->bundle_feat[i]]) return 1;
-  return 0;
-}
-
-static gbt_status plan_alloc(const gbt_mem *mem, const gbt_layout *layout, cu_plan *p, gbt_error *err) {
-  for (int32_t g = 0; g < layout->n_groups; g++) p->n_columns += layout->group[g].n_feats;
-  size_t n = (size_t)p->n_columns + 1;
-  GBT_TRY(gbt_mem_array(mem, n, sizeof *p->key, &p->key, err));
-  GBT_TRY(gbt_mem_array(mem, n, sizeof *p->place, &p->place, err));
-  GBT_TRY(gbt_mem_array(mem, (size_t)layout->n_groups * GBT_GROUP_MAX + 1, sizeof *p->number, &p->number, err));
-  GBT_TRY(gbt_mem_zeros(mem, n, sizeof *p->column, &p->column, err));
-  GBT_TRY(gbt_mem_zeros(mem, n, sizeof *p->source, &p->source, err));
-  GBT_TRY(gbt_mem_zeros(mem, n, sizeof *p->tile, &p->tile, err));
-  GBT_TRY(gbt_mem_array(mem, n, sizeof *p->tmp_key, &p->tmp_key, err));
-  return gbt_mem_array(mem, n, sizeof *p->tmp_place, &p->tmp_place, err);
-}
-
-/* By width, counted ones behind the others, by codes. */
-static void sort_columns(const cu_backend *be, const gbt_layout *layout, cu_plan *p) {
-  size_t n = 0;
-  for (int32_t g = 0; g < layout->n_groups; g++)
-    for (int32_t k = 0; k < layout->group[g].n_feats; k++) {
-      const gbt_group *group = &layout->group[g];
-      uint64_t counts = (uint64_t)counts_column(be, layout, group->feat[k]);
-      p->place[n] = (uint32_t)g * GBT_GROUP_MAX + (uint32_t)k;
-      p->key[n++] = (uint64_t)bits_for(group->n_codes[k]) << 33 | counts << 32 | group->n_codes[k];
-    }
-  gbt_sort_u64(p->key, p->place, n, p->tmp_key, p->tmp_place);
-}
-
-/* Bytes of a tile's histogram, a cell for every lane, or for each of 32. */
-static size_t cell_bytes(uint32_t n_codes, int32_t pitch, int counts) {
-  return (size_t)n_codes * (size_t)pitch * (counts ? 12u : 8u);
-}
-
-/* Whether the column may stand beside those of the tile. */
-static int has_room(const cu_backend *be, const cu_tile *t, int32_t bits, int counts, uint32_t n_codes) {
-  if (t->bits != bits || t->counts != counts || t->n_cols >= (bits > 8 ? 16 : 32)) return 0;
-  if (cell_bytes(t->n_codes, 1, counts) > be->shared_limit) return 1; /* neither has any */
-  return cell_bytes(n_codes, power_above(t->n_cols + 1), counts) <= be->shared_limit;
-}
-
-/* Cells for all 32 lanes, where two blocks of them have room beside each other. */
-static void close_tile(const cu_backend *be, cu_tile *t) {
-  t->lanes = power_above(t->n_cols);
-  t->words = power_above((t->n_cols * t->bits + 31) / 32);
-  t->pitch = t->lanes;
-  if (cell_bytes(t->n_codes, 32, t->counts) <= be->shared_limit / 2)
-    t->pitch = 32;
-  else if (cell_bytes(t->n_codes, t->lanes, t->counts) > be->shared_limit)
-    t->pitch = 0;
-}
-
-static void deal_tiles(const cu_backend *be, const gbt_layout *layout, int64_t n_rows, cu_plan *p) {
-  for (int32_t c = 0; c < p->n_columns; c++) {
-    const gbt_group *group = &layout->group[p->place[c] / GBT_GROUP_MAX];
-    int32_t pos = (int32_t)(p->place[c] % GBT_GROUP_MAX), bits = (int32_t)(p->key[c] >> 33);
-    int counts = (int)(p->key[c] >> 32 & 1u);
-    uint32_t n_codes = group->n_codes[pos];
-    cu_tile *t = p->n_tiles > 0 ? &p->tile[p->n_tiles - 1] : NULL;
-    if (!t || !has_room(be, t, bits, counts, n_codes)) {
-      if (t) close_tile(be, t);
-      t = &p->tile[p->n_tiles++];
-      t->first_col = c;
-      t->bits = bits;
-      t->counts = counts;
-    }
-    p->number[p->place[c]] = c;
-    p->column[c].tile = p->n_tiles - 1;
-    p->column[c].lane = t->n_cols++;
-    p->column[c].slot = group->slot_beg + group->offset[pos];
-    p->column[c].n_codes = n_codes;
-    t->n_codes = n_codes; /* they ascend */
-  }
-  if (p->n_tiles > 0) close_tile(be, &p->tile[p->n_tiles - 1]);
-  for (int32_t k = 0; k < p->n_tiles; k++) {
-    p->tile[k].at = p->n_words;
-    p->n_words += ((uint64_t)n_rows * (uint32_t)p->tile[k].words + SECTOR_WORDS - 1) / SECTOR_WORDS * SECTOR_WORDS;
-  }
-}
-
-static void find_sources(const gbt_layout *layout, cu_plan *p) {
-  for (int32_t s = 0; s < layout->n_strips; s++) {
-    const gbt_group *first = &layout->group[layout->strip_beg[s]];
-    uint32_t code = first->wide ? 2u : 1u, stride = (uint32_t)first->stride * code;
-    for (int32_t g = layout->strip_beg[s]; g < layout->strip_beg[s + 1]; g++)
-      for (int32_t k = 0; k < layout->group[g].n_feats; k++) {
-        cu_source *from = &p->source[p->number[g * GBT_GROUP_MAX + k]];
-        from->before = p->row_bytes;
-        from->at = (uint32_t)(layout->group[g].lead + k) * code;
-        from->stride = stride;
-        from->wide = first->wide;
-      }
-    p->row_bytes += stride;
-  }
-}
-
-static gbt_status make_plan(const cu_backend *be, const gbt_layout *layout, int64_t n_rows, cu_plan *p,
-                            gbt_error *err) {
-  GBT_TRY(plan_alloc(&be->mem, layout, p, err));
-  sort_columns(be, layout, p);
-  deal_tiles(be, layout, n_rows, p);
-  find_sources(layout, p);
-  return GBT_OK;
-}
 
 /* ---- the way up ---- */
 
@@ -296,7 +134,7 @@ static gbt_status send_rows(cu_stage *st, cu_set *set, const cu_plan *p, const c
     at += n * stride;
   }
   GBT_TRY(stage_copy(st, st->raw.at, at, err));
-  dim3 grid(cu_grid(st->be, ((uint64_t)n * SECTOR_WORDS + CU_BLOCK - 1) / CU_BLOCK, 16),
+  dim3 grid(cu_grid(st->be, ((uint64_t)n * CU_TILE_WORDS + CU_BLOCK - 1) / CU_BLOCK, 16),
             (unsigned)(p->n_tiles < 1024 ? p->n_tiles : 1024));
   CU_LAUNCH(k_pack, grid, CU_BLOCK, 0, st->be->stream, set->words.at, set->tile.at, p->n_tiles, source, st->raw.at,
             page->row_beg + beg, n);
@@ -442,7 +280,7 @@ gbt_status cu_set_make(gbt_ctx *ctx, cu_backend *be, gbt_dataset *ds, cu_set *se
   stage.be = be;
   *set = cu_set();
   set->from = gbt_dataset_ref(ds);
-  gbt_status status = make_plan(be, &ds->pages->layout, ds->n_rows, &plan, err);
+  gbt_status status = cu_plan_make(be, &ds->pages->layout, ds->n_rows, &plan, err);
   if (status == GBT_OK) status = stage_open(&stage, stage_room(ds, &plan), err);
   if (status == GBT_OK) status = send_all(&stage, set, &plan, err);
   stage_close(&stage);
@@ -450,7 +288,7 @@ gbt_status cu_set_make(gbt_ctx *ctx, cu_backend *be, gbt_dataset *ds, cu_set *se
     look_at(set, &plan);
   else
     cu_set_free(be, set);
-  plan_free(&be->mem, &plan);
+  cu_plan_free(&be->mem, &plan);
   return status;
 }
 

@@ -101,6 +101,25 @@ static void tiles_are_the_pages(void) {
   CHECK(pitches[0] > 0 && pitches[1] > 0 && pitches[2] > 0 && n_sparse > 0 && n_bare > 0);
 }
 
+/* Columns of one width stand together, counted ones apart, unless mixing them makes fewer tiles. */
+static void few_tiles(void) {
+  static world w;
+  made_kind kinds[44];
+  for (int c = 0; c < 44; c++) kinds[c] = c < 28 ? MADE_BELL : MADE_FACTOR;
+  for (int i = 0; i < 4; i++) { /* 28 columns of 8 bits; and 2 of 2; and 16; and 4 counted */
+    const shape s = {
+        (uint64_t)(30 + i), 400, i == 0 ? 28 : i == 1 ? 30 : i == 2 ? 44 : 32, 255, 0, kinds, 1, 4, 232448};
+    for (int c = 28; i == 3 && c < 32; c++) kinds[c] = MADE_LEVELS;
+    if (world_open(&w, &s)) {
+      const cu_tile *t = w.set.host_tile;
+      CHECK_EQ_I64(w.set.view.n_tiles, i == 2 ? 2 : 1);
+      CHECK(t[0].bits == 8 && t[0].words == 8 && t[0].n_cols == (i == 2 ? 28 : s.n_cols) && t[0].counts == (i == 3));
+      if (i == 2) CHECK(t[1].bits == 2 && t[1].words == 1 && t[1].n_cols == 16 && !t[1].counts);
+    }
+    world_close(&w);
+  }
+}
+
 static void codes_of_16_bits(void) {
   const made_kind kinds[] = {MADE_BELL, MADE_FEW};
   static world w;
@@ -266,6 +285,7 @@ static void a_validation_set_has_its_own_layout(void) {
 
 extern "C" void suite_cuda_set(void) {
   RUN(tiles_are_the_pages);
+  RUN(few_tiles);
   RUN(codes_of_16_bits);
   RUN(rows_in_several_chunks);
   RUN(unknown_levels_are_listed);
