@@ -120,12 +120,13 @@ static void histograms_are_sums_of_rows(void) {
 
 /* Columns of every width alone and beside others, so that rows are taken 1, 2, .. 32 at a time. */
 static void histograms_of_every_width(void) {
-  for (int32_t n_cols = 1; n_cols <= 34; n_cols += n_cols < 4 ? 1 : 5) {
+  for (int32_t n_cols = 1; n_cols <= 34; n_cols += n_cols < 4 ? 1 : n_cols == 4 ? 2 : 4) {
     made_kind kinds[34];
-    for (int32_t bins = 0; bins < 5; bins++) {
-      static const int32_t max_bin[] = {2, 3, 12, 200, 400};
+    for (int32_t bins = 0; bins < 6; bins++) {
+      static const int32_t max_bin[] = {2, 3, 12, 200, 400, 200};
       for (int32_t c = 0; c < n_cols; c++) kinds[c] = bins == 0 ? MADE_BELL : MADE_HOLES;
-      const shape s = {(uint64_t)(40 + n_cols), 700, n_cols, max_bin[bins], 0, kinds, 1 + bins % 2, 2, 232448};
+      const int32_t min_data = 1 + (bins < 5 && bins % 2);
+      const shape s = {(uint64_t)(40 + n_cols), 700, n_cols, max_bin[bins], 0, kinds, min_data, 2, 232448};
       hists_of(&s, 3, 0.8, bins == 2, 128);
     }
   }
