@@ -133,7 +133,7 @@ __device__ static __forceinline__ void add_rows(uint32_t *cells, const cu_share 
 /* The same of 16-bit gradients and codes of a byte, 4 W columns: what most tables have, so all that can be known stands
  * in the text and nothing branches. Rows behind the end add 0 to codes of row 0; lanes without a column add 0 to cells
  * of their own, as their codes are 0. */
-template <int W>
+template <int W, bool COUNTS>
 __device__ static __forceinline__ void add_bytes(uint32_t *cells, const cu_share &s, const uint32_t *words,
                                                  const cu_tile &t, const cu_sink &to) {
   enum { LANES = 4 * W, TOGETHER = 32 / LANES, STEPS = 4, ROWS = 32 / W };
@@ -160,11 +160,13 @@ __device__ static __forceinline__ void add_bytes(uint32_t *cells, const cu_share
     for (int q = 0; q < W; q++) {
       CU_UNROLL
       for (int k = 0; k < STEPS; k++) {
-        const uint32_t gh = __shfl_sync(CU_ALL, both, (int)((uint32_t)((q * STEPS + k) * TOGETHER) + sub)) & keep;
+        const uint32_t r = (uint32_t)((q * STEPS + k) * TOGETHER) + sub;
+        const uint32_t gh = __shfl_sync(CU_ALL, both, (int)r) & keep;
         const uint32_t word = __shfl_sync(CU_ALL, held[q], (int)((uint32_t)(k * TOGETHER * W) + from));
         unsigned char *its = cell + __byte_perm(word, 0, pick) * pitch;
         atomicAdd((uint32_t *)its, g_of(gh, NARROW));
         atomicAdd((uint32_t *)(its + h_cells), gh >> 16);
+        if (COUNTS) atomicAdd((uint32_t *)(its + 2u * h_cells), beg + r < s.n ? keep & 1u : 0u);
       }
     }
   }
@@ -172,17 +174,23 @@ __device__ static __forceinline__ void add_bytes(uint32_t *cells, const cu_share
 
 /* Tiles of bytes that have 4 columns for each word. */
 __device__ static __forceinline__ int is_bytes(const cu_tile &t, const cu_sink &to) {
-  return t.bits == 8 && t.lanes == 4 * t.words && to.part == NARROW && !to.counts;
+  return t.bits == 8 && t.lanes == 4 * t.words && to.part == NARROW;
+}
+
+template <bool COUNTS>
+__device__ static __forceinline__ void add_tile_of_bytes(uint32_t *cells, const cu_share &s, const uint32_t *words,
+                                                         const cu_tile &t, const cu_sink &to) {
+  if (t.words == 8) return add_bytes<8, COUNTS>(cells, s, words, t, to);
+  if (t.words == 4) return add_bytes<4, COUNTS>(cells, s, words, t, to);
+  if (t.words == 2) return add_bytes<2, COUNTS>(cells, s, words, t, to);
+  add_bytes<1, COUNTS>(cells, s, words, t, to);
 }
 
 __device__ static __forceinline__ void add_tile(uint32_t *cells, const cu_share &s, const uint32_t *words,
                                                 const cu_tile &t, const cu_sink &to) {
-  if (is_bytes(t, to)) {
-    if (t.words == 8) return add_bytes<8>(cells, s, words, t, to);
-    if (t.words == 4) return add_bytes<4>(cells, s, words, t, to);
-    if (t.words == 2) return add_bytes<2>(cells, s, words, t, to);
-    return add_bytes<1>(cells, s, words, t, to);
-  }
+  if (is_bytes(t, to))
+    return to.counts ? add_tile_of_bytes<true>(cells, s, words, t, to)
+                     : add_tile_of_bytes<false>(cells, s, words, t, to);
   switch (t.words) {
   case 1:
     add_rows<1>(cells, s, words, t, to);
