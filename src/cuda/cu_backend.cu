@@ -175,8 +175,8 @@ static gbt_status plan_tree(cu_backend *be, gbt_error *err) {
 /* Rows of a block, and the most blocks that a step may have. */
 static void plan_blocks(cu_backend *be) {
   cu_view *v = &be->view;
-  uint64_t n = (uint64_t)be->n_rows, share = n / ((uint64_t)be->n_units * 8u) / 256u * 256u;
-  v->split_rows = n > 4000000u ? 4096u : 1024u;
+  uint64_t n = (uint64_t)be->n_rows, share = n / ((uint64_t)be->n_units * 64u) / 256u * 256u;
+  v->split_rows = n > 32000000u ? 16384u : n > 4000000u ? 4096u : 1024u; /* one block goes through their numbers */
   v->hist_rows = share < 1024u ? 1024u : share > 32768u ? 32768u : (uint32_t)share;
   v->leaf_rows = 1024u;
   be->max_split_blocks = (uint32_t)(n / v->split_rows) + (uint32_t)v->max_step + 1u;

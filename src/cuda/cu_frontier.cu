@@ -11,7 +11,7 @@
  * so there are never more of them than leaves. Without room for that (`keeps` is 0) every step begins at slot 0 and
  * builds all its nodes from their rows. */
 #include "cu.cuh"
-#include "cu_block.cuh"
+#include "cu_search.cuh"
 
 namespace {
 
@@ -58,6 +58,8 @@ gbt_status cu_root(cu_backend *be, gbt_error *err) {
 
 /* ---- choosing ---- */
 
+enum { SELECT_THREADS = 1024 };
+
 namespace {
 
 /* Room for a bitset of n_words in v.sets; more than there is: a fault, and no split. */
@@ -70,7 +72,7 @@ __device__ int take_words(const cu_view &v, uint32_t n_words, uint32_t *beg) {
 
 /* A warp: the levels that a categorical split sends left, as bits that outlive the search. */
 __device__ void keep_set(const cu_view &v, gbt_grow_node *node, int32_t searched) {
-  const uint32_t lane = threadIdx.x & 31u;
+  const uint32_t lane = cu_lane();
   const gbt_split *s = &node->split;
   if (s->kind != GBT_SPLIT_ONEHOT && s->kind != GBT_SPLIT_SET) return;
   uint32_t n_words = ((uint32_t)v.train.feat[s->feat].n_bins + 31u) / 32u, beg = 0;
@@ -95,27 +97,18 @@ __device__ void keep_set(const cu_view &v, gbt_grow_node *node, int32_t searched
   __syncwarp();
 }
 
-/* Every searched node's best split, a warp for each: a lane looks at every 32nd unit, then lane 0 at what they found.
- */
-__device__ void open_fresh(const cu_view &v, gbt_split *lane_best) {
-  const int32_t lane = (int32_t)(threadIdx.x & 31u), warp = (int32_t)(threadIdx.x >> 5);
-  const int32_t n_warps = (int32_t)(blockDim.x >> 5);
-  for (int32_t i = warp; i < v.tree->n_search; i += n_warps) {
+/* Every searched node's best split, a warp for each. */
+__device__ void open_fresh(const cu_view &v) {
+  for (int32_t i = (int32_t)cu_warp(); i < v.tree->n_search; i += (int32_t)cu_n_warps()) {
     const gbt_split *found = v.found + (uint64_t)i * (uint32_t)v.n_units;
     gbt_grow_node *node = &v.node[v.search[i].node];
-    gbt_split best = {};
-    for (int32_t u = lane; u < v.n_units; u += 32)
+    gbt_split best = cu_no_split();
+    for (int32_t u = (int32_t)cu_lane(); u < v.n_units; u += 32)
       if (gbt_split_beats(&found[u], &best)) best = found[u];
-    lane_best[threadIdx.x] = best;
-    __syncwarp();
-    if (lane == 0) {
-      for (int32_t k = 1; k < 32; k++)
-        if (gbt_split_beats(&lane_best[threadIdx.x + (uint32_t)k], &best)) best = lane_best[threadIdx.x + (uint32_t)k];
-      node->split = best;
-    }
+    cu_warp_best(best, &node->split);
     __syncwarp();
     keep_set(v, node, i);
-    if (lane == 0 && node->split.kind != GBT_SPLIT_NONE) {
+    if (cu_lane() == 0 && node->split.kind != GBT_SPLIT_NONE) {
       gbt_grow_settle_missing(node);
       node->open = 1;
     }
@@ -198,9 +191,8 @@ __device__ int32_t choose_fresh(const cu_view &v) {
 
 } // namespace
 
-__global__ static void k_select(cu_view v) {
-  CU_SHARED(gbt_split, lane_best, CU_CONTROL);
-  CU_SHARED(int32_t, shared, CU_CONTROL);
+__global__ static void __launch_bounds__(SELECT_THREADS) k_select(cu_view v) {
+  CU_SHARED(int32_t, shared, SELECT_THREADS);
   cu_tree *t = v.tree;
   const uint32_t fault = t->fault; /* may be set below by others */
   int32_t n;
@@ -212,7 +204,7 @@ __global__ static void k_select(cu_view v) {
   if (v.policy.kind == GBT_SYMMETRIC) {
     n = choose_fresh(v);
   } else {
-    open_fresh(v, lane_best);
+    open_fresh(v);
     __syncthreads();
     n = v.policy.kind == GBT_LOSSGUIDE ? choose_best(v, shared) : choose_level(v, shared);
   }
@@ -230,7 +222,9 @@ __global__ static void k_select(cu_view v) {
 }
 
 gbt_status cu_select(cu_backend *be, gbt_error *err) {
-  CU_LAUNCH(k_select, 1, CU_CONTROL, 0, be->stream, be->view);
+  unsigned threads = SELECT_THREADS; /* a warp for every node of the step, as far as there are as many */
+  while (threads > CU_CONTROL && threads / CU_FULL >= 4u * (unsigned)be->view.max_step) threads /= 2;
+  CU_LAUNCH(k_select, 1, threads, 0, be->stream, be->view);
   CU_LAUNCHED();
   return GBT_OK;
 }
