@@ -428,7 +428,7 @@ gbt_status cu_columns_make(cu_backend *be, gbt_error *err) GBT_MUST_CHECK;
 /* Once, when the sets are there: lets kernels have the shared memory that the tiles want. */
 gbt_status cu_hist_open(cu_backend *be, gbt_error *err) GBT_MUST_CHECK;
 
-/* All builds of the plan; their slots are cleared before. */
+/* All builds of the plan. Their slots are cleared: the root's here, others' by cu_partition. */
 gbt_status cu_build_hist(cu_backend *be, gbt_error *err) GBT_MUST_CHECK;
 
 /* Subtractions of the plan, fused with the search; every searched node's best of each unit into found. A unit is a run
@@ -443,7 +443,7 @@ gbt_status cu_sets_open(cu_backend *be, gbt_error *err) GBT_MUST_CHECK;
 /* Fresh nodes get their splits and open; the policy chooses; blocks of the partition are planned. */
 gbt_status cu_select(cu_backend *be, gbt_error *err) GBT_MUST_CHECK;
 
-/* Marks rows, makes children (cu_make_children), moves rows. */
+/* Marks rows, makes children (cu_make_children), moves rows, clears what is built next. */
 gbt_status cu_partition(cu_backend *be, gbt_error *err) GBT_MUST_CHECK;
 gbt_status cu_make_children(cu_backend *be, gbt_error *err) GBT_MUST_CHECK; /* by cu_partition: block_left is counted */
 

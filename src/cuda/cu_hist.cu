@@ -19,11 +19,10 @@
  *
  * Sparse features: a warp goes through the lists of 32 rows as if they were one, straight to global memory. */
 #include "cu_block.cuh"
-
-#include <string.h>
+#include "cu_clear.cuh"
 
 enum { NARROW = 0, LOW, HIGH }; /* the 16-bit gradients; halves of the 32-bit ones */
-enum { SMALL_THREADS = 512, SMALL_BLOCKS = 2, LARGE_THREADS = 1024, CLEAR_SLOTS = 1024 };
+enum { SMALL_THREADS = 512, SMALL_BLOCKS = 2, LARGE_THREADS = 1024 };
 enum : uint32_t { CELL_ROWS = 65535, FEW = 4 /* codes a row: with more of them cells do not pay */ };
 
 /* Rows of a build. */
@@ -54,21 +53,8 @@ __device__ static __forceinline__ uint64_t place_of(const cu_view &v, const cu_s
   return (uint64_t)(uint32_t)s.slot * v.n_slots + slot;
 }
 
-/* ---- clearing ---- */
-
-__global__ static void k_hist_clear(cu_view v) {
-  const uint32_t pieces = (v.n_slots + CLEAR_SLOTS - 1) / CLEAR_SLOTS;
-  const uint64_t all = (uint64_t)(uint32_t)v.tree->n_build * pieces;
-  for (uint64_t i = blockIdx.x; i < all; i += gridDim.x) {
-    const uint64_t slot = (uint64_t)(uint32_t)v.build[i / pieces].slot * v.n_slots;
-    const uint32_t beg = (uint32_t)(i % pieces) * CLEAR_SLOTS;
-    const uint32_t end = v.n_slots - beg < CLEAR_SLOTS ? v.n_slots : beg + CLEAR_SLOTS;
-    for (uint32_t s = beg + threadIdx.x; s < end; s += blockDim.x) {
-      v.sum[slot + s].g = v.sum[slot + s].h = 0;
-      if (v.any_counts) v.count[slot + s] = 0;
-    }
-  }
-}
+/* Of the root; later ones are cleared when rows are moved. */
+__global__ static void __launch_bounds__(CU_BLOCK) k_hist_clear(cu_view v) { cu_clear_builds(v); }
 
 /* ---- adding rows ---- */
 
@@ -393,8 +379,7 @@ static int counts_sparse(const cu_backend *be) {
 
 gbt_status cu_build_hist(cu_backend *be, gbt_error *err) {
   const cu_view *v = &be->view;
-  const uint64_t pieces = (uint64_t)(uint32_t)v->max_step * 2u * ((v->n_slots + CLEAR_SLOTS - 1u) / CLEAR_SLOTS);
-  CU_LAUNCH(k_hist_clear, cu_grid(be, pieces, 8), CU_BLOCK, 0, be->stream, *v);
+  if (be->depth == 0) CU_LAUNCH(k_hist_clear, cu_grid(be, cu_clear_blocks(v), 8), CU_BLOCK, 0, be->stream, *v);
   launch_tiles(be);
   if (v->train.sparse_beg)
     CU_LAUNCH(k_hist_sparse, cu_grid(be, be->max_hist_blocks, 8), CU_BLOCK, 0, be->stream, *v, counts_sparse(be));

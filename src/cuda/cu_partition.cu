@@ -6,9 +6,12 @@
  *   k_move      rows, and their gradients, from order[depth] to order[depth + 1]: a left row behind the left rows
  *               before it in the left child's run, a right row likewise in the right one's
  *
+ * k_move also clears the slots of the histograms that are to be built next.
+ *
  * Nothing is moved back: children's runs are in the other order. With `wide` gradients histograms read those by row, so
  * rows are moved alone. */
 #include "cu_block.cuh"
+#include "cu_clear.cuh"
 
 enum { AHEAD = 4 }; /* words that a warp works on at once: loads that do not wait for each other */
 
@@ -186,14 +189,15 @@ __global__ static void __launch_bounds__(CU_BLOCK) k_move(cu_view v) {
       passed += __shfl_sync(CU_ALL, upto, 31);
     }
   }
+  cu_clear_builds(v);
 }
 
 gbt_status cu_partition(cu_backend *be, gbt_error *err) {
-  const unsigned grid = cu_grid(be, be->max_split_blocks, 8);
-  CU_LAUNCH(k_mark, grid, CU_BLOCK, 0, be->stream, be->view);
+  const uint64_t mark = be->max_split_blocks, clear = cu_clear_blocks(&be->view);
+  CU_LAUNCH(k_mark, cu_grid(be, mark, 8), CU_BLOCK, 0, be->stream, be->view);
   CU_LAUNCHED();
   GBT_TRY(cu_make_children(be, err));
-  CU_LAUNCH(k_move, grid, CU_BLOCK, 0, be->stream, be->view);
+  CU_LAUNCH(k_move, cu_grid(be, mark > clear ? mark : clear, 8), CU_BLOCK, 0, be->stream, be->view);
   CU_LAUNCHED();
   return GBT_OK;
 }

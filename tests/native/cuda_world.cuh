@@ -61,6 +61,7 @@ static inline int world_open_with(world *w, made *m, const shape *s) {
   made_response(m, GBT_LOSS_SQUARED, 1, s->seed);
   w->params = gbt_params_default();
   w->params.min_data_in_leaf = s->min_data;
+  w->params.min_child_weight = 0.0;
   w->ds = made_dataset(&w->ctx, m, NULL, s->max_bin, s->page_rows);
   if (w->ds == NULL) return 0;
   cu_backend *be = &w->be;

@@ -5,6 +5,7 @@ extern "C" void suite_cuda_partition(void);
 
 enum { MAX_WORDS = 4096 };
 
+static int64_t n_cleared;   /* histograms */
 static int64_t n_copied[2]; /* columns that were in the copy: of bytes, of 16-bit codes */
 
 /* A split of any kind; sets go to `sets`. */
@@ -103,6 +104,31 @@ static void good_children(world *w, const int32_t *chosen, int32_t n, const uint
   }
 }
 
+/* Slots of the builds are cleared, others are as they were. */
+static void good_slots(const world *w) {
+  const cu_view *v = &w->be.view;
+  const size_t n_slots = v->n_slots, bytes = n_slots * sizeof(gbt_sum);
+  cu_tree *tree = down(w, v->tree, 1);
+  cu_build *build = down(w, v->build, (size_t)tree->n_build);
+  gbt_sum *sum = down(w, v->sum, (size_t)v->max_hists * n_slots);
+  uint32_t *count = down(w, v->count, (size_t)v->max_hists * n_slots);
+  unsigned char *want = host<unsigned char>(bytes);
+  for (int32_t i = 0; i < v->max_hists; i++) {
+    int built = 0;
+    for (int32_t b = 0; b < tree->n_build; b++) built |= build[b].slot == i;
+    memset(want, built ? 0 : 0x5a, bytes);
+    CHECK_EQ_BYTES(sum + (size_t)i * n_slots, want, bytes);
+    memset(want, built && v->any_counts ? 0 : 0x5a, bytes);
+    CHECK_EQ_BYTES(count + (size_t)i * n_slots, want, n_slots * sizeof *count);
+  }
+  n_cleared += tree->n_build;
+  free(tree);
+  free(build);
+  free(sum);
+  free(count);
+  free(want);
+}
+
 static void same_partition(world *w, uint32_t split_rows) {
   cu_backend *be = &w->be;
   cu_view *v = &be->view;
@@ -135,7 +161,13 @@ static void same_partition(world *w, uint32_t split_rows) {
   be->max_split_blocks = first[n] + 2;
   be->keeps = 1;
   CHECK(cudaMemcpy(v->node, w->node, (size_t)w->n_nodes * sizeof *w->node, cudaMemcpyHostToDevice) == cudaSuccess);
+  const size_t sums = (size_t)v->max_hists * v->n_slots;
+  v->sum = up<gbt_sum>(w, NULL, sums);
+  v->count = up<uint32_t>(w, NULL, sums);
+  CHECK(cudaMemset(v->sum, 0x5a, sums * sizeof *v->sum) == cudaSuccess);
+  CHECK(cudaMemset(v->count, 0x5a, sums * sizeof *v->count) == cudaSuccess);
   CHECK_OK(cu_partition(be, test_err));
+  good_slots(w);
   gbt_grow_node *node = down(w, v->node, MAX_NODES);
   uint32_t *row[2] = {down(w, v->order[0].row, (size_t)be->n_rows), down(w, v->order[1].row, (size_t)be->n_rows)};
   gbt_gh16 *gh[2] = {down(w, v->order[0].gh, (size_t)be->n_rows), down(w, v->order[1].gh, (size_t)be->n_rows)};
@@ -178,6 +210,7 @@ static void rows_go_to_their_children(void) {
   const shape one_row = {121, 1, 6, 255, 0, NULL, 1, 4, 232448};
   partition_of(&one_row, 1, 1.0, 0, 1024, 1);
   partition_of(&one_row, 1, 0.0, 0, 1024, 1);
+  CHECK(n_cleared > 20);
   CHECK(n_copied[0] > 30 && n_copied[1] > 30);
 }
 
