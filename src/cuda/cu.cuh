@@ -363,6 +363,9 @@ struct cu_backend {
   gbt_tree_task *task;
   int32_t *feats_up;        /* n_features + 1 */
   uint8_t *allowed_up;
+  uint8_t *allowed;         /* on the device: of the step, or (by_level) of all levels, one after the other */
+  int by_level;             /* features are drawn by level, and told for all levels when a tree begins */
+  int32_t *level_feats;     /* host: n_features */
   cu_tree *tree_down;
   gbt_grow_node *node_down; /* max_nodes */
   gbt_sum *fine_down;

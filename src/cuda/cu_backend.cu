@@ -85,7 +85,8 @@ static void destroy(gbt_backend *self) {
     if (locked[i]) cudaFreeHost(locked[i]);
   if (be->stream) cudaStreamDestroy(be->stream);
   void *blocks[] = {be->set,       be->counts,     be->tree_feats, be->rank,     be->node_copy,
-                    be->fine_copy, be->value_copy, be->sets_copy,  be->searched, be->feats_scratch};
+                    be->fine_copy, be->value_copy, be->sets_copy,  be->searched, be->feats_scratch,
+                    be->level_feats};
   for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++) gbt_mem_free(&mem, blocks[i]);
   gbt_export_free(&mem, &be->out);
   gbt_mem_free(&mem, be);
@@ -127,6 +128,26 @@ done:
   return status;
 }
 
+/* Bytes that histograms may take: as hist_memory says; at its default, which is meant for main memory, a quarter of the
+ * device's where that is more. */
+static size_t hist_room(const cu_backend *be) {
+  size_t free_bytes = 0, total = 0, room = (size_t)be->params->hist_memory << 20;
+  if (be->params->hist_memory != gbt_params_default().hist_memory) return room;
+  if (cudaMemGetInfo(&free_bytes, &total) != cudaSuccess) {
+    (void)cudaGetLastError();
+    return room;
+  }
+  if (be->memory.limit > 0 && be->memory.limit < free_bytes) free_bytes = be->memory.limit;
+  return free_bytes / 4 > room ? free_bytes / 4 : room;
+}
+
+/* Features hang on the depth alone, and so can be told for all levels when a tree begins. */
+static int drawn_by_level(const cu_backend *be) {
+  const gbt_feature_rules *rules = be->rules;
+  return rules->by_level < 1.0 && rules->by_node >= 1.0 && rules->n_sets == 0 && be->params->max_depth > 0 &&
+         be->params->grow_policy != GBT_LOSSGUIDE;
+}
+
 /* Most nodes of a tree, of a step, most histograms; and whether the host has to look. */
 static gbt_status plan_tree(cu_backend *be, gbt_error *err) {
   cu_view *v = &be->view;
@@ -140,7 +161,7 @@ static gbt_status plan_tree(cu_backend *be, gbt_error *err) {
     most = least(most, rows);
   int64_t inner = depth > 0 ? least(most, power(depth - 1)) : most; /* leaves that may have a histogram */
   size_t bytes = (size_t)v->n_slots * (sizeof(gbt_sum) + (v->any_counts ? sizeof(uint32_t) : 0));
-  int64_t room = (int64_t)((size_t)p->hist_memory * 1048576u / (bytes ? bytes : 1));
+  int64_t room = (int64_t)(hist_room(be) / (bytes ? bytes : 1));
   if (room < 4) room = 4;
   int uniform = gbt_features_uniform(be->rules);
   int64_t step = p->grow_policy == GBT_LOSSGUIDE ? 1 : inner, fit = step;
@@ -157,8 +178,9 @@ static gbt_status plan_tree(cu_backend *be, gbt_error *err) {
         "or lower max_depth",
         (int)depth, (double)bytes * (double)inner / 1048576.0 + 1.0);
   be->max_steps = p->grow_policy == GBT_LOSSGUIDE ? most - 1 : depth > 0 ? depth : most;
-  be->waits = !uniform || fit < step || be->max_steps > (int64_t)MOST_BLIND_STEPS ||
+  be->waits = (!uniform && !drawn_by_level(be)) || fit < step || be->max_steps > (int64_t)MOST_BLIND_STEPS ||
               (depth == 0 && p->grow_policy != GBT_LOSSGUIDE);
+  be->by_level = drawn_by_level(be) && !be->waits;
   v->max_step = (int32_t)fit;
   v->max_nodes = (int32_t)least(2 * most + 1, MOST_NODES);
   v->max_hists = (int32_t)(be->keeps ? inner : 2 * fit);
@@ -211,11 +233,11 @@ static gbt_status alloc_tree(cu_backend *be, gbt_error *err) {
   GBT_TRY(cu_keep(be, &feats, n + 1, err)); /* the number, then the features */
   v->n_tree_feats = feats;
   v->tree_feats = feats + 1;
-  v->by_node = !gbt_features_uniform(be->rules) && be->params->grow_policy != GBT_SYMMETRIC;
-  be->allowed_cap = v->by_node ? fresh * n : n;
+  v->by_node = !gbt_features_uniform(be->rules) && !be->by_level && be->params->grow_policy != GBT_SYMMETRIC;
+  be->allowed_cap = v->by_node ? fresh * n : be->by_level ? (size_t)be->max_steps * n : n;
   uint8_t *allowed;
   GBT_TRY(cu_keep(be, &allowed, be->allowed_cap, err));
-  v->allowed = allowed;
+  v->allowed = be->allowed = allowed;
   CU_TRY(cudaMemsetAsync(allowed, 1, be->allowed_cap, be->stream));
   CU_TRY(cudaMemsetAsync(v->tree, 0, sizeof *v->tree, be->stream));
   return GBT_OK;
@@ -250,6 +272,7 @@ static gbt_status alloc_locked(cu_backend *be, gbt_error *err) {
   be->cap_words = words;
   GBT_TRY(gbt_mem_zeros(&be->mem, 2 * (size_t)be->n_outputs, sizeof *be->recording, &be->recording, err));
   GBT_TRY(gbt_mem_array(&be->mem, (size_t)be->n_features, sizeof *be->tree_feats, &be->tree_feats, err));
+  GBT_TRY(gbt_mem_array(&be->mem, (size_t)be->n_features, sizeof *be->level_feats, &be->level_feats, err));
   return gbt_mem_array(&be->mem, (size_t)be->n_features, sizeof *be->rank, &be->rank, err);
 }
 
@@ -341,6 +364,18 @@ static gbt_status set_gradients(gbt_ctx *ctx, gbt_backend *self, uint64_t round,
   return cu_set_gradients(ctx, (cu_backend *)self, round, g, h, err);
 }
 
+/* What every level may use; by_level alone. */
+static void draw_levels(cu_backend *be) {
+  size_t n = (size_t)be->n_features;
+  memset(be->allowed_up, 0, (size_t)be->max_steps * n);
+  for (int64_t depth = 0; depth < be->max_steps; depth++) {
+    int32_t *list = be->level_feats;
+    int32_t k = gbt_features_of_level(be->rules, be->task->tree, (int32_t)depth, be->tree_feats, be->n_tree_feats, list,
+                                      be->rank);
+    for (int32_t i = 0; i < k; i++) be->allowed_up[(size_t)depth * n + (size_t)list[i]] = 1;
+  }
+}
+
 static gbt_status begin_tree(gbt_ctx *ctx, gbt_backend *self, const gbt_tree_task *task, gbt_error *err) {
   cu_backend *be = (cu_backend *)self;
   cu_view *v = &be->view;
@@ -351,8 +386,11 @@ static gbt_status begin_tree(gbt_ctx *ctx, gbt_backend *self, const gbt_tree_tas
   be->n_tree_feats = gbt_features_of_tree(be->rules, task->tree, be->tree_feats, be->rank);
   be->feats_up[0] = be->n_tree_feats;
   memcpy(be->feats_up + 1, be->tree_feats, (size_t)be->n_tree_feats * sizeof *be->feats_up);
+  if (be->by_level) draw_levels(be);
   GBT_TRY(choose_mode(be, err));
   if (be->mode == CU_REPLAYING) return GBT_OK;
+  if (be->by_level)
+    CU_TRY(cudaMemcpyAsync(be->allowed, be->allowed_up, be->allowed_cap, cudaMemcpyHostToDevice, be->stream));
   CU_TRY(cudaMemcpyAsync(&v->tree->task, be->task, sizeof *task, cudaMemcpyHostToDevice, be->stream));
   /* all of them: how many count is told first */
   CU_TRY(cudaMemcpyAsync((void *)v->n_tree_feats, be->feats_up, ((size_t)be->n_features + 1) * sizeof *be->feats_up,
@@ -430,7 +468,10 @@ static gbt_status send_features(gbt_ctx *ctx, cu_backend *be, gbt_error *err) {
 static gbt_status find_splits(gbt_ctx *ctx, gbt_backend *self, gbt_error *err) {
   cu_backend *be = (cu_backend *)self;
   if (is_over(be)) return GBT_OK;
-  if (!gbt_features_uniform(be->rules)) GBT_TRY(send_features(ctx, be, err));
+  if (be->by_level)
+    be->view.allowed = be->allowed + (size_t)be->depth * (size_t)be->n_features;
+  else if (!gbt_features_uniform(be->rules))
+    GBT_TRY(send_features(ctx, be, err));
   return be->level ? cu_level_search(be, err) : cu_search(be, err);
 }
 
