@@ -79,8 +79,7 @@ static void destroy(gbt_backend *self) {
   for (int32_t s = 0; be->set && s <= be->n_valid; s++) cu_set_free(be, &be->set[s]);
   cu_level_close(be);
   for (int32_t i = 0; i < be->n_blocks; i++) cu_drop(&be->memory, &be->block[i]);
-  void *locked[] = {be->task,      be->feats_up,  be->allowed_up, be->tree_down,
-                    be->node_down, be->fine_down, be->value_down, be->sets_down};
+  void *locked[] = {be->task, be->feats_up, be->allowed_up, be->tree_down, be->sets_down};
   for (size_t i = 0; i < sizeof locked / sizeof *locked; i++)
     if (locked[i]) cudaFreeHost(locked[i]);
   if (be->stream) cudaStreamDestroy(be->stream);
@@ -90,6 +89,7 @@ static void destroy(gbt_backend *self) {
   for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++) gbt_mem_free(&mem, blocks[i]);
   gbt_export_free(&mem, &be->out);
   gbt_mem_free(&mem, be);
+  (void)cudaGetLastError(); /* what went wrong here is not for the next training to find */
 }
 
 /* ---- opening ---- */
@@ -206,13 +206,39 @@ static void plan_blocks(cu_backend *be) {
   be->max_leaf_blocks = (uint32_t)(n / v->leaf_rows) + (uint32_t)v->max_nodes / 2u + 2u;
 }
 
+/* A tree's state, nodes, sums and values behind each other in one block: a small tree comes to the host in one copy. */
+struct tree_block {
+  size_t node, fine, value, bytes;
+};
+
+static tree_block lay_tree(size_t nodes) {
+  const size_t line = 256;
+  tree_block b;
+  b.node = (sizeof(cu_tree) + line - 1) / line * line;
+  b.fine = b.node + (nodes * sizeof(gbt_grow_node) + line - 1) / line * line;
+  b.value = b.fine + nodes * sizeof(gbt_sum);
+  b.bytes = b.value + nodes * sizeof(double);
+  return b;
+}
+
+/* Cleared, as more of it comes down than a tree has written. */
+static gbt_status alloc_tree_block(cu_backend *be, gbt_error *err) {
+  cu_view *v = &be->view;
+  const tree_block b = lay_tree((size_t)v->max_nodes);
+  unsigned char *at;
+  GBT_TRY(cu_keep(be, &at, b.bytes, err));
+  v->tree = (cu_tree *)(void *)at;
+  v->node = (gbt_grow_node *)(void *)(at + b.node);
+  v->fine = (gbt_sum *)(void *)(at + b.fine);
+  v->value = (double *)(void *)(at + b.value);
+  CU_TRY(cudaMemsetAsync(at, 0, b.bytes, be->stream));
+  return GBT_OK;
+}
+
 static gbt_status alloc_tree(cu_backend *be, gbt_error *err) {
   cu_view *v = &be->view;
   size_t nodes = (size_t)v->max_nodes, step = (size_t)v->max_step, fresh = 2 * step, slots = v->n_slots;
-  GBT_TRY(cu_keep(be, &v->tree, 1, err));
-  GBT_TRY(cu_keep(be, &v->node, nodes, err));
-  GBT_TRY(cu_keep(be, &v->fine, nodes, err));
-  GBT_TRY(cu_keep(be, &v->value, nodes, err));
+  GBT_TRY(alloc_tree_block(be, err));
   GBT_TRY(cu_keep(be, &v->chosen, step, err));
   GBT_TRY(cu_keep(be, &v->search, fresh, err));
   GBT_TRY(cu_keep(be, &v->build, fresh, err));
@@ -239,7 +265,7 @@ static gbt_status alloc_tree(cu_backend *be, gbt_error *err) {
   GBT_TRY(cu_keep(be, &allowed, be->allowed_cap, err));
   v->allowed = be->allowed = allowed;
   CU_TRY(cudaMemsetAsync(allowed, 1, be->allowed_cap, be->stream));
-  CU_TRY(cudaMemsetAsync(v->tree, 0, sizeof *v->tree, be->stream));
+  CU_TRY(cudaMemsetAsync(v->sets, 0, v->max_words * sizeof *v->sets, be->stream));
   return GBT_OK;
 }
 
@@ -262,10 +288,11 @@ static gbt_status alloc_locked(cu_backend *be, gbt_error *err) {
   size_t words = v->max_words < COPY_WORDS ? (size_t)v->max_words : (size_t)COPY_WORDS;
   CU_TRY(cudaMallocHost(&be->task, sizeof *be->task));
   CU_TRY(cudaMallocHost(&be->feats_up, ((size_t)be->n_features + 1) * sizeof *be->feats_up));
-  CU_TRY(cudaMallocHost(&be->tree_down, sizeof *be->tree_down));
-  CU_TRY(cudaMallocHost(&be->node_down, nodes * sizeof *be->node_down));
-  CU_TRY(cudaMallocHost(&be->fine_down, nodes * sizeof *be->fine_down));
-  CU_TRY(cudaMallocHost(&be->value_down, nodes * sizeof *be->value_down));
+  const tree_block b = lay_tree(nodes);
+  CU_TRY(cudaMallocHost(&be->tree_down, b.bytes));
+  be->node_down = (gbt_grow_node *)(void *)((char *)be->tree_down + b.node);
+  be->fine_down = (gbt_sum *)(void *)((char *)be->tree_down + b.fine);
+  be->value_down = (double *)(void *)((char *)be->tree_down + b.value);
   CU_TRY(cudaMallocHost(&be->sets_down, words * sizeof *be->sets_down));
   if (!gbt_features_uniform(be->rules)) CU_TRY(cudaMallocHost(&be->allowed_up, be->allowed_cap));
   be->cap_node = nodes;
@@ -383,6 +410,7 @@ static gbt_status begin_tree(gbt_ctx *ctx, gbt_backend *self, const gbt_tree_tas
   be->begun_ns = gbt_clock_ns();
   *be->task = *task; /* the last tree's copy is over: its end was waited for */
   be->depth = 0;
+  const int told = be->n_tree_feats > 0 && be->rules->by_tree >= 1.0; /* all features, as in the tree before */
   be->n_tree_feats = gbt_features_of_tree(be->rules, task->tree, be->tree_feats, be->rank);
   be->feats_up[0] = be->n_tree_feats;
   memcpy(be->feats_up + 1, be->tree_feats, (size_t)be->n_tree_feats * sizeof *be->feats_up);
@@ -392,9 +420,9 @@ static gbt_status begin_tree(gbt_ctx *ctx, gbt_backend *self, const gbt_tree_tas
   if (be->by_level)
     CU_TRY(cudaMemcpyAsync(be->allowed, be->allowed_up, be->allowed_cap, cudaMemcpyHostToDevice, be->stream));
   CU_TRY(cudaMemcpyAsync(&v->tree->task, be->task, sizeof *task, cudaMemcpyHostToDevice, be->stream));
-  /* all of them: how many count is told first */
-  CU_TRY(cudaMemcpyAsync((void *)v->n_tree_feats, be->feats_up, ((size_t)be->n_features + 1) * sizeof *be->feats_up,
-                         cudaMemcpyHostToDevice, be->stream));
+  if (!told) /* room for all of them: how many count is told first */
+    CU_TRY(cudaMemcpyAsync((void *)v->n_tree_feats, be->feats_up, ((size_t)be->n_features + 1) * sizeof *be->feats_up,
+                           cudaMemcpyHostToDevice, be->stream));
   GBT_TRY(cu_gradients_of_tree(ctx, be, err));
   GBT_TRY(cu_rows_begin(ctx, be, err));
   return cu_root(be, err);
@@ -500,10 +528,15 @@ static gbt_status partition(gbt_ctx *ctx, gbt_backend *self, gbt_error *err) {
 static gbt_status send_tree(cu_backend *be, gbt_error *err) {
   const cu_view *v = &be->view;
   size_t nodes = be->cap_node, words = be->cap_words;
+  if (v->max_words > 1)
+    CU_TRY(cudaMemcpyAsync(be->sets_down, v->sets, words * sizeof *v->sets, cudaMemcpyDeviceToHost, be->stream));
+  if (nodes == (size_t)v->max_nodes) {
+    CU_TRY(cudaMemcpyAsync(be->tree_down, v->tree, lay_tree(nodes).bytes, cudaMemcpyDeviceToHost, be->stream));
+    return GBT_OK;
+  }
   CU_TRY(cudaMemcpyAsync(be->node_down, v->node, nodes * sizeof *v->node, cudaMemcpyDeviceToHost, be->stream));
   CU_TRY(cudaMemcpyAsync(be->fine_down, v->fine, nodes * sizeof *v->fine, cudaMemcpyDeviceToHost, be->stream));
   CU_TRY(cudaMemcpyAsync(be->value_down, v->value, nodes * sizeof *v->value, cudaMemcpyDeviceToHost, be->stream));
-  CU_TRY(cudaMemcpyAsync(be->sets_down, v->sets, words * sizeof *v->sets, cudaMemcpyDeviceToHost, be->stream));
   CU_TRY(cudaMemcpyAsync(be->tree_down, v->tree, sizeof *be->tree_down, cudaMemcpyDeviceToHost, be->stream));
   return GBT_OK;
 }

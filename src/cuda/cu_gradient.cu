@@ -149,7 +149,7 @@ __global__ static void k_fix32(cu_view v, const double *aside, int32_t output) {
     gh32[row] = row_fixed(v, aside, output, row, scale);
 }
 
-/* What the tree that begins must know of its output. */
+/* What the tree that begins must know of its output; no row has been added to its root. */
 __device__ static __forceinline__ void tell_tree(const cu_view &v, const cu_output *o) {
   double unit = o->wide ? 1.0 : 65536.0;
   v.tree->unit.g = o->scale.down_g * unit;
@@ -157,6 +157,7 @@ __device__ static __forceinline__ void tell_tree(const cu_view &v, const cu_outp
   v.tree->down_h = o->scale.down_h;
   v.tree->noise = o->noise;
   v.tree->wide = o->wide;
+  v.tree->root.g = v.tree->root.h = 0;
 }
 
 /* One thread: 16 bits are made; whether they do. The sums begin anew. */

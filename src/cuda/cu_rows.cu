@@ -8,7 +8,8 @@
  *   k_count    one block: block_left becomes the drawn rows before the block; n_in
  *   k_place    a drawn row goes to the number of drawn rows before it, another one to n_in + that of others before it
  *
- * A warp has a run of a block's words of mask to itself, so nothing in a block has to wait. */
+ * A warp has a run of a block's words of mask to itself, so nothing in a block has to wait. The root's sums are 0 before
+ * (cu_gradients_of_tree). */
 #include "cu_block.cuh"
 
 enum { ROWS_WARPS = CU_BLOCK / 32 };
@@ -111,7 +112,6 @@ __global__ static void k_place(cu_view v) {
 gbt_status cu_rows_begin(gbt_ctx *ctx, cu_backend *be, gbt_error *err) {
   const uint64_t n = (uint64_t)be->n_rows;
   (void)ctx;
-  CU_TRY(cudaMemsetAsync(&be->view.tree->root, 0, sizeof be->view.tree->root, be->stream));
   if (be->params->subsample < 1.0) {
     unsigned grid = cu_grid(be, (n + be->view.split_rows - 1) / be->view.split_rows, 8);
     CU_LAUNCH(k_draw, grid, CU_BLOCK, 0, be->stream, be->view);
