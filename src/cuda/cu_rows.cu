@@ -8,8 +8,8 @@
  *   k_count    one block: block_left becomes the drawn rows before the block; n_in
  *   k_place    a drawn row goes to the number of drawn rows before it, another one to n_in + that of others before it
  *
- * A warp has a run of a block's words of mask to itself, so nothing in a block has to wait. The root's sums are 0 before
- * (cu_gradients_of_tree). */
+ * A warp has a run of a block's words of mask to itself, so nothing in a block has to wait. The root's sums are 0
+ * before: see cu_gradients_of_tree. */
 #include "cu_block.cuh"
 
 enum { ROWS_WARPS = CU_BLOCK / 32 };
