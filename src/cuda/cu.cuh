@@ -411,10 +411,10 @@ gbt_status cu_open(gbt_ctx *ctx, int32_t device, const gbt_backend_spec *spec, g
                    gbt_error *err) GBT_MUST_CHECK;
 
 /* Gradients of all outputs: the scales. Issues work, does not wait. */
-/* Fixed point for the tree's output, unless it stands there already. Sets tree->unit, noise, wide; root is 0. */
+gbt_status cu_gradients(gbt_ctx *ctx, cu_backend *be, uint64_t round, gbt_error *err) GBT_MUST_CHECK;
 gbt_status cu_set_gradients(gbt_ctx *ctx, cu_backend *be, uint64_t round, const double *g, const double *h,
                             gbt_error *err) GBT_MUST_CHECK;
-/* Fixed point for the tree's output, unless it stands there already. Sets tree->unit, noise, wide; root: no rows yet. */
+/* Fixed point for the tree's output, unless it stands there already. Sets tree->unit, noise, wide; root is 0. */
 gbt_status cu_gradients_of_tree(gbt_ctx *ctx, cu_backend *be, gbt_error *err) GBT_MUST_CHECK;
 /* Scores before the first tree, and what gradients need room for. */
 gbt_status cu_init_scores(cu_backend *be, const gbt_backend_spec *spec, gbt_error *err) GBT_MUST_CHECK;
