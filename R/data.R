@@ -110,7 +110,7 @@ check_offset <- function(offset, n_rows, n_outputs = NULL, what = "offset") {
 #' @param threads Number of threads, see [gbt_threads()].
 #' @param ... Must be empty: a misspelt argument is an error.
 #' @param device Where to find the cuts and to bin: `"cpu"` or `"cuda"`, see [gbt_train()]; never shows in a model.
-#'   `NULL` and `"auto"` take the CPU unless `options(gbt.device = )` or `GBT_DEVICE` name a device.
+#'   `NULL` takes what `options(gbt.device = )` or `GBT_DEVICE` name. Without them, and for `"auto"`, it is the CPU.
 #' @return An object of class `gbt_data`, with methods for `print()`, `dim()` and `dimnames()`.
 #' @seealso [gbt_train()]
 #' @examples

@@ -101,7 +101,8 @@ gbt_threads <- function(n) {
 #'   many the system really gave when asked), `devices`, a data frame with `device`, `available` and `note`, and `cuda`,
 #'   a list: `built` (does this installation have the CUDA engine?), `why` it has not, `emulated`, the `toolkit` and the
 #'   `architectures` it was built with, the `library` file, versions of `driver` and `runtime` (13000 for 13.0, 0 for
-#'   none), `n_devices`, and of the first device `name`, `capability`, `n_units`, `total_bytes` and `free_bytes`.
+#'   none), `n_devices`, and of the first device `name`, `capability`, `n_units` (multiprocessors), `total_bytes` and
+#'   `free_bytes`; `offers`: which work the engine takes over.
 #' @seealso [gbt_threads()]
 #' @examples
 #' gbt_info()

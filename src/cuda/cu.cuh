@@ -47,6 +47,9 @@ extern "C" {
 
 /* ---- errors ---- */
 
+/* What always helps: how messages end. R/cuda.R knows it by heart. */
+#define CU_ELSE "use `device = \"cpu\"` (the model is the same)"
+
 /* A CUDA call's error as ours. Memory: GBT_E_MEM with the bytes asked for; else GBT_E_DEVICE. */
 gbt_status cu_failed(cudaError_t code, const char *what, gbt_error *err);
 
@@ -399,6 +402,8 @@ struct cu_backend {
 /* An array that lives as long as the backend. */
 template <class T> gbt_status cu_keep(cu_backend *be, T **out, size_t n, gbt_error *err) {
   void *at;
+  if ((size_t)be->n_blocks == sizeof be->block / sizeof *be->block)
+    return gbt_fail(err, GBT_E_INTERNAL, "the CUDA backend keeps more arrays than it has places for");
   GBT_TRY(cu_alloc(&be->memory, n, sizeof(T), &at, err));
   be->block[be->n_blocks].at = (unsigned char *)at;
   be->block[be->n_blocks++].n = n * sizeof(T);

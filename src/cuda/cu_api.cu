@@ -11,8 +11,6 @@
 #include "cu_data.cuh"
 #include "cu_predict.h"
 
-#define CU_ELSE "use `device = \"cpu\"` (the model is the same)"
-
 /* Compute capabilities that there is code for, times 100, ascending, as the compiler says. */
 #if defined(__CUDA_ARCH_LIST__)
 static const int cu_built_for[] = {__CUDA_ARCH_LIST__};

@@ -58,7 +58,7 @@ static gbt_status launch_recording(cu_backend *be, gbt_error *err) {
 }
 
 static void drop_recordings(cu_backend *be) {
-  if (be->mode == CU_RECORDING) { /* a tree was given up half way */
+  if (be->mode == CU_RECORDING) { /* a call failed half way */
     cudaGraph_t graph = NULL;
     cudaStreamEndCapture(be->stream, &graph);
     if (graph) cudaGraphDestroy(graph);
@@ -171,12 +171,16 @@ static gbt_status plan_tree(cu_backend *be, gbt_error *err) {
   be->keeps = inner <= room;
   if (!be->keeps) fit = least(fit, room / 2);
   if (fit < 1) fit = 1;
+  if (p->grow_policy == GBT_SYMMETRIC && !be->keeps)
+    return gbt_fail_on(err, GBT_E_MEM, "device",
+                       "symmetric trees of depth %d need %.0f megabytes for histograms on the device; raise "
+                       "`hist_memory`, lower `max_depth`, or " CU_ELSE,
+                       (int)depth, (double)bytes * (double)inner / 1048576.0 + 1.0);
   if (p->grow_policy == GBT_SYMMETRIC && fit < step)
-    return gbt_fail_on(
-        err, GBT_E_UNSUPPORTED, "hist_memory",
-        "symmetric trees of depth %d need %.0f megabytes for histograms on the device; raise hist_memory "
-        "or lower max_depth",
-        (int)depth, (double)bytes * (double)inner / 1048576.0 + 1.0);
+    return gbt_fail_on(err, GBT_E_MEM, "device",
+                       "levels of %lld nodes are too many for the device's search in so many features and levels of "
+                       "factors; lower `max_depth`, or " CU_ELSE,
+                       (long long)step);
   be->max_steps = p->grow_policy == GBT_LOSSGUIDE ? most - 1 : depth > 0 ? depth : most;
   be->waits = (!uniform && !drawn_by_level(be)) || fit < step || be->max_steps > (int64_t)MOST_BLIND_STEPS ||
               (depth == 0 && p->grow_policy != GBT_LOSSGUIDE);
@@ -369,9 +373,9 @@ static gbt_status faults(const cu_backend *be, gbt_error *err) {
                     "the gradients overflow in round %lld; scale the response, lower eta or set max_delta_step",
                     (long long)be->tree_down->fault_round + 1);
   if (fault & CU_FAULT_ROOM)
-    return gbt_fail_on(err, GBT_E_UNSUPPORTED, "device",
+    return gbt_fail_on(err, GBT_E_MEM, "device",
                        "a tree has more than %d nodes, or its sets of levels take more than %d megabytes, which is too "
-                       "much for the device; set max_leaves or a smaller max_depth",
+                       "much for the device; set `max_leaves` or a smaller `max_depth`, or " CU_ELSE,
                        (int)be->view.max_nodes, (int)(MOST_WORDS / 262144));
   if (fault & CU_FAULT_VALUE)
     return gbt_fail(err, GBT_E_DATA, "a leaf value overflows in round %lld; set lambda or max_delta_step above 0",
@@ -433,9 +437,14 @@ static int is_over(const cu_backend *be) {
   return be->mode == CU_REPLAYING || (!be->waits && be->depth >= be->max_steps);
 }
 
+/* Recording takes microseconds, and given up half way it would stay open until the trainer is freed. */
+static gbt_status poll(gbt_ctx *ctx, const cu_backend *be, gbt_error *err) {
+  return be->mode == CU_RECORDING ? GBT_OK : gbt_ctx_poll(ctx, err);
+}
+
 static gbt_status build_hist(gbt_ctx *ctx, gbt_backend *self, gbt_error *err) {
   cu_backend *be = (cu_backend *)self;
-  GBT_TRY(gbt_ctx_poll(ctx, err));
+  GBT_TRY(poll(ctx, be, err));
   return is_over(be) ? GBT_OK : cu_build_hist(be, err);
 }
 
@@ -520,7 +529,7 @@ static gbt_status choose(gbt_ctx *ctx, gbt_backend *self, int32_t *n, gbt_error 
 
 static gbt_status partition(gbt_ctx *ctx, gbt_backend *self, gbt_error *err) {
   cu_backend *be = (cu_backend *)self;
-  GBT_TRY(gbt_ctx_poll(ctx, err));
+  GBT_TRY(poll(ctx, be, err));
   return be->mode == CU_REPLAYING ? GBT_OK : cu_partition(be, err);
 }
 

@@ -5,7 +5,7 @@
  * process has no use of the device any more: only a new process can have it again. */
 #include "cu.cuh"
 
-#define CU_ELSE "use `device = \"cpu\"` (the model is the same)"
+#include <string.h>
 
 /* ---- failures ---- */
 
@@ -64,6 +64,10 @@ gbt_status cu_failed(cudaError_t code, const char *what, gbt_error *err) {
   const char *said = cudaGetErrorString(code);
   int n = cu_name_length(what);
   (void)cudaGetLastError(); /* reported here: it is not to be found again by the next that looks */
+  if (cu_family_of((int)code) == CU_MEMORY && strncmp(what, "cudaMallocHost", 14) == 0)
+    return gbt_fail_on(err, GBT_E_MEM, "device",
+                       "the host has no page-locked memory left for copies to the device; close other programs, raise "
+                       "the limit of locked memory (`ulimit -l`), or " CU_ELSE);
   switch (cu_family_of((int)code)) {
   case CU_MEMORY:
     return gbt_fail_on(err, GBT_E_MEM, "device",

@@ -16,15 +16,15 @@
 enum { AHEAD = 4 }; /* words that a warp works on at once: loads that do not wait for each other */
 
 /* Positions of a block of a chosen node. */
-struct cu_run {
+struct cu_positions {
   int32_t id;      /* of the node */
   uint32_t beg, n; /* beg: within the node */
   uint32_t n_words;
 };
 
-__device__ static __forceinline__ cu_run run_of(const cu_view &v, uint32_t block) {
+__device__ static __forceinline__ cu_positions run_of(const cu_view &v, uint32_t block) {
   const int32_t c = cu_run_of(v.split_block, v.tree->n_chosen, block);
-  cu_run r;
+  cu_positions r;
   r.id = v.chosen[c];
   r.beg = (block - v.split_block[c]) * v.split_rows;
   r.n = v.node[r.id].n_rows - r.beg;
@@ -98,7 +98,7 @@ __device__ static __forceinline__ void sides_of(const cu_view &v, const gbt_grow
 __global__ static void __launch_bounds__(CU_BLOCK) k_mark(cu_view v) {
   const uint32_t n_blocks = v.tree->n_split_blocks, words = v.split_rows / 32u;
   for (uint32_t block = blockIdx.x; block < n_blocks; block += gridDim.x) {
-    const cu_run run = run_of(v, block);
+    const cu_positions run = run_of(v, block);
     const gbt_grow_node node = v.node[run.id];
     const cu_reader read = reader_of(v, node.split.feat);
     const uint32_t *row = v.order[node.depth & 1].row + node.row_beg + run.beg;
@@ -128,7 +128,7 @@ struct cu_ends {
   gbt_gh16 *left_gh, *right_gh;
 };
 
-__device__ static __forceinline__ cu_ends ends_of(const cu_view &v, const cu_run &run, uint32_t block) {
+__device__ static __forceinline__ cu_ends ends_of(const cu_view &v, const cu_positions &run, uint32_t block) {
   const gbt_grow_node *node = &v.node[run.id], *left = &v.node[node->left];
   const cu_order *to = &v.order[(node->depth + 1) & 1];
   const uint32_t before = v.block_left[block];
@@ -138,7 +138,7 @@ __device__ static __forceinline__ cu_ends ends_of(const cu_view &v, const cu_run
 }
 
 /* Positions of AHEAD words of a block: words[k] of lane k, and how many go left before it. */
-__device__ static __forceinline__ void move_words(const cu_run &run, const cu_ends &to, const uint32_t *row,
+__device__ static __forceinline__ void move_words(const cu_positions &run, const cu_ends &to, const uint32_t *row,
                                                   const gbt_gh16 *gh, uint32_t w, const uint32_t *word,
                                                   const uint32_t *before, int wide) {
   uint32_t its[AHEAD], both[AHEAD];
@@ -169,7 +169,7 @@ __global__ static void __launch_bounds__(CU_BLOCK) k_move(cu_view v) {
   const uint32_t n_blocks = v.tree->n_split_blocks, words = v.split_rows / 32u;
   const int wide = v.tree->wide;
   for (uint32_t block = blockIdx.x; block < n_blocks; block += gridDim.x) {
-    const cu_run run = run_of(v, block);
+    const cu_positions run = run_of(v, block);
     const cu_ends to = ends_of(v, run, block);
     const cu_order *from = &v.order[v.node[run.id].depth & 1];
     const uint32_t beg = v.node[run.id].row_beg + run.beg, *mask = v.mask + (uint64_t)block * words;

@@ -12,8 +12,8 @@
  *   level    a tree whose levels have one split each, as those of symmetric growth:  a node for each level | numbers of
  *            the leaves | leaf values | words of sets. Leaves stand by the way to them, a bit for each level, 1 = right
  *   order    a run's trees by output, then as in the forest: a score is kept in a register while all trees of its
- * output go by, and its additions have the forest's order tile     neighbouring trees of an output that fit into shared
- * memory together
+ *            output go by, and its additions have the forest's order
+ *   tile     neighbouring trees of an output that fit into shared memory together
  *
  * Chunks of rows have one column for each feature that any tree uses, and codes for each column of a pack:
  *   x[column * stride + row], code[slot * code_stride + row]; results as x, by output or by tree. */

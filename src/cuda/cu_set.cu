@@ -15,7 +15,7 @@ enum : size_t { STAGE_BYTES = (size_t)16 << 20, COPY_BYTES = (size_t)1 << 20 };
 /* ---- the way up ---- */
 
 /* Two page-locked buffers: one is filled while the other is copied. */
-struct cu_stage {
+struct cu_set_stage {
   gbt_ctx *ctx;
   cu_backend *be;
   size_t room; /* bytes of each */
@@ -25,7 +25,7 @@ struct cu_stage {
   cu_array<unsigned char> raw; /* on the device: rows as they are in the pages */
 };
 
-static gbt_status stage_open(cu_stage *st, size_t room, gbt_error *err) {
+static gbt_status stage_open(cu_set_stage *st, size_t room, gbt_error *err) {
   st->room = room;
   for (int k = 0; k < 2; k++) {
     CU_TRY(cudaMallocHost(&st->buffer[k], room));
@@ -34,7 +34,7 @@ static gbt_status stage_open(cu_stage *st, size_t room, gbt_error *err) {
   return GBT_OK;
 }
 
-static void stage_close(cu_stage *st) {
+static void stage_close(cu_set_stage *st) {
   if (st->be->stream) (void)cudaStreamSynchronize(st->be->stream);
   for (int k = 0; k < 2; k++) {
     if (st->buffer[k]) (void)cudaFreeHost(st->buffer[k]);
@@ -44,14 +44,14 @@ static void stage_close(cu_stage *st) {
 }
 
 /* The buffer whose turn it is, once its last copy is over. */
-static gbt_status stage_begin(cu_stage *st, unsigned char **buffer, gbt_error *err) {
+static gbt_status stage_begin(cu_set_stage *st, unsigned char **buffer, gbt_error *err) {
   GBT_TRY(gbt_ctx_poll(st->ctx, err));
   CU_TRY(cudaEventSynchronize(st->copied[st->turn]));
   *buffer = st->buffer[st->turn];
   return GBT_OK;
 }
 
-static gbt_status stage_copy(cu_stage *st, void *to, size_t bytes, gbt_error *err) {
+static gbt_status stage_copy(cu_set_stage *st, void *to, size_t bytes, gbt_error *err) {
   CU_TRY(cudaMemcpyAsync(to, st->buffer[st->turn], bytes, cudaMemcpyHostToDevice, st->be->stream));
   CU_TRY(cudaEventRecord(st->copied[st->turn], st->be->stream));
   st->turn = !st->turn;
@@ -80,7 +80,7 @@ static gbt_status copy(gbt_ctx *ctx, unsigned char *to, const void *from, size_t
   return GBT_OK;
 }
 
-static gbt_status send(cu_stage *st, void *to, const void *from, size_t bytes, gbt_error *err) {
+static gbt_status send(cu_set_stage *st, void *to, const void *from, size_t bytes, gbt_error *err) {
   unsigned char *buffer = NULL;
   for (size_t at = 0, n; at < bytes; at += n) {
     n = bytes - at < st->room ? bytes - at : st->room;
@@ -92,7 +92,7 @@ static gbt_status send(cu_stage *st, void *to, const void *from, size_t bytes, g
 }
 
 /* An array on the device with this content. */
-template <class T> static gbt_status send_new(cu_stage *st, cu_array<T> *to, const T *from, size_t n, gbt_error *err) {
+template <class T> static gbt_status send_new(cu_set_stage *st, cu_array<T> *to, const T *from, size_t n, gbt_error *err) {
   GBT_TRY(cu_new(&st->be->memory, to, n, err));
   return send(st, to->at, from, n * sizeof(T), err);
 }
@@ -121,7 +121,7 @@ __global__ static void k_pack(uint32_t *words, const cu_tile *tile, int32_t n_ti
 }
 
 /* Rows [beg, beg + n) of a page. */
-static gbt_status send_rows(cu_stage *st, cu_set *set, const cu_plan *p, const cu_source *source, const gbt_page *page,
+static gbt_status send_rows(cu_set_stage *st, cu_set *set, const cu_plan *p, const cu_source *source, const gbt_page *page,
                             int32_t beg, uint32_t n, gbt_error *err) {
   const gbt_layout *layout = &set->from->pages->layout;
   unsigned char *buffer = NULL;
@@ -142,7 +142,7 @@ static gbt_status send_rows(cu_stage *st, cu_set *set, const cu_plan *p, const c
   return GBT_OK;
 }
 
-static gbt_status send_tiles(cu_stage *st, cu_set *set, const cu_plan *p, const cu_source *source, gbt_error *err) {
+static gbt_status send_tiles(cu_set_stage *st, cu_set *set, const cu_plan *p, const cu_source *source, gbt_error *err) {
   const gbt_page_store *pages = set->from->pages;
   GBT_TRY(cu_new(&st->be->memory, &set->words, p->n_words + 1, err));
   GBT_TRY(send_new(st, &set->column, p->column, (size_t)p->n_columns, err));
@@ -162,7 +162,7 @@ static gbt_status send_tiles(cu_stage *st, cu_set *set, const cu_plan *p, const 
 
 /* ---- what is not in tiles ---- */
 
-static gbt_status send_sparse(cu_stage *st, cu_set *set, gbt_error *err) {
+static gbt_status send_sparse(cu_set_stage *st, cu_set *set, gbt_error *err) {
   const gbt_page_store *pages = set->from->pages;
   uint64_t all = 0;
   unsigned char *buffer = NULL;
@@ -187,7 +187,7 @@ static gbt_status send_sparse(cu_stage *st, cu_set *set, gbt_error *err) {
   return send(st, set->sparse_beg.at + pages->n_rows, &before, sizeof before, err);
 }
 
-static gbt_status send_unseen(cu_stage *st, cu_set *set, gbt_error *err) {
+static gbt_status send_unseen(cu_set_stage *st, cu_set *set, gbt_error *err) {
   const gbt_page_store *pages = set->from->pages;
   size_t n = (size_t)pages->layout.n_features;
   uint64_t *beg;
@@ -217,7 +217,7 @@ static cu_feature feature_of(const cu_backend *be, const gbt_dataset *ds, const 
   return to;
 }
 
-static gbt_status send_features(cu_stage *st, cu_set *set, const cu_plan *p, gbt_error *err) {
+static gbt_status send_features(cu_set_stage *st, cu_set *set, const cu_plan *p, gbt_error *err) {
   size_t n = (size_t)set->from->cuts->n_features;
   cu_feature *feat;
   GBT_TRY(gbt_mem_array(&st->be->mem, n, sizeof *feat, &feat, err));
@@ -227,7 +227,7 @@ static gbt_status send_features(cu_stage *st, cu_set *set, const cu_plan *p, gbt
   return status;
 }
 
-static gbt_status send_all(cu_stage *st, cu_set *set, const cu_plan *p, gbt_error *err) {
+static gbt_status send_all(cu_set_stage *st, cu_set *set, const cu_plan *p, gbt_error *err) {
   const gbt_dataset *ds = set->from;
   size_t n = (size_t)ds->n_rows;
   cu_array<cu_source> source;
@@ -275,7 +275,7 @@ static size_t stage_room(const gbt_dataset *ds, const cu_plan *p) {
 
 gbt_status cu_set_make(gbt_ctx *ctx, cu_backend *be, gbt_dataset *ds, cu_set *set, gbt_error *err) {
   cu_plan plan = cu_plan();
-  cu_stage stage = cu_stage();
+  cu_set_stage stage = cu_set_stage();
   stage.ctx = ctx;
   stage.be = be;
   *set = cu_set();

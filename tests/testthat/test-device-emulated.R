@@ -147,6 +147,19 @@ test_that("the memory of a device is limited by device_memory, and told", {
   expect_match(said(fit("cuda", device_memory = 100, verbose = 1))[1L], "; [0-9]+ MB of its memory, [0-9]+ bytes a row")
 })
 
+test_that("trees that are too large for the device alone are the cpu's with auto", {
+  skip_without_cuda()
+  x <- matrix(as.double((1:12000 * 7919) %% 9973), 300)
+  fit <- function(device) {
+    gbt_train(x, x[, 1] + x[, 2], nrounds = 2, max_depth = 4, grow_policy = "symmetric", hist_memory = 1, threads = 2,
+              device = device)
+  }
+  expect_error(fit("cuda"), "`hist_memory`.*device = \"cpu\"", class = "gbt_error_memory")
+  local_eager()
+  expect_warning(m <- fit("auto"), "`hist_memory`", class = "gbt_warning_device")
+  expect_same_bytes(m$state, fit("cpu")$state)
+})
+
 test_that("callbacks that have seen rounds are not called again", {
   skip_if_not_emulated()
   local_eager()

@@ -14,17 +14,24 @@
 
 #define GBT_DEVICE_ABI 1u
 
-/* Changes when a struct that crosses the door changes its size. */
-#define GBT_DEVICE_LAYOUT                                                                                              \
-  ((uint32_t)(sizeof(gbt_ctx) + 3 * sizeof(gbt_params) + 5 * sizeof(gbt_dataset) + 7 * sizeof(gbt_page_store) +        \
-              11 * sizeof(gbt_cuts) + 13 * sizeof(gbt_forest) + 17 * sizeof(gbt_backend_spec) +                        \
-              19 * sizeof(gbt_device_api) + 23 * sizeof(gbt_layout) + 29 * sizeof(gbt_error)))
+/* Changes when a struct that crosses the door changes its size. GBT_DEVICE_ABI is for what keeps it: another order of
+ * fields, another meaning. */
+#define GBT_DEVICE_LAYOUT                                                                                          \
+  ((uint32_t)(sizeof(gbt_ctx) + 3 * sizeof(gbt_params) + 5 * sizeof(gbt_dataset) + 7 * sizeof(gbt_page_store) +    \
+              11 * sizeof(gbt_cuts) + 13 * sizeof(gbt_forest) + 17 * sizeof(gbt_backend_spec) +                    \
+              19 * sizeof(gbt_device_api) + 23 * sizeof(gbt_layout) + 29 * sizeof(gbt_error) +                     \
+              31 * sizeof(gbt_backend) + 37 * sizeof(gbt_backend_ops) + 41 * sizeof(gbt_tree_task) +               \
+              43 * sizeof(gbt_feature_rules) + 47 * sizeof(gbt_feature_cuts) + 53 * sizeof(gbt_schema) +           \
+              59 * sizeof(gbt_feature) + 61 * sizeof(gbt_page) + 67 * sizeof(gbt_group) + 71 * sizeof(gbt_place) + \
+              73 * sizeof(gbt_table) + 79 * sizeof(gbt_column) + 83 * sizeof(gbt_forest_view) +                    \
+              89 * sizeof(gbt_tree) + 97 * sizeof(gbt_node) + 101 * sizeof(gbt_device_info) +                      \
+              103 * sizeof(gbt_binding)))
 
 typedef struct gbt_device_info {
   char name[160];
   int32_t n_devices;
-  int32_t major, minor;    /* compute capability */
-  int32_t n_units;         /* multiprocessors */
+  int32_t major, minor; /* compute capability */
+  int32_t n_units;      /* multiprocessors */
   uint64_t total_bytes, free_bytes;
   int32_t driver, runtime; /* versions: 1000 * major + 10 * minor; 0 for none */
   int32_t emulated;        /* runs on the CPU, for tests */

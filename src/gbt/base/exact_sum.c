@@ -8,7 +8,7 @@
 
 #include "../math/bits.h"
 
-enum { LAST = GBT_EXACT_LIMBS - 1, ZERO_BIT = 1088, LOWEST_BIT = ZERO_BIT - 1074 };
+enum { LAST = GBT_EXACT_LIMBS - 1, ZERO_BIT = GBT_EXACT_ZERO_BIT, LOWEST_BIT = ZERO_BIT - 1074 };
 
 void gbt_exact_zero(gbt_exact_sum *sum) { memset(sum, 0, sizeof *sum); }
 

@@ -17,6 +17,7 @@
 #include "hd.h"
 
 #define GBT_EXACT_LIMBS 68
+#define GBT_EXACT_ZERO_BIT 1088 /* place of 2^0 */
 
 typedef struct gbt_exact_sum {
   int64_t limb[GBT_EXACT_LIMBS];
@@ -33,7 +34,7 @@ typedef struct gbt_exact_pieces {
 GBT_FN gbt_exact_pieces gbt_exact_split(uint64_t bits) {
   uint32_t e = (uint32_t)(bits >> 52) & 0x7ffu;
   uint64_t m = (bits & 0xfffffffffffffu) | (uint64_t)(e != 0) << 52;
-  uint32_t bit = e + (e == 0) + (1088 - 1075); /* place of m's lowest bit */
+  uint32_t bit = e + (e == 0) + (GBT_EXACT_ZERO_BIT - 1075); /* place of m's lowest bit */
   uint32_t shift = bit & 31u;
   int64_t sign = (int64_t)bits >> 63; /* 0 or -1; (v ^ sign) - sign negates */
   int64_t low = (int64_t)((m << shift) & 0xffffffffu);
