@@ -402,6 +402,7 @@ struct cu_backend {
 /* An array that lives as long as the backend. */
 template <class T> gbt_status cu_keep(cu_backend *be, T **out, size_t n, gbt_error *err) {
   void *at;
+  *out = NULL;
   if ((size_t)be->n_blocks == sizeof be->block / sizeof *be->block)
     return gbt_fail(err, GBT_E_INTERNAL, "the CUDA backend keeps more arrays than it has places for");
   GBT_TRY(cu_alloc(&be->memory, n, sizeof(T), &at, err));

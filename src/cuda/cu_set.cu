@@ -92,7 +92,8 @@ static gbt_status send(cu_set_stage *st, void *to, const void *from, size_t byte
 }
 
 /* An array on the device with this content. */
-template <class T> static gbt_status send_new(cu_set_stage *st, cu_array<T> *to, const T *from, size_t n, gbt_error *err) {
+template <class T>
+static gbt_status send_new(cu_set_stage *st, cu_array<T> *to, const T *from, size_t n, gbt_error *err) {
   GBT_TRY(cu_new(&st->be->memory, to, n, err));
   return send(st, to->at, from, n * sizeof(T), err);
 }
@@ -121,8 +122,8 @@ __global__ static void k_pack(uint32_t *words, const cu_tile *tile, int32_t n_ti
 }
 
 /* Rows [beg, beg + n) of a page. */
-static gbt_status send_rows(cu_set_stage *st, cu_set *set, const cu_plan *p, const cu_source *source, const gbt_page *page,
-                            int32_t beg, uint32_t n, gbt_error *err) {
+static gbt_status send_rows(cu_set_stage *st, cu_set *set, const cu_plan *p, const cu_source *source,
+                            const gbt_page *page, int32_t beg, uint32_t n, gbt_error *err) {
   const gbt_layout *layout = &set->from->pages->layout;
   unsigned char *buffer = NULL;
   size_t at = 0;
