@@ -323,7 +323,10 @@ __device__ void plan_builds(const cu_view &v, int keeps) {
   t->n_build = (int32_t)n_build;
   t->n_search = (int32_t)n_search;
   t->n_hists = n_slots + (int32_t)n_build;
-  if (t->n_hists > v.max_hists) atomicOr(&t->fault, (unsigned)CU_FAULT_ROOM);
+  if (t->n_hists <= v.max_hists) return;
+  t->fault |= CU_FAULT_ROOM; /* plan_tree is to see to it that this does not happen; nothing may be written there */
+  t->n_hist_blocks = 0;
+  t->n_build = t->n_search = 0;
 }
 
 } // namespace
