@@ -5,6 +5,7 @@
  *   cu_set.cu         a data set's pages as tiles on the device; cu_tiles.cu: which columns stand together
  *   cu_columns.cu     the train set's codes by column
  *   cu_backend.cu     open, close, table of ops, the way of a tree
+ *   cu_graph.cu       the steps of a tree, recorded and replayed
  *   cu_rows.cu        the rows of a tree, sampled and in order
  *   cu_gradient.cu    scores -> fixed-point gradients
  *   cu_hist.cu        histograms of fresh nodes
@@ -384,7 +385,7 @@ struct cu_backend {
   int32_t *feats_scratch;
   size_t cap_copy[4], cap_searched, cap_scratch;
   int64_t begun_ns; /* of the tree */
-  cu_recording *recording; /* 2 x n_outputs, see cu_backend.cu */
+  cu_recording *recording; /* 2 x n_outputs, see cu_graph.cu */
   cu_recording *current;
   int mode;
   int step_by_step; /* nothing is recorded, so that tests may look into a tree */
@@ -415,6 +416,11 @@ template <class T> gbt_status cu_keep(cu_backend *be, T **out, size_t n, gbt_err
 /* Opens the backend on a device; see backend.h. */
 gbt_status cu_open(gbt_ctx *ctx, int32_t device, const gbt_backend_spec *spec, gbt_backend **out,
                    gbt_error *err) GBT_MUST_CHECK;
+
+/* A tree begins: be->mode. The launches of one that was recorded. Frees all recordings, and one that was given up. */
+gbt_status cu_choose_mode(cu_backend *be, gbt_error *err) GBT_MUST_CHECK;
+gbt_status cu_launch_recording(cu_backend *be, gbt_error *err) GBT_MUST_CHECK;
+void cu_drop_recordings(cu_backend *be);
 
 /* Gradients of all outputs: the scales. Issues work, does not wait. */
 gbt_status cu_gradients(gbt_ctx *ctx, cu_backend *be, uint64_t round, gbt_error *err) GBT_MUST_CHECK;

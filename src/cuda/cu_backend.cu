@@ -16,65 +16,13 @@ enum : size_t {
 };
 static const size_t found_bytes = (size_t)64 << 20, set_bytes = (size_t)256 << 20, mask_bytes = (size_t)256 << 20;
 
-/* ---- graphs ---- */
-
-/* The steps of a blind tree are the same launches every time: what differs stands in device memory, or on the host at
- * places that copies read when they run. So they are recorded once and launched as one thing (a CUDA graph). Recordings
- * hang on the output and on whether its gradients have to be made. */
-static cu_recording *recording_of(const cu_backend *be) {
-  int made = be->fixed_output == be->task->output || be->loss == GBT_LOSS_CUSTOM;
-  return &be->recording[2 * be->task->output + made];
-}
-
-/* The first tree is issued step by step, as few are ever grown twice; the second is recorded, the others replayed. */
-static gbt_status choose_mode(cu_backend *be, gbt_error *err) {
-  be->mode = CU_ISSUING;
-  if (be->waits || be->step_by_step) return GBT_OK;
-  cu_recording *r = recording_of(be);
-  be->current = r;
-  if (r->exec) {
-    be->mode = CU_REPLAYING;
-  } else if (r->n_uses++ > 0) {
-    CU_TRY(cudaStreamBeginCapture(be->stream, cudaStreamCaptureModeThreadLocal));
-    be->mode = CU_RECORDING;
-  }
-  return GBT_OK;
-}
-
-static gbt_status launch_recording(cu_backend *be, gbt_error *err) {
-  if (be->mode == CU_RECORDING) {
-    cudaGraph_t graph = NULL;
-    be->mode = CU_ISSUING;
-    CU_TRY(cudaStreamEndCapture(be->stream, &graph));
-    cudaError_t code = cudaGraphInstantiate(&be->current->exec, graph, 0);
-    cudaGraphDestroy(graph);
-    if (code != cudaSuccess) {
-      be->current->exec = NULL;
-      return cu_failed(code, "recording the steps of a tree", err);
-    }
-  }
-  CU_TRY(cudaGraphLaunch(be->current->exec, be->stream));
-  return GBT_OK;
-}
-
-static void drop_recordings(cu_backend *be) {
-  if (be->mode == CU_RECORDING) { /* a call failed half way */
-    cudaGraph_t graph = NULL;
-    cudaStreamEndCapture(be->stream, &graph);
-    if (graph) cudaGraphDestroy(graph);
-  }
-  for (int32_t i = 0; be->recording && i < 2 * be->n_outputs; i++)
-    if (be->recording[i].exec) cudaGraphExecDestroy(be->recording[i].exec);
-  gbt_mem_free(&be->mem, be->recording);
-}
-
 /* ---- closing ---- */
 
 static void destroy(gbt_backend *self) {
   cu_backend *be = (cu_backend *)self;
   gbt_mem mem = be->mem;
   cudaSetDevice(be->device);
-  drop_recordings(be);
+  cu_drop_recordings(be);
   if (be->stream) cudaStreamSynchronize(be->stream);
   for (int32_t s = 0; be->set && s <= be->n_valid; s++) cu_set_free(be, &be->set[s]);
   cu_level_close(be);
@@ -419,7 +367,7 @@ static gbt_status begin_tree(gbt_ctx *ctx, gbt_backend *self, const gbt_tree_tas
   be->feats_up[0] = be->n_tree_feats;
   memcpy(be->feats_up + 1, be->tree_feats, (size_t)be->n_tree_feats * sizeof *be->feats_up);
   if (be->by_level) draw_levels(be);
-  GBT_TRY(choose_mode(be, err));
+  GBT_TRY(cu_choose_mode(be, err));
   if (be->mode == CU_REPLAYING) return GBT_OK;
   if (be->by_level)
     CU_TRY(cudaMemcpyAsync(be->allowed, be->allowed_up, be->allowed_cap, cudaMemcpyHostToDevice, be->stream));
@@ -583,7 +531,7 @@ static gbt_status finish_tree(gbt_ctx *ctx, gbt_backend *self, gbt_forest *fores
     GBT_TRY(cu_leaves(ctx, be, err));
     GBT_TRY(send_tree(be, err));
   }
-  if (be->mode != CU_ISSUING) GBT_TRY(launch_recording(be, err));
+  if (be->mode != CU_ISSUING) GBT_TRY(cu_launch_recording(be, err));
   if (be->loss != GBT_LOSS_CUSTOM) be->fixed_output = be->task->output;
   be->base.device_bytes = be->memory.most;
   GBT_TRY(wait_for(ctx, be, err));

@@ -1,0 +1,51 @@
+/* The steps of a tree, recorded. Those of a blind tree are the same launches every time: what differs stands in device
+ * memory, or on the host at places that copies read when they run. So they are recorded once and launched as one thing
+ * (a CUDA graph). Recordings hang on the output and on whether its gradients have to be made. */
+#include "cu.cuh"
+
+static cu_recording *recording_of(const cu_backend *be) {
+  int made = be->fixed_output == be->task->output || be->loss == GBT_LOSS_CUSTOM;
+  return &be->recording[2 * be->task->output + made];
+}
+
+/* The first tree is issued step by step, as few are ever grown twice; the second is recorded, the others replayed. */
+gbt_status cu_choose_mode(cu_backend *be, gbt_error *err) {
+  be->mode = CU_ISSUING;
+  if (be->waits || be->step_by_step) return GBT_OK;
+  cu_recording *r = recording_of(be);
+  be->current = r;
+  if (r->exec) {
+    be->mode = CU_REPLAYING;
+  } else if (r->n_uses++ > 0) {
+    CU_TRY(cudaStreamBeginCapture(be->stream, cudaStreamCaptureModeThreadLocal));
+    be->mode = CU_RECORDING;
+  }
+  return GBT_OK;
+}
+
+gbt_status cu_launch_recording(cu_backend *be, gbt_error *err) {
+  if (be->mode == CU_RECORDING) {
+    cudaGraph_t graph = NULL;
+    be->mode = CU_ISSUING;
+    CU_TRY(cudaStreamEndCapture(be->stream, &graph));
+    cudaError_t code = cudaGraphInstantiate(&be->current->exec, graph, 0);
+    cudaGraphDestroy(graph);
+    if (code != cudaSuccess) {
+      be->current->exec = NULL;
+      return cu_failed(code, "recording the steps of a tree", err);
+    }
+  }
+  CU_TRY(cudaGraphLaunch(be->current->exec, be->stream));
+  return GBT_OK;
+}
+
+void cu_drop_recordings(cu_backend *be) {
+  if (be->mode == CU_RECORDING) { /* a call failed half way */
+    cudaGraph_t graph = NULL;
+    cudaStreamEndCapture(be->stream, &graph);
+    if (graph) cudaGraphDestroy(graph);
+  }
+  for (int32_t i = 0; be->recording && i < 2 * be->n_outputs; i++)
+    if (be->recording[i].exec) cudaGraphExecDestroy(be->recording[i].exec);
+  gbt_mem_free(&be->mem, be->recording);
+}
