@@ -9,12 +9,14 @@
  *   cu_rows.cu        the rows of a tree, sampled and in order
  *   cu_gradient.cu    scores -> fixed-point gradients
  *   cu_hist.cu        histograms of fresh nodes
- *   cu_split.cu       best splits; cu_split_cat.cu: by sets of levels; cu_level.cu: symmetric growth
+ *   cu_split.cu       best splits; cu_split_cat.cu: by sets of levels; cu_level*.cu: symmetric growth
  *   cu_frontier.cu    the tree being grown: choosing, children, plans of the next step
  *   cu_partition.cu   rows into children
  *   cu_leaf.cu        leaf values, scores; cu_route.cu: rows that were not partitioned
  *   cu_metric.cu      metrics, by exact sums; cu_auc.cu: the one that needs a sort
- *   cu_block.cuh      sums and scans over a warp or a block
+ *   cu_block.cuh      sums and scans over a warp or a block; cu_exact.cuh: of doubles, exactly
+ *   cu_search.cuh     what the searches share; cu_sets.cuh: levels in order; cu_level.cuh: a level's gains
+ *   cu_clear.cuh      slots of histograms that are built next
  *   cu_predict*.cu    prediction: cu_predict.cuh
  *   cu_cuts.cu        cuts; cu_bin.cu: pages; cu_stage.cu: columns on their way up: cu_data.cuh
  *   cu_sort.cu        device-wide sorts and scans: CUB, or a plain twin under tests/simt
