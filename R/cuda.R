@@ -206,11 +206,12 @@ device_title <- function(look, number) {
 
 say_seconds <- function(s) if (s < 10) sprintf("%.1f s", s) else sprintf("%.0f s", s)
 
-# "auto" goes back to the cpu: a warning, once in a session for the same reason.
+# "auto" goes back to the cpu: a warning, once in a session for the same reason, whatever the megabytes in it.
 warn_fallback <- function(problem) {
   problem <- without_advice(problem)
-  if (problem %in% package_state$fallbacks) return(invisible())
-  package_state$fallbacks <- c(package_state$fallbacks, problem)
+  reason <- gsub("[0-9]+", "0", problem)
+  if (reason %in% package_state$fallbacks) return(invisible())
+  package_state$fallbacks <- c(package_state$fallbacks, reason)
   warn_gbt("device", paste0("the cpu does the work, though a device would be faster (the model is the same): ",
                             problem))
 }

@@ -97,6 +97,7 @@ test_that("auto goes back to the cpu: in silence when there is no device, else w
     w <- expect_warning(m <- train(), "out of device memory", class = "gbt_warning_device")
     expect_same_bytes(m$state, expected)
   })
+  withr::with_envvar(c(SIMT_MEMORY = "9000"), expect_silent(train())) # for the same reason
 })
 
 test_that("out of device memory is an error that gives all back", {
