@@ -29,6 +29,10 @@ END
 }
 toolkit good works
 toolkit bad fails
+toolkit "with space" works
+mkdir -p "$work/mute/bin" "$work/folder/bin/nvcc"
+printf '#!/bin/sh\necho "no licence for this machine"\nexit 3\n' >"$work/mute/bin/nvcc"
+chmod +x "$work/mute/bin/nvcc"
 
 # A folder of programs for PATH that has no nvcc, whatever the machine has.
 mkdir "$work/path"
@@ -84,6 +88,14 @@ try "one that does not work, not asked for" 0 none "does not work with R's compi
   CUDA_HOME="$bad" --
 try "one that does not work, asked for" 1 - "does not work with R's compiler" CUDA_HOME="$bad" -- --with-cuda
 try "one that does not work, by GBT_CUDA" 1 - "does not work with R's compiler" CUDA_HOME="$bad" GBT_CUDA=yes --
+try "one that does not say error" 1 - "does not work with R's compiler .*no licence" -- --with-cuda="$work/mute"
+try "a folder of that name" 1 - "there is no $work/folder/bin/nvcc" -- --with-cuda="$work/folder"
+try "a path with a space" 0 nvcc "CUDA by $work/with space/bin/nvcc 12.4" -- --with-cuda="$work/with space"
+n=$((n + 1))
+if ! grep -q "\"$work/with space/bin/nvcc\" -ccbin" src/Makevars; then
+  echo "configure: a path with a space: the rule does not quote it"
+  failed=$((failed + 1))
+fi
 try "without" 0 none "installed with --without-cuda" CUDA_HOME="$good" -- --without-cuda
 try "without, by GBT_CUDA" 0 none "installed with --without-cuda" CUDA_HOME="$good" GBT_CUDA=no --
 try "other capabilities" 0 nvcc "compute capability 75 100 and newer" CUDA_HOME="$good" -- "--with-cuda-arch=100;sm_75"
