@@ -419,10 +419,14 @@ template <class T> gbt_status cu_keep(cu_backend *be, T **out, size_t n, gbt_err
 gbt_status cu_open(gbt_ctx *ctx, int32_t device, const gbt_backend_spec *spec, gbt_backend **out,
                    gbt_error *err) GBT_MUST_CHECK;
 
-/* A tree begins: be->mode. The launches of one that was recorded. Frees all recordings, and one that was given up. */
+/* A tree begins: be->mode. The launches of one that was recorded. Frees all recordings. */
 gbt_status cu_choose_mode(cu_backend *be, gbt_error *err) GBT_MUST_CHECK;
 gbt_status cu_launch_recording(cu_backend *be, gbt_error *err) GBT_MUST_CHECK;
 void cu_drop_recordings(cu_backend *be);
+
+/* Around every step of a tree; gives back its status. A recording that a step has failed in ends at once: while it is
+ * open this thread can allocate nothing, for other trainings neither. */
+gbt_status cu_or_stop_recording(cu_backend *be, gbt_status status) GBT_MUST_CHECK;
 
 /* Gradients of all outputs: the scales. Issues work, does not wait. */
 gbt_status cu_gradients(gbt_ctx *ctx, cu_backend *be, uint64_t round, gbt_error *err) GBT_MUST_CHECK;

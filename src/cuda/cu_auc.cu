@@ -228,8 +228,11 @@ static gbt_status find_area(cu_backend *be, const auc_rows &r, auc_totals *total
   const uint32_t *value = auc->value[at];
   uint64_t *prefix = auc->key[1 - at];
   CU_LAUNCH(k_auc_parts, blocks, CU_BLOCK, 0, be->stream, r, value, auc->part, out);
+  CU_LAUNCHED();
   CU_LAUNCH(k_auc_before, 1, CU_CONTROL, 0, be->stream, r.n, auc->part, out);
+  CU_LAUNCHED();
   CU_LAUNCH(k_auc_prefix, blocks, CU_BLOCK, 0, be->stream, r, value, auc->part, prefix);
+  CU_LAUNCHED();
   CU_LAUNCH(k_auc_area, cu_grid(be, (r.n + CU_BLOCK - 1) / CU_BLOCK, 8), CU_BLOCK, 0, be->stream, r, auc->key[at],
             value, prefix, out);
   CU_LAUNCHED();

@@ -21,6 +21,8 @@ static const size_t found_bytes = (size_t)64 << 20, set_bytes = (size_t)256 << 2
 static void destroy(gbt_backend *self) {
   cu_backend *be = (cu_backend *)self;
   gbt_mem mem = be->mem;
+  int before = be->device; /* the host frees when it likes, in the midst of another device's training as well */
+  (void)cudaGetDevice(&before);
   cudaSetDevice(be->device);
   cu_drop_recordings(be);
   if (be->stream) cudaStreamSynchronize(be->stream);
@@ -36,6 +38,7 @@ static void destroy(gbt_backend *self) {
                     be->level_feats};
   for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++) gbt_mem_free(&mem, blocks[i]);
   gbt_export_free(&mem, &be->out);
+  if (before != be->device) cudaSetDevice(before);
   gbt_mem_free(&mem, be);
   (void)cudaGetLastError(); /* what went wrong here is not for the next training to find */
 }
@@ -355,9 +358,21 @@ static void draw_levels(cu_backend *be) {
   }
 }
 
+static gbt_status issue_root(gbt_ctx *ctx, cu_backend *be, int told, gbt_error *err) {
+  const cu_view *v = &be->view;
+  if (be->by_level)
+    CU_TRY(cudaMemcpyAsync(be->allowed, be->allowed_up, be->allowed_cap, cudaMemcpyHostToDevice, be->stream));
+  CU_TRY(cudaMemcpyAsync(&v->tree->task, be->task, sizeof *be->task, cudaMemcpyHostToDevice, be->stream));
+  if (!told) /* room for all of them: how many count is told first */
+    CU_TRY(cudaMemcpyAsync((void *)v->n_tree_feats, be->feats_up, ((size_t)be->n_features + 1) * sizeof *be->feats_up,
+                           cudaMemcpyHostToDevice, be->stream));
+  GBT_TRY(cu_gradients_of_tree(ctx, be, err));
+  GBT_TRY(cu_rows_begin(ctx, be, err));
+  return cu_root(be, err);
+}
+
 static gbt_status begin_tree(gbt_ctx *ctx, gbt_backend *self, const gbt_tree_task *task, gbt_error *err) {
   cu_backend *be = (cu_backend *)self;
-  cu_view *v = &be->view;
   GBT_TRY(gbt_ctx_poll(ctx, err));
   be->begun_ns = gbt_clock_ns();
   *be->task = *task; /* the last tree's copy is over: its end was waited for */
@@ -368,16 +383,7 @@ static gbt_status begin_tree(gbt_ctx *ctx, gbt_backend *self, const gbt_tree_tas
   memcpy(be->feats_up + 1, be->tree_feats, (size_t)be->n_tree_feats * sizeof *be->feats_up);
   if (be->by_level) draw_levels(be);
   GBT_TRY(cu_choose_mode(be, err));
-  if (be->mode == CU_REPLAYING) return GBT_OK;
-  if (be->by_level)
-    CU_TRY(cudaMemcpyAsync(be->allowed, be->allowed_up, be->allowed_cap, cudaMemcpyHostToDevice, be->stream));
-  CU_TRY(cudaMemcpyAsync(&v->tree->task, be->task, sizeof *task, cudaMemcpyHostToDevice, be->stream));
-  if (!told) /* room for all of them: how many count is told first */
-    CU_TRY(cudaMemcpyAsync((void *)v->n_tree_feats, be->feats_up, ((size_t)be->n_features + 1) * sizeof *be->feats_up,
-                           cudaMemcpyHostToDevice, be->stream));
-  GBT_TRY(cu_gradients_of_tree(ctx, be, err));
-  GBT_TRY(cu_rows_begin(ctx, be, err));
-  return cu_root(be, err);
+  return be->mode == CU_REPLAYING ? GBT_OK : cu_or_stop_recording(be, issue_root(ctx, be, told, err));
 }
 
 /* Steps behind the last one that can split anything have nothing to build or to search; a replay has it all. */
@@ -385,7 +391,8 @@ static int is_over(const cu_backend *be) {
   return be->mode == CU_REPLAYING || (!be->waits && be->depth >= be->max_steps);
 }
 
-/* Recording takes microseconds, and given up half way it would stay open until the trainer is freed. */
+/* Not while steps are recorded, which takes microseconds: the host may do anything then, free another trainer for one,
+ * and a recording does not survive that. */
 static gbt_status poll(gbt_ctx *ctx, const cu_backend *be, gbt_error *err) {
   return be->mode == CU_RECORDING ? GBT_OK : gbt_ctx_poll(ctx, err);
 }
@@ -393,7 +400,7 @@ static gbt_status poll(gbt_ctx *ctx, const cu_backend *be, gbt_error *err) {
 static gbt_status build_hist(gbt_ctx *ctx, gbt_backend *self, gbt_error *err) {
   cu_backend *be = (cu_backend *)self;
   GBT_TRY(poll(ctx, be, err));
-  return is_over(be) ? GBT_OK : cu_build_hist(be, err);
+  return is_over(be) ? GBT_OK : cu_or_stop_recording(be, cu_build_hist(be, err));
 }
 
 /* What a node may use, by the host's own draws, as a mask over features. */
@@ -457,15 +464,15 @@ static gbt_status find_splits(gbt_ctx *ctx, gbt_backend *self, gbt_error *err) {
     be->view.allowed = be->allowed + (size_t)be->depth * (size_t)be->n_features;
   else if (!gbt_features_uniform(be->rules))
     GBT_TRY(send_features(ctx, be, err));
-  return be->level ? cu_level_search(be, err) : cu_search(be, err);
+  return cu_or_stop_recording(be, be->level ? cu_level_search(be, err) : cu_search(be, err));
 }
 
 static gbt_status choose(gbt_ctx *ctx, gbt_backend *self, int32_t *n, gbt_error *err) {
   cu_backend *be = (cu_backend *)self;
   *n = 0;
   if (is_over(be)) return GBT_OK; /* nothing is left to be issued */
-  if (be->level) GBT_TRY(cu_level_decide(be, err));
-  GBT_TRY(cu_select(be, err));
+  if (be->level) GBT_TRY(cu_or_stop_recording(be, cu_level_decide(be, err)));
+  GBT_TRY(cu_or_stop_recording(be, cu_select(be, err)));
   be->depth++;
   *n = be->view.max_step;
   if (!be->waits) return GBT_OK;
@@ -478,7 +485,7 @@ static gbt_status choose(gbt_ctx *ctx, gbt_backend *self, int32_t *n, gbt_error 
 static gbt_status partition(gbt_ctx *ctx, gbt_backend *self, gbt_error *err) {
   cu_backend *be = (cu_backend *)self;
   GBT_TRY(poll(ctx, be, err));
-  return be->mode == CU_REPLAYING ? GBT_OK : cu_partition(be, err);
+  return be->mode == CU_REPLAYING ? GBT_OK : cu_or_stop_recording(be, cu_partition(be, err));
 }
 
 /* The finished tree to the host: small ones come unasked, so that there is one wait. */
@@ -528,8 +535,8 @@ static gbt_status finish_tree(gbt_ctx *ctx, gbt_backend *self, gbt_forest *fores
   cu_backend *be = (cu_backend *)self;
   gbt_grown grown;
   if (be->mode != CU_REPLAYING) {
-    GBT_TRY(cu_leaves(ctx, be, err));
-    GBT_TRY(send_tree(be, err));
+    GBT_TRY(cu_or_stop_recording(be, cu_leaves(ctx, be, err)));
+    GBT_TRY(cu_or_stop_recording(be, send_tree(be, err)));
   }
   if (be->mode != CU_ISSUING) GBT_TRY(cu_launch_recording(be, err));
   if (be->loss != GBT_LOSS_CUSTOM) be->fixed_output = be->task->output;

@@ -39,12 +39,17 @@ gbt_status cu_launch_recording(cu_backend *be, gbt_error *err) {
   return GBT_OK;
 }
 
+gbt_status cu_or_stop_recording(cu_backend *be, gbt_status status) {
+  if (status == GBT_OK || be->mode != CU_RECORDING) return status;
+  cudaGraph_t graph = NULL;
+  be->mode = CU_ISSUING;
+  (void)cudaStreamEndCapture(be->stream, &graph);
+  if (graph) (void)cudaGraphDestroy(graph);
+  (void)cudaGetLastError(); /* what was wrong has been told */
+  return status;
+}
+
 void cu_drop_recordings(cu_backend *be) {
-  if (be->mode == CU_RECORDING) { /* a call failed half way */
-    cudaGraph_t graph = NULL;
-    cudaStreamEndCapture(be->stream, &graph);
-    if (graph) cudaGraphDestroy(graph);
-  }
   for (int32_t i = 0; be->recording && i < 2 * be->n_outputs; i++)
     if (be->recording[i].exec) cudaGraphExecDestroy(be->recording[i].exec);
   gbt_mem_free(&be->mem, be->recording);

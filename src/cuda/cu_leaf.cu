@@ -159,12 +159,16 @@ __global__ static void k_scores(cu_view v) {
   }
 }
 
+/* Launches are checked one by one, as in cu_rows.cu. */
 gbt_status cu_leaves(gbt_ctx *ctx, cu_backend *be, gbt_error *err) {
   unsigned grid = cu_grid(be, be->max_leaf_blocks, 8);
   (void)ctx;
   CU_LAUNCH(k_plan, 1, CU_CONTROL, 0, be->stream, be->view);
+  CU_LAUNCHED();
   CU_LAUNCH(k_fine, grid, CU_BLOCK, 0, be->stream, be->view);
+  CU_LAUNCHED();
   CU_LAUNCH(k_values, 1, CU_CONTROL, 0, be->stream, be->view);
+  CU_LAUNCHED();
   CU_LAUNCH(k_scores, grid, CU_BLOCK, 0, be->stream, be->view);
   CU_LAUNCHED();
   return cu_route(be, err);

@@ -158,6 +158,7 @@ __global__ static void __launch_bounds__(CU_BLOCK) k_level_sums(cu_view v, cu_le
   }
 }
 
+/* Launches are checked one by one, as in cu_rows.cu. */
 gbt_status cu_level_search(cu_backend *be, gbt_error *err) {
   const cu_view *v = &be->view;
   const cu_level_view *l = &be->level->view;
@@ -166,16 +167,19 @@ gbt_status cu_level_search(cu_backend *be, gbt_error *err) {
   const unsigned wide = cu_grid(be, (batch * (uint32_t)v->n_features + warps - 1) / warps, 8);
   const unsigned sums = cu_grid(be, (2u * l->n_codes + CU_BLOCK - 1) / CU_BLOCK, 8);
   CU_LAUNCH(k_level_list, 1, CU_CONTROL, 0, be->stream, *v, *l, most);
+  CU_LAUNCHED();
   if (v->n_set_feats > 0 && be->depth == 0) {
     unsigned grid = cu_grid(be, (uint64_t)(uint32_t)v->n_set_feats, 4);
     if (v->sort_room > 0 && grid > (unsigned)v->sort_blocks) grid = (unsigned)v->sort_blocks;
     CU_LAUNCH(k_level_order, grid, CU_BLOCK, 0, be->stream, *v, *l);
+    CU_LAUNCHED();
   }
   for (int32_t first = 0; first < most; first += l->batch) {
     CU_LAUNCH(k_level_gains, wide, CU_BLOCK, 0, be->stream, *v, *l, first);
+    CU_LAUNCHED();
     CU_LAUNCH(k_level_sums, sums, CU_BLOCK, 0, be->stream, *v, *l, first);
+    CU_LAUNCHED();
   }
-  CU_LAUNCHED();
   return GBT_OK;
 }
 

@@ -175,8 +175,11 @@ gbt_status cu_level_decide(cu_backend *be, gbt_error *err) {
   const unsigned feats = cu_grid(be, ((uint64_t)(uint32_t)v->n_features + warps - 1) / warps, 8);
   const unsigned nodes = cu_grid(be, ((uint64_t)(uint32_t)cu_most_nodes(be) + warps - 1) / warps, 8);
   CU_LAUNCH(k_level_best, feats, CU_BLOCK, 0, be->stream, *v, *l);
+  CU_LAUNCHED();
   CU_LAUNCH(k_level_pick, 1, CU_CONTROL, 0, be->stream, *v, *l);
+  CU_LAUNCHED();
   CU_LAUNCH(k_level_nodes, nodes, CU_BLOCK, 0, be->stream, *v, *l);
+  CU_LAUNCHED();
   CU_LAUNCH(k_level_settle, 1, CU_CONTROL, 0, be->stream, *v, *l);
   CU_LAUNCHED();
   return GBT_OK;

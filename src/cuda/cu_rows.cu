@@ -109,13 +109,16 @@ __global__ static void k_place(cu_view v) {
   add_to_root(v, sum);
 }
 
+/* Launches are checked one by one: each trusts what the one before has written. */
 gbt_status cu_rows_begin(gbt_ctx *ctx, cu_backend *be, gbt_error *err) {
   const uint64_t n = (uint64_t)be->n_rows;
   (void)ctx;
   if (be->params->subsample < 1.0) {
     unsigned grid = cu_grid(be, (n + be->view.split_rows - 1) / be->view.split_rows, 8);
     CU_LAUNCH(k_draw, grid, CU_BLOCK, 0, be->stream, be->view);
+    CU_LAUNCHED();
     CU_LAUNCH(k_count, 1, CU_CONTROL, 0, be->stream, be->view);
+    CU_LAUNCHED();
     CU_LAUNCH(k_place, grid, CU_BLOCK, 0, be->stream, be->view);
   } else {
     CU_LAUNCH(k_all_rows, cu_grid(be, (n + CU_BLOCK - 1) / CU_BLOCK, 8), CU_BLOCK, 0, be->stream, be->view);

@@ -1,0 +1,53 @@
+# A device that fails in the midst of a training, at every place: what is left behind must not hurt what comes after.
+
+made <- function(n) {
+  withr::local_seed(1)
+  data.frame(a = rnorm(n), f = factor(sample(letters[1:6], n, TRUE)), y = rnorm(n))
+}
+
+rows <- made(60)
+fit <- function(..., device = "cuda", nrounds = 2, max_depth = 3) {
+  gbt_train(y ~ ., rows, nrounds = nrounds, max_depth = max_depth, ..., device = device, threads = 1)
+}
+
+# The n-th call to CUDA fails, for many n: what comes of the training, and of one right after it, while the failed
+# trainer is still there (nothing is collected).
+expect_next_is_fine <- function(..., every, upto) {
+  expected <- fit(..., device = "cpu")$state
+  failed <- 0
+  for (n in seq(1, upto, every)) {
+    out <- withr::with_envvar(c(SIMT_FAIL = n), tryCatch(fit(...), gbt_error = identity))
+    if (inherits(out, "gbt")) expect_same_bytes(out$state, expected)
+    failed <- failed + inherits(out, "gbt_error")
+    after <- tryCatch(fit(...), gbt_error = conditionMessage)
+    if (!inherits(after, "gbt")) fail(sprintf("after call %d failed: %s", n, after))
+    if (inherits(after, "gbt")) expect_same_bytes(after$state, expected)
+  }
+  expect_gt(failed, upto / every / 2)
+}
+
+test_that("a training that failed is no hindrance to the next one", {
+  skip_if_not_emulated()
+  before <- gbt_info()$cuda$free_bytes
+  expect_next_is_fine(nrounds = 3, every = 4, upto = 300) # the second tree is recorded
+  expect_next_is_fine(grow_policy = "symmetric", subsample = 0.5, seed = 1, every = 3, upto = 200)
+  invisible(gc())
+  expect_identical(gbt_info()$cuda$free_bytes, before)
+})
+
+test_that("what has no room on the device is for the cpu, with auto", {
+  skip_if_not_emulated()
+  withr::local_seed(2)
+  wide <- data.frame(matrix(rnorm(300 * 20), 300), y = rnorm(300))
+  deep <- function(device) {
+    gbt_train(y ~ ., wide, nrounds = 1, max_depth = 10, grow_policy = "symmetric", hist_memory = 1, device = device,
+              threads = 1)
+  }
+  expect_error(deep("cuda"), "lower `max_depth`, or use `device = \"cpu\"`", class = "gbt_error_memory")
+  free <- list(emulated = 1, cuda_start = 0, cuda_level = 0, cuda_byte = 0, cpu_cell = 1)
+  withr::local_options(gbt.device_costs = free)
+  state <- gbt:::package_state
+  state$fallbacks <- NULL
+  expect_warning(m <- deep("auto"), "megabytes for histograms", class = "gbt_warning_device")
+  expect_same_bytes(m$state, deep("cpu")$state)
+})
