@@ -146,8 +146,8 @@
 #' @param progress Show a progress bar? On the standard error stream, or by the package progressr when it has handlers.
 #' @param sparse_zero What the absent entries of a sparse matrix are: `"value"` for the number 0, `"missing"`.
 #' @param grad_bits For experts: bits of a gradient in histograms, `"16"`, `"32"` or `"auto"`.
-#' @param hist_memory For experts: megabytes that histograms may take before they are built twice; at its default a
-#'   GPU may take a quarter of its memory for them. Never shows in a model.
+#' @param hist_memory For experts: megabytes that histograms may take before they are built twice; 0 for 1024, on a GPU
+#'   for a quarter of its memory where that is more. Never shows in a model.
 #' @param device_memory Megabytes of a GPU's memory that training may take, 0 for no limit. More than that is an error,
 #'   or, with `device = "auto"`, training on the CPU. What cutting and binning take for a moment before is not counted:
 #'   some 30 bytes a row of one column. Never shows in a model.

@@ -34,7 +34,7 @@ gbt_train.data.frame <- function(x, y, ..., weights = NULL, offset = NULL, objec
                                  max_seconds = NULL, init_model = NULL, callbacks = NULL,
                                  device = c("auto", "cpu", "cuda"), threads = NULL, seed = NULL, verbose = 0,
                                  verbose_every = 10, progress = FALSE, sparse_zero = c("value", "missing"),
-                                 grad_bits = c("auto", "16", "32"), hist_memory = 1024, device_memory = 0,
+                                 grad_bits = c("auto", "16", "32"), hist_memory = 0, device_memory = 0,
                                  page_rows = NULL,
                                  params = list()) {
   given <- given_args(list(...))

@@ -79,11 +79,10 @@ done:
   return status;
 }
 
-/* Bytes that histograms may take: as hist_memory says; at its default, which is meant for main memory, a quarter of the
- * device's where that is more. */
+/* Bytes that histograms may take. */
 static size_t hist_room(const cu_backend *be) {
-  size_t free_bytes = 0, total = 0, room = (size_t)be->params->hist_memory << 20;
-  if (be->params->hist_memory != gbt_params_default().hist_memory) return room;
+  size_t free_bytes = 0, total = 0, room = gbt_params_hist_bytes(be->params);
+  if (be->params->hist_memory > 0) return room;
   if (cudaMemGetInfo(&free_bytes, &total) != cudaSuccess) {
     (void)cudaGetLastError();
     return room;

@@ -37,7 +37,7 @@ static size_t acc_bytes(const cpu_backend *be) {
 
 static void count_slots(cpu_backend *be) {
   size_t bytes = slot_bytes(be) + (be->any_counts ? be->layout->n_slots * sizeof(uint32_t) : 0);
-  be->max_slots = (size_t)be->params->hist_memory * 1048576u / (bytes ? bytes : 1);
+  be->max_slots = gbt_params_hist_bytes(be->params) / (bytes ? bytes : 1);
   if (be->max_slots < 4) be->max_slots = 4;
 }
 
