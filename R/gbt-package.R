@@ -7,17 +7,21 @@
 #'
 #' @section One model everywhere:
 #' For given data, parameters and seed a model is the same to the last bit, whatever the number of threads, the
-#' processor's instructions or the way the data came (data frame, matrix or sparse matrix).
+#' processor's instructions, the way the data came (data frame, matrix or sparse matrix), or the device (on GPUs this is
+#' proven by emulation only so far).
 #'
 #' @section Errors and warnings: Every error has the class `gbt_error` and one that tells its kind:
 #' `gbt_error_argument`, `gbt_error_data`, `gbt_error_memory`, `gbt_error_device`, `gbt_error_format`, `gbt_error_io`,
 #' `gbt_error_unsupported` or `gbt_error_internal` (a fault of the package: please report it). The field `subject` of
 #' the condition is the parameter, column or file that it is about. Warnings have the class `gbt_warning` and one such
-#' as `gbt_warning_offset`. Ctrl-C raises a condition of class `gbt_interrupt`, which is an `interrupt` as usual.
+#' as `gbt_warning_offset` or `gbt_warning_device`. Ctrl-C raises a condition of class `gbt_interrupt`, which is an
+#' `interrupt` as usual.
 #'
 #' @section Options:
-#' `gbt.threads` and `gbt.oversubscribe`: see [gbt_threads()]. `gbt.simd` (or the environment variable `GBT_SIMD`):
-#' `"auto"`, `"scalar"`, `"avx2"` or `"avx512"`, the instructions to use; never shows in a result.
+#' `gbt.threads` (or the environment variable `GBT_NUM_THREADS`) and `gbt.oversubscribe`: see [gbt_threads()].
+#' `gbt.device` (or `GBT_DEVICE`) and `gbt.device_costs`: where to train and to predict, see [gbt_train()], section
+#' Devices. `gbt.simd` (or `GBT_SIMD`): `"auto"`, `"scalar"`, `"avx2"` or `"avx512"`, the instructions to use. None of
+#' them shows in a result.
 #'
 #' @useDynLib gbt, .registration = TRUE, .fixes = "C_"
 #' @importFrom stats predict

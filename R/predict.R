@@ -38,15 +38,16 @@ predict_kinds <- c(link = 0L, response = 1L, leaf = 2L)
 #' @return A vector with one element per row, or a matrix with one row per row; see `type`. Row names become
 #'   names when they are texts.
 #' @section Devices:
-#' Predictions are the same bits on a CUDA device. `"auto"`, the default, takes the CPU unless a device can be expected
-#' to be clearly faster. It compares, for N rows of C columns and T trees,
+#' Predictions are the same bits on a CUDA device (proven by emulation only so far, see [gbt_train()]). `"auto"`, the
+#' default, takes the CPU unless a device can be expected to be clearly faster. It compares, for N rows of C columns and
+#' T trees,
 #' * on the CPU: N T * 1 ns / `threads`, which was measured, with
 #' * on a device: 1 s to start it, unless this session has done so, N C * 1.6 ns to move the numbers, and N T * 0.015
 #'   ns: estimates that have not been confirmed on hardware.
 #'
-#' `options(gbt.device_costs = )` has `cpu_walk`, `cuda_start`, `cuda_byte` (an eighth of a number) and `cuda_walk` for
-#' these, in seconds, and `margin`. What holds where `device` is left out, and what is said of devices that fail, is as
-#' in [gbt_train()].
+#' `options(gbt.device_costs = )` has `cpu_walk`, `cuda_start`, `cuda_byte` (of which a number has 8) and `cuda_walk`
+#' for these, in seconds, and `margin`. What holds where `device` is left out (`options(gbt.device = )`, `GBT_DEVICE`),
+#' and what is said of devices that fail, is as in [gbt_train()]. What `"auto"` chose for a prediction is not told.
 #' @seealso [gbt_train()]
 #' @examples
 #' m <- gbt_train(Species ~ ., iris, nrounds = 10, threads = 1)

@@ -56,31 +56,34 @@
 #' machine.
 #'
 #' @section Devices:
-#' With a CUDA device the whole training can run there: `device = "cuda"`, or `"cuda:1"` for the second device (they
-#' are counted from 0). The model is the same to the last bit as on the CPU, and does not know where it was trained.
-#' A device that cannot be used is an error of class `gbt_error_device` (or `gbt_error_memory`) that says what is
-#' missing; see also [gbt_info()].
+#' With a CUDA device (an NVIDIA GPU) the whole training can run there: `device = "cuda"`, or `"cuda:1"` for the second
+#' device (they are counted from 0). The model is the same to the last bit as on the CPU, and does not know where it was
+#' trained. A device that cannot be used is an error of class `gbt_error_device` (or `gbt_error_memory`) that says what
+#' is missing; see also [gbt_info()]. So far all this is proven by emulation only, with the sources of the CUDA engine
+#' compiled for the CPU: **nothing of it has run on a GPU yet.**
 #'
 #' `"auto"`, the default, takes the CPU unless a device can be expected to be clearly faster. It compares, for T
-#' trees of L levels on B bytes of binned data (about one per row and column; sparse columns need fewer),
+#' trees (of all `nrounds`, even if training may stop early) of L levels on B bytes of binned data (about one per row
+#' and column; sparse columns need fewer),
 #' * on the CPU: B T L * 0.4 ns / `threads`, which was measured, with
 #' * on a device: 1 s to start it (once in a session), B * 0.2 ns to move the data, T L * 30 microseconds to issue the
 #'   work, and B T L * 0.01 ns: estimates that have not been confirmed on hardware.
 #'
-#' The device must be better by half. `options(gbt.device_costs = )`, a list with any of `cpu_cell`, `cuda_cell`,
-#' `cuda_byte`, `cuda_level`, `cuda_start` (in seconds) and `margin`, replaces these numbers by yours. Where there is
-#' no device the CPU is taken without a word; with `verbose = 1` the choice and its reason are told. If a device that
-#' was chosen so fails, for want of memory or with an old driver, say, a warning of class `gbt_warning_device` says
-#' why, once in a session, and the CPU does the work. (A device may also fail later; training then begins anew on the
-#' CPU, unless there are callbacks that have seen rounds already.)
+#' The CPU's time must be more than 1.5 times the device's (`margin`). `options(gbt.device_costs = )`, a list with any
+#' of `cpu_cell`, `cuda_cell`, `cuda_byte`, `cuda_level`, `cuda_start` (in seconds) and `margin`, replaces these numbers
+#' by yours. Where there is a device `verbose = 1` tells the choice and its reason; where there is none the CPU is taken
+#' without a word. If a device that was chosen so fails, for want of memory or with an old driver, say, a warning of
+#' class `gbt_warning_device` says why, once in a session, and the CPU does the work. (A device may also fail later;
+#' training then begins anew on the CPU, unless there are callbacks that have seen rounds already.)
 #'
-#' What holds where `device` is left out can be set by `options(gbt.device = )` or the environment variable
-#' `GBT_DEVICE`. A process forked by one that has used CUDA (a worker of `parallel::mclapply()`) cannot use it: start
-#' workers as new processes, as `parallel::makePSOCKcluster()` does. How to install gbt with its CUDA engine: when an
-#' `nvcc` that works is found, `R CMD INSTALL` builds it; `install.packages(..., configure.args =
-#' "--with-cuda=/usr/local/cuda")` insists on it and says where the toolkit is, `"--with-cuda-arch=80,90"` says for
-#' which compute capabilities, `"--without-cuda"` leaves it out. Where no such arguments can be given the environment
-#' variables `GBT_CUDA` (a folder, `yes` or `no`) and `GBT_CUDA_ARCH` do the same.
+#' What holds where `device` is left out can be set by `options(gbt.device = )` or else by the environment variable
+#' `GBT_DEVICE`: `"cpu"` in either keeps gbt away from GPUs. A process forked by one that has used CUDA (a worker of
+#' `parallel::mclapply()`) cannot use it: start workers as new processes, as `parallel::makePSOCKcluster()` does. How to
+#' install gbt with its CUDA engine: when an `nvcc` that works is found, `R CMD INSTALL` builds it;
+#' `install.packages(..., configure.args = "--with-cuda=/usr/local/cuda")` insists on it and says where the toolkit is,
+#' `"--with-cuda-arch=75,90"` says for which compute capabilities (80,90 when left out, which serves 8.0 and newer),
+#' `"--without-cuda"` leaves it out. Where no such arguments can be given the environment variables `GBT_CUDA` (a
+#' folder, `yes` or `no`) and `GBT_CUDA_ARCH` do the same.
 #'
 #' @section Going on and stopping:
 #' `init_model` is an earlier model on the same features: new rounds are added to the ones it predicts with. Factors may
