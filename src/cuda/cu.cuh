@@ -164,6 +164,9 @@ struct cu_set {
 
 struct cu_backend;
 
+/* How many columns a tile should have at most, so that the device is busy. */
+int32_t cu_tile_columns(const cu_backend *be);
+
 /* Tiles of a data set's pages, its labels and weights. Rows are counted for features of be->counts, at least. */
 gbt_status cu_set_make(gbt_ctx *ctx, cu_backend *be, gbt_dataset *ds, cu_set *set, gbt_error *err) GBT_MUST_CHECK;
 void cu_set_free(cu_backend *be, cu_set *set);
@@ -346,6 +349,7 @@ struct cu_backend {
   int32_t n_outputs, n_valid, n_features, device;
   int64_t n_rows;
   int32_t n_units;          /* multiprocessors */
+  int32_t tile_cols;        /* most columns of a tile, 0: 32 */
   size_t shared_limit;      /* bytes of shared memory that a block may have */
   cudaStream_t stream;
   cu_memory memory;

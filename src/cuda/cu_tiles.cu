@@ -8,6 +8,8 @@
  * the tile's width: the fewer tiles the better. Columns of one width, counted ones apart, are the least bytes and the
  * least work; where that makes more tiles than mixing widths, or mixing counted and other columns, they are mixed.
  *
+ * Tables of few rows have narrower tiles (tile_cols), as a histogram's rows would not make work for all of the device.
+ *
  * A tile takes so many columns that its histogram has room in a block's shared memory, and in half of it if the column
  * is much smaller than the others; the sums of a column that has none even alone go to global memory (pitch 0). */
 #include "cu_tiles.cuh"
@@ -85,24 +87,27 @@ static size_t cell_bytes(uint32_t n_codes, int32_t pitch, int counts) {
 
 static uint32_t least(uint32_t a, uint32_t b) { return a < b ? a : b; }
 
+static int32_t most_columns(const cu_backend *be) { return be->tile_cols > 0 ? be->tile_cols : 32; }
+
 /* Whether a column may stand beside those of the tile. */
 static int has_room(const cu_backend *be, const cu_tile *t, cu_mixing mixing, int counts, uint32_t n_codes) {
   if (mixing == APART && t->bits != bits_for(n_codes)) return 0;
   if (mixing != ALL && t->counts != counts) return 0;
   const uint32_t most = n_codes > t->n_codes ? n_codes : t->n_codes;
-  if (t->n_cols >= (bits_for(most) > 8 ? 16 : 32)) return 0;
+  if (t->n_cols >= (bits_for(most) > 8 ? 16 : 32) || t->n_cols >= most_columns(be)) return 0;
   if (cell_bytes(t->n_codes, 1, t->counts) > be->shared_limit) /* it has none: only for its like */
     return cell_bytes(n_codes, 1, counts) > be->shared_limit;
   size_t bytes = cell_bytes(most, power_above(t->n_cols + 1), t->counts || counts);
   return bytes <= (least(n_codes, t->n_codes) >= most / 2 ? be->shared_limit : be->shared_limit / 2);
 }
 
-/* Cells for all 32 lanes, where two blocks of them have room beside each other. */
+/* Cells for all 32 lanes, where two blocks of them have room beside each other; not where tiles are narrow so that
+ * little has to be cleared and emptied. */
 static void close_tile(const cu_backend *be, cu_tile *t) {
   t->lanes = power_above(t->n_cols);
   t->words = power_above((t->n_cols * t->bits + 31) / 32);
   t->pitch = t->lanes;
-  if (cell_bytes(t->n_codes, 32, t->counts) <= be->shared_limit / 2)
+  if (most_columns(be) == 32 && cell_bytes(t->n_codes, 32, t->counts) <= be->shared_limit / 2)
     t->pitch = 32;
   else if (cell_bytes(t->n_codes, t->lanes, t->counts) > be->shared_limit)
     t->pitch = 0;
@@ -165,6 +170,17 @@ static void find_sources(const gbt_layout *layout, cu_plan *p) {
       }
     p->row_bytes += stride;
   }
+}
+
+/* Blocks of 1,024 rows times tiles are what a histogram's work is cut into: where rows are few, tiles are narrow, until
+ * the root has four pieces for every multiprocessor. */
+int32_t cu_tile_columns(const cu_backend *be) {
+  enum { LEAST = 4, MOST = 32, LEAST_UNITS = 16 /* smaller devices are busy with less */ };
+  const int64_t blocks = be->n_rows / 1024 + 1, fit = blocks * be->n_features / (4 * (int64_t)be->n_units);
+  int32_t n = LEAST;
+  if (be->n_units < LEAST_UNITS) return MOST;
+  while (n < MOST && n < fit) n *= 2;
+  return n;
 }
 
 gbt_status cu_plan_make(const cu_backend *be, const gbt_layout *layout, int64_t n_rows, cu_plan *p, gbt_error *err) {

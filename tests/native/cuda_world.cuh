@@ -37,6 +37,7 @@ struct shape {
   const made_kind *kinds;
   int32_t min_data, n_units;
   size_t shared_limit;
+  int32_t tile_cols = 0;
 };
 
 template <class T> static inline T *host(size_t n) { return (T *)test_alloc(n * sizeof(T)); }
@@ -71,6 +72,7 @@ static inline int world_open_with(world *w, made *m, const shape *s) {
   be->n_features = w->ds->cuts->n_features;
   be->n_rows = w->ds->n_rows;
   be->n_units = s->n_units;
+  be->tile_cols = s->tile_cols;
   be->shared_limit = s->shared_limit;
   be->cuts = w->ds->cuts;
   be->layout = &w->ds->pages->layout;

@@ -113,6 +113,10 @@ static void histograms_are_sums_of_rows(void) {
   const shape counted = {32, 1500, 40, 64, 301, NULL, 2, 1, 232448};
   hists_of(&counted, 5, 0.9, 0, 1024);
   hists_of(&counted, 5, 0.9, 1, 100);
+  for (int32_t tile_cols = 4; tile_cols <= 16; tile_cols *= 2) {
+    const shape narrow = {34, 1500, 21, 255, 0, NULL, 1 + (tile_cols == 8), 4, 232448, tile_cols};
+    hists_of(&narrow, 5, 0.9, 0, 256);
+  }
   const shape one_row = {33, 1, 4, 255, 0, NULL, 1, 4, 232448};
   hists_of(&one_row, 1, 1.0, 0, 1024);
   hists_of(&one_row, 1, 0.0, 0, 1024);

@@ -39,6 +39,7 @@ static void good_tiles(world *w, const cu_set *set, uint32_t *seen, int *pitches
   for (int32_t k = 0; k < v->n_tiles; k++) {
     const cu_tile *t = &set->host_tile[k];
     CHECK_EQ_I64(t->first_col, c);
+    CHECK(w->be.tile_cols == 0 || t->n_cols <= w->be.tile_cols);
     CHECK(t->n_cols >= 1 && t->n_cols <= t->lanes && t->lanes <= 32 && (t->lanes == 1 || t->lanes < 2 * t->n_cols));
     CHECK((t->words == 1 || t->words == 2 || t->words == 4 || t->words == 8) && t->words <= t->lanes);
     CHECK(t->n_cols * t->bits <= 32 * t->words && t->at % 8 == 0);
@@ -79,11 +80,12 @@ static void tiles_are_the_pages(void) {
                                     MADE_ZEROS, MADE_ZEROS, MADE_ZEROS, MADE_ZEROS, MADE_ZEROS, MADE_BELL};
   made_kind all_zeros[13]; /* no tile at all */
   for (int c = 0; c < 13; c++) all_zeros[c] = MADE_ZEROS;
-  const shape shapes[] = {{1, 700, 70, 255, 0, NULL, 1, 4, 232448},      {2, 700, 70, 255, 97, NULL, 2, 3, 40000},
-                          {3, 1500, 24, 1400, 1000, NULL, 1, 4, 9000},   {4, 900, 40, 700, 0, NULL, 2, 4, 232448},
-                          {5, 1, 5, 255, 0, NULL, 1, 1, 232448},         {6, 600, 13, 255, 100, zeros, 1, 4, 232448},
-                          {7, 333, 33, 2, 50, NULL, 1, 2, 232448},       {8, 800, 50, 13, 0, NULL, 1, 2, 1000},
-                          {9, 700, 13, 255, 90, all_zeros, 1, 4, 232448}};
+  const shape shapes[] = {{1, 700, 70, 255, 0, NULL, 1, 4, 232448},       {2, 700, 70, 255, 97, NULL, 2, 3, 40000},
+                          {3, 1500, 24, 1400, 1000, NULL, 1, 4, 9000},    {4, 900, 40, 700, 0, NULL, 2, 4, 232448},
+                          {5, 1, 5, 255, 0, NULL, 1, 1, 232448},          {6, 600, 13, 255, 100, zeros, 1, 4, 232448},
+                          {7, 333, 33, 2, 50, NULL, 1, 2, 232448},        {8, 800, 50, 13, 0, NULL, 1, 2, 1000},
+                          {9, 700, 13, 255, 90, all_zeros, 1, 4, 232448}, {10, 700, 29, 255, 90, NULL, 1, 4, 232448, 8},
+                          {11, 500, 40, 255, 0, NULL, 2, 4, 232448, 4}};
   uint32_t widths = 0;
   int pitches[3] = {0, 0, 0};
   int64_t n_sparse = 0, n_bare = 0;
