@@ -16,11 +16,11 @@ check_device <- function(device) {
   name <- "device"
   if (is.null(device)) {
     device <- getOption("gbt.device")
-    name <- "gbt.device"
+    name <- "options(gbt.device = )"
   }
   if (is.null(device) && nzchar(Sys.getenv("GBT_DEVICE"))) {
     device <- Sys.getenv("GBT_DEVICE")
-    name <- "GBT_DEVICE"
+    name <- "environment variable GBT_DEVICE"
   }
   number <- 0L
   if (is.character(device) && length(device) == 1L && grepl("^(cuda|gpu)(:[0-9]{1,4})?$", device)) {
@@ -146,7 +146,7 @@ choose_device <- function(wish, size = NULL, threads = 1L, expect = expected_sec
   look <- cuda_look(build, wish$number)
   if (!look$ok) {
     nothing <- !look$forked && (look$driver == 0L || (look$n_devices == 0L && look$driver >= look$runtime))
-    return(choice("cpu", problem = if (!nothing) look$problem))
+    return(if (nothing) choice("cpu") else choice("cpu", cpu_after(look$problem), look$problem))
   }
   package_state$cuda_started <- TRUE
   choice("cuda", sprintf("training on %s: about %s expected, %s on the cpu", device_title(look, wish$number),
@@ -197,8 +197,10 @@ device_use <- function(device, trainer, n_rows) {
 give_up <- function(device, condition) {
   warn_fallback(conditionMessage(condition))
   device$kind <- "cpu"
-  device$why <- NULL
+  device$why <- cpu_after(conditionMessage(condition))
 }
+
+cpu_after <- function(problem) paste0("training on the cpu: ", without_advice(problem))
 
 device_title <- function(look, number) {
   sprintf("cuda:%d (%s%s)", number, look$name, if (look$emulated) ", emulated" else "")
@@ -212,8 +214,8 @@ warn_fallback <- function(problem) {
   reason <- gsub("[0-9]+", "0", problem)
   if (reason %in% package_state$fallbacks) return(invisible())
   package_state$fallbacks <- c(package_state$fallbacks, reason)
-  warn_gbt("device", paste0("the cpu does the work, though a device would be faster (the model is the same): ",
-                            problem))
+  said <- "the cpu does the work, though a device was expected to be faster (the model is the same): "
+  warn_gbt("device", paste0(said, problem))
 }
 
 # A problem without the advice to use the cpu.
@@ -231,7 +233,7 @@ cuda_info <- function() {
   cuda <- c(cuda, look[c("driver", "runtime", "n_devices", "name", "capability", "n_units", "total_bytes", "free_bytes",
                          "offers")])
   if (!look$ok) return(c(list(available = FALSE, note = without_advice(look$problem)), cuda))
-  size <- function(bytes) format(structure(bytes, class = "object_size"), units = "auto")
+  size <- function(bytes) format(structure(bytes, class = "object_size"), units = "auto", standard = "IEC")
   version <- function(v) sprintf("%d.%d", v %/% 1000L, v %% 1000L %/% 10L)
   note <- sprintf("%s, compute capability %s, %s of %s free, driver for CUDA %s, built with %s", look$name,
                   look$capability, size(look$free_bytes), size(look$total_bytes), version(look$driver),

@@ -196,6 +196,7 @@ run_somewhere <- function(fit) {
   out <- tryCatch(run(), gbt_error_device = identity, gbt_error_memory = identity)
   if (!inherits(out, "condition")) return(out)
   give_up(device, out)
+  if (fit$host$verbose) say(device$why)
   trainer <- make_trainer(fit, NULL)
   run()
 }

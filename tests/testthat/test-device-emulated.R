@@ -92,12 +92,16 @@ test_that("auto goes back to the cpu: in silence when there is no device, else w
     expect_snapshot(cat(conditionMessage(w), "\n"))
     expect_same_bytes(m$state, expected)
     expect_silent(train())
+    expect_match(said(train(verbose = 1))[1L], "^training on the cpu: the NVIDIA driver is too old: .* CUDA toolkit\n$")
   })
   withr::with_envvar(c(SIMT_MEMORY = "4096"), {
     w <- expect_warning(m <- train(), "out of device memory", class = "gbt_warning_device")
     expect_same_bytes(m$state, expected)
   })
-  withr::with_envvar(c(SIMT_MEMORY = "9000"), expect_silent(train())) # for the same reason
+  withr::with_envvar(c(SIMT_MEMORY = "9000"), {
+    expect_silent(train()) # for the same reason
+    expect_match(said(train(verbose = 1))[1L], "^training on the cpu: out of device memory")
+  })
 })
 
 test_that("out of device memory is an error that gives all back", {
