@@ -4,6 +4,7 @@
  *   cu_mem.cu         device memory, counted
  *   cu_set.cu         a data set's pages as tiles on the device; cu_tiles.cu: which columns stand together
  *   cu_columns.cu     the train set's codes by column
+ *   cu_sizes.cu       how large everything must be
  *   cu_backend.cu     open, close, table of ops, the way of a tree
  *   cu_graph.cu       the steps of a tree, recorded and replayed
  *   cu_rows.cu        the rows of a tree, sampled and in order
@@ -235,6 +236,8 @@ struct cu_output {
   int32_t wide; /* histograms take the 32-bit gradients */
 };
 
+enum : uint32_t { CU_MOST_WORDS = 1u << 26 }; /* of all sets of a tree */
+
 /* State of the tree. Written by kernels alone; the host writes `task` into it when a tree begins. */
 struct cu_tree {
   gbt_tree_task task;
@@ -418,6 +421,9 @@ template <class T> gbt_status cu_keep(cu_backend *be, T **out, size_t n, gbt_err
   *out = (T *)at;
   return GBT_OK;
 }
+
+/* Sizes of everything, before anything but the features' places is allocated. */
+gbt_status cu_sizes(cu_backend *be, gbt_error *err) GBT_MUST_CHECK;
 
 /* Opens the backend on a device; see backend.h. */
 gbt_status cu_open(gbt_ctx *ctx, int32_t device, const gbt_backend_spec *spec, gbt_backend **out,

@@ -1,0 +1,145 @@
+/* How large everything of a backend must be: the largest number of nodes, of histograms, of nodes in a step and of
+ * blocks of rows; and whether the host has to look at a tree while it grows.
+ *
+ * "Blind" means that the host issues the steps of a tree without looking: their number is known from the depth or the
+ * number of leaves, and a step takes all nodes of a level. It looks when that cannot be: see `waits` in plan_tree. */
+#include "cu.cuh"
+
+enum : size_t {
+  MOST_NODES = 1 << 22,
+  MOST_BLIND_STEPS = 4096 /* more steps than that are looked at: most trees end earlier */
+};
+static const size_t found_bytes = (size_t)64 << 20, set_bytes = (size_t)256 << 20, mask_bytes = (size_t)256 << 20;
+
+static int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
+
+/* 2^e, or a number that no bound exceeds. */
+static int64_t power(int64_t e) { return e < 40 ? (int64_t)1 << e : (int64_t)1 << 40; }
+
+/* Which features have their rows counted, and which are split by sets (as plan_features of the CPU backend). */
+static gbt_status plan_features(cu_backend *be, gbt_error *err) {
+  cu_view *v = &be->view;
+  uint32_t *set_at = NULL;
+  size_t n = (size_t)be->n_features;
+  gbt_status status = GBT_OK;
+  int32_t n_sets = 0;
+  GBT_TRY(gbt_mem_zeros(&be->mem, n, 1, &be->counts, err));
+  GBT_TRY(gbt_mem_zeros(&be->mem, n, sizeof *set_at, &set_at, err));
+  for (size_t f = 0; f < n; f++) {
+    int32_t n_bins = be->cuts->feat[f].n_bins;
+    int set = be->cuts->schema->feat[f].type == GBT_CATEGORICAL && n_bins > be->params->max_cat_onehot;
+    be->counts[f] = (int8_t)(set || be->params->min_data_in_leaf > 1);
+    v->any_counts |= be->counts[f];
+    set_at[f] = v->set_words;
+    if (set) v->set_words += ((uint32_t)n_bins + 31u) / 32u;
+    n_sets += set;
+  }
+  be->any_sets = n_sets;
+  uint32_t *up;
+  GBT_TRY_GOTO(cu_keep(be, &up, n, err), done);
+  v->set_at = up;
+  if (cudaMemcpy(up, set_at, n * sizeof *up, cudaMemcpyHostToDevice) != cudaSuccess)
+    status = cu_failed(cudaGetLastError(), "copying to the device", err);
+done:
+  gbt_mem_free(&be->mem, set_at);
+  return status;
+}
+
+/* Bytes that histograms may take. */
+static size_t hist_room(const cu_backend *be) {
+  size_t free_bytes = 0, total = 0, room = gbt_params_hist_bytes(be->params);
+  if (be->params->hist_memory > 0) return room;
+  if (cudaMemGetInfo(&free_bytes, &total) != cudaSuccess) {
+    (void)cudaGetLastError();
+    return room;
+  }
+  if (be->memory.limit > 0 && be->memory.limit < free_bytes) free_bytes = be->memory.limit;
+  return free_bytes / 4 > room ? free_bytes / 4 : room;
+}
+
+/* Features hang on the depth alone, and so can be told for all levels when a tree begins. */
+static int drawn_by_level(const cu_backend *be) {
+  const gbt_feature_rules *rules = be->rules;
+  return rules->by_level < 1.0 && rules->by_node >= 1.0 && rules->n_sets == 0 && be->params->max_depth > 0 &&
+         be->params->grow_policy != GBT_LOSSGUIDE;
+}
+
+/* Most nodes of a tree, of a step, most histograms; and whether the host has to look. */
+static gbt_status plan_tree(cu_backend *be, gbt_error *err) {
+  cu_view *v = &be->view;
+  const gbt_params *p = be->params;
+  int64_t depth = p->max_depth, leaves = p->max_leaves, rows = be->n_rows > 1 ? be->n_rows : 2;
+  int64_t most = depth > 0 ? power(depth) : (int64_t)1 << 40; /* leaves */
+  if (leaves > 0) most = least(most, leaves);
+  if (p->grow_policy == GBT_SYMMETRIC)
+    most = power(depth); /* has leaves without rows */
+  else
+    most = least(most, rows);
+  int64_t inner = depth > 0 ? least(most, power(depth - 1)) : most; /* leaves that may have a histogram */
+  size_t bytes = (size_t)v->n_slots * (sizeof(gbt_sum) + (v->any_counts ? sizeof(uint32_t) : 0));
+  int64_t room = (int64_t)(hist_room(be) / (bytes ? bytes : 1));
+  if (room < 4) room = 4;
+  int uniform = gbt_features_uniform(be->rules);
+  int64_t step = p->grow_policy == GBT_LOSSGUIDE ? 1 : inner, fit = step;
+  fit = least(fit, (int64_t)(found_bytes / (2 * sizeof(gbt_split))) / 8);
+  if (v->set_words > 0) fit = least(fit, (int64_t)(set_bytes / (8 * (size_t)v->set_words)));
+  if (!uniform) fit = least(fit, (int64_t)(mask_bytes / (2 * (size_t)be->n_features)));
+  be->keeps = inner <= room;
+  if (!be->keeps) fit = least(fit, room / 2);
+  if (fit < 1) fit = 1;
+  if (p->grow_policy == GBT_SYMMETRIC && !be->keeps)
+    return gbt_fail_on(err, GBT_E_MEM, "device",
+                       "symmetric trees of depth %d need %.0f megabytes for histograms on the device; raise "
+                       "`hist_memory`, lower `max_depth`, or " CU_ELSE,
+                       (int)depth, (double)bytes * (double)inner / 1048576.0 + 1.0);
+  if (p->grow_policy == GBT_SYMMETRIC && fit < step)
+    return gbt_fail_on(err, GBT_E_MEM, "device",
+                       "levels of %lld nodes are too many for the device's search in so many features and levels of "
+                       "factors; lower `max_depth`, or " CU_ELSE,
+                       (long long)step);
+  be->max_steps = p->grow_policy == GBT_LOSSGUIDE ? most - 1 : depth > 0 ? depth : most;
+  be->waits = (!uniform && !drawn_by_level(be)) || fit < step || be->max_steps > (int64_t)MOST_BLIND_STEPS ||
+              (depth == 0 && p->grow_policy != GBT_LOSSGUIDE);
+  be->by_level = drawn_by_level(be) && !be->waits;
+  v->max_step = (int32_t)fit;
+  v->max_nodes = (int32_t)least(2 * most + 1, MOST_NODES);
+  v->max_hists = (int32_t)(be->keeps ? inner : 2 * fit);
+  if (v->max_hists < 2) v->max_hists = 2;
+  int64_t splits = p->grow_policy == GBT_SYMMETRIC ? depth : v->max_nodes; /* every searched node may keep a set */
+  uint32_t widest = 0;
+  for (int32_t f = 0; f < be->n_features; f++)
+    if (be->cuts->schema->feat[f].type == GBT_CATEGORICAL && (uint32_t)be->cuts->feat[f].n_bins > widest)
+      widest = (uint32_t)be->cuts->feat[f].n_bins;
+  v->max_words = (uint32_t)least(splits * ((int64_t)(widest + 31) / 32), CU_MOST_WORDS) + 1;
+  return GBT_OK;
+}
+
+/* Rows of a block, and the most blocks that a step may have. */
+static void plan_blocks(cu_backend *be) {
+  cu_view *v = &be->view;
+  uint64_t n = (uint64_t)be->n_rows, share = n / ((uint64_t)be->n_units * 64u) / 256u * 256u;
+  v->split_rows = n > 32000000u ? 16384u : n > 4000000u ? 4096u : 1024u; /* one block goes through their numbers */
+  v->hist_rows = share < 1024u ? 1024u : share > 32768u ? 32768u : (uint32_t)share;
+  v->leaf_rows = 1024u;
+  be->tile_cols = cu_tile_columns(be);
+  be->max_split_blocks = (uint32_t)(n / v->split_rows) + (uint32_t)v->max_step + 1u;
+  be->max_hist_blocks = (uint32_t)(n / v->hist_rows) + 2u * (uint32_t)v->max_step + 1u;
+  be->max_leaf_blocks = (uint32_t)(n / v->leaf_rows) + (uint32_t)v->max_nodes / 2u + 2u;
+}
+
+/* Units of the search: as many as keep `found` small, one feature each where possible; behind them the set features. */
+static void plan_units(cu_backend *be) {
+  cu_view *v = &be->view;
+  size_t fresh = 2 * (size_t)v->max_step, most = found_bytes / (fresh * sizeof(gbt_split)), n = (size_t)be->n_features;
+  size_t plain = most < n ? (most < 8 ? 8 : most) : n;
+  v->unit_feats = (int32_t)((n + plain - 1) / plain);
+  v->n_units = (int32_t)((n + (size_t)v->unit_feats - 1) / (size_t)v->unit_feats) + be->any_sets;
+}
+
+gbt_status cu_sizes(cu_backend *be, gbt_error *err) {
+  GBT_TRY(plan_features(be, err));
+  GBT_TRY(plan_tree(be, err));
+  plan_blocks(be);
+  plan_units(be);
+  return GBT_OK;
+}
