@@ -175,12 +175,19 @@ prediction_device <- function(device, size, threads) {
   settle_device(choose_device(wish, size, threads, expected_of_prediction))
 }
 
-# work(where): where is NULL for the cpu, else what the engine's entries take for a device.
+# work(where): where is NULL for the cpu, else what the engine's entries take for a device. When the device has no room
+# it is tried once more, as trainers that nobody needs may be in the way.
 on_device <- function(device, work) {
   if (is.null(device) || device$kind == "cpu") return(work(NULL))
   where <- list(library = cuda_build()$library, number = device$number)
-  if (!device$auto) return(work(where))
-  out <- tryCatch(work(where), gbt_error_device = identity, gbt_error_memory = identity)
+  work_there <- function() {
+    out <- tryCatch(work(where), gbt_error_memory = identity)
+    if (!inherits(out, "gbt_error_memory")) return(out)
+    gc()
+    work(where)
+  }
+  if (!device$auto) return(work_there())
+  out <- tryCatch(work_there(), gbt_error_device = identity, gbt_error_memory = identity)
   if (!inherits(out, "condition")) return(out)
   give_up(device, out)
   work(NULL)

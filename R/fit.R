@@ -22,6 +22,7 @@ fit_source <- function(source, given) {
   fit <- prepare(source, args)
   run <- run_somewhere(fit)
   model <- finish_model(run$trainer, fit, run$state)
+  let_go(run$trainer, fit)
   if (run$why == "interrupt") stop_interrupted(model, run$error)
   model
 }
@@ -191,7 +192,11 @@ run_somewhere <- function(fit) {
   device <- fit$host$device
   trainer <- on_device(device, function(where) make_trainer(fit, where))
   if (fit$host$verbose && !is.null(device$why)) say(paste0(device$why, device_use(device, trainer, length(fit$label))))
-  run <- function() c(list(trainer = trainer), run_rounds(trainer, fit))
+  run <- function() {
+    out <- NULL
+    on.exit(if (is.null(out)) let_go(trainer, fit)) # it failed
+    out <- c(list(trainer = trainer), run_rounds(trainer, fit))
+  }
   if (device$kind == "cpu" || !device$auto || length(fit$callbacks) > 0L) return(run())
   out <- tryCatch(run(), gbt_error_device = identity, gbt_error_memory = identity)
   if (!inherits(out, "condition")) return(out)
@@ -200,6 +205,10 @@ run_somewhere <- function(fit) {
   trainer <- make_trainer(fit, NULL)
   run()
 }
+
+# A trainer that is not needed any more gives its memory back now: what it holds of a device is no reason for R to
+# collect garbage. Callbacks may have kept it, by their model().
+let_go <- function(trainer, fit) if (length(fit$callbacks) == 0L) .Call(C_gbt_trainer_free, trainer)
 
 # where: NULL for the cpu, see on_device().
 make_trainer <- function(fit, where) {

@@ -46,6 +46,9 @@ SEXP r_handle_new(r_kind kind, SEXP prot);
 /* The address. Raises when x is no such handle, or when it lost its object by being saved and read again. */
 void *r_handle_get(SEXP x, r_kind kind);
 
+/* Frees what the handle owns now; an empty one is left as it is. */
+void r_handle_free(SEXP x, r_kind kind);
+
 /* A handle of an r_model for `state`: `cache` itself when it belongs to these bytes (filled if it is nil), else a new
  * one. Raises gbt_error_format. Protect it as long as the model is used. */
 SEXP r_model_handle(SEXP state, SEXP cache);
@@ -131,6 +134,7 @@ SEXP r_gbt_trainer_watch(SEXP trainer, SEXP maximise);
 SEXP r_gbt_trainer_see(SEXP trainer, SEXP value);
 SEXP r_gbt_trainer_model(SEXP trainer, SEXP n_trees, SEXP meta);
 SEXP r_gbt_trainer_info(SEXP trainer);
+SEXP r_gbt_trainer_free(SEXP trainer);
 SEXP r_gbt_model_info(SEXP state);
 SEXP r_gbt_model_slice(SEXP state, SEXP tree_index, SEXP meta);
 SEXP r_gbt_model_nodes(SEXP state);

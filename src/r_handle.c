@@ -86,6 +86,11 @@ void *r_handle_get(SEXP x, r_kind kind) {
   return p;
 }
 
+void r_handle_free(SEXP x, r_kind kind) {
+  if (!is_handle(x, kind)) r_stop("a %s is expected", nouns[kind]);
+  release(x, kind);
+}
+
 SEXP r_model_handle(SEXP state, SEXP cache) {
   if (TYPEOF(state) != RAWSXP) r_stop("a model's state must be a raw vector");
   const void *bytes = RAW_RO(state);

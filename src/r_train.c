@@ -295,6 +295,11 @@ SEXP r_gbt_trainer_model(SEXP trainer_xptr, SEXP n_trees, SEXP meta) {
   return r_write_model(&view, schema, meta);
 }
 
+SEXP r_gbt_trainer_free(SEXP trainer_xptr) {
+  r_handle_free(trainer_xptr, R_TRAINER);
+  return R_NilValue;
+}
+
 SEXP r_gbt_trainer_info(SEXP trainer_xptr) {
   const gbt_trainer *trainer = trainer_of(trainer_xptr);
   static const char *parts[] = {"backend", "seconds", "n_trees", "device_bytes", ""};

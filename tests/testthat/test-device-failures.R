@@ -51,3 +51,25 @@ test_that("what has no room on the device is for the cpu, with auto", {
   expect_warning(m <- deep("auto"), "megabytes for histograms", class = "gbt_warning_device")
   expect_same_bytes(m$state, deep("cpu")$state)
 })
+
+test_that("a training leaves nothing on the device, also when nothing is collected", {
+  skip_if_not_emulated()
+  invisible(gc())
+  free <- function() gbt_info()$cuda$free_bytes
+  before <- free()
+  m <- fit()
+  expect_identical(free(), before)
+  broken <- list(gradient = function(score, label) stop("mine"), hessian = function(score, label) 1 + 0 * score)
+  expect_error(fit(objective = broken), "mine")
+  expect_identical(free(), before)
+  kept <- NULL
+  invisible(gc()) # so that R does not collect by itself just below
+  m <- fit(callbacks = function(now) kept <<- now$model) # holds the trainer
+  expect_same_bytes(kept()$state, m$state)
+  used <- before - free()
+  expect_gt(used, 0)
+  kept <- NULL
+  m <- NULL
+  withr::local_envvar(SIMT_MEMORY = format(used + 4096, scientific = FALSE)) # no room but the garbage's
+  expect_s3_class(fit(), "gbt")
+})
