@@ -106,6 +106,7 @@ test_that("auto goes back to the cpu: in silence when there is no device, else w
 
 test_that("out of device memory is an error that gives all back", {
   skip_if_not_emulated()
+  invisible(gc()) # what other tests left
   before <- gbt_info()$cuda$free_bytes
   withr::with_envvar(c(SIMT_MEMORY = "4096"), {
     e <- expect_error(train(device = "cuda"), class = "gbt_error_memory")
