@@ -38,33 +38,42 @@ __device__ void search_numeric(const cu_view &v, const cu_asked &q, int32_t feat
   const int32_t n_left = f.n_bins - 1, n_right = miss.any ? f.n_bins : n_left; /* all left: missing ones go right */
   const double mg = (double)miss.sum.g * q.unit.g, mh = (double)miss.sum.h * q.unit.h;
   cu_run before = {{0, 0}, 0};
-  for (int32_t beg = 0; beg < n_right; beg += 32) {
-    const int32_t c = beg + (int32_t)cu_lane();
-    gbt_sum own = {0, 0};
-    int64_t rows = 0;
-    if (c < f.n_bins) {
-      own = cu_sum_of(k, c);
-      rows = cu_rows_of(k, c);
+  for (int32_t beg = 0; beg < n_right; beg += 32 * CU_AHEAD) {
+    gbt_sum own[CU_AHEAD];
+    uint32_t rows[CU_AHEAD];
+    CU_UNROLL
+    for (int i = 0; i < CU_AHEAD; i++) {
+      const int32_t c = beg + 32 * i + (int32_t)cu_lane();
+      own[i].g = own[i].h = 0;
+      rows[i] = 0;
+      if (c >= f.n_bins) continue;
+      own[i] = cu_sum_of(k, c);
+      rows[i] = (uint32_t)cu_rows_of(k, c);
     }
-    cu_run run = cu_add_up(&before, own, rows, counted);
-    double g = (double)run.sum.g * q.unit.g, h = (double)run.sum.h * q.unit.h;
-    for (int left = 0; left <= miss.any; left++) {
-      if (c >= (left ? n_left : n_right)) continue;
-      if (left) {
-        g += mg;
-        h += mh;
-        run.sum = cu_plus(run.sum, miss.sum);
-        run.rows += miss.rows;
+    CU_UNROLL
+    for (int i = 0; i < CU_AHEAD; i++) {
+      if (beg + 32 * i >= n_right) break;
+      const int32_t c = beg + 32 * i + (int32_t)cu_lane();
+      cu_run run = cu_add_up(&before, own[i], (int64_t)rows[i], counted);
+      double g = (double)run.sum.g * q.unit.g, h = (double)run.sum.h * q.unit.h;
+      for (int left = 0; left <= miss.any; left++) {
+        if (c >= (left ? n_left : n_right)) continue;
+        if (left) {
+          g += mg;
+          h += mh;
+          run.sum = cu_plus(run.sum, miss.sum);
+          run.rows += miss.rows;
+        }
+        if (counted && !cu_enough(q, run.rows, q.min_rows)) continue;
+        gbt_split s = cu_no_split();
+        s.kind = GBT_SPLIT_NUMERIC;
+        s.feat = feat;
+        s.bin = c;
+        s.missing_left = (int8_t)left;
+        s.has_missing = (int8_t)miss.any;
+        s.left = run.sum;
+        cu_try(q, s, g, h, q.reg, sign, 0.0, best);
       }
-      if (counted && !cu_enough(q, run.rows, q.min_rows)) continue;
-      gbt_split s = cu_no_split();
-      s.kind = GBT_SPLIT_NUMERIC;
-      s.feat = feat;
-      s.bin = c;
-      s.missing_left = (int8_t)left;
-      s.has_missing = (int8_t)miss.any;
-      s.left = run.sum;
-      cu_try(q, s, g, h, q.reg, sign, 0.0, best);
     }
   }
 }
@@ -96,7 +105,10 @@ __device__ void search_onehot(const cu_view &v, const cu_asked &q, int32_t feat,
 
 } // namespace
 
-__global__ static void __launch_bounds__(CU_BLOCK) k_search(cu_view v, int32_t n_plain) {
+/* Small blocks: a warp wants many registers, so that its loads do not wait for each other. */
+enum { SEARCH_THREADS = 128, SEARCH_BLOCKS = 3 };
+
+__global__ static void __launch_bounds__(SEARCH_THREADS, SEARCH_BLOCKS) k_search(cu_view v, int32_t n_plain) {
   const int32_t n_feats = *v.n_tree_feats;
   const uint64_t n_tasks = (uint64_t)(uint32_t)v.tree->n_search * (uint32_t)n_plain;
   const uint64_t step = (uint64_t)gridDim.x * cu_n_warps();
@@ -122,8 +134,9 @@ __global__ static void __launch_bounds__(CU_BLOCK) k_search(cu_view v, int32_t n
 gbt_status cu_search(cu_backend *be, gbt_error *err) {
   const cu_view *v = &be->view;
   const int32_t n_plain = v->n_units - v->n_set_feats;
-  uint64_t tasks = 2u * (uint64_t)(uint32_t)v->max_step * (uint32_t)n_plain, warps = CU_BLOCK / CU_FULL;
-  CU_LAUNCH(k_search, cu_grid(be, (tasks + warps - 1) / warps, 8), CU_BLOCK, 0, be->stream, *v, n_plain);
+  uint64_t tasks = 2u * (uint64_t)(uint32_t)v->max_step * (uint32_t)n_plain, warps = SEARCH_THREADS / CU_FULL;
+  const unsigned grid = cu_grid(be, (tasks + warps - 1) / warps, 4 * SEARCH_BLOCKS);
+  CU_LAUNCH(k_search, grid, SEARCH_THREADS, 0, be->stream, *v, n_plain);
   CU_LAUNCHED();
   return v->n_set_feats > 0 ? cu_search_sets(be, err) : GBT_OK;
 }
