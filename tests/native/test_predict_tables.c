@@ -302,44 +302,118 @@ static uint32_t draw_cuts(test_rng *rng, spread kind, int32_t most, double *cuts
   return n;
 }
 
-static void codes_count_cuts(void) {
-  test_rng rng = {34};
+enum { CODED_GROUPS = 9, CODED = CODED_GROUPS * GBTI_TABLE_ROWS, CODED_STRIDE = GBTI_TABLE_ROWS + 7 };
+
+/* Codes of the first n_groups groups of x are counts of the n cuts below; what lies behind them is not touched. */
+static int check_codes(const double *cuts, uint32_t n, const double *x, int32_t n_groups, int high) {
+  double tree[256], room[256];
+  uint16_t cells[GBTI_CODER_PARTS * GBTI_CODER_PART];
+  uint8_t code[CODED_GROUPS * CODED_STRIDE];
+  gbti_pack pack = {.cuts = tree};
+  gbti_pack_feature f = {.n_cuts = n};
+  while (((uint32_t)1 << f.n_levels) <= n) f.n_levels++;
+  for (uint32_t level = 0; level < f.n_levels; level++)
+    for (uint32_t j = 0; j < (uint32_t)1 << level; j++) {
+      uint32_t rank = ((2 * j + 1) << (f.n_levels - 1 - level)) - 1;
+      tree[((uint32_t)1 << level) + j] = rank < n ? cuts[rank] : (double)INFINITY;
+    }
+  gbti_coder coder = {.cuts = room, .cell = n > GBTI_CODER_FEW ? cells : NULL};
+  for (int i = 0; i < 256; i++) room[i] = (double)NAN;
+  gbti_coder_fill(&coder, &pack, &f);
+  for (size_t i = gbti_coder_cuts(&f); i < 256; i++)
+    if (!CHECK(room[i] != room[i])) return 0;
+  memset(code, 0xee, sizeof code);
+  gbti_coder_run(&coder, &f, x, n_groups, high ? (uint8_t)n : 0, code, CODED_STRIDE, x);
+  for (int32_t r = 0; r < CODED_GROUPS * CODED_STRIDE; r++) {
+    int32_t group = r / CODED_STRIDE, k = r % CODED_STRIDE;
+    uint32_t want = 0;
+    if (group >= n_groups || k >= GBTI_TABLE_ROWS) {
+      want = 0xee;
+    } else {
+      double v = x[group * GBTI_TABLE_ROWS + k];
+      for (uint32_t i = 0; i < n; i++) want += cuts[i] < v;
+      if (v != v) want = high ? n : 0;
+    }
+    if (!CHECK_EQ_I64(code[r], want)) return 0;
+  }
+  return 1;
+}
+
+static int tables_run_here(void) {
   gbt_ctx ctx;
-  REQUIRE_OK(gbt_ctx_open(&ctx, gbt_mem_default(), 1, GBT_SIMD_AUTO, NULL, NULL, test_err));
+  if (!CHECK_OK(gbt_ctx_open(&ctx, gbt_mem_default(), 1, GBT_SIMD_AUTO, NULL, NULL, test_err))) return 0;
   int run = gbti_tables_run(&ctx);
   gbt_ctx_close(&ctx);
-  if (!run) return;
+  return run;
+}
+
+static void codes_count_cuts(void) {
+  test_rng rng = {34};
+  if (!tables_run_here()) return;
   for (int i = 0; i < 600; i++) {
-    enum { N = 5 * GBTI_TABLE_ROWS, STRIDE = GBTI_TABLE_ROWS + 7 };
     static const int32_t sizes[] = {1, 2, 3, 4, 7, 8, 15, 16, 17, 63, 64, 100, 253, 254};
-    double cuts[GBTI_TABLE_CUTS], tree[256], sorted[256], x[N];
-    uint16_t cells[GBTI_CODER_PARTS * GBTI_CODER_PART];
-    uint8_t code[5 * STRIDE];
+    double cuts[GBTI_TABLE_CUTS], x[CODED];
     spread kind = (spread)(i % N_SPREADS);
     uint32_t n = draw_cuts(&rng, kind, sizes[test_below(&rng, 14)], cuts);
-    gbti_pack pack = {.cuts = tree};
-    gbti_pack_feature f = {.n_cuts = n};
-    while (((uint32_t)1 << f.n_levels) <= n) f.n_levels++;
-    for (uint32_t level = 0; level < f.n_levels; level++)
-      for (uint32_t j = 0; j < (uint32_t)1 << level; j++) {
-        uint32_t rank = ((2 * j + 1) << (f.n_levels - 1 - level)) - 1;
-        tree[((uint32_t)1 << level) + j] = rank < n ? cuts[rank] : (double)INFINITY;
-      }
-    gbti_coder coder = {.cuts = sorted, .cell = n > GBTI_CODER_FEW ? cells : NULL};
-    gbti_coder_fill(&coder, &pack, &f);
-    for (int r = 0; r < N; r++) {
+    for (int r = 0; r < CODED; r++) {
       int64_t what = test_below(&rng, 8);
       x[r] = what == 0 ? (double)NAN : what < 4 ? near(&rng, cuts[test_below(&rng, n)]) : draw(&rng, kind);
       if (what == 0 && r % 2) x[r] = -x[r];
     }
-    uint8_t missing = i % 2 ? 0 : (uint8_t)n;
-    gbti_coder_run(&coder, &f, x, 5, missing, code, STRIDE);
-    for (int r = 0; r < N; r++) {
-      uint32_t want = 0;
-      for (uint32_t k = 0; k < n; k++) want += cuts[k] < x[r];
-      if (x[r] != x[r]) want = missing;
-      if (!CHECK_EQ_I64(code[r / GBTI_TABLE_ROWS * STRIDE + r % GBTI_TABLE_ROWS], want)) return;
+    if (!check_codes(cuts, n, x, 5, i % 2 == 0)) return;
+  }
+}
+
+/* Every number of cuts around those whose search lies in registers. Of every cut its neighbours too, and all special
+ * numbers, by turns in every lane. */
+static void every_few_cuts(void) {
+  static const double special[] = {NAN,      -NAN,   -0.0,    0.0,     INFINITY, -INFINITY, DBL_MAX,
+                                   -DBL_MAX, 5e-324, -5e-324, DBL_MIN, -DBL_MIN, 1.0,       -1.0};
+  enum { N_SPECIAL = sizeof special / sizeof *special };
+  test_rng rng = {37};
+  if (!tables_run_here()) return;
+  for (uint32_t n = 1; n <= 70; n++)
+    for (int turn = 0; turn < 8; turn++) {
+      double cuts[70], x[CODED];
+      for (uint32_t i = 0; i < n; i++) /* around zero, or with zero and the smallest numbers among them, or far apart */
+        cuts[i] = turn % 3 == 0   ? (double)i - (double)(n / 2)
+                  : turn % 3 == 1 ? ((double)i - (double)(n / 2)) * 5e-324
+                                  : ldexp(i < n / 2 ? -1.0 : 1.0, i < n / 2 ? 1000 - 15 * (int)i : 15 * (int)i - 500);
+      if (turn >= 6) cuts[n - 1] = turn == 6 ? (double)INFINITY : DBL_MAX;
+      if (turn == 7 && n > 1) cuts[0] = -DBL_MAX;
+      for (int r = 0; r < CODED; r++) {
+        int place = r + 3 * turn;
+        x[r] = place % 4 == 0 ? special[place / 4 % N_SPECIAL] : near(&rng, cuts[(uint32_t)(place / 4 + place) % n]);
+      }
+      for (int32_t n_groups = 0; n_groups <= CODED_GROUPS; n_groups += 1 + 3 * (n_groups > 1))
+        if (!check_codes(cuts, n, x, n_groups, turn % 2) || !check_codes(cuts, n, x, n_groups, turn % 2 == 0)) return;
     }
+}
+
+/* Tables of every few rows: blocks whose last group is not full. */
+static void every_few_rows(void) {
+  test_rng rng = {38};
+  for (int i = 0; i < 2; i++) {
+    stage s;
+    stage_spec spec = {9, 1, 3, 30, 6, 0, 12 * i, 1100, 0};
+    stage_open(&s, &rng, &spec);
+    gbt_tree_range trees = {0, s.view.n_trees};
+    for (int64_t n = 1; n <= 1100; n += n < 200 ? 1 : 37) {
+      gbt_ctx ctx;
+      gbt_binding *binding;
+      s.table.n_rows = n;
+      REQUIRE_OK(gbt_ctx_open(&ctx, gbt_mem_default(), 1, GBT_SIMD_AUTO, NULL, NULL, test_err));
+      REQUIRE_OK(gbt_binding_new(&ctx, &s.table, s.schema, GBT_UNSEEN_PRIOR, &binding, test_err));
+      int32_t *leaves = twin_leaves(&s.view, binding, trees);
+      double *want = twin_scores(&s.view, n, trees, NULL, leaves);
+      check_both_ways(&ctx, &s.view, binding, trees, leaves);
+      check_scores_packed(&ctx, &s.view, binding, trees, NULL, want);
+      free(leaves);
+      free(want);
+      gbt_binding_free(binding);
+      gbt_ctx_close(&ctx);
+    }
+    stage_close(&s);
   }
 }
 
@@ -424,6 +498,8 @@ void suite_predict_tables(void) {
   RUN(mixed_runs);
   RUN(long_trees);
   RUN(codes_count_cuts);
+  RUN(every_few_cuts);
+  RUN(every_few_rows);
   RUN(predictors_keep_packs);
   RUN(allocations_fail);
 }

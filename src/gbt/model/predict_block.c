@@ -30,7 +30,7 @@ enum {
   SHALLOW = 12,          /* trees up to this depth are walked to their depth, others until all rows have arrived */
   STRIDE = 4,            /* steps between two looks whether they have */
   TABLE_BLOCK = 512,     /* most rows of a block with tables */
-  TABLE_CODES = 1 << 16  /* codes of such a block */
+  TABLE_CODES = 1 << 18  /* codes of such a block: a part of a second-level cache */
 };
 
 typedef struct packed_run {
@@ -41,7 +41,7 @@ typedef struct packed_run {
   int64_t rows_per_task;
   uint16_t *codes; /* by thread: block x n_slots */
   uint16_t *code;  /* by thread: block */
-  double *x;       /* by thread: block */
+  double *x;       /* by thread: two blocks */
   uint32_t *pos;   /* by thread: block */
   int64_t *cursor; /* by thread: n_feats */
   uint8_t *bytes;  /* by thread: block x n_cols, codes of tables; NULL without tables */
@@ -77,7 +77,7 @@ static void code_block(const packed_run *run, int64_t row, int32_t n, int thread
   const gbti_pack *pack = run->pack;
   uint16_t *codes = run->codes + (size_t)thread * (size_t)run->block * pack->n_slots;
   uint16_t *code = run->code + (size_t)thread * (size_t)run->block;
-  double *x = run->x + (size_t)thread * (size_t)run->block;
+  double *x = run->x + (size_t)thread * 2 * (size_t)run->block;
   int64_t *cursor = run->cursor + (size_t)thread * pack->n_feats;
   int32_t padded = (n + LANES - 1) / LANES * LANES;
   for (int32_t r = n; r < padded; r++) x[r] = 0.0;
@@ -150,8 +150,9 @@ NOINLINE static void walk_wide(const gbti_pack *pack, const gbti_pack_tree *tree
   }
 }
 
-/* Codes of numbers, for tables. x: n numbers. bytes: of the block's first group. */
-static void bytes_of_numbers(const gbti_pack *pack, uint32_t j, const double *x, int32_t n, uint8_t *bytes) {
+/* Codes of numbers, for tables. x: n numbers; next: those that come after. bytes: of the block's first group. */
+static void bytes_of_numbers(const gbti_pack *pack, uint32_t j, const double *x, const double *next, int32_t n,
+                             uint8_t *bytes) {
   const gbti_pack_feature *f = &pack->feats[j];
   size_t stride = (size_t)pack->n_cols * GBTI_TABLE_ROWS;
   int32_t whole = n / GBTI_TABLE_ROWS;
@@ -161,9 +162,9 @@ static void bytes_of_numbers(const gbti_pack *pack, uint32_t j, const double *x,
     if (f->slot[kind] < 0) continue;
     uint8_t missing = kind == GBTI_PACK_HIGH ? (uint8_t)f->n_cuts : 0;
     uint8_t *to = bytes + (size_t)pack->slot_col[f->slot[kind]] * GBTI_TABLE_ROWS;
-    gbti_coder_run(&pack->coder[j], f, x, whole, missing, to, stride);
+    gbti_coder_run(&pack->coder[j], f, x, whole, missing, to, stride, next);
     if (n % GBTI_TABLE_ROWS > 0)
-      gbti_coder_run(&pack->coder[j], f, last, 1, missing, to + (size_t)whole * stride, stride);
+      gbti_coder_run(&pack->coder[j], f, last, 1, missing, to + (size_t)whole * stride, stride, last);
   }
 }
 
@@ -181,22 +182,38 @@ static void bytes_of_levels(const gbti_pack *pack, int32_t slot, const uint16_t 
   }
 }
 
-/* The bytes that tables are asked by. */
+/* The first feature from j on that tables ask, or n_feats. */
+static uint32_t asked_from(const gbti_pack *pack, uint32_t j) {
+  while (j < pack->n_feats && pack->coder[j].cuts == NULL && pack->feats[j].slot[GBTI_PACK_LEVEL] < 0) j++;
+  return j;
+}
+
+/* The bytes that tables are asked by. Memory brings a column while the one before is turned into bytes. */
 static void code_bytes(const packed_run *run, int64_t row, int32_t n, int thread) {
   const gbti_pack *pack = run->pack;
+  const gbt_binding *binding = run->job->binding;
   uint8_t *bytes = run->bytes + (size_t)thread * (size_t)run->block * pack->n_cols;
   uint16_t *code = run->code + (size_t)thread * (size_t)run->block;
-  double *buf = run->x + (size_t)thread * (size_t)run->block;
+  double *buf = run->x + (size_t)thread * 2 * (size_t)run->block, *other = buf + run->block;
   int64_t *cursor = run->cursor + (size_t)thread * pack->n_feats;
-  for (uint32_t j = 0; j < pack->n_feats; j++) {
+  uint32_t j = asked_from(pack, 0);
+  const double *x = NULL;
+  if (j < pack->n_feats) x = gbt_binding_look(binding, row, n, pack->feats[j].feat, &cursor[j], buf);
+  while (j < pack->n_feats) {
     const gbti_pack_feature *f = &pack->feats[j];
-    int has_levels = f->slot[GBTI_PACK_LEVEL] >= 0;
-    if (pack->coder[j].cuts == NULL && !has_levels) continue;
-    const double *x = gbt_binding_look(run->job->binding, row, n, f->feat, &cursor[j], buf);
-    if (pack->coder[j].cuts != NULL) bytes_of_numbers(pack, j, x, n, bytes);
-    if (!has_levels) continue;
-    code_levels(x, n, code);
-    bytes_of_levels(pack, f->slot[GBTI_PACK_LEVEL], code, n, bytes);
+    uint32_t after = asked_from(pack, j + 1);
+    const double *next = x;
+    double *swap = buf;
+    buf = other;
+    other = swap;
+    if (after < pack->n_feats) next = gbt_binding_look(binding, row, n, pack->feats[after].feat, &cursor[after], buf);
+    if (pack->coder[j].cuts != NULL) bytes_of_numbers(pack, j, x, next, n, bytes);
+    if (f->slot[GBTI_PACK_LEVEL] >= 0) {
+      code_levels(x, n, code);
+      bytes_of_levels(pack, f->slot[GBTI_PACK_LEVEL], code, n, bytes);
+    }
+    x = next;
+    j = after;
   }
 }
 
@@ -298,7 +315,7 @@ gbt_status gbti_predict_packed(gbt_ctx *ctx, const gbti_predict_job *job, const 
     GBT_TRY_GOTO(gbt_mem_array(mem, n, 1, &run.place, err), done);
   }
   GBT_TRY_GOTO(gbt_mem_array(mem, n, sizeof *run.code, &run.code, err), done);
-  GBT_TRY_GOTO(gbt_mem_array(mem, n, sizeof *run.x, &run.x, err), done);
+  GBT_TRY_GOTO(gbt_mem_array(mem, n, 2 * sizeof *run.x, &run.x, err), done);
   GBT_TRY_GOTO(gbt_mem_array(mem, n, sizeof *run.pos, &run.pos, err), done);
   GBT_TRY_GOTO(gbt_mem_zeros(mem, n_threads * pack->n_feats, sizeof *run.cursor, &run.cursor, err), done);
   GBT_TRY_GOTO(gbt_parallel(ctx, n_tasks, packed_task, &run, err), done);

@@ -1,7 +1,6 @@
 /* See predict_coder.h. */
 #include "predict_coder.h"
 
-#include <math.h>
 #include <string.h>
 
 #include "../math/bits.h"
@@ -37,17 +36,34 @@ static void place_grid(gbti_coder *coder, uint32_t n) {
   while ((high - low) >> coder->shift >= GBTI_CODER_HALF - 2) coder->shift++;
 }
 
+/* The pack's tree; on every level its cuts in the order of ways, whose first turn is the lowest bit. */
+static void fill_tree(gbti_coder *coder, const double *tree, const gbti_pack_feature *feature) {
+  uint32_t n_levels = feature->n_levels;
+  memset(coder->cuts, 0, gbti_coder_cuts(feature) * sizeof *coder->cuts);
+  for (uint32_t level = 0; level < n_levels; level++) {
+    uint32_t width = (uint32_t)1 << level;
+    for (uint32_t way = 0, i = 0; way < width; way++) {
+      coder->cuts[width + way] = tree[width + i];
+      uint32_t bit = width >> 1; /* i counts with its bits the other way round */
+      while (i & bit) i ^= bit, bit >>= 1;
+      i |= bit;
+    }
+  }
+}
+
 void gbti_coder_fill(gbti_coder *coder, const gbti_pack *pack, const gbti_pack_feature *feature) {
   const double *tree = pack->cuts + feature->cut_beg;
   uint32_t n = feature->n_cuts;
-  for (uint32_t i = n; i <= GBTI_CODER_FEW; i++) coder->cuts[i] = (double)INFINITY;
+  if (coder->cell == NULL) {
+    fill_tree(coder, tree, feature);
+    return;
+  }
   for (uint32_t level = 0; level < feature->n_levels; level++) {
     for (uint32_t i = 0; i < (uint32_t)1 << level; i++) {
       uint32_t rank = ((2 * i + 1) << (feature->n_levels - 1 - level)) - 1;
       if (rank < n) coder->cuts[rank] = tree[((uint32_t)1 << level) + i];
     }
   }
-  if (coder->cell == NULL) return;
   place_grid(coder, n);
   for (uint32_t i = 0; i < CUTS; i++)
     coder->cell[i % GBTI_CODER_PARTS * GBTI_CODER_PART + i / GBTI_CODER_PARTS] =
@@ -58,21 +74,100 @@ void gbti_coder_fill(gbti_coder *coder, const gbti_pack *pack, const gbti_pack_f
 #include <immintrin.h>
 
 #define NOINLINE __attribute__((noinline))
+#if defined(__clang__) /* else -O2 leaves vectors of arrays in memory */
+#define UNROLL _Pragma("clang loop unroll(full)")
+#else
+#define UNROLL _Pragma("GCC unroll 8")
+#endif
 #define TARGET __attribute__((target("avx512f,avx512dq,avx512bw,avx512vl,avx512vbmi")))
 #define TARGET_FN TARGET __attribute__((always_inline)) static inline
 
-TARGET_FN void code_few(const gbti_coder *coder, uint32_t n_cuts, const double *x, uint8_t missing, uint8_t *code) {
-  __m512d low = _mm512_loadu_pd(coder->cuts), high = _mm512_loadu_pd(coder->cuts + 8);
-  int32_t first = n_cuts > 7 ? 8 : n_cuts > 3 ? 4 : n_cuts > 1 ? 2 : 1;
-  for (int r = 0; r < GBTI_TABLE_ROWS; r += 8) {
-    __m512d v = _mm512_loadu_pd(x + r);
-    __m512i at = _mm512_setzero_si512();
-    for (int64_t step = first; step > 0; step /= 2) {
-      __m512d cut = _mm512_permutex2var_pd(low, _mm512_add_epi64(at, _mm512_set1_epi64(step - 1)), high);
-      at = _mm512_mask_add_epi64(at, _mm512_cmp_pd_mask(cut, v, _CMP_LT_OQ), at, _mm512_set1_epi64(step));
+/* Asks memory for 64 numbers. */
+TARGET_FN void fetch_group(const double *x) {
+  UNROLL
+  for (int i = 0; i < GBTI_TABLE_ROWS; i += 8) _mm_prefetch((const char *)(const void *)(x + i), _MM_HINT_T0);
+}
+
+/* A tree of cuts in registers. */
+typedef struct few {
+  __m512d root, left, right, two, three, four[2], five[4];
+} few;
+
+TARGET_FN few load_few(const double *tree, uint32_t n_levels) {
+  few t = {.root = _mm512_set1_pd(tree[1])};
+  if (n_levels > 1) t.left = _mm512_set1_pd(tree[2]), t.right = _mm512_set1_pd(tree[3]);
+  if (n_levels > 2) t.two = _mm512_loadu_pd(tree + 4); /* the lower half */
+  if (n_levels > 3) t.three = _mm512_loadu_pd(tree + 8);
+  if (n_levels > 4) t.four[0] = _mm512_loadu_pd(tree + 16), t.four[1] = _mm512_loadu_pd(tree + 24);
+  if (n_levels > 5) {
+    t.five[0] = _mm512_loadu_pd(tree + 32), t.five[1] = _mm512_loadu_pd(tree + 40);
+    t.five[2] = _mm512_loadu_pd(tree + 48), t.five[3] = _mm512_loadu_pd(tree + 56);
+  }
+  return t;
+}
+
+/* Those that go right: numbers above their cut, and missing ones if high. */
+TARGET_FN __mmask8 goes_right(__m512d cut, __m512d v, int high) {
+  return high ? _mm512_cmp_pd_mask(cut, v, _CMP_NGE_UQ) : _mm512_cmp_pd_mask(cut, v, _CMP_LT_OQ);
+}
+
+/* Ways of 8 numbers: bit l is set where the number went right on level l. */
+TARGET_FN __m512i find_way(few t, uint32_t n_levels, int high, __m512d v) {
+  __mmask8 right = goes_right(t.root, v, high);
+  __m512i way = _mm512_maskz_set1_epi64(right, 1);
+  if (n_levels > 1) {
+    right = goes_right(_mm512_mask_blend_pd(right, t.left, t.right), v, high);
+    way = _mm512_mask_or_epi64(way, right, way, _mm512_set1_epi64(2));
+  }
+  if (n_levels > 2) {
+    right = goes_right(_mm512_permutexvar_pd(way, t.two), v, high);
+    way = _mm512_mask_or_epi64(way, right, way, _mm512_set1_epi64(4));
+  }
+  if (n_levels > 3) {
+    right = goes_right(_mm512_permutexvar_pd(way, t.three), v, high);
+    way = _mm512_mask_or_epi64(way, right, way, _mm512_set1_epi64(8));
+  }
+  if (n_levels > 4) {
+    right = goes_right(_mm512_permutex2var_pd(t.four[0], way, t.four[1]), v, high);
+    way = _mm512_mask_or_epi64(way, right, way, _mm512_set1_epi64(16));
+  }
+  if (n_levels > 5) {
+    __m512d low = _mm512_permutex2var_pd(t.five[0], way, t.five[1]);
+    __m512d upper = _mm512_permutex2var_pd(t.five[2], way, t.five[3]);
+    right = goes_right(_mm512_mask_blend_pd(right, low, upper), v, high);
+    way = _mm512_mask_or_epi64(way, right, way, _mm512_set1_epi64(32));
+  }
+  return way;
+}
+
+/* The way of number 8 i + k is byte i of word k; then rows are put in order, and ways with their bits the other way
+ * round are the codes. A missing number that went right everywhere passed all cuts and what fills the tree up. */
+TARGET_FN void code_few(const gbti_coder *coder, uint32_t n_levels, int high, uint32_t n_cuts, const double *x,
+                        int32_t n_groups, uint8_t *code, size_t stride, const double *next) {
+  static const uint8_t across[64] = {0, 8,  16, 24, 32, 40, 48, 56, 1, 9,  17, 25, 33, 41, 49, 57,
+                                     2, 10, 18, 26, 34, 42, 50, 58, 3, 11, 19, 27, 35, 43, 51, 59,
+                                     4, 12, 20, 28, 36, 44, 52, 60, 5, 13, 21, 29, 37, 45, 53, 61,
+                                     6, 14, 22, 30, 38, 46, 54, 62, 7, 15, 23, 31, 39, 47, 55, 63};
+  static const uint8_t reversed[64] = {0, 32, 16, 48, 8,  40, 24, 56, 4, 36, 20, 52, 12, 44, 28, 60,
+                                       2, 34, 18, 50, 10, 42, 26, 58, 6, 38, 22, 54, 14, 46, 30, 62,
+                                       1, 33, 17, 49, 9,  41, 25, 57, 5, 37, 21, 53, 13, 45, 29, 61,
+                                       3, 35, 19, 51, 11, 43, 27, 59, 7, 39, 23, 55, 15, 47, 31, 63};
+  const few tree = load_few(coder->cuts, n_levels);
+  const __m512i rows = _mm512_loadu_si512(across), bits = _mm512_loadu_si512(reversed);
+  const __m512i most = _mm512_set1_epi8((char)n_cuts);
+  const __m128i to_top = _mm_cvtsi32_si128(6 - (int)n_levels);
+  for (int32_t g = 0; g < n_groups; g++, x += GBTI_TABLE_ROWS, code += stride) {
+    __m512i ways = _mm512_setzero_si512();
+    fetch_group(next + (size_t)g * GBTI_TABLE_ROWS);
+    UNROLL
+    for (int i = 7; i >= 0; i--) {
+      __m512i way = find_way(tree, n_levels, high, _mm512_loadu_pd(x + 8 * i));
+      ways = _mm512_or_si512(_mm512_slli_epi64(ways, 8), way);
     }
-    at = _mm512_mask_mov_epi64(at, _mm512_cmp_pd_mask(v, v, _CMP_UNORD_Q), _mm512_set1_epi64(missing));
-    _mm_storel_epi64((__m128i *)(void *)(code + r), _mm512_cvtepi64_epi8(at));
+    ways = _mm512_sll_epi64(ways, to_top);
+    __m512i k = _mm512_permutexvar_epi8(_mm512_permutexvar_epi8(rows, ways), bits);
+    if (high) k = _mm512_min_epu8(k, most);
+    _mm512_storeu_si512(code, k);
   }
 }
 
@@ -82,6 +177,7 @@ TARGET_FN __m512i find_cells(const gbti_coder *coder, const double *x) {
   const __m512i size_bits = _mm512_set1_epi64(INT64_MAX), missing = _mm512_set1_epi64(GBTI_CODER_HALF - 1);
   const __m128i shift = _mm_cvtsi32_si128(coder->shift);
   __m128i part[4];
+  UNROLL
   for (int i = 0; i < 4; i++) {
     __m512d v = _mm512_loadu_pd(x + 8 * i);
     __m512i u = _mm512_castpd_si512(v), size = _mm512_and_si512(u, size_bits);
@@ -122,13 +218,19 @@ NOINLINE static void settle_ties(const gbti_coder *coder, uint32_t n_cuts, const
 TARGET_FN void code_many(const gbti_coder *coder, uint32_t n_cuts, const double *x, uint8_t missing, uint8_t *code) {
   __m512i part[GBTI_CODER_PARTS][2], cell[2], at[2], k[2];
   __mmask32 tie[2];
-  for (int i = 0; i < GBTI_CODER_PARTS; i++)
-    for (int j = 0; j < 2; j++) part[i][j] = _mm512_loadu_si512(coder->cell + GBTI_CODER_PART * i + 32 * j);
+  UNROLL
+  for (int i = 0; i < GBTI_CODER_PARTS; i++) {
+    part[i][0] = _mm512_loadu_si512(coder->cell + GBTI_CODER_PART * i);
+    part[i][1] = _mm512_loadu_si512(coder->cell + GBTI_CODER_PART * i + 32);
+  }
+  UNROLL
   for (int v = 0; v < 2; v++) {
     cell[v] = find_cells(coder, x + 32 * v);
     at[v] = _mm512_setzero_si512();
   }
+  UNROLL
   for (int step = 32; step > 0; step /= 2) {
+    UNROLL
     for (int v = 0; v < 2; v++) {
       __m512i ask = _mm512_add_epi16(at[v], _mm512_set1_epi16((short)(step - 1)));
       __m512i cut = _mm512_permutex2var_epi16(part[3][0], ask, part[3][1]);
@@ -136,9 +238,11 @@ TARGET_FN void code_many(const gbti_coder *coder, uint32_t n_cuts, const double 
           _mm512_mask_add_epi16(at[v], _mm512_cmplt_epu16_mask(cut, cell[v]), at[v], _mm512_set1_epi16((short)step));
     }
   }
+  UNROLL
   for (int v = 0; v < 2; v++) {
     k[v] = _mm512_slli_epi16(at[v], 2);
     tie[v] = 0;
+    UNROLL
     for (int i = 0; i < GBTI_CODER_PARTS; i++) {
       __m512i cut = _mm512_permutex2var_epi16(part[i][0], at[v], part[i][1]);
       if (i < 3) k[v] = _mm512_mask_add_epi16(k[v], _mm512_cmplt_epu16_mask(cut, cell[v]), k[v], _mm512_set1_epi16(1));
@@ -153,21 +257,36 @@ TARGET_FN void code_many(const gbti_coder *coder, uint32_t n_cuts, const double 
   if (ties != 0) settle_ties(coder, n_cuts, x, ties, code);
 }
 
+#define FEW(levels)                                                                 \
+  case levels:                                                                      \
+    if (missing > 0)                                                                \
+      code_few(coder, levels, 1, feature->n_cuts, x, n_groups, code, stride, next); \
+    else                                                                            \
+      code_few(coder, levels, 0, feature->n_cuts, x, n_groups, code, stride, next); \
+    return
+
 TARGET void gbti_coder_run(const gbti_coder *coder, const gbti_pack_feature *feature, const double *x, int32_t n_groups,
-                           uint8_t missing, uint8_t *code, size_t stride) {
-  if (coder->cell == NULL)
-    for (int32_t g = 0; g < n_groups; g++, x += GBTI_TABLE_ROWS, code += stride)
-      code_few(coder, feature->n_cuts, x, missing, code);
-  else
-    for (int32_t g = 0; g < n_groups; g++, x += GBTI_TABLE_ROWS, code += stride)
+                           uint8_t missing, uint8_t *code, size_t stride, const double *next) {
+  switch (feature->n_levels) {
+    FEW(1);
+    FEW(2);
+    FEW(3);
+    FEW(4);
+    FEW(5);
+    FEW(6);
+  default:
+    for (int32_t g = 0; g < n_groups; g++, x += GBTI_TABLE_ROWS, code += stride) {
+      fetch_group(next + (size_t)g * GBTI_TABLE_ROWS);
       code_many(coder, feature->n_cuts, x, missing, code);
+    }
+  }
 }
 
 #else
 
 void gbti_coder_run(const gbti_coder *coder, const gbti_pack_feature *feature, const double *x, int32_t n_groups,
-                    uint8_t missing, uint8_t *code, size_t stride) {
-  (void)coder, (void)feature, (void)x, (void)n_groups, (void)missing, (void)code, (void)stride;
+                    uint8_t missing, uint8_t *code, size_t stride, const double *next) {
+  (void)next, (void)coder, (void)feature, (void)x, (void)n_groups, (void)missing, (void)code, (void)stride;
 }
 
 #endif
