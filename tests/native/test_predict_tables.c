@@ -304,11 +304,13 @@ static uint32_t draw_cuts(test_rng *rng, spread kind, int32_t most, double *cuts
 
 enum { CODED_GROUPS = 9, CODED = CODED_GROUPS * GBTI_TABLE_ROWS, CODED_STRIDE = GBTI_TABLE_ROWS + 7 };
 
-/* Codes of the first n_groups groups of x are counts of the n cuts below; what lies behind them is not touched. */
-static int check_codes(const double *cuts, uint32_t n, const double *x, int32_t n_groups, int high) {
-  double tree[256], room[256];
+/* Codes of the first n_groups groups of x are counts of the n cuts below; what lies behind them is not touched.
+ * asked: 1 low, 2 high, 3 both. */
+static int check_codes(const double *cuts, uint32_t n, const double *x, int32_t n_groups, int asked) {
+  enum { ROOM = 256, UNTOUCHED = 0xee };
+  double tree[ROOM], room[ROOM];
   uint16_t cells[GBTI_CODER_PARTS * GBTI_CODER_PART];
-  uint8_t code[CODED_GROUPS * CODED_STRIDE];
+  uint8_t code[2][CODED_GROUPS * CODED_STRIDE];
   gbti_pack pack = {.cuts = tree};
   gbti_pack_feature f = {.n_cuts = n};
   while (((uint32_t)1 << f.n_levels) <= n) f.n_levels++;
@@ -318,23 +320,22 @@ static int check_codes(const double *cuts, uint32_t n, const double *x, int32_t 
       tree[((uint32_t)1 << level) + j] = rank < n ? cuts[rank] : (double)INFINITY;
     }
   gbti_coder coder = {.cuts = room, .cell = n > GBTI_CODER_FEW ? cells : NULL};
-  for (int i = 0; i < 256; i++) room[i] = (double)NAN;
+  for (int i = 0; i < ROOM; i++) room[i] = (double)NAN;
   gbti_coder_fill(&coder, &pack, &f);
-  for (size_t i = gbti_coder_cuts(&f); i < 256; i++)
+  for (size_t i = gbti_coder_cuts(n); i < ROOM; i++)
     if (!CHECK(room[i] != room[i])) return 0;
-  memset(code, 0xee, sizeof code);
-  gbti_coder_run(&coder, &f, x, n_groups, high ? (uint8_t)n : 0, code, CODED_STRIDE, x);
+  memset(code, UNTOUCHED, sizeof code);
+  gbti_coder_run(&coder, &f, x, x, n_groups, asked & 1 ? code[0] : NULL, asked & 2 ? code[1] : NULL, CODED_STRIDE);
   for (int32_t r = 0; r < CODED_GROUPS * CODED_STRIDE; r++) {
     int32_t group = r / CODED_STRIDE, k = r % CODED_STRIDE;
-    uint32_t want = 0;
-    if (group >= n_groups || k >= GBTI_TABLE_ROWS) {
-      want = 0xee;
-    } else {
-      double v = x[group * GBTI_TABLE_ROWS + k];
-      for (uint32_t i = 0; i < n; i++) want += cuts[i] < v;
-      if (v != v) want = high ? n : 0;
+    int none = group >= n_groups || k >= GBTI_TABLE_ROWS;
+    double v = none ? 0.0 : x[group * GBTI_TABLE_ROWS + k];
+    uint32_t below = 0;
+    for (uint32_t i = 0; i < n; i++) below += cuts[i] < v;
+    for (int high = 0; high < 2; high++) {
+      uint32_t want = v != v ? (high ? n : 0) : below;
+      if (!CHECK_EQ_I64(code[high][r], none || !(asked >> high & 1) ? UNTOUCHED : want)) return 0;
     }
-    if (!CHECK_EQ_I64(code[r], want)) return 0;
   }
   return 1;
 }
@@ -360,7 +361,7 @@ static void codes_count_cuts(void) {
       x[r] = what == 0 ? (double)NAN : what < 4 ? near(&rng, cuts[test_below(&rng, n)]) : draw(&rng, kind);
       if (what == 0 && r % 2) x[r] = -x[r];
     }
-    if (!check_codes(cuts, n, x, 5, i % 2 == 0)) return;
+    if (!check_codes(cuts, n, x, 5, 1 + i % 3)) return;
   }
 }
 
@@ -386,7 +387,7 @@ static void every_few_cuts(void) {
         x[r] = place % 4 == 0 ? special[place / 4 % N_SPECIAL] : near(&rng, cuts[(uint32_t)(place / 4 + place) % n]);
       }
       for (int32_t n_groups = 0; n_groups <= CODED_GROUPS; n_groups += 1 + 3 * (n_groups > 1))
-        if (!check_codes(cuts, n, x, n_groups, turn % 2) || !check_codes(cuts, n, x, n_groups, turn % 2 == 0)) return;
+        if (!check_codes(cuts, n, x, n_groups, 1 + (turn + n_groups) % 3)) return;
     }
 }
 

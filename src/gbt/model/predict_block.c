@@ -158,14 +158,14 @@ static void bytes_of_numbers(const gbti_pack *pack, uint32_t j, const double *x,
   int32_t whole = n / GBTI_TABLE_ROWS;
   double last[GBTI_TABLE_ROWS] = {0.0};
   if (n % GBTI_TABLE_ROWS > 0) memcpy(last, x + whole * GBTI_TABLE_ROWS, (size_t)(n % GBTI_TABLE_ROWS) * sizeof *x);
-  for (int kind = GBTI_PACK_HIGH; kind <= GBTI_PACK_LOW; kind++) {
-    if (f->slot[kind] < 0) continue;
-    uint8_t missing = kind == GBTI_PACK_HIGH ? (uint8_t)f->n_cuts : 0;
-    uint8_t *to = bytes + (size_t)pack->slot_col[f->slot[kind]] * GBTI_TABLE_ROWS;
-    gbti_coder_run(&pack->coder[j], f, x, whole, missing, to, stride, next);
-    if (n % GBTI_TABLE_ROWS > 0)
-      gbti_coder_run(&pack->coder[j], f, last, 1, missing, to + (size_t)whole * stride, stride, last);
-  }
+  uint8_t *to[2] = {NULL, NULL};
+  for (int kind = GBTI_PACK_HIGH; kind <= GBTI_PACK_LOW; kind++)
+    if (f->slot[kind] >= 0) to[kind] = bytes + (size_t)pack->slot_col[f->slot[kind]] * GBTI_TABLE_ROWS;
+  gbti_coder_run(&pack->coder[j], f, x, next, whole, to[GBTI_PACK_LOW], to[GBTI_PACK_HIGH], stride);
+  if (n % GBTI_TABLE_ROWS == 0) return;
+  for (int kind = GBTI_PACK_HIGH; kind <= GBTI_PACK_LOW; kind++)
+    if (to[kind] != NULL) to[kind] += (size_t)whole * stride;
+  gbti_coder_run(&pack->coder[j], f, last, last, 1, to[GBTI_PACK_LOW], to[GBTI_PACK_HIGH], stride);
 }
 
 /* The four columns of a level. */

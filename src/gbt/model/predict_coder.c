@@ -1,6 +1,7 @@
 /* See predict_coder.h. */
 #include "predict_coder.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "../math/bits.h"
@@ -36,16 +37,15 @@ static void place_grid(gbti_coder *coder, uint32_t n) {
   while ((high - low) >> coder->shift >= GBTI_CODER_HALF - 2) coder->shift++;
 }
 
-/* The pack's tree; on every level its cuts in the order of ways, whose first turn is the lowest bit. */
-static void fill_tree(gbti_coder *coder, const double *tree, const gbti_pack_feature *feature) {
-  uint32_t n_levels = feature->n_levels;
-  memset(coder->cuts, 0, gbti_coder_cuts(feature) * sizeof *coder->cuts);
-  for (uint32_t level = 0; level < n_levels; level++) {
+/* On every level the cuts in the order of ways, whose first turn is the lowest bit. */
+static void fill_tree(gbti_coder *coder, const double *sorted, uint32_t n) {
+  memset(coder->cuts, 0, gbti_coder_cuts(n) * sizeof *coder->cuts);
+  for (uint32_t level = 0; level < gbti_coder_levels(n); level++) {
     uint32_t width = (uint32_t)1 << level;
     for (uint32_t way = 0, i = 0; way < width; way++) {
-      coder->cuts[width + way] = tree[width + i];
-      uint32_t bit = width >> 1; /* i counts with its bits the other way round */
-      while (i & bit) i ^= bit, bit >>= 1;
+      uint32_t rank = ((2 * i + 1) << (gbti_coder_levels(n) - 1 - level)) - 1, bit = width >> 1;
+      coder->cuts[width + way] = rank < n ? sorted[rank] : (double)INFINITY;
+      while (i & bit) i ^= bit, bit >>= 1; /* i counts with its bits the other way round */
       i |= bit;
     }
   }
@@ -54,15 +54,16 @@ static void fill_tree(gbti_coder *coder, const double *tree, const gbti_pack_fea
 void gbti_coder_fill(gbti_coder *coder, const gbti_pack *pack, const gbti_pack_feature *feature) {
   const double *tree = pack->cuts + feature->cut_beg;
   uint32_t n = feature->n_cuts;
-  if (coder->cell == NULL) {
-    fill_tree(coder, tree, feature);
-    return;
-  }
+  double few[GBTI_CODER_FEW], *sorted = coder->cell == NULL ? few : coder->cuts;
   for (uint32_t level = 0; level < feature->n_levels; level++) {
     for (uint32_t i = 0; i < (uint32_t)1 << level; i++) {
       uint32_t rank = ((2 * i + 1) << (feature->n_levels - 1 - level)) - 1;
-      if (rank < n) coder->cuts[rank] = tree[((uint32_t)1 << level) + i];
+      if (rank < n) sorted[rank] = tree[((uint32_t)1 << level) + i];
     }
+  }
+  if (coder->cell == NULL) {
+    fill_tree(coder, few, n);
+    return;
   }
   place_grid(coder, n);
   for (uint32_t i = 0; i < CUTS; i++)
@@ -88,14 +89,18 @@ TARGET_FN void fetch_group(const double *x) {
   for (int i = 0; i < GBTI_TABLE_ROWS; i += 8) _mm_prefetch((const char *)(const void *)(x + i), _MM_HINT_T0);
 }
 
+typedef struct codes {
+  uint8_t *low, *high;
+  size_t stride;
+} codes;
+
 /* A tree of cuts in registers. */
 typedef struct few {
   __m512d root, left, right, two, three, four[2], five[4];
 } few;
 
 TARGET_FN few load_few(const double *tree, uint32_t n_levels) {
-  few t = {.root = _mm512_set1_pd(tree[1])};
-  if (n_levels > 1) t.left = _mm512_set1_pd(tree[2]), t.right = _mm512_set1_pd(tree[3]);
+  few t = {_mm512_set1_pd(tree[1]), _mm512_set1_pd(tree[2]), .right = _mm512_set1_pd(tree[3])};
   if (n_levels > 2) t.two = _mm512_loadu_pd(tree + 4); /* the lower half */
   if (n_levels > 3) t.three = _mm512_loadu_pd(tree + 8);
   if (n_levels > 4) t.four[0] = _mm512_loadu_pd(tree + 16), t.four[1] = _mm512_loadu_pd(tree + 24);
@@ -106,44 +111,47 @@ TARGET_FN few load_few(const double *tree, uint32_t n_levels) {
   return t;
 }
 
-/* Those that go right: numbers above their cut, and missing ones if high. */
-TARGET_FN __mmask8 goes_right(__m512d cut, __m512d v, int high) {
-  return high ? _mm512_cmp_pd_mask(cut, v, _CMP_NGE_UQ) : _mm512_cmp_pd_mask(cut, v, _CMP_LT_OQ);
-}
+/* Those that go right: numbers above their cut, and missing ones. */
+TARGET_FN __mmask8 goes_right(__m512d cut, __m512d v) { return _mm512_cmp_pd_mask(cut, v, _CMP_NGE_UQ); }
 
 /* Ways of 8 numbers: bit l is set where the number went right on level l. */
-TARGET_FN __m512i find_way(few t, uint32_t n_levels, int high, __m512d v) {
-  __mmask8 right = goes_right(t.root, v, high);
+TARGET_FN __m512i find_way(few t, uint32_t n_levels, __m512d v) {
+  __mmask8 right = goes_right(t.root, v);
   __m512i way = _mm512_maskz_set1_epi64(right, 1);
-  if (n_levels > 1) {
-    right = goes_right(_mm512_mask_blend_pd(right, t.left, t.right), v, high);
-    way = _mm512_mask_or_epi64(way, right, way, _mm512_set1_epi64(2));
-  }
+  right = goes_right(_mm512_mask_blend_pd(right, t.left, t.right), v);
+  way = _mm512_mask_or_epi64(way, right, way, _mm512_set1_epi64(2));
   if (n_levels > 2) {
-    right = goes_right(_mm512_permutexvar_pd(way, t.two), v, high);
+    right = goes_right(_mm512_permutexvar_pd(way, t.two), v);
     way = _mm512_mask_or_epi64(way, right, way, _mm512_set1_epi64(4));
   }
   if (n_levels > 3) {
-    right = goes_right(_mm512_permutexvar_pd(way, t.three), v, high);
+    right = goes_right(_mm512_permutexvar_pd(way, t.three), v);
     way = _mm512_mask_or_epi64(way, right, way, _mm512_set1_epi64(8));
   }
   if (n_levels > 4) {
-    right = goes_right(_mm512_permutex2var_pd(t.four[0], way, t.four[1]), v, high);
+    right = goes_right(_mm512_permutex2var_pd(t.four[0], way, t.four[1]), v);
     way = _mm512_mask_or_epi64(way, right, way, _mm512_set1_epi64(16));
   }
   if (n_levels > 5) {
     __m512d low = _mm512_permutex2var_pd(t.five[0], way, t.five[1]);
     __m512d upper = _mm512_permutex2var_pd(t.five[2], way, t.five[3]);
-    right = goes_right(_mm512_mask_blend_pd(right, low, upper), v, high);
+    right = goes_right(_mm512_mask_blend_pd(right, low, upper), v);
     way = _mm512_mask_or_epi64(way, right, way, _mm512_set1_epi64(32));
   }
   return way;
 }
 
+/* Both codes of a group, where they are asked for. gone: missing numbers. */
+TARGET_FN void put_codes(const codes *to, size_t at, __m512i k, __mmask64 gone, uint32_t n_cuts) {
+  if (to->low != NULL) _mm512_storeu_si512(to->low + at, _mm512_mask_mov_epi8(k, gone, _mm512_setzero_si512()));
+  if (to->high != NULL)
+    _mm512_storeu_si512(to->high + at, _mm512_mask_mov_epi8(k, gone, _mm512_set1_epi8((char)n_cuts)));
+}
+
 /* The way of number 8 i + k is byte i of word k; then rows are put in order, and ways with their bits the other way
- * round are the codes. A missing number that went right everywhere passed all cuts and what fills the tree up. */
-TARGET_FN void code_few(const gbti_coder *coder, uint32_t n_levels, int high, uint32_t n_cuts, const double *x,
-                        int32_t n_groups, uint8_t *code, size_t stride, const double *next) {
+ * round are the codes. Missing numbers alone go right everywhere: the tree's last place is no cut's. */
+TARGET_FN void code_few(const gbti_coder *coder, uint32_t n_levels, uint32_t n_cuts, const double *x,
+                        const double *next, int32_t n_groups, const codes *to) {
   static const uint8_t across[64] = {0, 8,  16, 24, 32, 40, 48, 56, 1, 9,  17, 25, 33, 41, 49, 57,
                                      2, 10, 18, 26, 34, 42, 50, 58, 3, 11, 19, 27, 35, 43, 51, 59,
                                      4, 12, 20, 28, 36, 44, 52, 60, 5, 13, 21, 29, 37, 45, 53, 61,
@@ -156,18 +164,17 @@ TARGET_FN void code_few(const gbti_coder *coder, uint32_t n_levels, int high, ui
   const __m512i rows = _mm512_loadu_si512(across), bits = _mm512_loadu_si512(reversed);
   const __m512i most = _mm512_set1_epi8((char)n_cuts);
   const __m128i to_top = _mm_cvtsi32_si128(6 - (int)n_levels);
-  for (int32_t g = 0; g < n_groups; g++, x += GBTI_TABLE_ROWS, code += stride) {
+  for (int32_t g = 0; g < n_groups; g++, x += GBTI_TABLE_ROWS) {
     __m512i ways = _mm512_setzero_si512();
     fetch_group(next + (size_t)g * GBTI_TABLE_ROWS);
     UNROLL
     for (int i = 7; i >= 0; i--) {
-      __m512i way = find_way(tree, n_levels, high, _mm512_loadu_pd(x + 8 * i));
+      __m512i way = find_way(tree, n_levels, _mm512_loadu_pd(x + 8 * i));
       ways = _mm512_or_si512(_mm512_slli_epi64(ways, 8), way);
     }
     ways = _mm512_sll_epi64(ways, to_top);
     __m512i k = _mm512_permutexvar_epi8(_mm512_permutexvar_epi8(rows, ways), bits);
-    if (high) k = _mm512_min_epu8(k, most);
-    _mm512_storeu_si512(code, k);
+    put_codes(to, (size_t)g * to->stride, k, _mm512_cmpgt_epu8_mask(k, most), n_cuts);
   }
 }
 
@@ -196,7 +203,8 @@ TARGET_FN __m512i find_cells(const gbti_coder *coder, const double *x) {
 
 /* The numbers of mask share a cell with a cut: from their codes on, cuts are compared one by one. */
 NOINLINE static void settle_ties(const gbti_coder *coder, uint32_t n_cuts, const double *x, uint64_t mask,
-                                 uint8_t *code) {
+                                 const codes *to, size_t at) {
+  const uint8_t *code = (to->low != NULL ? to->low : to->high) + at;
   for (; mask != 0; mask &= mask - 1) {
     int r = __builtin_ctzll(mask);
     uint32_t k = code[r], end = k + 4 < n_cuts ? k + 4 : n_cuts;
@@ -210,14 +218,15 @@ NOINLINE static void settle_ties(const gbti_coder *coder, uint32_t n_cuts, const
           end = middle;
       }
     }
-    code[r] = (uint8_t)k;
+    if (to->low != NULL) to->low[at + (size_t)r] = (uint8_t)k;
+    if (to->high != NULL) to->high[at + (size_t)r] = (uint8_t)k;
   }
 }
 
 /* Two vectors side by side: each alone would wait for its own last step. */
-TARGET_FN void code_many(const gbti_coder *coder, uint32_t n_cuts, const double *x, uint8_t missing, uint8_t *code) {
+TARGET_FN void code_many(const gbti_coder *coder, uint32_t n_cuts, const double *x, const codes *to, size_t at_code) {
   __m512i part[GBTI_CODER_PARTS][2], cell[2], at[2], k[2];
-  __mmask32 tie[2];
+  __mmask32 tie[2], gone[2];
   UNROLL
   for (int i = 0; i < GBTI_CODER_PARTS; i++) {
     part[i][0] = _mm512_loadu_si512(coder->cell + GBTI_CODER_PART * i);
@@ -248,45 +257,42 @@ TARGET_FN void code_many(const gbti_coder *coder, uint32_t n_cuts, const double 
       if (i < 3) k[v] = _mm512_mask_add_epi16(k[v], _mm512_cmplt_epu16_mask(cut, cell[v]), k[v], _mm512_set1_epi16(1));
       tie[v] |= _mm512_cmpeq_epi16_mask(cut, cell[v]);
     }
-    __mmask32 gone = _mm512_cmpeq_epi16_mask(cell[v], _mm512_set1_epi16(-1));
-    k[v] = _mm512_mask_mov_epi16(k[v], gone, _mm512_set1_epi16(missing));
-    _mm256_storeu_si256((__m256i *)(void *)(code + 32 * v), _mm512_cvtepi16_epi8(k[v]));
-    tie[v] &= ~(gone | _mm512_cmpeq_epi16_mask(cell[v], _mm512_set1_epi16((short)0x8000u)));
+    gone[v] = _mm512_cmpeq_epi16_mask(cell[v], _mm512_set1_epi16(-1));
+    tie[v] &= ~(gone[v] | _mm512_cmpeq_epi16_mask(cell[v], _mm512_set1_epi16((short)0x8000u)));
   }
+  __m512i bytes = _mm512_inserti64x4(_mm512_castsi256_si512(_mm512_cvtepi16_epi8(k[0])), _mm512_cvtepi16_epi8(k[1]), 1);
+  put_codes(to, at_code, bytes, (uint64_t)gone[0] | (uint64_t)gone[1] << 32, n_cuts);
   uint64_t ties = (uint64_t)tie[0] | (uint64_t)tie[1] << 32;
-  if (ties != 0) settle_ties(coder, n_cuts, x, ties, code);
+  if (ties != 0) settle_ties(coder, n_cuts, x, ties, to, at_code);
 }
 
-#define FEW(levels)                                                                 \
-  case levels:                                                                      \
-    if (missing > 0)                                                                \
-      code_few(coder, levels, 1, feature->n_cuts, x, n_groups, code, stride, next); \
-    else                                                                            \
-      code_few(coder, levels, 0, feature->n_cuts, x, n_groups, code, stride, next); \
+#define FEW(levels)                                                   \
+  case levels:                                                        \
+    code_few(coder, levels, feature->n_cuts, x, next, n_groups, &to); \
     return
 
-TARGET void gbti_coder_run(const gbti_coder *coder, const gbti_pack_feature *feature, const double *x, int32_t n_groups,
-                           uint8_t missing, uint8_t *code, size_t stride, const double *next) {
-  switch (feature->n_levels) {
-    FEW(1);
+TARGET void gbti_coder_run(const gbti_coder *coder, const gbti_pack_feature *feature, const double *x,
+                           const double *next, int32_t n_groups, uint8_t *low, uint8_t *high, size_t stride) {
+  const codes to = {low, high, stride};
+  switch (gbti_coder_levels(feature->n_cuts)) {
     FEW(2);
     FEW(3);
     FEW(4);
     FEW(5);
     FEW(6);
   default:
-    for (int32_t g = 0; g < n_groups; g++, x += GBTI_TABLE_ROWS, code += stride) {
+    for (int32_t g = 0; g < n_groups; g++, x += GBTI_TABLE_ROWS) {
       fetch_group(next + (size_t)g * GBTI_TABLE_ROWS);
-      code_many(coder, feature->n_cuts, x, missing, code);
+      code_many(coder, feature->n_cuts, x, &to, (size_t)g * stride);
     }
   }
 }
 
 #else
 
-void gbti_coder_run(const gbti_coder *coder, const gbti_pack_feature *feature, const double *x, int32_t n_groups,
-                    uint8_t missing, uint8_t *code, size_t stride, const double *next) {
-  (void)next, (void)coder, (void)feature, (void)x, (void)n_groups, (void)missing, (void)code, (void)stride;
+void gbti_coder_run(const gbti_coder *coder, const gbti_pack_feature *feature, const double *x, const double *next,
+                    int32_t n_groups, uint8_t *low, uint8_t *high, size_t stride) {
+  (void)coder, (void)feature, (void)x, (void)next, (void)n_groups, (void)low, (void)high, (void)stride;
 }
 
 #endif

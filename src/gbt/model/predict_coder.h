@@ -1,7 +1,7 @@
 /* Numbers to bytes for tables (predict_table.h): how many of a feature's cuts are below a number. Private to model/.
  *
- * Up to 63 cuts lie in registers as a tree, level by level, and 8 numbers go down it at once: every level is a look-up
- * and a comparison, and the ways that they took are the answer. Missing numbers go left everywhere, or right.
+ * Up to 62 cuts lie in registers as a tree, level by level, and 8 numbers go down it at once: every level is a look-up
+ * and a comparison, and the ways that they took are the answer. Missing numbers alone go right everywhere.
  *
  * More cuts, by cells:
  *
@@ -15,7 +15,7 @@
 
 #include "predict_table.h"
 
-enum { GBTI_CODER_FEW = 63, GBTI_CODER_PARTS = 4, GBTI_CODER_PART = 64, GBTI_CODER_HALF = 1 << 15 };
+enum { GBTI_CODER_FEW = 62, GBTI_CODER_PARTS = 4, GBTI_CODER_PART = 64, GBTI_CODER_HALF = 1 << 15 };
 
 struct gbti_coder {
   uint64_t base;
@@ -24,19 +24,26 @@ struct gbti_coder {
   uint16_t *cell; /* NULL up to GBTI_CODER_FEW; else cut 4 i + k at GBTI_CODER_PART * k + i, the rest highest cells */
 };
 
-/* How many doubles the cuts of a feature take. */
-GBT_FN size_t gbti_coder_cuts(const gbti_pack_feature *feature) {
-  if (feature->n_cuts > GBTI_CODER_FEW) return feature->n_cuts;
-  return feature->n_levels < 4 ? 16 : (size_t)1 << feature->n_levels;
+/* Levels of a tree in registers: its last place is no cut's. 2 .. 6; more where cells are searched. */
+GBT_FN uint32_t gbti_coder_levels(uint32_t n_cuts) {
+  uint32_t n = 2;
+  while (((uint32_t)1 << n) - 1 <= n_cuts) n++;
+  return n;
+}
+
+/* How many doubles n_cuts cuts take. */
+GBT_FN size_t gbti_coder_cuts(uint32_t n_cuts) {
+  uint32_t n_levels = gbti_coder_levels(n_cuts);
+  return n_cuts > GBTI_CODER_FEW ? n_cuts : n_levels < 4 ? 16 : (size_t)1 << n_levels;
 }
 
 /* From the pack's cuts of a feature with at most GBTI_TABLE_CUTS of them; cuts and cell have been given their place. */
 void gbti_coder_fill(gbti_coder *coder, const gbti_pack *pack, const gbti_pack_feature *feature);
 
-/* Codes of groups of 64 numbers, every group's codes stride bytes behind those of the one before; those of missing
- * numbers are `missing`, 0 or n_cuts. next: as many numbers, which memory is asked for in the meantime. Only where
- * gbti_tables_run. */
-void gbti_coder_run(const gbti_coder *coder, const gbti_pack_feature *feature, const double *x, int32_t n_groups,
-                    uint8_t missing, uint8_t *code, size_t stride, const double *next);
+/* Codes of groups of 64 numbers, every group's codes stride bytes behind those of the one before. Those of missing
+ * numbers are 0 in low and n_cuts in high; NULL where such codes are not asked for. next: as many numbers, which memory
+ * is asked for in the meantime. Only where gbti_tables_run. */
+void gbti_coder_run(const gbti_coder *coder, const gbti_pack_feature *feature, const double *x, const double *next,
+                    int32_t n_groups, uint8_t *low, uint8_t *high, size_t stride);
 
 #endif

@@ -254,7 +254,7 @@ static gbt_status make_coders(const gbt_mem *mem, gbti_pack *pack, gbt_error *er
   for (uint32_t j = 0; j < pack->n_feats; j++) {
     const gbti_pack_feature *f = &pack->feats[j];
     if (!is_coded(f)) continue;
-    n_cuts += gbti_coder_cuts(f);
+    n_cuts += gbti_coder_cuts(f->n_cuts);
     n_cells += f->n_cuts > GBTI_CODER_FEW ? CELLS : 0;
   }
   pack->n_bytes += pack->n_feats * sizeof *pack->coder + n_cuts * sizeof *pack->coder_cuts;
@@ -268,7 +268,7 @@ static gbt_status make_coders(const gbt_mem *mem, gbti_pack *pack, gbt_error *er
     gbti_coder *coder = &pack->coder[j];
     if (!is_coded(f)) continue;
     coder->cuts = pack->coder_cuts + n_cuts;
-    n_cuts += gbti_coder_cuts(f);
+    n_cuts += gbti_coder_cuts(f->n_cuts);
     coder->cell = f->n_cuts > GBTI_CODER_FEW ? pack->coder_cells + n_cells : NULL;
     n_cells += f->n_cuts > GBTI_CODER_FEW ? CELLS : 0;
     gbti_coder_fill(coder, pack, f);
