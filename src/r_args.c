@@ -43,9 +43,9 @@ const double *r_arg_reals(SEXP x, R_xlen_t n, const char *what) {
   return REAL_RO(x);
 }
 
-const char *r_arg_text(SEXP x, const char *what) {
+const char *r_arg_path(SEXP x, const char *what) {
   if (TYPEOF(x) != STRSXP || Rf_xlength(x) != 1 || STRING_ELT(x, 0) == NA_STRING) r_stop("`%s` must be one text", what);
-  return Rf_translateCharUTF8(STRING_ELT(x, 0));
+  return Rf_translateChar(STRING_ELT(x, 0)); /* as the system has it, whatever the locale */
 }
 
 SEXP r_item(SEXP list, const char *name) {

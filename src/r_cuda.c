@@ -73,7 +73,7 @@ const gbt_device_api *r_cuda_api(SEXP device, int32_t *number) {
   gbt_error err = {0};
   gbt_device_info about;
   *number = r_arg_int(r_item(device, "number"), "number");
-  r_check(look(r_arg_text(r_item(device, "library"), "library"), *number, &about, &err), &err);
+  r_check(look(r_arg_path(r_item(device, "library"), "library"), *number, &about, &err), &err);
   return cuda.api;
 }
 
@@ -83,7 +83,7 @@ SEXP r_gbt_cuda_info(SEXP library, SEXP number) {
   static const char *offers[] = {"train", "cuts", "pages", "scores", "leaves", ""};
   gbt_error err = {0};
   gbt_device_info about;
-  gbt_status status = look(r_arg_text(library, "library"), r_arg_int(number, "number"), &about, &err);
+  gbt_status status = look(r_arg_path(library, "library"), r_arg_int(number, "number"), &about, &err);
   SEXP out = PROTECT(Rf_mkNamed(VECSXP, parts));
   char capability[32];
   snprintf(capability, sizeof capability, "%d.%d", (int)about.major, (int)about.minor);

@@ -67,7 +67,7 @@ int r_arg_int(SEXP x, const char *what); /* one integer or whole double, not NA 
 int64_t r_arg_int64(SEXP x, const char *what);
 double r_arg_real(SEXP x, const char *what);                     /* one double or integer; NaN allowed */
 const double *r_arg_reals(SEXP x, R_xlen_t n, const char *what); /* double vector of length n; NULL for NULL */
-const char *r_arg_text(SEXP x, const char *what);                /* one text, UTF-8, not NA */
+const char *r_arg_path(SEXP x, const char *what);                /* one text, as files are named */
 SEXP r_item(SEXP list, const char *name);                        /* R_NilValue when there is none */
 SEXP r_need(SEXP list, const char *name, SEXPTYPE type);         /* raises when it is not there or of another type */
 
@@ -122,8 +122,8 @@ gbt_tree_range r_tree_range(const gbt_forest_view *view, SEXP beg, SEXP end);
 
 /* ---- entry points: r_init.c ---- */
 
-SEXP r_gbt_dataset_new(SEXP frame, SEXP reference, SEXP weight, SEXP max_bin, SEXP page_rows, SEXP unseen,
-                       SEXP threads, SEXP device);
+SEXP r_gbt_dataset_new(SEXP frame, SEXP reference, SEXP weight, SEXP max_bin, SEXP page_rows, SEXP unseen, SEXP threads,
+                       SEXP device);
 SEXP r_gbt_dataset_set(SEXP dataset, SEXP field, SEXP x);
 SEXP r_gbt_dataset_info(SEXP dataset);
 SEXP r_gbt_trainer_new(SEXP spec, SEXP threads);

@@ -74,3 +74,19 @@ test_that("a training leaves nothing on the device, also when nothing is collect
   withr::local_envvar(SIMT_MEMORY = format(used + 4096, scientific = FALSE)) # no room but the garbage's
   expect_s3_class(fit(), "gbt")
 })
+
+test_that("the CUDA library is found under any name, in any locale", {
+  skip_if_not_emulated()
+  child <- start_child(quote({
+    folder <- file.path(tempdir(), rawToChar(as.raw(c(0x62, 0x20, 0xc3, 0xbc)))) # "b " and an umlaut of UTF-8
+    dir.create(folder)
+    state <- gbt:::package_state
+    build <- gbt:::cuda_build()
+    file.copy(build$library, folder)
+    build$library <- file.path(folder, "gbt_cuda.so")
+    state$cuda_build <- build
+    m <- gbt_train(mpg ~ ., mtcars, nrounds = 2, device = "cuda")
+    say("same", identical(m$state, gbt_train(mpg ~ ., mtcars, nrounds = 2, device = "cpu")$state))
+  }), before = "LC_ALL=C")
+  expect_identical(wait_for(child, "same")[3L], "TRUE")
+})
