@@ -260,7 +260,7 @@ static gbt_status eval_metric(gbt_ctx *ctx, gbt_trainer *tr, int32_t set, gbt_me
   const gbt_dataset *ds = tr->sets[set];
   const double *scores;
   int done = 0;
-  if (tr->be->ops->metric) GBT_TRY(tr->be->ops->metric(ctx, tr->be, set, metric, out, &done, err));
+  if (tr->be->ops->metric) GBT_TRY(tr->be->ops->metric(ctx, tr->be, set, (int32_t)metric, out, &done, err));
   if (done) return GBT_OK;
   GBT_TRY(tr->be->ops->scores(ctx, tr->be, set, &scores, err));
   return gbt_metric_eval(ctx, metric, tr->loss, ds->n_rows, tr->n_outputs, scores, ds->label, ds->weight, out, err);
