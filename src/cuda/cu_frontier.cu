@@ -149,6 +149,8 @@ __device__ int32_t choose_level(const cu_view &v, int32_t *shared) {
   int32_t level = list_open(v, depth, list), n = level < v.max_step ? level : v.max_step;
   if (level <= room) {
     for (int32_t i = (int32_t)threadIdx.x; i < n; i += (int32_t)blockDim.x) v.chosen[i] = (int32_t)list[i];
+    /* Open ones come behind: of this level, or children of its first step when it takes several. */
+    if (threadIdx.x == 0 && n > 0) t->open_beg = (int32_t)list[n - 1] + 1;
     return n;
   }
   if (n > room) n = (int32_t)room;
@@ -217,7 +219,6 @@ __global__ static void __launch_bounds__(SELECT_THREADS) k_select(cu_view v) {
   if (threadIdx.x == 0) {
     t->n_split_blocks = blocks;
     t->n_chosen = n;
-    if (v.policy.kind == GBT_DEPTHWISE && n > 0 && n < v.max_step) t->open_beg = t->n_nodes; /* none is left open */
   }
 }
 

@@ -37,6 +37,17 @@ test_that("regression, weights, offset, sampling and every way to grow", {
   same(max_bin = 300)
 })
 
+test_that("levels that take several steps, as their histograms have no room", {
+  skip_without_cuda()
+  withr::local_seed(8)
+  x <- matrix(rnorm(900 * 6), 900)
+  y <- sin(3 * x[, 1]) * x[, 2] + rnorm(900, 0, 0.2)
+  for (depth in c(7, 10)) {
+    expect_same_on_cuda(x, y, nrounds = 3, max_depth = depth, min_child_weight = 0, max_bin = 800, hist_memory = 1)
+  }
+  expect_same_on_cuda(x, y, nrounds = 2, max_depth = 0, max_leaves = 60, max_bin = 800, hist_memory = 1)
+})
+
 test_that("the other objectives", {
   skip_without_cuda()
   d <- made(300, 2)
