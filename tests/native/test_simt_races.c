@@ -1,0 +1,37 @@
+/* Whole trainings, few and small, so that the thread sanitizer can look at all kernels together; see test_cuda_train.c
+ * for many. */
+#include "../../src/gbt/backend/device.h"
+#include "random_job.h"
+
+const gbt_device_api *gbt_cuda_api(void);
+
+enum { TRAININGS = 9, ROWS = 150 };
+
+static void trainings(void) {
+  int64_t policies[3] = {0}, splits = 0, n = 0;
+  for (uint64_t seed = 1; n < TRAININGS; seed++) {
+    random_job r = random_job_make(seed, ROWS);
+    gbt_params *p = &r.job.spec.params;
+    if (policies[p->grow_policy] == 3) { /* some of each */
+      random_job_free(&r);
+      continue;
+    }
+    if (p->grow_policy == GBT_SYMMETRIC) p->hist_memory = 1024; /* a level must fit */
+    r.job.rounds = 3;
+    train_how device = r.how;
+    device.device = gbt_cuda_api();
+    trained *cpu = train(&r.job, &r.how), *cuda = train(&r.job, &device);
+    if (!CHECK(cpu != NULL && cuda != NULL && same_trained(cpu, cuda))) random_job_tell(&r, seed);
+    if (cpu != NULL) splits += (int64_t)cpu->forest->n_nodes / 2;
+    policies[p->grow_policy]++;
+    n++;
+    trained_free(cpu);
+    trained_free(cuda);
+    random_job_free(&r);
+  }
+  test_note("%" PRId64 " splits", splits);
+  for (int k = 0; k < 3; k++) CHECK_EQ_I64(policies[k], 3);
+  CHECK(splits > 60);
+}
+
+void suite_simt_races(void) { RUN(trainings); }
