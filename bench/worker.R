@@ -131,7 +131,7 @@ single_rows <- function(model, train, n_rows = 200L) {
     threads <- inside$resolve_threads(1L)
     loss <- inside$loss_code(model$objective)
     median_us(function(i) {
-      .Call(entry, model$state, model$cache, frames[[i]], 0L, loss, 0L, model$nrounds, offsets[[i]], 0L, threads)
+      .Call(entry, model$state, model$cache, frames[[i]], 0L, loss, 0L, model$nrounds, offsets[[i]], 0L, threads, NULL)
     })
   }, error = function(e) NA_real_)
   c(single_us = whole, engine_us = inner)
