@@ -197,16 +197,21 @@ __device__ static __forceinline__ int32_t cu_code_of(const cu_feature &f, uint32
   return (int32_t)slot + ((int32_t)slot >= f.zero_bin);
 }
 
+/* The first place in x[lo .. hi), ascending, that is not below `value`; hi when there is none. */
+template <class T, class I> __device__ static __forceinline__ I cu_lower_bound(const T *x, I lo, I hi, T value) {
+  while (lo < hi) {
+    const I mid = lo + (hi - lo) / 2;
+    if (x[mid] < value) lo = mid + 1;
+    else hi = mid;
+  }
+  return lo;
+}
+
 /* The code of a feature in a row. Sparse: the row's slots are searched. */
 __device__ static __forceinline__ int32_t cu_code(const cu_rows_view &set, int32_t feat, uint32_t row) {
   const cu_feature f = set.feat[feat];
   if (f.column >= 0) return cu_code_of(f, cu_column_code(set, f.column, row));
-  uint64_t lo = set.sparse_beg[row], end = set.sparse_beg[row + 1], hi = end;
-  while (lo < hi) {
-    uint64_t mid = lo + (hi - lo) / 2;
-    if (set.sparse_slot[mid] < f.slot) lo = mid + 1;
-    else hi = mid;
-  }
+  const uint64_t end = set.sparse_beg[row + 1], lo = cu_lower_bound(set.sparse_slot, set.sparse_beg[row], end, f.slot);
   if (lo == end || set.sparse_slot[lo] >= f.slot + f.n_slots) return f.zero_bin;
   int32_t slot = (int32_t)(set.sparse_slot[lo] - f.slot);
   return slot + (slot >= f.zero_bin);

@@ -58,14 +58,7 @@ __device__ static __forceinline__ route_step step_of(const cu_view &v, const cu_
 
 /* gbt_page_unseen: whether the cell is one of unseen_row. */
 __device__ static __forceinline__ int is_unseen(const cu_rows_view &set, int32_t feat, uint32_t row) {
-  uint64_t low = set.unseen_beg[feat], end = set.unseen_beg[feat + 1], high = end;
-  while (low < high) {
-    uint64_t mid = low + (high - low) / 2;
-    if (set.unseen_row[mid] < row)
-      low = mid + 1;
-    else
-      high = mid;
-  }
+  const uint64_t end = set.unseen_beg[feat + 1], low = cu_lower_bound(set.unseen_row, set.unseen_beg[feat], end, row);
   return low < end && set.unseen_row[low] == row;
 }
 

@@ -42,14 +42,7 @@ __device__ static __forceinline__ int cu_sign(const cu_view &v, int32_t feat) {
 
 /* Whether the tree may use the feature at all: tree_feats ascend. */
 __device__ static __forceinline__ int cu_in_tree(const cu_view &v, int32_t feat) {
-  int32_t lo = 0, n = *v.n_tree_feats, hi = n;
-  while (lo < hi) {
-    int32_t mid = lo + (hi - lo) / 2;
-    if (v.tree_feats[mid] < feat)
-      lo = mid + 1;
-    else
-      hi = mid;
-  }
+  const int32_t n = *v.n_tree_feats, lo = cu_lower_bound(v.tree_feats, 0, n, feat);
   return lo < n && v.tree_feats[lo] == feat;
 }
 
