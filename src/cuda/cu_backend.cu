@@ -191,17 +191,14 @@ static gbt_status wait_for(gbt_ctx *ctx, cu_backend *be, gbt_error *err) {
 static gbt_status faults(const cu_backend *be, gbt_error *err) {
   uint32_t fault = be->tree_down->fault;
   if (fault & CU_FAULT_GRADIENT)
-    return gbt_fail(err, GBT_E_DATA,
-                    "the gradients overflow in round %lld; scale the response, lower eta or set max_delta_step",
-                    (long long)be->tree_down->fault_round + 1);
+    return gbt_gradients_overflow(be->tree_down->fault_round, err);
   if (fault & CU_FAULT_ROOM)
     return gbt_fail_on(err, GBT_E_MEM, "device",
                        "a tree has more than %d nodes, or its sets of levels take more than %d megabytes, which is too "
                        "much for the device; set `max_leaves` or a smaller `max_depth`, or " CU_ELSE,
                        (int)be->view.max_nodes, (int)(CU_MOST_WORDS / 262144u));
   if (fault & CU_FAULT_VALUE)
-    return gbt_fail(err, GBT_E_DATA, "a leaf value overflows in round %lld; set lambda or max_delta_step above 0",
-                    (long long)be->task->round + 1);
+    return gbt_leaf_overflows(be->task->round, err);
   return GBT_OK;
 }
 

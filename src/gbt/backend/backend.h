@@ -91,7 +91,7 @@ typedef struct gbt_backend_ops {
   /* Scores of a set (0 = train), rows x outputs column by column, borrowed until the next op. Waits. */
   gbt_status (*scores)(gbt_ctx *ctx, gbt_backend *be, int32_t which, const double **out, gbt_error *err);
 
-  /* A metric (boost/metric.h) of a set by its scores. *done = 0: not offered, the host computes it. NULL: none is.
+  /* A metric (math/metric_terms.h) of a set by its scores. *done = 0: not offered, the host computes it. NULL: none is.
    * Waits. */
   gbt_status (*metric)(gbt_ctx *ctx, gbt_backend *be, int32_t which, int32_t metric, double *out, int *done,
                        gbt_error *err);
@@ -103,6 +103,17 @@ struct gbt_backend {
   uint64_t device_bytes; /* of a device's memory, the most that were taken so far */
   double seconds[5]; /* by GBT_PHASE_; on a device all of a tree counts as the last one */
 };
+
+/* What every backend says when numbers grow too large; round: from 0. */
+static inline gbt_status gbt_gradients_overflow(uint64_t round, gbt_error *err) {
+  return gbt_fail(err, GBT_E_DATA,
+                  "the gradients overflow in round %lld; scale the response, lower eta or set max_delta_step",
+                  (long long)round + 1);
+}
+static inline gbt_status gbt_leaf_overflows(uint64_t round, gbt_error *err) {
+  return gbt_fail(err, GBT_E_DATA, "a leaf value overflows in round %lld; set lambda or max_delta_step above 0",
+                  (long long)round + 1);
+}
 
 /* Opens the backend of a device; the CPU's when `device` is NULL. number: which of its devices. */
 gbt_status gbt_backend_open(gbt_ctx *ctx, const struct gbt_device_api *device, int32_t number,

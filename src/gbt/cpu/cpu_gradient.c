@@ -117,9 +117,7 @@ static gbt_status find_scales(gbt_ctx *ctx, grad_pass *pass, gbt_error *err) {
       max_h = m[1] > max_h ? m[1] : max_h;
     }
     if (!usable)
-      return gbt_fail(err, GBT_E_DATA,
-                      "the gradients overflow in round %lld; scale the response, lower eta or set max_delta_step",
-                      (long long)be->grad_round + 1);
+      return gbt_gradients_overflow(be->grad_round, err);
     be->scale[k] = gbt_scale_from(max_g, max_h);
   }
   return GBT_OK;

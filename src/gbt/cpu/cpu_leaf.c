@@ -73,8 +73,7 @@ static gbt_status leaf_values(cpu_backend *be, gbt_error *err) {
   for (size_t i = 0; i < n_nodes; i++) {
     be->value[i] = be->value[i] * be->task.shrinkage;
     if (!gbt_grow_value_ok(be->value[i]))
-      return gbt_fail(err, GBT_E_DATA, "a leaf value overflows in round %lld; set lambda or max_delta_step above 0",
-                      (long long)be->task.round + 1);
+      return gbt_leaf_overflows(be->task.round, err);
   }
   return GBT_OK;
 }
