@@ -212,7 +212,8 @@ static cu_feature feature_of(const cu_backend *be, const gbt_dataset *ds, const 
   to.first = place->first;
   to.zero_bin = place->zero_bin;
   to.n_bins = cuts->n_bins;
-  to.kind = !categorical ? CU_NUMERIC : cuts->n_bins > be->params->max_cat_onehot ? CU_SET : CU_ONEHOT;
+  const int by_sets = gbt_cuts_by_sets(ds->cuts, f, be->params->max_cat_onehot);
+  to.kind = !categorical ? CU_NUMERIC : by_sets ? CU_SET : CU_ONEHOT;
   to.has_missing = cuts->has_missing && gbt_place_has_missing(place, cuts->n_bins);
   to.counts = be->counts[f];
   return to;

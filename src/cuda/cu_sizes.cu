@@ -27,7 +27,7 @@ static gbt_status plan_features(cu_backend *be, gbt_error *err) {
   GBT_TRY(gbt_mem_zeros(&be->mem, n, sizeof *set_at, &set_at, err));
   for (size_t f = 0; f < n; f++) {
     int32_t n_bins = be->cuts->feat[f].n_bins;
-    int set = be->cuts->schema->feat[f].type == GBT_CATEGORICAL && n_bins > be->params->max_cat_onehot;
+    int set = gbt_cuts_by_sets(be->cuts, (int32_t)f, be->params->max_cat_onehot);
     be->counts[f] = (int8_t)(set || be->params->min_data_in_leaf > 1);
     v->any_counts |= be->counts[f];
     set_at[f] = v->set_words;

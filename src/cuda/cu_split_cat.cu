@@ -132,7 +132,7 @@ gbt_status cu_sets_open(cu_backend *be, gbt_error *err) {
   GBT_TRY(gbt_mem_array(&be->mem, (size_t)be->n_features, sizeof *list, &list, err));
   for (int32_t f = 0; f < be->n_features; f++) {
     const uint32_t n_bins = (uint32_t)be->cuts->feat[f].n_bins;
-    if (be->cuts->schema->feat[f].type != GBT_CATEGORICAL || n_bins <= be->params->max_cat_onehot) continue;
+    if (!gbt_cuts_by_sets(be->cuts, f, be->params->max_cat_onehot)) continue;
     list[v->n_set_feats++] = f;
     if (n_bins > most_levels) most_levels = n_bins;
   }

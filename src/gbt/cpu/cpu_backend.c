@@ -68,7 +68,7 @@ static gbt_status plan_features(cpu_backend *be, gbt_error *err) {
   be->count_all = be->params->min_data_in_leaf > 1;
   for (int32_t f = 0; f < be->n_features; f++) {
     const gbt_feature_cuts *cuts = &be->cuts->feat[f];
-    int set = be->cuts->schema->feat[f].type == GBT_CATEGORICAL && cuts->n_bins > be->params->max_cat_onehot;
+    int set = gbt_cuts_by_sets(be->cuts, f, be->params->max_cat_onehot);
     int32_t group = layout->place[f].group;
     be->set_feature[f] = (int8_t)set;
     if (set || be->count_all) be->group_counts[group < 0 ? layout->n_groups : group] = 1;

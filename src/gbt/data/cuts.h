@@ -50,6 +50,11 @@ gbt_status gbt_cuts_build(gbt_ctx *ctx, const gbt_table *table, const double *we
 gbt_cuts *gbt_cuts_ref(gbt_cuts *cuts);
 void gbt_cuts_unref(gbt_cuts *cuts); /* NULL allowed */
 
+/* Whether a feature is split by sets of levels: a factor of more levels than are split one against the rest. */
+static inline int gbt_cuts_by_sets(const gbt_cuts *cuts, int32_t feat, int64_t max_cat_onehot) {
+  return cuts->schema->feat[feat].type == GBT_CATEGORICAL && cuts->feat[feat].n_bins > max_cat_onehot;
+}
+
 /* The bin of a number: smallest b with x <= cut[b]; NaN gives n_bins. Categorical: x is the level's index; n_bins when
  * there is no such level. */
 int32_t gbt_cuts_bin(const gbt_feature_cuts *feat, double x);
