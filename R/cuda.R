@@ -22,12 +22,16 @@ check_device <- function(device) {
     device <- Sys.getenv("GBT_DEVICE")
     name <- "environment variable GBT_DEVICE"
   }
-  number <- 0L
-  if (is.character(device) && length(device) == 1L && grepl("^(cuda|gpu)(:[0-9]{1,4})?$", device)) {
-    number <- if (grepl(":", device)) as.integer(sub(".*:", "", device)) else 0L
-    device <- "cuda"
+  if (is.character(device) && length(device) == 1L) {
+    device <- sub("^gpu(:|$)", "cuda\\1", tolower(printable(device)))
+    if (grepl("^cuda:[0-9]{1,4}$", device)) return(list(kind = "cuda", number = as.integer(sub("cuda:", "", device))))
+    if (isTRUE(startsWith(device, "cuda:"))) {
+      stop_argument(sprintf("`%s`: \"%s\" is no device; they are counted from 0: \"cuda:0\", \"cuda:1\"", name, device),
+                    name)
+    }
   }
-  list(kind = match_choice(device, c("auto", "cpu", "cuda"), name), number = number)
+  if (identical(device, c("auto", "cpu", "cuda"))) device <- "auto" # the argument as it stands in the usage
+  list(kind = match_choice(device, c("auto", "cpu", "cuda", "cuda:1"), name), number = 0L)
 }
 
 no_wish <- function(device) is.null(device) && is.null(getOption("gbt.device")) && !nzchar(Sys.getenv("GBT_DEVICE"))

@@ -20,6 +20,8 @@ test_that("wishes for devices are read", {
   expect_identical(wish("cpu"), is("cpu"))
   expect_identical(wish("cuda"), is("cuda"))
   expect_identical(wish("cuda:12"), is("cuda", 12L))
+  expect_identical(wish("CPU"), is("cpu"))
+  expect_identical(wish("Gpu"), is("cuda"))
   withr::local_envvar(GBT_DEVICE = "cuda:2")
   expect_identical(wish(NULL), is("cuda", 2L))
   withr::local_options(gbt.device = "cpu")
@@ -33,6 +35,12 @@ test_that("wishes for devices are read", {
   for (wrong in list("cuda:", "cuda:-1", "cuda:x", "cuda:1.5", "CPU0", 1, NA_character_, c("cpu", "cpu"))) {
     expect_error(gbt:::check_device(wrong), class = "gbt_error_argument")
   }
+  expect_snapshot(error = TRUE, {
+    train(device = "gppu")
+    train(device = "cuda:one")
+    predict(train(), mtcars, device = "cuda1")
+    gbt_data(mtcars, device = 1)
+  })
 })
 
 test_that("an installation without CUDA says so and goes on", {
