@@ -70,12 +70,16 @@ resolve_interactions <- function(interactions, features) {
   if (length(sets)) sets
 }
 
+# Only their ratios matter. Beyond the bounds, draws that are ordered by -log(u) / weight would over- or underflow.
 resolve_feature_weights <- function(weights, features) {
   if (is.null(weights)) return(NULL)
   weights <- per_feature(weights, 1, features, "feature_weights")
-  if (any(!is.finite(weights) | weights < 0) || all(weights == 0)) {
-    stop_argument("`feature_weights` must be 0 or more and finite, and one of them larger than 0", "feature_weights")
+  wrong <- which(!(weights == 0 | weights >= 1e-200 & weights <= 1e200))
+  if (length(wrong)) {
+    stop_argument(sprintf(paste("`feature_weights` must be 0 or from 1e-200 to 1e200 (only their ratios matter), not",
+                                "%s for `%s`"), format(weights[wrong[1L]]), features[wrong[1L]]), "feature_weights")
   }
+  if (all(weights == 0)) stop_argument("`feature_weights` are all 0; one must be larger", "feature_weights")
   weights
 }
 

@@ -129,7 +129,7 @@
 #' @param interactions Interaction constraints: a list of sets of features (names or positions). Features meet on the
 #'   way from root to leaf only within a set; a feature in no set meets no other.
 #' @param feature_weights Chance of features to be drawn by `colsample_*`: numbers named by features; those not named
-#'   have 1.
+#'   have 1. Only ratios matter; features with 0 are never used.
 #' @param valid Validation data, see below.
 #' @param eval_metric Names of metrics (`"rmse"`, `"mae"`, `"logloss"`, `"auc"`, `"error"`, `"mlogloss"`, `"merror"`,
 #'   `"poisson_deviance"`), [gbt_metric()] objects, or a list of both. Left out: the one of the objective.

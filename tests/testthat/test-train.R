@@ -131,6 +131,20 @@ test_that("constraints reach the trees", {
   expect_identical(gbt_importance(m)$gain[gbt_importance(m)$feature == "wt"], 0)
 })
 
+test_that("only the ratios of feature weights matter, however large or small they are", {
+  nodes <- function(scale) {
+    w <- c(4, 1, 1, 1, 1, 0.5, 0.25, 1, 2, 0)
+    as.data.frame(gbt_train(X, y, feature_weights = w * scale, colsample_bynode = 0.3, seed = 1, nrounds = 5,
+                            threads = 1))
+  }
+  first <- nodes(1)
+  for (scale in 2^c(-660, -100, 3, 660)) expect_identical(nodes(scale), first) # powers of 2 round nothing
+  for (wrong in c(1e300, 1e201, .Machine$double.xmax, Inf, 1e-201, 5e-324, -1)) {
+    e <- expect_error(nodes(wrong), class = "gbt_error_argument")
+    expect_identical(e$parameter, "feature_weights")
+  }
+})
+
 test_that("arguments about features are errors that help", {
   train <- function(...) gbt_train(X, y, ..., nrounds = 1, threads = 1)
   expect_snapshot(error = TRUE, {
@@ -144,6 +158,8 @@ test_that("arguments about features are errors that help", {
     train(interactions = list(c(1, 20)))
     train(feature_weights = c(cyl = -1))
     train(feature_weights = rep(0, 10))
+    train(feature_weights = c(wt = 1e300))
+    train(feature_weights = c(wt = NA))
     train(mtry = 11)
     gbt_train(iris[-1], iris$Sepal.Length, monotone = c(Species = 1), threads = 1)
     train(weights = 1:3)
