@@ -9,13 +9,16 @@
 #'   hessians (for squared error: of the rows) that came by those splits; `"frequency"`, their number.
 #' @param trees Number of rounds to look at, from the first. `NULL` takes those that the model predicts with.
 #' @return A data frame of class `gbt_importance`, one row per feature, the most important first: `feature`, and `gain`,
-#'   `cover` and `frequency` as shares that add up to 1. Features that no tree uses have 0. With methods for `print()`
-#'   and `plot()`.
+#'   `cover` and `frequency` as shares that add up to 1. Features that no tree uses have 0. `print()` shows those that
+#'   are used, 20 at most (`top = `), and all rows of a part such as `head(importance, 30)`. See also
+#'   [plot()][plot.gbt_importance].
 #' @seealso [gbt_train()]
 #' @examples
 #' m <- gbt_train(mpg ~ ., mtcars, nrounds = 20, threads = 1)
-#' gbt_importance(m)
-#' plot(gbt_importance(m), top = 5)
+#' importance <- gbt_importance(m)
+#' importance
+#' head(importance, 3)
+#' plot(importance, top = 5)
 #' @export
 gbt_importance <- function(model, type = c("gain", "cover", "frequency"), trees = NULL) {
   check_model(model, "model")
@@ -27,27 +30,50 @@ gbt_importance <- function(model, type = c("gain", "cover", "frequency"), trees 
               frequency = share(sums$splits))
   by <- order(-out[[type]], -out$gain, seq_along(out$feature))
   out <- list_frame(lapply(out, function(v) v[by]), length(by))
-  structure(out, class = c("gbt_importance", "data.frame"), type = type)
+  structure(out, class = c("gbt_importance", "data.frame"), type = type, n_features = length(by))
+}
+
+# Has it the columns of the table, as they were made?
+is_importance <- function(x) {
+  all(c("feature", "gain", "cover", "frequency") %in% names(x)) &&
+    is.numeric(x$gain) && is.numeric(x$cover) && is.numeric(x$frequency)
+}
+
+# Rows of a table are one still, and remember of how many features they are; without one of its columns it is none.
+#' @export
+`[.gbt_importance` <- function(x, ...) {
+  out <- NextMethod()
+  if (!is.data.frame(out)) return(out)
+  if (!is_importance(out)) return(as.data.frame.gbt_importance(out))
+  for (name in c("type", "n_features")) attr(out, name) <- attr(x, name)
+  out
 }
 
 #' @export
 print.gbt_importance <- function(x, digits = max(3L, getOption("digits") - 3L), top = 20L, ...) {
-  if (!all(c("feature", "gain", "cover", "frequency") %in% names(x))) return(NextMethod()) # a part of the columns
-  used <- sum(x$frequency > 0)
+  n_features <- attr(x, "n_features")
+  whole <- identical(nrow(x), n_features)
+  if (!is_importance(x) || is.null(n_features) || nrow(x) > n_features) return(NextMethod())
+  top <- if (missing(top) && !whole) nrow(x) else check_whole(top, "top", 0)
+  shown <- as.data.frame(x)
+  if (whole) shown <- shown[shown$frequency > 0, , drop = FALSE]
+  more <- max(0L, nrow(shown) - top)
   by <- attr(x, "type")
-  cat(sprintf("importance%s, %d of %d features used\n", if (is.null(by)) "" else paste(" by", by), used, nrow(x)))
-  shown <- as.data.frame(x)[seq_len(min(top, used)), , drop = FALSE]
+  by <- if (!is.null(by) && isFALSE(is.unsorted(-x[[by]]))) paste(" by", by) else ""
+  cat(sprintf("importance%s, %d of %d features%s\n", by, nrow(shown), n_features, if (whole) " used" else ""))
+  shown <- utils::head(shown, top)
   if (nrow(shown)) {
     for (name in c("gain", "cover", "frequency")) shown[[name]] <- format(round(shown[[name]], digits), nsmall = 0)
     print.data.frame(shown, row.names = FALSE)
   }
-  if (used > top) cat(sprintf("and %d more\n", used - top))
+  if (more) cat(sprintf("and %d more\n", more))
   invisible(x)
 }
 
 #' @export
 as.data.frame.gbt_importance <- function(x, ...) {
   attr(x, "type") <- NULL
+  attr(x, "n_features") <- NULL
   class(x) <- "data.frame"
   x
 }

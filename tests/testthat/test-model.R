@@ -133,10 +133,44 @@ test_that("importance adds up", {
   expect_identical(gbt_importance(m, trees = 3), gbt_importance(m[1:3]))
   expect_true(all(gbt_importance(m[0])$gain == 0))
   expect_output(print(i), "importance by gain, [0-9]+ of 10 features used")
-  expect_output(print(i[1:2, ]), "feature")
+  expect_named(attributes(as.data.frame(i)), c("names", "row.names", "class"), ignore.order = TRUE)
   expect_identical(class(as.data.frame(i)), "data.frame")
   expect_error(gbt_importance(3), class = "gbt_error_argument")
   expect_error(gbt_importance(m, "gian"), "did you mean \"gain\"", class = "gbt_error_argument")
+})
+
+test_that("a part of the importances is shown as what it is", {
+  i <- gbt_importance(gbt_train(mpg ~ ., mtcars, nrounds = 3, max_depth = 2, threads = 1))
+  first <- function(x) capture.output(print(x))[1L]
+  rows <- function(x) length(capture.output(print(x))) - 2L
+  used <- sum(i$frequency > 0)
+  expect_lt(used, 9)
+  expect_identical(first(i), sprintf("importance by gain, %d of 10 features used", used))
+  expect_identical(rows(i), used)
+  expect_identical(first(head(i, 2)), "importance by gain, 2 of 10 features")
+  expect_identical(first(i[2:1, ]), "importance, 2 of 10 features")
+  expect_identical(first(i[i$gain < 0, ]), "importance by gain, 0 of 10 features")
+  expect_identical(first(subset(i, gain > 0)), sprintf("importance by gain, %d of 10 features", used))
+  expect_identical(rows(head(i, 9)), 9L) # those that are not used as well: they were asked for
+  expect_identical(rows(tail(i, 3)), 3L)
+  shuffled <- i[10:1, ]
+  expect_identical(first(shuffled), sprintf("importance, %d of 10 features used", used))
+  expect_identical(rows(shuffled), used)
+  expect_identical(capture.output(print(i, top = 1))[c(1, 4)],
+                   c(first(i), sprintf("and %d more", used - 1L)))
+  expect_identical(capture.output(print(head(i, 9), top = 1))[4], "and 8 more")
+  # what is no such table any more is a plain data frame
+  for (plain in list(i[c("feature", "gain")], i[1:2, 2:4], i["gain"])) expect_identical(class(plain), "data.frame")
+  expect_identical(i[1, "feature"], i$feature[1])
+  expect_output(print(rbind(i, i)), "^ *feature") # more rows than features
+  expect_output(print(i[c(1, 11), ]), "NA")
+  expect_output(print(transform(i, gain = sprintf("%.0f %%", 100 * gain))), "^ *feature")
+  capture.output(expect_invisible(print(head(i))))
+  expect_silent({
+    grDevices::pdf(NULL)
+    plot(head(i, 2))
+    grDevices::dev.off()
+  })
 })
 
 test_that("plots are drawn", {
