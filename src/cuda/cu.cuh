@@ -19,7 +19,7 @@
  *   cu_search.cuh     what the searches share; cu_sets.cuh: levels in order; cu_level.cuh: a level's gains
  *   cu_clear.cuh      slots of histograms that are built next
  *   cu_predict*.cu    prediction: cu_predict.cuh
- *   cu_cuts.cu        cuts; cu_bin.cu: pages; cu_stage.cu: columns on their way up: cu_data.cuh
+ *   cu_cuts.cu        cuts; cu_bin.cu: pages: cu_data.cuh; cu_stage.cu: the way up of large things: cu_stage.cuh
  *   cu_sort.cu        device-wide sorts and scans: CUB, or a plain twin under tests/simt
  *
  * The host issues the steps of a tree without looking at it and waits once, at its end ("blind"). It looks after every

@@ -9,7 +9,7 @@
  * Two steps are under way at a time: while one is on the device, the host's threads fill the other's columns. Sparse
  * columns with a column of codes of their own are spread out to doubles on the way.
  *
- * Device memory: all cuts, what level codes read as, and two halves of 8 bytes per cell and a code each. */
+ * Device memory: all cuts, what level codes read as, and of a step 8 bytes per cell and a code. */
 #include "cu_data.cuh"
 
 #include <string.h>
@@ -69,10 +69,10 @@ struct cu_binner {
   const gbt_binding *binding;
   const gbt_page_store *store;
   cu_stage stage;
-  cu_array<double> numbers;       /* cuts of all features, then what level codes read as */
-  cu_array<cu_bin_column> column; /* strip by strip */
-  cu_array<unsigned char> strip[2];
-  unsigned char *down[2]; /* page-locked */
+  cu_array<double> numbers;           /* cuts of all features, then what level codes read as */
+  cu_array<cu_bin_column> column;     /* strip by strip */
+  cu_array<unsigned char> raw, strip; /* of a step */
+  unsigned char *down[2];             /* page-locked; by the stage's turns */
   cu_down under_way[2];
   /* on the host */
   cu_bin_column *host_column;
@@ -82,11 +82,10 @@ struct cu_binner {
 };
 
 static void cu_binner_close(gbt_ctx *ctx, cu_binner *b) {
-  cu_stage_close(&b->memory, &b->stage); /* waits */
-  for (int half = 0; half < 2; half++) {
-    cu_drop(&b->memory, &b->strip[half]);
-    if (b->down[half] != NULL) (void)cudaFreeHost(b->down[half]);
-  }
+  cu_stage_close(&b->stage); /* waits */
+  for (int half = 0; half < 2; half++) cu_host_free(&b->down[half]);
+  cu_drop(&b->memory, &b->raw);
+  cu_drop(&b->memory, &b->strip);
   cu_drop(&b->memory, &b->numbers);
   cu_drop(&b->memory, &b->column);
   gbt_mem_free(&ctx->mem, b->host_column);
@@ -165,11 +164,8 @@ static gbt_status cu_up_numbers(gbt_ctx *ctx, cu_binner *b, const gbt_cuts *cuts
       at += (size_t)in.col->n_levels + 1;
     }
   }
-  cudaStream_t s = b->stage.stream;
-  if (all > 0) CU_TRY(cudaMemcpyAsync(b->numbers.at, b->host_numbers, all * sizeof(double), cudaMemcpyHostToDevice, s));
-  CU_TRY(cudaMemcpyAsync(b->column.at, b->host_column, (size_t)n * sizeof *b->host_column, cudaMemcpyHostToDevice, s));
-  CU_TRY(cudaStreamSynchronize(s));
-  return GBT_OK;
+  GBT_TRY(cu_stage_send(&b->stage, b->numbers.at, b->host_numbers, all * sizeof(double), err));
+  return cu_stage_send(&b->stage, b->column.at, b->host_column, (size_t)n * sizeof *b->host_column, err);
 }
 
 static gbt_status cu_binner_open(gbt_ctx *ctx, cu_binner *b, const gbt_cuts *cuts, int32_t n, int32_t most_bytes,
@@ -187,11 +183,10 @@ static gbt_status cu_binner_open(gbt_ctx *ctx, cu_binner *b, const gbt_cuts *cut
   b->tile_rows = (int32_t)(rows < most ? rows : most);
   CU_TRY(cudaSetDevice(b->device));
   GBT_TRY(cu_data_grid(b->device, &b->most_blocks, err));
-  GBT_TRY(cu_stage_open(&b->memory, (size_t)b->tile_rows * (size_t)most_bytes, &b->stage, err));
-  for (int half = 0; half < 2; half++) {
-    GBT_TRY(cu_new(&b->memory, &b->strip[half], (size_t)b->tile_rows * row_bytes, err));
-    GBT_TRY(cu_host_alloc((size_t)b->tile_rows * row_bytes, &b->down[half], err));
-  }
+  GBT_TRY(cu_stage_open(ctx, (size_t)b->tile_rows * (size_t)most_bytes, &b->stage, err));
+  GBT_TRY(cu_new(&b->memory, &b->raw, b->stage.bytes, err));
+  GBT_TRY(cu_new(&b->memory, &b->strip, (size_t)b->tile_rows * row_bytes, err));
+  for (int half = 0; half < 2; half++) GBT_TRY(cu_host_alloc(b->strip.n, &b->down[half], err));
   return cu_up_numbers(ctx, b, cuts, n, err);
 }
 
@@ -237,25 +232,26 @@ static gbt_status cu_bin_step(gbt_ctx *ctx, cu_binner *b, gbti_tile tile, int32_
   int32_t beg = b->column_beg[strip], n = b->column_beg[strip + 1] - beg;
   size_t row_bytes = gbti_row_bytes(group), bytes = (size_t)tile.n_rows * row_bytes;
   cudaStream_t s = b->stage.stream;
-  int half;
+  int half = b->stage.turn;
+  unsigned char *to;
   if (n == 0) return GBT_OK;
-  GBT_TRY(cu_stage_next(&b->stage, &half, err));
+  GBT_TRY(cu_stage_next(&b->stage, &to, err));
   GBT_TRY(cu_take_down(ctx, b, half, err));
-  cu_fill fill = {b, b->host_column + beg, page->row_beg + tile.beg, tile.n_rows, b->stage.host[half]};
+  cu_fill fill = {b, b->host_column + beg, page->row_beg + tile.beg, tile.n_rows, to};
   GBT_TRY(gbt_parallel(ctx, n, cu_fill_task, &fill, err));
   const cu_bin_column *last = &fill.column[n - 1];
   size_t up = ((size_t)last->bytes_before + cu_raw_bytes(last->storage)) * (size_t)tile.n_rows;
-  CU_TRY(cudaMemcpyAsync(b->stage.raw[half].at, b->stage.host[half], up, cudaMemcpyHostToDevice, s));
-  CU_TRY(cudaMemsetAsync(b->strip[half].at, 0, bytes, s));
+  GBT_TRY(cu_stage_copy(&b->stage, b->raw.at, up, err));
+  CU_TRY(cudaMemsetAsync(b->strip.at, 0, bytes, s));
   dim3 grid(cu_blocks((b->most_blocks + (unsigned)n - 1) / (unsigned)n, (uint64_t)tile.n_rows, CU_BIN_BLOCK),
             (unsigned)n);
-  CU_LAUNCH(k_bin, grid, CU_BIN_BLOCK, 0, s, b->column.at + beg, b->stage.raw[half].at, (uint64_t)tile.n_rows,
-            group->stride, b->strip[half].at);
+  CU_LAUNCH(k_bin, grid, CU_BIN_BLOCK, 0, s, b->column.at + beg, b->raw.at, (uint64_t)tile.n_rows, group->stride,
+            b->strip.at);
   CU_LAUNCHED();
-  CU_TRY(cudaMemcpyAsync(b->down[half], b->strip[half].at, bytes, cudaMemcpyDeviceToHost, s));
+  CU_TRY(cudaMemcpyAsync(b->down[half], b->strip.at, bytes, cudaMemcpyDeviceToHost, s));
   b->under_way[half].to = (unsigned char *)page->strip[strip] + (size_t)tile.beg * row_bytes;
   b->under_way[half].bytes = bytes;
-  return cu_stage_done(&b->stage, half, err);
+  return cu_stage_done(&b->stage, err);
 }
 
 static gbt_status cu_bin_all(gbt_ctx *ctx, cu_binner *b, gbt_error *err) {

@@ -6,7 +6,7 @@
  * the means. Then it asks how many entries are in the zero bin.
  *
  * Device memory, bytes per entry of the longest column: 16 (keys, and what sorts them; then lists) and what the sort
- * wants; with weights 24 (row numbers), and 8 per row (weights). Beside it two chunks, and 36 bytes per bin. */
+ * wants; with weights 24 (row numbers), and 8 per row (weights). Beside it a chunk, and 36 bytes per bin. */
 #include "cu_ranks.cuh"
 #include "cu_sort.cuh"
 
@@ -37,7 +37,7 @@ struct cu_cutter {
   cu_array<double> levels;
   cu_array<cu_candidate> candidate;
   cu_array<cu_found> found;
-  cu_array<unsigned char> sort_room;
+  cu_array<unsigned char> raw, sort_room;
   cu_cut_view view; /* of the column cut last */
   /* on the host; the first two page-locked */
   cu_found *found_down;
@@ -49,7 +49,7 @@ struct cu_cutter {
 };
 
 static void cu_cutter_close(gbt_ctx *ctx, cu_cutter *c) {
-  cu_stage_close(&c->memory, &c->stage); /* waits */
+  cu_stage_close(&c->stage); /* waits */
   for (int k = 0; k < 2; k++) {
     cu_drop(&c->memory, &c->key[k]);
     cu_drop(&c->memory, &c->row[k]);
@@ -62,9 +62,10 @@ static void cu_cutter_close(gbt_ctx *ctx, cu_cutter *c) {
   cu_drop(&c->memory, &c->levels);
   cu_drop(&c->memory, &c->candidate);
   cu_drop(&c->memory, &c->found);
+  cu_drop(&c->memory, &c->raw);
   cu_drop(&c->memory, &c->sort_room);
-  if (c->found_down != NULL) (void)cudaFreeHost(c->found_down);
-  if (c->candidate_down != NULL) (void)cudaFreeHost(c->candidate_down);
+  cu_host_free(&c->found_down);
+  cu_host_free(&c->candidate_down);
   gbt_mem_free(&ctx->mem, c->level_values);
   gbt_mem_free(&ctx->mem, c->order);
   gbt_mem_free(&ctx->mem, c->order_tmp);
@@ -83,20 +84,6 @@ static uint64_t cu_longest(const cu_cutter *c) {
   return most;
 }
 
-static gbt_status cu_up_weights(gbt_ctx *ctx, cu_cutter *c, const gbti_numbers *in, gbt_error *err) {
-  int64_t chunk = (int64_t)(c->stage.bytes / sizeof(uint64_t));
-  for (int64_t beg = 0, n; beg < in->n_rows; beg += n) {
-    int half;
-    n = in->n_rows - beg < chunk ? in->n_rows - beg : chunk;
-    size_t bytes = (size_t)n * sizeof(uint64_t);
-    GBT_TRY(cu_stage_next(&c->stage, &half, err));
-    GBT_TRY(cu_copy(ctx, c->stage.host[half], in->weight + beg, bytes, err));
-    CU_TRY(cudaMemcpyAsync(c->weight.at + beg, c->stage.host[half], bytes, cudaMemcpyHostToDevice, c->stage.stream));
-    GBT_TRY(cu_stage_done(&c->stage, half, err));
-  }
-  return GBT_OK;
-}
-
 static gbt_status cu_cutter_open(gbt_ctx *ctx, cu_cutter *c, const gbti_numbers *in, gbt_error *err) {
   c->cap = cu_longest(c);
   uint64_t chunk = (uint64_t)c->how.chunk < c->cap ? (uint64_t)c->how.chunk : c->cap, bins = (uint64_t)c->max_bin;
@@ -104,7 +91,8 @@ static gbt_status cu_cutter_open(gbt_ctx *ctx, cu_cutter *c, const gbti_numbers 
   c->is_open = 1;
   CU_TRY(cudaSetDevice(c->device));
   GBT_TRY(cu_data_grid(c->device, &c->most_blocks, err));
-  GBT_TRY(cu_stage_open(&c->memory, (size_t)chunk * CU_ENTRY_BYTES, &c->stage, err));
+  GBT_TRY(cu_stage_open(ctx, (size_t)chunk * CU_ENTRY_BYTES, &c->stage, err));
+  GBT_TRY(cu_new(&c->memory, &c->raw, c->stage.bytes, err));
   for (int k = 0; k < 2; k++) {
     GBT_TRY(cu_new(&c->memory, &c->key[k], (size_t)c->cap, err));
     if (in->weight != NULL) GBT_TRY(cu_new(&c->memory, &c->row[k], (size_t)c->cap, err));
@@ -126,10 +114,10 @@ static gbt_status cu_cutter_open(gbt_ctx *ctx, cu_cutter *c, const gbti_numbers 
   GBT_TRY(gbt_mem_array(&ctx->mem, bins, sizeof *c->index_tmp, &c->index_tmp, err));
   if (in->weight == NULL) return GBT_OK;
   GBT_TRY(cu_new(&c->memory, &c->weight, (size_t)in->n_rows, err));
-  return cu_up_weights(ctx, c, in, err);
+  return cu_stage_send(&c->stage, c->weight.at, in->weight, (size_t)in->n_rows * sizeof(uint64_t), err);
 }
 
-/* What the column's codes read as. The copy's source stays until the column is done. */
+/* What the column's codes read as. */
 static gbt_status cu_up_levels(gbt_ctx *ctx, cu_cutter *c, const gbti_reader *in, gbt_error *err) {
   if (in->col->storage != GBT_CODES) return GBT_OK;
   size_t n = (size_t)in->col->n_levels + 1;
@@ -139,8 +127,7 @@ static gbt_status cu_up_levels(gbt_ctx *ctx, cu_cutter *c, const gbti_reader *in
     GBT_TRY(cu_new(&c->memory, &c->levels, c->cap_levels, err));
   }
   gbti_code_values(in, c->level_values);
-  CU_TRY(cudaMemcpyAsync(c->levels.at, c->level_values, n * sizeof(double), cudaMemcpyHostToDevice, c->stage.stream));
-  return GBT_OK;
+  return cu_stage_send(&c->stage, c->levels.at, c->level_values, n * sizeof(double), err);
 }
 
 /* The entries' keys (and rows) into key[0] (and row[0]). */
@@ -152,20 +139,19 @@ static gbt_status cu_up_keys(gbt_ctx *ctx, cu_cutter *c, const gbti_numbers *num
   int64_t chunk = (int64_t)(c->stage.bytes / CU_ENTRY_BYTES);
   GBT_TRY(cu_up_levels(ctx, c, in, err));
   for (int64_t beg = 0, n; beg < in->n_entries; beg += n) {
-    int half;
+    unsigned char *up, *raw = c->raw.at;
     n = in->n_entries - beg < chunk ? in->n_entries - beg : chunk;
     size_t value_bytes = (size_t)n * size, bytes = value_bytes + (rows != NULL ? (size_t)n * sizeof *rows : 0);
-    GBT_TRY(cu_stage_next(&c->stage, &half, err));
-    unsigned char *up = c->stage.host[half], *raw = c->stage.raw[half].at;
+    GBT_TRY(cu_stage_next(&c->stage, &up, err));
     if (size > 0) GBT_TRY(cu_copy(ctx, up, (const unsigned char *)col->values + (size_t)beg * size, value_bytes, err));
     if (rows != NULL) GBT_TRY(cu_copy(ctx, up + value_bytes, rows + beg, (size_t)n * sizeof *rows, err));
-    if (bytes > 0) CU_TRY(cudaMemcpyAsync(raw, up, bytes, cudaMemcpyHostToDevice, c->stage.stream));
+    GBT_TRY(cu_stage_copy(&c->stage, raw, bytes, err));
+    GBT_TRY(cu_stage_done(&c->stage, err));
     cu_raw values = {size > 0 ? raw : NULL, c->levels.at, (int32_t)col->storage};
     CU_LAUNCH(k_keys, cu_blocks(c->most_blocks, (uint64_t)n, CU_CUT_BLOCK), CU_CUT_BLOCK, 0, c->stage.stream, values,
               rows != NULL ? (const int32_t *)(raw + value_bytes) : NULL, (uint64_t)n, (uint64_t)beg, c->key[0].at,
               c->row[0].at, c->found.at);
     CU_LAUNCHED();
-    GBT_TRY(cu_stage_done(&c->stage, half, err));
   }
   return GBT_OK;
 }

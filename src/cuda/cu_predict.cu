@@ -11,6 +11,7 @@
  * device (there with codes, 2 bytes a row and column of codes). Where there is not so much, chunks get smaller, and
  * then groups. */
 #include "cu_predict.cuh"
+#include "cu_stage.cuh"
 
 enum {
   CHUNK_BYTES = 1 << 24, /* of the columns and results of a chunk */
@@ -145,19 +146,8 @@ static void drop_buffer(cu_memory *memory, cu_predict_buffer *b) {
   cu_drop(memory, &b->score);
   cu_drop(memory, &b->code);
   cu_drop(memory, &b->leaf);
-  if (b->x_up != NULL) (void)cudaFreeHost(b->x_up);
-  if (b->result != NULL) (void)cudaFreeHost(b->result);
-  b->x_up = NULL;
-  b->result = NULL;
-}
-
-/* Page-locked memory. */
-static gbt_status lock_new(size_t bytes, void **out, gbt_error *err) {
-  cudaError_t code = cudaMallocHost(out, bytes);
-  if (code == cudaSuccess) return GBT_OK;
-  *out = NULL;
-  (void)cudaGetLastError();
-  return code == cudaErrorMemoryAllocation ? gbt_fail_mem(err, bytes) : cu_failed(code, "cudaMallocHost", err);
+  cu_host_free(&b->x_up);
+  cu_host_free(&b->result);
 }
 
 static gbt_status make_buffer(cu_predict_pipe *p, cu_predict_buffer *b, gbt_error *err) {
@@ -168,14 +158,14 @@ static gbt_status make_buffer(cu_predict_pipe *p, cu_predict_buffer *b, gbt_erro
   int scores = p->job->scores != NULL;
   if (p->group.n_cols > 0) {
     GBT_TRY(cu_new(&p->memory, &b->x, n * (size_t)p->group.n_cols, err));
-    GBT_TRY(lock_new(n * (size_t)p->group.n_cols * sizeof(double), (void **)&b->x_up, err));
+    GBT_TRY(cu_host_alloc(n * (size_t)p->group.n_cols * sizeof(double), &b->x_up, err));
   }
   if (most_slots > 0) GBT_TRY(cu_new(&p->memory, &b->code, height * most_slots, err));
   if (scores)
     GBT_TRY(cu_new(&p->memory, &b->score, n_results, err));
   else
     GBT_TRY(cu_new(&p->memory, &b->leaf, n_results, err));
-  GBT_TRY(lock_new(n_results * (scores ? sizeof(double) : sizeof(int32_t)), &b->result, err));
+  GBT_TRY(cu_host_alloc(n_results * (scores ? sizeof(double) : sizeof(int32_t)), &b->result, err));
   b->chunk.x = b->x.at;
   b->chunk.code = b->code.at;
   b->chunk.score = b->score.at;

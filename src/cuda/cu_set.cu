@@ -3,99 +3,30 @@
  *   pages:  strips of groups, a row of codes of 8 or 16 bits            (data/page.h)
  *   tiles:  columns side by side, packed                                (cu_tile in cu.cuh; which ones: cu_tiles.cu)
  *
- * Pages go up as they are, through two page-locked buffers in turn, and a kernel packs them: a byte a code is what the
- * host has in memory anyway, copying it is cheaper for the host than shifting bits, and the device packs as fast as it
- * writes. Only tables with nearly all of their columns below 5 bits would send less if the host packed. */
+ * Pages go up as they are (cu_stage.cuh), and a kernel packs them: a byte a code is what the host has in memory anyway,
+ * copying it is cheaper for the host than shifting bits, and the device packs as fast as it writes. Only tables with
+ * nearly all of their columns below 5 bits would send less if the host packed. */
+#include "cu_stage.cuh"
 #include "cu_tiles.cuh"
 
 #include <string.h>
 
-enum : size_t { STAGE_BYTES = (size_t)16 << 20, COPY_BYTES = (size_t)1 << 20 };
+enum : size_t { STAGE_BYTES = (size_t)16 << 20 };
 
-/* ---- the way up ---- */
-
-/* Two page-locked buffers: one is filled while the other is copied. */
-struct cu_set_stage {
-  gbt_ctx *ctx;
+/* A set on its way up. */
+struct cu_set_up {
   cu_backend *be;
-  size_t room; /* bytes of each */
-  unsigned char *buffer[2];
-  cudaEvent_t copied[2];
-  int turn;
-  cu_array<unsigned char> raw; /* on the device: rows as they are in the pages */
+  cu_set *set;
+  const cu_plan *plan;
+  cu_stage stage;
+  cu_array<unsigned char> raw; /* rows as they are in the pages */
+  cu_array<cu_source> source;  /* of the plan */
 };
-
-static gbt_status stage_open(cu_set_stage *st, size_t room, gbt_error *err) {
-  st->room = room;
-  for (int k = 0; k < 2; k++) {
-    CU_TRY(cudaMallocHost(&st->buffer[k], room));
-    CU_TRY(cudaEventCreate(&st->copied[k]));
-  }
-  return GBT_OK;
-}
-
-static void stage_close(cu_set_stage *st) {
-  if (st->be->stream) (void)cudaStreamSynchronize(st->be->stream);
-  for (int k = 0; k < 2; k++) {
-    if (st->buffer[k]) (void)cudaFreeHost(st->buffer[k]);
-    if (st->copied[k]) (void)cudaEventDestroy(st->copied[k]);
-  }
-  cu_drop(&st->be->memory, &st->raw);
-}
-
-/* The buffer whose turn it is, once its last copy is over. */
-static gbt_status stage_begin(cu_set_stage *st, unsigned char **buffer, gbt_error *err) {
-  GBT_TRY(gbt_ctx_poll(st->ctx, err));
-  CU_TRY(cudaEventSynchronize(st->copied[st->turn]));
-  *buffer = st->buffer[st->turn];
-  return GBT_OK;
-}
-
-static gbt_status stage_copy(cu_set_stage *st, void *to, size_t bytes, gbt_error *err) {
-  CU_TRY(cudaMemcpyAsync(to, st->buffer[st->turn], bytes, cudaMemcpyHostToDevice, st->be->stream));
-  CU_TRY(cudaEventRecord(st->copied[st->turn], st->be->stream));
-  st->turn = !st->turn;
-  return GBT_OK;
-}
-
-struct cu_copy {
-  unsigned char *to;
-  const unsigned char *from;
-  size_t bytes;
-};
-
-static void copy_task(void *arg, int64_t task, int thread) {
-  const cu_copy *c = (const cu_copy *)arg;
-  size_t beg = (size_t)task * COPY_BYTES, n = c->bytes - beg < COPY_BYTES ? c->bytes - beg : (size_t)COPY_BYTES;
-  (void)thread;
-  memcpy(c->to + beg, c->from + beg, n);
-}
-
-/* memcpy on all threads of the call, where it is worth it. */
-static gbt_status copy(gbt_ctx *ctx, unsigned char *to, const void *from, size_t bytes, gbt_error *err) {
-  cu_copy c = {to, (const unsigned char *)from, bytes};
-  int64_t n = (int64_t)((bytes + COPY_BYTES - 1) / COPY_BYTES);
-  if (n > 1) return gbt_parallel(ctx, n, copy_task, &c, err);
-  if (bytes > 0) memcpy(to, from, bytes);
-  return GBT_OK;
-}
-
-static gbt_status send(cu_set_stage *st, void *to, const void *from, size_t bytes, gbt_error *err) {
-  unsigned char *buffer = NULL;
-  for (size_t at = 0, n; at < bytes; at += n) {
-    n = bytes - at < st->room ? bytes - at : st->room;
-    GBT_TRY(stage_begin(st, &buffer, err));
-    GBT_TRY(copy(st->ctx, buffer, (const char *)from + at, n, err));
-    GBT_TRY(stage_copy(st, (char *)to + at, n, err));
-  }
-  return GBT_OK;
-}
 
 /* An array on the device with this content. */
-template <class T>
-static gbt_status send_new(cu_set_stage *st, cu_array<T> *to, const T *from, size_t n, gbt_error *err) {
-  GBT_TRY(cu_new(&st->be->memory, to, n, err));
-  return send(st, to->at, from, n * sizeof(T), err);
+template <class T> static gbt_status send_new(cu_set_up *up, cu_array<T> *to, const T *from, size_t n, gbt_error *err) {
+  GBT_TRY(cu_new(&up->be->memory, to, n, err));
+  return cu_stage_send(&up->stage, to->at, from, n * sizeof(T), err);
 }
 
 /* ---- tiles ---- */
@@ -122,83 +53,99 @@ __global__ static void k_pack(uint32_t *words, const cu_tile *tile, int32_t n_ti
 }
 
 /* Rows [beg, beg + n) of a page. */
-static gbt_status send_rows(cu_set_stage *st, cu_set *set, const cu_plan *p, const cu_source *source,
-                            const gbt_page *page, int32_t beg, uint32_t n, gbt_error *err) {
+static gbt_status send_rows(cu_set_up *up, const gbt_page *page, int32_t beg, uint32_t n, gbt_error *err) {
+  cu_set *set = up->set;
   const gbt_layout *layout = &set->from->pages->layout;
-  unsigned char *buffer = NULL;
+  const int32_t n_tiles = up->plan->n_tiles;
+  unsigned char *half;
   size_t at = 0;
-  GBT_TRY(stage_begin(st, &buffer, err));
+  GBT_TRY(cu_stage_next(&up->stage, &half, err));
   for (int32_t s = 0; s < layout->n_strips; s++) {
     const gbt_group *group = &layout->group[layout->strip_beg[s]];
     size_t stride = (size_t)group->stride * (group->wide ? 2u : 1u);
-    GBT_TRY(copy(st->ctx, buffer + at, (const char *)page->strip[s] + (size_t)beg * stride, n * stride, err));
+    GBT_TRY(cu_copy(up->stage.ctx, half + at, (const char *)page->strip[s] + (size_t)beg * stride, n * stride, err));
     at += n * stride;
   }
-  GBT_TRY(stage_copy(st, st->raw.at, at, err));
-  dim3 grid(cu_grid(st->be, ((uint64_t)n * CU_TILE_WORDS + CU_BLOCK - 1) / CU_BLOCK, 16),
-            (unsigned)(p->n_tiles < 1024 ? p->n_tiles : 1024));
-  CU_LAUNCH(k_pack, grid, CU_BLOCK, 0, st->be->stream, set->words.at, set->tile.at, p->n_tiles, source, st->raw.at,
-            page->row_beg + beg, n);
+  GBT_TRY(cu_stage_copy(&up->stage, up->raw.at, at, err));
+  GBT_TRY(cu_stage_done(&up->stage, err));
+  dim3 grid(cu_grid(up->be, ((uint64_t)n * CU_TILE_WORDS + CU_BLOCK - 1) / CU_BLOCK, 16),
+            (unsigned)(n_tiles < 1024 ? n_tiles : 1024));
+  CU_LAUNCH(k_pack, grid, CU_BLOCK, 0, up->stage.stream, set->words.at, set->tile.at, n_tiles, up->source.at,
+            up->raw.at, page->row_beg + beg, n);
   CU_LAUNCHED();
   return GBT_OK;
 }
 
-static gbt_status send_tiles(cu_set_stage *st, cu_set *set, const cu_plan *p, const cu_source *source, gbt_error *err) {
-  const gbt_page_store *pages = set->from->pages;
-  GBT_TRY(cu_new(&st->be->memory, &set->words, p->n_words + 1, err));
-  GBT_TRY(send_new(st, &set->column, p->column, (size_t)p->n_columns, err));
-  GBT_TRY(send_new(st, &set->tile, p->tile, (size_t)p->n_tiles, err));
-  if (p->n_tiles == 0) return GBT_OK;
-  GBT_TRY(cu_new(&st->be->memory, &st->raw, st->room, err));
+static gbt_status send_pages(cu_set_up *up, gbt_error *err) {
+  const gbt_page_store *pages = up->set->from->pages;
+  const uint32_t most = (uint32_t)(up->stage.bytes / up->plan->row_bytes);
+  GBT_TRY(cu_new(&up->be->memory, &up->raw, up->stage.bytes, err));
   for (int32_t k = 0; k < pages->n_pages; k++) {
     const gbt_page *page = &pages->page[k];
-    uint32_t n, most = (uint32_t)(st->room / p->row_bytes);
+    uint32_t n;
     for (int32_t r = 0; r < page->n_rows; r += (int32_t)n) {
       n = (uint32_t)(page->n_rows - r) < most ? (uint32_t)(page->n_rows - r) : most;
-      GBT_TRY(send_rows(st, set, p, source, page, r, n, err));
+      GBT_TRY(send_rows(up, page, r, n, err));
     }
   }
+  return GBT_OK;
+}
+
+static gbt_status send_tiles(cu_set_up *up, gbt_error *err) {
+  const cu_plan *p = up->plan;
+  GBT_TRY(send_new(up, &up->source, p->source, (size_t)p->n_columns, err));
+  GBT_TRY(cu_new(&up->be->memory, &up->set->words, p->n_words + 1, err));
+  GBT_TRY(send_new(up, &up->set->column, p->column, (size_t)p->n_columns, err));
+  GBT_TRY(send_new(up, &up->set->tile, p->tile, (size_t)p->n_tiles, err));
+  if (p->n_tiles > 0) GBT_TRY(send_pages(up, err));
+  CU_TRY(cudaStreamSynchronize(up->stage.stream));
+  cu_drop(&up->be->memory, &up->raw); /* what follows has their room */
+  cu_drop(&up->be->memory, &up->source);
   return GBT_OK;
 }
 
 /* ---- what is not in tiles ---- */
 
-static gbt_status send_sparse(cu_set_stage *st, cu_set *set, gbt_error *err) {
+static gbt_status send_sparse(cu_set_up *up, gbt_error *err) {
+  cu_set *set = up->set;
   const gbt_page_store *pages = set->from->pages;
   uint64_t all = 0;
-  unsigned char *buffer = NULL;
+  unsigned char *half;
   if (pages->layout.n_sparse == 0) return GBT_OK;
   for (int32_t k = 0; k < pages->n_pages; k++) all += pages->page[k].sparse_beg[pages->page[k].n_rows];
-  GBT_TRY(cu_new(&st->be->memory, &set->sparse_beg, (size_t)pages->n_rows + 1, err));
-  GBT_TRY(cu_new(&st->be->memory, &set->sparse_slot, all, err));
+  GBT_TRY(cu_new(&up->be->memory, &set->sparse_beg, (size_t)pages->n_rows + 1, err));
+  GBT_TRY(cu_new(&up->be->memory, &set->sparse_slot, all, err));
   uint64_t before = 0;
   for (int32_t k = 0; k < pages->n_pages; k++) {
     const gbt_page *page = &pages->page[k];
-    size_t most = st->room / sizeof(uint64_t), rows = (size_t)page->n_rows;
+    size_t most = up->stage.bytes / sizeof(uint64_t), rows = (size_t)page->n_rows;
     uint32_t entries = page->sparse_beg[rows];
     for (size_t r = 0, n; r < rows; r += n) {
       n = rows - r < most ? rows - r : most;
-      GBT_TRY(stage_begin(st, &buffer, err));
-      for (size_t i = 0; i < n; i++) ((uint64_t *)(void *)buffer)[i] = before + page->sparse_beg[r + i];
-      GBT_TRY(stage_copy(st, set->sparse_beg.at + page->row_beg + r, n * sizeof(uint64_t), err));
+      GBT_TRY(cu_stage_next(&up->stage, &half, err));
+      for (size_t i = 0; i < n; i++) ((uint64_t *)(void *)half)[i] = before + page->sparse_beg[r + i];
+      GBT_TRY(cu_stage_copy(&up->stage, set->sparse_beg.at + page->row_beg + r, n * sizeof(uint64_t), err));
+      GBT_TRY(cu_stage_done(&up->stage, err));
     }
-    GBT_TRY(send(st, set->sparse_slot.at + before, page->sparse_slots, entries * sizeof(uint32_t), err));
+    GBT_TRY(
+        cu_stage_send(&up->stage, set->sparse_slot.at + before, page->sparse_slots, entries * sizeof(uint32_t), err));
     before += entries;
   }
-  return send(st, set->sparse_beg.at + pages->n_rows, &before, sizeof before, err);
+  return cu_stage_send(&up->stage, set->sparse_beg.at + pages->n_rows, &before, sizeof before, err);
 }
 
-static gbt_status send_unseen(cu_set_stage *st, cu_set *set, gbt_error *err) {
+static gbt_status send_unseen(cu_set_up *up, gbt_error *err) {
+  cu_set *set = up->set;
   const gbt_page_store *pages = set->from->pages;
   size_t n = (size_t)pages->layout.n_features;
   uint64_t *beg;
   if (!pages->unseen_beg) return GBT_OK;
-  GBT_TRY(gbt_mem_array(&st->be->mem, n + 1, sizeof *beg, &beg, err));
+  GBT_TRY(gbt_mem_array(&up->be->mem, n + 1, sizeof *beg, &beg, err));
   for (size_t f = 0; f <= n; f++) beg[f] = pages->unseen_beg[f];
-  gbt_status status = send_new(st, &set->unseen_beg, beg, n + 1, err);
-  gbt_mem_free(&st->be->mem, beg);
+  gbt_status status = send_new(up, &set->unseen_beg, beg, n + 1, err);
+  gbt_mem_free(&up->be->mem, beg);
   GBT_TRY(status);
-  return send_new(st, &set->unseen_row, pages->unseen_row, pages->unseen_beg[n], err);
+  return send_new(up, &set->unseen_row, pages->unseen_row, pages->unseen_beg[n], err);
 }
 
 static cu_feature feature_of(const cu_backend *be, const gbt_dataset *ds, const cu_plan *p, int32_t f) {
@@ -219,35 +166,31 @@ static cu_feature feature_of(const cu_backend *be, const gbt_dataset *ds, const 
   return to;
 }
 
-static gbt_status send_features(cu_set_stage *st, cu_set *set, const cu_plan *p, gbt_error *err) {
-  size_t n = (size_t)set->from->cuts->n_features;
+static gbt_status send_features(cu_set_up *up, gbt_error *err) {
+  const gbt_dataset *ds = up->set->from;
+  size_t n = (size_t)ds->cuts->n_features;
   cu_feature *feat;
-  GBT_TRY(gbt_mem_array(&st->be->mem, n, sizeof *feat, &feat, err));
-  for (size_t f = 0; f < n; f++) feat[f] = feature_of(st->be, set->from, p, (int32_t)f);
-  gbt_status status = send_new(st, &set->feat, feat, n, err);
-  gbt_mem_free(&st->be->mem, feat);
+  GBT_TRY(gbt_mem_array(&up->be->mem, n, sizeof *feat, &feat, err));
+  for (size_t f = 0; f < n; f++) feat[f] = feature_of(up->be, ds, up->plan, (int32_t)f);
+  gbt_status status = send_new(up, &up->set->feat, feat, n, err);
+  gbt_mem_free(&up->be->mem, feat);
   return status;
 }
 
-static gbt_status send_all(cu_set_stage *st, cu_set *set, const cu_plan *p, gbt_error *err) {
+static gbt_status send_all(cu_set_up *up, gbt_error *err) {
+  cu_set *set = up->set;
   const gbt_dataset *ds = set->from;
-  size_t n = (size_t)ds->n_rows;
-  cu_array<cu_source> source;
-  gbt_status status = send_new(st, &source, p->source, (size_t)p->n_columns, err);
-  if (status == GBT_OK) status = send_tiles(st, set, p, source.at, err);
-  if (source.at) (void)cudaStreamSynchronize(st->be->stream);
-  cu_drop(&st->be->memory, &source);
-  GBT_TRY(status);
-  cu_drop(&st->be->memory, &st->raw);
-  GBT_TRY(send_sparse(st, set, err));
-  GBT_TRY(send_unseen(st, set, err));
-  GBT_TRY(send_features(st, set, p, err));
-  if (ds->label) GBT_TRY(send_new(st, &set->label, ds->label, n, err));
-  if (ds->weight) GBT_TRY(send_new(st, &set->weight, ds->weight, n, err));
-  GBT_TRY(cu_new(&st->be->memory, &set->score, n * (size_t)st->be->n_outputs, err));
-  GBT_TRY(gbt_mem_array(&st->be->mem, (size_t)p->n_tiles, sizeof *set->host_tile, &set->host_tile, err));
-  memcpy(set->host_tile, p->tile, (size_t)p->n_tiles * sizeof *set->host_tile);
-  CU_TRY(cudaStreamSynchronize(st->be->stream));
+  size_t n = (size_t)ds->n_rows, n_tiles = (size_t)up->plan->n_tiles;
+  GBT_TRY(send_tiles(up, err));
+  GBT_TRY(send_sparse(up, err));
+  GBT_TRY(send_unseen(up, err));
+  GBT_TRY(send_features(up, err));
+  if (ds->label) GBT_TRY(send_new(up, &set->label, ds->label, n, err));
+  if (ds->weight) GBT_TRY(send_new(up, &set->weight, ds->weight, n, err));
+  GBT_TRY(cu_new(&up->be->memory, &set->score, n * (size_t)up->be->n_outputs, err));
+  GBT_TRY(gbt_mem_array(&up->be->mem, n_tiles, sizeof *set->host_tile, &set->host_tile, err));
+  memcpy(set->host_tile, up->plan->tile, n_tiles * sizeof *set->host_tile);
+  CU_TRY(cudaStreamSynchronize(up->stage.stream));
   return GBT_OK;
 }
 
@@ -267,8 +210,8 @@ static void look_at(cu_set *set, const cu_plan *p) {
   v->unseen_row = set->unseen_row.at;
 }
 
-/* Bytes of a staging buffer: no more than the largest part has, at least a row. */
-static size_t stage_room(const gbt_dataset *ds, const cu_plan *p) {
+/* Of the stage: no more than the largest part has, at least a row. */
+static size_t half_bytes(const gbt_dataset *ds, const cu_plan *p) {
   size_t n = (size_t)ds->n_rows, tiles = n * p->row_bytes, most = n * sizeof(double) + sizeof(cu_feature);
   if (tiles > most) most = tiles;
   if (most > STAGE_BYTES) most = STAGE_BYTES;
@@ -277,15 +220,18 @@ static size_t stage_room(const gbt_dataset *ds, const cu_plan *p) {
 
 gbt_status cu_set_make(gbt_ctx *ctx, cu_backend *be, gbt_dataset *ds, cu_set *set, gbt_error *err) {
   cu_plan plan = cu_plan();
-  cu_set_stage stage = cu_set_stage();
-  stage.ctx = ctx;
-  stage.be = be;
+  cu_set_up up = cu_set_up();
+  up.be = be;
+  up.set = set;
+  up.plan = &plan;
   *set = cu_set();
   set->from = gbt_dataset_ref(ds);
   gbt_status status = cu_plan_make(be, &ds->pages->layout, ds->n_rows, &plan, err);
-  if (status == GBT_OK) status = stage_open(&stage, stage_room(ds, &plan), err);
-  if (status == GBT_OK) status = send_all(&stage, set, &plan, err);
-  stage_close(&stage);
+  if (status == GBT_OK) status = cu_stage_open(ctx, half_bytes(ds, &plan), &up.stage, err);
+  if (status == GBT_OK) status = send_all(&up, err);
+  cu_stage_close(&up.stage); /* waits */
+  cu_drop(&be->memory, &up.raw);
+  cu_drop(&be->memory, &up.source);
   if (status == GBT_OK)
     look_at(set, &plan);
   else
