@@ -264,8 +264,8 @@ row_labels <- function(x) {
 # `classes`. `response` says what y was, so that predict(type = "class") can answer in kind:
 # "factor", "ordered", "character", "logical" have classes; "integer", "double", "integer64" have none. With
 # classes also `used`: the places of those that occur (in the response's own order of classes).
-# classes: those of the training data when y is a validation set's; texts are matched.
-encode_y <- function(y, classes = NULL, what = "the response") {
+# classes: those of the training data when y is a validation set's; texts are matched. advice: about missing values.
+encode_y <- function(y, classes = NULL, what = "the response", advice = "leave such rows out") {
   if (is.data.frame(y) && length(y) == 1L) y <- .subset2(y, 1L)
   if (length(dim(y)) == 2L && ncol(y) == 1L) dim(y) <- NULL
   bad <- if (is.null(y)) {
@@ -280,8 +280,8 @@ encode_y <- function(y, classes = NULL, what = "the response") {
   if (!is.null(bad)) stop_data(paste(what, bad), "y")
   if (anyNA(y)) {
     rows <- which(is.na(y))
-    stop_data(sprintf("%s has %s, the first in row %d; leave such rows out", what,
-                      counted(length(rows), "missing value"), rows[1L]), "y")
+    stop_data(sprintf("%s has %s, the first in row %d; %s", what, counted(length(rows), "missing value"), rows[1L],
+                      advice), "y")
   }
   out <- list(value = NULL, response = typeof(y), classes = NULL)
   if (is.factor(y)) {

@@ -37,7 +37,7 @@ prepare <- function(source, args) {
   callbacks <- as_callbacks(args$value[["callbacks"]])
   valid <- read_valid(args$value[["valid"]], source)
   n_rows <- if (is.null(source$x)) source$data$n_rows else n_rows_of(source$x)
-  response <- encode_response(source$y, objective, n_rows, args$value[["num_class"]])
+  response <- encode_response(source$y, objective, n_rows, args$value[["num_class"]], source$parsed)
   params$seed <- resolve_seed(args, params, !is.null(valid$share))
   label <- response$label
   if (!is.null(valid$share)) {

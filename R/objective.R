@@ -97,14 +97,20 @@ call_user <- function(f, a, b, c) {
 # Response --------------------------------------------------------------------------------------------------------
 
 # y and the objective -> list(objective, label, classes, response, n_outputs). classes: texts, in the order of the
-# labels 0, 1, ...; NULL for numbers.
-encode_response <- function(y, objective, n_rows, num_class = NULL) {
+# labels 0, 1, ...; NULL for numbers. formula: the one that names the response, or NULL.
+encode_response <- function(y, objective, n_rows, num_class = NULL, formula = NULL) {
   if (is.character(y) && length(y) == 1L && n_rows != 1) {
     stop_argument("`y` must be the response itself, one value per row; to name a column use a formula: y ~ .", "y")
   }
-  e <- encode_y(y)
+  advice <- "leave such rows out"
+  if (!is.null(formula)) {
+    response <- paste(deparse(formula[[2L]], width.cutoff = 500L, backtick = TRUE), collapse = " ")
+    advice <- sprintf("%s: subset = !is.na(%s)", advice, response)
+  }
+  e <- encode_y(y, advice = advice)
   if (length(e$value) != n_rows) {
-    stop_data(sprintf("the response has %d values, but the data have %.0f rows", length(e$value), n_rows), "y")
+    stop_data(sprintf("the response has %s, but the data have %s", counted(length(e$value), "value"),
+                      counted(n_rows, "row")), "y")
   }
   if (n_rows == 0) stop_data("the data have no rows", "y")
   name <- objective$name
@@ -245,7 +251,7 @@ encode_valid_y <- function(y, response, n_rows, what) {
     stop_data(sprintf("%s is a %s, but was numeric in the training data", what, e$response), "y")
   }
   if (length(e$value) != n_rows) {
-    stop_data(sprintf("%s has %d values for %.0f rows", what, length(e$value), n_rows), "y")
+    stop_data(sprintf("%s has %s for %s", what, counted(length(e$value), "value"), counted(n_rows, "row")), "y")
   }
   label <- check_finite(e$value, what)
   if (response$objective == "poisson" && !all_within(label, 0, Inf)) {

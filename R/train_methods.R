@@ -4,7 +4,10 @@
 #' @export
 gbt_train.formula <- function(x, data = NULL, ..., weights = NULL, offset = NULL, subset = NULL,
                               na.action = stats::na.pass) {
-  given <- list(...)
+  written <- as.list(substitute(list(...)))[-1L]
+  part <- canonical_name(if (is.null(names(written))) character(length(written)) else names(written))
+  in_rows <- part %in% c("weights", "offset") # by another name, such as `weight`; evaluated in the data as well
+  given <- stats::setNames(lapply(which(!in_rows), function(i) ...elt(i)), names(written)[!in_rows])
   if (missing(x)) { # dispatched on `formula =`
     x <- given[["formula"]]
     given[["formula"]] <- NULL
@@ -14,6 +17,16 @@ gbt_train.formula <- function(x, data = NULL, ..., weights = NULL, offset = NULL
   here <- list(weights = in_data(substitute(weights), function() weights, env),
                offset = in_data(substitute(offset), function() offset, env),
                subset = in_data(substitute(subset), function() subset, env))
+  own <- list(weights = substitute(weights), offset = substitute(offset))
+  as_given <- function(i) {
+    force(i)
+    function() ...elt(i)
+  }
+  for (i in which(in_rows)) {
+    if (!is.null(own[[part[i]]])) stop_argument(contradiction(part[i], names(written)[i], part[i]), part[i])
+    own[[part[i]]] <- written[[i]]
+    here[[part[i]]] <- in_data(written[[i]], as_given(i), env)
+  }
   read <- read_formula(x, data, here, na.action, env)
   source <- list(x = read$x, y = read$y, weights = read$weights, offset = read$offset, design = read$design,
                  formula = read$formula, parsed = x, in_data_weights = !is.null(read$weights))
@@ -45,6 +58,10 @@ gbt_train.data.frame <- function(x, y, ..., weights = NULL, offset = NULL, objec
   }
   if (is.null(y)) {
     stop_argument("`y` is missing: give the response, gbt_train(x, y), or a formula, gbt_train(y ~ ., data)", "y")
+  }
+  if (inherits(y, "formula")) {
+    stop_argument(sprintf("the formula comes first, and then the data: gbt_train(%s, data)",
+                          paste(deparse(y, 60L, nlines = 1L), collapse = "")), "y")
   }
   fit_source(list(x = x, y = y, in_data_weights = FALSE), given)
 }
@@ -80,6 +97,9 @@ gbt_train.gbt_data <- function(x, y = NULL, ...) {
 #' @export
 gbt_train.default <- function(x, ...) {
   if (missing(x)) stop_no_x()
+  if (is.character(x) && length(x) == 1L && grepl("~", x, fixed = TRUE)) {
+    stop_argument(sprintf("a formula has no quotation marks: gbt_train(%s, data), or as.formula(x)", printable(x)), "x")
+  }
   encode_x(x) # says what would do instead
   stop_data(sprintf("gbt_train() takes a data frame, a matrix, a sparse matrix, gbt_data or a formula, not %s",
                     describe(x)))

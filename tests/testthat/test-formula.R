@@ -60,6 +60,11 @@ test_that("variables that a model could not find again are errors", {
     train(nope ~ ., mtcars)
     train(mpg ~ log(cyl_text), transform(mtcars, cyl_text = as.character(cyl)))
     train(mpg ~ ., mtcars, weights = nope)
+    train(mpg ~ ., mtcars, weight = nope)
+    train(mpg ~ ., mtcars, weight = cyl, weights = cyl)
+    train(mtcars, mpg ~ wt)
+    train("mpg ~ wt", mtcars)
+    train(log(`a b`) ~ wt, stats::setNames(transform(mtcars, mpg = c(NA, mpg[-1])), c("a b", names(mtcars)[-1])))
     train(mpg ~ ., mtcars, subset = 40)
     train(cbind(mpg, wt) ~ ., mtcars)
   })
@@ -95,6 +100,19 @@ test_that("weights, offset and subset are evaluated in the data", {
   expect_identical(variable.names(a), "wt")
   f <- function(w) train(mpg ~ wt, mtcars, weights = w)
   expect_same_bytes(f(mtcars$cyl)$state, train(mpg ~ wt, mtcars, weights = cyl)$state)
+})
+
+test_that("so they are by their other names", {
+  a <- train(mpg ~ wt, mtcars, weights = cyl, offset = hp / 100)
+  expect_same_bytes(train(mpg ~ wt, mtcars, weight = cyl, base_margin = hp / 100)$state, a$state)
+  expect_same_bytes(train(mpg ~ wt, mtcars, init.score = hp / 100, sample_weight = mtcars$cyl)$state, a$state)
+  f <- function(w, ...) train(mpg ~ wt, mtcars, weight = w, ...)
+  expect_same_bytes(f(mtcars$cyl, offset = mtcars$hp / 100)$state, a$state)
+  expect_same_bytes(do.call(train, list(mpg ~ wt, mtcars, weight = mtcars$cyl, offset = mtcars$hp / 100))$state,
+                    a$state)
+  expect_identical(nobs(train(mpg ~ wt, mtcars, weight = cyl, subset = gear > 3)), sum(mtcars$gear > 3))
+  plain <- train(mpg ~ wt, mtcars)$state
+  expect_same_bytes(train(mpg ~ wt, mtcars, weight = NULL)$state, plain)
 })
 
 test_that("rows with missing predictors stay, unless asked otherwise", {
