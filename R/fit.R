@@ -50,6 +50,8 @@ prepare <- function(source, args) {
   size <- training_size(bytes, params, host$nrounds, response$n_outputs, host$max_seconds)
   host$device <- settle_device(choose_device(host$device, size, as.integer(host$threads)))
   data <- training_data(source, label, response, args, host)
+  check_scale(label, data$weight, data$offset, response$objective)
+  warn_light_weights(data$weight, params$min_child_weight, response$objective)
   features <- data$feature_names
   params <- set_mtry(params, args, length(features))
   init <- check_init_model(args$value[["init_model"]], source, data, response, params)
@@ -127,6 +129,37 @@ training_data <- function(source, label, response, args, host) {
   data$weight <- weight
   data["offset"] <- list(offset)
   data
+}
+
+# Gains are squares of sums of gradients. Where these over- or underflow no split could be found, which is said now.
+check_scale <- function(label, weight, offset, objective) {
+  if (objective == "custom") return(invisible())
+  spread <- function(v) if (is.null(v)) 0 else max(v) - min(v)
+  span <- switch(objective, squared_error = spread(label) + spread(offset), poisson = max(label), 1)
+  heaviest <- if (is.null(weight)) 1 else max(weight)
+  largest <- span * heaviest
+  if (largest == 0 && (span == 0 || heaviest == 0)) return(invisible()) # constant: there is nothing to split for
+  how <- if (length(label) * largest > 1e150) "overflow" else if (largest < 1e-150) "are nothing but 0"
+  if (is.null(how)) return(invisible())
+  by_weight <- abs(log(heaviest)) > abs(log(span))
+  by_offset <- objective == "squared_error" && spread(offset) > spread(label)
+  at <- if (by_weight) 1L else if (by_offset) 2L else 3L
+  stop_data(sprintf("%s %s, with which squares of gradients %s and no split could be found; scale %s",
+                    c("the largest of `weights` is", "`offset` spans", "the response spans")[at],
+                    format(if (by_weight) heaviest else span), how, c("the weights", "both", "it")[at]),
+            c("weights", "offset", "y")[at])
+}
+
+# Weights that were scaled to add up to 1 leave nothing to split: for these objectives a hessian is at most the weight.
+warn_light_weights <- function(weight, min_child_weight, objective) {
+  if (is.null(weight) || length(weight) < 2L || !objective %in% c("squared_error", "logistic", "softmax")) {
+    return(invisible())
+  }
+  total <- sum(weight)
+  if (total >= 2 * min_child_weight || total == 0) return(invisible()) # the engine has its own words for all 0
+  warn_gbt("weights", sprintf(paste("`weights` add up to %s and `min_child_weight` is %s, so that no node can be split",
+                                    "into two; scale the weights to a mean of 1"),
+                              format(total), format_number(min_child_weight)))
 }
 
 set_mtry <- function(params, args, n_features) {

@@ -14,8 +14,8 @@
 #' `gbt_error_argument`, `gbt_error_data`, `gbt_error_memory`, `gbt_error_device`, `gbt_error_format`, `gbt_error_io`,
 #' `gbt_error_unsupported` or `gbt_error_internal` (a fault of the package: please report it). The field `subject` of
 #' the condition is the parameter, column or file that it is about. Warnings have the class `gbt_warning` and one such
-#' as `gbt_warning_offset` or `gbt_warning_device`. Ctrl-C raises a condition of class `gbt_interrupt`, which is an
-#' `interrupt` as usual.
+#' as `gbt_warning_offset`, `gbt_warning_weights` or `gbt_warning_device`. Ctrl-C raises a condition of class
+#' `gbt_interrupt`, which is an `interrupt` as usual.
 #'
 #' @section Options:
 #' `gbt.threads` (or the environment variable `GBT_NUM_THREADS`) and `gbt.oversubscribe`: see [gbt_threads()].

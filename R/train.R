@@ -98,7 +98,9 @@
 #'   default nothing: missing predictors are fine.
 #' @param ... For the data frame and matrix methods other names of the same parameters (`learning_rate`, `max.depth`,
 #'   `nthread`, see [gbt_params()]); for the other methods all further arguments. Unknown names are an error.
-#' @param weights Weights of the rows, 0 or more. With a formula evaluated in `data`.
+#' @param weights Weights of the rows, 0 or more. With a formula evaluated in `data`. Their size counts against
+#'   `min_child_weight` and `lambda`, so their mean had better be 1; where they are so small that no node can be split a
+#'   warning (class `gbt_warning_weights`) says so.
 #' @param offset A known part of the score, such as the log of an exposure: one number per row, or a matrix with a
 #'   column per class. The model remembers that there was one. With a formula evaluated in `data`.
 #' @param objective What is minimised: `"squared_error"`, `"logistic"`, `"softmax"`, `"poisson"`, or a list of

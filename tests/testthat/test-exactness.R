@@ -74,8 +74,8 @@ test_that("no circumstance shows in a model: going on from another one", {
 test_that("a gradient far above all others changes nothing about that", {
   y <- replace(number, 17, 1e7) # histograms take wider gradients then
   expect_circumstances_do_not_show(on_frame(y))
-  expect_circumstances_do_not_show(on_frame(number * 1e-200))
-  expect_circumstances_do_not_show(on_frame(number * 1e150))
+  expect_circumstances_do_not_show(on_frame(number * 1e-140))
+  expect_circumstances_do_not_show(on_frame(number * 1e140))
 })
 
 test_that("many rows: the default page and one of 65,536 are several", {

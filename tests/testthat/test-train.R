@@ -145,6 +145,52 @@ test_that("only the ratios of feature weights matter, however large or small the
   }
 })
 
+test_that("numbers with which no split could be found are errors, at any scale above and below none", {
+  n_nodes <- function(y, ...) nrow(as.data.frame(gbt_train(X, y, ..., nrounds = 2, threads = 1)))
+  whole <- n_nodes(y)
+  for (scale in 10^c(-140, -80, 80, 145)) {
+    expect_identical(n_nodes(y * scale), whole)
+    expect_identical(n_nodes(y, weights = rep(scale, 32), lambda = 0, min_child_weight = 0),
+                     n_nodes(y, weights = rep(1, 32), lambda = 0, min_child_weight = 0))
+  }
+  for (scale in c(1e-200, 1e-160, 1e153, 1e300)) {
+    e <- expect_error(n_nodes(y * scale), "response spans", class = "gbt_error_data")
+    expect_identical(e$column, "y")
+    for (response in list(y, y > 20, cut(y, 3), round(y))) {
+      e <- expect_error(n_nodes(response, weights = rep(scale, 32)), "weights", class = "gbt_error_data")
+      expect_identical(e$column, "weights")
+    }
+    if (scale < 1) next
+    e <- expect_error(n_nodes(y, offset = rev(y) * scale), "`offset` spans", class = "gbt_error_data")
+    expect_identical(e$column, "offset")
+  }
+  expect_error(n_nodes(round(y) * 1e155, objective = "poisson"), "response spans", class = "gbt_error_data")
+  expect_error(n_nodes(y * 1e100, weights = rep(1e100, 32)), class = "gbt_error_data")
+  expect_identical(n_nodes(y * 1e100, weights = rep(1e-100, 32), lambda = 0, min_child_weight = 0),
+                   n_nodes(y, weights = rep(1, 32), lambda = 0, min_child_weight = 0))
+  # a constant needs no split, and functions of the user's may scale as they like
+  expect_identical(n_nodes(rep(1e300, 32)), 2L)
+  own <- list(gradient = function(score, label) score - label / 1e200, hessian = function(score, label) rep(1, 32))
+  expect_gt(n_nodes(y * 1e200, objective = own), 2L)
+  expect_snapshot(error = TRUE, {
+    n_nodes(y * 1e200)
+    n_nodes(y > 20, weights = rep(1e-200, 32))
+  })
+})
+
+test_that("weights too light for `min_child_weight` are warned of", {
+  depth <- function(w, ...) max(as.data.frame(gbt_train(X, y, weights = w, ..., nrounds = 2, threads = 1))$node)
+  expect_warning(none <- depth(rep(1 / 32, 32)), class = "gbt_warning_weights")
+  expect_identical(none, 0L)
+  expect_snapshot(depth(rep(1 / 32, 32), min_child_weight = 3))
+  expect_silent({
+    depth(rep(1 / 32, 32), min_child_weight = 0.5)
+    depth(rep(1 / 32, 32), min_child_weight = 0)
+    depth(rep(1, 32))
+    gbt_train(X[1, , drop = FALSE], 1, weights = 0.1, nrounds = 1, threads = 1)
+  })
+})
+
 test_that("arguments about features are errors that help", {
   train <- function(...) gbt_train(X, y, ..., nrounds = 1, threads = 1)
   expect_snapshot(error = TRUE, {
