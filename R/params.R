@@ -76,13 +76,13 @@ print.gbt_params <- function(x, ...) {
 
 format_number <- function(x) vapply(x, function(v) format(v, digits = 15L, scientific = abs(v) >= 1e10), "")
 
-# "larger than 0 and at most 1", from a row of the table.
-range_text <- function(info) {
+# "larger than 0 and at most 1", from a row of the table. An upper end that nobody comes near is left out.
+range_text <- function(info, whole = FALSE) {
   low <- format_number(info$low)
   high <- format_number(info$high)
   from <- if (info$open_low) paste("larger than", low) else paste("at least", low)
   to <- if (info$open_high) paste("less than", high) else paste("at most", high)
-  if (info$high >= 2147483647) from else paste(from, "and", to)
+  if (info$high >= 2147483647 && !whole) from else paste(from, "and", to)
 }
 
 # One number as a row of the table demands. typed: the name the user gave it.
@@ -96,7 +96,8 @@ check_number <- function(value, info, typed = info$name) {
       (if (info$open_high) value < info$high else value <= info$high) && (info$kind != "int" || value == floor(value))
   }
   if (!ok) {
-    stop_argument(sprintf("%s must be %s, %s, not %s%s", param_text(info$name, typed), kind, range_text(info),
+    above <- is.numeric(value) && isTRUE(value > info$high)
+    stop_argument(sprintf("%s must be %s, %s, not %s%s", param_text(info$name, typed), kind, range_text(info, above),
                           quote_value(value), hint), info$name)
   }
   as.double(value)

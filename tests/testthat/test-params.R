@@ -146,6 +146,8 @@ test_that("messages about values help", {
     train(max_depth = 3.5)
     train(grad_bits = 8)
     train(seed = -1)
+    train(seed = 2^60)
+    train(lambda = 1e308)
     train(verbose = "yes")
     train(progress = 1)
     train(threads = 0)
