@@ -122,6 +122,7 @@ gbt_data <- function(x, label = NULL, weight = NULL, offset = NULL, reference = 
                      sparse_zero = c("value", "missing"), unseen = c("prior", "missing", "error"), page_rows = 0,
                      threads = NULL, ..., device = NULL) {
   check_no_dots(list(...), names(formals(gbt_data)))
+  if (missing(x)) stop_argument("`x` is missing: give a data frame, a matrix or a sparse matrix", "x")
   if (!is.null(reference) && !missing(max_bin)) {
     stop_argument("`max_bin` is decided by `reference`, whose cuts are used; leave it out", "max_bin")
   }

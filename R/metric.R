@@ -45,11 +45,11 @@ metrics_not_offered <- c(
 #' tail(m$evaluation_log, 2)
 #' @export
 gbt_metric <- function(name, fun, maximise = FALSE, type = c("response", "link")) {
-  if (!is.character(name) || length(name) != 1L || is.na(name) || name == "") {
+  if (missing(name) || !is.character(name) || length(name) != 1L || is.na(name) || name == "") {
     stop_argument("`name` must be one text: the name of the metric", "name")
   }
   name <- as_utf8(name, "`name`")
-  if (!is.function(fun)) stop_argument("`fun` must be a function(pred, label, weight)", "fun")
+  if (missing(fun) || !is.function(fun)) stop_argument("`fun` must be a function(pred, label, weight)", "fun")
   check_arity(fun, c("pred", "label", "weight"), "`fun`", "fun")
   maximise <- check_flag(maximise, "maximise")
   type <- match_choice(type, c("response", "link"), "type")

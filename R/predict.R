@@ -167,7 +167,7 @@ check_newdata <- function(newdata, object) {
   }
   if (is.atomic(newdata) && !is.null(newdata) && is.null(dim(newdata))) {
     hint <- if (length(newdata) == length(names)) {
-      "one row is given by matrix(newdata, nrow = 1) or as.data.frame(as.list(newdata))"
+      "one row of a matrix is x[i, , drop = FALSE]; other numbers become one by matrix(newdata, nrow = 1)"
     } else {
       "give a data frame or a matrix with one row per prediction"
     }

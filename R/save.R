@@ -150,6 +150,7 @@ check_model_fields <- function(m) {
 is_model <- function(x) inherits(x, "gbt") && is.list(x) && is.raw(.subset2(x, "state"))
 
 check_model <- function(x, parameter = "object") {
+  if (missing(x)) stop_argument(sprintf("`%s` is missing: give a model from gbt_train()", parameter), parameter)
   if (!is_model(x)) {
     stop_argument(sprintf("`%s` must be a model from gbt_train(), not %s", parameter, describe(x)), parameter)
   }
@@ -220,6 +221,7 @@ file_hint <- function(bytes) {
 }
 
 check_path <- function(x, parameter) {
+  if (missing(x)) stop_argument(sprintf("`%s` is missing: give the path of a file", parameter), parameter)
   if (!is.character(x) || length(x) != 1L || is.na(x) || x == "") {
     stop_argument(sprintf("`%s` must be one path", parameter), parameter)
   }
