@@ -140,14 +140,13 @@ print.gbt_info <- function(x, ...) {
             check = "package check", fork = "forked process")
   cat(sprintf("threads       %d (limits: %s)\n", x$threads, paste(said[names(limits)], limits, collapse = ", ")))
   if (x$threads_started < x$threads) cat(sprintf("              the system gave only %d\n", x$threads_started))
+  built <- x$cuda$built && !x$cuda$emulated && !x$devices$available[2L]
+  engine <- if (built) sprintf("(the engine is here, built by CUDA %s for compute capability %s and newer)",
+                               x$cuda$toolkit, gsub(" ", ", ", gsub("([0-9])\\b", ".\\1", x$cuda$architectures)))
   for (i in seq_len(nrow(x$devices))) {
     note <- paste0(if (x$devices$available[i]) "yes: " else "no: ", x$devices$note[i])
-    lines <- strwrap(note, max(40L, getOption("width") - 14L))
+    lines <- strwrap(c(note, if (x$devices$device[i] == "cuda") engine), max(40L, getOption("width") - 14L))
     cat(sprintf("%-13s %s\n", c(x$devices$device[i], rep("", length(lines) - 1L)), lines), sep = "")
-  }
-  if (x$cuda$built && !x$cuda$emulated && !x$devices$available[2L]) {
-    cat(sprintf("              (the engine is here, built by CUDA %s for compute capability %s and newer)\n",
-                x$cuda$toolkit, gsub(" ", ", ", gsub("([0-9])\\b", ".\\1", x$cuda$architectures))))
   }
   invisible(x)
 }

@@ -144,7 +144,7 @@ describe_features <- function(x) {
 describe_rounds <- function(x) {
   trees <- x$n_outputs * x$params$num_parallel_tree
   text <- format(x$nrounds, big.mark = ",")
-  if (trees > 1) text <- sprintf("%s of %d trees", text, as.integer(trees))
+  if (trees > 1) text <- sprintf("%s, %d trees in each", text, as.integer(trees))
   if (!is.null(x$best_round)) {
     text <- if (x$best_round == x$nrounds) {
       sprintf("%s, the last is the best", text)

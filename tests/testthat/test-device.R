@@ -42,3 +42,14 @@ test_that("gbt_info() tells what is in use", {
   expect_output(print(info), "instructions  scalar")
   expect_identical(info$version, as.character(utils::packageVersion("gbt")))
 })
+
+test_that("gbt_info() keeps to the width of the page", {
+  info <- gbt_info()
+  info$devices$available[2L] <- FALSE
+  info$devices$note[2L] <- paste(rep("words", 40), collapse = " ")
+  info$cuda[c("built", "emulated", "toolkit", "architectures")] <- list(TRUE, FALSE, "13.0", "80 90")
+  text <- withr::with_options(list(width = 80), utils::capture.output(print(info)))
+  expect_lte(max(nchar(text)), 80)
+  expect_match(gsub(" +", " ", paste(text, collapse = " ")),
+               "(the engine is here, built by CUDA 13.0 for compute capability 8.0, 9.0 and newer)", fixed = TRUE)
+})

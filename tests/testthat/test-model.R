@@ -11,7 +11,7 @@ test_that("print and summary", {
     print(m[0])
   })
   expect_output(str(m), "Model of class 'gbt'")
-  expect_invisible(print(m))
+  utils::capture.output(expect_invisible(print(m)))
 })
 
 test_that("plain facts", {
