@@ -188,11 +188,12 @@
 #'
 #' # counts with an exposure
 #' set.seed(1)
-#' d <- data.frame(age = runif(300, 18, 80), years = runif(300, 0.1, 1))
-#' d$claims <- rpois(300, d$years * exp(-0.02 * d$age))
-#' m <- gbt_train(claims ~ age + offset(log(years)), d, objective = "poisson", nrounds = 20,
-#'                threads = 1)
-#' predict(m, data.frame(age = c(20, 70), years = 1))
+#' d <- data.frame(age = runif(3000, 18, 80), years = runif(3000, 0.1, 1))
+#' d$claims <- rpois(3000, d$years * exp(-0.02 * d$age))
+#' m <- gbt_train(claims ~ age + offset(log(years)), d, objective = "poisson", nrounds = 50,
+#'                max_depth = 2, threads = 1)
+#' new <- data.frame(age = c(20, 45, 70), years = 1)
+#' cbind(new, predicted = predict(m, new), true = exp(-0.02 * new$age))
 #'
 #' # an objective of one's own: squared error once more
 #' own <- list(
