@@ -80,7 +80,7 @@ static gbt_status grow(gbt_ctx *ctx, cpu_backend *be, gbt_forest *forest, figure
          moved[LEVELS] = {0};
   gbt_tree_task task = {.shrinkage = 0.1};
   double begun = seconds();
-  GBT_TRY(ops->begin_tree(ctx, &be->base, &task, err));
+  GBT_TRY(ops->begin_trees(ctx, &be->base, &task, 1, err));
   add(&out->begin, seconds() - begun, (double)be->n_rows);
   for (int32_t n = 0;;) {
     int32_t depth = be->fr.node[be->fr.fresh[0]].depth;
@@ -110,7 +110,7 @@ static gbt_status grow(gbt_ctx *ctx, cpu_backend *be, gbt_forest *forest, figure
     add(&out->partition[d], part[d], moved[d]);
   }
   double t0 = seconds();
-  GBT_TRY(ops->finish_tree(ctx, &be->base, forest, err));
+  GBT_TRY(ops->finish_trees(ctx, &be->base, forest, err));
   add(&out->leaf, seconds() - t0, (double)be->n_rows);
   return GBT_OK;
 }

@@ -5,8 +5,9 @@
  *   cu_set.cu         a data set's pages as tiles on the device; cu_tiles.cu: which columns stand together
  *   cu_columns.cu     the train set's codes by column
  *   cu_sizes.cu       how large everything must be
- *   cu_backend.cu     open, close, table of ops, the way of a tree
- *   cu_graph.cu       the steps of a tree, recorded and replayed
+ *   cu_state.cu       where the state of a tree that grows stands
+ *   cu_backend.cu     open, close, table of ops, the way of a batch of trees
+ *   cu_graph.cu       the steps of a batch, recorded and replayed
  *   cu_rows.cu        the rows of a tree, sampled and in order
  *   cu_gradient.cu    scores -> fixed-point gradients
  *   cu_hist.cu        histograms of fresh nodes
@@ -25,6 +26,15 @@
  * The host issues the steps of a tree without looking at it and waits once, at its end ("blind"). It looks after every
  * step ("looking") when it cannot know the number of steps or has to give nodes their features: see cu_backend.waits.
  * Everything a kernel needs to know of the tree's state stands in device memory, in cu_tree.
+ *
+ * Batches. Trees of a round, of all classes if memory allows, grow beside each other: a step is one set of launches for
+ * all of them. Everything that a tree has to itself (marked * in cu_view) stands in one piece of memory, `stride` bytes
+ * behind that of the tree before it; blockIdx.y says which tree a block works for, and cu_mine gives it the view that
+ * the tree would have alone:
+ *
+ *   state   | tree 0: cu_tree, nodes, lists, histograms, order .. | tree 1: the same |  ..
+ *
+ * Trees that the host looks at grow alone.
  *
  * Rows. A node's rows are a run of positions [row_beg, row_beg + n_rows) in `order[depth & 1]`: a step reads the chosen
  * nodes' runs from one of the two and writes their children's to the other. Rows that stop early stay where they are,
@@ -232,6 +242,12 @@ struct cu_searched {
   int32_t node, minus;
 };
 
+/* What a tree is to be; slot: where its output's gradients stand; turn: trees of the batch before it that have the same
+ * output. Trees of one output share their gradients, and add to the same scores one after the other. */
+struct cu_task : gbt_tree_task {
+  int32_t slot, turn;
+};
+
 /* An output's gradients of the round. */
 struct cu_output {
   unsigned long long max_g, max_h; /* bits of the largest |g| and h */
@@ -245,7 +261,7 @@ enum : uint32_t { CU_MOST_WORDS = 1u << 26 }; /* of all sets of a tree */
 
 /* State of the tree. Written by kernels alone; the host writes `task` into it when a tree begins. */
 struct cu_tree {
-  gbt_tree_task task;
+  cu_task task;
   uint64_t round;   /* that the gradients are of */
   gbt_units unit;   /* of the histograms of this tree */
   double down_h;    /* of the fine sums of hessians, to real numbers */
@@ -274,10 +290,13 @@ struct cu_order {
   gbt_gh16 *gh;
 };
 
-/* What all kernels of the backend see, passed by value. Pointers on the device. */
+/* What all kernels of the backend see, passed by value. Pointers on the device. Those of parts marked * are the first
+ * tree's: see cu_mine. */
 struct cu_view {
   cu_rows_view train;
-  cu_tree *tree;
+  int32_t n_trees;           /* of the batch */
+  uint64_t stride;           /* bytes from a tree's state to that of the next one */
+  cu_tree *tree;             /* * */
   cu_output *output;         /* n_outputs */
   gbt_params params;
   gbt_grow_policy policy;    /* unit: not here but in tree */
@@ -285,16 +304,18 @@ struct cu_view {
   uint32_t n_slots;          /* of a histogram */
   double *score;             /* of the train set */
   const double *label, *weight; /* weight may be NULL */
-  /* gradients of one output, or (custom loss) of all: see cpu.h. gh16 and low, or gh32, from 2 * n_rows * output on */
+  /* gradients of the batch's outputs, or (custom loss) of all: see cpu.h. gh16 and low, or gh32, from 2 * n_rows * slot
+   * on */
   uint32_t *gradients;
+  /* * rows */
   cu_order order[2];
   uint32_t *mask;            /* partition: a bit per position of a block, 1 = left */
   uint32_t *block_left;      /* partition: by block, rows that go left; then those before it in its node */
-  /* nodes, by number */
+  /* * nodes, by number */
   gbt_grow_node *node;       /* max_nodes */
   gbt_sum *fine;             /* max_nodes */
   double *value;             /* max_nodes */
-  /* lists */
+  /* * lists */
   int32_t *chosen;           /* max_step */
   cu_searched *search;       /* 2 * max_step */
   cu_build *build;           /* 2 * max_step */
@@ -302,26 +323,27 @@ struct cu_view {
   uint32_t *split_block;     /* max_step + 1: first block of a chosen node */
   uint32_t *leaf_block;      /* max_nodes + 1 */
   uint32_t hist_rows, split_rows, leaf_rows; /* rows of a block */
-  /* histograms */
+  /* * histograms */
   gbt_sum *sum;              /* max_hists x n_slots */
   uint32_t *count;           /* the same; NULL when nobody counts */
-  /* search */
+  /* * search */
   const int32_t *tree_feats; /* n_tree_feats, ascending */
   const int32_t *n_tree_feats;
   const uint8_t *allowed;    /* n_features, for all nodes of the step; or, with `by_node`, of every searched node */
-  int32_t by_node;
   gbt_split *found;          /* 2 * max_step x n_units: the best of a unit's features */
-  int32_t n_units, unit_feats; /* a unit searches unit_feats of the tree's features */
   uint32_t *set_bits;        /* 2 * max_step x set_words: the best set of every set feature, see cu_split_cat.cu */
+  uint32_t *sets;            /* max_words: bitsets of the tree's splits */
+  int32_t by_node;
+  int32_t n_units, unit_feats; /* a unit searches unit_feats of the tree's features */
   const uint32_t *set_at;    /* n_features: first word of a feature in set_bits */
   uint32_t set_words;
-  uint32_t *sets;            /* max_words: bitsets of the tree's splits */
   int32_t max_nodes, max_step, max_hists;
   uint32_t max_words;
   /* by cu_sets_open */
   const int32_t *set_feat; /* n_set_feats: features split by sets, ascending; NULL for none */
   int32_t n_set_feats, sort_blocks;
   uint32_t sort_room;   /* levels of a block's scratch, 0: shared memory is enough */
+  /* * */
   uint64_t *sort_key;   /* sort_blocks x sort_room */
   uint16_t *sort_level; /* the same */
 };
@@ -341,7 +363,7 @@ struct cu_auc {
   size_t bytes;      /* of room */
 };
 
-/* The launches of a tree, recorded. */
+/* The launches of a batch, recorded. */
 struct cu_recording {
   cudaGraphExec_t exec; /* NULL: none yet */
   int32_t n_uses;
@@ -369,27 +391,24 @@ struct cu_backend {
   int any_sets;             /* features split by sets */
   int waits;                /* the host looks after every step */
   int keeps;                /* histograms of all nodes have room: siblings by subtraction */
-  int32_t depth;            /* steps issued for this tree */
+  int32_t depth;            /* steps issued for this batch */
   int64_t max_steps;        /* of a tree, when the host does not look */
-  int32_t fixed_output;     /* whose gradients stand there; -1: nobody's */
+  int32_t fixed_output;     /* whose gradients stand in slot 0, all others' in none; -1: not known */
   uint64_t grad_round;
   uint32_t max_split_blocks, max_hist_blocks, max_leaf_blocks;
-  int32_t *tree_feats;      /* host: n_features; scratch for draws */
-  int32_t n_tree_feats;
   uint64_t *rank;
-  /* page-locked, for copies that do not wait */
-  gbt_tree_task *task;
-  int32_t *feats_up;        /* n_features + 1 */
-  uint8_t *allowed_up;
+  /* page-locked, for copies that do not wait; of every tree of the batch */
+  cu_task *task;
+  int32_t *feats_up;        /* n_features + 1: how many, and the features of the tree */
+  int64_t batch_limit;      /* trees of a batch at most, for want of memory */
+  int32_t n_told;           /* trees that were told all features */
+  uint8_t *allowed_up;      /* allowed_cap */
   uint8_t *allowed;         /* on the device: of the step, or (by_level) of all levels, one after the other */
   int by_level;             /* features are drawn by level, and told for all levels when a tree begins */
   int32_t *level_feats;     /* host: n_features */
-  cu_tree *tree_down;
-  gbt_grow_node *node_down; /* max_nodes */
-  gbt_sum *fine_down;
-  double *value_down;
-  uint32_t *sets_down;
-  size_t allowed_cap, cap_node, cap_words;
+  cu_tree *tree_down;       /* the first tree's; others' behind it, down_bytes apart */
+  uint32_t *sets_down;      /* cap_words */
+  size_t allowed_cap, down_bytes, cap_node, cap_words;
   /* the same for trees that need more room, and what looking needs */
   gbt_grow_node *node_copy;
   gbt_sum *fine_copy;
@@ -399,7 +418,7 @@ struct cu_backend {
   int32_t *feats_scratch;
   size_t cap_copy[4], cap_searched, cap_scratch;
   int64_t begun_ns; /* of the tree */
-  cu_recording *recording; /* 2 x n_outputs, see cu_graph.cu */
+  cu_recording recording[GBT_MOST_TREES + 1][2]; /* by trees of the batch, see cu_graph.cu */
   cu_recording *current;
   int mode;
   int step_by_step; /* nothing is recorded, so that tests may look into a tree */
@@ -430,11 +449,34 @@ template <class T> gbt_status cu_keep(cu_backend *be, T **out, size_t n, gbt_err
 /* Sizes of everything, before anything but the features' places is allocated. */
 gbt_status cu_sizes(cu_backend *be, gbt_error *err) GBT_MUST_CHECK;
 
+/* Hands out a tree's memory from `base` on; with base 0 it only counts. */
+struct cu_places {
+  uintptr_t base;
+  size_t bytes;
+};
+template <class T> void cu_place(cu_places *at, T **out, size_t n) {
+  *out = (T *)(at->base + at->bytes);
+  at->bytes += (n * sizeof(T) + 255u) / 256u * 256u;
+}
+
+/* Bytes of a tree's state; makes it, for most_trees trees; what other files put into it. */
+size_t cu_state_bytes(const cu_backend *be);
+gbt_status cu_state_open(cu_backend *be, gbt_error *err) GBT_MUST_CHECK;
+void cu_sets_place(cu_view *v, cu_places *at);
+void cu_level_place(const cu_backend *be, cu_places *at);
+
+/* A tree's state and its first `nodes` nodes, sums and values, behind each other: how they stand on the host. On the
+ * device likewise, with the most nodes that there can be. */
+struct cu_tree_block {
+  size_t node, fine, value, bytes;
+};
+cu_tree_block cu_tree_block_of(size_t nodes);
+
 /* Opens the backend on a device; see backend.h. */
 gbt_status cu_open(gbt_ctx *ctx, int32_t device, const gbt_backend_spec *spec, gbt_backend **out,
                    gbt_error *err) GBT_MUST_CHECK;
 
-/* A tree begins: be->mode. The launches of one that was recorded. Frees all recordings. */
+/* A batch begins: be->mode. The launches of one that was recorded. Frees all recordings. */
 gbt_status cu_choose_mode(cu_backend *be, gbt_error *err) GBT_MUST_CHECK;
 gbt_status cu_launch_recording(cu_backend *be, gbt_error *err) GBT_MUST_CHECK;
 void cu_drop_recordings(cu_backend *be);
@@ -447,8 +489,19 @@ gbt_status cu_or_stop_recording(cu_backend *be, gbt_status status) GBT_MUST_CHEC
 gbt_status cu_gradients(gbt_ctx *ctx, cu_backend *be, uint64_t round, gbt_error *err) GBT_MUST_CHECK;
 gbt_status cu_set_gradients(gbt_ctx *ctx, cu_backend *be, uint64_t round, const double *g, const double *h,
                             gbt_error *err) GBT_MUST_CHECK;
-/* Fixed point for the tree's output, unless it stands there already. Sets tree->unit, noise, wide; root is 0. */
-gbt_status cu_gradients_of_tree(gbt_ctx *ctx, cu_backend *be, gbt_error *err) GBT_MUST_CHECK;
+/* Fixed point for the trees' outputs, unless it stands there already. Sets tree->unit, noise, wide; root is 0. */
+gbt_status cu_gradients_of_trees(gbt_ctx *ctx, cu_backend *be, gbt_error *err) GBT_MUST_CHECK;
+/* Whether the gradients of the batch stand there from an earlier one, or from the host. */
+static inline int cu_are_fixed(const cu_backend *be) {
+  return be->loss == GBT_LOSS_CUSTOM || be->fixed_output == be->task[0].output;
+}
+/* Trees of one output in the batch: one of few, or all that each of several outputs has. */
+static inline int32_t cu_n_turns(const cu_backend *be) {
+  const int64_t n = be->view.n_trees, per_output = be->params->num_parallel_tree;
+  return (int32_t)(n < per_output ? n : per_output);
+}
+/* Slots that gradients have. */
+int32_t cu_gradient_slots(const cu_backend *be);
 /* Scores before the first tree, and what gradients need room for. */
 gbt_status cu_init_scores(cu_backend *be, const gbt_backend_spec *spec, gbt_error *err) GBT_MUST_CHECK;
 
@@ -472,8 +525,8 @@ gbt_status cu_build_hist(cu_backend *be, gbt_error *err) GBT_MUST_CHECK;
 gbt_status cu_search(cu_backend *be, gbt_error *err) GBT_MUST_CHECK;
 gbt_status cu_search_sets(cu_backend *be, gbt_error *err) GBT_MUST_CHECK; /* by cu_search */
 
-/* Which features are split by sets, and scratch for ordering their levels: once, when view and cuts stand and before
- * cu_level_open. */
+/* Which features are split by sets, and how much scratch ordering their levels takes: once, when view and cuts stand and
+ * before cu_level_open. */
 gbt_status cu_sets_open(cu_backend *be, gbt_error *err) GBT_MUST_CHECK;
 
 /* Fresh nodes get their splits and open; the policy chooses; blocks of the partition are planned. */
@@ -485,9 +538,10 @@ gbt_status cu_make_children(cu_backend *be, gbt_error *err) GBT_MUST_CHECK; /* b
 
 /* Fine sums, values, scores of all sets. */
 gbt_status cu_leaves(gbt_ctx *ctx, cu_backend *be, gbt_error *err) GBT_MUST_CHECK;
-gbt_status cu_route(cu_backend *be, gbt_error *err) GBT_MUST_CHECK; /* by cu_leaves: rows that were not partitioned */
+/* By cu_leaves: rows that were not partitioned, of the trees of a turn. */
+gbt_status cu_route(cu_backend *be, int32_t turn, gbt_error *err) GBT_MUST_CHECK;
 
-/* Symmetric growth: made, freed; instead of cu_search; before cu_select. */
+/* Symmetric growth: made (all but what a tree has to itself), freed; instead of cu_search; before cu_select. */
 gbt_status cu_level_open(cu_backend *be, gbt_error *err) GBT_MUST_CHECK;
 void cu_level_close(cu_backend *be);
 gbt_status cu_level_search(cu_backend *be, gbt_error *err) GBT_MUST_CHECK;
@@ -536,15 +590,61 @@ __device__ static __forceinline__ gbt_sum cu_gh_sum(uint32_t bits) {
 }
 __device__ static __forceinline__ uint32_t cu_gh_pack(gbt_gh16 gh) { return (uint16_t)gh.g | (uint32_t)gh.h << 16; }
 
-/* Gradients of an output. */
-__device__ static __forceinline__ gbt_gh16 *cu_gh16(const cu_view &v, int32_t output) {
-  return (gbt_gh16 *)(v.gradients + 2 * (uint64_t)v.train.n_rows * (uint32_t)(v.loss == GBT_LOSS_CUSTOM ? output : 0));
+/* Gradients in a slot. */
+__device__ static __forceinline__ gbt_gh16 *cu_gh16(const cu_view &v, int32_t slot) {
+  return (gbt_gh16 *)(v.gradients + 2 * (uint64_t)v.train.n_rows * (uint32_t)slot);
 }
-__device__ static __forceinline__ uint32_t *cu_low(const cu_view &v, int32_t output) {
-  return (uint32_t *)(cu_gh16(v, output) + v.train.n_rows);
+__device__ static __forceinline__ uint32_t *cu_low(const cu_view &v, int32_t slot) {
+  return (uint32_t *)(cu_gh16(v, slot) + v.train.n_rows);
 }
-__device__ static __forceinline__ gbt_gh32 *cu_gh32(const cu_view &v, int32_t output) {
-  return (gbt_gh32 *)cu_gh16(v, output);
+__device__ static __forceinline__ gbt_gh32 *cu_gh32(const cu_view &v, int32_t slot) {
+  return (gbt_gh32 *)cu_gh16(v, slot);
+}
+
+/* ---- the tree that a block works for ---- */
+
+/* The same place in the state of a tree that stands so many bytes behind. */
+template <class T> __device__ static __forceinline__ T *cu_beside(T *at, uint64_t bytes) {
+  return (T *)((uintptr_t)at + bytes);
+}
+
+/* The view of tree y of the batch, as if it grew alone. */
+__device__ static __forceinline__ cu_view cu_view_of(const cu_view &all, uint32_t y) {
+  const uint64_t by = all.stride * y;
+  cu_view v = all;
+  v.tree = cu_beside(all.tree, by);
+  v.order[0].row = cu_beside(all.order[0].row, by);
+  v.order[0].gh = cu_beside(all.order[0].gh, by);
+  v.order[1].row = cu_beside(all.order[1].row, by);
+  v.order[1].gh = cu_beside(all.order[1].gh, by);
+  v.mask = cu_beside(all.mask, by);
+  v.block_left = cu_beside(all.block_left, by);
+  v.node = cu_beside(all.node, by);
+  v.fine = cu_beside(all.fine, by);
+  v.value = cu_beside(all.value, by);
+  v.chosen = cu_beside(all.chosen, by);
+  v.search = cu_beside(all.search, by);
+  v.build = cu_beside(all.build, by);
+  v.hist_block = cu_beside(all.hist_block, by);
+  v.split_block = cu_beside(all.split_block, by);
+  v.leaf_block = cu_beside(all.leaf_block, by);
+  v.sum = cu_beside(all.sum, by);
+  v.count = cu_beside(all.count, by);
+  v.tree_feats = cu_beside(all.tree_feats, by);
+  v.n_tree_feats = cu_beside(all.n_tree_feats, by);
+  v.allowed = cu_beside(all.allowed, by);
+  v.found = cu_beside(all.found, by);
+  v.set_bits = cu_beside(all.set_bits, by);
+  v.sets = cu_beside(all.sets, by);
+  v.sort_key = cu_beside(all.sort_key, by);
+  v.sort_level = cu_beside(all.sort_level, by);
+  return v;
+}
+__device__ static __forceinline__ cu_view cu_mine(const cu_view &all) { return cu_view_of(all, blockIdx.y); }
+
+/* The rows of nodes of a depth. Chosen, not indexed: views that were made by cu_view_of stay in registers. */
+__device__ static __forceinline__ cu_order cu_order_of(const cu_view &v, int32_t depth) {
+  return depth & 1 ? v.order[1] : v.order[0];
 }
 
 /* What a grid should have at least to keep the device busy, and at most what there is to do. */
@@ -552,4 +652,9 @@ static inline unsigned cu_grid(const cu_backend *be, uint64_t blocks, unsigned p
   uint64_t most = (uint64_t)be->n_units * per_unit;
   if (blocks < 1) blocks = 1;
   return (unsigned)(blocks < most ? blocks : most);
+}
+
+/* Such a grid for every tree of the batch. */
+static inline dim3 cu_grids(const cu_backend *be, uint64_t blocks, unsigned per_unit) {
+  return dim3(cu_grid(be, blocks, per_unit), (unsigned)be->view.n_trees);
 }

@@ -26,9 +26,8 @@ static void destroy(gbt_backend *self) {
   for (size_t i = 0; i < sizeof locked / sizeof *locked; i++)
     if (locked[i]) cudaFreeHost(locked[i]);
   if (be->stream) cudaStreamDestroy(be->stream);
-  void *blocks[] = {be->set,       be->counts,     be->tree_feats, be->rank,     be->node_copy,
-                    be->fine_copy, be->value_copy, be->sets_copy,  be->searched, be->feats_scratch,
-                    be->level_feats};
+  void *blocks[] = {be->set,       be->counts,     be->rank,      be->node_copy, be->fine_copy,
+                    be->value_copy, be->sets_copy, be->searched, be->feats_scratch, be->level_feats};
   for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++) gbt_mem_free(&mem, blocks[i]);
   gbt_export_free(&mem, &be->out);
   if (before != be->device) cudaSetDevice(before);
@@ -38,97 +37,26 @@ static void destroy(gbt_backend *self) {
 
 /* ---- opening ---- */
 
-/* A tree's state, nodes, sums and values behind each other in one block: a small tree comes to the host in one copy. */
-struct tree_block {
-  size_t node, fine, value, bytes;
-};
-
-static tree_block lay_tree(size_t nodes) {
-  const size_t line = 256;
-  tree_block b;
-  b.node = (sizeof(cu_tree) + line - 1) / line * line;
-  b.fine = b.node + (nodes * sizeof(gbt_grow_node) + line - 1) / line * line;
-  b.value = b.fine + nodes * sizeof(gbt_sum);
-  b.bytes = b.value + nodes * sizeof(double);
-  return b;
-}
-
-/* Cleared, as more of it comes down than a tree has written. */
-static gbt_status alloc_tree_block(cu_backend *be, gbt_error *err) {
-  cu_view *v = &be->view;
-  const tree_block b = lay_tree((size_t)v->max_nodes);
-  unsigned char *at;
-  GBT_TRY(cu_keep(be, &at, b.bytes, err));
-  v->tree = (cu_tree *)(void *)at;
-  v->node = (gbt_grow_node *)(void *)(at + b.node);
-  v->fine = (gbt_sum *)(void *)(at + b.fine);
-  v->value = (double *)(void *)(at + b.value);
-  CU_TRY(cudaMemsetAsync(at, 0, b.bytes, be->stream));
-  return GBT_OK;
-}
-
-static gbt_status alloc_tree(cu_backend *be, gbt_error *err) {
-  cu_view *v = &be->view;
-  size_t nodes = (size_t)v->max_nodes, step = (size_t)v->max_step, fresh = 2 * step, slots = v->n_slots;
-  size_t n = (size_t)be->n_features;
-  GBT_TRY(alloc_tree_block(be, err));
-  GBT_TRY(cu_keep(be, &v->chosen, step, err));
-  GBT_TRY(cu_keep(be, &v->search, fresh, err));
-  GBT_TRY(cu_keep(be, &v->build, fresh, err));
-  GBT_TRY(cu_keep(be, &v->hist_block, fresh + 1, err));
-  GBT_TRY(cu_keep(be, &v->split_block, step + 1, err));
-  GBT_TRY(cu_keep(be, &v->leaf_block, nodes + 2, err));
-  GBT_TRY(cu_keep(be, &v->sum, (size_t)v->max_hists * slots, err));
-  if (v->any_counts) GBT_TRY(cu_keep(be, &v->count, (size_t)v->max_hists * slots, err));
-  GBT_TRY(cu_keep(be, &v->sets, v->max_words, err));
-  GBT_TRY(cu_keep(be, &v->found, fresh * (size_t)v->n_units, err));
-  GBT_TRY(cu_keep(be, &v->set_bits, fresh * (size_t)v->set_words + 1, err));
-  int32_t *feats;
-  GBT_TRY(cu_keep(be, &feats, n + 1, err)); /* the number, then the features */
-  v->n_tree_feats = feats;
-  v->tree_feats = feats + 1;
-  v->by_node = !gbt_features_uniform(be->rules) && !be->by_level && be->params->grow_policy != GBT_SYMMETRIC;
-  be->allowed_cap = v->by_node ? fresh * n : be->by_level ? (size_t)be->max_steps * n : n;
-  uint8_t *allowed;
-  GBT_TRY(cu_keep(be, &allowed, be->allowed_cap, err));
-  v->allowed = be->allowed = allowed;
-  CU_TRY(cudaMemsetAsync(allowed, 1, be->allowed_cap, be->stream));
-  CU_TRY(cudaMemsetAsync(v->sets, 0, v->max_words * sizeof *v->sets, be->stream));
-  return GBT_OK;
-}
-
 static gbt_status alloc_rows(cu_backend *be, gbt_error *err) {
   cu_view *v = &be->view;
-  size_t n = (size_t)be->n_rows, outputs = (size_t)be->n_outputs;
-  GBT_TRY(cu_keep(be, &v->gradients, 2 * n * (be->loss == GBT_LOSS_CUSTOM ? outputs : 1), err));
-  GBT_TRY(cu_keep(be, &v->output, outputs, err));
-  for (int k = 0; k < 2; k++) {
-    GBT_TRY(cu_keep(be, &v->order[k].row, n, err));
-    GBT_TRY(cu_keep(be, &v->order[k].gh, n, err));
-  }
-  GBT_TRY(cu_keep(be, &v->mask, (size_t)be->max_split_blocks * (v->split_rows / 32u), err));
-  return cu_keep(be, &v->block_left, be->max_split_blocks + 1u, err);
+  const size_t n = (size_t)be->n_rows;
+  GBT_TRY(cu_keep(be, &v->gradients, 2 * n * (size_t)cu_gradient_slots(be), err));
+  return cu_keep(be, &v->output, (size_t)be->n_outputs, err);
 }
 
 static gbt_status alloc_locked(cu_backend *be, gbt_error *err) {
   const cu_view *v = &be->view;
-  size_t nodes = (size_t)v->max_nodes < COPY_NODES ? (size_t)v->max_nodes : (size_t)COPY_NODES;
-  size_t words = v->max_words < COPY_WORDS ? (size_t)v->max_words : (size_t)COPY_WORDS;
-  CU_TRY(cudaMallocHost(&be->task, sizeof *be->task));
-  CU_TRY(cudaMallocHost(&be->feats_up, ((size_t)be->n_features + 1) * sizeof *be->feats_up));
-  const tree_block b = lay_tree(nodes);
-  CU_TRY(cudaMallocHost(&be->tree_down, b.bytes));
-  be->node_down = (gbt_grow_node *)(void *)((char *)be->tree_down + b.node);
-  be->fine_down = (gbt_sum *)(void *)((char *)be->tree_down + b.fine);
-  be->value_down = (double *)(void *)((char *)be->tree_down + b.value);
-  CU_TRY(cudaMallocHost(&be->sets_down, words * sizeof *be->sets_down));
-  if (!gbt_features_uniform(be->rules)) CU_TRY(cudaMallocHost(&be->allowed_up, be->allowed_cap));
-  be->cap_node = nodes;
-  be->cap_words = words;
-  GBT_TRY(gbt_mem_zeros(&be->mem, 2 * (size_t)be->n_outputs, sizeof *be->recording, &be->recording, err));
-  GBT_TRY(gbt_mem_array(&be->mem, (size_t)be->n_features, sizeof *be->tree_feats, &be->tree_feats, err));
-  GBT_TRY(gbt_mem_array(&be->mem, (size_t)be->n_features, sizeof *be->level_feats, &be->level_feats, err));
-  return gbt_mem_array(&be->mem, (size_t)be->n_features, sizeof *be->rank, &be->rank, err);
+  const size_t n_trees = (size_t)be->base.most_trees, n = (size_t)be->n_features;
+  be->cap_node = (size_t)v->max_nodes < COPY_NODES ? (size_t)v->max_nodes : (size_t)COPY_NODES;
+  be->cap_words = v->max_words < COPY_WORDS ? (size_t)v->max_words : (size_t)COPY_WORDS;
+  be->down_bytes = (cu_tree_block_of(be->cap_node).bytes + 255u) / 256u * 256u;
+  CU_TRY(cudaMallocHost(&be->task, n_trees * sizeof *be->task));
+  CU_TRY(cudaMallocHost(&be->feats_up, n_trees * (n + 1) * sizeof *be->feats_up));
+  CU_TRY(cudaMallocHost(&be->tree_down, n_trees * be->down_bytes));
+  CU_TRY(cudaMallocHost(&be->sets_down, n_trees * be->cap_words * sizeof *be->sets_down));
+  if (!gbt_features_uniform(be->rules)) CU_TRY(cudaMallocHost(&be->allowed_up, n_trees * be->allowed_cap));
+  GBT_TRY(gbt_mem_array(&be->mem, n, sizeof *be->level_feats, &be->level_feats, err));
+  return gbt_mem_array(&be->mem, n, sizeof *be->rank, &be->rank, err);
 }
 
 static gbt_status open_device(cu_backend *be, gbt_error *err) {
@@ -168,13 +96,11 @@ static gbt_status open_all(gbt_ctx *ctx, cu_backend *be, const gbt_backend_spec 
   GBT_TRY(open_device(be, err));
   GBT_TRY(cu_sizes(be, err));
   GBT_TRY(copy_monotone(be, spec->monotone, err));
-  GBT_TRY(alloc_tree(be, err));
+  GBT_TRY(cu_state_open(be, err));
   GBT_TRY(alloc_rows(be, err));
   GBT_TRY(alloc_locked(be, err));
   GBT_TRY(open_sets(ctx, be, spec, err));
   GBT_TRY(cu_hist_open(be, err));
-  GBT_TRY(cu_sets_open(be, err));
-  if (be->params->grow_policy == GBT_SYMMETRIC) GBT_TRY(cu_level_open(be, err));
   GBT_TRY(cu_columns_make(be, err));
   CU_TRY(cudaStreamSynchronize(be->stream));
   return GBT_OK;
@@ -188,17 +114,24 @@ static gbt_status wait_for(gbt_ctx *ctx, cu_backend *be, gbt_error *err) {
   return gbt_ctx_poll(ctx, err);
 }
 
-static gbt_status faults(const cu_backend *be, gbt_error *err) {
-  uint32_t fault = be->tree_down->fault;
-  if (fault & CU_FAULT_GRADIENT)
-    return gbt_gradients_overflow(be->tree_down->fault_round, err);
-  if (fault & CU_FAULT_ROOM)
+/* What has come of tree y of the batch. */
+static const cu_tree *tree_down(const cu_backend *be, int32_t y) {
+  return (const cu_tree *)(const void *)((const char *)be->tree_down + (size_t)y * be->down_bytes);
+}
+
+static gbt_status faults_of(const cu_backend *be, const cu_tree *tree, gbt_error *err) {
+  if (tree->fault & CU_FAULT_GRADIENT) return gbt_gradients_overflow(tree->fault_round, err);
+  if (tree->fault & CU_FAULT_ROOM)
     return gbt_fail_on(err, GBT_E_MEM, "device",
                        "a tree has more than %d nodes, or its sets of levels take more than %d megabytes, which is too "
                        "much for the device; set `max_leaves` or a smaller `max_depth`, or " CU_ELSE,
                        (int)be->view.max_nodes, (int)(CU_MOST_WORDS / 262144u));
-  if (fault & CU_FAULT_VALUE)
-    return gbt_leaf_overflows(be->task->round, err);
+  if (tree->fault & CU_FAULT_VALUE) return gbt_leaf_overflows(be->task->round, err);
+  return GBT_OK;
+}
+
+static gbt_status faults(const cu_backend *be, gbt_error *err) {
+  for (int32_t y = 0; y < be->view.n_trees; y++) GBT_TRY(faults_of(be, tree_down(be, y), err));
   return GBT_OK;
 }
 
@@ -214,44 +147,61 @@ static gbt_status set_gradients(gbt_ctx *ctx, gbt_backend *self, uint64_t round,
   return cu_set_gradients(ctx, (cu_backend *)self, round, g, h, err);
 }
 
-/* What every level may use; by_level alone. */
-static void draw_levels(cu_backend *be) {
-  size_t n = (size_t)be->n_features;
-  memset(be->allowed_up, 0, (size_t)be->max_steps * n);
+/* What tree y may use: its features, and by_level those of every level. */
+static void draw_features(cu_backend *be, int32_t y) {
+  const size_t n = (size_t)be->n_features;
+  int32_t *feats = be->feats_up + (size_t)y * (n + 1);
+  feats[0] = gbt_features_of_tree(be->rules, be->task[y].tree, feats + 1, be->rank);
+  if (!be->by_level) return;
+  uint8_t *allowed = be->allowed_up + (size_t)y * be->allowed_cap;
+  memset(allowed, 0, be->allowed_cap);
   for (int64_t depth = 0; depth < be->max_steps; depth++) {
     int32_t *list = be->level_feats;
-    int32_t k = gbt_features_of_level(be->rules, be->task->tree, (int32_t)depth, be->tree_feats, be->n_tree_feats, list,
-                                      be->rank);
-    for (int32_t i = 0; i < k; i++) be->allowed_up[(size_t)depth * n + (size_t)list[i]] = 1;
+    int32_t k = gbt_features_of_level(be->rules, be->task[y].tree, (int32_t)depth, feats + 1, feats[0], list, be->rank);
+    for (int32_t i = 0; i < k; i++) allowed[(size_t)depth * n + (size_t)list[i]] = 1;
   }
 }
 
-static gbt_status issue_root(gbt_ctx *ctx, cu_backend *be, int told, gbt_error *err) {
+/* A part of every tree's state, `bytes` long, from the host, where they stand one behind the other. */
+static cudaError_t tell_all(const cu_backend *be, void *to, const void *from, size_t bytes) {
+  return cudaMemcpy2DAsync(to, be->view.stride, from, bytes, bytes, (size_t)be->view.n_trees, cudaMemcpyHostToDevice,
+                           be->stream);
+}
+
+static gbt_status issue_roots(gbt_ctx *ctx, cu_backend *be, int told, gbt_error *err) {
   const cu_view *v = &be->view;
-  if (be->by_level)
-    CU_TRY(cudaMemcpyAsync(be->allowed, be->allowed_up, be->allowed_cap, cudaMemcpyHostToDevice, be->stream));
-  CU_TRY(cudaMemcpyAsync(&v->tree->task, be->task, sizeof *be->task, cudaMemcpyHostToDevice, be->stream));
+  if (be->by_level) CU_TRY(tell_all(be, be->allowed, be->allowed_up, be->allowed_cap));
+  CU_TRY(tell_all(be, &v->tree->task, be->task, sizeof *be->task));
   if (!told) /* room for all of them: how many count is told first */
-    CU_TRY(cudaMemcpyAsync((void *)v->n_tree_feats, be->feats_up, ((size_t)be->n_features + 1) * sizeof *be->feats_up,
-                           cudaMemcpyHostToDevice, be->stream));
-  GBT_TRY(cu_gradients_of_tree(ctx, be, err));
+    CU_TRY(tell_all(be, (void *)v->n_tree_feats, be->feats_up, ((size_t)be->n_features + 1) * sizeof *be->feats_up));
+  GBT_TRY(cu_gradients_of_trees(ctx, be, err));
   GBT_TRY(cu_rows_begin(ctx, be, err));
   return cu_root(be, err);
 }
 
-static gbt_status begin_tree(gbt_ctx *ctx, gbt_backend *self, const gbt_tree_task *task, gbt_error *err) {
+/* Tasks of a batch: outputs ascend without gaps, and so do the trees of each. */
+static void take_tasks(cu_backend *be, const gbt_tree_task *task, int32_t n_trees) {
+  for (int32_t y = 0; y < n_trees; y++) {
+    cu_task *to = &be->task[y];
+    *static_cast<gbt_tree_task *>(to) = task[y];
+    to->slot = be->loss == GBT_LOSS_CUSTOM ? task[y].output : task[y].output - task[0].output;
+    to->turn = y > 0 && task[y - 1].output == task[y].output ? to[-1].turn + 1 : 0;
+  }
+}
+
+static gbt_status begin_trees(gbt_ctx *ctx, gbt_backend *self, const gbt_tree_task *task, int32_t n_trees,
+                              gbt_error *err) {
   cu_backend *be = (cu_backend *)self;
   GBT_TRY(gbt_ctx_poll(ctx, err));
   be->begun_ns = gbt_clock_ns();
-  *be->task = *task; /* the last tree's copy is over: its end was waited for */
+  take_tasks(be, task, n_trees); /* the last batch's copy is over: its end was waited for */
+  be->view.n_trees = n_trees;
   be->depth = 0;
-  const int told = be->n_tree_feats > 0 && be->rules->by_tree >= 1.0; /* all features, as in the tree before */
-  be->n_tree_feats = gbt_features_of_tree(be->rules, task->tree, be->tree_feats, be->rank);
-  be->feats_up[0] = be->n_tree_feats;
-  memcpy(be->feats_up + 1, be->tree_feats, (size_t)be->n_tree_feats * sizeof *be->feats_up);
-  if (be->by_level) draw_levels(be);
+  const int told = be->rules->by_tree >= 1.0 && be->n_told >= n_trees; /* all features, as before */
+  be->n_told = n_trees > be->n_told ? n_trees : be->n_told;
+  for (int32_t y = 0; y < n_trees; y++) draw_features(be, y);
   GBT_TRY(cu_choose_mode(be, err));
-  return be->mode == CU_REPLAYING ? GBT_OK : cu_or_stop_recording(be, issue_root(ctx, be, told, err));
+  return be->mode == CU_REPLAYING ? GBT_OK : cu_or_stop_recording(be, issue_roots(ctx, be, told, err));
 }
 
 /* Steps behind the last one that can split anything have nothing to build or to search; a replay has it all. */
@@ -276,8 +226,8 @@ static void features_of(cu_backend *be, const gbt_grow_node *node, int32_t id, u
                         uint32_t *path) {
   const gbt_feature_rules *rules = be->rules;
   memset(mask, 0, (size_t)be->n_features);
-  int32_t n =
-      gbt_features_of_level(rules, be->task->tree, node[id].depth, be->tree_feats, be->n_tree_feats, list, be->rank);
+  int32_t n = gbt_features_of_level(rules, be->task->tree, node[id].depth, be->feats_up + 1, be->feats_up[0], list,
+                                    be->rank);
   if (rules->n_sets > 0) {
     memset(path, 0, (size_t)rules->n_words * sizeof *path);
     for (int32_t p = node[id].parent; p >= 0; p = node[p].parent)
@@ -301,7 +251,7 @@ static gbt_status look(gbt_ctx *ctx, cu_backend *be, gbt_error *err) {
   return wait_for(ctx, be, err);
 }
 
-/* Where features hang on the node or the level: looks at the tree, and tells the device what may be searched. */
+/* Where features hang on the node or the level: looks at the tree, which grows alone, and tells the device what may be searched. */
 static gbt_status send_features(gbt_ctx *ctx, cu_backend *be, gbt_error *err) {
   const cu_view *v = &be->view;
   size_t n_features = (size_t)be->n_features;
@@ -356,42 +306,58 @@ static gbt_status partition(gbt_ctx *ctx, gbt_backend *self, gbt_error *err) {
   return be->mode == CU_REPLAYING ? GBT_OK : cu_or_stop_recording(be, cu_partition(be, err));
 }
 
-/* The finished tree to the host: small ones come unasked, so that there is one wait. */
-static gbt_status send_tree(cu_backend *be, gbt_error *err) {
+/* A part of every tree's state to the host, where the trees stand `pitch` bytes apart. */
+static cudaError_t fetch_all(const cu_backend *be, void *to, size_t pitch, const void *from, size_t bytes) {
+  return cudaMemcpy2DAsync(to, pitch, from, be->view.stride, bytes, (size_t)be->view.n_trees, cudaMemcpyDeviceToHost,
+                           be->stream);
+}
+
+/* The finished trees to the host: small ones come unasked, so that there is one wait. */
+static gbt_status send_trees(cu_backend *be, gbt_error *err) {
   const cu_view *v = &be->view;
-  size_t nodes = be->cap_node, words = be->cap_words;
-  if (v->max_words > 1)
-    CU_TRY(cudaMemcpyAsync(be->sets_down, v->sets, words * sizeof *v->sets, cudaMemcpyDeviceToHost, be->stream));
+  const size_t nodes = be->cap_node, pitch = be->down_bytes, words = be->cap_words * sizeof *v->sets;
+  const cu_tree_block b = cu_tree_block_of(nodes);
+  char *to = (char *)be->tree_down;
+  if (v->max_words > 1) CU_TRY(fetch_all(be, be->sets_down, words, v->sets, words));
   if (nodes == (size_t)v->max_nodes) {
-    CU_TRY(cudaMemcpyAsync(be->tree_down, v->tree, lay_tree(nodes).bytes, cudaMemcpyDeviceToHost, be->stream));
+    CU_TRY(fetch_all(be, to, pitch, v->tree, b.bytes));
     return GBT_OK;
   }
-  CU_TRY(cudaMemcpyAsync(be->node_down, v->node, nodes * sizeof *v->node, cudaMemcpyDeviceToHost, be->stream));
-  CU_TRY(cudaMemcpyAsync(be->fine_down, v->fine, nodes * sizeof *v->fine, cudaMemcpyDeviceToHost, be->stream));
-  CU_TRY(cudaMemcpyAsync(be->value_down, v->value, nodes * sizeof *v->value, cudaMemcpyDeviceToHost, be->stream));
-  CU_TRY(cudaMemcpyAsync(be->tree_down, v->tree, sizeof *be->tree_down, cudaMemcpyDeviceToHost, be->stream));
+  CU_TRY(fetch_all(be, to + b.node, pitch, v->node, nodes * sizeof *v->node));
+  CU_TRY(fetch_all(be, to + b.fine, pitch, v->fine, nodes * sizeof *v->fine));
+  CU_TRY(fetch_all(be, to + b.value, pitch, v->value, nodes * sizeof *v->value));
+  CU_TRY(fetch_all(be, to, pitch, v->tree, sizeof *v->tree));
   return GBT_OK;
 }
 
-/* What has come, or, of a tree that is larger, fetched now. */
-static gbt_status fetch_tree(cu_backend *be, gbt_grown *grown, gbt_error *err) {
+/* Tree y's part of something on the device. */
+template <class T> static const T *of_tree(const cu_backend *be, const T *first, int32_t y) {
+  return (const T *)((uintptr_t)first + (size_t)y * be->view.stride);
+}
+
+/* What has come of tree y, or, of one that is larger, what is fetched now. */
+static gbt_status fetch_tree(cu_backend *be, int32_t y, gbt_grown *grown, gbt_error *err) {
   const cu_view *v = &be->view;
-  size_t nodes = (size_t)be->tree_down->n_nodes, words = be->tree_down->n_words;
+  const cu_tree *tree = tree_down(be, y);
+  const char *come = (const char *)tree;
+  const cu_tree_block b = cu_tree_block_of(be->cap_node);
+  const size_t nodes = (size_t)tree->n_nodes, words = tree->n_words;
   *grown = gbt_grown();
   grown->n_nodes = nodes;
   grown->n_sets = words;
-  grown->unit_h = be->tree_down->down_h;
+  grown->unit_h = tree->down_h;
   grown->symmetric = be->params->grow_policy == GBT_SYMMETRIC;
-  grown->node = be->node_down;
-  grown->fine = be->fine_down;
-  grown->value = be->value_down;
-  grown->sets = be->sets_down;
+  grown->node = (const gbt_grow_node *)(const void *)(come + b.node);
+  grown->fine = (const gbt_sum *)(const void *)(come + b.fine);
+  grown->value = (const double *)(const void *)(come + b.value);
+  grown->sets = be->sets_down + (size_t)y * be->cap_words;
   if (nodes <= be->cap_node && words <= be->cap_words) return GBT_OK;
   GBT_TRY(grow_copies(be, nodes, words + 1, err));
-  CU_TRY(cudaMemcpy(be->node_copy, v->node, nodes * sizeof *v->node, cudaMemcpyDeviceToHost));
-  CU_TRY(cudaMemcpy(be->fine_copy, v->fine, nodes * sizeof *v->fine, cudaMemcpyDeviceToHost));
-  CU_TRY(cudaMemcpy(be->value_copy, v->value, nodes * sizeof *v->value, cudaMemcpyDeviceToHost));
-  if (words > 0) CU_TRY(cudaMemcpy(be->sets_copy, v->sets, words * sizeof *v->sets, cudaMemcpyDeviceToHost));
+  CU_TRY(cudaMemcpy(be->node_copy, of_tree(be, v->node, y), nodes * sizeof *v->node, cudaMemcpyDeviceToHost));
+  CU_TRY(cudaMemcpy(be->fine_copy, of_tree(be, v->fine, y), nodes * sizeof *v->fine, cudaMemcpyDeviceToHost));
+  CU_TRY(cudaMemcpy(be->value_copy, of_tree(be, v->value, y), nodes * sizeof *v->value, cudaMemcpyDeviceToHost));
+  if (words > 0)
+    CU_TRY(cudaMemcpy(be->sets_copy, of_tree(be, v->sets, y), words * sizeof *v->sets, cudaMemcpyDeviceToHost));
   grown->node = be->node_copy;
   grown->fine = be->fine_copy;
   grown->value = be->value_copy;
@@ -399,20 +365,24 @@ static gbt_status fetch_tree(cu_backend *be, gbt_grown *grown, gbt_error *err) {
   return GBT_OK;
 }
 
-static gbt_status finish_tree(gbt_ctx *ctx, gbt_backend *self, gbt_forest *forest, gbt_error *err) {
+static gbt_status finish_trees(gbt_ctx *ctx, gbt_backend *self, gbt_forest *forest, gbt_error *err) {
   cu_backend *be = (cu_backend *)self;
+  const int32_t n_trees = be->view.n_trees;
   gbt_grown grown;
   if (be->mode != CU_REPLAYING) {
     GBT_TRY(cu_or_stop_recording(be, cu_leaves(ctx, be, err)));
-    GBT_TRY(cu_or_stop_recording(be, send_tree(be, err)));
+    GBT_TRY(cu_or_stop_recording(be, send_trees(be, err)));
   }
   if (be->mode != CU_ISSUING) GBT_TRY(cu_launch_recording(be, err));
-  if (be->loss != GBT_LOSS_CUSTOM) be->fixed_output = be->task->output;
+  /* those of one output are not over yet, perhaps; several have had all of theirs */
+  be->fixed_output = be->task[0].output == be->task[n_trees - 1].output ? be->task[0].output : -1;
   be->base.device_bytes = be->memory.most;
   GBT_TRY(wait_for(ctx, be, err));
   GBT_TRY(faults(be, err));
-  GBT_TRY(fetch_tree(be, &grown, err));
-  GBT_TRY(gbt_export_tree(&be->mem, &be->out, &grown, be->cuts, forest, err));
+  for (int32_t y = 0; y < n_trees; y++) {
+    GBT_TRY(fetch_tree(be, y, &grown, err));
+    GBT_TRY(gbt_export_tree(&be->mem, &be->out, &grown, be->cuts, forest, err));
+  }
   self->seconds[GBT_PHASE_LEAF] += (double)(gbt_clock_ns() - be->begun_ns) * 1e-9;
   return GBT_OK;
 }
@@ -430,12 +400,12 @@ static gbt_status scores(gbt_ctx *ctx, gbt_backend *self, int32_t which, const d
 }
 
 /* In the order of backend.h. */
-static const gbt_backend_ops cu_ops = {"cuda",      destroy, gradients, set_gradients, begin_tree, build_hist,
-                                       find_splits, choose,  partition, finish_tree,   scores,     cu_metric};
+static const gbt_backend_ops cu_ops = {"cuda",      destroy, gradients, set_gradients, begin_trees, build_hist,
+                                       find_splits, choose,  partition, finish_trees,  scores,      cu_metric};
 
-gbt_status cu_open(gbt_ctx *ctx, int32_t device, const gbt_backend_spec *spec, gbt_backend **out, gbt_error *err) {
+static gbt_status open_batch(gbt_ctx *ctx, int32_t device, const gbt_backend_spec *spec, int32_t most_trees,
+                             cu_backend **out, gbt_error *err) {
   cu_backend *be = NULL;
-  *out = NULL;
   GBT_TRY(gbt_mem_zeros(&ctx->mem, 1, sizeof *be, &be, err));
   be->base.ops = &cu_ops;
   be->mem = ctx->mem;
@@ -444,6 +414,7 @@ gbt_status cu_open(gbt_ctx *ctx, int32_t device, const gbt_backend_spec *spec, g
   be->rules = spec->rules;
   be->loss = spec->loss;
   be->n_outputs = spec->n_outputs;
+  be->batch_limit = most_trees;
   be->fixed_output = -1;
   be->cuts = spec->sets[0]->cuts;
   be->layout = &spec->sets[0]->pages->layout;
@@ -455,11 +426,25 @@ gbt_status cu_open(gbt_ctx *ctx, int32_t device, const gbt_backend_spec *spec, g
   be->view.n_features = be->n_features;
   be->view.n_slots = be->layout->n_slots;
   be->memory.limit = (size_t)spec->params->device_memory << 20;
+  *out = be;
   gbt_status status = open_all(ctx, be, spec, err);
   be->base.device_bytes = be->memory.most;
-  if (status == GBT_OK)
-    *out = &be->base;
-  else
-    destroy(&be->base);
+  return status;
+}
+
+/* Fewer trees at once when memory does not allow as many as were planned. */
+gbt_status cu_open(gbt_ctx *ctx, int32_t device, const gbt_backend_spec *spec, gbt_backend **out, gbt_error *err) {
+  gbt_status status = GBT_E_MEM;
+  *out = NULL;
+  for (int32_t most = GBT_MOST_TREES; status == GBT_E_MEM && most > 0; most /= 2) {
+    cu_backend *be = NULL;
+    status = open_batch(ctx, device, spec, most, &be, err);
+    if (status == GBT_OK) {
+      *out = &be->base;
+      return GBT_OK;
+    }
+    if (be && most > be->base.most_trees) most = be->base.most_trees;
+    if (be) destroy(&be->base);
+  }
   return status;
 }

@@ -27,7 +27,8 @@ __device__ uint32_t blocks_of(uint32_t n_rows, uint32_t rows) { return (n_rows +
 
 /* ---- the root ---- */
 
-__global__ static void k_root(cu_view v) {
+__global__ static void k_root(cu_view all) {
+  const cu_view v = cu_mine(all);
   cu_tree *t = v.tree;
   if (threadIdx.x != 0) return;
   gbt_grow_policy policy = policy_of(v);
@@ -51,7 +52,7 @@ __global__ static void k_root(cu_view v) {
 }
 
 gbt_status cu_root(cu_backend *be, gbt_error *err) {
-  CU_LAUNCH(k_root, 1, CU_FULL, 0, be->stream, be->view);
+  CU_LAUNCH(k_root, cu_grids(be, 1, 1), CU_FULL, 0, be->stream, be->view);
   CU_LAUNCHED();
   return GBT_OK;
 }
@@ -193,7 +194,8 @@ __device__ int32_t choose_fresh(const cu_view &v) {
 
 } // namespace
 
-__global__ static void __launch_bounds__(SELECT_THREADS) k_select(cu_view v) {
+__global__ static void __launch_bounds__(SELECT_THREADS) k_select(cu_view all) {
+  const cu_view v = cu_mine(all);
   CU_SHARED(int32_t, shared, SELECT_THREADS);
   cu_tree *t = v.tree;
   const uint32_t fault = t->fault; /* may be set below by others */
@@ -225,7 +227,7 @@ __global__ static void __launch_bounds__(SELECT_THREADS) k_select(cu_view v) {
 gbt_status cu_select(cu_backend *be, gbt_error *err) {
   unsigned threads = SELECT_THREADS; /* a warp for every node of the step, as far as there are as many */
   while (threads > CU_CONTROL && threads / CU_FULL >= 4u * (unsigned)be->view.max_step) threads /= 2;
-  CU_LAUNCH(k_select, 1, threads, 0, be->stream, be->view);
+  CU_LAUNCH(k_select, cu_grids(be, 1, 1), threads, 0, be->stream, be->view);
   CU_LAUNCHED();
   return GBT_OK;
 }
@@ -332,7 +334,8 @@ __device__ void plan_builds(const cu_view &v, int keeps) {
 
 } // namespace
 
-__global__ static void k_children(cu_view v, int keeps) {
+__global__ static void k_children(cu_view all, int keeps) {
+  const cu_view v = cu_mine(all);
   cu_tree *t = v.tree;
   gbt_grow_policy policy = policy_of(v);
   const int32_t n = t->n_chosen, first = t->n_nodes;
@@ -370,7 +373,7 @@ __global__ static void k_children(cu_view v, int keeps) {
 }
 
 gbt_status cu_make_children(cu_backend *be, gbt_error *err) {
-  CU_LAUNCH(k_children, 1, CU_CONTROL, 0, be->stream, be->view, be->keeps);
+  CU_LAUNCH(k_children, cu_grids(be, 1, 1), CU_CONTROL, 0, be->stream, be->view, be->keeps);
   CU_LAUNCHED();
   return GBT_OK;
 }

@@ -1,9 +1,9 @@
 /* Scores to fixed-point gradients. As on the CPU (cpu/cpu_gradient.c) a round begins with maxima of all outputs, which
  * give the scales; the gradients of an output are made when its first tree begins. Every pass computes g and h anew.
  *
- *   cu_gradients           k_round   k_softmax (two numbers a row)   k_maxima   k_scales
- *   cu_gradients_of_tree   k_fix16   k_judge (wide?)   k_fix32, which returns at once unless wide
- *   cu_set_gradients       all of that, output by output; one output's g and h are on the device at a time
+ *   cu_gradients            k_round   k_softmax (two numbers a row)   k_maxima   k_scales
+ *   cu_gradients_of_trees   k_fix16   k_judge (wide?)   k_fix32, which returns at once unless wide
+ *   cu_set_gradients        all of that, output by output; one output's g and h are on the device at a time
  *
  * Maxima are those of bits: magnitudes of doubles order like unsigned integers, NaN above all. What cannot be scaled
  * sets a fault, which the host sees at the end of the tree; until then such an output's gradients are all 0. */
@@ -41,13 +41,13 @@ __device__ static __forceinline__ gbt_gh row_gradient(const cu_view &v, const do
 }
 
 /* A round begins: nothing is known of the outputs. */
-__global__ static void k_round(cu_view v, uint64_t round) {
+__global__ static void k_round(cu_view v, uint64_t round, uint32_t most_trees) {
   for (int32_t k = (int32_t)threadIdx.x; k < v.n_outputs; k += (int32_t)blockDim.x) {
     cu_output *o = &v.output[k];
     o->max_g = o->max_h = 0;
     o->size = o->square = o->h = 0;
   }
-  if (threadIdx.x == 0) v.tree->round = round;
+  for (uint32_t y = threadIdx.x; y < most_trees; y += blockDim.x) cu_beside(v.tree, v.stride * y)->round = round;
 }
 
 /* The largest score of each row and, class after class, the sum of exp(score - largest). */
@@ -111,13 +111,25 @@ __device__ static __forceinline__ gbt_gh32 row_fixed(const cu_view &v, const dou
   return gbt_fix32(r.g, r.h, scale.up_g, scale.up_h);
 }
 
+/* Whose gradients a block makes, and where: those of `given` >= 0, which has the slot of its number, or those of its
+ * tree, if that is the first one of its output. 0: of none. */
+__device__ static __forceinline__ int is_asked(const cu_view &v, int32_t given, int32_t *output, int32_t *slot) {
+  const cu_task *task = &v.tree->task;
+  *output = given >= 0 ? given : task->output;
+  *slot = given >= 0 ? given : task->slot;
+  return given >= 0 || task->turn == 0;
+}
+
 /* 16 bits, what they leave out, and their sums. */
-__global__ static void k_fix16(cu_view v, const double *aside, int32_t output) {
+__global__ static void k_fix16(cu_view all, const double *aside, int32_t given) {
+  const cu_view v = cu_mine(all);
+  int32_t output, slot;
+  if (!is_asked(v, given, &output, &slot)) return;
   const uint64_t n = (uint64_t)v.train.n_rows, step = (uint64_t)gridDim.x * blockDim.x;
   const gbt_scale scale = v.output[output].scale;
   const gbt_key32 key = gbt_key((uint64_t)v.params.seed, GBT_FOR_ROUNDING, v.tree->round, (uint64_t)output);
-  gbt_gh16 *gh16 = cu_gh16(v, output);
-  uint32_t *low = cu_low(v, output);
+  gbt_gh16 *gh16 = cu_gh16(v, slot);
+  uint32_t *low = cu_low(v, slot);
   int64_t size = 0;
   gbt_sum both = {0, 0}; /* g^2 and h */
   for (uint64_t row = (uint64_t)blockIdx.x * blockDim.x + threadIdx.x; row < n; row += step) {
@@ -140,28 +152,34 @@ __global__ static void k_fix16(cu_view v, const double *aside, int32_t output) {
 }
 
 /* Over the 16 bits, when these do not do. */
-__global__ static void k_fix32(cu_view v, const double *aside, int32_t output) {
+__global__ static void k_fix32(cu_view all, const double *aside, int32_t given) {
+  const cu_view v = cu_mine(all);
+  int32_t output, slot;
+  if (!is_asked(v, given, &output, &slot)) return;
   const uint64_t n = (uint64_t)v.train.n_rows, step = (uint64_t)gridDim.x * blockDim.x;
   const gbt_scale scale = v.output[output].scale;
-  gbt_gh32 *gh32 = cu_gh32(v, output);
+  gbt_gh32 *gh32 = cu_gh32(v, slot);
   if (!v.output[output].wide) return;
   for (uint64_t row = (uint64_t)blockIdx.x * blockDim.x + threadIdx.x; row < n; row += step)
     gh32[row] = row_fixed(v, aside, output, row, scale);
 }
 
-/* What the tree that begins must know of its output; no row has been added to its root. */
-__device__ static __forceinline__ void tell_tree(const cu_view &v, const cu_output *o) {
+/* What a tree that begins must know of its output; no row has been added to its root. */
+__device__ static __forceinline__ void tell_tree(cu_tree *tree, const cu_output *o) {
   double unit = o->wide ? 1.0 : 65536.0;
-  v.tree->unit.g = o->scale.down_g * unit;
-  v.tree->unit.h = o->scale.down_h * unit;
-  v.tree->down_h = o->scale.down_h;
-  v.tree->noise = o->noise;
-  v.tree->wide = o->wide;
-  v.tree->root.g = v.tree->root.h = 0;
+  tree->unit.g = o->scale.down_g * unit;
+  tree->unit.h = o->scale.down_h * unit;
+  tree->down_h = o->scale.down_h;
+  tree->noise = o->noise;
+  tree->wide = o->wide;
+  tree->root.g = tree->root.h = 0;
 }
 
 /* One thread: 16 bits are made; whether they do. The sums begin anew. */
-__global__ static void k_judge(cu_view v, int32_t output, int for_tree) {
+__global__ static void k_judge(cu_view all, int32_t given) {
+  const cu_view v = cu_mine(all);
+  int32_t output, slot;
+  if (!is_asked(v, given, &output, &slot)) return;
   cu_output *o = &v.output[output];
   const gbt_fixed_sums sums = {o->size, o->square, o->h};
   if (v.params.grad_bits != GBT_GRAD_AUTO)
@@ -170,10 +188,14 @@ __global__ static void k_judge(cu_view v, int32_t output, int for_tree) {
     o->wide = gbt_fixed_coarse(sums.size, v.train.n_rows);
   o->noise = gbt_noise(sums, &o->scale);
   o->size = o->square = o->h = 0;
-  if (for_tree) tell_tree(v, o);
+  if (given < 0) tell_tree(v.tree, o);
 }
 
-__global__ static void k_tell(cu_view v) { tell_tree(v, &v.output[v.tree->task.output]); }
+/* Trees whose output was judged for another tree, or before. */
+__global__ static void k_tell(cu_view all) {
+  cu_tree *tree = cu_mine(all).tree;
+  tell_tree(tree, &all.output[tree->task.output]);
+}
 
 __global__ static void k_base(double *score, int64_t n, double base, int has_offset) {
   const int64_t step = (int64_t)gridDim.x * blockDim.x;
@@ -194,11 +216,13 @@ static gbt_status find_scales(cu_backend *be, const double *aside, int32_t first
   return GBT_OK;
 }
 
-static gbt_status fix_output(cu_backend *be, const double *aside, int32_t output, int for_tree, gbt_error *err) {
-  unsigned grid = row_grid(be, be->n_rows);
-  CU_LAUNCH(k_fix16, grid, CU_BLOCK, 0, be->stream, be->view, aside, output);
-  CU_LAUNCH(k_judge, 1, 1, 0, be->stream, be->view, output, for_tree);
-  if (be->params->grad_bits != GBT_GRAD_16) CU_LAUNCH(k_fix32, grid, CU_BLOCK, 0, be->stream, be->view, aside, output);
+/* Of one output, or (given < 0) of those of the batch. */
+static gbt_status fix_outputs(cu_backend *be, const double *aside, int32_t given, gbt_error *err) {
+  const unsigned n_trees = given < 0 ? (unsigned)be->view.n_trees : 1u;
+  const dim3 grid(row_grid(be, be->n_rows), n_trees), one(1, n_trees);
+  CU_LAUNCH(k_fix16, grid, CU_BLOCK, 0, be->stream, be->view, aside, given);
+  CU_LAUNCH(k_judge, one, 1, 0, be->stream, be->view, given);
+  if (be->params->grad_bits != GBT_GRAD_16) CU_LAUNCH(k_fix32, grid, CU_BLOCK, 0, be->stream, be->view, aside, given);
   CU_LAUNCHED();
   return GBT_OK;
 }
@@ -207,23 +231,29 @@ gbt_status cu_gradients(gbt_ctx *ctx, cu_backend *be, uint64_t round, gbt_error 
   be->grad_round = round;
   be->fixed_output = -1;
   GBT_TRY(gbt_ctx_poll(ctx, err));
-  CU_LAUNCH(k_round, 1, CU_CONTROL, 0, be->stream, be->view, round);
+  CU_LAUNCH(k_round, 1, CU_CONTROL, 0, be->stream, be->view, round,
+            (uint32_t)be->base.most_trees);
   if (be->loss == GBT_LOSS_SOFTMAX)
     CU_LAUNCH(k_softmax, row_grid(be, be->n_rows), CU_BLOCK, 0, be->stream, be->view, be->softmax);
   return find_scales(be, be->softmax, 0, be->n_outputs, err);
 }
 
-gbt_status cu_gradients_of_tree(gbt_ctx *ctx, cu_backend *be, gbt_error *err) {
-  const int32_t output = be->task->output;
+int32_t cu_gradient_slots(const cu_backend *be) {
+  const int64_t per_output = be->params->num_parallel_tree, whole = be->base.most_trees / per_output;
+  if (be->loss == GBT_LOSS_CUSTOM || whole > be->n_outputs) return be->n_outputs;
+  return whole > 1 ? (int32_t)whole : 1;
+}
+
+gbt_status cu_gradients_of_trees(gbt_ctx *ctx, cu_backend *be, gbt_error *err) {
+  const int fixed = cu_are_fixed(be);
   (void)ctx;
-  if (be->loss == GBT_LOSS_CUSTOM || be->fixed_output == output) {
-    CU_LAUNCH(k_tell, 1, 1, 0, be->stream, be->view);
-    CU_LAUNCHED();
-    return GBT_OK;
+  if (!fixed) {
+    be->fixed_output = -1;
+    GBT_TRY(fix_outputs(be, be->softmax, -1, err));
   }
-  be->fixed_output = -1;
-  GBT_TRY(fix_output(be, be->softmax, output, 1, err));
-  be->fixed_output = output;
+  if (!fixed && cu_n_turns(be) == 1) return GBT_OK;
+  CU_LAUNCH(k_tell, cu_grids(be, 1, 1), 1, 0, be->stream, be->view);
+  CU_LAUNCHED();
   return GBT_OK;
 }
 
@@ -232,7 +262,8 @@ gbt_status cu_set_gradients(gbt_ctx *ctx, cu_backend *be, uint64_t round, const 
                             gbt_error *err) {
   const size_t n = (size_t)be->n_rows, bytes = n * sizeof(double);
   be->grad_round = round;
-  CU_LAUNCH(k_round, 1, CU_CONTROL, 0, be->stream, be->view, round);
+  CU_LAUNCH(k_round, 1, CU_CONTROL, 0, be->stream, be->view, round,
+            (uint32_t)be->base.most_trees);
   CU_LAUNCHED();
   for (int32_t k = 0; k < be->n_outputs; k++) {
     GBT_TRY(gbt_ctx_poll(ctx, err));
@@ -241,7 +272,7 @@ gbt_status cu_set_gradients(gbt_ctx *ctx, cu_backend *be, uint64_t round, const 
       CU_TRY(cudaMemcpyAsync(be->given + n, h + (size_t)k * n, bytes, cudaMemcpyHostToDevice, be->stream));
     }
     GBT_TRY(find_scales(be, be->given, k, 1, err));
-    GBT_TRY(fix_output(be, be->given, k, 0, err));
+    GBT_TRY(fix_outputs(be, be->given, k, err));
   }
   CU_TRY(cudaStreamSynchronize(be->stream));
   return GBT_OK;

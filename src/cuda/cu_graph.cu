@@ -1,18 +1,13 @@
-/* The steps of a tree, recorded. Those of a blind tree are the same launches every time: what differs stands in device
- * memory, or on the host at places that copies read when they run. So they are recorded once and launched as one thing
- * (a CUDA graph). Recordings hang on the output and on whether its gradients have to be made. */
+/* The steps of a batch of trees, recorded. Those of blind trees are the same launches every time: what differs stands in
+ * device memory, or on the host at places that copies read when they run. So they are recorded once and launched as one
+ * thing (a CUDA graph). Recordings hang on the number of trees and on whether their gradients have to be made. */
 #include "cu.cuh"
 
-static cu_recording *recording_of(const cu_backend *be) {
-  int made = be->fixed_output == be->task->output || be->loss == GBT_LOSS_CUSTOM;
-  return &be->recording[2 * be->task->output + made];
-}
-
-/* The first tree is issued step by step, as few are ever grown twice; the second is recorded, the others replayed. */
+/* The first batch is issued step by step, as few are ever grown twice; the second is recorded, the others replayed. */
 gbt_status cu_choose_mode(cu_backend *be, gbt_error *err) {
   be->mode = CU_ISSUING;
   if (be->waits || be->step_by_step) return GBT_OK;
-  cu_recording *r = recording_of(be);
+  cu_recording *r = &be->recording[be->view.n_trees][cu_are_fixed(be)];
   be->current = r;
   if (r->exec) {
     be->mode = CU_REPLAYING;
@@ -50,7 +45,7 @@ gbt_status cu_or_stop_recording(cu_backend *be, gbt_status status) {
 }
 
 void cu_drop_recordings(cu_backend *be) {
-  for (int32_t i = 0; be->recording && i < 2 * be->n_outputs; i++)
-    if (be->recording[i].exec) cudaGraphExecDestroy(be->recording[i].exec);
-  gbt_mem_free(&be->mem, be->recording);
+  for (int32_t n = 0; n <= GBT_MOST_TREES; n++)
+    for (int made = 0; made < 2; made++)
+      if (be->recording[n][made].exec) cudaGraphExecDestroy(be->recording[n][made].exec);
 }

@@ -1,7 +1,9 @@
 /* Histograms of the step's builds, from rows.
  *
- * An item is a block of a build's rows (hist_block) and a tile; a thread block takes items one after the other, those
- * of a tile first, and as long as they are of one build, and of at most 65,535 rows, adds them up in shared memory:
+ * An item is a block of a build's rows (hist_block) and a tile. Items stand in a row, tree after tree, tile after tile,
+ * and are shared out evenly: a thread block takes neighbours, and as long as they are of one build, and of at most 65,535
+ * rows, adds them up in shared memory. At the roots of a batch, where all trees have the same rows, blocks of all of them
+ * walk through these side by side, so the codes come from memory once:
  *
  *   cells   g: [code * pitch + lane % pitch]   h: the same   rows: the same, where the tile counts
  *
@@ -37,14 +39,14 @@ struct cu_share {
 __device__ static __forceinline__ cu_share share_of(const cu_view &v, int32_t build, uint32_t beg, uint32_t end) {
   const cu_build b = v.build[build];
   const gbt_grow_node *node = &v.node[b.node];
-  const cu_order *order = &v.order[node->depth & 1];
+  const cu_order order = cu_order_of(v, node->depth);
   const uint64_t first = (uint64_t)beg * v.hist_rows, stop = (uint64_t)end * v.hist_rows;
   cu_share s;
   s.n = (uint32_t)((stop < node->n_rows ? stop : node->n_rows) - first);
   s.slot = b.slot;
-  s.row = order->row + node->row_beg + first;
-  s.gh = order->gh + node->row_beg + first;
-  if (v.tree->wide) s.gh = cu_gh32(v, v.tree->task.output);
+  s.row = order.row + node->row_beg + first;
+  s.gh = order.gh + node->row_beg + first;
+  if (v.tree->wide) s.gh = cu_gh32(v, v.tree->task.slot);
   return s;
 }
 
@@ -54,7 +56,7 @@ __device__ static __forceinline__ uint64_t place_of(const cu_view &v, const cu_s
 }
 
 /* Of the root; later ones are cleared when rows are moved. */
-__global__ static void __launch_bounds__(CU_BLOCK) k_hist_clear(cu_view v) { cu_clear_builds(v); }
+__global__ static void __launch_bounds__(CU_BLOCK) k_hist_clear(cu_view all) { cu_clear_builds(cu_mine(all)); }
 
 /* ---- adding rows ---- */
 
@@ -244,21 +246,39 @@ __device__ static __forceinline__ cu_sink sink_of(const cu_view &v, const cu_til
   return to;
 }
 
+/* Blocks of rows that tree y of the batch has to build from, in lane y, and those of all trees up to it. */
+struct cu_work {
+  uint32_t n;
+  uint64_t upto;
+};
+
+__device__ static __forceinline__ cu_work work_of(const cu_view &all) {
+  static_assert((int)GBT_MOST_TREES <= (int)CU_FULL, "a lane for every tree");
+  cu_work w;
+  w.n = cu_lane() < (uint32_t)all.n_trees ? cu_beside(all.tree, all.stride * cu_lane())->n_hist_blocks : 0u;
+  w.upto = cu_warp_scan((uint64_t)w.n);
+  return w;
+}
+
 /* Tiles [first, first + n_tiles); n_cells: 32-bit words of shared memory. */
 template <int THREADS, int BLOCKS>
 __global__ static void __launch_bounds__(THREADS, BLOCKS)
-    k_hist(cu_view v, int32_t first, int32_t n_tiles, uint32_t n_cells) {
+    k_hist(cu_view all, int32_t first, int32_t n_tiles, uint32_t n_cells) {
   CU_DYN_SHARED(uint32_t, cells);
-  const uint32_t n_blocks = v.tree->n_hist_blocks, most = CELL_ROWS / v.hist_rows;
-  const uint64_t all = (uint64_t)n_blocks * (uint32_t)n_tiles;
-  const uint64_t beg = all * blockIdx.x / gridDim.x, end = all * (blockIdx.x + 1u) / gridDim.x;
-  const int wide = v.tree->wide;
+  const cu_work work = work_of(all);
+  const uint64_t n_items = cu_from(work.upto, CU_FULL - 1) * (uint32_t)n_tiles;
+  const uint64_t beg = n_items * blockIdx.x / gridDim.x, end = n_items * (blockIdx.x + 1u) / gridDim.x;
   if (beg == end) return;
   for (uint32_t i = threadIdx.x; i < n_cells; i += blockDim.x) cells[i] = 0;
   __syncthreads();
   for (uint64_t i = beg; i < end;) {
-    const cu_tile t = v.train.tile[first + (int32_t)(i / n_blocks)];
-    const uint32_t block = (uint32_t)(i % n_blocks);
+    const int y = __ffs((int)__ballot_sync(CU_ALL, work.upto * (uint32_t)n_tiles > i)) - 1;
+    const cu_view v = cu_view_of(all, (uint32_t)y);
+    const uint32_t n_blocks = cu_from(work.n, y), most = CELL_ROWS / v.hist_rows;
+    const uint64_t item = i - cu_from(work.upto - work.n, y) * (uint32_t)n_tiles;
+    const cu_tile t = v.train.tile[first + (int32_t)(item / n_blocks)];
+    const uint32_t block = (uint32_t)(item % n_blocks);
+    const int wide = v.tree->wide;
     const int32_t build = cu_run_of(v.hist_block, v.tree->n_build, block);
     const uint32_t build_beg = v.hist_block[build];
     uint64_t n = v.hist_block[build + 1] - block;
@@ -322,7 +342,8 @@ __device__ static void add_lists(const cu_view &v, const cu_share &s, uint32_t b
   }
 }
 
-__global__ static void __launch_bounds__(CU_BLOCK) k_hist_sparse(cu_view v, int counts) {
+__global__ static void __launch_bounds__(CU_BLOCK) k_hist_sparse(cu_view all, int counts) {
+  const cu_view v = cu_mine(all);
   const uint32_t n_blocks = v.tree->n_hist_blocks;
   const int wide = v.tree->wide;
   for (uint32_t block = blockIdx.x; block < n_blocks; block += gridDim.x) {
@@ -379,10 +400,10 @@ static int counts_sparse(const cu_backend *be) {
 
 gbt_status cu_build_hist(cu_backend *be, gbt_error *err) {
   const cu_view *v = &be->view;
-  if (be->depth == 0) CU_LAUNCH(k_hist_clear, cu_grid(be, cu_clear_blocks(v), 8), CU_BLOCK, 0, be->stream, *v);
+  if (be->depth == 0) CU_LAUNCH(k_hist_clear, cu_grids(be, cu_clear_blocks(v), 8), CU_BLOCK, 0, be->stream, *v);
   launch_tiles(be);
   if (v->train.sparse_beg)
-    CU_LAUNCH(k_hist_sparse, cu_grid(be, be->max_hist_blocks, 8), CU_BLOCK, 0, be->stream, *v, counts_sparse(be));
+    CU_LAUNCH(k_hist_sparse, cu_grids(be, be->max_hist_blocks, 8), CU_BLOCK, 0, be->stream, *v, counts_sparse(be));
   CU_LAUNCHED();
   return GBT_OK;
 }

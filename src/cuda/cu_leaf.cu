@@ -26,7 +26,8 @@ __device__ static __forceinline__ void settle_bulk(const cu_view &v) {
   }
 }
 
-__global__ static void k_plan(cu_view v) {
+__global__ static void k_plan(cu_view all) {
+  const cu_view v = cu_mine(all);
   const int32_t n_nodes = v.tree->n_nodes;
   const int64_t unit = v.tree->wide ? 1 : 65536;
   const int symmetric = v.policy.kind == GBT_SYMMETRIC;
@@ -55,7 +56,7 @@ __device__ static __forceinline__ leaf_rows rows_of_block(const cu_view &v, uint
   leaf_rows r;
   r.node = cu_run_of(v.leaf_block, v.tree->n_nodes, b);
   const gbt_grow_node *node = &v.node[r.node];
-  const cu_order order = node->depth & 1 ? v.order[1] : v.order[0];
+  const cu_order order = cu_order_of(v, node->depth);
   const uint32_t at = (b - v.leaf_block[r.node]) * v.leaf_rows, left = node->n_rows - at;
   r.n = left < v.leaf_rows ? left : v.leaf_rows;
   r.row = order.row + node->row_beg + at;
@@ -63,9 +64,10 @@ __device__ static __forceinline__ leaf_rows rows_of_block(const cu_view &v, uint
   return r;
 }
 
-__device__ static __forceinline__ gbt_sum fine_rest(const cu_view &v, const leaf_rows &r, int32_t output) {
-  const gbt_key32 key = gbt_key((uint64_t)v.params.seed, GBT_FOR_ROUNDING, v.tree->round, (uint64_t)output);
-  const uint32_t *low = cu_low(v, output);
+__device__ static __forceinline__ gbt_sum fine_rest(const cu_view &v, const leaf_rows &r) {
+  const cu_task *task = &v.tree->task;
+  const gbt_key32 key = gbt_key((uint64_t)v.params.seed, GBT_FOR_ROUNDING, v.tree->round, (uint64_t)task->output);
+  const uint32_t *low = cu_low(v, task->slot);
   gbt_sum s = {0, 0};
   for (uint32_t i = threadIdx.x; i < r.n; i += blockDim.x) {
     uint32_t row = r.row[i], part = low[row], bits = gbt_hash32(key, row);
@@ -75,8 +77,8 @@ __device__ static __forceinline__ gbt_sum fine_rest(const cu_view &v, const leaf
   return s;
 }
 
-__device__ static __forceinline__ gbt_sum coarse_sum(const cu_view &v, const leaf_rows &r, int32_t output, int wide) {
-  const gbt_gh32 *gh32 = cu_gh32(v, output);
+__device__ static __forceinline__ gbt_sum coarse_sum(const cu_view &v, const leaf_rows &r, int wide) {
+  const gbt_gh32 *gh32 = cu_gh32(v, v.tree->task.slot);
   gbt_sum s = {0, 0};
   for (uint32_t i = threadIdx.x; i < r.n; i += blockDim.x) {
     if (wide) {
@@ -92,15 +94,15 @@ __device__ static __forceinline__ gbt_sum coarse_sum(const cu_view &v, const lea
   return s;
 }
 
-__global__ static void k_fine(cu_view v) {
+__global__ static void k_fine(cu_view all) {
+  const cu_view v = cu_mine(all);
   const int wide = v.tree->wide, symmetric = v.policy.kind == GBT_SYMMETRIC;
-  const int32_t output = v.tree->task.output;
   if (wide && !symmetric) return; /* nothing is left out, and leaves know their sums */
   for (uint32_t b = blockIdx.x; b < v.tree->n_leaf_blocks; b += gridDim.x) {
     leaf_rows r = rows_of_block(v, b);
     gbt_sum s = {0, 0};
-    if (!wide) s = fine_rest(v, r, output);
-    if (symmetric) s = cu_plus(s, coarse_sum(v, r, output, wide));
+    if (!wide) s = fine_rest(v, r);
+    if (symmetric) s = cu_plus(s, coarse_sum(v, r, wide));
     s = cu_block_sum(s);
     if (threadIdx.x == 0) {
       cu_add64(&v.fine[r.node].g, s.g);
@@ -118,7 +120,8 @@ __device__ static __forceinline__ double node_value(const cu_view &v, const gbt_
 
 /* One block. Values of kept nodes' children are made of their parents': symmetric growth alone has them, and there a
  * level is a run of nodes. Values of all nodes are shrunk at the end. */
-__global__ static void k_values(cu_view v) {
+__global__ static void k_values(cu_view all) {
+  const cu_view v = cu_mine(all);
   const int32_t n_nodes = v.tree->n_nodes, me = (int32_t)threadIdx.x, step = (int32_t)blockDim.x;
   const gbt_scale *scale = &v.output[v.tree->task.output].scale;
   const double shrinkage = v.tree->task.shrinkage;
@@ -150,7 +153,10 @@ __global__ static void k_values(cu_view v) {
   }
 }
 
-__global__ static void k_scores(cu_view v) {
+/* Of the trees whose turn it is: those of one output add to its scores one after the other. */
+__global__ static void k_scores(cu_view all, int32_t turn) {
+  const cu_view v = cu_mine(all);
+  if (v.tree->task.turn != turn) return;
   double *score = v.score + (uint64_t)(uint32_t)v.tree->task.output * (uint64_t)v.train.n_rows;
   for (uint32_t b = blockIdx.x; b < v.tree->n_leaf_blocks; b += gridDim.x) {
     leaf_rows r = rows_of_block(v, b);
@@ -161,15 +167,18 @@ __global__ static void k_scores(cu_view v) {
 
 /* Launches are checked one by one, as in cu_rows.cu. */
 gbt_status cu_leaves(gbt_ctx *ctx, cu_backend *be, gbt_error *err) {
-  unsigned grid = cu_grid(be, be->max_leaf_blocks, 8);
+  const dim3 one = cu_grids(be, 1, 1), grid = cu_grids(be, be->max_leaf_blocks, 8);
   (void)ctx;
-  CU_LAUNCH(k_plan, 1, CU_CONTROL, 0, be->stream, be->view);
+  CU_LAUNCH(k_plan, one, CU_CONTROL, 0, be->stream, be->view);
   CU_LAUNCHED();
   CU_LAUNCH(k_fine, grid, CU_BLOCK, 0, be->stream, be->view);
   CU_LAUNCHED();
-  CU_LAUNCH(k_values, 1, CU_CONTROL, 0, be->stream, be->view);
+  CU_LAUNCH(k_values, one, CU_CONTROL, 0, be->stream, be->view);
   CU_LAUNCHED();
-  CU_LAUNCH(k_scores, grid, CU_BLOCK, 0, be->stream, be->view);
-  CU_LAUNCHED();
-  return cu_route(be, err);
+  for (int32_t turn = 0; turn < cu_n_turns(be); turn++) {
+    CU_LAUNCH(k_scores, grid, CU_BLOCK, 0, be->stream, be->view, turn);
+    CU_LAUNCHED();
+    GBT_TRY(cu_route(be, turn, err));
+  }
+  return GBT_OK;
 }

@@ -37,7 +37,9 @@ __device__ void mark_end(const cu_view &v, const gbt_grow_node *root, const cu_f
 
 } // namespace
 
-__global__ static void __launch_bounds__(CU_BLOCK) k_level_order(cu_view v, cu_level_view l) {
+__global__ static void __launch_bounds__(CU_BLOCK) k_level_order(cu_view all, cu_level_view levels) {
+  const cu_view v = cu_mine(all);
+  const cu_level_view l = cu_mine(levels, all.stride);
   CU_SHARED(cu_rank_room, room, 1);
   if (v.tree->fresh_beg != 0 || v.tree->n_search == 0) return;
   const gbt_grow_node *root = &v.node[0];
@@ -58,7 +60,9 @@ __global__ static void __launch_bounds__(CU_BLOCK) k_level_order(cu_view v, cu_l
 
 /* One block: where each fresh node stands in the list of searched ones. most: what the host has launched batches for.
  */
-__global__ static void k_level_list(cu_view v, cu_level_view l, int32_t most) {
+__global__ static void k_level_list(cu_view all, cu_level_view levels, int32_t most) {
+  const cu_view v = cu_mine(all);
+  const cu_level_view l = cu_mine(levels, all.stride);
   if (threadIdx.x == 0 && cu_n_fresh(v) > most) atomicOr(&v.tree->fault, (unsigned)CU_FAULT_ROOM);
   for (int32_t i = (int32_t)threadIdx.x; i < cu_n_fresh(v); i += (int32_t)blockDim.x) l.at[i] = -1;
   for (int32_t f = (int32_t)threadIdx.x; f < v.n_features; f += (int32_t)blockDim.x) l.missing[f] = 0;
@@ -97,7 +101,9 @@ __device__ void gains_of_end(const cu_view &v, const cu_level_view &l, const cu_
 } // namespace
 
 /* Gains of fresh nodes [first, first + batch) into part. All of the tree's features are subtracted. */
-__global__ static void __launch_bounds__(CU_BLOCK) k_level_gains(cu_view v, cu_level_view l, int32_t first) {
+__global__ static void __launch_bounds__(CU_BLOCK) k_level_gains(cu_view all, cu_level_view levels, int32_t first) {
+  const cu_view v = cu_mine(all);
+  const cu_level_view l = cu_mine(levels, all.stride);
   const int32_t n_feats = *v.n_tree_feats, rest = cu_n_fresh(v) - first;
   const uint64_t n_tasks = (uint64_t)(uint32_t)(rest < 0 ? 0 : rest < l.batch ? rest : l.batch) * (uint32_t)n_feats;
   const uint64_t step = (uint64_t)gridDim.x * cu_n_warps();
@@ -142,10 +148,12 @@ __device__ int32_t feature_at(const cu_view &v, const cu_level_view &l, uint64_t
 } // namespace
 
 /* The batch's gains on top of those of the nodes before it, in the order of their numbers. */
-__global__ static void __launch_bounds__(CU_BLOCK) k_level_sums(cu_view v, cu_level_view l, int32_t first) {
+__global__ static void __launch_bounds__(CU_BLOCK) k_level_sums(cu_view all, cu_level_view levels, int32_t first) {
+  const cu_view v = cu_mine(all);
+  const cu_level_view l = cu_mine(levels, all.stride);
   const int32_t rest = cu_n_fresh(v) - first, n = rest < l.batch ? rest : l.batch;
-  const uint64_t all = 2u * l.n_codes, step = (uint64_t)gridDim.x * blockDim.x;
-  for (uint64_t x = (uint64_t)blockIdx.x * blockDim.x + threadIdx.x; x < all; x += step) {
+  const uint64_t places = 2u * l.n_codes, step = (uint64_t)gridDim.x * blockDim.x;
+  for (uint64_t x = (uint64_t)blockIdx.x * blockDim.x + threadIdx.x; x < places; x += step) {
     const int32_t feat = feature_at(v, l, x);
     const cu_feature f = v.train.feat[feat];
     const uint64_t within = x - 2u * l.beg[feat], side = (uint32_t)f.n_bins + 1u;
@@ -153,7 +161,7 @@ __global__ static void __launch_bounds__(CU_BLOCK) k_level_sums(cu_view v, cu_le
     if ((within >= side && !f.has_missing) || within % side >= (uint32_t)cu_n_candidates(v, l, feat, f)) continue;
     double sum = first == 0 ? 0.0 : l.gain[x];
     for (int32_t r = 0; r < n; r++)
-      if (l.at[first + r] >= 0) sum += l.part[(uint64_t)(uint32_t)r * all + x];
+      if (l.at[first + r] >= 0) sum += l.part[(uint64_t)(uint32_t)r * places + x];
     l.gain[x] = sum;
   }
 }
@@ -164,13 +172,14 @@ gbt_status cu_level_search(cu_backend *be, gbt_error *err) {
   const cu_level_view *l = &be->level->view;
   const int32_t most = cu_most_nodes(be);
   const uint64_t warps = CU_BLOCK / CU_FULL, batch = (uint64_t)(most < l->batch ? most : l->batch);
-  const unsigned wide = cu_grid(be, (batch * (uint32_t)v->n_features + warps - 1) / warps, 8);
-  const unsigned sums = cu_grid(be, (2u * l->n_codes + CU_BLOCK - 1) / CU_BLOCK, 8);
-  CU_LAUNCH(k_level_list, 1, CU_CONTROL, 0, be->stream, *v, *l, most);
+  const dim3 one = cu_grids(be, 1, 1);
+  const dim3 wide = cu_grids(be, (batch * (uint32_t)v->n_features + warps - 1) / warps, 8);
+  const dim3 sums = cu_grids(be, (2u * l->n_codes + CU_BLOCK - 1) / CU_BLOCK, 8);
+  CU_LAUNCH(k_level_list, one, CU_CONTROL, 0, be->stream, *v, *l, most);
   CU_LAUNCHED();
   if (v->n_set_feats > 0 && be->depth == 0) {
-    unsigned grid = cu_grid(be, (uint64_t)(uint32_t)v->n_set_feats, 4);
-    if (v->sort_room > 0 && grid > (unsigned)v->sort_blocks) grid = (unsigned)v->sort_blocks;
+    dim3 grid = cu_grids(be, (uint64_t)(uint32_t)v->n_set_feats, 4);
+    if (v->sort_room > 0 && grid.x > (unsigned)v->sort_blocks) grid.x = (unsigned)v->sort_blocks;
     CU_LAUNCH(k_level_order, grid, CU_BLOCK, 0, be->stream, *v, *l);
     CU_LAUNCHED();
   }
@@ -207,52 +216,34 @@ done:
 
 gbt_status cu_level_open(cu_backend *be, gbt_error *err) {
   cu_level *level;
-  cu_memory *memory = &be->memory;
   GBT_TRY(gbt_mem_zeros(&be->mem, 1, sizeof *level, &level, err));
   be->level = level;
   GBT_TRY(open_places(be, err));
-  cu_level_view *l = &level->view;
-  const size_t n = (size_t)be->n_features, nodes = 2 * (size_t)be->view.max_step, codes = (size_t)l->n_codes;
+  level->view.beg = level->beg.at;
+  const size_t nodes = 2 * (size_t)be->view.max_step, codes = (size_t)level->view.n_codes;
   const size_t fit = PART_BYTES / (2 * codes * sizeof(double) + 1) + 1;
-  l->batch = (int32_t)(fit < nodes ? fit : nodes);
-  GBT_TRY(cu_new(memory, &level->gain, 2 * codes, err));
-  GBT_TRY(cu_new(memory, &level->part, 2 * codes * (size_t)l->batch, err));
-  GBT_TRY(cu_new(memory, &level->at, nodes, err));
-  GBT_TRY(cu_new(memory, &level->missing, n, err));
-  GBT_TRY(cu_new_zeros(memory, &level->n_placed, n, err));
-  GBT_TRY(cu_new(memory, &level->best, n, err));
-  GBT_TRY(cu_new(memory, &level->pick, 1, err));
-  if (be->any_sets) {
-    GBT_TRY(cu_new(memory, &level->order, codes, err));
-    GBT_TRY(cu_new(memory, &level->tried, codes, err));
-  }
-  l->beg = level->beg.at;
-  l->gain = level->gain.at;
-  l->part = level->part.at;
-  l->at = level->at.at;
-  l->missing = level->missing.at;
-  l->order = level->order.at;
-  l->tried = level->tried.at;
-  l->n_placed = level->n_placed.at;
-  l->best = level->best.at;
-  l->pick = level->pick.at;
+  level->view.batch = (int32_t)(fit < nodes ? fit : nodes);
   return GBT_OK;
 }
 
+void cu_level_place(const cu_backend *be, cu_places *at) {
+  cu_level_view *l = &be->level->view;
+  const size_t n = (size_t)be->n_features, codes = (size_t)l->n_codes;
+  cu_place(at, &l->n_placed, n); /* cleared: of features that a tree may not use */
+  cu_place(at, &l->gain, 2 * codes);
+  cu_place(at, &l->part, 2 * codes * (size_t)l->batch);
+  cu_place(at, &l->at, 2 * (size_t)be->view.max_step);
+  cu_place(at, &l->missing, n);
+  cu_place(at, &l->best, n);
+  cu_place(at, &l->pick, 1);
+  if (!be->any_sets) return;
+  cu_place(at, &l->order, codes);
+  cu_place(at, &l->tried, codes);
+}
+
 void cu_level_close(cu_backend *be) {
-  cu_level *level = be->level;
-  cu_memory *memory = &be->memory;
-  if (!level) return;
-  cu_drop(memory, &level->beg);
-  cu_drop(memory, &level->gain);
-  cu_drop(memory, &level->part);
-  cu_drop(memory, &level->at);
-  cu_drop(memory, &level->missing);
-  cu_drop(memory, &level->n_placed);
-  cu_drop(memory, &level->order);
-  cu_drop(memory, &level->tried);
-  cu_drop(memory, &level->best);
-  cu_drop(memory, &level->pick);
-  gbt_mem_free(&be->mem, level);
+  if (!be->level) return;
+  cu_drop(&be->memory, &be->level->beg);
+  gbt_mem_free(&be->mem, be->level);
   be->level = NULL;
 }

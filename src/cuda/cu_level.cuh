@@ -18,13 +18,13 @@ struct cu_level_pick {
   int64_t h, left_h; /* over the nodes that could be split */
 };
 
-/* Arrays of symmetric growth, on the device. */
+/* Arrays of symmetric growth, on the device. Behind `batch`: the first tree's, as in cu_view. */
 struct cu_level_view {
   const uint64_t *beg; /* n_features + 1: a feature's place in the arrays by code, n_bins + 1 long */
   uint64_t n_codes;
+  int32_t batch; /* of nodes */
   double *gain; /* 2 x n_codes */
   double *part; /* batch x 2 x n_codes */
-  int32_t batch;
   int32_t *at;       /* 2 * max_step: by fresh node, its place in the list of searched ones; -1: none */
   uint32_t *missing; /* n_features: a node of the level has missing values */
   uint16_t *order;   /* by code, where sets are: levels in order of gradient, for the whole tree */
@@ -37,14 +37,23 @@ struct cu_level_view {
 struct cu_level {
   cu_level_view view;
   cu_array<uint64_t> beg;
-  cu_array<double> gain, part;
-  cu_array<int32_t> at, n_placed;
-  cu_array<uint32_t> missing;
-  cu_array<uint16_t> order;
-  cu_array<uint8_t> tried;
-  cu_array<gbt_split> best;
-  cu_array<cu_level_pick> pick;
 };
+
+/* Those of the tree that a block works for. */
+__device__ static __forceinline__ cu_level_view cu_mine(const cu_level_view &all, uint64_t stride) {
+  const uint64_t by = stride * blockIdx.y;
+  cu_level_view l = all;
+  l.gain = cu_beside(all.gain, by);
+  l.part = cu_beside(all.part, by);
+  l.at = cu_beside(all.at, by);
+  l.missing = cu_beside(all.missing, by);
+  l.order = cu_beside(all.order, by);
+  l.tried = cu_beside(all.tried, by);
+  l.n_placed = cu_beside(all.n_placed, by);
+  l.best = cu_beside(all.best, by);
+  l.pick = cu_beside(all.pick, by);
+  return l;
+}
 
 /* Fresh nodes: those of the level. */
 __device__ static __forceinline__ int32_t cu_n_fresh(const cu_view &v) { return v.tree->n_nodes - v.tree->fresh_beg; }

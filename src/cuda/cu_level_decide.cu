@@ -7,7 +7,9 @@
 #include "cu_level.cuh"
 
 /* The best candidate of every feature, a warp for each. */
-__global__ static void __launch_bounds__(CU_BLOCK) k_level_best(cu_view v, cu_level_view l) {
+__global__ static void __launch_bounds__(CU_BLOCK) k_level_best(cu_view all, cu_level_view levels) {
+  const cu_view v = cu_mine(all);
+  const cu_level_view l = cu_mine(levels, all.stride);
   const int32_t n_warps = (int32_t)(gridDim.x * cu_n_warps());
   for (int32_t t = (int32_t)(blockIdx.x * cu_n_warps() + cu_warp()); t < *v.n_tree_feats; t += n_warps) {
     const int32_t feat = v.tree_feats[t];
@@ -72,7 +74,9 @@ __device__ int keep_bits(const cu_view &v, const cu_level_view &l, cu_level_pick
 } // namespace
 
 /* One block: the best of all features, and its set. */
-__global__ static void k_level_pick(cu_view v, cu_level_view l) {
+__global__ static void k_level_pick(cu_view all, cu_level_view levels) {
+  const cu_view v = cu_mine(all);
+  const cu_level_view l = cu_mine(levels, all.stride);
   CU_SHARED(gbt_split, part, CU_CONTROL / CU_FULL);
   gbt_split best = cu_no_split();
   for (int32_t t = (int32_t)threadIdx.x; t < *v.n_tree_feats; t += (int32_t)blockDim.x)
@@ -113,7 +117,9 @@ __device__ int64_t left_sums(const cu_view &v, const gbt_grow_node *node, gbt_su
 } // namespace
 
 /* Every fresh node gets the level's split, a warp for each: its own left sums and gain, whether it is kept. */
-__global__ static void __launch_bounds__(CU_BLOCK) k_level_nodes(cu_view v, cu_level_view l) {
+__global__ static void __launch_bounds__(CU_BLOCK) k_level_nodes(cu_view all, cu_level_view levels) {
+  const cu_view v = cu_mine(all);
+  const cu_level_view l = cu_mine(levels, all.stride);
   const int32_t n = cu_n_fresh(v), n_warps = (int32_t)(gridDim.x * cu_n_warps());
   for (int32_t i = (int32_t)(blockIdx.x * cu_n_warps() + cu_warp()); i < n; i += n_warps) {
     gbt_grow_node *node = &v.node[v.tree->fresh_beg + i];
@@ -147,23 +153,25 @@ __global__ static void __launch_bounds__(CU_BLOCK) k_level_nodes(cu_view v, cu_l
 
 /* One block: gains of sets add up to the level's, what was taken off for noise being taken off in proportion; where
  * missing values go when the level has none. */
-__global__ static void k_level_settle(cu_view v, cu_level_view l) {
+__global__ static void k_level_settle(cu_view all, cu_level_view levels) {
+  const cu_view v = cu_mine(all);
+  const cu_level_view l = cu_mine(levels, all.stride);
   CU_SHARED(double, gain, CU_CONTROL);
-  CU_SHARED(double, all, 1);
+  CU_SHARED(double, sum, 1);
   const gbt_split s = l.pick->split;
   const int32_t n = cu_n_fresh(v);
   gbt_grow_node *node = v.node + v.tree->fresh_beg;
   if (s.kind == GBT_SPLIT_NONE) return;
-  if (threadIdx.x == 0) all[0] = 0.0;
+  if (threadIdx.x == 0) sum[0] = 0.0;
   for (int32_t beg = 0; s.kind == GBT_SPLIT_SET && beg < n; beg += (int32_t)blockDim.x) {
     const int32_t i = beg + (int32_t)threadIdx.x;
     gain[threadIdx.x] = i < n ? node[i].split.gain : 0.0;
     __syncthreads();
-    for (int32_t k = 0; threadIdx.x == 0 && k < (int32_t)blockDim.x && beg + k < n; k++) all[0] += gain[k];
+    for (int32_t k = 0; threadIdx.x == 0 && k < (int32_t)blockDim.x && beg + k < n; k++) sum[0] += gain[k];
     __syncthreads();
   }
   for (int32_t i = (int32_t)threadIdx.x; i < n; i += (int32_t)blockDim.x) {
-    if (s.kind == GBT_SPLIT_SET) node[i].split.gain = node[i].split.gain * (s.gain / all[0]);
+    if (s.kind == GBT_SPLIT_SET) node[i].split.gain = node[i].split.gain * (s.gain / sum[0]);
     if (!s.has_missing) node[i].split.missing_left = l.pick->left_h >= l.pick->h - l.pick->left_h;
   }
 }
@@ -172,15 +180,15 @@ gbt_status cu_level_decide(cu_backend *be, gbt_error *err) {
   const cu_view *v = &be->view;
   const cu_level_view *l = &be->level->view;
   const uint64_t warps = CU_BLOCK / CU_FULL;
-  const unsigned feats = cu_grid(be, ((uint64_t)(uint32_t)v->n_features + warps - 1) / warps, 8);
-  const unsigned nodes = cu_grid(be, ((uint64_t)(uint32_t)cu_most_nodes(be) + warps - 1) / warps, 8);
+  const dim3 one = cu_grids(be, 1, 1), feats = cu_grids(be, ((uint64_t)(uint32_t)v->n_features + warps - 1) / warps, 8);
+  const dim3 nodes = cu_grids(be, ((uint64_t)(uint32_t)cu_most_nodes(be) + warps - 1) / warps, 8);
   CU_LAUNCH(k_level_best, feats, CU_BLOCK, 0, be->stream, *v, *l);
   CU_LAUNCHED();
-  CU_LAUNCH(k_level_pick, 1, CU_CONTROL, 0, be->stream, *v, *l);
+  CU_LAUNCH(k_level_pick, one, CU_CONTROL, 0, be->stream, *v, *l);
   CU_LAUNCHED();
   CU_LAUNCH(k_level_nodes, nodes, CU_BLOCK, 0, be->stream, *v, *l);
   CU_LAUNCHED();
-  CU_LAUNCH(k_level_settle, 1, CU_CONTROL, 0, be->stream, *v, *l);
+  CU_LAUNCH(k_level_settle, one, CU_CONTROL, 0, be->stream, *v, *l);
   CU_LAUNCHED();
   return GBT_OK;
 }

@@ -95,13 +95,14 @@ __device__ static __forceinline__ void sides_of(const cu_view &v, const gbt_grow
   for (int k = 0; k < AHEAD; k++) left[k] = left[k] && beg + (uint32_t)k * 32u + cu_lane() < n;
 }
 
-__global__ static void __launch_bounds__(CU_BLOCK) k_mark(cu_view v) {
+__global__ static void __launch_bounds__(CU_BLOCK) k_mark(cu_view all) {
+  const cu_view v = cu_mine(all);
   const uint32_t n_blocks = v.tree->n_split_blocks, words = v.split_rows / 32u;
   for (uint32_t block = blockIdx.x; block < n_blocks; block += gridDim.x) {
     const cu_positions run = run_of(v, block);
     const gbt_grow_node node = v.node[run.id];
     const cu_reader read = reader_of(v, node.split.feat);
-    const uint32_t *row = v.order[node.depth & 1].row + node.row_beg + run.beg;
+    const uint32_t *row = cu_order_of(v, node.depth).row + node.row_beg + run.beg;
     uint32_t *mask = v.mask + (uint64_t)block * words, n_left = 0;
     for (uint32_t w = cu_warp() * AHEAD; w < run.n_words; w += cu_n_warps() * AHEAD) {
       int left[AHEAD];
@@ -130,10 +131,10 @@ struct cu_ends {
 
 __device__ static __forceinline__ cu_ends ends_of(const cu_view &v, const cu_positions &run, uint32_t block) {
   const gbt_grow_node *node = &v.node[run.id], *left = &v.node[node->left];
-  const cu_order *to = &v.order[(node->depth + 1) & 1];
+  const cu_order to = cu_order_of(v, node->depth + 1);
   const uint32_t before = v.block_left[block];
   const uint32_t l = left[0].row_beg + before, r = left[1].row_beg + (run.beg - before);
-  cu_ends e = {to->row + l, to->row + r, to->gh + l, to->gh + r};
+  cu_ends e = {to.row + l, to.row + r, to.gh + l, to.gh + r};
   return e;
 }
 
@@ -165,13 +166,14 @@ __device__ static __forceinline__ void move_words(const cu_positions &run, const
 }
 
 /* Every warp sums up the words of the whole block, 32 at a time, so no one waits. */
-__global__ static void __launch_bounds__(CU_BLOCK) k_move(cu_view v) {
+__global__ static void __launch_bounds__(CU_BLOCK) k_move(cu_view all) {
+  const cu_view v = cu_mine(all);
   const uint32_t n_blocks = v.tree->n_split_blocks, words = v.split_rows / 32u;
   const int wide = v.tree->wide;
   for (uint32_t block = blockIdx.x; block < n_blocks; block += gridDim.x) {
     const cu_positions run = run_of(v, block);
     const cu_ends to = ends_of(v, run, block);
-    const cu_order *from = &v.order[v.node[run.id].depth & 1];
+    const cu_order from = cu_order_of(v, v.node[run.id].depth);
     const uint32_t beg = v.node[run.id].row_beg + run.beg, *mask = v.mask + (uint64_t)block * words;
     uint32_t passed = 0;
     for (uint32_t base = 0; base < run.n_words; base += 32) {
@@ -184,7 +186,7 @@ __global__ static void __launch_bounds__(CU_BLOCK) k_move(cu_view v) {
           word[k] = __shfl_sync(CU_ALL, mine, (int)w + k);
           left[k] = __shfl_sync(CU_ALL, before, (int)w + k);
         }
-        move_words(run, to, from->row + beg, from->gh + beg, base + w, word, left, wide);
+        move_words(run, to, from.row + beg, from.gh + beg, base + w, word, left, wide);
       }
       passed += __shfl_sync(CU_ALL, upto, 31);
     }
@@ -194,10 +196,10 @@ __global__ static void __launch_bounds__(CU_BLOCK) k_move(cu_view v) {
 
 gbt_status cu_partition(cu_backend *be, gbt_error *err) {
   const uint64_t mark = be->max_split_blocks, clear = cu_clear_blocks(&be->view);
-  CU_LAUNCH(k_mark, cu_grid(be, mark, 8), CU_BLOCK, 0, be->stream, be->view);
+  CU_LAUNCH(k_mark, cu_grids(be, mark, 8), CU_BLOCK, 0, be->stream, be->view);
   CU_LAUNCHED();
   GBT_TRY(cu_make_children(be, err));
-  CU_LAUNCH(k_move, cu_grid(be, mark > clear ? mark : clear, 8), CU_BLOCK, 0, be->stream, be->view);
+  CU_LAUNCH(k_move, cu_grids(be, mark > clear ? mark : clear, 8), CU_BLOCK, 0, be->stream, be->view);
   CU_LAUNCHED();
   return GBT_OK;
 }

@@ -115,24 +115,30 @@ __device__ static __forceinline__ void route(const cu_view &v, const route_pass 
 }
 
 /* Of the training set: the rows behind those that were drawn. What its cuts do not know the tree took for missing. */
-__global__ static void k_route_train(cu_view v, route_pass pass) { route(v, pass, v.order[0].row, v.tree->n_in); }
-
-__global__ static void k_route_set(cu_view v, route_pass pass) { route(v, pass, nullptr, 0); }
-
-/* Blocks that stay for many rows each, since they all make the steps first. */
-static unsigned route_grid(const cu_backend *be, int64_t n) {
-  return cu_grid(be, ((uint64_t)n + CU_BLOCK - 1) / CU_BLOCK, 6);
+__global__ static void k_route_train(cu_view all, route_pass pass, int32_t turn) {
+  const cu_view v = cu_mine(all);
+  if (v.tree->task.turn == turn) route(v, pass, v.order[0].row, v.tree->n_in);
 }
 
-gbt_status cu_route(cu_backend *be, gbt_error *err) {
+__global__ static void k_route_set(cu_view all, route_pass pass, int32_t turn) {
+  const cu_view v = cu_mine(all);
+  if (v.tree->task.turn == turn) route(v, pass, nullptr, 0);
+}
+
+/* Blocks that stay for many rows each, since they all make the steps first. */
+static dim3 route_grid(const cu_backend *be, int64_t n) {
+  return cu_grids(be, ((uint64_t)n + CU_BLOCK - 1) / CU_BLOCK, 6);
+}
+
+gbt_status cu_route(cu_backend *be, int32_t turn, gbt_error *err) {
   for (int32_t s = be->params->subsample < 1.0 ? 0 : 1; s <= be->n_valid; s++) {
     const cu_set *set = &be->set[s];
-    const unsigned grid = route_grid(be, set->view.n_rows);
+    const dim3 grid = route_grid(be, set->view.n_rows);
     const route_pass pass = {set->view, set->score.at, s > 0 && set->view.unseen_beg != nullptr};
     if (s == 0)
-      CU_LAUNCH(k_route_train, grid, CU_BLOCK, 0, be->stream, be->view, pass);
+      CU_LAUNCH(k_route_train, grid, CU_BLOCK, 0, be->stream, be->view, pass, turn);
     else
-      CU_LAUNCH(k_route_set, grid, CU_BLOCK, 0, be->stream, be->view, pass);
+      CU_LAUNCH(k_route_set, grid, CU_BLOCK, 0, be->stream, be->view, pass, turn);
   }
   CU_LAUNCHED();
   return GBT_OK;

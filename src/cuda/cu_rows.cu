@@ -9,16 +9,16 @@
  *   k_place    a drawn row goes to the number of drawn rows before it, another one to n_in + that of others before it
  *
  * A warp has a run of a block's words of mask to itself, so nothing in a block has to wait. The root's sums are 0
- * before: see cu_gradients_of_tree. */
+ * before: see cu_gradients_of_trees. */
 #include "cu_block.cuh"
 
 enum { ROWS_WARPS = CU_BLOCK / 32 };
 
 /* The gradients that histograms take. */
-__device__ static __forceinline__ gbt_sum row_sum(const cu_view &v, int32_t output, uint32_t row, uint32_t both) {
+__device__ static __forceinline__ gbt_sum row_sum(const cu_view &v, int32_t slot, uint32_t row, uint32_t both) {
   gbt_sum s = cu_gh_sum(both);
   if (v.tree->wide) {
-    gbt_gh32 gh32 = cu_gh32(v, output)[row];
+    gbt_gh32 gh32 = cu_gh32(v, slot)[row];
     s.g = gh32.g;
     s.h = gh32.h;
   }
@@ -34,17 +34,18 @@ __device__ static __forceinline__ void add_to_root(const cu_view &v, gbt_sum sum
   }
 }
 
-__global__ static void k_all_rows(cu_view v) {
+__global__ static void k_all_rows(cu_view all) {
+  const cu_view v = cu_mine(all);
   const uint32_t n = (uint32_t)v.train.n_rows;
   const uint64_t step = (uint64_t)gridDim.x * blockDim.x;
-  const int32_t output = v.tree->task.output;
-  const gbt_gh16 *gh16 = cu_gh16(v, output);
+  const int32_t slot = v.tree->task.slot;
+  const gbt_gh16 *gh16 = cu_gh16(v, slot);
   gbt_sum sum = {0, 0};
   for (uint64_t i = (uint64_t)blockIdx.x * blockDim.x + threadIdx.x; i < n; i += step) {
     uint32_t both = cu_gh_bits(gh16 + i);
     v.order[0].row[i] = (uint32_t)i;
     cu_gh_put(v.order[0].gh + i, both);
-    sum = cu_plus(sum, row_sum(v, output, (uint32_t)i, both));
+    sum = cu_plus(sum, row_sum(v, slot, (uint32_t)i, both));
   }
   add_to_root(v, sum);
   if (blockIdx.x == 0 && threadIdx.x == 0) v.tree->n_in = n;
@@ -53,7 +54,8 @@ __global__ static void k_all_rows(cu_view v) {
 /* Words of mask that a warp has of each block, and of those the ones that have rows. */
 __device__ static __forceinline__ uint32_t words_of_warp(const cu_view &v) { return v.split_rows / 32 / ROWS_WARPS; }
 
-__global__ static void k_draw(cu_view v) {
+__global__ static void k_draw(cu_view all) {
+  const cu_view v = cu_mine(all);
   const uint64_t n = (uint64_t)v.train.n_rows;
   const uint32_t words = words_of_warp(v), n_blocks = (uint32_t)((n + v.split_rows - 1) / v.split_rows);
   const gbt_key32 key = gbt_key((uint64_t)v.params.seed, GBT_FOR_ROWS, v.tree->task.tree, 0);
@@ -72,19 +74,21 @@ __global__ static void k_draw(cu_view v) {
 }
 
 /* One block. */
-__global__ static void k_count(cu_view v) {
+__global__ static void k_count(cu_view all) {
+  const cu_view v = cu_mine(all);
   const uint64_t n = (uint64_t)v.train.n_rows;
   const uint32_t n_blocks = (uint32_t)((n + v.split_rows - 1) / v.split_rows);
   uint32_t n_in = cu_block_prefix(n_blocks, v.block_left, [&](int64_t b) { return v.block_left[b]; });
   if (threadIdx.x == 0) v.tree->n_in = n_in;
 }
 
-__global__ static void k_place(cu_view v) {
+__global__ static void k_place(cu_view all) {
+  const cu_view v = cu_mine(all);
   const uint64_t n = (uint64_t)v.train.n_rows;
   const uint32_t words = words_of_warp(v), n_blocks = (uint32_t)((n + v.split_rows - 1) / v.split_rows);
   const uint32_t n_in = v.tree->n_in;
-  const int32_t output = v.tree->task.output;
-  const gbt_gh16 *gh16 = cu_gh16(v, output);
+  const int32_t slot = v.tree->task.slot;
+  const gbt_gh16 *gh16 = cu_gh16(v, slot);
   gbt_sum sum = {0, 0};
   for (uint32_t b = blockIdx.x; b < n_blocks; b += gridDim.x) {
     const uint32_t *mask = v.mask + (uint64_t)b * (v.split_rows / 32);
@@ -100,7 +104,7 @@ __global__ static void k_place(cu_view v) {
         uint32_t both = cu_gh_bits(gh16 + row);
         v.order[0].row[before] = row;
         cu_gh_put(v.order[0].gh + before, both);
-        sum = cu_plus(sum, row_sum(v, output, row, both));
+        sum = cu_plus(sum, row_sum(v, slot, row, both));
       } else {
         v.order[0].row[n_in + (row - before)] = row;
       }
@@ -114,14 +118,14 @@ gbt_status cu_rows_begin(gbt_ctx *ctx, cu_backend *be, gbt_error *err) {
   const uint64_t n = (uint64_t)be->n_rows;
   (void)ctx;
   if (be->params->subsample < 1.0) {
-    unsigned grid = cu_grid(be, (n + be->view.split_rows - 1) / be->view.split_rows, 8);
+    dim3 grid = cu_grids(be, (n + be->view.split_rows - 1) / be->view.split_rows, 8);
     CU_LAUNCH(k_draw, grid, CU_BLOCK, 0, be->stream, be->view);
     CU_LAUNCHED();
-    CU_LAUNCH(k_count, 1, CU_CONTROL, 0, be->stream, be->view);
+    CU_LAUNCH(k_count, cu_grids(be, 1, 1), CU_CONTROL, 0, be->stream, be->view);
     CU_LAUNCHED();
     CU_LAUNCH(k_place, grid, CU_BLOCK, 0, be->stream, be->view);
   } else {
-    CU_LAUNCH(k_all_rows, cu_grid(be, (n + CU_BLOCK - 1) / CU_BLOCK, 8), CU_BLOCK, 0, be->stream, be->view);
+    CU_LAUNCH(k_all_rows, cu_grids(be, (n + CU_BLOCK - 1) / CU_BLOCK, 8), CU_BLOCK, 0, be->stream, be->view);
   }
   CU_LAUNCHED();
   return GBT_OK;

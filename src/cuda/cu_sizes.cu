@@ -1,5 +1,5 @@
 /* How large everything of a backend must be: the largest number of nodes, of histograms, of nodes in a step and of
- * blocks of rows; and whether the host has to look at a tree while it grows.
+ * blocks of rows; whether the host has to look at a tree while it grows; how many trees grow at once.
  *
  * "Blind" means that the host issues the steps of a tree without looking: their number is known from the depth or the
  * number of leaves, and a step takes all nodes of a level. It looks when that cannot be: see `waits` in plan_tree. */
@@ -45,16 +45,22 @@ done:
   return status;
 }
 
+/* A quarter of the memory that may be taken; 0 when it is not known. */
+static size_t memory_quarter(const cu_backend *be) {
+  size_t free_bytes = 0, total = 0;
+  if (cudaMemGetInfo(&free_bytes, &total) != cudaSuccess) (void)cudaGetLastError();
+  if (be->memory.limit > 0 && be->memory.limit < free_bytes) free_bytes = be->memory.limit;
+  return free_bytes / 4;
+}
+
 /* Bytes that histograms may take. */
 static size_t hist_room(const cu_backend *be) {
-  size_t free_bytes = 0, total = 0, room = gbt_params_hist_bytes(be->params);
-  if (be->params->hist_memory > 0) return room;
-  if (cudaMemGetInfo(&free_bytes, &total) != cudaSuccess) {
-    (void)cudaGetLastError();
-    return room;
-  }
-  if (be->memory.limit > 0 && be->memory.limit < free_bytes) free_bytes = be->memory.limit;
-  return free_bytes / 4 > room ? free_bytes / 4 : room;
+  const size_t room = gbt_params_hist_bytes(be->params), quarter = memory_quarter(be);
+  return be->params->hist_memory > 0 || quarter < room ? room : quarter;
+}
+
+static size_t hist_bytes(const cu_backend *be) {
+  return (size_t)be->view.n_slots * (sizeof(gbt_sum) + (be->view.any_counts ? sizeof(uint32_t) : 0));
 }
 
 /* Features hang on the depth alone, and so can be told for all levels when a tree begins. */
@@ -76,7 +82,7 @@ static gbt_status plan_tree(cu_backend *be, gbt_error *err) {
   else
     most = least(most, rows);
   int64_t inner = depth > 0 ? least(most, power(depth - 1)) : most; /* leaves that may have a histogram */
-  size_t bytes = (size_t)v->n_slots * (sizeof(gbt_sum) + (v->any_counts ? sizeof(uint32_t) : 0));
+  size_t bytes = hist_bytes(be);
   int64_t room = (int64_t)(hist_room(be) / (bytes ? bytes : 1));
   if (room < 4) room = 4;
   int uniform = gbt_features_uniform(be->rules);
@@ -127,6 +133,13 @@ static void plan_blocks(cu_backend *be) {
   be->max_leaf_blocks = (uint32_t)(n / v->leaf_rows) + (uint32_t)v->max_nodes / 2u + 2u;
 }
 
+/* Masks of features, and whether they are those of nodes. */
+static void plan_masks(cu_backend *be) {
+  const size_t n = (size_t)be->n_features, fresh = 2 * (size_t)be->view.max_step;
+  be->view.by_node = !gbt_features_uniform(be->rules) && !be->by_level && be->params->grow_policy != GBT_SYMMETRIC;
+  be->allowed_cap = be->view.by_node ? fresh * n : be->by_level ? (size_t)be->max_steps * n : n;
+}
+
 /* Units of the search: as many as keep `found` small, one feature each where possible; behind them the set features. */
 static void plan_units(cu_backend *be) {
   cu_view *v = &be->view;
@@ -136,10 +149,26 @@ static void plan_units(cu_backend *be) {
   v->n_units = (int32_t)((n + (size_t)v->unit_feats - 1) / (size_t)v->unit_feats) + be->any_sets;
 }
 
+/* Trees that grow at once: those of a round, as far as they have room in a quarter of the memory, and their histograms
+ * in what the user allows. */
+static void plan_batch(cu_backend *be) {
+  const size_t hists = (size_t)be->view.max_hists * hist_bytes(be);
+  int64_t most = least(be->n_outputs * be->params->num_parallel_tree, be->batch_limit);
+  most = least(most, (int64_t)(memory_quarter(be) / cu_state_bytes(be)));
+  if (be->params->hist_memory > 0) most = least(most, (int64_t)(hist_room(be) / (hists ? hists : 1)));
+  if (most < 1 || be->waits) most = 1;
+  be->base.most_trees = (int32_t)most;
+  be->view.n_trees = be->base.most_trees;
+}
+
 gbt_status cu_sizes(cu_backend *be, gbt_error *err) {
   GBT_TRY(plan_features(be, err));
   GBT_TRY(plan_tree(be, err));
   plan_blocks(be);
+  GBT_TRY(cu_sets_open(be, err));
   plan_units(be);
+  if (be->params->grow_policy == GBT_SYMMETRIC) GBT_TRY(cu_level_open(be, err));
+  plan_masks(be);
+  plan_batch(be);
   return GBT_OK;
 }

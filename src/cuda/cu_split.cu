@@ -108,7 +108,8 @@ __device__ void search_onehot(const cu_view &v, const cu_asked &q, int32_t feat,
 /* Small blocks: a warp wants many registers, so that its loads do not wait for each other. */
 enum { SEARCH_THREADS = 128, SEARCH_BLOCKS = 3 };
 
-__global__ static void __launch_bounds__(SEARCH_THREADS, SEARCH_BLOCKS) k_search(cu_view v, int32_t n_plain) {
+__global__ static void __launch_bounds__(SEARCH_THREADS, SEARCH_BLOCKS) k_search(cu_view all, int32_t n_plain) {
+  const cu_view v = cu_mine(all);
   const int32_t n_feats = *v.n_tree_feats;
   const uint64_t n_tasks = (uint64_t)(uint32_t)v.tree->n_search * (uint32_t)n_plain;
   const uint64_t step = (uint64_t)gridDim.x * cu_n_warps();
@@ -135,7 +136,7 @@ gbt_status cu_search(cu_backend *be, gbt_error *err) {
   const cu_view *v = &be->view;
   const int32_t n_plain = v->n_units - v->n_set_feats;
   uint64_t tasks = 2u * (uint64_t)(uint32_t)v->max_step * (uint32_t)n_plain, warps = SEARCH_THREADS / CU_FULL;
-  const unsigned grid = cu_grid(be, (tasks + warps - 1) / warps, 4 * SEARCH_BLOCKS);
+  const dim3 grid = cu_grids(be, (tasks + warps - 1) / warps, 4 * SEARCH_BLOCKS);
   CU_LAUNCH(k_search, grid, SEARCH_THREADS, 0, be->stream, *v, n_plain);
   CU_LAUNCHED();
   return v->n_set_feats > 0 ? cu_search_sets(be, err) : GBT_OK;

@@ -70,7 +70,8 @@ __device__ void write_bits(const gbt_split &s, const cu_ranked &r, int32_t n_bin
 
 } // namespace
 
-__global__ static void __launch_bounds__(CU_BLOCK) k_search_sets(cu_view v, int32_t n_plain) {
+__global__ static void __launch_bounds__(CU_BLOCK) k_search_sets(cu_view all, int32_t n_plain) {
+  const cu_view v = cu_mine(all);
   CU_SHARED(cu_rank_room, room, 1);
   CU_SHARED(gbt_split, end, 2);
   const uint64_t n_tasks = (uint64_t)(uint32_t)v.tree->n_search * (uint32_t)v.n_set_feats;
@@ -99,8 +100,8 @@ __global__ static void __launch_bounds__(CU_BLOCK) k_search_sets(cu_view v, int3
 gbt_status cu_search_sets(cu_backend *be, gbt_error *err) {
   const cu_view *v = &be->view;
   uint64_t tasks = 2u * (uint64_t)(uint32_t)v->max_step * (uint32_t)v->n_set_feats;
-  unsigned grid = cu_grid(be, tasks, 4);
-  if (v->sort_room > 0 && grid > (unsigned)v->sort_blocks) grid = (unsigned)v->sort_blocks;
+  dim3 grid = cu_grids(be, tasks, 4);
+  if (v->sort_room > 0 && grid.x > (unsigned)v->sort_blocks) grid.x = (unsigned)v->sort_blocks;
   CU_LAUNCH(k_search_sets, grid, CU_BLOCK, 0, be->stream, *v, v->n_units - v->n_set_feats);
   CU_LAUNCHED();
   return GBT_OK;
@@ -110,17 +111,21 @@ gbt_status cu_search_sets(cu_backend *be, gbt_error *err) {
 
 enum : size_t { SORT_BYTES = (size_t)64 << 20 }; /* of scratch, about, for orders too long for shared memory */
 
-static gbt_status open_scratch(cu_backend *be, uint32_t most_levels, gbt_error *err) {
+static void plan_scratch(cu_backend *be, uint32_t most_levels) {
   cu_view *v = &be->view;
-  if (most_levels <= CU_TILE) return GBT_OK;
+  if (most_levels <= CU_TILE) return;
   v->sort_room = CU_TILE;
   while (v->sort_room < most_levels) v->sort_room *= 2u;
   size_t each = (size_t)v->sort_room * (sizeof *v->sort_key + sizeof *v->sort_level);
   v->sort_blocks = (int32_t)(SORT_BYTES / each) + 1;
   if (v->sort_blocks > 2 * be->n_units) v->sort_blocks = 2 * be->n_units;
-  size_t n = (size_t)v->sort_blocks * v->sort_room;
-  GBT_TRY(cu_keep(be, &v->sort_key, n, err));
-  return cu_keep(be, &v->sort_level, n, err);
+}
+
+void cu_sets_place(cu_view *v, cu_places *at) {
+  const size_t n = (size_t)v->sort_blocks * v->sort_room;
+  if (n == 0) return;
+  cu_place(at, &v->sort_key, n);
+  cu_place(at, &v->sort_level, n);
 }
 
 gbt_status cu_sets_open(cu_backend *be, gbt_error *err) {
@@ -140,7 +145,7 @@ gbt_status cu_sets_open(cu_backend *be, gbt_error *err) {
   v->set_feat = up;
   if (cudaMemcpy(up, list, (size_t)v->n_set_feats * sizeof *up, cudaMemcpyHostToDevice) != cudaSuccess)
     status = cu_failed(cudaGetLastError(), "copying to the device", err);
-  if (status == GBT_OK) status = open_scratch(be, most_levels, err);
+  plan_scratch(be, most_levels);
 done:
   gbt_mem_free(&be->mem, list);
   return status;

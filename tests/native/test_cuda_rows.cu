@@ -150,9 +150,13 @@ static int round_begins(cuda_pair *p, const random_job *r, uint64_t round) {
 /* The first steps of a tree, issued one by one (the backend records them). */
 static int begin_on_device(cuda_pair *p, const gbt_tree_task *task) {
   cu_backend *be = cuda_of(p);
-  *be->task = *task;
-  put(&be->view.tree->task, task, 1);
-  return CHECK_OK(cu_gradients_of_tree(&p->ctx, be, test_err)) && CHECK_OK(cu_rows_begin(&p->ctx, be, test_err));
+  cu_task one = cu_task();
+  *static_cast<gbt_tree_task *>(&one) = *task;
+  one.slot = p->spec.loss == GBT_LOSS_CUSTOM ? task->output : 0;
+  *be->task = one;
+  be->view.n_trees = 1;
+  put(&be->view.tree->task, (const cu_task *)&one, 1);
+  return CHECK_OK(cu_gradients_of_trees(&p->ctx, be, test_err)) && CHECK_OK(cu_rows_begin(&p->ctx, be, test_err));
 }
 
 /* Gradients of the task's output, the order of rows, and what the tree knows of them. */
@@ -160,7 +164,7 @@ static int tree_begins(cuda_pair *p, const gbt_tree_task *task, cuda_seen *seen)
   const cpu_backend *cpu = cpu_of(p);
   const cu_backend *cuda = cuda_of(p);
   const size_t n = (size_t)p->spec.train->n_rows;
-  if (!CHECK_OK(p->cpu->ops->begin_tree(&p->ctx, p->cpu, task, test_err))) return 0;
+  if (!CHECK_OK(p->cpu->ops->begin_trees(&p->ctx, p->cpu, task, 1, test_err))) return 0;
   if (!begin_on_device(p, task)) return 0;
   const cu_tree tree = tree_of(cuda);
   const gbt_units unit = cpu_units(cpu);
@@ -233,7 +237,8 @@ static int tree_ends(cuda_pair *p, cuda_seen *seen) {
   cu_backend *cuda = cuda_of(p);
   if (!carry_tree(p)) return 0;
   if (!CHECK_OK(cu_leaves(&p->ctx, cuda, test_err))) return 0;
-  if (!CHECK_OK(p->cpu->ops->finish_tree(&p->ctx, p->cpu, p->forest, test_err))) return 0;
+  cuda->fixed_output = cuda->task[0].output;
+  if (!CHECK_OK(p->cpu->ops->finish_trees(&p->ctx, p->cpu, p->forest, test_err))) return 0;
   const size_t n = cpu->fr.n_nodes;
   int ok = CHECK_EQ_U64(tree_of(cuda).fault, 0);
   ok &= CHECK(same((const gbt_sum *)cuda->view.fine, (const gbt_sum *)cpu->fine, n));
@@ -387,9 +392,9 @@ static int fault_of(double g, double h, double lambda, uint32_t fault, const cha
     ok &= CHECK_OK(p.cuda->ops->set_gradients(&p.ctx, p.cuda, 6, gh, gh + 200, test_err));
     ok &= begin_on_device(&p, &task);
     if (status == GBT_OK) {
-      ok &= CHECK_OK(p.cpu->ops->begin_tree(&p.ctx, p.cpu, &task, test_err)) && grow_on_cpu(&p) && carry_tree(&p);
+      ok &= CHECK_OK(p.cpu->ops->begin_trees(&p.ctx, p.cpu, &task, 1, test_err)) && grow_on_cpu(&p) && carry_tree(&p);
       ok &= CHECK_OK(cu_leaves(&p.ctx, cuda_of(&p), test_err));
-      status = p.cpu->ops->finish_tree(&p.ctx, p.cpu, p.forest, &said);
+      status = p.cpu->ops->finish_trees(&p.ctx, p.cpu, p.forest, &said);
     }
     const cu_tree tree = tree_of(cuda_of(&p));
     ok &= CHECK_EQ_I64(status, GBT_E_DATA) && CHECK(strstr(said.msg, part) != NULL);

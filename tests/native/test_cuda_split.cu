@@ -73,6 +73,7 @@ static int open_view(split_device *d, int32_t unit_feats, int by_node, int32_t m
   v->constrained = c->monotone != NULL || c->params.max_delta_step > 0.0;
   v->any_counts = c->any_counts;
   v->n_slots = c->layout.n_slots;
+  v->n_trees = 1;
   v->max_step = max_step;
   v->unit_feats = unit_feats;
   v->n_units = (be->n_features + unit_feats - 1) / unit_feats + be->any_sets;
@@ -98,6 +99,21 @@ static int open_view(split_device *d, int32_t unit_feats, int by_node, int32_t m
   return bad;
 }
 
+/* What the searches have beyond the view's arrays: scratch of orders, and of levels. */
+static int open_scratch(split_device *d, gbt_error *err) {
+  cu_backend *be = &d->be;
+  cu_places at = {0, 0};
+  for (int pass = 0; pass < 2; pass++) {
+    at.bytes = 0;
+    cu_sets_place(&be->view, &at);
+    if (be->level) cu_level_place(be, &at);
+    unsigned char *room;
+    if (pass == 0 && failed(cu_keep(be, &room, at.bytes, err))) return 1;
+    if (pass == 0) at.base = (uintptr_t)room;
+  }
+  return be->level && cudaMemset(be->level->view.n_placed, 0, (size_t)be->n_features * sizeof(int32_t)) != cudaSuccess;
+}
+
 static split_device *split_device_open(const split_case *c, int32_t unit_feats, int by_node, int32_t max_step) {
   split_device *d = (split_device *)calloc(1, sizeof *d);
   cu_backend *be = &d->be;
@@ -117,6 +133,7 @@ static split_device *split_device_open(const split_case *c, int32_t unit_feats, 
   int bad = cudaStreamCreate(&be->stream) != cudaSuccess || open_view(d, unit_feats, by_node, max_step, &err);
   bad = bad || failed(cu_sets_open(be, &err));
   if (!bad && c->params.grow_policy == GBT_SYMMETRIC) bad = failed(cu_level_open(be, &err));
+  bad = bad || open_scratch(d, &err);
   if (!bad && be->level && c->seed % 2 && be->level->view.batch > 3) be->level->view.batch = 3; /* several batches */
   if (!bad) return d;
   split_device_close(d);

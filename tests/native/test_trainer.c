@@ -2,6 +2,7 @@
 #include "clock.h"
 #include "random_job.h"
 
+#include "../../src/gbt/backend/backend.h"
 #include "../../src/gbt/model/predict.h"
 
 static const train_how plain = {1, 0, GBT_SIMD_AUTO, NULL};
@@ -22,6 +23,31 @@ static made *make_usual(uint64_t seed, int64_t n_rows, gbt_loss loss, int32_t n_
 }
 
 /* ---- going on ---- */
+
+/* Batches make up a round, hold whole outputs or trees of one, and are not more than must be. */
+static void batches_are_whole(void) {
+  for (int32_t most = 1; most <= GBT_MOST_TREES; most++)
+    for (int64_t outputs = 1; outputs <= 40; outputs += outputs < 9 ? 1 : 5)
+      for (int64_t per_output = 1; per_output <= 70; per_output += per_output < 9 ? 1 : 6) {
+        const int64_t all = outputs * per_output, whole = most / per_output;
+        int64_t grown = 0, n_batches = 0, smallest = all, largest = 0, bad = 0;
+        while (grown < all) {
+          const int64_t n = gbt_batch_trees(most, outputs, per_output, grown), first = grown % per_output;
+          bad += n < 1 || n > most;
+          bad += whole > 0 ? first != 0 || n % per_output != 0 : first + n > per_output;
+          if (bad) break;
+          smallest = n < smallest ? n : smallest;
+          largest = n > largest ? n : largest;
+          grown += n;
+          n_batches++;
+        }
+        CHECK_EQ_I64(bad, 0);
+        CHECK_EQ_I64(grown, all);
+        if (whole > 0) CHECK_EQ_I64(n_batches, (outputs + whole - 1) / whole);
+        else CHECK_EQ_I64(n_batches, outputs * ((per_output + most - 1) / most));
+        if (whole > 0) CHECK(largest - smallest <= n_batches * per_output);
+      }
+}
 
 static void runs_add_up(void) {
   made *m = make_usual(1, 300, GBT_LOSS_LOGISTIC, 1);
@@ -536,6 +562,7 @@ static void interaction_sets_are_kept(void) {
 }
 
 void suite_trainer(void) {
+  RUN(batches_are_whole);
   RUN(runs_add_up);
   RUN(custom_gradients_may_come_from_another_call);
   RUN(init_goes_on_where_it_was);

@@ -1,12 +1,15 @@
 /* The backend contract: ten coarse operations over the rows, behind one table of functions.
  *
- * A backend owns everything that is per row (scores, gradients, the rows' order by node) and the table of the tree
- * being grown. The host issues steps; it never looks at a node before the tree is finished:
+ * A backend owns everything that is per row (scores, gradients, the rows' order by node) and the tables of the trees
+ * being grown. The host issues steps; it never looks at a node before the trees are finished:
  *
  *   gradients | set_gradients           once per round, for all outputs
- *   begin_tree  build_hist  find_splits                 the root
+ *   begin_trees  build_hist  find_splits                the roots
  *   repeat   select  partition  build_hist  find_splits     until select has chosen nothing
- *   finish_tree                         leaf values, scores, valid scores, the tree into the forest
+ *   finish_trees                        leaf values, scores, valid scores, the trees into the forest
+ *
+ * Trees of a round do not hang on each other, so a backend may grow several of them at once, a batch: every step is one
+ * of all its trees. How many it likes best it says itself (most_trees).
  *
  * Results are exact: every backend gives the same bytes (math/ and tree/frontier.h hold the shared arithmetic).
  * Every op: (ctx, backend, in..., out..., err). "Waits" = needs results from a device before it returns. */
@@ -46,6 +49,18 @@ typedef struct gbt_tree_task {
   double shrinkage; /* leaf values are weight * shrinkage */
 } gbt_tree_task;
 
+enum { GBT_MOST_TREES = 32 }; /* of a batch, on any backend */
+
+/* Trees of the next batch of a round, of whose trees so many are grown; every output has per_output of them. Several
+ * whole outputs, about as many in every batch, or some trees of one. */
+static inline int32_t gbt_batch_trees(int32_t most, int64_t n_outputs, int64_t per_output, int64_t grown) {
+  const int64_t whole = most / per_output, left = per_output - grown % per_output;
+  if (whole == 0) return (int32_t)(left < most ? left : most);
+  const int64_t batches = (n_outputs + whole - 1) / whole, outputs = (n_outputs + batches - 1) / batches;
+  const int64_t rest = n_outputs - grown / per_output;
+  return (int32_t)((rest < outputs ? rest : outputs) * per_output);
+}
+
 enum { GBT_PHASE_GRADIENT = 0, GBT_PHASE_HIST, GBT_PHASE_SPLIT, GBT_PHASE_PARTITION, GBT_PHASE_LEAF };
 
 typedef struct gbt_backend_ops {
@@ -63,9 +78,10 @@ typedef struct gbt_backend_ops {
   gbt_status (*set_gradients)(gbt_ctx *ctx, gbt_backend *be, uint64_t round, const double *g, const double *h,
                               gbt_error *err);
 
-  /* Gradients of the tree's output; draws rows and features. The node table holds the root alone, waiting for its
-   * histogram. */
-  gbt_status (*begin_tree)(gbt_ctx *ctx, gbt_backend *be, const gbt_tree_task *task, gbt_error *err);
+  /* A batch of 1 .. most_trees trees of the round, numbers and outputs ascending: trees of one output, or all trees of
+   * each of several (gbt_batch_trees). Gradients of the trees' outputs; draws rows and features. The node tables hold
+   * the roots alone, waiting for their histograms. */
+  gbt_status (*begin_trees)(gbt_ctx *ctx, gbt_backend *be, const gbt_tree_task *task, int32_t n_trees, gbt_error *err);
 
   /* Histograms of the nodes made by the last step: the child with fewer rows by adding rows, its sibling by
    * subtraction from the parent. Nodes that cannot be split any more get none. */
@@ -76,17 +92,17 @@ typedef struct gbt_backend_ops {
   gbt_status (*find_splits)(gbt_ctx *ctx, gbt_backend *be, gbt_error *err);
 
   /* Chooses the leaves to split now by the growth policy; best-first also some that the policy is likely to come to.
-   * *n: how many, or, where that would mean to wait for a device, how many at most; 0 when the tree is complete, nodes
-   * then stand by their numbers. */
+   * *n: how many, or, where that would mean to wait for a device, how many at most; 0 when the trees are complete,
+   * nodes then stand by their numbers. */
   gbt_status (*select)(gbt_ctx *ctx, gbt_backend *be, int32_t *n, gbt_error *err);
 
   /* Splits the chosen leaves: children into the node table, rows into the children, order within a node kept. */
   gbt_status (*partition)(gbt_ctx *ctx, gbt_backend *be, gbt_error *err);
 
-  /* Leaf values from the fine sums; adds them to the scores of all train rows (sampled or not) and of the valid sets;
-   * appends the tree to the forest. On failure the forest is as before, the scores may not be: the backend can then
-   * only be closed (the trainer sees to it). Waits. */
-  gbt_status (*finish_tree)(gbt_ctx *ctx, gbt_backend *be, gbt_forest *forest, gbt_error *err);
+  /* Leaf values from the fine sums; adds them to the scores of all train rows (sampled or not) and of the valid sets,
+   * tree after tree where an output has several; appends the trees to the forest. On failure the forest may hold some
+   * of them and scores the values of some: the trainer cuts the forest and closes the backend. Waits. */
+  gbt_status (*finish_trees)(gbt_ctx *ctx, gbt_backend *be, gbt_forest *forest, gbt_error *err);
 
   /* Scores of a set (0 = train), rows x outputs column by column, borrowed until the next op. Waits. */
   gbt_status (*scores)(gbt_ctx *ctx, gbt_backend *be, int32_t which, const double **out, gbt_error *err);
@@ -100,6 +116,7 @@ typedef struct gbt_backend_ops {
 /* Every backend's struct begins with this. */
 struct gbt_backend {
   const gbt_backend_ops *ops;
+  int32_t most_trees;    /* of a batch, 1 .. GBT_MOST_TREES */
   uint64_t device_bytes; /* of a device's memory, the most that were taken so far */
   double seconds[5]; /* by GBT_PHASE_; on a device all of a tree counts as the last one */
 };

@@ -12,7 +12,7 @@
 #include "../tree/forest.h"
 #include "backend.h"
 
-#define GBT_DEVICE_ABI 1u
+#define GBT_DEVICE_ABI 2u
 
 /* Changes when a struct that crosses the door changes its size. GBT_DEVICE_ABI is for what keeps it: another order of
  * fields, another meaning. */

@@ -242,16 +242,19 @@ void gbt_trainer_free(gbt_trainer *tr) {
 /* ---- rounds ---- */
 
 static gbt_status grow_round(gbt_ctx *ctx, gbt_trainer *tr, gbt_error *err) {
-  int64_t per_round = (int64_t)tr->n_outputs * tr->params.num_parallel_tree;
-  uint64_t round = (uint64_t)tr->n_rounds + tr->n_init_trees / (uint64_t)per_round;
-  for (int32_t k = 0; k < tr->n_outputs; k++)
-    for (int64_t p = 0; p < tr->params.num_parallel_tree; p++) {
-      gbt_tree_task task = {.tree = tr->forest->n_trees,
-                            .round = round,
-                            .output = k,
-                            .shrinkage = tr->params.eta / (double)tr->params.num_parallel_tree};
-      GBT_TRY(gbt_grow_tree(ctx, tr->be, &task, tr->forest, err));
-    }
+  const int64_t per_output = tr->params.num_parallel_tree, per_round = tr->n_outputs * per_output;
+  const uint64_t round = (uint64_t)tr->n_rounds + tr->n_init_trees / (uint64_t)per_round, first = tr->forest->n_trees;
+  gbt_tree_task task[GBT_MOST_TREES];
+  for (int64_t grown = 0; grown < per_round;) {
+    const int32_t n = gbt_batch_trees(tr->be->most_trees, tr->n_outputs, per_output, grown);
+    for (int64_t i = 0; i < n; i++)
+      task[i] = (gbt_tree_task){.tree = first + (uint64_t)(grown + i),
+                                .round = round,
+                                .output = (int32_t)((grown + i) / per_output),
+                                .shrinkage = tr->params.eta / (double)per_output};
+    GBT_TRY(gbt_grow_trees(ctx, tr->be, task, n, tr->forest, err));
+    grown += n;
+  }
   return GBT_OK;
 }
 

@@ -148,8 +148,10 @@ static void release_all(cpu_backend *be) {
   for (size_t i = 0; i < be->fr.n_nodes; i++) cpu_hist_release(be, &be->fr.node[i]);
 }
 
-static gbt_status begin_tree(gbt_ctx *ctx, gbt_backend *self, const gbt_tree_task *task, gbt_error *err) {
+static gbt_status begin_trees(gbt_ctx *ctx, gbt_backend *self, const gbt_tree_task *task, int32_t n_trees,
+                              gbt_error *err) {
   cpu_backend *be = (cpu_backend *)self;
+  (void)n_trees; /* 1, see most_trees */
   GBT_TRY(cpu_scratch_ready(ctx, be, err)); /* the host may have given the gradients in a call with fewer threads */
   be->task = *task;
   GBT_TRY(cpu_gradients_of_tree(ctx, be, err));
@@ -202,12 +204,12 @@ static const gbt_backend_ops cpu_ops = {.name = "cpu",
                                         .destroy = destroy,
                                         .gradients = cpu_gradients,
                                         .set_gradients = cpu_set_gradients,
-                                        .begin_tree = begin_tree,
+                                        .begin_trees = begin_trees,
                                         .build_hist = cpu_build_hist,
                                         .find_splits = cpu_find_splits,
                                         .select = choose,
                                         .partition = cpu_partition,
-                                        .finish_tree = cpu_finish_tree,
+                                        .finish_trees = cpu_finish_tree,
                                         .scores = scores};
 
 gbt_status gbt_cpu_open(gbt_ctx *ctx, const gbt_backend_spec *spec, gbt_backend **out, gbt_error *err) {
@@ -216,6 +218,7 @@ gbt_status gbt_cpu_open(gbt_ctx *ctx, const gbt_backend_spec *spec, gbt_backend 
   *out = NULL;
   GBT_TRY(gbt_mem_zeros(&ctx->mem, 1, sizeof *be, &be, err));
   be->base.ops = &cpu_ops;
+  be->base.most_trees = 1;
   be->mem = ctx->mem;
   be->params = spec->params;
   be->loss = spec->loss;
