@@ -17,10 +17,11 @@ static double codes_of_row(const gbt_layout *layout) {
   return bytes;
 }
 
-/* The rows that the steps of the last tree of the forest had to read, as bytes. Searched nodes are those that have been
+/* The rows that the steps of a tree of the forest had to read, as bytes. Searched nodes are those that have been
  * split or could have been: siblings below the depth limit. */
-static int count_bytes(const gbt_forest *forest, int64_t max_depth, int32_t n_features, int64_t n_rows, steps *out) {
-  const gbt_tree *tree = &forest->trees[forest->n_trees - 1];
+static int count_bytes(const gbt_forest *forest, size_t which, int64_t max_depth, int32_t n_features, int64_t n_rows,
+                       steps *out) {
+  const gbt_tree *tree = &forest->trees[which];
   const gbt_node *node = forest->nodes + tree->node_beg;
   const uint32_t *count = forest->count + tree->node_beg;
   int *depth = calloc(tree->n_nodes, sizeof *depth);
@@ -50,9 +51,9 @@ static double now(const gbt_device_api *device) {
   return (double)gbt_clock_ns() * 1e-9;
 }
 
-/* One tree. Steps count as levels, which is what they are in depthwise and symmetric growth. */
+/* A batch of trees. Steps count as levels, which is what they are in depthwise and symmetric growth. */
 static gbt_status grow(gbt_ctx *ctx, const gbt_device_api *device, gbt_backend *be, const gbt_tree_task *task,
-                       gbt_forest *forest, steps *out, gbt_error *err) {
+                       int32_t n_trees, gbt_forest *forest, steps *out, gbt_error *err) {
   const gbt_backend_ops *ops = be->ops;
   if (device) peek_step_by_step(be);
   double t = now(device), u;
@@ -63,7 +64,7 @@ static gbt_status grow(gbt_ctx *ctx, const gbt_device_api *device, gbt_backend *
     out->seconds[step][level] += u - t; \
     t = u;                              \
   } while (0)
-  TIMED(STEP_BEGIN, 0, ops->begin_tree(ctx, be, task, err));
+  TIMED(STEP_BEGIN, 0, ops->begin_trees(ctx, be, task, n_trees, err));
   for (int step = 0;; step++) {
     int32_t chosen = 0;
     int level = step < MAX_LEVELS ? step : MAX_LEVELS - 1;
@@ -73,7 +74,7 @@ static gbt_status grow(gbt_ctx *ctx, const gbt_device_api *device, gbt_backend *
     if (chosen == 0) break;
     TIMED(STEP_PARTITION, level, ops->partition(ctx, be, err));
   }
-  TIMED(STEP_FINISH, 0, ops->finish_tree(ctx, be, forest, err));
+  TIMED(STEP_FINISH, 0, ops->finish_trees(ctx, be, forest, err));
 #undef TIMED
   return GBT_OK;
 }
@@ -89,15 +90,21 @@ static gbt_status grow_rounds(gbt_ctx *ctx, const gbt_device_api *device, gbt_ba
     double t = now(device);
     GBT_TRY_GOTO(be->ops->gradients(ctx, be, (uint64_t)round, err), done);
     to->seconds[STEP_GRADIENT][0] += now(device) - t;
-    for (int32_t k = 0; k < n_outputs; k++) {
-      gbt_tree_task task = {.tree = (uint64_t)(round * n_outputs + k), .round = (uint64_t)round, .output = k};
-      task.shrinkage = params->eta;
-      GBT_TRY_GOTO(grow(ctx, device, be, &task, forest, to, err), done);
-      to->n_trees++;
-      if (!count_bytes(forest, params->max_depth, ds->cuts->n_features, ds->n_rows, to)) {
-        status = gbt_fail(err, GBT_E_MEM, "no memory for a tree's depths");
-        goto done;
-      }
+    for (int32_t k = 0, n; k < n_outputs; k += n) {
+      gbt_tree_task task[GBT_MOST_TREES];
+      n = gbt_batch_trees(be->most_trees, n_outputs, 1, k);
+      for (int32_t i = 0; i < n; i++)
+        task[i] = (gbt_tree_task){.tree = (uint64_t)(round * n_outputs + k + i),
+                                  .round = (uint64_t)round,
+                                  .output = k + i,
+                                  .shrinkage = params->eta};
+      GBT_TRY_GOTO(grow(ctx, device, be, task, n, forest, to, err), done);
+      to->n_trees += n;
+      for (size_t i = forest->n_trees - (size_t)n; i < forest->n_trees; i++)
+        if (!count_bytes(forest, i, params->max_depth, ds->cuts->n_features, ds->n_rows, to)) {
+          status = gbt_fail(err, GBT_E_MEM, "no memory for a tree's depths");
+          goto done;
+        }
     }
   }
 done:

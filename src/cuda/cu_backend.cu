@@ -26,7 +26,7 @@ static void destroy(gbt_backend *self) {
   for (size_t i = 0; i < sizeof locked / sizeof *locked; i++)
     if (locked[i]) cudaFreeHost(locked[i]);
   if (be->stream) cudaStreamDestroy(be->stream);
-  void *blocks[] = {be->set,       be->counts,     be->rank,      be->node_copy, be->fine_copy,
+  void *blocks[] = {be->set,        be->counts,    be->rank,     be->node_copy,     be->fine_copy,
                     be->value_copy, be->sets_copy, be->searched, be->feats_scratch, be->level_feats};
   for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++) gbt_mem_free(&mem, blocks[i]);
   gbt_export_free(&mem, &be->out);
@@ -115,7 +115,7 @@ static gbt_status wait_for(gbt_ctx *ctx, cu_backend *be, gbt_error *err) {
 }
 
 /* What has come of tree y of the batch. */
-static const cu_tree *tree_down(const cu_backend *be, int32_t y) {
+static const cu_tree *down_of(const cu_backend *be, int32_t y) {
   return (const cu_tree *)(const void *)((const char *)be->tree_down + (size_t)y * be->down_bytes);
 }
 
@@ -131,7 +131,7 @@ static gbt_status faults_of(const cu_backend *be, const cu_tree *tree, gbt_error
 }
 
 static gbt_status faults(const cu_backend *be, gbt_error *err) {
-  for (int32_t y = 0; y < be->view.n_trees; y++) GBT_TRY(faults_of(be, tree_down(be, y), err));
+  for (int32_t y = 0; y < be->view.n_trees; y++) GBT_TRY(faults_of(be, down_of(be, y), err));
   return GBT_OK;
 }
 
@@ -226,8 +226,8 @@ static void features_of(cu_backend *be, const gbt_grow_node *node, int32_t id, u
                         uint32_t *path) {
   const gbt_feature_rules *rules = be->rules;
   memset(mask, 0, (size_t)be->n_features);
-  int32_t n = gbt_features_of_level(rules, be->task->tree, node[id].depth, be->feats_up + 1, be->feats_up[0], list,
-                                    be->rank);
+  int32_t n =
+      gbt_features_of_level(rules, be->task->tree, node[id].depth, be->feats_up + 1, be->feats_up[0], list, be->rank);
   if (rules->n_sets > 0) {
     memset(path, 0, (size_t)rules->n_words * sizeof *path);
     for (int32_t p = node[id].parent; p >= 0; p = node[p].parent)
@@ -251,7 +251,8 @@ static gbt_status look(gbt_ctx *ctx, cu_backend *be, gbt_error *err) {
   return wait_for(ctx, be, err);
 }
 
-/* Where features hang on the node or the level: looks at the tree, which grows alone, and tells the device what may be searched. */
+/* Where features hang on the node or the level: looks at the tree, which grows alone, and tells the device what may be
+ * searched. */
 static gbt_status send_features(gbt_ctx *ctx, cu_backend *be, gbt_error *err) {
   const cu_view *v = &be->view;
   size_t n_features = (size_t)be->n_features;
@@ -338,7 +339,7 @@ template <class T> static const T *of_tree(const cu_backend *be, const T *first,
 /* What has come of tree y, or, of one that is larger, what is fetched now. */
 static gbt_status fetch_tree(cu_backend *be, int32_t y, gbt_grown *grown, gbt_error *err) {
   const cu_view *v = &be->view;
-  const cu_tree *tree = tree_down(be, y);
+  const cu_tree *tree = down_of(be, y);
   const char *come = (const char *)tree;
   const cu_tree_block b = cu_tree_block_of(be->cap_node);
   const size_t nodes = (size_t)tree->n_nodes, words = tree->n_words;

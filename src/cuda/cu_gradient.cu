@@ -231,8 +231,7 @@ gbt_status cu_gradients(gbt_ctx *ctx, cu_backend *be, uint64_t round, gbt_error 
   be->grad_round = round;
   be->fixed_output = -1;
   GBT_TRY(gbt_ctx_poll(ctx, err));
-  CU_LAUNCH(k_round, 1, CU_CONTROL, 0, be->stream, be->view, round,
-            (uint32_t)be->base.most_trees);
+  CU_LAUNCH(k_round, 1, CU_CONTROL, 0, be->stream, be->view, round, (uint32_t)be->base.most_trees);
   if (be->loss == GBT_LOSS_SOFTMAX)
     CU_LAUNCH(k_softmax, row_grid(be, be->n_rows), CU_BLOCK, 0, be->stream, be->view, be->softmax);
   return find_scales(be, be->softmax, 0, be->n_outputs, err);
@@ -262,8 +261,7 @@ gbt_status cu_set_gradients(gbt_ctx *ctx, cu_backend *be, uint64_t round, const 
                             gbt_error *err) {
   const size_t n = (size_t)be->n_rows, bytes = n * sizeof(double);
   be->grad_round = round;
-  CU_LAUNCH(k_round, 1, CU_CONTROL, 0, be->stream, be->view, round,
-            (uint32_t)be->base.most_trees);
+  CU_LAUNCH(k_round, 1, CU_CONTROL, 0, be->stream, be->view, round, (uint32_t)be->base.most_trees);
   CU_LAUNCHED();
   for (int32_t k = 0; k < be->n_outputs; k++) {
     GBT_TRY(gbt_ctx_poll(ctx, err));

@@ -1,9 +1,9 @@
 /* Histograms of the step's builds, from rows.
  *
  * An item is a block of a build's rows (hist_block) and a tile. Items stand in a row, tree after tree, tile after tile,
- * and are shared out evenly: a thread block takes neighbours, and as long as they are of one build, and of at most 65,535
- * rows, adds them up in shared memory. At the roots of a batch, where all trees have the same rows, blocks of all of them
- * walk through these side by side, so the codes come from memory once:
+ * and are shared out evenly: a thread block takes neighbours, and as long as they are of one build, and of at most
+ * 65,535 rows, adds them up in shared memory. At the roots of a batch, where all trees have the same rows, blocks of
+ * all of them walk through these side by side, so the codes come from memory once:
  *
  *   cells   g: [code * pitch + lane % pitch]   h: the same   rows: the same, where the tile counts
  *
