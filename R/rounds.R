@@ -24,7 +24,7 @@ loop_rounds <- function(trainer, fit, state, bar, last) {
                verbose = fit$host$verbose, verbose_every = fit$host$verbose_every, progress = fit$host$progress)
   pace <- NA_real_
   while (state$rounds < fit$host$nrounds) {
-    if (fit$response$objective == "custom") set_own_gradients(trainer, fit)
+    if (fit$response$objective == "custom") set_own_gradients(trainer, fit, state$rounds == 0)
     n <- chunk_size(plan, state$rounds, pace)
     before <- state$rounds
     t0 <- proc.time()[["elapsed"]]
@@ -70,8 +70,8 @@ say_end <- function(why, fit, state) {
   }
 }
 
-# Custom objective: gradients of the next round.
-set_own_gradients <- function(trainer, fit) {
+# Custom objective: gradients of the next round. A loss without curvature, such as an absolute error, splits nothing.
+set_own_gradients <- function(trainer, fit, first = FALSE) {
   score <- .Call(C_gbt_trainer_scores, trainer, 0L)
   weight <- fit$data$weight
   if (is.null(weight)) weight <- rep(1, length(fit$label))
@@ -83,6 +83,12 @@ set_own_gradients <- function(trainer, fit) {
     }
     as.double(value)
   })
+  total <- if (first) max(colSums(matrix(parts[[2L]] * weight, length(weight))))
+  if (isTRUE(total >= 0 && total < 2 * fit$params$min_child_weight) && length(weight) > 1L) {
+    warn_gbt("hessian", sprintf(paste("`objective$hessian` adds up to %s in the first round and `min_child_weight` is",
+                                      "%s, so that no node can be split into two; lower `min_child_weight`, or give a",
+                                      "hessian of 1"), format(total), format_number(fit$params$min_child_weight)))
+  }
   .Call(C_gbt_trainer_set_gradients, trainer, parts[[1L]], parts[[2L]], fit$host$threads)
 }
 

@@ -101,3 +101,18 @@ test_that("an objective of one's own: several outputs", {
   b <- gbt_train(iris[-5], iris$Species, nrounds = 5, threads = 1)
   expect_equal(p(predict(a, iris)), unname(predict(b, iris)), tolerance = 1e-4)
 })
+
+test_that("a hessian too small to split anything is warned of, once", {
+  median_of <- function(size) list(gradient = function(s, l) sign(s - l), hessian = function(s, l) rep(size, length(s)))
+  train <- function(objective, ...) gbt_train(mpg ~ ., mtcars, objective = objective, ..., nrounds = 3, threads = 1)
+  warnings <- testthat::capture_warnings(m <- train(median_of(0)))
+  expect_length(warnings, 1L)
+  expect_true(all(as.data.frame(m)$node == 0))
+  expect_snapshot(m <- train(median_of(1 / 32)))
+  expect_warning(train(median_of(1), weights = rep(1 / 32, 32)), class = "gbt_warning_hessian")
+  expect_silent({
+    train(median_of(1))
+    train(median_of(1 / 16))
+    train(median_of(0), min_child_weight = 0)
+  })
+})
