@@ -182,6 +182,11 @@ print.gbt_data <- function(x, ...) {
 }
 
 #' @export
+`[.gbt_data` <- function(x, ...) {
+  stop_unsupported("a gbt_data object has bins and no rows to take; take them of the data, then gbt_data(x, ...) again")
+}
+
+#' @export
 dim.gbt_data <- function(x) c(as.integer(x$n_rows), length(x$feature_names))
 
 #' @export

@@ -11,6 +11,15 @@ test_that("a gbt_data tells what it holds", {
   expect_snapshot(d)
 })
 
+test_that("a gbt_data has no rows to take", {
+  d <- gbt_data(iris, label = iris$Species, threads = 1)
+  for (take in list(function() d[1:3, ], function() head(d), function() d[iris$Sepal.Length > 5, 1], function() d[1])) {
+    expect_error(take(), "no rows to take", class = "gbt_error_unsupported")
+  }
+  expect_identical(d$n_rows, 150)
+  expect_output(str(d), "feature_names")
+})
+
 test_that("validation data take the cuts and levels of their reference", {
   x <- data.frame(a = c(1, 2, 3), b = factor(c("u", "v", "v")))
   d <- gbt_data(x, threads = 1)
