@@ -5,7 +5,7 @@
 # Our name -> the names that others use. Dots and underscores are the same.
 alias_list <- list(
   nrounds = c("num_iterations", "num_iteration", "n_estimators", "iterations", "num_boost_round", "num_trees", "ntrees",
-              "n_trees", "max_iter", "trees", "num_round", "num_rounds", "n_iter"),
+              "n_trees", "ntree", "max_iter", "trees", "num_round", "num_rounds", "n_iter"),
   eta = c("learning_rate", "shrinkage", "shrinkage_rate", "step_size", "learn_rate"),
   max_depth = c("depth", "interaction_depth", "tree_depth"),
   max_leaves = c("num_leaves", "max_leaf_nodes", "num_leaf", "max_leaf"),
@@ -33,7 +33,7 @@ alias_list <- list(
   hist_memory = "histogram_pool_size",
   device_memory = character(0),
   seed = c("random_state", "random_seed"),
-  threads = c("nthread", "nthreads", "num_threads", "num_thread", "n_jobs", "thread_count"),
+  threads = c("nthread", "nthreads", "num_threads", "num_thread", "n_jobs", "thread_count", "n_cores"),
   device = c("device_type", "task_type"),
   tree_method = character(0),
   booster = c("boosting", "boosting_type", "boost"),
@@ -82,6 +82,10 @@ not_offered <- local({
   folds <- no("cross-validation is not part of gbt_train()", 0)
   exact <- no("results never depend on threads or memory layout, so there is nothing to choose", TRUE, FALSE)
   device <- no("the number of the device is part of `device`: \"cuda:1\"", 0, -1, "0")
+  child <- no("`min_data_in_leaf` is the least number of rows in a child")
+  quiet <- no("`verbose = 0`, the default, is silence; `verbose = 1` writes lines of the log", TRUE, 1, "Silent")
+  response <- no("the response is the second argument, or the left side of the formula")
+  columns <- no("names and types of columns are those of the data; leave columns out there, or by y ~ . - column")
   bagged_classes <- no("sampling by class is not offered; use `weights`", 1)
   list(
     scale_pos_weight = weigh, is_unbalance = weigh, unbalance = weigh, class_weights = weigh, class_weight = weigh,
@@ -98,6 +102,7 @@ not_offered <- local({
     bagging_freq = no("`subsample` draws rows anew for every tree (`bagging_freq = 1`); leave it at 1 to draw none", 1),
     pos_bagging_fraction = bagged_classes, neg_bagging_fraction = bagged_classes,
     bagging_seed = one_seed, feature_fraction_seed = one_seed, data_random_seed = one_seed, drop_seed = one_seed,
+    seed_per_iteration = one_seed,
     extra_trees = no("extremely randomised trees are not offered; use `colsample_bynode`", FALSE),
     random_strength = no("noise on split scores is not offered; use `subsample` and `colsample_bynode`", 0),
     quantile_alpha = no("quantile regression is not offered"),
@@ -138,7 +143,7 @@ not_offered <- local({
     maximise = no("the direction of a metric is known; for your own give gbt_metric(maximise = )"),
     feval = no("give your own metric as `eval_metric = gbt_metric(name, fun)`"),
     fobj = no("give your own objective as `objective = list(gradient = , hessian = )`"),
-    nfold = folds, folds = folds, cv_folds = folds,
+    nfold = folds, nfolds = folds, folds = folds, cv_folds = folds, fold_column = folds,
     train_fraction = no("use `valid`: the share of rows to hold out", 1),
     validation_fraction = no("use `valid`: the share of rows to hold out"),
     lambdarank_pair_method = ranking, lambdarank_truncation_level = ranking, lambdarank_norm = ranking,
@@ -149,7 +154,25 @@ not_offered <- local({
     save_period = no("saving while training is not offered", 0),
     allow_writing_files = no("nothing is ever written", FALSE),
     exposure = no("give its logarithm as `offset`: offset = log(exposure)"),
-    min_node_size = no("`min_data_in_leaf` is the least number of rows in a child"),
+    min_node_size = child, nodesize = child, min_samples_split = child,
+    maxnodes = no("`max_leaves` is the largest number of leaves of a tree"),
+    max_features = no("`colsample_bynode` is the share of the features that a split may use"),
+    col_sample_rate = no("`colsample_bynode` is the share of the features that a split may use", 1),
+    min_split_improvement = no("`gamma` is the least gain of a split"),
+    stopping_tolerance = no("`early_stopping_min_delta` is the least improvement, in units of the metric"),
+    lr = no("the learning rate is `eta`"),
+    silent = quiet, quiet = quiet, logging_level = quiet,
+    nan_mode = no("missing values always get a direction of their own"),
+    respect_unordered_factors = no("factors are split by sets of their levels, ordered ones by their order", TRUE),
+    label = response, y = response, response_name = response,
+    ignored_features = columns, feature_names = columns, feature_types = columns,
+    weights_column = no("give the weights themselves; with a formula, `weights = column`"),
+    offset_column = no("give the offset itself; with a formula, `offset = column`"),
+    leaf_estimation_method = no("leaves take one Newton step", "Newton"),
+    leaf_estimation_iterations = no("leaves take one Newton step", 1),
+    disable_default_eval_metric = no("only the metrics in `eval_metric` are evaluated when it is given", TRUE),
+    tree_learner = no("a training runs on one machine", "serial"),
+    num_machines = no("a training runs on one machine", 1),
     importance = no("gbt_importance(model) gives it afterwards", "none", FALSE),
     probability = no("a factor response gives probabilities; predict(type = \"class\") gives classes", TRUE)
   )

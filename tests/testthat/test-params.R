@@ -68,6 +68,9 @@ test_that("values of peers are moved to ours", {
   expect_identical(got(), list())
   expect_identical(got(eta = NULL), list())
   # what asks for the usual is accepted
+  expect_identical(got(silent = 1, seed_per_iteration = NULL, logging_level = "Silent", quiet = TRUE, num_machines = 1),
+                   list())
+  expect_identical(got(n.cores = 2, ntree = 7), list(threads = 2, nrounds = 7))
   expect_identical(got(scale_pos_weight = 1, missing = NA, enable_categorical = TRUE, bagging_freq = 1L), list())
 })
 
@@ -96,6 +99,10 @@ test_that("nothing is ignored in silence", {
     train(rate_drop = 0.1)
     train(tweedie_variance_power = 1.5)
     train(linear_tree = TRUE)
+    train(silent = FALSE)
+    train(nodesize = 5)
+    train(label = y)
+    gbt_train(mpg ~ ., mtcars, y = y)
     train(missing = -1)
     train(group = 1)
     train(checkpoint = "here")
