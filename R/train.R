@@ -11,7 +11,7 @@
 #' split that suits the training data better. A formula names the columns to use: it does not expand factors, drops no
 #' rows, and `a:b` or `a * b` mean a and b, since trees find interactions on their own. Transformations such as
 #' `log(a)`, `poly(a, 2)` and `offset()` terms are evaluated again in new data. Rows whose response is missing are an
-#' error: leave them out.
+#' error: leave them out (`subset = !is.na(y)`).
 #'
 #' @section Symmetric trees:
 #' With `grow_policy = "symmetric"` (CatBoost's `"SymmetricTree"`, also called oblivious trees) each level of a tree has
@@ -34,7 +34,8 @@
 #' weight))`. Both functions return one number per score: the first and second derivative of the loss. `score` is a
 #' vector, or a matrix of n columns when the list has an element `n_outputs = n`. Weights are multiplied in afterwards;
 #' they are handed over for information, and functions of two arguments do without. The response must be numeric, scores
-#' start at 0 (or at `offset`), and predictions are scores.
+#' start at 0 (or at `offset`), and predictions are scores. Hessians that add up to too little for `min_child_weight` to
+#' allow any split, such as those of an absolute error, are warned of (class `gbt_warning_hessian`).
 #'
 #' @section Validation, early stopping and the log:
 #' `valid` is a share of the rows to hold out (by a hash of the seed and the row, class by class when there are

@@ -5,7 +5,12 @@
 gbt_train.formula <- function(x, data = NULL, ..., weights = NULL, offset = NULL, subset = NULL,
                               na.action = stats::na.pass) {
   written <- as.list(substitute(list(...)))[-1L]
-  part <- canonical_name(if (is.null(names(written))) character(length(written)) else names(written))
+  names(written) <- if (is.null(names(written))) character(length(written)) else printable(names(written))
+  part <- canonical_name(names(written))
+  unknown <- setdiff(names(written)[is.na(part)], c("", "formula", "params"))
+  for (name in unknown[!gsub(".", "_", unknown, fixed = TRUE) %in% names(not_offered)]) {
+    refuse_name(name) # before its value is evaluated, which may be the name of a column
+  }
   in_rows <- part %in% c("weights", "offset") # by another name, such as `weight`; evaluated in the data as well
   given <- stats::setNames(lapply(which(!in_rows), function(i) ...elt(i)), names(written)[!in_rows])
   if (missing(x)) { # dispatched on `formula =`

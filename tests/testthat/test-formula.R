@@ -61,6 +61,7 @@ test_that("variables that a model could not find again are errors", {
     train(mpg ~ log(cyl_text), transform(mtcars, cyl_text = as.character(cyl)))
     train(mpg ~ ., mtcars, weights = nope)
     train(mpg ~ ., mtcars, weight = nope)
+    train(mpg ~ ., mtcars, weigth = cyl)
     train(mpg ~ ., mtcars, weight = cyl, weights = cyl)
     train(mtcars, mpg ~ wt)
     train("mpg ~ wt", mtcars)
@@ -111,6 +112,9 @@ test_that("so they are by their other names", {
   expect_same_bytes(do.call(train, list(mpg ~ wt, mtcars, weight = mtcars$cyl, offset = mtcars$hp / 100))$state,
                     a$state)
   expect_identical(nobs(train(mpg ~ wt, mtcars, weight = cyl, subset = gear > 3)), sum(mtcars$gear > 3))
+  odd <- stats::setNames(list(1), "w\xfcrg")
+  expect_error(do.call(train, c(list(mpg ~ wt, mtcars), odd)), "unknown parameter `w<fc>rg`",
+               class = "gbt_error_argument")
   plain <- train(mpg ~ wt, mtcars)$state
   expect_same_bytes(train(mpg ~ wt, mtcars, weight = NULL)$state, plain)
 })
