@@ -381,6 +381,7 @@ struct cu_backend {
   int32_t n_units;          /* multiprocessors */
   int32_t tile_cols;        /* most columns of a tile, 0: 32 */
   size_t shared_limit;      /* bytes of shared memory that a block may have */
+  size_t most_pitch;        /* bytes from row to row of a copy of several */
   cudaStream_t stream;
   cu_memory memory;
   cu_set *set;              /* 1 + n_valid */

@@ -67,6 +67,8 @@ static gbt_status open_device(cu_backend *be, gbt_error *err) {
   be->n_units = value;
   CU_TRY(cudaDeviceGetAttribute(&value, cudaDevAttrMaxSharedMemoryPerBlockOptin, be->device));
   be->shared_limit = (size_t)value;
+  CU_TRY(cudaDeviceGetAttribute(&value, cudaDevAttrMaxPitch, be->device));
+  be->most_pitch = (size_t)value;
   return GBT_OK;
 }
 
@@ -162,10 +164,22 @@ static void draw_features(cu_backend *be, int32_t y) {
   }
 }
 
-/* A part of every tree's state, `bytes` long, from the host, where they stand one behind the other. */
+/* The same part of every tree's state: `bytes` of them, so far apart here and there. One copy for all trees, unless
+ * they stand farther apart than such a copy can go: with 130 million rows they do. */
+static cudaError_t copy_all(const cu_backend *be, void *to, size_t to_pitch, const void *from, size_t from_pitch,
+                            size_t bytes, cudaMemcpyKind kind) {
+  const size_t n = (size_t)be->view.n_trees;
+  cudaError_t code = cudaSuccess;
+  if (n > 1 && to_pitch <= be->most_pitch && from_pitch <= be->most_pitch)
+    return cudaMemcpy2DAsync(to, to_pitch, from, from_pitch, bytes, n, kind, be->stream);
+  for (size_t y = 0; y < n && code == cudaSuccess; y++)
+    code = cudaMemcpyAsync((char *)to + y * to_pitch, (const char *)from + y * from_pitch, bytes, kind, be->stream);
+  return code;
+}
+
+/* From the host, where they stand one behind the other. */
 static cudaError_t tell_all(const cu_backend *be, void *to, const void *from, size_t bytes) {
-  return cudaMemcpy2DAsync(to, be->view.stride, from, bytes, bytes, (size_t)be->view.n_trees, cudaMemcpyHostToDevice,
-                           be->stream);
+  return copy_all(be, to, be->view.stride, from, bytes, bytes, cudaMemcpyHostToDevice);
 }
 
 static gbt_status issue_roots(gbt_ctx *ctx, cu_backend *be, int told, gbt_error *err) {
@@ -307,10 +321,9 @@ static gbt_status partition(gbt_ctx *ctx, gbt_backend *self, gbt_error *err) {
   return be->mode == CU_REPLAYING ? GBT_OK : cu_or_stop_recording(be, cu_partition(be, err));
 }
 
-/* A part of every tree's state to the host, where the trees stand `pitch` bytes apart. */
+/* To the host, where they stand `pitch` bytes apart. */
 static cudaError_t fetch_all(const cu_backend *be, void *to, size_t pitch, const void *from, size_t bytes) {
-  return cudaMemcpy2DAsync(to, pitch, from, be->view.stride, bytes, (size_t)be->view.n_trees, cudaMemcpyDeviceToHost,
-                           be->stream);
+  return copy_all(be, to, pitch, from, be->view.stride, bytes, cudaMemcpyDeviceToHost);
 }
 
 /* The finished trees to the host: small ones come unasked, so that there is one wait. */

@@ -1,5 +1,6 @@
 /* Trees that grow beside each other on the device: however many of them, the bytes that the CPU gives, which grows them
  * one after the other. */
+#define _POSIX_C_SOURCE 200809L
 #include "../../src/gbt/backend/device.h"
 #include "random_job.h"
 #include "schedules.h"
@@ -110,6 +111,20 @@ static void batches_in_any_order(void) {
   }
 }
 
+/* Trees may stand too far apart for one copy of a part of each. */
+static void batches_far_apart(void) {
+  setenv("SIMT_PITCH", "4096", 1); /* a device knows nothing of it */
+  for (uint64_t seed = 201; seed < 207; seed++) {
+    random_job r = job_of_many(seed, seed % 2 ? 4 : 2, seed % 2 ? 1 : 2);
+    trained *cpu = train(&r.job, &r.how), *cuda = train_narrow(&r.job, &r.how, GBT_MOST_TREES);
+    if (!CHECK(cpu != NULL && cuda != NULL && same_trained(cpu, cuda))) random_job_tell(&r, seed);
+    trained_free(cuda);
+    trained_free(cpu);
+    random_job_free(&r);
+  }
+  unsetenv("SIMT_PITCH");
+}
+
 /* Histograms have as much room as the user gives: fewer trees at once. And where memory is short after all, fewer too.
  */
 static void batches_have_room(void) {
@@ -140,5 +155,6 @@ static void batches_have_room(void) {
 void suite_cuda_batch(void) {
   RUN(batches_do_not_show);
   RUN(batches_in_any_order);
+  RUN(batches_far_apart);
   RUN(batches_have_room);
 }

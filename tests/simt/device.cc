@@ -99,6 +99,7 @@ static void follow_environment() {
   settings.shared_limit = number("SIMT_SHARED", MOST_SHARED);
   if (settings.shared_limit > MOST_SHARED) settings.shared_limit = MOST_SHARED;
   settings.memory = memory_asked ? memory_asked : number("SIMT_MEMORY", 8ull << 30);
+  settings.pitch = number("SIMT_PITCH", MOST_PITCH);
   const char *text = getenv("SIMT_FAIL");
   if (fail_seen != (text ? text : "")) {
     fail_seen = text ? text : "";
@@ -215,6 +216,7 @@ static const struct {
     {cudaErrorMemoryAllocation, "cudaErrorMemoryAllocation", "out of memory"},
     {cudaErrorInitializationError, "cudaErrorInitializationError", "initialization error"},
     {cudaErrorInvalidConfiguration, "cudaErrorInvalidConfiguration", "invalid configuration argument"},
+    {cudaErrorInvalidPitchValue, "cudaErrorInvalidPitchValue", "invalid pitch argument"},
     {cudaErrorInvalidMemcpyDirection, "cudaErrorInvalidMemcpyDirection", "invalid copy direction for memcpy"},
     {cudaErrorInsufficientDriver, "cudaErrorInsufficientDriver",
      "CUDA driver version is insufficient for CUDA runtime version"},
@@ -323,6 +325,9 @@ cudaError_t cudaDeviceGetAttribute(int *value, cudaDeviceAttr which, int device)
     break;
   case cudaDevAttrWarpSize:
     *value = 32;
+    break;
+  case cudaDevAttrMaxPitch:
+    *value = (int)settings.pitch;
     break;
   case cudaDevAttrMultiProcessorCount:
     *value = settings.units;

@@ -14,7 +14,7 @@ struct Settings {
   unsigned preempt;
   bool async, trace;
   int devices, units, driver;
-  size_t shared_limit, memory;
+  size_t shared_limit, memory, pitch;
 };
 extern Settings settings;
 extern simt_counts counts;
@@ -44,7 +44,7 @@ size_t shared_limit_of(const void *kernel); /* arrays and what the launch asks f
 /* ---- shared memory ---- */
 
 enum { MOST_THREADS = 1024, JUNK = 0xA5 };
-const size_t MOST_SHARED = 227 * 1024, USUAL_SHARED = 48 * 1024;
+const size_t MOST_SHARED = 227 * 1024, USUAL_SHARED = 48 * 1024, MOST_PITCH = 0x7fffffff;
 
 void shared_begin(size_t dynamic, size_t limit); /* a block's; sets block.dynamic */
 void shared_end();                               /* dies when somebody wrote beside an array */

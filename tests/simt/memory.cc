@@ -131,7 +131,7 @@ struct Copy {
   char *to;
   const char *from;
   size_t to_pitch, from_pitch, width, height;
-  bool to_device, from_device;
+  bool to_device, from_device, by_rows;
   const char *file;
   int line;
 };
@@ -193,12 +193,24 @@ static Copy made_copy(void *to, size_t to_pitch, const void *from, size_t from_p
           height,
           false,
           false,
+          false,
           file,
           line};
 }
 
+static Copy made_rows(Copy c) {
+  c.by_rows = true;
+  return c;
+}
+
+/* Rows too far apart are refused, however few they are. */
+static bool too_far(const Copy &c) {
+  return c.by_rows && (c.to_pitch > settings.pitch || c.from_pitch > settings.pitch);
+}
+
 static cudaError_t copy_now(Copy c, cudaMemcpyKind kind) {
   SIMT_ENTER(WAIT);
+  if (too_far(c)) return failed(cudaErrorInvalidPitchValue);
   if (c.width == 0 || c.height == 0) return cudaSuccess;
   check_copy(&c, kind);
   finish(nullptr);
@@ -210,6 +222,7 @@ static cudaError_t copy_now(Copy c, cudaMemcpyKind kind) {
 static cudaError_t copy_later(Copy c, cudaMemcpyKind kind, cudaStream_t stream) {
   SIMT_ENTER(WORK);
   if (!exists(stream)) return failed(cudaErrorInvalidResourceHandle);
+  if (too_far(c)) return failed(cudaErrorInvalidPitchValue);
   if (c.width == 0 || c.height == 0) return cudaSuccess;
   check_copy(&c, kind);
   submit_copy(c, stream);
@@ -273,11 +286,11 @@ cudaError_t cudaMemcpyAsync(void *to, const void *from, size_t bytes, cudaMemcpy
 }
 cudaError_t cudaMemcpy2D(void *to, size_t to_pitch, const void *from, size_t from_pitch, size_t width, size_t height,
                          cudaMemcpyKind kind, const char *file, int line) {
-  return copy_now(made_copy(to, to_pitch, from, from_pitch, width, height, file, line), kind);
+  return copy_now(made_rows(made_copy(to, to_pitch, from, from_pitch, width, height, file, line)), kind);
 }
 cudaError_t cudaMemcpy2DAsync(void *to, size_t to_pitch, const void *from, size_t from_pitch, size_t width,
                               size_t height, cudaMemcpyKind kind, cudaStream_t stream, const char *file, int line) {
-  return copy_later(made_copy(to, to_pitch, from, from_pitch, width, height, file, line), kind, stream);
+  return copy_later(made_rows(made_copy(to, to_pitch, from, from_pitch, width, height, file, line)), kind, stream);
 }
 
 cudaError_t cudaMemsetAsync(void *to, int byte, size_t bytes, cudaStream_t stream, const char *file, int line) {
