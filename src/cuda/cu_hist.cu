@@ -246,18 +246,12 @@ __device__ static __forceinline__ cu_sink sink_of(const cu_view &v, const cu_til
   return to;
 }
 
-/* Blocks of rows that tree y of the batch has to build from, in lane y, and those of all trees up to it. */
-struct cu_work {
-  uint32_t n;
-  uint64_t upto;
-};
-
-__device__ static __forceinline__ cu_work work_of(const cu_view &all) {
+/* In lane y: blocks of rows that trees 0 .. y of the batch have to build from. Far below 2^32 even of all trees, and
+ * one register, which the rows' loops are short of. */
+__device__ static __forceinline__ uint32_t blocks_upto(const cu_view &all) {
   static_assert((int)GBT_MOST_TREES <= (int)CU_FULL, "a lane for every tree");
-  cu_work w;
-  w.n = cu_lane() < (uint32_t)all.n_trees ? cu_beside(all.tree, all.stride * cu_lane())->n_hist_blocks : 0u;
-  w.upto = cu_warp_scan((uint64_t)w.n);
-  return w;
+  const uint32_t y = cu_lane();
+  return cu_warp_scan(y < (uint32_t)all.n_trees ? cu_beside(all.tree, all.stride * y)->n_hist_blocks : 0u);
 }
 
 /* Tiles [first, first + n_tiles); n_cells: 32-bit words of shared memory. */
@@ -265,17 +259,18 @@ template <int THREADS, int BLOCKS>
 __global__ static void __launch_bounds__(THREADS, BLOCKS)
     k_hist(cu_view all, int32_t first, int32_t n_tiles, uint32_t n_cells) {
   CU_DYN_SHARED(uint32_t, cells);
-  const cu_work work = work_of(all);
-  const uint64_t n_items = cu_from(work.upto, CU_FULL - 1) * (uint32_t)n_tiles;
+  const uint32_t upto = blocks_upto(all);
+  const uint64_t n_items = (uint64_t)cu_from(upto, CU_FULL - 1) * (uint32_t)n_tiles;
   const uint64_t beg = n_items * blockIdx.x / gridDim.x, end = n_items * (blockIdx.x + 1u) / gridDim.x;
   if (beg == end) return;
   for (uint32_t i = threadIdx.x; i < n_cells; i += blockDim.x) cells[i] = 0;
   __syncthreads();
   for (uint64_t i = beg; i < end;) {
-    const int y = __ffs((int)__ballot_sync(CU_ALL, work.upto * (uint32_t)n_tiles > i)) - 1;
+    const int y = __ffs((int)__ballot_sync(CU_ALL, (uint64_t)upto * (uint32_t)n_tiles > i)) - 1;
+    const uint32_t before = y > 0 ? cu_from(upto, y - 1) : 0u;
     const cu_view v = cu_view_of(all, (uint32_t)y);
-    const uint32_t n_blocks = cu_from(work.n, y), most = CELL_ROWS / v.hist_rows;
-    const uint64_t item = i - cu_from(work.upto - work.n, y) * (uint32_t)n_tiles;
+    const uint32_t n_blocks = cu_from(upto, y) - before, most = CELL_ROWS / v.hist_rows;
+    const uint64_t item = i - (uint64_t)before * (uint32_t)n_tiles;
     const cu_tile t = v.train.tile[first + (int32_t)(item / n_blocks)];
     const uint32_t block = (uint32_t)(item % n_blocks);
     const int wide = v.tree->wide;
