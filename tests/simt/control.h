@@ -9,7 +9,7 @@
  *   SIMT_ASYNC    1: a stream's work is done when somebody waits for it, not before
  *   SIMT_DEVICES  how many there are (1); 0: none           SIMT_UNITS   multiprocessors of each (4)
  *   SIMT_DRIVER   old | none                                SIMT_SHARED  bytes a block may have (227 KB)
- *   SIMT_MEMORY   bytes of each device (8 GB)               SIMT_PITCH   most bytes from row to row of a copy (2^31 - 1)
+ *   SIMT_MEMORY   bytes of each device (8 GB)               SIMT_PITCH   most from row to row of a copy (2 GB)
  *   SIMT_FAIL     n: the n-th call from now fails; n+: from then on the device is lost
  *   SIMT_TRACE    1: says every kernel before it runs */
 #ifndef SIMT_CONTROL_H
