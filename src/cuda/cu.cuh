@@ -242,10 +242,9 @@ struct cu_searched {
   int32_t node, minus;
 };
 
-/* What a tree is to be; slot: where its output's gradients stand; turn: trees of the batch before it that have the same
- * output. Trees of one output share their gradients, and add to the same scores one after the other. */
+/* What a tree is to be; slot: where its output's gradients stand. */
 struct cu_task : gbt_tree_task {
-  int32_t slot, turn;
+  int32_t slot;
 };
 
 /* An output's gradients of the round. */
@@ -295,6 +294,7 @@ struct cu_order {
 struct cu_view {
   cu_rows_view train;
   int32_t n_trees;           /* of the batch */
+  int32_t n_turns;           /* trees of each output in the batch: they stand one behind the other, see cu_of_turn */
   uint64_t stride;           /* bytes from a tree's state to that of the next one */
   cu_tree *tree;             /* * */
   cu_output *output;         /* n_outputs */
@@ -351,6 +351,7 @@ struct cu_view {
 /* ---- the backend ---- */
 
 struct cu_level; /* symmetric growth: cu_level.cu */
+struct cu_level_view;
 
 /* Scratch of cu_auc.cu, one block, made when first asked for. */
 struct cu_auc {
@@ -464,7 +465,7 @@ template <class T> void cu_place(cu_places *at, T **out, size_t n) {
 size_t cu_state_bytes(const cu_backend *be);
 gbt_status cu_state_open(cu_backend *be, gbt_error *err) GBT_MUST_CHECK;
 void cu_sets_place(cu_view *v, cu_places *at);
-void cu_level_place(const cu_backend *be, cu_places *at);
+void cu_level_place(const cu_backend *be, cu_level_view *l, cu_places *at);
 
 /* A tree's state and its first `nodes` nodes, sums and values, behind each other: how they stand on the host. On the
  * device likewise, with the most nodes that there can be. */
@@ -495,11 +496,6 @@ gbt_status cu_gradients_of_trees(gbt_ctx *ctx, cu_backend *be, gbt_error *err) G
 /* Whether the gradients of the batch stand there from an earlier one, or from the host. */
 static inline int cu_are_fixed(const cu_backend *be) {
   return be->loss == GBT_LOSS_CUSTOM || be->fixed_output == be->task[0].output;
-}
-/* Trees of one output in the batch: one of few, or all that each of several outputs has. */
-static inline int32_t cu_n_turns(const cu_backend *be) {
-  const int64_t n = be->view.n_trees, per_output = be->params->num_parallel_tree;
-  return (int32_t)(n < per_output ? n : per_output);
 }
 /* Slots that gradients have. */
 int32_t cu_gradient_slots(const cu_backend *be);
@@ -643,6 +639,12 @@ __device__ static __forceinline__ cu_view cu_view_of(const cu_view &all, uint32_
 }
 __device__ static __forceinline__ cu_view cu_mine(const cu_view &all) { return cu_view_of(all, blockIdx.y); }
 
+/* Trees of one output share its gradients, and add to its scores one after the other, each in its turn. In a grid of
+ * cu_grids_of_turn a block works for such a tree of the output that blockIdx.y says. */
+__device__ static __forceinline__ cu_view cu_of_turn(const cu_view &all, int32_t turn) {
+  return cu_view_of(all, blockIdx.y * (uint32_t)all.n_turns + (uint32_t)turn);
+}
+
 /* The rows of nodes of a depth. Chosen, not indexed: views that were made by cu_view_of stay in registers. */
 __device__ static __forceinline__ cu_order cu_order_of(const cu_view &v, int32_t depth) {
   return depth & 1 ? v.order[1] : v.order[0];
@@ -655,7 +657,10 @@ static inline unsigned cu_grid(const cu_backend *be, uint64_t blocks, unsigned p
   return (unsigned)(blocks < most ? blocks : most);
 }
 
-/* Such a grid for every tree of the batch. */
+/* Such a grid for every tree of the batch, or for one of every output. */
 static inline dim3 cu_grids(const cu_backend *be, uint64_t blocks, unsigned per_unit) {
   return dim3(cu_grid(be, blocks, per_unit), (unsigned)be->view.n_trees);
+}
+static inline dim3 cu_grids_of_turn(const cu_backend *be, uint64_t blocks, unsigned per_unit) {
+  return dim3(cu_grid(be, blocks, per_unit), (unsigned)(be->view.n_trees / be->view.n_turns));
 }

@@ -193,14 +193,15 @@ static gbt_status issue_roots(gbt_ctx *ctx, cu_backend *be, int told, gbt_error 
   return cu_root(be, err);
 }
 
-/* Tasks of a batch: outputs ascend without gaps, and so do the trees of each. */
+/* Tasks of a batch: outputs ascend without gaps, and each has as many trees. */
 static void take_tasks(cu_backend *be, const gbt_tree_task *task, int32_t n_trees) {
   for (int32_t y = 0; y < n_trees; y++) {
     cu_task *to = &be->task[y];
     *static_cast<gbt_tree_task *>(to) = task[y];
     to->slot = be->loss == GBT_LOSS_CUSTOM ? task[y].output : task[y].output - task[0].output;
-    to->turn = y > 0 && task[y - 1].output == task[y].output ? to[-1].turn + 1 : 0;
   }
+  be->view.n_trees = n_trees;
+  be->view.n_turns = n_trees / (task[n_trees - 1].output - task[0].output + 1);
 }
 
 static gbt_status begin_trees(gbt_ctx *ctx, gbt_backend *self, const gbt_tree_task *task, int32_t n_trees,
@@ -209,7 +210,6 @@ static gbt_status begin_trees(gbt_ctx *ctx, gbt_backend *self, const gbt_tree_ta
   GBT_TRY(gbt_ctx_poll(ctx, err));
   be->begun_ns = gbt_clock_ns();
   take_tasks(be, task, n_trees); /* the last batch's copy is over: its end was waited for */
-  be->view.n_trees = n_trees;
   be->depth = 0;
   const int told = be->rules->by_tree >= 1.0 && be->n_told >= n_trees; /* all features, as before */
   be->n_told = n_trees > be->n_told ? n_trees : be->n_told;

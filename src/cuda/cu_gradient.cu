@@ -111,25 +111,30 @@ __device__ static __forceinline__ gbt_gh32 row_fixed(const cu_view &v, const dou
   return gbt_fix32(r.g, r.h, scale.up_g, scale.up_h);
 }
 
-/* Whose gradients a block makes, and where: those of `given` >= 0, which has the slot of its number, or those of its
- * tree, if that is the first one of its output. 0: of none. */
-__device__ static __forceinline__ int is_asked(const cu_view &v, int32_t given, int32_t *output, int32_t *slot) {
-  const cu_task *task = &v.tree->task;
-  *output = given >= 0 ? given : task->output;
-  *slot = given >= 0 ? given : task->slot;
-  return given >= 0 || task->turn == 0;
+/* Whose gradients a block makes, and where. given >= 0: those of this output, in the slot of its number; else those of
+ * one of the batch's outputs, whose first tree is asked. */
+struct cu_asked_output {
+  cu_tree *tree;
+  int32_t output, slot;
+};
+__device__ static __forceinline__ cu_asked_output asked_of(const cu_view &all, int32_t given) {
+  cu_asked_output q = {all.tree, given, given};
+  if (given >= 0) return q;
+  q.tree = cu_of_turn(all, 0).tree;
+  q.output = q.tree->task.output;
+  q.slot = q.tree->task.slot;
+  return q;
 }
 
 /* 16 bits, what they leave out, and their sums. */
-__global__ static void k_fix16(cu_view all, const double *aside, int32_t given) {
-  const cu_view v = cu_mine(all);
-  int32_t output, slot;
-  if (!is_asked(v, given, &output, &slot)) return;
+__global__ static void k_fix16(cu_view v, const double *aside, int32_t given) {
+  const cu_asked_output asked = asked_of(v, given);
+  const int32_t output = asked.output;
   const uint64_t n = (uint64_t)v.train.n_rows, step = (uint64_t)gridDim.x * blockDim.x;
   const gbt_scale scale = v.output[output].scale;
   const gbt_key32 key = gbt_key((uint64_t)v.params.seed, GBT_FOR_ROUNDING, v.tree->round, (uint64_t)output);
-  gbt_gh16 *gh16 = cu_gh16(v, slot);
-  uint32_t *low = cu_low(v, slot);
+  gbt_gh16 *gh16 = cu_gh16(v, asked.slot);
+  uint32_t *low = cu_low(v, asked.slot);
   int64_t size = 0;
   gbt_sum both = {0, 0}; /* g^2 and h */
   for (uint64_t row = (uint64_t)blockIdx.x * blockDim.x + threadIdx.x; row < n; row += step) {
@@ -152,13 +157,12 @@ __global__ static void k_fix16(cu_view all, const double *aside, int32_t given) 
 }
 
 /* Over the 16 bits, when these do not do. */
-__global__ static void k_fix32(cu_view all, const double *aside, int32_t given) {
-  const cu_view v = cu_mine(all);
-  int32_t output, slot;
-  if (!is_asked(v, given, &output, &slot)) return;
+__global__ static void k_fix32(cu_view v, const double *aside, int32_t given) {
+  const cu_asked_output asked = asked_of(v, given);
+  const int32_t output = asked.output;
   const uint64_t n = (uint64_t)v.train.n_rows, step = (uint64_t)gridDim.x * blockDim.x;
   const gbt_scale scale = v.output[output].scale;
-  gbt_gh32 *gh32 = cu_gh32(v, slot);
+  gbt_gh32 *gh32 = cu_gh32(v, asked.slot);
   if (!v.output[output].wide) return;
   for (uint64_t row = (uint64_t)blockIdx.x * blockDim.x + threadIdx.x; row < n; row += step)
     gh32[row] = row_fixed(v, aside, output, row, scale);
@@ -176,11 +180,9 @@ __device__ static __forceinline__ void tell_tree(cu_tree *tree, const cu_output 
 }
 
 /* One thread: 16 bits are made; whether they do. The sums begin anew. */
-__global__ static void k_judge(cu_view all, int32_t given) {
-  const cu_view v = cu_mine(all);
-  int32_t output, slot;
-  if (!is_asked(v, given, &output, &slot)) return;
-  cu_output *o = &v.output[output];
+__global__ static void k_judge(cu_view v, int32_t given) {
+  const cu_asked_output asked = asked_of(v, given);
+  cu_output *o = &v.output[asked.output];
   const gbt_fixed_sums sums = {o->size, o->square, o->h};
   if (v.params.grad_bits != GBT_GRAD_AUTO)
     o->wide = v.params.grad_bits == GBT_GRAD_32;
@@ -188,7 +190,7 @@ __global__ static void k_judge(cu_view all, int32_t given) {
     o->wide = gbt_fixed_coarse(sums.size, v.train.n_rows);
   o->noise = gbt_noise(sums, &o->scale);
   o->size = o->square = o->h = 0;
-  if (given < 0) tell_tree(v.tree, o);
+  if (given < 0) tell_tree(asked.tree, o);
 }
 
 /* Trees whose output was judged for another tree, or before. */
@@ -218,8 +220,8 @@ static gbt_status find_scales(cu_backend *be, const double *aside, int32_t first
 
 /* Of one output, or (given < 0) of those of the batch. */
 static gbt_status fix_outputs(cu_backend *be, const double *aside, int32_t given, gbt_error *err) {
-  const unsigned n_trees = given < 0 ? (unsigned)be->view.n_trees : 1u;
-  const dim3 grid(row_grid(be, be->n_rows), n_trees), one(1, n_trees);
+  const unsigned n_outputs = given < 0 ? (unsigned)(be->view.n_trees / be->view.n_turns) : 1u;
+  const dim3 grid(row_grid(be, be->n_rows), n_outputs), one(1, n_outputs);
   CU_LAUNCH(k_fix16, grid, CU_BLOCK, 0, be->stream, be->view, aside, given);
   CU_LAUNCH(k_judge, one, 1, 0, be->stream, be->view, given);
   if (be->params->grad_bits != GBT_GRAD_16) CU_LAUNCH(k_fix32, grid, CU_BLOCK, 0, be->stream, be->view, aside, given);
@@ -250,7 +252,7 @@ gbt_status cu_gradients_of_trees(gbt_ctx *ctx, cu_backend *be, gbt_error *err) {
     be->fixed_output = -1;
     GBT_TRY(fix_outputs(be, be->softmax, -1, err));
   }
-  if (!fixed && cu_n_turns(be) == 1) return GBT_OK;
+  if (!fixed && be->view.n_turns == 1) return GBT_OK;
   CU_LAUNCH(k_tell, cu_grids(be, 1, 1), 1, 0, be->stream, be->view);
   CU_LAUNCHED();
   return GBT_OK;

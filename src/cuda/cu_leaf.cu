@@ -153,10 +153,8 @@ __global__ static void k_values(cu_view all) {
   }
 }
 
-/* Of the trees whose turn it is: those of one output add to its scores one after the other. */
 __global__ static void k_scores(cu_view all, int32_t turn) {
-  const cu_view v = cu_mine(all);
-  if (v.tree->task.turn != turn) return;
+  const cu_view v = cu_of_turn(all, turn);
   double *score = v.score + (uint64_t)(uint32_t)v.tree->task.output * (uint64_t)v.train.n_rows;
   for (uint32_t b = blockIdx.x; b < v.tree->n_leaf_blocks; b += gridDim.x) {
     leaf_rows r = rows_of_block(v, b);
@@ -175,8 +173,8 @@ gbt_status cu_leaves(gbt_ctx *ctx, cu_backend *be, gbt_error *err) {
   CU_LAUNCHED();
   CU_LAUNCH(k_values, one, CU_CONTROL, 0, be->stream, be->view);
   CU_LAUNCHED();
-  for (int32_t turn = 0; turn < cu_n_turns(be); turn++) {
-    CU_LAUNCH(k_scores, grid, CU_BLOCK, 0, be->stream, be->view, turn);
+  for (int32_t turn = 0; turn < be->view.n_turns; turn++) {
+    CU_LAUNCH(k_scores, cu_grids_of_turn(be, be->max_leaf_blocks, 8), CU_BLOCK, 0, be->stream, be->view, turn);
     CU_LAUNCHED();
     GBT_TRY(cu_route(be, turn, err));
   }

@@ -226,8 +226,7 @@ gbt_status cu_level_open(cu_backend *be, gbt_error *err) {
   return GBT_OK;
 }
 
-void cu_level_place(const cu_backend *be, cu_places *at) {
-  cu_level_view *l = &be->level->view;
+void cu_level_place(const cu_backend *be, cu_level_view *l, cu_places *at) {
   const size_t n = (size_t)be->n_features, codes = (size_t)l->n_codes;
   cu_place(at, &l->n_placed, n); /* cleared: of features that a tree may not use */
   cu_place(at, &l->gain, 2 * codes);

@@ -116,18 +116,17 @@ __device__ static __forceinline__ void route(const cu_view &v, const route_pass 
 
 /* Of the training set: the rows behind those that were drawn. What its cuts do not know the tree took for missing. */
 __global__ static void k_route_train(cu_view all, route_pass pass, int32_t turn) {
-  const cu_view v = cu_mine(all);
-  if (v.tree->task.turn == turn) route(v, pass, v.order[0].row, v.tree->n_in);
+  const cu_view v = cu_of_turn(all, turn);
+  route(v, pass, v.order[0].row, v.tree->n_in);
 }
 
 __global__ static void k_route_set(cu_view all, route_pass pass, int32_t turn) {
-  const cu_view v = cu_mine(all);
-  if (v.tree->task.turn == turn) route(v, pass, nullptr, 0);
+  route(cu_of_turn(all, turn), pass, nullptr, 0);
 }
 
 /* Blocks that stay for many rows each, since they all make the steps first. */
 static dim3 route_grid(const cu_backend *be, int64_t n) {
-  return cu_grids(be, ((uint64_t)n + CU_BLOCK - 1) / CU_BLOCK, 6);
+  return cu_grids_of_turn(be, ((uint64_t)n + CU_BLOCK - 1) / CU_BLOCK, 6);
 }
 
 gbt_status cu_route(cu_backend *be, int32_t turn, gbt_error *err) {

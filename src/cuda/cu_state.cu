@@ -5,7 +5,7 @@
  *   rest   rows in order, lists, histograms, found splits, features
  *
  * The head is cleared once, as more of it comes down than a tree has written. */
-#include "cu.cuh"
+#include "cu_level.cuh"
 
 cu_tree_block cu_tree_block_of(size_t nodes) {
   const size_t line = 256;
@@ -59,11 +59,12 @@ static void place_features(const cu_backend *be, cu_view *v, uint8_t **allowed, 
   v->allowed = *allowed;
 }
 
-/* Places everything; *head: bytes that are to be cleared. */
-static void place_all(const cu_backend *be, cu_view *v, uint8_t **allowed, cu_places *at, size_t *head) {
+/* Places everything; *head: bytes that are to be cleared. levels: of symmetric growth, or NULL. */
+static void place_all(const cu_backend *be, cu_view *v, cu_level_view *levels, uint8_t **allowed, cu_places *at,
+                      size_t *head) {
   const size_t slots = (size_t)v->max_hists * v->n_slots;
   place_head(v, at);
-  if (be->level) cu_level_place(be, at);
+  if (levels) cu_level_place(be, levels, at);
   *head = at->bytes;
   place_rows(be, v, at);
   place_lists(v, at);
@@ -76,9 +77,10 @@ static void place_all(const cu_backend *be, cu_view *v, uint8_t **allowed, cu_pl
 size_t cu_state_bytes(const cu_backend *be) {
   cu_places count = {0, 0};
   cu_view v = be->view;
+  cu_level_view levels = be->level ? be->level->view : cu_level_view();
   uint8_t *allowed;
   size_t head;
-  place_all(be, &v, &allowed, &count, &head);
+  place_all(be, &v, be->level ? &levels : NULL, &allowed, &count, &head);
   return count.bytes;
 }
 
@@ -90,7 +92,7 @@ gbt_status cu_state_open(cu_backend *be, gbt_error *err) {
   v->stride = cu_state_bytes(be);
   GBT_TRY(cu_keep(be, &state, n_trees * v->stride, err));
   cu_places at = {(uintptr_t)state, 0};
-  place_all(be, v, &be->allowed, &at, &head);
+  place_all(be, v, be->level ? &be->level->view : NULL, &be->allowed, &at, &head);
   for (size_t y = 0; y < n_trees; y++) {
     CU_TRY(cudaMemsetAsync(state + y * v->stride, 0, head, be->stream));
     CU_TRY(cudaMemsetAsync(be->allowed + y * v->stride, 1, be->allowed_cap, be->stream));

@@ -88,7 +88,7 @@ static inline int world_open_with(world *w, made *m, const shape *s) {
   be->view.n_slots = be->layout->n_slots;
   be->view.n_features = be->n_features;
   be->view.n_outputs = 1;
-  be->view.n_trees = 1;
+  be->view.n_trees = be->view.n_turns = 1;
   be->view.params = w->params;
   be->view.policy = gbt_grow_policy_of(&w->params, NULL);
   w->open = CHECK_OK(cu_hist_open(be, test_err));

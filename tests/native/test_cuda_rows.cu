@@ -154,7 +154,7 @@ static int begin_on_device(cuda_pair *p, const gbt_tree_task *task) {
   *static_cast<gbt_tree_task *>(&one) = *task;
   one.slot = p->spec.loss == GBT_LOSS_CUSTOM ? task->output : 0;
   *be->task = one;
-  be->view.n_trees = 1;
+  be->view.n_trees = be->view.n_turns = 1;
   put(&be->view.tree->task, (const cu_task *)&one, 1);
   return CHECK_OK(cu_gradients_of_trees(&p->ctx, be, test_err)) && CHECK_OK(cu_rows_begin(&p->ctx, be, test_err));
 }

@@ -73,7 +73,7 @@ static int open_view(split_device *d, int32_t unit_feats, int by_node, int32_t m
   v->constrained = c->monotone != NULL || c->params.max_delta_step > 0.0;
   v->any_counts = c->any_counts;
   v->n_slots = c->layout.n_slots;
-  v->n_trees = 1;
+  v->n_trees = v->n_turns = 1;
   v->max_step = max_step;
   v->unit_feats = unit_feats;
   v->n_units = (be->n_features + unit_feats - 1) / unit_feats + be->any_sets;
@@ -106,7 +106,7 @@ static int open_scratch(split_device *d, gbt_error *err) {
   for (int pass = 0; pass < 2; pass++) {
     at.bytes = 0;
     cu_sets_place(&be->view, &at);
-    if (be->level) cu_level_place(be, &at);
+    if (be->level) cu_level_place(be, &be->level->view, &at);
     unsigned char *room;
     if (pass == 0 && failed(cu_keep(be, &room, at.bytes, err))) return 1;
     if (pass == 0) at.base = (uintptr_t)room;
