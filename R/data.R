@@ -42,7 +42,13 @@ check_weight <- function(weight, n_rows, what = "weight") {
   if (length(weight) != n_rows) {
     stop_data(sprintf("`%s` has %s for %s", what, counted(length(weight), "value"), counted(n_rows, "row")), what)
   }
-  as_numbers(weight, what)
+  weight <- as_numbers(weight, what)
+  if (anyNA(weight)) {
+    rows <- which(is.na(weight))
+    stop_data(sprintf("`%s` has %s, the first in row %.0f; leave such rows out, or give them a weight of 0", what,
+                      counted(length(rows), "missing value"), rows[1L]), what)
+  }
+  weight
 }
 
 # Doubles of numbers. An integer64 keeps its value in bits that only its package can read.
