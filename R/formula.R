@@ -28,6 +28,7 @@ read_formula <- function(formula, data, given, na.action, env) {
   } else {
     list(x = pick_columns(data, plain$names), features = NULL)
   }
+  warn_of_other_rows(built, data)
   x <- built$x
   design <- list(features = built$features, offset = deparse_parts(parts$offset))
   out <- list(x = x, y = evaluate_part(lhs, data, from), weights = given$weights(data), offset = given$offset(data))
@@ -171,6 +172,40 @@ spread_matrix <- function(value, name) {
   if (is.null(labels)) labels <- seq_len(ncol(value))
   columns <- lapply(seq_len(ncol(value)), function(j) as.vector(value[, j]))
   stats::setNames(columns, if (ncol(value) == 1L) name else paste0(name, labels))
+}
+
+# A feature such as rank(a) or a > mean(a) takes its value in a row from other rows. For new data it would be something
+# else than what was learned, so it is warned of: some rows are evaluated alone and compared.
+warn_of_other_rows <- function(built, data) {
+  n <- nrow(data)
+  if (is.null(built$features) || n < 2L) return(invisible())
+  random <- get0(".Random.seed", globalenv(), inherits = FALSE)
+  on.exit(if (!is.null(random)) assign(".Random.seed", random, globalenv()))
+  rows <- unique(round(seq(1, n, length.out = 9)))
+  depends <- vapply(seq_along(built$features), function(i) {
+    e <- str2lang(built$features[[i]])
+    if (!is.call(e)) return(FALSE)
+    used <- pick_columns(data, intersect(all.vars(e), names(data)))
+    !all(vapply(rows, function(row) {
+      alone <- tryCatch(suppressWarnings(eval(e, subset_rows(used, row), globalenv())), error = function(e) NULL)
+      is.null(alone) || is_row(spread_matrix(alone, names(built$features)[i]), built$x, row)
+    }, NA))
+  }, NA)
+  if (!any(depends)) return(invisible())
+  what <- "the value of %s in a row depends on other rows, so that it means something else in new data; "
+  warn_gbt("formula", sprintf(paste0(what, "make it a column of the data before training"),
+                              enumerate(names(built$features)[depends])))
+}
+
+# Are these columns of one row what the table has there?
+is_row <- function(columns, table, row) {
+  plain <- function(v) {
+    if (is.factor(v)) as.character(v) else if (inherits(v, "difftime")) as.double(v, units = "secs") else as.vector(v)
+  }
+  all(vapply(names(columns), function(name) {
+    length(columns[[name]]) == 1L &&
+      isTRUE(all.equal(plain(columns[[name]]), plain(table[[name]][row]), check.attributes = FALSE))
+  }, NA))
 }
 
 evaluate_part <- function(e, data, from) {

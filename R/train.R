@@ -10,7 +10,8 @@
 #' factors by their order. Levels are kept in the model by their texts. Missing values (`NA`, `NaN`) go to the side of a
 #' split that suits the training data better. A formula names the columns to use: it does not expand factors, drops no
 #' rows, and `a:b` or `a * b` mean a and b, since trees find interactions on their own. Transformations such as
-#' `log(a)`, `poly(a, 2)` and `offset()` terms are evaluated again in new data. Rows whose response is missing are an
+#' `log(a)`, `poly(a, 2)` and `offset()` terms are evaluated again in new data; those whose value in a row depends on
+#' other rows, such as `rank(a)`, are warned of (class `gbt_warning_formula`). Rows whose response is missing are an
 #' error: leave them out (`subset = !is.na(y)`).
 #'
 #' @section Symmetric trees:

@@ -36,6 +36,28 @@ test_that("transformations are evaluated again in new data", {
   expect_error(predict(m, mtcars["wt"]), "missing: `hp`, `disp`, `qsec`, `drat`", class = "gbt_error_data")
 })
 
+test_that("features that depend on other rows are warned of, and no others", {
+  for (f in list(mpg ~ rank(wt), mpg ~ hp + I(wt > mean(wt)), mpg ~ cut(wt, 3), mpg ~ rev(wt), mpg ~ cumsum(wt),
+                 mpg ~ I(wt / sum(wt)), mpg ~ as.integer(factor(cyl)), mpg ~ rnorm(32), mpg ~ ave(wt, cyl))) {
+    expect_warning(train(f, mtcars), class = "gbt_warning_formula")
+  }
+  expect_snapshot(m <- train(mpg ~ log(hp) + rank(wt) + sample(cyl), mtcars))
+  d <- data.frame(y = 1:40, day = as.Date("2024-01-01") + 1:40, t = as.POSIXct("2024-01-01", "UTC") + 1:40 * 1e5,
+                  from = as.POSIXct("2023-01-01", "UTC"), a = 1:40 / 7, b = c(NA, 2:40), s = rep(c("u", "v"), 20))
+  expect_silent(for (f in list(
+    y ~ poly(a, 3) + scale(a) + splines::ns(a, 3), y ~ log(b) + I(a^2) + ifelse(is.na(b), 0, b) + pmax(a, b),
+    y ~ factor(s) + as.factor(a) + cut(a, c(-Inf, 2, Inf)) + paste(s, a), y ~ format(t, "%H") + weekdays(day),
+    y ~ months(t) + difftime(t, from) + as.numeric(t - from) + as.Date(t),
+    y ~ scale(a, scale = FALSE) + offset(log(a)), y ~ .
+  )) train(f, d, nrounds = 1))
+  set.seed(1)
+  suppressWarnings(train(mpg ~ sample(wt), mtcars))
+  after <- .Random.seed # as if the formula had been evaluated once
+  set.seed(1)
+  sample(32)
+  expect_identical(.Random.seed, after)
+})
+
 test_that("formulas keep no data and no environment", {
   big <- rnorm(1e6)
   local_train <- function() {
