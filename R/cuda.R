@@ -78,7 +78,7 @@ device_costs <- function() {
     cpu_cell = 4e-10,    # one thread: a byte of binned data, a level of a tree
     cuda_cell = 1e-11,   # the same
     cuda_byte = 2e-10,   # moving a byte of binned data to the device
-    cuda_level = 3e-5,   # a level of a tree of any size: starting its kernels
+    cuda_level = 3e-5,   # a level of trees of any size that grow together: starting its kernels
     cpu_walk = 1e-9,     # one thread: a row through a tree, in prediction
     cuda_walk = 1.5e-11, # the same
     cuda_start = 1,      # the first use of a device
@@ -97,12 +97,12 @@ device_costs <- function() {
 
 start_seconds <- function(costs) if (isTRUE(package_state$cuda_started)) 0 else costs$cuda_start
 
-# size: list(bytes of binned data, trees, levels, max_seconds)
+# size: list(bytes of binned data, trees, batches of trees that grow together, levels, max_seconds)
 expected_seconds <- function(size, threads, costs) {
   passes <- size$bytes * size$trees * size$levels
   start <- start_seconds(costs)
   out <- c(cpu = passes * costs$cpu_cell / threads,
-           cuda = start + size$bytes * costs$cuda_byte + size$trees * size$levels * costs$cuda_level +
+           cuda = start + size$bytes * costs$cuda_byte + size$batches * size$levels * costs$cuda_level +
              passes * costs$cuda_cell)
   if (size$max_seconds > 0) out <- pmin(out, size$max_seconds + c(0, start))
   out
@@ -112,8 +112,10 @@ expected_seconds <- function(size, threads, costs) {
 training_size <- function(bytes, params, nrounds, n_outputs, max_seconds) {
   levels <- if (params$max_leaves > 0) ceiling(log2(params$max_leaves)) else params$max_depth
   if (params$max_depth > 0) levels <- min(levels, params$max_depth)
-  list(bytes = bytes * params$subsample * params$colsample_bytree,
-       trees = nrounds * n_outputs * params$num_parallel_tree, levels = max(levels, 1), max_seconds = max_seconds)
+  per_round <- n_outputs * params$num_parallel_tree
+  list(bytes = bytes * params$subsample * params$colsample_bytree, trees = nrounds * per_round,
+       batches = nrounds * ceiling(per_round / 32), # 32: GBT_MOST_TREES
+       levels = max(levels, 1), max_seconds = max_seconds)
 }
 
 # size: list(rows, columns, trees) of a prediction. Its numbers go up in 8 bytes each.

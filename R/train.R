@@ -68,8 +68,9 @@
 #' trees (of all `nrounds`, even if training may stop early) of L levels on B bytes of binned data (about one per row
 #' and column; sparse columns need fewer),
 #' * on the CPU: B T L * 0.4 ns / `threads`, which was measured, with
-#' * on a device: 1 s to start it (once in a session), B * 0.2 ns to move the data, T L * 30 microseconds to issue the
-#'   work, and B T L * 0.01 ns: estimates that have not been confirmed on hardware.
+#' * on a device: 1 s to start it (once in a session), B * 0.2 ns to move the data, L * 30 microseconds for every
+#'   batch of up to 32 trees of a round (all classes grow together), and B T L * 0.01 ns: estimates that have not been
+#'   confirmed on hardware.
 #'
 #' The CPU's time must be more than 1.5 times the device's (`margin`). `options(gbt.device_costs = )`, a list with any
 #' of `cpu_cell`, `cuda_cell`, `cuda_byte`, `cuda_level`, `cuda_start` (in seconds) and `margin`, replaces these numbers

@@ -70,6 +70,8 @@ test_that("what auto expects grows with the work, and small work stays on the cp
   expect_identical(size(1e6, max_depth = 0, max_leaves = 255)$levels, 8)
   expect_identical(size(1e6, max_depth = 4, max_leaves = 255)$levels, 4)
   expect_identical(size(1e6, 100, 7, num_parallel_tree = 3)$trees, 2100)
+  expect_identical(size(1e6, 100, 7, num_parallel_tree = 3)$batches, 100)
+  expect_identical(size(1e6, 100, 33)$batches, 200)
   expect_identical(size(1e6, subsample = 0.5)$bytes, 5e5)
   expected <- function(...) gbt:::expected_seconds(size(...), 2, costs)
   expect_true(all(expected(2e6) > expected(1e6)))
@@ -80,6 +82,7 @@ test_that("what auto expects grows with the work, and small work stays on the cp
   expect_false(cuda_pays(32561 * 14))                    # adult
   expect_true(cuda_pays(11e6 * 28, 500, max_depth = 8))  # higgs
   expect_true(cuda_pays(115e6 * 13, 500))                # airline
+  expect_lt(expected(1e6, 100, 7)[["cuda"]], 7 * expected(1e6, 100)[["cuda"]]) # classes grow together
   expect_false(cuda_pays(11e6 * 28, 500, seconds = 0.5)) # the start alone would take longer
   first <- expected(1e6)[["cuda"]]
   state$cuda_started <- TRUE
