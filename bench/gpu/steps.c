@@ -85,6 +85,7 @@ static gbt_status grow_rounds(gbt_ctx *ctx, const gbt_device_api *device, gbt_ba
   steps *warm = calloc(1, sizeof *warm);
   gbt_status status = GBT_OK;
   if (!warm) return gbt_fail(err, GBT_E_MEM, "no memory for timings");
+  out->at_once = be->most_trees;
   for (int round = 0; round <= rounds; round++) {
     steps *to = round > 0 ? out : warm;
     double t = now(device);

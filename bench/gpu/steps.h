@@ -1,13 +1,16 @@
-/* Training taken apart: every step of a few trees timed by itself, with a wait for the device before and after, beside
- * the time that the least bytes of the step would take. The waits cost what a whole training saves by not having them:
- * the sum of the steps is more than a tree takes in training.
+/* Training taken apart: every step of a few batches of trees timed by itself, with a wait for the device before and
+ * after, beside the time that the least bytes of the step would take. The waits cost what a whole training saves by not
+ * having them: the sum of the steps is more than a tree takes in training.
  *
  * Least bytes (rows: those that the step must read, by the grown tree):
- *   histogram   of the root, rows x (codes + 4 bytes of gradient); below, rows of the smaller siblings x (codes in
- * whole sectors of 32 bytes + 4 + 4 bytes of row number) partition   rows of the split nodes x (16 bytes: row number
- * and gradient read and written, and of the split's column 1, 2, 4, ... 32 bytes by level: rows of deeper nodes share
- * no sector) the rest    25 bytes a row: scores, labels, gradients, once a tree Least additions: 2 a code, one a bank
- * and clock. */
+ *
+ *   histogram   of the root, rows x (codes + 4 bytes of gradient); below, rows of the smaller siblings x (codes in whole
+ *               sectors of 32 bytes + 4 + 4 bytes of row number)
+ *   partition   rows of the split nodes x (16 bytes: row number and gradient read and written; and of the split's column
+ *               1, 2, 4, ... 32 bytes by level: rows of deeper nodes share no sector)
+ *   the rest    25 bytes a row: scores, labels, gradients, once a tree
+ *
+ * Least additions: 2 a code, one a bank and clock. */
 #ifndef GBT_BENCH_STEPS_H
 #define GBT_BENCH_STEPS_H
 
@@ -19,7 +22,7 @@ enum { STEP_GRADIENT, STEP_BEGIN, STEP_HIST, STEP_SEARCH, STEP_SELECT, STEP_PART
 enum { MAX_LEVELS = 64 };
 
 typedef struct steps {
-  int n_trees, n_levels;
+  int n_trees, n_levels, at_once; /* at_once: trees of a batch at most */
   double seconds[N_STEPS][MAX_LEVELS];                 /* of all trees; steps without levels in [0] */
   double bytes[N_STEPS][MAX_LEVELS], adds[MAX_LEVELS]; /* least ones */
   double row_bytes;                                    /* codes of a row */

@@ -180,6 +180,7 @@ static gbt_status take_apart(bench *b, gbt_dataset *ds, double seconds_a_tree, g
            b->facts.units * 32.0 * b->facts.clock * 1e-9, "a bank a clock");
     }
   }
+  show(b, b->steps, engine, "trees at once", s.at_once, "", 0, "");
   show(b, b->steps, engine, "all steps", all * 1e3, "ms a tree", 0, "");
   double floor = steps_floor(&s, &b->facts);
   if (floor > 0.0 && b->device) {
