@@ -4,10 +4,10 @@
  *
  * Least bytes (rows: those that the step must read, by the grown tree):
  *
- *   histogram   of the root, rows x (codes + 4 bytes of gradient); below, rows of the smaller siblings x (codes in whole
- *               sectors of 32 bytes + 4 + 4 bytes of row number)
- *   partition   rows of the split nodes x (16 bytes: row number and gradient read and written; and of the split's column
- *               1, 2, 4, ... 32 bytes by level: rows of deeper nodes share no sector)
+ *   histogram   of the root, rows x (codes + 4 bytes of gradient); below, rows of the smaller siblings x (codes in
+ *               whole sectors of 32 bytes + 4 + 4 bytes of row number)
+ *   partition   rows of the split nodes x (16 bytes: row number and gradient read and written; and of the split's
+ *               column 1, 2, 4, ... 32 bytes by level: rows of deeper nodes share no sector)
  *   the rest    25 bytes a row: scores, labels, gradients, once a tree
  *
  * Least additions: 2 a code, one a bank and clock. */
