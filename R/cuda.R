@@ -1,6 +1,6 @@
 # Devices: which one a training runs on, and what is known of the CUDA engine.
 #
-#   check_device    argument, option, environment -> wish: list(kind = "auto", "cpu" or "cuda", number)
+#   check_device    argument, option, environment -> wish: list(kind = "auto", "cpu", "cuda"; number; by = who says it)
 #   choose_device   wish + size of the work -> choice: list(kind, number, auto, why, problem)
 #   settle_device   the choice as an environment, since it may turn out otherwise: see give_up()
 #   plain_device, prediction_device   from the argument of gbt_data() and of predict() to a choice
@@ -24,14 +24,16 @@ check_device <- function(device) {
   }
   if (is.character(device) && length(device) == 1L) {
     device <- sub("^gpu(:|$)", "cuda\\1", tolower(printable(device)))
-    if (grepl("^cuda:[0-9]{1,4}$", device)) return(list(kind = "cuda", number = as.integer(sub("cuda:", "", device))))
+    if (grepl("^cuda:[0-9]{1,4}$", device)) {
+      return(list(kind = "cuda", number = as.integer(sub("cuda:", "", device)), by = name))
+    }
     if (isTRUE(startsWith(device, "cuda:"))) {
       stop_argument(sprintf("`%s`: \"%s\" is no device; they are counted from 0: \"cuda:0\", \"cuda:1\"", name, device),
                     name)
     }
   }
   if (identical(device, c("auto", "cpu", "cuda"))) device <- "auto" # the argument as it stands in the usage
-  list(kind = match_choice(device, c("auto", "cpu", "cuda", "cuda:1"), name), number = 0L)
+  list(kind = match_choice(device, c("auto", "cpu", "cuda", "cuda:1"), name), number = 0L, by = name)
 }
 
 no_wish <- function(device) is.null(device) && is.null(getOption("gbt.device")) && !nzchar(Sys.getenv("GBT_DEVICE"))
@@ -134,9 +136,10 @@ choose_device <- function(wish, size = NULL, threads = 1L, expect = expected_sec
   if (wish$kind == "cpu") return(choice("cpu"))
   build <- cuda_build()
   if (wish$kind == "cuda") {
-    if (build$kind == "none") stop(gbt_error("device", no_cuda_engine(build), "device"))
+    by <- if (wish$by != "device") sprintf("; \"cuda\" is what %s asks for", wish$by) # not in the user's call
+    if (build$kind == "none") stop(gbt_error("device", paste0(no_cuda_engine(build), by), "device"))
     look <- cuda_look(build, wish$number)
-    if (!look$ok) stop(gbt_error("device", look$problem, "device"))
+    if (!look$ok) stop(gbt_error("device", paste0(look$problem, by), "device"))
     package_state$cuda_started <- TRUE
     return(choice("cuda", sprintf("training on %s", device_title(look, wish$number))))
   }

@@ -13,7 +13,7 @@ train <- function(...) gbt_train(mpg ~ ., mtcars, nrounds = 2, ..., threads = 1)
 test_that("wishes for devices are read", {
   withr::local_envvar(GBT_DEVICE = NA)
   withr::local_options(gbt.device = NULL)
-  wish <- function(x) unlist(gbt:::check_device(x))
+  wish <- function(x) unlist(gbt:::check_device(x)[c("kind", "number")])
   is <- function(kind, number = 0L) c(kind = kind, number = as.character(number))
   expect_identical(wish(NULL), is("auto"))
   expect_identical(wish(c("auto", "cpu", "cuda")), is("auto"))
@@ -47,6 +47,14 @@ test_that("an installation without CUDA says so and goes on", {
   local_build(kind = "none", why = "no CUDA toolkit was found", library = "")
   expect_snapshot_error(train(device = "cuda"))
   expect_error(train(device = "cuda:1"), class = "gbt_error_device")
+  withr::with_options(list(gbt.device = NULL), withr::with_envvar(c(GBT_DEVICE = "cuda"), {
+    expect_error(train(), "\"cuda\" is what environment variable GBT_DEVICE asks for", class = "gbt_error_device")
+  }))
+  withr::with_options(list(gbt.device = "cuda:1"), {
+    expect_error(train(), "what options(gbt.device = ) asks for", fixed = TRUE, class = "gbt_error_device")
+    expect_error(gbt_data(mtcars), "asks for", class = "gbt_error_device")
+    expect_silent(train(device = "cpu"))
+  })
   expect_silent(train(device = "auto"))
   withr::with_options(list(gbt.device_costs = list(cpu_cell = 1)), expect_silent(train(device = "auto")))
   info <- gbt_info()
