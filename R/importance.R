@@ -33,9 +33,9 @@ gbt_importance <- function(model, type = c("gain", "cover", "frequency"), trees 
   structure(out, class = c("gbt_importance", "data.frame"), type = type, n_features = length(by))
 }
 
-# Has it the columns of the table, as they were made?
+# Has it the columns of the table, as they were made, and every feature at most once?
 is_importance <- function(x) {
-  all(c("feature", "gain", "cover", "frequency") %in% names(x)) &&
+  all(c("feature", "gain", "cover", "frequency") %in% names(x)) && !anyNA(x$feature) && !anyDuplicated(x$feature) &&
     is.numeric(x$gain) && is.numeric(x$cover) && is.numeric(x$frequency)
 }
 
@@ -53,7 +53,7 @@ is_importance <- function(x) {
 print.gbt_importance <- function(x, digits = max(3L, getOption("digits") - 3L), top = 20L, ...) {
   n_features <- attr(x, "n_features")
   whole <- identical(nrow(x), n_features)
-  if (!is_importance(x) || is.null(n_features) || nrow(x) > n_features) return(NextMethod())
+  if (!is_importance(x) || is.null(n_features)) return(NextMethod())
   top <- if (missing(top) && !whole) nrow(x) else check_whole(top, "top", 0)
   shown <- as.data.frame(x)
   if (whole) shown <- shown[shown$frequency > 0, , drop = FALSE]
