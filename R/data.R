@@ -127,6 +127,15 @@ check_offset <- function(offset, n_rows, n_outputs = NULL, what = "offset") {
 gbt_data <- function(x, label = NULL, weight = NULL, offset = NULL, reference = NULL, max_bin = 255,
                      sparse_zero = c("value", "missing"), unseen = c("prior", "missing", "error"), page_rows = 0,
                      threads = NULL, ..., device = NULL) {
+  given <- names(list(...))
+  if (!is.null(given)) given <- printable(given)
+  for (name in given) {
+    here <- if (name %in% c("y", "labels")) "label" else sub("^weights$", "weight", canonical_name(name))
+    if (here %in% names(formals(gbt_data))) stop_argument(sprintf("`%s` is called `%s` here", name, here), name)
+    if (here %in% "cat_features") {
+      stop_argument(sprintf("gbt_data() has no `%s`: factors and texts are taken as they are", name), name)
+    }
+  }
   check_no_dots(list(...), names(formals(gbt_data)))
   if (missing(x)) stop_argument("`x` is missing: give a data frame, a matrix or a sparse matrix", "x")
   if (!is.null(reference) && !missing(max_bin)) {

@@ -110,13 +110,17 @@ predict_elsewhere <- local({
   shap <- "contributions of features (SHAP values) are not offered yet"
   rows <- "the rows to predict are `newdata`"
   threads <- "the number of threads is `threads`"
+  spread <- "there are no standard errors or intervals of predictions"
   list(
     ntree_limit = rounds, ntreelimit = rounds, iteration_range = rounds, iterationrange = rounds, n_trees = rounds,
     num_iteration = rounds, start_iteration = rounds, num_trees = rounds, ntree_end = rounds, nrounds = rounds,
+    ntree = rounds, ntrees = rounds,
     outputmargin = link, rawscore = link, raw_score = link, prediction_type = "it is `type` here",
     predleaf = leaf, pred_leaf = leaf, predcontrib = shap, pred_contrib = shap, approxcontrib = shap,
     predinteraction = shap, pred_interact = shap, data = rows, newx = rows, new_data = rows,
     nthread = threads, nthreads = threads, num_threads = threads, n_jobs = threads, thread_count = threads,
+    probability = "probabilities are type = \"prob\"",
+    se_fit = spread, interval = spread,
     reshape = "more than two classes always give a matrix with a column for each",
     missing = "NA and NaN are missing; set other codes to NA in the data first",
     base_margin = "a known part of the score is `offset`"
