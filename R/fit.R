@@ -190,8 +190,7 @@ plan_evaluation <- function(fit) {
   }
   metrics <- list(name = character(0), code = integer(0), own = list(), maximise = FALSE)
   if (has_valid || eval_train) {
-    metrics <- resolve_metrics(args[["eval_metric"]], fit$response$objective, fit$response$n_outputs,
-                               fit$label)
+    metrics <- resolve_metrics(args[["eval_metric"]], fit$response$objective, fit$response$n_outputs)
   } else if (!is.null(args[["eval_metric"]])) {
     stop_argument("`eval_metric` has nothing to be evaluated on: give `valid`, or set `eval_train = TRUE`",
                   "eval_metric")

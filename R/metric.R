@@ -73,8 +73,7 @@ as_metric_list <- function(x) {
                 "eval_metric")
 }
 
-# zero_one: is the response of squared error nothing but 0 and 1? Looked at only for the message.
-metric_name <- function(x, objective, zero_one = FALSE) {
+metric_name <- function(x, objective) {
   known <- .Call(C_gbt_metric_names)
   low <- tolower(x)
   name <- unname(metric_aliases[low])
@@ -93,18 +92,16 @@ metric_name <- function(x, objective, zero_one = FALSE) {
   if (!.Call(C_gbt_metric_info, code, loss_code(objective))$suits) {
     suits <- function(m) .Call(C_gbt_metric_info, m, loss_code(objective))$suits
     fitting <- known[vapply(seq_along(known) - 1L, suits, NA)]
-    fitting <- if (length(fitting)) enumerate(fitting, 20L, "\"") else "none, give a gbt_metric()"
-    for_classes <- .Call(C_gbt_metric_info, code, loss_code("logistic"))$suits && zero_one
-    hint <- if (for_classes) "; classes 0 and 1 are learned with `objective = \"logistic\"`" else ""
-    stop_argument(sprintf("metric \"%s\" does not fit objective \"%s\"; there are %s%s", name, objective, fitting,
-                          hint), "eval_metric")
+    stop_argument(sprintf("metric \"%s\" does not fit objective \"%s\"; there are %s", name, objective,
+                          if (length(fitting)) enumerate(fitting, 20L, "\"") else "none, give a gbt_metric()"),
+                  "eval_metric")
   }
   name
 }
 
 # What is evaluated: list(name = chr in the user's order, code = int (NA for the user's own), own = list of gbt_metric
 # or NULL per metric, maximise = of the last one, which is watched).
-resolve_metrics <- function(eval_metric, objective, n_outputs, label = NULL) {
+resolve_metrics <- function(eval_metric, objective, n_outputs) {
   given <- as_metric_list(eval_metric)
   known <- .Call(C_gbt_metric_names)
   if (length(given) == 0L) {
@@ -113,10 +110,7 @@ resolve_metrics <- function(eval_metric, objective, n_outputs, label = NULL) {
     given <- list(known[code + 1L])
   }
   own <- lapply(given, function(m) if (inherits(m, "gbt_metric")) m)
-  name <- vapply(given, function(m) {
-    if (inherits(m, "gbt_metric")) m$name
-    else metric_name(m, objective, objective == "squared_error" && length(label) > 0L && all(label %in% c(0, 1)))
-  }, "")
+  name <- vapply(given, function(m) if (inherits(m, "gbt_metric")) m$name else metric_name(m, objective), "")
   double <- anyDuplicated(name)
   if (double) stop_argument(sprintf("metric \"%s\" is given twice in `eval_metric`", name[double]), "eval_metric")
   if (length(name) > 16L) stop_argument("`eval_metric` can have at most 16 metrics", "eval_metric")

@@ -116,7 +116,12 @@ encode_response <- function(y, objective, n_rows, num_class = NULL, formula = NU
   name <- objective$name
   if (!is.null(e$classes)) e <- drop_unused(e)
   n_classes <- length(e$classes)
-  if (is.null(name)) name <- if (n_classes == 0L) "squared_error" else if (n_classes == 2L) "logistic" else "softmax"
+  if (is.null(name)) {
+    name <- if (n_classes == 0L) "squared_error" else if (n_classes == 2L) "logistic" else "softmax"
+    if (n_classes == 0L && is_zero_one(e$value)) {
+      say("the response is 0 and 1, numbers, so squared error is minimised; for classes: `objective = \"logistic\"`")
+    }
+  }
   out <- switch(name,
     squared_error = need_numbers(e, name),
     poisson = check_counts(need_numbers(e, name)),
@@ -130,6 +135,11 @@ encode_response <- function(y, objective, n_rows, num_class = NULL, formula = NU
   out$n_outputs <- switch(name, softmax = length(out$classes), custom = objective$n_outputs, 1L)
   check_num_class(num_class, out)
   out
+}
+
+# Nothing but 0 and 1, and both of them?
+is_zero_one <- function(value) {
+  length(value) > 1L && min(value) == 0 && max(value) == 1 && all(value == 0 | value == 1)
 }
 
 # Levels without rows are no classes: a class that is never seen cannot be learned.

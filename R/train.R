@@ -26,8 +26,9 @@
 #'
 #' @section Objectives:
 #' Left out, the response decides: two classes (a factor, texts, logical values) are `"logistic"`, more are `"softmax"`,
-#' numbers are `"squared_error"`. `"poisson"` is for counts. `"logistic"` also takes numbers from 0 to 1, `"softmax"`
-#' whole numbers as classes. Levels of the response that no row has are dropped with a message (class `gbt_message`).
+#' numbers are `"squared_error"`, with a message (class `gbt_message`) where they are nothing but 0 and 1. `"poisson"`
+#' is for counts. `"logistic"` also takes numbers from 0 to 1, `"softmax"` whole numbers as classes. Levels of the
+#' response that no row has are dropped with a message.
 #' Names that other packages use are understood: `"binary:logistic"`, `"multiclass"`, `"RMSE"`, `"gaussian"`,
 #' `"count:poisson"` and so on. (`"multi:softmax"` is `"softmax"`: ask for classes with `predict(type = "class")`.)
 #'

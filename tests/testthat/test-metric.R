@@ -54,7 +54,6 @@ test_that("names of peers are understood, others are errors that help", {
     train("error@0.7")
     train("auc")
     gbt_train(am ~ ., mtcars, eval_metric = "auc", nrounds = 1, threads = 1)
-    gbt_train(am ~ ., mtcars, eval_metric = "mlogloss", nrounds = 1, threads = 1)
     train(c("rmse", "RMSE"))
     train(function(p, l) 1)
     train(3)

@@ -116,3 +116,19 @@ test_that("a hessian too small to split anything is warned of, once", {
     train(median_of(0), min_child_weight = 0)
   })
 })
+
+test_that("squared error of classes 0 and 1 is told of, unless it was asked for", {
+  train <- function(y, ...) gbt_train(data.frame(x = seq_along(y)), y, ..., nrounds = 1, threads = 1)
+  expect_message(m <- train(rep(0:1, 5)), "is 0 and 1, numbers, so squared error", class = "gbt_message")
+  expect_identical(m$objective, "squared_error")
+  expect_silent({
+    train(rep(0:1, 5), objective = "squared_error")
+    train(rep(0:1, 5), objective = "logistic")
+    train(rep(c(FALSE, TRUE), 5))
+    train(rep(c(0, 0.5, 1), 5))
+    train(1)
+    train(rep(0, 5))
+    train(rep(1, 5))
+    train(rep(1:2, 5))
+  })
+})
