@@ -39,6 +39,7 @@ describe <- function(x) {
   if (is.object(x)) return(paste0("an object of class \"", class(x)[1L], "\""))
   if (is.function(x)) return("a function")
   if (is.list(x)) return("a list")
+  if (!is.atomic(x)) return(paste("an object of type", typeof(x)))
   if (length(dim(x)) > 2L) return("an array")
   paste(if (is.integer(x)) "an" else "a", if (is.double(x)) "numeric" else typeof(x), "vector")
 }

@@ -74,6 +74,18 @@ str.gbt <- function(object, ...) {
   keep_rounds(x, from + length(rounds), from)
 }
 
+# Fields may be set by their names.
+#' @export
+`[<-.gbt` <- function(x, i, value) {
+  if (missing(i) || !is.character(i)) stop_unsupported("rounds of a model cannot be replaced; model[1:10] takes some")
+  NextMethod()
+}
+
+#' @export
+`length<-.gbt` <- function(x, value) {
+  stop_unsupported("the length of a model cannot be set; model[1:10] takes the first ten rounds")
+}
+
 # The model of rounds from + 1 .. to.
 keep_rounds <- function(model, to, from = 0L) {
   if (from == 0L && to == model$nrounds) return(model)

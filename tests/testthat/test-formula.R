@@ -78,6 +78,7 @@ test_that("variables that a model could not find again are errors", {
     train(mpg ~ 1, mtcars)
     train(~wt, mtcars)
     train(mpg ~ ., 3)
+    train(mpg ~ ., globalenv())
     train(mpg ~ .)
     train(nope ~ ., mtcars)
     train(mpg ~ log(cyl_text), transform(mtcars, cyl_text = as.character(cyl)))

@@ -32,6 +32,16 @@ test_that("a model behaves as a list, whatever its length", {
   expect_true(isTRUE(all.equal(m, m)))
 })
 
+test_that("rounds can not be replaced, fields can", {
+  expect_error(m[1] <- 3, "cannot be replaced", class = "gbt_error_unsupported")
+  expect_error(m[] <- list(), "cannot be replaced", class = "gbt_error_unsupported")
+  expect_error(length(m) <- 3, "cannot be set", class = "gbt_error_unsupported")
+  other <- m
+  other["best_score"] <- list(3)
+  expect_identical(other$best_score, 3)
+  expect_s3_class(other, "gbt")
+})
+
 test_that("rounds can be cut out", {
   a <- m[1:4]
   expect_same_bytes(a$state, gbt_train(mpg ~ ., mtcars, nrounds = 4, eval_train = TRUE, threads = 1)$state)
