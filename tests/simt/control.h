@@ -11,6 +11,7 @@
  *   SIMT_DRIVER   old | none                                SIMT_SHARED  bytes a block may have (227 KB)
  *   SIMT_MEMORY   bytes of each device (8 GB)               SIMT_PITCH   most from row to row of a copy (2 GB)
  *   SIMT_FAIL     n: the n-th call from now fails; n+: from then on the device is lost
+ *   SIMT_JUNK     the byte that new memory is full of (165)
  *   SIMT_TRACE    1: says every kernel before it runs */
 #ifndef SIMT_CONTROL_H
 #define SIMT_CONTROL_H

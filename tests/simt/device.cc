@@ -99,6 +99,7 @@ static void follow_environment() {
   settings.shared_limit = number("SIMT_SHARED", MOST_SHARED);
   if (settings.shared_limit > MOST_SHARED) settings.shared_limit = MOST_SHARED;
   settings.memory = memory_asked ? memory_asked : number("SIMT_MEMORY", 8ull << 30);
+  settings.junk = (unsigned char)number("SIMT_JUNK", JUNK);
   settings.pitch = number("SIMT_PITCH", MOST_PITCH);
   const char *text = getenv("SIMT_FAIL");
   if (fail_seen != (text ? text : "")) {

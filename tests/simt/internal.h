@@ -13,6 +13,7 @@ struct Settings {
   int order;
   unsigned preempt;
   bool async, trace;
+  unsigned char junk;
   int devices, units, driver;
   size_t shared_limit, memory, pitch;
 };

@@ -68,7 +68,7 @@ static char *allocate(size_t bytes, int device, const char *file, int line) {
   size_t guard = device >= 0 ? GUARD : 0, lead = guard ? ALIGNMENT : 0;
   if (posix_memalign(&raw, ALIGNMENT, lead + bytes + guard) != 0) return nullptr;
   char *at = static_cast<char *>(raw) + lead;
-  memset(at, JUNK, bytes);
+  memset(at, settings.junk, bytes);
   memset(at - guard, GUARD_BYTE, guard);
   memset(at + bytes, GUARD_BYTE, guard);
   allocations[at] = {bytes, device, false, raw, {"", file, line}};
