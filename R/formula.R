@@ -203,8 +203,12 @@ is_row <- function(columns, table, row) {
     if (is.factor(v)) as.character(v) else if (inherits(v, "difftime")) as.double(v, units = "secs") else as.vector(v)
   }
   all(vapply(names(columns), function(name) {
-    length(columns[[name]]) == 1L &&
-      isTRUE(all.equal(plain(columns[[name]]), plain(table[[name]][row]), check.attributes = FALSE))
+    if (length(columns[[name]]) != 1L) return(FALSE)
+    alone <- plain(columns[[name]])
+    there <- plain(table[[name]][row])
+    # ifelse(a, "b", NA) is a text or, alone, a logical NA
+    identical(is.na(alone), TRUE) && identical(is.na(there), TRUE) ||
+      isTRUE(all.equal(alone, there, check.attributes = FALSE))
   }, NA))
 }
 

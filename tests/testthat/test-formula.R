@@ -48,7 +48,7 @@ test_that("features that depend on other rows are warned of, and no others", {
     y ~ poly(a, 3) + scale(a) + splines::ns(a, 3), y ~ log(b) + I(a^2) + ifelse(is.na(b), 0, b) + pmax(a, b),
     y ~ factor(s) + as.factor(a) + cut(a, c(-Inf, 2, Inf)) + paste(s, a), y ~ format(t, "%H") + weekdays(day),
     y ~ months(t) + difftime(t, from) + as.numeric(t - from) + as.Date(t),
-    y ~ scale(a, scale = FALSE) + offset(log(a)), y ~ .
+    y ~ scale(a, scale = FALSE) + offset(log(a)), y ~ ifelse(a > 2, s, NA) + ifelse(a > 3, b, NA), y ~ .
   )) train(f, d, nrounds = 1))
   set.seed(1)
   suppressWarnings(train(mpg ~ sample(wt), mtcars))
