@@ -149,12 +149,13 @@ static void plan_units(cu_backend *be) {
   v->n_units = (int32_t)((n + (size_t)v->unit_feats - 1) / (size_t)v->unit_feats) + be->any_sets;
 }
 
-/* Trees that grow at once: those of a round, as far as they have room in a quarter of the memory, and their histograms
- * in what the user allows. */
+/* Trees that grow at once: those of a round, as far as they and their outputs' gradients have room in a quarter of the
+ * memory, and their histograms in what the user allows. */
 static void plan_batch(cu_backend *be) {
+  const size_t bytes = cu_state_bytes(be) + (size_t)be->n_rows * sizeof(gbt_gh32);
   const size_t hists = (size_t)be->view.max_hists * hist_bytes(be);
   int64_t most = least(be->n_outputs * be->params->num_parallel_tree, be->batch_limit);
-  most = least(most, (int64_t)(memory_quarter(be) / cu_state_bytes(be)));
+  most = least(most, (int64_t)(memory_quarter(be) / bytes));
   if (be->params->hist_memory > 0) most = least(most, (int64_t)(hist_room(be) / (hists ? hists : 1)));
   if (most < 1 || be->waits) most = 1;
   be->base.most_trees = (int32_t)most;
