@@ -376,7 +376,7 @@ static void launch_tiles(cu_backend *be) {
     size_t most = 0;
     for (; end < n_tiles && is_small(be, cell_bytes(&tile[end])) == small; end++)
       if (cell_bytes(&tile[end]) > most) most = cell_bytes(&tile[end]);
-    const uint64_t items = (uint64_t)be->max_hist_blocks * (uint32_t)(end - first);
+    const uint64_t items = (uint64_t)be->max_hist_blocks * (uint32_t)(end - first) * (uint32_t)be->view.n_trees;
     const uint32_t cells = (uint32_t)(most / sizeof(uint32_t));
     if (small)
       CU_LAUNCH((k_hist<SMALL_THREADS, SMALL_BLOCKS>), cu_grid(be, items, SMALL_BLOCKS), SMALL_THREADS, most,

@@ -101,7 +101,7 @@ __device__ void gains_of_end(const cu_view &v, const cu_level_view &l, const cu_
 } // namespace
 
 /* Gains of fresh nodes [first, first + batch) into part. All of the tree's features are subtracted. */
-__global__ static void __launch_bounds__(CU_BLOCK) k_level_gains(cu_view all, cu_level_view levels, int32_t first) {
+__global__ static void __launch_bounds__(CU_BLOCK, 2) k_level_gains(cu_view all, cu_level_view levels, int32_t first) {
   const cu_view v = cu_mine(all);
   const cu_level_view l = cu_mine(levels, all.stride);
   const int32_t n_feats = *v.n_tree_feats, rest = cu_n_fresh(v) - first;
