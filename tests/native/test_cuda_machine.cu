@@ -456,13 +456,14 @@ static void copies(void) {
   FINE(cudaMemcpy2D(to, 5, device, 16, 5, 6, cudaMemcpyDeviceToHost));
   for (int i = 0; i < 30; i++) CHECK_EQ_I64(to[i], from[i / 5 * 8 + i % 5]);
   FINE(cudaMemcpy(to, NULL, 0, cudaMemcpyDeviceToHost));
-  /* rows farther apart than the device allows are refused, even where there is but one */
   int most_pitch = 0;
   FINE(cudaDeviceGetAttribute(&most_pitch, cudaDevAttrMaxPitch, 0));
   CHECK(most_pitch > 64);
+#if defined(GBT_TEST_SIMT) /* rows farther apart than that are refused; a device may do with fewer than two of them */
   CHECK(cudaMemcpy2D(to, 5, device, (size_t)most_pitch + 1, 5, 1, cudaMemcpyDeviceToHost) ==
         cudaErrorInvalidPitchValue);
   CHECK(cudaGetLastError() == cudaErrorInvalidPitchValue);
+#endif
   FINE(cudaFree(device));
   FINE(cudaFree(NULL));
 }
