@@ -324,10 +324,17 @@ static inline unsigned cu_grid(const cu_backend *be, uint64_t blocks, unsigned p
   return (unsigned)(blocks < most ? blocks : most);
 }
 
-/* Such a grid for every tree of the batch, or for one of every output. */
+/* Such a grid for each of n trees. Together they have four times the blocks that keep the device busy, so that it still
+ * is when most trees are over, and no more, as blocks without work have to be begun as well. */
+static inline dim3 cu_grids_for(const cu_backend *be, unsigned n, uint64_t blocks, unsigned per_unit) {
+  const unsigned x = cu_grid(be, blocks, per_unit), share = ((unsigned)be->n_units * per_unit * 4u + n - 1u) / n;
+  return dim3(x < share ? x : share, n);
+}
+
+/* For every tree of the batch, or for one of every output. */
 static inline dim3 cu_grids(const cu_backend *be, uint64_t blocks, unsigned per_unit) {
-  return dim3(cu_grid(be, blocks, per_unit), (unsigned)be->view.n_trees);
+  return cu_grids_for(be, (unsigned)be->view.n_trees, blocks, per_unit);
 }
 static inline dim3 cu_grids_of_turn(const cu_backend *be, uint64_t blocks, unsigned per_unit) {
-  return dim3(cu_grid(be, blocks, per_unit), (unsigned)(be->view.n_trees / be->view.n_turns));
+  return cu_grids_for(be, (unsigned)(be->view.n_trees / be->view.n_turns), blocks, per_unit);
 }

@@ -206,9 +206,8 @@ __global__ static void k_base(double *score, int64_t n, double base, int has_off
 }
 
 /* Blocks for a pass over n rows. */
-static unsigned row_grid(const cu_backend *be, int64_t n) {
-  return cu_grid(be, ((uint64_t)n + CU_BLOCK - 1) / CU_BLOCK, 8);
-}
+static uint64_t row_blocks(int64_t n) { return ((uint64_t)n + CU_BLOCK - 1) / CU_BLOCK; }
+static unsigned row_grid(const cu_backend *be, int64_t n) { return cu_grid(be, row_blocks(n), 8); }
 
 static gbt_status find_scales(cu_backend *be, const double *aside, int32_t first, int32_t n_outputs, gbt_error *err) {
   dim3 grid(row_grid(be, be->n_rows), (unsigned)(n_outputs < 65535 ? n_outputs : 65535));
@@ -221,7 +220,7 @@ static gbt_status find_scales(cu_backend *be, const double *aside, int32_t first
 /* Of one output, or (given < 0) of those of the batch. */
 static gbt_status fix_outputs(cu_backend *be, const double *aside, int32_t given, gbt_error *err) {
   const unsigned n_outputs = given < 0 ? (unsigned)(be->view.n_trees / be->view.n_turns) : 1u;
-  const dim3 grid(row_grid(be, be->n_rows), n_outputs), one(1, n_outputs);
+  const dim3 grid = cu_grids_for(be, n_outputs, row_blocks(be->n_rows), 8), one(1, n_outputs);
   CU_LAUNCH(k_fix16, grid, CU_BLOCK, 0, be->stream, be->view, aside, given);
   CU_LAUNCH(k_judge, one, 1, 0, be->stream, be->view, given);
   if (be->params->grad_bits != GBT_GRAD_16) CU_LAUNCH(k_fix32, grid, CU_BLOCK, 0, be->stream, be->view, aside, given);
