@@ -17,6 +17,13 @@ static void trainings(void) {
       continue;
     }
     if (p->grow_policy == GBT_SYMMETRIC) p->hist_memory = 1024; /* a level must fit */
+    if (n % 2) { /* trees beside each other, which the host does not look at */
+      p->num_parallel_tree = 2;
+      p->colsample_bynode = p->colsample_bylevel = 1.0;
+      p->hist_memory = 1024;
+      p->max_depth = p->max_depth == 0 ? 4 : p->max_depth;
+      r.job.spec.n_interact = 0;
+    }
     r.job.rounds = 3;
     train_how device = r.how;
     device.device = gbt_cuda_api();
