@@ -12,6 +12,7 @@
  *   cu_rows.cu        the rows of a tree, sampled and in order
  *   cu_gradient.cu    scores -> fixed-point gradients
  *   cu_hist.cu        histograms of fresh nodes
+ *   cu_features.cu    which features they may use
  *   cu_split.cu       best splits; cu_split_cat.cu: by sets of levels; cu_level*.cu: symmetric growth
  *   cu_frontier.cu    the tree being grown: choosing, children, plans of the next step
  *   cu_partition.cu   rows into children
@@ -24,9 +25,9 @@
  *   cu_cuts.cu        cuts; cu_bin.cu: pages: cu_data.cuh; cu_stage.cu: the way up of large things: cu_stage.cuh
  *   cu_sort.cu        device-wide sorts and scans: CUB, or a plain twin under tests/simt
  *
- * The host issues the steps of a tree without looking at it and waits once, at its end ("blind"). It looks after every
- * step ("looking") when it cannot know the number of steps or has to give nodes their features: see cu_backend.waits.
- * Everything a kernel needs to know of the tree's state stands in device memory, in cu_tree.
+ * The host issues the steps of a tree without looking at it and waits once, at its end ("blind"). Where it cannot know
+ * the number of steps it looks every few of them whether anything is left to be split: see cu_backend.looks. What is
+ * issued behind the end finds nothing to do. All that a kernel has to know of a tree stands in device memory: cu_tree.
  *
  * All kernels take what they need as pointers; nothing is kept in static device variables. */
 #pragma once
@@ -156,10 +157,11 @@ struct cu_backend {
   cu_view view;
   int8_t *counts;           /* n_features, on the host: slots are counted */
   int any_sets;             /* features split by sets */
-  int waits;                /* the host looks after every step */
+  int looks;                /* after so many steps the host looks whether the trees are complete; 0: never */
   int keeps;                /* histograms of all nodes have room: siblings by subtraction */
   int32_t depth;            /* steps issued for this batch */
   int64_t max_steps;        /* of a tree, when the host does not look */
+  cu_rules drawn;           /* unless all nodes of a tree may use the same features */
   int32_t fixed_output;     /* whose gradients stand in slot 0, all others' in none; -1: not known */
   uint64_t grad_round;
   uint32_t max_split_blocks, max_hist_blocks, max_leaf_blocks;
@@ -169,21 +171,15 @@ struct cu_backend {
   int32_t *feats_up;        /* n_features + 1: how many, and the features of the tree */
   int64_t batch_limit;      /* trees of a batch at most, for want of memory */
   int32_t n_told;           /* trees that were told all features */
-  uint8_t *allowed_up;      /* allowed_cap */
-  uint8_t *allowed;         /* on the device: of the step, or (by_level) of all levels, one after the other */
-  int by_level;             /* features are drawn by level, and told for all levels when a tree begins */
-  int32_t *level_feats;     /* host: n_features */
   cu_tree *tree_down;       /* the first tree's; others' behind it, down_bytes apart */
   uint32_t *sets_down;      /* cap_words */
-  size_t allowed_cap, down_bytes, cap_node, cap_words;
-  /* the same for trees that need more room, and what looking needs */
+  size_t down_bytes, cap_node, cap_words;
+  /* the same for trees that need more room */
   gbt_grow_node *node_copy;
   gbt_sum *fine_copy;
   double *value_copy;
   uint32_t *sets_copy;
-  cu_searched *searched;
-  int32_t *feats_scratch;
-  size_t cap_copy[4], cap_searched, cap_scratch;
+  size_t cap_copy[4];
   int64_t begun_ns; /* of the tree */
   cu_recording recording[GBT_MOST_TREES + 1][2]; /* by trees of the batch, see cu_graph.cu */
   cu_recording *current;
@@ -225,6 +221,9 @@ template <class T> void cu_place(cu_places *at, T **out, size_t n) {
   *out = (T *)(at->base + at->bytes);
   at->bytes += (n * sizeof(T) + 255u) / 256u * 256u;
 }
+
+/* Masks of features that a step has. */
+static inline size_t cu_n_masks(const cu_view *v) { return v->by_node ? 2 * (size_t)v->max_step : 1; }
 
 /* Bytes of a tree's state; makes it, for most_trees trees; what other files put into it. */
 size_t cu_state_bytes(const cu_backend *be);
@@ -278,6 +277,11 @@ gbt_status cu_columns_make(cu_backend *be, gbt_error *err) GBT_MUST_CHECK;
 
 /* Once, when the sets are there: lets kernels have the shared memory that the tiles want. */
 gbt_status cu_hist_open(cu_backend *be, gbt_error *err) GBT_MUST_CHECK;
+
+/* The rules of features onto the device; what every searched node may use, before the search. Nothing where all may use
+ * the same. */
+gbt_status cu_features_open(cu_backend *be, gbt_error *err) GBT_MUST_CHECK;
+gbt_status cu_features(cu_backend *be, gbt_error *err) GBT_MUST_CHECK;
 
 /* All builds of the plan. Their slots are cleared: the root's here, others' by cu_partition. */
 gbt_status cu_build_hist(cu_backend *be, gbt_error *err) GBT_MUST_CHECK;

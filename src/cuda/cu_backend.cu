@@ -22,12 +22,11 @@ static void destroy(gbt_backend *self) {
   for (int32_t s = 0; be->set && s <= be->n_valid; s++) cu_set_free(be, &be->set[s]);
   cu_level_close(be);
   for (int32_t i = 0; i < be->n_blocks; i++) cu_drop(&be->memory, &be->block[i]);
-  void *locked[] = {be->task, be->feats_up, be->allowed_up, be->tree_down, be->sets_down};
+  void *locked[] = {be->task, be->feats_up, be->tree_down, be->sets_down};
   for (size_t i = 0; i < sizeof locked / sizeof *locked; i++)
     if (locked[i]) cudaFreeHost(locked[i]);
   if (be->stream) cudaStreamDestroy(be->stream);
-  void *blocks[] = {be->set,        be->counts,    be->rank,     be->node_copy,     be->fine_copy,
-                    be->value_copy, be->sets_copy, be->searched, be->feats_scratch, be->level_feats};
+  void *blocks[] = {be->set, be->counts, be->rank, be->node_copy, be->fine_copy, be->value_copy, be->sets_copy};
   for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++) gbt_mem_free(&mem, blocks[i]);
   gbt_export_free(&mem, &be->out);
   if (before != be->device) cudaSetDevice(before);
@@ -54,8 +53,6 @@ static gbt_status alloc_locked(cu_backend *be, gbt_error *err) {
   CU_TRY(cudaMallocHost(&be->feats_up, n_trees * (n + 1) * sizeof *be->feats_up));
   CU_TRY(cudaMallocHost(&be->tree_down, n_trees * be->down_bytes));
   CU_TRY(cudaMallocHost(&be->sets_down, n_trees * be->cap_words * sizeof *be->sets_down));
-  if (!gbt_features_uniform(be->rules)) CU_TRY(cudaMallocHost(&be->allowed_up, n_trees * be->allowed_cap));
-  GBT_TRY(gbt_mem_array(&be->mem, n, sizeof *be->level_feats, &be->level_feats, err));
   return gbt_mem_array(&be->mem, n, sizeof *be->rank, &be->rank, err);
 }
 
@@ -98,6 +95,7 @@ static gbt_status open_all(gbt_ctx *ctx, cu_backend *be, const gbt_backend_spec 
   GBT_TRY(open_device(be, err));
   GBT_TRY(cu_sizes(be, err));
   GBT_TRY(copy_monotone(be, spec->monotone, err));
+  GBT_TRY(cu_features_open(be, err));
   GBT_TRY(cu_state_open(be, err));
   GBT_TRY(alloc_rows(be, err));
   GBT_TRY(alloc_locked(be, err));
@@ -149,19 +147,10 @@ static gbt_status set_gradients(gbt_ctx *ctx, gbt_backend *self, uint64_t round,
   return cu_set_gradients(ctx, (cu_backend *)self, round, g, h, err);
 }
 
-/* What tree y may use: its features, and by_level those of every level. */
+/* The features of tree y. */
 static void draw_features(cu_backend *be, int32_t y) {
-  const size_t n = (size_t)be->n_features;
-  int32_t *feats = be->feats_up + (size_t)y * (n + 1);
+  int32_t *feats = be->feats_up + (size_t)y * ((size_t)be->n_features + 1);
   feats[0] = gbt_features_of_tree(be->rules, be->task[y].tree, feats + 1, be->rank);
-  if (!be->by_level) return;
-  uint8_t *allowed = be->allowed_up + (size_t)y * be->allowed_cap;
-  memset(allowed, 0, be->allowed_cap);
-  for (int64_t depth = 0; depth < be->max_steps; depth++) {
-    int32_t *list = be->level_feats;
-    int32_t k = gbt_features_of_level(be->rules, be->task[y].tree, (int32_t)depth, feats + 1, feats[0], list, be->rank);
-    for (int32_t i = 0; i < k; i++) allowed[(size_t)depth * n + (size_t)list[i]] = 1;
-  }
 }
 
 /* The same part of every tree's state: `bytes` of them, so far apart here and there. One copy for all trees, unless
@@ -182,9 +171,13 @@ static cudaError_t tell_all(const cu_backend *be, void *to, const void *from, si
   return copy_all(be, to, be->view.stride, from, bytes, bytes, cudaMemcpyHostToDevice);
 }
 
+/* To the host, where they stand `pitch` bytes apart. */
+static cudaError_t fetch_all(const cu_backend *be, void *to, size_t pitch, const void *from, size_t bytes) {
+  return copy_all(be, to, pitch, from, be->view.stride, bytes, cudaMemcpyDeviceToHost);
+}
+
 static gbt_status issue_roots(gbt_ctx *ctx, cu_backend *be, int told, gbt_error *err) {
   const cu_view *v = &be->view;
-  if (be->by_level) CU_TRY(tell_all(be, be->allowed, be->allowed_up, be->allowed_cap));
   CU_TRY(tell_all(be, &v->tree->task, be->task, sizeof *be->task));
   if (!told) /* room for all of them: how many count is told first */
     CU_TRY(tell_all(be, (void *)v->n_tree_feats, be->feats_up, ((size_t)be->n_features + 1) * sizeof *be->feats_up));
@@ -220,7 +213,7 @@ static gbt_status begin_trees(gbt_ctx *ctx, gbt_backend *self, const gbt_tree_ta
 
 /* Steps behind the last one that can split anything have nothing to build or to search; a replay has it all. */
 static int is_over(const cu_backend *be) {
-  return be->mode == CU_REPLAYING || (!be->waits && be->depth >= be->max_steps);
+  return be->mode == CU_REPLAYING || (be->looks == 0 && be->depth >= be->max_steps);
 }
 
 /* Not while steps are recorded, which takes microseconds: the host may do anything then, free another trainer for one,
@@ -235,69 +228,25 @@ static gbt_status build_hist(gbt_ctx *ctx, gbt_backend *self, gbt_error *err) {
   return is_over(be) ? GBT_OK : cu_or_stop_recording(be, cu_build_hist(be, err));
 }
 
-/* What a node may use, by the host's own draws, as a mask over features. */
-static void features_of(cu_backend *be, const gbt_grow_node *node, int32_t id, uint8_t *mask, int32_t *list,
-                        uint32_t *path) {
-  const gbt_feature_rules *rules = be->rules;
-  memset(mask, 0, (size_t)be->n_features);
-  int32_t n =
-      gbt_features_of_level(rules, be->task->tree, node[id].depth, be->feats_up + 1, be->feats_up[0], list, be->rank);
-  if (rules->n_sets > 0) {
-    memset(path, 0, (size_t)rules->n_words * sizeof *path);
-    for (int32_t p = node[id].parent; p >= 0; p = node[p].parent)
-      path[node[p].split.feat >> 5] |= 1u << (node[p].split.feat & 31);
-    n = gbt_features_allowed(rules, path, list, n);
-  }
-  if (be->view.by_node) n = gbt_features_of_node(rules, be->task->tree, id, list, n, list, be->rank);
-  for (int32_t k = 0; k < n; k++) mask[list[k]] = 1;
-}
-
-/* Room on the host for so many nodes and words; pageable, for trees that need more than was foreseen. */
-static gbt_status grow_copies(cu_backend *be, size_t nodes, size_t words, gbt_error *err) {
-  GBT_TRY(gbt_mem_grow(&be->mem, &be->node_copy, &be->cap_copy[0], nodes, sizeof *be->node_copy, err));
-  GBT_TRY(gbt_mem_grow(&be->mem, &be->fine_copy, &be->cap_copy[1], nodes, sizeof *be->fine_copy, err));
-  GBT_TRY(gbt_mem_grow(&be->mem, &be->value_copy, &be->cap_copy[2], nodes, sizeof *be->value_copy, err));
-  return gbt_mem_grow(&be->mem, &be->sets_copy, &be->cap_copy[3], words, sizeof *be->sets_copy, err);
-}
-
-static gbt_status look(gbt_ctx *ctx, cu_backend *be, gbt_error *err) {
-  CU_TRY(cudaMemcpyAsync(be->tree_down, be->view.tree, sizeof *be->tree_down, cudaMemcpyDeviceToHost, be->stream));
-  return wait_for(ctx, be, err);
-}
-
-/* Where features hang on the node or the level: looks at the tree, which grows alone, and tells the device what may be
- * searched. */
-static gbt_status send_features(gbt_ctx *ctx, cu_backend *be, gbt_error *err) {
-  const cu_view *v = &be->view;
-  size_t n_features = (size_t)be->n_features;
-  GBT_TRY(look(ctx, be, err));
-  size_t n_nodes = (size_t)be->tree_down->n_nodes, n_search = (size_t)be->tree_down->n_search;
-  if (be->tree_down->fault != 0 || n_search == 0) return GBT_OK;
-  size_t scratch = n_features + (size_t)be->rules->n_words;
-  GBT_TRY(grow_copies(be, n_nodes, 1, err));
-  GBT_TRY(gbt_mem_grow(&be->mem, &be->searched, &be->cap_searched, n_search, sizeof *be->searched, err));
-  GBT_TRY(gbt_mem_grow(&be->mem, &be->feats_scratch, &be->cap_scratch, scratch, sizeof *be->feats_scratch, err));
-  CU_TRY(cudaMemcpy(be->node_copy, v->node, n_nodes * sizeof *be->node_copy, cudaMemcpyDeviceToHost));
-  CU_TRY(cudaMemcpy(be->searched, v->search, n_search * sizeof *be->searched, cudaMemcpyDeviceToHost));
-  size_t n_masks =
-      v->by_node ? n_search : 1; /* symmetric: one for the level, whose nodes all have the same above them */
-  for (size_t i = 0; i < n_masks; i++) {
-    GBT_TRY(gbt_ctx_poll(ctx, err));
-    features_of(be, be->node_copy, be->searched[i].node, be->allowed_up + i * n_features, be->feats_scratch,
-                (uint32_t *)be->feats_scratch + n_features);
-  }
-  CU_TRY(cudaMemcpyAsync((void *)v->allowed, be->allowed_up, n_masks * n_features, cudaMemcpyHostToDevice, be->stream));
-  return GBT_OK;
+static gbt_status search(cu_backend *be, gbt_error *err) {
+  GBT_TRY(cu_features(be, err));
+  return be->level ? cu_level_search(be, err) : cu_search(be, err);
 }
 
 static gbt_status find_splits(gbt_ctx *ctx, gbt_backend *self, gbt_error *err) {
   cu_backend *be = (cu_backend *)self;
-  if (is_over(be)) return GBT_OK;
-  if (be->by_level)
-    be->view.allowed = be->allowed + (size_t)be->depth * (size_t)be->n_features;
-  else if (!gbt_features_uniform(be->rules))
-    GBT_TRY(send_features(ctx, be, err));
-  return cu_or_stop_recording(be, be->level ? cu_level_search(be, err) : cu_search(be, err));
+  (void)ctx;
+  return is_over(be) ? GBT_OK : cu_or_stop_recording(be, search(be, err));
+}
+
+/* How many nodes the trees have chosen in the last step. */
+static gbt_status look(gbt_ctx *ctx, cu_backend *be, int32_t *n, gbt_error *err) {
+  CU_TRY(fetch_all(be, be->tree_down, be->down_bytes, be->view.tree, sizeof *be->tree_down));
+  GBT_TRY(wait_for(ctx, be, err));
+  GBT_TRY(faults(be, err));
+  *n = 0;
+  for (int32_t y = 0; y < be->view.n_trees; y++) *n += down_of(be, y)->n_chosen;
+  return GBT_OK;
 }
 
 static gbt_status choose(gbt_ctx *ctx, gbt_backend *self, int32_t *n, gbt_error *err) {
@@ -308,22 +257,13 @@ static gbt_status choose(gbt_ctx *ctx, gbt_backend *self, int32_t *n, gbt_error 
   GBT_TRY(cu_or_stop_recording(be, cu_select(be, err)));
   be->depth++;
   *n = be->view.max_step;
-  if (!be->waits) return GBT_OK;
-  GBT_TRY(look(ctx, be, err));
-  GBT_TRY(faults(be, err));
-  *n = be->tree_down->n_chosen;
-  return GBT_OK;
+  return be->looks > 0 && be->depth % be->looks == 0 ? look(ctx, be, n, err) : GBT_OK;
 }
 
 static gbt_status partition(gbt_ctx *ctx, gbt_backend *self, gbt_error *err) {
   cu_backend *be = (cu_backend *)self;
   GBT_TRY(poll(ctx, be, err));
   return be->mode == CU_REPLAYING ? GBT_OK : cu_or_stop_recording(be, cu_partition(be, err));
-}
-
-/* To the host, where they stand `pitch` bytes apart. */
-static cudaError_t fetch_all(const cu_backend *be, void *to, size_t pitch, const void *from, size_t bytes) {
-  return copy_all(be, to, pitch, from, be->view.stride, bytes, cudaMemcpyDeviceToHost);
 }
 
 /* The finished trees to the host: small ones come unasked, so that there is one wait. */
@@ -347,6 +287,14 @@ static gbt_status send_trees(cu_backend *be, gbt_error *err) {
 /* Tree y's part of something on the device. */
 template <class T> static const T *of_tree(const cu_backend *be, const T *first, int32_t y) {
   return (const T *)((uintptr_t)first + (size_t)y * be->view.stride);
+}
+
+/* Room on the host for so many nodes and words; pageable, for trees that need more than was foreseen. */
+static gbt_status grow_copies(cu_backend *be, size_t nodes, size_t words, gbt_error *err) {
+  GBT_TRY(gbt_mem_grow(&be->mem, &be->node_copy, &be->cap_copy[0], nodes, sizeof *be->node_copy, err));
+  GBT_TRY(gbt_mem_grow(&be->mem, &be->fine_copy, &be->cap_copy[1], nodes, sizeof *be->fine_copy, err));
+  GBT_TRY(gbt_mem_grow(&be->mem, &be->value_copy, &be->cap_copy[2], nodes, sizeof *be->value_copy, err));
+  return gbt_mem_grow(&be->mem, &be->sets_copy, &be->cap_copy[3], words, sizeof *be->sets_copy, err);
 }
 
 /* What has come of tree y, or, of one that is larger, what is fetched now. */

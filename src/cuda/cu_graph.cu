@@ -6,7 +6,7 @@
 /* The first batch is issued step by step, as few are ever grown twice; the second is recorded, the others replayed. */
 gbt_status cu_choose_mode(cu_backend *be, gbt_error *err) {
   be->mode = CU_ISSUING;
-  if (be->waits || be->step_by_step) return GBT_OK;
+  if (be->looks > 0 || be->step_by_step) return GBT_OK;
   cu_recording *r = &be->recording[be->view.n_trees][cu_are_fixed(be)];
   be->current = r;
   if (r->exec) {

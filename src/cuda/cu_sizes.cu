@@ -2,12 +2,15 @@
  * blocks of rows; whether the host has to look at a tree while it grows; how many trees grow at once.
  *
  * "Blind" means that the host issues the steps of a tree without looking: their number is known from the depth or the
- * number of leaves, and a step takes all nodes of a level. It looks when that cannot be: see `waits` in plan_tree. */
+ * number of leaves, and a step takes all nodes of a level. Where it is not known, or too large, it looks every few
+ * steps whether the trees are complete: see plan_steps. */
 #include "cu.cuh"
 
-enum : size_t {
-  MOST_NODES = 1 << 22,
-  MOST_BLIND_STEPS = 4096 /* more steps than that are looked at: most trees end earlier */
+enum : size_t { MOST_NODES = 1 << 22 };
+enum {
+  MOST_BLIND_STEPS = 4096, /* more steps than that are looked at: most trees end earlier */
+  LOOK_LEVELS = 8,         /* so many steps go by before the host looks, */
+  LOOK_LEAVES = 64         /* or, where each splits one leaf, so many */
 };
 static const size_t found_bytes = (size_t)64 << 20, set_bytes = (size_t)256 << 20, mask_bytes = (size_t)256 << 20;
 
@@ -63,14 +66,17 @@ static size_t hist_bytes(const cu_backend *be) {
   return (size_t)be->view.n_slots * (sizeof(gbt_sum) + (be->view.any_counts ? sizeof(uint32_t) : 0));
 }
 
-/* Features hang on the depth alone, and so can be told for all levels when a tree begins. */
-static int drawn_by_level(const cu_backend *be) {
-  const gbt_feature_rules *rules = be->rules;
-  return rules->by_level < 1.0 && rules->by_node >= 1.0 && rules->n_sets == 0 && be->params->max_depth > 0 &&
-         be->params->grow_policy != GBT_LOSSGUIDE;
+/* The number of steps, if it can be told before: every step splits a leaf at least, or is the last. most: leaves;
+ * whole: steps take all nodes of a level. */
+static void plan_steps(cu_backend *be, int64_t most, int whole) {
+  const int64_t depth = be->params->max_depth, leaves = most - 1;
+  const int levels = be->params->grow_policy != GBT_LOSSGUIDE;
+  be->max_steps = levels && depth > 0 ? least(depth, leaves) : leaves;
+  const int64_t blind = levels && depth == 0 ? LOOK_LEVELS : MOST_BLIND_STEPS;
+  be->looks = whole && be->max_steps <= blind ? 0 : levels ? LOOK_LEVELS : LOOK_LEAVES;
 }
 
-/* Most nodes of a tree, of a step, most histograms; and whether the host has to look. */
+/* Most nodes of a tree, of a step, most histograms. */
 static gbt_status plan_tree(cu_backend *be, gbt_error *err) {
   cu_view *v = &be->view;
   const gbt_params *p = be->params;
@@ -85,11 +91,11 @@ static gbt_status plan_tree(cu_backend *be, gbt_error *err) {
   size_t bytes = hist_bytes(be);
   int64_t room = (int64_t)(hist_room(be) / (bytes ? bytes : 1));
   if (room < 4) room = 4;
-  int uniform = gbt_features_uniform(be->rules);
+  v->by_node = p->grow_policy != GBT_SYMMETRIC && (be->rules->by_node < 1.0 || be->rules->n_sets > 0);
   int64_t step = p->grow_policy == GBT_LOSSGUIDE ? 1 : inner, fit = step;
   fit = least(fit, (int64_t)(found_bytes / (2 * sizeof(gbt_split))) / 8);
   if (v->set_words > 0) fit = least(fit, (int64_t)(set_bytes / (8 * (size_t)v->set_words)));
-  if (!uniform) fit = least(fit, (int64_t)(mask_bytes / (2 * (size_t)be->n_features)));
+  if (v->by_node) fit = least(fit, (int64_t)(mask_bytes / (2 * (size_t)be->n_features)));
   be->keeps = inner <= room;
   if (!be->keeps) fit = least(fit, room / 2);
   if (fit < 1) fit = 1;
@@ -103,10 +109,7 @@ static gbt_status plan_tree(cu_backend *be, gbt_error *err) {
                        "levels of %lld nodes are too many for the device's search in so many features and levels of "
                        "factors; lower `max_depth`, or " CU_ELSE,
                        (long long)step);
-  be->max_steps = p->grow_policy == GBT_LOSSGUIDE ? most - 1 : depth > 0 ? depth : most;
-  be->waits = (!uniform && !drawn_by_level(be)) || fit < step || be->max_steps > (int64_t)MOST_BLIND_STEPS ||
-              (depth == 0 && p->grow_policy != GBT_LOSSGUIDE);
-  be->by_level = drawn_by_level(be) && !be->waits;
+  plan_steps(be, most, fit == step);
   v->max_step = (int32_t)fit;
   v->max_nodes = (int32_t)least(2 * most + 1, MOST_NODES);
   v->max_hists = (int32_t)(be->keeps ? inner : 2 * fit);
@@ -133,13 +136,6 @@ static void plan_blocks(cu_backend *be) {
   be->max_leaf_blocks = (uint32_t)(n / v->leaf_rows) + (uint32_t)v->max_nodes / 2u + 2u;
 }
 
-/* Masks of features, and whether they are those of nodes. */
-static void plan_masks(cu_backend *be) {
-  const size_t n = (size_t)be->n_features, fresh = 2 * (size_t)be->view.max_step;
-  be->view.by_node = !gbt_features_uniform(be->rules) && !be->by_level && be->params->grow_policy != GBT_SYMMETRIC;
-  be->allowed_cap = be->view.by_node ? fresh * n : be->by_level ? (size_t)be->max_steps * n : n;
-}
-
 /* Units of the search: as many as keep `found` small, one feature each where possible; behind them the set features. */
 static void plan_units(cu_backend *be) {
   cu_view *v = &be->view;
@@ -157,7 +153,7 @@ static void plan_batch(cu_backend *be) {
   int64_t most = least(be->n_outputs * be->params->num_parallel_tree, be->batch_limit);
   most = least(most, (int64_t)(memory_quarter(be) / bytes));
   if (be->params->hist_memory > 0) most = least(most, (int64_t)(hist_room(be) / (hists ? hists : 1)));
-  if (most < 1 || be->waits) most = 1;
+  if (most < 1) most = 1;
   be->base.most_trees = (int32_t)most;
   be->view.n_trees = be->base.most_trees;
 }
@@ -169,7 +165,6 @@ gbt_status cu_sizes(cu_backend *be, gbt_error *err) {
   GBT_TRY(cu_sets_open(be, err));
   plan_units(be);
   if (be->params->grow_policy == GBT_SYMMETRIC) GBT_TRY(cu_level_open(be, err));
-  plan_masks(be);
   plan_batch(be);
   return GBT_OK;
 }

@@ -50,25 +50,23 @@ static void place_lists(cu_view *v, cu_places *at) {
   cu_place(at, &v->set_bits, fresh * (size_t)v->set_words + 1);
 }
 
-static void place_features(const cu_backend *be, cu_view *v, uint8_t **allowed, cu_places *at) {
+static void place_features(const cu_backend *be, cu_view *v, cu_places *at) {
   int32_t *feats;
   cu_place(at, &feats, (size_t)be->n_features + 1); /* the number, then the features */
   v->n_tree_feats = feats;
   v->tree_feats = (int32_t *)((uintptr_t)feats + sizeof *feats);
-  cu_place(at, allowed, be->allowed_cap);
-  v->allowed = *allowed;
+  cu_place(at, &v->allowed, cu_n_masks(v) * (size_t)be->n_features);
 }
 
 /* Places everything; *head: bytes that are to be cleared. levels: of symmetric growth, or NULL. */
-static void place_all(const cu_backend *be, cu_view *v, cu_level_view *levels, uint8_t **allowed, cu_places *at,
-                      size_t *head) {
+static void place_all(const cu_backend *be, cu_view *v, cu_level_view *levels, cu_places *at, size_t *head) {
   const size_t slots = (size_t)v->max_hists * v->n_slots;
   place_head(v, at);
   if (levels) cu_level_place(be, levels, at);
   *head = at->bytes;
   place_rows(be, v, at);
   place_lists(v, at);
-  place_features(be, v, allowed, at);
+  place_features(be, v, at);
   cu_place(at, &v->sum, slots);
   if (v->any_counts) cu_place(at, &v->count, slots);
   cu_sets_place(v, at);
@@ -78,24 +76,23 @@ size_t cu_state_bytes(const cu_backend *be) {
   cu_places count = {0, 0};
   cu_view v = be->view;
   cu_level_view levels = be->level ? be->level->view : cu_level_view();
-  uint8_t *allowed;
   size_t head;
-  place_all(be, &v, be->level ? &levels : NULL, &allowed, &count, &head);
+  place_all(be, &v, be->level ? &levels : NULL, &count, &head);
   return count.bytes;
 }
 
 gbt_status cu_state_open(cu_backend *be, gbt_error *err) {
   cu_view *v = &be->view;
-  const size_t n_trees = (size_t)be->base.most_trees;
+  const size_t n_trees = (size_t)be->base.most_trees, masks = cu_n_masks(v) * (size_t)be->n_features;
   unsigned char *state;
   size_t head;
   v->stride = cu_state_bytes(be);
   GBT_TRY(cu_keep(be, &state, n_trees * v->stride, err));
   cu_places at = {(uintptr_t)state, 0};
-  place_all(be, v, be->level ? &be->level->view : NULL, &be->allowed, &at, &head);
+  place_all(be, v, be->level ? &be->level->view : NULL, &at, &head);
   for (size_t y = 0; y < n_trees; y++) {
     CU_TRY(cudaMemsetAsync(state + y * v->stride, 0, head, be->stream));
-    CU_TRY(cudaMemsetAsync(be->allowed + y * v->stride, 1, be->allowed_cap, be->stream));
+    CU_TRY(cudaMemsetAsync(v->allowed + y * v->stride, 1, masks, be->stream));
   }
   return GBT_OK;
 }

@@ -7,8 +7,6 @@
  *
  *   state   | tree 0: cu_tree, nodes, lists, histograms, order .. | tree 1: the same |  ..
  *
- * Trees that the host looks at grow alone.
- *
  * Rows. A node's rows are a run of positions [row_beg, row_beg + n_rows) in `order[depth & 1]`: a step reads the chosen
  * nodes' runs from one of the two and writes their children's to the other. Rows that stop early stay where they are,
  * and nobody writes there again. Behind the n_in sampled rows stand the others (in order[0]), ascending.
@@ -225,7 +223,7 @@ struct cu_view {
   /* * search */
   const int32_t *tree_feats; /* n_tree_feats, ascending */
   const int32_t *n_tree_feats;
-  const uint8_t *allowed;    /* n_features, for all nodes of the step; or, with `by_node`, of every searched node */
+  uint8_t *allowed;          /* n_features, for all nodes of the step; or, with `by_node`, of every searched node */
   gbt_split *found;          /* 2 * max_step x n_units: the best of a unit's features */
   uint32_t *set_bits;        /* 2 * max_step x set_words: the best set of every set feature, see cu_split_cat.cu */
   uint32_t *sets;            /* max_words: bitsets of the tree's splits */
@@ -242,6 +240,15 @@ struct cu_view {
   /* * */
   uint64_t *sort_key;   /* sort_blocks x sort_room */
   uint16_t *sort_level; /* the same */
+};
+
+/* gbt_feature_rules as cu_features.cu wants them; pointers on the device. */
+struct cu_rules {
+  uint64_t seed;
+  double by_level, by_node;
+  const double *weight;              /* n_features, or NULL */
+  const int32_t *set_beg, *set_feat; /* n_sets + 1, and the members; NULL without sets */
+  const int32_t *of_beg, *of_set;    /* n_features + 1, and the sets that hold a feature, ascending */
 };
 
 /* ---- what kernels share ---- */

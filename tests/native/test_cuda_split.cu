@@ -87,14 +87,16 @@ static int open_view(split_device *d, int32_t unit_feats, int by_node, int32_t m
       failed(cu_keep(be, &v->sets, v->max_words, err)))
     return 1;
   uint8_t *allowed = (uint8_t *)malloc(fresh * n);
+  const uint8_t *masks = NULL;
   for (size_t i = 0; i < fresh * n; i++) allowed[i] = c->allowed[i % n];
   const int32_t n_tree_feats = c->n_tree_feats;
   int bad = up(d, &v->train.feat, (const cu_feature *)d->feat, n, err) ||
             up(d, &v->set_at, (const uint32_t *)d->set_at, n, err) ||
             up(d, &v->tree_feats, (const int32_t *)c->tree_feats, n, err) ||
             up(d, &v->n_tree_feats, &n_tree_feats, 1, err) ||
-            up(d, &v->allowed, (const uint8_t *)allowed, by_node ? fresh * n : n, err) ||
+            up(d, &masks, (const uint8_t *)allowed, by_node ? fresh * n : n, err) ||
             (c->monotone && up(d, &v->policy.monotone, (const int8_t *)c->monotone, n, err));
+  v->allowed = (uint8_t *)masks;
   free(allowed);
   return bad;
 }

@@ -2,8 +2,7 @@
 
 #include <string.h>
 
-#include "../base/rng.h"
-#include "../math/elementary.h"
+#include "draw.h"
 
 static gbt_status copy_array(const gbt_mem *mem, const void *from, size_t n, size_t size, void *out, gbt_error *err) {
   GBT_TRY(gbt_mem_array(mem, n, size, out, err));
@@ -50,16 +49,6 @@ int gbt_features_uniform(const gbt_feature_rules *rules) {
   return rules->by_level >= 1.0 && rules->by_node >= 1.0 && rules->n_sets == 0;
 }
 
-/* Rank of a feature in a draw: lower wins. Distinct features may tie; the caller breaks ties by index. */
-static uint64_t rank_of(const gbt_feature_rules *rules, gbt_key32 key, int32_t feat) {
-  uint32_t hash = gbt_hash32(key, (uint64_t)feat);
-  if (!rules->weight) return hash;
-  double w = rules->weight[feat];
-  if (!(w > 0.0)) return UINT64_MAX; /* never drawn while others are left */
-  double u = ((double)hash + 0.5) / 4294967296.0;
-  return gbt_order_key(-gbt_log(u) / w);
-}
-
 /* The k-th smallest (0-based) of n values; reorders them. Hoare's selection. */
 static uint64_t kth_smallest(uint64_t *x, int32_t n, int32_t k) {
   int32_t lo = 0, hi = n - 1;
@@ -84,26 +73,23 @@ static uint64_t kth_smallest(uint64_t *x, int32_t n, int32_t k) {
 
 static int32_t draw(const gbt_feature_rules *rules, gbt_key32 key, double share, const int32_t *from, int32_t n,
                     int32_t *out, uint64_t *scratch) {
-  int32_t k = n;
+  const double *weight = rules->weight;
+  const int32_t k = gbt_draw_size(share, n);
   if (n == 0) return 0; /* no feature of the level's draw is allowed here */
-  if (share < 1.0) {
-    k = (int32_t)(share * n + 0.5);
-    if (k < 1) k = 1;
-  }
-  if (k >= n && !rules->weight) {
+  if (k >= n && !weight) {
     memmove(out, from, (size_t)n * sizeof *out);
     return n;
   }
-  for (int32_t i = 0; i < n; i++) scratch[i] = rank_of(rules, key, from[i]);
+  for (int32_t i = 0; i < n; i++) scratch[i] = gbt_draw_rank(key, weight, from[i]);
   uint64_t limit = kth_smallest(scratch, n, k < n ? k - 1 : n - 1);
   /* all below the limit are in; of those at the limit the first by index, until k are drawn; weight 0 never is */
   int32_t below = 0, taken = 0;
-  for (int32_t i = 0; i < n; i++) below += rank_of(rules, key, from[i]) < limit;
+  for (int32_t i = 0; i < n; i++) below += gbt_draw_rank(key, weight, from[i]) < limit;
   int32_t at_limit = k - below;
   for (int32_t i = 0; i < n; i++) {
     int32_t feat = from[i];
-    uint64_t rank = rank_of(rules, key, feat);
-    if (rank == UINT64_MAX) continue;
+    uint64_t rank = gbt_draw_rank(key, weight, feat);
+    if (rank == GBT_NEVER_DRAWN) continue;
     if (rank < limit || (rank == limit && at_limit-- > 0)) out[taken++] = feat;
   }
   return taken;
@@ -117,13 +103,13 @@ int32_t gbt_features_of_tree(const gbt_feature_rules *rules, uint64_t tree, int3
 
 int32_t gbt_features_of_level(const gbt_feature_rules *rules, uint64_t tree, int32_t depth, const int32_t *from,
                               int32_t n, int32_t *out, uint64_t *scratch) {
-  gbt_key32 key = gbt_key(rules->seed, GBT_FOR_LEVEL_COLS, tree, (uint64_t)depth);
+  gbt_key32 key = gbt_draw_level_key(rules->seed, tree, depth);
   return draw(rules, key, rules->by_level, from, n, out, scratch);
 }
 
 int32_t gbt_features_of_node(const gbt_feature_rules *rules, uint64_t tree, int32_t node, const int32_t *from,
                              int32_t n, int32_t *out, uint64_t *scratch) {
-  gbt_key32 key = gbt_key(rules->seed, GBT_FOR_NODE_COLS, tree, (uint64_t)node);
+  gbt_key32 key = gbt_draw_node_key(rules->seed, tree, node);
   return draw(rules, key, rules->by_node, from, n, out, scratch);
 }
 

@@ -1,0 +1,427 @@
+/* Which features nodes may use, drawn on the device: mask for mask what tree/features.c says, for trees put together by
+ * hand; and trees whose number of steps nobody knows, which the host looks at now and then. */
+#include "../../src/cuda/cu.cuh"
+
+extern "C" {
+#include "random_job.h"
+
+const gbt_device_api *gbt_cuda_api(void);
+}
+#include "schedules.h"
+
+enum { MOST_TREES = 3, MOST_NODES = 48, UNTOUCHED = 0x5a };
+
+template <class T> static T *host(size_t n) { return (T *)test_alloc(n * sizeof(T) + 1); }
+
+static int failed(gbt_status status) { return status != GBT_OK; }
+
+/* ---- rules ---- */
+
+struct shape {
+  int32_t n_features;
+  int n_sets;   /* 0: none */
+  int weighted; /* 1: some 0; 2: most of them so small that their ranks are equal */
+  double by_tree, by_level, by_node;
+  int symmetric;
+};
+
+static double *some_weights(test_rng *rng, const shape *s) {
+  double *w = host<double>((size_t)s->n_features);
+  for (int32_t f = 0; f < s->n_features; f++) {
+    w[f] = test_below(rng, 4) == 0 ? 0.0 : 0.01 + test_unit(rng) * 5.0;
+    if (s->weighted == 2 && w[f] > 0.0 && test_below(rng, 5)) w[f] = 1e-310;
+  }
+  return w;
+}
+
+/* Sets of a few features, of many, of none; the first feature is in most of them. */
+static gbt_feature_rules *some_rules(test_rng *rng, const shape *s) {
+  const size_t n = (size_t)s->n_features, n_sets = (size_t)s->n_sets;
+  gbt_mem mem = gbt_mem_default();
+  gbt_params params = gbt_params_default();
+  gbt_feature_rules *rules = NULL;
+  double *weight = s->weighted ? some_weights(rng, s) : NULL;
+  int32_t *beg = host<int32_t>(n_sets + 1), *feat = host<int32_t>(n * n_sets + 1), at = 0;
+  beg[0] = 0;
+  for (int i = 0; i < s->n_sets; i++) {
+    const int64_t size = test_below(rng, 4) || s->n_sets > 20 ? 3 : test_below(rng, 3) * (int64_t)n / 2;
+    for (int32_t f = 0; f < s->n_features; f++)
+      if (f == 0 ? test_below(rng, 8) > 0 : test_below(rng, (int64_t)n) < size) feat[at++] = f;
+    beg[i + 1] = at;
+  }
+  params.colsample_bytree = s->by_tree;
+  params.colsample_bylevel = s->by_level;
+  params.colsample_bynode = s->by_node;
+  params.seed = test_below(rng, 1000000);
+  CHECK_OK(gbt_feature_rules_new(&mem, s->n_features, &params, weight, beg, feat, s->n_sets, &rules, test_err));
+  free(weight), free(beg), free(feat);
+  return rules;
+}
+
+/* ---- trees ---- */
+
+struct tree {
+  uint64_t number;
+  gbt_grow_node node[MOST_NODES];
+  int32_t n_search, n_feats, *feat;
+  cu_searched search[MOST_NODES];
+};
+
+static int contains(const int32_t *feat, int32_t beg, int32_t end, int32_t f) {
+  for (int32_t j = beg; j < end; j++)
+    if (feat[j] == f) return 1;
+  return 0;
+}
+
+/* A feature to split by: often one of a set, so that sets stay alive on long paths. */
+static int32_t some_split(test_rng *rng, const gbt_feature_rules *r, const tree *t, int32_t set) {
+  const int32_t any = t->n_feats > 0 ? t->feat[test_below(rng, t->n_feats)] : 0;
+  if (set < 0 || r->set_beg[set] == r->set_beg[set + 1] || test_below(rng, 12) == 0) return any;
+  const int32_t f = r->set_feat[r->set_beg[set] + test_below(rng, r->set_beg[set + 1] - r->set_beg[set])];
+  return contains(t->feat, 0, t->n_feats, f) ? f : any;
+}
+
+/* Chains, bushes and what is between; a step of masks for single nodes has nodes of any depth. The tree's features are
+ * the rules', or any: so that draws of levels and nodes meet weights of 0. */
+static void some_tree(test_rng *rng, const gbt_feature_rules *r, int by_node, int32_t max_search, tree *t) {
+  uint64_t *rank = host<uint64_t>((size_t)r->n_features);
+  const int chain = test_below(rng, 3) == 0;
+  const int32_t set = r->n_sets > 0 ? (int32_t)test_below(rng, r->n_sets) : -1;
+  t->number = test_u(rng) >> 20;
+  t->feat = host<int32_t>((size_t)r->n_features);
+  t->n_feats = 0;
+  if (test_below(rng, 2))
+    t->n_feats = gbt_features_of_tree(r, t->number, t->feat, rank);
+  else
+    for (int32_t f = 0, part = 1 + (int32_t)test_below(rng, 3); f < r->n_features; f++)
+      if (test_below(rng, part) == 0) t->feat[t->n_feats++] = f;
+  for (int32_t id = 0; id < MOST_NODES; id++) {
+    const int32_t parent = id == 0 ? -1 : chain ? id - 1 : (int32_t)test_below(rng, id);
+    t->node[id] = gbt_grow_empty(parent, id == 0 ? 0 : t->node[parent].depth + 1);
+    t->node[id].split.feat = some_split(rng, r, t, set);
+  }
+  t->n_search = test_below(rng, 10) ? 1 + (int32_t)test_below(rng, max_search) : 0;
+  for (int32_t i = 0; i < t->n_search; i++) {
+    t->search[i].node = i > 0 && !by_node ? t->search[0].node : (int32_t)test_below(rng, MOST_NODES);
+    t->search[i].minus = -1;
+  }
+  free(rank);
+}
+
+/* The host's draws. */
+static int32_t want_of(const gbt_feature_rules *r, const tree *t, int32_t id, int symmetric, uint8_t *mask) {
+  uint64_t *rank = host<uint64_t>((size_t)r->n_features);
+  int32_t *list = host<int32_t>((size_t)r->n_features);
+  uint32_t *path = host<uint32_t>((size_t)r->n_words);
+  memset(path, 0, (size_t)r->n_words * sizeof *path);
+  memset(mask, 0, (size_t)r->n_features);
+  for (int32_t p = t->node[id].parent; p >= 0; p = t->node[p].parent)
+    path[t->node[p].split.feat >> 5] |= 1u << (t->node[p].split.feat & 31);
+  int32_t n = gbt_features_of_level(r, t->number, t->node[id].depth, t->feat, t->n_feats, list, rank);
+  n = gbt_features_allowed(r, path, list, n);
+  if (!symmetric) n = gbt_features_of_node(r, t->number, id, list, n, list, rank);
+  for (int32_t i = 0; i < n; i++) mask[list[i]] = 1;
+  free(rank), free(list), free(path);
+  return n;
+}
+
+/* ---- the device ---- */
+
+static void place(const gbt_feature_rules *r, cu_view *v, cu_places *at) {
+  int32_t *feats;
+  cu_place(at, &v->tree, 1);
+  cu_place(at, &v->node, MOST_NODES);
+  cu_place(at, &v->search, 2 * (size_t)v->max_step);
+  cu_place(at, &feats, (size_t)r->n_features + 1);
+  v->n_tree_feats = feats;
+  v->tree_feats = feats + 1;
+  cu_place(at, &v->allowed, cu_n_masks(v) * (size_t)r->n_features);
+}
+
+template <class T> static void put(const cu_backend *be, int32_t y, const T *first, const T *from, size_t n) {
+  const T *to = (const T *)((uintptr_t)first + (size_t)y * be->view.stride);
+  if (n > 0) CHECK(cudaMemcpy((void *)to, from, n * sizeof *from, cudaMemcpyHostToDevice) == cudaSuccess);
+}
+
+static int device_open(cu_backend *be, const gbt_feature_rules *rules, const shape *s, int32_t max_step,
+                       int32_t n_trees) {
+  cu_view *v = &be->view;
+  cu_places at = {0, 0};
+  unsigned char *room;
+  be->mem = gbt_mem_default();
+  be->rules = rules;
+  be->n_features = rules->n_features;
+  be->n_units = 1; /* blocks take several masks */
+  v->n_features = rules->n_features;
+  v->max_step = max_step;
+  v->n_trees = n_trees;
+  v->by_node = !s->symmetric && (rules->by_node < 1.0 || rules->n_sets > 0);
+  if (cudaStreamCreate(&be->stream) != cudaSuccess || failed(cu_features_open(be, test_err))) return 0;
+  place(rules, v, &at);
+  v->stride = at.bytes;
+  if (failed(cu_keep(be, &room, v->stride * (size_t)n_trees, test_err))) return 0;
+  if (cudaMemset(room, UNTOUCHED, v->stride * (size_t)n_trees) != cudaSuccess) return 0;
+  at = {(uintptr_t)room, 0};
+  place(rules, v, &at);
+  return 1;
+}
+
+static void device_close(cu_backend *be) {
+  if (be->stream) cudaStreamSynchronize(be->stream);
+  for (int32_t i = 0; i < be->n_blocks; i++) cu_drop(&be->memory, &be->block[i]);
+  if (be->stream) cudaStreamDestroy(be->stream);
+  CHECK_EQ_U64(be->memory.bytes, 0);
+}
+
+struct masks_seen {
+  int64_t masks, none, all, sets, left;
+};
+
+static void same_masks(const cu_backend *be, const shape *s, const tree *t, int32_t y, masks_seen *seen) {
+  const cu_view *v = &be->view;
+  const size_t n = (size_t)v->n_features, n_masks = cu_n_masks(v);
+  uint8_t *got = host<uint8_t>(n_masks * n), *want = host<uint8_t>(n);
+  const int32_t n_drawn = v->by_node || t->n_search == 0 ? t->n_search : 1;
+  CHECK(cudaMemcpy(got, v->allowed + (size_t)y * v->stride, n_masks * n, cudaMemcpyDeviceToHost) == cudaSuccess);
+  int64_t bad = 0;
+  for (int32_t i = 0; i < n_drawn; i++) {
+    const int32_t k = want_of(be->rules, t, t->search[i].node, s->symmetric, want);
+    for (int32_t j = 0; j < t->n_feats; j++) bad += got[(size_t)i * n + (size_t)t->feat[j]] != want[t->feat[j]];
+    seen->masks++;
+    seen->none += k == 0;
+    seen->all += k == t->n_feats;
+  }
+  for (size_t i = (size_t)n_drawn * n; i < n_masks * n; i++) bad += got[i] != UNTOUCHED;
+  if (!CHECK_EQ_I64(bad, 0))
+    test_note("%d features, %d of the tree, %d sets, weights %d, shares %g %g, symmetric %d", (int)n, (int)t->n_feats,
+              s->n_sets, s->weighted, s->by_level, s->by_node, s->symmetric);
+  free(got), free(want);
+}
+
+/* Trees with random rules, side by side. */
+static void draw_both(test_rng *rng, const shape *s, masks_seen *seen) {
+  const int32_t max_step = 1 + (int32_t)test_below(rng, s->n_features > 1000 ? 4 : 12);
+  const int32_t n_trees = 1 + (int32_t)test_below(rng, MOST_TREES);
+  gbt_feature_rules *rules = some_rules(rng, s);
+  cu_backend *be = new cu_backend();
+  REQUIRE(rules != NULL && CHECK(device_open(be, rules, s, max_step, n_trees)));
+  tree *t = host<tree>(MOST_TREES);
+  for (int32_t y = 0; y < n_trees; y++) {
+    cu_tree state = {};
+    some_tree(rng, rules, be->view.by_node, 2 * max_step, &t[y]);
+    state.task.tree = t[y].number;
+    state.n_nodes = MOST_NODES;
+    state.n_search = t[y].n_search;
+    put(be, y, be->view.tree, &state, 1);
+    put(be, y, be->view.node, t[y].node, MOST_NODES);
+    put(be, y, be->view.search, t[y].search, (size_t)t[y].n_search);
+    put(be, y, be->view.n_tree_feats, &t[y].n_feats, 1);
+    put(be, y, be->view.tree_feats, t[y].feat, (size_t)t[y].n_feats);
+  }
+  for (int twice = 0; twice < 2; twice++) CHECK_OK(cu_features(be, test_err)); /* what stood there does not show */
+  CHECK(cudaStreamSynchronize(be->stream) == cudaSuccess);
+  for (int32_t y = 0; y < n_trees; y++) {
+    same_masks(be, s, &t[y], y, seen);
+    free(t[y].feat);
+  }
+  free(t);
+  device_close(be);
+  delete be;
+  gbt_feature_rules_free(rules);
+}
+
+static double some_share(test_rng *rng) {
+  const int64_t kind = test_below(rng, 6);
+  return kind < 2 ? 1.0 : kind == 2 ? 1e-9 : kind == 3 ? 0.999 : 0.01 + 0.98 * test_unit(rng);
+}
+
+static shape some_shape(test_rng *rng) {
+  static const int32_t sizes[] = {1, 2, 3, 31, 32, 33, 255, 256, 257, 513};
+  shape s = {};
+  s.n_features = test_below(rng, 3) ? sizes[test_below(rng, 10)] : 1 + (int32_t)test_below(rng, 80);
+  s.weighted = (int)test_below(rng, 3);
+  s.n_sets = test_below(rng, 2) ? 0 : test_below(rng, 8) ? 1 + (int)test_below(rng, 20) : 400;
+  s.by_tree = some_share(rng);
+  s.by_level = some_share(rng);
+  s.by_node = some_share(rng);
+  s.symmetric = test_below(rng, 4) == 0;
+  return s;
+}
+
+static int is_uniform(const shape *s) { return s->by_level >= 1.0 && s->by_node >= 1.0 && s->n_sets == 0; }
+
+static void masks_are_those_of_the_host(void) {
+  masks_seen seen = {};
+  for (uint64_t seed = 1; seed <= 250; seed++) {
+    test_rng rng = {seed << 20};
+    shape s = some_shape(&rng);
+    if (!is_uniform(&s)) draw_both(&rng, &s, &seen);
+  }
+  test_note("%" PRId64 " masks, %" PRId64 " of them empty, %" PRId64 " full", seen.masks, seen.none, seen.all);
+  CHECK(seen.masks > 1000 && seen.none > 20 && seen.all > 20 && seen.none + seen.all < seen.masks / 2);
+}
+
+static void masks_of_many_features(void) {
+  masks_seen seen = {};
+  for (int i = 0; i < 9; i++) {
+    test_rng rng = {(uint64_t)i + 77};
+    const double node = i % 3 == 0 ? 1.0 : i % 3 == 1 ? 0.3 : 0.9;
+    shape s = {4999 + i, i % 2 ? 0 : 300, i % 3, 0.9, i % 4 ? 0.7 : 1.0, node, 0};
+    draw_both(&rng, &s, &seen);
+  }
+  CHECK(seen.masks > 9);
+}
+
+static void masks_in_any_order(void) {
+  masks_seen seen = {};
+  for (int k = 0; test_schedule(k); k++)
+    for (uint64_t seed = 1; seed <= 12; seed++) {
+      test_rng rng = {seed << 33};
+      shape s = some_shape(&rng);
+      if (s.n_sets > 20) s.n_sets = 300;
+      if (!is_uniform(&s)) draw_both(&rng, &s, &seen);
+    }
+  CHECK(seen.masks > 30);
+}
+
+/* ---- looking ---- */
+
+/* The device, made to look after so many steps (-1: as it likes), and at how many it would have. */
+static int looks_wanted, looks_planned;
+static int32_t trees_planned;
+static gbt_device_api looking;
+
+static gbt_status open_looking(gbt_ctx *ctx, int32_t device, const gbt_backend_spec *spec, gbt_backend **out,
+                               gbt_error *err) {
+  GBT_TRY(gbt_cuda_api()->open(ctx, device, spec, out, err));
+  cu_backend *be = (cu_backend *)*out;
+  looks_planned = be->looks;
+  trees_planned = be->base.most_trees;
+  if (looks_wanted >= 0) be->looks = looks_wanted;
+  return GBT_OK;
+}
+
+static trained *train_looking(const train_job *job, const train_how *how, int looks) {
+  train_how device = *how;
+  looking = *gbt_cuda_api();
+  looking.open = open_looking;
+  device.device = &looking;
+  looks_wanted = looks;
+  return train(job, &device);
+}
+
+static int64_t depth_of(const gbt_forest *forest) {
+  int64_t deepest = 0;
+  for (size_t t = 0; t < forest->n_trees; t++) {
+    const gbt_tree *tree = &forest->trees[t];
+    const gbt_node *node = forest->nodes + tree->node_beg;
+    int64_t *depth = host<int64_t>(tree->n_nodes);
+    depth[0] = 0;
+    for (uint32_t i = 0; i < tree->n_nodes; i++) {
+      if (depth[i] > deepest) deepest = depth[i];
+      if (node[i].left > 0) depth[node[i].left] = depth[node[i].left + 1] = depth[i] + 1;
+    }
+    free(depth);
+  }
+  return deepest;
+}
+
+/* Every row's response is half as large again as that of the row before, so that a split takes one row off. */
+static made *made_steep(int64_t n) {
+  const made_kind kinds[] = {MADE_BELL, MADE_BELL, MADE_BELL};
+  made *m = made_new(3, n, 3, kinds);
+  made_response(m, GBT_LOSS_SQUARED, 1, 3);
+  const double *x = (const double *)m->table.cols[0].values;
+  for (int64_t i = 0; i < n; i++) {
+    m->label[i] = 1.0;
+    for (int64_t k = 0; k < n; k++) m->label[i] *= x[k] < x[i] ? 1.5 : 1.0;
+  }
+  return m;
+}
+
+static void deep_trees_are_looked_at_now_and_then(void) {
+  made *m = made_steep(60);
+  const train_how how = {2, 0, GBT_SIMD_AUTO, NULL};
+  for (int kind = 0; kind < 4; kind++) {
+    train_job job = job_make(m, GBT_LOSS_SQUARED, 1, 2);
+    gbt_params *p = &job.spec.params;
+    const int leaves = kind % 2;
+    p->grow_policy = leaves ? GBT_LOSSGUIDE : GBT_DEPTHWISE;
+    p->max_depth = 0;
+    p->max_leaves = 40;
+    p->min_child_weight = p->lambda = 0.0;
+    p->num_parallel_tree = kind < 2 ? 1 : 3;
+    p->colsample_bynode = kind < 2 ? 1.0 : 0.6;
+    p->grad_bits = GBT_GRAD_32;
+    trained *cpu = train(&job, &how);
+    for (int looks = -1; looks < 6; looks += looks < 1 ? 2 : 1 + 2 * leaves) {
+      trained *cuda = train_looking(&job, &how, looks);
+      if (!CHECK(cpu != NULL && cuda != NULL && same_trained(cpu, cuda))) test_note("kind %d, looks %d", kind, looks);
+      trained_free(cuda);
+    }
+    CHECK_EQ_I64(looks_planned, leaves ? 0 : 8);
+    CHECK_EQ_I64(trees_planned, p->num_parallel_tree);
+    if (cpu != NULL) CHECK(leaves || depth_of(cpu->forest) > 12);
+    trained_free(cpu);
+  }
+  made_free(m);
+}
+
+/* Levels of many nodes in several steps each, as there is room for few histograms. */
+static void levels_in_parts(void) {
+  const made_kind kinds[] = {MADE_BELL, MADE_BELL, MADE_BELL, MADE_BELL, MADE_BELL, MADE_BELL, MADE_BELL, MADE_BELL};
+  made *m = made_new(9, 1500, 8, kinds);
+  made_response(m, GBT_LOSS_SQUARED, 1, 9);
+  train_job job = job_make(m, GBT_LOSS_SQUARED, 1, 2);
+  const train_how how = {2, 0, GBT_SIMD_AUTO, NULL};
+  job.spec.params.max_depth = 8;
+  job.spec.params.colsample_bynode = 0.5;
+  job.spec.params.num_parallel_tree = 2;
+  job.spec.params.hist_memory = 1; /* of 8 x 256 sums of 16 bytes: 32 histograms */
+  trained *cpu = train(&job, &how), *cuda = train_looking(&job, &how, -1);
+  CHECK(cpu != NULL && cuda != NULL && same_trained(cpu, cuda));
+  CHECK_EQ_I64(looks_planned, 8);
+  trained_free(cpu);
+  trained_free(cuda);
+  made_free(m);
+}
+
+/* Features by level and node, and sets, are no reason to look. */
+static void forests_are_not_looked_at(void) {
+  const train_how how = {2, 0, GBT_SIMD_AUTO, NULL};
+  made *m = made_steep(60);
+  const int32_t beg[] = {0, 2, 3}, feat[] = {0, 1, 2};
+  for (int policy = 0; policy < 3; policy++)
+    for (int rule = 0; rule < 3; rule++) {
+      train_job job = job_make(m, GBT_LOSS_SQUARED, 1, 3);
+      gbt_params *p = &job.spec.params;
+      p->grow_policy = policy;
+      p->max_depth = policy == GBT_LOSSGUIDE ? 0 : 4;
+      p->max_leaves = policy == GBT_LOSSGUIDE ? 9 : 0;
+      p->num_parallel_tree = 5;
+      p->colsample_bylevel = rule == 0 ? 0.6 : 1.0;
+      p->colsample_bynode = rule == 1 && policy != GBT_SYMMETRIC ? 0.5 : 1.0;
+      if (rule == 2) {
+        job.spec.n_interact = 2;
+        job.spec.interact_beg = beg;
+        job.spec.interact_feat = feat;
+      }
+      trained *cpu = train(&job, &how), *cuda = train_looking(&job, &how, -1);
+      CHECK(cpu != NULL && cuda != NULL && same_trained(cpu, cuda));
+      CHECK_EQ_I64(looks_planned, 0);
+      CHECK_EQ_I64(trees_planned, 5);
+      trained_free(cpu);
+      trained_free(cuda);
+    }
+  made_free(m);
+}
+
+extern "C" void suite_cuda_features(void);
+extern "C" void suite_cuda_features(void) {
+  RUN(masks_are_those_of_the_host);
+  RUN(masks_of_many_features);
+  RUN(masks_in_any_order);
+  RUN(deep_trees_are_looked_at_now_and_then);
+  RUN(levels_in_parts);
+  RUN(forests_are_not_looked_at);
+}
