@@ -81,8 +81,7 @@ __device__ limit find_limit(const cu_rules &rules, const pool &p, gbt_key32 key,
     __syncthreads();
     l.last = l.last << 8 | found->byte;
     l.ties = found->ties;
-    l.n_last = found->n;
-    __syncthreads();
+    l.n_last = found->n; /* not written again before all have counted the next byte */
     if (l.ties == l.n_last || l.shift == 0) return l;
   }
 }
