@@ -53,7 +53,7 @@ gbt_status cu_stage_done(cu_stage *stage, gbt_error *err) {
 }
 
 gbt_status cu_stage_send(cu_stage *stage, void *to, const void *from, size_t bytes, gbt_error *err) {
-  unsigned char *half;
+  unsigned char *half = NULL;
   for (size_t at = 0, n; at < bytes; at += n) {
     n = bytes - at < stage->bytes ? bytes - at : stage->bytes;
     GBT_TRY(cu_stage_next(stage, &half, err));

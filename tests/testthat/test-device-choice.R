@@ -120,7 +120,7 @@ test_that("a CUDA library on a machine without a device says what is missing; au
   e <- expect_error(train(device = "cuda"), class = "gbt_error_device")
   expect_identical(conditionMessage(e), look$problem)
   expect_match(look$problem, "driver|GPU")
-  expect_output(print(gbt_info()), "the engine is here, built by CUDA [0-9.]+ for compute capability [0-9.]+")
+  expect_output(print(gbt_info()), "the engine is here, built by CUDA [0-9.]+ for compute capability\\s+[0-9.]+")
   skip_if(look$driver > 0, "there is a driver")
   expect_match(look$problem, "^no NVIDIA driver was found; ")
   withr::local_options(gbt.device_costs = list(cpu_cell = 1), gbt.device = NULL)
