@@ -4,9 +4,8 @@
 
 extern "C" {
 #include "random_job.h"
-
-const gbt_device_api *gbt_cuda_api(void);
 }
+#include "cuda_door.cuh"
 #include "schedules.h"
 
 /* The device, made to take at most so many trees at once; how many it would have taken, and whether the host looks at
@@ -14,7 +13,6 @@ const gbt_device_api *gbt_cuda_api(void);
 static int32_t allowed_trees, offered_trees;
 static int looked_at;
 static size_t come, state_bytes;
-static gbt_device_api narrow;
 
 /* ---- what a tree has to itself ---- */
 
@@ -93,10 +91,8 @@ static void views_are_of_one_tree(void) {
   train_job job = job_make(m, GBT_LOSS_SOFTMAX, 5, 1);
   job.spec.params.grow_policy = GBT_SYMMETRIC;
   job.spec.params.max_cat_onehot = 1;
-  train_how how = {1, 0, GBT_SIMD_AUTO, &narrow};
-  narrow = *gbt_cuda_api();
-  narrow.open = open_and_look;
-  trained *t = train(&job, &how);
+  const train_how how = {1, 0, GBT_SIMD_AUTO, NULL};
+  trained *t = train_through(open_and_look, &job, &how);
   CHECK_EQ_I64(views_own, 26);
   CHECK_EQ_I64(views_level, 9);
   trained_free(t);
@@ -119,13 +115,9 @@ static gbt_status open_narrow(gbt_ctx *ctx, int32_t device, const gbt_backend_sp
 }
 
 static trained *train_narrow(const train_job *job, const train_how *how, int32_t most) {
-  train_how device = *how;
-  narrow = *gbt_cuda_api();
-  narrow.open = open_narrow;
-  device.device = &narrow;
   allowed_trees = most;
   offered_trees = 0;
-  return train(job, &device);
+  return train_through(open_narrow, job, how);
 }
 
 /* A random job with many trees a round. */
@@ -338,7 +330,8 @@ static int fits(const train_job *job, const trained *cpu, size_t bytes, int *few
   int ok = 0;
   if (!CHECK_OK(gbt_ctx_open(&ctx, gbt_mem_default(), 1, GBT_SIMD_AUTO, NULL, NULL, test_err))) return 0;
   if (job_open(&ctx, job, 0, &spec)) {
-    spec.device = &narrow;
+    const gbt_device_api door = cuda_door(open_narrow);
+    spec.device = &door;
     simt_memory(bytes);
     const gbt_status status = gbt_trainer_new(&ctx, &spec, &tr, &err);
     if (status == GBT_OK && CHECK_OK(gbt_trainer_run(&ctx, tr, job->rounds, &why, test_err))) {
@@ -371,8 +364,6 @@ static void batches_make_do(void) {
   trained *cpu = train(&job, &how);
   const int64_t live = simt_live();
   int n_fit = 0, n_short = 0, fewer = 0;
-  narrow = *gbt_cuda_api();
-  narrow.open = open_narrow;
   allowed_trees = GBT_MOST_TREES;
   for (size_t bytes = 150000; cpu != NULL && bytes < 900000; bytes += bytes / 24) {
     if (fits(&job, cpu, bytes, &fewer))

@@ -4,9 +4,8 @@
 
 extern "C" {
 #include "random_job.h"
-
-const gbt_device_api *gbt_cuda_api(void);
 }
+#include "cuda_door.cuh"
 #include "schedules.h"
 
 enum { MOST_TREES = 3, MOST_NODES = 48, UNTOUCHED = 0x5a };
@@ -289,7 +288,6 @@ static void masks_in_any_order(void) {
 /* The device, made to look after so many steps (-1: as it likes), and at how many it would have. */
 static int looks_wanted, looks_planned;
 static int32_t trees_planned;
-static gbt_device_api looking;
 
 static gbt_status open_looking(gbt_ctx *ctx, int32_t device, const gbt_backend_spec *spec, gbt_backend **out,
                                gbt_error *err) {
@@ -302,12 +300,8 @@ static gbt_status open_looking(gbt_ctx *ctx, int32_t device, const gbt_backend_s
 }
 
 static trained *train_looking(const train_job *job, const train_how *how, int looks) {
-  train_how device = *how;
-  looking = *gbt_cuda_api();
-  looking.open = open_looking;
-  device.device = &looking;
   looks_wanted = looks;
-  return train(job, &device);
+  return train_through(open_looking, job, how);
 }
 
 static int64_t depth_of(const gbt_forest *forest) {
