@@ -204,9 +204,9 @@ static gbt_status begin_trees(gbt_ctx *ctx, gbt_backend *self, const gbt_tree_ta
   be->begun_ns = gbt_clock_ns();
   take_tasks(be, task, n_trees); /* the last batch's copy is over: its end was waited for */
   be->depth = 0;
-  const int told = be->rules->by_tree >= 1.0 && be->n_told >= n_trees; /* all features, as before */
+  const int told = be->rules->by_tree >= 1.0 && be->n_told >= n_trees; /* the same features as before */
   be->n_told = n_trees > be->n_told ? n_trees : be->n_told;
-  for (int32_t y = 0; y < n_trees; y++) draw_features(be, y);
+  for (int32_t y = 0; y < n_trees && !told; y++) draw_features(be, y);
   GBT_TRY(cu_choose_mode(be, err));
   return be->mode == CU_REPLAYING ? GBT_OK : cu_or_stop_recording(be, issue_roots(ctx, be, told, err));
 }
