@@ -44,9 +44,8 @@ check_weight <- function(weight, n_rows, what = "weight") {
   }
   weight <- as_numbers(weight, what)
   if (anyNA(weight)) {
-    rows <- which(is.na(weight))
-    stop_data(sprintf("`%s` has %s, the first in row %.0f; leave such rows out, or give them a weight of 0", what,
-                      counted(length(rows), "missing value"), rows[1L]), what)
+    stop_data(sprintf("`%s` has %s; leave such rows out, or give them a weight of 0", what,
+                      counted_rows(which(is.na(weight)), "missing value")), what)
   }
   weight
 }

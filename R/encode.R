@@ -280,9 +280,7 @@ encode_y <- function(y, classes = NULL, what = "the response", advice = "leave s
   }
   if (!is.null(bad)) stop_data(paste(what, bad), "y")
   if (anyNA(y)) {
-    rows <- which(is.na(y))
-    stop_data(sprintf("%s has %s, the first in row %d; %s", what, counted(length(rows), "missing value"), rows[1L],
-                      advice), "y")
+    stop_data(sprintf("%s has %s; %s", what, counted_rows(which(is.na(y)), "missing value"), advice), "y")
   }
   out <- list(value = NULL, response = typeof(y), classes = NULL)
   if (is.factor(y)) {

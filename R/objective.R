@@ -163,9 +163,7 @@ drop_unused <- function(e) {
 
 check_finite <- function(value, what = "the response") {
   if (all_within(value, -.Machine$double.xmax, .Machine$double.xmax)) return(value)
-  bad <- which(!is.finite(value))
-  stop_data(sprintf("%s has %d infinite value%s, the first in row %d", what, length(bad),
-                    if (length(bad) == 1L) "" else "s", bad[1L]), "y")
+  stop_data(paste(what, "has", counted_rows(which(!is.finite(value)), "infinite value")), "y")
 }
 
 # All numbers from low to high? min and max need no memory; range() and comparisons would copy a long response.
