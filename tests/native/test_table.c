@@ -1,4 +1,6 @@
 /* Checks of tables, bindings, and reading rows through them. */
+#include "../../src/gbt/data/cuts.h"
+#include "../../src/gbt/data/job.h"
 #include "../../src/gbt/data/table.h"
 #include "fault.h"
 #include "tables.h"
@@ -103,6 +105,23 @@ static void wrong_values(void) {
   tables_free(t);
 }
 
+/* No row count leaves a task without a column, or makes one that takes longer than 32,768 steps. */
+static void every_task_has_columns(void) {
+  int32_t before = INT32_MAX;
+  for (int64_t rows = 0; rows <= 70000; rows++) {
+    int32_t cols = gbti_cols_per_task(rows);
+    if (cols < 1 || cols > before || (cols > 1 && cols * rows > 32768)) {
+      CHECK_EQ_I64(rows, -1);
+      break;
+    }
+    before = cols;
+  }
+  CHECK_EQ_I64(gbti_cols_per_task(0), 256);
+  CHECK_EQ_I64(gbti_cols_per_task(16256), 2);
+  CHECK_EQ_I64(gbti_cols_per_task(16257), 1);
+  CHECK_EQ_I64(gbti_cols_per_task(UINT32_MAX), 1);
+}
+
 /* ---- bindings ---- */
 
 static gbt_schema *schema_of(int32_t n, const gbt_feature *feat) {
@@ -153,6 +172,35 @@ static void matching(void) {
   gbt_binding_free(b);
   gbt_schema_unref(schema);
   tables_free(t);
+}
+
+/* Checks, cuts and bindings of tables whose columns are about as long as a task. */
+static void columns_as_long_as_a_task(void) {
+  static const int64_t rows[] = {16255, 16256, 16257, 32639, 32640, 32641, 32700, 32767, 32768, 32769};
+  gbt_schema *schema = schema_of(3, three);
+  double *x = test_alloc(40000 * sizeof *x);
+  int32_t *code = test_alloc(40000 * sizeof *code);
+  for (int i = 0; i < 40000; i++) {
+    x[i] = i % 7;
+    code[i] = 1 + i % 3;
+  }
+  for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+    tables *t = tables_new(rows[i]);
+    tables_sparse(t, "x", x, GBT_F64, 0);
+    tables_codes(t, "f", GBT_CATEGORICAL, code, abc, 3);
+    tables_codes(t, "o", GBT_ORDINAL, code, abc, 3);
+    CHECK_OK(check(t, test_err));
+    gbt_ctx ctx = test_ctx(NULL, 2);
+    gbt_cuts *cuts;
+    if (CHECK_OK(gbt_cuts_build(&ctx, &t->table, NULL, 255, &cuts, test_err))) gbt_cuts_unref(cuts);
+    gbt_ctx_close(&ctx);
+    gbt_binding *b;
+    if (CHECK_OK(bind(t, schema, GBT_UNSEEN_ERROR, &b, test_err))) gbt_binding_free(b);
+    tables_free(t);
+  }
+  free(x);
+  free(code);
+  gbt_schema_unref(schema);
 }
 
 /* With an index in the schema only the levels of few rows are looked up; they are those that matching all finds. */
@@ -420,6 +468,8 @@ static void stopping(void) {
 void suite_table(void) {
   RUN(wrong_shapes);
   RUN(wrong_values);
+  RUN(every_task_has_columns);
+  RUN(columns_as_long_as_a_task);
   RUN(matching);
   RUN(few_rows_of_many_levels);
   RUN(wrong_bindings);

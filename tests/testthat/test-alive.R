@@ -98,6 +98,25 @@ test_that("a constant response is predicted, whatever the data", {
   })
 })
 
+test_that("tables whose columns are as long as a task of the engine are trained on, checked and predicted", {
+  n <- 50000
+  x <- data.frame(a = (seq_len(n) * 7919) %% 1009, f = factor((seq_len(n) * 31) %% 5), s = (seq_len(n) %% 17 == 0) + 0)
+  y <- x$a + 10 * as.integer(x$f)
+  for (rows in c(16256, 32640, 32641, 32700, 32767, 32768)) {
+    i <- seq_len(rows)
+    for (form in c(list(x[i, ]), forms(x[i, -2]))) {
+      data <- gbt_data(form, label = y[i], threads = 1)
+      m <- gbt_train(data, nrounds = 1, max_depth = 2, threads = 1)
+      expect_identical(fit(form, y[i], nrounds = 1, max_depth = 2)$state, m$state)
+      expect_length(predict(m, form, unseen = "error"), rows)
+      valid <- fit(x[1:300, names(x) %in% m$feature_names], y[1:300], nrounds = 1, valid = list(x = form, y = y[i]))
+      expect_identical(nrow(valid$evaluation_log), 1L)
+    }
+  }
+  held_out <- fit(x[1:46700, ], y[1:46700], valid = 0.3, nrounds = 1) # leaves 32,690 rows
+  expect_identical(nrow(held_out$evaluation_log), 1L)
+})
+
 test_that("100,000 columns of 40 rows are no trouble in any form", {
   skip_on_cran()
   skip_if_not_installed("Matrix")

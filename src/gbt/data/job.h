@@ -26,9 +26,11 @@ void gbti_job_fail(gbti_job *job, const gbt_error *err);
 
 gbt_status gbti_job_run(gbti_job *job, int64_t n_tasks, gbt_task_fn fn, void *arg, gbt_error *err) GBT_MUST_CHECK;
 
-/* Columns that one task takes when a column costs `rows` steps: tables of very many short columns need no task each. */
+/* Columns that one task takes when a column costs `rows` steps: tables of very many short columns need no task each.
+ * At least one, however long a column is. */
 GBT_MUST_CHECK static inline int32_t gbti_cols_per_task(int64_t rows) {
-  return rows >= 32768 ? 1 : (int32_t)(32768 / (rows + 128));
+  enum { TASK_STEPS = 32768, COLUMN_STEPS = 128 };
+  return rows < TASK_STEPS - COLUMN_STEPS ? (int32_t)(TASK_STEPS / (rows + COLUMN_STEPS)) : 1;
 }
 
 #endif
