@@ -185,9 +185,12 @@ host_params <- function(args) {
   }
   verbose <- args$value[["verbose"]]
   if (is.null(verbose)) verbose <- 0
-  if (is.logical(verbose)) verbose <- as.integer(verbose)
-  if (!is.numeric(verbose) || length(verbose) != 1L || is.na(verbose)) {
-    stop_argument(sprintf("`verbose` must be 0 (silent) or 1 (log lines), not %s", quote_value(verbose)), "verbose")
+  if (is_flag(verbose)) verbose <- as.integer(verbose)
+  levels <- is.numeric(verbose) && !is.object(verbose) && length(verbose) == 1L && verbose %in% -1:3 # others' degrees
+  if (!levels) {
+    every <- if (is.numeric(verbose) && isTRUE(verbose > 3)) "; rounds between two lines are `verbose_every`" else ""
+    stop_argument(sprintf("`verbose` must be 0 (silent) or 1 (log lines), not %s%s", quote_value(verbose), every),
+                  "verbose")
   }
   out$verbose <- verbose > 0
   out$progress <- check_flag(if (is.null(args$value[["progress"]])) FALSE else args$value[["progress"]], "progress")

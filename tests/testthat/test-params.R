@@ -19,7 +19,7 @@ test_that("every alias means its parameter", {
               colsample_bylevel = 0.4, colsample_bynode = 0.4, max_bin = 5, max_cat_onehot = 2, seed = 7,
               early_stopping_rounds = 2, early_stopping_min_delta = 0.1, max_seconds = 60)
   for (name in names(two)) {
-    for (alias in gbt:::alias_list[[name]]) {
+    for (alias in setdiff(gbt:::alias_list[[name]], "border_count")) { # counts one less, see test-peers.R
       got <- gbt:::collect_args(stats::setNames(two[name], alias))
       expect_identical(got$value, two[name], label = alias)
       expect_identical(gbt:::collect_args(stats::setNames(two[name], gsub("_", ".", alias)))$value, two[name])
