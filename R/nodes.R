@@ -25,10 +25,13 @@ as.data.frame.gbt <- function(x, row.names = NULL, optional = FALSE, ...) {
   list_frame(out, length(feature))
 }
 
-# Texts of the levels that go left; NULL where a node has none.
+# Texts of the levels that go left; NULL where a node has none. Nodes with the same set share the texts.
 node_levels <- function(nodes, feature, info) {
   out <- vector("list", length(feature))
-  for (i in which(lengths(nodes$set) > 0L)) out[[i]] <- info$levels[[feature[i]]][nodes$set[[i]] + 1L]
+  own <- which(lengths(nodes$set) > 0L & nodes$same_set == seq_along(feature))
+  for (i in own) out[[i]] <- info$levels[[feature[i]]][nodes$set[[i]] + 1L]
+  sharing <- which(nodes$same_set < seq_along(feature))
+  out[sharing] <- out[nodes$same_set[sharing]]
   out
 }
 
@@ -42,7 +45,9 @@ split_texts <- function(nodes, feature, levels, info) {
     out[at] <- paste("<=", threshold_texts(nodes$threshold[at], info$type[f], info$tag[f], info$levels[[f]]))
   }
   sets <- which(lengths(levels) > 0L)
-  out[sets] <- vapply(levels[sets], function(l) paste("in", enumerate(l, 20L, quote = "")), "")
+  own <- sets[nodes$same_set[sets] == sets]
+  out[own] <- vapply(levels[own], function(l) paste("in", enumerate(l, 20L, quote = "")), "")
+  out[sets] <- out[nodes$same_set[sets]]
   empty <- which(!is.na(feature) & is.na(out)) # nothing but missing values goes left
   out[empty] <- "in none"
   out

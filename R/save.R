@@ -168,9 +168,13 @@ check_model <- function(x, parameter = "object") {
 #' machine and does not depend on R's own formats; the model that comes back predicts the very same numbers. Models
 #' may just as well be kept by [saveRDS()], [save()] or any other means: they are plain R objects.
 #'
-#' A file is written under another name in the same folder and then renamed, so that a full disk or a crash never
-#' leaves half a model. What is read is checked from the first byte to the last: a file that was cut off or changed is
-#' an error of class `gbt_error_format`.
+#' A file is written under another name in the same folder (`.gbt-*.tmp`) and then renamed, so that a full disk or a
+#' crash never leaves half a model, and who reads at that moment gets the old one or the new one. What a killed process
+#' left under such a name is removed by the next save to the same file. A folder in which no file can be made is an
+#' error, even where the file itself could be written to. A link stays a link: the file that it leads to is written.
+#'
+#' What is read is checked from the first byte to the last: a file that was cut off or changed is an error of class
+#' `gbt_error_format`.
 #'
 #' @param model A model from [gbt_train()].
 #' @param file Path of the file.
@@ -192,9 +196,7 @@ gbt_save <- function(model, file) {
   check_model(model, "model")
   check_path(file, "file")
   .Call(C_gbt_model_info, model$state) # never write what could not be read
-  path <- path.expand(file)
-  if (nzchar(Sys.readlink(path))) path <- normalizePath(path, mustWork = FALSE) # what a link points to, not the link
-  .Call(C_gbt_write_file, path, model$state)
+  .Call(C_gbt_write_file, full_path(file), model$state)
   invisible(model)
 }
 
@@ -203,8 +205,8 @@ gbt_save <- function(model, file) {
 gbt_load <- function(file, trust = FALSE) {
   check_path(file, "file")
   check_flag(trust, "trust")
-  state <- .Call(C_gbt_read_file, path.expand(file))
-  named <- function(e) stop_format(sprintf("\"%s\": %s%s", file, conditionMessage(e), file_hint(state)), file)
+  state <- .Call(C_gbt_read_file, full_path(file))
+  named <- function(e) stop_format(sprintf("\"%s\": %s", file, conditionMessage(e)), file)
   tryCatch({
     model <- gbt_model_from_state(state)
     if (!trust) check_design_safe(model$terms)
@@ -212,13 +214,8 @@ gbt_load <- function(file, trust = FALSE) {
   model
 }
 
-# saveRDS() writes gzip, bzip2, xz, or plainly "X\n" or "A\n" first; save() the same, or plainly "RDX" or "RDA".
-file_hint <- function(bytes) {
-  begins <- function(...) length(bytes) >= ...length() && all(bytes[seq_len(...length())] == as.raw(c(...)))
-  r_file <- begins(0x1f, 0x8b) || begins(0x42, 0x5a, 0x68) || begins(0xfd, 0x37, 0x7a) || begins(0x58, 0x0a) ||
-    begins(0x41, 0x0a) || begins(0x52, 0x44)
-  if (r_file) "; what saveRDS() wrote is read by readRDS(), what save() wrote by load()" else ""
-}
+# path.expand() warns of long paths of any kind; the system has an error for those that are too long.
+full_path <- function(file) if (startsWith(file, "~")) path.expand(file) else file
 
 check_path <- function(x, parameter) {
   if (missing(x)) stop_argument(sprintf("`%s` is missing: give the path of a file", parameter), parameter)

@@ -188,13 +188,15 @@ enum {
   COL_COUNT,
   COL_VALUE,
   COL_SET,
+  COL_SAME_SET,
   N_COLS
 };
 
-static const char *const node_cols[] = {"tree",      "node", "feature", "threshold", "left",  "right", "missing_left",
-                                        "bulk_left", "gain", "cover",   "count",     "value", "set",   ""};
+static const char *const node_cols[] = {"tree",  "node",         "feature",   "threshold", "left",
+                                        "right", "missing_left", "bulk_left", "gain",      "cover",
+                                        "count", "value",        "set",       "same_set",  ""};
 static const SEXPTYPE node_types[N_COLS] = {INTSXP, INTSXP,  INTSXP,  REALSXP, INTSXP,  INTSXP, LGLSXP,
-                                            LGLSXP, REALSXP, REALSXP, REALSXP, REALSXP, VECSXP};
+                                            LGLSXP, REALSXP, REALSXP, REALSXP, REALSXP, VECSXP, INTSXP};
 
 /* Indices of the levels that go left. */
 static SEXP set_of(const gbt_node *node, const uint32_t *words) {
@@ -209,8 +211,10 @@ static SEXP set_of(const gbt_node *node, const uint32_t *words) {
   return out;
 }
 
-static void put_node(SEXP out, R_xlen_t at, const gbt_node *node, const uint32_t *words) {
-  int split = node->left > 0, set = split && (node->feat & GBT_NODE_CATEGORICAL) != 0;
+static int has_set(const gbt_node *node) { return node->left > 0 && (node->feat & GBT_NODE_CATEGORICAL) != 0; }
+
+static void put_node(SEXP out, R_xlen_t at, const gbt_node *node) {
+  int split = node->left > 0, set = has_set(node);
   INTEGER(VECTOR_ELT(out, COL_FEATURE))[at] = split ? (int)(node->feat & GBT_NODE_FEATURE) : NA_INTEGER;
   REAL(VECTOR_ELT(out, COL_THRESHOLD))[at] = split && !set ? node->arg.value : NA_REAL;
   INTEGER(VECTOR_ELT(out, COL_LEFT))[at] = split ? (int)node->left : NA_INTEGER;
@@ -218,7 +222,23 @@ static void put_node(SEXP out, R_xlen_t at, const gbt_node *node, const uint32_t
   LOGICAL(VECTOR_ELT(out, COL_MISSING_LEFT))[at] = split ? (node->feat & GBT_NODE_MISSING_LEFT) != 0 : NA_LOGICAL;
   LOGICAL(VECTOR_ELT(out, COL_BULK_LEFT))[at] = split ? (node->feat & GBT_NODE_BULK_LEFT) != 0 : NA_LOGICAL;
   REAL(VECTOR_ELT(out, COL_VALUE))[at] = split ? NA_REAL : node->arg.value;
-  if (set) SET_VECTOR_ELT(VECTOR_ELT(out, COL_SET), at, set_of(node, words));
+}
+
+/* Nodes that share a set (those of a symmetric level) share its vector as well: `same` has the row, from 1, of the
+ * first of them. A shared set is that of the split before. */
+static void put_sets(SEXP out, R_xlen_t first, const gbt_node *nodes, uint32_t n, const uint32_t *words) {
+  SEXP sets = VECTOR_ELT(out, COL_SET);
+  int *same = INTEGER(VECTOR_ELT(out, COL_SAME_SET));
+  const gbt_node *before = NULL;
+  for (uint32_t k = 0; k < n; k++) {
+    R_xlen_t at = first + k;
+    same[at] = NA_INTEGER;
+    if (!has_set(&nodes[k])) continue;
+    int shared = before != NULL && gbt_same_set(&nodes[k], before);
+    same[at] = shared ? same[first + (before - nodes)] : (int)(at + 1);
+    SET_VECTOR_ELT(sets, at, shared ? VECTOR_ELT(sets, first + (before - nodes)) : set_of(&nodes[k], words));
+    before = &nodes[k];
+  }
 }
 
 SEXP r_gbt_model_nodes(SEXP state) {
@@ -232,11 +252,12 @@ SEXP r_gbt_model_nodes(SEXP state) {
   for (uint64_t t = 0; t < view->n_trees; t++) {
     const gbt_tree *tree = &view->trees[t];
     if (t % 1024 == 1023) R_CheckUserInterrupt(); /* nothing is held but by handles */
+    put_sets(out, at, view->nodes + tree->node_beg, tree->n_nodes, view->sets + tree->set_beg);
     for (uint32_t k = 0; k < tree->n_nodes; k++, at++) {
       uint64_t i = tree->node_beg + k;
       INTEGER(VECTOR_ELT(out, COL_TREE))[at] = (int)t;
       INTEGER(VECTOR_ELT(out, COL_NODE))[at] = (int)k;
-      put_node(out, at, &view->nodes[i], view->sets + tree->set_beg);
+      put_node(out, at, &view->nodes[i]);
       REAL(VECTOR_ELT(out, COL_GAIN))[at] = view->gain[i];
       REAL(VECTOR_ELT(out, COL_COVER))[at] = view->cover[i];
       REAL(VECTOR_ELT(out, COL_COUNT))[at] = view->count[i];

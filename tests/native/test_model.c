@@ -398,6 +398,15 @@ static void faults_of_trees(void) {
     const char *say = gbti_tree_fault(&tree, nodes, feat, 2, seen);
     if (!CHECK(say != NULL && strstr(say, bad[i].say) != NULL)) test_note("%d: %s", (int)i, say ? say : "none");
   }
+  gbt_node sharing[5];
+  memcpy(sharing, good, sizeof sharing);
+  sharing[0].feat = sharing[1].feat;
+  sharing[0].arg = sharing[1].arg;
+  CHECK(gbti_tree_fault(&tree, sharing, feat, 2, seen) == NULL); /* as in a symmetric tree */
+  sharing[0].arg.set.beg = 0;
+  CHECK_EQ_TEXT(gbti_tree_fault(&tree, sharing, feat, 2, seen), "sets of levels overlap");
+  sharing[0].arg.set.n_words = 1;
+  CHECK(gbti_tree_fault(&tree, sharing, feat, 2, seen) == NULL);
   const gbt_tree empty = {0, 0, 0, 0}, huge = {0, 0, 1u << 31, 0}, two = {0, 0, 2, 0};
   CHECK_EQ_TEXT(gbti_tree_fault(&empty, good, feat, 2, seen), "it has no nodes");
   CHECK(gbti_tree_fault(&huge, good, feat, 2, seen) != NULL);

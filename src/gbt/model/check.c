@@ -6,20 +6,35 @@
 /* Finite: neither NaN nor infinite. */
 static int is_finite(double x) { return x - x == 0.0; }
 
-static const char *split_fault(const gbt_tree *tree, const gbt_node *node, const gbt_feature *feat,
-                               int32_t n_features) {
+/* The sets that were seen so far: the node of the last one, and the words of all. */
+typedef struct sets_seen {
+  const gbt_node *last;
+  uint64_t n_words;
+} sets_seen;
+
+/* Splits of a symmetric level share a set, which counts once. Otherwise sets may not have more words than there are:
+ * so what is made of the sets of a tree is bounded by its bytes, whoever wrote them. */
+static const char *set_fault(const gbt_tree *tree, const gbt_node *node, sets_seen *sets) {
+  uint32_t beg = node->arg.set.beg, n = node->arg.set.n_words;
+  if (beg > tree->n_words || n > tree->n_words - beg) return "a set of levels lies outside of its tree";
+  if (sets->last == NULL || !gbt_same_set(node, sets->last)) sets->n_words += n;
+  sets->last = node;
+  return sets->n_words > tree->n_words ? "sets of levels overlap" : NULL;
+}
+
+static const char *split_fault(const gbt_tree *tree, const gbt_node *node, const gbt_feature *feat, int32_t n_features,
+                               sets_seen *sets) {
   uint32_t f = node->feat & GBT_NODE_FEATURE;
   if (f >= (uint32_t)n_features) return "a split uses a feature that does not exist";
   if (!(node->feat & GBT_NODE_CATEGORICAL)) return node->arg.value != node->arg.value ? "a threshold is NaN" : NULL;
   if (feat[f].type != GBT_CATEGORICAL) return "a split by levels uses a feature without levels";
-  uint32_t beg = node->arg.set.beg, n = node->arg.set.n_words;
-  if (beg > tree->n_words || n > tree->n_words - beg) return "a set of levels lies outside of its tree";
-  return NULL;
+  return set_fault(tree, node, sets);
 }
 
 const char *gbti_tree_fault(const gbt_tree *tree, const gbt_node *nodes, const gbt_feature *feat, int32_t n_features,
                             uint64_t *seen) {
   uint32_t n = tree->n_nodes, n_children = 0;
+  sets_seen sets = {NULL, 0};
   if (n == 0) return "it has no nodes";
   if (n > INT32_MAX) return "it has too many nodes";
   memset(seen, 0, ((size_t)n + 63) / 64 * sizeof *seen);
@@ -38,7 +53,7 @@ const char *gbti_tree_fault(const gbt_tree *tree, const gbt_node *nodes, const g
       seen[c >> 6] |= bit;
     }
     n_children += 2;
-    const char *fault = split_fault(tree, node, feat, n_features);
+    const char *fault = split_fault(tree, node, feat, n_features, &sets);
     if (fault != NULL) return fault;
   }
   return n_children == n - 1 ? NULL : "a node has no parent";

@@ -6,7 +6,8 @@
 #include "../tree/forest.h"
 
 /* NULL when the tree is sound, else what is wrong with it. Sound: every node but the root is the child of exactly one
- * node before it, so that walks end; features, thresholds, sets and leaf values are usable.
+ * node before it, so that walks end; features, thresholds, sets and leaf values are usable; all sets together, those
+ * that a level shares counted once, have no more words than the tree.
  * nodes: those of the tree. feat: n_features. seen: scratch of (tree->n_nodes + 63) / 64 words. */
 const char *gbti_tree_fault(const gbt_tree *tree, const gbt_node *nodes, const gbt_feature *feat, int32_t n_features,
                             uint64_t *seen);

@@ -41,6 +41,12 @@ typedef struct gbt_model {
   void *own_bytes;          /* a copy when the caller's bytes were not 8-byte aligned; else NULL */
 } gbt_model;
 
+/* What the head of a model tells, looked at before the rest is read: n_bytes is the size of the whole, bytes are the
+ * first of it (n: GBT_MODEL_HEAD, or all that there are). GBT_E_FORMAT for what is no model, of another version or of
+ * another size than the head says. */
+enum { GBT_MODEL_HEAD = 24 };
+gbt_status gbt_model_check_head(const void *bytes, size_t n, uint64_t n_bytes, gbt_error *err) GBT_MUST_CHECK;
+
 /* Borrows bytes: they must outlive the model and not change. GBT_E_FORMAT says what is wrong with them. */
 gbt_status gbt_model_open(const gbt_mem *mem, const void *bytes, size_t n_bytes, gbt_model **out,
                           gbt_error *err) GBT_MUST_CHECK;

@@ -41,25 +41,32 @@ static int is_zeros(const uint8_t *bytes, uint64_t beg, uint64_t end) {
   return all == 0;
 }
 
-static gbt_status check_head(reader *r, size_t n_bytes) {
-  const gbti_model_head *head = r->head;
-  if (n_bytes < 8 || memcmp(r->bytes, GBTI_MODEL_MAGIC, 8) != 0)
-    return gbt_fail(r->err, GBT_E_FORMAT, "these bytes are no gbt model: they do not begin with \"%s\"",
-                    GBTI_MODEL_MAGIC);
-  if (n_bytes >= 12 && head->version != GBTI_MODEL_VERSION)
-    return gbt_fail(
-        r->err, GBT_E_FORMAT,
-        "the model has format version %lu, this gbt reads version %lu; use the version of gbt that wrote it "
-        "or a newer one",
-        (unsigned long)head->version, (unsigned long)GBTI_MODEL_VERSION);
-  if (n_bytes < sizeof *head || n_bytes != head->n_bytes)
-    return gbt_fail(r->err, GBT_E_FORMAT,
+gbt_status gbt_model_check_head(const void *bytes, size_t n, uint64_t n_bytes, gbt_error *err) {
+  gbti_model_head head;
+  memset(&head, 0, sizeof head);
+  if (n > 0) memcpy(&head, bytes, n < GBT_MODEL_HEAD ? n : GBT_MODEL_HEAD);
+  if (n < GBT_MODEL_HEAD) head.n_bytes = 0;
+  if (n < 8 || memcmp(head.magic, GBTI_MODEL_MAGIC, 8) != 0)
+    return gbt_fail(err, GBT_E_FORMAT, "these bytes are no gbt model: they do not begin with \"%s\"", GBTI_MODEL_MAGIC);
+  if (n >= 12 && head.version != GBTI_MODEL_VERSION)
+    return gbt_fail(err, GBT_E_FORMAT,
+                    "the model has format version %lu, this gbt reads version %lu; use the version of gbt that wrote "
+                    "it or a newer one",
+                    (unsigned long)head.version, (unsigned long)GBTI_MODEL_VERSION);
+  int cut = n_bytes < sizeof head || n_bytes < head.n_bytes;
+  if (cut || n_bytes != head.n_bytes)
+    return gbt_fail(err, GBT_E_FORMAT,
                     "the model is %s: there are %llu bytes, its head speaks of %llu; take it again from where it was "
                     "saved",
-                    n_bytes < sizeof *head || n_bytes < head->n_bytes ? "cut short" : "followed by foreign bytes",
-                    (unsigned long long)n_bytes, n_bytes < 24 ? 0ull : (unsigned long long)head->n_bytes);
+                    cut ? "cut short" : "followed by foreign bytes", (unsigned long long)n_bytes,
+                    (unsigned long long)head.n_bytes);
+  return GBT_OK;
+}
+
+static gbt_status check_head(reader *r, size_t n_bytes) {
+  GBT_TRY(gbt_model_check_head(r->bytes, n_bytes, n_bytes, r->err));
   if (n_bytes % 8 != 0) return damaged(r, "the size is no multiple of 8");
-  if (gbti_model_checksum(r->bytes + GBTI_MODEL_SUMMED, n_bytes - GBTI_MODEL_SUMMED) != head->checksum)
+  if (gbti_model_checksum(r->bytes + GBTI_MODEL_SUMMED, n_bytes - GBTI_MODEL_SUMMED) != r->head->checksum)
     return damaged(r, "the checksum does not match");
   return GBT_OK;
 }
