@@ -4,7 +4,8 @@
 # A frame is a list:
 #   n_rows           double
 #   names            chr, UTF-8, unique
-#   tag              chr, one per column: the class to remember ("double", "Date", "difftime:days", "factor", ...)
+#   tag              chr, one per column: the class to remember ("double", "Date", "difftime:days", "factor", ...), or
+#                    "missing" for logical values that are all NA, which may stand for any class
 #   type             int: 0 numeric, 1 categorical, 2 ordinal
 #   storage          int: 0 double, 1 integer (logical too), 2 integer64, 3 codes of levels
 #   values           list of vectors, one per column;    or
@@ -142,7 +143,8 @@ encode_column <- function(v, name) {
   }
   storage <- switch(typeof(v), double = 0L, integer = , logical = 1L, NA_integer_)
   if (is.na(storage)) refuse(sprintf("of type %s", typeof(v)), "give numbers, factors, texts or times")
-  list(tag = number_tag(v), type = 0L, storage = storage, values = v)
+  tag <- if (is.logical(v) && all_missing(v)) "missing" else number_tag(v)
+  list(tag = tag, type = 0L, storage = storage, values = v)
 }
 
 time_units <- c("secs", "mins", "hours", "days", "weeks")
@@ -178,8 +180,9 @@ encode_matrix <- function(x) {
   }
   n_cols <- ncol(x)
   if (n_cols == 0L) stop_data("data have no columns")
-  tag <- if (storage == 2L) "integer64" else typeof(x)
-  list(n_rows = as.double(nrow(x)), names = feature_names(colnames(x), n_cols), tag = rep(tag, n_cols),
+  tag <- rep(if (storage == 2L) "integer64" else typeof(x), n_cols)
+  if (is.logical(x)) tag[vapply(seq_len(n_cols), function(j) all_missing(.subset(x, TRUE, j)), NA)] <- "missing"
+  list(n_rows = as.double(nrow(x)), names = feature_names(colnames(x), n_cols), tag = tag,
        type = integer(n_cols), storage = rep(storage, n_cols), matrix = x, levels = NULL, absent_missing = FALSE)
 }
 
@@ -234,6 +237,7 @@ align_frame <- function(frame, names, tag) {
   at <- match(frame$names, names)
   was <- tag[at]
   if (identical(was, frame$tag)) return(frame)
+  frame <- align_missing(frame, was)
   timed <- is_time(was) | is_time(frame$tag)
   for (j in which(!is.na(at) & timed & was != frame$tag)) {
     if (startsWith(was[j], "difftime:") && startsWith(frame$tag[j], "difftime:")) {
@@ -248,6 +252,44 @@ align_frame <- function(frame, names, tag) {
     } # plain numbers for a time: taken as they are
   }
   frame
+}
+
+# NA is missing in any class: a column of nothing else stands for what the feature was, and where the training data had
+# nothing else no tree looks at the column, whatever it is now. was: tags of the features, NA for other columns.
+align_missing <- function(frame, was) {
+  kind <- function(tag) {
+    ifelse(tag %in% c("factor", "ordered", "character"), "levels", ifelse(is_time(tag), tag, "number"))
+  }
+  differ <- which(!is.na(was) & kind(was) != kind(frame$tag))
+  if (length(differ) == 0L || !is.null(frame$p)) return(frame)
+  if (is.null(frame$values)) {
+    frame$values <- lapply(seq_along(was), function(j) .subset(frame$matrix, TRUE, j))
+    frame$matrix <- NULL
+  }
+  for (j in differ) {
+    if (was[j] != "missing" && !all_missing(frame$values[[j]], frame$storage[j], frame$levels[[j]])) next
+    levels <- kind(was[j]) == "levels"
+    frame$values[[j]] <- rep(if (levels) NA_integer_ else NA, frame$n_rows)
+    frame$tag[j] <- was[j]
+    frame$type[j] <- type_codes[[if (!levels) "numeric" else if (was[j] == "ordered") "ordinal" else "categorical"]]
+    frame$storage[j] <- if (levels) 3L else 1L
+    if (is.null(frame$levels)) frame$levels <- vector("list", length(was))
+    frame$levels[j] <- list(if (levels) character(0))
+  }
+  frame
+}
+
+# Nothing but missing values? The first one mostly answers it.
+all_missing <- function(v, storage = 1L, levels = NULL) {
+  v <- unclass(v)
+  missing <- if (storage == 2L) { # the bits of a missing integer64 are those of -0
+    function(v) v == 0 & 1 / v < 0
+  } else if (anyNA(levels)) {
+    function(v) is.na(v) | v %in% which(is.na(levels))
+  } else {
+    is.na
+  }
+  (length(v) == 0L || isTRUE(missing(v[1L]))) && all(missing(v))
 }
 
 is_time <- function(tag) !is.na(tag) & (tag %in% c("Date", "POSIXct") | startsWith(tag, "difftime:"))

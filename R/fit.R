@@ -118,7 +118,13 @@ training_data <- function(source, label, response, args, host) {
       }
     }
   } else {
-    data <- new_gbt_data(encode_x(source$x, host$sparse_zero), weight = weight, max_bin = as.integer(host$max_bin),
+    frame <- encode_x(source$x, host$sparse_zero)
+    init <- args$value[["init_model"]]
+    if (is_model(init)) { # its classes for columns of nothing but NA
+      was <- init$feature_types[match(frame$names, init$feature_names)]
+      frame <- align_missing(frame, ifelse(was %in% "missing", NA, was))
+    }
+    data <- new_gbt_data(frame, weight = weight, max_bin = as.integer(host$max_bin),
                          page_rows = as.integer(host$page_rows), threads = args$value[["threads"]],
                          device = host$device)
   }

@@ -10,7 +10,13 @@ subset_rows <- function(x, rows) {
   if (isS4(x) && !requireNamespace("Matrix", quietly = TRUE)) {
     stop_data(sprintf("a matrix of class \"%s\" needs the package Matrix; please install it", class(x)[1L]))
   }
-  out <- if (length(dim(x)) == 2L) x[rows, , drop = FALSE] else x[rows]
+  out <- if (length(dim(x)) != 2L) {
+    x[rows]
+  } else if (isS4(x)) {
+    x[rows, , drop = FALSE]
+  } else {
+    .subset(x, rows, TRUE, drop = FALSE) # a class of its own may take rows in ways of its own
+  }
   if (inherits(x, "integer64")) class(out) <- class(x) # without bit64 loaded `[` forgets it, and the bits mean nothing
   out
 }

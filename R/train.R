@@ -8,7 +8,8 @@
 #' @section Data:
 #' Factors and texts are split by sets of levels (one level against the rest up to `max_cat_onehot` levels), ordered
 #' factors by their order. Levels are kept in the model by their texts. Missing values (`NA`, `NaN`) go to the side of a
-#' split that suits the training data better. A formula names the columns to use: it does not expand factors, drops no
+#' split that suits the training data better; a column of nothing but `NA` may be of any class, whatever it was in
+#' training. A formula names the columns to use: it does not expand factors, drops no
 #' rows, and `a:b` or `a * b` mean a and b, since trees find interactions on their own. Transformations such as
 #' `log(a)`, `poly(a, 2)` and `offset()` terms are evaluated again in new data; those whose value in a row depends on
 #' other rows, such as `rank(a)`, are warned of (class `gbt_warning_formula`). Rows whose response is missing are an

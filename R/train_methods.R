@@ -105,6 +105,7 @@ gbt_train.default <- function(x, ...) {
   if (is.character(x) && length(x) == 1L && grepl("~", x, fixed = TRUE)) {
     stop_argument(sprintf("a formula has no quotation marks: gbt_train(%s, data), or as.formula(x)", printable(x)), "x")
   }
+  if (is.matrix(x)) return(gbt_train.data.frame(x, ...)) # of a class of its own, such as I(x) or table()
   encode_x(x) # says what would do instead
   stop_data(sprintf("gbt_train() takes a data frame, a matrix, a sparse matrix, gbt_data or a formula, not %s",
                     describe(x)))

@@ -165,6 +165,96 @@ test_that("NA and NaN are missing; Inf and -Inf are the largest and smallest of 
   expect_identical(predict(gap, data.frame(f = factor(NA))), predict(gap, data.frame(f = NA_character_)))
 })
 
+mixed <- local({
+  n <- 120
+  i <- seq_len(n)
+  data.frame(
+    num = sin(i), whole = i %% 7L, fac = factor(letters[i %% 5 + 1]), txt = c("x", "y", "z")[i %% 3 + 1],
+    ord = factor(i %% 4, ordered = TRUE), lgl = i %% 2 == 0, date = as.Date("2020-01-01") + i %% 50,
+    time = as.POSIXct("2020-01-01", tz = "UTC") + 1e4 * (i %% 11), span = as.difftime(i %% 13, units = "hours")
+  )
+})
+mixed_y <- with(mixed, num + whole / 5 + (fac == "b") + (txt == "z") + as.integer(ord) / 3 + lgl + as.numeric(span) / 9)
+all_na <- function(n) {
+  one <- list(NA, NA_real_, NaN, NA_integer_, NA_character_, factor(NA), factor(NA, levels = c("q", "a")),
+              addNA(factor(NA)), ordered(NA), as.Date(NA), as.POSIXct(NA), as.difftime(NA_real_, units = "mins"))
+  c(lapply(one, rep, n), list(structure(rep(-0.0, n), class = "integer64")))
+}
+
+test_that("NA is missing in any class: in new data, validation data and data by the cuts of others", {
+  m <- gbt_train(mixed, mixed_y, nrounds = 8, threads = 1)
+  cuts <- gbt_data(mixed, mixed_y, threads = 1)
+  for (name in names(mixed)) {
+    gone <- mixed
+    gone[[name]][] <- NA # of its own class
+    want <- predict(m, gone)
+    own <- gbt_train(mixed, mixed_y, nrounds = 2, valid = list(x = gone, y = mixed_y), threads = 1)$evaluation_log
+    same <- vapply(all_na(nrow(mixed)), function(v) {
+      gone[[name]] <- v
+      log <- gbt_train(mixed, mixed_y, nrounds = 2, valid = list(x = gone, y = mixed_y), threads = 1)$evaluation_log
+      gbt_data(gone, mixed_y, reference = cuts, threads = 1)
+      identical(predict(m, gone), want) && identical(predict(m, gone[3, ], unseen = "error"), want[3]) &&
+        identical(log, own)
+    }, NA)
+    expect_true(all(same), label = name)
+  }
+  nulls <- matrix(NA, 2, length(mixed), dimnames = list(NULL, names(mixed)))
+  expect_identical(predict(m, nulls), predict(m, as.data.frame(nulls)))
+  # one value is enough to be of a class
+  wrong <- mixed[1:2, ]
+  wrong$fac <- c(NA, 1)
+  expect_error(predict(m, wrong), "was a factor", class = "gbt_error_data")
+  wrong <- mixed[1:2, ]
+  wrong$num <- c(NA, "a")
+  expect_error(predict(m, wrong), "was a number", class = "gbt_error_data")
+})
+
+test_that("a column that was nothing but NA in training may be anything later", {
+  nothing <- mixed
+  nothing$fac <- NA
+  m <- gbt_train(nothing, mixed_y, nrounds = 5, threads = 1)
+  expect_identical(m$feature_types[3], "missing")
+  want <- predict(m, nothing)
+  for (name in names(mixed)) {
+    nothing$fac <- mixed[[name]]
+    expect_identical(predict(m, nothing, unseen = "error"), want)
+  }
+  nothing$fac <- NA
+  expect_s3_class(gbt_train(nothing, mixed_y, nrounds = 2, valid = list(x = mixed, y = mixed_y), threads = 1), "gbt")
+  # going on: from a model that did not know it, and with data that do not have it any more
+  more <- gbt_train(mixed, mixed_y, nrounds = 3, init_model = m, threads = 1)
+  expect_identical(predict(more, mixed, trees = 5), want)
+  nothing$fac <- NA
+  back <- gbt_train(nothing, mixed_y, nrounds = 3, init_model = more, threads = 1)
+  expect_identical(back$feature_types, more$feature_types)
+  expect_identical(predict(back, nothing, trees = 8), predict(more, nothing))
+  # the same whatever the form
+  x <- cbind(a = NA, b = rep(c(TRUE, FALSE, NA), 10))
+  expect_same_bytes(gbt_train(x, 1:30, nrounds = 2, threads = 1)$state,
+                    gbt_train(as.data.frame(x), 1:30, nrounds = 2, threads = 1)$state)
+})
+
+test_that("a matrix may have a class of its own", {
+  x <- as.matrix(mtcars[-1])
+  state <- function(x, ...) gbt_train(x, mtcars$mpg, ..., nrounds = 3, threads = 1)$state
+  odd <- structure(x, class = "odd")
+  registerS3method("[", "odd", function(x, ...) stop("rows are taken without it"), environment())
+  for (x2 in list(I(x), structure(x, class = "table"), odd)) {
+    expect_same_bytes(state(x2), state(x))
+    expect_same_bytes(state(x2, valid = 0.3, seed = 1), state(x, valid = 0.3, seed = 1))
+    expect_same_bytes(gbt_train(gbt_data(x2, mtcars$mpg, threads = 1), nrounds = 3, threads = 1)$state, state(x))
+    m <- gbt_train(x, mtcars$mpg, nrounds = 3, threads = 1)
+    expect_identical(predict(m, x2), predict(m, x))
+  }
+  expect_same_bytes(state(scale(x)), state(scale(x)[, ]))
+  count <- table(mtcars$cyl, mtcars$gear)
+  expect_identical(gbt_train(count, 1:3, nrounds = 1, threads = 1)$feature_names, c("3", "4", "5"))
+  own <- data.frame(mtcars[-1])
+  for (name in names(own)) own[[name]] <- I(own[[name]])
+  own$hp <- I(as.matrix(mtcars["hp"]))
+  expect_same_bytes(state(own), state(x))
+})
+
 test_that("unseen levels go the way of most rows, count as missing, or are errors with column, level and row", {
   k <- replace(d$k, 1:30, NA)
   k[k %in% "c"] <- "a"

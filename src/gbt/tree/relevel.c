@@ -29,8 +29,14 @@ static void maps_free(const gbt_mem *mem, level_maps *maps) {
   gbt_mem_free(mem, maps->n_levels);
 }
 
-static gbt_status maps_make(const gbt_mem *mem, const gbt_schema *old_schema, const gbt_schema *schema,
-                            level_maps *maps, gbt_error *err) {
+static int splits_on(const gbt_forest_view *forest, int32_t f) {
+  for (uint64_t i = 0; i < forest->n_nodes; i++)
+    if (forest->nodes[i].left != 0 && (int32_t)(forest->nodes[i].feat & GBT_NODE_FEATURE) == f) return 1;
+  return 0;
+}
+
+static gbt_status maps_make(const gbt_mem *mem, const gbt_forest_view *from, const gbt_schema *old_schema,
+                            const gbt_schema *schema, level_maps *maps, gbt_error *err) {
   if (old_schema->n_features != schema->n_features)
     return gbt_fail(err, GBT_E_ARG, "the model to go on from has %d features, the data have %d",
                     (int)old_schema->n_features, (int)schema->n_features);
@@ -39,9 +45,11 @@ static gbt_status maps_make(const gbt_mem *mem, const gbt_schema *old_schema, co
   GBT_TRY(gbt_mem_zeros(mem, (size_t)maps->n_features, sizeof *maps->n_levels, &maps->n_levels, err));
   for (int32_t f = 0; f < maps->n_features; f++) {
     const gbt_feature *old = &old_schema->feat[f], *now = &schema->feat[f];
-    if (old->type != now->type)
+    if (old->type != now->type) {
+      if (!splits_on(from, f)) continue;
       return gbt_fail_on(err, GBT_E_ARG, now->name, "column '%s' is of another type than in the model to go on from",
                          now->name);
+    }
     if (now->type == GBT_NUMERIC || same_levels(old, now)) continue;
     if (now->type == GBT_ORDINAL)
       return gbt_fail_on(err, GBT_E_ARG, now->name,
@@ -124,7 +132,7 @@ gbt_status gbt_forest_relevel(const gbt_mem *mem, const gbt_forest_view *from, c
   tree_scratch scratch = {0};
   int changed = 0;
   *out = NULL;
-  GBT_TRY_GOTO(maps_make(mem, old_schema, schema, &maps, err), done);
+  GBT_TRY_GOTO(maps_make(mem, from, old_schema, schema, &maps, err), done);
   for (int32_t f = 0; f < maps.n_features; f++) changed |= maps.old_of[f] != NULL;
   GBT_TRY_GOTO(gbt_forest_new(mem, from->n_features, from->n_outputs, from->n_parallel, &forest, err), done);
   if (!changed) { /* to the bit, however the sets were laid out */

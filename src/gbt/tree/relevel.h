@@ -11,7 +11,8 @@
 #include "forest.h"
 
 /* from: trees on old_schema; *out: the same trees on schema. Both schemas have the same features in the same order;
- * GBT_E_ARG names a feature whose type differs, or an ordinal one whose levels do (thresholds are ranks). */
+ * GBT_E_ARG names a feature that is split on and whose type differs, or an ordinal one whose levels do (thresholds are
+ * ranks). */
 gbt_status gbt_forest_relevel(const gbt_mem *mem, const gbt_forest_view *from, const gbt_schema *old_schema,
                               const gbt_schema *schema, gbt_forest **out, gbt_error *err) GBT_MUST_CHECK;
 
