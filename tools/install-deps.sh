@@ -9,9 +9,9 @@ set -eu
 
 run="r-base-core r-cran-matrix gcc libc6-dev make"
 # g++ compiles the CUDA sources for the CPU, clang and its sanitizer runtime are for the native tests, and without the
-# last three R CMD check --as-cran warns
+# last three R CMD check --as-cran warns; gcovr adds up the coverage
 test="$run r-cran-testthat r-cran-withr r-cran-knitr r-cran-rmarkdown pandoc r-cran-data.table r-cran-tibble
-r-cran-bit64 g++ clang libclang-rt-14-dev devscripts qpdf tidy"
+r-cran-bit64 g++ clang libclang-rt-14-dev gcovr devscripts qpdf tidy"
 
 case "${1:-}" in
   run) wanted=$run ;;
