@@ -3,7 +3,8 @@
 #' Callbacks for training
 #'
 #' A callback is a function that [gbt_train()] calls after every round. Give one, or a list of several, as `callbacks`.
-#' When one returns `TRUE`, training ends with that round; anything else is ignored.
+#' When one returns `TRUE`, training ends with that round; anything else is ignored. An error in a callback ends the
+#' training as well, and the rounds that are finished go with it, see [gbt_last_interrupted()].
 #'
 #' A callback gets one argument, a list:
 #' \describe{
@@ -52,7 +53,7 @@ gbt_cb_record <- function(into, model_every = 0) {
   into$log <- NULL
   into$models <- list()
   function(now) {
-    row <- data.frame(round = now$round, seconds = now$seconds, as.list(now$log), check.names = FALSE)
+    row <- list_frame(c(list(round = now$round, seconds = now$seconds), as.list(now$log)), 1L)
     into$log <- rbind(into$log, row)
     if (model_every > 0 && now$round %% model_every == 0) into$models[[as.character(now$round)]] <- now$model()
     FALSE
@@ -75,6 +76,6 @@ as_callbacks <- function(callbacks) {
 # TRUE when one of them wants to stop; all are called.
 call_callbacks <- function(callbacks, now) {
   stop <- FALSE
-  for (f in callbacks) if (isTRUE(f(now))) stop <- TRUE
+  for (f in callbacks) if (isTRUE(user_code(f(now), "callbacks"))) stop <- TRUE
   stop
 }

@@ -1,6 +1,7 @@
 # Errors and warnings. Every one that gbt raises has a class of its own and shows the call that the user wrote.
 #
 #   gbt_error_<kind> > gbt_error > error > condition          kind: see error_kinds
+#   gbt_error_callback > gbt_error > error > condition        a function of the user's failed: own_error()
 #   gbt_warning_<kind> > gbt_warning > warning > condition
 #   gbt_interrupt > interrupt > condition                     Ctrl-C inside the engine
 #
@@ -37,6 +38,38 @@ warn_gbt <- function(kind, msg, ...) {
     class = c(paste0("gbt_warning_", kind), "gbt_warning", "warning", "condition"),
     list(message = msg, call = user_call(), kind = kind, ...)
   ))
+}
+
+# R raises a time limit (setTimeLimit()) as a plain error wherever it happens to be, in the language of the session.
+is_time_limit <- function(e) {
+  limits <- c("reached elapsed time limit", "reached CPU time limit", "reached session elapsed time limit",
+              "reached session CPU time limit")
+  any(conditionMessage(e) %in% c(limits, gettext(limits, domain = "R")))
+}
+
+# A function of the user's, called while a model is trained. Its errors keep their class and fields and become
+# gbt_error_callback as well, which run_rounds() waits for: the rounds that are finished are not lost.
+user_code <- function(expr, parameter) {
+  calls <- NULL
+  tryCatch(withCallingHandlers(expr, error = function(e) calls <<- sys.calls()), error = function(e) {
+    if (is_time_limit(e)) {
+      keep_error(e)
+      stop(structure(class = c("interrupt", "condition"), list(message = "interrupted", call = NULL)))
+    }
+    stop(own_error(e, parameter, calls))
+  })
+}
+
+# calls: what led to the error; R has left the user's function when the error arrives at the prompt.
+own_error <- function(e, parameter, calls = NULL) {
+  fields <- if (is.list(e)) unclass(e) else list(message = conditionMessage(e), call = conditionCall(e))
+  if (!is.character(fields$message)) fields$message <- "an error without a message"
+  fields$message <- paste(fields$message, collapse = "\n")
+  if (is.null(fields$kind)) fields[c("kind", "subject", "parameter")] <- list("callback", parameter, parameter)
+  fields$error <- e
+  fields$calls <- calls
+  its <- setdiff(class(e), c("gbt_error_callback", "gbt_error", "simpleError", "error", "condition"))
+  structure(class = c(its, "gbt_error_callback", "gbt_error", "error", "condition"), fields)
 }
 
 # Called from C (r_error.c) and from nowhere else: a failure inside the engine.

@@ -21,8 +21,9 @@ fit_source <- function(source, given) {
   }
   fit <- prepare(source, args)
   run <- run_somewhere(fit)
-  model <- finish_model(run$trainer, fit, run$state)
+  model <- if (run$why != "error" || run$state$rounds > 0) finish_model(run$trainer, fit, run$state)
   let_go(run$trainer, fit)
+  if (run$why == "error") stop_failed(model, run$error)
   if (run$why == "interrupt") stop_interrupted(model, run$error)
   model
 }
@@ -316,6 +317,18 @@ first_best <- function(values, maximise, min_delta) {
   best
 }
 
+# A function of the user's failed. The same way, unless there is no round yet.
+stop_failed <- function(model, error) {
+  if (!is.null(model)) {
+    package_state$interrupted <- model
+    error$model <- model
+    done <- if (model$nrounds == 1L) "1 round is" else sprintf("%d rounds are", model$nrounds)
+    error$message <- sprintf("%s\n%s finished: gbt_last_interrupted() has the model so far, so has this condition",
+                             error$message, done)
+  }
+  stop(error)
+}
+
 # Interrupted: the model so far goes with the condition, and is kept for gbt_last_interrupted().
 # error: what stopped it when it was no Ctrl-C.
 stop_interrupted <- function(model, error = NULL) {
@@ -327,9 +340,16 @@ stop_interrupted <- function(model, error = NULL) {
 
 #' The model of the last training that was interrupted
 #'
-#' Ctrl-C during [gbt_train()] ends the training. The rounds finished so far are a valid model: it goes with the
-#' condition (class `gbt_interrupt`, field `model`), so that `tryCatch(gbt_train(...), interrupt = function(c) c$model)`
-#' catches it, and this function returns it afterwards.
+#' Ctrl-C during [gbt_train()] ends the training, and so does an error in a function of yours: a callback, a metric or
+#' an objective. The rounds finished so far are a valid model: it goes with the condition (field `model`), so that
+#' `tryCatch(gbt_train(...), interrupt = function(c) c$model)` or `tryCatch(gbt_train(...), gbt_error_callback =
+#' function(e) e$model)` catches it, and this function returns it afterwards.
+#'
+#' The condition of Ctrl-C has the class `gbt_interrupt`. An error of yours keeps its classes and fields and gets the
+#' class `gbt_error_callback`; it has the fields `model` (`NULL` when there was no round yet), `parameter` (which
+#' argument of [gbt_train()] the function was given as), `error` (the condition as your function raised it) and `calls`
+#' (the calls that led to it, as [sys.calls()] gives them). A time limit ([setTimeLimit()]) that is over is the plain
+#' error that R raises; this function has the model.
 #'
 #' @return A model, or `NULL` when no training was interrupted in this session.
 #' @seealso [gbt_train()]

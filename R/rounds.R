@@ -1,6 +1,7 @@
 # The loop over rounds, and its log. The engine runs many rounds in one call unless something of R's wants to see them.
 
-# list(why, state, error): why is "done", "early", "time", "callback" or "interrupt"; state is an environment with
+# list(why, state, error): why is "done", "early", "time", "callback", "interrupt" or "error", the last two with the
+# error that is to be raised, if any; state is an environment with
 #   rounds  finished in this training       native  matrix of the engine's metrics, a row per round
 #   best    the engine's best round         own     matrix of the user's metrics, a row per round
 run_rounds <- function(trainer, fit) {
@@ -13,8 +14,13 @@ run_rounds <- function(trainer, fit) {
   last <- fit$rounds_before + fit$host$nrounds
   bar <- progress_bar(fit$host$progress, last)
   on.exit(bar$close())
-  why <- tryCatch(loop_rounds(trainer, fit, state, bar, last), interrupt = function(c) "interrupt")
-  error <- if (why == "interrupt") take_kept_error() # it was no Ctrl-C, but a time limit
+  error <- NULL
+  why <- tryCatch(loop_rounds(trainer, fit, state, bar, last), interrupt = function(c) "interrupt",
+                  gbt_error_callback = function(e) {
+                    error <<- e
+                    "error"
+                  })
+  if (why == "interrupt") error <- take_kept_error() # it was no Ctrl-C, but a time limit
   if (fit$host$verbose) say_end(why, fit, state)
   list(why = why, state = state, error = error)
 }
@@ -75,21 +81,22 @@ set_own_gradients <- function(trainer, fit, first = FALSE) {
   score <- .Call(C_gbt_trainer_scores, trainer, 0L)
   weight <- fit$data$weight
   if (is.null(weight)) weight <- rep(1, length(fit$label))
-  parts <- lapply(c("gradient", "hessian"), function(part) {
+  parts <- user_code(lapply(c("gradient", "hessian"), function(part) {
     value <- call_user(fit$objective[[part]], score, fit$label, weight)
     if (!is.numeric(value) || length(value) != length(score)) {
       stop_argument(sprintf("`objective$%s` must return %d numbers, one for each score, not %s of length %d", part,
                             length(score), describe(value), length(value)), "objective")
     }
     as.double(value)
-  })
+  }), "objective")
   total <- if (first) max(colSums(matrix(parts[[2L]] * weight, length(weight))))
   if (isTRUE(total >= 0 && total < 2 * fit$params$min_child_weight) && length(weight) > 1L) {
     warn_gbt("hessian", sprintf(paste("`objective$hessian` adds up to %s in the first round and `min_child_weight` is",
                                       "%s, so that no node can be split into two; lower `min_child_weight`, or give a",
                                       "hessian of 1"), format(total), format_number(fit$params$min_child_weight)))
   }
-  .Call(C_gbt_trainer_set_gradients, trainer, parts[[1L]], parts[[2L]], fit$host$threads)
+  tryCatch(.Call(C_gbt_trainer_set_gradients, trainer, parts[[1L]], parts[[2L]], fit$host$threads),
+           gbt_error_data = function(e) stop(own_error(e, "objective"))) # numbers that are not finite
 }
 
 # The user's metrics of the round just finished. TRUE when early stopping by one of them says so.
@@ -99,9 +106,9 @@ see_own_metrics <- function(trainer, fit, state) {
     set <- fit$evaluated[[s]]
     score <- .Call(C_gbt_trainer_scores, trainer, fit$evaluated_at[s])
     weight <- if (is.null(set$weight)) rep(1, length(set$label)) else set$weight
-    vapply(own, function(m) {
+    user_code(vapply(own, function(m) {
       own_metric_value(fit$metrics$own[[m]], score, set$label, weight, fit$response$objective)
-    }, 0)
+    }, 0), "eval_metric")
   })
   state$own <- rbind(state$own, unlist(values))
   fit$own_watched && .Call(C_gbt_trainer_see, trainer, utils::tail(unlist(values), 1L))

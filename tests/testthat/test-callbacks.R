@@ -40,6 +40,97 @@ test_that("errors in callbacks end the training", {
   expect_error(gbt_cb_record(3), class = "gbt_error_argument")
 })
 
+test_that("an error in a function of the user's gives the finished rounds", {
+  fails_in <- function(round) {
+    function(now) if (now$round == round) stop(structure(class = c("my_error", "error", "condition"),
+                                                         list(message = "enough", call = NULL, extra = 3)))
+  }
+  e <- tryCatch(train(nrounds = 9, callbacks = fails_in(4), eval_train = TRUE), error = identity)
+  expect_s3_class(e, c("my_error", "gbt_error_callback", "gbt_error", "error", "condition"), exact = TRUE)
+  expect_identical(e[c("kind", "parameter", "extra")], list(kind = "callback", parameter = "callbacks", extra = 3))
+  expect_s3_class(e$error, c("my_error", "error", "condition"), exact = TRUE)
+  expect_identical(conditionMessage(e), paste0("enough\n4 rounds are finished: gbt_last_interrupted() has the model ",
+                                               "so far, so has this condition"))
+  expect_same_bytes(e$model$state, train(nrounds = 4, eval_train = TRUE)$state)
+  expect_same_bytes(gbt_last_interrupted()$state, e$model$state)
+  expect_identical(tryCatch(train(nrounds = 9, callbacks = fails_in(2)), my_error = function(e) e$model$nrounds), 2L)
+
+  # metrics: the round that failed has no value
+  calls <- 0
+  bad <- gbt_metric("bad", function(pred, label) {
+    calls <<- calls + 1
+    if (calls == 6) log("a")
+    calls
+  })
+  e <- tryCatch(train(nrounds = 9, eval_metric = list("rmse", bad), eval_train = TRUE), error = identity)
+  expect_s3_class(e, c("gbt_error_callback", "gbt_error", "error", "condition"), exact = TRUE)
+  expect_identical(e$parameter, "eval_metric")
+  expect_match(paste(deparse(as.list(e$calls)), collapse = ""), "log(\"a\")", fixed = TRUE)
+  expect_identical(e$model$evaluation_log$train_bad, c(1, 2, 3, 4, 5, NA))
+  expect_false(anyNA(e$model$evaluation_log$train_rmse))
+  text <- gbt_metric("text", function(pred, label) "a")
+  e <- tryCatch(train(nrounds = 9, eval_metric = text, eval_train = TRUE), gbt_error_argument = identity)
+  expect_s3_class(e, "gbt_error_callback")
+  expect_identical(e$model$nrounds, 1L)
+  # stopped early, the best round is known
+  calls <- 0
+  e <- tryCatch(train(nrounds = 9, eval_metric = bad, eval_train = TRUE, early_stopping_rounds = 9), error = identity)
+  expect_identical(e$model$best_round, 1L)
+
+  # objectives: from R, and what the engine finds wrong
+  own <- function(wrong) {
+    rounds <- 0
+    list(gradient = function(score, label) {
+      rounds <<- rounds + 1
+      if (rounds == 4) wrong(score) else score - label
+    }, hessian = function(score, label) rep(1, length(score)))
+  }
+  for (wrong in list(function(s) stop("enough"), function(s) 1, function(s) NaN * s)) {
+    e <- tryCatch(train(nrounds = 9, objective = own(wrong)), gbt_error_callback = identity)
+    expect_s3_class(e, "gbt_error")
+    expect_same_bytes(e$model$state, train(nrounds = 3, objective = own(wrong))$state)
+  }
+
+  # without a round there is no model, and what was kept before stays
+  before <- gbt_last_interrupted()
+  none <- list(gradient = function(score, label) stop("at once"), hessian = function(score, label) 1)
+  e <- tryCatch(train(nrounds = 9, objective = none), error = identity)
+  expect_null(e$model)
+  expect_identical(conditionMessage(e), "at once")
+  expect_same_bytes(gbt_last_interrupted()$state, before$state)
+
+  # conditions of any kind
+  messages <- list(list(), list(message = 1), list(message = c("a", "b")))
+  odd <- lapply(messages, structure, class = c("error", "condition"))
+  for (condition in odd) {
+    e <- tryCatch(train(nrounds = 2, callbacks = function(now) stop(condition)), gbt_error_callback = identity)
+    expect_identical(e$model$nrounds, 1L)
+    expect_match(conditionMessage(e), "1 round is finished")
+  }
+  # a training in a callback
+  inner <- function(now) if (now$round == 2) train(nrounds = 3, callbacks = fails_in(1))
+  e <- tryCatch(train(nrounds = 5, callbacks = inner), my_error = identity)
+  expect_identical(c(e$model$nrounds, e$error$model$nrounds), 2:1)
+})
+
+test_that("a time limit in a function of the user's is a time limit", {
+  e <- tryCatch({
+    setTimeLimit(elapsed = 0.3, transient = TRUE)
+    train(nrounds = 1e6, callbacks = function(now) for (i in 1:1000) sqrt(i))
+  }, error = identity, finally = setTimeLimit())
+  expect_match(conditionMessage(e), "time limit")
+  expect_false(inherits(e, "gbt_error"))
+  expect_gt(gbt_last_interrupted()$nrounds, 1)
+})
+
+test_that("a record is kept without anything to log", {
+  kept <- new.env()
+  m <- train(nrounds = 3, callbacks = gbt_cb_record(kept, 1))
+  expect_named(kept$log, c("round", "seconds"))
+  expect_identical(kept$log$round, c(1, 2, 3))
+  expect_named(kept$models, c("1", "2", "3"))
+})
+
 test_that("nothing is said unless asked for", {
   expect_silent(train(nrounds = 3))
   expect_silent(train(nrounds = 3, verbose = 0))
