@@ -66,6 +66,14 @@ feature_names <- function(names, n) {
 # locale has no encoding of its own (LC_ALL=C), bytes of unknown origin are taken for UTF-8.
 as_utf8 <- function(text, what, column = NULL) {
   text <- as.character(text)
+  n <- length(text)
+  if (n <= texts_at_once) return(part_as_utf8(text, what, column))
+  unlist(by_parts(n, function(part) part_as_utf8(text[part], what, column), texts_at_once))
+}
+
+texts_at_once <- 65536
+
+part_as_utf8 <- function(text, what, column) {
   locale <- l10n_info()
   if (!locale[["UTF-8"]] && !locale[["Latin-1"]] && !locale[["MBCS"]]) {
     unknown <- Encoding(text) == "unknown"
@@ -125,9 +133,9 @@ encode_column <- function(v, name) {
   if (is.factor(v)) {
     if (typeof(v) != "integer") refuse("a broken factor (its codes are no integers)", "make it anew with factor()")
     texts <- as_utf8(levels(v), sprintf("a level of column `%s`", name), name)
-    if (anyDuplicated(texts)) {
-      refuse(sprintf("a broken factor (level \"%s\" is there twice)", texts[anyDuplicated(texts)]),
-             "make it anew with factor()")
+    twin <- .Call(C_gbt_text_twin, texts)
+    if (twin > 0) {
+      refuse(sprintf("a broken factor (level \"%s\" is there twice)", texts[twin]), "make it anew with factor()")
     }
     ordered <- is.ordered(v)
     return(list(tag = if (ordered) "ordered" else "factor", type = if (ordered) 2L else 1L, storage = 3L, values = v,
@@ -164,11 +172,18 @@ number_tag <- function(v) {
 
 # Texts are a factor whose levels are the texts that occur, in order of appearance; NA is missing.
 encode_texts <- function(v, name) {
-  texts <- unique(v)
-  texts <- texts[!is.na(texts)]
-  codes <- match(v, texts)
-  list(tag = "character", type = 1L, storage = 3L, values = codes,
-       levels = as_utf8(texts, sprintf("a text of column `%s`", name), name))
+  seen <- text_codes(v, sprintf("a text of column `%s`", name), name)
+  list(tag = "character", type = 1L, storage = 3L, values = seen$codes, levels = seen$texts)
+}
+
+# list(codes = , texts = ): the texts that occur, in UTF-8 and in order of appearance, and for each of `v` the place of
+# its own. what, column: as for as_utf8().
+text_codes <- function(v, what, column = NULL) {
+  seen <- .Call(C_gbt_text_codes, v)
+  texts <- as_utf8(seen$texts, what, column)
+  if (seen$plain) return(list(codes = seen$codes, texts = texts))
+  again <- .Call(C_gbt_text_codes, texts) # what was in two encodings is one text now
+  list(codes = again$codes[seen$codes], texts = again$texts)
 }
 
 # Matrices --------------------------------------------------------------------------------------------------------
@@ -330,8 +345,8 @@ encode_y <- function(y, classes = NULL, what = "the response", advice = "leave s
     out$classes <- as_utf8(levels(y), "a class")
     broken <- if (typeof(y) != "integer") {
       "its codes are no integers"
-    } else if (anyDuplicated(out$classes)) {
-      sprintf("level \"%s\" is there twice", out$classes[anyDuplicated(out$classes)])
+    } else if ((twin <- .Call(C_gbt_text_twin, out$classes)) > 0) {
+      sprintf("level \"%s\" is there twice", out$classes[twin])
     } else if (length(y) > 0L && (min(unclass(y)) < 1L || max(unclass(y)) > length(out$classes))) {
       "it has codes without a level"
     }
@@ -342,9 +357,9 @@ encode_y <- function(y, classes = NULL, what = "the response", advice = "leave s
     out$value <- as.double(y) - 1
     out$used <- which(tabulate(y, length(out$classes)) > 0L)
   } else if (is.character(y)) {
-    y <- as_utf8(y, "a class")
-    out$classes <- sort(unique(y), method = "radix")
-    out$value <- as.double(match(y, out$classes)) - 1
+    seen <- text_codes(if (is.object(y)) as.vector(unclass(y)) else y, "a class")
+    out$classes <- sort(seen$texts, method = "radix")
+    out$value <- (match(seen$texts, out$classes) - 1)[seen$codes]
     out$used <- seq_along(out$classes)
   } else if (is.logical(y)) {
     out$classes <- c("FALSE", "TRUE")

@@ -90,15 +90,14 @@ bytes_of <- function(source, max_bin) {
 # Rows held out become a validation set with the labels as they were given.
 split_source <- function(source, response, share, seed) {
   n <- length(response$label)
-  held <- held_out_rows(n, share, seed, if (!is.null(response$classes)) response$label)
-  kept <- seq_len(n)[-held]
+  rows <- held_out_rows(n, share, seed, if (!is.null(response$classes)) response$label)
   part <- function(rows) {
     out <- source
     for (name in c("x", "y", "weights", "offset")) out[[name]] <- subset_rows(drop_frame(source[[name]]), rows)
     out
   }
-  aside <- part(held)
-  list(train = part(kept), label = response$label[kept],
+  aside <- part(rows$held)
+  list(train = part(rows$kept), label = subset_rows(response$label, rows$kept),
        valid = list(x = aside$x, y = aside$y, weight = aside$weights, offset = aside$offset))
 }
 

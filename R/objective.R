@@ -223,13 +223,13 @@ check_classes <- function(e) {
     stop_data(sprintf(paste("objective \"softmax\" needs classes; row %d has %s; for numbers use",
                             "`objective = \"squared_error\"`"), bad[1L], format(e$value[bad[1L]])), "y")
   }
-  values <- sort(unique(e$value))
+  values <- sort(different(e$value))
   if (length(values) < 2L) stop_data("the response has only one class; there is nothing to learn", "y")
   if (length(values) > 65536L) {
     stop_data(sprintf(paste("the response has %d different numbers, too many for classes; use",
                             "`objective = \"squared_error\"`"), length(values)), "y")
   }
-  e$value <- as.double(match(e$value, values)) - 1
+  e$value <- place_among(e$value, values) - 1
   e$classes <- format_number(values)
   e
 }
@@ -249,12 +249,13 @@ encode_valid_y <- function(y, response, n_rows, what) {
   e <- encode_y(y, if (!numeric_classes) response$classes, what)
   if (numeric_classes) {
     if (!is.null(e$classes)) stop_data(sprintf("%s has classes where numbers are expected", what), "y")
-    place <- match(format_number(e$value), response$classes)
+    values <- different(e$value)
+    place <- match(format_number(values), response$classes)
     if (anyNA(place)) {
       stop_data(sprintf("%s has classes that the training data do not have: %s", what,
-                        enumerate(unique(format_number(e$value[is.na(place)])), quote = "")), "y")
+                        enumerate(unique(format_number(values[is.na(place)])), quote = "")), "y")
     }
-    e$value <- as.double(place) - 1
+    e$value <- place[place_among(e$value, values)] - 1
   } else if (is.null(response$classes) && !is.null(e$classes) && e$response != "logical") {
     stop_data(sprintf("%s is a %s, but was numeric in the training data", what, e$response), "y")
   }

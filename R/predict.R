@@ -251,15 +251,7 @@ class_labels <- function(object) {
 # 1-based number of the most probable class; the lower one when two are equal.
 class_index <- function(p) {
   if (!is.matrix(p)) return(1L + (p > 0.5))
-  if (nrow(p) == 0L) return(integer(0))
-  best <- rep(1L, nrow(p))
-  top <- p[, 1L]
-  for (k in seq_len(ncol(p))[-1L]) {
-    better <- p[, k] > top
-    best[better] <- k
-    top[better] <- p[better, k]
-  }
-  best
+  .Call(C_gbt_best_class, p)
 }
 
 # Classes as what the response was.

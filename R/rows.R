@@ -10,6 +10,7 @@ subset_rows <- function(x, rows) {
   if (isS4(x) && !requireNamespace("Matrix", quietly = TRUE)) {
     stop_data(sprintf("a matrix of class \"%s\" needs the package Matrix; please install it", class(x)[1L]))
   }
+  if (is.integer(rows) && is_plain_rows(x)) return(take_rows(x, rows))
   out <- if (length(dim(x)) != 2L) {
     x[rows]
   } else if (isS4(x)) {
@@ -21,39 +22,43 @@ subset_rows <- function(x, rows) {
   out
 }
 
+# Vectors of classes that are known, and matrices: the glue takes their rows as R would, though where Ctrl-C is heard.
+is_plain_rows <- function(x) {
+  if (!typeof(x) %in% c("double", "integer", "logical", "character")) return(FALSE)
+  known <- list("factor", c("ordered", "factor"), "Date", c("POSIXct", "POSIXt"), "difftime", "integer64")
+  length(dim(x)) == 2L || (is.null(dim(x)) && (!is.object(x) || list(oldClass(x)) %in% known))
+}
+
+take_rows <- function(x, rows) {
+  out <- .Call(C_gbt_take, x, rows)
+  kept <- if (is.null(dim(x))) c("levels", "contrasts", "tzone", "units", "class")
+  if (inherits(x, "integer64")) kept <- "class"
+  for (name in intersect(kept, if (is.object(x)) names(attributes(x)))) attr(out, name) <- attr(x, name)
+  labels <- dimnames(x)
+  if (!is.null(labels[[1L]])) labels[[1L]] <- labels[[1L]][rows]
+  if (!is.null(labels)) dimnames(out) <- labels
+  if (is.null(dim(x)) && !is.null(names(x))) names(out) <- names(x)[rows]
+  out
+}
+
 # A share of the rows, chosen by a hash of (seed, row): the same rows for the same seed on any machine, and R's
-# generator is not touched. With classes each class gives its share. Returns the rows held out, ascending.
+# generator is not touched. With classes (numbers from 0) each class gives its share. list(held = , kept = ): numbers of
+# rows, ascending.
 held_out_rows <- function(n, share, seed, class = NULL) {
   if (n < 2) stop_argument(sprintf("`valid = %s` holds rows out, but there is only one row", format(share)), "valid")
-  rank <- row_hash(n, seed)
-  if (is.null(class)) class <- integer(n)
-  held <- unlist(lapply(split(seq_len(n), class), function(rows) {
-    k <- min(round(share * length(rows)), length(rows) - 1)
-    rows[order(rank[rows], method = "radix")[seq_len(k)]]
-  }), use.names = FALSE)
-  if (length(held) == 0L) held <- which.min(rank)
-  sort(held)
+  .Call(C_gbt_hold_out, n, share, seed, class)
 }
 
-# 31 bits per row. Rows get different numbers: every step is a bijection of [0, 2^31).
-row_hash <- function(n, seed) {
-  key <- mix31(as.integer(seed %% 2147483648))
-  key <- mix31(as.integer((key + seed %/% 2147483648) %% 2147483648))
-  mix31(bitwXor(mix31(as.integer((seq_len(n) + as.double(key)) %% 2147483648)), key))
+# fn() of the numbers from 1 to n, part after part: R's own long steps do not look at Ctrl-C, so we do in between.
+by_parts <- function(n, fn, size = 262144) {
+  lapply(seq_len(ceiling(n / size)), function(i) {
+    .Call(C_gbt_check_interrupt)
+    fn(seq((i - 1) * size + 1, min(n, i * size)))
+  })
 }
 
-# Multiply and xor-shift, twice.
-mix31 <- function(x) {
-  x <- bitwXor(x, x %/% 65536L)
-  x <- multiply31(x, 0x21f0aaad)
-  x <- bitwXor(x, x %/% 32768L)
-  x <- multiply31(x, 0x735a2d97)
-  bitwXor(x, x %/% 32768L)
-}
-
-# x * k modulo 2^31, exact in doubles: no product below reaches 2^53.
-multiply31 <- function(x, k) {
-  high <- x %/% 65536L
-  low <- x %% 65536L
-  as.integer(((high * k) %% 32768 * 65536 + low * k) %% 2147483648)
+# unique() and match() of long numbers.
+different <- function(v) unique(unlist(by_parts(length(v), function(rows) unique(v[rows]))))
+place_among <- function(v, values) {
+  as.double(unlist(by_parts(length(v), function(rows) match(v[rows], values))))
 }

@@ -43,6 +43,12 @@ int r_poll(void *user) {
   return R_ToplevelExec(check_interrupt, &stop) == FALSE || stop;
 }
 
+/* Between two long steps of R's own, which do not look themselves. */
+SEXP r_gbt_check_interrupt(void) {
+  R_CheckUserInterrupt();
+  return R_NilValue;
+}
+
 gbt_status r_ctx_open(gbt_ctx *ctx, r_threads threads, gbt_error *err) {
   return gbt_ctx_open(ctx, gbt_mem_default(), threads.n, threads.simd, r_poll, NULL, err);
 }

@@ -150,5 +150,11 @@ SEXP r_gbt_system(SEXP threads_wanted);
 SEXP r_gbt_cuda_info(SEXP library, SEXP number);
 SEXP r_gbt_write_file(SEXP path, SEXP raw);
 SEXP r_gbt_read_file(SEXP path);
+SEXP r_gbt_text_codes(SEXP x);
+SEXP r_gbt_text_twin(SEXP x);
+SEXP r_gbt_hold_out(SEXP n_rows, SEXP share, SEXP seed, SEXP class);
+SEXP r_gbt_take(SEXP x, SEXP rows);
+SEXP r_gbt_best_class(SEXP p);
+SEXP r_gbt_check_interrupt(void);
 
 #endif

@@ -38,7 +38,10 @@ static const char *const *levels_of(SEXP levels, gbt_column *col) {
   R_xlen_t n = Rf_xlength(levels);
   if (n > 2147483647) r_stop("column `%s` has too many levels", col->name);
   const char **out = (const char **)R_alloc((size_t)(n > 0 ? n : 1), sizeof *out);
-  for (R_xlen_t i = 0; i < n; i++) out[i] = r_utf8(STRING_ELT(levels, i));
+  for (R_xlen_t i = 0; i < n; i++) {
+    if (i % 65536 == 0) R_CheckUserInterrupt(); /* nothing is held */
+    out[i] = r_utf8(STRING_ELT(levels, i));
+  }
   col->n_levels = (int32_t)n;
   return out;
 }

@@ -161,3 +161,38 @@ test_that("a response of any kind becomes numbers and classes", {
     encode_y(1, classes = c("a", "b"))
   })
 })
+
+test_that("texts in several encodings, many of them, become the codes that unique() and match() give", {
+  slowly <- function(v) {
+    texts <- unique(v)
+    texts <- texts[!is.na(texts)]
+    list(codes = match(v, texts), texts = enc2utf8(texts))
+  }
+  set.seed(1)
+  utf8 <- c("M\u00fcller", "M\u00fcnchen", "\u00e9t\u00e9", "na\u00efve")
+  latin <- iconv(utf8, "UTF-8", "latin1")
+  expect_identical(unique(Encoding(latin)), "latin1")
+  plain <- c("a", "", "NA", NA, "Muller")
+  v <- c(sample(c(latin, utf8, plain), 500, TRUE))
+  for (x in list(v, rev(v), latin, utf8, plain, character(0), NA_character_, rep("a", 10))) {
+    got <- gbt:::text_codes(x, "a text")
+    expect_identical(got, slowly(x))
+    expect_true(all(Encoding(got$texts) %in% c("unknown", "UTF-8")))
+  }
+  many <- paste0(c("x", "\u00fc"), sample(9e4, 1.2e5, TRUE))
+  many[sample(1.2e5, 100)] <- NA
+  mixed <- many
+  mixed[1:1000] <- iconv(many[1:1000], "UTF-8", "latin1")
+  for (x in list(many, mixed)) expect_identical(gbt:::text_codes(x, "a text"), slowly(x))
+  expect_identical(encode_y(mixed[!is.na(mixed)])$classes, sort(unique(enc2utf8(many[!is.na(many)])), method = "radix"))
+  bad <- c(many, "\xff")
+  expect_error(gbt:::text_codes(bad, "a text"), "a text is not valid text", class = "gbt_error_data")
+})
+
+test_that("the first text that was there before is found as anyDuplicated() finds it", {
+  set.seed(1)
+  twin <- function(x) .Call(gbt:::C_gbt_text_twin, x)
+  for (x in list(letters, c(letters, "a"), c("b", NA, "a", NA), character(0), as.character(c(1:1e5, 17, 3)))) {
+    expect_identical(twin(x), as.double(anyDuplicated(x)))
+  }
+})

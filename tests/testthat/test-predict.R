@@ -68,6 +68,12 @@ test_that("classes come back as what they were", {
 test_that("the lower class wins a tie", {
   expect_identical(class_index(rbind(c(0.2, 0.4, 0.4), c(0.5, 0.5, 0))), c(2L, 1L))
   expect_identical(class_index(c(0.5, 0.6)), c(1L, 2L))
+  expect_identical(class_index(matrix(0, 0, 3)), integer(0))
+  set.seed(1)
+  for (k in c(1, 2, 40)) {
+    p <- matrix(sample(0:9, 9000 * k, TRUE) / 10, ncol = k) # many are equal
+    expect_identical(class_index(p), max.col(p, "first"))
+  }
 })
 
 test_that("trees takes the first rounds", {

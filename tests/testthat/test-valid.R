@@ -43,7 +43,7 @@ test_that("a share is held out by the seed, class by class, without touching R's
   expect_same_bytes(train(late ~ ., d, valid = 0.25, seed = 5)$state, m$state)
   expect_false(identical(train(late ~ ., d, valid = 0.25, seed = 6)$evaluation_log, m$evaluation_log))
   label <- as.numeric(d$late) - 1
-  held <- gbt:::held_out_rows(2000, 0.25, 5, label)
+  held <- gbt:::held_out_rows(2000, 0.25, 5, label)$held
   expect_identical(tabulate(label[held] + 1), as.integer(round(0.25 * tabulate(label + 1))))
   b <- train(late ~ ., d[-held, ], valid = d[held, ], seed = 5)
   expect_identical(b$evaluation_log, m$evaluation_log)
@@ -56,16 +56,89 @@ test_that("a share is held out by the seed, class by class, without touching R's
   expect_same_bytes(a$state, b$state)
 })
 
+# The rows held out, as they were chosen first: by exact doubles, class by class, sorted.
+multiply31 <- function(x, k) {
+  high <- x %/% 65536L
+  low <- x %% 65536L
+  as.integer(((high * k) %% 32768 * 65536 + low * k) %% 2147483648)
+}
+mix31 <- function(x) {
+  x <- bitwXor(x, x %/% 65536L)
+  x <- multiply31(x, 0x21f0aaad)
+  x <- bitwXor(x, x %/% 32768L)
+  x <- multiply31(x, 0x735a2d97)
+  bitwXor(x, x %/% 32768L)
+}
+row_hash <- function(n, seed) {
+  key <- mix31(as.integer(seed %% 2147483648))
+  key <- mix31(as.integer((key + seed %/% 2147483648) %% 2147483648))
+  mix31(bitwXor(mix31(as.integer((seq_len(n) + as.double(key)) %% 2147483648)), key))
+}
+slowly_held_out <- function(n, share, seed, class = NULL) {
+  rank <- row_hash(n, seed)
+  if (is.null(class)) class <- integer(n)
+  held <- unlist(lapply(split(seq_len(n), class), function(rows) {
+    k <- min(round(share * length(rows)), length(rows) - 1)
+    rows[order(rank[rows], method = "radix")[seq_len(k)]]
+  }), use.names = FALSE)
+  if (length(held) == 0L) held <- which.min(rank)
+  held <- sort(held)
+  list(held = held, kept = seq_len(n)[-held])
+}
+
 test_that("the hash of rows is a permutation and looks random", {
-  h <- gbt:::row_hash(1e5, 1)
+  h <- row_hash(1e5, 1)
   expect_false(anyDuplicated(h) > 0)
   expect_true(all(h >= 0))
   expect_lt(abs(mean(h) / 2^30 - 1), 0.01)
   expect_lt(abs(cor(h[-1], h[-1e5])), 0.01)
-  expect_lt(abs(cor(h, gbt:::row_hash(1e5, 2))), 0.01)
-  expect_false(identical(gbt:::row_hash(10, 3), gbt:::row_hash(10, 3 + 2^31)))
-  expect_identical(gbt:::multiply31(c(0L, 1L, 123456789L, 2147483647L), 0x21f0aaad),
+  expect_lt(abs(cor(h, row_hash(1e5, 2))), 0.01)
+  expect_false(identical(row_hash(10, 3), row_hash(10, 3 + 2^31)))
+  expect_identical(multiply31(c(0L, 1L, 123456789L, 2147483647L), 0x21f0aaad),
                    as.integer(c(0, 0x21f0aaad, 1743358257, 2147483648 - 0x21f0aaad)))
+})
+
+test_that("the rows held out are those of the slow way", {
+  set.seed(1)
+  for (i in 1:300) {
+    n <- c(2, 3, 10, 100, 5000)[sample(5, 1)] + sample(0:3, 1)
+    share <- sample(c(1e-9, 0.1, 0.25, 0.5, runif(1), 0.999999), 1)
+    seed <- sample(c(0, 1, 2^31 - 1, 2^31, 2^31 + 1, 2^53, floor(runif(1) * 2^53)), 1)
+    class <- if (i %% 3 > 0) as.double(sample(0:sample(c(1, 4, 300), 1), n, TRUE))
+    expect_identical(gbt:::held_out_rows(n, share, seed, class), slowly_held_out(n, share, seed, class))
+  }
+  class <- as.double(sample(0:70000, 2e5, TRUE))
+  expect_identical(gbt:::held_out_rows(2e5, 0.3, 7, class), slowly_held_out(2e5, 0.3, 7, class))
+})
+
+test_that("rows are taken as `[` takes them", {
+  n <- 70000
+  set.seed(2)
+  rows <- sort(sample(n, 66000))
+  number <- rnorm(n)
+  texts <- paste0("t", seq_len(n) %% 1000)
+  columns <- list(
+    number, seq_len(n), number > 0, texts, factor(texts), factor(texts, levels = unique(texts), ordered = TRUE),
+    C(factor(texts), "contr.sum"), as.Date("2020-01-01") + seq_len(n),
+    structure(number * 1e8, class = c("POSIXct", "POSIXt"), tzone = "Europe/Paris"),
+    as.difftime(number, units = "hours"), stats::setNames(number, texts), stats::setNames(factor(texts), texts),
+    structure(number, class = "strange"), I(number), complex(real = number), as.list(number), ifelse(number > 0, NA, 1),
+    c(NA, texts[-1]), array(number, n), structure(number, note = "lost")
+  )
+  for (x in columns) {
+    for (part in list(rows, rev(rows), integer(0), 3L)) expect_identical(gbt:::subset_rows(x, part), x[part])
+  }
+  m <- matrix(number, ncol = 7)
+  named <- m
+  dimnames(named) <- list(row = texts[1:10000], column = letters[1:7])
+  part <- sample(10000, 500)
+  for (x in list(m, named, m > 0, named[, 0], named[, 1, drop = FALSE], matrix(texts, ncol = 7))) {
+    for (rows in list(part, integer(0), 10000L)) expect_identical(gbt:::subset_rows(x, rows), x[rows, , drop = FALSE])
+  }
+  own <- structure(m, class = "strange")
+  expect_identical(gbt:::subset_rows(own, part), m[part, ])
+  expect_error(gbt:::take_rows(number, c(1L, NA)), class = "gbt_error_internal")
+  expect_error(gbt:::take_rows(m, 10001L), class = "gbt_error_internal")
 })
 
 test_that("early stopping keeps all rounds and predicts with the best", {

@@ -1,0 +1,223 @@
+/* Rows: which are held out for validation, taking some of them, and the most probable class of each. Long loops with a
+ * look at Ctrl-C, which R's own have not. What they need lies in memory of R, so that an interrupt may jump. */
+#include "r_gbt.h"
+
+#include <math.h>
+#include <stdint.h>
+#include <string.h>
+
+enum { AT_ONCE = 1 << 16 }; /* steps between two looks at Ctrl-C */
+
+static void look(R_xlen_t step) {
+  if (step % AT_ONCE == 0) R_CheckUserInterrupt();
+}
+
+/* ---- rows held out ---- */
+
+#define MASK31 0x7fffffffu
+
+/* Multiply and xor-shift, twice: a bijection of [0, 2^31). */
+static uint32_t mix31(uint32_t x) {
+  x ^= x >> 16;
+  x = (x * 0x21f0aaadu) & MASK31;
+  x ^= x >> 15;
+  x = (x * 0x735a2d97u) & MASK31;
+  return x ^ (x >> 15);
+}
+
+/* 31 bits per row, of the seed and the row's number from 1. Rows get different numbers. */
+static uint32_t row_rank(uint32_t key, int64_t row) { return mix31(mix31((uint32_t)(row + key) & MASK31) ^ key); }
+
+static uint32_t key_of_seed(double seed) {
+  uint64_t s = (uint64_t)seed;
+  uint32_t key = mix31((uint32_t)(s & MASK31));
+  return mix31((uint32_t)((key + (s >> 31)) & MASK31));
+}
+
+static void swap(uint32_t *a, uint32_t *b) {
+  uint32_t t = *a;
+  *a = *b;
+  *b = t;
+}
+
+/* The k-th smallest (from 0) of n different numbers, by quickselect; their order is lost. Ranks are in no order that
+ * anybody could choose, so the middle one is a fair pivot. */
+static uint32_t kth_smallest(uint32_t *x, R_xlen_t n, R_xlen_t k) {
+  R_xlen_t beg = 0, end = n;
+  while (end - beg > 1) {
+    swap(&x[beg + (end - beg) / 2], &x[end - 1]);
+    uint32_t pivot = x[end - 1];
+    R_xlen_t at = beg;
+    for (R_xlen_t i = beg; i < end - 1; i++) {
+      look(i);
+      if (x[i] < pivot) swap(&x[i], &x[at++]);
+    }
+    swap(&x[at], &x[end - 1]);
+    if (at == k) break;
+    if (k < at)
+      end = at;
+    else
+      beg = at + 1;
+  }
+  return x[k];
+}
+
+/* Of every class the largest rank that is held out, -1 for none. ranks: of all rows, class after class. */
+static int64_t *last_held(uint32_t *ranks, const R_xlen_t *beg, int32_t n_classes, double share) {
+  int64_t *last = (int64_t *)R_alloc((size_t)n_classes, sizeof *last);
+  for (int32_t c = 0; c < n_classes; c++) {
+    R_xlen_t n = beg[c + 1] - beg[c], k = (R_xlen_t)nearbyint(share * (double)n);
+    if (k > n - 1) k = n - 1;
+    look(c);
+    last[c] = k > 0 ? (int64_t)kth_smallest(ranks + beg[c], n, k - 1) : -1;
+  }
+  return last;
+}
+
+/* Ranks of all rows, class after class; beg: where each class begins. */
+static uint32_t *ranks_by_class(uint32_t key, const double *class, R_xlen_t n, R_xlen_t *beg, int32_t n_classes) {
+  uint32_t *ranks = (uint32_t *)R_alloc((size_t)n, sizeof *ranks);
+  R_xlen_t *at = (R_xlen_t *)R_alloc((size_t)n_classes, sizeof *at);
+  memset(beg, 0, ((size_t)n_classes + 1) * sizeof *beg);
+  for (R_xlen_t i = 0; i < n; i++) {
+    look(i);
+    beg[(class == NULL ? 0 : (int32_t) class[i]) + 1]++;
+  }
+  for (int32_t c = 0; c < n_classes; c++) {
+    beg[c + 1] += beg[c];
+    at[c] = beg[c];
+  }
+  for (R_xlen_t i = 0; i < n; i++) {
+    look(i);
+    ranks[at[class == NULL ? 0 : (int32_t) class[i]]++] = row_rank(key, i + 1);
+  }
+  return ranks;
+}
+
+/* The number of classes, when there are any. */
+static int32_t count_classes(const double *class, R_xlen_t n) {
+  double most = 0;
+  for (R_xlen_t i = 0; class != NULL && i < n; i++) {
+    look(i);
+    if (!(class[i] >= 0 && class[i] < 2147483647)) r_stop("a class is no number from 0");
+    if (class[i] > most) most = class[i];
+  }
+  return (int32_t)most + 1;
+}
+
+static int is_held(uint32_t key, const double *class, const int64_t *last, int row) {
+  look(row);
+  return row_rank(key, (int64_t)row + 1) <= last[class == NULL ? 0 : (int32_t) class[row]];
+}
+
+static int lowest_rank(uint32_t key, int n) {
+  int first = 0;
+  for (int i = 1; i < n; i++) {
+    look(i);
+    if (row_rank(key, (int64_t)i + 1) < row_rank(key, (int64_t)first + 1)) first = i;
+  }
+  return first;
+}
+
+/* list(held, kept): numbers of rows from 1, ascending. class: doubles 0, 1, ..., or NULL. n is 2 or more. */
+SEXP r_gbt_hold_out(SEXP n_rows, SEXP share, SEXP seed, SEXP class) {
+  static const char *parts[] = {"held", "kept", ""};
+  int n = r_arg_int(n_rows, "n");
+  double part = r_arg_real(share, "share");
+  uint32_t key = key_of_seed((double)r_arg_int64(seed, "seed"));
+  const double *classes = r_arg_reals(class, n, "class");
+  if (n < 2 || !(part > 0 && part < 1)) r_stop("no share of these rows can be held out");
+  int32_t n_classes = count_classes(classes, n);
+  R_xlen_t *beg = (R_xlen_t *)R_alloc((size_t)n_classes + 1, sizeof *beg);
+  uint32_t *ranks = ranks_by_class(key, classes, n, beg, n_classes);
+  int64_t *last = last_held(ranks, beg, n_classes, part);
+  int n_held = 0, first = -1;
+  for (int i = 0; i < n; i++) n_held += is_held(key, classes, last, i);
+  if (n_held == 0) first = lowest_rank(key, n); /* a share of nothing but small classes: then one row */
+  n_held += first >= 0;
+  SEXP out = PROTECT(Rf_mkNamed(VECSXP, parts));
+  SET_VECTOR_ELT(out, 0, Rf_allocVector(INTSXP, n_held));
+  SET_VECTOR_ELT(out, 1, Rf_allocVector(INTSXP, n - n_held));
+  int *held = INTEGER(VECTOR_ELT(out, 0)), *kept = INTEGER(VECTOR_ELT(out, 1));
+  for (int i = 0; i < n; i++) *(i == first || is_held(key, classes, last, i) ? held++ : kept++) = i + 1;
+  UNPROTECT(1);
+  return out;
+}
+
+/* ---- some of the rows ---- */
+
+static const int *rows_arg(SEXP rows, R_xlen_t n) {
+  if (TYPEOF(rows) != INTSXP) r_stop("`rows` must be integers");
+  const int *row = INTEGER_RO(rows);
+  for (R_xlen_t i = 0; i < Rf_xlength(rows); i++) {
+    look(i);
+    if (row[i] < 1 || row[i] > n) r_stop("there is no such row");
+  }
+  return row;
+}
+
+static void take_column(SEXP x, R_xlen_t from, SEXP out, R_xlen_t to, const int *row, R_xlen_t n) {
+  for (R_xlen_t beg = 0; beg < n; beg += AT_ONCE) {
+    R_xlen_t end = n - beg < AT_ONCE ? n : beg + AT_ONCE;
+    if (end - beg == AT_ONCE) R_CheckUserInterrupt();
+    switch (TYPEOF(x)) {
+    case REALSXP:
+      for (R_xlen_t i = beg; i < end; i++) REAL(out)[to + i] = REAL_RO(x)[from + row[i] - 1];
+      break;
+    case STRSXP:
+      for (R_xlen_t i = beg; i < end; i++) SET_STRING_ELT(out, to + i, STRING_ELT(x, from + row[i] - 1));
+      break;
+    case LGLSXP:
+      for (R_xlen_t i = beg; i < end; i++) LOGICAL(out)[to + i] = LOGICAL_RO(x)[from + row[i] - 1];
+      break;
+    default:
+      for (R_xlen_t i = beg; i < end; i++) INTEGER(out)[to + i] = INTEGER_RO(x)[from + row[i] - 1];
+    }
+  }
+}
+
+/* x[rows] of a vector, x[rows, ] of a matrix, with no attributes but the dimensions. */
+SEXP r_gbt_take(SEXP x, SEXP rows) {
+  int type = TYPEOF(x);
+  if (type != REALSXP && type != INTSXP && type != LGLSXP && type != STRSXP) r_stop("no vector to take rows of");
+  SEXP dim = Rf_getAttrib(x, R_DimSymbol);
+  int is_matrix = Rf_xlength(dim) == 2;
+  R_xlen_t n = is_matrix ? INTEGER_RO(dim)[0] : Rf_xlength(x), k = is_matrix ? INTEGER_RO(dim)[1] : 1;
+  R_xlen_t m = Rf_xlength(rows);
+  if (m > 2147483647) r_stop("there are too many rows");
+  const int *row = rows_arg(rows, n);
+  SEXP out = PROTECT(is_matrix ? Rf_allocMatrix((SEXPTYPE)type, (int)m, (int)k) : Rf_allocVector((SEXPTYPE)type, m));
+  for (R_xlen_t j = 0; j < k; j++) {
+    if (j % 64 == 0) R_CheckUserInterrupt();
+    take_column(x, j * n, out, j * m, row, m);
+  }
+  UNPROTECT(1);
+  return out;
+}
+
+/* ---- classes ---- */
+
+/* For every row of a matrix of doubles the column of its largest number, from 1; the lower one when two are equal. */
+SEXP r_gbt_best_class(SEXP p) {
+  enum { BLOCK = 4096 };
+  double top[BLOCK];
+  SEXP dim = Rf_getAttrib(p, R_DimSymbol);
+  if (TYPEOF(p) != REALSXP || Rf_xlength(dim) != 2) r_stop("a matrix of doubles is expected");
+  R_xlen_t n = INTEGER_RO(dim)[0], k = INTEGER_RO(dim)[1];
+  SEXP out = PROTECT(Rf_allocVector(INTSXP, n));
+  const double *x = REAL_RO(p);
+  for (R_xlen_t beg = 0; beg < n; beg += BLOCK) {
+    int m = n - beg < BLOCK ? (int)(n - beg) : BLOCK, *best = INTEGER(out) + beg;
+    for (R_xlen_t j = 0; j < k; j++) {
+      const double *column = x + j * n + beg;
+      look(j * BLOCK);
+      for (int i = 0; i < m; i++) {
+        if (j > 0 && !(column[i] > top[i])) continue;
+        top[i] = column[i];
+        best[i] = (int)j + 1;
+      }
+    }
+  }
+  UNPROTECT(1);
+  return out;
+}

@@ -1,0 +1,129 @@
+/* Texts by the million. R's own unique() and match() hash without a look at Ctrl-C, so this is done here, with one.
+ *
+ * R keeps every text once for each encoding (its cache of CHARSXPs): within one encoding, texts are equal where their
+ * addresses are, and no character of them is read. A table of addresses, open addressing, at most half full:
+ *   slot[hash & mask], the next, ... = {address, code}, or {NULL, 0} where the search ends
+ * It lies in memory of R (R_alloc), so that an interrupt may jump. */
+#include "r_gbt.h"
+
+#include <stdint.h>
+#include <string.h>
+
+enum { AT_ONCE = 1 << 16 }; /* texts between two looks at Ctrl-C: a few milliseconds */
+
+typedef struct slot {
+  const void *text;
+  int32_t code;
+} slot;
+
+typedef struct table {
+  slot *slots;
+  uint64_t mask;
+  int32_t n;
+} table;
+
+static void table_start(table *t, uint64_t size) {
+  t->slots = (slot *)R_alloc((size_t)size, sizeof *t->slots);
+  memset(t->slots, 0, (size_t)size * sizeof *t->slots);
+  t->mask = size - 1;
+  t->n = 0;
+}
+
+/* The slot of a text: its own, or the free one where it belongs. */
+static slot *table_find(const table *t, const void *text) {
+  uint64_t hash = (uint64_t)(uintptr_t)text * 0x9e3779b97f4a7c15u;
+  for (uint64_t i = (hash >> 20) & t->mask;; i = (i + 1) & t->mask) {
+    if (t->slots[i].text == text || t->slots[i].text == NULL) return &t->slots[i];
+  }
+}
+
+static void table_grow(table *t) {
+  table old = *t;
+  table_start(t, 2 * (old.mask + 1));
+  t->n = old.n;
+  for (uint64_t i = 0; i <= old.mask; i++) {
+    if (i % AT_ONCE == 0) R_CheckUserInterrupt();
+    if (old.slots[i].text != NULL) *table_find(t, old.slots[i].text) = old.slots[i];
+  }
+}
+
+/* The code of a text, 1, 2, ... in the order of first sight; *is_new tells whether this is the first. */
+static int32_t table_code(table *t, SEXP text, int *is_new) {
+  slot *s = table_find(t, text);
+  *is_new = s->text == NULL;
+  if (!*is_new) return s->code;
+  if (2 * (uint64_t)(t->n + 1) > t->mask + 1) {
+    table_grow(t);
+    s = table_find(t, text);
+  }
+  s->text = text;
+  s->code = ++t->n;
+  return s->code;
+}
+
+/* Plain texts are ASCII or marked as UTF-8: two of them are equal only if they are one. */
+static int is_plain(SEXP text) {
+  if (Rf_getCharCE(text) == CE_UTF8) return 1;
+  const char *s = CHAR(text);
+  for (R_xlen_t i = 0, n = Rf_xlength(text); i < n; i++) {
+    if ((unsigned char)s[i] > 127) return 0;
+  }
+  return 1;
+}
+
+static void need_texts(SEXP x) {
+  if (TYPEOF(x) != STRSXP) r_stop("texts are expected");
+}
+
+/* list(codes = int, texts = chr, plain = lgl): the different texts in order of appearance, and for each text the place
+ * of its own, NA for NA. Texts in several encodings (plain is FALSE) may be equal and yet have two codes. */
+SEXP r_gbt_text_codes(SEXP x) {
+  static const char *parts[] = {"codes", "texts", "plain", ""};
+  need_texts(x);
+  R_xlen_t n = Rf_xlength(x), room = 1024;
+  SEXP out = PROTECT(Rf_mkNamed(VECSXP, parts));
+  SET_VECTOR_ELT(out, 0, Rf_allocVector(INTSXP, n));
+  SET_VECTOR_ELT(out, 1, Rf_allocVector(STRSXP, room)); /* holds what the table has the addresses of */
+  int *codes = INTEGER(VECTOR_ELT(out, 0)), plain = 1;
+  table t;
+  table_start(&t, 4096);
+  for (R_xlen_t i = 0; i < n; i++) {
+    if (i % AT_ONCE == 0) R_CheckUserInterrupt();
+    SEXP text = STRING_ELT(x, i);
+    if (text == NA_STRING) {
+      codes[i] = NA_INTEGER;
+      continue;
+    }
+    int is_new;
+    codes[i] = table_code(&t, text, &is_new);
+    if (!is_new) continue;
+    if (t.n == 2147483647) r_stop("there are more texts than a factor can have levels");
+    if (t.n > room) {
+      room *= 2;
+      SET_VECTOR_ELT(out, 1, Rf_xlengthgets(VECTOR_ELT(out, 1), room));
+    }
+    SET_STRING_ELT(VECTOR_ELT(out, 1), t.n - 1, text);
+    plain = plain && is_plain(text);
+  }
+  SET_VECTOR_ELT(out, 1, Rf_xlengthgets(VECTOR_ELT(out, 1), t.n));
+  SET_VECTOR_ELT(out, 2, Rf_ScalarLogical(plain));
+  UNPROTECT(1);
+  return out;
+}
+
+/* anyDuplicated() of texts in UTF-8: the place of the first that was there before, 0 when there is none. */
+SEXP r_gbt_text_twin(SEXP x) {
+  need_texts(x);
+  R_xlen_t n = Rf_xlength(x);
+  uint64_t size = 8;
+  while (size < 2 * (uint64_t)n) size *= 2;
+  table t;
+  table_start(&t, size);
+  for (R_xlen_t i = 0; i < n; i++) {
+    int is_new;
+    if (i % AT_ONCE == 0) R_CheckUserInterrupt();
+    table_code(&t, STRING_ELT(x, i), &is_new);
+    if (!is_new) return Rf_ScalarReal((double)i + 1);
+  }
+  return Rf_ScalarReal(0);
+}
