@@ -61,7 +61,7 @@ static gbt_status open_device(cu_backend *be, gbt_error *err) {
   CU_TRY(cudaSetDevice(be->device));
   CU_TRY(cudaStreamCreate(&be->stream));
   CU_TRY(cudaDeviceGetAttribute(&value, cudaDevAttrMultiProcessorCount, be->device));
-  be->n_units = value;
+  be->n_units = value > 0 ? value : 1;
   CU_TRY(cudaDeviceGetAttribute(&value, cudaDevAttrMaxSharedMemoryPerBlockOptin, be->device));
   be->shared_limit = (size_t)value;
   CU_TRY(cudaDeviceGetAttribute(&value, cudaDevAttrMaxPitch, be->device));

@@ -54,6 +54,7 @@ enum { GBT_MOST_TREES = 32 }; /* of a batch, on any backend */
 /* Trees of the next batch of a round, of whose trees so many are grown; every output has per_output of them. Several
  * whole outputs, about as many in every batch, or some trees of one. */
 static inline int32_t gbt_batch_trees(int32_t most, int64_t n_outputs, int64_t per_output, int64_t grown) {
+  GBT_ASSERT(most > 0 && n_outputs > 0 && per_output > 0 && grown < n_outputs * per_output);
   const int64_t whole = most / per_output, left = per_output - grown % per_output;
   if (whole == 0) return (int32_t)(left < most ? left : most);
   const int64_t batches = (n_outputs + whole - 1) / whole, outputs = (n_outputs + batches - 1) / batches;

@@ -66,6 +66,7 @@ gbt_status gbt_ctx_poll(gbt_ctx *ctx, gbt_error *err) {
 }
 
 gbt_status gbt_parallel(gbt_ctx *ctx, int64_t n_tasks, gbt_task_fn fn, void *arg, gbt_error *err) {
+  GBT_ASSERT(n_tasks >= 0);
   GBT_TRY(gbt_ctx_poll(ctx, err));
   if (n_tasks > 1 && ctx->pool != NULL) return gbt_pool_run(ctx, n_tasks, fn, arg, err);
   for (int64_t t = 0; t < n_tasks; t++) {

@@ -5,6 +5,7 @@
 #ifndef GBT_BASE_CTX_H
 #define GBT_BASE_CTX_H
 
+#include "hd.h"
 #include "mem.h"
 
 typedef struct gbt_pool gbt_pool;

@@ -55,6 +55,7 @@ void gbt_exact_merge(gbt_exact_sum *into, const gbt_exact_sum *from) {
 
 /* Bits [bit, bit + 64) of a normalised, non-negative sum. */
 static uint64_t window(const gbt_exact_sum *sum, int bit) {
+  GBT_ASSERT(bit >= 0);
   int i = bit >> 5, shift = bit & 31;
   uint64_t part[3];
   for (int k = 0; k < 3; k++) part[k] = i + k < GBT_EXACT_LIMBS ? (uint64_t)sum->limb[i + k] : 0;

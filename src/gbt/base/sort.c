@@ -7,7 +7,6 @@
  * so blocks may be moved in any order by any thread, and the result is that of the serial sort. */
 #include "sort.h"
 
-#include <assert.h>
 #include <string.h>
 
 enum {
@@ -76,7 +75,7 @@ static int next_digit(uint64_t *bits) {
 }
 
 void gbt_sort_u64(uint64_t *keys, uint32_t *vals, size_t n, uint64_t *tmp_keys, uint32_t *tmp_vals) {
-  assert(n <= UINT32_MAX);
+  GBT_ASSERT(n <= UINT32_MAX);
   if (n <= FEW) {
     insertion_sort(keys, vals, n);
     return;
@@ -191,7 +190,7 @@ static gbt_status sort_blocks(gbt_ctx *ctx, job *j, uint64_t *keys, uint32_t *va
 
 gbt_status gbt_sort_u64_parallel(gbt_ctx *ctx, uint64_t *keys, uint32_t *vals, size_t n, uint64_t *tmp_keys,
                                  uint32_t *tmp_vals, gbt_error *err) {
-  assert(n <= UINT32_MAX);
+  GBT_ASSERT(n <= UINT32_MAX);
   if (n <= BLOCK) {
     GBT_TRY(gbt_ctx_poll(ctx, err));
     gbt_sort_u64(keys, vals, n, tmp_keys, tmp_vals);

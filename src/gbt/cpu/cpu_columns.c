@@ -67,6 +67,7 @@ gbt_status cpu_columns_make(gbt_ctx *ctx, cpu_backend *be, gbt_error *err) {
   const gbt_page_store *pages = be->sets[0]->pages;
   column_job job = {be, ((int64_t)pages->page_rows + COLUMN_TASK - 1) / COLUMN_TASK};
   if (pages->n_pages == 1) job.a_page = ((int64_t)n + COLUMN_TASK - 1) / COLUMN_TASK;
+  GBT_ASSERT(job.a_page > 0 && layout->n_groups > 0);
   return cpu_parallel(ctx, pages->n_pages * job.a_page * layout->n_groups, 1.0 * (double)(n * bytes), column_task, &job,
                       err);
 }

@@ -162,6 +162,7 @@ static gbt_status plan_units(gbt_ctx *ctx, cpu_backend *be, gbt_error *err) {
 /* ---- units ---- */
 
 uint32_t cpu_page_end(const uint32_t *rows, uint32_t beg, uint32_t end, int64_t row_end) {
+  GBT_ASSERT(beg < end && (int64_t)rows[beg] < row_end);
   if ((int64_t)rows[end - 1] < row_end) return end;
   uint32_t lo = beg, hi = end;
   while (lo < hi) {

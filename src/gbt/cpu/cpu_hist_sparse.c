@@ -25,6 +25,7 @@ static uint32_t sparse_slots(const cpu_backend *be) { return be->layout->n_slots
 static size_t sum_bytes(const cpu_backend *be) { return be->packed ? sizeof(int64_t) : sizeof(gbt_sum); }
 
 static double entries_a_row(const cpu_backend *be) {
+  GBT_ASSERT(be->n_rows > 0);
   size_t n_runs = (size_t)be->sparse.n_tiles * (size_t)be->layout->n_sparse;
   return (double)be->sparse.beg[n_runs] / (double)be->n_rows;
 }

@@ -172,6 +172,7 @@ static void settle_nodes(cpu_backend *be, const gbt_split *level) {
     node->kept = s->gain == 0.0;
     sum += s->gain;
   }
+  GBT_ASSERT(level->kind != GBT_SPLIT_SET || sum > 0.0);
   for (size_t i = 0; i < be->fr.n_open; i++) {
     gbt_split *s = &be->fr.node[be->fr.open[i]].split;
     if (level->kind == GBT_SPLIT_SET) s->gain = s->gain * (level->gain / sum);

@@ -14,6 +14,7 @@
 
 gbt_status cpu_add_chunks(cpu_backend *be, int32_t node, int32_t item, uint32_t beg, uint32_t n, uint32_t rows,
                           gbt_error *err) {
+  GBT_ASSERT(rows > 0 && n <= UINT32_MAX - rows);
   uint32_t n_chunks = (n + rows - 1) / rows;
   GBT_TRY(gbt_mem_grow(&be->mem, &be->chunk, &be->cap_chunk, be->n_chunk + n_chunks, sizeof *be->chunk, err));
   for (uint32_t c = 0; c < n_chunks; c++) {

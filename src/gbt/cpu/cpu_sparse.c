@@ -63,6 +63,7 @@ static void column_task(void *arg, int64_t task, int thread) {
 static uint32_t choose_tile(const gbt_page_store *pages) {
   double entries = 1.0;
   for (int32_t p = 0; p < pages->n_pages; p++) entries += pages->page[p].sparse_beg[pages->page[p].n_rows];
+  GBT_ASSERT(pages->n_rows > 0);
   double per_row = entries / (double)pages->n_rows, rows = 16.0 * pages->layout.n_sparse / per_row;
   rows = rows < TILE_ROWS ? TILE_ROWS : rows > TILE_MOST ? TILE_MOST : rows;
   if (rows * per_row > TILE_ENTRIES) rows = TILE_ENTRIES / per_row;

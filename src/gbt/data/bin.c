@@ -46,6 +46,7 @@ static int make_grid(gbti_binner *b, int max_steps) {
   const double *cut = b->feat->cut;
   uint32_t n_bins = (uint32_t)b->feat->n_bins, n = n_bins - 1, most = 0, k = 0; /* the last cut is above everything */
   double x[SAMPLE];
+  GBT_ASSERT(n > 0);
   int32_t m = n < SAMPLE ? (int32_t)n : SAMPLE;
   for (int32_t i = 0; i < m; i++) x[i] = cut[(uint32_t)i * (n / (uint32_t)m)];
   gbti_grid_place(&b->grid, GBTI_BIN_CELL_BITS, x, m);

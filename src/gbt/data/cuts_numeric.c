@@ -157,6 +157,7 @@ gbt_status gbti_numeric_cuts(const gbti_source *source, int32_t max_bin, double 
   key_set set = {NULL, 1, 0, most};
   *out = NULL;
   while (((int64_t)1 << set.bits) < 2 * (int64_t)most) set.bits++;
+  GBT_ASSERT(set.bits >= 1 && set.bits <= 32);
   size_t n_slots = (size_t)1 << set.bits;
   GBT_TRY_GOTO(gbt_mem_array(mem, n_slots, sizeof *set.slot, &set.slot, err), done);
   GBT_TRY_GOTO(gbt_mem_array(mem, (size_t)most, sizeof *tmp, &tmp, err), done);

@@ -12,7 +12,6 @@
  *
  * The grid decides about speed alone; cuts follow from exact integer sums. A short column has a grid of two cells,
  * which makes this a plain sort. */
-#include <assert.h>
 #include <string.h>
 
 #include "../base/sort.h"
@@ -346,7 +345,7 @@ typedef struct walk {
 
 static gbt_status walk_runs(walk *w, const gbti_source *source, const haul *h, const pick *p, gbt_error *err) {
   if (p->light_before != w->light) { /* cells in between were not resolved */
-    assert(!w->due && p->light_before > w->light);
+    GBT_ASSERT(!w->due && p->light_before > w->light);
     w->light = p->light_before;
     w->has_last = 0;
   }

@@ -17,6 +17,7 @@ void gbti_grid_place(gbti_grid *grid, int bits, double *x, int32_t n) {
     low = size[m / TRIM];
     high = size[m - 1 - m / TRIM];
   }
+  GBT_ASSERT(bits >= 1 && bits <= 32 && low <= high);
   int length = gbti_bit_length(high - low);
   grid->half = (uint32_t)1 << (bits - 1);
   grid->base = low;

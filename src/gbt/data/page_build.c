@@ -18,6 +18,7 @@ static int32_t tile_rows(const gbt_layout *layout) {
 }
 
 int64_t gbti_n_tiles(const gbt_page_store *store, int32_t tile_rows) {
+  GBT_ASSERT(tile_rows > 0 && store->page_rows > 0);
   if (store->n_pages == 0) return 0;
   int64_t a_page = ((int64_t)store->page_rows + tile_rows - 1) / tile_rows;
   int64_t last = ((int64_t)store->page[store->n_pages - 1].n_rows + tile_rows - 1) / tile_rows;

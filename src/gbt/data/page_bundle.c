@@ -245,6 +245,7 @@ static gbt_status list_candidates(finder *fd, gbt_error *err) {
 
 static gbt_status finder_ready(finder *fd, gbt_error *err) {
   const gbt_mem *mem = &fd->ctx->mem;
+  GBT_ASSERT(fd->n_rows > 0);
   int64_t bytes = (fd->n_rows + 63) / 64 * 8, most = OPEN_BYTES / bytes;
   fd->max_open = most < OPEN_LEAST ? OPEN_LEAST : most > OPEN_MOST ? OPEN_MOST : (int32_t)most;
   GBT_TRY(gbt_mem_array(mem, (size_t)fd->max_open, sizeof *fd->open, &fd->open, err));

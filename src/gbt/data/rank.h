@@ -22,6 +22,7 @@ GBT_FN gbti_aim gbti_aim_of(uint64_t total, uint64_t max_bin, uint64_t heavy, ui
   aim.least_heavy = gbti_least_heavy(total, max_bin);
   aim.light = total - heavy;
   aim.n_bins = max_bin - 2 * n_heavy;
+  GBT_ASSERT(heavy <= total && 2 * n_heavy < max_bin);
   return aim;
 }
 

@@ -113,6 +113,7 @@ gbt_status gbt_table_check(gbt_ctx *ctx, const gbt_table *table, gbt_error *err)
     if (table->cols[c].rows != NULL || table->cols[c].storage == GBT_CODES) cols[n_cols++] = c;
   check_job check = {.table = table, .cols = cols, .n_cols = n_cols, .bad = bad};
   check.per_task = gbti_cols_per_task(table->n_rows);
+  GBT_ASSERT(check.per_task > 0);
   gbti_job_start(&check.job, ctx);
   int64_t n_tasks = (n_cols + check.per_task - 1) / check.per_task;
   GBT_TRY_GOTO(gbti_job_run(&check.job, n_tasks, check_task, &check, err), done);

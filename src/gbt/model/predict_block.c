@@ -293,6 +293,7 @@ static void size_rows(const gbt_ctx *ctx, packed_run *run) {
   }
   if (block > codes / (int64_t)(pack->n_slots + 1)) block = codes / (int64_t)(pack->n_slots + 1);
   if (block > rows) block = rows;
+  GBT_ASSERT(block > 0); /* there are not more columns than MAX_SLOTS of predict_pack.c */
   block = (block + lanes - 1) / lanes * lanes;
   run->block = (int32_t)block;
   run->rows_per_task = (rows + block - 1) / block * block;

@@ -130,6 +130,7 @@ static gbt_status list_features(const gbt_mem *mem, direct_run *run, int32_t *fe
 
 gbt_status gbti_predict_direct(gbt_ctx *ctx, const gbti_predict_job *job, gbt_tree_range trees, gbt_error *err) {
   direct_run run = {.job = job, .trees = trees};
+  GBT_ASSERT(trees.end > trees.beg && job->n_rows > 0);
   run.width = job->forest->n_features > 0 ? job->forest->n_features : 1; /* leaves look at feature 0 */
   int64_t row_steps = (int64_t)(trees.end - trees.beg < TASK_STEPS ? trees.end - trees.beg : TASK_STEPS) * STEPS;
   run.rows_per_task = (TASK_STEPS + row_steps - 1) / row_steps;

@@ -32,7 +32,10 @@ static uint32_t n_nodes_of(const maker *m, int64_t task) {
 }
 
 /* Where a leaf that lies above is on a level: it goes left. */
-static uint32_t way_below(uint32_t way, uint32_t n_levels) { return ((way + 1) << n_levels) - 1; }
+static uint32_t way_below(uint32_t way, uint32_t n_levels) {
+  GBT_ASSERT(n_levels <= GBTI_TABLE_DEPTH);
+  return ((way + 1) << n_levels) - 1;
+}
 
 /* Places of a deep tree. Leaves of a level are numbered below those of the levels above, so that together with the
  * nodes that are still split there are never more than 256 numbers in use. */

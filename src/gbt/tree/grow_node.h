@@ -57,6 +57,7 @@ GBT_FN gbt_grow_policy gbt_grow_policy_of(const gbt_params *params, const int8_t
 /* Whether there is room for one more leaf; symmetric: for all leaves of the next level. */
 GBT_FN int gbt_grow_has_room(const gbt_grow_policy *p, const gbt_grow_node *node, int64_t n_leaves) {
   if (p->max_leaves == 0) return 1;
+  GBT_ASSERT(p->kind != GBT_SYMMETRIC || node->depth <= GBT_SYMMETRIC_DEPTH);
   if (p->kind == GBT_SYMMETRIC) return (int64_t)2 << node->depth <= p->max_leaves;
   return n_leaves < p->max_leaves;
 }
