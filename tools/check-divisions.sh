@@ -29,7 +29,7 @@ compile() { # ROOT: to $work/objects/*.ll
     to=$WORK/objects/$(echo "$0" | tr / -).ll
     case "$0" in
       *.cu) $CC $FLAGS -x c++ -std=c++17 -Itests/simt -o "$to" "$0" ;;
-      *) $CC $FLAGS -std=c11 $R_FLAGS -o "$to" "$0" ;;
+      *) $CC $FLAGS -std=gnu11 $R_FLAGS -o "$to" "$0" ;;
     esac || echo "divisions: $0 does not compile"' <"$work/sources")
 }
 
