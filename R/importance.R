@@ -87,7 +87,7 @@ as.data.frame.gbt_importance <- function(x, ...) {
 #' @param metric Which metric to draw, of those in the log; the last one when left out.
 #' @param top Most bars.
 #' @param type What the bars show: `"gain"`, `"cover"` or `"frequency"`; when left out, what the table is sorted by.
-#' @param ... Further arguments of [graphics::matplot()] or [graphics::barplot()].
+#' @param ... Further arguments of [graphics::matplot()] or [graphics::barplot()], by their names.
 #' @return `x`, invisibly.
 #' @seealso [gbt_train()], [gbt_importance()]
 #' @examples
@@ -96,23 +96,47 @@ as.data.frame.gbt_importance <- function(x, ...) {
 #' plot(gbt_importance(m))
 #' @export
 plot.gbt <- function(x, metric = NULL, ...) {
+  check_model(x, "x")
+  given <- named_dots(list(...))
   log <- x$evaluation_log
-  if (length(log) < 2L || nrow(log) == 0L) {
+  has <- x$params$eval_metric
+  if (length(log) < 2L || nrow(log) == 0L || length(has) == 0L) {
     stop_argument("the model has no evaluation log to draw; train it with `valid` or with `eval_train = TRUE`")
   }
-  has <- x$params$eval_metric
-  sets <- names(log)[-1L]
   metric <- if (is.null(metric)) has[length(has)] else match_choice(metric, has, "metric")
-  sets <- sets[endsWith(sets, paste0("_", metric))]
-  colours <- grDevices::hcl.colors(max(2L, length(sets)), "Dark 3")[seq_along(sets)]
-  args <- list(x = log$round, y = as.matrix(log[sets]), type = "l", lty = 1, lwd = 2, col = colours, xlab = "round",
-               ylab = metric, bty = "l")
-  do.call(graphics::matplot, utils::modifyList(args, list(...)))
+  sets <- names(log)[seq(1L + match(metric, has), length(log), by = length(has))] # set by set, all metrics of each
+  if (!any(is.finite(unlist(log[sets])))) {
+    stop_argument(sprintf("there is nothing to draw: no value of metric \"%s\" is finite", metric), "metric")
+  }
+  usual <- list(type = if (nrow(log) == 1L) "p" else "l", lty = 1, lwd = 2, pch = 1,
+                col = grDevices::hcl.colors(max(2L, length(sets)), "Dark 3")[seq_along(sets)])
+  style <- lapply(stats::setNames(nm = names(usual)), function(name) {
+    rep_len(given_or(given[[name]], usual[[name]]), length(sets))
+  })
+  args <- list(x = log$round, y = as.matrix(log[sets]), xlab = "round", ylab = metric, bty = "l")
+  do.call(graphics::matplot, utils::modifyList(c(args, style), given[!names(given) %in% names(usual)]))
   if (!is.null(x$best_round)) graphics::abline(v = x$best_round, lty = 2, col = "grey40")
-  labels <- substr(sets, 1L, nchar(sets) - nchar(metric) - 1L)
-  key <- list(legend = labels, col = colours, lty = 1, lwd = 2, bty = "n")
+  key <- legend_key(substr(sets, 1L, nchar(sets) - nchar(metric) - 1L), style)
   do.call(graphics::legend, c(list(x = free_corner(log$round, log[sets], key)), key))
   invisible(x)
+}
+
+# What the user gave for a plot: all with names, or it would go nowhere.
+named_dots <- function(dots) {
+  if (length(dots) > 0L && (is.null(names(dots)) || any(names(dots) == ""))) {
+    stop_argument("an argument without a name was given where only named ones are possible")
+  }
+  dots
+}
+
+# Arguments of legend() for lines, points or both, as they are drawn.
+legend_key <- function(labels, style) {
+  lty <- ifelse(style$type %in% c("p", "n"), NA, style$lty)
+  pch <- ifelse(style$type %in% c("p", "b", "o"), style$pch, NA)
+  key <- list(legend = labels, col = style$col, bty = "n")
+  if (!all(is.na(lty))) key <- c(key, list(lty = lty, lwd = style$lwd))
+  if (!all(is.na(pch))) key <- c(key, list(pch = pch))
+  key
 }
 
 # The corner where the legend hides the least of the lines.
@@ -129,23 +153,56 @@ free_corner <- function(round, lines, key) {
 #' @rdname plot.gbt
 #' @export
 plot.gbt_importance <- function(x, top = 20L, type = NULL, ...) {
-  if (is.null(type) && is.null(attr(x, "type"))) type <- "gain"
-  type <- if (is.null(type)) attr(x, "type") else match_choice(type, c("gain", "cover", "frequency"), "type")
+  given <- named_dots(list(...))
+  if (!is.null(given$horiz) && !isTRUE(given$horiz)) {
+    stop_unsupported("bars lie; others are barplot(x$gain, names.arg = x$feature) of the table", "horiz")
+  }
+  if (is.null(type)) type <- given_or(attr(x, "type"), "gain")
+  type <- match_choice(type, c("gain", "cover", "frequency"), "type")
   top <- check_whole(top, "top", 1)
-  x <- as.data.frame(x)
-  shown <- utils::head(x[order(-x[[type]]), , drop = FALSE], top)
-  shown <- shown[rev(seq_len(nrow(shown))), , drop = FALSE] # the largest bar on top
-  old <- graphics::par(mar = graphics::par("mar") + c(0, label_lines(shown$feature), 0, 0))
+  if (!is_importance(x) || nrow(x) == 0L) stop_argument("`x` has no rows of gbt_importance() to draw", "x")
+  shown <- as.data.frame(x)
+  shown <- utils::head(shown[order(-shown[[type]]), , drop = FALSE], top)
+  n <- nrow(shown)
+  shown <- shown[rev(seq_len(n)), , drop = FALSE] # the largest bar on top
+  mar <- graphics::par("mar")
+  if (is.null(given$main)) mar[3L] <- min(mar[3L], 1)
+  labels <- bar_labels(shown$feature, n, mar)
+  old <- graphics::par(mar = labels$mar)
   on.exit(graphics::par(old))
   ticks <- pretty(c(0, shown[[type]])) # an axis as long as the longest bar
   args <- list(height = shown[[type]], names.arg = shown$feature, horiz = TRUE, las = 1, border = NA,
-               xlim = range(ticks), col = grDevices::hcl.colors(2L, "Dark 3")[1L], xlab = paste("share of", type))
-  do.call(graphics::barplot, utils::modifyList(args, list(...)))
+               xlim = range(ticks), col = grDevices::hcl.colors(2L, "Dark 3")[1L], xlab = paste("share of", type),
+               axisnames = !is.null(given$names.arg),
+               ylim = 1.2 * c(n - max(n, 5), n) + 0.1) # a few bars are no thicker than five
+  at <- do.call(graphics::barplot, utils::modifyList(args, given))
+  if (is.null(given$names.arg) && is.null(given$axisnames) && !isFALSE(given$plot)) {
+    graphics::axis(2, at, labels$text, tick = FALSE, line = -0.5, las = 1, gap.axis = -1, # none is left out
+                   cex.axis = given_or(given$cex.names, labels$cex))
+  }
   invisible(x)
 }
 
-# Lines of margin that the longest name needs beyond the usual four.
-label_lines <- function(text) {
-  inches <- max(graphics::strwidth(text, units = "inches"), 0)
-  min(max(0, inches / graphics::par("csi") - 2), 20)
+# Labels at the left of n bars: all of them, so small that none hides another, their ends kept where they are too long
+# for 45 % of the figure. list(text, cex, mar = margins with room for them).
+bar_labels <- function(text, n, mar) {
+  line <- graphics::par("csi") # inches
+  figure <- graphics::par("fin")
+  pitch <- (figure[2L] - (mar[1L] + mar[3L]) * line) / max(n, 5)
+  cex <- max(min(1, 0.95 * pitch / line), 0.1)
+  inches <- function(text) graphics::strwidth(text, units = "inches", cex = cex)
+  room <- 0.45 * figure[1L]
+  for (i in which(inches(text) > room)) {
+    keep <- floor(nchar(text[i]) * room / inches(text[i])) - 3
+    repeat {
+      half <- max(1, keep %/% 2)
+      n_chars <- nchar(text[i])
+      short <- paste0(substr(text[i], 1L, keep - half), "...", substr(text[i], n_chars - half + 1, n_chars))
+      if (keep <= 2 || inches(short) <= room) break
+      keep <- keep - 1
+    }
+    text[i] <- short
+  }
+  mar[2L] <- max(mar[2L] - 2, max(inches(text), 0) / line + 1.2)
+  list(text = text, cex = cex, mar = mar)
 }
