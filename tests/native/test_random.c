@@ -1,0 +1,77 @@
+/* Trainings drawn at random for as long as is wished: the engine against its slow twin and against itself under other
+ * circumstances. Each in a process of its own, so that a crash is a failure like any other; failures are made small.
+ *
+ *   GBT_RANDOM_START     the first number (1)
+ *   GBT_RANDOM_COUNT     how many (100)
+ *   GBT_RANDOM_SECONDS   end after so many seconds, whatever the count (0: never) */
+#define _POSIX_C_SOURCE 200809L
+#include "odd_job.h"
+
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { MANY_ROWS = 500 };
+
+static uint64_t wish(const char *name, uint64_t otherwise) {
+  const char *text = getenv(name);
+  return text != NULL ? strtoull(text, NULL, 10) : otherwise;
+}
+
+/* Whether all is as it must be. */
+static int holds(const random_job *r) {
+  const train_how hows[] = {r->how, {1, 0, GBT_SIMD_SCALAR, NULL}, {3, 7, GBT_SIMD_AVX2, NULL}};
+  trained *twin = train_naively(&r->job);
+  int ok = twin != NULL;
+  for (size_t i = 0; ok && i < sizeof hows / sizeof hows[0]; i++) {
+    trained *t = train(&r->job, &hows[i]);
+    ok = t != NULL && same_trained(t, twin);
+    trained_free(t);
+  }
+  made *sparse = made_sparse(r->data, 50);
+  train_job job = r->job;
+  job.data = sparse;
+  trained *t = ok ? train(&job, &r->how) : NULL;
+  ok = ok && t != NULL && same_trained(t, twin);
+  trained_free(t);
+  made_free(sparse);
+  trained_free(twin);
+  return ok;
+}
+
+/* The same in a child; what it has to say is shown or not. */
+static int holds_in_child(const random_job *r, int shown) {
+  fflush(stdout);
+  pid_t child = fork();
+  if (child == 0) {
+    if (!shown && freopen("/dev/null", "w", stdout) == NULL) _exit(2);
+    int ok = holds(r);
+    fflush(stdout);
+    _exit(ok ? 0 : 1);
+  }
+  int status = 1;
+  if (child < 0 || waitpid(child, &status, 0) != child) return 0;
+  return WIFEXITED(status) && WEXITSTATUS(status) == 0;
+}
+
+static int fails_quietly(const random_job *r) { return !holds_in_child(r, 0); }
+
+static void odd_trainings_equal_the_twin(void) {
+  uint64_t start = wish("GBT_RANDOM_START", 1), n = wish("GBT_RANDOM_COUNT", 100), done = 0;
+  time_t seconds = (time_t)wish("GBT_RANDOM_SECONDS", 0), end = time(NULL) + seconds;
+  int64_t bad = 0;
+  for (; done < n && bad < 3 && (seconds == 0 || time(NULL) < end); done++) {
+    random_job r = odd_job_make(start + done, MANY_ROWS);
+    if (!CHECK(holds_in_child(&r, 1))) {
+      bad++;
+      random_job_tell(&r, start + done);
+      odd_job_shrink(&r, fails_quietly);
+      test_note("made small:");
+      random_job_tell(&r, start + done);
+    }
+    random_job_free(&r);
+  }
+  test_note("%" PRIu64 " trainings from number %" PRIu64, done, start);
+}
+
+void suite_random(void) { RUN(odd_trainings_equal_the_twin); }

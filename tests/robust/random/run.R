@@ -1,0 +1,119 @@
+# Runs cases: Rscript run.R OUT WORKER WORKERS SECONDS FROM:TO [FROM:TO ...]
+#
+# Of the numbers FROM to TO this worker takes every WORKERS-th. SECONDS 0: all of them, else until so many seconds are
+# over. Kept cases (../cases) come first, in worker 1. Each case runs in a child process of its own, so that a crash or
+# a hang is a failure like any other, and in the other builds that are in OUT; failures are made small and written to
+# OUT/robust/random/case-ID.R. The last line is "cases N comparisons N devices N refused N failed N".
+args <- commandArgs(trailingOnly = TRUE)
+out <- args[1L]
+worker <- as.integer(args[2L])
+workers <- as.integer(args[3L])
+seconds <- as.double(args[4L])
+ranges <- strsplit(args[-(1:4)], ":", fixed = TRUE)
+here <- dirname(sub("^--file=", "", grep("^--file=", commandArgs(), value = TRUE)[1L]))
+library(gbt)
+for (file in c("case.R", "check.R", "shrink.R")) source(file.path(here, file), encoding = "UTF-8")
+for (name in ls()) { # compiled once, here, and not in every child
+  if (is.function(get(name))) assign(name, compiler::cmpfun(get(name)))
+}
+checks <- lapply(checks, compiler::cmpfun)
+for (package in c("Matrix", "bit64", "data.table", "tibble")) requireNamespace(package, quietly = TRUE)
+
+hang_after <- 300 # seconds for one case on a machine that has other work
+
+# ---- children and other builds ----
+
+in_child <- function(code) {
+  job <- parallel::mcparallel(code, mc.set.seed = FALSE, silent = TRUE)
+  got <- suppressWarnings(parallel::mccollect(job, wait = FALSE, timeout = hang_after))
+  if (is.null(got)) tools::pskill(job$pid, tools::SIGKILL)
+  suppressWarnings(parallel::mccollect(job)) # the end of the process
+  if (is.null(got)) return("hang")
+  if (is.null(got[[1L]])) "crash" else got[[1L]]
+}
+
+# R with another library, told what to do over a socket. Started again after it ended.
+builds <- new.env()
+start_build <- function(name) {
+  old <- Sys.getenv("R_LIBS")
+  on.exit(Sys.setenv(R_LIBS = old))
+  Sys.setenv(R_LIBS = file.path(out, paste0("lib-", name)))
+  node <- parallel::makePSOCKcluster(1L, timeout = hang_after, setup_strategy = "sequential")
+  parallel::clusterCall(node, function(here) {
+    library(gbt)
+    for (file in c("case.R", "check.R")) sys.source(file.path(here, file), globalenv())
+  }, here)
+  builds[[name]] <- node
+}
+
+in_build <- function(name, case, device = "cpu") {
+  if (is.null(builds[[name]])) start_build(name)
+  tryCatch(parallel::clusterCall(builds[[name]], function(case, device) outcome_of(case, device), case, device)[[1L]],
+           error = function(e) {
+             try(parallel::stopCluster(builds[[name]]), silent = TRUE)
+             builds[[name]] <- NULL
+             paste("crash:", conditionMessage(e))
+           })
+}
+
+installed <- function(name) dir.exists(file.path(out, paste0("lib-", name), "gbt"))
+others <- Filter(installed, c("clang", "nothreads", "plain", "fma"))
+emulated <- installed("emulate")
+
+# ---- one case ----
+
+count <- list(cases = 0, comparisons = 0, devices = 0, refused = 0, failed = 0)
+bump <- function(name, by = 1) count[[name]] <<- count[[name]] + by
+
+# What does not hold for a case: names, none when all does. on_device: on the emulated one as well.
+judge <- function(case, on_device = FALSE) {
+  result <- in_child(check_case(case))
+  if (identical(result, "hang") || identical(result, "crash")) return(result)
+  if (!is.list(result)) return(paste("the check itself:", as.character(result)))
+  failed <- result$failed
+  for (name in others) {
+    if (!identical(in_build(name, case), result$outcome)) failed <- c(failed, paste("build", name))
+  }
+  if (on_device) {
+    bump("devices")
+    if (!identical(in_build("emulate", case, "cuda"), result$outcome)) failed <- c(failed, "emulated device")
+  }
+  bump("comparisons", result$compared + length(others) + on_device)
+  if (is.character(result$outcome$model)) bump("refused")
+  failed
+}
+
+suits_device <- function(case) emulated && nrow(case$x) * ncol(case$x) * case$args$nrounds <= 5000
+
+take_case <- function(case, name, on_device) {
+  bump("cases")
+  failed <- judge(case, on_device)
+  if (length(failed) == 0L) return(invisible())
+  bump("failed")
+  cat(sprintf("case %s FAILED: %s\n", name, paste(failed, collapse = "; ")))
+  if (count$failed > 5) return(invisible()) # enough to look at
+  small <- shrink(case, function(other) any(judge(other, on_device && "emulated device" %in% failed) %in% failed))
+  file <- file.path(out, "robust", "random", sprintf("case-%s.R", name))
+  write_case(small, file, failed)
+  cat(sprintf("made small: %d rows, %d columns, in %s\n", nrow(small$x), ncol(small$x), file))
+  if (file.size(file) < 4000) writeLines(readLines(file))
+}
+
+begin <- proc.time()[["elapsed"]]
+if (worker == 1L) {
+  for (file in list.files(file.path(here, "..", "cases"), "[.]R$", full.names = TRUE)) {
+    kept <- new.env()
+    sys.source(file, kept)
+    take_case(kept$case, basename(file), suits_device(kept$case))
+  }
+}
+for (range in ranges) {
+  ids <- seq(as.double(range[1L]), as.double(range[2L]))
+  for (id in ids[ids %% workers == worker - 1L]) {
+    if (seconds > 0 && proc.time()[["elapsed"]] - begin > seconds) break
+    case <- draw_case(id)
+    take_case(case, id, id %% 16 < workers && suits_device(case))
+  }
+}
+for (name in names(builds)) parallel::stopCluster(builds[[name]])
+cat(paste(names(count), vapply(count, format, "", scientific = FALSE), collapse = " "), "\n")
