@@ -31,7 +31,7 @@ case "$form" in
   short)
     start=${GBT_RANDOM_START:-$((begin / 86400))000}
     seconds=0
-    ranges="1:220 $start:$((start + 139))"
+    ranges="1:200 $start:$((start + 99))"
     native="1:2000 $start:$((start + 999))"
     native_seconds=0
     ;;

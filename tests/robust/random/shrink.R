@@ -87,7 +87,7 @@ shrink <- function(case, fails, seconds = 60) {
 in_one_encoding <- function(x) {
   if (is.list(x)) return(all(vapply(x, in_one_encoding, NA)))
   texts <- if (is.character(x)) x else levels(x)
-  !any(Encoding(texts) == "latin1")
+  is.null(texts) || !any(Encoding(texts) == "latin1")
 }
 
 # The case as R code. What deparse() cannot say exactly (encodings, objects of S4) goes as bytes.
