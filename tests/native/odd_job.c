@@ -156,6 +156,25 @@ static int leave_out(random_job *r, int64_t beg, int64_t end, int (*fails)(const
   return ok;
 }
 
+/* Without weights, without offsets. */
+static void shrink_extras(random_job *r, int (*fails)(const random_job *r)) {
+  double *weight = r->data->weight, *offset = r->data->offset;
+  int32_t n_offset = r->data->n_offset;
+  r->data->weight = NULL;
+  if (fails(r))
+    free(weight);
+  else
+    r->data->weight = weight;
+  r->data->offset = NULL;
+  r->data->n_offset = 0;
+  if (fails(r)) {
+    free(offset);
+    return;
+  }
+  r->data->offset = offset;
+  r->data->n_offset = n_offset;
+}
+
 static void shrink_rows(random_job *r, int (*fails)(const random_job *r)) {
   for (int64_t size = r->data->table.n_rows / 2; size > 0; size /= 2)
     for (int64_t beg = 0; beg < r->data->table.n_rows;)
@@ -183,17 +202,7 @@ void odd_job_shrink(random_job *r, int (*fails)(const random_job *r)) {
   if (!fails(r)) r->job.spec.n_valid = n_valid;
   r->job.rounds = 1;
   if (!fails(r)) r->job.rounds = rounds;
-  double *weight = r->data->weight, *offset = r->data->offset;
-  r->data->weight = NULL;
-  if (r->job.spec.n_valid > 0 || !fails(r))
-    r->data->weight = weight;
-  else
-    free(weight);
-  r->data->offset = NULL;
-  if (r->job.spec.n_valid > 0 || !fails(r))
-    r->data->offset = offset;
-  else
-    free(offset);
+  if (r->job.spec.n_valid == 0) shrink_extras(r, fails); /* or the sets would have what training has not */
   shrink_rows(r, fails);
   shrink_params(r, fails);
 }

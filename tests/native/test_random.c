@@ -74,4 +74,23 @@ static void odd_trainings_equal_the_twin(void) {
   test_note("%" PRIu64 " trainings from number %" PRIu64, done, start);
 }
 
-void suite_random(void) { RUN(odd_trainings_equal_the_twin); }
+static int has_many_rows(const random_job *r) { return r->data->table.n_rows > 20; }
+
+static void jobs_are_made_small(void) {
+  for (uint64_t seed = 1; seed <= 20; seed++) {
+    random_job r = odd_job_make(seed, MANY_ROWS);
+    if (has_many_rows(&r)) {
+      odd_job_shrink(&r, has_many_rows);
+      CHECK_EQ_I64(r.data->table.n_rows, 21);
+      CHECK_EQ_I64(r.job.rounds, 1);
+      CHECK(r.job.spec.n_valid == 0 && r.data->weight == NULL && r.data->offset == NULL);
+      CHECK(holds(&r));
+    }
+    random_job_free(&r);
+  }
+}
+
+void suite_random(void) {
+  RUN(jobs_are_made_small);
+  RUN(odd_trainings_equal_the_twin);
+}
