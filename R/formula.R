@@ -15,6 +15,7 @@ read_formula <- function(formula, data, given, na.action, env) {
   from <- environment(formula)
   if (is.null(from)) from <- env
   data <- formula_data(data, formula, from)
+  check_doubled(if ("." %in% all.vars(formula)) names(data) else all.vars(formula), names(data))
   plain <- plain_names(formula, data)
   parts <- if (is.null(plain)) terms_parts(formula, data) else plain
   features <- if (is.null(plain)) vapply(parts$features, expression_text, "") else plain$names
@@ -336,6 +337,7 @@ apply_design <- function(design, data) {
   if (length(absent)) {
     stop_data(sprintf("columns that the model needs are missing: %s", enumerate(absent)), absent[1L])
   }
+  check_doubled(vars, names(data))
   x <- data
   if (!is.null(design$features)) {
     columns <- list()

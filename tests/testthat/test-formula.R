@@ -148,3 +148,17 @@ test_that("rows with missing predictors stay, unless asked otherwise", {
   expect_identical(nobs(train(mpg ~ ., d, na.action = na.omit)), 29L)
   expect_error(train(mpg ~ ., d, na.action = na.fail), "missing values")
 })
+
+test_that("a name that stands for two columns is an error wherever the formula or the model uses it", {
+  twice <- cbind(mtcars[c("mpg", "hp", "wt")], hp = 1)
+  for (formula in c(mpg ~ ., mpg ~ hp, mpg ~ log(hp) + wt, mpg ~ wt + offset(hp), hp ~ wt)) {
+    e <- tryCatch(gbt_train(formula, twice, nrounds = 1, threads = 1), gbt_error_data = identity)
+    expect_match(conditionMessage(e), "more than once: `hp`", fixed = TRUE)
+    expect_identical(e$column, "hp")
+  }
+  expect_identical(gbt_train(mpg ~ wt, twice, nrounds = 1, threads = 1)$feature_names, "wt")
+  for (formula in c(mpg ~ hp + wt, mpg ~ log(hp) + wt, mpg ~ wt + offset(hp))) {
+    m <- gbt_train(formula, mtcars, nrounds = 1, threads = 1)
+    expect_error(predict(m, twice), "more than once: `hp`", class = "gbt_error_data")
+  }
+})

@@ -34,10 +34,11 @@ test_that("long labels leave room for the bars and keep both ends", {
   shown <- grep("^a_.*[.]{3}.*[0-9]$", texts(page), value = TRUE)
   expect_length(unique(shown), 20)
   expect_true(all(nchar(shown) < 60))
-  short <- bar_labels(c("b", strrep("x", 500)), 2, c(5, 4, 1, 2))
-  expect_identical(short$text[1], "b")
-  expect_lte(max(graphics::strwidth(short$text, "inches", cex = short$cex)), 0.45 * graphics::par("fin")[1] + 1e-9)
-  grDevices::dev.off()
+  drawn({
+    short <- bar_labels(c("b", strrep("x", 500)), 2, c(5, 4, 1, 2))
+    expect_identical(short$text[1], "b")
+    expect_lte(max(graphics::strwidth(short$text, "inches", cex = short$cex)), 0.45 * graphics::par("fin")[1])
+  })
 })
 
 test_that("arguments of barplot() are kept to", {
