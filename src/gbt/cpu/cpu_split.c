@@ -92,7 +92,7 @@ static int32_t block_size(const cpu_backend *be) {
 static gbt_status list_features(gbt_ctx *ctx, cpu_backend *be, split_pass *pass, size_t n_nodes, gbt_error *err) {
   size_t n = (size_t)be->n_tree_feats, lists = n_nodes;
   int uniform = gbt_features_uniform(be->rules);
-  size_t need = n_nodes * 2 + (uniform ? 0 : lists * n);
+  size_t need = n_nodes * 2 + (uniform ? 0 : lists * n) + 1; /* one more: without nodes, too, there is a list */
   GBT_TRY(gbt_mem_grow(&be->mem, &be->node_feats, &be->cap_node_feats, need, sizeof *be->node_feats, err));
   int32_t *n_feats = be->node_feats + n_nodes, *list = n_feats + n_nodes;
   pass->node = be->node_feats;

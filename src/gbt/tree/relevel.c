@@ -100,7 +100,8 @@ static gbt_status move_tree(const gbt_mem *mem, const level_maps *maps, const gb
                             tree_scratch *s, gbt_forest *to, gbt_error *err) {
   const gbt_tree *tree = &from->trees[t];
   uint64_t beg = tree->node_beg;
-  const uint32_t *old_sets = tree->n_words > 0 ? from->sets + tree->set_beg : NULL;
+  static const uint32_t none[1]; /* a set of no words has a place, too */
+  const uint32_t *old_sets = tree->n_words > 0 ? from->sets + tree->set_beg : none;
   size_t room = words_needed(maps, from->nodes + beg, tree->n_nodes);
   if (room > UINT32_MAX) return gbt_fail(err, GBT_E_UNSUPPORTED, "a tree with more than 2^37 bits of level sets");
   GBT_TRY(gbt_mem_grow(mem, &s->nodes, &s->cap_nodes, tree->n_nodes, sizeof *s->nodes, err));

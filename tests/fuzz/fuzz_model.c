@@ -1,0 +1,26 @@
+/* Models that somebody crafted: whatever opens must stand all use (../native/model_use.h). */
+#include "../native/model_seeds.h"
+#include "../native/model_use.h"
+#include "../native/mutate.h"
+#include "fuzz.h"
+
+int fuzz_use(const uint8_t *bytes, size_t n) { return model_use(bytes, n); }
+
+uint8_t *fuzz_seed(uint64_t i, size_t *n_bytes) { return i < MODEL_SEEDS ? model_seed(i, n_bytes) : NULL; }
+
+int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n) {
+  fuzz_use(bytes, n);
+  return 0;
+}
+
+size_t LLVMFuzzerCustomMutator(uint8_t *bytes, size_t n, size_t most, unsigned seed) {
+  test_rng rng = {gbt_mix64(seed)};
+  return mutate_model(&rng, bytes, n, most);
+}
+
+size_t LLVMFuzzerCustomCrossOver(const uint8_t *a, size_t n_a, const uint8_t *b, size_t n_b, uint8_t *out, size_t most,
+                                 unsigned seed) {
+  test_rng rng = {gbt_mix64(seed)};
+  size_t n = mutate_merge(&rng, a, n_a, b, n_b, out, most);
+  return n > 0 && test_below(&rng, 2) ? mutate_model(&rng, out, n, most) : n;
+}

@@ -1,0 +1,50 @@
+/* See model_seeds.h. */
+#include "model_seeds.h"
+
+#include "../../src/gbt/model/model.h"
+#include "forests.h"
+
+typedef struct seed_spec {
+  int32_t n_features, n_levels;
+  forest_spec forest;
+} seed_spec;
+
+static const seed_spec specs[MODEL_SEEDS] = {
+    {2, 12, {1, 1, 3, 6, SHAPE_BUSHY, 0}},    {4, 12, {2, 2, 1, 7, SHAPE_BUSHY, 1}},
+    {6, 12, {1, 1, 1, 40, SHAPE_CHAIN, 1}},   {8, 12, {3, 1, 1, 7, SHAPE_COMPLETE, 1}},
+    {1, 3, {1, 1, 1, 0, SHAPE_BUSHY, 1}},     {0, 0, {1, 1, 1, 0, SHAPE_BUSHY, 1}},
+    {3, 40, {1, 1, 2, 12, SHAPE_BUSHY, 0}},   {2, 70, {1, 2, 1, 8, SHAPE_CHAIN, 0}},
+    {5, 5, {1, 1, 1, 31, SHAPE_COMPLETE, 1}}, {12, 2, {1, 1, 6, 3, SHAPE_BUSHY, 0}},
+    {3, 9, {4, 1, 2, 4, SHAPE_BUSHY, 0}},     {2, 33, {1, 1, 0, 0, SHAPE_BUSHY, 0}},
+};
+
+static uint8_t *write_seed(const gbt_forest *forest, const gbt_schema *schema, size_t *n_bytes) {
+  static const char *const classes[] = {"yes", NULL, "no"}, *const objective[] = {"squared"};
+  static const double log[] = {0.5, 0.25};
+  static const int32_t ints[] = {1, 2, 3};
+  static const gbt_meta meta[] = {{"objective", GBT_META_TEXT, 1, objective, NULL, NULL},
+                                  {"classes", GBT_META_TEXT, 3, classes, NULL, NULL},
+                                  {"log", GBT_META_DOUBLE, 2, NULL, log, NULL},
+                                  {"ints", GBT_META_INT, 3, NULL, NULL, ints},
+                                  {"none", GBT_META_INT, 0, NULL, NULL, ints}};
+  gbt_mem mem = gbt_mem_default();
+  gbt_forest_view view = gbt_forest_look(forest);
+  uint8_t *bytes = NULL, *out = NULL;
+  if (CHECK_OK(gbt_model_write(&mem, &view, schema, meta, 5, &bytes, n_bytes, test_err))) {
+    out = test_alloc(*n_bytes);
+    memcpy(out, bytes, *n_bytes);
+  }
+  gbt_mem_free(&mem, bytes);
+  return out;
+}
+
+uint8_t *model_seed(uint64_t i, size_t *n_bytes) {
+  const seed_spec *spec = &specs[i % MODEL_SEEDS];
+  test_rng rng = {i};
+  gbt_schema *schema = make_schema(&rng, spec->n_features, spec->n_levels);
+  gbt_forest *forest = make_forest(&rng, schema, &spec->forest);
+  uint8_t *out = write_seed(forest, schema, n_bytes);
+  gbt_forest_free(forest);
+  gbt_schema_unref(schema);
+  return out;
+}

@@ -1,0 +1,322 @@
+/* Edits of drafts but for trees: texts, features, levels, meta entries, and parts of two drafts. See mutate.h. */
+#include "../../src/gbt/model/model.h"
+#include "mutate_impl.h"
+
+int draft_insert(draft *d, gbti_model_part p, size_t at, size_t bytes) {
+  if (at > d->n[p] || bytes > MUTATE_PART - d->n[p]) return 0;
+  memmove(d->part[p] + at + bytes, d->part[p] + at, d->n[p] - at);
+  memset(d->part[p] + at, 0, bytes);
+  d->n[p] += bytes;
+  return 1;
+}
+
+int draft_cut(draft *d, gbti_model_part p, size_t at, size_t bytes) {
+  if (at > d->n[p] || bytes > d->n[p] - at) return 0;
+  memmove(d->part[p] + at, d->part[p] + at + bytes, d->n[p] - at - bytes);
+  d->n[p] -= bytes;
+  return 1;
+}
+
+double draft_number(test_rng *rng) {
+  static const double odd[] = {0.0,    -0.0,   1.0,    -1.0, 0.5,      1.5,       1e308, -1e308,
+                               5e-324, 1e-310, 1e-300, 3.0,  INFINITY, -INFINITY, NAN,   1.7976931348623157e308};
+  return test_below(rng, 2) ? odd[test_below(rng, 16)] : (double)(test_below(rng, 41) - 20) / 2.0;
+}
+
+/* Features and entries as the numbers tell them. */
+static void count_records(draft *d) {
+  numbers(d)->n_features = (int32_t)COUNT(d, gbti_model_feature, GBTI_PART_FEATURES);
+  numbers(d)->n_meta = (int32_t)COUNT(d, gbti_model_entry, GBTI_PART_META);
+}
+
+/* ---- texts ---- */
+
+enum { MOST_SLOTS = 4 * MUTATE_PART / 8 };
+
+/* The places that refer to texts, in the order in which texts lie. */
+static size_t find_slots(draft *d, uint64_t **slot) {
+  uint64_t *level = AS(d, uint64_t, GBTI_PART_LEVELS), n_levels = COUNT(d, uint64_t, GBTI_PART_LEVELS), at = 0;
+  size_t n = 0;
+  for (size_t f = 0; f < COUNT(d, gbti_model_feature, GBTI_PART_FEATURES); f++) {
+    slot[n++] = &features(d)[f].name;
+    slot[n++] = &features(d)[f].tag;
+    for (int32_t i = 0; i < features(d)[f].n_levels && at < n_levels; i++) slot[n++] = &level[at++];
+  }
+  for (size_t m = 0; m < COUNT(d, gbti_model_entry, GBTI_PART_META); m++) {
+    const gbti_model_entry *e = &entries(d)[m];
+    if (n == MOST_SLOTS) break;
+    slot[n++] = &entries(d)[m].name;
+    if (e->kind != GBT_META_TEXT || e->beg % 8 != 0 || e->beg > d->n[GBTI_PART_VALUES]) continue;
+    uint64_t *value = AS(d, uint64_t, GBTI_PART_VALUES) + e->beg / 8;
+    for (uint64_t i = 0; i < e->n && i < (d->n[GBTI_PART_VALUES] - e->beg) / 8 && n < MOST_SLOTS; i++)
+      if (value[i] != GBTI_MODEL_NO_TEXT) slot[n++] = &value[i];
+  }
+  return n;
+}
+
+static size_t text_size(const draft *d, uint64_t at) {
+  if (at >= d->n[GBTI_PART_TEXTS]) return 0;
+  const uint8_t *text = d->part[GBTI_PART_TEXTS] + at, *end = memchr(text, 0, d->n[GBTI_PART_TEXTS] - (size_t)at);
+  return end == NULL ? 0 : (size_t)(end - text);
+}
+
+void draft_relay(draft *d) {
+  static uint64_t *slot[MOST_SLOTS]; /* large; one thread */
+  uint8_t texts[MUTATE_PART];
+  size_t n = find_slots(d, slot), at = 0;
+  for (size_t i = 0; i < n; i++) {
+    size_t size = text_size(d, *slot[i]);
+    if (at + size + 1 > sizeof texts) size = 0;
+    if (at + size + 1 > sizeof texts) return;
+    memcpy(texts + at, d->part[GBTI_PART_TEXTS] + (size > 0 ? *slot[i] : 0), size);
+    texts[at + size] = 0;
+    *slot[i] = at;
+    at += size + 1;
+  }
+  memcpy(d->part[GBTI_PART_TEXTS], texts, at);
+  d->n[GBTI_PART_TEXTS] = at;
+}
+
+/* Puts a text behind the others; its place until texts are laid again. */
+static uint64_t add_text(draft *d, const char *text) {
+  size_t at = d->n[GBTI_PART_TEXTS], n = strlen(text) + 1;
+  if (!draft_insert(d, GBTI_PART_TEXTS, at, n)) return at;
+  memcpy(d->part[GBTI_PART_TEXTS] + at, text, n);
+  return at;
+}
+
+static uint64_t add_name(test_rng *rng, draft *d, const char *stem) {
+  char text[48];
+  snprintf(text, sizeof text, "%s%d", stem, (int)test_below(rng, 1000));
+  return add_text(d, text);
+}
+
+/* Another text where one is referred to: that of another place, bad UTF-8, names that R knows, long or empty ones. */
+static void edit_text(test_rng *rng, draft *d) {
+  static uint64_t *slot[MOST_SLOTS];
+  static const char *const odd[] = {
+      "",
+      "a",
+      "\xff",
+      "\xc3",
+      "\xc0\x80",
+      "\xed\xa0\x80",
+      "\xf4\x90\x80\x80",
+      "\xf0\x9f\x98\x80",
+      "\xef\xbf\xbf",
+      "\xe2\x80\xae\xe2\x80\x8b",
+      "e\xcc\x81",
+      "NA",
+      "x\ny\t\"`\\",
+      "%s%n%d",
+      "(unseen)",
+      "0",
+      "a level that is longer than any other level which this model has had so far, by far"};
+  size_t n = find_slots(d, slot);
+  if (n == 0) return;
+  uint64_t *at = slot[test_below(rng, (int64_t)n)];
+  if (test_below(rng, 3) == 0)
+    *at = *slot[test_below(rng, (int64_t)n)];
+  else
+    *at = add_text(d, odd[test_below(rng, (int64_t)(sizeof odd / sizeof odd[0]))]);
+}
+
+/* ---- schema ---- */
+
+/* Where the levels of feature f begin among all. */
+static size_t level_of(draft *d, size_t f) {
+  size_t at = 0;
+  for (size_t i = 0; i < f; i++) at += features(d)[i].n_levels > 0 ? (size_t)features(d)[i].n_levels : 0;
+  return at;
+}
+
+static void edit_schema(test_rng *rng, draft *d) {
+  size_t n = COUNT(d, gbti_model_feature, GBTI_PART_FEATURES);
+  int64_t kind = test_below(rng, 8);
+  if (kind == 0 && draft_insert(d, GBTI_PART_FEATURES, n * 24, 24)) {
+    gbti_model_feature fresh = {.type = (uint32_t)test_below(rng, 3)};
+    fresh.name = add_name(rng, d, "new ");
+    fresh.tag = add_name(rng, d, "");
+    features(d)[n] = fresh;
+    count_records(d);
+    return;
+  }
+  if (n == 0) return;
+  size_t f = (size_t)test_below(rng, (int64_t)n);
+  gbti_model_feature *feat = &features(d)[f];
+  size_t at = level_of(d, f);
+  if (kind == 1) {
+    feat->type = (uint32_t)test_below(rng, 4);
+  } else if (kind == 2 && n > 1 && features(d)[n - 1].n_levels == 0) {
+    d->n[GBTI_PART_FEATURES] -= 24;
+    count_records(d);
+  } else if (kind == 3 && feat->n_levels > 0 && draft_cut(d, GBTI_PART_LEVELS, 8 * at, 8)) {
+    feat->n_levels--;
+  } else if (kind > 3) {
+    for (int64_t i = test_below(rng, 8) == 0 ? 40 : 1; i > 0; i--)
+      if (feat->n_levels >= 0 && feat->n_levels < MUTATE_PART && draft_insert(d, GBTI_PART_LEVELS, 8 * at, 8)) {
+        AS(d, uint64_t, GBTI_PART_LEVELS)[at] = add_name(rng, d, "level ");
+        feat->n_levels++;
+        if (feat->type == GBT_NUMERIC) feat->type = 1 + (uint32_t)test_below(rng, 2);
+      }
+  }
+}
+
+/* ---- meta ---- */
+
+/* Whether an entry's values lie within their part, and are aligned. */
+static int has_values(const draft *d, const gbti_model_entry *e) {
+  size_t left = d->n[GBTI_PART_VALUES];
+  return e->beg % 8 == 0 && e->beg <= left && e->n <= (left - e->beg) / (e->kind == GBT_META_INT ? 4 : 8);
+}
+
+/* Lays the values of the entries one behind the other, in the order of the entries. */
+static void relay_values(draft *d) {
+  _Alignas(8) uint8_t values[MUTATE_PART];
+  size_t at = 0;
+  for (size_t m = 0; m < COUNT(d, gbti_model_entry, GBTI_PART_META); m++) {
+    gbti_model_entry *e = &entries(d)[m];
+    size_t size = e->kind == GBT_META_INT ? 4 : 8;
+    if (!has_values(d, e) || at + gbti_align8(e->n * size) > sizeof values) return;
+    size_t bytes = (size_t)e->n * size;
+    memset(values + at, 0, (size_t)gbti_align8(bytes));
+    memcpy(values + at, d->part[GBTI_PART_VALUES] + e->beg, bytes);
+    e->beg = at;
+    at += (size_t)gbti_align8(bytes);
+  }
+  memcpy(d->part[GBTI_PART_VALUES], values, at);
+  d->n[GBTI_PART_VALUES] = at;
+}
+
+/* A name as R/save.R gives them. */
+static uint64_t known_name(test_rng *rng, draft *d) {
+  static const char *const stems[] = {"objective",  "classes",        "response",   "params",  "best_round",
+                                      "best_score", "evaluation_log", "has_offset", "formula", "terms",
+                                      "n_obs",      "params/1",       "terms/1",    "terms/2", "evaluation_log/1"};
+  static const char *const ends[] = {"", "", ":lgl", ":names", ":list", ":null", "/1", "/2", "/1:names"};
+  char text[64];
+  snprintf(text, sizeof text, "%s%s", stems[test_below(rng, 15)], ends[test_below(rng, 9)]);
+  return add_text(d, text);
+}
+
+static void add_entry(test_rng *rng, draft *d) {
+  size_t n = COUNT(d, gbti_model_entry, GBTI_PART_META), at = (size_t)test_below(rng, (int64_t)n + 1);
+  gbti_model_entry fresh = {.kind = (uint32_t)test_below(rng, 3), .n = (uint64_t)test_below(rng, 5)};
+  fresh.beg = d->n[GBTI_PART_VALUES];
+  size_t bytes = (size_t)gbti_align8(fresh.n * (fresh.kind == GBT_META_INT ? 4 : 8));
+  if (!draft_insert(d, GBTI_PART_META, at * 32, 32) || !draft_insert(d, GBTI_PART_VALUES, (size_t)fresh.beg, bytes))
+    return;
+  for (uint64_t i = 0; i < fresh.n; i++) {
+    uint64_t x = gbt_bits(draft_number(rng));
+    if (fresh.kind == GBT_META_TEXT) x = test_below(rng, 4) == 0 ? GBTI_MODEL_NO_TEXT : add_name(rng, d, "text ");
+    if (fresh.kind == GBT_META_INT) x = test_below(rng, 2) ? (uint64_t)test_below(rng, 4) : mutate_edge(rng, 0);
+    memcpy(d->part[GBTI_PART_VALUES] + fresh.beg + i * (fresh.kind == GBT_META_INT ? 4 : 8), &x,
+           fresh.kind == GBT_META_INT ? 4 : 8);
+  }
+  fresh.name = known_name(rng, d);
+  entries(d)[at] = fresh;
+  count_records(d);
+}
+
+static void edit_meta(test_rng *rng, draft *d) {
+  size_t n = COUNT(d, gbti_model_entry, GBTI_PART_META);
+  int64_t kind = test_below(rng, 8);
+  if (kind == 0 || n == 0) {
+    add_entry(rng, d);
+    relay_values(d);
+    return;
+  }
+  size_t m = (size_t)test_below(rng, (int64_t)n), other = (size_t)test_below(rng, (int64_t)n);
+  gbti_model_entry *e = &entries(d)[m], save = *e;
+  if (kind == 1) {
+    e->kind = (uint32_t)test_below(rng, 3); /* the same bytes as another kind */
+    if ((save.kind == GBT_META_INT) != (e->kind == GBT_META_INT))
+      e->n = e->kind == GBT_META_INT ? 2 * save.n : save.n / 2;
+    if (e->kind == GBT_META_TEXT && has_values(d, e))
+      for (uint64_t i = 0; i < e->n; i++)
+        AS(d, uint64_t, GBTI_PART_VALUES)[e->beg / 8 + i] = test_below(rng, 3) ? add_name(rng, d, "") : UINT64_MAX;
+  } else if (kind == 2) {
+    e->name = test_below(rng, 2) ? known_name(rng, d) : entries(d)[other].name;
+  } else if (kind == 3) {
+    e->n += (uint64_t)(test_below(rng, 3) - 1);
+  } else if (kind == 4) {
+    *e = entries(d)[other];
+    entries(d)[other] = save;
+  } else if (kind == 5) {
+    if (draft_cut(d, GBTI_PART_META, m * 32, 32)) count_records(d);
+  } else if (e->kind == GBT_META_INT && e->n > 0 && has_values(d, e)) {
+    uint32_t x = (uint32_t)mutate_edge(rng, 0);
+    memcpy(d->part[GBTI_PART_VALUES] + e->beg + 4 * (uint64_t)test_below(rng, (int64_t)e->n), &x, 4);
+  } else if (e->kind == GBT_META_DOUBLE && e->n > 0 && has_values(d, e)) {
+    double x = draft_number(rng);
+    memcpy(d->part[GBTI_PART_VALUES] + e->beg + 8 * (uint64_t)test_below(rng, (int64_t)e->n), &x, 8);
+  }
+  relay_values(d);
+}
+
+/* ---- all of it ---- */
+
+void draft_edit(test_rng *rng, draft *d) {
+  int64_t kind = test_below(rng, 16);
+  if (kind < 11)
+    draft_edit_trees(rng, d);
+  else if (kind < 13)
+    edit_schema(rng, d);
+  else if (kind < 14)
+    edit_text(rng, d);
+  else
+    edit_meta(rng, d);
+}
+
+/* Copies a part, positions of texts moved up. */
+static void take_part(draft *d, const draft *from, gbti_model_part p) {
+  memcpy(d->part[p], from->part[p], from->n[p]);
+  d->n[p] = from->n[p];
+}
+
+static void take_schema(draft *d, const draft *from, uint64_t text_at) {
+  take_part(d, from, GBTI_PART_FEATURES);
+  take_part(d, from, GBTI_PART_LEVELS);
+  for (size_t f = 0; f < COUNT(d, gbti_model_feature, GBTI_PART_FEATURES); f++) {
+    features(d)[f].name += text_at;
+    features(d)[f].tag += text_at;
+  }
+  for (size_t i = 0; i < COUNT(d, uint64_t, GBTI_PART_LEVELS); i++) AS(d, uint64_t, GBTI_PART_LEVELS)[i] += text_at;
+  count_records(d);
+}
+
+static void take_meta(draft *d, const draft *from, uint64_t text_at) {
+  take_part(d, from, GBTI_PART_META);
+  take_part(d, from, GBTI_PART_VALUES);
+  for (size_t m = 0; m < COUNT(d, gbti_model_entry, GBTI_PART_META); m++) {
+    const gbti_model_entry *e = &entries(d)[m];
+    entries(d)[m].name += text_at;
+    if (e->kind != GBT_META_TEXT || e->beg % 8 != 0 || e->beg > d->n[GBTI_PART_VALUES]) continue;
+    uint64_t *value = AS(d, uint64_t, GBTI_PART_VALUES) + e->beg / 8;
+    for (uint64_t i = 0; i < e->n && i < (d->n[GBTI_PART_VALUES] - e->beg) / 8; i++)
+      if (value[i] != GBTI_MODEL_NO_TEXT) value[i] += text_at;
+  }
+  count_records(d);
+}
+
+static void take_forest(draft *d, const draft *from) {
+  gbti_model_numbers n = *numbers(d), other;
+  memcpy(&other, from->part[GBTI_PART_NUMBERS], sizeof other);
+  for (int p = GBTI_PART_BASE; p <= GBTI_PART_COUNT; p++) take_part(d, from, (gbti_model_part)p);
+  other.n_features = n.n_features;
+  other.n_meta = n.n_meta;
+  *numbers(d) = other;
+}
+
+void draft_merge(test_rng *rng, draft *d, const draft *from) {
+  static draft other; /* large; one thread */
+  uint64_t what = 1 + (uint64_t)test_below(rng, 15), text_at = d->n[GBTI_PART_TEXTS];
+  if (!draft_insert(d, GBTI_PART_TEXTS, (size_t)text_at, from->n[GBTI_PART_TEXTS])) what &= 10u;
+  if (what & 5u) memcpy(d->part[GBTI_PART_TEXTS] + text_at, from->part[GBTI_PART_TEXTS], from->n[GBTI_PART_TEXTS]);
+  if (what & 1u) take_schema(d, from, text_at);
+  if (what & 2u) take_forest(d, from);
+  if (what & 4u) take_meta(d, from, text_at);
+  if (!(what & 8u)) return;
+  other = *from;
+  draft_append_trees(d, &other);
+}
