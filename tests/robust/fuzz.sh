@@ -1,0 +1,120 @@
+#!/bin/sh
+# Mutated models and tables against the engine, under the address and undefined behaviour sanitizers: see ../fuzz.
+#
+#   sh tests/robust/fuzz.sh short|long OUT
+#
+# short: the corpus and every input that ever found a fault once, then the same mutations in every run, by two processes.
+# long: that with clang's sanitizers as well, which see more, and libFuzzer for GBT_FUZZ_SECONDS (default 14,400) a
+# fuzzer and processor; what it finds new is left in OUT/robust/fuzz.
+set -u
+form=$1
+out=$(cd "$2" && pwd)
+root=$(cd "$(dirname "$0")/../.." && pwd)
+work=$out/robust/fuzz
+fuzz=$root/tests/fuzz
+seconds=${GBT_FUZZ_SECONDS:-14400}
+begun=$(date +%s)
+passed=0 failed=0 inputs=0
+mkdir -p "$work"
+: >"$work/figures"
+
+figure() { printf '%s\t%s\n' "$1" "$2" | tee -a "$work/figures"; }
+
+build() { # VARIANT
+  make -s -C "$root/tests/native" -j 2 VARIANT="$1" BUILD="$out/native" fuzzers >"$work/build-$1" 2>&1 && return
+  tail -20 "$work/build-$1"
+  echo "0 passed, 1 failed"
+  exit 1
+}
+
+# Starts a command in the folder NAME of its own.
+start() { # NAME COMMAND...
+  folder=$work/$1
+  shift
+  rm -rf "$folder"
+  mkdir -p "$folder"
+  (cd "$folder" && exec "$@" >report 2>&1) &
+  pid=$!
+}
+
+# Waits for the command in folder NAME. Its report ends with "N inputs, N accepted", or tells of a fault.
+reap() { # NAME PID
+  if wait "$2"; then
+    passed=$((passed + 1))
+    n=$(sed -n 's/^\([0-9]*\) inputs, .*/\1/p' "$work/$1/report")
+    inputs=$((inputs + n))
+    echo "$1: $(tail -1 "$work/$1/report")"
+  else
+    failed=$((failed + 1))
+    echo "$1: a fault; the input is $work/$1/fault"
+    tail -40 "$work/$1/report"
+  fi
+}
+
+pair() { # NAME, then two commands with -- between them: both at the same time
+  name=$1 first=""
+  shift
+  while [ "$1" != -- ]; do
+    first="$first '$1'"
+    shift
+  done
+  shift
+  eval start "$name-1" "$first"
+  one=$pid
+  start "$name-2" "$@"
+  reap "$name-1" "$one"
+  reap "$name-2" "$pid"
+}
+
+both() { # VARIANT MODELS TABLES: so many mutations in each of two processes
+  m=$out/native/$1/run_model t=$out/native/$1/run_table
+  pair "$1-once" "$m" once "$fuzz"/corpus/model/* "$fuzz"/found/model/* -- \
+    "$t" once "$fuzz"/corpus/table/*
+  pair "$1-model" "$m" mutate 0 "$2" "$fuzz"/corpus/model/* -- "$m" mutate "$2" $((2 * $2)) "$fuzz"/corpus/model/*
+  pair "$1-table" "$t" mutate 0 "$3" "$fuzz"/corpus/table/* -- "$t" mutate "$3" $((2 * $3)) "$fuzz"/corpus/table/*
+}
+
+# libFuzzer goes on from what it found before.
+hunt() { # KIND
+  kept=$work/found-$1
+  mkdir -p "$kept"
+  ASAN_OPTIONS=quarantine_size_mb=4:malloc_context_size=1:max_malloc_fill_size=256 \
+    "$out/native/fuzz/libfuzzer_$1" -max_len=4096 -timeout=20 -rss_limit_mb=2048 -print_final_stats=1 \
+    -max_total_time="$seconds" -artifact_prefix="$work/fault-$1-" "$kept" "$fuzz/corpus/$1" \
+    >"$work/hunt-$1" 2>&1
+}
+
+hunted() { # KIND STATUS
+  tail -3 "$work/hunt-$1"
+  if [ "$2" = 0 ]; then passed=$((passed + 1)); else failed=$((failed + 1)); fi
+  n=$(sed -n 's/^stat::number_of_executed_units: *//p' "$work/hunt-$1")
+  inputs=$((inputs + ${n:-0}))
+  last=$(grep -E '^#[0-9]+.* cov: ' "$work/hunt-$1" | tail -1)
+  figure "fuzz: edges covered by libFuzzer, $1" "$(echo "$last" | sed 's/.* cov: \([0-9]*\).*/\1/')"
+  figure "fuzz: edges and counts (ft), $1" "$(echo "$last" | sed 's/.* ft: \([0-9]*\).*/\1/')"
+  figure "fuzz: edges in the program, $1" \
+    "$(sed -n 's/^INFO: Loaded . modules *(\([0-9]*\) .*/\1/p' "$work/hunt-$1" | head -1)"
+}
+
+build asan
+if [ "$form" = short ]; then
+  both asan 100000 20000
+else
+  both asan 1000000 500000
+  build fuzz
+  both fuzz 1000000 500000
+  hunt model &
+  first=$!
+  hunt table &
+  second=$!
+  wait "$first"
+  hunted model $?
+  wait "$second"
+  hunted table $?
+fi
+
+figure "fuzz: inputs" "$inputs"
+figure "fuzz: faults" "$failed"
+figure "fuzz: seconds" $(($(date +%s) - begun))
+echo "$passed passed, $failed failed"
+[ "$failed" = 0 ]
