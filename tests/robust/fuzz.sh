@@ -3,9 +3,9 @@
 #
 #   sh tests/robust/fuzz.sh short|long OUT
 #
-# short: the corpus and every input that ever found a fault once, then the same mutations in every run, by two processes.
-# long: that with clang's sanitizers as well, which see more, and libFuzzer for GBT_FUZZ_SECONDS (default 14,400) a
-# fuzzer and processor; what it finds new is left in OUT/robust/fuzz.
+# short: the corpus and every input that ever found a fault once, then the same mutations in every run, by two
+# processes. long: that with clang's sanitizers as well, which see more, and libFuzzer for GBT_FUZZ_SECONDS (default
+# 14,400) a fuzzer, both at the same time; what it finds new is left in OUT/robust/fuzz.
 set -u
 form=$1
 out=$(cd "$2" && pwd)
