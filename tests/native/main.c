@@ -49,6 +49,8 @@ static int report(const char *file, int line, const char *text) {
   return 1;
 }
 
+int64_t test_n_bad(void) { return now.n_bad; }
+
 int test_true(int ok, const char *file, int line, const char *text) {
   if (count(ok)) return 1;
   if (report(file, line, text)) printf("\n");

@@ -60,6 +60,9 @@ int test_status(gbt_status got, gbt_status want, const char *part, const char *f
 /* The error record of the call under test. Cleared by CHECK_OK and CHECK_FAILS. */
 extern gbt_error *const test_err;
 
+/* Checks of the running test that did not hold so far. */
+int64_t test_n_bad(void);
+
 /* Says something in the report (measured errors and the like). */
 void test_note(const char *fmt, ...) GBT_PRINTF(1, 2);
 
