@@ -140,7 +140,7 @@ same_value <- function(a, b) {
 
 # Names and values whose meaning has to be moved: list of (our name = value).
 translate_arg <- function(name, value, typed) {
-  lower <- if (is.character(value) && length(value) == 1L && !is.na(value)) tolower(value) else NULL
+  lower <- if (is.character(value) && length(value) == 1L && !is.na(value)) lower_case(value) else NULL
   switch(name,
     tree_method = {
       if (is.null(lower)) stop_argument("`tree_method` must be one text: \"hist\"", "tree_method")

@@ -146,12 +146,18 @@ printable <- function(x) {
   x
 }
 
+# In lower case, to compare by. R's tolower() fails on the last two characters of 16 bits, which mean nothing.
+lower_case <- function(x) {
+  for (odd in c("\ufffe", "\uffff")) x <- gsub(odd, "?", x, fixed = TRUE)
+  tolower(x)
+}
+
 # The choices that `x` was probably meant to be, best first, at most two; case and punctuation do not count.
 nearest_name <- function(x, choices) {
   x <- printable(x)
   if (length(choices) == 0L || length(x) != 1L || is.na(x) || !nzchar(x)) return(character(0))
   choices <- printable(choices)
-  plain <- function(s) gsub("[^a-z0-9]", "", tolower(s))
+  plain <- function(s) gsub("[^a-z0-9]", "", lower_case(s))
   far <- drop(utils::adist(plain(x), plain(choices)))
   part <- nchar(plain(x)) >= 3L & (startsWith(plain(choices), plain(x)) | endsWith(plain(choices), plain(x)))
   letters_of <- function(s) vapply(strsplit(plain(s), ""), function(l) paste(sort(l), collapse = ""), "")

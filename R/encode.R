@@ -201,27 +201,46 @@ encode_matrix <- function(x) {
        type = integer(n_cols), storage = rep(storage, n_cols), matrix = x, levels = NULL, absent_missing = FALSE)
 }
 
-# Slots can be set to anything, and package Matrix crashes on some of it. By columns is what we read ourselves: entries
-# are checked by the engine, the shape here. The other classes Matrix converts, so it has to check them first.
-check_sparse <- function(x) {
+# Slots can be set to anything, or be gone, and package Matrix crashes on some of it. By columns is what we read
+# ourselves: entries are checked by the engine, the shape here. The other classes Matrix converts, so it has to check
+# them first. rows: is Matrix to take rows of it? Then entries are checked here as well.
+check_sparse <- function(x, rows = FALSE) {
   refuse <- function(why) stop_data(sprintf("the %s is broken: %s", class(x)[1L], why))
-  d <- x@Dim
+  slot <- function(name) attr(x, name, exact = TRUE)
+  d <- slot("Dim")
   if (!is.integer(d) || length(d) != 2L || anyNA(d) || any(d < 0L)) refuse("slot Dim must be two numbers, 0 or more")
-  labels <- x@Dimnames
+  labels <- slot("Dimnames")
   fit <- is.list(labels) && length(labels) == 2L && all(lengths(labels) == 0L | lengths(labels) == d)
   if (!fit) refuse("slot Dimnames does not fit slot Dim")
+  if (!all(vapply(labels, function(l) is.null(l) || is.character(l), NA))) refuse("slot Dimnames must hold texts")
   if (!inherits(x, c("dgCMatrix", "lgCMatrix", "ngCMatrix"))) {
-    why <- methods::validObject(x, test = TRUE)
+    why <- tryCatch(methods::validObject(x, test = TRUE), error = conditionMessage)
     if (!isTRUE(why)) refuse(paste(why, collapse = "; "))
     return(invisible())
   }
-  n <- length(x@i)
-  if (!is.integer(x@p) || length(x@p) != d[2L] + 1 || anyNA(x@p) || x@p[1L] != 0L || is.unsorted(x@p) ||
-        x@p[length(x@p)] > n) {
+  p <- slot("p")
+  i <- slot("i")
+  if (!is.integer(i)) refuse("slot i must be whole numbers")
+  if (!is.integer(p) || length(p) != d[2L] + 1 || anyNA(p) || p[1L] != 0L || is.unsorted(p) ||
+        p[length(p)] > length(i)) {
     refuse(sprintf("slot p must be %.0f numbers that ascend from 0 to the number of entries", d[2L] + 1))
   }
-  if (!is.integer(x@i)) refuse("slot i must be whole numbers")
-  if (!inherits(x, "ngCMatrix") && length(x@x) != n) refuse("slots i and x differ in length")
+  if (!inherits(x, "ngCMatrix")) {
+    type <- if (inherits(x, "lgCMatrix")) "logical" else "double"
+    if (typeof(slot("x")) != type) refuse(sprintf("slot x must be of type %s, not %s", type, typeof(slot("x"))))
+    if (length(slot("x")) != length(i)) refuse("slots i and x differ in length")
+  }
+  if (rows) check_sparse_rows(i, p, d[1L], refuse)
+}
+
+check_sparse_rows <- function(i, p, n_rows, refuse) {
+  i <- i[seq_len(p[length(p)])]
+  if (length(i) == 0L) return(invisible())
+  if (anyNA(i) || min(i) < 0L || max(i) >= n_rows) {
+    refuse(sprintf("slot i must hold numbers of rows from 0 to %d", n_rows - 1L))
+  }
+  falls <- which(diff(i) <= 0L) # but where a column begins
+  if (!all(falls %in% p)) refuse("slot i must ascend within every column")
 }
 
 encode_sparse <- function(x, sparse_zero) {

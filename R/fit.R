@@ -120,7 +120,8 @@ training_data <- function(source, label, response, args, host) {
   } else {
     frame <- encode_x(source$x, host$sparse_zero)
     init <- args$value[["init_model"]]
-    if (is_model(init)) { # its classes for columns of nothing but NA
+    if (!is.null(init)) { # its classes for columns of nothing but NA
+      check_model(init, "init_model")
       was <- init$feature_types[match(frame$names, init$feature_names)]
       frame <- align_missing(frame, ifelse(was %in% "missing", NA, was))
     }

@@ -75,7 +75,7 @@ as_metric_list <- function(x) {
 
 metric_name <- function(x, objective) {
   known <- .Call(C_gbt_metric_names)
-  low <- tolower(x)
+  low <- lower_case(x)
   name <- unname(metric_aliases[low])
   if (is.na(name)) {
     other <- unname(metrics_not_offered[low])

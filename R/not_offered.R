@@ -264,7 +264,7 @@ is_same <- function(value, wanted) {
   if (is.na(value)) return(FALSE)
   if (is.logical(wanted)) return(is.logical(value) && value == wanted)
   if (is.numeric(wanted)) return(is.numeric(value) && value == wanted)
-  is.character(value) && tolower(value) == tolower(wanted)
+  is.character(value) && lower_case(value) == lower_case(wanted)
 }
 
 # Some packages take TRUE and FALSE, some 1 and 0.

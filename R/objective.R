@@ -36,7 +36,7 @@ objective_name <- function(x, typed = "objective") {
     stop_argument(sprintf("%s must be one of %s, or list(gradient = , hessian = ) of two functions",
                           param_text("objective", typed), enumerate(offered, quote = "\"")), "objective")
   }
-  low <- tolower(x)
+  low <- lower_case(x)
   if (low == "binary:logitraw") {
     stop_unsupported("objective \"binary:logitraw\" is not offered; use \"logistic\" and predict(type = \"link\")",
                      "objective")

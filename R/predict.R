@@ -135,9 +135,10 @@ refuse_foreign <- function(given) {
 }
 
 check_predict_type <- function(type, object) {
-  if (length(type) == 1L && type %in% c("raw", "margin", "raw_score")) type <- "link" # what other packages call it
-  if (identical(type, "probability") || identical(type, "probabilities")) type <- "prob"
-  if (length(type) == 1L && type %in% c("contrib", "shap", "interaction", "terms")) {
+  one <- if (is.character(type) && length(type) == 1L) type else ""
+  if (one %in% c("raw", "margin", "raw_score")) type <- "link" # what other packages call it
+  if (one %in% c("probability", "probabilities")) type <- "prob"
+  if (one %in% c("contrib", "shap", "interaction", "terms")) {
     stop_unsupported(sprintf("type = \"%s\" is not offered: contributions of features (SHAP values) are not there yet",
                              type), "type")
   }
@@ -161,6 +162,7 @@ check_rounds <- function(trees, object) {
 }
 
 check_newdata <- function(newdata, object) {
+  if (isS4(newdata) && methods::is(newdata, "Matrix")) check_sparse(newdata)
   if (inherits(newdata, "gbt_data")) {
     stop_data(paste("`newdata` is a gbt_data object, which holds bins and no values; give the data frame or matrix",
                     "that it was made of"))

@@ -14,6 +14,7 @@ subset_rows <- function(x, rows) {
   out <- if (length(dim(x)) != 2L) {
     x[rows]
   } else if (isS4(x)) {
+    check_sparse(x, rows = TRUE)
     x[rows, , drop = FALSE]
   } else {
     .subset(x, rows, TRUE, drop = FALSE) # a class of its own may take rows in ways of its own

@@ -142,6 +142,7 @@ build_valid <- function(sets, train, response, init, host) {
 
 # Only what is needed is looked at, so that other columns may be of any kind.
 needed_columns <- function(x, names, set) {
+  if (isS4(x) && methods::is(x, "Matrix")) check_sparse(x)
   has <- if (is.data.frame(x)) names(x) else colnames(x)
   if (is.null(has)) return(x)
   absent <- setdiff(names, enc2utf8(has))

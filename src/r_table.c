@@ -88,6 +88,7 @@ static void put_sparse(SEXP frame, gbt_column *cols, int32_t n_cols) {
 void r_table(SEXP frame, gbt_table *out) {
   memset(out, 0, sizeof *out);
   out->n_rows = r_arg_int64(r_item(frame, "n_rows"), "n_rows");
+  out->no_code_zero = 1; /* what is missing in a factor is NA */
   out->absent_missing = Rf_asLogical(r_item(frame, "absent_missing")) == TRUE;
   SEXP names = r_need(frame, "names", STRSXP), tag = r_need(frame, "tag", STRSXP);
   SEXP type = r_need(frame, "type", INTSXP), storage = r_need(frame, "storage", INTSXP);

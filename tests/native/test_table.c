@@ -82,6 +82,9 @@ static void wrong_values(void) {
   t->cols[0].values = codes;
   t->cols[1].rows = rows;
   CHECK_OK(check(t, test_err));
+  t->table.no_code_zero = 1;
+  CHECK_FAILS(check(t, test_err), GBT_E_DATA, "`f`, row 1: there is no level 0, only 3");
+  t->table.no_code_zero = 0;
   codes[123456] = 4;
   codes[150000] = -7; /* the first one is told */
   CHECK_FAILS(check(t, test_err), GBT_E_DATA, "`f`, row 123457: there is no level 4, only 3");

@@ -186,3 +186,20 @@ test_that("gbt_params() prints a paragraph for each", {
   expect_lt(max(nchar(text)), 81)
   expect_match(capture.output(print(p[1:2, c("name", "default")]))[1], "name +default")
 })
+
+test_that("texts that lower case fails on are wrong names like others", {
+  for (odd in c("eta\uffff", "\ufffe", "et\xffa")) {
+    expect_error(do.call(train, stats::setNames(list(1), odd)), "unknown parameter", class = "gbt_error_argument")
+    expect_error(train(objective = odd), class = "gbt_error_argument")
+    expect_error(train(eval_metric = odd, eval_train = TRUE), class = "gbt_error_argument")
+    expect_error(train(tree_method = odd), class = "gbt_error_argument")
+    expect_error(train(booster = odd), class = "gbt_error_unsupported")
+    expect_error(train(grow_policy = odd), class = "gbt_error_argument")
+    expect_error(train(device = odd), class = "gbt_error_argument")
+    expect_error(train(sampling_method = odd), class = "gbt_error_unsupported")
+    expect_error(train(monotone = stats::setNames(1, odd)), "no feature", class = "gbt_error_argument")
+  }
+  # as a name of a column such a text is a text
+  d <- stats::setNames(data.frame(1:8, 8:1), c("y", "\uffff"))
+  expect_identical(gbt_train(y ~ ., d, nrounds = 1, threads = 1)$feature_names, "\uffff")
+})

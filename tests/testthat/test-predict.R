@@ -209,3 +209,12 @@ test_that("what a model keeps between predictions never shows", {
   expect_identical(parallel::mclapply(1:2, function(i) predict(m, x, device = "cpu"), mc.cores = 2),
                    list(whole, whole)) # a forked process cannot use CUDA
 })
+
+test_that("a choice that is no text is refused in words", {
+  m <- numbers()
+  for (odd in list(mean, list("raw"), 1, NA, NA_character_, factor("raw"), quote(a), c("raw", "prob"), new.env())) {
+    expect_error(predict(m, mtcars, type = odd), "`type` must be one of", class = "gbt_error_argument")
+    expect_error(predict(m, mtcars, unseen = odd), "`unseen` must be one of", class = "gbt_error_argument")
+    expect_error(gbt_importance(m, type = odd), "`type` must be one of", class = "gbt_error_argument")
+  }
+})

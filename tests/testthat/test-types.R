@@ -366,3 +366,26 @@ test_that("responses of every type give the model of their numbers", {
   expect_identical(fit(three)[same], fit(as.integer(three) * 10, objective = "softmax")[same])
   expect_identical(fit(factor(three, ordered = TRUE)), fit(three))
 })
+
+test_that("codes of a factor that are no levels are errors with column and row, 0 like others", {
+  broken <- function(code) {
+    f <- c(1L, 2L, code, 2L)
+    attributes(f) <- list(levels = c("a", "b"), class = "factor")
+    d <- data.frame(z = 1:4)
+    d$f <- f
+    d
+  }
+  good <- broken(1L)
+  m <- gbt_train(good, 1:4, nrounds = 1, threads = 1)
+  for (code in c(0L, -1L, 3L)) {
+    x <- broken(code)
+    said <- sprintf("column `f`, row 3: there is no level %d, only 2 levels", code)
+    expect_error(gbt_train(x, 1:4, nrounds = 1, threads = 1), said, fixed = TRUE, class = "gbt_error_data")
+    expect_error(predict(m, x), said, fixed = TRUE, class = "gbt_error_data")
+    expect_error(predict(m, x[3, ]), sub("row 3", "row 1", said), fixed = TRUE, class = "gbt_error_data")
+    expect_error(gbt_data(x, reference = gbt_data(good, threads = 1), threads = 1), said, fixed = TRUE,
+                 class = "gbt_error_data")
+    expect_error(gbt_train(good, x$f, nrounds = 1, threads = 1), "codes without a level", class = "gbt_error_data")
+  }
+  expect_length(predict(m, broken(NA)), 4)
+})

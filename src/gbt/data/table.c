@@ -41,13 +41,14 @@ static int row_is_bad(const gbt_column *col, int64_t n_rows, int64_t e) {
   return col->rows[e] < 0 || col->rows[e] >= n_rows || (e > 0 && col->rows[e] <= col->rows[e - 1]);
 }
 
-static int code_is_bad(const gbt_column *col, int64_t e) {
+static int code_is_bad(const gbt_table *table, const gbt_column *col, int64_t e) {
   int32_t code = ((const int32_t *)col->values)[e];
-  return code != INT32_MIN && (code < 0 || code > col->n_levels);
+  return code != INT32_MIN && (code < (table->no_code_zero != 0) || code > col->n_levels);
 }
 
 static int entry_is_bad(const gbt_table *table, const gbt_column *col, int64_t e) {
-  return (col->rows != NULL && row_is_bad(col, table->n_rows, e)) || (col->storage == GBT_CODES && code_is_bad(col, e));
+  return (col->rows != NULL && row_is_bad(col, table->n_rows, e)) ||
+         (col->storage == GBT_CODES && code_is_bad(table, col, e));
 }
 
 /* Sums of faults over blocks run many entries at a time; only a block with a fault is looked at one by one. */
@@ -61,7 +62,7 @@ static int64_t first_bad(check_job *check, const gbt_column *col, int thread) {
     if (col->rows != NULL)
       for (int64_t e = beg; e < end; e++) bad |= row_is_bad(col, table->n_rows, e);
     if (col->storage == GBT_CODES)
-      for (int64_t e = beg; e < end; e++) bad |= code_is_bad(col, e);
+      for (int64_t e = beg; e < end; e++) bad |= code_is_bad(table, col, e);
     for (int64_t e = beg; bad && e < end; e++)
       if (entry_is_bad(table, col, e)) return e;
     if (gbti_job_stopped(&check->job, thread)) return -1;

@@ -4,8 +4,8 @@
  *   F64        NaN (NA too) is missing; -Inf and Inf are ordinary extreme numbers
  *   I32        INT32_MIN is missing (R's integer and logical)
  *   I64        INT64_MIN is missing (bit64's integer64); converted to double, exact up to 2^53
- *   CODES      1-based level codes (R's factor); INT32_MIN or 0 is missing; code c is the text levels[c - 1];
- *              a NULL text in levels is missing as well
+ *   CODES      1-based level codes (R's factor); INT32_MIN is missing, and 0 unless the host says that it is
+ *              an error (no_code_zero); code c is the text levels[c - 1]; a NULL text in levels is missing as well
  * A sparse column holds its entries only; absent rows are 0, or missing when table->absent_missing is set.
  * Entries are sorted by row, no row twice. */
 #ifndef GBT_DATA_TABLE_H
@@ -39,6 +39,7 @@ typedef struct gbt_table {
   int32_t n_cols;
   const gbt_column *cols;
   int absent_missing; /* sparse: absent entries are missing instead of zero */
+  int no_code_zero;   /* a code of 0 is no missing value but a fault */
 } gbt_table;
 
 /* Checks what the rest relies on: n_rows in [0, 2^32 - 2], sorted in-range sparse rows, codes within their levels.
