@@ -2,7 +2,7 @@
  *
  *   run once FILE...               uses every file once
  *   run mutate FROM TO FILE...     uses the mutations FROM .. TO - 1
- *   run files FROM TO FOLDER FILE...   writes them to FOLDER instead: FROM.bin, ...
+ *   run files FROM TO FOLDER FILE...   writes them to FOLDER as well: FROM.bin, ...
  *   run seeds FOLDER               writes the seeds to FOLDER
  *
  * Mutations start from the files, or from the seeds without any, and from inputs that were accepted before: a pool of
@@ -19,7 +19,7 @@
 #include "../../src/gbt/base/rng.h"
 #include "fuzz.h"
 
-enum { MOST = 4096, POOL = 256, SECONDS = 30, LOOK = 64 };
+enum { MOST = 8192, POOL = 256, SECONDS = 30, LOOK = 64 };
 
 typedef struct input {
   uint8_t bytes[MOST];
@@ -28,6 +28,7 @@ typedef struct input {
 
 static input pool[POOL], now;
 static size_t n_pool, n_kept; /* the first n_kept stay */
+static size_t most = 4096;    /* bytes of a mutation: small inputs are quick */
 
 /* Sanitizers end the program by abort(), so that what is below hears of it. */
 const char *__asan_default_options(void);
@@ -93,10 +94,10 @@ static void make_input(uint64_t i) {
   now = pool[draw % n_pool];
   if ((draw >> 32) % 8 == 0) {
     const input *a = &pool[draw % n_pool], *b = &pool[(draw >> 16) % n_pool];
-    size_t n = LLVMFuzzerCustomCrossOver(a->bytes, a->n, b->bytes, b->n, now.bytes, MOST, (unsigned)(draw >> 20));
+    size_t n = LLVMFuzzerCustomCrossOver(a->bytes, a->n, b->bytes, b->n, now.bytes, most, (unsigned)(draw >> 20));
     if (n > 0) now.n = n;
   } else {
-    now.n = LLVMFuzzerCustomMutator(now.bytes, now.n, MOST, (unsigned)(draw >> 20));
+    now.n = LLVMFuzzerCustomMutator(now.bytes, now.n, most, (unsigned)(draw >> 20));
   }
 }
 
@@ -114,7 +115,7 @@ static int run(unsigned long from, unsigned long to, const char *folder) {
     if (i % LOOK == 0) alarm(SECONDS); /* a hang */
     make_input(i);
     if (folder != NULL && !write_input(folder, i, now.bytes, now.n)) return 0;
-    int accepted = folder != NULL || fuzz_use(now.bytes, now.n);
+    int accepted = fuzz_use(now.bytes, now.n);
     n_accepted += (unsigned long)accepted;
     if (accepted) keep(i);
   }
@@ -145,6 +146,7 @@ int main(int argc, char **argv) {
                     "run seeds FOLDER\n");
     return 2;
   }
+  if (to_files) most = MOST; /* those that R saves are larger */
   fill_pool(argv + n_args, argc - n_args);
   if (n_pool == 0) return 2;
   return !run(strtoul(argv[2], NULL, 10), strtoul(argv[3], NULL, 10), to_files ? argv[4] : NULL);
