@@ -4,8 +4,9 @@ folder <- commandArgs(trailingOnly = TRUE)[1]
 n <- 60
 row <- seq_len(n)
 data <- data.frame(
-  a = ((row * 37) %% 61) / 7, b = row %% 13L, f = factor(letters[row %% 5 + 1]), w = factor(paste("level", row %% 40)),
-  o = factor(row %% 4, ordered = TRUE), d = as.Date("2020-01-01") + row, t = as.POSIXct("2020-01-01", tz = "UTC") + row * 1e5,
+  a = ((row * 37) %% 61) / 7, b = row %% 13L, f = factor(letters[row %% 5 + 1]),
+  w = factor(paste("level", row %% 40)), o = factor(row %% 4, ordered = TRUE), d = as.Date("2020-01-01") + row,
+  t = as.POSIXct("2020-01-01", tz = "UTC") + row * 1e5,
   s = c("x", "y", NA)[row %% 3 + 1], l = row %% 2 == 0, e = as.difftime(row + 0, units = "hours")
 )
 data$y <- data$a + (data$f == "b") * 3 + row %% 7
