@@ -25,8 +25,10 @@ give_up() { # FILE
 }
 
 Rscript "$root/tests/robust/models/seeds.R" "$work/seeds" >"$work/seeds.txt" 2>&1 || give_up "$work/seeds.txt"
-make -s -C "$root/tests/native" -j 2 VARIANT=gcc BUILD="$out/native" fuzzers >"$work/build" 2>&1 || give_up "$work/build"
-"$out/native/gcc/run_model" files 0 "$files" "$work/files" "$work"/seeds/*.gbt >"$work/made" 2>&1 || give_up "$work/made"
+make -s -C "$root/tests/native" -j 2 VARIANT=gcc BUILD="$out/native" fuzzers >"$work/build" 2>&1 ||
+  give_up "$work/build"
+"$out/native/gcc/run_model" files 0 "$files" "$work/files" "$work"/seeds/*.gbt >"$work/made" 2>&1 ||
+  give_up "$work/made"
 cp "$work/seeds/data.rds" "$work/files"
 
 # Files FROM .. TO; a process that dies is followed by one that begins behind the file that killed it.
