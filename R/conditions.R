@@ -47,6 +47,12 @@ is_time_limit <- function(e) {
   any(conditionMessage(e) %in% c(limits, gettext(limits, domain = "R")))
 }
 
+# `expr`, or `otherwise(condition)` if it fails. For code that may be somebody else's and may fail in any way; whoever
+# waits for errors of gbt names their class in tryCatch(). A time limit is no failure of `expr` and goes on to the user.
+try_else <- function(expr, otherwise) {
+  tryCatch(expr, error = function(e) if (is_time_limit(e)) stop(e) else otherwise(e))
+}
+
 # A function of the user's, called while a model is trained. Its errors keep their class and fields and become
 # gbt_error_callback as well, which run_rounds() waits for: the rounds that are finished are not lost.
 user_code <- function(expr, parameter) {

@@ -6,6 +6,13 @@
 #
 #   features  the expressions of all features, "log(a)", "poly(b, 2, coefs = ...)"; NULL when all are plain columns
 #   offset    the expressions inside offset() terms; NULL when there are none
+#   code      those of these texts that R must evaluate; no such entry when there are none
+#
+# All other texts are in the language of R/terms.R and evaluated by it alone, in training as in prediction, whoever made
+# the model. `code` can only ask for more trust: gbt_load() refuses a file that has it unless it is told to trust the
+# file, and nothing else in a file makes R evaluate anything. Training decides: a term is evaluated by R when it is not
+# in the language, when one of its functions is not R's own where the formula was written (somebody has a log() of his
+# own), or when a column has a class whose methods the language does not know.
 
 # Formula, data and what goes with them -> list(x, y, weights, offset, design, formula). given: list of functions of the
 # data that evaluate `weights`, `offset` and `subset`; env: where the caller's variables are.
@@ -29,11 +36,14 @@ read_formula <- function(formula, data, given, na.action, env) {
   } else {
     list(x = pick_columns(data, plain$names), features = NULL)
   }
-  warn_of_other_rows(built, data)
-  x <- built$x
-  design <- list(features = built$features, offset = deparse_parts(parts$offset))
-  out <- list(x = x, y = evaluate_part(lhs, data, from), weights = given$weights(data), offset = given$offset(data))
-  out$offset <- add_offsets(out$offset, offset_terms(design$offset, data))
+  offset <- lapply(parts$offset, learn_term, data, from)
+  design <- list(features = built$features, offset = unlist(lapply(offset, `[[`, "text")))
+  code <- c(built$code, unlist(lapply(offset, `[[`, "code")))
+  if (any(code)) design$code <- unname(unlist(design[c("features", "offset")])[code])
+  warn_of_other_rows(design, built$x, data)
+  out <- list(x = built$x, y = evaluate_part(lhs, data, from), weights = given$weights(data),
+              offset = given$offset(data))
+  for (part in offset) out$offset <- add_offsets(out$offset, part$value)
   keep <- rows_to_keep(out, given$subset(data), na.action)
   if (!is.null(keep)) {
     out$x <- subset_rows(out$x, keep)
@@ -50,8 +60,8 @@ in_data <- function(expression, value, env) {
   force(expression)
   function(data) {
     if (is.null(expression)) return(NULL)
-    tryCatch(eval(expression, data, env), error = function(problem) {
-      tryCatch(value(), error = function(e) evaluate_part(expression, data, env))
+    try_else(eval(expression, data, env), function(problem) {
+      try_else(value(), function(problem) evaluate_part(expression, data, env))
     })
   }
 }
@@ -136,8 +146,8 @@ walk_part <- function(e, sign, found) {
 
 # The same for any formula, by R's own rules.
 terms_parts <- function(formula, data) {
-  tt <- tryCatch(stats::terms(formula, data = data), error = function(e) {
-    stop_argument(sprintf("the formula means nothing to R's terms(): %s", conditionMessage(e)), "formula")
+  tt <- try_else(stats::terms(formula, data = data), function(problem) {
+    stop_argument(sprintf("the formula means nothing to R's terms(): %s", conditionMessage(problem)), "formula")
   })
   variables <- as.list(attr(tt, "variables"))[-1L]
   factors <- attr(tt, "factors")
@@ -149,22 +159,48 @@ terms_parts <- function(formula, data) {
 }
 
 # Values of the expressions. Matrices (poly(), ns(), scale()) become one column each. features: the expressions as they
-# must be evaluated for new data, where poly() and its kin remember their basis.
+# must be evaluated for new data, where poly() and its kin remember their basis; code: which of them R must evaluate.
 evaluate_features <- function(expressions, data, from) {
   columns <- list()
-  features <- character(0)
-  for (e in expressions) {
-    value <- evaluate_part(e, data, from)
-    if (NROW(value) != nrow(data)) {
-      stop_data(sprintf("`%s` has %d values for %d rows", expression_text(e), NROW(value), nrow(data)),
-                expression_text(e))
-    }
-    again <- if (is.call(e)) stats::makepredictcall(value, e) else e
-    features <- c(features, deparse_parts(list(again)))
-    columns <- c(columns, spread_matrix(value, expression_text(e)))
+  terms <- lapply(expressions, learn_term, data, from)
+  labels <- vapply(expressions, expression_text, "")
+  for (i in seq_along(terms)) {
+    check_term_rows(terms[[i]]$value, labels[i], nrow(data))
+    columns <- c(columns, spread_matrix(terms[[i]]$value, labels[i]))
   }
-  names(features) <- vapply(expressions, expression_text, "")
-  list(x = list_frame(columns, nrow(data)), features = features)
+  list(x = list_frame(columns, nrow(data)), features = stats::setNames(vapply(terms, `[[`, "", "text"), labels),
+       code = vapply(terms, `[[`, NA, "code"))
+}
+
+check_term_rows <- function(value, label, n) {
+  if (NROW(value) != n) {
+    stop_data(sprintf("`%s` has %d values for %.0f rows", label, NROW(value), n), label)
+  }
+}
+
+# One term in training: list(value, text = the expression for new data, code = must R evaluate it?). What is learned is
+# what the language makes of the text, if it can: then prediction sees the very same numbers. poly(a, 2) comes to be a
+# term of the language once R has added the coefficients.
+learn_term <- function(e, data, from) {
+  text <- deparse_parts(list(e))
+  if (is.name(e)) return(list(value = evaluate_part(e, data, from), text = text, code = FALSE))
+  value <- learn_own_term(text, data, from)
+  if (is.null(value)) {
+    by_r <- evaluate_part(e, data, from)
+    again <- if (is.call(e)) stats::makepredictcall(by_r, e) else e
+    if (!identical(again, e)) {
+      text <- deparse_parts(list(again))
+      value <- learn_own_term(text, data, from)
+    }
+  }
+  list(value = if (is.null(value)) by_r else value, text = text, code = is.null(value))
+}
+
+# NULL when the text is no term of the language here, or fails: R says why.
+learn_own_term <- function(text, data, from) {
+  e <- parse_text(text)
+  if (is.null(e) || !is_own_term(e, data, from)) return(NULL)
+  try_else(own_term_value(e, data, strict = TRUE), function(problem) NULL)
 }
 
 spread_matrix <- function(value, name) {
@@ -177,25 +213,27 @@ spread_matrix <- function(value, name) {
 
 # A feature such as rank(a) or a > mean(a) takes its value in a row from other rows. For new data it would be something
 # else than what was learned, so it is warned of: some rows are evaluated alone and compared.
-warn_of_other_rows <- function(built, data) {
+warn_of_other_rows <- function(design, x, data) {
   n <- nrow(data)
-  if (is.null(built$features) || n < 2L) return(invisible())
+  if (is.null(design$features) || n < 2L) return(invisible())
   random <- get0(".Random.seed", globalenv(), inherits = FALSE)
   on.exit(if (!is.null(random)) assign(".Random.seed", random, globalenv()))
   rows <- unique(round(seq(1, n, length.out = 9)))
-  depends <- vapply(seq_along(built$features), function(i) {
-    e <- str2lang(built$features[[i]])
+  labels <- names(design$features)
+  depends <- vapply(seq_along(labels), function(i) {
+    e <- str2lang(design$features[[i]])
     if (!is.call(e)) return(FALSE)
-    used <- pick_columns(data, intersect(all.vars(e), names(data)))
+    used <- pick_columns(data, intersect(variables_of(list(e)), names(data)))
     !all(vapply(rows, function(row) {
-      alone <- tryCatch(suppressWarnings(eval(e, subset_rows(used, row), globalenv())), error = function(e) NULL)
-      is.null(alone) || is_row(spread_matrix(alone, names(built$features)[i]), built$x, row)
+      alone <- try_else(suppressWarnings(term_of_design(e, design$features[[i]], design, subset_rows(used, row))),
+                        function(problem) NULL)
+      is.null(alone) || is_row(spread_matrix(alone, labels[i]), x, row)
     }, NA))
   }, NA)
   if (!any(depends)) return(invisible())
   what <- "the value of %s in a row depends on other rows, so that it means something else in new data; "
   warn_gbt("formula", sprintf(paste0(what, "make it a column of the data before training"),
-                              enumerate(names(built$features)[depends])))
+                              enumerate(labels[depends])))
 }
 
 # Are these columns of one row what the table has there?
@@ -214,7 +252,7 @@ is_row <- function(columns, table, row) {
 }
 
 evaluate_part <- function(e, data, from) {
-  tryCatch(eval(e, data, from), error = function(problem) {
+  try_else(eval(e, data, from), function(problem) {
     text <- expression_text(e)
     near <- if (is.symbol(e)) suggest(text, names(data)) else ""
     stop_data(sprintf("`%s` cannot be evaluated: %s%s", text, conditionMessage(problem), near), text)
@@ -237,21 +275,22 @@ deparse_parts <- function(parts) {
 # What a formula uses must be there when the model predicts: variables are columns (or base R's constants), functions
 # are found from the global environment.
 check_names_of <- function(expressions, data, from) {
-  vars <- unique(unlist(lapply(expressions, all.vars)))
-  absent <- setdiff(vars, names(data))
-  absent <- setdiff(absent, base_constants)
+  absent <- setdiff(setdiff(variables_of(expressions), names(data)), base_constants)
   if (length(absent)) {
     stop_data(sprintf("the formula uses %s, which %s of the data; a model keeps no other variables%s",
                       enumerate(absent), if (length(absent) == 1L) "is no column" else "are no columns",
                       suggest(absent[1L], names(data))), absent[1L])
   }
   for (f in functions_of(expressions)) {
-    if (grepl("::", f, fixed = TRUE) || exists(f, envir = globalenv(), mode = "function")) next
-    where <- if (exists(f, envir = from, mode = "function")) {
-      paste("is known only where the formula was written, where predict() could not find it: define it in the global",
-            "environment or write package::function")
-    } else {
+    if (grepl("::", f, fixed = TRUE)) next
+    here <- get0(f, from, mode = "function")
+    there <- get0(f, globalenv(), mode = "function")
+    if (!is.null(there) && (is.null(here) || identical(here, there))) next
+    where <- if (is.null(here)) {
       "is not found"
+    } else {
+      paste(if (is.null(there)) "is known only" else "is another one", "where the formula was written, where predict()",
+            "could not find it: define it in the global environment or write package::function")
     }
     stop_argument(sprintf("the formula's function `%s()` %s", f, where), "formula")
   }
@@ -259,6 +298,24 @@ check_names_of <- function(expressions, data, from) {
 
 # Names that a formula may use beside columns. No functions: those must not be handed around.
 base_constants <- c("pi", "T", "F", "letters", "LETTERS", "month.abb", "month.name")
+
+# Names of the variables that are used, without fields as in t$hour.
+variables_of <- function(expressions) {
+  of_one <- function(e) {
+    found <- character(0)
+    open <- list(e)
+    while (length(open)) {
+      found <- c(found, vapply(open[vapply(open, is.name, NA)], as.character, ""))
+      calls <- open[vapply(open, is.call, NA)]
+      open <- do.call(c, lapply(calls, function(call) {
+        field <- is.name(call[[1L]]) && as.character(call[[1L]]) %in% c("$", "@")
+        if (field) as.list(call)[2L] else as.list(call)[-1L]
+      }))
+    }
+    found[nzchar(found)]
+  }
+  unique(unlist(lapply(expressions, of_one)))
+}
 
 # Names of the functions that are called, "name" or "package::name"; a function that is computed, as in f()(x), is given
 # as its text.
@@ -291,7 +348,8 @@ rows_to_keep <- function(parts, subset, na.action) {
       keep <- which(subset)
     } else {
       numbers <- is.numeric(subset) && !is.object(subset)
-      keep <- if (numbers) tryCatch(seq_len(n)[subset], error = function(e) NA) # no 1 and -1 together
+      mixed <- numbers && any(subset <= -1, na.rm = TRUE) && !all(subset < 1, na.rm = TRUE) # 1 and -1 together
+      keep <- if (numbers && !mixed) seq_len(n)[subset] else NA
       if (!numbers) {
         stop_argument(sprintf("`subset` must be logical values or numbers of rows, not %s", describe(subset)), "subset")
       }
@@ -330,54 +388,62 @@ pick_columns <- function(data, names) {
 apply_design <- function(design, data) {
   if (is.null(design)) return(list(x = data, offset = NULL))
   if (!is.data.frame(data)) data <- formula_data(data, quote(y ~ .), globalenv())
-  expressions <- lapply(c(design$features, design$offset), str2lang)
-  vars <- unique(unlist(lapply(expressions, all.vars)))
-  absent <- setdiff(vars, names(data))
-  absent <- setdiff(absent, base_constants)
+  expressions <- lapply(c(design$features, design$offset), parse_design)
+  vars <- variables_of(expressions)
+  absent <- setdiff(setdiff(vars, names(data)), base_constants)
   if (length(absent)) {
     stop_data(sprintf("columns that the model needs are missing: %s", enumerate(absent)), absent[1L])
   }
   check_doubled(vars, names(data))
   x <- data
+  n <- .row_names_info(data, 2L)
   if (!is.null(design$features)) {
     columns <- list()
     for (i in seq_along(design$features)) {
-      value <- evaluate_part(expressions[[i]], data, globalenv())
-      columns <- c(columns, spread_matrix(value, names(design$features)[i]))
+      label <- names(design$features)[i]
+      value <- term_of_design(expressions[[i]], design$features[[i]], design, data)
+      check_term_rows(value, label, n)
+      columns <- c(columns, spread_matrix(value, label))
     }
-    x <- list_frame(columns, .row_names_info(data, 2L))
+    x <- list_frame(columns, n)
   }
-  list(x = x, offset = offset_terms(design$offset, data))
-}
-
-offset_terms <- function(texts, data) {
-  total <- NULL
-  for (text in texts) total <- add_offsets(total, evaluate_part(str2lang(text), data, globalenv()))
-  total
+  offset <- NULL
+  for (i in seq_along(design$offset)) {
+    value <- term_of_design(expressions[[length(design$features) + i]], design$offset[[i]], design, data)
+    offset <- add_offsets(offset, value)
+  }
+  list(x = x, offset = offset)
 }
 
 add_offsets <- function(a, b) if (is.null(a)) b else if (is.null(b)) a else a + b
 
-# Functions that a formula out of a model *file* may call: they compute, and do nothing else.
-design_functions <- c(
-  "+", "-", "*", "/", "^", "%%", "%/%", "(", ":", "<", ">", "<=", ">=", "==", "!=", "!", "&", "|", "%in%", "[", "[[",
-  "$", "c", "list", "structure", "I", "log", "log2", "log10", "log1p", "exp", "expm1", "sqrt", "abs", "sign", "floor",
-  "ceiling", "round", "signif", "trunc", "sin", "cos", "tan", "asin", "acos", "atan", "atan2", "sinh", "cosh", "tanh",
-  "pmin", "pmax", "min", "max", "mean", "ifelse", "is.na", "is.finite", "as.numeric", "as.double", "as.integer",
-  "as.logical", "as.character", "as.factor", "factor", "ordered", "levels", "cut", "findInterval", "nchar", "substr",
-  "substring", "tolower", "toupper", "paste", "paste0", "as.Date", "as.POSIXct", "difftime", "weekdays", "months",
-  "quarters", "format", "poly", "ns", "bs", "scale", "interaction", "rank", "stats::poly", "splines::ns", "splines::bs"
-)
+# A term of a design: a column, a term of the language, or code, the only thing that R evaluates.
+term_of_design <- function(e, text, design, data) {
+  if (is.name(e) || text %in% design$code) return(evaluate_part(e, data, globalenv()))
+  refuse <- function(why) stop_data(sprintf("`%s` cannot be evaluated: %s", expression_text(e), why), text)
+  try_foreign(try_else(own_term_value(e, data, strict = FALSE), function(problem) {
+    if (inherits(problem, "gbt_foreign_term")) stop(problem)
+    refuse(conditionMessage(problem))
+  }), refuse)
+}
 
-# For models read from files: a formula can call any function, so one that calls unknown functions is refused.
-check_design_safe <- function(design) {
-  if (is.null(design)) return(invisible())
-  expressions <- tryCatch(lapply(c(design$features, design$offset), str2lang), error = function(e) {
-    stop_format("the model's formula cannot be read")
-  })
-  foreign <- setdiff(functions_of(expressions), design_functions)
-  if (length(foreign)) {
-    stop_format(sprintf(paste("the model's formula calls %s(), which is code out of the file; if you know where the",
-                              "file comes from, use gbt_load(file, trust = TRUE)"), foreign[1L]))
+parse_design <- function(text) {
+  e <- parse_text(text)
+  if (is.null(e)) stop_format("the model's formula cannot be read")
+  e
+}
+
+# The formula of a model file: its terms must be in the language. Those that are code need trust.
+check_design_safe <- function(design, trust = FALSE) {
+  for (text in setdiff(c(design$features, design$offset), design$code)) {
+    e <- parse_design(text)
+    try_foreign(check_term(e), function(why) {
+      stop_format(sprintf("the model's formula has a term that no model has, `%s`: %s", substr(text, 1L, 60L), why))
+    })
+  }
+  if (length(design$code) && !trust) {
+    stop_format(sprintf(paste("the model's formula has a term that R must evaluate, `%s`, which is code out of the",
+                              "file; if you know where the file comes from, use gbt_load(file, trust = TRUE)"),
+                        substr(design$code[1L], 1L, 60L)))
   }
 }

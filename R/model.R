@@ -118,8 +118,14 @@ formula.gbt <- function(x, ...) {
   if (is.null(x$formula)) {
     stop_argument("this model was not trained by a formula; variable.names() lists its features")
   }
-  f <- str2lang(x$formula)
-  structure(f, class = "formula", .Environment = globalenv())
+  structure(parse_formula(x$formula), class = "formula", .Environment = globalenv())
+}
+
+# Text of a formula, which may be out of a file -> the call. It is read, never evaluated.
+parse_formula <- function(text) {
+  f <- if (is.character(text) && length(text) == 1L && !is.na(text)) parse_text(text)
+  if (!is.call(f) || !identical(f[[1L]], quote(`~`)) || length(f) != 3L) stop_format("the model's formula is none")
+  f
 }
 
 #' @importFrom stats fitted

@@ -39,7 +39,7 @@ progress_bar <- function(show, nrounds) {
 progressr_listens <- function() {
   if (!"progressr" %in% loadedNamespaces()) return(FALSE)
   its <- function(name) getExportedValue("progressr", name)
-  if (isTRUE(tryCatch(its("handlers")(global = NA), error = function(e) FALSE))) return(TRUE)
+  if (isTRUE(try_else(its("handlers")(global = NA), function(problem) FALSE))) return(TRUE)
   wrappers <- list(its("with_progress"), its("without_progress"))
   any(vapply(seq_len(sys.nframe()), function(i) any(vapply(wrappers, identical, NA, sys.function(i))), NA))
 }

@@ -134,8 +134,10 @@ check_model_fields <- function(m) {
   if (!is.null(m$formula) && !text(m$formula)) bad_meta("formula")
   texts <- function(x) is.null(x) || (is.character(x) && !anyNA(x))
   d <- m$terms # the design of R/formula.R
-  if (!is.null(d) && !(is.list(d) && setequal(names(d), c("features", "offset")) && texts(d$features) &&
-                         texts(d$offset) && length(names(d$features)) == length(d$features))) {
+  parts <- c("features", "offset", if ("code" %in% names(d)) "code")
+  if (!is.null(d) && !(is.list(d) && setequal(names(d), parts) && texts(d$features) && texts(d$offset) &&
+                         texts(d$code) && length(names(d$features)) == length(d$features) &&
+                         all(d$code %in% c(d$features, d$offset)))) {
     bad_meta("terms")
   }
   log <- unclass(m$evaluation_log)
@@ -155,7 +157,7 @@ check_model <- function(x, parameter = "object") {
     stop_argument(sprintf("`%s` must be a model from gbt_train(), not %s", parameter, describe(x)), parameter)
   }
   # `$<-` on a model is nobody's fault as long as what gbt reads stays what it was
-  why <- tryCatch(check_model_fields(x), error = function(e) conditionMessage(e))
+  why <- tryCatch(check_model_fields(x), gbt_error_format = conditionMessage)
   if (!is.null(why)) {
     stop_argument(sprintf("`%s` is a model whose fields were changed: %s", parameter, sub(".*: ", "", why)), parameter)
   }
@@ -179,9 +181,10 @@ check_model <- function(x, parameter = "object") {
 #' @param model A model from [gbt_train()].
 #' @param file Path of the file.
 #' @param trust A model that was trained by a formula such as `y ~ log(a) + b` evaluates its right side when it
-#'   predicts. Formulas in a file may call arithmetic, mathematical functions, `factor()`, `cut()`, `poly()` and other
-#'   common functions; any other function, such as your own, is an error unless `trust = TRUE` says that you know
-#'   where the file comes from.
+#'   predicts. Arithmetic, mathematical functions, `ifelse()`, `factor()`, `cut()`, `poly()`, functions of texts and
+#'   times and other common ones are evaluated by gbt itself, over plain vectors. A term with any other function, such
+#'   as your own, is code that R must run: a file with such a term is an error unless `trust = TRUE` says that you know
+#'   where the file comes from. (`readRDS()` and `load()` do not ask: such files can hold any code.)
 #' @return `gbt_save()` returns its model invisibly, `gbt_load()` a model.
 #' @seealso [gbt_train()]
 #' @examples
@@ -209,7 +212,8 @@ gbt_load <- function(file, trust = FALSE) {
   named <- function(e) stop_format(sprintf("\"%s\": %s", file, conditionMessage(e)), file)
   tryCatch({
     model <- gbt_model_from_state(state)
-    if (!trust) check_design_safe(model$terms)
+    check_design_safe(model$terms, trust)
+    if (!is.null(model$formula)) parse_formula(model$formula)
   }, gbt_error_format = named)
   model
 }

@@ -1,0 +1,445 @@
+# The functions of the language of R/terms.R: one row each.
+#
+#   check   takes the arguments as R's function does, under the same names, and raises gbt_foreign_term for values that
+#           the language does not give it. Returns the length of the result where that is not bounded by the arguments,
+#           else NULL.
+#   fun     what is called with the same arguments once they are checked
+#   home    the package whose function of that name a user calls, "base" unless it is given
+
+row_of <- function(check, fun, home = NULL) list(check = check, fun = fun, home = home)
+
+# Checks -----------------------------------------------------------------------------------------------------------
+
+kind_words <- c(nothing = "NULL", number = "numbers", text = "texts", factor = "a factor",
+                ordered = "an ordered factor", Date = "dates", POSIXct = "times", difftime = "time differences",
+                matrix = "a matrix", list = "a list")
+vector_kinds <- c("number", "text", "factor", "ordered", "Date", "POSIXct", "difftime")
+time_kinds <- c("Date", "POSIXct")
+
+need <- function(v, kinds) {
+  kind <- kind_of(v)
+  if (!kind %in% kinds) {
+    foreign_term("a function meets %s where it takes %s", kind_words[[kind]],
+                 paste(kind_words[kinds], collapse = " or "))
+  }
+  invisible(NULL)
+}
+
+# Values side by side: all of one length, or some of length 1.
+check_lengths <- function(...) {
+  n <- unique(c(...))
+  if (length(n[n != 1]) > 1L) foreign_term("values of %s and %s rows meet", n[n != 1][1L], n[n != 1][2L])
+  invisible(NULL)
+}
+
+need_one <- function(v, kinds, low = -Inf, high = Inf) {
+  need(v, kinds)
+  if (length(v) != 1L || (is.numeric(v) && !(is.na(v) || (v >= low && v <= high)))) {
+    foreign_term("a function meets an argument that is not one value in its range")
+  }
+  invisible(NULL)
+}
+
+need_flag <- function(v) {
+  if (!is.logical(v) || length(v) != 1L || is.na(v)) foreign_term("a function takes TRUE or FALSE")
+  invisible(NULL)
+}
+
+# An argument that R's function has and the language has not; absent: what missing() says of it.
+need_absent <- function(absent) if (!absent) foreign_term("a function has an argument that only R can evaluate")
+
+# Unnamed arguments get the names in order, as a method would have it.
+named_dots <- function(dots, names) {
+  have <- names(dots)
+  if (is.null(have)) have <- rep("", length(dots))
+  free <- setdiff(names, have)
+  open <- which(have == "")
+  if (length(open) > length(free) || anyDuplicated(have[have != ""]) || !all(have[have != ""] %in% names)) {
+    foreign_term("a function has an argument that only R can evaluate")
+  }
+  have[open] <- free[seq_along(open)]
+  names(dots) <- have
+  dots
+}
+
+need_zone <- function(zone) {
+  need_one(zone, "text")
+  plain <- !is.na(zone) && nchar(zone, "bytes") <= 60L && grepl("^([A-Za-z0-9_+-]+(/[A-Za-z0-9_+-]+)*)?$", zone)
+  if (!plain) foreign_term("a time zone is named that is none") # other names are paths of files
+}
+
+# What strftime() and strptime() read: letters after %, no widths.
+need_format <- function(format) {
+  need(format, "text")
+  rest <- gsub("%[-_^#]?[EO]?[A-Za-z%+]", "", format, useBytes = TRUE)
+  if (any(nchar(format, "bytes") > 200L, na.rm = TRUE) || any(grepl("%", rest, fixed = TRUE, useBytes = TRUE))) {
+    foreign_term("a format of times is out of the usual")
+  }
+}
+
+# The texts of n rows that are pasted of these parts must not be too large together.
+check_bytes <- function(parts, sep = "", n = max(0, lengths(parts))) {
+  widest <- function(v) {
+    if (!is.character(v)) v <- if (is.factor(v)) levels(v) else return(30)
+    max(0, nchar(v, "bytes"), na.rm = TRUE)
+  }
+  total <- n * sum(vapply(parts, widest, 0) + nchar(sep, "bytes"))
+  if (total > terms_bytes) foreign_term("texts of more than %.0f bytes would be made", terms_bytes)
+}
+
+# Which classes of values an operator takes, "left right"; numbers with numbers always.
+operator <- function(pairs) {
+  function(e1, e2) {
+    if (missing(e2)) {
+      need(e1, if ("unary" %in% pairs) c("number", "difftime") else "nothing")
+      return(NULL)
+    }
+    pair <- paste(kind_of(e1), kind_of(e2))
+    if (pair != "number number" && !pair %in% pairs) {
+      foreign_term("an operator meets %s and %s", kind_words[[kind_of(e1)]], kind_words[[kind_of(e2)]])
+    }
+    check_lengths(length(e1), length(e2))
+  }
+}
+
+sums <- c("Date number", "number Date", "Date difftime", "difftime Date", "POSIXct number", "number POSIXct",
+           "POSIXct difftime", "difftime POSIXct", "difftime difftime", "difftime number", "number difftime", "unary")
+differences <- c("Date number", "Date difftime", "Date Date", "POSIXct number", "POSIXct difftime", "POSIXct POSIXct",
+           "difftime difftime", "difftime number", "number difftime", "unary")
+ordered_pairs <- c("text text", "text number", "number text", "ordered ordered", "ordered text", "text ordered",
+              "Date Date", "Date text", "text Date", "Date number", "number Date", "POSIXct POSIXct", "POSIXct text",
+              "text POSIXct", "POSIXct number", "number POSIXct", "difftime difftime", "difftime number",
+              "number difftime")
+equal_pairs <- c(ordered_pairs, "factor factor", "factor text", "text factor", "factor number", "number factor")
+
+numbers <- function(x) need(x, "number")
+lengths_of_time <- function(x) need(x, c("number", "difftime"))
+any_vector <- function(x) need(x, vector_kinds)
+text_kinds <- c("text", "number", "factor", "ordered")
+
+# All numbers, or all of one other kind.
+check_alike <- function(parts, kinds) {
+  found <- unique(vapply(parts, kind_of, ""))
+  if (length(found) != 1L || !found %in% kinds) foreign_term("a function meets values that do not go together")
+}
+
+takes_extreme <- function(..., na.rm) {
+  check_alike(list(...), c("number", "text", time_kinds))
+  if (!missing(na.rm)) need_flag(na.rm)
+}
+
+takes_parallel <- function(..., na.rm) {
+  parts <- list(...)
+  check_alike(parts, c("number", "text", time_kinds))
+  check_lengths(lengths(parts))
+  if (!missing(na.rm)) need_flag(na.rm)
+}
+
+takes_combine <- function(...) {
+  parts <- list(...)
+  kinds <- unique(vapply(parts, kind_of, ""))
+  mixed <- all(kinds %in% c("number", "text"))
+  if (length(parts) == 0L || any(names(parts) %in% c("recursive", "use.names")) ||
+        !(mixed || (length(kinds) == 1L && kinds %in% vector_kinds))) {
+    foreign_term("c() meets values that do not go together")
+  }
+  sum(lengths(parts))
+}
+
+takes_paste <- function(parts, sep, collapse, recycle0) {
+  need_absent(collapse)
+  need_absent(recycle0)
+  for (part in parts) need(part, vector_kinds)
+  need_one(sep, "text")
+  check_lengths(lengths(parts))
+  check_bytes(parts, sep)
+}
+
+takes_levels <- function(...) for (v in list(...)) need(v, c("number", "text", "nothing"))
+
+takes_factor <- function(x, levels, labels, exclude, ordered, nmax) {
+  need(x, vector_kinds)
+  if (!missing(levels)) takes_levels(levels)
+  if (!missing(labels)) takes_levels(labels)
+  if (!missing(exclude)) takes_levels(exclude)
+  if (!missing(ordered)) need_flag(ordered)
+  need_absent(missing(nmax))
+}
+
+takes_cut <- function(x, breaks, labels, include.lowest, right, dig.lab, ordered_result) {
+  need(x, "number")
+  need(breaks, "number")
+  if (length(breaks) == 1L) need_one(breaks, "number", 2, 10000)
+  if (!missing(labels)) takes_levels(labels)
+  if (!missing(include.lowest)) need_flag(include.lowest)
+  if (!missing(right)) need_flag(right)
+  if (!missing(dig.lab)) need_one(dig.lab, "number", 1, 22)
+  if (!missing(ordered_result)) need_flag(ordered_result)
+}
+
+takes_intervals <- function(x, vec, rightmost.closed, all.inside, left.open) {
+  need(x, "number")
+  need(vec, "number")
+  if (!missing(rightmost.closed)) need_flag(rightmost.closed)
+  if (!missing(all.inside)) need_flag(all.inside)
+  if (!missing(left.open)) need_flag(left.open)
+}
+
+takes_interaction <- function(..., drop, sep, lex.order) {
+  parts <- list(...)
+  n_levels <- vapply(parts, function(v) {
+    need(v, vector_kinds)
+    as.double(if (is.factor(v)) length(levels(v)) else length(unique(v)))
+  }, 0)
+  if (length(parts) == 0L || length(unique(lengths(parts))) != 1L) foreign_term("interaction() takes columns")
+  if (!missing(drop)) need_flag(drop)
+  if (!missing(lex.order)) need_flag(lex.order)
+  if (!missing(sep)) need_one(sep, "text")
+  check_bytes(parts, if (missing(sep)) "." else sep, max(lengths(parts), prod(n_levels)))
+  prod(n_levels)
+}
+
+takes_sequence <- function(from, to) {
+  need_one(from, "number")
+  need_one(to, "number")
+  if (!is.finite(from) || !is.finite(to)) foreign_term("a sequence has no end")
+  abs(to - from) + 1
+}
+
+takes_element <- function(x, i) {
+  need(x, vector_kinds)
+  need_one(i, "number", 1, length(x))
+}
+
+takes_elements <- function(x, i) {
+  need(x, vector_kinds)
+  need(i, "number")
+  if (is.logical(i)) length(x) + length(i) else length(i)
+}
+
+takes_replace <- function(x, list, values) {
+  need(x, c("number", "text"))
+  need(values, c("number", "text"))
+  if (!is.logical(list) || length(list) != length(x) || length(values) != 1L) {
+    foreign_term("replace() takes a logical value for each row, and one value")
+  }
+}
+
+takes_format <- function(x, ...) {
+  dots <- named_dots(list(...), switch(kind_of(x), Date = "format", POSIXct = c("format", "tz", "usetz"),
+                                       number = c("trim", "digits", "nsmall"), character(0)))
+  need(x, vector_kinds)
+  check_bytes(list(x)) # texts are padded to one width
+  if (!is.null(dots$format)) need_format(dots$format)
+  if (!is.null(dots$tz)) need_zone(dots$tz)
+  if (!is.null(dots$usetz)) need_flag(dots$usetz)
+  if (!is.null(dots$trim)) need_flag(dots$trim)
+  if (!is.null(dots$digits)) need_one(dots$digits, "number", 1, 22)
+  if (!is.null(dots$nsmall)) need_one(dots$nsmall, "number", 0, 20)
+}
+
+check_time_dots <- function(dots) {
+  if (!is.null(dots$format)) need_format(dots$format)
+  if (!is.null(dots$tz)) need_zone(dots$tz)
+  if (!is.null(dots$origin)) need(dots$origin, c("text", time_kinds))
+}
+
+takes_date_of <- function(x, ...) {
+  need(x, c("text", "factor", "ordered", "number", time_kinds))
+  check_time_dots(named_dots(list(...), switch(kind_of(x), text = "format", number = "origin", POSIXct = "tz",
+                                               character(0))))
+}
+
+takes_time_of <- function(x, tz, ...) {
+  need(x, c("text", "factor", "ordered", "number", time_kinds))
+  if (!missing(tz)) need_zone(tz)
+  check_time_dots(named_dots(list(...), switch(kind_of(x), text = "format", number = "origin", character(0))))
+}
+
+takes_strftime <- function(x, format, tz, usetz) {
+  need(x, time_kinds)
+  if (!missing(format)) need_format(format)
+  if (!missing(tz)) need_zone(tz)
+  if (!missing(usetz)) need_flag(usetz)
+}
+
+takes_difftime <- function(time1, time2, tz, units) {
+  need(time1, c("text", time_kinds))
+  need(time2, c("text", time_kinds))
+  check_lengths(length(time1), length(time2))
+  if (!missing(tz)) need_zone(tz)
+  if (!missing(units)) need_one(units, "text")
+}
+
+takes_day_name <- function(x, abbreviate) {
+  need(x, time_kinds)
+  if (!missing(abbreviate)) need_flag(abbreviate)
+}
+
+takes_as_number <- function(x, units) {
+  need(x, if (missing(units)) vector_kinds else "difftime")
+  if (!missing(units)) need_one(units, "text")
+}
+
+takes_nchar <- function(x, type, allowNA, keepNA) {
+  need(x, c("text", "number"))
+  if (!missing(type)) need_one(type, "text")
+  if (!missing(allowNA)) need_flag(allowNA)
+  if (!missing(keepNA)) need_one(keepNA, "number")
+}
+
+takes_part <- function(text, first, last) {
+  need(text, text_kinds)
+  need(first, "number")
+  if (!missing(last)) need(last, "number")
+  check_lengths(length(text), length(first), if (missing(last)) 1L else length(last))
+}
+
+takes_affix <- function(x, affix) {
+  need(x, "text")
+  need(affix, "text")
+  check_lengths(length(x), length(affix))
+}
+
+takes_digits <- function(x, digits) {
+  need(x, c("number", "difftime"))
+  if (!missing(digits)) need_one(digits, "number", -400, 400)
+}
+
+takes_rank <- function(x, na.last, ties.method) {
+  need(x, c("number", "text"))
+  if (!missing(na.last)) need_one(na.last, c("number", "text"))
+  known <- c("average", "first", "last", "max", "min") # not "random", which draws
+  if (!missing(ties.method) && !(is.character(ties.method) && length(ties.method) == 1L && ties.method %in% known)) {
+    foreign_term("rank() takes one of its methods for ties")
+  }
+}
+
+takes_match <- function(x, table, nomatch) {
+  need(x, vector_kinds)
+  need(table, vector_kinds)
+  if (!missing(nomatch)) need_one(nomatch, "number")
+}
+
+# Bases, as stats::makepredictcall() writes them: with everything that was learned from the training rows.
+most_columns <- 100L
+
+takes_poly <- function(x, ..., degree, coefs, raw, simple) {
+  need(x, "number")
+  need_absent(missing(simple))
+  dots <- list(...)
+  if (length(dots) > 1L || (length(dots) == 1L) != missing(degree)) foreign_term("poly() takes one column")
+  if (length(dots)) degree <- dots[[1L]]
+  need_one(degree, "number", 1, most_columns)
+  if (!missing(raw)) need_flag(raw)
+  if (missing(coefs) && !missing(raw) && raw) return(NULL)
+  need_absent(missing(raw) || !raw)
+  ok <- !missing(coefs) && is.list(coefs) && identical(names(coefs), c("alpha", "norm2")) &&
+    all(vapply(coefs, kind_of, "") == "number") && length(coefs$alpha) == degree && length(coefs$norm2) == degree + 2
+  if (!ok) foreign_term("poly() needs the coefficients that training leaves")
+  NULL
+}
+
+takes_coefficients <- function(...) {
+  for (v in list(...)) need(v, "number")
+  if (is.null(names(list(...)))) foreign_term("list() is for the coefficients of poly()")
+}
+
+takes_spline <- function(x, df, knots, degree, intercept, Boundary.knots) {
+  need(x, "number")
+  need_absent(missing(df))
+  if (missing(knots) || missing(Boundary.knots)) foreign_term("splines need the knots that training leaves")
+  need(knots, "number")
+  need(Boundary.knots, "number")
+  if (length(knots) > most_columns || length(Boundary.knots) != 2L) foreign_term("splines need a few knots")
+  if (!missing(degree)) need_one(degree, "number", 1, 20)
+  if (!missing(intercept)) need_flag(intercept)
+}
+
+takes_scale <- function(x, center, scale) {
+  need(x, "number")
+  given <- function(v) identical(v, FALSE) || (is.numeric(v) && length(v) == 1L)
+  if (missing(center) || missing(scale) || !given(center) || !given(scale)) {
+    foreign_term("scale() needs the center and scale that training leaves")
+  }
+}
+
+# The table --------------------------------------------------------------------------------------------------------
+
+terms_table <- c(
+  list(
+    "+" = row_of(operator(sums), `+`), "-" = row_of(operator(differences), `-`),
+    "*" = row_of(operator(c("difftime number", "number difftime")), `*`),
+    "/" = row_of(operator(c("difftime number", "difftime difftime")), `/`),
+    "^" = row_of(operator(character(0)), `^`), "%%" = row_of(operator(character(0)), `%%`),
+    "%/%" = row_of(operator(character(0)), `%/%`),
+    "<" = row_of(operator(ordered_pairs), `<`), ">" = row_of(operator(ordered_pairs), `>`),
+    "<=" = row_of(operator(ordered_pairs), `<=`), ">=" = row_of(operator(ordered_pairs), `>=`),
+    "==" = row_of(operator(equal_pairs), `==`), "!=" = row_of(operator(equal_pairs), `!=`),
+    "&" = row_of(operator(character(0)), `&`), "|" = row_of(operator(character(0)), `|`),
+    xor = row_of(function(x, y) operator(character(0))(x, y), xor), "!" = row_of(numbers, `!`),
+    "(" = row_of(function(x) NULL, `(`), I = row_of(function(x) NULL, function(x) x),
+    ":" = row_of(takes_sequence, `:`), c = row_of(takes_combine, c), list = row_of(takes_coefficients, list),
+    numeric = row_of(function(length) need_one(length, "number", 0, 0), numeric),
+    "[" = row_of(takes_elements, `[`), "[[" = row_of(takes_element, `[[`), replace = row_of(takes_replace, replace),
+
+    log = row_of(function(x, base) {
+      need(x, "number")
+      if (!missing(base)) operator(character(0))(x, base)
+    }, log),
+    atan2 = row_of(function(y, x) operator(character(0))(y, x), atan2),
+    round = row_of(takes_digits, round), signif = row_of(takes_digits, signif),
+    min = row_of(takes_extreme, min), max = row_of(takes_extreme, max),
+    pmin = row_of(takes_parallel, pmin), pmax = row_of(takes_parallel, pmax),
+    mean = row_of(function(x, trim, na.rm) {
+      need(x, c("number", time_kinds))
+      need_absent(missing(trim))
+      if (!missing(na.rm)) need_flag(na.rm)
+    }, mean),
+    rank = row_of(takes_rank, rank),
+
+    is.na = row_of(any_vector, is.na), is.nan = row_of(numbers, is.nan),
+    is.finite = row_of(any_vector, is.finite), is.infinite = row_of(any_vector, is.infinite),
+    "%in%" = row_of(function(x, table) takes_match(x, table), `%in%`), match = row_of(takes_match, match),
+
+    as.numeric = row_of(takes_as_number, as.numeric), as.double = row_of(takes_as_number, as.double),
+    as.integer = row_of(any_vector, as.integer), as.logical = row_of(any_vector, as.logical),
+    as.character = row_of(any_vector, as.character),
+    as.factor = row_of(any_vector, as.factor), as.ordered = row_of(any_vector, as.ordered),
+    factor = row_of(takes_factor, factor),
+    ordered = row_of(function(x, levels, labels, exclude) takes_factor(x, levels, labels, exclude), ordered),
+    levels = row_of(function(x) need(x, c("factor", "ordered")), levels),
+    cut = row_of(takes_cut, cut.default), findInterval = row_of(takes_intervals, findInterval),
+    interaction = row_of(takes_interaction, interaction),
+
+    nchar = row_of(takes_nchar, nchar), tolower = row_of(function(x) need(x, text_kinds), tolower),
+    toupper = row_of(function(x) need(x, text_kinds), toupper),
+    substr = row_of(function(x, start, stop) takes_part(x, start, stop), substr),
+    substring = row_of(takes_part, substring),
+    startsWith = row_of(function(x, prefix) takes_affix(x, prefix), startsWith),
+    endsWith = row_of(function(x, suffix) takes_affix(x, suffix), endsWith),
+    paste = row_of(function(..., sep = " ", collapse, recycle0) {
+      takes_paste(list(...), sep, missing(collapse), missing(recycle0))
+    }, paste),
+    paste0 = row_of(function(..., collapse, recycle0) {
+      takes_paste(list(...), "", missing(collapse), missing(recycle0))
+    }, paste0),
+    format = row_of(takes_format, format),
+
+    as.Date = row_of(takes_date_of, as.Date), as.POSIXct = row_of(takes_time_of, as.POSIXct),
+    strftime = row_of(takes_strftime, strftime), difftime = row_of(takes_difftime, difftime),
+    weekdays = row_of(takes_day_name, weekdays), months = row_of(takes_day_name, months),
+    quarters = row_of(function(x) need(x, time_kinds), quarters),
+
+    scale = row_of(takes_scale, scale.default), poly = row_of(takes_poly, stats::poly, "stats"),
+    ns = row_of(function(x, df, knots, intercept, Boundary.knots) {
+      takes_spline(x, df, knots, 3L, intercept, Boundary.knots)
+    }, function(...) splines::ns(...), "splines"),
+    bs = row_of(takes_spline, function(...) splines::bs(...), "splines")
+  ),
+  sapply(c("log2", "log10", "log1p", "exp", "expm1", "sqrt", "sin", "cos", "tan", "asin", "acos", "atan", "sinh",
+           "cosh", "tanh", "asinh", "acosh", "atanh"),
+         function(name) row_of(numbers, get(name, baseenv())), simplify = FALSE),
+  sapply(c("abs", "sign", "floor", "ceiling", "trunc"),
+         function(name) row_of(lengths_of_time, get(name, baseenv())), simplify = FALSE)
+)
