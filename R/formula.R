@@ -193,7 +193,9 @@ learn_term <- function(e, data, from) {
       value <- learn_own_term(text, data, from)
     }
   }
-  list(value = if (is.null(value)) by_r else value, text = text, code = is.null(value))
+  if (!is.null(value)) return(list(value = value, text = text, code = FALSE))
+  check_found_again(e, data, from)
+  list(value = by_r, text = text, code = TRUE)
 }
 
 # NULL when the text is no term of the language here, or fails: R says why.
@@ -282,17 +284,33 @@ check_names_of <- function(expressions, data, from) {
                       suggest(absent[1L], names(data))), absent[1L])
   }
   for (f in functions_of(expressions)) {
-    if (grepl("::", f, fixed = TRUE)) next
-    here <- get0(f, from, mode = "function")
-    there <- get0(f, globalenv(), mode = "function")
-    if (!is.null(there) && (is.null(here) || identical(here, there))) next
-    where <- if (is.null(here)) {
-      "is not found"
-    } else {
-      paste(if (is.null(there)) "is known only" else "is another one", "where the formula was written, where predict()",
-            "could not find it: define it in the global environment or write package::function")
-    }
-    stop_argument(sprintf("the formula's function `%s()` %s", f, where), "formula")
+    if (grepl("::", f, fixed = TRUE) || exists(f, envir = globalenv(), mode = "function")) next
+    stop_lost(sprintf("function `%s()`", f), if (exists(f, envir = from, mode = "function")) "known only")
+  }
+}
+
+# where: how it is known where the formula was written; NULL when it is not.
+stop_lost <- function(what, where) {
+  problem <- if (is.null(where)) {
+    "is not found"
+  } else {
+    paste("is", where, "where the formula was written, where predict() could not find it: define it in the global",
+          "environment or write package::function")
+  }
+  stop_argument(sprintf("the formula's %s %s", what, problem), "formula")
+}
+
+# predict() must find the functions and constants that training has used.
+check_found_again <- function(e, data, from) {
+  differs <- function(name, mode) {
+    here <- get0(name, from, mode = mode)
+    !is.null(here) && !identical(here, get0(name, globalenv(), mode = mode))
+  }
+  for (f in grep("::", functions_of(list(e)), fixed = TRUE, invert = TRUE, value = TRUE)) {
+    if (differs(f, "function")) stop_lost(sprintf("function `%s()`", f), "another one")
+  }
+  for (v in setdiff(variables_of(list(e)), names(data))) {
+    if (differs(v, "any")) stop_lost(sprintf("`%s`", v), "another one")
   }
 }
 

@@ -17,7 +17,7 @@
 # The work is bounded: nesting by terms_depth, lengths of values by terms_length (or the rows, if they are more), sizes
 # of texts by terms_bytes. Regular expressions are not in the language.
 
-terms_depth <- 300L # calls within calls; three frames of R each
+terms_depth <- 60L # arguments, other than the first, within arguments
 terms_length <- 1e6
 terms_bytes <- 2^30 # of all texts that one paste() makes
 
@@ -29,14 +29,36 @@ foreign_term <- function(...) {
 # before it, say) may have methods that the language does not know; in new data it counts as what it inherits from.
 term_scope <- function(data, strict) list(data = data, n = .row_names_info(data, 2L), strict = strict)
 
+# The first argument is followed in a loop: a sum of a hundred columns is a hundred calls deep.
 term_value <- function(e, scope, depth = 0L) {
-  if (is.name(e)) return(term_variable(as.character(e), scope))
-  if (!is.call(e)) return(term_constant(e))
-  name <- term_function(e, depth)
-  if (name == "ifelse") return(term_ifelse(e, scope, depth + 1L))
-  if (name == "$") return(term_field(e, scope, depth + 1L))
+  outer <- list()
+  repeat {
+    name <- if (is.call(e)) term_function(e, depth) else ""
+    if (name == "" || name %in% names(terms_forms) || length(e) == 1L) break
+    outer[[length(outer) + 1L]] <- e
+    e <- e[[2L]]
+  }
+  value <- if (is.name(e)) {
+    term_variable(as.character(e), scope)
+  } else if (!is.call(e)) {
+    term_constant(e)
+  } else if (name == "ifelse") {
+    term_ifelse(e, scope, depth + 1L)
+  } else if (name == "$") {
+    term_field(e, scope, depth + 1L)
+  } else {
+    call_term(e, list(), scope, depth)
+  }
+  for (call in rev(outer)) value <- call_term(call, list(value), scope, depth)
+  value
+}
+
+# first: list of the first argument's value, when there is one.
+call_term <- function(e, first, scope, depth) {
+  name <- called_name(e[[1L]])
   if (name == "as.POSIXlt") foreign_term("it calls as.POSIXlt() without a field, as in as.POSIXlt(time)$hour")
-  args <- lapply(as.list(e)[-1L], function(arg) term_value(arg, scope, depth + 1L))
+  args <- as.list(e)[-1L]
+  for (i in seq_along(args)) args[i] <- if (i == 1L) first else list(term_value(args[[i]], scope, depth + 1L))
   row <- terms_table[[name]]
   most <- max(scope$n, terms_length)
   size <- do.call(row$check, args)
@@ -195,7 +217,7 @@ term_field <- function(e, scope, depth) {
   of <- time_call(e, depth)
   args <- lapply(as.list(of)[-1L], function(arg) term_value(arg, scope, depth + 1L))
   do.call(takes_time_of, args)
-  as.vector(as_called(do.call(as.POSIXlt, args), of)[[as.character(e[[3L]])]])
+  as.vector(unclass(as_called(do.call(as.POSIXlt, args), of))[[as.character(e[[3L]])]])
 }
 
 # as.POSIXlt(t) of as.POSIXlt(t)$hour
@@ -220,14 +242,19 @@ match_term <- function(fun, e) {
 
 # Raises gbt_foreign_term when the term is not in the language whatever the data are.
 check_term <- function(e, depth = 0L) {
-  if (is.name(e)) return(invisible())
-  if (!is.call(e)) return(term_constant(e))
-  name <- term_function(e, depth)
-  if (name == "$") e <- time_call(e, depth + 1L)
-  if (name == "as.POSIXlt") foreign_term("it calls as.POSIXlt() without a field, as in as.POSIXlt(time)$hour")
-  form <- terms_forms[[called_name(e[[1L]])]]
-  match_term(if (is.null(form)) terms_table[[name]]$check else form, e)
-  for (arg in as.list(e)[-1L]) check_term(arg, depth + 1L)
+  while (is.call(e)) {
+    name <- term_function(e, depth)
+    if (name == "as.POSIXlt") foreign_term("it calls as.POSIXlt() without a field, as in as.POSIXlt(time)$hour")
+    if (name == "$") e <- time_call(e, depth)
+    form <- terms_forms[[called_name(e[[1L]])]]
+    match_term(if (is.null(form)) terms_table[[name]]$check else form, e)
+    args <- as.list(e)[-1L]
+    for (arg in args[-1L]) check_term(arg, depth + 1L)
+    if (length(args) == 0L) return(invisible())
+    e <- args[[1L]]
+  }
+  if (!is.name(e)) term_constant(e)
+  invisible()
 }
 
 # Is the term in the language, and are its functions and constants, found where the formula was written, those of the

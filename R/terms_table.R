@@ -191,7 +191,8 @@ takes_interaction <- function(..., drop, sep, lex.order) {
     need(v, vector_kinds)
     as.double(if (is.factor(v)) length(levels(v)) else length(unique(v)))
   }, 0)
-  if (length(parts) == 0L || length(unique(lengths(parts))) != 1L) foreign_term("interaction() takes columns")
+  if (length(parts) == 0L) foreign_term("interaction() takes columns")
+  check_lengths(lengths(parts))
   if (!missing(drop)) need_flag(drop)
   if (!missing(lex.order)) need_flag(lex.order)
   if (!missing(sep)) need_one(sep, "text")
@@ -213,7 +214,7 @@ takes_element <- function(x, i) {
 
 takes_elements <- function(x, i) {
   need(x, vector_kinds)
-  need(i, "number")
+  need(i, c("number", "factor", "ordered")) # of factors the codes count
   if (is.logical(i)) length(x) + length(i) else length(i)
 }
 

@@ -1,0 +1,77 @@
+# A time limit (setTimeLimit()) is a plain error of R that can come anywhere. Nobody takes it for a failure of his own.
+
+limit <- function() stop(simpleError(gettext("reached elapsed time limit", domain = "R")))
+train <- function(formula, data = mtcars, ...) gbt_train(formula, data, ..., nrounds = 1, threads = 1)
+expect_limit <- function(expr) {
+  caught <- tryCatch(expr, error = identity)
+  expect_s3_class(caught, "simpleError")
+  expect_true(is_time_limit(caught))
+}
+define <- function(name, f, frame = parent.frame()) {
+  assign(name, f, globalenv())
+  withr::defer(if (exists(name, globalenv(), inherits = FALSE)) rm(list = name, envir = globalenv()), frame)
+}
+
+test_that("R's time limits are known", {
+  real <- tryCatch({
+    setTimeLimit(elapsed = 0.05, transient = TRUE)
+    repeat Sys.sleep(0.01)
+  }, error = identity, finally = setTimeLimit())
+  expect_true(is_time_limit(real))
+  withr::with_envvar(c(LANGUAGE = "de"), {
+    real <- tryCatch({
+      setTimeLimit(cpu = 0.05, transient = TRUE)
+      repeat NULL
+    }, error = identity, finally = setTimeLimit())
+    expect_true(is_time_limit(real))
+  })
+  expect_false(is_time_limit(simpleError("argument is no time limit")))
+})
+
+test_that("they pass through the terms of a formula", {
+  define("slow", function(x) limit())
+  expect_limit(train(mpg ~ slow(wt)))
+  expect_limit(train(slow(mpg) ~ wt))
+  expect_limit(train(mpg ~ wt + offset(slow(wt))))
+  expect_limit(train(mpg ~ wt, weights = slow(wt)))
+  expect_limit(train(mpg ~ wt, subset = slow(wt)))
+  by_value <- function(w) train(mpg ~ wt, weights = w)
+  expect_limit(by_value(slow(1)))
+  define("slow_alone", function(x) if (length(x) == 1L) limit() else x) # while rows are evaluated alone
+  expect_limit(train(mpg ~ slow_alone(wt)))
+  define("slow", function(x) x)
+  m <- train(mpg ~ slow(wt))
+  assign("slow", function(x) limit(), globalenv())
+  expect_limit(predict(m, mtcars))
+  define("sleeps", function(x) {
+    for (i in 1:1000) Sys.sleep(0.01)
+    x
+  })
+  expect_limit({
+    setTimeLimit(elapsed = 0.2, transient = TRUE)
+    withr::defer(setTimeLimit())
+    train(mpg ~ sleeps(wt))
+  })
+})
+
+test_that("they pass through the check of a model's fields", {
+  define("Ops.slow_number", function(e1, e2) limit())
+  m <- train(mpg ~ wt)
+  m$best_round <- structure(1, class = "slow_number")
+  expect_limit(predict(m, mtcars))
+  expect_limit(summary(m))
+})
+
+test_that("errors of any class are caught in one place only", {
+  catches_all <- function(e) {
+    if (is.pairlist(e)) return(any(vapply(as.list(e), catches_all, NA)))
+    if (missing(e) || !is.call(e)) return(FALSE)
+    caught <- identical(e[[1L]], quote(tryCatch)) && any(c("error", "condition") %in% names(e))
+    if (caught || identical(e[[1L]], quote(try))) return(TRUE)
+    any(vapply(as.list(e), catches_all, NA))
+  }
+  home <- topenv(environment(try_else))
+  everything <- ls(home, all.names = TRUE)
+  found <- Filter(function(name) is.function(home[[name]]) && catches_all(body(home[[name]])), everything)
+  expect_identical(found, "try_else")
+})
