@@ -49,7 +49,7 @@ need_flag <- function(v) {
 need_absent <- function(absent) if (!absent) foreign_term("a function has an argument that only R can evaluate")
 
 # Unnamed arguments get the names in order, as a method would have it.
-named_dots <- function(dots, names) {
+method_dots <- function(dots, names) {
   have <- names(dots)
   if (is.null(have)) have <- rep("", length(dots))
   free <- setdiff(names, have)
@@ -227,7 +227,7 @@ takes_replace <- function(x, list, values) {
 }
 
 takes_format <- function(x, ...) {
-  dots <- named_dots(list(...), switch(kind_of(x), Date = "format", POSIXct = c("format", "tz", "usetz"),
+  dots <- method_dots(list(...), switch(kind_of(x), Date = "format", POSIXct = c("format", "tz", "usetz"),
                                        number = c("trim", "digits", "nsmall"), character(0)))
   need(x, vector_kinds)
   check_bytes(list(x)) # texts are padded to one width
@@ -247,14 +247,14 @@ check_time_dots <- function(dots) {
 
 takes_date_of <- function(x, ...) {
   need(x, c("text", "factor", "ordered", "number", time_kinds))
-  check_time_dots(named_dots(list(...), switch(kind_of(x), text = "format", number = "origin", POSIXct = "tz",
+  check_time_dots(method_dots(list(...), switch(kind_of(x), text = "format", number = "origin", POSIXct = "tz",
                                                character(0))))
 }
 
 takes_time_of <- function(x, tz, ...) {
   need(x, c("text", "factor", "ordered", "number", time_kinds))
   if (!missing(tz)) need_zone(tz)
-  check_time_dots(named_dots(list(...), switch(kind_of(x), text = "format", number = "origin", character(0))))
+  check_time_dots(method_dots(list(...), switch(kind_of(x), text = "format", number = "origin", character(0))))
 }
 
 takes_strftime <- function(x, format, tz, usetz) {

@@ -12,7 +12,8 @@
 #' training. A formula names the columns to use: it does not expand factors, drops no
 #' rows, and `a:b` or `a * b` mean a and b, since trees find interactions on their own. Transformations such as
 #' `log(a)`, `poly(a, 2)` and `offset()` terms are evaluated again in new data; those whose value in a row depends on
-#' other rows, such as `rank(a)`, are warned of (class `gbt_warning_formula`). Rows whose response is missing are an
+#' other rows, such as `rank(a)`, are warned of (class `gbt_warning_formula`), and those that call functions of your own
+#' make a model whose file needs `gbt_load(file, trust = TRUE)`. Rows whose response is missing are an
 #' error: leave them out (`subset = !is.na(y)`).
 #'
 #' @section Symmetric trees:
