@@ -196,7 +196,7 @@ test_that("a file cannot take all memory or all time", {
   used <- sum(gc(reset = TRUE)[, 6L])
   time <- system.time(for (text in texts) expect_refused(text))[["elapsed"]]
   expect_lt(sum(gc()[, 6L]) - used, 500) # MB at the most
-  expect_lt(time, 60)
+  expect_lt(time, 300)
   # A long text that is pasted to every row of a large table.
   file <- craft(terms = design(sprintf("nchar(paste0(s, '%s'))", long)))
   many <- rows[rep(1:5, 1000), ]
