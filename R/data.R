@@ -164,11 +164,8 @@ new_gbt_data <- function(frame, label = NULL, weight = NULL, offset = NULL, refe
   shape <- dim(offset)
   offset <- check_offset(offset, frame$n_rows)
   ptr <- build_dataset(frame, reference, weight, max_bin, page_rows, unseen, threads, device)
-  if (!is.null(weight)) .Call(C_gbt_dataset_set, ptr, 1L, weight)
-  if (!is.null(offset)) {
-    .Call(C_gbt_dataset_set, ptr, 2L, offset)
-    dim(offset) <- shape
-  }
+  .Call(C_gbt_dataset_view, ptr, NULL, weight, offset) # complains now rather than in training
+  if (!is.null(offset)) dim(offset) <- shape
   info <- .Call(C_gbt_dataset_info, ptr)
   structure(class = "gbt_data", list(
     ptr = ptr, n_rows = info$n_rows, feature_names = info$names, feature_types = info$tag, label = label,

@@ -104,8 +104,8 @@ split_source <- function(source, response, share, seed) {
 # A response or an offset may be a data frame of one column.
 drop_frame <- function(x) if (inherits(x, "ArrowTabular")) as.data.frame(x) else x
 
-# Training data in the engine, with label, weight and offset of this training. A gbt_data may have been used before with
-# others, so all three are set each time.
+# Training data in the engine, with label, weight and offset of this training. A gbt_data may be trained on by others at
+# the same time, in a callback or a finalizer, so each training has a view of its own.
 training_data <- function(source, label, response, args, host) {
   n_rows <- length(label)
   weight <- check_weight(source$weights, n_rows, "weights")
@@ -129,10 +129,7 @@ training_data <- function(source, label, response, args, host) {
                          page_rows = as.integer(host$page_rows), threads = args$value[["threads"]],
                          device = host$device)
   }
-  ptr <- data_ptr(data)
-  .Call(C_gbt_dataset_set, ptr, 0L, label)
-  .Call(C_gbt_dataset_set, ptr, 1L, weight)
-  .Call(C_gbt_dataset_set, ptr, 2L, offset)
+  data$view <- .Call(C_gbt_dataset_view, data_ptr(data), label, weight, offset)
   data$weight <- weight
   data["offset"] <- list(offset)
   data
@@ -256,8 +253,8 @@ make_trainer <- function(fit, where) {
   scores <- lapply(fit$sets, `[[`, "score")
   spec <- list(
     params = params_as_numbers(fit$params), loss = loss_code(fit$response$objective),
-    n_outputs = as.integer(fit$response$n_outputs), train = data_ptr(fit$data),
-    valid = lapply(fit$sets, function(s) data_ptr(s$data)), metrics = codes[!is.na(codes)], eval_train = fit$eval_train,
+    n_outputs = as.integer(fit$response$n_outputs), train = fit$data$view,
+    valid = lapply(fit$sets, function(s) s$data$view), metrics = codes[!is.na(codes)], eval_train = fit$eval_train,
     monotone = fit$monotone, interactions = fit$interactions, feature_weight = fit$feature_weights,
     init_state = fit$init$state, init_score = fit$init_score, init_valid = if (!is.null(fit$init)) scores, base = NULL,
     stop_rounds = fit$host$early_stopping_rounds, stop_min_delta = fit$host$early_stopping_min_delta,

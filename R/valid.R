@@ -131,10 +131,7 @@ build_valid <- function(sets, train, response, init, host) {
     label <- encode_valid_y(y, response, data$n_rows, what)
     offset <- check_offset(data$offset, data$n_rows, response$n_outputs)
     check_same_offset(train, data, name)
-    ptr <- data_ptr(data) # it may have been trained on, with other labels, weights and offsets
-    .Call(C_gbt_dataset_set, ptr, 0L, label)
-    .Call(C_gbt_dataset_set, ptr, 1L, data$weight)
-    .Call(C_gbt_dataset_set, ptr, 2L, offset)
+    data$view <- .Call(C_gbt_dataset_view, data_ptr(data), label, data$weight, offset)
     score <- if (!is.null(init)) start_scores(init, raw, data$offset, train$sparse_zero, host$threads, name)
     list(name = name, data = data, label = label, weight = data$weight, score = score)
   })
@@ -153,7 +150,7 @@ needed_columns <- function(x, names, set) {
   if (is.data.frame(x)) pick_columns(x, has[match(names, enc2utf8(has))]) else x
 }
 
-# The same gbt_data cannot hold two labels, weights or offsets at once.
+# The same gbt_data twice is a mistake: one of the two was meant to be another one.
 check_once <- function(sets) {
   own <- Filter(function(set) inherits(set, "gbt_data"), sets)
   for (i in seq_along(own)) {

@@ -22,7 +22,7 @@ SEXP r_gbt_dataset_new(SEXP frame, SEXP reference, SEXP weight, SEXP max_bin, SE
     on.cuts = api->cuts;
     on.pages = api->pages;
   }
-  SEXP out = PROTECT(r_handle_new(R_DATASET, Rf_allocVector(VECSXP, 3))); /* what is lent to it, by field */
+  SEXP out = PROTECT(r_handle_new(R_DATASET, R_NilValue));
   gbt_error err = {0};
   gbt_ctx ctx;
 
@@ -41,19 +41,33 @@ SEXP r_gbt_dataset_new(SEXP frame, SEXP reference, SEXP weight, SEXP max_bin, SE
   return out;
 }
 
-void r_lend(SEXP dataset, int field, SEXP x) {
-  gbt_dataset *ds = r_handle_get(dataset, R_DATASET);
-  const double *values = r_arg_reals(x, x == R_NilValue ? 0 : Rf_xlength(x), "x");
+/* The data set's rows with numbers of their own, which the new handle keeps alive, and so keeps R from changing them.
+ */
+SEXP r_gbt_dataset_view(SEXP dataset, SEXP label, SEXP weight, SEXP offset) {
+  /* 1 */
+  const gbt_dataset *ds = r_handle_get(dataset, R_DATASET);
+  SEXP field[GBT_OFFSET + 1] = {label, weight, offset}, lent = PROTECT(Rf_allocVector(VECSXP, GBT_OFFSET + 1));
+  const double *x[GBT_OFFSET + 1];
+  int64_t n[GBT_OFFSET + 1];
+  for (int f = GBT_LABEL; f <= GBT_OFFSET; f++) {
+    n[f] = field[f] == R_NilValue ? 0 : (int64_t)Rf_xlength(field[f]);
+    x[f] = r_arg_reals(field[f], (R_xlen_t)n[f], "x");
+    SET_VECTOR_ELT(lent, f, field[f]);
+  }
+  SEXP out = PROTECT(r_handle_new(R_DATASET, lent));
   gbt_error err = {0};
-  r_check(gbt_dataset_lend(ds, (gbt_field)field, values, values == NULL ? 0 : (int64_t)Rf_xlength(x), &err), &err);
-  SET_VECTOR_ELT(R_ExternalPtrProtected(dataset), field, x); /* keeps the numbers alive, and R from changing them */
-}
 
-SEXP r_gbt_dataset_set(SEXP dataset, SEXP field, SEXP x) {
-  int which = r_arg_int(field, "field");
-  if (which < GBT_LABEL || which > GBT_OFFSET) r_stop("there is no field %d", which);
-  r_lend(dataset, which, x);
-  return R_NilValue;
+  /* 2 */
+  gbt_dataset *view = NULL;
+  gbt_status status = gbt_dataset_view(ds, &view, &err);
+  for (int f = GBT_LABEL; f <= GBT_OFFSET && status == GBT_OK; f++)
+    status = gbt_dataset_lend(view, (gbt_field)f, x[f], n[f], &err);
+
+  /* 3 */
+  R_SetExternalPtrAddr(out, view);
+  r_check(status, &err);
+  UNPROTECT(2);
+  return out;
 }
 
 static const char *type_name(gbt_feature_type type) {

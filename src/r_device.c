@@ -40,6 +40,7 @@ static void check_interrupt(void *stop) { R_tryCatchError(check_user, NULL, keep
 int r_poll(void *user) {
   (void)user;
   int stop = 0;
+  if (r_mem_poll()) return 1;
   return R_ToplevelExec(check_interrupt, &stop) == FALSE || stop;
 }
 
@@ -50,7 +51,7 @@ SEXP r_gbt_check_interrupt(void) {
 }
 
 gbt_status r_ctx_open(gbt_ctx *ctx, r_threads threads, gbt_error *err) {
-  return gbt_ctx_open(ctx, gbt_mem_default(), threads.n, threads.simd, r_poll, NULL, err);
+  return gbt_ctx_open(ctx, r_mem(), threads.n, threads.simd, r_poll, NULL, err);
 }
 
 /* ---- processors ---- */
@@ -179,15 +180,15 @@ static int threads_started(int wanted) {
   gbt_ctx ctx;
   gbt_error err;
   if (wanted < 2) return 1;
-  if (gbt_ctx_open(&ctx, gbt_mem_default(), wanted, GBT_SIMD_AUTO, NULL, NULL, &err) != GBT_OK) return 1;
+  if (gbt_ctx_open(&ctx, r_mem(), wanted, GBT_SIMD_AUTO, NULL, NULL, &err) != GBT_OK) return 1;
   int n = ctx.n_threads;
   gbt_ctx_close(&ctx);
   return n;
 }
 
 SEXP r_gbt_system(SEXP threads_wanted) {
-  static const char *parts[] = {"simd_best",       "n_cpus",  "cgroup_cpus", "forked",
-                                "threads_started", "version", "compiler",    ""};
+  static const char *parts[] = {"simd_best", "n_cpus",   "cgroup_cpus", "forked", "threads_started",
+                                "version",   "compiler", "memory",      ""};
   int wanted = r_arg_int(threads_wanted, "threads_wanted");
   int started = threads_started(wanted);
   double quota = cgroup_cpus();
@@ -205,6 +206,7 @@ SEXP r_gbt_system(SEXP threads_wanted) {
 #else
   SET_VECTOR_ELT(out, 6, Rf_mkString("unknown"));
 #endif
+  SET_VECTOR_ELT(out, 7, Rf_ScalarReal(r_mem_live()));
   UNPROTECT(1);
   return out;
 }

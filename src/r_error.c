@@ -46,6 +46,7 @@ static void raise(gbt_status status, const char *msg, const char *subject) {
 }
 
 void r_check(gbt_status status, const gbt_error *err) {
+  if (r_mem_interrupted()) status = GBT_CANCELLED;
   if (status != GBT_OK) raise(status, err->msg, err->subject);
 }
 

@@ -23,6 +23,27 @@ __attribute__((noreturn, format(printf, 1, 2)))
 #endif
 void r_stop(const char *fmt, ...);
 
+/* ---- r_mem.c: the engine's memory ---- */
+
+/* What every call of the engine takes memory from: malloc, counted. When it fails R collects garbage, and it is tried
+ * once more. */
+gbt_mem r_mem(void);
+
+/* Once, when the package is loaded, on R's thread. */
+void r_mem_start(void);
+
+/* Zone 1: lets R collect garbage when the engine's memory has grown much since it last did. May jump. */
+void r_mem_settle(void);
+
+/* From r_poll: collects when a helper thread waits for that. 1 when the user asked to stop meanwhile. */
+int r_mem_poll(void);
+
+/* Whether the user asked to stop while R collected; told once. Zone 3 has to ask: r_check() does. */
+int r_mem_interrupted(void);
+
+/* Bytes that the engine holds. */
+double r_mem_live(void);
+
 /* ---- r_handle.c: external pointers that own engine objects ---- */
 
 typedef enum r_kind { R_DATASET = 0, R_TRAINER, R_MODEL, R_BLOB, R_N_KINDS } r_kind;
@@ -40,11 +61,27 @@ typedef struct r_model {
   const void *bytes;
 } r_model;
 
-/* An empty handle with its finalizer; prot is kept alive with it. Filled by R_SetExternalPtrAddr. */
+/* An empty handle with its finalizer; prot is kept alive with it. Filled by R_SetExternalPtrAddr. R may collect garbage
+ * here, and so run code of the user's: objects that are not kept alive by a protected value are gone afterwards. */
 SEXP r_handle_new(r_kind kind, SEXP prot);
 
-/* The address. Raises when x is no such handle, or when it lost its object by being saved and read again. */
+/* The address. Raises when x is no such handle, when it lost its object by being saved and read again, or when the
+ * object is in use. */
 void *r_handle_get(SEXP x, r_kind kind);
+
+/* An object that a call of the engine is changing. Polls and collections let code of the user's run in the middle of
+ * the call (event handlers, finalizers), which must not find the object half changed. Around zone 2:
+ *
+ *   r_use use;
+ *   r_use_begin(&use, handle);
+ *   ... zone 2, where nothing jumps ...
+ *   r_use_end(&use); */
+typedef struct r_use {
+  SEXP handle;
+  struct r_use *outer; /* calls nest, and end in the order of a stack */
+} r_use;
+void r_use_begin(r_use *use, SEXP handle);
+void r_use_end(const r_use *use);
 
 /* Frees what the handle owns now; an empty one is left as it is. */
 void r_handle_free(SEXP x, r_kind kind);
@@ -105,9 +142,6 @@ void r_table(SEXP frame, gbt_table *out);
 
 /* ---- r_data.c, r_model.c ---- */
 
-/* Lends x (doubles or NULL) to a data set, which keeps it alive, as its label, weight or offset (gbt_field). */
-void r_lend(SEXP dataset, int field, SEXP x);
-
 /* names, type, tag, levels of a schema into list elements at, at + 1, at + 2, at + 3. */
 void r_put_schema(SEXP list, int at, const gbt_schema *schema);
 
@@ -124,7 +158,7 @@ gbt_tree_range r_tree_range(const gbt_forest_view *view, SEXP beg, SEXP end);
 
 SEXP r_gbt_dataset_new(SEXP frame, SEXP reference, SEXP weight, SEXP max_bin, SEXP page_rows, SEXP unseen, SEXP threads,
                        SEXP device);
-SEXP r_gbt_dataset_set(SEXP dataset, SEXP field, SEXP x);
+SEXP r_gbt_dataset_view(SEXP dataset, SEXP label, SEXP weight, SEXP offset);
 SEXP r_gbt_dataset_info(SEXP dataset);
 SEXP r_gbt_trainer_new(SEXP spec, SEXP threads);
 SEXP r_gbt_trainer_run(SEXP trainer, SEXP n_rounds, SEXP threads);

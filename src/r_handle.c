@@ -6,11 +6,18 @@
  * whose key is the handle: alive as long as the handle is, and never written. */
 #include "r_gbt.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 static const char *const tags[R_N_KINDS] = {"gbt_dataset", "gbt_trainer", "gbt_model", "gbt_blob"};
 static const char *const nouns[R_N_KINDS] = {"gbt_data object", "trainer", "model", "block of bytes"};
+
+static void free_model(r_model *m) {
+  gbt_mem mem = r_mem();
+  if (m == NULL) return;
+  gbt_predictor_free(m->predictor);
+  gbt_model_close(m->model);
+  gbt_mem_free(&mem, m);
+}
 
 static void release(SEXP x, r_kind kind) {
   void *p = R_ExternalPtrAddr(x);
@@ -23,18 +30,14 @@ static void release(SEXP x, r_kind kind) {
   case R_TRAINER: /* what a parent process has on a device is not for a forked one to touch */
     if (!r_cuda_forked() || strcmp(gbt_trainer_backend(p), "cpu") == 0) gbt_trainer_free(p);
     break;
-  case R_MODEL: {
-    r_model *m = p;
-    gbt_predictor_free(m->predictor);
-    gbt_model_close(m->model);
-    free(m);
+  case R_MODEL:
+    free_model(p);
     break;
-  }
   case R_BLOB: {
     r_blob *b = p;
-    gbt_mem mem = gbt_mem_default();
+    gbt_mem mem = r_mem();
     gbt_mem_free(&mem, b->bytes);
-    free(b);
+    gbt_mem_free(&mem, b);
     break;
   }
   default:
@@ -62,6 +65,7 @@ static R_CFinalizer_t finalizer_of(r_kind kind) {
 
 SEXP r_handle_new(r_kind kind, SEXP prot) {
   PROTECT(prot);
+  r_mem_settle();
   SEXP x = PROTECT(R_MakeExternalPtr(NULL, Rf_install(tags[kind]), prot));
   R_RegisterCFinalizerEx(x, finalizer_of(kind), TRUE);
   UNPROTECT(2);
@@ -72,8 +76,35 @@ static int is_handle(SEXP x, r_kind kind) {
   return TYPEOF(x) == EXTPTRSXP && R_ExternalPtrTag(x) == Rf_install(tags[kind]);
 }
 
+/* ---- objects in use ---- */
+
+static r_use *in_use; /* innermost first */
+
+void r_use_begin(r_use *use, SEXP handle) {
+  use->handle = handle;
+  use->outer = in_use;
+  in_use = use;
+}
+
+void r_use_end(const r_use *use) { in_use = use->outer; }
+
+static void check_idle(SEXP x, r_kind kind) {
+  for (const r_use *use = in_use; use != NULL; use = use->outer) {
+    gbt_error err;
+    if (use->handle == x)
+      r_check(gbt_fail(&err, GBT_E_ARG,
+                       "this %s is at work and cannot be asked for anything now, by a finalizer or an event handler; "
+                       "callbacks are called between rounds",
+                       nouns[kind]),
+              &err);
+  }
+}
+
+/* ---- looking at handles ---- */
+
 void *r_handle_get(SEXP x, r_kind kind) {
   if (!is_handle(x, kind)) r_stop("a %s is expected", nouns[kind]);
+  check_idle(x, kind);
   void *p = R_ExternalPtrAddr(x);
   if (p == NULL) {
     gbt_error err;
@@ -88,18 +119,40 @@ void *r_handle_get(SEXP x, r_kind kind) {
 
 void r_handle_free(SEXP x, r_kind kind) {
   if (!is_handle(x, kind)) r_stop("a %s is expected", nouns[kind]);
+  check_idle(x, kind);
   release(x, kind);
+}
+
+/* Opens the model of these bytes. */
+static gbt_status open_model(SEXP state, r_model **out, gbt_error *err) {
+  gbt_mem mem = r_mem();
+  r_model *m;
+  *out = NULL;
+  GBT_TRY(gbt_mem_zeros(&mem, 1, sizeof *m, &m, err));
+  m->bytes = RAW_RO(state);
+  gbt_status status = gbt_model_open(&mem, m->bytes, (size_t)Rf_xlength(state), &m->model, err);
+  if (status == GBT_OK) status = gbt_schema_index(m->model->schema, err);
+  if (status == GBT_OK) status = gbt_predictor_new(&mem, &m->model->forest, &m->predictor, err);
+  if (status == GBT_OK)
+    *out = m;
+  else
+    free_model(m);
+  return status;
+}
+
+static int holds(SEXP handle, SEXP state) {
+  const r_model *m = R_ExternalPtrAddr(handle);
+  return m != NULL && m->bytes == RAW_RO(state);
 }
 
 SEXP r_model_handle(SEXP state, SEXP cache) {
   if (TYPEOF(state) != RAWSXP) r_stop("a model's state must be a raw vector");
-  const void *bytes = RAW_RO(state);
   SEXP x = R_NilValue;
   if (is_handle(cache, R_MODEL)) {
-    const r_model *held = R_ExternalPtrAddr(cache);
-    if (held != NULL && held->bytes == bytes) return cache;
-    if (held == NULL) x = cache; /* came back from a file or another process */
+    if (holds(cache, state)) return cache;
+    if (R_ExternalPtrAddr(cache) == NULL) x = cache; /* came back from a file or another process */
   }
+  r_mem_settle();
   if (x == R_NilValue) x = R_MakeExternalPtr(NULL, Rf_install(tags[R_MODEL]), R_NilValue);
   PROTECT(x);
   MARK_NOT_MUTABLE(state);
@@ -108,24 +161,16 @@ SEXP r_model_handle(SEXP state, SEXP cache) {
   SET_VECTOR_ELT(box, 0, state);
   R_MakeWeakRefC(x, box, release_model, TRUE);
 
-  gbt_error err;
-  gbt_mem mem = gbt_mem_default();
-  gbt_status status;
-  r_model *m = malloc(sizeof *m);
-  if (m == NULL) {
-    status = gbt_fail_mem(&err, sizeof *m);
+  r_model *m = NULL;
+  gbt_error err = {0};
+  gbt_status status = open_model(state, &m, &err);
+  if (status == GBT_OK && R_ExternalPtrAddr(x) == NULL) {
+    R_SetExternalPtrAddr(x, m);
   } else {
-    m->bytes = bytes;
-    status = gbt_model_open(&mem, bytes, (size_t)Rf_xlength(state), &m->model, &err);
-    if (status == GBT_OK) status = gbt_schema_index(m->model->schema, &err);
-    if (status == GBT_OK) status = gbt_predictor_new(&mem, &m->model->forest, &m->predictor, &err);
-    if (status != GBT_OK) {
-      gbt_model_close(m->model);
-      free(m);
-    }
+    free_model(m); /* filled meanwhile, by code that a collection let run */
   }
   r_check(status, &err);
-  R_SetExternalPtrAddr(x, m);
+  if (!holds(x, state)) x = r_model_handle(state, R_NilValue);
   UNPROTECT(2);
   return x;
 }

@@ -8,7 +8,7 @@
   { "gbt_" #name, (DL_FUNC)(void (*)(void)) & r_gbt_##name, n_args }
 
 static const R_CallMethodDef entries[] = {
-    ENTRY(dataset_new, 8),      ENTRY(dataset_set, 3),     ENTRY(dataset_info, 1),
+    ENTRY(dataset_new, 8),      ENTRY(dataset_view, 4),    ENTRY(dataset_info, 1),
     ENTRY(trainer_new, 2),      ENTRY(trainer_run, 3),     ENTRY(trainer_set_gradients, 4),
     ENTRY(trainer_scores, 2),   ENTRY(trainer_watch, 2),   ENTRY(trainer_see, 2),
     ENTRY(trainer_model, 3),    ENTRY(trainer_info, 1),    ENTRY(trainer_free, 1),
@@ -25,4 +25,5 @@ attribute_visible void R_init_gbt(DllInfo *dll) {
   R_useDynamicSymbols(dll, FALSE);
   R_forceSymbols(dll, TRUE);
   r_remember_process();
+  r_mem_start();
 }

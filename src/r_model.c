@@ -1,7 +1,6 @@
 /* Models: bytes <-> what R shows of them. */
 #include "r_gbt.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 /* ---- meta ---- */
@@ -67,10 +66,12 @@ static SEXP meta_value(const gbt_meta *m) {
 /* A blob's handle is made first, filled in zone 2, copied to R and emptied in zone 3. */
 static SEXP blob_new(r_blob **out) {
   SEXP x = PROTECT(r_handle_new(R_BLOB, R_NilValue));
-  r_blob *blob = calloc(1, sizeof *blob);
-  gbt_error err;
-  if (blob == NULL) r_check(gbt_fail_mem(&err, sizeof *blob), &err);
+  r_blob *blob;
+  gbt_error err = {0};
+  gbt_mem mem = r_mem();
+  gbt_status status = gbt_mem_zeros(&mem, 1, sizeof *blob, &blob, &err);
   R_SetExternalPtrAddr(x, blob);
+  r_check(status, &err);
   *out = blob;
   UNPROTECT(1);
   return x;
@@ -79,7 +80,7 @@ static SEXP blob_new(r_blob **out) {
 static SEXP blob_take(r_blob *blob) {
   SEXP out = PROTECT(Rf_allocVector(RAWSXP, (R_xlen_t)blob->n_bytes));
   memcpy(RAW(out), blob->bytes, blob->n_bytes);
-  gbt_mem mem = gbt_mem_default();
+  gbt_mem mem = r_mem();
   gbt_mem_free(&mem, blob->bytes);
   blob->bytes = NULL;
   UNPROTECT(1);
@@ -93,7 +94,7 @@ SEXP r_write_model(const gbt_forest_view *view, const gbt_schema *schema, SEXP m
   r_blob *blob;
   PROTECT(blob_new(&blob));
   gbt_error err = {0};
-  gbt_mem mem = gbt_mem_default();
+  gbt_mem mem = r_mem();
 
   /* 2 */
   gbt_status status = gbt_model_write(&mem, view, schema, entries, n_meta, &blob->bytes, &blob->n_bytes, &err);

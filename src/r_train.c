@@ -1,5 +1,5 @@
-/* Trainers. A trainer's handle keeps (prot) a list of two: the handles of its data sets, the training set first, and
- * for each of them the list of what was lent to it when the trainer was made. */
+/* Trainers. A trainer's handle keeps (prot) the handles of its data sets, the training set first. They are views of
+ * this training's alone, so nothing that other trainings do can reach them. */
 #include "r_gbt.h"
 
 #include <string.h>
@@ -7,34 +7,11 @@
 /* A trainer and, by its training set, the names of its features. */
 static gbt_trainer *trainer_of(SEXP x) { return r_handle_get(x, R_TRAINER); }
 
-static SEXP sets_of(SEXP x) { return VECTOR_ELT(R_ExternalPtrProtected(x), 0); }
+static SEXP sets_of(SEXP x) { return R_ExternalPtrProtected(x); }
 
 static const gbt_schema *schema_of(SEXP x) {
   const gbt_dataset *train = r_handle_get(VECTOR_ELT(sets_of(x), 0), R_DATASET);
   return train->cuts->schema;
-}
-
-/* What the data sets of a trainer have been lent. */
-static SEXP lent_to(SEXP handles) {
-  SEXP out = PROTECT(Rf_allocVector(VECSXP, Rf_xlength(handles)));
-  for (R_xlen_t s = 0; s < Rf_xlength(handles); s++) {
-    r_handle_get(VECTOR_ELT(handles, s), R_DATASET);
-    SET_VECTOR_ELT(out, s, Rf_shallow_duplicate(R_ExternalPtrProtected(VECTOR_ELT(handles, s))));
-  }
-  UNPROTECT(1);
-  return out;
-}
-
-/* A callback may have trained on the same data sets with other labels: each trainer goes on with its own. */
-static void lend_again(SEXP trainer) {
-  SEXP handles = sets_of(trainer), lent = VECTOR_ELT(R_ExternalPtrProtected(trainer), 1);
-  for (R_xlen_t s = 0; s < Rf_xlength(handles); s++) {
-    SEXP set = VECTOR_ELT(handles, s);
-    for (int f = GBT_LABEL; f <= GBT_OFFSET; f++) {
-      SEXP x = VECTOR_ELT(VECTOR_ELT(lent, s), f);
-      if (VECTOR_ELT(R_ExternalPtrProtected(set), f) != x) r_lend(set, f, x);
-    }
-  }
 }
 
 static void read_params(SEXP spec, gbt_params *params) {
@@ -155,10 +132,7 @@ SEXP r_gbt_trainer_new(SEXP spec, SEXP threads) {
   PROTECT(init);
   const gbt_model *first = init != R_NilValue ? r_model_get(init) : NULL;
   r_threads t = r_arg_threads(threads);
-  SEXP kept = PROTECT(Rf_allocVector(VECSXP, 2));
-  SET_VECTOR_ELT(kept, 0, handles);
-  SET_VECTOR_ELT(kept, 1, lent_to(handles));
-  SEXP out = PROTECT(r_handle_new(R_TRAINER, kept));
+  SEXP out = PROTECT(r_handle_new(R_TRAINER, handles));
   gbt_error err = {0};
   gbt_ctx ctx;
 
@@ -181,7 +155,7 @@ SEXP r_gbt_trainer_new(SEXP spec, SEXP threads) {
   /* 3 */
   if (status == GBT_OK) R_SetExternalPtrAddr(out, trainer);
   r_check(status, &err);
-  UNPROTECT(4);
+  UNPROTECT(3);
   return out;
 }
 
@@ -190,19 +164,22 @@ SEXP r_gbt_trainer_run(SEXP trainer_xptr, SEXP n_rounds, SEXP threads) {
   gbt_trainer *trainer = trainer_of(trainer_xptr);
   int64_t n = r_arg_int64(n_rounds, "n_rounds");
   r_threads t = r_arg_threads(threads);
-  lend_again(trainer_xptr);
   gbt_error err = {0};
   gbt_ctx ctx;
+  r_use use;
 
   /* 2 */
+  r_use_begin(&use, trainer_xptr);
   gbt_stop_reason why = GBT_RUN_DONE;
   gbt_status status = r_ctx_open(&ctx, t, &err);
   if (status == GBT_OK) {
     status = gbt_trainer_run(&ctx, trainer, n, &why, &err);
     gbt_ctx_close(&ctx);
   }
+  r_use_end(&use);
 
   /* 3: an interrupt is R's to decide, once it has the rounds so far */
+  if (r_mem_interrupted()) status = GBT_CANCELLED;
   if (status != GBT_CANCELLED) r_check(status, &err);
   static const char *parts[] = {"why", "rounds", "best_round", "log", ""};
   SEXP out = PROTECT(Rf_mkNamed(VECSXP, parts));
@@ -230,15 +207,17 @@ SEXP r_gbt_trainer_set_gradients(SEXP trainer_xptr, SEXP g, SEXP h, SEXP threads
   R_xlen_t n = (R_xlen_t)(gbt_trainer_n_rows(trainer, 0) * gbt_trainer_forest(trainer)->n_outputs);
   const double *gp = r_arg_reals(g, n, "gradient"), *hp = r_arg_reals(h, n, "hessian");
   if (gp == NULL || hp == NULL) r_stop("gradient and hessian must be given");
-  lend_again(trainer_xptr);
   r_threads t = r_arg_threads(threads);
   gbt_error err = {0};
   gbt_ctx ctx;
+  r_use use;
+  r_use_begin(&use, trainer_xptr);
   gbt_status status = r_ctx_open(&ctx, t, &err);
   if (status == GBT_OK) {
     status = gbt_trainer_set_gradients(&ctx, trainer, gp, hp, &err);
     gbt_ctx_close(&ctx);
   }
+  r_use_end(&use);
   r_check(status, &err);
   return R_NilValue;
 }
@@ -255,11 +234,14 @@ SEXP r_gbt_trainer_scores(SEXP trainer_xptr, SEXP which) {
   const double *scores = NULL;
   gbt_error err = {0};
   gbt_ctx ctx;
+  r_use use;
+  r_use_begin(&use, trainer_xptr);
   gbt_status status = r_ctx_open(&ctx, (r_threads){1, GBT_SIMD_AUTO}, &err);
   if (status == GBT_OK) {
     status = gbt_trainer_scores(&ctx, trainer, at, &scores, &err);
     gbt_ctx_close(&ctx);
   }
+  r_use_end(&use);
   r_check(status, &err);
   if (n > 0) memcpy(REAL(out), scores, (size_t)n * (size_t)k * sizeof(double));
   UNPROTECT(1);

@@ -95,8 +95,8 @@ static void planted_fields_are_found(void) {
       if (!CHECK(b >= 0)) test_note("case %d column %d filled %d", k, c, (int)cuts->feat[c].n_filled);
       if (c >= 2 * FIELDS && n_rows[k % 3] >= 3000) CHECK_EQ_I64(b, bundle_of(&s->layout, c - FIELDS));
     }
-    gbt_page_store_free(s);
-    gbt_page_store_free(twin);
+    gbt_page_store_unref(s);
+    gbt_page_store_unref(twin);
     gbt_cuts_unref(cuts);
     tables_free(m.t);
   }
@@ -114,8 +114,8 @@ static void other_tables_have_other_bundles(void) {
     good_bundles(u, cuts, b.x);
     all_codes(u, cuts, b.x, b.n);
     CHECK(k < 4 ? u->layout.n_bundles < s->layout.n_bundles : u->layout.n_bundles >= FIELDS);
-    gbt_page_store_free(s);
-    gbt_page_store_free(u);
+    gbt_page_store_unref(s);
+    gbt_page_store_unref(u);
     gbt_cuts_unref(cuts);
     tables_free(a.t);
     tables_free(b.t);
@@ -132,7 +132,7 @@ static void other_tables_have_other_bundles(void) {
   CHECK_EQ_I64(bundle_of(&s->layout, 2 * FIELDS + 1), bundle_of(&s->layout, 4 * FIELDS + 1));
   good_bundles(s, cuts, m.x);
   all_codes(s, cuts, m.x, m.n);
-  gbt_page_store_free(s);
+  gbt_page_store_unref(s);
   gbt_cuts_unref(cuts);
   tables_free(t);
   tables_free(m.t);
@@ -169,7 +169,7 @@ static void widths_of_bundles(void) {
     CHECK_EQ_I64(s->layout.bundle_beg[1], cases[k].n_codes - 1);
     CHECK_EQ_I64(group->wide, cases[k].wide);
     CHECK_EQ_I64(group->n_codes[group->n_feats - 1], cases[k].n_codes);
-    gbt_page_store_free(s);
+    gbt_page_store_unref(s);
     gbt_cuts_unref(cuts);
     tables_free(t);
   }
@@ -193,7 +193,7 @@ static void missing_members(void) {
     all_codes(s, cuts, values[k], 800);
     CHECK_EQ_I64(s->layout.n_bundles, 1);
     for (int c = 0; c < 8; c++) CHECK_EQ_I64(s->layout.place[c].n_slots, 1 + (k < 2 ? c % 2 : c % 3 == 0));
-    gbt_page_store_free(s);
+    gbt_page_store_unref(s);
   }
   gbt_cuts_unref(cuts);
   tables_free(t);
@@ -216,7 +216,7 @@ static gbt_status pages_op(const gbt_mem *mem, void *arg, gbt_error *err) {
   gbt_status status = gbt_pages_build(&ctx, binding, in->cuts, 0, &s, err);
   CHECK_EQ_I64(s != NULL, status == GBT_OK);
   CHECK(s == NULL || s->layout.n_bundles > 0);
-  gbt_page_store_free(s);
+  gbt_page_store_unref(s);
   gbt_binding_free(binding);
   gbt_ctx_close(&sound);
   gbt_ctx_close(&ctx);
@@ -260,7 +260,7 @@ static void stopping(void) {
     clock_jump(0);
     CHECK(status == GBT_OK || (status == GBT_CANCELLED && s == NULL));
     n_stopped += status == GBT_CANCELLED;
-    gbt_page_store_free(s);
+    gbt_page_store_unref(s);
     gbt_ctx_close(&ctx);
     CHECK_EQ_I64(f.n_live, 0);
   }

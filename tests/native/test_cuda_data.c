@@ -203,8 +203,8 @@ static void same_pages_of(const tables *t, const gbt_cuts *cuts, gbt_unseen unse
     seen->unseen += cpu->unseen_beg != NULL;
     for (int32_t g = 0; g < cpu->layout.n_groups; g++) seen->wide += cpu->layout.group[g].wide;
   }
-  gbt_page_store_free(cpu);
-  gbt_page_store_free(device);
+  gbt_page_store_unref(cpu);
+  gbt_page_store_unref(device);
   gbt_binding_free(binding);
   gbt_ctx_close(&ctx);
 }

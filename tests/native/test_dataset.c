@@ -226,11 +226,43 @@ static void failing_memory(void) {
   tables_free(t);
 }
 
+/* A view has the rows of its data set and numbers of its own, and outlives it. */
+static void views(void) {
+  tables *t = small_table(9);
+  fault f;
+  gbt_ctx ctx;
+  gbt_dataset *ds = NULL, *view, *none;
+  double x[N], y[N];
+  for (int i = 0; i < N; i++) x[i] = y[i] = i + 1;
+  fault_start(&f, 0, 0);
+  REQUIRE_OK(gbt_ctx_open(&ctx, fault_mem(&f), 1, GBT_SIMD_AUTO, NULL, NULL, test_err));
+  REQUIRE_OK(gbt_dataset_new(&ctx, &t->table, NULL, NULL, 255, 100, GBT_UNSEEN_MISSING, &ds, test_err));
+  gbt_ctx_close(&ctx);
+  CHECK_OK(gbt_dataset_set(ds, GBT_LABEL, x, N, test_err));
+  REQUIRE_OK(gbt_dataset_view(ds, &view, test_err));
+  CHECK(view->cuts == ds->cuts && view->pages == ds->pages && view->n_rows == N);
+  CHECK(view->label == NULL && view->weight == NULL && view->offset == NULL);
+  CHECK_OK(gbt_dataset_lend(view, GBT_LABEL, y, N, test_err));
+  CHECK_OK(gbt_dataset_set(view, GBT_WEIGHT, y, N, test_err));
+  CHECK(view->label == y && ds->weight == NULL);
+  CHECK_EQ_BYTES(ds->label, x, sizeof x);
+  f.fail_at = f.n_calls + 1;
+  CHECK_FAILS(gbt_dataset_view(ds, &none, test_err), GBT_E_MEM, "out of memory");
+  CHECK(none == NULL);
+  const gbt_page_store *pages = ds->pages;
+  gbt_dataset_unref(ds);
+  CHECK(view->pages == pages && pages->n_rows == N && view->cuts->refs == 1 && pages->refs == 1);
+  gbt_dataset_unref(view);
+  CHECK_EQ_I64(f.n_live, 0);
+  tables_free(t);
+}
+
 void suite_dataset(void) {
   RUN(making);
   RUN(rare_levels);
   RUN(fields);
   RUN(lending);
+  RUN(views);
   RUN(no_rows);
   RUN(faults);
   RUN(failing_memory);

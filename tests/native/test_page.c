@@ -151,7 +151,7 @@ static void page_sizes_and_threads(void) {
       CHECK_EQ_I64(s->page_rows, page_rows[k] ? page_rows[k] : 131072);
       good_pages(s, cuts);
       all_codes(s, cuts, m.x, m.n);
-      gbt_page_store_free(s);
+      gbt_page_store_unref(s);
     }
     gbt_cuts_unref(cuts);
     tables_free(m.t);
@@ -167,7 +167,7 @@ static void storages(void) {
       gbt_page_store *s = pages_of(b.t, cuts, 800, GBT_UNSEEN_ERROR, 2);
       if (s != NULL) good_pages(s, cuts);
       if (s != NULL) all_codes(s, cuts, b.x, b.n);
-      gbt_page_store_free(s);
+      gbt_page_store_unref(s);
       gbt_cuts_unref(cuts);
       tables_free(a.t);
       tables_free(b.t);
@@ -185,7 +185,7 @@ static void other_absent(void) {
     CHECK(s->layout.n_sparse > 0);
     good_pages(s, cuts);
     all_codes(s, cuts, b.x, b.n);
-    gbt_page_store_free(s);
+    gbt_page_store_unref(s);
     gbt_cuts_unref(cuts);
     tables_free(a.t);
     tables_free(b.t);
@@ -211,7 +211,7 @@ static void validation_levels(void) {
       CHECK_EQ_I64(gbt_page_unseen(s, 0, r), unseen == GBT_UNSEEN_PRIOR && r == 1);
       CHECK_EQ_I64(gbt_page_unseen(s, 1, r), 0);
     }
-    gbt_page_store_free(s);
+    gbt_page_store_unref(s);
     gbt_cuts_unref(cuts);
     tables_free(t);
     tables_free(u);
@@ -241,7 +241,7 @@ static void when_sparse(void) {
     CHECK_EQ_I64(s->layout.n_sparse, cases[k].sparse ? cases[k].n_cols : 0);
     good_layout(&s->layout, cuts);
     good_pages(s, cuts);
-    gbt_page_store_free(s);
+    gbt_page_store_unref(s);
     gbt_cuts_unref(cuts);
     tables_free(t);
   }
@@ -278,7 +278,7 @@ static void shapes(void) {
       for (int64_t r = 0; r < n; r += 1 + n / 300)
         n_wrong += code_at(s, cuts, r, c) != gbt_cuts_bin(&cuts->feat[c], x[c * n + r]);
     CHECK_EQ_I64(n_wrong, 0);
-    gbt_page_store_free(s);
+    gbt_page_store_unref(s);
     gbt_cuts_unref(cuts);
     free(x);
     tables_free(t);
@@ -298,7 +298,7 @@ static void faults(void) {
   CHECK(s == NULL);
   CHECK_FAILS(gbt_pages_build(&ctx, binding, other, 0, &s, test_err), GBT_E_INTERNAL, "another schema");
   CHECK(s == NULL);
-  gbt_page_store_free(NULL);
+  gbt_page_store_unref(NULL);
   gbt_binding_free(binding);
   /* far too many bins: cuts made up, as no table of that size fits a test */
   enum { N = 40000 };
@@ -334,7 +334,7 @@ static gbt_status pages_op(const gbt_mem *mem, void *arg, gbt_error *err) {
   CHECK_OK(gbt_binding_new(&plain, &in->t->table, in->cuts->schema, GBT_UNSEEN_PRIOR, &binding, test_err));
   gbt_status status = gbt_pages_build(&ctx, binding, in->cuts, 1000, &s, err);
   CHECK_EQ_I64(s != NULL, status == GBT_OK);
-  gbt_page_store_free(s);
+  gbt_page_store_unref(s);
   gbt_binding_free(binding);
   gbt_ctx_close(&plain);
   gbt_ctx_close(&ctx);
@@ -392,7 +392,7 @@ static void stopping(void) {
     gbt_status status = gbt_pages_build(&ctx, binding, cuts, 0, &s, test_err);
     CHECK(status == GBT_OK || (status == GBT_CANCELLED && s == NULL));
     n_stopped += status == GBT_CANCELLED;
-    gbt_page_store_free(s);
+    gbt_page_store_unref(s);
     gbt_ctx_close(&ctx);
     CHECK_EQ_I64(f.n_live, 0);
     gbt_binding_free(binding);

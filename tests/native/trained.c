@@ -29,7 +29,7 @@ static gbt_dataset *job_dataset(gbt_ctx *ctx, const train_job *job, const made *
   gbt_dataset *ds = made_dataset(ctx, m, cuts, job->max_bin, page_rows);
   gbt_binding *binding = NULL;
   if (ds == NULL || !job->unbundled) return ds;
-  gbt_page_store_free(ds->pages);
+  gbt_page_store_unref(ds->pages);
   ds->pages = NULL;
   int ok = CHECK_OK(gbt_binding_new(ctx, &m->table, ds->cuts->schema, GBT_UNSEEN_MISSING, &binding, test_err)) &&
            CHECK_OK(gbti_pages_build(ctx, binding, ds->cuts, page_rows, (gbti_page_how){.unbundled = 1}, &ds->pages,

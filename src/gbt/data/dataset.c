@@ -57,6 +57,19 @@ done:
   return status;
 }
 
+gbt_status gbt_dataset_view(const gbt_dataset *ds, gbt_dataset **out, gbt_error *err) {
+  gbt_dataset *view;
+  *out = NULL;
+  GBT_TRY(gbt_mem_zeros(&ds->mem, 1, sizeof *view, &view, err));
+  view->refs = 1;
+  view->mem = ds->mem;
+  view->cuts = gbt_cuts_ref(ds->cuts);
+  view->pages = gbt_page_store_ref(ds->pages);
+  view->n_rows = ds->n_rows;
+  *out = view;
+  return GBT_OK;
+}
+
 /* What is wrong with the numbers, if anything. */
 static gbt_status check_numbers(const gbt_dataset *ds, gbt_field field, const double *x, int64_t n, gbt_error *err) {
   static const char *const names[] = {"label", "weights", "offset"};
@@ -123,7 +136,7 @@ void gbt_dataset_unref(gbt_dataset *ds) {
   if (ds == NULL || --ds->refs > 0) return;
   gbt_mem mem = ds->mem;
   gbt_cuts_unref(ds->cuts);
-  gbt_page_store_free(ds->pages);
+  gbt_page_store_unref(ds->pages);
   for (int f = 0; f <= GBT_OFFSET; f++) gbt_mem_free(&mem, ds->own[f]);
   gbt_mem_free(&mem, ds);
 }

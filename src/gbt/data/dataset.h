@@ -1,4 +1,4 @@
-/* Rows ready for training or validation: cuts (shared), pages (owned), and what belongs to each row. */
+/* Rows ready for training or validation: cuts and pages (shared), and what belongs to each row. */
 #ifndef GBT_DATA_DATASET_H
 #define GBT_DATA_DATASET_H
 
@@ -10,13 +10,13 @@ typedef struct gbt_dataset {
   int refs;
   gbt_mem mem;
   gbt_cuts *cuts;        /* shared */
-  gbt_page_store *pages; /* owned */
+  gbt_page_store *pages; /* shared */
   int64_t n_rows;
-  const double *label;   /* n_rows; NULL until set */
-  const double *weight;  /* n_rows, or NULL for all 1 */
-  const double *offset;  /* n_rows x n_offset, column by column; NULL for none */
-  int32_t n_offset;      /* outputs the offset has */
-  double *own[3];        /* by field: the copy that the above points to; NULL when it is lent */
+  const double *label;  /* n_rows; NULL until set */
+  const double *weight; /* n_rows, or NULL for all 1 */
+  const double *offset; /* n_rows x n_offset, column by column; NULL for none */
+  int32_t n_offset;     /* outputs the offset has */
+  double *own[3];       /* by field: the copy that the above points to; NULL when it is lent */
 } gbt_dataset;
 
 /* cuts: shared (a reference is taken); NULL makes them from this table with max_bin (weights matter there: weight may
@@ -38,6 +38,10 @@ typedef struct gbt_data_device {
 gbt_status gbt_dataset_new_on(gbt_ctx *ctx, const gbt_data_device *device, const gbt_table *table, gbt_cuts *cuts,
                               const double *weight, int32_t max_bin, int32_t page_rows, gbt_unseen unseen,
                               gbt_dataset **out, gbt_error *err) GBT_MUST_CHECK;
+
+/* The same rows once more, with no label, weight or offset yet: cuts and pages are shared. So each training has its
+ * own, whatever is done to the data set meanwhile. */
+gbt_status gbt_dataset_view(const gbt_dataset *ds, gbt_dataset **out, gbt_error *err) GBT_MUST_CHECK;
 
 /* Copies n numbers in. label: n_rows finite; weight: n_rows finite >= 0, not all zero; offset: n_rows * k finite.
  * n = 0 clears. GBT_E_DATA names field and 1-based row. */

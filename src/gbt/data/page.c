@@ -260,8 +260,13 @@ int32_t gbt_page_code(const gbt_layout *layout, const gbt_cuts *cuts, const gbt_
   return slot < place->n_slots ? gbt_place_code(place, slot) : place->zero_bin;
 }
 
-void gbt_page_store_free(gbt_page_store *store) {
-  if (store == NULL) return;
+gbt_page_store *gbt_page_store_ref(gbt_page_store *store) {
+  store->refs++;
+  return store;
+}
+
+void gbt_page_store_unref(gbt_page_store *store) {
+  if (store == NULL || --store->refs > 0) return;
   gbt_mem mem = store->mem;
   for (int32_t p = 0; store->page != NULL && p < store->n_pages; p++) {
     gbt_page *page = &store->page[p];

@@ -99,8 +99,10 @@ typedef struct gbt_page {
 /* The code (bin, or n_bins for missing) of feature f in row r of the page. */
 int32_t gbt_page_code(const gbt_layout *layout, const gbt_cuts *cuts, const gbt_page *page, int32_t r, int32_t f);
 
-/* Where pages live. Built once, then read only. In memory here; the disk store comes with the same face. */
+/* Where pages live. Built once, then read only, so that data sets may share it. In memory here; the disk store comes
+ * with the same face. */
 typedef struct gbt_page_store {
+  int refs; /* data sets that share it; changed by the thread that enters the engine */
   gbt_mem mem;
   gbt_layout layout;
   int64_t n_rows;
@@ -118,6 +120,7 @@ int gbt_page_unseen(const gbt_page_store *store, int32_t feat, int64_t row);
 /* Bins a table. page_rows = 0 means the default (131,072). The binding must have been made against cuts->schema. */
 gbt_status gbt_pages_build(gbt_ctx *ctx, const gbt_binding *binding, const gbt_cuts *cuts, int32_t page_rows,
                            gbt_page_store **out, gbt_error *err) GBT_MUST_CHECK;
-void gbt_page_store_free(gbt_page_store *store); /* NULL allowed */
+gbt_page_store *gbt_page_store_ref(gbt_page_store *store);
+void gbt_page_store_unref(gbt_page_store *store); /* NULL allowed */
 
 #endif

@@ -212,6 +212,7 @@ gbt_status gbti_pages_build(gbt_ctx *ctx, const gbt_binding *binding, const gbt_
     return gbt_fail(err, GBT_E_INTERNAL, "the columns were bound to another schema than that of the cuts");
   GBT_TRY(gbti_layout_check(cuts, err));
   GBT_TRY(gbt_mem_zeros(&ctx->mem, 1, sizeof *store, &store, err));
+  store->refs = 1;
   store->mem = ctx->mem;
   store->n_rows = binding->table->n_rows;
   store->page_rows = page_rows > 0 ? page_rows : PAGE_ROWS;
@@ -226,6 +227,6 @@ done:
   if (status == GBT_OK)
     *out = store;
   else
-    gbt_page_store_free(store);
+    gbt_page_store_unref(store);
   return status;
 }
