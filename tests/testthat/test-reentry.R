@@ -19,7 +19,7 @@ disturbed <- function(work, action, by = "timer") {
     if (by == "finalizer") gc()
     arm()
   }
-  arm <- function() tcltk::tcl("after", 5L, fire)
+  arm <- function() tcltk::tcl("after", if (by == "timer") 5L else 40L, fire)
   on.exit(on <- FALSE)
   arm()
   for (i in 1:20) { # a loaded machine may be late
@@ -42,7 +42,7 @@ for (by in c("timer", "finalizer")) {
     train <- function() {
       gbt_train(data, valid = valid, nrounds = 60, eval_train = TRUE, eval_metric = "rmse", threads = 1)
     }
-    inner <- function() gbt_train(data, other, valid = valid, weights = rep(2, n), nrounds = 2, threads = 1)
+    inner <- function() gbt_train(data, other, valid = valid, weights = rep(2, n), nrounds = 1, max_depth = 2, threads = 1)
     alone <- train()
     nested <- NULL
     out <- disturbed(train, function() nested <<- inner(), by)
