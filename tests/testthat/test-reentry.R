@@ -42,7 +42,9 @@ for (by in c("timer", "finalizer")) {
     train <- function() {
       gbt_train(data, valid = valid, nrounds = 60, eval_train = TRUE, eval_metric = "rmse", threads = 1)
     }
-    inner <- function() gbt_train(data, other, valid = valid, weights = rep(2, n), nrounds = 1, max_depth = 2, threads = 1)
+    inner <- function() {
+      gbt_train(data, other, valid = valid, weights = rep(2, n), nrounds = 1, max_depth = 2, threads = 1)
+    }
     alone <- train()
     nested <- NULL
     out <- disturbed(train, function() nested <<- inner(), by)
