@@ -31,7 +31,9 @@ test_that("R collects data sets that nobody holds before memory runs out", {
     for (i in 1:12) {
       say("made", tryCatch(class(gbt_data(x, max_bin = 2000, threads = 2))[1L], error = function(e) class(e)[1L]))
     }
-    all <- lapply(1:12, function(i) tryCatch(gbt_data(x, max_bin = 2000, threads = 2), error = function(e) class(e)[1L]))
+    all <- lapply(1:12, function(i) {
+      tryCatch(gbt_data(x, max_bin = 2000, threads = 2), error = function(e) class(e)[1L])
+    })
     say("held", unique(unlist(Filter(is.character, all))))
   }))
   for (i in 1:12) expect_identical(wait_for(child, "made", i)[3L], "gbt_data")
