@@ -61,8 +61,13 @@ gbt_status gbt_ctx_poll(gbt_ctx *ctx, gbt_error *err) {
     ctx->stop = ctx->poll(ctx->user) != 0;
     ctx->next_poll_ns = gbt_clock_ns() + POLL_NS; /* counted from the end: a slow poll() must not eat the call */
     if (!ctx->stop) return GBT_OK;
+    gbt_pool_stop(ctx->pool);
   }
   return gbt_fail(err, GBT_CANCELLED, "stopped on request");
+}
+
+int gbt_ctx_stopped(gbt_ctx *ctx, int thread) {
+  return thread == 0 ? gbt_ctx_poll(ctx, NULL) != GBT_OK : gbt_pool_stopped(ctx->pool);
 }
 
 gbt_status gbt_parallel(gbt_ctx *ctx, int64_t n_tasks, gbt_task_fn fn, void *arg, gbt_error *err) {

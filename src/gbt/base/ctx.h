@@ -34,6 +34,10 @@ void gbt_ctx_close(gbt_ctx *ctx);
 /* Asks poll() when it is due. GBT_CANCELLED once it asked to stop. Entering thread only. */
 gbt_status gbt_ctx_poll(gbt_ctx *ctx, gbt_error *err) GBT_MUST_CHECK;
 
+/* Asked inside long loops, also by tasks of gbt_parallel on their thread: 1: give up, nobody wants the result any more.
+ * On the entering thread (0) it polls, and costs a look at the clock: ask every few ten thousand steps. */
+int gbt_ctx_stopped(gbt_ctx *ctx, int thread);
+
 /* fn(arg, task, thread) for task = 0 .. n_tasks-1, each once, in any order, on all threads; thread is in
  * [0, n_threads). Returns when all are done. Polls between the tasks of the entering thread; when asked to stop, tasks
  * not yet begun are skipped and GBT_CANCELLED comes back, so a task should take a few milliseconds at most.

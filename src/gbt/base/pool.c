@@ -32,6 +32,13 @@ int gbt_pool_helpers(const gbt_pool *pool) {
 
 void gbt_pool_close(gbt_pool *pool) { (void)pool; }
 
+void gbt_pool_stop(gbt_pool *pool) { (void)pool; }
+
+int gbt_pool_stopped(const gbt_pool *pool) {
+  (void)pool;
+  return 0;
+}
+
 gbt_status gbt_pool_run(gbt_ctx *ctx, int64_t n_tasks, gbt_task_fn fn, void *arg, gbt_error *err) {
   (void)ctx, (void)n_tasks, (void)fn, (void)arg;
   return gbt_fail(err, GBT_E_INTERNAL, "a thread pool in a build without threads");
@@ -68,6 +75,7 @@ struct gbt_pool {
   int64_t n_tasks;
   /* free for all, on a cache line of its own */
   _Alignas(64) _Atomic int64_t next;
+  atomic_int stopped;
 };
 
 static void *helper_main(void *ptr) {
@@ -148,6 +156,7 @@ gbt_status gbt_pool_open(const gbt_mem *mem, int n_helpers, gbt_pool **out, gbt_
   pool->mem = *mem;
   pool->helpers = helpers;
   atomic_init(&pool->next, 0);
+  atomic_init(&pool->stopped, 0);
   if (status == GBT_OK && init_locks(pool) == 0) {
     pool->n_helpers = start_helpers(pool, n_helpers);
     if (pool->n_helpers > 0) {
@@ -179,6 +188,12 @@ void gbt_pool_close(gbt_pool *pool) {
   gbt_mem_free(&mem, pool->helpers);
   gbt_mem_free(&mem, pool);
 }
+
+void gbt_pool_stop(gbt_pool *pool) {
+  if (pool != NULL) atomic_store(&pool->stopped, 1);
+}
+
+int gbt_pool_stopped(const gbt_pool *pool) { return atomic_load(&pool->stopped); }
 
 static void open_job(gbt_pool *pool, int64_t n_tasks, gbt_task_fn fn, void *arg) {
   pthread_mutex_lock(&pool->lock);

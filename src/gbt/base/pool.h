@@ -12,6 +12,10 @@ gbt_status gbt_pool_open(const gbt_mem *mem, int n_helpers, gbt_pool **out, gbt_
 int gbt_pool_helpers(const gbt_pool *pool);
 void gbt_pool_close(gbt_pool *pool); /* NULL allowed; waits for the helpers' end */
 
+/* Tells the helpers that the call was asked to stop; NULL allowed. What gbt_ctx_stopped() says on a helper. */
+void gbt_pool_stop(gbt_pool *pool);
+int gbt_pool_stopped(const gbt_pool *pool);
+
 /* What gbt_parallel does when there is a pool; n_tasks >= 1. */
 gbt_status gbt_pool_run(gbt_ctx *ctx, int64_t n_tasks, gbt_task_fn fn, void *arg, gbt_error *err) GBT_MUST_CHECK;
 

@@ -60,16 +60,34 @@ static int32_t index_add(text_index *index, int32_t pos) {
   return found;
 }
 
-gbt_status gbt_match_texts(const gbt_mem *mem, const char *const *from, int32_t n_from, const char *const *to,
-                           int32_t n_to, int32_t *out, gbt_error *err) {
+/* ctx: asked now and then whether to stop; NULL: never. */
+static gbt_status match_texts(const gbt_mem *mem, gbt_ctx *ctx, int thread, const char *const *from, int32_t n_from,
+                              const char *const *to, int32_t n_to, int32_t *out, gbt_error *err) {
+  enum { AT_ONCE = 8192 };
   text_index index;
   uint64_t at;
+  int stopped = 0;
   GBT_TRY(index_new(mem, to, n_to, &index, err));
-  for (int32_t i = 0; i < n_to; i++)
+  for (int32_t i = 0; i < n_to && !stopped; i++) {
     if (to[i] != NULL) index_add(&index, i);
-  for (int32_t i = 0; i < n_from; i++) out[i] = from[i] == NULL ? -1 : index_find(&index, from[i], &at);
+    stopped = ctx != NULL && i % AT_ONCE == 0 && gbt_ctx_stopped(ctx, thread);
+  }
+  for (int32_t i = 0; i < n_from && !stopped; i++) {
+    out[i] = from[i] == NULL ? -1 : index_find(&index, from[i], &at);
+    stopped = ctx != NULL && i % AT_ONCE == 0 && gbt_ctx_stopped(ctx, thread);
+  }
   gbt_mem_free(mem, index.slot);
-  return GBT_OK;
+  return stopped ? gbt_fail(err, GBT_CANCELLED, "stopped on request") : GBT_OK;
+}
+
+gbt_status gbt_match_texts(const gbt_mem *mem, const char *const *from, int32_t n_from, const char *const *to,
+                           int32_t n_to, int32_t *out, gbt_error *err) {
+  return match_texts(mem, NULL, 0, from, n_from, to, n_to, out, err);
+}
+
+gbt_status gbt_match_many_texts(gbt_ctx *ctx, int thread, const char *const *from, int32_t n_from,
+                                const char *const *to, int32_t n_to, int32_t *out, gbt_error *err) {
+  return match_texts(&ctx->mem, ctx, thread, from, n_from, to, n_to, out, err);
 }
 
 static gbt_status check_levels(const gbt_mem *mem, const gbt_feature *f, gbt_error *err) {

@@ -229,7 +229,8 @@ gbt_status gbt_metric_eval(gbt_ctx *ctx, gbt_metric metric, gbt_loss loss, int64
   gbt_status status = GBT_OK;
   job j = {metric, loss, n, TASK_SCORES / n_outputs, n_outputs, score, label, weight, ctx->simd >= GBT_SIMD_AVX2, NULL};
   if (j.task_rows < STRIP) j.task_rows = STRIP;
-  GBT_ASSERT(n_outputs > 0 && n >= 0);
+  while (j.task_rows > 32 && j.task_rows * n_outputs > 1 << 20) j.task_rows /= 2; /* so that tasks stay short */
+  GBT_ASSERT(n_outputs > 0 && n >= 0 && j.task_rows > 0);
   GBT_TRY(gbt_mem_zeros(&ctx->mem, (size_t)ctx->n_threads, sizeof *j.part, &j.part, err));
   for (int t = 0; t < ctx->n_threads; t++) j.part[t].bad_row = -1;
   GBT_TRY_GOTO(gbt_parallel(ctx, (n + j.task_rows - 1) / j.task_rows, sum_task, &j, err), done);

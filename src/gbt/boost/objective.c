@@ -97,6 +97,7 @@ gbt_status gbt_base_scores(gbt_ctx *ctx, gbt_loss loss, int32_t n_outputs, const
   GBT_TRY_GOTO(gbt_mem_array(&ctx->mem, cells, sizeof *p.bottom, &p.bottom, err), done);
   GBT_TRY_GOTO(gbt_parallel(ctx, n_tasks, base_task, &p, err), done);
   for (size_t c = (size_t)n_outputs; c < cells; c++) {
+    if (c % 1024 == 0) GBT_TRY_GOTO(gbt_ctx_poll(ctx, err), done);
     gbt_exact_merge(&p.top[c % (size_t)n_outputs], &p.top[c]);
     gbt_exact_merge(&p.bottom[c % (size_t)n_outputs], &p.bottom[c]);
   }

@@ -282,6 +282,9 @@ void cpu_hist_sparse_subtract(const cpu_backend *be, const cpu_subtract *s, uint
 gbt_status cpu_parallel(gbt_ctx *ctx, int64_t n_tasks, double ns, gbt_task_fn fn, void *arg,
                         gbt_error *err) GBT_MUST_CHECK;
 
+/* Zeros, on all threads where it is much. */
+gbt_status cpu_zero(gbt_ctx *ctx, void *at, size_t bytes, gbt_error *err) GBT_MUST_CHECK;
+
 /* Gives a node's histogram slot back. */
 void cpu_hist_release(cpu_backend *be, gbt_grow_node *node);
 

@@ -28,33 +28,49 @@ static void destroy(gbt_backend *self) {
   gbt_frontier_free(&be->fr);
   gbt_export_free(&be->mem, &be->out);
   cpu_level_close(be);
-  void *blocks[] = {be->sets,     be->score,      be->gradients,  be->scale,         be->wide,         be->rows,
-                    be->rows_tmp, be->tree_feats, be->node_feats, be->rank,          be->group_counts, be->set_feature,
-                    be->single,   be->slot,       be->free_slot,  be->group_started, be->build,        be->subtract,
-                    be->unit,     be->chunk,      be->lut,        be->lut_beg,       be->found,        be->fine,
-                    be->value,
-                    be->scratch,  be->pass_max,   be->pass_sums,  be->noise,         be->softmax_top,  be->softmax_sum};
+  void *blocks[] = {
+      be->sets,       be->score,         be->gradients,  be->scale,        be->wide,        be->rows,     be->rows_tmp,
+      be->tree_feats, be->node_feats,    be->rank,       be->group_counts, be->set_feature, be->single,   be->slot,
+      be->free_slot,  be->group_started, be->build,      be->subtract,     be->unit,        be->chunk,    be->lut,
+      be->lut_beg,    be->found,         be->fine,       be->value,        be->scratch,     be->pass_max, be->pass_sums,
+      be->noise,      be->softmax_top,   be->softmax_sum};
   for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++) gbt_mem_free(&mem, blocks[i]);
   while (be->n_locks > 0) gbt_lock_destroy(&be->lock[--be->n_locks]);
   gbt_mem_free(&mem, be);
 }
 
-/* Scores before the first tree: the caller's, or base plus offset. */
-static gbt_status init_scores(cpu_backend *be, const gbt_backend_spec *spec, gbt_error *err) {
+/* Scores of one data set before the first tree: the caller's, or base plus offset. A task takes CPU_TASK_ROWS rows of
+ * an output. */
+typedef struct start_pass {
+  const gbt_dataset *set;
+  const double *init, *base; /* init: NULL where there is none */
+  int64_t n_parts;           /* of an output */
+  double *score;
+} start_pass;
+
+static void start_task(void *arg, int64_t task, int thread) {
+  const start_pass *pass = arg;
+  size_t n = (size_t)pass->set->n_rows, k = (size_t)(task / pass->n_parts);
+  size_t beg = (size_t)(task % pass->n_parts) * CPU_TASK_ROWS, end = n - beg < CPU_TASK_ROWS ? n : beg + CPU_TASK_ROWS;
+  double *score = pass->score + k * n;
+  const double *offset = pass->set->offset ? pass->set->offset + k * n : NULL;
+  (void)thread;
+  if (pass->init)
+    memcpy(score + beg, pass->init + k * n + beg, (end - beg) * sizeof *score);
+  else
+    for (size_t i = beg; i < end; i++) score[i] = offset ? pass->base[k] + offset[i] : pass->base[k];
+}
+
+static gbt_status init_scores(gbt_ctx *ctx, cpu_backend *be, const gbt_backend_spec *spec, gbt_error *err) {
+  size_t K = (size_t)be->n_outputs;
   GBT_TRY(gbt_mem_zeros(&be->mem, (size_t)be->n_valid + 1, sizeof *be->score, &be->score, err));
   for (int32_t s = 0; s <= be->n_valid; s++) {
     const gbt_dataset *ds = be->sets[s];
-    size_t n = (size_t)ds->n_rows;
-    GBT_TRY(gbt_mem_array(&be->mem, n * (size_t)be->n_outputs, sizeof **be->score, &be->score[s], err));
-    const double *init = spec->init ? spec->init[s] : NULL;
-    for (int32_t k = 0; k < be->n_outputs; k++) {
-      double *score = be->score[s] + (size_t)k * n;
-      const double *offset = ds->offset ? ds->offset + (size_t)k * n : NULL;
-      if (init)
-        memcpy(score, init + (size_t)k * n, n * sizeof *score);
-      else
-        for (size_t i = 0; i < n; i++) score[i] = offset ? spec->base[k] + offset[i] : spec->base[k];
-    }
+    GBT_TRY(gbt_mem_array(&be->mem, (size_t)ds->n_rows * K, sizeof **be->score, &be->score[s], err));
+    start_pass pass = {ds, spec->init ? spec->init[s] : NULL, spec->base,
+                       (ds->n_rows + CPU_TASK_ROWS - 1) / CPU_TASK_ROWS, be->score[s]};
+    double ns = 1.0 * (double)ds->n_rows * (double)K;
+    GBT_TRY(cpu_parallel(ctx, pass.n_parts * be->n_outputs, ns, start_task, &pass, err));
   }
   return GBT_OK;
 }
@@ -137,6 +153,26 @@ gbt_status cpu_parallel(gbt_ctx *ctx, int64_t n_tasks, double ns, gbt_task_fn fn
   return GBT_OK;
 }
 
+typedef struct zero_pass {
+  char *at;
+  size_t bytes;
+} zero_pass;
+
+enum { ZERO_BYTES = 1 << 20 };
+
+static void zero_task(void *arg, int64_t task, int thread) {
+  const zero_pass *pass = arg;
+  size_t beg = (size_t)task * ZERO_BYTES, rest = pass->bytes - beg;
+  (void)thread;
+  memset(pass->at + beg, 0, rest < ZERO_BYTES ? rest : ZERO_BYTES);
+}
+
+gbt_status cpu_zero(gbt_ctx *ctx, void *at, size_t bytes, gbt_error *err) {
+  zero_pass pass = {at, bytes};
+  return cpu_parallel(ctx, (int64_t)((bytes + ZERO_BYTES - 1) / ZERO_BYTES), 0.3 * (double)bytes, zero_task, &pass,
+                      err);
+}
+
 gbt_units cpu_units(const cpu_backend *be) {
   const gbt_scale *scale = &be->scale[be->task.output];
   double wide = be->wide[be->task.output] ? 1.0 : 65536.0;
@@ -151,7 +187,7 @@ static void release_all(cpu_backend *be) {
 static gbt_status begin_trees(gbt_ctx *ctx, gbt_backend *self, const gbt_tree_task *task, int32_t n_trees,
                               gbt_error *err) {
   cpu_backend *be = (cpu_backend *)self;
-  (void)n_trees; /* 1, see most_trees */
+  (void)n_trees;                            /* 1, see most_trees */
   GBT_TRY(cpu_scratch_ready(ctx, be, err)); /* the host may have given the gradients in a call with fewer threads */
   be->task = *task;
   GBT_TRY(cpu_gradients_of_tree(ctx, be, err));
@@ -247,7 +283,7 @@ gbt_status gbt_cpu_open(gbt_ctx *ctx, const gbt_backend_spec *spec, gbt_backend 
   GBT_TRY_GOTO(cpu_sparse_make(ctx, be, err), done);
   GBT_TRY_GOTO(cpu_level_open(be, err), done);
   GBT_TRY_GOTO(alloc_rows(be, err), done);
-  GBT_TRY_GOTO(init_scores(be, spec, err), done);
+  GBT_TRY_GOTO(init_scores(ctx, be, spec, err), done);
   GBT_TRY_GOTO(cpu_scratch_ready(ctx, be, err), done);
 done:
   if (status == GBT_OK)

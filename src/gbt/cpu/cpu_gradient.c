@@ -20,9 +20,21 @@ typedef struct grad_pass {
 
 static int is_softmax(const grad_pass *pass) { return !pass->host_g && pass->be->loss == GBT_LOSS_SOFTMAX; }
 
-static uint64_t task_end(const cpu_backend *be, int64_t task) {
-  uint64_t end = ((uint64_t)task + 1) * CPU_TASK_ROWS;
+static uint64_t task_end(const cpu_backend *be, int64_t task, uint64_t rows) {
+  uint64_t end = ((uint64_t)task + 1) * rows;
   return end < (uint64_t)be->n_rows ? end : (uint64_t)be->n_rows;
+}
+
+/* Rows of a task that looks at all outputs: fewer where these are many, so that tasks stay short. */
+static uint64_t max_rows(const cpu_backend *be) {
+  uint64_t rows = CPU_TASK_ROWS;
+  while (rows > 32 && rows * (uint64_t)be->n_outputs > 1u << 20) rows /= 2;
+  return rows;
+}
+
+static int64_t n_max_tasks(const cpu_backend *be) {
+  int64_t n = (int64_t)(((uint64_t)be->n_rows + max_rows(be) - 1) / max_rows(be));
+  return n > 0 ? n : 1;
 }
 
 static int32_t block_rows(uint64_t row, uint64_t end) {
@@ -52,9 +64,9 @@ static void max_task(void *arg, int64_t task, int thread) {
   const cpu_scratch *scratch = &be->scratch[thread];
   double *g = scratch->block, *h = g + CPU_BLOCK, *p = h + CPU_BLOCK;
   double *max = be->pass_max + 2 * (size_t)task * (size_t)be->n_outputs;
-  uint64_t end = task_end(be, task);
+  uint64_t rows = max_rows(be), end = task_end(be, task, rows);
   int32_t n;
-  for (uint64_t row = (uint64_t)task * CPU_TASK_ROWS; row < end; row += (uint64_t)n) {
+  for (uint64_t row = (uint64_t)task * rows; row < end; row += (uint64_t)n) {
     n = block_rows(row, end);
     if (is_softmax(pass)) {
       for (int32_t k = 0; k < be->n_outputs; k++)
@@ -79,7 +91,7 @@ static void fix_task(void *arg, int64_t task, int thread) {
   const double *score = be->score[0] + (size_t)pass->output * (size_t)be->n_rows;
   gbt_key32 key = cpu_rounding_key(be, pass->output);
   gbt_fixed_sums sums = {0, 0, 0};
-  uint64_t end = task_end(be, task);
+  uint64_t end = task_end(be, task, CPU_TASK_ROWS);
   int32_t n;
   for (uint64_t row = (uint64_t)task * CPU_TASK_ROWS; row < end; row += (uint64_t)n) {
     n = block_rows(row, end);
@@ -100,26 +112,32 @@ static int wants_wide(const cpu_backend *be, int64_t size) {
 
 static int64_t n_tasks(const cpu_backend *be) { return (be->n_rows + CPU_TASK_ROWS - 1) / CPU_TASK_ROWS; }
 
+/* The maxima of all tasks in those of the first one. */
+static gbt_status merge_maxima(gbt_ctx *ctx, cpu_backend *be, gbt_error *err) {
+  size_t K = (size_t)be->n_outputs;
+  double *all = be->pass_max;
+  int usable = 1; /* neither infinite nor NaN, which no maximum would show */
+  for (int64_t t = 0; t < n_max_tasks(be); t++) {
+    const double *max = all + 2 * K * (size_t)t;
+    GBT_TRY(gbt_ctx_poll(ctx, err));
+    for (size_t i = 0; i < 2 * K; i += 2) {
+      usable &= gbt_scale_usable(max[i], max[i + 1]);
+      all[i] = max[i] > all[i] ? max[i] : all[i];
+      all[i + 1] = max[i + 1] > all[i + 1] ? max[i + 1] : all[i + 1];
+    }
+  }
+  return usable ? GBT_OK : gbt_gradients_overflow(be->grad_round, err);
+}
+
 static gbt_status find_scales(gbt_ctx *ctx, grad_pass *pass, gbt_error *err) {
   cpu_backend *be = pass->be;
-  size_t K = (size_t)be->n_outputs, cells = 2 * (size_t)n_tasks(be) * K;
+  size_t K = (size_t)be->n_outputs, cells = 2 * (size_t)n_max_tasks(be) * K;
   double ns = 4.0 * (double)be->n_rows * (double)K;
   GBT_TRY(gbt_mem_grow(&be->mem, &be->pass_max, &be->cap_pass[0], cells, sizeof *be->pass_max, err));
-  memset(be->pass_max, 0, cells * sizeof *be->pass_max);
-  GBT_TRY(cpu_parallel(ctx, n_tasks(be), ns, max_task, pass, err));
-  for (size_t k = 0; k < K; k++) {
-    double max_g = 0.0, max_h = 0.0;
-    int usable = 1; /* neither infinite nor NaN, which no maximum would show */
-    for (size_t t = 0; t < cells; t += 2 * K) {
-      const double *m = &be->pass_max[t + 2 * k];
-      usable &= gbt_scale_usable(m[0], m[1]);
-      max_g = m[0] > max_g ? m[0] : max_g;
-      max_h = m[1] > max_h ? m[1] : max_h;
-    }
-    if (!usable)
-      return gbt_gradients_overflow(be->grad_round, err);
-    be->scale[k] = gbt_scale_from(max_g, max_h);
-  }
+  GBT_TRY(cpu_zero(ctx, be->pass_max, cells * sizeof *be->pass_max, err));
+  GBT_TRY(cpu_parallel(ctx, n_max_tasks(be), ns, max_task, pass, err));
+  GBT_TRY(merge_maxima(ctx, be, err));
+  for (size_t k = 0; k < K; k++) be->scale[k] = gbt_scale_from(be->pass_max[2 * k], be->pass_max[2 * k + 1]);
   return GBT_OK;
 }
 

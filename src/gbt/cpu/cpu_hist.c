@@ -73,7 +73,7 @@ gbt_status cpu_hist_fit(cpu_backend *be, gbt_error *err) {
   return GBT_OK;
 }
 
-static gbt_status new_slot(cpu_backend *be, gbt_error *err) {
+static gbt_status new_slot(gbt_ctx *ctx, cpu_backend *be, gbt_error *err) {
   size_t n = be->layout->n_slots;
   GBT_TRY(gbt_mem_grow(&be->mem, &be->slot, &be->cap_slot, be->n_slots + 1, sizeof *be->slot, err));
   GBT_TRY(gbt_mem_grow(&be->mem, &be->free_slot, &be->cap_free, be->n_slots + 1, sizeof *be->free_slot, err));
@@ -81,20 +81,24 @@ static gbt_status new_slot(cpu_backend *be, gbt_error *err) {
   hist->sum = NULL;
   hist->count = NULL;
   be->n_slots++;
-  GBT_TRY(gbt_mem_zeros(&be->mem, slot_bytes(be), 1, &hist->sum, err)); /* padding slots are read, too */
-  if (be->any_counts) GBT_TRY(gbt_mem_zeros(&be->mem, n, sizeof *hist->count, &hist->count, err));
+  GBT_TRY(gbt_mem_array(&be->mem, slot_bytes(be), 1, &hist->sum, err));
+  GBT_TRY(cpu_zero(ctx, hist->sum, slot_bytes(be), err)); /* padding slots are read, too */
+  if (be->any_counts) {
+    GBT_TRY(gbt_mem_array(&be->mem, n, sizeof *hist->count, &hist->count, err));
+    GBT_TRY(cpu_zero(ctx, hist->count, n * sizeof *hist->count, err));
+  }
   be->free_slot[be->n_free++] = (int32_t)be->n_slots - 1;
   return GBT_OK;
 }
 
 /* A free slot; when all memory that is allowed is taken, that of a node in wait or an open one, whose children are
  * then both built from rows. select() takes no more nodes at once than there are slots for. */
-static gbt_status take_slot(cpu_backend *be, int32_t *slot, gbt_error *err) {
+static gbt_status take_slot(gbt_ctx *ctx, cpu_backend *be, int32_t *slot, gbt_error *err) {
   const gbt_frontier *fr = &be->fr;
-  if (be->n_free == 0 && be->n_slots < be->max_slots) GBT_TRY(new_slot(be, err));
+  if (be->n_free == 0 && be->n_slots < be->max_slots) GBT_TRY(new_slot(ctx, be, err));
   for (size_t i = fr->n_next; be->n_free == 0 && i > 0; i--) cpu_hist_release(be, &fr->node[fr->next[i - 1]]);
   for (size_t i = fr->n_open; be->n_free == 0 && i > 0; i--) cpu_hist_release(be, &fr->node[fr->open[i - 1]]);
-  if (be->n_free == 0) GBT_TRY(new_slot(be, err));
+  if (be->n_free == 0) GBT_TRY(new_slot(ctx, be, err));
   *slot = be->free_slot[--be->n_free];
   return GBT_OK;
 }
@@ -107,27 +111,27 @@ static gbt_status plan_build(cpu_backend *be, int32_t id, int32_t slot, gbt_erro
   return GBT_OK;
 }
 
-static gbt_status plan_fresh(cpu_backend *be, int32_t id, gbt_error *err) {
+static gbt_status plan_fresh(gbt_ctx *ctx, cpu_backend *be, int32_t id, gbt_error *err) {
   int32_t slot;
   if (!be->fr.node[id].splittable) return GBT_OK;
-  GBT_TRY(take_slot(be, &slot, err));
+  GBT_TRY(take_slot(ctx, be, &slot, err));
   be->fr.node[id].hist = slot;
   return plan_build(be, id, slot, err);
 }
 
-static gbt_status plan_pair(cpu_backend *be, int32_t left, gbt_error *err) {
+static gbt_status plan_pair(gbt_ctx *ctx, cpu_backend *be, int32_t left, gbt_error *err) {
   gbt_grow_node *l = &be->fr.node[left], *r = l + 1, *parent = &be->fr.node[l->parent];
   gbt_grow_node *small = l->n_rows <= r->n_rows ? l : r, *large = small == l ? r : l;
   int32_t small_id = small == l ? left : left + 1, slot;
   if (parent->hist < 0 || !large->splittable) {
     cpu_hist_release(be, parent);
-    GBT_TRY(plan_fresh(be, left, err));
-    return plan_fresh(be, left + 1, err);
+    GBT_TRY(plan_fresh(ctx, be, left, err));
+    return plan_fresh(ctx, be, left + 1, err);
   }
   large->hist = parent->hist; /* first of all: a parent that was chosen ahead is open, its slot might be taken now */
   parent->hist = -1;
   if (small->n_rows == 0) return GBT_OK; /* symmetric growth alone makes empty children */
-  GBT_TRY(take_slot(be, &slot, err));
+  GBT_TRY(take_slot(ctx, be, &slot, err));
   GBT_TRY(gbt_mem_grow(&be->mem, &be->subtract, &be->cap_subtract, be->n_subtract + 1, sizeof *be->subtract, err));
   if (small->splittable) small->hist = slot;
   GBT_TRY(plan_build(be, small_id, slot, err));
@@ -399,9 +403,9 @@ gbt_status cpu_build_hist(gbt_ctx *ctx, gbt_backend *self, gbt_error *err) {
   cpu_backend *be = (cpu_backend *)self;
   int64_t t0 = gbt_clock_ns();
   be->n_build = be->n_subtract = 0;
-  if (be->fr.n_fresh == 1) GBT_TRY(plan_fresh(be, be->fr.fresh[0], err));
+  if (be->fr.n_fresh == 1) GBT_TRY(plan_fresh(ctx, be, be->fr.fresh[0], err));
   else
-    for (size_t i = 0; i < be->fr.n_fresh; i += 2) GBT_TRY(plan_pair(be, be->fr.fresh[i], err));
+    for (size_t i = 0; i < be->fr.n_fresh; i += 2) GBT_TRY(plan_pair(ctx, be, be->fr.fresh[i], err));
   if (be->n_build > 0) {
     GBT_TRY(plan_units(ctx, be, err));
     GBT_TRY(cpu_parallel(ctx, (int64_t)be->n_unit, build_ns(be), unit_task, be, err));

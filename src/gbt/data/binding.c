@@ -97,31 +97,37 @@ static gbt_status check_types(const gbt_binding *binding, gbt_error *err) {
   return GBT_OK;
 }
 
-gbt_status gbti_code_map(const gbt_mem *mem, const gbt_column *col, const char *const *levels, int32_t n_levels,
+gbt_status gbti_code_map(gbt_ctx *ctx, int thread, const gbt_column *col, const char *const *levels, int32_t n_levels,
                          int32_t **out, gbt_error *err) {
   int32_t *map;
   *out = NULL;
-  GBT_TRY(gbt_mem_array(mem, (size_t)col->n_levels + 1, sizeof *map, &map, err));
-  gbt_status status = gbt_match_texts(mem, col->levels, col->n_levels, levels, n_levels, map + 1, err);
+  GBT_TRY(gbt_mem_array(&ctx->mem, (size_t)col->n_levels + 1, sizeof *map, &map, err));
+  gbt_status status = gbt_match_many_texts(ctx, thread, col->levels, col->n_levels, levels, n_levels, map + 1, err);
   map[0] = GBTI_CODE_MISSING;
   for (int32_t i = 0; status == GBT_OK && i < col->n_levels; i++)
     if (col->levels[i] == NULL) map[i + 1] = GBTI_CODE_MISSING;
   if (status == GBT_OK)
     *out = map;
   else
-    gbt_mem_free(mem, map);
+    gbt_mem_free(&ctx->mem, map);
   return status;
 }
 
 /* The same for a few rows: only their levels are looked up, the others stay unseen. */
-static gbt_status map_few(const gbt_mem *mem, const gbt_column *col, const gbt_table *table, const gbt_schema *schema,
-                          int32_t feat, int32_t **out, gbt_error *err) {
+static gbt_status map_few(gbt_ctx *ctx, int thread, const gbt_column *col, const gbt_table *table,
+                          const gbt_schema *schema, int32_t feat, int32_t **out, gbt_error *err) {
+  enum { AT_ONCE = 8192 };
   const int32_t *code = col->values;
   int32_t *map;
-  GBT_TRY(gbt_mem_array(mem, (size_t)col->n_levels + 1, sizeof *map, &map, err));
+  *out = NULL;
+  GBT_TRY(gbt_mem_array(&ctx->mem, (size_t)col->n_levels + 1, sizeof *map, &map, err));
   map[0] = GBTI_CODE_MISSING;
   for (int32_t i = 1; i <= col->n_levels; i++) map[i] = GBTI_CODE_UNSEEN;
   for (int64_t r = 0; r < table->n_rows; r++) {
+    if (r % AT_ONCE == 0 && gbt_ctx_stopped(ctx, thread)) {
+      gbt_mem_free(&ctx->mem, map);
+      return gbt_fail(err, GBT_CANCELLED, "stopped on request");
+    }
     if (code[r] <= 0) continue;
     const char *text = col->levels[code[r] - 1];
     map[code[r]] = text == NULL ? GBTI_CODE_MISSING : gbt_schema_level(schema, feat, text);
@@ -160,6 +166,7 @@ static int64_t first_unseen(map_job *maps, const gbt_column *col, const int32_t 
 static void map_task(void *arg, int64_t task, int thread) {
   map_job *maps = arg;
   gbt_binding *binding = maps->binding;
+  gbt_ctx *ctx = maps->job.ctx;
   int64_t beg = task * maps->per_task, end = beg + maps->per_task;
   for (int64_t f = beg; f < end && f < binding->schema->n_features; f++) {
     const gbt_feature *feat = &binding->schema->feat[f];
@@ -170,8 +177,8 @@ static void map_task(void *arg, int64_t task, int thread) {
     if (gbti_job_stopped(&maps->job, thread)) return;
     int32_t **map = &binding->code_map[f];
     gbt_status status = few_rows(binding, col)
-                            ? map_few(&binding->mem, col, binding->table, binding->schema, (int32_t)f, map, &err)
-                            : gbti_code_map(&binding->mem, col, feat->levels, feat->n_levels, map, &err);
+                            ? map_few(ctx, thread, col, binding->table, binding->schema, (int32_t)f, map, &err)
+                            : gbti_code_map(ctx, thread, col, feat->levels, feat->n_levels, map, &err);
     if (status != GBT_OK)
       gbti_job_fail(&maps->job, &err);
     else if (maps->bad != NULL)

@@ -12,7 +12,7 @@ gbt_status gbti_binding_new(gbt_ctx *ctx, const gbt_table *table, const gbt_sche
                             gbt_binding **out, gbt_error *err) GBT_MUST_CHECK;
 
 /* The map of a column's codes to positions in `levels`; see gbt_binding.code_map. Owned by the caller. */
-gbt_status gbti_code_map(const gbt_mem *mem, const gbt_column *col, const char *const *levels, int32_t n_levels,
+gbt_status gbti_code_map(gbt_ctx *ctx, int thread, const gbt_column *col, const char *const *levels, int32_t n_levels,
                          int32_t **out, gbt_error *err) GBT_MUST_CHECK;
 
 #endif

@@ -11,9 +11,9 @@
 #include "cuts_impl.h"
 
 /* For every level the first one with its text, or -1 when it has none. */
-static gbt_status find_twins(const gbt_mem *mem, const gbt_column *col, int32_t **out, gbt_error *err) {
-  GBT_TRY(gbt_mem_array(mem, (size_t)col->n_levels, sizeof **out, out, err));
-  return gbt_match_texts(mem, col->levels, col->n_levels, col->levels, col->n_levels, *out, err);
+static gbt_status find_twins(gbt_ctx *ctx, int thread, const gbt_column *col, int32_t **out, gbt_error *err) {
+  GBT_TRY(gbt_mem_array(&ctx->mem, (size_t)col->n_levels, sizeof **out, out, err));
+  return gbt_match_many_texts(ctx, thread, col->levels, col->n_levels, col->levels, col->n_levels, *out, err);
 }
 
 typedef struct tally {
@@ -100,7 +100,7 @@ gbt_status gbti_levels_build(const gbt_mem *mem, const gbt_table *table, const g
   memset(out, 0, sizeof *out);
   GBT_TRY_GOTO(gbt_mem_array(mem, (size_t)col->n_levels, sizeof *out->text, &out->text, err), done);
   GBT_TRY_GOTO(gbt_mem_array(mem, (size_t)col->n_levels + 1, sizeof *out->map, &out->map, err), done);
-  GBT_TRY_GOTO(find_twins(mem, col, &twin, err), done);
+  GBT_TRY_GOTO(find_twins(job->ctx, thread, col, &twin, err), done);
   for (int32_t c = 0; c <= col->n_levels; c++) out->map[c] = GBTI_CODE_MISSING;
   if (col->type == GBT_CATEGORICAL) {
     GBT_TRY_GOTO(rank_categorical(mem, table, col, job, thread, twin, out, err), done);

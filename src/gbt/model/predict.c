@@ -230,6 +230,7 @@ typedef struct response_run {
   gbt_loss loss;
   int64_t n_rows;
   int32_t n_outputs;
+  int64_t task_rows;
   double *x;
 } response_run;
 
@@ -260,8 +261,8 @@ static void softmax_block(double *x, int64_t n_rows, int32_t n_outputs, int64_t 
 static void response_task(void *arg, int64_t task, int thread) {
   (void)thread;
   const response_run *run = arg;
-  int64_t beg = task * RESPONSE_ROWS;
-  int64_t end = beg + RESPONSE_ROWS < run->n_rows ? beg + RESPONSE_ROWS : run->n_rows;
+  int64_t beg = task * run->task_rows;
+  int64_t end = run->n_rows - beg < run->task_rows ? run->n_rows : beg + run->task_rows;
   if (run->loss == GBT_LOSS_SOFTMAX) {
     for (int64_t r = beg; r < end; r += RESPONSE_BLOCK)
       softmax_block(run->x + r, run->n_rows, run->n_outputs, end - r < RESPONSE_BLOCK ? end - r : RESPONSE_BLOCK);
@@ -290,6 +291,7 @@ gbt_status gbt_predict_response(gbt_ctx *ctx, gbt_loss loss, int64_t n_rows, int
   default:
     return gbt_fail_on(err, GBT_E_ARG, "loss", "there is no loss number %d", (int)loss);
   }
-  response_run run = {loss, n_rows, n_outputs, x};
-  return gbt_parallel(ctx, (n_rows + RESPONSE_ROWS - 1) / RESPONSE_ROWS, response_task, &run, err);
+  response_run run = {loss, n_rows, n_outputs, RESPONSE_ROWS, x};
+  while (run.task_rows > 32 && run.task_rows * n_outputs > 1 << 20) run.task_rows /= 2; /* so that tasks stay short */
+  return gbt_parallel(ctx, (n_rows + run.task_rows - 1) / run.task_rows, response_task, &run, err);
 }

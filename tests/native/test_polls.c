@@ -1,0 +1,170 @@
+/* Long steps look whether to stop: at least once for every so much of their work, whatever shape it has. The clock
+ * moves on by a poll's interval at every look, so that every look asks the host, and asks can be counted. */
+#include <stdatomic.h>
+
+#include "clock.h"
+#include "test.h"
+#include "trained.h"
+
+#include "../../src/gbt/backend/backend.h"
+#include "../../src/gbt/cpu/cpu.h"
+#include "../../src/gbt/data/dataset.h"
+#include "../../src/gbt/model/predict.h"
+
+typedef struct asker {
+  int64_t n_asked, stop_at; /* stop_at: 0 for never */
+} asker;
+
+static int ask(void *user) {
+  asker *a = user;
+  return ++a->n_asked == a->stop_at;
+}
+
+static gbt_ctx asking(asker *a, int n_threads, int64_t stop_at) {
+  gbt_ctx ctx;
+  *a = (asker){0, stop_at};
+  CHECK_OK(gbt_ctx_open(&ctx, gbt_mem_default(), n_threads, GBT_SIMD_AUTO, ask, a, test_err));
+  return ctx;
+}
+
+/* n different texts, in one block. */
+static char *numbers(const char **text, int32_t n) {
+  char *block = test_alloc((size_t)n * 12);
+  for (int32_t i = 0; i < n; i++) {
+    snprintf(block + (size_t)i * 12, 12, "%d", (int)i);
+    text[i] = block + (size_t)i * 12;
+  }
+  return block;
+}
+
+static void a_million_texts(void) {
+  enum { N = 1000000 };
+  const char **text = test_alloc(N * sizeof *text);
+  int32_t *out = test_alloc(N * sizeof *out);
+  char *block = numbers(text, N);
+  clock_jump(20000000);
+  for (int64_t stop_at = 0; stop_at < 240; stop_at += 60) { /* never, then in each half */
+    asker a;
+    gbt_ctx ctx = asking(&a, 1, stop_at);
+    gbt_status status = gbt_match_many_texts(&ctx, 0, text, N, text, N, out, test_err);
+    CHECK_EQ_I64(status, stop_at > 0 ? GBT_CANCELLED : GBT_OK);
+    CHECK(stop_at > 0 ? a.n_asked == stop_at : a.n_asked >= 2 * N / 10000);
+    gbt_ctx_close(&ctx);
+  }
+  clock_jump(0);
+  free(block);
+  free(out);
+  free(text);
+}
+
+/* A column of a million levels: making the dictionary of it, and matching it again. */
+static void a_million_levels(void) {
+  enum { N = 1000000 };
+  const char **text = test_alloc(N * sizeof *text);
+  int32_t *code = test_alloc(N * sizeof *code);
+  char *block = numbers(text, N);
+  for (int32_t i = 0; i < N; i++) code[i] = i + 1;
+  gbt_column col = {.name = "a",
+                    .tag = "factor",
+                    .type = GBT_CATEGORICAL,
+                    .storage = GBT_CODES,
+                    .values = code,
+                    .levels = text,
+                    .n_levels = N};
+  gbt_table table = {.n_rows = N, .n_cols = 1, .cols = &col};
+  asker a;
+  gbt_dataset *ds = NULL;
+  clock_jump(20000000);
+  gbt_ctx ctx = asking(&a, 1, 0);
+  CHECK_OK(gbt_dataset_new(&ctx, &table, NULL, NULL, 255, 0, GBT_UNSEEN_MISSING, &ds, test_err));
+  CHECK(a.n_asked >= 3 * N / 10000);
+  gbt_ctx_close(&ctx);
+  clock_jump(0);
+  gbt_dataset_unref(ds);
+  free(block);
+  free(code);
+  free(text);
+}
+
+static void responses_of_many_outputs(void) {
+  enum { N = 4096, K = 2048 };
+  double *x = test_alloc((size_t)N * K * sizeof *x);
+  for (size_t i = 0; i < (size_t)N * K; i++) x[i] = (double)(i % 7);
+  asker a;
+  clock_jump(20000000);
+  gbt_ctx ctx = asking(&a, 1, 0);
+  CHECK_OK(gbt_predict_response(&ctx, GBT_LOSS_SOFTMAX, N, K, x, test_err));
+  CHECK(a.n_asked >= N * K / (1 << 20));
+  gbt_ctx_close(&ctx);
+  clock_jump(0);
+  free(x);
+}
+
+/* First scores and gradients of many outputs, on the backend itself. */
+static void scores_of_many_outputs(void) {
+  enum { N = 4096, K = 2048 };
+  made *m = made_new(3, N, 2, NULL);
+  made_response(m, GBT_LOSS_SOFTMAX, K, 4);
+  train_job job = job_make(m, GBT_LOSS_SOFTMAX, K, 1);
+  double *base = test_alloc(K * sizeof *base);
+  for (int k = 0; k < K; k++) base[k] = 0.0;
+  asker a;
+  gbt_trainer_spec spec;
+  gbt_feature_rules *rules = NULL;
+  gbt_backend *be = NULL;
+  clock_jump(20000000);
+  gbt_ctx ctx = asking(&a, 1, 0);
+  if (job_open(&ctx, &job, 0, &spec) &&
+      CHECK_OK(gbt_feature_rules_new(&ctx.mem, spec.train->cuts->n_features, &spec.params, NULL, NULL, NULL, 0, &rules,
+                                     test_err))) {
+    gbt_dataset *sets[1] = {spec.train};
+    gbt_backend_spec how = {
+        .params = &spec.params, .loss = spec.loss, .n_outputs = K, .sets = sets, .base = base, .rules = rules};
+    a.n_asked = 0;
+    CHECK_OK(gbt_cpu_open(&ctx, &how, &be, test_err));
+    CHECK(a.n_asked >= K);
+    a.n_asked = 0;
+    if (be != NULL) CHECK_OK(be->ops->gradients(&ctx, be, 0, test_err));
+    CHECK(a.n_asked >= N * K / (1 << 20));
+  }
+  gbt_backend_close(be);
+  gbt_feature_rules_free(rules);
+  job_close(&spec);
+  gbt_ctx_close(&ctx);
+  clock_jump(0);
+  free(base);
+  made_free(m);
+}
+
+typedef struct waiters {
+  gbt_ctx *ctx;
+  _Atomic int n_stopped;
+} waiters;
+
+static void wait_task(void *arg, int64_t task, int thread) {
+  waiters *w = arg;
+  (void)task;
+  while (!gbt_ctx_stopped(w->ctx, thread)) {
+  }
+  atomic_fetch_add(&w->n_stopped, 1);
+}
+
+/* Tasks on helpers hear of a stop as well; this would hang if they did not. */
+static void all_threads_hear_of_a_stop(void) {
+  for (int n_threads = 1; n_threads <= 4; n_threads++) {
+    asker a;
+    gbt_ctx ctx = asking(&a, n_threads, 1);
+    waiters w = {&ctx, 0};
+    CHECK_FAILS(gbt_parallel(&ctx, 8, wait_task, &w, test_err), GBT_CANCELLED, "stopped");
+    CHECK(w.n_stopped >= 1);
+    gbt_ctx_close(&ctx);
+  }
+}
+
+void suite_polls(void) {
+  RUN(a_million_texts);
+  RUN(a_million_levels);
+  RUN(responses_of_many_outputs);
+  RUN(scores_of_many_outputs);
+  RUN(all_threads_hear_of_a_stop);
+}
