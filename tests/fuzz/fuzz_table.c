@@ -94,7 +94,9 @@ static void draw_table(stream *s, own_table *t) {
   uint8_t n_rows = byte_of(s);
   t->table.n_rows = n_rows == 255 ? -1 : n_rows % (MOST_ROWS + 1);
   t->table.n_cols = below(s, MOST_COLS + 1);
-  t->table.absent_missing = below(s, 2);
+  uint8_t ways = byte_of(s);
+  t->table.absent_missing = ways % 2;
+  t->table.no_code_zero = ways > 127;
   t->table.cols = t->cols;
   for (int32_t c = 0; c < t->table.n_cols; c++) draw_column(s, t, c);
 }
@@ -118,7 +120,8 @@ static int column_ok(const gbt_table *table, const gbt_column *col) {
     if (col->rows != NULL && (col->rows[i] < 0 || col->rows[i] >= table->n_rows)) return 0;
     if (col->rows != NULL && i > 0 && col->rows[i] <= col->rows[i - 1]) return 0;
     int32_t code = codes ? ((const int32_t *)col->values)[i] : 0;
-    if (code != INT32_MIN && codes && (code < 0 || code > col->n_levels)) return 0;
+    int32_t least = table->no_code_zero ? 1 : 0;
+    if (code != INT32_MIN && codes && (code < least || code > col->n_levels)) return 0;
   }
   return 1;
 }

@@ -186,9 +186,7 @@ made_table *make_table(test_rng *rng, const gbt_schema *schema, int64_t n_rows) 
       make_values(rng, col, n);
   }
   free(order);
-  t->table.n_rows = n_rows;
-  t->table.n_cols = n_cols;
-  t->table.cols = t->cols;
+  t->table = (gbt_table){.n_rows = n_rows, .n_cols = n_cols, .cols = t->cols};
   t->table.absent_missing = (int)test_below(rng, 2);
   return t;
 }

@@ -174,7 +174,7 @@ static void one_feature_scene(scene *s, gbt_feature_type type, int32_t n_levels,
   s->table->cols = test_alloc(sizeof *s->table->cols);
   gbt_column col = {"x", "", type, n_levels > 0 ? GBT_CODES : GBT_F64, values, NULL, 0, n_levels, levels};
   s->table->cols[0] = col;
-  gbt_table table = {n_rows, 1, s->table->cols, 0};
+  gbt_table table = {.n_rows = n_rows, .n_cols = 1, .cols = s->table->cols};
   s->table->table = table;
   CHECK_OK(gbt_binding_new(&s->ctx, &s->table->table, s->schema, GBT_UNSEEN_PRIOR, &s->binding, test_err));
 }

@@ -86,7 +86,7 @@ static void make_columns(stage *s, test_rng *rng, const stage_spec *spec) {
     gbt_column col = {to->name, "", to->type, levels ? GBT_CODES : GBT_F64, x, NULL, 0, to->n_levels, to->levels};
     s->cols[f] = col;
   }
-  gbt_table table = {spec->n_rows, spec->n_features, s->cols, 0};
+  gbt_table table = {.n_rows = spec->n_rows, .n_cols = spec->n_features, .cols = s->cols};
   s->table = table;
   free(feat);
   free(name);
