@@ -274,20 +274,51 @@ checks <- list(
     same("training of fewer rounds", is_fit(other), TRUE)
     if (is_fit(other)) same("training of fewer rounds", trees_of(other), trees_of(first))
   },
-  scores = function(case, model, new, same) {
+  scores = function(case, model, new, same) { # of training rows, and of others as validation rows
     if (!is.null(case$args$valid)) return()
-    seen <- NULL
+    seen <- list()
     catch <- gbt_metric("catch", function(pred, label) {
-      seen <<- pred
+      seen[[length(seen) + 1L]] <<- as.vector(pred)
       0
     }, type = "link")
-    case$sets <- list()
+    n <- nrow(case$new)
+    set <- list(x = case$new, y = case$y[rep(1L, n)], weight = if (!is.null(case$weight)) rep(1, n))
+    set$offset <- case$new_offset
+    case$sets <- list(new = set)
     case$args[c("early_stopping_rounds", "early_stopping_min_delta")] <- NULL
     other <- fit(case, change = list(eval_metric = catch, eval_train = TRUE))
-    same("training with a metric", is_fit(other), TRUE)
+    same("training with a metric", if (is_fit(other)) TRUE else other$value, TRUE)
     if (!is_fit(other)) return()
     scores <- predict(other$value, case$x, type = "link", offset = case$offset)
-    same("scores of training", as.vector(scores), as.vector(seen))
+    same("scores of training", as.vector(scores), seen[[length(seen) - 1L]])
+    scores <- predict(other$value, case$new, type = "link", offset = case$new_offset)
+    same("scores of validation", as.vector(scores), seen[[length(seen)]])
+  },
+  stopping = function(case, model, new, same) { # the rule, applied to the log
+    patience <- case$args$early_stopping_rounds
+    log <- model$value$evaluation_log
+    if (is.null(patience) || case$init > 0) return()
+    metric <- log[[ncol(log)]]
+    if (anyNA(metric)) return()
+    if (endsWith(names(log)[ncol(log)], "_auc")) metric <- -metric
+    best <- 1L
+    end <- 1L
+    while (end < case$args$nrounds && end - best < patience) {
+      end <- end + 1L
+      if (end > length(metric)) break
+      if (metric[end] < metric[best]) best <- end
+    }
+    same("best round", c(model$value$best_round, model$value$nrounds), c(best, end))
+  },
+  nothing = function(case, model, new, same) { # weights of 1, an offset of 0
+    if (length(case$sets) > 0L || case$init > 0) return()
+    if (is.null(case$weight)) {
+      other <- case
+      other$weight <- rep(1, nrow(case$x))
+      other <- fit(other)
+      same("weights of 1", is_fit(other), TRUE)
+      if (is_fit(other)) same("weights of 1", trees_of(other), trees_of(model))
+    }
   },
   validation = function(case, model, new, same) {
     if (!is.null(case$args$valid) || case$own) return()

@@ -99,8 +99,34 @@ take_case <- function(case, name, on_device) {
   if (file.size(file) < 4000) writeLines(readLines(file))
 }
 
+# ---- what finds faults must be able to ----
+
+self_check <- function() {
+  file <- tempfile(fileext = ".R")
+  on.exit(unlink(file))
+  stopifnot(identical(in_child(1 + 1), 2), identical(in_child(tools::pskill(Sys.getpid(), tools::SIGKILL)), "crash"),
+            inherits(in_child(stop("an error")), "try-error"))
+  for (id in 1:10) {
+    case <- draw_case(id)
+    stopifnot(identical(case, draw_case(id)))
+    small <- shrink(case, function(other) nrow(other$x) > 3 && other$args$nrounds > 1, 10)
+    if (nrow(case$x) > 3 && case$args$nrounds > 1) {
+      stopifnot(nrow(small$x) == 4L, nrow(small$new) == 1L, length(small$args) == 1L, length(small$sets) == 0L)
+      stopifnot(is.null(colnames(case$x)) || ncol(small$x) == 1L)
+    }
+    write_case(case, file, "nothing")
+    back <- new.env()
+    sys.source(file, back)
+    stopifnot(identical(back$case, case, num.eq = FALSE, single.NA = FALSE))
+    other <- outcome_of(case)
+    other$model$state[100L] <- xor(other$model$state[100L], as.raw(1L))
+    stopifnot(identical(outcome_of(case), outcome_of(case)), !identical(other, outcome_of(case)))
+  }
+}
+
 begin <- proc.time()[["elapsed"]]
 if (worker == 1L) {
+  self_check()
   for (file in list.files(file.path(here, "..", "cases"), "[.]R$", full.names = TRUE)) {
     kept <- new.env()
     sys.source(file, kept)
