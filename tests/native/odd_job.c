@@ -112,7 +112,13 @@ static void draw_ends(test_rng *rng, gbt_params *p) {
 random_job odd_job_make(uint64_t seed, int64_t rows) {
   test_rng rng = {gbt_mix64(seed ^ 0x0dd)};
   random_job r = random_job_make(seed, rows);
-  if (test_below(&rng, 2)) {
+  if (test_below(&rng, 150) == 0) { /* several tasks of rows; the twin is slow, so little is grown */
+    int64_t n = PICK(&rng, 16384, 32768, 49152, 65536) + test_below(&rng, 3) - 1;
+    r.job.data = r.data = of_size(r.data, n);
+    r.job.rounds = 1;
+    r.job.spec.params.num_parallel_tree = 1;
+    if (r.job.spec.params.max_depth == 0 || r.job.spec.params.max_depth > 3) r.job.spec.params.max_depth = 3;
+  } else if (test_below(&rng, 2)) {
     int64_t n = PICK(&rng, 4, 8, 16, 32, 64, 127, 128, 255, 256, 257, 512) + test_below(&rng, 3) - 1;
     r.job.data = r.data = of_size(r.data, n);
   }

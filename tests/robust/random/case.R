@@ -102,9 +102,9 @@ draw_rows <- function() {
   u <- stats::runif(1)
   if (u < 0.08) return(sample.int(9L, 1L))
   if (u < 0.40) return(near(one_of(c(16, 32, 62, 64, 127, 128, 255, 256, 257, 512, 1000, 1024))))
-  if (u < 0.97) return(10L + sample.int(500L, 1L))
-  if (u < 0.99) return(near(one_of(c(2048, 4096, 8192, 10000))))
-  near(one_of(c(16384, 32640, 32704, 32767, 65536)))
+  if (u < 0.94) return(10L + sample.int(500L, 1L))
+  if (u < 0.97) return(near(one_of(c(2048, 4096, 8192, 10000))))
+  near(one_of(c(16384, 32640, 32704, 32768, 65536)))
 }
 
 draw_frame <- function(n) {

@@ -138,7 +138,7 @@ for (range in ranges) {
   for (id in ids[ids %% workers == worker - 1L]) {
     if (seconds > 0 && proc.time()[["elapsed"]] - begin > seconds) break
     case <- draw_case(id)
-    take_case(case, id, id %% 16 < workers && suits_device(case))
+    take_case(case, id, (id %/% workers) %% 2 == 0 && suits_device(case))
   }
 }
 for (name in names(builds)) parallel::stopCluster(builds[[name]])
