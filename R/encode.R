@@ -214,7 +214,7 @@ check_sparse <- function(x, rows = FALSE) {
   if (!fit) refuse("slot Dimnames does not fit slot Dim")
   if (!all(vapply(labels, function(l) is.null(l) || is.character(l), NA))) refuse("slot Dimnames must hold texts")
   if (!inherits(x, c("dgCMatrix", "lgCMatrix", "ngCMatrix"))) {
-    why <- tryCatch(methods::validObject(x, test = TRUE), error = conditionMessage)
+    why <- try_else(methods::validObject(x, test = TRUE), conditionMessage)
     if (!isTRUE(why)) refuse(paste(why, collapse = "; "))
     return(invisible())
   }

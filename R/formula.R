@@ -317,43 +317,42 @@ check_found_again <- function(e, data, from) {
 # Names that a formula may use beside columns. No functions: those must not be handed around.
 base_constants <- c("pi", "T", "F", "letters", "LETTERS", "month.abb", "month.name")
 
+# All calls within an expression, level by level: a sum of thousands is a call as deep as that.
+calls_of <- function(e) {
+  found <- list()
+  level <- list(e)
+  while (length(level)) {
+    calls <- level[vapply(level, is.call, NA)]
+    found <- c(found, calls)
+    level <- do.call(c, lapply(calls, as.list))
+  }
+  found
+}
+
 # Names of the variables that are used, without fields as in t$hour.
 variables_of <- function(expressions) {
+  is_field <- function(call) is.name(call[[1L]]) && as.character(call[[1L]]) %in% c("$", "@")
   of_one <- function(e) {
-    found <- character(0)
-    open <- list(e)
-    while (length(open)) {
-      found <- c(found, vapply(open[vapply(open, is.name, NA)], as.character, ""))
-      calls <- open[vapply(open, is.call, NA)]
-      open <- do.call(c, lapply(calls, function(call) {
-        field <- is.name(call[[1L]]) && as.character(call[[1L]]) %in% c("$", "@")
-        if (field) as.list(call)[2L] else as.list(call)[-1L]
-      }))
-    }
-    found[nzchar(found)]
+    if (!any(c("$", "@") %in% all.names(e))) return(all.vars(e))
+    parts <- lapply(calls_of(e), function(call) if (is_field(call)) as.list(call)[2L] else as.list(call)[-1L])
+    parts <- do.call(c, parts)
+    vapply(parts[vapply(parts, is.name, NA)], as.character, "")
   }
-  unique(unlist(lapply(expressions, of_one)))
+  found <- unique(unlist(lapply(expressions, of_one)))
+  found[nzchar(found)]
 }
 
 # Names of the functions that are called, "name" or "package::name"; a function that is computed, as in f()(x), is given
 # as its text.
 functions_of <- function(expressions) {
-  found <- character(0)
-  walk <- function(e) {
-    if (!is.call(e)) return(invisible())
-    head <- e[[1L]]
-    if (is.name(head)) {
-      scoped <- as.character(head) %in% c("::", ":::")
-      found <<- c(found, if (scoped) expression_text(e) else as.character(head))
-      if (scoped) return(invisible())
-    } else {
-      if (!is.call(head) || !as.character(head[[1L]])[1L] %in% c("::", ":::")) found <<- c(found, expression_text(head))
-      walk(head)
-    }
-    for (part in as.list(e)[-1L]) if (!missing(part)) walk(part)
+  is_scoped <- function(e) is.call(e) && is.name(e[[1L]]) && as.character(e[[1L]]) %in% c("::", ":::")
+  of_call <- function(call) {
+    head <- call[[1L]]
+    if (is_scoped(call)) return(expression_text(call))
+    if (is.name(head)) as.character(head) else if (!is_scoped(head)) expression_text(head)
   }
-  for (e in expressions) walk(e)
-  unique(found)
+  calls <- unlist(lapply(expressions, calls_of), recursive = FALSE)
+  unique(unlist(lapply(calls, of_call)))
 }
 
 # Rows that `subset` and `na.action` leave; NULL for all.
@@ -438,11 +437,9 @@ add_offsets <- function(a, b) if (is.null(a)) b else if (is.null(b)) a else a + 
 # A term of a design: a column, a term of the language, or code, the only thing that R evaluates.
 term_of_design <- function(e, text, design, data) {
   if (is.name(e) || text %in% design$code) return(evaluate_part(e, data, globalenv()))
-  refuse <- function(why) stop_data(sprintf("`%s` cannot be evaluated: %s", expression_text(e), why), text)
-  try_foreign(try_else(own_term_value(e, data, strict = FALSE), function(problem) {
-    if (inherits(problem, "gbt_foreign_term")) stop(problem)
-    refuse(conditionMessage(problem))
-  }), refuse)
+  try_else(own_term_value(e, data, strict = FALSE), function(problem) {
+    stop_data(sprintf("`%s` cannot be evaluated: %s", expression_text(e), conditionMessage(problem)), text)
+  })
 }
 
 parse_design <- function(text) {
@@ -464,4 +461,16 @@ check_design_safe <- function(design, trust = FALSE) {
                               "file; if you know where the file comes from, use gbt_load(file, trust = TRUE)"),
                         substr(design$code[1L], 1L, 60L)))
   }
+}
+
+# The text of its formula. gbt never evaluates it, but others do who take formula(model): model.frame() and all that is
+# built upon it. So without trust it calls nothing but functions of the language.
+check_formula_safe <- function(text, trust) {
+  if (is.null(text)) return(invisible())
+  e <- parse_formula(text)
+  if (trust) return(invisible())
+  try_foreign(for (call in c(calls_of(e[[2L]]), calls_of(e[[3L]]))) check_formula_call(call), function(why) {
+    stop_format(sprintf(paste("the model's formula is not safe to be evaluated, as model.frame() would do: %s; if you",
+                              "know where the file comes from, use gbt_load(file, trust = TRUE)"), why))
+  })
 }

@@ -213,7 +213,7 @@ gbt_load <- function(file, trust = FALSE) {
   tryCatch({
     model <- gbt_model_from_state(state)
     check_design_safe(model$terms, trust)
-    if (!is.null(model$formula)) parse_formula(model$formula)
+    check_formula_safe(model$formula, trust)
   }, gbt_error_format = named)
   model
 }

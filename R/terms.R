@@ -18,7 +18,7 @@
 # of texts by terms_bytes. Regular expressions are not in the language.
 
 terms_depth <- 60L # arguments, other than the first, within arguments
-terms_length <- 1e6
+terms_length <- 1e5
 terms_bytes <- 2^30 # of all texts that one paste() makes
 
 foreign_term <- function(...) {
@@ -128,6 +128,7 @@ own_term_value <- function(e, data, strict) {
 
 # A column as a value of the language: what it means, without whatever else is attached to it.
 term_column <- function(v, name, scope) {
+  if (is.null(attributes(v)) && is.atomic(v) && length(v) == scope$n) return(plain_vector(v, "plain"))
   classes <- if (is.object(v)) setdiff(class(v), "AsIs") else character(0)
   known <- c("factor", "Date", "POSIXct", "difftime")
   if (!scope$strict && inherits(v, "POSIXlt")) v <- as.POSIXct(v)
@@ -151,7 +152,7 @@ term_result <- function(v) {
 }
 
 plain_vector <- function(v, kind) {
-  bare <- as.vector(unclass(v))
+  bare <- if (is.null(attributes(v))) v else as.vector(unclass(v))
   if (!typeof(bare) %in% c("logical", "integer", "double", "character")) {
     foreign_term("it meets a value of type %s", typeof(bare))
   }
@@ -277,10 +278,19 @@ try_foreign <- function(expr, otherwise) {
   tryCatch(expr, gbt_foreign_term = function(e) otherwise(conditionMessage(e)))
 }
 
+# A call within a formula: of a function of the language, or offset().
+check_formula_call <- function(call) {
+  head <- call[[1L]]
+  if (identical(head, quote(offset))) return(invisible())
+  if (identical(head, quote(`::`)) && !is.null(terms_home(called_name(call)))) return(invisible())
+  if (term_function(call, 0L) == "$") time_call(call, 0L)
+}
+
 # An expression of a text, NULL when there is none, or when it is nested so deeply that R's deparse() or all.vars()
 # would overflow the stack.
 parse_text <- function(text, most = 20000L) {
   e <- try_else(str2lang(text), function(problem) NULL)
+  if (nchar(text, "bytes") <= most) return(e) # every level takes a letter
   within <- list(e)
   for (level in seq_len(most)) {
     within <- within[vapply(within, is.call, NA) | vapply(within, is.pairlist, NA)]

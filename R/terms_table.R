@@ -27,8 +27,9 @@ need <- function(v, kinds) {
 
 # Values side by side: all of one length, or some of length 1.
 check_lengths <- function(...) {
-  n <- unique(c(...))
-  if (length(n[n != 1]) > 1L) foreign_term("values of %s and %s rows meet", n[n != 1][1L], n[n != 1][2L])
+  n <- c(...)
+  n <- n[n != 1]
+  if (length(n) > 1L && any(n != n[1L])) foreign_term("values of %s and %s rows meet", n[1L], n[n != n[1L]][1L])
   invisible(NULL)
 }
 
@@ -350,7 +351,7 @@ takes_spline <- function(x, df, knots, degree, intercept, Boundary.knots) {
   need(x, "number")
   need_absent(missing(df))
   if (missing(knots) || missing(Boundary.knots)) foreign_term("splines need the knots that training leaves")
-  need(knots, "number")
+  need(knots, c("number", "nothing"))
   need(Boundary.knots, "number")
   if (length(knots) > most_columns || length(Boundary.knots) != 2L) foreign_term("splines need a few knots")
   if (!missing(degree)) need_one(degree, "number", 1, 20)

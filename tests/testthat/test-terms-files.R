@@ -232,6 +232,24 @@ test_that("a formula out of a file that is none is an error that names the file"
   }
 })
 
+test_that("a formula out of a file that others would evaluate calls what the language has", {
+  write <- sprintf("file.create('%s')", canary)
+  for (text in c("y ~ %s", "%s ~ a", "y ~ log(%s)", "y ~ a + offset(%s)", "y ~ poly(a, 2) + I(%s)",
+                 "y ~ (function() %s)()", "y ~ base::system('x') + %s", "y ~ a$b(%s)",
+               "y ~ sapply(a, function(x) %s)", "y ~ a ~ %s")) {
+    text <- sprintf(text, write)
+    file <- craft(formula = text)
+    expect_error(gbt_load(file), "trust = TRUE", class = "gbt_error_format", label = text)
+    expect_identical(predict(gbt_load(file, trust = TRUE), rows), predict(model, rows))
+  }
+  expect_false(file.exists(canary))
+  for (text in c("y ~ .", "log(y) ~ . - a", "y ~ a * s + s %in% a + (a + t)^2", "factor(y > 2) ~ a:s + 0", "y ~ a - 1",
+                 "y ~ poly(a, 2) + splines::ns(a, 3) + scale(a) + offset(log(a))",
+               "y ~ as.POSIXlt(t)$hour + rank(a)")) {
+    expect_s3_class(gbt_load(craft(formula = text)), "gbt")
+  }
+})
+
 test_that("nothing in a file becomes a class or an attribute", {
   odd <- list(class = "bibentry", .Environment = "globalenv", names = "x", `class:names` = 1, levels = c(a = "b"))
   m <- gbt_load(craft(params = c(model$params, odd), classes = NULL))
