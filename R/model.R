@@ -43,7 +43,7 @@ rounds_used <- function(model) if (is.null(model$best_round)) model$nrounds else
 
 #' @rdname gbt_methods
 #' @export
-length.gbt <- function(x) .subset2(x, "nrounds")
+length.gbt <- function(x) check_model(x, "x")$nrounds
 
 #' @export
 as.list.gbt <- function(x, ...) unclass(x) # lapply() and its kin go over the fields, whatever length() says
@@ -57,9 +57,9 @@ str.gbt <- function(object, ...) {
 #' @rdname gbt_methods
 #' @export
 `[.gbt` <- function(x, i) {
+  check_model(x, "x")
   n <- x$nrounds
   if (missing(i)) return(x)
-  check_model(x, "x")
   ok <- (is.numeric(i) || is.logical(i)) && !anyNA(i) &&
     (is.logical(i) || all(i == floor(i) & abs(i) <= n) && !(any(i < 0) && any(i > 0)))
   rounds <- if (ok) seq_len(n)[i]
@@ -93,28 +93,31 @@ keep_rounds <- function(model, to, from = 0L) {
   if (!is.null(log)) log <- subset_rows(log, which(log$round > from & log$round <= to))
   if (!is.null(log)) log$round <- log$round - as.integer(from)
   best <- if (from == 0L && !is.null(model$best_round) && model$best_round <= to) model$best_round
-  fields <- stats::setNames(lapply(meta_fields, function(name) model[[name]]), meta_fields)
+  fields <- stored_fields(model)
   fields["best_round"] <- list(best)
   fields["best_score"] <- list(if (!is.null(best)) model$best_score)
   fields["evaluation_log"] <- list(log)
-  meta <- model_meta(fields)
-  gbt_model_from_state(.Call(C_gbt_model_slice, model$state, c(as.double(from), as.double(to)), meta))
+  out <- gbt_model_from_state(.Call(C_gbt_model_slice, model$state, c(from, to), model_meta(fields)))
+  user <- user_fields(model)
+  out[names(user)] <- user
+  out
 }
 
 #' @rdname gbt_methods
 #' @importFrom stats nobs
 #' @export
-nobs.gbt <- function(object, ...) object$n_obs
+nobs.gbt <- function(object, ...) check_model(object)$n_obs
 
 #' @rdname gbt_methods
 #' @importFrom stats variable.names
 #' @export
-variable.names.gbt <- function(object, ...) object$feature_names
+variable.names.gbt <- function(object, ...) check_model(object)$feature_names
 
 #' @rdname gbt_methods
 #' @importFrom stats formula
 #' @export
 formula.gbt <- function(x, ...) {
+  check_model(x, "x")
   if (is.null(x$formula)) {
     stop_argument("this model was not trained by a formula; variable.names() lists its features")
   }
@@ -162,7 +165,7 @@ describe_features <- function(x) {
 describe_rounds <- function(x) {
   trees <- x$n_outputs * x$params$num_parallel_tree
   text <- format(x$nrounds, big.mark = ",")
-  if (trees > 1) text <- sprintf("%s, %d trees in each", text, as.integer(trees))
+  if (trees > 1) text <- sprintf("%s, %.0f trees in each", text, trees)
   if (!is.null(x$best_round)) {
     text <- if (x$best_round == x$nrounds) {
       sprintf("%s, the last is the best", text)
@@ -175,7 +178,7 @@ describe_rounds <- function(x) {
 
 # "round 57: train_rmse 0.51, valid_rmse 0.62" for the round that predicts.
 describe_log <- function(x, digits) {
-  log <- x$evaluation_log
+  log <- unclass(x$evaluation_log)
   if (length(log) < 2L) return(NULL)
   row <- match(rounds_used(x), log$round)
   if (is.na(row)) return(NULL)
@@ -183,8 +186,24 @@ describe_log <- function(x, digits) {
   sprintf("round %d: %s", log$round[row], paste(names(values), values, collapse = ", "))
 }
 
+# In a line: where a model is a cell of a table.
+#' @export
+format.gbt <- function(x, ...) {
+  check_model(x, "x")
+  sprintf("<gbt: %s, %s, %s>", x$objective, counted(x$nrounds, "round"), counted(length(x$feature_names), "feature"))
+}
+
+#' @export
+toString.gbt <- function(x, ...) format.gbt(x)
+
+# What print() makes of the cells of a list column: else it would show all bytes of a model.
+#' @method unlist gbt
+#' @export
+unlist.gbt <- function(x, recursive = TRUE, use.names = TRUE) format.gbt(x)
+
 #' @export
 print.gbt <- function(x, digits = max(3L, getOption("digits") - 2L), ...) {
+  check_model(x, "x")
   cat("<gbt> ", describe_objective(x), "\n", sep = "")
   if (!is.null(x$formula)) {
     text <- x$formula

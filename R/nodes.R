@@ -4,6 +4,10 @@
 #' @export
 as.data.frame.gbt <- function(x, row.names = NULL, optional = FALSE, ...) {
   check_model(x, "x")
+  if (identical(environmentName(topenv(parent.frame())), "knitr")) { # kable(model): megabytes of nodes
+    stop_unsupported(paste("a model is no table: kable(gbt_importance(model)) shows what mattered, and",
+                           "kable(as.data.frame(model)) all nodes of all trees"))
+  }
   nodes <- .Call(C_gbt_model_nodes, x$state)
   info <- .Call(C_gbt_model_info, x$state)
   per_round <- info$n_outputs * info$n_parallel

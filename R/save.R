@@ -1,22 +1,23 @@
 # The model object and its bytes. What R keeps with a model (objective, classes, parameters, log, formula) lies in the
-# bytes as well, so that the object is a function of `state` alone:
+# bytes as well, so that the object is a function of `state` alone, until somebody writes to a field:
 #
 #   train:  state <- .Call(C_gbt_trainer_model, trainer, NA, model_meta(list(objective = ..., params = ..., ...)))
 #           model <- gbt_model_from_state(state)
 #   load:   model <- gbt_model_from_state(bytes of the file)
 #
-# model_meta() takes a named list of what is in meta_fields and makes of it the flat named list of texts, doubles and
-# integers that the engine stores. A field is NULL, an atomic vector with or without names, or a list of such, to any
-# depth. An entry's name tells what it is:  name  a vector,  name:lgl  logical,  name:names  names of name,
-# name:list  length of a list whose items are name/1, name/2, ...,  name:null  NULL.
+# model_meta() takes a named list of what is in meta_fields, and `user` for what the user added, and makes of it the
+# flat named list of texts, doubles and integers that the engine stores, in one order. A field is NULL, an atomic vector
+# with or without names, or a list of such, to any depth. An entry's name tells what it is:  name  a vector,
+# name:lgl  logical,  name:names  names of name,  name:list  length of a list whose items are name/1, name/2, ...,
+# name:null  NULL.
 
 meta_fields <- c("objective", "classes", "response", "params", "best_round", "best_score", "evaluation_log",
                  "has_offset", "formula", "terms", "n_obs")
 
 model_meta <- function(fields) {
-  stopifnot(all(names(fields) %in% meta_fields))
+  stopifnot(all(names(fields) %in% c(meta_fields, "user")))
   if (!is.null(fields$evaluation_log)) fields$evaluation_log <- as.list(fields$evaluation_log)
-  fields <- fields[intersect(meta_fields, names(fields))] # one order: the bytes depend on it
+  fields <- fields[intersect(c(meta_fields, "user"), names(fields))] # one order: the bytes depend on it
   do.call(c, c(list(list()), unname(Map(pack, fields, names(fields)))))
 }
 
@@ -41,32 +42,39 @@ pack <- function(x, name) {
 }
 
 # The reverse. `meta` may come from anywhere: whatever does not fit together is an error, and nothing is evaluated.
-unpack <- function(meta, name, depth = 0L) {
-  has <- function(suffix) paste0(name, suffix) %in% names(meta)
-  if (has(":null")) return(NULL)
-  if (depth > 20L) stop_format("the model's description is nested too deeply")
-  x <- if (has(":list")) {
-    n <- meta[[paste0(name, ":list")]]
-    if (!is.integer(n) || length(n) != 1L || is.na(n) || n < 0L || n > length(meta)) bad_meta(name)
-    lapply(seq_len(n), function(i) unpack(meta, paste0(name, "/", i), depth + 1L))
-  } else if (has(":lgl")) {
-    as.logical(meta[[paste0(name, ":lgl")]])
-  } else if (has("")) {
-    meta[[name]]
-  } else {
-    bad_meta(name)
-  }
-  if (has(":names")) {
-    labels <- meta[[paste0(name, ":names")]]
+# Entries are read one after the other, as pack() wrote them, so that the time is linear in their number.
+unpack <- function(meta, name) {
+  names <- names(meta)
+  kinds <- c(":null", ":list", ":lgl", "")
+  at <- match(paste0(name, kinds), names)
+  at <- at[!is.na(at)][1L]
+  take <- function(name, depth) {
+    if (depth > 20L) stop_format("the model's description is nested too deeply")
+    if (is.na(at) || at > length(meta)) bad_meta(name)
+    x <- meta[[at]]
+    kind <- match(names[at], paste0(name, kinds))
+    at <<- at + 1L
+    if (is.na(kind)) bad_meta(name)
+    if (kind == 1L) return(NULL)
+    if (kind == 2L) x <- take_items(x, name, depth)
+    if (kind == 3L) x <- if (is.integer(x)) as.logical(x) else bad_meta(name)
+    if (at > length(meta) || names[at] != paste0(name, ":names")) return(x)
+    labels <- meta[[at]]
+    at <<- at + 1L
     if (!is.character(labels) || length(labels) != length(x)) bad_meta(name)
     names(x) <- labels
+    x
   }
-  x
+  take_items <- function(n, name, depth) {
+    if (!is.integer(n) || length(n) != 1L || is.na(n) || n < 0L || n > length(meta)) bad_meta(name)
+    lapply(seq_len(n), function(i) take(paste0(name, "/", i), depth + 1L))
+  }
+  take(name, 0L)
 }
 
-bad_meta <- function(name) {
-  stop_format(sprintf("these bytes are a model, but not one that this version of gbt can describe: \"%s\" is wrong",
-                      name))
+bad_meta <- function(name, what = "is wrong") {
+  stop_format(sprintf("these bytes are a model, but not one that this version of gbt can describe: \"%s\" %s", name,
+                      what))
 }
 
 # The object --------------------------------------------------------------------------------------------------------
@@ -99,57 +107,20 @@ gbt_model_from_state <- function(state) {
     n_obs = field("n_obs", optional = TRUE),
     version = 1L
   )
-  check_model_fields(model)
-  if (!is.null(model$evaluation_log)) {
-    model$evaluation_log <- structure(model$evaluation_log, class = "data.frame",
-                                      row.names = .set_row_names(length(model$evaluation_log[[1L]])))
-  }
-  structure(model, class = "gbt")
+  log <- model$evaluation_log
+  if (is.list(log) && length(log)) model$evaluation_log <- list_frame(log, length(log[[1L]]))
+  fault <- model_fault(model)
+  if (!is.null(fault)) bad_meta(fault$field, paste("must be", fault$must))
+  structure(c(model, read_user_fields(field("user", optional = TRUE))), class = "gbt")
 }
 
-# The description against the forest: a file may be made of parts that do not belong together.
-check_model_fields <- function(m) {
-  m <- unclass(m) # before every single-row prediction: no methods are looked for
-  text <- function(x) is.character(x) && length(x) == 1L && !is.na(x)
-  whole <- function(x, low) is.integer(x) && length(x) == 1L && !is.na(x) && x >= low
-  if (!whole(m$n_outputs, 1L)) bad_meta("n_outputs")
-  if (!whole(m$nrounds, 0L)) bad_meta("nrounds")
-  if (!is.character(m$feature_names)) bad_meta("feature_names")
-  if (!is.character(m$feature_types) || length(m$feature_types) != length(m$feature_names)) bad_meta("feature_types")
-  if (!text(m$objective) || is.na(loss_code(m$objective))) bad_meta("objective")
-  if (!text(m$response)) bad_meta("response")
-  n_classes <- switch(m$objective, softmax = m$n_outputs, logistic = if (is.null(m$classes)) 0L else 2L, 0L)
-  if (length(m$classes) != n_classes || (n_classes > 0L && (!is.character(m$classes) || anyNA(m$classes)))) {
-    bad_meta("classes")
-  }
-  if (!m$objective %in% c("softmax", "custom") && m$n_outputs != 1L) bad_meta("objective")
-  if (!is.list(m$params)) bad_meta("params")
-  if (!is.logical(m$has_offset) || length(m$has_offset) != 1L || is.na(m$has_offset)) bad_meta("has_offset")
-  number <- function(x, low, high) {
-    is.null(x) || (is.numeric(x) && length(x) == 1L && !is.na(x) && x >= low && x <= high)
-  }
-  if (!number(m$best_round, 1, m$nrounds) || any(m$best_round %% 1 != 0)) bad_meta("best_round")
-  if (!number(m$n_obs, 0, 2^53)) bad_meta("n_obs")
-  if (!is.null(m$best_score) && !(is.numeric(m$best_score) && length(m$best_score) == 1L)) bad_meta("best_score")
-  if (!is.null(m$formula) && !text(m$formula)) bad_meta("formula")
-  texts <- function(x) is.null(x) || (is.character(x) && !anyNA(x))
-  d <- m$terms # the design of R/formula.R
-  parts <- c("features", "offset", if ("code" %in% names(d)) "code")
-  if (!is.null(d) && !(is.list(d) && setequal(names(d), parts) && texts(d$features) && texts(d$offset) &&
-                         texts(d$code) && length(names(d$features)) == length(d$features) &&
-                         all(d$code %in% c(d$features, d$offset)))) {
-    bad_meta("terms")
-  }
-  log <- unclass(m$evaluation_log)
-  if (!is.null(log)) {
-    ok <- is.list(log) && length(log) > 0L && !is.null(names(log)) && all(vapply(log, is.numeric, NA)) &&
-      length(unique(lengths(log))) == 1L
-    if (!ok) bad_meta("evaluation_log")
-  }
-  invisible()
+read_user_fields <- function(user) {
+  ok <- is.null(user) || (is.list(user) && are_names(names(user)) && !any(names(user) %in% model_fields))
+  if (!ok) bad_meta("user")
+  user
 }
 
-is_model <- function(x) inherits(x, "gbt") && is.list(x) && is.raw(.subset2(x, "state"))
+is_model <- function(x) inherits(x, "gbt") && is.list(x)
 
 check_model <- function(x, parameter = "object") {
   if (missing(x)) stop_argument(sprintf("`%s` is missing: give a model from gbt_train()", parameter), parameter)
@@ -157,11 +128,32 @@ check_model <- function(x, parameter = "object") {
     stop_argument(sprintf("`%s` must be a model from gbt_train(), not %s", parameter, describe(x)), parameter)
   }
   # `$<-` on a model is nobody's fault as long as what gbt reads stays what it was
-  why <- tryCatch(check_model_fields(x), gbt_error_format = conditionMessage)
-  if (!is.null(why)) {
-    stop_argument(sprintf("`%s` is a model whose fields were changed: %s", parameter, sub(".*: ", "", why)), parameter)
+  fields <- unclass(x)
+  if (.Call(C_gbt_model_known, fields)) return(x) # before every single-row prediction: nothing was replaced since then
+  fault <- model_fault(fields)
+  if (!is.null(fault)) {
+    stop_argument(sprintf("`%s` is a model whose fields were changed: `%s` must be %s", parameter, fault$field,
+                          fault$must), parameter)
   }
+  .Call(C_gbt_model_remember, fields)
   x
+}
+
+# What the bytes keep of the fields, as they are now.
+stored_fields <- function(model) {
+  model <- unclass(model)
+  stats::setNames(lapply(meta_fields, function(name) model[[name]]), meta_fields)
+}
+
+# The bytes of a model with its fields as they are now: those in `state` where nothing was changed or added.
+bytes_to_save <- function(model) {
+  as_read <- gbt_model_from_state(model$state) # never write what could not be read
+  fields_of <- function(model, user) c(stored_fields(model), if (length(user)) list(user = user))
+  now <- model_meta(fields_of(model, fields_to_save(model)))
+  if (identical(now, model_meta(fields_of(as_read, user_fields(as_read))))) return(model$state)
+  state <- .Call(C_gbt_model_slice, model$state, c(0, model$nrounds), now)
+  gbt_model_from_state(state)
+  state
 }
 
 #' Save a model to a file and load it again
@@ -174,6 +166,10 @@ check_model <- function(x, parameter = "object") {
 #' crash never leaves half a model, and who reads at that moment gets the old one or the new one. What a killed process
 #' left under such a name is removed by the next save to the same file. A folder in which no file can be made is an
 #' error, even where the file itself could be written to. A link stays a link: the file that it leads to is written.
+#'
+#' What was added to a model, such as `model$note <- "for May"`, is saved and comes back where it is vectors of logical
+#' values, numbers or texts, `NULL`, or lists of these. Anything else (a data frame, a function) is left out, with a
+#' warning of class `gbt_warning_save` that names it.
 #'
 #' What is read is checked from the first byte to the last: a file that was cut off or changed is an error of class
 #' `gbt_error_format`.
@@ -198,8 +194,7 @@ check_model <- function(x, parameter = "object") {
 gbt_save <- function(model, file) {
   check_model(model, "model")
   check_path(file, "file")
-  .Call(C_gbt_model_info, model$state) # never write what could not be read
-  .Call(C_gbt_write_file, full_path(file), model$state)
+  .Call(C_gbt_write_file, full_path(file), bytes_to_save(model))
   invisible(model)
 }
 

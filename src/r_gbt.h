@@ -59,6 +59,7 @@ typedef struct r_model {
   gbt_model *model;
   gbt_predictor *predictor;
   const void *bytes;
+  SEXP box; /* alive as long as the handle is: the bytes, and fields that were found right */
 } r_model;
 
 /* An empty handle with its finalizer; prot is kept alive with it. Filled by R_SetExternalPtrAddr. R may collect garbage
@@ -91,6 +92,11 @@ void r_handle_free(SEXP x, r_kind kind);
 SEXP r_model_handle(SEXP state, SEXP cache);
 const gbt_model *r_model_get(SEXP handle);
 gbt_predictor *r_model_predictor(SEXP handle);
+
+/* The fields of a model (a list) that were found to go with the bytes that its cache has opened; and whether these are
+ * the same objects still, none of them replaced. cache: of any type. */
+void r_model_remember(SEXP cache, SEXP fields);
+int r_model_knows(SEXP cache, SEXP fields);
 
 /* ---- r_args.c: reading arguments and making texts ---- */
 
@@ -170,6 +176,9 @@ SEXP r_gbt_trainer_model(SEXP trainer, SEXP n_trees, SEXP meta);
 SEXP r_gbt_trainer_info(SEXP trainer);
 SEXP r_gbt_trainer_free(SEXP trainer);
 SEXP r_gbt_model_info(SEXP state);
+SEXP r_gbt_model_shape(SEXP state, SEXP cache, SEXP names, SEXP tags);
+SEXP r_gbt_model_known(SEXP fields);
+SEXP r_gbt_model_remember(SEXP fields);
 SEXP r_gbt_model_slice(SEXP state, SEXP tree_index, SEXP meta);
 SEXP r_gbt_model_nodes(SEXP state);
 SEXP r_gbt_model_importance(SEXP state, SEXP round_beg, SEXP round_end);

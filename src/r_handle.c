@@ -156,8 +156,9 @@ SEXP r_model_handle(SEXP state, SEXP cache) {
   if (x == R_NilValue) x = R_MakeExternalPtr(NULL, Rf_install(tags[R_MODEL]), R_NilValue);
   PROTECT(x);
   MARK_NOT_MUTABLE(state);
-  /* A value that somebody else holds would be copied by R, and the copy be kept alive instead: hence the list. */
-  SEXP box = PROTECT(Rf_allocVector(VECSXP, 1));
+  /* A value that somebody else holds would be copied by R, and the copy be kept alive instead: hence the list. Its
+   * second element is for r_model_remember(). */
+  SEXP box = PROTECT(Rf_allocVector(VECSXP, 2));
   SET_VECTOR_ELT(box, 0, state);
   R_MakeWeakRefC(x, box, release_model, TRUE);
 
@@ -165,6 +166,7 @@ SEXP r_model_handle(SEXP state, SEXP cache) {
   gbt_error err = {0};
   gbt_status status = open_model(state, &m, &err);
   if (status == GBT_OK && R_ExternalPtrAddr(x) == NULL) {
+    m->box = box;
     R_SetExternalPtrAddr(x, m);
   } else {
     free_model(m); /* filled meanwhile, by code that a collection let run */
@@ -173,6 +175,25 @@ SEXP r_model_handle(SEXP state, SEXP cache) {
   if (!holds(x, state)) x = r_model_handle(state, R_NilValue);
   UNPROTECT(2);
   return x;
+}
+
+/* The opened model of a handle, or NULL. */
+static const r_model *model_of(SEXP x) { return is_handle(x, R_MODEL) ? R_ExternalPtrAddr(x) : NULL; }
+
+void r_model_remember(SEXP cache, SEXP fields) {
+  const r_model *m = model_of(cache);
+  if (m != NULL) SET_VECTOR_ELT(m->box, 1, fields);
+}
+
+int r_model_knows(SEXP cache, SEXP fields) {
+  const r_model *m = model_of(cache);
+  if (m == NULL || VECTOR_ELT(m->box, 1) == R_NilValue) return 0;
+  SEXP known = VECTOR_ELT(m->box, 1);
+  R_xlen_t n = Rf_xlength(known);
+  if (Rf_xlength(fields) != n || Rf_getAttrib(fields, R_NamesSymbol) != Rf_getAttrib(known, R_NamesSymbol)) return 0;
+  for (R_xlen_t i = 0; i < n; i++)
+    if (VECTOR_ELT(fields, i) != VECTOR_ELT(known, i)) return 0;
+  return 1;
 }
 
 const gbt_model *r_model_get(SEXP handle) {

@@ -153,6 +153,41 @@ SEXP r_gbt_model_info(SEXP state) {
   return out;
 }
 
+static int same_text(SEXP text, const char *utf8) {
+  return text != NA_STRING && Rf_getCharCE(text) != CE_BYTES && strcmp(Rf_translateCharUTF8(text), utf8) == 0;
+}
+
+/* What the forest says of itself, against which fields are checked: outputs, rounds and parallel trees, and whether
+ * names and tags are those of the features. */
+SEXP r_gbt_model_shape(SEXP state, SEXP cache, SEXP names, SEXP tags) {
+  SEXP handle = PROTECT(r_model_handle(state, cache));
+  const gbt_model *model = r_model_get(handle);
+  const gbt_schema *schema = model->schema;
+  if (TYPEOF(names) != STRSXP || TYPEOF(tags) != STRSXP) r_stop("names and types of features must be texts");
+  int32_t n = schema->n_features;
+  int named = Rf_xlength(names) == n, tagged = Rf_xlength(tags) == n;
+  for (int32_t f = 0; f < n && named; f++) named = same_text(STRING_ELT(names, f), schema->feat[f].name);
+  for (int32_t f = 0; f < n && tagged; f++) tagged = same_text(STRING_ELT(tags, f), schema->feat[f].tag);
+  SEXP out = PROTECT(Rf_allocVector(REALSXP, 5));
+  double *shape = REAL(out);
+  shape[0] = model->forest.n_outputs;
+  shape[1] = (double)model->forest.n_trees / ((double)model->forest.n_outputs * model->forest.n_parallel);
+  shape[2] = model->forest.n_parallel;
+  shape[3] = named;
+  shape[4] = tagged;
+  UNPROTECT(2);
+  return out;
+}
+
+/* Whether these fields of a model were checked before. */
+SEXP r_gbt_model_known(SEXP fields) { return Rf_ScalarLogical(r_model_knows(r_item(fields, "cache"), fields)); }
+
+SEXP r_gbt_model_remember(SEXP fields) {
+  SEXP state = r_item(fields, "state"), cache = r_item(fields, "cache");
+  if (r_model_handle(state, cache) == cache) r_model_remember(cache, fields);
+  return R_NilValue;
+}
+
 gbt_tree_range r_tree_range(const gbt_forest_view *view, SEXP beg, SEXP end) {
   int64_t per_round = (int64_t)view->n_outputs * view->n_parallel;
   int64_t from = r_arg_int64(beg, "round_beg"), to = r_arg_int64(end, "round_end");

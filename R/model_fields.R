@@ -1,0 +1,167 @@
+# The fields of a model: what each must be, checked before any method reads one. The bytes in `state` are the model; the
+# other fields tell what is in them, and anybody may write to a list. What gbt reads of a field is what its check says,
+# so that a changed field, or a file made of parts that do not belong together, is an error that names it.
+
+# Every field of gbt's own. Those in meta_fields lie in the bytes as they are; the others follow from the forest.
+model_fields <- c("state", "cache", "objective", "classes", "response", "feature_names", "feature_types", "n_outputs",
+                  "params", "nrounds", "best_round", "best_score", "evaluation_log", "has_offset", "formula", "terms",
+                  "n_obs", "version")
+
+# What a response may have been: see encode_y().
+response_types <- c("double", "integer", "logical", "factor", "ordered", "character", "integer64")
+
+# Vectors without a class and without dimensions. Classes come first: is.numeric() dispatches.
+is_plain <- function(x) !is.object(x) && is.atomic(x) && is.null(dim(x))
+is_number <- function(x, low = -Inf, high = Inf) {
+  is_plain(x) && is.numeric(x) && length(x) == 1L && !is.na(x) && x >= low && x <= high
+}
+is_whole <- function(x, low, high = Inf) is_number(x, low, high) && x %% 1 == 0
+is_texts <- function(x) is_plain(x) && is.character(x) && !anyNA(x) && all(validEnc(x)) && all(Encoding(x) != "bytes")
+is_text <- function(x) length(x) == 1L && is_texts(x)
+is_flag <- function(x) is_plain(x) && is.logical(x) && length(x) == 1L && !is.na(x)
+are_names <- function(x) is_texts(x) && all(nzchar(x)) && !anyDuplicated(x)
+
+# m: a model without its class. NULL, or list(field, must): the first field that is wrong, and what it must be. Raises
+# gbt_error_format when the bytes are no model.
+model_fault <- function(m) {
+  wrong <- function(field, must) list(field = field, must = must)
+  fault <- forest_fault(m, wrong)
+  if (!is.null(fault)) return(fault)
+  if (!is_text(m$objective) || is.na(loss_code(m$objective)) ||
+        (m$n_outputs != 1L && !m$objective %in% c("softmax", "custom"))) {
+    return(wrong("objective", "the name of the objective that the trees were trained for"))
+  }
+  n_classes <- switch(m$objective, softmax = m$n_outputs, logistic = if (is.null(m$classes)) 0L else 2L, 0L)
+  classes <- if (is.null(m$classes)) character(0) else m$classes
+  if (!is_texts(classes) || length(classes) != n_classes || anyDuplicated(classes)) {
+    return(wrong("classes", if (n_classes > 0L) sprintf("the texts of %d classes", n_classes) else "NULL"))
+  }
+  if (!is_text(m$response) || !m$response %in% response_types) {
+    return(wrong("response", sprintf("one of %s", enumerate(response_types, quote = "\""))))
+  }
+  fault <- params_fault(m$params)
+  if (!is.null(fault)) return(wrong("params", fault))
+  if (!is.null(m$best_round) && !is_whole(m$best_round, 1, m$nrounds)) {
+    return(wrong("best_round", "NULL or one of the model's rounds"))
+  }
+  if (!is.null(m$best_score) && !(is_plain(m$best_score) && is.numeric(m$best_score) && length(m$best_score) == 1L)) {
+    return(wrong("best_score", "NULL or one number"))
+  }
+  if (!is.null(m$evaluation_log)) {
+    fault <- log_fault(m$evaluation_log, m$params$eval_metric)
+    if (!is.null(fault)) return(wrong("evaluation_log", fault))
+  }
+  if (!is_flag(m$has_offset)) return(wrong("has_offset", "TRUE or FALSE"))
+  if (!is.null(m$formula) && !is_text(m$formula)) return(wrong("formula", "NULL or the text of a formula"))
+  if (!is_design(m$terms)) return(wrong("terms", "NULL or a list of `features` and `offset`, texts of expressions"))
+  if (!is.null(m$n_obs) && !is_whole(m$n_obs, 0, 2^53)) return(wrong("n_obs", "NULL or a number of rows"))
+  if (!identical(m$version, 1L)) return(wrong("version", "1L"))
+  NULL
+}
+
+# What the forest says of itself.
+forest_fault <- function(m, wrong) {
+  if (!is.raw(m$state) || is.object(m$state)) return(wrong("state", "the bytes of a model"))
+  for (field in c("feature_names", "feature_types")) {
+    if (!is_texts(m[[field]])) return(wrong(field, "texts"))
+  }
+  shape <- .Call(C_gbt_model_shape, m$state, m$cache, m$feature_names, m$feature_types)
+  if (!is.integer(m$n_outputs) || !is_number(m$n_outputs, shape[1L], shape[1L])) {
+    return(wrong("n_outputs", sprintf("%.0fL", shape[1L])))
+  }
+  if (!is.integer(m$nrounds) || !is_number(m$nrounds, shape[2L], shape[2L])) {
+    return(wrong("nrounds", sprintf("%.0fL", shape[2L])))
+  }
+  if (!is.list(m$params) || is.object(m$params) || !is_number(m$params[["num_parallel_tree"]], shape[3L], shape[3L])) {
+    return(wrong("params", sprintf("a list with num_parallel_tree = %.0f", shape[3L])))
+  }
+  if (shape[4L] == 0) return(wrong("feature_names", "the names of the features in `state`"))
+  if (shape[5L] == 0) return(wrong("feature_types", "the types of the features in `state`"))
+}
+
+# NULL or what the parameters must be. They are printed, so that each must be numbers, numbers by name, texts, or sets
+# of texts; those that methods read must be right.
+params_fault <- function(params) {
+  if (!are_names(names(params))) return("a list of parameters by name")
+  for (i in seq_along(params)) {
+    if (!is_param(params[[i]])) {
+      return(sprintf("a list of parameters, and `%s` numbers or texts", names(params)[i]))
+    }
+  }
+  if (!is.null(params$eval_metric) && !is.character(params$eval_metric)) return("a list with names in `eval_metric`")
+  if (!is.null(params$sparse_zero) && !identical(params$sparse_zero, "missing")) {
+    return("a list in which `sparse_zero` is \"missing\" or not there")
+  }
+  NULL
+}
+
+is_param <- function(x) {
+  if (is.list(x)) return(!is.object(x) && all(vapply(x, is_texts, NA)))
+  if (is.character(x)) return(is_texts(x) && is.null(names(x)))
+  is_plain(x) && (is.numeric(x) || is.logical(x)) && !anyNA(x) && (is.null(names(x)) || is_texts(names(x)))
+}
+
+# The round and the metrics of it, set by set.
+log_fault <- function(log, metrics) {
+  columns <- unclass(log)
+  ok <- is.list(columns) && inherits(log, "data.frame") && length(columns) > 0L && are_names(names(columns)) &&
+    names(columns)[1L] == "round" && all(vapply(columns, function(v) is_plain(v) && is.numeric(v), NA)) &&
+    all(lengths(columns) == .row_names_info(log, 2L))
+  if (!ok) return("NULL or a data frame of numbers, `round` first")
+  round <- columns[[1L]]
+  if (anyNA(round) || any(round %% 1 != 0 | round < 1 | round > .Machine$integer.max)) {
+    return("a data frame with numbers of rounds in `round`")
+  }
+  shown <- names(columns)[-1L] # set by set, all metrics of each
+  if (length(shown) == 0L) return(NULL)
+  fits <- length(metrics) > 0L && length(shown) %% length(metrics) == 0L &&
+    all(endsWith(shown, paste0("_", rep_len(metrics, length(shown)))))
+  if (!fits) "a data frame with the metrics of `params$eval_metric`, set by set"
+}
+
+# The design of R/formula.R.
+is_design <- function(x) {
+  if (is.null(x)) return(TRUE)
+  texts <- function(x) is.null(x) || is_texts(x)
+  if (!is.list(x) || is.object(x)) return(FALSE)
+  parts <- c("features", "offset", if ("code" %in% names(x)) "code")
+  length(x) == length(parts) && setequal(names(x), parts) && all(vapply(x, texts, NA)) &&
+    texts(names(x[["features"]])) && length(names(x[["features"]])) == length(x[["features"]]) &&
+    all(x[["code"]] %in% c(x[["features"]], x[["offset"]]))
+}
+
+# What the user added ------------------------------------------------------------------------------------------------
+
+# Fields that are not gbt's own: list by name.
+user_fields <- function(m) {
+  m <- unclass(m)
+  m[!names(m) %in% model_fields]
+}
+
+# Can the bytes of a model keep it? Vectors of logical values, numbers or texts, NULL, and lists of such.
+is_storable <- function(x, depth = 0L) {
+  if (is.null(x)) return(TRUE)
+  extra <- setdiff(names(attributes(x)), "names")
+  labels <- names(x)
+  if (length(extra) || !valid_texts(labels) || depth > 15L) return(FALSE)
+  if (is.list(x)) return(all(vapply(x, is_storable, NA, depth = depth + 1L)))
+  is.logical(x) || is.numeric(x) || (is.character(x) && valid_texts(x))
+}
+
+valid_texts <- function(x) is.null(x) || (all(validEnc(x)) && all(Encoding(x) != "bytes"))
+
+# The user's fields that are saved. Of the others, and of attributes, a warning tells.
+fields_to_save <- function(model) {
+  user <- user_fields(model)
+  given <- as.character(names(user))
+  twice <- duplicated(given) | duplicated(given, fromLast = TRUE)
+  good <- !is.na(given) & nzchar(given) & !twice & vapply(user, is_storable, NA) & vapply(given, valid_texts, NA)
+  lost <- sprintf("`%s`", printable(given[!good]))
+  lost <- c(lost, sprintf("attribute \"%s\"", printable(setdiff(names(attributes(model)), c("names", "class")))))
+  if (!identical(class(model), "gbt")) lost <- c(lost, "its other classes")
+  if (length(lost)) {
+    warn_gbt("save", sprintf(paste("the file keeps the model and what was added to it of vectors and lists, but not:",
+                                   "%s; saveRDS() keeps everything"), enumerate(lost, quote = "")))
+  }
+  user[good]
+}
