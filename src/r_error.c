@@ -25,22 +25,22 @@ static const char *kind_of(gbt_status status) {
   }
 }
 
+static SEXP raise_engine_call(gbt_status status, const char *msg, const char *subject) {
+  SEXP kind = PROTECT(Rf_mkString(kind_of(status)));
+  SEXP text = PROTECT(Rf_ScalarString(Rf_mkCharCE(msg, CE_UTF8)));
+  SEXP about = PROTECT(Rf_ScalarString(subject[0] != '\0' ? Rf_mkCharCE(subject, CE_UTF8) : NA_STRING));
+  SEXP call = Rf_lang4(Rf_install("raise_engine"), kind, text, about);
+  UNPROTECT(3);
+  return call;
+}
+
 /* raise_engine() and raise_interrupt() of R/conditions.R. Neither returns. */
 static void raise(gbt_status status, const char *msg, const char *subject) {
   SEXP package = PROTECT(Rf_mkString("gbt"));
   SEXP home = PROTECT(R_FindNamespace(package));
-  SEXP call;
-  if (status == GBT_CANCELLED) {
-    call = PROTECT(Rf_lang1(Rf_install("raise_interrupt")));
-    Rf_eval(call, home);
-  } else {
-    SEXP kind = PROTECT(Rf_mkString(kind_of(status)));
-    SEXP text = PROTECT(Rf_ScalarString(Rf_mkCharCE(msg, CE_UTF8)));
-    SEXP about = PROTECT(Rf_ScalarString(subject[0] != '\0' ? Rf_mkCharCE(subject, CE_UTF8) : NA_STRING));
-    call = PROTECT(Rf_lang4(Rf_install("raise_engine"), kind, text, about));
-    Rf_eval(call, home);
-    UNPROTECT(3);
-  }
+  SEXP call = PROTECT(status == GBT_CANCELLED ? Rf_lang1(Rf_install("raise_interrupt"))
+                                              : raise_engine_call(status, msg, subject));
+  Rf_eval(call, home);
   UNPROTECT(3);
   Rf_error("gbt: an error was not raised"); /* cannot happen; keeps the promise not to return */
 }

@@ -52,6 +52,11 @@ done:
   return status;
 }
 
+static SEXP result_of(int what, int64_t n_rows, int n_cols) {
+  if (what == KIND_LEAF) return Rf_allocMatrix(INTSXP, (int)n_rows, n_cols);
+  return n_cols == 1 ? Rf_allocVector(REALSXP, (R_xlen_t)n_rows) : Rf_allocMatrix(REALSXP, (int)n_rows, n_cols);
+}
+
 /* kind 0 link, 1 response: n doubles, or n x K. 2 leaf: integers, n x trees. device: NULL, or as for r_cuda_api. */
 SEXP r_gbt_predict(SEXP state, SEXP cache, SEXP frame, SEXP kind, SEXP loss, SEXP round_beg, SEXP round_end,
                    SEXP offset, SEXP unseen, SEXP threads, SEXP device) {
@@ -72,13 +77,7 @@ SEXP r_gbt_predict(SEXP state, SEXP cache, SEXP frame, SEXP kind, SEXP loss, SEX
   r_threads t = r_arg_threads(threads);
   if ((double)table.n_rows * (double)(trees.end - trees.beg) < STEPS_WORTH_THREADS) t.n = 1;
   if (table.n_rows > 2147483647 || trees.end - trees.beg > 2147483647) r_stop("the result is too large for a matrix");
-  SEXP out;
-  if (what == KIND_LEAF) {
-    out = Rf_allocMatrix(INTSXP, (int)table.n_rows, (int)(trees.end - trees.beg));
-  } else {
-    out = k == 1 ? Rf_allocVector(REALSXP, (R_xlen_t)table.n_rows) : Rf_allocMatrix(REALSXP, (int)table.n_rows, k);
-  }
-  PROTECT(out);
+  SEXP out = PROTECT(result_of(what, table.n_rows, what == KIND_LEAF ? (int)(trees.end - trees.beg) : k));
   void *values = what == KIND_LEAF ? (void *)INTEGER(out) : (void *)REAL(out);
   gbt_error err = {0};
 
