@@ -33,8 +33,8 @@ stopifnot(identical(predict(back, d, threads = 1), predict(m3, d, threads = 1)),
 invisible(capture.output(print(m3), print(summary(m3)), print(gbt_importance(m3)), print(gbt_info())))
 invisible(as.data.frame(m3))
 first <- m3[1]
-for (bad in list(quote(predict(m, d[1:2])), quote(gbt_train(d, y, nrounds = 1, max_bin = 1)), quote(gbt_load("/nowhere")),
-                 quote(gbt_train(d, c(y, 1), nrounds = 1)))) {
+for (bad in list(quote(predict(m, d[1:2])), quote(gbt_train(d, y, nrounds = 1, max_bin = 1)),
+                 quote(gbt_load("/nowhere")), quote(gbt_train(d, c(y, 1), nrounds = 1)))) {
   stopifnot(inherits(tryCatch(eval(bad), error = identity), "gbt_error"))
 }
 if (requireNamespace("Matrix", quietly = TRUE)) {
