@@ -404,7 +404,10 @@ int model_use(const uint8_t *bytes, size_t n) {
   memcpy(exact, bytes, n);
   u.bytes = exact;
   u.rng.state = hash;
+  gbt_status head = gbt_model_check_head(exact, n < GBT_MODEL_HEAD ? n : GBT_MODEL_HEAD, n, &err);
+  CHECK(head == GBT_OK || head == GBT_E_FORMAT);
   gbt_status status = gbt_model_open(&u.mem, exact, n, &model, &err);
+  CHECK(status != GBT_OK || head == GBT_OK);
   CHECK(m.peak <= 16 * n + 4096);
   if (status == GBT_OK) {
     u.model = model;

@@ -192,10 +192,12 @@ static void relay_values(draft *d) {
 static uint64_t known_name(test_rng *rng, draft *d) {
   static const char *const stems[] = {"objective",  "classes",        "response",   "params",  "best_round",
                                       "best_score", "evaluation_log", "has_offset", "formula", "terms",
-                                      "n_obs",      "params/1",       "terms/1",    "terms/2", "evaluation_log/1"};
+                                      "n_obs",      "params/1",       "terms/1",    "terms/2", "evaluation_log/1",
+                                      "user",       "user/1"};
   static const char *const ends[] = {"", "", ":lgl", ":names", ":list", ":null", "/1", "/2", "/1:names"};
   char text[64];
-  snprintf(text, sizeof text, "%s%s", stems[test_below(rng, 15)], ends[test_below(rng, 9)]);
+  snprintf(text, sizeof text, "%s%s", stems[test_below(rng, (int64_t)(sizeof stems / sizeof stems[0]))],
+           ends[test_below(rng, 9)]);
   return add_text(d, text);
 }
 

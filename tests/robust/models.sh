@@ -30,6 +30,8 @@ make -s -C "$root/tests/native" -j 2 VARIANT=gcc BUILD="$out/native" fuzzers >"$
 "$out/native/gcc/run_model" files 0 "$files" "$work/files" "$work"/seeds/*.gbt >"$work/made" 2>&1 ||
   give_up "$work/made"
 cp "$work/seeds/data.rds" "$work/files"
+cd "$work" || exit 1
+rm -f pwned
 
 # Files FROM .. TO; a process that dies is followed by one that begins behind the file that killed it.
 use_files() { # FROM TO REPORT
