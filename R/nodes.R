@@ -10,7 +10,7 @@ as.data.frame.gbt <- function(x, row.names = NULL, optional = FALSE, ...) {
   }
   nodes <- .Call(C_gbt_model_nodes, x$state)
   info <- .Call(C_gbt_model_info, x$state)
-  per_round <- info$n_outputs * info$n_parallel
+  per_round <- trees_of_round(info)
   feature <- nodes$feature + 1L
   is_leaf <- is.na(nodes$left)
   levels <- node_levels(nodes, feature, info)

@@ -79,6 +79,9 @@ bad_meta <- function(name, what = "is wrong") {
 
 # The object --------------------------------------------------------------------------------------------------------
 
+# As a double: a model without trees may be said to have any number of them.
+trees_of_round <- function(info) as.double(info$n_outputs) * info$n_parallel
+
 # state: the model's bytes, checked here. list of class gbt; see ?gbt_train for its fields.
 gbt_model_from_state <- function(state) {
   info <- .Call(C_gbt_model_info, state)
@@ -97,7 +100,7 @@ gbt_model_from_state <- function(state) {
     feature_types = info$tag,
     n_outputs = info$n_outputs,
     params = field("params"),
-    nrounds = as.integer(info$n_trees / (info$n_outputs * info$n_parallel)),
+    nrounds = as.integer(info$n_trees / trees_of_round(info)),
     best_round = field("best_round", optional = TRUE),
     best_score = field("best_score", optional = TRUE),
     evaluation_log = field("evaluation_log", optional = TRUE),

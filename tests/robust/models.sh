@@ -4,7 +4,8 @@
 #   sh tests/robust/models.sh short|long OUT
 #
 # models/seeds.R trains models of every kind, ../fuzz/run.c mutates them (the same files in every run, checksums right),
-# models/use.R uses them. Whatever the bytes are, R must stay alive and every condition must have a class of gbt.
+# models/use.R uses them, and after them those of models/kept, which had a fault once. Whatever the bytes are, R must stay
+# alive and every condition must have a class of gbt.
 set -u
 form=$1
 out=$(cd "$2" && pwd)
@@ -30,6 +31,10 @@ make -s -C "$root/tests/native" -j 2 VARIANT=gcc BUILD="$out/native" fuzzers >"$
 "$out/native/gcc/run_model" files 0 "$files" "$work/files" "$work"/seeds/*.gbt >"$work/made" 2>&1 ||
   give_up "$work/made"
 cp "$work/seeds/data.rds" "$work/files"
+for kept in "$root"/tests/robust/models/kept/*.gbt; do # files that had a fault come last, as new ones may
+  cp "$kept" "$work/files/$files.bin"
+  files=$((files + 1))
+done
 cd "$work" || exit 1
 rm -f pwned
 
