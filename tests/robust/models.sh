@@ -4,8 +4,8 @@
 #   sh tests/robust/models.sh short|long OUT
 #
 # models/seeds.R trains models of every kind, ../fuzz/run.c mutates them (the same files in every run, checksums right),
-# models/use.R uses them, and after them those of models/kept, which had a fault once. Whatever the bytes are, R must stay
-# alive and every condition must have a class of gbt.
+# models/use.R uses them, and after them those of models/kept, which had a fault once. Whatever the bytes are, R must
+# stay alive and every condition must have a class of gbt.
 set -u
 form=$1
 out=$(cd "$2" && pwd)
