@@ -5,8 +5,8 @@
  *
  * A case that ends the process (a division by zero, an assertion, a sanitizer) is a failed check that names the size,
  * and the sweep goes on behind it. Sizes: all from low to dense; those around powers of two and around the constants of
- * the sources (tests/constants.sh); some between, always the same ones. GBT_SIZES=long in the environment: two more on
- * either side, many more between, and all up to all_long. */
+ * the sources (constants.sh); some between, always the same ones. GBT_SIZES=long in the environment: two more on either
+ * side, many more between, and all up to all_long. */
 #ifndef GBT_TEST_SWEEP_H
 #define GBT_TEST_SWEEP_H
 

@@ -26,7 +26,7 @@ rm -f "$own"/worker-*
 begin=$(date +%s)
 passed=0
 failed=0
-sh "$root/tests/constants.sh" >"$own/constants"
+sh "$root/tests/native/constants.sh" >"$own/constants"
 
 add() { # FILE: its last line "N passed, N failed"
   counts=$(sed -n 's/^\([0-9][0-9]*\) passed, \([0-9][0-9]*\) failed$/\1 \2/p' "$1" | tail -1)
