@@ -56,7 +56,8 @@ in_build <- function(name, case, device = "cpu") {
            })
 }
 
-installed <- function(name) dir.exists(file.path(out, paste0("lib-", name), "gbt"))
+age <- function(library) file.mtime(file.path(out, library, "gbt", "DESCRIPTION"))
+installed <- function(name) isTRUE(age(paste0("lib-", name)) >= age("lib")) # and of the same sources
 others <- Filter(installed, c("clang", "nothreads", "plain", "fma"))
 emulated <- installed("emulate")
 
@@ -134,11 +135,12 @@ if (worker == 1L) {
   }
 }
 for (range in ranges) {
-  ids <- seq(as.double(range[1L]), as.double(range[2L]))
-  for (id in ids[ids %% workers == worker - 1L]) {
-    if (seconds > 0 && proc.time()[["elapsed"]] - begin > seconds) break
+  id <- as.double(range[1L])
+  id <- id + (worker - 1 - id) %% workers
+  while (id <= as.double(range[2L]) && (seconds == 0 || proc.time()[["elapsed"]] - begin < seconds)) {
     case <- draw_case(id)
-    take_case(case, id, (id %/% workers) %% 2 == 0 && suits_device(case))
+    take_case(case, format(id, scientific = FALSE), (id %/% workers) %% 2 == 0 && suits_device(case))
+    id <- id + workers
   }
 }
 for (name in names(builds)) parallel::stopCluster(builds[[name]])
