@@ -119,7 +119,8 @@ static gbt_status follow_links(file_path path, char *target, gbt_error *err) {
   char link[PATH_SIZE];
   for (int i = 0;; i++) {
     ssize_t n = readlink(target, link, sizeof link);
-    if (n < 0) return GBT_OK; /* no link, or no way to it: open() tells */
+    if (n < 0 && (errno == EINVAL || errno == ENOENT)) return GBT_OK; /* no link; nothing there yet */
+    if (n < 0) return fail_io(err, path, "write", errno);             /* never replace what may be a link */
     const char *slash = strrchr(target, '/');
     size_t at = link[0] == '/' || slash == NULL ? 0 : (size_t)(slash + 1 - target);
     if (at + (size_t)n >= PATH_SIZE) return fail_io(err, path, "write", ENAMETOOLONG);

@@ -1,0 +1,118 @@
+#!/bin/sh
+# Model files when something goes wrong: sh tests/robust/files.sh short|long OUT
+#
+#   faults   every system call of a save and of a load fails in turn, in several ways (files/fault.c, by LD_PRELOAD)
+#   kill     kill -9 at random moments of saving: 100, long 1,000
+#   race     two writers and four readers of one file, for 5 seconds, long 60
+#   full, disk, folder, limit   a full disk, a read-only one, a read-only folder, a limit of file sizes
+#
+# A file must hold the old model or the new one, to the byte; every error must have a class of gbt; nothing may be left
+# in the folder, no descriptor be left open.
+set -u
+form=$1
+out=$(cd "$2" && pwd)
+here=$(cd "$(dirname "$0")" && pwd)
+work=$out/robust/files
+mkdir -p "$work"
+figures=$work/figures
+: >"$figures"
+case "$form" in
+  short) kills=100 seconds=5 ;;
+  long) kills=1000 seconds=60 ;;
+  *) echo "usage: sh tests/robust/files.sh short|long OUT" >&2; exit 2 ;;
+esac
+if [ ! -d "$out/lib/gbt" ]; then
+  echo "skipped: there is no gbt in $out/lib (step install)"
+  exit 0
+fi
+R_LIBS=$out/lib
+export R_LIBS
+begun=$(date +%s)
+passed=0
+failed=0
+
+new_folder() { # NAME
+  rm -rf "$work/${1:?}"
+  mkdir -p "$work/$1"
+}
+
+# Runs a part in the folder $work/PART, by the command before Rscript, if any.
+part() { # PART ARGUMENTS... ; `before` is the command
+  name=$1
+  shift
+  # shellcheck disable=SC2086
+  ${before:-} Rscript --vanilla "$here/files/check.R" "$name" "$work/$name" "$figures" "$@" >"$work/$name.txt" 2>&1
+  cat "$work/$name.txt"
+  counts=$(sed -n 's/^\([0-9][0-9]*\) passed, \([0-9][0-9]*\) failed$/\1 \2/p' "$work/$name.txt" | tail -1)
+  set -- ${counts:-0 1}
+  passed=$((passed + $1))
+  failed=$((failed + $2))
+}
+
+# ---- faults ----
+new_folder faults
+if ${CC:-cc} -shared -fPIC -O1 -o "$work/fault.so" "$here/files/fault.c" -ldl 2>"$work/fault.log"; then
+  before="env LD_PRELOAD=$work/fault.so" part faults "$work/fault.so"
+else
+  cat "$work/fault.log"
+  failed=$((failed + 1))
+fi
+
+# ---- kill, race ----
+new_folder kill
+part kill "$kills"
+new_folder race
+part race "$seconds"
+
+# ---- a limit of file sizes: 64 blocks of 512 or 1024 bytes ----
+new_folder limit
+limited() { (ulimit -f 64 && exec "$@"); }
+before=limited part limit
+
+# ---- a full disk and a read-only one: only where something may be mounted ----
+new_folder full
+if mount -t tmpfs -o size=128k gbt "$work/full" 2>/dev/null; then
+  part full
+  umount "$work/full"
+else
+  echo "no full disk: nothing can be mounted here"
+fi
+new_folder disk
+if mount -t tmpfs gbt "$work/disk" 2>/dev/null; then
+  Rscript --vanilla "$here/files/check.R" old "$work/disk" "$figures" >"$work/old.txt" 2>&1
+  mount -o remount,ro "$work/disk" && part disk
+  umount "$work/disk"
+else
+  echo "no read-only disk: nothing can be mounted here"
+fi
+
+# ---- a read-only folder with a file that may be written to: root may write everywhere, so somebody else is asked ----
+if [ "$(id -u)" = 0 ]; then
+  shared=$(mktemp -d)
+else
+  shared=$work
+fi
+mkdir -p "$shared/folder"
+Rscript --vanilla "$here/files/check.R" old "$shared/folder" "$figures" >"$work/old.txt" 2>&1
+chmod 755 "$shared"
+chmod 666 "$shared/folder/model.gbt"
+chmod 555 "$shared/folder"
+rm -rf "$work/folder"
+if [ "$(id -u)" != 0 ]; then
+  part folder
+elif setpriv --reuid=65534 --regid=65534 --clear-groups test -r "$out/lib/gbt/DESCRIPTION" -a -r "$here/files/check.R" \
+  2>/dev/null; then
+  ln -s "$shared/folder" "$work/folder"
+  nobody() { setpriv --reuid=65534 --regid=65534 --clear-groups "$@"; }
+  before=nobody part folder
+else
+  echo "no read-only folder: nobody else can be asked"
+fi
+chmod 755 "$shared/folder"
+rm -rf "$shared/folder" "$work/folder"
+if [ "$shared" != "$work" ]; then rmdir "$shared"; fi
+
+printf 'seconds\t%s\n' $(($(date +%s) - begun)) >>"$figures"
+cat "$figures"
+echo "$passed passed, $failed failed"
+[ "$failed" = 0 ]
