@@ -63,7 +63,8 @@ call_term <- function(e, first, scope, depth) {
   most <- max(scope$n, terms_length)
   size <- do.call(row$check, args)
   if (is.numeric(size) && size > most) foreign_term("%s() makes more than %.0f values or levels", name, most)
-  term_result(as_called(do.call(row$fun, args), e))
+  fun <- get(if (is.null(row$fun)) name else row$fun, asNamespace(row$home), mode = "function")
+  term_result(as_called(do.call(fun, args), e))
 }
 
 # Warnings as if R had evaluated the call: do.call() would show the values, a million of them maybe.
@@ -100,8 +101,7 @@ called_name <- function(head) {
 terms_home <- function(name) {
   if (name %in% names(terms_forms)) return("base")
   if (!name %in% names(terms_table)) return(NULL)
-  home <- terms_table[[name]]$home
-  if (is.null(home)) "base" else home
+  terms_table[[name]]$home
 }
 
 term_constant <- function(e) {

@@ -3,10 +3,11 @@
 #   check   takes the arguments as R's function does, under the same names, and raises gbt_foreign_term for values that
 #           the language does not give it. Returns the length of the result where that is not bounded by the arguments,
 #           else NULL.
-#   fun     what is called with the same arguments once they are checked
-#   home    the package whose function of that name a user calls, "base" unless it is given
+#   fun     name of what is called with the same arguments once they are checked, the row's name unless it is given. The
+#           function itself would be a copy of the time when the package was installed
+#   home    the package that has it, "base" unless it is given
 
-row_of <- function(check, fun, home = NULL) list(check = check, fun = fun, home = home)
+row_of <- function(check, fun = NULL, home = "base") list(check = check, fun = fun, home = home)
 
 # Checks -----------------------------------------------------------------------------------------------------------
 
@@ -370,78 +371,77 @@ takes_scale <- function(x, center, scale) {
 
 terms_table <- c(
   list(
-    "+" = row_of(operator(sums), `+`), "-" = row_of(operator(differences), `-`),
-    "*" = row_of(operator(c("difftime number", "number difftime")), `*`),
-    "/" = row_of(operator(c("difftime number", "difftime difftime")), `/`),
-    "^" = row_of(operator(character(0)), `^`), "%%" = row_of(operator(character(0)), `%%`),
-    "%/%" = row_of(operator(character(0)), `%/%`),
-    "<" = row_of(operator(ordered_pairs), `<`), ">" = row_of(operator(ordered_pairs), `>`),
-    "<=" = row_of(operator(ordered_pairs), `<=`), ">=" = row_of(operator(ordered_pairs), `>=`),
-    "==" = row_of(operator(equal_pairs), `==`), "!=" = row_of(operator(equal_pairs), `!=`),
-    "&" = row_of(operator(character(0)), `&`), "|" = row_of(operator(character(0)), `|`),
-    xor = row_of(function(x, y) operator(character(0))(x, y), xor), "!" = row_of(numbers, `!`),
-    "(" = row_of(function(x) NULL, `(`), I = row_of(function(x) NULL, function(x) x),
-    ":" = row_of(takes_sequence, `:`), c = row_of(takes_combine, c), list = row_of(takes_coefficients, list),
-    numeric = row_of(function(length) need_one(length, "number", 0, 0), numeric),
-    "[" = row_of(takes_elements, `[`), "[[" = row_of(takes_element, `[[`), replace = row_of(takes_replace, replace),
+    "+" = row_of(operator(sums)), "-" = row_of(operator(differences)),
+    "*" = row_of(operator(c("difftime number", "number difftime"))),
+    "/" = row_of(operator(c("difftime number", "difftime difftime"))),
+    "^" = row_of(operator(character(0))), "%%" = row_of(operator(character(0))),
+    "%/%" = row_of(operator(character(0))),
+    "<" = row_of(operator(ordered_pairs)), ">" = row_of(operator(ordered_pairs)),
+    "<=" = row_of(operator(ordered_pairs)), ">=" = row_of(operator(ordered_pairs)),
+    "==" = row_of(operator(equal_pairs)), "!=" = row_of(operator(equal_pairs)),
+    "&" = row_of(operator(character(0))), "|" = row_of(operator(character(0))),
+    xor = row_of(function(x, y) operator(character(0))(x, y)), "!" = row_of(numbers),
+    "(" = row_of(function(x) NULL), I = row_of(function(x) NULL, "identity"),
+    ":" = row_of(takes_sequence), c = row_of(takes_combine), list = row_of(takes_coefficients),
+    numeric = row_of(function(length) need_one(length, "number", 0, 0)),
+    "[" = row_of(takes_elements), "[[" = row_of(takes_element), replace = row_of(takes_replace),
 
     log = row_of(function(x, base) {
       need(x, "number")
       if (!missing(base)) operator(character(0))(x, base)
-    }, log),
-    atan2 = row_of(function(y, x) operator(character(0))(y, x), atan2),
-    round = row_of(takes_digits, round), signif = row_of(takes_digits, signif),
-    min = row_of(takes_extreme, min), max = row_of(takes_extreme, max),
-    pmin = row_of(takes_parallel, pmin), pmax = row_of(takes_parallel, pmax),
+    }),
+    atan2 = row_of(function(y, x) operator(character(0))(y, x)),
+    round = row_of(takes_digits), signif = row_of(takes_digits),
+    min = row_of(takes_extreme), max = row_of(takes_extreme),
+    pmin = row_of(takes_parallel), pmax = row_of(takes_parallel),
     mean = row_of(function(x, trim, na.rm) {
       need(x, c("number", time_kinds))
       need_absent(missing(trim))
       if (!missing(na.rm)) need_flag(na.rm)
-    }, mean),
-    rank = row_of(takes_rank, rank),
+    }),
+    rank = row_of(takes_rank),
 
-    is.na = row_of(any_vector, is.na), is.nan = row_of(numbers, is.nan),
-    is.finite = row_of(any_vector, is.finite), is.infinite = row_of(any_vector, is.infinite),
-    "%in%" = row_of(function(x, table) takes_match(x, table), `%in%`), match = row_of(takes_match, match),
+    is.na = row_of(any_vector), is.nan = row_of(numbers),
+    is.finite = row_of(any_vector), is.infinite = row_of(any_vector),
+    "%in%" = row_of(function(x, table) takes_match(x, table)), match = row_of(takes_match),
 
-    as.numeric = row_of(takes_as_number, as.numeric), as.double = row_of(takes_as_number, as.double),
-    as.integer = row_of(any_vector, as.integer), as.logical = row_of(any_vector, as.logical),
-    as.character = row_of(any_vector, as.character),
-    as.factor = row_of(any_vector, as.factor), as.ordered = row_of(any_vector, as.ordered),
-    factor = row_of(takes_factor, factor),
-    ordered = row_of(function(x, levels, labels, exclude) takes_factor(x, levels, labels, exclude), ordered),
-    levels = row_of(function(x) need(x, c("factor", "ordered")), levels),
-    cut = row_of(takes_cut, cut.default), findInterval = row_of(takes_intervals, findInterval),
-    interaction = row_of(takes_interaction, interaction),
+    as.numeric = row_of(takes_as_number), as.double = row_of(takes_as_number),
+    as.integer = row_of(any_vector), as.logical = row_of(any_vector),
+    as.character = row_of(any_vector),
+    as.factor = row_of(any_vector), as.ordered = row_of(any_vector),
+    factor = row_of(takes_factor),
+    ordered = row_of(function(x, levels, labels, exclude) takes_factor(x, levels, labels, exclude)),
+    levels = row_of(function(x) need(x, c("factor", "ordered"))),
+    cut = row_of(takes_cut, "cut.default"), findInterval = row_of(takes_intervals),
+    interaction = row_of(takes_interaction),
 
-    nchar = row_of(takes_nchar, nchar), tolower = row_of(function(x) need(x, text_kinds), tolower),
-    toupper = row_of(function(x) need(x, text_kinds), toupper),
-    substr = row_of(function(x, start, stop) takes_part(x, start, stop), substr),
-    substring = row_of(takes_part, substring),
-    startsWith = row_of(function(x, prefix) takes_affix(x, prefix), startsWith),
-    endsWith = row_of(function(x, suffix) takes_affix(x, suffix), endsWith),
+    nchar = row_of(takes_nchar), tolower = row_of(function(x) need(x, text_kinds)),
+    toupper = row_of(function(x) need(x, text_kinds)),
+    substr = row_of(function(x, start, stop) takes_part(x, start, stop)),
+    substring = row_of(takes_part),
+    startsWith = row_of(function(x, prefix) takes_affix(x, prefix)),
+    endsWith = row_of(function(x, suffix) takes_affix(x, suffix)),
     paste = row_of(function(..., sep = " ", collapse, recycle0) {
       takes_paste(list(...), sep, missing(collapse), missing(recycle0))
-    }, paste),
+    }),
     paste0 = row_of(function(..., collapse, recycle0) {
       takes_paste(list(...), "", missing(collapse), missing(recycle0))
-    }, paste0),
-    format = row_of(takes_format, format),
+    }),
+    format = row_of(takes_format),
 
-    as.Date = row_of(takes_date_of, as.Date), as.POSIXct = row_of(takes_time_of, as.POSIXct),
-    strftime = row_of(takes_strftime, strftime), difftime = row_of(takes_difftime, difftime),
-    weekdays = row_of(takes_day_name, weekdays), months = row_of(takes_day_name, months),
-    quarters = row_of(function(x) need(x, time_kinds), quarters),
+    as.Date = row_of(takes_date_of), as.POSIXct = row_of(takes_time_of),
+    strftime = row_of(takes_strftime), difftime = row_of(takes_difftime),
+    weekdays = row_of(takes_day_name), months = row_of(takes_day_name),
+    quarters = row_of(function(x) need(x, time_kinds)),
 
-    scale = row_of(takes_scale, scale.default), poly = row_of(takes_poly, stats::poly, "stats"),
+    scale = row_of(takes_scale, "scale.default"), poly = row_of(takes_poly, home = "stats"),
     ns = row_of(function(x, df, knots, intercept, Boundary.knots) {
       takes_spline(x, df, knots, 3L, intercept, Boundary.knots)
-    }, function(...) splines::ns(...), "splines"),
-    bs = row_of(takes_spline, function(...) splines::bs(...), "splines")
+    }, home = "splines"),
+    bs = row_of(takes_spline, home = "splines")
   ),
   sapply(c("log2", "log10", "log1p", "exp", "expm1", "sqrt", "sin", "cos", "tan", "asin", "acos", "atan", "sinh",
            "cosh", "tanh", "asinh", "acosh", "atanh"),
-         function(name) row_of(numbers, get(name, baseenv())), simplify = FALSE),
-  sapply(c("abs", "sign", "floor", "ceiling", "trunc"),
-         function(name) row_of(lengths_of_time, get(name, baseenv())), simplify = FALSE)
+         function(name) row_of(numbers), simplify = FALSE),
+  sapply(c("abs", "sign", "floor", "ceiling", "trunc"), function(name) row_of(lengths_of_time), simplify = FALSE)
 )
