@@ -214,12 +214,17 @@ match_choice <- function(x, choices, parameter) {
 
 # One whole number within [low, high], as an integer (or a double when it does not fit one).
 check_whole <- function(x, parameter, low = -Inf, high = Inf) {
-  ok <- is.numeric(x) && length(x) == 1L && !is.na(x) && x == floor(x) && x >= low && x <= high
+  ok <- is.numeric(x) && !is.object(x) && length(x) == 1L && !is.na(x) && x == floor(x) && x >= low && x <= high
   if (!ok) {
     range <- if (is.finite(high)) sprintf(" from %.0f to %.0f", low, high) else sprintf(" of at least %.0f", low)
     stop_argument(sprintf("`%s` must be one whole number%s", parameter, range), parameter)
   }
   if (abs(x) <= .Machine$integer.max) as.integer(x) else as.double(x)
+}
+
+# Digits to print, as print() of numbers takes them.
+check_digits <- function(x, usual) {
+  if (is.null(x)) max(3L, getOption("digits") - usual) else check_whole(x, "digits", 1, 22)
 }
 
 # TRUE or FALSE.

@@ -25,7 +25,7 @@ per_feature <- function(x, default, features, parameter) {
 
 # Names or 1-based places of features -> places.
 feature_places <- function(x, features, parameter) {
-  if (is.factor(x)) x <- as.character(x)
+  if (is.factor(x) && is.integer(unclass(x))) x <- as.character(levels(x))[ifelse(unclass(x) < 1L, NA, unclass(x))]
   if (is.character(x)) {
     x <- printable(x)
     at <- match(enc2utf8(x), features)

@@ -23,7 +23,7 @@ check_device <- function(device) {
     name <- "environment variable GBT_DEVICE"
   }
   if (is.character(device) && length(device) == 1L) {
-    device <- sub("^gpu(:|$)", "cuda\\1", tolower(printable(device)))
+    device <- sub("^gpu(:|$)", "cuda\\1", lower_case(printable(device)))
     if (grepl("^cuda:[0-9]{1,4}$", device)) {
       return(list(kind = "cuda", number = as.integer(sub("cuda:", "", device)), by = name))
     }

@@ -56,7 +56,7 @@ as_numbers <- function(x, what) {
     stop_data(sprintf("`%s` is of class integer64, which needs the package bit64", what), what)
   }
   n <- length(x)
-  x <- as.double(x)
+  x <- if (inherits(x, "integer64")) suppressWarnings(as.double(x)) else as.double(x) # it warns of rounding
   if (length(x) != n) stop_data(sprintf("`%s` has %s, but %.0f as numbers", what, counted(n, "value"), length(x)), what)
   x
 }

@@ -387,7 +387,7 @@ encode_y <- function(y, classes = NULL, what = "the response", advice = "leave s
   } else if (inherits(y, "integer64")) {
     if (!requireNamespace("bit64", quietly = TRUE)) stop_data("a response of class integer64 needs the package bit64")
     out$response <- "integer64"
-    out$value <- as.double(y) # bit64's method
+    out$value <- as_numbers(y, what)
   } else {
     out$value <- as.double(y)
   }

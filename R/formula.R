@@ -374,8 +374,8 @@ rows_to_keep <- function(parts, subset, na.action) {
     }
   }
   if (is.null(na.action) || identical(na.action, stats::na.pass) || identical(na.action, "na.pass")) return(keep)
-  if (is.character(na.action) && length(na.action) == 1L && nzchar(na.action)) {
-    na.action <- get0(na.action, mode = "function")
+  if (is.character(na.action) && length(na.action) == 1L && nchar(printable(na.action)) %in% 1:1000) {
+    na.action <- get0(printable(na.action), mode = "function")
   }
   if (!is.function(na.action)) {
     stop_argument("`na.action` must be a function such as na.omit, or the name of one", "na.action")
@@ -383,7 +383,9 @@ rows_to_keep <- function(parts, subset, na.action) {
   frame <- list_frame(c(as.list(parts$x), list(parts$y), if (!is.null(parts$weights)) list(parts$weights)), n)
   names(frame) <- paste0("v", seq_along(frame))
   rows <- if (is.null(keep)) seq_len(n) else keep
-  left <- na.action(subset_rows(frame, rows))
+  left <- try_else(na.action(subset_rows(frame, rows)), function(problem) {
+    stop_argument(sprintf("`na.action`: %s", paste(conditionMessage(problem), collapse = " ")), "na.action")
+  })
   gone <- attr(left, "na.action")
   if (NROW(left) != length(rows) - length(gone)) {
     stop_argument("`na.action` must say which rows it left out, as na.omit does in an attribute \"na.action\"",

@@ -51,6 +51,7 @@ is_importance <- function(x) {
 
 #' @export
 print.gbt_importance <- function(x, digits = max(3L, getOption("digits") - 3L), top = 20L, ...) {
+  digits <- check_digits(digits, 3L)
   n_features <- attr(x, "n_features")
   whole <- identical(nrow(x), n_features)
   if (!is_importance(x) || is.null(n_features)) return(NextMethod())

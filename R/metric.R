@@ -130,5 +130,5 @@ own_metric_value <- function(metric, score, label, weight, objective) {
     stop_argument(sprintf("metric \"%s\" must return one number, not %s of length %d", metric$name, describe(value),
                           length(value)), "eval_metric")
   }
-  as.double(value)
+  as_numbers(value, metric$name)
 }

@@ -204,6 +204,7 @@ unlist.gbt <- function(x, recursive = TRUE, use.names = TRUE) format.gbt(x)
 #' @export
 print.gbt <- function(x, digits = max(3L, getOption("digits") - 2L), ...) {
   check_model(x, "x")
+  digits <- check_digits(digits, 2L)
   cat("<gbt> ", describe_objective(x), "\n", sep = "")
   if (!is.null(x$formula)) {
     text <- x$formula
@@ -249,6 +250,7 @@ tree_depths <- function(nodes) {
 
 #' @export
 print.summary.gbt <- function(x, digits = max(3L, getOption("digits") - 2L), ...) {
+  digits <- check_digits(digits, 2L)
   print(x$model, digits = digits)
   if (x$n_trees > 0L) {
     cat(sprintf("trees     %s, leaves %s, depth %s\n", format(x$n_trees, big.mark = ","), range_of(x$leaves),

@@ -88,15 +88,16 @@ range_text <- function(info, whole = FALSE) {
 # One number as a row of the table demands. typed: the name the user gave it.
 check_number <- function(value, info, typed = info$name) {
   kind <- if (info$kind == "int") "one whole number" else "one number"
-  endless <- is.numeric(value) && isTRUE(value == -1) && grepl("0: no limit|0: never", info$text)
+  plain <- is.numeric(value) && !is.object(value) # the class of an integer64 compares in ways of its own
+  endless <- plain && isTRUE(value == -1) && grepl("0: no limit|0: never", info$text)
   hint <- if (endless) "; for no limit give 0" else ""
-  ok <- is.numeric(value) && !is.object(value) && length(value) == 1L && is.finite(value)
+  ok <- plain && length(value) == 1L && is.finite(value)
   if (ok) {
     ok <- (if (info$open_low) value > info$low else value >= info$low) &&
       (if (info$open_high) value < info$high else value <= info$high) && (info$kind != "int" || value == floor(value))
   }
   if (!ok) {
-    above <- is.numeric(value) && isTRUE(value > info$high)
+    above <- plain && isTRUE(value > info$high)
     stop_argument(sprintf("%s must be %s, %s, not %s%s", param_text(info$name, typed), kind, range_text(info, above),
                           quote_value(value), hint), info$name)
   }

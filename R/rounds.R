@@ -87,7 +87,7 @@ set_own_gradients <- function(trainer, fit, first = FALSE) {
       stop_argument(sprintf("`objective$%s` must return %d numbers, one for each score, not %s of length %d", part,
                             length(score), describe(value), length(value)), "objective")
     }
-    as.double(value)
+    as_numbers(value, paste0("objective$", part))
   }), "objective")
   total <- if (first) max(colSums(matrix(parts[[2L]] * weight, length(weight))))
   if (isTRUE(total >= 0 && total < 2 * fit$params$min_child_weight) && length(weight) > 1L) {

@@ -222,7 +222,7 @@ full_path <- function(file) if (startsWith(file, "~")) path.expand(file) else fi
 
 check_path <- function(x, parameter) {
   if (missing(x)) stop_argument(sprintf("`%s` is missing: give the path of a file", parameter), parameter)
-  if (!is.character(x) || length(x) != 1L || is.na(x) || x == "") {
+  if (!is.character(x) || length(x) != 1L || is.na(x) || x == "" || Encoding(x) == "bytes") {
     stop_argument(sprintf("`%s` must be one path", parameter), parameter)
   }
 }

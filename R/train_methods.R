@@ -90,6 +90,7 @@ gbt_train.ArrowTabular <- function(x, ...) gbt_train.data.frame(as.data.frame(x)
 #' @export
 gbt_train.gbt_data <- function(x, y = NULL, ...) {
   given <- list(...)
+  data_ptr(x)
   if (is.null(y)) y <- if (is.null(given[["label"]])) x$label else given[["label"]]
   given[["label"]] <- NULL
   if (is.null(y)) stop_argument("the data have no label: gbt_data(x, label = ), or gbt_train(data, y)", "y")
@@ -102,7 +103,7 @@ gbt_train.gbt_data <- function(x, y = NULL, ...) {
 #' @export
 gbt_train.default <- function(x, ...) {
   if (missing(x)) stop_no_x()
-  if (is.character(x) && length(x) == 1L && grepl("~", x, fixed = TRUE)) {
+  if (is.character(x) && length(x) == 1L && grepl("~", printable(x), fixed = TRUE)) {
     stop_argument(sprintf("a formula has no quotation marks: gbt_train(%s, data), or as.formula(x)", printable(x)), "x")
   }
   if (is.matrix(x)) return(gbt_train.data.frame(x, ...)) # of a class of its own, such as I(x) or table()

@@ -212,3 +212,30 @@ test_that("formulas may be long, and nonsense is refused", {
     expect_error(gbt_train(f, mtcars, nrounds = 1, threads = 1), class = "gbt_error_argument")
   }
 })
+
+test_that("arguments of odd kinds are refused in words", {
+  refused <- function(expr, text) expect_error(expr, text, fixed = TRUE, class = "gbt_error_argument")
+  m <- gbt_train(mtcars[-1], mtcars$mpg, nrounds = 1, threads = 1)
+  big <- structure(1, class = "integer64") # of bits that mean 4.6e18
+  refused(gbt_train(mtcars[-1], mtcars$mpg, lambda = big, threads = 1), "`lambda` must be one number")
+  refused(gbt_cb_print(big), "`every` must be one whole number")
+  for (digits in list(NA, FALSE, -1, "a", 1i, as.raw(1), 2^31, factor("a"), matrix(1:4, 2))) {
+    refused(print(m, digits = digits), "`digits` must be one whole number from 1 to 22")
+    refused(print(summary(m), digits = digits), "`digits`")
+    refused(print(gbt_importance(m), digits = digits), "`digits`")
+  }
+  expect_output(print(m, digits = NULL), "<gbt>")
+  refused(gbt_cb_record(emptyenv()), "`into` is an environment that takes nothing")
+  locked <- new.env()
+  lockEnvironment(locked)
+  refused(gbt_cb_record(locked), "`into` is an environment that takes nothing")
+  for (na.action in list(sum, function() 1, strrep("long", 3000), `Encoding<-`("a\xff", "bytes"), stats::na.fail)) {
+    gaps <- transform(mtcars, hp = ifelse(hp > 200, NA, hp))
+    refused(gbt_train(mpg ~ hp, gaps, na.action = na.action, nrounds = 1, threads = 1), "`na.action`")
+  }
+  broken <- structure(3L, levels = "a", class = "factor")
+  refused(gbt_train(mtcars[-1], mtcars$mpg, cat_features = broken, threads = 1), "`cat_features` names `NA`")
+  refused(gbt_train(structure(list(), class = "gbt_data"), 1:3), "a gbt_data object is expected")
+  refused(gbt_save(m, `Encoding<-`("a\xff", "bytes")), "`file` must be one path")
+  refused(gbt_train(mtcars[-1], mtcars$mpg, device = "\uffff"), "`device` must be one of")
+})
