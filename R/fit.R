@@ -90,6 +90,8 @@ bytes_of <- function(source, max_bin) {
 # Rows held out become a validation set with the labels as they were given.
 split_source <- function(source, response, share, seed) {
   n <- length(response$label)
+  check_weight(source$weights, n, "weights") # all of them, before rows are taken
+  check_offset(drop_frame(source$offset), n, response$n_outputs)
   rows <- held_out_rows(n, share, seed, if (!is.null(response$classes)) response$label)
   part <- function(rows) {
     out <- source

@@ -245,3 +245,14 @@ test_that("validation data that do not fit are errors that help", {
     gbt_train(mpg ~ ., mtcars, weights = wt, valid = mtcars, threads = 1)
   })
 })
+
+test_that("weights and offsets that do not fit are told before rows are held out", {
+  for (valid in list(NULL, 0.3)) {
+    fit <- function(...) gbt_train(mtcars[-1], mtcars$mpg, valid = valid, ..., seed = 1, nrounds = 1, threads = 1)
+    expect_error(fit(weights = numeric(0)), "`weights` has 0 values for 32 rows", class = "gbt_error_data")
+    expect_error(fit(weights = 1:33), "`weights` has 33 values for 32 rows", class = "gbt_error_data")
+    expect_error(fit(weights = c(NA, 2:32)), "the first in row 1", class = "gbt_error_data")
+    expect_error(fit(offset = 1), "`offset` has 1 value for 32 rows", class = "gbt_error_data")
+    expect_error(fit(offset = matrix(0, 32, 2)), "`offset` must be a vector", class = "gbt_error_data")
+  }
+})
