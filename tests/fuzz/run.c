@@ -28,7 +28,6 @@ typedef struct input {
 
 static input pool[POOL], now;
 static size_t n_pool, n_kept; /* the first n_kept stay */
-static size_t most = 4096;    /* bytes of a mutation: small inputs are quick */
 
 /* Sanitizers end the program by abort(), so that what is below hears of it. */
 const char *__asan_default_options(void);
@@ -94,10 +93,10 @@ static void make_input(uint64_t i) {
   now = pool[draw % n_pool];
   if ((draw >> 32) % 8 == 0) {
     const input *a = &pool[draw % n_pool], *b = &pool[(draw >> 16) % n_pool];
-    size_t n = LLVMFuzzerCustomCrossOver(a->bytes, a->n, b->bytes, b->n, now.bytes, most, (unsigned)(draw >> 20));
+    size_t n = LLVMFuzzerCustomCrossOver(a->bytes, a->n, b->bytes, b->n, now.bytes, MOST, (unsigned)(draw >> 20));
     if (n > 0) now.n = n;
   } else {
-    now.n = LLVMFuzzerCustomMutator(now.bytes, now.n, most, (unsigned)(draw >> 20));
+    now.n = LLVMFuzzerCustomMutator(now.bytes, now.n, MOST, (unsigned)(draw >> 20));
   }
 }
 
@@ -146,7 +145,6 @@ int main(int argc, char **argv) {
                     "run seeds FOLDER\n");
     return 2;
   }
-  if (to_files) most = MOST; /* those that R saves are larger */
   fill_pool(argv + n_args, argc - n_args);
   if (n_pool == 0) return 2;
   return !run(strtoul(argv[2], NULL, 10), strtoul(argv[3], NULL, 10), to_files ? argv[4] : NULL);

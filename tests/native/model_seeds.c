@@ -16,6 +16,7 @@ static const seed_spec specs[MODEL_SEEDS] = {
     {3, 40, {1, 1, 2, 12, SHAPE_BUSHY, 0}},   {2, 70, {1, 2, 1, 8, SHAPE_CHAIN, 0}},
     {5, 5, {1, 1, 1, 31, SHAPE_COMPLETE, 1}}, {12, 2, {1, 1, 6, 3, SHAPE_BUSHY, 0}},
     {3, 9, {4, 1, 2, 4, SHAPE_BUSHY, 0}},     {2, 33, {1, 1, 0, 0, SHAPE_BUSHY, 0}},
+    {1, 0, {1, 1, 1, 100, SHAPE_BUSHY, 1}}, /* more cuts than codes are looked up by at once */
 };
 
 static uint8_t *write_seed(const gbt_forest *forest, const gbt_schema *schema, size_t *n_bytes) {

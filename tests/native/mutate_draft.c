@@ -20,7 +20,9 @@ int draft_cut(draft *d, gbti_model_part p, size_t at, size_t bytes) {
 double draft_number(test_rng *rng) {
   static const double odd[] = {0.0,    -0.0,   1.0,    -1.0, 0.5,      1.5,       1e308, -1e308,
                                5e-324, 1e-310, 1e-300, 3.0,  INFINITY, -INFINITY, NAN,   1.7976931348623157e308};
-  return test_below(rng, 2) ? odd[test_below(rng, 16)] : (double)(test_below(rng, 41) - 20) / 2.0;
+  int64_t kind = test_below(rng, 8);
+  if (kind < 3) return odd[test_below(rng, 16)];
+  return kind == 3 ? test_bell(rng) : (double)(test_below(rng, 41) - 20) / 2.0;
 }
 
 /* Features and entries as the numbers tell them. */

@@ -79,7 +79,7 @@ hunt() { # KIND
   kept=$work/found-$1
   mkdir -p "$kept"
   ASAN_OPTIONS=quarantine_size_mb=4:malloc_context_size=1:max_malloc_fill_size=256 \
-    "$out/native/fuzz/libfuzzer_$1" -max_len=4096 -timeout=20 -rss_limit_mb=2048 -print_final_stats=1 \
+    "$out/native/fuzz/libfuzzer_$1" -max_len=8192 -timeout=20 -rss_limit_mb=2048 -print_final_stats=1 \
     -max_total_time="$seconds" -artifact_prefix="$work/fault-$1-" "$kept" "$fuzz/corpus/$1" \
     >"$work/hunt-$1" 2>&1
 }
