@@ -30,6 +30,30 @@ data_ptr <- function(x) {
   x$ptr
 }
 
+# The fields of a gbt_data that a user hands over, as those of a model: see R/model_fields.R.
+check_data <- function(x, parameter) {
+  info <- tryCatch(.Call(C_gbt_dataset_info, data_ptr(x)), gbt_error_internal = function(e) stop_changed_data("ptr"))
+  bad <- names(which(!data_fields_good(unclass(x), info)))
+  if (length(bad)) stop_changed_data(bad[1L], parameter)
+  x
+}
+
+stop_changed_data <- function(field, parameter = "x") {
+  stop_argument(sprintf("`%s` is a gbt_data object whose field `%s` was changed; make it anew with gbt_data()",
+                        parameter, field), parameter)
+}
+
+# info: what the engine says of its part. The label is checked with the objective, in training.
+data_fields_good <- function(d, info) {
+  numbers <- function(x, n) is.null(x) || (is.double(x) && !is.object(x) && length(x) %in% n)
+  n <- info$n_rows
+  c(n_rows = is_number(d$n_rows, n, n), feature_names = identical(d$feature_names, info$names),
+    feature_types = identical(d$feature_types, info$tag), weight = numbers(d$weight, n),
+    offset = numbers(d$offset, n) || (is.matrix(d$offset) && numbers(d$offset, n * ncol(d$offset))),
+    max_bin = is_whole(d$max_bin, 2, 65535), is_reference = is_flag(d$is_reference),
+    sparse_zero = is_text(d$sparse_zero) && d$sparse_zero %in% c("value", "missing"))
+}
+
 # Pointers are compared by address: those that were saved and read again are nil.
 is_gone <- function(x) identical(x$ptr, methods::new("externalptr"))
 
@@ -148,6 +172,7 @@ gbt_data <- function(x, label = NULL, weight = NULL, offset = NULL, reference = 
   page_rows <- check_whole(page_rows, "page_rows", 0, .Machine$integer.max)
   if (inherits(x, "gbt_data")) stop_argument("`x` is a gbt_data object already", "x")
   frame <- encode_x(x, sparse_zero)
+  if (inherits(reference, "gbt_data")) check_data(reference, "reference")
   if (!is.null(label)) {
     n <- length(encode_y(label)$value) # complains now rather than in training
     if (n != frame$n_rows) {
@@ -180,6 +205,7 @@ print.gbt_data <- function(x, ...) {
     cat("<gbt_data> not available any more: it was saved and read again, or came from another process; recreate it\n")
     return(invisible(x))
   }
+  check_data(x, "x")
   info <- .Call(C_gbt_dataset_info, x$ptr)
   cat(sprintf("<gbt_data> %.0f rows, %d columns, %s of bins\n", info$n_rows, info$n_features,
               format(structure(info$bytes, class = "object_size"), units = "auto")))
@@ -198,7 +224,18 @@ print.gbt_data <- function(x, ...) {
 }
 
 #' @export
-dim.gbt_data <- function(x) c(as.integer(x$n_rows), length(x$feature_names))
+as.data.frame.gbt_data <- function(x, row.names = NULL, optional = FALSE, ...) {
+  stop_unsupported("a gbt_data object has bins and no values to make a data frame of; it is made of one")
+}
 
 #' @export
-dimnames.gbt_data <- function(x) list(NULL, x$feature_names)
+dim.gbt_data <- function(x) {
+  if (!is_whole(x$n_rows, 0, .Machine$integer.max)) stop_changed_data("n_rows")
+  c(as.integer(x$n_rows), length(dimnames(x)[[2L]]))
+}
+
+#' @export
+dimnames.gbt_data <- function(x) {
+  if (!is_texts(x$feature_names)) stop_changed_data("feature_names")
+  list(NULL, x$feature_names)
+}

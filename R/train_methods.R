@@ -89,6 +89,7 @@ gbt_train.ArrowTabular <- function(x, ...) gbt_train.data.frame(as.data.frame(x)
 #' @rdname gbt_train
 #' @export
 gbt_train.gbt_data <- function(x, y = NULL, ...) {
+  check_data(x, "x")
   given <- list(...)
   data_ptr(x)
   if (is.null(y)) y <- if (is.null(given[["label"]])) x$label else given[["label"]]

@@ -58,7 +58,7 @@ read_valid_set <- function(set, name, source) {
     if (is.null(set$label)) {
       stop_argument(sprintf("validation set \"%s\" has no label: gbt_data(x, label = )", name), "valid")
     }
-    return(set)
+    return(check_data(set, "valid"))
   }
   if (is.data.frame(set)) {
     if (is.null(source$parsed)) {

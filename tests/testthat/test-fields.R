@@ -49,10 +49,10 @@ complaints <- function(m, uses, what) {
   found
 }
 
-change <- function(m, field, value) {
-  m <- unclass(m)
-  m[field] <- list(value)
-  structure(m, class = "gbt")
+change <- function(x, field, value) {
+  fields <- unclass(x)
+  fields[field] <- list(value)
+  structure(fields, class = class(x))
 }
 
 test_that("any field with any value: a result, or an error that says which", {
@@ -83,6 +83,30 @@ test_that("any field with any value: a result, or an error that says which", {
   })
   expect_identical(found, character(0))
   expect_lt(gc()["Vcells", 6L], 500) # MB, at most
+})
+
+test_that("any field of a gbt_data object with any value, too", {
+  make <- function(...) gbt_data(iris[1:4], label = iris$Species, offset = matrix(0, 150, 3), threads = 1, ...)
+  data <- make(weight = rep(1, 150))
+  held <- make(reference = data)
+  uses <- list(
+    print = print, dim = dim, names = dimnames, rows = function(d) d[1, ], frame = as.data.frame, summary = summary,
+    train = function(d) gbt_train(d, nrounds = 1, threads = 1),
+    reference = function(d) gbt_data(iris[1:4], reference = d, threads = 1)
+  )
+  valid <- list(valid = function(d) gbt_train(data, nrounds = 1, threads = 1, valid = d))
+  found <- character(0)
+  utils::capture.output(for (field in names(data)) {
+    found <- c(found, complaints(structure(unclass(data)[setdiff(names(data), field)], class = "gbt_data"), uses,
+                                 paste("without", field)))
+    for (value in names(odd_values)) {
+      found <- c(found, complaints(change(data, field, odd_values[[value]]), uses, paste(field, value)),
+                 complaints(change(held, field, odd_values[[value]]), valid, paste(field, value)))
+    }
+  })
+  expect_identical(found, character(0))
+  expect_error(print(change(data, "ptr", classes$cache)), "`ptr` was changed", class = "gbt_error_argument")
+  expect_error(gbt_train(change(data, "n_rows", 149)), "`n_rows` was changed", class = "gbt_error_argument")
 })
 
 test_that("lists that are hardly models are told what they are", {
