@@ -2,8 +2,11 @@
 #include "../../src/cuda/cu_predict.h"
 
 #include "../../src/gbt/backend/device.h"
+#include "../../src/gbt/model/model.h"
 #include "fault.h"
 #include "forests.h"
+#include "model_seeds.h"
+#include "mutate.h"
 #include "random_job.h"
 #include "schedules.h"
 
@@ -132,6 +135,48 @@ static void random_forests_are_those_of_the_cpu(void) {
   int bad = 0;
   for (int k = 0; test_schedule(k); k++)
     for (int i = 0; i < 40 && bad < 3; i++) bad += !random_scene(&rng);
+}
+
+/* Returns 1 when the bytes are a model. */
+static int crafted_scene(test_rng *rng, const uint8_t *bytes, size_t n) {
+  gbt_mem mem = gbt_mem_default();
+  gbt_model *model;
+  gbt_error err;
+  if (gbt_model_open(&mem, bytes, n, &model, &err) != GBT_OK) return 0;
+  scene s = {.view = model->forest, .schema = model->schema, .ctx = test_ctx(NULL, 1)};
+  s.table = make_table(rng, s.schema, 40);
+  cu_predict_limits limits = make_limits(rng, 40);
+  if (CHECK_OK(gbt_binding_new(&s.ctx, &s.table->table, s.schema, GBT_UNSEEN_PRIOR, &s.binding, test_err)))
+    same_on_device(&s, rng, all_trees(&s), &limits);
+  gbt_binding_free(s.binding);
+  free_table(s.table);
+  gbt_ctx_close(&s.ctx);
+  gbt_model_close(model);
+  return 1;
+}
+
+/* Whatever opens is predicted with, whoever made it. Mutations of mutations, so that models become odd. */
+static void crafted_models(void) {
+  enum { MOST = 8192, EACH = 200 };
+  test_rng rng = {11};
+  int n_models = 0;
+  for (uint64_t seed = 0; seed < MODEL_SEEDS; seed++) {
+    size_t n, n_next;
+    uint8_t *now = model_seed(seed, &n), *next = test_alloc(MOST);
+    for (int i = 0; i < EACH && now != NULL; i++) {
+      memcpy(next, now, n);
+      n_next = mutate_model(&rng, next, n, MOST);
+      if (!crafted_scene(&rng, next, n_next)) continue;
+      free(now);
+      now = next;
+      n = n_next;
+      next = test_alloc(MOST);
+      n_models++;
+    }
+    free(now);
+    free(next);
+  }
+  CHECK(n_models > 100);
 }
 
 static void the_door_leads_there(void) {
@@ -493,6 +538,7 @@ static void stops_when_asked(void) {
 
 void suite_cuda_predict(void) {
   RUN(random_forests_are_those_of_the_cpu);
+  RUN(crafted_models);
   RUN(the_door_leads_there);
   RUN(deep_trees);
   RUN(many_trees_take_several_runs);
