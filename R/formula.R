@@ -44,6 +44,7 @@ read_formula <- function(formula, data, given, na.action, env) {
   out <- list(x = built$x, y = evaluate_part(lhs, data, from), weights = given$weights(data),
               offset = given$offset(data))
   for (part in offset) out$offset <- add_offsets(out$offset, part$value)
+  check_part_rows(out, .row_names_info(out$x, 2L))
   keep <- rows_to_keep(out, given$subset(data), na.action)
   if (!is.null(keep)) {
     out$x <- subset_rows(out$x, keep)
@@ -355,6 +356,17 @@ functions_of <- function(expressions) {
   unique(unlist(lapply(calls, of_call)))
 }
 
+# Before rows are taken of them.
+check_part_rows <- function(parts, n) {
+  for (part in c("y", "weights", "offset")) {
+    value <- drop_frame(parts[[part]])
+    rows <- if (length(dim(value)) == 2L) dim(value)[1L] else length(value)
+    if (is.null(value) || rows == n) next
+    stop_data(sprintf("%s has %s, but the data have %s", if (part == "y") "the response" else sprintf("`%s`", part),
+                      counted(rows, "value"), counted(n, "row")), part)
+  }
+}
+
 # Rows that `subset` and `na.action` leave; NULL for all.
 rows_to_keep <- function(parts, subset, na.action) {
   n <- NROW(parts$x)
@@ -434,7 +446,22 @@ apply_design <- function(design, data) {
   list(x = x, offset = offset)
 }
 
-add_offsets <- function(a, b) if (is.null(a)) b else if (is.null(b)) a else a + b
+# Those of an argument and of offset() terms, which have a number per row.
+add_offsets <- function(a, b) {
+  if (is.null(a) || is.null(b)) return(if (is.null(a)) b else a)
+  plain <- function(v) {
+    if (is.data.frame(v)) v <- as.matrix(v)
+    if (!is.numeric(v)) stop_data(sprintf("`offset` must be numbers, not %s", describe(v)), "offset")
+    if (is.object(v)) as_numbers(v, "offset") else v
+  }
+  a <- plain(a)
+  b <- plain(b)
+  if (NROW(a) != NROW(b)) {
+    stop_data(sprintf("`offset` has %s, but offset() in the formula has %.0f", counted(NROW(a), "value"), NROW(b)),
+              "offset")
+  }
+  a + b
+}
 
 # A term of a design: a column, a term of the language, or code, the only thing that R evaluates.
 term_of_design <- function(e, text, design, data) {

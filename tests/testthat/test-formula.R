@@ -162,3 +162,21 @@ test_that("a name that stands for two columns is an error wherever the formula o
     expect_error(predict(m, twice), "more than once: `hp`", class = "gbt_error_data")
   }
 })
+
+test_that("parts of another length are told before rows are left out", {
+  fit <- function(...) gbt_train(mpg ~ hp + offset(qsec), mtcars, ..., nrounds = 1, threads = 1)
+  for (subset in list(NULL, 1:20)) {
+    expect_error(fit(weights = 1:3, subset = subset), "`weights` has 3 values, but the data have 32 rows",
+                 class = "gbt_error_data")
+    expect_error(fit(offset = 1, subset = subset), "`offset` has 1 value, but offset() in the formula has 32",
+                 fixed = TRUE, class = "gbt_error_data")
+    expect_error(fit(offset = "a", subset = subset), "`offset` must be numbers", class = "gbt_error_data")
+    expect_error(gbt_train(1 ~ hp, mtcars, subset = subset), "the response has 1 value, but the data have 32 rows",
+                 class = "gbt_error_data")
+  }
+  m <- fit()
+  for (offset in list("a", 1:2, list(1), factor(1:32))) {
+    expect_error(predict(m, mtcars, offset = offset), "`offset`", class = "gbt_error_data")
+  }
+  expect_identical(predict(m, mtcars, offset = data.frame(a = rep(2, 32))), predict(m, mtcars, offset = rep(2, 32)))
+})

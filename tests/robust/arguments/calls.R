@@ -9,6 +9,7 @@ calls_to_try <- function(all) {
   data <- gbt_data(x, y, threads = 1)
   m <- gbt_train(x, y, nrounds = 4, valid = 0.3, seed = 1, eval_train = TRUE, early_stopping_rounds = 3, threads = 1)
   k <- gbt_train(Species ~ log(Sepal.Length) + Sepal.Width, iris, nrounds = 2, threads = 1)
+  o <- gbt_train(y ~ a + offset(b), d, nrounds = 2, threads = 1)
   i <- gbt_importance(m)
   file <- tempfile(fileext = ".gbt")
   gbt_save(m, file)
@@ -66,10 +67,15 @@ calls_to_try <- function(all) {
       predict(do.call(gbt_train, c(list(x, y), usual[c("nrounds", "seed")])), x)
     }
   }
-  field <- function(value, name) {
-    changed <- unclass(m)
-    changed[[name]] <- value
-    predict(structure(changed, class = "gbt"), x)
+  variable <- function(name) {
+    function(value) {
+      if (!is.character(value) || length(value) != 1L || is.na(value) || !validEnc(value)) return(invisible())
+      if (Encoding(value) == "bytes") return(invisible())
+      old <- Sys.getenv(name, NA)
+      do.call(Sys.setenv, stats::setNames(list(value), name))
+      on.exit(if (is.na(old)) Sys.unsetenv(name) else do.call(Sys.setenv, stats::setNames(list(old), name)))
+      predict(do.call(gbt_train, c(list(x, y), usual[c("nrounds", "seed")])), x)
+    }
   }
 
   out <- list(
@@ -78,6 +84,8 @@ calls_to_try <- function(all) {
       "x", "y", "objective", "weights", "offset", "eval_metric", "valid", "init_model", "num_class")),
     gbt_train_formula = call(gbt_train, c(list(x = y ~ a + f, data = d), usual), c(
       "x", "data", "weights", "offset", "subset", "na.action", "valid", "init_model", "weight")),
+    gbt_train_offset = call(gbt_train, c(list(x = y ~ a + offset(b), data = d), usual), c(
+      "x", "data", "weights", "offset", "subset", "na.action", "valid")),
     gbt_train_data = call(gbt_train, c(list(x = data), usual), c(
       "x", "y", "label", "weights", "offset", "valid", "max_bin")),
     gbt_train_going_on = call(gbt_train, c(list(x = x, y = y, init_model = m), usual), c("x", "y", "valid", "offset")),
@@ -86,6 +94,7 @@ calls_to_try <- function(all) {
       "x", "label", "weight", "offset", "unseen", "device", "y")),
     predict = call(answer, list(object = m, newdata = x, threads = 1), c(
       "object", "newdata", "type", "trees", "offset", "unseen", "threads", "sparse_zero", "device", "ntree")),
+    predict_offset = call(answer, list(object = o, newdata = d, threads = 1), c("newdata", "offset", "trees")),
     predict_formula = call(predict, list(object = k, newdata = iris, threads = 1), c("newdata", "type", "offset")),
     gbt_importance = call(gbt_importance, list(model = m)),
     gbt_metric = call(gbt_metric, list(name = "a", fun = function(pred, label) 1)),
@@ -114,6 +123,9 @@ calls_to_try <- function(all) {
   if (all) for (name in own) out[[paste0("params_", name)]] <- call(part(name), list(value = NULL))
   for (name in c("gbt.threads", "gbt.device", "gbt.device_costs", "gbt.simd", "gbt.oversubscribe")) {
     out[[name]] <- call(option(name), list(value = NULL))
+  }
+  for (name in c("GBT_NUM_THREADS", "GBT_SIMD", "GBT_DEVICE", "OMP_THREAD_LIMIT")) {
+    out[[name]] <- call(variable(name), list(value = ""))
   }
   if (!is.null(sparse)) {
     out$gbt_train_sparse <- call(gbt_train, c(list(x = sparse, y = y), usual), c(
