@@ -5,7 +5,8 @@
 #
 # short: the corpus and every input that ever found a fault once, then the same mutations in every run, by two
 # processes. long: that with clang's sanitizers as well, which see more, and libFuzzer for GBT_FUZZ_SECONDS (default
-# 14,400) a fuzzer, both at the same time; what it finds new is left in OUT/robust/fuzz.
+# 14,400) a fuzzer, both at the same time; what it finds new is left in OUT/robust/fuzz. GBT_FUZZ_INPUTS: mutations of
+# models for either process (default 1,000,000).
 set -u
 form=$1
 out=$(cd "$2" && pwd)
@@ -100,9 +101,10 @@ build asan
 if [ "$form" = short ]; then
   both asan 100000 20000
 else
-  both asan 1000000 500000
+  each=${GBT_FUZZ_INPUTS:-1000000}
+  both asan "$each" $((each / 2))
   build fuzz
-  both fuzz 1000000 500000
+  both fuzz "$each" $((each / 2))
   hunt model &
   first=$!
   hunt table &
