@@ -63,7 +63,8 @@ call_term <- function(e, first, scope, depth) {
   most <- max(scope$n, terms_length)
   size <- do.call(row$check, args)
   if (is.numeric(size) && size > most) foreign_term("%s() makes more than %.0f values or levels", name, most)
-  fun <- get(if (is.null(row$fun)) name else row$fun, asNamespace(row$home), mode = "function")
+  fun <- if (is.null(row$fun)) name else row$fun
+  if (is.character(fun)) fun <- get(fun, asNamespace(row$home), mode = "function")
   term_result(as_called(do.call(fun, args), e))
 }
 

@@ -3,8 +3,8 @@
 #   check   takes the arguments as R's function does, under the same names, and raises gbt_foreign_term for values that
 #           the language does not give it. Returns the length of the result where that is not bounded by the arguments,
 #           else NULL.
-#   fun     name of what is called with the same arguments once they are checked, the row's name unless it is given. The
-#           function itself would be a copy of the time when the package was installed
+#   fun     what is called with the same arguments once they are checked: its name, which is the row's unless it is
+#           given (R's function itself would be a copy of the day when gbt was installed), or a function of ours
 #   home    the package that has it, "base" unless it is given
 
 row_of <- function(check, fun = NULL, home = "base") list(check = check, fun = fun, home = home)
@@ -359,6 +359,9 @@ takes_spline <- function(x, df, knots, degree, intercept, Boundary.knots) {
   if (!missing(intercept)) need_flag(intercept)
 }
 
+natural_spline <- function(...) splines::ns(...)
+basis_spline <- function(...) splines::bs(...)
+
 takes_scale <- function(x, center, scale) {
   need(x, "number")
   given <- function(v) identical(v, FALSE) || (is.numeric(v) && length(v) == 1L)
@@ -437,8 +440,8 @@ terms_table <- c(
     scale = row_of(takes_scale, "scale.default"), poly = row_of(takes_poly, home = "stats"),
     ns = row_of(function(x, df, knots, intercept, Boundary.knots) {
       takes_spline(x, df, knots, 3L, intercept, Boundary.knots)
-    }, home = "splines"),
-    bs = row_of(takes_spline, home = "splines")
+    }, natural_spline, "splines"),
+    bs = row_of(takes_spline, basis_spline, "splines")
   ),
   sapply(c("log2", "log10", "log1p", "exp", "expm1", "sqrt", "sin", "cos", "tan", "asin", "acos", "atan", "sinh",
            "cosh", "tanh", "asinh", "acosh", "atanh"),

@@ -254,8 +254,8 @@ test_that("a formula out of a file that others would evaluate calls what the lan
 })
 
 test_that("nothing in a file becomes a class or an attribute", {
-  odd <- list(class = "bibentry", .Environment = "globalenv", names = "x", `class:names` = 1, levels = c(a = "b"))
-  m <- gbt_load(craft(params = c(model$params, odd), classes = NULL))
+  odd <- list(class = "bibentry", .Environment = "globalenv", names = "x", `class:names` = 1, levels = "b")
+  m <- gbt_load(craft(params = c(model$params, odd), classes = NULL, user = c(odd, call = "q()")))
   walk <- function(v) {
     expect_true(all(names(attributes(v)) %in% "names"))
     if (is.list(v)) for (item in v) walk(item)
