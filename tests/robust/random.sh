@@ -113,6 +113,7 @@ took=$(($(date +%s) - begin))
   printf 'random: cases that training refuses\t%s\n' "$(total refused)"
   printf 'random: trainings against the slow twin, without R\t%s\n' "$native_count"
   printf 'random: seconds\t%s\n' "$took"
+  printf 'random: seconds of the processor, in R\t%s\n' "$(total cpu)"
   printf 'random: failures\t%s\n' "$failed"
 } >"$own/figures"
 cat "$own/figures"

@@ -3,7 +3,7 @@
 # Of the numbers FROM to TO this worker takes every WORKERS-th. SECONDS 0: all of them, else until so many seconds are
 # over. Kept cases (../cases) come first, in worker 1. Each case runs in a child process of its own, so that a crash or
 # a hang is a failure like any other, and in the other builds that are in OUT; failures are made small and written to
-# OUT/robust/random/case-ID.R. The last line is "cases N comparisons N devices N refused N failed N".
+# OUT/robust/random/case-ID.R. The last line is "cases N comparisons N devices N refused N failed N cpu N", in seconds.
 args <- commandArgs(trailingOnly = TRUE)
 out <- args[1L]
 worker <- as.integer(args[2L])
@@ -143,5 +143,10 @@ for (range in ranges) {
     id <- id + workers
   }
 }
-for (name in names(builds)) parallel::stopCluster(builds[[name]])
+cpu <- sum(proc.time()[c(1L, 2L, 4L, 5L)])
+for (name in names(builds)) {
+  cpu <- cpu + parallel::clusterCall(builds[[name]], function() sum(proc.time()[1:2]))[[1L]]
+  parallel::stopCluster(builds[[name]])
+}
+count$cpu <- ceiling(cpu)
 cat(paste(names(count), vapply(count, format, "", scientific = FALSE), collapse = " "), "\n")
