@@ -58,7 +58,7 @@ read_valid_set <- function(set, name, source) {
     if (is.null(set$label)) {
       stop_argument(sprintf("validation set \"%s\" has no label: gbt_data(x, label = )", name), "valid")
     }
-    return(check_data(set, "valid"))
+    return(set)
   }
   if (is.data.frame(set)) {
     if (is.null(source$parsed)) {
@@ -113,10 +113,11 @@ build_valid <- function(sets, train, response, init, host) {
                       "valid")
       }
       check_same_features(data, train, name)
-      if (data$is_reference) {
+      if (!isFALSE(data$is_reference)) {
         stop_data(sprintf(paste("validation set \"%s\" has cuts of its own; make it with",
                                 "gbt_data(x, label, reference = <training data>)"), name), "valid")
       }
+      check_data(data, "valid")
       y <- set$label
     } else {
       raw <- set$x
