@@ -54,12 +54,26 @@ test_that("they pass through the terms of a formula", {
   })
 })
 
-test_that("they pass through the check of a model's fields", {
-  define("Ops.slow_number", function(e1, e2) limit())
+test_that("the check of a model's fields calls no methods, and takes no limit for a fault of the model", {
+  for (name in c("Ops", "is.na", "length", "names", "as.character")) {
+    define(paste0(name, ".slow_number"), function(...) limit())
+  }
   m <- train(mpg ~ wt)
-  m$best_round <- structure(1, class = "slow_number")
-  expect_limit(predict(m, mtcars))
-  expect_limit(summary(m))
+  changed <- m
+  changed$best_round <- structure(1, class = "slow_number")
+  expect_error(predict(changed, mtcars), "fields were changed: `best_round`", class = "gbt_error_argument")
+  expect_error(summary(changed), "fields were changed: `best_round`", class = "gbt_error_argument")
+  caught <- vapply(1:40, function(i) {
+    found <- tryCatch({
+      setTimeLimit(elapsed = 0.001 * i, transient = TRUE)
+      repeat {
+        m$params <- as.list(m$params) # so that it is checked again
+        check_model(m)
+      }
+    }, error = identity, finally = setTimeLimit())
+    is_time_limit(found)
+  }, NA)
+  expect_true(all(caught))
 })
 
 # user_code() is for callbacks and has tests of its own.
