@@ -8,6 +8,7 @@
 #include <time.h>
 
 #include "pool.h"
+#include "rng.h"
 
 enum { POLL_NS = 20000000 };
 
@@ -15,6 +16,10 @@ int64_t gbt_clock_ns(void) {
   struct timespec t;
   clock_gettime(CLOCK_MONOTONIC, &t);
   return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
+}
+
+uint64_t gbt_salt(const void *block) {
+  return gbt_mix64((uint64_t)(uintptr_t)block ^ gbt_mix64((uint64_t)gbt_clock_ns()));
 }
 
 gbt_simd gbt_simd_best(void) {

@@ -51,4 +51,8 @@ gbt_simd gbt_simd_best(void);
 /* Nanoseconds of a monotonic clock. */
 int64_t gbt_clock_ns(void);
 
+/* A number that nobody can foresee, of the clock and the address of a block. Goes into the hashes of what may come from
+ * a file, so that no file can be made whose entries all meet in one place of a table. Must not show in a result. */
+uint64_t gbt_salt(const void *block);
+
 #endif

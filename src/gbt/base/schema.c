@@ -3,23 +3,26 @@
  * A schema is one block, freed as a whole:   gbt_schema | gbt_feature[n_features] | const char *[all levels] | texts
  *
  * Texts are found through an open-addressing table of positions, at most half full:
- *   slot[hash & mask], the next, ... = position + 1, or 0 where the search ends */
+ *   slot[hash & mask], the next, ... = position + 1, or 0 where the search ends
+ *
+ * Texts may come from a file that somebody made, so hashes are salted (ctx.h). */
 #include "schema.h"
 
 #include <string.h>
 
+#include "ctx.h"
 #include "rng.h"
 
 struct gbt_text_index {
   const char *const *text;
   uint32_t *slot; /* mask + 1 */
-  uint64_t mask;
+  uint64_t mask, salt;
 };
 typedef struct gbt_text_index text_index;
 
-static uint64_t text_hash(const char *s) {
+static uint64_t text_hash(uint64_t salt, const char *s) {
   size_t n = strlen(s);
-  uint64_t h = 0x9ae16a3b2f90404fu ^ n;
+  uint64_t h = salt ^ n;
   for (; n >= 8; n -= 8, s += 8) {
     uint64_t word;
     memcpy(&word, s, 8);
@@ -36,12 +39,14 @@ static gbt_status index_new(const gbt_mem *mem, const char *const *text, int32_t
   while (size < 2 * (uint64_t)n) size *= 2;
   out->text = text;
   out->mask = size - 1;
-  return gbt_mem_zeros(mem, (size_t)size, sizeof *out->slot, &out->slot, err);
+  GBT_TRY(gbt_mem_zeros(mem, (size_t)size, sizeof *out->slot, &out->slot, err));
+  out->salt = gbt_salt(out->slot);
+  return GBT_OK;
 }
 
 /* The position of the text, or -1; *at: the slot where the search ended. */
 static int32_t index_find(const text_index *index, const char *s, uint64_t *at) {
-  uint64_t i = text_hash(s) & index->mask;
+  uint64_t i = text_hash(index->salt, s) & index->mask;
   for (; index->slot[i] != 0; i = (i + 1) & index->mask) {
     uint32_t pos = index->slot[i] - 1;
     if (strcmp(index->text[pos], s) != 0) continue;
@@ -114,7 +119,7 @@ static gbt_status check_levels(const gbt_mem *mem, const gbt_feature *f, gbt_err
 
 static gbt_status check_names(const gbt_mem *mem, int32_t n, const gbt_feature *feat, gbt_error *err) {
   const char **names = NULL;
-  text_index index = {NULL, NULL, 0};
+  text_index index = {NULL, NULL, 0, 0};
   gbt_status status;
   GBT_TRY_GOTO(gbt_mem_array(mem, (size_t)n, sizeof *names, &names, err), done);
   GBT_TRY_GOTO(index_new(mem, names, n, &index, err), done);

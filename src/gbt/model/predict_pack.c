@@ -41,6 +41,7 @@ typedef struct builder {
   size_t n_cuts, cap_cuts;
   uint32_t *table;   /* size table_mask + 1, at most half full: number + 1, or 0 */
   size_t table_mask; /* 0: no table yet */
+  uint64_t salt;     /* thresholds may come from a file that somebody made: ctx.h */
   uint32_t *rank;    /* by number */
   size_t *beg;       /* by feature of the pack: where its cuts begin among keys and ids */
   uint64_t *keys, *tmp_keys;
@@ -49,7 +50,7 @@ typedef struct builder {
 } builder;
 
 static size_t cut_slot(const builder *b, double value, uint32_t feat) {
-  return (size_t)gbt_mix64(gbt_bits(value) ^ ((uint64_t)feat << 40)) & b->table_mask;
+  return (size_t)gbt_mix64(gbt_bits(value) ^ ((uint64_t)feat << 40) ^ b->salt) & b->table_mask;
 }
 
 static gbt_status grow_table(builder *b) {
@@ -314,6 +315,7 @@ gbt_status gbti_pack_new(gbt_ctx *ctx, const gbt_forest_view *forest, gbt_tree_r
   *out = NULL;
   GBT_TRY(gbt_mem_zeros(mem, 1, sizeof *b.pack, &b.pack, err));
   b.pack->mem = *mem;
+  b.salt = gbt_salt(b.pack);
   gbt_status status = build(&b, trees);
   gbt_mem_free(mem, b.place);
   gbt_mem_free(mem, b.note);
