@@ -1,0 +1,119 @@
+# Signals at random moments: signals.R FORM TRIES REPORT
+#
+# Ctrl-C must come as an interrupt within 0.2 s. Measured is what this process does after the signal: its own thread's
+# seconds of the CPU, and those of all others. Where the machine is loaded the clock on the wall says nothing.
+library(gbt)
+args <- commandArgs(trailingOnly = TRUE)
+source(file.path(Sys.getenv("SIGNALS"), "jobs.R"))
+tries <- as.integer(args[2])
+options(gbt.oversubscribe = TRUE, warn = 1)
+set.seed(as.integer(Sys.getenv("GBT_SIGNALS_SEED", "1")))
+LIMIT <- 0.2
+me <- Sys.getpid()
+
+report <- function(ok, what, name, value = 0, note = "") {
+  line <- sprintf("%s\t%s\t%s\t%.3f\t%s\n", if (ok) "ok" else "LATE", what, name, value, note)
+  cat(line, file = args[3], append = TRUE)
+}
+
+# The CPU that a process used, so far: c(its first thread, all its threads), in seconds.
+stat_of <- function(line) {
+  part <- strsplit(sub("^.*\\) ", "", line), " ", fixed = TRUE)[[1L]]
+  sum(as.numeric(part[12:13])) / 100
+}
+used <- function() {
+  c(stat_of(readLines(sprintf("/proc/%d/task/%d/stat", me, me))), stat_of(readLines(sprintf("/proc/%d/stat", me))))
+}
+at_signal <- function(file) {
+  lines <- readLines(file)
+  c(stat_of(lines[1L]), stat_of(lines[2L]))
+}
+
+# A signal `after` seconds from now, by another process, which notes before it what this one has used.
+send <- function(signal, after) {
+  file <- tempfile()
+  system(sprintf("(sleep %.3f; cat /proc/%d/task/%d/stat /proc/%d/stat > %s; kill -%s %d) >/dev/null 2>&1 &", after, me,
+                 me, me, file, signal, me))
+  file
+}
+open_things <- function() c(length(list.files("/proc/self/task")), length(list.files("/proc/self/fd")))
+
+small <- local({
+  x <- data.frame(a = seq_len(500) %% 17, s = rep(c("a", "b", "c", NA, "d"), 100))
+  function() gbt_train(x, x$a * 2, nrounds = 3, valid = 0.2, seed = 1, threads = 2)$state
+})
+small_before <- small()
+things_before <- open_things()
+
+interrupt <- function(name, job) {
+  took <- system.time(suppressMessages(job(2L)))[["elapsed"]]
+  worst <- 0
+  heard <- 0L
+  for (i in seq_len(tries)) {
+    file <- send("INT", stats::runif(1, 0.005, max(0.05, 0.95 * took)))
+    seen <- tryCatch({
+      suppressMessages(job(2L))
+      Sys.sleep(60) # it comes after the job's end: no matter
+      "lost"
+    }, interrupt = function(c) used(), error = conditionMessage)
+    if (is.character(seen)) {
+      report(FALSE, "interrupt", name, 0, seen)
+      next
+    }
+    heard <- heard + 1L
+    late <- seen - at_signal(file)
+    worst <- max(worst, late[1L], late[2L] - late[1L])
+  }
+  report(worst <= LIMIT, "interrupt", name, worst, sprintf("%d of %d heard, the job takes %.2f s", heard, tries, took))
+  Sys.sleep(0.05)
+  report(identical(small(), small_before), "same bytes afterwards", name)
+  gc()
+  report(all(open_things() <= things_before), "threads and files", name, 0, paste(open_things(), collapse = " "))
+}
+
+for (group in names(jobs_of(args[1]))) {
+  jobs <- jobs_of(args[1])[[group]]()
+  chosen <- if (args[1] == "long") names(jobs) else names(jobs)[seq_along(jobs) %% 3 == 1]
+  for (name in chosen) interrupt(paste(group, name, sep = ": "), jobs[[name]])
+  rm(jobs)
+}
+
+# Finished rounds come back as a model, and are those of a training of so many.
+local({
+  x <- matrix(stats::rnorm(3e5), ncol = 10)
+  y <- x[, 1] + stats::rnorm(3e4)
+  train <- function(nrounds) gbt_train(x, y, nrounds = nrounds, valid = 0.2, seed = 1, subsample = 0.7, threads = 2)
+  for (i in seq_len(tries)) {
+    send("INT", stats::runif(1, 0.1, 1))
+    model <- tryCatch(train(1e6), interrupt = function(c) c$model)
+    ok <- is.null(model) || identical(model$state, train(model$nrounds)$state)
+    report(ok, "rounds handed back", "training", 0, if (is.null(model)) "none" else paste(model$nrounds, "rounds"))
+  }
+
+  # A storm of them, and R goes on.
+  storm <- sprintf("(i=0; while [ $i -lt 300 ]; do kill -INT %d; i=$((i + 1)); sleep 0.002; done) >/dev/null 2>&1 &", me)
+  system(storm)
+  n <- 0L
+  end <- Sys.time() + 3
+  while (tryCatch(Sys.time() < end, interrupt = function(c) TRUE)) {
+    tryCatch(train(1e6), interrupt = function(c) n <<- n + 1L)
+    if (n >= 20L) break
+  }
+  repeat if (tryCatch({
+    Sys.sleep(2)
+    TRUE
+  }, interrupt = function(c) FALSE)) break
+  report(n > 0L && identical(small(), small_before), "storm", "300 of SIGINT", 0, sprintf("%d interrupts", n))
+
+  # R's time limits pass through every phase.
+  for (i in seq_len(2L * tries)) {
+    limit <- stats::runif(1, 0.05, 0.5)
+    said <- tryCatch({
+      setTimeLimit(elapsed = limit, transient = TRUE)
+      repeat predict(train(3), x, threads = 2)
+    }, error = function(e) paste(class(e)[1L], conditionMessage(e)))
+    setTimeLimit()
+    report(grepl("^simpleError reached elapsed time limit", said), "time limit", "training and prediction", 0, said)
+  }
+  report(identical(small(), small_before), "same bytes afterwards", "time limits")
+})
