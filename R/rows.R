@@ -54,7 +54,7 @@ held_out_rows <- function(n, share, seed, class = NULL) {
 by_parts <- function(n, fn, size = 262144) {
   lapply(seq_len(ceiling(n / size)), function(i) {
     .Call(C_gbt_check_interrupt)
-    fn(seq((i - 1) * size + 1, min(n, i * size)))
+    fn(((i - 1) * size + 1):min(n, i * size))
   })
 }
 

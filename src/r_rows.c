@@ -160,18 +160,16 @@ static void take_column(SEXP x, R_xlen_t from, SEXP out, R_xlen_t to, const int 
   for (R_xlen_t beg = 0; beg < n; beg += AT_ONCE) {
     R_xlen_t end = n - beg < AT_ONCE ? n : beg + AT_ONCE;
     if (end - beg == AT_ONCE) R_CheckUserInterrupt();
-    switch (TYPEOF(x)) {
-    case REALSXP:
-      for (R_xlen_t i = beg; i < end; i++) REAL(out)[to + i] = REAL_RO(x)[from + row[i] - 1];
-      break;
-    case STRSXP:
+    if (TYPEOF(x) == REALSXP) {
+      const double *values = REAL_RO(x) + from - 1;
+      double *taken = REAL(out) + to;
+      for (R_xlen_t i = beg; i < end; i++) taken[i] = values[row[i]];
+    } else if (TYPEOF(x) == STRSXP) {
       for (R_xlen_t i = beg; i < end; i++) SET_STRING_ELT(out, to + i, STRING_ELT(x, from + row[i] - 1));
-      break;
-    case LGLSXP:
-      for (R_xlen_t i = beg; i < end; i++) LOGICAL(out)[to + i] = LOGICAL_RO(x)[from + row[i] - 1];
-      break;
-    default:
-      for (R_xlen_t i = beg; i < end; i++) INTEGER(out)[to + i] = INTEGER_RO(x)[from + row[i] - 1];
+    } else {
+      const int *values = (TYPEOF(x) == LGLSXP ? LOGICAL_RO(x) : INTEGER_RO(x)) + from - 1;
+      int *taken = (TYPEOF(x) == LGLSXP ? LOGICAL(out) : INTEGER(out)) + to;
+      for (R_xlen_t i = beg; i < end; i++) taken[i] = values[row[i]];
     }
   }
 }

@@ -89,21 +89,19 @@ SEXP r_gbt_text_codes(SEXP x) {
   table_start(&t, 4096);
   for (R_xlen_t i = 0; i < n; i++) {
     if (i % AT_ONCE == 0) R_CheckUserInterrupt();
-    SEXP text = STRING_ELT(x, i);
-    if (text == NA_STRING) {
-      codes[i] = NA_INTEGER;
-      continue;
+    SEXP text = PROTECT(STRING_ELT(x, i)); /* vectors of other packages may make it just now */
+    int is_new = 0;
+    codes[i] = text == NA_STRING ? NA_INTEGER : table_code(&t, text, &is_new);
+    if (is_new) {
+      if (t.n == 2147483647) r_stop("there are more texts than a factor can have levels");
+      if (t.n > room) {
+        room *= 2;
+        SET_VECTOR_ELT(out, 1, Rf_xlengthgets(VECTOR_ELT(out, 1), room));
+      }
+      SET_STRING_ELT(VECTOR_ELT(out, 1), t.n - 1, text);
+      plain = plain && is_plain(text);
     }
-    int is_new;
-    codes[i] = table_code(&t, text, &is_new);
-    if (!is_new) continue;
-    if (t.n == 2147483647) r_stop("there are more texts than a factor can have levels");
-    if (t.n > room) {
-      room *= 2;
-      SET_VECTOR_ELT(out, 1, Rf_xlengthgets(VECTOR_ELT(out, 1), room));
-    }
-    SET_STRING_ELT(VECTOR_ELT(out, 1), t.n - 1, text);
-    plain = plain && is_plain(text);
+    UNPROTECT(1);
   }
   SET_VECTOR_ELT(out, 1, Rf_xlengthgets(VECTOR_ELT(out, 1), t.n));
   SET_VECTOR_ELT(out, 2, Rf_ScalarLogical(plain));
@@ -118,11 +116,12 @@ SEXP r_gbt_text_twin(SEXP x) {
   uint64_t size = 8;
   while (size < 2 * (uint64_t)n) size *= 2;
   table t;
+  const SEXP *texts = STRING_PTR_RO(x); /* all are there from now on, so that addresses stay theirs */
   table_start(&t, size);
   for (R_xlen_t i = 0; i < n; i++) {
     int is_new;
     if (i % AT_ONCE == 0) R_CheckUserInterrupt();
-    table_code(&t, STRING_ELT(x, i), &is_new);
+    table_code(&t, texts[i], &is_new);
     if (!is_new) return Rf_ScalarReal((double)i + 1);
   }
   return Rf_ScalarReal(0);
