@@ -161,15 +161,15 @@ static void take_column(SEXP x, R_xlen_t from, SEXP out, R_xlen_t to, const int 
     R_xlen_t end = n - beg < AT_ONCE ? n : beg + AT_ONCE;
     if (end - beg == AT_ONCE) R_CheckUserInterrupt();
     if (TYPEOF(x) == REALSXP) {
-      const double *values = REAL_RO(x) + from - 1;
+      const double *values = REAL_RO(x) + from;
       double *taken = REAL(out) + to;
-      for (R_xlen_t i = beg; i < end; i++) taken[i] = values[row[i]];
+      for (R_xlen_t i = beg; i < end; i++) taken[i] = values[row[i] - 1];
     } else if (TYPEOF(x) == STRSXP) {
       for (R_xlen_t i = beg; i < end; i++) SET_STRING_ELT(out, to + i, STRING_ELT(x, from + row[i] - 1));
     } else {
-      const int *values = (TYPEOF(x) == LGLSXP ? LOGICAL_RO(x) : INTEGER_RO(x)) + from - 1;
+      const int *values = (TYPEOF(x) == LGLSXP ? LOGICAL_RO(x) : INTEGER_RO(x)) + from;
       int *taken = (TYPEOF(x) == LGLSXP ? LOGICAL(out) : INTEGER(out)) + to;
-      for (R_xlen_t i = beg; i < end; i++) taken[i] = values[row[i]];
+      for (R_xlen_t i = beg; i < end; i++) taken[i] = values[row[i] - 1];
     }
   }
 }

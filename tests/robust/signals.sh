@@ -38,7 +38,7 @@ run() { # REPORT SCRIPT ARGUMENT...
     printf 'LATE\tended\t%s\t0\t%s\n' "$1" "$(tail -3 "$report.log" | tr '\n\t' '  ')" >>"$report"
 }
 
-# A training in a process of its own gets a signal: the process is gone within 5 seconds, and not by a fault of ours.
+# A training in a process of its own gets a signal: the process ends, and not by a fault of ours.
 ended_by() { # SIGNAL STATUS...
   (cd "$work" && exec Rscript --no-save "$SIGNALS/victim.R") >"$work/victim.log" 2>&1 &
   pid=$!
@@ -50,7 +50,7 @@ ended_by() { # SIGNAL STATUS...
   sleep 0.5
   kill "-$1" "$pid"
   tenths=0
-  while kill -0 "$pid" 2>/dev/null && [ $tenths -lt 50 ]; do
+  while kill -0 "$pid" 2>/dev/null && [ $tenths -lt 600 ]; do
     sleep 0.1
     tenths=$((tenths + 1))
   done

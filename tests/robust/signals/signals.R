@@ -1,7 +1,8 @@
 # Signals at random moments: signals.R FORM TRIES REPORT
 #
 # Ctrl-C must come as an interrupt within 0.2 s. Measured is what this process does after the signal: its own thread's
-# seconds of the CPU, and those of all others. Where the machine is loaded the clock on the wall says nothing.
+# seconds of the CPU, and those of all others. Where the machine is loaded the clock on the wall says nothing. R's own
+# collection of garbage, which nobody can interrupt, is allowed on top (0.15 s once package Matrix is loaded).
 library(gbt)
 args <- commandArgs(trailingOnly = TRUE)
 source(file.path(Sys.getenv("SIGNALS"), "jobs.R"))
@@ -47,6 +48,7 @@ things_before <- open_things()
 
 interrupt <- function(name, job) {
   took <- system.time(suppressMessages(job(2L)))[["elapsed"]]
+  collection <- system.time(gc())[["user.self"]]
   worst <- 0
   heard <- 0L
   for (i in seq_len(tries)) {
@@ -64,7 +66,7 @@ interrupt <- function(name, job) {
     late <- seen - at_signal(file)
     worst <- max(worst, late[1L], late[2L] - late[1L])
   }
-  report(worst <= LIMIT, "interrupt", name, worst, sprintf("%d of %d heard, the job takes %.2f s", heard, tries, took))
+  report(worst <= LIMIT + collection, "interrupt", name, worst, sprintf("%d of %d heard, the job takes %.2f s", heard, tries, took))
   Sys.sleep(0.05)
   report(identical(small(), small_before), "same bytes afterwards", name)
   gc()
