@@ -66,7 +66,8 @@ interrupt <- function(name, job) {
     late <- seen - at_signal(file)
     worst <- max(worst, late[1L], late[2L] - late[1L])
   }
-  report(worst <= LIMIT + collection, "interrupt", name, worst, sprintf("%d of %d heard, the job takes %.2f s", heard, tries, took))
+  report(worst <= LIMIT + collection, "interrupt", name, worst,
+         sprintf("%d of %d heard, the job takes %.2f s", heard, tries, took))
   Sys.sleep(0.05)
   report(identical(small(), small_before), "same bytes afterwards", name)
   gc()
@@ -93,8 +94,8 @@ local({
   }
 
   # A storm of them, and R goes on.
-  storm <- sprintf("(i=0; while [ $i -lt 300 ]; do kill -INT %d; i=$((i + 1)); sleep 0.002; done) >/dev/null 2>&1 &", me)
-  system(storm)
+  storm <- "(i=0; while [ $i -lt 300 ]; do kill -INT %d; i=$((i + 1)); sleep 0.002; done) >/dev/null 2>&1 &"
+  system(sprintf(storm, me))
   n <- 0L
   end <- Sys.time() + 3
   while (tryCatch(Sys.time() < end, interrupt = function(c) TRUE)) {
