@@ -78,11 +78,12 @@ cat "$work/report-gaps" "$work/report-signals" "$work/report-ended" >"$work/repo
 passed=$(grep -c '^ok' "$work/report")
 failed=$(grep -vc '^ok' "$work/report")
 grep -v '^ok' "$work/report"
-largest() { awk -F'\t' -v what="$1" '$2 == what && $4 > most { most = $4 } END { printf "%.3f", most }' "$work/report"; }
+of() { awk -F'\t' -v what="$1" '$2 == what' "$work/report"; }
+largest() { of "$1" | awk -F'\t' '$4 > most { most = $4 } END { printf "%.3f", most }'; }
 {
-  printf 'signals: jobs whose looks at Ctrl-C were timed\t%s\n' "$(grep -c '	gap	' "$work/report")"
+  printf 'signals: jobs whose looks at Ctrl-C were timed\t%s\n' "$(of gap | wc -l)"
   printf 'signals: longest time between two looks, seconds\t%s\n' "$(largest gap)"
-  printf 'signals: jobs that were interrupted\t%s\n' "$(grep -c '	interrupt	' "$work/report")"
+  printf 'signals: jobs that were interrupted\t%s\n' "$(of interrupt | wc -l)"
   printf 'signals: interrupts in each\t%s\n' "$tries"
   printf 'signals: latest interrupt, seconds of the CPU\t%s\n' "$(largest interrupt)"
   printf 'signals: faults\t%s\n' "$failed"
