@@ -280,12 +280,12 @@ draw_new <- function(x) {
   if (!is.data.frame(x)) return(x)
   for (j in seq_along(x)) {
     v <- x[[j]]
-    if (is.factor(v) && !is.ordered(v) && !anyNA(levels(v)) && chance(0.5)) {
+    if (is.factor(v) && !is.ordered(v) && !anyNA(levels(v)) && chance(0.7)) {
       levels <- c("unseen", rev(levels(v)))
-      v <- factor(replace(as.character(v), stats::runif(length(v)) < 0.1, "unseen"), levels)
+      v <- factor(replace(as.character(v), stats::runif(length(v)) < 0.4, "unseen"), levels)
       if (chance(0.3)) v <- as.character(v)
-    } else if (is.character(v) && chance(0.5)) {
-      v[stats::runif(length(v)) < 0.1] <- "unseen"
+    } else if (is.character(v) && chance(0.7)) {
+      v[stats::runif(length(v)) < 0.4] <- "unseen"
       if (chance(0.3)) v <- factor(v)
     } else if (is.integer(v) && !is.object(v) && chance(0.3)) {
       v <- as.double(v) + one_of(c(0, 0.5))
