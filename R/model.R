@@ -5,7 +5,8 @@
 #' `length()` is the number of rounds. `model[i]` is the model of some consecutive rounds, such as `model[1:10]`;
 #' a slice that does not begin with the first round still starts from the model's base score. `as.data.frame()` lists
 #' all nodes of all trees. `nobs()` is the number of training rows, `formula()` the formula of a model that was trained
-#' by one (its environment is the global one), `variable.names()` the features.
+#' by one (its environment is the global one), `variable.names()` the features. `format()` is one line: so a data frame
+#' with models in a list column prints.
 #'
 #' The table of nodes has the columns
 #' \describe{
