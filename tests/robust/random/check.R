@@ -222,7 +222,10 @@ checks <- list(
       if (!is_fit(other)) next
       same(paste("trees of form", form), trees_of(other), trees_of(model))
       same(paste("predictions of form", form), ask(case, other, forms[[form]], offset = case$offset), old)
-      if (form == "levels_turned") same("predictions of levels turned", ask(case, other)$value, short(new))
+      if (form == "levels_turned") { # levels are numbered by how often they occur, then by their first row
+        same("bytes of levels turned", bytes_of(other), bytes_of(model))
+        same("predictions of levels turned", ask(case, other)$value, short(new))
+      }
     }
   },
   prepared = function(case, model, new, same) {
