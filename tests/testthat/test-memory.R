@@ -20,14 +20,14 @@ test_that("R collects data sets that nobody holds before memory runs out", {
   skip_on_cran()
   skip_if_not(file.exists("/proc/self/status") && nzchar(Sys.which("prlimit")), "memory cannot be limited here")
   child <- start_child(quote({
-    x <- list2DF(rep(list(sample.int(2000L, 1e5, TRUE)), 200L)) # bins of 40 MB
-    names(x) <- paste0("c", 1:200)
+    x <- list2DF(rep(list(sample.int(2000L, 1e5, TRUE)), 100L)) # bins of 20 MB
+    names(x) <- paste0("c", 1:100)
     used <- function(what) {
       line <- grep(what, readLines("/proc/self/status"), value = TRUE)
       as.numeric(gsub("[^0-9]", "", line)) * 1024
     }
     invisible(gc())
-    system(sprintf("prlimit --pid %d --as=%.0f", Sys.getpid(), used("VmSize") + 200e6))
+    system(sprintf("prlimit --pid %d --as=%.0f", Sys.getpid(), used("VmSize") + 110e6))
     for (i in 1:12) {
       say("made", tryCatch(class(gbt_data(x, max_bin = 2000, threads = 2))[1L], error = function(e) class(e)[1L]))
     }
