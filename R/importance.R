@@ -190,7 +190,7 @@ bar_labels <- function(text, n, mar) {
   line <- graphics::par("csi") # inches
   figure <- graphics::par("fin")
   pitch <- (figure[2L] - (mar[1L] + mar[3L]) * line) / max(n, 5)
-  cex <- max(min(1, 0.95 * pitch / line), 0.1)
+  cex <- max(min(1, 1.15 * pitch / line), 0.1)
   inches <- function(text) graphics::strwidth(text, units = "inches", cex = cex)
   room <- 0.45 * figure[1L]
   for (i in which(inches(text) > room)) {
