@@ -218,7 +218,7 @@ check_binary <- function(e) {
 check_classes <- function(e) {
   if (!is.null(e$classes)) return(e)
   e$value <- check_finite(e$value)
-  bad <- which(e$value != floor(e$value))
+  bad <- unlist(by_parts(length(e$value), function(rows) rows[which(e$value[rows] != floor(e$value[rows]))]))
   if (length(bad)) {
     stop_data(sprintf(paste("objective \"softmax\" needs classes; row %d has %s; for numbers use",
                             "`objective = \"squared_error\"`"), bad[1L], format(e$value[bad[1L]])), "y")

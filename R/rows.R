@@ -14,8 +14,7 @@ subset_rows <- function(x, rows) {
   out <- if (length(dim(x)) != 2L) {
     x[rows]
   } else if (isS4(x)) {
-    check_sparse(x, rows = TRUE)
-    x[rows, , drop = FALSE]
+    take_sparse_rows(x, rows)
   } else {
     .subset(x, rows, TRUE, drop = FALSE) # a class of its own may take rows in ways of its own
   }
@@ -40,6 +39,25 @@ take_rows <- function(x, rows) {
   if (!is.null(labels)) dimnames(out) <- labels
   if (is.null(dim(x)) && !is.null(names(x))) names(out) <- names(x)[rows]
   out
+}
+
+# By columns, as most are, the glue takes them; what is broken, and other classes, is for Matrix to refuse or to take.
+take_sparse_rows <- function(x, rows) {
+  check_sparse(x)
+  if (is.integer(rows) && class(x) %in% c("dgCMatrix", "lgCMatrix", "ngCMatrix")) {
+    part <- .Call(C_gbt_take_sparse, x@p, x@i, x@Dim[1L], rows)
+    if (!is.null(part)) {
+      if (class(x) != "ngCMatrix") x@x <- .Call(C_gbt_take, x@x, part$at)
+      x@p <- part$p
+      x@i <- part$i
+      x@Dim[1L] <- length(rows)
+      if (!is.null(x@Dimnames[[1L]])) x@Dimnames[[1L]] <- x@Dimnames[[1L]][rows]
+      x@factors <- list()
+      return(x)
+    }
+  }
+  check_sparse(x, rows = TRUE)
+  x[rows, , drop = FALSE]
 }
 
 # A share of the rows, chosen by a hash of (seed, row): the same rows for the same seed on any machine, and R's

