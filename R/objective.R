@@ -152,7 +152,7 @@ drop_unused <- function(e) {
       stop_data(sprintf("the response has only one class, \"%s\"; there is nothing to learn", e$classes[used]), "y")
     }
     say(sprintf("levels of the response without rows are dropped: %s", enumerate(gone, quote = "\"")))
-    e$value <- as.double(match(e$value, used - 1)) - 1
+    e$value <- place_among(e$value, used - 1) - 1
     e$classes <- e$classes[used]
   }
   if (length(e$classes) == 1L) {
