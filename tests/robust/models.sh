@@ -38,17 +38,26 @@ done
 cd "$work" || exit 1
 rm -f pwned
 
-# Files FROM .. TO; a process that dies is followed by one that begins behind the file that killed it.
+# Files FROM .. TO - 1, a process for every hundred. One that dies or hangs is followed by one that begins behind the
+# file that it died of.
 use_files() { # FROM TO REPORT
   from=$1
   : >"$3"
   while [ "$from" -lt "$2" ]; do
+    to=$((from + 100))
+    if [ "$to" -gt "$2" ]; then to=$2; fi
     status=0
-    (ulimit -v 4194304 && exec timeout 600 Rscript "$root/tests/robust/models/use.R" "$work/files" "$from" \
-      $(($2 - 1)) "$3") >"$3.log" 2>&1 || status=$?
+    (ulimit -v 4194304 && exec timeout 300 Rscript "$root/tests/robust/models/use.R" "$work/files" "$from" \
+      $((to - 1)) "$3") >"$3.log" 2>&1 || status=$?
+    if [ "$status" = 0 ]; then
+      from=$to
+      continue
+    fi
     last=$(sed -n '$s/ .*//p' "$3")
-    if [ "$status" = 0 ]; then return; fi
-    if [ -z "$last" ]; then last=$from; fi
+    if [ -z "$last" ] || [ "$last" -lt "$from" ]; then
+      last=$from
+      printf '%s ' "$last" >>"$3"
+    fi
     printf 'killed\tthe process ended with status %s: %s\n' "$status" "$(tail -1 "$3.log")" >>"$3"
     from=$((last + 1))
   done

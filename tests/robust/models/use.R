@@ -74,11 +74,11 @@ for (i in args[2]:args[3]) {
   cat(i, "", file = out)
   flush(out)
   wrong <- character(0)
-  begun <- proc.time()[["elapsed"]]
+  begun <- sum(proc.time()[1:2]) # of the processor: other processes do not count
   m <- try_step("load", gbt_load(file.path(folder, paste0(i, ".bin"))))
   if (!is.null(m)) use(m)
   expect("code from a file", !file.exists("pwned")) # what some texts ask for
-  seconds <- proc.time()[["elapsed"]] - begun
+  seconds <- sum(proc.time()[1:2]) - begun
   if (seconds > 5) wrong <- c(wrong, sprintf("it took %.1f seconds", seconds))
   cat(paste(c(if (is.null(m)) "refused" else "loaded", wrong), collapse = "\t"), "\n", sep = "", file = out)
   flush(out)
