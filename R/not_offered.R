@@ -4,7 +4,8 @@
 # The table: name, with underscores -> list of
 #   instead  what to do, as the end of a sentence
 #   same     values that ask for what gbt does; of the same kind, TRUE is no 1
-#   holds    instead of `same` where it depends on other parameters: function(value, given by our names)
+#   holds    instead of `same` where it depends on other parameters: function(value, given by our names). These are read
+#            by [[, as $ would take `verbose_every` for `verbose`
 not_offered <- local({
   out <- list()
   no <- function(names, instead, ..., holds = NULL) {
@@ -27,13 +28,13 @@ not_offered <- local({
   no("data_sample_strategy", goss, "bagging")
   no("sampling_method sampling", goss, "uniform")
   no("bootstrap_type", goss, holds = function(value, given) {
-    is_same(value, "Bernoulli") || (is_same(value, "No") && is_same(given_or(given$subsample, 1), 1))
+    is_same(value, "Bernoulli") || (is_same(value, "No") && is_same(given_or(given[["subsample"]], 1), 1))
   })
   no("top_rate other_rate mvs_reg bagging_temperature", goss)
   no("bagging_freq subsample_freq",
      "`subsample` draws rows anew for every tree (`bagging_freq = 1`); leave it at 1 to draw none",
      holds = function(value, given) {
-       is_same(value, 1) || (is_same(value, 0) && is_same(given_or(given$subsample, 1), 1))
+       is_same(value, 1) || (is_same(value, 0) && is_same(given_or(given[["subsample"]], 1), 1))
      })
   no("sampling_frequency", "`subsample` draws rows anew for every tree", "PerTree")
   no("sampling_unit", "`subsample` draws rows", "Object")
@@ -141,19 +142,20 @@ not_offered <- local({
 
   # metrics and early stopping
   no("use_best_model", "the best round is used with `early_stopping_rounds`, all rounds without",
-     holds = function(value, given) is_same(value, is_on(given$early_stopping_rounds)))
+     holds = function(value, given) is_same(value, is_on(given[["early_stopping_rounds"]])))
   no("best_model_min_trees", "the best round is the best of all rounds", 0, 1)
   no("eval_fraction", "use `valid`: the share of rows to hold out", 0)
   no("od_type", "early stopping counts rounds: `early_stopping_rounds`", "Iter")
   no("od_pval", "early stopping counts rounds: `early_stopping_rounds`", 0)
   no("first_metric_only", "the last metric of `eval_metric` is the one that is watched; give only that one",
      holds = function(value, given) {
-       is_flag(value) && (!is_on(given$early_stopping_rounds) || length(as_metric_list(given$eval_metric)) <= 1L)
+       watches <- is_on(given[["early_stopping_rounds"]])
+       is_flag(value) && (!watches || length(as_metric_list(given[["eval_metric"]])) <= 1L)
      })
   no("disable_default_eval_metric", "without `eval_metric` the objective's metric is evaluated where `valid` is given",
      holds = function(value, given) {
-       evaluates <- !is.null(given$valid) || is_same(given$eval_train, TRUE)
-       is_no(value) || (is_yes(value) && (!is.null(given$eval_metric) || !evaluates))
+       evaluates <- !is.null(given[["valid"]]) || is_same(given[["eval_train"]], TRUE)
+       is_no(value) || (is_yes(value) && (!is.null(given[["eval_metric"]]) || !evaluates))
      })
   no("stopping_tolerance", "`early_stopping_min_delta` is the least improvement, in units of the metric")
   known <- "the direction of a metric is known; for your own give gbt_metric(maximise = )"
@@ -171,7 +173,7 @@ not_offered <- local({
   # devices, machines, memory
   device <- "the number of the device is part of `device`: \"cuda:1\""
   no("gpu_id gpu_device_id devices", device, holds = function(value, given) {
-    number <- sub("^(cuda|gpu):", "", if (is.character(given$device)) given$device[1L])
+    number <- sub("^(cuda|gpu):", "", if (is.character(given[["device"]])) given[["device"]][1L])
     number <- if (length(number) == 1L && grepl("^[0-9]{1,4}$", number)) as.integer(number) else 0L
     is_same(value, number) || is_same(value, format(number)) || (number == 0L && is_same(value, -1))
   })
@@ -211,7 +213,10 @@ not_offered <- local({
   no(paste("header has_header delimiter two_round two_round_loading use_two_round_loading precise_float_parser",
            "column_description"), "data are not read from files; read them first")
   quiet <- "`verbose = 0`, the default, is silence; `verbose = 1` writes lines of the log"
-  talks <- function(given) !is.null(given$verbose) && !is_no(given$verbose) && !is_same(given$verbose, -1)
+  talks <- function(given) {
+    verbose <- given[["verbose"]]
+    !is.null(verbose) && !is_no(verbose) && !is_same(verbose, -1)
+  }
   no("silent quiet", quiet, holds = function(value, given) if (talks(given)) is_no(value) else is_yes(value))
   no("logging_level", quiet, holds = function(value, given) {
     is_same(value, if (talks(given)) "Verbose" else "Silent")
@@ -254,8 +259,6 @@ not_offered <- local({
 })
 
 given_or <- function(value, default) if (is.null(value)) default else value
-
-is_flag <- function(x) is.logical(x) && length(x) == 1L && !is.na(x) && !is.object(x)
 
 # Does the value ask for it? Of the same kind: numbers by value, texts whatever their case, and TRUE is not 1.
 is_same <- function(value, wanted) {

@@ -388,8 +388,10 @@ test_that("what is accepted may depend on other parameters", {
     accepts(FALSE, name, verbose = 1)
     refuses(FALSE, name)
     refuses(TRUE, name, verbose = TRUE)
+    accepts(TRUE, name, verbose_every = 10)
   }
   accepts("Silent", "logging_level")
+  accepts("Silent", "logging_level", verbose_every = 10)
   accepts("Verbose", "logging_level", verbose = 1)
   refuses("Verbose", "logging_level")
   refuses("Silent", "logging_level", verbose = 1)
