@@ -196,10 +196,16 @@ encode_matrix <- function(x) {
   n_cols <- ncol(x)
   if (n_cols == 0L) stop_data("data have no columns")
   tag <- rep(if (storage == 2L) "integer64" else typeof(x), n_cols)
-  if (is.logical(x)) tag[vapply(seq_len(n_cols), function(j) all_missing(.subset(x, TRUE, j)), NA)] <- "missing"
+  if (is.logical(x)) {
+    maybe <- if (nrow(x) == 0L) seq_len(n_cols) else which(is.na(.subset(x, 1L, TRUE)))
+    tag[maybe[vapply(maybe, function(j) all_missing(matrix_column(x, j)), NA)]] <- "missing"
+  }
   list(n_rows = as.double(nrow(x)), names = feature_names(colnames(x), n_cols), tag = tag,
        type = integer(n_cols), storage = rep(storage, n_cols), matrix = x, levels = NULL, absent_missing = FALSE)
 }
+
+# Whatever class the matrix has. TRUE for the rows would be too long where there are none.
+matrix_column <- function(x, j) .subset(x, seq_len(nrow(x)), j)
 
 # Slots can be set to anything, or be gone, and package Matrix crashes on some of it. By columns is what we read
 # ourselves: entries are checked by the engine, the shape here. The other classes Matrix converts, so it has to check
@@ -297,7 +303,7 @@ align_missing <- function(frame, was) {
   differ <- which(!is.na(was) & kind(was) != kind(frame$tag))
   if (length(differ) == 0L || !is.null(frame$p)) return(frame)
   if (is.null(frame$values)) {
-    frame$values <- lapply(seq_along(was), function(j) .subset(frame$matrix, TRUE, j))
+    frame$values <- lapply(seq_along(was), function(j) matrix_column(frame$matrix, j))
     frame$matrix <- NULL
   }
   for (j in differ) {

@@ -196,3 +196,12 @@ test_that("the first text that was there before is found as anyDuplicated() find
     expect_identical(twin(x), as.double(anyDuplicated(x)))
   }
 })
+
+test_that("of a logical matrix those columns are missing that hold nothing but NA", {
+  x <- cbind(a = c(NA, TRUE, NA), b = NA, c = c(TRUE, NA, NA), d = FALSE)
+  expect_identical(encode_x(x)$tag, c("logical", "missing", "logical", "logical"))
+  expect_identical(encode_x(x[3, , drop = FALSE])$tag, c("missing", "missing", "missing", "logical"))
+  expect_identical(encode_x(x[0, ])$tag, rep("missing", 4))
+  m <- gbt_train(x[, -2], 1:3, nrounds = 1, threads = 1)
+  expect_identical(predict(m, x[0, ]), numeric(0))
+})
