@@ -155,13 +155,19 @@ static gbt_status write_all(int fd, const unsigned char *bytes, size_t n, file_p
   return code == 0 ? GBT_OK : fail_io(err, path, "write", code);
 }
 
-/* What stands at the path already: only a file may be replaced, no device, pipe or folder. Its mode is kept. */
-static gbt_status check_target(file_path path, mode_t *mode, gbt_error *err) {
+/* The file that the new one is to replace. */
+typedef struct target_mode {
+  int is_there;
+  mode_t bits; /* its mode, which is kept; what open() takes for a new file */
+} target_mode;
+
+/* What stands at the path already: only a file may be replaced, no device, pipe or folder. */
+static gbt_status check_target(file_path path, target_mode *mode, gbt_error *err) {
   struct stat info;
-  *mode = 0666;
+  *mode = (target_mode){0, 0666};
   if (stat(path.native, &info) != 0) return GBT_OK; /* a new file, or no way to it: open() tells */
   if (!S_ISREG(info.st_mode)) return not_a_file(err, path, "; a model is not written there");
-  *mode = info.st_mode & 07777;
+  *mode = (target_mode){1, info.st_mode & 07777};
   return GBT_OK;
 }
 
@@ -176,10 +182,11 @@ static gbt_status fail_open(gbt_error *err, file_path path, const char *target, 
 }
 
 /* fd is closed before the file gets its name, as some systems tell only then that writing failed. */
-static gbt_status fill_temp(int fd, mode_t mode, file_path path, const unsigned char *bytes, size_t n, gbt_error *err) {
+static gbt_status fill_temp(int fd, target_mode mode, file_path path, const unsigned char *bytes, size_t n,
+                            gbt_error *err) {
   gbt_status status = write_all(fd, bytes, n, path, err);
 #ifndef _WIN32
-  if (status == GBT_OK && mode != 0666) (void)fchmod(fd, mode); /* a wish: not every file system has modes */
+  if (status == GBT_OK && mode.is_there) (void)fchmod(fd, mode.bits); /* a wish: not every file system has modes */
 #else
   (void)mode;
 #endif
@@ -190,13 +197,13 @@ static gbt_status fill_temp(int fd, mode_t mode, file_path path, const unsigned 
 /* target: where the path leads to; temp: scratch. Both of PATH_SIZE. */
 static gbt_status write_file(file_path path, char *target, char *temp, const unsigned char *bytes, size_t n,
                              gbt_error *err) {
-  mode_t mode;
+  target_mode mode;
   if (strlen(path.native) >= PATH_SIZE) return fail_io(err, path, "write", ENAMETOOLONG);
   strcpy(target, path.native);
   GBT_TRY(check_target(path, &mode, err));
   GBT_TRY(follow_links(path, target, err));
   r_temp_remove_stale(target);
-  int lock, fd = r_temp_open(target, mode & 0666, temp, &lock);
+  int lock, fd = r_temp_open(target, mode.bits & 0666, temp, &lock);
   if (fd < 0) return fail_open(err, path, target, errno);
   gbt_status status = fill_temp(fd, mode, path, bytes, n, err);
 #ifdef _WIN32

@@ -134,3 +134,17 @@ test_that("a file that is replaced again and again is read as the old one or the
   while (Sys.time() < end) seen <- union(seen, gbt_load(file)$nrounds)
   expect_setequal(seen, c(1L, 40L))
 })
+
+test_that("a file that is replaced keeps its mode, also the one that new files ask for", {
+  skip_on_os("windows")
+  file <- withr::local_tempfile()
+  before <- Sys.umask("022")
+  withr::defer(Sys.umask(before))
+  gbt_save(small, file)
+  expect_identical(format(file.mode(file)), "644")
+  for (mode in c("666", "640", "600")) {
+    Sys.chmod(file, mode, use_umask = FALSE)
+    gbt_save(large, file)
+    expect_identical(format(file.mode(file)), mode)
+  }
+})
