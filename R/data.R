@@ -19,9 +19,11 @@ build_dataset <- function(frame, reference = NULL, weight = NULL, max_bin = 255L
 }
 
 # The pointer of a gbt_data; an error with a way out when the engine's part is gone.
-data_ptr <- function(x) {
-  if (!inherits(x, "gbt_data") || typeof(x$ptr) != "externalptr") {
-    stop_argument(sprintf("a gbt_data object is expected, not %s", describe(x)))
+data_ptr <- function(x, parameter = "x") {
+  if (!inherits(x, "gbt_data")) stop_argument(sprintf("a gbt_data object is expected, not %s", describe(x)))
+  if (typeof(x$ptr) != "externalptr") {
+    stop_argument(sprintf(paste("a gbt_data object is expected, but field `ptr` of `%s` is not what gbt_data() put",
+                                "there; make the object anew"), parameter), parameter)
   }
   if (is_gone(x)) {
     stop_data(paste("this gbt_data object is gone: it was saved and read again, or came from another process, which it",
@@ -32,7 +34,8 @@ data_ptr <- function(x) {
 
 # The fields of a gbt_data that a user hands over, as those of a model: see R/model_fields.R.
 check_data <- function(x, parameter) {
-  info <- tryCatch(.Call(C_gbt_dataset_info, data_ptr(x)), gbt_error_internal = function(e) stop_changed_data("ptr"))
+  info <- tryCatch(.Call(C_gbt_dataset_info, data_ptr(x, parameter)),
+                   gbt_error_internal = function(e) stop_changed_data("ptr", parameter))
   bad <- names(which(!data_fields_good(unclass(x), info)))
   if (length(bad)) stop_changed_data(bad[1L], parameter)
   x

@@ -91,7 +91,6 @@ gbt_train.ArrowTabular <- function(x, ...) gbt_train.data.frame(as.data.frame(x)
 gbt_train.gbt_data <- function(x, y = NULL, ...) {
   check_data(x, "x")
   given <- list(...)
-  data_ptr(x)
   if (is.null(y)) y <- if (is.null(given[["label"]])) x$label else given[["label"]]
   given[["label"]] <- NULL
   if (is.null(y)) stop_argument("the data have no label: gbt_data(x, label = ), or gbt_train(data, y)", "y")
