@@ -79,19 +79,14 @@ predict.gbt <- function(object, newdata, type = c("response", "link", "prob", "c
                              "offset of 0; give `offset =`"))
   }
   kind <- predict_kinds[[switch(type, link = "link", leaf = "leaf", "response")]]
-  size <- list(rows = frame$n_rows, columns = length(frame$names), trees = trees_of(object, rounds))
+  trees <- as.double(rounds) * object$n_outputs * object$params$num_parallel_tree
+  size <- list(rows = frame$n_rows, columns = length(frame$names), trees = trees)
   threads <- predict_threads(threads, size$rows * size$trees)
   out <- on_device(prediction_device(device, size, as.integer(threads)), function(where) {
     .Call(C_gbt_predict, object$state, object$cache, frame, kind, loss_code(object$objective), 0L, rounds, offset,
           unseen_codes[[unseen]], threads, where)
   })
   shape_prediction(out, object, type, row_labels(newdata))
-}
-
-# Trees of so many rounds; Inf where the model does not say.
-trees_of <- function(object, rounds) {
-  parallel <- object$params$num_parallel_tree
-  rounds * object$n_outputs * if (is.numeric(parallel) && length(parallel) == 1L) parallel else Inf
 }
 
 # Small calls run in one thread (STEPS_WORTH_THREADS of r_predict.c), and asking what the machine grants would cost more
