@@ -31,6 +31,15 @@ begun=$(date +%s)
 passed=0
 failed=0
 
+shared=
+# What is mounted goes when this ends, also by a signal.
+clean_up() {
+  umount "$work/full" "$work/disk" 2>/dev/null
+  if [ -n "$shared" ] && [ "$shared" != "$work" ]; then rm -rf "$shared"; fi
+}
+trap clean_up EXIT
+trap 'exit 1' HUP INT TERM
+
 new_folder() { # NAME
   rm -rf "$work/${1:?}"
   mkdir -p "$work/$1"
@@ -80,7 +89,7 @@ fi
 new_folder disk
 if mount -t tmpfs gbt "$work/disk" 2>/dev/null; then
   Rscript --vanilla "$here/files/check.R" old "$work/disk" "$figures" >"$work/old.txt" 2>&1
-  mount -o remount,ro "$work/disk" && part disk
+  if mount -o remount,ro "$work/disk"; then part disk; else echo "no read-only disk: it stays writable here"; fi
   umount "$work/disk"
 else
   echo "no read-only disk: nothing can be mounted here"
@@ -110,7 +119,6 @@ else
 fi
 chmod 755 "$shared/folder"
 rm -rf "$shared/folder" "$work/folder"
-if [ "$shared" != "$work" ]; then rmdir "$shared"; fi
 
 printf 'seconds\t%s\n' $(($(date +%s) - begun)) >>"$figures"
 cat "$figures"

@@ -69,8 +69,7 @@ pair() { # NAME, then two commands with -- between them: both at the same time
 
 both() { # VARIANT MODELS TABLES: so many mutations in each of two processes
   m=$out/native/$1/run_model t=$out/native/$1/run_table
-  pair "$1-once" "$m" once "$fuzz"/corpus/model/* "$fuzz"/found/model/* -- \
-    "$t" once "$fuzz"/corpus/table/*
+  pair "$1-once" "$m" once "$fuzz"/*/model/* -- "$t" once "$fuzz"/*/table/* # corpus and found
   pair "$1-model" "$m" mutate 0 "$2" "$fuzz"/corpus/model/* -- "$m" mutate "$2" $((2 * $2)) "$fuzz"/corpus/model/*
   pair "$1-table" "$t" mutate 0 "$3" "$fuzz"/corpus/table/* -- "$t" mutate "$3" $((2 * $3)) "$fuzz"/corpus/table/*
 }

@@ -77,6 +77,10 @@ done
 Rscript "$here/nested.R" >"$work/nested.txt" 2>&1
 
 passed=$limit_passed failed=$limit_failed
+if [ "$limit_passed" = 0 ]; then
+  failed=$((failed + 1))
+  echo "FAILED: at no size of address space did all jobs end"
+fi
 for file in "$work"/alloc-*.txt "$work/nested.txt"; do
   grep '^FAILED\|^Error\|^Execution' "$file" | head -20
   read -r p f <<EOF

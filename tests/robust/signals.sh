@@ -35,12 +35,13 @@ run() { # REPORT SCRIPT ARGUMENT...
   shift
   : >"$report"
   Rscript "$@" "$report" >"$report.log" 2>&1 ||
-    printf 'LATE\tended\t%s\t0\t%s\n' "$1" "$(tail -3 "$report.log" | tr '\n\t' '  ')" >>"$report"
+    printf 'FAILED\tended\t%s\t0\t%s\n' "$1" "$(tail -3 "$report.log" | tr '\n\t' '  ')" >>"$report"
 }
 
-# A training in a process of its own gets a signal: the process ends, and not by a fault of ours.
+# A training in a process of its own gets a signal: the process ends, and not by a fault of ours. The signal's default
+# action is put back first: under nohup this script, and what it starts, ignores SIGHUP.
 ended_by() { # SIGNAL STATUS...
-  (cd "$work" && exec Rscript --no-save "$SIGNALS/victim.R") >"$work/victim.log" 2>&1 &
+  (cd "$work" && exec env "--default-signal=$1" Rscript --no-save "$SIGNALS/victim.R") >"$work/victim.log" 2>&1 &
   pid=$!
   tenths=0
   until grep -q ready "$work/victim.log" || [ $tenths -gt 600 ]; do
@@ -59,7 +60,7 @@ ended_by() { # SIGNAL STATUS...
   wait "$pid" || status=$?
   signal=$1
   shift
-  verdict=LATE
+  verdict=FAILED
   for good; do
     if [ "$status" = "$good" ]; then verdict=ok; fi
   done

@@ -2,8 +2,8 @@
  * steered from R by .C():
  *
  *   fault_folder   which folder; files elsewhere are left alone
- *   fault_arm      the n-th call of a function fails with an errno; 0 makes read() and write() do half of what they
- * could fault_state    which of those that were armed have failed, and how many descriptors of the folder are open
+ *   fault_arm      the n-th call of a function fails with an errno; with 0 read() and write() do half of their work
+ *   fault_state    which of those that were armed have failed, and how many descriptors of the folder are open
  *
  * A close() that fails has closed, as on Linux. */
 #define _GNU_SOURCE

@@ -18,7 +18,7 @@ for (group in names(jobs_of(args[1]))) {
     .Call("polls_begin")
     suppressMessages(jobs[[name]](1L))
     seen <- .Call("polls_end")
-    verdict <- if (seen[1] > LIMIT + if (collection > 0.05) collection else 0) "LATE" else "ok"
+    verdict <- if (seen[1] > LIMIT + if (collection > 0.05) collection else 0) "FAILED" else "ok"
     cat(sprintf("%s\tgap\t%s\t%.3f\t%.0f looks, a collection takes %.3f s\n", verdict, name, seen[1], seen[2],
                 collection), file = args[3], append = TRUE)
   }

@@ -13,7 +13,7 @@ LIMIT <- 0.2
 me <- Sys.getpid()
 
 report <- function(ok, what, name, value = 0, note = "") {
-  line <- sprintf("%s\t%s\t%s\t%.3f\t%s\n", if (ok) "ok" else "LATE", what, name, value, note)
+  line <- sprintf("%s\t%s\t%s\t%.3f\t%s\n", if (ok) "ok" else "FAILED", what, name, value, note)
   cat(line, file = args[3], append = TRUE)
 }
 
