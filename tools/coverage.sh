@@ -1,14 +1,15 @@
 #!/bin/sh
 # Line and branch coverage of src/gbt by the native tests, from gcov's counters.
 #
-#   sh tools/coverage.sh OUT [PAGE]      OUT: build folder, two folders below the root (out/test/native)
+#   sh tools/coverage.sh OUT [PAGE]      OUT: build folder (out/test/native)
 #
 # Prints the totals and what is not reached, and fails below 98 % of lines or 90 % of branches. PAGE: a Markdown file
 # for the same. The build has one copy of every inline function per source file: a branch of a function that the
 # compiler would specialise counts once, not once for every constant that the function is given.
 set -eu
 root=$(cd "$(dirname "$0")/.." && pwd)
-out=$1
+mkdir -p "$1"
+out=$(cd "$1" && pwd)
 page=${2:-}
 least_lines=98
 least_branches=90
