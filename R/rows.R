@@ -47,7 +47,7 @@ take_sparse_rows <- function(x, rows) {
   if (is.integer(rows) && class(x) %in% c("dgCMatrix", "lgCMatrix", "ngCMatrix")) {
     part <- .Call(C_gbt_take_sparse, x@p, x@i, x@Dim[1L], rows)
     if (!is.null(part)) {
-      if (class(x) != "ngCMatrix") x@x <- .Call(C_gbt_take, x@x, part$at)
+      if (methods::.hasSlot(x, "x")) x@x <- .Call(C_gbt_take, x@x, part$at)
       x@p <- part$p
       x@i <- part$i
       x@Dim[1L] <- length(rows)
