@@ -10,9 +10,9 @@
 #
 # All other texts are in the language of R/terms.R and evaluated by it alone, in training as in prediction, whoever made
 # the model. `code` can only ask for more trust: gbt_load() refuses a file that has it unless it is told to trust the
-# file, and nothing else in a file makes R evaluate anything. Training decides: a term is evaluated by R when it is not
-# in the language, when one of its functions is not R's own where the formula was written (somebody has a log() of his
-# own), or when a column has a class whose methods the language does not know.
+# file, and nothing else in a file makes R evaluate anything. Training decides: R evaluates a term that is not in the
+# language, one with a function that is not R's own where the formula was written (the user has a log(), say), and one
+# with a column of a class whose methods the language does not know.
 
 # Formula, data and what goes with them -> list(x, y, weights, offset, design, formula). given: list of functions of the
 # data that evaluate `weights`, `offset` and `subset`; env: where the caller's variables are.
@@ -180,8 +180,8 @@ check_term_rows <- function(value, label, n) {
 }
 
 # One term in training: list(value, text = the expression for new data, code = must R evaluate it?). What is learned is
-# what the language makes of the text, if it can: then prediction sees the very same numbers. poly(a, 2) comes to be a
-# term of the language once R has added the coefficients.
+# what the language makes of the text, if it can: then prediction sees the very same numbers. poly(a, 2) becomes a term
+# of the language once R has added the coefficients.
 learn_term <- function(e, data, from) {
   text <- deparse_parts(list(e))
   if (is.name(e)) return(list(value = evaluate_part(e, data, from), text = text, code = FALSE))

@@ -76,8 +76,7 @@ as_called <- function(value, call) {
   })
 }
 
-# Name of the function that is called, which is in the table; anything else about a call that the language does not
-# have is refused here as well.
+# The name of the called function, which is in the table. Other functions, and empty arguments, are refused.
 term_function <- function(e, depth) {
   if (depth >= terms_depth) foreign_term("it is nested deeper than %d calls", terms_depth)
   name <- called_name(e[[1L]])
@@ -98,7 +97,7 @@ called_name <- function(head) {
   name
 }
 
-# The package that a function of the language is of; NULL for others.
+# The package of a function of the language; NULL for other names.
 terms_home <- function(name) {
   if (name %in% names(terms_forms)) return("base")
   if (!name %in% names(terms_table)) return(NULL)
