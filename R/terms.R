@@ -14,12 +14,14 @@
 # On these values a term has the very bits that R gives it. Whatever the language does not have raises the condition
 # gbt_foreign_term: a model trained on such a term says so (`code` in R/formula.R), and R evaluates it.
 #
-# The work is bounded: nesting by terms_depth, lengths of values by terms_length (or the rows, if they are more), sizes
-# of texts by terms_bytes. Regular expressions are not in the language.
+# The work is bounded: nesting by terms_depth, lengths of values by terms_length (or the rows, if they are more), and by
+# terms_bytes what the calls of a term make together besides a value for each row. What is allowed for few rows is
+# allowed for many: a model must not refuse terms that it was trained on. Regular expressions are not in the language.
 
 terms_depth <- 60L # arguments, other than the first, within arguments
 terms_length <- 1e5
-terms_bytes <- 2^30 # of all texts that one paste() makes
+terms_bytes <- 2^28
+terms_width <- 1e4 # bytes of the texts that are made for each row, on average
 
 foreign_term <- function(...) {
   stop(structure(class = c("gbt_foreign_term", "error", "condition"), list(message = sprintf(...), call = NULL)))
@@ -27,7 +29,12 @@ foreign_term <- function(...) {
 
 # Where a term is evaluated. strict: for training, where a column of another class (a Date with a class of its own
 # before it, say) may have methods that the language does not know; in new data it counts as what it inherits from.
-term_scope <- function(data, strict) list(data = data, n = .row_names_info(data, 2L), strict = strict)
+# spent: how much of terms_bytes the calls have taken so far.
+term_scope <- function(data, strict) {
+  spent <- new.env(parent = emptyenv())
+  spent$bytes <- 0
+  list(data = data, n = .row_names_info(data, 2L), strict = strict, spent = spent)
+}
 
 # The first argument is followed in a loop: a sum of a hundred columns is a hundred calls deep.
 term_value <- function(e, scope, depth = 0L) {
@@ -60,12 +67,27 @@ call_term <- function(e, first, scope, depth) {
   args <- as.list(e)[-1L]
   for (i in seq_along(args)) args[i] <- if (i == 1L) first else list(term_value(args[[i]], scope, depth + 1L))
   row <- terms_table[[name]]
-  most <- max(scope$n, terms_length)
   size <- do.call(row$check, args)
-  if (is.numeric(size) && size > most) foreign_term("%s() makes more than %.0f values or levels", name, most)
+  if (is.list(size)) check_size(size, name, scope)
   fun <- if (is.null(row$fun)) name else row$fun
   if (is.character(fun)) fun <- get(fun, asNamespace(row$home), mode = "function")
-  term_result(as_called(do.call(fun, args), e))
+  value <- term_result(as_called(do.call(fun, args), e))
+  spend(scope, NROW(value), length(value) * if (is.character(value)) 64 else 8)
+  value
+}
+
+# Before a call that may make much: see sized() in R/terms_table.R. Training must not accept what would be too much for
+# the few rows of a prediction, so it allows only what does not depend on the rows.
+check_size <- function(size, name, scope) {
+  most <- if (scope$strict) terms_length else max(scope$n, terms_length)
+  if (size$grows && size$values > most) foreign_term("%s() makes more than %.0f values or levels", name, most)
+  spend(scope, size$values, size$bytes)
+}
+
+spend <- function(scope, values, bytes) {
+  for_rows <- if (values == scope$n) terms_width * scope$n else 0
+  scope$spent$bytes <- scope$spent$bytes + max(0, bytes - for_rows)
+  if (scope$spent$bytes > terms_bytes) foreign_term("it makes values or texts of more than %.0f bytes", terms_bytes)
 }
 
 # Warnings as if R had evaluated the call: do.call() would show the values, a million of them maybe.

@@ -1,8 +1,7 @@
 # The functions of the language of R/terms.R: one row each.
 #
 #   check   takes the arguments as R's function does, under the same names, and raises gbt_foreign_term for values that
-#           the language does not give it. Returns the length of the result where that is not bounded by the arguments,
-#           else NULL.
+#           the language does not give it. Returns sized() where the arguments do not bound what the function makes.
 #   fun     what is called with the same arguments once they are checked: its name, which is the row's unless it is
 #           given (R's function itself would be a copy of the day when gbt was installed), or a function of ours
 #   home    the package that has it, "base" unless it is given
@@ -79,14 +78,24 @@ need_format <- function(format) {
   }
 }
 
-# The texts of n rows that are pasted of these parts must not be too large together.
-check_bytes <- function(parts, sep = "", n = max(0, lengths(parts))) {
-  widest <- function(v) {
-    if (!is.character(v)) v <- if (is.factor(v)) levels(v) else return(30)
-    max(0, nchar(v, "bytes"), na.rm = TRUE)
-  }
-  total <- n * sum(vapply(parts, widest, 0) + nchar(sep, "bytes"))
-  if (total > terms_bytes) foreign_term("texts of more than %.0f bytes would be made", terms_bytes)
+# What a function will make: so many values or levels, and texts of so many bytes. grows: more values than any of its
+# arguments has.
+sized <- function(values, bytes = 0, grows = TRUE) list(values = values, bytes = bytes, grows = grows)
+
+# Bytes of all texts of v; 30 for each number and time.
+text_bytes <- function(v) {
+  if (is.factor(v)) return(sum(nchar(levels(v), "bytes")[v], na.rm = TRUE))
+  if (is.character(v)) sum(nchar(v, "bytes"), na.rm = TRUE) else 30 * length(v)
+}
+
+widest_text <- function(v) {
+  if (is.factor(v)) v <- levels(v)
+  if (is.character(v)) max(0, nchar(v, "bytes"), na.rm = TRUE) else 30
+}
+
+# Bytes of n texts that are pasted of these parts, each taken as often as it fits.
+pasted_bytes <- function(parts, sep, n) {
+  n * nchar(sep, "bytes") * length(parts) + sum(vapply(parts, function(v) text_bytes(v) * (n / max(1, length(v))), 0))
 }
 
 # Which classes of values an operator takes, "left right"; numbers with numbers always.
@@ -145,7 +154,7 @@ takes_combine <- function(...) {
         !(mixed || (length(kinds) == 1L && kinds %in% vector_kinds))) {
     foreign_term("c() meets values that do not go together")
   }
-  sum(lengths(parts))
+  sized(sum(lengths(parts)))
 }
 
 takes_paste <- function(parts, sep, collapse, recycle0) {
@@ -154,7 +163,8 @@ takes_paste <- function(parts, sep, collapse, recycle0) {
   for (part in parts) need(part, vector_kinds)
   need_one(sep, "text")
   check_lengths(lengths(parts))
-  check_bytes(parts, sep)
+  n <- max(0, lengths(parts))
+  sized(n, pasted_bytes(parts, sep, n), grows = FALSE)
 }
 
 takes_levels <- function(...) for (v in list(...)) need(v, c("number", "text", "nothing"))
@@ -166,6 +176,9 @@ takes_factor <- function(x, levels, labels, exclude, ordered, nmax) {
   if (!missing(exclude)) takes_levels(exclude)
   if (!missing(ordered)) need_flag(ordered)
   need_absent(missing(nmax))
+  n <- length(if (missing(levels)) x else levels)
+  bytes <- if (missing(labels) || length(labels) != 1L) 64 else 64 + widest_text(labels) # one label gets numbers
+  sized(n, n * bytes, grows = FALSE)
 }
 
 takes_cut <- function(x, breaks, labels, include.lowest, right, dig.lab, ordered_result) {
@@ -189,24 +202,22 @@ takes_intervals <- function(x, vec, rightmost.closed, all.inside, left.open) {
 
 takes_interaction <- function(..., drop, sep, lex.order) {
   parts <- list(...)
-  n_levels <- vapply(parts, function(v) {
-    need(v, vector_kinds)
-    as.double(if (is.factor(v)) length(levels(v)) else length(unique(v)))
-  }, 0)
+  for (v in parts) need(v, vector_kinds)
   if (length(parts) == 0L) foreign_term("interaction() takes columns")
   check_lengths(lengths(parts))
   if (!missing(drop)) need_flag(drop)
   if (!missing(lex.order)) need_flag(lex.order)
   if (!missing(sep)) need_one(sep, "text")
-  check_bytes(parts, if (missing(sep)) "." else sep, max(lengths(parts), prod(n_levels)))
-  prod(n_levels)
+  labels <- lapply(parts, function(v) if (is.factor(v)) levels(v) else unique(v))
+  n <- prod(lengths(labels))
+  sized(n, pasted_bytes(labels, if (missing(sep)) "." else sep, n))
 }
 
 takes_sequence <- function(from, to) {
   need_one(from, "number")
   need_one(to, "number")
   if (!is.finite(from) || !is.finite(to)) foreign_term("a sequence has no end")
-  abs(to - from) + 1
+  sized(abs(to - from) + 1)
 }
 
 takes_element <- function(x, i) {
@@ -217,7 +228,7 @@ takes_element <- function(x, i) {
 takes_elements <- function(x, i) {
   need(x, vector_kinds)
   need(i, c("number", "factor", "ordered")) # of factors the codes count
-  if (is.logical(i)) length(x) + length(i) else length(i)
+  if (is.logical(i)) sized(length(x) + length(i))
 }
 
 takes_replace <- function(x, list, values) {
@@ -232,13 +243,13 @@ takes_format <- function(x, ...) {
   dots <- method_dots(list(...), switch(kind_of(x), Date = "format", POSIXct = c("format", "tz", "usetz"),
                                        number = c("trim", "digits", "nsmall"), character(0)))
   need(x, vector_kinds)
-  check_bytes(list(x)) # texts are padded to one width
   if (!is.null(dots$format)) need_format(dots$format)
   if (!is.null(dots$tz)) need_zone(dots$tz)
   if (!is.null(dots$usetz)) need_flag(dots$usetz)
   if (!is.null(dots$trim)) need_flag(dots$trim)
   if (!is.null(dots$digits)) need_one(dots$digits, "number", 1, 22)
   if (!is.null(dots$nsmall)) need_one(dots$nsmall, "number", 0, 20)
+  sized(length(x), length(x) * widest_text(x), grows = FALSE) # texts are padded to one width
 }
 
 check_time_dots <- function(dots) {

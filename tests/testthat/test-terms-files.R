@@ -206,6 +206,39 @@ test_that("a file cannot take all memory or all time", {
   expect_error(predict(gbt_load(file), many), "texts of more than", class = "gbt_error_data")
 })
 
+test_that("a small file cannot make much for a single row", {
+  skip_on_cran()
+  label <- strrep("A", 20000)
+  times <- function(n, text) paste(rep(text, n), collapse = ", ")
+  texts <- c(sprintf("as.numeric(factor(1:1e5, labels = '%s'))[1]", label),
+             sprintf("as.numeric(ordered(1:1e5, 1:1e5, '%s'))[1]", label),
+             sprintf("nchar(paste0(1:1e5, '%s'))[1]", label),
+             sprintf("nchar(pmin(%s))[1]", times(20, sprintf("paste0(1:1e5, '%s')", substr(label, 1, 500)))),
+             sprintf("nchar(format(c(1:99998, '%s')))[1]", label),
+             sprintf("pmin(%s)[1]", times(1000, "1:1e5 + 0")),
+             sprintf("as.numeric(c(%s))[1]", times(500, "factor(1, levels = 1:1e5)")))
+  invisible(gc(reset = TRUE))
+  for (text in texts) {
+    m <- gbt_load(craft(terms = design(text)))
+    expect_error(predict(m, rows[1, ]), "of more than 268435456 bytes", class = "gbt_error_data")
+  }
+  expect_lt(sum(gc()[, 6L]), 1000) # MB
+})
+
+test_that("what training makes of many rows is made of few and of more", {
+  n <- 150000L
+  many <- data.frame(f = factor(seq_len(n) %% 2000L), g = factor(seq_len(n) %% 75L), a = as.double(seq_len(n)),
+                     s = rep_len(c("x", "y"), n), y = rep_len(c(1, 2, 5), n))
+  for (formula in c(y ~ interaction(f, g), y ~ I(a %in% 1:120000))) {
+    m <- gbt_train(stats::as.formula(formula), many, nrounds = 1, threads = 1)
+    expect_length(predict(m, many[1:3, ]), 3L)
+  }
+  m <- gbt_train(y ~ paste0(s, "z") + factor(a), many[1:100, ], nrounds = 1, threads = 1)
+  expect_null(m$terms$code)
+  many$s[5] <- strrep("x", 20000) # one text that is much longer than the others
+  expect_length(predict(m, many), n)
+})
+
 test_that("deep terms are evaluated up to the limit", {
   sum_of <- function(n) paste(rep("a", n), collapse = " + ")
   nested <- function(n) paste(rep("a", n), collapse = " ^ ") # R's parser takes up to 50 brackets
