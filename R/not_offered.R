@@ -14,8 +14,10 @@ not_offered <- local({
   }
 
   # classes and rows
-  weigh <- "give the rows of the rarer class a larger weight in `weights`"
-  balance <- "weigh a row by the inverse of its class's share: w <- 1 / table(y)[y]; weights = as.vector(w / mean(w))"
+  weigh <- "give each row the weight of its class: weights = ifelse(y == \"yes\", 3, 1)"
+  # ave() serves a y of any type; indexing a table by y would take numbers and logical values for positions
+  balance <- paste("weigh a row by the inverse of its class's share:",
+                   "w <- 1 / ave(seq_along(y), y, FUN = length); weights = w / mean(w)")
   no("scale_pos_weight", weigh, 1)
   no("class_weights class_weight", weigh, "None")
   no("is_unbalance unbalance unbalanced_sets balance_classes", balance, FALSE)
@@ -25,12 +27,14 @@ not_offered <- local({
   no("pos_bagging_fraction pos_bagging pos_sub_row pos_subsample", "sampling by class is not offered; use `weights`", 1)
   no("neg_bagging_fraction neg_bagging neg_sub_row neg_subsample", "sampling by class is not offered; use `weights`", 1)
   goss <- "sampling by gradient (GOSS, MVS) is not offered; `subsample` draws rows uniformly"
+  bayes <- "rows are drawn uniformly, by `subsample`; random weights (Bayesian bootstrap) and MVS are not offered"
   no("data_sample_strategy", goss, "bagging")
   no("sampling_method sampling", goss, "uniform")
-  no("bootstrap_type", goss, holds = function(value, given) {
+  no("bootstrap_type", bayes, holds = function(value, given) {
     is_same(value, "Bernoulli") || (is_same(value, "No") && is_same(given_or(given[["subsample"]], 1), 1))
   })
-  no("top_rate other_rate mvs_reg bagging_temperature", goss)
+  no("top_rate other_rate mvs_reg", goss)
+  no("bagging_temperature", bayes)
   no("bagging_freq subsample_freq",
      "`subsample` draws rows anew for every tree (`bagging_freq = 1`); leave it at 1 to draw none",
      holds = function(value, given) {
@@ -141,7 +145,9 @@ not_offered <- local({
   no("num_grad_quant_bins quant_train_renew_leaf stochastic_rounding", bits)
 
   # metrics and early stopping
-  no("use_best_model", "the best round is used with `early_stopping_rounds`, all rounds without",
+  no("use_best_model",
+     paste("with `early_stopping_rounds` a model predicts with its best round, without it with all;",
+           "predict(model, trees = length(model)) takes all"),
      holds = function(value, given) is_same(value, is_on(given[["early_stopping_rounds"]])))
   no("best_model_min_trees", "the best round is the best of all rounds", 0, 1)
   no("eval_fraction", "use `valid`: the share of rows to hold out", 0)

@@ -416,9 +416,12 @@ test_that("messages of refused parameters say what to do", {
     train(verbose = 0.5)
     train(border_count = 0)
   })
-  # the advice on classes out of balance
-  y <- iris$Species[1:120]
-  w <- 1 / table(y)[y]
-  m <- gbt_train(iris[1:120, -5], y, weights = as.vector(w / mean(w)), nrounds = 1, threads = 1)
-  expect_identical(m$nrounds, 1L)
+  # the advice on classes out of balance holds for a response of any type
+  for (y in list(iris$Species[41:150], as.character(iris$Species[41:150]), mtcars$am, mtcars$am == 1)) {
+    advice <- conditionMessage(expect_error(train(is_unbalance = TRUE), class = "gbt_error_unsupported"))
+    weights <- NULL
+    eval(parse(text = sub("weights = ", "weights <- ", sub("^[^:]*:[^:]*: ", "", advice), fixed = TRUE)))
+    sums <- tapply(weights, y, sum)
+    expect_equal(as.vector(sums), rep(length(y) / length(sums), length(sums)))
+  }
 })
