@@ -213,11 +213,11 @@ match_choice <- function(x, choices, parameter) {
 }
 
 # One whole number within [low, high], as an integer (or a double when it does not fit one).
-check_whole <- function(x, parameter, low = -Inf, high = Inf) {
+check_whole <- function(x, parameter, low = -Inf, high = Inf, hint = "") {
   ok <- is.numeric(x) && !is.object(x) && length(x) == 1L && !is.na(x) && x == floor(x) && x >= low && x <= high
   if (!ok) {
     range <- if (is.finite(high)) sprintf(" from %.0f to %.0f", low, high) else sprintf(" of at least %.0f", low)
-    stop_argument(sprintf("`%s` must be one whole number%s", parameter, range), parameter)
+    stop_argument(sprintf("`%s` must be one whole number%s%s", parameter, range, hint), parameter)
   }
   if (abs(x) <= .Machine$integer.max) as.integer(x) else as.double(x)
 }

@@ -42,10 +42,14 @@ count_threads <- function(wish = NULL) {
   as.integer(max(1, n))
 }
 
+# Other packages take 0 or -1 for all processors; here that is to leave the argument out.
+check_threads <- function(threads) {
+  if (!is.null(threads)) check_whole(threads, "threads", 1, 1024, "; leave it out for all that the machine grants")
+}
+
 # The argument `threads` of any function -> what .Call takes. Results never depend on it.
 resolve_threads <- function(threads = NULL) {
-  if (!is.null(threads)) threads <- check_whole(threads, "threads", 1, 1024)
-  structure(count_threads(threads), simd = simd_code())
+  structure(count_threads(check_threads(threads)), simd = simd_code())
 }
 
 simd_names <- c("auto", "scalar", "avx2", "avx512")

@@ -284,11 +284,12 @@ align_frame <- function(frame, names, tag) {
       frame$values[[j]] <- as.double(frame$values[[j]], units = sub("difftime:", "", was[j], fixed = TRUE))
       frame$storage[j] <- 0L
     } else if (is_time(frame$tag[j])) {
-      stop_data(sprintf("column `%s` is of class %s, but was %s when the model was trained", frame$names[j],
-                        time_class(frame$tag[j]), time_class(was[j])), frame$names[j])
+      stop_data(sprintf("column `%s` is of class %s, but was %s when the model was trained; convert it by %s",
+                        frame$names[j], time_class(frame$tag[j]), time_class(was[j]), conversion_to(was[j])),
+                frame$names[j])
     } else if (frame$type[j] != 0L) {
-      stop_data(sprintf("column `%s` holds texts, but was of class %s when the model was trained; convert it",
-                        frame$names[j], time_class(was[j])), frame$names[j])
+      stop_data(sprintf("column `%s` holds texts, but was of class %s when the model was trained; convert it by %s",
+                        frame$names[j], time_class(was[j]), conversion_to(was[j])), frame$names[j])
     } # plain numbers for a time: taken as they are
   }
   frame
@@ -334,6 +335,13 @@ all_missing <- function(v, storage = 1L, levels = NULL) {
 
 is_time <- function(tag) !is.na(tag) & (tag %in% c("Date", "POSIXct") | startsWith(tag, "difftime:"))
 time_class <- function(tag) sub("difftime:.*", "difftime", tag)
+
+# The function that makes a column of what a feature was in training, as texts of messages have it.
+conversion_to <- function(tag) {
+  if (startsWith(tag, "difftime:")) return(sprintf("as.difftime(x, units = \"%s\")", sub("difftime:", "", tag)))
+  if (tag %in% c("factor", "ordered")) return("factor(x, levels = )")
+  switch(tag, Date = "as.Date(x)", POSIXct = "as.POSIXct(x)", character = "as.character(x)", "as.numeric(x)")
+}
 
 # Row names that somebody gave: texts. Numbers of rows are none.
 row_labels <- function(x) {

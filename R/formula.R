@@ -79,7 +79,8 @@ formula_data <- function(data, formula, from) {
   if ("." %in% names) stop_argument("a formula with `.` needs `data`", "data")
   absent <- names[!vapply(names, exists, NA, envir = from)]
   if (length(absent)) {
-    hint <- if ("$" %in% all.names(formula)) "; name the columns alone and give the data frame as `data`" else ""
+    hint <- if ("$" %in% all.names(formula)) "; name the columns alone and" else "; if they are columns,"
+    hint <- paste(hint, "give the data frame as `data`")
     stop_data(sprintf("variables not found: %s%s", enumerate(absent), hint), absent[1L])
   }
   values <- mget(names, envir = from, inherits = TRUE)
@@ -148,7 +149,8 @@ walk_part <- function(e, sign, found) {
 # The same for any formula, by R's own rules.
 terms_parts <- function(formula, data) {
   tt <- try_else(stats::terms(formula, data = data), function(problem) {
-    stop_argument(sprintf("the formula means nothing to R's terms(): %s", conditionMessage(problem)), "formula")
+    stop_argument(sprintf("the formula means nothing to R's terms(): %s; arithmetic with numbers stands in I(), %s",
+                          conditionMessage(problem), "such as I(2 * a)"), "formula")
   })
   variables <- as.list(attr(tt, "variables"))[-1L]
   factors <- attr(tt, "factors")
@@ -175,7 +177,8 @@ evaluate_features <- function(expressions, data, from) {
 
 check_term_rows <- function(value, label, n) {
   if (NROW(value) != n) {
-    stop_data(sprintf("`%s` has %d values for %.0f rows", label, NROW(value), n), label)
+    stop_data(sprintf("`%s` has %s for %.0f rows; a term of a formula needs one value per row", label,
+                      counted(NROW(value), "value"), n), label)
   }
 }
 
@@ -280,9 +283,10 @@ deparse_parts <- function(parts) {
 check_names_of <- function(expressions, data, from) {
   absent <- setdiff(setdiff(variables_of(expressions), names(data)), base_constants)
   if (length(absent)) {
-    stop_data(sprintf("the formula uses %s, which %s of the data; a model keeps no other variables%s",
+    near <- suggest(absent[1L], names(data))
+    stop_data(sprintf("the formula uses %s, which %s of the data; a model keeps no other variables%s%s",
                       enumerate(absent), if (length(absent) == 1L) "is no column" else "are no columns",
-                      suggest(absent[1L], names(data))), absent[1L])
+                      if (nzchar(near)) "" else ": write the value itself, or make it a column", near), absent[1L])
   }
   for (f in functions_of(expressions)) {
     if (grepl("::", f, fixed = TRUE) || exists(f, envir = globalenv(), mode = "function")) next
@@ -293,7 +297,7 @@ check_names_of <- function(expressions, data, from) {
 # where: how it is known where the formula was written; NULL when it is not.
 stop_lost <- function(what, where) {
   problem <- if (is.null(where)) {
-    "is not found"
+    "is not found; attach the package that has it, or write package::function"
   } else {
     paste("is", where, "where the formula was written, where predict() could not find it: define it in the global",
           "environment or write package::function")

@@ -93,7 +93,7 @@ predict.gbt <- function(object, newdata, type = c("response", "link", "prob", "c
 # than they do.
 predict_threads <- function(threads, n_steps) {
   if (!isTRUE(n_steps < 3e5)) return(resolve_threads(threads))
-  if (!is.null(threads)) check_whole(threads, "threads", 1, 1024)
+  check_threads(threads)
   structure(1L, simd = simd_code())
 }
 

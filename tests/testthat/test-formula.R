@@ -91,6 +91,10 @@ test_that("variables that a model could not find again are errors", {
     train(log(`a b`) ~ wt, stats::setNames(transform(mtcars, mpg = c(NA, mpg[-1])), c("a b", names(mtcars)[-1])))
     train(mpg ~ ., mtcars, subset = 40)
     train(cbind(mpg, wt) ~ ., mtcars)
+    train(mpg ~ not_there(wt), mtcars)
+    train(mpg ~ 2 * wt, mtcars)
+    train(mpg ~ mean(wt), mtcars)
+    train(not_there ~ neither)
   })
 })
 

@@ -65,6 +65,8 @@ test_that("responses that cannot be learned are errors that help", {
     train(1:3, objective = list(gradient = function(s, l) 1, hessian = function(s, l) s))
     train(1:3, objective = list(gradient = function(s, l) s * NA, hessian = function(s, l) s + 1))
     train(1:3, objective = list(gradient = function(s, l) s - l, hessian = function(s, l) s - 1))
+    train(1:3, objective = list(gradient = function(s, l) replace(s, 5, Inf), hessian = function(s, l) s + 1,
+                                n_outputs = 2))
     gbt_train(data.frame(a = 1))
     gbt_train(data.frame(a = numeric(0)), numeric(0))
   })

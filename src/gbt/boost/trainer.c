@@ -79,9 +79,9 @@ static gbt_status check_constraints(const gbt_trainer_spec *spec, gbt_error *err
     const char *name = schema->feat[f].name;
     if (spec->monotone && spec->monotone[f] != 0 && schema->feat[f].type == GBT_CATEGORICAL)
       return gbt_fail_on(err, GBT_E_UNSUPPORTED, name,
-                         "column '%s' is categorical and cannot have a monotone constraint; make it ordered", name);
+                         "column `%s` is categorical and cannot have a monotone constraint; make it ordered", name);
     if (spec->feature_weight && !(spec->feature_weight[f] >= 0.0 && spec->feature_weight[f] < 1e300))
-      return gbt_fail_on(err, GBT_E_ARG, name, "feature weight of column '%s' must be a finite number, 0 or more",
+      return gbt_fail_on(err, GBT_E_ARG, name, "feature weight of column `%s` must be a finite number, 0 or more",
                          name);
   }
   if (spec->feature_weight) {
@@ -102,7 +102,7 @@ static gbt_status check_members(const gbt_trainer_spec *spec, int32_t *last, gbt
         return gbt_fail_on(err, GBT_E_ARG, "interactions", "interaction set %d names a feature that does not exist",
                            (int)s + 1);
       if (last[f] == s + 1)
-        return gbt_fail_on(err, GBT_E_ARG, "interactions", "interaction set %d names column '%s' twice", (int)s + 1,
+        return gbt_fail_on(err, GBT_E_ARG, "interactions", "interaction set %d names column `%s` twice", (int)s + 1,
                            schema->feat[f].name);
       last[f] = s + 1;
     }
@@ -322,17 +322,23 @@ gbt_status gbt_trainer_run(gbt_ctx *ctx, gbt_trainer *tr, int64_t n_rounds, gbt_
   return GBT_OK;
 }
 
+// at: the row and, after all rows of the outputs before it, the output. C libraries print NaN with a sign or without.
+static gbt_status refuse_derivative(const gbt_trainer *tr, const char *what, int64_t at, double value, const char *rule,
+                                    gbt_error *err) {
+  int64_t n = tr->sets[0]->n_rows;
+  char output[40] = "", number[40] = "NaN";
+  if (tr->n_outputs > 1) snprintf(output, sizeof output, ", output %lld", (long long)(at / n) + 1);
+  if (value == value) snprintf(number, sizeof number, "%g", value);
+  return gbt_fail_on(err, GBT_E_DATA, what, "%s of row %lld%s is %s; it must be %s", what, (long long)(at % n) + 1,
+                     output, number, rule);
+}
+
 gbt_status gbt_trainer_set_gradients(gbt_ctx *ctx, gbt_trainer *tr, const double *g, const double *h, gbt_error *err) {
   int64_t n = tr->sets[0]->n_rows;
   if (tr->broken) return gbt_fail(err, GBT_E_ARG, "this training was stopped in the middle of a round");
   for (int64_t i = 0; i < n * tr->n_outputs; i++) {
-    if (!(g[i] < 1e290 && g[i] > -1e290))
-      return gbt_fail_on(err, GBT_E_DATA, "gradient", "gradient of row %lld, output %lld is %g; it must be finite",
-                         (long long)(i % n) + 1, (long long)(i / n) + 1, g[i]);
-    if (!(h[i] >= 0.0 && h[i] < 1e290))
-      return gbt_fail_on(err, GBT_E_DATA, "hessian",
-                         "hessian of row %lld, output %lld is %g; it must be finite and 0 or more",
-                         (long long)(i % n) + 1, (long long)(i / n) + 1, h[i]);
+    if (!(g[i] < 1e290 && g[i] > -1e290)) return refuse_derivative(tr, "gradient", i, g[i], "finite", err);
+    if (!(h[i] >= 0.0 && h[i] < 1e290)) return refuse_derivative(tr, "hessian", i, h[i], "finite and 0 or more", err);
   }
   uint64_t per_round = (uint64_t)tr->n_outputs * (uint64_t)tr->params.num_parallel_tree;
   GBT_TRY(tr->be->ops->set_gradients(ctx, tr->be, tr->forest->n_trees / per_round, g, h, err));

@@ -87,11 +87,11 @@ static gbt_status check_types(const gbt_binding *binding, gbt_error *err) {
     int is_factor = binding->table->cols[binding->col[f]].storage == GBT_CODES;
     if (is_factor && feat->type == GBT_NUMERIC)
       return gbt_fail_on(err, GBT_E_DATA, feat->name,
-                         "column `%s` is a factor here and was a number in training; convert it to a number",
+                         "column `%s` is a factor or text here and was a number in training; convert it to a number",
                          feat->name);
     if (!is_factor && feat->type != GBT_NUMERIC)
       return gbt_fail_on(err, GBT_E_DATA, feat->name,
-                         "column `%s` is a number here and was a factor in training; convert it to a factor",
+                         "column `%s` is a number here and was a factor or text in training; convert it to a factor",
                          feat->name);
   }
   return GBT_OK;

@@ -47,13 +47,13 @@ static gbt_status maps_make(const gbt_mem *mem, const gbt_forest_view *from, con
     const gbt_feature *old = &old_schema->feat[f], *now = &schema->feat[f];
     if (old->type != now->type) {
       if (!splits_on(from, f)) continue;
-      return gbt_fail_on(err, GBT_E_ARG, now->name, "column '%s' is of another type than in the model to go on from",
+      return gbt_fail_on(err, GBT_E_ARG, now->name, "column `%s` is of another type than in the model to go on from",
                          now->name);
     }
     if (now->type == GBT_NUMERIC || same_levels(old, now)) continue;
     if (now->type == GBT_ORDINAL)
       return gbt_fail_on(err, GBT_E_ARG, now->name,
-                         "the ordered levels of column '%s' differ from those of the model to go on from", now->name);
+                         "the ordered levels of column `%s` differ from those of the model to go on from", now->name);
     maps->n_levels[f] = now->n_levels;
     GBT_TRY(gbt_mem_array(mem, (size_t)now->n_levels, sizeof **maps->old_of, &maps->old_of[f], err));
     GBT_TRY(gbt_match_texts(mem, now->levels, now->n_levels, old->levels, old->n_levels, maps->old_of[f], err));
