@@ -183,9 +183,9 @@ bytes_to_save <- function(model) {
 #'   predicts. Arithmetic, mathematical functions, `ifelse()`, `factor()`, `cut()`, `poly()`, functions of texts and
 #'   times and other common ones are evaluated by gbt itself, over plain vectors. A term with any other function, such
 #'   as your own, is code that R must run: a file with such a term, or with such a function anywhere else in its
-#'   formula, is an error unless `trust = TRUE` says that you know where the file comes from. The functions themselves are not
-#'   in the file: define them again, or load their package, before you predict. (`readRDS()` and `load()` do not ask:
-#'   such files can hold any code.)
+#'   formula, is an error unless `trust = TRUE` says that you know where the file comes from. The functions themselves
+#'   are not in the file: define them again, or load their package, before you predict. (`readRDS()` and `load()` do
+#'   not ask: such files can hold any code.)
 #' @return `gbt_save()` returns its model invisibly, `gbt_load()` a model.
 #' @seealso [gbt_train()]
 #' @examples

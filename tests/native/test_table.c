@@ -267,14 +267,16 @@ static void wrong_bindings(void) {
   CHECK_EQ_I64(bind(t, schema, GBT_UNSEEN_PRIOR, &b, &err), GBT_E_DATA);
   CHECK_EQ_TEXT(err.subject, "x");
   tables_codes(t, "x", GBT_CATEGORICAL, code, abc, 3);
-  CHECK_FAILS(bind(t, schema, GBT_UNSEEN_PRIOR, &b, test_err), GBT_E_DATA, "`x` is a factor or text here and was a number");
+  CHECK_FAILS(bind(t, schema, GBT_UNSEEN_PRIOR, &b, test_err), GBT_E_DATA,
+              "`x` is a factor or text here and was a number");
   tables_f64(t, "x", five);
   CHECK_FAILS(bind(t, schema, GBT_UNSEEN_PRIOR, &b, test_err), GBT_E_DATA, "columns 3 and 4 of the data are both");
   t->cols[2] = t->cols[3];
   t->table.n_cols = 3;
   t->cols[1].name = "p";
   tables_f64(t, "o", five);
-  CHECK_FAILS(bind(t, schema, GBT_UNSEEN_PRIOR, &b, test_err), GBT_E_DATA, "`o` is a number here and was a factor or text");
+  CHECK_FAILS(bind(t, schema, GBT_UNSEEN_PRIOR, &b, test_err), GBT_E_DATA,
+              "`o` is a number here and was a factor or text");
   t->cols[0].n_levels = 2;
   CHECK_FAILS(bind(t, schema, GBT_UNSEEN_PRIOR, &b, test_err), GBT_E_DATA, "there is no level 3, only 2");
   gbt_schema_unref(schema);
