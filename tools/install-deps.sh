@@ -3,6 +3,7 @@
 #
 #   sh tools/install-deps.sh run      R and a C compiler: what tools/demo needs
 #   sh tools/install-deps.sh test     that and what tools/test needs
+#   sh tools/install-deps.sh long     that and what the long form of tools/test needs
 #
 # As root, or through sudo. Nothing is fetched when all is there.
 set -eu
@@ -12,11 +13,13 @@ run="r-base-core r-cran-matrix gcc libc6-dev make"
 # last three R CMD check --as-cran warns; gcovr adds up the coverage
 test="$run r-cran-testthat r-cran-withr r-cran-knitr r-cran-rmarkdown pandoc r-cran-data.table r-cran-tibble
 r-cran-bit64 g++ clang libclang-rt-14-dev gcovr devscripts qpdf tidy"
+long="$test valgrind"
 
 case "${1:-}" in
   run) wanted=$run ;;
   test) wanted=$test ;;
-  *) echo "usage: sh tools/install-deps.sh run|test" >&2; exit 2 ;;
+  long) wanted=$long ;;
+  *) echo "usage: sh tools/install-deps.sh run|test|long" >&2; exit 2 ;;
 esac
 
 if ! command -v dpkg-query >/dev/null 2>&1; then

@@ -86,7 +86,11 @@ else
   check gctorture glue torture 20
   check clang by_clang
   check gcc by_gcc
-  if command -v valgrind >/dev/null 2>&1; then check valgrind by_valgrind; fi
+  if command -v valgrind >/dev/null 2>&1; then
+    check valgrind by_valgrind
+  else
+    echo "valgrind: not run, as there is none"
+  fi
   check sanitizers by_sanitizers
 fi
 grep -h '^protection: ' "$work/protection.txt" | sed 's/^protection: /protection rules\t/' >>"$work/figures"
