@@ -38,17 +38,16 @@ term_scope <- function(data, strict) {
 
 # The first argument is followed in a loop: a sum of a hundred columns is a hundred calls deep.
 term_value <- function(e, scope, depth = 0L) {
+  if (!is.call(e)) return(term_atom(e, scope))
   outer <- list()
-  repeat {
-    name <- if (is.call(e)) term_function(e, depth) else ""
-    if (name == "" || name %in% names(terms_forms) || length(e) == 1L) break
+  while (is.call(e)) {
+    name <- term_function(e, depth)
+    if (!is.null(terms_forms[[name]]) || length(e) == 1L) break
     outer[[length(outer) + 1L]] <- e
     e <- e[[2L]]
   }
-  value <- if (is.name(e)) {
-    term_variable(as.character(e), scope)
-  } else if (!is.call(e)) {
-    term_constant(e)
+  value <- if (!is.call(e)) {
+    term_atom(e, scope)
   } else if (name == "ifelse") {
     term_ifelse(e, scope, depth + 1L)
   } else if (name == "$") {
@@ -59,6 +58,8 @@ term_value <- function(e, scope, depth = 0L) {
   for (call in rev(outer)) value <- call_term(call, list(value), scope, depth)
   value
 }
+
+term_atom <- function(e, scope) if (is.name(e)) term_variable(as.character(e), scope) else term_constant(e)
 
 # first: list of the first argument's value, when there is one.
 call_term <- function(e, first, scope, depth) {
@@ -120,11 +121,7 @@ called_name <- function(head) {
 }
 
 # The package of a function of the language; NULL for other names.
-terms_home <- function(name) {
-  if (name %in% names(terms_forms)) return("base")
-  if (!name %in% names(terms_table)) return(NULL)
-  terms_table[[name]]$home
-}
+terms_home <- function(name) if (!is.null(terms_forms[[name]])) "base" else terms_table[[name]]$home
 
 term_constant <- function(e) {
   ok <- is.null(e) || ((is.numeric(e) || is.character(e) || is.logical(e)) && length(e) == 1L &&
