@@ -29,9 +29,8 @@ stop_data <- function(msg, column = NULL) stop(gbt_error("data", msg, column))
 # A combination that is not offered.
 stop_unsupported <- function(msg, parameter = NULL) stop(gbt_error("unsupported", msg, parameter))
 
-# Bytes that are no model; a file that cannot be read or written.
+# Bytes that are no model.
 stop_format <- function(msg, path = NULL) stop(gbt_error("format", msg, path))
-stop_io <- function(msg, path = NULL) stop(gbt_error("io", msg, path))
 
 warn_gbt <- function(kind, msg, ...) {
   warning(structure(
