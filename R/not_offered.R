@@ -230,7 +230,8 @@ not_offered <- local({
   no("verbose_eval", paste0(quiet, ", one in `verbose_every` rounds"),
      holds = function(value, given) if (talks(given)) is_same(value, TRUE) else is_no(value))
   no("monitor_training", "`eval_train = TRUE` evaluates the training data", FALSE)
-  no("metric_update_interval metadata name graph pool callback", "there is no such thing here, see ?gbt_train")
+  no("metric_update_interval metadata name graph pool", "there is no such thing here, see ?gbt_train")
+  no("callback", "functions to call after every round are `callbacks`")
   no("plot plot_file", "plot(model) draws the log of a model", FALSE)
 
   # what is told elsewhere
