@@ -350,6 +350,9 @@ stop_interrupted <- function(model, error = NULL) {
 #' (the calls that led to it, as [sys.calls()] gives them). A time limit ([setTimeLimit()]) that is over is the plain
 #' error that R raises; this function has the model.
 #'
+#' A script that `Rscript` runs ends at a Ctrl-C or an error that nobody catches, and the model goes with it. To keep
+#' the rounds of a long training there, catch the condition as above and save its model, or save models in a callback.
+#'
 #' @return A model, or `NULL` when no training was interrupted in this session.
 #' @seealso [gbt_train()]
 #' @examples

@@ -22,6 +22,9 @@ predict_kinds <- c(link = 0L, response = 1L, leaf = 2L)
 #'     texts, logical values, or numbers.
 #'   * `"leaf"`: an integer matrix with one column per tree: the number of the leaf (the node's number within its tree,
 #'     0 is the root) that the row comes to.
+#'
+#'   Names of other packages are understood: `"raw"`, `"margin"` and `"raw_score"` for `"link"`, `"probability"` for
+#'   `"prob"`.
 #' @param trees Number of rounds to use, from the first; `NULL` takes all of the model, or those up to its best round
 #'   when it was trained with early stopping.
 #' @param offset Known part of the score, added to it: one number per row, or a matrix with one column per class. A
