@@ -181,7 +181,7 @@ test_that("the number of values fits the rows", {
   expect_error(predict(gbt_load(short), rows), "has 2 values for 5 rows", class = "gbt_error_data")
   expect_error(predict(gbt_load(craft(terms = design("a + c(1, 2)"))), rows), "values of 5 and 2 rows meet",
                class = "gbt_error_data")
-  expect_error(predict(gbt_load(craft(terms = design("pi"))), rows), "has 1 values", class = "gbt_error_data")
+  expect_error(predict(gbt_load(craft(terms = design("pi"))), rows), "has 1 value for 5 rows", class = "gbt_error_data")
 })
 
 test_that("a file cannot take all memory or all time", {
