@@ -125,7 +125,7 @@ training_data <- function(source, label, response, args, host) {
     if (!is.null(init)) { # its classes for columns of nothing but NA
       check_model(init, "init_model")
       was <- init$feature_types[match(frame$names, init$feature_names)]
-      frame <- align_missing(frame, ifelse(was %in% "missing", NA, was))
+      frame <- align_missing(frame, replace(was, was %in% "missing", NA))
     }
     data <- new_gbt_data(frame, weight = weight, max_bin = as.integer(host$max_bin),
                          page_rows = as.integer(host$page_rows), threads = args$value[["threads"]],

@@ -228,6 +228,12 @@ test_that("a column that was nothing but NA in training may be anything later", 
   back <- gbt_train(nothing, mixed_y, nrounds = 3, init_model = more, threads = 1)
   expect_identical(back$feature_types, more$feature_types)
   expect_identical(predict(back, nothing, trees = 8), predict(more, nothing))
+  only <- mixed["fac"]
+  only$fac <- NA
+  m <- gbt_train(only, mixed_y, nrounds = 2, threads = 1)
+  more <- gbt_train(mixed["fac"], mixed_y, nrounds = 3, init_model = m, threads = 1)
+  expect_identical(more$feature_types, "factor")
+  expect_identical(predict(more, mixed, trees = 2), predict(m, mixed))
   # the same whatever the form
   x <- cbind(a = NA, b = rep(c(TRUE, FALSE, NA), 10))
   expect_same_bytes(gbt_train(x, 1:30, nrounds = 2, threads = 1)$state,
