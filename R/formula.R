@@ -260,8 +260,13 @@ is_row <- function(columns, table, row) {
 evaluate_part <- function(e, data, from) {
   try_else(eval(e, data, from), function(problem) {
     text <- expression_text(e)
-    near <- if (is.symbol(e)) suggest(text, names(data)) else ""
-    stop_data(sprintf("`%s` cannot be evaluated: %s%s", text, conditionMessage(problem), near), text)
+    why <- conditionMessage(problem)
+    is_lost <- function(f) grepl(f, why, fixed = TRUE) && !exists(f, envir = from, mode = "function")
+    lost <- Filter(is_lost, grep("::", functions_of(list(e)), fixed = TRUE, invert = TRUE, value = TRUE))
+    hint <- if (is.symbol(e)) suggest(text, names(data)) else if (length(lost)) {
+      sprintf("; define `%s()` or attach its package first", lost[1L])
+    }
+    stop_data(paste0("`", text, "` cannot be evaluated: ", why, hint), text)
   })
 }
 

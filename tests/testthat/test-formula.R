@@ -95,6 +95,8 @@ test_that("variables that a model could not find again are errors", {
     train(mpg ~ 2 * wt, mtcars)
     train(mpg ~ mean(wt), mtcars)
     train(not_there ~ neither)
+    train(not_there(mpg) ~ wt, mtcars)
+    train((function(x) stop("no"))(mpg) ~ wt, mtcars)
   })
 })
 
