@@ -337,6 +337,7 @@ takes_match <- function(x, table, nomatch) {
 
 # Bases, as stats::makepredictcall() writes them: with everything that was learned from the training rows.
 most_columns <- 100L
+basis_size <- function(x, columns) sized(length(x), 40 * length(x) * columns, grows = FALSE) # R makes five copies
 
 takes_poly <- function(x, ..., degree, coefs, raw, simple) {
   need(x, "number")
@@ -346,12 +347,13 @@ takes_poly <- function(x, ..., degree, coefs, raw, simple) {
   if (length(dots)) degree <- dots[[1L]]
   need_one(degree, "number", 1, most_columns)
   if (!missing(raw)) need_flag(raw)
-  if (missing(coefs) && !missing(raw) && raw) return(NULL)
+  size <- basis_size(x, degree)
+  if (missing(coefs) && !missing(raw) && raw) return(size)
   need_absent(missing(raw) || !raw)
   ok <- !missing(coefs) && is.list(coefs) && identical(names(coefs), c("alpha", "norm2")) &&
     all(vapply(coefs, kind_of, "") == "number") && length(coefs$alpha) == degree && length(coefs$norm2) == degree + 2
   if (!ok) foreign_term("poly() needs the coefficients that training leaves")
-  NULL
+  size
 }
 
 takes_coefficients <- function(...) {
@@ -368,6 +370,7 @@ takes_spline <- function(x, df, knots, degree, intercept, Boundary.knots) {
   if (length(knots) > most_columns || length(Boundary.knots) != 2L) foreign_term("splines need a few knots")
   if (!missing(degree)) need_one(degree, "number", 1, 20)
   if (!missing(intercept)) need_flag(intercept)
+  basis_size(x, length(knots) + if (missing(degree)) 4 else degree + 1)
 }
 
 natural_spline <- function(...) splines::ns(...)

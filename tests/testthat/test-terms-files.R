@@ -215,7 +215,8 @@ test_that("a small file cannot make much for a single row", {
              sprintf("nchar(paste0(1:1e5, '%s'))[1]", label),
              sprintf("nchar(pmin(%s))[1]", times(20, sprintf("paste0(1:1e5, '%s')", substr(label, 1, 500)))),
              sprintf("nchar(format(c(1:99998, '%s')))[1]", label),
-             sprintf("pmin(%s)[1]", times(1000, "1:1e5 + 0")),
+             sprintf("pmin(%s)[1]", times(1000, "1:1e5 + 0")), "poly(1:1e5, 100, raw = TRUE)",
+             "splines::bs(1:1e5 + 0, knots = 1:100 * 900, Boundary.knots = c(1, 1e5))",
              sprintf("as.numeric(c(%s))[1]", times(500, "factor(1, levels = 1:1e5)")))
   invisible(gc(reset = TRUE))
   for (text in texts) {
