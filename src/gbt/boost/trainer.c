@@ -322,7 +322,7 @@ gbt_status gbt_trainer_run(gbt_ctx *ctx, gbt_trainer *tr, int64_t n_rounds, gbt_
   return GBT_OK;
 }
 
-// at: the row and, after all rows of the outputs before it, the output. C libraries print NaN with a sign or without.
+/* at: number of the cell in an n_rows x n_outputs matrix, by columns. C libraries print NaN with a sign or without. */
 static gbt_status refuse_derivative(const gbt_trainer *tr, const char *what, int64_t at, double value, const char *rule,
                                     gbt_error *err) {
   int64_t n = tr->sets[0]->n_rows;
