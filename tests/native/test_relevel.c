@@ -193,7 +193,7 @@ static void what_does_not_fit_is_refused(void) {
   REQUIRE_OK(make_schema(&mem, &now, &schema, test_err));
   REQUIRE_OK(gbt_forest_new(&mem, N_FEATURES, 1, 1, &from, test_err));
   gbt_forest_view view = gbt_forest_look(from);
-  CHECK_FAILS(gbt_forest_relevel(&mem, &view, old_schema, schema, &out, test_err), GBT_E_ARG, "'rank'");
+  CHECK_FAILS(gbt_forest_relevel(&mem, &view, old_schema, schema, &out, test_err), GBT_E_ARG, "`rank`");
   CHECK(out == NULL);
   schema->feat[2].type = GBT_NUMERIC;
   schema->feat[1] = old_schema->feat[1];
@@ -201,7 +201,7 @@ static void what_does_not_fit_is_refused(void) {
   gbt_forest_free(out);
   for (int t = 0; t < N_TREES; t++) REQUIRE_OK(draw_tree(&rng, &old, from, test_err));
   view = gbt_forest_look(from);
-  CHECK_FAILS(gbt_forest_relevel(&mem, &view, old_schema, schema, &out, test_err), GBT_E_ARG, "'a' is of another type");
+  CHECK_FAILS(gbt_forest_relevel(&mem, &view, old_schema, schema, &out, test_err), GBT_E_ARG, "`a` is of another type");
   schema->n_features = 4;
   CHECK_FAILS(gbt_forest_relevel(&mem, &view, old_schema, schema, &out, test_err), GBT_E_ARG, "5 features");
   schema->n_features = 5;
