@@ -14,7 +14,7 @@ cd "$root"
 lines_of() { # FILES...: non-blank lines that are no comment
   cat "$@" | grep -cvE '^[[:space:]]*($|/?\*|//|#)'
 }
-code=$(lines_of src/*.[ch] src/gbt/*.[ch] src/gbt/*/*.[ch] src/cuda/*.cu src/cuda/*.cuh R/*.R)
+code=$(lines_of src/*.[ch] src/gbt/*.[ch] src/gbt/*/*.[ch] src/cuda/*/*.cu src/cuda/*/*.cuh R/*.R)
 tests=$(find tests -type f \( -name '*.[chR]' -o -name '*.cu' -o -name '*.cuh' -o -name '*.cc' -o -name '*.sh' \) \
   ! -path 'tests/native/build/*' -exec cat {} + | grep -cvE '^[[:space:]]*($|/?\*|//|#)')
 coverage() { # WHAT

@@ -2,7 +2,7 @@
 
 #include <stdio.h>
 
-#include "../../src/cuda/cu_port.cuh"
+#include "../../src/cuda/base/port.cuh"
 
 /* Clocks and widths, which an emulated device does not have. */
 #if defined(__CUDACC__)

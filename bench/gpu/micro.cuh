@@ -13,7 +13,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "../../src/cuda/cu_port.cuh"
+#include "../../src/cuda/base/port.cuh"
 #include "device.h"
 
 typedef unsigned long long count64;

@@ -1,4 +1,4 @@
-#include "../../src/cuda/cu.cuh"
+#include "../../src/cuda/grow/backend.cuh"
 
 extern "C" {
 #include "peek.h"

@@ -2,7 +2,7 @@
  * operations. Under tests/simt, or on a device. */
 #pragma once
 
-#include "../../src/cuda/cu.cuh"
+#include "../../src/cuda/grow/backend.cuh"
 
 extern "C" {
 #include "made.h"

@@ -1,5 +1,5 @@
 /* Cuts and pages made on the device: the bytes that the CPU makes. */
-#include "../../src/cuda/cu_data.h"
+#include "../../src/cuda/data/data.h"
 #include "../../src/gbt/backend/device.h"
 #include "clock.h"
 #include "fault.h"

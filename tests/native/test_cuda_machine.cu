@@ -1,6 +1,6 @@
 /* What kernels may rely on: collectives, barriers, atomics, shared memory, streams. The same checks on the emulated
  * device and on a real one, so that the emulator's semantics are the device's. */
-#include "../../src/cuda/cu_port.cuh"
+#include "../../src/cuda/base/port.cuh"
 
 extern "C" {
 #include "test.h"

@@ -1,5 +1,5 @@
 /* Prediction on the device: the bytes of the CPU, whatever the forest, the table, the chunks and the room there is. */
-#include "../../src/cuda/cu_predict.h"
+#include "../../src/cuda/predict/predict.h"
 
 #include "../../src/gbt/backend/device.h"
 #include "../../src/gbt/model/model.h"

@@ -1,5 +1,5 @@
 /* Sorting on the device against a plain sort. */
-#include "../../src/cuda/cu_sort.cuh"
+#include "../../src/cuda/base/sort.cuh"
 
 extern "C" {
 #include "test.h"

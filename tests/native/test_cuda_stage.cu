@@ -1,5 +1,5 @@
 /* The way up to the device. Emulated, its work is also done as late as possible. */
-#include "../../src/cuda/cu_stage.cuh"
+#include "../../src/cuda/base/stage.cuh"
 
 extern "C" {
 #include "test.h"

@@ -4,7 +4,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "../../src/cuda/cu_port.cuh"
+#include "../../src/cuda/base/port.cuh"
 #include "../simt/control.h"
 
 extern "C" {

@@ -1,0 +1,170 @@
+/* Device memory, counted, and what CUDA's refusals mean to a user.
+ *
+ * Errors of CUDA come as numbers that have not changed since CUDA 10.1. Most of those that a user can meet belong to
+ * one of a few families; each has a sentence of its own that says what to do. After an error of the family "lost" the
+ * process has no use of the device any more: only a new process can have it again. */
+#include "../grow/backend.cuh"
+
+#include <string.h>
+
+/* ---- failures ---- */
+
+enum cu_family { CU_OTHER = 0, CU_MEMORY, CU_DRIVER, CU_NO_DEVICE, CU_FORKED, CU_BUSY, CU_IMAGE, CU_LOST };
+
+static cu_family cu_family_of(int code) {
+  switch (code) {
+  case 2: /* MemoryAllocation */
+    return CU_MEMORY;
+  case 35: /* InsufficientDriver */
+  case 36: /* CallRequiresNewerDriver */
+    return CU_DRIVER;
+  case 100: /* NoDevice */
+  case 101: /* InvalidDevice */
+    return CU_NO_DEVICE;
+  case 3: /* InitializationError: what a process gets whose parent had CUDA in use */
+    return CU_FORKED;
+  case 46:  /* DevicesUnavailable */
+  case 802: /* SystemNotReady */
+    return CU_BUSY;
+  case 98:  /* InvalidDeviceFunction */
+  case 200: /* InvalidKernelImage */
+  case 209: /* NoKernelImageForDevice */
+  case 222: /* UnsupportedPtxVersion */
+    return CU_IMAGE;
+  case 4:   /* CudartUnloading */
+  case 201: /* DeviceUninitialized */
+  case 214: /* ECCUncorrectable */
+  case 220: /* NvlinkUncorrectable */
+  case 700: /* IllegalAddress */
+  case 702: /* LaunchTimeout */
+  case 709: /* ContextIsDestroyed */
+  case 710: /* Assert */
+  case 714: /* HardwareStackError */
+  case 715: /* IllegalInstruction */
+  case 716: /* MisalignedAddress */
+  case 717: /* InvalidAddressSpace */
+  case 718: /* InvalidPc */
+  case 719: /* LaunchFailure */
+  case 721: /* tensor memory leak */
+  case 999: /* Unknown */
+    return CU_LOST;
+  default:
+    return CU_OTHER;
+  }
+}
+
+/* The name of the function in the text of a call. */
+static int cu_name_length(const char *what) {
+  int n = 0;
+  while (what[n] != '\0' && what[n] != '(') n++;
+  return n;
+}
+
+gbt_status cu_failed(cudaError_t code, const char *what, gbt_error *err) {
+  const char *said = cudaGetErrorString(code);
+  int n = cu_name_length(what);
+  (void)cudaGetLastError(); /* reported here: it is not to be found again by the next that looks */
+  if (cu_family_of((int)code) == CU_MEMORY && strncmp(what, "cudaMallocHost", 14) == 0)
+    return gbt_fail_on(err, GBT_E_MEM, "device",
+                       "the host has no page-locked memory left for copies to the device; close other programs, raise "
+                       "the limit of locked memory (`ulimit -l`), or " CU_ELSE);
+  switch (cu_family_of((int)code)) {
+  case CU_MEMORY:
+    return gbt_fail_on(err, GBT_E_MEM, "device",
+                       "out of device memory (%.*s); end what else runs on the device, train on fewer rows or columns, "
+                       "or " CU_ELSE,
+                       n, what);
+  case CU_DRIVER:
+    return gbt_fail_on(err, GBT_E_DEVICE, "device", "the NVIDIA driver is too old (%.*s: %s); update it, or " CU_ELSE,
+                       n, what, said);
+  case CU_NO_DEVICE:
+    return gbt_fail_on(err, GBT_E_DEVICE, "device", "the NVIDIA driver finds no such GPU (%.*s: %s); " CU_ELSE, n, what,
+                       said);
+  case CU_FORKED:
+    return gbt_fail_on(err, GBT_E_DEVICE, "device",
+                       "CUDA cannot be started in this process (%.*s: %s); a forked process cannot use what its parent "
+                       "has started: start workers as new processes (parallel::makePSOCKcluster()), or " CU_ELSE,
+                       n, what, said);
+  case CU_BUSY:
+    return gbt_fail_on(err, GBT_E_DEVICE, "device",
+                       "the device is not to be had now (%.*s: %s); another program may hold it for itself: wait for "
+                       "it, or " CU_ELSE,
+                       n, what, said);
+  case CU_IMAGE:
+    return gbt_fail_on(err, GBT_E_DEVICE, "device",
+                       "this build of gbt has no code for the device (%.*s: %s); install gbt again with "
+                       "--configure-args='--with-cuda-arch=...' naming its compute capability, or " CU_ELSE,
+                       n, what, said);
+  case CU_LOST:
+    return gbt_fail_on(err, GBT_E_DEVICE, "device",
+                       "the device was lost (%.*s: %s); restart R before it is used again, or " CU_ELSE, n, what, said);
+  default:
+    return gbt_fail_on(err, GBT_E_DEVICE, "device", "CUDA refused a call (%.*s: %s, error %d); " CU_ELSE, n, what, said,
+                       (int)code);
+  }
+}
+
+/* ---- memory ---- */
+
+static double cu_mb(size_t bytes) { return (double)bytes / 1048576.0; }
+
+/* cudaMalloc has refused: how much there was. */
+static gbt_status cu_no_room(size_t bytes, gbt_error *err) {
+  size_t free_bytes = 0, total = 0;
+  (void)cudaGetLastError();
+  if (cudaMemGetInfo(&free_bytes, &total) != cudaSuccess) {
+    free_bytes = total = 0;
+    (void)cudaGetLastError();
+  }
+  return gbt_fail_on(err, GBT_E_MEM, "device",
+                     "out of device memory: %.1f MB were asked for, %.1f MB of %.1f MB are free; end what else runs on "
+                     "the device, train on fewer rows or columns, lower `max_bin`, or " CU_ELSE,
+                     cu_mb(bytes), cu_mb(free_bytes), cu_mb(total));
+}
+
+gbt_status cu_alloc(cu_memory *memory, size_t n, size_t size, void *out, gbt_error *err) {
+  void **at = (void **)out;
+  *at = NULL;
+  if (size != 0 && n > (SIZE_MAX >> 1) / size) return cu_no_room(SIZE_MAX >> 1, err);
+  size_t bytes = n * size;
+  if (memory->limit > 0 && (memory->bytes > memory->limit || bytes > memory->limit - memory->bytes))
+    return gbt_fail_on(err, GBT_E_MEM, "device",
+                       "the limit of %.1f MB of device memory is reached: %.1f MB are in use, %.1f MB more were asked "
+                       "for; raise the limit, train on fewer rows or columns, lower `max_bin`, or " CU_ELSE,
+                       cu_mb(memory->limit), cu_mb(memory->bytes), cu_mb(bytes));
+  cudaError_t code = cudaMalloc(at, bytes > 0 ? bytes : 1);
+  if (code != cudaSuccess) {
+    *at = NULL;
+    if (cu_family_of((int)code) == CU_MEMORY) return cu_no_room(bytes, err);
+    return cu_failed(code, "cudaMalloc", err);
+  }
+  memory->bytes += bytes;
+  if (memory->bytes > memory->most) memory->most = memory->bytes;
+  return GBT_OK;
+}
+
+/* Waits, since the streams of a backend do not wait for the default one. */
+static gbt_status cu_clear(void *block, size_t bytes, gbt_error *err) {
+  if (bytes == 0) return GBT_OK;
+  CU_TRY(cudaMemset(block, 0, bytes));
+  CU_TRY(cudaStreamSynchronize(0));
+  return GBT_OK;
+}
+
+gbt_status cu_alloc_zeros(cu_memory *memory, size_t n, size_t size, void *out, gbt_error *err) {
+  void **at = (void **)out;
+  GBT_TRY(cu_alloc(memory, n, size, out, err));
+  gbt_status status = cu_clear(*at, n * size, err);
+  if (status != GBT_OK) {
+    cu_free(memory, *at, n * size);
+    *at = NULL;
+  }
+  return status;
+}
+
+void cu_free(cu_memory *memory, void *block, size_t bytes) {
+  if (!block) return;
+  (void)cudaFree(block); /* fails on a device that is lost, which has taken its memory with it */
+  (void)cudaGetLastError();
+  memory->bytes -= bytes;
+}

@@ -1,0 +1,87 @@
+/* The way up to the device: see stage.cuh. */
+#include "stage.cuh"
+
+#include <string.h>
+
+gbt_status cu_host_alloc(size_t bytes, void *out, gbt_error *err) {
+  void **at = (void **)out, *block = NULL;
+  *at = NULL;
+  CU_TRY(cudaMallocHost(&block, bytes > 0 ? bytes : 1));
+  *at = block;
+  return GBT_OK;
+}
+
+gbt_status cu_stage_open(gbt_ctx *ctx, size_t bytes, cu_stage *stage, gbt_error *err) {
+  stage->ctx = ctx;
+  stage->bytes = bytes;
+  CU_TRY(cudaStreamCreateWithFlags(&stage->stream, cudaStreamNonBlocking));
+  for (int k = 0; k < 2; k++) {
+    CU_TRY(cudaEventCreateWithFlags(&stage->free_again[k], cudaEventDisableTiming));
+    GBT_TRY(cu_host_alloc(bytes, &stage->half[k], err));
+  }
+  return GBT_OK;
+}
+
+/* Errors are not looked at: whoever closes has one already, or needs nothing more from the device. */
+void cu_stage_close(cu_stage *stage) {
+  if (stage->stream != NULL) (void)cudaStreamSynchronize(stage->stream);
+  for (int k = 0; k < 2; k++) {
+    if (stage->free_again[k] != NULL) (void)cudaEventDestroy(stage->free_again[k]);
+    cu_host_free(&stage->half[k]);
+  }
+  if (stage->stream != NULL) (void)cudaStreamDestroy(stage->stream);
+  *stage = cu_stage();
+  (void)cudaGetLastError();
+}
+
+gbt_status cu_stage_next(cu_stage *stage, unsigned char **half, gbt_error *err) {
+  GBT_TRY(gbt_ctx_poll(stage->ctx, err));
+  CU_TRY(cudaEventSynchronize(stage->free_again[stage->turn])); /* at once when it was never recorded */
+  *half = stage->half[stage->turn];
+  return GBT_OK;
+}
+
+gbt_status cu_stage_copy(cu_stage *stage, void *to, size_t bytes, gbt_error *err) {
+  if (bytes > 0) CU_TRY(cudaMemcpyAsync(to, stage->half[stage->turn], bytes, cudaMemcpyHostToDevice, stage->stream));
+  return GBT_OK;
+}
+
+gbt_status cu_stage_done(cu_stage *stage, gbt_error *err) {
+  CU_TRY(cudaEventRecord(stage->free_again[stage->turn], stage->stream));
+  stage->turn ^= 1;
+  return GBT_OK;
+}
+
+gbt_status cu_stage_send(cu_stage *stage, void *to, const void *from, size_t bytes, gbt_error *err) {
+  unsigned char *half = NULL;
+  for (size_t at = 0, n; at < bytes; at += n) {
+    n = bytes - at < stage->bytes ? bytes - at : stage->bytes;
+    GBT_TRY(cu_stage_next(stage, &half, err));
+    GBT_TRY(cu_copy(stage->ctx, half, (const unsigned char *)from + at, n, err));
+    GBT_TRY(cu_stage_copy(stage, (unsigned char *)to + at, n, err));
+    GBT_TRY(cu_stage_done(stage, err));
+  }
+  return GBT_OK;
+}
+
+/* ---- by all threads ---- */
+
+static const size_t COPY_TASK = (size_t)1 << 18;
+
+struct cu_copy_job {
+  unsigned char *to;
+  const unsigned char *from;
+  size_t bytes;
+};
+
+static void copy_task(void *arg, int64_t task, int thread) {
+  (void)thread;
+  const cu_copy_job *job = (const cu_copy_job *)arg;
+  size_t beg = (size_t)task * COPY_TASK, n = job->bytes - beg;
+  memcpy(job->to + beg, job->from + beg, n < COPY_TASK ? n : COPY_TASK);
+}
+
+gbt_status cu_copy(gbt_ctx *ctx, void *to, const void *from, size_t bytes, gbt_error *err) {
+  cu_copy_job job = {(unsigned char *)to, (const unsigned char *)from, bytes};
+  return gbt_parallel(ctx, (int64_t)((bytes + COPY_TASK - 1) / COPY_TASK), copy_task, &job, err);
+}

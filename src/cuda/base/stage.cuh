@@ -1,0 +1,48 @@
+/* The way up to the device: two page-locked halves. While one is copied, the host's threads fill the other.
+ *
+ *   host memory  ---threads--->  half 0 | half 1  ---the stage's stream--->  device
+ *
+ * What goes up as it lies in memory is sent (cu_stage_send). What is put together on the way is written into a half:
+ *
+ *   cu_stage_next   waits until the half may be written again
+ *   cu_stage_copy   its bytes are on their way; kernels that read them follow in the stage's stream
+ *   cu_stage_done   from where on it may be written again; the turn goes to the other half
+ *
+ * All work of a stage is in one stream, so what it writes on the device needs no second half: a copy waits for the
+ * kernel that reads what the one before it brought.
+ *
+ * Prediction has a way of its own (predict/predict.cu): its chunks run beside each other in two streams, so that trees
+ * are walked for one while the other is copied, and columns are turned into numbers as they are read. */
+#pragma once
+
+#include "../grow/backend.cuh"
+
+/* A page-locked block; NULL on failure. */
+gbt_status cu_host_alloc(size_t bytes, void *out, gbt_error *err) GBT_MUST_CHECK;
+template <class T> void cu_host_free(T **block) {
+  if (*block != NULL) (void)cudaFreeHost(*block);
+  *block = NULL;
+}
+
+struct cu_stage {
+  gbt_ctx *ctx;
+  cudaStream_t stream;
+  size_t bytes;              /* of a half */
+  unsigned char *half[2];    /* page-locked */
+  cudaEvent_t free_again[2]; /* the half may be written by the host */
+  int turn;                  /* whose it is */
+};
+
+/* All 0 before; close also after a failure. Closing waits for what is in the stream. */
+gbt_status cu_stage_open(gbt_ctx *ctx, size_t bytes, cu_stage *stage, gbt_error *err) GBT_MUST_CHECK;
+void cu_stage_close(cu_stage *stage);
+
+gbt_status cu_stage_next(cu_stage *stage, unsigned char **half, gbt_error *err) GBT_MUST_CHECK;
+gbt_status cu_stage_copy(cu_stage *stage, void *to, size_t bytes, gbt_error *err) GBT_MUST_CHECK;
+gbt_status cu_stage_done(cu_stage *stage, gbt_error *err) GBT_MUST_CHECK;
+
+/* Does not wait for the last two halves; `from` is not needed any more. */
+gbt_status cu_stage_send(cu_stage *stage, void *to, const void *from, size_t bytes, gbt_error *err) GBT_MUST_CHECK;
+
+/* memcpy on all threads of ctx. */
+gbt_status cu_copy(gbt_ctx *ctx, void *to, const void *from, size_t bytes, gbt_error *err) GBT_MUST_CHECK;

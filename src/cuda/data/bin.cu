@@ -1,0 +1,298 @@
+/* Codes of dense columns on the device, in the layout of data/page.h.
+ *
+ * A step is a tile of rows times a strip. The columns of the strip go up side by side, a kernel writes their codes to
+ * where they lie in the strip's rows, and the rows come down in one piece:
+ *
+ *   up      column 0 | column 1 | column 2 ...       rows of the tile, as they are stored
+ *   strip   b b b b . . | b b b b . . | ...          codes; 0 in padding and where bundles will be filled in
+ *
+ * Two steps are under way at a time: while one is on the device, the host's threads fill the other's columns. Sparse
+ * columns with a column of codes of their own are spread out to doubles on the way.
+ *
+ * Device memory: all cuts, what level codes read as, and of a step 8 bytes per cell and a code. */
+#include "data.cuh"
+
+#include <string.h>
+
+enum {
+  CU_BIN_BLOCK = 256,
+  CU_BIN_SHARED = 1024,     /* cuts in shared memory */
+  CU_CELLS_LEAST = 1 << 18, /* pages with fewer cells are left to the CPU; unproven on hardware */
+  CU_CELLS_CHUNK = 1 << 20
+};
+
+/* A column of codes that belongs to one feature. */
+struct cu_bin_column {
+  const double *cut;    /* NULL: categorical */
+  const double *levels; /* CODES: what code c reads as */
+  int32_t n_bins, storage;
+  int32_t feat, pos, wide; /* pos: codes before it in a row of the strip */
+  int32_t bytes_before;    /* of a row's values that go up before it, all of 8 bytes before those of 4 */
+};
+
+/* n rows, row after row at `to`. Rows go up column by column. */
+__global__ static void k_bin(const cu_bin_column *column, const unsigned char *raw, uint64_t n, int32_t stride,
+                             void *to) {
+  CU_SHARED(double, few, CU_BIN_SHARED);
+  const cu_bin_column c = column[blockIdx.y];
+  const double *cut = c.cut;
+  if (cut != NULL && c.n_bins <= CU_BIN_SHARED) { /* all threads of the block agree */
+    for (int32_t b = (int32_t)threadIdx.x; b < c.n_bins; b += (int32_t)blockDim.x) few[b] = cut[b];
+    cut = few;
+  }
+  __syncthreads();
+  cu_raw values = {raw + (uint64_t)(uint32_t)c.bytes_before * n, c.levels, c.storage};
+  uint64_t step = (uint64_t)gridDim.x * blockDim.x;
+  for (uint64_t r = (uint64_t)blockIdx.x * blockDim.x + threadIdx.x; r < n; r += step) {
+    int32_t code = gbt_cut_search(cut, c.n_bins, cu_raw_value(values, r));
+    uint64_t at = r * (uint32_t)stride + (uint32_t)c.pos;
+    if (c.wide)
+      ((uint16_t *)to)[at] = (uint16_t)code;
+    else
+      ((uint8_t *)to)[at] = (uint8_t)code;
+  }
+}
+
+/* ---- the host ---- */
+
+/* What is on its way down in a half. */
+struct cu_down {
+  void *to;
+  size_t bytes; /* 0: nothing */
+};
+
+struct cu_binner {
+  cu_memory memory;
+  int32_t device;
+  unsigned most_blocks;
+  cu_data_how how;
+  const gbt_binding *binding;
+  const gbt_page_store *store;
+  cu_stage stage;
+  cu_array<double> numbers;           /* cuts of all features, then what level codes read as */
+  cu_array<cu_bin_column> column;     /* strip by strip */
+  cu_array<unsigned char> raw, strip; /* of a step */
+  unsigned char *down[2];             /* page-locked; by the stage's turns */
+  cu_down under_way[2];
+  /* on the host */
+  cu_bin_column *host_column;
+  int32_t *column_beg; /* n_strips + 1 */
+  double *host_numbers;
+  int32_t tile_rows;
+};
+
+static void cu_binner_close(gbt_ctx *ctx, cu_binner *b) {
+  cu_stage_close(&b->stage); /* waits */
+  for (int half = 0; half < 2; half++) cu_host_free(&b->down[half]);
+  cu_drop(&b->memory, &b->raw);
+  cu_drop(&b->memory, &b->strip);
+  cu_drop(&b->memory, &b->numbers);
+  cu_drop(&b->memory, &b->column);
+  gbt_mem_free(&ctx->mem, b->host_column);
+  gbt_mem_free(&ctx->mem, b->column_beg);
+  gbt_mem_free(&ctx->mem, b->host_numbers);
+}
+
+/* As what the column's values go up. */
+static int32_t cu_storage_of(const gbt_column *col) {
+  return col->rows != NULL ? (int32_t)GBT_F64 : (int32_t)col->storage;
+}
+
+static const gbt_column *cu_column_of(const cu_binner *b, int32_t feat) {
+  return &b->binding->table->cols[b->binding->col[feat]];
+}
+
+/* The columns of a strip, those of 8 bytes first, so that all lie aligned. Returns bytes of a row. */
+static int32_t cu_list_strip(cu_binner *b, const gbt_cuts *cuts, int32_t strip, int32_t *n) {
+  const gbt_layout *layout = &b->store->layout;
+  int32_t bytes = 0;
+  for (int size = 8; size >= 4; size -= 4) {
+    for (int32_t g = layout->strip_beg[strip]; g < layout->strip_beg[strip + 1]; g++) {
+      const gbt_group *group = &layout->group[g];
+      for (int32_t k = 0; k < group->n_feats; k++) {
+        int32_t feat = group->feat[k];
+        if (feat < 0 || (int)cu_raw_bytes(cu_storage_of(cu_column_of(b, feat))) != size) continue;
+        cu_bin_column c = {
+            NULL,        NULL, cuts->feat[feat].n_bins, cu_storage_of(cu_column_of(b, feat)), feat, group->lead + k,
+            group->wide, bytes};
+        b->host_column[(*n)++] = c;
+        bytes += size;
+      }
+    }
+  }
+  return bytes;
+}
+
+/* All columns of codes that belong to one feature; *most_bytes: of a strip's values in a row. */
+static gbt_status cu_list_columns(gbt_ctx *ctx, cu_binner *b, const gbt_cuts *cuts, int32_t *n, int32_t *most_bytes,
+                                  gbt_error *err) {
+  const gbt_layout *layout = &b->store->layout;
+  *n = *most_bytes = 0;
+  GBT_TRY(gbt_mem_array(&ctx->mem, (size_t)layout->n_features, sizeof *b->host_column, &b->host_column, err));
+  GBT_TRY(gbt_mem_array(&ctx->mem, (size_t)layout->n_strips + 1, sizeof *b->column_beg, &b->column_beg, err));
+  for (int32_t s = 0; s < layout->n_strips; s++) {
+    b->column_beg[s] = *n;
+    int32_t bytes = cu_list_strip(b, cuts, s, n);
+    if (bytes > *most_bytes) *most_bytes = bytes;
+  }
+  b->column_beg[layout->n_strips] = *n;
+  return GBT_OK;
+}
+
+/* Cuts and level tables of the columns, end to end, on the device. */
+static gbt_status cu_up_numbers(gbt_ctx *ctx, cu_binner *b, const gbt_cuts *cuts, int32_t n, gbt_error *err) {
+  size_t all = 0, at = 0;
+  for (int32_t i = 0; i < n; i++) {
+    const cu_bin_column *c = &b->host_column[i];
+    all += cuts->feat[c->feat].cut != NULL ? (size_t)c->n_bins : 0;
+    all += c->storage == GBT_CODES ? (size_t)cu_column_of(b, c->feat)->n_levels + 1 : 0;
+  }
+  GBT_TRY(gbt_mem_array(&ctx->mem, all, sizeof *b->host_numbers, &b->host_numbers, err));
+  GBT_TRY(cu_new(&b->memory, &b->numbers, all, err));
+  GBT_TRY(cu_new(&b->memory, &b->column, (size_t)n, err));
+  for (int32_t i = 0; i < n; i++) {
+    cu_bin_column *c = &b->host_column[i];
+    if (cuts->feat[c->feat].cut != NULL) {
+      memcpy(b->host_numbers + at, cuts->feat[c->feat].cut, (size_t)c->n_bins * sizeof(double));
+      c->cut = b->numbers.at + at;
+      at += (size_t)c->n_bins;
+    }
+    if (c->storage == GBT_CODES) {
+      gbti_reader in = gbti_reader_of(b->binding, c->feat);
+      gbti_code_values(&in, b->host_numbers + at);
+      c->levels = b->numbers.at + at;
+      at += (size_t)in.col->n_levels + 1;
+    }
+  }
+  GBT_TRY(cu_stage_send(&b->stage, b->numbers.at, b->host_numbers, all * sizeof(double), err));
+  return cu_stage_send(&b->stage, b->column.at, b->host_column, (size_t)n * sizeof *b->host_column, err);
+}
+
+static gbt_status cu_binner_open(gbt_ctx *ctx, cu_binner *b, const gbt_cuts *cuts, int32_t n, int32_t most_bytes,
+                                 gbt_error *err) {
+  enum { LEAST_ROWS = 64 };
+  const gbt_layout *layout = &b->store->layout;
+  int64_t rows = b->how.chunk * 8 / most_bytes, most = b->store->page_rows;
+  size_t row_bytes = 0;
+  for (int32_t s = 0; s < layout->n_strips; s++) {
+    size_t bytes = gbti_row_bytes(&layout->group[layout->strip_beg[s]]);
+    if (bytes > row_bytes) row_bytes = bytes;
+  }
+  if (rows < LEAST_ROWS) rows = LEAST_ROWS;
+  if (most > b->store->n_rows) most = b->store->n_rows;
+  b->tile_rows = (int32_t)(rows < most ? rows : most);
+  CU_TRY(cudaSetDevice(b->device));
+  GBT_TRY(cu_data_grid(b->device, &b->most_blocks, err));
+  GBT_TRY(cu_stage_open(ctx, (size_t)b->tile_rows * (size_t)most_bytes, &b->stage, err));
+  GBT_TRY(cu_new(&b->memory, &b->raw, b->stage.bytes, err));
+  GBT_TRY(cu_new(&b->memory, &b->strip, (size_t)b->tile_rows * row_bytes, err));
+  for (int half = 0; half < 2; half++) GBT_TRY(cu_host_alloc(b->strip.n, &b->down[half], err));
+  return cu_up_numbers(ctx, b, cuts, n, err);
+}
+
+/* ---- a step ---- */
+
+/* Columns of a strip in rows [row, row + n_rows), to the page-locked half. A task is a column. */
+struct cu_fill {
+  const cu_binner *b;
+  const cu_bin_column *column;
+  int64_t row;
+  int32_t n_rows;
+  unsigned char *to;
+};
+
+static void cu_fill_task(void *arg, int64_t task, int thread) {
+  (void)thread;
+  const cu_fill *f = (const cu_fill *)arg;
+  const cu_bin_column *c = &f->column[task];
+  const gbt_column *col = cu_column_of(f->b, c->feat);
+  unsigned char *to = f->to + (size_t)c->bytes_before * (size_t)f->n_rows;
+  if (col->rows == NULL) {
+    size_t size = cu_raw_bytes(c->storage);
+    memcpy(to, (const unsigned char *)col->values + (size_t)f->row * size, (size_t)f->n_rows * size);
+    return;
+  }
+  gbti_reader in = gbti_reader_of(f->b->binding, c->feat);
+  int64_t cursor = -1;
+  gbti_read_rows(&in, f->row, f->n_rows, &cursor, (double *)to);
+}
+
+/* What came down in the half goes to its page; the half's work is done. */
+static gbt_status cu_take_down(gbt_ctx *ctx, cu_binner *b, int half, gbt_error *err) {
+  cu_down *d = &b->under_way[half];
+  if (d->bytes > 0) GBT_TRY(cu_copy(ctx, d->to, b->down[half], d->bytes, err));
+  d->bytes = 0;
+  return GBT_OK;
+}
+
+static gbt_status cu_bin_step(gbt_ctx *ctx, cu_binner *b, gbti_tile tile, int32_t strip, gbt_error *err) {
+  const gbt_layout *layout = &b->store->layout;
+  const gbt_group *group = &layout->group[layout->strip_beg[strip]];
+  const gbt_page *page = &b->store->page[tile.page];
+  int32_t beg = b->column_beg[strip], n = b->column_beg[strip + 1] - beg;
+  size_t row_bytes = gbti_row_bytes(group), bytes = (size_t)tile.n_rows * row_bytes;
+  cudaStream_t s = b->stage.stream;
+  int half = b->stage.turn;
+  unsigned char *to;
+  if (n == 0) return GBT_OK;
+  GBT_TRY(cu_stage_next(&b->stage, &to, err));
+  GBT_TRY(cu_take_down(ctx, b, half, err));
+  cu_fill fill = {b, b->host_column + beg, page->row_beg + tile.beg, tile.n_rows, to};
+  GBT_TRY(gbt_parallel(ctx, n, cu_fill_task, &fill, err));
+  const cu_bin_column *last = &fill.column[n - 1];
+  size_t up = ((size_t)last->bytes_before + cu_raw_bytes(last->storage)) * (size_t)tile.n_rows;
+  GBT_TRY(cu_stage_copy(&b->stage, b->raw.at, up, err));
+  CU_TRY(cudaMemsetAsync(b->strip.at, 0, bytes, s));
+  dim3 grid(cu_blocks((b->most_blocks + (unsigned)n - 1) / (unsigned)n, (uint64_t)tile.n_rows, CU_BIN_BLOCK),
+            (unsigned)n);
+  CU_LAUNCH(k_bin, grid, CU_BIN_BLOCK, 0, s, b->column.at + beg, b->raw.at, (uint64_t)tile.n_rows, group->stride,
+            b->strip.at);
+  CU_LAUNCHED();
+  CU_TRY(cudaMemcpyAsync(b->down[half], b->strip.at, bytes, cudaMemcpyDeviceToHost, s));
+  b->under_way[half].to = (unsigned char *)page->strip[strip] + (size_t)tile.beg * row_bytes;
+  b->under_way[half].bytes = bytes;
+  return cu_stage_done(&b->stage, err);
+}
+
+static gbt_status cu_bin_all(gbt_ctx *ctx, cu_binner *b, gbt_error *err) {
+  int64_t n_tiles = gbti_n_tiles(b->store, b->tile_rows);
+  for (int64_t t = 0; t < n_tiles; t++)
+    for (int32_t strip = 0; strip < b->store->layout.n_strips; strip++)
+      GBT_TRY(cu_bin_step(ctx, b, gbti_tile_at(b->store, b->tile_rows, t), strip, err));
+  CU_TRY(cudaStreamSynchronize(b->stage.stream));
+  for (int half = 0; half < 2; half++) GBT_TRY(cu_take_down(ctx, b, half, err));
+  return GBT_OK;
+}
+
+/* See gbti_offload. */
+static gbt_status cu_bin_pages(void *state, gbt_ctx *ctx, const gbt_binding *binding, const gbt_cuts *cuts,
+                               const gbt_page_store *store, int *done, gbt_error *err) {
+  cu_binner *b = (cu_binner *)state;
+  int32_t n, most_bytes;
+  *done = 0;
+  b->binding = binding;
+  b->store = store;
+  GBT_TRY(cu_list_columns(ctx, b, cuts, &n, &most_bytes, err));
+  if (n == 0 || store->n_rows == 0 || store->n_rows < b->how.least / n) return GBT_OK;
+  GBT_TRY(cu_binner_open(ctx, b, cuts, n, most_bytes, err));
+  GBT_TRY(cu_bin_all(ctx, b, err));
+  *done = 1;
+  return GBT_OK;
+}
+
+gbt_status cu_pages_how(gbt_ctx *ctx, int32_t device, cu_data_how how, const gbt_binding *binding, const gbt_cuts *cuts,
+                        int32_t page_rows, int own_cuts, gbt_page_store **out, gbt_error *err) {
+  cu_binner b = {};
+  b.device = device;
+  b.how = how;
+  gbti_offload offload = {&b, 0, NULL, NULL, cu_bin_pages};
+  gbt_status status = gbti_pages_offload(ctx, binding, cuts, page_rows, own_cuts, &offload, out, err);
+  cu_binner_close(ctx, &b);
+  return status;
+}
+
+gbt_status cu_pages(gbt_ctx *ctx, int32_t device, const gbt_binding *binding, const gbt_cuts *cuts, int32_t page_rows,
+                    int own_cuts, gbt_page_store **out, gbt_error *err) {
+  cu_data_how how = {CU_CELLS_LEAST, CU_CELLS_CHUNK};
+  return cu_pages_how(ctx, device, how, binding, cuts, page_rows, own_cuts, out, err);
+}

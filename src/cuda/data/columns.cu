@@ -1,0 +1,97 @@
+/* The train set's dense codes once more, column by column, for the partition: the twin of cpu/cpu_columns.c.
+ *
+ *   tile         row 0: a b c d ..   row 1: a b c d ..   ...      a histogram reads whole rows
+ *   copy[column] a a a a a ..        for all rows of the set      a split reads one code of many rows
+ *
+ * A sector of a tile holds one row's codes, one of the copy those of 32 rows: as long as a node has a good share of all
+ * rows, the partition reads up to 32 times less. Columns of narrow tiles (a row is less than half of a sector) are not
+ * worth it, neither are wide tables, whose histograms outweigh the partition. It is made last, when there is memory to
+ * spare: models do not depend on it. */
+#include "../grow/backend.cuh"
+
+enum {
+  COPY_ROWS_MIN = 256,
+  COPY_BYTES_MAX = 64 /* of a row */,
+  COPY_WORDS_MIN = 4,
+  COPY_SHARE = 4 /* of free memory */
+};
+
+static size_t code_bytes(uint32_t n_codes) { return n_codes > 256 ? 2 : 1; }
+
+/* Where columns begin in the copy, CU_NO_COPY for those that have none; returns the bytes of all. */
+static uint64_t plan_copy(const cu_set *set, const cu_column *column, uint64_t *beg) {
+  uint64_t bytes = 0, a_row = 0;
+  for (int32_t c = 0; c < set->view.n_columns; c++) {
+    const size_t size = code_bytes(column[c].n_codes);
+    beg[c] = CU_NO_COPY;
+    if (set->host_tile[column[c].tile].words < COPY_WORDS_MIN) continue;
+    beg[c] = bytes;
+    bytes += ((uint64_t)set->view.n_rows * size + 31u) / 32u * 32u;
+    a_row += size;
+  }
+  return a_row <= COPY_BYTES_MAX ? bytes : 0;
+}
+
+/* Rows side by side in a block, columns of a tile one after the other: a tile's rows are read once from memory. */
+__global__ static void __launch_bounds__(CU_BLOCK) k_columns(cu_rows_view set, uint8_t *copy, const uint64_t *beg) {
+  for (int64_t row = (int64_t)blockIdx.x * blockDim.x + threadIdx.x; row < set.n_rows;
+       row += (int64_t)gridDim.x * blockDim.x)
+    for (int32_t c = 0; c < set.n_columns; c++) {
+      const uint64_t at = beg[c];
+      if (at == CU_NO_COPY) continue;
+      const uint32_t code = cu_column_code(set, c, (uint32_t)row);
+      if (set.column[c].n_codes > 256u)
+        ((uint16_t *)(void *)(copy + at))[row] = (uint16_t)code;
+      else
+        copy[at + (uint64_t)row] = (uint8_t)code;
+    }
+}
+
+/* Whether so many bytes may be had without pressing others. */
+static int has_room(const cu_backend *be, uint64_t bytes) {
+  size_t free_bytes = 0, total = 0;
+  if (cudaMemGetInfo(&free_bytes, &total) != cudaSuccess) {
+    (void)cudaGetLastError();
+    return 0;
+  }
+  if (be->memory.limit > 0 && be->memory.limit - be->memory.bytes < free_bytes)
+    free_bytes = be->memory.limit - be->memory.bytes;
+  return bytes <= free_bytes / COPY_SHARE;
+}
+
+static gbt_status make_copy(cu_backend *be, const uint64_t *beg, uint64_t bytes, gbt_error *err) {
+  cu_rows_view *v = &be->view.train;
+  uint64_t *beg_up;
+  uint8_t *copy;
+  GBT_TRY(cu_keep(be, &beg_up, (size_t)v->n_columns, err));
+  GBT_TRY(cu_keep(be, &copy, bytes, err));
+  CU_TRY(cudaMemcpyAsync(beg_up, beg, (size_t)v->n_columns * sizeof *beg, cudaMemcpyHostToDevice, be->stream));
+  CU_LAUNCH(k_columns, cu_grid(be, ((uint64_t)v->n_rows + CU_BLOCK - 1) / CU_BLOCK, 8), CU_BLOCK, 0, be->stream, *v,
+            copy, beg_up);
+  CU_LAUNCHED();
+  CU_TRY(cudaStreamSynchronize(be->stream));
+  v->copy = copy;
+  v->copy_beg = beg_up;
+  return GBT_OK;
+}
+
+gbt_status cu_columns_make(cu_backend *be, gbt_error *err) {
+  const cu_rows_view *v = &be->view.train;
+  size_t n = (size_t)v->n_columns;
+  cu_column *column = NULL;
+  uint64_t *beg = NULL;
+  gbt_status status = GBT_OK;
+  if (v->n_rows < COPY_ROWS_MIN || n == 0) return GBT_OK;
+  GBT_TRY_GOTO(gbt_mem_array(&be->mem, n, sizeof *column, &column, err), done);
+  GBT_TRY_GOTO(gbt_mem_array(&be->mem, n, sizeof *beg, &beg, err), done);
+  if (cudaMemcpy(column, v->column, n * sizeof *column, cudaMemcpyDeviceToHost) != cudaSuccess) {
+    status = cu_failed(cudaGetLastError(), "cudaMemcpy", err);
+  } else {
+    uint64_t bytes = plan_copy(&be->set[0], column, beg);
+    if (bytes > 0 && has_room(be, bytes)) status = make_copy(be, beg, bytes, err);
+  }
+done:
+  gbt_mem_free(&be->mem, column);
+  gbt_mem_free(&be->mem, beg);
+  return status;
+}

@@ -1,0 +1,301 @@
+/* Cuts of numeric columns on the device: the definition of data/cuts.h by sorting the column as a whole.
+ *
+ *   up -> keys -> sort -> upto -> runs -> heavy runs -> ranks of cuts, by search in upto -> (run, key, next key)
+ *
+ * Kernels: ranks.cuh. All of it is issued at once; the host waits for the last list, at most max_bin long, and takes
+ * the means. Then it asks how many entries are in the zero bin.
+ *
+ * Device memory, bytes per entry of the longest column: 16 (keys, and what sorts them; then lists) and what the sort
+ * wants; with weights 24 (row numbers), and 8 per row (weights). Beside it a chunk, and 36 bytes per bin. */
+#include "ranks.cuh"
+#include "../base/sort.cuh"
+
+#include <math.h>
+
+extern "C" {
+#include "../../gbt/base/sort.h"
+}
+
+enum {
+  CU_DATA_LEAST = 32768,   /* entries of a column below which the CPU is as good; unproven on hardware */
+  CU_DATA_CHUNK = 1 << 20, /* entries */
+  CU_ENTRY_BYTES = 12      /* a value and a row number */
+};
+
+struct cu_cutter {
+  cu_memory memory;
+  int32_t device;
+  unsigned most_blocks;
+  cu_data_how how;
+  const gbt_table *table;
+  int32_t max_bin;
+  int is_open, has_absent; /* of the column cut last: an entry stands for the absent ones */
+  uint64_t cap;            /* keys */
+  cu_stage stage;
+  cu_array<uint64_t> key[2], weight, tile_sum, heavy_before;
+  cu_array<uint32_t> row[2], tile_first, heavy;
+  cu_array<double> levels;
+  cu_array<cu_candidate> candidate;
+  cu_array<cu_found> found;
+  cu_array<unsigned char> raw, sort_room;
+  cu_cut_view view; /* of the column cut last */
+  /* on the host; the first two page-locked */
+  cu_found *found_down;
+  cu_candidate *candidate_down;
+  double *level_values;
+  size_t cap_levels;
+  uint64_t *order, *order_tmp; /* max_bin */
+  uint32_t *index, *index_tmp;
+};
+
+static void cu_cutter_close(gbt_ctx *ctx, cu_cutter *c) {
+  cu_stage_close(&c->stage); /* waits */
+  for (int k = 0; k < 2; k++) {
+    cu_drop(&c->memory, &c->key[k]);
+    cu_drop(&c->memory, &c->row[k]);
+  }
+  cu_drop(&c->memory, &c->weight);
+  cu_drop(&c->memory, &c->tile_sum);
+  cu_drop(&c->memory, &c->heavy_before);
+  cu_drop(&c->memory, &c->tile_first);
+  cu_drop(&c->memory, &c->heavy);
+  cu_drop(&c->memory, &c->levels);
+  cu_drop(&c->memory, &c->candidate);
+  cu_drop(&c->memory, &c->found);
+  cu_drop(&c->memory, &c->raw);
+  cu_drop(&c->memory, &c->sort_room);
+  cu_host_free(&c->found_down);
+  cu_host_free(&c->candidate_down);
+  gbt_mem_free(&ctx->mem, c->level_values);
+  gbt_mem_free(&ctx->mem, c->order);
+  gbt_mem_free(&ctx->mem, c->order_tmp);
+  gbt_mem_free(&ctx->mem, c->index);
+  gbt_mem_free(&ctx->mem, c->index_tmp);
+}
+
+/* Room for the longest column that comes here. */
+static uint64_t cu_longest(const cu_cutter *c) {
+  uint64_t most = 0;
+  for (int32_t i = 0; i < c->table->n_cols; i++) {
+    const gbt_column *col = &c->table->cols[i];
+    uint64_t n = (uint64_t)(col->rows != NULL ? col->n_entries + 1 : c->table->n_rows);
+    if (col->type != GBT_CATEGORICAL && n > most) most = n;
+  }
+  return most;
+}
+
+static gbt_status cu_cutter_open(gbt_ctx *ctx, cu_cutter *c, const gbti_numbers *in, gbt_error *err) {
+  c->cap = cu_longest(c);
+  uint64_t chunk = (uint64_t)c->how.chunk < c->cap ? (uint64_t)c->how.chunk : c->cap, bins = (uint64_t)c->max_bin;
+  if (chunk < 1) chunk = 1;
+  c->is_open = 1;
+  CU_TRY(cudaSetDevice(c->device));
+  GBT_TRY(cu_data_grid(c->device, &c->most_blocks, err));
+  GBT_TRY(cu_stage_open(ctx, (size_t)chunk * CU_ENTRY_BYTES, &c->stage, err));
+  GBT_TRY(cu_new(&c->memory, &c->raw, c->stage.bytes, err));
+  for (int k = 0; k < 2; k++) {
+    GBT_TRY(cu_new(&c->memory, &c->key[k], (size_t)c->cap, err));
+    if (in->weight != NULL) GBT_TRY(cu_new(&c->memory, &c->row[k], (size_t)c->cap, err));
+  }
+  size_t n_tiles = (size_t)(c->cap / CU_CUT_TILE + 2), room = 0;
+  GBT_TRY(cu_new(&c->memory, &c->tile_sum, n_tiles, err));
+  GBT_TRY(cu_new(&c->memory, &c->tile_first, n_tiles, err));
+  GBT_TRY(cu_new(&c->memory, &c->heavy, bins / 2 + 1, err));
+  GBT_TRY(cu_new(&c->memory, &c->heavy_before, bins / 2 + 1, err));
+  GBT_TRY(cu_new(&c->memory, &c->candidate, bins, err));
+  GBT_TRY(cu_new(&c->memory, &c->found, 1, err));
+  GBT_TRY(cu_sort_room(c->cap, in->weight != NULL, &room, err));
+  GBT_TRY(cu_new(&c->memory, &c->sort_room, room, err));
+  GBT_TRY(cu_host_alloc(sizeof *c->found_down, &c->found_down, err));
+  GBT_TRY(cu_host_alloc(bins * sizeof *c->candidate_down, &c->candidate_down, err));
+  GBT_TRY(gbt_mem_array(&ctx->mem, bins, sizeof *c->order, &c->order, err));
+  GBT_TRY(gbt_mem_array(&ctx->mem, bins, sizeof *c->order_tmp, &c->order_tmp, err));
+  GBT_TRY(gbt_mem_array(&ctx->mem, bins, sizeof *c->index, &c->index, err));
+  GBT_TRY(gbt_mem_array(&ctx->mem, bins, sizeof *c->index_tmp, &c->index_tmp, err));
+  if (in->weight == NULL) return GBT_OK;
+  GBT_TRY(cu_new(&c->memory, &c->weight, (size_t)in->n_rows, err));
+  return cu_stage_send(&c->stage, c->weight.at, in->weight, (size_t)in->n_rows * sizeof(uint64_t), err);
+}
+
+/* What the column's codes read as. */
+static gbt_status cu_up_levels(gbt_ctx *ctx, cu_cutter *c, const gbti_reader *in, gbt_error *err) {
+  if (in->col->storage != GBT_CODES) return GBT_OK;
+  size_t n = (size_t)in->col->n_levels + 1;
+  GBT_TRY(gbt_mem_grow(&ctx->mem, &c->level_values, &c->cap_levels, n, sizeof *c->level_values, err));
+  if (c->levels.n < n) {
+    cu_drop(&c->memory, &c->levels);
+    GBT_TRY(cu_new(&c->memory, &c->levels, c->cap_levels, err));
+  }
+  gbti_code_values(in, c->level_values);
+  return cu_stage_send(&c->stage, c->levels.at, c->level_values, n * sizeof(double), err);
+}
+
+/* The entries' keys (and rows) into key[0] (and row[0]). */
+static gbt_status cu_up_keys(gbt_ctx *ctx, cu_cutter *c, const gbti_numbers *numbers, gbt_error *err) {
+  const gbti_reader *in = &numbers->in;
+  const gbt_column *col = in->col;
+  size_t size = col->values != NULL ? cu_raw_bytes(col->storage) : 0;
+  const int32_t *rows = numbers->weight != NULL ? col->rows : NULL;
+  int64_t chunk = (int64_t)(c->stage.bytes / CU_ENTRY_BYTES);
+  GBT_TRY(cu_up_levels(ctx, c, in, err));
+  for (int64_t beg = 0, n; beg < in->n_entries; beg += n) {
+    unsigned char *up, *raw = c->raw.at;
+    n = in->n_entries - beg < chunk ? in->n_entries - beg : chunk;
+    size_t value_bytes = (size_t)n * size, bytes = value_bytes + (rows != NULL ? (size_t)n * sizeof *rows : 0);
+    GBT_TRY(cu_stage_next(&c->stage, &up, err));
+    if (size > 0) GBT_TRY(cu_copy(ctx, up, (const unsigned char *)col->values + (size_t)beg * size, value_bytes, err));
+    if (rows != NULL) GBT_TRY(cu_copy(ctx, up + value_bytes, rows + beg, (size_t)n * sizeof *rows, err));
+    GBT_TRY(cu_stage_copy(&c->stage, raw, bytes, err));
+    GBT_TRY(cu_stage_done(&c->stage, err));
+    cu_raw values = {size > 0 ? raw : NULL, c->levels.at, (int32_t)col->storage};
+    CU_LAUNCH(k_keys, cu_blocks(c->most_blocks, (uint64_t)n, CU_CUT_BLOCK), CU_CUT_BLOCK, 0, c->stage.stream, values,
+              rows != NULL ? (const int32_t *)(raw + value_bytes) : NULL, (uint64_t)n, (uint64_t)beg, c->key[0].at,
+              c->row[0].at, c->found.at);
+    CU_LAUNCHED();
+  }
+  return GBT_OK;
+}
+
+/* Sorted keys and where the lists go: the arrays that the sort has left over. */
+static gbt_status cu_sort_column(cu_cutter *c, const gbti_numbers *numbers, cu_cut_view *v, gbt_error *err) {
+  int at = 0, weighty = numbers->weight != NULL;
+  uint64_t *key[2] = {c->key[0].at, c->key[1].at};
+  uint32_t *row[2] = {c->row[0].at, c->row[1].at};
+  GBT_TRY(cu_sort_keys(c->sort_room.at, c->sort_room.n, key, weighty ? row : NULL, v->n, &at, c->stage.stream, err));
+  v->key = key[at];
+  if (!weighty) {
+    v->ends = v->runs = (uint32_t *)key[1 - at];
+    return GBT_OK;
+  }
+  v->row = row[at];
+  v->upto = key[1 - at];
+  v->ends = row[1 - at];
+  v->runs = row[at]; /* when upto is there nobody needs rows */
+  return GBT_OK;
+}
+
+/* Launches are checked one by one: each trusts what the one before has written. */
+static gbt_status cu_make_list(cu_cutter *c, const cu_cut_view *v, int kind, unsigned grid, gbt_error *err) {
+  cudaStream_t s = c->stage.stream;
+  CU_LAUNCH(k_count, grid, CU_CUT_BLOCK, 0, s, *v, kind);
+  CU_LAUNCHED();
+  CU_LAUNCH(k_places, 1, CU_CUT_BLOCK, 0, s, *v, kind);
+  CU_LAUNCHED();
+  CU_LAUNCH(k_list, grid, CU_CUT_BLOCK, 0, s, *v, kind);
+  CU_LAUNCHED();
+  return GBT_OK;
+}
+
+static gbt_status cu_find_cuts(cu_cutter *c, const cu_cut_view *v, gbt_error *err) {
+  cudaStream_t s = c->stage.stream;
+  uint64_t n_tiles = (v->n + CU_CUT_TILE - 1) / CU_CUT_TILE;
+  unsigned grid = cu_blocks(c->most_blocks, n_tiles, 1);
+  if (v->upto != NULL) {
+    CU_LAUNCH(k_weigh_tiles, grid, CU_CUT_BLOCK, 0, s, *v, n_tiles);
+    CU_LAUNCHED();
+    CU_LAUNCH(k_tiles_before, 1, CU_CUT_BLOCK, 0, s, *v, n_tiles);
+    CU_LAUNCHED();
+    CU_LAUNCH(k_weigh, grid, CU_CUT_BLOCK, 0, s, *v, n_tiles);
+    CU_LAUNCHED();
+  }
+  GBT_TRY(cu_make_list(c, v, CU_ENDS, grid, err));
+  if (v->upto != NULL) GBT_TRY(cu_make_list(c, v, CU_RUNS, grid, err));
+  CU_LAUNCH(k_total, 1, 1, 0, s, *v);
+  CU_LAUNCHED();
+  GBT_TRY(cu_make_list(c, v, CU_HEAVY, grid, err));
+  CU_LAUNCH(k_aim, 1, CU_CUT_BLOCK, 0, s, *v);
+  CU_LAUNCHED();
+  CU_LAUNCH(k_candidates, cu_blocks(c->most_blocks, v->max_bin, CU_CUT_BLOCK), CU_CUT_BLOCK, 0, s, *v);
+  CU_LAUNCHED();
+  return GBT_OK;
+}
+
+/* Waits for the candidates: cuts, each once, in order, and the infinite one. */
+static gbt_status cu_take_cuts(gbt_ctx *ctx, cu_cutter *c, const cu_cut_view *v, double **cut, int32_t *n_bins,
+                               gbt_error *err) {
+  size_t most = v->n < v->max_bin ? (size_t)v->n : v->max_bin;
+  if (most > 0)
+    CU_TRY(cudaMemcpyAsync(c->candidate_down, c->candidate.at, most * sizeof *c->candidate_down, cudaMemcpyDeviceToHost,
+                           c->stage.stream));
+  CU_TRY(cudaMemcpyAsync(c->found_down, c->found.at, sizeof *c->found_down, cudaMemcpyDeviceToHost, c->stage.stream));
+  CU_TRY(cudaStreamSynchronize(c->stage.stream));
+  uint32_t n = c->found_down->n_candidates;
+  int32_t n_cuts = 0;
+  for (uint32_t i = 0; i < n; i++) {
+    c->order[i] = c->candidate_down[i].run;
+    c->index[i] = i;
+  }
+  gbt_sort_u64(c->order, c->index, n, c->order_tmp, c->index_tmp);
+  GBT_TRY(gbt_mem_array(&ctx->mem, (size_t)n + 1, sizeof **cut, cut, err));
+  for (uint32_t i = 0; i < n && c->order[i] != CU_NO_RUN; i++) {
+    const cu_candidate *a = &c->candidate_down[c->index[i]];
+    if (i == 0 || c->order[i] != c->order[i - 1]) (*cut)[n_cuts++] = gbti_cut_between(a->key, a->next);
+  }
+  (*cut)[n_cuts] = (double)INFINITY;
+  *n_bins = n_cuts + 1;
+  return GBT_OK;
+}
+
+/* See gbti_offload. */
+static gbt_status cu_cut_column(void *state, gbt_ctx *ctx, const gbti_numbers *numbers, int32_t max_bin, double **cut,
+                                int32_t *n_bins, gbt_error *err) {
+  cu_cutter *c = (cu_cutter *)state;
+  cu_cut_view v = {};
+  *cut = NULL;
+  if (!c->is_open) GBT_TRY(cu_cutter_open(ctx, c, numbers, err));
+  c->has_absent = numbers->absent_weight > 0;
+  v.n = (uint64_t)numbers->in.n_entries + (uint64_t)c->has_absent;
+  v.weight = c->weight.at;
+  v.absent = numbers->absent_weight;
+  v.tile_sum = c->tile_sum.at;
+  v.tile_first = c->tile_first.at;
+  v.heavy = c->heavy.at;
+  v.heavy_before = c->heavy_before.at;
+  v.candidate = c->candidate.at;
+  v.found = c->found.at;
+  v.max_bin = (uint32_t)max_bin;
+  CU_TRY(cudaMemsetAsync(c->found.at, 0, sizeof *c->found.at, c->stage.stream));
+  GBT_TRY(cu_up_keys(ctx, c, numbers, err));
+  if (c->has_absent) {
+    CU_LAUNCH(k_absent, 1, 1, 0, c->stage.stream, v.n - 1, c->key[0].at, c->row[0].at);
+    CU_LAUNCHED();
+  }
+  GBT_TRY(cu_sort_column(c, numbers, &v, err));
+  GBT_TRY(cu_find_cuts(c, &v, err));
+  c->view = v;
+  return cu_take_cuts(ctx, c, &v, cut, n_bins, err);
+}
+
+/* See gbti_offload. Keys stand as the column's cuts have left them. */
+static gbt_status cu_count_within(void *state, gbt_ctx *ctx, double low, double high, int64_t *n_within,
+                                  int64_t *n_missing, gbt_error *err) {
+  (void)ctx;
+  cu_cutter *c = (cu_cutter *)state;
+  CU_LAUNCH(k_within, 1, 1, 0, c->stage.stream, c->view, low, high);
+  CU_LAUNCHED();
+  CU_TRY(cudaMemcpyAsync(c->found_down, c->found.at, sizeof *c->found_down, cudaMemcpyDeviceToHost, c->stage.stream));
+  CU_TRY(cudaStreamSynchronize(c->stage.stream));
+  *n_within = (int64_t)c->found_down->n_within;
+  if (c->has_absent && 0.0 <= high && !(0.0 <= low)) --*n_within; /* not an entry */
+  *n_missing = (int64_t)c->found_down->n_missing;
+  return GBT_OK;
+}
+
+gbt_status cu_cuts_how(gbt_ctx *ctx, int32_t device, cu_data_how how, const gbt_table *table, const double *weight,
+                       int32_t max_bin, gbt_cuts **out, gbt_error *err) {
+  cu_cutter c = {};
+  c.device = device;
+  c.how = how;
+  c.table = table;
+  c.max_bin = max_bin;
+  gbti_offload offload = {&c, how.least, cu_cut_column, cu_count_within, NULL};
+  gbt_status status = gbti_cuts_build(ctx, table, weight, max_bin, &offload, out, err);
+  cu_cutter_close(ctx, &c);
+  return status;
+}
+
+gbt_status cu_cuts(gbt_ctx *ctx, int32_t device, const gbt_table *table, const double *weight, int32_t max_bin,
+                   gbt_cuts **out, gbt_error *err) {
+  cu_data_how how = {CU_DATA_LEAST, CU_DATA_CHUNK};
+  return cu_cuts_how(ctx, device, how, table, weight, max_bin, out, err);
+}

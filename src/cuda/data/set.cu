@@ -1,0 +1,259 @@
+/* A data set's pages as tiles on the device, its labels and weights.
+ *
+ *   pages:  strips of groups, a row of codes of 8 or 16 bits            (data/page.h)
+ *   tiles:  columns side by side, packed                                (cu_tile in view.cuh; which ones: tiles.cu)
+ *
+ * Pages go up as they are (base/stage.cuh), and a kernel packs them: a byte a code is what the host has in memory
+ * anyway, copying it is cheaper for the host than shifting bits, and the device packs as fast as it writes. Only tables
+ * with nearly all of their columns below 5 bits would send less if the host packed. */
+#include "../base/stage.cuh"
+#include "tiles.cuh"
+
+#include <string.h>
+
+enum : size_t { STAGE_BYTES = (size_t)16 << 20 };
+
+/* A set on its way up. */
+struct cu_set_up {
+  cu_backend *be;
+  cu_set *set;
+  const cu_plan *plan;
+  cu_stage stage;
+  cu_array<unsigned char> raw; /* rows as they are in the pages */
+  cu_array<cu_source> source;  /* of the plan */
+};
+
+/* An array on the device with this content. */
+template <class T> static gbt_status send_new(cu_set_up *up, cu_array<T> *to, const T *from, size_t n, gbt_error *err) {
+  GBT_TRY(cu_new(&up->be->memory, to, n, err));
+  return cu_stage_send(&up->stage, to->at, from, n * sizeof(T), err);
+}
+
+/* ---- tiles ---- */
+
+/* Rows [beg, beg + n) of all tiles from their raw rows: a thread makes a word. */
+__global__ static void k_pack(uint32_t *words, const cu_tile *tile, int32_t n_tiles, const cu_source *source,
+                              const unsigned char *raw, int64_t beg, uint32_t n) {
+  for (int32_t k = (int32_t)blockIdx.y; k < n_tiles; k += (int32_t)gridDim.y) {
+    const cu_tile t = tile[k];
+    const uint32_t per_row = (uint32_t)t.words, bits = (uint32_t)t.bits;
+    const uint64_t all = (uint64_t)n * per_row, step = (uint64_t)gridDim.x * blockDim.x;
+    for (uint64_t i = (uint64_t)blockIdx.x * blockDim.x + threadIdx.x; i < all; i += step) {
+      uint32_t w = (uint32_t)i & (per_row - 1u), first = w * 32u / bits, word = 0;
+      uint64_t r = i / per_row;
+      for (uint32_t c = first; c < (uint32_t)t.n_cols && c * bits < w * 32u + 32u; c++) {
+        const cu_source from = source[(uint32_t)t.first_col + c];
+        const unsigned char *at = raw + from.before * n + r * from.stride + from.at;
+        uint32_t code = from.wide ? *(const uint16_t *)(const void *)at : *at;
+        word |= c * bits >= w * 32u ? code << (c * bits - w * 32u) : code >> (w * 32u - c * bits);
+      }
+      words[t.at + ((uint64_t)beg + r) * per_row + w] = word;
+    }
+  }
+}
+
+/* Rows [beg, beg + n) of a page. */
+static gbt_status send_rows(cu_set_up *up, const gbt_page *page, int32_t beg, uint32_t n, gbt_error *err) {
+  cu_set *set = up->set;
+  const gbt_layout *layout = &set->from->pages->layout;
+  const int32_t n_tiles = up->plan->n_tiles;
+  unsigned char *half;
+  size_t at = 0;
+  GBT_TRY(cu_stage_next(&up->stage, &half, err));
+  for (int32_t s = 0; s < layout->n_strips; s++) {
+    const gbt_group *group = &layout->group[layout->strip_beg[s]];
+    size_t stride = (size_t)group->stride * (group->wide ? 2u : 1u);
+    GBT_TRY(cu_copy(up->stage.ctx, half + at, (const char *)page->strip[s] + (size_t)beg * stride, n * stride, err));
+    at += n * stride;
+  }
+  GBT_TRY(cu_stage_copy(&up->stage, up->raw.at, at, err));
+  GBT_TRY(cu_stage_done(&up->stage, err));
+  dim3 grid(cu_grid(up->be, ((uint64_t)n * CU_TILE_WORDS + CU_BLOCK - 1) / CU_BLOCK, 16),
+            (unsigned)(n_tiles < 1024 ? n_tiles : 1024));
+  CU_LAUNCH(k_pack, grid, CU_BLOCK, 0, up->stage.stream, set->words.at, set->tile.at, n_tiles, up->source.at,
+            up->raw.at, page->row_beg + beg, n);
+  CU_LAUNCHED();
+  return GBT_OK;
+}
+
+static gbt_status send_pages(cu_set_up *up, gbt_error *err) {
+  const gbt_page_store *pages = up->set->from->pages;
+  const uint32_t most = (uint32_t)(up->stage.bytes / up->plan->row_bytes);
+  GBT_TRY(cu_new(&up->be->memory, &up->raw, up->stage.bytes, err));
+  for (int32_t k = 0; k < pages->n_pages; k++) {
+    const gbt_page *page = &pages->page[k];
+    uint32_t n;
+    for (int32_t r = 0; r < page->n_rows; r += (int32_t)n) {
+      n = (uint32_t)(page->n_rows - r) < most ? (uint32_t)(page->n_rows - r) : most;
+      GBT_TRY(send_rows(up, page, r, n, err));
+    }
+  }
+  return GBT_OK;
+}
+
+static gbt_status send_tiles(cu_set_up *up, gbt_error *err) {
+  const cu_plan *p = up->plan;
+  GBT_TRY(send_new(up, &up->source, p->source, (size_t)p->n_columns, err));
+  GBT_TRY(cu_new(&up->be->memory, &up->set->words, p->n_words + 1, err));
+  GBT_TRY(send_new(up, &up->set->column, p->column, (size_t)p->n_columns, err));
+  GBT_TRY(send_new(up, &up->set->tile, p->tile, (size_t)p->n_tiles, err));
+  if (p->n_tiles > 0) GBT_TRY(send_pages(up, err));
+  CU_TRY(cudaStreamSynchronize(up->stage.stream));
+  cu_drop(&up->be->memory, &up->raw); /* what follows has their room */
+  cu_drop(&up->be->memory, &up->source);
+  return GBT_OK;
+}
+
+/* ---- what is not in tiles ---- */
+
+static gbt_status send_sparse(cu_set_up *up, gbt_error *err) {
+  cu_set *set = up->set;
+  const gbt_page_store *pages = set->from->pages;
+  uint64_t all = 0;
+  unsigned char *half;
+  if (pages->layout.n_sparse == 0) return GBT_OK;
+  for (int32_t k = 0; k < pages->n_pages; k++) all += pages->page[k].sparse_beg[pages->page[k].n_rows];
+  GBT_TRY(cu_new(&up->be->memory, &set->sparse_beg, (size_t)pages->n_rows + 1, err));
+  GBT_TRY(cu_new(&up->be->memory, &set->sparse_slot, all, err));
+  uint64_t before = 0;
+  for (int32_t k = 0; k < pages->n_pages; k++) {
+    const gbt_page *page = &pages->page[k];
+    size_t most = up->stage.bytes / sizeof(uint64_t), rows = (size_t)page->n_rows;
+    uint32_t entries = page->sparse_beg[rows];
+    for (size_t r = 0, n; r < rows; r += n) {
+      n = rows - r < most ? rows - r : most;
+      GBT_TRY(cu_stage_next(&up->stage, &half, err));
+      for (size_t i = 0; i < n; i++) ((uint64_t *)(void *)half)[i] = before + page->sparse_beg[r + i];
+      GBT_TRY(cu_stage_copy(&up->stage, set->sparse_beg.at + page->row_beg + r, n * sizeof(uint64_t), err));
+      GBT_TRY(cu_stage_done(&up->stage, err));
+    }
+    GBT_TRY(
+        cu_stage_send(&up->stage, set->sparse_slot.at + before, page->sparse_slots, entries * sizeof(uint32_t), err));
+    before += entries;
+  }
+  return cu_stage_send(&up->stage, set->sparse_beg.at + pages->n_rows, &before, sizeof before, err);
+}
+
+static gbt_status send_unseen(cu_set_up *up, gbt_error *err) {
+  cu_set *set = up->set;
+  const gbt_page_store *pages = set->from->pages;
+  size_t n = (size_t)pages->layout.n_features;
+  uint64_t *beg;
+  if (!pages->unseen_beg) return GBT_OK;
+  GBT_TRY(gbt_mem_array(&up->be->mem, n + 1, sizeof *beg, &beg, err));
+  for (size_t f = 0; f <= n; f++) beg[f] = pages->unseen_beg[f];
+  gbt_status status = send_new(up, &set->unseen_beg, beg, n + 1, err);
+  gbt_mem_free(&up->be->mem, beg);
+  GBT_TRY(status);
+  return send_new(up, &set->unseen_row, pages->unseen_row, pages->unseen_beg[n], err);
+}
+
+static cu_feature feature_of(const cu_backend *be, const gbt_dataset *ds, const cu_plan *p, int32_t f) {
+  const gbt_place *place = &ds->pages->layout.place[f];
+  const gbt_feature_cuts *cuts = &ds->cuts->feat[f];
+  int categorical = ds->cuts->schema->feat[f].type == GBT_CATEGORICAL;
+  cu_feature to = cu_feature();
+  to.column = place->group < 0 ? -1 : p->number[place->group * GBT_GROUP_MAX + place->pos];
+  to.slot = place->slot_beg;
+  to.n_slots = place->n_slots;
+  to.first = place->first;
+  to.zero_bin = place->zero_bin;
+  to.n_bins = cuts->n_bins;
+  const int by_sets = gbt_cuts_by_sets(ds->cuts, f, be->params->max_cat_onehot);
+  to.kind = !categorical ? CU_NUMERIC : by_sets ? CU_SET : CU_ONEHOT;
+  to.has_missing = cuts->has_missing && gbt_place_has_missing(place, cuts->n_bins);
+  to.counts = be->counts[f];
+  return to;
+}
+
+static gbt_status send_features(cu_set_up *up, gbt_error *err) {
+  const gbt_dataset *ds = up->set->from;
+  size_t n = (size_t)ds->cuts->n_features;
+  cu_feature *feat;
+  GBT_TRY(gbt_mem_array(&up->be->mem, n, sizeof *feat, &feat, err));
+  for (size_t f = 0; f < n; f++) feat[f] = feature_of(up->be, ds, up->plan, (int32_t)f);
+  gbt_status status = send_new(up, &up->set->feat, feat, n, err);
+  gbt_mem_free(&up->be->mem, feat);
+  return status;
+}
+
+static gbt_status send_all(cu_set_up *up, gbt_error *err) {
+  cu_set *set = up->set;
+  const gbt_dataset *ds = set->from;
+  size_t n = (size_t)ds->n_rows, n_tiles = (size_t)up->plan->n_tiles;
+  GBT_TRY(send_tiles(up, err));
+  GBT_TRY(send_sparse(up, err));
+  GBT_TRY(send_unseen(up, err));
+  GBT_TRY(send_features(up, err));
+  if (ds->label) GBT_TRY(send_new(up, &set->label, ds->label, n, err));
+  if (ds->weight) GBT_TRY(send_new(up, &set->weight, ds->weight, n, err));
+  GBT_TRY(cu_new(&up->be->memory, &set->score, n * (size_t)up->be->n_outputs, err));
+  GBT_TRY(gbt_mem_array(&up->be->mem, n_tiles, sizeof *set->host_tile, &set->host_tile, err));
+  memcpy(set->host_tile, up->plan->tile, n_tiles * sizeof *set->host_tile);
+  CU_TRY(cudaStreamSynchronize(up->stage.stream));
+  return GBT_OK;
+}
+
+static void look_at(cu_set *set, const cu_plan *p) {
+  cu_rows_view *v = &set->view;
+  v->n_rows = set->from->n_rows;
+  v->words = set->words.at;
+  v->tile = set->tile.at;
+  v->column = set->column.at;
+  v->feat = set->feat.at;
+  v->n_tiles = p->n_tiles;
+  v->n_columns = p->n_columns;
+  v->n_features = set->from->cuts->n_features;
+  v->sparse_beg = set->sparse_beg.at;
+  v->sparse_slot = set->sparse_slot.at;
+  v->unseen_beg = set->unseen_beg.at;
+  v->unseen_row = set->unseen_row.at;
+}
+
+/* Of the stage: no more than the largest part has, at least a row. */
+static size_t half_bytes(const gbt_dataset *ds, const cu_plan *p) {
+  size_t n = (size_t)ds->n_rows, tiles = n * p->row_bytes, most = n * sizeof(double) + sizeof(cu_feature);
+  if (tiles > most) most = tiles;
+  if (most > STAGE_BYTES) most = STAGE_BYTES;
+  return p->row_bytes > most ? (size_t)p->row_bytes : most;
+}
+
+gbt_status cu_set_make(gbt_ctx *ctx, cu_backend *be, gbt_dataset *ds, cu_set *set, gbt_error *err) {
+  cu_plan plan = cu_plan();
+  cu_set_up up = cu_set_up();
+  up.be = be;
+  up.set = set;
+  up.plan = &plan;
+  *set = cu_set();
+  set->from = gbt_dataset_ref(ds);
+  gbt_status status = cu_plan_make(be, &ds->pages->layout, ds->n_rows, &plan, err);
+  if (status == GBT_OK) status = cu_stage_open(ctx, half_bytes(ds, &plan), &up.stage, err);
+  if (status == GBT_OK) status = send_all(&up, err);
+  cu_stage_close(&up.stage); /* waits */
+  cu_drop(&be->memory, &up.raw);
+  cu_drop(&be->memory, &up.source);
+  if (status == GBT_OK)
+    look_at(set, &plan);
+  else
+    cu_set_free(be, set);
+  cu_plan_free(&be->mem, &plan);
+  return status;
+}
+
+void cu_set_free(cu_backend *be, cu_set *set) {
+  cu_drop(&be->memory, &set->words);
+  cu_drop(&be->memory, &set->sparse_slot);
+  cu_drop(&be->memory, &set->unseen_row);
+  cu_drop(&be->memory, &set->sparse_beg);
+  cu_drop(&be->memory, &set->unseen_beg);
+  cu_drop(&be->memory, &set->tile);
+  cu_drop(&be->memory, &set->column);
+  cu_drop(&be->memory, &set->feat);
+  cu_drop(&be->memory, &set->label);
+  cu_drop(&be->memory, &set->weight);
+  cu_drop(&be->memory, &set->score);
+  if (set->host_score) (void)cudaFreeHost(set->host_score);
+  gbt_mem_free(&be->mem, set->host_tile);
+  gbt_dataset_unref((gbt_dataset *)set->from);
+  *set = cu_set();
+}

@@ -1,0 +1,33 @@
+/* Which columns of a data set stand together in tiles, and where its pages have them. */
+#pragma once
+
+#include "../grow/backend.cuh"
+
+enum { CU_TILE_WORDS = 8 }; /* most words of a tile's row: a sector of memory */
+
+/* Where the pages have a column's codes. */
+struct cu_source {
+  uint64_t before;     /* bytes that strips before its own have a row */
+  uint32_t at, stride; /* bytes: of its code in the strip's row; from row to row */
+  int32_t wide;
+};
+
+/* On the host. */
+struct cu_plan {
+  int32_t n_columns, n_tiles;
+  uint64_t n_words;   /* of all tiles */
+  uint64_t row_bytes; /* of all strips */
+  cu_column *column;  /* n_columns */
+  cu_source *source;  /* n_columns */
+  cu_tile *tile;      /* n_tiles */
+  int32_t *number;    /* by group * GBT_GROUP_MAX + pos: the column */
+  uint64_t *key;      /* n_columns: what they are sorted by */
+  uint32_t *place;    /* n_columns: group * GBT_GROUP_MAX + pos */
+  uint64_t *tmp_key;
+  uint32_t *tmp_place;
+};
+
+/* Free with cu_plan_free, also after a failure. */
+gbt_status cu_plan_make(const cu_backend *be, const gbt_layout *layout, int64_t n_rows, cu_plan *plan,
+                        gbt_error *err) GBT_MUST_CHECK;
+void cu_plan_free(const gbt_mem *mem, cu_plan *plan);

@@ -1,0 +1,139 @@
+/* The door: the one function that the library exports, and what is wrong with a device, in the user's words.
+ *
+ *   driver? -> new enough? -> any device? -> this number? -> code for it in this library? -> a context on it
+ *
+ * Nothing is remembered here. What a forked process may not do (use CUDA when its parent has) is watched by the glue,
+ * which knows processes and, unlike the engine, may remember one. */
+#include "../grow/backend.cuh"
+
+#include <stdlib.h>
+
+#include "../data/data.cuh"
+#include "../predict/predict.h"
+
+/* Compute capabilities that there is code for, times 100, ascending, as the compiler says. */
+#if defined(__CUDA_ARCH_LIST__)
+static const int cu_built_for[] = {__CUDA_ARCH_LIST__};
+#else
+static const int cu_built_for[] = {0};
+#endif
+
+static gbt_status cu_look_driver(gbt_device_info *out, gbt_error *err) {
+  int driver = 0, runtime = 0;
+  if (cudaDriverGetVersion(&driver) != cudaSuccess) driver = 0;
+  (void)cudaGetLastError();
+  if (cudaRuntimeGetVersion(&runtime) != cudaSuccess) runtime = 0;
+  (void)cudaGetLastError();
+  out->driver = driver;
+  out->runtime = runtime;
+  if (driver <= 0)
+    return gbt_fail_on(err, GBT_E_DEVICE, "device",
+                       "no NVIDIA driver was found; install one and see that `nvidia-smi` lists the GPU (a container "
+                       "must be started with access to it), or " CU_ELSE);
+  if (driver / 1000 < runtime / 1000)
+    return gbt_fail_on(err, GBT_E_DEVICE, "device",
+                       "the NVIDIA driver is too old: it knows CUDA %d.%d, and gbt was built with CUDA %d.%d; update "
+                       "the driver, or install gbt again with an older CUDA toolkit, or " CU_ELSE,
+                       driver / 1000, driver % 1000 / 10, runtime / 1000, runtime % 1000 / 10);
+  return GBT_OK;
+}
+
+static gbt_status cu_look_devices(int32_t device, gbt_device_info *out, gbt_error *err) {
+  int n = 0;
+  cudaError_t code = cudaGetDeviceCount(&n);
+  if (code == cudaErrorNoDevice) {
+    (void)cudaGetLastError();
+    n = 0;
+  } else if (code != cudaSuccess) {
+    return cu_failed(code, "cudaGetDeviceCount", err);
+  }
+  out->n_devices = n;
+  if (n == 0) {
+    const char *visible = getenv("CUDA_VISIBLE_DEVICES");
+    return gbt_fail_on(err, GBT_E_DEVICE, "device", "there is an NVIDIA driver, but it finds no GPU%s%s%s; " CU_ELSE,
+                       visible ? " (the environment variable CUDA_VISIBLE_DEVICES is \"" : "", visible ? visible : "",
+                       visible ? "\")" : "");
+  }
+  if (n == 1 && device != 0)
+    return gbt_fail_on(err, GBT_E_DEVICE, "device", "there is no device \"cuda:%d\"; there is one, \"cuda:0\"",
+                       (int)device);
+  if (device < 0 || device >= n)
+    return gbt_fail_on(err, GBT_E_DEVICE, "device",
+                       "there is no device \"cuda:%d\"; there are %d, \"cuda:0\" to \"cuda:%d\"", (int)device, n,
+                       n - 1);
+  return GBT_OK;
+}
+
+/* Any kernel: asked for its image, the runtime says whether there is one for the device. */
+__global__ static void k_none(void) {}
+
+static gbt_status cu_look_at(int32_t device, gbt_device_info *out, gbt_error *err) {
+  cudaDeviceProp about;
+  size_t free_bytes = 0, total = 0;
+  CU_TRY(cudaGetDeviceProperties(&about, device));
+  size_t n = 0;
+  while (n + 1 < sizeof out->name && n < sizeof about.name && about.name[n] != '\0') {
+    out->name[n] = about.name[n];
+    n++;
+  }
+  out->name[n] = '\0';
+  out->major = about.major;
+  out->minor = about.minor;
+  out->n_units = about.multiProcessorCount;
+  if (100 * about.major + 10 * about.minor < cu_built_for[0])
+    return gbt_fail_on(err, GBT_E_DEVICE, "device",
+                       "the GPU (%s) has compute capability %d.%d, and gbt was built for %d.%d and newer; install it "
+                       "again with --configure-args='--with-cuda-arch=%d%d', or " CU_ELSE,
+                       out->name, about.major, about.minor, cu_built_for[0] / 100, cu_built_for[0] % 100 / 10,
+                       about.major, about.minor);
+  CU_TRY(cudaSetDevice(device));
+  cudaFuncAttributes image;
+  CU_TRY(cudaFuncGetAttributes(&image, k_none));
+  CU_TRY(cudaMemGetInfo(&free_bytes, &total));
+  out->free_bytes = free_bytes;
+  out->total_bytes = total;
+  return GBT_OK;
+}
+
+static gbt_status cu_info(int32_t device, gbt_device_info *out, gbt_error *err) {
+  gbt_device_info none = {};
+  *out = none;
+#if !defined(__CUDACC__)
+  out->emulated = 1;
+#endif
+  GBT_TRY(cu_look_driver(out, err));
+  GBT_TRY(cu_look_devices(device, out, err));
+  return cu_look_at(device, out, err);
+}
+
+static gbt_status cu_open_looked_at(gbt_ctx *ctx, int32_t device, const gbt_backend_spec *spec, gbt_backend **out,
+                                    gbt_error *err) {
+  gbt_device_info info;
+  *out = NULL;
+  GBT_TRY(cu_info(device, &info, err));
+  return cu_open(ctx, device, spec, out, err);
+}
+
+static gbt_status cu_cuts_looked_at(gbt_ctx *ctx, int32_t device, const gbt_table *table, const double *weight,
+                                    int32_t max_bin, gbt_cuts **out, gbt_error *err) {
+  gbt_device_info info;
+  *out = NULL;
+  GBT_TRY(cu_info(device, &info, err));
+  return cu_cuts(ctx, device, table, weight, max_bin, out, err);
+}
+
+static gbt_status cu_pages_looked_at(gbt_ctx *ctx, int32_t device, const gbt_binding *binding, const gbt_cuts *cuts,
+                                     int32_t page_rows, int own_cuts, gbt_page_store **out, gbt_error *err) {
+  gbt_device_info info;
+  *out = NULL;
+  GBT_TRY(cu_info(device, &info, err));
+  return cu_pages(ctx, device, binding, cuts, page_rows, own_cuts, out, err);
+}
+
+static const gbt_device_api cu_api = {
+    GBT_DEVICE_ABI,    GBT_DEVICE_LAYOUT, "cuda", cu_info, cu_open_looked_at, cu_cuts_looked_at, cu_pages_looked_at,
+    cu_predict_scores, cu_predict_leaves,
+};
+
+extern "C" __attribute__((visibility("default"))) const gbt_device_api *gbt_cuda_api(void);
+extern "C" const gbt_device_api *gbt_cuda_api(void) { return &cu_api; }

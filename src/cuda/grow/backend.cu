@@ -1,0 +1,412 @@
+/* The CUDA backend: opening, closing, the way of a tree. See backend.cuh.
+ * Everything is allocated when the backend opens, as large as sizes.cu says. */
+#include "backend.cuh"
+
+#include <string.h>
+
+enum : size_t {
+  COPY_NODES = 8192, /* so many nodes come down unasked with the tree's state */
+  COPY_WORDS = 1 << 16
+};
+
+/* ---- closing ---- */
+
+static void destroy(gbt_backend *self) {
+  cu_backend *be = (cu_backend *)self;
+  gbt_mem mem = be->mem;
+  int before = be->device; /* the host frees when it likes, in the midst of another device's training as well */
+  (void)cudaGetDevice(&before);
+  cudaSetDevice(be->device);
+  cu_drop_recordings(be);
+  if (be->stream) cudaStreamSynchronize(be->stream);
+  for (int32_t s = 0; be->set && s <= be->n_valid; s++) cu_set_free(be, &be->set[s]);
+  cu_level_close(be);
+  for (int32_t i = 0; i < be->n_blocks; i++) cu_drop(&be->memory, &be->block[i]);
+  void *locked[] = {be->task, be->feats_up, be->tree_down, be->sets_down};
+  for (size_t i = 0; i < sizeof locked / sizeof *locked; i++)
+    if (locked[i]) cudaFreeHost(locked[i]);
+  if (be->stream) cudaStreamDestroy(be->stream);
+  void *blocks[] = {be->set, be->counts, be->rank, be->node_copy, be->fine_copy, be->value_copy, be->sets_copy};
+  for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++) gbt_mem_free(&mem, blocks[i]);
+  gbt_export_free(&mem, &be->out);
+  if (before != be->device) cudaSetDevice(before);
+  gbt_mem_free(&mem, be);
+  (void)cudaGetLastError(); /* what went wrong here is not for the next training to find */
+}
+
+/* ---- opening ---- */
+
+static gbt_status alloc_rows(cu_backend *be, gbt_error *err) {
+  cu_view *v = &be->view;
+  const size_t n = (size_t)be->n_rows;
+  GBT_TRY(cu_keep(be, &v->gradients, 2 * n * (size_t)cu_gradient_slots(be), err));
+  return cu_keep(be, &v->output, (size_t)be->n_outputs, err);
+}
+
+static gbt_status alloc_locked(cu_backend *be, gbt_error *err) {
+  const cu_view *v = &be->view;
+  const size_t n_trees = (size_t)be->base.most_trees, n = (size_t)be->n_features;
+  be->cap_node = (size_t)v->max_nodes < COPY_NODES ? (size_t)v->max_nodes : (size_t)COPY_NODES;
+  be->cap_words = v->max_words < COPY_WORDS ? (size_t)v->max_words : (size_t)COPY_WORDS;
+  be->down_bytes = (cu_tree_block_of(be->cap_node).bytes + 255u) / 256u * 256u;
+  CU_TRY(cudaMallocHost(&be->task, n_trees * sizeof *be->task));
+  CU_TRY(cudaMallocHost(&be->feats_up, n_trees * (n + 1) * sizeof *be->feats_up));
+  CU_TRY(cudaMallocHost(&be->tree_down, n_trees * be->down_bytes));
+  CU_TRY(cudaMallocHost(&be->sets_down, n_trees * be->cap_words * sizeof *be->sets_down));
+  return gbt_mem_array(&be->mem, n, sizeof *be->rank, &be->rank, err);
+}
+
+static gbt_status open_device(cu_backend *be, gbt_error *err) {
+  int value = 0;
+  CU_TRY(cudaSetDevice(be->device));
+  CU_TRY(cudaStreamCreate(&be->stream));
+  CU_TRY(cudaDeviceGetAttribute(&value, cudaDevAttrMultiProcessorCount, be->device));
+  be->n_units = value > 0 ? value : 1;
+  CU_TRY(cudaDeviceGetAttribute(&value, cudaDevAttrMaxSharedMemoryPerBlockOptin, be->device));
+  be->shared_limit = (size_t)value;
+  CU_TRY(cudaDeviceGetAttribute(&value, cudaDevAttrMaxPitch, be->device));
+  be->most_pitch = (size_t)value;
+  return GBT_OK;
+}
+
+static gbt_status open_sets(gbt_ctx *ctx, cu_backend *be, const gbt_backend_spec *spec, gbt_error *err) {
+  GBT_TRY(gbt_mem_zeros(&be->mem, (size_t)spec->n_valid + 1, sizeof *be->set, &be->set, err));
+  be->n_valid = spec->n_valid;
+  for (int32_t s = 0; s <= spec->n_valid; s++) GBT_TRY(cu_set_make(ctx, be, spec->sets[s], &be->set[s], err));
+  be->view.train = be->set[0].view;
+  be->view.score = be->set[0].score.at;
+  be->view.label = be->set[0].label.at;
+  be->view.weight = be->set[0].weight.at;
+  return cu_init_scores(be, spec, err);
+}
+
+static gbt_status copy_monotone(cu_backend *be, const int8_t *monotone, gbt_error *err) {
+  int8_t *up;
+  be->view.policy = gbt_grow_policy_of(be->params, NULL);
+  be->view.constrained = monotone != NULL || be->params->max_delta_step > 0.0;
+  if (!monotone) return GBT_OK;
+  GBT_TRY(cu_keep(be, &up, (size_t)be->n_features, err));
+  CU_TRY(cudaMemcpy(up, monotone, (size_t)be->n_features, cudaMemcpyHostToDevice));
+  be->view.policy.monotone = up;
+  return GBT_OK;
+}
+
+static gbt_status open_all(gbt_ctx *ctx, cu_backend *be, const gbt_backend_spec *spec, gbt_error *err) {
+  GBT_TRY(open_device(be, err));
+  GBT_TRY(cu_sizes(be, err));
+  GBT_TRY(copy_monotone(be, spec->monotone, err));
+  GBT_TRY(cu_features_open(be, err));
+  GBT_TRY(cu_state_open(be, err));
+  GBT_TRY(alloc_rows(be, err));
+  GBT_TRY(alloc_locked(be, err));
+  GBT_TRY(open_sets(ctx, be, spec, err));
+  GBT_TRY(cu_hist_open(be, err));
+  GBT_TRY(cu_columns_make(be, err));
+  CU_TRY(cudaStreamSynchronize(be->stream));
+  return GBT_OK;
+}
+
+/* ---- the way of a tree ---- */
+
+/* Waits for all that was issued. */
+static gbt_status wait_for(gbt_ctx *ctx, cu_backend *be, gbt_error *err) {
+  CU_TRY(cudaStreamSynchronize(be->stream));
+  return gbt_ctx_poll(ctx, err);
+}
+
+/* What has come of tree y of the batch. */
+static const cu_tree *down_of(const cu_backend *be, int32_t y) {
+  return (const cu_tree *)(const void *)((const char *)be->tree_down + (size_t)y * be->down_bytes);
+}
+
+static gbt_status faults_of(const cu_backend *be, const cu_tree *tree, gbt_error *err) {
+  if (tree->fault & CU_FAULT_GRADIENT) return gbt_gradients_overflow(tree->fault_round, err);
+  if (tree->fault & CU_FAULT_ROOM)
+    return gbt_fail_on(err, GBT_E_MEM, "device",
+                       "a tree has more than %d nodes, or its sets of levels take more than %d megabytes, which is too "
+                       "much for the device; set `max_leaves` or a smaller `max_depth`, or " CU_ELSE,
+                       (int)be->view.max_nodes, (int)(CU_MOST_WORDS / 262144u));
+  if (tree->fault & CU_FAULT_VALUE) return gbt_leaf_overflows(be->task->round, err);
+  return GBT_OK;
+}
+
+static gbt_status faults(const cu_backend *be, gbt_error *err) {
+  for (int32_t y = 0; y < be->view.n_trees; y++) GBT_TRY(faults_of(be, down_of(be, y), err));
+  return GBT_OK;
+}
+
+static gbt_status gradients(gbt_ctx *ctx, gbt_backend *self, uint64_t round, gbt_error *err) {
+  GBT_TRY(gbt_ctx_poll(ctx, err));
+  CU_TRY(cudaSetDevice(((cu_backend *)self)->device));
+  return cu_gradients(ctx, (cu_backend *)self, round, err);
+}
+
+static gbt_status set_gradients(gbt_ctx *ctx, gbt_backend *self, uint64_t round, const double *g, const double *h,
+                                gbt_error *err) {
+  CU_TRY(cudaSetDevice(((cu_backend *)self)->device));
+  return cu_set_gradients(ctx, (cu_backend *)self, round, g, h, err);
+}
+
+/* The features of tree y. */
+static void draw_features(cu_backend *be, int32_t y) {
+  int32_t *feats = be->feats_up + (size_t)y * ((size_t)be->n_features + 1);
+  feats[0] = gbt_features_of_tree(be->rules, be->task[y].tree, feats + 1, be->rank);
+}
+
+/* The same part of every tree's state: `bytes` of them, so far apart here and there. One copy for all trees, unless
+ * they stand farther apart than such a copy can go: with 130 million rows they do. */
+static cudaError_t copy_all(const cu_backend *be, void *to, size_t to_pitch, const void *from, size_t from_pitch,
+                            size_t bytes, cudaMemcpyKind kind) {
+  const size_t n = (size_t)be->view.n_trees;
+  cudaError_t code = cudaSuccess;
+  if (n > 1 && to_pitch <= be->most_pitch && from_pitch <= be->most_pitch)
+    return cudaMemcpy2DAsync(to, to_pitch, from, from_pitch, bytes, n, kind, be->stream);
+  for (size_t y = 0; y < n && code == cudaSuccess; y++)
+    code = cudaMemcpyAsync((char *)to + y * to_pitch, (const char *)from + y * from_pitch, bytes, kind, be->stream);
+  return code;
+}
+
+/* From the host, where they stand one behind the other. */
+static cudaError_t tell_all(const cu_backend *be, void *to, const void *from, size_t bytes) {
+  return copy_all(be, to, be->view.stride, from, bytes, bytes, cudaMemcpyHostToDevice);
+}
+
+/* To the host, where they stand `pitch` bytes apart. */
+static cudaError_t fetch_all(const cu_backend *be, void *to, size_t pitch, const void *from, size_t bytes) {
+  return copy_all(be, to, pitch, from, be->view.stride, bytes, cudaMemcpyDeviceToHost);
+}
+
+static gbt_status issue_roots(gbt_ctx *ctx, cu_backend *be, int told, gbt_error *err) {
+  const cu_view *v = &be->view;
+  CU_TRY(tell_all(be, &v->tree->task, be->task, sizeof *be->task));
+  if (!told) /* room for all of them: how many count is told first */
+    CU_TRY(tell_all(be, (void *)v->n_tree_feats, be->feats_up, ((size_t)be->n_features + 1) * sizeof *be->feats_up));
+  GBT_TRY(cu_gradients_of_trees(ctx, be, err));
+  GBT_TRY(cu_rows_begin(ctx, be, err));
+  return cu_root(be, err);
+}
+
+/* Tasks of a batch: outputs ascend without gaps, and each has as many trees. */
+static void take_tasks(cu_backend *be, const gbt_tree_task *task, int32_t n_trees) {
+  for (int32_t y = 0; y < n_trees; y++) {
+    cu_task *to = &be->task[y];
+    *static_cast<gbt_tree_task *>(to) = task[y];
+    to->slot = be->loss == GBT_LOSS_CUSTOM ? task[y].output : task[y].output - task[0].output;
+  }
+  be->view.n_trees = n_trees;
+  be->view.n_turns = n_trees / (task[n_trees - 1].output - task[0].output + 1);
+}
+
+static gbt_status begin_trees(gbt_ctx *ctx, gbt_backend *self, const gbt_tree_task *task, int32_t n_trees,
+                              gbt_error *err) {
+  cu_backend *be = (cu_backend *)self;
+  GBT_TRY(gbt_ctx_poll(ctx, err));
+  be->begun_ns = gbt_clock_ns();
+  take_tasks(be, task, n_trees); /* the last batch's copy is over: its end was waited for */
+  be->depth = 0;
+  const int told = be->rules->by_tree >= 1.0 && be->n_told >= n_trees; /* the same features as before */
+  be->n_told = n_trees > be->n_told ? n_trees : be->n_told;
+  for (int32_t y = 0; y < n_trees && !told; y++) draw_features(be, y);
+  GBT_TRY(cu_choose_mode(be, err));
+  return be->mode == CU_REPLAYING ? GBT_OK : cu_or_stop_recording(be, issue_roots(ctx, be, told, err));
+}
+
+/* Steps behind the last one that can split anything have nothing to build or to search; a replay has it all. */
+static int is_over(const cu_backend *be) {
+  return be->mode == CU_REPLAYING || (be->looks == 0 && be->depth >= be->max_steps);
+}
+
+/* Not while steps are recorded, which takes microseconds: the host may do anything then, free another trainer for one,
+ * and a recording does not survive that. */
+static gbt_status poll(gbt_ctx *ctx, const cu_backend *be, gbt_error *err) {
+  return be->mode == CU_RECORDING ? GBT_OK : gbt_ctx_poll(ctx, err);
+}
+
+static gbt_status build_hist(gbt_ctx *ctx, gbt_backend *self, gbt_error *err) {
+  cu_backend *be = (cu_backend *)self;
+  GBT_TRY(poll(ctx, be, err));
+  return is_over(be) ? GBT_OK : cu_or_stop_recording(be, cu_build_hist(be, err));
+}
+
+static gbt_status search(cu_backend *be, gbt_error *err) {
+  GBT_TRY(cu_features(be, err));
+  return be->level ? cu_level_search(be, err) : cu_search(be, err);
+}
+
+static gbt_status find_splits(gbt_ctx *ctx, gbt_backend *self, gbt_error *err) {
+  cu_backend *be = (cu_backend *)self;
+  (void)ctx;
+  return is_over(be) ? GBT_OK : cu_or_stop_recording(be, search(be, err));
+}
+
+/* How many nodes the trees have chosen in the last step. */
+static gbt_status look(gbt_ctx *ctx, cu_backend *be, int32_t *n, gbt_error *err) {
+  CU_TRY(fetch_all(be, be->tree_down, be->down_bytes, be->view.tree, sizeof *be->tree_down));
+  GBT_TRY(wait_for(ctx, be, err));
+  GBT_TRY(faults(be, err));
+  *n = 0;
+  for (int32_t y = 0; y < be->view.n_trees; y++) *n += down_of(be, y)->n_chosen;
+  return GBT_OK;
+}
+
+static gbt_status choose(gbt_ctx *ctx, gbt_backend *self, int32_t *n, gbt_error *err) {
+  cu_backend *be = (cu_backend *)self;
+  *n = 0;
+  if (is_over(be)) return GBT_OK; /* nothing is left to be issued */
+  if (be->level) GBT_TRY(cu_or_stop_recording(be, cu_level_decide(be, err)));
+  GBT_TRY(cu_or_stop_recording(be, cu_select(be, err)));
+  be->depth++;
+  *n = be->view.max_step;
+  return be->looks > 0 && be->depth % be->looks == 0 ? look(ctx, be, n, err) : GBT_OK;
+}
+
+static gbt_status partition(gbt_ctx *ctx, gbt_backend *self, gbt_error *err) {
+  cu_backend *be = (cu_backend *)self;
+  GBT_TRY(poll(ctx, be, err));
+  return be->mode == CU_REPLAYING ? GBT_OK : cu_or_stop_recording(be, cu_partition(be, err));
+}
+
+/* The finished trees to the host: small ones come unasked, so that there is one wait. */
+static gbt_status send_trees(cu_backend *be, gbt_error *err) {
+  const cu_view *v = &be->view;
+  const size_t nodes = be->cap_node, pitch = be->down_bytes, words = be->cap_words * sizeof *v->sets;
+  const cu_tree_block b = cu_tree_block_of(nodes);
+  char *to = (char *)be->tree_down;
+  if (v->max_words > 1) CU_TRY(fetch_all(be, be->sets_down, words, v->sets, words));
+  if (nodes == (size_t)v->max_nodes) {
+    CU_TRY(fetch_all(be, to, pitch, v->tree, b.bytes));
+    return GBT_OK;
+  }
+  CU_TRY(fetch_all(be, to + b.node, pitch, v->node, nodes * sizeof *v->node));
+  CU_TRY(fetch_all(be, to + b.fine, pitch, v->fine, nodes * sizeof *v->fine));
+  CU_TRY(fetch_all(be, to + b.value, pitch, v->value, nodes * sizeof *v->value));
+  CU_TRY(fetch_all(be, to, pitch, v->tree, sizeof *v->tree));
+  return GBT_OK;
+}
+
+/* Tree y's part of something on the device. */
+template <class T> static const T *of_tree(const cu_backend *be, const T *first, int32_t y) {
+  return (const T *)((uintptr_t)first + (size_t)y * be->view.stride);
+}
+
+/* Room on the host for so many nodes and words; pageable, for trees that need more than was foreseen. */
+static gbt_status grow_copies(cu_backend *be, size_t nodes, size_t words, gbt_error *err) {
+  GBT_TRY(gbt_mem_grow(&be->mem, &be->node_copy, &be->cap_copy[0], nodes, sizeof *be->node_copy, err));
+  GBT_TRY(gbt_mem_grow(&be->mem, &be->fine_copy, &be->cap_copy[1], nodes, sizeof *be->fine_copy, err));
+  GBT_TRY(gbt_mem_grow(&be->mem, &be->value_copy, &be->cap_copy[2], nodes, sizeof *be->value_copy, err));
+  return gbt_mem_grow(&be->mem, &be->sets_copy, &be->cap_copy[3], words, sizeof *be->sets_copy, err);
+}
+
+/* What has come of tree y, or, of one that is larger, what is fetched now. */
+static gbt_status fetch_tree(cu_backend *be, int32_t y, gbt_grown *grown, gbt_error *err) {
+  const cu_view *v = &be->view;
+  const cu_tree *tree = down_of(be, y);
+  const char *come = (const char *)tree;
+  const cu_tree_block b = cu_tree_block_of(be->cap_node);
+  const size_t nodes = (size_t)tree->n_nodes, words = tree->n_words;
+  *grown = gbt_grown();
+  grown->n_nodes = nodes;
+  grown->n_sets = words;
+  grown->unit_h = tree->down_h;
+  grown->symmetric = be->params->grow_policy == GBT_SYMMETRIC;
+  grown->node = (const gbt_grow_node *)(const void *)(come + b.node);
+  grown->fine = (const gbt_sum *)(const void *)(come + b.fine);
+  grown->value = (const double *)(const void *)(come + b.value);
+  grown->sets = be->sets_down + (size_t)y * be->cap_words;
+  if (nodes <= be->cap_node && words <= be->cap_words) return GBT_OK;
+  GBT_TRY(grow_copies(be, nodes, words + 1, err));
+  CU_TRY(cudaMemcpy(be->node_copy, of_tree(be, v->node, y), nodes * sizeof *v->node, cudaMemcpyDeviceToHost));
+  CU_TRY(cudaMemcpy(be->fine_copy, of_tree(be, v->fine, y), nodes * sizeof *v->fine, cudaMemcpyDeviceToHost));
+  CU_TRY(cudaMemcpy(be->value_copy, of_tree(be, v->value, y), nodes * sizeof *v->value, cudaMemcpyDeviceToHost));
+  if (words > 0)
+    CU_TRY(cudaMemcpy(be->sets_copy, of_tree(be, v->sets, y), words * sizeof *v->sets, cudaMemcpyDeviceToHost));
+  grown->node = be->node_copy;
+  grown->fine = be->fine_copy;
+  grown->value = be->value_copy;
+  grown->sets = be->sets_copy;
+  return GBT_OK;
+}
+
+static gbt_status finish_trees(gbt_ctx *ctx, gbt_backend *self, gbt_forest *forest, gbt_error *err) {
+  cu_backend *be = (cu_backend *)self;
+  const int32_t n_trees = be->view.n_trees;
+  gbt_grown grown;
+  if (be->mode != CU_REPLAYING) {
+    GBT_TRY(cu_or_stop_recording(be, cu_leaves(ctx, be, err)));
+    GBT_TRY(cu_or_stop_recording(be, send_trees(be, err)));
+  }
+  if (be->mode != CU_ISSUING) GBT_TRY(cu_launch_recording(be, err));
+  /* those of one output are not over yet, perhaps; several have had all of theirs */
+  be->fixed_output = be->task[0].output == be->task[n_trees - 1].output ? be->task[0].output : -1;
+  be->base.device_bytes = be->memory.most;
+  GBT_TRY(wait_for(ctx, be, err));
+  GBT_TRY(faults(be, err));
+  for (int32_t y = 0; y < n_trees; y++) {
+    GBT_TRY(fetch_tree(be, y, &grown, err));
+    GBT_TRY(gbt_export_tree(&be->mem, &be->out, &grown, be->cuts, forest, err));
+  }
+  self->seconds[GBT_PHASE_LEAF] += (double)(gbt_clock_ns() - be->begun_ns) * 1e-9;
+  return GBT_OK;
+}
+
+static gbt_status scores(gbt_ctx *ctx, gbt_backend *self, int32_t which, const double **out, gbt_error *err) {
+  cu_backend *be = (cu_backend *)self;
+  cu_set *set = &be->set[which];
+  size_t bytes = set->score.n * sizeof *set->host_score;
+  CU_TRY(cudaSetDevice(be->device));
+  if (!set->host_score) CU_TRY(cudaMallocHost(&set->host_score, bytes ? bytes : 1));
+  CU_TRY(cudaMemcpyAsync(set->host_score, set->score.at, bytes, cudaMemcpyDeviceToHost, be->stream));
+  GBT_TRY(wait_for(ctx, be, err));
+  *out = set->host_score;
+  return GBT_OK;
+}
+
+/* In the order of backend.h. */
+static const gbt_backend_ops cu_ops = {"cuda",      destroy, gradients, set_gradients, begin_trees, build_hist,
+                                       find_splits, choose,  partition, finish_trees,  scores,      cu_metric};
+
+static gbt_status open_batch(gbt_ctx *ctx, int32_t device, const gbt_backend_spec *spec, int32_t most_trees,
+                             cu_backend **out, gbt_error *err) {
+  cu_backend *be = NULL;
+  GBT_TRY(gbt_mem_zeros(&ctx->mem, 1, sizeof *be, &be, err));
+  be->base.ops = &cu_ops;
+  be->mem = ctx->mem;
+  be->device = device;
+  be->params = spec->params;
+  be->rules = spec->rules;
+  be->loss = spec->loss;
+  be->n_outputs = spec->n_outputs;
+  be->batch_limit = most_trees;
+  be->fixed_output = -1;
+  be->cuts = spec->sets[0]->cuts;
+  be->layout = &spec->sets[0]->pages->layout;
+  be->n_features = be->cuts->n_features;
+  be->n_rows = spec->sets[0]->n_rows;
+  be->view.params = *spec->params;
+  be->view.loss = spec->loss;
+  be->view.n_outputs = spec->n_outputs;
+  be->view.n_features = be->n_features;
+  be->view.n_slots = be->layout->n_slots;
+  be->memory.limit = (size_t)spec->params->device_memory << 20;
+  *out = be;
+  gbt_status status = open_all(ctx, be, spec, err);
+  be->base.device_bytes = be->memory.most;
+  return status;
+}
+
+/* Fewer trees at once when memory does not allow as many as were planned. */
+gbt_status cu_open(gbt_ctx *ctx, int32_t device, const gbt_backend_spec *spec, gbt_backend **out, gbt_error *err) {
+  gbt_status status = GBT_E_MEM;
+  *out = NULL;
+  for (int32_t most = GBT_MOST_TREES; status == GBT_E_MEM && most > 0; most /= 2) {
+    cu_backend *be = NULL;
+    status = open_batch(ctx, device, spec, most, &be, err);
+    if (status == GBT_OK) {
+      *out = &be->base;
+      return GBT_OK;
+    }
+    if (be && most > be->base.most_trees) most = be->base.most_trees;
+    if (be) destroy(&be->base);
+  }
+  return status;
+}

@@ -1,0 +1,338 @@
+/* The CUDA backend's state, and what its files give each other. See backend/backend.h for the contract.
+ *
+ *   view.cuh        what kernels see: tiles of codes, trees that grow, and how these stand beside each other
+ *   sizes.cu        how large everything must be
+ *   state.cu        where the state of a tree that grows stands
+ *   backend.cu      open, close, table of ops, the way of a batch of trees
+ *   graph.cu        the steps of a batch, recorded and replayed
+ *   rows.cu         the rows of a tree, sampled and in order
+ *   gradient.cu     scores -> fixed-point gradients
+ *   hist.cu         histograms of fresh nodes; clear.cuh: slots of those that are built next
+ *   features.cu     which features they may use
+ *   split.cu        best splits; split_cat.cu: by sets of levels; level*.cu: symmetric growth
+ *   search.cuh      what the searches share; sets.cuh: levels in order; level.cuh: a level's gains
+ *   frontier.cu     the tree being grown: choosing, children, plans of the next step
+ *   partition.cu    rows into children
+ *   leaf.cu         leaf values, scores; route.cu: rows that were not partitioned
+ *   metric.cu       metrics, by exact sums; auc.cu: the one that needs a sort
+ *
+ * The other wings: base (memory, sums and scans, exact sums, sorts, the way up of large things), data (cuts and pages;
+ * a data set as tiles), predict, door (the one exported function).
+ *
+ * The host issues the steps of a tree without looking at it and waits once, at its end ("blind"). Where it cannot know
+ * the number of steps it looks every few of them whether anything is left to be split: see cu_backend.looks. What is
+ * issued behind the end finds nothing to do. All that a kernel has to know of a tree stands in device memory: cu_tree.
+ *
+ * All kernels take what they need as pointers; nothing is kept in static device variables. */
+#pragma once
+
+#include "view.cuh"
+
+extern "C" {
+#include "../../gbt/backend/device.h"
+#include "../../gbt/backend/export.h"
+}
+
+/* ---- errors ---- */
+
+/* What always helps: how messages end. R/cuda.R knows it by heart. */
+#define CU_ELSE "use `device = \"cpu\"` (the model is the same)"
+
+/* A CUDA call's error as ours. Memory: GBT_E_MEM with the bytes asked for; else GBT_E_DEVICE. */
+gbt_status cu_failed(cudaError_t code, const char *what, gbt_error *err);
+
+#define CU_TRY(call)                                                          \
+  do {                                                                        \
+    cudaError_t cu_code_ = (call);                                            \
+    if (cu_code_ != cudaSuccess) return cu_failed(cu_code_, #call, err);      \
+  } while (0)
+
+/* After launches: what the driver refused at once. */
+#define CU_LAUNCHED() CU_TRY(cudaGetLastError())
+
+/* ---- device memory ---- */
+
+/* Counts what it gave; `most` is the greatest sum so far. limit: bytes that may be taken, 0 for all there is. */
+struct cu_memory {
+  size_t bytes, most, limit;
+};
+
+/* n * size bytes on the device, not cleared; *out is NULL on failure. Never freed but by cu_free. */
+gbt_status cu_alloc(cu_memory *memory, size_t n, size_t size, void *out, gbt_error *err) GBT_MUST_CHECK;
+gbt_status cu_alloc_zeros(cu_memory *memory, size_t n, size_t size, void *out, gbt_error *err) GBT_MUST_CHECK;
+void cu_free(cu_memory *memory, void *block, size_t bytes); /* NULL allowed */
+
+/* An array that remembers its size, so that closing needs none. */
+template <class T> struct cu_array {
+  T *at = nullptr;
+  size_t n = 0;
+};
+template <class T> gbt_status cu_new(cu_memory *memory, cu_array<T> *a, size_t n, gbt_error *err) {
+  GBT_TRY(cu_alloc(memory, n, sizeof(T), &a->at, err));
+  a->n = n;
+  return GBT_OK;
+}
+template <class T> gbt_status cu_new_zeros(cu_memory *memory, cu_array<T> *a, size_t n, gbt_error *err) {
+  GBT_TRY(cu_alloc_zeros(memory, n, sizeof(T), &a->at, err));
+  a->n = n;
+  return GBT_OK;
+}
+template <class T> void cu_drop(cu_memory *memory, cu_array<T> *a) {
+  cu_free(memory, a->at, a->n * sizeof(T));
+  a->at = nullptr;
+  a->n = 0;
+}
+
+/* ---- a data set on the device ---- */
+
+struct cu_set {
+  const gbt_dataset *from; /* shared */
+  cu_rows_view view;
+  cu_array<uint32_t> words, sparse_slot, unseen_row;
+  cu_array<uint64_t> sparse_beg, unseen_beg;
+  cu_array<cu_tile> tile;
+  cu_array<cu_column> column;
+  cu_array<cu_feature> feat;
+  cu_array<double> label, weight; /* empty: none */
+  cu_array<double> score;         /* n_rows x n_outputs */
+  double *host_score;             /* n_rows x n_outputs, page-locked, made when first asked for */
+  cu_tile *host_tile;             /* n_tiles */
+};
+
+struct cu_backend;
+
+/* How many columns a tile should have at most, so that the device is busy. */
+int32_t cu_tile_columns(const cu_backend *be);
+
+/* Tiles of a data set's pages, its labels and weights. Rows are counted for features of be->counts, at least. */
+gbt_status cu_set_make(gbt_ctx *ctx, cu_backend *be, gbt_dataset *ds, cu_set *set, gbt_error *err) GBT_MUST_CHECK;
+void cu_set_free(cu_backend *be, cu_set *set);
+
+/* ---- the backend ---- */
+
+struct cu_level; /* symmetric growth: level.cu */
+struct cu_level_view;
+
+/* Scratch of auc.cu, one block, made when first asked for. */
+struct cu_auc {
+  uint64_t n;        /* rows that it is enough for */
+  int refused;       /* there is no room for it: the host does the work */
+  uint64_t *key[2];
+  uint32_t *value[2];
+  uint64_t *part;
+  void *totals, *room;
+  size_t bytes;      /* of room */
+};
+
+/* The launches of a batch, recorded. */
+struct cu_recording {
+  cudaGraphExec_t exec; /* NULL: none yet */
+  int32_t n_uses;
+};
+enum { CU_ISSUING = 0, CU_RECORDING, CU_REPLAYING };
+
+struct cu_backend {
+  gbt_backend base;
+  gbt_mem mem;
+  const gbt_params *params;
+  const gbt_feature_rules *rules;
+  gbt_loss loss;
+  int32_t n_outputs, n_valid, n_features, device;
+  int64_t n_rows;
+  int32_t n_units;          /* multiprocessors */
+  int32_t tile_cols;        /* most columns of a tile, 0: 32 */
+  size_t shared_limit;      /* bytes of shared memory that a block may have */
+  size_t most_pitch;        /* bytes from row to row of a copy of several */
+  cudaStream_t stream;
+  cu_memory memory;
+  cu_set *set;              /* 1 + n_valid */
+  const gbt_cuts *cuts;     /* of the train set */
+  const gbt_layout *layout;
+  cu_view view;
+  int8_t *counts;           /* n_features, on the host: slots are counted */
+  int any_sets;             /* features split by sets */
+  int looks;                /* after so many steps the host looks whether the trees are complete; 0: never */
+  int keeps;                /* histograms of all nodes have room: siblings by subtraction */
+  int32_t depth;            /* steps issued for this batch */
+  int64_t max_steps;        /* of a tree, when the host does not look */
+  cu_rules drawn;           /* unless all nodes of a tree may use the same features */
+  int32_t fixed_output;     /* whose gradients stand in slot 0, all others' in none; -1: not known */
+  uint64_t grad_round;
+  uint32_t max_split_blocks, max_hist_blocks, max_leaf_blocks;
+  uint64_t *rank;
+  /* page-locked, for copies that do not wait; of every tree of the batch */
+  cu_task *task;
+  int32_t *feats_up;        /* n_features + 1: how many, and the features of the tree */
+  int64_t batch_limit;      /* trees of a batch at most, for want of memory */
+  int32_t n_told;           /* trees that were told all features */
+  cu_tree *tree_down;       /* the first tree's; others' behind it, down_bytes apart */
+  uint32_t *sets_down;      /* cap_words */
+  size_t down_bytes, cap_node, cap_words;
+  /* the same for trees that need more room */
+  gbt_grow_node *node_copy;
+  gbt_sum *fine_copy;
+  double *value_copy;
+  uint32_t *sets_copy;
+  size_t cap_copy[4];
+  int64_t begun_ns; /* of the tree */
+  cu_recording recording[GBT_MOST_TREES + 1][2]; /* by trees of the batch, see graph.cu */
+  cu_recording *current;
+  int mode;
+  int step_by_step; /* nothing is recorded, so that tests may look into a tree */
+  gbt_export out;
+  cu_level *level;          /* symmetric growth, else NULL */
+  double *softmax;          /* 2 x n_rows: largest score of a row, sum of exp(score - largest); other losses: NULL */
+  double *given;            /* 2 x n_rows: g and h of one output as the host gave them; custom loss alone */
+  struct cu_sums *sums;     /* of a metric, made when first asked for: metric.cu */
+  cu_auc auc;
+  /* arrays behind the view */
+  cu_array<unsigned char> block[48];
+  int32_t n_blocks;
+};
+
+/* An array that lives as long as the backend. */
+template <class T> gbt_status cu_keep(cu_backend *be, T **out, size_t n, gbt_error *err) {
+  void *at;
+  *out = NULL;
+  if ((size_t)be->n_blocks == sizeof be->block / sizeof *be->block)
+    return gbt_fail(err, GBT_E_INTERNAL, "the CUDA backend keeps more arrays than it has places for");
+  GBT_TRY(cu_alloc(&be->memory, n, sizeof(T), &at, err));
+  be->block[be->n_blocks].at = (unsigned char *)at;
+  be->block[be->n_blocks++].n = n * sizeof(T);
+  *out = (T *)at;
+  return GBT_OK;
+}
+
+/* Sizes of everything, before anything but the features' places is allocated. */
+gbt_status cu_sizes(cu_backend *be, gbt_error *err) GBT_MUST_CHECK;
+
+/* Hands out a tree's memory from `base` on; with base 0 it only counts. */
+struct cu_places {
+  uintptr_t base;
+  size_t bytes;
+};
+template <class T> void cu_place(cu_places *at, T **out, size_t n) {
+  *out = (T *)(at->base + at->bytes);
+  at->bytes += (n * sizeof(T) + 255u) / 256u * 256u;
+}
+
+/* Masks of features that a step has. */
+static inline size_t cu_n_masks(const cu_view *v) { return v->by_node ? 2 * (size_t)v->max_step : 1; }
+
+/* Bytes of a tree's state; makes it, for most_trees trees; what other files put into it. */
+size_t cu_state_bytes(const cu_backend *be);
+gbt_status cu_state_open(cu_backend *be, gbt_error *err) GBT_MUST_CHECK;
+void cu_sets_place(cu_view *v, cu_places *at);
+void cu_level_place(const cu_backend *be, cu_level_view *l, cu_places *at);
+
+/* A tree's state and its first `nodes` nodes, sums and values, behind each other: how they stand on the host. On the
+ * device likewise, with the most nodes that there can be. */
+struct cu_tree_block {
+  size_t node, fine, value, bytes;
+};
+cu_tree_block cu_tree_block_of(size_t nodes);
+
+/* Opens the backend on a device; see backend.h. */
+gbt_status cu_open(gbt_ctx *ctx, int32_t device, const gbt_backend_spec *spec, gbt_backend **out,
+                   gbt_error *err) GBT_MUST_CHECK;
+
+/* A batch begins: be->mode. The launches of one that was recorded. Frees all recordings. */
+gbt_status cu_choose_mode(cu_backend *be, gbt_error *err) GBT_MUST_CHECK;
+gbt_status cu_launch_recording(cu_backend *be, gbt_error *err) GBT_MUST_CHECK;
+void cu_drop_recordings(cu_backend *be);
+
+/* Around every step of a tree; gives back its status. A recording that a step has failed in ends at once: while it is
+ * open this thread can allocate nothing, for other trainings neither. */
+gbt_status cu_or_stop_recording(cu_backend *be, gbt_status status) GBT_MUST_CHECK;
+
+/* Gradients of all outputs: the scales. Issues work, does not wait. */
+gbt_status cu_gradients(gbt_ctx *ctx, cu_backend *be, uint64_t round, gbt_error *err) GBT_MUST_CHECK;
+gbt_status cu_set_gradients(gbt_ctx *ctx, cu_backend *be, uint64_t round, const double *g, const double *h,
+                            gbt_error *err) GBT_MUST_CHECK;
+/* Fixed point for the trees' outputs, unless it stands there already. Sets tree->unit, noise, wide; root is 0. */
+gbt_status cu_gradients_of_trees(gbt_ctx *ctx, cu_backend *be, gbt_error *err) GBT_MUST_CHECK;
+/* Whether the gradients of the batch stand there from an earlier one, or from the host. */
+static inline int cu_are_fixed(const cu_backend *be) {
+  return be->loss == GBT_LOSS_CUSTOM || be->fixed_output == be->task[0].output;
+}
+/* Slots that gradients have. */
+int32_t cu_gradient_slots(const cu_backend *be);
+/* Scores before the first tree, and what gradients need room for. */
+gbt_status cu_init_scores(cu_backend *be, const gbt_backend_spec *spec, gbt_error *err) GBT_MUST_CHECK;
+
+/* order[0]: the drawn rows with their gradients, then the others; tree->n_in and root. */
+gbt_status cu_rows_begin(gbt_ctx *ctx, cu_backend *be, gbt_error *err) GBT_MUST_CHECK;
+
+/* The root node, and the plan of its histogram. */
+gbt_status cu_root(cu_backend *be, gbt_error *err) GBT_MUST_CHECK;
+
+/* The train set's codes by column, where they pay and memory allows. The last that is allocated. */
+gbt_status cu_columns_make(cu_backend *be, gbt_error *err) GBT_MUST_CHECK;
+
+/* Once, when the sets are there: lets kernels have the shared memory that the tiles want. */
+gbt_status cu_hist_open(cu_backend *be, gbt_error *err) GBT_MUST_CHECK;
+
+/* The rules of features onto the device; what every searched node may use, before the search. Nothing where all may use
+ * the same. */
+gbt_status cu_features_open(cu_backend *be, gbt_error *err) GBT_MUST_CHECK;
+gbt_status cu_features(cu_backend *be, gbt_error *err) GBT_MUST_CHECK;
+
+/* All builds of the plan. Their slots are cleared: the root's here, others' by cu_partition. */
+gbt_status cu_build_hist(cu_backend *be, gbt_error *err) GBT_MUST_CHECK;
+
+/* Subtractions of the plan, fused with the search; every searched node's best of each unit into found. A unit is a run
+ * of the tree's features, or (behind those, see split_cat.cu) one feature that is split by sets. */
+gbt_status cu_search(cu_backend *be, gbt_error *err) GBT_MUST_CHECK;
+gbt_status cu_search_sets(cu_backend *be, gbt_error *err) GBT_MUST_CHECK; /* by cu_search */
+
+/* Which features are split by sets, and how much scratch ordering their levels takes: once, when view and cuts stand
+ * and before cu_level_open. */
+gbt_status cu_sets_open(cu_backend *be, gbt_error *err) GBT_MUST_CHECK;
+
+/* Fresh nodes get their splits and open; the policy chooses; blocks of the partition are planned. */
+gbt_status cu_select(cu_backend *be, gbt_error *err) GBT_MUST_CHECK;
+
+/* Marks rows, makes children (cu_make_children), moves rows, clears what is built next. */
+gbt_status cu_partition(cu_backend *be, gbt_error *err) GBT_MUST_CHECK;
+gbt_status cu_make_children(cu_backend *be, gbt_error *err) GBT_MUST_CHECK; /* by cu_partition: block_left is counted */
+
+/* Fine sums, values, scores of all sets. */
+gbt_status cu_leaves(gbt_ctx *ctx, cu_backend *be, gbt_error *err) GBT_MUST_CHECK;
+/* By cu_leaves: rows that were not partitioned, of the trees of a turn. */
+gbt_status cu_route(cu_backend *be, int32_t turn, gbt_error *err) GBT_MUST_CHECK;
+
+/* Symmetric growth: made (all but what a tree has to itself), freed; instead of cu_search; before cu_select. */
+gbt_status cu_level_open(cu_backend *be, gbt_error *err) GBT_MUST_CHECK;
+void cu_level_close(cu_backend *be);
+gbt_status cu_level_search(cu_backend *be, gbt_error *err) GBT_MUST_CHECK;
+gbt_status cu_level_decide(cu_backend *be, gbt_error *err) GBT_MUST_CHECK;
+
+/* The `metric` op of backend.h. */
+gbt_status cu_metric(gbt_ctx *ctx, gbt_backend *self, int32_t which, int32_t metric, double *out, int *done,
+                     gbt_error *err) GBT_MUST_CHECK;
+
+gbt_status cu_auc_of(cu_backend *be, int32_t which, double *out, int *done, gbt_error *err) GBT_MUST_CHECK; /* by it */
+
+/* ---- grids ---- */
+
+/* What a grid should have at least to keep the device busy, and at most what there is to do. */
+static inline unsigned cu_grid(const cu_backend *be, uint64_t blocks, unsigned per_unit) {
+  uint64_t most = (uint64_t)be->n_units * per_unit;
+  if (blocks < 1) blocks = 1;
+  return (unsigned)(blocks < most ? blocks : most);
+}
+
+/* Such a grid for each of n trees. Together they have four times the blocks that keep the device busy, so that it still
+ * is when most trees are over, and no more, as blocks without work have to be begun as well. */
+static inline dim3 cu_grids_for(const cu_backend *be, unsigned n, uint64_t blocks, unsigned per_unit) {
+  const unsigned x = cu_grid(be, blocks, per_unit), share = ((unsigned)be->n_units * per_unit * 4u + n - 1u) / n;
+  return dim3(x < share ? x : share, n);
+}
+
+/* For every tree of the batch, or for one of every output. */
+static inline dim3 cu_grids(const cu_backend *be, uint64_t blocks, unsigned per_unit) {
+  return cu_grids_for(be, (unsigned)be->view.n_trees, blocks, per_unit);
+}
+static inline dim3 cu_grids_of_turn(const cu_backend *be, uint64_t blocks, unsigned per_unit) {
+  return cu_grids_for(be, (unsigned)(be->view.n_trees / be->view.n_turns), blocks, per_unit);
+}

@@ -1,0 +1,379 @@
+/* The tree being grown, on the device: the twin of tree/frontier.c. Kernels of one block each, between the wide ones:
+ *
+ *   k_root       the root, and the plan of its histogram
+ *   k_select     fresh nodes get the best split of their units and open; the policy chooses; blocks of rows are planned
+ *   k_children   rows that go left are summed up; children; who is built and who is subtracted; blocks are planned
+ *
+ * Nodes have the numbers of the policy at once (nothing is split ahead), so a node's place is its number and its
+ * children are node.left and node.left + 1.
+ *
+ * Histogram slots are taken in order and never given back within a tree: of two children one takes its parent's slot,
+ * so there are never more of them than leaves. Without room for that (`keeps` is 0) every step begins at slot 0 and
+ * builds all its nodes from their rows. */
+#include "backend.cuh"
+#include "search.cuh"
+
+namespace {
+
+__device__ gbt_grow_policy policy_of(const cu_view &v) {
+  gbt_grow_policy p = v.policy;
+  p.unit = v.tree->unit;
+  return p;
+}
+
+__device__ uint32_t blocks_of(uint32_t n_rows, uint32_t rows) { return (n_rows + rows - 1) / rows; }
+
+} // namespace
+
+/* ---- the root ---- */
+
+__global__ static void k_root(cu_view all) {
+  const cu_view v = cu_mine(all);
+  cu_tree *t = v.tree;
+  if (threadIdx.x != 0) return;
+  gbt_grow_policy policy = policy_of(v);
+  gbt_grow_node root = gbt_grow_root(&policy, t->n_in, t->root);
+  t->n_nodes = 1;
+  t->n_leaves = 1;
+  t->fresh_beg = t->open_beg = t->n_chosen = 0;
+  t->n_words = 0;
+  t->n_split_blocks = 0;
+  t->n_search = t->n_build = t->n_hists = root.splittable;
+  t->n_hist_blocks = root.splittable ? blocks_of(root.n_rows, v.hist_rows) : 0u;
+  if (root.splittable) {
+    root.hist = 0;
+    v.build[0].node = v.build[0].slot = 0;
+    v.search[0].node = 0;
+    v.search[0].minus = -1;
+    v.hist_block[0] = 0;
+    v.hist_block[1] = t->n_hist_blocks;
+  }
+  v.node[0] = root;
+}
+
+gbt_status cu_root(cu_backend *be, gbt_error *err) {
+  CU_LAUNCH(k_root, cu_grids(be, 1, 1), CU_FULL, 0, be->stream, be->view);
+  CU_LAUNCHED();
+  return GBT_OK;
+}
+
+/* ---- choosing ---- */
+
+enum { SELECT_THREADS = 1024 };
+
+namespace {
+
+/* Room for a bitset of n_words in v.sets; more than there is: a fault, and no split. */
+__device__ int take_words(const cu_view &v, uint32_t n_words, uint32_t *beg) {
+  *beg = atomicAdd(&v.tree->n_words, n_words);
+  if (*beg + n_words <= v.max_words) return 1;
+  atomicOr(&v.tree->fault, (unsigned)CU_FAULT_ROOM);
+  return 0;
+}
+
+/* A warp: the levels that a categorical split sends left, as bits that outlive the search. */
+__device__ void keep_set(const cu_view &v, gbt_grow_node *node, int32_t searched) {
+  const uint32_t lane = cu_lane();
+  const gbt_split *s = &node->split;
+  if (s->kind != GBT_SPLIT_ONEHOT && s->kind != GBT_SPLIT_SET) return;
+  uint32_t n_words = ((uint32_t)v.train.feat[s->feat].n_bins + 31u) / 32u, beg = 0;
+  int ok = 0;
+  if (lane == 0) ok = take_words(v, n_words, &beg);
+  ok = __shfl_sync(0xffffffffu, ok, 0);
+  beg = __shfl_sync(0xffffffffu, beg, 0);
+  if (!ok) {
+    if (lane == 0) node->split.kind = GBT_SPLIT_NONE;
+    __syncwarp();
+    return;
+  }
+  const uint32_t *bits = v.set_bits + (uint64_t)searched * v.set_words + v.set_at[s->feat];
+  for (uint32_t w = lane; w < n_words; w += 32) {
+    uint32_t one = (uint32_t)s->bin >> 5 == w ? 1u << (s->bin & 31) : 0u;
+    v.sets[beg + w] = s->kind == GBT_SPLIT_ONEHOT ? one : bits[w];
+  }
+  if (lane == 0) {
+    node->set_beg = beg;
+    node->set_words = n_words;
+  }
+  __syncwarp();
+}
+
+/* Every searched node's best split, a warp for each. */
+__device__ void open_fresh(const cu_view &v) {
+  for (int32_t i = (int32_t)cu_warp(); i < v.tree->n_search; i += (int32_t)cu_n_warps()) {
+    const gbt_split *found = v.found + (uint64_t)i * (uint32_t)v.n_units;
+    gbt_grow_node *node = &v.node[v.search[i].node];
+    gbt_split best = cu_no_split();
+    for (int32_t u = (int32_t)cu_lane(); u < v.n_units; u += 32)
+      if (gbt_split_beats(&found[u], &best)) best = found[u];
+    cu_warp_best(best, &node->split);
+    __syncwarp();
+    keep_set(v, node, i);
+    if (cu_lane() == 0 && node->split.kind != GBT_SPLIT_NONE) {
+      gbt_grow_settle_missing(node);
+      node->open = 1;
+    }
+  }
+}
+
+/* Lists the open nodes of one depth in [beg, n_nodes), ascending; returns their number. */
+__device__ int32_t list_open(const cu_view &v, int32_t depth, uint32_t *list) {
+  int32_t n = 0;
+  for (int32_t beg = v.tree->open_beg; beg < v.tree->n_nodes; beg += (int32_t)blockDim.x) {
+    int32_t id = beg + (int32_t)threadIdx.x;
+    uint32_t total, mine = id < v.tree->n_nodes && v.node[id].open && v.node[id].depth == depth;
+    uint32_t at = cu_block_scan(mine, &total);
+    if (mine) list[(uint32_t)n + at] = (uint32_t)id;
+    n += (int32_t)total;
+  }
+  __syncthreads();
+  return n;
+}
+
+__device__ int gains_more(const cu_view &v, int32_t a, int32_t b) {
+  double x = v.node[a].split.gain, y = v.node[b].split.gain;
+  return x > y || (x == y && a < b);
+}
+
+/* The shallowest level, by node number; when the tree has too little room for it, the largest gains first. */
+__device__ int32_t choose_level(const cu_view &v, int32_t *shared) {
+  cu_tree *t = v.tree;
+  uint32_t *list = v.leaf_block; /* free until the tree is complete */
+  if (threadIdx.x == 0) shared[0] = INT32_MAX;
+  __syncthreads();
+  for (int32_t id = t->open_beg + (int32_t)threadIdx.x; id < t->n_nodes; id += (int32_t)blockDim.x)
+    if (v.node[id].open) atomicMin(&shared[0], v.node[id].depth);
+  __syncthreads();
+  int32_t depth = shared[0];
+  int64_t room = v.policy.max_leaves > 0 ? v.policy.max_leaves - t->n_leaves : (int64_t)INT32_MAX;
+  if (depth == INT32_MAX || room <= 0) return 0;
+  int32_t level = list_open(v, depth, list), n = level < v.max_step ? level : v.max_step;
+  if (level <= room) {
+    for (int32_t i = (int32_t)threadIdx.x; i < n; i += (int32_t)blockDim.x) v.chosen[i] = (int32_t)list[i];
+    /* Open ones come behind: of this level, or children of its first step when it takes several. */
+    if (threadIdx.x == 0 && n > 0) t->open_beg = (int32_t)list[n - 1] + 1;
+    return n;
+  }
+  if (n > room) n = (int32_t)room;
+  for (int32_t i = (int32_t)threadIdx.x; i < level; i += (int32_t)blockDim.x) {
+    int32_t rank = 0, id = (int32_t)list[i];
+    for (int32_t k = 0; k < level; k++) rank += gains_more(v, (int32_t)list[k], id);
+    if (rank < n) v.chosen[rank] = id;
+  }
+  return n;
+}
+
+/* The open leaf of the largest gain. */
+__device__ int32_t choose_best(const cu_view &v, int32_t *shared) {
+  cu_tree *t = v.tree;
+  int32_t best = -1;
+  if (v.policy.max_leaves > 0 && t->n_leaves >= v.policy.max_leaves) return 0;
+  for (int32_t id = t->open_beg + (int32_t)threadIdx.x; id < t->n_nodes; id += (int32_t)blockDim.x)
+    if (v.node[id].open && (best < 0 || gains_more(v, id, best))) best = id;
+  shared[threadIdx.x] = best;
+  __syncthreads();
+  for (uint32_t half = blockDim.x / 2; half > 0; half /= 2) {
+    if (threadIdx.x < half) {
+      int32_t a = shared[threadIdx.x], b = shared[threadIdx.x + half];
+      if (b >= 0 && (a < 0 || gains_more(v, b, a))) shared[threadIdx.x] = b;
+    }
+    __syncthreads();
+  }
+  if (threadIdx.x == 0) v.chosen[0] = shared[0];
+  return shared[0] >= 0;
+}
+
+/* Symmetric: the whole level, whose split has been decided. */
+__device__ int32_t choose_fresh(const cu_view &v) {
+  cu_tree *t = v.tree;
+  int32_t n = t->n_nodes - t->fresh_beg;
+  if (n <= 0 || n > v.max_step || !v.node[t->fresh_beg].open) return 0;
+  for (int32_t i = (int32_t)threadIdx.x; i < n; i += (int32_t)blockDim.x) v.chosen[i] = t->fresh_beg + i;
+  return n;
+}
+
+} // namespace
+
+__global__ static void __launch_bounds__(SELECT_THREADS) k_select(cu_view all) {
+  const cu_view v = cu_mine(all);
+  CU_SHARED(int32_t, shared, SELECT_THREADS);
+  cu_tree *t = v.tree;
+  const uint32_t fault = t->fault; /* may be set below by others */
+  int32_t n;
+  __syncthreads();
+  if (fault & CU_FAULT_ROOM) {
+    if (threadIdx.x == 0) t->n_chosen = 0, t->n_split_blocks = 0;
+    return;
+  }
+  if (v.policy.kind == GBT_SYMMETRIC) {
+    n = choose_fresh(v);
+  } else {
+    open_fresh(v);
+    __syncthreads();
+    n = v.policy.kind == GBT_LOSSGUIDE ? choose_best(v, shared) : choose_level(v, shared);
+  }
+  __syncthreads();
+  uint32_t blocks = cu_block_prefix(n, v.split_block, [&](int64_t i) {
+    gbt_grow_node *node = &v.node[v.chosen[i]];
+    node->open = 0;
+    return blocks_of(node->n_rows, v.split_rows);
+  });
+  if (threadIdx.x == 0) {
+    t->n_split_blocks = blocks;
+    t->n_chosen = n;
+  }
+}
+
+gbt_status cu_select(cu_backend *be, gbt_error *err) {
+  unsigned threads = SELECT_THREADS; /* a warp for every node of the step, as far as there are as many */
+  while (threads > CU_CONTROL && threads / CU_FULL >= 4u * (unsigned)be->view.max_step) threads /= 2;
+  CU_LAUNCH(k_select, cu_grids(be, 1, 1), threads, 0, be->stream, be->view);
+  CU_LAUNCHED();
+  return GBT_OK;
+}
+
+/* ---- children ---- */
+
+namespace {
+
+/* block_left from rows that go left in a block to those before it in its node; every chosen node's left rows go to
+ * n_left. Both lists of scratch have room for n_chosen + 1. */
+__device__ void sum_left(const cu_view &v, uint32_t *base, uint32_t *n_left) {
+  const cu_tree *t = v.tree;
+  uint32_t all = cu_block_prefix(t->n_split_blocks, v.block_left, [&](int64_t b) { return v.block_left[b]; });
+  for (int32_t c = (int32_t)threadIdx.x; c < t->n_chosen; c += (int32_t)blockDim.x) {
+    uint32_t beg = v.split_block[c], end = v.split_block[c + 1];
+    base[c] = beg < t->n_split_blocks ? v.block_left[beg] : all;
+    n_left[c] = (end < t->n_split_blocks ? v.block_left[end] : all) - base[c];
+  }
+  __syncthreads();
+  for (uint32_t b = threadIdx.x; b < t->n_split_blocks; b += blockDim.x)
+    v.block_left[b] -= base[cu_run_of(v.split_block, t->n_chosen, b)];
+  __syncthreads();
+}
+
+/* What a pair of siblings needs: histograms to build and nodes to search. */
+struct pair_plan {
+  cu_build build[2];
+  cu_searched search[2];
+  uint32_t n_build, n_search;
+};
+
+__device__ void plan_one(pair_plan *plan, int32_t id, const gbt_grow_node *node) {
+  if (!node->splittable) return;
+  plan->build[plan->n_build++].node = id;
+  plan->search[plan->n_search].node = id;
+  plan->search[plan->n_search++].minus = -1;
+}
+
+/* The child with fewer rows is built; the other one takes its parent's slot, and is got by subtraction. Slots of builds
+ * are still to be given; search[].minus = 0 stands for the slot of build[0]. */
+__device__ pair_plan plan_pair(const cu_view &v, int32_t first, int keeps) {
+  pair_plan plan = {};
+  gbt_grow_node *l = &v.node[first], *r = l + 1, *parent = &v.node[l->parent];
+  gbt_grow_node *small = l->n_rows <= r->n_rows ? l : r, *large = small == l ? r : l;
+  int32_t small_id = small == l ? first : first + 1, large_id = small == l ? first + 1 : first;
+  if (!keeps || parent->hist < 0 || !large->splittable) {
+    plan_one(&plan, first, l);
+    plan_one(&plan, first + 1, r);
+    return plan;
+  }
+  large->hist = parent->hist;
+  parent->hist = -1;
+  plan.search[0].node = large_id;
+  plan.search[0].minus = small->n_rows > 0 ? 0 : -1; /* symmetric growth alone makes empty children */
+  plan.n_search = 1;
+  if (small->n_rows == 0) return plan;
+  plan.build[plan.n_build++].node = small_id;
+  if (small->splittable) {
+    plan.search[1].node = small_id;
+    plan.search[1].minus = -1;
+    plan.n_search = 2;
+  }
+  return plan;
+}
+
+__device__ void plan_builds(const cu_view &v, int keeps) {
+  cu_tree *t = v.tree;
+  uint32_t n_build = 0, n_search = 0;
+  int32_t n_slots = keeps ? t->n_hists : 0;
+  for (int32_t beg = 0; beg < t->n_chosen; beg += (int32_t)blockDim.x) {
+    int32_t c = beg + (int32_t)threadIdx.x;
+    pair_plan plan = {};
+    if (c < t->n_chosen) plan = plan_pair(v, v.node[v.chosen[c]].left, keeps);
+    uint32_t total_build, total_search;
+    uint32_t b = n_build + cu_block_scan(plan.n_build, &total_build);
+    uint32_t s = n_search + cu_block_scan(plan.n_search, &total_search);
+    for (uint32_t k = 0; k < plan.n_build; k++) {
+      int32_t node = plan.build[k].node, slot = n_slots + (int32_t)(b + k);
+      v.build[b + k].node = node;
+      v.build[b + k].slot = slot;
+      if (v.node[node].splittable) v.node[node].hist = slot;
+    }
+    for (uint32_t k = 0; k < plan.n_search; k++) {
+      v.search[s + k] = plan.search[k];
+      if (plan.search[k].minus == 0) v.search[s + k].minus = n_slots + (int32_t)b;
+    }
+    n_build += total_build;
+    n_search += total_search;
+  }
+  __syncthreads();
+  uint32_t blocks = cu_block_prefix(n_build, v.hist_block, [&](int64_t b) {
+    return blocks_of(v.node[v.build[b].node].n_rows, v.hist_rows);
+  });
+  if (threadIdx.x != 0) return;
+  t->n_hist_blocks = blocks;
+  t->n_build = (int32_t)n_build;
+  t->n_search = (int32_t)n_search;
+  t->n_hists = n_slots + (int32_t)n_build;
+  if (t->n_hists <= v.max_hists) return;
+  t->fault |= CU_FAULT_ROOM; /* plan_tree is to see to it that this does not happen; nothing may be written there */
+  t->n_hist_blocks = 0;
+  t->n_build = t->n_search = 0;
+}
+
+} // namespace
+
+__global__ static void k_children(cu_view all, int keeps) {
+  const cu_view v = cu_mine(all);
+  cu_tree *t = v.tree;
+  gbt_grow_policy policy = policy_of(v);
+  const int32_t n = t->n_chosen, first = t->n_nodes;
+  uint32_t *base = v.leaf_block, *n_left = v.leaf_block + n; /* free until the tree is complete: n <= max_nodes / 2 */
+  __syncthreads();
+  if (n == 0 || first + 2 * n > v.max_nodes) {
+    if (threadIdx.x == 0) {
+      if (n > 0) t->fault |= CU_FAULT_ROOM;
+      t->fresh_beg = first;
+      t->n_chosen = t->n_build = t->n_search = 0;
+      t->n_hist_blocks = t->n_split_blocks = 0;
+    }
+    return;
+  }
+  sum_left(v, base, n_left);
+  for (int32_t c = (int32_t)threadIdx.x; c < n; c += (int32_t)blockDim.x) {
+    int32_t id = v.chosen[c], left = first + 2 * c;
+    gbt_grow_node *parent = &v.node[id];
+    gbt_grow_children(&policy, parent, id, n_left[c], &v.node[left], &v.node[left + 1]);
+    parent->left = left;
+    for (int32_t k = 0; k < 2; k++) {
+      gbt_grow_node *child = &v.node[left + k];
+      child->number = left + k;
+      child->splittable = (int8_t)gbt_grow_could_split(&policy, child, t->n_leaves + n);
+    }
+  }
+  __syncthreads();
+  if (threadIdx.x == 0) {
+    t->fresh_beg = first;
+    t->n_nodes = first + 2 * n;
+    t->n_leaves += n;
+  }
+  __syncthreads();
+  plan_builds(v, keeps);
+}
+
+gbt_status cu_make_children(cu_backend *be, gbt_error *err) {
+  CU_LAUNCH(k_children, cu_grids(be, 1, 1), CU_CONTROL, 0, be->stream, be->view, be->keeps);
+  CU_LAUNCHED();
+  return GBT_OK;
+}

@@ -1,0 +1,307 @@
+/* Scores to fixed-point gradients. As on the CPU (cpu/cpu_gradient.c) a round begins with maxima of all outputs, which
+ * give the scales; the gradients of an output are made when its first tree begins. Every pass computes g and h anew.
+ *
+ *   cu_gradients            k_round   k_softmax (two numbers a row)   k_maxima   k_scales
+ *   cu_gradients_of_trees   k_fix16   k_judge (wide?)   k_fix32, which returns at once unless wide
+ *   cu_set_gradients        all of that, output by output; one output's g and h are on the device at a time
+ *
+ * Maxima are those of bits: magnitudes of doubles order like unsigned integers, NaN above all. What cannot be scaled
+ * sets a fault, which the host sees at the end of the tree; until then such an output's gradients are all 0. */
+#include "../base/block.cuh"
+
+/* g and h of a row, weight in. aside: n_rows numbers and then n_rows others: of softmax (top, sum), or the host's g, h.
+ */
+__device__ static __forceinline__ gbt_gh row_gradient(const cu_view &v, const double *aside, int32_t output,
+                                                      uint64_t row) {
+  const uint64_t n = (uint64_t)v.train.n_rows;
+  const double *score = v.score + (uint64_t)(uint32_t)output * n;
+  gbt_gh r;
+  switch (v.loss) {
+  case GBT_LOSS_LOGISTIC:
+    r = gbt_grad_logistic(score[row], v.label[row]);
+    break;
+  case GBT_LOSS_SOFTMAX:
+    r = gbt_grad_softmax(gbt_exp(score[row] - aside[row]) / aside[n + row], v.label[row] == (double)output ? 1.0 : 0.0);
+    break;
+  case GBT_LOSS_POISSON:
+    r = gbt_grad_poisson(score[row], v.label[row]);
+    break;
+  case GBT_LOSS_CUSTOM:
+    r.g = aside[row];
+    r.h = aside[n + row];
+    break;
+  default:
+    r = gbt_grad_squared(score[row], v.label[row]);
+  }
+  if (v.weight) {
+    r.g = r.g * v.weight[row];
+    r.h = r.h * v.weight[row];
+  }
+  return r;
+}
+
+/* A round begins: nothing is known of the outputs. */
+__global__ static void k_round(cu_view v, uint64_t round, uint32_t most_trees) {
+  for (int32_t k = (int32_t)threadIdx.x; k < v.n_outputs; k += (int32_t)blockDim.x) {
+    cu_output *o = &v.output[k];
+    o->max_g = o->max_h = 0;
+    o->size = o->square = o->h = 0;
+  }
+  for (uint32_t y = threadIdx.x; y < most_trees; y += blockDim.x) cu_beside(v.tree, v.stride * y)->round = round;
+}
+
+/* The largest score of each row and, class after class, the sum of exp(score - largest). */
+__global__ static void k_softmax(cu_view v, double *softmax) {
+  const uint64_t n = (uint64_t)v.train.n_rows, step = (uint64_t)gridDim.x * blockDim.x;
+  for (uint64_t row = (uint64_t)blockIdx.x * blockDim.x + threadIdx.x; row < n; row += step) {
+    double top = v.score[row], sum = 0.0;
+    for (uint64_t k = 1; k < (uint64_t)v.n_outputs; k++) {
+      double s = v.score[k * n + row];
+      top = s > top ? s : top;
+    }
+    for (uint64_t k = 0; k < (uint64_t)v.n_outputs; k++) sum += gbt_exp(v.score[k * n + row] - top);
+    softmax[row] = top;
+    softmax[n + row] = sum;
+  }
+}
+
+/* Of outputs [first, first + n_outputs): blockIdx.y goes over them. */
+__global__ static void k_maxima(cu_view v, const double *aside, int32_t first, int32_t n_outputs) {
+  const uint64_t n = (uint64_t)v.train.n_rows, step = (uint64_t)gridDim.x * blockDim.x;
+  for (int32_t k = first + (int32_t)blockIdx.y; k < first + n_outputs; k += (int32_t)gridDim.y) {
+    unsigned long long top_g = 0, top_h = 0;
+    for (uint64_t row = (uint64_t)blockIdx.x * blockDim.x + threadIdx.x; row < n; row += step) {
+      gbt_gh r = row_gradient(v, aside, k, row);
+      unsigned long long a = gbt_bits(r.g) & 0x7fffffffffffffffu, b = gbt_bits(r.h) & 0x7fffffffffffffffu;
+      top_g = a > top_g ? a : top_g;
+      top_h = b > top_h ? b : top_h;
+    }
+    top_g = cu_block_max(top_g);
+    top_h = cu_block_max(top_h);
+    if (threadIdx.x == 0) {
+      atomicMax(&v.output[k].max_g, top_g);
+      atomicMax(&v.output[k].max_h, top_h);
+    }
+  }
+}
+
+/* One block. */
+__global__ static void k_scales(cu_view v, int32_t first, int32_t n_outputs) {
+  int bad = 0;
+  for (int32_t k = first + (int32_t)threadIdx.x; k < first + n_outputs; k += (int32_t)blockDim.x) {
+    cu_output *o = &v.output[k];
+    double max_g = gbt_from_bits(o->max_g), max_h = gbt_from_bits(o->max_h);
+    int usable = gbt_scale_usable(max_g, max_h);
+    const gbt_scale none = {0, 0, 0.0, 0.0, 0.0, 0.0};
+    o->scale = usable ? gbt_scale_from(max_g, max_h) : none;
+    bad |= !usable;
+  }
+  bad = __syncthreads_or(bad);
+  if (bad && threadIdx.x == 0) {
+    if (v.tree->fault == 0) v.tree->fault_round = v.tree->round;
+    v.tree->fault |= CU_FAULT_GRADIENT;
+  }
+}
+
+__device__ static __forceinline__ gbt_gh32 row_fixed(const cu_view &v, const double *aside, int32_t output,
+                                                     uint64_t row, const gbt_scale &scale) {
+  gbt_gh32 q = {0, 0};
+  if (!(scale.up_g > 0.0)) return q; /* a fault */
+  gbt_gh r = row_gradient(v, aside, output, row);
+  return gbt_fix32(r.g, r.h, scale.up_g, scale.up_h);
+}
+
+/* Whose gradients a block makes, and where. given >= 0: those of this output, in the slot of its number; else those of
+ * one of the batch's outputs, whose first tree is asked. */
+struct cu_asked_output {
+  cu_tree *tree;
+  int32_t output, slot;
+};
+__device__ static __forceinline__ cu_asked_output asked_of(const cu_view &all, int32_t given) {
+  cu_asked_output q = {all.tree, given, given};
+  if (given >= 0) return q;
+  q.tree = cu_of_turn(all, 0).tree;
+  q.output = q.tree->task.output;
+  q.slot = q.tree->task.slot;
+  return q;
+}
+
+/* 16 bits, what they leave out, and their sums. */
+__global__ static void k_fix16(cu_view v, const double *aside, int32_t given) {
+  const cu_asked_output asked = asked_of(v, given);
+  const int32_t output = asked.output;
+  const uint64_t n = (uint64_t)v.train.n_rows, step = (uint64_t)gridDim.x * blockDim.x;
+  const gbt_scale scale = v.output[output].scale;
+  const gbt_key32 key = gbt_key((uint64_t)v.params.seed, GBT_FOR_ROUNDING, v.tree->round, (uint64_t)output);
+  gbt_gh16 *gh16 = cu_gh16(v, asked.slot);
+  uint32_t *low = cu_low(v, asked.slot);
+  int64_t size = 0;
+  gbt_sum both = {0, 0}; /* g^2 and h */
+  for (uint64_t row = (uint64_t)blockIdx.x * blockDim.x + threadIdx.x; row < n; row += step) {
+    gbt_gh32 q = row_fixed(v, aside, output, row, scale);
+    gbt_gh16 r = gbt_fix16(q, gbt_hash32(key, row));
+    int32_t g16 = r.g;
+    low[row] = gbt_fix_low(q);
+    cu_gh_put(gh16 + row, cu_gh_pack(r));
+    size += g16 < 0 ? -g16 : g16;
+    both.g += g16 * g16;
+    both.h += r.h;
+  }
+  size = cu_block_sum(size);
+  both = cu_block_sum(both);
+  if (threadIdx.x == 0) {
+    atomicAdd((unsigned long long *)&v.output[output].size, (unsigned long long)size);
+    atomicAdd((unsigned long long *)&v.output[output].square, (unsigned long long)both.g);
+    atomicAdd((unsigned long long *)&v.output[output].h, (unsigned long long)both.h);
+  }
+}
+
+/* Over the 16 bits, when these do not do. */
+__global__ static void k_fix32(cu_view v, const double *aside, int32_t given) {
+  const cu_asked_output asked = asked_of(v, given);
+  const int32_t output = asked.output;
+  const uint64_t n = (uint64_t)v.train.n_rows, step = (uint64_t)gridDim.x * blockDim.x;
+  const gbt_scale scale = v.output[output].scale;
+  gbt_gh32 *gh32 = cu_gh32(v, asked.slot);
+  if (!v.output[output].wide) return;
+  for (uint64_t row = (uint64_t)blockIdx.x * blockDim.x + threadIdx.x; row < n; row += step)
+    gh32[row] = row_fixed(v, aside, output, row, scale);
+}
+
+/* What a tree that begins must know of its output; no row has been added to its root. */
+__device__ static __forceinline__ void tell_tree(cu_tree *tree, const cu_output *o) {
+  double unit = o->wide ? 1.0 : 65536.0;
+  tree->unit.g = o->scale.down_g * unit;
+  tree->unit.h = o->scale.down_h * unit;
+  tree->down_h = o->scale.down_h;
+  tree->noise = o->noise;
+  tree->wide = o->wide;
+  tree->root.g = tree->root.h = 0;
+}
+
+/* One thread: 16 bits are made; whether they do. The sums begin anew. */
+__global__ static void k_judge(cu_view v, int32_t given) {
+  const cu_asked_output asked = asked_of(v, given);
+  cu_output *o = &v.output[asked.output];
+  const gbt_fixed_sums sums = {o->size, o->square, o->h};
+  if (v.params.grad_bits != GBT_GRAD_AUTO)
+    o->wide = v.params.grad_bits == GBT_GRAD_32;
+  else
+    o->wide = gbt_fixed_coarse(sums.size, v.train.n_rows);
+  o->noise = gbt_noise(sums, &o->scale);
+  o->size = o->square = o->h = 0;
+  if (given < 0) tell_tree(asked.tree, o);
+}
+
+/* Trees whose output was judged for another tree, or before. */
+__global__ static void k_tell(cu_view all) {
+  cu_tree *tree = cu_mine(all).tree;
+  tell_tree(tree, &all.output[tree->task.output]);
+}
+
+__global__ static void k_base(double *score, int64_t n, double base, int has_offset) {
+  const int64_t step = (int64_t)gridDim.x * blockDim.x;
+  for (int64_t i = (int64_t)blockIdx.x * blockDim.x + threadIdx.x; i < n; i += step)
+    score[i] = has_offset ? base + score[i] : base;
+}
+
+/* Blocks for a pass over n rows. */
+static uint64_t row_blocks(int64_t n) { return ((uint64_t)n + CU_BLOCK - 1) / CU_BLOCK; }
+static unsigned row_grid(const cu_backend *be, int64_t n) { return cu_grid(be, row_blocks(n), 8); }
+
+static gbt_status find_scales(cu_backend *be, const double *aside, int32_t first, int32_t n_outputs, gbt_error *err) {
+  dim3 grid(row_grid(be, be->n_rows), (unsigned)(n_outputs < 65535 ? n_outputs : 65535));
+  CU_LAUNCH(k_maxima, grid, CU_BLOCK, 0, be->stream, be->view, aside, first, n_outputs);
+  CU_LAUNCH(k_scales, 1, CU_CONTROL, 0, be->stream, be->view, first, n_outputs);
+  CU_LAUNCHED();
+  return GBT_OK;
+}
+
+/* Of one output, or (given < 0) of those of the batch. */
+static gbt_status fix_outputs(cu_backend *be, const double *aside, int32_t given, gbt_error *err) {
+  const unsigned n_outputs = given < 0 ? (unsigned)(be->view.n_trees / be->view.n_turns) : 1u;
+  const dim3 grid = cu_grids_for(be, n_outputs, row_blocks(be->n_rows), 8), one(1, n_outputs);
+  CU_LAUNCH(k_fix16, grid, CU_BLOCK, 0, be->stream, be->view, aside, given);
+  CU_LAUNCH(k_judge, one, 1, 0, be->stream, be->view, given);
+  if (be->params->grad_bits != GBT_GRAD_16) CU_LAUNCH(k_fix32, grid, CU_BLOCK, 0, be->stream, be->view, aside, given);
+  CU_LAUNCHED();
+  return GBT_OK;
+}
+
+gbt_status cu_gradients(gbt_ctx *ctx, cu_backend *be, uint64_t round, gbt_error *err) {
+  be->grad_round = round;
+  be->fixed_output = -1;
+  GBT_TRY(gbt_ctx_poll(ctx, err));
+  CU_LAUNCH(k_round, 1, CU_CONTROL, 0, be->stream, be->view, round, (uint32_t)be->base.most_trees);
+  if (be->loss == GBT_LOSS_SOFTMAX)
+    CU_LAUNCH(k_softmax, row_grid(be, be->n_rows), CU_BLOCK, 0, be->stream, be->view, be->softmax);
+  return find_scales(be, be->softmax, 0, be->n_outputs, err);
+}
+
+int32_t cu_gradient_slots(const cu_backend *be) {
+  const int64_t per_output = be->params->num_parallel_tree, whole = be->base.most_trees / per_output;
+  if (be->loss == GBT_LOSS_CUSTOM || whole > be->n_outputs) return be->n_outputs;
+  return whole > 1 ? (int32_t)whole : 1;
+}
+
+gbt_status cu_gradients_of_trees(gbt_ctx *ctx, cu_backend *be, gbt_error *err) {
+  const int fixed = cu_are_fixed(be);
+  (void)ctx;
+  if (!fixed) {
+    be->fixed_output = -1;
+    GBT_TRY(fix_outputs(be, be->softmax, -1, err));
+  }
+  if (!fixed && be->view.n_turns == 1) return GBT_OK;
+  CU_LAUNCH(k_tell, cu_grids(be, 1, 1), 1, 0, be->stream, be->view);
+  CU_LAUNCHED();
+  return GBT_OK;
+}
+
+/* Waits at its end: g and h are the caller's. */
+gbt_status cu_set_gradients(gbt_ctx *ctx, cu_backend *be, uint64_t round, const double *g, const double *h,
+                            gbt_error *err) {
+  const size_t n = (size_t)be->n_rows, bytes = n * sizeof(double);
+  be->grad_round = round;
+  CU_LAUNCH(k_round, 1, CU_CONTROL, 0, be->stream, be->view, round, (uint32_t)be->base.most_trees);
+  CU_LAUNCHED();
+  for (int32_t k = 0; k < be->n_outputs; k++) {
+    GBT_TRY(gbt_ctx_poll(ctx, err));
+    if (n > 0) {
+      CU_TRY(cudaMemcpyAsync(be->given, g + (size_t)k * n, bytes, cudaMemcpyHostToDevice, be->stream));
+      CU_TRY(cudaMemcpyAsync(be->given + n, h + (size_t)k * n, bytes, cudaMemcpyHostToDevice, be->stream));
+    }
+    GBT_TRY(find_scales(be, be->given, k, 1, err));
+    GBT_TRY(fix_outputs(be, be->given, k, err));
+  }
+  CU_TRY(cudaStreamSynchronize(be->stream));
+  return GBT_OK;
+}
+
+/* Scores of a set before the first tree: the caller's, or base plus offset. */
+static gbt_status init_set(cu_backend *be, const gbt_backend_spec *spec, int32_t s, gbt_error *err) {
+  cu_set *set = &be->set[s];
+  const gbt_dataset *ds = set->from;
+  const size_t n = (size_t)ds->n_rows;
+  const double *from = spec->init && spec->init[s] ? spec->init[s] : ds->offset;
+  if (!set->score.at) GBT_TRY(cu_new(&be->memory, &set->score, n * (size_t)be->n_outputs, err));
+  if (n == 0) return GBT_OK;
+  if (from)
+    CU_TRY(cudaMemcpyAsync(set->score.at, from, n * (size_t)be->n_outputs * sizeof(double), cudaMemcpyHostToDevice,
+                           be->stream));
+  if (from && from != ds->offset) return GBT_OK;
+  for (int32_t k = 0; k < be->n_outputs; k++)
+    CU_LAUNCH(k_base, row_grid(be, ds->n_rows), CU_BLOCK, 0, be->stream, set->score.at + (size_t)k * n, ds->n_rows,
+              spec->base[k], from != nullptr);
+  CU_LAUNCHED();
+  return GBT_OK;
+}
+
+gbt_status cu_init_scores(cu_backend *be, const gbt_backend_spec *spec, gbt_error *err) {
+  const size_t n = (size_t)be->n_rows;
+  if (be->loss == GBT_LOSS_SOFTMAX) GBT_TRY(cu_keep(be, &be->softmax, 2 * n, err));
+  if (be->loss == GBT_LOSS_CUSTOM) GBT_TRY(cu_keep(be, &be->given, 2 * n, err));
+  for (int32_t s = 0; s <= be->n_valid; s++) GBT_TRY(init_set(be, spec, s, err));
+  be->view.score = be->set[0].score.at;
+  CU_TRY(cudaStreamSynchronize(be->stream));
+  return GBT_OK;
+}

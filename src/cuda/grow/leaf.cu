@@ -1,0 +1,182 @@
+/* The end of a tree: fine sums of every node, leaf values, values into the scores of the rows that the tree has sorted.
+ *
+ *   k_plan     one block: leaves are cut into blocks of leaf_rows rows; sums of the leaves as far as they are known;
+ *              symmetric growth: where most rows of a level went
+ *   k_fine     what the leaves' 16-bit sums leave out is added, block by block (symmetric: all of it)
+ *   k_values   one block: inner nodes are the sums of the leaves below; values
+ *   k_scores   blocks again: a leaf's value to the scores of its rows
+ *   cu_route   rows of the training set that were not drawn, and validation sets: route.cu
+ *
+ * Sums are those of the 32-bit gradients, in 64 bits, as on the CPU (cpu/cpu_leaf.c). */
+#include "../base/block.cuh"
+
+/* gbt_frontier_bulk: trees are full, so a level is a run of nodes. */
+__device__ static __forceinline__ void settle_bulk(const cu_view &v) {
+  const int32_t n_nodes = v.tree->n_nodes;
+  for (int32_t beg = 0, n = 1; beg < n_nodes && v.node[beg].left; beg = 2 * beg + 1, n *= 2) {
+    uint64_t left = 0, all = 0;
+    for (int32_t i = beg + (int32_t)threadIdx.x; i < beg + n; i += (int32_t)blockDim.x) {
+      all += v.node[i].n_rows;
+      left += v.node[v.node[i].left].n_rows;
+    }
+    left = cu_block_sum(left);
+    all = cu_block_sum(all);
+    for (int32_t i = beg + (int32_t)threadIdx.x; i < beg + n; i += (int32_t)blockDim.x)
+      v.node[i].bulk_left = left >= all - left;
+  }
+}
+
+__global__ static void k_plan(cu_view all) {
+  const cu_view v = cu_mine(all);
+  const int32_t n_nodes = v.tree->n_nodes;
+  const int64_t unit = v.tree->wide ? 1 : 65536;
+  const int symmetric = v.policy.kind == GBT_SYMMETRIC;
+  if (symmetric) settle_bulk(v);
+  for (int32_t i = (int32_t)threadIdx.x; i < n_nodes; i += (int32_t)blockDim.x) {
+    const gbt_grow_node *node = &v.node[i];
+    int known = node->left == 0 && !symmetric; /* symmetric: not those of nodes that are split for its shape alone */
+    v.fine[i].g = known ? node->sum.g * unit : 0;
+    v.fine[i].h = known ? node->sum.h * unit : 0;
+  }
+  uint32_t n_blocks = cu_block_prefix(n_nodes, v.leaf_block, [&](int64_t i) {
+    return v.node[i].left == 0 ? (uint32_t)(((uint64_t)v.node[i].n_rows + v.leaf_rows - 1) / v.leaf_rows) : 0u;
+  });
+  if (threadIdx.x == 0) v.tree->n_leaf_blocks = n_blocks;
+}
+
+/* The rows of leaf block b, and their gradients. */
+struct leaf_rows {
+  int32_t node;
+  uint32_t n;
+  const uint32_t *row;
+  const gbt_gh16 *gh;
+};
+
+__device__ static __forceinline__ leaf_rows rows_of_block(const cu_view &v, uint32_t b) {
+  leaf_rows r;
+  r.node = cu_run_of(v.leaf_block, v.tree->n_nodes, b);
+  const gbt_grow_node *node = &v.node[r.node];
+  const cu_order order = cu_order_of(v, node->depth);
+  const uint32_t at = (b - v.leaf_block[r.node]) * v.leaf_rows, left = node->n_rows - at;
+  r.n = left < v.leaf_rows ? left : v.leaf_rows;
+  r.row = order.row + node->row_beg + at;
+  r.gh = order.gh + node->row_beg + at;
+  return r;
+}
+
+__device__ static __forceinline__ gbt_sum fine_rest(const cu_view &v, const leaf_rows &r) {
+  const cu_task *task = &v.tree->task;
+  const gbt_key32 key = gbt_key((uint64_t)v.params.seed, GBT_FOR_ROUNDING, v.tree->round, (uint64_t)task->output);
+  const uint32_t *low = cu_low(v, task->slot);
+  gbt_sum s = {0, 0};
+  for (uint32_t i = threadIdx.x; i < r.n; i += blockDim.x) {
+    uint32_t row = r.row[i], part = low[row], bits = gbt_hash32(key, row);
+    s.g += gbt_fix_rest_g(part, bits);
+    s.h += gbt_fix_rest_h(part, bits);
+  }
+  return s;
+}
+
+__device__ static __forceinline__ gbt_sum coarse_sum(const cu_view &v, const leaf_rows &r, int wide) {
+  const gbt_gh32 *gh32 = cu_gh32(v, v.tree->task.slot);
+  gbt_sum s = {0, 0};
+  for (uint32_t i = threadIdx.x; i < r.n; i += blockDim.x) {
+    if (wide) {
+      gbt_gh32 gh = gh32[r.row[i]];
+      s.g += gh.g;
+      s.h += gh.h;
+    } else {
+      gbt_sum gh = cu_gh_sum(cu_gh_bits(r.gh + i));
+      s.g += gh.g * 65536;
+      s.h += gh.h * 65536;
+    }
+  }
+  return s;
+}
+
+__global__ static void k_fine(cu_view all) {
+  const cu_view v = cu_mine(all);
+  const int wide = v.tree->wide, symmetric = v.policy.kind == GBT_SYMMETRIC;
+  if (wide && !symmetric) return; /* nothing is left out, and leaves know their sums */
+  for (uint32_t b = blockIdx.x; b < v.tree->n_leaf_blocks; b += gridDim.x) {
+    leaf_rows r = rows_of_block(v, b);
+    gbt_sum s = {0, 0};
+    if (!wide) s = fine_rest(v, r);
+    if (symmetric) s = cu_plus(s, coarse_sum(v, r, wide));
+    s = cu_block_sum(s);
+    if (threadIdx.x == 0) {
+      cu_add64(&v.fine[r.node].g, s.g);
+      cu_add64(&v.fine[r.node].h, s.h);
+    }
+  }
+}
+
+__device__ static __forceinline__ double node_value(const cu_view &v, const gbt_scale *scale, int32_t i) {
+  const gbt_grow_node *node = &v.node[i];
+  const gbt_grow_node *parent = node->parent >= 0 ? &v.node[node->parent] : nullptr;
+  double above = parent && parent->kept ? v.value[node->parent] : 0.0;
+  return gbt_grow_value(&v.policy, scale, node, v.fine[i], parent, above);
+}
+
+/* One block. Values of kept nodes' children are made of their parents': symmetric growth alone has them, and there a
+ * level is a run of nodes. Values of all nodes are shrunk at the end. */
+__global__ static void k_values(cu_view all) {
+  const cu_view v = cu_mine(all);
+  const int32_t n_nodes = v.tree->n_nodes, me = (int32_t)threadIdx.x, step = (int32_t)blockDim.x;
+  const gbt_scale *scale = &v.output[v.tree->task.output].scale;
+  const double shrinkage = v.tree->task.shrinkage;
+  for (int32_t i = me; i < n_nodes; i += step) {
+    if (v.node[i].left) continue;
+    gbt_sum s = v.fine[i];
+    for (int32_t up = v.node[i].parent; up >= 0; up = v.node[up].parent) {
+      cu_add64(&v.fine[up].g, s.g);
+      cu_add64(&v.fine[up].h, s.h);
+    }
+  }
+  __syncthreads();
+  int32_t end = v.policy.kind == GBT_SYMMETRIC ? 1 : n_nodes;
+  for (int32_t beg = 0; beg < n_nodes; beg = end, end = 2 * end + 1) {
+    if (end > n_nodes) end = n_nodes;
+    for (int32_t i = beg + me; i < end; i += step) v.value[i] = node_value(v, scale, i);
+    __syncthreads();
+  }
+  int bad = 0;
+  for (int32_t i = me; i < n_nodes; i += step) {
+    double value = v.value[i] * shrinkage;
+    v.value[i] = value;
+    bad |= !gbt_grow_value_ok(value);
+  }
+  bad = __syncthreads_or(bad);
+  if (bad && threadIdx.x == 0) {
+    if (v.tree->fault == 0) v.tree->fault_round = v.tree->task.round;
+    v.tree->fault |= CU_FAULT_VALUE;
+  }
+}
+
+__global__ static void k_scores(cu_view all, int32_t turn) {
+  const cu_view v = cu_of_turn(all, turn);
+  double *score = v.score + (uint64_t)(uint32_t)v.tree->task.output * (uint64_t)v.train.n_rows;
+  for (uint32_t b = blockIdx.x; b < v.tree->n_leaf_blocks; b += gridDim.x) {
+    leaf_rows r = rows_of_block(v, b);
+    double value = v.value[r.node];
+    for (uint32_t i = threadIdx.x; i < r.n; i += blockDim.x) score[r.row[i]] += value;
+  }
+}
+
+/* Launches are checked one by one, as in rows.cu. */
+gbt_status cu_leaves(gbt_ctx *ctx, cu_backend *be, gbt_error *err) {
+  const dim3 one = cu_grids(be, 1, 1), grid = cu_grids(be, be->max_leaf_blocks, 8);
+  (void)ctx;
+  CU_LAUNCH(k_plan, one, CU_CONTROL, 0, be->stream, be->view);
+  CU_LAUNCHED();
+  CU_LAUNCH(k_fine, grid, CU_BLOCK, 0, be->stream, be->view);
+  CU_LAUNCHED();
+  CU_LAUNCH(k_values, one, CU_CONTROL, 0, be->stream, be->view);
+  CU_LAUNCHED();
+  for (int32_t turn = 0; turn < be->view.n_turns; turn++) {
+    CU_LAUNCH(k_scores, cu_grids_of_turn(be, be->max_leaf_blocks, 8), CU_BLOCK, 0, be->stream, be->view, turn);
+    CU_LAUNCHED();
+    GBT_TRY(cu_route(be, turn, err));
+  }
+  return GBT_OK;
+}

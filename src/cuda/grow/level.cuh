@@ -1,0 +1,93 @@
+/* What searching and deciding a level of a symmetric tree share: see level.cu, level_decide.cu.
+ *
+ *   gain:  | feature 0: missing right, by candidate | missing left | feature 1 ...      as on the CPU
+ *   part:  the same for every node of a batch
+ *
+ * Candidates of a numeric feature are its cuts, of a one-hot one its levels, of one that is split by sets the `most`
+ * sets from the bottom of the order and, behind them, those from its top. */
+#pragma once
+
+#include "sets.cuh"
+
+enum { CU_TRY_RIGHT = 1, CU_TRY_LEFT = 2 }; /* a set is a candidate with missing values right, left */
+
+/* What a level's nodes are split by. */
+struct cu_level_pick {
+  gbt_split split; /* kind NONE: none */
+  uint32_t set_beg, set_words;
+  int64_t h, left_h; /* over the nodes that could be split */
+};
+
+/* Arrays of symmetric growth, on the device. Behind `batch`: the first tree's, as in cu_view. */
+struct cu_level_view {
+  const uint64_t *beg; /* n_features + 1: a feature's place in the arrays by code, n_bins + 1 long */
+  uint64_t n_codes;
+  int32_t batch; /* of nodes */
+  double *gain; /* 2 x n_codes */
+  double *part; /* batch x 2 x n_codes */
+  int32_t *at;       /* 2 * max_step: by fresh node, its place in the list of searched ones; -1: none */
+  uint32_t *missing; /* n_features: a node of the level has missing values */
+  uint16_t *order;   /* by code, where sets are: levels in order of gradient, for the whole tree */
+  uint8_t *tried;    /* by code, where sets are: CU_TRY_ */
+  int32_t *n_placed; /* n_features */
+  gbt_split *best;   /* n_features: by place in tree_feats */
+  cu_level_pick *pick;
+};
+
+struct cu_level {
+  cu_level_view view;
+  cu_array<uint64_t> beg;
+};
+
+/* Those of the tree that a block works for. */
+__device__ static __forceinline__ cu_level_view cu_mine(const cu_level_view &all, uint64_t stride) {
+  const uint64_t by = stride * blockIdx.y;
+  cu_level_view l = all;
+  l.gain = cu_beside(all.gain, by);
+  l.part = cu_beside(all.part, by);
+  l.at = cu_beside(all.at, by);
+  l.missing = cu_beside(all.missing, by);
+  l.order = cu_beside(all.order, by);
+  l.tried = cu_beside(all.tried, by);
+  l.n_placed = cu_beside(all.n_placed, by);
+  l.best = cu_beside(all.best, by);
+  l.pick = cu_beside(all.pick, by);
+  return l;
+}
+
+/* Fresh nodes: those of the level. */
+__device__ static __forceinline__ int32_t cu_n_fresh(const cu_view &v) { return v.tree->n_nodes - v.tree->fresh_beg; }
+
+/* Candidates of a feature, with missing values on one side. */
+__device__ static __forceinline__ int32_t cu_n_candidates(const cu_view &v, const cu_level_view &l, int32_t feat,
+                                                          const cu_feature &f) {
+  return f.kind == CU_SET ? 2 * gbt_set_most(&v.params, l.n_placed[feat]) : f.n_bins;
+}
+
+/* The features of a level are the same for all its nodes. */
+__device__ static __forceinline__ int cu_is_searched(const cu_view &v, const cu_feature &f, int32_t feat) {
+  return f.n_bins + f.has_missing >= 2 && v.allowed[feat];
+}
+
+/* The code whose sums come to candidate c's; sets: of one end, c < most. */
+__device__ static __forceinline__ int32_t cu_code_at(const cu_level_view &l, int32_t feat, const cu_feature &f, int top,
+                                                     int32_t c) {
+  if (f.kind != CU_SET) return c;
+  const uint16_t *order = l.order + l.beg[feat];
+  return order[top ? l.n_placed[feat] - 1 - c : c];
+}
+
+/* What a node adds to the gain of a candidate: nothing where it is kept. */
+__device__ static __forceinline__ double cu_own_gain(const cu_asked &q, double g, double h, int64_t rows, gbt_reg reg,
+                                                     int sign) {
+  if (q.min_rows > 1 && !cu_enough(q, rows, q.min_rows)) return 0.0;
+  double gain = gbt_rate_split(&q.rated, g, h, reg, sign);
+  return gain > q.floor ? gain : 0.0;
+}
+
+/* The most nodes that the level can have. */
+static inline int32_t cu_most_nodes(const cu_backend *be) {
+  int64_t most = 2 * (int64_t)be->view.max_step;
+  if (be->depth < 32 && ((int64_t)1 << be->depth) < most) most = (int64_t)1 << be->depth;
+  return (int32_t)most;
+}

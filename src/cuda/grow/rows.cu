@@ -1,0 +1,132 @@
+/* The rows of a tree: which are drawn, their order, and the sums of their gradients for the root.
+ *
+ *   order[0]   | drawn rows, ascending        n_in | the others, ascending |
+ *
+ * Without sampling one kernel numbers the rows. With sampling a row is drawn when its hash is below the share:
+ *
+ *   k_draw     blocks of split_rows rows: a bit per row into mask, the block's count into block_left
+ *   k_count    one block: block_left becomes the drawn rows before the block; n_in
+ *   k_place    a drawn row goes to the number of drawn rows before it, another one to n_in + that of others before it
+ *
+ * A warp has a run of a block's words of mask to itself, so nothing in a block has to wait. The root's sums are 0
+ * before: see cu_gradients_of_trees. */
+#include "../base/block.cuh"
+
+enum { ROWS_WARPS = CU_BLOCK / 32 };
+
+/* The gradients that histograms take. */
+__device__ static __forceinline__ gbt_sum row_sum(const cu_view &v, int32_t slot, uint32_t row, uint32_t both) {
+  gbt_sum s = cu_gh_sum(both);
+  if (v.tree->wide) {
+    gbt_gh32 gh32 = cu_gh32(v, slot)[row];
+    s.g = gh32.g;
+    s.h = gh32.h;
+  }
+  return s;
+}
+
+/* All threads of the block. */
+__device__ static __forceinline__ void add_to_root(const cu_view &v, gbt_sum sum) {
+  sum = cu_block_sum(sum);
+  if (threadIdx.x == 0) {
+    cu_add64(&v.tree->root.g, sum.g);
+    cu_add64(&v.tree->root.h, sum.h);
+  }
+}
+
+__global__ static void k_all_rows(cu_view all) {
+  const cu_view v = cu_mine(all);
+  const uint32_t n = (uint32_t)v.train.n_rows;
+  const uint64_t step = (uint64_t)gridDim.x * blockDim.x;
+  const int32_t slot = v.tree->task.slot;
+  const gbt_gh16 *gh16 = cu_gh16(v, slot);
+  gbt_sum sum = {0, 0};
+  for (uint64_t i = (uint64_t)blockIdx.x * blockDim.x + threadIdx.x; i < n; i += step) {
+    uint32_t both = cu_gh_bits(gh16 + i);
+    v.order[0].row[i] = (uint32_t)i;
+    cu_gh_put(v.order[0].gh + i, both);
+    sum = cu_plus(sum, row_sum(v, slot, (uint32_t)i, both));
+  }
+  add_to_root(v, sum);
+  if (blockIdx.x == 0 && threadIdx.x == 0) v.tree->n_in = n;
+}
+
+/* Words of mask that a warp has of each block, and of those the ones that have rows. */
+__device__ static __forceinline__ uint32_t words_of_warp(const cu_view &v) { return v.split_rows / 32 / ROWS_WARPS; }
+
+__global__ static void k_draw(cu_view all) {
+  const cu_view v = cu_mine(all);
+  const uint64_t n = (uint64_t)v.train.n_rows;
+  const uint32_t words = words_of_warp(v), n_blocks = (uint32_t)((n + v.split_rows - 1) / v.split_rows);
+  const gbt_key32 key = gbt_key((uint64_t)v.params.seed, GBT_FOR_ROWS, v.tree->task.tree, 0);
+  const uint64_t limit = gbt_hash_limit(v.params.subsample);
+  for (uint32_t b = blockIdx.x; b < n_blocks; b += gridDim.x) {
+    uint32_t count = 0, first = cu_warp() * words;
+    for (uint32_t w = first; w < first + words; w++) {
+      uint64_t row = (uint64_t)b * v.split_rows + w * 32 + cu_lane();
+      uint32_t drawn = __ballot_sync(CU_ALL, row < n && gbt_hash32(key, row) < limit);
+      if (cu_lane() == 0) v.mask[(uint64_t)b * (v.split_rows / 32) + w] = drawn;
+      count += (uint32_t)__popc(drawn); /* the same in all lanes */
+    }
+    count = cu_block_sum(cu_lane() == 0 ? count : 0u);
+    if (threadIdx.x == 0) v.block_left[b] = count;
+  }
+}
+
+/* One block. */
+__global__ static void k_count(cu_view all) {
+  const cu_view v = cu_mine(all);
+  const uint64_t n = (uint64_t)v.train.n_rows;
+  const uint32_t n_blocks = (uint32_t)((n + v.split_rows - 1) / v.split_rows);
+  uint32_t n_in = cu_block_prefix(n_blocks, v.block_left, [&](int64_t b) { return v.block_left[b]; });
+  if (threadIdx.x == 0) v.tree->n_in = n_in;
+}
+
+__global__ static void k_place(cu_view all) {
+  const cu_view v = cu_mine(all);
+  const uint64_t n = (uint64_t)v.train.n_rows;
+  const uint32_t words = words_of_warp(v), n_blocks = (uint32_t)((n + v.split_rows - 1) / v.split_rows);
+  const uint32_t n_in = v.tree->n_in;
+  const int32_t slot = v.tree->task.slot;
+  const gbt_gh16 *gh16 = cu_gh16(v, slot);
+  gbt_sum sum = {0, 0};
+  for (uint32_t b = blockIdx.x; b < n_blocks; b += gridDim.x) {
+    const uint32_t *mask = v.mask + (uint64_t)b * (v.split_rows / 32);
+    uint32_t first = cu_warp() * words, drawn_before = 0;
+    for (uint32_t w = cu_lane(); w < first; w += 32) drawn_before += (uint32_t)__popc(mask[w]);
+    drawn_before = v.block_left[b] + cu_warp_sum(drawn_before);
+    for (uint32_t w = first; w < first + words; w++) {
+      uint32_t drawn = mask[w], row = b * v.split_rows + w * 32 + cu_lane();
+      uint32_t before = drawn_before + (uint32_t)__popc(drawn & cu_lanes_before());
+      drawn_before += (uint32_t)__popc(drawn);
+      if ((uint64_t)b * v.split_rows + w * 32 + cu_lane() >= n) continue;
+      if ((drawn >> cu_lane()) & 1u) {
+        uint32_t both = cu_gh_bits(gh16 + row);
+        v.order[0].row[before] = row;
+        cu_gh_put(v.order[0].gh + before, both);
+        sum = cu_plus(sum, row_sum(v, slot, row, both));
+      } else {
+        v.order[0].row[n_in + (row - before)] = row;
+      }
+    }
+  }
+  add_to_root(v, sum);
+}
+
+/* Launches are checked one by one: each trusts what the one before has written. */
+gbt_status cu_rows_begin(gbt_ctx *ctx, cu_backend *be, gbt_error *err) {
+  const uint64_t n = (uint64_t)be->n_rows;
+  (void)ctx;
+  if (be->params->subsample < 1.0) {
+    dim3 grid = cu_grids(be, (n + be->view.split_rows - 1) / be->view.split_rows, 8);
+    CU_LAUNCH(k_draw, grid, CU_BLOCK, 0, be->stream, be->view);
+    CU_LAUNCHED();
+    CU_LAUNCH(k_count, cu_grids(be, 1, 1), CU_CONTROL, 0, be->stream, be->view);
+    CU_LAUNCHED();
+    CU_LAUNCH(k_place, grid, CU_BLOCK, 0, be->stream, be->view);
+  } else {
+    CU_LAUNCH(k_all_rows, cu_grids(be, (n + CU_BLOCK - 1) / CU_BLOCK, 8), CU_BLOCK, 0, be->stream, be->view);
+  }
+  CU_LAUNCHED();
+  return GBT_OK;
+}

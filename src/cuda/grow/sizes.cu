@@ -1,0 +1,170 @@
+/* How large everything of a backend must be: the largest number of nodes, of histograms, of nodes in a step and of
+ * blocks of rows; whether the host has to look at a tree while it grows; how many trees grow at once.
+ *
+ * "Blind" means that the host issues the steps of a tree without looking: their number is known from the depth or the
+ * number of leaves, and a step takes all nodes of a level. Where it is not known, or too large, it looks every few
+ * steps whether the trees are complete: see plan_steps. */
+#include "backend.cuh"
+
+enum : size_t { MOST_NODES = 1 << 22 };
+enum {
+  MOST_BLIND_STEPS = 4096, /* more steps than that are looked at: most trees end earlier */
+  LOOK_LEVELS = 8,         /* so many steps go by before the host looks, */
+  LOOK_LEAVES = 64         /* or, where each splits one leaf, so many */
+};
+static const size_t found_bytes = (size_t)64 << 20, set_bytes = (size_t)256 << 20, mask_bytes = (size_t)256 << 20;
+
+static int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
+
+/* 2^e, or a number that no bound exceeds. */
+static int64_t power(int64_t e) { return e < 40 ? (int64_t)1 << e : (int64_t)1 << 40; }
+
+/* Which features have their rows counted, and which are split by sets (as plan_features of the CPU backend). */
+static gbt_status plan_features(cu_backend *be, gbt_error *err) {
+  cu_view *v = &be->view;
+  uint32_t *set_at = NULL;
+  size_t n = (size_t)be->n_features;
+  gbt_status status = GBT_OK;
+  int32_t n_sets = 0;
+  GBT_TRY(gbt_mem_zeros(&be->mem, n, 1, &be->counts, err));
+  GBT_TRY(gbt_mem_zeros(&be->mem, n, sizeof *set_at, &set_at, err));
+  for (size_t f = 0; f < n; f++) {
+    int32_t n_bins = be->cuts->feat[f].n_bins;
+    int set = gbt_cuts_by_sets(be->cuts, (int32_t)f, be->params->max_cat_onehot);
+    be->counts[f] = (int8_t)(set || be->params->min_data_in_leaf > 1);
+    v->any_counts |= be->counts[f];
+    set_at[f] = v->set_words;
+    if (set) v->set_words += ((uint32_t)n_bins + 31u) / 32u;
+    n_sets += set;
+  }
+  be->any_sets = n_sets;
+  uint32_t *up;
+  GBT_TRY_GOTO(cu_keep(be, &up, n, err), done);
+  v->set_at = up;
+  if (cudaMemcpy(up, set_at, n * sizeof *up, cudaMemcpyHostToDevice) != cudaSuccess)
+    status = cu_failed(cudaGetLastError(), "copying to the device", err);
+done:
+  gbt_mem_free(&be->mem, set_at);
+  return status;
+}
+
+/* A quarter of the memory that may be taken; 0 when it is not known. */
+static size_t memory_quarter(const cu_backend *be) {
+  size_t free_bytes = 0, total = 0;
+  if (cudaMemGetInfo(&free_bytes, &total) != cudaSuccess) (void)cudaGetLastError();
+  if (be->memory.limit > 0 && be->memory.limit < free_bytes) free_bytes = be->memory.limit;
+  return free_bytes / 4;
+}
+
+/* Bytes that histograms may take. */
+static size_t hist_room(const cu_backend *be) {
+  const size_t room = gbt_params_hist_bytes(be->params), quarter = memory_quarter(be);
+  return be->params->hist_memory > 0 || quarter < room ? room : quarter;
+}
+
+static size_t hist_bytes(const cu_backend *be) {
+  return (size_t)be->view.n_slots * (sizeof(gbt_sum) + (be->view.any_counts ? sizeof(uint32_t) : 0));
+}
+
+/* The number of steps, if it can be told before: every step splits a leaf at least, or is the last. most: leaves;
+ * whole: steps take all nodes of a level. */
+static void plan_steps(cu_backend *be, int64_t most, int whole) {
+  const int64_t depth = be->params->max_depth, leaves = most - 1;
+  const int levels = be->params->grow_policy != GBT_LOSSGUIDE;
+  be->max_steps = levels && depth > 0 ? least(depth, leaves) : leaves;
+  const int64_t blind = levels && depth == 0 ? LOOK_LEVELS : MOST_BLIND_STEPS;
+  be->looks = whole && be->max_steps <= blind ? 0 : levels ? LOOK_LEVELS : LOOK_LEAVES;
+}
+
+/* Most nodes of a tree, of a step, most histograms. */
+static gbt_status plan_tree(cu_backend *be, gbt_error *err) {
+  cu_view *v = &be->view;
+  const gbt_params *p = be->params;
+  int64_t depth = p->max_depth, leaves = p->max_leaves, rows = be->n_rows > 1 ? be->n_rows : 2;
+  int64_t most = depth > 0 ? power(depth) : (int64_t)1 << 40; /* leaves */
+  if (leaves > 0) most = least(most, leaves);
+  if (p->grow_policy == GBT_SYMMETRIC)
+    most = power(depth); /* has leaves without rows */
+  else
+    most = least(most, rows);
+  int64_t inner = depth > 0 ? least(most, power(depth - 1)) : most; /* leaves that may have a histogram */
+  size_t bytes = hist_bytes(be);
+  int64_t room = (int64_t)(hist_room(be) / (bytes ? bytes : 1));
+  if (room < 4) room = 4;
+  v->by_node = p->grow_policy != GBT_SYMMETRIC && (be->rules->by_node < 1.0 || be->rules->n_sets > 0);
+  int64_t step = p->grow_policy == GBT_LOSSGUIDE ? 1 : inner, fit = step;
+  fit = least(fit, (int64_t)(found_bytes / (2 * sizeof(gbt_split))) / 8);
+  if (v->set_words > 0) fit = least(fit, (int64_t)(set_bytes / (8 * (size_t)v->set_words)));
+  if (v->by_node) fit = least(fit, (int64_t)(mask_bytes / (2 * (size_t)be->n_features)));
+  be->keeps = inner <= room;
+  if (!be->keeps) fit = least(fit, room / 2);
+  if (fit < 1) fit = 1;
+  if (p->grow_policy == GBT_SYMMETRIC && !be->keeps)
+    return gbt_fail_on(err, GBT_E_MEM, "device",
+                       "symmetric trees of depth %d need %.0f megabytes for histograms on the device; raise "
+                       "`hist_memory`, lower `max_depth`, or " CU_ELSE,
+                       (int)depth, (double)bytes * (double)inner / 1048576.0 + 1.0);
+  if (p->grow_policy == GBT_SYMMETRIC && fit < step)
+    return gbt_fail_on(err, GBT_E_MEM, "device",
+                       "levels of %lld nodes are too many for the device's search in so many features and levels of "
+                       "factors; lower `max_depth`, or " CU_ELSE,
+                       (long long)step);
+  plan_steps(be, most, fit == step);
+  v->max_step = (int32_t)fit;
+  v->max_nodes = (int32_t)least(2 * most + 1, MOST_NODES);
+  v->max_hists = (int32_t)(be->keeps ? inner : 2 * fit);
+  if (v->max_hists < 2) v->max_hists = 2;
+  int64_t splits = p->grow_policy == GBT_SYMMETRIC ? depth : v->max_nodes; /* every searched node may keep a set */
+  uint32_t widest = 0;
+  for (int32_t f = 0; f < be->n_features; f++)
+    if (be->cuts->schema->feat[f].type == GBT_CATEGORICAL && (uint32_t)be->cuts->feat[f].n_bins > widest)
+      widest = (uint32_t)be->cuts->feat[f].n_bins;
+  v->max_words = (uint32_t)least(splits * ((int64_t)(widest + 31) / 32), CU_MOST_WORDS) + 1;
+  return GBT_OK;
+}
+
+/* Rows of a block, and the most blocks that a step may have. */
+static void plan_blocks(cu_backend *be) {
+  cu_view *v = &be->view;
+  uint64_t n = (uint64_t)be->n_rows, share = n / ((uint64_t)be->n_units * 64u) / 256u * 256u;
+  v->split_rows = n > 32000000u ? 16384u : n > 4000000u ? 4096u : 1024u; /* one block goes through their numbers */
+  v->hist_rows = share < 1024u ? 1024u : share > 32768u ? 32768u : (uint32_t)share;
+  v->leaf_rows = 1024u;
+  be->tile_cols = cu_tile_columns(be);
+  be->max_split_blocks = (uint32_t)(n / v->split_rows) + (uint32_t)v->max_step + 1u;
+  be->max_hist_blocks = (uint32_t)(n / v->hist_rows) + 2u * (uint32_t)v->max_step + 1u;
+  be->max_leaf_blocks = (uint32_t)(n / v->leaf_rows) + (uint32_t)v->max_nodes / 2u + 2u;
+}
+
+/* Units of the search: as many as keep `found` small, one feature each where possible; behind them the set features. */
+static void plan_units(cu_backend *be) {
+  cu_view *v = &be->view;
+  size_t fresh = 2 * (size_t)v->max_step, most = found_bytes / (fresh * sizeof(gbt_split)), n = (size_t)be->n_features;
+  size_t plain = most < n ? (most < 8 ? 8 : most) : n;
+  v->unit_feats = (int32_t)((n + plain - 1) / plain);
+  v->n_units = (int32_t)((n + (size_t)v->unit_feats - 1) / (size_t)v->unit_feats) + be->any_sets;
+}
+
+/* Trees that grow at once: those of a round, as far as they and their outputs' gradients have room in a quarter of the
+ * memory, and their histograms in what the user allows. */
+static void plan_batch(cu_backend *be) {
+  const size_t bytes = cu_state_bytes(be) + (size_t)be->n_rows * sizeof(gbt_gh32);
+  const size_t hists = (size_t)be->view.max_hists * hist_bytes(be);
+  int64_t most = least(be->n_outputs * be->params->num_parallel_tree, be->batch_limit);
+  most = least(most, (int64_t)(memory_quarter(be) / bytes));
+  if (be->params->hist_memory > 0) most = least(most, (int64_t)(hist_room(be) / (hists ? hists : 1)));
+  if (most < 1) most = 1;
+  be->base.most_trees = (int32_t)most;
+  be->view.n_trees = be->base.most_trees;
+}
+
+gbt_status cu_sizes(cu_backend *be, gbt_error *err) {
+  GBT_TRY(plan_features(be, err));
+  GBT_TRY(plan_tree(be, err));
+  plan_blocks(be);
+  GBT_TRY(cu_sets_open(be, err));
+  plan_units(be);
+  if (be->params->grow_policy == GBT_SYMMETRIC) GBT_TRY(cu_level_open(be, err));
+  plan_batch(be);
+  return GBT_OK;
+}

@@ -1,0 +1,352 @@
+/* What kernels see: a data set's tiles, the tree that grows, the view of both that every kernel is given by value.
+ *
+ * Batches. Trees of a round, of all classes if memory allows, grow beside each other: a step is one set of launches for
+ * all of them. Everything that a tree has to itself (marked * in cu_view) stands in one piece of memory, `stride` bytes
+ * behind that of the tree before it; blockIdx.y says which tree a block works for, and cu_mine gives it the view that
+ * the tree would have alone:
+ *
+ *   state   | tree 0: cu_tree, nodes, lists, histograms, order .. | tree 1: the same |  ..
+ *
+ * Rows. A node's rows are a run of positions [row_beg, row_beg + n_rows) in `order[depth & 1]`: a step reads the chosen
+ * nodes' runs from one of the two and writes their children's to the other. Rows that stop early stay where they are,
+ * and nobody writes there again. Behind the n_in sampled rows stand the others (in order[0]), ascending.
+ *
+ * Histograms have the CPU's slots (data/page.h): sum[n_slots], all of them gbt_sum, and count[n_slots] where wanted.
+ * Sums are made by integer additions in any order, so they are the CPU's to the bit. */
+#pragma once
+
+#include "../base/port.cuh"
+
+extern "C" {
+#include "../../gbt/backend/backend.h"
+#include "../../gbt/base/rng.h"
+#include "../../gbt/math/fixed.h"
+#include "../../gbt/math/gain.h"
+#include "../../gbt/math/loss.h"
+#include "../../gbt/tree/grow_node.h"
+}
+
+/* ---- a data set on the device ---- */
+
+/* Columns of codes side by side, at most 32: lane l of a warp takes column l. The codes of a row are `words` 32-bit
+ * words, 1, 2, 4 or 8; column l's code lies in bits [l * bits, (l + 1) * bits) of them, lowest first. Rows begin at
+ * `at` in the set's words, a multiple of 8, so that a row never straddles two sectors of memory.
+ *
+ * `lanes` is the power of two not below n_cols: a warp takes 32 / lanes rows at a time. A histogram of a tile in shared
+ * memory has its cells at [code * pitch + lane % pitch]: with pitch 32 every lane has a bank of its own. */
+struct cu_tile {
+  uint64_t at;
+  int32_t first_col, n_cols, lanes, bits, words;
+  uint32_t n_codes; /* of its widest column */
+  int32_t pitch;    /* 32, or lanes; 0: too large for shared memory, sums go to global memory at once */
+  int32_t counts;   /* rows are counted */
+};
+
+/* A column of codes: of one feature, or of a bundle. */
+struct cu_column {
+  int32_t tile, lane;
+  uint32_t slot, n_codes; /* slots of its codes: slot .. slot + n_codes */
+};
+
+enum { CU_NUMERIC = 0, CU_ONEHOT, CU_SET };
+
+/* A feature of the training set's cuts: as gbt_place and gbt_feature_cuts. */
+struct cu_feature {
+  int32_t column;                   /* -1: sparse */
+  uint32_t slot, n_slots, first;    /* as gbt_place */
+  int32_t zero_bin, n_bins;
+  int8_t kind, has_missing, counts; /* has_missing: the missing code may hold something; counts: slots are counted */
+};
+
+/* What kernels see of a data set; pointers on the device. */
+struct cu_rows_view {
+  int64_t n_rows;
+  const uint32_t *words;
+  const cu_tile *tile;
+  const cu_column *column;
+  const cu_feature *feat;
+  int32_t n_tiles, n_columns, n_features;
+  const uint64_t *sparse_beg;   /* n_rows + 1; NULL without sparse features */
+  const uint32_t *sparse_slot;  /* ascending within a row */
+  const uint64_t *unseen_beg;   /* n_features + 1; NULL when there are none */
+  const uint32_t *unseen_row;
+  const uint8_t *copy;          /* codes column by column, of the train set where it pays; or NULL */
+  const uint64_t *copy_beg;     /* n_columns: the first byte of a column in the copy, or CU_NO_COPY */
+};
+
+#define CU_NO_COPY UINT64_MAX
+
+/* The code of a tile's column in a row. */
+__device__ static __forceinline__ uint32_t cu_tile_code(const uint32_t *words, const cu_tile &t, int32_t lane,
+                                                        uint32_t row) {
+  const uint32_t bits = (uint32_t)t.bits, bit = (uint32_t)lane * bits, shift = bit & 31u;
+  const uint32_t *w = words + t.at + (uint64_t)row * (uint32_t)t.words + (bit >> 5);
+  uint32_t code = w[0] >> shift;
+  if (shift + bits > 32u) code |= w[1] << (32u - shift);
+  return code & ((1u << bits) - 1u);
+}
+
+/* The code of a column in a row. */
+__device__ static __forceinline__ uint32_t cu_column_code(const cu_rows_view &set, int32_t column, uint32_t row) {
+  const cu_column c = set.column[column];
+  return cu_tile_code(set.words, set.tile[c.tile], c.lane, row);
+}
+
+/* A column's code as a code (bin, or n_bins for missing) of one of its features. Other features' codes of a bundle say
+ * that this one is in its zero bin. */
+__device__ static __forceinline__ int32_t cu_code_of(const cu_feature &f, uint32_t column_code) {
+  if (f.zero_bin < 0) return (int32_t)column_code;
+  uint32_t slot = column_code - f.first;
+  if (column_code < f.first || slot >= f.n_slots) return f.zero_bin;
+  return (int32_t)slot + ((int32_t)slot >= f.zero_bin);
+}
+
+/* The first place in x[lo .. hi), ascending, that is not below `value`; hi when there is none. */
+template <class T, class I> __device__ static __forceinline__ I cu_lower_bound(const T *x, I lo, I hi, T value) {
+  while (lo < hi) {
+    const I mid = lo + (hi - lo) / 2;
+    if (x[mid] < value) lo = mid + 1;
+    else hi = mid;
+  }
+  return lo;
+}
+
+/* The code of a feature in a row. Sparse: the row's slots are searched. */
+__device__ static __forceinline__ int32_t cu_code(const cu_rows_view &set, int32_t feat, uint32_t row) {
+  const cu_feature f = set.feat[feat];
+  if (f.column >= 0) return cu_code_of(f, cu_column_code(set, f.column, row));
+  const uint64_t end = set.sparse_beg[row + 1], lo = cu_lower_bound(set.sparse_slot, set.sparse_beg[row], end, f.slot);
+  if (lo == end || set.sparse_slot[lo] >= f.slot + f.n_slots) return f.zero_bin;
+  int32_t slot = (int32_t)(set.sparse_slot[lo] - f.slot);
+  return slot + (slot >= f.zero_bin);
+}
+
+/* ---- the tree being grown, in device memory ---- */
+
+enum { CU_FAULT_GRADIENT = 1, CU_FAULT_VALUE = 2, CU_FAULT_ROOM = 4 }; /* overflow of gradients, of a leaf; a bug */
+
+/* A histogram to be built from rows. */
+struct cu_build {
+  int32_t node, slot;
+};
+
+/* A node to be searched. minus >= 0: its slot holds its parent's histogram; that of its sibling, in slot `minus`, is
+ * taken off while it is searched, of all features of the tree, whether they are allowed or not. */
+struct cu_searched {
+  int32_t node, minus;
+};
+
+/* What a tree is to be; slot: where its output's gradients stand. */
+struct cu_task : gbt_tree_task {
+  int32_t slot;
+};
+
+/* An output's gradients of the round. */
+struct cu_output {
+  unsigned long long max_g, max_h; /* bits of the largest |g| and h */
+  long long size, square, h;       /* gbt_fixed_sums */
+  gbt_scale scale;
+  double noise;
+  int32_t wide; /* histograms take the 32-bit gradients */
+};
+
+enum : uint32_t { CU_MOST_WORDS = 1u << 26 }; /* of all sets of a tree */
+
+/* State of the tree. Written by kernels alone; the host writes `task` into it when a tree begins. */
+struct cu_tree {
+  cu_task task;
+  uint64_t round;   /* that the gradients are of */
+  gbt_units unit;   /* of the histograms of this tree */
+  double down_h;    /* of the fine sums of hessians, to real numbers */
+  double noise;
+  int32_t wide;
+  uint32_t fault;   /* bits CU_FAULT_ */
+  uint64_t fault_round;
+  gbt_sum root;     /* sums of the drawn rows */
+  uint32_t n_in;    /* drawn rows */
+  int32_t n_nodes, fresh_beg; /* nodes [fresh_beg, n_nodes) are fresh */
+  int32_t open_beg;           /* no node before it is open */
+  int32_t n_chosen;           /* chosen[0 .. n_chosen) */
+  int64_t n_leaves;
+  int32_t n_search;           /* search[0 .. n_search): fresh nodes that have a histogram */
+  int32_t n_build;            /* build[0 .. n_build) */
+  uint32_t n_hist_blocks;     /* of all builds: hist_block[n_build] */
+  uint32_t n_split_blocks;    /* of all chosen nodes: split_block[n_chosen] */
+  uint32_t n_leaf_blocks;     /* of all leaves: leaf_block[n_nodes] */
+  int32_t n_hists;            /* histogram slots taken */
+  uint32_t n_words;           /* of sets */
+};
+
+/* A run of rows in order, and their 16-bit gradients beside them. */
+struct cu_order {
+  uint32_t *row;
+  gbt_gh16 *gh;
+};
+
+/* What all kernels of the backend see, passed by value. Pointers on the device. Those of parts marked * are the first
+ * tree's: see cu_mine. */
+struct cu_view {
+  cu_rows_view train;
+  int32_t n_trees;           /* of the batch */
+  int32_t n_turns;           /* trees of each output in the batch: they stand one behind the other, see cu_of_turn */
+  uint64_t stride;           /* bytes from a tree's state to that of the next one */
+  cu_tree *tree;             /* * */
+  cu_output *output;         /* n_outputs */
+  gbt_params params;
+  gbt_grow_policy policy;    /* unit: not here but in tree */
+  int32_t loss, n_outputs, n_features, constrained, any_counts;
+  uint32_t n_slots;          /* of a histogram */
+  double *score;             /* of the train set */
+  const double *label, *weight; /* weight may be NULL */
+  /* gradients of the batch's outputs, or (custom loss) of all: see cpu.h. gh16 and low, or gh32, from 2 * n_rows * slot
+   * on */
+  uint32_t *gradients;
+  /* * rows */
+  cu_order order[2];
+  uint32_t *mask;            /* partition: a bit per position of a block, 1 = left */
+  uint32_t *block_left;      /* partition: by block, rows that go left; then those before it in its node */
+  /* * nodes, by number */
+  gbt_grow_node *node;       /* max_nodes */
+  gbt_sum *fine;             /* max_nodes */
+  double *value;             /* max_nodes */
+  /* * lists */
+  int32_t *chosen;           /* max_step */
+  cu_searched *search;       /* 2 * max_step */
+  cu_build *build;           /* 2 * max_step */
+  uint32_t *hist_block;      /* 2 * max_step + 1: first block of a build */
+  uint32_t *split_block;     /* max_step + 1: first block of a chosen node */
+  uint32_t *leaf_block;      /* max_nodes + 1 */
+  uint32_t hist_rows, split_rows, leaf_rows; /* rows of a block */
+  /* * histograms */
+  gbt_sum *sum;              /* max_hists x n_slots */
+  uint32_t *count;           /* the same; NULL when nobody counts */
+  /* * search */
+  const int32_t *tree_feats; /* n_tree_feats, ascending */
+  const int32_t *n_tree_feats;
+  uint8_t *allowed;          /* n_features, for all nodes of the step; or, with `by_node`, of every searched node */
+  gbt_split *found;          /* 2 * max_step x n_units: the best of a unit's features */
+  uint32_t *set_bits;        /* 2 * max_step x set_words: the best set of every set feature, see split_cat.cu */
+  uint32_t *sets;            /* max_words: bitsets of the tree's splits */
+  int32_t by_node;
+  int32_t n_units, unit_feats; /* a unit searches unit_feats of the tree's features */
+  const uint32_t *set_at;    /* n_features: first word of a feature in set_bits */
+  uint32_t set_words;
+  int32_t max_nodes, max_step, max_hists;
+  uint32_t max_words;
+  /* by cu_sets_open */
+  const int32_t *set_feat; /* n_set_feats: features split by sets, ascending; NULL for none */
+  int32_t n_set_feats, sort_blocks;
+  uint32_t sort_room;   /* levels of a block's scratch, 0: shared memory is enough */
+  /* * */
+  uint64_t *sort_key;   /* sort_blocks x sort_room */
+  uint16_t *sort_level; /* the same */
+};
+
+/* gbt_feature_rules as features.cu wants them; pointers on the device. */
+struct cu_rules {
+  uint64_t seed;
+  double by_level, by_node;
+  const double *weight;              /* n_features, or NULL */
+  const int32_t *set_beg, *set_feat; /* n_sets + 1, and the members; NULL without sets */
+  const int32_t *of_beg, *of_set;    /* n_features + 1, and the sets that hold a feature, ascending */
+};
+
+/* ---- what kernels share ---- */
+
+enum { CU_BLOCK = 256, CU_CONTROL = 256, CU_FULL = 32 }; /* threads of a usual block, of a single one; of a warp */
+
+/* Which of n runs, first[0] <= ... <= first[n], block b belongs to: the last i with first[i] <= b. */
+__device__ static __forceinline__ int32_t cu_run_of(const uint32_t *first, int32_t n, uint32_t b) {
+  int32_t lo = 0, hi = n;
+  while (hi - lo > 1) {
+    int32_t mid = lo + (hi - lo) / 2;
+    if (first[mid] <= b) lo = mid;
+    else hi = mid;
+  }
+  return lo;
+}
+
+/* Which way a code of the split's feature goes. */
+__device__ static __forceinline__ int cu_goes_left(const cu_view &v, const gbt_grow_node *node, int32_t code) {
+  const gbt_split *s = &node->split;
+  if (code == v.train.feat[s->feat].n_bins) return s->missing_left;
+  if (s->kind == GBT_SPLIT_NUMERIC) return code <= s->bin;
+  return gbt_bit(v.sets + node->set_beg, node->set_words, (uint32_t)code);
+}
+
+__device__ static __forceinline__ void cu_add64(int64_t *to, int64_t x) {
+  atomicAdd((unsigned long long *)to, (unsigned long long)x);
+}
+
+/* A row's 16-bit gradients as one word, g in the lower half: one access instead of two. Arrays of them are aligned. */
+typedef uint32_t __attribute__((may_alias)) cu_both;
+__device__ static __forceinline__ uint32_t cu_gh_bits(const gbt_gh16 *gh) { return *(const cu_both *)(const void *)gh; }
+__device__ static __forceinline__ void cu_gh_put(gbt_gh16 *gh, uint32_t bits) { *(cu_both *)(void *)gh = bits; }
+__device__ static __forceinline__ gbt_sum cu_gh_sum(uint32_t bits) {
+  gbt_sum s = {(int16_t)(bits & 0xffffu), bits >> 16};
+  return s;
+}
+__device__ static __forceinline__ uint32_t cu_gh_pack(gbt_gh16 gh) { return (uint16_t)gh.g | (uint32_t)gh.h << 16; }
+
+/* Gradients in a slot. */
+__device__ static __forceinline__ gbt_gh16 *cu_gh16(const cu_view &v, int32_t slot) {
+  return (gbt_gh16 *)(v.gradients + 2 * (uint64_t)v.train.n_rows * (uint32_t)slot);
+}
+__device__ static __forceinline__ uint32_t *cu_low(const cu_view &v, int32_t slot) {
+  return (uint32_t *)(cu_gh16(v, slot) + v.train.n_rows);
+}
+__device__ static __forceinline__ gbt_gh32 *cu_gh32(const cu_view &v, int32_t slot) {
+  return (gbt_gh32 *)cu_gh16(v, slot);
+}
+
+/* ---- the tree that a block works for ---- */
+
+/* The same place in the state of a tree that stands so many bytes behind. */
+template <class T> __device__ static __forceinline__ T *cu_beside(T *at, uint64_t bytes) {
+  return (T *)((uintptr_t)at + bytes);
+}
+
+/* The view of tree y of the batch, as if it grew alone. */
+__device__ static __forceinline__ cu_view cu_view_of(const cu_view &all, uint32_t y) {
+  const uint64_t by = all.stride * y;
+  cu_view v = all;
+  v.tree = cu_beside(all.tree, by);
+  v.order[0].row = cu_beside(all.order[0].row, by);
+  v.order[0].gh = cu_beside(all.order[0].gh, by);
+  v.order[1].row = cu_beside(all.order[1].row, by);
+  v.order[1].gh = cu_beside(all.order[1].gh, by);
+  v.mask = cu_beside(all.mask, by);
+  v.block_left = cu_beside(all.block_left, by);
+  v.node = cu_beside(all.node, by);
+  v.fine = cu_beside(all.fine, by);
+  v.value = cu_beside(all.value, by);
+  v.chosen = cu_beside(all.chosen, by);
+  v.search = cu_beside(all.search, by);
+  v.build = cu_beside(all.build, by);
+  v.hist_block = cu_beside(all.hist_block, by);
+  v.split_block = cu_beside(all.split_block, by);
+  v.leaf_block = cu_beside(all.leaf_block, by);
+  v.sum = cu_beside(all.sum, by);
+  v.count = cu_beside(all.count, by);
+  v.tree_feats = cu_beside(all.tree_feats, by);
+  v.n_tree_feats = cu_beside(all.n_tree_feats, by);
+  v.allowed = cu_beside(all.allowed, by);
+  v.found = cu_beside(all.found, by);
+  v.set_bits = cu_beside(all.set_bits, by);
+  v.sets = cu_beside(all.sets, by);
+  v.sort_key = cu_beside(all.sort_key, by);
+  v.sort_level = cu_beside(all.sort_level, by);
+  return v;
+}
+__device__ static __forceinline__ cu_view cu_mine(const cu_view &all) { return cu_view_of(all, blockIdx.y); }
+
+/* Trees of one output share its gradients, and add to its scores one after the other, each in its turn. In a grid of
+ * cu_grids_of_turn a block works for such a tree of the output that blockIdx.y says. */
+__device__ static __forceinline__ cu_view cu_of_turn(const cu_view &all, int32_t turn) {
+  return cu_view_of(all, blockIdx.y * (uint32_t)all.n_turns + (uint32_t)turn);
+}
+
+/* The rows of nodes of a depth. Chosen, not indexed: views that were made by cu_view_of stay in registers. */
+__device__ static __forceinline__ cu_order cu_order_of(const cu_view &v, int32_t depth) {
+  return depth & 1 ? v.order[1] : v.order[0];
+}

@@ -1,0 +1,296 @@
+/* Prediction: rows come by in chunks, two of them under way at a time.
+ *
+ *   host     reads a chunk column by column into page-locked memory, with all threads of the call
+ *   device   takes it up, passes it through the runs of trees, sends results back; each chunk in a stream of its own
+ *   host     waits for the chunk before the last and copies its results, then reads the next one in its place
+ *
+ * Trees that have no room on the device together go one group after the other over all rows; scores are taken up again
+ * with every chunk, so their additions keep the forest's order.
+ *
+ * Memory: a chunk takes CHUNK_BYTES or LEAST_ROWS rows, whatever is more, twice in page-locked memory and twice on the
+ * device (there with codes, 2 bytes a row and column of codes). Where there is not so much, chunks get smaller, and
+ * then groups. */
+#include "predict.cuh"
+#include "../base/stage.cuh"
+
+enum {
+  CHUNK_BYTES = 1 << 24, /* of the columns and results of a chunk */
+  LEAST_ROWS = 32,
+  WHOLE_ROWS = 1 << 16, /* fewer are not cut for the sake of overlap */
+  CUT_ROWS = 4,         /* chunks at least of more */
+  BUFFERS = 2
+};
+
+static const int64_t PART_ROWS = 1 << 13; /* that a task reads or copies of a column */
+
+#define CHUNK_STEPS 0x1p36 /* of a chunk through all trees: some tenths of a second between two polls */
+#define FOREST_BYTES ((size_t)1 << 32)
+
+struct cu_predict_buffer {
+  cudaStream_t stream;
+  cu_predict_chunk chunk;
+  cu_array<double> x, score;
+  cu_array<uint16_t> code;
+  cu_array<int32_t> leaf;
+  double *x_up; /* page-locked */
+  void *result; /* page-locked: scores, up and down; or leaves, down */
+  int64_t row;  /* the chunk's first */
+  int busy;     /* its results are to be copied */
+};
+
+struct cu_predict_pipe {
+  gbt_ctx *ctx;
+  const gbti_predict_job *job;
+  cu_memory memory;
+  cu_predict_device device;
+  cu_predict_group group;
+  cu_predict_buffer buffer[BUFFERS];
+  int64_t rows;      /* most of a chunk */
+  int64_t n_parts;   /* tasks of a column, for the chunk at hand */
+  int64_t n_results; /* columns of results */
+  cu_predict_buffer *at;
+  int64_t *cursor; /* by thread: n_cols */
+};
+
+/* ---- a chunk, on the host ---- */
+
+static void read_task(void *arg, int64_t task, int thread) {
+  const cu_predict_pipe *p = (const cu_predict_pipe *)arg;
+  const cu_predict_buffer *b = p->at;
+  int64_t column = task / p->n_parts, beg = task % p->n_parts * PART_ROWS, n = b->chunk.n_rows;
+  int64_t m = n - beg < PART_ROWS ? n - beg : PART_ROWS, n_cols = p->group.n_cols;
+  if (column < n_cols) {
+    gbt_binding_read(p->job->binding, b->row + beg, (int32_t)m, &p->group.feat[column], 1,
+                     &p->cursor[thread * n_cols + column], b->x_up + column * n + beg, 1);
+  } else {
+    const double *from = p->job->scores + (column - n_cols) * p->job->n_rows + b->row + beg;
+    memcpy((double *)b->result + (column - n_cols) * n + beg, from, (size_t)m * sizeof *from);
+  }
+}
+
+static void copy_task(void *arg, int64_t task, int thread) {
+  (void)thread;
+  const cu_predict_pipe *p = (const cu_predict_pipe *)arg;
+  const cu_predict_buffer *b = p->at;
+  int64_t column = task / p->n_parts, beg = task % p->n_parts * PART_ROWS, n = b->chunk.n_rows;
+  size_t m = (size_t)(n - beg < PART_ROWS ? n - beg : PART_ROWS);
+  if (p->job->scores != NULL) {
+    memcpy(p->job->scores + column * p->job->n_rows + b->row + beg, (const double *)b->result + column * n + beg,
+           m * sizeof(double));
+  } else {
+    int64_t to = column + (int64_t)(p->group.trees.beg - p->job->first_tree);
+    memcpy(p->job->leaves + to * p->job->n_rows + b->row + beg, (const int32_t *)b->result + column * n + beg,
+           m * sizeof(int32_t));
+  }
+}
+
+static gbt_status run_parts(cu_predict_pipe *p, cu_predict_buffer *b, int64_t n_columns, gbt_task_fn fn,
+                            gbt_error *err) {
+  p->at = b;
+  p->n_parts = ((int64_t)b->chunk.n_rows + PART_ROWS - 1) / PART_ROWS;
+  return gbt_parallel(p->ctx, n_columns * p->n_parts, fn, p, err);
+}
+
+/* ---- a chunk, there and back ---- */
+
+static gbt_status issue(cu_predict_pipe *p, cu_predict_buffer *b, gbt_error *err) {
+  size_t n = b->chunk.n_rows, n_results = (size_t)p->n_results * n;
+  if (p->group.n_cols > 0)
+    CU_TRY(cudaMemcpyAsync(b->x.at, b->x_up, n * (size_t)p->group.n_cols * sizeof(double), cudaMemcpyHostToDevice,
+                           b->stream));
+  if (b->chunk.score != NULL)
+    CU_TRY(cudaMemcpyAsync(b->chunk.score, b->result, n_results * sizeof(double), cudaMemcpyHostToDevice, b->stream));
+  for (size_t i = 0; i < p->group.n_runs; i++)
+    GBT_TRY(
+        cu_predict_pass(&p->device, &p->group, &p->group.run[i], p->job->forest->n_outputs, &b->chunk, b->stream, err));
+  if (b->chunk.score != NULL)
+    CU_TRY(cudaMemcpyAsync(b->result, b->chunk.score, n_results * sizeof(double), cudaMemcpyDeviceToHost, b->stream));
+  else
+    CU_TRY(cudaMemcpyAsync(b->result, b->chunk.leaf, n_results * sizeof(int32_t), cudaMemcpyDeviceToHost, b->stream));
+  return GBT_OK;
+}
+
+static gbt_status finish(cu_predict_pipe *p, cu_predict_buffer *b, gbt_error *err) {
+  if (!b->busy) return GBT_OK;
+  CU_TRY(cudaStreamSynchronize(b->stream));
+  b->busy = 0;
+  return run_parts(p, b, p->n_results, copy_task, err);
+}
+
+static gbt_status pass_rows(cu_predict_pipe *p, gbt_error *err) {
+  int64_t n_rows = p->job->n_rows, n_columns = p->group.n_cols + (p->job->scores != NULL ? p->n_results : 0);
+  int which = 0;
+  for (int64_t row = 0; row < n_rows; row += p->rows, which = (which + 1) % BUFFERS) {
+    cu_predict_buffer *b = &p->buffer[which];
+    GBT_TRY(gbt_ctx_poll(p->ctx, err));
+    GBT_TRY(finish(p, b, err));
+    int64_t n = n_rows - row < p->rows ? n_rows - row : p->rows;
+    b->row = row;
+    b->chunk.n_rows = (uint32_t)n;
+    b->chunk.stride = (uint64_t)n;
+    b->chunk.code_stride = (uint64_t)((n + CU_PREDICT_HEIGHT - 1) / CU_PREDICT_HEIGHT * CU_PREDICT_HEIGHT);
+    GBT_TRY(run_parts(p, b, n_columns, read_task, err));
+    b->busy = 1; /* before anything is under way, so that it is waited for */
+    GBT_TRY(issue(p, b, err));
+  }
+  for (int i = 0; i < BUFFERS; i++, which = (which + 1) % BUFFERS) GBT_TRY(finish(p, &p->buffer[which], err));
+  return GBT_OK;
+}
+
+/* ---- buffers ---- */
+
+static void drop_buffer(cu_memory *memory, cu_predict_buffer *b) {
+  if (b->stream != NULL) (void)cudaStreamSynchronize(b->stream);
+  b->busy = 0;
+  cu_drop(memory, &b->x);
+  cu_drop(memory, &b->score);
+  cu_drop(memory, &b->code);
+  cu_drop(memory, &b->leaf);
+  cu_host_free(&b->x_up);
+  cu_host_free(&b->result);
+}
+
+static gbt_status make_buffer(cu_predict_pipe *p, cu_predict_buffer *b, gbt_error *err) {
+  size_t n = (size_t)p->rows, n_results = n * (size_t)p->n_results, most_slots = 0;
+  size_t height = (n + CU_PREDICT_HEIGHT - 1) / CU_PREDICT_HEIGHT * CU_PREDICT_HEIGHT;
+  for (size_t i = 0; i < p->group.n_runs; i++)
+    if (p->group.run[i].n_slots > most_slots) most_slots = p->group.run[i].n_slots;
+  int scores = p->job->scores != NULL;
+  if (p->group.n_cols > 0) {
+    GBT_TRY(cu_new(&p->memory, &b->x, n * (size_t)p->group.n_cols, err));
+    GBT_TRY(cu_host_alloc(n * (size_t)p->group.n_cols * sizeof(double), &b->x_up, err));
+  }
+  if (most_slots > 0) GBT_TRY(cu_new(&p->memory, &b->code, height * most_slots, err));
+  if (scores)
+    GBT_TRY(cu_new(&p->memory, &b->score, n_results, err));
+  else
+    GBT_TRY(cu_new(&p->memory, &b->leaf, n_results, err));
+  GBT_TRY(cu_host_alloc(n_results * (scores ? sizeof(double) : sizeof(int32_t)), &b->result, err));
+  b->chunk.x = b->x.at;
+  b->chunk.code = b->code.at;
+  b->chunk.score = b->score.at;
+  b->chunk.leaf = b->leaf.at;
+  return GBT_OK;
+}
+
+/* Rows of a chunk: by memory, by time, and so that large tables have some. */
+static int64_t chunk_rows(const cu_predict_pipe *p, const cu_predict_limits *limits) {
+  int64_t n_rows = p->job->n_rows;
+  size_t result = p->job->scores != NULL ? sizeof(double) : sizeof(int32_t);
+  size_t row = (size_t)p->group.n_cols * sizeof(double) + (size_t)p->n_results * result;
+  double n_steps = 1.0;
+  for (size_t i = 0; i < p->group.n_runs; i++) n_steps += p->group.run[i].n_steps;
+  double by_steps = CHUNK_STEPS / n_steps;
+  int64_t rows = (int64_t)(CHUNK_BYTES / row), whole = (n_rows + CUT_ROWS - 1) / CUT_ROWS;
+  if (whole < WHOLE_ROWS) whole = WHOLE_ROWS;
+  if (rows > whole) rows = whole;
+  if ((double)rows > by_steps) rows = (int64_t)by_steps;
+  if (rows < LEAST_ROWS) rows = LEAST_ROWS;
+  if (limits->chunk_rows > 0) rows = limits->chunk_rows;
+  return rows < n_rows ? rows : n_rows;
+}
+
+static gbt_status make_buffers(cu_predict_pipe *p, const cu_predict_limits *limits, gbt_error *err) {
+  p->rows = chunk_rows(p, limits);
+  for (;;) {
+    gbt_status status = GBT_OK;
+    int n_buffers = p->rows < p->job->n_rows ? BUFFERS : 1; /* one chunk needs no second one */
+    for (int i = 0; status == GBT_OK && i < n_buffers; i++) status = make_buffer(p, &p->buffer[i], err);
+    if (status != GBT_E_MEM || p->rows == 1) return status;
+    for (int i = 0; i < BUFFERS; i++) drop_buffer(&p->memory, &p->buffer[i]);
+    p->rows /= 2;
+  }
+}
+
+/* ---- a job ---- */
+
+static void drop_group(cu_predict_pipe *p) {
+  for (int i = 0; i < BUFFERS; i++) drop_buffer(&p->memory, &p->buffer[i]);
+  cu_predict_group_drop(&p->ctx->mem, &p->memory, &p->group);
+  gbt_mem_free(&p->ctx->mem, p->cursor);
+  p->cursor = NULL;
+}
+
+/* A group and its buffers. Trees may leave no room for rows: then fewer of them. */
+static gbt_status make_group(cu_predict_pipe *p, cu_predict_plan plan, const cu_predict_limits *limits,
+                             gbt_tree_range trees, gbt_error *err) {
+  for (;;) {
+    GBT_TRY(cu_predict_group_make(p->ctx, &plan, trees, &p->group, err));
+    p->n_results = p->job->scores != NULL ? p->job->forest->n_outputs : (int64_t)(p->group.trees.end - trees.beg);
+    gbt_status status = make_buffers(p, limits, err);
+    if (status != GBT_E_MEM || p->group.n_runs == 1) return status;
+    plan.most_runs = p->group.n_runs / 2;
+    drop_group(p);
+  }
+}
+
+static gbt_status pass_group(cu_predict_pipe *p, const cu_predict_plan *plan, const cu_predict_limits *limits,
+                             gbt_tree_range *trees, gbt_error *err) {
+  size_t n_threads = (size_t)p->ctx->n_threads;
+  GBT_TRY(make_group(p, *plan, limits, *trees, err));
+  GBT_TRY(gbt_mem_zeros(&p->ctx->mem, n_threads * (size_t)p->group.n_cols, sizeof *p->cursor, &p->cursor, err));
+  GBT_TRY(pass_rows(p, err));
+  trees->beg = p->group.trees.end;
+  return GBT_OK;
+}
+
+static gbt_status find_device(int32_t number, const cu_predict_limits *limits, cu_predict_device *device,
+                              gbt_error *err) {
+  int n_units, shared;
+  CU_TRY(cudaSetDevice(number));
+  CU_TRY(cudaDeviceGetAttribute(&n_units, cudaDevAttrMultiProcessorCount, number));
+  CU_TRY(cudaDeviceGetAttribute(&shared, cudaDevAttrMaxSharedMemoryPerBlockOptin, number));
+  device->n_units = n_units;
+  device->shared = ((size_t)shared - 3072) / 2; /* two blocks, and what the system takes of each */
+  if (limits->shared_bytes > 0) device->shared = limits->shared_bytes;
+  device->rows = limits->rows;
+  device->blocks = limits->blocks;
+  return GBT_OK;
+}
+
+gbt_status cu_predict(gbt_ctx *ctx, int32_t device, const gbti_predict_job *job, gbt_tree_range trees,
+                      const cu_predict_limits *limits, gbt_error *err) {
+  cu_predict_pipe p = {};
+  gbt_status status = GBT_OK;
+  if (job->n_rows == 0 || trees.beg == trees.end) return GBT_OK;
+  p.ctx = ctx;
+  p.job = job;
+  p.memory.limit = limits->device_bytes;
+  GBT_TRY(find_device(device, limits, &p.device, err));
+  for (int i = 0; i < BUFFERS; i++) {
+    cudaError_t code = cudaStreamCreate(&p.buffer[i].stream);
+    if (code != cudaSuccess) GBT_TRY_GOTO(cu_failed(code, "cudaStreamCreate", err), done);
+  }
+  {
+    size_t forest_bytes = limits->forest_bytes > 0 ? limits->forest_bytes : FOREST_BYTES;
+    cu_predict_plan plan = {job->forest,  &p.memory, p.buffer[0].stream,
+                            forest_bytes, SIZE_MAX,  (uint32_t)(p.device.shared / 2 / sizeof(cu_predict_node) / 2 * 2)};
+    while (status == GBT_OK && trees.beg < trees.end) {
+      status = pass_group(&p, &plan, limits, &trees, err);
+      drop_group(&p);
+    }
+  }
+done:
+  for (int i = 0; i < BUFFERS; i++)
+    if (p.buffer[i].stream != NULL) (void)cudaStreamDestroy(p.buffer[i].stream);
+  return status;
+}
+
+gbt_status cu_predict_scores(gbt_ctx *ctx, int32_t device, const gbt_forest_view *forest, const gbt_binding *binding,
+                             uint64_t first, uint64_t n, const double *offset, double *out, gbt_error *err) {
+  gbti_predict_job job = {forest, binding, binding->table->n_rows, first, out, NULL};
+  gbt_tree_range trees = {first, first + n};
+  cu_predict_limits limits = {};
+  GBT_TRY(gbti_predict_check(&job, trees, err));
+  GBT_TRY(gbti_predict_start(ctx, &job, offset, err));
+  return cu_predict(ctx, device, &job, trees, &limits, err);
+}
+
+gbt_status cu_predict_leaves(gbt_ctx *ctx, int32_t device, const gbt_forest_view *forest, const gbt_binding *binding,
+                             uint64_t first, uint64_t n, int32_t *out, gbt_error *err) {
+  gbti_predict_job job = {forest, binding, binding->table->n_rows, first, NULL, out};
+  gbt_tree_range trees = {first, first + n};
+  cu_predict_limits limits = {};
+  GBT_TRY(gbti_predict_check(&job, trees, err));
+  return cu_predict(ctx, device, &job, trees, &limits, err);
+}

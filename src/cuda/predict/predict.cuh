@@ -1,0 +1,133 @@
+/* Prediction: what its files give each other.
+ *
+ *   predict.cu  rows in chunks, two of them under way; the door's functions
+ *   pack.cu     runs of trees as the device walks them
+ *   walk.cu     kernels: numbers to codes, rows through trees
+ *
+ * A run is what one kernel walks: a pack of model/predict_pack.c as blobs, or, of trees that no pack takes, the
+ * forest's own nodes ("plain"), which compare the numbers themselves.
+ *
+ *   blob     a tree in units of 8 bytes:  nodes | set entries | leaf values | words of sets
+ *            it is read from shared memory as a whole, or, when it is too large, from where it lies
+ *   level    a tree whose levels have one split each, as those of symmetric growth:  a node for each level | numbers of
+ *            the leaves | leaf values | words of sets. Leaves stand by the way to them, a bit for each level, 1 = right
+ *   order    a run's trees by output, then as in the forest: a score is kept in a register while all trees of its
+ *            output go by, and its additions have the forest's order
+ *   tile     neighbouring trees of an output that fit into shared memory together
+ *
+ * Chunks of rows have one column for each feature that any tree uses, and codes for each column of a pack:
+ *   x[column * stride + row], code[slot * code_stride + row]; results as x, by output or by tree. */
+#pragma once
+
+#include "../grow/backend.cuh"
+
+#include "predict.h"
+
+enum {
+  CU_PREDICT_BLOCK = 256, /* threads of a block */
+  CU_PREDICT_ROWS = 4,    /* most rows of a thread */
+  CU_PREDICT_HEIGHT = CU_PREDICT_BLOCK * CU_PREDICT_ROWS
+};
+
+/* Kinds of trees: of one split a level (a leaf alone is one of no levels), by numbers alone, any. */
+enum { CU_PREDICT_LEVELS, CU_PREDICT_NUMBERS, CU_PREDICT_ANY };
+
+/* A node, by its rank:
+ *   a number's     next = left child; codes above the rank go to the child behind it
+ *   BY_LEVEL       next = place of its set entry among the tree's units: {left child, place of the set among the words}
+ *                  a set: how far its last word is behind its first, then its words (gbti_set_right)
+ *   LEAF           next = place of its value among the tree's values
+ * A level's: as the first two, but children are not needed; next = place of the set among the words. */
+struct __align__(8) cu_predict_node {
+  uint32_t what; /* column of codes | rank << 16 */
+  uint32_t next;
+};
+
+struct cu_predict_tree {
+  uint64_t number;            /* in the forest */
+  uint32_t at, n_units;       /* its blob among the run's units; both even */
+  uint32_t value_at, word_at; /* first unit of its values, of its words, from `at` on */
+  uint32_t kind, depth;       /* CU_PREDICT_LEVELS: how many */
+};
+
+struct cu_predict_tile {
+  uint32_t tree_beg, tree_end; /* of the run's trees */
+  uint32_t at, n_units;
+  int32_t shared; /* it fits */
+};
+
+/* As gbti_pack_feature. */
+struct cu_predict_feature {
+  int32_t column; /* of the chunk */
+  int32_t slot[GBTI_PACK_KINDS];
+  uint32_t cut_beg, n_cuts, n_levels;
+};
+
+struct cu_predict_plain {
+  uint64_t number, node_beg, set_beg;
+  int32_t output;
+};
+
+struct cu_predict_run {
+  gbt_tree_range trees;
+  int packed;
+  double n_steps; /* that a row takes, about */
+  uint32_t n_slots, tile_units;
+  cu_array<cu_predict_node> blob;
+  cu_array<cu_predict_tree> tree;
+  cu_array<cu_predict_tile> tile;
+  cu_array<uint32_t> tile_beg; /* n_outputs + 1 */
+  cu_array<cu_predict_feature> feat;
+  cu_array<double> cut;
+  cu_array<cu_predict_plain> plain;
+  cu_array<gbt_node> node; /* features are columns of the chunk */
+  cu_array<uint32_t> word;
+};
+
+/* Runs that are on the device together, and the columns that their chunks have. */
+struct cu_predict_group {
+  gbt_tree_range trees;
+  cu_predict_run *run;
+  size_t n_runs, cap_runs;
+  int32_t *column; /* n_features: the feature's column, or -1 */
+  int32_t *feat;   /* by column; n_features of room */
+  int32_t n_cols;
+};
+
+/* What a group may be, and what it is made for. */
+struct cu_predict_plan {
+  const gbt_forest_view *forest;
+  cu_memory *memory;
+  cudaStream_t stream;
+  size_t forest_bytes; /* a group that has so much gets no further run */
+  size_t most_runs;
+  uint32_t tile_units; /* most of a tile in shared memory; even */
+};
+
+/* As many of the trees as may be on the device together, one at least. group: zeros before. On failure what is there
+ * already stays, to be dropped. */
+gbt_status cu_predict_group_make(gbt_ctx *ctx, const cu_predict_plan *plan, gbt_tree_range trees,
+                                 cu_predict_group *group, gbt_error *err) GBT_MUST_CHECK;
+void cu_predict_group_drop(const gbt_mem *mem, cu_memory *memory, cu_predict_group *group);
+
+/* A chunk on the device. */
+struct cu_predict_chunk {
+  double *x;
+  uint16_t *code;
+  double *score;                /* or NULL */
+  int32_t *leaf;                /* or NULL */
+  uint64_t stride, code_stride; /* code_stride: a multiple of CU_PREDICT_HEIGHT */
+  uint32_t n_rows;
+};
+
+struct cu_predict_device {
+  int32_t n_units;
+  size_t shared;  /* bytes of a block */
+  int32_t rows;   /* of a thread; 0: as many as keep the device busy */
+  int32_t blocks; /* most of a grid; 0: as many as do */
+};
+
+/* All rows of the chunk through a run of the group. Issues work, does not wait. */
+gbt_status cu_predict_pass(const cu_predict_device *device, const cu_predict_group *group, const cu_predict_run *run,
+                           int32_t n_outputs, const cu_predict_chunk *chunk, cudaStream_t stream,
+                           gbt_error *err) GBT_MUST_CHECK;
