@@ -4,7 +4,7 @@
 #   sh tools/check-arrows.sh [FOLDER]       FOLDER: the repository, default the one of this script
 #   sh tools/check-arrows.sh --self-check   shows that the check finds what it must find
 #
-#   base <- math <- data, tree <- backend <- cpu | cuda <- boost        (an arrow points to the user)
+#   base <- math <- metric, data, tree <- backend <- cpu | cuda <- boost        (an arrow points to the user)
 #   model needs base, math, tree and, to read the columns it predicts from, data/table.h
 #   gbt.h <- src/r_*.c, the only files that include headers of R; only src/cuda includes headers of CUDA
 set -eu
@@ -16,10 +16,11 @@ uses() {
     math) echo "base math" ;;
     data) echo "base math data root" ;;
     tree) echo "base math tree root" ;;
-    backend) echo "base math data tree backend root" ;;
+    metric) echo "base math metric" ;;
+    backend) echo "base math data tree metric backend root" ;;
     cpu) echo "base math data tree backend cpu root" ;;
     comm) echo "base comm" ;;
-    boost) echo "base math data tree backend comm boost root" ;;
+    boost) echo "base math metric data tree backend comm boost root" ;;
     model) echo "base math tree model" ;;
     root) echo "base math root" ;; # params.c; gbt.h may include everything
     *) echo "" ;;

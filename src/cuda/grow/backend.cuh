@@ -14,7 +14,7 @@
  *   frontier.cu     the tree being grown: choosing, children, plans of the next step
  *   partition.cu    rows into children
  *   leaf.cu         leaf values, scores; route.cu: rows that were not partitioned
- *   metric.cu       metrics, by exact sums; auc.cu: the one that needs a sort
+ *   metric.cu       metrics, by exact sums; ranking.cu: the one that needs a sort
  *
  * The other wings: base (memory, sums and scans, exact sums, sorts, the way up of large things), data (cuts and pages;
  * a data set as tiles), predict, door (the one exported function).
@@ -113,7 +113,7 @@ void cu_set_free(cu_backend *be, cu_set *set);
 struct cu_level; /* symmetric growth: level.cu */
 struct cu_level_view;
 
-/* Scratch of auc.cu, one block, made when first asked for. */
+/* Scratch of ranking.cu, one block, made when first asked for. */
 struct cu_auc {
   uint64_t n;        /* rows that it is enough for */
   int refused;       /* there is no room for it: the host does the work */

@@ -1,9 +1,9 @@
 /* Metrics of a set by its scores on the device: the bits of gbt_metric_eval. A row's term is shared with the CPU
- * (math/metric_terms.h), and sums are exact (base/exact_sum.h), so they have no order. See base/exact.cuh. */
+ * (metric/terms.h), and sums are exact (base/exact_sum.h), so they have no order. See base/exact.cuh. */
 #include "../base/exact.cuh"
 
 extern "C" {
-#include "../../gbt/math/metric_terms.h"
+#include "../../gbt/metric/terms.h"
 }
 
 static const int64_t most_rows = (int64_t)1 << 29;

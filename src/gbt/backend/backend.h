@@ -108,7 +108,7 @@ typedef struct gbt_backend_ops {
   /* Scores of a set (0 = train), rows x outputs column by column, borrowed until the next op. Waits. */
   gbt_status (*scores)(gbt_ctx *ctx, gbt_backend *be, int32_t which, const double **out, gbt_error *err);
 
-  /* A metric (math/metric_terms.h) of a set by its scores. *done = 0: not offered, the host computes it. NULL: none is.
+  /* A metric (metric/terms.h) of a set by its scores. *done = 0: not offered, the host computes it. NULL: none is.
    * Waits. */
   gbt_status (*metric)(gbt_ctx *ctx, gbt_backend *be, int32_t which, int32_t metric, double *out, int *done,
                        gbt_error *err);

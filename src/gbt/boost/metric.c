@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "../base/exact_sum.h"
-#include "auc.h"
+#include "ranking.h"
 
 enum { STRIP = 256, TASK_SCORES = 1 << 15 }; /* scores a task reads: well below a millisecond */
 

@@ -3,7 +3,7 @@
 #define GBT_BOOST_METRIC_H
 
 #include "../base/ctx.h"
-#include "../math/metric_terms.h"
+#include "../metric/terms.h"
 
 const char *gbt_metric_name(gbt_metric metric);          /* "rmse", "mae", ..., "poisson_deviance" */
 int gbt_metric_find(const char *name);                   /* -1 when unknown */

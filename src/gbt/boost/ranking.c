@@ -8,11 +8,11 @@
  * into other blocks, so these are kept apart until the blocks are joined:
  *
  *   block:  [ first | middle groups: pos, neg, area from neg = 0 on | last ] */
-#include "auc.h"
+#include "ranking.h"
 
 #include "../base/exact_sum.h"
 #include "../base/sort.h"
-#include "../math/auc_terms.h"
+#include "../metric/rank_terms.h"
 
 enum { BLOCK = 1 << 15 };
 

@@ -1,8 +1,8 @@
-/* The integers of an AUC (see boost/auc.c): weights as fixed-point numbers, and 128-bit sums of their products. */
-#ifndef GBT_MATH_AUC_TERMS_H
-#define GBT_MATH_AUC_TERMS_H
+/* The integers of an AUC (see boost/ranking.c): weights as fixed-point numbers, and 128-bit sums of their products. */
+#ifndef GBT_METRIC_RANK_TERMS_H
+#define GBT_METRIC_RANK_TERMS_H
 
-#include "bits.h"
+#include "../math/bits.h"
 
 enum { GBT_AUC_BITS = 61 }; /* a class's total weight lies in [2^60, 2^61), rounding apart */
 

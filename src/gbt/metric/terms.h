@@ -1,9 +1,9 @@
 /* Metrics: what they are, and what a row adds to the sum that most of them are the mean of. Sums, weights and means are
  * boost/metric.c's, and on a device its own. */
-#ifndef GBT_MATH_METRIC_TERMS_H
-#define GBT_MATH_METRIC_TERMS_H
+#ifndef GBT_METRIC_TERMS_H
+#define GBT_METRIC_TERMS_H
 
-#include "loss.h"
+#include "../math/loss.h"
 
 typedef enum gbt_metric {
   GBT_METRIC_RMSE = 0,        /* sqrt(sum w (response - y)^2 / sum w) */

@@ -1,4 +1,5 @@
-/* The area under the ROC curve on the device: the bits of gbt_auc. Weights are fixed-point numbers (boost/auc.c), so
+/* The area under the ROC curve on the device: the bits of gbt_auc. Weights are fixed-point numbers
+ * (boost/ranking.c), so
  * all below are integers. Rows are sorted by score; with
  *
  *   P[i] = weight of the negative rows before place i      first, end: the run of equal scores around i
@@ -11,7 +12,7 @@
 #include "../base/sort.cuh"
 
 extern "C" {
-#include "../../gbt/math/auc_terms.h"
+#include "../../gbt/metric/rank_terms.h"
 }
 
 enum { AUC_ROWS = 4096 }; /* of a block whose negative weights are summed up */
@@ -208,7 +209,7 @@ static gbt_status fetch_totals(cu_backend *be, auc_totals *totals, gbt_error *er
   return GBT_OK;
 }
 
-/* Scales from the classes' totals, as choose_scales of boost/auc.c. 0 when a class is absent or a score is NaN. */
+/* Scales from the classes' totals, as choose_scales of boost/ranking.c. 0 when a class is absent or a score is NaN. */
 static int choose_scales(auc_rows *r, const auc_totals *totals) {
   double neg = r->weight ? gbt_exact_value(&totals->weight[0]) : (double)(r->n - totals->n_pos);
   double pos = r->weight ? gbt_exact_value(&totals->weight[1]) : (double)totals->n_pos;

@@ -1,6 +1,6 @@
 /* The area under the ROC curve: the one metric that needs an order of the rows. */
-#ifndef GBT_BOOST_AUC_H
-#define GBT_BOOST_AUC_H
+#ifndef GBT_BOOST_RANKING_H
+#define GBT_BOOST_RANKING_H
 
 #include "../base/ctx.h"
 
