@@ -171,7 +171,7 @@ SEXP r_gbt_model_shape(SEXP state, SEXP cache, SEXP names, SEXP tags) {
   SEXP out = PROTECT(Rf_allocVector(REALSXP, 5));
   double *shape = REAL(out);
   shape[0] = model->forest.n_outputs;
-  shape[1] = (double)model->forest.n_trees / ((double)model->forest.n_outputs * model->forest.n_parallel);
+  shape[1] = (double)model->forest.n_trees / (double)gbt_trees_per_round(&model->forest);
   shape[2] = model->forest.n_parallel;
   shape[3] = named;
   shape[4] = tagged;
@@ -189,7 +189,7 @@ SEXP r_gbt_model_remember(SEXP fields) {
 }
 
 gbt_tree_range r_tree_range(const gbt_forest_view *view, SEXP beg, SEXP end) {
-  int64_t per_round = (int64_t)view->n_outputs * view->n_parallel;
+  int64_t per_round = (int64_t)gbt_trees_per_round(view);
   int64_t from = r_arg_int64(beg, "round_beg"), to = r_arg_int64(end, "round_end");
   if (from < 0 || to < from || to > (int64_t)view->n_trees / per_round) r_stop("rounds are out of range");
   gbt_tree_range range = {(uint64_t)(from * per_round), (uint64_t)(to * per_round)};

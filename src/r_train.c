@@ -267,13 +267,9 @@ SEXP r_gbt_trainer_model(SEXP trainer_xptr, SEXP n_trees, SEXP meta) {
   gbt_forest_view view = gbt_forest_look(gbt_trainer_forest(trainer_of(trainer_xptr)));
   int all = Rf_length(n_trees) == 1 && ISNA(Rf_asReal(n_trees));
   int64_t n = all ? (int64_t)view.n_trees : r_arg_int64(n_trees, "n_trees");
-  int64_t per_round = (int64_t)view.n_outputs * view.n_parallel;
+  int64_t per_round = (int64_t)gbt_trees_per_round(&view);
   if (n < 0 || n > (int64_t)view.n_trees || n % per_round != 0) r_stop("`n_trees` must be those of whole rounds");
-  if (n < (int64_t)view.n_trees) {
-    view.n_nodes = view.trees[n].node_beg;
-    view.n_words = view.trees[n].set_beg;
-    view.n_trees = (uint64_t)n;
-  }
+  view = gbt_forest_first(view, (uint64_t)n);
   return r_write_model(&view, schema, meta);
 }
 

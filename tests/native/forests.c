@@ -86,17 +86,25 @@ uint32_t make_tree(test_rng *rng, const gbt_schema *schema, int32_t n_splits, tr
   return n;
 }
 
-gbt_forest *make_forest(test_rng *rng, const gbt_schema *schema, const forest_spec *spec) {
-  gbt_mem mem = gbt_mem_default();
-  gbt_forest *forest = NULL;
-  CHECK_OK(gbt_forest_new(&mem, schema->n_features, spec->n_outputs, spec->n_parallel, &forest, test_err));
-  for (int32_t k = 0; k < spec->n_outputs; k++) forest->base[k] = test_bell(rng);
+/* A vector for every leaf, in another order than the leaves, and one that no leaf has. */
+static double *make_vectors(test_rng *rng, gbt_node *nodes, uint32_t n, int32_t n_outputs) {
+  size_t n_leaves = (size_t)n / 2 + 1;
+  int64_t *order = test_permutation(rng, (int64_t)n_leaves + 1);
+  double *values = test_alloc((n_leaves + 1) * (size_t)n_outputs * sizeof *values);
+  for (size_t i = 0; i < (n_leaves + 1) * (size_t)n_outputs; i++) values[i] = test_bell(rng);
+  for (uint32_t i = 0, leaf = 0; i < n; i++)
+    if (nodes[i].left == 0) nodes[i].arg.vector = (uint64_t)order[leaf++];
+  free(order);
+  return values;
+}
+
+static void add_trees(test_rng *rng, const gbt_schema *schema, const forest_spec *spec, int64_t n_trees,
+                      gbt_forest *forest) {
   size_t most = (size_t)spec->n_splits * 2 + 1;
   uint32_t max_words = 65536;
   gbt_node *nodes = test_alloc(most * sizeof *nodes);
   double *gain = test_alloc(most * sizeof *gain), *cover = test_alloc(most * sizeof *cover);
   uint32_t *count = test_alloc(most * sizeof *count), *words = test_alloc(max_words * sizeof *words);
-  int64_t n_trees = (int64_t)spec->n_rounds * spec->n_outputs * spec->n_parallel;
   for (int64_t t = 0; t < n_trees; t++) {
     int32_t n_splits = spec->exact_size ? spec->n_splits : (int32_t)test_below(rng, spec->n_splits + 1);
     uint32_t n_words, n = make_tree(rng, schema, n_splits, spec->shape, nodes, words, max_words, &n_words);
@@ -105,14 +113,37 @@ gbt_forest *make_forest(test_rng *rng, const gbt_schema *schema, const forest_sp
       cover[i] = test_unit(rng) * 1000.0;
       count[i] = (uint32_t)test_below(rng, 100000);
     }
-    CHECK_OK(gbt_forest_add(forest, n, nodes, gain, cover, count, n_words, words, test_err));
+    double *values = forest->n_leaf_outputs > 1 ? make_vectors(rng, nodes, n, forest->n_leaf_outputs) : NULL;
+    gbt_tree_parts tree = {n, n_words, nodes, gain, cover, count, words, values};
+    CHECK_OK(gbt_forest_add(forest, &tree, test_err));
+    free(values);
   }
   free(nodes);
   free(gain);
   free(cover);
   free(count);
   free(words);
+}
+
+static gbt_forest *forest_of(test_rng *rng, const gbt_schema *schema, const forest_spec *spec, int32_t n_leaf_outputs) {
+  gbt_mem mem = gbt_mem_default();
+  gbt_forest_view shape = {.n_features = schema->n_features,
+                           .n_outputs = spec->n_outputs,
+                           .n_leaf_outputs = n_leaf_outputs,
+                           .n_parallel = spec->n_parallel};
+  gbt_forest *forest = NULL;
+  CHECK_OK(gbt_forest_new_like(&mem, &shape, &forest, test_err));
+  for (int32_t k = 0; k < spec->n_outputs; k++) forest->base[k] = test_bell(rng);
+  add_trees(rng, schema, spec, spec->n_rounds * (int64_t)gbt_trees_per_round(&shape), forest);
   return forest;
+}
+
+gbt_forest *make_forest(test_rng *rng, const gbt_schema *schema, const forest_spec *spec) {
+  return forest_of(rng, schema, spec, 1);
+}
+
+gbt_forest *make_vector_forest(test_rng *rng, const gbt_schema *schema, const forest_spec *spec) {
+  return forest_of(rng, schema, spec, spec->n_outputs);
 }
 
 /* Every other row or so, ascending; the entries' number goes to *n. */

@@ -28,6 +28,9 @@ double make_number(test_rng *rng);
 
 gbt_forest *make_forest(test_rng *rng, const gbt_schema *schema, const forest_spec *spec);
 
+/* The same with a value for every output in each leaf: n_rounds * n_parallel trees. */
+gbt_forest *make_vector_forest(test_rng *rng, const gbt_schema *schema, const forest_spec *spec);
+
 /* One tree; returns the number of nodes. nodes: 2 * n_splits + 1. words: the tree's sets, of n_words; grown as needed
  * up to max_words. */
 uint32_t make_tree(test_rng *rng, const gbt_schema *schema, int32_t n_splits, tree_shape shape, gbt_node *nodes,

@@ -344,7 +344,8 @@ static void finish_tree(const naive *nv, gbt_forest *forest) {
     count[i] = (uint32_t)node->n_rows;
     nodes[i] = put_node(nv, node, i > 0 ? &nodes[i - 1] : NULL, value[i], sets, &n_words);
   }
-  CHECK_OK(gbt_forest_add(forest, (uint32_t)n, nodes, gain, cover, count, n_words, sets, test_err));
+  gbt_tree_parts tree = {(uint32_t)n, n_words, nodes, gain, cover, count, sets, NULL};
+  CHECK_OK(gbt_forest_add(forest, &tree, test_err));
   for (int32_t s = 0; s <= nv->spec->n_valid; s++) {
     int64_t rows = set_at(nv, s)->n_rows;
     for (int64_t r = 0; r < rows; r++) nv->score[s][nv->output * rows + r] += value[leaf_of(nv, s, r)];

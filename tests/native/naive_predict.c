@@ -42,10 +42,15 @@ double *twin_scores(const gbt_forest_view *view, int64_t n_rows, gbt_tree_range 
       double s = view->base[k];
       if (offset != NULL) s += offset[k * n_rows + r];
       for (uint64_t t = trees.beg; t < trees.end; t++) {
+        int32_t leaf = leaves[(int64_t)(t - trees.beg) * n_rows + r];
+        const gbt_node *node = &view->nodes[view->trees[t].node_beg + (uint64_t)leaf];
+        if (view->n_leaf_outputs > 1) {
+          s += view->leaf_values[node->arg.vector * (uint64_t)view->n_leaf_outputs + (uint64_t)k];
+          continue;
+        }
         uint64_t in_round = t % ((uint64_t)view->n_outputs * (uint64_t)view->n_parallel);
         if (in_round / (uint64_t)view->n_parallel != (uint64_t)k) continue;
-        int32_t leaf = leaves[(int64_t)(t - trees.beg) * n_rows + r];
-        s += view->nodes[view->trees[t].node_beg + (uint64_t)leaf].arg.value;
+        s += node->arg.value;
       }
       out[k * n_rows + r] = s;
     }

@@ -156,6 +156,21 @@ static int crafted_scene(test_rng *rng, const uint8_t *bytes, size_t n) {
 }
 
 /* Whatever opens is predicted with, whoever made it. Mutations of mutations, so that models become odd. */
+static void vectors_are_left_to_the_cpu(void) {
+  test_rng rng = {21};
+  const forest_spec spec = {3, 1, 2, 6, SHAPE_BUSHY, 0};
+  scene s = scene_open(&rng, 4, 10, &spec, 20);
+  gbt_forest_free(s.forest);
+  s.forest = make_vector_forest(&rng, s.schema, &spec);
+  s.view = gbt_forest_look(s.forest);
+  double scores[3 * 20];
+  int32_t leaves[2 * 20];
+  const gbt_device_api *api = gbt_cuda_api();
+  CHECK_FAILS(api->scores(&s.ctx, 0, &s.view, s.binding, 0, 2, NULL, scores, test_err), GBT_E_DEVICE, "\"cpu\"");
+  CHECK_FAILS(api->leaves(&s.ctx, 0, &s.view, s.binding, 0, 2, leaves, test_err), GBT_E_DEVICE, "\"cpu\"");
+  scene_close(&s);
+}
+
 static void crafted_models(void) {
   enum { MOST = 8192, EACH = 200 };
   test_rng rng = {11};
@@ -247,7 +262,8 @@ static void add_tree(scene *s, uint32_t n, const gbt_node *nodes, uint32_t n_wor
   uint32_t *counts = test_alloc(n * sizeof *counts);
   memset(zeros, 0, n * sizeof *zeros);
   memset(counts, 0, n * sizeof *counts);
-  CHECK_OK(gbt_forest_add(s->forest, n, nodes, zeros, zeros, counts, n_words, words, test_err));
+  gbt_tree_parts tree = {n, n_words, nodes, zeros, zeros, counts, words, NULL};
+  CHECK_OK(gbt_forest_add(s->forest, &tree, test_err));
   free(zeros);
   free(counts);
 }
@@ -538,6 +554,7 @@ static void stops_when_asked(void) {
 
 void suite_cuda_predict(void) {
   RUN(random_forests_are_those_of_the_cpu);
+  RUN(vectors_are_left_to_the_cpu);
   RUN(crafted_models);
   RUN(the_door_leads_there);
   RUN(deep_trees);

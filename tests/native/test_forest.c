@@ -32,8 +32,8 @@ static plain_tree make_tree(test_rng *rng) {
 }
 
 static gbt_status add_tree(gbt_forest *forest, const plain_tree *t, gbt_error *err) {
-  const uint32_t *sets = t->n_words > 0 ? t->sets : NULL;
-  return gbt_forest_add(forest, t->n_nodes, t->nodes, t->gain, t->cover, t->count, t->n_words, sets, err);
+  gbt_tree_parts tree = {t->n_nodes, t->n_words, t->nodes, t->gain, t->cover, t->count, t->sets, NULL};
+  return gbt_forest_add(forest, &tree, err);
 }
 
 /* Whether the view is exactly these trees, laid end to end. */
@@ -142,7 +142,8 @@ static void wrong_shapes_are_refused(void) {
   CHECK(forest == NULL);
   CHECK_FAILS(gbt_forest_new(&mem, 1, 1, 0, &forest, test_err), GBT_E_INTERNAL, "0 parallel");
   REQUIRE_OK(gbt_forest_new(&mem, 1, 1, 1, &forest, test_err));
-  CHECK_FAILS(gbt_forest_add(forest, 0, NULL, NULL, NULL, NULL, 0, NULL, test_err), GBT_E_INTERNAL, "without nodes");
+  gbt_tree_parts none = {0, 0, NULL, NULL, NULL, NULL, NULL, NULL};
+  CHECK_FAILS(gbt_forest_add(forest, &none, test_err), GBT_E_INTERNAL, "without nodes");
   gbt_forest_free(forest);
 }
 

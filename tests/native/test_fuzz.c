@@ -137,7 +137,8 @@ static blob known_model(void) {
   memset(&leaf, 0, sizeof leaf);
   CHECK_OK(gbt_schema_new(&mem, 3, feat, &schema, test_err));
   CHECK_OK(gbt_forest_new(&mem, 3, 1, 1, &forest, test_err));
-  CHECK_OK(gbt_forest_add(forest, 1, &leaf, &zero, &zero, &count, 0, NULL, test_err));
+  gbt_tree_parts tree = {1, 0, &leaf, &zero, &zero, &count, NULL, NULL};
+  CHECK_OK(gbt_forest_add(forest, &tree, test_err));
   gbt_forest_view view = gbt_forest_look(forest);
   CHECK_OK(gbt_model_write(&mem, &view, schema, meta, 2, &bytes, &b.n, test_err));
   b.bytes = test_alloc(b.n);

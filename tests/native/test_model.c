@@ -415,8 +415,9 @@ static void faults_of_trees(void) {
 
 static void faults_of_forests(void) {
   const double base[2] = {0.0, NAN}, numbers[3] = {0.0, INFINITY, 1.0}, nan[3] = {0.0, 1.0, NAN};
-  const gbt_forest_view good = {.n_features = 3, .n_outputs = 1, .n_parallel = 2, .n_trees = 4, .base = base};
-  for (int i = 0; i <= 6; i++) {
+  const gbt_forest_view good = {
+      .n_features = 3, .n_outputs = 1, .n_leaf_outputs = 1, .n_parallel = 2, .n_trees = 4, .base = base};
+  for (int i = 0; i <= 7; i++) {
     gbt_forest_view view = good;
     if (i == 1) view.n_features = -1;
     if (i == 2) view.n_features = 1 << 29;
@@ -424,6 +425,7 @@ static void faults_of_forests(void) {
     if (i == 4) view.n_parallel = 0;
     if (i == 5) view.n_outputs = 2; /* the second base score is NaN */
     if (i == 6) view.n_trees = 5;
+    if (i == 7) view.n_leaf_outputs = 2;
     CHECK((gbti_forest_fault(&view) == NULL) == (i == 0));
   }
   CHECK(gbti_weights_fault(numbers, numbers, 3) == NULL);

@@ -193,7 +193,8 @@ static void add_tree(scene *s, uint32_t n_nodes, const gbt_node *nodes, uint32_t
   uint32_t *counts = test_alloc(n_nodes * sizeof *counts);
   memset(zeros, 0, n_nodes * sizeof *zeros);
   memset(counts, 0, n_nodes * sizeof *counts);
-  CHECK_OK(gbt_forest_add(s->forest, n_nodes, nodes, zeros, zeros, counts, n_words, words, test_err));
+  gbt_tree_parts tree = {n_nodes, n_words, nodes, zeros, zeros, counts, words, NULL};
+  CHECK_OK(gbt_forest_add(s->forest, &tree, test_err));
   s->view = gbt_forest_look(s->forest);
   free(zeros);
   free(counts);

@@ -144,7 +144,8 @@ static void make_trees(stage *s, test_rng *rng, const stage_spec *spec) {
     uint32_t depth, n = grow(rng, spec, nodes, &depth), n_words = spec->with_sets ? MOST_WORDS : 0;
     for (int i = 0; i < MOST_WORDS; i++) words[i] = (uint32_t)test_u(rng);
     s->n_tables += depth <= GBTI_TABLE_DEPTH || (depth <= GBTI_TABLE_LEVELS && n <= 511);
-    CHECK_OK(gbt_forest_add(s->forest, n, nodes, zeros, zeros, counts, n_words, words, test_err));
+    gbt_tree_parts tree = {n, n_words, nodes, zeros, zeros, counts, words, NULL};
+    CHECK_OK(gbt_forest_add(s->forest, &tree, test_err));
   }
   free(words);
   s->view = gbt_forest_look(s->forest);

@@ -197,7 +197,7 @@ static void initial_models_must_fit(void) {
   scene s = open_scene(GBT_LOSS_SQUARED, 1);
   gbt_trainer_spec good = s.spec;
   const double base[2] = {0.0, 0.0}, score[30] = {0.0}, score_valid[10] = {0.0};
-  gbt_forest_view init = {.n_features = 3, .n_outputs = 1, .n_parallel = 1, .base = base};
+  gbt_forest_view init = {.n_features = 3, .n_outputs = 1, .n_leaf_outputs = 1, .n_parallel = 1, .base = base};
   s.spec.init = &init;
   s.spec.init_score = score;
   s.spec.init_valid[0] = score_valid;

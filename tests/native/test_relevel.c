@@ -73,7 +73,8 @@ static gbt_status draw_tree(test_rng *rng, const schema_plan *plan, gbt_forest *
     nodes[i].arg.set.n_words = (uint32_t)test_below(rng, (plan->n[f] + 31) / 32 + 1);
     for (uint32_t w = 0; w < nodes[i].arg.set.n_words; w++) sets[n_words++] = (uint32_t)test_u(rng);
   }
-  return gbt_forest_add(forest, n, nodes, gain, cover, count, n_words, n_words > 0 ? sets : NULL, err);
+  gbt_tree_parts tree = {n, n_words, nodes, gain, cover, count, sets, NULL};
+  return gbt_forest_add(forest, &tree, err);
 }
 
 /* The naive twin: texts are compared one by one. */

@@ -83,7 +83,8 @@ static double pack_thresholds(test_rng *rng, int meet) {
     while (!isfinite(nodes[i].arg.value));
   }
   CHECK_OK(gbt_forest_new(&mem, 1, 1, 1, &forest, test_err));
-  CHECK_OK(gbt_forest_add(forest, 2 * N + 1, nodes, zeros, zeros, counts, 0, NULL, test_err));
+  gbt_tree_parts tree = {2 * N + 1, 0, nodes, zeros, zeros, counts, NULL, NULL};
+  CHECK_OK(gbt_forest_add(forest, &tree, test_err));
   gbt_forest_view view = gbt_forest_look(forest);
   gbt_tree_range all = {0, 1};
   clock_t from = clock();

@@ -52,5 +52,6 @@ gbt_status gbt_export_tree(const gbt_mem *mem, gbt_export *out, const gbt_grown 
     out->cover[i] = (double)tree->fine[i].h * tree->unit_h;
     out->count[i] = from->n_rows;
   }
-  return gbt_forest_add(forest, (uint32_t)n, out->node, out->gain, out->cover, out->count, n_words, out->sets, err);
+  gbt_tree_parts parts = {(uint32_t)n, n_words, out->node, out->gain, out->cover, out->count, out->sets, NULL};
+  return gbt_forest_add(forest, &parts, err);
 }

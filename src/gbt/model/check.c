@@ -64,7 +64,9 @@ const char *gbti_forest_fault(const gbt_forest_view *forest) {
     return "the number of features is out of range";
   if (forest->n_outputs < 1 || forest->n_parallel < 1)
     return "the number of outputs or of parallel trees is out of range";
-  if (forest->n_trees % ((uint64_t)forest->n_outputs * (uint64_t)forest->n_parallel) != 0)
+  if (forest->n_leaf_outputs != 1 && forest->n_leaf_outputs != forest->n_outputs)
+    return "the number of values of a leaf is neither 1 nor that of the outputs";
+  if (forest->n_trees % gbt_trees_per_round(forest) != 0)
     return "the number of trees does not fill its rounds";
   for (int32_t k = 0; k < forest->n_outputs; k++)
     if (!is_finite(forest->base[k])) return "a base score is not finite";

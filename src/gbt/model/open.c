@@ -180,6 +180,7 @@ static gbt_status read_schema(reader *r, gbt_model *model) {
 static void point_forest(const reader *r, gbt_forest_view *forest) {
   forest->n_features = r->num.n_features;
   forest->n_outputs = r->num.n_outputs;
+  forest->n_leaf_outputs = 1;
   forest->n_parallel = r->num.n_parallel;
   forest->n_trees = r->num.n_trees;
   forest->n_nodes = r->num.n_nodes;

@@ -46,7 +46,7 @@ typedef struct packed_run {
   int64_t *cursor; /* by thread: n_feats */
   uint8_t *bytes;  /* by thread: block x n_cols, codes of tables; NULL without tables */
   uint8_t *place;  /* by thread: block */
-  double *sums;    /* by thread: n_outputs x block, scores while all trees are tables; else NULL */
+  double *sums;    /* by thread: n_outputs x block, scores while all trees are tables of values; else NULL */
 } packed_run;
 
 /* code[r] = number of cuts below x[r]; 0 for NaN. Down the tree of cuts: the way taken is the number. n: a multiple of
@@ -309,7 +309,7 @@ gbt_status gbti_predict_packed(gbt_ctx *ctx, const gbti_predict_job *job, const 
   gbt_status status;
   if (pack->n_tables < pack->trees.end - pack->trees.beg)
     GBT_TRY_GOTO(gbt_mem_zeros(mem, n, pack->n_slots * sizeof *run.codes, &run.codes, err), done);
-  else if (job->scores != NULL)
+  else if (job->scores != NULL && job->forest->n_leaf_outputs == 1)
     GBT_TRY_GOTO(gbt_mem_zeros(mem, n, (size_t)job->forest->n_outputs * sizeof *run.sums, &run.sums, err), done);
   if (pack->n_tables > 0) {
     GBT_TRY_GOTO(gbt_mem_zeros(mem, n, pack->n_cols, &run.bytes, err), done);

@@ -24,7 +24,7 @@ typedef struct gbti_predict_job {
 /* Rows [row, row + n) reach the leaves pos[0 .. n) of tree t. */
 void gbti_predict_emit(const gbti_predict_job *job, uint64_t t, int64_t row, int32_t n, const uint32_t *pos);
 
-/* The output that tree t adds to. */
+/* The output that tree t adds to, where leaves hold one value. */
 int32_t gbti_predict_output(const gbt_forest_view *forest, uint64_t t);
 
 /* Whether the table and the trees are the forest's. */

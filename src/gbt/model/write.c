@@ -40,6 +40,8 @@ static gbt_status check_forest(const gbt_mem *mem, writer *w, gbt_error *err) {
   if (forest->n_features != schema->n_features)
     return gbt_fail(err, GBT_E_INTERNAL, "a forest of %d features and a schema of %d", (int)forest->n_features,
                     (int)schema->n_features);
+  if (forest->n_leaf_outputs > 1)
+    return gbt_fail(err, GBT_E_UNSUPPORTED, "models whose leaves hold a value for every class cannot be written");
   const char *fault = gbti_forest_fault(forest);
   if (fault != NULL) return gbt_fail(err, GBT_E_INTERNAL, "the model cannot be written: %s", fault);
   uint32_t most = 0;

@@ -2,9 +2,12 @@
  * bytes in place; both have the same arrays).
  *
  *   trees   t = 0 .. n_trees-1 in the order they were grown: round, then class, then parallel tree
- *           tree t belongs to round t / trees_per_round and adds to output (t % trees_per_round) / n_parallel
+ *           tree t belongs to round t / trees_per_round and adds to output (t % trees_per_round) / n_parallel,
+ *           or to all outputs where leaves hold vectors
  *   nodes   tree t: nodes[tree[t].node_beg .. + n_nodes); root first; children adjacent and behind their parent
  *   sets    tree t: sets[tree[t].set_beg .. + n_words): bitsets of its categorical splits
+ *   vectors n_leaf_outputs > 1: one of so many values for every leaf of every tree, in the order of the nodes; leaf
+ *           nodes hold the vector's number
  */
 #ifndef GBT_TREE_FOREST_H
 #define GBT_TREE_FOREST_H
@@ -20,48 +23,78 @@ typedef struct gbt_tree {
 /* Borrowed pointers; valid as long as their owner is. */
 typedef struct gbt_forest_view {
   int32_t n_features;
-  int32_t n_outputs;       /* scores a row: 1, or the number of classes */
-  int32_t n_parallel;      /* trees per round and output */
-  uint64_t n_trees;        /* = rounds * n_outputs * n_parallel */
+  int32_t n_outputs;      /* scores a row: 1, or the number of classes */
+  int32_t n_leaf_outputs; /* values of a leaf: 1, for one output, or n_outputs */
+  int32_t n_parallel;     /* trees per round and output; per round where leaves hold vectors */
+  uint64_t n_trees;       /* = rounds * gbt_trees_per_round() */
   uint64_t n_nodes, n_words;
-  const double *base;      /* n_outputs: the score before the first tree, offset apart */
-  const gbt_tree *trees;   /* n_trees */
-  const gbt_node *nodes;   /* n_nodes */
-  const uint32_t *sets;    /* n_words */
-  const double *gain;      /* n_nodes: gain of the split; 0 at leaves */
-  const double *cover;     /* n_nodes: sum of hessians */
-  const uint32_t *count;   /* n_nodes: training rows that came by (sampled ones) */
+  uint64_t n_vectors;        /* 0 where leaves hold one value, else the number of leaves */
+  const double *base;        /* n_outputs: the score before the first tree, offset apart */
+  const gbt_tree *trees;     /* n_trees */
+  const gbt_node *nodes;     /* n_nodes */
+  const uint32_t *sets;      /* n_words */
+  const double *gain;        /* n_nodes: gain of the split; 0 at leaves */
+  const double *cover;       /* n_nodes: sum of hessians */
+  const uint32_t *count;     /* n_nodes: training rows that came by (sampled ones) */
+  const double *leaf_values; /* n_vectors x n_leaf_outputs, vector by vector */
 } gbt_forest_view;
+
+GBT_FN uint64_t gbt_trees_per_round(const gbt_forest_view *forest) {
+  GBT_ASSERT(forest->n_leaf_outputs == 1 || forest->n_leaf_outputs == forest->n_outputs);
+  return (uint64_t)(forest->n_leaf_outputs > 1 ? 1 : forest->n_outputs) * (uint64_t)forest->n_parallel;
+}
 
 typedef struct gbt_forest {
   gbt_mem mem;
-  int32_t n_features, n_outputs, n_parallel;
+  int32_t n_features, n_outputs, n_leaf_outputs, n_parallel;
   double *base; /* n_outputs, owned */
   gbt_tree *trees;
   gbt_node *nodes;
   uint32_t *sets;
   double *gain, *cover;
   uint32_t *count;
-  size_t n_trees, n_nodes, n_words;
-  size_t cap_trees, cap_nodes[4], cap_words; /* nodes, gain, cover, count grow one by one */
+  double *leaf_values;
+  size_t n_trees, n_nodes, n_words, n_vectors;
+  size_t cap_trees, cap_nodes[4], cap_words, cap_values; /* nodes, gain, cover, count grow one by one */
 } gbt_forest;
 
-/* An empty forest with base scores 0. */
+/* A tree to be added: borrowed arrays. */
+typedef struct gbt_tree_parts {
+  uint32_t n_nodes, n_words;
+  const gbt_node *nodes; /* n_nodes, and so gain, cover and count */
+  const double *gain, *cover;
+  const uint32_t *count;
+  const uint32_t *sets;      /* n_words */
+  const double *leaf_values; /* vectors that the leaves point to; NULL where leaves hold one value */
+} gbt_tree_parts;
+
+/* An empty forest with base scores 0 and one value a leaf. */
 gbt_status gbt_forest_new(const gbt_mem *mem, int32_t n_features, int32_t n_outputs, int32_t n_parallel,
                           gbt_forest **out, gbt_error *err) GBT_MUST_CHECK;
+
+/* An empty forest with the numbers of features, outputs, leaf outputs and parallel trees of a view, and its base
+ * scores. */
+gbt_status gbt_forest_new_like(const gbt_mem *mem, const gbt_forest_view *shape, gbt_forest **out,
+                               gbt_error *err) GBT_MUST_CHECK;
 void gbt_forest_free(gbt_forest *forest); /* NULL allowed */
 
-/* Appends a tree: arrays of n_nodes (copied), sets of n_words. On failure the forest is as before. */
-gbt_status gbt_forest_add(gbt_forest *forest, uint32_t n_nodes, const gbt_node *nodes, const double *gain,
-                          const double *cover, const uint32_t *count, uint32_t n_words, const uint32_t *sets,
-                          gbt_error *err) GBT_MUST_CHECK;
+/* Appends a tree, copied; its leaves' vectors are numbered on from those of the trees before. On failure the forest is
+ * as before. */
+gbt_status gbt_forest_add(gbt_forest *forest, const gbt_tree_parts *tree, gbt_error *err) GBT_MUST_CHECK;
 
-/* Appends all trees of a view with equal n_features, n_outputs and n_parallel, and takes its base scores. */
+/* Tree t of a view, as gbt_forest_add takes it. */
+gbt_tree_parts gbt_tree_of(const gbt_forest_view *forest, uint64_t t);
+
+/* Appends all trees of a view with equal n_features, n_outputs, n_leaf_outputs and n_parallel, and takes its base
+ * scores. */
 gbt_status gbt_forest_append(gbt_forest *forest, const gbt_forest_view *from, gbt_error *err) GBT_MUST_CHECK;
 
 /* Keeps the first n_trees trees. */
 void gbt_forest_cut(gbt_forest *forest, size_t n_trees);
 
 gbt_forest_view gbt_forest_look(const gbt_forest *forest);
+
+/* The view of its first n_trees trees. */
+gbt_forest_view gbt_forest_first(gbt_forest_view view, uint64_t n_trees);
 
 #endif

@@ -2,7 +2,8 @@
  * place and by every predictor, so it must not change without a new model version.
  *
  *   split  left > 0: children are left and left + 1 (of the same tree)
- *   leaf   left == 0; arg.value is what the tree adds to the score
+ *   leaf   left == 0; arg.value is what the tree adds to the score, or, where leaves hold a value for every output,
+ *          arg.vector says which of the forest's vectors is added to the scores (forest.h)
  */
 #ifndef GBT_TREE_NODE_H
 #define GBT_TREE_NODE_H
@@ -18,7 +19,8 @@
 
 typedef struct gbt_node {
   union {
-    double value; /* split: x <= value goes left. leaf: the value */
+    double value;    /* split: x <= value goes left. leaf: the value */
+    uint64_t vector; /* leaf of a forest with vectors: leaf_values[vector * n_leaf_outputs ..] */
     struct {
       uint32_t beg;     /* first word in the tree's bitset; bit i of the set = level i goes left */
       uint32_t n_words; /* levels beyond go right */

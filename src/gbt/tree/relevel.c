@@ -121,8 +121,11 @@ static gbt_status move_tree(const gbt_mem *mem, const level_maps *maps, const gb
     node->arg.set.n_words = n;
     n_words += n;
   }
-  return gbt_forest_add(to, tree->n_nodes, s->nodes, from->gain + beg, from->cover + beg, from->count + beg, n_words,
-                        n_words > 0 ? s->sets : NULL, err);
+  gbt_tree_parts moved = gbt_tree_of(from, t);
+  moved.nodes = s->nodes;
+  moved.n_words = n_words;
+  moved.sets = s->sets;
+  return gbt_forest_add(to, &moved, err);
 }
 
 gbt_status gbt_forest_relevel(const gbt_mem *mem, const gbt_forest_view *from, const gbt_schema *old_schema,
@@ -135,11 +138,10 @@ gbt_status gbt_forest_relevel(const gbt_mem *mem, const gbt_forest_view *from, c
   *out = NULL;
   GBT_TRY_GOTO(maps_make(mem, from, old_schema, schema, &maps, err), done);
   for (int32_t f = 0; f < maps.n_features; f++) changed |= maps.old_of[f] != NULL;
-  GBT_TRY_GOTO(gbt_forest_new(mem, from->n_features, from->n_outputs, from->n_parallel, &forest, err), done);
+  GBT_TRY_GOTO(gbt_forest_new_like(mem, from, &forest, err), done);
   if (!changed) { /* to the bit, however the sets were laid out */
     GBT_TRY_GOTO(gbt_forest_append(forest, from, err), done);
   } else {
-    memcpy(forest->base, from->base, (size_t)from->n_outputs * sizeof *from->base);
     for (uint64_t t = 0; t < from->n_trees; t++)
       GBT_TRY_GOTO(move_tree(mem, &maps, from, t, &scratch, forest, err), done);
   }
