@@ -6,6 +6,7 @@
 #
 #   base <- math <- metric, data, tree <- backend <- cpu | cuda <- boost        (an arrow points to the user)
 #   model needs base, math, tree and, to read the columns it predicts from, data/table.h
+#   ranks are asked through base/comm.h, by whoever sums over rows
 #   gbt.h <- src/r_*.c, the only files that include headers of R; only src/cuda includes headers of CUDA
 set -eu
 
@@ -19,8 +20,7 @@ uses() {
     metric) echo "base math metric" ;;
     backend) echo "base math data tree metric backend root" ;;
     cpu) echo "base math data tree backend cpu root" ;;
-    comm) echo "base comm" ;;
-    boost) echo "base math metric data tree backend comm boost root" ;;
+    boost) echo "base math metric data tree backend boost root" ;;
     model) echo "base math tree model" ;;
     root) echo "base math root" ;; # params.c; gbt.h may include everything
     *) echo "" ;;

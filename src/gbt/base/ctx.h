@@ -9,6 +9,7 @@
 #include "mem.h"
 
 typedef struct gbt_pool gbt_pool;
+struct gbt_comm;
 
 typedef enum gbt_simd { GBT_SIMD_AUTO = -1, GBT_SIMD_SCALAR = 0, GBT_SIMD_AVX2 = 1, GBT_SIMD_AVX512 = 2 } gbt_simd;
 
@@ -22,6 +23,10 @@ typedef struct gbt_ctx {
   gbt_pool *pool; /* NULL when n_threads is 1 */
   int64_t next_poll_ns;
   int stop; /* set once poll() asked; sticky */
+  /* the other ranks that train the same model, see comm.h: borrowed; NULL, as gbt_ctx_open leaves it: there are none */
+  const struct gbt_comm *comm;
+  uint32_t comm_calls; /* collective operations so far; the same on all ranks */
+  int comm_failed;     /* a rank failed, and this one is on its way out */
 } gbt_ctx;
 
 /* Starts up to n_threads - 1 helper threads. A machine that grants fewer gives fewer: n_threads tells. Helpers block

@@ -1,0 +1,153 @@
+/* Meetings of the ranks. Every collective operation begins with one: a maximum over five numbers, which shows whether a
+ * rank has failed and whether all ranks are at the same operation. It takes no memory, so it cannot fail on one rank.
+ *
+ *   number   tag   -tag   size   -size   failed       maxima:  tag == -(-tag) when all ranks have the same one
+ *
+ * `failed` is 0, or size - rank: the largest one is that of the first rank that failed, which then sends its error. */
+#include "comm.h"
+
+#include <string.h>
+
+enum { TAG = 0, TAG_NEGATIVE, SIZE, SIZE_NEGATIVE, FAILED, N_NUMBERS };
+
+/* What an operation is, as part of its tag. */
+typedef enum kind { AGREE = 0, REDUCE, SUM_EXACT, SUM_PARTS, GATHER_EQUAL, GATHER, BROADCAST, SAME } kind;
+
+/* What a function of the communicator returned. */
+static gbt_status end(gbt_ctx *ctx, gbt_status status) {
+  if (status != GBT_OK) ctx->comm_failed = 1;
+  return status;
+}
+
+/* The failure of rank `root`, which has it in *err, to all. */
+static gbt_status tell_failure(gbt_ctx *ctx, gbt_status status, int root, gbt_error *err) {
+  const gbt_comm *comm = ctx->comm;
+  gbt_error its = {.code = status, .msg = "", .subject = ""};
+  ctx->comm_failed = 1;
+  if (comm->rank == root && err != NULL) {
+    its = *err;
+    its.code = status;
+  }
+  GBT_TRY(comm->broadcast(comm->state, ctx, &its, sizeof its, root, err));
+  if (err == NULL) return its.code;
+  memcpy(err->subject, its.subject, sizeof err->subject);
+  char subject[sizeof its.subject];
+  memcpy(subject, its.subject, sizeof subject);
+  return gbt_fail_on(err, its.code, subject, "rank %d of %d: %s", root, comm->size, its.msg);
+}
+
+/* status: of this rank; when it is a failure, nothing else of this rank counts. */
+static gbt_status meet(gbt_ctx *ctx, int64_t tag, size_t size, gbt_status status, gbt_error *err) {
+  const gbt_comm *comm = ctx->comm;
+  int64_t number[N_NUMBERS] = {tag, -tag, (int64_t)size, -(int64_t)size, 0};
+  if (ctx->comm_failed) return gbt_fail(err, GBT_E_INTERNAL, "a rank goes on after a failure");
+  if (status != GBT_OK) number[FAILED] = comm->size - comm->rank;
+  GBT_TRY(end(ctx, comm->reduce(comm->state, ctx, number, N_NUMBERS, GBT_COMM_I64, GBT_COMM_MAX, err)));
+  if (number[FAILED] > 0) return tell_failure(ctx, status, comm->size - (int)number[FAILED], err);
+  if (number[TAG] == -number[TAG_NEGATIVE] && number[SIZE] == -number[SIZE_NEGATIVE]) return GBT_OK;
+  ctx->comm_failed = 1;
+  return gbt_fail(err, GBT_E_INTERNAL,
+                  "the ranks are at different operations: rank %d is at number %lld, kind and place %lld, size %lld",
+                  comm->rank, (long long)ctx->comm_calls, (long long)tag, (long long)size);
+}
+
+/* Kind, place in the sources and number of the operation in the call, in one positive number. */
+static gbt_status begin(gbt_ctx *ctx, kind what, int site, size_t size, gbt_error *err) {
+  ctx->comm_calls++;
+  int64_t tag = (int64_t)(ctx->comm_calls & 0x7fffffffu) << 24 | (int64_t)(site & 0xfffff) << 4 | (int64_t)what;
+  return meet(ctx, tag, size, GBT_OK, err);
+}
+
+gbt_status gbt_comm_agree(gbt_ctx *ctx, gbt_status status, gbt_error *err) {
+  if (gbt_comm_alone(ctx)) return status;
+  if (ctx->comm_failed) { /* the ranks have met over it */
+    if (status == GBT_OK) status = gbt_fail(err, GBT_E_INTERNAL, "a failure of another rank was passed over");
+  } else if (status == GBT_OK) {
+    status = begin(ctx, AGREE, 0, 0, err);
+  } else {
+    status = meet(ctx, 0, 0, status, err);
+  }
+  ctx->comm_failed = 0;
+  if (status != GBT_OK) ctx->comm_calls = 0; /* the ranks were at different ones */
+  return status;
+}
+
+gbt_status gbt_comm_reduce_at(gbt_ctx *ctx, int site, void *x, size_t n, gbt_comm_type type, gbt_comm_op op,
+                              gbt_error *err) {
+  const gbt_comm *comm = ctx->comm;
+  GBT_ASSERT(type != GBT_COMM_F64 || op != GBT_COMM_SUM);
+  if (gbt_comm_alone(ctx)) return GBT_OK;
+  GBT_TRY(begin(ctx, REDUCE, site, 9 * n + 3 * (size_t)type + (size_t)op, err));
+  return end(ctx, comm->reduce(comm->state, ctx, x, n, type, op, err));
+}
+
+gbt_status gbt_comm_sum_exact_at(gbt_ctx *ctx, int site, gbt_exact_sum *x, size_t n, gbt_error *err) {
+  const gbt_comm *comm = ctx->comm;
+  const size_t numbers = sizeof *x / sizeof(int64_t);
+  if (gbt_comm_alone(ctx)) return GBT_OK;
+  for (size_t i = 0; i < n; i++) { /* in normal form limbs are below 2^32, so those of all ranks can be added */
+    gbt_exact_sum sum;
+    gbt_exact_zero(&sum);
+    gbt_exact_merge(&sum, &x[i]);
+    x[i] = sum;
+  }
+  GBT_TRY(begin(ctx, SUM_EXACT, site, n, err));
+  return end(ctx, comm->reduce(comm->state, ctx, x, n * numbers, GBT_COMM_I64, GBT_COMM_SUM, err));
+}
+
+gbt_status gbt_comm_sum_parts_at(gbt_ctx *ctx, int site, const gbt_comm_part *part, size_t n_parts, gbt_error *err) {
+  const gbt_comm *comm = ctx->comm;
+  size_t size = n_parts;
+  if (gbt_comm_alone(ctx)) return GBT_OK;
+  for (size_t i = 0; i < n_parts; i++) size += 3 * part[i].n + (size_t)part[i].type;
+  GBT_TRY(begin(ctx, SUM_PARTS, site, size, err));
+  for (size_t i = 0; i < n_parts; i++)
+    GBT_TRY(end(ctx, comm->reduce(comm->state, ctx, part[i].x, part[i].n, part[i].type, GBT_COMM_SUM, err)));
+  return GBT_OK;
+}
+
+gbt_status gbt_comm_gather_i64_at(gbt_ctx *ctx, int site, const int64_t *mine, size_t n, int64_t *all,
+                                  gbt_error *err) {
+  const gbt_comm *comm = ctx->comm;
+  if (gbt_comm_alone(ctx)) {
+    memcpy(all, mine, n * sizeof *all);
+    return GBT_OK;
+  }
+  /* a sum in which every number has one rank that is not 0: needs no list of sizes */
+  GBT_TRY(begin(ctx, GATHER_EQUAL, site, n, err));
+  memset(all, 0, (size_t)comm->size * n * sizeof *all);
+  memcpy(all + (size_t)comm->rank * n, mine, n * sizeof *all);
+  return end(ctx, comm->reduce(comm->state, ctx, all, (size_t)comm->size * n, GBT_COMM_I64, GBT_COMM_SUM, err));
+}
+
+gbt_status gbt_comm_gather_at(gbt_ctx *ctx, int site, const void *mine, const size_t *bytes, void *all,
+                              gbt_error *err) {
+  const gbt_comm *comm = ctx->comm;
+  size_t size = 0;
+  if (gbt_comm_alone(ctx)) {
+    memcpy(all, mine, bytes[0]);
+    return GBT_OK;
+  }
+  for (int r = 0; r < comm->size; r++) size += bytes[r];
+  GBT_TRY(begin(ctx, GATHER, site, size, err));
+  return end(ctx, comm->gather(comm->state, ctx, mine, bytes, all, err));
+}
+
+gbt_status gbt_comm_broadcast_at(gbt_ctx *ctx, int site, void *x, size_t bytes, int root, gbt_error *err) {
+  const gbt_comm *comm = ctx->comm;
+  if (gbt_comm_alone(ctx)) return GBT_OK;
+  GBT_TRY(begin(ctx, BROADCAST, site, bytes, err));
+  return end(ctx, comm->broadcast(comm->state, ctx, x, bytes, root, err));
+}
+
+gbt_status gbt_comm_same_at(gbt_ctx *ctx, int site, uint64_t number, int *same, gbt_error *err) {
+  const gbt_comm *comm = ctx->comm;
+  int64_t half = (int64_t)(number & 0xffffffffu), rest = (int64_t)(number >> 32);
+  int64_t both[4] = {half, -half, rest, -rest};
+  *same = 1;
+  if (gbt_comm_alone(ctx)) return GBT_OK;
+  GBT_TRY(begin(ctx, SAME, site, 0, err));
+  GBT_TRY(end(ctx, comm->reduce(comm->state, ctx, both, 4, GBT_COMM_I64, GBT_COMM_MAX, err)));
+  *same = both[0] == -both[1] && both[2] == -both[3];
+  return GBT_OK;
+}

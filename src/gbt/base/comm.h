@@ -1,0 +1,98 @@
+/* Ranks: processes, or threads of a test, that train one model together. Each rank holds a share of the rows, one run
+ * of consecutive rows, in the order of the ranks; a share may be empty. All ranks run the same program on their shares
+ * and meet in collective operations:
+ *
+ *   rank 0   rows [0, n0)         ... local work ... sum ... local work ... gather ...
+ *   rank 1   rows [n0, n0 + n1)   ... local work ... sum ... local work ... gather ...
+ *
+ * What is combined is exact (integers, maxima, exact sums), so any number of ranks gives the bytes of one process.
+ *
+ * Rules. Every rank calls the same operations, in the same order, with the same sizes, on its entering thread, outside
+ * gbt_parallel. Before an operation moves data the ranks compare what each of them is about to do. So a rank that
+ * failed need not know where the others are: it goes to the next meeting and says there why it failed
+ * (gbt_comm_agree), and the others leave with the same error, which names the rank. Ranks that are at different
+ * operations get GBT_E_INTERNAL, all of them. Nobody waits for a rank that has left.
+ *
+ * A public function of the engine that uses ranks ends with gbt_comm_agree: it succeeds on all ranks or on none. A host
+ * does the same after work of its own between two such calls.
+ *
+ * A context without a communicator is a single process: every operation returns at once, without a copy. */
+#ifndef GBT_BASE_COMM_H
+#define GBT_BASE_COMM_H
+
+#include "ctx.h"
+#include "exact_sum.h"
+
+typedef enum gbt_comm_type { GBT_COMM_I64 = 0, GBT_COMM_U32, GBT_COMM_F64 } gbt_comm_type;
+typedef enum gbt_comm_op { GBT_COMM_SUM = 0, GBT_COMM_MIN, GBT_COMM_MAX } gbt_comm_op;
+
+/* A way for ranks to exchange data, made by the host; one for each rank. The functions block until the operation is
+ * complete on this rank. They must not fail on one rank alone: what may fail (memory, say) is done before. When the
+ * connection itself is lost they return GBT_E_DEVICE on every rank that is left. While they wait they may call
+ * gbt_ctx_poll, so that a request to stop is noticed; the operation is completed all the same. */
+typedef struct gbt_comm {
+  int rank, size; /* rank in [0, size) */
+  void *state;    /* borrowed; handed to the functions */
+
+  /* x[i] becomes the sum, minimum or maximum of the x[i] of all ranks. Doubles: minima and maxima alone, never NaN. */
+  gbt_status (*reduce)(void *state, gbt_ctx *ctx, void *x, size_t n, gbt_comm_type type, gbt_comm_op op,
+                       gbt_error *err);
+
+  /* The blocks of all ranks one behind the other, in the order of the ranks. bytes: of each rank's block. */
+  gbt_status (*gather)(void *state, gbt_ctx *ctx, const void *mine, const size_t *bytes, void *all, gbt_error *err);
+
+  /* x of rank `root` to all ranks. */
+  gbt_status (*broadcast)(void *state, gbt_ctx *ctx, void *x, size_t bytes, int root, gbt_error *err);
+} gbt_comm;
+
+static inline int gbt_comm_rank(const gbt_ctx *ctx) { return ctx->comm == NULL ? 0 : ctx->comm->rank; }
+static inline int gbt_comm_size(const gbt_ctx *ctx) { return ctx->comm == NULL ? 1 : ctx->comm->size; }
+
+/* Whether there are no other ranks. */
+static inline int gbt_comm_alone(const gbt_ctx *ctx) { return gbt_comm_size(ctx) == 1; }
+
+/* The end of a step that all ranks take: `status` of this rank, and err when it failed. GBT_OK when it is that of all
+ * ranks; else on every rank the failure of the first rank that failed, the message naming the rank (from 0). */
+gbt_status gbt_comm_agree(gbt_ctx *ctx, gbt_status status, gbt_error *err) GBT_MUST_CHECK;
+
+/* x[0 .. n) over all ranks, in place. `site` is a number of the place in the sources; the macros below supply it. */
+gbt_status gbt_comm_reduce_at(gbt_ctx *ctx, int site, void *x, size_t n, gbt_comm_type type, gbt_comm_op op,
+                              gbt_error *err) GBT_MUST_CHECK;
+gbt_status gbt_comm_sum_exact_at(gbt_ctx *ctx, int site, gbt_exact_sum *x, size_t n, gbt_error *err) GBT_MUST_CHECK;
+
+/* Sums of several arrays in one meeting. */
+typedef struct gbt_comm_part {
+  void *x;
+  size_t n;
+  gbt_comm_type type; /* GBT_COMM_I64 or GBT_COMM_U32 */
+} gbt_comm_part;
+gbt_status gbt_comm_sum_parts_at(gbt_ctx *ctx, int site, const gbt_comm_part *part, size_t n_parts,
+                                 gbt_error *err) GBT_MUST_CHECK;
+
+/* n numbers of every rank, in the order of the ranks: all has room for size * n. */
+gbt_status gbt_comm_gather_i64_at(gbt_ctx *ctx, int site, const int64_t *mine, size_t n, int64_t *all,
+                                  gbt_error *err) GBT_MUST_CHECK;
+
+/* Blocks of different sizes. bytes: by rank, the same on all ranks; all: room for their sum. */
+gbt_status gbt_comm_gather_at(gbt_ctx *ctx, int site, const void *mine, const size_t *bytes, void *all,
+                              gbt_error *err) GBT_MUST_CHECK;
+
+gbt_status gbt_comm_broadcast_at(gbt_ctx *ctx, int site, void *x, size_t bytes, int root,
+                                 gbt_error *err) GBT_MUST_CHECK;
+
+/* Whether the number is the same on all ranks: *same. */
+gbt_status gbt_comm_same_at(gbt_ctx *ctx, int site, uint64_t number, int *same, gbt_error *err) GBT_MUST_CHECK;
+
+#define gbt_comm_sum_i64(ctx, x, n, err) gbt_comm_reduce_at(ctx, __LINE__, x, n, GBT_COMM_I64, GBT_COMM_SUM, err)
+#define gbt_comm_min_i64(ctx, x, n, err) gbt_comm_reduce_at(ctx, __LINE__, x, n, GBT_COMM_I64, GBT_COMM_MIN, err)
+#define gbt_comm_max_i64(ctx, x, n, err) gbt_comm_reduce_at(ctx, __LINE__, x, n, GBT_COMM_I64, GBT_COMM_MAX, err)
+#define gbt_comm_min_f64(ctx, x, n, err) gbt_comm_reduce_at(ctx, __LINE__, x, n, GBT_COMM_F64, GBT_COMM_MIN, err)
+#define gbt_comm_max_f64(ctx, x, n, err) gbt_comm_reduce_at(ctx, __LINE__, x, n, GBT_COMM_F64, GBT_COMM_MAX, err)
+#define gbt_comm_sum_exact(ctx, x, n, err) gbt_comm_sum_exact_at(ctx, __LINE__, x, n, err)
+#define gbt_comm_sum_parts(ctx, part, n, err) gbt_comm_sum_parts_at(ctx, __LINE__, part, n, err)
+#define gbt_comm_gather_i64(ctx, mine, n, all, err) gbt_comm_gather_i64_at(ctx, __LINE__, mine, n, all, err)
+#define gbt_comm_gather(ctx, mine, bytes, all, err) gbt_comm_gather_at(ctx, __LINE__, mine, bytes, all, err)
+#define gbt_comm_broadcast(ctx, x, bytes, root, err) gbt_comm_broadcast_at(ctx, __LINE__, x, bytes, root, err)
+#define gbt_comm_same(ctx, number, same, err) gbt_comm_same_at(ctx, __LINE__, number, same, err)
+
+#endif

@@ -1,0 +1,150 @@
+/* One mutex, one condition. An operation is: put up what is mine, wait for all, read the others', wait for all. */
+#define _POSIX_C_SOURCE 200809L
+#include "ranks.h"
+
+#include <pthread.h>
+#include <time.h>
+
+typedef struct world {
+  pthread_mutex_t lock;
+  pthread_cond_t changed;
+  int size, n_waiting, dead; /* dead: number of the rank + 1 */
+  uint64_t turn;             /* of the meetings so far */
+  const void *mine[RANKS_MOST];
+  void *shared; /* of the operation in progress; rank 0 makes and frees it */
+} world;
+
+typedef struct seat {
+  world *all;
+  gbt_comm comm;
+  void (*fn)(void *arg, const gbt_comm *comm);
+  void *arg;
+} seat;
+
+static void wait_a_little(world *w) {
+  struct timespec until;
+  clock_gettime(CLOCK_REALTIME, &until);
+  until.tv_nsec += 20000000;
+  if (until.tv_nsec >= 1000000000) {
+    until.tv_nsec -= 1000000000;
+    until.tv_sec++;
+  }
+  pthread_cond_timedwait(&w->changed, &w->lock, &until);
+}
+
+/* Returns when all ranks are here. */
+static gbt_status wait_for_all(seat *s, gbt_ctx *ctx, gbt_error *err) {
+  world *w = s->all;
+  time_t end = time(NULL) + RANKS_SECONDS;
+  pthread_mutex_lock(&w->lock);
+  uint64_t turn = w->turn;
+  if (++w->n_waiting == w->size) {
+    w->n_waiting = 0;
+    w->turn++;
+    pthread_cond_broadcast(&w->changed);
+  }
+  while (w->turn == turn && w->dead == 0) {
+    wait_a_little(w);
+    if (w->turn != turn || w->dead != 0) break;
+    pthread_mutex_unlock(&w->lock);
+    gbt_status asked = gbt_ctx_poll(ctx, NULL); /* shows at the next poll outside */
+    (void)asked;
+    if (time(NULL) > end) {
+      printf("rank %d of %d waits for a rank that does not come\n", s->comm.rank, s->comm.size);
+      fflush(stdout);
+      abort();
+    }
+    pthread_mutex_lock(&w->lock);
+  }
+  int dead = w->turn == turn ? w->dead : 0;
+  pthread_mutex_unlock(&w->lock);
+  return dead ? gbt_fail(err, GBT_E_DEVICE, "rank %d of %d is lost", dead - 1, w->size) : GBT_OK;
+}
+
+static int64_t join_i64(int64_t a, int64_t b, gbt_comm_op op) {
+  if (op == GBT_COMM_SUM) return (int64_t)((uint64_t)a + (uint64_t)b);
+  return op == GBT_COMM_MIN ? (a < b ? a : b) : (a > b ? a : b);
+}
+
+static void join(void *into, const void *from, size_t n, gbt_comm_type type, gbt_comm_op op) {
+  for (size_t i = 0; i < n; i++) {
+    if (type == GBT_COMM_I64) {
+      int64_t *x = into;
+      x[i] = join_i64(x[i], ((const int64_t *)from)[i], op);
+    } else if (type == GBT_COMM_U32) {
+      uint32_t *x = into;
+      x[i] = (uint32_t)join_i64(x[i], ((const uint32_t *)from)[i], op);
+    } else {
+      double *x = into, y = ((const double *)from)[i];
+      x[i] = (op == GBT_COMM_MIN) == (y < x[i]) ? y : x[i];
+    }
+  }
+}
+
+static gbt_status reduce(void *state, gbt_ctx *ctx, void *x, size_t n, gbt_comm_type type, gbt_comm_op op,
+                         gbt_error *err) {
+  seat *s = state;
+  world *w = s->all;
+  size_t bytes = n * (type == GBT_COMM_U32 ? sizeof(uint32_t) : sizeof(int64_t));
+  w->mine[s->comm.rank] = x;
+  GBT_TRY(wait_for_all(s, ctx, err));
+  if (s->comm.rank == 0) { /* in the order of the ranks, last first: what is exact does not care */
+    w->shared = test_alloc(bytes + 1);
+    if (bytes > 0) memcpy(w->shared, w->mine[w->size - 1], bytes);
+    for (int r = w->size - 1; r-- > 0;) join(w->shared, w->mine[r], n, type, op);
+  }
+  GBT_TRY(wait_for_all(s, ctx, err));
+  if (bytes > 0) memcpy(x, w->shared, bytes);
+  GBT_TRY(wait_for_all(s, ctx, err));
+  if (s->comm.rank == 0) free(w->shared);
+  return GBT_OK;
+}
+
+static gbt_status gather(void *state, gbt_ctx *ctx, const void *mine, const size_t *bytes, void *all, gbt_error *err) {
+  seat *s = state;
+  world *w = s->all;
+  char *to = all;
+  w->mine[s->comm.rank] = mine;
+  GBT_TRY(wait_for_all(s, ctx, err));
+  for (int r = 0; r < w->size; to += bytes[r++])
+    if (bytes[r] > 0) memcpy(to, w->mine[r], bytes[r]);
+  return wait_for_all(s, ctx, err);
+}
+
+static gbt_status broadcast(void *state, gbt_ctx *ctx, void *x, size_t bytes, int root, gbt_error *err) {
+  seat *s = state;
+  world *w = s->all;
+  w->mine[s->comm.rank] = x;
+  GBT_TRY(wait_for_all(s, ctx, err));
+  if (s->comm.rank != root && bytes > 0) memcpy(x, w->mine[root], bytes);
+  return wait_for_all(s, ctx, err);
+}
+
+void ranks_die(const gbt_comm *comm) {
+  world *w = ((seat *)comm->state)->all;
+  pthread_mutex_lock(&w->lock);
+  w->dead = comm->rank + 1;
+  pthread_cond_broadcast(&w->changed);
+  pthread_mutex_unlock(&w->lock);
+}
+
+static void *seat_main(void *ptr) {
+  seat *s = ptr;
+  s->fn(s->arg, &s->comm);
+  return NULL;
+}
+
+void ranks_run(int size, void (*fn)(void *arg, const gbt_comm *comm), void *arg) {
+  world w = {.size = size};
+  seat seats[RANKS_MOST];
+  pthread_t thread[RANKS_MOST];
+  if (pthread_mutex_init(&w.lock, NULL) != 0 || pthread_cond_init(&w.changed, NULL) != 0) abort();
+  for (int r = 0; r < size; r++) {
+    gbt_comm comm = {r, size, &seats[r], reduce, gather, broadcast};
+    seats[r] = (seat){&w, comm, fn, arg};
+    if (pthread_create(&thread[r], NULL, seat_main, &seats[r]) != 0) abort();
+  }
+  for (int r = 0; r < size; r++) pthread_join(thread[r], NULL);
+  pthread_cond_destroy(&w.changed);
+  pthread_mutex_destroy(&w.lock);
+}

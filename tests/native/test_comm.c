@@ -1,0 +1,254 @@
+/* The collective operations, on ranks that are threads; and what becomes of all when one fails. */
+#include "ranks.h"
+
+enum { SOME = 37 };
+
+typedef struct outcome {
+  gbt_status status;
+  gbt_error err;
+  int64_t sum[SOME], low[SOME], high[SOME], gathered[RANKS_MOST * 2], told;
+  double least[SOME], most[SOME];
+  uint32_t count[SOME];
+  int64_t part[3];
+  char text[64];
+  double exact;
+  int same, differ;
+} outcome;
+
+typedef struct plan {
+  outcome out[RANKS_MOST];
+  int64_t n;
+  int bad_rank, bad_step; /* who fails before which step */
+  gbt_status how;
+} plan;
+
+static int64_t number_of(int rank, int64_t i) { return (int64_t)(gbt_mix64((uint64_t)(100 * rank + i)) >> 20) - 4000; }
+
+/* Whether it is this rank's time to fail. */
+static gbt_status perhaps(const plan *p, int rank, int *step, gbt_error *err) {
+  if (rank != p->bad_rank || (*step)++ != p->bad_step) return GBT_OK;
+  return gbt_fail_on(err, p->how, "thing", "no such thing in row %d", 12);
+}
+
+static gbt_status reduce_all(gbt_ctx *ctx, const plan *p, int *step, outcome *o, gbt_error *err) {
+  int r = gbt_comm_rank(ctx);
+  size_t n = (size_t)p->n;
+  for (size_t i = 0; i < n; i++) {
+    o->sum[i] = o->low[i] = o->high[i] = number_of(r, (int64_t)i);
+    o->least[i] = o->most[i] = (double)number_of(r, (int64_t)i) * 0x1p-40;
+    o->count[i] = (uint32_t)(r + 1);
+  }
+  o->part[0] = o->part[1] = o->part[2] = r;
+  GBT_TRY(perhaps(p, r, step, err));
+  GBT_TRY(gbt_comm_sum_i64(ctx, o->sum, n, err));
+  GBT_TRY(perhaps(p, r, step, err));
+  GBT_TRY(gbt_comm_min_i64(ctx, o->low, n, err));
+  GBT_TRY(perhaps(p, r, step, err));
+  GBT_TRY(gbt_comm_max_i64(ctx, o->high, n, err));
+  GBT_TRY(perhaps(p, r, step, err));
+  GBT_TRY(gbt_comm_min_f64(ctx, o->least, n, err));
+  GBT_TRY(perhaps(p, r, step, err));
+  GBT_TRY(gbt_comm_max_f64(ctx, o->most, n, err));
+  GBT_TRY(perhaps(p, r, step, err));
+  gbt_comm_part parts[] = {{o->count, n, GBT_COMM_U32}, {o->part, 3, GBT_COMM_I64}};
+  return gbt_comm_sum_parts(ctx, parts, 2, err);
+}
+
+static gbt_status move_all(gbt_ctx *ctx, const plan *p, int *step, outcome *o, gbt_error *err) {
+  int r = gbt_comm_rank(ctx), size = gbt_comm_size(ctx);
+  int64_t two[2] = {r, 10 * r};
+  size_t bytes[RANKS_MOST];
+  char text[2 * RANKS_MOST];
+  GBT_TRY(perhaps(p, r, step, err));
+  GBT_TRY(gbt_comm_gather_i64(ctx, two, 2, o->gathered, err));
+  for (int i = 0; i < size; i++) bytes[i] = (size_t)((i * 2) % 5); /* some have nothing */
+  memset(text, 'a' + r, sizeof text);
+  GBT_TRY(perhaps(p, r, step, err));
+  GBT_TRY(gbt_comm_gather(ctx, text, bytes, o->text, err));
+  o->told = r == size - 1 ? 77 : 0;
+  GBT_TRY(perhaps(p, r, step, err));
+  GBT_TRY(gbt_comm_broadcast(ctx, &o->told, sizeof o->told, size - 1, err));
+  GBT_TRY(perhaps(p, r, step, err));
+  GBT_TRY(gbt_comm_same(ctx, 0xfedcba9876543210u, &o->same, err));
+  GBT_TRY(perhaps(p, r, step, err));
+  GBT_TRY(gbt_comm_same(ctx, (uint64_t)r << 40, &o->differ, err));
+  gbt_exact_sum exact[2];
+  gbt_exact_zero(&exact[0]);
+  gbt_exact_zero(&exact[1]);
+  for (int i = 0; i < 50; i++) gbt_exact_add(&exact[1], (r % 2 ? -1.0 : 1.0) * ldexp(1.0 + r, 7 * i - 100));
+  GBT_TRY(perhaps(p, r, step, err));
+  GBT_TRY(gbt_comm_sum_exact(ctx, exact, 2, err));
+  o->exact = gbt_exact_value(&exact[1]);
+  return perhaps(p, r, step, err);
+}
+
+static void all_operations(void *arg, const gbt_comm *comm) {
+  plan *p = arg;
+  outcome *o = &p->out[comm->rank];
+  gbt_ctx ctx;
+  int step = 0;
+  memset(&o->err, 0, sizeof o->err);
+  o->status = gbt_ctx_open(&ctx, gbt_mem_default(), 1, GBT_SIMD_AUTO, NULL, NULL, &o->err);
+  ctx.comm = comm;
+  if (o->status == GBT_OK) o->status = reduce_all(&ctx, p, &step, o, &o->err);
+  if (o->status == GBT_OK) o->status = move_all(&ctx, p, &step, o, &o->err);
+  o->status = gbt_comm_agree(&ctx, o->status, &o->err);
+  if (o->status != GBT_OK && p->how != GBT_E_DEVICE) { /* the next step finds the ranks together again */
+    int64_t one = 1;
+    gbt_error err;
+    gbt_status again = gbt_comm_agree(&ctx, gbt_comm_sum_i64(&ctx, &one, 1, &err), &err);
+    if (again != GBT_OK || one != comm->size) o->status = GBT_E_INTERNAL;
+  }
+  gbt_ctx_close(&ctx);
+}
+
+static void check_outcome(const plan *p, int size, const outcome *o) {
+  int64_t ranks = (int64_t)size * (size - 1) / 2;
+  char text[64] = "";
+  gbt_exact_sum exact;
+  gbt_exact_zero(&exact);
+  for (int64_t i = 0; i < p->n; i++) {
+    int64_t sum = 0, low = INT64_MAX, high = INT64_MIN;
+    for (int r = 0; r < size; r++) {
+      int64_t x = number_of(r, i);
+      sum += x;
+      low = x < low ? x : low;
+      high = x > high ? x : high;
+    }
+    CHECK(o->sum[i] == sum && o->low[i] == low && o->high[i] == high);
+    CHECK(o->least[i] == (double)low * 0x1p-40 && o->most[i] == (double)high * 0x1p-40);
+    CHECK_EQ_I64(o->count[i], ranks + size);
+  }
+  for (int r = 0, at = 0; r < size; r++) {
+    CHECK(o->gathered[2 * r] == r && o->gathered[2 * r + 1] == 10 * r);
+    for (int i = 0; i < (r * 2) % 5; i++) text[at++] = (char)('a' + r);
+    for (int i = 0; i < 50; i++) gbt_exact_add(&exact, (r % 2 ? -1.0 : 1.0) * ldexp(1.0 + r, 7 * i - 100));
+  }
+  CHECK(o->part[0] == ranks && o->part[2] == ranks);
+  CHECK_EQ_TEXT(o->text, text);
+  CHECK(o->told == 77 && o->same == 1 && o->differ == (size == 1));
+  CHECK_EQ_BITS(o->exact, gbt_exact_value(&exact));
+}
+
+static void operations_equal_their_twins(void) {
+  for (int size = 1; size <= RANKS_MOST; size++)
+    for (int64_t n = 0; n <= SOME; n += n < 4 ? 1 : 11) {
+      plan p = {.n = n, .bad_rank = -1};
+      ranks_run(size, all_operations, &p);
+      for (int r = 0; r < size; r++)
+        if (CHECK_EQ_I64(p.out[r].status, GBT_OK)) check_outcome(&p, size, &p.out[r]);
+    }
+}
+
+static void a_single_process_needs_no_communicator(void) {
+  gbt_ctx ctx;
+  outcome o = {.status = GBT_OK};
+  plan p = {.n = 5, .bad_rank = -1};
+  int step = 0;
+  ctx = test_ctx(NULL, 1);
+  CHECK(gbt_comm_alone(&ctx) && gbt_comm_rank(&ctx) == 0);
+  CHECK_OK(reduce_all(&ctx, &p, &step, &o, test_err));
+  CHECK_OK(move_all(&ctx, &p, &step, &o, test_err));
+  check_outcome(&p, 1, &o);
+  CHECK_FAILS(gbt_comm_agree(&ctx, gbt_fail(test_err, GBT_E_IO, "the disk is full"), test_err), GBT_E_IO, "the disk");
+  gbt_ctx_close(&ctx);
+}
+
+/* Before every operation in turn, on every rank in turn: all get the failure, and go on together afterwards. */
+static void all_fail_when_one_fails(void) {
+  const gbt_status how[] = {GBT_E_DATA, GBT_E_MEM, GBT_CANCELLED};
+  for (int size = 2; size <= 5; size += 1 + (size == 3))
+    for (int bad = 0; bad < size; bad++)
+      for (int step = 0; step < 13; step++) {
+        plan p = {.n = 3, .bad_rank = bad, .bad_step = step, .how = how[(bad + step) % 3]};
+        char want[80];
+        snprintf(want, sizeof want, "rank %d of %d: no such thing in row 12", bad, size);
+        ranks_run(size, all_operations, &p);
+        for (int r = 0; r < size; r++) {
+          CHECK_EQ_I64(p.out[r].status, p.how);
+          CHECK_EQ_I64(p.out[r].err.code, p.how);
+          CHECK_EQ_TEXT(p.out[r].err.msg, want);
+          CHECK_EQ_TEXT(p.out[r].err.subject, "thing");
+        }
+      }
+}
+
+static void all_at_once(void *arg, const gbt_comm *comm) {
+  plan *p = arg;
+  outcome *o = &p->out[comm->rank];
+  gbt_ctx ctx;
+  o->status = gbt_ctx_open(&ctx, gbt_mem_default(), 1, GBT_SIMD_AUTO, NULL, NULL, &o->err);
+  ctx.comm = comm;
+  o->status = gbt_comm_agree(&ctx, gbt_fail(&o->err, GBT_E_IO, "disk %d is full", comm->rank), &o->err);
+  gbt_ctx_close(&ctx);
+}
+
+static void of_several_failures_the_first_ranks_is_told(void) {
+  plan p = {.n = 1};
+  ranks_run(4, all_at_once, &p);
+  for (int r = 0; r < 4; r++) {
+    CHECK_EQ_I64(p.out[r].status, GBT_E_IO);
+    CHECK_EQ_TEXT(p.out[r].err.msg, "rank 0 of 4: disk 0 is full");
+  }
+}
+
+/* bad_step 0: another operation; 1: another size; 2: one operation less. */
+static void different_operations(void *arg, const gbt_comm *comm) {
+  plan *p = arg;
+  outcome *o = &p->out[comm->rank];
+  gbt_ctx ctx;
+  int64_t x[2] = {1, 2};
+  int odd = comm->rank == p->bad_rank;
+  o->status = gbt_ctx_open(&ctx, gbt_mem_default(), 1, GBT_SIMD_AUTO, NULL, NULL, &o->err);
+  ctx.comm = comm;
+  if (odd && p->bad_step == 0) o->status = gbt_comm_max_i64(&ctx, x, 1, &o->err);
+  else if (odd && p->bad_step == 1) o->status = gbt_comm_sum_i64(&ctx, x, 2, &o->err);
+  else if (!odd || p->bad_step != 2) o->status = gbt_comm_sum_i64(&ctx, x, 1, &o->err);
+  o->status = gbt_comm_agree(&ctx, o->status, &o->err);
+  gbt_ctx_close(&ctx);
+}
+
+static void different_operations_are_an_error_on_all(void) {
+  for (int step = 0; step < 3; step++)
+    for (int bad = 0; bad < 3; bad++) {
+      plan p = {.bad_rank = bad, .bad_step = step};
+      ranks_run(3, different_operations, &p);
+      for (int r = 0; r < 3; r++) {
+        CHECK_EQ_I64(p.out[r].status, GBT_E_INTERNAL);
+        CHECK(strstr(p.out[r].err.msg, "different operations") != NULL);
+      }
+    }
+}
+
+static void one_dies(void *arg, const gbt_comm *comm) {
+  plan *p = arg;
+  outcome *o = &p->out[comm->rank];
+  gbt_ctx ctx;
+  int64_t x = 1;
+  o->status = gbt_ctx_open(&ctx, gbt_mem_default(), 1, GBT_SIMD_AUTO, NULL, NULL, &o->err);
+  ctx.comm = comm;
+  if (comm->rank == p->bad_rank) ranks_die(comm);
+  else o->status = gbt_comm_agree(&ctx, gbt_comm_sum_i64(&ctx, &x, 1, &o->err), &o->err);
+  gbt_ctx_close(&ctx);
+}
+
+static void a_lost_rank_is_an_error_on_the_others(void) {
+  for (int bad = 0; bad < 3; bad++) {
+    plan p = {.bad_rank = bad};
+    ranks_run(3, one_dies, &p);
+    for (int r = 0; r < 3; r++) {
+      if (r == bad) continue;
+      CHECK_EQ_I64(p.out[r].status, GBT_E_DEVICE);
+      CHECK(strstr(p.out[r].err.msg, "is lost") != NULL);
+    }
+  }
+}
+
+void suite_comm(void) {
+  RUN(operations_equal_their_twins);
+  RUN(a_single_process_needs_no_communicator);
+  RUN(all_fail_when_one_fails);
+  RUN(of_several_failures_the_first_ranks_is_told);
+  RUN(different_operations_are_an_error_on_all);
+  RUN(a_lost_rank_is_an_error_on_the_others);
+}
