@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "math/bits.h"
+#include "base/bits.h"
 
 static const gbt_param_info infos[] = {
 #define GBT_REAL(name, def, low, high, open_low, open_high, text) \

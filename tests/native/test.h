@@ -18,7 +18,7 @@
 #include "../../src/gbt/base/ctx.h"
 #include "../../src/gbt/base/rng.h"
 #include "../../src/gbt/base/status.h"
-#include "../../src/gbt/math/bits.h"
+#include "../../src/gbt/base/bits.h"
 
 /* Runs a test function under its own name. */
 #define RUN(fn) test_run(#fn, fn)

@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-#include "../math/bits.h"
+#include "bits.h"
 
 enum { LAST = GBT_EXACT_LIMBS - 1, ZERO_BIT = GBT_EXACT_ZERO_BIT, LOWEST_BIT = ZERO_BIT - 1074 };
 

@@ -1,7 +1,7 @@
 /* Early stopping. */
 #include "stopper.h"
 
-#include "../math/bits.h"
+#include "../base/bits.h"
 
 void gbt_stopper_start(gbt_stopper *stopper, int64_t patience, double min_delta, int maximise) {
   stopper->patience = patience;

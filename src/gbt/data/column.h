@@ -7,7 +7,7 @@
 #ifndef GBT_DATA_COLUMN_H
 #define GBT_DATA_COLUMN_H
 
-#include "../math/bits.h"
+#include "../base/bits.h"
 #include "table.h"
 
 typedef struct gbti_reader {

@@ -5,7 +5,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "../math/bits.h"
+#include "../base/bits.h"
 #include "cuts_impl.h"
 
 /* ---- weights ---- */

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "../base/sort.h"
-#include "../math/bits.h"
+#include "../base/bits.h"
 #include "cuts_impl.h"
 
 void gbti_stream_open(gbti_stream *stream, const gbti_source *source) {

@@ -15,7 +15,7 @@
 #include <string.h>
 
 #include "../base/sort.h"
-#include "../math/bits.h"
+#include "../base/bits.h"
 #include "cuts_impl.h"
 #include "grid.h"
 

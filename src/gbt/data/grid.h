@@ -9,7 +9,7 @@
 #ifndef GBT_DATA_GRID_H
 #define GBT_DATA_GRID_H
 
-#include "../math/bits.h"
+#include "../base/bits.h"
 
 typedef struct gbti_grid {
   uint64_t base; /* bits of the magnitude where the steps begin */

@@ -5,7 +5,7 @@
 #ifndef GBT_MATH_ELEMENTARY_H
 #define GBT_MATH_ELEMENTARY_H
 
-#include "bits.h"
+#include "../base/bits.h"
 
 /* exp(x). Saturates at exp(+-708) (3e+-307): neither overflows nor becomes subnormal. NaN stays NaN.
  * x = n ln2 + r with |r| <= ln2 / 2; exp(r) by its Taylor series to r^13 (remainder below 5e-18). */

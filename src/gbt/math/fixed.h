@@ -13,7 +13,7 @@
 #ifndef GBT_MATH_FIXED_H
 #define GBT_MATH_FIXED_H
 
-#include "bits.h"
+#include "../base/bits.h"
 
 typedef struct gbt_gh16 {
   int16_t g;

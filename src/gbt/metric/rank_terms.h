@@ -2,7 +2,7 @@
 #ifndef GBT_METRIC_RANK_TERMS_H
 #define GBT_METRIC_RANK_TERMS_H
 
-#include "../math/bits.h"
+#include "../base/bits.h"
 
 enum { GBT_AUC_BITS = 61 }; /* a class's total weight lies in [2^60, 2^61), rounding apart */
 

@@ -4,7 +4,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "../math/bits.h"
+#include "../base/bits.h"
 
 enum { CUTS = 256, MAGNITUDE_TRIM = 128 };
 

@@ -1,11 +1,11 @@
 /* Doubles as bits. */
-#ifndef GBT_MATH_BITS_H
-#define GBT_MATH_BITS_H
+#ifndef GBT_BASE_BITS_H
+#define GBT_BASE_BITS_H
 
 #include <stdint.h>
 #include <string.h>
 
-#include "../base/hd.h"
+#include "hd.h"
 
 GBT_FN uint64_t gbt_bits(double x) {
   uint64_t u;
