@@ -17,6 +17,7 @@
 #include <stdlib.h>
 #include <time.h>
 
+#include "boost/backends.h"
 #include "cpu/cpu.h"
 #include "made.h"
 

@@ -14,7 +14,7 @@
 #ifndef GBT_BENCH_STEPS_H
 #define GBT_BENCH_STEPS_H
 
-#include "backend/device.h"
+#include "boost/backends.h"
 #include "device.h"
 #include "gbt.h"
 

@@ -310,24 +310,15 @@ split_cpu *split_cpu_open(const split_case *c) {
   be->layout = &c->layout;
   be->rules = &cpu->rules;
   be->kernels = gbt_cpu_kernels(cpu->ctx.simd);
-  be->scale = &cpu->scale;
-  be->noise = &cpu->noise;
-  be->wide = &cpu->wide;
-  be->any_counts = c->any_counts;
-  be->count_all = c->params.min_data_in_leaf > 1;
-  be->acc_slots = be->max_codes = 1;
-  be->set_feature = zeros(n, 1);
-  be->tree_feats = zeros(n, sizeof *be->tree_feats);
-  be->rank = zeros(n, sizeof *be->rank);
-  for (size_t f = 0; f < n; f++) {
-    uint32_t n_bins = (uint32_t)c->cuts.feat[f].n_bins;
-    be->set_feature[f] = c->cuts.schema->feat[f].type == GBT_CATEGORICAL && n_bins > c->params.max_cat_onehot;
-    if (n_bins + 1 > be->max_codes) be->max_codes = n_bins + 1;
-  }
+  be->grad.scale = &cpu->scale;
+  be->grad.noise = &cpu->noise;
+  be->grad.wide = &cpu->wide;
+  be->pool.any_counts = c->any_counts;
+  be->hist.acc_slots = 1;
   gbt_frontier_init(&be->fr, &be->mem, &c->params, c->monotone, 0);
   be->fr.policy.unit = c->unit;
-  be->constrained = c->monotone != NULL || c->params.max_delta_step > 0.0;
-  if (cpu_singles_make(be, test_err) != GBT_OK || cpu_level_open(be, test_err) != GBT_OK ||
+  cpu_scratch_open(be);
+  if (cpu_split_open(be, test_err) != GBT_OK || cpu_level_open(be, test_err) != GBT_OK ||
       cpu_scratch_ready(&cpu->ctx, be, test_err) != GBT_OK)
     test_note("no memory");
   be->level.depth = -1;
@@ -336,12 +327,10 @@ split_cpu *split_cpu_open(const split_case *c) {
 
 void split_cpu_close(split_cpu *cpu) {
   cpu_backend *be = &cpu->be;
-  cpu_scratch *s = be->scratch;
-  free(be->set_feature), free(be->tree_feats), free(be->rank), free(be->slot), free(be->free_slot);
-  void *blocks[] = {s->acc,      s->count,       s->g,      s->h,     s->gain,  s->level,   s->ratio,
-                    s->sum,      s->rest,        s->rows,   s->gh,    s->block, be->single, (void *)s->pointer,
-                    be->scratch, be->node_feats, be->found, be->chunk};
-  for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++) gbt_mem_free(&be->mem, blocks[i]);
+  free(be->pool.hist), free(be->pool.free);
+  gbt_mem_free(&be->mem, be->rows.chunk);
+  cpu_scratch_close(be);
+  cpu_split_close(be);
   cpu_level_close(be);
   gbt_frontier_free(&be->fr);
   gbt_ctx_close(&cpu->ctx);
@@ -360,22 +349,22 @@ static void put_nodes(split_cpu *cpu, const split_step *s, int32_t beg, int32_t 
   fr->n_nodes = n;
   fr->n_fresh = fr->n_open = fr->n_next = fr->n_chosen = fr->n_sets = 0;
   for (int32_t i = beg; i < end; i++) fr->fresh[fr->n_fresh++] = s->fresh_beg + i;
-  free(be->slot), free(be->free_slot);
-  be->n_slots = (size_t)s->n_hists;
-  be->n_free = 0;
-  be->slot = zeros(be->n_slots, sizeof *be->slot);
-  be->free_slot = zeros(2 * be->n_slots, sizeof *be->free_slot);
-  for (size_t h = 0; h < be->n_slots; h++) {
-    be->slot[h].sum = s->after + h * cpu->of->layout.n_slots;
-    be->slot[h].count = s->count_after + h * cpu->of->layout.n_slots;
+  free(be->pool.hist), free(be->pool.free);
+  be->pool.n = (size_t)s->n_hists;
+  be->pool.n_free = 0;
+  be->pool.hist = zeros(be->pool.n, sizeof *be->pool.hist);
+  be->pool.free = zeros(2 * be->pool.n, sizeof *be->pool.free);
+  for (size_t h = 0; h < be->pool.n; h++) {
+    be->pool.hist[h].sum = s->after + h * cpu->of->layout.n_slots;
+    be->pool.hist[h].count = s->count_after + h * cpu->of->layout.n_slots;
   }
 }
 
 gbt_split split_cpu_find(split_cpu *cpu, const split_step *s, int32_t fresh, int32_t feat, uint32_t *words) {
   cpu_backend *be = &cpu->be;
   put_nodes(cpu, s, fresh, fresh + 1);
-  be->tree_feats[0] = feat;
-  be->n_tree_feats = 1;
+  be->split.tree_feats[0] = feat;
+  be->split.n_tree_feats = 1;
   CHECK_OK(cpu_find_splits(&cpu->ctx, &be->base, test_err));
   const gbt_grow_node *node = &be->fr.node[s->fresh_beg + fresh];
   if (node->set_words > 0) memcpy(words, be->fr.sets + node->set_beg, node->set_words * sizeof *words);
@@ -385,9 +374,10 @@ gbt_split split_cpu_find(split_cpu *cpu, const split_step *s, int32_t fresh, int
 void split_cpu_level(split_cpu *cpu, const split_step *s, gbt_grow_node *node, uint32_t *words) {
   cpu_backend *be = &cpu->be;
   put_nodes(cpu, s, 0, s->n_fresh);
-  be->n_tree_feats = 0;
+  be->split.n_tree_feats = 0;
   for (int32_t t = 0; t < cpu->of->n_tree_feats; t++) /* the same for all levels, so the tree's are the level's */
-    if (cpu->of->allowed[cpu->of->tree_feats[t]]) be->tree_feats[be->n_tree_feats++] = cpu->of->tree_feats[t];
+    if (cpu->of->allowed[cpu->of->tree_feats[t]])
+      be->split.tree_feats[be->split.n_tree_feats++] = cpu->of->tree_feats[t];
   CHECK_OK(cpu_find_splits(&cpu->ctx, &be->base, test_err));
   CHECK_OK(cpu_level_decide(&cpu->ctx, be, test_err));
   memcpy(node, be->fr.node + s->fresh_beg, (size_t)s->n_fresh * sizeof *node);

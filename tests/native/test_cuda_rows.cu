@@ -4,6 +4,7 @@
 #include "../../src/cuda/grow/backend.cuh"
 
 extern "C" {
+#include "../../src/gbt/boost/backends.h"
 #include "../../src/gbt/cpu/cpu.h"
 #include "random_job.h"
 }
@@ -140,8 +141,8 @@ static int round_begins(cuda_pair *p, const random_job *r, uint64_t round) {
   }
   cu_output *out = fetch(cuda_of(p)->view.output, (size_t)p->spec.n_outputs);
   for (int32_t k = 0; k < p->spec.n_outputs; k++) {
-    ok &= CHECK(memcmp(&out[k].scale, &cpu->scale[k], sizeof out[k].scale) == 0);
-    if (p->spec.loss == GBT_LOSS_CUSTOM) ok &= CHECK_EQ_I64(out[k].wide, cpu->wide[k]);
+    ok &= CHECK(memcmp(&out[k].scale, &cpu->grad.scale[k], sizeof out[k].scale) == 0);
+    if (p->spec.loss == GBT_LOSS_CUSTOM) ok &= CHECK_EQ_I64(out[k].wide, cpu->grad.wide[k]);
   }
   free(out);
   return ok;
@@ -168,22 +169,22 @@ static int tree_begins(cuda_pair *p, const gbt_tree_task *task, cuda_seen *seen)
   if (!begin_on_device(p, task)) return 0;
   const cu_tree tree = tree_of(cuda);
   const gbt_units unit = cpu_units(cpu);
-  const int wide = cpu->wide[task->output];
-  int ok = CHECK_EQ_U64(tree.fault, 0) & CHECK_EQ_I64(tree.wide, wide) & CHECK_EQ_U64(tree.n_in, cpu->n_in);
+  const int wide = cpu->grad.wide[task->output];
+  int ok = CHECK_EQ_U64(tree.fault, 0) & CHECK_EQ_I64(tree.wide, wide) & CHECK_EQ_U64(tree.n_in, cpu->rows.n_in);
   ok &= CHECK_EQ_BITS(tree.unit.g, unit.g) & CHECK_EQ_BITS(tree.unit.h, unit.h);
-  ok &= CHECK_EQ_BITS(tree.noise, cpu->noise[task->output]);
-  ok &= CHECK_EQ_BITS(tree.down_h, cpu->scale[task->output].down_h);
+  ok &= CHECK_EQ_BITS(tree.noise, cpu->grad.noise[task->output]);
+  ok &= CHECK_EQ_BITS(tree.down_h, cpu->grad.scale[task->output].down_h);
   ok &= CHECK_EQ_I64(tree.root.g, cpu->fr.node[0].sum.g) & CHECK_EQ_I64(tree.root.h, cpu->fr.node[0].sum.h);
   const gbt_gh32 *at = (const gbt_gh32 *)cuda->view.gradients + cpu_gradients_at(cpu, task->output);
   ok &= CHECK(same(at, cpu_gh32(cpu), n));
-  ok &= CHECK(same((const uint32_t *)cuda->view.order[0].row, (const uint32_t *)cpu->rows, n));
+  ok &= CHECK(same((const uint32_t *)cuda->view.order[0].row, (const uint32_t *)cpu->rows.order, n));
   gbt_gh16 *gh = (gbt_gh16 *)test_alloc(n * sizeof *gh);
-  for (size_t i = 0; i < cpu->n_in; i++) gh[i] = cpu_gh16(cpu)[cpu->rows[i]];
-  if (!wide) ok &= CHECK(same((const gbt_gh16 *)cuda->view.order[0].gh, (const gbt_gh16 *)gh, cpu->n_in));
+  for (size_t i = 0; i < cpu->rows.n_in; i++) gh[i] = cpu_gh16(cpu)[cpu->rows.order[i]];
+  if (!wide) ok &= CHECK(same((const gbt_gh16 *)cuda->view.order[0].gh, (const gbt_gh16 *)gh, cpu->rows.n_in));
   free(gh);
   seen->wide += wide;
   seen->narrow += !wide;
-  seen->routed += cpu->n_in < n;
+  seen->routed += cpu->rows.n_in < n;
   return ok;
 }
 
@@ -211,21 +212,21 @@ static int carry_tree(cuda_pair *p) {
   put(v->sets, (const uint32_t *)fr->sets, fr->n_sets);
   int32_t n_nodes = (int32_t)fr->n_nodes;
   put(&v->tree->n_nodes, (const int32_t *)&n_nodes, 1);
-  uint32_t *row = (uint32_t *)test_alloc((cpu->n_in + 1) * sizeof *row);
-  gbt_gh16 *gh = (gbt_gh16 *)test_alloc((cpu->n_in + 1) * sizeof *gh);
+  uint32_t *row = (uint32_t *)test_alloc((cpu->rows.n_in + 1) * sizeof *row);
+  gbt_gh16 *gh = (gbt_gh16 *)test_alloc((cpu->rows.n_in + 1) * sizeof *gh);
   for (int k = 0; k < 2; k++) {
-    memset(row, 0, cpu->n_in * sizeof *row);
-    memset(gh, 77, cpu->n_in * sizeof *gh);
+    memset(row, 0, cpu->rows.n_in * sizeof *row);
+    memset(gh, 77, cpu->rows.n_in * sizeof *gh);
     for (size_t i = 0; i < fr->n_nodes; i++) {
       const gbt_grow_node *node = &fr->node[i];
       if (node->left || (node->depth & 1) != k) continue;
       for (uint32_t at = node->row_beg; at < node->row_beg + node->n_rows; at++) {
-        row[at] = cpu->rows[at];
+        row[at] = cpu->rows.order[at];
         gh[at] = cpu_gh16(cpu)[row[at]];
       }
     }
-    put(v->order[k].row, (const uint32_t *)row, cpu->n_in);
-    put(v->order[k].gh, (const gbt_gh16 *)gh, cpu->n_in);
+    put(v->order[k].row, (const uint32_t *)row, cpu->rows.n_in);
+    put(v->order[k].gh, (const gbt_gh16 *)gh, cpu->rows.n_in);
   }
   free(row);
   free(gh);
@@ -241,8 +242,8 @@ static int tree_ends(cuda_pair *p, cuda_seen *seen) {
   if (!CHECK_OK(p->cpu->ops->finish_trees(&p->ctx, p->cpu, p->forest, test_err))) return 0;
   const size_t n = cpu->fr.n_nodes;
   int ok = CHECK_EQ_U64(tree_of(cuda).fault, 0);
-  ok &= CHECK(same((const gbt_sum *)cuda->view.fine, (const gbt_sum *)cpu->fine, n));
-  ok &= CHECK(same((const double *)cuda->view.value, (const double *)cpu->value, n));
+  ok &= CHECK(same((const gbt_sum *)cuda->view.fine, (const gbt_sum *)cpu->leaf.fine, n));
+  ok &= CHECK(same((const double *)cuda->view.value, (const double *)cpu->leaf.value, n));
   ok &= CHECK(same_scores(p));
   gbt_grow_node *node = fetch(cuda->view.node, n);
   for (size_t i = 0; i < n; i++) {

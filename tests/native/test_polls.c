@@ -6,7 +6,7 @@
 #include "test.h"
 #include "trained.h"
 
-#include "../../src/gbt/backend/backend.h"
+#include "../../src/gbt/boost/backends.h"
 #include "../../src/gbt/cpu/cpu.h"
 #include "../../src/gbt/data/dataset.h"
 #include "../../src/gbt/model/predict.h"

@@ -1,8 +1,7 @@
 /* What the trainer refuses, and that it says why. */
 #include "trained.h"
 
-#include "../../src/gbt/backend/backend.h"
-#include "../../src/gbt/backend/device.h"
+#include "../../src/gbt/boost/backends.h"
 
 /* A small job with open data sets, to be spoilt in one place. */
 typedef struct scene {

@@ -26,7 +26,7 @@ static int open_part(part *p, int32_t max_bin, int32_t page_rows, int threads) {
   p->be.cuts = p->ds->cuts;
   p->be.layout = &p->ds->pages->layout;
   p->be.n_rows = ROWS;
-  if (!CHECK_OK(cpu_sparse_make(&p->ctx, &p->be, test_err))) return 0;
+  if (!CHECK_OK(cpu_sparse_open(&p->ctx, &p->be, test_err))) return 0;
   p->scratch.mark = test_alloc(p->be.sparse.tile_rows);
   memset(p->scratch.mark, 0, p->be.sparse.tile_rows);
   p->scratch.side = test_alloc(CPU_TASK_ROWS);
@@ -36,7 +36,7 @@ static int open_part(part *p, int32_t max_bin, int32_t page_rows, int threads) {
 static void close_part(part *p) {
   free(p->scratch.mark);
   free(p->scratch.side);
-  cpu_sparse_free(&p->be);
+  cpu_sparse_close(&p->be);
   gbt_dataset_unref(p->ds);
   made_free(p->m);
   gbt_ctx_close(&p->ctx);
@@ -105,58 +105,58 @@ enum { MODES = 3 }; /* packed; 16-bit gradients in plain sums; 32-bit gradients 
 static void open_build(part *p, int mode, int counts, test_rng *rng) {
   cpu_backend *be = &p->be;
   const gbt_layout *layout = be->layout;
-  be->packed = mode == 0;
-  be->wide = test_alloc(1);
-  be->wide[0] = mode == 2;
+  be->pool.packed = mode == 0;
+  be->grad.wide = test_alloc(1);
+  be->grad.wide[0] = mode == 2;
   be->loss = GBT_LOSS_SQUARED;
-  be->gradients = test_alloc(ROWS * sizeof *be->gradients);
-  gbt_gh16 *gh16 = (gbt_gh16 *)(void *)be->gradients;
-  be->rows = test_alloc(ROWS * sizeof *be->rows);
+  be->grad.gh = test_alloc(ROWS * sizeof *be->grad.gh);
+  gbt_gh16 *gh16 = (gbt_gh16 *)(void *)be->grad.gh;
+  be->rows.order = test_alloc(ROWS * sizeof *be->rows.order);
   for (uint32_t r = 0; r < ROWS; r++) {
     uint64_t u = test_u(rng);
     if (mode == 2)
-      be->gradients[r] = (gbt_gh32){(int32_t)(test_u(rng) & 0xffffffffu), (uint32_t)(u >> 32)};
+      be->grad.gh[r] = (gbt_gh32){(int32_t)(test_u(rng) & 0xffffffffu), (uint32_t)(u >> 32)};
     else
       gh16[r] = (gbt_gh16){(int16_t)(u % 65535 - 32767), (uint16_t)(u >> 16)};
   }
-  be->group_counts = test_alloc((size_t)layout->n_groups + 1);
-  memset(be->group_counts, counts, (size_t)layout->n_groups + 1);
-  be->group_started = test_alloc((size_t)layout->n_groups + 1);
-  memset(be->group_started, 0, (size_t)layout->n_groups + 1);
-  be->slot = test_alloc(2 * sizeof *be->slot);
+  be->hist.group_counts = test_alloc((size_t)layout->n_groups + 1);
+  memset(be->hist.group_counts, counts, (size_t)layout->n_groups + 1);
+  be->hist.started = test_alloc((size_t)layout->n_groups + 1);
+  memset(be->hist.started, 0, (size_t)layout->n_groups + 1);
+  be->pool.hist = test_alloc(2 * sizeof *be->pool.hist);
   for (int i = 0; i < 2; i++) {
-    be->slot[i].sum = test_alloc(layout->n_slots * sizeof(gbt_sum));
-    be->slot[i].count = test_alloc(layout->n_slots * sizeof(uint32_t));
-    memset(be->slot[i].sum, i ? 0 : 0x55, layout->n_slots * sizeof(gbt_sum)); /* what is there does not matter */
-    memset(be->slot[i].count, i ? 0 : 0x55, layout->n_slots * sizeof(uint32_t));
+    be->pool.hist[i].sum = test_alloc(layout->n_slots * sizeof(gbt_sum));
+    be->pool.hist[i].count = test_alloc(layout->n_slots * sizeof(uint32_t));
+    memset(be->pool.hist[i].sum, i ? 0 : 0x55, layout->n_slots * sizeof(gbt_sum)); /* what is there does not matter */
+    memset(be->pool.hist[i].count, i ? 0 : 0x55, layout->n_slots * sizeof(uint32_t));
   }
   be->fr.node = test_alloc(sizeof *be->fr.node);
-  be->build = test_alloc(sizeof *be->build);
-  be->n_build = 1;
-  be->build[0] = (cpu_build){.slot = 0, .from = 1, .wanted = 1};
+  be->hist.build = test_alloc(sizeof *be->hist.build);
+  be->hist.n_build = 1;
+  be->hist.build[0] = (cpu_build){.slot = 0, .from = 1, .wanted = 1};
   p->scratch.acc = test_alloc(layout->n_slots * sizeof(gbt_sum));
   p->scratch.count = test_alloc(layout->n_slots * sizeof(uint32_t));
-  gbt_lock_init(&be->lock[0]);
-  for (int i = 1; i < CPU_HIST_LOCKS; i++) gbt_lock_init(&be->lock[i]);
+  gbt_lock_init(&be->hist.lock[0]);
+  for (int i = 1; i < CPU_HIST_LOCKS; i++) gbt_lock_init(&be->hist.lock[i]);
 }
 
 static void close_build(part *p) {
   cpu_backend *be = &p->be;
-  for (int i = 0; i < CPU_HIST_LOCKS; i++) gbt_lock_destroy(&be->lock[i]);
+  for (int i = 0; i < CPU_HIST_LOCKS; i++) gbt_lock_destroy(&be->hist.lock[i]);
   for (int i = 0; i < 2; i++) {
-    free(be->slot[i].sum);
-    free(be->slot[i].count);
+    free(be->pool.hist[i].sum);
+    free(be->pool.hist[i].count);
   }
-  void *blocks[] = {be->wide, be->gradients, be->rows,  be->group_counts, be->group_started,
-                    be->slot, be->fr.node,   be->build, p->scratch.acc,   p->scratch.count};
+  void *blocks[] = {be->grad.wide, be->grad.gh, be->rows.order,  be->hist.group_counts, be->hist.started,
+                    be->pool.hist, be->fr.node,   be->hist.build, p->scratch.acc,   p->scratch.count};
   for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++) free(blocks[i]);
-  gbt_mem_free(&be->mem, be->unit);
+  gbt_mem_free(&be->mem, be->hist.unit);
 }
 
 static gbt_sum sum_at(const cpu_backend *be, int slot, uint32_t s) {
   uint32_t base = be->layout->sparse_slot;
-  if (!be->packed) return be->slot[slot].sum[s];
-  int64_t v = ((const int64_t *)(const void *)(be->slot[slot].sum + base))[s - base], h = v & 0xffffffff;
+  if (!be->pool.packed) return be->pool.hist[slot].sum[s];
+  int64_t v = ((const int64_t *)(const void *)(be->pool.hist[slot].sum + base))[s - base], h = v & 0xffffffff;
   return (gbt_sum){(v - h) / 4294967296, h};
 }
 
@@ -172,23 +172,23 @@ static void compare_build(const part *p, int mode, int counts) {
   memset(count, 0, layout->n_slots * sizeof *count);
   for (uint32_t i = node->row_beg; i < node->row_beg + node->n_rows; i++)
     for (int32_t f = 0; f < layout->n_sparse; f++) {
-      const gbt_page *page = &p->ds->pages->page[be->rows[i] / (uint32_t)p->ds->pages->page_rows];
+      const gbt_page *page = &p->ds->pages->page[be->rows.order[i] / (uint32_t)p->ds->pages->page_rows];
       const gbt_place *place = &layout->place[layout->sparse_feat[f]];
-      int32_t code = gbt_page_code(layout, be->cuts, page, (int32_t)(be->rows[i] - (uint32_t)page->row_beg),
+      int32_t code = gbt_page_code(layout, be->cuts, page, (int32_t)(be->rows.order[i] - (uint32_t)page->row_beg),
                                    layout->sparse_feat[f]);
       if (code == place->zero_bin) continue;
       uint32_t s = place->slot_beg + gbt_place_slot(place, code);
-      want[s].g += mode == 2 ? cpu_gh32(be)[be->rows[i]].g : cpu_gh16(be)[be->rows[i]].g;
-      want[s].h += mode == 2 ? cpu_gh32(be)[be->rows[i]].h : cpu_gh16(be)[be->rows[i]].h;
+      want[s].g += mode == 2 ? cpu_gh32(be)[be->rows.order[i]].g : cpu_gh16(be)[be->rows.order[i]].g;
+      want[s].h += mode == 2 ? cpu_gh32(be)[be->rows.order[i]].h : cpu_gh16(be)[be->rows.order[i]].h;
       count[s]++;
     }
   for (uint32_t s = layout->sparse_slot; s < layout->n_slots; s++) {
     gbt_sum got = sum_at(be, 0, s), left = sum_at(be, 1, s);
-    wrong += got.g != want[s].g || got.h != want[s].h || (counts && be->slot[0].count[s] != count[s]);
-    if (be->build[0].at_once && mode > 0) wrong += left.g != -want[s].g || left.h != -want[s].h;
-    if (be->build[0].at_once && mode == 0) /* as one number: from 0 the lower half borrows */
+    wrong += got.g != want[s].g || got.h != want[s].h || (counts && be->pool.hist[0].count[s] != count[s]);
+    if (be->hist.build[0].at_once && mode > 0) wrong += left.g != -want[s].g || left.h != -want[s].h;
+    if (be->hist.build[0].at_once && mode == 0) /* as one number: from 0 the lower half borrows */
       wrong += left.g * 4294967296 + left.h != -(want[s].g * 4294967296 + want[s].h);
-    if (be->build[0].at_once && counts) wrong += be->slot[1].count[s] + count[s] != 0;
+    if (be->hist.build[0].at_once && counts) wrong += be->pool.hist[1].count[s] + count[s] != 0;
   }
   CHECK_EQ_I64(wrong, 0);
   free(want);
@@ -201,15 +201,15 @@ static void compare_builds(part *p, int mode, int counts, int kind, test_rng *rn
   uint32_t n = 0;
   open_build(p, mode, counts, rng);
   for (uint32_t r = 0; r < ROWS; r++) {
-    be->rows[n] = r;
+    be->rows.order[n] = r;
     n += kind == 0 || (kind == 1 ? test_below(rng, 50) != 0 : test_below(rng, 500) == 0);
   }
   be->fr.node[0] = (gbt_grow_node){.row_beg = 0, .n_rows = n};
   if (CHECK_OK(cpu_hist_plan_sparse(&p->ctx, be, test_err))) {
-    CHECK_EQ_I64(be->build[0].at_once, kind == 2);
-    CHECK_EQ_I64(be->unit[0].strip, be->layout->n_strips + (kind == 0));
-    CHECK_EQ_I64(be->unit[0].shared, kind == 1 && p->ctx.n_threads > 1);
-    for (size_t u = 0; u < be->n_unit; u++) cpu_hist_sparse_unit(be, &be->unit[u], &p->scratch);
+    CHECK_EQ_I64(be->hist.build[0].at_once, kind == 2);
+    CHECK_EQ_I64(be->hist.unit[0].strip, be->layout->n_strips + (kind == 0));
+    CHECK_EQ_I64(be->hist.unit[0].shared, kind == 1 && p->ctx.n_threads > 1);
+    for (size_t u = 0; u < be->hist.n_unit; u++) cpu_hist_sparse_unit(be, &be->hist.unit[u], &p->scratch);
     compare_build(p, mode, counts);
   }
   close_build(p);

@@ -39,8 +39,6 @@ typedef struct gbt_backend_spec {
   const gbt_feature_rules *rules; /* which features a node may use */
 } gbt_backend_spec;
 
-struct gbt_device_api; /* device.h */
-
 /* One tree to grow. */
 typedef struct gbt_tree_task {
   uint64_t tree;   /* number of the tree in the run, for sampling */
@@ -132,10 +130,5 @@ static inline gbt_status gbt_leaf_overflows(uint64_t round, gbt_error *err) {
   return gbt_fail(err, GBT_E_DATA, "a leaf value overflows in round %lld; set lambda or max_delta_step above 0",
                   (long long)round + 1);
 }
-
-/* Opens the backend of a device; the CPU's when `device` is NULL. number: which of its devices. */
-gbt_status gbt_backend_open(gbt_ctx *ctx, const struct gbt_device_api *device, int32_t number,
-                            const gbt_backend_spec *spec, gbt_backend **out, gbt_error *err) GBT_MUST_CHECK;
-void gbt_backend_close(gbt_backend *be); /* NULL allowed */
 
 #endif

@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "../backend/backend.h"
+#include "backends.h"
 #include "grow.h"
 #include "objective.h"
 #include "stopper.h"

@@ -47,23 +47,23 @@ static void column_task(void *arg, int64_t task, int thread) {
     size_t n = end - r < COLUMN_TILE ? end - r : COLUMN_TILE;
     const char *from = (const char *)page->group[g] + r * (size_t)group->stride * bytes;
     for (int32_t k = 0; k < group->n_feats; k++) {
-      char *to = (char *)be->column[g * GBT_GROUP_MAX + k] + ((size_t)page->row_beg + r) * bytes;
+      char *to = (char *)be->columns.of[g * GBT_GROUP_MAX + k] + ((size_t)page->row_beg + r) * bytes;
       copy_tile(group, from, n, k, to);
     }
   }
 }
 
-gbt_status cpu_columns_make(gbt_ctx *ctx, cpu_backend *be, gbt_error *err) {
+gbt_status cpu_columns_open(gbt_ctx *ctx, cpu_backend *be, gbt_error *err) {
   const gbt_layout *layout = be->layout;
   size_t bytes = 0, n = (size_t)be->n_rows;
   for (int32_t g = 0; g < layout->n_groups; g++)
     bytes += code_bytes(&layout->group[g]) * (size_t)layout->group[g].n_feats;
   if (bytes == 0 || bytes > COLUMN_BYTES_MAX || n < COLUMN_ROWS_MIN) return GBT_OK;
-  be->n_columns = (size_t)layout->n_groups * GBT_GROUP_MAX;
-  GBT_TRY(gbt_mem_zeros(&be->mem, be->n_columns, sizeof *be->column, &be->column, err));
+  be->columns.n = (size_t)layout->n_groups * GBT_GROUP_MAX;
+  GBT_TRY(gbt_mem_zeros(&be->mem, be->columns.n, sizeof *be->columns.of, &be->columns.of, err));
   for (int32_t g = 0; g < layout->n_groups; g++)
     for (int32_t k = 0; k < layout->group[g].n_feats; k++)
-      GBT_TRY(gbt_mem_array(&be->mem, n, code_bytes(&layout->group[g]), &be->column[g * GBT_GROUP_MAX + k], err));
+      GBT_TRY(gbt_mem_array(&be->mem, n, code_bytes(&layout->group[g]), &be->columns.of[g * GBT_GROUP_MAX + k], err));
   const gbt_page_store *pages = be->sets[0]->pages;
   column_job job = {be, ((int64_t)pages->page_rows + COLUMN_TASK - 1) / COLUMN_TASK};
   if (pages->n_pages == 1) job.a_page = ((int64_t)n + COLUMN_TASK - 1) / COLUMN_TASK;
@@ -72,7 +72,7 @@ gbt_status cpu_columns_make(gbt_ctx *ctx, cpu_backend *be, gbt_error *err) {
                       err);
 }
 
-void cpu_columns_free(cpu_backend *be) {
-  for (size_t c = 0; be->column && c < be->n_columns; c++) gbt_mem_free(&be->mem, be->column[c]);
-  gbt_mem_free(&be->mem, be->column);
+void cpu_columns_close(cpu_backend *be) {
+  for (size_t c = 0; be->columns.of && c < be->columns.n; c++) gbt_mem_free(&be->mem, be->columns.of[c]);
+  gbt_mem_free(&be->mem, be->columns.of);
 }

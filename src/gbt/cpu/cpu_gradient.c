@@ -11,6 +11,27 @@
 
 #include "cpu.h"
 
+gbt_status cpu_gradient_open(cpu_backend *be, gbt_error *err) {
+  cpu_gradient *grad = &be->grad;
+  size_t n = (size_t)be->n_rows, k = (size_t)be->n_outputs, kept = be->loss == GBT_LOSS_CUSTOM ? n * k : n;
+  grad->fixed_output = -1;
+  GBT_TRY(gbt_mem_array(&be->mem, kept, sizeof *grad->gh, &grad->gh, err));
+  if (be->loss == GBT_LOSS_SOFTMAX) {
+    GBT_TRY(gbt_mem_array(&be->mem, n, sizeof *grad->softmax_top, &grad->softmax_top, err));
+    GBT_TRY(gbt_mem_array(&be->mem, n, sizeof *grad->softmax_sum, &grad->softmax_sum, err));
+  }
+  GBT_TRY(gbt_mem_zeros(&be->mem, k, sizeof *grad->scale, &grad->scale, err));
+  GBT_TRY(gbt_mem_zeros(&be->mem, k, 1, &grad->wide, err));
+  return gbt_mem_zeros(&be->mem, k, sizeof *grad->noise, &grad->noise, err);
+}
+
+void cpu_gradient_close(cpu_backend *be) {
+  cpu_gradient *grad = &be->grad;
+  void *blocks[] = {grad->gh,   grad->softmax_top, grad->softmax_sum, grad->scale,
+                    grad->wide, grad->noise,       grad->pass_max,    grad->pass_sums};
+  for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++) gbt_mem_free(&be->mem, blocks[i]);
+}
+
 typedef struct grad_pass {
   cpu_backend *be;
   const double *host_g, *host_h; /* the host's gradients, or NULL for the loss's own */
@@ -61,9 +82,9 @@ static void block_gradients(const grad_pass *pass, int32_t k, uint64_t row, int3
 static void max_task(void *arg, int64_t task, int thread) {
   const grad_pass *pass = arg;
   const cpu_backend *be = pass->be;
-  const cpu_scratch *scratch = &be->scratch[thread];
+  const cpu_scratch *scratch = &be->scratch.of[thread];
   double *g = scratch->block, *h = g + CPU_BLOCK, *p = h + CPU_BLOCK;
-  double *max = be->pass_max + 2 * (size_t)task * (size_t)be->n_outputs;
+  double *max = be->grad.pass_max + 2 * (size_t)task * (size_t)be->n_outputs;
   uint64_t rows = max_rows(be), end = task_end(be, task, rows);
   int32_t n;
   for (uint64_t row = (uint64_t)task * rows; row < end; row += (uint64_t)n) {
@@ -71,7 +92,8 @@ static void max_task(void *arg, int64_t task, int thread) {
     if (is_softmax(pass)) {
       for (int32_t k = 0; k < be->n_outputs; k++)
         scratch->pointer[k] = be->score[0] + (size_t)k * (size_t)be->n_rows + row;
-      be->kernels->softmax(n, be->n_outputs, scratch->pointer, p, be->softmax_top + row, be->softmax_sum + row);
+      be->kernels->softmax(n, be->n_outputs, scratch->pointer, p, be->grad.softmax_top + row,
+                           be->grad.softmax_sum + row);
     }
     for (int32_t k = 0; k < be->n_outputs; k++) {
       block_gradients(pass, k, row, n, p + (size_t)k * CPU_BLOCK, g, h);
@@ -83,9 +105,9 @@ static void max_task(void *arg, int64_t task, int thread) {
 static void fix_task(void *arg, int64_t task, int thread) {
   const grad_pass *pass = arg;
   const cpu_backend *be = pass->be;
-  double *g = be->scratch[thread].block, *h = g + CPU_BLOCK, *p = h + CPU_BLOCK;
-  const gbt_scale *scale = &be->scale[pass->output];
-  gbt_gh32 *gh32 = be->gradients + cpu_gradients_at(be, pass->output);
+  double *g = be->scratch.of[thread].block, *h = g + CPU_BLOCK, *p = h + CPU_BLOCK;
+  const gbt_scale *scale = &be->grad.scale[pass->output];
+  gbt_gh32 *gh32 = be->grad.gh + cpu_gradients_at(be, pass->output);
   gbt_gh16 *gh16 = (gbt_gh16 *)(void *)gh32;
   uint32_t *low = (uint32_t *)(void *)(gh16 + be->n_rows);
   const double *score = be->score[0] + (size_t)pass->output * (size_t)be->n_rows;
@@ -95,14 +117,15 @@ static void fix_task(void *arg, int64_t task, int thread) {
   int32_t n;
   for (uint64_t row = (uint64_t)task * CPU_TASK_ROWS; row < end; row += (uint64_t)n) {
     n = block_rows(row, end);
-    if (is_softmax(pass)) be->kernels->softmax_class(n, score + row, be->softmax_top + row, be->softmax_sum + row, p);
+    if (is_softmax(pass))
+      be->kernels->softmax_class(n, score + row, be->grad.softmax_top + row, be->grad.softmax_sum + row, p);
     block_gradients(pass, pass->output, row, n, p, g, h);
     if (pass->wide)
       be->kernels->fix_wide(n, scale->up_g, scale->up_h, g, h, gh32 + row);
     else
       be->kernels->fix(n, row, key, scale->up_g, scale->up_h, g, h, gh16 + row, low + row, &sums);
   }
-  be->pass_sums[task] = sums;
+  be->grad.pass_sums[task] = sums;
 }
 
 static int wants_wide(const cpu_backend *be, int64_t size) {
@@ -115,7 +138,7 @@ static int64_t n_tasks(const cpu_backend *be) { return (be->n_rows + CPU_TASK_RO
 /* The maxima of all tasks in those of the first one. */
 static gbt_status merge_maxima(gbt_ctx *ctx, cpu_backend *be, gbt_error *err) {
   size_t K = (size_t)be->n_outputs;
-  double *all = be->pass_max;
+  double *all = be->grad.pass_max;
   int usable = 1; /* neither infinite nor NaN, which no maximum would show */
   for (int64_t t = 0; t < n_max_tasks(be); t++) {
     const double *max = all + 2 * K * (size_t)t;
@@ -126,18 +149,19 @@ static gbt_status merge_maxima(gbt_ctx *ctx, cpu_backend *be, gbt_error *err) {
       all[i + 1] = max[i + 1] > all[i + 1] ? max[i + 1] : all[i + 1];
     }
   }
-  return usable ? GBT_OK : gbt_gradients_overflow(be->grad_round, err);
+  return usable ? GBT_OK : gbt_gradients_overflow(be->grad.round, err);
 }
 
 static gbt_status find_scales(gbt_ctx *ctx, grad_pass *pass, gbt_error *err) {
   cpu_backend *be = pass->be;
   size_t K = (size_t)be->n_outputs, cells = 2 * (size_t)n_max_tasks(be) * K;
   double ns = 4.0 * (double)be->n_rows * (double)K;
-  GBT_TRY(gbt_mem_grow(&be->mem, &be->pass_max, &be->cap_pass[0], cells, sizeof *be->pass_max, err));
-  GBT_TRY(cpu_zero(ctx, be->pass_max, cells * sizeof *be->pass_max, err));
+  GBT_TRY(gbt_mem_grow(&be->mem, &be->grad.pass_max, &be->grad.cap_pass[0], cells, sizeof *be->grad.pass_max, err));
+  GBT_TRY(cpu_zero(ctx, be->grad.pass_max, cells * sizeof *be->grad.pass_max, err));
   GBT_TRY(cpu_parallel(ctx, n_max_tasks(be), ns, max_task, pass, err));
   GBT_TRY(merge_maxima(ctx, be, err));
-  for (size_t k = 0; k < K; k++) be->scale[k] = gbt_scale_from(be->pass_max[2 * k], be->pass_max[2 * k + 1]);
+  for (size_t k = 0; k < K; k++)
+    be->grad.scale[k] = gbt_scale_from(be->grad.pass_max[2 * k], be->grad.pass_max[2 * k + 1]);
   return GBT_OK;
 }
 
@@ -146,16 +170,17 @@ static gbt_status fix_output(gbt_ctx *ctx, grad_pass *pass, gbt_error *err) {
   cpu_backend *be = pass->be;
   gbt_fixed_sums all = {0, 0, 0};
   pass->wide = 0;
-  GBT_TRY(gbt_mem_grow(&be->mem, &be->pass_sums, &be->cap_pass[1], (size_t)n_tasks(be), sizeof *be->pass_sums, err));
+  GBT_TRY(gbt_mem_grow(&be->mem, &be->grad.pass_sums, &be->grad.cap_pass[1], (size_t)n_tasks(be),
+                       sizeof *be->grad.pass_sums, err));
   GBT_TRY(cpu_parallel(ctx, n_tasks(be), 4.0 * (double)be->n_rows, fix_task, pass, err));
   for (int64_t t = 0; t < n_tasks(be); t++) {
-    all.size += be->pass_sums[t].size;
-    all.square += be->pass_sums[t].square;
-    all.h += be->pass_sums[t].h;
+    all.size += be->grad.pass_sums[t].size;
+    all.square += be->grad.pass_sums[t].square;
+    all.h += be->grad.pass_sums[t].h;
   }
   pass->wide = wants_wide(be, all.size);
-  be->wide[pass->output] = (int8_t)pass->wide;
-  be->noise[pass->output] = gbt_noise(all, &be->scale[pass->output]);
+  be->grad.wide[pass->output] = (int8_t)pass->wide;
+  be->grad.noise[pass->output] = gbt_noise(all, &be->grad.scale[pass->output]);
   return pass->wide ? cpu_parallel(ctx, n_tasks(be), 4.0 * (double)be->n_rows, fix_task, pass, err) : GBT_OK;
 }
 
@@ -167,8 +192,8 @@ gbt_status cpu_gradients(gbt_ctx *ctx, gbt_backend *self, uint64_t round, gbt_er
   cpu_backend *be = (cpu_backend *)self;
   grad_pass pass = {.be = be};
   int64_t t0 = gbt_clock_ns();
-  be->grad_round = round;
-  be->fixed_output = -1;
+  be->grad.round = round;
+  be->grad.fixed_output = -1;
   GBT_TRY(cpu_scratch_ready(ctx, be, err));
   gbt_status status = find_scales(ctx, &pass, err);
   count_time(be, t0);
@@ -177,11 +202,11 @@ gbt_status cpu_gradients(gbt_ctx *ctx, gbt_backend *self, uint64_t round, gbt_er
 
 gbt_status cpu_gradients_of_tree(gbt_ctx *ctx, cpu_backend *be, gbt_error *err) {
   grad_pass pass = {.be = be, .output = be->task.output};
-  if (be->loss == GBT_LOSS_CUSTOM || be->fixed_output == be->task.output) return GBT_OK;
+  if (be->loss == GBT_LOSS_CUSTOM || be->grad.fixed_output == be->task.output) return GBT_OK;
   int64_t t0 = gbt_clock_ns();
-  be->fixed_output = -1;
+  be->grad.fixed_output = -1;
   GBT_TRY(fix_output(ctx, &pass, err));
-  be->fixed_output = be->task.output;
+  be->grad.fixed_output = be->task.output;
   count_time(be, t0);
   return GBT_OK;
 }
@@ -191,10 +216,17 @@ gbt_status cpu_set_gradients(gbt_ctx *ctx, gbt_backend *self, uint64_t round, co
   cpu_backend *be = (cpu_backend *)self;
   grad_pass pass = {.be = be, .host_g = g, .host_h = h};
   int64_t t0 = gbt_clock_ns();
-  be->grad_round = round;
+  be->grad.round = round;
   GBT_TRY(cpu_scratch_ready(ctx, be, err));
   GBT_TRY(find_scales(ctx, &pass, err));
   for (pass.output = 0; pass.output < be->n_outputs; pass.output++) GBT_TRY(fix_output(ctx, &pass, err));
   count_time(be, t0);
   return GBT_OK;
+}
+
+gbt_units cpu_units(const cpu_backend *be) {
+  const gbt_scale *scale = &be->grad.scale[be->task.output];
+  double wide = be->grad.wide[be->task.output] ? 1.0 : 65536.0;
+  gbt_units unit = {scale->down_g * wide, scale->down_h * wide};
+  return unit;
 }

@@ -15,171 +15,99 @@
 
 #include "cpu_hist_kernels.h"
 
-/* ---- slots ---- */
+/* ---- life ---- */
 
-void cpu_hist_release(cpu_backend *be, gbt_grow_node *node) {
-  if (node->hist < 0) return;
-  be->free_slot[be->n_free++] = node->hist; /* room was made when the slot was */
-  node->hist = -1;
-}
-
-/* Bytes of a slot's sums. The sparse part, at the end, takes half where it is packed. */
-static size_t slot_bytes(const cpu_backend *be) {
-  size_t sparse = be->layout->n_slots - be->layout->sparse_slot;
-  return be->layout->sparse_slot * sizeof(gbt_sum) + sparse * (be->roomy ? sizeof(gbt_sum) : sizeof(int64_t));
-}
-
-static size_t acc_bytes(const cpu_backend *be) {
-  size_t sparse = be->layout->n_slots - be->layout->sparse_slot;
-  size_t bytes = sparse * (be->roomy ? sizeof(gbt_sum) : sizeof(int64_t)), dense = be->acc_slots * sizeof(gbt_sum);
-  return bytes > dense ? bytes : dense;
-}
-
-static void count_slots(cpu_backend *be) {
-  size_t bytes = slot_bytes(be) + (be->any_counts ? be->layout->n_slots * sizeof(uint32_t) : 0);
-  be->max_slots = gbt_params_hist_bytes(be->params) / (bytes ? bytes : 1);
-  if (be->max_slots < 4) be->max_slots = 4;
-}
-
-gbt_status cpu_hist_scratch(cpu_backend *be, cpu_scratch *s, gbt_error *err) {
-  size_t sparse = be->layout->n_slots - be->layout->sparse_slot;
-  gbt_sum *acc;
-  GBT_TRY(gbt_mem_array(&be->mem, acc_bytes(be), 1, &acc, err));
-  gbt_mem_free(&be->mem, s->acc);
-  s->acc = acc;
-  if (!be->any_counts || s->count) return GBT_OK;
-  return gbt_mem_array(&be->mem, sparse > be->acc_slots ? sparse : be->acc_slots, sizeof *s->count, &s->count, err);
-}
-
-/* Slots, all of them free, and accumulators that have room for sums that are not packed. */
-static gbt_status make_room(cpu_backend *be, gbt_error *err) {
-  gbt_status status = GBT_OK;
-  for (size_t i = 0; i < be->n_slots; i++) {
-    gbt_mem_free(&be->mem, be->slot[i].sum);
-    gbt_mem_free(&be->mem, be->slot[i].count);
+gbt_status cpu_hist_open(cpu_backend *be, gbt_error *err) {
+  const gbt_layout *layout = be->layout;
+  cpu_hist_plan *plan = &be->hist;
+  for (int i = 0; i < CPU_HIST_LOCKS; i++) {
+    if (!gbt_lock_init(&plan->lock[i])) return gbt_fail(err, GBT_E_MEM, "the system refuses a mutex");
+    plan->n_locks = i + 1;
   }
-  be->n_slots = be->n_free = 0;
-  be->roomy = 1;
-  for (int32_t t = 0; t < be->n_scratch && status == GBT_OK; t++)
-    status = cpu_hist_scratch(be, &be->scratch[t], err);
-  if (status != GBT_OK) be->roomy = 0;
-  return status;
-}
-
-gbt_status cpu_hist_fit(cpu_backend *be, gbt_error *err) {
-  be->packed = be->sparse.most <= CPU_PACKED_ROWS && !be->wide[be->task.output];
-  if (be->layout->n_sparse > 0 && !be->packed && !be->roomy) GBT_TRY(make_room(be, err)); /* from now on */
-  count_slots(be);
-  return GBT_OK;
-}
-
-static gbt_status new_slot(gbt_ctx *ctx, cpu_backend *be, gbt_error *err) {
-  size_t n = be->layout->n_slots;
-  GBT_TRY(gbt_mem_grow(&be->mem, &be->slot, &be->cap_slot, be->n_slots + 1, sizeof *be->slot, err));
-  GBT_TRY(gbt_mem_grow(&be->mem, &be->free_slot, &be->cap_free, be->n_slots + 1, sizeof *be->free_slot, err));
-  cpu_hist *hist = &be->slot[be->n_slots];
-  hist->sum = NULL;
-  hist->count = NULL;
-  be->n_slots++;
-  GBT_TRY(gbt_mem_array(&be->mem, slot_bytes(be), 1, &hist->sum, err));
-  GBT_TRY(cpu_zero(ctx, hist->sum, slot_bytes(be), err)); /* padding slots are read, too */
-  if (be->any_counts) {
-    GBT_TRY(gbt_mem_array(&be->mem, n, sizeof *hist->count, &hist->count, err));
-    GBT_TRY(cpu_zero(ctx, hist->count, n * sizeof *hist->count, err));
+  GBT_TRY(gbt_mem_zeros(&be->mem, (size_t)layout->n_groups + 1, 1, &plan->group_counts, err));
+  for (int32_t f = 0; f < be->n_features; f++) {
+    int32_t group = layout->place[f].group;
+    if (be->split.set_feature[f] || be->split.count_all) plan->group_counts[group < 0 ? layout->n_groups : group] = 1;
   }
-  be->free_slot[be->n_free++] = (int32_t)be->n_slots - 1;
+  plan->acc_slots = 1;
+  for (int32_t g = 0; g < layout->n_groups; g++)
+    if (layout->group[g].wide && layout->group[g].n_slots > plan->acc_slots) plan->acc_slots = layout->group[g].n_slots;
+  for (int32_t s = 0; s < layout->n_strips; s++) {
+    uint32_t n = (uint32_t)(layout->strip_beg[s + 1] - layout->strip_beg[s]) * CPU_GROUP_ACC;
+    if (n > plan->acc_slots) plan->acc_slots = n;
+  }
   return GBT_OK;
 }
 
-/* A free slot; when all memory that is allowed is taken, that of a node in wait or an open one, whose children are
- * then both built from rows. select() takes no more nodes at once than there are slots for. */
-static gbt_status take_slot(gbt_ctx *ctx, cpu_backend *be, int32_t *slot, gbt_error *err) {
-  const gbt_frontier *fr = &be->fr;
-  if (be->n_free == 0 && be->n_slots < be->max_slots) GBT_TRY(new_slot(ctx, be, err));
-  for (size_t i = fr->n_next; be->n_free == 0 && i > 0; i--) cpu_hist_release(be, &fr->node[fr->next[i - 1]]);
-  for (size_t i = fr->n_open; be->n_free == 0 && i > 0; i--) cpu_hist_release(be, &fr->node[fr->open[i - 1]]);
-  if (be->n_free == 0) GBT_TRY(new_slot(ctx, be, err));
-  *slot = be->free_slot[--be->n_free];
-  return GBT_OK;
+void cpu_hist_close(cpu_backend *be) {
+  cpu_hist_plan *plan = &be->hist;
+  void *blocks[] = {plan->build, plan->subtract, plan->unit, plan->group_counts, plan->started};
+  for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++) gbt_mem_free(&be->mem, blocks[i]);
+  while (plan->n_locks > 0) gbt_lock_destroy(&plan->lock[--plan->n_locks]);
 }
 
 /* ---- plan: who is built, who is subtracted ---- */
 
-static gbt_status plan_build(cpu_backend *be, int32_t id, int32_t slot, gbt_error *err) {
-  GBT_TRY(gbt_mem_grow(&be->mem, &be->build, &be->cap_build, be->n_build + 1, sizeof *be->build, err));
-  be->build[be->n_build++] = (cpu_build){.node = id, .slot = slot, .from = -1, .wanted = 1};
+/* Builds the node, which has a histogram, from its rows. */
+static gbt_status plan_build(cpu_backend *be, int32_t id, gbt_error *err) {
+  cpu_hist_plan *plan = &be->hist;
+  GBT_TRY(gbt_mem_grow(&be->mem, &plan->build, &plan->cap_build, plan->n_build + 1, sizeof *plan->build, err));
+  plan->build[plan->n_build++] = (cpu_build){.node = id, .slot = be->fr.node[id].hist, .from = -1, .wanted = 1};
   return GBT_OK;
 }
 
 static gbt_status plan_fresh(gbt_ctx *ctx, cpu_backend *be, int32_t id, gbt_error *err) {
-  int32_t slot;
   if (!be->fr.node[id].splittable) return GBT_OK;
-  GBT_TRY(take_slot(ctx, be, &slot, err));
-  be->fr.node[id].hist = slot;
-  return plan_build(be, id, slot, err);
+  GBT_TRY(cpu_hist_take(ctx, be, id, err));
+  return plan_build(be, id, err);
 }
 
 static gbt_status plan_pair(gbt_ctx *ctx, cpu_backend *be, int32_t left, gbt_error *err) {
-  gbt_grow_node *l = &be->fr.node[left], *r = l + 1, *parent = &be->fr.node[l->parent];
-  gbt_grow_node *small = l->n_rows <= r->n_rows ? l : r, *large = small == l ? r : l;
-  int32_t small_id = small == l ? left : left + 1, slot;
-  if (parent->hist < 0 || !large->splittable) {
-    cpu_hist_release(be, parent);
+  cpu_hist_plan *plan = &be->hist;
+  const gbt_grow_node *node = be->fr.node, *l = &node[left], *r = l + 1;
+  int32_t small = l->n_rows <= r->n_rows ? left : left + 1, large = small == left ? left + 1 : left;
+  if (node[l->parent].hist < 0 || !node[large].splittable) {
+    cpu_hist_release(be, l->parent);
     GBT_TRY(plan_fresh(ctx, be, left, err));
     return plan_fresh(ctx, be, left + 1, err);
   }
-  large->hist = parent->hist; /* first of all: a parent that was chosen ahead is open, its slot might be taken now */
-  parent->hist = -1;
-  if (small->n_rows == 0) return GBT_OK; /* symmetric growth alone makes empty children */
-  GBT_TRY(take_slot(ctx, be, &slot, err));
-  GBT_TRY(gbt_mem_grow(&be->mem, &be->subtract, &be->cap_subtract, be->n_subtract + 1, sizeof *be->subtract, err));
-  if (small->splittable) small->hist = slot;
-  GBT_TRY(plan_build(be, small_id, slot, err));
-  be->build[be->n_build - 1].from = large->hist;
-  be->build[be->n_build - 1].wanted = small->splittable;
-  be->subtract[be->n_subtract++] = (cpu_subtract){large->hist, slot, !small->splittable, (int32_t)be->n_build - 1};
+  /* first of all: a parent that was chosen ahead is open, its histogram might be taken now */
+  cpu_hist_inherit(be, l->parent, large);
+  if (node[small].n_rows == 0) return GBT_OK; /* symmetric growth alone makes empty children */
+  GBT_TRY(cpu_hist_take(ctx, be, small, err));
+  GBT_TRY(plan_build(be, small, err));
+  GBT_TRY(gbt_mem_grow(&be->mem, &plan->subtract, &plan->cap_subtract, plan->n_subtract + 1, sizeof *plan->subtract,
+                       err));
+  cpu_build *build = &plan->build[plan->n_build - 1];
+  build->from = node[large].hist;
+  build->wanted = node[small].splittable;
+  plan->subtract[plan->n_subtract++] = (cpu_subtract){build->from, build->slot, (int32_t)plan->n_build - 1};
   return GBT_OK;
 }
 
 static gbt_status plan_units(gbt_ctx *ctx, cpu_backend *be, gbt_error *err) {
   int32_t n_groups = be->layout->n_groups, n_strips = be->layout->n_strips;
-  be->n_unit = 0;
-  for (size_t b = 0; b < be->n_build; b++) {
-    const gbt_grow_node *node = &be->fr.node[be->build[b].node];
+  be->hist.n_unit = 0;
+  for (size_t b = 0; b < be->hist.n_build; b++) {
+    const gbt_grow_node *node = &be->fr.node[be->hist.build[b].node];
     uint32_t n_chunks = (node->n_rows + CPU_HIST_ROWS - 1) / CPU_HIST_ROWS;
     if (n_chunks == 0) n_chunks = 1;
-    size_t need = be->n_unit + (size_t)n_chunks * (size_t)n_strips;
-    GBT_TRY(gbt_mem_grow(&be->mem, &be->unit, &be->cap_unit, need, sizeof *be->unit, err));
+    size_t need = be->hist.n_unit + (size_t)n_chunks * (size_t)n_strips;
+    GBT_TRY(gbt_mem_grow(&be->mem, &be->hist.unit, &be->hist.cap_unit, need, sizeof *be->hist.unit, err));
     for (uint32_t c = 0; c < n_chunks; c++) {
       uint32_t beg = node->row_beg + (uint32_t)((uint64_t)node->n_rows * c / n_chunks);
       uint32_t end = node->row_beg + (uint32_t)((uint64_t)node->n_rows * (c + 1) / n_chunks);
       for (int32_t k = 0; k < n_strips; k++)
-        be->unit[be->n_unit++] = (cpu_unit){(int32_t)b, k, beg, end, n_chunks > 1};
+        be->hist.unit[be->hist.n_unit++] = (cpu_unit){(int32_t)b, k, beg, end, n_chunks > 1};
     }
   }
-  size_t cells = be->n_build * (size_t)(n_groups + 1);
-  GBT_TRY(gbt_mem_grow(&be->mem, &be->group_started, &be->cap_started, cells, 1, err));
-  memset(be->group_started, 0, cells);
+  size_t cells = be->hist.n_build * (size_t)(n_groups + 1);
+  GBT_TRY(gbt_mem_grow(&be->mem, &be->hist.started, &be->hist.cap_started, cells, 1, err));
+  memset(be->hist.started, 0, cells);
   return be->layout->n_sparse > 0 ? cpu_hist_plan_sparse(ctx, be, err) : GBT_OK;
 }
 
 /* ---- units ---- */
-
-uint32_t cpu_page_end(const uint32_t *rows, uint32_t beg, uint32_t end, int64_t row_end) {
-  GBT_ASSERT(beg < end && (int64_t)rows[beg] < row_end);
-  if ((int64_t)rows[end - 1] < row_end) return end;
-  uint32_t lo = beg, hi = end;
-  while (lo < hi) {
-    uint32_t mid = lo + (hi - lo) / 2;
-    if ((int64_t)rows[mid] < row_end) lo = mid + 1;
-    else hi = mid;
-  }
-  return lo;
-}
-
-const void *cpu_hist_gradients(const cpu_backend *be, int wide) {
-  return wide ? (const void *)cpu_gh32(be) : (const void *)cpu_gh16(be);
-}
 
 /* Where a group's sums go. */
 typedef struct group_place {
@@ -201,9 +129,9 @@ typedef struct strip_places {
 
 static strip_places places_of(const cpu_backend *be, const cpu_unit *unit, const cpu_scratch *scratch) {
   const gbt_layout *layout = be->layout;
-  const cpu_hist *hist = &be->slot[be->build[unit->build].slot];
+  const cpu_hist *hist = &be->pool.hist[be->hist.build[unit->build].slot];
   int32_t first = layout->strip_beg[unit->strip];
-  strip_places p = {.n = layout->strip_beg[unit->strip + 1] - first, .wide = be->wide[be->task.output]};
+  strip_places p = {.n = layout->strip_beg[unit->strip + 1] - first, .wide = be->grad.wide[be->task.output]};
   for (int32_t k = 0; k < p.n; k++) {
     const gbt_group *group = &layout->group[first + k];
     group_place *at = &p.at[k];
@@ -213,7 +141,7 @@ static strip_places places_of(const cpu_backend *be, const cpu_unit *unit, const
     at->strided = !p.wide && !group->wide;
     at->sum = hist->sum + group->slot_beg;
     at->acc = scratch->acc + (size_t)k * CPU_GROUP_ACC;
-    int counts = be->group_counts[first + k];
+    int counts = be->hist.group_counts[first + k];
     at->count = counts ? hist->count + group->slot_beg : NULL;
     at->acc_count = counts ? scratch->count + (size_t)k * CPU_GROUP_ACC : NULL;
     if (unit->shared || !p.wide) continue;
@@ -241,10 +169,10 @@ static const void *gather_gradients(const void *gh, int wide, const uint32_t *ro
   return scratch->gh;
 }
 
-/* Rows be->rows[beg .. beg + n), all in one page. */
+/* Rows be->rows.order[beg .. beg + n), all in one page. */
 static void add_block(const cpu_backend *be, const strip_places *p, const gbt_page *page, uint32_t beg, uint32_t n,
                       cpu_scratch *scratch) {
-  const uint32_t *rows = be->rows + beg;
+  const uint32_t *rows = be->rows.order + beg;
   const char *gh = cpu_hist_gradients(be, p->wide);
   int neighbours = rows[n - 1] - rows[0] == n - 1;
   cpu_hist_job job = {.row_beg = page->row_beg, .rows = neighbours ? NULL : rows, .first = rows[0], .n = n};
@@ -265,8 +193,8 @@ static void add_block(const cpu_backend *be, const strip_places *p, const gbt_pa
 static void add_dense(const cpu_backend *be, const cpu_unit *unit, const strip_places *p, cpu_scratch *scratch) {
   const gbt_page_store *pages = be->sets[0]->pages;
   for (uint32_t i = unit->beg; i < unit->end;) {
-    const gbt_page *page = &pages->page[be->rows[i] / (uint32_t)pages->page_rows];
-    uint32_t stop = cpu_page_end(be->rows, i, unit->end, page->row_beg + page->n_rows);
+    const gbt_page *page = &pages->page[be->rows.order[i] / (uint32_t)pages->page_rows];
+    uint32_t stop = cpu_page_end(be->rows.order, i, unit->end, page->row_beg + page->n_rows);
     for (uint32_t n; i < stop; i += n) {
       n = stop - i < CPU_HIST_BLOCK ? stop - i : CPU_HIST_BLOCK;
       add_block(be, p, page, i, n, scratch);
@@ -329,8 +257,8 @@ static void merge_place(const group_place *p, int add) {
 
 static void unit_task(void *arg, int64_t task, int thread) {
   cpu_backend *be = arg;
-  const cpu_unit *unit = &be->unit[task];
-  cpu_scratch *scratch = &be->scratch[thread];
+  const cpu_unit *unit = &be->hist.unit[task];
+  cpu_scratch *scratch = &be->scratch.of[thread];
   if (unit->strip >= be->layout->n_strips) {
     cpu_hist_sparse_unit(be, unit, scratch);
     return;
@@ -342,10 +270,10 @@ static void unit_task(void *arg, int64_t task, int thread) {
     const group_place *at = &p.at[k];
     if (at->acc == at->sum) continue;
     size_t cell = (size_t)unit->build * (size_t)(be->layout->n_groups + 1) + (size_t)at->number;
-    gbt_lock *lock = unit->shared ? &be->lock[cell % CPU_HIST_LOCKS] : NULL;
+    gbt_lock *lock = unit->shared ? &be->hist.lock[cell % CPU_HIST_LOCKS] : NULL;
     if (lock) gbt_lock_take(lock);
-    int add = be->group_started[cell];
-    be->group_started[cell] = 1;
+    int add = be->hist.started[cell];
+    be->hist.started[cell] = 1;
     merge_place(at, add);
     if (lock) gbt_lock_give(lock);
   }
@@ -363,52 +291,54 @@ typedef struct subtract_pass {
 static void subtract_task(void *arg, int64_t task, int thread) {
   const subtract_pass *pass = arg;
   cpu_backend *be = pass->be;
-  const cpu_subtract *s = &be->subtract[task / pass->n_pieces];
+  const cpu_subtract *s = &be->hist.subtract[task / pass->n_pieces];
   uint32_t beg = (uint32_t)(task % pass->n_pieces) * SUBTRACT_SLOTS, end = beg + SUBTRACT_SLOTS;
   (void)thread;
   if (end > be->layout->n_slots) end = be->layout->n_slots;
-  if (be->build[s->build].at_once && end > be->layout->sparse_slot)
+  if (be->hist.build[s->build].at_once && end > be->layout->sparse_slot)
     end = beg > be->layout->sparse_slot ? beg : be->layout->sparse_slot;
   uint32_t dense_end = end < be->layout->sparse_slot ? end : be->layout->sparse_slot;
-  gbt_sum *from = be->slot[s->from].sum;
-  const gbt_sum *what = be->slot[s->what].sum;
+  gbt_sum *from = be->pool.hist[s->from].sum;
+  const gbt_sum *what = be->pool.hist[s->what].sum;
   for (uint32_t i = beg; i < dense_end; i++) {
     from[i].g -= what[i].g;
     from[i].h -= what[i].h;
   }
   if (dense_end < end) cpu_hist_sparse_subtract(be, s, beg > dense_end ? beg : dense_end, end);
-  if (!be->any_counts) return;
-  uint32_t *count = be->slot[s->from].count;
-  const uint32_t *less = be->slot[s->what].count;
+  if (!be->pool.any_counts) return;
+  uint32_t *count = be->pool.hist[s->from].count;
+  const uint32_t *less = be->pool.hist[s->what].count;
   for (uint32_t i = beg; i < end; i++) count[i] -= less[i];
 }
 
 static gbt_status subtract_all(gbt_ctx *ctx, cpu_backend *be, gbt_error *err) {
   subtract_pass pass = {be, (be->layout->n_slots + SUBTRACT_SLOTS - 1) / SUBTRACT_SLOTS};
-  double ns = 1.0 * (double)be->n_subtract * be->layout->n_slots;
-  GBT_TRY(cpu_parallel(ctx, (int64_t)be->n_subtract * pass.n_pieces, ns, subtract_task, &pass, err));
-  for (size_t i = 0; i < be->n_subtract; i++)
-    if (be->subtract[i].free_what) be->free_slot[be->n_free++] = be->subtract[i].what;
+  double ns = 1.0 * (double)be->hist.n_subtract * be->layout->n_slots;
+  GBT_TRY(cpu_parallel(ctx, (int64_t)be->hist.n_subtract * pass.n_pieces, ns, subtract_task, &pass, err));
+  for (size_t i = 0; i < be->hist.n_subtract; i++) {
+    const cpu_build *build = &be->hist.build[be->hist.subtract[i].build];
+    if (!build->wanted) cpu_hist_release(be, build->node);
+  }
   return GBT_OK;
 }
 
 /* About what building takes: half a nanosecond per row and feature, one per slot. */
 static double build_ns(const cpu_backend *be) {
   double rows = 0.0;
-  for (size_t b = 0; b < be->n_build; b++) rows += be->fr.node[be->build[b].node].n_rows;
-  return 0.5 * rows * be->n_features + 1.0 * (double)be->n_build * be->layout->n_slots;
+  for (size_t b = 0; b < be->hist.n_build; b++) rows += be->fr.node[be->hist.build[b].node].n_rows;
+  return 0.5 * rows * be->n_features + 1.0 * (double)be->hist.n_build * be->layout->n_slots;
 }
 
 gbt_status cpu_build_hist(gbt_ctx *ctx, gbt_backend *self, gbt_error *err) {
   cpu_backend *be = (cpu_backend *)self;
   int64_t t0 = gbt_clock_ns();
-  be->n_build = be->n_subtract = 0;
+  be->hist.n_build = be->hist.n_subtract = 0;
   if (be->fr.n_fresh == 1) GBT_TRY(plan_fresh(ctx, be, be->fr.fresh[0], err));
   else
     for (size_t i = 0; i < be->fr.n_fresh; i += 2) GBT_TRY(plan_pair(ctx, be, be->fr.fresh[i], err));
-  if (be->n_build > 0) {
+  if (be->hist.n_build > 0) {
     GBT_TRY(plan_units(ctx, be, err));
-    GBT_TRY(cpu_parallel(ctx, (int64_t)be->n_unit, build_ns(be), unit_task, be, err));
+    GBT_TRY(cpu_parallel(ctx, (int64_t)be->hist.n_unit, build_ns(be), unit_task, be, err));
   }
   GBT_TRY(subtract_all(ctx, be, err));
   self->seconds[GBT_PHASE_HIST] += (double)(gbt_clock_ns() - t0) * 1e-9;

@@ -22,7 +22,7 @@
 
 static uint32_t sparse_slots(const cpu_backend *be) { return be->layout->n_slots - be->layout->sparse_slot; }
 
-static size_t sum_bytes(const cpu_backend *be) { return be->packed ? sizeof(int64_t) : sizeof(gbt_sum); }
+static size_t sum_bytes(const cpu_backend *be) { return be->pool.packed ? sizeof(int64_t) : sizeof(gbt_sum); }
 
 static double entries_a_row(const cpu_backend *be) {
   GBT_ASSERT(be->n_rows > 0);
@@ -33,8 +33,8 @@ static double entries_a_row(const cpu_backend *be) {
 /* ---- plan ---- */
 
 static gbt_status push_unit(cpu_backend *be, cpu_unit unit, gbt_error *err) {
-  GBT_TRY(gbt_mem_grow(&be->mem, &be->unit, &be->cap_unit, be->n_unit + 1, sizeof *be->unit, err));
-  be->unit[be->n_unit++] = unit;
+  GBT_TRY(gbt_mem_grow(&be->mem, &be->hist.unit, &be->hist.cap_unit, be->hist.n_unit + 1, sizeof *be->hist.unit, err));
+  be->hist.unit[be->hist.n_unit++] = unit;
   return GBT_OK;
 }
 
@@ -56,12 +56,12 @@ static gbt_status plan_columns(gbt_ctx *ctx, cpu_backend *be, size_t b, gbt_erro
 
 gbt_status cpu_hist_plan_sparse(gbt_ctx *ctx, cpu_backend *be, gbt_error *err) {
   double rows = 0.0, per_row = entries_a_row(be);
-  for (size_t b = 0; b < be->n_build; b++) rows += be->fr.node[be->build[b].node].n_rows;
+  for (size_t b = 0; b < be->hist.n_build; b++) rows += be->fr.node[be->hist.build[b].node].n_rows;
   double share = rows / (UNITS_A_THREAD * ctx->n_threads), most = UNIT_ENTRIES / (per_row + 1.0);
   if (share < CPU_HIST_ROWS) share = CPU_HIST_ROWS;
   if (share > most) share = most < UNIT_ROWS ? UNIT_ROWS : most;
-  for (size_t b = 0; b < be->n_build; b++) {
-    cpu_build *build = &be->build[b];
+  for (size_t b = 0; b < be->hist.n_build; b++) {
+    cpu_build *build = &be->hist.build[b];
     const gbt_grow_node *node = &be->fr.node[build->node];
     if ((int64_t)node->n_rows == be->n_rows) {
       GBT_TRY(plan_columns(ctx, be, b, err));
@@ -120,10 +120,12 @@ GBT_FN void add_lists(const list_job *job, int packed, int wide, int counts) {
   }
 }
 
-static const void *gradients_of(const cpu_backend *be) { return cpu_hist_gradients(be, be->wide[be->task.output]); }
+static const void *gradients_of(const cpu_backend *be) {
+  return cpu_hist_gradients(be, be->grad.wide[be->task.output]);
+}
 
 static void run_lists(const cpu_backend *be, const list_job *job) {
-  switch ((be->packed ? 4 : be->wide[be->task.output] ? 2 : 0) + (job->count != NULL)) {
+  switch ((be->pool.packed ? 4 : be->grad.wide[be->task.output] ? 2 : 0) + (job->count != NULL)) {
   case 0:
     add_lists(job, 0, 0, 0);
     break;
@@ -149,9 +151,9 @@ static void add_rows(const cpu_backend *be, const cpu_unit *unit, int sign, void
   const gbt_page_store *pages = be->sets[0]->pages;
   list_job job = {.base = be->layout->sparse_slot, .gh = gradients_of(be), .acc = acc, .count = count, .sign = sign};
   for (uint32_t i = unit->beg; i < unit->end; i += job.n) {
-    job.page = &pages->page[be->rows[i] / (uint32_t)pages->page_rows];
-    job.rows = be->rows + i;
-    job.n = cpu_page_end(be->rows, i, unit->end, job.page->row_beg + job.page->n_rows) - i;
+    job.page = &pages->page[be->rows.order[i] / (uint32_t)pages->page_rows];
+    job.rows = be->rows.order + i;
+    job.n = cpu_page_end(be->rows.order, i, unit->end, job.page->row_beg + job.page->n_rows) - i;
     run_lists(be, &job);
   }
 }
@@ -200,7 +202,7 @@ GBT_FN void add_run_sums(const run_job *job, int packed, int wide, int wide_slot
 static void add_columns(const cpu_backend *be, const cpu_unit *unit, char *acc, uint32_t *count) {
   const gbt_layout *layout = be->layout;
   const cpu_sparse *col = &be->sparse;
-  const int wide = be->wide[be->task.output];
+  const int wide = be->grad.wide[be->task.output];
   const size_t gh_bytes = wide ? sizeof(gbt_gh32) : sizeof(gbt_gh16), slot_bytes = col->wide ? 2 : 1;
   for (size_t tile = 0; tile < (size_t)col->n_tiles; tile++)
     for (uint32_t i = unit->beg; i < unit->end; i++) {
@@ -212,7 +214,7 @@ static void add_columns(const cpu_backend *be, const cpu_unit *unit, char *acc, 
                      .gh = (const char *)gradients_of(be) + tile * col->tile_rows * gh_bytes,
                      .acc = acc + slot * sum_bytes(be),
                      .count = count ? count + slot : NULL};
-      if (be->packed)
+      if (be->pool.packed)
         add_run_sums(&job, 1, 0, col->wide);
       else if (wide)
         add_run_sums(&job, 0, 1, col->wide);
@@ -235,7 +237,7 @@ static void merge(const cpu_backend *be, const cpu_scratch *scratch, void *to, u
     if (count) memcpy(count, scratch->count, n * sizeof *count);
     return;
   }
-  if (be->packed) {
+  if (be->pool.packed) {
     const int64_t *both = (const int64_t *)(const void *)scratch->acc;
     for (uint32_t i = 0; i < n; i++) ((int64_t *)to)[i] += both[i];
   } else {
@@ -251,22 +253,22 @@ static void shared_unit(cpu_backend *be, const cpu_unit *unit, cpu_scratch *scra
   clear(be, sparse_slots(be), scratch->acc, count ? scratch->count : NULL);
   add_rows(be, unit, 1, scratch->acc, count ? scratch->count : NULL);
   size_t cell = (size_t)unit->build * (size_t)(be->layout->n_groups + 1) + (size_t)be->layout->n_groups;
-  gbt_lock *lock = &be->lock[cell % CPU_HIST_LOCKS];
+  gbt_lock *lock = &be->hist.lock[cell % CPU_HIST_LOCKS];
   gbt_lock_take(lock);
-  merge(be, scratch, sum, count, be->group_started[cell]);
-  be->group_started[cell] = 1;
+  merge(be, scratch, sum, count, be->hist.started[cell]);
+  be->hist.started[cell] = 1;
   gbt_lock_give(lock);
 }
 
-static void *sums_of(const cpu_backend *be, int32_t slot) { return be->slot[slot].sum + be->layout->sparse_slot; }
+static void *sums_of(const cpu_backend *be, int32_t slot) { return be->pool.hist[slot].sum + be->layout->sparse_slot; }
 
 static uint32_t *counts_of(const cpu_backend *be, int32_t slot) {
-  return be->group_counts[be->layout->n_groups] ? be->slot[slot].count + be->layout->sparse_slot : NULL;
+  return be->hist.group_counts[be->layout->n_groups] ? be->pool.hist[slot].count + be->layout->sparse_slot : NULL;
 }
 
 void cpu_hist_sparse_unit(cpu_backend *be, const cpu_unit *unit, cpu_scratch *scratch) {
   const gbt_layout *layout = be->layout;
-  const cpu_build *build = &be->build[unit->build];
+  const cpu_build *build = &be->hist.build[unit->build];
   void *sum = sums_of(be, build->slot);
   uint32_t *count = counts_of(be, build->slot);
   if (unit->strip > layout->n_strips) {
@@ -289,9 +291,9 @@ void cpu_hist_sparse_unit(cpu_backend *be, const cpu_unit *unit, cpu_scratch *sc
 /* Slots [beg, end) of the layout, all in the sparse part. */
 void cpu_hist_sparse_subtract(const cpu_backend *be, const cpu_subtract *s, uint32_t beg, uint32_t end) {
   uint32_t base = be->layout->sparse_slot;
-  if (!be->packed) {
-    gbt_sum *from = be->slot[s->from].sum;
-    const gbt_sum *what = be->slot[s->what].sum;
+  if (!be->pool.packed) {
+    gbt_sum *from = be->pool.hist[s->from].sum;
+    const gbt_sum *what = be->pool.hist[s->what].sum;
     for (uint32_t i = beg; i < end; i++) {
       from[i].g -= what[i].g;
       from[i].h -= what[i].h;

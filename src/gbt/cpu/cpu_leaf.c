@@ -7,15 +7,21 @@
 
 #include "cpu.h"
 
+void cpu_leaf_close(cpu_backend *be) {
+  gbt_mem_free(&be->mem, be->leaf.fine);
+  gbt_mem_free(&be->mem, be->leaf.value);
+  gbt_export_free(&be->mem, &be->leaf.out);
+}
+
 /* What a chunk adds to the leaf's sum in histogram units, which the leaf knows but for symmetric trees. */
 static void fine_task(void *arg, int64_t task, int thread) {
   cpu_backend *be = arg;
-  cpu_chunk *chunk = &be->chunk[task];
-  const int wide = be->wide[be->task.output];
+  cpu_chunk *chunk = &be->rows.chunk[task];
+  const int wide = be->grad.wide[be->task.output];
   gbt_sum s = {0, 0};
   (void)thread;
   if (!wide)
-    s = be->kernels->rest(chunk->end - chunk->beg, be->rows + chunk->beg, cpu_rounding_key(be, be->task.output),
+    s = be->kernels->rest(chunk->end - chunk->beg, be->rows.order + chunk->beg, cpu_rounding_key(be, be->task.output),
                           cpu_low(be));
   if (be->fr.policy.kind == GBT_SYMMETRIC) {
     gbt_sum coarse = cpu_sum_rows(be, chunk->beg, chunk->end);
@@ -28,51 +34,51 @@ static void fine_task(void *arg, int64_t task, int thread) {
 /* Sums of the leaves as far as they are known; 0 elsewhere. A symmetric tree does not keep those of nodes that are
  * split for its shape alone. */
 static void start_sums(cpu_backend *be) {
-  const int64_t unit = be->wide[be->task.output] ? 1 : 65536;
+  const int64_t unit = be->grad.wide[be->task.output] ? 1 : 65536;
   for (size_t i = 0; i < be->fr.n_nodes; i++) {
     const gbt_grow_node *node = &be->fr.node[i];
     int known = node->left == 0 && be->fr.policy.kind != GBT_SYMMETRIC;
-    be->fine[i].g = known ? node->sum.g * unit : 0;
-    be->fine[i].h = known ? node->sum.h * unit : 0;
+    be->leaf.fine[i].g = known ? node->sum.g * unit : 0;
+    be->leaf.fine[i].h = known ? node->sum.h * unit : 0;
   }
 }
 
 static gbt_status fine_sums(gbt_ctx *ctx, cpu_backend *be, gbt_error *err) {
   size_t n_nodes = be->fr.n_nodes;
-  GBT_TRY(gbt_mem_grow(&be->mem, &be->fine, &be->cap_fine, n_nodes, sizeof *be->fine, err));
-  be->n_chunk = 0;
+  GBT_TRY(gbt_mem_grow(&be->mem, &be->leaf.fine, &be->leaf.cap_fine, n_nodes, sizeof *be->leaf.fine, err));
+  be->rows.n_chunk = 0;
   for (size_t i = 0; i < n_nodes; i++) {
     const gbt_grow_node *node = &be->fr.node[i];
     if (node->left == 0) GBT_TRY(cpu_add_chunks(be, (int32_t)i, 0, node->row_beg, node->n_rows, CPU_TASK_ROWS, err));
   }
-  GBT_TRY(cpu_parallel(ctx, (int64_t)be->n_chunk, 2.0 * be->n_in, fine_task, be, err));
+  GBT_TRY(cpu_parallel(ctx, (int64_t)be->rows.n_chunk, 2.0 * be->rows.n_in, fine_task, be, err));
   start_sums(be);
-  for (size_t c = 0; c < be->n_chunk; c++) {
-    gbt_sum *s = &be->fine[be->chunk[c].node];
-    s->g += be->chunk[c].fine.g;
-    s->h += be->chunk[c].fine.h;
+  for (size_t c = 0; c < be->rows.n_chunk; c++) {
+    gbt_sum *s = &be->leaf.fine[be->rows.chunk[c].node];
+    s->g += be->rows.chunk[c].fine.g;
+    s->h += be->rows.chunk[c].fine.h;
   }
   for (size_t i = n_nodes; i-- > 1;) { /* children are numbered above their parents */
-    gbt_sum *s = &be->fine[be->fr.node[i].parent];
-    s->g += be->fine[i].g;
-    s->h += be->fine[i].h;
+    gbt_sum *s = &be->leaf.fine[be->fr.node[i].parent];
+    s->g += be->leaf.fine[i].g;
+    s->h += be->leaf.fine[i].h;
   }
   return GBT_OK;
 }
 
 static gbt_status leaf_values(cpu_backend *be, gbt_error *err) {
-  const gbt_scale *scale = &be->scale[be->task.output];
+  const gbt_scale *scale = &be->grad.scale[be->task.output];
   size_t n_nodes = be->fr.n_nodes;
-  GBT_TRY(gbt_mem_grow(&be->mem, &be->value, &be->cap_value, n_nodes, sizeof *be->value, err));
+  GBT_TRY(gbt_mem_grow(&be->mem, &be->leaf.value, &be->leaf.cap_value, n_nodes, sizeof *be->leaf.value, err));
   for (size_t i = 0; i < n_nodes; i++) {
     const gbt_grow_node *node = &be->fr.node[i];
     const gbt_grow_node *parent = node->parent >= 0 ? &be->fr.node[node->parent] : NULL;
-    double above = parent ? be->value[node->parent] : 0.0;
-    be->value[i] = gbt_grow_value(&be->fr.policy, scale, node, be->fine[i], parent, above);
+    double above = parent ? be->leaf.value[node->parent] : 0.0;
+    be->leaf.value[i] = gbt_grow_value(&be->fr.policy, scale, node, be->leaf.fine[i], parent, above);
   }
   for (size_t i = 0; i < n_nodes; i++) {
-    be->value[i] = be->value[i] * be->task.shrinkage;
-    if (!gbt_grow_value_ok(be->value[i]))
+    be->leaf.value[i] = be->leaf.value[i] * be->task.shrinkage;
+    if (!gbt_grow_value_ok(be->leaf.value[i]))
       return gbt_leaf_overflows(be->task.round, err);
   }
   return GBT_OK;
@@ -80,11 +86,11 @@ static gbt_status leaf_values(cpu_backend *be, gbt_error *err) {
 
 static void score_task(void *arg, int64_t task, int thread) {
   cpu_backend *be = arg;
-  const cpu_chunk *chunk = &be->chunk[task];
+  const cpu_chunk *chunk = &be->rows.chunk[task];
   double *score = be->score[0] + (size_t)be->task.output * (size_t)be->n_rows;
-  double value = be->value[chunk->node];
+  double value = be->leaf.value[chunk->node];
   (void)thread;
-  for (uint32_t i = chunk->beg; i < chunk->end; i++) score[be->rows[i]] += value;
+  for (uint32_t i = chunk->beg; i < chunk->end; i++) score[be->rows.order[i]] += value;
 }
 
 gbt_status cpu_finish_tree(gbt_ctx *ctx, gbt_backend *self, gbt_forest *forest, gbt_error *err) {
@@ -96,14 +102,15 @@ gbt_status cpu_finish_tree(gbt_ctx *ctx, gbt_backend *self, gbt_forest *forest, 
   GBT_TRY(fine_sums(ctx, be, err));
   GBT_TRY(leaf_values(be, err));
   gbt_grown grown = {.node = be->fr.node, .n_nodes = be->fr.n_nodes, .sets = be->fr.sets, .n_sets = be->fr.n_sets,
-                     .fine = be->fine, .value = be->value, .unit_h = be->scale[be->task.output].down_h,
+                     .fine = be->leaf.fine, .value = be->leaf.value, .unit_h = be->grad.scale[be->task.output].down_h,
                      .symmetric = be->fr.policy.kind == GBT_SYMMETRIC};
-  GBT_TRY(gbt_export_tree(&be->mem, &be->out, &grown, be->cuts, forest, err));
-  /* be->chunk still lists the leaves' rows */
-  GBT_TRY_GOTO(cpu_parallel(ctx, (int64_t)be->n_chunk, 1.0 * be->n_in, score_task, be, err), done);
-  GBT_TRY_GOTO(cpu_route(ctx, be, 0, be->rows + be->n_in, be->n_rows - be->n_in, be->value, err), done);
+  GBT_TRY(gbt_export_tree(&be->mem, &be->leaf.out, &grown, be->cuts, forest, err));
+  /* be->rows.chunk still lists the leaves' rows */
+  GBT_TRY_GOTO(cpu_parallel(ctx, (int64_t)be->rows.n_chunk, 1.0 * be->rows.n_in, score_task, be, err), done);
+  GBT_TRY_GOTO(cpu_route(ctx, be, 0, be->rows.order + be->rows.n_in, be->n_rows - be->rows.n_in, be->leaf.value, err),
+               done);
   for (int32_t s = 1; s <= be->n_valid; s++)
-    GBT_TRY_GOTO(cpu_route(ctx, be, s, NULL, be->sets[s]->n_rows, be->value, err), done);
+    GBT_TRY_GOTO(cpu_route(ctx, be, s, NULL, be->sets[s]->n_rows, be->leaf.value, err), done);
 done:
   if (status != GBT_OK) gbt_forest_cut(forest, n_trees);
   self->seconds[GBT_PHASE_LEAF] += (double)(gbt_clock_ns() - t0) * 1e-9;

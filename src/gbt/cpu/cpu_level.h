@@ -1,70 +1,32 @@
-/* What searching and deciding a level share: see cpu_split_level.c, cpu_level_decide.c. */
+/* Symmetric growth: what the nodes of a level gain together; see cpu_split_level.c, and cpu_level_decide.c for the
+ * choice. */
 #ifndef GBT_CPU_CPU_LEVEL_H
 #define GBT_CPU_CPU_LEVEL_H
 
-#include "cpu.h"
+#include "../base/ctx.h"
 
-enum { LEVEL_SLOTS = 1024, LEVEL_FEATS = 64 };
-enum { CPU_TRY_RIGHT = 1, CPU_TRY_LEFT = 2 }; /* a set is a candidate with missing values right, left */
+struct cpu_backend;
 
-static inline gbt_split_kind kind_of(const cpu_backend *be, int32_t feat) {
-  if (be->set_feature[feat]) return GBT_SPLIT_SET;
-  return be->cuts->schema->feat[feat].type == GBT_CATEGORICAL ? GBT_SPLIT_ONEHOT : GBT_SPLIT_NUMERIC;
-}
+typedef struct cpu_level { /* empty unless growth is symmetric */
+  int32_t depth;           /* of the level that is searched */
+  int32_t n_feats, *feats; /* which it may use, ascending */
+  size_t *beg;             /* n_features + 1: a feature's place in the arrays by code, n_bins + 1 long */
+  double *gain;            /* by code, twice: sums over the nodes, missing right and, behind them, left */
+  uint32_t *order;         /* by code, where sets are: levels in order of gradient, for the whole tree */
+  uint8_t *tried;          /* by code, where sets are: whether the set is a candidate, see CPU_TRY_ */
+  int32_t *n_placed;       /* n_features: how many levels are in order */
+  int8_t *missing;         /* n_features: the level has missing values */
+  int64_t *left_rows;      /* by open node, when a split has been decided */
+  size_t cap_left_rows;
+} cpu_level;
 
-static inline gbt_reg reg_of(const cpu_backend *be, gbt_split_kind kind) {
-  gbt_reg reg = be->fr.policy.reg;
-  return kind == GBT_SPLIT_SET ? gbt_set_reg(reg, be->params) : reg;
-}
+gbt_status cpu_level_open(struct cpu_backend *be, gbt_error *err) GBT_MUST_CHECK;
+void cpu_level_close(struct cpu_backend *be);
 
-/* Sets that are tried of either end of the order. */
-static inline int32_t set_most(const cpu_backend *be, int32_t feat) {
-  return gbt_set_most(be->params, be->level.n_placed[feat]);
-}
+/* find_splits of symmetric growth. */
+gbt_status cpu_level_search(gbt_ctx *ctx, struct cpu_backend *be, gbt_error *err) GBT_MUST_CHECK;
 
-static inline uint32_t level_at(const cpu_backend *be, int32_t feat, int from_top, int32_t k) {
-  const uint32_t *order = be->level.order + be->level.beg[feat];
-  return order[from_top ? be->level.n_placed[feat] - 1 - k : k];
-}
-
-/* A code's sums and rows, the zero bin of a sparse feature included. */
-typedef struct node_codes {
-  const cpu_search *in;
-  gbt_sum zero;
-  int64_t zero_rows;
-} node_codes;
-
-static inline node_codes codes_of(const cpu_search *in) {
-  node_codes n = {in, in->node->sum, in->node->n_rows};
-  for (int32_t s = 0; in->zero_bin >= 0 && s < (int32_t)in->n_slots; s++) {
-    gbt_sum less = cpu_search_sum(in, (uint32_t)s);
-    n.zero.g -= less.g;
-    n.zero.h -= less.h;
-    if (in->count) n.zero_rows -= in->count[s];
-  }
-  return n;
-}
-
-static inline int32_t slot_at(const cpu_search *in, int32_t c) { return c - (in->zero_bin >= 0 && c > in->zero_bin); }
-
-static inline gbt_sum sum_at(const node_codes *n, int32_t c) {
-  return c == n->in->zero_bin ? n->zero : cpu_search_sum(n->in, (uint32_t)slot_at(n->in, c));
-}
-
-static inline int64_t rows_at(const node_codes *n, int32_t c) {
-  if (!n->in->count) return 0;
-  return c == n->in->zero_bin ? n->zero_rows : n->in->count[slot_at(n->in, c)];
-}
-
-/* What counts of a gain: nothing when it may be rounding. */
-static inline double floor_of(const cpu_search *in) { return gbt_noise_floor(in->unit, in->node->n_rows, in->rated.H); }
-
-/* Features of a task: about LEVEL_SLOTS slots; and tasks. */
-static inline int32_t block_of(const cpu_backend *be) {
-  double feats = (double)LEVEL_SLOTS * be->n_features / (1.0 + be->layout->n_slots);
-  return feats < 1.0 ? 1 : feats > LEVEL_FEATS ? LEVEL_FEATS : (int32_t)feats;
-}
-
-static inline int64_t blocks_of(const cpu_backend *be) { return (be->level.n_feats + block_of(be) - 1) / block_of(be); }
+/* Once all nodes of a level are open, gives them their split. */
+gbt_status cpu_level_decide(gbt_ctx *ctx, struct cpu_backend *be, gbt_error *err) GBT_MUST_CHECK;
 
 #endif

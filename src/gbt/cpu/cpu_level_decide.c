@@ -3,7 +3,7 @@
  *
  * Every node then needs its own left sums, from its histogram or, where that was given back, from its rows; they say
  * what it gains itself and whether it is kept (cpu_split_level.c). */
-#include "cpu_level.h"
+#include "cpu_level_impl.h"
 
 #define LEVEL_NODES 64 /* nodes of a task */
 
@@ -21,7 +21,7 @@ static void best_set(const cpu_backend *be, int32_t feat, const double *gain, in
     gbt_split s = {
         .kind = GBT_SPLIT_SET, .feat = feat, .bin = k + 1, .from_top = i >= most, .missing_left = (int8_t)missing_left};
     if (!(tried[i] & (missing_left ? CPU_TRY_LEFT : CPU_TRY_RIGHT))) continue;
-    double noise = gbt_set_cost(be->params, be->noise[be->task.output], k + 1, be->level.n_placed[feat]);
+    double noise = gbt_set_cost(be->params, be->grad.noise[be->task.output], k + 1, be->level.n_placed[feat]);
     try_candidate(be, s, gain[i] - noise, best);
   }
 }
@@ -53,16 +53,16 @@ static void best_task(void *arg, int64_t task, int thread) {
   int64_t beg = task * block_of(be), end = beg + block_of(be);
   (void)thread;
   for (int64_t k = beg; k < end && k < be->level.n_feats; k++) best_of_feature(be, be->level.feats[k], &best);
-  be->found[task] = best;
+  be->split.found[task] = best;
 }
 
 static gbt_status best_of_level(gbt_ctx *ctx, cpu_backend *be, gbt_split *best, gbt_error *err) {
   size_t n_blocks = (size_t)blocks_of(be);
-  GBT_TRY(gbt_mem_grow(&be->mem, &be->found, &be->cap_found, n_blocks + 1, sizeof *be->found, err));
+  GBT_TRY(gbt_mem_grow(&be->mem, &be->split.found, &be->split.cap_found, n_blocks + 1, sizeof *be->split.found, err));
   GBT_TRY(cpu_parallel(ctx, (int64_t)n_blocks, 1.0 * be->layout->n_slots, best_task, be, err));
   best->kind = GBT_SPLIT_NONE;
   for (size_t b = 0; b < n_blocks; b++)
-    if (gbt_split_beats(&be->found[b], best)) *best = be->found[b];
+    if (gbt_split_beats(&be->split.found[b], best)) *best = be->split.found[b];
   return GBT_OK;
 }
 
@@ -91,7 +91,7 @@ static void left_task(void *arg, int64_t task, int thread) {
     node->split.left.g = node->split.left.h = be->level.left_rows[i] = 0;
     if (node->hist < 0) continue;
     cpu_search_node(be, node, &in);
-    cpu_search_feature(be, node->split.feat, &be->scratch[thread], &in);
+    cpu_search_feature(be, node->split.feat, &be->scratch.of[thread], &in);
     node_codes codes = codes_of(&in);
     for (int32_t c = 0; c < in.n_bins + in.has_missing; c++) {
       if (!cpu_goes_left(be, node, c)) continue;
@@ -106,15 +106,15 @@ static void left_task(void *arg, int64_t task, int thread) {
 /* The same by the rows. */
 static void rows_task(void *arg, int64_t task, int thread) {
   cpu_backend *be = arg;
-  cpu_chunk *chunk = &be->chunk[task];
+  cpu_chunk *chunk = &be->rows.chunk[task];
   const gbt_grow_node *node = &be->fr.node[chunk->node];
   const gbt_page_store *pages = be->sets[0]->pages;
-  int wide = be->wide[be->task.output];
+  int wide = be->grad.wide[be->task.output];
   (void)thread;
   chunk->fine.g = chunk->fine.h = 0;
   chunk->n_left = 0;
   for (uint32_t i = chunk->beg; i < chunk->end; i++) {
-    uint32_t row = be->rows[i];
+    uint32_t row = be->rows.order[i];
     const gbt_page *page = &pages->page[row / (uint32_t)pages->page_rows];
     int32_t code = gbt_page_code(be->layout, be->cuts, page, (int32_t)(row - page->row_beg), node->split.feat);
     if (!cpu_goes_left(be, node, code)) continue;
@@ -130,16 +130,16 @@ static gbt_status left_of_level(gbt_ctx *ctx, cpu_backend *be, gbt_error *err) {
   double rows = 0.0;
   GBT_TRY(gbt_mem_grow(&be->mem, &be->level.left_rows, &be->level.cap_left_rows, n, sizeof(int64_t), err));
   GBT_TRY(cpu_parallel(ctx, n_tasks, 200.0 * (double)n, left_task, be, err));
-  be->n_chunk = 0;
+  be->rows.n_chunk = 0;
   for (size_t i = 0; i < n; i++) {
     const gbt_grow_node *node = &be->fr.node[be->fr.open[i]];
     if (!node->splittable || node->hist >= 0) continue;
     GBT_TRY(cpu_add_chunks(be, be->fr.open[i], (int32_t)i, node->row_beg, node->n_rows, CPU_TASK_ROWS, err));
     rows += node->n_rows;
   }
-  GBT_TRY(cpu_parallel(ctx, (int64_t)be->n_chunk, 5.0 * rows, rows_task, be, err));
-  for (size_t c = 0; c < be->n_chunk; c++) {
-    const cpu_chunk *chunk = &be->chunk[c];
+  GBT_TRY(cpu_parallel(ctx, (int64_t)be->rows.n_chunk, 5.0 * rows, rows_task, be, err));
+  for (size_t c = 0; c < be->rows.n_chunk; c++) {
+    const cpu_chunk *chunk = &be->rows.chunk[c];
     gbt_sum *left = &be->fr.node[chunk->node].split.left;
     left->g += chunk->fine.g;
     left->h += chunk->fine.h;

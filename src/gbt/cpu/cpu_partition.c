@@ -1,9 +1,9 @@
 /* Rows of the chosen nodes into their children, stable: rows stay ascending within a node.
  *
- *   rows      |  node a: r r r r r r r r  |  node b ...
- *   pass 1    each chunk writes its left rows forward and its right rows backward from its end in rows_tmp, without a
+ *   order     |  node a: r r r r r r r r  |  node b ...
+ *   pass 1    each chunk writes its left rows forward and its right rows backward from its end in spare, without a
  *             branch: every row is written to both sides, one counts
- *             a node of several chunks: left rows go to the chunk's begin in rows_tmp
+ *             a node of several chunks: left rows go to the chunk's begin in spare
  *             a node of one chunk: left rows stay in `rows`, closing up; its right rows are put behind them at once
  *   counts    of the chunks, summed up in order, give every chunk its two places in the node
  *   pass 2    left parts and (turned round) right parts of nodes of several chunks are copied back
@@ -12,17 +12,9 @@
 
 #include "cpu.h"
 
-gbt_status cpu_add_chunks(cpu_backend *be, int32_t node, int32_t item, uint32_t beg, uint32_t n, uint32_t rows,
-                          gbt_error *err) {
-  GBT_ASSERT(rows > 0 && n <= UINT32_MAX - rows);
-  uint32_t n_chunks = (n + rows - 1) / rows;
-  GBT_TRY(gbt_mem_grow(&be->mem, &be->chunk, &be->cap_chunk, be->n_chunk + n_chunks, sizeof *be->chunk, err));
-  for (uint32_t c = 0; c < n_chunks; c++) {
-    cpu_chunk chunk = {.node = node, .item = item, .beg = beg + c * rows, .whole = n_chunks == 1};
-    chunk.end = n - c * rows < rows ? beg + n : chunk.beg + rows;
-    be->chunk[be->n_chunk++] = chunk;
-  }
-  return GBT_OK;
+void cpu_partition_close(cpu_backend *be) {
+  gbt_mem_free(&be->mem, be->part.lut);
+  gbt_mem_free(&be->mem, be->part.lut_beg);
 }
 
 /* Entries of a node's table: codes of the column; where the feature is sparse, its slots and then the zero bin. */
@@ -42,13 +34,13 @@ static void fill_lut(const cpu_backend *be, const gbt_grow_node *node, uint8_t *
 static gbt_status make_luts(cpu_backend *be, gbt_error *err) {
   size_t n = be->fr.n_chosen, bytes = 0;
   size_t n_luts = be->fr.policy.kind == GBT_SYMMETRIC && n > 0 ? 1 : n; /* one split for all */
-  GBT_TRY(gbt_mem_grow(&be->mem, &be->lut_beg, &be->cap_lut_beg, n + 1, sizeof *be->lut_beg, err));
+  GBT_TRY(gbt_mem_grow(&be->mem, &be->part.lut_beg, &be->part.cap_lut_beg, n + 1, sizeof *be->part.lut_beg, err));
   for (size_t i = 0; i < n; i++) {
-    be->lut_beg[i] = i < n_luts ? bytes : 0;
+    be->part.lut_beg[i] = i < n_luts ? bytes : 0;
     if (i < n_luts) bytes += lut_size(be, be->fr.node[be->fr.chosen[i]].split.feat);
   }
-  GBT_TRY(gbt_mem_grow(&be->mem, &be->lut, &be->cap_lut, bytes + 1, 1, err));
-  for (size_t i = 0; i < n_luts; i++) fill_lut(be, &be->fr.node[be->fr.chosen[i]], be->lut + be->lut_beg[i]);
+  GBT_TRY(gbt_mem_grow(&be->mem, &be->part.lut, &be->part.cap_lut, bytes + 1, 1, err));
+  for (size_t i = 0; i < n_luts; i++) fill_lut(be, &be->fr.node[be->fr.chosen[i]], be->part.lut + be->part.lut_beg[i]);
   return GBT_OK;
 }
 
@@ -97,13 +89,13 @@ static two_ends split_pages(const cpu_backend *be, const cpu_chunk *chunk, int32
                             two_ends ends) {
   const gbt_page_store *pages = be->sets[0]->pages;
   for (uint32_t i = chunk->beg; i < chunk->end;) {
-    const gbt_page *page = &pages->page[be->rows[i] / (uint32_t)pages->page_rows];
+    const gbt_page *page = &pages->page[be->rows.order[i] / (uint32_t)pages->page_rows];
     uint32_t stop = i, row_end = (uint32_t)(page->row_beg + page->n_rows);
-    if (be->rows[chunk->end - 1] < row_end)
+    if (be->rows.order[chunk->end - 1] < row_end)
       stop = chunk->end;
     else
-      while (be->rows[stop] < row_end) stop++;
-    ends = split_run(be, page, feat, lut, be->rows + i, stop - i, ends);
+      while (be->rows.order[stop] < row_end) stop++;
+    ends = split_run(be, page, feat, lut, be->rows.order + i, stop - i, ends);
     i = stop;
   }
   return ends;
@@ -111,10 +103,10 @@ static two_ends split_pages(const cpu_backend *be, const cpu_chunk *chunk, int32
 
 static two_ends split_column(const cpu_backend *be, const cpu_chunk *chunk, const gbt_place *place, const uint8_t *lut,
                              two_ends ends) {
-  const void *column = be->column[place->group * GBT_GROUP_MAX + place->pos];
+  const void *column = be->columns.of[place->group * GBT_GROUP_MAX + place->pos];
   const uint8_t *c8 = column;
   const uint16_t *c16 = column;
-  const uint32_t *rows = be->rows + chunk->beg;
+  const uint32_t *rows = be->rows.order + chunk->beg;
   const uint32_t n = chunk->end - chunk->beg, row_beg = 0;
   uint32_t *l = ends.l, *r = ends.r;
   if (be->layout->group[place->group].wide) {
@@ -127,7 +119,7 @@ static two_ends split_column(const cpu_backend *be, const cpu_chunk *chunk, cons
 
 static two_ends split_sparse(const cpu_backend *be, const cpu_chunk *chunk, const gbt_place *place, const uint8_t *lut,
                              cpu_scratch *scratch, two_ends ends) {
-  const uint32_t *rows = be->rows + chunk->beg, n = chunk->end - chunk->beg;
+  const uint32_t *rows = be->rows.order + chunk->beg, n = chunk->end - chunk->beg;
   uint32_t *l = ends.l, *r = ends.r;
   cpu_sparse_sides(be, place, lut, lut[place->n_slots], rows, n, scratch);
   for (uint32_t i = 0; i < n; i++) {
@@ -140,46 +132,46 @@ static two_ends split_sparse(const cpu_backend *be, const cpu_chunk *chunk, cons
   return (two_ends){l, r};
 }
 
-/* The right rows of a chunk, which stand backward from its end in rows_tmp. */
+/* The right rows of a chunk, which stand backward from its end in spare. */
 static void put_right(const cpu_backend *be, const cpu_chunk *chunk, uint32_t *to) {
-  const uint32_t *from = be->rows_tmp + chunk->end;
+  const uint32_t *from = be->rows.spare + chunk->end;
   uint32_t n = chunk->end - chunk->beg - chunk->n_left;
   for (uint32_t i = 0; i < n; i++) to[i] = *--from;
 }
 
 static void split_task(void *arg, int64_t task, int thread) {
   cpu_backend *be = arg;
-  cpu_chunk *chunk = &be->chunk[task];
-  const uint8_t *lut = be->lut + be->lut_beg[chunk->item];
+  cpu_chunk *chunk = &be->rows.chunk[task];
+  const uint8_t *lut = be->part.lut + be->part.lut_beg[chunk->item];
   int32_t feat = be->fr.node[chunk->node].split.feat;
   const gbt_place *place = &be->layout->place[feat];
-  uint32_t *left = (chunk->whole ? be->rows : be->rows_tmp) + chunk->beg;
-  two_ends ends = {left, be->rows_tmp + chunk->end};
+  uint32_t *left = (chunk->whole ? be->rows.order : be->rows.spare) + chunk->beg;
+  two_ends ends = {left, be->rows.spare + chunk->end};
   if (place->group < 0)
-    ends = split_sparse(be, chunk, place, lut, &be->scratch[thread], ends);
+    ends = split_sparse(be, chunk, place, lut, &be->scratch.of[thread], ends);
   else
-    ends = be->column ? split_column(be, chunk, place, lut, ends) : split_pages(be, chunk, feat, lut, ends);
+    ends = be->columns.of ? split_column(be, chunk, place, lut, ends) : split_pages(be, chunk, feat, lut, ends);
   chunk->n_left = (uint32_t)(ends.l - left);
   if (chunk->whole) put_right(be, chunk, ends.l);
 }
 
 static void copy_task(void *arg, int64_t task, int thread) {
   cpu_backend *be = arg;
-  const cpu_chunk *chunk = &be->chunk[task];
+  const cpu_chunk *chunk = &be->rows.chunk[task];
   const gbt_grow_node *node = &be->fr.node[chunk->node], *right = &be->fr.node[node->ahead + 1];
   uint32_t right_before = chunk->beg - node->row_beg - chunk->left_before;
   (void)thread;
   if (chunk->whole) return;
-  memcpy(be->rows + node->row_beg + chunk->left_before, be->rows_tmp + chunk->beg,
-         (size_t)chunk->n_left * sizeof *be->rows);
-  put_right(be, chunk, be->rows + right->row_beg + right_before);
+  memcpy(be->rows.order + node->row_beg + chunk->left_before, be->rows.spare + chunk->beg,
+         (size_t)chunk->n_left * sizeof *be->rows.order);
+  put_right(be, chunk, be->rows.order + right->row_beg + right_before);
 }
 
 gbt_status cpu_partition(gbt_ctx *ctx, gbt_backend *self, gbt_error *err) {
   cpu_backend *be = (cpu_backend *)self;
   int64_t t0 = gbt_clock_ns();
   double rows = 0.0, to_copy = 0.0;
-  be->n_chunk = 0;
+  be->rows.n_chunk = 0;
   GBT_TRY(make_luts(be, err));
   for (size_t i = 0; i < be->fr.n_chosen; i++) {
     const gbt_grow_node *node = &be->fr.node[be->fr.chosen[i]];
@@ -187,18 +179,18 @@ gbt_status cpu_partition(gbt_ctx *ctx, gbt_backend *self, gbt_error *err) {
     rows += node->n_rows;
     if (node->n_rows > CPU_TASK_ROWS) to_copy += node->n_rows;
   }
-  GBT_TRY(cpu_parallel(ctx, (int64_t)be->n_chunk, 2.0 * rows, split_task, be, err));
+  GBT_TRY(cpu_parallel(ctx, (int64_t)be->rows.n_chunk, 2.0 * rows, split_task, be, err));
   for (size_t i = 0, c = 0; i < be->fr.n_chosen; i++) { /* a node without rows has no chunks */
     int32_t node = be->fr.chosen[i];
     uint32_t left = 0;
-    for (; c < be->n_chunk && be->chunk[c].node == node; c++) {
-      be->chunk[c].left_before = left;
-      left += be->chunk[c].n_left;
+    for (; c < be->rows.n_chunk && be->rows.chunk[c].node == node; c++) {
+      be->rows.chunk[c].left_before = left;
+      left += be->rows.chunk[c].n_left;
     }
     GBT_TRY(gbt_frontier_split(&be->fr, node, left, err));
   }
   gbt_frontier_judge(&be->fr);
-  if (to_copy > 0.0) GBT_TRY(cpu_parallel(ctx, (int64_t)be->n_chunk, 0.5 * to_copy, copy_task, be, err));
+  if (to_copy > 0.0) GBT_TRY(cpu_parallel(ctx, (int64_t)be->rows.n_chunk, 0.5 * to_copy, copy_task, be, err));
   self->seconds[GBT_PHASE_PARTITION] += (double)(gbt_clock_ns() - t0) * 1e-9;
   return GBT_OK;
 }

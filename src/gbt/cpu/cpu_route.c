@@ -35,8 +35,7 @@ static int32_t leaf_of(const route_pass *pass, const gbt_page *page, int64_t row
     }
     if (code == be->cuts->feat[s->feat].n_bins)
       left = pass->any_unseen && gbt_page_unseen(pass->pages, s->feat, row) ? node->bulk_left : s->missing_left;
-    else if (s->kind == GBT_SPLIT_NUMERIC) left = code <= s->bin;
-    else left = gbt_bit(be->fr.sets + node->set_beg, node->set_words, (uint32_t)code);
+    else left = cpu_bin_goes_left(be, node, code);
     at = node->left + !left;
   }
   return at;

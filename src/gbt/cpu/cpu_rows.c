@@ -3,38 +3,76 @@
  *   rows      | drawn rows, ascending        n_in | the others, ascending |
  *
  * Without sampling a chunk numbers its rows and adds their gradients up. With sampling it writes its drawn rows forward
- * and the others backward into rows_tmp, at its own place; once the counts are known, both are copied to theirs. */
+ * and the others backward into spare, at its own place; once the counts are known, both are copied to theirs. */
 #include <string.h>
 
 #include "../base/rng.h"
 #include "cpu.h"
 
+gbt_status cpu_rows_open(cpu_backend *be, gbt_error *err) {
+  size_t n = (size_t)be->n_rows;
+  GBT_TRY(gbt_mem_array(&be->mem, n, sizeof *be->rows.order, &be->rows.order, err));
+  return gbt_mem_array(&be->mem, n, sizeof *be->rows.spare, &be->rows.spare, err);
+}
+
+void cpu_rows_close(cpu_backend *be) {
+  gbt_mem_free(&be->mem, be->rows.order);
+  gbt_mem_free(&be->mem, be->rows.spare);
+  gbt_mem_free(&be->mem, be->rows.chunk);
+}
+
+gbt_status cpu_add_chunks(cpu_backend *be, int32_t node, int32_t item, uint32_t beg, uint32_t n, uint32_t rows,
+                          gbt_error *err) {
+  GBT_ASSERT(rows > 0 && n <= UINT32_MAX - rows);
+  uint32_t n_chunks = (n + rows - 1) / rows;
+  GBT_TRY(gbt_mem_grow(&be->mem, &be->rows.chunk, &be->rows.cap_chunk, be->rows.n_chunk + n_chunks,
+                       sizeof *be->rows.chunk, err));
+  for (uint32_t c = 0; c < n_chunks; c++) {
+    cpu_chunk chunk = {.node = node, .item = item, .beg = beg + c * rows, .whole = n_chunks == 1};
+    chunk.end = n - c * rows < rows ? beg + n : chunk.beg + rows;
+    be->rows.chunk[be->rows.n_chunk++] = chunk;
+  }
+  return GBT_OK;
+}
+
+uint32_t cpu_page_end(const uint32_t *rows, uint32_t beg, uint32_t end, int64_t row_end) {
+  GBT_ASSERT(beg < end && (int64_t)rows[beg] < row_end);
+  if ((int64_t)rows[end - 1] < row_end) return end;
+  uint32_t lo = beg, hi = end;
+  while (lo < hi) {
+    uint32_t mid = lo + (hi - lo) / 2;
+    if ((int64_t)rows[mid] < row_end) lo = mid + 1;
+    else hi = mid;
+  }
+  return lo;
+}
+
 gbt_sum cpu_sum_rows(const cpu_backend *be, uint32_t beg, uint32_t end) {
   const gbt_gh16 *gh16 = cpu_gh16(be);
   const gbt_gh32 *gh32 = cpu_gh32(be);
   gbt_sum s = {0, 0};
-  if (be->wide[be->task.output])
-    for (uint32_t i = beg; i < end; i++) s.g += gh32[be->rows[i]].g, s.h += gh32[be->rows[i]].h;
+  if (be->grad.wide[be->task.output])
+    for (uint32_t i = beg; i < end; i++) s.g += gh32[be->rows.order[i]].g, s.h += gh32[be->rows.order[i]].h;
   else
-    for (uint32_t i = beg; i < end; i++) s.g += gh16[be->rows[i]].g, s.h += gh16[be->rows[i]].h;
+    for (uint32_t i = beg; i < end; i++) s.g += gh16[be->rows.order[i]].g, s.h += gh16[be->rows.order[i]].h;
   return s;
 }
 
 static void number_task(void *arg, int64_t task, int thread) {
   cpu_backend *be = arg;
-  cpu_chunk *chunk = &be->chunk[task];
+  cpu_chunk *chunk = &be->rows.chunk[task];
   (void)thread;
-  for (uint32_t i = chunk->beg; i < chunk->end; i++) be->rows[i] = i;
+  for (uint32_t i = chunk->beg; i < chunk->end; i++) be->rows.order[i] = i;
   chunk->fine = cpu_sum_rows(be, chunk->beg, chunk->end);
 }
 
 /* A row is drawn when its hash is below the share. */
 static void draw_task(void *arg, int64_t task, int thread) {
   cpu_backend *be = arg;
-  cpu_chunk *chunk = &be->chunk[task];
+  cpu_chunk *chunk = &be->rows.chunk[task];
   gbt_key32 key = gbt_key((uint64_t)be->params->seed, GBT_FOR_ROWS, be->task.tree, 0);
   uint64_t limit = gbt_hash_limit(be->params->subsample);
-  uint32_t *in = be->rows_tmp + chunk->beg, *out = be->rows_tmp + chunk->end;
+  uint32_t *in = be->rows.spare + chunk->beg, *out = be->rows.spare + chunk->end;
   (void)thread;
   for (uint32_t i = chunk->beg; i < chunk->end; i++) {
     uint32_t drawn = gbt_hash32(key, i) < limit;
@@ -43,44 +81,45 @@ static void draw_task(void *arg, int64_t task, int thread) {
     in += drawn;
     out -= 1u - drawn;
   }
-  chunk->n_left = (uint32_t)(in - (be->rows_tmp + chunk->beg));
+  chunk->n_left = (uint32_t)(in - (be->rows.spare + chunk->beg));
 }
 
 static void order_task(void *arg, int64_t task, int thread) {
   cpu_backend *be = arg;
-  cpu_chunk *chunk = &be->chunk[task];
-  uint32_t *others = be->rows + be->n_in + (chunk->beg - chunk->left_before);
+  cpu_chunk *chunk = &be->rows.chunk[task];
+  uint32_t *others = be->rows.order + be->rows.n_in + (chunk->beg - chunk->left_before);
   (void)thread;
-  memcpy(be->rows + chunk->left_before, be->rows_tmp + chunk->beg, (size_t)chunk->n_left * sizeof *be->rows);
-  for (const uint32_t *from = be->rows_tmp + chunk->end; from > be->rows_tmp + chunk->beg + chunk->n_left;)
+  memcpy(be->rows.order + chunk->left_before, be->rows.spare + chunk->beg,
+         (size_t)chunk->n_left * sizeof *be->rows.order);
+  for (const uint32_t *from = be->rows.spare + chunk->end; from > be->rows.spare + chunk->beg + chunk->n_left;)
     *others++ = *--from;
   chunk->fine = cpu_sum_rows(be, chunk->left_before, chunk->left_before + chunk->n_left);
 }
 
 static gbt_status draw_rows(gbt_ctx *ctx, cpu_backend *be, gbt_error *err) {
-  GBT_TRY(cpu_parallel(ctx, (int64_t)be->n_chunk, 3.0 * (double)be->n_rows, draw_task, be, err));
-  be->n_in = 0;
-  for (size_t c = 0; c < be->n_chunk; c++) {
-    be->chunk[c].left_before = be->n_in;
-    be->n_in += be->chunk[c].n_left;
+  GBT_TRY(cpu_parallel(ctx, (int64_t)be->rows.n_chunk, 3.0 * (double)be->n_rows, draw_task, be, err));
+  be->rows.n_in = 0;
+  for (size_t c = 0; c < be->rows.n_chunk; c++) {
+    be->rows.chunk[c].left_before = be->rows.n_in;
+    be->rows.n_in += be->rows.chunk[c].n_left;
   }
-  return cpu_parallel(ctx, (int64_t)be->n_chunk, 1.0 * (double)be->n_rows, order_task, be, err);
+  return cpu_parallel(ctx, (int64_t)be->rows.n_chunk, 1.0 * (double)be->n_rows, order_task, be, err);
 }
 
 gbt_status cpu_rows_begin(gbt_ctx *ctx, cpu_backend *be, gbt_sum *sum, gbt_error *err) {
   uint32_t n = (uint32_t)be->n_rows;
-  be->n_chunk = 0;
+  be->rows.n_chunk = 0;
   GBT_TRY(cpu_add_chunks(be, 0, 0, 0, n, CPU_TASK_ROWS, err));
   if (be->params->subsample < 1.0) {
     GBT_TRY(draw_rows(ctx, be, err));
   } else {
-    be->n_in = n;
-    GBT_TRY(cpu_parallel(ctx, (int64_t)be->n_chunk, 1.0 * n, number_task, be, err));
+    be->rows.n_in = n;
+    GBT_TRY(cpu_parallel(ctx, (int64_t)be->rows.n_chunk, 1.0 * n, number_task, be, err));
   }
   *sum = (gbt_sum){0, 0};
-  for (size_t c = 0; c < be->n_chunk; c++) {
-    sum->g += be->chunk[c].fine.g;
-    sum->h += be->chunk[c].fine.h;
+  for (size_t c = 0; c < be->rows.n_chunk; c++) {
+    sum->g += be->rows.chunk[c].fine.g;
+    sum->h += be->rows.chunk[c].fine.h;
   }
   return GBT_OK;
 }

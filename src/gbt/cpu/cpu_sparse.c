@@ -119,7 +119,7 @@ static gbt_status fill_columns(gbt_ctx *ctx, column_pass *pass, gbt_error *err) 
   return find_most(ctx, pass, err);
 }
 
-gbt_status cpu_sparse_make(gbt_ctx *ctx, cpu_backend *be, gbt_error *err) {
+gbt_status cpu_sparse_open(gbt_ctx *ctx, cpu_backend *be, gbt_error *err) {
   const gbt_layout *layout = be->layout;
   column_pass pass = {.be = be};
   if (layout->n_sparse == 0 || be->n_rows == 0) return GBT_OK;
@@ -131,7 +131,7 @@ gbt_status cpu_sparse_make(gbt_ctx *ctx, cpu_backend *be, gbt_error *err) {
   return status;
 }
 
-void cpu_sparse_free(cpu_backend *be) {
+void cpu_sparse_close(cpu_backend *be) {
   gbt_mem_free(&be->mem, be->sparse.beg);
   gbt_mem_free(&be->mem, be->sparse.row);
   gbt_mem_free(&be->mem, be->sparse.slot);

@@ -2,47 +2,33 @@
  * order. Numeric features in cpu_split_num.c, categorical ones in cpu_split_cat.c. */
 #include "cpu.h"
 
-#include <string.h>
-
 #define SPLIT_FEATS 8    /* features of a task, at least */
 #define SPLIT_SLOTS 2048 /* about so many slots of a task */
 
-/* A packed feature's sums, see cpu_hist_sparse.c. */
-static const gbt_sum *unpack(const cpu_search *in, gbt_sum *to) {
-  for (uint32_t s = 0; s < in->n_slots; s++) to[s] = cpu_unpack(in->both[s]);
-  return to;
+/* ---- life ---- */
+
+gbt_status cpu_split_open(cpu_backend *be, gbt_error *err) {
+  cpu_splits *split = &be->split;
+  size_t n = (size_t)be->n_features;
+  split->count_all = be->params->min_data_in_leaf > 1;
+  split->constrained = be->fr.policy.monotone != NULL || be->fr.policy.reg.max_delta_step > 0.0;
+  GBT_TRY(gbt_mem_array(&be->mem, n, sizeof *split->tree_feats, &split->tree_feats, err));
+  GBT_TRY(gbt_mem_array(&be->mem, n, sizeof *split->rank, &split->rank, err));
+  GBT_TRY(gbt_mem_zeros(&be->mem, n, 1, &split->set_feature, err));
+  for (int32_t f = 0; f < be->n_features; f++)
+    split->set_feature[f] = (int8_t)gbt_cuts_by_sets(be->cuts, f, be->params->max_cat_onehot);
+  return cpu_singles_make(be, err);
 }
 
-void cpu_search_node(const cpu_backend *be, const gbt_grow_node *node, cpu_search *in) {
-  memset(in, 0, sizeof *in);
-  in->node = node;
-  in->unit = cpu_units(be);
-  in->reg = be->fr.policy.reg;
-  in->rated = gbt_rated_of(node, in->unit, in->reg, be->params->min_child_weight, be->constrained);
-  in->min_rows = be->params->min_data_in_leaf;
-  in->min_gain = gbt_least_gain(be->params->gamma, gbt_noise_floor(in->unit, node->n_rows, in->rated.H));
-  in->params = be->params;
-  in->noise = be->noise[be->task.output];
+void cpu_split_close(cpu_backend *be) {
+  cpu_splits *split = &be->split;
+  void *blocks[] = {split->tree_feats, split->node_feats, split->rank, split->found, split->set_feature, split->single};
+  for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++) gbt_mem_free(&be->mem, blocks[i]);
 }
 
-void cpu_search_feature(const cpu_backend *be, int32_t feat, cpu_scratch *scratch, cpu_search *in) {
-  const gbt_place *place = &be->layout->place[feat];
-  const gbt_feature_cuts *cuts = &be->cuts->feat[feat];
-  const cpu_hist *hist = &be->slot[in->node->hist];
-  uint32_t base = be->layout->sparse_slot;
-  in->count = be->count_all || be->set_feature[feat] ? hist->count + place->slot_beg : NULL;
-  in->feat = feat;
-  in->n_bins = cuts->n_bins;
-  in->n_slots = place->n_slots;
-  in->zero_bin = place->zero_bin;
-  in->has_missing = cuts->has_missing && gbt_place_has_missing(place, cuts->n_bins);
-  in->sign = be->fr.policy.monotone ? be->fr.policy.monotone[feat] : 0;
-  in->both = NULL;
-  in->sum = hist->sum + place->slot_beg;
-  if (!be->packed || place->group >= 0) return;
-  in->both = (const int64_t *)(const void *)(hist->sum + base) + (place->slot_beg - base);
-  in->sum = NULL;
-  if (be->cuts->schema->feat[feat].type == GBT_CATEGORICAL) in->sum = unpack(in, scratch->sum);
+void cpu_split_begin(cpu_backend *be) {
+  cpu_splits *split = &be->split;
+  split->n_tree_feats = gbt_features_of_tree(be->rules, be->task.tree, split->tree_feats, split->rank);
 }
 
 /* ---- all fresh nodes ---- */
@@ -59,7 +45,7 @@ typedef struct split_pass {
 static void search_feature(cpu_backend *be, int32_t feat, cpu_search *in, cpu_scratch *scratch, gbt_split *best) {
   cpu_search_feature(be, feat, scratch, in);
   if (in->n_bins + in->has_missing < 2) return;
-  if (be->set_feature[feat])
+  if (be->split.set_feature[feat])
     cpu_search_set(in, scratch, best);
   else if (be->cuts->schema->feat[feat].type == GBT_CATEGORICAL)
     cpu_search_onehot(in, scratch, best);
@@ -70,7 +56,7 @@ static void search_feature(cpu_backend *be, int32_t feat, cpu_search *in, cpu_sc
 static void split_task(void *arg, int64_t task, int thread) {
   const split_pass *pass = arg;
   cpu_backend *be = pass->be;
-  cpu_scratch *scratch = &be->scratch[thread];
+  cpu_scratch *scratch = &be->scratch.of[thread];
   int64_t i = task / pass->n_blocks, block = task % pass->n_blocks, beg = block * pass->block;
   const int32_t *feats = pass->feats + (size_t)i * pass->stride;
   gbt_split best = {.kind = GBT_SPLIT_NONE};
@@ -79,7 +65,7 @@ static void split_task(void *arg, int64_t task, int thread) {
   cpu_search_node(be, &be->fr.node[pass->node[i]], &in);
   int32_t n_rest = end > beg ? cpu_search_singles(be, &in, feats + beg, (int32_t)(end - beg), scratch, &best) : 0;
   for (int32_t k = 0; k < n_rest; k++) search_feature(be, scratch->rest[k], &in, scratch, &best);
-  be->found[task] = best;
+  be->split.found[task] = best;
 }
 
 /* Many features with few bins make a task worth its while. */
@@ -90,30 +76,31 @@ static int32_t block_size(const cpu_backend *be) {
 
 /* Features of every node to be searched: one list for all, or one each. */
 static gbt_status list_features(gbt_ctx *ctx, cpu_backend *be, split_pass *pass, size_t n_nodes, gbt_error *err) {
-  size_t n = (size_t)be->n_tree_feats, lists = n_nodes;
+  size_t n = (size_t)be->split.n_tree_feats, lists = n_nodes;
   int uniform = gbt_features_uniform(be->rules);
   size_t need = n_nodes * 2 + (uniform ? 0 : lists * n) + 1; /* one more: without nodes, too, there is a list */
-  GBT_TRY(gbt_mem_grow(&be->mem, &be->node_feats, &be->cap_node_feats, need, sizeof *be->node_feats, err));
-  int32_t *n_feats = be->node_feats + n_nodes, *list = n_feats + n_nodes;
-  pass->node = be->node_feats;
+  GBT_TRY(gbt_mem_grow(&be->mem, &be->split.node_feats, &be->split.cap_node_feats, need, sizeof *be->split.node_feats,
+                       err));
+  int32_t *n_feats = be->split.node_feats + n_nodes, *list = n_feats + n_nodes;
+  pass->node = be->split.node_feats;
   pass->n_feats = n_feats;
-  pass->feats = uniform ? be->tree_feats : list;
+  pass->feats = uniform ? be->split.tree_feats : list;
   pass->stride = uniform ? 0 : n;
   for (size_t i = 0, k = 0; i < be->fr.n_fresh; i++) {
     int32_t id = be->fr.fresh[i];
     const gbt_grow_node *node = &be->fr.node[id];
     if (!node->splittable) continue;
     pass->node[k] = id;
-    n_feats[k] = be->n_tree_feats;
+    n_feats[k] = be->split.n_tree_feats;
     if (!uniform) { /* a draw ranks all features: many nodes of a very wide table take their time */
       GBT_TRY(gbt_ctx_poll(ctx, err));
       int32_t *mine = list + k * n;
-      n_feats[k] =
-          gbt_features_of_level(be->rules, be->task.tree, node->depth, be->tree_feats, (int32_t)n, mine, be->rank);
+      n_feats[k] = gbt_features_of_level(be->rules, be->task.tree, node->depth, be->split.tree_feats, (int32_t)n, mine,
+                                         be->split.rank);
       if (be->fr.path_words > 0)
         n_feats[k] =
             gbt_features_allowed(be->rules, be->fr.path + (size_t)id * (size_t)be->fr.path_words, mine, n_feats[k]);
-      n_feats[k] = gbt_features_of_node(be->rules, be->task.tree, id, mine, n_feats[k], mine, be->rank);
+      n_feats[k] = gbt_features_of_node(be->rules, be->task.tree, id, mine, n_feats[k], mine, be->split.rank);
     }
     k++;
   }
@@ -139,8 +126,8 @@ static void set_task(void *arg, int64_t task, int thread) {
   if (split->kind != GBT_SPLIT_SET) return;
   cpu_search in;
   cpu_search_node(be, node, &in);
-  cpu_search_feature(be, split->feat, &be->scratch[thread], &in);
-  cpu_set_bits(&in, &be->scratch[thread], split, words);
+  cpu_search_feature(be, split->feat, &be->scratch.of[thread], &in);
+  cpu_set_bits(&in, &be->scratch.of[thread], split, words);
 }
 
 static gbt_status keep_sets(gbt_ctx *ctx, split_pass *pass, size_t n, gbt_error *err) {
@@ -159,27 +146,24 @@ gbt_status cpu_find_splits(gbt_ctx *ctx, gbt_backend *self, gbt_error *err) {
   int64_t t0 = gbt_clock_ns();
   if (be->fr.policy.kind == GBT_SYMMETRIC) return cpu_level_search(ctx, be, err);
   split_pass pass = {.be = be, .block = block_size(be)};
-  pass.n_blocks = (be->n_tree_feats + pass.block - 1) / pass.block;
+  pass.n_blocks = (be->split.n_tree_feats + pass.block - 1) / pass.block;
   size_t n = 0;
   for (size_t i = 0; i < be->fr.n_fresh; i++) n += be->fr.node[be->fr.fresh[i]].splittable != 0;
   size_t n_tasks = n * (size_t)pass.n_blocks;
-  GBT_TRY(gbt_mem_grow(&be->mem, &be->found, &be->cap_found, n_tasks + 1, sizeof *be->found, err));
+  GBT_TRY(gbt_mem_grow(&be->mem, &be->split.found, &be->split.cap_found, n_tasks + 1, sizeof *be->split.found, err));
   GBT_TRY(list_features(ctx, be, &pass, n, err));
   double ns = 3.0 * (double)n * be->layout->n_slots;
   GBT_TRY(cpu_parallel(ctx, (int64_t)n_tasks, ns, split_task, &pass, err));
   for (size_t i = 0; i < n; i++) {
     gbt_split best = {.kind = GBT_SPLIT_NONE};
     for (int32_t b = 0; b < pass.n_blocks; b++) {
-      const gbt_split *s = &be->found[i * (size_t)pass.n_blocks + (size_t)b];
+      const gbt_split *s = &be->split.found[i * (size_t)pass.n_blocks + (size_t)b];
       if (gbt_split_beats(s, &best)) best = *s;
     }
     be->fr.node[pass.node[i]].split = best;
   }
   GBT_TRY(keep_sets(ctx, &pass, n, err));
-  for (size_t i = 0; i < n; i++) {
-    gbt_grow_node *node = &be->fr.node[pass.node[i]];
-    if (node->split.kind == GBT_SPLIT_NONE || !cpu_children_split(be, node)) cpu_hist_release(be, node);
-  }
+  for (size_t i = 0; i < n; i++) cpu_hist_release_searched(be, pass.node[i]);
   self->seconds[GBT_PHASE_SPLIT] += (double)(gbt_clock_ns() - t0) * 1e-9;
   return gbt_frontier_opened(&be->fr, err);
 }

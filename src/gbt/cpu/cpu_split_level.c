@@ -17,10 +17,9 @@
  * it once, as the root does. */
 #include <string.h>
 
-#include "cpu_level.h"
+#include "cpu_level_impl.h"
 
 #define LEVEL_CELLS (1 << 20)               /* nodes x codes of a task */
-#define LEVEL_KEEP_BYTES ((size_t)32 << 20) /* histograms kept for their left sums alone */
 
 /* ---- life ---- */
 
@@ -33,7 +32,7 @@ gbt_status cpu_level_open(cpu_backend *be, gbt_error *err) {
   for (size_t f = 0; f < n; f++) {
     level->beg[f] = codes;
     codes += (size_t)be->cuts->feat[f].n_bins + 1;
-    any_set |= be->set_feature[f];
+    any_set |= be->split.set_feature[f];
   }
   level->beg[n] = codes;
   GBT_TRY(gbt_mem_array(&be->mem, n, sizeof *level->feats, &level->feats, err));
@@ -50,11 +49,6 @@ void cpu_level_close(cpu_backend *be) {
   void *blocks[] = {level->feats, level->beg,      level->gain,    level->order,
                     level->tried, level->n_placed, level->missing, level->left_rows};
   for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++) gbt_mem_free(&be->mem, blocks[i]);
-}
-
-int cpu_level_keeps(const cpu_backend *be, int32_t depth) {
-  if (be->fr.policy.kind != GBT_SYMMETRIC) return 0;
-  return ((size_t)be->layout->n_slots * sizeof(gbt_sum)) << depth <= LEVEL_KEEP_BYTES;
 }
 
 /* ---- what a node gains ---- */
@@ -167,9 +161,9 @@ static void order_task(void *arg, int64_t task, int thread) {
   cpu_backend *be = arg;
   cpu_level *level = &be->level;
   cpu_search in;
-  int32_t feat = be->tree_feats[task];
-  if (!be->set_feature[feat]) return;
-  cpu_scratch *scratch = &be->scratch[thread];
+  int32_t feat = be->split.tree_feats[task];
+  if (!be->split.set_feature[feat]) return;
+  cpu_scratch *scratch = &be->scratch.of[thread];
   cpu_search_node(be, &be->fr.node[0], &in);
   cpu_search_feature(be, feat, scratch, &in);
   level->n_placed[feat] = cpu_order_levels(&in, scratch, in.n_bins);
@@ -193,7 +187,7 @@ static void search_task(void *arg, int64_t task, int thread) {
   for (int32_t i = 0; i < pass->n_nodes; i++) {
     cpu_search in;
     cpu_search_node(be, &be->fr.node[pass->node[i]], &in);
-    for (int64_t k = beg; k < end; k++) search_feature(be, &in, be->level.feats[k], &be->scratch[thread]);
+    for (int64_t k = beg; k < end; k++) search_feature(be, &in, be->level.feats[k], &be->scratch.of[thread]);
   }
 }
 
@@ -201,8 +195,8 @@ static void search_task(void *arg, int64_t task, int thread) {
 static gbt_status start_level(gbt_ctx *ctx, cpu_backend *be, const gbt_grow_node *first, int32_t id, gbt_error *err) {
   cpu_level *level = &be->level;
   level->depth = first->depth;
-  level->n_feats = gbt_features_of_level(be->rules, be->task.tree, first->depth, be->tree_feats, be->n_tree_feats,
-                                         level->feats, be->rank);
+  level->n_feats = gbt_features_of_level(be->rules, be->task.tree, first->depth, be->split.tree_feats,
+                                         be->split.n_tree_feats, level->feats, be->split.rank);
   if (be->fr.path_words > 0)
     level->n_feats = gbt_features_allowed(be->rules, be->fr.path + (size_t)id * (size_t)be->fr.path_words, level->feats,
                                           level->n_feats);
@@ -212,7 +206,7 @@ static gbt_status start_level(gbt_ctx *ctx, cpu_backend *be, const gbt_grow_node
     level->missing[f] = 0;
   }
   if (id > 0 || !first->splittable || !level->order) return GBT_OK;
-  return cpu_parallel(ctx, be->n_tree_feats, 50.0 * (double)level->beg[be->n_features], order_task, be, err);
+  return cpu_parallel(ctx, be->split.n_tree_feats, 50.0 * (double)level->beg[be->n_features], order_task, be, err);
 }
 
 gbt_status cpu_level_search(gbt_ctx *ctx, cpu_backend *be, gbt_error *err) {
@@ -220,20 +214,17 @@ gbt_status cpu_level_search(gbt_ctx *ctx, cpu_backend *be, gbt_error *err) {
   int32_t n = 0, id = be->fr.n_fresh > 0 ? be->fr.fresh[0] : -1;
   if (id >= 0 && (id == 0 || be->fr.node[id].depth != be->level.depth))
     GBT_TRY(start_level(ctx, be, &be->fr.node[id], id, err));
-  GBT_TRY(
-      gbt_mem_grow(&be->mem, &be->node_feats, &be->cap_node_feats, be->fr.n_fresh + 1, sizeof *be->node_feats, err));
+  GBT_TRY(gbt_mem_grow(&be->mem, &be->split.node_feats, &be->split.cap_node_feats, be->fr.n_fresh + 1,
+                       sizeof *be->split.node_feats, err));
   for (size_t i = 0; i < be->fr.n_fresh; i++)
-    if (be->fr.node[be->fr.fresh[i]].splittable) be->node_feats[n++] = be->fr.fresh[i];
-  int32_t step = (int32_t)(LEVEL_CELLS / ((uint32_t)block_of(be) * be->max_codes)) + 1;
+    if (be->fr.node[be->fr.fresh[i]].splittable) be->split.node_feats[n++] = be->fr.fresh[i];
+  int32_t step = (int32_t)(LEVEL_CELLS / ((uint32_t)block_of(be) * be->scratch.max_codes)) + 1;
   for (int32_t beg = 0; beg < n; beg += step) {
-    level_pass pass = {be, be->node_feats + beg, n - beg < step ? n - beg : step, block_of(be)};
+    level_pass pass = {be, be->split.node_feats + beg, n - beg < step ? n - beg : step, block_of(be)};
     double ns = 3.0 * (double)pass.n_nodes * be->layout->n_slots;
     GBT_TRY(cpu_parallel(ctx, blocks_of(be), ns, search_task, &pass, err));
   }
-  for (int32_t i = 0; i < n; i++) {
-    gbt_grow_node *node = &be->fr.node[be->node_feats[i]];
-    if (!cpu_children_split(be, node) && !cpu_level_keeps(be, node->depth)) cpu_hist_release(be, node);
-  }
+  for (int32_t i = 0; i < n; i++) cpu_hist_release_searched(be, be->split.node_feats[i]);
   be->base.seconds[GBT_PHASE_SPLIT] += (double)(gbt_clock_ns() - t0) * 1e-9;
   return gbt_frontier_opened(&be->fr, err);
 }

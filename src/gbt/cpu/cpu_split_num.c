@@ -193,11 +193,11 @@ enum { SINGLE = 1, SINGLE_REST = 2, SINGLE_SPARSE = 4 };
 
 gbt_status cpu_singles_make(cpu_backend *be, gbt_error *err) {
   const gbt_layout *layout = be->layout;
-  GBT_TRY(gbt_mem_zeros(&be->mem, (size_t)layout->n_features, sizeof *be->single, &be->single, err));
+  GBT_TRY(gbt_mem_zeros(&be->mem, (size_t)layout->n_features, sizeof *be->split.single, &be->split.single, err));
   for (int32_t f = 0; f < layout->n_features; f++) {
     const gbt_place *place = &layout->place[f];
     const gbt_feature_cuts *cuts = &be->cuts->feat[f];
-    cpu_single *one = &be->single[f];
+    cpu_single *one = &be->split.single[f];
     if (cuts->n_bins != 2 || be->cuts->schema->feat[f].type == GBT_CATEGORICAL || place->zero_bin > 1) continue;
     one->kind = SINGLE;
     if (place->zero_bin == 0) one->kind |= SINGLE_REST;
@@ -216,12 +216,12 @@ static gbt_sum slot_sum(const cpu_backend *be, const cpu_hist *hist, int packed,
 
 int32_t cpu_search_singles(const cpu_backend *be, cpu_search *in, const int32_t *feats, int32_t n, cpu_scratch *scratch,
                            gbt_split *best) {
-  const cpu_hist *hist = &be->slot[in->node->hist];
+  const cpu_hist *hist = &be->pool.hist[in->node->hist];
   int32_t m = 0, n_rest = 0;
-  in->count = be->count_all ? hist->count : NULL; /* for all_gains: any but NULL */
+  in->count = be->split.count_all ? hist->count : NULL; /* for all_gains: any but NULL */
   for (int32_t k = 0; k < n; k++) {
-    const cpu_single *one = &be->single[feats[k]];
-    int packed = be->packed && one->kind & SINGLE_SPARSE, general = !one->kind || be->constrained;
+    const cpu_single *one = &be->split.single[feats[k]];
+    int packed = be->pool.packed && one->kind & SINGLE_SPARSE, general = !one->kind || be->split.constrained;
     if (!general && one->missing) {
       gbt_sum miss = slot_sum(be, hist, packed, one->slot + one->missing);
       general = miss.g != 0 || miss.h != 0 || (in->count && in->count[one->slot + one->missing]);

@@ -1,7 +1,6 @@
-#include "backend.h"
+#include "backends.h"
 
-#include "../cpu/cpu.h"
-#include "device.h"
+#include "../cpu/cpu_open.h"
 
 gbt_status gbt_backend_open(gbt_ctx *ctx, const gbt_device_api *device, int32_t number, const gbt_backend_spec *spec,
                             gbt_backend **out, gbt_error *err) {

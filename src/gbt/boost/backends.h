@@ -1,0 +1,13 @@
+/* Chooses among the backends: the one place above the contract that knows them. */
+#ifndef GBT_BOOST_BACKENDS_H
+#define GBT_BOOST_BACKENDS_H
+
+#include "../backend/device.h"
+
+/* Opens the backend of a device; the CPU's when `device` is NULL. number: which of its devices. On failure *out is
+ * NULL: GBT_E_DEVICE when the device's library is of another build, else what the backend says. */
+gbt_status gbt_backend_open(gbt_ctx *ctx, const gbt_device_api *device, int32_t number, const gbt_backend_spec *spec,
+                            gbt_backend **out, gbt_error *err) GBT_MUST_CHECK;
+void gbt_backend_close(gbt_backend *be); /* NULL allowed */
+
+#endif

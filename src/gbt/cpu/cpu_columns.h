@@ -1,0 +1,18 @@
+/* The train set's dense codes once more, column by column; see cpu_columns.c. */
+#ifndef GBT_CPU_CPU_COLUMNS_H
+#define GBT_CPU_CPU_COLUMNS_H
+
+#include "../base/ctx.h"
+
+struct cpu_backend;
+
+typedef struct cpu_columns {
+  void **of; /* [group * GBT_GROUP_MAX + pos]: codes of all train rows in one piece; NULL: none are kept */
+  size_t n;
+} cpu_columns;
+
+/* The columns for the partition, where they pay. */
+gbt_status cpu_columns_open(gbt_ctx *ctx, struct cpu_backend *be, gbt_error *err) GBT_MUST_CHECK;
+void cpu_columns_close(struct cpu_backend *be);
+
+#endif

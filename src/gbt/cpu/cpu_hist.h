@@ -1,0 +1,61 @@
+/* The plan of building the fresh nodes' histograms; see cpu_hist.c. */
+#ifndef GBT_CPU_CPU_HIST_H
+#define GBT_CPU_CPU_HIST_H
+
+#include "../backend/backend.h"
+#include "../base/lock.h"
+#include "cpu_hist_pool.h"
+#include "cpu_scratch.h"
+
+/* Rows of a task. */
+#define CPU_HIST_ROWS 32768u
+#define CPU_GROUP_ACC 4128 /* accumulators of a byte group: at most 16 x 257 and a dummy */
+#define CPU_HIST_LOCKS 64
+
+/* A histogram to be built from rows, and one to be got by subtraction. */
+typedef struct cpu_build {
+  int32_t node, slot;
+  int32_t from;    /* the slot that it will be taken off, -1: none */
+  int32_t wanted;  /* not only to be taken off */
+  int32_t at_once; /* the sparse part is taken off while it is added up */
+} cpu_build;
+
+typedef struct cpu_subtract {
+  int32_t from, what; /* slots: from -= what */
+  int32_t build;      /* of `what` */
+} cpu_subtract;
+
+typedef struct cpu_unit { /* rows [beg, end) of the row order into the groups of a strip of one histogram */
+  int32_t build, strip;   /* n_strips: rows into the sparse part; n_strips + 1: all rows, sparse features [beg, end) */
+  uint32_t beg, end;
+  int32_t shared; /* others add to the same place: merge under the lock */
+} cpu_unit;
+
+typedef struct cpu_hist_plan {
+  cpu_build *build;
+  size_t n_build, cap_build;
+  cpu_subtract *subtract;
+  size_t n_subtract, cap_subtract;
+  cpu_unit *unit;
+  size_t n_unit, cap_unit;
+  int8_t *group_counts; /* n_groups + 1: the group wants counts */
+  int8_t *started;      /* builds x (n_groups + 1): a shared histogram group has been written to */
+  size_t cap_started;
+  uint32_t acc_slots; /* of the largest strip's accumulators */
+  gbt_lock lock[CPU_HIST_LOCKS];
+  int n_locks;
+} cpu_hist_plan;
+
+/* After cpu_split_open: which groups want counts, and how large accumulators are. */
+gbt_status cpu_hist_open(struct cpu_backend *be, gbt_error *err) GBT_MUST_CHECK;
+void cpu_hist_close(struct cpu_backend *be);
+
+gbt_status cpu_build_hist(gbt_ctx *ctx, gbt_backend *self, gbt_error *err) GBT_MUST_CHECK;
+
+/* Units for the sparse part of all builds, appended to be->hist.unit; running one; slots [beg, end) of a
+ * subtraction. */
+gbt_status cpu_hist_plan_sparse(gbt_ctx *ctx, struct cpu_backend *be, gbt_error *err) GBT_MUST_CHECK;
+void cpu_hist_sparse_unit(struct cpu_backend *be, const cpu_unit *unit, cpu_scratch *scratch);
+void cpu_hist_sparse_subtract(const struct cpu_backend *be, const cpu_subtract *s, uint32_t beg, uint32_t end);
+
+#endif

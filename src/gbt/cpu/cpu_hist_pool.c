@@ -1,0 +1,118 @@
+/* The histograms of nodes: made one by one as trees ask for them, used again from node to node and from tree to
+ * tree. */
+#include "cpu.h"
+
+#define KEEP_BYTES ((size_t)32 << 20) /* histograms kept for the decision about their level alone */
+
+void cpu_hist_pool_open(cpu_backend *be) {
+  be->pool.any_counts = be->split.count_all && be->n_features > 0;
+  for (int32_t f = 0; f < be->n_features; f++) be->pool.any_counts |= be->split.set_feature[f];
+}
+
+static void free_hists(cpu_backend *be) {
+  for (size_t i = 0; i < be->pool.n; i++) {
+    gbt_mem_free(&be->mem, be->pool.hist[i].sum);
+    gbt_mem_free(&be->mem, be->pool.hist[i].count);
+  }
+  be->pool.n = be->pool.n_free = 0;
+}
+
+void cpu_hist_pool_close(cpu_backend *be) {
+  free_hists(be);
+  gbt_mem_free(&be->mem, be->pool.hist);
+  gbt_mem_free(&be->mem, be->pool.free);
+}
+
+/* Bytes of a histogram's sums. The sparse part, at the end, takes half where it is packed. */
+static size_t sum_bytes(const cpu_backend *be) {
+  size_t sparse = be->layout->n_slots - be->layout->sparse_slot;
+  return be->layout->sparse_slot * sizeof(gbt_sum) + sparse * cpu_hist_sparse_bytes(&be->pool);
+}
+
+static void set_limit(cpu_backend *be) {
+  size_t bytes = sum_bytes(be) + (be->pool.any_counts ? be->layout->n_slots * sizeof(uint32_t) : 0);
+  be->pool.most = gbt_params_hist_bytes(be->params) / (bytes ? bytes : 1);
+  if (be->pool.most < 4) be->pool.most = 4;
+}
+
+/* No histograms, and accumulators that have room for sums that are not packed. */
+static gbt_status make_room(cpu_backend *be, gbt_error *err) {
+  gbt_status status = GBT_OK;
+  free_hists(be);
+  be->pool.roomy = 1;
+  for (int32_t t = 0; t < be->scratch.n && status == GBT_OK; t++)
+    status = cpu_scratch_acc(be, &be->scratch.of[t], err);
+  if (status != GBT_OK) be->pool.roomy = 0;
+  return status;
+}
+
+gbt_status cpu_hist_fit(cpu_backend *be, gbt_error *err) {
+  be->pool.packed = be->sparse.most <= CPU_PACKED_ROWS && !be->grad.wide[be->task.output];
+  if (be->layout->n_sparse > 0 && !be->pool.packed && !be->pool.roomy) GBT_TRY(make_room(be, err)); /* from now on */
+  set_limit(be);
+  return GBT_OK;
+}
+
+static gbt_status new_hist(gbt_ctx *ctx, cpu_backend *be, gbt_error *err) {
+  cpu_hist_pool *pool = &be->pool;
+  size_t n = be->layout->n_slots;
+  GBT_TRY(gbt_mem_grow(&be->mem, &pool->hist, &pool->cap, pool->n + 1, sizeof *pool->hist, err));
+  GBT_TRY(gbt_mem_grow(&be->mem, &pool->free, &pool->cap_free, pool->n + 1, sizeof *pool->free, err));
+  cpu_hist *hist = &pool->hist[pool->n];
+  hist->sum = NULL;
+  hist->count = NULL;
+  pool->n++;
+  GBT_TRY(gbt_mem_array(&be->mem, sum_bytes(be), 1, &hist->sum, err));
+  GBT_TRY(cpu_zero(ctx, hist->sum, sum_bytes(be), err)); /* padding slots are read, too */
+  if (pool->any_counts) {
+    GBT_TRY(gbt_mem_array(&be->mem, n, sizeof *hist->count, &hist->count, err));
+    GBT_TRY(cpu_zero(ctx, hist->count, n * sizeof *hist->count, err));
+  }
+  pool->free[pool->n_free++] = (int32_t)pool->n - 1;
+  return GBT_OK;
+}
+
+gbt_status cpu_hist_take(gbt_ctx *ctx, cpu_backend *be, int32_t node, gbt_error *err) {
+  const gbt_frontier *fr = &be->fr;
+  cpu_hist_pool *pool = &be->pool;
+  GBT_ASSERT(fr->node[node].hist < 0);
+  if (pool->n_free == 0 && pool->n < pool->most) GBT_TRY(new_hist(ctx, be, err));
+  for (size_t i = fr->n_next; pool->n_free == 0 && i > 0; i--) cpu_hist_release(be, fr->next[i - 1]);
+  for (size_t i = fr->n_open; pool->n_free == 0 && i > 0; i--) cpu_hist_release(be, fr->open[i - 1]);
+  if (pool->n_free == 0) GBT_TRY(new_hist(ctx, be, err));
+  fr->node[node].hist = pool->free[--pool->n_free];
+  return GBT_OK;
+}
+
+void cpu_hist_inherit(cpu_backend *be, int32_t from, int32_t to) {
+  GBT_ASSERT(be->fr.node[to].hist < 0);
+  be->fr.node[to].hist = be->fr.node[from].hist;
+  be->fr.node[from].hist = -1;
+}
+
+void cpu_hist_release(cpu_backend *be, int32_t node) {
+  gbt_grow_node *of = &be->fr.node[node];
+  if (of->hist < 0) return;
+  GBT_ASSERT((size_t)of->hist < be->pool.n && be->pool.n_free < be->pool.n);
+  be->pool.free[be->pool.n_free++] = of->hist; /* room was made when the histogram was */
+  of->hist = -1;
+}
+
+void cpu_hist_release_all(cpu_backend *be) {
+  for (size_t i = 0; i < be->fr.n_nodes; i++) cpu_hist_release(be, (int32_t)i);
+}
+
+void cpu_hist_release_dropped(cpu_backend *be) {
+  for (size_t i = 0; i < be->fr.n_dropped; i++) cpu_hist_release(be, be->fr.next[be->fr.dropped_beg + i]);
+}
+
+int cpu_hist_kept(const cpu_backend *be, int32_t depth) {
+  if (be->fr.policy.kind != GBT_SYMMETRIC) return 0;
+  return ((size_t)be->layout->n_slots * sizeof(gbt_sum)) << depth <= KEEP_BYTES;
+}
+
+void cpu_hist_release_searched(cpu_backend *be, int32_t id) {
+  const gbt_grow_node *node = &be->fr.node[id];
+  int split = be->fr.policy.kind == GBT_SYMMETRIC || node->split.kind != GBT_SPLIT_NONE;
+  if (!(cpu_children_split(be, node) ? split : cpu_hist_kept(be, node->depth))) cpu_hist_release(be, id);
+}

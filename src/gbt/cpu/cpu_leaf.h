@@ -1,0 +1,27 @@
+/* The end of a tree; see cpu_leaf.c, and cpu_route.c for rows that were not partitioned. */
+#ifndef GBT_CPU_CPU_LEAF_H
+#define GBT_CPU_CPU_LEAF_H
+
+#include "../backend/backend.h"
+#include "../backend/export.h"
+
+struct cpu_backend;
+
+typedef struct cpu_leaves {
+  gbt_sum *fine; /* per node: sums of 32-bit gradients */
+  size_t cap_fine;
+  double *value; /* per node: leaf values */
+  size_t cap_value;
+  gbt_export out;
+} cpu_leaves;
+
+void cpu_leaf_close(struct cpu_backend *be);
+
+gbt_status cpu_finish_tree(gbt_ctx *ctx, gbt_backend *self, gbt_forest *forest, gbt_error *err) GBT_MUST_CHECK;
+
+/* Adds the finished tree's values to scores of rows that were not partitioned: rows (ascending indices into set
+ * `which`, or NULL for all of it). values: per node. */
+gbt_status cpu_route(gbt_ctx *ctx, struct cpu_backend *be, int32_t which, const uint32_t *rows, int64_t n,
+                     const double *value, gbt_error *err) GBT_MUST_CHECK;
+
+#endif

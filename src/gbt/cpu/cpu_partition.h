@@ -1,0 +1,19 @@
+/* Rows of split nodes into their children; see cpu_partition.c. */
+#ifndef GBT_CPU_CPU_PARTITION_H
+#define GBT_CPU_CPU_PARTITION_H
+
+#include "../backend/backend.h"
+
+struct cpu_backend;
+
+typedef struct cpu_part {
+  uint8_t *lut; /* per chosen node a byte per code, 1 = left */
+  size_t *lut_beg;
+  size_t cap_lut, cap_lut_beg;
+} cpu_part;
+
+void cpu_partition_close(struct cpu_backend *be);
+
+gbt_status cpu_partition(gbt_ctx *ctx, gbt_backend *self, gbt_error *err) GBT_MUST_CHECK;
+
+#endif

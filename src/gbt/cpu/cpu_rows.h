@@ -1,0 +1,45 @@
+/* The order of rows, and the pieces that tasks take of it; see cpu_rows.c.
+ *
+ * `order` holds all train rows: first the n_in sampled ones in node order (ascending within a node), then the rest,
+ * ascending. */
+#ifndef GBT_CPU_CPU_ROWS_H
+#define GBT_CPU_CPU_ROWS_H
+
+#include "../base/ctx.h"
+#include "../math/fixed.h"
+
+struct cpu_backend;
+
+#define CPU_TASK_ROWS 16384u
+
+typedef struct cpu_chunk { /* partition and leaf work: rows [beg, end) of a node */
+  int32_t node, item;
+  uint32_t beg, end, n_left, left_before;
+  int32_t whole; /* all rows of the node */
+  gbt_sum fine;
+} cpu_chunk;
+
+typedef struct cpu_rows {
+  uint32_t *order, *spare; /* n_rows each; spare: where the next order is made */
+  uint32_t n_in;           /* sampled rows */
+  cpu_chunk *chunk;        /* of the pass that runs */
+  size_t n_chunk, cap_chunk;
+} cpu_rows;
+
+gbt_status cpu_rows_open(struct cpu_backend *be, gbt_error *err) GBT_MUST_CHECK;
+void cpu_rows_close(struct cpu_backend *be);
+
+/* Draws the tree's rows and puts them in order; *sum: of their gradients, in units of the histograms. */
+gbt_status cpu_rows_begin(gbt_ctx *ctx, struct cpu_backend *be, gbt_sum *sum, gbt_error *err) GBT_MUST_CHECK;
+
+/* Chunks of at most `rows` rows for a node's rows, appended to be->rows.chunk. */
+gbt_status cpu_add_chunks(struct cpu_backend *be, int32_t node, int32_t item, uint32_t beg, uint32_t n, uint32_t rows,
+                          gbt_error *err) GBT_MUST_CHECK;
+
+/* Sum over order[beg .. end) of the gradients that histograms take. */
+gbt_sum cpu_sum_rows(const struct cpu_backend *be, uint32_t beg, uint32_t end);
+
+/* Of ascending rows [beg, end), where those of one page end: the first row at or behind row_end. */
+uint32_t cpu_page_end(const uint32_t *rows, uint32_t beg, uint32_t end, int64_t row_end);
+
+#endif

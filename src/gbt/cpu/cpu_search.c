@@ -1,0 +1,42 @@
+/* What a search needs to know of a node and of a feature in it. */
+#include "cpu.h"
+
+#include <string.h>
+
+/* A packed feature's sums, see cpu_hist_sparse.c. */
+static const gbt_sum *unpack(const cpu_search *in, gbt_sum *to) {
+  for (uint32_t s = 0; s < in->n_slots; s++) to[s] = cpu_unpack(in->both[s]);
+  return to;
+}
+
+void cpu_search_node(const cpu_backend *be, const gbt_grow_node *node, cpu_search *in) {
+  memset(in, 0, sizeof *in);
+  in->node = node;
+  in->unit = cpu_units(be);
+  in->reg = be->fr.policy.reg;
+  in->rated = gbt_rated_of(node, in->unit, in->reg, be->params->min_child_weight, be->split.constrained);
+  in->min_rows = be->params->min_data_in_leaf;
+  in->min_gain = gbt_least_gain(be->params->gamma, gbt_noise_floor(in->unit, node->n_rows, in->rated.H));
+  in->params = be->params;
+  in->noise = be->grad.noise[be->task.output];
+}
+
+void cpu_search_feature(const cpu_backend *be, int32_t feat, cpu_scratch *scratch, cpu_search *in) {
+  const gbt_place *place = &be->layout->place[feat];
+  const gbt_feature_cuts *cuts = &be->cuts->feat[feat];
+  const cpu_hist *hist = &be->pool.hist[in->node->hist];
+  uint32_t base = be->layout->sparse_slot;
+  in->count = be->split.count_all || be->split.set_feature[feat] ? hist->count + place->slot_beg : NULL;
+  in->feat = feat;
+  in->n_bins = cuts->n_bins;
+  in->n_slots = place->n_slots;
+  in->zero_bin = place->zero_bin;
+  in->has_missing = cuts->has_missing && gbt_place_has_missing(place, cuts->n_bins);
+  in->sign = be->fr.policy.monotone ? be->fr.policy.monotone[feat] : 0;
+  in->both = NULL;
+  in->sum = hist->sum + place->slot_beg;
+  if (!be->pool.packed || place->group >= 0) return;
+  in->both = (const int64_t *)(const void *)(hist->sum + base) + (place->slot_beg - base);
+  in->sum = NULL;
+  if (be->cuts->schema->feat[feat].type == GBT_CATEGORICAL) in->sum = unpack(in, scratch->sum);
+}

@@ -1,0 +1,27 @@
+/* The train set's sparse features, column by column; see cpu_sparse.c. */
+#ifndef GBT_CPU_CPU_SPARSE_H
+#define GBT_CPU_CPU_SPARSE_H
+
+#include "../base/ctx.h"
+#include "../data/page.h"
+#include "cpu_scratch.h"
+
+typedef struct cpu_sparse { /* empty without sparse features */
+  uint32_t tile_rows;
+  int64_t n_tiles;
+  size_t *beg;   /* n_tiles x n_sparse + 1 */
+  uint16_t *row; /* within the tile */
+  void *slot;    /* uint8_t or, wide, uint16_t */
+  int wide;
+  uint32_t most; /* rows that one slot is met by */
+} cpu_sparse;
+
+gbt_status cpu_sparse_open(gbt_ctx *ctx, struct cpu_backend *be, gbt_error *err) GBT_MUST_CHECK;
+void cpu_sparse_close(struct cpu_backend *be);
+
+/* scratch->side[i] = left[slot], or zero_left where the feature is in its zero bin, for n ascending rows of the train
+ * set, at most CPU_TASK_ROWS. Slots are relative to the feature's first. */
+void cpu_sparse_sides(const struct cpu_backend *be, const gbt_place *place, const uint8_t *left, uint8_t zero_left,
+                      const uint32_t *rows, uint32_t n, cpu_scratch *scratch);
+
+#endif
