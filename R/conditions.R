@@ -1,14 +1,12 @@
 # Errors and warnings. Every one that gbt raises has a class of its own and shows the call that the user wrote.
 #
-#   gbt_error_<kind> > gbt_error > error > condition          kind: see error_kinds
+#   gbt_error_<kind> > gbt_error > error > condition          kind: of enums$status
 #   gbt_error_callback > gbt_error > error > condition        a function of the user's failed: own_error()
 #   gbt_warning_<kind> > gbt_warning > warning > condition
 #   gbt_interrupt > interrupt > condition                     Ctrl-C inside the engine
 #
 # Fields of an error: message, call, kind, subject (the parameter, column or file that it is about, NA when there is
 # none), and the same again under a telling name: parameter, column or path.
-
-error_kinds <- c("argument", "data", "memory", "device", "format", "io", "unsupported", "internal")
 
 # What `subject` is in an error of each kind.
 subject_field <- c(argument = "parameter", unsupported = "parameter", data = "column", format = "path", io = "path")

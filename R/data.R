@@ -1,8 +1,6 @@
 # gbt_data: rows prepared once (cuts found, values binned) for several models, and validation data in the terms of
 # training data.
 
-unseen_codes <- c(prior = 0L, missing = 1L, error = 2L)
-
 # Everything that is binned goes through here. reference: a gbt_data whose cuts are shared, or NULL.
 # device: a choice (see R/cuda.R), NULL for the cpu. Returns the engine's pointer.
 build_dataset <- function(frame, reference = NULL, weight = NULL, max_bin = 255L, page_rows = 0L, unseen = "prior",
@@ -14,7 +12,7 @@ build_dataset <- function(frame, reference = NULL, weight = NULL, max_bin = 255L
   threads <- resolve_threads(threads)
   on_device(device, function(where) {
     .Call(C_gbt_dataset_new, frame, if (!is.null(reference)) data_ptr(reference), weight, max_bin, page_rows,
-          unseen_codes[[unseen]], threads, where)
+          enums$unseen[[unseen]], threads, where)
   })
 }
 
@@ -170,7 +168,7 @@ gbt_data <- function(x, label = NULL, weight = NULL, offset = NULL, reference = 
   if (is.null(reference) && !missing(unseen)) {
     stop_argument("`unseen` is for data with a `reference`: without one no level is unseen", "unseen")
   }
-  unseen <- match_choice(unseen, names(unseen_codes), "unseen")
+  unseen <- match_choice(unseen, names(enums$unseen), "unseen")
   max_bin <- check_whole(max_bin, "max_bin", 2, 65535)
   page_rows <- check_whole(page_rows, "page_rows", 0, .Machine$integer.max)
   if (inherits(x, "gbt_data")) stop_argument("`x` is a gbt_data object already", "x")

@@ -52,12 +52,10 @@ resolve_threads <- function(threads = NULL) {
   structure(count_threads(check_threads(threads)), simd = simd_code())
 }
 
-simd_names <- c("auto", "scalar", "avx2", "avx512")
-
 simd_code <- function() {
   wish <- getOption("gbt.simd", Sys.getenv("GBT_SIMD", "auto"))
   if (identical(wish, "")) wish <- "auto"
-  match(match_choice(wish, simd_names, "gbt.simd"), simd_names) - 2L
+  enums$simd[[match_choice(wish, names(enums$simd), "gbt.simd")]]
 }
 
 #' Threads
@@ -115,10 +113,10 @@ gbt_threads <- function(n) {
 gbt_info <- function() {
   threads <- count_threads()
   system <- .Call(C_gbt_system, threads)
-  wish <- simd_names[simd_code() + 2L]
-  usable <- c("scalar", "avx2", "avx512")
+  wish <- simd_code()
   cuda <- cuda_info()
-  simd <- if (wish == "auto") system$simd_best else usable[min(match(wish, usable), match(system$simd_best, usable))]
+  best <- enums$simd[[system$simd_best]]
+  simd <- names(enums$simd)[match(if (wish == enums$simd[["auto"]]) best else min(wish, best), enums$simd)]
   structure(class = "gbt_info", list(
     version = system$version,
     compiler = system$compiler,

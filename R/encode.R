@@ -6,15 +6,13 @@
 #   names            chr, UTF-8, unique
 #   tag              chr, one per column: the class to remember ("double", "Date", "difftime:days", "factor", ...), or
 #                    "missing" for logical values that are all NA, which may stand for any class
-#   type             int: 0 numeric, 1 categorical, 2 ordinal
-#   storage          int: 0 double, 1 integer (logical too), 2 integer64, 3 codes of levels
+#   type             int: of enums$feature_type
+#   storage          int: of enums$storage; logical vectors are "integer" as well, levels are "codes"
 #   values           list of vectors, one per column;    or
 #   matrix           a whole matrix, column after column; or
 #   p, i, x          a sparse matrix by columns; x is NULL when every entry is 1
 #   levels           list of chr, NULL where a column has none; NULL for matrices
 #   absent_missing   lgl: absent entries of a sparse matrix are missing instead of zero
-
-type_codes <- c(numeric = 0L, categorical = 1L, ordinal = 2L)
 
 encode_x <- function(x, sparse_zero = c("value", "missing")) {
   sparse_zero <- match_choice(sparse_zero, c("value", "missing"), "sparse_zero")
@@ -95,7 +93,8 @@ encode_data_frame <- function(x) {
   n_rows <- .row_names_info(x, 2L)
   names <- feature_names(names(x), n_cols)
   tag <- character(n_cols)
-  type <- storage <- integer(n_cols)
+  type <- rep(enums$feature_type[["numeric"]], n_cols)
+  storage <- rep(enums$storage[["double"]], n_cols)
   values <- levels <- vector("list", n_cols)
   for (j in seq_len(n_cols)) {
     column <- .subset2(x, j)
@@ -138,21 +137,30 @@ encode_column <- function(v, name) {
       refuse(sprintf("a broken factor (level \"%s\" is there twice)", texts[twin]), "make it anew with factor()")
     }
     ordered <- is.ordered(v)
-    return(list(tag = if (ordered) "ordered" else "factor", type = if (ordered) 2L else 1L, storage = 3L, values = v,
-                levels = texts))
+    return(list(tag = if (ordered) "ordered" else "factor",
+                type = enums$feature_type[[if (ordered) "ordinal" else "categorical"]],
+                storage = enums$storage[["codes"]], values = v, levels = texts))
   }
   if (is.character(v)) return(encode_texts(if (is.object(v)) as.vector(unclass(v)) else v, name))
   if (inherits(v, "integer64")) {
     if (typeof(v) != "double") refuse("a broken integer64", "make it anew with bit64::as.integer64()")
-    return(list(tag = "integer64", type = 0L, storage = 2L, values = v))
+    return(encoded_numbers(v, "integer64"))
   }
   if (inherits(v, "difftime") && !isTRUE(attr(v, "units") %in% time_units)) {
     refuse("a difftime without a known unit", "make it anew with as.difftime()")
   }
-  storage <- switch(typeof(v), double = 0L, integer = , logical = 1L, NA_integer_)
-  if (is.na(storage)) refuse(sprintf("of type %s", typeof(v)), "give numbers, factors, texts or times")
-  tag <- if (is.logical(v) && all_missing(v)) "missing" else number_tag(v)
-  list(tag = tag, type = 0L, storage = storage, values = v)
+  if (is.na(storage_of(v))) refuse(sprintf("of type %s", typeof(v)), "give numbers, factors, texts or times")
+  encoded_numbers(v, if (is.logical(v) && all_missing(v)) "missing" else number_tag(v))
+}
+
+encoded_numbers <- function(v, tag) {
+  list(tag = tag, type = enums$feature_type[["numeric"]], storage = storage_of(v), values = v)
+}
+
+# How numbers lie in memory, of enums$storage; NA for what are no numbers.
+storage_of <- function(v) {
+  if (inherits(v, "integer64")) return(enums$storage[["integer64"]])
+  switch(typeof(v), double = enums$storage[["double"]], integer = , logical = enums$storage[["integer"]], NA_integer_)
 }
 
 time_units <- c("secs", "mins", "hours", "days", "weeks")
@@ -173,7 +181,8 @@ number_tag <- function(v) {
 # Texts are a factor whose levels are the texts that occur, in order of appearance; NA is missing.
 encode_texts <- function(v, name) {
   seen <- text_codes(v, sprintf("a text of column `%s`", name), name)
-  list(tag = "character", type = 1L, storage = 3L, values = seen$codes, levels = seen$texts)
+  list(tag = "character", type = enums$feature_type[["categorical"]], storage = enums$storage[["codes"]],
+       values = seen$codes, levels = seen$texts)
 }
 
 # list(codes = , texts = ): the texts that occur, in UTF-8 and in order of appearance, and for each of `v` the place of
@@ -189,19 +198,20 @@ text_codes <- function(v, what, column = NULL) {
 # Matrices --------------------------------------------------------------------------------------------------------
 
 encode_matrix <- function(x) {
-  storage <- if (inherits(x, "integer64")) 2L else switch(typeof(x), double = 0L, integer = , logical = 1L, NA_integer_)
+  storage <- storage_of(x)
   if (is.na(storage)) {
     stop_data(sprintf("a matrix must hold numbers, not %s; as.data.frame(x) keeps texts and factors", typeof(x)))
   }
   n_cols <- ncol(x)
   if (n_cols == 0L) stop_data("data have no columns")
-  tag <- rep(if (storage == 2L) "integer64" else typeof(x), n_cols)
+  tag <- rep(if (inherits(x, "integer64")) "integer64" else typeof(x), n_cols)
   if (is.logical(x)) {
     maybe <- if (nrow(x) == 0L) seq_len(n_cols) else which(is.na(.subset(x, 1L, TRUE)))
     tag[maybe[vapply(maybe, function(j) all_missing(matrix_column(x, j)), NA)]] <- "missing"
   }
   list(n_rows = as.double(nrow(x)), names = feature_names(colnames(x), n_cols), tag = tag,
-       type = integer(n_cols), storage = rep(storage, n_cols), matrix = x, levels = NULL, absent_missing = FALSE)
+       type = rep(enums$feature_type[["numeric"]], n_cols), storage = rep(storage, n_cols), matrix = x, levels = NULL,
+       absent_missing = FALSE)
 }
 
 # Whatever class the matrix has. TRUE for the rows would be too long where there are none.
@@ -262,11 +272,11 @@ encode_sparse <- function(x, sparse_zero) {
   n_cols <- x@Dim[2L]
   if (n_cols == 0L) stop_data("data have no columns")
   pattern <- inherits(x, "ngCMatrix")
-  storage <- if (inherits(x, "lgCMatrix")) 1L else 0L
+  logical <- inherits(x, "lgCMatrix")
   list(n_rows = as.double(x@Dim[1L]), names = feature_names(x@Dimnames[[2L]], n_cols),
-       tag = rep(if (storage == 1L) "logical" else "double", n_cols), type = integer(n_cols),
-       storage = rep(storage, n_cols), p = x@p, i = x@i, x = if (pattern) NULL else x@x, levels = NULL,
-       absent_missing = sparse_zero == "missing")
+       tag = rep(if (logical) "logical" else "double", n_cols), type = rep(enums$feature_type[["numeric"]], n_cols),
+       storage = rep(enums$storage[[if (logical) "integer" else "double"]], n_cols), p = x@p, i = x@i,
+       x = if (pattern) NULL else x@x, levels = NULL, absent_missing = sparse_zero == "missing")
 }
 
 # New data for an old model ---------------------------------------------------------------------------------------
@@ -282,12 +292,12 @@ align_frame <- function(frame, names, tag) {
   for (j in which(!is.na(at) & timed & was != frame$tag)) {
     if (startsWith(was[j], "difftime:") && startsWith(frame$tag[j], "difftime:")) {
       frame$values[[j]] <- as.double(frame$values[[j]], units = sub("difftime:", "", was[j], fixed = TRUE))
-      frame$storage[j] <- 0L
+      frame$storage[j] <- enums$storage[["double"]]
     } else if (is_time(frame$tag[j])) {
       stop_data(sprintf("column `%s` is of class %s, but was %s when the model was trained; convert it by %s",
                         frame$names[j], time_class(frame$tag[j]), time_class(was[j]), conversion_to(was[j])),
                 frame$names[j])
-    } else if (frame$type[j] != 0L) {
+    } else if (frame$type[j] != enums$feature_type[["numeric"]]) {
       stop_data(sprintf("column `%s` holds texts, but was of class %s when the model was trained; convert it by %s",
                         frame$names[j], time_class(was[j]), conversion_to(was[j])), frame$names[j])
     } # plain numbers for a time: taken as they are
@@ -312,8 +322,9 @@ align_missing <- function(frame, was) {
     levels <- kind(was[j]) == "levels"
     frame$values[[j]] <- rep(if (levels) NA_integer_ else NA, frame$n_rows)
     frame$tag[j] <- was[j]
-    frame$type[j] <- type_codes[[if (!levels) "numeric" else if (was[j] == "ordered") "ordinal" else "categorical"]]
-    frame$storage[j] <- if (levels) 3L else 1L
+    type <- if (!levels) "numeric" else if (was[j] == "ordered") "ordinal" else "categorical"
+    frame$type[j] <- enums$feature_type[[type]]
+    frame$storage[j] <- enums$storage[[if (levels) "codes" else "integer"]]
     if (is.null(frame$levels)) frame$levels <- vector("list", length(was))
     frame$levels[j] <- list(if (levels) character(0))
   }
@@ -321,9 +332,9 @@ align_missing <- function(frame, was) {
 }
 
 # Nothing but missing values? The first one mostly answers it.
-all_missing <- function(v, storage = 1L, levels = NULL) {
+all_missing <- function(v, storage = NULL, levels = NULL) {
   v <- unclass(v)
-  missing <- if (storage == 2L) { # the bits of a missing integer64 are those of -0
+  missing <- if (identical(storage, enums$storage[["integer64"]])) { # the bits of a missing integer64 are those of -0
     function(v) v == 0 & 1 / v < 0
   } else if (anyNA(levels)) {
     function(v) is.na(v) | v %in% which(is.na(levels))

@@ -30,3 +30,8 @@
 "_PACKAGE"
 
 .onUnload <- function(libpath) library.dynam.unload("gbt", libpath)
+
+# The engine's enums: list of named integer vectors, such as enums$storage[["double"]]. Set when the package is loaded.
+enums <- NULL
+
+.onLoad <- function(libname, pkgname) enums <<- .Call(C_gbt_enums)

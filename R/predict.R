@@ -1,7 +1,6 @@
 # Predictions for new data.
 
 predict_types <- c("response", "link", "prob", "class", "leaf")
-predict_kinds <- c(link = 0L, response = 1L, leaf = 2L)
 
 #' Predict from a model
 #'
@@ -67,7 +66,7 @@ predict.gbt <- function(object, newdata, type = c("response", "link", "prob", "c
   check_no_dots(list(...), names(formals(predict.gbt)))
   check_model(object)
   type <- check_predict_type(type, object)
-  unseen <- match_choice(unseen, names(unseen_codes), "unseen")
+  unseen <- match_choice(unseen, names(enums$unseen), "unseen")
   rounds <- check_rounds(trees, object)
   if (missing(newdata)) {
     stop_argument("`newdata` is missing; a model does not keep its training data, so give the rows to predict",
@@ -81,13 +80,13 @@ predict.gbt <- function(object, newdata, type = c("response", "link", "prob", "c
     warn_gbt("offset", paste("the model was trained with an offset, but none is given: predictions are those for an",
                              "offset of 0; give `offset =`"))
   }
-  kind <- predict_kinds[[switch(type, link = "link", leaf = "leaf", "response")]]
+  kind <- enums$predict[[switch(type, link = "link", leaf = "leaf", "response")]]
   trees <- as.double(rounds) * object$n_outputs * object$params$num_parallel_tree
   size <- list(rows = frame$n_rows, columns = length(frame$names), trees = trees)
   threads <- predict_threads(threads, size$rows * size$trees)
   out <- on_device(prediction_device(device, size, as.integer(threads)), function(where) {
     .Call(C_gbt_predict, object$state, object$cache, frame, kind, loss_code(object$objective), 0L, rounds, offset,
-          unseen_codes[[unseen]], threads, where)
+          enums$unseen[[unseen]], threads, where)
   })
   shape_prediction(out, object, type, row_labels(newdata))
 }

@@ -70,10 +70,6 @@ SEXP r_gbt_dataset_view(SEXP dataset, SEXP label, SEXP weight, SEXP offset) {
   return out;
 }
 
-static const char *type_name(gbt_feature_type type) {
-  return type == GBT_CATEGORICAL ? "categorical" : type == GBT_ORDINAL ? "ordinal" : "numeric";
-}
-
 void r_put_schema(SEXP list, int at, const gbt_schema *schema) {
   int32_t n = schema->n_features;
   SEXP names = Rf_allocVector(STRSXP, n);
@@ -87,7 +83,7 @@ void r_put_schema(SEXP list, int at, const gbt_schema *schema) {
   for (int32_t f = 0; f < n; f++) {
     const gbt_feature *feat = &schema->feat[f];
     SET_STRING_ELT(names, f, r_text(feat->name));
-    SET_STRING_ELT(type, f, Rf_mkChar(type_name(feat->type)));
+    SET_STRING_ELT(type, f, Rf_mkChar(gbt_feature_type_name((int)feat->type)));
     SET_STRING_ELT(tag, f, r_text(feat->tag));
     if (feat->type != GBT_NUMERIC) SET_VECTOR_ELT(levels, f, r_texts(feat->levels, feat->n_levels));
   }

@@ -171,10 +171,6 @@ static double cgroup_cpus(void) {
 static double cgroup_cpus(void) { return -1; }
 #endif
 
-static const char *simd_name(gbt_simd simd) {
-  return simd == GBT_SIMD_AVX512 ? "avx512" : simd == GBT_SIMD_AVX2 ? "avx2" : "scalar";
-}
-
 /* How many threads, of those wanted, the machine really starts. */
 static int threads_started(int wanted) {
   gbt_ctx ctx;
@@ -193,7 +189,7 @@ SEXP r_gbt_system(SEXP threads_wanted) {
   int started = threads_started(wanted);
   double quota = cgroup_cpus();
   SEXP out = PROTECT(Rf_mkNamed(VECSXP, parts));
-  SET_VECTOR_ELT(out, 0, Rf_mkString(simd_name(gbt_simd_best())));
+  SET_VECTOR_ELT(out, 0, Rf_mkString(gbt_simd_name((int)gbt_simd_best())));
   SET_VECTOR_ELT(out, 1, Rf_ScalarInteger(n_cpus()));
   SET_VECTOR_ELT(out, 2, Rf_ScalarReal(quota > 0 ? quota : NA_REAL));
   SET_VECTOR_ELT(out, 3, Rf_ScalarLogical(process_at_load != r_process()));

@@ -4,29 +4,8 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-static const char *kind_of(gbt_status status) {
-  switch (status) {
-  case GBT_E_ARG:
-    return "argument";
-  case GBT_E_DATA:
-    return "data";
-  case GBT_E_MEM:
-    return "memory";
-  case GBT_E_DEVICE:
-    return "device";
-  case GBT_E_FORMAT:
-    return "format";
-  case GBT_E_IO:
-    return "io";
-  case GBT_E_UNSUPPORTED:
-    return "unsupported";
-  default:
-    return "internal";
-  }
-}
-
 static SEXP raise_engine_call(gbt_status status, const char *msg, const char *subject) {
-  SEXP kind = PROTECT(Rf_mkString(kind_of(status)));
+  SEXP kind = PROTECT(Rf_mkString(gbt_status_name((int)status)));
   SEXP text = PROTECT(Rf_ScalarString(Rf_mkCharCE(msg, CE_UTF8)));
   SEXP about = PROTECT(Rf_ScalarString(subject[0] != '\0' ? Rf_mkCharCE(subject, CE_UTF8) : NA_STRING));
   SEXP call = Rf_lang4(Rf_install("raise_engine"), kind, text, about);

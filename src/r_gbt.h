@@ -160,45 +160,13 @@ SEXP r_write_model(const gbt_forest_view *view, const gbt_schema *schema, SEXP m
 /* Rounds [beg, end) as trees; raises when the model has not so many. */
 gbt_tree_range r_tree_range(const gbt_forest_view *view, SEXP beg, SEXP end);
 
-/* ---- entry points: r_init.c ---- */
+/* ---- r_predict.c ---- */
 
-SEXP r_gbt_dataset_new(SEXP frame, SEXP reference, SEXP weight, SEXP max_bin, SEXP page_rows, SEXP unseen, SEXP threads,
-                       SEXP device);
-SEXP r_gbt_dataset_view(SEXP dataset, SEXP label, SEXP weight, SEXP offset);
-SEXP r_gbt_dataset_info(SEXP dataset);
-SEXP r_gbt_trainer_new(SEXP spec, SEXP threads);
-SEXP r_gbt_trainer_run(SEXP trainer, SEXP n_rounds, SEXP threads);
-SEXP r_gbt_trainer_set_gradients(SEXP trainer, SEXP g, SEXP h, SEXP threads);
-SEXP r_gbt_trainer_scores(SEXP trainer, SEXP which);
-SEXP r_gbt_trainer_watch(SEXP trainer, SEXP maximise);
-SEXP r_gbt_trainer_see(SEXP trainer, SEXP value);
-SEXP r_gbt_trainer_model(SEXP trainer, SEXP n_trees, SEXP meta);
-SEXP r_gbt_trainer_info(SEXP trainer);
-SEXP r_gbt_trainer_free(SEXP trainer);
-SEXP r_gbt_model_info(SEXP state);
-SEXP r_gbt_model_shape(SEXP state, SEXP cache, SEXP names, SEXP tags);
-SEXP r_gbt_model_known(SEXP fields);
-SEXP r_gbt_model_remember(SEXP fields);
-SEXP r_gbt_model_slice(SEXP state, SEXP tree_index, SEXP meta);
-SEXP r_gbt_model_nodes(SEXP state);
-SEXP r_gbt_model_importance(SEXP state, SEXP round_beg, SEXP round_end);
-SEXP r_gbt_model_cache(SEXP state);
-SEXP r_gbt_predict(SEXP state, SEXP cache, SEXP frame, SEXP kind, SEXP loss, SEXP round_beg, SEXP round_end,
-                   SEXP offset, SEXP unseen, SEXP threads, SEXP device);
-SEXP r_gbt_params_table(void);
-SEXP r_gbt_metric_names(void);
-SEXP r_gbt_metric_info(SEXP metric, SEXP loss);
-SEXP r_gbt_default_metric(SEXP loss);
-SEXP r_gbt_system(SEXP threads_wanted);
-SEXP r_gbt_cuda_info(SEXP library, SEXP number);
-SEXP r_gbt_write_file(SEXP path, SEXP raw);
-SEXP r_gbt_read_file(SEXP path);
-SEXP r_gbt_text_codes(SEXP x);
-SEXP r_gbt_text_twin(SEXP x);
-SEXP r_gbt_hold_out(SEXP n_rows, SEXP share, SEXP seed, SEXP class);
-SEXP r_gbt_take(SEXP x, SEXP rows);
-SEXP r_gbt_take_sparse(SEXP p, SEXP i, SEXP n_rows, SEXP rows);
-SEXP r_gbt_best_class(SEXP p);
-SEXP r_gbt_check_interrupt(void);
+/* What is predicted: n doubles, or n x K; R_LEAF: integers, n x trees. */
+typedef enum r_predict_kind { R_LINK = 0, R_RESPONSE, R_LEAF } r_predict_kind;
+
+/* ---- entry points: what R calls ---- */
+
+#include "r_entries.h"
 
 #endif

@@ -1,8 +1,6 @@
 /* Predictions. */
 #include "r_gbt.h"
 
-enum { KIND_LINK = 0, KIND_RESPONSE = 1, KIND_LEAF = 2 };
-
 /* Starting a thread costs as much as about so many steps of a row through a tree. */
 enum { STEPS_WORTH_THREADS = 300000 };
 
@@ -30,8 +28,9 @@ static gbt_status scores(gbt_ctx *ctx, const r_place *at, const gbt_binding *bin
 }
 
 /* Zone 2 whole: binds the table to the model and fills out. */
-static gbt_status predict(r_threads threads, const r_place *at, const gbt_table *table, int kind, gbt_loss loss,
-                          gbt_tree_range trees, const double *offset, gbt_unseen unseen, void *out, gbt_error *err) {
+static gbt_status predict(r_threads threads, const r_place *at, const gbt_table *table, r_predict_kind kind,
+                          gbt_loss loss, gbt_tree_range trees, const double *offset, gbt_unseen unseen, void *out,
+                          gbt_error *err) {
   const gbt_model *model = at->model;
   gbt_ctx ctx;
   gbt_binding *binding = NULL;
@@ -39,12 +38,11 @@ static gbt_status predict(r_threads threads, const r_place *at, const gbt_table 
   GBT_TRY(r_ctx_open(&ctx, threads, err));
   GBT_TRY_GOTO(gbt_table_check(&ctx, table, err), done);
   GBT_TRY_GOTO(gbt_binding_new(&ctx, table, model->schema, unseen, &binding, err), done);
-  if (kind == KIND_LEAF) {
+  if (kind == R_LEAF) {
     status = leaves(&ctx, at, binding, trees, out, err);
   } else {
     GBT_TRY_GOTO(scores(&ctx, at, binding, trees, offset, out, err), done);
-    if (kind == KIND_RESPONSE)
-      status = gbt_predict_response(&ctx, loss, table->n_rows, model->forest.n_outputs, out, err);
+    if (kind == R_RESPONSE) status = gbt_predict_response(&ctx, loss, table->n_rows, model->forest.n_outputs, out, err);
   }
 done:
   gbt_binding_free(binding);
@@ -52,12 +50,12 @@ done:
   return status;
 }
 
-static SEXP result_of(int what, int64_t n_rows, int n_cols) {
-  if (what == KIND_LEAF) return Rf_allocMatrix(INTSXP, (int)n_rows, n_cols);
+static SEXP result_of(r_predict_kind what, int64_t n_rows, int n_cols) {
+  if (what == R_LEAF) return Rf_allocMatrix(INTSXP, (int)n_rows, n_cols);
   return n_cols == 1 ? Rf_allocVector(REALSXP, (R_xlen_t)n_rows) : Rf_allocMatrix(REALSXP, (int)n_rows, n_cols);
 }
 
-/* kind 0 link, 1 response: n doubles, or n x K. 2 leaf: integers, n x trees. device: NULL, or as for r_cuda_api. */
+/* kind: r_predict_kind. device: NULL, or as for r_cuda_api. */
 SEXP r_gbt_predict(SEXP state, SEXP cache, SEXP frame, SEXP kind, SEXP loss, SEXP round_beg, SEXP round_end,
                    SEXP offset, SEXP unseen, SEXP threads, SEXP device) {
   /* 1 */
@@ -69,7 +67,7 @@ SEXP r_gbt_predict(SEXP state, SEXP cache, SEXP frame, SEXP kind, SEXP loss, SEX
   r_table(frame, &table);
   gbt_tree_range trees = r_tree_range(&model->forest, round_beg, round_end);
   int32_t k = model->forest.n_outputs;
-  int what = r_arg_int(kind, "kind");
+  r_predict_kind what = (r_predict_kind)r_arg_int(kind, "kind");
   gbt_loss how = (gbt_loss)r_arg_int(loss, "loss");
   if (how < 0 || how >= GBT_N_LOSSES) r_stop("there is no loss %d", (int)how);
   const double *off = r_arg_reals(offset, (R_xlen_t)(table.n_rows * k), "offset");
@@ -77,8 +75,8 @@ SEXP r_gbt_predict(SEXP state, SEXP cache, SEXP frame, SEXP kind, SEXP loss, SEX
   r_threads t = r_arg_threads(threads);
   if ((double)table.n_rows * (double)(trees.end - trees.beg) < STEPS_WORTH_THREADS) t.n = 1;
   if (table.n_rows > 2147483647 || trees.end - trees.beg > 2147483647) r_stop("the result is too large for a matrix");
-  SEXP out = PROTECT(result_of(what, table.n_rows, what == KIND_LEAF ? (int)(trees.end - trees.beg) : k));
-  void *values = what == KIND_LEAF ? (void *)INTEGER(out) : (void *)REAL(out);
+  SEXP out = PROTECT(result_of(what, table.n_rows, what == R_LEAF ? (int)(trees.end - trees.beg) : k));
+  void *values = what == R_LEAF ? (void *)INTEGER(out) : (void *)REAL(out);
   gbt_error err = {0};
 
   /* 2 */

@@ -4,7 +4,6 @@
 
 #include <string.h>
 
-/* A trainer and, by its training set, the names of its features. */
 static gbt_trainer *trainer_of(SEXP x) { return r_handle_get(x, R_TRAINER); }
 
 static SEXP sets_of(SEXP x) { return R_ExternalPtrProtected(x); }
@@ -183,10 +182,7 @@ SEXP r_gbt_trainer_run(SEXP trainer_xptr, SEXP n_rounds, SEXP threads) {
   if (status != GBT_CANCELLED) r_check(status, &err);
   static const char *parts[] = {"why", "rounds", "best_round", "log", ""};
   SEXP out = PROTECT(Rf_mkNamed(VECSXP, parts));
-  const char *text = status == GBT_CANCELLED ? "interrupt"
-                     : why == GBT_RUN_EARLY  ? "early"
-                     : why == GBT_RUN_TIME   ? "time"
-                                             : "done";
+  const char *text = status == GBT_CANCELLED ? "interrupt" : gbt_stop_reason_name((int)why);
   int64_t rounds = gbt_trainer_rounds(trainer);
   SET_VECTOR_ELT(out, 0, Rf_mkString(text));
   SET_VECTOR_ELT(out, 1, Rf_ScalarReal((double)rounds));

@@ -57,3 +57,11 @@ test_that("arguments are never written to", {
   predict(m, x)
   expect_identical(serialize(list(x, y, w), NULL), before)
 })
+
+test_that("the engine names the values of its enums", {
+  for (values in enums) {
+    expect_identical(unname(values), seq_along(values) - 1L + values[[1L]])
+    expect_false(anyDuplicated(names(values)) > 0L)
+  }
+  expect_identical(names(enums$unseen), eval(formals(gbt_data)$unseen))
+})

@@ -34,6 +34,20 @@ gbt_simd gbt_simd_best(void) {
 #endif
 }
 
+const char *gbt_simd_name(int simd) {
+  switch ((gbt_simd)simd) {
+  case GBT_SIMD_AUTO:
+    return "auto";
+  case GBT_SIMD_SCALAR:
+    return "scalar";
+  case GBT_SIMD_AVX2:
+    return "avx2";
+  case GBT_SIMD_AVX512:
+    return "avx512";
+  }
+  return NULL;
+}
+
 gbt_status gbt_ctx_open(gbt_ctx *ctx, gbt_mem mem, int n_threads, gbt_simd simd, int (*poll)(void *), void *user,
                         gbt_error *err) {
   memset(ctx, 0, sizeof *ctx);

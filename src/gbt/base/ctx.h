@@ -53,6 +53,8 @@ gbt_status gbt_parallel(gbt_ctx *ctx, int64_t n_tasks, gbt_task_fn fn, void *arg
 /* The best instruction set this machine and compiler offer. */
 gbt_simd gbt_simd_best(void);
 
+const char *gbt_simd_name(int simd); /* "auto", "scalar", "avx2", "avx512"; see gbt_status_name */
+
 /* Nanoseconds of a monotonic clock. */
 int64_t gbt_clock_ns(void);
 

@@ -233,3 +233,15 @@ void gbt_schema_unref(gbt_schema *schema) {
   drop_index(schema);
   gbt_mem_free(&mem, schema);
 }
+
+const char *gbt_feature_type_name(int type) {
+  switch ((gbt_feature_type)type) {
+  case GBT_NUMERIC:
+    return "numeric";
+  case GBT_CATEGORICAL:
+    return "categorical";
+  case GBT_ORDINAL:
+    return "ordinal";
+  }
+  return NULL;
+}

@@ -11,6 +11,8 @@ typedef enum gbt_feature_type {
   GBT_ORDINAL = 2      /* levels in order: split as the numbers 0, 1, 2, ... of their ranks */
 } gbt_feature_type;
 
+const char *gbt_feature_type_name(int type); /* "numeric", "categorical", "ordinal"; see gbt_status_name */
+
 typedef struct gbt_feature {
   const char *name;          /* UTF-8, unique, not empty */
   const char *tag;           /* free text of the host ("Date", "integer", ...); "" for none */

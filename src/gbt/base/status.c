@@ -55,3 +55,29 @@ gbt_status gbt_fail_mem(gbt_error *err, size_t bytes) {
   return gbt_fail(err, GBT_E_MEM, "out of memory: %zu bytes (%.1f MB) were asked for", bytes,
                   (double)bytes / (1024.0 * 1024.0));
 }
+
+const char *gbt_status_name(int status) {
+  switch ((gbt_status)status) {
+  case GBT_OK:
+    return "ok";
+  case GBT_E_ARG:
+    return "argument";
+  case GBT_E_DATA:
+    return "data";
+  case GBT_E_MEM:
+    return "memory";
+  case GBT_E_DEVICE:
+    return "device";
+  case GBT_E_FORMAT:
+    return "format";
+  case GBT_E_IO:
+    return "io";
+  case GBT_E_UNSUPPORTED:
+    return "unsupported";
+  case GBT_E_INTERNAL:
+    return "internal";
+  case GBT_CANCELLED:
+    return "cancelled";
+  }
+  return NULL;
+}

@@ -22,6 +22,9 @@ typedef enum gbt_status {
   GBT_CANCELLED      /* the caller's poll() asked to stop; what was finished before stays valid */
 } gbt_status;
 
+/* Values of enums have names that a host may use: "argument" for GBT_E_ARG. NULL where there is no such value. */
+const char *gbt_status_name(int status); /* "ok", "argument", "data", "memory", ..., "cancelled" */
+
 typedef struct gbt_error {
   gbt_status code;
   char msg[640];     /* UTF-8, one sentence or two, no trailing newline */

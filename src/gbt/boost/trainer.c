@@ -383,3 +383,15 @@ void gbt_trainer_seconds(const gbt_trainer *tr, double out[GBT_N_PHASES]) {
   for (int i = 0; i < 5; i++) out[i] = tr->be->seconds[i];
   out[5] = tr->metric_seconds;
 }
+
+const char *gbt_stop_reason_name(int reason) {
+  switch ((gbt_stop_reason)reason) {
+  case GBT_RUN_DONE:
+    return "done";
+  case GBT_RUN_EARLY:
+    return "early";
+  case GBT_RUN_TIME:
+    return "time";
+  }
+  return NULL;
+}

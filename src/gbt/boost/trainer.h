@@ -60,6 +60,8 @@ typedef enum gbt_stop_reason {
   GBT_RUN_TIME      /* max_seconds */
 } gbt_stop_reason;
 
+const char *gbt_stop_reason_name(int reason); /* "done", "early", "time"; see gbt_status_name */
+
 /* Up to n_rounds more rounds. On GBT_CANCELLED and errors the rounds finished so far stay. With a custom loss,
  * gbt_trainer_set_gradients must come before every run, and n_rounds must be 1. */
 gbt_status gbt_trainer_run(gbt_ctx *ctx, gbt_trainer *trainer, int64_t n_rounds, gbt_stop_reason *why,

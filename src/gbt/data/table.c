@@ -125,3 +125,29 @@ done:
   gbt_mem_free(&ctx->mem, bad);
   return status;
 }
+
+const char *gbt_storage_name(int storage) {
+  switch ((gbt_storage)storage) {
+  case GBT_F64:
+    return "double";
+  case GBT_I32:
+    return "integer";
+  case GBT_I64:
+    return "integer64";
+  case GBT_CODES:
+    return "codes";
+  }
+  return NULL;
+}
+
+const char *gbt_unseen_name(int unseen) {
+  switch ((gbt_unseen)unseen) {
+  case GBT_UNSEEN_PRIOR:
+    return "prior";
+  case GBT_UNSEEN_MISSING:
+    return "missing";
+  case GBT_UNSEEN_ERROR:
+    return "error";
+  }
+  return NULL;
+}

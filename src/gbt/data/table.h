@@ -16,11 +16,15 @@
 
 typedef enum gbt_storage { GBT_F64 = 0, GBT_I32, GBT_I64, GBT_CODES } gbt_storage;
 
+const char *gbt_storage_name(int storage); /* "double", "integer", "integer64", "codes"; see gbt_status_name */
+
 typedef enum gbt_unseen {
   GBT_UNSEEN_PRIOR = 0, /* goes where most training rows went */
   GBT_UNSEEN_MISSING,   /* is taken for a missing value */
   GBT_UNSEEN_ERROR      /* GBT_E_DATA naming column, row and level */
 } gbt_unseen;
+
+const char *gbt_unseen_name(int unseen); /* "prior", "missing", "error" */
 
 typedef struct gbt_column {
   const char *name;

@@ -1,0 +1,85 @@
+/* What R may call: prototypes and the table that R_init_gbt() registers. Made by `sh tools/check-entries.sh --write`
+ * from the definitions in r_*.c; do not edit. X(name, number of arguments). */
+#ifndef R_ENTRIES_H
+#define R_ENTRIES_H
+
+SEXP r_gbt_best_class(SEXP p);
+SEXP r_gbt_check_interrupt(void);
+SEXP r_gbt_cuda_info(SEXP library, SEXP number);
+SEXP r_gbt_dataset_info(SEXP dataset);
+SEXP r_gbt_dataset_new(SEXP frame, SEXP reference, SEXP weight, SEXP max_bin, SEXP page_rows, SEXP unseen, SEXP threads,
+                       SEXP device);
+SEXP r_gbt_dataset_view(SEXP dataset, SEXP label, SEXP weight, SEXP offset);
+SEXP r_gbt_default_metric(SEXP loss);
+SEXP r_gbt_enums(void);
+SEXP r_gbt_hold_out(SEXP n_rows, SEXP share, SEXP seed, SEXP class);
+SEXP r_gbt_metric_info(SEXP metric, SEXP loss);
+SEXP r_gbt_metric_names(void);
+SEXP r_gbt_model_cache(SEXP state);
+SEXP r_gbt_model_importance(SEXP state, SEXP round_beg, SEXP round_end);
+SEXP r_gbt_model_info(SEXP state);
+SEXP r_gbt_model_known(SEXP fields);
+SEXP r_gbt_model_nodes(SEXP state);
+SEXP r_gbt_model_remember(SEXP fields);
+SEXP r_gbt_model_shape(SEXP state, SEXP cache, SEXP names, SEXP tags);
+SEXP r_gbt_model_slice(SEXP state, SEXP rounds, SEXP meta);
+SEXP r_gbt_params_table(void);
+SEXP r_gbt_predict(SEXP state, SEXP cache, SEXP frame, SEXP kind, SEXP loss, SEXP round_beg, SEXP round_end,
+                   SEXP offset, SEXP unseen, SEXP threads, SEXP device);
+SEXP r_gbt_read_file(SEXP path);
+SEXP r_gbt_system(SEXP threads_wanted);
+SEXP r_gbt_take(SEXP x, SEXP rows);
+SEXP r_gbt_take_sparse(SEXP p, SEXP i, SEXP n_rows, SEXP rows);
+SEXP r_gbt_text_codes(SEXP x);
+SEXP r_gbt_text_twin(SEXP x);
+SEXP r_gbt_trainer_free(SEXP trainer_xptr);
+SEXP r_gbt_trainer_info(SEXP trainer_xptr);
+SEXP r_gbt_trainer_model(SEXP trainer_xptr, SEXP n_trees, SEXP meta);
+SEXP r_gbt_trainer_new(SEXP spec, SEXP threads);
+SEXP r_gbt_trainer_run(SEXP trainer_xptr, SEXP n_rounds, SEXP threads);
+SEXP r_gbt_trainer_scores(SEXP trainer_xptr, SEXP which);
+SEXP r_gbt_trainer_see(SEXP trainer_xptr, SEXP value);
+SEXP r_gbt_trainer_set_gradients(SEXP trainer_xptr, SEXP g, SEXP h, SEXP threads);
+SEXP r_gbt_trainer_watch(SEXP trainer_xptr, SEXP maximise);
+SEXP r_gbt_write_file(SEXP path, SEXP raw);
+
+#define R_ENTRIES(X) \
+  X(best_class, 1) \
+  X(check_interrupt, 0) \
+  X(cuda_info, 2) \
+  X(dataset_info, 1) \
+  X(dataset_new, 8) \
+  X(dataset_view, 4) \
+  X(default_metric, 1) \
+  X(enums, 0) \
+  X(hold_out, 4) \
+  X(metric_info, 2) \
+  X(metric_names, 0) \
+  X(model_cache, 1) \
+  X(model_importance, 3) \
+  X(model_info, 1) \
+  X(model_known, 1) \
+  X(model_nodes, 1) \
+  X(model_remember, 1) \
+  X(model_shape, 4) \
+  X(model_slice, 3) \
+  X(params_table, 0) \
+  X(predict, 11) \
+  X(read_file, 1) \
+  X(system, 1) \
+  X(take, 2) \
+  X(take_sparse, 4) \
+  X(text_codes, 1) \
+  X(text_twin, 1) \
+  X(trainer_free, 1) \
+  X(trainer_info, 1) \
+  X(trainer_model, 3) \
+  X(trainer_new, 2) \
+  X(trainer_run, 3) \
+  X(trainer_scores, 2) \
+  X(trainer_see, 2) \
+  X(trainer_set_gradients, 4) \
+  X(trainer_watch, 2) \
+  X(write_file, 2)
+
+#endif
