@@ -4,7 +4,7 @@
 
 #include "base/status.h"
 
-enum { GBT_DEPTHWISE = 0, GBT_LOSSGUIDE = 1, GBT_SYMMETRIC = 2 };
+typedef enum gbt_policy_kind { GBT_DEPTHWISE = 0, GBT_LOSSGUIDE = 1, GBT_SYMMETRIC = 2 } gbt_policy_kind;
 enum { GBT_SYMMETRIC_DEPTH = 16 }; /* most: such trees are full */
 enum { GBT_GRAD_AUTO = 0, GBT_GRAD_16 = 1, GBT_GRAD_32 = 2 };
 

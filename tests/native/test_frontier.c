@@ -70,7 +70,7 @@ static void step(gbt_frontier *fr, size_t batch, uint64_t seed) {
   REQUIRE_OK(gbt_frontier_opened(fr, test_err));
   CHECK_EQ_I64(fr->n_fresh, 0);
   size_t n = naive ? naive_select(fr, batch, want) : 0;
-  REQUIRE_OK(gbt_frontier_select(fr, batch, test_err));
+  gbt_frontier_select(fr, batch);
   if (naive) {
     CHECK_EQ_I64(fr->n_chosen, n);
     CHECK_EQ_BYTES(fr->chosen, want, n * sizeof *want);
@@ -78,7 +78,7 @@ static void step(gbt_frontier *fr, size_t batch, uint64_t seed) {
   }
   CHECK(fr->n_chosen <= batch);
   for (size_t i = 0; i < fr->n_open; i++) CHECK(fr->node[fr->open[i]].open);
-  for (size_t i = 0; i < fr->n_dropped; i++) fr->node[fr->next[fr->dropped_beg + i]].hist = HOPELESS;
+  for (size_t i = 0; i < fr->ahead.n_dropped; i++) fr->node[fr->ahead.next[fr->ahead.dropped_beg + i]].hist = HOPELESS;
   for (size_t i = 0; i < fr->n_chosen; i++) {
     int32_t id = fr->chosen[i];
     CHECK(fr->node[id].hist != HOPELESS);
@@ -226,7 +226,7 @@ static void children_get_their_parts(void) {
   CHECK(fr.n_fresh == 1 && fr.fresh[0] == 0 && fr.n_leaves == 1 && fr.node[0].parent == -1 && fr.node[0].hist == -1);
   fr.node[0].split = (gbt_split){.gain = 1, .kind = GBT_SPLIT_NUMERIC, .feat = 37, .has_missing = 1, .left = {5, 30}};
   REQUIRE_OK(gbt_frontier_opened(&fr, test_err));
-  REQUIRE_OK(gbt_frontier_select(&fr, 8, test_err));
+  gbt_frontier_select(&fr, 8);
   REQUIRE_OK(gbt_frontier_split(&fr, 0, 4, test_err));
   const gbt_grow_node *l = &fr.node[1], *r = &fr.node[2];
   CHECK(fr.node[0].left == 1 && !fr.node[0].bulk_left && !fr.node[0].split.missing_left);
@@ -238,7 +238,7 @@ static void children_get_their_parts(void) {
   fr.node[1].split = (gbt_split){.gain = 1, .kind = GBT_SPLIT_NUMERIC, .feat = 3, .left = {1, 10}};
   fr.node[2].split = (gbt_split){.gain = 1, .kind = GBT_SPLIT_ONEHOT, .feat = 37, .left = {1, 10}};
   REQUIRE_OK(gbt_frontier_opened(&fr, test_err));
-  REQUIRE_OK(gbt_frontier_select(&fr, 8, test_err));
+  gbt_frontier_select(&fr, 8);
   REQUIRE_OK(gbt_frontier_split(&fr, 1, 2, test_err));
   REQUIRE_OK(gbt_frontier_split(&fr, 2, 5, test_err));
   CHECK(fr.node[1].bulk_left); /* half of the rows counts as most */
@@ -258,7 +258,7 @@ static void undecided_missing_goes_to_the_heavier_side(void) {
           (gbt_split){.gain = 1, .kind = GBT_SPLIT_NUMERIC, .has_missing = (int8_t)has, .left = {5, left}};
       REQUIRE_OK(gbt_frontier_opened(&fr, test_err));
       CHECK_EQ_I64(fr.node[0].split.missing_left, !has && 2 * left >= 10);
-      REQUIRE_OK(gbt_frontier_select(&fr, 8, test_err));
+      gbt_frontier_select(&fr, 8);
       REQUIRE_OK(gbt_frontier_split(&fr, 0, 3, test_err));
       CHECK_EQ_I64(fr.node[0].split.missing_left, !has && 2 * left >= 10);
       gbt_frontier_free(&fr);
@@ -283,7 +283,7 @@ static void monotone_children_are_kept_apart(void) {
     gbt_sum left = {test_below(&rng, 2001) - 1000, 1 + test_below(&rng, sum.h - 1)};
     root->split = (gbt_split){.gain = 1, .kind = GBT_SPLIT_NUMERIC, .feat = feat, .left = left};
     REQUIRE_OK(gbt_frontier_opened(&fr, test_err));
-    REQUIRE_OK(gbt_frontier_select(&fr, 8, test_err));
+    gbt_frontier_select(&fr, 8);
     REQUIRE_OK(gbt_frontier_split(&fr, 0, 5, test_err));
     const gbt_grow_node *l = &fr.node[1], *r = &fr.node[2];
     double wl = gbt_weight((double)left.g * 0.5, (double)left.h * 0.25, fr.policy.reg, b);
@@ -327,7 +327,7 @@ static gbt_frontier grow_symmetric(const gbt_params *params, size_t batch) {
       else
         invent_level(&fr, depth++);
     }
-    CHECK_OK(gbt_frontier_select(&fr, batch, test_err));
+    gbt_frontier_select(&fr, batch);
     if (fr.n_chosen == 0) break;
     for (size_t i = 0; i < fr.n_chosen; i++)
       CHECK_OK(gbt_frontier_split(&fr, fr.chosen[i], fr.node[fr.chosen[i]].n_rows / 3, test_err));
@@ -420,7 +420,7 @@ static void children_are_judged_by_depth_and_leaves(void) {
       REQUIRE_OK(gbt_frontier_root(&fr, 10, (gbt_sum){0, 40}, (gbt_units){1, 1}, test_err));
       fr.node[0].split = (gbt_split){.gain = 1, .kind = GBT_SPLIT_NUMERIC, .left = {5, 1}};
       REQUIRE_OK(gbt_frontier_opened(&fr, test_err));
-      REQUIRE_OK(gbt_frontier_select(&fr, 8, test_err));
+      gbt_frontier_select(&fr, 8);
       REQUIRE_OK(gbt_frontier_split(&fr, 0, 5, test_err));
       gbt_frontier_judge(&fr);
       CHECK_EQ_I64(fr.node[1].splittable, 0); /* a hessian of 1 is too light for two children */

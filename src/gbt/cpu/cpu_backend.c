@@ -46,7 +46,7 @@ static gbt_status begin_trees(gbt_ctx *ctx, gbt_backend *self, const gbt_tree_ta
  * soon as they are searched (cpu_find_splits), so there small steps save memory: half of the tree's histograms. */
 static size_t step_size(const cpu_backend *be) {
   size_t most = be->pool.most / 2;
-  if (be->fr.policy.kind == GBT_LOSSGUIDE) { /* nodes ahead are for the threads; wide tables keep them busy without */
+  if (gbt_policy_one_leaf(be->fr.policy.kind)) { /* look-ahead feeds threads; wide tables need none */
     size_t ahead = CPU_AHEAD_SLOTS / ((size_t)be->layout->n_slots + 1);
     if (ahead < 1) ahead = 1;
     if (most > ahead) most = ahead;
@@ -61,8 +61,8 @@ static size_t step_size(const cpu_backend *be) {
 
 static gbt_status choose(gbt_ctx *ctx, gbt_backend *self, int32_t *n, gbt_error *err) {
   cpu_backend *be = (cpu_backend *)self;
-  if (be->fr.policy.kind == GBT_SYMMETRIC) GBT_TRY(cpu_level_decide(ctx, be, err));
-  GBT_TRY(gbt_frontier_select(&be->fr, step_size(be), err));
+  if (gbt_policy_one_split(be->fr.policy.kind)) GBT_TRY(cpu_level_decide(ctx, be, err));
+  gbt_frontier_select(&be->fr, step_size(be));
   cpu_hist_release_dropped(be);
   *n = (int32_t)be->fr.n_chosen;
   if (*n > 0) return GBT_OK;

@@ -77,7 +77,7 @@ gbt_status cpu_hist_take(gbt_ctx *ctx, cpu_backend *be, int32_t node, gbt_error 
   cpu_hist_pool *pool = &be->pool;
   GBT_ASSERT(fr->node[node].hist < 0);
   if (pool->n_free == 0 && pool->n < pool->most) GBT_TRY(new_hist(ctx, be, err));
-  for (size_t i = fr->n_next; pool->n_free == 0 && i > 0; i--) cpu_hist_release(be, fr->next[i - 1]);
+  for (size_t i = fr->ahead.n_next; pool->n_free == 0 && i > 0; i--) cpu_hist_release(be, fr->ahead.next[i - 1]);
   for (size_t i = fr->n_open; pool->n_free == 0 && i > 0; i--) cpu_hist_release(be, fr->open[i - 1]);
   if (pool->n_free == 0) GBT_TRY(new_hist(ctx, be, err));
   fr->node[node].hist = pool->free[--pool->n_free];
@@ -103,16 +103,17 @@ void cpu_hist_release_all(cpu_backend *be) {
 }
 
 void cpu_hist_release_dropped(cpu_backend *be) {
-  for (size_t i = 0; i < be->fr.n_dropped; i++) cpu_hist_release(be, be->fr.next[be->fr.dropped_beg + i]);
+  const gbt_frontier_ahead *ahead = &be->fr.ahead;
+  for (size_t i = 0; i < ahead->n_dropped; i++) cpu_hist_release(be, ahead->next[ahead->dropped_beg + i]);
 }
 
 int cpu_hist_kept(const cpu_backend *be, int32_t depth) {
-  if (be->fr.policy.kind != GBT_SYMMETRIC) return 0;
+  if (!gbt_policy_one_split(be->fr.policy.kind)) return 0;
   return ((size_t)be->layout->n_slots * sizeof(gbt_sum)) << depth <= KEEP_BYTES;
 }
 
 void cpu_hist_release_searched(cpu_backend *be, int32_t id) {
   const gbt_grow_node *node = &be->fr.node[id];
-  int split = be->fr.policy.kind == GBT_SYMMETRIC || node->split.kind != GBT_SPLIT_NONE;
+  int split = gbt_policy_one_split(be->fr.policy.kind) || node->split.kind != GBT_SPLIT_NONE;
   if (!(cpu_children_split(be, node) ? split : cpu_hist_kept(be, node->depth))) cpu_hist_release(be, id);
 }

@@ -23,7 +23,7 @@ static void fine_task(void *arg, int64_t task, int thread) {
   if (!wide)
     s = be->kernels->rest(chunk->end - chunk->beg, be->rows.order + chunk->beg, cpu_rounding_key(be, be->task.output),
                           cpu_low(be));
-  if (be->fr.policy.kind == GBT_SYMMETRIC) {
+  if (gbt_policy_one_split(be->fr.policy.kind)) {
     gbt_sum coarse = cpu_sum_rows(be, chunk->beg, chunk->end);
     s.g += coarse.g * (wide ? 1 : 65536);
     s.h += coarse.h * (wide ? 1 : 65536);
@@ -37,7 +37,7 @@ static void start_sums(cpu_backend *be) {
   const int64_t unit = be->grad.wide[be->task.output] ? 1 : 65536;
   for (size_t i = 0; i < be->fr.n_nodes; i++) {
     const gbt_grow_node *node = &be->fr.node[i];
-    int known = node->left == 0 && be->fr.policy.kind != GBT_SYMMETRIC;
+    int known = node->left == 0 && !gbt_policy_one_split(be->fr.policy.kind);
     be->leaf.fine[i].g = known ? node->sum.g * unit : 0;
     be->leaf.fine[i].h = known ? node->sum.h * unit : 0;
   }
@@ -98,12 +98,12 @@ gbt_status cpu_finish_tree(gbt_ctx *ctx, gbt_backend *self, gbt_forest *forest, 
   int64_t t0 = gbt_clock_ns();
   size_t n_trees = forest->n_trees;
   gbt_status status = GBT_OK;
-  if (be->fr.policy.kind == GBT_SYMMETRIC) gbt_frontier_bulk(&be->fr);
+  if (gbt_policy_one_split(be->fr.policy.kind)) gbt_frontier_bulk(&be->fr);
   GBT_TRY(fine_sums(ctx, be, err));
   GBT_TRY(leaf_values(be, err));
   gbt_grown grown = {.node = be->fr.node, .n_nodes = be->fr.n_nodes, .sets = be->fr.sets, .n_sets = be->fr.n_sets,
                      .fine = be->leaf.fine, .value = be->leaf.value, .unit_h = be->grad.scale[be->task.output].down_h,
-                     .symmetric = be->fr.policy.kind == GBT_SYMMETRIC};
+                     .symmetric = gbt_policy_one_split(be->fr.policy.kind)};
   GBT_TRY(gbt_export_tree(&be->mem, &be->leaf.out, &grown, be->cuts, forest, err));
   /* be->rows.chunk still lists the leaves' rows */
   GBT_TRY_GOTO(cpu_parallel(ctx, (int64_t)be->rows.n_chunk, 1.0 * be->rows.n_in, score_task, be, err), done);

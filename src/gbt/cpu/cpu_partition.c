@@ -33,7 +33,7 @@ static void fill_lut(const cpu_backend *be, const gbt_grow_node *node, uint8_t *
 
 static gbt_status make_luts(cpu_backend *be, gbt_error *err) {
   size_t n = be->fr.n_chosen, bytes = 0;
-  size_t n_luts = be->fr.policy.kind == GBT_SYMMETRIC && n > 0 ? 1 : n; /* one split for all */
+  size_t n_luts = gbt_policy_one_split(be->fr.policy.kind) && n > 0 ? 1 : n; /* one split for all */
   GBT_TRY(gbt_mem_grow(&be->mem, &be->part.lut_beg, &be->part.cap_lut_beg, n + 1, sizeof *be->part.lut_beg, err));
   for (size_t i = 0; i < n; i++) {
     be->part.lut_beg[i] = i < n_luts ? bytes : 0;

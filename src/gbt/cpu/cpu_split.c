@@ -144,7 +144,7 @@ static gbt_status keep_sets(gbt_ctx *ctx, split_pass *pass, size_t n, gbt_error 
 gbt_status cpu_find_splits(gbt_ctx *ctx, gbt_backend *self, gbt_error *err) {
   cpu_backend *be = (cpu_backend *)self;
   int64_t t0 = gbt_clock_ns();
-  if (be->fr.policy.kind == GBT_SYMMETRIC) return cpu_level_search(ctx, be, err);
+  if (gbt_policy_one_split(be->fr.policy.kind)) return cpu_level_search(ctx, be, err);
   split_pass pass = {.be = be, .block = block_size(be)};
   pass.n_blocks = (be->split.n_tree_feats + pass.block - 1) / pass.block;
   size_t n = 0;

@@ -27,7 +27,7 @@ gbt_status cpu_level_open(cpu_backend *be, gbt_error *err) {
   cpu_level *level = &be->level;
   size_t n = (size_t)be->n_features, codes = 0;
   int any_set = 0;
-  if (be->params->grow_policy != GBT_SYMMETRIC) return GBT_OK;
+  if (!gbt_policy_one_split(gbt_policy_of(be->params))) return GBT_OK;
   GBT_TRY(gbt_mem_array(&be->mem, n + 1, sizeof *level->beg, &level->beg, err));
   for (size_t f = 0; f < n; f++) {
     level->beg[f] = codes;

@@ -14,7 +14,7 @@
  *             d   e
  *
  * Nodes get the numbers that the policy alone would have given them, and what is still in wait at the end is dropped
- * (gbt_frontier_settle): looking ahead does not show in the tree. */
+ * (settle): looking ahead does not show in the tree. */
 #include "frontier_impl.h"
 
 #include <string.h>
@@ -54,12 +54,13 @@ static void open_node(gbt_frontier *fr, int32_t id) {
   heap_push(fr, fr->open, &fr->n_open, id, open_before);
 }
 
-gbt_status gbti_best_first_opened(gbt_frontier *fr, gbt_error *err) {
-  GBT_TRY(gbt_mem_grow(&fr->mem, &fr->next, &fr->cap_next, fr->n_nodes, sizeof *fr->next, err));
+static gbt_status opened(gbt_frontier *fr, gbt_error *err) {
+  GBT_TRY(gbt_mem_grow(&fr->mem, &fr->ahead.next, &fr->ahead.cap_next, fr->n_nodes, sizeof *fr->ahead.next, err));
   for (size_t i = 0; i < fr->n_fresh; i++) {
     int32_t id = fr->fresh[i];
     gbt_grow_node *node = &fr->node[id];
     if (node->split.kind == GBT_SPLIT_NONE) continue;
+    gbt_grow_settle_missing(node);
     node->reach = node->split.gain;
     if (node->number < 0) { /* in wait, and so is the parent's split */
       double above = fr->node[node->parent].reach;
@@ -67,7 +68,7 @@ gbt_status gbti_best_first_opened(gbt_frontier *fr, gbt_error *err) {
     } else {
       open_node(fr, id);
     }
-    heap_push(fr, fr->next, &fr->n_next, id, next_before);
+    heap_push(fr, fr->ahead.next, &fr->ahead.n_next, id, next_before);
   }
   return GBT_OK;
 }
@@ -85,33 +86,35 @@ static double reach_now(const gbt_frontier *fr, int32_t id) {
  * the heap, and takes away a fifth of it; where equal gains leave it less, the heap must grow first. */
 static void drop_hopeless(gbt_frontier *fr, uint64_t room) {
   size_t n = 0;
-  if (fr->n_next <= 16 || fr->n_next - 16 <= room + room / 4 || fr->n_next < fr->drop_at) return;
-  for (size_t i = 0; i < fr->n_next; i++) {
-    int32_t id = fr->next[i];
+  if (fr->ahead.n_next <= 16 || fr->ahead.n_next - 16 <= room + room / 4 || fr->ahead.n_next < fr->ahead.drop_at)
+    return;
+  for (size_t i = 0; i < fr->ahead.n_next; i++) {
+    int32_t id = fr->ahead.next[i];
     if (fr->node[id].taken) continue;
     fr->node[id].reach = reach_now(fr, id);
-    heap_push(fr, fr->next, &n, id, next_before);
+    heap_push(fr, fr->ahead.next, &n, id, next_before);
   }
   size_t sorted = n;
   while (sorted > 0) { /* last to first, then turned round: first to last, which is a heap */
-    int32_t id = heap_pop(fr, fr->next, &sorted, next_before);
-    fr->next[sorted] = id;
+    int32_t id = heap_pop(fr, fr->ahead.next, &sorted, next_before);
+    fr->ahead.next[sorted] = id;
   }
   for (size_t i = 0; i < n / 2; i++) {
-    int32_t id = fr->next[i];
-    fr->next[i] = fr->next[n - 1 - i];
-    fr->next[n - 1 - i] = id;
+    int32_t id = fr->ahead.next[i];
+    fr->ahead.next[i] = fr->ahead.next[n - 1 - i];
+    fr->ahead.next[n - 1 - i] = id;
   }
   size_t kept = n < room ? n : (size_t)room;
-  while (kept > 0 && kept < n && fr->node[fr->next[kept]].reach == fr->node[fr->next[kept - 1]].reach) kept++;
-  fr->n_next = fr->dropped_beg = kept;
-  fr->n_dropped = n - kept;
-  fr->drop_at = fr->n_dropped < n / 8 ? n + n / 4 : 0;
+  while (kept > 0 && kept < n && fr->node[fr->ahead.next[kept]].reach == fr->node[fr->ahead.next[kept - 1]].reach)
+    kept++;
+  fr->ahead.n_next = fr->ahead.dropped_beg = kept;
+  fr->ahead.n_dropped = n - kept;
+  fr->ahead.drop_at = fr->ahead.n_dropped < n / 8 ? n + n / 4 : 0;
 }
 
-void gbti_best_first_select(gbt_frontier *fr, size_t batch) {
+static void select_next(gbt_frontier *fr, size_t batch) {
   uint64_t room = fr->policy.max_leaves > 0 ? (uint64_t)(fr->policy.max_leaves - fr->n_leaves) : UINT64_MAX / 2;
-  fr->n_dropped = 0;
+  fr->ahead.n_dropped = 0;
   for (; room > 0 && fr->n_open > 0; room--) {
     int32_t id = heap_pop(fr, fr->open, &fr->n_open, open_before);
     gbt_grow_node *node = &fr->node[id];
@@ -128,20 +131,19 @@ void gbti_best_first_select(gbt_frontier *fr, size_t batch) {
   if (fr->n_chosen == 0) return;
   drop_hopeless(fr, room);
   /* near the end most of what is in wait would be dropped: a quarter of the splits to come, at most */
-  size_t most = batch < (size_t)fr->lookahead ? batch : (size_t)fr->lookahead;
+  size_t most = batch < (size_t)fr->ahead.most ? batch : (size_t)fr->ahead.most;
   if (most > room / 4) most = (size_t)(room / 4);
-  while (fr->n_chosen < most && fr->n_next > 0) {
-    int32_t id = heap_pop(fr, fr->next, &fr->n_next, next_before);
+  while (fr->n_chosen < most && fr->ahead.n_next > 0) {
+    int32_t id = heap_pop(fr, fr->ahead.next, &fr->ahead.n_next, next_before);
     if (fr->node[id].taken) continue;
     fr->node[id].taken = 1;
     fr->chosen[fr->n_chosen++] = id;
   }
 }
 
-gbt_status gbt_frontier_settle(gbt_frontier *fr, gbt_error *err) {
+static gbt_status settle(gbt_frontier *fr, gbt_error *err) {
   size_t kept = 0;
-  if (fr->policy.kind != GBT_LOSSGUIDE) return GBT_OK;
-  GBT_TRY(gbt_mem_grow(&fr->mem, &fr->spare, &fr->cap_spare, fr->cap_nodes, sizeof *fr->spare, err));
+  GBT_TRY(gbt_mem_grow(&fr->mem, &fr->ahead.spare, &fr->ahead.cap_spare, fr->cap_nodes, sizeof *fr->ahead.spare, err));
   for (size_t i = 0; i < fr->n_nodes; i++) {
     gbt_grow_node node = fr->node[i];
     if (node.number < 0) continue;
@@ -149,15 +151,20 @@ gbt_status gbt_frontier_settle(gbt_frontier *fr, gbt_error *err) {
     if (node.left > 0) node.left = fr->node[node.left].number;
     if (node.parent >= 0) node.parent = fr->node[node.parent].number;
     node.ahead = 0;
-    fr->spare[node.number] = node;
+    fr->ahead.spare[node.number] = node;
   }
   gbt_grow_node *old = fr->node;
   size_t cap = fr->cap_nodes;
-  fr->node = fr->spare;
-  fr->cap_nodes = fr->cap_spare;
-  fr->spare = old;
-  fr->cap_spare = cap;
+  fr->node = fr->ahead.spare;
+  fr->cap_nodes = fr->ahead.cap_spare;
+  fr->ahead.spare = old;
+  fr->ahead.cap_spare = cap;
   fr->n_nodes = kept;
-  fr->n_open = fr->n_next = 0;
+  fr->n_open = fr->ahead.n_next = 0;
   return GBT_OK;
 }
+
+/* Those of the leaf that the policy has come to. */
+static int commits(const gbt_frontier *fr, int32_t parent) { return parent == fr->chosen[0]; }
+
+const gbti_growth gbti_best_first = {.opened = opened, .select = select_next, .commits = commits, .settle = settle};

@@ -20,6 +20,17 @@
 #include "../params.h"
 #include "grow_node.h"
 
+/* Best-first growth: nodes ahead of its choices; see best_first.c. Empty under other policies. */
+typedef struct gbt_frontier_ahead {
+  int32_t *next; /* heap */
+  size_t n_next, cap_next;
+  size_t drop_at;                /* so many of them are looked at again */
+  size_t dropped_beg, n_dropped; /* in next: nodes that the last select found to have no place in the tree */
+  gbt_grow_node *spare;          /* for settling */
+  size_t cap_spare;
+  int32_t most; /* nodes of a step */
+} gbt_frontier_ahead;
+
 typedef struct gbt_frontier {
   gbt_mem mem;
   gbt_grow_node *node;
@@ -28,12 +39,6 @@ typedef struct gbt_frontier {
   size_t n_fresh, cap_fresh, n_chosen, cap_chosen;
   int32_t *open; /* open nodes; best-first: a heap, see best_first.c */
   size_t n_open, cap_open;
-  int32_t *next; /* best-first: see best_first.c */
-  size_t n_next, cap_next;
-  size_t drop_at;                /* so many of them are looked at again */
-  size_t dropped_beg, n_dropped; /* in next: nodes that the last select found to have no place in the tree */
-  gbt_grow_node *spare;          /* best-first: for settling */
-  size_t cap_spare;
   uint32_t *sets;
   size_t n_sets, cap_sets;
   int32_t path_words; /* 0: no interaction sets */
@@ -41,8 +46,8 @@ typedef struct gbt_frontier {
   size_t cap_path;
   int64_t n_leaves;  /* of the tree, without nodes in wait */
   int32_t n_numbers; /* given so far */
-  int32_t lookahead; /* best-first: most nodes of a step */
   gbt_grow_policy policy;
+  gbt_frontier_ahead ahead;
 } gbt_frontier;
 
 void gbt_frontier_init(gbt_frontier *fr, const gbt_mem *mem, const gbt_params *params, const int8_t *monotone,
@@ -70,7 +75,7 @@ void gbt_frontier_bulk(gbt_frontier *fr);
 /* Chooses at most `batch` open nodes. depthwise: the shallowest level, by node number; when max_leaves leaves too
  * little room for the level, the largest gains first. lossguide: the largest gain, then nodes to be split ahead; none
  * when the tree is complete. symmetric: those with a split, by node number. Ties: lower node. */
-gbt_status gbt_frontier_select(gbt_frontier *fr, size_t batch, gbt_error *err) GBT_MUST_CHECK;
+void gbt_frontier_select(gbt_frontier *fr, size_t batch);
 
 /* Once select has chosen nothing: drops what is in wait, and puts every node at the place of its number. Histograms
  * must have been given back. */

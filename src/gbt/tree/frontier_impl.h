@@ -1,16 +1,33 @@
-/* What the files of the frontier give each other: frontier.c, and best_first.c for that policy. */
+/* What the files of the frontier give each other: frontier.c, and one file for each growth policy. */
 #ifndef GBT_TREE_FRONTIER_IMPL_H
 #define GBT_TREE_FRONTIER_IMPL_H
 
 #include "frontier.h"
 
+/* A growth policy's part of the frontier. */
+typedef struct gbti_growth {
+  /* Fresh nodes that have been searched into the policy's lists; open and chosen have room for all nodes. */
+  gbt_status (*opened)(gbt_frontier *fr, gbt_error *err);
+
+  /* At most batch leaves to split now into chosen, which is empty. */
+  void (*select)(gbt_frontier *fr, size_t batch);
+
+  /* Whether the children of a chosen node belong to the tree as soon as they are made. */
+  int (*commits)(const gbt_frontier *fr, int32_t parent);
+
+  /* The tree is complete: every node to the place of its number. NULL: it is there. */
+  gbt_status (*settle)(gbt_frontier *fr, gbt_error *err);
+} gbti_growth;
+
+extern const gbti_growth gbti_depthwise, gbti_best_first, gbti_symmetric;
+
 /* The children at `first` belong to the tree from now on: they get their numbers. */
 void gbti_frontier_commit(gbt_frontier *fr, int32_t parent, int32_t first);
 
-/* Fresh nodes with a split into the policy's lists; open and chosen have room for all nodes. */
-gbt_status gbti_best_first_opened(gbt_frontier *fr, gbt_error *err) GBT_MUST_CHECK;
-
-/* The leaf to split now, then at most batch - 1 others to split ahead, into chosen. */
-void gbti_best_first_select(gbt_frontier *fr, size_t batch);
+/* Policies that go level by level: opens a node; chooses of the shallowest level, by node number, or, where max_leaves
+ * leaves too little room for the level, the largest gains first. */
+void gbti_frontier_open(gbt_frontier *fr, int32_t id);
+void gbti_frontier_select_level(gbt_frontier *fr, size_t batch);
+int gbti_frontier_commits_all(const gbt_frontier *fr, int32_t parent);
 
 #endif

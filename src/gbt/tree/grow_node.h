@@ -3,7 +3,7 @@
 #ifndef GBT_TREE_GROW_NODE_H
 #define GBT_TREE_GROW_NODE_H
 
-#include "../params.h"
+#include "policy.h"
 #include "split.h"
 
 #define GBT_GROW_INFINITY gbt_from_bits(0x7ff0000000000000u)
@@ -31,7 +31,7 @@ typedef struct gbt_grow_node {
 
 /* What a growth policy knows of all nodes of a tree. */
 typedef struct gbt_grow_policy {
-  int32_t kind; /* GBT_DEPTHWISE, ... */
+  gbt_policy_kind kind;
   int64_t max_depth, max_leaves, min_rows;
   double min_child_weight;
   const int8_t *monotone; /* by feature, borrowed, where the nodes are; or NULL */
@@ -41,7 +41,7 @@ typedef struct gbt_grow_policy {
 
 GBT_FN gbt_grow_policy gbt_grow_policy_of(const gbt_params *params, const int8_t *monotone) {
   gbt_grow_policy p;
-  p.kind = params->grow_policy;
+  p.kind = gbt_policy_of(params);
   p.max_depth = params->max_depth;
   p.max_leaves = params->max_leaves;
   p.min_rows = params->min_data_in_leaf;
@@ -57,9 +57,9 @@ GBT_FN gbt_grow_policy gbt_grow_policy_of(const gbt_params *params, const int8_t
 /* Whether there is room for one more leaf; symmetric: for all leaves of the next level. */
 GBT_FN int gbt_grow_has_room(const gbt_grow_policy *p, const gbt_grow_node *node, int64_t n_leaves) {
   if (p->max_leaves == 0) return 1;
-  GBT_ASSERT(p->kind != GBT_SYMMETRIC || node->depth <= GBT_SYMMETRIC_DEPTH);
-  if (p->kind == GBT_SYMMETRIC) return (int64_t)2 << node->depth <= p->max_leaves;
-  return n_leaves < p->max_leaves;
+  if (!gbt_policy_one_split(p->kind)) return n_leaves < p->max_leaves;
+  GBT_ASSERT(node->depth <= GBT_SYMMETRIC_DEPTH);
+  return (int64_t)2 << node->depth <= p->max_leaves;
 }
 
 /* Whether a node could have two children that pass the limits on depth, leaves, rows and hessian. */

@@ -1,0 +1,41 @@
+/* Symmetric growth: one split for all nodes of a level. See frontier.h. */
+#include "frontier_impl.h"
+
+int gbt_frontier_level_waits(const gbt_frontier *fr) {
+  for (size_t i = 0; i < fr->n_open; i++)
+    if (fr->node[fr->open[i]].split.kind != GBT_SPLIT_NONE) return 0;
+  return fr->n_open > 0;
+}
+
+void gbt_frontier_level(gbt_frontier *fr, const gbt_split *level, uint32_t set_beg, uint32_t set_words) {
+  for (size_t i = 0; i < fr->n_open; i++) {
+    gbt_grow_node *node = &fr->node[fr->open[i]];
+    node->open = level != NULL;
+    if (!level) continue;
+    node->split = *level;
+    node->set_beg = set_beg;
+    node->set_words = set_words;
+  }
+  if (!level) fr->n_open = 0;
+}
+
+void gbt_frontier_bulk(gbt_frontier *fr) {
+  for (size_t beg = 0, n = 1; beg < fr->n_nodes && fr->node[beg].left; beg = 2 * beg + 1, n *= 2) {
+    uint64_t left = 0, all = 0;
+    for (size_t i = beg; i < beg + n; i++) {
+      all += fr->node[i].n_rows;
+      left += fr->node[fr->node[i].left].n_rows;
+    }
+    for (size_t i = beg; i < beg + n; i++) fr->node[i].bulk_left = left >= all - left;
+  }
+}
+
+/* Without a split yet: the level gets it once all its nodes are open. */
+static gbt_status opened(gbt_frontier *fr, gbt_error *err) {
+  (void)err;
+  for (size_t i = 0; i < fr->n_fresh; i++) gbti_frontier_open(fr, fr->fresh[i]);
+  return GBT_OK;
+}
+
+const gbti_growth gbti_symmetric = {
+    .opened = opened, .select = gbti_frontier_select_level, .commits = gbti_frontier_commits_all};
