@@ -9,6 +9,7 @@
 #   model needs base, math, tree and, to read the columns it predicts from, data/table.h
 #   ranks are asked through base/comm.h, by whoever sums over rows
 #   gbt.h <- src/r_*.c, the only files that include headers of R; only src/cuda includes headers of CUDA
+#   in src/cuda: base <- data <- grow; base <- predict; door uses all of them
 set -eu
 
 # uses FOLDER: the folders, or single headers, that its files may include. `root` stands for params.h and params.def.
@@ -24,6 +25,18 @@ uses() {
     boost) echo "base math metric data tree backend cpu/cpu_open.h boost root" ;;
     model) echo "base math tree model" ;;
     root) echo "base math root" ;; # params.c; gbt.h may include everything
+    *) echo "" ;;
+  esac
+}
+
+# wing_uses WING: what files of src/cuda/WING may include, as folders of src/cuda and of the engine
+wing_uses() {
+  case "$1" in
+    base) echo "cuda/base gbt/base gbt/math" ;;
+    data) echo "cuda/base cuda/data gbt/base gbt/math gbt/data" ;;
+    grow) echo "cuda/base cuda/data cuda/grow gbt/base gbt/math gbt/metric gbt/data gbt/tree gbt/backend" ;;
+    predict) echo "cuda/base cuda/predict gbt/base gbt/math gbt/tree gbt/model" ;;
+    door) echo "cuda/base cuda/data cuda/grow cuda/predict cuda/door gbt/backend" ;;
     *) echo "" ;;
   esac
 }
@@ -63,6 +76,27 @@ check_engine_file() { # PATH below src/gbt
   done
 }
 
+check_wing_file() { # PATH below src/cuda
+  wing=${1%/*}
+  if [ "$wing" = "$1" ] || [ -z "$(wing_uses "$wing")" ]; then
+    complain "src/cuda/$1: the folder has no rule in tools/check-arrows.sh"
+    return
+  fi
+  for name in $(includes_of "$root/src/cuda/$1"); do
+    name=$(echo "$name" | tr -d '"')
+    case "$name" in
+      \<* | simt.h) continue ;;
+      ../../*) into=${name#../../} ;;
+      ../*) into=cuda/${name#../} ;;
+      *) into=cuda/$wing/$name ;;
+    esac
+    case " $(wing_uses "$wing") " in
+      *" ${into%/*} "*) ;;
+      *) complain "src/cuda/$1 includes $into: $wing may use $(wing_uses "$wing") only" ;;
+    esac
+  done
+}
+
 is_r_header() {
   case "$1" in [\<\"]R.h*|[\<\"]R_ext/*|[\<\"]R[imdv]*.h*) return 0 ;; esac # Rinternals, Rmath, Rdefines, Rversion
   return 1
@@ -94,6 +128,11 @@ check() { # ROOT
   n=0
   for file in $(cd "$engine" && find . -name '*.[ch]' -o -name '*.def' | sed 's|^\./||' | sort); do
     check_engine_file "$file"
+    n=$((n + 1))
+  done
+  for file in $(find "$root/src/cuda" -name '*.h' -o -name '*.cu' -o -name '*.cuh' 2>/dev/null | sort); do
+    file=${file#"$root/src/cuda/"}
+    check_wing_file "$file"
     n=$((n + 1))
   done
   for file in $(find "$root/src" -name '*.[ch]' -o -name '*.cu' -o -name '*.cuh' | sort); do check_foreign "$file"; done
@@ -130,7 +169,14 @@ self_check() {
   try found gbt/new/x.c '#include <stdint.h>'
   try found gbt/base/x.c '#include <Rinternals.h>'
   try found gbt/cpu/x.c '#include <cuda_runtime.h>'
-  try fine cuda/x.cu '#include <cuda_runtime.h>'
+  try fine cuda/base/x.cu '#include <cuda_runtime.h>'
+  try found cuda/x.cu '#include <cuda_runtime.h>'
+  try fine cuda/grow/x.cu '#include "../data/set.cuh"'
+  try fine cuda/grow/x.cu '#include "../../gbt/tree/draw.h"'
+  try found cuda/data/x.cu '#include "../grow/backend.cuh"'
+  try found cuda/data/x.cu '#include "../../gbt/tree/draw.h"'
+  try found cuda/base/x.cuh '#include "../data/set.cuh"'
+  try found cuda/predict/x.cu '#include "../data/set.cuh"'
   try fine r_x.c '#include <R.h>'
   try found x.c '#include <R_ext/Print.h>'
   try found r_x.c '#include "gbt/tree/forest.h"'

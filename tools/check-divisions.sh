@@ -37,14 +37,14 @@ compile() { # ROOT: to $work/objects/*.ll
 places() {
   find "$work/objects" -name '*.ll' | sort | xargs awk '
     FNR == 1 { split("", file); split("", place); constant = 0 }
-    # @.src = private unnamed_addr constant [15 x i8] c"src/gbt/ctx.c\00"
-    /^@\.src[.0-9]* = / { split($0, part, "\""); sub(/\\00$/, "", part[2]); file[$1] = part[2] }
+    # @.src = private unnamed_addr constant [15 x i8] c"src/gbt/ctx.c\00", or @.str where __FILE__ made it before
+    /^@\.s(rc|tr)[.0-9]* = / { split($0, part, "\""); sub(/\\00$/, "", part[2]); file[$1] = part[2] }
     # @7 = private unnamed_addr global { ... @.src, i32 LINE, i32 COLUMN ... }
-    /^@[0-9]+ = / && match($0, /@\.src[.0-9]*, i32 [0-9]+, i32 [0-9]+/) {
+    /^@[0-9]+ = / && match($0, /@\.s(rc|tr)[.0-9]*, i32 [0-9]+, i32 [0-9]+/) {
       split(substr($0, RSTART, RLENGTH), part, /, i32 /)
       place[$1] = file[part[1]] "\t" part[2] "\t" part[3]
     }
-    /^define / && match($0, /@[^ (]+/) { name = substr($0, RSTART + 1, RLENGTH - 1) }
+    /^define / && match($0, /@[^ (]+/) { name = substr($0, RSTART + 1, RLENGTH - 1); gsub(/"/, "", name) }
     /^  br i1 / { constant = $3 == "true," }
     /call void @__ubsan_handle_/ && !constant {
       rest = $0
@@ -196,6 +196,8 @@ src/gbt/x.c: f(): / b
   try 'no longer' src/gbt/x.c 'int f(void);' 'src/gbt/x.c: f(): / b
     so'
   try '`% b`' src/gbt/x.c 'int f(int a, int b) { return a % b; }' ''
+  try '`/ b`' src/gbt/x.c 'const char *name(void) { return __FILE__; }
+int f(int a, int b) { return a / b; }' ''
   try '`/= b[a + 1]`' src/gbt/x.c 'void f(int a, int *b) { a /= b[a + 1]; }' ''
   try '`<< (a + 1)`' src/gbt/x.c 'int f(int a) { return 1 << (a + 1); }' ''
   try '`>>= a`' src/gbt/x.c 'int f(int a) { int b = 7; b >>= a; return b; }' ''

@@ -47,6 +47,13 @@ static inline int counts_feature(const world *w, int32_t f) {
                                             w->ds->cuts->feat[f].n_bins > w->params.max_cat_onehot);
 }
 
+static inline gbt_status world_set_make(world *w, gbt_dataset *ds, cu_set *set) {
+  const cu_set_spec spec = cu_set_spec_of(&w->be);
+  return cu_set_make(&w->ctx, &w->be.device, &spec, ds, set, test_err);
+}
+
+static inline void world_set_free(world *w, cu_set *set) { cu_set_free(&w->be.mem, &w->be.device, set); }
+
 /* Takes the table. */
 static inline int world_open_with(world *w, made *m, const shape *s) {
   memset(&w->ctx, 0, sizeof w->ctx);
@@ -71,9 +78,9 @@ static inline int world_open_with(world *w, made *m, const shape *s) {
   be->n_outputs = 1;
   be->n_features = w->ds->cuts->n_features;
   be->n_rows = w->ds->n_rows;
-  be->n_units = s->n_units;
+  be->device.n_units = s->n_units;
   be->tile_cols = s->tile_cols;
-  be->shared_limit = s->shared_limit;
+  be->device.shared_limit = s->shared_limit;
   be->cuts = w->ds->cuts;
   be->layout = &w->ds->pages->layout;
   be->counts = host<int8_t>((size_t)be->n_features);
@@ -81,8 +88,8 @@ static inline int world_open_with(world *w, made *m, const shape *s) {
     be->counts[f] = (int8_t)counts_feature(w, f);
     be->view.any_counts |= be->counts[f];
   }
-  if (!CHECK(cudaStreamCreate(&be->stream) == cudaSuccess)) return 0;
-  if (!CHECK_OK(cu_set_make(&w->ctx, be, w->ds, &w->set, test_err))) return 0;
+  if (!CHECK(cudaStreamCreate(&be->device.stream) == cudaSuccess)) return 0;
+  if (!CHECK_OK(world_set_make(w, w->ds, &w->set))) return 0;
   be->set = &w->set;
   be->view.train = w->set.view;
   be->view.n_slots = be->layout->n_slots;
@@ -101,11 +108,11 @@ static inline int world_open(world *w, const shape *s) {
 
 static inline void world_close(world *w) {
   cu_backend *be = &w->be;
-  if (be->stream) cudaStreamSynchronize(be->stream);
-  cu_set_free(be, &w->set);
-  for (int32_t i = 0; i < be->n_blocks; i++) cu_drop(&be->memory, &be->block[i]);
-  if (be->stream) cudaStreamDestroy(be->stream);
-  CHECK_EQ_U64(be->memory.bytes, 0);
+  if (be->device.stream) cudaStreamSynchronize(be->device.stream);
+  world_set_free(w, &w->set);
+  for (int32_t i = 0; i < be->n_blocks; i++) cu_drop(&be->device.memory, &be->block[i]);
+  if (be->device.stream) cudaStreamDestroy(be->device.stream);
+  CHECK_EQ_U64(be->device.memory.bytes, 0);
   for (int k = 0; k < 2; k++) {
     free(w->row[k]);
     free(w->gh[k]);
@@ -126,7 +133,7 @@ template <class T> static inline T *up(world *w, const T *from, size_t n) {
 
 template <class T> static inline T *down(const world *w, const T *from, size_t n) {
   T *to = host<T>(n);
-  CHECK(cudaStreamSynchronize(w->be.stream) == cudaSuccess);
+  CHECK(cudaStreamSynchronize(w->be.device.stream) == cudaSuccess);
   if (n > 0) CHECK(cudaMemcpy(to, from, n * sizeof(T), cudaMemcpyDeviceToHost) == cudaSuccess);
   return to;
 }

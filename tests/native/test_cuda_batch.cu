@@ -61,8 +61,8 @@ static void look_at_views(const cu_backend *be, int64_t *n_own, int64_t *n_level
   stand(&all.sort_key, all);
   stand(&all.sort_level, all);
   REQUIRE(cudaMalloc(&out, (size_t)n_trees * sizeof *out) == cudaSuccess);
-  CU_LAUNCH(k_views, dim3(1, (unsigned)n_trees), CU_FULL, 0, be->stream, all, levels, out);
-  REQUIRE(cudaStreamSynchronize(be->stream) == cudaSuccess);
+  CU_LAUNCH(k_views, dim3(1, (unsigned)n_trees), CU_FULL, 0, be->device.stream, all, levels, out);
+  REQUIRE(cudaStreamSynchronize(be->device.stream) == cudaSuccess);
   REQUIRE(cudaMemcpy(here, out, (size_t)n_trees * sizeof *out, cudaMemcpyDeviceToHost) == cudaSuccess);
   for (int32_t y = 0; y < n_trees; y++) {
     int64_t n_turn = 0;

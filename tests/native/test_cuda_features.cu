@@ -150,12 +150,12 @@ static int device_open(cu_backend *be, const gbt_feature_rules *rules, const sha
   be->mem = gbt_mem_default();
   be->rules = rules;
   be->n_features = rules->n_features;
-  be->n_units = 1; /* blocks take several masks */
+  be->device.n_units = 1; /* blocks take several masks */
   v->n_features = rules->n_features;
   v->max_step = max_step;
   v->n_trees = n_trees;
   v->by_node = !s->symmetric && (rules->by_node < 1.0 || rules->n_sets > 0);
-  if (cudaStreamCreate(&be->stream) != cudaSuccess || failed(cu_features_open(be, test_err))) return 0;
+  if (cudaStreamCreate(&be->device.stream) != cudaSuccess || failed(cu_features_open(be, test_err))) return 0;
   place(rules, v, &at);
   v->stride = at.bytes;
   if (failed(cu_keep(be, &room, v->stride * (size_t)n_trees, test_err))) return 0;
@@ -166,10 +166,10 @@ static int device_open(cu_backend *be, const gbt_feature_rules *rules, const sha
 }
 
 static void device_close(cu_backend *be) {
-  if (be->stream) cudaStreamSynchronize(be->stream);
-  for (int32_t i = 0; i < be->n_blocks; i++) cu_drop(&be->memory, &be->block[i]);
-  if (be->stream) cudaStreamDestroy(be->stream);
-  CHECK_EQ_U64(be->memory.bytes, 0);
+  if (be->device.stream) cudaStreamSynchronize(be->device.stream);
+  for (int32_t i = 0; i < be->n_blocks; i++) cu_drop(&be->device.memory, &be->block[i]);
+  if (be->device.stream) cudaStreamDestroy(be->device.stream);
+  CHECK_EQ_U64(be->device.memory.bytes, 0);
 }
 
 struct masks_seen {
@@ -218,7 +218,7 @@ static void draw_both(test_rng *rng, const shape *s, masks_seen *seen) {
     put(be, y, be->view.tree_feats, t[y].feat, (size_t)t[y].n_feats);
   }
   for (int twice = 0; twice < 2; twice++) CHECK_OK(cu_features(be, test_err)); /* what stood there does not show */
-  CHECK(cudaStreamSynchronize(be->stream) == cudaSuccess);
+  CHECK(cudaStreamSynchronize(be->device.stream) == cudaSuccess);
   for (int32_t y = 0; y < n_trees; y++) {
     same_masks(be, s, &t[y], y, seen);
     free(t[y].feat);

@@ -186,7 +186,10 @@ static void partition_of(const shape *s, int32_t n_nodes, double share, int wide
   if (s->kinds && s->kinds[0] == MADE_ZEROS) made_fields(m, 3, 4, 0, s->seed);
   if (world_open_with(&w, m, s)) {
     fill_rows(&w, n_nodes, share, wide);
-    if (copy && CHECK_OK(cu_columns_make(&w.be, test_err))) good_copy(&w);
+    if (copy && CHECK_OK(cu_columns_make(&w.be.mem, &w.be.device, &w.set, test_err))) {
+      w.be.view.train = w.set.view;
+      good_copy(&w);
+    }
     same_partition(&w, split_rows);
   }
   world_close(&w);

@@ -460,7 +460,7 @@ static void metrics_without_room_are_left_to_the_host(void) {
   r.how.threads = 1;
   if (pair_open(&p, &r, NULL)) {
     const gbt_metric metrics[2] = {GBT_METRIC_AUC, GBT_METRIC_LOGLOSS};
-    cuda_of(&p)->memory.limit = cuda_of(&p)->memory.bytes;
+    cuda_of(&p)->device.memory.limit = cuda_of(&p)->device.memory.bytes;
     for (int m = 0; m < 2; m++) {
       double out = 0.0;
       int done = 1;

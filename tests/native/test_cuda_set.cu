@@ -22,7 +22,7 @@ static void same_codes(world *w, const cu_set *set, const gbt_dataset *ds) {
   size_t n = (size_t)ds->n_rows, n_feats = (size_t)ds->cuts->n_features;
   int64_t n_wrong = 0;
   int32_t *at = up<int32_t>(w, NULL, n * n_feats);
-  CU_LAUNCH(k_codes, 4, CU_BLOCK, 0, w->be.stream, set->view, at);
+  CU_LAUNCH(k_codes, 4, CU_BLOCK, 0, w->be.device.stream, set->view, at);
   int32_t *code = down(w, at, n * n_feats);
   for (size_t f = 0; f < n_feats; f++)
     for (size_t r = 0; r < n; r++) n_wrong += code[f * n + r] != page_code(ds, (uint32_t)r, (int32_t)f);
@@ -44,8 +44,8 @@ static void good_tiles(world *w, const cu_set *set, uint32_t *seen, int *pitches
     CHECK((t->words == 1 || t->words == 2 || t->words == 4 || t->words == 8) && t->words <= t->lanes);
     CHECK(t->n_cols * t->bits <= 32 * t->words && t->at % 8 == 0);
     size_t bytes = (size_t)t->n_codes * (size_t)t->pitch * (t->counts ? 12 : 8);
-    CHECK(bytes <= w->be.shared_limit && (t->pitch == 0 || t->pitch == 32 || t->pitch == t->lanes));
-    if (t->pitch == 0) CHECK((size_t)t->n_codes * (t->counts ? 12 : 8) > w->be.shared_limit);
+    CHECK(bytes <= w->be.device.shared_limit && (t->pitch == 0 || t->pitch == 32 || t->pitch == t->lanes));
+    if (t->pitch == 0) CHECK((size_t)t->n_codes * (t->counts ? 12 : 8) > w->be.device.shared_limit);
     uint32_t most = 0;
     for (int32_t l = 0; l < t->n_cols; l++, c++) {
       CHECK(column[c].tile == k && column[c].lane == l && column[c].n_codes <= 1u << t->bits);
@@ -149,7 +149,7 @@ static void rows_in_several_chunks(void) {
     for (int i = 0; i < 64; i++) row[i] = (uint32_t)test_below(&w.rng, s.n_rows);
     uint32_t *at = up(&w, row, 64);
     int32_t *to = up<int32_t>(&w, NULL, 64 * 90);
-    CU_LAUNCH(k_codes_of, 1, CU_BLOCK, 0, w.be.stream, w.set.view, at, 64, to);
+    CU_LAUNCH(k_codes_of, 1, CU_BLOCK, 0, w.be.device.stream, w.set.view, at, 64, to);
     int32_t *code = down(&w, to, 64 * 90);
     for (int i = 0; i < 64; i++)
       for (int32_t f = 0; f < 90; f++) n_wrong += code[i * 90 + f] != page_code(w.ds, row[i], f);
@@ -171,7 +171,7 @@ static void unknown_levels_are_listed(void) {
       CHECK_OK(gbt_dataset_new(&w.ctx, &other->table, w.ds->cuts, NULL, 255, 0, GBT_UNSEEN_PRIOR, &ds, test_err))) {
     size_t n = ds->pages->unseen_beg ? ds->pages->unseen_beg[4] : 0;
     CHECK(n > 0);
-    if (CHECK_OK(cu_set_make(&w.ctx, &w.be, ds, &valid, test_err)) && n > 0) {
+    if (CHECK_OK(world_set_make(&w, ds, &valid)) && n > 0) {
       uint64_t *beg = down(&w, valid.view.unseen_beg, 5);
       uint32_t *row = down(&w, valid.view.unseen_row, n);
       for (int f = 0; f <= 4; f++) CHECK_EQ_U64(beg[f], ds->pages->unseen_beg[f]);
@@ -181,7 +181,7 @@ static void unknown_levels_are_listed(void) {
       free(beg);
       free(row);
     }
-    cu_set_free(&w.be, &valid);
+    world_set_free(&w, &valid);
   }
   gbt_dataset_unref(ds);
   made_free(other);
@@ -201,22 +201,22 @@ static void failures_leave_nothing(void) {
   const shape s = {16, 500, 20, 255, 100, kinds, 1, 4, 232448};
   cu_set set = cu_set();
   if (world_open(&w, &s)) {
-    size_t bytes = w.be.memory.bytes;
+    size_t bytes = w.be.device.memory.bytes;
     CHECK(w.be.layout->n_sparse > 0);
     for (size_t room = 0; room <= 20000; room += 500) {
-      w.be.memory.limit = bytes + room;
-      gbt_status status = cu_set_make(&w.ctx, &w.be, w.ds, &set, test_err);
+      w.be.device.memory.limit = bytes + room;
+      gbt_status status = world_set_make(&w, w.ds, &set);
       CHECK(status == GBT_OK || (status == GBT_E_MEM && set.words.at == NULL && set.from == NULL));
       CHECK(status == GBT_OK || room < 20000);
-      CHECK(w.be.memory.bytes == bytes || status == GBT_OK);
-      cu_set_free(&w.be, &set);
-      CHECK_EQ_U64(w.be.memory.bytes, bytes);
+      CHECK(w.be.device.memory.bytes == bytes || status == GBT_OK);
+      world_set_free(&w, &set);
+      CHECK_EQ_U64(w.be.device.memory.bytes, bytes);
     }
-    w.be.memory.limit = 0;
+    w.be.device.memory.limit = 0;
     w.ctx.poll = stop_at_once;
     w.ctx.next_poll_ns = 0;
-    CHECK(cu_set_make(&w.ctx, &w.be, w.ds, &set, test_err) == GBT_CANCELLED);
-    CHECK_EQ_U64(w.be.memory.bytes, bytes);
+    CHECK(world_set_make(&w, w.ds, &set) == GBT_CANCELLED);
+    CHECK_EQ_U64(w.be.device.memory.bytes, bytes);
 #if !defined(__CUDACC__)
     gbt_status status = GBT_E_DEVICE;
     w.ctx.poll = NULL;
@@ -224,13 +224,13 @@ static void failures_leave_nothing(void) {
     int64_t live = simt_live(), n = 1;
     for (; status != GBT_OK && n < 500; n++) {
       simt_fail_at(n, 0);
-      status = cu_set_make(&w.ctx, &w.be, w.ds, &set, test_err);
-      CHECK(status == GBT_OK || (simt_failed() == 1 && simt_live() == live && w.be.memory.bytes == bytes));
+      status = world_set_make(&w, w.ds, &set);
+      CHECK(status == GBT_OK || (simt_failed() == 1 && simt_live() == live && w.be.device.memory.bytes == bytes));
     }
     simt_fail_at(0, 0);
     CHECK(status == GBT_OK && n > 20);
     same_codes(&w, &set, w.ds);
-    cu_set_free(&w.be, &set);
+    world_set_free(&w, &set);
 #endif
     memset(test_err, 0, sizeof *test_err);
   }
@@ -268,7 +268,7 @@ static void a_validation_set_has_its_own_layout(void) {
   if (world_open_with(&w, m, &s)) {
     CHECK(w.be.layout->n_bundles > 0);
     gbt_dataset *ds = made_dataset(&w.ctx, other, w.ds->cuts, 255, 64);
-    if (ds != NULL && CHECK_OK(cu_set_make(&w.ctx, &w.be, ds, &valid, test_err))) {
+    if (ds != NULL && CHECK_OK(world_set_make(&w, ds, &valid))) {
       int32_t n_other = 0;
       for (int32_t f = 0; f < 14; f++) n_other += ds->pages->layout.place[f].slot_beg != w.be.layout->place[f].slot_beg;
       CHECK(n_other > 0);
@@ -277,7 +277,7 @@ static void a_validation_set_has_its_own_layout(void) {
       same_codes(&w, &w.set, w.ds);
       same_codes(&w, &valid, ds);
       CHECK(valid.label.at == NULL && valid.weight.at == NULL);
-      cu_set_free(&w.be, &valid);
+      world_set_free(&w, &valid);
     }
     gbt_dataset_unref(ds);
   }

@@ -130,9 +130,9 @@ static split_device *split_device_open(const split_case *c, int32_t unit_feats, 
   be->cuts = &c->cuts;
   be->layout = &c->layout;
   be->counts = c->counts;
-  be->n_units = 3;
+  be->device.n_units = 3;
   describe(d);
-  int bad = cudaStreamCreate(&be->stream) != cudaSuccess || open_view(d, unit_feats, by_node, max_step, &err);
+  int bad = cudaStreamCreate(&be->device.stream) != cudaSuccess || open_view(d, unit_feats, by_node, max_step, &err);
   bad = bad || failed(cu_sets_open(be, &err));
   if (!bad && c->params.grow_policy == GBT_SYMMETRIC) bad = failed(cu_level_open(be, &err));
   bad = bad || open_scratch(d, &err);
@@ -144,10 +144,10 @@ static split_device *split_device_open(const split_case *c, int32_t unit_feats, 
 
 static void split_device_close(split_device *d) {
   if (!d) return;
-  if (d->be.stream) cudaStreamSynchronize(d->be.stream);
+  if (d->be.device.stream) cudaStreamSynchronize(d->be.device.stream);
   cu_level_close(&d->be);
-  for (int32_t i = 0; i < d->be.n_blocks; i++) cu_drop(&d->be.memory, &d->be.block[i]);
-  if (d->be.stream) cudaStreamDestroy(d->be.stream);
+  for (int32_t i = 0; i < d->be.n_blocks; i++) cu_drop(&d->be.device.memory, &d->be.block[i]);
+  if (d->be.device.stream) cudaStreamDestroy(d->be.device.stream);
   free(d->feat);
   free(d->set_at);
   free(d);
@@ -191,7 +191,7 @@ static int split_device_find(split_device *d, const split_step *s, gbt_split *fo
   cu_view *v = &d->be.view;
   const size_t n = (size_t)s->n_search;
   gbt_error err = {};
-  if (put_step(d, s, 0) || failed(cu_search(&d->be, &err)) || cudaStreamSynchronize(d->be.stream) != cudaSuccess)
+  if (put_step(d, s, 0) || failed(cu_search(&d->be, &err)) || cudaStreamSynchronize(d->be.device.stream) != cudaSuccess)
     return 0;
   return !get(found, (const gbt_split *)v->found, n * (size_t)v->n_units) &&
          !get(set_bits, (const uint32_t *)v->set_bits, n * v->set_words) && !get_sums(d, s, sum, count);
@@ -204,7 +204,7 @@ static int split_device_level(split_device *d, const split_step *s, int32_t dept
   cu_tree tree;
   d->be.depth = depth;
   if (put_step(d, s, *n_words) || failed(cu_level_search(&d->be, &err)) || failed(cu_level_decide(&d->be, &err)) ||
-      cudaStreamSynchronize(d->be.stream) != cudaSuccess)
+      cudaStreamSynchronize(d->be.device.stream) != cudaSuccess)
     return 0;
   if (get(node, (const gbt_grow_node *)v->node + s->fresh_beg, (size_t)s->n_fresh) ||
       get(&tree, (const cu_tree *)v->tree, 1))

@@ -8,7 +8,13 @@
  * T: int32_t, uint32_t, int64_t, uint64_t, unsigned long long, or gbt_sum (sums alone). */
 #pragma once
 
-#include "../grow/backend.cuh"
+#include "port.cuh"
+
+extern "C" {
+#include "../../gbt/math/fixed.h"
+}
+
+enum { CU_BLOCK = 256, CU_CONTROL = 256, CU_FULL = 32 }; /* threads of a usual block, of a single one; of a warp */
 
 #define CU_ALL 0xffffffffu /* lanes of a whole warp */
 
@@ -127,4 +133,35 @@ template <class F> __device__ static __forceinline__ uint32_t cu_block_prefix(in
   if (threadIdx.x == 0) first[n] = before;
   __syncthreads();
   return before;
+}
+
+/* ---- by a thread ---- */
+
+__device__ static __forceinline__ void cu_add64(int64_t *to, int64_t x) {
+  atomicAdd((unsigned long long *)to, (unsigned long long)x);
+}
+
+/* The first place in x[lo .. hi), ascending, that is not below `value`; hi when there is none. */
+template <class T, class I> __device__ static __forceinline__ I cu_lower_bound(const T *x, I lo, I hi, T value) {
+  while (lo < hi) {
+    const I mid = lo + (hi - lo) / 2;
+    if (x[mid] < value)
+      lo = mid + 1;
+    else
+      hi = mid;
+  }
+  return lo;
+}
+
+/* Which of n runs, first[0] <= ... <= first[n], block b belongs to: the last i with first[i] <= b. */
+__device__ static __forceinline__ int32_t cu_run_of(const uint32_t *first, int32_t n, uint32_t b) {
+  int32_t lo = 0, hi = n;
+  while (hi - lo > 1) {
+    int32_t mid = lo + (hi - lo) / 2;
+    if (first[mid] <= b)
+      lo = mid;
+    else
+      hi = mid;
+  }
+  return lo;
 }

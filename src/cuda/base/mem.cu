@@ -3,7 +3,7 @@
  * Errors of CUDA come as numbers that have not changed since CUDA 10.1. Most of those that a user can meet belong to
  * one of a few families; each has a sentence of its own that says what to do. After an error of the family "lost" the
  * process has no use of the device any more: only a new process can have it again. */
-#include "../grow/backend.cuh"
+#include "mem.cuh"
 
 #include <string.h>
 
@@ -167,4 +167,12 @@ void cu_free(cu_memory *memory, void *block, size_t bytes) {
   (void)cudaFree(block); /* fails on a device that is lost, which has taken its memory with it */
   (void)cudaGetLastError();
   memory->bytes -= bytes;
+}
+
+gbt_status cu_host_alloc(size_t bytes, void *out, gbt_error *err) {
+  void **at = (void **)out, *block = NULL;
+  *at = NULL;
+  CU_TRY(cudaMallocHost(&block, bytes > 0 ? bytes : 1));
+  *at = block;
+  return GBT_OK;
 }

@@ -1,7 +1,7 @@
 /* Sorting on the device: CUB's radix sort; under tests/simt a plain one. See sort.cu. */
 #pragma once
 
-#include "../grow/backend.cuh"
+#include "mem.cuh"
 
 /* Bytes of scratch that cu_sort_keys needs for n keys or fewer. n is below 2^32. */
 gbt_status cu_sort_room(uint64_t n, int with_values, size_t *bytes, gbt_error *err) GBT_MUST_CHECK;

@@ -3,14 +3,6 @@
 
 #include <string.h>
 
-gbt_status cu_host_alloc(size_t bytes, void *out, gbt_error *err) {
-  void **at = (void **)out, *block = NULL;
-  *at = NULL;
-  CU_TRY(cudaMallocHost(&block, bytes > 0 ? bytes : 1));
-  *at = block;
-  return GBT_OK;
-}
-
 gbt_status cu_stage_open(gbt_ctx *ctx, size_t bytes, cu_stage *stage, gbt_error *err) {
   stage->ctx = ctx;
   stage->bytes = bytes;

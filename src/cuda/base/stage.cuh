@@ -15,14 +15,7 @@
  * are walked for one while the other is copied, and columns are turned into numbers as they are read. */
 #pragma once
 
-#include "../grow/backend.cuh"
-
-/* A page-locked block; NULL on failure. */
-gbt_status cu_host_alloc(size_t bytes, void *out, gbt_error *err) GBT_MUST_CHECK;
-template <class T> void cu_host_free(T **block) {
-  if (*block != NULL) (void)cudaFreeHost(*block);
-  *block = NULL;
-}
+#include "mem.cuh"
 
 struct cu_stage {
   gbt_ctx *ctx;

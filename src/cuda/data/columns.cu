@@ -7,7 +7,7 @@
  * rows, the partition reads up to 32 times less. Columns of narrow tiles (a row is less than half of a sector) are not
  * worth it, neither are wide tables, whose histograms outweigh the partition. It is made last, when there is memory to
  * spare: models do not depend on it. */
-#include "../grow/backend.cuh"
+#include "set.cuh"
 
 enum {
   COPY_ROWS_MIN = 256,
@@ -48,50 +48,48 @@ __global__ static void __launch_bounds__(CU_BLOCK) k_columns(cu_rows_view set, u
 }
 
 /* Whether so many bytes may be had without pressing others. */
-static int has_room(const cu_backend *be, uint64_t bytes) {
+static int has_room(const cu_memory *memory, uint64_t bytes) {
   size_t free_bytes = 0, total = 0;
   if (cudaMemGetInfo(&free_bytes, &total) != cudaSuccess) {
     (void)cudaGetLastError();
     return 0;
   }
-  if (be->memory.limit > 0 && be->memory.limit - be->memory.bytes < free_bytes)
-    free_bytes = be->memory.limit - be->memory.bytes;
+  if (memory->limit > 0 && memory->limit - memory->bytes < free_bytes) free_bytes = memory->limit - memory->bytes;
   return bytes <= free_bytes / COPY_SHARE;
 }
 
-static gbt_status make_copy(cu_backend *be, const uint64_t *beg, uint64_t bytes, gbt_error *err) {
-  cu_rows_view *v = &be->view.train;
-  uint64_t *beg_up;
-  uint8_t *copy;
-  GBT_TRY(cu_keep(be, &beg_up, (size_t)v->n_columns, err));
-  GBT_TRY(cu_keep(be, &copy, bytes, err));
-  CU_TRY(cudaMemcpyAsync(beg_up, beg, (size_t)v->n_columns * sizeof *beg, cudaMemcpyHostToDevice, be->stream));
-  CU_LAUNCH(k_columns, cu_grid(be, ((uint64_t)v->n_rows + CU_BLOCK - 1) / CU_BLOCK, 8), CU_BLOCK, 0, be->stream, *v,
-            copy, beg_up);
+static gbt_status make_copy(cu_device *device, cu_set *set, const uint64_t *beg, uint64_t bytes, gbt_error *err) {
+  cu_rows_view *v = &set->view;
+  GBT_TRY(cu_new(&device->memory, &set->copy_beg, (size_t)v->n_columns, err));
+  GBT_TRY(cu_new(&device->memory, &set->copy, bytes, err));
+  CU_TRY(cudaMemcpyAsync(set->copy_beg.at, beg, (size_t)v->n_columns * sizeof *beg, cudaMemcpyHostToDevice,
+                         device->stream));
+  CU_LAUNCH(k_columns, cu_grid(device, ((uint64_t)v->n_rows + CU_BLOCK - 1) / CU_BLOCK, 8), CU_BLOCK, 0, device->stream,
+            *v, set->copy.at, set->copy_beg.at);
   CU_LAUNCHED();
-  CU_TRY(cudaStreamSynchronize(be->stream));
-  v->copy = copy;
-  v->copy_beg = beg_up;
+  CU_TRY(cudaStreamSynchronize(device->stream));
+  v->copy = set->copy.at;
+  v->copy_beg = set->copy_beg.at;
   return GBT_OK;
 }
 
-gbt_status cu_columns_make(cu_backend *be, gbt_error *err) {
-  const cu_rows_view *v = &be->view.train;
+gbt_status cu_columns_make(const gbt_mem *mem, cu_device *device, cu_set *set, gbt_error *err) {
+  const cu_rows_view *v = &set->view;
   size_t n = (size_t)v->n_columns;
   cu_column *column = NULL;
   uint64_t *beg = NULL;
   gbt_status status = GBT_OK;
   if (v->n_rows < COPY_ROWS_MIN || n == 0) return GBT_OK;
-  GBT_TRY_GOTO(gbt_mem_array(&be->mem, n, sizeof *column, &column, err), done);
-  GBT_TRY_GOTO(gbt_mem_array(&be->mem, n, sizeof *beg, &beg, err), done);
+  GBT_TRY_GOTO(gbt_mem_array(mem, n, sizeof *column, &column, err), done);
+  GBT_TRY_GOTO(gbt_mem_array(mem, n, sizeof *beg, &beg, err), done);
   if (cudaMemcpy(column, v->column, n * sizeof *column, cudaMemcpyDeviceToHost) != cudaSuccess) {
     status = cu_failed(cudaGetLastError(), "cudaMemcpy", err);
   } else {
-    uint64_t bytes = plan_copy(&be->set[0], column, beg);
-    if (bytes > 0 && has_room(be, bytes)) status = make_copy(be, beg, bytes, err);
+    uint64_t bytes = plan_copy(set, column, beg);
+    if (bytes > 0 && has_room(&device->memory, bytes)) status = make_copy(device, set, beg, bytes, err);
   }
 done:
-  gbt_mem_free(&be->mem, column);
-  gbt_mem_free(&be->mem, beg);
+  gbt_mem_free(mem, column);
+  gbt_mem_free(mem, beg);
   return status;
 }

@@ -2,13 +2,13 @@
  *
  *   up -> keys -> sort -> upto -> runs -> heavy runs -> ranks of cuts, by search in upto -> (run, key, next key)
  *
- * Kernels: ranks.cuh. All of it is issued at once; the host waits for the last list, at most max_bin long, and takes
+ * Kernels: ranks.cu. All of it is issued at once; the host waits for the last list, at most max_bin long, and takes
  * the means. Then it asks how many entries are in the zero bin.
  *
  * Device memory, bytes per entry of the longest column: 16 (keys, and what sorts them; then lists) and what the sort
  * wants; with weights 24 (row numbers), and 8 per row (weights). Beside it a chunk, and 36 bytes per bin. */
-#include "ranks.cuh"
 #include "../base/sort.cuh"
+#include "ranks.cuh"
 
 #include <math.h>
 
@@ -148,10 +148,8 @@ static gbt_status cu_up_keys(gbt_ctx *ctx, cu_cutter *c, const gbti_numbers *num
     GBT_TRY(cu_stage_copy(&c->stage, raw, bytes, err));
     GBT_TRY(cu_stage_done(&c->stage, err));
     cu_raw values = {size > 0 ? raw : NULL, c->levels.at, (int32_t)col->storage};
-    CU_LAUNCH(k_keys, cu_blocks(c->most_blocks, (uint64_t)n, CU_CUT_BLOCK), CU_CUT_BLOCK, 0, c->stage.stream, values,
-              rows != NULL ? (const int32_t *)(raw + value_bytes) : NULL, (uint64_t)n, (uint64_t)beg, c->key[0].at,
-              c->row[0].at, c->found.at);
-    CU_LAUNCHED();
+    GBT_TRY(cu_rank_keys(&values, rows != NULL ? (const int32_t *)(raw + value_bytes) : NULL, (uint64_t)n,
+                         (uint64_t)beg, c->key[0].at, c->row[0].at, c->found.at, c->most_blocks, c->stage.stream, err));
   }
   return GBT_OK;
 }
@@ -171,42 +169,6 @@ static gbt_status cu_sort_column(cu_cutter *c, const gbti_numbers *numbers, cu_c
   v->upto = key[1 - at];
   v->ends = row[1 - at];
   v->runs = row[at]; /* when upto is there nobody needs rows */
-  return GBT_OK;
-}
-
-/* Launches are checked one by one: each trusts what the one before has written. */
-static gbt_status cu_make_list(cu_cutter *c, const cu_cut_view *v, int kind, unsigned grid, gbt_error *err) {
-  cudaStream_t s = c->stage.stream;
-  CU_LAUNCH(k_count, grid, CU_CUT_BLOCK, 0, s, *v, kind);
-  CU_LAUNCHED();
-  CU_LAUNCH(k_places, 1, CU_CUT_BLOCK, 0, s, *v, kind);
-  CU_LAUNCHED();
-  CU_LAUNCH(k_list, grid, CU_CUT_BLOCK, 0, s, *v, kind);
-  CU_LAUNCHED();
-  return GBT_OK;
-}
-
-static gbt_status cu_find_cuts(cu_cutter *c, const cu_cut_view *v, gbt_error *err) {
-  cudaStream_t s = c->stage.stream;
-  uint64_t n_tiles = (v->n + CU_CUT_TILE - 1) / CU_CUT_TILE;
-  unsigned grid = cu_blocks(c->most_blocks, n_tiles, 1);
-  if (v->upto != NULL) {
-    CU_LAUNCH(k_weigh_tiles, grid, CU_CUT_BLOCK, 0, s, *v, n_tiles);
-    CU_LAUNCHED();
-    CU_LAUNCH(k_tiles_before, 1, CU_CUT_BLOCK, 0, s, *v, n_tiles);
-    CU_LAUNCHED();
-    CU_LAUNCH(k_weigh, grid, CU_CUT_BLOCK, 0, s, *v, n_tiles);
-    CU_LAUNCHED();
-  }
-  GBT_TRY(cu_make_list(c, v, CU_ENDS, grid, err));
-  if (v->upto != NULL) GBT_TRY(cu_make_list(c, v, CU_RUNS, grid, err));
-  CU_LAUNCH(k_total, 1, 1, 0, s, *v);
-  CU_LAUNCHED();
-  GBT_TRY(cu_make_list(c, v, CU_HEAVY, grid, err));
-  CU_LAUNCH(k_aim, 1, CU_CUT_BLOCK, 0, s, *v);
-  CU_LAUNCHED();
-  CU_LAUNCH(k_candidates, cu_blocks(c->most_blocks, v->max_bin, CU_CUT_BLOCK), CU_CUT_BLOCK, 0, s, *v);
-  CU_LAUNCHED();
   return GBT_OK;
 }
 
@@ -256,12 +218,9 @@ static gbt_status cu_cut_column(void *state, gbt_ctx *ctx, const gbti_numbers *n
   v.max_bin = (uint32_t)max_bin;
   CU_TRY(cudaMemsetAsync(c->found.at, 0, sizeof *c->found.at, c->stage.stream));
   GBT_TRY(cu_up_keys(ctx, c, numbers, err));
-  if (c->has_absent) {
-    CU_LAUNCH(k_absent, 1, 1, 0, c->stage.stream, v.n - 1, c->key[0].at, c->row[0].at);
-    CU_LAUNCHED();
-  }
+  if (c->has_absent) GBT_TRY(cu_rank_absent(v.n - 1, c->key[0].at, c->row[0].at, c->stage.stream, err));
   GBT_TRY(cu_sort_column(c, numbers, &v, err));
-  GBT_TRY(cu_find_cuts(c, &v, err));
+  GBT_TRY(cu_rank_cuts(&v, c->most_blocks, c->stage.stream, err));
   c->view = v;
   return cu_take_cuts(ctx, c, &v, cut, n_bins, err);
 }
@@ -271,8 +230,7 @@ static gbt_status cu_count_within(void *state, gbt_ctx *ctx, double low, double 
                                   int64_t *n_missing, gbt_error *err) {
   (void)ctx;
   cu_cutter *c = (cu_cutter *)state;
-  CU_LAUNCH(k_within, 1, 1, 0, c->stage.stream, c->view, low, high);
-  CU_LAUNCHED();
+  GBT_TRY(cu_rank_within(&c->view, low, high, c->stage.stream, err));
   CU_TRY(cudaMemcpyAsync(c->found_down, c->found.at, sizeof *c->found_down, cudaMemcpyDeviceToHost, c->stage.stream));
   CU_TRY(cudaStreamSynchronize(c->stage.stream));
   *n_within = (int64_t)c->found_down->n_within;

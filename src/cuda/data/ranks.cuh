@@ -1,22 +1,12 @@
-/* Kernels of cuts.cu: from the entries of a column to the values that cuts lie between.
- *
- *   keys    of all entries, in order; missing ones (key CU_NO_KEY) at the end
- *   upto    weight of the entries up to and with this one; without weights: their number
- *   runs    list[r]: the last entry of the r-th distinct value that weighs something
- *
- *   keys   3 3 3 5 7 7 9 9 9 9 -     runs  2 3 5 9     upto of runs  3 4 6 10
- *
- * Ranks are sums of integers, so neither blocks nor their order can show. */
+/* From the entries of a column to the values that cuts lie between. Everything issues work in a stream and does not
+ * wait; `most`: blocks that keep the device busy. See ranks.cu. */
 #pragma once
 
-#include "../base/block.cuh"
 #include "data.cuh"
 
-#define CU_NO_KEY UINT64_MAX /* above the keys of all numbers */
 #define CU_NO_RUN UINT32_MAX
-#define CU_ABSENT UINT32_MAX /* the row number of all rows without an entry */
 
-enum { CU_CUT_BLOCK = 256, CU_CUT_TILE = 2048 };
+enum { CU_CUT_TILE = 2048 }; /* entries; what tile_sum and tile_first have a place for */
 
 /* What is found out about a column, on the device. */
 struct cu_found {
@@ -50,236 +40,19 @@ struct cu_cut_view {
   uint32_t max_bin;
 };
 
-/* ---- keys ---- */
+/* Keys [first, first + n) of the column; with `row` their rows as well, `rows` on the device or NULL for all rows in
+ * order. Missing values are counted in `found`. */
+gbt_status cu_rank_keys(const cu_raw *values, const int32_t *rows, uint64_t n, uint64_t first, uint64_t *key,
+                        uint32_t *row, cu_found *found, unsigned most, cudaStream_t stream,
+                        gbt_error *err) GBT_MUST_CHECK;
 
-__global__ static void k_keys(cu_raw raw, const int32_t *rows, uint64_t n, uint64_t first, uint64_t *key, uint32_t *row,
-                              cu_found *found) {
-  uint64_t step = (uint64_t)gridDim.x * blockDim.x;
-  unsigned long long n_missing = 0;
-  for (uint64_t i = (uint64_t)blockIdx.x * blockDim.x + threadIdx.x; i < n; i += step) {
-    double x = cu_raw_value(raw, i);
-    int missing = x != x;
-    n_missing += missing;
-    key[first + i] = missing ? CU_NO_KEY : gbt_order_key(x);
-    if (row != NULL) row[first + i] = rows != NULL ? (uint32_t)rows[i] : (uint32_t)(first + i);
-  }
-  n_missing = cu_block_sum(n_missing);
-  if (threadIdx.x == 0 && n_missing > 0) atomicAdd(&found->n_missing, n_missing);
-}
+/* All entries that are absent as one, a zero, at this place. */
+gbt_status cu_rank_absent(uint64_t at, uint64_t *key, uint32_t *row, cudaStream_t stream,
+                          gbt_error *err) GBT_MUST_CHECK;
 
-/* The absent entries, all of them one. */
-__global__ static void k_absent(uint64_t at, uint64_t *key, uint32_t *row) {
-  key[at] = gbt_order_key(0.0);
-  if (row != NULL) row[at] = CU_ABSENT;
-}
+/* Of sorted keys the candidates, and their number in `found`. */
+gbt_status cu_rank_cuts(const cu_cut_view *v, unsigned most, cudaStream_t stream, gbt_error *err) GBT_MUST_CHECK;
 
-/* ---- weights ---- */
-
-__device__ static __forceinline__ uint64_t cu_weight_at(const cu_cut_view &v, uint64_t i) {
-  if (i >= v.n || v.key[i] == CU_NO_KEY) return 0;
-  uint32_t row = v.row[i];
-  return row == CU_ABSENT ? v.absent : v.weight[row];
-}
-
-__global__ static void k_weigh_tiles(cu_cut_view v, uint64_t n_tiles) {
-  for (uint64_t t = blockIdx.x; t < n_tiles; t += gridDim.x) {
-    uint64_t sum = 0;
-    for (uint32_t k = threadIdx.x; k < CU_CUT_TILE; k += blockDim.x) sum += cu_weight_at(v, t * CU_CUT_TILE + k);
-    sum = cu_block_sum(sum);
-    if (threadIdx.x == 0) v.tile_sum[t] = sum;
-  }
-}
-
-/* Sums become those of the tiles before; by one block. */
-__global__ static void k_tiles_before(cu_cut_view v, uint64_t n_tiles) {
-  uint64_t before = 0;
-  for (uint64_t beg = 0; beg < n_tiles; beg += blockDim.x) {
-    uint64_t t = beg + threadIdx.x, total;
-    uint64_t at = cu_block_scan(t < n_tiles ? v.tile_sum[t] : (uint64_t)0, &total);
-    if (t < n_tiles) v.tile_sum[t] = before + at;
-    before += total;
-  }
-}
-
-__global__ static void k_weigh(cu_cut_view v, uint64_t n_tiles) {
-  for (uint64_t t = blockIdx.x; t < n_tiles; t += gridDim.x) {
-    uint64_t before = v.tile_sum[t];
-    for (uint32_t k = 0; k < CU_CUT_TILE; k += blockDim.x) {
-      uint64_t i = t * CU_CUT_TILE + k + threadIdx.x, w = cu_weight_at(v, i), total;
-      uint64_t at = cu_block_scan(w, &total);
-      if (i < v.n) v.upto[i] = before + at + w;
-      before += total;
-    }
-  }
-}
-
-/* ---- lists ---- */
-
-/* Weight of all entries up to and with the last one of a value. */
-__device__ static __forceinline__ uint64_t cu_upto(const cu_cut_view &v, uint32_t last) {
-  if (v.upto != NULL) return v.upto[last];
-  uint64_t n = (uint64_t)last + 1;
-  return v.absent > 1 && v.key[last] >= gbt_order_key(0.0) ? n + (v.absent - 1) : n;
-}
-
-enum { CU_ENDS = 0, CU_RUNS, CU_HEAVY };
-
-/* Kinds are made one from the other: ends of equal keys; without those of values that weigh nothing; the heavy ones,
- * as numbers of runs. Without weights all ends are runs. */
-__device__ static __forceinline__ uint64_t cu_run_weight(const cu_cut_view &v, const uint32_t *list, uint64_t r) {
-  return cu_upto(v, list[r]) - (r > 0 ? cu_upto(v, list[r - 1]) : 0);
-}
-
-__device__ static __forceinline__ uint64_t cu_n_of(const cu_cut_view &v, int kind) {
-  if (kind == CU_ENDS) return v.n;
-  if (kind == CU_RUNS) return v.found->n_list[CU_ENDS];
-  return v.found->n_runs > v.max_bin ? v.found->n_runs : 0;
-}
-
-__device__ static __forceinline__ int cu_is_in(const cu_cut_view &v, int kind, uint64_t i) {
-  if (kind == CU_ENDS) return v.key[i] != CU_NO_KEY && (i + 1 == v.n || v.key[i + 1] != v.key[i]);
-  if (kind == CU_RUNS) return cu_run_weight(v, v.ends, i) > 0;
-  return cu_run_weight(v, v.runs, i) >= v.found->aim.least_heavy;
-}
-
-__device__ static __forceinline__ uint32_t cu_entry_of(const cu_cut_view &v, int kind, uint64_t i) {
-  return kind == CU_RUNS ? v.ends[i] : (uint32_t)i;
-}
-
-__device__ static __forceinline__ uint64_t cu_tiles(uint64_t n) { return (n + CU_CUT_TILE - 1) / CU_CUT_TILE; }
-
-__global__ static void k_count(cu_cut_view v, int kind) {
-  uint64_t n = cu_n_of(v, kind), n_tiles = cu_tiles(n);
-  for (uint64_t t = blockIdx.x; t < n_tiles; t += gridDim.x) {
-    uint32_t sum = 0;
-    for (uint32_t k = threadIdx.x; k < CU_CUT_TILE; k += blockDim.x) {
-      uint64_t i = t * CU_CUT_TILE + k;
-      if (i < n) sum += (uint32_t)cu_is_in(v, kind, i);
-    }
-    sum = cu_block_sum(sum);
-    if (threadIdx.x == 0) v.tile_first[t] = sum;
-  }
-}
-
-/* Counts become places; by one block. With weights the ends are taken for runs until these are known. */
-__global__ static void k_places(cu_cut_view v, int kind) {
-  int64_t n_tiles = (int64_t)cu_tiles(cu_n_of(v, kind));
-  uint32_t *first = v.tile_first, n = cu_block_prefix(n_tiles, first, [first](int64_t t) { return first[t]; });
-  if (threadIdx.x != 0) return;
-  v.found->n_list[kind] = n;
-  if (kind != CU_HEAVY) v.found->n_runs = n;
-}
-
-__global__ static void k_list(cu_cut_view v, int kind) {
-  uint64_t n = cu_n_of(v, kind), n_tiles = cu_tiles(n);
-  uint32_t *list = kind == CU_ENDS ? v.ends : kind == CU_RUNS ? v.runs : v.heavy;
-  for (uint64_t t = blockIdx.x; t < n_tiles; t += gridDim.x) {
-    uint32_t before = v.tile_first[t];
-    for (uint32_t k = 0; k < CU_CUT_TILE; k += blockDim.x) {
-      uint64_t i = t * CU_CUT_TILE + k + threadIdx.x;
-      uint32_t in = i < n ? (uint32_t)cu_is_in(v, kind, i) : 0u, total;
-      uint32_t at = cu_block_scan(in, &total);
-      if (in) list[before + at] = cu_entry_of(v, kind, i);
-      before += total;
-    }
-  }
-}
-
-/* ---- ranks ---- */
-
-__global__ static void k_total(cu_cut_view v) {
-  cu_found *f = v.found;
-  f->total = f->n_runs > 0 ? cu_upto(v, v.runs[f->n_runs - 1]) : 0;
-  f->aim.least_heavy = gbti_least_heavy(f->total, v.max_bin);
-}
-
-/* One block: weights of the heavy runs before each, and what the light ones' cuts aim at. */
-__global__ static void k_aim(cu_cut_view v) {
-  cu_found *f = v.found;
-  const uint32_t *run = v.runs, *heavy = v.heavy;
-  uint32_t n = f->n_runs > v.max_bin ? f->n_list[CU_HEAVY] : 0;
-  uint64_t before = 0;
-  for (uint32_t beg = 0; beg < n; beg += blockDim.x) {
-    uint32_t j = beg + threadIdx.x;
-    uint64_t total, at = cu_block_scan(j < n ? cu_run_weight(v, run, heavy[j]) : (uint64_t)0, &total);
-    if (j < n) v.heavy_before[j] = before + at;
-    before += total;
-  }
-  if (threadIdx.x != 0) return;
-  if (f->n_runs <= v.max_bin) {
-    f->n_candidates = f->n_runs > 0 ? f->n_runs - 1 : 0;
-    return;
-  }
-  f->aim = gbti_aim_of(f->total, v.max_bin, before, n);
-  f->n_candidates = (uint32_t)(f->aim.n_bins - 1) + 2 * n;
-}
-
-/* The first run with so much light weight up to it. */
-__device__ static uint32_t cu_light_run(const cu_cut_view &v, uint64_t target) {
-  const uint32_t *run = v.runs, *heavy = v.heavy;
-  uint32_t n_heavy = v.found->n_list[CU_HEAVY], low = 0, high = n_heavy;
-  while (low < high) { /* the first heavy run with the target before it */
-    uint32_t mid = low + (high - low) / 2, h = heavy[mid];
-    uint64_t light = (h > 0 ? cu_upto(v, run[h - 1]) : 0) - v.heavy_before[mid];
-    if (light < target)
-      low = mid + 1;
-    else
-      high = mid;
-  }
-  uint32_t beg = low > 0 ? heavy[low - 1] + 1 : 0, end = low < n_heavy ? heavy[low] - 1 : v.found->n_runs - 1;
-  uint64_t heavy_weight = v.found->total - v.found->aim.light; /* of those before */
-  if (low < n_heavy) heavy_weight = v.heavy_before[low];
-  while (beg < end) {
-    uint32_t mid = beg + (end - beg) / 2;
-    if (cu_upto(v, run[mid]) - heavy_weight < target)
-      beg = mid + 1;
-    else
-      end = mid;
-  }
-  return beg;
-}
-
-/* The run behind which the c-th candidate lies. */
-__device__ static __forceinline__ uint32_t cu_candidate_run(const cu_cut_view &v, uint32_t c) {
-  const cu_found *f = v.found;
-  if (f->n_runs <= v.max_bin) return c;
-  uint32_t n_light = (uint32_t)(f->aim.n_bins - 1);
-  if (c < n_light) return cu_light_run(v, gbti_target(&f->aim, c + 1));
-  uint32_t j = c - n_light, h = v.heavy[j >> 1];
-  return (j & 1u) == 0 ? h : h - 1; /* before run 0: CU_NO_RUN */
-}
-
-__global__ static void k_candidates(cu_cut_view v) {
-  const uint32_t *run = v.runs;
-  uint32_t n = v.found->n_candidates, n_runs = v.found->n_runs;
-  for (uint32_t c = blockIdx.x * blockDim.x + threadIdx.x; c < n; c += gridDim.x * blockDim.x) {
-    cu_candidate out = {0, 0, cu_candidate_run(v, c), 0};
-    if (out.run >= n_runs - 1) {
-      out.run = CU_NO_RUN; /* nothing behind it */
-    } else {
-      out.key = v.key[run[out.run]];
-      out.next = v.key[run[out.run + 1]];
-    }
-    v.candidate[c] = out;
-  }
-}
-
-/* ---- counts ---- */
-
-__device__ static __forceinline__ uint64_t cu_keys_upto(const uint64_t *key, uint64_t n, uint64_t x) {
-  uint64_t low = 0, high = n;
-  while (low < high) {
-    uint64_t mid = low + (high - low) / 2;
-    if (key[mid] <= x)
-      low = mid + 1;
-    else
-      high = mid;
-  }
-  return low;
-}
-
-__global__ static void k_within(cu_cut_view v, double low, double high) {
-  uint64_t n = high == high ? cu_keys_upto(v.key, v.n, gbt_order_key(high)) : 0;
-  if (n > 0 && low == low) n -= cu_keys_upto(v.key, v.n, gbt_order_key(low));
-  v.found->n_within = n;
-}
+/* Of sorted keys found->n_within: how many lie in (low, high]; low NaN: without it; high NaN: none. */
+gbt_status cu_rank_within(const cu_cut_view *v, double low, double high, cudaStream_t stream,
+                          gbt_error *err) GBT_MUST_CHECK;

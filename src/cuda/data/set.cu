@@ -6,8 +6,9 @@
  * Pages go up as they are (base/stage.cuh), and a kernel packs them: a byte a code is what the host has in memory
  * anyway, copying it is cheaper for the host than shifting bits, and the device packs as fast as it writes. Only tables
  * with nearly all of their columns below 5 bits would send less if the host packed. */
-#include "../base/stage.cuh"
 #include "tiles.cuh"
+
+#include "../base/stage.cuh"
 
 #include <string.h>
 
@@ -15,7 +16,9 @@ enum : size_t { STAGE_BYTES = (size_t)16 << 20 };
 
 /* A set on its way up. */
 struct cu_set_up {
-  cu_backend *be;
+  const gbt_mem *mem;
+  cu_device *device;
+  const cu_set_spec *spec;
   cu_set *set;
   const cu_plan *plan;
   cu_stage stage;
@@ -25,7 +28,7 @@ struct cu_set_up {
 
 /* An array on the device with this content. */
 template <class T> static gbt_status send_new(cu_set_up *up, cu_array<T> *to, const T *from, size_t n, gbt_error *err) {
-  GBT_TRY(cu_new(&up->be->memory, to, n, err));
+  GBT_TRY(cu_new(&up->device->memory, to, n, err));
   return cu_stage_send(&up->stage, to->at, from, n * sizeof(T), err);
 }
 
@@ -68,7 +71,7 @@ static gbt_status send_rows(cu_set_up *up, const gbt_page *page, int32_t beg, ui
   }
   GBT_TRY(cu_stage_copy(&up->stage, up->raw.at, at, err));
   GBT_TRY(cu_stage_done(&up->stage, err));
-  dim3 grid(cu_grid(up->be, ((uint64_t)n * CU_TILE_WORDS + CU_BLOCK - 1) / CU_BLOCK, 16),
+  dim3 grid(cu_grid(up->device, ((uint64_t)n * CU_TILE_WORDS + CU_BLOCK - 1) / CU_BLOCK, 16),
             (unsigned)(n_tiles < 1024 ? n_tiles : 1024));
   CU_LAUNCH(k_pack, grid, CU_BLOCK, 0, up->stage.stream, set->words.at, set->tile.at, n_tiles, up->source.at,
             up->raw.at, page->row_beg + beg, n);
@@ -79,7 +82,7 @@ static gbt_status send_rows(cu_set_up *up, const gbt_page *page, int32_t beg, ui
 static gbt_status send_pages(cu_set_up *up, gbt_error *err) {
   const gbt_page_store *pages = up->set->from->pages;
   const uint32_t most = (uint32_t)(up->stage.bytes / up->plan->row_bytes);
-  GBT_TRY(cu_new(&up->be->memory, &up->raw, up->stage.bytes, err));
+  GBT_TRY(cu_new(&up->device->memory, &up->raw, up->stage.bytes, err));
   for (int32_t k = 0; k < pages->n_pages; k++) {
     const gbt_page *page = &pages->page[k];
     uint32_t n;
@@ -94,13 +97,13 @@ static gbt_status send_pages(cu_set_up *up, gbt_error *err) {
 static gbt_status send_tiles(cu_set_up *up, gbt_error *err) {
   const cu_plan *p = up->plan;
   GBT_TRY(send_new(up, &up->source, p->source, (size_t)p->n_columns, err));
-  GBT_TRY(cu_new(&up->be->memory, &up->set->words, p->n_words + 1, err));
+  GBT_TRY(cu_new(&up->device->memory, &up->set->words, p->n_words + 1, err));
   GBT_TRY(send_new(up, &up->set->column, p->column, (size_t)p->n_columns, err));
   GBT_TRY(send_new(up, &up->set->tile, p->tile, (size_t)p->n_tiles, err));
   if (p->n_tiles > 0) GBT_TRY(send_pages(up, err));
   CU_TRY(cudaStreamSynchronize(up->stage.stream));
-  cu_drop(&up->be->memory, &up->raw); /* what follows has their room */
-  cu_drop(&up->be->memory, &up->source);
+  cu_drop(&up->device->memory, &up->raw); /* what follows has their room */
+  cu_drop(&up->device->memory, &up->source);
   return GBT_OK;
 }
 
@@ -113,8 +116,8 @@ static gbt_status send_sparse(cu_set_up *up, gbt_error *err) {
   unsigned char *half;
   if (pages->layout.n_sparse == 0) return GBT_OK;
   for (int32_t k = 0; k < pages->n_pages; k++) all += pages->page[k].sparse_beg[pages->page[k].n_rows];
-  GBT_TRY(cu_new(&up->be->memory, &set->sparse_beg, (size_t)pages->n_rows + 1, err));
-  GBT_TRY(cu_new(&up->be->memory, &set->sparse_slot, all, err));
+  GBT_TRY(cu_new(&up->device->memory, &set->sparse_beg, (size_t)pages->n_rows + 1, err));
+  GBT_TRY(cu_new(&up->device->memory, &set->sparse_slot, all, err));
   uint64_t before = 0;
   for (int32_t k = 0; k < pages->n_pages; k++) {
     const gbt_page *page = &pages->page[k];
@@ -140,15 +143,15 @@ static gbt_status send_unseen(cu_set_up *up, gbt_error *err) {
   size_t n = (size_t)pages->layout.n_features;
   uint64_t *beg;
   if (!pages->unseen_beg) return GBT_OK;
-  GBT_TRY(gbt_mem_array(&up->be->mem, n + 1, sizeof *beg, &beg, err));
+  GBT_TRY(gbt_mem_array(up->mem, n + 1, sizeof *beg, &beg, err));
   for (size_t f = 0; f <= n; f++) beg[f] = pages->unseen_beg[f];
   gbt_status status = send_new(up, &set->unseen_beg, beg, n + 1, err);
-  gbt_mem_free(&up->be->mem, beg);
+  gbt_mem_free(up->mem, beg);
   GBT_TRY(status);
   return send_new(up, &set->unseen_row, pages->unseen_row, pages->unseen_beg[n], err);
 }
 
-static cu_feature feature_of(const cu_backend *be, const gbt_dataset *ds, const cu_plan *p, int32_t f) {
+static cu_feature feature_of(const cu_set_spec *spec, const gbt_dataset *ds, const cu_plan *p, int32_t f) {
   const gbt_place *place = &ds->pages->layout.place[f];
   const gbt_feature_cuts *cuts = &ds->cuts->feat[f];
   int categorical = ds->cuts->schema->feat[f].type == GBT_CATEGORICAL;
@@ -159,10 +162,10 @@ static cu_feature feature_of(const cu_backend *be, const gbt_dataset *ds, const 
   to.first = place->first;
   to.zero_bin = place->zero_bin;
   to.n_bins = cuts->n_bins;
-  const int by_sets = gbt_cuts_by_sets(ds->cuts, f, be->params->max_cat_onehot);
+  const int by_sets = gbt_cuts_by_sets(ds->cuts, f, spec->max_cat_onehot);
   to.kind = !categorical ? CU_NUMERIC : by_sets ? CU_SET : CU_ONEHOT;
   to.has_missing = cuts->has_missing && gbt_place_has_missing(place, cuts->n_bins);
-  to.counts = be->counts[f];
+  to.counts = spec->counts[f];
   return to;
 }
 
@@ -170,10 +173,10 @@ static gbt_status send_features(cu_set_up *up, gbt_error *err) {
   const gbt_dataset *ds = up->set->from;
   size_t n = (size_t)ds->cuts->n_features;
   cu_feature *feat;
-  GBT_TRY(gbt_mem_array(&up->be->mem, n, sizeof *feat, &feat, err));
-  for (size_t f = 0; f < n; f++) feat[f] = feature_of(up->be, ds, up->plan, (int32_t)f);
+  GBT_TRY(gbt_mem_array(up->mem, n, sizeof *feat, &feat, err));
+  for (size_t f = 0; f < n; f++) feat[f] = feature_of(up->spec, ds, up->plan, (int32_t)f);
   gbt_status status = send_new(up, &up->set->feat, feat, n, err);
-  gbt_mem_free(&up->be->mem, feat);
+  gbt_mem_free(up->mem, feat);
   return status;
 }
 
@@ -187,8 +190,8 @@ static gbt_status send_all(cu_set_up *up, gbt_error *err) {
   GBT_TRY(send_features(up, err));
   if (ds->label) GBT_TRY(send_new(up, &set->label, ds->label, n, err));
   if (ds->weight) GBT_TRY(send_new(up, &set->weight, ds->weight, n, err));
-  GBT_TRY(cu_new(&up->be->memory, &set->score, n * (size_t)up->be->n_outputs, err));
-  GBT_TRY(gbt_mem_array(&up->be->mem, n_tiles, sizeof *set->host_tile, &set->host_tile, err));
+  GBT_TRY(cu_new(&up->device->memory, &set->score, n * (size_t)up->spec->n_outputs, err));
+  GBT_TRY(gbt_mem_array(up->mem, n_tiles, sizeof *set->host_tile, &set->host_tile, err));
   memcpy(set->host_tile, up->plan->tile, n_tiles * sizeof *set->host_tile);
   CU_TRY(cudaStreamSynchronize(up->stage.stream));
   return GBT_OK;
@@ -218,42 +221,48 @@ static size_t half_bytes(const gbt_dataset *ds, const cu_plan *p) {
   return p->row_bytes > most ? (size_t)p->row_bytes : most;
 }
 
-gbt_status cu_set_make(gbt_ctx *ctx, cu_backend *be, gbt_dataset *ds, cu_set *set, gbt_error *err) {
+gbt_status cu_set_make(gbt_ctx *ctx, cu_device *device, const cu_set_spec *spec, gbt_dataset *ds, cu_set *set,
+                       gbt_error *err) {
   cu_plan plan = cu_plan();
   cu_set_up up = cu_set_up();
-  up.be = be;
+  up.mem = &ctx->mem;
+  up.device = device;
+  up.spec = spec;
   up.set = set;
   up.plan = &plan;
   *set = cu_set();
   set->from = gbt_dataset_ref(ds);
-  gbt_status status = cu_plan_make(be, &ds->pages->layout, ds->n_rows, &plan, err);
+  gbt_status status = cu_plan_make(up.mem, spec, &ds->pages->layout, ds->n_rows, &plan, err);
   if (status == GBT_OK) status = cu_stage_open(ctx, half_bytes(ds, &plan), &up.stage, err);
   if (status == GBT_OK) status = send_all(&up, err);
   cu_stage_close(&up.stage); /* waits */
-  cu_drop(&be->memory, &up.raw);
-  cu_drop(&be->memory, &up.source);
+  cu_drop(&device->memory, &up.raw);
+  cu_drop(&device->memory, &up.source);
   if (status == GBT_OK)
     look_at(set, &plan);
   else
-    cu_set_free(be, set);
-  cu_plan_free(&be->mem, &plan);
+    cu_set_free(up.mem, device, set);
+  cu_plan_free(up.mem, &plan);
   return status;
 }
 
-void cu_set_free(cu_backend *be, cu_set *set) {
-  cu_drop(&be->memory, &set->words);
-  cu_drop(&be->memory, &set->sparse_slot);
-  cu_drop(&be->memory, &set->unseen_row);
-  cu_drop(&be->memory, &set->sparse_beg);
-  cu_drop(&be->memory, &set->unseen_beg);
-  cu_drop(&be->memory, &set->tile);
-  cu_drop(&be->memory, &set->column);
-  cu_drop(&be->memory, &set->feat);
-  cu_drop(&be->memory, &set->label);
-  cu_drop(&be->memory, &set->weight);
-  cu_drop(&be->memory, &set->score);
-  if (set->host_score) (void)cudaFreeHost(set->host_score);
-  gbt_mem_free(&be->mem, set->host_tile);
+void cu_set_free(const gbt_mem *mem, cu_device *device, cu_set *set) {
+  cu_memory *memory = &device->memory;
+  cu_drop(memory, &set->words);
+  cu_drop(memory, &set->sparse_slot);
+  cu_drop(memory, &set->unseen_row);
+  cu_drop(memory, &set->sparse_beg);
+  cu_drop(memory, &set->unseen_beg);
+  cu_drop(memory, &set->tile);
+  cu_drop(memory, &set->column);
+  cu_drop(memory, &set->feat);
+  cu_drop(memory, &set->label);
+  cu_drop(memory, &set->weight);
+  cu_drop(memory, &set->score);
+  cu_drop(memory, &set->copy);
+  cu_drop(memory, &set->copy_beg);
+  cu_host_free(&set->host_score);
+  gbt_mem_free(mem, set->host_tile);
   gbt_dataset_unref((gbt_dataset *)set->from);
   *set = cu_set();
 }

@@ -53,10 +53,10 @@ static int32_t power_above(int32_t n) {
   return p;
 }
 
-static int counts_column(const cu_backend *be, const gbt_layout *layout, int32_t feat) {
-  if (feat >= 0) return be->counts[feat];
+static int counts_column(const cu_set_spec *spec, const gbt_layout *layout, int32_t feat) {
+  if (feat >= 0) return spec->counts[feat];
   for (int32_t i = layout->bundle_beg[-1 - feat]; i < layout->bundle_beg[-feat]; i++)
-    if (be->counts[layout->bundle_feat[i]]) return 1;
+    if (spec->counts[layout->bundle_feat[i]]) return 1;
   return 0;
 }
 
@@ -67,12 +67,12 @@ static uint32_t codes_of(const gbt_layout *layout, uint32_t place) {
 /* Keys: widths where they do not mix, counted or not, codes; the widest and the counted ones first. */
 enum { KEY_COUNTED = 20, KEY_WIDTH = 21 };
 
-static void sort_columns(const cu_backend *be, const gbt_layout *layout, cu_mixing mixing, cu_plan *p) {
+static void sort_columns(const cu_set_spec *spec, const gbt_layout *layout, cu_mixing mixing, cu_plan *p) {
   size_t n = 0;
   for (int32_t g = 0; g < layout->n_groups; g++)
     for (int32_t k = 0; k < layout->group[g].n_feats; k++) {
       uint32_t n_codes = layout->group[g].n_codes[k];
-      uint64_t other = !counts_column(be, layout, layout->group[g].feat[k]);
+      uint64_t other = !counts_column(spec, layout, layout->group[g].feat[k]);
       uint64_t width = mixing == APART ? (uint64_t)(32 - bits_for(n_codes)) : 0;
       p->place[n] = (uint32_t)g * GBT_GROUP_MAX + (uint32_t)k;
       p->key[n++] = width << KEY_WIDTH | other << KEY_COUNTED | (uint64_t)((1u << KEY_COUNTED) - 1u - n_codes);
@@ -87,42 +87,42 @@ static size_t cell_bytes(uint32_t n_codes, int32_t pitch, int counts) {
 
 static uint32_t least(uint32_t a, uint32_t b) { return a < b ? a : b; }
 
-static int32_t most_columns(const cu_backend *be) { return be->tile_cols > 0 ? be->tile_cols : 32; }
+static int32_t most_columns(const cu_set_spec *spec) { return spec->tile_cols > 0 ? spec->tile_cols : 32; }
 
 /* Whether a column may stand beside those of the tile. */
-static int has_room(const cu_backend *be, const cu_tile *t, cu_mixing mixing, int counts, uint32_t n_codes) {
+static int has_room(const cu_set_spec *spec, const cu_tile *t, cu_mixing mixing, int counts, uint32_t n_codes) {
   if (mixing == APART && t->bits != bits_for(n_codes)) return 0;
   if (mixing != ALL && t->counts != counts) return 0;
   const uint32_t most = n_codes > t->n_codes ? n_codes : t->n_codes;
-  if (t->n_cols >= (bits_for(most) > 8 ? 16 : 32) || t->n_cols >= most_columns(be)) return 0;
-  if (cell_bytes(t->n_codes, 1, t->counts) > be->shared_limit) /* it has none: only for its like */
-    return cell_bytes(n_codes, 1, counts) > be->shared_limit;
+  if (t->n_cols >= (bits_for(most) > 8 ? 16 : 32) || t->n_cols >= most_columns(spec)) return 0;
+  if (cell_bytes(t->n_codes, 1, t->counts) > spec->shared_limit) /* it has none: only for its like */
+    return cell_bytes(n_codes, 1, counts) > spec->shared_limit;
   size_t bytes = cell_bytes(most, power_above(t->n_cols + 1), t->counts || counts);
-  return bytes <= (least(n_codes, t->n_codes) >= most / 2 ? be->shared_limit : be->shared_limit / 2);
+  return bytes <= (least(n_codes, t->n_codes) >= most / 2 ? spec->shared_limit : spec->shared_limit / 2);
 }
 
 /* Cells for all 32 lanes, where two blocks of them have room beside each other; not where tiles are narrow so that
  * little has to be cleared and emptied. */
-static void close_tile(const cu_backend *be, cu_tile *t) {
+static void close_tile(const cu_set_spec *spec, cu_tile *t) {
   t->lanes = power_above(t->n_cols);
   t->words = power_above((t->n_cols * t->bits + 31) / 32);
   t->pitch = t->lanes;
-  if (most_columns(be) == 32 && cell_bytes(t->n_codes, 32, t->counts) <= be->shared_limit / 2)
+  if (most_columns(spec) == 32 && cell_bytes(t->n_codes, 32, t->counts) <= spec->shared_limit / 2)
     t->pitch = 32;
-  else if (cell_bytes(t->n_codes, t->lanes, t->counts) > be->shared_limit)
+  else if (cell_bytes(t->n_codes, t->lanes, t->counts) > spec->shared_limit)
     t->pitch = 0;
 }
 
-static void deal(const cu_backend *be, const gbt_layout *layout, cu_mixing mixing, cu_plan *p) {
-  sort_columns(be, layout, mixing, p);
+static void deal(const cu_set_spec *spec, const gbt_layout *layout, cu_mixing mixing, cu_plan *p) {
+  sort_columns(spec, layout, mixing, p);
   p->n_tiles = 0;
   for (int32_t c = 0; c < p->n_columns; c++) {
     const gbt_group *group = &layout->group[p->place[c] / GBT_GROUP_MAX];
     uint32_t n_codes = codes_of(layout, p->place[c]);
     int counts = !(p->key[c] >> KEY_COUNTED & 1u);
     cu_tile *t = p->n_tiles > 0 ? &p->tile[p->n_tiles - 1] : NULL;
-    if (!t || !has_room(be, t, mixing, counts, n_codes)) {
-      if (t) close_tile(be, t);
+    if (!t || !has_room(spec, t, mixing, counts, n_codes)) {
+      if (t) close_tile(spec, t);
       t = &p->tile[p->n_tiles++];
       *t = cu_tile();
       t->first_col = c;
@@ -136,20 +136,20 @@ static void deal(const cu_backend *be, const gbt_layout *layout, cu_mixing mixin
     p->column[c].slot = group->slot_beg + group->offset[p->place[c] % GBT_GROUP_MAX];
     p->column[c].n_codes = n_codes;
   }
-  if (p->n_tiles > 0) close_tile(be, &p->tile[p->n_tiles - 1]);
+  if (p->n_tiles > 0) close_tile(spec, &p->tile[p->n_tiles - 1]);
 }
 
 /* The first way of mixing that makes the fewest tiles. */
-static void deal_tiles(const cu_backend *be, const gbt_layout *layout, int64_t n_rows, cu_plan *p) {
+static void deal_tiles(const cu_set_spec *spec, const gbt_layout *layout, int64_t n_rows, cu_plan *p) {
   cu_mixing best = APART;
   int32_t fewest = 0;
   for (int mixing = 0; mixing < N_MIXINGS; mixing++) {
-    deal(be, layout, (cu_mixing)mixing, p);
+    deal(spec, layout, (cu_mixing)mixing, p);
     if (mixing > 0 && p->n_tiles >= fewest) continue;
     best = (cu_mixing)mixing;
     fewest = p->n_tiles;
   }
-  deal(be, layout, best, p);
+  deal(spec, layout, best, p);
   for (int32_t k = 0; k < p->n_tiles; k++) {
     p->tile[k].at = p->n_words;
     p->n_words += ((uint64_t)n_rows * (uint32_t)p->tile[k].words + CU_TILE_WORDS - 1) / CU_TILE_WORDS * CU_TILE_WORDS;
@@ -174,18 +174,19 @@ static void find_sources(const gbt_layout *layout, cu_plan *p) {
 
 /* Blocks of 1,024 rows times tiles are what a histogram's work is cut into: where rows are few, tiles are narrow, until
  * the root has four pieces for every multiprocessor. */
-int32_t cu_tile_columns(const cu_backend *be) {
+int32_t cu_tile_columns(int64_t n_rows, int32_t n_features, int32_t n_units) {
   enum { LEAST = 4, MOST = 32, LEAST_UNITS = 16 /* smaller devices are busy with less */ };
-  const int64_t blocks = be->n_rows / 1024 + 1, fit = blocks * be->n_features / (4 * (int64_t)be->n_units);
+  const int64_t blocks = n_rows / 1024 + 1, fit = blocks * n_features / (4 * (int64_t)n_units);
   int32_t n = LEAST;
-  if (be->n_units < LEAST_UNITS) return MOST;
+  if (n_units < LEAST_UNITS) return MOST;
   while (n < MOST && n < fit) n *= 2;
   return n;
 }
 
-gbt_status cu_plan_make(const cu_backend *be, const gbt_layout *layout, int64_t n_rows, cu_plan *p, gbt_error *err) {
-  GBT_TRY(plan_alloc(&be->mem, layout, p, err));
-  deal_tiles(be, layout, n_rows, p);
+gbt_status cu_plan_make(const gbt_mem *mem, const cu_set_spec *spec, const gbt_layout *layout, int64_t n_rows,
+                        cu_plan *p, gbt_error *err) {
+  GBT_TRY(plan_alloc(mem, layout, p, err));
+  deal_tiles(spec, layout, n_rows, p);
   find_sources(layout, p);
   return GBT_OK;
 }

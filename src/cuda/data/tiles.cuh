@@ -1,7 +1,7 @@
 /* Which columns of a data set stand together in tiles, and where its pages have them. */
 #pragma once
 
-#include "../grow/backend.cuh"
+#include "set.cuh"
 
 enum { CU_TILE_WORDS = 8 }; /* most words of a tile's row: a sector of memory */
 
@@ -28,6 +28,9 @@ struct cu_plan {
 };
 
 /* Free with cu_plan_free, also after a failure. */
-gbt_status cu_plan_make(const cu_backend *be, const gbt_layout *layout, int64_t n_rows, cu_plan *plan,
-                        gbt_error *err) GBT_MUST_CHECK;
+gbt_status cu_plan_make(const gbt_mem *mem, const cu_set_spec *spec, const gbt_layout *layout, int64_t n_rows,
+                        cu_plan *plan, gbt_error *err) GBT_MUST_CHECK;
 void cu_plan_free(const gbt_mem *mem, cu_plan *plan);
+
+/* How many columns a tile of such a set should have at most, so that the device is busy. */
+int32_t cu_tile_columns(int64_t n_rows, int32_t n_features, int32_t n_units);

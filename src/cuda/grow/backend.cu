@@ -14,22 +14,22 @@ enum : size_t {
 static void destroy(gbt_backend *self) {
   cu_backend *be = (cu_backend *)self;
   gbt_mem mem = be->mem;
-  int before = be->device; /* the host frees when it likes, in the midst of another device's training as well */
+  int before = be->device.number; /* the host frees when it likes, in the midst of another device's training as well */
   (void)cudaGetDevice(&before);
-  cudaSetDevice(be->device);
+  cudaSetDevice(be->device.number);
   cu_drop_recordings(be);
-  if (be->stream) cudaStreamSynchronize(be->stream);
-  for (int32_t s = 0; be->set && s <= be->n_valid; s++) cu_set_free(be, &be->set[s]);
+  if (be->device.stream) cudaStreamSynchronize(be->device.stream);
+  for (int32_t s = 0; be->set && s <= be->n_valid; s++) cu_set_free(&mem, &be->device, &be->set[s]);
   cu_level_close(be);
-  for (int32_t i = 0; i < be->n_blocks; i++) cu_drop(&be->memory, &be->block[i]);
+  for (int32_t i = 0; i < be->n_blocks; i++) cu_drop(&be->device.memory, &be->block[i]);
   void *locked[] = {be->task, be->feats_up, be->tree_down, be->sets_down};
   for (size_t i = 0; i < sizeof locked / sizeof *locked; i++)
     if (locked[i]) cudaFreeHost(locked[i]);
-  if (be->stream) cudaStreamDestroy(be->stream);
+  cu_device_close(&be->device);
   void *blocks[] = {be->set, be->counts, be->rank, be->node_copy, be->fine_copy, be->value_copy, be->sets_copy};
   for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++) gbt_mem_free(&mem, blocks[i]);
   gbt_export_free(&mem, &be->out);
-  if (before != be->device) cudaSetDevice(before);
+  if (before != be->device.number) cudaSetDevice(before);
   gbt_mem_free(&mem, be);
   (void)cudaGetLastError(); /* what went wrong here is not for the next training to find */
 }
@@ -56,23 +56,12 @@ static gbt_status alloc_locked(cu_backend *be, gbt_error *err) {
   return gbt_mem_array(&be->mem, n, sizeof *be->rank, &be->rank, err);
 }
 
-static gbt_status open_device(cu_backend *be, gbt_error *err) {
-  int value = 0;
-  CU_TRY(cudaSetDevice(be->device));
-  CU_TRY(cudaStreamCreate(&be->stream));
-  CU_TRY(cudaDeviceGetAttribute(&value, cudaDevAttrMultiProcessorCount, be->device));
-  be->n_units = value > 0 ? value : 1;
-  CU_TRY(cudaDeviceGetAttribute(&value, cudaDevAttrMaxSharedMemoryPerBlockOptin, be->device));
-  be->shared_limit = (size_t)value;
-  CU_TRY(cudaDeviceGetAttribute(&value, cudaDevAttrMaxPitch, be->device));
-  be->most_pitch = (size_t)value;
-  return GBT_OK;
-}
-
 static gbt_status open_sets(gbt_ctx *ctx, cu_backend *be, const gbt_backend_spec *spec, gbt_error *err) {
   GBT_TRY(gbt_mem_zeros(&be->mem, (size_t)spec->n_valid + 1, sizeof *be->set, &be->set, err));
   be->n_valid = spec->n_valid;
-  for (int32_t s = 0; s <= spec->n_valid; s++) GBT_TRY(cu_set_make(ctx, be, spec->sets[s], &be->set[s], err));
+  const cu_set_spec set_spec = cu_set_spec_of(be);
+  for (int32_t s = 0; s <= spec->n_valid; s++)
+    GBT_TRY(cu_set_make(ctx, &be->device, &set_spec, spec->sets[s], &be->set[s], err));
   be->view.train = be->set[0].view;
   be->view.score = be->set[0].score.at;
   be->view.label = be->set[0].label.at;
@@ -92,7 +81,7 @@ static gbt_status copy_monotone(cu_backend *be, const int8_t *monotone, gbt_erro
 }
 
 static gbt_status open_all(gbt_ctx *ctx, cu_backend *be, const gbt_backend_spec *spec, gbt_error *err) {
-  GBT_TRY(open_device(be, err));
+  GBT_TRY(cu_device_open(&be->device, err));
   GBT_TRY(cu_sizes(be, err));
   GBT_TRY(copy_monotone(be, spec->monotone, err));
   GBT_TRY(cu_features_open(be, err));
@@ -101,8 +90,9 @@ static gbt_status open_all(gbt_ctx *ctx, cu_backend *be, const gbt_backend_spec 
   GBT_TRY(alloc_locked(be, err));
   GBT_TRY(open_sets(ctx, be, spec, err));
   GBT_TRY(cu_hist_open(be, err));
-  GBT_TRY(cu_columns_make(be, err));
-  CU_TRY(cudaStreamSynchronize(be->stream));
+  GBT_TRY(cu_columns_make(&be->mem, &be->device, &be->set[0], err)); /* the last, of what memory is left */
+  be->view.train = be->set[0].view;
+  CU_TRY(cudaStreamSynchronize(be->device.stream));
   return GBT_OK;
 }
 
@@ -110,7 +100,7 @@ static gbt_status open_all(gbt_ctx *ctx, cu_backend *be, const gbt_backend_spec 
 
 /* Waits for all that was issued. */
 static gbt_status wait_for(gbt_ctx *ctx, cu_backend *be, gbt_error *err) {
-  CU_TRY(cudaStreamSynchronize(be->stream));
+  CU_TRY(cudaStreamSynchronize(be->device.stream));
   return gbt_ctx_poll(ctx, err);
 }
 
@@ -137,13 +127,13 @@ static gbt_status faults(const cu_backend *be, gbt_error *err) {
 
 static gbt_status gradients(gbt_ctx *ctx, gbt_backend *self, uint64_t round, gbt_error *err) {
   GBT_TRY(gbt_ctx_poll(ctx, err));
-  CU_TRY(cudaSetDevice(((cu_backend *)self)->device));
+  CU_TRY(cudaSetDevice(((cu_backend *)self)->device.number));
   return cu_gradients(ctx, (cu_backend *)self, round, err);
 }
 
 static gbt_status set_gradients(gbt_ctx *ctx, gbt_backend *self, uint64_t round, const double *g, const double *h,
                                 gbt_error *err) {
-  CU_TRY(cudaSetDevice(((cu_backend *)self)->device));
+  CU_TRY(cudaSetDevice(((cu_backend *)self)->device.number));
   return cu_set_gradients(ctx, (cu_backend *)self, round, g, h, err);
 }
 
@@ -159,10 +149,11 @@ static cudaError_t copy_all(const cu_backend *be, void *to, size_t to_pitch, con
                             size_t bytes, cudaMemcpyKind kind) {
   const size_t n = (size_t)be->view.n_trees;
   cudaError_t code = cudaSuccess;
-  if (n > 1 && to_pitch <= be->most_pitch && from_pitch <= be->most_pitch)
-    return cudaMemcpy2DAsync(to, to_pitch, from, from_pitch, bytes, n, kind, be->stream);
+  if (n > 1 && to_pitch <= be->device.most_pitch && from_pitch <= be->device.most_pitch)
+    return cudaMemcpy2DAsync(to, to_pitch, from, from_pitch, bytes, n, kind, be->device.stream);
   for (size_t y = 0; y < n && code == cudaSuccess; y++)
-    code = cudaMemcpyAsync((char *)to + y * to_pitch, (const char *)from + y * from_pitch, bytes, kind, be->stream);
+    code =
+        cudaMemcpyAsync((char *)to + y * to_pitch, (const char *)from + y * from_pitch, bytes, kind, be->device.stream);
   return code;
 }
 
@@ -338,7 +329,7 @@ static gbt_status finish_trees(gbt_ctx *ctx, gbt_backend *self, gbt_forest *fore
   if (be->mode != CU_ISSUING) GBT_TRY(cu_launch_recording(be, err));
   /* those of one output are not over yet, perhaps; several have had all of theirs */
   be->fixed_output = be->task[0].output == be->task[n_trees - 1].output ? be->task[0].output : -1;
-  be->base.device_bytes = be->memory.most;
+  be->base.device_bytes = be->device.memory.most;
   GBT_TRY(wait_for(ctx, be, err));
   GBT_TRY(faults(be, err));
   for (int32_t y = 0; y < n_trees; y++) {
@@ -353,9 +344,9 @@ static gbt_status scores(gbt_ctx *ctx, gbt_backend *self, int32_t which, const d
   cu_backend *be = (cu_backend *)self;
   cu_set *set = &be->set[which];
   size_t bytes = set->score.n * sizeof *set->host_score;
-  CU_TRY(cudaSetDevice(be->device));
+  CU_TRY(cudaSetDevice(be->device.number));
   if (!set->host_score) CU_TRY(cudaMallocHost(&set->host_score, bytes ? bytes : 1));
-  CU_TRY(cudaMemcpyAsync(set->host_score, set->score.at, bytes, cudaMemcpyDeviceToHost, be->stream));
+  CU_TRY(cudaMemcpyAsync(set->host_score, set->score.at, bytes, cudaMemcpyDeviceToHost, be->device.stream));
   GBT_TRY(wait_for(ctx, be, err));
   *out = set->host_score;
   return GBT_OK;
@@ -371,7 +362,7 @@ static gbt_status open_batch(gbt_ctx *ctx, int32_t device, const gbt_backend_spe
   GBT_TRY(gbt_mem_zeros(&ctx->mem, 1, sizeof *be, &be, err));
   be->base.ops = &cu_ops;
   be->mem = ctx->mem;
-  be->device = device;
+  be->device.number = device;
   be->params = spec->params;
   be->rules = spec->rules;
   be->loss = spec->loss;
@@ -387,10 +378,10 @@ static gbt_status open_batch(gbt_ctx *ctx, int32_t device, const gbt_backend_spe
   be->view.n_outputs = spec->n_outputs;
   be->view.n_features = be->n_features;
   be->view.n_slots = be->layout->n_slots;
-  be->memory.limit = (size_t)spec->params->device_memory << 20;
+  be->device.memory.limit = (size_t)spec->params->device_memory << 20;
   *out = be;
   gbt_status status = open_all(ctx, be, spec, err);
-  be->base.device_bytes = be->memory.most;
+  be->base.device_bytes = be->device.memory.most;
   return status;
 }
 

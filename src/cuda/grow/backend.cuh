@@ -33,81 +33,6 @@ extern "C" {
 #include "../../gbt/backend/export.h"
 }
 
-/* ---- errors ---- */
-
-/* What always helps: how messages end. R/cuda.R knows it by heart. */
-#define CU_ELSE "use `device = \"cpu\"` (the model is the same)"
-
-/* A CUDA call's error as ours. Memory: GBT_E_MEM with the bytes asked for; else GBT_E_DEVICE. */
-gbt_status cu_failed(cudaError_t code, const char *what, gbt_error *err);
-
-#define CU_TRY(call)                                                          \
-  do {                                                                        \
-    cudaError_t cu_code_ = (call);                                            \
-    if (cu_code_ != cudaSuccess) return cu_failed(cu_code_, #call, err);      \
-  } while (0)
-
-/* After launches: what the driver refused at once. */
-#define CU_LAUNCHED() CU_TRY(cudaGetLastError())
-
-/* ---- device memory ---- */
-
-/* Counts what it gave; `most` is the greatest sum so far. limit: bytes that may be taken, 0 for all there is. */
-struct cu_memory {
-  size_t bytes, most, limit;
-};
-
-/* n * size bytes on the device, not cleared; *out is NULL on failure. Never freed but by cu_free. */
-gbt_status cu_alloc(cu_memory *memory, size_t n, size_t size, void *out, gbt_error *err) GBT_MUST_CHECK;
-gbt_status cu_alloc_zeros(cu_memory *memory, size_t n, size_t size, void *out, gbt_error *err) GBT_MUST_CHECK;
-void cu_free(cu_memory *memory, void *block, size_t bytes); /* NULL allowed */
-
-/* An array that remembers its size, so that closing needs none. */
-template <class T> struct cu_array {
-  T *at = nullptr;
-  size_t n = 0;
-};
-template <class T> gbt_status cu_new(cu_memory *memory, cu_array<T> *a, size_t n, gbt_error *err) {
-  GBT_TRY(cu_alloc(memory, n, sizeof(T), &a->at, err));
-  a->n = n;
-  return GBT_OK;
-}
-template <class T> gbt_status cu_new_zeros(cu_memory *memory, cu_array<T> *a, size_t n, gbt_error *err) {
-  GBT_TRY(cu_alloc_zeros(memory, n, sizeof(T), &a->at, err));
-  a->n = n;
-  return GBT_OK;
-}
-template <class T> void cu_drop(cu_memory *memory, cu_array<T> *a) {
-  cu_free(memory, a->at, a->n * sizeof(T));
-  a->at = nullptr;
-  a->n = 0;
-}
-
-/* ---- a data set on the device ---- */
-
-struct cu_set {
-  const gbt_dataset *from; /* shared */
-  cu_rows_view view;
-  cu_array<uint32_t> words, sparse_slot, unseen_row;
-  cu_array<uint64_t> sparse_beg, unseen_beg;
-  cu_array<cu_tile> tile;
-  cu_array<cu_column> column;
-  cu_array<cu_feature> feat;
-  cu_array<double> label, weight; /* empty: none */
-  cu_array<double> score;         /* n_rows x n_outputs */
-  double *host_score;             /* n_rows x n_outputs, page-locked, made when first asked for */
-  cu_tile *host_tile;             /* n_tiles */
-};
-
-struct cu_backend;
-
-/* How many columns a tile should have at most, so that the device is busy. */
-int32_t cu_tile_columns(const cu_backend *be);
-
-/* Tiles of a data set's pages, its labels and weights. Rows are counted for features of be->counts, at least. */
-gbt_status cu_set_make(gbt_ctx *ctx, cu_backend *be, gbt_dataset *ds, cu_set *set, gbt_error *err) GBT_MUST_CHECK;
-void cu_set_free(cu_backend *be, cu_set *set);
-
 /* ---- the backend ---- */
 
 struct cu_level; /* symmetric growth: level.cu */
@@ -137,14 +62,10 @@ struct cu_backend {
   const gbt_params *params;
   const gbt_feature_rules *rules;
   gbt_loss loss;
-  int32_t n_outputs, n_valid, n_features, device;
+  cu_device device;
+  int32_t n_outputs, n_valid, n_features;
   int64_t n_rows;
-  int32_t n_units;          /* multiprocessors */
   int32_t tile_cols;        /* most columns of a tile, 0: 32 */
-  size_t shared_limit;      /* bytes of shared memory that a block may have */
-  size_t most_pitch;        /* bytes from row to row of a copy of several */
-  cudaStream_t stream;
-  cu_memory memory;
   cu_set *set;              /* 1 + n_valid */
   const gbt_cuts *cuts;     /* of the train set */
   const gbt_layout *layout;
@@ -196,11 +117,18 @@ template <class T> gbt_status cu_keep(cu_backend *be, T **out, size_t n, gbt_err
   *out = NULL;
   if ((size_t)be->n_blocks == sizeof be->block / sizeof *be->block)
     return gbt_fail(err, GBT_E_INTERNAL, "the CUDA backend keeps more arrays than it has places for");
-  GBT_TRY(cu_alloc(&be->memory, n, sizeof(T), &at, err));
+  GBT_TRY(cu_alloc(&be->device.memory, n, sizeof(T), &at, err));
   be->block[be->n_blocks].at = (unsigned char *)at;
   be->block[be->n_blocks++].n = n * sizeof(T);
   *out = (T *)at;
   return GBT_OK;
+}
+
+/* What its data sets are made for. */
+static inline cu_set_spec cu_set_spec_of(const cu_backend *be) {
+  const cu_set_spec spec = {be->counts, be->n_outputs, be->params->max_cat_onehot, be->tile_cols,
+                            be->device.shared_limit};
+  return spec;
 }
 
 /* Sizes of everything, before anything but the features' places is allocated. */
@@ -266,9 +194,6 @@ gbt_status cu_rows_begin(gbt_ctx *ctx, cu_backend *be, gbt_error *err) GBT_MUST_
 /* The root node, and the plan of its histogram. */
 gbt_status cu_root(cu_backend *be, gbt_error *err) GBT_MUST_CHECK;
 
-/* The train set's codes by column, where they pay and memory allows. The last that is allocated. */
-gbt_status cu_columns_make(cu_backend *be, gbt_error *err) GBT_MUST_CHECK;
-
 /* Once, when the sets are there: lets kernels have the shared memory that the tiles want. */
 gbt_status cu_hist_open(cu_backend *be, gbt_error *err) GBT_MUST_CHECK;
 
@@ -315,17 +240,11 @@ gbt_status cu_auc_of(cu_backend *be, int32_t which, double *out, int *done, gbt_
 
 /* ---- grids ---- */
 
-/* What a grid should have at least to keep the device busy, and at most what there is to do. */
-static inline unsigned cu_grid(const cu_backend *be, uint64_t blocks, unsigned per_unit) {
-  uint64_t most = (uint64_t)be->n_units * per_unit;
-  if (blocks < 1) blocks = 1;
-  return (unsigned)(blocks < most ? blocks : most);
-}
-
-/* Such a grid for each of n trees. Together they have four times the blocks that keep the device busy, so that it still
- * is when most trees are over, and no more, as blocks without work have to be begun as well. */
+/* Such a grid as cu_grid makes for each of n trees. Together they have four times the blocks that keep the device busy,
+ * so that it still is when most trees are over, and no more, as blocks without work have to be begun as well. */
 static inline dim3 cu_grids_for(const cu_backend *be, unsigned n, uint64_t blocks, unsigned per_unit) {
-  const unsigned x = cu_grid(be, blocks, per_unit), share = ((unsigned)be->n_units * per_unit * 4u + n - 1u) / n;
+  const unsigned x = cu_grid(&be->device, blocks, per_unit);
+  const unsigned share = ((unsigned)be->device.n_units * per_unit * 4u + n - 1u) / n;
   return dim3(x < share ? x : share, n);
 }
 

@@ -2,7 +2,7 @@
  * and for the root by one. All blocks of the grid must call. */
 #pragma once
 
-#include "backend.cuh"
+#include "view.cuh"
 
 enum { CU_CLEAR_SLOTS = 1024 }; /* that a block takes at a time */
 

@@ -15,6 +15,7 @@
  * Sets: those that hold the feature of the node's parent and all others above; their members are marked, and so are
  * the features above. */
 #include "../base/block.cuh"
+#include "backend.cuh"
 
 extern "C" {
 #include "../../gbt/tree/draw.h"
@@ -168,7 +169,7 @@ __global__ static void __launch_bounds__(BYTES) k_features(cu_view all, cu_rules
 
 gbt_status cu_features(cu_backend *be, gbt_error *err) {
   if (gbt_features_uniform(be->rules)) return GBT_OK;
-  CU_LAUNCH(k_features, cu_grids(be, cu_n_masks(&be->view), 8), BYTES, 0, be->stream, be->view, be->drawn);
+  CU_LAUNCH(k_features, cu_grids(be, cu_n_masks(&be->view), 8), BYTES, 0, be->device.stream, be->view, be->drawn);
   CU_LAUNCHED();
   return GBT_OK;
 }

@@ -52,7 +52,7 @@ __global__ static void k_root(cu_view all) {
 }
 
 gbt_status cu_root(cu_backend *be, gbt_error *err) {
-  CU_LAUNCH(k_root, cu_grids(be, 1, 1), CU_FULL, 0, be->stream, be->view);
+  CU_LAUNCH(k_root, cu_grids(be, 1, 1), CU_FULL, 0, be->device.stream, be->view);
   CU_LAUNCHED();
   return GBT_OK;
 }
@@ -227,7 +227,7 @@ __global__ static void __launch_bounds__(SELECT_THREADS) k_select(cu_view all) {
 gbt_status cu_select(cu_backend *be, gbt_error *err) {
   unsigned threads = SELECT_THREADS; /* a warp for every node of the step, as far as there are as many */
   while (threads > CU_CONTROL && threads / CU_FULL >= 4u * (unsigned)be->view.max_step) threads /= 2;
-  CU_LAUNCH(k_select, cu_grids(be, 1, 1), threads, 0, be->stream, be->view);
+  CU_LAUNCH(k_select, cu_grids(be, 1, 1), threads, 0, be->device.stream, be->view);
   CU_LAUNCHED();
   return GBT_OK;
 }
@@ -373,7 +373,7 @@ __global__ static void k_children(cu_view all, int keeps) {
 }
 
 gbt_status cu_make_children(cu_backend *be, gbt_error *err) {
-  CU_LAUNCH(k_children, cu_grids(be, 1, 1), CU_CONTROL, 0, be->stream, be->view, be->keeps);
+  CU_LAUNCH(k_children, cu_grids(be, 1, 1), CU_CONTROL, 0, be->device.stream, be->view, be->keeps);
   CU_LAUNCHED();
   return GBT_OK;
 }

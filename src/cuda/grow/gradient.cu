@@ -8,6 +8,7 @@
  * Maxima are those of bits: magnitudes of doubles order like unsigned integers, NaN above all. What cannot be scaled
  * sets a fault, which the host sees at the end of the tree; until then such an output's gradients are all 0. */
 #include "../base/block.cuh"
+#include "backend.cuh"
 
 /* g and h of a row, weight in. aside: n_rows numbers and then n_rows others: of softmax (top, sum), or the host's g, h.
  */
@@ -207,12 +208,12 @@ __global__ static void k_base(double *score, int64_t n, double base, int has_off
 
 /* Blocks for a pass over n rows. */
 static uint64_t row_blocks(int64_t n) { return ((uint64_t)n + CU_BLOCK - 1) / CU_BLOCK; }
-static unsigned row_grid(const cu_backend *be, int64_t n) { return cu_grid(be, row_blocks(n), 8); }
+static unsigned row_grid(const cu_backend *be, int64_t n) { return cu_grid(&be->device, row_blocks(n), 8); }
 
 static gbt_status find_scales(cu_backend *be, const double *aside, int32_t first, int32_t n_outputs, gbt_error *err) {
   dim3 grid(row_grid(be, be->n_rows), (unsigned)(n_outputs < 65535 ? n_outputs : 65535));
-  CU_LAUNCH(k_maxima, grid, CU_BLOCK, 0, be->stream, be->view, aside, first, n_outputs);
-  CU_LAUNCH(k_scales, 1, CU_CONTROL, 0, be->stream, be->view, first, n_outputs);
+  CU_LAUNCH(k_maxima, grid, CU_BLOCK, 0, be->device.stream, be->view, aside, first, n_outputs);
+  CU_LAUNCH(k_scales, 1, CU_CONTROL, 0, be->device.stream, be->view, first, n_outputs);
   CU_LAUNCHED();
   return GBT_OK;
 }
@@ -221,9 +222,10 @@ static gbt_status find_scales(cu_backend *be, const double *aside, int32_t first
 static gbt_status fix_outputs(cu_backend *be, const double *aside, int32_t given, gbt_error *err) {
   const unsigned n_outputs = given < 0 ? (unsigned)(be->view.n_trees / be->view.n_turns) : 1u;
   const dim3 grid = cu_grids_for(be, n_outputs, row_blocks(be->n_rows), 8), one(1, n_outputs);
-  CU_LAUNCH(k_fix16, grid, CU_BLOCK, 0, be->stream, be->view, aside, given);
-  CU_LAUNCH(k_judge, one, 1, 0, be->stream, be->view, given);
-  if (be->params->grad_bits != GBT_GRAD_16) CU_LAUNCH(k_fix32, grid, CU_BLOCK, 0, be->stream, be->view, aside, given);
+  CU_LAUNCH(k_fix16, grid, CU_BLOCK, 0, be->device.stream, be->view, aside, given);
+  CU_LAUNCH(k_judge, one, 1, 0, be->device.stream, be->view, given);
+  if (be->params->grad_bits != GBT_GRAD_16)
+    CU_LAUNCH(k_fix32, grid, CU_BLOCK, 0, be->device.stream, be->view, aside, given);
   CU_LAUNCHED();
   return GBT_OK;
 }
@@ -232,9 +234,9 @@ gbt_status cu_gradients(gbt_ctx *ctx, cu_backend *be, uint64_t round, gbt_error 
   be->grad_round = round;
   be->fixed_output = -1;
   GBT_TRY(gbt_ctx_poll(ctx, err));
-  CU_LAUNCH(k_round, 1, CU_CONTROL, 0, be->stream, be->view, round, (uint32_t)be->base.most_trees);
+  CU_LAUNCH(k_round, 1, CU_CONTROL, 0, be->device.stream, be->view, round, (uint32_t)be->base.most_trees);
   if (be->loss == GBT_LOSS_SOFTMAX)
-    CU_LAUNCH(k_softmax, row_grid(be, be->n_rows), CU_BLOCK, 0, be->stream, be->view, be->softmax);
+    CU_LAUNCH(k_softmax, row_grid(be, be->n_rows), CU_BLOCK, 0, be->device.stream, be->view, be->softmax);
   return find_scales(be, be->softmax, 0, be->n_outputs, err);
 }
 
@@ -252,7 +254,7 @@ gbt_status cu_gradients_of_trees(gbt_ctx *ctx, cu_backend *be, gbt_error *err) {
     GBT_TRY(fix_outputs(be, be->softmax, -1, err));
   }
   if (!fixed && be->view.n_turns == 1) return GBT_OK;
-  CU_LAUNCH(k_tell, cu_grids(be, 1, 1), 1, 0, be->stream, be->view);
+  CU_LAUNCH(k_tell, cu_grids(be, 1, 1), 1, 0, be->device.stream, be->view);
   CU_LAUNCHED();
   return GBT_OK;
 }
@@ -262,18 +264,18 @@ gbt_status cu_set_gradients(gbt_ctx *ctx, cu_backend *be, uint64_t round, const 
                             gbt_error *err) {
   const size_t n = (size_t)be->n_rows, bytes = n * sizeof(double);
   be->grad_round = round;
-  CU_LAUNCH(k_round, 1, CU_CONTROL, 0, be->stream, be->view, round, (uint32_t)be->base.most_trees);
+  CU_LAUNCH(k_round, 1, CU_CONTROL, 0, be->device.stream, be->view, round, (uint32_t)be->base.most_trees);
   CU_LAUNCHED();
   for (int32_t k = 0; k < be->n_outputs; k++) {
     GBT_TRY(gbt_ctx_poll(ctx, err));
     if (n > 0) {
-      CU_TRY(cudaMemcpyAsync(be->given, g + (size_t)k * n, bytes, cudaMemcpyHostToDevice, be->stream));
-      CU_TRY(cudaMemcpyAsync(be->given + n, h + (size_t)k * n, bytes, cudaMemcpyHostToDevice, be->stream));
+      CU_TRY(cudaMemcpyAsync(be->given, g + (size_t)k * n, bytes, cudaMemcpyHostToDevice, be->device.stream));
+      CU_TRY(cudaMemcpyAsync(be->given + n, h + (size_t)k * n, bytes, cudaMemcpyHostToDevice, be->device.stream));
     }
     GBT_TRY(find_scales(be, be->given, k, 1, err));
     GBT_TRY(fix_outputs(be, be->given, k, err));
   }
-  CU_TRY(cudaStreamSynchronize(be->stream));
+  CU_TRY(cudaStreamSynchronize(be->device.stream));
   return GBT_OK;
 }
 
@@ -283,15 +285,15 @@ static gbt_status init_set(cu_backend *be, const gbt_backend_spec *spec, int32_t
   const gbt_dataset *ds = set->from;
   const size_t n = (size_t)ds->n_rows;
   const double *from = spec->init && spec->init[s] ? spec->init[s] : ds->offset;
-  if (!set->score.at) GBT_TRY(cu_new(&be->memory, &set->score, n * (size_t)be->n_outputs, err));
+  if (!set->score.at) GBT_TRY(cu_new(&be->device.memory, &set->score, n * (size_t)be->n_outputs, err));
   if (n == 0) return GBT_OK;
   if (from)
     CU_TRY(cudaMemcpyAsync(set->score.at, from, n * (size_t)be->n_outputs * sizeof(double), cudaMemcpyHostToDevice,
-                           be->stream));
+                           be->device.stream));
   if (from && from != ds->offset) return GBT_OK;
   for (int32_t k = 0; k < be->n_outputs; k++)
-    CU_LAUNCH(k_base, row_grid(be, ds->n_rows), CU_BLOCK, 0, be->stream, set->score.at + (size_t)k * n, ds->n_rows,
-              spec->base[k], from != nullptr);
+    CU_LAUNCH(k_base, row_grid(be, ds->n_rows), CU_BLOCK, 0, be->device.stream, set->score.at + (size_t)k * n,
+              ds->n_rows, spec->base[k], from != nullptr);
   CU_LAUNCHED();
   return GBT_OK;
 }
@@ -302,6 +304,6 @@ gbt_status cu_init_scores(cu_backend *be, const gbt_backend_spec *spec, gbt_erro
   if (be->loss == GBT_LOSS_CUSTOM) GBT_TRY(cu_keep(be, &be->given, 2 * n, err));
   for (int32_t s = 0; s <= be->n_valid; s++) GBT_TRY(init_set(be, spec, s, err));
   be->view.score = be->set[0].score.at;
-  CU_TRY(cudaStreamSynchronize(be->stream));
+  CU_TRY(cudaStreamSynchronize(be->device.stream));
   return GBT_OK;
 }

@@ -12,7 +12,7 @@ gbt_status cu_choose_mode(cu_backend *be, gbt_error *err) {
   if (r->exec) {
     be->mode = CU_REPLAYING;
   } else if (r->n_uses++ > 0) {
-    CU_TRY(cudaStreamBeginCapture(be->stream, cudaStreamCaptureModeThreadLocal));
+    CU_TRY(cudaStreamBeginCapture(be->device.stream, cudaStreamCaptureModeThreadLocal));
     be->mode = CU_RECORDING;
   }
   return GBT_OK;
@@ -22,7 +22,7 @@ gbt_status cu_launch_recording(cu_backend *be, gbt_error *err) {
   if (be->mode == CU_RECORDING) {
     cudaGraph_t graph = NULL;
     be->mode = CU_ISSUING;
-    CU_TRY(cudaStreamEndCapture(be->stream, &graph));
+    CU_TRY(cudaStreamEndCapture(be->device.stream, &graph));
     cudaError_t code = cudaGraphInstantiate(&be->current->exec, graph, 0);
     cudaGraphDestroy(graph);
     if (code != cudaSuccess) {
@@ -30,7 +30,7 @@ gbt_status cu_launch_recording(cu_backend *be, gbt_error *err) {
       return cu_failed(code, "recording the steps of a tree", err);
     }
   }
-  CU_TRY(cudaGraphLaunch(be->current->exec, be->stream));
+  CU_TRY(cudaGraphLaunch(be->current->exec, be->device.stream));
   return GBT_OK;
 }
 
@@ -38,7 +38,7 @@ gbt_status cu_or_stop_recording(cu_backend *be, gbt_status status) {
   if (status == GBT_OK || be->mode != CU_RECORDING) return status;
   cudaGraph_t graph = NULL;
   be->mode = CU_ISSUING;
-  (void)cudaStreamEndCapture(be->stream, &graph);
+  (void)cudaStreamEndCapture(be->device.stream, &graph);
   if (graph) (void)cudaGraphDestroy(graph);
   (void)cudaGetLastError(); /* what was wrong has been told */
   return status;

@@ -21,6 +21,7 @@
  *
  * Sparse features: a warp goes through the lists of 32 rows as if they were one, straight to global memory. */
 #include "../base/block.cuh"
+#include "backend.cuh"
 #include "clear.cuh"
 
 enum { NARROW = 0, LOW, HIGH }; /* the 16-bit gradients; halves of the 32-bit ones */
@@ -354,10 +355,10 @@ __global__ static void __launch_bounds__(CU_BLOCK) k_hist_sparse(cu_view all, in
 static size_t cell_bytes(const cu_tile *t) { return (size_t)t->n_codes * (size_t)t->pitch * (t->counts ? 12u : 8u); }
 
 /* Whether so many blocks of the small kind as it is made for have room. */
-static int is_small(const cu_backend *be, size_t bytes) { return bytes * SMALL_BLOCKS <= be->shared_limit; }
+static int is_small(const cu_backend *be, size_t bytes) { return bytes * SMALL_BLOCKS <= be->device.shared_limit; }
 
 gbt_status cu_hist_open(cu_backend *be, gbt_error *err) {
-  const int limit = (int)be->shared_limit;
+  const int limit = (int)be->device.shared_limit;
   CU_TRY(cudaFuncSetAttribute((k_hist<SMALL_THREADS, SMALL_BLOCKS>), cudaFuncAttributeMaxDynamicSharedMemorySize,
                               limit / SMALL_BLOCKS));
   CU_TRY(cudaFuncSetAttribute((k_hist<LARGE_THREADS, 1>), cudaFuncAttributeMaxDynamicSharedMemorySize, limit));
@@ -379,11 +380,11 @@ static void launch_tiles(cu_backend *be) {
     const uint64_t items = (uint64_t)be->max_hist_blocks * (uint32_t)(end - first) * (uint32_t)be->view.n_trees;
     const uint32_t cells = (uint32_t)(most / sizeof(uint32_t));
     if (small)
-      CU_LAUNCH((k_hist<SMALL_THREADS, SMALL_BLOCKS>), cu_grid(be, items, SMALL_BLOCKS), SMALL_THREADS, most,
-                be->stream, be->view, first, end - first, cells);
+      CU_LAUNCH((k_hist<SMALL_THREADS, SMALL_BLOCKS>), cu_grid(&be->device, items, SMALL_BLOCKS), SMALL_THREADS, most,
+                be->device.stream, be->view, first, end - first, cells);
     else
-      CU_LAUNCH((k_hist<LARGE_THREADS, 1>), cu_grid(be, items, 1), LARGE_THREADS, most, be->stream, be->view, first,
-                end - first, cells);
+      CU_LAUNCH((k_hist<LARGE_THREADS, 1>), cu_grid(&be->device, items, 1), LARGE_THREADS, most, be->device.stream,
+                be->view, first, end - first, cells);
   }
 }
 
@@ -395,10 +396,11 @@ static int counts_sparse(const cu_backend *be) {
 
 gbt_status cu_build_hist(cu_backend *be, gbt_error *err) {
   const cu_view *v = &be->view;
-  if (be->depth == 0) CU_LAUNCH(k_hist_clear, cu_grids(be, cu_clear_blocks(v), 8), CU_BLOCK, 0, be->stream, *v);
+  if (be->depth == 0) CU_LAUNCH(k_hist_clear, cu_grids(be, cu_clear_blocks(v), 8), CU_BLOCK, 0, be->device.stream, *v);
   launch_tiles(be);
   if (v->train.sparse_beg)
-    CU_LAUNCH(k_hist_sparse, cu_grids(be, be->max_hist_blocks, 8), CU_BLOCK, 0, be->stream, *v, counts_sparse(be));
+    CU_LAUNCH(k_hist_sparse, cu_grids(be, be->max_hist_blocks, 8), CU_BLOCK, 0, be->device.stream, *v,
+              counts_sparse(be));
   CU_LAUNCHED();
   return GBT_OK;
 }

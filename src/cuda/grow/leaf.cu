@@ -9,6 +9,7 @@
  *
  * Sums are those of the 32-bit gradients, in 64 bits, as on the CPU (cpu/cpu_leaf.c). */
 #include "../base/block.cuh"
+#include "backend.cuh"
 
 /* gbt_frontier_bulk: trees are full, so a level is a run of nodes. */
 __device__ static __forceinline__ void settle_bulk(const cu_view &v) {
@@ -167,14 +168,14 @@ __global__ static void k_scores(cu_view all, int32_t turn) {
 gbt_status cu_leaves(gbt_ctx *ctx, cu_backend *be, gbt_error *err) {
   const dim3 one = cu_grids(be, 1, 1), grid = cu_grids(be, be->max_leaf_blocks, 8);
   (void)ctx;
-  CU_LAUNCH(k_plan, one, CU_CONTROL, 0, be->stream, be->view);
+  CU_LAUNCH(k_plan, one, CU_CONTROL, 0, be->device.stream, be->view);
   CU_LAUNCHED();
-  CU_LAUNCH(k_fine, grid, CU_BLOCK, 0, be->stream, be->view);
+  CU_LAUNCH(k_fine, grid, CU_BLOCK, 0, be->device.stream, be->view);
   CU_LAUNCHED();
-  CU_LAUNCH(k_values, one, CU_CONTROL, 0, be->stream, be->view);
+  CU_LAUNCH(k_values, one, CU_CONTROL, 0, be->device.stream, be->view);
   CU_LAUNCHED();
   for (int32_t turn = 0; turn < be->view.n_turns; turn++) {
-    CU_LAUNCH(k_scores, cu_grids_of_turn(be, be->max_leaf_blocks, 8), CU_BLOCK, 0, be->stream, be->view, turn);
+    CU_LAUNCH(k_scores, cu_grids_of_turn(be, be->max_leaf_blocks, 8), CU_BLOCK, 0, be->device.stream, be->view, turn);
     CU_LAUNCHED();
     GBT_TRY(cu_route(be, turn, err));
   }

@@ -175,18 +175,18 @@ gbt_status cu_level_search(cu_backend *be, gbt_error *err) {
   const dim3 one = cu_grids(be, 1, 1);
   const dim3 wide = cu_grids(be, (batch * (uint32_t)v->n_features + warps - 1) / warps, 8);
   const dim3 sums = cu_grids(be, (2u * l->n_codes + CU_BLOCK - 1) / CU_BLOCK, 8);
-  CU_LAUNCH(k_level_list, one, CU_CONTROL, 0, be->stream, *v, *l, most);
+  CU_LAUNCH(k_level_list, one, CU_CONTROL, 0, be->device.stream, *v, *l, most);
   CU_LAUNCHED();
   if (v->n_set_feats > 0 && be->depth == 0) {
     dim3 grid = cu_grids(be, (uint64_t)(uint32_t)v->n_set_feats, 4);
     if (v->sort_room > 0 && grid.x > (unsigned)v->sort_blocks) grid.x = (unsigned)v->sort_blocks;
-    CU_LAUNCH(k_level_order, grid, CU_BLOCK, 0, be->stream, *v, *l);
+    CU_LAUNCH(k_level_order, grid, CU_BLOCK, 0, be->device.stream, *v, *l);
     CU_LAUNCHED();
   }
   for (int32_t first = 0; first < most; first += l->batch) {
-    CU_LAUNCH(k_level_gains, wide, CU_BLOCK, 0, be->stream, *v, *l, first);
+    CU_LAUNCH(k_level_gains, wide, CU_BLOCK, 0, be->device.stream, *v, *l, first);
     CU_LAUNCHED();
-    CU_LAUNCH(k_level_sums, sums, CU_BLOCK, 0, be->stream, *v, *l, first);
+    CU_LAUNCH(k_level_sums, sums, CU_BLOCK, 0, be->device.stream, *v, *l, first);
     CU_LAUNCHED();
   }
   return GBT_OK;
@@ -206,7 +206,7 @@ static gbt_status open_places(cu_backend *be, gbt_error *err) {
   }
   beg[n] = codes;
   level->view.n_codes = codes;
-  GBT_TRY_GOTO(cu_new(&be->memory, &level->beg, n + 1, err), done);
+  GBT_TRY_GOTO(cu_new(&be->device.memory, &level->beg, n + 1, err), done);
   if (cudaMemcpy(level->beg.at, beg, (n + 1) * sizeof *beg, cudaMemcpyHostToDevice) != cudaSuccess)
     status = cu_failed(cudaGetLastError(), "copying to the device", err);
 done:
@@ -242,7 +242,7 @@ void cu_level_place(const cu_backend *be, cu_level_view *l, cu_places *at) {
 
 void cu_level_close(cu_backend *be) {
   if (!be->level) return;
-  cu_drop(&be->memory, &be->level->beg);
+  cu_drop(&be->device.memory, &be->level->beg);
   gbt_mem_free(&be->mem, be->level);
   be->level = NULL;
 }

@@ -7,6 +7,7 @@
  * sets from the bottom of the order and, behind them, those from its top. */
 #pragma once
 
+#include "backend.cuh"
 #include "sets.cuh"
 
 enum { CU_TRY_RIGHT = 1, CU_TRY_LEFT = 2 }; /* a set is a candidate with missing values right, left */

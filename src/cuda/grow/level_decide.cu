@@ -182,13 +182,13 @@ gbt_status cu_level_decide(cu_backend *be, gbt_error *err) {
   const uint64_t warps = CU_BLOCK / CU_FULL;
   const dim3 one = cu_grids(be, 1, 1), feats = cu_grids(be, ((uint64_t)(uint32_t)v->n_features + warps - 1) / warps, 8);
   const dim3 nodes = cu_grids(be, ((uint64_t)(uint32_t)cu_most_nodes(be) + warps - 1) / warps, 8);
-  CU_LAUNCH(k_level_best, feats, CU_BLOCK, 0, be->stream, *v, *l);
+  CU_LAUNCH(k_level_best, feats, CU_BLOCK, 0, be->device.stream, *v, *l);
   CU_LAUNCHED();
-  CU_LAUNCH(k_level_pick, one, CU_CONTROL, 0, be->stream, *v, *l);
+  CU_LAUNCH(k_level_pick, one, CU_CONTROL, 0, be->device.stream, *v, *l);
   CU_LAUNCHED();
-  CU_LAUNCH(k_level_nodes, nodes, CU_BLOCK, 0, be->stream, *v, *l);
+  CU_LAUNCH(k_level_nodes, nodes, CU_BLOCK, 0, be->device.stream, *v, *l);
   CU_LAUNCHED();
-  CU_LAUNCH(k_level_settle, one, CU_CONTROL, 0, be->stream, *v, *l);
+  CU_LAUNCH(k_level_settle, one, CU_CONTROL, 0, be->device.stream, *v, *l);
   CU_LAUNCHED();
   return GBT_OK;
 }

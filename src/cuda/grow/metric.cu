@@ -1,6 +1,7 @@
 /* Metrics of a set by its scores on the device: the bits of gbt_metric_eval. A row's term is shared with the CPU
  * (metric/terms.h), and sums are exact (base/exact_sum.h), so they have no order. See base/exact.cuh. */
 #include "../base/exact.cuh"
+#include "backend.cuh"
 
 extern "C" {
 #include "../../gbt/metric/terms.h"
@@ -83,7 +84,7 @@ gbt_status cu_metric(gbt_ctx *ctx, gbt_backend *self, int32_t which, int32_t met
   *done = 0;
   if (!offered(be, n, set->label.at != nullptr, metric)) return GBT_OK;
   GBT_TRY(gbt_ctx_poll(ctx, err));
-  CU_TRY(cudaSetDevice(be->device));
+  CU_TRY(cudaSetDevice(be->device.number));
   if (metric == GBT_METRIC_AUC) return cu_auc_of(be, which, out, done, err);
   if (!be->sums) {
     gbt_error no_room;
@@ -93,11 +94,12 @@ gbt_status cu_metric(gbt_ctx *ctx, gbt_backend *self, int32_t which, int32_t met
     GBT_TRY(status);
   }
   const metric_rows m = {metric, be->loss, be->n_outputs, (uint64_t)n, set->score.at, set->label.at, set->weight.at};
-  CU_TRY(cudaMemsetAsync(be->sums, 0, sizeof sums, be->stream));
-  CU_LAUNCH(k_terms, cu_grid(be, ((uint64_t)n + CU_BLOCK - 1) / CU_BLOCK, 4), CU_BLOCK, 0, be->stream, m, be->sums);
+  CU_TRY(cudaMemsetAsync(be->sums, 0, sizeof sums, be->device.stream));
+  CU_LAUNCH(k_terms, cu_grid(&be->device, ((uint64_t)n + CU_BLOCK - 1) / CU_BLOCK, 4), CU_BLOCK, 0, be->device.stream,
+            m, be->sums);
   CU_LAUNCHED();
-  CU_TRY(cudaMemcpyAsync(&sums, be->sums, sizeof sums, cudaMemcpyDeviceToHost, be->stream));
-  CU_TRY(cudaStreamSynchronize(be->stream));
+  CU_TRY(cudaMemcpyAsync(&sums, be->sums, sizeof sums, cudaMemcpyDeviceToHost, be->device.stream));
+  CU_TRY(cudaStreamSynchronize(be->device.stream));
   if (sums.n_bad > 0) return GBT_OK;
   double weights = set->weight.at ? gbt_exact_value(&sums.weights) : (double)n;
   *out = gbt_metric_mean((gbt_metric)metric, gbt_exact_value(&sums.terms), weights);

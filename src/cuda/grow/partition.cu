@@ -11,6 +11,7 @@
  * Nothing is moved back: children's runs are in the other order. With `wide` gradients histograms read those by row, so
  * rows are moved alone. */
 #include "../base/block.cuh"
+#include "backend.cuh"
 #include "clear.cuh"
 
 enum { AHEAD = 4 }; /* words that a warp works on at once: loads that do not wait for each other */
@@ -196,10 +197,10 @@ __global__ static void __launch_bounds__(CU_BLOCK) k_move(cu_view all) {
 
 gbt_status cu_partition(cu_backend *be, gbt_error *err) {
   const uint64_t mark = be->max_split_blocks, clear = cu_clear_blocks(&be->view);
-  CU_LAUNCH(k_mark, cu_grids(be, mark, 8), CU_BLOCK, 0, be->stream, be->view);
+  CU_LAUNCH(k_mark, cu_grids(be, mark, 8), CU_BLOCK, 0, be->device.stream, be->view);
   CU_LAUNCHED();
   GBT_TRY(cu_make_children(be, err));
-  CU_LAUNCH(k_move, cu_grids(be, mark > clear ? mark : clear, 8), CU_BLOCK, 0, be->stream, be->view);
+  CU_LAUNCH(k_move, cu_grids(be, mark > clear ? mark : clear, 8), CU_BLOCK, 0, be->device.stream, be->view);
   CU_LAUNCHED();
   return GBT_OK;
 }

@@ -10,6 +10,7 @@
  * goes there. The 128-bit area is added up in four pieces of 32 bits. */
 #include "../base/exact.cuh"
 #include "../base/sort.cuh"
+#include "backend.cuh"
 
 extern "C" {
 #include "../../gbt/metric/rank_terms.h"
@@ -204,8 +205,8 @@ static gbt_status make_room(cu_backend *be, int32_t which, gbt_error *err) {
 }
 
 static gbt_status fetch_totals(cu_backend *be, auc_totals *totals, gbt_error *err) {
-  CU_TRY(cudaMemcpyAsync(totals, be->auc.totals, sizeof *totals, cudaMemcpyDeviceToHost, be->stream));
-  CU_TRY(cudaStreamSynchronize(be->stream));
+  CU_TRY(cudaMemcpyAsync(totals, be->auc.totals, sizeof *totals, cudaMemcpyDeviceToHost, be->device.stream));
+  CU_TRY(cudaStreamSynchronize(be->device.stream));
   return GBT_OK;
 }
 
@@ -223,19 +224,19 @@ static int choose_scales(auc_rows *r, const auc_totals *totals) {
 static gbt_status find_area(cu_backend *be, const auc_rows &r, auc_totals *totals, gbt_error *err) {
   const cu_auc *auc = &be->auc;
   auc_totals *out = (auc_totals *)auc->totals;
-  const unsigned blocks = cu_grid(be, (r.n + AUC_ROWS - 1) / AUC_ROWS, 8);
+  const unsigned blocks = cu_grid(&be->device, (r.n + AUC_ROWS - 1) / AUC_ROWS, 8);
   int at = 0;
-  GBT_TRY(cu_sort_keys(auc->room, auc->bytes, auc->key, auc->value, r.n, &at, be->stream, err));
+  GBT_TRY(cu_sort_keys(auc->room, auc->bytes, auc->key, auc->value, r.n, &at, be->device.stream, err));
   const uint32_t *value = auc->value[at];
   uint64_t *prefix = auc->key[1 - at];
-  CU_LAUNCH(k_auc_parts, blocks, CU_BLOCK, 0, be->stream, r, value, auc->part, out);
+  CU_LAUNCH(k_auc_parts, blocks, CU_BLOCK, 0, be->device.stream, r, value, auc->part, out);
   CU_LAUNCHED();
-  CU_LAUNCH(k_auc_before, 1, CU_CONTROL, 0, be->stream, r.n, auc->part, out);
+  CU_LAUNCH(k_auc_before, 1, CU_CONTROL, 0, be->device.stream, r.n, auc->part, out);
   CU_LAUNCHED();
-  CU_LAUNCH(k_auc_prefix, blocks, CU_BLOCK, 0, be->stream, r, value, auc->part, prefix);
+  CU_LAUNCH(k_auc_prefix, blocks, CU_BLOCK, 0, be->device.stream, r, value, auc->part, prefix);
   CU_LAUNCHED();
-  CU_LAUNCH(k_auc_area, cu_grid(be, (r.n + CU_BLOCK - 1) / CU_BLOCK, 8), CU_BLOCK, 0, be->stream, r, auc->key[at],
-            value, prefix, out);
+  CU_LAUNCH(k_auc_area, cu_grid(&be->device, (r.n + CU_BLOCK - 1) / CU_BLOCK, 8), CU_BLOCK, 0, be->device.stream, r,
+            auc->key[at], value, prefix, out);
   CU_LAUNCHED();
   return fetch_totals(be, totals, err);
 }
@@ -246,9 +247,9 @@ gbt_status cu_auc_of(cu_backend *be, int32_t which, double *out, int *done, gbt_
   GBT_TRY(make_room(be, which, err));
   if (be->auc.refused) return GBT_OK;
   auc_rows r = {(uint64_t)set->view.n_rows, set->score.at, set->label.at, set->weight.at, {{0, 0}, {0, 0}}, {0, 0}};
-  CU_TRY(cudaMemsetAsync(be->auc.totals, 0, sizeof totals, be->stream));
-  CU_LAUNCH(k_auc_keys, cu_grid(be, (r.n + CU_BLOCK - 1) / CU_BLOCK, 4), CU_BLOCK, 0, be->stream, r, be->auc.key[0],
-            be->auc.value[0], (auc_totals *)be->auc.totals);
+  CU_TRY(cudaMemsetAsync(be->auc.totals, 0, sizeof totals, be->device.stream));
+  CU_LAUNCH(k_auc_keys, cu_grid(&be->device, (r.n + CU_BLOCK - 1) / CU_BLOCK, 4), CU_BLOCK, 0, be->device.stream, r,
+            be->auc.key[0], be->auc.value[0], (auc_totals *)be->auc.totals);
   CU_LAUNCHED();
   GBT_TRY(fetch_totals(be, &totals, err));
   *done = 1;

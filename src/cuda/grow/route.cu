@@ -8,6 +8,7 @@
  * row of this set, and what it is compared with. Nodes without a step (of sparse or bundled features, or behind the
  * first ROUTE_STEPS) are asked in full. */
 #include "../base/block.cuh"
+#include "backend.cuh"
 
 enum { ROUTE_STEPS = 1024 };
 enum { ROUTE_ASK = 0, ROUTE_LEAF, ROUTE_NUMERIC, ROUTE_SET };
@@ -135,9 +136,9 @@ gbt_status cu_route(cu_backend *be, int32_t turn, gbt_error *err) {
     const dim3 grid = route_grid(be, set->view.n_rows);
     const route_pass pass = {set->view, set->score.at, s > 0 && set->view.unseen_beg != nullptr};
     if (s == 0)
-      CU_LAUNCH(k_route_train, grid, CU_BLOCK, 0, be->stream, be->view, pass, turn);
+      CU_LAUNCH(k_route_train, grid, CU_BLOCK, 0, be->device.stream, be->view, pass, turn);
     else
-      CU_LAUNCH(k_route_set, grid, CU_BLOCK, 0, be->stream, be->view, pass, turn);
+      CU_LAUNCH(k_route_set, grid, CU_BLOCK, 0, be->device.stream, be->view, pass, turn);
   }
   CU_LAUNCHED();
   return GBT_OK;

@@ -11,6 +11,7 @@
  * A warp has a run of a block's words of mask to itself, so nothing in a block has to wait. The root's sums are 0
  * before: see cu_gradients_of_trees. */
 #include "../base/block.cuh"
+#include "backend.cuh"
 
 enum { ROWS_WARPS = CU_BLOCK / 32 };
 
@@ -119,13 +120,13 @@ gbt_status cu_rows_begin(gbt_ctx *ctx, cu_backend *be, gbt_error *err) {
   (void)ctx;
   if (be->params->subsample < 1.0) {
     dim3 grid = cu_grids(be, (n + be->view.split_rows - 1) / be->view.split_rows, 8);
-    CU_LAUNCH(k_draw, grid, CU_BLOCK, 0, be->stream, be->view);
+    CU_LAUNCH(k_draw, grid, CU_BLOCK, 0, be->device.stream, be->view);
     CU_LAUNCHED();
-    CU_LAUNCH(k_count, cu_grids(be, 1, 1), CU_CONTROL, 0, be->stream, be->view);
+    CU_LAUNCH(k_count, cu_grids(be, 1, 1), CU_CONTROL, 0, be->device.stream, be->view);
     CU_LAUNCHED();
-    CU_LAUNCH(k_place, grid, CU_BLOCK, 0, be->stream, be->view);
+    CU_LAUNCH(k_place, grid, CU_BLOCK, 0, be->device.stream, be->view);
   } else {
-    CU_LAUNCH(k_all_rows, cu_grids(be, (n + CU_BLOCK - 1) / CU_BLOCK, 8), CU_BLOCK, 0, be->stream, be->view);
+    CU_LAUNCH(k_all_rows, cu_grids(be, (n + CU_BLOCK - 1) / CU_BLOCK, 8), CU_BLOCK, 0, be->device.stream, be->view);
   }
   CU_LAUNCHED();
   return GBT_OK;

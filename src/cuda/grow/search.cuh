@@ -6,7 +6,7 @@
  * A warp works on one feature of one node; all of its lanes call these functions. */
 #pragma once
 
-#include "../base/block.cuh"
+#include "view.cuh"
 
 extern "C" {
 #include "../../gbt/tree/search.h"

@@ -6,6 +6,8 @@
  * steps whether the trees are complete: see plan_steps. */
 #include "backend.cuh"
 
+#include "../data/tiles.cuh"
+
 enum : size_t { MOST_NODES = 1 << 22 };
 enum {
   MOST_BLIND_STEPS = 4096, /* more steps than that are looked at: most trees end earlier */
@@ -52,7 +54,7 @@ done:
 static size_t memory_quarter(const cu_backend *be) {
   size_t free_bytes = 0, total = 0;
   if (cudaMemGetInfo(&free_bytes, &total) != cudaSuccess) (void)cudaGetLastError();
-  if (be->memory.limit > 0 && be->memory.limit < free_bytes) free_bytes = be->memory.limit;
+  if (be->device.memory.limit > 0 && be->device.memory.limit < free_bytes) free_bytes = be->device.memory.limit;
   return free_bytes / 4;
 }
 
@@ -126,11 +128,11 @@ static gbt_status plan_tree(cu_backend *be, gbt_error *err) {
 /* Rows of a block, and the most blocks that a step may have. */
 static void plan_blocks(cu_backend *be) {
   cu_view *v = &be->view;
-  uint64_t n = (uint64_t)be->n_rows, share = n / ((uint64_t)be->n_units * 64u) / 256u * 256u;
+  uint64_t n = (uint64_t)be->n_rows, share = n / ((uint64_t)be->device.n_units * 64u) / 256u * 256u;
   v->split_rows = n > 32000000u ? 16384u : n > 4000000u ? 4096u : 1024u; /* one block goes through their numbers */
   v->hist_rows = share < 1024u ? 1024u : share > 32768u ? 32768u : (uint32_t)share;
   v->leaf_rows = 1024u;
-  be->tile_cols = cu_tile_columns(be);
+  be->tile_cols = cu_tile_columns(be->n_rows, be->n_features, be->device.n_units);
   be->max_split_blocks = (uint32_t)(n / v->split_rows) + (uint32_t)v->max_step + 1u;
   be->max_hist_blocks = (uint32_t)(n / v->hist_rows) + 2u * (uint32_t)v->max_step + 1u;
   be->max_leaf_blocks = (uint32_t)(n / v->leaf_rows) + (uint32_t)v->max_nodes / 2u + 2u;

@@ -10,6 +10,7 @@
  *
  * and the best of the lanes is the unit's. Candidates have a total order (gbt_split_beats), so it does not matter who
  * meets them when. Those of features that are split by sets are looked at in split_cat.cu, behind this kernel. */
+#include "backend.cuh"
 #include "search.cuh"
 
 namespace {
@@ -137,7 +138,7 @@ gbt_status cu_search(cu_backend *be, gbt_error *err) {
   const int32_t n_plain = v->n_units - v->n_set_feats;
   uint64_t tasks = 2u * (uint64_t)(uint32_t)v->max_step * (uint32_t)n_plain, warps = SEARCH_THREADS / CU_FULL;
   const dim3 grid = cu_grids(be, (tasks + warps - 1) / warps, 4 * SEARCH_BLOCKS);
-  CU_LAUNCH(k_search, grid, SEARCH_THREADS, 0, be->stream, *v, n_plain);
+  CU_LAUNCH(k_search, grid, SEARCH_THREADS, 0, be->device.stream, *v, n_plain);
   CU_LAUNCHED();
   return v->n_set_feats > 0 ? cu_search_sets(be, err) : GBT_OK;
 }

@@ -10,6 +10,7 @@
  * set_bits of a searched node: every set feature's words side by side, feature f's from set_at[f] on; written where a
  * set was found. Blocks take tasks by turns, as many at a time as there is scratch for orders that are too long for
  * shared memory. */
+#include "backend.cuh"
 #include "sets.cuh"
 
 namespace {
@@ -102,7 +103,7 @@ gbt_status cu_search_sets(cu_backend *be, gbt_error *err) {
   uint64_t tasks = 2u * (uint64_t)(uint32_t)v->max_step * (uint32_t)v->n_set_feats;
   dim3 grid = cu_grids(be, tasks, 4);
   if (v->sort_room > 0 && grid.x > (unsigned)v->sort_blocks) grid.x = (unsigned)v->sort_blocks;
-  CU_LAUNCH(k_search_sets, grid, CU_BLOCK, 0, be->stream, *v, v->n_units - v->n_set_feats);
+  CU_LAUNCH(k_search_sets, grid, CU_BLOCK, 0, be->device.stream, *v, v->n_units - v->n_set_feats);
   CU_LAUNCHED();
   return GBT_OK;
 }
@@ -118,7 +119,7 @@ static void plan_scratch(cu_backend *be, uint32_t most_levels) {
   while (v->sort_room < most_levels) v->sort_room *= 2u;
   size_t each = (size_t)v->sort_room * (sizeof *v->sort_key + sizeof *v->sort_level);
   v->sort_blocks = (int32_t)(SORT_BYTES / each) + 1;
-  if (v->sort_blocks > 2 * be->n_units) v->sort_blocks = 2 * be->n_units;
+  if (v->sort_blocks > 2 * be->device.n_units) v->sort_blocks = 2 * be->device.n_units;
 }
 
 void cu_sets_place(cu_view *v, cu_places *at) {

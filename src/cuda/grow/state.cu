@@ -91,8 +91,8 @@ gbt_status cu_state_open(cu_backend *be, gbt_error *err) {
   cu_places at = {(uintptr_t)state, 0};
   place_all(be, v, be->level ? &be->level->view : NULL, &at, &head);
   for (size_t y = 0; y < n_trees; y++) {
-    CU_TRY(cudaMemsetAsync(state + y * v->stride, 0, head, be->stream));
-    CU_TRY(cudaMemsetAsync(v->allowed + y * v->stride, 1, masks, be->stream));
+    CU_TRY(cudaMemsetAsync(state + y * v->stride, 0, head, be->device.stream));
+    CU_TRY(cudaMemsetAsync(v->allowed + y * v->stride, 1, masks, be->device.stream));
   }
   return GBT_OK;
 }

@@ -15,7 +15,7 @@
  * Sums are made by integer additions in any order, so they are the CPU's to the bit. */
 #pragma once
 
-#include "../base/port.cuh"
+#include "../data/set.cuh"
 
 extern "C" {
 #include "../../gbt/backend/backend.h"
@@ -24,101 +24,6 @@ extern "C" {
 #include "../../gbt/math/gain.h"
 #include "../../gbt/math/loss.h"
 #include "../../gbt/tree/grow_node.h"
-}
-
-/* ---- a data set on the device ---- */
-
-/* Columns of codes side by side, at most 32: lane l of a warp takes column l. The codes of a row are `words` 32-bit
- * words, 1, 2, 4 or 8; column l's code lies in bits [l * bits, (l + 1) * bits) of them, lowest first. Rows begin at
- * `at` in the set's words, a multiple of 8, so that a row never straddles two sectors of memory.
- *
- * `lanes` is the power of two not below n_cols: a warp takes 32 / lanes rows at a time. A histogram of a tile in shared
- * memory has its cells at [code * pitch + lane % pitch]: with pitch 32 every lane has a bank of its own. */
-struct cu_tile {
-  uint64_t at;
-  int32_t first_col, n_cols, lanes, bits, words;
-  uint32_t n_codes; /* of its widest column */
-  int32_t pitch;    /* 32, or lanes; 0: too large for shared memory, sums go to global memory at once */
-  int32_t counts;   /* rows are counted */
-};
-
-/* A column of codes: of one feature, or of a bundle. */
-struct cu_column {
-  int32_t tile, lane;
-  uint32_t slot, n_codes; /* slots of its codes: slot .. slot + n_codes */
-};
-
-enum { CU_NUMERIC = 0, CU_ONEHOT, CU_SET };
-
-/* A feature of the training set's cuts: as gbt_place and gbt_feature_cuts. */
-struct cu_feature {
-  int32_t column;                   /* -1: sparse */
-  uint32_t slot, n_slots, first;    /* as gbt_place */
-  int32_t zero_bin, n_bins;
-  int8_t kind, has_missing, counts; /* has_missing: the missing code may hold something; counts: slots are counted */
-};
-
-/* What kernels see of a data set; pointers on the device. */
-struct cu_rows_view {
-  int64_t n_rows;
-  const uint32_t *words;
-  const cu_tile *tile;
-  const cu_column *column;
-  const cu_feature *feat;
-  int32_t n_tiles, n_columns, n_features;
-  const uint64_t *sparse_beg;   /* n_rows + 1; NULL without sparse features */
-  const uint32_t *sparse_slot;  /* ascending within a row */
-  const uint64_t *unseen_beg;   /* n_features + 1; NULL when there are none */
-  const uint32_t *unseen_row;
-  const uint8_t *copy;          /* codes column by column, of the train set where it pays; or NULL */
-  const uint64_t *copy_beg;     /* n_columns: the first byte of a column in the copy, or CU_NO_COPY */
-};
-
-#define CU_NO_COPY UINT64_MAX
-
-/* The code of a tile's column in a row. */
-__device__ static __forceinline__ uint32_t cu_tile_code(const uint32_t *words, const cu_tile &t, int32_t lane,
-                                                        uint32_t row) {
-  const uint32_t bits = (uint32_t)t.bits, bit = (uint32_t)lane * bits, shift = bit & 31u;
-  const uint32_t *w = words + t.at + (uint64_t)row * (uint32_t)t.words + (bit >> 5);
-  uint32_t code = w[0] >> shift;
-  if (shift + bits > 32u) code |= w[1] << (32u - shift);
-  return code & ((1u << bits) - 1u);
-}
-
-/* The code of a column in a row. */
-__device__ static __forceinline__ uint32_t cu_column_code(const cu_rows_view &set, int32_t column, uint32_t row) {
-  const cu_column c = set.column[column];
-  return cu_tile_code(set.words, set.tile[c.tile], c.lane, row);
-}
-
-/* A column's code as a code (bin, or n_bins for missing) of one of its features. Other features' codes of a bundle say
- * that this one is in its zero bin. */
-__device__ static __forceinline__ int32_t cu_code_of(const cu_feature &f, uint32_t column_code) {
-  if (f.zero_bin < 0) return (int32_t)column_code;
-  uint32_t slot = column_code - f.first;
-  if (column_code < f.first || slot >= f.n_slots) return f.zero_bin;
-  return (int32_t)slot + ((int32_t)slot >= f.zero_bin);
-}
-
-/* The first place in x[lo .. hi), ascending, that is not below `value`; hi when there is none. */
-template <class T, class I> __device__ static __forceinline__ I cu_lower_bound(const T *x, I lo, I hi, T value) {
-  while (lo < hi) {
-    const I mid = lo + (hi - lo) / 2;
-    if (x[mid] < value) lo = mid + 1;
-    else hi = mid;
-  }
-  return lo;
-}
-
-/* The code of a feature in a row. Sparse: the row's slots are searched. */
-__device__ static __forceinline__ int32_t cu_code(const cu_rows_view &set, int32_t feat, uint32_t row) {
-  const cu_feature f = set.feat[feat];
-  if (f.column >= 0) return cu_code_of(f, cu_column_code(set, f.column, row));
-  const uint64_t end = set.sparse_beg[row + 1], lo = cu_lower_bound(set.sparse_slot, set.sparse_beg[row], end, f.slot);
-  if (lo == end || set.sparse_slot[lo] >= f.slot + f.n_slots) return f.zero_bin;
-  int32_t slot = (int32_t)(set.sparse_slot[lo] - f.slot);
-  return slot + (slot >= f.zero_bin);
 }
 
 /* ---- the tree being grown, in device memory ---- */
@@ -253,29 +158,12 @@ struct cu_rules {
 
 /* ---- what kernels share ---- */
 
-enum { CU_BLOCK = 256, CU_CONTROL = 256, CU_FULL = 32 }; /* threads of a usual block, of a single one; of a warp */
-
-/* Which of n runs, first[0] <= ... <= first[n], block b belongs to: the last i with first[i] <= b. */
-__device__ static __forceinline__ int32_t cu_run_of(const uint32_t *first, int32_t n, uint32_t b) {
-  int32_t lo = 0, hi = n;
-  while (hi - lo > 1) {
-    int32_t mid = lo + (hi - lo) / 2;
-    if (first[mid] <= b) lo = mid;
-    else hi = mid;
-  }
-  return lo;
-}
-
 /* Which way a code of the split's feature goes. */
 __device__ static __forceinline__ int cu_goes_left(const cu_view &v, const gbt_grow_node *node, int32_t code) {
   const gbt_split *s = &node->split;
   if (code == v.train.feat[s->feat].n_bins) return s->missing_left;
   if (s->kind == GBT_SPLIT_NUMERIC) return code <= s->bin;
   return gbt_bit(v.sets + node->set_beg, node->set_words, (uint32_t)code);
-}
-
-__device__ static __forceinline__ void cu_add64(int64_t *to, int64_t x) {
-  atomicAdd((unsigned long long *)to, (unsigned long long)x);
 }
 
 /* A row's 16-bit gradients as one word, g in the lower half: one access instead of two. Arrays of them are aligned. */

@@ -19,7 +19,8 @@
  *   x[column * stride + row], code[slot * code_stride + row]; results as x, by output or by tree. */
 #pragma once
 
-#include "../grow/backend.cuh"
+#include "../base/block.cuh"
+#include "../base/mem.cuh"
 
 #include "predict.h"
 

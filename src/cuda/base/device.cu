@@ -1,0 +1,21 @@
+/* See device.cuh. */
+#include "device.cuh"
+
+gbt_status cu_device_open(cu_device *device, gbt_error *err) {
+  int value = 0;
+  CU_TRY(cudaSetDevice(device->number));
+  CU_TRY(cudaStreamCreate(&device->stream));
+  CU_TRY(cudaDeviceGetAttribute(&value, cudaDevAttrMultiProcessorCount, device->number));
+  device->n_units = value > 0 ? value : 1;
+  CU_TRY(cudaDeviceGetAttribute(&value, cudaDevAttrMaxSharedMemoryPerBlockOptin, device->number));
+  device->shared_limit = (size_t)value;
+  CU_TRY(cudaDeviceGetAttribute(&value, cudaDevAttrMaxPitch, device->number));
+  device->most_pitch = (size_t)value;
+  return GBT_OK;
+}
+
+void cu_device_close(cu_device *device) {
+  if (device->stream) (void)cudaStreamSynchronize(device->stream);
+  if (device->stream) (void)cudaStreamDestroy(device->stream);
+  device->stream = NULL;
+}
