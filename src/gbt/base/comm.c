@@ -151,3 +151,18 @@ gbt_status gbt_comm_same_at(gbt_ctx *ctx, int site, uint64_t number, int *same, 
   *same = both[0] == -both[1] && both[2] == -both[3];
   return GBT_OK;
 }
+
+gbt_status gbt_comm_share(gbt_ctx *ctx, int64_t n, gbt_share *out, gbt_error *err) {
+  int64_t *rows;
+  *out = (gbt_share){0, n};
+  if (gbt_comm_alone(ctx)) return GBT_OK;
+  GBT_TRY(gbt_mem_array(&ctx->mem, (size_t)gbt_comm_size(ctx), sizeof *rows, &rows, err));
+  gbt_status status = gbt_comm_gather_i64(ctx, &n, 1, rows, err);
+  out->all = 0;
+  for (int r = 0; r < gbt_comm_size(ctx) && status == GBT_OK; r++) {
+    if (r == gbt_comm_rank(ctx)) out->beg = out->all;
+    out->all += rows[r];
+  }
+  gbt_mem_free(&ctx->mem, rows);
+  return status;
+}

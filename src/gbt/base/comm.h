@@ -51,6 +51,19 @@ static inline int gbt_comm_size(const gbt_ctx *ctx) { return ctx->comm == NULL ?
 /* Whether there are no other ranks. */
 static inline int gbt_comm_alone(const gbt_ctx *ctx) { return gbt_comm_size(ctx) == 1; }
 
+/* What devices say that work for one rank only. */
+static inline gbt_status gbt_refuse_ranks(gbt_error *err) {
+  return gbt_fail_on(err, GBT_E_UNSUPPORTED, "device",
+                     "device = \"cuda\" works with one rank for now; train on the CPU, or without other ranks");
+}
+
+/* Where this rank's n rows stand among those of all ranks. Alone: {0, n}. Collective. */
+typedef struct gbt_share {
+  int64_t beg; /* rows of the ranks before this one */
+  int64_t all; /* rows of all ranks */
+} gbt_share;
+gbt_status gbt_comm_share(gbt_ctx *ctx, int64_t n, gbt_share *out, gbt_error *err) GBT_MUST_CHECK;
+
 /* The end of a step that all ranks take: `status` of this rank, and err when it failed. GBT_OK when it is that of all
  * ranks; else on every rank the failure of the first rank that failed, the message naming the rank (from 0). */
 gbt_status gbt_comm_agree(gbt_ctx *ctx, gbt_status status, gbt_error *err) GBT_MUST_CHECK;

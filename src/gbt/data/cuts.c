@@ -69,9 +69,9 @@ static int weight_scale(double max, int64_t n) {
   return 62 - bits - e; /* max < 2^e, n <= 2^bits */
 }
 
-/* Integer weights of all rows; *total is their sum. */
-static gbt_status whole_weights(gbt_ctx *ctx, const double *weight, int64_t n, uint64_t **out, uint64_t *total,
-                                gbt_error *err) {
+/* Integer weights of all rows; *total is their sum. Of several ranks: of this rank's rows, on the scale of all. */
+static gbt_status whole_weights(gbt_ctx *ctx, const double *weight, int64_t n, gbt_share share, uint64_t **out,
+                                uint64_t *total, gbt_error *err) {
   gbt_status status = GBT_OK;
   int64_t n_chunks = (n + CHUNK - 1) / CHUNK;
   weight_job w = {.weight = weight, .n_rows = n};
@@ -86,12 +86,13 @@ static gbt_status whole_weights(gbt_ctx *ctx, const double *weight, int64_t n, u
     if (w.bad[c] >= 0) {
       status = gbt_fail_on(err, GBT_E_DATA, "weights",
                            "the weight of row %lld is %g; weights must be finite numbers of 0 or more",
-                           (long long)w.bad[c] + 1, weight[w.bad[c]]);
+                           (long long)(share.beg + w.bad[c]) + 1, weight[w.bad[c]]);
       goto done;
     }
     if (w.max[c] > max) max = w.max[c];
   }
-  int k = weight_scale(max, n), half = k / 2;
+  GBT_TRY_GOTO(gbt_comm_max_f64(ctx, &max, 1, err), done);
+  int k = weight_scale(max, share.all), half = k / 2;
   w.up[0] = gbt_pow2(half);
   w.up[1] = gbt_pow2(k - half);
   GBT_TRY_GOTO(gbti_job_run(&w.job, n_chunks, scale_task, &w, err), done);
@@ -119,6 +120,10 @@ typedef struct cuts_job {
   const gbti_offload *offload; /* may be NULL */
   gbti_levels *levels;         /* n_cols; filled for columns with levels */
   gbt_feature_cuts *feat;
+  gbt_share share;
+  int32_t beg, end; /* columns in work: all, or with ranks some at a time */
+  gbti_runs *runs;  /* end - beg; with ranks */
+  int64_t *filled;  /* n_cols x 2, with ranks: rows in the zero bin, missing ones */
 } cuts_job;
 
 static uint64_t absent_weight(const cuts_job *cj, const gbti_reader *in) {
@@ -164,15 +169,17 @@ static gbt_status count_entries(const gbti_source *source, filled *z, gbt_error 
   return GBT_OK;
 }
 
-static void set_filled(const cuts_job *cj, const gbti_reader *in, filled z, gbt_feature_cuts *f) {
+static void count_absent(const cuts_job *cj, const gbti_reader *in, const gbt_feature_cuts *f, filled *z) {
   int64_t n_absent = cj->table->n_rows - in->n_entries;
-  int in_bins = f->zero_bin < f->n_bins;
   if (in->absent != in->absent)
-    z.n_missing += n_absent;
+    z->n_missing += n_absent;
   else
-    z.n_zero += in_bins ? n_absent : 0;
-  f->has_missing = z.n_missing > 0;
-  f->n_filled = cj->table->n_rows - (in_bins ? z.n_zero : z.n_missing);
+    z->n_zero += f->zero_bin < f->n_bins ? n_absent : 0;
+}
+
+static void set_filled(const cuts_job *cj, int64_t n_zero, int64_t n_missing, gbt_feature_cuts *f) {
+  f->has_missing = n_missing > 0;
+  f->n_filled = cj->share.all - (f->zero_bin < f->n_bins ? n_zero : n_missing);
 }
 
 static int is_offloaded(const cuts_job *cj, int32_t c) {
@@ -189,14 +196,19 @@ static gbti_source source_of(cuts_job *cj, int32_t c, int thread) {
   return source;
 }
 
-static gbt_status cut_column(cuts_job *cj, int32_t c, int thread, gbt_error *err) {
+static void cut_levels(const cuts_job *cj, int32_t c) {
   gbt_feature_cuts *f = &cj->feat[c];
   const gbti_levels *levels = &cj->levels[c];
+  f->n_bins = levels->n > 0 ? levels->n : 1;
+  f->has_missing = levels->has_missing;
+  f->zero_bin = -1;
+  f->n_filled = cj->share.all;
+}
+
+static gbt_status cut_column(cuts_job *cj, int32_t c, int thread, gbt_error *err) {
+  gbt_feature_cuts *f = &cj->feat[c];
   if (cj->table->cols[c].type == GBT_CATEGORICAL) {
-    f->n_bins = levels->n > 0 ? levels->n : 1;
-    f->has_missing = levels->has_missing;
-    f->zero_bin = -1;
-    f->n_filled = cj->table->n_rows;
+    cut_levels(cj, c);
     return GBT_OK;
   }
   if (is_offloaded(cj, c)) return GBT_OK;
@@ -206,7 +218,8 @@ static gbt_status cut_column(cuts_job *cj, int32_t c, int thread, gbt_error *err
   f->cut = cut;
   filled z = zero_bin_of(cj, f);
   GBT_TRY(count_entries(&source, &z, err));
-  set_filled(cj, &source.in, z, f);
+  count_absent(cj, &source.in, f, &z);
+  set_filled(cj, z.n_zero, z.n_missing, f);
   return GBT_OK;
 }
 
@@ -223,7 +236,8 @@ static gbt_status offload_columns(gbt_ctx *ctx, cuts_job *cj, gbt_error *err) {
     f->cut = cut;
     filled z = zero_bin_of(cj, f);
     GBT_TRY(o->count(o->state, ctx, z.low, z.high, &z.n_zero, &z.n_missing, err));
-    set_filled(cj, &source.in, z, f);
+    count_absent(cj, &source.in, f, &z);
+    set_filled(cj, z.n_zero, z.n_missing, f);
   }
   return GBT_OK;
 }
@@ -231,14 +245,15 @@ static gbt_status offload_columns(gbt_ctx *ctx, cuts_job *cj, gbt_error *err) {
 static gbt_status level_column(cuts_job *cj, int32_t c, int thread, gbt_error *err) {
   const gbt_column *col = &cj->table->cols[c];
   if (col->type == GBT_NUMERIC) return GBT_OK;
+  if (col->type == GBT_CATEGORICAL && !gbt_comm_alone(cj->job.ctx)) return GBT_OK; /* see gather_levels */
   return gbti_levels_build(&cj->job.ctx->mem, cj->table, col, &cj->job, thread, &cj->levels[c], err);
 }
 
 typedef gbt_status column_fn(cuts_job *cj, int32_t c, int thread, gbt_error *err);
 
 static void for_columns(cuts_job *cj, int64_t task, int thread, column_fn *fn) {
-  int64_t beg = task * cj->per_task, end = beg + cj->per_task;
-  for (int64_t c = beg; c < end && c < cj->table->n_cols; c++) {
+  int64_t beg = cj->beg + task * cj->per_task, end = beg + cj->per_task;
+  for (int64_t c = beg; c < end && c < cj->end; c++) {
     gbt_error err;
     if (gbti_job_stopped(&cj->job, thread)) return;
     gbt_status status = fn(cj, (int32_t)c, thread, &err);
@@ -248,6 +263,77 @@ static void for_columns(cuts_job *cj, int64_t task, int thread, column_fn *fn) {
 
 static void level_task(void *arg, int64_t task, int thread) { for_columns(arg, task, thread, level_column); }
 static void cut_task(void *arg, int64_t task, int thread) { for_columns(arg, task, thread, cut_column); }
+
+/* ---- with ranks ---- */
+
+static gbt_status run_column(cuts_job *cj, int32_t c, int thread, gbt_error *err) {
+  if (cj->table->cols[c].type == GBT_CATEGORICAL) return GBT_OK;
+  gbti_source source = source_of(cj, c, thread);
+  return gbti_runs_make(&source, &cj->runs[c - cj->beg], err);
+}
+
+static gbt_status cut_runs(cuts_job *cj, int32_t c, int thread, gbt_error *err) {
+  gbt_feature_cuts *f = &cj->feat[c];
+  if (cj->table->cols[c].type == GBT_CATEGORICAL) {
+    cut_levels(cj, c);
+    return GBT_OK;
+  }
+  double *cut;
+  gbti_source source = source_of(cj, c, thread);
+  GBT_TRY(gbti_runs_cut(&cj->job.ctx->mem, &cj->runs[c - cj->beg], cj->max_bin, &cut, &f->n_bins, err));
+  f->cut = cut;
+  filled z = zero_bin_of(cj, f);
+  GBT_TRY(count_entries(&source, &z, err));
+  count_absent(cj, &source.in, f, &z);
+  cj->filled[2 * c] = z.n_zero;
+  cj->filled[2 * c + 1] = z.n_missing;
+  return GBT_OK;
+}
+
+static void run_task(void *arg, int64_t task, int thread) { for_columns(arg, task, thread, run_column); }
+static void cut_runs_task(void *arg, int64_t task, int thread) { for_columns(arg, task, thread, cut_runs); }
+
+/* Columns [beg, end): runs of this rank, then those of all ranks, then the cuts. */
+static gbt_status cut_some(gbt_ctx *ctx, cuts_job *cj, gbt_error *err) {
+  GBT_TRY(gbti_job_run(&cj->job, cj->end - cj->beg, run_task, cj, err));
+  for (int32_t c = cj->beg; c < cj->end; c++)
+    if (cj->table->cols[c].type != GBT_CATEGORICAL) GBT_TRY(gbti_runs_gather(ctx, &cj->runs[c - cj->beg], err));
+  return gbti_job_run(&cj->job, cj->end - cj->beg, cut_runs_task, cj, err);
+}
+
+/* As many columns at a time as there are threads on this rank; others may take more or fewer: they meet by column. */
+static gbt_status cut_shared(gbt_ctx *ctx, cuts_job *cj, gbt_error *err) {
+  const int32_t n = cj->table->n_cols, step = ctx->n_threads;
+  gbt_status status = GBT_OK;
+  cj->per_task = 1;
+  GBT_TRY_GOTO(gbt_mem_zeros(&ctx->mem, (size_t)step, sizeof *cj->runs, &cj->runs, err), done);
+  GBT_TRY_GOTO(gbt_mem_zeros(&ctx->mem, (size_t)n, 2 * sizeof *cj->filled, &cj->filled, err), done);
+  for (cj->beg = 0; cj->beg < n && status == GBT_OK; cj->beg += step) {
+    cj->end = n - cj->beg < step ? n : cj->beg + step;
+    status = cut_some(ctx, cj, err);
+    for (int32_t i = 0; i < step; i++) gbti_runs_free(&ctx->mem, &cj->runs[i]);
+  }
+  if (status != GBT_OK) goto done;
+  GBT_TRY_GOTO(gbt_comm_sum_i64(ctx, cj->filled, 2 * (size_t)n, err), done);
+  for (int32_t c = 0; c < n; c++)
+    if (cj->table->cols[c].type != GBT_CATEGORICAL)
+      set_filled(cj, cj->filled[2 * c], cj->filled[2 * c + 1], &cj->feat[c]);
+done:
+  gbt_mem_free(&ctx->mem, cj->runs);
+  gbt_mem_free(&ctx->mem, cj->filled);
+  return status;
+}
+
+static gbt_status gather_levels(gbt_ctx *ctx, cuts_job *cj, gbt_error *err) {
+  for (int32_t c = 0; c < cj->table->n_cols; c++) {
+    const gbt_column *col = &cj->table->cols[c];
+    if (col->type != GBT_CATEGORICAL) continue;
+    GBT_TRY(gbti_levels_gather(ctx, cj->table, col, &cj->job, cj->share, &cj->levels[c], err));
+  }
+  return GBT_OK;
+}
+
+/* ---- all of it ---- */
 
 static gbt_status make_schema(gbt_ctx *ctx, const cuts_job *cj, gbt_schema **out, gbt_error *err) {
   gbt_feature *feat;
@@ -270,9 +356,14 @@ static gbt_status make_cuts(gbt_ctx *ctx, cuts_job *cj, gbt_cuts *cuts, gbt_erro
   int64_t n_tasks = (cj->table->n_cols + cj->per_task - 1) / cj->per_task;
   GBT_TRY(gbt_mem_zeros(&ctx->mem, n, sizeof *cj->levels, &cj->levels, err));
   GBT_TRY_GOTO(gbti_job_run(&cj->job, n_tasks, level_task, cj, err), done);
+  if (!gbt_comm_alone(ctx)) GBT_TRY_GOTO(gather_levels(ctx, cj, err), done);
   GBT_TRY_GOTO(make_schema(ctx, cj, &cuts->schema, err), done);
   GBT_TRY_GOTO(gbt_mem_zeros(&ctx->mem, n, sizeof *cuts->feat, &cuts->feat, err), done);
   cj->feat = cuts->feat;
+  if (!gbt_comm_alone(ctx)) {
+    GBT_TRY_GOTO(cut_shared(ctx, cj, err), done);
+    goto done;
+  }
   GBT_TRY_GOTO(gbti_job_run(&cj->job, n_tasks, cut_task, cj, err), done);
   GBT_TRY_GOTO(offload_columns(ctx, cj, err), done);
 done:
@@ -283,30 +374,50 @@ done:
 
 gbt_status gbt_cuts_build(gbt_ctx *ctx, const gbt_table *table, const double *weight, int32_t max_bin, gbt_cuts **out,
                           gbt_error *err) {
-  return gbti_cuts_build(ctx, table, weight, max_bin, NULL, out, err);
+  gbt_status status = gbti_cuts_build(ctx, table, weight, max_bin, NULL, out, err);
+  status = gbt_comm_agree(ctx, status, err);
+  if (status == GBT_OK) return GBT_OK;
+  gbt_cuts_unref(*out); /* another rank failed */
+  *out = NULL;
+  return status;
 }
 
-gbt_status gbti_cuts_build(gbt_ctx *ctx, const gbt_table *table, const double *weight, int32_t max_bin,
+/* Of this rank's table and those of the others: where its rows stand, and whether rows have weights. */
+static gbt_status look_around(gbt_ctx *ctx, gbt_table *table, const double *weight, int32_t max_bin, gbt_share *share,
+                              int *weighted, gbt_error *err) {
+  GBT_TRY(gbt_comm_share(ctx, table->n_rows, share, err));
+  if (!gbt_comm_alone(ctx)) table->row_beg = share->beg;
+  if (share->all > (int64_t)UINT32_MAX - 1)
+    return gbt_fail(err, GBT_E_DATA, "the data have %lld rows; up to %lld can be used", (long long)share->all,
+                    (long long)UINT32_MAX - 1);
+  GBT_TRY(gbt_table_check(ctx, table, err));
+  return gbti_ranks_match(ctx, table, weight, max_bin, weighted, err);
+}
+
+gbt_status gbti_cuts_build(gbt_ctx *ctx, const gbt_table *host_table, const double *weight, int32_t max_bin,
                            const gbti_offload *offload, gbt_cuts **out, gbt_error *err) {
   gbt_status status = GBT_OK;
   gbt_cuts *cuts = NULL;
   uint64_t *whole = NULL;
-  cuts_job cj = {.table = table, .max_bin = max_bin, .offload = offload};
+  gbt_table own = *host_table;
+  const gbt_table *table = &own;
+  cuts_job cj = {.table = table, .max_bin = max_bin, .offload = offload, .end = own.n_cols};
+  int weighted;
   *out = NULL;
   if (max_bin < 2 || max_bin > GBT_MAX_BINS)
     return gbt_fail_on(err, GBT_E_ARG, "max_bin", "`max_bin` is %d; give a number from 2 to %d", (int)max_bin,
                        GBT_MAX_BINS);
-  GBT_TRY(gbt_table_check(ctx, table, err));
+  GBT_TRY(look_around(ctx, &own, weight, max_bin, &cj.share, &weighted, err));
   if (table->n_cols == 0) return gbt_fail(err, GBT_E_DATA, "the data have no columns to learn from");
   gbti_job_start(&cj.job, ctx);
   cj.per_task = gbti_cols_per_task(table->n_rows);
-  if (weight != NULL) GBT_TRY(whole_weights(ctx, weight, table->n_rows, &whole, &cj.total_weight, err));
+  if (weighted) GBT_TRY(whole_weights(ctx, weight, table->n_rows, cj.share, &whole, &cj.total_weight, err));
   cj.weight = whole;
   GBT_TRY_GOTO(gbt_mem_zeros(&ctx->mem, 1, sizeof *cuts, &cuts, err), done);
   cuts->refs = 1;
   cuts->mem = ctx->mem;
   cuts->n_features = table->n_cols;
-  cuts->n_rows = table->n_rows;
+  cuts->n_rows = cj.share.all;
   cuts->absent_missing = table->absent_missing != 0;
   GBT_TRY_GOTO(make_cuts(ctx, &cj, cuts, err), done);
 done:

@@ -16,12 +16,7 @@ static gbt_status find_twins(gbt_ctx *ctx, int thread, const gbt_column *col, in
   return gbt_match_many_texts(ctx, thread, col->levels, col->n_levels, col->levels, col->n_levels, *out, err);
 }
 
-typedef struct tally {
-  uint32_t *count, *first; /* n_levels + 1, by code */
-  int64_t n_given;         /* rows that have a level */
-} tally;
-
-static gbt_status count_codes(const gbt_table *table, const gbt_column *col, gbti_job *job, int thread, tally *t,
+static gbt_status count_codes(const gbt_table *table, const gbt_column *col, gbti_job *job, int thread, gbti_tally *t,
                               gbt_error *err) {
   enum { CHUNK = 1 << 18 };
   const int32_t *code = col->values;
@@ -34,87 +29,106 @@ static gbt_status count_codes(const gbt_table *table, const gbt_column *col, gbt
   return GBT_OK;
 }
 
-/* Counts of codes with one text go to the first of them. */
-static void merge_twins(const gbt_column *col, const int32_t *twin, tally *t) {
+/* Counts of codes with one text go to the first of them; codes without a text count nothing. */
+static void merge_twins(const gbt_column *col, gbti_tally *t) {
   for (int32_t i = 0; i < col->n_levels; i++) {
     uint32_t n = t->count[i + 1];
-    if (n == 0 || twin[i] < 0) continue;
+    if (t->twin[i] < 0) t->count[i + 1] = 0;
+    if (n == 0 || t->twin[i] < 0) continue;
     t->n_given += n;
-    if (twin[i] == i) continue;
-    uint32_t to = (uint32_t)twin[i] + 1;
+    if (t->twin[i] == i) continue;
+    uint32_t to = (uint32_t)t->twin[i] + 1;
     if (t->count[to] == 0 || t->first[i + 1] < t->first[to]) t->first[to] = t->first[i + 1];
     t->count[to] += n;
     t->count[i + 1] = 0;
   }
 }
 
-/* Levels that occur, in the order of bins. order: their codes - 1. Returns how many. */
-static int32_t order_levels(const gbt_column *col, const int32_t *twin, const tally *t, uint64_t *key, uint64_t *tmp,
-                            uint32_t *order, uint32_t *order_tmp) {
-  int32_t n = 0;
-  for (int32_t i = 0; i < col->n_levels; i++) {
-    if (t->count[i + 1] == 0 || twin[i] < 0) continue;
-    key[n] = (uint64_t)(UINT32_MAX - t->count[i + 1]) << 32 | t->first[i + 1];
-    order[n++] = (uint32_t)i;
-  }
-  gbt_sort_u64(key, order, (size_t)n, tmp, order_tmp);
-  return n;
-}
-
-static gbt_status rank_categorical(const gbt_mem *mem, const gbt_table *table, const gbt_column *col, gbti_job *job,
-                                   int thread, const int32_t *twin, gbti_levels *out, gbt_error *err) {
+gbt_status gbti_tally_make(const gbt_mem *mem, const gbt_table *table, const gbt_column *col, gbti_job *job,
+                           int thread, gbti_tally *out, gbt_error *err) {
   gbt_status status = GBT_OK;
   size_t n = (size_t)col->n_levels;
-  tally t = {NULL, NULL, 0};
-  uint64_t *key = NULL, *tmp = NULL;
-  uint32_t *order = NULL, *order_tmp = NULL;
-  GBT_TRY_GOTO(gbt_mem_zeros(mem, n + 1, sizeof *t.count, &t.count, err), done);
-  GBT_TRY_GOTO(gbt_mem_array(mem, n + 1, sizeof *t.first, &t.first, err), done);
-  GBT_TRY_GOTO(gbt_mem_array(mem, n, sizeof *key, &key, err), done);
-  GBT_TRY_GOTO(gbt_mem_array(mem, n, sizeof *tmp, &tmp, err), done);
-  GBT_TRY_GOTO(gbt_mem_array(mem, n, sizeof *order, &order, err), done);
-  GBT_TRY_GOTO(gbt_mem_array(mem, n, sizeof *order_tmp, &order_tmp, err), done);
-  GBT_TRY_GOTO(count_codes(table, col, job, thread, &t, err), done);
-  merge_twins(col, twin, &t);
-  int32_t n_found = order_levels(col, twin, &t, key, tmp, order, order_tmp);
-  out->n = n_found < GBT_MAX_LEVELS ? n_found : GBT_MAX_LEVELS;
-  out->has_missing = t.n_given < table->n_rows || out->n < n_found;
-  for (int32_t i = 0; i < out->n; i++) {
-    out->map[order[i] + 1] = i;
-    out->text[i] = col->levels[order[i]];
-  }
+  *out = (gbti_tally){NULL, NULL, NULL, 0};
+  GBT_TRY_GOTO(find_twins(job->ctx, thread, col, &out->twin, err), done);
+  GBT_TRY_GOTO(gbt_mem_zeros(mem, n + 1, sizeof *out->count, &out->count, err), done);
+  GBT_TRY_GOTO(gbt_mem_array(mem, n + 1, sizeof *out->first, &out->first, err), done);
+  GBT_TRY_GOTO(count_codes(table, col, job, thread, out, err), done);
+  merge_twins(col, out);
 done:
-  gbt_mem_free(mem, t.count);
-  gbt_mem_free(mem, t.first);
+  if (status != GBT_OK) gbti_tally_free(mem, out);
+  return status;
+}
+
+void gbti_tally_free(const gbt_mem *mem, gbti_tally *tally) {
+  gbt_mem_free(mem, tally->twin);
+  gbt_mem_free(mem, tally->count);
+  gbt_mem_free(mem, tally->first);
+  *tally = (gbti_tally){NULL, NULL, NULL, 0};
+}
+
+gbt_status gbti_order_levels(const gbt_mem *mem, int32_t n, const uint32_t *count, const uint32_t *first,
+                             uint32_t *order, int32_t *n_found, gbt_error *err) {
+  gbt_status status = GBT_OK;
+  uint64_t *key = NULL, *tmp = NULL;
+  uint32_t *order_tmp = NULL;
+  *n_found = 0;
+  GBT_TRY_GOTO(gbt_mem_array(mem, (size_t)n, sizeof *key, &key, err), done);
+  GBT_TRY_GOTO(gbt_mem_array(mem, (size_t)n, sizeof *tmp, &tmp, err), done);
+  GBT_TRY_GOTO(gbt_mem_array(mem, (size_t)n, sizeof *order_tmp, &order_tmp, err), done);
+  for (int32_t i = 0; i < n; i++) {
+    if (count[i] == 0) continue;
+    key[*n_found] = (uint64_t)(UINT32_MAX - count[i]) << 32 | first[i];
+    order[(*n_found)++] = (uint32_t)i;
+  }
+  gbt_sort_u64(key, order, (size_t)*n_found, tmp, order_tmp);
+done:
   gbt_mem_free(mem, key);
   gbt_mem_free(mem, tmp);
-  gbt_mem_free(mem, order);
   gbt_mem_free(mem, order_tmp);
+  return status;
+}
+
+static gbt_status rank_categorical(const gbt_mem *mem, const gbt_table *table, const gbt_column *col,
+                                   const gbti_tally *t, gbti_levels *out, gbt_error *err) {
+  uint32_t *order;
+  int32_t n_found;
+  GBT_TRY(gbt_mem_array(mem, (size_t)col->n_levels, sizeof *order, &order, err));
+  gbt_status status = gbti_order_levels(mem, col->n_levels, t->count + 1, t->first + 1, order, &n_found, err);
+  if (status == GBT_OK) {
+    out->n = n_found < GBT_MAX_LEVELS ? n_found : GBT_MAX_LEVELS;
+    out->has_missing = t->n_given < table->n_rows || out->n < n_found;
+    for (int32_t i = 0; i < out->n; i++) {
+      out->map[order[i] + 1] = i;
+      out->text[i] = col->levels[order[i]];
+    }
+  }
+  gbt_mem_free(mem, order);
   return status;
 }
 
 gbt_status gbti_levels_build(const gbt_mem *mem, const gbt_table *table, const gbt_column *col, gbti_job *job,
                              int thread, gbti_levels *out, gbt_error *err) {
   gbt_status status = GBT_OK;
-  int32_t *twin = NULL;
+  gbti_tally t = {NULL, NULL, NULL, 0};
   memset(out, 0, sizeof *out);
   GBT_TRY_GOTO(gbt_mem_array(mem, (size_t)col->n_levels, sizeof *out->text, &out->text, err), done);
   GBT_TRY_GOTO(gbt_mem_array(mem, (size_t)col->n_levels + 1, sizeof *out->map, &out->map, err), done);
-  GBT_TRY_GOTO(find_twins(job->ctx, thread, col, &twin, err), done);
   for (int32_t c = 0; c <= col->n_levels; c++) out->map[c] = GBTI_CODE_MISSING;
   if (col->type == GBT_CATEGORICAL) {
-    GBT_TRY_GOTO(rank_categorical(mem, table, col, job, thread, twin, out, err), done);
+    GBT_TRY_GOTO(gbti_tally_make(mem, table, col, job, thread, &t, err), done);
+    GBT_TRY_GOTO(rank_categorical(mem, table, col, &t, out, err), done);
   } else {
+    GBT_TRY_GOTO(find_twins(job->ctx, thread, col, &t.twin, err), done);
     for (int32_t i = 0; i < col->n_levels; i++) {
-      if (twin[i] != i) continue;
+      if (t.twin[i] != i) continue;
       out->map[i + 1] = out->n;
       out->text[out->n++] = col->levels[i];
     }
   }
   for (int32_t i = 0; i < col->n_levels; i++)
-    if (twin[i] >= 0) out->map[i + 1] = out->map[twin[i] + 1];
+    if (t.twin[i] >= 0) out->map[i + 1] = out->map[t.twin[i] + 1];
 done:
-  gbt_mem_free(mem, twin);
+  gbti_tally_free(mem, &t);
   if (status != GBT_OK) gbti_levels_free(mem, out);
   return status;
 }
@@ -122,6 +136,8 @@ done:
 void gbti_levels_free(const gbt_mem *mem, gbti_levels *levels) {
   gbt_mem_free(mem, levels->text);
   gbt_mem_free(mem, levels->map);
+  gbt_mem_free(mem, levels->block);
   levels->text = NULL;
   levels->map = NULL;
+  levels->block = NULL;
 }

@@ -3,10 +3,12 @@
  *   cuts.c              the call as a whole: weights, schema, one task per column, counts of filled rows
  *   cuts_categorical.c  dictionaries of columns with levels
  *   cuts_numeric.c      from a stream of numbers to cuts: few distinct values, or quantiles
- *   cuts_quantile.c     exact quantiles without sorting the column */
+ *   cuts_quantile.c     exact quantiles without sorting the column
+ *   cuts_ranks.c        columns whose rows are shared out among ranks */
 #ifndef GBT_DATA_CUTS_IMPL_H
 #define GBT_DATA_CUTS_IMPL_H
 
+#include "../base/comm.h"
 #include "column.h"
 #include "cuts.h"
 #include "job.h"
@@ -58,16 +60,65 @@ gbt_status gbti_numeric_cuts(const gbti_source *source, int32_t max_bin, double 
 gbt_status gbti_quantile_cuts(const gbti_source *source, int32_t max_bin, double *cut, int32_t *n_cuts,
                               gbt_error *err) GBT_MUST_CHECK;
 
+/* Sorts n keys (and rows) of a source; tmp, row_tmp: as long. */
+gbt_status gbti_sort_keys(const gbti_source *source, uint64_t *key, uint32_t *row, uint64_t n, uint64_t *tmp,
+                          uint32_t *row_tmp, gbt_error *err) GBT_MUST_CHECK;
+
+/* ---- ranks ---- */
+
+/* Distinct values of a column that weigh something, ascending, with their weights. */
+typedef struct gbti_runs {
+  uint64_t *key, *weight; /* n, owned */
+  int64_t n;
+} gbti_runs;
+
+/* Those of this rank's rows. */
+gbt_status gbti_runs_make(const gbti_source *source, gbti_runs *out, gbt_error *err) GBT_MUST_CHECK;
+void gbti_runs_free(const gbt_mem *mem, gbti_runs *runs);
+
+/* Those of all ranks' rows take the place of this rank's. Collective. Memory: the distinct values of every rank, 36
+ * bytes each for the time of the call, 16 bytes for as long as the runs are held. */
+gbt_status gbti_runs_gather(gbt_ctx *ctx, gbti_runs *runs, gbt_error *err) GBT_MUST_CHECK;
+
+/* gbti_numeric_cuts from runs. */
+gbt_status gbti_runs_cut(const gbt_mem *mem, const gbti_runs *runs, int32_t max_bin, double **out, int32_t *n_bins,
+                         gbt_error *err) GBT_MUST_CHECK;
+
+/* Fails unless all ranks have the same columns. *weighted: some rank has weights; all with rows must. Collective. */
+gbt_status gbti_ranks_match(gbt_ctx *ctx, const gbt_table *table, const double *weight, int32_t max_bin,
+                            int *weighted, gbt_error *err) GBT_MUST_CHECK;
+
 /* A column with levels. */
 typedef struct gbti_levels {
   int32_t n;
   const char **text; /* n, owned; texts of the table: categorical by bin, ordinal by rank */
   int32_t *map;      /* owned: [col->n_levels + 1], see gbt_binding.code_map */
   int32_t has_missing;
+  char *block; /* owned: texts of other ranks, or NULL */
 } gbti_levels;
 
 gbt_status gbti_levels_build(const gbt_mem *mem, const gbt_table *table, const gbt_column *col, gbti_job *job,
                              int thread, gbti_levels *out, gbt_error *err) GBT_MUST_CHECK;
 void gbti_levels_free(const gbt_mem *mem, gbti_levels *levels);
+
+/* Rows of every level of a categorical column; codes with one text are one level, that of the lowest of them. */
+typedef struct gbti_tally {
+  int32_t *twin;           /* n_levels: the first level with the same text; -1: none */
+  uint32_t *count, *first; /* n_levels + 1, by code: rows, and the first of them */
+  int64_t n_given;         /* rows that have a level */
+} gbti_tally;
+
+gbt_status gbti_tally_make(const gbt_mem *mem, const gbt_table *table, const gbt_column *col, gbti_job *job,
+                           int thread, gbti_tally *out, gbt_error *err) GBT_MUST_CHECK;
+void gbti_tally_free(const gbt_mem *mem, gbti_tally *tally);
+
+/* Levels in the order of bins: count[i], first[i] of level i; those of count 0 are left out. order: room for n.
+ * Returns how many, which may be more than a column can have. */
+gbt_status gbti_order_levels(const gbt_mem *mem, int32_t n, const uint32_t *count, const uint32_t *first,
+                             uint32_t *order, int32_t *n_found, gbt_error *err) GBT_MUST_CHECK;
+
+/* The levels of a categorical column over all ranks; no map is made. Collective. */
+gbt_status gbti_levels_gather(gbt_ctx *ctx, const gbt_table *table, const gbt_column *col, gbti_job *job,
+                              gbt_share share, gbti_levels *out, gbt_error *err) GBT_MUST_CHECK;
 
 #endif

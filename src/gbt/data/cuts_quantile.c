@@ -100,8 +100,8 @@ static gbt_status ask(const gbti_source *source, gbt_error *err) {
 }
 
 /* Sorts n keys (and rows). Large ones are dealt out by their leading digit first, in steps that can be stopped. */
-static gbt_status sort_keys(const gbti_source *source, uint64_t *key, uint32_t *row, uint64_t n, uint64_t *tmp,
-                            uint32_t *row_tmp, gbt_error *err) {
+gbt_status gbti_sort_keys(const gbti_source *source, uint64_t *key, uint32_t *row, uint64_t n, uint64_t *tmp,
+                          uint32_t *row_tmp, gbt_error *err) {
   enum { BITS = 8 };
   if (n <= SPLIT_KEYS) {
     gbt_sort_u64(key, row, (size_t)n, tmp, row_tmp);
@@ -131,8 +131,8 @@ static gbt_status sort_keys(const gbti_source *source, uint64_t *key, uint32_t *
   if (row != NULL) memcpy(row, row_tmp, n * sizeof *row);
   for (uint64_t d = 0, beg = 0; d < 1 << BITS; beg = end[d++]) {
     GBT_TRY(ask(source, err));
-    GBT_TRY(
-        sort_keys(source, key + beg, row ? row + beg : NULL, end[d] - beg, tmp + beg, row ? row_tmp + beg : NULL, err));
+    GBT_TRY(gbti_sort_keys(source, key + beg, row ? row + beg : NULL, end[d] - beg, tmp + beg,
+                           row ? row_tmp + beg : NULL, err));
   }
   return GBT_OK;
 }
@@ -255,7 +255,7 @@ static gbt_status resolve(cells *g, haul *h, gbt_error *err) {
   for (int32_t i = 0; i < h->n_picks && status == GBT_OK; i++) {
     pick *p = &h->pick[i];
     uint32_t *row = h->row ? h->row + p->beg : NULL, *row_tmp = h->row ? h->row_tmp + p->beg : NULL;
-    status = sort_keys(source, h->key + p->beg, row, p->n_keys, h->weight + p->beg, row_tmp, err);
+    status = gbti_sort_keys(source, h->key + p->beg, row, p->n_keys, h->weight + p->beg, row_tmp, err);
     if (status == GBT_OK) status = make_runs(g, h, p, err);
     if (status == GBT_OK && i % 64 == 63) status = ask(source, err);
   }

@@ -4,6 +4,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "../base/comm.h"
 #include "page_impl.h"
 
 gbt_status gbt_dataset_new(gbt_ctx *ctx, const gbt_table *table, gbt_cuts *cuts, const double *weight, int32_t max_bin,
@@ -15,30 +16,38 @@ static gbt_status make_cuts(gbt_ctx *ctx, const gbt_data_device *device, const g
                             int32_t max_bin, gbt_cuts **out, gbt_error *err) {
   if (device != NULL && device->cuts != NULL)
     return device->cuts(ctx, device->number, table, weight, max_bin, out, err);
-  return gbt_cuts_build(ctx, table, weight, max_bin, out, err);
+  return gbti_cuts_build(ctx, table, weight, max_bin, NULL, out, err);
 }
 
 static gbt_status make_pages(gbt_ctx *ctx, const gbt_data_device *device, const gbt_binding *binding,
                              const gbt_cuts *cuts, int32_t page_rows, int own_cuts, gbt_page_store **out,
                              gbt_error *err) {
-  gbti_page_how how = {.own_cuts = own_cuts};
+  int alone = gbt_comm_alone(ctx); /* bundles hang on the rows, and histograms of all ranks need one layout */
+  gbti_page_how how = {.own_cuts = own_cuts && alone, .unbundled = !alone};
   if (device != NULL && device->pages != NULL)
     return device->pages(ctx, device->number, binding, cuts, page_rows, own_cuts, out, err);
   return gbti_pages_build(ctx, binding, cuts, page_rows, how, out, err);
 }
 
-gbt_status gbt_dataset_new_on(gbt_ctx *ctx, const gbt_data_device *device, const gbt_table *table, gbt_cuts *cuts,
-                              const double *weight, int32_t max_bin, int32_t page_rows, gbt_unseen unseen,
-                              gbt_dataset **out, gbt_error *err) {
+static gbt_status make_set(gbt_ctx *ctx, const gbt_data_device *device, const gbt_table *host_table, gbt_cuts *cuts,
+                           const double *weight, int32_t max_bin, int32_t page_rows, gbt_unseen unseen,
+                           gbt_dataset **out, gbt_error *err) {
   gbt_status status = GBT_OK;
   gbt_dataset *ds;
   gbt_binding *binding = NULL;
+  gbt_table own = *host_table;
+  const gbt_table *table = &own;
+  gbt_share share;
   int own_cuts = cuts == NULL;
-  *out = NULL;
+  if (device != NULL && !gbt_comm_alone(ctx)) return gbt_refuse_ranks(err);
+  GBT_TRY(gbt_comm_share(ctx, table->n_rows, &share, err));
+  if (!gbt_comm_alone(ctx)) own.row_beg = share.beg;
   GBT_TRY(gbt_mem_zeros(&ctx->mem, 1, sizeof *ds, &ds, err));
   ds->refs = 1;
   ds->mem = ctx->mem;
   ds->n_rows = table->n_rows;
+  ds->row_beg = share.beg;
+  ds->all_rows = share.all;
   if (cuts != NULL) {
     ds->cuts = gbt_cuts_ref(cuts);
     GBT_TRY_GOTO(gbt_table_check(ctx, table, err), done);
@@ -57,6 +66,18 @@ done:
   return status;
 }
 
+gbt_status gbt_dataset_new_on(gbt_ctx *ctx, const gbt_data_device *device, const gbt_table *table, gbt_cuts *cuts,
+                              const double *weight, int32_t max_bin, int32_t page_rows, gbt_unseen unseen,
+                              gbt_dataset **out, gbt_error *err) {
+  *out = NULL;
+  gbt_status status = make_set(ctx, device, table, cuts, weight, max_bin, page_rows, unseen, out, err);
+  status = gbt_comm_agree(ctx, status, err);
+  if (status == GBT_OK) return GBT_OK;
+  gbt_dataset_unref(*out); /* another rank failed */
+  *out = NULL;
+  return status;
+}
+
 gbt_status gbt_dataset_view(const gbt_dataset *ds, gbt_dataset **out, gbt_error *err) {
   gbt_dataset *view;
   *out = NULL;
@@ -66,6 +87,8 @@ gbt_status gbt_dataset_view(const gbt_dataset *ds, gbt_dataset **out, gbt_error 
   view->cuts = gbt_cuts_ref(ds->cuts);
   view->pages = gbt_page_store_ref(ds->pages);
   view->n_rows = ds->n_rows;
+  view->row_beg = ds->row_beg;
+  view->all_rows = ds->all_rows;
   *out = view;
   return GBT_OK;
 }
@@ -83,14 +106,15 @@ static gbt_status check_numbers(const gbt_dataset *ds, gbt_field field, const do
   for (int64_t i = 0; i < n; i++) {
     any |= x[i] > 0.0;
     if (isfinite(x[i]) && (field != GBT_WEIGHT || x[i] >= 0.0)) continue;
-    return gbt_fail_on(err, GBT_E_DATA, name, "%s: row %lld is %s; %s", name, (long long)(i % ds->n_rows) + 1,
+    return gbt_fail_on(err, GBT_E_DATA, name, "%s: row %lld is %s; %s", name,
+                       (long long)(ds->row_beg + i % ds->n_rows) + 1,
                        x[i] != x[i]     ? "missing"
                        : isfinite(x[i]) ? "negative"
                                         : "infinite",
                        field == GBT_WEIGHT ? "weights must be finite numbers of 0 or more"
                                            : "every row needs a finite number");
   }
-  if (field == GBT_WEIGHT && !any)
+  if (field == GBT_WEIGHT && !any && ds->n_rows == ds->all_rows) /* else the trainer looks at all shares */
     return gbt_fail_on(err, GBT_E_DATA, name, "weights: all are 0; at least one must be larger");
   return GBT_OK;
 }

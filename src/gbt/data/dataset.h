@@ -12,6 +12,8 @@ typedef struct gbt_dataset {
   gbt_cuts *cuts;        /* shared */
   gbt_page_store *pages; /* shared */
   int64_t n_rows;
+  int64_t row_beg;      /* ranks: rows of the ranks before this one; else 0 */
+  int64_t all_rows;     /* ranks: rows of all ranks; else n_rows */
   const double *label;  /* n_rows; NULL until set */
   const double *weight; /* n_rows, or NULL for all 1 */
   const double *offset; /* n_rows x n_offset, column by column; NULL for none */
@@ -21,7 +23,9 @@ typedef struct gbt_dataset {
 
 /* cuts: shared (a reference is taken); NULL makes them from this table with max_bin (weights matter there: weight may
  * be NULL; it is only read for the cuts, gbt_dataset_set keeps one). With cuts given (validation data) columns and
- * levels are matched to them by text; unseen as stated. */
+ * levels are matched to them by text; unseen as stated.
+ *
+ * Ranks: table and weight are this rank's share of the rows, which may have none; the cuts are those of all shares. */
 gbt_status gbt_dataset_new(gbt_ctx *ctx, const gbt_table *table, gbt_cuts *cuts, const double *weight, int32_t max_bin,
                            int32_t page_rows, gbt_unseen unseen, gbt_dataset **out, gbt_error *err) GBT_MUST_CHECK;
 

@@ -44,6 +44,7 @@ typedef struct gbt_table {
   const gbt_column *cols;
   int absent_missing; /* sparse: absent entries are missing instead of zero */
   int no_code_zero;   /* a code of 0 is no missing value but a fault */
+  int64_t row_beg;    /* rows before the first one: messages count from there. Ranks: set by the engine */
 } gbt_table;
 
 /* Checks what the rest relies on: n_rows in [0, 2^32 - 2], sorted in-range sparse rows, codes within their levels.

@@ -1,0 +1,348 @@
+/* Cuts of columns whose rows are shared out among ranks.
+ *
+ *   numbers   every rank makes its distinct values and their weights (runs); all ranks get those of all ranks and read
+ *             the cuts off them. Exact, since cuts hang on the multiset of (value, weight) alone
+ *   levels    counts and first rows by text, in the same way
+ *
+ * A rank holds the distinct values of whole columns, some columns at a time: gbti_runs_gather says how much that is. */
+#include <math.h>
+#include <string.h>
+
+#include "../base/rng.h"
+#include "../base/sort.h"
+#include "binding.h"
+#include "cuts_impl.h"
+
+/* ---- the same columns everywhere ---- */
+
+static uint64_t mix_text(uint64_t h, const char *text) {
+  h = gbt_mix64(h ^ (text != NULL));
+  for (; text != NULL && *text != 0; text++) h = gbt_mix64(h ^ (unsigned char)*text);
+  return h;
+}
+
+static uint64_t mix_columns(const gbt_table *table, int32_t max_bin) {
+  uint64_t h = gbt_mix64((uint64_t)table->n_cols ^ (uint64_t)max_bin << 32);
+  h = gbt_mix64(h ^ (uint64_t)(table->absent_missing != 0));
+  for (int32_t c = 0; c < table->n_cols; c++) {
+    const gbt_column *col = &table->cols[c];
+    h = mix_text(mix_text(h, col->name), col->tag != NULL ? col->tag : "");
+    h = gbt_mix64(h ^ (uint64_t)col->type);
+    for (int32_t i = 0; col->type == GBT_ORDINAL && i < col->n_levels; i++) h = mix_text(h, col->levels[i]);
+  }
+  return h;
+}
+
+gbt_status gbti_ranks_match(gbt_ctx *ctx, const gbt_table *table, const double *weight, int32_t max_bin,
+                            int *weighted, gbt_error *err) {
+  int64_t have[2] = {table->n_rows > 0 && weight != NULL, table->n_rows > 0 && weight == NULL};
+  int same;
+  *weighted = weight != NULL;
+  if (gbt_comm_alone(ctx)) return GBT_OK;
+  GBT_TRY(gbt_comm_same(ctx, mix_columns(table, max_bin), &same, err));
+  if (!same)
+    return gbt_fail(err, GBT_E_DATA,
+                    "the ranks have different columns; give all of them columns of the same names and types in the "
+                    "same order, ordered factors with the same levels, and the same max_bin");
+  GBT_TRY(gbt_comm_max_i64(ctx, have, 2, err));
+  *weighted = have[0] != 0;
+  if (have[0] && have[1])
+    return gbt_fail_on(err, GBT_E_DATA, "weights", "weights: some ranks have them, others have none");
+  return GBT_OK;
+}
+
+/* ---- runs ---- */
+
+void gbti_runs_free(const gbt_mem *mem, gbti_runs *runs) {
+  gbt_mem_free(mem, runs->key);
+  gbt_mem_free(mem, runs->weight);
+  *runs = (gbti_runs){NULL, NULL, 0};
+}
+
+/* n keys in order become runs in place; weights come by row, or are 1. */
+static void close_up(const gbti_source *source, gbti_runs *runs, const uint32_t *row, int64_t n) {
+  int64_t m = 0;
+  for (int64_t i = 0; i < n; i++) {
+    uint64_t w = row != NULL ? source->weight[row[i]] : 1;
+    if (m > 0 && runs->key[m - 1] == runs->key[i]) {
+      runs->weight[m - 1] += w;
+    } else {
+      runs->key[m] = runs->key[i];
+      runs->weight[m++] = w;
+    }
+  }
+  runs->n = m;
+}
+
+/* The rows without an entry; there is room for one more run. */
+static void add_absent(gbti_runs *runs, uint64_t weight) {
+  const uint64_t zero = gbt_order_key(0.0);
+  int64_t at = 0;
+  if (weight == 0) return;
+  while (at < runs->n && runs->key[at] < zero) at++;
+  if (at < runs->n && runs->key[at] == zero) {
+    runs->weight[at] += weight;
+    return;
+  }
+  memmove(runs->key + at + 1, runs->key + at, (size_t)(runs->n - at) * sizeof *runs->key);
+  memmove(runs->weight + at + 1, runs->weight + at, (size_t)(runs->n - at) * sizeof *runs->weight);
+  runs->key[at] = zero;
+  runs->weight[at] = weight;
+  runs->n++;
+}
+
+gbt_status gbti_runs_make(const gbti_source *source, gbti_runs *out, gbt_error *err) {
+  const gbt_mem *mem = &source->job->ctx->mem;
+  size_t most = (size_t)source->in.n_entries + 1;
+  gbt_status status = GBT_OK;
+  uint32_t *row = NULL, *row_tmp = NULL;
+  gbti_source entries = *source;
+  gbti_stream s;
+  int64_t n = 0;
+  entries.absent_weight = 0;
+  *out = (gbti_runs){NULL, NULL, 0};
+  GBT_TRY_GOTO(gbt_mem_array(mem, most, sizeof *out->key, &out->key, err), done);
+  GBT_TRY_GOTO(gbt_mem_array(mem, most, sizeof *out->weight, &out->weight, err), done);
+  if (source->weight != NULL) {
+    GBT_TRY_GOTO(gbt_mem_array(mem, most, sizeof *row, &row, err), done);
+    GBT_TRY_GOTO(gbt_mem_array(mem, most, sizeof *row_tmp, &row_tmp, err), done);
+  }
+  gbti_stream_open(&s, &entries);
+  while (gbti_stream_next(&s))
+    for (int32_t i = 0; i < s.n; i++) {
+      out->key[n] = gbt_order_key(s.x[i]);
+      if (row != NULL) row[n] = s.row[i];
+      n++;
+    }
+  GBT_TRY_GOTO(gbti_stream_end(&s, err), done);
+  GBT_TRY_GOTO(gbti_sort_keys(source, out->key, row, (uint64_t)n, out->weight, row_tmp, err), done);
+  close_up(source, out, row, n);
+  add_absent(out, source->absent_weight);
+done:
+  gbt_mem_free(mem, row);
+  gbt_mem_free(mem, row_tmp);
+  if (status != GBT_OK) gbti_runs_free(mem, out);
+  return status;
+}
+
+/* Runs of several ranks, one behind the other, to one. */
+static gbt_status merge_runs(const gbt_mem *mem, const uint64_t *weight, gbti_runs *all, gbt_error *err) {
+  gbt_status status = GBT_OK;
+  uint32_t *order = NULL, *order_tmp = NULL;
+  size_t n = (size_t)all->n;
+  if (all->n >= (int64_t)UINT32_MAX) return gbt_fail(err, GBT_E_UNSUPPORTED, "a column has too many distinct values");
+  GBT_TRY_GOTO(gbt_mem_array(mem, n, sizeof *order, &order, err), done);
+  GBT_TRY_GOTO(gbt_mem_array(mem, n, sizeof *order_tmp, &order_tmp, err), done);
+  for (size_t i = 0; i < n; i++) order[i] = (uint32_t)i;
+  gbt_sort_u64(all->key, order, n, all->weight, order_tmp);
+  all->n = 0;
+  for (size_t i = 0; i < n; i++) {
+    if (all->n > 0 && all->key[all->n - 1] == all->key[i]) {
+      all->weight[all->n - 1] += weight[order[i]];
+    } else {
+      all->key[all->n] = all->key[i];
+      all->weight[all->n++] = weight[order[i]];
+    }
+  }
+done:
+  gbt_mem_free(mem, order);
+  gbt_mem_free(mem, order_tmp);
+  return status;
+}
+
+gbt_status gbti_runs_gather(gbt_ctx *ctx, gbti_runs *runs, gbt_error *err) {
+  const size_t size = (size_t)gbt_comm_size(ctx);
+  gbt_status status = GBT_OK;
+  gbti_runs all = {NULL, NULL, 0};
+  uint64_t *weight = NULL;
+  int64_t *n = NULL;
+  size_t *bytes = NULL;
+  GBT_TRY_GOTO(gbt_mem_array(&ctx->mem, size, sizeof *n, &n, err), done);
+  GBT_TRY_GOTO(gbt_mem_array(&ctx->mem, size, sizeof *bytes, &bytes, err), done);
+  GBT_TRY_GOTO(gbt_comm_gather_i64(ctx, &runs->n, 1, n, err), done);
+  for (size_t r = 0; r < size; r++) {
+    bytes[r] = (size_t)n[r] * sizeof *all.key;
+    all.n += n[r];
+  }
+  GBT_TRY_GOTO(gbt_mem_array(&ctx->mem, (size_t)all.n, sizeof *all.key, &all.key, err), done);
+  GBT_TRY_GOTO(gbt_mem_array(&ctx->mem, (size_t)all.n, sizeof *all.weight, &all.weight, err), done);
+  GBT_TRY_GOTO(gbt_mem_array(&ctx->mem, (size_t)all.n, sizeof *weight, &weight, err), done);
+  GBT_TRY_GOTO(gbt_comm_gather(ctx, runs->key, bytes, all.key, err), done);
+  GBT_TRY_GOTO(gbt_comm_gather(ctx, runs->weight, bytes, weight, err), done);
+  gbti_runs_free(&ctx->mem, runs);
+  GBT_TRY_GOTO(merge_runs(&ctx->mem, weight, &all, err), done);
+done:
+  gbt_mem_free(&ctx->mem, n);
+  gbt_mem_free(&ctx->mem, bytes);
+  gbt_mem_free(&ctx->mem, weight);
+  if (status == GBT_OK) *runs = all;
+  else gbti_runs_free(&ctx->mem, &all);
+  return status;
+}
+
+/* The quantile part, as cuts.h defines it; cut: room for max_bin. */
+static int32_t cut_quantiles(const gbti_runs *runs, uint64_t max_bin, double *cut) {
+  uint64_t total = 0, heavy = 0, n_heavy = 0, light = 0, k = 1;
+  int32_t n_cuts = 0;
+  int due = 0;
+  for (int64_t i = 0; i < runs->n; i++) total += runs->weight[i];
+  uint64_t least = gbti_least_heavy(total, max_bin);
+  for (int64_t i = 0; i < runs->n; i++) {
+    if (runs->weight[i] < least) continue;
+    heavy += runs->weight[i];
+    n_heavy++;
+  }
+  gbti_aim aim = gbti_aim_of(total, max_bin, heavy, n_heavy);
+  for (int64_t i = 0; i < runs->n; i++) {
+    int is_heavy = runs->weight[i] >= least;
+    if (i > 0 && (due || is_heavy)) cut[n_cuts++] = gbti_cut_between(runs->key[i - 1], runs->key[i]);
+    due = is_heavy;
+    if (is_heavy) continue;
+    light += runs->weight[i];
+    for (; k < aim.n_bins && gbti_target(&aim, k) <= light; k++) due = 1;
+  }
+  return n_cuts;
+}
+
+gbt_status gbti_runs_cut(const gbt_mem *mem, const gbti_runs *runs, int32_t max_bin, double **out, int32_t *n_bins,
+                         gbt_error *err) {
+  int32_t most = runs->n < max_bin ? (int32_t)runs->n : max_bin, n_cuts = 0;
+  double *cut;
+  GBT_TRY(gbt_mem_array(mem, (size_t)most + 1, sizeof *cut, &cut, err));
+  if (runs->n > max_bin) n_cuts = cut_quantiles(runs, (uint64_t)max_bin, cut);
+  for (int64_t i = 0; runs->n <= max_bin && i + 1 < runs->n; i++)
+    cut[n_cuts++] = gbti_cut_between(runs->key[i], runs->key[i + 1]);
+  cut[n_cuts] = (double)INFINITY;
+  *out = cut;
+  *n_bins = n_cuts + 1;
+  return GBT_OK;
+}
+
+/* ---- levels ---- */
+
+/* Levels of this rank, or of all ranks. */
+typedef struct texts {
+  uint32_t *number; /* count and first row of each level */
+  char *text;       /* one behind the other, each with its 0 */
+  int64_t n, bytes;
+} texts;
+
+static gbt_status list_texts(const gbt_mem *mem, const gbt_column *col, const gbti_tally *t, int64_t row_beg,
+                             texts *out, gbt_error *err) {
+  for (int32_t i = 0; i < col->n_levels; i++) {
+    if (t->count[i + 1] == 0) continue;
+    out->n++;
+    out->bytes += (int64_t)strlen(col->levels[i]) + 1;
+  }
+  GBT_TRY(gbt_mem_array(mem, (size_t)out->n, 2 * sizeof *out->number, &out->number, err));
+  GBT_TRY(gbt_mem_array(mem, (size_t)out->bytes, 1, &out->text, err));
+  uint32_t *number = out->number;
+  char *text = out->text;
+  for (int32_t i = 0; i < col->n_levels; i++) {
+    if (t->count[i + 1] == 0) continue;
+    *number++ = t->count[i + 1];
+    *number++ = t->first[i + 1] + (uint32_t)row_beg;
+    size_t length = strlen(col->levels[i]) + 1;
+    memcpy(text, col->levels[i], length);
+    text += length;
+  }
+  return GBT_OK;
+}
+
+static gbt_status gather_texts(gbt_ctx *ctx, const texts *mine, texts *all, gbt_error *err) {
+  const size_t size = (size_t)gbt_comm_size(ctx);
+  gbt_status status = GBT_OK;
+  const int64_t sizes[2] = {mine->n, mine->bytes};
+  int64_t *every = NULL;
+  size_t *bytes = NULL;
+  GBT_TRY_GOTO(gbt_mem_array(&ctx->mem, 2 * size, sizeof *every, &every, err), done);
+  GBT_TRY_GOTO(gbt_mem_array(&ctx->mem, size, sizeof *bytes, &bytes, err), done);
+  GBT_TRY_GOTO(gbt_comm_gather_i64(ctx, sizes, 2, every, err), done);
+  for (size_t r = 0; r < size; r++) {
+    all->n += every[2 * r];
+    all->bytes += every[2 * r + 1];
+  }
+  if (all->n > INT32_MAX) {
+    status = gbt_fail(err, GBT_E_UNSUPPORTED, "a factor has too many levels");
+    goto done;
+  }
+  GBT_TRY_GOTO(gbt_mem_array(&ctx->mem, (size_t)all->n, 2 * sizeof *all->number, &all->number, err), done);
+  GBT_TRY_GOTO(gbt_mem_array(&ctx->mem, (size_t)all->bytes, 1, &all->text, err), done);
+  for (size_t r = 0; r < size; r++) bytes[r] = (size_t)every[2 * r] * 2 * sizeof *all->number;
+  GBT_TRY_GOTO(gbt_comm_gather(ctx, mine->number, bytes, all->number, err), done);
+  for (size_t r = 0; r < size; r++) bytes[r] = (size_t)every[2 * r + 1];
+  GBT_TRY_GOTO(gbt_comm_gather(ctx, mine->text, bytes, all->text, err), done);
+done:
+  gbt_mem_free(&ctx->mem, every);
+  gbt_mem_free(&ctx->mem, bytes);
+  return status;
+}
+
+/* One behind the other: pointers to the texts, counts, first rows. Levels with one text become the first of them. */
+static gbt_status merge_texts(gbt_ctx *ctx, const texts *all, const char **text, uint32_t *count, uint32_t *first,
+                              gbt_error *err) {
+  int32_t n = (int32_t)all->n, *twin;
+  const char *at = all->text;
+  for (int32_t i = 0; i < n; i++, at += strlen(at) + 1) text[i] = at;
+  GBT_TRY(gbt_mem_array(&ctx->mem, (size_t)n, sizeof *twin, &twin, err));
+  gbt_status status = gbt_match_many_texts(ctx, 0, text, n, text, n, twin, err);
+  for (int32_t i = 0; i < n && status == GBT_OK; i++) {
+    int32_t to = twin[i];
+    count[i] = all->number[2 * i];
+    first[i] = all->number[2 * i + 1];
+    if (to == i) continue;
+    count[to] += count[i]; /* of a rank before: its rows come first */
+    count[i] = 0;
+  }
+  gbt_mem_free(&ctx->mem, twin);
+  return status;
+}
+
+static gbt_status take_texts(gbt_ctx *ctx, texts *all, int64_t n_given, int64_t n_rows, gbti_levels *out,
+                             gbt_error *err) {
+  const gbt_mem *mem = &ctx->mem;
+  size_t n = (size_t)all->n;
+  gbt_status status = GBT_OK;
+  const char **text = NULL;
+  uint32_t *count = NULL, *first = NULL, *order = NULL;
+  int32_t n_found;
+  GBT_TRY_GOTO(gbt_mem_array(mem, n, sizeof *text, &text, err), done);
+  GBT_TRY_GOTO(gbt_mem_array(mem, n, sizeof *count, &count, err), done);
+  GBT_TRY_GOTO(gbt_mem_array(mem, n, sizeof *first, &first, err), done);
+  GBT_TRY_GOTO(gbt_mem_array(mem, n, sizeof *order, &order, err), done);
+  GBT_TRY_GOTO(merge_texts(ctx, all, text, count, first, err), done);
+  GBT_TRY_GOTO(gbti_order_levels(mem, (int32_t)n, count, first, order, &n_found, err), done);
+  out->n = n_found < GBT_MAX_LEVELS ? n_found : GBT_MAX_LEVELS;
+  GBT_TRY_GOTO(gbt_mem_array(mem, (size_t)out->n, sizeof *out->text, &out->text, err), done);
+  for (int32_t i = 0; i < out->n; i++) out->text[i] = text[order[i]];
+  out->has_missing = n_given < n_rows || out->n < n_found;
+  out->block = all->text;
+  all->text = NULL;
+done:
+  gbt_mem_free(mem, text);
+  gbt_mem_free(mem, count);
+  gbt_mem_free(mem, first);
+  gbt_mem_free(mem, order);
+  return status;
+}
+
+gbt_status gbti_levels_gather(gbt_ctx *ctx, const gbt_table *table, const gbt_column *col, gbti_job *job,
+                              gbt_share share, gbti_levels *out, gbt_error *err) {
+  gbt_status status = GBT_OK;
+  gbti_tally t = {NULL, NULL, NULL, 0};
+  texts mine = {NULL, NULL, 0, 0}, all = mine;
+  memset(out, 0, sizeof *out);
+  GBT_TRY_GOTO(gbti_tally_make(&ctx->mem, table, col, job, 0, &t, err), done);
+  GBT_TRY_GOTO(list_texts(&ctx->mem, col, &t, share.beg, &mine, err), done);
+  GBT_TRY_GOTO(gather_texts(ctx, &mine, &all, err), done);
+  GBT_TRY_GOTO(gbt_comm_sum_i64(ctx, &t.n_given, 1, err), done);
+  GBT_TRY_GOTO(take_texts(ctx, &all, t.n_given, share.all, out, err), done);
+done:
+  gbti_tally_free(&ctx->mem, &t);
+  gbt_mem_free(&ctx->mem, mine.number);
+  gbt_mem_free(&ctx->mem, mine.text);
+  gbt_mem_free(&ctx->mem, all.number);
+  gbt_mem_free(&ctx->mem, all.text);
+  if (status != GBT_OK) gbti_levels_free(&ctx->mem, out);
+  return status;
+}
