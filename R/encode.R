@@ -370,6 +370,26 @@ row_labels <- function(x) {
 encode_y <- function(y, classes = NULL, what = "the response", advice = "leave such rows out") {
   if (is.data.frame(y) && length(y) == 1L) y <- .subset2(y, 1L)
   if (length(dim(y)) == 2L && ncol(y) == 1L) dim(y) <- NULL
+  check_response(y, what, advice)
+  out <- if (is.factor(y)) {
+    encode_factor_y(y, what)
+  } else if (is.character(y)) {
+    encode_text_y(y)
+  } else if (is.logical(y)) {
+    list(value = as.double(y), response = "logical", classes = c("FALSE", "TRUE"),
+         used = c(if (!all(y)) 1L, if (any(y)) 2L))
+  } else if (inherits(y, "integer64")) {
+    if (!requireNamespace("bit64", quietly = TRUE)) stop_data("a response of class integer64 needs the package bit64")
+    list(value = as_numbers(y, what), response = "integer64", classes = NULL)
+  } else {
+    list(value = as.double(y), response = typeof(y), classes = NULL)
+  }
+  if (!is.null(names(out$value))) names(out$value) <- NULL # unasked it would copy a plain vector
+  if (is.null(classes)) out else match_classes(out, classes, what)
+}
+
+# A vector without missing values, of a kind that can be a response.
+check_response <- function(y, what, advice) {
   bad <- if (is.null(y)) {
     "is missing"
   } else if (length(dim(y)) > 1L || is.data.frame(y)) {
@@ -383,50 +403,43 @@ encode_y <- function(y, classes = NULL, what = "the response", advice = "leave s
   if (anyNA(y)) {
     stop_data(sprintf("%s has %s; %s", what, counted_rows(which(is.na(y)), "missing value"), advice), "y")
   }
-  out <- list(value = NULL, response = typeof(y), classes = NULL)
-  if (is.factor(y)) {
-    out$response <- if (is.ordered(y)) "ordered" else "factor"
-    out$classes <- as_utf8(levels(y), "a class")
-    broken <- if (typeof(y) != "integer") {
-      "its codes are no integers"
-    } else if ((twin <- .Call(C_gbt_text_twin, out$classes)) > 0) {
-      sprintf("level \"%s\" is there twice", out$classes[twin])
-    } else if (length(y) > 0L && (min(unclass(y)) < 1L || max(unclass(y)) > length(out$classes))) {
-      "it has codes without a level"
-    }
-    if (!is.null(broken)) {
-      stop_data(sprintf("%s is a broken factor (%s); make it anew with factor()", what, broken), "y")
-    }
-    if (anyNA(out$classes)) stop_data(sprintf("%s has a level NA; leave such rows out, or name the level", what), "y")
-    out$value <- as.double(y) - 1
-    out$used <- which(tabulate(y, length(out$classes)) > 0L)
-  } else if (is.character(y)) {
-    seen <- text_codes(if (is.object(y)) as.vector(unclass(y)) else y, "a class")
-    out$classes <- sort(seen$texts, method = "radix")
-    out$value <- (match(seen$texts, out$classes) - 1)[seen$codes]
-    out$used <- seq_along(out$classes)
-  } else if (is.logical(y)) {
-    out$classes <- c("FALSE", "TRUE")
-    out$value <- as.double(y)
-    out$used <- c(if (!all(y)) 1L, if (any(y)) 2L)
-  } else if (inherits(y, "integer64")) {
-    if (!requireNamespace("bit64", quietly = TRUE)) stop_data("a response of class integer64 needs the package bit64")
-    out$response <- "integer64"
-    out$value <- as_numbers(y, what)
-  } else {
-    out$value <- as.double(y)
+}
+
+encode_factor_y <- function(y, what) {
+  classes <- as_utf8(levels(y), "a class")
+  broken <- if (typeof(y) != "integer") {
+    "its codes are no integers"
+  } else if ((twin <- .Call(C_gbt_text_twin, classes)) > 0) {
+    sprintf("level \"%s\" is there twice", classes[twin])
+  } else if (length(y) > 0L && (min(unclass(y)) < 1L || max(unclass(y)) > length(classes))) {
+    "it has codes without a level"
   }
-  if (!is.null(names(out$value))) names(out$value) <- NULL # unasked it would copy a plain vector
-  if (!is.null(classes)) {
-    if (is.null(out$classes)) stop_data(sprintf("%s has numbers where classes are expected", what), "y")
-    place <- match(out$classes, classes)
-    unknown <- is.na(place) & seq_along(place) %in% out$used
-    if (any(unknown)) {
-      stop_data(sprintf("%s has classes that the training data do not have: %s", what,
-                        enumerate(out$classes[unknown])), "y")
-    }
-    out$value <- as.double(place[out$value + 1]) - 1
-    out$classes <- classes
+  if (!is.null(broken)) {
+    stop_data(sprintf("%s is a broken factor (%s); make it anew with factor()", what, broken), "y")
   }
-  out
+  if (anyNA(classes)) stop_data(sprintf("%s has a level NA; leave such rows out, or name the level", what), "y")
+  list(value = as.double(y) - 1, response = if (is.ordered(y)) "ordered" else "factor", classes = classes,
+       used = which(tabulate(y, length(classes)) > 0L))
+}
+
+# Classes of texts are those that occur, in the order of their bytes.
+encode_text_y <- function(y) {
+  seen <- text_codes(if (is.object(y)) as.vector(unclass(y)) else y, "a class")
+  classes <- sort(seen$texts, method = "radix")
+  list(value = (match(seen$texts, classes) - 1)[seen$codes], response = "character", classes = classes,
+       used = seq_along(classes))
+}
+
+# The response y of a validation set in the classes of the training data.
+match_classes <- function(y, classes, what) {
+  if (is.null(y$classes)) stop_data(sprintf("%s has numbers where classes are expected", what), "y")
+  place <- match(y$classes, classes)
+  unknown <- is.na(place) & seq_along(place) %in% y$used
+  if (any(unknown)) {
+    stop_data(sprintf("%s has classes that the training data do not have: %s", what, enumerate(y$classes[unknown])),
+              "y")
+  }
+  y$value <- as.double(place[y$value + 1]) - 1
+  y$classes <- classes
+  y
 }

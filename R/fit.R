@@ -1,25 +1,18 @@
-# One training, from checked arguments to a model:
+# One training, from what the user gave to a model. Each step takes and returns named things, and changes none:
 #
-#   fit_source    source (x and y, or gbt_data) + arguments -> the pieces below -> model
-#   prepare       response, rows held out, training data, validation data
-#   run_somewhere chooses the device; goes back to the cpu when "auto" chose one that fails
-#   make_trainer  the engine's trainer
-#   run_rounds    the loop, in chunks as large as hooks allow
-#   finish_model  trainer + log -> model
+#   read_request    arguments                            -> request: checked, as far as no data are needed
+#   read_rows       source, request                      -> rows: response, rows held out, validation sets
+#   place_training  request, rows                        -> host: with the device that is chosen
+#   training_data   rows, request, host                  -> gbt_data with the label, weight and offset of this training
+#   prepare         all of the above                     -> fit: what is known before the first round, see new_fit()
+#   run_somewhere   fit -> make_trainer, run_rounds; goes back to the cpu when "auto" chose a device that fails
+#   finish_model    trainer, fit and log                 -> model
 #
-# A source is a list: x (data frame, matrix, sparse) or data (gbt_data); y, weights, offset as the method found them;
-# design, formula, parsed, in_data_weights for formulas.
+# A source is what a method of gbt_train() found, a list: x (data frame, matrix, sparse) or data (gbt_data); y, weights,
+# offset; for formulas design, formula, parsed, in_data_weights.
 
 fit_source <- function(source, given) {
-  params <- given[["params"]]
-  given[["params"]] <- NULL
-  args <- collect_args(given, if (is.null(params)) list() else params)
-  for (part in c("weights", "offset")) {
-    if (is.null(args$value[[part]])) next
-    if (!is.null(source[[part]])) stop_argument(sprintf("`%s` is given twice", part), part)
-    source[[part]] <- args$value[[part]]
-  }
-  fit <- prepare(source, args)
+  fit <- prepare(source, given)
   run <- run_somewhere(fit)
   model <- if (run$why != "error" || run$state$rounds > 0) finish_model(run$trainer, fit, run$state)
   let_go(run$trainer, fit)
@@ -28,46 +21,106 @@ fit_source <- function(source, given) {
   model
 }
 
-# Everything that is known before the first round.
-prepare <- function(source, args) {
-  params <- engine_params(args)
+prepare <- function(source, given) {
+  request <- read_request(given)
+  rows <- read_rows(with_row_arguments(source, request$args), request)
+  host <- place_training(request, rows)
+  data <- training_data(rows, request$args$value, host)
+  check_scale(rows$label, data$weight, data$offset, rows$response$objective)
+  warn_light_weights(data$weight, request$params$min_child_weight, rows$response$objective)
+  params <- set_mtry(replace(request$params, "seed", rows$seed), request$args, length(data$feature_names))
+  init <- check_init_model(request$args$value[["init_model"]], rows, data, params)
+  sets <- build_valid(rows$valid, data, rows$response, init, host)
+  constraints <- read_constraints(request$args$value, data)
+  start <- start_of(init, rows$source, data, host)
+  evaluation <- plan_evaluation(request$args$value, host, rows, data, sets)
+  new_fit(params = params, host = host, objective = request$objective, callbacks = request$callbacks,
+          response = rows$response, label = rows$label, data = data, sets = sets, constraints = constraints,
+          start = start, evaluation = evaluation, formula = source$formula, design = source$design)
+}
+
+# What is known before the first round:
+#   params       the engine's parameters by name, seed and mtry resolved
+#   host         R's own parameters by name; threads, sparse_zero and device (a choice, see R/cuda.R) resolved
+#   objective    the user's functions where it is "custom", see as_objective()
+#   callbacks    list of functions
+#   response     what the response is: objective, classes, n_outputs, ..., see encode_response()
+#   label        doubles: the response of the rows that are trained on
+#   data         gbt_data of these rows; its `view` is the engine's, with label, weight and offset of this training
+#   sets         validation sets, see build_valid()
+#   constraints  monotone, interactions, feature_weights: as the engine wants them, or NULL
+#   start        model to go on from (NULL for none), its scores on the rows, and its number of rounds
+#   evaluation   what is evaluated after each round and may stop the training, see plan_evaluation()
+#   formula, design   of the source; NULL without a formula
+new_fit <- function(params, host, objective, callbacks, response, label, data, sets, constraints, start, evaluation,
+                    formula, design) {
+  list(params = params, host = host, objective = objective, callbacks = callbacks, response = response, label = label,
+       data = data, sets = sets, constraints = constraints, start = start, evaluation = evaluation, formula = formula,
+       design = design)
+}
+
+# What was asked for, a list: args (see collect_args()), params and host (see new_fit(); device is a wish still),
+# objective, callbacks.
+read_request <- function(given) {
+  params <- given[["params"]]
+  given[["params"]] <- NULL
+  args <- collect_args(given, if (is.null(params)) list() else params)
+  checked <- engine_params(args)
   host <- host_params(args)
   host$threads <- resolve_threads(args$value[["threads"]])
   host$sparse_zero <- match_choice(args$value[["sparse_zero"]], c("value", "missing"), "sparse_zero")
-  objective <- as_objective(args$value[["objective"]])
-  callbacks <- as_callbacks(args$value[["callbacks"]])
+  list(args = args, params = checked, host = host, objective = as_objective(args$value[["objective"]]),
+       callbacks = as_callbacks(args$value[["callbacks"]]))
+}
+
+# The source with weights and offset from `params` or under another name.
+with_row_arguments <- function(source, args) {
+  for (part in c("weights", "offset")) {
+    if (is.null(args$value[[part]])) next
+    if (!is.null(source[[part]])) stop_argument(sprintf("`%s` is given twice", part), part)
+    source[[part]] <- args$value[[part]]
+  }
+  source
+}
+
+# Rows and their response, a list: source (the rows to train on), response, label (theirs), valid (named list of
+# validation sets as they were given, or of the rows held out), seed.
+read_rows <- function(source, request) {
+  args <- request$args
   valid <- read_valid(args$value[["valid"]], source)
   n_rows <- if (is.null(source$x)) source$data$n_rows else n_rows_of(source$x)
-  response <- encode_response(source$y, objective, n_rows, args$value[["num_class"]], source$parsed)
-  params$seed <- resolve_seed(args, params, !is.null(valid$share))
-  label <- response$label
-  if (!is.null(valid$share)) {
-    parts <- split_source(source, response, valid$share, params$seed)
-    source <- parts$train
-    label <- parts$label
-    valid$sets <- list(valid = parts$valid)
+  response <- encode_response(source$y, request$objective, n_rows, args$value[["num_class"]], source$parsed)
+  seed <- resolve_seed(args, request$params, !is.null(valid$share))
+  if (is.null(valid$share)) {
+    return(list(source = source, response = response, label = response$label, valid = valid$sets, seed = seed))
   }
-  bytes <- bytes_of(source, host$max_bin)
-  size <- training_size(bytes, params, host$nrounds, response$n_outputs, host$max_seconds)
+  parts <- split_source(source, response, valid$share, seed)
+  list(source = parts$train, response = response, label = parts$label, valid = list(valid = parts$valid), seed = seed)
+}
+
+# The parameters of R's own with the device that the training begins on.
+place_training <- function(request, rows) {
+  host <- request$host
+  size <- training_size(bytes_of(rows$source, host$max_bin), request$params, host$nrounds, rows$response$n_outputs,
+                        host$max_seconds)
   host$device <- settle_device(choose_device(host$device, size, as.integer(host$threads)))
-  data <- training_data(source, label, response, args, host)
-  check_scale(label, data$weight, data$offset, response$objective)
-  warn_light_weights(data$weight, params$min_child_weight, response$objective)
+  host
+}
+
+# args: values by name.
+read_constraints <- function(args, data) {
   features <- data$feature_names
-  params <- set_mtry(params, args, length(features))
-  init <- check_init_model(args$value[["init_model"]], source, data, response, params)
-  sets <- build_valid(valid$sets, data, response, init, host)
-  info <- .Call(C_gbt_dataset_info, data_ptr(data))
-  check_cat_features(args$value[["cat_features"]], features, info$type)
-  fit <- list(source = source, args = args, params = params, host = host, objective = objective, callbacks = callbacks,
-              response = response, label = label, data = data, sets = sets, init = init,
-              monotone = resolve_monotone(args$value[["monotone"]], features),
-              interactions = resolve_interactions(args$value[["interactions"]], features),
-              feature_weights = resolve_feature_weights(args$value[["feature_weights"]], features))
-  if (!is.null(init)) {
-    fit$init_score <- start_scores(init, source$x, data$offset, data$sparse_zero, host$threads)
-  }
-  c(fit, plan_evaluation(fit))
+  check_cat_features(args[["cat_features"]], features, .Call(C_gbt_dataset_info, data_ptr(data))$type)
+  list(monotone = resolve_monotone(args[["monotone"]], features),
+       interactions = resolve_interactions(args[["interactions"]], features),
+       feature_weights = resolve_feature_weights(args[["feature_weights"]], features))
+}
+
+# What training goes on from: list(model = , score = , rounds = ); NULL, NULL and 0 where it begins anew.
+start_of <- function(init, source, data, host) {
+  if (is.null(init)) return(list(model = NULL, score = NULL, rounds = 0))
+  list(model = init, score = start_scores(init, source$x, data$offset, data$sparse_zero, host$threads),
+       rounds = init$nrounds)
 }
 
 n_rows_of <- function(x) {
@@ -107,34 +160,41 @@ split_source <- function(source, response, share, seed) {
 drop_frame <- function(x) if (inherits(x, "ArrowTabular")) as.data.frame(x) else x
 
 # Training data in the engine, with label, weight and offset of this training. A gbt_data may be trained on by others at
-# the same time, in a callback or a finalizer, so each training has a view of its own.
-training_data <- function(source, label, response, args, host) {
-  n_rows <- length(label)
+# the same time, in a callback or a finalizer, so each training has a view of its own. args: values by name.
+training_data <- function(rows, args, host) {
+  source <- rows$source
+  n_rows <- length(rows$label)
   weight <- check_weight(source$weights, n_rows, "weights")
-  offset <- check_offset(source$offset, n_rows, response$n_outputs)
-  if (is.null(source$x)) {
-    data <- source$data
-    for (name in c("max_bin", "page_rows", "sparse_zero")) {
-      if (!is.null(args$value[[name]])) {
-        stop_argument(sprintf("`%s` is decided when gbt_data is made: gbt_data(x, %s = )", name, name), name)
-      }
-    }
+  offset <- check_offset(source$offset, n_rows, rows$response$n_outputs)
+  data <- if (is.null(source$x)) {
+    as_prepared(source$data, args)
   } else {
-    frame <- encode_x(source$x, host$sparse_zero)
-    init <- args$value[["init_model"]]
-    if (!is.null(init)) { # its classes for columns of nothing but NA
-      check_model(init, "init_model")
-      was <- init$feature_types[match(frame$names, init$feature_names)]
-      frame <- align_missing(frame, replace(was, was %in% "missing", NA))
-    }
-    data <- new_gbt_data(frame, weight = weight, max_bin = as.integer(host$max_bin),
-                         page_rows = as.integer(host$page_rows), threads = args$value[["threads"]],
-                         device = host$device)
+    frame <- as_trained_before(encode_x(source$x, host$sparse_zero), args[["init_model"]])
+    new_gbt_data(frame, weight = weight, max_bin = as.integer(host$max_bin), page_rows = as.integer(host$page_rows),
+                 threads = args[["threads"]], device = host$device)
   }
-  data$view <- .Call(C_gbt_dataset_view, data_ptr(data), label, weight, offset)
+  data$view <- dataset_view(data, label = rows$label, weights = weight, offset = offset)
   data$weight <- weight
   data["offset"] <- list(offset)
   data
+}
+
+# A gbt_data as it is: how it was made is decided.
+as_prepared <- function(data, args) {
+  for (name in c("max_bin", "page_rows", "sparse_zero")) {
+    if (!is.null(args[[name]])) {
+      stop_argument(sprintf("`%s` is decided when gbt_data is made: gbt_data(x, %s = )", name, name), name)
+    }
+  }
+  data
+}
+
+# Columns of nothing but NA have the classes that the model to go on from knows.
+as_trained_before <- function(frame, init) {
+  if (is.null(init)) return(frame)
+  check_model(init, "init_model")
+  was <- init$feature_types[match(frame$names, init$feature_names)]
+  align_missing(frame, replace(was, was %in% "missing", NA))
 }
 
 # Gains are squares of sums of gradients. Where these over- or underflow no split could be found, which is said now.
@@ -178,14 +238,45 @@ set_mtry <- function(params, args, n_features) {
   params
 }
 
-# What is evaluated after each round, and what may stop the training.
-plan_evaluation <- function(fit) {
-  args <- fit$args$value
-  host <- fit$host
-  has_valid <- length(fit$sets) > 0L
+# What is evaluated after each round and may stop the training, a list:
+#   metrics      see resolve_metrics()
+#   sets         the data sets that are evaluated: list of list(name, label, weight, ...), the training data first if so
+#   at           their numbers in the trainer: 0 for the training data
+#   train        are the training data among them?
+#   stopping     is there early stopping? It watches the last metric of the last set
+#   own          are there metrics of the user's?         own_watched   is one of them the watched one?
+plan_evaluation <- function(args, host, rows, data, sets) {
   eval_train <- args[["eval_train"]]
-  if (is.null(eval_train)) eval_train <- !has_valid && !is.null(args[["eval_metric"]])
+  if (is.null(eval_train)) eval_train <- length(sets) == 0L && !is.null(args[["eval_metric"]])
   check_flag(eval_train, "eval_train")
+  stopping <- check_stopping(args, host, length(sets) > 0L)
+  metrics <- no_metrics
+  if (length(sets) > 0L || eval_train) {
+    metrics <- resolve_metrics(args[["eval_metric"]], rows$response$objective, rows$response$n_outputs)
+  } else if (!is.null(args[["eval_metric"]])) {
+    stop_argument("`eval_metric` has nothing to be evaluated on: give `valid`, or set `eval_train = TRUE`",
+                  "eval_metric")
+  }
+  if (length(metrics$name) == 0L && stopping) {
+    stop_argument("`early_stopping_rounds` needs an `eval_metric` for this objective", "eval_metric")
+  }
+  train <- eval_train && length(metrics$name) > 0L
+  evaluation <- list(
+    metrics = metrics, train = train, stopping = stopping,
+    sets = c(if (train) list(list(name = "train", label = rows$label, weight = data$weight)), sets),
+    at = c(if (train) 0L, seq_along(sets)),
+    own = any(is.na(metrics$code)), own_watched = stopping && is.na(metrics$code[length(metrics$code)])
+  )
+  columns <- log_names(evaluation)
+  if (anyDuplicated(columns)) {
+    stop_argument(sprintf("two columns of the evaluation log would be called \"%s\": rename a set or a metric",
+                          columns[anyDuplicated(columns)]), "eval_metric")
+  }
+  evaluation
+}
+
+# Is there early stopping, and something to watch?
+check_stopping <- function(args, host, has_valid) {
   stopping <- host$early_stopping_rounds > 0
   if (stopping && !has_valid && !isTRUE(args[["eval_train"]])) {
     stop_argument("`early_stopping_rounds` needs `valid`: a share of the rows to hold out, or data",
@@ -194,35 +285,7 @@ plan_evaluation <- function(fit) {
   if (!stopping && host$early_stopping_min_delta > 0) {
     stop_argument("`early_stopping_min_delta` needs `early_stopping_rounds`", "early_stopping_min_delta")
   }
-  metrics <- list(name = character(0), code = integer(0), own = list(), maximise = FALSE)
-  if (has_valid || eval_train) {
-    metrics <- resolve_metrics(args[["eval_metric"]], fit$response$objective, fit$response$n_outputs)
-  } else if (!is.null(args[["eval_metric"]])) {
-    stop_argument("`eval_metric` has nothing to be evaluated on: give `valid`, or set `eval_train = TRUE`",
-                  "eval_metric")
-  }
-  if (length(metrics$name) == 0L) {
-    if (stopping) stop_argument("`early_stopping_rounds` needs an `eval_metric` for this objective", "eval_metric")
-    eval_train <- FALSE
-  }
-  if (eval_train) {
-    train <- list(name = "train", label = fit$label, weight = fit$data$weight)
-    evaluated <- c(list(train), fit$sets)
-    at <- c(0L, seq_along(fit$sets))
-  } else {
-    evaluated <- fit$sets
-    at <- seq_along(fit$sets)
-  }
-  columns <- log_names(list(evaluated = evaluated, metrics = metrics))
-  if (anyDuplicated(columns)) {
-    stop_argument(sprintf("two columns of the evaluation log would be called \"%s\": rename a set or a metric",
-                          columns[anyDuplicated(columns)]), "eval_metric")
-  }
-  own <- any(is.na(metrics$code))
-  list(metrics = metrics, eval_train = eval_train, evaluated = evaluated, evaluated_at = at, stopping = stopping,
-       own_metrics = own, own_watched = stopping && is.na(metrics$code[length(metrics$code)]),
-       every_round = own || fit$response$objective == "custom" || length(fit$callbacks) > 0L,
-       rounds_before = if (is.null(fit$init)) 0 else fit$init$nrounds)
+  stopping
 }
 
 # As run_rounds(), and the trainer. A device that "auto" chose may fail when it is opened or later; the cpu then begins
@@ -251,58 +314,69 @@ let_go <- function(trainer, fit) if (length(fit$callbacks) == 0L) .Call(C_gbt_tr
 
 # where: NULL for the cpu, see on_device().
 make_trainer <- function(fit, where) {
-  codes <- fit$metrics$code
-  scores <- lapply(fit$sets, `[[`, "score")
+  evaluation <- fit$evaluation
+  codes <- evaluation$metrics$code
   spec <- list(
     params = params_as_numbers(fit$params), loss = loss_code(fit$response$objective),
     n_outputs = as.integer(fit$response$n_outputs), train = fit$data$view,
-    valid = lapply(fit$sets, function(s) s$data$view), metrics = codes[!is.na(codes)], eval_train = fit$eval_train,
-    monotone = fit$monotone, interactions = fit$interactions, feature_weight = fit$feature_weights,
-    init_state = fit$init$state, init_score = fit$init_score, init_valid = if (!is.null(fit$init)) scores, base = NULL,
+    valid = lapply(fit$sets, function(s) s$data$view), metrics = codes[!is.na(codes)], eval_train = evaluation$train,
+    monotone = fit$constraints$monotone, interactions = fit$constraints$interactions,
+    feature_weight = fit$constraints$feature_weights, init_state = fit$start$model$state, init_score = fit$start$score,
+    init_valid = if (!is.null(fit$start$model)) lapply(fit$sets, `[[`, "score"), base = NULL,
     stop_rounds = fit$host$early_stopping_rounds, stop_min_delta = fit$host$early_stopping_min_delta,
-    max_seconds = fit$host$max_seconds,
-    device = where
+    max_seconds = fit$host$max_seconds, device = where
   )
   trainer <- .Call(C_gbt_trainer_new, spec, fit$host$threads)
-  if (fit$own_watched) .Call(C_gbt_trainer_watch, trainer, fit$metrics$maximise)
+  if (evaluation$own_watched) .Call(C_gbt_trainer_watch, trainer, evaluation$metrics$maximise)
   trainer
 }
 
 # Trainer and log -> model. state: the environment of run_rounds().
 finish_model <- function(trainer, fit, state) {
-  log <- evaluation_log(fit, state)
+  log <- evaluation_log(fit$evaluation, fit$start, state)
   best <- best_round(fit, state, log)
-  params <- c(fit$params[setdiff(names(fit$params), c("hist_memory", "device_memory"))],
-              list(max_bin = as.double(fit$data$max_bin)))
-  if (!is.null(fit$monotone)) params$monotone <- stats::setNames(fit$monotone, fit$data$feature_names)
-  if (!is.null(fit$interactions)) {
-    params$interactions <- lapply(fit$interactions, function(set) fit$data$feature_names[set + 1L])
-  }
-  if (!is.null(fit$feature_weights)) {
-    params$feature_weights <- stats::setNames(fit$feature_weights, fit$data$feature_names)
-  }
-  if (length(fit$metrics$name)) params$eval_metric <- fit$metrics$name
-  if (fit$data$sparse_zero == "missing") params$sparse_zero <- "missing"
-  if (fit$stopping) {
-    params$early_stopping_rounds <- fit$host$early_stopping_rounds
-    params$early_stopping_min_delta <- fit$host$early_stopping_min_delta
-  }
   meta <- model_meta(list(
     objective = fit$response$objective, classes = fit$response$classes, response = fit$response$response,
-    params = params, best_round = best$round, best_score = best$score, evaluation_log = log,
-    has_offset = !is.null(fit$data$offset),
-    formula = fit$source$formula, terms = fit$source$design, n_obs = length(fit$label)
+    params = kept_params(fit), best_round = best$round, best_score = best$score, evaluation_log = log,
+    has_offset = !is.null(fit$data$offset), formula = fit$formula, terms = fit$design, n_obs = length(fit$label)
   ))
   gbt_model_from_state(.Call(C_gbt_trainer_model, trainer, NA_real_, meta))
 }
 
+# The parameters that decided the model, by name.
+kept_params <- function(fit) {
+  features <- fit$data$feature_names
+  constraints <- fit$constraints
+  params <- c(fit$params[setdiff(names(fit$params), c("hist_memory", "device_memory"))],
+              list(max_bin = as.double(fit$data$max_bin)))
+  if (!is.null(constraints$monotone)) params$monotone <- stats::setNames(constraints$monotone, features)
+  if (!is.null(constraints$interactions)) {
+    params$interactions <- lapply(constraints$interactions, function(group) features[group + 1L])
+  }
+  if (!is.null(constraints$feature_weights)) {
+    params$feature_weights <- stats::setNames(constraints$feature_weights, features)
+  }
+  if (length(fit$evaluation$metrics$name)) params$eval_metric <- fit$evaluation$metrics$name
+  if (fit$data$sparse_zero == "missing") params$sparse_zero <- "missing"
+  if (fit$evaluation$stopping) {
+    params$early_stopping_rounds <- fit$host$early_stopping_rounds
+    params$early_stopping_min_delta <- fit$host$early_stopping_min_delta
+  }
+  params
+}
+
 # The round that the model predicts with when early stopping was on: NULL else.
 best_round <- function(fit, state, log) {
-  if (!fit$stopping || state$rounds == 0) return(list(round = NULL, score = NULL))
-  values <- log[[length(log)]][log$round > fit$rounds_before] # the last metric of the last set
-  at <- if (fit$own_watched) first_best(values, fit$metrics$maximise, fit$host$early_stopping_min_delta) else state$best
+  evaluation <- fit$evaluation
+  if (!evaluation$stopping || state$rounds == 0) return(list(round = NULL, score = NULL))
+  values <- log[[length(log)]][log$round > fit$start$rounds] # the last metric of the last set
+  at <- if (evaluation$own_watched) {
+    first_best(values, evaluation$metrics$maximise, fit$host$early_stopping_min_delta)
+  } else {
+    state$best
+  }
   if (is.na(at) || at < 1) return(list(round = NULL, score = NULL))
-  list(round = as.integer(at + fit$rounds_before), score = values[at])
+  list(round = as.integer(at + fit$start$rounds), score = values[at])
 }
 
 # The engine's rule: a value is better when it beats the best by more than min_delta.

@@ -99,6 +99,8 @@ metric_name <- function(x, objective) {
   name
 }
 
+no_metrics <- list(name = character(0), code = integer(0), own = list(), maximise = FALSE)
+
 # What is evaluated: list(name = chr in the user's order, code = int (NA for the user's own), own = list of gbt_metric
 # or NULL per metric, maximise = of the last one, which is watched).
 resolve_metrics <- function(eval_metric, objective, n_outputs) {
@@ -106,7 +108,7 @@ resolve_metrics <- function(eval_metric, objective, n_outputs) {
   known <- .Call(C_gbt_metric_names)
   if (length(given) == 0L) {
     code <- if (objective == "custom" && n_outputs > 1L) -1L else .Call(C_gbt_default_metric, loss_code(objective))
-    if (code < 0L) return(list(name = character(0), code = integer(0), own = list(), maximise = FALSE))
+    if (code < 0L) return(no_metrics)
     given <- list(known[code + 1L])
   }
   own <- lapply(given, function(m) if (inherits(m, "gbt_metric")) m)

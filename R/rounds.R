@@ -9,9 +9,9 @@ run_rounds <- function(trainer, fit) {
   state$rounds <- 0
   state$best <- 0
   state$native <- NULL
-  state$own <- matrix(NA_real_, 0L, length(fit$evaluated) * sum(is.na(fit$metrics$code)))
+  state$own <- matrix(NA_real_, 0L, length(fit$evaluation$sets) * sum(is.na(fit$evaluation$metrics$code)))
   state$began <- proc.time()[["elapsed"]]
-  last <- fit$rounds_before + fit$host$nrounds
+  last <- fit$start$rounds + fit$host$nrounds
   bar <- progress_bar(fit$host$progress, last)
   on.exit(bar$close())
   error <- NULL
@@ -26,7 +26,8 @@ run_rounds <- function(trainer, fit) {
 }
 
 loop_rounds <- function(trainer, fit, state, bar, last) {
-  plan <- list(nrounds = fit$host$nrounds, rounds_before = fit$rounds_before, every_round = fit$every_round,
+  every_round <- fit$evaluation$own || fit$response$objective == "custom" || length(fit$callbacks) > 0L
+  plan <- list(nrounds = fit$host$nrounds, rounds_before = fit$start$rounds, every_round = every_round,
                verbose = fit$host$verbose, verbose_every = fit$host$verbose_every, progress = fit$host$progress)
   pace <- NA_real_
   while (state$rounds < fit$host$nrounds) {
@@ -38,25 +39,25 @@ loop_rounds <- function(trainer, fit, state, bar, last) {
     state$rounds <- run$rounds
     state$best <- run$best_round
     state$native <- run$log
-    stop_own <- run$rounds > before && fit$own_metrics && see_own_metrics(trainer, fit, state)
+    stop_own <- run$rounds > before && fit$evaluation$own && see_own_metrics(trainer, fit, state)
     now <- proc.time()[["elapsed"]]
     if (run$rounds > before) pace <- max(now - t0, 1e-3) / (run$rounds - before)
     stop_callback <- run$rounds > before && tell(trainer, fit, state, bar, last, now - state$began)
     if (run$why != "done") return(run$why)
     if (stop_own) return("early")
     if (stop_callback) return("callback")
-    if (fit$every_round && fit$host$max_seconds > 0 && now - state$began >= fit$host$max_seconds) return("time")
+    if (every_round && fit$host$max_seconds > 0 && now - state$began >= fit$host$max_seconds) return("time")
   }
   "done"
 }
 
 # Log line, bar and callbacks after a chunk. TRUE when a callback wants to stop.
 tell <- function(trainer, fit, state, bar, last, seconds) {
-  round <- fit$rounds_before + state$rounds
+  round <- fit$start$rounds + state$rounds
   bar$set(round)
   lines <- fit$host$verbose && (state$rounds == 1 || round %% fit$host$verbose_every == 0 || round == last)
   if (!lines && length(fit$callbacks) == 0L) return(FALSE)
-  row <- log_row(fit, state, state$rounds)
+  row <- log_row(fit$evaluation, state, state$rounds)
   if (lines) say(log_line(round, last, row, seconds))
   if (length(fit$callbacks) == 0L) return(FALSE)
   call_callbacks(fit$callbacks, list(round = round, nrounds = last, log = row, seconds = seconds,
@@ -64,11 +65,12 @@ tell <- function(trainer, fit, state, bar, last, seconds) {
 }
 
 say_end <- function(why, fit, state) {
-  round <- fit$rounds_before + state$rounds
-  best <- if (fit$stopping) best_round(fit, state, evaluation_log(fit, state))
+  round <- fit$start$rounds + state$rounds
+  evaluation <- fit$evaluation
+  best <- if (evaluation$stopping) best_round(fit, state, evaluation_log(evaluation, fit$start, state))
   if (!is.null(best$round)) {
     say(sprintf("%s at round %d; best is round %d with %s %s", if (why == "early") "stopped early" else "ended",
-                as.integer(round), best$round, utils::tail(log_names(fit), 1L), format(best$score, digits = 6L)))
+                as.integer(round), best$round, utils::tail(log_names(evaluation), 1L), format(best$score, digits = 6L)))
   } else if (why == "time") {
     say(sprintf("time is over after round %d", as.integer(round)))
   } else if (why == "callback") {
@@ -101,47 +103,48 @@ set_own_gradients <- function(trainer, fit, first = FALSE) {
 
 # The user's metrics of the round just finished. TRUE when early stopping by one of them says so.
 see_own_metrics <- function(trainer, fit, state) {
-  own <- which(is.na(fit$metrics$code))
-  values <- lapply(seq_along(fit$evaluated), function(s) {
-    set <- fit$evaluated[[s]]
-    score <- .Call(C_gbt_trainer_scores, trainer, fit$evaluated_at[s])
+  evaluation <- fit$evaluation
+  own <- which(is.na(evaluation$metrics$code))
+  values <- lapply(seq_along(evaluation$sets), function(s) {
+    set <- evaluation$sets[[s]]
+    score <- .Call(C_gbt_trainer_scores, trainer, evaluation$at[s])
     weight <- if (is.null(set$weight)) rep(1, length(set$label)) else set$weight
     user_code(vapply(own, function(m) {
-      own_metric_value(fit$metrics$own[[m]], score, set$label, weight, fit$response$objective)
+      own_metric_value(evaluation$metrics$own[[m]], score, set$label, weight, fit$response$objective)
     }, 0), "eval_metric")
   })
   state$own <- rbind(state$own, unlist(values))
-  fit$own_watched && .Call(C_gbt_trainer_see, trainer, utils::tail(unlist(values), 1L))
+  evaluation$own_watched && .Call(C_gbt_trainer_see, trainer, utils::tail(unlist(values), 1L))
 }
 
-# Names of the log's columns: set by set, the metrics in the user's order.
-log_names <- function(fit) {
-  sets <- vapply(fit$evaluated, `[[`, "", "name")
-  paste(rep(sets, each = length(fit$metrics$name)), rep(fit$metrics$name, length(sets)), sep = "_", recycle0 = TRUE)
+# Names of the log's columns: data set by data set, the metrics in the user's order. evaluation: see plan_evaluation().
+log_names <- function(evaluation) {
+  sets <- vapply(evaluation$sets, `[[`, "", "name")
+  metrics <- evaluation$metrics$name
+  paste(rep(sets, each = length(metrics)), rep(metrics, length(sets)), sep = "_", recycle0 = TRUE)
 }
 
-log_row <- function(fit, state, i) {
-  code <- fit$metrics$code
-  out <- matrix(NA_real_, length(code), length(fit$evaluated))
+log_row <- function(evaluation, state, i) {
+  code <- evaluation$metrics$code
+  out <- matrix(NA_real_, length(code), length(evaluation$sets))
   if (any(!is.na(code))) out[!is.na(code), ] <- state$native[i, ]
   if (anyNA(code)) out[is.na(code), ] <- if (i <= nrow(state$own)) state$own[i, ] else NA_real_
-  stats::setNames(as.vector(out), log_names(fit))
+  stats::setNames(as.vector(out), log_names(evaluation))
 }
 
 # The whole log as a data frame: round, then the columns of log_names(). That of the model to go on from comes first
-# when it has the same columns.
-evaluation_log <- function(fit, state) {
+# when it has the same columns. start: see start_of().
+evaluation_log <- function(evaluation, start, state) {
   n <- state$rounds
-  code <- fit$metrics$code
-  n_sets <- length(fit$evaluated)
-  is_own <- rep(is.na(code), n_sets)
+  code <- evaluation$metrics$code
+  is_own <- rep(is.na(code), length(evaluation$sets))
   out <- matrix(NA_real_, n, length(is_own))
   if (n > 0 && any(!is_own)) out[, !is_own] <- state$native
   if (n > 0 && any(is_own)) out[seq_len(nrow(state$own)), is_own] <- state$own
   columns <- lapply(seq_along(is_own), function(j) out[, j])
-  names(columns) <- log_names(fit)
-  columns <- c(list(round = as.integer(fit$rounds_before + seq_len(n))), columns)
-  before <- unclass(fit$init$evaluation_log)
+  names(columns) <- log_names(evaluation)
+  columns <- c(list(round = as.integer(start$rounds + seq_len(n))), columns)
+  before <- unclass(start$model$evaluation_log)
   if (identical(names(before), names(columns))) columns <- Map(c, before, columns)
   list_frame(columns, length(columns$round))
 }

@@ -132,7 +132,7 @@ build_valid <- function(sets, train, response, init, host) {
     label <- encode_valid_y(y, response, data$n_rows, what)
     offset <- check_offset(data$offset, data$n_rows, response$n_outputs)
     check_same_offset(train, data, name)
-    data$view <- .Call(C_gbt_dataset_view, data_ptr(data), label, data$weight, offset)
+    data$view <- dataset_view(data, label = label, weights = data$weight, offset = offset)
     score <- if (!is.null(init)) start_scores(init, raw, data$offset, train$sparse_zero, host$threads, name)
     list(name = name, data = data, label = label, weight = data$weight, score = score)
   })
@@ -181,10 +181,12 @@ check_same_offset <- function(train, data, name) {
 # Going on from a model ---------------------------------------------------------------------------------------------
 
 # The earlier model as it predicts (up to its best round), checked against what is trained now; NULL when there is none.
-check_init_model <- function(init, source, train, response, params) {
+# rows: see read_rows().
+check_init_model <- function(init, rows, train, params) {
   if (is.null(init)) return(NULL)
+  response <- rows$response
   check_model(init, "init_model")
-  if (is.null(source$x)) {
+  if (is.null(rows$source$x)) {
     stop_unsupported("`init_model` needs the data themselves, a data frame or a matrix, not gbt_data", "init_model")
   }
   differ <- function(text, ...) {

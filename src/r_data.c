@@ -1,6 +1,8 @@
 /* Data sets: frame -> binned rows. */
 #include "r_gbt.h"
 
+#include <string.h>
+
 /* Starting a thread costs as much as binning about so many cells. */
 enum { CELLS_WORTH_THREADS = 20000 };
 
@@ -41,32 +43,42 @@ SEXP r_gbt_dataset_new(SEXP frame, SEXP reference, SEXP weight, SEXP max_bin, SE
   return out;
 }
 
+static int field_of(const char *name) {
+  for (int f = 0; gbt_field_name(f) != NULL; f++)
+    if (strcmp(gbt_field_name(f), name) == 0) return f;
+  r_stop("there is no field `%s`", name);
+}
+
 /* The data set's rows with numbers of their own, which the new handle keeps alive, and so keeps R from changing them.
- */
-SEXP r_gbt_dataset_view(SEXP dataset, SEXP label, SEXP weight, SEXP offset) {
+ * fields: list of double vectors or NULL, by the names of fields. */
+SEXP r_gbt_dataset_view(SEXP dataset, SEXP fields) {
   /* 1 */
   const gbt_dataset *ds = r_handle_get(dataset, R_DATASET);
-  SEXP field[GBT_OFFSET + 1] = {label, weight, offset}, lent = PROTECT(Rf_allocVector(VECSXP, GBT_OFFSET + 1));
-  const double *x[GBT_OFFSET + 1];
-  int64_t n[GBT_OFFSET + 1];
-  for (int f = GBT_LABEL; f <= GBT_OFFSET; f++) {
-    n[f] = field[f] == R_NilValue ? 0 : (int64_t)Rf_xlength(field[f]);
-    x[f] = r_arg_reals(field[f], (R_xlen_t)n[f], "x");
-    SET_VECTOR_ELT(lent, f, field[f]);
+  SEXP names = Rf_getAttrib(fields, R_NamesSymbol);
+  if (TYPEOF(fields) != VECSXP || TYPEOF(names) != STRSXP) r_stop("`fields` must be a named list");
+  int n = (int)Rf_xlength(fields);
+  gbt_field *field = (gbt_field *)R_alloc((size_t)n + 1, sizeof *field);
+  const double **x = (const double **)R_alloc((size_t)n + 1, sizeof *x);
+  for (int k = 0; k < n; k++) {
+    const char *name = CHAR(STRING_ELT(names, k));
+    field[k] = (gbt_field)field_of(name);
+    x[k] = r_arg_reals(VECTOR_ELT(fields, k), Rf_xlength(VECTOR_ELT(fields, k)), name);
   }
-  SEXP out = PROTECT(r_handle_new(R_DATASET, lent));
+  SEXP out = PROTECT(r_handle_new(R_DATASET, fields));
   gbt_error err = {0};
 
   /* 2 */
   gbt_dataset *view = NULL;
   gbt_status status = gbt_dataset_view(ds, &view, &err);
-  for (int f = GBT_LABEL; f <= GBT_OFFSET && status == GBT_OK; f++)
-    status = gbt_dataset_lend(view, (gbt_field)f, x[f], n[f], &err);
+  for (int k = 0; k < n && status == GBT_OK; k++) {
+    if (x[k] != NULL)
+      status = gbt_dataset_lend(view, field[k], x[k], (int64_t)Rf_xlength(VECTOR_ELT(fields, k)), &err);
+  }
 
   /* 3 */
   R_SetExternalPtrAddr(out, view);
   r_check(status, &err);
-  UNPROTECT(2);
+  UNPROTECT(1);
   return out;
 }
 

@@ -9,7 +9,7 @@ SEXP r_gbt_cuda_info(SEXP library, SEXP number);
 SEXP r_gbt_dataset_info(SEXP dataset);
 SEXP r_gbt_dataset_new(SEXP frame, SEXP reference, SEXP weight, SEXP max_bin, SEXP page_rows, SEXP unseen, SEXP threads,
                        SEXP device);
-SEXP r_gbt_dataset_view(SEXP dataset, SEXP label, SEXP weight, SEXP offset);
+SEXP r_gbt_dataset_view(SEXP dataset, SEXP fields);
 SEXP r_gbt_default_metric(SEXP loss);
 SEXP r_gbt_enums(void);
 SEXP r_gbt_hold_out(SEXP n_rows, SEXP share, SEXP seed, SEXP class);
@@ -49,7 +49,7 @@ SEXP r_gbt_write_file(SEXP path, SEXP raw);
   X(cuda_info, 2) \
   X(dataset_info, 1) \
   X(dataset_new, 8) \
-  X(dataset_view, 4) \
+  X(dataset_view, 2) \
   X(default_metric, 1) \
   X(enums, 0) \
   X(hold_out, 4) \

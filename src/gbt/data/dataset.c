@@ -93,10 +93,21 @@ gbt_status gbt_dataset_view(const gbt_dataset *ds, gbt_dataset **out, gbt_error 
   return GBT_OK;
 }
 
+const char *gbt_field_name(int field) {
+  switch ((gbt_field)field) {
+  case GBT_LABEL:
+    return "label";
+  case GBT_WEIGHT:
+    return "weights";
+  case GBT_OFFSET:
+    return "offset";
+  }
+  return NULL;
+}
+
 /* What is wrong with the numbers, if anything. */
 static gbt_status check_numbers(const gbt_dataset *ds, gbt_field field, const double *x, int64_t n, gbt_error *err) {
-  static const char *const names[] = {"label", "weights", "offset"};
-  const char *name = names[field];
+  const char *name = gbt_field_name((int)field);
   int whole =
       field == GBT_OFFSET ? ds->n_rows > 0 && n % ds->n_rows == 0 && n / ds->n_rows <= INT32_MAX : n == ds->n_rows;
   if (n < 0 || !whole)

@@ -6,6 +6,8 @@
 
 typedef enum gbt_field { GBT_LABEL = 0, GBT_WEIGHT, GBT_OFFSET } gbt_field;
 
+const char *gbt_field_name(int field); /* "label", "weights", "offset"; see gbt_status_name */
+
 typedef struct gbt_dataset {
   int refs;
   gbt_mem mem;
