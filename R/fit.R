@@ -317,7 +317,7 @@ make_trainer <- function(fit, where) {
   evaluation <- fit$evaluation
   codes <- evaluation$metrics$code
   spec <- list(
-    params = params_as_numbers(fit$params), loss = loss_code(fit$response$objective),
+    params = params_as_numbers(fit$params), objective = objective_object(fit$response$objective),
     n_outputs = as.integer(fit$response$n_outputs), train = fit$data$view,
     valid = lapply(fit$sets, function(s) s$data$view), metrics = codes[!is.na(codes)], eval_train = evaluation$train,
     monotone = fit$constraints$monotone, interactions = fit$constraints$interactions,

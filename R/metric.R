@@ -89,8 +89,8 @@ metric_name <- function(x, objective) {
                   "eval_metric")
   }
   code <- match(name, known) - 1L
-  if (!.Call(C_gbt_metric_info, code, loss_code(objective))$suits) {
-    suits <- function(m) .Call(C_gbt_metric_info, m, loss_code(objective))$suits
+  if (!.Call(C_gbt_metric_info, code, objective_code(objective))$suits) {
+    suits <- function(m) .Call(C_gbt_metric_info, m, objective_code(objective))$suits
     fitting <- known[vapply(seq_along(known) - 1L, suits, NA)]
     stop_argument(sprintf("metric \"%s\" does not fit objective \"%s\"; there are %s", name, objective,
                           if (length(fitting)) enumerate(fitting, 20L, "\"") else "none, give a gbt_metric()"),
@@ -107,7 +107,7 @@ resolve_metrics <- function(eval_metric, objective, n_outputs) {
   given <- as_metric_list(eval_metric)
   known <- .Call(C_gbt_metric_names)
   if (length(given) == 0L) {
-    code <- if (objective == "custom" && n_outputs > 1L) -1L else .Call(C_gbt_default_metric, loss_code(objective))
+    code <- if (objective == "custom" && n_outputs > 1L) -1L else .Call(C_gbt_default_metric, objective_code(objective))
     if (code < 0L) return(no_metrics)
     given <- list(known[code + 1L])
   }
@@ -119,7 +119,7 @@ resolve_metrics <- function(eval_metric, objective, n_outputs) {
   code <- ifelse(vapply(own, is.null, NA), match(name, known) - 1L, NA_integer_)
   last <- length(name)
   maximise <- if (is.na(code[last])) own[[last]]$maximise else {
-    .Call(C_gbt_metric_info, code[last], loss_code(objective))$maximise
+    .Call(C_gbt_metric_info, code[last], objective_code(objective))$maximise
   }
   list(name = name, code = code, own = own, maximise = maximise)
 }

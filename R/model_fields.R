@@ -27,7 +27,7 @@ model_fault <- function(m) {
   wrong <- function(field, must) list(field = field, must = must)
   fault <- forest_fault(m, wrong)
   if (!is.null(fault)) return(fault)
-  if (!is_text(m$objective) || is.na(loss_code(m$objective)) ||
+  if (!is_text(m$objective) || is.na(objective_code(m$objective)) ||
         (m$n_outputs != 1L && !m$objective %in% c("softmax", "custom"))) {
     return(wrong("objective", "the name of the objective that the trees were trained for"))
   }

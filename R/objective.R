@@ -1,8 +1,11 @@
 # Objectives: what is minimised, found from the response when not stated, and the response as the engine wants it.
 
-# Place = number in the engine (enum gbt_loss), minus one.
-loss_names <- c("squared_error", "logistic", "softmax", "poisson", "custom")
-loss_code <- function(objective) match(objective, loss_names) - 1L
+# Place = number in the engine (enum gbt_objective_kind), minus one.
+objective_names <- c("squared_error", "logistic", "softmax", "poisson", "custom")
+objective_code <- function(objective) match(objective, objective_names) - 1L
+
+# As the engine takes it: its number, and its parameters in the engine's order.
+objective_object <- function(objective, param = numeric(0)) list(objective_code(objective), param)
 
 # What others call them, in lower case.
 objective_aliases <- c(
@@ -31,7 +34,7 @@ objectives_not_offered <- c(
 
 # One text -> our name. typed: the argument's name as the user gave it.
 objective_name <- function(x, typed = "objective") {
-  offered <- loss_names[1:4]
+  offered <- objective_names[1:4]
   if (length(x) != 1L || is.na(x)) {
     stop_argument(sprintf("%s must be one of %s, or list(gradient = , hessian = ) of two functions",
                           param_text("objective", typed), enumerate(offered, quote = "\"")), "objective")

@@ -85,8 +85,8 @@ predict.gbt <- function(object, newdata, type = c("response", "link", "prob", "c
   size <- list(rows = frame$n_rows, columns = length(frame$names), trees = trees)
   threads <- predict_threads(threads, size$rows * size$trees)
   out <- on_device(prediction_device(device, size, as.integer(threads)), function(where) {
-    .Call(C_gbt_predict, object$state, object$cache, frame, kind, loss_code(object$objective), 0L, rounds, offset,
-          enums$unseen[[unseen]], threads, where)
+    .Call(C_gbt_predict, object$state, object$cache, frame, kind, objective_object(object$objective), 0L, rounds,
+          offset, enums$unseen[[unseen]], threads, where)
   })
   shape_prediction(out, object, type, row_labels(newdata))
 }

@@ -221,6 +221,7 @@ start_scores <- function(init, x, offset, sparse_zero, threads, name = "train") 
                      "valid")
   }
   frame <- frame_for_model(x, init, sparse_zero)
-  as.double(.Call(C_gbt_predict, init$state, init$cache, frame, enums$predict[["link"]], loss_code(init$objective), 0L,
-                  init$nrounds, if (!is.null(offset)) as.double(offset), enums$unseen[["prior"]], threads, NULL))
+  as.double(.Call(C_gbt_predict, init$state, init$cache, frame, enums$predict[["link"]],
+                  objective_object(init$objective), 0L, init$nrounds, if (!is.null(offset)) as.double(offset),
+                  enums$unseen[["prior"]], threads, NULL))
 }

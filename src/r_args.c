@@ -28,6 +28,25 @@ int r_arg_int(SEXP x, const char *what) {
   return (int)v;
 }
 
+gbt_objective_kind r_arg_objective_kind(SEXP x) {
+  int kind = r_arg_int(x, "objective");
+  if (kind < 0 || kind >= GBT_N_OBJECTIVES) r_stop("there is no objective %d", kind);
+  return (gbt_objective_kind)kind;
+}
+
+gbt_objective r_arg_objective(SEXP x, int32_t n_outputs) {
+  if (TYPEOF(x) != VECSXP || Rf_xlength(x) != 2) r_stop("`objective` must be a list of a number and of parameters");
+  SEXP param = VECTOR_ELT(x, 1);
+  R_xlen_t n = Rf_xlength(param);
+  if (TYPEOF(param) != REALSXP || n > GBT_OBJECTIVE_PARAMS) r_stop("an objective has at most %d parameters",
+                                                                   GBT_OBJECTIVE_PARAMS);
+  gbt_objective out = {(int32_t)r_arg_objective_kind(VECTOR_ELT(x, 0)), n_outputs, {0.0}};
+  gbt_error err = {0};
+  if (n > 0) memcpy(out.param, REAL_RO(param), (size_t)n * sizeof *out.param);
+  r_check(gbt_objective_check(&out, &err), &err);
+  return out;
+}
+
 double r_arg_real(SEXP x, const char *what) {
   if (Rf_xlength(x) == 1) {
     if (TYPEOF(x) == REALSXP) return REAL_RO(x)[0];

@@ -240,22 +240,18 @@ SEXP r_gbt_metric_names(void) {
   return out;
 }
 
-static gbt_loss loss_arg(SEXP loss) {
-  int l = r_arg_int(loss, "loss");
-  if (l < 0 || l >= GBT_N_LOSSES) r_stop("there is no loss %d", l);
-  return (gbt_loss)l;
-}
-
-SEXP r_gbt_metric_info(SEXP metric, SEXP loss) {
+SEXP r_gbt_metric_info(SEXP metric, SEXP objective) {
   int m = r_arg_int(metric, "metric");
   if (m < 0 || m >= GBT_N_METRICS) r_stop("there is no metric %d", m);
-  gbt_loss l = loss_arg(loss);
+  gbt_objective_kind kind = r_arg_objective_kind(objective);
   static const char *parts[] = {"maximise", "suits", ""};
   SEXP out = PROTECT(Rf_mkNamed(VECSXP, parts));
   SET_VECTOR_ELT(out, 0, Rf_ScalarLogical(gbt_metric_maximise((gbt_metric)m) != 0));
-  SET_VECTOR_ELT(out, 1, Rf_ScalarLogical(gbt_metric_suits((gbt_metric)m, l) != 0));
+  SET_VECTOR_ELT(out, 1, Rf_ScalarLogical(gbt_metric_suits((gbt_metric)m, kind) != 0));
   UNPROTECT(1);
   return out;
 }
 
-SEXP r_gbt_default_metric(SEXP loss) { return Rf_ScalarInteger((int)gbt_metric_of_loss(loss_arg(loss))); }
+SEXP r_gbt_default_metric(SEXP objective) {
+  return Rf_ScalarInteger((int)gbt_metric_of_objective(r_arg_objective_kind(objective)));
+}

@@ -10,10 +10,10 @@ SEXP r_gbt_dataset_info(SEXP dataset);
 SEXP r_gbt_dataset_new(SEXP frame, SEXP reference, SEXP weight, SEXP max_bin, SEXP page_rows, SEXP unseen, SEXP threads,
                        SEXP device);
 SEXP r_gbt_dataset_view(SEXP dataset, SEXP fields);
-SEXP r_gbt_default_metric(SEXP loss);
+SEXP r_gbt_default_metric(SEXP objective);
 SEXP r_gbt_enums(void);
 SEXP r_gbt_hold_out(SEXP n_rows, SEXP share, SEXP seed, SEXP class);
-SEXP r_gbt_metric_info(SEXP metric, SEXP loss);
+SEXP r_gbt_metric_info(SEXP metric, SEXP objective);
 SEXP r_gbt_metric_names(void);
 SEXP r_gbt_model_cache(SEXP state);
 SEXP r_gbt_model_importance(SEXP state, SEXP round_beg, SEXP round_end);
@@ -24,7 +24,7 @@ SEXP r_gbt_model_remember(SEXP fields);
 SEXP r_gbt_model_shape(SEXP state, SEXP cache, SEXP names, SEXP tags);
 SEXP r_gbt_model_slice(SEXP state, SEXP rounds, SEXP meta);
 SEXP r_gbt_params_table(void);
-SEXP r_gbt_predict(SEXP state, SEXP cache, SEXP frame, SEXP kind, SEXP loss, SEXP round_beg, SEXP round_end,
+SEXP r_gbt_predict(SEXP state, SEXP cache, SEXP frame, SEXP kind, SEXP objective, SEXP round_beg, SEXP round_end,
                    SEXP offset, SEXP unseen, SEXP threads, SEXP device);
 SEXP r_gbt_read_file(SEXP path);
 SEXP r_gbt_system(SEXP threads_wanted);

@@ -108,6 +108,8 @@ typedef struct r_threads {
 r_threads r_arg_threads(SEXP x);         /* integer, with attribute "simd" or without */
 int r_arg_int(SEXP x, const char *what); /* one integer or whole double, not NA */
 int64_t r_arg_int64(SEXP x, const char *what);
+gbt_objective_kind r_arg_objective_kind(SEXP x);              /* the number of an objective */
+gbt_objective r_arg_objective(SEXP x, int32_t n_outputs);     /* list(number, parameters); checked */
 double r_arg_real(SEXP x, const char *what);                     /* one double or integer; NaN allowed */
 const double *r_arg_reals(SEXP x, R_xlen_t n, const char *what); /* double vector of length n; NULL for NULL */
 const char *r_arg_path(SEXP x, const char *what);                /* one text, as files are named */

@@ -29,8 +29,8 @@ static gbt_status scores(gbt_ctx *ctx, const r_place *at, const gbt_binding *bin
 
 /* Zone 2 whole: binds the table to the model and fills out. */
 static gbt_status predict(r_threads threads, const r_place *at, const gbt_table *table, r_predict_kind kind,
-                          gbt_loss loss, gbt_tree_range trees, const double *offset, gbt_unseen unseen, void *out,
-                          gbt_error *err) {
+                          const gbt_objective *objective, gbt_tree_range trees, const double *offset, gbt_unseen unseen,
+                          void *out, gbt_error *err) {
   const gbt_model *model = at->model;
   gbt_ctx ctx;
   gbt_binding *binding = NULL;
@@ -42,7 +42,7 @@ static gbt_status predict(r_threads threads, const r_place *at, const gbt_table 
     status = leaves(&ctx, at, binding, trees, out, err);
   } else {
     GBT_TRY_GOTO(scores(&ctx, at, binding, trees, offset, out, err), done);
-    if (kind == R_RESPONSE) status = gbt_predict_response(&ctx, loss, table->n_rows, model->forest.n_outputs, out, err);
+    if (kind == R_RESPONSE) status = gbt_predict_response(&ctx, objective, table->n_rows, out, err);
   }
 done:
   gbt_binding_free(binding);
@@ -56,7 +56,7 @@ static SEXP result_of(r_predict_kind what, int64_t n_rows, int n_cols) {
 }
 
 /* kind: r_predict_kind. device: NULL, or as for r_cuda_api. */
-SEXP r_gbt_predict(SEXP state, SEXP cache, SEXP frame, SEXP kind, SEXP loss, SEXP round_beg, SEXP round_end,
+SEXP r_gbt_predict(SEXP state, SEXP cache, SEXP frame, SEXP kind, SEXP objective, SEXP round_beg, SEXP round_end,
                    SEXP offset, SEXP unseen, SEXP threads, SEXP device) {
   /* 1 */
   SEXP handle = PROTECT(r_model_handle(state, cache));
@@ -68,8 +68,7 @@ SEXP r_gbt_predict(SEXP state, SEXP cache, SEXP frame, SEXP kind, SEXP loss, SEX
   gbt_tree_range trees = r_tree_range(&model->forest, round_beg, round_end);
   int32_t k = model->forest.n_outputs;
   r_predict_kind what = (r_predict_kind)r_arg_int(kind, "kind");
-  gbt_loss how = (gbt_loss)r_arg_int(loss, "loss");
-  if (how < 0 || how >= GBT_N_LOSSES) r_stop("there is no loss %d", (int)how);
+  const gbt_objective how = r_arg_objective(objective, k);
   const double *off = r_arg_reals(offset, (R_xlen_t)(table.n_rows * k), "offset");
   gbt_unseen novel = (gbt_unseen)r_arg_int(unseen, "unseen");
   r_threads t = r_arg_threads(threads);
@@ -80,7 +79,7 @@ SEXP r_gbt_predict(SEXP state, SEXP cache, SEXP frame, SEXP kind, SEXP loss, SEX
   gbt_error err = {0};
 
   /* 2 */
-  gbt_status status = predict(t, &at, &table, what, how, trees, off, novel, values, &err);
+  gbt_status status = predict(t, &at, &table, what, &how, trees, off, novel, values, &err);
 
   /* 3 */
   r_check(status, &err);

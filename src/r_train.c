@@ -81,24 +81,23 @@ static const double *read_scores(SEXP x, const gbt_dataset *ds, int32_t n_output
 static void read_spec(SEXP spec, SEXP handles, gbt_trainer_spec *out) {
   memset(out, 0, sizeof *out);
   read_params(spec, &out->params);
-  out->loss = (gbt_loss)r_arg_int(r_item(spec, "loss"), "loss");
-  out->n_outputs = r_arg_int(r_item(spec, "n_outputs"), "n_outputs");
-  if (out->n_outputs < 1) r_stop("`n_outputs` must be 1 or more");
+  out->objective = r_arg_objective(r_item(spec, "objective"), r_arg_int(r_item(spec, "n_outputs"), "n_outputs"));
+  const int32_t n_outputs = out->objective.n_outputs;
   out->train = r_handle_get(VECTOR_ELT(handles, 0), R_DATASET);
   out->n_valid = (int32_t)Rf_xlength(handles) - 1;
   for (int32_t v = 0; v < out->n_valid; v++) out->valid[v] = r_handle_get(VECTOR_ELT(handles, v + 1), R_DATASET);
   read_metrics(spec, out);
   out->eval_train = Rf_asLogical(r_item(spec, "eval_train")) == TRUE;
   read_constraints(spec, out->train->cuts->n_features, out);
-  out->init_score = read_scores(r_item(spec, "init_score"), out->train, out->n_outputs, "init_score");
+  out->init_score = read_scores(r_item(spec, "init_score"), out->train, n_outputs, "init_score");
   SEXP init_valid = r_item(spec, "init_valid");
   if (init_valid != R_NilValue) {
     if (TYPEOF(init_valid) != VECSXP || Rf_xlength(init_valid) != out->n_valid)
       r_stop("`init_valid` must be a list with one element per validation set");
     for (int32_t v = 0; v < out->n_valid; v++)
-      out->init_valid[v] = read_scores(VECTOR_ELT(init_valid, v), out->valid[v], out->n_outputs, "init_valid");
+      out->init_valid[v] = read_scores(VECTOR_ELT(init_valid, v), out->valid[v], n_outputs, "init_valid");
   }
-  out->base = r_arg_reals(r_item(spec, "base"), out->n_outputs, "base");
+  out->base = r_arg_reals(r_item(spec, "base"), n_outputs, "base");
   SEXP x = r_item(spec, "stop_rounds");
   out->stop_rounds = x == R_NilValue ? 0 : r_arg_int64(x, "stop_rounds");
   x = r_item(spec, "stop_min_delta");

@@ -4,9 +4,9 @@
 #   sh tools/check-arrows.sh [FOLDER]       FOLDER: the repository, default the one of this script
 #   sh tools/check-arrows.sh --self-check   shows that the check finds what it must find
 #
-#   base <- math <- metric, data, tree <- backend <- cpu | cuda <- boost        (an arrow points to the user)
+#   base <- math <- objective <- metric, data, tree <- backend <- cpu | cuda <- boost   (an arrow points to the user)
 #   boost sees nothing of cpu but its door, cpu/cpu_open.h
-#   model needs base, math, tree and, to read the columns it predicts from, data/table.h
+#   model needs base, math, objective, tree and, to read the columns it predicts from, data/table.h
 #   ranks are asked through base/comm.h, by whoever sums over rows
 #   gbt.h <- src/r_*.c, the only files that include headers of R; only src/cuda includes headers of CUDA
 #   in src/cuda: base <- data <- grow; base <- predict; door uses all of them
@@ -17,13 +17,14 @@ uses() {
   case "$1" in
     base) echo "base" ;;
     math) echo "base math" ;;
-    data) echo "base math data root" ;;
+    objective) echo "base math objective" ;;
+    data) echo "base math objective data root" ;;
     tree) echo "base math tree root" ;;
-    metric) echo "base math metric" ;;
-    backend) echo "base math data tree metric backend root" ;;
-    cpu) echo "base math data tree backend cpu root" ;;
-    boost) echo "base math metric data tree backend cpu/cpu_open.h boost root" ;;
-    model) echo "base math tree model" ;;
+    metric) echo "base math objective metric" ;;
+    backend) echo "base math objective data tree metric backend root" ;;
+    cpu) echo "base math objective data tree backend cpu root" ;;
+    boost) echo "base math objective metric data tree backend cpu/cpu_open.h boost root" ;;
+    model) echo "base math objective tree model" ;;
     root) echo "base math root" ;; # params.c; gbt.h may include everything
     *) echo "" ;;
   esac
@@ -34,7 +35,9 @@ wing_uses() {
   case "$1" in
     base) echo "cuda/base gbt/base gbt/math" ;;
     data) echo "cuda/base cuda/data gbt/base gbt/math gbt/data" ;;
-    grow) echo "cuda/base cuda/data cuda/grow gbt/base gbt/math gbt/metric gbt/data gbt/tree gbt/backend" ;;
+    grow)
+      echo "cuda/base cuda/data cuda/grow gbt/base gbt/math gbt/objective gbt/metric gbt/data gbt/tree gbt/backend"
+      ;;
     predict) echo "cuda/base cuda/predict gbt/base gbt/math gbt/tree gbt/model" ;;
     door) echo "cuda/base cuda/data cuda/grow cuda/predict cuda/door gbt/backend" ;;
     *) echo "" ;;
@@ -156,6 +159,8 @@ self_check() {
   }
   try fine gbt/math/gain.h '#include "../base/hd.h"'
   try found gbt/base/x.c '#include "../math/gain.h"'
+  try found gbt/math/x.h '#include "../objective/objective.h"'
+  try found gbt/objective/x.c '#include "../data/dataset.h"'
   try found gbt/data/x.c '  #  include "../tree/forest.h"'
   try found gbt/tree/x.c '#include "../boost/trainer.h"'
   try found gbt/model/x.c '#include "../boost/metric.h"'

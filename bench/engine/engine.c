@@ -55,7 +55,7 @@ static int run(const made *d, const gbt_params *params, int64_t rounds, int thre
   t1 = seconds();
   peaks[0] = peak;
   peak = held;
-  gbt_trainer_spec spec = {.params = *params, .loss = GBT_LOSS_LOGISTIC, .n_outputs = 1, .train = ds};
+  gbt_trainer_spec spec = {.params = *params, .objective = gbt_objective_make(GBT_OBJ_LOGISTIC, 1), .train = ds};
   if (!s) s = gbt_trainer_new(&ctx, &spec, &tr, &err);
   if (!s) s = gbt_trainer_run(&ctx, tr, rounds, &why, &err);
   t2 = seconds();
@@ -68,7 +68,7 @@ static int run(const made *d, const gbt_params *params, int64_t rounds, int thre
     if (!s) s = gbt_predict_scores(&ctx, &view, binding, (gbt_tree_range){0, view.n_trees}, NULL, score, &err);
     t3 = seconds();
     peaks[2] = peak;
-    if (!s) s = gbt_metric_eval(&ctx, GBT_METRIC_LOGLOSS, GBT_LOSS_LOGISTIC, d->n, 1, score, d->y, NULL, &metric, &err);
+    if (!s) s = gbt_metric_eval(&ctx, GBT_METRIC_LOGLOSS, &spec.objective, d->n, score, d->y, NULL, &metric, &err);
   }
   if (s)
     fprintf(stderr, "%s\n", err.msg);

@@ -116,7 +116,7 @@ static gbt_status grow(gbt_ctx *ctx, cpu_backend *be, gbt_forest *forest, figure
   return GBT_OK;
 }
 
-static gbt_status run_backend(gbt_ctx *ctx, gbt_dataset *ds, gbt_loss loss, int64_t depth, gbt_forest *forest,
+static gbt_status run_backend(gbt_ctx *ctx, gbt_dataset *ds, gbt_objective_kind loss, int64_t depth, gbt_forest *forest,
                               figures *out, gbt_error *err) {
   gbt_status status = GBT_OK;
   gbt_params params = gbt_params_default();
@@ -124,7 +124,7 @@ static gbt_status run_backend(gbt_ctx *ctx, gbt_dataset *ds, gbt_loss loss, int6
   gbt_backend *be = NULL;
   double base = 0.0;
   params.max_depth = depth;
-  gbt_backend_spec spec = {.params = &params, .loss = loss, .n_outputs = 1, .sets = &ds, .base = &base};
+  gbt_backend_spec spec = {.params = &params, .objective = gbt_objective_make(loss, 1), .sets = &ds, .base = &base};
   GBT_TRY_GOTO(gbt_feature_rules_new(&ctx->mem, ds->cuts->n_features, &params, NULL, NULL, NULL, 0, &rules, err), done);
   spec.rules = rules;
   GBT_TRY_GOTO(gbt_backend_open(ctx, NULL, 0, &spec, &be, err), done);
@@ -162,8 +162,8 @@ static gbt_status run_all(gbt_ctx *ctx, const made *d, int64_t depth, double *sc
   GBT_TRY_GOTO(gbt_dataset_lend(ds, GBT_LABEL, d->y, d->n, err), done);
   GBT_TRY_GOTO(gbt_forest_new(&ctx->mem, d->m, 1, 1, &forest, err), done);
   GBT_TRY_GOTO(gbt_forest_new(&ctx->mem, d->m, 1, 1, &one, err), done);
-  GBT_TRY_GOTO(run_backend(ctx, ds, GBT_LOSS_SQUARED, depth, NULL, out, err), done);
-  GBT_TRY_GOTO(run_backend(ctx, ds, GBT_LOSS_LOGISTIC, depth, one, out, err), done);
+  GBT_TRY_GOTO(run_backend(ctx, ds, GBT_OBJ_SQUARED_ERROR, depth, NULL, out, err), done);
+  GBT_TRY_GOTO(run_backend(ctx, ds, GBT_OBJ_LOGISTIC, depth, one, out, err), done);
   gbt_forest_view look = gbt_forest_look(one); /* packing is part of a call: as many trees as a small model has */
   for (int copies = 0; copies < 50; copies++) GBT_TRY_GOTO(gbt_forest_append(forest, &look, err), done);
 done:
@@ -186,8 +186,8 @@ static void print(figures *f, const made *d, long depth, int threads, long repea
   printf("%lld rows x %d features, depth %ld, %d thread%s, medians of %ld\n", (long long)d->n, (int)d->m, depth,
          threads, threads == 1 ? "" : "s", repeats);
   printf("cuts       %7.2f ns per value\nbinning    %7.2f ns per value\n", median(&f->cuts), median(&f->binning));
-  printf("gradients  %7.2f ns per row (squared error), %.2f (logistic)\n", median(&f->gradients[GBT_LOSS_SQUARED]),
-         median(&f->gradients[GBT_LOSS_LOGISTIC]));
+  printf("gradients  %7.2f ns per row (squared error), %.2f (logistic)\n", median(&f->gradients[GBT_OBJ_SQUARED_ERROR]),
+         median(&f->gradients[GBT_OBJ_LOGISTIC]));
   printf("begin tree %7.2f ns per row\n", median(&f->begin));
   printf("leaf       %7.2f ns per row\npredict    %7.2f ns per row and tree\n", median(&f->leaf), median(&f->predict));
   printf("level  nodes  histogram ns/(row x feature)  split ns/(node x slot)  partition ns/row\n");

@@ -6,7 +6,8 @@
 
 extern "C" {
 #include "../../src/gbt/math/elementary.h"
-#include "../../src/gbt/math/loss.h"
+#include "../../src/gbt/objective/formulas.h"
+#include "../../src/gbt/objective/objective.h"
 }
 
 enum function { EXP, LOG, SIGMOID, GRADIENT, N_FUNCTIONS };
@@ -23,7 +24,7 @@ __host__ __device__ static __forceinline__ double value_of(int function, double 
   case SIGMOID:
     return gbt_sigmoid(x);
   default: {
-    gbt_gh gh = gbt_grad_logistic(x, 1.0);
+    gbt_gh gh = gbt_logistic_gradient(x, 1.0, NULL);
     return gh.g + gh.h;
   }
   }

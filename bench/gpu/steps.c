@@ -113,8 +113,8 @@ done:
   return status;
 }
 
-gbt_status steps_run(gbt_ctx *ctx, const gbt_device_api *device, gbt_dataset *ds, gbt_loss loss, int32_t n_outputs,
-                     const gbt_params *params, int rounds, steps *out, gbt_error *err) {
+gbt_status steps_run(gbt_ctx *ctx, const gbt_device_api *device, gbt_dataset *ds, gbt_objective_kind loss,
+                     int32_t n_outputs, const gbt_params *params, int rounds, steps *out, gbt_error *err) {
   gbt_status status = GBT_OK;
   gbt_feature_rules *rules = NULL;
   gbt_backend *be = NULL;
@@ -122,7 +122,7 @@ gbt_status steps_run(gbt_ctx *ctx, const gbt_device_api *device, gbt_dataset *ds
   double *base = calloc((size_t)n_outputs, sizeof *base);
   const double *const init[1] = {NULL};
   gbt_backend_spec spec = {
-      .params = params, .loss = loss, .n_outputs = n_outputs, .sets = &ds, .base = base, .init = init};
+      .params = params, .objective = gbt_objective_make(loss, n_outputs), .sets = &ds, .base = base, .init = init};
   memset(out, 0, sizeof *out);
   out->row_bytes = codes_of_row(&ds->pages->layout);
   if (!base) return gbt_fail(err, GBT_E_MEM, "no memory for base scores");

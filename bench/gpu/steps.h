@@ -31,8 +31,9 @@ typedef struct steps {
 extern const char *const step_names[N_STEPS];
 
 /* Grows rounds of trees, the first round not counted. device: NULL for the CPU. */
-gbt_status steps_run(gbt_ctx *ctx, const gbt_device_api *device, gbt_dataset *ds, gbt_loss loss, int32_t n_outputs,
-                     const gbt_params *params, int rounds, steps *out, gbt_error *err) GBT_MUST_CHECK;
+gbt_status steps_run(gbt_ctx *ctx, const gbt_device_api *device, gbt_dataset *ds, gbt_objective_kind loss,
+                     int32_t n_outputs, const gbt_params *params, int rounds, steps *out,
+                     gbt_error *err) GBT_MUST_CHECK;
 
 /* Least seconds of a tree. */
 double steps_floor(const steps *s, const device_facts *dev);

@@ -32,7 +32,7 @@ typedef struct bench {
   device_facts facts;
   made train, test;
   gbt_table table, test_table;
-  gbt_loss loss;
+  gbt_objective_kind loss;
   int32_t n_outputs;
   int faults;
 } bench;
@@ -90,7 +90,7 @@ done:
 
 static gbt_status new_trainer(bench *b, const gbt_device_api *device, gbt_dataset *ds, gbt_trainer **out,
                               gbt_error *err) {
-  gbt_trainer_spec spec = {.params = b->params, .loss = b->loss, .n_outputs = b->n_outputs, .train = ds};
+  gbt_trainer_spec spec = {.params = b->params, .objective = gbt_objective_make(b->loss, b->n_outputs), .train = ds};
   spec.device = device;
   return gbt_trainer_new(&b->ctx, &spec, out, err);
 }
@@ -98,8 +98,9 @@ static gbt_status new_trainer(bench *b, const gbt_device_api *device, gbt_datase
 /* ---- after the training ---- */
 
 static gbt_status metric(bench *b, const double *score, const made *d, double *out, gbt_error *err) {
-  gbt_metric which = gbt_metric_of_loss(b->loss);
-  return gbt_metric_eval(&b->ctx, which, b->loss, d->n, b->n_outputs, score, d->y, NULL, out, err);
+  const gbt_objective objective = gbt_objective_make(b->loss, b->n_outputs);
+  gbt_metric which = gbt_metric_of_objective(b->loss);
+  return gbt_metric_eval(&b->ctx, which, &objective, d->n, score, d->y, NULL, out, err);
 }
 
 /* Quality on the test rows; the device's predictions, where it has any, must be the CPU's. */
@@ -339,7 +340,7 @@ static int read_options(bench *b, int argc, char **argv) {
   if (b->cols < 0 || b->shape->classes > 2) b->cols = b->shape->cols;
   if (b->n_test < 0) b->n_test = b->rows / 10 < 500000 ? b->rows / 10 : 500000;
   b->params.max_depth = b->depth;
-  b->loss = b->shape->classes > 2 ? GBT_LOSS_SOFTMAX : GBT_LOSS_LOGISTIC;
+  b->loss = b->shape->classes > 2 ? GBT_OBJ_SOFTMAX : GBT_OBJ_LOGISTIC;
   b->n_outputs = b->shape->classes > 2 ? b->shape->classes : 1;
   return b->rows > 0 && b->cols > 0 && b->rounds > 0 && b->threads > 0;
 }

@@ -25,6 +25,7 @@
 #include "data/table.h"
 #include "model/model.h"
 #include "model/predict.h"
+#include "objective/objective.h"
 #include "params.h"
 #include "tree/forest.h"
 #include "tree/relevel.h"

@@ -163,7 +163,7 @@ static void train_on(gbt_ctx *ctx, gbt_dataset *data, gbt_dataset *valid, stream
   gbt_error err;
   gbt_stop_reason why;
   double label[MOST_ROWS];
-  spec.loss = below(s, 2) ? GBT_LOSS_SQUARED : GBT_LOSS_LOGISTIC;
+  spec.objective.kind = below(s, 2) ? GBT_OBJ_SQUARED_ERROR : GBT_OBJ_LOGISTIC;
   spec.params.grow_policy = below(s, 3);
   spec.params.max_depth = 3;
   spec.params.min_data_per_group = 1;

@@ -66,7 +66,7 @@ static inline int world_open_with(world *w, made *m, const shape *s) {
   w->rng.state = gbt_mix64(s->seed ^ 0x415);
   w->ctx = test_ctx(NULL, 1);
   w->m = m;
-  made_response(m, GBT_LOSS_SQUARED, 1, s->seed);
+  made_response(m, GBT_OBJ_SQUARED_ERROR, 1, s->seed);
   w->params = gbt_params_default();
   w->params.min_data_in_leaf = s->min_data;
   w->params.min_child_weight = 0.0;
@@ -94,7 +94,7 @@ static inline int world_open_with(world *w, made *m, const shape *s) {
   be->view.train = w->set.view;
   be->view.n_slots = be->layout->n_slots;
   be->view.n_features = be->n_features;
-  be->view.n_outputs = 1;
+  be->view.objective = gbt_objective_make(GBT_OBJ_SQUARED_ERROR, 1);
   be->view.n_trees = be->view.n_turns = 1;
   be->view.params = w->params;
   be->view.policy = gbt_grow_policy_of(&w->params, NULL);

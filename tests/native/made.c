@@ -123,15 +123,15 @@ void made_free(made *m) {
   free(m);
 }
 
-void made_response(made *m, gbt_loss loss, int32_t n_outputs, uint64_t seed) {
+void made_response(made *m, gbt_objective_kind loss, int32_t n_outputs, uint64_t seed) {
   test_rng rng = {gbt_mix64(seed ^ 0x5eed)};
   free(m->label);
   m->label = test_alloc((size_t)m->table.n_rows * sizeof *m->label);
   for (int64_t r = 0; r < m->table.n_rows; r++) {
     double s = m->signal[r] + 0.5 * test_bell(&rng), u = test_unit(&rng), y = s;
-    if (loss == GBT_LOSS_LOGISTIC) y = s + 0.5 * test_bell(&rng) > 0.0;
-    if (loss == GBT_LOSS_SOFTMAX) y = u < 0.2 ? floor(u * 5.0 * n_outputs) : (int)(fabs(s) * 3.0) % n_outputs;
-    if (loss == GBT_LOSS_POISSON) y = floor(exp(s > 3.0 ? 3.0 : s) * (0.3 + u));
+    if (loss == GBT_OBJ_LOGISTIC) y = s + 0.5 * test_bell(&rng) > 0.0;
+    if (loss == GBT_OBJ_SOFTMAX) y = u < 0.2 ? floor(u * 5.0 * n_outputs) : (int)(fabs(s) * 3.0) % n_outputs;
+    if (loss == GBT_OBJ_POISSON) y = floor(exp(s > 3.0 ? 3.0 : s) * (0.3 + u));
     m->label[r] = y;
   }
 }

@@ -1,7 +1,7 @@
 /* Tables for the tests of training: columns of every kind, responses that depend on them, data sets made of them.
  *
  *   made *m = made_new(seed, 300, 8, NULL);       any kinds of columns
- *   made_response(m, GBT_LOSS_LOGISTIC, 1, seed); label; weights and offset on demand
+ *   made_response(m, GBT_OBJ_LOGISTIC, 1, seed); label; weights and offset on demand
  *   gbt_dataset *ds = made_dataset(&ctx, m, NULL, 255, 0);
  *
  * Everything follows from the seed. Columns are named x1, x2, ...; those of one kind have the same level texts in every
@@ -10,7 +10,8 @@
 #define GBT_TEST_MADE_H
 
 #include "../../src/gbt/data/dataset.h"
-#include "../../src/gbt/math/loss.h"
+#include "../../src/gbt/objective/formulas.h"
+#include "../../src/gbt/objective/objective.h"
 #include "test.h"
 
 typedef enum made_kind {
@@ -42,7 +43,7 @@ made *made_new(uint64_t seed, int64_t n_rows, int32_t n_cols, const made_kind *k
 void made_free(made *m);
 
 /* The label for a loss (softmax: a class below n_outputs); noise and all. */
-void made_response(made *m, gbt_loss loss, int32_t n_outputs, uint64_t seed);
+void made_response(made *m, gbt_objective_kind loss, int32_t n_outputs, uint64_t seed);
 void made_weights(made *m, uint64_t seed); /* some of them 0 */
 void made_offset(made *m, int32_t n_outputs, uint64_t seed);
 

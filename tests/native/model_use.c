@@ -64,8 +64,8 @@ static gbt_ctx open_ctx(const gbt_mem *mem, gbt_simd simd) {
 static uint64_t read_everything(const gbt_model *model) {
   const gbt_forest_view *forest = &model->forest;
   uint64_t sum = 0;
-  for (int32_t f = 0; f < model->schema->n_columns; f++) {
-    const gbt_schema_column *feat = &model->schema->col[f];
+  for (int32_t f = 0; f < model->schema->n_features; f++) {
+    const gbt_feature *feat = &model->schema->feat[f];
     sum += strlen(feat->name) + strlen(feat->tag);
     for (int32_t i = 0; i < feat->n_levels; i++) sum += strlen(feat->levels[i]);
   }
@@ -146,8 +146,10 @@ static void predict_again(use *u, gbt_tree_range trees, const double *want) {
 }
 
 static void respond(use *u, double *scores) {
-  gbt_loss loss = (gbt_loss)test_below(&u->rng, GBT_N_LOSSES);
-  CHECK_OK(gbt_predict_response(&u->ctx, loss, u->table->table.n_rows, u->model->forest.n_outputs, scores, test_err));
+  const int32_t n_outputs = u->model->forest.n_outputs;
+  gbt_objective objective = gbt_objective_make((gbt_objective_kind)test_below(&u->rng, GBT_N_OBJECTIVES), n_outputs);
+  if (gbt_objective_check(&objective, NULL) != GBT_OK) objective = gbt_objective_make(GBT_OBJ_CUSTOM, n_outputs);
+  CHECK_OK(gbt_predict_response(&u->ctx, &objective, u->table->table.n_rows, scores, test_err));
 }
 
 /* All ways, on some instruction set. */
@@ -220,18 +222,18 @@ static void slice(use *u, gbt_tree_range trees) {
 /* Factors with their levels in another order and a level more. */
 static gbt_schema *other_levels(use *u) {
   const gbt_schema *schema = u->model->schema;
-  size_t n = (size_t)schema->n_columns;
-  gbt_schema_column *feat = test_alloc(n * sizeof *feat);
+  size_t n = (size_t)schema->n_features;
+  gbt_feature *feat = test_alloc(n * sizeof *feat);
   gbt_schema *out = NULL;
   for (size_t f = 0; f < n; f++) {
-    feat[f] = schema->col[f];
+    feat[f] = schema->feat[f];
     if (feat[f].type != GBT_CATEGORICAL) continue;
     int32_t n_old = feat[f].n_levels;
     const char **level = test_alloc(((size_t)n_old + 1) * sizeof *level);
     int64_t *order = test_permutation(&u->rng, n_old);
     int is_new = 1;
     for (int32_t i = 0; i < n_old; i++) {
-      level[i] = schema->col[f].levels[order[i]];
+      level[i] = schema->feat[f].levels[order[i]];
       is_new &= strcmp(level[i], "unseen 1") != 0;
     }
     level[n_old] = "unseen 1";
@@ -268,17 +270,17 @@ static void relevel(use *u) {
 static gbt_table training_table(use *u) {
   const gbt_schema *schema = u->model->schema;
   gbt_table table = u->table->table;
-  gbt_column *cols = test_alloc((size_t)schema->n_columns * sizeof *cols);
-  for (int32_t f = 0; f < schema->n_columns; f++) {
-    const gbt_schema_column *feat = &schema->col[f];
+  gbt_column *cols = test_alloc((size_t)schema->n_features * sizeof *cols);
+  for (int32_t f = 0; f < schema->n_features; f++) {
+    const gbt_feature *feat = &schema->feat[f];
     cols[f] = u->table->cols[u->binding->col[f]];
     if (feat->type != GBT_ORDINAL) continue;
     int32_t *code = test_alloc((size_t)table.n_rows * sizeof *code);
     for (int64_t r = 0; r < table.n_rows; r++) code[r] = (int32_t)test_below(&u->rng, (int64_t)feat->n_levels + 1);
-    gbt_column own = {feat->name, feat->tag, feat->type, GBT_CODES, code, NULL, 0, feat->n_levels, feat->levels, 0};
+    gbt_column own = {feat->name, feat->tag, feat->type, GBT_CODES, code, NULL, 0, feat->n_levels, feat->levels};
     cols[f] = own;
   }
-  table.n_cols = schema->n_columns;
+  table.n_cols = schema->n_features;
   table.cols = cols;
   return table;
 }
@@ -291,8 +293,10 @@ static void free_training_table(const use *u, const gbt_table *table) {
 
 static gbt_trainer_spec train_spec(use *u, gbt_dataset *data, const gbt_forest_view *init, const double *score) {
   gbt_trainer_spec spec = {.params = gbt_params_default(), .train = data, .init = init, .init_score = score};
-  spec.n_outputs = init->n_outputs;
-  spec.loss = spec.n_outputs > 1 ? GBT_LOSS_SOFTMAX : test_below(&u->rng, 2) ? GBT_LOSS_SQUARED : GBT_LOSS_LOGISTIC;
+  spec.objective.n_outputs = init->n_outputs;
+  spec.objective.kind = spec.objective.n_outputs > 1 ? GBT_OBJ_SOFTMAX
+                        : test_below(&u->rng, 2)     ? GBT_OBJ_SQUARED_ERROR
+                                                     : GBT_OBJ_LOGISTIC;
   spec.params.num_parallel_tree = init->n_parallel;
   spec.params.max_depth = 3;
   spec.params.min_child_weight = 0.0;

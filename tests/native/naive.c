@@ -1,6 +1,7 @@
 #include "naive.h"
 
 #include "../../src/gbt/base/exact_sum.h"
+#include "../../src/gbt/objective/formulas.h"
 #include "naive_impl.h"
 
 /* ---- the data ---- */
@@ -40,24 +41,24 @@ static void base_scores(const gbt_trainer_spec *spec, double *base) {
   size_t n = (size_t)ds->n_rows;
   double *y = test_alloc(n * sizeof *y), *one = test_alloc(n * sizeof *one);
   int constant = 1;
-  for (int32_t k = 0; k < spec->n_outputs; k++) {
+  for (int32_t k = 0; k < spec->objective.n_outputs; k++) {
     base[k] = 0.0;
-    if (spec->loss == GBT_LOSS_CUSTOM) continue;
+    if (spec->objective.kind == GBT_OBJ_CUSTOM) continue;
     for (size_t r = 0; r < n; r++) {
       double offset = ds->offset ? ds->offset[r] : 0.0;
       y[r] = ds->label[r];
       one[r] = 1.0;
-      if (spec->loss == GBT_LOSS_SQUARED) y[r] -= offset;
-      if (spec->loss == GBT_LOSS_POISSON) one[r] = gbt_exp(offset);
-      if (spec->loss == GBT_LOSS_SOFTMAX) y[r] = ds->label[r] == k;
+      if (spec->objective.kind == GBT_OBJ_SQUARED_ERROR) y[r] -= offset;
+      if (spec->objective.kind == GBT_OBJ_POISSON) one[r] = gbt_exp(offset);
+      if (spec->objective.kind == GBT_OBJ_SOFTMAX) y[r] = ds->label[r] == k;
       if (y[r] != y[0]) constant = 0;
     }
     double mean = weighted_sum(ds, y) / weighted_sum(ds, one);
-    if (spec->loss == GBT_LOSS_SQUARED) base[k] = constant ? y[0] : mean;
-    if (spec->loss == GBT_LOSS_POISSON) base[k] = gbt_log(clip(mean, 1e-9, INFINITY));
-    if (spec->loss == GBT_LOSS_SOFTMAX) base[k] = gbt_log(clip(mean, 1e-9, INFINITY));
+    if (spec->objective.kind == GBT_OBJ_SQUARED_ERROR) base[k] = constant ? y[0] : mean;
+    if (spec->objective.kind == GBT_OBJ_POISSON) base[k] = gbt_log(clip(mean, 1e-9, INFINITY));
+    if (spec->objective.kind == GBT_OBJ_SOFTMAX) base[k] = gbt_log(clip(mean, 1e-9, INFINITY));
     mean = clip(mean, 1e-9, 1.0 - 1e-9);
-    if (spec->loss == GBT_LOSS_LOGISTIC) base[k] = gbt_log(mean / (1.0 - mean));
+    if (spec->objective.kind == GBT_OBJ_LOGISTIC) base[k] = gbt_log(mean / (1.0 - mean));
   }
   free(y);
   free(one);
@@ -78,7 +79,7 @@ static void start_scores(const naive *nv, int32_t which, const double *base) {
 /* g and h of every row and output, weights not yet in. */
 static void raw_gradients(const naive *nv, naive_custom custom, double *g, double *h) {
   const double *y = nv->spec->train->label, *score = nv->score[0];
-  if (nv->spec->loss == GBT_LOSS_CUSTOM) {
+  if (nv->spec->objective.kind == GBT_OBJ_CUSTOM) {
     custom(score, y, nv->n, nv->n_outputs, g, h);
     return;
   }
@@ -89,10 +90,11 @@ static void raw_gradients(const naive *nv, naive_custom custom, double *g, doubl
     for (int32_t k = 0; k < nv->n_outputs; k++) {
       int64_t at = k * nv->n + r;
       gbt_gh d = {0.0, 0.0};
-      if (nv->spec->loss == GBT_LOSS_SQUARED) d = gbt_grad_squared(score[at], y[r]);
-      if (nv->spec->loss == GBT_LOSS_LOGISTIC) d = gbt_grad_logistic(score[at], y[r]);
-      if (nv->spec->loss == GBT_LOSS_POISSON) d = gbt_grad_poisson(score[at], y[r]);
-      if (nv->spec->loss == GBT_LOSS_SOFTMAX) d = gbt_grad_softmax(gbt_exp(score[at] - top) / sum, y[r] == k);
+      if (nv->spec->objective.kind == GBT_OBJ_SQUARED_ERROR) d = gbt_squared_error_gradient(score[at], y[r], NULL);
+      if (nv->spec->objective.kind == GBT_OBJ_LOGISTIC) d = gbt_logistic_gradient(score[at], y[r], NULL);
+      if (nv->spec->objective.kind == GBT_OBJ_POISSON) d = gbt_poisson_gradient(score[at], y[r], NULL);
+      if (nv->spec->objective.kind == GBT_OBJ_SOFTMAX)
+        d = gbt_softmax_gradient(gbt_exp(score[at] - top) / sum, y[r] == k);
       g[at] = d.g;
       h[at] = d.h;
     }
@@ -380,7 +382,7 @@ static naive open_naive(const gbt_trainer_spec *spec, double *const *scores) {
               .cuts = spec->train->cuts,
               .n = spec->train->n_rows,
               .n_feats = spec->train->cuts->n_features,
-              .n_outputs = spec->n_outputs,
+              .n_outputs = spec->objective.n_outputs,
               .score = scores,
               .reg = {spec->params.lambda, spec->params.alpha, spec->params.max_delta_step}};
   size_t cells = (size_t)nv.n * (size_t)nv.n_outputs;
@@ -407,17 +409,17 @@ static void close_naive(naive *nv) {
 void naive_train(const gbt_trainer_spec *spec, int64_t n_rounds, naive_custom custom, gbt_forest *forest,
                  double *const *scores) {
   naive nv = open_naive(spec, scores);
-  uint64_t per_round = (uint64_t)(spec->n_outputs * spec->params.num_parallel_tree);
+  uint64_t per_round = (uint64_t)(spec->objective.n_outputs * spec->params.num_parallel_tree);
   if (spec->init)
     CHECK_OK(gbt_forest_append(forest, spec->init, test_err));
   else if (spec->base)
-    memcpy(forest->base, spec->base, (size_t)spec->n_outputs * sizeof *spec->base);
+    memcpy(forest->base, spec->base, (size_t)spec->objective.n_outputs * sizeof *spec->base);
   else if (!spec->init_score)
     base_scores(spec, forest->base);
   for (int32_t s = 0; s <= spec->n_valid; s++) start_scores(&nv, s, forest->base);
   for (int64_t i = 0; i < n_rounds; i++) {
     make_gradients(&nv, forest->n_trees / per_round, custom);
-    for (int32_t k = 0; k < spec->n_outputs; k++)
+    for (int32_t k = 0; k < spec->objective.n_outputs; k++)
       for (int64_t t = 0; t < spec->params.num_parallel_tree; t++) grow_tree(&nv, k, forest);
   }
   close_naive(&nv);

@@ -129,13 +129,14 @@ random_job odd_job_make(uint64_t seed, int64_t rows) {
       if (test_below(&rng, 2)) make_column_odd(r.valid[s], c, kind);
   }
   double by = 1.0, weight_by = test_below(&rng, 3) ? 1.0 : ldexp(1.0, (int)PICK(&rng, -30, -3, 5, 30));
-  if (r.job.spec.loss == GBT_LOSS_SQUARED && test_below(&rng, 2)) by = ldexp(1.0, (int)PICK(&rng, -300, -40, 40, 300));
+  if (r.job.spec.objective.kind == GBT_OBJ_SQUARED_ERROR && test_below(&rng, 2))
+    by = ldexp(1.0, (int)PICK(&rng, -300, -40, 40, 300));
   for (int32_t s = 0; s <= r.job.spec.n_valid; s++) {
     made *m = s == 0 ? r.data : r.valid[s - 1];
     scale(m->label, m->table.n_rows, by);
     if (m->weight != NULL) scale(m->weight, m->table.n_rows, weight_by);
   }
-  if (r.job.spec.loss == GBT_LOSS_SQUARED && test_below(&rng, 4) == 0) r.data->label[0] *= 1e7;
+  if (r.job.spec.objective.kind == GBT_OBJ_SQUARED_ERROR && test_below(&rng, 4) == 0) r.data->label[0] *= 1e7;
   r.job.max_bin = (int32_t)PICK(&rng, 2, 3, 16, 61, 62, 63, 64, 127, 254, 255, 256, 257, 4095, 65535);
   draw_ends(&rng, &r.job.spec.params);
   return r;

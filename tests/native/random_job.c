@@ -71,10 +71,11 @@ static void draw_constraints(test_rng *rng, random_job *r) {
 random_job random_job_make(uint64_t seed, int64_t rows) {
   test_rng rng = {gbt_mix64(seed)};
   random_job r = {.data = NULL};
-  const gbt_loss losses[] = {GBT_LOSS_SQUARED, GBT_LOSS_LOGISTIC, GBT_LOSS_SOFTMAX, GBT_LOSS_POISSON, GBT_LOSS_CUSTOM};
-  gbt_loss loss = losses[test_below(&rng, 5)];
-  int32_t n_outputs = loss == GBT_LOSS_SOFTMAX ? 2 + (int32_t)test_below(&rng, 3) : 1;
-  if (loss == GBT_LOSS_CUSTOM) n_outputs = 1 + (int32_t)test_below(&rng, 2);
+  const gbt_objective_kind losses[] = {GBT_OBJ_SQUARED_ERROR, GBT_OBJ_LOGISTIC, GBT_OBJ_SOFTMAX, GBT_OBJ_POISSON,
+                                       GBT_OBJ_CUSTOM};
+  gbt_objective_kind loss = losses[test_below(&rng, 5)];
+  int32_t n_outputs = loss == GBT_OBJ_SOFTMAX ? 2 + (int32_t)test_below(&rng, 3) : 1;
+  if (loss == GBT_OBJ_CUSTOM) n_outputs = 1 + (int32_t)test_below(&rng, 2);
   int64_t n_rows = test_below(&rng, 8) ? 1 + test_below(&rng, rows) : 1 + test_below(&rng, 8);
   int32_t n_cols = 1 + (int32_t)test_below(&rng, test_below(&rng, 10) ? 10 : 40);
   made_kind kinds[40];
@@ -129,7 +130,7 @@ void random_job_tell(const random_job *r, uint64_t seed) {
   text[at] = 0;
   test_note("seed %" PRIu64 ": %" PRId64 " x %d, loss %d, %d outputs, max_bin %d, weights %d, monotone %d, sets %d, %d "
             "threads, pages of %d;%s",
-            seed, r->data->table.n_rows, (int)r->data->table.n_cols, (int)r->job.spec.loss, (int)r->job.spec.n_outputs,
-            (int)r->job.max_bin, r->data->weight != NULL, r->monotone != NULL, (int)r->job.spec.n_interact,
-            r->how.threads, (int)r->how.page_rows, text);
+            seed, r->data->table.n_rows, (int)r->data->table.n_cols, (int)r->job.spec.objective.kind,
+            (int)r->job.spec.objective.n_outputs, (int)r->job.max_bin, r->data->weight != NULL, r->monotone != NULL,
+            (int)r->job.spec.n_interact, r->how.threads, (int)r->how.page_rows, text);
 }

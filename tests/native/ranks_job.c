@@ -99,7 +99,7 @@ static gbt_status custom_round(gbt_ctx *ctx, const rank_run *run, gbt_trainer *t
   const train_job *job = run->s->job;
   int r = gbt_comm_rank(ctx);
   int64_t n = run->s->of[0][r]->table.n_rows, beg = run->s->beg[0][r], all = job->data->table.n_rows;
-  size_t K = (size_t)job->spec.n_outputs;
+  size_t K = (size_t)job->spec.objective.n_outputs;
   double *whole = test_alloc((size_t)all * K * sizeof *whole), *g = test_alloc((size_t)all * K * sizeof *g);
   double *h = test_alloc((size_t)all * K * sizeof *h);
   const double *scores = NULL;
@@ -108,7 +108,7 @@ static gbt_status custom_round(gbt_ctx *ctx, const rank_run *run, gbt_trainer *t
     memset(whole, 0, (size_t)all * K * sizeof *whole);
     for (size_t k = 0; k < K; k++)
       if (n > 0) memcpy(whole + k * (size_t)all + beg, scores + k * (size_t)n, (size_t)n * sizeof *scores);
-    job->custom(whole, job->data->label, all, job->spec.n_outputs, g, h);
+    job->custom(whole, job->data->label, all, job->spec.objective.n_outputs, g, h);
     for (size_t k = 0; k < K; k++) { /* closed up in place: rows move to the front */
       memmove(g + k * (size_t)n, g + k * (size_t)all + beg, (size_t)n * sizeof *g);
       memmove(h + k * (size_t)n, h + k * (size_t)all + beg, (size_t)n * sizeof *h);
@@ -127,7 +127,7 @@ static gbt_status keep(const rank_run *run, gbt_ctx *ctx, gbt_trainer *tr, gbt_e
   int r = gbt_comm_rank(ctx);
   ranked *o = &run->out[r];
   gbt_forest_view view = gbt_forest_look(gbt_trainer_forest(tr));
-  size_t K = (size_t)run->s->job->spec.n_outputs;
+  size_t K = (size_t)run->s->job->spec.objective.n_outputs;
   GBT_TRY(gbt_forest_new(&mem, view.n_features, view.n_outputs, view.n_parallel, &o->forest, err));
   GBT_TRY(gbt_forest_append(o->forest, &view, err));
   o->rounds = gbt_trainer_rounds(tr);
@@ -161,7 +161,7 @@ static gbt_status train_rank(gbt_ctx *ctx, const rank_run *run, gbt_trainer_spec
     GBT_TRY(make_set(ctx, run, 1 + i, spec->train->cuts, &spec->valid[i], err));
   if (job->rounds == 0) return GBT_OK;
   GBT_TRY(gbt_trainer_new(ctx, spec, tr, err));
-  if (job->spec.loss != GBT_LOSS_CUSTOM) return gbt_trainer_run(ctx, *tr, job->rounds, &o->why, err);
+  if (job->spec.objective.kind != GBT_OBJ_CUSTOM) return gbt_trainer_run(ctx, *tr, job->rounds, &o->why, err);
   for (int64_t i = 0; i < job->rounds; i++) GBT_TRY(custom_round(ctx, run, *tr, &o->why, err));
   return GBT_OK;
 }
@@ -201,7 +201,7 @@ void ranked_free(ranked *out) {
 /* ---- comparing ---- */
 
 int same_ranked(const shares *s, const ranked *out, const trained *single) {
-  size_t K = (size_t)s->job->spec.n_outputs;
+  size_t K = (size_t)s->job->spec.objective.n_outputs;
   int ok = CHECK(single != NULL);
   for (int r = 0; r < s->size && ok; r++) {
     const ranked *o = &out[r];
@@ -219,4 +219,20 @@ int same_ranked(const shares *s, const ranked *out, const trained *single) {
     }
   }
   return ok;
+}
+
+void same_all_cuts(const gbt_cuts *a, const gbt_cuts *b) {
+  REQUIRE(a != NULL && b != NULL && a->n_features == b->n_features);
+  CHECK(a->n_rows == b->n_rows && a->absent_missing == b->absent_missing);
+  for (int32_t f = 0; f < a->n_features; f++) {
+    const gbt_feature *x = &a->schema->feat[f], *y = &b->schema->feat[f];
+    CHECK_EQ_TEXT(x->name, y->name);
+    REQUIRE(x->type == y->type && x->n_levels == y->n_levels);
+    for (int32_t i = 0; i < x->n_levels; i++) CHECK_EQ_TEXT(x->levels[i], y->levels[i]);
+    const gbt_feature_cuts *u = &a->feat[f], *v = &b->feat[f];
+    CHECK(u->n_bins == v->n_bins && u->n_filled == v->n_filled && u->zero_bin == v->zero_bin &&
+          u->has_missing == v->has_missing && (u->cut == NULL) == (v->cut == NULL));
+    if (u->cut != NULL && u->n_bins == v->n_bins)
+      CHECK_EQ_BYTES(u->cut, v->cut, (size_t)u->n_bins * sizeof *u->cut);
+  }
 }

@@ -4,6 +4,7 @@
 
 #include "../../src/gbt/cpu/cpu_hist_kernels.h"
 #include "../../src/gbt/cpu/cpu_kernels.h"
+#include "../../src/gbt/objective/formulas.h"
 
 /* ---- histograms ---- */
 
@@ -240,19 +241,20 @@ static double any_score(test_rng *rng) {
   return test_bell(rng) * (u % 4 == 1 ? 3.0 : 100.0);
 }
 
-static gbt_gh formula(gbt_loss loss, double s, double y) {
-  if (loss == GBT_LOSS_LOGISTIC) return gbt_grad_logistic(s, y);
-  if (loss == GBT_LOSS_POISSON) return gbt_grad_poisson(s, y);
-  return gbt_grad_squared(s, y);
+static gbt_gh formula(gbt_objective_kind loss, double s, double y) {
+  if (loss == GBT_OBJ_LOGISTIC) return gbt_logistic_gradient(s, y, NULL);
+  if (loss == GBT_OBJ_POISSON) return gbt_poisson_gradient(s, y, NULL);
+  return gbt_squared_error_gradient(s, y, NULL);
 }
 
 static void gradients_equal_formulas(void) {
   test_rng rng = {2};
   static double score[CPU_BLOCK], label[CPU_BLOCK], want[2][CPU_BLOCK + MARK], got[2][CPU_BLOCK + MARK];
-  const gbt_loss losses[] = {GBT_LOSS_SQUARED, GBT_LOSS_LOGISTIC, GBT_LOSS_POISSON};
+  const gbt_objective_kind losses[] = {GBT_OBJ_SQUARED_ERROR, GBT_OBJ_LOGISTIC, GBT_OBJ_POISSON};
   for (int l = 0; l < 3; l++)
     for (int c = 0; c < 3 * N_LENGTHS; c++) {
       int32_t n = lengths[c % N_LENGTHS];
+      const gbt_objective objective = gbt_objective_make(losses[l], 1);
       for (int k = 0; k < 2; k++) fill(want[k], CPU_BLOCK + MARK, 77.0);
       for (int32_t i = 0; i < n; i++) {
         score[i] = any_score(&rng);
@@ -263,7 +265,7 @@ static void gradients_equal_formulas(void) {
       }
       for (int s = 0; s <= last_table(); s++) {
         for (int k = 0; k < 2; k++) fill(got[k], CPU_BLOCK + MARK, 77.0);
-        table_at(s)->gradients(losses[l], n, score, label, got[0], got[1]);
+        table_at(s)->gradients(&objective, n, score, label, got[0], got[1]);
         CHECK(same_bits(got[0], want[0], n + MARK));
         CHECK(same_bits(got[1], want[1], n + MARK));
       }
@@ -290,7 +292,7 @@ static void softmax_equals_formulas(void) {
       for (int32_t k = 0; k < n_classes; k++) want_sum[i] += want[0][k][i] = gbt_exp(score[k][i] - want_top[i]);
       for (int32_t k = 0; k < n_classes; k++) {
         want[0][k][i] /= want_sum[i];
-        gbt_gh r = gbt_grad_softmax(want[0][k][i], label[i] == k ? 1.0 : 0.0);
+        gbt_gh r = gbt_softmax_gradient(want[0][k][i], label[i] == k ? 1.0 : 0.0);
         want[1][k][i] = r.g;
         want[2][k][i] = r.h;
       }

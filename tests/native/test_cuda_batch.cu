@@ -87,8 +87,8 @@ static gbt_status open_and_look(gbt_ctx *ctx, int32_t device, const gbt_backend_
 static void views_are_of_one_tree(void) {
   const made_kind kinds[] = {MADE_BELL, MADE_LEVELS};
   made *m = made_new(3, 50, 2, kinds);
-  made_response(m, GBT_LOSS_SOFTMAX, 5, 3);
-  train_job job = job_make(m, GBT_LOSS_SOFTMAX, 5, 1);
+  made_response(m, GBT_OBJ_SOFTMAX, 5, 3);
+  train_job job = job_make(m, GBT_OBJ_SOFTMAX, 5, 1);
   job.spec.params.grow_policy = GBT_SYMMETRIC;
   job.spec.params.max_cat_onehot = 1;
   const train_how how = {1, 0, GBT_SIMD_AUTO, NULL};
@@ -123,7 +123,7 @@ static trained *train_narrow(const train_job *job, const train_how *how, int32_t
 /* A random job with many trees a round. */
 static random_job job_of_many(uint64_t seed, int32_t n_outputs, int64_t per_output) {
   random_job r = random_job_make(seed, 120);
-  const gbt_loss loss = n_outputs == 1 ? GBT_LOSS_LOGISTIC : seed % 5 == 0 ? GBT_LOSS_CUSTOM : GBT_LOSS_SOFTMAX;
+  const gbt_objective_kind loss = n_outputs == 1 ? GBT_OBJ_LOGISTIC : seed % 5 == 0 ? GBT_OBJ_CUSTOM : GBT_OBJ_SOFTMAX;
   gbt_params params = r.job.spec.params;
   params.num_parallel_tree = per_output;
   params.hist_memory = 1024;
@@ -131,10 +131,10 @@ static random_job job_of_many(uint64_t seed, int32_t n_outputs, int64_t per_outp
     params.max_depth = 0;
     params.max_leaves = 20;
   }
-  r.job.spec.loss = loss;
-  r.job.spec.n_outputs = n_outputs;
+  r.job.spec.objective.kind = loss;
+  r.job.spec.objective.n_outputs = n_outputs;
   r.job.spec.params = params;
-  r.job.custom = loss == GBT_LOSS_CUSTOM ? custom_gradients : NULL;
+  r.job.custom = loss == GBT_OBJ_CUSTOM ? custom_gradients : NULL;
   r.job.rounds = 3; /* issued, recorded, replayed */
   for (int32_t s = 0; s <= r.job.spec.n_valid; s++) {
     made *m = s == 0 ? r.data : r.valid[s - 1];
@@ -210,7 +210,7 @@ static void batches_of_both_widths(void) {
   const int64_t n = 1100; /* one of 16384 units alone is fewer than 16 on average */
   const int32_t n_outputs = 4;
   made *m = made_new(9, n, 3, kinds);
-  made_response(m, GBT_LOSS_SOFTMAX, n_outputs, 9);
+  made_response(m, GBT_OBJ_SOFTMAX, n_outputs, 9);
   made_offset(m, n_outputs, 9);
   for (int64_t r = 0; r < n; r++) {
     if (r == 77)
@@ -219,7 +219,7 @@ static void batches_of_both_widths(void) {
       m->label[r] = 2.0;
     m->offset[n + r] = -15.0;
   }
-  train_job job = job_make(m, GBT_LOSS_SOFTMAX, n_outputs, 3);
+  train_job job = job_make(m, GBT_OBJ_SOFTMAX, n_outputs, 3);
   job.spec.params.max_depth = 3;
   job.spec.params.min_child_weight = 0.0;
   const train_how how = {1, 0, GBT_SIMD_AUTO, NULL};
@@ -246,8 +246,8 @@ static void batch_fails(int32_t output) {
   const made_kind kinds[] = {MADE_BELL, MADE_BELL};
   enum { ROWS = 50, OUTPUTS = 3 };
   made *m = made_new(3, ROWS, 2, kinds);
-  made_response(m, GBT_LOSS_SQUARED, 1, 3);
-  train_job job = job_make(m, GBT_LOSS_CUSTOM, OUTPUTS, 1);
+  made_response(m, GBT_OBJ_SQUARED_ERROR, 1, 3);
+  train_job job = job_make(m, GBT_OBJ_CUSTOM, OUTPUTS, 1);
   double gh[2][OUTPUTS * ROWS];
   for (int i = 0; i < OUTPUTS * ROWS; i++) {
     gh[0][i] = i / ROWS == output ? 1e200 : (double)(i % 7) - 3.0;
@@ -297,8 +297,8 @@ static void batches_far_apart(void) {
 static void batches_have_room(void) {
   const made_kind kinds[] = {MADE_BELL, MADE_BELL, MADE_BELL, MADE_BELL, MADE_BELL, MADE_BELL, MADE_BELL, MADE_BELL};
   made *m = made_new(5, 600, 8, kinds);
-  made_response(m, GBT_LOSS_SOFTMAX, 9, 5);
-  train_job job = job_make(m, GBT_LOSS_SOFTMAX, 9, 2);
+  made_response(m, GBT_OBJ_SOFTMAX, 9, 5);
+  train_job job = job_make(m, GBT_OBJ_SOFTMAX, 9, 2);
   const train_how how = {2, 0, GBT_SIMD_AUTO, NULL};
   job.spec.params.max_depth = 5; /* 16 histograms of 8 x 256 sums of 16 bytes: half a megabyte */
   trained *cpu = train(&job, &how);
@@ -337,7 +337,7 @@ static int fits(const train_job *job, const trained *cpu, size_t bytes, int *few
     if (status == GBT_OK && CHECK_OK(gbt_trainer_run(&ctx, tr, job->rounds, &why, test_err))) {
       trained *cuda = trained_of(&ctx, job, &spec, tr);
       ok = same_trained(cpu, cuda);
-      *fewer += offered_trees < least(job->spec.n_outputs, (int64_t)(bytes / 4 / state_bytes));
+      *fewer += offered_trees < least(job->spec.objective.n_outputs, (int64_t)(bytes / 4 / state_bytes));
       trained_free(cuda);
     }
     CHECK(status == GBT_OK || (status == GBT_E_MEM && tr == NULL));
@@ -354,9 +354,9 @@ static int fits(const train_job *job, const trained *cpu, size_t bytes, int *few
 static void batches_make_do(void) {
   const made_kind kinds[] = {MADE_BELL};
   made *m = made_new(5, 100, 1, kinds), *valid = made_new(6, 3000, 1, kinds);
-  made_response(m, GBT_LOSS_SOFTMAX, 9, 5);
-  made_response(valid, GBT_LOSS_SOFTMAX, 9, 6);
-  train_job job = job_make(m, GBT_LOSS_SOFTMAX, 9, 1);
+  made_response(m, GBT_OBJ_SOFTMAX, 9, 5);
+  made_response(valid, GBT_OBJ_SOFTMAX, 9, 6);
+  train_job job = job_make(m, GBT_OBJ_SOFTMAX, 9, 1);
   job.spec.params.max_depth = 2;
   job.spec.n_valid = 1;
   job.valid[0] = valid;

@@ -324,7 +324,7 @@ static int64_t depth_of(const gbt_forest *forest) {
 static made *made_steep(int64_t n) {
   const made_kind kinds[] = {MADE_BELL, MADE_BELL, MADE_BELL};
   made *m = made_new(3, n, 3, kinds);
-  made_response(m, GBT_LOSS_SQUARED, 1, 3);
+  made_response(m, GBT_OBJ_SQUARED_ERROR, 1, 3);
   const double *x = (const double *)m->table.cols[0].values;
   for (int64_t i = 0; i < n; i++) {
     m->label[i] = 1.0;
@@ -337,7 +337,7 @@ static void deep_trees_are_looked_at_now_and_then(void) {
   made *m = made_steep(60);
   const train_how how = {2, 0, GBT_SIMD_AUTO, NULL};
   for (int kind = 0; kind < 4; kind++) {
-    train_job job = job_make(m, GBT_LOSS_SQUARED, 1, 2);
+    train_job job = job_make(m, GBT_OBJ_SQUARED_ERROR, 1, 2);
     gbt_params *p = &job.spec.params;
     const int leaves = kind % 2;
     p->grow_policy = leaves ? GBT_LOSSGUIDE : GBT_DEPTHWISE;
@@ -365,8 +365,8 @@ static void deep_trees_are_looked_at_now_and_then(void) {
 static void levels_in_parts(void) {
   const made_kind kinds[] = {MADE_BELL, MADE_BELL, MADE_BELL, MADE_BELL, MADE_BELL, MADE_BELL, MADE_BELL, MADE_BELL};
   made *m = made_new(9, 1500, 8, kinds);
-  made_response(m, GBT_LOSS_SQUARED, 1, 9);
-  train_job job = job_make(m, GBT_LOSS_SQUARED, 1, 2);
+  made_response(m, GBT_OBJ_SQUARED_ERROR, 1, 9);
+  train_job job = job_make(m, GBT_OBJ_SQUARED_ERROR, 1, 2);
   const train_how how = {2, 0, GBT_SIMD_AUTO, NULL};
   job.spec.params.max_depth = 8;
   job.spec.params.colsample_bynode = 0.5;
@@ -387,7 +387,7 @@ static void forests_are_not_looked_at(void) {
   const int32_t beg[] = {0, 2, 3}, feat[] = {0, 1, 2};
   for (int policy = 0; policy < 3; policy++)
     for (int rule = 0; rule < 3; rule++) {
-      train_job job = job_make(m, GBT_LOSS_SQUARED, 1, 3);
+      train_job job = job_make(m, GBT_OBJ_SQUARED_ERROR, 1, 3);
       gbt_params *p = &job.spec.params;
       p->grow_policy = policy;
       p->max_depth = policy == GBT_LOSSGUIDE ? 0 : 4;

@@ -22,7 +22,7 @@ struct cuda_pair {
 
 /* What was met. */
 struct cuda_seen {
-  int64_t wide, narrow, sampled, weights, losses[GBT_N_LOSSES], policies[3], kept, routed, bulk, metrics, several;
+  int64_t wide, narrow, sampled, weights, losses[GBT_N_OBJECTIVES], policies[3], kept, routed, bulk, metrics, several;
 };
 
 static cpu_backend *cpu_of(const cuda_pair *p) { return (cpu_backend *)p->cpu; }
@@ -55,20 +55,20 @@ static int pair_open(cuda_pair *p, const random_job *r, const double *const *ini
   if (!ok) return 0;
   for (int32_t s = 0; s <= p->spec.n_valid; s++)
     make_unseen(p->sets[s] = s > 0 ? p->spec.valid[s - 1] : p->spec.train, (uint64_t)s);
-  for (int32_t k = 0; k < p->spec.n_outputs; k++) p->base[k] = 0.1 * k - 0.3;
+  for (int32_t k = 0; k < p->spec.objective.n_outputs; k++) p->base[k] = 0.1 * k - 0.3;
   ok = CHECK_OK(gbt_feature_rules_new(&p->ctx.mem, p->spec.train->cuts->n_features, &p->spec.params,
                                       p->spec.feature_weight, p->spec.interact_beg, p->spec.interact_feat,
                                       p->spec.n_interact, &p->rules, test_err));
   be.params = &p->spec.params;
-  be.loss = p->spec.loss;
-  be.n_outputs = p->spec.n_outputs;
+  be.objective = p->spec.objective;
   be.sets = p->sets;
   be.n_valid = p->spec.n_valid;
   be.base = p->base;
   be.init = init;
   be.monotone = p->spec.monotone;
   be.rules = p->rules;
-  ok = ok && CHECK_OK(gbt_forest_new(&p->ctx.mem, p->rules->n_features, be.n_outputs, 1, &p->forest, test_err));
+  ok = ok &&
+       CHECK_OK(gbt_forest_new(&p->ctx.mem, p->rules->n_features, be.objective.n_outputs, 1, &p->forest, test_err));
   ok = ok && CHECK_OK(gbt_cpu_open(&p->ctx, &be, &p->cpu, test_err));
   if (!ok || !CHECK_OK(cu_open(&p->ctx, 0, &be, &p->cuda, test_err))) return 0;
   cuda_of(p)->step_by_step = 1;
@@ -118,7 +118,7 @@ static int same_scores(const cuda_pair *p) {
   for (int32_t s = 0; s <= p->spec.n_valid; s++) {
     const cu_set *set = &cuda_of(p)->set[s];
     ok &= same((const double *)set->score.at, cpu_of(p)->score[s],
-               (size_t)p->sets[s]->n_rows * (size_t)p->spec.n_outputs);
+               (size_t)p->sets[s]->n_rows * (size_t)p->spec.objective.n_outputs);
   }
   return ok;
 }
@@ -126,12 +126,12 @@ static int same_scores(const cuda_pair *p) {
 /* ---- gradients and rows ---- */
 
 static int round_begins(cuda_pair *p, const random_job *r, uint64_t round) {
-  const size_t n = (size_t)p->spec.train->n_rows * (size_t)p->spec.n_outputs;
+  const size_t n = (size_t)p->spec.train->n_rows * (size_t)p->spec.objective.n_outputs;
   const cpu_backend *cpu = cpu_of(p);
   int ok;
-  if (p->spec.loss == GBT_LOSS_CUSTOM) {
+  if (p->spec.objective.kind == GBT_OBJ_CUSTOM) {
     double *g = (double *)test_alloc(2 * n * sizeof *g), *h = g + n;
-    r->job.custom(cpu->score[0], p->spec.train->label, p->spec.train->n_rows, p->spec.n_outputs, g, h);
+    r->job.custom(cpu->score[0], p->spec.train->label, p->spec.train->n_rows, p->spec.objective.n_outputs, g, h);
     ok = CHECK_OK(p->cpu->ops->set_gradients(&p->ctx, p->cpu, round, g, h, test_err)) &&
          CHECK_OK(p->cuda->ops->set_gradients(&p->ctx, p->cuda, round, g, h, test_err));
     free(g);
@@ -139,10 +139,10 @@ static int round_begins(cuda_pair *p, const random_job *r, uint64_t round) {
     ok = CHECK_OK(p->cpu->ops->gradients(&p->ctx, p->cpu, round, test_err)) &&
          CHECK_OK(p->cuda->ops->gradients(&p->ctx, p->cuda, round, test_err));
   }
-  cu_output *out = fetch(cuda_of(p)->view.output, (size_t)p->spec.n_outputs);
-  for (int32_t k = 0; k < p->spec.n_outputs; k++) {
+  cu_output *out = fetch(cuda_of(p)->view.output, (size_t)p->spec.objective.n_outputs);
+  for (int32_t k = 0; k < p->spec.objective.n_outputs; k++) {
     ok &= CHECK(memcmp(&out[k].scale, &cpu->grad.scale[k], sizeof out[k].scale) == 0);
-    if (p->spec.loss == GBT_LOSS_CUSTOM) ok &= CHECK_EQ_I64(out[k].wide, cpu->grad.wide[k]);
+    if (p->spec.objective.kind == GBT_OBJ_CUSTOM) ok &= CHECK_EQ_I64(out[k].wide, cpu->grad.wide[k]);
   }
   free(out);
   return ok;
@@ -153,7 +153,7 @@ static int begin_on_device(cuda_pair *p, const gbt_tree_task *task) {
   cu_backend *be = cuda_of(p);
   cu_task one = cu_task();
   *static_cast<gbt_tree_task *>(&one) = *task;
-  one.slot = p->spec.loss == GBT_LOSS_CUSTOM ? task->output : 0;
+  one.slot = p->spec.objective.kind == GBT_OBJ_CUSTOM ? task->output : 0;
   *be->task = one;
   be->view.n_trees = be->view.n_turns = 1;
   put(&be->view.tree->task, (const cu_task *)&one, 1);
@@ -262,10 +262,10 @@ static int same_metrics(cuda_pair *p, cuda_seen *seen) {
       const gbt_dataset *ds = p->sets[s];
       double want = 0.0, got = 0.0;
       int done = 0;
-      if (!gbt_metric_suits((gbt_metric)m, p->spec.loss)) continue;
-      if (p->spec.loss != GBT_LOSS_SOFTMAX && p->spec.n_outputs > 1) continue;
+      if (!gbt_metric_suits((gbt_metric)m, (gbt_objective_kind)p->spec.objective.kind)) continue;
+      if (p->spec.objective.kind != GBT_OBJ_SOFTMAX && p->spec.objective.n_outputs > 1) continue;
       if (!CHECK_OK(p->cuda->ops->metric(&p->ctx, p->cuda, s, m, &got, &done, test_err))) return 0;
-      if (!CHECK_OK(gbt_metric_eval(&p->ctx, (gbt_metric)m, p->spec.loss, ds->n_rows, p->spec.n_outputs,
+      if (!CHECK_OK(gbt_metric_eval(&p->ctx, (gbt_metric)m, &p->spec.objective, ds->n_rows,
                                     cpu_of(p)->score[s], ds->label, ds->weight, &want, test_err)))
         return 0;
       if (!CHECK(done)) return 0;
@@ -279,7 +279,7 @@ static int same_rounds(cuda_pair *p, const random_job *r, cuda_seen *seen) {
   uint64_t tree = 0;
   for (uint64_t round = 0; round < (uint64_t)r->job.rounds; round++) {
     if (!round_begins(p, r, round)) return 0;
-    for (int32_t k = 0; k < p->spec.n_outputs; k++)
+    for (int32_t k = 0; k < p->spec.objective.n_outputs; k++)
       for (int64_t t = 0; t < p->spec.params.num_parallel_tree; t++) {
         gbt_tree_task task = {tree++, round, k, 0.3};
         if (!tree_begins(p, &task, seen) || !grow_on_cpu(p) || !tree_ends(p, seen)) return 0;
@@ -290,7 +290,7 @@ static int same_rounds(cuda_pair *p, const random_job *r, cuda_seen *seen) {
 }
 
 static void see(cuda_seen *seen, const random_job *r) {
-  seen->losses[r->job.spec.loss]++;
+  seen->losses[r->job.spec.objective.kind]++;
   seen->policies[r->job.spec.params.grow_policy]++;
   seen->sampled += r->job.spec.params.subsample < 1.0;
   seen->weights += r->data->weight != NULL;
@@ -310,7 +310,7 @@ static void rows_are_those_of_the_cpu(void) {
     pair_close(&p);
     random_job_free(&r);
   }
-  for (int l = 0; l < GBT_N_LOSSES; l++) CHECK(seen.losses[l] >= 5);
+  for (int l = 0; l < GBT_N_OBJECTIVES; l++) CHECK(seen.losses[l] >= 5);
   for (int k = 0; k < 3; k++) CHECK(seen.policies[k] >= 10);
   CHECK(seen.wide > 20 && seen.narrow > 20 && seen.sampled > 20 && seen.weights > 10 && seen.routed > 20);
   CHECK(seen.kept > 20 && seen.bulk > 20 && seen.metrics > 100 && seen.several > 50);
@@ -330,7 +330,7 @@ static void large_trees(void) {
     memset(&seen, 0, sizeof seen);
     r.data = made_new(7, 3500, 6, kinds);
     r.valid[0] = made_new(8, 900, 6, kinds);
-    r.job = job_make(r.data, GBT_LOSS_SQUARED, 1, 1);
+    r.job = job_make(r.data, GBT_OBJ_SQUARED_ERROR, 1, 1);
     r.job.valid[0] = r.valid[0];
     gbt_params *params = &r.job.spec.params;
     r.job.spec.n_valid = 1;
@@ -340,7 +340,7 @@ static void large_trees(void) {
     params->min_child_weight = params->lambda = 0.0;
     params->subsample = 0.8;
     params->grad_bits = policy == GBT_LOSSGUIDE ? GBT_GRAD_16 : GBT_GRAD_32;
-    for (int s = 0; s < 2; s++) made_response(s ? r.valid[0] : r.data, GBT_LOSS_SQUARED, 1, (uint64_t)s);
+    for (int s = 0; s < 2; s++) made_response(s ? r.valid[0] : r.data, GBT_OBJ_SQUARED_ERROR, 1, (uint64_t)s);
     r.how.threads = 2;
     if (pair_open(&p, &r, NULL) && same_rounds(&p, &r, &seen)) CHECK(cpu_of(&p)->fr.n_nodes > 1500);
     pair_close(&p);
@@ -356,7 +356,7 @@ static void scores_may_be_given(void) {
   cuda_pair p;
   for (int32_t s = 0; s <= r.job.spec.n_valid; s += 2) { /* the others begin with the base */
     const made *m = s == 0 ? r.data : r.valid[s - 1];
-    size_t n = (size_t)m->table.n_rows * (size_t)r.job.spec.n_outputs;
+    size_t n = (size_t)m->table.n_rows * (size_t)r.job.spec.objective.n_outputs;
     double *x = (double *)test_alloc(n * sizeof *x);
     for (size_t i = 0; i < n; i++) x[i] = test_bell(&rng);
     init[s] = x;
@@ -377,10 +377,10 @@ static int fault_of(double g, double h, double lambda, uint32_t fault, const cha
   random_job_free(&r);
   memset(&r, 0, sizeof r);
   r.data = made_new(1, 200, 2, kinds);
-  r.job = job_make(r.data, GBT_LOSS_CUSTOM, 1, 1);
+  r.job = job_make(r.data, GBT_OBJ_CUSTOM, 1, 1);
   r.job.spec.params.lambda = lambda;
   r.job.spec.params.min_child_weight = 0.0;
-  made_response(r.data, GBT_LOSS_SQUARED, 1, 1);
+  made_response(r.data, GBT_OBJ_SQUARED_ERROR, 1, 1);
   made_weights(r.data, 1);
   r.how.threads = 1;
   double gh[400];
@@ -426,8 +426,8 @@ static void metrics_of_extreme_scores(void) {
     memset(&r, 0, sizeof r);
     memset(&seen, 0, sizeof seen);
     r.data = made_new(2, n, 1, NULL);
-    r.job = job_make(r.data, kind == 7 ? GBT_LOSS_LOGISTIC : GBT_LOSS_SQUARED, 1, 1);
-    made_response(r.data, r.job.spec.loss, 1, 1);
+    r.job = job_make(r.data, kind == 7 ? GBT_OBJ_LOGISTIC : GBT_OBJ_SQUARED_ERROR, 1, 1);
+    made_response(r.data, (gbt_objective_kind)r.job.spec.objective.kind, 1, 1);
     if (kind & 1) made_weights(r.data, 3);
     r.how.threads = 1;
     double *x = (double *)test_alloc((size_t)n * sizeof *x);
@@ -455,8 +455,8 @@ static void metrics_without_room_are_left_to_the_host(void) {
   cuda_pair p;
   memset(&r, 0, sizeof r);
   r.data = made_new(2, 300, 1, NULL);
-  r.job = job_make(r.data, GBT_LOSS_LOGISTIC, 1, 1);
-  made_response(r.data, GBT_LOSS_LOGISTIC, 1, 1);
+  r.job = job_make(r.data, GBT_OBJ_LOGISTIC, 1, 1);
+  made_response(r.data, GBT_OBJ_LOGISTIC, 1, 1);
   r.how.threads = 1;
   if (pair_open(&p, &r, NULL)) {
     const gbt_metric metrics[2] = {GBT_METRIC_AUC, GBT_METRIC_LOGLOSS};
@@ -480,8 +480,8 @@ static void bad_classes_are_left_to_the_host(void) {
   int done = 1;
   memset(&r, 0, sizeof r);
   r.data = made_new(2, 300, 1, NULL);
-  r.job = job_make(r.data, GBT_LOSS_SOFTMAX, 3, 1);
-  made_response(r.data, GBT_LOSS_SOFTMAX, 3, 1);
+  r.job = job_make(r.data, GBT_OBJ_SOFTMAX, 3, 1);
+  made_response(r.data, GBT_OBJ_SOFTMAX, 3, 1);
   r.data->label[123] = 3.0;
   r.how.threads = 1;
   if (pair_open(&p, &r, NULL)) {

@@ -8,7 +8,7 @@ enum { GRID = 260 };
 
 /* Which kinds of training the grid held. */
 typedef struct grid_seen {
-  int64_t losses[GBT_N_LOSSES], policies[3];
+  int64_t losses[GBT_N_OBJECTIVES], policies[3];
   int64_t weights, constraints, interactions, sampled_rows, sampled_features, counted, wide, valid, sparse, bundles,
       sets, splits;
 } grid_seen;
@@ -16,7 +16,7 @@ typedef struct grid_seen {
 static void see(grid_seen *seen, const random_job *r, const trained *t) {
   const gbt_trainer_spec *spec = &r->job.spec;
   const gbt_params *p = &spec->params;
-  seen->losses[spec->loss]++;
+  seen->losses[spec->objective.kind]++;
   seen->policies[p->grow_policy]++;
   seen->weights += r->data->weight != NULL;
   seen->constraints += spec->monotone != NULL || p->max_delta_step > 0.0;
@@ -61,7 +61,7 @@ static void random_trainings_are_those_of_the_cpu(void) {
             " wide, %" PRId64 " validated, %" PRId64 " sparse, %" PRId64 " bundled",
             seen.splits, seen.sets, seen.weights, seen.constraints, seen.interactions, seen.sampled_rows,
             seen.sampled_features, seen.counted, seen.wide, seen.valid, seen.sparse, seen.bundles);
-  for (int l = 0; l < GBT_N_LOSSES; l++) CHECK(seen.losses[l] >= 15);
+  for (int l = 0; l < GBT_N_OBJECTIVES; l++) CHECK(seen.losses[l] >= 15);
   for (int p = 0; p < 3; p++) CHECK(seen.policies[p] >= 40);
   CHECK(seen.splits > 2000 && seen.sets > 200 && seen.weights > 30 && seen.constraints > 30 && seen.interactions > 30);
   CHECK(seen.sampled_rows > 30 && seen.sampled_features > 30 && seen.counted > 30 && seen.wide > 30);

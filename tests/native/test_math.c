@@ -7,7 +7,8 @@
 #include "../../src/gbt/math/elementary.h"
 #include "../../src/gbt/math/fixed.h"
 #include "../../src/gbt/math/gain.h"
-#include "../../src/gbt/math/loss.h"
+#include "../../src/gbt/objective/formulas.h"
+#include "../../src/gbt/objective/objective.h"
 
 enum { N_SAMPLES = 1000000 };
 
@@ -232,9 +233,9 @@ static void weights_are_optimal(void) {
   CHECK_EQ_BITS(gbt_score(1.0, 0.0, 0.0, 0.0), 0.0);
 }
 
-static long double loss_value(gbt_loss loss, long double s, long double y) {
-  if (loss == GBT_LOSS_SQUARED) return (s - y) * (s - y) / 2;
-  if (loss == GBT_LOSS_LOGISTIC) return log1pl(expl(s)) - y * s;
+static long double loss_value(gbt_objective_kind loss, long double s, long double y) {
+  if (loss == GBT_OBJ_SQUARED_ERROR) return (s - y) * (s - y) / 2;
+  if (loss == GBT_OBJ_LOGISTIC) return log1pl(expl(s)) - y * s;
   return expl(s) - y * s;
 }
 
@@ -244,8 +245,9 @@ static void gradients_are_derivatives(void) {
   const long double d = 1e-4L;
   for (int i = 0; i < 3000; i++) {
     double s = test_bell(&rng) * 2.0, y = i % 2 ? test_unit(&rng) : (double)(i / 2 % 2);
-    gbt_gh got[3] = {gbt_grad_squared(s, y), gbt_grad_logistic(s, y), gbt_grad_poisson(s, y)};
-    static const gbt_loss losses[3] = {GBT_LOSS_SQUARED, GBT_LOSS_LOGISTIC, GBT_LOSS_POISSON};
+    gbt_gh got[3] = {gbt_squared_error_gradient(s, y, NULL), gbt_logistic_gradient(s, y, NULL),
+                     gbt_poisson_gradient(s, y, NULL)};
+    static const gbt_objective_kind losses[3] = {GBT_OBJ_SQUARED_ERROR, GBT_OBJ_LOGISTIC, GBT_OBJ_POISSON};
     for (int k = 0; k < 3; k++) {
       long double up = loss_value(losses[k], s + d, y), mid = loss_value(losses[k], s, y);
       long double down = loss_value(losses[k], s - d, y);
@@ -253,7 +255,7 @@ static void gradients_are_derivatives(void) {
       CHECK_NEAR(got[k].h, (double)((up - 2 * mid + down) / (d * d)), 1e-6);
     }
     double p = test_unit(&rng);
-    gbt_gh soft = gbt_grad_softmax(p, 1.0);
+    gbt_gh soft = gbt_softmax_gradient(p, 1.0);
     CHECK_EQ_BITS(soft.g, p - 1.0);
     CHECK_NEAR(soft.h, 2.0 * p * (1.0 - p), 0.0);
   }

@@ -6,14 +6,14 @@
 #include "../../src/gbt/boost/metric.h"
 
 typedef struct rows {
-  gbt_loss loss;
+  gbt_objective_kind loss;
   int64_t n;
   int32_t n_outputs;
   double *score, *label, *weight; /* n x n_outputs column by column, n, n */
 } rows;
 
 /* coarse: few distinct scores, so that there are ties. */
-static rows make_rows(test_rng *rng, gbt_loss loss, int64_t n, int32_t n_outputs, int coarse) {
+static rows make_rows(test_rng *rng, gbt_objective_kind loss, int64_t n, int32_t n_outputs, int coarse) {
   rows r = {loss, n, n_outputs, NULL, NULL, NULL};
   r.score = test_alloc((size_t)(n * n_outputs) * sizeof *r.score);
   r.label = test_alloc((size_t)n * sizeof *r.label);
@@ -25,10 +25,10 @@ static rows make_rows(test_rng *rng, gbt_loss loss, int64_t n, int32_t n_outputs
   for (int64_t i = 0; i < n; i++) {
     r.weight[i] = test_below(rng, 20) == 0 ? 0.0 : ldexp(0.1 + test_unit(rng), (int)test_below(rng, 8));
     r.label[i] = test_bell(rng);
-    if (loss == GBT_LOSS_LOGISTIC || loss == GBT_LOSS_CUSTOM) r.label[i] = (double)test_below(rng, 2);
-    if (loss == GBT_LOSS_LOGISTIC && i % 10 == 0) r.label[i] = test_unit(rng);
-    if (loss == GBT_LOSS_SOFTMAX) r.label[i] = (double)test_below(rng, n_outputs);
-    if (loss == GBT_LOSS_POISSON) r.label[i] = (double)test_below(rng, 6) * (i % 3 ? 1.0 : 0.01);
+    if (loss == GBT_OBJ_LOGISTIC || loss == GBT_OBJ_CUSTOM) r.label[i] = (double)test_below(rng, 2);
+    if (loss == GBT_OBJ_LOGISTIC && i % 10 == 0) r.label[i] = test_unit(rng);
+    if (loss == GBT_OBJ_SOFTMAX) r.label[i] = (double)test_below(rng, n_outputs);
+    if (loss == GBT_OBJ_POISSON) r.label[i] = (double)test_below(rng, 6) * (i % 3 ? 1.0 : 0.01);
   }
   return r;
 }
@@ -44,8 +44,9 @@ static double eval(const rows *r, gbt_metric metric, int weighted, int n_threads
   gbt_ctx ctx = test_ctx(NULL, n_threads);
   if (n_threads % 2 == 0) ctx.simd = GBT_SIMD_SCALAR;
   double out = -12345.0;
-  CHECK_OK(gbt_metric_eval(&ctx, metric, r->loss, r->n, r->n_outputs, r->score, r->label, weighted ? r->weight : NULL,
-                           &out, test_err));
+  const gbt_objective objective = gbt_objective_make(r->loss, r->n_outputs);
+  CHECK_OK(gbt_metric_eval(&ctx, metric, &objective, r->n, r->score, r->label, weighted ? r->weight : NULL, &out,
+                           test_err));
   gbt_ctx_close(&ctx);
   return out;
 }
@@ -54,8 +55,8 @@ static double eval(const rows *r, gbt_metric metric, int weighted, int n_threads
 static long double naive_term(const rows *r, gbt_metric metric, int64_t i) {
   long double s = r->score[i], y = r->label[i], p = 1 / (1 + expl(-s)), m = s, sum = 0;
   int32_t best = 0;
-  if (r->loss == GBT_LOSS_LOGISTIC) m = p;
-  if (r->loss == GBT_LOSS_POISSON) m = expl(s);
+  if (r->loss == GBT_OBJ_LOGISTIC) m = p;
+  if (r->loss == GBT_OBJ_POISSON) m = expl(s);
   for (int32_t k = 0; k < r->n_outputs; k++) {
     sum += expl(r->score[k * r->n + i]);
     if (r->score[k * r->n + i] > r->score[best * r->n + i]) best = k;
@@ -104,17 +105,17 @@ static long double naive_metric(const rows *r, gbt_metric metric, int weighted) 
   return metric == GBT_METRIC_RMSE ? sqrtl(sum / all) : sum / all;
 }
 
-static int32_t outputs_of(gbt_loss loss) { return loss == GBT_LOSS_SOFTMAX ? 5 : 1; }
+static int32_t outputs_of(gbt_objective_kind loss) { return loss == GBT_OBJ_SOFTMAX ? 5 : 1; }
 
 static void metrics_equal_their_definition(void) {
   static const int64_t sizes[] = {1, 2, 5, 255, 256, 257, 1500};
   test_rng rng = {71};
-  for (int loss = 0; loss < GBT_N_LOSSES; loss++) {
+  for (int loss = 0; loss < GBT_N_OBJECTIVES; loss++) {
     for (int s = 0; s < 7; s++) {
       for (int coarse = 0; coarse <= 1; coarse++) {
-        rows r = make_rows(&rng, (gbt_loss)loss, sizes[s], outputs_of((gbt_loss)loss), coarse);
+        rows r = make_rows(&rng, (gbt_objective_kind)loss, sizes[s], outputs_of((gbt_objective_kind)loss), coarse);
         for (int metric = 0; metric < GBT_N_METRICS; metric++) {
-          if (!gbt_metric_suits((gbt_metric)metric, (gbt_loss)loss)) continue;
+          if (!gbt_metric_suits((gbt_metric)metric, (gbt_objective_kind)loss)) continue;
           for (int weighted = 0; weighted <= 1; weighted++) {
             double want = (double)naive_metric(&r, (gbt_metric)metric, weighted);
             CHECK_NEAR(eval(&r, (gbt_metric)metric, weighted, 1), want, 1e-12);
@@ -142,11 +143,12 @@ static rows permuted(const rows *r, test_rng *rng) {
 static void threads_and_order_do_not_show(void) {
   static const int threads[] = {1, 2, 3, 8};
   test_rng rng = {72};
-  for (int loss = 0; loss < GBT_N_LOSSES; loss++) {
-    rows r = make_rows(&rng, (gbt_loss)loss, 200000, outputs_of((gbt_loss)loss), loss == GBT_LOSS_CUSTOM);
+  for (int loss = 0; loss < GBT_N_OBJECTIVES; loss++) {
+    rows r =
+        make_rows(&rng, (gbt_objective_kind)loss, 200000, outputs_of((gbt_objective_kind)loss), loss == GBT_OBJ_CUSTOM);
     rows q = permuted(&r, &rng);
     for (int metric = 0; metric < GBT_N_METRICS; metric++) {
-      if (!gbt_metric_suits((gbt_metric)metric, (gbt_loss)loss)) continue;
+      if (!gbt_metric_suits((gbt_metric)metric, (gbt_objective_kind)loss)) continue;
       for (int weighted = 0; weighted <= 1; weighted++) {
         double want = eval(&r, (gbt_metric)metric, weighted, 1);
         CHECK(want > 0.0);
@@ -154,7 +156,7 @@ static void threads_and_order_do_not_show(void) {
       }
     }
     q.score[q.n - 1] = NAN;
-    gbt_metric usual = loss == GBT_LOSS_CUSTOM ? GBT_METRIC_AUC : gbt_metric_of_loss((gbt_loss)loss);
+    gbt_metric usual = loss == GBT_OBJ_CUSTOM ? GBT_METRIC_AUC : gbt_metric_of_objective((gbt_objective_kind)loss);
     for (int t = 0; t < 4; t++) CHECK(isnan(eval(&q, usual, 0, threads[t])));
     free_rows(&r);
     free_rows(&q);
@@ -164,12 +166,12 @@ static void threads_and_order_do_not_show(void) {
 /* Weights 2^k for all rows are no weights; a weight of 2 is the row twice (products with 2 are exact). */
 static void weights_count_rows(void) {
   test_rng rng = {73};
-  for (int loss = 0; loss < GBT_N_LOSSES; loss++) {
-    int32_t n_outputs = outputs_of((gbt_loss)loss);
-    rows r = make_rows(&rng, (gbt_loss)loss, 3000, n_outputs, 1),
-         twice = make_rows(&rng, (gbt_loss)loss, 6000, n_outputs, 0);
+  for (int loss = 0; loss < GBT_N_OBJECTIVES; loss++) {
+    int32_t n_outputs = outputs_of((gbt_objective_kind)loss);
+    rows r = make_rows(&rng, (gbt_objective_kind)loss, 3000, n_outputs, 1),
+         twice = make_rows(&rng, (gbt_objective_kind)loss, 6000, n_outputs, 0);
     for (int metric = 0; metric < GBT_N_METRICS; metric++) {
-      if (!gbt_metric_suits((gbt_metric)metric, (gbt_loss)loss)) continue;
+      if (!gbt_metric_suits((gbt_metric)metric, (gbt_objective_kind)loss)) continue;
       double plain = eval(&r, (gbt_metric)metric, 0, 2);
       static const double same[] = {1.0, 0.125, 0x1p-1060, 0x1p900};
       for (int k = 0; k < 4; k++) {
@@ -195,7 +197,7 @@ static void weights_count_rows(void) {
 }
 
 static double auc_of(int64_t n, double *score, double *label, double *weight) {
-  rows r = {GBT_LOSS_LOGISTIC, n, 1, score, label, weight};
+  rows r = {GBT_OBJ_LOGISTIC, n, 1, score, label, weight};
   return eval(&r, GBT_METRIC_AUC, weight != NULL, 1);
 }
 
@@ -238,7 +240,7 @@ static double rounded_ratio(wide a, wide b) {
 static void auc_is_rounded_once(void) {
   test_rng rng = {74};
   for (int i = 0; i < 4000; i++) {
-    rows r = make_rows(&rng, GBT_LOSS_LOGISTIC, 2 + test_below(&rng, i % 50 ? 14 : 200), 1, i % 2);
+    rows r = make_rows(&rng, GBT_OBJ_LOGISTIC, 2 + test_below(&rng, i % 50 ? 14 : 200), 1, i % 2);
     int bits = r.n > 16 ? 1 : 30;
     wide won2 = 0, all2 = 0;
     for (int64_t a = 0; a < r.n; a++) r.weight[a] = (double)(1 + test_below(&rng, (int64_t)1 << bits));
@@ -271,7 +273,7 @@ static void auc_of_many_rows(void) {
   test_rng rng = {77};
   scored *s = test_alloc(N * sizeof *s);
   for (int ties = 0; ties <= 1; ties++) {
-    rows r = make_rows(&rng, GBT_LOSS_LOGISTIC, N, 1, 0);
+    rows r = make_rows(&rng, GBT_OBJ_LOGISTIC, N, 1, 0);
     for (int64_t i = 0; i < N; i++) {
       if (ties) r.score[i] = rint(r.score[i] * 2000.0);
       s[i].score = r.score[i];
@@ -298,7 +300,7 @@ static void auc_with_giant_ties(void) {
   enum { N = 150000 };
   test_rng rng = {75};
   for (int kinds = 1; kinds <= 4; kinds++) {
-    rows r = make_rows(&rng, GBT_LOSS_LOGISTIC, N, 1, 0);
+    rows r = make_rows(&rng, GBT_OBJ_LOGISTIC, N, 1, 0);
     uint64_t pos[4] = {0}, neg[4] = {0}, below = 0, area = 0, n_pos = 0;
     for (int64_t i = 0; i < N; i++) {
       int64_t kind = kinds == 4 ? (i < 10 ? i % 4 : 2) : test_below(&rng, kinds);
@@ -319,16 +321,16 @@ static void auc_with_giant_ties(void) {
 
 static void extreme_scores_stay_finite(void) {
   double score[4] = {1e6, -1e6, 800.0, -800.0}, right[4] = {1, 0, 1, 0}, wrong[4] = {0, 1, 0, 1};
-  rows r = {GBT_LOSS_LOGISTIC, 4, 1, score, right, NULL};
+  rows r = {GBT_OBJ_LOGISTIC, 4, 1, score, right, NULL};
   CHECK(eval(&r, GBT_METRIC_LOGLOSS, 0, 1) < 1e-300);
   r.label = wrong;
   CHECK_EQ_BITS(eval(&r, GBT_METRIC_LOGLOSS, 0, 1), (2e6 + 1600.0) / 4.0);
   CHECK_EQ_BITS(eval(&r, GBT_METRIC_ERROR, 0, 1), 1.0);
   double many[4] = {1e6, -1e6, -1e6, 1e6}, classes[2] = {0, 0};
-  rows m = {GBT_LOSS_SOFTMAX, 2, 2, many, classes, NULL};
+  rows m = {GBT_OBJ_SOFTMAX, 2, 2, many, classes, NULL};
   CHECK_EQ_BITS(eval(&m, GBT_METRIC_MLOGLOSS, 0, 1), 1e6);
   double ties[4] = {1.0, 1.0, 1.0, 1.0}, second[2] = {0, 1};
-  rows t = {GBT_LOSS_SOFTMAX, 2, 2, ties, second, NULL};
+  rows t = {GBT_OBJ_SOFTMAX, 2, 2, ties, second, NULL};
   CHECK_EQ_BITS(eval(&t, GBT_METRIC_MERROR, 0, 1), 0.5); /* the lowest class wins a tie */
   CHECK(isnan(eval(&r, GBT_METRIC_RMSE, 0, 1)) == 0);
   r.n = 0;
@@ -349,34 +351,38 @@ static void names_and_choices(void) {
   }
   CHECK_EQ_I64(gbt_metric_find("rmsee"), -1);
   CHECK_EQ_I64(gbt_metric_find(""), -1);
-  static const gbt_metric usual[GBT_N_LOSSES] = {GBT_METRIC_RMSE, GBT_METRIC_LOGLOSS, GBT_METRIC_MLOGLOSS,
+  static const gbt_metric usual[GBT_N_OBJECTIVES] = {GBT_METRIC_RMSE, GBT_METRIC_LOGLOSS, GBT_METRIC_MLOGLOSS,
                                                  GBT_METRIC_POISSON_DEVIANCE, GBT_METRIC_RMSE};
-  for (int i = 0; i < GBT_N_LOSSES; i++) {
-    CHECK_EQ_I64(gbt_metric_of_loss((gbt_loss)i), usual[i]);
-    CHECK(gbt_metric_suits(usual[i], (gbt_loss)i));
+  for (int i = 0; i < GBT_N_OBJECTIVES; i++) {
+    CHECK_EQ_I64(gbt_metric_of_objective((gbt_objective_kind)i), usual[i]);
+    CHECK(gbt_metric_suits(usual[i], (gbt_objective_kind)i));
   }
-  CHECK(!gbt_metric_suits(GBT_METRIC_AUC, GBT_LOSS_SQUARED) && !gbt_metric_suits(GBT_METRIC_RMSE, GBT_LOSS_SOFTMAX));
-  CHECK(!gbt_metric_suits(GBT_METRIC_MLOGLOSS, GBT_LOSS_CUSTOM) && gbt_metric_suits(GBT_METRIC_AUC, GBT_LOSS_CUSTOM));
+  CHECK(!gbt_metric_suits(GBT_METRIC_AUC, GBT_OBJ_SQUARED_ERROR) &&
+        !gbt_metric_suits(GBT_METRIC_RMSE, GBT_OBJ_SOFTMAX));
+  CHECK(!gbt_metric_suits(GBT_METRIC_MLOGLOSS, GBT_OBJ_CUSTOM) && gbt_metric_suits(GBT_METRIC_AUC, GBT_OBJ_CUSTOM));
 }
 
 static void misfits_are_refused(void) {
   gbt_ctx ctx = test_ctx(NULL, 2);
   double x[4] = {0, 0, 0, 0}, y[2] = {0, 1}, out = 5.0;
-  CHECK_FAILS(gbt_metric_eval(&ctx, GBT_METRIC_AUC, GBT_LOSS_SQUARED, 2, 1, x, y, NULL, &out, test_err), GBT_E_ARG,
+  const gbt_objective squared = gbt_objective_make(GBT_OBJ_SQUARED_ERROR, 1);
+  const gbt_objective two_scores = gbt_objective_make(GBT_OBJ_CUSTOM, 2);
+  const gbt_objective classes = gbt_objective_make(GBT_OBJ_SOFTMAX, 2);
+  CHECK_FAILS(gbt_metric_eval(&ctx, GBT_METRIC_AUC, &squared, 2, x, y, NULL, &out, test_err), GBT_E_ARG,
               "the metric `auc` does not go with the objective `squared_error`");
-  CHECK_FAILS(gbt_metric_eval(&ctx, GBT_METRIC_RMSE, GBT_LOSS_CUSTOM, 2, 2, x, y, NULL, &out, test_err),
+  CHECK_FAILS(gbt_metric_eval(&ctx, GBT_METRIC_RMSE, &two_scores, 2, x, y, NULL, &out, test_err),
               GBT_E_UNSUPPORTED, "`rmse` takes one score a row, the model has 2");
-  CHECK_FAILS(gbt_metric_eval(&ctx, GBT_N_METRICS, GBT_LOSS_SQUARED, 2, 1, x, y, NULL, &out, test_err), GBT_E_INTERNAL,
+  CHECK_FAILS(gbt_metric_eval(&ctx, GBT_N_METRICS, &squared, 2, x, y, NULL, &out, test_err), GBT_E_INTERNAL,
               "no metric");
   static double scores[2000], labels[1000];
   labels[700] = 2.0;
   labels[300] = -1.0;
   labels[999] = NAN;
-  CHECK_FAILS(gbt_metric_eval(&ctx, GBT_METRIC_MERROR, GBT_LOSS_SOFTMAX, 1000, 2, scores, labels, NULL, &out, test_err),
+  CHECK_FAILS(gbt_metric_eval(&ctx, GBT_METRIC_MERROR, &classes, 1000, scores, labels, NULL, &out, test_err),
               GBT_E_DATA, "row 301: the label -1 is no class; classes are whole numbers from 0 to 1");
   labels[0] = 0.0 - 0x1p-1074;
   CHECK_FAILS(
-      gbt_metric_eval(&ctx, GBT_METRIC_MLOGLOSS, GBT_LOSS_SOFTMAX, 1000, 2, scores, labels, NULL, &out, test_err),
+      gbt_metric_eval(&ctx, GBT_METRIC_MLOGLOSS, &classes, 1000, scores, labels, NULL, &out, test_err),
       GBT_E_DATA, "row 1: the label");
   CHECK_EQ_BITS(out, 5.0);
   gbt_ctx_close(&ctx);
@@ -392,10 +398,10 @@ static gbt_status eval_op(const gbt_mem *mem, void *arg, gbt_error *err) {
   eval_case *c = arg;
   gbt_ctx ctx;
   double out = 0.0;
+  const gbt_objective objective = gbt_objective_make(c->r.loss, c->r.n_outputs);
   gbt_status status = gbt_ctx_open(&ctx, *mem, 2, GBT_SIMD_AUTO, NULL, NULL, err);
   if (status == GBT_OK)
-    status = gbt_metric_eval(&ctx, c->metric, c->r.loss, c->r.n, c->r.n_outputs, c->r.score, c->r.label, c->r.weight,
-                             &out, err);
+    status = gbt_metric_eval(&ctx, c->metric, &objective, c->r.n, c->r.score, c->r.label, c->r.weight, &out, err);
   if (status == GBT_OK) CHECK_EQ_BITS(out, c->want);
   gbt_ctx_close(&ctx);
   return status;
@@ -408,7 +414,8 @@ static int stop_at_once(void *user) {
 
 static void metrics_fail_and_stop_cleanly(void) {
   test_rng rng = {76};
-  eval_case c = {make_rows(&rng, GBT_LOSS_LOGISTIC, 200000, 1, 0), GBT_METRIC_LOGLOSS, 0.0};
+  eval_case c = {make_rows(&rng, GBT_OBJ_LOGISTIC, 200000, 1, 0), GBT_METRIC_LOGLOSS, 0.0};
+  const gbt_objective objective = gbt_objective_make(GBT_OBJ_LOGISTIC, 1);
   for (int k = 0; k < 2; k++) {
     c.metric = k ? GBT_METRIC_AUC : GBT_METRIC_LOGLOSS;
     c.want = eval(&c.r, c.metric, 1, 1);
@@ -419,7 +426,7 @@ static void metrics_fail_and_stop_cleanly(void) {
     REQUIRE_OK(gbt_ctx_open(&ctx, fault_mem(&f), 2, GBT_SIMD_AUTO, stop_at_once, NULL, test_err));
     ctx.next_poll_ns = 0;
     double out = 5.0;
-    CHECK_FAILS(gbt_metric_eval(&ctx, c.metric, c.r.loss, c.r.n, 1, c.r.score, c.r.label, NULL, &out, test_err),
+    CHECK_FAILS(gbt_metric_eval(&ctx, c.metric, &objective, c.r.n, c.r.score, c.r.label, NULL, &out, test_err),
                 GBT_CANCELLED, "stopped");
     CHECK_EQ_BITS(out, 5.0);
     gbt_ctx_close(&ctx);

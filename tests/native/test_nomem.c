@@ -45,7 +45,8 @@ static gbt_status run_all(const story *s, things *t, gbt_error *err) {
   GBT_TRY(gbt_trainer_new(&t->ctx, &spec, &t->trainer, err));
   gbt_status status = gbt_trainer_run(&t->ctx, t->trainer, 3, &why, err);
   int64_t rounds = gbt_trainer_rounds(t->trainer);
-  CHECK_EQ_I64(gbt_trainer_forest(t->trainer)->n_trees, rounds * spec.n_outputs * spec.params.num_parallel_tree);
+  CHECK_EQ_I64(gbt_trainer_forest(t->trainer)->n_trees,
+               rounds * spec.objective.n_outputs * spec.params.num_parallel_tree);
   CHECK(status != GBT_OK || rounds == 3);
   return status;
 }
@@ -60,7 +61,7 @@ static gbt_status use_model(const story *s, things *t, gbt_error *err) {
   GBT_TRY(gbt_schema_index(t->model->schema, err));
   GBT_TRY(gbt_binding_new(&t->ctx, &s->data->table, t->model->schema, GBT_UNSEEN_MISSING, &t->binding, err));
   gbt_tree_range all = {0, t->model->forest.n_trees};
-  size_t cells = (size_t)(s->data->table.n_rows * s->job.spec.n_outputs);
+  size_t cells = (size_t)(s->data->table.n_rows * s->job.spec.objective.n_outputs);
   GBT_TRY(gbt_predict_scores(&t->ctx, &t->model->forest, t->binding, all, s->data->offset, s->score, err));
   const double *scores;
   GBT_TRY(gbt_trainer_scores(&t->ctx, t->trainer, 0, &scores, err));
@@ -93,11 +94,11 @@ static void sweep(int policy, int n_threads, int32_t n_cols, const made_kind *ki
   for (int i = 0; i < 32; i++) weight[i] = 1.0 + i;
   made *data = made_new(1, n_rows, n_cols, kinds), *valid = made_new(2, 20, n_cols, kinds);
   for (int i = 0; i < 2; i++) {
-    made_response(i ? valid : data, GBT_LOSS_SOFTMAX, 2, 3);
+    made_response(i ? valid : data, GBT_OBJ_SOFTMAX, 2, 3);
     made_weights(i ? valid : data, 4);
     made_offset(i ? valid : data, 2, 5);
   }
-  story s = {.data = data, .valid = valid, .job = job_make(data, GBT_LOSS_SOFTMAX, 2, 3), .n_threads = n_threads};
+  story s = {.data = data, .valid = valid, .job = job_make(data, GBT_OBJ_SOFTMAX, 2, 3), .n_threads = n_threads};
   gbt_trainer_spec *spec = &s.job.spec;
   spec->n_valid = spec->n_metrics = 1;
   spec->metric[0] = GBT_METRIC_MLOGLOSS;

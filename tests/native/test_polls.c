@@ -93,7 +93,8 @@ static void responses_of_many_outputs(void) {
   asker a;
   clock_jump(20000000);
   gbt_ctx ctx = asking(&a, 1, 0);
-  CHECK_OK(gbt_predict_response(&ctx, GBT_LOSS_SOFTMAX, N, K, x, test_err));
+  const gbt_objective objective = gbt_objective_make(GBT_OBJ_SOFTMAX, K);
+  CHECK_OK(gbt_predict_response(&ctx, &objective, N, x, test_err));
   CHECK(a.n_asked >= N * K / (1 << 20));
   gbt_ctx_close(&ctx);
   clock_jump(0);
@@ -104,8 +105,8 @@ static void responses_of_many_outputs(void) {
 static void scores_of_many_outputs(void) {
   enum { N = 4096, K = 2048 };
   made *m = made_new(3, N, 2, NULL);
-  made_response(m, GBT_LOSS_SOFTMAX, K, 4);
-  train_job job = job_make(m, GBT_LOSS_SOFTMAX, K, 1);
+  made_response(m, GBT_OBJ_SOFTMAX, K, 4);
+  train_job job = job_make(m, GBT_OBJ_SOFTMAX, K, 1);
   double *base = test_alloc(K * sizeof *base);
   for (int k = 0; k < K; k++) base[k] = 0.0;
   asker a;
@@ -119,7 +120,7 @@ static void scores_of_many_outputs(void) {
                                      test_err))) {
     gbt_dataset *sets[1] = {spec.train};
     gbt_backend_spec how = {
-        .params = &spec.params, .loss = spec.loss, .n_outputs = K, .sets = sets, .base = base, .rules = rules};
+        .params = &spec.params, .objective = spec.objective, .sets = sets, .base = base, .rules = rules};
     a.n_asked = 0;
     CHECK_OK(gbt_cpu_open(&ctx, &how, &be, test_err));
     CHECK(a.n_asked >= K);

@@ -1,5 +1,6 @@
 /* Predictions. Both ways of predicting, any number of threads and any range of trees must give the bits of the twin
  * (naive_predict.h). */
+#include "../../src/gbt/math/elementary.h"
 #include "../../src/gbt/model/predict.h"
 
 #include "fault.h"
@@ -106,6 +107,7 @@ static void threads_do_not_show(void) {
   test_rng rng = {2};
   const forest_spec spec = {3, 2, 20, 63, SHAPE_BUSHY, 0};
   static const int64_t sizes[] = {20, 3000};
+  const gbt_objective objective = gbt_objective_make(GBT_OBJ_SOFTMAX, 3);
   for (int i = 0; i < 2; i++) {
     scene s;
     if (!scene_open(&s, &rng, 9, 40, &spec, sizes[i])) return;
@@ -114,13 +116,13 @@ static void threads_do_not_show(void) {
     int32_t *one_leaf = test_alloc(n_leaves * 4), *many_leaf = test_alloc(n_leaves * 4);
     CHECK_OK(gbt_predict_scores(&s.ctx, &s.view, s.binding, all_trees(&s), NULL, one, test_err));
     CHECK_OK(gbt_predict_leaves(&s.ctx, &s.view, s.binding, all_trees(&s), one_leaf, test_err));
-    CHECK_OK(gbt_predict_response(&s.ctx, GBT_LOSS_SOFTMAX, sizes[i], 3, one, test_err));
+    CHECK_OK(gbt_predict_response(&s.ctx, &objective, sizes[i], one, test_err));
     static const int threads[] = {2, 3, 8};
     for (int j = 0; j < 3; j++) {
       gbt_ctx_close(&s.ctx);
       REQUIRE_OK(gbt_ctx_open(&s.ctx, gbt_mem_default(), threads[j], GBT_SIMD_AUTO, NULL, NULL, test_err));
       CHECK_OK(gbt_predict_scores(&s.ctx, &s.view, s.binding, all_trees(&s), NULL, many, test_err));
-      CHECK_OK(gbt_predict_response(&s.ctx, GBT_LOSS_SOFTMAX, sizes[i], 3, many, test_err));
+      CHECK_OK(gbt_predict_response(&s.ctx, &objective, sizes[i], many, test_err));
       CHECK_EQ_BYTES(many, one, n * sizeof *one);
       CHECK_OK(gbt_predict_leaves(&s.ctx, &s.view, s.binding, all_trees(&s), many_leaf, test_err));
       CHECK_EQ_BYTES(many_leaf, one_leaf, n_leaves * 4);
@@ -165,14 +167,14 @@ static void many_trees_take_several_packs(void) {
 static void one_feature_scene(scene *s, gbt_feature_type type, int32_t n_levels, const char *const *levels,
                               int64_t n_rows, const void *values) {
   gbt_mem mem = gbt_mem_default();
-  gbt_schema_column feat = {"x", "", type, n_levels, levels};
+  gbt_feature feat = {"x", "", type, n_levels, levels};
   memset(s, 0, sizeof *s);
   CHECK_OK(gbt_schema_new(&mem, 1, &feat, &s->schema, test_err));
   CHECK_OK(gbt_forest_new(&mem, 1, 1, 1, &s->forest, test_err));
   CHECK_OK(gbt_ctx_open(&s->ctx, mem, 1, GBT_SIMD_AUTO, NULL, NULL, test_err));
   s->table = test_alloc(sizeof *s->table);
   s->table->cols = test_alloc(sizeof *s->table->cols);
-  gbt_column col = {"x", "", type, n_levels > 0 ? GBT_CODES : GBT_F64, values, NULL, 0, n_levels, levels, 0};
+  gbt_column col = {"x", "", type, n_levels > 0 ? GBT_CODES : GBT_F64, values, NULL, 0, n_levels, levels};
   s->table->cols[0] = col;
   gbt_table table = {.n_rows = n_rows, .n_cols = 1, .cols = s->table->cols};
   s->table->table = table;
@@ -346,8 +348,9 @@ static void wrong_arguments(void) {
   CHECK_FAILS(gbt_predict_scores(&s.ctx, &s.view, s.binding, backwards, NULL, out, test_err), GBT_E_ARG, "trees");
   s.view.n_features = 4;
   CHECK_FAILS(gbt_predict_scores(&s.ctx, &s.view, s.binding, all_trees(&s), NULL, out, test_err), GBT_E_ARG, "bound");
-  CHECK_FAILS(gbt_predict_response(&s.ctx, (gbt_loss)99, 5, 1, out, test_err), GBT_E_ARG, "99");
-  CHECK_FAILS(gbt_predict_response(&s.ctx, GBT_N_LOSSES, 5, 1, out, test_err), GBT_E_ARG, "loss");
+  const gbt_objective unknown = {99, 1, {0.0}}, last = {GBT_N_OBJECTIVES, 1, {0.0}};
+  CHECK_FAILS(gbt_predict_response(&s.ctx, &unknown, 5, out, test_err), GBT_E_ARG, "99");
+  CHECK_FAILS(gbt_predict_response(&s.ctx, &last, 5, out, test_err), GBT_E_ARG, "objective");
   scene_close(&s);
 }
 
@@ -365,17 +368,18 @@ static void responses(void) {
   REQUIRE_OK(gbt_ctx_open(&ctx, gbt_mem_default(), 2, GBT_SIMD_AUTO, NULL, NULL, test_err));
   for (int i = 0; i < 6 * 5; i++) {
     int64_t n = sizes[i / 5];
-    gbt_loss loss = (gbt_loss)(i % 5);
-    int32_t k = loss == GBT_LOSS_SOFTMAX ? 4 : 1 + (int32_t)test_below(&rng, 2);
+    gbt_objective_kind loss = (gbt_objective_kind)(i % 5);
+    int32_t k = loss == GBT_OBJ_SOFTMAX ? 4 : loss == GBT_OBJ_CUSTOM ? 1 + (int32_t)test_below(&rng, 2) : 1;
+    const gbt_objective objective = gbt_objective_make(loss, k);
     double *from = make_offset(&rng, n * k), *to = test_alloc((size_t)(n * k) * sizeof *to);
     for (int64_t j = 0; j < n * k; j++) from[j] *= test_below(&rng, 50) == 0 ? 1e4 : 3.0;
     memcpy(to, from, (size_t)(n * k) * sizeof *to);
-    CHECK_OK(gbt_predict_response(&ctx, loss, n, k, to, test_err));
+    CHECK_OK(gbt_predict_response(&ctx, &objective, n, to, test_err));
     for (int64_t j = 0; j < n * k; j++) {
       double want = from[j];
-      if (loss == GBT_LOSS_LOGISTIC) want = gbt_sigmoid(from[j]);
-      if (loss == GBT_LOSS_POISSON) want = gbt_exp(from[j]);
-      if (loss == GBT_LOSS_SOFTMAX) want = twin_softmax(from, n, k, j % n, (int32_t)(j / n));
+      if (loss == GBT_OBJ_LOGISTIC) want = gbt_sigmoid(from[j]);
+      if (loss == GBT_OBJ_POISSON) want = gbt_exp(from[j]);
+      if (loss == GBT_OBJ_SOFTMAX) want = twin_softmax(from, n, k, j % n, (int32_t)(j / n));
       if (!CHECK_EQ_BITS(to[j], want)) break;
     }
     free(from);
@@ -465,11 +469,12 @@ static void stops_when_asked(void) {
   double *out = test_alloc(30000 * sizeof *out);
   fault_start(&f, 0, 0);
   gbt_ctx ctx;
+  const gbt_objective objective = gbt_objective_make(GBT_OBJ_LOGISTIC, 1);
   REQUIRE_OK(gbt_ctx_open(&ctx, fault_mem(&f), 2, GBT_SIMD_AUTO, stop_at_once, &n_polls, test_err));
   ctx.next_poll_ns = 0;
   CHECK_FAILS(gbt_predict_scores(&ctx, &s.view, s.binding, all_trees(&s), NULL, out, test_err), GBT_CANCELLED, "");
   CHECK_EQ_I64(n_polls, 1);
-  CHECK_FAILS(gbt_predict_response(&ctx, GBT_LOSS_LOGISTIC, 30000, 1, out, test_err), GBT_CANCELLED, "");
+  CHECK_FAILS(gbt_predict_response(&ctx, &objective, 30000, out, test_err), GBT_CANCELLED, "");
   gbt_ctx_close(&ctx);
   CHECK_EQ_I64(f.n_live, 0);
   free(out);

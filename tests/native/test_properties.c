@@ -8,7 +8,7 @@ static const made_kind numbers[] = {MADE_BELL, MADE_HOLES, MADE_FEW, MADE_ORDERE
 enum { N_NUMBERS = sizeof numbers / sizeof numbers[0], ROWS = 400 };
 
 static train_job numbers_job(const made *m, int variant) {
-  train_job job = job_make(m, GBT_LOSS_SQUARED, 1, 6);
+  train_job job = job_make(m, GBT_OBJ_SQUARED_ERROR, 1, 6);
   job.spec.params.grow_policy = variant / 4;
   job.spec.params.max_leaves = variant / 4 == GBT_LOSSGUIDE ? 15 : 0;
   job.spec.params.lambda = variant & 2 ? 0.0 : 1.0;
@@ -20,7 +20,7 @@ static train_job numbers_job(const made *m, int variant) {
 static void the_order_of_rows_does_not_show(void) {
   test_rng rng = {1};
   made *m = made_new(2, ROWS, N_NUMBERS, numbers);
-  made_response(m, GBT_LOSS_SQUARED, 1, 3);
+  made_response(m, GBT_OBJ_SQUARED_ERROR, 1, 3);
   made_weights(m, 4);
   for (int variant = 0; variant < 12; variant++) {
     int64_t *rows = test_permutation(&rng, ROWS);
@@ -47,7 +47,7 @@ static void the_order_of_rows_does_not_show(void) {
 static void rows_may_stand_for_several(void) {
   const double base = 0.0;
   made *m = made_new(5, ROWS, N_NUMBERS, numbers);
-  made_response(m, GBT_LOSS_SQUARED, 1, 6);
+  made_response(m, GBT_OBJ_SQUARED_ERROR, 1, 6);
   int64_t *rows = test_alloc(3 * ROWS * sizeof *rows), n = 0;
   m->weight = test_alloc(ROWS * sizeof *m->weight);
   for (int64_t r = 0; r < ROWS; r++) {
@@ -89,8 +89,8 @@ static void the_order_of_columns_does_not_show(void) {
   made_kind kinds[20];
   for (int c = 0; c < 20; c++) kinds[c] = c % 3 ? MADE_BELL : MADE_HOLES;
   made *m = made_new(7, ROWS, 20, kinds), *other = made_new(7, ROWS, 20, kinds);
-  made_response(m, GBT_LOSS_SQUARED, 1, 8);
-  made_response(other, GBT_LOSS_SQUARED, 1, 8);
+  made_response(m, GBT_OBJ_SQUARED_ERROR, 1, 8);
+  made_response(other, GBT_OBJ_SQUARED_ERROR, 1, 8);
   gbt_column *cols = (gbt_column *)other->table.cols;
   for (int c = 0; c < 10; c++) { /* the other way round */
     gbt_column t = cols[c];
@@ -98,7 +98,7 @@ static void the_order_of_columns_does_not_show(void) {
     cols[19 - c] = t;
   }
   for (int variant = 0; variant < 6; variant++) {
-    train_job job = job_make(m, GBT_LOSS_SQUARED, 1, 5), twin = job_make(other, GBT_LOSS_SQUARED, 1, 5);
+    train_job job = job_make(m, GBT_OBJ_SQUARED_ERROR, 1, 5), twin = job_make(other, GBT_OBJ_SQUARED_ERROR, 1, 5);
     gbt_params *params[] = {&job.spec.params, &twin.spec.params};
     for (int i = 0; i < 2; i++) {
       params[i]->grow_policy = variant / 2;
@@ -132,10 +132,10 @@ static void the_scale_of_the_response_does_not_show(void) {
     for (int power = -300; power <= 300; power += 75) {
       made *m = made_new(9, ROWS, 5, kinds), *other = made_new(9, ROWS, 5, kinds);
       double scale = ldexp(1.0, power);
-      made_response(m, GBT_LOSS_SQUARED, 1, 10);
-      made_response(other, GBT_LOSS_SQUARED, 1, 10);
+      made_response(m, GBT_OBJ_SQUARED_ERROR, 1, 10);
+      made_response(other, GBT_OBJ_SQUARED_ERROR, 1, 10);
       for (int r = 0; r < ROWS; r++) other->label[r] *= scale;
-      train_job job = job_make(m, GBT_LOSS_SQUARED, 1, 4), twin = job_make(other, GBT_LOSS_SQUARED, 1, 4);
+      train_job job = job_make(m, GBT_OBJ_SQUARED_ERROR, 1, 4), twin = job_make(other, GBT_OBJ_SQUARED_ERROR, 1, 4);
       job.spec.params.grad_bits = twin.spec.params.grad_bits = bits;
       trained *a = train(&job, &plain), *b = train(&twin, &plain);
       if (a == NULL || b == NULL) break;

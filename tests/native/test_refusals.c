@@ -11,7 +11,7 @@ typedef struct scene {
   gbt_trainer_spec spec;
 } scene;
 
-static scene open_scene(gbt_loss loss, int32_t n_outputs) {
+static scene open_scene(gbt_objective_kind loss, int32_t n_outputs) {
   const made_kind kinds[] = {MADE_BELL, MADE_FACTOR, MADE_FEW};
   scene s = {.data = made_new(1, 30, 3, kinds), .valid = made_new(2, 10, 3, kinds)};
   made_response(s.data, loss, n_outputs, 3);
@@ -41,7 +41,7 @@ static void refused(scene *s, gbt_status code, const char *part) {
 static void taken(scene *s) {
   gbt_trainer *tr = NULL;
   gbt_stop_reason why;
-  if (CHECK_OK(gbt_trainer_new(&s->ctx, &s->spec, &tr, test_err)) && s->spec.loss != GBT_LOSS_CUSTOM)
+  if (CHECK_OK(gbt_trainer_new(&s->ctx, &s->spec, &tr, test_err)) && s->spec.objective.kind != GBT_OBJ_CUSTOM)
     CHECK_OK(gbt_trainer_run(&s->ctx, tr, 2, &why, test_err));
   gbt_trainer_free(tr);
 }
@@ -55,7 +55,7 @@ static void set_label(gbt_dataset *ds, int64_t row, double y) {
   free(label);
 }
 
-static void one_label(gbt_loss loss, int32_t n_outputs, double y, const char *part) {
+static void one_label(gbt_objective_kind loss, int32_t n_outputs, double y, const char *part) {
   for (int valid = 0; valid <= 1; valid++) {
     scene s = open_scene(loss, n_outputs);
     set_label(valid ? s.spec.valid[0] : s.spec.train, 6, y);
@@ -67,14 +67,14 @@ static void one_label(gbt_loss loss, int32_t n_outputs, double y, const char *pa
 }
 
 static void labels_must_suit_the_loss(void) {
-  one_label(GBT_LOSS_LOGISTIC, 1, 1.5, "1.5");
-  one_label(GBT_LOSS_LOGISTIC, 1, -1e-9, "[0, 1]");
-  one_label(GBT_LOSS_SOFTMAX, 3, 3.0, "class");
-  one_label(GBT_LOSS_SOFTMAX, 3, -1.0, "class");
-  one_label(GBT_LOSS_SOFTMAX, 3, 0.5, "0.5");
-  one_label(GBT_LOSS_SOFTMAX, 3, 1e300, "class");
-  one_label(GBT_LOSS_POISSON, 1, -1.0, "0 or more");
-  scene s = open_scene(GBT_LOSS_LOGISTIC, 1);
+  one_label(GBT_OBJ_LOGISTIC, 1, 1.5, "1.5");
+  one_label(GBT_OBJ_LOGISTIC, 1, -1e-9, "[0, 1]");
+  one_label(GBT_OBJ_SOFTMAX, 3, 3.0, "class");
+  one_label(GBT_OBJ_SOFTMAX, 3, -1.0, "class");
+  one_label(GBT_OBJ_SOFTMAX, 3, 0.5, "0.5");
+  one_label(GBT_OBJ_SOFTMAX, 3, 1e300, "class");
+  one_label(GBT_OBJ_POISSON, 1, -1.0, "0 or more");
+  scene s = open_scene(GBT_OBJ_LOGISTIC, 1);
   set_label(s.spec.train, 6, 0.25); /* any share will do */
   taken(&s);
   CHECK_OK(gbt_dataset_set(s.spec.train, GBT_LABEL, NULL, 0, test_err));
@@ -83,7 +83,7 @@ static void labels_must_suit_the_loss(void) {
 }
 
 static void data_sets_must_fit_together(void) {
-  scene s = open_scene(GBT_LOSS_SOFTMAX, 3);
+  scene s = open_scene(GBT_OBJ_SOFTMAX, 3);
   double offset[90] = {0.0};
   CHECK_OK(gbt_dataset_set(s.spec.train, GBT_OFFSET, offset, 30, test_err));
   refused(&s, GBT_E_DATA, "offset");
@@ -113,7 +113,7 @@ static void empty_data_are_refused(void) {
   CHECK(ds == NULL);
   ds = made_dataset(&ctx, no_rows, NULL, 255, 0);
   if (ds != NULL) {
-    train_job job = job_make(no_rows, GBT_LOSS_SQUARED, 1, 1);
+    train_job job = job_make(no_rows, GBT_OBJ_SQUARED_ERROR, 1, 1);
     job.spec.train = ds;
     CHECK_FAILS(gbt_trainer_new(&ctx, &job.spec, &tr, test_err), GBT_E_DATA, "no rows");
     CHECK(tr == NULL);
@@ -125,10 +125,10 @@ static void empty_data_are_refused(void) {
 }
 
 static void numbers_must_be_in_range(void) {
-  scene s = open_scene(GBT_LOSS_LOGISTIC, 1);
+  scene s = open_scene(GBT_OBJ_LOGISTIC, 1);
   gbt_trainer_spec good = s.spec;
-  s.spec.n_outputs = 2, refused(&s, GBT_E_ARG, "2 outputs"), s.spec = good;
-  s.spec.n_outputs = 0, refused(&s, GBT_E_ARG, "0 outputs"), s.spec = good;
+  s.spec.objective.n_outputs = 2, refused(&s, GBT_E_ARG, "2 outputs"), s.spec = good;
+  s.spec.objective.n_outputs = 0, refused(&s, GBT_E_ARG, "0 outputs"), s.spec = good;
   s.spec.n_valid = GBT_MAX_VALID + 1, refused(&s, GBT_E_ARG, "validation"), s.spec = good;
   s.spec.n_metrics = GBT_MAX_METRICS + 1, refused(&s, GBT_E_ARG, "metrics"), s.spec = good;
   s.spec.params.eta = 0.0, refused(&s, GBT_E_ARG, "eta"), s.spec = good;
@@ -139,13 +139,13 @@ static void numbers_must_be_in_range(void) {
   s.spec.n_valid = 0, s.spec.stop_rounds = 3, refused(&s, GBT_E_ARG, "early stopping");
   s.spec.eval_train = 1, taken(&s);
   close_scene(&s);
-  s = open_scene(GBT_LOSS_SOFTMAX, 2);
-  s.spec.n_outputs = 1, refused(&s, GBT_E_ARG, "1 outputs");
+  s = open_scene(GBT_OBJ_SOFTMAX, 2);
+  s.spec.objective.n_outputs = 1, refused(&s, GBT_E_ARG, "1 outputs");
   close_scene(&s);
 }
 
 static void metrics_need_labels(void) {
-  scene s = open_scene(GBT_LOSS_CUSTOM, 1);
+  scene s = open_scene(GBT_OBJ_CUSTOM, 1);
   CHECK_OK(gbt_dataset_set(s.spec.train, GBT_LABEL, NULL, 0, test_err)); /* the host knows its labels itself */
   taken(&s);
   s.spec.n_metrics = 1;
@@ -160,7 +160,7 @@ static void metrics_need_labels(void) {
 }
 
 static void device_libraries_of_another_build_are_refused(void) {
-  scene s = open_scene(GBT_LOSS_SQUARED, 1);
+  scene s = open_scene(GBT_OBJ_SQUARED_ERROR, 1);
   gbt_backend_spec spec = {.params = &s.spec.params};
   gbt_backend *be = (gbt_backend *)&s;
   const gbt_device_api other_abi = {.abi = GBT_DEVICE_ABI + 1, .layout = GBT_DEVICE_LAYOUT, .name = "abacus"};
@@ -173,7 +173,7 @@ static void device_libraries_of_another_build_are_refused(void) {
 }
 
 static void constraints_must_make_sense(void) {
-  scene s = open_scene(GBT_LOSS_SQUARED, 1);
+  scene s = open_scene(GBT_OBJ_SQUARED_ERROR, 1);
   gbt_trainer_spec good = s.spec;
   const int8_t monotone[] = {1, 1, -1}, fine[] = {1, 0, -1};
   s.spec.monotone = monotone, refused(&s, GBT_E_UNSUPPORTED, "x2");
@@ -193,7 +193,7 @@ static void constraints_must_make_sense(void) {
 }
 
 static void initial_models_must_fit(void) {
-  scene s = open_scene(GBT_LOSS_SQUARED, 1);
+  scene s = open_scene(GBT_OBJ_SQUARED_ERROR, 1);
   gbt_trainer_spec good = s.spec;
   const double base[2] = {0.0, 0.0}, score[30] = {0.0}, score_valid[10] = {0.0};
   gbt_forest_view init = {.n_features = 3, .n_outputs = 1, .n_leaf_outputs = 1, .n_parallel = 1, .base = base};
@@ -211,7 +211,7 @@ static void initial_models_must_fit(void) {
 }
 
 static void host_gradients_must_be_numbers(void) {
-  scene s = open_scene(GBT_LOSS_CUSTOM, 2);
+  scene s = open_scene(GBT_OBJ_CUSTOM, 2);
   gbt_trainer *tr = NULL;
   gbt_stop_reason why;
   double g[60], h[60];
@@ -244,7 +244,7 @@ static void host_gradients_must_be_numbers(void) {
 }
 
 static void overflow_is_an_error(void) {
-  scene s = open_scene(GBT_LOSS_SQUARED, 1);
+  scene s = open_scene(GBT_OBJ_SQUARED_ERROR, 1);
   gbt_trainer *tr = NULL;
   gbt_stop_reason why;
   set_label(s.spec.train, 3, 1e300);
@@ -255,7 +255,7 @@ static void overflow_is_an_error(void) {
   set_label(s.spec.train, 3, 1e280); /* large, but within reach */
   taken(&s);
   close_scene(&s);
-  s = open_scene(GBT_LOSS_CUSTOM, 1);
+  s = open_scene(GBT_OBJ_CUSTOM, 1);
   double g[30], h[30];
   for (int i = 0; i < 30; i++) g[i] = 1e200, h[i] = 1e-200;
   s.spec.params.lambda = 0.0;

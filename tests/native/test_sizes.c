@@ -13,7 +13,7 @@ static const train_how plain = {1, 0, GBT_SIMD_SCALAR, NULL}, other = {3, 37, GB
 static void check_job(const train_job *job, const train_how *how) {
   trained *a = train(job, &plain), *b = train(job, how);
   same_trained(a, b);
-  int64_t trees = job->rounds * job->spec.n_outputs * job->spec.params.num_parallel_tree;
+  int64_t trees = job->rounds * job->spec.objective.n_outputs * job->spec.params.num_parallel_tree;
   if (job->data->table.n_rows * job->data->table.n_cols * trees <= NAIVE_WORK && a != NULL) {
     trained *c = train_naively(job);
     same_trained(a, c);
@@ -24,7 +24,7 @@ static void check_job(const train_job *job, const train_how *how) {
 }
 
 static train_job small_job(const made *m) {
-  train_job job = job_make(m, GBT_LOSS_SQUARED, 1, 1);
+  train_job job = job_make(m, GBT_OBJ_SQUARED_ERROR, 1, 1);
   job.spec.params.max_depth = 2;
   job.spec.params.min_child_weight = 0.0;
   return job;
@@ -36,10 +36,10 @@ static const made_kind four[] = {MADE_BELL, MADE_LEVELS, MADE_HOLED, MADE_FEW};
 
 static void rows(int64_t n) {
   made *m = made_new((uint64_t)n, n, 4, four);
-  made_response(m, GBT_LOSS_LOGISTIC, 1, 1);
+  made_response(m, GBT_OBJ_LOGISTIC, 1, 1);
   if (n % 2) made_weights(m, 2);
   train_job job = small_job(m);
-  job.spec.loss = GBT_LOSS_LOGISTIC;
+  job.spec.objective.kind = GBT_OBJ_LOGISTIC;
   job.spec.eval_train = 1;
   job.spec.n_metrics = 2;
   job.spec.metric[0] = GBT_METRIC_LOGLOSS;
@@ -56,7 +56,7 @@ static void sparse_rows(int64_t n) {
   for (int i = 0; i < 16; i++) kinds[i] = MADE_ZEROS;
   made *m = made_new((uint64_t)n, n, 16, kinds);
   if (n % 3 == 0) made_fields(m, 4, 3, 0, 5);
-  made_response(m, GBT_LOSS_SQUARED, 1, 1);
+  made_response(m, GBT_OBJ_SQUARED_ERROR, 1, 1);
   made *s = made_sparse(m, n % 2 ? 0 : 7);
   train_job job = small_job(m), same = small_job(s);
   job.spec.params.subsample = same.spec.params.subsample = n % 5 == 0 ? 0.5 : 1.0;
@@ -70,8 +70,8 @@ static void sparse_rows(int64_t n) {
 
 static void valid_rows(int64_t n) {
   made *m = made_new(1, 60, 4, four), *v = made_new((uint64_t)n, n, 4, four);
-  made_response(m, GBT_LOSS_SQUARED, 1, 1);
-  made_response(v, GBT_LOSS_SQUARED, 1, 2);
+  made_response(m, GBT_OBJ_SQUARED_ERROR, 1, 1);
+  made_response(v, GBT_OBJ_SQUARED_ERROR, 1, 2);
   train_job job = small_job(m);
   job.valid[0] = v;
   job.spec.n_valid = job.spec.n_metrics = 1;
@@ -83,7 +83,7 @@ static void valid_rows(int64_t n) {
 
 static void columns(int64_t n) {
   made *m = made_new((uint64_t)n, 24, (int32_t)n, NULL);
-  made_response(m, GBT_LOSS_SQUARED, 1, 1);
+  made_response(m, GBT_OBJ_SQUARED_ERROR, 1, 1);
   train_job job = small_job(m);
   if (n % 3 == 1) job.spec.params.colsample_bynode = 0.4;
   if (n % 3 == 2) job.spec.params.colsample_bytree = 0.3;
@@ -97,7 +97,7 @@ static void entries(int64_t n) {
   made *m = made_new(3, n + 300, 2, kinds);
   double *x = (double *)m->table.cols[0].values;
   for (int64_t r = 0; r < n + 300; r++) x[r] = r >= 7 && r < n + 7 ? (double)(1 + r % 9) : 0.0;
-  made_response(m, GBT_LOSS_SQUARED, 1, 1);
+  made_response(m, GBT_OBJ_SQUARED_ERROR, 1, 1);
   made *s = made_sparse(m, 0);
   train_job job = small_job(m), same = small_job(s);
   trained *a = train(&job, &plain), *b = train(&same, n > 4000 ? &plain : &other);
@@ -129,7 +129,7 @@ static void levels(int64_t n) {
       made_new((uint64_t)n, 2 * n + 9, 2, (const made_kind[]){n % 3 == 0 ? MADE_ORDERED : MADE_LEVELS, MADE_BELL});
   put_levels(m, n, 0);
   for (int64_t r = 0; r < m->table.n_rows; r++) m->signal[r] += (double)(r % n % 17);
-  made_response(m, GBT_LOSS_SQUARED, 1, 1);
+  made_response(m, GBT_OBJ_SQUARED_ERROR, 1, 1);
   train_job job = small_job(m);
   job.spec.params.min_data_per_group = 1;
   job.spec.params.cat_smooth = 0.0;
@@ -142,7 +142,7 @@ static void levels(int64_t n) {
 
 static void bins(int64_t n) {
   made *m = made_new((uint64_t)n, n < 3000 ? 3001 : n + 40, 1, (const made_kind[]){MADE_BELL});
-  made_response(m, GBT_LOSS_SQUARED, 1, 1);
+  made_response(m, GBT_OBJ_SQUARED_ERROR, 1, 1);
   train_job job = small_job(m);
   job.max_bin = (int32_t)n;
   check_job(&job, &(train_how){3, 500, GBT_SIMD_AUTO, NULL});
@@ -153,8 +153,8 @@ static void bins(int64_t n) {
 
 static void classes(int64_t n) {
   made *m = made_new((uint64_t)n, 40, 2, four);
-  made_response(m, GBT_LOSS_SOFTMAX, (int32_t)n, 1);
-  train_job job = job_make(m, GBT_LOSS_SOFTMAX, (int32_t)n, 1);
+  made_response(m, GBT_OBJ_SOFTMAX, (int32_t)n, 1);
+  train_job job = job_make(m, GBT_OBJ_SOFTMAX, (int32_t)n, 1);
   job.spec.params.max_depth = 1;
   job.spec.params.min_child_weight = 0.0;
   job.spec.eval_train = 1;
@@ -167,7 +167,7 @@ static void classes(int64_t n) {
 
 static void rounds(int64_t n) {
   made *m = made_new((uint64_t)n, 30, 2, four);
-  made_response(m, GBT_LOSS_SQUARED, 1, 1);
+  made_response(m, GBT_OBJ_SQUARED_ERROR, 1, 1);
   train_job job = small_job(m);
   job.rounds = n;
   check_job(&job, &other);
@@ -176,7 +176,7 @@ static void rounds(int64_t n) {
 
 static void parallel_trees(int64_t n) {
   made *m = made_new((uint64_t)n, 30, 2, four);
-  made_response(m, GBT_LOSS_SQUARED, 1, 1);
+  made_response(m, GBT_OBJ_SQUARED_ERROR, 1, 1);
   train_job job = small_job(m);
   job.spec.params.num_parallel_tree = n;
   job.spec.params.subsample = 0.7;
@@ -188,7 +188,7 @@ static void parallel_trees(int64_t n) {
 static void depth(int64_t n) {
   made *m = made_new(1, 80, 1, (const made_kind[]){MADE_BELL});
   double *x = (double *)m->table.cols[0].values;
-  made_response(m, GBT_LOSS_SQUARED, 1, 1);
+  made_response(m, GBT_OBJ_SQUARED_ERROR, 1, 1);
   for (int64_t r = 0; r < 80; r++) {
     x[r] = (double)r;
     m->label[r] = ldexp(1.0, (int)(r < 60 ? r : 60));
@@ -205,7 +205,7 @@ static void depth(int64_t n) {
 
 static void leaves(int64_t n) {
   made *m = made_new(1, n + 30, 2, four);
-  made_response(m, GBT_LOSS_SQUARED, 1, 1);
+  made_response(m, GBT_OBJ_SQUARED_ERROR, 1, 1);
   for (int policy = GBT_DEPTHWISE; policy <= GBT_LOSSGUIDE; policy++) {
     train_job job = small_job(m);
     job.spec.params.max_depth = 0;
@@ -220,7 +220,7 @@ static void leaves(int64_t n) {
 
 static void page_rows(int64_t n) {
   made *m = made_new(1, 700, 4, four);
-  made_response(m, GBT_LOSS_SQUARED, 1, 1);
+  made_response(m, GBT_OBJ_SQUARED_ERROR, 1, 1);
   train_job job = small_job(m);
   check_job(&job, &(train_how){2, (int32_t)n, GBT_SIMD_AUTO, NULL});
   made_free(m);
@@ -228,7 +228,7 @@ static void page_rows(int64_t n) {
 
 static void threads(int64_t n) {
   made *m = made_new(1, 3000, 4, four);
-  made_response(m, GBT_LOSS_SQUARED, 1, 1);
+  made_response(m, GBT_OBJ_SQUARED_ERROR, 1, 1);
   train_job job = small_job(m);
   check_job(&job, &(train_how){(int)n, 64, GBT_SIMD_AUTO, NULL});
   made_free(m);
@@ -245,7 +245,7 @@ static void predicted_rows(int64_t n) {
   gbt_binding *binding = NULL;
   if (model == NULL) {
     data = made_new(9, ALL, 4, four);
-    made_response(data, GBT_LOSS_SQUARED, 1, 1);
+    made_response(data, GBT_OBJ_SQUARED_ERROR, 1, 1);
     train_job job = small_job(data);
     job.rounds = 40;
     job.spec.params.max_depth = 5;
@@ -306,7 +306,7 @@ static void texts(int64_t n) {
   made *m = made_new(1, 30, 2, (const made_kind[]){MADE_LEVELS, MADE_BELL});
   put_levels(m, 5, (size_t)n);
   if (n > 0) ((gbt_column *)&m->table.cols[1])->name = name;
-  made_response(m, GBT_LOSS_SQUARED, 1, 1);
+  made_response(m, GBT_OBJ_SQUARED_ERROR, 1, 1);
   train_job job = small_job(m);
   job.spec.params.min_data_per_group = 1;
   trained *t = train(&job, &plain);

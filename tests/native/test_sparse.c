@@ -108,7 +108,7 @@ static void open_build(part *p, int mode, int counts, test_rng *rng) {
   be->pool.packed = mode == 0;
   be->grad.wide = test_alloc(1);
   be->grad.wide[0] = mode == 2;
-  be->loss = GBT_LOSS_SQUARED;
+  be->objective = gbt_objective_make(GBT_OBJ_SQUARED_ERROR, 1);
   be->grad.gh = test_alloc(ROWS * sizeof *be->grad.gh);
   gbt_gh16 *gh16 = (gbt_gh16 *)(void *)be->grad.gh;
   be->rows.order = test_alloc(ROWS * sizeof *be->rows.order);
@@ -247,10 +247,10 @@ static void towering_gradients(const double *score, const double *label, int64_t
 static void packed_and_wide_trees_take_turns(void) {
   const made_kind kinds[] = {MADE_ZEROS, MADE_ZEROS, MADE_ZEROS, MADE_BELL, MADE_ZEROS, MADE_ZEROS};
   made *m = made_new(34, 3000, sizeof kinds / sizeof kinds[0], kinds);
-  made_response(m, GBT_LOSS_SQUARED, 1, 35);
+  made_response(m, GBT_OBJ_SQUARED_ERROR, 1, 35);
   for (int v = 0; v < 4; v++) {
     train_how how = {1 + v % 3, v * 700, GBT_SIMD_AUTO, NULL};
-    train_job job = job_make(m, GBT_LOSS_CUSTOM, 1 + v % 2, 12);
+    train_job job = job_make(m, GBT_OBJ_CUSTOM, 1 + v % 2, 12);
     job.custom = towering_gradients;
     job.spec.params.max_depth = 4;
     job.spec.params.min_data_in_leaf = v & 2 ? 4 : 1;
@@ -274,12 +274,12 @@ static void features_of_two_bins_equal_the_twin(void) {
   for (int c = 0; c < MANY; c++)
     kinds[c] = c % 4 < 2 ? MADE_ZEROS : c % 8 == 2 ? MADE_HOLES : c % 8 == 6 ? MADE_HOLED : MADE_FEW;
   made *dense = made_new(36, 800, MANY, kinds);
-  made_response(dense, GBT_LOSS_LOGISTIC, 1, 37);
+  made_response(dense, GBT_OBJ_LOGISTIC, 1, 37);
   for (int v = 0; v < 16; v++) {
     made *m = made_sparse(dense, 0);
     m->table.absent_missing = v % 3 == 2;
     train_how how = {1 + v % 3, v * 100, GBT_SIMD_AUTO, NULL};
-    train_job job = job_make(m, GBT_LOSS_LOGISTIC, 1, 4);
+    train_job job = job_make(m, GBT_OBJ_LOGISTIC, 1, 4);
     job.max_bin = v & 1 ? 3 : 2;
     job.spec.params.min_data_in_leaf = v & 2 ? 5 : 1;
     job.spec.params.grad_bits = v & 4 ? GBT_GRAD_32 : GBT_GRAD_16;

@@ -80,9 +80,9 @@ static void evicted_histograms_are_built_again(void) {
   made_kind kinds[COLS];
   for (int c = 0; c < COLS; c++) kinds[c] = c % 5 == 4 ? MADE_LEVELS : c % 5 == 3 ? MADE_HOLES : MADE_BELL;
   made *m = made_new(3, 900, COLS, kinds);
-  made_response(m, GBT_LOSS_SQUARED, 1, 4);
+  made_response(m, GBT_OBJ_SQUARED_ERROR, 1, 4);
   for (int variant = 0; variant < 6; variant++) {
-    train_job job = job_make(m, GBT_LOSS_SQUARED, 1, 2);
+    train_job job = job_make(m, GBT_OBJ_SQUARED_ERROR, 1, 2);
     int policy = variant / 2;
     job.max_bin = 1000;
     job.spec.params.hist_memory = 1;
@@ -112,11 +112,11 @@ static void sparse_features_equal_the_twin(void) {
   for (int c = 0; c < COLS; c++)
     kinds[c] = c < 9 ? MADE_ZEROS : c == 9 ? MADE_BELL : c == 10 ? MADE_FACTOR : MADE_HOLES;
   made *dense = made_new(5, 700, COLS, kinds);
-  made_response(dense, GBT_LOSS_LOGISTIC, 1, 6);
+  made_response(dense, GBT_OBJ_LOGISTIC, 1, 6);
   for (int variant = 0; variant < 8; variant++) {
     made *m = made_sparse(dense, 50);
     m->table.absent_missing = variant & 1;
-    train_job job = job_make(m, GBT_LOSS_LOGISTIC, 1, 3);
+    train_job job = job_make(m, GBT_OBJ_LOGISTIC, 1, 3);
     job.max_bin = variant & 2 ? 1000 : 16;
     job.spec.params.min_data_in_leaf = variant & 4 ? 3 : 1;
     job.spec.params.subsample = variant & 2 ? 0.8 : 1.0;
@@ -135,7 +135,7 @@ static void sparse_features_equal_the_twin(void) {
 enum { FIELDS = 6, LEVELS = 8, BUNDLED_COLS = FIELDS * LEVELS + 5 };
 
 /* Fields of exclusive columns beside others, some of them sparse. */
-static made *make_fields(uint64_t seed, int64_t n_rows, int64_t spoilt, gbt_loss loss, int32_t n_outputs) {
+static made *make_fields(uint64_t seed, int64_t n_rows, int64_t spoilt, gbt_objective_kind loss, int32_t n_outputs) {
   made_kind kinds[BUNDLED_COLS];
   for (int c = 0; c < BUNDLED_COLS; c++) kinds[c] = MADE_ZEROS;
   kinds[BUNDLED_COLS - 1] = MADE_BELL;
@@ -148,10 +148,10 @@ static made *make_fields(uint64_t seed, int64_t n_rows, int64_t spoilt, gbt_loss
 
 /* Bundles, no bundles, and the twin; validation sets whose columns are not exclusive, or bundled otherwise. */
 static void bundles_equal_the_twin(void) {
-  const gbt_loss losses[] = {GBT_LOSS_LOGISTIC, GBT_LOSS_SQUARED, GBT_LOSS_SOFTMAX};
+  const gbt_objective_kind losses[] = {GBT_OBJ_LOGISTIC, GBT_OBJ_SQUARED_ERROR, GBT_OBJ_SOFTMAX};
   for (int k = 0; k < 12; k++) {
-    gbt_loss loss = losses[k % 3];
-    int32_t n_outputs = loss == GBT_LOSS_SOFTMAX ? 3 : 1;
+    gbt_objective_kind loss = losses[k % 3];
+    int32_t n_outputs = loss == GBT_OBJ_SOFTMAX ? 3 : 1;
     int absent_missing = k == 5 || k == 7; /* then zeros that are entries would meet */
     made *m = make_fields((uint64_t)(40 + k), 900, 0, loss, n_outputs);
     made *data = k % 4 ? made_sparse(m, absent_missing ? 0 : 50) : m;
@@ -190,8 +190,8 @@ static void bundles_equal_the_twin(void) {
 static void bundles_do_not_show(void) {
   const train_how hows[] = {
       {2, 0, GBT_SIMD_AUTO, NULL}, {3, 1000, GBT_SIMD_SCALAR, NULL}, {1, 65536, GBT_SIMD_AVX2, NULL}};
-  made *m = make_fields(70, 70000, 0, GBT_LOSS_LOGISTIC, 1), *valid = make_fields(71, 3000, 5, GBT_LOSS_LOGISTIC, 1);
-  train_job job = job_make(m, GBT_LOSS_LOGISTIC, 1, 2);
+  made *m = make_fields(70, 70000, 0, GBT_OBJ_LOGISTIC, 1), *valid = make_fields(71, 3000, 5, GBT_OBJ_LOGISTIC, 1);
+  train_job job = job_make(m, GBT_OBJ_LOGISTIC, 1, 2);
   job.spec.params.max_depth = 5;
   job.spec.n_valid = 1;
   job.valid[0] = valid;
@@ -212,7 +212,7 @@ static void bundles_do_not_show(void) {
 /* ---- circumstances ---- */
 
 /* More rows than a histogram's chunk or a page of 65,536 takes. */
-static made *make_large(gbt_loss loss, int32_t n_outputs) {
+static made *make_large(gbt_objective_kind loss, int32_t n_outputs) {
   const made_kind kinds[] = {MADE_BELL,  MADE_HOLES, MADE_LEVELS, MADE_FEW,   MADE_FACTOR,
                              MADE_ZEROS, MADE_ZEROS, MADE_ZEROS,  MADE_ZEROS, MADE_ZEROS,
                              MADE_BELL,  MADE_HOLES, MADE_FEW,    MADE_BELL,  MADE_HOLES, /* two groups in a strip */
@@ -223,14 +223,14 @@ static made *make_large(gbt_loss loss, int32_t n_outputs) {
   return m;
 }
 
-static train_job large_job(const made *m, const made *valid, gbt_loss loss, int32_t n_outputs) {
+static train_job large_job(const made *m, const made *valid, gbt_objective_kind loss, int32_t n_outputs) {
   train_job job = job_make(m, loss, n_outputs, 2);
   job.spec.params.max_depth = 5;
   job.spec.params.subsample = 0.9;
   job.spec.n_valid = 1;
   job.valid[0] = valid;
   job.spec.n_metrics = 1;
-  job.spec.metric[0] = gbt_metric_of_loss(loss);
+  job.spec.metric[0] = gbt_metric_of_objective(loss);
   job.spec.eval_train = 1;
   return job;
 }
@@ -240,10 +240,10 @@ static void circumstances_do_not_show(void) {
       {2, 0, GBT_SIMD_AUTO, NULL},    {3, 0, GBT_SIMD_SCALAR, NULL}, {8, 0, GBT_SIMD_AUTO, NULL},
       {1, 1000, GBT_SIMD_AUTO, NULL}, {2, 7, GBT_SIMD_AUTO, NULL},   {1, 65536, GBT_SIMD_AUTO, NULL},
       {3, 1000, GBT_SIMD_SCALAR, NULL}, {1, 0, GBT_SIMD_AVX2, NULL}, {1, 0, GBT_SIMD_AVX512, NULL}};
-  made *m = make_large(GBT_LOSS_LOGISTIC, 1);
+  made *m = make_large(GBT_OBJ_LOGISTIC, 1);
   made *valid = made_new(9, 5000, m->table.n_cols, m->kind);
-  made_response(valid, GBT_LOSS_LOGISTIC, 1, 10);
-  train_job job = large_job(m, valid, GBT_LOSS_LOGISTIC, 1);
+  made_response(valid, GBT_OBJ_LOGISTIC, 1, 10);
+  train_job job = large_job(m, valid, GBT_OBJ_LOGISTIC, 1);
   trained *a = train(&job, &plain);
   CHECK(a != NULL && a->forest->n_nodes > 60 && a->width == 2 && a->n_sparse == 5);
   for (size_t i = 0; i < sizeof hows / sizeof hows[0]; i++) {
@@ -265,8 +265,8 @@ static void circumstances_do_not_show(void) {
 static void circumstances_do_not_show_in_symmetric_trees(void) {
   const train_how hows[] = {{2, 0, GBT_SIMD_AUTO, NULL}, {3, 1000, GBT_SIMD_SCALAR, NULL}, {8, 7, GBT_SIMD_AUTO, NULL},
                             {1, 0, GBT_SIMD_AVX2, NULL}, {1, 0, GBT_SIMD_AVX512, NULL}};
-  made *m = make_large(GBT_LOSS_LOGISTIC, 1);
-  train_job job = large_job(m, m, GBT_LOSS_LOGISTIC, 1);
+  made *m = make_large(GBT_OBJ_LOGISTIC, 1);
+  train_job job = large_job(m, m, GBT_OBJ_LOGISTIC, 1);
   job.spec.params.grow_policy = GBT_SYMMETRIC;
   job.spec.params.max_depth = 7;
   trained *a = train(&job, &plain);
@@ -286,9 +286,9 @@ static void circumstances_do_not_show_in_symmetric_trees(void) {
 static void one_level_is_one_node(void) {
   const made_kind kinds[] = {MADE_BELL, MADE_HOLES, MADE_FEW, MADE_LEVELS, MADE_HOLED, MADE_ZEROS};
   made *m = made_new(23, 800, sizeof kinds / sizeof kinds[0], kinds);
-  made_response(m, GBT_LOSS_LOGISTIC, 1, 24);
+  made_response(m, GBT_OBJ_LOGISTIC, 1, 24);
   for (int variant = 0; variant < 4; variant++) {
-    train_job job = job_make(m, GBT_LOSS_LOGISTIC, 1, 20);
+    train_job job = job_make(m, GBT_OBJ_LOGISTIC, 1, 20);
     job.spec.params.max_depth = 1;
     job.spec.params.max_cat_onehot = 1000;
     job.spec.params.min_data_in_leaf = variant % 2 ? 30 : 1;
@@ -307,9 +307,9 @@ static void one_level_is_one_node(void) {
 static void circumstances_do_not_show_with_classes(void) {
   const train_how hows[] = {
       {3, 1000, GBT_SIMD_AUTO, NULL}, {2, 7, GBT_SIMD_SCALAR, NULL}, {1, 65536, GBT_SIMD_AVX2, NULL}};
-  made *m = make_large(GBT_LOSS_SOFTMAX, 3);
+  made *m = make_large(GBT_OBJ_SOFTMAX, 3);
   made_weights(m, 11);
-  train_job job = large_job(m, m, GBT_LOSS_SOFTMAX, 3);
+  train_job job = large_job(m, m, GBT_OBJ_SOFTMAX, 3);
   job.spec.params.grow_policy = GBT_LOSSGUIDE;
   job.spec.params.max_leaves = 10;
   job.spec.params.min_data_in_leaf = 20;
@@ -325,9 +325,9 @@ static void circumstances_do_not_show_with_classes(void) {
 }
 
 static void large_trainings_equal_the_twin(void) {
-  made *m = make_large(GBT_LOSS_SQUARED, 1);
+  made *m = make_large(GBT_OBJ_SQUARED_ERROR, 1);
   for (int bits = GBT_GRAD_16; bits <= GBT_GRAD_32; bits++) {
-    train_job job = large_job(m, m, GBT_LOSS_SQUARED, 1);
+    train_job job = large_job(m, m, GBT_OBJ_SQUARED_ERROR, 1);
     train_how how = {2, 1000, GBT_SIMD_AUTO, NULL};
     job.spec.params.grad_bits = bits;
     job.spec.params.min_data_in_leaf = bits == GBT_GRAD_16 ? 1 : 5;
@@ -363,8 +363,8 @@ static void storage_does_not_show(void) {
 static void number_types_do_not_show(void) {
   const made_kind kinds[] = {MADE_FEW, MADE_BELL, MADE_FEW};
   made *m = made_new(12, 500, 3, kinds), *twin = made_new(12, 500, 3, kinds);
-  made_response(m, GBT_LOSS_POISSON, 1, 13);
-  made_response(twin, GBT_LOSS_POISSON, 1, 13);
+  made_response(m, GBT_OBJ_POISSON, 1, 13);
+  made_response(twin, GBT_OBJ_POISSON, 1, 13);
   for (int32_t c = 0; c < 3; c += 2) {
     gbt_column *col = (gbt_column *)&twin->table.cols[c];
     double *x = test_alloc(500 * sizeof *x);
@@ -373,7 +373,7 @@ static void number_types_do_not_show(void) {
     col->values = x;
     col->storage = GBT_F64;
   }
-  train_job job = job_make(m, GBT_LOSS_POISSON, 1, 5), other = job_make(twin, GBT_LOSS_POISSON, 1, 5);
+  train_job job = job_make(m, GBT_OBJ_POISSON, 1, 5), other = job_make(twin, GBT_OBJ_POISSON, 1, 5);
   trained *a = train(&job, &plain), *b = train(&other, &plain);
   same_trained(a, b);
   trained_free(a);
@@ -387,13 +387,13 @@ static void number_types_do_not_show(void) {
 static void trivial_data_give_trivial_trees(void) {
   const made_kind nothing[] = {MADE_NOTHING, MADE_CONSTANT, MADE_NOTHING}, bell[] = {MADE_BELL, MADE_FACTOR};
   made *useless = made_new(14, 200, 3, nothing), *single = made_new(15, 1, 2, bell), *flat = made_new(16, 200, 2, bell);
-  made_response(useless, GBT_LOSS_SQUARED, 1, 17);
-  made_response(single, GBT_LOSS_SQUARED, 1, 17);
-  made_response(flat, GBT_LOSS_SQUARED, 1, 17);
+  made_response(useless, GBT_OBJ_SQUARED_ERROR, 1, 17);
+  made_response(single, GBT_OBJ_SQUARED_ERROR, 1, 17);
+  made_response(flat, GBT_OBJ_SQUARED_ERROR, 1, 17);
   for (int r = 0; r < 200; r++) flat->label[r] = 0.1; /* no sum of it is exact */
   const made *all[] = {useless, single, flat};
   for (int i = 0; i < 3; i++) {
-    train_job job = job_make(all[i], GBT_LOSS_SQUARED, 1, 3);
+    train_job job = job_make(all[i], GBT_OBJ_SQUARED_ERROR, 1, 3);
     trained *a = train(&job, &plain), *b = train_naively(&job);
     if (CHECK(a != NULL)) CHECK_EQ_I64(a->forest->n_nodes, 3);
     same_trained(a, b);
@@ -408,13 +408,14 @@ static void trivial_data_give_trivial_trees(void) {
 
 /* One column of every kind, and every loss, down to one row. */
 static void single_columns_equal_the_twin(void) {
-  const gbt_loss losses[] = {GBT_LOSS_SQUARED, GBT_LOSS_LOGISTIC, GBT_LOSS_SOFTMAX, GBT_LOSS_POISSON, GBT_LOSS_CUSTOM};
+  const gbt_objective_kind losses[] = {GBT_OBJ_SQUARED_ERROR, GBT_OBJ_LOGISTIC, GBT_OBJ_SOFTMAX, GBT_OBJ_POISSON,
+                                       GBT_OBJ_CUSTOM};
   for (int kind = 0; kind < MADE_KINDS; kind++)
     for (int c = 0; c < 15; c++) {
       const int64_t rows[] = {1, 2, 300};
       made_kind k = (made_kind)kind;
-      gbt_loss loss = losses[c / 3];
-      int32_t n_outputs = loss == GBT_LOSS_SOFTMAX ? 3 : 1;
+      gbt_objective_kind loss = losses[c / 3];
+      int32_t n_outputs = loss == GBT_OBJ_SOFTMAX ? 3 : 1;
       made *m = made_new((uint64_t)(18 + kind), rows[c % 3], 1, &k);
       made_response(m, loss, n_outputs, 19);
       train_job job = job_make(m, loss, n_outputs, 2);
@@ -431,7 +432,7 @@ static void single_columns_equal_the_twin(void) {
 static void weightless_missing_rows_follow_the_model(void) {
   const made_kind kinds[] = {MADE_HOLES, MADE_HOLED, MADE_HOLED};
   made *m = made_new(20, 300, 3, kinds);
-  made_response(m, GBT_LOSS_SQUARED, 1, 21);
+  made_response(m, GBT_OBJ_SQUARED_ERROR, 1, 21);
   made_weights(m, 22);
   for (int r = 0; r < 300; r++) {
     const double *x = m->table.cols[0].values;
@@ -439,7 +440,7 @@ static void weightless_missing_rows_follow_the_model(void) {
     if (x[r] != x[r] || codes[0][r] == INT32_MIN || codes[1][r] == INT32_MIN) m->weight[r] = 0.0;
   }
   for (int variant = 0; variant < 8; variant++) {
-    train_job job = job_make(m, GBT_LOSS_SQUARED, 1, 3);
+    train_job job = job_make(m, GBT_OBJ_SQUARED_ERROR, 1, 3);
     job.spec.params.max_cat_onehot = variant & 1 ? 4 : 50;
     job.spec.params.min_data_in_leaf = variant & 2 ? 4 : 1;
     job.spec.params.min_data_per_group = variant & 2 ? 10 : 1;

@@ -16,7 +16,7 @@ static gbt_ctx open_ctx(int n_threads) {
 static const made_kind usual_kinds[] = {MADE_BELL, MADE_HOLES, MADE_FACTOR, MADE_FEW, MADE_LEVELS, MADE_ORDERED};
 enum { USUAL = sizeof usual_kinds / sizeof usual_kinds[0] };
 
-static made *make_usual(uint64_t seed, int64_t n_rows, gbt_loss loss, int32_t n_outputs) {
+static made *make_usual(uint64_t seed, int64_t n_rows, gbt_objective_kind loss, int32_t n_outputs) {
   made *m = made_new(seed, n_rows, USUAL, usual_kinds);
   made_response(m, loss, n_outputs, seed + 1);
   return m;
@@ -50,8 +50,8 @@ static void batches_are_whole(void) {
 }
 
 static void runs_add_up(void) {
-  made *m = make_usual(1, 300, GBT_LOSS_LOGISTIC, 1);
-  train_job job = job_make(m, GBT_LOSS_LOGISTIC, 1, 6);
+  made *m = make_usual(1, 300, GBT_OBJ_LOGISTIC, 1);
+  train_job job = job_make(m, GBT_OBJ_LOGISTIC, 1, 6);
   job.spec.n_metrics = job.spec.eval_train = 1;
   job.spec.metric[0] = GBT_METRIC_LOGLOSS;
   job.spec.params.subsample = 0.7;
@@ -85,8 +85,8 @@ static void runs_add_up(void) {
 /* The host may give its gradients in a call with fewer threads than the one that grows the tree. */
 static void custom_gradients_may_come_from_another_call(void) {
   enum { N = 50000 };
-  made *m = make_usual(2, N, GBT_LOSS_SQUARED, 1);
-  train_job job = job_make(m, GBT_LOSS_CUSTOM, 1, 1);
+  made *m = make_usual(2, N, GBT_OBJ_SQUARED_ERROR, 1);
+  train_job job = job_make(m, GBT_OBJ_CUSTOM, 1, 1);
   trained *want = train(&job, &plain);
   gbt_ctx few = open_ctx(1), many = open_ctx(4);
   gbt_trainer_spec spec;
@@ -142,10 +142,10 @@ static void init_goes_on_where_it_was(void) {
 }
 
 static void base_scores_may_be_given(void) {
-  made *m = make_usual(3, 200, GBT_LOSS_SOFTMAX, 3);
+  made *m = make_usual(3, 200, GBT_OBJ_SOFTMAX, 3);
   made_offset(m, 3, 4);
   const double base[3] = {0.25, -1.0, 3.5};
-  train_job job = job_make(m, GBT_LOSS_SOFTMAX, 3, 2);
+  train_job job = job_make(m, GBT_OBJ_SOFTMAX, 3, 2);
   job.spec.base = base;
   trained *a = train(&job, &plain), *b = train_naively(&job);
   same_trained(a, b);
@@ -157,7 +157,7 @@ static void base_scores_may_be_given(void) {
 
 /* One gradient of 1 and all others of `units` / 32768: their mean in 16 bits decides what `auto` takes. */
 static trained *train_with_outlier(const made *m, double units, int bits) {
-  train_job job = job_make(m, GBT_LOSS_CUSTOM, 1, 1);
+  train_job job = job_make(m, GBT_OBJ_CUSTOM, 1, 1);
   int64_t n = m->table.n_rows;
   gbt_ctx ctx = open_ctx(1);
   gbt_trainer_spec spec;
@@ -184,7 +184,7 @@ static trained *train_with_outlier(const made *m, double units, int bits) {
 
 static void outliers_ask_for_32_bits(void) {
   enum { N = 4000 };
-  made *m = make_usual(30, N, GBT_LOSS_SQUARED, 1);
+  made *m = make_usual(30, N, GBT_OBJ_SQUARED_ERROR, 1);
   for (double units = 4.4; units < 12.0; units += 1.0) { /* no whole ones: those need no rounding */
     trained *any = train_with_outlier(m, units, GBT_GRAD_AUTO), *narrow = train_with_outlier(m, units, GBT_GRAD_16);
     trained *wide = train_with_outlier(m, units, GBT_GRAD_32);
@@ -202,10 +202,10 @@ static void outliers_ask_for_32_bits(void) {
 /* ---- the log and stopping ---- */
 
 static void the_log_holds_the_metrics(void) {
-  made *m = make_usual(5, 300, GBT_LOSS_LOGISTIC, 1), *v = make_usual(6, 90, GBT_LOSS_LOGISTIC, 1);
+  made *m = make_usual(5, 300, GBT_OBJ_LOGISTIC, 1), *v = make_usual(6, 90, GBT_OBJ_LOGISTIC, 1);
   made_weights(m, 7);
   made_weights(v, 8);
-  train_job job = job_make(m, GBT_LOSS_LOGISTIC, 1, 4);
+  train_job job = job_make(m, GBT_OBJ_LOGISTIC, 1, 4);
   const gbt_metric metrics[] = {GBT_METRIC_AUC, GBT_METRIC_LOGLOSS, GBT_METRIC_ERROR};
   job.valid[0] = v;
   job.spec.n_valid = 1;
@@ -226,7 +226,7 @@ static void the_log_holds_the_metrics(void) {
         int s = eval_train ? c / 3 : 1;
         const made *set = s == 0 ? m : v;
         double value = 0.0;
-        CHECK_OK(gbt_metric_eval(&ctx, metrics[c % 3], GBT_LOSS_LOGISTIC, t->n_rows[s], 1, t->score[s], set->label,
+        CHECK_OK(gbt_metric_eval(&ctx, metrics[c % 3], &job.spec.objective, t->n_rows[s], t->score[s], set->label,
                                  set->weight, &value, test_err));
         CHECK_EQ_BITS(t->log[(round - 1) * t->width + c], value);
       }
@@ -241,10 +241,10 @@ static void the_log_holds_the_metrics(void) {
 
 /* Validation labels that have nothing to do with the data: getting better ends soon. */
 static void early_stopping_stops(void) {
-  made *m = make_usual(9, 200, GBT_LOSS_SQUARED, 1), *v = make_usual(10, 80, GBT_LOSS_SQUARED, 1);
+  made *m = make_usual(9, 200, GBT_OBJ_SQUARED_ERROR, 1), *v = make_usual(10, 80, GBT_OBJ_SQUARED_ERROR, 1);
   test_rng rng = {11};
   for (int r = 0; r < 80; r++) v->label[r] = test_bell(&rng);
-  train_job job = job_make(m, GBT_LOSS_SQUARED, 1, 500);
+  train_job job = job_make(m, GBT_OBJ_SQUARED_ERROR, 1, 500);
   job.valid[0] = m;
   job.valid[1] = v;
   job.spec.n_valid = 2;
@@ -281,8 +281,8 @@ static void early_stopping_stops(void) {
 
 /* A metric that the host computes. */
 static void host_metrics_are_watched(void) {
-  made *m = make_usual(12, 100, GBT_LOSS_SQUARED, 1);
-  train_job job = job_make(m, GBT_LOSS_SQUARED, 1, 1);
+  made *m = make_usual(12, 100, GBT_OBJ_SQUARED_ERROR, 1);
+  train_job job = job_make(m, GBT_OBJ_SQUARED_ERROR, 1, 1);
   const double values[] = {1.0, 3.0, 2.0, NAN, 3.0, 4.0};
   job.spec.stop_rounds = 3;
   for (int maximise = 0; maximise <= 1; maximise++) {
@@ -358,8 +358,8 @@ static int go_on(gbt_trainer *tr, const trained *whole) {
 }
 
 static void stopped_trainings_keep_whole_rounds(void) {
-  made *m = make_usual(13, 200, GBT_LOSS_SOFTMAX, 2), *v = make_usual(14, 50, GBT_LOSS_SOFTMAX, 2);
-  train_job job = job_make(m, GBT_LOSS_SOFTMAX, 2, 3);
+  made *m = make_usual(13, 200, GBT_OBJ_SOFTMAX, 2), *v = make_usual(14, 50, GBT_OBJ_SOFTMAX, 2);
+  train_job job = job_make(m, GBT_OBJ_SOFTMAX, 2, 3);
   job.valid[0] = v;
   job.spec.n_valid = job.spec.n_metrics = 1;
   job.spec.metric[0] = GBT_METRIC_MLOGLOSS;
@@ -401,8 +401,8 @@ static void stopped_trainings_keep_whole_rounds(void) {
 }
 
 static void stopped_beginnings_leave_nothing(void) {
-  made *m = make_usual(15, 200, GBT_LOSS_LOGISTIC, 1);
-  train_job job = job_make(m, GBT_LOSS_LOGISTIC, 1, 1);
+  made *m = make_usual(15, 200, GBT_OBJ_LOGISTIC, 1);
+  train_job job = job_make(m, GBT_OBJ_LOGISTIC, 1, 1);
   int64_t n_stopped = 0;
   clock_jump(20000000);
   for (int64_t n = 1, last = 0; !last && n < 10000; n++) {
@@ -481,14 +481,14 @@ static void monotone_scores_are_monotone(void) {
   const made_kind kinds[] = {MADE_BELL, MADE_HOLES, MADE_FEW, MADE_ORDERED, MADE_BELL, MADE_FACTOR};
   const int8_t monotone[6] = {1, -1, 1, -1, 0, 0};
   made *m = made_new(16, 600, 6, kinds);
-  made_response(m, GBT_LOSS_SQUARED, 1, 17);
+  made_response(m, GBT_OBJ_SQUARED_ERROR, 1, 17);
   for (int r = 0; r < 600; r++) {
     double x = ((const double *)m->table.cols[0].values)[r], z = ((const double *)m->table.cols[1].values)[r];
     int32_t few = ((const int32_t *)m->table.cols[2].values)[r], rank = ((const int32_t *)m->table.cols[3].values)[r];
     m->label[r] = 2.0 * x * x + x + (z != z ? 1.0 : z * z - z) + (few % 3) + (rank == 2 ? 2.0 : 0.0);
   }
   for (int variant = 0; variant < 12; variant++) {
-    train_job job = job_make(m, GBT_LOSS_SQUARED, 1, 20);
+    train_job job = job_make(m, GBT_OBJ_SQUARED_ERROR, 1, 20);
     gbt_params *p = &job.spec.params;
     p->eta = 0.3;
     p->max_depth = 5;
@@ -539,9 +539,9 @@ static int64_t count_meetings(const gbt_forest *f, const int32_t *beg, const int
 
 static void interaction_sets_are_kept(void) {
   const int32_t beg[] = {0, 2, 5}, feat[] = {0, 2, 1, 2, 4}; /* 3 and 5 are in no set */
-  made *m = make_usual(18, 500, GBT_LOSS_SQUARED, 1);
+  made *m = make_usual(18, 500, GBT_OBJ_SQUARED_ERROR, 1);
   for (int variant = 0; variant < 6; variant++) {
-    train_job job = job_make(m, GBT_LOSS_SQUARED, 1, 15);
+    train_job job = job_make(m, GBT_OBJ_SQUARED_ERROR, 1, 15);
     job.spec.params.max_cat_onehot = 10;
     job.spec.params.grow_policy = variant & 1;
     job.spec.params.colsample_bynode = variant % 3 == 1 ? 0.5 : 1.0;

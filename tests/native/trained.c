@@ -3,12 +3,11 @@
 #include "../../src/gbt/data/page_impl.h"
 #include "../../src/gbt/model/predict.h"
 
-train_job job_make(const made *data, gbt_loss loss, int32_t n_outputs, int64_t rounds) {
+train_job job_make(const made *data, gbt_objective_kind kind, int32_t n_outputs, int64_t rounds) {
   train_job job = {.data = data, .max_bin = 255, .rounds = rounds};
   job.spec.params = gbt_params_default();
-  job.spec.loss = loss;
-  job.spec.n_outputs = n_outputs;
-  if (loss == GBT_LOSS_CUSTOM) job.custom = custom_gradients;
+  job.spec.objective = gbt_objective_make(kind, n_outputs);
+  if (kind == GBT_OBJ_CUSTOM) job.custom = custom_gradients;
   return job;
 }
 
@@ -62,9 +61,9 @@ static trained *new_trained(const train_job *job) {
   t->n_sets = 1 + job->spec.n_valid;
   for (int32_t s = 0; s < t->n_sets; s++) {
     t->n_rows[s] = s == 0 ? job->data->table.n_rows : job->valid[s - 1]->table.n_rows;
-    t->score[s] = test_alloc((size_t)(t->n_rows[s] * job->spec.n_outputs) * sizeof(double));
+    t->score[s] = test_alloc((size_t)(t->n_rows[s] * job->spec.objective.n_outputs) * sizeof(double));
   }
-  CHECK_OK(gbt_forest_new(&mem, job->data->table.n_cols, job->spec.n_outputs,
+  CHECK_OK(gbt_forest_new(&mem, job->data->table.n_cols, job->spec.objective.n_outputs,
                           (int32_t)job->spec.params.num_parallel_tree, &t->forest, test_err));
   return t;
 }
@@ -80,15 +79,15 @@ void trained_free(trained *t) {
 /* ---- training ---- */
 
 static int run_rounds(gbt_ctx *ctx, const train_job *job, gbt_trainer *tr, gbt_stop_reason *why) {
-  if (job->spec.loss != GBT_LOSS_CUSTOM) return CHECK_OK(gbt_trainer_run(ctx, tr, job->rounds, why, test_err));
+  if (job->spec.objective.kind != GBT_OBJ_CUSTOM) return CHECK_OK(gbt_trainer_run(ctx, tr, job->rounds, why, test_err));
   int64_t n = job->data->table.n_rows;
-  double *g = test_alloc((size_t)(n * job->spec.n_outputs) * sizeof *g);
-  double *h = test_alloc((size_t)(n * job->spec.n_outputs) * sizeof *h);
+  double *g = test_alloc((size_t)(n * job->spec.objective.n_outputs) * sizeof *g);
+  double *h = test_alloc((size_t)(n * job->spec.objective.n_outputs) * sizeof *h);
   int ok = 1;
   for (int64_t i = 0; i < job->rounds && ok; i++) {
     const double *scores = NULL;
     if (!CHECK_OK(gbt_trainer_scores(ctx, tr, 0, &scores, test_err))) break;
-    job->custom(scores, job->data->label, n, job->spec.n_outputs, g, h);
+    job->custom(scores, job->data->label, n, job->spec.objective.n_outputs, g, h);
     ok = CHECK_OK(gbt_trainer_set_gradients(ctx, tr, g, h, test_err)) &&
          CHECK_OK(gbt_trainer_run(ctx, tr, 1, why, test_err));
   }
@@ -125,7 +124,7 @@ trained *trained_of(gbt_ctx *ctx, const train_job *job, const gbt_trainer_spec *
     CHECK_EQ_I64(gbt_trainer_n_rows(tr, s), t->n_rows[s]);
     const double *scores = NULL;
     if (CHECK_OK(gbt_trainer_scores(ctx, tr, s, &scores, test_err)))
-      memcpy(t->score[s], scores, (size_t)(t->n_rows[s] * job->spec.n_outputs) * sizeof(double));
+      memcpy(t->score[s], scores, (size_t)(t->n_rows[s] * job->spec.objective.n_outputs) * sizeof(double));
   }
   const double *log = gbt_trainer_log(tr, &t->width);
   size_t cells = (size_t)t->rounds * (size_t)t->width;

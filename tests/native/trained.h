@@ -16,7 +16,7 @@ typedef struct train_job {
   gbt_trainer_spec spec; /* its data sets are filled in here; n_valid says how many of valid[] count */
   int64_t rounds;
   int unbundled;       /* pages without bundles */
-  naive_custom custom; /* for GBT_LOSS_CUSTOM */
+  naive_custom custom; /* for GBT_OBJ_CUSTOM */
 } train_job;
 
 /* Circumstances that must not show. */
@@ -40,8 +40,8 @@ typedef struct trained {
   uint32_t n_slots;
 } trained;
 
-/* Defaults for a loss; data and the rest are the caller's. */
-train_job job_make(const made *data, gbt_loss loss, int32_t n_outputs, int64_t rounds);
+/* Defaults for an objective; data and the rest are the caller's. */
+train_job job_make(const made *data, gbt_objective_kind kind, int32_t n_outputs, int64_t rounds);
 
 /* The job's spec with data sets made for it; 0 after a failure, reported as a failed check. Close in any case. */
 int job_open(gbt_ctx *ctx, const train_job *job, int32_t page_rows, gbt_trainer_spec *spec);

@@ -182,7 +182,7 @@ static void take_tasks(cu_backend *be, const gbt_tree_task *task, int32_t n_tree
   for (int32_t y = 0; y < n_trees; y++) {
     cu_task *to = &be->task[y];
     *static_cast<gbt_tree_task *>(to) = task[y];
-    to->slot = be->loss == GBT_LOSS_CUSTOM ? task[y].output : task[y].output - task[0].output;
+    to->slot = be->objective.kind == GBT_OBJ_CUSTOM ? task[y].output : task[y].output - task[0].output;
   }
   be->view.n_trees = n_trees;
   be->view.n_turns = n_trees / (task[n_trees - 1].output - task[0].output + 1);
@@ -365,8 +365,8 @@ static gbt_status open_batch(gbt_ctx *ctx, int32_t device, const gbt_backend_spe
   be->device.number = device;
   be->params = spec->params;
   be->rules = spec->rules;
-  be->loss = spec->loss;
-  be->n_outputs = spec->n_outputs;
+  be->objective = spec->objective;
+  be->n_outputs = spec->objective.n_outputs;
   be->batch_limit = most_trees;
   be->fixed_output = -1;
   be->cuts = spec->sets[0]->cuts;
@@ -374,8 +374,7 @@ static gbt_status open_batch(gbt_ctx *ctx, int32_t device, const gbt_backend_spe
   be->n_features = be->cuts->n_features;
   be->n_rows = spec->sets[0]->n_rows;
   be->view.params = *spec->params;
-  be->view.loss = spec->loss;
-  be->view.n_outputs = spec->n_outputs;
+  be->view.objective = spec->objective;
   be->view.n_features = be->n_features;
   be->view.n_slots = be->layout->n_slots;
   be->device.memory.limit = (size_t)spec->params->device_memory << 20;

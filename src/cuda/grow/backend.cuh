@@ -61,7 +61,7 @@ struct cu_backend {
   gbt_mem mem;
   const gbt_params *params;
   const gbt_feature_rules *rules;
-  gbt_loss loss;
+  gbt_objective objective;
   cu_device device;
   int32_t n_outputs, n_valid, n_features;
   int64_t n_rows;
@@ -102,8 +102,8 @@ struct cu_backend {
   int step_by_step; /* nothing is recorded, so that tests may look into a tree */
   gbt_export out;
   cu_level *level;          /* symmetric growth, else NULL */
-  double *softmax;          /* 2 x n_rows: largest score of a row, sum of exp(score - largest); other losses: NULL */
-  double *given;            /* 2 x n_rows: g and h of one output as the host gave them; custom loss alone */
+  double *softmax; /* 2 x n_rows: largest score of a row, sum of exp(score - largest); other objectives: NULL */
+  double *given;            /* 2 x n_rows: g and h of one output as the host gave them; custom objective alone */
   struct cu_sums *sums;     /* of a metric, made when first asked for: metric.cu */
   cu_auc auc;
   /* arrays behind the view */
@@ -181,7 +181,7 @@ gbt_status cu_set_gradients(gbt_ctx *ctx, cu_backend *be, uint64_t round, const 
 gbt_status cu_gradients_of_trees(gbt_ctx *ctx, cu_backend *be, gbt_error *err) GBT_MUST_CHECK;
 /* Whether the gradients of the batch stand there from an earlier one, or from the host. */
 static inline int cu_are_fixed(const cu_backend *be) {
-  return be->loss == GBT_LOSS_CUSTOM || be->fixed_output == be->task[0].output;
+  return be->objective.kind == GBT_OBJ_CUSTOM || be->fixed_output == be->task[0].output;
 }
 /* Slots that gradients have. */
 int32_t cu_gradient_slots(const cu_backend *be);

@@ -10,29 +10,29 @@
 #include "../base/block.cuh"
 #include "backend.cuh"
 
-/* g and h of a row, weight in. aside: n_rows numbers and then n_rows others: of softmax (top, sum), or the host's g, h.
- */
+/* g and h of a row, by gradient kind (objectives.def): GRADIENT_ROW and so on. aside: n_rows numbers and then n_rows
+ * others: of softmax (top, sum), or the host's g, h. */
+#define GRADIENT_ROW(name) r = gbt_##name##_gradient(score[row], v.label[row], v.objective.param)
+#define GRADIENT_CLASSES(name)                                                              \
+  r = gbt_##name##_gradient(gbt_softmax_probability(score[row], aside[row], aside[n + row]), \
+                            v.label[row] == (double)output ? 1.0 : 0.0)
+#define GRADIENT_GIVEN(name) r.g = aside[row], r.h = aside[n + row]
+
+/* Weight in. KIND is the objective's: kernels are made for each, so that none carries the formulas of the others. */
+template <gbt_objective_kind KIND>
 __device__ static __forceinline__ gbt_gh row_gradient(const cu_view &v, const double *aside, int32_t output,
                                                       uint64_t row) {
   const uint64_t n = (uint64_t)v.train.n_rows;
   const double *score = v.score + (uint64_t)(uint32_t)output * n;
-  gbt_gh r;
-  switch (v.loss) {
-  case GBT_LOSS_LOGISTIC:
-    r = gbt_grad_logistic(score[row], v.label[row]);
+  gbt_gh r = {0.0, 0.0};
+  switch (KIND) {
+#define GBT_OBJECTIVE(ID, name, aliases, gradient, ...) \
+  case GBT_OBJ_##ID:                                    \
+    GRADIENT_##gradient(name);                          \
     break;
-  case GBT_LOSS_SOFTMAX:
-    r = gbt_grad_softmax(gbt_exp(score[row] - aside[row]) / aside[n + row], v.label[row] == (double)output ? 1.0 : 0.0);
+#include "../../gbt/objective/objectives.def"
+  case GBT_N_OBJECTIVES:
     break;
-  case GBT_LOSS_POISSON:
-    r = gbt_grad_poisson(score[row], v.label[row]);
-    break;
-  case GBT_LOSS_CUSTOM:
-    r.g = aside[row];
-    r.h = aside[n + row];
-    break;
-  default:
-    r = gbt_grad_squared(score[row], v.label[row]);
   }
   if (v.weight) {
     r.g = r.g * v.weight[row];
@@ -41,9 +41,15 @@ __device__ static __forceinline__ gbt_gh row_gradient(const cu_view &v, const do
   return r;
 }
 
+/* Launches the instance of a kernel that is for the objective. */
+#define LAUNCH_FOR(ID, kernel, be, grid, ...)                                              \
+  case GBT_OBJ_##ID:                                                                       \
+    CU_LAUNCH(kernel<GBT_OBJ_##ID>, grid, CU_BLOCK, 0, (be)->device.stream, __VA_ARGS__); \
+    break;
+
 /* A round begins: nothing is known of the outputs. */
 __global__ static void k_round(cu_view v, uint64_t round, uint32_t most_trees) {
-  for (int32_t k = (int32_t)threadIdx.x; k < v.n_outputs; k += (int32_t)blockDim.x) {
+  for (int32_t k = (int32_t)threadIdx.x; k < v.objective.n_outputs; k += (int32_t)blockDim.x) {
     cu_output *o = &v.output[k];
     o->max_g = o->max_h = 0;
     o->size = o->square = o->h = 0;
@@ -56,23 +62,24 @@ __global__ static void k_softmax(cu_view v, double *softmax) {
   const uint64_t n = (uint64_t)v.train.n_rows, step = (uint64_t)gridDim.x * blockDim.x;
   for (uint64_t row = (uint64_t)blockIdx.x * blockDim.x + threadIdx.x; row < n; row += step) {
     double top = v.score[row], sum = 0.0;
-    for (uint64_t k = 1; k < (uint64_t)v.n_outputs; k++) {
+    for (uint64_t k = 1; k < (uint64_t)v.objective.n_outputs; k++) {
       double s = v.score[k * n + row];
       top = s > top ? s : top;
     }
-    for (uint64_t k = 0; k < (uint64_t)v.n_outputs; k++) sum += gbt_exp(v.score[k * n + row] - top);
+    for (uint64_t k = 0; k < (uint64_t)v.objective.n_outputs; k++) sum += gbt_exp(v.score[k * n + row] - top);
     softmax[row] = top;
     softmax[n + row] = sum;
   }
 }
 
 /* Of outputs [first, first + n_outputs): blockIdx.y goes over them. */
+template <gbt_objective_kind KIND>
 __global__ static void k_maxima(cu_view v, const double *aside, int32_t first, int32_t n_outputs) {
   const uint64_t n = (uint64_t)v.train.n_rows, step = (uint64_t)gridDim.x * blockDim.x;
   for (int32_t k = first + (int32_t)blockIdx.y; k < first + n_outputs; k += (int32_t)gridDim.y) {
     unsigned long long top_g = 0, top_h = 0;
     for (uint64_t row = (uint64_t)blockIdx.x * blockDim.x + threadIdx.x; row < n; row += step) {
-      gbt_gh r = row_gradient(v, aside, k, row);
+      gbt_gh r = row_gradient<KIND>(v, aside, k, row);
       unsigned long long a = gbt_bits(r.g) & 0x7fffffffffffffffu, b = gbt_bits(r.h) & 0x7fffffffffffffffu;
       top_g = a > top_g ? a : top_g;
       top_h = b > top_h ? b : top_h;
@@ -104,11 +111,12 @@ __global__ static void k_scales(cu_view v, int32_t first, int32_t n_outputs) {
   }
 }
 
+template <gbt_objective_kind KIND>
 __device__ static __forceinline__ gbt_gh32 row_fixed(const cu_view &v, const double *aside, int32_t output,
                                                      uint64_t row, const gbt_scale &scale) {
   gbt_gh32 q = {0, 0};
   if (!(scale.up_g > 0.0)) return q; /* a fault */
-  gbt_gh r = row_gradient(v, aside, output, row);
+  gbt_gh r = row_gradient<KIND>(v, aside, output, row);
   return gbt_fix32(r.g, r.h, scale.up_g, scale.up_h);
 }
 
@@ -128,6 +136,7 @@ __device__ static __forceinline__ cu_asked_output asked_of(const cu_view &all, i
 }
 
 /* 16 bits, what they leave out, and their sums. */
+template <gbt_objective_kind KIND>
 __global__ static void k_fix16(cu_view v, const double *aside, int32_t given) {
   const cu_asked_output asked = asked_of(v, given);
   const int32_t output = asked.output;
@@ -139,7 +148,7 @@ __global__ static void k_fix16(cu_view v, const double *aside, int32_t given) {
   int64_t size = 0;
   gbt_sum both = {0, 0}; /* g^2 and h */
   for (uint64_t row = (uint64_t)blockIdx.x * blockDim.x + threadIdx.x; row < n; row += step) {
-    gbt_gh32 q = row_fixed(v, aside, output, row, scale);
+    gbt_gh32 q = row_fixed<KIND>(v, aside, output, row, scale);
     gbt_gh16 r = gbt_fix16(q, gbt_hash32(key, row));
     int32_t g16 = r.g;
     low[row] = gbt_fix_low(q);
@@ -158,6 +167,7 @@ __global__ static void k_fix16(cu_view v, const double *aside, int32_t given) {
 }
 
 /* Over the 16 bits, when these do not do. */
+template <gbt_objective_kind KIND>
 __global__ static void k_fix32(cu_view v, const double *aside, int32_t given) {
   const cu_asked_output asked = asked_of(v, given);
   const int32_t output = asked.output;
@@ -166,7 +176,7 @@ __global__ static void k_fix32(cu_view v, const double *aside, int32_t given) {
   gbt_gh32 *gh32 = cu_gh32(v, asked.slot);
   if (!v.output[output].wide) return;
   for (uint64_t row = (uint64_t)blockIdx.x * blockDim.x + threadIdx.x; row < n; row += step)
-    gh32[row] = row_fixed(v, aside, output, row, scale);
+    gh32[row] = row_fixed<KIND>(v, aside, output, row, scale);
 }
 
 /* What a tree that begins must know of its output; no row has been added to its root. */
@@ -212,8 +222,24 @@ static unsigned row_grid(const cu_backend *be, int64_t n) { return cu_grid(&be->
 
 static gbt_status find_scales(cu_backend *be, const double *aside, int32_t first, int32_t n_outputs, gbt_error *err) {
   dim3 grid(row_grid(be, be->n_rows), (unsigned)(n_outputs < 65535 ? n_outputs : 65535));
-  CU_LAUNCH(k_maxima, grid, CU_BLOCK, 0, be->device.stream, be->view, aside, first, n_outputs);
+  switch ((gbt_objective_kind)be->objective.kind) {
+#define GBT_OBJECTIVE(ID, ...) LAUNCH_FOR(ID, k_maxima, be, grid, be->view, aside, first, n_outputs)
+#include "../../gbt/objective/objectives.def"
+  case GBT_N_OBJECTIVES:
+    break;
+  }
   CU_LAUNCH(k_scales, 1, CU_CONTROL, 0, be->device.stream, be->view, first, n_outputs);
+  CU_LAUNCHED();
+  return GBT_OK;
+}
+
+static gbt_status fix_wide(cu_backend *be, dim3 grid, const double *aside, int32_t given, gbt_error *err) {
+  switch ((gbt_objective_kind)be->objective.kind) {
+#define GBT_OBJECTIVE(ID, ...) LAUNCH_FOR(ID, k_fix32, be, grid, be->view, aside, given)
+#include "../../gbt/objective/objectives.def"
+  case GBT_N_OBJECTIVES:
+    break;
+  }
   CU_LAUNCHED();
   return GBT_OK;
 }
@@ -222,12 +248,15 @@ static gbt_status find_scales(cu_backend *be, const double *aside, int32_t first
 static gbt_status fix_outputs(cu_backend *be, const double *aside, int32_t given, gbt_error *err) {
   const unsigned n_outputs = given < 0 ? (unsigned)(be->view.n_trees / be->view.n_turns) : 1u;
   const dim3 grid = cu_grids_for(be, n_outputs, row_blocks(be->n_rows), 8), one(1, n_outputs);
-  CU_LAUNCH(k_fix16, grid, CU_BLOCK, 0, be->device.stream, be->view, aside, given);
+  switch ((gbt_objective_kind)be->objective.kind) {
+#define GBT_OBJECTIVE(ID, ...) LAUNCH_FOR(ID, k_fix16, be, grid, be->view, aside, given)
+#include "../../gbt/objective/objectives.def"
+  case GBT_N_OBJECTIVES:
+    break;
+  }
   CU_LAUNCH(k_judge, one, 1, 0, be->device.stream, be->view, given);
-  if (be->params->grad_bits != GBT_GRAD_16)
-    CU_LAUNCH(k_fix32, grid, CU_BLOCK, 0, be->device.stream, be->view, aside, given);
   CU_LAUNCHED();
-  return GBT_OK;
+  return be->params->grad_bits == GBT_GRAD_16 ? GBT_OK : fix_wide(be, grid, aside, given, err);
 }
 
 gbt_status cu_gradients(gbt_ctx *ctx, cu_backend *be, uint64_t round, gbt_error *err) {
@@ -235,14 +264,14 @@ gbt_status cu_gradients(gbt_ctx *ctx, cu_backend *be, uint64_t round, gbt_error 
   be->fixed_output = -1;
   GBT_TRY(gbt_ctx_poll(ctx, err));
   CU_LAUNCH(k_round, 1, CU_CONTROL, 0, be->device.stream, be->view, round, (uint32_t)be->base.most_trees);
-  if (be->loss == GBT_LOSS_SOFTMAX)
+  if (be->objective.kind == GBT_OBJ_SOFTMAX)
     CU_LAUNCH(k_softmax, row_grid(be, be->n_rows), CU_BLOCK, 0, be->device.stream, be->view, be->softmax);
   return find_scales(be, be->softmax, 0, be->n_outputs, err);
 }
 
 int32_t cu_gradient_slots(const cu_backend *be) {
   const int64_t per_output = be->params->num_parallel_tree, whole = be->base.most_trees / per_output;
-  if (be->loss == GBT_LOSS_CUSTOM || whole > be->n_outputs) return be->n_outputs;
+  if (be->objective.kind == GBT_OBJ_CUSTOM || whole > be->n_outputs) return be->n_outputs;
   return whole > 1 ? (int32_t)whole : 1;
 }
 
@@ -300,8 +329,8 @@ static gbt_status init_set(cu_backend *be, const gbt_backend_spec *spec, int32_t
 
 gbt_status cu_init_scores(cu_backend *be, const gbt_backend_spec *spec, gbt_error *err) {
   const size_t n = (size_t)be->n_rows;
-  if (be->loss == GBT_LOSS_SOFTMAX) GBT_TRY(cu_keep(be, &be->softmax, 2 * n, err));
-  if (be->loss == GBT_LOSS_CUSTOM) GBT_TRY(cu_keep(be, &be->given, 2 * n, err));
+  if (be->objective.kind == GBT_OBJ_SOFTMAX) GBT_TRY(cu_keep(be, &be->softmax, 2 * n, err));
+  if (be->objective.kind == GBT_OBJ_CUSTOM) GBT_TRY(cu_keep(be, &be->given, 2 * n, err));
   for (int32_t s = 0; s <= be->n_valid; s++) GBT_TRY(init_set(be, spec, s, err));
   be->view.score = be->set[0].score.at;
   CU_TRY(cudaStreamSynchronize(be->device.stream));

@@ -5,6 +5,7 @@
 
 extern "C" {
 #include "../../gbt/metric/terms.h"
+#include "../../gbt/objective/response.h"
 }
 
 static const int64_t most_rows = (int64_t)1 << 29;
@@ -17,7 +18,8 @@ struct cu_sums {
 /* ---- terms ---- */
 
 struct metric_rows {
-  int32_t metric, loss, n_outputs;
+  gbt_objective objective;
+  int32_t metric, n_outputs;
   uint64_t n;
   const double *score, *label, *weight;
 };
@@ -50,8 +52,9 @@ __global__ static void k_terms(metric_rows m, cu_sums *sums) {
   cu_limbs_at(&weights, CU_LIMBS_FIRST);
   for (uint64_t row = (uint64_t)blockIdx.x * blockDim.x + threadIdx.x; row < m.n; row += step) {
     double term = 0.0;
-    if (m.loss != GBT_LOSS_SOFTMAX)
-      term = gbt_metric_term((gbt_metric)m.metric, (gbt_loss)m.loss, m.score[row], m.label[row]);
+    if (m.objective.kind != GBT_OBJ_SOFTMAX)
+      term =
+          gbt_metric_term((gbt_metric)m.metric, gbt_response(&m.objective, m.score[row]), m.score[row], m.label[row]);
     else if (!class_term(m, row, &term))
       n_bad++;
     if (m.weight) {
@@ -72,7 +75,7 @@ __global__ static void k_terms(metric_rows m, cu_sums *sums) {
 static int offered(const cu_backend *be, int64_t n, int has_label, int32_t metric) {
   int by_class = metric == GBT_METRIC_MLOGLOSS || metric == GBT_METRIC_MERROR;
   if (n == 0 || n > most_rows || !has_label) return 0;
-  return by_class == (be->loss == GBT_LOSS_SOFTMAX) && (by_class || be->n_outputs == 1);
+  return by_class == (be->objective.kind == GBT_OBJ_SOFTMAX) && (by_class || be->n_outputs == 1);
 }
 
 gbt_status cu_metric(gbt_ctx *ctx, gbt_backend *self, int32_t which, int32_t metric, double *out, int *done,
@@ -93,7 +96,8 @@ gbt_status cu_metric(gbt_ctx *ctx, gbt_backend *self, int32_t which, int32_t met
     if (status != GBT_OK && err) *err = no_room;
     GBT_TRY(status);
   }
-  const metric_rows m = {metric, be->loss, be->n_outputs, (uint64_t)n, set->score.at, set->label.at, set->weight.at};
+  const metric_rows m = {be->objective, metric,        be->n_outputs, (uint64_t)n,
+                         set->score.at, set->label.at, set->weight.at};
   CU_TRY(cudaMemsetAsync(be->sums, 0, sizeof sums, be->device.stream));
   CU_LAUNCH(k_terms, cu_grid(&be->device, ((uint64_t)n + CU_BLOCK - 1) / CU_BLOCK, 4), CU_BLOCK, 0, be->device.stream,
             m, be->sums);

@@ -22,7 +22,8 @@ extern "C" {
 #include "../../gbt/base/rng.h"
 #include "../../gbt/math/fixed.h"
 #include "../../gbt/math/gain.h"
-#include "../../gbt/math/loss.h"
+#include "../../gbt/objective/formulas.h"
+#include "../../gbt/objective/objective.h"
 #include "../../gbt/tree/grow_node.h"
 }
 
@@ -99,12 +100,13 @@ struct cu_view {
   cu_output *output;         /* n_outputs */
   gbt_params params;
   gbt_grow_policy policy;    /* unit: not here but in tree */
-  int32_t loss, n_outputs, n_features, constrained, any_counts;
+  gbt_objective objective;
+  int32_t n_features, constrained, any_counts;
   uint32_t n_slots;          /* of a histogram */
   double *score;             /* of the train set */
   const double *label, *weight; /* weight may be NULL */
-  /* gradients of the batch's outputs, or (custom loss) of all: see cpu.h. gh16 and low, or gh32, from 2 * n_rows * slot
-   * on */
+  /* gradients of the batch's outputs, or (custom objective) of all: see cpu.h. gh16 and low, or gh32, from 2 * n_rows *
+   * slot on */
   uint32_t *gradients;
   /* * rows */
   cu_order order[2];

@@ -18,7 +18,7 @@
 
 #include "../base/ctx.h"
 #include "../data/dataset.h"
-#include "../math/loss.h"
+#include "../objective/objective.h"
 #include "../params.h"
 #include "../tree/features.h"
 #include "../tree/forest.h"
@@ -29,8 +29,7 @@ typedef struct gbt_backend gbt_backend;
  * it opens (the data sets themselves are shared). */
 typedef struct gbt_backend_spec {
   const gbt_params *params;
-  gbt_loss loss;
-  int32_t n_outputs;
+  gbt_objective objective;
   gbt_dataset *const *sets;       /* [0] train, then n_valid validation sets, all with the same cuts */
   int32_t n_valid;
   const double *base;             /* n_outputs */

@@ -8,7 +8,6 @@
 #define GBT_BACKEND_DEVICE_H
 
 #include "../data/dataset.h"
-#include "../math/loss.h"
 #include "../tree/forest.h"
 #include "backend.h"
 

@@ -5,16 +5,17 @@
 #include <string.h>
 
 #include "../base/exact_sum.h"
+#include "../objective/response.h"
 #include "ranking.h"
 
 enum { STRIP = 256, TASK_SCORES = 1 << 15 }; /* scores a task reads: well below a millisecond */
 
 enum {
-  SQUARED = 1 << GBT_LOSS_SQUARED,
-  LOGISTIC = 1 << GBT_LOSS_LOGISTIC,
-  SOFTMAX = 1 << GBT_LOSS_SOFTMAX,
-  POISSON = 1 << GBT_LOSS_POISSON,
-  CUSTOM = 1 << GBT_LOSS_CUSTOM
+  SQUARED = 1 << GBT_OBJ_SQUARED_ERROR,
+  LOGISTIC = 1 << GBT_OBJ_LOGISTIC,
+  SOFTMAX = 1 << GBT_OBJ_SOFTMAX,
+  POISSON = 1 << GBT_OBJ_POISSON,
+  CUSTOM = 1 << GBT_OBJ_CUSTOM
 };
 
 static const struct {
@@ -31,11 +32,6 @@ static const struct {
     [GBT_METRIC_POISSON_DEVIANCE] = {"poisson_deviance", 0, POISSON | CUSTOM},
 };
 
-static const char *const loss_names[GBT_N_LOSSES] = {
-    [GBT_LOSS_SQUARED] = "squared_error", [GBT_LOSS_LOGISTIC] = "logistic", [GBT_LOSS_SOFTMAX] = "softmax",
-    [GBT_LOSS_POISSON] = "poisson",       [GBT_LOSS_CUSTOM] = "custom",
-};
-
 const char *gbt_metric_name(gbt_metric metric) { return infos[metric].name; }
 
 int gbt_metric_find(const char *name) {
@@ -46,19 +42,18 @@ int gbt_metric_find(const char *name) {
 
 int gbt_metric_maximise(gbt_metric metric) { return infos[metric].maximise; }
 
-int gbt_metric_suits(gbt_metric metric, gbt_loss loss) { return (infos[metric].losses >> loss) & 1; }
+int gbt_metric_suits(gbt_metric metric, gbt_objective_kind kind) { return (infos[metric].losses >> kind) & 1; }
 
-gbt_metric gbt_metric_of_loss(gbt_loss loss) {
-  switch (loss) {
-  case GBT_LOSS_LOGISTIC:
-    return GBT_METRIC_LOGLOSS;
-  case GBT_LOSS_SOFTMAX:
-    return GBT_METRIC_MLOGLOSS;
-  case GBT_LOSS_POISSON:
-    return GBT_METRIC_POISSON_DEVIANCE;
-  default:
-    return GBT_METRIC_RMSE;
+gbt_metric gbt_metric_of_objective(gbt_objective_kind kind) {
+  switch (kind) {
+#define GBT_OBJECTIVE(ID, name, aliases, gradient, outputs, labels, base, hessian, size, leaves, metric, ...) \
+  case GBT_OBJ_##ID:                                                                                          \
+    return GBT_METRIC_##metric;
+#include "../objective/objectives.def"
+  case GBT_N_OBJECTIVES:
+    break;
   }
+  return GBT_METRIC_RMSE;
 }
 
 /* One thread's sums. */
@@ -69,26 +64,13 @@ typedef struct sums {
 
 typedef struct job {
   gbt_metric metric;
-  gbt_loss loss;
+  gbt_objective objective;
   int64_t n, task_rows;
   int32_t n_outputs;
   const double *score, *label, *weight;
   int avx2;
   sums *part; /* n_threads */
 } job;
-
-GBT_FN void responses(gbt_loss loss, const double *s, int n, double *out) {
-  switch (loss) {
-  case GBT_LOSS_LOGISTIC:
-    for (int i = 0; i < n; i++) out[i] = gbt_response(GBT_LOSS_LOGISTIC, s[i]);
-    break;
-  case GBT_LOSS_POISSON:
-    for (int i = 0; i < n; i++) out[i] = gbt_response(GBT_LOSS_POISSON, s[i]);
-    break;
-  default:
-    memcpy(out, s, (size_t)n * sizeof *s);
-  }
-}
 
 GBT_FN void logloss_terms(const double *s, const double *y, int n, double *out) {
   for (int i = 0; i < n; i++) out[i] = gbt_term_logloss(s[i], y[i]);
@@ -100,19 +82,18 @@ GBT_FN void logloss_terms(const double *s, const double *y, int n, double *out) 
 GBT_FN void single_terms(const job *j, const double *s, const double *y, int n, double *out) {
   switch (j->metric) {
   case GBT_METRIC_RMSE:
-    responses(j->loss, s, n, out);
+    gbt_responses(&j->objective, s, n, out);
     for (int i = 0; i < n; i++) out[i] = gbt_term_rmse(out[i], y[i]);
     break;
   case GBT_METRIC_MAE:
-    responses(j->loss, s, n, out);
+    gbt_responses(&j->objective, s, n, out);
     for (int i = 0; i < n; i++) out[i] = gbt_term_mae(out[i], y[i]);
     break;
   case GBT_METRIC_LOGLOSS:
     logloss_terms(s, y, n, out);
     break;
   case GBT_METRIC_ERROR:
-    responses(GBT_LOSS_LOGISTIC, s, n, out);
-    for (int i = 0; i < n; i++) out[i] = gbt_term_error(out[i], y[i]);
+    for (int i = 0; i < n; i++) out[i] = gbt_term_error(gbt_sigmoid(s[i]), y[i]);
     break;
   default:
     for (int i = 0; i < n; i++) out[i] = gbt_term_poisson(s[i], y[i]);
@@ -155,7 +136,7 @@ GBT_FN int64_t class_terms(const job *j, int64_t beg, int n, double *out) {
 
 /* Terms of the strip of n rows from beg on. Returns the first row in it whose label is no class, or -1. */
 GBT_FN int64_t strip_terms(const job *j, int64_t beg, int n, double *out) {
-  if (j->loss == GBT_LOSS_SOFTMAX) return class_terms(j, beg, n, out);
+  if (j->objective.kind == GBT_OBJ_SOFTMAX) return class_terms(j, beg, n, out);
   single_terms(j, j->score + beg, j->label + beg, n, out);
   return -1;
 }
@@ -208,26 +189,37 @@ static gbt_status finish(const job *j, int n_threads, double *out, gbt_error *er
   return GBT_OK;
 }
 
-static gbt_status check(gbt_metric metric, gbt_loss loss, int32_t n_outputs, gbt_error *err) {
-  if ((int)metric < 0 || metric >= GBT_N_METRICS || (int)loss < 0 || loss >= GBT_N_LOSSES)
-    return gbt_fail(err, GBT_E_INTERNAL, "there is no metric %d or no loss %d", (int)metric, (int)loss);
-  if (!gbt_metric_suits(metric, loss))
+static gbt_status check(gbt_metric metric, const gbt_objective *objective, gbt_error *err) {
+  if ((int)metric < 0 || metric >= GBT_N_METRICS)
+    return gbt_fail(err, GBT_E_INTERNAL, "there is no metric %d", (int)metric);
+  GBT_TRY(gbt_objective_check(objective, err));
+  const gbt_objective_kind kind = (gbt_objective_kind)objective->kind;
+  if (!gbt_metric_suits(metric, kind))
     return gbt_fail_on(err, GBT_E_ARG, infos[metric].name, "the metric `%s` does not go with the objective `%s`",
-                       infos[metric].name, loss_names[loss]);
-  if (loss != GBT_LOSS_SOFTMAX && n_outputs != 1)
+                       infos[metric].name, gbt_objective_info_of(kind)->name);
+  if (kind != GBT_OBJ_SOFTMAX && objective->n_outputs != 1)
     return gbt_fail_on(err, GBT_E_UNSUPPORTED, infos[metric].name,
                        "the metric `%s` takes one score a row, the model has %d; give a metric function",
-                       infos[metric].name, (int)n_outputs);
+                       infos[metric].name, (int)objective->n_outputs);
   return GBT_OK;
 }
 
-gbt_status gbt_metric_eval(gbt_ctx *ctx, gbt_metric metric, gbt_loss loss, int64_t n, int32_t n_outputs,
+gbt_status gbt_metric_eval(gbt_ctx *ctx, gbt_metric metric, const gbt_objective *objective, int64_t n,
                            const double *score, const double *label, const double *weight, double *out,
                            gbt_error *err) {
-  GBT_TRY(check(metric, loss, n_outputs, err));
+  const int32_t n_outputs = objective->n_outputs;
+  GBT_TRY(check(metric, objective, err));
   if (metric == GBT_METRIC_AUC) return gbt_auc(ctx, n, score, label, weight, out, err);
   gbt_status status = GBT_OK;
-  job j = {metric, loss, n, TASK_SCORES / n_outputs, n_outputs, score, label, weight, ctx->simd >= GBT_SIMD_AVX2, NULL};
+  job j = {.metric = metric,
+           .objective = *objective,
+           .n = n,
+           .task_rows = TASK_SCORES / n_outputs,
+           .n_outputs = n_outputs,
+           .score = score,
+           .label = label,
+           .weight = weight,
+           .avx2 = ctx->simd >= GBT_SIMD_AVX2};
   if (j.task_rows < STRIP) j.task_rows = STRIP;
   while (j.task_rows > 32 && j.task_rows * n_outputs > 1 << 20) j.task_rows /= 2; /* so that tasks stay short */
   GBT_ASSERT(n_outputs > 0 && n >= 0 && j.task_rows > 0);

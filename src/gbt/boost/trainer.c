@@ -5,14 +5,13 @@
 
 #include "backends.h"
 #include "grow.h"
-#include "objective.h"
 #include "stopper.h"
 
 struct gbt_trainer {
   gbt_mem mem;
   gbt_params params;
-  gbt_loss loss;
-  int32_t n_outputs, n_valid, n_metrics;
+  gbt_objective objective;
+  int32_t n_valid, n_metrics;
   gbt_dataset *sets[1 + GBT_MAX_VALID]; /* shared; train first */
   gbt_metric metric[GBT_MAX_METRICS];
   int eval_train;
@@ -22,7 +21,7 @@ struct gbt_trainer {
   gbt_forest *forest;
   size_t n_init_trees;
   int64_t n_rounds;
-  int has_gradients; /* custom loss: the host gave those of the next round */
+  int has_gradients; /* custom objective: the host gave those of the next round */
   int broken;        /* a round failed half way: scores are no longer those of the forest */
   double *log;       /* n_rounds x width */
   size_t cap_log;
@@ -37,11 +36,11 @@ struct gbt_trainer {
 static gbt_status check_set(const gbt_trainer_spec *spec, const gbt_dataset *ds, const char *name, gbt_error *err) {
   if (ds->cuts != spec->train->cuts)
     return gbt_fail(err, GBT_E_ARG, "the %s data were not made with the training data as reference", name);
-  if (ds->offset && ds->n_offset != spec->n_outputs)
+  if (ds->offset && ds->n_offset != spec->objective.n_outputs)
     return gbt_fail_on(err, GBT_E_DATA, "offset", "the offset of the %s data has %d columns; this objective needs %d",
-                       name, (int)ds->n_offset, (int)spec->n_outputs);
+                       name, (int)ds->n_offset, (int)spec->objective.n_outputs);
   if (ds->n_rows == 0) return gbt_fail(err, GBT_E_DATA, "the %s data have no rows", name);
-  return gbt_labels_check(spec->loss, spec->n_outputs, ds, name, err);
+  return gbt_labels_check(&spec->objective, ds->label, ds->n_rows, name, err);
 }
 
 static gbt_status check_data(const gbt_trainer_spec *spec, gbt_error *err) {
@@ -59,7 +58,7 @@ static gbt_status check_data(const gbt_trainer_spec *spec, gbt_error *err) {
 
 static gbt_status check_metrics(const gbt_trainer_spec *spec, gbt_error *err) {
   for (int32_t m = 0; m < spec->n_metrics; m++) {
-    if (!gbt_metric_suits(spec->metric[m], spec->loss))
+    if (!gbt_metric_suits(spec->metric[m], (gbt_objective_kind)spec->objective.kind))
       return gbt_fail_on(err, GBT_E_ARG, "eval_metric", "metric '%s' does not fit the objective",
                          gbt_metric_name(spec->metric[m]));
     for (int32_t s = 0; s <= spec->n_valid; s++) {
@@ -76,7 +75,7 @@ static gbt_status check_metrics(const gbt_trainer_spec *spec, gbt_error *err) {
 static gbt_status check_constraints(const gbt_trainer_spec *spec, gbt_error *err) {
   const gbt_schema *schema = spec->train->cuts->schema;
   for (int32_t f = 0; f < schema->n_features; f++) {
-    const char *name = schema->col[f].name;
+    const char *name = schema->feat[f].name;
     if (spec->monotone && spec->monotone[f] != 0 && schema->feat[f].type == GBT_CATEGORICAL)
       return gbt_fail_on(err, GBT_E_UNSUPPORTED, name,
                          "column `%s` is categorical and cannot have a monotone constraint; make it ordered", name);
@@ -103,7 +102,7 @@ static gbt_status check_members(const gbt_trainer_spec *spec, int32_t *last, gbt
                            (int)s + 1);
       if (last[f] == s + 1)
         return gbt_fail_on(err, GBT_E_ARG, "interactions", "interaction set %d names column `%s` twice", (int)s + 1,
-                           schema->col[f].name);
+                           schema->feat[f].name);
       last[f] = s + 1;
     }
   return GBT_OK;
@@ -124,10 +123,11 @@ static gbt_status check_init(const gbt_trainer_spec *spec, gbt_error *err) {
   if (!spec->init_score) return gbt_fail(err, GBT_E_INTERNAL, "init needs its scores on the training data");
   for (int32_t i = 0; i < spec->n_valid; i++)
     if (!spec->init_valid[i]) return gbt_fail(err, GBT_E_INTERNAL, "init needs its scores on all validation data");
-  if (init->n_features != spec->train->cuts->n_features || init->n_outputs != spec->n_outputs)
-    return gbt_fail_on(
-        err, GBT_E_ARG, "init_model", "the initial model has %d features and %d outputs; the data ask for %d and %d",
-        (int)init->n_features, (int)init->n_outputs, (int)spec->train->cuts->n_features, (int)spec->n_outputs);
+  if (init->n_features != spec->train->cuts->n_features || init->n_outputs != spec->objective.n_outputs)
+    return gbt_fail_on(err, GBT_E_ARG, "init_model",
+                       "the initial model has %d features and %d outputs; the data ask for %d and %d",
+                       (int)init->n_features, (int)init->n_outputs, (int)spec->train->cuts->n_features,
+                       (int)spec->objective.n_outputs);
   if (init->n_parallel != spec->params.num_parallel_tree)
     return gbt_fail_on(err, GBT_E_ARG, "num_parallel_tree",
                        "the initial model has %d parallel trees a round; num_parallel_tree must be the same",
@@ -137,9 +137,7 @@ static gbt_status check_init(const gbt_trainer_spec *spec, gbt_error *err) {
 
 static gbt_status check_spec(const gbt_mem *mem, const gbt_trainer_spec *spec, gbt_error *err) {
   GBT_TRY(gbt_params_check(&spec->params, err));
-  if (spec->n_outputs < 1 || (spec->loss == GBT_LOSS_SOFTMAX && spec->n_outputs < 2) ||
-      (spec->loss != GBT_LOSS_SOFTMAX && spec->loss != GBT_LOSS_CUSTOM && spec->n_outputs != 1))
-    return gbt_fail_on(err, GBT_E_ARG, "objective", "the objective does not fit %d outputs", (int)spec->n_outputs);
+  GBT_TRY(gbt_objective_check(&spec->objective, err));
   if (spec->n_valid < 0 || spec->n_valid > GBT_MAX_VALID)
     return gbt_fail_on(err, GBT_E_ARG, "valid", "at most %d validation sets are possible", GBT_MAX_VALID);
   if (spec->n_metrics < 0 || spec->n_metrics > GBT_MAX_METRICS)
@@ -158,8 +156,7 @@ static gbt_status open_backend(gbt_ctx *ctx, gbt_trainer *tr, const gbt_trainer_
   init[0] = spec->init_score;
   for (int32_t i = 0; i < spec->n_valid; i++) init[1 + i] = spec->init_valid[i];
   gbt_backend_spec be = {.params = &tr->params,
-                         .loss = spec->loss,
-                         .n_outputs = spec->n_outputs,
+                         .objective = spec->objective,
                          .sets = tr->sets,
                          .n_valid = spec->n_valid,
                          .base = tr->forest->base,
@@ -170,7 +167,9 @@ static gbt_status open_backend(gbt_ctx *ctx, gbt_trainer *tr, const gbt_trainer_
 }
 
 static gbt_status make_forest(gbt_ctx *ctx, gbt_trainer *tr, const gbt_trainer_spec *spec, gbt_error *err) {
-  GBT_TRY(gbt_forest_new(&tr->mem, spec->train->cuts->n_features, spec->n_outputs,
+  const gbt_dataset *train = spec->train;
+  const gbt_label_rows rows = {train->n_rows, train->label, train->weight, train->offset};
+  GBT_TRY(gbt_forest_new(&tr->mem, spec->train->cuts->n_features, spec->objective.n_outputs,
                          (int32_t)spec->params.num_parallel_tree, &tr->forest, err));
   if (spec->init) {
     GBT_TRY(gbt_forest_append(tr->forest, spec->init, err));
@@ -178,9 +177,9 @@ static gbt_status make_forest(gbt_ctx *ctx, gbt_trainer *tr, const gbt_trainer_s
     return GBT_OK;
   }
   if (spec->base)
-    memcpy(tr->forest->base, spec->base, (size_t)spec->n_outputs * sizeof *spec->base);
+    memcpy(tr->forest->base, spec->base, (size_t)spec->objective.n_outputs * sizeof *spec->base);
   else if (!spec->init_score)
-    GBT_TRY(gbt_base_scores(ctx, spec->loss, spec->n_outputs, spec->train, tr->forest->base, err));
+    GBT_TRY(gbt_base_scores(ctx, &spec->objective, &rows, tr->forest->base, err));
   return GBT_OK;
 }
 
@@ -192,8 +191,7 @@ gbt_status gbt_trainer_new(gbt_ctx *ctx, const gbt_trainer_spec *spec, gbt_train
   GBT_TRY(gbt_mem_zeros(&ctx->mem, 1, sizeof *tr, &tr, err));
   tr->mem = ctx->mem;
   tr->params = spec->params;
-  tr->loss = spec->loss;
-  tr->n_outputs = spec->n_outputs;
+  tr->objective = spec->objective;
   tr->n_valid = spec->n_valid;
   tr->n_metrics = spec->n_metrics;
   tr->eval_train = spec->eval_train;
@@ -242,11 +240,11 @@ void gbt_trainer_free(gbt_trainer *tr) {
 /* ---- rounds ---- */
 
 static gbt_status grow_round(gbt_ctx *ctx, gbt_trainer *tr, gbt_error *err) {
-  const int64_t per_output = tr->params.num_parallel_tree, per_round = tr->n_outputs * per_output;
+  const int64_t per_output = tr->params.num_parallel_tree, per_round = tr->objective.n_outputs * per_output;
   const uint64_t round = (uint64_t)tr->n_rounds + tr->n_init_trees / (uint64_t)per_round, first = tr->forest->n_trees;
   gbt_tree_task task[GBT_MOST_TREES];
   for (int64_t grown = 0; grown < per_round;) {
-    const int32_t n = gbt_batch_trees(tr->be->most_trees, tr->n_outputs, per_output, grown);
+    const int32_t n = gbt_batch_trees(tr->be->most_trees, tr->objective.n_outputs, per_output, grown);
     for (int64_t i = 0; i < n; i++)
       task[i] = (gbt_tree_task){.tree = first + (uint64_t)(grown + i),
                                 .round = round,
@@ -266,7 +264,7 @@ static gbt_status eval_metric(gbt_ctx *ctx, gbt_trainer *tr, int32_t set, gbt_me
   if (tr->be->ops->metric) GBT_TRY(tr->be->ops->metric(ctx, tr->be, set, (int32_t)metric, out, &done, err));
   if (done) return GBT_OK;
   GBT_TRY(tr->be->ops->scores(ctx, tr->be, set, &scores, err));
-  return gbt_metric_eval(ctx, metric, tr->loss, ds->n_rows, tr->n_outputs, scores, ds->label, ds->weight, out, err);
+  return gbt_metric_eval(ctx, metric, &tr->objective, ds->n_rows, scores, ds->label, ds->weight, out, err);
 }
 
 static gbt_status log_round(gbt_ctx *ctx, gbt_trainer *tr, gbt_error *err) {
@@ -283,8 +281,9 @@ static gbt_status log_round(gbt_ctx *ctx, gbt_trainer *tr, gbt_error *err) {
 static gbt_status one_round(gbt_ctx *ctx, gbt_trainer *tr, gbt_error *err) {
   gbt_status status = GBT_OK;
   size_t n_trees = tr->forest->n_trees;
-  uint64_t per_round = (uint64_t)tr->n_outputs * (uint64_t)tr->params.num_parallel_tree;
-  if (tr->loss != GBT_LOSS_CUSTOM) GBT_TRY(tr->be->ops->gradients(ctx, tr->be, tr->forest->n_trees / per_round, err));
+  uint64_t per_round = (uint64_t)tr->objective.n_outputs * (uint64_t)tr->params.num_parallel_tree;
+  if (tr->objective.kind != GBT_OBJ_CUSTOM)
+    GBT_TRY(tr->be->ops->gradients(ctx, tr->be, tr->forest->n_trees / per_round, err));
   GBT_TRY_GOTO(grow_round(ctx, tr, err), failed);
   GBT_TRY_GOTO(log_round(ctx, tr, err), failed);
   tr->has_gradients = 0;
@@ -301,7 +300,7 @@ gbt_status gbt_trainer_run(gbt_ctx *ctx, gbt_trainer *tr, int64_t n_rounds, gbt_
   if (tr->broken)
     return gbt_fail(err, GBT_E_ARG,
                     "this training was stopped in the middle of a round; go on from its model with init_model");
-  if (tr->loss == GBT_LOSS_CUSTOM && (n_rounds > 1 || !tr->has_gradients))
+  if (tr->objective.kind == GBT_OBJ_CUSTOM && (n_rounds > 1 || !tr->has_gradients))
     return gbt_fail(err, GBT_E_INTERNAL, "a custom objective runs one round at a time, its gradients given before");
   for (int64_t i = 0; i < n_rounds; i++) {
     int64_t t0 = gbt_clock_ns();
@@ -327,7 +326,7 @@ static gbt_status refuse_derivative(const gbt_trainer *tr, const char *what, int
                                     gbt_error *err) {
   int64_t n = tr->sets[0]->n_rows;
   char output[40] = "", number[40] = "NaN";
-  if (tr->n_outputs > 1) snprintf(output, sizeof output, ", output %lld", (long long)(at / n) + 1);
+  if (tr->objective.n_outputs > 1) snprintf(output, sizeof output, ", output %lld", (long long)(at / n) + 1);
   if (value == value) snprintf(number, sizeof number, "%g", value);
   return gbt_fail_on(err, GBT_E_DATA, what, "%s of row %lld%s is %s; it must be %s", what, (long long)(at % n) + 1,
                      output, number, rule);
@@ -336,11 +335,11 @@ static gbt_status refuse_derivative(const gbt_trainer *tr, const char *what, int
 gbt_status gbt_trainer_set_gradients(gbt_ctx *ctx, gbt_trainer *tr, const double *g, const double *h, gbt_error *err) {
   int64_t n = tr->sets[0]->n_rows;
   if (tr->broken) return gbt_fail(err, GBT_E_ARG, "this training was stopped in the middle of a round");
-  for (int64_t i = 0; i < n * tr->n_outputs; i++) {
+  for (int64_t i = 0; i < n * tr->objective.n_outputs; i++) {
     if (!(g[i] < 1e290 && g[i] > -1e290)) return refuse_derivative(tr, "gradient", i, g[i], "finite", err);
     if (!(h[i] >= 0.0 && h[i] < 1e290)) return refuse_derivative(tr, "hessian", i, h[i], "finite and 0 or more", err);
   }
-  uint64_t per_round = (uint64_t)tr->n_outputs * (uint64_t)tr->params.num_parallel_tree;
+  uint64_t per_round = (uint64_t)tr->objective.n_outputs * (uint64_t)tr->params.num_parallel_tree;
   GBT_TRY(tr->be->ops->set_gradients(ctx, tr->be, tr->forest->n_trees / per_round, g, h, err));
   tr->has_gradients = 1;
   return GBT_OK;

@@ -8,7 +8,7 @@
 #define GBT_BOOST_TRAINER_H
 
 #include "../data/dataset.h"
-#include "../math/loss.h"
+#include "../objective/objective.h"
 #include "../params.h"
 #include "../tree/forest.h"
 #include "metric.h"
@@ -20,9 +20,8 @@ typedef struct gbt_trainer gbt_trainer;
 
 typedef struct gbt_trainer_spec {
   gbt_params params;
-  gbt_loss loss;
-  int32_t n_outputs;                 /* softmax: classes, >= 2; else 1 (custom: >= 1) */
-  gbt_dataset *train;                /* label set; offset with n_offset == n_outputs or none */
+  gbt_objective objective;
+  gbt_dataset *train;                /* label set; offset with n_offset == objective.n_outputs or none */
   gbt_dataset *valid[GBT_MAX_VALID]; /* made with train's cuts; label set */
   int32_t n_valid;
   gbt_metric metric[GBT_MAX_METRICS];
@@ -38,7 +37,7 @@ typedef struct gbt_trainer_spec {
   const gbt_forest_view *init;             /* trees to start with, same features and outputs; or NULL */
   const double *init_score;                /* train rows x n_outputs, offset included: the scores of init on train */
   const double *init_valid[GBT_MAX_VALID]; /* the same for every valid set; needed with init */
-  /* base scores; NULL: from the labels (0 with init_score or a custom loss) */
+  /* base scores; NULL: from the labels (0 with init_score or a custom objective) */
   const double *base; /* n_outputs */
   /* where: a device's functions (backend/device.h), borrowed as long as the trainer lives; NULL: the CPU */
   const struct gbt_device_api *device;
@@ -62,13 +61,13 @@ typedef enum gbt_stop_reason {
 
 const char *gbt_stop_reason_name(int reason); /* "done", "early", "time"; see gbt_status_name */
 
-/* Up to n_rounds more rounds. On GBT_CANCELLED and errors the rounds finished so far stay. With a custom loss,
- * gbt_trainer_set_gradients must come before every run, and n_rounds must be 1. */
+/* Up to n_rounds more rounds. On GBT_CANCELLED and errors the rounds finished so far stay. With a custom
+ * objective gbt_trainer_set_gradients must come before every run, and n_rounds must be 1. */
 gbt_status gbt_trainer_run(gbt_ctx *ctx, gbt_trainer *trainer, int64_t n_rounds, gbt_stop_reason *why,
                            gbt_error *err) GBT_MUST_CHECK;
 
-/* Custom loss: g and h of the next round, train rows x n_outputs column by column, row weights NOT yet applied (the
- * trainer multiplies them in). Finite; h >= 0. Copied. */
+/* Custom objective: g and h of the next round, train rows x n_outputs column by column, row weights NOT yet applied
+ * (the trainer multiplies them in). Finite; h >= 0. Copied. */
 gbt_status gbt_trainer_set_gradients(gbt_ctx *ctx, gbt_trainer *trainer, const double *g, const double *h,
                                      gbt_error *err) GBT_MUST_CHECK;
 

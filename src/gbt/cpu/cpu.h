@@ -38,7 +38,7 @@ typedef struct cpu_backend {
   gbt_backend base;
   gbt_mem mem;
   const gbt_params *params;
-  gbt_loss loss;
+  gbt_objective objective;
   int32_t n_outputs, n_features, n_valid;
   int64_t n_rows;
   gbt_dataset **sets; /* 1 + n_valid, shared */
@@ -65,7 +65,7 @@ typedef struct cpu_backend {
 
 /* Where the gradients of an output begin. */
 static inline size_t cpu_gradients_at(const cpu_backend *be, int32_t output) {
-  return be->loss == GBT_LOSS_CUSTOM ? (size_t)output * (size_t)be->n_rows : 0;
+  return be->objective.kind == GBT_OBJ_CUSTOM ? (size_t)output * (size_t)be->n_rows : 0;
 }
 
 /* Those of the task's output, when it is wide; else these two. */

@@ -98,8 +98,8 @@ gbt_status gbt_cpu_open(gbt_ctx *ctx, const gbt_backend_spec *spec, gbt_backend 
   be->base.most_trees = 1;
   be->mem = ctx->mem;
   be->params = spec->params;
-  be->loss = spec->loss;
-  be->n_outputs = spec->n_outputs;
+  be->objective = spec->objective;
+  be->n_outputs = spec->objective.n_outputs;
   be->rules = spec->rules;
   be->kernels = gbt_cpu_kernels(ctx->simd);
   be->n_valid = spec->n_valid;

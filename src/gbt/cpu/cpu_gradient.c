@@ -13,10 +13,10 @@
 
 gbt_status cpu_gradient_open(cpu_backend *be, gbt_error *err) {
   cpu_gradient *grad = &be->grad;
-  size_t n = (size_t)be->n_rows, k = (size_t)be->n_outputs, kept = be->loss == GBT_LOSS_CUSTOM ? n * k : n;
+  size_t n = (size_t)be->n_rows, k = (size_t)be->n_outputs, kept = be->objective.kind == GBT_OBJ_CUSTOM ? n * k : n;
   grad->fixed_output = -1;
   GBT_TRY(gbt_mem_array(&be->mem, kept, sizeof *grad->gh, &grad->gh, err));
-  if (be->loss == GBT_LOSS_SOFTMAX) {
+  if (be->objective.kind == GBT_OBJ_SOFTMAX) {
     GBT_TRY(gbt_mem_array(&be->mem, n, sizeof *grad->softmax_top, &grad->softmax_top, err));
     GBT_TRY(gbt_mem_array(&be->mem, n, sizeof *grad->softmax_sum, &grad->softmax_sum, err));
   }
@@ -34,12 +34,12 @@ void cpu_gradient_close(cpu_backend *be) {
 
 typedef struct grad_pass {
   cpu_backend *be;
-  const double *host_g, *host_h; /* the host's gradients, or NULL for the loss's own */
+  const double *host_g, *host_h; /* the host's gradients, or NULL for the objective's own */
   int32_t output;                /* fixed point: whose */
   int wide;                      /* to 32 bits */
 } grad_pass;
 
-static int is_softmax(const grad_pass *pass) { return !pass->host_g && pass->be->loss == GBT_LOSS_SOFTMAX; }
+static int is_softmax(const grad_pass *pass) { return !pass->host_g && pass->be->objective.kind == GBT_OBJ_SOFTMAX; }
 
 static uint64_t task_end(const cpu_backend *be, int64_t task, uint64_t rows) {
   uint64_t end = ((uint64_t)task + 1) * rows;
@@ -74,7 +74,7 @@ static void block_gradients(const grad_pass *pass, int32_t k, uint64_t row, int3
   } else if (is_softmax(pass)) {
     be->kernels->softmax_gradients(n, k, p, train->label + row, g, h);
   } else {
-    be->kernels->gradients(be->loss, n, be->score[0] + at, train->label + row, g, h);
+    be->kernels->gradients(&be->objective, n, be->score[0] + at, train->label + row, g, h);
   }
   if (train->weight) be->kernels->weigh(n, train->weight + row, g, h);
 }
@@ -202,7 +202,7 @@ gbt_status cpu_gradients(gbt_ctx *ctx, gbt_backend *self, uint64_t round, gbt_er
 
 gbt_status cpu_gradients_of_tree(gbt_ctx *ctx, cpu_backend *be, gbt_error *err) {
   grad_pass pass = {.be = be, .output = be->task.output};
-  if (be->loss == GBT_LOSS_CUSTOM || be->grad.fixed_output == be->task.output) return GBT_OK;
+  if (be->objective.kind == GBT_OBJ_CUSTOM || be->grad.fixed_output == be->task.output) return GBT_OK;
   int64_t t0 = gbt_clock_ns();
   be->grad.fixed_output = -1;
   GBT_TRY(fix_output(ctx, &pass, err));

@@ -1,5 +1,7 @@
 #include "cpu_kernels.h"
 
+#include "../objective/formulas.h"
+
 #define TARGET
 #define KERNEL(name) scalar_##name
 #define KERNEL_NAME "scalar"

@@ -7,7 +7,7 @@
 #include "../base/rng.h"
 #include "../math/fixed.h"
 #include "../math/gain.h"
-#include "../math/loss.h"
+#include "../objective/objective.h"
 
 #define CPU_BLOCK 512 /* rows of a gradient block: its arrays stay in L1 */
 
@@ -19,7 +19,8 @@ typedef struct cpu_kernels {
   const char *name;
 
   /* g[i], h[i] of n <= CPU_BLOCK rows with one output. */
-  void (*gradients)(gbt_loss loss, int32_t n, const double *score, const double *label, double *g, double *h);
+  void (*gradients)(const gbt_objective *objective, int32_t n, const double *score, const double *label, double *g,
+                    double *h);
 
   /* Softmax of n <= CPU_BLOCK rows. score: K pointers to n scores; p: K x CPU_BLOCK probabilities. top, sum: n each, of
    * a row's scores and of its exp(score - top); with them one class can be had again, to the same bits. */

@@ -1,22 +1,27 @@
 /* Included by cpu_kernels.c once per instruction set, with KERNEL(name) and TARGET defined. No include guard. */
 
-TARGET static void KERNEL(gradients)(gbt_loss loss, int32_t n, const double *score, const double *label, double *g,
-                                     double *h) {
-#define EACH_ROW(formula)                   \
-  for (int32_t i = 0; i < n; i++) {         \
-    gbt_gh r = formula(score[i], label[i]); \
-    g[i] = r.g;                             \
-    h[i] = r.h;                             \
+TARGET static void KERNEL(gradients)(const gbt_objective *objective, int32_t n, const double *score,
+                                     const double *label, double *g, double *h) {
+  const gbt_objective o = *objective; /* a copy that nothing else writes to, so that parameters stay in registers */
+  switch ((gbt_objective_kind)o.kind) {
+#define GRADIENTS_ROW(name)                                         \
+  for (int32_t i = 0; i < n; i++) {                                 \
+    gbt_gh r = gbt_##name##_gradient(score[i], label[i], o.param); \
+    g[i] = r.g;                                                     \
+    h[i] = r.h;                                                     \
   }
-  switch (loss) {
-  case GBT_LOSS_LOGISTIC:
-    EACH_ROW(gbt_grad_logistic) break;
-  case GBT_LOSS_POISSON:
-    EACH_ROW(gbt_grad_poisson) break;
-  default:
-    EACH_ROW(gbt_grad_squared) break;
+#define GRADIENTS_CLASSES(name) GBT_ASSERT(0); /* softmax_gradients */
+#define GRADIENTS_GIVEN(name) GBT_ASSERT(0);   /* the host's */
+#define GBT_OBJECTIVE(ID, name, aliases, gradient, ...) \
+  case GBT_OBJ_##ID:                                    \
+    GRADIENTS_##gradient(name) break;
+#include "../objective/objectives.def"
+#undef GRADIENTS_ROW
+#undef GRADIENTS_CLASSES
+#undef GRADIENTS_GIVEN
+  case GBT_N_OBJECTIVES:
+    break;
   }
-#undef EACH_ROW
 }
 
 TARGET static void KERNEL(softmax)(int32_t n, int32_t K, const double *const *score, double *p, double *top,
@@ -40,14 +45,14 @@ TARGET static void KERNEL(softmax)(int32_t n, int32_t K, const double *const *sc
 
 TARGET static void KERNEL(softmax_class)(int32_t n, const double *score, const double *top, const double *sum,
                                          double *p) {
-  for (int32_t i = 0; i < n; i++) p[i] = gbt_exp(score[i] - top[i]) / sum[i];
+  for (int32_t i = 0; i < n; i++) p[i] = gbt_softmax_probability(score[i], top[i], sum[i]);
 }
 
 TARGET static void KERNEL(softmax_gradients)(int32_t n, int32_t klass, const double *p, const double *label, double *g,
                                              double *h) {
   double mine = (double)klass;
   for (int32_t i = 0; i < n; i++) {
-    gbt_gh r = gbt_grad_softmax(p[i], label[i] == mine ? 1.0 : 0.0);
+    gbt_gh r = gbt_softmax_gradient(p[i], label[i] == mine ? 1.0 : 0.0);
     g[i] = r.g;
     h[i] = r.h;
   }

@@ -3,7 +3,7 @@
 #ifndef GBT_METRIC_TERMS_H
 #define GBT_METRIC_TERMS_H
 
-#include "../math/loss.h"
+#include "../math/elementary.h"
 
 typedef enum gbt_metric {
   GBT_METRIC_RMSE = 0,        /* sqrt(sum w (response - y)^2 / sum w) */
@@ -16,11 +16,6 @@ typedef enum gbt_metric {
   GBT_METRIC_POISSON_DEVIANCE,/* 2 sum w (y log(y / m) - (y - m)) / sum w, m = exp(score) */
   GBT_N_METRICS
 } gbt_metric;
-
-GBT_FN double gbt_response(gbt_loss loss, double score) {
-  if (loss == GBT_LOSS_LOGISTIC) return gbt_sigmoid(score);
-  return loss == GBT_LOSS_POISSON ? gbt_exp(score) : score;
-}
 
 /* p: response, s: score, y: label */
 GBT_FN double gbt_term_rmse(double p, double y) { return (p - y) * (p - y); }
@@ -44,15 +39,15 @@ GBT_FN double gbt_term_mlogloss(double top, double sum, double mine) { return gb
 
 GBT_FN int gbt_is_class(double y, int32_t n_outputs) { return y >= 0.0 && y < (double)n_outputs; }
 
-/* A row's term of any metric on one score a row but AUC. */
-GBT_FN double gbt_metric_term(gbt_metric metric, gbt_loss loss, double s, double y) {
+/* A row's term of any metric on one score a row but AUC. p: the response of score s. */
+GBT_FN double gbt_metric_term(gbt_metric metric, double p, double s, double y) {
   switch (metric) {
   case GBT_METRIC_RMSE:
-    return gbt_term_rmse(gbt_response(loss, s), y);
+    return gbt_term_rmse(p, y);
   case GBT_METRIC_MAE:
-    return gbt_term_mae(gbt_response(loss, s), y);
+    return gbt_term_mae(p, y);
   case GBT_METRIC_ERROR:
-    return gbt_term_error(gbt_response(GBT_LOSS_LOGISTIC, s), y);
+    return gbt_term_error(gbt_sigmoid(s), y);
   case GBT_METRIC_LOGLOSS: {
     double first = gbt_term_logloss(s, y);
     return y != 0.0 && y != 1.0 ? gbt_term_logloss_between(s, y, first) : first;

@@ -1,5 +1,6 @@
 /* Predictions: which way they go, the start of the scores, the emission of leaves, and responses. The ways themselves
  * are in predict_direct.c and predict_block.c (see predict_job.h). */
+#include "../objective/response.h"
 #include "predict_table.h"
 
 enum {
@@ -244,9 +245,8 @@ gbt_status gbt_predictor_leaves(gbt_ctx *ctx, gbt_predictor *predictor, const gb
 }
 
 typedef struct response_run {
-  gbt_loss loss;
+  gbt_objective objective;
   int64_t n_rows;
-  int32_t n_outputs;
   int64_t task_rows;
   double *x;
 } response_run;
@@ -280,35 +280,22 @@ static void response_task(void *arg, int64_t task, int thread) {
   const response_run *run = arg;
   int64_t beg = task * run->task_rows;
   int64_t end = run->n_rows - beg < run->task_rows ? run->n_rows : beg + run->task_rows;
-  if (run->loss == GBT_LOSS_SOFTMAX) {
+  const int32_t n_outputs = run->objective.n_outputs;
+  if (run->objective.kind == GBT_OBJ_SOFTMAX) {
     for (int64_t r = beg; r < end; r += RESPONSE_BLOCK)
-      softmax_block(run->x + r, run->n_rows, run->n_outputs, end - r < RESPONSE_BLOCK ? end - r : RESPONSE_BLOCK);
+      softmax_block(run->x + r, run->n_rows, n_outputs, end - r < RESPONSE_BLOCK ? end - r : RESPONSE_BLOCK);
     return;
   }
-  for (int32_t k = 0; k < run->n_outputs; k++) {
-    double *x = run->x + k * run->n_rows;
-    if (run->loss == GBT_LOSS_LOGISTIC)
-      for (int64_t r = beg; r < end; r++) x[r] = gbt_sigmoid(x[r]);
-    else
-      for (int64_t r = beg; r < end; r++) x[r] = gbt_exp(x[r]);
+  for (int32_t k = 0; k < n_outputs; k++) {
+    double *x = run->x + k * run->n_rows + beg;
+    gbt_responses(&run->objective, x, end - beg, x);
   }
 }
 
-gbt_status gbt_predict_response(gbt_ctx *ctx, gbt_loss loss, int64_t n_rows, int32_t n_outputs, double *x,
+gbt_status gbt_predict_response(gbt_ctx *ctx, const gbt_objective *objective, int64_t n_rows, double *x,
                                 gbt_error *err) {
-  switch (loss) {
-  case GBT_LOSS_SQUARED:
-  case GBT_LOSS_CUSTOM:
-    return GBT_OK;
-  case GBT_LOSS_LOGISTIC:
-  case GBT_LOSS_SOFTMAX:
-  case GBT_LOSS_POISSON:
-    break;
-  case GBT_N_LOSSES:
-  default:
-    return gbt_fail_on(err, GBT_E_ARG, "loss", "there is no loss number %d", (int)loss);
-  }
-  response_run run = {loss, n_rows, n_outputs, RESPONSE_ROWS, x};
-  while (run.task_rows > 32 && run.task_rows * n_outputs > 1 << 20) run.task_rows /= 2; /* so that tasks stay short */
+  GBT_TRY(gbt_objective_check(objective, err));
+  response_run run = {*objective, n_rows, RESPONSE_ROWS, x};
+  while (run.task_rows > 32 && run.task_rows * objective->n_outputs > 1 << 20) run.task_rows /= 2; /* short tasks */
   return gbt_parallel(ctx, (n_rows + run.task_rows - 1) / run.task_rows, response_task, &run, err);
 }

@@ -3,7 +3,7 @@
 #define GBT_MODEL_PREDICT_H
 
 #include "../data/table.h"
-#include "../math/loss.h"
+#include "../objective/objective.h"
 #include "../tree/forest.h"
 
 typedef struct gbt_tree_range {
@@ -35,7 +35,7 @@ gbt_status gbt_predict_leaves(gbt_ctx *ctx, const gbt_forest_view *forest, const
                               gbt_tree_range trees, int32_t *out, gbt_error *err) GBT_MUST_CHECK;
 
 /* Scores to responses in place: probability, softmax probabilities, mean. x: n_rows x n_outputs column by column. */
-gbt_status gbt_predict_response(gbt_ctx *ctx, gbt_loss loss, int64_t n_rows, int32_t n_outputs, double *x,
+gbt_status gbt_predict_response(gbt_ctx *ctx, const gbt_objective *objective, int64_t n_rows, double *x,
                                 gbt_error *err) GBT_MUST_CHECK;
 
 /* Importance of every feature over a range of trees. Each array: n_features, overwritten. gain and cover are sums

@@ -12,6 +12,7 @@
 
 #include "../base/rng.h"
 #include "../base/sort.h"
+#include "../base/bits.h"
 
 enum {
   MAX_TREES = 4096,                    /* of a run: a block of rows passes them in a few milliseconds */

@@ -1,0 +1,28 @@
+/* What the formula headers of this folder share.
+ *
+ * An objective whose gradient needs one row alone (gradient kind ROW in objectives.def) has a header with these
+ * functions, NAME being its name in the table and `param` the parameters of its row there, in their order:
+ *
+ *   gbt_gh gbt_NAME_gradient(s, y, param)     derivatives of the loss in the score s of a row with label y
+ *   double gbt_NAME_response(s, param)        the score as users see it
+ *   gbt_base_terms gbt_NAME_base_terms(y, offset, param)   with base rule MEAN: what a row adds to the two sums,
+ *   double gbt_NAME_base(mean, param)                      and the score that their quotient means
+ *
+ * All of them are compiled for every device, so they take nothing but + - * / and math/elementary.h. Weights multiply
+ * the results, outside. `param` does not change within a loop over rows: what is computed from it alone is hoisted. */
+#ifndef GBT_OBJECTIVE_FORMULA_H
+#define GBT_OBJECTIVE_FORMULA_H
+
+#include "../math/elementary.h"
+
+/* g = dL/ds and h: d2L/ds2, or a bound of it where a header says so. h >= 0. */
+typedef struct gbt_gh {
+  double g, h;
+} gbt_gh;
+
+/* A row's terms of the two sums whose quotient is a mean. */
+typedef struct gbt_base_terms {
+  double top, bottom;
+} gbt_base_terms;
+
+#endif

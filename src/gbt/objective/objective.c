@@ -1,0 +1,128 @@
+/* The table of objectives, and what it says of outputs, parameters and labels. */
+#include "objective.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#define NO_PARAMETERS \
+  { NULL, NULL, 0.0, 0.0, 0.0, 0, 0, NULL }
+
+static const gbt_objective_info infos[GBT_N_OBJECTIVES] = {
+#define GBT_OBJECTIVE(ID, name_, aliases_, gradient_, outputs_, labels_, base_, hessian_, size_, leaves_, metric_, \
+                      text_, ...)                                                                                  \
+  [GBT_OBJ_##ID] = {.name = #name_,                                                                                \
+                    .aliases = aliases_,                                                                           \
+                    .text = text_,                                                                                 \
+                    .gradient = GBT_GRADIENT_##gradient_,                                                          \
+                    .outputs = GBT_OUTPUTS_##outputs_,                                                             \
+                    .labels = GBT_LABELS_##labels_,                                                                \
+                    .base = GBT_BASE_##base_,                                                                      \
+                    .hessian = GBT_HESSIAN_##hessian_,                                                             \
+                    .size = GBT_SIZE_##size_,                                                                      \
+                    .leaves = GBT_LEAVES_##leaves_,                                                                \
+                    .param = {__VA_ARGS__}},
+#include "objectives.def"
+};
+
+const gbt_objective_info *gbt_objective_info_of(int32_t kind) {
+  GBT_ASSERT(kind >= 0 && kind < GBT_N_OBJECTIVES);
+  return &infos[kind];
+}
+
+static int n_params(const gbt_objective_info *info) {
+  int n = 0;
+  while (n < GBT_OBJECTIVE_PARAMS && info->param[n].name) n++;
+  return n;
+}
+
+gbt_objective gbt_objective_make(gbt_objective_kind kind, int32_t n_outputs) {
+  gbt_objective o = {.kind = (int32_t)kind, .n_outputs = n_outputs};
+  for (int i = 0; i < n_params(&infos[kind]); i++) o.param[i] = infos[kind].param[i].def;
+  return o;
+}
+
+static int outputs_fit(gbt_outputs_rule rule, int32_t n_outputs) {
+  switch (rule) {
+  case GBT_OUTPUTS_ONE:
+    return n_outputs == 1;
+  case GBT_OUTPUTS_CLASSES:
+    return n_outputs >= 2;
+  case GBT_OUTPUTS_ANY:
+    return n_outputs >= 1;
+  }
+  return 0;
+}
+
+static gbt_status check_param(const gbt_objective_info *info, const gbt_objective_param *p, double x, gbt_error *err) {
+  const int above = p->open_low ? x > p->low : x >= p->low, below = p->open_high ? x < p->high : x <= p->high;
+  if (above && below) return GBT_OK; /* NaN is neither above nor below */
+  return gbt_fail_on(err, GBT_E_ARG, p->name, "`%s` of the objective `%s` is %.15g; it must be %s %.15g and %s %.15g",
+                     p->name, info->name, x, p->open_low ? "above" : "at least", p->low,
+                     p->open_high ? "below" : "at most", p->high);
+}
+
+gbt_status gbt_objective_check(const gbt_objective *o, gbt_error *err) {
+  if (o->kind < 0 || o->kind >= GBT_N_OBJECTIVES)
+    return gbt_fail_on(err, GBT_E_ARG, "objective", "there is no objective number %d", (int)o->kind);
+  const gbt_objective_info *info = &infos[o->kind];
+  const int n = n_params(info);
+  if (!outputs_fit(info->outputs, o->n_outputs))
+    return gbt_fail_on(err, GBT_E_ARG, "objective", "the objective `%s` does not fit %d outputs", info->name,
+                       (int)o->n_outputs);
+  for (int i = 0; i < n; i++) GBT_TRY(check_param(info, &info->param[i], o->param[i], err));
+  for (int i = n; i < GBT_OBJECTIVE_PARAMS; i++)
+    if (o->param[i] != 0.0)
+      return gbt_fail_on(err, GBT_E_ARG, "objective", "the objective `%s` has %d parameters, not %d", info->name, n,
+                         i + 1);
+  return GBT_OK;
+}
+
+/* ---- labels ---- */
+
+static int label_fits(gbt_label_rule rule, int32_t n_outputs, double y) {
+  switch (rule) {
+  case GBT_LABELS_NUMBER:
+    return 1;
+  case GBT_LABELS_BINARY:
+  case GBT_LABELS_SHARE:
+    return y >= 0.0 && y <= 1.0;
+  case GBT_LABELS_CLASS:
+    return y >= 0.0 && y < n_outputs && y == (double)(int32_t)y;
+  case GBT_LABELS_NOT_NEGATIVE:
+    return y >= 0.0;
+  case GBT_LABELS_POSITIVE:
+    return y > 0.0;
+  }
+  return 0;
+}
+
+static const char *label_words(gbt_label_rule rule) {
+  switch (rule) {
+  case GBT_LABELS_NUMBER:
+    return "a number";
+  case GBT_LABELS_BINARY:
+  case GBT_LABELS_SHARE:
+    return "a number in [0, 1]";
+  case GBT_LABELS_CLASS:
+    return "a class number from 0 to the number of classes less one";
+  case GBT_LABELS_NOT_NEGATIVE:
+    return "0 or more";
+  case GBT_LABELS_POSITIVE:
+    return "a number above 0";
+  }
+  return "";
+}
+
+gbt_status gbt_labels_check(const gbt_objective *o, const double *label, int64_t n_rows, const char *set,
+                            gbt_error *err) {
+  const gbt_objective_info *info = &infos[o->kind];
+  if (!label)
+    return info->gradient == GBT_GRADIENT_GIVEN
+               ? GBT_OK
+               : gbt_fail_on(err, GBT_E_DATA, "label", "the %s data have no label", set);
+  for (int64_t i = 0; i < n_rows; i++)
+    if (!label_fits(info->labels, o->n_outputs, label[i]))
+      return gbt_fail_on(err, GBT_E_DATA, "label", "label of row %lld of the %s data is %g; this objective needs %s",
+                         (long long)i + 1, set, label[i], label_words(info->labels));
+  return GBT_OK;
+}

@@ -1,0 +1,98 @@
+/* Objectives: what is minimised. The object is plain data: which objective, how many scores a row has, and the
+ * parameters of the objective's row in objectives.def. It stands in the specification of a training, in the backends
+ * and in models. */
+#ifndef GBT_OBJECTIVE_OBJECTIVE_H
+#define GBT_OBJECTIVE_OBJECTIVE_H
+
+#include "../base/ctx.h"
+
+typedef enum gbt_objective_kind {
+#define GBT_OBJECTIVE(ID, ...) GBT_OBJ_##ID,
+#include "objectives.def"
+  GBT_N_OBJECTIVES
+} gbt_objective_kind;
+
+enum { GBT_OBJECTIVE_PARAMS = 4 }; /* most parameters of an objective */
+
+typedef struct gbt_objective {
+  int32_t kind; /* gbt_objective_kind */
+  int32_t n_outputs;
+  double param[GBT_OBJECTIVE_PARAMS]; /* in the order of objectives.def; those that it does not have are 0 */
+} gbt_objective;
+
+/* ---- the table ---- */
+
+typedef enum gbt_gradient_rule { GBT_GRADIENT_ROW, GBT_GRADIENT_CLASSES, GBT_GRADIENT_GIVEN } gbt_gradient_rule;
+typedef enum gbt_outputs_rule { GBT_OUTPUTS_ONE, GBT_OUTPUTS_CLASSES, GBT_OUTPUTS_ANY } gbt_outputs_rule;
+
+typedef enum gbt_label_rule {
+  GBT_LABELS_NUMBER,       /* any finite number */
+  GBT_LABELS_BINARY,       /* [0, 1]; hosts take two classes as well */
+  GBT_LABELS_SHARE,        /* [0, 1] */
+  GBT_LABELS_CLASS,        /* whole numbers 0 .. n_outputs - 1 */
+  GBT_LABELS_NOT_NEGATIVE, /* 0 or more */
+  GBT_LABELS_POSITIVE      /* above 0 */
+} gbt_label_rule;
+
+typedef enum gbt_base_rule {
+  GBT_BASE_ZERO,
+  GBT_BASE_MEAN,          /* a function of the quotient of two sums over the rows, both by the objective's header */
+  GBT_BASE_CLASS_SHARES,  /* of the share of each class */
+  GBT_BASE_RESIDUAL_MEAN, /* the mean of label - offset */
+  GBT_BASE_RESIDUAL_ROOT  /* between the least and the largest label - offset: where the gradients add up to 0 */
+} gbt_base_rule;
+
+typedef enum gbt_hessian_rule { GBT_HESSIAN_UNIT, GBT_HESSIAN_BOUNDED, GBT_HESSIAN_FREE } gbt_hessian_rule;
+typedef enum gbt_size_rule { GBT_SIZE_UNIT, GBT_SIZE_LABEL, GBT_SIZE_SPREAD } gbt_size_rule;
+typedef enum gbt_leaf_rule { GBT_LEAVES_NEWTON, GBT_LEAVES_QUANTILE } gbt_leaf_rule;
+
+typedef struct gbt_objective_param {
+  const char *name; /* NULL: there are no more */
+  const char *aliases;
+  double def, low, high;
+  int open_low, open_high; /* the bound itself is not allowed */
+  const char *text;
+} gbt_objective_param;
+
+/* A row of objectives.def; texts are static. */
+typedef struct gbt_objective_info {
+  const char *name, *aliases, *text;
+  gbt_gradient_rule gradient;
+  gbt_outputs_rule outputs;
+  gbt_label_rule labels;
+  gbt_base_rule base;
+  gbt_hessian_rule hessian;
+  gbt_size_rule size;
+  gbt_leaf_rule leaves;
+  gbt_objective_param param[GBT_OBJECTIVE_PARAMS];
+} gbt_objective_info;
+
+/* kind must be below GBT_N_OBJECTIVES. */
+const gbt_objective_info *gbt_objective_info_of(int32_t kind);
+
+/* With the default parameters. */
+gbt_objective gbt_objective_make(gbt_objective_kind kind, int32_t n_outputs);
+
+/* ---- what holds of it ---- */
+
+/* An objective that exists, with outputs and parameters in their ranges; GBT_E_ARG names what is not. */
+gbt_status gbt_objective_check(const gbt_objective *objective, gbt_error *err) GBT_MUST_CHECK;
+
+/* Labels are what the objective wants. label NULL: there are none, which a custom objective alone allows. GBT_E_DATA
+ * names the set ("train", "valid 1") and the first row, counted from 1. */
+gbt_status gbt_labels_check(const gbt_objective *objective, const double *label, int64_t n_rows, const char *set,
+                            gbt_error *err) GBT_MUST_CHECK;
+
+/* A data set's label, weight (or NULL) and offset (or NULL), borrowed; offset: n_rows x n_outputs, column by column. */
+typedef struct gbt_label_rows {
+  int64_t n_rows;
+  const double *label, *weight, *offset;
+} gbt_label_rows;
+
+/* The constant scores (offset apart) that minimise the loss, or come near it where there is no closed form, by the
+ * objective's base rule. Sums are weighted and exact. RESIDUAL rules: a constant label - offset is its own base score,
+ * to the bit. out: n_outputs. Labels must have passed gbt_labels_check. */
+gbt_status gbt_base_scores(gbt_ctx *ctx, const gbt_objective *objective, const gbt_label_rows *rows, double *out,
+                           gbt_error *err) GBT_MUST_CHECK;
+
+#endif
