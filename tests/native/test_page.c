@@ -11,17 +11,17 @@ static void grid_cells_ascend(void) {
     double x[64], y[64];
     int bits = 1 + (int)test_below(&rng, 20), n = (int)test_below(&rng, 64);
     for (int i = 0; i < n; i++) x[i] = y[i] = tables_draw(&rng, rep % N_DRAWS);
-    gbti_grid grid;
-    gbti_grid_place(&grid, bits, y, n);
+    gbt_grid grid;
+    gbt_grid_place(&grid, bits, y, n);
     CHECK_EQ_I64(grid.half, (int64_t)1 << (bits - 1));
     for (int i = 0; i < n; i++) {
-      uint32_t cell = gbti_grid_cell(&grid, x[i]);
+      uint32_t cell = gbt_grid_cell(&grid, x[i]);
       CHECK(cell < 2 * grid.half);
       for (int k = 0; k < n; k++)
-        if (x[k] <= x[i] && gbti_grid_cell(&grid, x[k]) > cell) CHECK(0);
+        if (x[k] <= x[i] && gbt_grid_cell(&grid, x[k]) > cell) CHECK(0);
     }
-    CHECK(gbti_grid_cell(&grid, (double)NAN) < 2 * grid.half);
-    CHECK_EQ_I64(gbti_grid_cell(&grid, -0.0), gbti_grid_cell(&grid, 0.0));
+    CHECK(gbt_grid_cell(&grid, (double)NAN) < 2 * grid.half);
+    CHECK_EQ_I64(gbt_grid_cell(&grid, -0.0), gbt_grid_cell(&grid, 0.0));
   }
 }
 

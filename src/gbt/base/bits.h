@@ -31,6 +31,13 @@ GBT_FN double gbt_order_value(uint64_t key) {
   return gbt_from_bits(key ^ mask);
 }
 
+/* How many bits x has: 0 for 0, 64 at most. */
+GBT_FN int gbt_bit_length(uint64_t x) {
+  int n = 0;
+  while (n < 64 && x >> n != 0) n++;
+  return n;
+}
+
 /* 2^e for -1022 <= e <= 1023. */
 GBT_FN double gbt_pow2(int e) { return gbt_from_bits((uint64_t)(e + 1023) << 52); }
 

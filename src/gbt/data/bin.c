@@ -9,7 +9,7 @@ static inline __attribute__((always_inline)) void search_lanes(const gbti_binner
   const double *cut = b->feat->cut;
   uint32_t at[LANES];
   for (int j = 0; j < LANES; j++)
-    at[j] = b->start[has_grid ? gbti_grid_cell(&b->grid, x[j]) : (uint32_t)(cut[b->pivot] < x[j])];
+    at[j] = b->start[has_grid ? gbt_grid_cell(&b->grid, x[j]) : (uint32_t)(cut[b->pivot] < x[j])];
   for (int s = steps - 1; s >= 0; s--)
     for (int j = 0; j < LANES; j++) at[j] += (uint32_t)(cut[at[j] + (1u << s) - 1] < x[j]) << s;
   for (int j = 0; j < LANES; j++) code[j] = x[j] == x[j] ? (int32_t)at[j] : b->feat->n_bins;
@@ -49,11 +49,11 @@ static int make_grid(gbti_binner *b, int max_steps) {
   GBT_ASSERT(n > 0);
   int32_t m = n < SAMPLE ? (int32_t)n : SAMPLE;
   for (int32_t i = 0; i < m; i++) x[i] = cut[(uint32_t)i * (n / (uint32_t)m)];
-  gbti_grid_place(&b->grid, GBTI_BIN_CELL_BITS, x, m);
+  gbt_grid_place(&b->grid, GBTI_BIN_CELL_BITS, x, m);
   for (uint32_t cell = 0; cell < CELLS; cell++) { /* cuts in cells before this one are below all its numbers */
     uint32_t beg = k;
     b->start[cell] = (uint16_t)beg;
-    while (k < n && gbti_grid_cell(&b->grid, cut[k]) == cell) k++;
+    while (k < n && gbt_grid_cell(&b->grid, cut[k]) == cell) k++;
     if (k - beg > most) most = k - beg;
   }
   int steps = 0;

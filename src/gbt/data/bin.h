@@ -9,7 +9,7 @@
 #define GBT_DATA_BIN_H
 
 #include "cuts.h"
-#include "grid.h"
+#include "../base/grid.h"
 
 #define GBTI_BIN_CELL_BITS 11
 
@@ -17,7 +17,7 @@ typedef struct gbti_binner {
   const gbt_feature_cuts *feat; /* borrowed */
   int steps, has_grid;
   uint32_t pivot; /* no grid: start[cut[pivot] < x] */
-  gbti_grid grid; /* else:    start[cell of x] */
+  gbt_grid grid; /* else:    start[cell of x] */
   uint16_t start[1 << GBTI_BIN_CELL_BITS];
 } gbti_binner;
 

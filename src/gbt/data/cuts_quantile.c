@@ -17,7 +17,7 @@
 #include "../base/sort.h"
 #include "../base/bits.h"
 #include "cuts_impl.h"
-#include "grid.h"
+#include "../base/grid.h"
 
 enum {
   GRID_ROWS = 32768, /* shorter columns are sorted as a whole */
@@ -49,7 +49,7 @@ typedef struct haul {
 typedef struct cells {
   const gbti_source *source;
   const gbt_mem *mem;
-  gbti_grid grid;
+  gbt_grid grid;
   uint32_t n, zero; /* zero: the cell of the value 0 */
   uint32_t *count;  /* values per cell */
   uint64_t *weight; /* NULL when rows weigh 1 */
@@ -69,9 +69,9 @@ static void place_cells(cells *g) {
   int32_t m = n >= GRID_ROWS ? SAMPLE : 0;
   double x[SAMPLE], buf;
   for (int32_t i = 0; i < m; i++) x[i] = *gbti_read_entries(&source->in, i * (n / SAMPLE), 1, &buf);
-  gbti_grid_place(&g->grid, m > 0 ? GRID_BITS : 1, x, m);
+  gbt_grid_place(&g->grid, m > 0 ? GRID_BITS : 1, x, m);
   g->n = 2 * g->grid.half;
-  g->zero = gbti_grid_cell(&g->grid, 0.0);
+  g->zero = gbt_grid_cell(&g->grid, 0.0);
 }
 
 static gbt_status fill_cells(cells *g, gbt_error *err) {
@@ -79,11 +79,11 @@ static gbt_status fill_cells(cells *g, gbt_error *err) {
   gbti_stream_open(&s, g->source);
   while (gbti_stream_next(&s)) {
     if (g->weight == NULL) {
-      for (int32_t i = 0; i < s.n; i++) g->count[gbti_grid_cell(&g->grid, s.x[i])]++;
+      for (int32_t i = 0; i < s.n; i++) g->count[gbt_grid_cell(&g->grid, s.x[i])]++;
       continue;
     }
     for (int32_t i = 0; i < s.n; i++) {
-      uint32_t cell = gbti_grid_cell(&g->grid, s.x[i]);
+      uint32_t cell = gbt_grid_cell(&g->grid, s.x[i]);
       g->count[cell]++;
       g->weight[cell] += gbti_row_weight(g->source, s.row[i]);
     }
@@ -113,7 +113,7 @@ gbt_status gbti_sort_keys(const gbti_source *source, uint64_t *key, uint32_t *ro
     high = key[i] > high ? key[i] : high;
   }
   if (low == high) return GBT_OK;
-  int length = gbti_bit_length(high - low), shift = length > BITS ? length - BITS : 0;
+  int length = gbt_bit_length(high - low), shift = length > BITS ? length - BITS : 0;
   GBT_TRY(ask(source, err));
   for (uint64_t i = 0; i < n; i++) end[(key[i] - low) >> shift]++;
   for (uint64_t d = 0, sum = 0; d < 1 << BITS; d++) {
@@ -170,7 +170,7 @@ typedef struct common {
 } common;
 
 static int32_t is_wanted(const cells *g, double x) {
-  uint32_t cell = gbti_grid_cell(&g->grid, x);
+  uint32_t cell = gbt_grid_cell(&g->grid, x);
   return (int32_t)((g->wanted[cell >> 6] >> (cell & 63)) & 1);
 }
 
@@ -208,7 +208,7 @@ static gbt_status gather(cells *g, haul *h, gbt_error *err) {
     int32_t n = find_wanted(g, &s, &c, index), n_same = 0;
     for (int32_t k = 0; k < n; k++) {
       int32_t i = index[k];
-      pick *p = &h->pick[g->count[gbti_grid_cell(&g->grid, s.x[i])]];
+      pick *p = &h->pick[g->count[gbt_grid_cell(&g->grid, s.x[i])]];
       uint64_t key = gbt_order_key(s.x[i]);
       if (p->n_keys == 0) {
         p->first = key;

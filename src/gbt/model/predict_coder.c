@@ -4,15 +4,11 @@
 #include <math.h>
 #include <string.h>
 
-#include "../base/bits.h"
-
-enum { CUTS = 256, MAGNITUDE_TRIM = 128 };
+enum { CUTS = 256 };
 
 static uint32_t cell_of(const gbti_coder *coder, double x) {
   uint64_t u = gbt_bits(x + 0.0), size = u & INT64_MAX; /* -0 + 0 = +0 */
-  int64_t over = (int64_t)size - (int64_t)coder->base;
-  uint64_t step = over > 0 ? (uint64_t)over >> coder->shift : 0;
-  uint32_t t = step < GBTI_CODER_HALF - 2 ? (uint32_t)step : GBTI_CODER_HALF - 2;
+  uint32_t t = gbt_grid_step(&coder->grid, size);
   if (t == 0) t = size > 0;
   return u >> 63 ? GBTI_CODER_HALF - 1 - t : GBTI_CODER_HALF + t;
 }
@@ -21,6 +17,7 @@ static uint32_t cell_of(const gbti_coder *coder, double x) {
 static void place_grid(gbti_coder *coder, uint32_t n) {
   uint64_t size[CUTS];
   uint32_t up = 0; /* from the smallest magnitudes on, upwards and downwards, whichever is next */
+  GBT_ASSERT(n > 0 && n <= CUTS);
   while (up < n && coder->cuts[up] < 0.0) up++;
   for (uint32_t i = 0, down = up; i < n; i++) {
     uint64_t above = up < n ? gbt_bits(coder->cuts[up]) & INT64_MAX : UINT64_MAX;
@@ -31,10 +28,7 @@ static void place_grid(gbti_coder *coder, uint32_t n) {
     else
       down--;
   }
-  uint64_t low = size[n / MAGNITUDE_TRIM], high = size[n - 1 - n / MAGNITUDE_TRIM];
-  coder->base = low;
-  coder->shift = 0;
-  while ((high - low) >> coder->shift >= GBTI_CODER_HALF - 2) coder->shift++;
+  gbt_grid_lay(&coder->grid, GBTI_CODER_HALF - 1, size[n / GBT_GRID_TRIM], size[n - 1 - n / GBT_GRID_TRIM]);
 }
 
 /* On every level the cuts in the order of ways, whose first turn is the lowest bit. */
@@ -180,9 +174,9 @@ TARGET_FN void code_few(const gbti_coder *coder, uint32_t n_levels, uint32_t n_c
 
 /* Cells of 32 numbers. That of -0, the one before zero's, is no cut's, so its code is the same. */
 TARGET_FN __m512i find_cells(const gbti_coder *coder, const double *x) {
-  const __m512i base = _mm512_set1_epi64((int64_t)coder->base), most = _mm512_set1_epi64(GBTI_CODER_HALF - 2);
+  const __m512i base = _mm512_set1_epi64((int64_t)coder->grid.base), most = _mm512_set1_epi64(GBTI_CODER_HALF - 2);
   const __m512i size_bits = _mm512_set1_epi64(INT64_MAX), missing = _mm512_set1_epi64(GBTI_CODER_HALF - 1);
-  const __m128i shift = _mm_cvtsi32_si128(coder->shift);
+  const __m128i shift = _mm_cvtsi32_si128(coder->grid.shift);
   __m128i part[4];
   UNROLL
   for (int i = 0; i < 4; i++) {

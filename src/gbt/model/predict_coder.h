@@ -5,21 +5,20 @@
  *
  * More cuts, by cells:
  *
- *   cell     the number's place on a grid of 2^16 cells over the line, by its bits: in equal steps of the bits from the
- *            magnitude `base` on, on both sides. It never falls when the number grows. The middle one is zero's alone,
- *            the last one that of missing values
+ *   cell     the number's place on a grid of 2^16 cells over the line (base/grid.h). It never falls when the number
+ *            grows. The middle one is zero's alone, the last one that of missing values
  *   search   cells of all cuts lie in registers, every fourth of them for a search, the three between for the rest
  *   ties     where the cell is that of a cut too, the numbers themselves are compared, one by one. That is rare */
 #ifndef GBT_MODEL_PREDICT_CODER_H
 #define GBT_MODEL_PREDICT_CODER_H
 
+#include "../base/grid.h"
 #include "predict_table.h"
 
 enum { GBTI_CODER_FEW = 62, GBTI_CODER_PARTS = 4, GBTI_CODER_PART = 64, GBTI_CODER_HALF = 1 << 15 };
 
 struct gbti_coder {
-  uint64_t base;
-  int32_t shift;  /* a step is 2^shift units in the last place */
+  gbt_grid grid;  /* one cell less on either side than GBTI_CODER_HALF */
   double *cuts;   /* up to GBTI_CODER_FEW: the tree, way w on level l at 2^l + w; else ascending */
   uint16_t *cell; /* NULL up to GBTI_CODER_FEW; else cut 4 i + k at GBTI_CODER_PART * k + i, the rest highest cells */
 };
