@@ -406,9 +406,10 @@ static void gains_equal_formulas(void) {
   static double gl[CPU_BLOCK], hl[CPU_BLOCK], want[CPU_BLOCK + MARK], got[CPU_BLOCK + MARK];
   for (int c = 0; c < 20 * N_LENGTHS; c++) {
     int32_t n = lengths[c % N_LENGTHS];
-    cpu_gain_args a = {.G = test_bell(&rng) * 100.0, .H = test_unit(&rng) * 1000.0, .parent = test_unit(&rng) * 50.0};
-    if (c % 2) a.lambda = test_unit(&rng) * 3.0;
-    if (c % 3 == 0) a.alpha = test_unit(&rng) * 20.0;
+    gbt_rated a = {.G = test_bell(&rng) * 100.0, .H = test_unit(&rng) * 1000.0, .parent = test_unit(&rng) * 50.0};
+    gbt_reg reg = {0.0, 0.0, 0.0};
+    if (c % 2) reg.lambda = test_unit(&rng) * 3.0;
+    if (c % 3 == 0) reg.alpha = test_unit(&rng) * 20.0;
     if (c % 5) a.min_weight = test_unit(&rng) * 100.0;
     fill(want, CPU_BLOCK + MARK, 77.0);
     for (int32_t i = 0; i < n; i++) {
@@ -431,19 +432,19 @@ static void gains_equal_formulas(void) {
         gl[i] = 0.0;
         break;
       case 5:
-        gl[i] = a.alpha;
+        gl[i] = reg.alpha;
         break;
       default:
         break;
       }
       double gr = a.G - gl[i], hr = a.H - hl[i];
       int light = hl[i] < a.min_weight || hr < a.min_weight || hl[i] <= 0.0 || hr <= 0.0;
-      want[i] = gbt_score(gl[i], hl[i], a.lambda, a.alpha) + gbt_score(gr, hr, a.lambda, a.alpha) - a.parent;
+      want[i] = gbt_score(gl[i], hl[i], reg.lambda, reg.alpha) + gbt_score(gr, hr, reg.lambda, reg.alpha) - a.parent;
       if (light) want[i] = -1.0;
     }
     for (int s = 0; s <= last_table(); s++) {
       fill(got, CPU_BLOCK + MARK, 77.0);
-      table_at(s)->gains(n, gl, hl, &a, got);
+      table_at(s)->gains(n, gl, hl, &a, reg, got);
       CHECK(same_bits(got, want, n + MARK));
     }
   }

@@ -11,10 +11,6 @@
 
 #define CPU_BLOCK 512 /* rows of a gradient block: its arrays stay in L1 */
 
-typedef struct cpu_gain_args {
-  double G, H, parent, lambda, alpha, min_weight;
-} cpu_gain_args;
-
 typedef struct cpu_kernels {
   const char *name;
 
@@ -42,8 +38,8 @@ typedef struct cpu_kernels {
   /* The sum over n <= 16,384 rows of what their 16 bits leave out. */
   gbt_sum (*rest)(uint32_t n, const uint32_t *rows, gbt_key32 key, const uint32_t *low);
 
-  /* Unclipped gains of n splits with left sums gl, hl; negative where a child is too light. */
-  void (*gains)(int32_t n, const double *gl, const double *hl, const cpu_gain_args *args, double *gain);
+  /* gbt_rate_free of n splits with left sums gl, hl. */
+  void (*gains)(int32_t n, const double *gl, const double *hl, const gbt_rated *rated, gbt_reg reg, double *gain);
 } cpu_kernels;
 
 /* The kernels of an instruction set, or of the best lower one that was compiled in. */

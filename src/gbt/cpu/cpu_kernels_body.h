@@ -111,16 +111,10 @@ TARGET static gbt_sum KERNEL(rest)(uint32_t n, const uint32_t *rows, gbt_key32 k
   return sum;
 }
 
-TARGET static void KERNEL(gains)(int32_t n, const double *gl, const double *hl, const cpu_gain_args *args,
+TARGET static void KERNEL(gains)(int32_t n, const double *gl, const double *hl, const gbt_rated *rated, gbt_reg reg,
                                  double *gain) {
-  const double G = args->G, H = args->H, parent = args->parent, lambda = args->lambda, alpha = args->alpha;
-  const double min_weight = args->min_weight;
-  for (int32_t i = 0; i < n; i++) {
-    double gr = G - gl[i], hr = H - hl[i];
-    double s = (gbt_score(gl[i], hl[i], lambda, alpha) + gbt_score(gr, hr, lambda, alpha)) - parent;
-    int ok = (hl[i] >= min_weight) & (hr >= min_weight) & (hl[i] > 0.0) & (hr > 0.0);
-    gain[i] = ok ? s : -1.0;
-  }
+  const gbt_rated node = *rated; /* of its own: `gain` might point into it as far as the compiler knows */
+  for (int32_t i = 0; i < n; i++) gain[i] = gbt_rate_free(&node, gl[i], hl[i], reg);
 }
 
 static const cpu_kernels KERNEL(table) = {

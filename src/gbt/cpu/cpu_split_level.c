@@ -79,10 +79,8 @@ static void node_gains(const cpu_backend *be, const cpu_search *in, gbt_reg reg,
                        cpu_scratch *scratch) {
   if (in->rated.constrained)
     for (int32_t i = 0; i < n; i++) scratch->gain[i] = cpu_gain(in, scratch->g[i], scratch->h[i], reg);
-  else {
-    cpu_gain_args args = {in->rated.G, in->rated.H, in->rated.parent, reg.lambda, reg.alpha, in->rated.min_weight};
-    be->kernels->gains(n, scratch->g, scratch->h, &args, scratch->gain);
-  }
+  else
+    be->kernels->gains(n, scratch->g, scratch->h, &in->rated, reg, scratch->gain);
   if (in->min_rows <= 1) return;
   for (int32_t i = 0; i < n; i++) {
     int64_t left = scratch->rows[i] + more_left, right = (int64_t)in->node->n_rows - left;

@@ -125,11 +125,8 @@ static bins list_dense(const cpu_search *in, cpu_scratch *s, gbt_sum *miss) {
 static void all_gains(const cpu_backend *be, const cpu_search *in, cpu_scratch *scratch, int32_t n, int64_t more_left) {
   if (in->rated.constrained)
     for (int32_t i = 0; i < n; i++) scratch->gain[i] = cpu_gain(in, scratch->g[i], scratch->h[i], in->reg);
-  else {
-    const gbt_rated *r = &in->rated;
-    cpu_gain_args args = {r->G, r->H, r->parent, in->reg.lambda, in->reg.alpha, r->min_weight};
-    be->kernels->gains(n, scratch->g, scratch->h, &args, scratch->gain);
-  }
+  else
+    be->kernels->gains(n, scratch->g, scratch->h, &in->rated, in->reg, scratch->gain);
   if (!in->count) return;
   for (int32_t i = 0; i < n; i++) {
     int64_t left = scratch->rows[i] + more_left, right = (int64_t)in->node->n_rows - left;

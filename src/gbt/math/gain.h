@@ -64,13 +64,21 @@ GBT_FN double gbt_rate_node(double G, double H, gbt_reg reg, gbt_bounds bounds, 
                      : gbt_score(G, H, reg.lambda, reg.alpha);
 }
 
-/* Gain of a split with left sums gl, hl (real), or -1 when it is not allowed. sign: the feature's monotone constraint.
- * reg may differ from the one the node was rated with. */
+/* Gain of a split with left sums gl, hl (real) when nothing clips the weights, or -1 when a child is too light. reg may
+ * differ from the one the node was rated with. No branches: the loop over many splits is vectors. */
+GBT_FN double gbt_rate_free(const gbt_rated *node, double gl, double hl, gbt_reg reg) {
+  double gr = node->G - gl, hr = node->H - hl;
+  double gain =
+      (gbt_score(gl, hl, reg.lambda, reg.alpha) + gbt_score(gr, hr, reg.lambda, reg.alpha)) - node->parent;
+  int ok = (hl >= node->min_weight) & (hr >= node->min_weight) & (hl > 0.0) & (hr > 0.0);
+  return ok ? gain : -1.0;
+}
+
+/* The same for any node. sign: the feature's monotone constraint, which the split must keep. */
 GBT_FN double gbt_rate_split(const gbt_rated *node, double gl, double hl, gbt_reg reg, int sign) {
+  if (!node->constrained) return gbt_rate_free(node, gl, hl, reg);
   double gr = node->G - gl, hr = node->H - hl;
   if (!(hl >= node->min_weight && hr >= node->min_weight && hl > 0.0 && hr > 0.0)) return -1.0;
-  if (!node->constrained)
-    return (gbt_score(gl, hl, reg.lambda, reg.alpha) + gbt_score(gr, hr, reg.lambda, reg.alpha)) - node->parent;
   double wl = gbt_weight(gl, hl, reg, node->bounds), wr = gbt_weight(gr, hr, reg, node->bounds);
   if ((sign > 0 && wl > wr) || (sign < 0 && wl < wr)) return -1.0;
   return (gbt_score_at(gl, hl, wl, reg) + gbt_score_at(gr, hr, wr, reg)) - node->parent;
