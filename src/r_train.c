@@ -276,7 +276,9 @@ SEXP r_gbt_trainer_free(SEXP trainer_xptr) {
 SEXP r_gbt_trainer_info(SEXP trainer_xptr) {
   const gbt_trainer *trainer = trainer_of(trainer_xptr);
   static const char *parts[] = {"backend", "seconds", "n_trees", "device_bytes", ""};
-  static const char *phases[] = {"gradients", "histograms", "splits", "partition", "leaves", "metrics", ""};
+#define TEXT(name, text) text,
+  static const char *phases[] = {GBT_PHASES(TEXT) ""};
+#undef TEXT
   SEXP out = PROTECT(Rf_mkNamed(VECSXP, parts));
   double seconds[GBT_N_PHASES];
   gbt_trainer_seconds(trainer, seconds);

@@ -194,8 +194,9 @@ static gbt_status take_apart(bench *b, gbt_dataset *ds, double seconds_a_tree, g
 /* ---- one training ---- */
 
 static void show_training(bench *b, const gbt_trainer *tr, const double *t, const double *memory) {
-  static const char *const phase[GBT_N_PHASES] = {"gradients", "histograms", "splits",
-                                                  "partition", "leaves",     "metrics"};
+#define TEXT(name, text) text,
+  static const char *const phase[GBT_N_PHASES] = {GBT_PHASES(TEXT)};
+#undef TEXT
   const char *engine = engine_of(b->device);
   double seconds[GBT_N_PHASES];
   char name[64];

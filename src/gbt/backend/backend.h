@@ -22,6 +22,7 @@
 #include "../params.h"
 #include "../tree/features.h"
 #include "../tree/forest.h"
+#include "phases.h"
 
 typedef struct gbt_backend gbt_backend;
 
@@ -58,8 +59,6 @@ static inline int32_t gbt_batch_trees(int32_t most, int64_t n_outputs, int64_t p
   const int64_t rest = n_outputs - grown / per_output;
   return (int32_t)((rest < outputs ? rest : outputs) * per_output);
 }
-
-enum { GBT_PHASE_GRADIENT = 0, GBT_PHASE_HIST, GBT_PHASE_SPLIT, GBT_PHASE_PARTITION, GBT_PHASE_LEAF };
 
 typedef struct gbt_backend_ops {
   const char *name;
@@ -116,7 +115,7 @@ struct gbt_backend {
   const gbt_backend_ops *ops;
   int32_t most_trees;    /* of a batch, 1 .. GBT_MOST_TREES */
   uint64_t device_bytes; /* of a device's memory, the most that were taken so far */
-  double seconds[5]; /* by GBT_PHASE_; on a device all of a tree counts as the last one */
+  double seconds[GBT_N_PHASES]; /* the trainer counts those of its own work here, too */
 };
 
 /* What every backend says when numbers grow too large; round: from 0. */

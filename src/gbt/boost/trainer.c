@@ -28,7 +28,7 @@ struct gbt_trainer {
   int32_t width;
   int watching; /* early stopping looks at the log's last column; 2: the host tells */
   gbt_stopper stopper;
-  double max_seconds, seconds, metric_seconds;
+  double max_seconds, seconds;
 };
 
 /* ---- checks ---- */
@@ -274,7 +274,7 @@ static gbt_status log_round(gbt_ctx *ctx, gbt_trainer *tr, gbt_error *err) {
   for (int32_t s = tr->eval_train ? 0 : 1; s <= tr->n_valid; s++)
     for (int32_t m = 0; m < tr->n_metrics; m++)
       GBT_TRY(eval_metric(ctx, tr, s, tr->metric[m], &tr->log[at++], err));
-  tr->metric_seconds += (double)(gbt_clock_ns() - t0) * 1e-9;
+  tr->be->seconds[GBT_PHASE_METRIC] += (double)(gbt_clock_ns() - t0) * 1e-9;
   return GBT_OK;
 }
 
@@ -379,8 +379,7 @@ const char *gbt_trainer_backend(const gbt_trainer *tr) { return tr->be->ops->nam
 uint64_t gbt_trainer_device_bytes(const gbt_trainer *tr) { return tr->be->device_bytes; }
 
 void gbt_trainer_seconds(const gbt_trainer *tr, double out[GBT_N_PHASES]) {
-  for (int i = 0; i < 5; i++) out[i] = tr->be->seconds[i];
-  out[5] = tr->metric_seconds;
+  memcpy(out, tr->be->seconds, sizeof tr->be->seconds);
 }
 
 const char *gbt_stop_reason_name(int reason) {

@@ -7,6 +7,7 @@
 #ifndef GBT_BOOST_TRAINER_H
 #define GBT_BOOST_TRAINER_H
 
+#include "../backend/phases.h"
 #include "../data/dataset.h"
 #include "../objective/objective.h"
 #include "../params.h"
@@ -91,11 +92,9 @@ const double *gbt_trainer_log(const gbt_trainer *trainer, int32_t *width);
 void gbt_trainer_watch(gbt_trainer *trainer, int maximise);
 gbt_status gbt_trainer_see(gbt_trainer *trainer, double value, int *stop, gbt_error *err) GBT_MUST_CHECK;
 
-/* The backend's name ("cpu") and, for measuring, seconds spent by phase since new: gradients, histograms, splits,
- * partition, leaves, metrics. */
+/* The backend's name ("cpu") and, for measuring, seconds spent since new by phase. */
 const char *gbt_trainer_backend(const gbt_trainer *trainer);
 uint64_t gbt_trainer_device_bytes(const gbt_trainer *trainer); /* most of a device's memory so far; 0 on the CPU */
-#define GBT_N_PHASES 6
 void gbt_trainer_seconds(const gbt_trainer *trainer, double out[GBT_N_PHASES]);
 
 #endif
