@@ -205,12 +205,12 @@ __global__ static void __launch_bounds__(SELECT_THREADS) k_select(cu_view all) {
     if (threadIdx.x == 0) t->n_chosen = 0, t->n_split_blocks = 0;
     return;
   }
-  if (v.policy.kind == GBT_SYMMETRIC) {
+  if (gbt_policy_one_split(v.policy.kind)) {
     n = choose_fresh(v);
   } else {
     open_fresh(v);
     __syncthreads();
-    n = v.policy.kind == GBT_LOSSGUIDE ? choose_best(v, shared) : choose_level(v, shared);
+    n = gbt_policy_one_leaf(v.policy.kind) ? choose_best(v, shared) : choose_level(v, shared);
   }
   __syncthreads();
   uint32_t blocks = cu_block_prefix(n, v.split_block, [&](int64_t i) {

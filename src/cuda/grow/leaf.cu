@@ -31,7 +31,7 @@ __global__ static void k_plan(cu_view all) {
   const cu_view v = cu_mine(all);
   const int32_t n_nodes = v.tree->n_nodes;
   const int64_t unit = v.tree->wide ? 1 : 65536;
-  const int symmetric = v.policy.kind == GBT_SYMMETRIC;
+  const int symmetric = gbt_policy_one_split(v.policy.kind);
   if (symmetric) settle_bulk(v);
   for (int32_t i = (int32_t)threadIdx.x; i < n_nodes; i += (int32_t)blockDim.x) {
     const gbt_grow_node *node = &v.node[i];
@@ -97,7 +97,7 @@ __device__ static __forceinline__ gbt_sum coarse_sum(const cu_view &v, const lea
 
 __global__ static void k_fine(cu_view all) {
   const cu_view v = cu_mine(all);
-  const int wide = v.tree->wide, symmetric = v.policy.kind == GBT_SYMMETRIC;
+  const int wide = v.tree->wide, symmetric = gbt_policy_one_split(v.policy.kind);
   if (wide && !symmetric) return; /* nothing is left out, and leaves know their sums */
   for (uint32_t b = blockIdx.x; b < v.tree->n_leaf_blocks; b += gridDim.x) {
     leaf_rows r = rows_of_block(v, b);
@@ -135,7 +135,7 @@ __global__ static void k_values(cu_view all) {
     }
   }
   __syncthreads();
-  int32_t end = v.policy.kind == GBT_SYMMETRIC ? 1 : n_nodes;
+  int32_t end = gbt_policy_one_split(v.policy.kind) ? 1 : n_nodes;
   for (int32_t beg = 0; beg < n_nodes; beg = end, end = 2 * end + 1) {
     if (end > n_nodes) end = n_nodes;
     for (int32_t i = beg + me; i < end; i += step) v.value[i] = node_value(v, scale, i);

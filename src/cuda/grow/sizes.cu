@@ -6,6 +6,7 @@
  * steps whether the trees are complete: see plan_steps. */
 #include "backend.cuh"
 
+#include "../../gbt/backend/feature_plan.h"
 #include "../data/tiles.cuh"
 
 enum : size_t { MOST_NODES = 1 << 22 };
@@ -21,7 +22,7 @@ static int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
 /* 2^e, or a number that no bound exceeds. */
 static int64_t power(int64_t e) { return e < 40 ? (int64_t)1 << e : (int64_t)1 << 40; }
 
-/* Which features have their rows counted, and which are split by sets (as plan_features of the CPU backend). */
+/* Which features have their rows counted, and which are split by sets. */
 static gbt_status plan_features(cu_backend *be, gbt_error *err) {
   cu_view *v = &be->view;
   uint32_t *set_at = NULL;
@@ -32,12 +33,12 @@ static gbt_status plan_features(cu_backend *be, gbt_error *err) {
   GBT_TRY(gbt_mem_zeros(&be->mem, n, sizeof *set_at, &set_at, err));
   for (size_t f = 0; f < n; f++) {
     int32_t n_bins = be->cuts->feat[f].n_bins;
-    int set = gbt_cuts_by_sets(be->cuts, (int32_t)f, be->params->max_cat_onehot);
-    be->counts[f] = (int8_t)(set || be->params->min_data_in_leaf > 1);
+    const gbt_feature_plan plan = gbt_feature_plan_of(be->cuts, (int32_t)f, be->params);
+    be->counts[f] = plan.counts;
     v->any_counts |= be->counts[f];
     set_at[f] = v->set_words;
-    if (set) v->set_words += ((uint32_t)n_bins + 31u) / 32u;
-    n_sets += set;
+    if (plan.by_sets) v->set_words += ((uint32_t)n_bins + 31u) / 32u;
+    n_sets += plan.by_sets;
   }
   be->any_sets = n_sets;
   uint32_t *up;

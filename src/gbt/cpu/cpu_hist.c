@@ -27,7 +27,7 @@ gbt_status cpu_hist_open(cpu_backend *be, gbt_error *err) {
   GBT_TRY(gbt_mem_zeros(&be->mem, (size_t)layout->n_groups + 1, 1, &plan->group_counts, err));
   for (int32_t f = 0; f < be->n_features; f++) {
     int32_t group = layout->place[f].group;
-    if (be->split.set_feature[f] || be->split.count_all) plan->group_counts[group < 0 ? layout->n_groups : group] = 1;
+    if (be->split.plan[f].counts) plan->group_counts[group < 0 ? layout->n_groups : group] = 1;
   }
   plan->acc_slots = 1;
   for (int32_t g = 0; g < layout->n_groups; g++)

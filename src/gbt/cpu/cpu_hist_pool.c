@@ -5,8 +5,7 @@
 #define KEEP_BYTES ((size_t)32 << 20) /* histograms kept for the decision about their level alone */
 
 void cpu_hist_pool_open(cpu_backend *be) {
-  be->pool.any_counts = be->split.count_all && be->n_features > 0;
-  for (int32_t f = 0; f < be->n_features; f++) be->pool.any_counts |= be->split.set_feature[f];
+  for (int32_t f = 0; f < be->n_features; f++) be->pool.any_counts |= be->split.plan[f].counts;
 }
 
 static void free_hists(cpu_backend *be) {

@@ -8,7 +8,7 @@ enum { LEVEL_SLOTS = 1024, LEVEL_FEATS = 64 };
 enum { CPU_TRY_RIGHT = 1, CPU_TRY_LEFT = 2 }; /* a set is a candidate with missing values right, left */
 
 static inline gbt_split_kind kind_of(const cpu_backend *be, int32_t feat) {
-  if (be->split.set_feature[feat]) return GBT_SPLIT_SET;
+  if (be->split.plan[feat].by_sets) return GBT_SPLIT_SET;
   return be->cuts->schema->feat[feat].type == GBT_CATEGORICAL ? GBT_SPLIT_ONEHOT : GBT_SPLIT_NUMERIC;
 }
 

@@ -26,7 +26,7 @@ void cpu_search_feature(const cpu_backend *be, int32_t feat, cpu_scratch *scratc
   const gbt_feature_cuts *cuts = &be->cuts->feat[feat];
   const cpu_hist *hist = &be->pool.hist[in->node->hist];
   uint32_t base = be->layout->sparse_slot;
-  in->count = be->split.count_all || be->split.set_feature[feat] ? hist->count + place->slot_beg : NULL;
+  in->count = be->split.plan[feat].counts ? hist->count + place->slot_beg : NULL;
   in->feat = feat;
   in->n_bins = cuts->n_bins;
   in->n_slots = place->n_slots;

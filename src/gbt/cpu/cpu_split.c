@@ -10,19 +10,17 @@
 gbt_status cpu_split_open(cpu_backend *be, gbt_error *err) {
   cpu_splits *split = &be->split;
   size_t n = (size_t)be->n_features;
-  split->count_all = be->params->min_data_in_leaf > 1;
   split->constrained = be->fr.policy.monotone != NULL || be->fr.policy.reg.max_delta_step > 0.0;
   GBT_TRY(gbt_mem_array(&be->mem, n, sizeof *split->tree_feats, &split->tree_feats, err));
   GBT_TRY(gbt_mem_array(&be->mem, n, sizeof *split->rank, &split->rank, err));
-  GBT_TRY(gbt_mem_zeros(&be->mem, n, 1, &split->set_feature, err));
-  for (int32_t f = 0; f < be->n_features; f++)
-    split->set_feature[f] = (int8_t)gbt_cuts_by_sets(be->cuts, f, be->params->max_cat_onehot);
+  GBT_TRY(gbt_mem_array(&be->mem, n, sizeof *split->plan, &split->plan, err));
+  for (int32_t f = 0; f < be->n_features; f++) split->plan[f] = gbt_feature_plan_of(be->cuts, f, be->params);
   return cpu_singles_make(be, err);
 }
 
 void cpu_split_close(cpu_backend *be) {
   cpu_splits *split = &be->split;
-  void *blocks[] = {split->tree_feats, split->node_feats, split->rank, split->found, split->set_feature, split->single};
+  void *blocks[] = {split->tree_feats, split->node_feats, split->rank, split->found, split->plan, split->single};
   for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++) gbt_mem_free(&be->mem, blocks[i]);
 }
 
@@ -45,7 +43,7 @@ typedef struct split_pass {
 static void search_feature(cpu_backend *be, int32_t feat, cpu_search *in, cpu_scratch *scratch, gbt_split *best) {
   cpu_search_feature(be, feat, scratch, in);
   if (in->n_bins + in->has_missing < 2) return;
-  if (be->split.set_feature[feat])
+  if (be->split.plan[feat].by_sets)
     cpu_search_set(in, scratch, best);
   else if (be->cuts->schema->feat[feat].type == GBT_CATEGORICAL)
     cpu_search_onehot(in, scratch, best);

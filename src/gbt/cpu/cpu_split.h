@@ -3,6 +3,7 @@
 #define GBT_CPU_CPU_SPLIT_H
 
 #include "../backend/backend.h"
+#include "../backend/feature_plan.h"
 #include "../tree/split.h"
 
 struct cpu_backend;
@@ -17,13 +18,12 @@ typedef struct cpu_splits {
   int32_t *tree_feats, n_tree_feats; /* ascending */
   int32_t *node_feats;               /* scratch for find_splits: per node its features */
   size_t cap_node_feats;
-  uint64_t *rank; /* n_features: scratch for draws */
-  gbt_split *found; /* find_splits: nodes x feature blocks */
+  uint64_t *rank;                    /* n_features: scratch for draws */
+  gbt_split *found;                  /* find_splits: nodes x feature blocks */
   size_t cap_found;
-  int count_all;       /* min_data_in_leaf > 1: counts everywhere */
-  int8_t *set_feature; /* n_features: split by sets of levels */
-  cpu_single *single;  /* n_features */
-  int constrained;     /* weights are clipped: monotone constraints or max_delta_step */
+  gbt_feature_plan *plan; /* n_features */
+  cpu_single *single;     /* n_features */
+  int constrained;        /* weights are clipped: monotone constraints or max_delta_step */
 } cpu_splits;
 
 gbt_status cpu_split_open(struct cpu_backend *be, gbt_error *err) GBT_MUST_CHECK;

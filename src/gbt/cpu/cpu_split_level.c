@@ -32,7 +32,7 @@ gbt_status cpu_level_open(cpu_backend *be, gbt_error *err) {
   for (size_t f = 0; f < n; f++) {
     level->beg[f] = codes;
     codes += (size_t)be->cuts->feat[f].n_bins + 1;
-    any_set |= be->split.set_feature[f];
+    any_set |= be->split.plan[f].by_sets;
   }
   level->beg[n] = codes;
   GBT_TRY(gbt_mem_array(&be->mem, n, sizeof *level->feats, &level->feats, err));
@@ -160,7 +160,7 @@ static void order_task(void *arg, int64_t task, int thread) {
   cpu_level *level = &be->level;
   cpu_search in;
   int32_t feat = be->split.tree_feats[task];
-  if (!be->split.set_feature[feat]) return;
+  if (!be->split.plan[feat].by_sets) return;
   cpu_scratch *scratch = &be->scratch.of[thread];
   cpu_search_node(be, &be->fr.node[0], &in);
   cpu_search_feature(be, feat, scratch, &in);

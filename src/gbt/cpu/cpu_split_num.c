@@ -215,7 +215,7 @@ int32_t cpu_search_singles(const cpu_backend *be, cpu_search *in, const int32_t 
                            gbt_split *best) {
   const cpu_hist *hist = &be->pool.hist[in->node->hist];
   int32_t m = 0, n_rest = 0;
-  in->count = be->split.count_all ? hist->count : NULL; /* for all_gains: any but NULL */
+  in->count = in->min_rows > 1 ? hist->count : NULL; /* for all_gains: any but NULL */
   for (int32_t k = 0; k < n; k++) {
     const cpu_single *one = &be->split.single[feats[k]];
     int packed = be->pool.packed && one->kind & SINGLE_SPARSE, general = !one->kind || be->split.constrained;
