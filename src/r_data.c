@@ -71,8 +71,7 @@ SEXP r_gbt_dataset_view(SEXP dataset, SEXP fields) {
   gbt_dataset *view = NULL;
   gbt_status status = gbt_dataset_view(ds, &view, &err);
   for (int k = 0; k < n && status == GBT_OK; k++) {
-    if (x[k] != NULL)
-      status = gbt_dataset_lend(view, field[k], x[k], (int64_t)Rf_xlength(VECTOR_ELT(fields, k)), &err);
+    if (x[k] != NULL) status = gbt_dataset_lend(view, field[k], x[k], (int64_t)Rf_xlength(VECTOR_ELT(fields, k)), &err);
   }
 
   /* 3 */

@@ -129,17 +129,17 @@ SEXP r_gbt_model_cache(SEXP state) { return r_model_handle(state, R_NilValue); }
 SEXP r_gbt_model_info(SEXP state) {
   SEXP handle = PROTECT(r_model_handle(state, R_NilValue));
   const gbt_model *model = r_model_get(handle);
-  const gbt_forest_view *view = &model->forest;
+  const gbt_forest_info trees = gbt_forest_about(&model->forest);
   static const char *parts[] = {"n_features", "n_outputs", "n_parallel", "n_trees", "base", "names",
                                 "type",       "tag",       "levels",     "meta",    ""};
   SEXP out = PROTECT(Rf_mkNamed(VECSXP, parts));
-  SET_VECTOR_ELT(out, 0, Rf_ScalarInteger(view->n_features));
-  SET_VECTOR_ELT(out, 1, Rf_ScalarInteger(view->n_outputs));
-  SET_VECTOR_ELT(out, 2, Rf_ScalarInteger(view->n_parallel));
-  SET_VECTOR_ELT(out, 3, Rf_ScalarReal((double)view->n_trees));
-  SEXP base = Rf_allocVector(REALSXP, view->n_outputs);
+  SET_VECTOR_ELT(out, 0, Rf_ScalarInteger(trees.n_features));
+  SET_VECTOR_ELT(out, 1, Rf_ScalarInteger(trees.n_outputs));
+  SET_VECTOR_ELT(out, 2, Rf_ScalarInteger(trees.n_parallel));
+  SET_VECTOR_ELT(out, 3, Rf_ScalarReal((double)trees.n_trees));
+  SEXP base = Rf_allocVector(REALSXP, trees.n_outputs);
   SET_VECTOR_ELT(out, 4, base);
-  memcpy(REAL(base), view->base, (size_t)view->n_outputs * sizeof(double));
+  memcpy(REAL(base), trees.base, (size_t)trees.n_outputs * sizeof(double));
   r_put_schema(out, 5, model->schema);
   SEXP meta = Rf_allocVector(VECSXP, model->n_meta);
   SET_VECTOR_ELT(out, 9, meta);
@@ -170,9 +170,10 @@ SEXP r_gbt_model_shape(SEXP state, SEXP cache, SEXP names, SEXP tags) {
   for (int32_t f = 0; f < n && tagged; f++) tagged = same_text(STRING_ELT(tags, f), schema->feat[f].tag);
   SEXP out = PROTECT(Rf_allocVector(REALSXP, 5));
   double *shape = REAL(out);
-  shape[0] = model->forest.n_outputs;
-  shape[1] = (double)model->forest.n_trees / (double)gbt_trees_per_round(&model->forest);
-  shape[2] = model->forest.n_parallel;
+  const gbt_forest_info trees = gbt_forest_about(&model->forest);
+  shape[0] = trees.n_outputs;
+  shape[1] = (double)trees.n_rounds;
+  shape[2] = trees.n_parallel;
   shape[3] = named;
   shape[4] = tagged;
   UNPROTECT(2);
@@ -189,10 +190,10 @@ SEXP r_gbt_model_remember(SEXP fields) {
 }
 
 gbt_tree_range r_tree_range(const gbt_forest_view *view, SEXP beg, SEXP end) {
-  int64_t per_round = (int64_t)gbt_trees_per_round(view);
+  const gbt_forest_info trees = gbt_forest_about(view);
   int64_t from = r_arg_int64(beg, "round_beg"), to = r_arg_int64(end, "round_end");
-  if (from < 0 || to < from || to > (int64_t)view->n_trees / per_round) r_stop("rounds are out of range");
-  gbt_tree_range range = {(uint64_t)(from * per_round), (uint64_t)(to * per_round)};
+  if (from < 0 || to < from || to > (int64_t)trees.n_rounds) r_stop("rounds are out of range");
+  gbt_tree_range range = {(uint64_t)from * trees.trees_per_round, (uint64_t)to * trees.trees_per_round};
   return range;
 }
 
@@ -202,7 +203,7 @@ SEXP r_gbt_model_importance(SEXP state, SEXP round_beg, SEXP round_end) {
   gbt_tree_range range = r_tree_range(view, round_beg, round_end);
   static const char *parts[] = {"gain", "cover", "splits", ""};
   SEXP out = PROTECT(Rf_mkNamed(VECSXP, parts));
-  for (int k = 0; k < 3; k++) SET_VECTOR_ELT(out, k, Rf_allocVector(REALSXP, view->n_features));
+  for (int k = 0; k < 3; k++) SET_VECTOR_ELT(out, k, Rf_allocVector(REALSXP, gbt_forest_about(view).n_features));
   gbt_importance(view, range, REAL(VECTOR_ELT(out, 0)), REAL(VECTOR_ELT(out, 1)), REAL(VECTOR_ELT(out, 2)));
   UNPROTECT(2);
   return out;
@@ -234,69 +235,77 @@ static const char *const node_cols[] = {"tree",  "node",         "feature",   "t
 static const SEXPTYPE node_types[N_COLS] = {INTSXP, INTSXP,  INTSXP,  REALSXP, INTSXP,  INTSXP, LGLSXP,
                                             LGLSXP, REALSXP, REALSXP, REALSXP, REALSXP, VECSXP, INTSXP};
 
+static int has_level(const gbt_node_info *node, uint32_t level) {
+  return (int)(node->set[level / 32] >> (level % 32) & 1u);
+}
+
 /* Indices of the levels that go left. */
-static SEXP set_of(const gbt_node *node, const uint32_t *words) {
-  uint32_t n_bits = 32u * node->arg.set.n_words, n = 0;
-  words += node->arg.set.beg;
-  for (uint32_t i = 0; i < n_bits; i++) n += (uint32_t)gbt_bit(words, node->arg.set.n_words, i);
+static SEXP set_of(const gbt_node_info *node) {
+  uint32_t n_bits = 32u * node->n_words, n = 0;
+  for (uint32_t i = 0; i < n_bits; i++) n += (uint32_t)has_level(node, i);
   SEXP out = Rf_allocVector(INTSXP, (R_xlen_t)n);
   int *p = INTEGER(out);
   for (uint32_t i = 0; i < n_bits; i++) {
-    if (gbt_bit(words, node->arg.set.n_words, i)) *p++ = (int)i;
+    if (has_level(node, i)) *p++ = (int)i;
   }
   return out;
 }
 
-static int has_set(const gbt_node *node) { return node->left > 0 && (node->feat & GBT_NODE_CATEGORICAL) != 0; }
-
-static void put_node(SEXP out, R_xlen_t at, const gbt_node *node) {
-  int split = node->left > 0, set = has_set(node);
-  INTEGER(VECTOR_ELT(out, COL_FEATURE))[at] = split ? (int)(node->feat & GBT_NODE_FEATURE) : NA_INTEGER;
-  REAL(VECTOR_ELT(out, COL_THRESHOLD))[at] = split && !set ? node->arg.value : NA_REAL;
+static void put_node(SEXP out, R_xlen_t at, const gbt_node_info *node) {
+  int split = node->feature >= 0;
+  INTEGER(VECTOR_ELT(out, COL_FEATURE))[at] = split ? node->feature : NA_INTEGER;
+  REAL(VECTOR_ELT(out, COL_THRESHOLD))[at] = split && !node->by_set ? node->threshold : NA_REAL;
   INTEGER(VECTOR_ELT(out, COL_LEFT))[at] = split ? (int)node->left : NA_INTEGER;
   INTEGER(VECTOR_ELT(out, COL_RIGHT))[at] = split ? (int)node->left + 1 : NA_INTEGER;
-  LOGICAL(VECTOR_ELT(out, COL_MISSING_LEFT))[at] = split ? (node->feat & GBT_NODE_MISSING_LEFT) != 0 : NA_LOGICAL;
-  LOGICAL(VECTOR_ELT(out, COL_BULK_LEFT))[at] = split ? (node->feat & GBT_NODE_BULK_LEFT) != 0 : NA_LOGICAL;
-  REAL(VECTOR_ELT(out, COL_VALUE))[at] = split ? NA_REAL : node->arg.value;
+  LOGICAL(VECTOR_ELT(out, COL_MISSING_LEFT))[at] = split ? node->missing_left : NA_LOGICAL;
+  LOGICAL(VECTOR_ELT(out, COL_BULK_LEFT))[at] = split ? node->bulk_left : NA_LOGICAL;
+  REAL(VECTOR_ELT(out, COL_GAIN))[at] = node->gain;
+  REAL(VECTOR_ELT(out, COL_COVER))[at] = node->cover;
+  REAL(VECTOR_ELT(out, COL_COUNT))[at] = node->count;
+  REAL(VECTOR_ELT(out, COL_VALUE))[at] = split ? NA_REAL : node->value[0];
+}
+
+/* The split by a set that was met last, and the row of `out` that has its vector. */
+typedef struct set_place {
+  gbt_node_info node;
+  R_xlen_t row;
+} set_place;
+
+static int same_set(const gbt_node_info *a, const gbt_node_info *b) {
+  return b->by_set && a->feature == b->feature && a->set == b->set && a->n_words == b->n_words;
 }
 
 /* Nodes that share a set (those of a symmetric level) share its vector as well: `same` has the row, from 1, of the
  * first of them. A shared set is that of the split before. */
-static void put_sets(SEXP out, R_xlen_t first, const gbt_node *nodes, uint32_t n, const uint32_t *words) {
-  SEXP sets = VECTOR_ELT(out, COL_SET);
+static void put_set(SEXP out, R_xlen_t at, const gbt_node_info *node, set_place *before) {
   int *same = INTEGER(VECTOR_ELT(out, COL_SAME_SET));
-  const gbt_node *before = NULL;
-  for (uint32_t k = 0; k < n; k++) {
-    R_xlen_t at = first + k;
-    same[at] = NA_INTEGER;
-    if (!has_set(&nodes[k])) continue;
-    int shared = before != NULL && gbt_same_set(&nodes[k], before);
-    same[at] = shared ? same[first + (before - nodes)] : (int)(at + 1);
-    SET_VECTOR_ELT(sets, at, shared ? VECTOR_ELT(sets, first + (before - nodes)) : set_of(&nodes[k], words));
-    before = &nodes[k];
-  }
+  same[at] = NA_INTEGER;
+  if (!node->by_set) return;
+  SEXP sets = VECTOR_ELT(out, COL_SET);
+  int shared = same_set(node, &before->node);
+  if (!shared) *before = (set_place){*node, at};
+  same[at] = (int)(before->row + 1);
+  SET_VECTOR_ELT(sets, at, shared ? VECTOR_ELT(sets, before->row) : set_of(node));
 }
 
 SEXP r_gbt_model_nodes(SEXP state) {
   SEXP handle = PROTECT(r_model_handle(state, R_NilValue));
   const gbt_forest_view *view = &r_model_get(handle)->forest;
+  const gbt_forest_info trees = gbt_forest_about(view);
   const char *names[N_COLS + 1];
   memcpy(names, node_cols, sizeof names);
   SEXP out = PROTECT(Rf_mkNamed(VECSXP, names));
-  for (int k = 0; k < N_COLS; k++) SET_VECTOR_ELT(out, k, Rf_allocVector(node_types[k], (R_xlen_t)view->n_nodes));
+  for (int k = 0; k < N_COLS; k++) SET_VECTOR_ELT(out, k, Rf_allocVector(node_types[k], (R_xlen_t)trees.n_nodes));
   R_xlen_t at = 0;
-  for (uint64_t t = 0; t < view->n_trees; t++) {
-    const gbt_tree *tree = &view->trees[t];
+  for (uint64_t t = 0; t < trees.n_trees; t++) {
+    set_place before = {{0}, 0};
     if (t % 1024 == 1023) R_CheckUserInterrupt(); /* nothing is held but by handles */
-    put_sets(out, at, view->nodes + tree->node_beg, tree->n_nodes, view->sets + tree->set_beg);
-    for (uint32_t k = 0; k < tree->n_nodes; k++, at++) {
-      uint64_t i = tree->node_beg + k;
+    for (uint32_t k = 0; k < gbt_tree_n_nodes(view, t); k++, at++) {
+      const gbt_node_info node = gbt_tree_node(view, t, k);
       INTEGER(VECTOR_ELT(out, COL_TREE))[at] = (int)t;
       INTEGER(VECTOR_ELT(out, COL_NODE))[at] = (int)k;
-      put_node(out, at, &view->nodes[i]);
-      REAL(VECTOR_ELT(out, COL_GAIN))[at] = view->gain[i];
-      REAL(VECTOR_ELT(out, COL_COVER))[at] = view->cover[i];
-      REAL(VECTOR_ELT(out, COL_COUNT))[at] = view->count[i];
+      put_node(out, at, &node);
+      put_set(out, at, &node, &before);
     }
   }
   UNPROTECT(2);

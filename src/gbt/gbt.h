@@ -29,6 +29,7 @@
 #include "params.h"
 #include "tree/forest.h"
 #include "tree/relevel.h"
+#include "tree/view.h"
 
 #define GBT_VERSION_TEXT "0.1.0"
 

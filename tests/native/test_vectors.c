@@ -199,6 +199,60 @@ static void allocations_fail(void) {
   gbt_schema_unref(schema);
 }
 
+/* Where a value goes by what a host is told of the node. */
+static int told_left(const gbt_node_info *at, double x) {
+  if (x != x) return at->missing_left;
+  if (!at->by_set) return x <= at->threshold;
+  if (x < 0.0) return at->bulk_left;
+  uint32_t level = (uint32_t)x;
+  return level / 32 < at->n_words && (at->set[level / 32] >> level % 32 & 1u);
+}
+
+/* What a host is told of the nodes of a forest is what predictors do with them. */
+static void check_told(const gbt_forest_view *view, test_rng *rng) {
+  gbt_forest_info about = gbt_forest_about(view);
+  uint64_t n_nodes = 0;
+  CHECK_EQ_U64(about.n_rounds * about.trees_per_round, view->n_trees);
+  for (uint64_t t = 0; t < about.n_trees; t++) {
+    const gbt_tree *tree = &view->trees[t];
+    const uint32_t *words = view->sets + tree->set_beg;
+    n_nodes += gbt_tree_n_nodes(view, t);
+    for (uint32_t k = 0; k < tree->n_nodes; k++) {
+      const gbt_node *node = &view->nodes[tree->node_beg + k];
+      gbt_node_info at = gbt_tree_node(view, t, k);
+      CHECK_EQ_U64(at.left, node->left);
+      CHECK_EQ_BITS(at.gain, view->gain[tree->node_beg + k]);
+      CHECK_EQ_BITS(at.cover, view->cover[tree->node_beg + k]);
+      CHECK_EQ_U64(at.count, view->count[tree->node_beg + k]);
+      CHECK_EQ_I64(at.feature, node->left == 0 ? -1 : (int64_t)(node->feat & GBT_NODE_FEATURE));
+      if (node->left == 0) {
+        const double *value = view->n_vectors == 0
+                                  ? &node->arg.value
+                                  : view->leaf_values + node->arg.vector * (uint64_t)view->n_leaf_outputs;
+        CHECK_EQ_BYTES(at.value, value, (size_t)view->n_leaf_outputs * sizeof *value);
+        continue;
+      }
+      const double x[] = {NAN, -1.0, (double)test_below(rng, 100), make_number(rng)};
+      const int n_x = at.by_set ? 3 : 4; /* levels are whole numbers */
+      for (int i = 0; i < n_x; i++) CHECK_EQ_I64(told_left(&at, x[i]), gbt_goes_left(node, x[i], words));
+    }
+  }
+  CHECK_EQ_U64(n_nodes, about.n_nodes);
+}
+
+static void hosts_are_told_what_nodes_do(void) {
+  test_rng rng = {5};
+  for (int vectors = 0; vectors < 2; vectors++) {
+    const forest_spec spec = {3, 2, 4, 25, SHAPE_BUSHY, 0};
+    gbt_schema *schema = make_schema(&rng, 9, 70);
+    gbt_forest *forest = vectors ? make_vector_forest(&rng, schema, &spec) : make_forest(&rng, schema, &spec);
+    gbt_forest_view view = gbt_forest_look(forest);
+    check_told(&view, &rng);
+    gbt_forest_free(forest);
+    gbt_schema_unref(schema);
+  }
+}
+
 /* Sums over splits do not see what leaves hold. */
 static void importance_is_that_of_the_splits(void) {
   test_rng rng = {4};
@@ -268,5 +322,6 @@ void suite_vectors(void) {
   RUN(shapes_that_do_not_fit_are_refused);
   RUN(allocations_fail);
   RUN(importance_is_that_of_the_splits);
+  RUN(hosts_are_told_what_nodes_do);
   RUN(levels_in_another_order);
 }

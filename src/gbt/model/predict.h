@@ -4,11 +4,7 @@
 
 #include "../data/table.h"
 #include "../objective/objective.h"
-#include "../tree/forest.h"
-
-typedef struct gbt_tree_range {
-  uint64_t beg, end; /* trees, half-open */
-} gbt_tree_range;
+#include "../tree/view.h"
 
 /* Predicting from one forest again and again: trees that were packed for many rows are kept for the next call, and
  * small calls that come often are together worth packing. Borrows the forest's arrays. One call at a time; a fork is
@@ -37,9 +33,5 @@ gbt_status gbt_predict_leaves(gbt_ctx *ctx, const gbt_forest_view *forest, const
 /* Scores to responses in place: probability, softmax probabilities, mean. x: n_rows x n_outputs column by column. */
 gbt_status gbt_predict_response(gbt_ctx *ctx, const gbt_objective *objective, int64_t n_rows, double *x,
                                 gbt_error *err) GBT_MUST_CHECK;
-
-/* Importance of every feature over a range of trees. Each array: n_features, overwritten. gain and cover are sums
- * (divide by splits for means). */
-void gbt_importance(const gbt_forest_view *forest, gbt_tree_range trees, double *gain, double *cover, double *splits);
 
 #endif

@@ -14,6 +14,7 @@
 
 #include "../base/mem.h"
 #include "node.h"
+#include "view.h"
 
 typedef struct gbt_tree {
   uint64_t node_beg, set_beg;
@@ -21,7 +22,7 @@ typedef struct gbt_tree {
 } gbt_tree;
 
 /* Borrowed pointers; valid as long as their owner is. */
-typedef struct gbt_forest_view {
+struct gbt_forest_view {
   int32_t n_features;
   int32_t n_outputs;      /* scores a row: 1, or the number of classes */
   int32_t n_leaf_outputs; /* values of a leaf: 1, for one output, or n_outputs */
@@ -37,7 +38,7 @@ typedef struct gbt_forest_view {
   const double *cover;       /* n_nodes: sum of hessians */
   const uint32_t *count;     /* n_nodes: training rows that came by (sampled ones) */
   const double *leaf_values; /* n_vectors x n_leaf_outputs, vector by vector */
-} gbt_forest_view;
+};
 
 GBT_FN uint64_t gbt_trees_per_round(const gbt_forest_view *forest) {
   GBT_ASSERT(forest->n_leaf_outputs == 1 || forest->n_leaf_outputs == forest->n_outputs);

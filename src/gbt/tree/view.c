@@ -1,0 +1,67 @@
+/* What a host is told of trees. */
+#include "view.h"
+
+#include <math.h>
+#include <stddef.h>
+
+#include "forest.h"
+
+gbt_forest_info gbt_forest_about(const gbt_forest_view *forest) {
+  gbt_forest_info about = {.n_features = forest->n_features,
+                           .n_outputs = forest->n_outputs,
+                           .n_leaf_outputs = forest->n_leaf_outputs,
+                           .n_parallel = forest->n_parallel,
+                           .n_trees = forest->n_trees,
+                           .trees_per_round = gbt_trees_per_round(forest),
+                           .n_nodes = forest->n_nodes,
+                           .base = forest->base};
+  GBT_ASSERT(about.trees_per_round > 0);
+  about.n_rounds = about.n_trees / about.trees_per_round;
+  return about;
+}
+
+uint32_t gbt_tree_n_nodes(const gbt_forest_view *forest, uint64_t tree) {
+  GBT_ASSERT(tree < forest->n_trees);
+  return forest->trees[tree].n_nodes;
+}
+
+gbt_node_info gbt_tree_node(const gbt_forest_view *forest, uint64_t tree, uint32_t node) {
+  GBT_ASSERT(tree < forest->n_trees && node < forest->trees[tree].n_nodes);
+  uint64_t i = forest->trees[tree].node_beg + node;
+  const gbt_node *at = &forest->nodes[i];
+  gbt_node_info out = {.feature = -1, .threshold = NAN, .cover = forest->cover[i], .count = forest->count[i]};
+  if (at->left == 0) {
+    out.value = forest->n_leaf_outputs > 1 ? forest->leaf_values + at->arg.vector * (uint64_t)forest->n_leaf_outputs
+                                           : &at->arg.value;
+    return out;
+  }
+  out.feature = (int32_t)(at->feat & GBT_NODE_FEATURE);
+  out.left = at->left;
+  out.missing_left = (at->feat & GBT_NODE_MISSING_LEFT) != 0;
+  out.bulk_left = (at->feat & GBT_NODE_BULK_LEFT) != 0;
+  out.gain = forest->gain[i];
+  if (at->feat & GBT_NODE_CATEGORICAL) {
+    out.by_set = 1;
+    out.n_words = at->arg.set.n_words;
+    if (out.n_words > 0) out.set = forest->sets + forest->trees[tree].set_beg + at->arg.set.beg;
+  } else {
+    out.threshold = at->arg.value;
+  }
+  return out;
+}
+
+void gbt_importance(const gbt_forest_view *forest, gbt_tree_range trees, double *gain, double *cover, double *splits) {
+  for (int32_t f = 0; f < forest->n_features; f++) gain[f] = cover[f] = splits[f] = 0.0;
+  uint64_t end = trees.end < forest->n_trees ? trees.end : forest->n_trees;
+  for (uint64_t t = trees.beg; t < end; t++) {
+    uint64_t beg = forest->trees[t].node_beg;
+    for (uint64_t i = beg; i < beg + forest->trees[t].n_nodes; i++) {
+      const gbt_node *node = &forest->nodes[i];
+      if (node->left == 0) continue;
+      uint32_t f = node->feat & GBT_NODE_FEATURE;
+      gain[f] += forest->gain[i];
+      cover[f] += forest->cover[i];
+      splits[f] += 1.0;
+    }
+  }
+}
