@@ -82,7 +82,7 @@ SEXP r_gbt_dataset_view(SEXP dataset, SEXP fields) {
 }
 
 void r_put_schema(SEXP list, int at, const gbt_schema *schema) {
-  int32_t n = schema->n_features;
+  int32_t n = schema->n_columns;
   SEXP names = Rf_allocVector(STRSXP, n);
   SET_VECTOR_ELT(list, at, names);
   SEXP type = Rf_allocVector(STRSXP, n);
@@ -92,7 +92,7 @@ void r_put_schema(SEXP list, int at, const gbt_schema *schema) {
   SEXP levels = Rf_allocVector(VECSXP, n);
   SET_VECTOR_ELT(list, at + 3, levels);
   for (int32_t f = 0; f < n; f++) {
-    const gbt_feature *feat = &schema->feat[f];
+    const gbt_schema_column *feat = &schema->col[f];
     SET_STRING_ELT(names, f, r_text(feat->name));
     SET_STRING_ELT(type, f, Rf_mkChar(gbt_feature_type_name((int)feat->type)));
     SET_STRING_ELT(tag, f, r_text(feat->tag));

@@ -164,10 +164,10 @@ SEXP r_gbt_model_shape(SEXP state, SEXP cache, SEXP names, SEXP tags) {
   const gbt_model *model = r_model_get(handle);
   const gbt_schema *schema = model->schema;
   if (TYPEOF(names) != STRSXP || TYPEOF(tags) != STRSXP) r_stop("names and types of features must be texts");
-  int32_t n = schema->n_features;
+  int32_t n = schema->n_columns;
   int named = Rf_xlength(names) == n, tagged = Rf_xlength(tags) == n;
-  for (int32_t f = 0; f < n && named; f++) named = same_text(STRING_ELT(names, f), schema->feat[f].name);
-  for (int32_t f = 0; f < n && tagged; f++) tagged = same_text(STRING_ELT(tags, f), schema->feat[f].tag);
+  for (int32_t f = 0; f < n && named; f++) named = same_text(STRING_ELT(names, f), schema->col[f].name);
+  for (int32_t f = 0; f < n && tagged; f++) tagged = same_text(STRING_ELT(tags, f), schema->col[f].tag);
   SEXP out = PROTECT(Rf_allocVector(REALSXP, 5));
   double *shape = REAL(out);
   const gbt_forest_info trees = gbt_forest_about(&model->forest);

@@ -10,7 +10,7 @@ static char *text_of(const char *fmt, int32_t i) {
 }
 
 gbt_schema *make_schema(test_rng *rng, int32_t n_features, int32_t levels) {
-  gbt_feature *feat = test_alloc((size_t)n_features * sizeof *feat);
+  gbt_schema_column *feat = test_alloc((size_t)n_features * sizeof *feat);
   static const char *const tags[] = {"", "double", "Date", "pr\xc3\xa9nom"};
   for (int32_t f = 0; f < n_features; f++) {
     feat[f].name = text_of(f % 3 == 0 ? "\xc3\xa4 %d" : "x%d", f);
@@ -48,7 +48,7 @@ static void make_split(test_rng *rng, const gbt_schema *schema, gbt_node *node, 
                        uint32_t *n_words) {
   int32_t f = (int32_t)test_below(rng, schema->n_features);
   node->feat = (uint32_t)f | (uint32_t)(test_u(rng) & (GBT_NODE_MISSING_LEFT | GBT_NODE_BULK_LEFT));
-  uint32_t most = (uint32_t)schema->feat[f].n_levels / 32 + 1;
+  uint32_t most = (uint32_t)schema->col[f].n_levels / 32 + 1;
   if (schema->feat[f].type == GBT_CATEGORICAL && *n_words + most <= max_words && test_below(rng, 8) > 0) {
     uint32_t n = (uint32_t)test_below(rng, (int64_t)most + 1);
     node->feat |= GBT_NODE_CATEGORICAL;
@@ -172,7 +172,7 @@ static void make_values(test_rng *rng, gbt_column *col, int64_t n) {
 
 /* Codes for the feature's levels in another order, a few of them left out, with three that the feature does not know
  * and one without text. */
-static void make_codes(test_rng *rng, const gbt_feature *feat, gbt_column *col, int64_t n) {
+static void make_codes(test_rng *rng, const gbt_schema_column *feat, gbt_column *col, int64_t n) {
   int32_t n_known = feat->n_levels, n_levels = 0;
   const char **text = test_alloc(((size_t)n_known + 4) * sizeof *text);
   int64_t *order = test_permutation(rng, n_known + 4);
@@ -200,9 +200,9 @@ made_table *make_table(test_rng *rng, const gbt_schema *schema, int64_t n_rows) 
   memset(t->cols, 0, (size_t)n_cols * sizeof *t->cols);
   int64_t *order = test_permutation(rng, n_cols);
   for (int32_t c = 0; c < n_cols; c++) {
-    static const gbt_feature spare = {.name = "a column too many", .tag = ""};
+    static const gbt_schema_column spare = {.name = "a column too many", .tag = ""};
     gbt_column *col = &t->cols[order[c]];
-    const gbt_feature *feat = c < schema->n_features ? &schema->feat[c] : &spare;
+    const gbt_schema_column *feat = c < schema->n_features ? &schema->col[c] : &spare;
     int64_t n = n_rows;
     col->name = feat->name;
     col->tag = feat->tag;

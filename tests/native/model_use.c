@@ -64,8 +64,8 @@ static gbt_ctx open_ctx(const gbt_mem *mem, gbt_simd simd) {
 static uint64_t read_everything(const gbt_model *model) {
   const gbt_forest_view *forest = &model->forest;
   uint64_t sum = 0;
-  for (int32_t f = 0; f < model->schema->n_features; f++) {
-    const gbt_feature *feat = &model->schema->feat[f];
+  for (int32_t f = 0; f < model->schema->n_columns; f++) {
+    const gbt_schema_column *feat = &model->schema->col[f];
     sum += strlen(feat->name) + strlen(feat->tag);
     for (int32_t i = 0; i < feat->n_levels; i++) sum += strlen(feat->levels[i]);
   }
@@ -222,18 +222,18 @@ static void slice(use *u, gbt_tree_range trees) {
 /* Factors with their levels in another order and a level more. */
 static gbt_schema *other_levels(use *u) {
   const gbt_schema *schema = u->model->schema;
-  size_t n = (size_t)schema->n_features;
-  gbt_feature *feat = test_alloc(n * sizeof *feat);
+  size_t n = (size_t)schema->n_columns;
+  gbt_schema_column *feat = test_alloc(n * sizeof *feat);
   gbt_schema *out = NULL;
   for (size_t f = 0; f < n; f++) {
-    feat[f] = schema->feat[f];
+    feat[f] = schema->col[f];
     if (feat[f].type != GBT_CATEGORICAL) continue;
     int32_t n_old = feat[f].n_levels;
     const char **level = test_alloc(((size_t)n_old + 1) * sizeof *level);
     int64_t *order = test_permutation(&u->rng, n_old);
     int is_new = 1;
     for (int32_t i = 0; i < n_old; i++) {
-      level[i] = schema->feat[f].levels[order[i]];
+      level[i] = schema->col[f].levels[order[i]];
       is_new &= strcmp(level[i], "unseen 1") != 0;
     }
     level[n_old] = "unseen 1";
@@ -270,17 +270,17 @@ static void relevel(use *u) {
 static gbt_table training_table(use *u) {
   const gbt_schema *schema = u->model->schema;
   gbt_table table = u->table->table;
-  gbt_column *cols = test_alloc((size_t)schema->n_features * sizeof *cols);
-  for (int32_t f = 0; f < schema->n_features; f++) {
-    const gbt_feature *feat = &schema->feat[f];
+  gbt_column *cols = test_alloc((size_t)schema->n_columns * sizeof *cols);
+  for (int32_t f = 0; f < schema->n_columns; f++) {
+    const gbt_schema_column *feat = &schema->col[f];
     cols[f] = u->table->cols[u->binding->col[f]];
     if (feat->type != GBT_ORDINAL) continue;
     int32_t *code = test_alloc((size_t)table.n_rows * sizeof *code);
     for (int64_t r = 0; r < table.n_rows; r++) code[r] = (int32_t)test_below(&u->rng, (int64_t)feat->n_levels + 1);
-    gbt_column own = {feat->name, feat->tag, feat->type, GBT_CODES, code, NULL, 0, feat->n_levels, feat->levels};
+    gbt_column own = {feat->name, feat->tag, feat->type, GBT_CODES, code, NULL, 0, feat->n_levels, feat->levels, 0};
     cols[f] = own;
   }
-  table.n_cols = schema->n_features;
+  table.n_cols = schema->n_columns;
   table.cols = cols;
   return table;
 }

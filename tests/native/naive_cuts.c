@@ -123,3 +123,32 @@ gbt_cuts *test_cuts_of(const tables *t, const double *weight, int32_t max_bin, i
   gbt_ctx_close(&ctx);
   return cuts;
 }
+
+static void same_schema(const gbt_schema *a, const gbt_schema *b) {
+  REQUIRE(a->n_columns == b->n_columns && a->n_features == b->n_features);
+  for (int32_t f = 0; f < a->n_features; f++) {
+    const gbt_feature *x = &a->feat[f], *y = &b->feat[f];
+    REQUIRE(x->kind == y->kind && x->col == y->col && x->type == y->type && !x->value == !y->value);
+    if (x->value != NULL) CHECK_EQ_BYTES(x->value, y->value, (size_t)a->col[x->col].n_levels * sizeof *x->value);
+  }
+  for (int32_t f = 0; f < a->n_columns; f++) {
+    const gbt_schema_column *x = &a->col[f], *y = &b->col[f];
+    CHECK_EQ_TEXT(x->name, y->name);
+    CHECK(x->type == y->type && x->n_levels == y->n_levels);
+    for (int32_t i = 0; i < x->n_levels && i < y->n_levels; i++) CHECK_EQ_TEXT(x->levels[i], y->levels[i]);
+  }
+}
+
+void same_all_cuts(const gbt_cuts *a, const gbt_cuts *b) {
+  REQUIRE(a != NULL && b != NULL);
+  same_schema(a->schema, b->schema);
+  CHECK(a->n_features == b->n_features && a->n_rows == b->n_rows && a->absent_missing == b->absent_missing);
+  for (int32_t f = 0; f < a->n_features; f++) {
+    const gbt_feature_cuts *x = &a->feat[f], *y = &b->feat[f];
+    if (x->cut == NULL || y->cut == NULL)
+      CHECK(x->cut == y->cut && x->n_bins == y->n_bins && x->n_filled == y->n_filled && x->zero_bin == y->zero_bin &&
+            x->has_missing == y->has_missing);
+    else
+      same_cuts(x, y);
+  }
+}

@@ -11,6 +11,7 @@ void naive_cuts_free(gbt_feature_cuts *cuts);
 
 /* Checks that all of a and b is equal. */
 void same_cuts(const gbt_feature_cuts *a, const gbt_feature_cuts *b);
+void same_all_cuts(const gbt_cuts *a, const gbt_cuts *b); /* of all features, and the schemas */
 
 /* Checks against the twin. */
 void same_as_naive(const gbt_feature_cuts *f, const double *x, const double *weight, int64_t n, int32_t max_bin,

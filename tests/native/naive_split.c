@@ -207,7 +207,7 @@ void naive_search(const naive *nv, int32_t id) {
     if (by_sets(nv, feats[i]))
       search_sets(&v, &best);
     else
-      search_bins(&v, nv->cuts->schema->feat[feats[i]].type == GBT_CATEGORICAL ? GBT_SPLIT_ONEHOT : GBT_SPLIT_NUMERIC,
+      search_bins(&v, nv->cuts->schema->col[feats[i]].type == GBT_CATEGORICAL ? GBT_SPLIT_ONEHOT : GBT_SPLIT_NUMERIC,
                   &best);
     unlook(&v);
   }
@@ -379,7 +379,7 @@ int naive_search_level(naive *nv, int32_t first) {
   for (int32_t k = n; k-- > 0;) { /* backwards: the order of search must not matter */
     if (!may_meet(nv, node, feats[k])) continue;
     level_view l = look_at_level(nv, first, feats[k]);
-    int categorical = nv->cuts->schema->feat[feats[k]].type == GBT_CATEGORICAL;
+    int categorical = nv->cuts->schema->col[feats[k]].type == GBT_CATEGORICAL;
     if (by_sets(nv, feats[k])) search_level_sets(&l, &best);
     else search_level_bins(&l, categorical ? GBT_SPLIT_ONEHOT : GBT_SPLIT_NUMERIC, &best);
     unlook_at_level(&l);

@@ -220,19 +220,3 @@ int same_ranked(const shares *s, const ranked *out, const trained *single) {
   }
   return ok;
 }
-
-void same_all_cuts(const gbt_cuts *a, const gbt_cuts *b) {
-  REQUIRE(a != NULL && b != NULL && a->n_features == b->n_features);
-  CHECK(a->n_rows == b->n_rows && a->absent_missing == b->absent_missing);
-  for (int32_t f = 0; f < a->n_features; f++) {
-    const gbt_feature *x = &a->schema->feat[f], *y = &b->schema->feat[f];
-    CHECK_EQ_TEXT(x->name, y->name);
-    REQUIRE(x->type == y->type && x->n_levels == y->n_levels);
-    for (int32_t i = 0; i < x->n_levels; i++) CHECK_EQ_TEXT(x->levels[i], y->levels[i]);
-    const gbt_feature_cuts *u = &a->feat[f], *v = &b->feat[f];
-    CHECK(u->n_bins == v->n_bins && u->n_filled == v->n_filled && u->zero_bin == v->zero_bin &&
-          u->has_missing == v->has_missing && (u->cut == NULL) == (v->cut == NULL));
-    if (u->cut != NULL && u->n_bins == v->n_bins)
-      CHECK_EQ_BYTES(u->cut, v->cut, (size_t)u->n_bins * sizeof *u->cut);
-  }
-}

@@ -52,7 +52,4 @@ void ranked_free(ranked *out);
 /* Whether all ranks succeeded with what the single process got. */
 int same_ranked(const shares *s, const ranked *out, const trained *single);
 
-/* Checks that all of a and b is equal. */
-void same_all_cuts(const gbt_cuts *a, const gbt_cuts *b);
-
 #endif

@@ -195,7 +195,7 @@ static gbt_status match_op(const gbt_mem *mem, void *arg, gbt_error *err) {
 }
 
 static const char *const colours[3] = {"red", "gr\xc3\xbcn", ""};
-static const gbt_feature columns[4] = {
+static const gbt_schema_column columns[4] = {
     {"age", "integer", GBT_NUMERIC, 0, NULL},
     {"colour", NULL, GBT_CATEGORICAL, 3, colours},
     {"size", "ordered", GBT_ORDINAL, 2, colours},
@@ -208,7 +208,7 @@ static void schema_copies_everything(void) {
   gbt_mem mem = fault_mem(&f);
   char name[8] = "age", level[8] = "red";
   const char *levels[3] = {level, colours[1], colours[2]};
-  gbt_feature feat[4];
+  gbt_schema_column feat[4];
   memcpy(feat, columns, sizeof feat);
   feat[0].name = name;
   feat[1].levels = levels;
@@ -218,13 +218,13 @@ static void schema_copies_everything(void) {
   memset(level, 0, sizeof level);
   memset(levels, 0, sizeof levels);
   memset(feat, 0, sizeof feat);
-  CHECK_EQ_I64(schema->n_features, 4);
+  CHECK_EQ_I64(schema->n_columns, 4);
   for (int i = 0; i < 4; i++) {
-    CHECK_EQ_TEXT(schema->feat[i].name, columns[i].name);
-    CHECK_EQ_TEXT(schema->feat[i].tag, columns[i].tag == NULL ? "" : columns[i].tag);
+    CHECK_EQ_TEXT(schema->col[i].name, columns[i].name);
+    CHECK_EQ_TEXT(schema->col[i].tag, columns[i].tag == NULL ? "" : columns[i].tag);
     CHECK_EQ_I64(schema->feat[i].type, columns[i].type);
-    CHECK_EQ_I64(schema->feat[i].n_levels, columns[i].n_levels);
-    for (int k = 0; k < columns[i].n_levels; k++) CHECK_EQ_TEXT(schema->feat[i].levels[k], columns[i].levels[k]);
+    CHECK_EQ_I64(schema->col[i].n_levels, columns[i].n_levels);
+    for (int k = 0; k < columns[i].n_levels; k++) CHECK_EQ_TEXT(schema->col[i].levels[k], columns[i].levels[k]);
   }
   CHECK(gbt_schema_ref(schema) == schema);
   gbt_schema_unref(schema);
@@ -239,7 +239,7 @@ static void schema_names_what_is_wrong(void) {
   fault_start(&f, 0, 0);
   gbt_mem mem = fault_mem(&f);
   gbt_schema *schema = (gbt_schema *)&f;
-  gbt_feature feat[4];
+  gbt_schema_column feat[4];
   memcpy(feat, columns, sizeof feat);
   feat[2].name = "";
   CHECK_FAILS(gbt_schema_new(&mem, 4, feat, &schema, test_err), GBT_E_DATA, "column 3 has no name");
@@ -265,7 +265,7 @@ static void schema_names_what_is_wrong(void) {
   CHECK(schema == NULL);
   CHECK_EQ_I64(f.n_live, 0);
   REQUIRE_OK(gbt_schema_new(&mem, 0, NULL, &schema, test_err));
-  CHECK_EQ_I64(schema->n_features, 0);
+  CHECK_EQ_I64(schema->n_columns, 0);
   gbt_schema_unref(schema);
 }
 

@@ -278,7 +278,7 @@ static scene one_feature(gbt_feature_type type, int32_t n_levels, int32_t n_outp
     snprintf(text[i], sizeof text[i], "L%d", (int)i);
     levels[i] = text[i];
   }
-  gbt_feature feat = {"x", "", type, n_levels, levels};
+  gbt_schema_column feat = {"x", "", type, n_levels, levels};
   memset(&s, 0, sizeof s);
   CHECK_OK(gbt_schema_new(&mem, 1, &feat, &s.schema, test_err));
   CHECK_OK(gbt_forest_new(&mem, 1, n_outputs, 1, &s.forest, test_err));

@@ -123,7 +123,7 @@ static void crafted_files(void) {
 static blob known_model(void) {
   static const char *const levels1[] = {"a", "b"}, *const levels2[] = {"d", "e"}, *const hi[] = {"hi"};
   static const int32_t ints[] = {1, 2, 3};
-  static const gbt_feature feat[] = {
+  static const gbt_schema_column feat[] = {
       {"x", "", GBT_NUMERIC, 0, NULL}, {"c1", "", GBT_CATEGORICAL, 2, levels1}, {"c2", "", GBT_ORDINAL, 2, levels2}};
   static const gbt_meta meta[] = {{"m1", GBT_META_TEXT, 1, hi, NULL, NULL}, {"m2", GBT_META_INT, 3, NULL, NULL, ints}};
   gbt_mem mem = gbt_mem_default();

@@ -14,7 +14,7 @@ static void factors(void) {
   tables_codes(t, "o", GBT_ORDINAL, code, fruit, 7);
   for (int weighted = 0; weighted < 2; weighted++) {
     gbt_cuts *cuts = test_cuts_of(t, weighted ? w : NULL, 2, 1);
-    const gbt_feature *f = &cuts->schema->feat[0], *o = &cuts->schema->feat[1];
+    const gbt_schema_column *f = &cuts->schema->col[0], *o = &cuts->schema->col[1];
     CHECK_EQ_I64(f->n_levels, 3);
     CHECK_EQ_TEXT(f->levels[0], "apple");
     CHECK_EQ_TEXT(f->levels[1], "fig");
@@ -47,7 +47,7 @@ static void factors(void) {
   for (int c = 0; c < 2; c++) {
     CHECK_EQ_I64(cuts->feat[c].n_bins, 1);
     CHECK_EQ_I64(cuts->feat[c].has_missing, 1);
-    CHECK_EQ_I64(cuts->schema->feat[c].n_levels, 0);
+    CHECK_EQ_I64(cuts->schema->col[c].n_levels, 0);
   }
   gbt_cuts_unref(cuts);
   tables_free(t);
@@ -69,7 +69,7 @@ static void order_of_levels(void) {
     tables *t = tables_new(N);
     tables_codes(t, "f", GBT_CATEGORICAL, code, levels, LEVELS);
     gbt_cuts *cuts = test_cuts_of(t, NULL, 255, 1);
-    const gbt_feature *f = &cuts->schema->feat[0];
+    const gbt_schema_column *f = &cuts->schema->col[0];
     int last_count = N + 1, last_first = -1, n_seen = 0;
     for (int32_t b = 0; b < f->n_levels; b++) {
       int count = 0, first = -1;
@@ -106,12 +106,12 @@ static void too_many_levels(void) {
   tables_codes(t, "f", GBT_CATEGORICAL, code, levels, LEVELS);
   gbt_cuts *cuts = test_cuts_of(t, NULL, 255, 1);
   CHECK_EQ_I64(cuts->feat[0].n_bins, GBT_MAX_LEVELS);
-  CHECK_EQ_I64(cuts->schema->feat[0].n_levels, GBT_MAX_LEVELS);
+  CHECK_EQ_I64(cuts->schema->col[0].n_levels, GBT_MAX_LEVELS);
   CHECK_EQ_I64(cuts->feat[0].has_missing, 1);
-  CHECK_EQ_TEXT(cuts->schema->feat[0].levels[0], "5");     /* 11 rows */
-  CHECK_EQ_TEXT(cuts->schema->feat[0].levels[1], "65539"); /* 2 rows, the first of all */
+  CHECK_EQ_TEXT(cuts->schema->col[0].levels[0], "5");     /* 11 rows */
+  CHECK_EQ_TEXT(cuts->schema->col[0].levels[1], "65539"); /* 2 rows, the first of all */
   /* once each: codes 0 .. 4, 6 .. 9, the last of the first half; 9 comes first, then 8, 7, 6: those have a bin */
-  CHECK_EQ_TEXT(cuts->schema->feat[0].levels[GBT_MAX_LEVELS - 1], "7");
+  CHECK_EQ_TEXT(cuts->schema->col[0].levels[GBT_MAX_LEVELS - 1], "7");
   gbt_cuts_unref(cuts);
   tables_free(t);
 }
@@ -122,9 +122,9 @@ static void schema_of_table(void) {
   tables_f64(t, "time", x)->tag = "POSIXct";
   tables_f64(t, "plain", x)->tag = NULL;
   gbt_cuts *cuts = test_cuts_of(t, NULL, 255, 1);
-  CHECK_EQ_TEXT(cuts->schema->feat[0].name, "time");
-  CHECK_EQ_TEXT(cuts->schema->feat[0].tag, "POSIXct");
-  CHECK_EQ_TEXT(cuts->schema->feat[1].tag, "");
+  CHECK_EQ_TEXT(cuts->schema->col[0].name, "time");
+  CHECK_EQ_TEXT(cuts->schema->col[0].tag, "POSIXct");
+  CHECK_EQ_TEXT(cuts->schema->col[1].tag, "");
   CHECK_EQ_I64(cuts->schema->feat[1].type, GBT_NUMERIC);
   gbt_cuts *again = gbt_cuts_ref(cuts);
   gbt_cuts_unref(cuts);

@@ -72,11 +72,11 @@ static void check_forest(const gbt_forest_view *got, const gbt_forest_view *want
 static void check_schema(const gbt_schema *got, const gbt_schema *want) {
   CHECK_EQ_I64(got->n_features, want->n_features);
   for (int32_t f = 0; f < want->n_features; f++) {
-    CHECK_EQ_TEXT(got->feat[f].name, want->feat[f].name);
-    CHECK_EQ_TEXT(got->feat[f].tag, want->feat[f].tag);
-    CHECK_EQ_I64(got->feat[f].type, want->feat[f].type);
-    CHECK_EQ_I64(got->feat[f].n_levels, want->feat[f].n_levels);
-    for (int32_t i = 0; i < want->feat[f].n_levels; i++) CHECK_EQ_TEXT(got->feat[f].levels[i], want->feat[f].levels[i]);
+    CHECK_EQ_TEXT(got->col[f].name, want->col[f].name);
+    CHECK_EQ_TEXT(got->col[f].tag, want->col[f].tag);
+    CHECK_EQ_I64(got->col[f].type, want->col[f].type);
+    CHECK_EQ_I64(got->col[f].n_levels, want->col[f].n_levels);
+    for (int32_t i = 0; i < want->col[f].n_levels; i++) CHECK_EQ_TEXT(got->col[f].levels[i], want->col[f].levels[i]);
   }
 }
 
@@ -184,7 +184,7 @@ static void bytes_are_used_in_place(void) {
   gbt_model *model;
   REQUIRE(sample_open(&s, 4, 9, &small, N_META));
   REQUIRE_OK(gbt_model_open(&mem, s.bytes, s.n_bytes, &model, test_err));
-  const uint8_t *nodes = (const uint8_t *)model->forest.nodes, *name = (const uint8_t *)model->schema->feat[0].name;
+  const uint8_t *nodes = (const uint8_t *)model->forest.nodes, *name = (const uint8_t *)model->schema->col[0].name;
   CHECK(model->own_bytes == NULL);
   CHECK(nodes > s.bytes && nodes < s.bytes + s.n_bytes);
   CHECK(name > s.bytes && name < s.bytes + s.n_bytes);
@@ -318,13 +318,13 @@ static void writer_refuses_what_the_reader_would(void) {
   CHECK_FAILS(try_write(&s, &no_kind, 1), GBT_E_ARG, "`a`");
   CHECK_FAILS(try_write(&s, &bad_text, 1), GBT_E_ARG, "UTF-8");
   CHECK_FAILS(try_write(&s, &bad_name, 1), GBT_E_ARG, "UTF-8");
-  const char *name = s.schema->feat[2].name, *tag = s.schema->feat[2].tag;
-  s.schema->feat[2].name = bad;
+  const char *name = s.schema->col[2].name, *tag = s.schema->col[2].tag;
+  s.schema->col[2].name = bad;
   CHECK_FAILS(try_write(&s, NULL, 0), GBT_E_DATA, "UTF-8");
-  s.schema->feat[2].name = name;
-  s.schema->feat[2].tag = bad;
+  s.schema->col[2].name = name;
+  s.schema->col[2].tag = bad;
   CHECK_FAILS(try_write(&s, NULL, 0), GBT_E_DATA, name);
-  s.schema->feat[2].tag = tag;
+  s.schema->col[2].tag = tag;
   s.view.n_features = 4;
   CHECK_FAILS(try_write(&s, NULL, 0), GBT_E_INTERNAL, "4");
   s.view.n_features = 5;
@@ -347,7 +347,8 @@ static void writer_refuses_what_the_reader_would(void) {
 
 /* Trees of three nodes, one fault each. */
 static void faults_of_trees(void) {
-  const gbt_feature feat[2] = {{"a", "", GBT_NUMERIC, 0, NULL}, {"b", "", GBT_CATEGORICAL, 0, NULL}};
+  const gbt_feature feat[2] = {{GBT_FEATURE_COLUMN, 0, GBT_NUMERIC, NULL},
+                               {GBT_FEATURE_COLUMN, 1, GBT_CATEGORICAL, NULL}};
   const gbt_tree tree = {0, 0, 5, 4};
   gbt_node good[5];
   uint64_t seen[1];

@@ -167,14 +167,14 @@ static void many_trees_take_several_packs(void) {
 static void one_feature_scene(scene *s, gbt_feature_type type, int32_t n_levels, const char *const *levels,
                               int64_t n_rows, const void *values) {
   gbt_mem mem = gbt_mem_default();
-  gbt_feature feat = {"x", "", type, n_levels, levels};
+  gbt_schema_column feat = {"x", "", type, n_levels, levels};
   memset(s, 0, sizeof *s);
   CHECK_OK(gbt_schema_new(&mem, 1, &feat, &s->schema, test_err));
   CHECK_OK(gbt_forest_new(&mem, 1, 1, 1, &s->forest, test_err));
   CHECK_OK(gbt_ctx_open(&s->ctx, mem, 1, GBT_SIMD_AUTO, NULL, NULL, test_err));
   s->table = test_alloc(sizeof *s->table);
   s->table->cols = test_alloc(sizeof *s->table->cols);
-  gbt_column col = {"x", "", type, n_levels > 0 ? GBT_CODES : GBT_F64, values, NULL, 0, n_levels, levels};
+  gbt_column col = {"x", "", type, n_levels > 0 ? GBT_CODES : GBT_F64, values, NULL, 0, n_levels, levels, 0};
   s->table->cols[0] = col;
   gbt_table table = {.n_rows = n_rows, .n_cols = 1, .cols = s->table->cols};
   s->table->table = table;

@@ -53,7 +53,7 @@ typedef struct stage_spec {
 } stage_spec;
 
 static void make_columns(stage *s, test_rng *rng, const stage_spec *spec) {
-  gbt_feature *feat = test_alloc((size_t)spec->n_features * sizeof *feat);
+  gbt_schema_column *feat = test_alloc((size_t)spec->n_features * sizeof *feat);
   char(*name)[16] = test_alloc((size_t)spec->n_features * sizeof *name);
   gbt_mem mem = gbt_mem_default();
   char(*text)[16] = test_alloc((size_t)(spec->with_sets + 1) * sizeof *text);
@@ -65,14 +65,14 @@ static void make_columns(stage *s, test_rng *rng, const stage_spec *spec) {
   for (int32_t f = 0; f < spec->n_features; f++) {
     int levels = f == 0 && spec->with_sets;
     snprintf(name[f], sizeof name[f], "x%d", (int)f);
-    gbt_feature one = {name[f], "", levels ? GBT_CATEGORICAL : GBT_NUMERIC, levels ? spec->with_sets : 0,
+    gbt_schema_column one = {name[f], "", levels ? GBT_CATEGORICAL : GBT_NUMERIC, levels ? spec->with_sets : 0,
                        levels ? letters : NULL};
     feat[f] = one;
   }
   CHECK_OK(gbt_schema_new(&mem, spec->n_features, feat, &s->schema, test_err));
   s->cols = test_alloc((size_t)spec->n_features * sizeof *s->cols);
   for (int32_t f = 0; f < spec->n_features; f++) {
-    const gbt_feature *to = &s->schema->feat[f];
+    const gbt_schema_column *to = &s->schema->col[f];
     int levels = to->type == GBT_CATEGORICAL;
     double *x = test_alloc((size_t)(spec->n_rows + 1) * sizeof *x);
     int32_t *code = (int32_t *)(void *)x;
@@ -83,7 +83,7 @@ static void make_columns(stage *s, test_rng *rng, const stage_spec *spec) {
         x[r] = test_below(rng, 9) == 0 ? (double)NAN : near(rng, draw(rng, (spread)(f % N_SPREADS)));
       if (!levels && x[r] != x[r] && test_below(rng, 2)) x[r] = -x[r]; /* a NaN with its sign set */
     }
-    gbt_column col = {to->name, "", to->type, levels ? GBT_CODES : GBT_F64, x, NULL, 0, to->n_levels, to->levels};
+    gbt_column col = {to->name, "", to->type, levels ? GBT_CODES : GBT_F64, x, NULL, 0, to->n_levels, to->levels, 0};
     s->cols[f] = col;
   }
   gbt_table table = {.n_rows = spec->n_rows, .n_cols = spec->n_features, .cols = s->cols};

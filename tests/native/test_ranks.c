@@ -1,5 +1,6 @@
 /* Ranks that train one model: the bytes of the single process, whatever the shares; and one end for all. */
 #include "random_job.h"
+#include "naive_cuts.h"
 #include "ranks_job.h"
 
 /* ---- cuts ---- */

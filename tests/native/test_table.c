@@ -127,14 +127,14 @@ static void every_task_has_columns(void) {
 
 /* ---- bindings ---- */
 
-static gbt_schema *schema_of(int32_t n, const gbt_feature *feat) {
+static gbt_schema *schema_of(int32_t n, const gbt_schema_column *feat) {
   gbt_mem mem = gbt_mem_default();
   gbt_schema *schema = NULL;
   CHECK_OK(gbt_schema_new(&mem, n, feat, &schema, test_err));
   return schema;
 }
 
-static const gbt_feature three[] = {
+static const gbt_schema_column three[] = {
     {"x", "", GBT_NUMERIC, 0, NULL}, {"f", "", GBT_CATEGORICAL, 3, abc}, {"o", "", GBT_ORDINAL, 3, abc}};
 
 static gbt_status bind(const tables *t, const gbt_schema *schema, gbt_unseen unseen, gbt_binding **out,
@@ -218,7 +218,7 @@ static void few_rows_of_many_levels(void) {
     given[i] = text[LEVELS - 1 - i] + (i % 5 == 0); /* some unknown: without the v */
     if (i % 7 == 0) given[i] = NULL;
   }
-  const gbt_feature feat = {"f", "", GBT_CATEGORICAL, LEVELS, known};
+  const gbt_schema_column feat = {"f", "", GBT_CATEGORICAL, LEVELS, known};
   gbt_schema *plain = schema_of(1, &feat), *indexed = schema_of(1, &feat);
   REQUIRE_OK(gbt_schema_index(indexed, test_err));
   REQUIRE_OK(gbt_schema_index(indexed, test_err)); /* once is enough */
@@ -287,12 +287,12 @@ static void wrong_bindings(void) {
 static void very_many_missing(void) {
   enum { N = 100000 };
   char(*name)[16] = test_alloc(N * sizeof *name);
-  gbt_feature *feat = test_alloc(N * sizeof *feat);
+  gbt_schema_column *feat = test_alloc(N * sizeof *feat);
   char long_name[1000];
   memset(long_name, 'y', sizeof long_name);
   long_name[999] = 0;
   for (int i = 0; i < N; i++) {
-    gbt_feature f = {name[i], "", GBT_NUMERIC, 0, NULL};
+    gbt_schema_column f = {name[i], "", GBT_NUMERIC, 0, NULL};
     snprintf(name[i], sizeof name[i], "x%d", i);
     feat[i] = f;
   }
@@ -329,7 +329,7 @@ static void make_reading(reading *in, test_rng *rng, int absent_missing) {
   static const char *const levels[] = {"b", "new", "a", NULL, "c", "a"};
   static const double index[] = {NAN, 1, -1, 0, NAN, 2, 0};
   static const char *const names[] = {"a", "b", "c", "d", "e", "f", "g", "h", "i"};
-  gbt_feature feat[FEATS];
+  gbt_schema_column feat[FEATS];
   tables *t = in->t = tables_new(ROWS);
   t->table.absent_missing = absent_missing;
   int32_t code[2][ROWS];
@@ -348,7 +348,7 @@ static void make_reading(reading *in, test_rng *rng, int absent_missing) {
     }
   }
   for (int k = 0; k < FEATS; k++) {
-    gbt_feature f = {names[k], "",
+    gbt_schema_column f = {names[k], "",
                      k == 7   ? GBT_CATEGORICAL
                      : k == 8 ? GBT_ORDINAL
                               : GBT_NUMERIC,

@@ -286,11 +286,11 @@ static void levels_in_another_order(void) {
   gbt_mem mem = gbt_mem_default();
   scene s;
   REQUIRE(scene_open(&s, &rng, 6, &spec, 200, 1));
-  gbt_feature feat[6];
+  gbt_schema_column feat[6];
   const char *level[6][41];
   int moved = 0;
   for (int f = 0; f < 6; f++) {
-    feat[f] = s.schema->feat[f];
+    feat[f] = s.schema->col[f];
     if (feat[f].type != GBT_CATEGORICAL) continue;
     for (int32_t i = 0; i < feat[f].n_levels; i++) level[f][i] = feat[f].levels[feat[f].n_levels - 1 - i];
     feat[f].levels = level[f];

@@ -99,7 +99,7 @@ static int32_t cu_storage_of(const gbt_column *col) {
 }
 
 static const gbt_column *cu_column_of(const cu_binner *b, int32_t feat) {
-  return &b->binding->table->cols[b->binding->col[feat]];
+  return gbt_binding_column(b->binding, feat);
 }
 
 /* The columns of a strip, those of 8 bytes first, so that all lie aligned. Returns bytes of a row. */

@@ -1,6 +1,7 @@
 /* Schemas and matching by text.
  *
- * A schema is one block, freed as a whole:   gbt_schema | gbt_feature[n_features] | const char *[all levels] | texts
+ * A schema is one block, freed as a whole:
+ *   gbt_schema | gbt_schema_column[n_columns] | gbt_feature[n_features] | values | const char *[all levels] | texts
  *
  * Texts are found through an open-addressing table of positions, at most half full:
  *   slot[hash & mask], the next, ... = position + 1, or 0 where the search ends
@@ -95,7 +96,7 @@ gbt_status gbt_match_many_texts(gbt_ctx *ctx, int thread, const char *const *fro
   return match_texts(&ctx->mem, ctx, thread, from, n_from, to, n_to, out, err);
 }
 
-static gbt_status check_levels(const gbt_mem *mem, const gbt_feature *f, gbt_error *err) {
+static gbt_status check_levels(const gbt_mem *mem, const gbt_schema_column *f, gbt_error *err) {
   if (f->n_levels < 0 || (f->type == GBT_NUMERIC && f->n_levels != 0))
     return gbt_fail_on(err, GBT_E_INTERNAL, f->name, "column `%s`: a wrong number of levels (%d)", f->name,
                        (int)f->n_levels);
@@ -117,14 +118,14 @@ static gbt_status check_levels(const gbt_mem *mem, const gbt_feature *f, gbt_err
   return status;
 }
 
-static gbt_status check_names(const gbt_mem *mem, int32_t n, const gbt_feature *feat, gbt_error *err) {
+static gbt_status check_names(const gbt_mem *mem, int32_t n, const gbt_schema_column *col, gbt_error *err) {
   const char **names = NULL;
   text_index index = {NULL, NULL, 0, 0};
   gbt_status status;
   GBT_TRY_GOTO(gbt_mem_array(mem, (size_t)n, sizeof *names, &names, err), done);
   GBT_TRY_GOTO(index_new(mem, names, n, &index, err), done);
   for (int32_t i = 0; i < n; i++) {
-    names[i] = feat[i].name;
+    names[i] = col[i].name;
     if (names[i] == NULL || names[i][0] == 0) {
       status = gbt_fail(err, GBT_E_DATA, "column %d has no name; give every column a name", (int)i + 1);
       goto done;
@@ -152,48 +153,160 @@ static const char *put_text(char **end, const char *s) {
   return copy;
 }
 
-static const char *tag_of(const gbt_feature *f) { return f->tag == NULL ? "" : f->tag; }
+static const char *tag_of(const gbt_schema_column *f) { return f->tag == NULL ? "" : f->tag; }
 
-static gbt_status copy_schema(const gbt_mem *mem, int32_t n, const gbt_feature *feat, gbt_schema **out,
-                              gbt_error *err) {
-  size_t n_levels = 0, n_chars = 0;
-  for (int32_t i = 0; i < n; i++) {
-    n_levels += (size_t)feat[i].n_levels;
-    n_chars += strlen(feat[i].name) + strlen(tag_of(&feat[i])) + 2;
-    for (int32_t k = 0; k < feat[i].n_levels; k++) n_chars += strlen(feat[i].levels[k]) + 1;
-  }
+gbt_status gbt_schema_alloc(const gbt_mem *mem, gbt_schema_room room, gbt_schema_block *out, gbt_error *err) {
+  const size_t n_columns = (size_t)room.n_columns, n_features = (size_t)room.n_features;
   gbt_schema *schema;
-  size_t bytes = sizeof *schema + (size_t)n * sizeof *feat + n_levels * sizeof(char *) + n_chars;
-  GBT_TRY(gbt_mem_array(mem, bytes, 1, &schema, err));
+  const size_t bytes = sizeof *schema + n_columns * sizeof *schema->col + n_features * sizeof *schema->feat +
+                       room.n_values * sizeof(double) + room.n_levels * sizeof(char *) + room.n_chars;
+  GBT_TRY(gbt_mem_zeros(mem, bytes, 1, &schema, err));
   schema->refs = 1;
   schema->mem = *mem;
-  schema->n_features = n;
-  schema->level_index = NULL;
-  schema->feat = (gbt_feature *)(schema + 1);
-  const char **level = (const char **)(schema->feat + n);
-  char *end = (char *)(level + n_levels);
-  for (int32_t i = 0; i < n; i++) {
-    gbt_feature *f = &schema->feat[i];
-    *f = feat[i];
-    f->name = put_text(&end, feat[i].name);
-    f->tag = put_text(&end, tag_of(&feat[i]));
-    f->levels = f->n_levels > 0 ? level : NULL;
-    for (int32_t k = 0; k < f->n_levels; k++) *level++ = put_text(&end, feat[i].levels[k]);
-  }
-  *out = schema;
+  schema->n_columns = room.n_columns;
+  schema->n_features = room.n_features;
+  schema->col = (gbt_schema_column *)(schema + 1);
+  schema->feat = (gbt_feature *)(schema->col + n_columns);
+  out->schema = schema;
+  out->value = (double *)(schema->feat + n_features);
+  out->level = (const char **)(out->value + room.n_values);
+  out->text = (char *)(out->level + room.n_levels);
   return GBT_OK;
 }
 
-gbt_status gbt_schema_new(const gbt_mem *mem, int32_t n_features, const gbt_feature *feat, gbt_schema **out,
-                          gbt_error *err) {
-  *out = NULL;
-  GBT_TRY(check_names(mem, n_features, feat, err));
-  for (int32_t i = 0; i < n_features; i++) GBT_TRY(check_levels(mem, &feat[i], err));
-  return copy_schema(mem, n_features, feat, out, err);
+static gbt_schema_room room_for(int32_t n_columns, const gbt_schema_column *col, int32_t n_features,
+                                const gbt_feature *feat) {
+  gbt_schema_room room = {n_columns, n_features, 0, 0, 0};
+  for (int32_t i = 0; i < n_columns; i++) {
+    room.n_levels += (size_t)col[i].n_levels;
+    room.n_chars += strlen(col[i].name) + strlen(tag_of(&col[i])) + 2;
+    for (int32_t k = 0; k < col[i].n_levels; k++) room.n_chars += strlen(col[i].levels[k]) + 1;
+  }
+  for (int32_t f = 0; f < n_features; f++)
+    if (feat[f].value != NULL) room.n_values += (size_t)col[feat[f].col].n_levels;
+  return room;
 }
 
+static void copy_columns(gbt_schema_block *block, const gbt_schema_column *col) {
+  for (int32_t i = 0; i < block->schema->n_columns; i++) {
+    gbt_schema_column *to = &block->schema->col[i];
+    *to = col[i];
+    to->name = put_text(&block->text, col[i].name);
+    to->tag = put_text(&block->text, tag_of(&col[i]));
+    to->levels = to->n_levels > 0 ? block->level : NULL;
+    for (int32_t k = 0; k < to->n_levels; k++) *block->level++ = put_text(&block->text, col[i].levels[k]);
+  }
+}
+
+static void copy_features(gbt_schema_block *block, const gbt_feature *feat) {
+  const gbt_schema *schema = block->schema;
+  for (int32_t f = 0; f < schema->n_features; f++) {
+    gbt_feature *to = &schema->feat[f];
+    *to = feat[f];
+    to->type = feat[f].kind == GBT_FEATURE_COLUMN ? schema->col[feat[f].col].type : GBT_NUMERIC;
+    if (feat[f].value == NULL) continue;
+    size_t n = (size_t)schema->col[feat[f].col].n_levels;
+    if (n > 0) memcpy(block->value, feat[f].value, n * sizeof *feat[f].value);
+    to->value = block->value;
+    block->value += n;
+  }
+}
+
+gbt_status gbt_schema_new_mapped(const gbt_mem *mem, int32_t n_columns, const gbt_schema_column *col,
+                                 int32_t n_features, const gbt_feature *feat, gbt_schema **out, gbt_error *err) {
+  gbt_schema_block block;
+  *out = NULL;
+  GBT_TRY(check_names(mem, n_columns, col, err));
+  for (int32_t i = 0; i < n_columns; i++) GBT_TRY(check_levels(mem, &col[i], err));
+  GBT_TRY(gbt_schema_alloc(mem, room_for(n_columns, col, n_features, feat), &block, err));
+  *out = block.schema;
+  copy_columns(&block, col);
+  copy_features(&block, feat);
+  GBT_ASSERT(gbt_feature_map_fault(*out) == NULL);
+  return GBT_OK;
+}
+
+gbt_status gbt_schema_new(const gbt_mem *mem, int32_t n_columns, const gbt_schema_column *col, gbt_schema **out,
+                          gbt_error *err) {
+  gbt_feature *feat;
+  *out = NULL;
+  GBT_TRY(gbt_mem_zeros(mem, (size_t)n_columns, sizeof *feat, &feat, err));
+  for (int32_t i = 0; i < n_columns; i++) feat[i].col = i;
+  gbt_status status = gbt_schema_new_mapped(mem, n_columns, col, n_columns, feat, out, err);
+  gbt_mem_free(mem, feat);
+  return status;
+}
+
+/* ---- the feature map ---- */
+
+static const struct {
+  const char *name, *label;
+} kinds[GBT_N_FEATURE_KINDS] = {
+#define GBT_FEATURE_KIND(ID, NAME, LABEL, TEXT) [GBT_FEATURE_##ID] = {NAME, LABEL},
+#include "feature_kinds.def"
+#undef GBT_FEATURE_KIND
+};
+
+const char *gbt_feature_kind_name(gbt_feature_kind kind) { return kinds[kind].name; }
+
+int gbt_feature_kind_find(const char *name) {
+  for (int k = 0; k < GBT_N_FEATURE_KINDS; k++)
+    if (strcmp(kinds[k].name, name) == 0) return k;
+  return -1;
+}
+
+size_t gbt_feature_label(const gbt_schema *schema, int32_t feat, char *out, size_t size) {
+  const gbt_feature *f = &schema->feat[feat];
+  const char *label = kinds[f->kind].label, *column = schema->col[f->col].name;
+  size_t n = 0;
+  for (const char *c = label; *c != 0; c++) {
+    const int is_name = c[0] == '%' && c[1] == 's';
+    const size_t n_part = is_name ? strlen(column) : 1;
+    for (size_t i = 0; i < n_part; i++, n++)
+      if (n + 1 < size) out[n] = is_name ? column[i] : *c;
+    c += is_name;
+  }
+  if (size > 0) out[n < size ? n : size - 1] = 0;
+  return n;
+}
+
+static const char *feature_fault(const gbt_schema *schema, const gbt_feature *f) {
+  if (f->col < 0 || f->col >= schema->n_columns) return "a feature is made of a column that does not exist";
+  const gbt_schema_column *col = &schema->col[f->col];
+  switch (f->kind) {
+  case GBT_FEATURE_COLUMN:
+    return f->type != col->type || f->value != NULL ? "a feature is not of its column's type" : NULL;
+  case GBT_FEATURE_LEVEL_COUNT:
+    if (col->type != GBT_CATEGORICAL) return "levels are counted of a column without levels";
+    if (f->type != GBT_NUMERIC || (f->value == NULL && col->n_levels > 0)) return "a count is not a number";
+    for (int32_t i = 0; i < col->n_levels; i++)
+      if (!(f->value[i] >= 0.0 && f->value[i] <= (double)UINT32_MAX)) return "a count is out of range";
+    return NULL;
+  case GBT_N_FEATURE_KINDS:
+    break;
+  }
+  return "a feature is of an unknown kind";
+}
+
+const char *gbt_feature_map_fault(const gbt_schema *schema) {
+  for (int32_t f = 0; f < schema->n_features; f++) {
+    const char *fault = feature_fault(schema, &schema->feat[f]);
+    if (fault != NULL) return fault;
+  }
+  return NULL;
+}
+
+int gbt_feature_map_is_identity(const gbt_schema *schema) {
+  if (schema->n_features != schema->n_columns) return 0;
+  for (int32_t f = 0; f < schema->n_features; f++)
+    if (schema->feat[f].kind != GBT_FEATURE_COLUMN || schema->feat[f].col != f) return 0;
+  return 1;
+}
+
+/* ---- finding levels ---- */
+
 static void drop_index(gbt_schema *schema) {
-  for (int32_t f = 0; schema->level_index != NULL && f < schema->n_features; f++)
+  for (int32_t f = 0; schema->level_index != NULL && f < schema->n_columns; f++)
     gbt_mem_free(&schema->mem, schema->level_index[f].slot);
   gbt_mem_free(&schema->mem, schema->level_index);
   schema->level_index = NULL;
@@ -201,23 +314,23 @@ static void drop_index(gbt_schema *schema) {
 
 gbt_status gbt_schema_index(gbt_schema *schema, gbt_error *err) {
   gbt_status status = GBT_OK;
-  size_t n = (size_t)schema->n_features;
+  size_t n = (size_t)schema->n_columns;
   if (schema->level_index != NULL) return GBT_OK;
   GBT_TRY(gbt_mem_zeros(&schema->mem, n, sizeof *schema->level_index, &schema->level_index, err));
-  for (int32_t f = 0; f < schema->n_features; f++) {
-    const gbt_feature *feat = &schema->feat[f];
+  for (int32_t f = 0; f < schema->n_columns; f++) {
+    const gbt_schema_column *col = &schema->col[f];
     text_index *index = &schema->level_index[f];
-    if (feat->n_levels == 0) continue;
-    GBT_TRY_GOTO(index_new(&schema->mem, feat->levels, feat->n_levels, index, err), done);
-    for (int32_t i = 0; i < feat->n_levels; i++) index_add(index, i);
+    if (col->n_levels == 0) continue;
+    GBT_TRY_GOTO(index_new(&schema->mem, col->levels, col->n_levels, index, err), done);
+    for (int32_t i = 0; i < col->n_levels; i++) index_add(index, i);
   }
 done:
   if (status != GBT_OK) drop_index(schema);
   return status;
 }
 
-int32_t gbt_schema_level(const gbt_schema *schema, int32_t feat, const char *text) {
-  const text_index *index = &schema->level_index[feat];
+int32_t gbt_schema_level(const gbt_schema *schema, int32_t col, const char *text) {
+  const text_index *index = &schema->level_index[col];
   uint64_t at;
   return index->slot == NULL ? -1 : index_find(index, text, &at);
 }

@@ -1,5 +1,11 @@
-/* What the columns are: names, types and level texts. Shared by the cuts, the trainer and the model; immutable once
- * built, counted by references. */
+/* What the columns of a table are (names, types, level texts), and the features that are made of them. Shared by the
+ * cuts, the trainer and the model; immutable once built, counted by references.
+ *
+ *   columns    what a user hands in and is shown
+ *   features   what cuts, pages, trees and importance number: a column itself, or a statistic of a column
+ *
+ * The feature map says of every feature what it is made of (feature_kinds.def). Without derived features it is the
+ * identity: feature i is column i. */
 #ifndef GBT_BASE_SCHEMA_H
 #define GBT_BASE_SCHEMA_H
 
@@ -13,12 +19,27 @@ typedef enum gbt_feature_type {
 
 const char *gbt_feature_type_name(int type); /* "numeric", "categorical", "ordinal"; see gbt_status_name */
 
-typedef struct gbt_feature {
+typedef struct gbt_schema_column {
   const char *name;          /* UTF-8, unique, not empty */
   const char *tag;           /* free text of the host ("Date", "integer", ...); "" for none */
   gbt_feature_type type;
   int32_t n_levels;          /* 0 for numeric */
   const char *const *levels; /* UTF-8. categorical: the level of bin i at [i]; ordinal: by rank */
+} gbt_schema_column;
+
+typedef enum gbt_feature_kind {
+#define GBT_FEATURE_KIND(ID, NAME, LABEL, TEXT) GBT_FEATURE_##ID,
+#include "feature_kinds.def"
+#undef GBT_FEATURE_KIND
+  GBT_N_FEATURE_KINDS
+} gbt_feature_kind;
+
+/* One entry of the feature map. */
+typedef struct gbt_feature {
+  gbt_feature_kind kind;
+  int32_t col;           /* of the schema */
+  gbt_feature_type type; /* the column's for GBT_FEATURE_COLUMN; statistics are numeric */
+  const double *value;   /* statistics: the number of each level of the column (n_levels); else NULL */
 } gbt_feature;
 
 typedef struct gbt_text_index gbt_text_index;
@@ -26,20 +47,58 @@ typedef struct gbt_text_index gbt_text_index;
 typedef struct gbt_schema {
   int refs;
   gbt_mem mem;
-  int32_t n_features;
-  gbt_feature *feat;            /* n_features; lies in the schema's own block, which the last unref frees as a whole */
-  gbt_text_index *level_index; /* n_features; NULL when none is kept */
+  int32_t n_columns, n_features;
+  gbt_schema_column *col;      /* n_columns; like all below it lies in the schema's own block */
+  gbt_feature *feat;           /* n_features */
+  gbt_text_index *level_index; /* n_columns; NULL when none is kept */
 } gbt_schema;
 
-/* Copies everything. Fails with GBT_E_DATA on an empty or doubled name or a doubled level, naming it. */
-gbt_status gbt_schema_new(const gbt_mem *mem, int32_t n_features, const gbt_feature *feat, gbt_schema **out,
+/* Copies everything; the feature map is the identity. Fails with GBT_E_DATA on an empty or doubled name or a doubled
+ * level, naming it. */
+gbt_status gbt_schema_new(const gbt_mem *mem, int32_t n_columns, const gbt_schema_column *col, gbt_schema **out,
                           gbt_error *err) GBT_MUST_CHECK;
-/* Keeps an index of every feature's levels, so that finding a few texts does not read all levels. Before the schema is
+
+/* The same with these features. Their types are set here. */
+gbt_status gbt_schema_new_mapped(const gbt_mem *mem, int32_t n_columns, const gbt_schema_column *col,
+                                 int32_t n_features, const gbt_feature *feat, gbt_schema **out,
+                                 gbt_error *err) GBT_MUST_CHECK;
+
+/* A schema's block with room for these, for readers that fill it themselves; freed as a whole by the last unref. */
+typedef struct gbt_schema_room {
+  int32_t n_columns, n_features;
+  size_t n_levels, n_values, n_chars; /* of all columns; of all statistics; of all texts, NULs included */
+} gbt_schema_room;
+
+typedef struct gbt_schema_block {
+  gbt_schema *schema; /* col and feat are zero */
+  const char **level; /* n_levels */
+  double *value;      /* n_values */
+  char *text;         /* n_chars */
+} gbt_schema_block;
+
+gbt_status gbt_schema_alloc(const gbt_mem *mem, gbt_schema_room room, gbt_schema_block *out,
+                            gbt_error *err) GBT_MUST_CHECK;
+
+/* What is wrong with the map, or NULL: a kind, a column, a type or a number that cannot be. */
+const char *gbt_feature_map_fault(const gbt_schema *schema);
+
+/* 1 when feature i is column i, for all of them. */
+int gbt_feature_map_is_identity(const gbt_schema *schema);
+
+/* The name of a kind in files ("column", "level_count"), and the kind of a name, or -1. */
+const char *gbt_feature_kind_name(gbt_feature_kind kind);
+int gbt_feature_kind_find(const char *name);
+
+/* What users are shown: the column's name, or "count(carrier)". Writes at most size bytes, NUL included, and returns
+ * the length of the whole. */
+size_t gbt_feature_label(const gbt_schema *schema, int32_t feat, char *out, size_t size);
+
+/* Keeps an index of every column's levels, so that finding a few texts does not read all levels. Before the schema is
  * used by several threads. */
 gbt_status gbt_schema_index(gbt_schema *schema, gbt_error *err) GBT_MUST_CHECK;
 
 /* The position of a level's text, or -1. Only with an index. */
-int32_t gbt_schema_level(const gbt_schema *schema, int32_t feat, const char *text);
+int32_t gbt_schema_level(const gbt_schema *schema, int32_t col, const char *text);
 
 gbt_schema *gbt_schema_ref(gbt_schema *schema);
 void gbt_schema_unref(gbt_schema *schema); /* NULL allowed */

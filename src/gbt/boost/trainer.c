@@ -75,7 +75,7 @@ static gbt_status check_metrics(const gbt_trainer_spec *spec, gbt_error *err) {
 static gbt_status check_constraints(const gbt_trainer_spec *spec, gbt_error *err) {
   const gbt_schema *schema = spec->train->cuts->schema;
   for (int32_t f = 0; f < schema->n_features; f++) {
-    const char *name = schema->feat[f].name;
+    const char *name = schema->col[f].name;
     if (spec->monotone && spec->monotone[f] != 0 && schema->feat[f].type == GBT_CATEGORICAL)
       return gbt_fail_on(err, GBT_E_UNSUPPORTED, name,
                          "column `%s` is categorical and cannot have a monotone constraint; make it ordered", name);
@@ -102,7 +102,7 @@ static gbt_status check_members(const gbt_trainer_spec *spec, int32_t *last, gbt
                            (int)s + 1);
       if (last[f] == s + 1)
         return gbt_fail_on(err, GBT_E_ARG, "interactions", "interaction set %d names column `%s` twice", (int)s + 1,
-                           schema->feat[f].name);
+                           schema->col[f].name);
       last[f] = s + 1;
     }
   return GBT_OK;

@@ -18,8 +18,8 @@ static gbt_status tell_missing(const gbt_schema *schema, const int32_t *col, int
   char list[448] = "", rest[48] = "";
   const char *first = NULL;
   int32_t shown = 0;
-  for (int32_t f = 0; f < schema->n_features && shown < n_missing; f++) {
-    const char *name = schema->feat[f].name;
+  for (int32_t f = 0; f < schema->n_columns && shown < n_missing; f++) {
+    const char *name = schema->col[f].name;
     if (col[f] >= 0) continue;
     if (first == NULL)
       first = name;
@@ -37,31 +37,31 @@ static gbt_status tell_missing(const gbt_schema *schema, const int32_t *col, int
 
 /* Whether the columns are those of the schema in its order, as they mostly are. */
 static int same_columns(const gbt_table *table, const gbt_schema *schema) {
-  if (table->n_cols != schema->n_features) return 0;
-  for (int32_t f = 0; f < schema->n_features; f++)
-    if (strcmp(table->cols[f].name, schema->feat[f].name) != 0) return 0;
+  if (table->n_cols != schema->n_columns) return 0;
+  for (int32_t f = 0; f < schema->n_columns; f++)
+    if (strcmp(table->cols[f].name, schema->col[f].name) != 0) return 0;
   return 1;
 }
 
-/* col[f]: the column of every feature. */
+/* col[f]: where every column of the schema stands in the table. */
 static gbt_status match_columns(const gbt_mem *mem, const gbt_table *table, const gbt_schema *schema, int32_t *col,
                                 gbt_error *err) {
   gbt_status status = GBT_OK;
   const char **have = NULL, **want = NULL;
   int32_t *feat = NULL, n_missing = 0;
   if (same_columns(table, schema)) {
-    for (int32_t f = 0; f < schema->n_features; f++) col[f] = f;
+    for (int32_t f = 0; f < schema->n_columns; f++) col[f] = f;
     return GBT_OK;
   }
   GBT_TRY_GOTO(gbt_mem_array(mem, (size_t)table->n_cols, sizeof *have, &have, err), done);
-  GBT_TRY_GOTO(gbt_mem_array(mem, (size_t)schema->n_features, sizeof *want, &want, err), done);
+  GBT_TRY_GOTO(gbt_mem_array(mem, (size_t)schema->n_columns, sizeof *want, &want, err), done);
   GBT_TRY_GOTO(gbt_mem_array(mem, (size_t)table->n_cols, sizeof *feat, &feat, err), done);
   for (int32_t c = 0; c < table->n_cols; c++) have[c] = table->cols[c].name;
-  for (int32_t f = 0; f < schema->n_features; f++) {
-    want[f] = schema->feat[f].name;
+  for (int32_t f = 0; f < schema->n_columns; f++) {
+    want[f] = schema->col[f].name;
     col[f] = -1;
   }
-  GBT_TRY_GOTO(gbt_match_texts(mem, have, table->n_cols, want, schema->n_features, feat, err), done);
+  GBT_TRY_GOTO(gbt_match_texts(mem, have, table->n_cols, want, schema->n_columns, feat, err), done);
   for (int32_t c = 0; c < table->n_cols; c++) {
     int32_t f = feat[c];
     if (f < 0) continue;
@@ -72,7 +72,7 @@ static gbt_status match_columns(const gbt_mem *mem, const gbt_table *table, cons
     }
     col[f] = c;
   }
-  for (int32_t f = 0; f < schema->n_features; f++) n_missing += col[f] < 0;
+  for (int32_t f = 0; f < schema->n_columns; f++) n_missing += col[f] < 0;
   if (n_missing > 0) status = tell_missing(schema, col, n_missing, err);
 done:
   gbt_mem_free(mem, have);
@@ -82,8 +82,8 @@ done:
 }
 
 static gbt_status check_types(const gbt_binding *binding, gbt_error *err) {
-  for (int32_t f = 0; f < binding->schema->n_features; f++) {
-    const gbt_feature *feat = &binding->schema->feat[f];
+  for (int32_t f = 0; f < binding->schema->n_columns; f++) {
+    const gbt_schema_column *feat = &binding->schema->col[f];
     int is_factor = binding->table->cols[binding->col[f]].storage == GBT_CODES;
     if (is_factor && feat->type == GBT_NUMERIC)
       return gbt_fail_on(err, GBT_E_DATA, feat->name,
@@ -141,11 +141,11 @@ static int few_rows(const gbt_binding *binding, const gbt_column *col) {
   return binding->schema->level_index != NULL && col->rows == NULL && binding->table->n_rows < col->n_levels / 4;
 }
 
-/* Features with levels: their code maps, and with GBT_UNSEEN_ERROR the first entry with an unseen level. */
+/* Columns with levels: their code maps, and with GBT_UNSEEN_ERROR the first entry with an unseen level. */
 typedef struct map_job {
   gbti_job job;
   gbt_binding *binding;
-  int64_t *bad; /* n_features: an entry, or -1; NULL when unseen levels are no error */
+  int64_t *bad; /* n_columns: an entry, or -1; NULL when unseen levels are no error */
   int32_t per_task;
 } map_job;
 
@@ -168,8 +168,8 @@ static void map_task(void *arg, int64_t task, int thread) {
   gbt_binding *binding = maps->binding;
   gbt_ctx *ctx = maps->job.ctx;
   int64_t beg = task * maps->per_task, end = beg + maps->per_task;
-  for (int64_t f = beg; f < end && f < binding->schema->n_features; f++) {
-    const gbt_feature *feat = &binding->schema->feat[f];
+  for (int64_t f = beg; f < end && f < binding->schema->n_columns; f++) {
+    const gbt_schema_column *feat = &binding->schema->col[f];
     const gbt_column *col = &binding->table->cols[binding->col[f]];
     gbt_error err;
     if (maps->bad != NULL) maps->bad[f] = -1;
@@ -188,7 +188,7 @@ static void map_task(void *arg, int64_t task, int thread) {
 
 static gbt_status map_levels(gbt_ctx *ctx, gbt_binding *binding, gbt_error *err) {
   gbt_status status = GBT_OK;
-  int32_t n = binding->schema->n_features;
+  int32_t n = binding->schema->n_columns;
   map_job maps = {.binding = binding};
   gbti_job_start(&maps.job, ctx);
   maps.per_task = gbti_cols_per_task(binding->unseen == GBT_UNSEEN_ERROR ? binding->table->n_rows : 1000);
@@ -215,7 +215,7 @@ gbt_status gbti_binding_new(gbt_ctx *ctx, const gbt_table *table, const gbt_sche
                             gbt_binding **out, gbt_error *err) {
   gbt_status status = GBT_OK;
   gbt_binding *binding;
-  size_t n = (size_t)schema->n_features;
+  size_t n = (size_t)schema->n_columns;
   *out = NULL;
   GBT_TRY(gbt_mem_zeros(&ctx->mem, 1, sizeof *binding, &binding, err));
   binding->mem = ctx->mem;
@@ -245,17 +245,32 @@ gbt_status gbt_binding_new(gbt_ctx *ctx, const gbt_table *table, const gbt_schem
 void gbt_binding_free(gbt_binding *binding) {
   if (binding == NULL) return;
   gbt_mem mem = binding->mem;
-  for (int32_t f = 0; binding->code_map != NULL && f < binding->schema->n_features; f++)
+  for (int32_t f = 0; binding->code_map != NULL && f < binding->schema->n_columns; f++)
     gbt_mem_free(&mem, binding->code_map[f]);
   gbt_mem_free(&mem, binding->code_map);
   gbt_mem_free(&mem, binding->col);
   gbt_mem_free(&mem, binding);
 }
 
+/* What a feature reads as where its column has a level that the schema does not know. */
+static double unseen_value(const gbt_feature *feat) {
+  switch (feat->kind) {
+  case GBT_FEATURE_COLUMN:
+    return feat->type == GBT_CATEGORICAL ? -1.0 : (double)NAN;
+  case GBT_FEATURE_LEVEL_COUNT:
+    return 0.0;
+  case GBT_N_FEATURE_KINDS:
+    break;
+  }
+  return (double)NAN;
+}
+
 gbti_reader gbti_reader_of(const gbt_binding *binding, int32_t feat) {
   const gbt_feature *f = &binding->schema->feat[feat];
-  double unseen = f->type == GBT_CATEGORICAL && binding->unseen != GBT_UNSEEN_MISSING ? -1.0 : (double)NAN;
-  return gbti_reader_make(binding->table, &binding->table->cols[binding->col[feat]], binding->code_map[feat], unseen);
+  gbti_reader in =
+      gbti_reader_make(binding->table, gbt_binding_column(binding, feat), binding->code_map[f->col], f->value);
+  if (binding->unseen != GBT_UNSEEN_MISSING) in.unseen = unseen_value(f);
+  return in;
 }
 
 /* Row blocks of such a height that the block of `out` stays in the first-level cache while feature after feature is

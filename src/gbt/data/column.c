@@ -2,18 +2,23 @@
 
 #include <math.h>
 
-gbti_reader gbti_reader_make(const gbt_table *table, const gbt_column *col, const int32_t *code_map, double unseen) {
-  gbti_reader in = {col, code_map, 0.0, unseen, col->rows != NULL ? col->n_entries : table->n_rows};
+gbti_reader gbti_reader_make(const gbt_table *table, const gbt_column *col, const int32_t *code_map,
+                             const double *value) {
+  gbti_reader in = {col, code_map, value, 0.0, (double)NAN, col->rows != NULL ? col->n_entries : table->n_rows};
   if (table->absent_missing || col->storage == GBT_CODES) in.absent = (double)NAN; /* code 0 is missing */
   return in;
 }
 
 static void read_codes(const gbti_reader *in, const int32_t *code, int32_t n, double *out) {
   const int32_t *map = in->code_map;
-  const double gone[2] = {in->unseen, (double)NAN};
-  for (int32_t i = 0; i < n; i++) {
+  const double gone[2] = {in->unseen, (double)NAN}, *value = in->value;
+  for (int32_t i = 0; i < n && value == NULL; i++) {
     int32_t m = map[code[i] < 0 ? 0 : code[i]];
     out[i] = m >= 0 ? (double)m : gone[-1 - m];
+  }
+  for (int32_t i = 0; i < n && value != NULL; i++) {
+    int32_t m = map[code[i] < 0 ? 0 : code[i]];
+    out[i] = m >= 0 ? value[m] : gone[-1 - m];
   }
 }
 

@@ -3,7 +3,8 @@
  *   entries   what is stored: every row of a dense column, the entries of a sparse one
  *   rows      every row; absent ones filled in
  *
- * Missing is NaN. Level codes go through code_map (as in gbt_binding). */
+ * Missing is NaN. Level codes go through code_map (as in gbt_binding); statistics of a column with levels read as their
+ * number for the level. */
 #ifndef GBT_DATA_COLUMN_H
 #define GBT_DATA_COLUMN_H
 
@@ -13,6 +14,7 @@
 typedef struct gbti_reader {
   const gbt_column *col;
   const int32_t *code_map; /* CODES only: [n_levels + 1] by code */
+  const double *value;     /* statistics only: by level, what it reads as; NULL: its position */
   double absent;           /* value of rows without an entry */
   double unseen;           /* value of code_map's -1 */
   int64_t n_entries;
@@ -23,8 +25,9 @@ GBT_FN double gbti_missing(void) { return gbt_from_bits(0x7ff8000000000000u); }
 GBT_FN double gbti_of_i32(int32_t v) { return v == INT32_MIN ? gbti_missing() : (double)v; }
 GBT_FN double gbti_of_i64(int64_t v) { return v == INT64_MIN ? gbti_missing() : (double)v; }
 
-/* Borrows all. */
-gbti_reader gbti_reader_make(const gbt_table *table, const gbt_column *col, const int32_t *code_map, double unseen);
+/* Borrows all. Unseen levels read as missing. */
+gbti_reader gbti_reader_make(const gbt_table *table, const gbt_column *col, const int32_t *code_map,
+                             const double *value);
 
 /* Entries [beg, beg + n) as doubles: in buf (n of them), or where they lie when no conversion is needed. */
 const double *gbti_read_entries(const gbti_reader *in, int64_t beg, int32_t n, double *buf);

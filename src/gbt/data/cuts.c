@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "../base/bits.h"
+#include "binding.h"
 #include "cuts_impl.h"
 
 /* ---- weights ---- */
@@ -119,11 +120,12 @@ typedef struct cuts_job {
   int32_t max_bin, per_task;
   const gbti_offload *offload; /* may be NULL */
   gbti_levels *levels;         /* n_cols; filled for columns with levels */
-  gbt_feature_cuts *feat;
+  const gbt_schema *schema;    /* its columns are those of the table, in their order */
+  gbt_feature_cuts *feat;      /* by feature */
   gbt_share share;
-  int32_t beg, end; /* columns in work: all, or with ranks some at a time */
+  int32_t beg, end; /* columns or features in work: all, or with ranks some at a time */
   gbti_runs *runs;  /* end - beg; with ranks */
-  int64_t *filled;  /* n_cols x 2, with ranks: rows in the zero bin, missing ones */
+  int64_t *filled;  /* n_features x 2, with ranks: rows in the zero bin, missing ones */
 } cuts_job;
 
 static uint64_t absent_weight(const cuts_job *cj, const gbti_reader *in) {
@@ -182,38 +184,42 @@ static void set_filled(const cuts_job *cj, int64_t n_zero, int64_t n_missing, gb
   f->n_filled = cj->share.all - (f->zero_bin < f->n_bins ? n_zero : n_missing);
 }
 
-static int is_offloaded(const cuts_job *cj, int32_t c) {
-  const gbt_column *col = &cj->table->cols[c];
+static const gbt_column *column_of(const cuts_job *cj, int32_t f) { return &cj->table->cols[cj->schema->feat[f].col]; }
+
+static int by_levels(const cuts_job *cj, int32_t f) { return cj->schema->feat[f].type == GBT_CATEGORICAL; }
+
+static int is_offloaded(const cuts_job *cj, int32_t f) {
+  const gbt_column *col = column_of(cj, f);
   int64_t n = col->rows != NULL ? col->n_entries : cj->table->n_rows;
-  return cj->offload != NULL && col->type != GBT_CATEGORICAL && n >= cj->offload->least;
+  return cj->offload != NULL && !by_levels(cj, f) && n >= cj->offload->least;
 }
 
-static gbti_source source_of(cuts_job *cj, int32_t c, int thread) {
-  const gbt_column *col = &cj->table->cols[c];
-  gbti_source source = {gbti_reader_make(cj->table, col, cj->levels[c].map, (double)NAN), cj->weight, 0, &cj->job,
-                        thread};
+static gbti_source source_of(cuts_job *cj, int32_t f, int thread) {
+  const gbt_feature *feat = &cj->schema->feat[f];
+  gbti_source source = {gbti_reader_make(cj->table, column_of(cj, f), cj->levels[feat->col].map, feat->value),
+                        cj->weight, 0, &cj->job, thread};
   source.absent_weight = absent_weight(cj, &source.in);
   return source;
 }
 
-static void cut_levels(const cuts_job *cj, int32_t c) {
-  gbt_feature_cuts *f = &cj->feat[c];
-  const gbti_levels *levels = &cj->levels[c];
+static void cut_levels(const cuts_job *cj, int32_t feat) {
+  gbt_feature_cuts *f = &cj->feat[feat];
+  const gbti_levels *levels = &cj->levels[cj->schema->feat[feat].col];
   f->n_bins = levels->n > 0 ? levels->n : 1;
   f->has_missing = levels->has_missing;
   f->zero_bin = -1;
   f->n_filled = cj->share.all;
 }
 
-static gbt_status cut_column(cuts_job *cj, int32_t c, int thread, gbt_error *err) {
-  gbt_feature_cuts *f = &cj->feat[c];
-  if (cj->table->cols[c].type == GBT_CATEGORICAL) {
-    cut_levels(cj, c);
+static gbt_status cut_feature(cuts_job *cj, int32_t feat, int thread, gbt_error *err) {
+  gbt_feature_cuts *f = &cj->feat[feat];
+  if (by_levels(cj, feat)) {
+    cut_levels(cj, feat);
     return GBT_OK;
   }
-  if (is_offloaded(cj, c)) return GBT_OK;
+  if (is_offloaded(cj, feat)) return GBT_OK;
   double *cut;
-  gbti_source source = source_of(cj, c, thread);
+  gbti_source source = source_of(cj, feat, thread);
   GBT_TRY(gbti_numeric_cuts(&source, cj->max_bin, &cut, &f->n_bins, err));
   f->cut = cut;
   filled z = zero_bin_of(cj, f);
@@ -223,14 +229,14 @@ static gbt_status cut_column(cuts_job *cj, int32_t c, int thread, gbt_error *err
   return GBT_OK;
 }
 
-static gbt_status offload_columns(gbt_ctx *ctx, cuts_job *cj, gbt_error *err) {
+static gbt_status offload_features(gbt_ctx *ctx, cuts_job *cj, gbt_error *err) {
   const gbti_offload *o = cj->offload;
-  for (int32_t c = 0; c < cj->table->n_cols; c++) {
-    gbt_feature_cuts *f = &cj->feat[c];
-    if (!is_offloaded(cj, c)) continue;
+  for (int32_t i = 0; i < cj->schema->n_features; i++) {
+    gbt_feature_cuts *f = &cj->feat[i];
+    if (!is_offloaded(cj, i)) continue;
     GBT_TRY(gbt_ctx_poll(ctx, err));
     double *cut;
-    gbti_source source = source_of(cj, c, 0);
+    gbti_source source = source_of(cj, i, 0);
     gbti_numbers numbers = {source.in, cj->table->n_rows, source.weight, source.absent_weight};
     GBT_TRY(o->cut(o->state, ctx, &numbers, cj->max_bin, &cut, &f->n_bins, err));
     f->cut = cut;
@@ -249,61 +255,62 @@ static gbt_status level_column(cuts_job *cj, int32_t c, int thread, gbt_error *e
   return gbti_levels_build(&cj->job.ctx->mem, cj->table, col, &cj->job, thread, &cj->levels[c], err);
 }
 
-typedef gbt_status column_fn(cuts_job *cj, int32_t c, int thread, gbt_error *err);
+typedef gbt_status item_fn(cuts_job *cj, int32_t i, int thread, gbt_error *err);
 
-static void for_columns(cuts_job *cj, int64_t task, int thread, column_fn *fn) {
+/* fn for the columns or features of a task. */
+static void for_each(cuts_job *cj, int64_t task, int thread, item_fn *fn) {
   int64_t beg = cj->beg + task * cj->per_task, end = beg + cj->per_task;
-  for (int64_t c = beg; c < end && c < cj->end; c++) {
+  for (int64_t i = beg; i < end && i < cj->end; i++) {
     gbt_error err;
     if (gbti_job_stopped(&cj->job, thread)) return;
-    gbt_status status = fn(cj, (int32_t)c, thread, &err);
+    gbt_status status = fn(cj, (int32_t)i, thread, &err);
     if (status != GBT_OK && status != GBT_CANCELLED) gbti_job_fail(&cj->job, &err);
   }
 }
 
-static void level_task(void *arg, int64_t task, int thread) { for_columns(arg, task, thread, level_column); }
-static void cut_task(void *arg, int64_t task, int thread) { for_columns(arg, task, thread, cut_column); }
+static void level_task(void *arg, int64_t task, int thread) { for_each(arg, task, thread, level_column); }
+static void cut_task(void *arg, int64_t task, int thread) { for_each(arg, task, thread, cut_feature); }
 
 /* ---- with ranks ---- */
 
-static gbt_status run_column(cuts_job *cj, int32_t c, int thread, gbt_error *err) {
-  if (cj->table->cols[c].type == GBT_CATEGORICAL) return GBT_OK;
-  gbti_source source = source_of(cj, c, thread);
-  return gbti_runs_make(&source, &cj->runs[c - cj->beg], err);
+static gbt_status run_feature(cuts_job *cj, int32_t feat, int thread, gbt_error *err) {
+  if (by_levels(cj, feat)) return GBT_OK;
+  gbti_source source = source_of(cj, feat, thread);
+  return gbti_runs_make(&source, &cj->runs[feat - cj->beg], err);
 }
 
-static gbt_status cut_runs(cuts_job *cj, int32_t c, int thread, gbt_error *err) {
-  gbt_feature_cuts *f = &cj->feat[c];
-  if (cj->table->cols[c].type == GBT_CATEGORICAL) {
-    cut_levels(cj, c);
+static gbt_status cut_runs(cuts_job *cj, int32_t feat, int thread, gbt_error *err) {
+  gbt_feature_cuts *f = &cj->feat[feat];
+  if (by_levels(cj, feat)) {
+    cut_levels(cj, feat);
     return GBT_OK;
   }
   double *cut;
-  gbti_source source = source_of(cj, c, thread);
-  GBT_TRY(gbti_runs_cut(&cj->job.ctx->mem, &cj->runs[c - cj->beg], cj->max_bin, &cut, &f->n_bins, err));
+  gbti_source source = source_of(cj, feat, thread);
+  GBT_TRY(gbti_runs_cut(&cj->job.ctx->mem, &cj->runs[feat - cj->beg], cj->max_bin, &cut, &f->n_bins, err));
   f->cut = cut;
   filled z = zero_bin_of(cj, f);
   GBT_TRY(count_entries(&source, &z, err));
   count_absent(cj, &source.in, f, &z);
-  cj->filled[2 * c] = z.n_zero;
-  cj->filled[2 * c + 1] = z.n_missing;
+  cj->filled[2 * feat] = z.n_zero;
+  cj->filled[2 * feat + 1] = z.n_missing;
   return GBT_OK;
 }
 
-static void run_task(void *arg, int64_t task, int thread) { for_columns(arg, task, thread, run_column); }
-static void cut_runs_task(void *arg, int64_t task, int thread) { for_columns(arg, task, thread, cut_runs); }
+static void run_task(void *arg, int64_t task, int thread) { for_each(arg, task, thread, run_feature); }
+static void cut_runs_task(void *arg, int64_t task, int thread) { for_each(arg, task, thread, cut_runs); }
 
-/* Columns [beg, end): runs of this rank, then those of all ranks, then the cuts. */
+/* Features [beg, end): runs of this rank, then those of all ranks, then the cuts. */
 static gbt_status cut_some(gbt_ctx *ctx, cuts_job *cj, gbt_error *err) {
   GBT_TRY(gbti_job_run(&cj->job, cj->end - cj->beg, run_task, cj, err));
-  for (int32_t c = cj->beg; c < cj->end; c++)
-    if (cj->table->cols[c].type != GBT_CATEGORICAL) GBT_TRY(gbti_runs_gather(ctx, &cj->runs[c - cj->beg], err));
+  for (int32_t f = cj->beg; f < cj->end; f++)
+    if (!by_levels(cj, f)) GBT_TRY(gbti_runs_gather(ctx, &cj->runs[f - cj->beg], err));
   return gbti_job_run(&cj->job, cj->end - cj->beg, cut_runs_task, cj, err);
 }
 
-/* As many columns at a time as there are threads on this rank; others may take more or fewer: they meet by column. */
+/* As many features at a time as there are threads on this rank; others may take more or fewer: they meet by feature. */
 static gbt_status cut_shared(gbt_ctx *ctx, cuts_job *cj, gbt_error *err) {
-  const int32_t n = cj->table->n_cols, step = ctx->n_threads;
+  const int32_t n = cj->schema->n_features, step = ctx->n_threads;
   gbt_status status = GBT_OK;
   cj->per_task = 1;
   GBT_TRY_GOTO(gbt_mem_zeros(&ctx->mem, (size_t)step, sizeof *cj->runs, &cj->runs, err), done);
@@ -315,9 +322,8 @@ static gbt_status cut_shared(gbt_ctx *ctx, cuts_job *cj, gbt_error *err) {
   }
   if (status != GBT_OK) goto done;
   GBT_TRY_GOTO(gbt_comm_sum_i64(ctx, cj->filled, 2 * (size_t)n, err), done);
-  for (int32_t c = 0; c < n; c++)
-    if (cj->table->cols[c].type != GBT_CATEGORICAL)
-      set_filled(cj, cj->filled[2 * c], cj->filled[2 * c + 1], &cj->feat[c]);
+  for (int32_t f = 0; f < n; f++)
+    if (!by_levels(cj, f)) set_filled(cj, cj->filled[2 * f], cj->filled[2 * f + 1], &cj->feat[f]);
 done:
   gbt_mem_free(&ctx->mem, cj->runs);
   gbt_mem_free(&ctx->mem, cj->filled);
@@ -328,44 +334,67 @@ static gbt_status gather_levels(gbt_ctx *ctx, cuts_job *cj, gbt_error *err) {
   for (int32_t c = 0; c < cj->table->n_cols; c++) {
     const gbt_column *col = &cj->table->cols[c];
     if (col->type != GBT_CATEGORICAL) continue;
-    GBT_TRY(gbti_levels_gather(ctx, cj->table, col, &cj->job, cj->share, &cj->levels[c], err));
+    gbti_levels *levels = &cj->levels[c];
+    GBT_TRY(gbti_levels_gather(ctx, cj->table, col, &cj->job, cj->share, levels, err));
+    if (col->derive != 0) GBT_TRY(gbti_code_map(ctx, 0, col, levels->text, levels->n, &levels->map, err));
   }
   return GBT_OK;
 }
 
 /* ---- all of it ---- */
 
+/* The feature map: all columns, then what is derived from them, column by column. */
+static int32_t map_features(const cuts_job *cj, gbt_feature *feat) {
+  int32_t n = 0;
+  for (int32_t c = 0; c < cj->table->n_cols; c++) feat[n++] = (gbt_feature){GBT_FEATURE_COLUMN, c, GBT_NUMERIC, NULL};
+  for (int32_t c = 0; c < cj->table->n_cols; c++)
+    if (cj->table->cols[c].derive & 1u << GBT_FEATURE_LEVEL_COUNT)
+      feat[n++] = (gbt_feature){GBT_FEATURE_LEVEL_COUNT, c, GBT_NUMERIC, cj->levels[c].count};
+  return n;
+}
+
 static gbt_status make_schema(gbt_ctx *ctx, const cuts_job *cj, gbt_schema **out, gbt_error *err) {
-  gbt_feature *feat;
+  gbt_schema_column *schema_col = NULL;
+  gbt_feature *feat = NULL;
   int32_t n = cj->table->n_cols;
-  GBT_TRY(gbt_mem_array(&ctx->mem, (size_t)n, sizeof *feat, &feat, err));
+  gbt_status status = GBT_OK;
+  *out = NULL;
+  GBT_TRY_GOTO(gbt_mem_array(&ctx->mem, (size_t)n, sizeof *schema_col, &schema_col, err), done);
+  GBT_TRY_GOTO(gbt_mem_array(&ctx->mem, (size_t)n * GBT_N_FEATURE_KINDS, sizeof *feat, &feat, err), done);
   for (int32_t c = 0; c < n; c++) {
     const gbt_column *col = &cj->table->cols[c];
-    gbt_feature f = {col->name, col->tag != NULL ? col->tag : "", col->type, cj->levels[c].n, cj->levels[c].text};
-    feat[c] = f;
+    gbt_schema_column one = {col->name, col->tag != NULL ? col->tag : "", col->type, cj->levels[c].n,
+                             cj->levels[c].text};
+    schema_col[c] = one;
   }
-  gbt_status status = gbt_schema_new(&ctx->mem, n, feat, out, err);
+  status = gbt_schema_new_mapped(&ctx->mem, n, schema_col, map_features(cj, feat), feat, out, err);
+done:
+  gbt_mem_free(&ctx->mem, schema_col);
   gbt_mem_free(&ctx->mem, feat);
   return status;
 }
+
+static int64_t n_tasks(const cuts_job *cj) { return (cj->end - cj->beg + cj->per_task - 1) / cj->per_task; }
 
 /* Fills cuts->schema and cuts->feat. */
 static gbt_status make_cuts(gbt_ctx *ctx, cuts_job *cj, gbt_cuts *cuts, gbt_error *err) {
   gbt_status status = GBT_OK;
   size_t n = (size_t)cj->table->n_cols;
-  int64_t n_tasks = (cj->table->n_cols + cj->per_task - 1) / cj->per_task;
   GBT_TRY(gbt_mem_zeros(&ctx->mem, n, sizeof *cj->levels, &cj->levels, err));
-  GBT_TRY_GOTO(gbti_job_run(&cj->job, n_tasks, level_task, cj, err), done);
+  cj->end = cj->table->n_cols;
+  GBT_TRY_GOTO(gbti_job_run(&cj->job, n_tasks(cj), level_task, cj, err), done);
   if (!gbt_comm_alone(ctx)) GBT_TRY_GOTO(gather_levels(ctx, cj, err), done);
   GBT_TRY_GOTO(make_schema(ctx, cj, &cuts->schema, err), done);
-  GBT_TRY_GOTO(gbt_mem_zeros(&ctx->mem, n, sizeof *cuts->feat, &cuts->feat, err), done);
+  cj->schema = cuts->schema;
+  cj->end = cuts->n_features = cj->schema->n_features;
+  GBT_TRY_GOTO(gbt_mem_zeros(&ctx->mem, (size_t)cuts->n_features, sizeof *cuts->feat, &cuts->feat, err), done);
   cj->feat = cuts->feat;
   if (!gbt_comm_alone(ctx)) {
     GBT_TRY_GOTO(cut_shared(ctx, cj, err), done);
     goto done;
   }
-  GBT_TRY_GOTO(gbti_job_run(&cj->job, n_tasks, cut_task, cj, err), done);
-  GBT_TRY_GOTO(offload_columns(ctx, cj, err), done);
+  GBT_TRY_GOTO(gbti_job_run(&cj->job, n_tasks(cj), cut_task, cj, err), done);
+  GBT_TRY_GOTO(offload_features(ctx, cj, err), done);
 done:
   for (size_t c = 0; c < n; c++) gbti_levels_free(&ctx->mem, &cj->levels[c]);
   gbt_mem_free(&ctx->mem, cj->levels);
@@ -401,7 +430,7 @@ gbt_status gbti_cuts_build(gbt_ctx *ctx, const gbt_table *host_table, const doub
   uint64_t *whole = NULL;
   gbt_table own = *host_table;
   const gbt_table *table = &own;
-  cuts_job cj = {.table = table, .max_bin = max_bin, .offload = offload, .end = own.n_cols};
+  cuts_job cj = {.table = table, .max_bin = max_bin, .offload = offload};
   int weighted;
   *out = NULL;
   if (max_bin < 2 || max_bin > GBT_MAX_BINS)
@@ -416,7 +445,6 @@ gbt_status gbti_cuts_build(gbt_ctx *ctx, const gbt_table *host_table, const doub
   GBT_TRY_GOTO(gbt_mem_zeros(&ctx->mem, 1, sizeof *cuts, &cuts, err), done);
   cuts->refs = 1;
   cuts->mem = ctx->mem;
-  cuts->n_features = table->n_cols;
   cuts->n_rows = cj.share.all;
   cuts->absent_missing = table->absent_missing != 0;
   GBT_TRY_GOTO(make_cuts(ctx, &cj, cuts, err), done);

@@ -100,6 +100,7 @@ static gbt_status rank_categorical(const gbt_mem *mem, const gbt_table *table, c
     for (int32_t i = 0; i < out->n; i++) {
       out->map[order[i] + 1] = i;
       out->text[i] = col->levels[order[i]];
+      out->count[i] = (double)t->count[order[i] + 1];
     }
   }
   gbt_mem_free(mem, order);
@@ -113,6 +114,7 @@ gbt_status gbti_levels_build(const gbt_mem *mem, const gbt_table *table, const g
   memset(out, 0, sizeof *out);
   GBT_TRY_GOTO(gbt_mem_array(mem, (size_t)col->n_levels, sizeof *out->text, &out->text, err), done);
   GBT_TRY_GOTO(gbt_mem_array(mem, (size_t)col->n_levels + 1, sizeof *out->map, &out->map, err), done);
+  GBT_TRY_GOTO(gbt_mem_zeros(mem, (size_t)col->n_levels, sizeof *out->count, &out->count, err), done);
   for (int32_t c = 0; c <= col->n_levels; c++) out->map[c] = GBTI_CODE_MISSING;
   if (col->type == GBT_CATEGORICAL) {
     GBT_TRY_GOTO(gbti_tally_make(mem, table, col, job, thread, &t, err), done);
@@ -136,8 +138,10 @@ done:
 void gbti_levels_free(const gbt_mem *mem, gbti_levels *levels) {
   gbt_mem_free(mem, levels->text);
   gbt_mem_free(mem, levels->map);
+  gbt_mem_free(mem, levels->count);
   gbt_mem_free(mem, levels->block);
   levels->text = NULL;
   levels->map = NULL;
+  levels->count = NULL;
   levels->block = NULL;
 }

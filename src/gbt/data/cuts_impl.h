@@ -93,6 +93,7 @@ typedef struct gbti_levels {
   int32_t n;
   const char **text; /* n, owned; texts of the table: categorical by bin, ordinal by rank */
   int32_t *map;      /* owned: [col->n_levels + 1], see gbt_binding.code_map */
+  double *count;     /* n, owned; categorical: rows that have the level */
   int32_t has_missing;
   char *block; /* owned: texts of other ranks, or NULL */
 } gbti_levels;

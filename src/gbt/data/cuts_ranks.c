@@ -27,7 +27,7 @@ static uint64_t mix_columns(const gbt_table *table, int32_t max_bin) {
   for (int32_t c = 0; c < table->n_cols; c++) {
     const gbt_column *col = &table->cols[c];
     h = mix_text(mix_text(h, col->name), col->tag != NULL ? col->tag : "");
-    h = gbt_mix64(h ^ (uint64_t)col->type);
+    h = gbt_mix64(h ^ ((uint64_t)col->type | (uint64_t)col->derive << 32));
     for (int32_t i = 0; col->type == GBT_ORDINAL && i < col->n_levels; i++) h = mix_text(h, col->levels[i]);
   }
   return h;
@@ -314,7 +314,11 @@ static gbt_status take_texts(gbt_ctx *ctx, texts *all, int64_t n_given, int64_t 
   GBT_TRY_GOTO(gbti_order_levels(mem, (int32_t)n, count, first, order, &n_found, err), done);
   out->n = n_found < GBT_MAX_LEVELS ? n_found : GBT_MAX_LEVELS;
   GBT_TRY_GOTO(gbt_mem_array(mem, (size_t)out->n, sizeof *out->text, &out->text, err), done);
-  for (int32_t i = 0; i < out->n; i++) out->text[i] = text[order[i]];
+  GBT_TRY_GOTO(gbt_mem_array(mem, (size_t)out->n, sizeof *out->count, &out->count, err), done);
+  for (int32_t i = 0; i < out->n; i++) {
+    out->text[i] = text[order[i]];
+    out->count[i] = (double)count[order[i]];
+  }
   out->has_missing = n_given < n_rows || out->n < n_found;
   out->block = all->text;
   all->text = NULL;

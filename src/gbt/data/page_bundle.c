@@ -65,7 +65,7 @@ static void append_rows(void *arg, const int32_t *row, const int32_t *code, int3
 
 /* Sparse columns without entries in the zero bin are lists of rows already. */
 static int is_list(const finder *fd, int32_t feat) {
-  const gbt_column *col = &fd->binding->table->cols[fd->binding->col[feat]];
+  const gbt_column *col = gbt_binding_column(fd->binding, feat);
   return col->rows != NULL && col->n_entries == fd->cells[feat];
 }
 
@@ -84,7 +84,7 @@ static gbt_status list_rows(finder *fd, int32_t feat, const uint32_t **row, int6
   }
   *n = fd->cells[feat];
   if (is_list(fd, feat)) {
-    *row = (const uint32_t *)fd->binding->table->cols[fd->binding->col[feat]].rows;
+    *row = (const uint32_t *)gbt_binding_column(fd->binding, feat)->rows;
     return GBT_OK;
   }
   for (fd->base = 0; fd->base < all; fd->base += CHUNK) {
@@ -231,7 +231,7 @@ static gbt_status list_candidates(finder *fd, gbt_error *err) {
   GBT_TRY(gbt_mem_array(mem, 3 * n + 1, sizeof *key, &key, err));
   for (int32_t i = 0; i < cuts->n_features; i++) {
     const gbt_feature_cuts *f = &cuts->feat[i];
-    const gbt_column *col = &fd->binding->table->cols[fd->binding->col[i]];
+    const gbt_column *col = gbt_binding_column(fd->binding, i);
     if (f->zero_bin < 0 || f->n_filled * FILLED_SHARE > cuts->n_rows || f->n_bins >= GBTI_BUNDLE_CODES) continue;
     if (col->rows != NULL && !gbti_absent_is_zero(fd->binding, cuts, i)) continue;
     key[fd->n_feats] = (uint64_t)(cuts->n_rows - f->n_filled);
@@ -287,7 +287,7 @@ static gbt_status sift_dense(finder *fd, gbt_error *err) {
                   .n_rows = SAMPLES * SAMPLE_ROWS};
   GBT_TRY_GOTO(gbt_mem_array(&fd->ctx->mem, (size_t)fd->n_feats, sizeof *small.feat, &small.feat, err), done);
   for (int32_t i = 0; i < fd->n_feats; i++)
-    if (fd->binding->table->cols[fd->binding->col[fd->feat[i]]].rows == NULL) small.feat[small.n_feats++] = fd->feat[i];
+    if (gbt_binding_column(fd->binding, fd->feat[i])->rows == NULL) small.feat[small.n_feats++] = fd->feat[i];
   if (small.n_feats == 0) goto done;
   GBT_TRY_GOTO(finder_ready(&small, err), done);
   GBT_TRY_GOTO(make_lists(&small, err), done);
@@ -295,7 +295,7 @@ static gbt_status sift_dense(finder *fd, gbt_error *err) {
   int32_t n = 0;
   for (int32_t i = 0; i < fd->n_feats; i++) {
     int32_t f = fd->feat[i], b = small.of[f];
-    int dense = fd->binding->table->cols[fd->binding->col[f]].rows == NULL;
+    int dense = gbt_binding_column(fd->binding, f)->rows == NULL;
     if (!dense || (b >= 0 && small.bundle[b].n_feats > 1)) fd->feat[n++] = f;
   }
   fd->n_feats = n;

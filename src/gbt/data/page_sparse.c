@@ -77,7 +77,7 @@ static void sum_task(void *arg, int64_t task, int thread) {
 static int32_t choose_tile(const gbt_binding *binding, const gbt_layout *layout) {
   double cells = 1.0, n_rows = (double)binding->table->n_rows;
   for (int32_t i = 0; i < layout->n_sparse; i++) {
-    const gbt_column *col = &binding->table->cols[binding->col[layout->sparse_feat[i]]];
+    const gbt_column *col = gbt_binding_column(binding, layout->sparse_feat[i]);
     cells += col->rows != NULL ? (double)col->n_entries : n_rows;
   }
   double rows = (TILE_WORK + 8.0 * layout->n_sparse) * n_rows / cells;

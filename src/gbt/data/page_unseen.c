@@ -16,9 +16,9 @@ typedef struct unseen_job {
 } unseen_job;
 
 static int any_unseen(const gbt_binding *binding, int32_t feat) {
-  const int32_t *map = binding->code_map[feat];
+  const int32_t *map = gbt_binding_codes(binding, feat);
   if (binding->schema->feat[feat].type != GBT_CATEGORICAL) return 0;
-  for (int32_t c = 1; c <= binding->table->cols[binding->col[feat]].n_levels; c++)
+  for (int32_t c = 1; c <= gbt_binding_column(binding, feat)->n_levels; c++)
     if (map[c] == GBTI_CODE_UNSEEN) return 1;
   return 0;
 }
@@ -27,8 +27,8 @@ static void list_task(void *arg, int64_t feat, int thread) {
   unseen_job *u = arg;
   const gbt_binding *binding = u->binding;
   if (!any_unseen(binding, (int32_t)feat)) return;
-  const gbt_column *col = &binding->table->cols[binding->col[feat]];
-  const int32_t *code = col->values, *map = binding->code_map[feat];
+  const gbt_column *col = gbt_binding_column(binding, (int32_t)feat);
+  const int32_t *code = col->values, *map = gbt_binding_codes(binding, (int32_t)feat);
   int64_t n = col->rows != NULL ? col->n_entries : binding->table->n_rows;
   uint32_t *out = u->fill ? u->store->unseen_row + u->store->unseen_beg[feat] : NULL;
   size_t found = 0;

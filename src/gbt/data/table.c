@@ -26,6 +26,10 @@ static gbt_status check_shape(const gbt_table *table, int32_t c, gbt_error *err)
   }
   if (n > 0 && col->values == NULL && (col->rows == NULL || col->storage != GBT_F64))
     return gbt_fail_on(err, GBT_E_DATA, col->name, "column `%s` has no values", col->name);
+  const uint32_t offered = col->type == GBT_CATEGORICAL ? 1u << GBT_FEATURE_LEVEL_COUNT : 0;
+  if ((col->derive & ~offered) != 0)
+    return gbt_fail_on(err, GBT_E_DATA, col->name,
+                       "column `%s`: levels are counted of unordered factors and texts only", col->name);
   return GBT_OK;
 }
 

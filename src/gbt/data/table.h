@@ -28,7 +28,7 @@ const char *gbt_unseen_name(int unseen); /* "prior", "missing", "error" */
 
 typedef struct gbt_column {
   const char *name;
-  const char *tag;            /* see gbt_feature.tag */
+  const char *tag;            /* see gbt_schema_column.tag */
   gbt_feature_type type;      /* CODES: categorical or ordinal; others: numeric */
   gbt_storage storage;
   const void *values;         /* dense: n_rows. sparse: n_entries, or NULL when every entry is 1 (then storage F64) */
@@ -36,6 +36,7 @@ typedef struct gbt_column {
   int64_t n_entries;          /* sparse only */
   int32_t n_levels;           /* CODES only */
   const char *const *levels;  /* CODES only */
+  uint32_t derive;            /* features besides the column itself: bits 1u << gbt_feature_kind; 0: none */
 } gbt_column;
 
 typedef struct gbt_table {
@@ -51,14 +52,14 @@ typedef struct gbt_table {
  * GBT_E_DATA names the column (and 1-based row). */
 gbt_status gbt_table_check(gbt_ctx *ctx, const gbt_table *table, gbt_error *err) GBT_MUST_CHECK;
 
-/* A table bound to a schema: column of every feature, and for every feature with levels a map from the table's codes to
- * the schema's levels by text. */
+/* A table bound to a schema: where every column of the schema stands in the table, and for each with levels a map from
+ * the table's codes to the schema's levels by text. Features are read through the schema's feature map. */
 typedef struct gbt_binding {
   gbt_mem mem;
   const gbt_table *table;    /* borrowed */
   const gbt_schema *schema;  /* borrowed */
-  int32_t *col;              /* n_features: index into table->cols */
-  int32_t **code_map;        /* n_features: NULL, or [n_levels + 1]: by code; level index, -1 unseen, -2 missing */
+  int32_t *col;              /* n_columns: index into table->cols */
+  int32_t **code_map;        /* n_columns: NULL, or [n_levels + 1]: by code; level index, -1 unseen, -2 missing */
   gbt_unseen unseen;
 } gbt_binding;
 
@@ -70,9 +71,18 @@ gbt_status gbt_binding_new(gbt_ctx *ctx, const gbt_table *table, const gbt_schem
                            gbt_binding **out, gbt_error *err) GBT_MUST_CHECK;
 void gbt_binding_free(gbt_binding *binding); /* NULL allowed */
 
+/* The table's column that a feature is made of, and the map of its codes. */
+static inline const gbt_column *gbt_binding_column(const gbt_binding *binding, int32_t feat) {
+  return &binding->table->cols[binding->col[binding->schema->feat[feat].col]];
+}
+static inline const int32_t *gbt_binding_codes(const gbt_binding *binding, int32_t feat) {
+  return binding->code_map[binding->schema->feat[feat].col];
+}
+
 /* Reads rows [beg, beg + n) of `n_feats` features into out, row by row: out[r * stride + k] is feature feats[k] of row
  * beg + r. Numbers as doubles; missing = NaN; levels as their schema index, unseen = -1 (or NaN, by `unseen`). An
- * unseen level of an ordinal feature has no rank to compare, so it is NaN in any case.
+ * unseen level of an ordinal feature has no rank to compare, so it is NaN in any case. Statistics as their number for
+ * the row's level; of an unseen level no training row is counted: 0 (or NaN, by `unseen`).
  * cursor: n_feats int64, one set per reading thread; zero it before the first call and read ascending rows, so that
  * sparse columns need no search (any order is right, only slower). */
 void gbt_binding_read(const gbt_binding *binding, int64_t beg, int32_t n, const int32_t *feats, int32_t n_feats,

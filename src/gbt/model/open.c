@@ -137,41 +137,31 @@ static gbt_status check_features(reader *r) {
   return left == 0 ? GBT_OK : damaged(r, "there are levels of no feature");
 }
 
-/* One block, as base/schema.c has it: gbt_schema | gbt_feature[n] | const char *[all levels]. */
-static gbt_status new_schema(const reader *r, gbt_schema **out, const char ***levels) {
-  size_t n_features = (size_t)r->num.n_features, n_levels = (size_t)(size_of(r, GBTI_PART_LEVELS) / 8);
-  gbt_schema *schema;
-  size_t bytes = sizeof *schema + n_features * sizeof(gbt_feature) + n_levels * sizeof(char *);
-  GBT_TRY(gbt_mem_zeros(&r->mem, bytes, 1, &schema, r->err));
-  schema->refs = 1;
-  schema->mem = r->mem;
-  schema->n_features = r->num.n_features;
-  schema->feat = (gbt_feature *)(schema + 1);
-  *levels = (const char **)(schema->feat + n_features);
-  *out = schema;
-  return GBT_OK;
-}
-
 static gbt_status read_schema(reader *r, gbt_model *model) {
   GBT_TRY(check_features(r));
   const gbti_model_feature *from = part_of(r, GBTI_PART_FEATURES);
   const uint64_t *level_at = part_of(r, GBTI_PART_LEVELS);
-  const char **level;
-  GBT_TRY(new_schema(r, &model->schema, &level));
-  for (int32_t f = 0; f < r->num.n_features; f++) {
-    gbt_feature *feat = &model->schema->feat[f];
-    feat->type = (gbt_feature_type)from[f].type;
-    feat->n_levels = from[f].n_levels;
-    feat->levels = feat->n_levels > 0 ? level : NULL;
-    GBT_TRY(take_text(r, from[f].name, &feat->name));
-    GBT_TRY(take_text(r, from[f].tag, &feat->tag));
-    if (feat->name[0] == 0) return damaged(r, "a feature has no name");
-    for (int32_t i = 0; i < feat->n_levels; i++) GBT_TRY(take_text(r, *level_at++, level++));
-    GBT_TRY(check_unique(r, feat->levels, feat->n_levels, "a feature has a level twice"));
+  const int32_t n = r->num.n_features;
+  gbt_schema_block block;
+  GBT_TRY(gbt_schema_alloc(&r->mem, (gbt_schema_room){n, n, (size_t)(size_of(r, GBTI_PART_LEVELS) / 8), 0, 0}, &block,
+                           r->err));
+  model->schema = block.schema;
+  const char **level = block.level;
+  for (int32_t f = 0; f < n; f++) {
+    gbt_schema_column *col = &model->schema->col[f];
+    col->type = (gbt_feature_type)from[f].type;
+    col->n_levels = from[f].n_levels;
+    col->levels = col->n_levels > 0 ? level : NULL;
+    GBT_TRY(take_text(r, from[f].name, &col->name));
+    GBT_TRY(take_text(r, from[f].tag, &col->tag));
+    if (col->name[0] == 0) return damaged(r, "a feature has no name");
+    for (int32_t i = 0; i < col->n_levels; i++) GBT_TRY(take_text(r, *level_at++, level++));
+    GBT_TRY(check_unique(r, col->levels, col->n_levels, "a feature has a level twice"));
+    model->schema->feat[f] = (gbt_feature){GBT_FEATURE_COLUMN, f, col->type, NULL};
   }
   const char **name;
   GBT_TRY(gbt_mem_array(&r->mem, (size_t)r->num.n_features, sizeof *name, &name, r->err));
-  for (int32_t f = 0; f < r->num.n_features; f++) name[f] = model->schema->feat[f].name;
+  for (int32_t f = 0; f < r->num.n_features; f++) name[f] = model->schema->col[f].name;
   gbt_status status = check_unique(r, name, r->num.n_features, "two features have one name");
   gbt_mem_free(&r->mem, name);
   return status;

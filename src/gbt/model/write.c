@@ -77,8 +77,8 @@ static gbt_status measure_text(writer *w, const char *text, gbt_status code, con
 }
 
 static gbt_status measure_schema(writer *w, gbt_error *err) {
-  for (int32_t f = 0; f < w->schema->n_features; f++) {
-    const gbt_feature *feat = &w->schema->feat[f];
+  for (int32_t f = 0; f < w->schema->n_columns; f++) {
+    const gbt_schema_column *feat = &w->schema->col[f];
     GBT_TRY(measure_text(w, feat->name, GBT_E_DATA, "column", feat->name, err));
     GBT_TRY(measure_text(w, feat->tag, GBT_E_DATA, "column", feat->name, err));
     for (int32_t i = 0; i < feat->n_levels; i++)
@@ -188,8 +188,8 @@ static uint64_t put_text(writer *w, const char *text) {
 static void put_schema(writer *w) {
   gbti_model_feature *out = part_of(w, GBTI_PART_FEATURES);
   uint64_t *level = part_of(w, GBTI_PART_LEVELS);
-  for (int32_t f = 0; f < w->schema->n_features; f++) {
-    const gbt_feature *feat = &w->schema->feat[f];
+  for (int32_t f = 0; f < w->schema->n_columns; f++) {
+    const gbt_schema_column *feat = &w->schema->col[f];
     out[f].name = put_text(w, feat->name);
     out[f].tag = put_text(w, feat->tag);
     out[f].type = (uint32_t)feat->type;

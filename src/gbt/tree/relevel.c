@@ -16,7 +16,7 @@ typedef struct tree_scratch {
   size_t cap_nodes, cap_sets;
 } tree_scratch;
 
-static int same_levels(const gbt_feature *a, const gbt_feature *b) {
+static int same_levels(const gbt_schema_column *a, const gbt_schema_column *b) {
   if (a->n_levels != b->n_levels) return 0;
   for (int32_t i = 0; i < a->n_levels; i++)
     if (strcmp(a->levels[i], b->levels[i]) != 0) return 0;
@@ -37,14 +37,14 @@ static int splits_on(const gbt_forest_view *forest, int32_t f) {
 
 static gbt_status maps_make(const gbt_mem *mem, const gbt_forest_view *from, const gbt_schema *old_schema,
                             const gbt_schema *schema, level_maps *maps, gbt_error *err) {
-  if (old_schema->n_features != schema->n_features)
+  if (old_schema->n_columns != schema->n_columns)
     return gbt_fail(err, GBT_E_ARG, "the model to go on from has %d features, the data have %d",
-                    (int)old_schema->n_features, (int)schema->n_features);
-  maps->n_features = schema->n_features;
+                    (int)old_schema->n_columns, (int)schema->n_columns);
+  maps->n_features = schema->n_columns;
   GBT_TRY(gbt_mem_zeros(mem, (size_t)maps->n_features, sizeof *maps->old_of, &maps->old_of, err));
   GBT_TRY(gbt_mem_zeros(mem, (size_t)maps->n_features, sizeof *maps->n_levels, &maps->n_levels, err));
   for (int32_t f = 0; f < maps->n_features; f++) {
-    const gbt_feature *old = &old_schema->feat[f], *now = &schema->feat[f];
+    const gbt_schema_column *old = &old_schema->col[f], *now = &schema->col[f];
     if (old->type != now->type) {
       if (!splits_on(from, f)) continue;
       return gbt_fail_on(err, GBT_E_ARG, now->name, "column `%s` is of another type than in the model to go on from",
