@@ -35,13 +35,13 @@ static void read_metrics(SEXP spec, gbt_trainer_spec *out) {
 }
 
 /* Monotone signs, interaction sets and feature weights, in memory that lasts until the .Call returns. */
-static void read_constraints(SEXP spec, int32_t n_features, gbt_trainer_spec *out) {
+static void read_constraints(SEXP spec, int32_t n_columns, gbt_trainer_spec *out) {
   SEXP monotone = r_item(spec, "monotone"), sets = r_item(spec, "interactions");
   if (monotone != R_NilValue) {
-    if (TYPEOF(monotone) != INTSXP || Rf_xlength(monotone) != n_features)
-      r_stop("`monotone` must have one integer per feature");
-    int8_t *sign = (int8_t *)R_alloc((size_t)n_features, 1);
-    for (int32_t f = 0; f < n_features; f++) {
+    if (TYPEOF(monotone) != INTSXP || Rf_xlength(monotone) != n_columns)
+      r_stop("`monotone` must have one integer per column");
+    int8_t *sign = (int8_t *)R_alloc((size_t)n_columns, 1);
+    for (int32_t f = 0; f < n_columns; f++) {
       int s = INTEGER_RO(monotone)[f];
       if (s < -1 || s > 1) r_stop("`monotone` must hold -1, 0 or 1");
       sign[f] = (int8_t)s;
@@ -67,10 +67,10 @@ static void read_constraints(SEXP spec, int32_t n_features, gbt_trainer_spec *ou
       beg[s + 1] = beg[s] + n;
     }
     out->interact_beg = beg;
-    out->interact_feat = feat;
+    out->interact_col = feat;
     out->n_interact = n_sets;
   }
-  out->feature_weight = r_arg_reals(r_item(spec, "feature_weight"), n_features, "feature_weight");
+  out->feature_weight = r_arg_reals(r_item(spec, "feature_weight"), n_columns, "feature_weight");
 }
 
 static const double *read_scores(SEXP x, const gbt_dataset *ds, int32_t n_outputs, const char *what) {
@@ -88,7 +88,7 @@ static void read_spec(SEXP spec, SEXP handles, gbt_trainer_spec *out) {
   for (int32_t v = 0; v < out->n_valid; v++) out->valid[v] = r_handle_get(VECTOR_ELT(handles, v + 1), R_DATASET);
   read_metrics(spec, out);
   out->eval_train = Rf_asLogical(r_item(spec, "eval_train")) == TRUE;
-  read_constraints(spec, out->train->cuts->n_features, out);
+  read_constraints(spec, out->train->cuts->schema->n_columns, out);
   out->init_score = read_scores(r_item(spec, "init_score"), out->train, n_outputs, "init_score");
   SEXP init_valid = r_item(spec, "init_valid");
   if (init_valid != R_NilValue) {

@@ -178,7 +178,7 @@ static int may_meet(const naive *nv, const naive_node *node, int32_t feat) {
     int ok = 1;
     for (int32_t f = 0; f < nv->n_feats; f++) {
       int member = 0;
-      for (int32_t i = spec->interact_beg[s]; i < spec->interact_beg[s + 1]; i++) member |= spec->interact_feat[i] == f;
+      for (int32_t i = spec->interact_beg[s]; i < spec->interact_beg[s + 1]; i++) member |= spec->interact_col[i] == f;
       if (!member && (node->used[f] || f == feat)) ok = 0;
     }
     if (ok) return 1;

@@ -50,15 +50,15 @@ static void draw_constraints(test_rng *rng, random_job *r) {
   if (test_below(rng, 3) == 0) {
     spec->n_interact = 1 + (int32_t)test_below(rng, 4);
     r->interact_beg = test_alloc(5 * sizeof *r->interact_beg);
-    r->interact_feat = test_alloc((size_t)n * 4 * sizeof *r->interact_feat);
+    r->interact_col = test_alloc((size_t)n * 4 * sizeof *r->interact_col);
     r->interact_beg[0] = 0;
     for (int32_t s = 0, at = 0; s < spec->n_interact; s++) {
       for (int32_t f = 0; f < n; f++)
-        if (test_below(rng, 2)) r->interact_feat[at++] = f;
+        if (test_below(rng, 2)) r->interact_col[at++] = f;
       r->interact_beg[s + 1] = at;
     }
     spec->interact_beg = r->interact_beg;
-    spec->interact_feat = r->interact_feat;
+    spec->interact_col = r->interact_col;
   }
   if (test_below(rng, 4) == 0) {
     r->feature_weight = test_alloc((size_t)n * sizeof *r->feature_weight);
@@ -113,7 +113,7 @@ void random_job_free(random_job *r) {
   for (int32_t i = 0; i < JOB_VALID; i++) made_free(r->valid[i]);
   free(r->monotone);
   free(r->interact_beg);
-  free(r->interact_feat);
+  free(r->interact_col);
   free(r->feature_weight);
 }
 

@@ -9,7 +9,7 @@ typedef struct random_job {
   train_how how;
   made *data, *valid[JOB_VALID];
   int8_t *monotone;
-  int32_t *interact_beg, *interact_feat;
+  int32_t *interact_beg, *interact_col;
   double *feature_weight;
 } random_job;
 

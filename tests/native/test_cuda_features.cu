@@ -398,7 +398,7 @@ static void forests_are_not_looked_at(void) {
       if (rule == 2) {
         job.spec.n_interact = 2;
         job.spec.interact_beg = beg;
-        job.spec.interact_feat = feat;
+        job.spec.interact_col = feat;
       }
       trained *cpu = train(&job, &how), *cuda = train_looking(&job, &how, -1);
       CHECK(cpu != NULL && cuda != NULL && same_trained(cpu, cuda));

@@ -57,7 +57,7 @@ static int pair_open(cuda_pair *p, const random_job *r, const double *const *ini
     make_unseen(p->sets[s] = s > 0 ? p->spec.valid[s - 1] : p->spec.train, (uint64_t)s);
   for (int32_t k = 0; k < p->spec.objective.n_outputs; k++) p->base[k] = 0.1 * k - 0.3;
   ok = CHECK_OK(gbt_feature_rules_new(&p->ctx.mem, p->spec.train->cuts->n_features, &p->spec.params,
-                                      p->spec.feature_weight, p->spec.interact_beg, p->spec.interact_feat,
+                                      p->spec.feature_weight, p->spec.interact_beg, p->spec.interact_col,
                                       p->spec.n_interact, &p->rules, test_err));
   be.params = &p->spec.params;
   be.objective = p->spec.objective;

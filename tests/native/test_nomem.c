@@ -105,7 +105,7 @@ static void sweep(int policy, int n_threads, int32_t n_cols, const made_kind *ki
   spec->monotone = monotone;
   spec->feature_weight = weight;
   spec->interact_beg = beg;
-  spec->interact_feat = feat;
+  spec->interact_col = feat;
   spec->n_interact = 2;
   spec->params.grow_policy = policy;
   if (policy == GBT_DEPTHWISE) spec->params.colsample_bynode = 0.8; /* best-first looks ahead only without */

@@ -548,7 +548,7 @@ static void interaction_sets_are_kept(void) {
     job.spec.params.colsample_bylevel = variant % 3 == 2 ? 0.5 : 1.0;
     trained *unbound = train(&job, &plain);
     job.spec.interact_beg = beg;
-    job.spec.interact_feat = feat;
+    job.spec.interact_col = feat;
     job.spec.n_interact = 2;
     trained *bound = train(&job, &plain);
     if (unbound == NULL || bound == NULL) break;

@@ -1,3 +1,4 @@
+#include "constraints.h"
 #include "trainer.h"
 
 #include <stdio.h>
@@ -16,7 +17,7 @@ struct gbt_trainer {
   gbt_metric metric[GBT_MAX_METRICS];
   int eval_train;
   gbt_feature_rules *rules;
-  int8_t *monotone;
+  gbt_constraints constraints;
   gbt_backend *be;
   gbt_forest *forest;
   size_t n_init_trees;
@@ -72,51 +73,6 @@ static gbt_status check_metrics(const gbt_trainer_spec *spec, gbt_error *err) {
   return GBT_OK;
 }
 
-static gbt_status check_constraints(const gbt_trainer_spec *spec, gbt_error *err) {
-  const gbt_schema *schema = spec->train->cuts->schema;
-  for (int32_t f = 0; f < schema->n_features; f++) {
-    const char *name = schema->col[f].name;
-    if (spec->monotone && spec->monotone[f] != 0 && schema->feat[f].type == GBT_CATEGORICAL)
-      return gbt_fail_on(err, GBT_E_UNSUPPORTED, name,
-                         "column `%s` is categorical and cannot have a monotone constraint; make it ordered", name);
-    if (spec->feature_weight && !(spec->feature_weight[f] >= 0.0 && spec->feature_weight[f] < 1e300))
-      return gbt_fail_on(err, GBT_E_ARG, name, "feature weight of column `%s` must be a finite number, 0 or more",
-                         name);
-  }
-  if (spec->feature_weight) {
-    int32_t positive = 0;
-    for (int32_t f = 0; f < schema->n_features; f++) positive += spec->feature_weight[f] > 0.0;
-    if (positive == 0) return gbt_fail_on(err, GBT_E_ARG, "feature_weights", "all feature weights are 0");
-  }
-  return GBT_OK;
-}
-
-/* Members must exist, and none may be twice in a set. last: n_features zeros; the last set that named a feature. */
-static gbt_status check_members(const gbt_trainer_spec *spec, int32_t *last, gbt_error *err) {
-  const gbt_schema *schema = spec->train->cuts->schema;
-  for (int32_t s = 0; s < spec->n_interact; s++)
-    for (int32_t i = spec->interact_beg[s]; i < spec->interact_beg[s + 1]; i++) {
-      int32_t f = spec->interact_feat[i];
-      if (f < 0 || f >= schema->n_features)
-        return gbt_fail_on(err, GBT_E_ARG, "interactions", "interaction set %d names a feature that does not exist",
-                           (int)s + 1);
-      if (last[f] == s + 1)
-        return gbt_fail_on(err, GBT_E_ARG, "interactions", "interaction set %d names column `%s` twice", (int)s + 1,
-                           schema->col[f].name);
-      last[f] = s + 1;
-    }
-  return GBT_OK;
-}
-
-static gbt_status check_interactions(const gbt_mem *mem, const gbt_trainer_spec *spec, gbt_error *err) {
-  int32_t *last;
-  if (spec->n_interact == 0) return GBT_OK;
-  GBT_TRY(gbt_mem_zeros(mem, (size_t)spec->train->cuts->n_features, sizeof *last, &last, err));
-  gbt_status status = check_members(spec, last, err);
-  gbt_mem_free(mem, last);
-  return status;
-}
-
 static gbt_status check_init(const gbt_trainer_spec *spec, gbt_error *err) {
   const gbt_forest_view *init = spec->init;
   if (!init) return GBT_OK;
@@ -135,7 +91,7 @@ static gbt_status check_init(const gbt_trainer_spec *spec, gbt_error *err) {
   return GBT_OK;
 }
 
-static gbt_status check_spec(const gbt_mem *mem, const gbt_trainer_spec *spec, gbt_error *err) {
+static gbt_status check_spec(const gbt_trainer_spec *spec, gbt_error *err) {
   GBT_TRY(gbt_params_check(&spec->params, err));
   GBT_TRY(gbt_objective_check(&spec->objective, err));
   if (spec->n_valid < 0 || spec->n_valid > GBT_MAX_VALID)
@@ -144,8 +100,6 @@ static gbt_status check_spec(const gbt_mem *mem, const gbt_trainer_spec *spec, g
     return gbt_fail_on(err, GBT_E_ARG, "eval_metric", "at most %d metrics are possible", GBT_MAX_METRICS);
   GBT_TRY(check_data(spec, err));
   GBT_TRY(check_metrics(spec, err));
-  GBT_TRY(check_constraints(spec, err));
-  GBT_TRY(check_interactions(mem, spec, err));
   return check_init(spec, err);
 }
 
@@ -161,7 +115,7 @@ static gbt_status open_backend(gbt_ctx *ctx, gbt_trainer *tr, const gbt_trainer_
                          .n_valid = spec->n_valid,
                          .base = tr->forest->base,
                          .init = init,
-                         .monotone = tr->monotone,
+                         .monotone = tr->constraints.monotone,
                          .rules = tr->rules};
   return gbt_backend_open(ctx, spec->device, spec->device_number, &be, &tr->be, err);
 }
@@ -187,7 +141,7 @@ gbt_status gbt_trainer_new(gbt_ctx *ctx, const gbt_trainer_spec *spec, gbt_train
   gbt_status status = GBT_OK;
   gbt_trainer *tr = NULL;
   *out = NULL;
-  GBT_TRY(check_spec(&ctx->mem, spec, err));
+  GBT_TRY(check_spec(spec, err));
   GBT_TRY(gbt_mem_zeros(&ctx->mem, 1, sizeof *tr, &tr, err));
   tr->mem = ctx->mem;
   tr->params = spec->params;
@@ -207,13 +161,10 @@ gbt_status gbt_trainer_new(gbt_ctx *ctx, const gbt_trainer_spec *spec, gbt_train
   } else {
     gbt_stopper_start(&tr->stopper, spec->stop_rounds, spec->stop_min_delta, 0);
   }
-  size_t n_features = (size_t)spec->train->cuts->n_features;
-  if (spec->monotone) {
-    GBT_TRY_GOTO(gbt_mem_array(&tr->mem, n_features, 1, &tr->monotone, err), done);
-    memcpy(tr->monotone, spec->monotone, n_features);
-  }
-  GBT_TRY_GOTO(gbt_feature_rules_new(&tr->mem, (int32_t)n_features, &tr->params, spec->feature_weight,
-                                     spec->interact_beg, spec->interact_feat, spec->n_interact, &tr->rules, err),
+  gbt_constraints *c = &tr->constraints;
+  GBT_TRY_GOTO(gbt_constraints_make(&tr->mem, spec, c, err), done);
+  GBT_TRY_GOTO(gbt_feature_rules_new(&tr->mem, spec->train->cuts->n_features, &tr->params, c->weight, c->set_beg,
+                                     c->set_feat, c->n_sets, &tr->rules, err),
                done);
   GBT_TRY_GOTO(make_forest(ctx, tr, spec, err), done);
   GBT_TRY_GOTO(open_backend(ctx, tr, spec, err), done);
@@ -232,7 +183,7 @@ void gbt_trainer_free(gbt_trainer *tr) {
   gbt_forest_free(tr->forest);
   gbt_feature_rules_free(tr->rules);
   for (int32_t s = 0; s <= tr->n_valid; s++) gbt_dataset_unref(tr->sets[s]);
-  gbt_mem_free(&mem, tr->monotone);
+  gbt_constraints_free(&mem, &tr->constraints);
   gbt_mem_free(&mem, tr->log);
   gbt_mem_free(&mem, tr);
 }

@@ -29,11 +29,11 @@ typedef struct gbt_trainer_spec {
   int32_t n_metrics;
   int eval_train; /* evaluate the metrics on train as well; it comes first in the log */
   /* constraints: borrowed for the call of gbt_trainer_new */
-  const int8_t *monotone;       /* n_features of -1, 0, 1; or NULL. Only 0 for categorical features */
-  const int32_t *interact_beg;  /* n_interact + 1 positions in interact_feat; or NULL */
-  const int32_t *interact_feat; /* features that may meet on one path, set by set; a feature in no set meets none */
+  const int8_t *monotone;       /* n_columns of -1, 0, 1; or NULL. Only 0 for categorical columns */
+  const int32_t *interact_beg;  /* n_interact + 1 positions in interact_col; or NULL */
+  const int32_t *interact_col;  /* columns that may meet on one path, set by set; a column in no set meets none */
   int32_t n_interact;
-  const double *feature_weight; /* n_features >= 0, some > 0: chance of being drawn by colsample; or NULL */
+  const double *feature_weight; /* n_columns >= 0, some > 0: chance of being drawn by colsample; or NULL */
   /* going on from another model */
   const gbt_forest_view *init;             /* trees to start with, same features and outputs; or NULL */
   const double *init_score;                /* train rows x n_outputs, offset included: the scores of init on train */

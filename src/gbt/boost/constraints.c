@@ -1,0 +1,111 @@
+#include "constraints.h"
+
+/* ---- signs and weights ---- */
+
+static gbt_status check_columns(const gbt_trainer_spec *spec, gbt_error *err) {
+  const gbt_schema *schema = spec->train->cuts->schema;
+  int32_t positive = 0;
+  for (int32_t c = 0; c < schema->n_columns; c++) {
+    const char *name = schema->col[c].name;
+    if (spec->monotone && spec->monotone[c] != 0 && schema->col[c].type == GBT_CATEGORICAL)
+      return gbt_fail_on(err, GBT_E_UNSUPPORTED, name,
+                         "column `%s` is categorical and cannot have a monotone constraint; make it ordered", name);
+    if (spec->feature_weight && !(spec->feature_weight[c] >= 0.0 && spec->feature_weight[c] < 1e300))
+      return gbt_fail_on(err, GBT_E_ARG, name, "feature weight of column `%s` must be a finite number, 0 or more",
+                         name);
+    positive += spec->feature_weight && spec->feature_weight[c] > 0.0;
+  }
+  if (spec->feature_weight && positive == 0)
+    return gbt_fail_on(err, GBT_E_ARG, "feature_weights", "all feature weights are 0");
+  return GBT_OK;
+}
+
+static gbt_status map_columns(const gbt_mem *mem, const gbt_trainer_spec *spec, gbt_constraints *out, gbt_error *err) {
+  const gbt_schema *schema = spec->train->cuts->schema;
+  const size_t n = (size_t)schema->n_features;
+  if (spec->monotone) GBT_TRY(gbt_mem_array(mem, n, sizeof *out->monotone, &out->monotone, err));
+  if (spec->feature_weight) GBT_TRY(gbt_mem_array(mem, n, sizeof *out->weight, &out->weight, err));
+  for (int32_t f = 0; f < schema->n_features; f++) {
+    const gbt_feature *feat = &schema->feat[f];
+    if (out->monotone) out->monotone[f] = feat->kind == GBT_FEATURE_COLUMN ? spec->monotone[feat->col] : 0;
+    if (out->weight) out->weight[f] = spec->feature_weight[feat->col];
+  }
+  return GBT_OK;
+}
+
+/* ---- interaction sets ---- */
+
+/* Members must exist, and none may be twice in a set. last: n_columns zeros; the last set that named a column. */
+static gbt_status check_members(const gbt_trainer_spec *spec, int32_t *last, gbt_error *err) {
+  const gbt_schema *schema = spec->train->cuts->schema;
+  for (int32_t s = 0; s < spec->n_interact; s++)
+    for (int32_t i = spec->interact_beg[s]; i < spec->interact_beg[s + 1]; i++) {
+      const int32_t c = spec->interact_col[i];
+      if (c < 0 || c >= schema->n_columns)
+        return gbt_fail_on(err, GBT_E_ARG, "interactions", "interaction set %d names a column that does not exist",
+                           (int)s + 1);
+      if (last[c] == s + 1)
+        return gbt_fail_on(err, GBT_E_ARG, "interactions", "interaction set %d names column `%s` twice", (int)s + 1,
+                           schema->col[c].name);
+      last[c] = s + 1;
+    }
+  return GBT_OK;
+}
+
+/* Features by the column they are made of: those of column c are feat[beg[c]] .. feat[beg[c + 1] - 1], ascending. */
+static void list_features(const gbt_schema *schema, int32_t *beg, int32_t *feat) {
+  for (int32_t f = 0; f < schema->n_features; f++) beg[schema->feat[f].col + 1]++;
+  for (int32_t c = 0; c < schema->n_columns; c++) beg[c + 1] += beg[c];
+  for (int32_t f = schema->n_features - 1; f >= 0; f--) feat[--beg[schema->feat[f].col + 1]] = f;
+  /* every end has moved to its beginning: the array is one place too far */
+  for (int32_t c = 0; c < schema->n_columns; c++) beg[c] = beg[c + 1];
+  beg[schema->n_columns] = schema->n_features;
+}
+
+static gbt_status map_sets(const gbt_mem *mem, const gbt_trainer_spec *spec, gbt_constraints *out, gbt_error *err) {
+  const gbt_schema *schema = spec->train->cuts->schema;
+  const int32_t n_members = spec->interact_beg[spec->n_interact];
+  gbt_status status = GBT_OK;
+  int32_t *beg = NULL, *feat = NULL;
+  int64_t n = 0;
+  GBT_TRY_GOTO(gbt_mem_zeros(mem, (size_t)schema->n_columns + 1, sizeof *beg, &beg, err), done);
+  GBT_TRY_GOTO(check_members(spec, beg, err), done);
+  for (int32_t c = 0; c <= schema->n_columns; c++) beg[c] = 0;
+  GBT_TRY_GOTO(gbt_mem_array(mem, (size_t)schema->n_features, sizeof *feat, &feat, err), done);
+  list_features(schema, beg, feat);
+  for (int32_t i = 0; i < n_members; i++) n += beg[spec->interact_col[i] + 1] - beg[spec->interact_col[i]];
+  if (n > INT32_MAX) {
+    status = gbt_fail_on(err, GBT_E_ARG, "interactions", "the interaction sets have too many members");
+    goto done;
+  }
+  GBT_TRY_GOTO(gbt_mem_array(mem, (size_t)spec->n_interact + 1, sizeof *out->set_beg, &out->set_beg, err), done);
+  GBT_TRY_GOTO(gbt_mem_array(mem, (size_t)n, sizeof *out->set_feat, &out->set_feat, err), done);
+  out->n_sets = spec->n_interact;
+  n = 0;
+  for (int32_t s = 0; s < spec->n_interact; s++) {
+    out->set_beg[s] = (int32_t)n;
+    for (int32_t i = spec->interact_beg[s]; i < spec->interact_beg[s + 1]; i++)
+      for (int32_t k = beg[spec->interact_col[i]]; k < beg[spec->interact_col[i] + 1]; k++)
+        out->set_feat[n++] = feat[k];
+  }
+  out->set_beg[spec->n_interact] = (int32_t)n;
+done:
+  gbt_mem_free(mem, beg);
+  gbt_mem_free(mem, feat);
+  return status;
+}
+
+gbt_status gbt_constraints_make(const gbt_mem *mem, const gbt_trainer_spec *spec, gbt_constraints *out,
+                                gbt_error *err) {
+  *out = (gbt_constraints){NULL, NULL, NULL, NULL, 0};
+  GBT_TRY(check_columns(spec, err));
+  GBT_TRY(map_columns(mem, spec, out, err));
+  return spec->n_interact > 0 ? map_sets(mem, spec, out, err) : GBT_OK;
+}
+
+void gbt_constraints_free(const gbt_mem *mem, gbt_constraints *constraints) {
+  gbt_mem_free(mem, constraints->monotone);
+  gbt_mem_free(mem, constraints->weight);
+  gbt_mem_free(mem, constraints->set_beg);
+  gbt_mem_free(mem, constraints->set_feat);
+}
