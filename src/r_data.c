@@ -115,15 +115,15 @@ SEXP r_gbt_dataset_info(SEXP dataset) {
   SET_VECTOR_ELT(out, 6, bins);
   SEXP missing = Rf_allocVector(LGLSXP, n);
   SET_VECTOR_ELT(out, 7, missing);
-  SET_VECTOR_ELT(out, 8, Rf_ScalarReal((double)store->bytes));
-  SET_VECTOR_ELT(out, 9, Rf_ScalarInteger(store->n_pages));
-  SET_VECTOR_ELT(out, 10, Rf_ScalarInteger(store->page_rows));
+  SET_VECTOR_ELT(out, 8, Rf_ScalarReal((double)gbt_pages_bytes(store)));
+  SET_VECTOR_ELT(out, 9, Rf_ScalarInteger(gbt_pages_n_pages(store)));
+  SET_VECTOR_ELT(out, 10, Rf_ScalarInteger(gbt_pages_page_rows(store)));
   SEXP sparse = Rf_allocVector(LGLSXP, n);
   SET_VECTOR_ELT(out, 11, sparse);
   for (int32_t f = 0; f < n; f++) {
     INTEGER(bins)[f] = cuts->feat[f].n_bins;
     LOGICAL(missing)[f] = cuts->feat[f].has_missing != 0;
-    LOGICAL(sparse)[f] = store->layout.place[f].group < 0;
+    LOGICAL(sparse)[f] = gbt_pages_is_sparse(store, f);
   }
   UNPROTECT(1);
   return out;

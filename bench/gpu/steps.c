@@ -124,7 +124,7 @@ gbt_status steps_run(gbt_ctx *ctx, const gbt_device_api *device, gbt_dataset *ds
   gbt_backend_spec spec = {
       .params = params, .objective = gbt_objective_make(loss, n_outputs), .sets = &ds, .base = base, .init = init};
   memset(out, 0, sizeof *out);
-  out->row_bytes = codes_of_row(&ds->pages->layout);
+  out->row_bytes = codes_of_row(gbt_pages_layout(ds->pages));
   if (!base) return gbt_fail(err, GBT_E_MEM, "no memory for base scores");
   GBT_TRY_GOTO(gbt_feature_rules_new(&ctx->mem, ds->cuts->n_features, params, NULL, NULL, NULL, 0, &rules, err), done);
   spec.rules = rules;

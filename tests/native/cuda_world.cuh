@@ -6,6 +6,7 @@
 
 extern "C" {
 #include "made.h"
+#include "stores.h"
 }
 
 enum { MAX_NODES = 128 };
@@ -82,7 +83,7 @@ static inline int world_open_with(world *w, made *m, const shape *s) {
   be->tile_cols = s->tile_cols;
   be->device.shared_limit = s->shared_limit;
   be->cuts = w->ds->cuts;
-  be->layout = &w->ds->pages->layout;
+  be->layout = gbt_pages_layout(w->ds->pages);
   be->counts = host<int8_t>((size_t)be->n_features);
   for (int32_t f = 0; f < be->n_features; f++) {
     be->counts[f] = (int8_t)counts_feature(w, f);
@@ -139,8 +140,7 @@ template <class T> static inline T *down(const world *w, const T *from, size_t n
 }
 
 static inline int32_t page_code(const gbt_dataset *ds, uint32_t row, int32_t f) {
-  const gbt_page *page = &ds->pages->page[row / (uint32_t)ds->pages->page_rows];
-  return gbt_page_code(&ds->pages->layout, ds->cuts, page, (int32_t)(row - page->row_beg), f);
+  return code_at(ds->pages, ds->cuts, row, f);
 }
 
 /* ---- rows of nodes ---- */

@@ -1,6 +1,7 @@
 /* Runs all suites, or those named: `gbt_test [suite | suite/test]...`. Ends with "N passed, N failed"; the exit status
  * is 0 when none failed. */
 #define _POSIX_C_SOURCE 200809L
+#include "stores.h"
 #include "test.h"
 
 #include <signal.h>
@@ -184,6 +185,10 @@ static int asks_for(const char *name, const suite *s, const char **only) {
 
 int main(int argc, char **argv) {
   signal(SIGALRM, on_alarm);
+  if (!stores_from_environment()) {
+    printf("GBT_TEST_STORE is neither memory nor poison\n");
+    return 2;
+  }
   for (int i = 0; argc <= 1 && i < N_SUITES; i++) run_suite(&suites[i], NULL);
   for (int a = 1; a < argc; a++) {
     int found = 0;

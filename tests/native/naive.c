@@ -3,22 +3,9 @@
 #include "../../src/gbt/base/exact_sum.h"
 #include "../../src/gbt/objective/formulas.h"
 #include "naive_impl.h"
+#include "stores.h"
 
 /* ---- the data ---- */
-
-static int32_t **read_codes(const gbt_dataset *ds) {
-  int32_t n_feats = ds->cuts->n_features;
-  int32_t **code = test_alloc((size_t)n_feats * sizeof *code);
-  for (int32_t f = 0; f < n_feats; f++) {
-    code[f] = test_alloc((size_t)ds->n_rows * sizeof **code);
-    for (int32_t p = 0; p < ds->pages->n_pages; p++) {
-      const gbt_page *page = &ds->pages->page[p];
-      for (int32_t r = 0; r < page->n_rows; r++)
-        code[f][page->row_beg + r] = gbt_page_code(&ds->pages->layout, ds->cuts, page, r, f);
-    }
-  }
-  return code;
-}
 
 static const gbt_dataset *set_at(const naive *nv, int32_t which) {
   return which == 0 ? nv->spec->train : nv->spec->valid[which - 1];
@@ -386,7 +373,7 @@ static naive open_naive(const gbt_trainer_spec *spec, double *const *scores) {
               .score = scores,
               .reg = {spec->params.lambda, spec->params.alpha, spec->params.max_delta_step}};
   size_t cells = (size_t)nv.n * (size_t)nv.n_outputs;
-  for (int32_t s = 0; s <= spec->n_valid; s++) nv.code[s] = read_codes(set_at(&nv, s));
+  for (int32_t s = 0; s <= spec->n_valid; s++) nv.code[s] = codes_of(set_at(&nv, s)->pages, spec->train->cuts);
   nv.gh32 = test_alloc(cells * sizeof *nv.gh32);
   nv.gh16 = test_alloc(cells * sizeof *nv.gh16);
   nv.scale = test_alloc((size_t)nv.n_outputs * sizeof *nv.scale);
@@ -398,10 +385,7 @@ static naive open_naive(const gbt_trainer_spec *spec, double *const *scores) {
 }
 
 static void close_naive(naive *nv) {
-  for (int32_t s = 0; s <= nv->spec->n_valid; s++) {
-    for (int32_t f = 0; f < nv->n_feats; f++) free(nv->code[s][f]);
-    free(nv->code[s]);
-  }
+  for (int32_t s = 0; s <= nv->spec->n_valid; s++) codes_free(nv->code[s], nv->spec->train->cuts);
   free(nv->gh32), free(nv->gh16), free(nv->scale), free(nv->noise), free(nv->wide), free(nv->tree_feats);
   gbt_feature_rules_free(nv->rules);
 }

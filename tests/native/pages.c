@@ -11,16 +11,13 @@ gbt_page_store *pages_how(const tables *t, const gbt_cuts *cuts, int32_t page_ro
   return store;
 }
 
-int32_t code_at(const gbt_page_store *s, const gbt_cuts *cuts, int64_t row, int32_t f) {
-  const gbt_page *page = &s->page[row / s->page_rows];
-  return gbt_page_code(&s->layout, cuts, page, (int32_t)(row - page->row_beg), f);
-}
-
-void all_codes(const gbt_page_store *s, const gbt_cuts *cuts, double *const *x, int64_t n) {
+void all_codes(gbt_page_store *s, const gbt_cuts *cuts, double *const *x, int64_t n) {
   int64_t n_wrong = 0;
-  CHECK_EQ_I64(s->n_rows, n);
+  REQUIRE(s->info.n_rows == n);
+  int32_t **code = codes_of(s, cuts);
   for (int32_t f = 0; f < cuts->n_features; f++)
-    for (int64_t r = 0; r < n; r++) n_wrong += code_at(s, cuts, r, f) != gbt_cuts_bin(&cuts->feat[f], x[f][r]);
+    for (int64_t r = 0; r < n; r++) n_wrong += code[f][r] != gbt_cuts_bin(&cuts->feat[f], x[f][r]);
+  codes_free(code, cuts);
   CHECK_EQ_I64(n_wrong, 0);
 }
 
@@ -119,47 +116,66 @@ void good_layout(const gbt_layout *l, const gbt_cuts *cuts) {
   CHECK_EQ_I64(l->n_slots, slot);
 }
 
+/* Codes of the dense groups of a page; returns the bytes they take. */
+static size_t good_groups(const gbt_layout *l, const gbt_page *page) {
+  size_t bytes = 0;
+  int n_wrong = 0;
+  for (int32_t g = 0; g < l->n_groups; g++) {
+    const gbt_group *group = &l->group[g];
+    if (group->lead == 0) {
+      CHECK_EQ_I64((uintptr_t)page->group[g] % 64, 0);
+      bytes += (size_t)page->n_rows * (size_t)group->stride * (group->wide ? 2 : 1);
+    }
+    for (int32_t r = 0; r < page->n_rows; r++)
+      for (int32_t k = 0; k < group->width; k++) {
+        int64_t at = (int64_t)r * group->stride + k;
+        uint32_t code = group->wide ? ((uint16_t *)page->group[g])[at] : ((uint8_t *)page->group[g])[at];
+        n_wrong += code >= (k < group->n_feats ? group->n_codes[k] : 1);
+      }
+  }
+  CHECK_EQ_I64(n_wrong, 0);
+  return bytes;
+}
+
+/* Its lists; returns the cells of sparse features outside their zero bins. */
+static int64_t good_lists(const gbt_layout *l, const gbt_cuts *cuts, const gbt_page *page) {
+  int64_t n_filled = 0;
+  int n_wrong = 0;
+  CHECK_EQ_I64(page->sparse_beg[0], 0);
+  for (int32_t r = 0; r < page->n_rows; r++) {
+    for (uint32_t i = page->sparse_beg[r]; i < page->sparse_beg[r + 1]; i++) {
+      n_wrong += page->sparse_slots[i] < l->sparse_slot || page->sparse_slots[i] >= l->n_slots;
+      n_wrong += i > page->sparse_beg[r] && page->sparse_slots[i] <= page->sparse_slots[i - 1];
+    }
+    for (int32_t i = 0; i < l->n_sparse; i++)
+      n_filled += gbt_page_code(l, cuts, page, r, l->sparse_feat[i]) != cuts->feat[l->sparse_feat[i]].zero_bin;
+  }
+  CHECK_EQ_I64(n_wrong, 0);
+  return n_filled;
+}
+
 /* Slots of every row ascend, and there is one for every code outside its zero bin; padding is 0; bytes add up. */
-void good_pages(const gbt_page_store *s, const gbt_cuts *cuts) {
+void good_pages(gbt_page_store *s, const gbt_cuts *cuts) {
+  const gbt_layout *l = &s->info.layout;
   size_t bytes = 0;
   int64_t row = 0, n_listed = 0, n_filled = 0;
-  for (int32_t p = 0; p < s->n_pages; p++) {
-    const gbt_page *page = &s->page[p];
+  for (int32_t p = 0; p < s->info.n_pages; p++) {
+    const gbt_page *page = page_pin(s, p);
+    REQUIRE(page != NULL);
     CHECK_EQ_I64(page->row_beg, row);
-    CHECK(page->n_rows > 0 && (p == s->n_pages - 1 || page->n_rows == s->page_rows));
+    CHECK(page->n_rows > 0 && (p == s->info.n_pages - 1 || page->n_rows == s->info.page_rows));
     row += page->n_rows;
-    int n_wrong = 0;
-    for (int32_t g = 0; g < s->layout.n_groups; g++) {
-      const gbt_group *group = &s->layout.group[g];
-      if (group->lead == 0) {
-        CHECK_EQ_I64((uintptr_t)page->group[g] % 64, 0);
-        bytes += (size_t)page->n_rows * (size_t)group->stride * (group->wide ? 2 : 1);
-      }
-      for (int32_t r = 0; r < page->n_rows; r++)
-        for (int32_t k = 0; k < group->width; k++) {
-          int64_t at = (int64_t)r * group->stride + k;
-          uint32_t code = group->wide ? ((uint16_t *)page->group[g])[at] : ((uint8_t *)page->group[g])[at];
-          n_wrong += code >= (k < group->n_feats ? group->n_codes[k] : 1);
-        }
+    bytes += good_groups(l, page);
+    CHECK_EQ_I64(page->sparse_beg != NULL, l->n_sparse > 0);
+    if (l->n_sparse > 0) {
+      bytes += 4 * ((size_t)page->n_rows + 1 + page->sparse_beg[page->n_rows]);
+      n_listed += page->sparse_beg[page->n_rows];
+      n_filled += good_lists(l, cuts, page);
     }
-    CHECK_EQ_I64(page->sparse_beg != NULL, s->layout.n_sparse > 0);
-    if (s->layout.n_sparse == 0) continue;
-    CHECK_EQ_I64(page->sparse_beg[0], 0);
-    bytes += 4 * ((size_t)page->n_rows + 1 + page->sparse_beg[page->n_rows]);
-    n_listed += page->sparse_beg[page->n_rows];
-    for (int32_t r = 0; r < page->n_rows; r++) {
-      for (uint32_t i = page->sparse_beg[r]; i < page->sparse_beg[r + 1]; i++) {
-        n_wrong += page->sparse_slots[i] < s->layout.sparse_slot || page->sparse_slots[i] >= s->layout.n_slots;
-        n_wrong += i > page->sparse_beg[r] && page->sparse_slots[i] <= page->sparse_slots[i - 1];
-      }
-      for (int32_t i = 0; i < s->layout.n_sparse; i++) {
-        int32_t f = s->layout.sparse_feat[i];
-        n_filled += gbt_page_code(&s->layout, cuts, page, r, f) != cuts->feat[f].zero_bin;
-      }
-    }
-    CHECK_EQ_I64(n_wrong, 0);
+    page_unpin(s, page);
   }
-  CHECK_EQ_I64(row, s->n_rows);
+  CHECK_EQ_I64(row, s->info.n_rows);
   CHECK_EQ_I64(n_listed, n_filled);
-  CHECK_EQ_U64(s->bytes, bytes);
+  CHECK_EQ_I64(s->info.n_entries, n_listed);
+  CHECK_EQ_U64(s->info.bytes, bytes);
 }

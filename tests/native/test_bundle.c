@@ -15,10 +15,10 @@ static const gbti_page_how own = {.own_cuts = 1}, foreign = {0}, unbundled = {.u
 
 /* Members of a bundle are never filled in the same row: found by looking at all values. */
 static void good_bundles(const gbt_page_store *s, const gbt_cuts *cuts, double *const *x) {
-  const gbt_layout *l = &s->layout;
+  const gbt_layout *l = &s->info.layout;
   int64_t n_wrong = 0;
   for (int32_t b = 0; b < l->n_bundles; b++)
-    for (int64_t r = 0; r < s->n_rows; r++) {
+    for (int64_t r = 0; r < s->info.n_rows; r++) {
       int n = 0;
       for (int32_t i = l->bundle_beg[b]; i < l->bundle_beg[b + 1]; i++) {
         const gbt_feature_cuts *f = &cuts->feat[l->bundle_feat[i]];
@@ -83,17 +83,17 @@ static void planted_fields_are_found(void) {
     gbt_cuts *cuts = cuts_of(m.t, 40);
     gbt_page_store *s = pages_how(m.t, cuts, k % 4 < 2 ? 0 : 700, own, 1 + k % 3);
     gbt_page_store *twin = pages_how(m.t, cuts, 0, unbundled, 1);
-    good_layout(&s->layout, cuts);
+    good_layout(&s->info.layout, cuts);
     good_pages(s, cuts);
     good_bundles(s, cuts, m.x);
     all_codes(s, cuts, m.x, m.n);
-    CHECK_EQ_I64(twin->layout.n_bundles, 0);
+    CHECK_EQ_I64(twin->info.layout.n_bundles, 0);
     all_codes(twin, cuts, m.x, m.n);
-    CHECK(s->bytes < twin->bytes);
+    CHECK(s->info.bytes < twin->info.bytes);
     for (int32_t c = FIELDS; c < FIELDS * LEVELS; c++) { /* the first level is too frequent for a member */
-      int32_t b = bundle_of(&s->layout, c);
+      int32_t b = bundle_of(&s->info.layout, c);
       if (!CHECK(b >= 0)) test_note("case %d column %d filled %d", k, c, (int)cuts->feat[c].n_filled);
-      if (c >= 2 * FIELDS && n_rows[k % 3] >= 3000) CHECK_EQ_I64(b, bundle_of(&s->layout, c - FIELDS));
+      if (c >= 2 * FIELDS && n_rows[k % 3] >= 3000) CHECK_EQ_I64(b, bundle_of(&s->info.layout, c - FIELDS));
     }
     gbt_page_store_unref(s);
     gbt_page_store_unref(twin);
@@ -108,12 +108,12 @@ static void other_tables_have_other_bundles(void) {
     planted a = make_planted(3, 3000, 1, 0, 0), b = make_planted(4, 2000, 1 + k % 2, 0, k < 4);
     gbt_cuts *cuts = cuts_of(a.t, 40);
     gbt_page_store *s = pages_how(a.t, cuts, 0, own, 2), *u = pages_how(b.t, cuts, 300, foreign, 2);
-    CHECK(s->layout.n_bundles >= FIELDS);
-    good_layout(&u->layout, cuts);
+    CHECK(s->info.layout.n_bundles >= FIELDS);
+    good_layout(&u->info.layout, cuts);
     good_pages(u, cuts);
     good_bundles(u, cuts, b.x);
     all_codes(u, cuts, b.x, b.n);
-    CHECK(k < 4 ? u->layout.n_bundles < s->layout.n_bundles : u->layout.n_bundles >= FIELDS);
+    CHECK(k < 4 ? u->info.layout.n_bundles < s->info.layout.n_bundles : u->info.layout.n_bundles >= FIELDS);
     gbt_page_store_unref(s);
     gbt_page_store_unref(u);
     gbt_cuts_unref(cuts);
@@ -127,9 +127,9 @@ static void other_tables_have_other_bundles(void) {
   for (int c = 0; c < PLANTED; c++) tables_f64(t, m.t->cols[c].name, m.x[c]);
   gbt_cuts *cuts = cuts_of(t, 40);
   gbt_page_store *s = pages_how(t, cuts, 0, own, 1);
-  CHECK(s->layout.n_bundles >= FIELDS);
-  CHECK(bundle_of(&s->layout, 2 * FIELDS) != bundle_of(&s->layout, 4 * FIELDS));
-  CHECK_EQ_I64(bundle_of(&s->layout, 2 * FIELDS + 1), bundle_of(&s->layout, 4 * FIELDS + 1));
+  CHECK(s->info.layout.n_bundles >= FIELDS);
+  CHECK(bundle_of(&s->info.layout, 2 * FIELDS) != bundle_of(&s->info.layout, 4 * FIELDS));
+  CHECK_EQ_I64(bundle_of(&s->info.layout, 2 * FIELDS + 1), bundle_of(&s->info.layout, 4 * FIELDS + 1));
   good_bundles(s, cuts, m.x);
   all_codes(s, cuts, m.x, m.n);
   gbt_page_store_unref(s);
@@ -161,12 +161,12 @@ static void widths_of_bundles(void) {
     tables *t = make_levels(cases[k].n_cols, k == 3 ? 6000 : 2700, cases[k].rows, x);
     gbt_cuts *cuts = cuts_of(t, 255);
     gbt_page_store *s = pages_how(t, cuts, 1000, own, 2);
-    const gbt_group *group = &s->layout.group[0];
-    good_layout(&s->layout, cuts);
+    const gbt_group *group = &s->info.layout.group[0];
+    good_layout(&s->info.layout, cuts);
     good_pages(s, cuts);
     all_codes(s, cuts, x, t->table.n_rows);
-    CHECK_EQ_I64(s->layout.n_bundles, cases[k].n_bundles);
-    CHECK_EQ_I64(s->layout.bundle_beg[1], cases[k].n_codes - 1);
+    CHECK_EQ_I64(s->info.layout.n_bundles, cases[k].n_bundles);
+    CHECK_EQ_I64(s->info.layout.bundle_beg[1], cases[k].n_codes - 1);
     CHECK_EQ_I64(group->wide, cases[k].wide);
     CHECK_EQ_I64(group->n_codes[group->n_feats - 1], cases[k].n_codes);
     gbt_page_store_unref(s);
@@ -189,10 +189,10 @@ static void missing_members(void) {
   double **values[] = {x, x, y};
   for (int k = 0; k < 3; k++) {
     gbt_page_store *s = pages_how(table[k], cuts, 0, k == 0 ? own : foreign, 1);
-    good_layout(&s->layout, cuts);
+    good_layout(&s->info.layout, cuts);
     all_codes(s, cuts, values[k], 800);
-    CHECK_EQ_I64(s->layout.n_bundles, 1);
-    for (int c = 0; c < 8; c++) CHECK_EQ_I64(s->layout.place[c].n_slots, 1 + (k < 2 ? c % 2 : c % 3 == 0));
+    CHECK_EQ_I64(s->info.layout.n_bundles, 1);
+    for (int c = 0; c < 8; c++) CHECK_EQ_I64(s->info.layout.place[c].n_slots, 1 + (k < 2 ? c % 2 : c % 3 == 0));
     gbt_page_store_unref(s);
   }
   gbt_cuts_unref(cuts);
@@ -215,7 +215,7 @@ static gbt_status pages_op(const gbt_mem *mem, void *arg, gbt_error *err) {
   CHECK_OK(gbt_binding_new(&sound, &in->t->table, in->cuts->schema, GBT_UNSEEN_MISSING, &binding, test_err));
   gbt_status status = gbt_pages_build(&ctx, binding, in->cuts, 0, &s, err);
   CHECK_EQ_I64(s != NULL, status == GBT_OK);
-  CHECK(s == NULL || s->layout.n_bundles > 0);
+  CHECK(s == NULL || s->info.layout.n_bundles > 0);
   gbt_page_store_unref(s);
   gbt_binding_free(binding);
   gbt_ctx_close(&sound);

@@ -33,16 +33,22 @@ static void same_page(const gbt_layout *layout, const gbt_page *a, const gbt_pag
   SAME_ARRAY(a->sparse_slots, b->sparse_slots, a->sparse_beg[a->n_rows]);
 }
 
-static void same_stores(const gbt_page_store *a, const gbt_page_store *b) {
+static void same_stores(gbt_page_store *a, gbt_page_store *b) {
   REQUIRE(a != NULL && b != NULL);
-  REQUIRE(a->n_rows == b->n_rows && a->n_pages == b->n_pages && a->page_rows == b->page_rows);
-  CHECK_EQ_U64(a->bytes, b->bytes);
-  same_layouts(&a->layout, &b->layout);
-  for (int32_t p = 0; p < a->n_pages; p++) same_page(&a->layout, &a->page[p], &b->page[p]);
-  CHECK((a->unseen_beg == NULL) == (b->unseen_beg == NULL));
-  if (a->unseen_beg == NULL || b->unseen_beg == NULL) return;
-  SAME_ARRAY(a->unseen_beg, b->unseen_beg, a->layout.n_features + 1);
-  SAME_ARRAY(a->unseen_row, b->unseen_row, a->unseen_beg[a->layout.n_features]);
+  REQUIRE(a->info.n_rows == b->info.n_rows && a->info.n_pages == b->info.n_pages);
+  REQUIRE(a->info.page_rows == b->info.page_rows);
+  CHECK_EQ_U64(a->info.bytes, b->info.bytes);
+  same_layouts(&a->info.layout, &b->info.layout);
+  for (int32_t p = 0; p < a->info.n_pages; p++) {
+    const gbt_page *x = page_pin(a, p), *y = page_pin(b, p);
+    if (x != NULL && y != NULL) same_page(&a->info.layout, x, y);
+    page_unpin(a, x);
+    page_unpin(b, y);
+  }
+  CHECK((a->info.unseen_beg == NULL) == (b->info.unseen_beg == NULL));
+  if (a->info.unseen_beg == NULL || b->info.unseen_beg == NULL) return;
+  SAME_ARRAY(a->info.unseen_beg, b->info.unseen_beg, a->info.layout.n_features + 1);
+  SAME_ARRAY(a->info.unseen_row, b->info.unseen_row, a->info.unseen_beg[a->info.layout.n_features]);
 }
 
 /* ---- tables ---- */
@@ -172,12 +178,12 @@ static void same_pages_of(const tables *t, const gbt_cuts *cuts, gbt_unseen unse
   }
   same_stores(cpu, device);
   if (cpu != NULL) {
-    seen->pages += cpu->n_pages;
-    seen->cells += cpu->n_rows * cpu->layout.n_features;
-    seen->bundles += cpu->layout.n_bundles;
-    seen->sparse += cpu->layout.n_sparse;
-    seen->unseen += cpu->unseen_beg != NULL;
-    for (int32_t g = 0; g < cpu->layout.n_groups; g++) seen->wide += cpu->layout.group[g].wide;
+    seen->pages += cpu->info.n_pages;
+    seen->cells += cpu->info.n_rows * cpu->info.layout.n_features;
+    seen->bundles += cpu->info.layout.n_bundles;
+    seen->sparse += cpu->info.layout.n_sparse;
+    seen->unseen += cpu->info.unseen_beg != NULL;
+    for (int32_t g = 0; g < cpu->info.layout.n_groups; g++) seen->wide += cpu->info.layout.group[g].wide;
   }
   gbt_page_store_unref(cpu);
   gbt_page_store_unref(device);
@@ -367,7 +373,7 @@ static void data_sets(void) {
     same_all_cuts(ds[k]->cuts, ds[k + 1]->cuts);
     same_stores(ds[k]->pages, ds[k + 1]->pages);
   }
-  CHECK(ds[2]->pages->unseen_beg != NULL);
+  CHECK(ds[2]->pages->info.unseen_beg != NULL);
   for (int k = 0; k < 4; k++) gbt_dataset_unref(ds[k]);
   tables_free(t);
   tables_free(u);

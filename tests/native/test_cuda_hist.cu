@@ -5,9 +5,9 @@ extern "C" void suite_cuda_hist(void);
 
 /* What a row adds to: slots of dense columns, then of the lists. Returns how many. */
 static size_t slots_of(const world *w, uint32_t row, uint32_t *slot) {
-  const gbt_page_store *pages = w->ds->pages;
-  const gbt_layout *layout = &pages->layout;
-  const gbt_page *page = &pages->page[row / (uint32_t)pages->page_rows];
+  gbt_page_store *pages = w->ds->pages;
+  const gbt_layout *layout = gbt_pages_layout(pages);
+  const gbt_page *page = page_pin(pages, (int32_t)(row / (uint32_t)gbt_pages_page_rows(pages)));
   int32_t r = (int32_t)(row - page->row_beg);
   size_t n = 0;
   for (int32_t g = 0; g < layout->n_groups; g++)
@@ -17,8 +17,9 @@ static size_t slots_of(const world *w, uint32_t row, uint32_t *slot) {
       uint32_t code = group->wide ? ((const uint16_t *)page->group[g])[at] : ((const uint8_t *)page->group[g])[at];
       slot[n++] = group->slot_beg + group->offset[k] + code;
     }
-  if (layout->n_sparse == 0) return n;
-  for (uint32_t e = page->sparse_beg[r]; e < page->sparse_beg[r + 1]; e++) slot[n++] = page->sparse_slots[e];
+  if (layout->n_sparse > 0)
+    for (uint32_t e = page->sparse_beg[r]; e < page->sparse_beg[r + 1]; e++) slot[n++] = page->sparse_slots[e];
+  page_unpin(pages, page);
   return n;
 }
 

@@ -7,6 +7,7 @@ extern "C" {
 #include "../../src/gbt/boost/backends.h"
 #include "../../src/gbt/cpu/cpu.h"
 #include "random_job.h"
+#include "stores.h"
 }
 
 /* Both backends on one job. */
@@ -34,16 +35,16 @@ static void make_unseen(gbt_dataset *ds, uint64_t seed) {
   const size_t n_features = (size_t)ds->cuts->n_features, n = (size_t)ds->n_rows;
   size_t at = 0;
   test_rng rng = {seed};
-  CHECK_OK(gbt_mem_zeros(&s->mem, n_features + 1, sizeof *s->unseen_beg, &s->unseen_beg, test_err));
-  CHECK_OK(gbt_mem_array(&s->mem, n_features * n + 1, sizeof *s->unseen_row, &s->unseen_row, test_err));
+  int32_t **code = codes_of(s, ds->cuts);
+  CHECK_OK(gbt_mem_zeros(&s->mem, n_features + 1, sizeof *s->info.unseen_beg, &s->info.unseen_beg, test_err));
+  CHECK_OK(gbt_mem_array(&s->mem, n_features * n + 1, sizeof *s->info.unseen_row, &s->info.unseen_row, test_err));
   for (size_t f = 0; f < n_features; f++) {
     for (size_t row = 0; row < n && ds->cuts->schema->feat[f].type == GBT_CATEGORICAL; row++) {
-      const gbt_page *page = &s->page[row / (size_t)s->page_rows];
-      int32_t code = gbt_page_code(&s->layout, ds->cuts, page, (int32_t)(row - (size_t)page->row_beg), (int32_t)f);
-      if (code == ds->cuts->feat[f].n_bins && test_below(&rng, 3) > 0) s->unseen_row[at++] = (uint32_t)row;
+      if (code[f][row] == ds->cuts->feat[f].n_bins && test_below(&rng, 3) > 0) s->info.unseen_row[at++] = (uint32_t)row;
     }
-    s->unseen_beg[f + 1] = at;
+    s->info.unseen_beg[f + 1] = at;
   }
+  codes_free(code, ds->cuts);
 }
 
 static int pair_open(cuda_pair *p, const random_job *r, const double *const *init) {

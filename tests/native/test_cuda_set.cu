@@ -24,9 +24,11 @@ static void same_codes(world *w, const cu_set *set, const gbt_dataset *ds) {
   int32_t *at = up<int32_t>(w, NULL, n * n_feats);
   CU_LAUNCH(k_codes, 4, CU_BLOCK, 0, w->be.device.stream, set->view, at);
   int32_t *code = down(w, at, n * n_feats);
+  int32_t **want = codes_of(ds->pages, ds->cuts);
   for (size_t f = 0; f < n_feats; f++)
-    for (size_t r = 0; r < n; r++) n_wrong += code[f * n + r] != page_code(ds, (uint32_t)r, (int32_t)f);
+    for (size_t r = 0; r < n; r++) n_wrong += code[f * n + r] != want[f][r];
   CHECK_EQ_I64(n_wrong, 0);
+  codes_free(want, ds->cuts);
   free(code);
 }
 
@@ -57,7 +59,7 @@ static void good_tiles(world *w, const cu_set *set, uint32_t *seen, int *pitches
   }
   CHECK_EQ_I64(c, v->n_columns);
   for (int32_t f = 0; f < v->n_features; f++) {
-    const gbt_place *place = &set->from->pages->layout.place[f];
+    const gbt_place *place = &gbt_pages_layout(set->from->pages)->place[f];
     const gbt_feature_cuts *cuts = &set->from->cuts->feat[f];
     int categorical = set->from->cuts->schema->feat[f].type == GBT_CATEGORICAL;
     CHECK(feat[f].slot == place->slot_beg && feat[f].n_slots == place->n_slots && feat[f].first == place->first);
@@ -151,9 +153,11 @@ static void rows_in_several_chunks(void) {
     int32_t *to = up<int32_t>(&w, NULL, 64 * 90);
     CU_LAUNCH(k_codes_of, 1, CU_BLOCK, 0, w.be.device.stream, w.set.view, at, 64, to);
     int32_t *code = down(&w, to, 64 * 90);
+    int32_t **want = codes_of(w.ds->pages, w.ds->cuts);
     for (int i = 0; i < 64; i++)
-      for (int32_t f = 0; f < 90; f++) n_wrong += code[i * 90 + f] != page_code(w.ds, row[i], f);
+      for (int32_t f = 0; f < 90; f++) n_wrong += code[i * 90 + f] != want[f][row[i]];
     CHECK_EQ_I64(n_wrong, 0);
+    codes_free(want, w.ds->cuts);
     free(code);
   }
   world_close(&w);
@@ -169,13 +173,14 @@ static void unknown_levels_are_listed(void) {
   gbt_dataset *ds = NULL;
   if (world_open(&w, &s) &&
       CHECK_OK(gbt_dataset_new(&w.ctx, &other->table, w.ds->cuts, NULL, 255, 0, GBT_UNSEEN_PRIOR, &ds, test_err))) {
-    size_t n = ds->pages->unseen_beg ? ds->pages->unseen_beg[4] : 0;
+    const uint32_t *want;
+    const size_t *want_beg = gbt_pages_unseen(ds->pages, &want), n = want_beg ? want_beg[4] : 0;
     CHECK(n > 0);
     if (CHECK_OK(world_set_make(&w, ds, &valid)) && n > 0) {
       uint64_t *beg = down(&w, valid.view.unseen_beg, 5);
       uint32_t *row = down(&w, valid.view.unseen_row, n);
-      for (int f = 0; f <= 4; f++) CHECK_EQ_U64(beg[f], ds->pages->unseen_beg[f]);
-      CHECK_EQ_BYTES(row, ds->pages->unseen_row, n * sizeof *row);
+      for (int f = 0; f <= 4; f++) CHECK_EQ_U64(beg[f], want_beg[f]);
+      CHECK_EQ_BYTES(row, want, n * sizeof *row);
       CHECK(w.set.view.unseen_beg == NULL);
       same_codes(&w, &valid, ds);
       free(beg);
@@ -270,7 +275,8 @@ static void a_validation_set_has_its_own_layout(void) {
     gbt_dataset *ds = made_dataset(&w.ctx, other, w.ds->cuts, 255, 64);
     if (ds != NULL && CHECK_OK(world_set_make(&w, ds, &valid))) {
       int32_t n_other = 0;
-      for (int32_t f = 0; f < 14; f++) n_other += ds->pages->layout.place[f].slot_beg != w.be.layout->place[f].slot_beg;
+      const gbt_place *place = gbt_pages_layout(ds->pages)->place;
+      for (int32_t f = 0; f < 14; f++) n_other += place[f].slot_beg != w.be.layout->place[f].slot_beg;
       CHECK(n_other > 0);
       good_tiles(&w, &w.set, &widths, pitches);
       good_tiles(&w, &valid, &widths, pitches);
@@ -285,6 +291,19 @@ static void a_validation_set_has_its_own_layout(void) {
   world_close(&w);
 }
 
+/* Nothing is read from a page after it was released. */
+static void pages_are_pinned_while_they_go_up(void) {
+  store_kind before = stores_use(STORE_POISON);
+  int64_t pins = poison_pins();
+  tiles_are_the_pages();
+  codes_of_16_bits();
+  rows_in_several_chunks();
+  unknown_levels_are_listed();
+  a_validation_set_has_its_own_layout();
+  CHECK(poison_pins() > pins);
+  stores_use(before);
+}
+
 extern "C" void suite_cuda_set(void) {
   RUN(tiles_are_the_pages);
   RUN(few_tiles);
@@ -294,4 +313,5 @@ extern "C" void suite_cuda_set(void) {
   RUN(failures_leave_nothing);
   RUN(labels_and_weights_go_up);
   RUN(a_validation_set_has_its_own_layout);
+  RUN(pages_are_pinned_while_they_go_up);
 }

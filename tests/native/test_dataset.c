@@ -1,6 +1,7 @@
 /* Data sets: cuts and pages together, and the numbers of the rows. */
 #include "../../src/gbt/data/dataset.h"
 #include "fault.h"
+#include "stores.h"
 #include "tables.h"
 
 enum { N = 300 };
@@ -36,20 +37,18 @@ static void making(void) {
   for (int i = 0; i < N; i++) w[i] = i < 30 ? 5.0 : 0.0;
   gbt_dataset *train = make(t, NULL, NULL), *weighty = make(t, NULL, w);
   CHECK_EQ_I64(train->n_rows, N);
-  CHECK_EQ_I64(train->pages->n_pages, 3);
-  CHECK_EQ_I64(train->pages->layout.n_sparse, 9);
+  CHECK_EQ_I64(gbt_pages_n_pages(train->pages), 3);
+  CHECK_EQ_I64(gbt_pages_layout(train->pages)->n_sparse, 9);
   CHECK_EQ_I64(train->cuts->refs, 1);
   CHECK(train->label == NULL && train->weight == NULL && train->offset == NULL && weighty->weight == NULL);
   CHECK(memcmp(train->cuts->feat[0].cut, weighty->cuts->feat[0].cut, 15 * sizeof(double)) != 0);
   gbt_dataset *valid = make(u, train->cuts, NULL);
   CHECK(valid->cuts == train->cuts);
   CHECK_EQ_I64(train->cuts->refs, 2);
-  CHECK_EQ_I64(valid->pages->layout.n_slots, train->pages->layout.n_slots);
+  CHECK_EQ_I64(gbt_pages_layout(valid->pages)->n_slots, gbt_pages_layout(train->pages)->n_slots);
   for (int r = 0; r < N; r++) {
     double x = ((const double *)u->cols[0].values)[r];
-    const gbt_page *page = &valid->pages->page[r / 100];
-    CHECK_EQ_I64(gbt_page_code(&valid->pages->layout, valid->cuts, page, r % 100, 0),
-                 gbt_cuts_bin(&train->cuts->feat[0], x));
+    CHECK_EQ_I64(code_at(valid->pages, valid->cuts, r, 0), gbt_cuts_bin(&train->cuts->feat[0], x));
   }
   CHECK(gbt_dataset_ref(valid) == valid);
   gbt_dataset_unref(valid);
@@ -77,8 +76,7 @@ static void rare_levels(void) {
   tables_codes(t, "f", GBT_CATEGORICAL, code, levels, LEVELS);
   gbt_dataset *ds = make(t, NULL, NULL); /* unseen = error */
   for (int r = 0; ds != NULL && r < LEVELS; r += r < 60000 ? 777 : 1)
-    CHECK_EQ_I64(gbt_page_code(&ds->pages->layout, ds->cuts, &ds->pages->page[r / 100], r % 100, 0),
-                 r < GBT_MAX_LEVELS ? r : GBT_MAX_LEVELS);
+    CHECK_EQ_I64(code_at(ds->pages, ds->cuts, r, 0), r < GBT_MAX_LEVELS ? r : GBT_MAX_LEVELS);
   gbt_dataset_unref(ds);
   free(text);
   free(levels);
@@ -155,7 +153,7 @@ static void no_rows(void) {
   none->table.n_rows = 0;
   for (int c = 1; c < 10; c++) none->cols[c].n_entries = 0;
   gbt_dataset *train = make(t, NULL, NULL), *valid = make(none, train->cuts, NULL), *empty = make(none, NULL, NULL);
-  CHECK_EQ_I64(valid->pages->n_pages, 0);
+  CHECK_EQ_I64(gbt_pages_n_pages(valid->pages), 0);
   CHECK_EQ_I64(empty->cuts->feat[0].n_bins, 1);
   CHECK_OK(gbt_dataset_set(valid, GBT_LABEL, NULL, 0, test_err));
   double x = 1.0;
@@ -251,7 +249,7 @@ static void views(void) {
   CHECK(none == NULL);
   const gbt_page_store *pages = ds->pages;
   gbt_dataset_unref(ds);
-  CHECK(view->pages == pages && pages->n_rows == N && view->cuts->refs == 1 && pages->refs == 1);
+  CHECK(view->pages == pages && gbt_pages_n_rows(pages) == N && view->cuts->refs == 1 && pages->refs == 1);
   gbt_dataset_unref(view);
   CHECK_EQ_I64(f.n_live, 0);
   tables_free(t);

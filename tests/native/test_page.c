@@ -146,9 +146,9 @@ static void page_sizes_and_threads(void) {
     gbt_cuts *cuts = cuts_of(m.t, max_bin);
     for (int k = 0; k < 5; k++) {
       gbt_page_store *s = pages_of(m.t, cuts, page_rows[k], GBT_UNSEEN_PRIOR, n_threads[k % 4]);
-      good_layout(&s->layout, cuts);
-      CHECK(s->layout.n_sparse > 0);
-      CHECK_EQ_I64(s->page_rows, page_rows[k] ? page_rows[k] : 131072);
+      good_layout(&s->info.layout, cuts);
+      CHECK(s->info.layout.n_sparse > 0);
+      CHECK_EQ_I64(s->info.page_rows, page_rows[k] ? page_rows[k] : 131072);
       good_pages(s, cuts);
       all_codes(s, cuts, m.x, m.n);
       gbt_page_store_unref(s);
@@ -182,7 +182,7 @@ static void other_absent(void) {
     mixed a = make_mixed(7, 3000, 2, absent_missing), b = make_mixed(8, 2000, 2, !absent_missing);
     gbt_cuts *cuts = cuts_of(a.t, 40);
     gbt_page_store *s = pages_of(b.t, cuts, 900, GBT_UNSEEN_MISSING, 2);
-    CHECK(s->layout.n_sparse > 0);
+    CHECK(s->info.layout.n_sparse > 0);
     good_pages(s, cuts);
     all_codes(s, cuts, b.x, b.n);
     gbt_page_store_unref(s);
@@ -238,8 +238,8 @@ static void when_sparse(void) {
     }
     gbt_cuts *cuts = cuts_of(t, 255);
     gbt_page_store *s = pages_of(t, cuts, 0, GBT_UNSEEN_PRIOR, 1);
-    CHECK_EQ_I64(s->layout.n_sparse, cases[k].sparse ? cases[k].n_cols : 0);
-    good_layout(&s->layout, cuts);
+    CHECK_EQ_I64(s->info.layout.n_sparse, cases[k].sparse ? cases[k].n_cols : 0);
+    good_layout(&s->info.layout, cuts);
     good_pages(s, cuts);
     gbt_page_store_unref(s);
     gbt_cuts_unref(cuts);
@@ -273,7 +273,7 @@ static void shapes(void) {
     gbt_cuts *cuts = cuts_of(t, 255);
     gbt_page_store *s = pages_of(t, cuts, k == 4 ? 70000 : 0, GBT_UNSEEN_PRIOR, 2);
     good_pages(s, cuts);
-    CHECK_EQ_I64(s->n_pages, k == 4 ? 3 : n > 0);
+    CHECK_EQ_I64(s->info.n_pages, k == 4 ? 3 : n > 0);
     for (int c = 0; c < cases[k].n_cols; c++)
       for (int64_t r = 0; r < n; r += 1 + n / 300)
         n_wrong += code_at(s, cuts, r, c) != gbt_cuts_bin(&cuts->feat[c], x[c * n + r]);

@@ -1,6 +1,7 @@
 /* Sparse features of the train set: columns and histograms against gbt_page_code row by row, trainings whose histograms
  * are packed and not in turns. */
 #include "../../src/gbt/cpu/cpu.h"
+#include "stores.h"
 #include "trained.h"
 
 enum { ROWS = 70000, COLS = 8 };
@@ -10,6 +11,7 @@ typedef struct part {
   gbt_ctx ctx;
   made *m;
   gbt_dataset *ds;
+  int32_t **code; /* of all cells */
   cpu_backend be;
   cpu_scratch scratch;
 } part;
@@ -24,7 +26,8 @@ static int open_part(part *p, int32_t max_bin, int32_t page_rows, int threads) {
   p->be.mem = p->ctx.mem;
   p->be.sets = &p->ds;
   p->be.cuts = p->ds->cuts;
-  p->be.layout = &p->ds->pages->layout;
+  p->be.layout = gbt_pages_layout(p->ds->pages);
+  p->code = codes_of(p->ds->pages, p->ds->cuts);
   p->be.n_rows = ROWS;
   if (!CHECK_OK(cpu_sparse_open(&p->ctx, &p->be, test_err))) return 0;
   p->scratch.mark = test_alloc(p->be.sparse.tile_rows);
@@ -37,6 +40,7 @@ static void close_part(part *p) {
   free(p->scratch.mark);
   free(p->scratch.side);
   cpu_sparse_close(&p->be);
+  codes_free(p->code, p->ds->cuts);
   gbt_dataset_unref(p->ds);
   made_free(p->m);
   gbt_ctx_close(&p->ctx);
@@ -44,15 +48,13 @@ static void close_part(part *p) {
 
 /* The way of rows [beg, beg + n) of `rows` by a table drawn at random. */
 static void compare_sides(part *p, int32_t feat, const uint32_t *rows, uint32_t n, test_rng *rng) {
-  const gbt_page_store *pages = p->ds->pages;
   const gbt_place *place = &p->be.layout->place[feat];
   uint8_t *left = test_alloc(place->n_slots), zero_left = (uint8_t)test_below(rng, 2);
   int64_t wrong = 0, filled = 0;
   for (uint32_t s = 0; s < place->n_slots; s++) left[s] = (uint8_t)test_below(rng, 2);
   cpu_sparse_sides(&p->be, place, left, zero_left, rows, n, &p->scratch);
   for (uint32_t i = 0; i < n; i++) {
-    const gbt_page *page = &pages->page[rows[i] / (uint32_t)pages->page_rows];
-    int32_t code = gbt_page_code(p->be.layout, p->be.cuts, page, (int32_t)(rows[i] - (uint32_t)page->row_beg), feat);
+    int32_t code = p->code[feat][rows[i]];
     int is_zero = code == place->zero_bin;
     wrong += p->scratch.side[i] != (is_zero ? zero_left : left[gbt_place_slot(place, code)]);
     filled += !is_zero;
@@ -172,10 +174,8 @@ static void compare_build(const part *p, int mode, int counts) {
   memset(count, 0, layout->n_slots * sizeof *count);
   for (uint32_t i = node->row_beg; i < node->row_beg + node->n_rows; i++)
     for (int32_t f = 0; f < layout->n_sparse; f++) {
-      const gbt_page *page = &p->ds->pages->page[be->rows.order[i] / (uint32_t)p->ds->pages->page_rows];
       const gbt_place *place = &layout->place[layout->sparse_feat[f]];
-      int32_t code = gbt_page_code(layout, be->cuts, page, (int32_t)(be->rows.order[i] - (uint32_t)page->row_beg),
-                                   layout->sparse_feat[f]);
+      int32_t code = p->code[layout->sparse_feat[f]][be->rows.order[i]];
       if (code == place->zero_bin) continue;
       uint32_t s = place->slot_beg + gbt_place_slot(place, code);
       want[s].g += mode == 2 ? cpu_gh32(be)[be->rows.order[i]].g : cpu_gh16(be)[be->rows.order[i]].g;
@@ -195,6 +195,20 @@ static void compare_build(const part *p, int mode, int counts) {
   free(count);
 }
 
+static gbt_status build_span(void *arg, gbt_ctx *ctx, const gbt_page_span *pages, gbt_error *err) {
+  part *p = arg;
+  cpu_backend *be = &p->be;
+  cpu_span span = {be, pages};
+  be->hist.n_unit = 0;
+  GBT_TRY(cpu_hist_plan_sparse(ctx, &span, err));
+  for (size_t u = 0; u < be->hist.n_unit; u++) {
+    const cpu_unit *unit = &be->hist.unit[u];
+    CHECK_EQ_I64(unit->strip, be->layout->n_strips + (be->hist.build[0].n_lists == 0));
+    cpu_hist_sparse_unit(&span, unit, &p->scratch);
+  }
+  return GBT_OK;
+}
+
 /* All rows, many, few. */
 static void compare_builds(part *p, int mode, int counts, int kind, test_rng *rng) {
   cpu_backend *be = &p->be;
@@ -205,13 +219,11 @@ static void compare_builds(part *p, int mode, int counts, int kind, test_rng *rn
     n += kind == 0 || (kind == 1 ? test_below(rng, 50) != 0 : test_below(rng, 500) == 0);
   }
   be->fr.node[0] = (gbt_grow_node){.row_beg = 0, .n_rows = n};
-  if (CHECK_OK(cpu_hist_plan_sparse(&p->ctx, be, test_err))) {
-    CHECK_EQ_I64(be->hist.build[0].at_once, kind == 2);
-    CHECK_EQ_I64(be->hist.unit[0].strip, be->layout->n_strips + (kind == 0));
-    CHECK_EQ_I64(be->hist.unit[0].shared, kind == 1 && p->ctx.n_threads > 1);
-    for (size_t u = 0; u < be->hist.n_unit; u++) cpu_hist_sparse_unit(be, &be->hist.unit[u], &p->scratch);
-    compare_build(p, mode, counts);
-  }
+  cpu_hist_start_sparse(&p->ctx, be);
+  CHECK_EQ_I64(be->hist.build[0].at_once, kind == 2);
+  CHECK_EQ_I64(be->hist.build[0].n_lists > 0, kind != 0);
+  CHECK_EQ_I64(be->hist.build[0].n_lists > 1, kind == 1 && p->ctx.n_threads > 1);
+  if (CHECK_OK(gbt_pages_pass(&p->ctx, p->ds->pages, build_span, p, test_err))) compare_build(p, mode, counts);
   close_build(p);
 }
 

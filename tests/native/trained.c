@@ -117,9 +117,10 @@ trained *trained_of(gbt_ctx *ctx, const train_job *job, const gbt_trainer_spec *
   CHECK_OK(gbt_forest_append(t->forest, &view, test_err));
   t->rounds = gbt_trainer_rounds(tr);
   t->best_round = gbt_trainer_best_round(tr);
-  t->n_sparse = spec->train->pages->layout.n_sparse;
-  t->n_bundles = spec->train->pages->layout.n_bundles;
-  t->n_slots = spec->train->pages->layout.n_slots;
+  const gbt_layout *layout = gbt_pages_layout(spec->train->pages);
+  t->n_sparse = layout->n_sparse;
+  t->n_bundles = layout->n_bundles;
+  t->n_slots = layout->n_slots;
   for (int32_t s = 0; s < t->n_sets; s++) {
     CHECK_EQ_I64(gbt_trainer_n_rows(tr, s), t->n_rows[s]);
     const double *scores = NULL;

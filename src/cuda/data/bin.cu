@@ -67,7 +67,7 @@ struct cu_binner {
   unsigned most_blocks;
   cu_data_how how;
   const gbt_binding *binding;
-  const gbt_page_store *store;
+  const gbti_pages *pages;
   cu_stage stage;
   cu_array<double> numbers;           /* cuts of all features, then what level codes read as */
   cu_array<cu_bin_column> column;     /* strip by strip */
@@ -104,7 +104,7 @@ static const gbt_column *cu_column_of(const cu_binner *b, int32_t feat) {
 
 /* The columns of a strip, those of 8 bytes first, so that all lie aligned. Returns bytes of a row. */
 static int32_t cu_list_strip(cu_binner *b, const gbt_cuts *cuts, int32_t strip, int32_t *n) {
-  const gbt_layout *layout = &b->store->layout;
+  const gbt_layout *layout = &b->pages->info.layout;
   int32_t bytes = 0;
   for (int size = 8; size >= 4; size -= 4) {
     for (int32_t g = layout->strip_beg[strip]; g < layout->strip_beg[strip + 1]; g++) {
@@ -126,7 +126,7 @@ static int32_t cu_list_strip(cu_binner *b, const gbt_cuts *cuts, int32_t strip, 
 /* All columns of codes that belong to one feature; *most_bytes: of a strip's values in a row. */
 static gbt_status cu_list_columns(gbt_ctx *ctx, cu_binner *b, const gbt_cuts *cuts, int32_t *n, int32_t *most_bytes,
                                   gbt_error *err) {
-  const gbt_layout *layout = &b->store->layout;
+  const gbt_layout *layout = &b->pages->info.layout;
   *n = *most_bytes = 0;
   GBT_TRY(gbt_mem_array(&ctx->mem, (size_t)layout->n_features, sizeof *b->host_column, &b->host_column, err));
   GBT_TRY(gbt_mem_array(&ctx->mem, (size_t)layout->n_strips + 1, sizeof *b->column_beg, &b->column_beg, err));
@@ -171,15 +171,15 @@ static gbt_status cu_up_numbers(gbt_ctx *ctx, cu_binner *b, const gbt_cuts *cuts
 static gbt_status cu_binner_open(gbt_ctx *ctx, cu_binner *b, const gbt_cuts *cuts, int32_t n, int32_t most_bytes,
                                  gbt_error *err) {
   enum { LEAST_ROWS = 64 };
-  const gbt_layout *layout = &b->store->layout;
-  int64_t rows = b->how.chunk * 8 / most_bytes, most = b->store->page_rows;
+  const gbt_layout *layout = &b->pages->info.layout;
+  int64_t rows = b->how.chunk * 8 / most_bytes, most = b->pages->info.page_rows;
   size_t row_bytes = 0;
   for (int32_t s = 0; s < layout->n_strips; s++) {
     size_t bytes = gbti_row_bytes(&layout->group[layout->strip_beg[s]]);
     if (bytes > row_bytes) row_bytes = bytes;
   }
   if (rows < LEAST_ROWS) rows = LEAST_ROWS;
-  if (most > b->store->n_rows) most = b->store->n_rows;
+  if (most > b->pages->info.n_rows) most = b->pages->info.n_rows;
   b->tile_rows = (int32_t)(rows < most ? rows : most);
   CU_TRY(cudaSetDevice(b->device));
   GBT_TRY(cu_data_grid(b->device, &b->most_blocks, err));
@@ -226,9 +226,9 @@ static gbt_status cu_take_down(gbt_ctx *ctx, cu_binner *b, int half, gbt_error *
 }
 
 static gbt_status cu_bin_step(gbt_ctx *ctx, cu_binner *b, gbti_tile tile, int32_t strip, gbt_error *err) {
-  const gbt_layout *layout = &b->store->layout;
+  const gbt_layout *layout = &b->pages->info.layout;
   const gbt_group *group = &layout->group[layout->strip_beg[strip]];
-  const gbt_page *page = &b->store->page[tile.page];
+  const gbt_page *page = &b->pages->page[tile.page];
   int32_t beg = b->column_beg[strip], n = b->column_beg[strip + 1] - beg;
   size_t row_bytes = gbti_row_bytes(group), bytes = (size_t)tile.n_rows * row_bytes;
   cudaStream_t s = b->stage.stream;
@@ -255,10 +255,10 @@ static gbt_status cu_bin_step(gbt_ctx *ctx, cu_binner *b, gbti_tile tile, int32_
 }
 
 static gbt_status cu_bin_all(gbt_ctx *ctx, cu_binner *b, gbt_error *err) {
-  int64_t n_tiles = gbti_n_tiles(b->store, b->tile_rows);
+  int64_t n_tiles = gbti_n_tiles(b->pages, b->tile_rows);
   for (int64_t t = 0; t < n_tiles; t++)
-    for (int32_t strip = 0; strip < b->store->layout.n_strips; strip++)
-      GBT_TRY(cu_bin_step(ctx, b, gbti_tile_at(b->store, b->tile_rows, t), strip, err));
+    for (int32_t strip = 0; strip < b->pages->info.layout.n_strips; strip++)
+      GBT_TRY(cu_bin_step(ctx, b, gbti_tile_at(b->pages, b->tile_rows, t), strip, err));
   CU_TRY(cudaStreamSynchronize(b->stage.stream));
   for (int half = 0; half < 2; half++) GBT_TRY(cu_take_down(ctx, b, half, err));
   return GBT_OK;
@@ -266,14 +266,14 @@ static gbt_status cu_bin_all(gbt_ctx *ctx, cu_binner *b, gbt_error *err) {
 
 /* See gbti_offload. */
 static gbt_status cu_bin_pages(void *state, gbt_ctx *ctx, const gbt_binding *binding, const gbt_cuts *cuts,
-                               const gbt_page_store *store, int *done, gbt_error *err) {
+                               const gbti_pages *pages, int *done, gbt_error *err) {
   cu_binner *b = (cu_binner *)state;
   int32_t n, most_bytes;
   *done = 0;
   b->binding = binding;
-  b->store = store;
+  b->pages = pages;
   GBT_TRY(cu_list_columns(ctx, b, cuts, &n, &most_bytes, err));
-  if (n == 0 || store->n_rows == 0 || store->n_rows < b->how.least / n) return GBT_OK;
+  if (n == 0 || pages->info.n_rows == 0 || pages->info.n_rows < b->how.least / n) return GBT_OK;
   GBT_TRY(cu_binner_open(ctx, b, cuts, n, most_bytes, err));
   GBT_TRY(cu_bin_all(ctx, b, err));
   *done = 1;

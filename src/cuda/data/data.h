@@ -2,7 +2,7 @@
 #ifndef GBT_CUDA_DATA_H
 #define GBT_CUDA_DATA_H
 
-#include "../../gbt/data/page.h"
+#include "../../gbt/data/page_store.h"
 
 /* Results do not depend on it. */
 typedef struct cu_data_how {

@@ -58,7 +58,7 @@ __global__ static void k_pack(uint32_t *words, const cu_tile *tile, int32_t n_ti
 /* Rows [beg, beg + n) of a page. */
 static gbt_status send_rows(cu_set_up *up, const gbt_page *page, int32_t beg, uint32_t n, gbt_error *err) {
   cu_set *set = up->set;
-  const gbt_layout *layout = &set->from->pages->layout;
+  const gbt_layout *layout = gbt_pages_layout(set->from->pages);
   const int32_t n_tiles = up->plan->n_tiles;
   unsigned char *half;
   size_t at = 0;
@@ -79,12 +79,13 @@ static gbt_status send_rows(cu_set_up *up, const gbt_page *page, int32_t beg, ui
   return GBT_OK;
 }
 
-static gbt_status send_pages(cu_set_up *up, gbt_error *err) {
-  const gbt_page_store *pages = up->set->from->pages;
+/* See gbt_pages_fn. What is sent is in a half of the stage before the pages are released. */
+static gbt_status send_span(void *arg, gbt_ctx *ctx, const gbt_page_span *span, gbt_error *err) {
+  cu_set_up *up = (cu_set_up *)arg;
   const uint32_t most = (uint32_t)(up->stage.bytes / up->plan->row_bytes);
-  GBT_TRY(cu_new(&up->device->memory, &up->raw, up->stage.bytes, err));
-  for (int32_t k = 0; k < pages->n_pages; k++) {
-    const gbt_page *page = &pages->page[k];
+  (void)ctx;
+  for (int32_t k = 0; k < span->n_pages; k++) {
+    const gbt_page *page = &span->page[k];
     uint32_t n;
     for (int32_t r = 0; r < page->n_rows; r += (int32_t)n) {
       n = (uint32_t)(page->n_rows - r) < most ? (uint32_t)(page->n_rows - r) : most;
@@ -92,6 +93,11 @@ static gbt_status send_pages(cu_set_up *up, gbt_error *err) {
     }
   }
   return GBT_OK;
+}
+
+static gbt_status send_pages(cu_set_up *up, gbt_error *err) {
+  GBT_TRY(cu_new(&up->device->memory, &up->raw, up->stage.bytes, err));
+  return gbt_pages_pass(up->stage.ctx, up->set->from->pages, send_span, up, err);
 }
 
 static gbt_status send_tiles(cu_set_up *up, gbt_error *err) {
@@ -109,50 +115,65 @@ static gbt_status send_tiles(cu_set_up *up, gbt_error *err) {
 
 /* ---- what is not in tiles ---- */
 
+struct cu_sparse_up {
+  cu_set_up *up;
+  uint64_t before; /* entries of the pages before */
+};
+
+static gbt_status send_lists(cu_sparse_up *lists, const gbt_page *page, gbt_error *err) {
+  cu_set_up *up = lists->up;
+  cu_set *set = up->set;
+  const size_t most = up->stage.bytes / sizeof(uint64_t), rows = (size_t)page->n_rows;
+  const uint32_t entries = page->sparse_beg[rows];
+  unsigned char *half;
+  for (size_t r = 0, n; r < rows; r += n) {
+    n = rows - r < most ? rows - r : most;
+    GBT_TRY(cu_stage_next(&up->stage, &half, err));
+    for (size_t i = 0; i < n; i++) ((uint64_t *)(void *)half)[i] = lists->before + page->sparse_beg[r + i];
+    GBT_TRY(cu_stage_copy(&up->stage, set->sparse_beg.at + page->row_beg + r, n * sizeof(uint64_t), err));
+    GBT_TRY(cu_stage_done(&up->stage, err));
+  }
+  GBT_TRY(cu_stage_send(&up->stage, set->sparse_slot.at + lists->before, page->sparse_slots,
+                        entries * sizeof(uint32_t), err));
+  lists->before += entries;
+  return GBT_OK;
+}
+
+/* See gbt_pages_fn. */
+static gbt_status send_lists_of_span(void *arg, gbt_ctx *ctx, const gbt_page_span *span, gbt_error *err) {
+  (void)ctx;
+  for (int32_t k = 0; k < span->n_pages; k++) GBT_TRY(send_lists((cu_sparse_up *)arg, &span->page[k], err));
+  return GBT_OK;
+}
+
 static gbt_status send_sparse(cu_set_up *up, gbt_error *err) {
   cu_set *set = up->set;
-  const gbt_page_store *pages = set->from->pages;
-  uint64_t all = 0;
-  unsigned char *half;
-  if (pages->layout.n_sparse == 0) return GBT_OK;
-  for (int32_t k = 0; k < pages->n_pages; k++) all += pages->page[k].sparse_beg[pages->page[k].n_rows];
-  GBT_TRY(cu_new(&up->device->memory, &set->sparse_beg, (size_t)pages->n_rows + 1, err));
-  GBT_TRY(cu_new(&up->device->memory, &set->sparse_slot, all, err));
-  uint64_t before = 0;
-  for (int32_t k = 0; k < pages->n_pages; k++) {
-    const gbt_page *page = &pages->page[k];
-    size_t most = up->stage.bytes / sizeof(uint64_t), rows = (size_t)page->n_rows;
-    uint32_t entries = page->sparse_beg[rows];
-    for (size_t r = 0, n; r < rows; r += n) {
-      n = rows - r < most ? rows - r : most;
-      GBT_TRY(cu_stage_next(&up->stage, &half, err));
-      for (size_t i = 0; i < n; i++) ((uint64_t *)(void *)half)[i] = before + page->sparse_beg[r + i];
-      GBT_TRY(cu_stage_copy(&up->stage, set->sparse_beg.at + page->row_beg + r, n * sizeof(uint64_t), err));
-      GBT_TRY(cu_stage_done(&up->stage, err));
-    }
-    GBT_TRY(
-        cu_stage_send(&up->stage, set->sparse_slot.at + before, page->sparse_slots, entries * sizeof(uint32_t), err));
-    before += entries;
-  }
-  return cu_stage_send(&up->stage, set->sparse_beg.at + pages->n_rows, &before, sizeof before, err);
+  gbt_page_store *pages = set->from->pages;
+  const size_t n_rows = (size_t)gbt_pages_n_rows(pages);
+  cu_sparse_up lists = {up, 0};
+  if (gbt_pages_layout(pages)->n_sparse == 0) return GBT_OK;
+  GBT_TRY(cu_new(&up->device->memory, &set->sparse_beg, n_rows + 1, err));
+  GBT_TRY(cu_new(&up->device->memory, &set->sparse_slot, (size_t)gbt_pages_n_entries(pages), err));
+  GBT_TRY(gbt_pages_pass(up->stage.ctx, pages, send_lists_of_span, &lists, err));
+  return cu_stage_send(&up->stage, set->sparse_beg.at + n_rows, &lists.before, sizeof lists.before, err);
 }
 
 static gbt_status send_unseen(cu_set_up *up, gbt_error *err) {
   cu_set *set = up->set;
-  const gbt_page_store *pages = set->from->pages;
-  size_t n = (size_t)pages->layout.n_features;
+  const uint32_t *rows;
+  const size_t *unseen = gbt_pages_unseen(set->from->pages, &rows), n = (size_t)set->from->cuts->n_features;
   uint64_t *beg;
-  if (!pages->unseen_beg) return GBT_OK;
+  if (!unseen) return GBT_OK;
   GBT_TRY(gbt_mem_array(up->mem, n + 1, sizeof *beg, &beg, err));
-  for (size_t f = 0; f <= n; f++) beg[f] = pages->unseen_beg[f];
+  for (size_t f = 0; f <= n; f++) beg[f] = unseen[f];
   gbt_status status = send_new(up, &set->unseen_beg, beg, n + 1, err);
   gbt_mem_free(up->mem, beg);
   GBT_TRY(status);
-  return send_new(up, &set->unseen_row, pages->unseen_row, pages->unseen_beg[n], err);
+  return send_new(up, &set->unseen_row, rows, unseen[n], err);
 }
 
 static cu_feature feature_of(const cu_set_spec *spec, const gbt_dataset *ds, const cu_plan *p, int32_t f) {
-  const gbt_place *place = &ds->pages->layout.place[f];
+  const gbt_place *place = &gbt_pages_layout(ds->pages)->place[f];
   const gbt_feature_cuts *cuts = &ds->cuts->feat[f];
   int categorical = ds->cuts->schema->feat[f].type == GBT_CATEGORICAL;
   cu_feature to = cu_feature();
@@ -232,7 +253,7 @@ gbt_status cu_set_make(gbt_ctx *ctx, cu_device *device, const cu_set_spec *spec,
   up.plan = &plan;
   *set = cu_set();
   set->from = gbt_dataset_ref(ds);
-  gbt_status status = cu_plan_make(up.mem, spec, &ds->pages->layout, ds->n_rows, &plan, err);
+  gbt_status status = cu_plan_make(up.mem, spec, gbt_pages_layout(ds->pages), ds->n_rows, &plan, err);
   if (status == GBT_OK) status = cu_stage_open(ctx, half_bytes(ds, &plan), &up.stage, err);
   if (status == GBT_OK) status = send_all(&up, err);
   cu_stage_close(&up.stage); /* waits */

@@ -370,7 +370,7 @@ static gbt_status open_batch(gbt_ctx *ctx, int32_t device, const gbt_backend_spe
   be->batch_limit = most_trees;
   be->fixed_output = -1;
   be->cuts = spec->sets[0]->cuts;
-  be->layout = &spec->sets[0]->pages->layout;
+  be->layout = gbt_pages_layout(spec->sets[0]->pages);
   be->n_features = be->cuts->n_features;
   be->n_rows = spec->sets[0]->n_rows;
   be->view.params = *spec->params;

@@ -16,7 +16,7 @@
 /* Changes when a struct that crosses the door changes its size. GBT_DEVICE_ABI is for what keeps it: another order of
  * fields, another meaning. */
 #define GBT_DEVICE_LAYOUT                                                                                          \
-  ((uint32_t)(sizeof(gbt_ctx) + 3 * sizeof(gbt_params) + 5 * sizeof(gbt_dataset) + 7 * sizeof(gbt_page_store) +    \
+  ((uint32_t)(sizeof(gbt_ctx) + 3 * sizeof(gbt_params) + 5 * sizeof(gbt_dataset) + 7 * GBT_PAGE_STORE_VERSION +    \
               11 * sizeof(gbt_cuts) + 13 * sizeof(gbt_forest) + 17 * sizeof(gbt_backend_spec) +                    \
               19 * sizeof(gbt_device_api) + 23 * sizeof(gbt_layout) + 29 * sizeof(gbt_error) +                     \
               31 * sizeof(gbt_backend) + 37 * sizeof(gbt_backend_ops) + 41 * sizeof(gbt_tree_task) +               \

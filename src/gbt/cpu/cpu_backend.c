@@ -106,7 +106,7 @@ gbt_status gbt_cpu_open(gbt_ctx *ctx, const gbt_backend_spec *spec, gbt_backend 
   GBT_TRY_GOTO(gbt_mem_zeros(&be->mem, (size_t)spec->n_valid + 1, sizeof *be->sets, &be->sets, err), done);
   for (int32_t s = 0; s <= spec->n_valid; s++) be->sets[s] = gbt_dataset_ref(spec->sets[s]);
   be->cuts = be->sets[0]->cuts;
-  be->layout = &be->sets[0]->pages->layout;
+  be->layout = gbt_pages_layout(be->sets[0]->pages);
   be->n_features = be->cuts->n_features;
   be->n_rows = be->sets[0]->n_rows;
   gbt_frontier_init(&be->fr, &be->mem, be->params, spec->monotone, be->rules->n_sets > 0 ? be->rules->n_words : 0);

@@ -29,16 +29,17 @@ static void copy_tile(const gbt_group *group, const void *codes, size_t n, int32
 
 /* A task: COLUMN_TASK rows of a page, of one group. */
 typedef struct column_job {
-  cpu_backend *be;
-  int64_t a_page; /* tiles of a page */
+  const cpu_backend *be;
+  const gbt_page_span *pages;
+  int64_t a_page; /* tasks of a page's group */
 } column_job;
 
 static void column_task(void *arg, int64_t task, int thread) {
   const column_job *job = arg;
-  cpu_backend *be = job->be;
+  const cpu_backend *be = job->be;
   int64_t tile = task / be->layout->n_groups;
   int32_t g = (int32_t)(task % be->layout->n_groups);
-  const gbt_page *page = &be->sets[0]->pages->page[tile / job->a_page];
+  const gbt_page *page = &job->pages->page[tile / job->a_page];
   const gbt_group *group = &be->layout->group[g];
   size_t bytes = code_bytes(group), end = (size_t)(tile % job->a_page + 1) * COLUMN_TASK;
   (void)thread;
@@ -53,23 +54,33 @@ static void column_task(void *arg, int64_t task, int thread) {
   }
 }
 
-gbt_status cpu_columns_open(gbt_ctx *ctx, cpu_backend *be, gbt_error *err) {
-  const gbt_layout *layout = be->layout;
-  size_t bytes = 0, n = (size_t)be->n_rows;
+/* Bytes of a row in all columns. */
+static size_t row_bytes(const gbt_layout *layout) {
+  size_t bytes = 0;
   for (int32_t g = 0; g < layout->n_groups; g++)
     bytes += code_bytes(&layout->group[g]) * (size_t)layout->group[g].n_feats;
+  return bytes;
+}
+
+/* See gbt_pages_fn. */
+static gbt_status copy_span(void *arg, gbt_ctx *ctx, const gbt_page_span *pages, gbt_error *err) {
+  const cpu_backend *be = arg;
+  column_job job = {be, pages, ((int64_t)pages->page[0].n_rows + COLUMN_TASK - 1) / COLUMN_TASK};
+  double ns = 1.0 * (double)(pages->row_end - pages->row_beg) * (double)row_bytes(be->layout);
+  GBT_ASSERT(job.a_page > 0 && be->layout->n_groups > 0);
+  return cpu_parallel(ctx, pages->n_pages * job.a_page * be->layout->n_groups, ns, column_task, &job, err);
+}
+
+gbt_status cpu_columns_open(gbt_ctx *ctx, cpu_backend *be, gbt_error *err) {
+  const gbt_layout *layout = be->layout;
+  size_t bytes = row_bytes(layout), n = (size_t)be->n_rows;
   if (bytes == 0 || bytes > COLUMN_BYTES_MAX || n < COLUMN_ROWS_MIN) return GBT_OK;
   be->columns.n = (size_t)layout->n_groups * GBT_GROUP_MAX;
   GBT_TRY(gbt_mem_zeros(&be->mem, be->columns.n, sizeof *be->columns.of, &be->columns.of, err));
   for (int32_t g = 0; g < layout->n_groups; g++)
     for (int32_t k = 0; k < layout->group[g].n_feats; k++)
       GBT_TRY(gbt_mem_array(&be->mem, n, code_bytes(&layout->group[g]), &be->columns.of[g * GBT_GROUP_MAX + k], err));
-  const gbt_page_store *pages = be->sets[0]->pages;
-  column_job job = {be, ((int64_t)pages->page_rows + COLUMN_TASK - 1) / COLUMN_TASK};
-  if (pages->n_pages == 1) job.a_page = ((int64_t)n + COLUMN_TASK - 1) / COLUMN_TASK;
-  GBT_ASSERT(job.a_page > 0 && layout->n_groups > 0);
-  return cpu_parallel(ctx, pages->n_pages * job.a_page * layout->n_groups, 1.0 * (double)(n * bytes), column_task, &job,
-                      err);
+  return gbt_pages_pass(ctx, be->sets[0]->pages, copy_span, be, err);
 }
 
 void cpu_columns_close(cpu_backend *be) {

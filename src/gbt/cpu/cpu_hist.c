@@ -85,26 +85,36 @@ static gbt_status plan_pair(gbt_ctx *ctx, cpu_backend *be, int32_t left, gbt_err
   return GBT_OK;
 }
 
-static gbt_status plan_units(gbt_ctx *ctx, cpu_backend *be, gbt_error *err) {
-  int32_t n_groups = be->layout->n_groups, n_strips = be->layout->n_strips;
+/* Nothing has been added to any histogram yet. */
+static gbt_status start_builds(gbt_ctx *ctx, cpu_backend *be, gbt_error *err) {
+  size_t cells = be->hist.n_build * (size_t)(be->layout->n_groups + 1);
+  GBT_TRY(gbt_mem_grow(&be->mem, &be->hist.started, &be->hist.cap_started, cells, 1, err));
+  memset(be->hist.started, 0, cells);
+  if (be->layout->n_sparse > 0) cpu_hist_start_sparse(ctx, be);
+  return GBT_OK;
+}
+
+/* Units for the rows of the span. */
+static gbt_status plan_units(gbt_ctx *ctx, const cpu_span *span, gbt_error *err) {
+  cpu_backend *be = span->be;
+  const int32_t n_strips = be->layout->n_strips;
   be->hist.n_unit = 0;
   for (size_t b = 0; b < be->hist.n_build; b++) {
     const gbt_grow_node *node = &be->fr.node[be->hist.build[b].node];
-    uint32_t n_chunks = (node->n_rows + CPU_HIST_ROWS - 1) / CPU_HIST_ROWS;
-    if (n_chunks == 0) n_chunks = 1;
+    uint32_t first = node->row_beg, last = first + node->n_rows;
+    cpu_span_rows(span, &first, &last);
+    uint32_t n = last - first, n_chunks = (n + CPU_HIST_ROWS - 1) / CPU_HIST_ROWS;
+    if (node->n_rows == 0 && span->pages->row_beg == 0) n_chunks = 1; /* zeros */
     size_t need = be->hist.n_unit + (size_t)n_chunks * (size_t)n_strips;
     GBT_TRY(gbt_mem_grow(&be->mem, &be->hist.unit, &be->hist.cap_unit, need, sizeof *be->hist.unit, err));
     for (uint32_t c = 0; c < n_chunks; c++) {
-      uint32_t beg = node->row_beg + (uint32_t)((uint64_t)node->n_rows * c / n_chunks);
-      uint32_t end = node->row_beg + (uint32_t)((uint64_t)node->n_rows * (c + 1) / n_chunks);
+      uint32_t beg = first + (uint32_t)((uint64_t)n * c / n_chunks);
+      uint32_t end = first + (uint32_t)((uint64_t)n * (c + 1) / n_chunks);
       for (int32_t k = 0; k < n_strips; k++)
-        be->hist.unit[be->hist.n_unit++] = (cpu_unit){(int32_t)b, k, beg, end, n_chunks > 1};
+        be->hist.unit[be->hist.n_unit++] = (cpu_unit){(int32_t)b, k, beg, end, n_chunks > 1 || n < node->n_rows};
     }
   }
-  size_t cells = be->hist.n_build * (size_t)(n_groups + 1);
-  GBT_TRY(gbt_mem_grow(&be->mem, &be->hist.started, &be->hist.cap_started, cells, 1, err));
-  memset(be->hist.started, 0, cells);
-  return be->layout->n_sparse > 0 ? cpu_hist_plan_sparse(ctx, be, err) : GBT_OK;
+  return be->layout->n_sparse > 0 ? cpu_hist_plan_sparse(ctx, span, err) : GBT_OK;
 }
 
 /* ---- units ---- */
@@ -190,11 +200,11 @@ static void add_block(const cpu_backend *be, const strip_places *p, const gbt_pa
   }
 }
 
-static void add_dense(const cpu_backend *be, const cpu_unit *unit, const strip_places *p, cpu_scratch *scratch) {
-  const gbt_page_store *pages = be->sets[0]->pages;
+static void add_dense(const cpu_span *span, const cpu_unit *unit, const strip_places *p, cpu_scratch *scratch) {
+  const cpu_backend *be = span->be;
   for (uint32_t i = unit->beg; i < unit->end;) {
-    const gbt_page *page = &pages->page[be->rows.order[i] / (uint32_t)pages->page_rows];
-    uint32_t stop = cpu_page_end(be->rows.order, i, unit->end, page->row_beg + page->n_rows);
+    const gbt_page *page = gbt_span_page(span->pages, be->rows.order[i]);
+    uint32_t stop = cpu_rows_below(be->rows.order, i, unit->end, page->row_beg + page->n_rows);
     for (uint32_t n; i < stop; i += n) {
       n = stop - i < CPU_HIST_BLOCK ? stop - i : CPU_HIST_BLOCK;
       add_block(be, p, page, i, n, scratch);
@@ -256,16 +266,17 @@ static void merge_place(const group_place *p, int add) {
 }
 
 static void unit_task(void *arg, int64_t task, int thread) {
-  cpu_backend *be = arg;
+  const cpu_span *span = arg;
+  cpu_backend *be = span->be;
   const cpu_unit *unit = &be->hist.unit[task];
   cpu_scratch *scratch = &be->scratch.of[thread];
   if (unit->strip >= be->layout->n_strips) {
-    cpu_hist_sparse_unit(be, unit, scratch);
+    cpu_hist_sparse_unit(span, unit, scratch);
     return;
   }
   strip_places p = places_of(be, unit, scratch);
   for (int32_t k = 0; k < p.n; k++) clear_place(&p.at[k]);
-  add_dense(be, unit, &p, scratch);
+  add_dense(span, unit, &p, scratch);
   for (int32_t k = 0; k < p.n; k++) {
     const group_place *at = &p.at[k];
     if (at->acc == at->sum) continue;
@@ -329,6 +340,14 @@ static double build_ns(const cpu_backend *be) {
   return 0.5 * rows * be->n_features + 1.0 * (double)be->hist.n_build * be->layout->n_slots;
 }
 
+/* See gbt_pages_fn. */
+static gbt_status build_span(void *arg, gbt_ctx *ctx, const gbt_page_span *pages, gbt_error *err) {
+  cpu_backend *be = arg;
+  cpu_span span = {be, pages};
+  GBT_TRY(plan_units(ctx, &span, err));
+  return cpu_parallel(ctx, (int64_t)be->hist.n_unit, build_ns(be) * cpu_span_share(&span), unit_task, &span, err);
+}
+
 gbt_status cpu_build_hist(gbt_ctx *ctx, gbt_backend *self, gbt_error *err) {
   cpu_backend *be = (cpu_backend *)self;
   int64_t t0 = gbt_clock_ns();
@@ -337,8 +356,8 @@ gbt_status cpu_build_hist(gbt_ctx *ctx, gbt_backend *self, gbt_error *err) {
   else
     for (size_t i = 0; i < be->fr.n_fresh; i += 2) GBT_TRY(plan_pair(ctx, be, be->fr.fresh[i], err));
   if (be->hist.n_build > 0) {
-    GBT_TRY(plan_units(ctx, be, err));
-    GBT_TRY(cpu_parallel(ctx, (int64_t)be->hist.n_unit, build_ns(be), unit_task, be, err));
+    GBT_TRY(start_builds(ctx, be, err));
+    GBT_TRY(gbt_pages_pass(ctx, be->sets[0]->pages, build_span, be, err));
   }
   GBT_TRY(subtract_all(ctx, be, err));
   self->seconds[GBT_PHASE_HIST] += (double)(gbt_clock_ns() - t0) * 1e-9;

@@ -5,6 +5,7 @@
 #include "../backend/backend.h"
 #include "../base/lock.h"
 #include "cpu_hist_pool.h"
+#include "cpu_rows.h"
 #include "cpu_scratch.h"
 
 /* Rows of a task. */
@@ -18,6 +19,7 @@ typedef struct cpu_build {
   int32_t from;    /* the slot that it will be taken off, -1: none */
   int32_t wanted;  /* not only to be taken off */
   int32_t at_once; /* the sparse part is taken off while it is added up */
+  uint32_t n_lists; /* the sparse part: units of lists by row; 0: column by column, of all rows */
 } cpu_build;
 
 typedef struct cpu_subtract {
@@ -52,10 +54,11 @@ void cpu_hist_close(struct cpu_backend *be);
 
 gbt_status cpu_build_hist(gbt_ctx *ctx, gbt_backend *self, gbt_error *err) GBT_MUST_CHECK;
 
-/* Units for the sparse part of all builds, appended to be->hist.unit; running one; slots [beg, end) of a
- * subtraction. */
-gbt_status cpu_hist_plan_sparse(gbt_ctx *ctx, struct cpu_backend *be, gbt_error *err) GBT_MUST_CHECK;
-void cpu_hist_sparse_unit(struct cpu_backend *be, const cpu_unit *unit, cpu_scratch *scratch);
+/* The sparse part of all builds: how each is done; units for the rows of a span, appended to be->hist.unit; running
+ * one; slots [beg, end) of a subtraction. */
+void cpu_hist_start_sparse(gbt_ctx *ctx, struct cpu_backend *be);
+gbt_status cpu_hist_plan_sparse(gbt_ctx *ctx, const cpu_span *span, gbt_error *err) GBT_MUST_CHECK;
+void cpu_hist_sparse_unit(const cpu_span *span, const cpu_unit *unit, cpu_scratch *scratch);
 void cpu_hist_sparse_subtract(const struct cpu_backend *be, const cpu_subtract *s, uint32_t beg, uint32_t end);
 
 #endif

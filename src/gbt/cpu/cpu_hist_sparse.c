@@ -54,7 +54,7 @@ static gbt_status plan_columns(gbt_ctx *ctx, cpu_backend *be, size_t b, gbt_erro
   return GBT_OK;
 }
 
-gbt_status cpu_hist_plan_sparse(gbt_ctx *ctx, cpu_backend *be, gbt_error *err) {
+void cpu_hist_start_sparse(gbt_ctx *ctx, cpu_backend *be) {
   double rows = 0.0, per_row = entries_a_row(be);
   for (size_t b = 0; b < be->hist.n_build; b++) rows += be->fr.node[be->hist.build[b].node].n_rows;
   double share = rows / (UNITS_A_THREAD * ctx->n_threads), most = UNIT_ENTRIES / (per_row + 1.0);
@@ -63,19 +63,36 @@ gbt_status cpu_hist_plan_sparse(gbt_ctx *ctx, cpu_backend *be, gbt_error *err) {
   for (size_t b = 0; b < be->hist.n_build; b++) {
     cpu_build *build = &be->hist.build[b];
     const gbt_grow_node *node = &be->fr.node[build->node];
-    if ((int64_t)node->n_rows == be->n_rows) {
-      GBT_TRY(plan_columns(ctx, be, b, err));
-      continue;
-    }
+    if ((int64_t)node->n_rows == be->n_rows) continue; /* column by column */
     uint32_t n = (uint32_t)((double)node->n_rows / share);
     if (ctx->n_threads == 1 && node->n_rows * (per_row + 1.0) < UNIT_ENTRIES) n = 1; /* no need of accumulators */
-    if (n == 0) n = 1;
-    build->at_once = build->from >= 0 && n == 1 && node->n_rows * per_row * ENTRY_SLOTS < sparse_slots(be);
-    for (uint32_t c = 0; c < n; c++) {
-      uint32_t beg = node->row_beg + (uint32_t)((uint64_t)node->n_rows * c / n);
-      uint32_t end = node->row_beg + (uint32_t)((uint64_t)node->n_rows * (c + 1) / n);
-      GBT_TRY(push_unit(be, (cpu_unit){(int32_t)b, be->layout->n_strips, beg, end, n > 1}, err));
-    }
+    build->n_lists = n > 0 ? n : 1;
+    build->at_once = build->from >= 0 && n <= 1 && node->n_rows * per_row * ENTRY_SLOTS < sparse_slots(be);
+  }
+}
+
+/* The node's units, or so many of them as the span has of its rows. */
+static gbt_status plan_lists(const cpu_span *span, size_t b, gbt_error *err) {
+  cpu_backend *be = span->be;
+  const cpu_build *build = &be->hist.build[b];
+  const gbt_grow_node *node = &be->fr.node[build->node];
+  uint32_t first = node->row_beg, last = first + node->n_rows;
+  cpu_span_rows(span, &first, &last);
+  const uint64_t rows = last - first;
+  uint32_t n = node->n_rows > 0 ? (uint32_t)(build->n_lists * rows / node->n_rows) : span->pages->row_beg == 0;
+  if (n == 0 && rows > 0) n = 1;
+  for (uint32_t c = 0; c < n; c++) {
+    uint32_t beg = first + (uint32_t)(rows * c / n), end = first + (uint32_t)(rows * (c + 1) / n);
+    GBT_TRY(push_unit(be, (cpu_unit){(int32_t)b, be->layout->n_strips, beg, end, n > 1}, err));
+  }
+  return GBT_OK;
+}
+
+gbt_status cpu_hist_plan_sparse(gbt_ctx *ctx, const cpu_span *span, gbt_error *err) {
+  cpu_backend *be = span->be;
+  for (size_t b = 0; b < be->hist.n_build; b++) {
+    if (be->hist.build[b].n_lists > 0) GBT_TRY(plan_lists(span, b, err));
+    else if (span->pages->row_beg == 0) GBT_TRY(plan_columns(ctx, be, b, err));
   }
   return GBT_OK;
 }
@@ -147,13 +164,13 @@ static void run_lists(const cpu_backend *be, const list_job *job) {
   }
 }
 
-static void add_rows(const cpu_backend *be, const cpu_unit *unit, int sign, void *acc, uint32_t *count) {
-  const gbt_page_store *pages = be->sets[0]->pages;
+static void add_rows(const cpu_span *span, const cpu_unit *unit, int sign, void *acc, uint32_t *count) {
+  const cpu_backend *be = span->be;
   list_job job = {.base = be->layout->sparse_slot, .gh = gradients_of(be), .acc = acc, .count = count, .sign = sign};
   for (uint32_t i = unit->beg; i < unit->end; i += job.n) {
-    job.page = &pages->page[be->rows.order[i] / (uint32_t)pages->page_rows];
+    job.page = gbt_span_page(span->pages, be->rows.order[i]);
     job.rows = be->rows.order + i;
-    job.n = cpu_page_end(be->rows.order, i, unit->end, job.page->row_beg + job.page->n_rows) - i;
+    job.n = cpu_rows_below(be->rows.order, i, unit->end, job.page->row_beg + job.page->n_rows) - i;
     run_lists(be, &job);
   }
 }
@@ -249,10 +266,21 @@ static void merge(const cpu_backend *be, const cpu_scratch *scratch, void *to, u
   for (uint32_t i = 0; count && i < n; i++) count[i] += scratch->count[i];
 }
 
-static void shared_unit(cpu_backend *be, const cpu_unit *unit, cpu_scratch *scratch, void *sum, uint32_t *count) {
+static void *sums_of(const cpu_backend *be, int32_t slot) { return be->pool.hist[slot].sum + be->layout->sparse_slot; }
+
+static uint32_t *counts_of(const cpu_backend *be, int32_t slot) {
+  return be->hist.group_counts[be->layout->n_groups] ? be->pool.hist[slot].count + be->layout->sparse_slot : NULL;
+}
+
+static size_t cell_of(const cpu_backend *be, const cpu_unit *unit) {
+  return (size_t)unit->build * (size_t)(be->layout->n_groups + 1) + (size_t)be->layout->n_groups;
+}
+
+static void shared_unit(const cpu_span *span, const cpu_unit *unit, cpu_scratch *scratch, void *sum, uint32_t *count) {
+  cpu_backend *be = span->be;
   clear(be, sparse_slots(be), scratch->acc, count ? scratch->count : NULL);
-  add_rows(be, unit, 1, scratch->acc, count ? scratch->count : NULL);
-  size_t cell = (size_t)unit->build * (size_t)(be->layout->n_groups + 1) + (size_t)be->layout->n_groups;
+  add_rows(span, unit, 1, scratch->acc, count ? scratch->count : NULL);
+  size_t cell = cell_of(be, unit);
   gbt_lock *lock = &be->hist.lock[cell % CPU_HIST_LOCKS];
   gbt_lock_take(lock);
   merge(be, scratch, sum, count, be->hist.started[cell]);
@@ -260,13 +288,21 @@ static void shared_unit(cpu_backend *be, const cpu_unit *unit, cpu_scratch *scra
   gbt_lock_give(lock);
 }
 
-static void *sums_of(const cpu_backend *be, int32_t slot) { return be->pool.hist[slot].sum + be->layout->sparse_slot; }
-
-static uint32_t *counts_of(const cpu_backend *be, int32_t slot) {
-  return be->hist.group_counts[be->layout->n_groups] ? be->pool.hist[slot].count + be->layout->sparse_slot : NULL;
+/* The only unit of the span that adds to this place; spans before may have. */
+static void lone_unit(const cpu_span *span, const cpu_unit *unit, void *sum, uint32_t *count) {
+  cpu_backend *be = span->be;
+  const cpu_build *build = &be->hist.build[unit->build];
+  int8_t *started = &be->hist.started[cell_of(be, unit)];
+  if (build->wanted || !build->at_once) {
+    if (!*started) clear(be, sparse_slots(be), sum, count);
+    *started = 1;
+    add_rows(span, unit, 1, sum, count);
+  }
+  if (build->at_once) add_rows(span, unit, -1, sums_of(be, build->from), counts_of(be, build->from));
 }
 
-void cpu_hist_sparse_unit(cpu_backend *be, const cpu_unit *unit, cpu_scratch *scratch) {
+void cpu_hist_sparse_unit(const cpu_span *span, const cpu_unit *unit, cpu_scratch *scratch) {
+  const cpu_backend *be = span->be;
   const gbt_layout *layout = be->layout;
   const cpu_build *build = &be->hist.build[unit->build];
   void *sum = sums_of(be, build->slot);
@@ -278,13 +314,9 @@ void cpu_hist_sparse_unit(cpu_backend *be, const cpu_unit *unit, cpu_scratch *sc
     clear(be, n, (char *)sum + beg * sum_bytes(be), count ? count + beg : NULL);
     add_columns(be, unit, sum, count);
   } else if (unit->shared) {
-    shared_unit(be, unit, scratch, sum, count);
+    shared_unit(span, unit, scratch, sum, count);
   } else {
-    if (build->wanted || !build->at_once) {
-      clear(be, sparse_slots(be), sum, count);
-      add_rows(be, unit, 1, sum, count);
-    }
-    if (build->at_once) add_rows(be, unit, -1, sums_of(be, build->from), counts_of(be, build->from));
+    lone_unit(span, unit, sum, count);
   }
 }
 

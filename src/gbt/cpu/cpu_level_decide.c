@@ -103,19 +103,18 @@ static void left_task(void *arg, int64_t task, int thread) {
   }
 }
 
-/* The same by the rows. */
+/* The same by the rows, those of the span. */
 static void rows_task(void *arg, int64_t task, int thread) {
-  cpu_backend *be = arg;
+  const cpu_span *span = arg;
+  const cpu_backend *be = span->be;
   cpu_chunk *chunk = &be->rows.chunk[task];
   const gbt_grow_node *node = &be->fr.node[chunk->node];
-  const gbt_page_store *pages = be->sets[0]->pages;
+  const uint32_t end = cpu_rows_below(be->rows.order, chunk->next, chunk->end, span->pages->row_end);
   int wide = be->grad.wide[be->task.output];
   (void)thread;
-  chunk->fine.g = chunk->fine.h = 0;
-  chunk->n_left = 0;
-  for (uint32_t i = chunk->beg; i < chunk->end; i++) {
-    uint32_t row = be->rows.order[i];
-    const gbt_page *page = &pages->page[row / (uint32_t)pages->page_rows];
+  for (; chunk->next < end; chunk->next++) {
+    uint32_t row = be->rows.order[chunk->next];
+    const gbt_page *page = gbt_span_page(span->pages, row);
     int32_t code = gbt_page_code(be->layout, be->cuts, page, (int32_t)(row - page->row_beg), node->split.feat);
     if (!cpu_goes_left(be, node, code)) continue;
     chunk->fine.g += wide ? cpu_gh32(be)[row].g : cpu_gh16(be)[row].g;
@@ -124,10 +123,17 @@ static void rows_task(void *arg, int64_t task, int thread) {
   }
 }
 
+/* See gbt_pages_fn. */
+static gbt_status rows_span(void *arg, gbt_ctx *ctx, const gbt_page_span *pages, gbt_error *err) {
+  cpu_backend *be = arg;
+  cpu_span span = {be, pages};
+  double ns = 5.0 * cpu_chunk_rows(be) * cpu_span_share(&span);
+  return cpu_parallel(ctx, (int64_t)be->rows.n_chunk, ns, rows_task, &span, err);
+}
+
 static gbt_status left_of_level(gbt_ctx *ctx, cpu_backend *be, gbt_error *err) {
   size_t n = be->fr.n_open;
   int64_t n_tasks = (int64_t)(n + LEVEL_NODES - 1) / LEVEL_NODES;
-  double rows = 0.0;
   GBT_TRY(gbt_mem_grow(&be->mem, &be->level.left_rows, &be->level.cap_left_rows, n, sizeof(int64_t), err));
   GBT_TRY(cpu_parallel(ctx, n_tasks, 200.0 * (double)n, left_task, be, err));
   be->rows.n_chunk = 0;
@@ -135,9 +141,8 @@ static gbt_status left_of_level(gbt_ctx *ctx, cpu_backend *be, gbt_error *err) {
     const gbt_grow_node *node = &be->fr.node[be->fr.open[i]];
     if (!node->splittable || node->hist >= 0) continue;
     GBT_TRY(cpu_add_chunks(be, be->fr.open[i], (int32_t)i, node->row_beg, node->n_rows, CPU_TASK_ROWS, err));
-    rows += node->n_rows;
   }
-  GBT_TRY(cpu_parallel(ctx, (int64_t)be->rows.n_chunk, 5.0 * rows, rows_task, be, err));
+  if (be->rows.n_chunk > 0) GBT_TRY(gbt_pages_pass(ctx, be->sets[0]->pages, rows_span, be, err));
   for (size_t c = 0; c < be->rows.n_chunk; c++) {
     const cpu_chunk *chunk = &be->rows.chunk[c];
     gbt_sum *left = &be->fr.node[chunk->node].split.left;

@@ -84,19 +84,15 @@ static two_ends split_run(const cpu_backend *be, const gbt_page *page, int32_t f
   return ends;
 }
 
-/* Rows [beg, end) of the row order, page by page. */
-static two_ends split_pages(const cpu_backend *be, const cpu_chunk *chunk, int32_t feat, const uint8_t *lut,
-                            two_ends ends) {
-  const gbt_page_store *pages = be->sets[0]->pages;
-  for (uint32_t i = chunk->beg; i < chunk->end;) {
-    const gbt_page *page = &pages->page[be->rows.order[i] / (uint32_t)pages->page_rows];
-    uint32_t stop = i, row_end = (uint32_t)(page->row_beg + page->n_rows);
-    if (be->rows.order[chunk->end - 1] < row_end)
-      stop = chunk->end;
-    else
-      while (be->rows.order[stop] < row_end) stop++;
-    ends = split_run(be, page, feat, lut, be->rows.order + i, stop - i, ends);
-    i = stop;
+/* The chunk's rows of the span, page by page. */
+static two_ends split_pages(const cpu_span *span, cpu_chunk *chunk, int32_t feat, const uint8_t *lut, two_ends ends) {
+  const cpu_backend *be = span->be;
+  const uint32_t *order = be->rows.order, end = cpu_rows_below(order, chunk->next, chunk->end, span->pages->row_end);
+  while (chunk->next < end) {
+    const gbt_page *page = gbt_span_page(span->pages, order[chunk->next]);
+    uint32_t stop = cpu_rows_below(order, chunk->next, end, page->row_beg + page->n_rows);
+    ends = split_run(be, page, feat, lut, order + chunk->next, stop - chunk->next, ends);
+    chunk->next = stop;
   }
   return ends;
 }
@@ -139,20 +135,46 @@ static void put_right(const cpu_backend *be, const cpu_chunk *chunk, uint32_t *t
   for (uint32_t i = 0; i < n; i++) to[i] = *--from;
 }
 
+/* Whether the codes of a feature are read from pages. */
+static int reads_pages(const cpu_backend *be, int32_t feat) {
+  return be->layout->place[feat].group >= 0 && be->columns.of == NULL;
+}
+
+/* A chunk, or its rows of the span; it goes on where the span before ended. */
 static void split_task(void *arg, int64_t task, int thread) {
-  cpu_backend *be = arg;
+  const cpu_span *span = arg;
+  cpu_backend *be = span->be;
   cpu_chunk *chunk = &be->rows.chunk[task];
   const uint8_t *lut = be->part.lut + be->part.lut_beg[chunk->item];
   int32_t feat = be->fr.node[chunk->node].split.feat;
   const gbt_place *place = &be->layout->place[feat];
   uint32_t *left = (chunk->whole ? be->rows.order : be->rows.spare) + chunk->beg;
-  two_ends ends = {left, be->rows.spare + chunk->end};
-  if (place->group < 0)
-    ends = split_sparse(be, chunk, place, lut, &be->scratch.of[thread], ends);
-  else
-    ends = be->columns.of ? split_column(be, chunk, place, lut, ends) : split_pages(be, chunk, feat, lut, ends);
+  two_ends ends = {left + chunk->n_left, be->rows.spare + chunk->end - (chunk->next - chunk->beg - chunk->n_left)};
+  if (chunk->next == chunk->end) return;
+  if (reads_pages(be, feat)) {
+    ends = split_pages(span, chunk, feat, lut, ends);
+  } else {
+    ends = place->group < 0 ? split_sparse(be, chunk, place, lut, &be->scratch.of[thread], ends)
+                            : split_column(be, chunk, place, lut, ends);
+    chunk->next = chunk->end;
+  }
   chunk->n_left = (uint32_t)(ends.l - left);
-  if (chunk->whole) put_right(be, chunk, ends.l);
+  if (chunk->whole && chunk->next == chunk->end) put_right(be, chunk, ends.l);
+}
+
+/* See gbt_pages_fn. */
+static gbt_status split_span(void *arg, gbt_ctx *ctx, const gbt_page_span *pages, gbt_error *err) {
+  cpu_backend *be = arg;
+  cpu_span span = {be, pages};
+  double ns = 2.0 * cpu_chunk_rows(be) * (pages ? cpu_span_share(&span) : 1.0);
+  return cpu_parallel(ctx, (int64_t)be->rows.n_chunk, ns, split_task, &span, err);
+}
+
+static gbt_status split_chunks(gbt_ctx *ctx, cpu_backend *be, gbt_error *err) {
+  int any_pages = 0;
+  for (size_t i = 0; i < be->fr.n_chosen && !any_pages; i++)
+    any_pages = reads_pages(be, be->fr.node[be->fr.chosen[i]].split.feat);
+  return any_pages ? gbt_pages_pass(ctx, be->sets[0]->pages, split_span, be, err) : split_span(be, ctx, NULL, err);
 }
 
 static void copy_task(void *arg, int64_t task, int thread) {
@@ -170,16 +192,15 @@ static void copy_task(void *arg, int64_t task, int thread) {
 gbt_status cpu_partition(gbt_ctx *ctx, gbt_backend *self, gbt_error *err) {
   cpu_backend *be = (cpu_backend *)self;
   int64_t t0 = gbt_clock_ns();
-  double rows = 0.0, to_copy = 0.0;
+  double to_copy = 0.0;
   be->rows.n_chunk = 0;
   GBT_TRY(make_luts(be, err));
   for (size_t i = 0; i < be->fr.n_chosen; i++) {
     const gbt_grow_node *node = &be->fr.node[be->fr.chosen[i]];
     GBT_TRY(cpu_add_chunks(be, be->fr.chosen[i], (int32_t)i, node->row_beg, node->n_rows, CPU_TASK_ROWS, err));
-    rows += node->n_rows;
     if (node->n_rows > CPU_TASK_ROWS) to_copy += node->n_rows;
   }
-  GBT_TRY(cpu_parallel(ctx, (int64_t)be->rows.n_chunk, 2.0 * rows, split_task, be, err));
+  GBT_TRY(split_chunks(ctx, be, err));
   for (size_t i = 0, c = 0; i < be->fr.n_chosen; i++) { /* a node without rows has no chunks */
     int32_t node = be->fr.chosen[i];
     uint32_t left = 0;

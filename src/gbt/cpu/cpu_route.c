@@ -4,27 +4,35 @@
  * cuts do not know stand in a page as missing; in validation sets they go the way of most all the same. */
 #include "cpu.h"
 
-#define ROUTE_ROWS 4096
+#define ROUTE_ROWS 4096u
 
 typedef struct route_pass {
   const cpu_backend *be;
-  const gbt_page_store *pages;
-  const uint32_t *rows; /* NULL: all */
-  int64_t n;
+  gbt_page_store *store;
+  const gbt_layout *layout; /* of this set: it may bundle other features than training */
+  const uint32_t *rows;     /* NULL: all */
+  uint32_t n;
   const double *value;
   double *score;
   int any_unseen; /* not in the training set, whose sampled rows the tree took for missing */
 } route_pass;
 
+/* Those of a span: rows[beg .. end), or, without `rows`, rows [beg, end). */
+typedef struct route_span {
+  const route_pass *pass;
+  const gbt_page_span *pages;
+  uint32_t beg, end;
+} route_span;
+
 static int32_t leaf_of(const route_pass *pass, const gbt_page *page, int64_t row) {
   const cpu_backend *be = pass->be;
-  const gbt_layout *layout = &pass->pages->layout;
+  const gbt_layout *layout = pass->layout;
   const gbt_grow_node *nodes = be->fr.node;
   int32_t at = 0, r = (int32_t)(row - page->row_beg);
   while (nodes[at].left) {
     const gbt_grow_node *node = &nodes[at];
     const gbt_split *s = &node->split;
-    const gbt_place *place = &layout->place[s->feat]; /* of this set: it may bundle other features than training */
+    const gbt_place *place = &layout->place[s->feat];
     int32_t code, left;
     if (place->zero_bin >= 0) code = gbt_page_code(layout, be->cuts, page, r, s->feat);
     else {
@@ -34,28 +42,48 @@ static int32_t leaf_of(const route_pass *pass, const gbt_page *page, int64_t row
       code = group->wide ? ((const uint16_t *)codes)[cell] : ((const uint8_t *)codes)[cell];
     }
     if (code == be->cuts->feat[s->feat].n_bins)
-      left = pass->any_unseen && gbt_page_unseen(pass->pages, s->feat, row) ? node->bulk_left : s->missing_left;
+      left = pass->any_unseen && gbt_page_unseen(pass->store, s->feat, row) ? node->bulk_left : s->missing_left;
     else left = cpu_bin_goes_left(be, node, code);
     at = node->left + !left;
   }
   return at;
 }
 
+static uint32_t row_at(const route_pass *pass, uint32_t i) { return pass->rows ? pass->rows[i] : i; }
+
 static void route_task(void *arg, int64_t task, int thread) {
-  const route_pass *pass = arg;
-  int64_t beg = task * ROUTE_ROWS, end = beg + ROUTE_ROWS < pass->n ? beg + ROUTE_ROWS : pass->n;
+  const route_span *span = arg;
+  const route_pass *pass = span->pass;
+  uint32_t i = span->beg + (uint32_t)task * ROUTE_ROWS, end = span->end - i < ROUTE_ROWS ? span->end : i + ROUTE_ROWS;
   (void)thread;
-  for (int64_t i = beg; i < end; i++) {
-    int64_t row = pass->rows ? (int64_t)pass->rows[i] : i;
-    const gbt_page *page = &pass->pages->page[row / pass->pages->page_rows];
-    pass->score[row] += pass->value[leaf_of(pass, page, row)];
+  while (i < end) {
+    const gbt_page *page = gbt_span_page(span->pages, row_at(pass, i));
+    const int64_t row_end = page->row_beg + page->n_rows;
+    for (; i < end && row_at(pass, i) < row_end; i++) {
+      uint32_t row = row_at(pass, i);
+      pass->score[row] += pass->value[leaf_of(pass, page, row)];
+    }
   }
+}
+
+/* See gbt_pages_fn. */
+static gbt_status route_pages(void *arg, gbt_ctx *ctx, const gbt_page_span *pages, gbt_error *err) {
+  const route_pass *pass = arg;
+  route_span span = {pass, pages, (uint32_t)pages->row_beg, (uint32_t)pages->row_end};
+  if (pass->rows) {
+    span.beg = cpu_rows_below(pass->rows, 0, pass->n, pages->row_beg);
+    span.end = cpu_rows_below(pass->rows, span.beg, pass->n, pages->row_end);
+  }
+  const uint32_t n = span.end - span.beg, n_tasks = n / ROUTE_ROWS + (n % ROUTE_ROWS > 0);
+  return cpu_parallel(ctx, n_tasks, 10.0 * n, route_task, &span, err);
 }
 
 gbt_status cpu_route(gbt_ctx *ctx, cpu_backend *be, int32_t which, const uint32_t *rows, int64_t n,
                      const double *value, gbt_error *err) {
   const gbt_dataset *ds = be->sets[which];
   double *score = be->score[which] + (size_t)be->task.output * (size_t)ds->n_rows;
-  route_pass pass = {be, ds->pages, rows, n, value, score, which > 0 && ds->pages->unseen_beg != NULL};
-  return cpu_parallel(ctx, (n + ROUTE_ROWS - 1) / ROUTE_ROWS, 10.0 * (double)n, route_task, &pass, err);
+  const uint32_t *unseen;
+  int any_unseen = which > 0 && gbt_pages_unseen(ds->pages, &unseen) != NULL;
+  route_pass pass = {be, ds->pages, gbt_pages_layout(ds->pages), rows, (uint32_t)n, value, score, any_unseen};
+  return n > 0 ? gbt_pages_pass(ctx, ds->pages, route_pages, &pass, err) : GBT_OK;
 }

@@ -30,14 +30,20 @@ gbt_status cpu_add_chunks(cpu_backend *be, int32_t node, int32_t item, uint32_t 
   for (uint32_t c = 0; c < n_chunks; c++) {
     cpu_chunk chunk = {.node = node, .item = item, .beg = beg + c * rows, .whole = n_chunks == 1};
     chunk.end = n - c * rows < rows ? beg + n : chunk.beg + rows;
+    chunk.next = chunk.beg;
     be->rows.chunk[be->rows.n_chunk++] = chunk;
   }
   return GBT_OK;
 }
 
-uint32_t cpu_page_end(const uint32_t *rows, uint32_t beg, uint32_t end, int64_t row_end) {
-  GBT_ASSERT(beg < end && (int64_t)rows[beg] < row_end);
-  if ((int64_t)rows[end - 1] < row_end) return end;
+double cpu_chunk_rows(const cpu_backend *be) {
+  double n = 0.0;
+  for (size_t c = 0; c < be->rows.n_chunk; c++) n += be->rows.chunk[c].end - be->rows.chunk[c].beg;
+  return n;
+}
+
+uint32_t cpu_rows_below(const uint32_t *rows, uint32_t beg, uint32_t end, int64_t row_end) {
+  if (beg == end || (int64_t)rows[end - 1] < row_end) return end;
   uint32_t lo = beg, hi = end;
   while (lo < hi) {
     uint32_t mid = lo + (hi - lo) / 2;
@@ -45,6 +51,17 @@ uint32_t cpu_page_end(const uint32_t *rows, uint32_t beg, uint32_t end, int64_t 
     else hi = mid;
   }
   return lo;
+}
+
+void cpu_span_rows(const cpu_span *span, uint32_t *beg, uint32_t *end) {
+  const uint32_t *order = span->be->rows.order;
+  *end = cpu_rows_below(order, *beg, *end, span->pages->row_end);
+  if (span->pages->row_beg > 0) *beg = cpu_rows_below(order, *beg, *end, span->pages->row_beg);
+}
+
+double cpu_span_share(const cpu_span *span) {
+  GBT_ASSERT(span->be->n_rows > 0);
+  return (double)(span->pages->row_end - span->pages->row_beg) / (double)span->be->n_rows;
 }
 
 gbt_sum cpu_sum_rows(const cpu_backend *be, uint32_t beg, uint32_t end) {

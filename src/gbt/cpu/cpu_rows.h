@@ -6,6 +6,7 @@
 #define GBT_CPU_CPU_ROWS_H
 
 #include "../base/ctx.h"
+#include "../data/page_store.h"
 #include "../math/fixed.h"
 
 struct cpu_backend;
@@ -15,6 +16,7 @@ struct cpu_backend;
 typedef struct cpu_chunk { /* partition and leaf work: rows [beg, end) of a node */
   int32_t node, item;
   uint32_t beg, end, n_left, left_before;
+  uint32_t next; /* passes over pages: the first of the rows that no span had yet */
   int32_t whole; /* all rows of the node */
   gbt_sum fine;
 } cpu_chunk;
@@ -36,10 +38,25 @@ gbt_status cpu_rows_begin(gbt_ctx *ctx, struct cpu_backend *be, gbt_sum *sum, gb
 gbt_status cpu_add_chunks(struct cpu_backend *be, int32_t node, int32_t item, uint32_t beg, uint32_t n, uint32_t rows,
                           gbt_error *err) GBT_MUST_CHECK;
 
+/* Rows of all chunks. */
+double cpu_chunk_rows(const struct cpu_backend *be);
+
 /* Sum over order[beg .. end) of the gradients that histograms take. */
 gbt_sum cpu_sum_rows(const struct cpu_backend *be, uint32_t beg, uint32_t end);
 
-/* Of ascending rows [beg, end), where those of one page end: the first row at or behind row_end. */
-uint32_t cpu_page_end(const uint32_t *rows, uint32_t beg, uint32_t end, int64_t row_end);
+/* Of ascending rows [beg, end), where those below row_end end. */
+uint32_t cpu_rows_below(const uint32_t *rows, uint32_t beg, uint32_t end, int64_t row_end);
+
+/* What tasks of a pass over the training set's pages are given. */
+typedef struct cpu_span {
+  struct cpu_backend *be;
+  const gbt_page_span *pages;
+} cpu_span;
+
+/* The rows of the span among order[*beg .. *end), which ascend. */
+void cpu_span_rows(const cpu_span *span, uint32_t *beg, uint32_t *end);
+
+/* Its share of all rows. */
+double cpu_span_share(const cpu_span *span);
 
 #endif

@@ -43,28 +43,46 @@ static void place_row(const column_pass *pass, const gbt_page *page, uint32_t ro
   }
 }
 
-/* One tile. While it is filled, beg[i + 1] is the place of the next entry of run i; at the end it is the end of it. */
+/* The rows of one tile in some pages. */
+typedef struct tile_job {
+  const column_pass *pass;
+  const gbt_page_span *pages;
+  int64_t first; /* tile of the first task */
+} tile_job;
+
+/* While a tile is filled, beg[i + 1] is the place of the next entry of run i; at the end it is the end of it. */
 static void column_task(void *arg, int64_t task, int thread) {
-  const column_pass *pass = arg;
-  cpu_backend *be = pass->be;
-  const gbt_page_store *pages = be->sets[0]->pages;
-  uint32_t rows = be->sparse.tile_rows, row = (uint32_t)task * rows, beg = row;
+  const tile_job *job = arg;
+  const cpu_backend *be = job->pass->be;
+  const gbt_page_span *pages = job->pages;
+  const int64_t tile = job->first + task;
+  uint32_t rows = be->sparse.tile_rows, beg = (uint32_t)tile * rows, row = beg;
   uint32_t end = be->n_rows - beg < rows ? (uint32_t)be->n_rows : beg + rows;
-  size_t *place = be->sparse.beg + (size_t)task * (size_t)be->layout->n_sparse + 1;
+  size_t *place = be->sparse.beg + (size_t)tile * (size_t)be->layout->n_sparse + 1;
   (void)thread;
+  if (row < pages->row_beg) row = (uint32_t)pages->row_beg;
+  if (end > pages->row_end) end = (uint32_t)pages->row_end;
   while (row < end) {
-    const gbt_page *page = &pages->page[row / (uint32_t)pages->page_rows];
+    const gbt_page *page = gbt_span_page(pages, row);
     for (; row < end && row - (uint32_t)page->row_beg < (uint32_t)page->n_rows; row++)
-      place_row(pass, page, row, (uint16_t)(row - beg), place);
+      place_row(job->pass, page, row, (uint16_t)(row - beg), place);
   }
+}
+
+/* See gbt_pages_fn. A tile's rows may be in several spans. */
+static gbt_status place_span(void *arg, gbt_ctx *ctx, const gbt_page_span *pages, gbt_error *err) {
+  const column_pass *pass = arg;
+  const uint32_t rows = pass->be->sparse.tile_rows;
+  GBT_ASSERT(rows > 0);
+  tile_job job = {pass, pages, pages->row_beg / rows};
+  return gbt_parallel(ctx, (pages->row_end + rows - 1) / rows - job.first, column_task, &job, err);
 }
 
 /* Tiles so large that their runs' begins are little beside the entries, and not more work than a task should be. */
 static uint32_t choose_tile(const gbt_page_store *pages) {
-  double entries = 1.0;
-  for (int32_t p = 0; p < pages->n_pages; p++) entries += pages->page[p].sparse_beg[pages->page[p].n_rows];
-  GBT_ASSERT(pages->n_rows > 0);
-  double per_row = entries / (double)pages->n_rows, rows = 16.0 * pages->layout.n_sparse / per_row;
+  double entries = 1.0 + (double)gbt_pages_n_entries(pages), n_rows = (double)gbt_pages_n_rows(pages);
+  GBT_ASSERT(n_rows > 0.0);
+  double per_row = entries / n_rows, rows = 16.0 * gbt_pages_layout(pages)->n_sparse / per_row;
   rows = rows < TILE_ROWS ? TILE_ROWS : rows > TILE_MOST ? TILE_MOST : rows;
   if (rows * per_row > TILE_ENTRIES) rows = TILE_ENTRIES / per_row;
   return rows < TILE_LEAST ? TILE_LEAST : (uint32_t)rows;
@@ -106,7 +124,7 @@ static gbt_status fill_columns(gbt_ctx *ctx, column_pass *pass, gbt_error *err) 
     if (place->n_slots > 256) col->wide = 1;
   }
   GBT_TRY(gbt_mem_zeros(&be->mem, n_runs + 1, sizeof *col->beg, &col->beg, err));
-  GBT_TRY(gbt_parallel(ctx, col->n_tiles, column_task, pass, err));
+  GBT_TRY(gbt_pages_pass(ctx, be->sets[0]->pages, place_span, pass, err));
   for (size_t i = 1; i <= n_runs; i++) {
     size_t n = col->beg[i];
     col->beg[i] = sum;
@@ -115,7 +133,7 @@ static gbt_status fill_columns(gbt_ctx *ctx, column_pass *pass, gbt_error *err) 
   GBT_TRY(gbt_mem_array(&be->mem, sum, sizeof *col->row, &col->row, err));
   GBT_TRY(gbt_mem_array(&be->mem, sum, col->wide ? 2 : 1, &col->slot, err));
   pass->fill = 1;
-  GBT_TRY(gbt_parallel(ctx, col->n_tiles, column_task, pass, err));
+  GBT_TRY(gbt_pages_pass(ctx, be->sets[0]->pages, place_span, pass, err));
   return find_most(ctx, pass, err);
 }
 

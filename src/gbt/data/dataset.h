@@ -2,7 +2,7 @@
 #ifndef GBT_DATA_DATASET_H
 #define GBT_DATA_DATASET_H
 
-#include "page.h"
+#include "page_store.h"
 
 typedef enum gbt_field { GBT_LABEL = 0, GBT_WEIGHT, GBT_OFFSET } gbt_field;
 

@@ -8,8 +8,15 @@
 
 #include "column.h"
 #include "cuts.h"
-#include "page.h"
+#include "page_store_impl.h"
 #include "rank.h"
+
+/* Pages while they are made, all of them in memory; then a store takes them over. */
+typedef struct gbti_pages {
+  gbt_mem mem;
+  gbti_page_info info;
+  gbt_page *page; /* n_pages */
+} gbti_pages;
 
 /* A column on its way to cuts. Borrows all. */
 typedef struct gbti_numbers {
@@ -35,7 +42,7 @@ typedef struct gbti_offload {
   /* Writes all bytes of every strip that has a feature's own column: the codes of these, 0 elsewhere. The pages have
    * their memory. *done: 0 when nothing was done, because it is not worth the way. */
   gbt_status (*bin)(void *state, gbt_ctx *ctx, const gbt_binding *binding, const gbt_cuts *cuts,
-                    const gbt_page_store *store, int *done, gbt_error *err);
+                    const gbti_pages *pages, int *done, gbt_error *err);
 } gbti_offload;
 
 /* gbt_cuts_build and gbt_pages_build with their heavy parts done by `offload`; NULL: here. own_cuts: the cuts were made
@@ -55,7 +62,7 @@ typedef struct gbti_tile {
 } gbti_tile;
 
 /* Tiles of up to tile_rows rows a page. */
-int64_t gbti_n_tiles(const gbt_page_store *store, int32_t tile_rows);
-gbti_tile gbti_tile_at(const gbt_page_store *store, int32_t tile_rows, int64_t tile);
+int64_t gbti_n_tiles(const gbti_pages *pages, int32_t tile_rows);
+gbti_tile gbti_tile_at(const gbti_pages *pages, int32_t tile_rows, int64_t tile);
 
 #endif

@@ -259,26 +259,3 @@ int32_t gbt_page_code(const gbt_layout *layout, const gbt_cuts *cuts, const gbt_
   uint32_t slot = *at - place->slot_beg; /* the last slot that is not behind the feature's, if there is one */
   return slot < place->n_slots ? gbt_place_code(place, slot) : place->zero_bin;
 }
-
-gbt_page_store *gbt_page_store_ref(gbt_page_store *store) {
-  store->refs++;
-  return store;
-}
-
-void gbt_page_store_unref(gbt_page_store *store) {
-  if (store == NULL || --store->refs > 0) return;
-  gbt_mem mem = store->mem;
-  for (int32_t p = 0; store->page != NULL && p < store->n_pages; p++) {
-    gbt_page *page = &store->page[p];
-    for (int32_t s = 0; page->strip != NULL && s < store->layout.n_strips; s++) gbt_mem_free(&mem, page->strip[s]);
-    gbt_mem_free(&mem, page->strip);
-    gbt_mem_free(&mem, page->group);
-    gbt_mem_free(&mem, page->sparse_beg);
-    gbt_mem_free(&mem, page->sparse_slots);
-  }
-  gbt_mem_free(&mem, store->page);
-  gbt_mem_free(&mem, store->unseen_beg);
-  gbt_mem_free(&mem, store->unseen_row);
-  gbti_layout_free(&mem, &store->layout);
-  gbt_mem_free(&mem, store);
-}

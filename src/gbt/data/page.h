@@ -1,4 +1,5 @@
-/* Binned rows. A page is a run of consecutive rows; all pages of a data set share one layout.
+/* Binned rows. A page is a run of consecutive rows; all pages of a data set share one layout. Where they lie is known
+ * to their store alone (page_store.h).
  *
  * Columns of codes are packed in groups: up to 16 with up to 256 codes in bytes, or up to 8 with more codes in 16-bit
  * words, so a row of a group is at most 16 bytes. Up to four byte groups stand side by side in a strip, so that all
@@ -98,29 +99,5 @@ typedef struct gbt_page {
 
 /* The code (bin, or n_bins for missing) of feature f in row r of the page. */
 int32_t gbt_page_code(const gbt_layout *layout, const gbt_cuts *cuts, const gbt_page *page, int32_t r, int32_t f);
-
-/* Where pages live. Built once, then read only, so that data sets may share it. In memory here; the disk store comes
- * with the same face. */
-typedef struct gbt_page_store {
-  int refs; /* data sets that share it; changed by the thread that enters the engine */
-  gbt_mem mem;
-  gbt_layout layout;
-  int64_t n_rows;
-  int32_t page_rows; /* rows of every page but the last */
-  int32_t n_pages;
-  gbt_page *page;       /* n_pages, resident */
-  size_t bytes;         /* of all pages */
-  size_t *unseen_beg;   /* n_features + 1 into unseen_row; NULL when there is no such cell */
-  uint32_t *unseen_row; /* rows whose level is unknown and goes the way of most, ascending by feature */
-} gbt_page_store;
-
-/* Whether the cell is one of unseen_row. */
-int gbt_page_unseen(const gbt_page_store *store, int32_t feat, int64_t row);
-
-/* Bins a table. page_rows = 0 means the default (131,072). The binding must have been made against cuts->schema. */
-gbt_status gbt_pages_build(gbt_ctx *ctx, const gbt_binding *binding, const gbt_cuts *cuts, int32_t page_rows,
-                           gbt_page_store **out, gbt_error *err) GBT_MUST_CHECK;
-gbt_page_store *gbt_page_store_ref(gbt_page_store *store);
-void gbt_page_store_unref(gbt_page_store *store); /* NULL allowed */
 
 #endif

@@ -17,18 +17,18 @@ static int32_t tile_rows(const gbt_layout *layout) {
   return layout->n_strips < layout->n_groups ? TILE_ROWS / 2 : TILE_ROWS;
 }
 
-int64_t gbti_n_tiles(const gbt_page_store *store, int32_t tile_rows) {
-  GBT_ASSERT(tile_rows > 0 && store->page_rows > 0);
-  if (store->n_pages == 0) return 0;
-  int64_t a_page = ((int64_t)store->page_rows + tile_rows - 1) / tile_rows;
-  int64_t last = ((int64_t)store->page[store->n_pages - 1].n_rows + tile_rows - 1) / tile_rows;
-  return a_page * (store->n_pages - 1) + last;
+int64_t gbti_n_tiles(const gbti_pages *pages, int32_t tile_rows) {
+  GBT_ASSERT(tile_rows > 0 && pages->info.page_rows > 0);
+  if (pages->info.n_pages == 0) return 0;
+  int64_t a_page = ((int64_t)pages->info.page_rows + tile_rows - 1) / tile_rows;
+  int64_t last = ((int64_t)pages->page[pages->info.n_pages - 1].n_rows + tile_rows - 1) / tile_rows;
+  return a_page * (pages->info.n_pages - 1) + last;
 }
 
-gbti_tile gbti_tile_at(const gbt_page_store *store, int32_t tile_rows, int64_t tile) {
-  int64_t a_page = ((int64_t)store->page_rows + tile_rows - 1) / tile_rows;
+gbti_tile gbti_tile_at(const gbti_pages *pages, int32_t tile_rows, int64_t tile) {
+  int64_t a_page = ((int64_t)pages->info.page_rows + tile_rows - 1) / tile_rows;
   gbti_tile t = {(int32_t)(tile / a_page), (int32_t)(tile % a_page * tile_rows), 0};
-  int32_t left = store->page[t.page].n_rows - t.beg;
+  int32_t left = pages->page[t.page].n_rows - t.beg;
   t.n_rows = left < tile_rows ? left : tile_rows;
   return t;
 }
@@ -37,7 +37,7 @@ typedef struct bin_job {
   gbti_job job;
   const gbt_binding *binding;
   const gbt_cuts *cuts;
-  gbt_page_store *store;
+  gbti_pages *pages;
   int own_cuts;
   int binned; /* features with a column of their own are done, and the strips they are in are filled with zeros */
 } bin_job;
@@ -99,7 +99,7 @@ static int put_entries(const bin_job *b, const member *m, int32_t feat, int64_t 
 
 /* Codes of one bundle into every stride-th place of a group, where all is 0. One slot is no question of the value. */
 static void fill_bundle(const bin_job *b, const gbt_group *group, int32_t k, int64_t row, int32_t n_rows, void *to) {
-  const gbt_layout *layout = &b->store->layout;
+  const gbt_layout *layout = &b->pages->info.layout;
   int32_t number = -1 - group->feat[k];
   for (int32_t i = layout->bundle_beg[number]; i < layout->bundle_beg[number + 1]; i++) {
     int32_t feat = layout->bundle_feat[i];
@@ -129,10 +129,10 @@ static int has_feature(const gbt_layout *layout, int32_t strip) {
 static void bin_task(void *arg, int64_t task, int thread) {
   (void)thread;
   bin_job *b = arg;
-  const gbt_layout *layout = &b->store->layout;
+  const gbt_layout *layout = &b->pages->info.layout;
   int32_t strip = (int32_t)(task % layout->n_strips);
-  gbti_tile tile = gbti_tile_at(b->store, tile_rows(layout), task / layout->n_strips);
-  const gbt_page *page = &b->store->page[tile.page];
+  gbti_tile tile = gbti_tile_at(b->pages, tile_rows(layout), task / layout->n_strips);
+  const gbt_page *page = &b->pages->page[tile.page];
   int64_t row = page->row_beg + tile.beg;
   size_t row_bytes = gbti_row_bytes(&layout->group[layout->strip_beg[strip]]), skip = (size_t)tile.beg * row_bytes;
   int zeroed = b->binned && has_feature(layout, strip);
@@ -150,41 +150,48 @@ static void bin_task(void *arg, int64_t task, int thread) {
   }
 }
 
+/* Room for the dense groups of one page. */
+static gbt_status add_groups(gbti_pages *pages, gbt_page *page, gbt_error *err) {
+  const gbt_layout *layout = &pages->info.layout;
+  GBT_TRY(gbt_mem_zeros(&pages->mem, (size_t)layout->n_groups, sizeof *page->group, &page->group, err));
+  GBT_TRY(gbt_mem_zeros(&pages->mem, (size_t)layout->n_strips, sizeof *page->strip, &page->strip, err));
+  for (int32_t s = 0; s < layout->n_strips; s++) {
+    size_t row_bytes = gbti_row_bytes(&layout->group[layout->strip_beg[s]]);
+    GBT_TRY(gbt_mem_array(&pages->mem, (size_t)page->n_rows, row_bytes, &page->strip[s], err));
+    pages->info.bytes += (size_t)page->n_rows * row_bytes;
+    for (int32_t g = layout->strip_beg[s]; g < layout->strip_beg[s + 1]; g++)
+      page->group[g] = (char *)page->strip[s] + layout->group[g].lead * (layout->group[g].wide ? 2 : 1);
+  }
+  return GBT_OK;
+}
+
 /* The pages with room for their dense groups. */
-static gbt_status add_pages(gbt_page_store *store, gbt_error *err) {
-  const gbt_layout *layout = &store->layout;
-  int64_t n_pages = (store->n_rows + store->page_rows - 1) / store->page_rows;
+static gbt_status add_pages(gbti_pages *pages, gbt_error *err) {
+  gbti_page_info *info = &pages->info;
+  int64_t n_pages = (info->n_rows + info->page_rows - 1) / info->page_rows;
   if (n_pages > INT32_MAX)
-    return gbt_fail_on(err, GBT_E_ARG, "page_rows", "`page_rows` is %d, too small for %lld rows", (int)store->page_rows,
-                       (long long)store->n_rows);
-  GBT_TRY(gbt_mem_zeros(&store->mem, (size_t)n_pages, sizeof *store->page, &store->page, err));
-  store->n_pages = (int32_t)n_pages;
-  for (int32_t p = 0; p < store->n_pages; p++) {
-    gbt_page *page = &store->page[p];
-    page->row_beg = (int64_t)p * store->page_rows;
-    int64_t left = store->n_rows - page->row_beg;
-    page->n_rows = left < store->page_rows ? (int32_t)left : store->page_rows;
-    GBT_TRY(gbt_mem_zeros(&store->mem, (size_t)layout->n_groups, sizeof *page->group, &page->group, err));
-    GBT_TRY(gbt_mem_zeros(&store->mem, (size_t)layout->n_strips, sizeof *page->strip, &page->strip, err));
-    for (int32_t s = 0; s < layout->n_strips; s++) {
-      size_t row_bytes = gbti_row_bytes(&layout->group[layout->strip_beg[s]]);
-      GBT_TRY(gbt_mem_array(&store->mem, (size_t)page->n_rows, row_bytes, &page->strip[s], err));
-      store->bytes += (size_t)page->n_rows * row_bytes;
-      for (int32_t g = layout->strip_beg[s]; g < layout->strip_beg[s + 1]; g++)
-        page->group[g] = (char *)page->strip[s] + layout->group[g].lead * (layout->group[g].wide ? 2 : 1);
-    }
+    return gbt_fail_on(err, GBT_E_ARG, "page_rows", "`page_rows` is %d, too small for %lld rows", (int)info->page_rows,
+                       (long long)info->n_rows);
+  GBT_TRY(gbt_mem_zeros(&pages->mem, (size_t)n_pages, sizeof *pages->page, &pages->page, err));
+  info->n_pages = (int32_t)n_pages;
+  for (int32_t p = 0; p < info->n_pages; p++) {
+    gbt_page *page = &pages->page[p];
+    page->row_beg = (int64_t)p * info->page_rows;
+    int64_t left = info->n_rows - page->row_beg;
+    page->n_rows = left < info->page_rows ? (int32_t)left : info->page_rows;
+    GBT_TRY(add_groups(pages, page, err));
   }
   return GBT_OK;
 }
 
 static gbt_status bin_dense(gbt_ctx *ctx, const gbt_binding *binding, const gbt_cuts *cuts, gbti_page_how how,
-                            gbt_page_store *store, gbt_error *err) {
-  bin_job b = {.binding = binding, .cuts = cuts, .store = store, .own_cuts = how.own_cuts};
+                            gbti_pages *pages, gbt_error *err) {
+  bin_job b = {.binding = binding, .cuts = cuts, .pages = pages, .own_cuts = how.own_cuts};
   gbti_job_start(&b.job, ctx);
-  if (how.offload != NULL) GBT_TRY(how.offload->bin(how.offload->state, ctx, binding, cuts, store, &b.binned, err));
-  if (b.binned && store->layout.n_bundles == 0) return GBT_OK;
-  int64_t n_tiles = gbti_n_tiles(store, tile_rows(&store->layout));
-  return gbti_job_run(&b.job, n_tiles * store->layout.n_strips, bin_task, &b, err);
+  if (how.offload != NULL) GBT_TRY(how.offload->bin(how.offload->state, ctx, binding, cuts, pages, &b.binned, err));
+  if (b.binned && pages->info.layout.n_bundles == 0) return GBT_OK;
+  int64_t n_tiles = gbti_n_tiles(pages, tile_rows(&pages->info.layout));
+  return gbti_job_run(&b.job, n_tiles * pages->info.layout.n_strips, bin_task, &b, err);
 }
 
 gbt_status gbt_pages_build(gbt_ctx *ctx, const gbt_binding *binding, const gbt_cuts *cuts, int32_t page_rows,
@@ -199,10 +206,27 @@ gbt_status gbti_pages_offload(gbt_ctx *ctx, const gbt_binding *binding, const gb
   return gbti_pages_build(ctx, binding, cuts, page_rows, how, out, err);
 }
 
+void gbti_pages_free(gbti_pages *pages) {
+  gbti_page_info *info = &pages->info;
+  for (int32_t p = 0; pages->page != NULL && p < info->n_pages; p++) {
+    gbt_page *page = &pages->page[p];
+    for (int32_t s = 0; page->strip != NULL && s < info->layout.n_strips; s++)
+      gbt_mem_free(&pages->mem, page->strip[s]);
+    gbt_mem_free(&pages->mem, page->strip);
+    gbt_mem_free(&pages->mem, page->group);
+    gbt_mem_free(&pages->mem, page->sparse_beg);
+    gbt_mem_free(&pages->mem, page->sparse_slots);
+  }
+  gbt_mem_free(&pages->mem, pages->page);
+  gbt_mem_free(&pages->mem, info->unseen_beg);
+  gbt_mem_free(&pages->mem, info->unseen_row);
+  gbti_layout_free(&pages->mem, &info->layout);
+}
+
 gbt_status gbti_pages_build(gbt_ctx *ctx, const gbt_binding *binding, const gbt_cuts *cuts, int32_t page_rows,
                             gbti_page_how how, gbt_page_store **out, gbt_error *err) {
   gbt_status status = GBT_OK;
-  gbt_page_store *store;
+  gbti_pages pages = {.mem = ctx->mem};
   gbti_bundles bundles = {0, NULL, NULL, NULL};
   *out = NULL;
   if (page_rows < 0)
@@ -211,22 +235,17 @@ gbt_status gbti_pages_build(gbt_ctx *ctx, const gbt_binding *binding, const gbt_
   if (binding->schema != cuts->schema)
     return gbt_fail(err, GBT_E_INTERNAL, "the columns were bound to another schema than that of the cuts");
   GBT_TRY(gbti_layout_check(cuts, err));
-  GBT_TRY(gbt_mem_zeros(&ctx->mem, 1, sizeof *store, &store, err));
-  store->refs = 1;
-  store->mem = ctx->mem;
-  store->n_rows = binding->table->n_rows;
-  store->page_rows = page_rows > 0 ? page_rows : PAGE_ROWS;
+  pages.info.n_rows = binding->table->n_rows;
+  pages.info.page_rows = page_rows > 0 ? page_rows : PAGE_ROWS;
   GBT_TRY_GOTO(gbti_bundles_find(ctx, binding, cuts, how, &bundles, err), done);
-  GBT_TRY_GOTO(gbti_layout_make(&ctx->mem, cuts, &bundles, &store->layout, err), done);
-  GBT_TRY_GOTO(add_pages(store, err), done);
-  GBT_TRY_GOTO(bin_dense(ctx, binding, cuts, how, store, err), done);
-  if (store->layout.n_sparse > 0) GBT_TRY_GOTO(gbti_fill_sparse(ctx, binding, cuts, store, err), done);
-  GBT_TRY_GOTO(gbti_list_unseen(ctx, binding, store, err), done);
+  GBT_TRY_GOTO(gbti_layout_make(&ctx->mem, cuts, &bundles, &pages.info.layout, err), done);
+  GBT_TRY_GOTO(add_pages(&pages, err), done);
+  GBT_TRY_GOTO(bin_dense(ctx, binding, cuts, how, &pages, err), done);
+  if (pages.info.layout.n_sparse > 0) GBT_TRY_GOTO(gbti_fill_sparse(ctx, binding, cuts, &pages, err), done);
+  GBT_TRY_GOTO(gbti_list_unseen(ctx, binding, &pages, err), done);
+  GBT_TRY_GOTO(gbti_memory_store(&pages, out, err), done);
 done:
   gbti_bundles_free(&ctx->mem, &bundles);
-  if (status == GBT_OK)
-    *out = store;
-  else
-    gbt_page_store_unref(store);
+  if (status != GBT_OK) gbti_pages_free(&pages);
   return status;
 }

@@ -1,12 +1,13 @@
 /* The parts of making pages: what is bundled (page_bundle.c), layout (page.c), dense groups (page_build.c), sparse
- * features (page_sparse.c), cells outside zero bins (page_filled.c), unknown levels (page_unseen.c). */
+ * features (page_sparse.c), cells outside zero bins (page_filled.c), unknown levels (page_unseen.c). What comes out
+ * goes to a store (page_memory.c). */
 #ifndef GBT_DATA_PAGE_IMPL_H
 #define GBT_DATA_PAGE_IMPL_H
 
 #include "bin.h"
 #include "binding.h"
 #include "offload.h"
-#include "page.h"
+#include "page_store.h"
 
 /* How pages are to be made; all 0 is always right. */
 typedef struct gbti_page_how {
@@ -64,11 +65,17 @@ void gbti_each_filled(const gbt_binding *binding, const gbt_cuts *cuts, int32_t 
 int gbti_absent_is_zero(const gbt_binding *binding, const gbt_cuts *cuts, int32_t feat);
 
 /* Fills sparse_beg and sparse_slots of all pages; n_rows of the pages are set. */
-gbt_status gbti_fill_sparse(gbt_ctx *ctx, const gbt_binding *binding, const gbt_cuts *cuts, gbt_page_store *store,
+gbt_status gbti_fill_sparse(gbt_ctx *ctx, const gbt_binding *binding, const gbt_cuts *cuts, gbti_pages *pages,
                             gbt_error *err) GBT_MUST_CHECK;
 
 /* Fills unseen_beg and unseen_row; nothing is done where there is nothing to list. */
-gbt_status gbti_list_unseen(gbt_ctx *ctx, const gbt_binding *binding, gbt_page_store *store,
+gbt_status gbti_list_unseen(gbt_ctx *ctx, const gbt_binding *binding, gbti_pages *pages,
                             gbt_error *err) GBT_MUST_CHECK;
+
+/* Frees the pages and what info points to. */
+void gbti_pages_free(gbti_pages *pages);
+
+/* A store that keeps these pages in memory; they are its own when it succeeds. */
+gbt_status gbti_memory_store(const gbti_pages *pages, gbt_page_store **out, gbt_error *err) GBT_MUST_CHECK;
 
 #endif

@@ -14,7 +14,7 @@ typedef struct sparse_job {
   gbti_job job;
   const gbt_binding *binding;
   const gbt_cuts *cuts;
-  gbt_page_store *store;
+  gbti_pages *pages;
   int32_t tile_rows;
   int fill;
 } sparse_job;
@@ -40,9 +40,9 @@ static void place_cells(void *arg, const int32_t *row, const int32_t *code, int3
 
 static void tile_task(void *arg, int64_t task, int thread) {
   sparse_job *s = arg;
-  const gbt_layout *layout = &s->store->layout;
-  gbti_tile tile = gbti_tile_at(s->store, s->tile_rows, task);
-  gbt_page *page = &s->store->page[tile.page];
+  const gbt_layout *layout = &s->pages->info.layout;
+  gbti_tile tile = gbti_tile_at(s->pages, s->tile_rows, task);
+  gbt_page *page = &s->pages->page[tile.page];
   for (int32_t i = 0; i < layout->n_sparse; i++) {
     int32_t feat = layout->sparse_feat[i];
     sparse_tile t = {page, page->sparse_beg + 1 + tile.beg, &layout->place[feat]};
@@ -55,7 +55,7 @@ static void tile_task(void *arg, int64_t task, int thread) {
 static void sum_task(void *arg, int64_t task, int thread) {
   (void)thread;
   sparse_job *s = arg;
-  gbt_page *page = &s->store->page[task];
+  gbt_page *page = &s->pages->page[task];
   gbt_error err;
   uint64_t sum = 0;
   for (int32_t r = 1; r <= page->n_rows; r++) {
@@ -67,9 +67,9 @@ static void sum_task(void *arg, int64_t task, int thread) {
   if (sum > UINT32_MAX)
     status = gbt_fail_on(&err, GBT_E_UNSUPPORTED, "page_rows",
                          "pages of %d rows hold too many filled cells of sparse columns; use a smaller `page_rows`",
-                         (int)s->store->page_rows);
+                         (int)s->pages->info.page_rows);
   if (status == GBT_OK)
-    status = gbt_mem_array(&s->store->mem, (size_t)sum, sizeof *page->sparse_slots, &page->sparse_slots, &err);
+    status = gbt_mem_array(&s->pages->mem, (size_t)sum, sizeof *page->sparse_slots, &page->sparse_slots, &err);
   if (status != GBT_OK) gbti_job_fail(&s->job, &err);
 }
 
@@ -84,23 +84,24 @@ static int32_t choose_tile(const gbt_binding *binding, const gbt_layout *layout)
   return rows < TILE_LEAST ? TILE_LEAST : rows > TILE_MOST ? TILE_MOST : (int32_t)rows;
 }
 
-gbt_status gbti_fill_sparse(gbt_ctx *ctx, const gbt_binding *binding, const gbt_cuts *cuts, gbt_page_store *store,
+gbt_status gbti_fill_sparse(gbt_ctx *ctx, const gbt_binding *binding, const gbt_cuts *cuts, gbti_pages *pages,
                             gbt_error *err) {
-  sparse_job s = {.binding = binding, .cuts = cuts, .store = store};
-  s.tile_rows = choose_tile(binding, &store->layout);
-  int64_t n_tiles = gbti_n_tiles(store, s.tile_rows);
+  sparse_job s = {.binding = binding, .cuts = cuts, .pages = pages};
+  s.tile_rows = choose_tile(binding, &pages->info.layout);
+  int64_t n_tiles = gbti_n_tiles(pages, s.tile_rows);
   gbti_job_start(&s.job, ctx);
-  for (int32_t p = 0; p < store->n_pages; p++) {
-    gbt_page *page = &store->page[p];
+  for (int32_t p = 0; p < pages->info.n_pages; p++) {
+    gbt_page *page = &pages->page[p];
     size_t n = (size_t)page->n_rows + 1;
-    GBT_TRY(gbt_mem_zeros(&store->mem, n, sizeof *page->sparse_beg, &page->sparse_beg, err));
-    store->bytes += n * sizeof *page->sparse_beg;
+    GBT_TRY(gbt_mem_zeros(&pages->mem, n, sizeof *page->sparse_beg, &page->sparse_beg, err));
+    pages->info.bytes += n * sizeof *page->sparse_beg;
   }
   GBT_TRY(gbti_job_run(&s.job, n_tiles, tile_task, &s, err));
-  GBT_TRY(gbti_job_run(&s.job, store->n_pages, sum_task, &s, err));
+  GBT_TRY(gbti_job_run(&s.job, pages->info.n_pages, sum_task, &s, err));
   s.fill = 1;
   GBT_TRY(gbti_job_run(&s.job, n_tiles, tile_task, &s, err));
-  for (int32_t p = 0; p < store->n_pages; p++)
-    store->bytes += (size_t)store->page[p].sparse_beg[store->page[p].n_rows] * sizeof *store->page[p].sparse_slots;
+  for (int32_t p = 0; p < pages->info.n_pages; p++)
+    pages->info.n_entries += pages->page[p].sparse_beg[pages->page[p].n_rows];
+  pages->info.bytes += (size_t)pages->info.n_entries * sizeof *pages->page->sparse_slots;
   return GBT_OK;
 }

@@ -11,7 +11,7 @@ enum { BLOCK = 65536 };
 typedef struct unseen_job {
   gbti_job job;
   const gbt_binding *binding;
-  gbt_page_store *store;
+  gbti_pages *pages;
   int fill;
 } unseen_job;
 
@@ -30,7 +30,7 @@ static void list_task(void *arg, int64_t feat, int thread) {
   const gbt_column *col = gbt_binding_column(binding, (int32_t)feat);
   const int32_t *code = col->values, *map = gbt_binding_codes(binding, (int32_t)feat);
   int64_t n = col->rows != NULL ? col->n_entries : binding->table->n_rows;
-  uint32_t *out = u->fill ? u->store->unseen_row + u->store->unseen_beg[feat] : NULL;
+  uint32_t *out = u->fill ? u->pages->info.unseen_row + u->pages->info.unseen_beg[feat] : NULL;
   size_t found = 0;
   for (int64_t e = 0; e < n; e++) {
     if (e % BLOCK == 0 && gbti_job_stopped(&u->job, thread)) return;
@@ -38,35 +38,22 @@ static void list_task(void *arg, int64_t feat, int thread) {
     if (u->fill) out[found] = (uint32_t)(col->rows != NULL ? col->rows[e] : e);
     found++;
   }
-  if (!u->fill) u->store->unseen_beg[feat + 1] = found;
+  if (!u->fill) u->pages->info.unseen_beg[feat + 1] = found;
 }
 
-gbt_status gbti_list_unseen(gbt_ctx *ctx, const gbt_binding *binding, gbt_page_store *store, gbt_error *err) {
+gbt_status gbti_list_unseen(gbt_ctx *ctx, const gbt_binding *binding, gbti_pages *pages, gbt_error *err) {
   int32_t n = binding->schema->n_features, any = 0;
   if (binding->unseen != GBT_UNSEEN_PRIOR) return GBT_OK;
   for (int32_t f = 0; f < n && !any; f++) any = any_unseen(binding, f);
   if (!any) return GBT_OK;
-  unseen_job u = {.binding = binding, .store = store};
+  unseen_job u = {.binding = binding, .pages = pages};
   gbti_job_start(&u.job, ctx);
-  GBT_TRY(gbt_mem_zeros(&store->mem, (size_t)n + 1, sizeof *store->unseen_beg, &store->unseen_beg, err));
+  GBT_TRY(gbt_mem_zeros(&pages->mem, (size_t)n + 1, sizeof *pages->info.unseen_beg, &pages->info.unseen_beg, err));
   GBT_TRY(gbti_job_run(&u.job, n, list_task, &u, err));
-  for (int32_t f = 0; f < n; f++) store->unseen_beg[f + 1] += store->unseen_beg[f];
-  size_t all = store->unseen_beg[n];
-  GBT_TRY(gbt_mem_array(&store->mem, all, sizeof *store->unseen_row, &store->unseen_row, err));
-  store->bytes += all * sizeof *store->unseen_row;
+  for (int32_t f = 0; f < n; f++) pages->info.unseen_beg[f + 1] += pages->info.unseen_beg[f];
+  size_t all = pages->info.unseen_beg[n];
+  GBT_TRY(gbt_mem_array(&pages->mem, all, sizeof *pages->info.unseen_row, &pages->info.unseen_row, err));
+  pages->info.bytes += all * sizeof *pages->info.unseen_row;
   u.fill = 1;
   return gbti_job_run(&u.job, n, list_task, &u, err);
-}
-
-int gbt_page_unseen(const gbt_page_store *store, int32_t feat, int64_t row) {
-  if (store->unseen_beg == NULL) return 0;
-  size_t low = store->unseen_beg[feat], end = store->unseen_beg[feat + 1], high = end;
-  while (low < high) {
-    size_t mid = low + (high - low) / 2;
-    if (store->unseen_row[mid] < row)
-      low = mid + 1;
-    else
-      high = mid;
-  }
-  return low < end && store->unseen_row[low] == row;
 }

@@ -1,0 +1,46 @@
+/* The store whose pages are all in memory: to pin one is to know where it lies. */
+#include "page_impl.h"
+#include "page_store_impl.h"
+
+typedef struct memory_store {
+  gbt_page_store base;
+  gbt_page *page; /* n_pages */
+} memory_store;
+
+static gbt_status pin(gbt_page_store *store, gbt_ctx *ctx, int32_t first, int32_t n, const gbt_page **pages,
+                      gbt_error *err) {
+  (void)ctx;
+  (void)n;
+  (void)err;
+  *pages = ((memory_store *)store)->page + first;
+  return GBT_OK;
+}
+
+static void release(gbt_page_store *store, const gbt_page *pages, int32_t n) {
+  (void)store;
+  (void)pages;
+  (void)n;
+}
+
+static void destroy(gbt_page_store *store) {
+  gbt_mem mem = store->mem;
+  gbti_pages pages = {mem, store->info, ((memory_store *)store)->page};
+  gbti_pages_free(&pages);
+  gbt_mem_free(&mem, store);
+}
+
+static const gbti_store_ops memory_ops = {.name = "memory", .pin = pin, .release = release, .destroy = destroy};
+
+gbt_status gbti_memory_store(const gbti_pages *pages, gbt_page_store **out, gbt_error *err) {
+  memory_store *store;
+  *out = NULL;
+  GBT_TRY(gbt_mem_zeros(&pages->mem, 1, sizeof *store, &store, err));
+  store->base.ops = &memory_ops;
+  store->base.refs = 1;
+  store->base.most_pinned = pages->info.n_pages > 0 ? pages->info.n_pages : 1;
+  store->base.mem = pages->mem;
+  store->base.info = pages->info;
+  store->page = pages->page;
+  *out = &store->base;
+  return GBT_OK;
+}

@@ -1,0 +1,49 @@
+/* What a store of pages is made of, for those that implement one. */
+#ifndef GBT_DATA_PAGE_STORE_IMPL_H
+#define GBT_DATA_PAGE_STORE_IMPL_H
+
+#include "page_store.h"
+
+/* What is known of all pages without looking into one. */
+typedef struct gbti_page_info {
+  gbt_layout layout;
+  int64_t n_rows;
+  int32_t page_rows; /* rows of every page but the last */
+  int32_t n_pages;
+  int64_t n_entries;    /* of the sparse lists */
+  size_t bytes;         /* of all pages */
+  size_t *unseen_beg;   /* n_features + 1 into unseen_row; NULL when there is no such cell */
+  uint32_t *unseen_row; /* ascending by feature */
+} gbti_page_info;
+
+/* Called on the thread that entered the engine, outside gbt_parallel: no operation needs a lock against another. A
+ * store may have threads of its own. Passes may be nested: while a span is pinned, the call may poll, and what the host
+ * does then may train on the same data. So most_pinned holds for each pass, and a store must serve several. */
+typedef struct gbti_store_ops {
+  const char *name;
+
+  /* Makes pages [first, first + n) readable, n <= most_pinned; *pages: n in a row, whose address may be another one
+   * each time. May wait, and then polls (gbt_ctx_poll); fails in words when it cannot read them. */
+  gbt_status (*pin)(gbt_page_store *store, gbt_ctx *ctx, int32_t first, int32_t n, const gbt_page **pages,
+                    gbt_error *err);
+
+  /* Nobody reads them any more; once for every pin. */
+  void (*release)(gbt_page_store *store, const gbt_page *pages, int32_t n);
+
+  /* Page `first` and those behind it are wanted next: passes go through pages in order. Does not wait. NULL: no use. */
+  void (*read_ahead)(gbt_page_store *store, int32_t first);
+
+  /* Frees all; nothing is pinned. */
+  void (*destroy)(gbt_page_store *store);
+} gbti_store_ops;
+
+/* Every store's struct begins with this. */
+struct gbt_page_store {
+  const gbti_store_ops *ops;
+  int refs;
+  int32_t most_pinned; /* pages that one pass may have pinned at once, 1 or more; n_pages: all */
+  gbt_mem mem;
+  gbti_page_info info; /* who owns what it points to is the store's affair */
+};
+
+#endif
