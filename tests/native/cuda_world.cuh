@@ -190,9 +190,13 @@ static inline void fill_rows(world *w, int32_t n_nodes, double share, int wide) 
   w->tree.n_nodes = n_nodes;
   w->tree.n_leaves = n_nodes;
   w->tree.unit.g = w->tree.unit.h = 1.0;
-  for (int k = 0; k < 2; k++) {
-    v->order[k].row = up(w, w->row[k], n_rows);
-    v->order[k].gh = up(w, w->gh[k], n_rows);
+  v->order_rows = n_rows + 1;
+  v->row = up<uint32_t>(w, NULL, 2 * v->order_rows);
+  v->gh = up<gbt_gh16>(w, NULL, 2 * v->order_rows);
+  for (int32_t k = 0; k < 2; k++) {
+    const cu_order order = cu_order_of(*v, k);
+    CHECK(cudaMemcpy(order.row, w->row[k], n_rows * sizeof *order.row, cudaMemcpyHostToDevice) == cudaSuccess);
+    CHECK(cudaMemcpy(order.gh, w->gh[k], n_rows * sizeof *order.gh, cudaMemcpyHostToDevice) == cudaSuccess);
   }
   v->gradients = (uint32_t *)(void *)up(w, w->gh32, n_rows);
   v->max_nodes = MAX_NODES;

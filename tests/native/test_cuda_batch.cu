@@ -14,91 +14,6 @@ static int32_t allowed_trees, offered_trees;
 static int looked_at;
 static size_t come, state_bytes;
 
-/* ---- what a tree has to itself ---- */
-
-/* Views as blocks see them: of every tree of the batch; of the second of every two. */
-struct views {
-  cu_view own, turn;
-  cu_level_view level;
-};
-
-__global__ static void k_views(cu_view all, cu_level_view levels, views *out) {
-  if (threadIdx.x != 0) return;
-  out[blockIdx.y].own = cu_mine(all);
-  out[blockIdx.y].turn = cu_of_turn(all, 1);
-  out[blockIdx.y].level = cu_mine(levels, all.stride);
-}
-
-/* Whether a struct's pointers into the first tree's state have moved by so many trees, and nothing else points to any
- * tree's. *n counts them. */
-static int has_moved(const cu_view &all, const void *from, const void *to, size_t bytes, uint64_t trees, int64_t *n) {
-  const uintptr_t first = (uintptr_t)all.tree;
-  for (size_t at = 0; at < bytes; at += sizeof(uintptr_t)) {
-    uintptr_t a, b;
-    memcpy(&a, (const char *)from + at, sizeof a);
-    memcpy(&b, (const char *)to + at, sizeof b);
-    const int inside = a >= first && a - first < all.stride;
-    if (inside && !CHECK_EQ_U64(b - a, trees * all.stride)) return 0;
-    if (!inside && !CHECK(b < first || b - first >= (uint64_t)GBT_MOST_TREES * all.stride)) return 0;
-    *n += inside;
-  }
-  return 1;
-}
-
-/* Arrays that this training does not want stand somewhere too, so that all can be looked at. */
-template <class T> static void stand(T **at, const cu_view &all) {
-  if (*at == NULL) *at = (T *)(uintptr_t)all.tree;
-}
-
-static void look_at_views(const cu_backend *be, int64_t *n_own, int64_t *n_level) {
-  const int32_t n_trees = be->base.most_trees;
-  cu_view all = be->view;
-  cu_level_view levels = be->level->view;
-  views *out, *here = (views *)test_alloc((size_t)n_trees * sizeof *here);
-  all.n_trees = n_trees;
-  all.n_turns = 2;
-  stand(&all.count, all);
-  stand(&all.sort_key, all);
-  stand(&all.sort_level, all);
-  REQUIRE(cudaMalloc(&out, (size_t)n_trees * sizeof *out) == cudaSuccess);
-  CU_LAUNCH(k_views, dim3(1, (unsigned)n_trees), CU_FULL, 0, be->device.stream, all, levels, out);
-  REQUIRE(cudaStreamSynchronize(be->device.stream) == cudaSuccess);
-  REQUIRE(cudaMemcpy(here, out, (size_t)n_trees * sizeof *out, cudaMemcpyDeviceToHost) == cudaSuccess);
-  for (int32_t y = 0; y < n_trees; y++) {
-    int64_t n_turn = 0;
-    *n_own = *n_level = 0;
-    if (!has_moved(all, &all, &here[y].own, sizeof all, (uint64_t)y, n_own)) break;
-    if (!has_moved(all, &all, &here[y].turn, sizeof all, 2 * (uint64_t)y + 1, &n_turn)) break;
-    if (!has_moved(all, &levels, &here[y].level, sizeof levels, (uint64_t)y, n_level)) break;
-  }
-  CHECK(cudaFree(out) == cudaSuccess);
-  free(here);
-}
-
-/* A kernel's view of its tree: every array of the state, and nothing else. */
-static int64_t views_own, views_level;
-static gbt_status open_and_look(gbt_ctx *ctx, int32_t device, const gbt_backend_spec *spec, gbt_backend **out,
-                                gbt_error *err) {
-  GBT_TRY(gbt_cuda_api()->open(ctx, device, spec, out, err));
-  look_at_views((const cu_backend *)*out, &views_own, &views_level);
-  return GBT_OK;
-}
-
-static void views_are_of_one_tree(void) {
-  const made_kind kinds[] = {MADE_BELL, MADE_LEVELS};
-  made *m = made_new(3, 50, 2, kinds);
-  made_response(m, GBT_OBJ_SOFTMAX, 5, 3);
-  train_job job = job_make(m, GBT_OBJ_SOFTMAX, 5, 1);
-  job.spec.params.grow_policy = GBT_SYMMETRIC;
-  job.spec.params.max_cat_onehot = 1;
-  const train_how how = {1, 0, GBT_SIMD_AUTO, NULL};
-  trained *t = train_through(open_and_look, &job, &how);
-  CHECK_EQ_I64(views_own, 26);
-  CHECK_EQ_I64(views_level, 9);
-  trained_free(t);
-  made_free(m);
-}
-
 /* ---- batches ---- */
 
 static gbt_status open_narrow(gbt_ctx *ctx, int32_t device, const gbt_backend_spec *spec, gbt_backend **out,
@@ -382,7 +297,6 @@ static void batches_make_do(void) {
 
 extern "C" void suite_cuda_batch(void);
 void suite_cuda_batch(void) {
-  RUN(views_are_of_one_tree);
   RUN(batches_do_not_show);
   RUN(batches_in_any_order);
   RUN(batches_of_both_widths);

@@ -126,17 +126,6 @@ static int32_t want_of(const gbt_feature_rules *r, const tree *t, int32_t id, in
 
 /* ---- the device ---- */
 
-static void place(const gbt_feature_rules *r, cu_view *v, cu_places *at) {
-  int32_t *feats;
-  cu_place(at, &v->tree, 1);
-  cu_place(at, &v->node, MOST_NODES);
-  cu_place(at, &v->search, 2 * (size_t)v->max_step);
-  cu_place(at, &feats, (size_t)r->n_features + 1);
-  v->n_tree_feats = feats;
-  v->tree_feats = feats + 1;
-  cu_place(at, &v->allowed, cu_n_masks(v) * (size_t)r->n_features);
-}
-
 template <class T> static void put(const cu_backend *be, int32_t y, const T *first, const T *from, size_t n) {
   const T *to = (const T *)((uintptr_t)first + (size_t)y * be->view.stride);
   if (n > 0) CHECK(cudaMemcpy((void *)to, from, n * sizeof *from, cudaMemcpyHostToDevice) == cudaSuccess);
@@ -145,8 +134,6 @@ template <class T> static void put(const cu_backend *be, int32_t y, const T *fir
 static int device_open(cu_backend *be, const gbt_feature_rules *rules, const shape *s, int32_t max_step,
                        int32_t n_trees) {
   cu_view *v = &be->view;
-  cu_places at = {0, 0};
-  unsigned char *room;
   be->mem = gbt_mem_default();
   be->rules = rules;
   be->n_features = rules->n_features;
@@ -156,13 +143,10 @@ static int device_open(cu_backend *be, const gbt_feature_rules *rules, const sha
   v->n_trees = n_trees;
   v->by_node = !s->symmetric && (rules->by_node < 1.0 || rules->n_sets > 0);
   if (cudaStreamCreate(&be->device.stream) != cudaSuccess || failed(cu_features_open(be, test_err))) return 0;
-  place(rules, v, &at);
-  v->stride = at.bytes;
-  if (failed(cu_keep(be, &room, v->stride * (size_t)n_trees, test_err))) return 0;
-  if (cudaMemset(room, UNTOUCHED, v->stride * (size_t)n_trees) != cudaSuccess) return 0;
-  at = {(uintptr_t)room, 0};
-  place(rules, v, &at);
-  return 1;
+  v->max_nodes = MOST_NODES;
+  be->base.most_trees = n_trees;
+  if (failed(cu_state_open(be, test_err))) return 0;
+  return cudaMemset(v->tree, UNTOUCHED, v->stride * (size_t)n_trees) == cudaSuccess;
 }
 
 static void device_close(cu_backend *be) {
@@ -214,8 +198,8 @@ static void draw_both(test_rng *rng, const shape *s, masks_seen *seen) {
     put(be, y, be->view.tree, &state, 1);
     put(be, y, be->view.node, t[y].node, MOST_NODES);
     put(be, y, be->view.search, t[y].search, (size_t)t[y].n_search);
-    put(be, y, be->view.n_tree_feats, &t[y].n_feats, 1);
-    put(be, y, be->view.tree_feats, t[y].feat, (size_t)t[y].n_feats);
+    put(be, y, be->view.feats, &t[y].n_feats, 1);
+    put(be, y, be->view.feats + 1, t[y].feat, (size_t)t[y].n_feats);
   }
   for (int twice = 0; twice < 2; twice++) CHECK_OK(cu_features(be, test_err)); /* what stood there does not show */
   CHECK(cudaStreamSynchronize(be->device.stream) == cudaSuccess);

@@ -178,10 +178,10 @@ static int tree_begins(cuda_pair *p, const gbt_tree_task *task, cuda_seen *seen)
   ok &= CHECK_EQ_I64(tree.root.g, cpu->fr.node[0].sum.g) & CHECK_EQ_I64(tree.root.h, cpu->fr.node[0].sum.h);
   const gbt_gh32 *at = (const gbt_gh32 *)cuda->view.gradients + cpu_gradients_at(cpu, task->output);
   ok &= CHECK(same(at, cpu_gh32(cpu), n));
-  ok &= CHECK(same((const uint32_t *)cuda->view.order[0].row, (const uint32_t *)cpu->rows.order, n));
+  ok &= CHECK(same((const uint32_t *)cuda->view.row, (const uint32_t *)cpu->rows.order, n));
   gbt_gh16 *gh = (gbt_gh16 *)test_alloc(n * sizeof *gh);
   for (size_t i = 0; i < cpu->rows.n_in; i++) gh[i] = cpu_gh16(cpu)[cpu->rows.order[i]];
-  if (!wide) ok &= CHECK(same((const gbt_gh16 *)cuda->view.order[0].gh, (const gbt_gh16 *)gh, cpu->rows.n_in));
+  if (!wide) ok &= CHECK(same((const gbt_gh16 *)cuda->view.gh, (const gbt_gh16 *)gh, cpu->rows.n_in));
   free(gh);
   seen->wide += wide;
   seen->narrow += !wide;
@@ -226,8 +226,9 @@ static int carry_tree(cuda_pair *p) {
         gh[at] = cpu_gh16(cpu)[row[at]];
       }
     }
-    put(v->order[k].row, (const uint32_t *)row, cpu->rows.n_in);
-    put(v->order[k].gh, (const gbt_gh16 *)gh, cpu->rows.n_in);
+    const cu_order order = cu_order_of(*v, k);
+    put(order.row, (const uint32_t *)row, cpu->rows.n_in);
+    put(order.gh, (const gbt_gh16 *)gh, cpu->rows.n_in);
   }
   free(row);
   free(gh);

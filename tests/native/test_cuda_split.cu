@@ -62,58 +62,42 @@ static void describe(split_device *d) {
   }
 }
 
-static int open_view(split_device *d, int32_t unit_feats, int by_node, int32_t max_step, gbt_error *err) {
+/* Sizes, before anything is allocated. */
+static void size_view(split_device *d, int32_t unit_feats, int by_node, int32_t max_step) {
   cu_backend *be = &d->be;
   cu_view *v = &be->view;
   const split_case *c = d->of;
-  const size_t n = (size_t)be->n_features, fresh = 2 * (size_t)max_step, cells = fresh * c->layout.n_slots;
   v->params = c->params;
   v->policy = gbt_grow_policy_of(&c->params, NULL);
   v->n_features = be->n_features;
   v->constrained = c->monotone != NULL || c->params.max_delta_step > 0.0;
   v->any_counts = c->any_counts;
   v->n_slots = c->layout.n_slots;
-  v->n_trees = v->n_turns = 1;
+  v->n_trees = v->n_turns = be->base.most_trees = 1;
   v->max_step = max_step;
+  v->max_hists = 2 * max_step;
   v->unit_feats = unit_feats;
   v->n_units = (be->n_features + unit_feats - 1) / unit_feats + be->any_sets;
   v->by_node = by_node;
-  v->max_words = 1u << 16;
-  if (failed(cu_keep(be, &v->tree, 1, err)) || failed(cu_keep(be, &v->node, (size_t)v->max_words, err)) ||
-      failed(cu_keep(be, &v->search, fresh, err)) || failed(cu_keep(be, &v->sum, cells, err)) ||
-      (v->any_counts && failed(cu_keep(be, &v->count, cells, err))) ||
-      failed(cu_keep(be, &v->found, fresh * (size_t)v->n_units, err)) ||
-      failed(cu_keep(be, &v->set_bits, fresh * v->set_words + 1, err)) ||
-      failed(cu_keep(be, &v->sets, v->max_words, err)))
-    return 1;
-  uint8_t *allowed = (uint8_t *)malloc(fresh * n);
-  const uint8_t *masks = NULL;
-  for (size_t i = 0; i < fresh * n; i++) allowed[i] = c->allowed[i % n];
-  const int32_t n_tree_feats = c->n_tree_feats;
-  int bad = up(d, &v->train.feat, (const cu_feature *)d->feat, n, err) ||
-            up(d, &v->set_at, (const uint32_t *)d->set_at, n, err) ||
-            up(d, &v->tree_feats, (const int32_t *)c->tree_feats, n, err) ||
-            up(d, &v->n_tree_feats, &n_tree_feats, 1, err) ||
-            up(d, &masks, (const uint8_t *)allowed, by_node ? fresh * n : n, err) ||
-            (c->monotone && up(d, &v->policy.monotone, (const int8_t *)c->monotone, n, err));
-  v->allowed = (uint8_t *)masks;
-  free(allowed);
-  return bad;
+  v->max_words = MOST_WORDS;
+  v->max_nodes = MOST_WORDS;
 }
 
-/* What the searches have beyond the view's arrays: scratch of orders, and of levels. */
-static int open_scratch(split_device *d, gbt_error *err) {
-  cu_backend *be = &d->be;
-  cu_places at = {0, 0};
-  for (int pass = 0; pass < 2; pass++) {
-    at.bytes = 0;
-    cu_sets_place(&be->view, &at);
-    if (be->level) cu_level_place(be, &be->level->view, &at);
-    unsigned char *room;
-    if (pass == 0 && failed(cu_keep(be, &room, at.bytes, err))) return 1;
-    if (pass == 0) at.base = (uintptr_t)room;
-  }
-  return be->level && cudaMemset(be->level->view.n_placed, 0, (size_t)be->n_features * sizeof(int32_t)) != cudaSuccess;
+/* What stands in the view's arrays before a step. */
+static int fill_view(split_device *d, gbt_error *err) {
+  cu_view *v = &d->be.view;
+  const split_case *c = d->of;
+  const size_t n = (size_t)d->be.n_features, masks = cu_n_masks(v);
+  uint8_t *allowed = (uint8_t *)malloc(masks * n);
+  for (size_t i = 0; i < masks * n; i++) allowed[i] = c->allowed[i % n];
+  const int32_t n_tree_feats = c->n_tree_feats;
+  int bad = up(d, &v->train.feat, (const cu_feature *)d->feat, n, err) ||
+            up(d, &v->set_at, (const uint32_t *)d->set_at, n, err) || put(v->feats, &n_tree_feats, 1) ||
+            put(v->feats + 1, (const int32_t *)c->tree_feats, (size_t)n_tree_feats) ||
+            put(v->allowed, (const uint8_t *)allowed, masks * n) ||
+            (c->monotone && up(d, &v->policy.monotone, (const int8_t *)c->monotone, n, err));
+  free(allowed);
+  return bad;
 }
 
 static split_device *split_device_open(const split_case *c, int32_t unit_feats, int by_node, int32_t max_step) {
@@ -132,10 +116,11 @@ static split_device *split_device_open(const split_case *c, int32_t unit_feats, 
   be->counts = c->counts;
   be->device.n_units = 3;
   describe(d);
-  int bad = cudaStreamCreate(&be->device.stream) != cudaSuccess || open_view(d, unit_feats, by_node, max_step, &err);
-  bad = bad || failed(cu_sets_open(be, &err));
+  size_view(d, unit_feats, by_node, max_step);
+  int bad = cudaStreamCreate(&be->device.stream) != cudaSuccess || failed(cu_sets_open(be, &err));
   if (!bad && c->params.grow_policy == GBT_SYMMETRIC) bad = failed(cu_level_open(be, &err));
-  bad = bad || open_scratch(d, &err);
+  bad = bad || failed(cu_state_open(be, &err)) || cudaStreamSynchronize(be->device.stream) != cudaSuccess;
+  bad = bad || fill_view(d, &err);
   if (!bad && be->level && c->seed % 2 && be->level->view.batch > 3) be->level->view.batch = 3; /* several batches */
   if (!bad) return d;
   split_device_close(d);
@@ -175,7 +160,7 @@ static int put_step(split_device *d, const split_step *s, uint32_t n_words) {
   int bad = put(v->tree, &tree, 1) || put(v->node + s->fresh_beg, (const gbt_grow_node *)s->node, (size_t)s->n_fresh) ||
             put(v->search, (const cu_searched *)list, (size_t)s->n_search) ||
             put(v->sum, (const gbt_sum *)s->before, cells) ||
-            (v->count && put(v->count, (const uint32_t *)s->count_before, cells));
+            (v->any_counts && put(v->count, (const uint32_t *)s->count_before, cells));
   free(list);
   return bad;
 }
@@ -183,7 +168,7 @@ static int put_step(split_device *d, const split_step *s, uint32_t n_words) {
 static int get_sums(const split_device *d, const split_step *s, gbt_sum *sum, uint32_t *count) {
   const cu_view *v = &d->be.view;
   const size_t cells = (size_t)s->n_hists * v->n_slots;
-  return get(sum, (const gbt_sum *)v->sum, cells) || (v->count && get(count, (const uint32_t *)v->count, cells));
+  return get(sum, (const gbt_sum *)v->sum, cells) || (v->any_counts && get(count, (const uint32_t *)v->count, cells));
 }
 
 static int split_device_find(split_device *d, const split_step *s, gbt_split *found, uint32_t *set_bits, gbt_sum *sum,

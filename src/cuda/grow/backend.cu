@@ -48,7 +48,7 @@ static gbt_status alloc_locked(cu_backend *be, gbt_error *err) {
   const size_t n_trees = (size_t)be->base.most_trees, n = (size_t)be->n_features;
   be->cap_node = (size_t)v->max_nodes < COPY_NODES ? (size_t)v->max_nodes : (size_t)COPY_NODES;
   be->cap_words = v->max_words < COPY_WORDS ? (size_t)v->max_words : (size_t)COPY_WORDS;
-  be->down_bytes = (cu_tree_block_of(be->cap_node).bytes + 255u) / 256u * 256u;
+  (void)cu_tree_down(be, NULL, be->cap_node, &be->down_bytes);
   CU_TRY(cudaMallocHost(&be->task, n_trees * sizeof *be->task));
   CU_TRY(cudaMallocHost(&be->feats_up, n_trees * (n + 1) * sizeof *be->feats_up));
   CU_TRY(cudaMallocHost(&be->tree_down, n_trees * be->down_bytes));
@@ -171,7 +171,7 @@ static gbt_status issue_roots(gbt_ctx *ctx, cu_backend *be, int told, gbt_error 
   const cu_view *v = &be->view;
   CU_TRY(tell_all(be, &v->tree->task, be->task, sizeof *be->task));
   if (!told) /* room for all of them: how many count is told first */
-    CU_TRY(tell_all(be, (void *)v->n_tree_feats, be->feats_up, ((size_t)be->n_features + 1) * sizeof *be->feats_up));
+    CU_TRY(tell_all(be, v->feats, be->feats_up, ((size_t)be->n_features + 1) * sizeof *be->feats_up));
   GBT_TRY(cu_gradients_of_trees(ctx, be, err));
   GBT_TRY(cu_rows_begin(ctx, be, err));
   return cu_root(be, err);
@@ -261,17 +261,17 @@ static gbt_status partition(gbt_ctx *ctx, gbt_backend *self, gbt_error *err) {
 static gbt_status send_trees(cu_backend *be, gbt_error *err) {
   const cu_view *v = &be->view;
   const size_t nodes = be->cap_node, pitch = be->down_bytes, words = be->cap_words * sizeof *v->sets;
-  const cu_tree_block b = cu_tree_block_of(nodes);
-  char *to = (char *)be->tree_down;
+  size_t bytes;
+  const cu_tree_state to = cu_tree_down(be, be->tree_down, nodes, &bytes);
   if (v->max_words > 1) CU_TRY(fetch_all(be, be->sets_down, words, v->sets, words));
   if (nodes == (size_t)v->max_nodes) {
-    CU_TRY(fetch_all(be, to, pitch, v->tree, b.bytes));
+    CU_TRY(fetch_all(be, to.tree, pitch, v->tree, bytes));
     return GBT_OK;
   }
-  CU_TRY(fetch_all(be, to + b.node, pitch, v->node, nodes * sizeof *v->node));
-  CU_TRY(fetch_all(be, to + b.fine, pitch, v->fine, nodes * sizeof *v->fine));
-  CU_TRY(fetch_all(be, to + b.value, pitch, v->value, nodes * sizeof *v->value));
-  CU_TRY(fetch_all(be, to, pitch, v->tree, sizeof *v->tree));
+  CU_TRY(fetch_all(be, to.node, pitch, v->node, nodes * sizeof *v->node));
+  CU_TRY(fetch_all(be, to.fine, pitch, v->fine, nodes * sizeof *v->fine));
+  CU_TRY(fetch_all(be, to.value, pitch, v->value, nodes * sizeof *v->value));
+  CU_TRY(fetch_all(be, to.tree, pitch, v->tree, sizeof *v->tree));
   return GBT_OK;
 }
 
@@ -292,17 +292,17 @@ static gbt_status grow_copies(cu_backend *be, size_t nodes, size_t words, gbt_er
 static gbt_status fetch_tree(cu_backend *be, int32_t y, gbt_grown *grown, gbt_error *err) {
   const cu_view *v = &be->view;
   const cu_tree *tree = down_of(be, y);
-  const char *come = (const char *)tree;
-  const cu_tree_block b = cu_tree_block_of(be->cap_node);
+  size_t bytes;
+  const cu_tree_state come = cu_tree_down(be, tree, be->cap_node, &bytes);
   const size_t nodes = (size_t)tree->n_nodes, words = tree->n_words;
   *grown = gbt_grown();
   grown->n_nodes = nodes;
   grown->n_sets = words;
   grown->unit_h = tree->down_h;
   grown->symmetric = be->params->grow_policy == GBT_SYMMETRIC;
-  grown->node = (const gbt_grow_node *)(const void *)(come + b.node);
-  grown->fine = (const gbt_sum *)(const void *)(come + b.fine);
-  grown->value = (const double *)(const void *)(come + b.value);
+  grown->node = come.node;
+  grown->fine = come.fine;
+  grown->value = come.value;
   grown->sets = be->sets_down + (size_t)y * be->cap_words;
   if (nodes <= be->cap_node && words <= be->cap_words) return GBT_OK;
   GBT_TRY(grow_copies(be, nodes, words + 1, err));

@@ -134,31 +134,13 @@ static inline cu_set_spec cu_set_spec_of(const cu_backend *be) {
 /* Sizes of everything, before anything but the features' places is allocated. */
 gbt_status cu_sizes(cu_backend *be, gbt_error *err) GBT_MUST_CHECK;
 
-/* Hands out a tree's memory from `base` on; with base 0 it only counts. */
-struct cu_places {
-  uintptr_t base;
-  size_t bytes;
-};
-template <class T> void cu_place(cu_places *at, T **out, size_t n) {
-  *out = (T *)(at->base + at->bytes);
-  at->bytes += (n * sizeof(T) + 255u) / 256u * 256u;
-}
-
-/* Masks of features that a step has. */
-static inline size_t cu_n_masks(const cu_view *v) { return v->by_node ? 2 * (size_t)v->max_step : 1; }
-
-/* Bytes of a tree's state; makes it, for most_trees trees; what other files put into it. */
+/* Bytes of a tree's state; makes the states of most_trees trees and lets the view point to them. */
 size_t cu_state_bytes(const cu_backend *be);
 gbt_status cu_state_open(cu_backend *be, gbt_error *err) GBT_MUST_CHECK;
-void cu_sets_place(cu_view *v, cu_places *at);
-void cu_level_place(const cu_backend *be, cu_level_view *l, cu_places *at);
 
-/* A tree's state and its first `nodes` nodes, sums and values, behind each other: how they stand on the host. On the
- * device likewise, with the most nodes that there can be. */
-struct cu_tree_block {
-  size_t node, fine, value, bytes;
-};
-cu_tree_block cu_tree_block_of(size_t nodes);
+/* Where the parts CU_DOWN of a tree with so many nodes stand from `base` on, on the host as on the device, and how many
+ * bytes they are. */
+cu_tree_state cu_tree_down(const cu_backend *be, const void *base, size_t nodes, size_t *bytes);
 
 /* Opens the backend on a device; see backend.h. */
 gbt_status cu_open(gbt_ctx *ctx, int32_t device, const gbt_backend_spec *spec, gbt_backend **out,
@@ -188,7 +170,7 @@ int32_t cu_gradient_slots(const cu_backend *be);
 /* Scores before the first tree, and what gradients need room for. */
 gbt_status cu_init_scores(cu_backend *be, const gbt_backend_spec *spec, gbt_error *err) GBT_MUST_CHECK;
 
-/* order[0]: the drawn rows with their gradients, then the others; tree->n_in and root. */
+/* The even order: the drawn rows with their gradients, then the others; tree->n_in and root. */
 gbt_status cu_rows_begin(gbt_ctx *ctx, cu_backend *be, gbt_error *err) GBT_MUST_CHECK;
 
 /* The root node, and the plan of its histogram. */

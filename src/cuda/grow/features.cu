@@ -159,7 +159,7 @@ __global__ static void __launch_bounds__(BYTES) k_features(cu_view all, cu_rules
   for (int32_t i = (int32_t)blockIdx.x; i < n_masks; i += (int32_t)gridDim.x) {
     const int32_t id = v.search[i].node;
     const gbt_grow_node *node = &v.node[id];
-    const pool p = {v.tree_feats, *v.n_tree_feats, v.allowed + (uint64_t)(uint32_t)i * (uint32_t)v.n_features};
+    const pool p = {v.feats + 1, v.feats[0], v.allowed + (uint64_t)(uint32_t)i * (uint32_t)v.n_features};
     for (int32_t t = (int32_t)threadIdx.x; t < p.n; t += BYTES) p.in[p.feat[t]] = IN;
     int32_t n = draw(rules, p, gbt_draw_level_key(rules.seed, tree, node->depth), rules.by_level, p.n);
     if (rules.set_beg && node->parent >= 0) n = keep_allowed(v, rules, p, node->parent);

@@ -104,11 +104,11 @@ __device__ void gains_of_end(const cu_view &v, const cu_level_view &l, const cu_
 __global__ static void __launch_bounds__(CU_BLOCK, 2) k_level_gains(cu_view all, cu_level_view levels, int32_t first) {
   const cu_view v = cu_mine(all);
   const cu_level_view l = cu_mine(levels, all.stride);
-  const int32_t n_feats = *v.n_tree_feats, rest = cu_n_fresh(v) - first;
+  const int32_t n_feats = v.feats[0], rest = cu_n_fresh(v) - first;
   const uint64_t n_tasks = (uint64_t)(uint32_t)(rest < 0 ? 0 : rest < l.batch ? rest : l.batch) * (uint32_t)n_feats;
   const uint64_t step = (uint64_t)gridDim.x * cu_n_warps();
   for (uint64_t task = (uint64_t)blockIdx.x * cu_n_warps() + cu_warp(); task < n_tasks; task += step) {
-    const int32_t r = (int32_t)(task / (uint32_t)n_feats), feat = v.tree_feats[task % (uint32_t)n_feats];
+    const int32_t r = (int32_t)(task / (uint32_t)n_feats), feat = v.feats[1 + task % (uint32_t)n_feats];
     const int32_t at = l.at[first + r];
     if (at < 0) continue;
     const cu_feature f = v.train.feat[feat];
@@ -224,20 +224,6 @@ gbt_status cu_level_open(cu_backend *be, gbt_error *err) {
   const size_t fit = PART_BYTES / (2 * codes * sizeof(double) + 1) + 1;
   level->view.batch = (int32_t)(fit < nodes ? fit : nodes);
   return GBT_OK;
-}
-
-void cu_level_place(const cu_backend *be, cu_level_view *l, cu_places *at) {
-  const size_t n = (size_t)be->n_features, codes = (size_t)l->n_codes;
-  cu_place(at, &l->n_placed, n); /* cleared: of features that a tree may not use */
-  cu_place(at, &l->gain, 2 * codes);
-  cu_place(at, &l->part, 2 * codes * (size_t)l->batch);
-  cu_place(at, &l->at, 2 * (size_t)be->view.max_step);
-  cu_place(at, &l->missing, n);
-  cu_place(at, &l->best, n);
-  cu_place(at, &l->pick, 1);
-  if (!be->any_sets) return;
-  cu_place(at, &l->order, codes);
-  cu_place(at, &l->tried, codes);
 }
 
 void cu_level_close(cu_backend *be) {

@@ -19,20 +19,24 @@ struct cu_level_pick {
   int64_t h, left_h; /* over the nodes that could be split */
 };
 
-/* Arrays of symmetric growth, on the device. Behind `batch`: the first tree's, as in cu_view. */
+/* What a tree of symmetric growth has to itself, as CU_TREE_STATE; `l` is its view. */
+#define CU_LEVEL_STATE(X)                                                                                             \
+  X(CU_CLEARED, int32_t, n_placed, v->n_features) /* cleared: of features that a tree may not use */                  \
+  X(CU_SCRATCH, double, gain, 2 * l->n_codes)                                                                         \
+  X(CU_SCRATCH, double, part, 2 * l->n_codes * (uint64_t)l->batch)                                                    \
+  X(CU_SCRATCH, int32_t, at, 2 * (size_t)v->max_step) /* by fresh node, its place in `search`; -1: none */            \
+  X(CU_SCRATCH, uint32_t, missing, v->n_features) /* a node of the level has missing values */                        \
+  X(CU_SCRATCH, gbt_split, best, v->n_features) /* by place in feats */                                               \
+  X(CU_SCRATCH, cu_level_pick, pick, 1)                                                                               \
+  X(CU_SCRATCH, uint16_t, order, v->n_set_feats > 0 ? l->n_codes : 0) /* by code: levels in order, of a whole tree */ \
+  X(CU_SCRATCH, uint8_t, tried, v->n_set_feats > 0 ? l->n_codes : 0) /* by code: CU_TRY_ */
+
+/* Arrays of symmetric growth, on the device. */
 struct cu_level_view {
+  CU_LEVEL_STATE(CU_FIELD)
   const uint64_t *beg; /* n_features + 1: a feature's place in the arrays by code, n_bins + 1 long */
   uint64_t n_codes;
   int32_t batch; /* of nodes */
-  double *gain; /* 2 x n_codes */
-  double *part; /* batch x 2 x n_codes */
-  int32_t *at;       /* 2 * max_step: by fresh node, its place in the list of searched ones; -1: none */
-  uint32_t *missing; /* n_features: a node of the level has missing values */
-  uint16_t *order;   /* by code, where sets are: levels in order of gradient, for the whole tree */
-  uint8_t *tried;    /* by code, where sets are: CU_TRY_ */
-  int32_t *n_placed; /* n_features */
-  gbt_split *best;   /* n_features: by place in tree_feats */
-  cu_level_pick *pick;
 };
 
 struct cu_level {
@@ -44,15 +48,9 @@ struct cu_level {
 __device__ static __forceinline__ cu_level_view cu_mine(const cu_level_view &all, uint64_t stride) {
   const uint64_t by = stride * blockIdx.y;
   cu_level_view l = all;
-  l.gain = cu_beside(all.gain, by);
-  l.part = cu_beside(all.part, by);
-  l.at = cu_beside(all.at, by);
-  l.missing = cu_beside(all.missing, by);
-  l.order = cu_beside(all.order, by);
-  l.tried = cu_beside(all.tried, by);
-  l.n_placed = cu_beside(all.n_placed, by);
-  l.best = cu_beside(all.best, by);
-  l.pick = cu_beside(all.pick, by);
+#define CU_SHIFT(part, type, name, count) l.name = cu_beside(all.name, by);
+  CU_LEVEL_STATE(CU_SHIFT)
+#undef CU_SHIFT
   return l;
 }
 

@@ -11,8 +11,8 @@ __global__ static void __launch_bounds__(CU_BLOCK) k_level_best(cu_view all, cu_
   const cu_view v = cu_mine(all);
   const cu_level_view l = cu_mine(levels, all.stride);
   const int32_t n_warps = (int32_t)(gridDim.x * cu_n_warps());
-  for (int32_t t = (int32_t)(blockIdx.x * cu_n_warps() + cu_warp()); t < *v.n_tree_feats; t += n_warps) {
-    const int32_t feat = v.tree_feats[t];
+  for (int32_t t = (int32_t)(blockIdx.x * cu_n_warps() + cu_warp()); t < v.feats[0]; t += n_warps) {
+    const int32_t feat = v.feats[1 + t];
     const cu_feature f = v.train.feat[feat];
     const int missing = l.missing[feat] != 0;
     gbt_split best = cu_no_split();
@@ -79,7 +79,7 @@ __global__ static void k_level_pick(cu_view all, cu_level_view levels) {
   const cu_level_view l = cu_mine(levels, all.stride);
   CU_SHARED(gbt_split, part, CU_CONTROL / CU_FULL);
   gbt_split best = cu_no_split();
-  for (int32_t t = (int32_t)threadIdx.x; t < *v.n_tree_feats; t += (int32_t)blockDim.x)
+  for (int32_t t = (int32_t)threadIdx.x; t < v.feats[0]; t += (int32_t)blockDim.x)
     if (gbt_split_beats(&l.best[t], &best)) best = l.best[t];
   cu_warp_best(best, &part[cu_warp()]);
   __syncthreads();

@@ -3,8 +3,8 @@
  *   positions   |  node a: block 0 | block 1 | .. |  node b: ..        split_rows each but a node's last
  *   k_mark      a warp takes 32 positions at a time: which rows go left, as a word of bits; counts of the blocks
  *   children    (frontier.cu) counts become rows that go left before a block in its node; children get their runs
- *   k_move      rows, and their gradients, from order[depth] to order[depth + 1]: a left row behind the left rows
- *               before it in the left child's run, a right row likewise in the right one's
+ *   k_move      rows, and their gradients, from the order of their depth to the next one: a left row behind the left
+ *               rows before it in the left child's run, a right row likewise in the right one's
  *
  * k_move also clears the slots of the histograms that are to be built next.
  *

@@ -1,6 +1,6 @@
 /* The rows of a tree: which are drawn, their order, and the sums of their gradients for the root.
  *
- *   order[0]   | drawn rows, ascending        n_in | the others, ascending |
+ *   row   | drawn rows, ascending        n_in | the others, ascending |
  *
  * Without sampling one kernel numbers the rows. With sampling a row is drawn when its hash is below the share:
  *
@@ -44,8 +44,8 @@ __global__ static void k_all_rows(cu_view all) {
   gbt_sum sum = {0, 0};
   for (uint64_t i = (uint64_t)blockIdx.x * blockDim.x + threadIdx.x; i < n; i += step) {
     uint32_t both = cu_gh_bits(gh16 + i);
-    v.order[0].row[i] = (uint32_t)i;
-    cu_gh_put(v.order[0].gh + i, both);
+    v.row[i] = (uint32_t)i;
+    cu_gh_put(v.gh + i, both);
     sum = cu_plus(sum, row_sum(v, slot, (uint32_t)i, both));
   }
   add_to_root(v, sum);
@@ -103,11 +103,11 @@ __global__ static void k_place(cu_view all) {
       if ((uint64_t)b * v.split_rows + w * 32 + cu_lane() >= n) continue;
       if ((drawn >> cu_lane()) & 1u) {
         uint32_t both = cu_gh_bits(gh16 + row);
-        v.order[0].row[before] = row;
-        cu_gh_put(v.order[0].gh + before, both);
+        v.row[before] = row;
+        cu_gh_put(v.gh + before, both);
         sum = cu_plus(sum, row_sum(v, slot, row, both));
       } else {
-        v.order[0].row[n_in + (row - before)] = row;
+        v.row[n_in + (row - before)] = row;
       }
     }
   }

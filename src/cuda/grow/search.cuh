@@ -40,10 +40,10 @@ __device__ static __forceinline__ int cu_sign(const cu_view &v, int32_t feat) {
   return v.policy.monotone ? v.policy.monotone[feat] : 0;
 }
 
-/* Whether the tree may use the feature at all: tree_feats ascend. */
+/* Whether the tree may use the feature at all: feats ascend. */
 __device__ static __forceinline__ int cu_in_tree(const cu_view &v, int32_t feat) {
-  const int32_t n = *v.n_tree_feats, lo = cu_lower_bound(v.tree_feats, 0, n, feat);
-  return lo < n && v.tree_feats[lo] == feat;
+  const int32_t n = v.feats[0], lo = cu_lower_bound(v.feats + 1, 0, n, feat);
+  return lo < n && v.feats[1 + lo] == feat;
 }
 
 /* Whether the i-th searched node may use a feature of the tree. */

@@ -133,6 +133,7 @@ static void plan_blocks(cu_backend *be) {
   v->split_rows = n > 32000000u ? 16384u : n > 4000000u ? 4096u : 1024u; /* one block goes through their numbers */
   v->hist_rows = share < 1024u ? 1024u : share > 32768u ? 32768u : (uint32_t)share;
   v->leaf_rows = 1024u;
+  v->order_rows = (n + 63u) / 64u * 64u;
   be->tile_cols = cu_tile_columns(be->n_rows, be->n_features, be->device.n_units);
   be->max_split_blocks = (uint32_t)(n / v->split_rows) + (uint32_t)v->max_step + 1u;
   be->max_hist_blocks = (uint32_t)(n / v->hist_rows) + 2u * (uint32_t)v->max_step + 1u;

@@ -111,7 +111,7 @@ enum { SEARCH_THREADS = 128, SEARCH_BLOCKS = 3 };
 
 __global__ static void __launch_bounds__(SEARCH_THREADS, SEARCH_BLOCKS) k_search(cu_view all, int32_t n_plain) {
   const cu_view v = cu_mine(all);
-  const int32_t n_feats = *v.n_tree_feats;
+  const int32_t n_feats = v.feats[0];
   const uint64_t n_tasks = (uint64_t)(uint32_t)v.tree->n_search * (uint32_t)n_plain;
   const uint64_t step = (uint64_t)gridDim.x * cu_n_warps();
   for (uint64_t task = (uint64_t)blockIdx.x * cu_n_warps() + cu_warp(); task < n_tasks; task += step) {
@@ -120,7 +120,7 @@ __global__ static void __launch_bounds__(SEARCH_THREADS, SEARCH_BLOCKS) k_search
     const cu_asked q = cu_ask(v, &v.node[todo.node]);
     gbt_split best = cu_no_split();
     for (int32_t t = unit * v.unit_feats; t < (unit + 1) * v.unit_feats && t < n_feats; t++) {
-      const int32_t feat = v.tree_feats[t];
+      const int32_t feat = v.feats[1 + t];
       const cu_feature f = v.train.feat[feat];
       if (todo.minus >= 0) cu_take_off(v, f, q.node->hist, todo.minus);
       if (f.kind == CU_SET || f.n_bins + f.has_missing < 2 || !cu_may_use(v, i, feat)) continue;

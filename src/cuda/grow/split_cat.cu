@@ -122,13 +122,6 @@ static void plan_scratch(cu_backend *be, uint32_t most_levels) {
   if (v->sort_blocks > 2 * be->device.n_units) v->sort_blocks = 2 * be->device.n_units;
 }
 
-void cu_sets_place(cu_view *v, cu_places *at) {
-  const size_t n = (size_t)v->sort_blocks * v->sort_room;
-  if (n == 0) return;
-  cu_place(at, &v->sort_key, n);
-  cu_place(at, &v->sort_level, n);
-}
-
 gbt_status cu_sets_open(cu_backend *be, gbt_error *err) {
   cu_view *v = &be->view;
   gbt_status status = GBT_OK;

@@ -1,15 +1,16 @@
 /* What kernels see: a data set's tiles, the tree that grows, the view of both that every kernel is given by value.
  *
  * Batches. Trees of a round, of all classes if memory allows, grow beside each other: a step is one set of launches for
- * all of them. Everything that a tree has to itself (marked * in cu_view) stands in one piece of memory, `stride` bytes
+ * all of them. Everything that a tree has to itself (CU_TREE_STATE) stands in one piece of memory, `stride` bytes
  * behind that of the tree before it; blockIdx.y says which tree a block works for, and cu_mine gives it the view that
  * the tree would have alone:
  *
  *   state   | tree 0: cu_tree, nodes, lists, histograms, order .. | tree 1: the same |  ..
  *
- * Rows. A node's rows are a run of positions [row_beg, row_beg + n_rows) in `order[depth & 1]`: a step reads the chosen
- * nodes' runs from one of the two and writes their children's to the other. Rows that stop early stay where they are,
- * and nobody writes there again. Behind the n_in sampled rows stand the others (in order[0]), ascending.
+ * Rows. A node's rows are a run of positions [row_beg, row_beg + n_rows) in the order of its depth, of which there are
+ * two (cu_order_of): a step reads the chosen nodes' runs from one and writes their children's to the other. Rows that
+ * stop early stay where they are, and nobody writes there again. Behind the n_in sampled rows stand the others (in the
+ * even order), ascending.
  *
  * Histograms have the CPU's slots (data/page.h): sum[n_slots], all of them gbt_sum, and count[n_slots] where wanted.
  * Sums are made by integer additions in any order, so they are the CPU's to the bit. */
@@ -83,20 +84,52 @@ struct cu_tree {
   uint32_t n_words;           /* of sets */
 };
 
-/* A run of rows in order, and their 16-bit gradients beside them. */
-struct cu_order {
-  uint32_t *row;
-  gbt_gh16 *gh;
+/* Everything that a tree has to itself, an array a row:
+ *
+ *   part    CU_DOWN comes down with the finished tree; CU_CLEARED begins as 0; CU_SCRATCH is written before it is read
+ *   type, name, and how many there are, where `v` is the view, `be` the backend and `nodes` the nodes there is room for
+ *
+ * From this list come the fields of cu_tree_state, their places in the tree's memory (state.cu) and their shift from
+ * one tree to another (cu_view_of). Symmetric growth has a list of its own beside it: CU_LEVEL_STATE. */
+enum { CU_DOWN = 0, CU_CLEARED, CU_SCRATCH, CU_N_PARTS };
+
+#define CU_TREE_STATE(X)                                                                                              \
+  X(CU_DOWN, cu_tree, tree, 1)                                                                                        \
+  X(CU_DOWN, gbt_grow_node, node, nodes) /* by number, as fine and value */                                           \
+  X(CU_DOWN, gbt_sum, fine, nodes)                                                                                    \
+  X(CU_DOWN, double, value, nodes)                                                                                    \
+  X(CU_CLEARED, uint32_t, sets, v->max_words) /* bitsets of the tree's splits */                                      \
+  X(CU_SCRATCH, uint32_t, row, 2 * v->order_rows) /* by depth's parity: see cu_order_of */                            \
+  X(CU_SCRATCH, gbt_gh16, gh, 2 * v->order_rows) /* beside row: 16-bit gradients */                                   \
+  X(CU_SCRATCH, uint32_t, mask, (uint64_t)be->max_split_blocks * (v->split_rows / 32u)) /* partition: 1 = left */     \
+  X(CU_SCRATCH, uint32_t, block_left, be->max_split_blocks + 1u) /* by block, rows that go left; then those before */ \
+  X(CU_SCRATCH, int32_t, chosen, v->max_step)                                                                         \
+  X(CU_SCRATCH, cu_searched, search, 2 * (size_t)v->max_step)                                                         \
+  X(CU_SCRATCH, cu_build, build, 2 * (size_t)v->max_step)                                                             \
+  X(CU_SCRATCH, uint32_t, hist_block, 2 * (size_t)v->max_step + 1) /* first block of a build */                       \
+  X(CU_SCRATCH, uint32_t, split_block, (size_t)v->max_step + 1) /* first block of a chosen node */                    \
+  X(CU_SCRATCH, uint32_t, leaf_block, nodes + 2) /* first block of a leaf */                                          \
+  X(CU_SCRATCH, gbt_split, found, 2 * (size_t)v->max_step * (size_t)v->n_units) /* the best of a unit's features */   \
+  X(CU_SCRATCH, uint32_t, set_bits, 2 * (size_t)v->max_step * v->set_words + 1) /* best sets: split_cat.cu */         \
+  X(CU_SCRATCH, int32_t, feats, (size_t)v->n_features + 1) /* how many the tree may use, and they, ascending */       \
+  X(CU_SCRATCH, uint8_t, allowed, cu_n_masks(v) * (size_t)v->n_features) /* see features.cu */                        \
+  X(CU_SCRATCH, gbt_sum, sum, (size_t)v->max_hists * v->n_slots) /* histograms */                                     \
+  X(CU_SCRATCH, uint32_t, count, v->any_counts ? (size_t)v->max_hists * v->n_slots : 0)                               \
+  X(CU_SCRATCH, uint64_t, sort_key, (size_t)v->sort_blocks * v->sort_room) /* order of levels: sets.cuh */            \
+  X(CU_SCRATCH, uint16_t, sort_level, (size_t)v->sort_blocks * v->sort_room)
+
+#define CU_FIELD(part, type, name, count) type *name;
+struct cu_tree_state {
+  CU_TREE_STATE(CU_FIELD)
 };
 
-/* What all kernels of the backend see, passed by value. Pointers on the device. Those of parts marked * are the first
- * tree's: see cu_mine. */
-struct cu_view {
+/* What all kernels of the backend see, passed by value. Pointers on the device; the state's are the first tree's: see
+ * cu_mine. */
+struct cu_view : cu_tree_state {
   cu_rows_view train;
   int32_t n_trees;           /* of the batch */
   int32_t n_turns;           /* trees of each output in the batch: they stand one behind the other, see cu_of_turn */
   uint64_t stride;           /* bytes from a tree's state to that of the next one */
-  cu_tree *tree;             /* * */
   cu_output *output;         /* n_outputs */
   gbt_params params;
   gbt_grow_policy policy;    /* unit: not here but in tree */
@@ -108,33 +141,9 @@ struct cu_view {
   /* gradients of the batch's outputs, or (custom objective) of all: see cpu.h. gh16 and low, or gh32, from 2 * n_rows *
    * slot on */
   uint32_t *gradients;
-  /* * rows */
-  cu_order order[2];
-  uint32_t *mask;            /* partition: a bit per position of a block, 1 = left */
-  uint32_t *block_left;      /* partition: by block, rows that go left; then those before it in its node */
-  /* * nodes, by number */
-  gbt_grow_node *node;       /* max_nodes */
-  gbt_sum *fine;             /* max_nodes */
-  double *value;             /* max_nodes */
-  /* * lists */
-  int32_t *chosen;           /* max_step */
-  cu_searched *search;       /* 2 * max_step */
-  cu_build *build;           /* 2 * max_step */
-  uint32_t *hist_block;      /* 2 * max_step + 1: first block of a build */
-  uint32_t *split_block;     /* max_step + 1: first block of a chosen node */
-  uint32_t *leaf_block;      /* max_nodes + 1 */
+  uint64_t order_rows;       /* n_rows or a little more: the half of row and gh for one parity of depths */
   uint32_t hist_rows, split_rows, leaf_rows; /* rows of a block */
-  /* * histograms */
-  gbt_sum *sum;              /* max_hists x n_slots */
-  uint32_t *count;           /* the same; NULL when nobody counts */
-  /* * search */
-  const int32_t *tree_feats; /* n_tree_feats, ascending */
-  const int32_t *n_tree_feats;
-  uint8_t *allowed;          /* n_features, for all nodes of the step; or, with `by_node`, of every searched node */
-  gbt_split *found;          /* 2 * max_step x n_units: the best of a unit's features */
-  uint32_t *set_bits;        /* 2 * max_step x set_words: the best set of every set feature, see split_cat.cu */
-  uint32_t *sets;            /* max_words: bitsets of the tree's splits */
-  int32_t by_node;
+  int32_t by_node;           /* every searched node has a mask of its own in `allowed` */
   int32_t n_units, unit_feats; /* a unit searches unit_feats of the tree's features */
   const uint32_t *set_at;    /* n_features: first word of a feature in set_bits */
   uint32_t set_words;
@@ -143,11 +152,11 @@ struct cu_view {
   /* by cu_sets_open */
   const int32_t *set_feat; /* n_set_feats: features split by sets, ascending; NULL for none */
   int32_t n_set_feats, sort_blocks;
-  uint32_t sort_room;   /* levels of a block's scratch, 0: shared memory is enough */
-  /* * */
-  uint64_t *sort_key;   /* sort_blocks x sort_room */
-  uint16_t *sort_level; /* the same */
+  uint32_t sort_room;      /* levels of a block's scratch, 0: shared memory is enough */
 };
+
+/* Masks of features that a step has. */
+static inline size_t cu_n_masks(const cu_view *v) { return v->by_node ? 2 * (size_t)v->max_step : 1; }
 
 /* gbt_feature_rules as features.cu wants them; pointers on the device. */
 struct cu_rules {
@@ -191,41 +200,19 @@ __device__ static __forceinline__ gbt_gh32 *cu_gh32(const cu_view &v, int32_t sl
 
 /* ---- the tree that a block works for ---- */
 
-/* The same place in the state of a tree that stands so many bytes behind. */
+/* The same place in the state of a tree that stands so many bytes behind. By way of a pointer to bytes, so that the
+ * compiler knows that it still points to global memory. */
 template <class T> __device__ static __forceinline__ T *cu_beside(T *at, uint64_t bytes) {
-  return (T *)((uintptr_t)at + bytes);
+  return (T *)(void *)((char *)at + bytes);
 }
 
 /* The view of tree y of the batch, as if it grew alone. */
 __device__ static __forceinline__ cu_view cu_view_of(const cu_view &all, uint32_t y) {
   const uint64_t by = all.stride * y;
   cu_view v = all;
-  v.tree = cu_beside(all.tree, by);
-  v.order[0].row = cu_beside(all.order[0].row, by);
-  v.order[0].gh = cu_beside(all.order[0].gh, by);
-  v.order[1].row = cu_beside(all.order[1].row, by);
-  v.order[1].gh = cu_beside(all.order[1].gh, by);
-  v.mask = cu_beside(all.mask, by);
-  v.block_left = cu_beside(all.block_left, by);
-  v.node = cu_beside(all.node, by);
-  v.fine = cu_beside(all.fine, by);
-  v.value = cu_beside(all.value, by);
-  v.chosen = cu_beside(all.chosen, by);
-  v.search = cu_beside(all.search, by);
-  v.build = cu_beside(all.build, by);
-  v.hist_block = cu_beside(all.hist_block, by);
-  v.split_block = cu_beside(all.split_block, by);
-  v.leaf_block = cu_beside(all.leaf_block, by);
-  v.sum = cu_beside(all.sum, by);
-  v.count = cu_beside(all.count, by);
-  v.tree_feats = cu_beside(all.tree_feats, by);
-  v.n_tree_feats = cu_beside(all.n_tree_feats, by);
-  v.allowed = cu_beside(all.allowed, by);
-  v.found = cu_beside(all.found, by);
-  v.set_bits = cu_beside(all.set_bits, by);
-  v.sets = cu_beside(all.sets, by);
-  v.sort_key = cu_beside(all.sort_key, by);
-  v.sort_level = cu_beside(all.sort_level, by);
+#define CU_SHIFT(part, type, name, count) v.name = cu_beside(all.name, by);
+  CU_TREE_STATE(CU_SHIFT)
+#undef CU_SHIFT
   return v;
 }
 __device__ static __forceinline__ cu_view cu_mine(const cu_view &all) { return cu_view_of(all, blockIdx.y); }
@@ -236,7 +223,15 @@ __device__ static __forceinline__ cu_view cu_of_turn(const cu_view &all, int32_t
   return cu_view_of(all, blockIdx.y * (uint32_t)all.n_turns + (uint32_t)turn);
 }
 
-/* The rows of nodes of a depth. Chosen, not indexed: views that were made by cu_view_of stay in registers. */
-__device__ static __forceinline__ cu_order cu_order_of(const cu_view &v, int32_t depth) {
-  return depth & 1 ? v.order[1] : v.order[0];
+/* Rows of nodes, and their 16-bit gradients beside them. */
+struct cu_order {
+  uint32_t *row;
+  gbt_gh16 *gh;
+};
+
+/* Those of a depth. Places are reckoned, not chosen among two, for the same reason as in cu_beside. */
+GBT_FN cu_order cu_order_of(const cu_view &v, int32_t depth) {
+  const uint64_t at = depth & 1 ? v.order_rows : 0;
+  const cu_order order = {v.row + at, v.gh + at};
+  return order;
 }
