@@ -75,7 +75,9 @@ alias_of <- c(
 canonical_name <- function(typed) {
   hit <- unname(alias_of[typed])
   dotted <- is.na(hit)
-  hit[dotted] <- unname(alias_of[gsub(".", "_", typed[dotted], fixed = TRUE)])
+  plain <- gsub(".", "_", typed[dotted], fixed = TRUE)
+  hit[dotted] <- unname(alias_of[plain])
+  if (anyNA(hit)) hit[dotted] <- ifelse(is.na(hit[dotted]), unname(objective_params()[plain]), hit[dotted])
   hit
 }
 
@@ -180,7 +182,7 @@ translate_arg <- function(name, value, typed) {
       }
       list(grow_policy = value)
     },
-    objective = list(objective = if (is.character(value)) objective_name(value, typed) else value),
+    objective = if (is.character(value)) read_objective_text(value, typed) else list(objective = value),
     group = stop_unsupported(sprintf("`%s` belongs to ranking, which is not offered", typed), typed),
     checkpoint = stop_unsupported("`checkpoint` is not offered yet; `init_model` goes on from a model that was kept",
                                   "checkpoint"),

@@ -69,7 +69,7 @@ read_request <- function(given) {
   host <- host_params(args)
   host$threads <- resolve_threads(args$value[["threads"]])
   host$sparse_zero <- match_choice(args$value[["sparse_zero"]], c("value", "missing"), "sparse_zero")
-  list(args = args, params = checked, host = host, objective = as_objective(args$value[["objective"]]),
+  list(args = args, params = checked, host = host, objective = as_objective(args),
        callbacks = as_callbacks(args$value[["callbacks"]]))
 }
 
@@ -199,16 +199,17 @@ as_trained_before <- function(frame, init) {
 
 # Gains are squares of sums of gradients. Where these over- or underflow no split could be found, which is said now.
 check_scale <- function(label, weight, offset, objective) {
+  size <- objective_info(objective)$size
   if (objective == "custom") return(invisible())
   spread <- function(v) if (is.null(v)) 0 else max(v) - min(v)
-  span <- switch(objective, squared_error = spread(label) + spread(offset), poisson = max(label), 1)
+  span <- switch(size, SPREAD = spread(label) + spread(offset), LABEL = max(label), 1)
   heaviest <- if (is.null(weight)) 1 else max(weight)
   largest <- span * heaviest
   if (largest == 0 && (span == 0 || heaviest == 0)) return(invisible()) # constant: there is nothing to split for
   how <- if (length(label) * largest > 1e150) "overflow" else if (largest < 1e-150) "are nothing but 0"
   if (is.null(how)) return(invisible())
   by_weight <- abs(log(heaviest)) > abs(log(span))
-  by_offset <- objective == "squared_error" && spread(offset) > spread(label)
+  by_offset <- size == "SPREAD" && spread(offset) > spread(label)
   at <- if (by_weight) 1L else if (by_offset) 2L else 3L
   stop_data(sprintf("%s %s, with which squares of gradients %s and no split could be found; scale %s",
                     c("the largest of `weights` is", "`offset` spans", "the response spans")[at],
@@ -218,7 +219,7 @@ check_scale <- function(label, weight, offset, objective) {
 
 # Weights that were scaled to add up to 1 leave nothing to split: for these objectives a hessian is at most the weight.
 warn_light_weights <- function(weight, min_child_weight, objective) {
-  if (is.null(weight) || length(weight) < 2L || !objective %in% c("squared_error", "logistic", "softmax")) {
+  if (is.null(weight) || length(weight) < 2L || objective_info(objective)$hessian == "FREE") {
     return(invisible())
   }
   total <- sum(weight)
@@ -317,7 +318,7 @@ make_trainer <- function(fit, where) {
   evaluation <- fit$evaluation
   codes <- evaluation$metrics$code
   spec <- list(
-    params = params_as_numbers(fit$params), objective = objective_object(fit$response$objective),
+    params = params_as_numbers(fit$params), objective = objective_object(fit$response$objective, fit$response$param),
     n_outputs = as.integer(fit$response$n_outputs), train = fit$data$view,
     valid = lapply(fit$sets, function(s) s$data$view), metrics = codes[!is.na(codes)], eval_train = evaluation$train,
     monotone = fit$constraints$monotone, interactions = fit$constraints$interactions,
@@ -348,7 +349,7 @@ kept_params <- function(fit) {
   features <- fit$data$feature_names
   constraints <- fit$constraints
   params <- c(fit$params[setdiff(names(fit$params), c("hist_memory", "device_memory"))],
-              list(max_bin = as.double(fit$data$max_bin)))
+              list(max_bin = as.double(fit$data$max_bin)), fit$response$param)
   if (!is.null(constraints$monotone)) params$monotone <- stats::setNames(constraints$monotone, features)
   if (!is.null(constraints$interactions)) {
     params$interactions <- lapply(constraints$interactions, function(group) features[group + 1L])

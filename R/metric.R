@@ -124,9 +124,8 @@ resolve_metrics <- function(eval_metric, objective, n_outputs) {
   list(name = name, code = code, own = own, maximise = maximise)
 }
 
-# The user's metric on one data set: scores -> one number.
-own_metric_value <- function(metric, score, label, weight, objective) {
-  pred <- if (metric$type == "response") respond(score, objective) else score
+# The user's metric on one data set: predictions of the metric's type -> one number.
+own_metric_value <- function(metric, pred, label, weight) {
   value <- call_user(metric$fun, pred, label, weight)
   if (!is.numeric(value) || length(value) != 1L) {
     stop_argument(sprintf("metric \"%s\" must return one number, not %s of length %d", metric$name, describe(value),

@@ -28,10 +28,11 @@ model_fault <- function(m) {
   fault <- forest_fault(m, wrong)
   if (!is.null(fault)) return(fault)
   if (!is_text(m$objective) || is.na(objective_code(m$objective)) ||
-        (m$n_outputs != 1L && !m$objective %in% c("softmax", "custom"))) {
+        (m$n_outputs != 1L && objective_info(m$objective)$outputs == "ONE")) {
     return(wrong("objective", "the name of the objective that the trees were trained for"))
   }
-  n_classes <- switch(m$objective, softmax = m$n_outputs, logistic = if (is.null(m$classes)) 0L else 2L, 0L)
+  n_classes <- switch(objective_info(m$objective)$labels, CLASS = m$n_outputs,
+                      BINARY = if (is.null(m$classes)) 0L else 2L, 0L)
   classes <- if (is.null(m$classes)) character(0) else m$classes
   if (!is_texts(classes) || length(classes) != n_classes || anyDuplicated(classes)) {
     return(wrong("classes", if (n_classes > 0L) sprintf("the texts of %d classes", n_classes) else "NULL"))
@@ -41,6 +42,12 @@ model_fault <- function(m) {
   }
   fault <- params_fault(m$params)
   if (!is.null(fault)) return(wrong("params", fault))
+  for (name in objective_info(m$objective)$params$name) {
+    value <- m$params[[name]]
+    if (!is_plain(value) || !is.numeric(value) || length(value) != 1L) {
+      return(wrong("params", sprintf("a list in which `%s`, a parameter of the objective, is one number", name)))
+    }
+  }
   if (!is.null(m$best_round) && !is_whole(m$best_round, 1, m$nrounds)) {
     return(wrong("best_round", "NULL or one of the model's rounds"))
   }

@@ -289,7 +289,7 @@ refuse_name <- function(typed, value = NULL, given = list()) {
   plain <- gsub(".", "_", typed, fixed = TRUE)
   known <- not_offered[[plain]]
   if (is.null(known)) {
-    near <- suggest(plain, names(alias_of))
+    near <- suggest(plain, c(names(alias_of), names(objective_params())))
     see <- if (nzchar(near)) " See ?gbt_train" else "; see ?gbt_train"
     stop_argument(sprintf("unknown parameter `%s`%s%s", typed, near, see), typed)
   }

@@ -1,26 +1,53 @@
 # Objectives: what is minimised, found from the response when not stated, and the response as the engine wants it.
 
-# Place = number in the engine (enum gbt_objective_kind), minus one.
-objective_names <- c("squared_error", "logistic", "softmax", "poisson", "custom")
-objective_code <- function(objective) match(objective, objective_names) - 1L
+# What the engine knows of its objectives comes from its own table (objectives.def), so adding one changes nothing here.
 
-# As the engine takes it: its number, and its parameters in the engine's order.
-objective_object <- function(objective, param = numeric(0)) list(objective_code(objective), param)
+# By columns: name; aliases, names in other packages with | between; text; outputs, labels, hessian, size, the names of
+# its rules; params, a list of tables of parameters like params_table() with their aliases.
+objectives_table <- function() {
+  if (is.null(package_state$objectives)) package_state$objectives <- .Call(C_gbt_objectives)
+  package_state$objectives
+}
 
-# What others call them, in lower case.
-objective_aliases <- c(
-  "squared_error" = "squared_error", "reg:squarederror" = "squared_error", "reg:linear" = "squared_error",
-  "regression" = "squared_error", "regression_l2" = "squared_error", "l2" = "squared_error", "rmse" = "squared_error",
-  "mse" = "squared_error", "mean_squared_error" = "squared_error", "root_mean_squared_error" = "squared_error",
-  "l2_root" = "squared_error", "gaussian" = "squared_error", "squarederror" = "squared_error",
-  "least_squares" = "squared_error",
-  "logistic" = "logistic", "binary:logistic" = "logistic", "reg:logistic" = "logistic", "binary" = "logistic",
-  "logloss" = "logistic", "bernoulli" = "logistic", "binomial" = "logistic", "cross_entropy" = "logistic",
-  "crossentropy" = "logistic", "xentropy" = "logistic", "binary_logloss" = "logistic",
-  "softmax" = "softmax", "multi:softprob" = "softmax", "multi:softmax" = "softmax", "multiclass" = "softmax",
-  "multinomial" = "softmax", "multi_logloss" = "softmax", "mlogloss" = "softmax",
-  "poisson" = "poisson", "count:poisson" = "poisson", "poisson_loss" = "poisson"
-)
+objective_code <- function(name) match(name, objectives_table()$name) - 1L
+
+# One row: list(name, labels, ..., params).
+objective_info <- function(name) lapply(objectives_table(), .subset2, objective_code(name) + 1L)
+
+# As the engine takes it: its number, and its parameters in the engine's order. param: a list or vector that has them by
+# their names.
+objective_object <- function(name, param = list()) {
+  wanted <- objective_info(name)$params$name
+  list(objective_code(name), vapply(wanted, function(p) as.double(param[[p]]), 0, USE.NAMES = FALSE))
+}
+
+offered_objectives <- function() setdiff(objectives_table()$name, "custom")
+
+# Other names, in lower case -> our name. Ours are among them.
+objective_aliases <- function() {
+  if (is.null(package_state$objective_aliases)) {
+    table <- objectives_table()
+    aliases <- lapply(strsplit(table$aliases, "|", fixed = TRUE), as.character)
+    all <- c(stats::setNames(table$name, table$name),
+             stats::setNames(rep(table$name, lengths(aliases)), unlist(aliases)))
+    package_state$objective_aliases <- all[names(all) != "custom"]
+  }
+  package_state$objective_aliases
+}
+
+# Parameters of objectives: names, and other names -> our name. Those that are names of other parameters of gbt_train()
+# too, such as LightGBM's `alpha`, are left to these; see refuse_ambiguous().
+objective_params <- function() {
+  if (is.null(package_state$objective_params)) {
+    params <- objectives_table()$params
+    name <- unlist(lapply(params, `[[`, "name"))
+    aliases <- strsplit(unlist(lapply(params, `[[`, "aliases")), "|", fixed = TRUE)
+    all <- c(stats::setNames(name, name), stats::setNames(rep(name, lengths(aliases)), unlist(aliases)))
+    all <- all[!duplicated(names(all))]
+    package_state$objective_params <- all[!names(all) %in% names(alias_of)]
+  }
+  package_state$objective_params
+}
 
 # Objectives of other packages that gbt does not have, as patterns in lower case.
 objectives_not_offered <- c(
@@ -34,32 +61,55 @@ objectives_not_offered <- c(
 
 # One text -> our name. typed: the argument's name as the user gave it.
 objective_name <- function(x, typed = "objective") {
-  offered <- objective_names[1:4]
+  offered <- offered_objectives()
   if (length(x) != 1L || is.na(x)) {
     stop_argument(sprintf("%s must be one of %s, or list(gradient = , hessian = ) of two functions",
-                          param_text("objective", typed), enumerate(offered, quote = "\"")), "objective")
+                          param_text("objective", typed), enumerate(offered, 40L, "\"")), "objective")
   }
   low <- lower_case(x)
   if (low == "binary:logitraw") {
     stop_unsupported("objective \"binary:logitraw\" is not offered; use \"logistic\" and predict(type = \"link\")",
                      "objective")
   }
-  name <- unname(objective_aliases[low])
+  name <- unname(objective_aliases()[low])
   if (!is.na(name)) return(name)
   if (any(vapply(objectives_not_offered, grepl, NA, x = low))) {
     stop_unsupported(sprintf(paste("objective \"%s\" is not offered; there are %s, and your own as",
-                                   "list(gradient = , hessian = )"), x, enumerate(offered, quote = "\"")), "objective")
+                                   "list(gradient = , hessian = )"), x, enumerate(offered, 40L, "\"")), "objective")
   }
-  hint <- suggest(x, names(objective_aliases), "\"")
+  hint <- suggest(x, names(objective_aliases()), "\"")
   stop_argument(sprintf("%s must be one of %s, or list(gradient = , hessian = ), not \"%s\"%s",
-                        param_text("objective", typed), enumerate(offered, quote = "\""), x, hint), "objective")
+                        param_text("objective", typed), enumerate(offered, 40L, "\""), x, hint), "objective")
 }
 
-# The objective as given (text, list of functions or NULL) -> list(name, gradient, hessian, n_outputs); name NULL when
-# the response is to decide.
-as_objective <- function(objective) {
-  if (is.null(objective)) return(list(name = NULL))
-  if (is.character(objective)) return(list(name = objective_name(objective)))
+# An objective's text as arguments of ours: list(objective = , parameters by name). CatBoost's way to write parameters,
+# "Huber:delta=2;...", is understood as well.
+read_objective_text <- function(x, typed = "objective") {
+  parts <- regmatches(x, regexec("^([A-Za-z_0-9]+):([a-z_]+=.*)$", x))[[1L]]
+  if (length(x) != 1L || length(parts) == 0L) return(list(objective = objective_name(x, typed)))
+  name <- objective_name(parts[2L], typed)
+  info <- objective_info(name)$params
+  out <- list(objective = name)
+  for (setting in strsplit(parts[3L], ";", fixed = TRUE)[[1L]]) {
+    pair <- strsplit(setting, "=", fixed = TRUE)[[1L]]
+    aliases <- strsplit(info$aliases, "|", fixed = TRUE)
+    known <- mapply(function(ours, others) pair[1L] %in% c(ours, others), info$name, aliases)
+    value <- suppressWarnings(as.double(pair[2L]))
+    if (!any(known) || length(pair) != 2L || is.na(value)) {
+      stop_argument(sprintf("%s is \"%s\": \"%s\" is no parameter of \"%s\" and its number",
+                            param_text("objective", typed), x, setting, name), "objective")
+    }
+    out[[info$name[known]]] <- value
+  }
+  out
+}
+
+# The objective as given (text, list of functions or NULL) -> list(name, gradient, hessian, n_outputs, args); name NULL
+# when the response is to decide. args: as of collect_args(), for the objective's parameters.
+as_objective <- function(args) {
+  objective <- args$value[["objective"]]
+  if (is.null(objective)) return(list(name = NULL, args = args))
+  if (is.character(objective)) return(list(name = objective_name(objective), args = args))
   how <- paste("a custom `objective` is list(gradient = function(score, label, weight),",
                "hessian = function(score, label, weight))")
   if (!is.list(objective) || is.object(objective)) {
@@ -79,7 +129,38 @@ as_objective <- function(objective) {
   }
   n_outputs <- objective$n_outputs
   n_outputs <- if (is.null(n_outputs)) 1L else check_whole(n_outputs, "objective$n_outputs", 1, 65536)
-  list(name = "custom", gradient = objective$gradient, hessian = objective$hessian, n_outputs = n_outputs)
+  list(name = "custom", gradient = objective$gradient, hessian = objective$hessian, n_outputs = n_outputs,
+       args = args)
+}
+
+# The parameters of objective `name`: given or default, a named list. Those of another objective are errors.
+read_objective_params <- function(name, args) {
+  info <- objective_info(name)$params
+  for (given in intersect(names(args$value), objective_params())) {
+    if (given %in% info$name) next
+    owners <- Filter(function(o) given %in% objective_info(o)$params$name, offered_objectives())
+    stop_argument(sprintf("%s belongs to objective %s; the objective is \"%s\"",
+                          param_text(given, args$typed[[given]]), enumerate(owners, 40L, "\""), name), given)
+  }
+  refuse_ambiguous(name, info, args$typed)
+  out <- stats::setNames(as.list(info$default), info$name)
+  for (i in given_of(info$name, args)) {
+    row <- table_row(info, i)
+    out[[i]] <- check_number(args$value[[row$name]], row, args$typed[row$name])
+  }
+  out
+}
+
+# A name such as `alpha` is a parameter of its own here, and in other packages one of this objective.
+refuse_ambiguous <- function(name, info, typed) {
+  for (i in seq_along(info$name)) {
+    both <- intersect(strsplit(info$aliases[i], "|", fixed = TRUE)[[1L]], typed)
+    for (one in both[both %in% names(alias_of)]) {
+      other <- setdiff(alias_list[[canonical_name(one)]], one)[1L]
+      stop_argument(sprintf(paste("`%s` could mean `%s` of objective \"%s\" or `%s`, which is gbt's meaning of it;",
+                                  "give one of these names"), one, info$name[i], name, other), one)
+    }
+  }
 }
 
 # A function of the user's must take two or three arguments by position: f(a, b) or f(a, b, c).
@@ -125,17 +206,13 @@ encode_response <- function(y, objective, n_rows, num_class = NULL, formula = NU
       say("the response is 0 and 1, numbers, so squared error is minimised; for classes: `objective = \"logistic\"`")
     }
   }
-  out <- switch(name,
-    squared_error = need_numbers(e, name),
-    poisson = check_counts(need_numbers(e, name)),
-    custom = need_numbers(e, "custom"),
-    logistic = check_binary(e),
-    softmax = check_classes(e)
-  )
+  labels <- objective_info(name)$labels
+  out <- switch(labels, BINARY = check_binary(e), CLASS = check_classes(e), check_numbers(need_numbers(e, name), name))
   out$objective <- name
+  out$param <- read_objective_params(name, objective$args)
   out$label <- out$value
   out$value <- NULL
-  out$n_outputs <- switch(name, softmax = length(out$classes), custom = objective$n_outputs, 1L)
+  out$n_outputs <- switch(objective_info(name)$outputs, CLASSES = length(out$classes), ANY = objective$n_outputs, 1L)
   check_num_class(num_class, out)
   out
 }
@@ -192,10 +269,25 @@ need_numbers <- function(e, objective) {
                     length(e$classes), hint), "y")
 }
 
-check_counts <- function(e) {
-  if (!all_within(e$value, 0, Inf)) {
-    bad <- which(e$value < 0)
-    stop_data(sprintf("objective \"poisson\" needs counts of 0 or more; %d value%s negative, the first in row %d (%s)",
+# What a rule for labels (objectives.def) asks of numbers: text, and a function of the numbers that says which are not.
+label_ranges <- list(
+  NOT_NEGATIVE = list(text = "numbers of 0 or more", wrong = function(y) y < 0),
+  POSITIVE = list(text = "numbers above 0", wrong = function(y) y <= 0),
+  SHARE = list(text = "numbers from 0 to 1", wrong = function(y) y < 0 | y > 1),
+  BINARY = list(text = "numbers from 0 to 1", wrong = function(y) y < 0 | y > 1)
+)
+
+# Rows (from 1) whose label the rule of an objective does not allow.
+wrong_labels <- function(value, range) {
+  if (is.null(range) || !any(range$wrong(c(min(value), max(value))))) return(integer(0))
+  unlist(by_parts(length(value), function(rows) rows[which(range$wrong(value[rows]))]))
+}
+
+check_numbers <- function(e, objective) {
+  range <- label_ranges[[objective_info(objective)$labels]]
+  bad <- wrong_labels(e$value, range)
+  if (length(bad)) {
+    stop_data(sprintf("objective \"%s\" needs %s; %d value%s not, the first in row %d (%s)", objective, range$text,
                       length(bad), if (length(bad) == 1L) " is" else "s are", bad[1L], format(e$value[bad[1L]])), "y")
   }
   e
@@ -248,7 +340,8 @@ check_num_class <- function(num_class, response) {
 
 # A validation set's response, in the terms of training.
 encode_valid_y <- function(y, response, n_rows, what) {
-  numeric_classes <- response$objective == "softmax" && response$response %in% c("integer", "double", "integer64")
+  labels <- objective_info(response$objective)$labels
+  numeric_classes <- labels == "CLASS" && response$response %in% c("integer", "double", "integer64")
   e <- encode_y(y, if (!numeric_classes) response$classes, what)
   if (numeric_classes) {
     if (!is.null(e$classes)) stop_data(sprintf("%s has classes where numbers are expected", what), "y")
@@ -266,24 +359,11 @@ encode_valid_y <- function(y, response, n_rows, what) {
     stop_data(sprintf("%s has %s for %s", what, counted(length(e$value), "value"), counted(n_rows, "row")), "y")
   }
   label <- check_finite(e$value, what)
-  if (response$objective == "poisson" && !all_within(label, 0, Inf)) {
-    stop_data(sprintf("%s has negative counts", what), "y")
-  }
-  if (response$objective == "logistic" && !all_within(label, 0, 1)) {
-    stop_data(sprintf("%s has numbers outside 0 to 1", what), "y")
+  range <- label_ranges[[labels]]
+  bad <- wrong_labels(label, range)
+  if (length(bad)) {
+    stop_data(sprintf("%s must have %s for objective \"%s\", not %s as in row %d", what, range$text, response$objective,
+                      format(label[bad[1L]]), bad[1L]), "y")
   }
   label
-}
-
-# Scores -> responses, as the user's own metrics see them.
-respond <- function(score, objective) {
-  switch(objective,
-    logistic = stats::plogis(score),
-    poisson = exp(score),
-    softmax = {
-      p <- exp(score - score[cbind(seq_len(nrow(score)), max.col(score, "first"))])
-      p / rowSums(p)
-    },
-    score
-  )
 }

@@ -85,8 +85,8 @@ predict.gbt <- function(object, newdata, type = c("response", "link", "prob", "c
   size <- list(rows = frame$n_rows, columns = length(frame$names), trees = trees)
   threads <- predict_threads(threads, size$rows * size$trees)
   out <- on_device(prediction_device(device, size, as.integer(threads)), function(where) {
-    .Call(C_gbt_predict, object$state, object$cache, frame, kind, objective_object(object$objective), 0L, rounds,
-          offset, enums$unseen[[unseen]], threads, where)
+    .Call(C_gbt_predict, object$state, object$cache, frame, kind, objective_object(object$objective, object$params),
+          0L, rounds, offset, enums$unseen[[unseen]], threads, where)
   })
   shape_prediction(out, object, type, row_labels(newdata))
 }
@@ -141,7 +141,7 @@ check_predict_type <- function(type, object) {
   }
   type <- match_choice(type, predict_types, "type")
   if (type %in% c("prob", "class") && is.null(object$classes)) {
-    if (object$objective == "logistic") return(type) # numbers 0 and 1
+    if (objective_info(object$objective)$labels == "BINARY") return(type) # numbers 0 and 1
     stop_unsupported(sprintf("type = \"%s\" needs a model of classes; this one has objective \"%s\": use \"response\"",
                              type, object$objective), "type")
   }
@@ -244,7 +244,7 @@ shape_prediction <- function(out, object, type, labels) {
 }
 
 class_labels <- function(object) {
-  if (is.null(object$classes) && object$objective == "logistic") c("0", "1") else object$classes
+  if (is.null(object$classes) && objective_info(object$objective)$labels == "BINARY") c("0", "1") else object$classes
 }
 
 # 1-based number of the most probable class; the lower one when two are equal.

@@ -80,7 +80,7 @@ say_end <- function(why, fit, state) {
 
 # Custom objective: gradients of the next round. A loss without curvature, such as an absolute error, splits nothing.
 set_own_gradients <- function(trainer, fit, first = FALSE) {
-  score <- .Call(C_gbt_trainer_scores, trainer, 0L)
+  score <- .Call(C_gbt_trainer_scores, trainer, 0L, FALSE, fit$host$threads)
   weight <- fit$data$weight
   if (is.null(weight)) weight <- rep(1, length(fit$label))
   parts <- user_code(lapply(c("gradient", "hessian"), function(part) {
@@ -107,10 +107,14 @@ see_own_metrics <- function(trainer, fit, state) {
   own <- which(is.na(evaluation$metrics$code))
   values <- lapply(seq_along(evaluation$sets), function(s) {
     set <- evaluation$sets[[s]]
-    score <- .Call(C_gbt_trainer_scores, trainer, evaluation$at[s])
+    types <- unique(vapply(evaluation$metrics$own[own], `[[`, "", "type"))
+    pred <- lapply(stats::setNames(types, types), function(type) {
+      .Call(C_gbt_trainer_scores, trainer, evaluation$at[s], type == "response", fit$host$threads)
+    })
     weight <- if (is.null(set$weight)) rep(1, length(set$label)) else set$weight
     user_code(vapply(own, function(m) {
-      own_metric_value(evaluation$metrics$own[[m]], score, set$label, weight, fit$response$objective)
+      metric <- evaluation$metrics$own[[m]]
+      own_metric_value(metric, pred[[metric$type]], set$label, weight)
     }, 0), "eval_metric")
   })
   state$own <- rbind(state$own, unlist(values))

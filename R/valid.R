@@ -222,6 +222,6 @@ start_scores <- function(init, x, offset, sparse_zero, threads, name = "train") 
   }
   frame <- frame_for_model(x, init, sparse_zero)
   as.double(.Call(C_gbt_predict, init$state, init$cache, frame, enums$predict[["link"]],
-                  objective_object(init$objective), 0L, init$nrounds, if (!is.null(offset)) as.double(offset),
-                  enums$unseen[["prior"]], threads, NULL))
+                  objective_object(init$objective, init$params), 0L, init$nrounds,
+                  if (!is.null(offset)) as.double(offset), enums$unseen[["prior"]], threads, NULL))
 }

@@ -23,6 +23,7 @@ SEXP r_gbt_model_nodes(SEXP state);
 SEXP r_gbt_model_remember(SEXP fields);
 SEXP r_gbt_model_shape(SEXP state, SEXP cache, SEXP names, SEXP tags);
 SEXP r_gbt_model_slice(SEXP state, SEXP rounds, SEXP meta);
+SEXP r_gbt_objectives(void);
 SEXP r_gbt_params_table(void);
 SEXP r_gbt_predict(SEXP state, SEXP cache, SEXP frame, SEXP kind, SEXP objective, SEXP round_beg, SEXP round_end,
                    SEXP offset, SEXP unseen, SEXP threads, SEXP device);
@@ -37,7 +38,7 @@ SEXP r_gbt_trainer_info(SEXP trainer_xptr);
 SEXP r_gbt_trainer_model(SEXP trainer_xptr, SEXP n_trees, SEXP meta);
 SEXP r_gbt_trainer_new(SEXP spec, SEXP threads);
 SEXP r_gbt_trainer_run(SEXP trainer_xptr, SEXP n_rounds, SEXP threads);
-SEXP r_gbt_trainer_scores(SEXP trainer_xptr, SEXP which);
+SEXP r_gbt_trainer_scores(SEXP trainer_xptr, SEXP which, SEXP response, SEXP threads);
 SEXP r_gbt_trainer_see(SEXP trainer_xptr, SEXP value);
 SEXP r_gbt_trainer_set_gradients(SEXP trainer_xptr, SEXP g, SEXP h, SEXP threads);
 SEXP r_gbt_trainer_watch(SEXP trainer_xptr, SEXP maximise);
@@ -63,6 +64,7 @@ SEXP r_gbt_write_file(SEXP path, SEXP raw);
   X(model_remember, 1) \
   X(model_shape, 4) \
   X(model_slice, 3) \
+  X(objectives, 0) \
   X(params_table, 0) \
   X(predict, 11) \
   X(read_file, 1) \
@@ -76,7 +78,7 @@ SEXP r_gbt_write_file(SEXP path, SEXP raw);
   X(trainer_model, 3) \
   X(trainer_new, 2) \
   X(trainer_run, 3) \
-  X(trainer_scores, 2) \
+  X(trainer_scores, 4) \
   X(trainer_see, 2) \
   X(trainer_set_gradients, 4) \
   X(trainer_watch, 2) \

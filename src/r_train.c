@@ -218,27 +218,37 @@ SEXP r_gbt_trainer_set_gradients(SEXP trainer_xptr, SEXP g, SEXP h, SEXP threads
 }
 
 /* A vector of n, or a matrix n x k. */
-SEXP r_gbt_trainer_scores(SEXP trainer_xptr, SEXP which) {
+/* response: TRUE for responses, FALSE for raw scores. */
+SEXP r_gbt_trainer_scores(SEXP trainer_xptr, SEXP which, SEXP response, SEXP threads) {
+  /* 1 */
   const gbt_trainer *trainer = trainer_of(trainer_xptr);
   int32_t at = r_arg_int(which, "which");
   int64_t n_sets = Rf_xlength(sets_of(trainer_xptr));
   if (at < 0 || at >= n_sets) r_stop("there is no data set %d", at);
   int64_t n = gbt_trainer_n_rows(trainer, at);
   int32_t k = gbt_trainer_forest(trainer)->n_outputs;
+  int respond = Rf_asLogical(response) == TRUE;
+  r_threads t = respond ? r_arg_threads(threads) : (r_threads){1, GBT_SIMD_AUTO};
   SEXP out = PROTECT(k == 1 ? Rf_allocVector(REALSXP, (R_xlen_t)n) : Rf_allocMatrix(REALSXP, (int)n, k));
+  double *x = REAL(out);
   const double *scores = NULL;
   gbt_error err = {0};
   gbt_ctx ctx;
   r_use use;
+
+  /* 2 */
   r_use_begin(&use, trainer_xptr);
-  gbt_status status = r_ctx_open(&ctx, (r_threads){1, GBT_SIMD_AUTO}, &err);
+  gbt_status status = r_ctx_open(&ctx, t, &err);
   if (status == GBT_OK) {
     status = gbt_trainer_scores(&ctx, trainer, at, &scores, &err);
+    if (status == GBT_OK && n > 0) memcpy(x, scores, (size_t)n * (size_t)k * sizeof(double));
+    if (status == GBT_OK && respond) status = gbt_predict_response(&ctx, gbt_trainer_objective(trainer), n, x, &err);
     gbt_ctx_close(&ctx);
   }
   r_use_end(&use);
+
+  /* 3 */
   r_check(status, &err);
-  if (n > 0) memcpy(REAL(out), scores, (size_t)n * (size_t)k * sizeof(double));
   UNPROTECT(1);
   return out;
 }

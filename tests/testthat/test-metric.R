@@ -65,3 +65,18 @@ test_that("names of peers are understood, others are errors that help", {
   })
   expect_output(print(gbt_metric("x", function(p, l) 1, maximise = TRUE)), "x, larger is better")
 })
+
+test_that("a metric of one's own sees the responses that predict() gives, bit by bit", {
+  x <- data.frame(a = (1:60 * 7) %% 31, b = (1:60 * 11) %% 17)
+  y <- list(logistic = factor(x$a > 15), poisson = x$b, softmax = factor(x$b %% 3), squared_error = x$a + x$b / 7)
+  for (objective in names(y)) {
+    seen <- NULL
+    keep <- gbt_metric("keep", function(pred, label) {
+      seen <<- pred
+      0
+    })
+    m <- gbt_train(x, y[[objective]], objective = objective, eval_metric = list(keep), eval_train = TRUE, nrounds = 7,
+                   threads = 2)
+    expect_identical(as.vector(seen), as.vector(predict(m, x)), label = objective)
+  }
+})

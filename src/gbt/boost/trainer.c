@@ -302,6 +302,8 @@ gbt_status gbt_trainer_scores(gbt_ctx *ctx, const gbt_trainer *tr, int32_t which
   return tr->be->ops->scores(ctx, tr->be, which, out, err);
 }
 
+const gbt_objective *gbt_trainer_objective(const gbt_trainer *tr) { return &tr->objective; }
+
 int64_t gbt_trainer_n_rows(const gbt_trainer *tr, int32_t which) { return tr->sets[which]->n_rows; }
 const gbt_forest *gbt_trainer_forest(const gbt_trainer *tr) { return tr->forest; }
 int64_t gbt_trainer_rounds(const gbt_trainer *tr) { return tr->n_rounds; }

@@ -77,6 +77,7 @@ gbt_status gbt_trainer_set_gradients(gbt_ctx *ctx, gbt_trainer *trainer, const d
 gbt_status gbt_trainer_scores(gbt_ctx *ctx, const gbt_trainer *trainer, int32_t which, const double **out,
                               gbt_error *err) GBT_MUST_CHECK;
 int64_t gbt_trainer_n_rows(const gbt_trainer *trainer, int32_t which);
+const gbt_objective *gbt_trainer_objective(const gbt_trainer *trainer); /* borrowed until free */
 
 /* The forest (borrowed until free or the next run) and the rounds in it, those of `init` not counted. */
 const gbt_forest *gbt_trainer_forest(const gbt_trainer *trainer);

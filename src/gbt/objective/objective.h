@@ -64,6 +64,9 @@ typedef struct gbt_objective_info {
   gbt_hessian_rule hessian;
   gbt_size_rule size;
   gbt_leaf_rule leaves;
+  struct {
+    const char *outputs, *labels, *hessian, *size;
+  } rule; /* names of rules, as in objectives.def: for hosts */
   gbt_objective_param param[GBT_OBJECTIVE_PARAMS];
 } gbt_objective_info;
 

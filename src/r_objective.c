@@ -1,0 +1,49 @@
+/* The engine's table of objectives, for R. */
+#include "r_gbt.h"
+
+static int n_params(const gbt_objective_info *info) {
+  int n = 0;
+  while (n < GBT_OBJECTIVE_PARAMS && info->param[n].name != NULL) n++;
+  return n;
+}
+
+/* list of columns as params_table() has them, and `aliases` */
+static SEXP params_of(const gbt_objective_info *info) {
+  static const char *parts[] = {"name",     "kind",      "default", "low",     "high",
+                                "open_low", "open_high", "text",    "aliases", ""};
+  static const SEXPTYPE types[] = {STRSXP, STRSXP, REALSXP, REALSXP, REALSXP, LGLSXP, LGLSXP, STRSXP, STRSXP};
+  const int n = n_params(info);
+  SEXP out = PROTECT(Rf_mkNamed(VECSXP, parts));
+  for (int k = 0; k < 9; k++) SET_VECTOR_ELT(out, k, Rf_allocVector(types[k], n));
+  for (int i = 0; i < n; i++) {
+    const gbt_objective_param *p = &info->param[i];
+    SET_STRING_ELT(VECTOR_ELT(out, 0), i, r_text(p->name));
+    SET_STRING_ELT(VECTOR_ELT(out, 1), i, Rf_mkChar("real"));
+    REAL(VECTOR_ELT(out, 2))[i] = p->def;
+    REAL(VECTOR_ELT(out, 3))[i] = p->low;
+    REAL(VECTOR_ELT(out, 4))[i] = p->high;
+    LOGICAL(VECTOR_ELT(out, 5))[i] = p->open_low != 0;
+    LOGICAL(VECTOR_ELT(out, 6))[i] = p->open_high != 0;
+    SET_STRING_ELT(VECTOR_ELT(out, 7), i, r_text(p->text));
+    SET_STRING_ELT(VECTOR_ELT(out, 8), i, r_text(p->aliases));
+  }
+  UNPROTECT(1);
+  return out;
+}
+
+/* By their numbers: name, aliases (with | between), text, the rules' names, and a list of parameters for each. */
+SEXP r_gbt_objectives(void) {
+  static const char *parts[] = {"name", "aliases", "text", "outputs", "labels", "hessian", "size", "params", ""};
+  SEXP out = PROTECT(Rf_mkNamed(VECSXP, parts));
+  for (int k = 0; k < 7; k++) SET_VECTOR_ELT(out, k, Rf_allocVector(STRSXP, GBT_N_OBJECTIVES));
+  SET_VECTOR_ELT(out, 7, Rf_allocVector(VECSXP, GBT_N_OBJECTIVES));
+  for (int i = 0; i < GBT_N_OBJECTIVES; i++) {
+    const gbt_objective_info *info = gbt_objective_info_of(i);
+    const char *texts[] = {info->name,       info->aliases,     info->text,     info->rule.outputs,
+                           info->rule.labels, info->rule.hessian, info->rule.size};
+    for (int k = 0; k < 7; k++) SET_STRING_ELT(VECTOR_ELT(out, k), i, r_text(texts[k]));
+    SET_VECTOR_ELT(VECTOR_ELT(out, 7), i, params_of(info));
+  }
+  UNPROTECT(1);
+  return out;
+}
