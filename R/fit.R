@@ -341,7 +341,7 @@ finish_model <- function(trainer, fit, state) {
     params = kept_params(fit), best_round = best$round, best_score = best$score, evaluation_log = log,
     has_offset = !is.null(fit$data$offset), formula = fit$formula, terms = fit$design, n_obs = length(fit$label)
   ))
-  gbt_model_from_state(.Call(C_gbt_trainer_model, trainer, NA_real_, meta))
+  gbt_model_from_state(.Call(C_gbt_trainer_model, trainer, meta))
 }
 
 # The parameters that decided the model, by name.

@@ -1,7 +1,7 @@
 # The model object and its bytes. What R keeps with a model (objective, classes, parameters, log, formula) lies in the
 # bytes as well, so that the object is a function of `state` alone, until somebody writes to a field:
 #
-#   train:  state <- .Call(C_gbt_trainer_model, trainer, NA, model_meta(list(objective = ..., params = ..., ...)))
+#   train:  state <- .Call(C_gbt_trainer_model, trainer, model_meta(list(objective = ..., params = ..., ...)))
 #           model <- gbt_model_from_state(state)
 #   load:   model <- gbt_model_from_state(bytes of the file)
 #

@@ -35,7 +35,7 @@ SEXP r_gbt_text_codes(SEXP x);
 SEXP r_gbt_text_twin(SEXP x);
 SEXP r_gbt_trainer_free(SEXP trainer_xptr);
 SEXP r_gbt_trainer_info(SEXP trainer_xptr);
-SEXP r_gbt_trainer_model(SEXP trainer_xptr, SEXP n_trees, SEXP meta);
+SEXP r_gbt_trainer_model(SEXP trainer_xptr, SEXP meta);
 SEXP r_gbt_trainer_new(SEXP spec, SEXP threads);
 SEXP r_gbt_trainer_run(SEXP trainer_xptr, SEXP n_rounds, SEXP threads);
 SEXP r_gbt_trainer_scores(SEXP trainer_xptr, SEXP which, SEXP response, SEXP threads);
@@ -75,7 +75,7 @@ SEXP r_gbt_write_file(SEXP path, SEXP raw);
   X(text_twin, 1) \
   X(trainer_free, 1) \
   X(trainer_info, 1) \
-  X(trainer_model, 3) \
+  X(trainer_model, 2) \
   X(trainer_new, 2) \
   X(trainer_run, 3) \
   X(trainer_scores, 4) \

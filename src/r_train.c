@@ -6,6 +6,8 @@
 
 static gbt_trainer *trainer_of(SEXP x) { return r_handle_get(x, R_TRAINER); }
 
+static int32_t n_outputs_of(gbt_trainer *trainer) { return gbt_forest_about(gbt_trainer_trees(trainer)).n_outputs; }
+
 static SEXP sets_of(SEXP x) { return R_ExternalPtrProtected(x); }
 
 static const gbt_schema *schema_of(SEXP x) {
@@ -128,7 +130,11 @@ SEXP r_gbt_trainer_new(SEXP spec, SEXP threads) {
   SEXP init = R_NilValue;
   if (init_state != R_NilValue) init = r_model_handle(init_state, R_NilValue);
   PROTECT(init);
-  const gbt_model *first = init != R_NilValue ? r_model_get(init) : NULL;
+  if (init != R_NilValue) {
+    const gbt_model *first = r_model_get(init);
+    s.init = &first->forest;
+    s.init_schema = first->schema;
+  }
   r_threads t = r_arg_threads(threads);
   SEXP out = PROTECT(r_handle_new(R_TRAINER, handles));
   gbt_error err = {0};
@@ -136,17 +142,9 @@ SEXP r_gbt_trainer_new(SEXP spec, SEXP threads) {
 
   /* 2 */
   gbt_trainer *trainer = NULL;
-  gbt_forest *levelled = NULL; /* the first model's trees in the levels of the data */
-  gbt_forest_view view;
   gbt_status status = r_ctx_open(&ctx, t, &err);
   if (status == GBT_OK) {
-    if (first != NULL) {
-      status = gbt_forest_relevel(&ctx.mem, &first->forest, first->schema, s.train->cuts->schema, &levelled, &err);
-      if (status == GBT_OK) view = gbt_forest_look(levelled);
-      s.init = &view;
-    }
-    if (status == GBT_OK) status = gbt_trainer_new(&ctx, &s, &trainer, &err);
-    gbt_forest_free(levelled);
+    status = gbt_trainer_new(&ctx, &s, &trainer, &err);
     gbt_ctx_close(&ctx);
   }
 
@@ -199,7 +197,7 @@ SEXP r_gbt_trainer_run(SEXP trainer_xptr, SEXP n_rounds, SEXP threads) {
 
 SEXP r_gbt_trainer_set_gradients(SEXP trainer_xptr, SEXP g, SEXP h, SEXP threads) {
   gbt_trainer *trainer = trainer_of(trainer_xptr);
-  R_xlen_t n = (R_xlen_t)(gbt_trainer_n_rows(trainer, 0) * gbt_trainer_forest(trainer)->n_outputs);
+  R_xlen_t n = (R_xlen_t)(gbt_trainer_n_rows(trainer, 0) * n_outputs_of(trainer));
   const double *gp = r_arg_reals(g, n, "gradient"), *hp = r_arg_reals(h, n, "hessian");
   if (gp == NULL || hp == NULL) r_stop("gradient and hessian must be given");
   r_threads t = r_arg_threads(threads);
@@ -221,12 +219,12 @@ SEXP r_gbt_trainer_set_gradients(SEXP trainer_xptr, SEXP g, SEXP h, SEXP threads
 /* response: TRUE for responses, FALSE for raw scores. */
 SEXP r_gbt_trainer_scores(SEXP trainer_xptr, SEXP which, SEXP response, SEXP threads) {
   /* 1 */
-  const gbt_trainer *trainer = trainer_of(trainer_xptr);
+  gbt_trainer *trainer = trainer_of(trainer_xptr);
   int32_t at = r_arg_int(which, "which");
   int64_t n_sets = Rf_xlength(sets_of(trainer_xptr));
   if (at < 0 || at >= n_sets) r_stop("there is no data set %d", at);
   int64_t n = gbt_trainer_n_rows(trainer, at);
-  int32_t k = gbt_trainer_forest(trainer)->n_outputs;
+  int32_t k = n_outputs_of(trainer);
   int respond = Rf_asLogical(response) == TRUE;
   r_threads t = respond ? r_arg_threads(threads) : (r_threads){1, GBT_SIMD_AUTO};
   SEXP out = PROTECT(k == 1 ? Rf_allocVector(REALSXP, (R_xlen_t)n) : Rf_allocMatrix(REALSXP, (int)n, k));
@@ -265,17 +263,10 @@ SEXP r_gbt_trainer_see(SEXP trainer_xptr, SEXP value) {
   return Rf_ScalarLogical(stop != 0);
 }
 
-/* The bytes of the first n_trees trees (all when NA). */
-SEXP r_gbt_trainer_model(SEXP trainer_xptr, SEXP n_trees, SEXP meta) {
-  /* 1 */
+/* The bytes of a model of all trees. */
+SEXP r_gbt_trainer_model(SEXP trainer_xptr, SEXP meta) {
   const gbt_schema *schema = schema_of(trainer_xptr);
-  gbt_forest_view view = gbt_forest_look(gbt_trainer_forest(trainer_of(trainer_xptr)));
-  int all = Rf_length(n_trees) == 1 && ISNA(Rf_asReal(n_trees));
-  int64_t n = all ? (int64_t)view.n_trees : r_arg_int64(n_trees, "n_trees");
-  int64_t per_round = (int64_t)gbt_trees_per_round(&view);
-  if (n < 0 || n > (int64_t)view.n_trees || n % per_round != 0) r_stop("`n_trees` must be those of whole rounds");
-  view = gbt_forest_first(view, (uint64_t)n);
-  return r_write_model(&view, schema, meta);
+  return r_write_model(gbt_trainer_trees(trainer_of(trainer_xptr)), schema, meta);
 }
 
 SEXP r_gbt_trainer_free(SEXP trainer_xptr) {
@@ -284,7 +275,7 @@ SEXP r_gbt_trainer_free(SEXP trainer_xptr) {
 }
 
 SEXP r_gbt_trainer_info(SEXP trainer_xptr) {
-  const gbt_trainer *trainer = trainer_of(trainer_xptr);
+  gbt_trainer *trainer = trainer_of(trainer_xptr);
   static const char *parts[] = {"backend", "seconds", "n_trees", "device_bytes", ""};
 #define TEXT(name, text) text,
   static const char *phases[] = {GBT_PHASES(TEXT) ""};
@@ -296,7 +287,7 @@ SEXP r_gbt_trainer_info(SEXP trainer_xptr) {
   SEXP table = Rf_mkNamed(REALSXP, phases);
   SET_VECTOR_ELT(out, 1, table);
   memcpy(REAL(table), seconds, sizeof seconds);
-  SET_VECTOR_ELT(out, 2, Rf_ScalarReal((double)gbt_trainer_forest(trainer)->n_trees));
+  SET_VECTOR_ELT(out, 2, Rf_ScalarReal((double)gbt_forest_about(gbt_trainer_trees(trainer)).n_trees));
   SET_VECTOR_ELT(out, 3, Rf_ScalarReal((double)gbt_trainer_device_bytes(trainer)));
   UNPROTECT(1);
   return out;

@@ -15,6 +15,7 @@
 #define GBT_BENCH_STEPS_H
 
 #include "boost/backends.h"
+#include "boost/trainer_impl.h"
 #include "device.h"
 #include "gbt.h"
 

@@ -3,7 +3,7 @@
  * words; one that it takes is binned, bound, trained on and predicted for.
  *
  * The input is a stream of bytes, which gives zeros behind its end. */
-#include "../../src/gbt/boost/trainer.h"
+#include "../../src/gbt/boost/trainer_impl.h"
 #include "../native/forests.h"
 #include "../native/naive_predict.h"
 #include "fuzz.h"

@@ -2,7 +2,7 @@
 #define _POSIX_C_SOURCE 200809L
 #include "model_use.h"
 
-#include "../../src/gbt/boost/trainer.h"
+#include "../../src/gbt/boost/trainer_impl.h"
 #include "../../src/gbt/model/format.h"
 #include "../../src/gbt/model/model.h"
 #include "../../src/gbt/tree/relevel.h"

@@ -6,7 +6,7 @@
 #ifndef GBT_TEST_NAIVE_H
 #define GBT_TEST_NAIVE_H
 
-#include "../../src/gbt/boost/trainer.h"
+#include "../../src/gbt/boost/trainer_impl.h"
 
 /* The host's gradients for a custom loss: n x n_outputs, column by column. */
 typedef void (*naive_custom)(const double *score, const double *label, int64_t n, int32_t n_outputs, double *g,

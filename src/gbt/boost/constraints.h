@@ -3,7 +3,7 @@
 #ifndef GBT_BOOST_CONSTRAINTS_H
 #define GBT_BOOST_CONSTRAINTS_H
 
-#include "trainer.h"
+#include "trainer_impl.h"
 
 typedef struct gbt_constraints {
   int8_t *monotone; /* n_features; or NULL. A statistic of a column has no sign of its own: 0 */

@@ -1,10 +1,11 @@
-#include "constraints.h"
-#include "trainer.h"
+#include "trainer_impl.h"
 
 #include <stdio.h>
 #include <string.h>
 
+#include "../tree/relevel.h"
 #include "backends.h"
+#include "constraints.h"
 #include "grow.h"
 #include "stopper.h"
 
@@ -20,6 +21,7 @@ struct gbt_trainer {
   gbt_constraints constraints;
   gbt_backend *be;
   gbt_forest *forest;
+  gbt_forest_view trees; /* as last asked for */
   size_t n_init_trees;
   int64_t n_rounds;
   int has_gradients; /* custom objective: the host gave those of the next round */
@@ -120,13 +122,24 @@ static gbt_status open_backend(gbt_ctx *ctx, gbt_trainer *tr, const gbt_trainer_
   return gbt_backend_open(ctx, spec->device, spec->device_number, &be, &tr->be, err);
 }
 
+/* Copies the trees of spec->init, in the levels of the training data. */
+static gbt_status take_over(gbt_trainer *tr, const gbt_trainer_spec *spec, gbt_error *err) {
+  if (spec->init_schema == NULL) return gbt_forest_append(tr->forest, spec->init, err);
+  gbt_forest *releveled;
+  GBT_TRY(gbt_forest_relevel(&tr->mem, spec->init, spec->init_schema, spec->train->cuts->schema, &releveled, err));
+  gbt_forest_view view = gbt_forest_look(releveled);
+  gbt_status status = gbt_forest_append(tr->forest, &view, err);
+  gbt_forest_free(releveled);
+  return status;
+}
+
 static gbt_status make_forest(gbt_ctx *ctx, gbt_trainer *tr, const gbt_trainer_spec *spec, gbt_error *err) {
   const gbt_dataset *train = spec->train;
   const gbt_label_rows rows = {train->n_rows, train->label, train->weight, train->offset};
   GBT_TRY(gbt_forest_new(&tr->mem, spec->train->cuts->n_features, spec->objective.n_outputs,
                          (int32_t)spec->params.num_parallel_tree, &tr->forest, err));
   if (spec->init) {
-    GBT_TRY(gbt_forest_append(tr->forest, spec->init, err));
+    GBT_TRY(take_over(tr, spec, err));
     tr->n_init_trees = tr->forest->n_trees;
     return GBT_OK;
   }
@@ -306,6 +319,12 @@ const gbt_objective *gbt_trainer_objective(const gbt_trainer *tr) { return &tr->
 
 int64_t gbt_trainer_n_rows(const gbt_trainer *tr, int32_t which) { return tr->sets[which]->n_rows; }
 const gbt_forest *gbt_trainer_forest(const gbt_trainer *tr) { return tr->forest; }
+
+const gbt_forest_view *gbt_trainer_trees(gbt_trainer *tr) {
+  tr->trees = gbt_forest_look(tr->forest);
+  return &tr->trees;
+}
+
 int64_t gbt_trainer_rounds(const gbt_trainer *tr) { return tr->n_rounds; }
 int64_t gbt_trainer_best_round(const gbt_trainer *tr) { return tr->watching ? tr->stopper.best_round : 0; }
 

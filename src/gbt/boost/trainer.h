@@ -8,13 +8,15 @@
 #define GBT_BOOST_TRAINER_H
 
 #include "../backend/phases.h"
-#include "../data/dataset.h"
+#include "../base/schema.h"
 #include "../objective/objective.h"
 #include "../params.h"
-#include "../tree/forest.h"
+#include "../tree/view.h"
 #include "metric.h"
 
 typedef struct gbt_trainer gbt_trainer;
+typedef struct gbt_dataset gbt_dataset;       /* data/dataset.h */
+typedef struct gbt_device_api gbt_device_api; /* backend/device.h */
 
 #define GBT_MAX_VALID 16
 #define GBT_MAX_METRICS 16
@@ -36,12 +38,13 @@ typedef struct gbt_trainer_spec {
   const double *feature_weight; /* n_columns >= 0, some > 0: chance of being drawn by colsample; or NULL */
   /* going on from another model */
   const gbt_forest_view *init;             /* trees to start with, same features and outputs; or NULL */
+  const gbt_schema *init_schema;           /* what init was trained on: same features, levels by text. NULL: as train */
   const double *init_score;                /* train rows x n_outputs, offset included: the scores of init on train */
   const double *init_valid[GBT_MAX_VALID]; /* the same for every valid set; needed with init */
   /* base scores; NULL: from the labels (0 with init_score or a custom objective) */
   const double *base; /* n_outputs */
   /* where: a device's functions (backend/device.h), borrowed as long as the trainer lives; NULL: the CPU */
-  const struct gbt_device_api *device;
+  const gbt_device_api *device;
   int32_t device_number;
   /* stopping */
   int64_t stop_rounds; /* 0: never. watches the last metric of the last valid set (train without one) */
@@ -79,8 +82,8 @@ gbt_status gbt_trainer_scores(gbt_ctx *ctx, const gbt_trainer *trainer, int32_t 
 int64_t gbt_trainer_n_rows(const gbt_trainer *trainer, int32_t which);
 const gbt_objective *gbt_trainer_objective(const gbt_trainer *trainer); /* borrowed until free */
 
-/* The forest (borrowed until free or the next run) and the rounds in it, those of `init` not counted. */
-const gbt_forest *gbt_trainer_forest(const gbt_trainer *trainer);
+/* The trees (borrowed until free or the next run), those of `init` first, and the rounds without them. */
+const gbt_forest_view *gbt_trainer_trees(gbt_trainer *trainer);
 int64_t gbt_trainer_rounds(const gbt_trainer *trainer);
 int64_t gbt_trainer_best_round(const gbt_trainer *trainer); /* 0 when nothing is watched */
 

@@ -1,0 +1,12 @@
+/* What the engine and its tests see of a trainer beside trainer.h. */
+#ifndef GBT_BOOST_TRAINER_IMPL_H
+#define GBT_BOOST_TRAINER_IMPL_H
+
+#include "../data/dataset.h"
+#include "../tree/forest.h"
+#include "trainer.h"
+
+/* Borrowed until free or the next run. */
+const gbt_forest *gbt_trainer_forest(const gbt_trainer *trainer);
+
+#endif
