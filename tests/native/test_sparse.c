@@ -218,7 +218,7 @@ static void compare_builds(part *p, int mode, int counts, int kind, test_rng *rn
     be->rows.order[n] = r;
     n += kind == 0 || (kind == 1 ? test_below(rng, 50) != 0 : test_below(rng, 500) == 0);
   }
-  be->fr.node[0] = (gbt_grow_node){.row_beg = 0, .n_rows = n};
+  be->fr.node[0] = (gbt_grow_node){.row_beg = 0, .n_rows = n, .own_rows = n};
   cpu_hist_start_sparse(&p->ctx, be);
   CHECK_EQ_I64(be->hist.build[0].at_once, kind == 2);
   CHECK_EQ_I64(be->hist.build[0].n_lists > 0, kind != 0);

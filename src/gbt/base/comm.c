@@ -72,6 +72,10 @@ gbt_status gbt_comm_agree(gbt_ctx *ctx, gbt_status status, gbt_error *err) {
   return status;
 }
 
+gbt_status gbt_comm_sync_at(gbt_ctx *ctx, int site, gbt_error *err) {
+  return gbt_comm_alone(ctx) ? GBT_OK : begin(ctx, AGREE, site, 0, err);
+}
+
 gbt_status gbt_comm_reduce_at(gbt_ctx *ctx, int site, void *x, size_t n, gbt_comm_type type, gbt_comm_op op,
                               gbt_error *err) {
   const gbt_comm *comm = ctx->comm;

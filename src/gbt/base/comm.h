@@ -65,8 +65,13 @@ typedef struct gbt_share {
 gbt_status gbt_comm_share(gbt_ctx *ctx, int64_t n, gbt_share *out, gbt_error *err) GBT_MUST_CHECK;
 
 /* The end of a step that all ranks take: `status` of this rank, and err when it failed. GBT_OK when it is that of all
- * ranks; else on every rank the failure of the first rank that failed, the message naming the rank (from 0). */
+ * ranks; else on every rank the failure of the first rank that failed, the message naming the rank (from 0). Steps must
+ * not stand within each other: a rank that has left the outer one cannot be met in the inner one. */
 gbt_status gbt_comm_agree(gbt_ctx *ctx, gbt_status status, gbt_error *err) GBT_MUST_CHECK;
+
+/* A meeting in the middle of a step: fails when another rank has failed. What is done behind it is done by all ranks,
+ * or by none. */
+gbt_status gbt_comm_sync_at(gbt_ctx *ctx, int site, gbt_error *err) GBT_MUST_CHECK;
 
 /* x[0 .. n) over all ranks, in place. `site` is a number of the place in the sources; the macros below supply it. */
 gbt_status gbt_comm_reduce_at(gbt_ctx *ctx, int site, void *x, size_t n, gbt_comm_type type, gbt_comm_op op,
@@ -96,6 +101,7 @@ gbt_status gbt_comm_broadcast_at(gbt_ctx *ctx, int site, void *x, size_t bytes, 
 /* Whether the number is the same on all ranks: *same. */
 gbt_status gbt_comm_same_at(gbt_ctx *ctx, int site, uint64_t number, int *same, gbt_error *err) GBT_MUST_CHECK;
 
+#define gbt_comm_sync(ctx, err) gbt_comm_sync_at(ctx, __LINE__, err)
 #define gbt_comm_sum_i64(ctx, x, n, err) gbt_comm_reduce_at(ctx, __LINE__, x, n, GBT_COMM_I64, GBT_COMM_SUM, err)
 #define gbt_comm_min_i64(ctx, x, n, err) gbt_comm_reduce_at(ctx, __LINE__, x, n, GBT_COMM_I64, GBT_COMM_MIN, err)
 #define gbt_comm_max_i64(ctx, x, n, err) gbt_comm_reduce_at(ctx, __LINE__, x, n, GBT_COMM_I64, GBT_COMM_MAX, err)

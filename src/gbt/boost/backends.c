@@ -1,11 +1,13 @@
 #include "backends.h"
 
+#include "../base/comm.h"
 #include "../cpu/cpu_open.h"
 
 gbt_status gbt_backend_open(gbt_ctx *ctx, const gbt_device_api *device, int32_t number, const gbt_backend_spec *spec,
                             gbt_backend **out, gbt_error *err) {
   *out = NULL;
   if (!device) return gbt_cpu_open(ctx, spec, out, err);
+  if (!gbt_comm_alone(ctx)) return gbt_refuse_ranks(err);
   if (device->abi != GBT_DEVICE_ABI || device->layout != GBT_DEVICE_LAYOUT)
     return gbt_fail_on(err, GBT_E_DEVICE, "device", "the library for device '%s' is of another build; install gbt "
                        "again", device->name);

@@ -7,6 +7,7 @@
 #include "backends.h"
 #include "constraints.h"
 #include "grow.h"
+#include "ranks.h"
 #include "stopper.h"
 
 struct gbt_trainer {
@@ -42,13 +43,14 @@ static gbt_status check_set(const gbt_trainer_spec *spec, const gbt_dataset *ds,
   if (ds->offset && ds->n_offset != spec->objective.n_outputs)
     return gbt_fail_on(err, GBT_E_DATA, "offset", "the offset of the %s data has %d columns; this objective needs %d",
                        name, (int)ds->n_offset, (int)spec->objective.n_outputs);
-  if (ds->n_rows == 0) return gbt_fail(err, GBT_E_DATA, "the %s data have no rows", name);
-  return gbt_labels_check(&spec->objective, ds->label, ds->n_rows, name, err);
+  if (ds->all_rows == 0) return gbt_fail(err, GBT_E_DATA, "the %s data have no rows", name);
+  if (ds->n_rows == 0) return GBT_OK; /* a rank without rows */
+  return gbt_labels_check(&spec->objective, ds->label, ds->n_rows, ds->row_beg, name, err);
 }
 
 static gbt_status check_data(const gbt_trainer_spec *spec, gbt_error *err) {
   char name[32] = "train";
-  if (spec->train->n_rows > INT32_MAX)
+  if (spec->train->all_rows > INT32_MAX)
     return gbt_fail(err, GBT_E_UNSUPPORTED, "training data with more than 2,147,483,647 rows are not supported");
   if (spec->train->cuts->n_features == 0) return gbt_fail(err, GBT_E_DATA, "the training data have no columns");
   GBT_TRY(check_set(spec, spec->train, name, err));
@@ -66,7 +68,7 @@ static gbt_status check_metrics(const gbt_trainer_spec *spec, gbt_error *err) {
                          gbt_metric_name(spec->metric[m]));
     for (int32_t s = 0; s <= spec->n_valid; s++) {
       const gbt_dataset *ds = s == 0 ? spec->train : spec->valid[s - 1];
-      if (!ds->label && (s > 0 || spec->eval_train))
+      if (!ds->label && ds->n_rows > 0 && (s > 0 || spec->eval_train))
         return gbt_fail_on(err, GBT_E_DATA, "label", "metrics need labels in every data set they are evaluated on");
     }
   }
@@ -93,7 +95,7 @@ static gbt_status check_init(const gbt_trainer_spec *spec, gbt_error *err) {
   return GBT_OK;
 }
 
-static gbt_status check_spec(const gbt_trainer_spec *spec, gbt_error *err) {
+static gbt_status check_spec(gbt_ctx *ctx, const gbt_trainer_spec *spec, gbt_error *err) {
   GBT_TRY(gbt_params_check(&spec->params, err));
   GBT_TRY(gbt_objective_check(&spec->objective, err));
   if (spec->n_valid < 0 || spec->n_valid > GBT_MAX_VALID)
@@ -102,7 +104,11 @@ static gbt_status check_spec(const gbt_trainer_spec *spec, gbt_error *err) {
     return gbt_fail_on(err, GBT_E_ARG, "eval_metric", "at most %d metrics are possible", GBT_MAX_METRICS);
   GBT_TRY(check_data(spec, err));
   GBT_TRY(check_metrics(spec, err));
-  return check_init(spec, err);
+  GBT_TRY(check_init(spec, err));
+  GBT_TRY(gbt_ranks_check_spec(ctx, spec, err));
+  for (int32_t s = 0; s <= spec->n_valid; s++)
+    GBT_TRY(gbt_ranks_check_weights(ctx, s == 0 ? spec->train : spec->valid[s - 1], err));
+  return GBT_OK;
 }
 
 /* ---- life ---- */
@@ -150,11 +156,10 @@ static gbt_status make_forest(gbt_ctx *ctx, gbt_trainer *tr, const gbt_trainer_s
   return GBT_OK;
 }
 
-gbt_status gbt_trainer_new(gbt_ctx *ctx, const gbt_trainer_spec *spec, gbt_trainer **out, gbt_error *err) {
+static gbt_status make_trainer(gbt_ctx *ctx, const gbt_trainer_spec *spec, gbt_trainer **out, gbt_error *err) {
   gbt_status status = GBT_OK;
   gbt_trainer *tr = NULL;
-  *out = NULL;
-  GBT_TRY(check_spec(spec, err));
+  GBT_TRY(check_spec(ctx, spec, err));
   GBT_TRY(gbt_mem_zeros(&ctx->mem, 1, sizeof *tr, &tr, err));
   tr->mem = ctx->mem;
   tr->params = spec->params;
@@ -186,6 +191,16 @@ done:
     *out = tr;
   else
     gbt_trainer_free(tr);
+  return status;
+}
+
+gbt_status gbt_trainer_new(gbt_ctx *ctx, const gbt_trainer_spec *spec, gbt_trainer **out, gbt_error *err) {
+  *out = NULL;
+  gbt_status status = make_trainer(ctx, spec, out, err);
+  status = gbt_comm_agree(ctx, status, err);
+  if (status == GBT_OK) return GBT_OK;
+  gbt_trainer_free(*out); /* another rank failed */
+  *out = NULL;
   return status;
 }
 
@@ -228,6 +243,7 @@ static gbt_status eval_metric(gbt_ctx *ctx, gbt_trainer *tr, int32_t set, gbt_me
   if (tr->be->ops->metric) GBT_TRY(tr->be->ops->metric(ctx, tr->be, set, (int32_t)metric, out, &done, err));
   if (done) return GBT_OK;
   GBT_TRY(tr->be->ops->scores(ctx, tr->be, set, &scores, err));
+  if (!gbt_comm_alone(ctx)) return gbt_ranks_metric(ctx, metric, &tr->objective, ds, scores, out, err);
   return gbt_metric_eval(ctx, metric, &tr->objective, ds->n_rows, scores, ds->label, ds->weight, out, err);
 }
 
@@ -250,6 +266,7 @@ static gbt_status one_round(gbt_ctx *ctx, gbt_trainer *tr, gbt_error *err) {
     GBT_TRY(tr->be->ops->gradients(ctx, tr->be, tr->forest->n_trees / per_round, err));
   GBT_TRY_GOTO(grow_round(ctx, tr, err), failed);
   GBT_TRY_GOTO(log_round(ctx, tr, err), failed);
+  GBT_TRY_GOTO(gbt_comm_sync(ctx, err), failed); /* all ranks have the round, or none */
   tr->has_gradients = 0;
   tr->n_rounds++;
   return GBT_OK;
@@ -259,8 +276,13 @@ failed:
   return status;
 }
 
-gbt_status gbt_trainer_run(gbt_ctx *ctx, gbt_trainer *tr, int64_t n_rounds, gbt_stop_reason *why, gbt_error *err) {
-  *why = GBT_RUN_DONE;
+/* Whether max_seconds is over, by the clock of the first rank. */
+static gbt_status look_at_clock(gbt_ctx *ctx, const gbt_trainer *tr, int *over, gbt_error *err) {
+  *over = tr->seconds >= tr->max_seconds;
+  return gbt_ranks_time_up(ctx, over, err);
+}
+
+static gbt_status run_rounds(gbt_ctx *ctx, gbt_trainer *tr, int64_t n_rounds, gbt_stop_reason *why, gbt_error *err) {
   if (tr->broken)
     return gbt_fail(err, GBT_E_ARG,
                     "this training was stopped in the middle of a round; go on from its model with init_model");
@@ -277,12 +299,19 @@ gbt_status gbt_trainer_run(gbt_ctx *ctx, gbt_trainer *tr, int64_t n_rounds, gbt_
         return GBT_OK;
       }
     }
-    if (tr->max_seconds > 0.0 && tr->seconds >= tr->max_seconds) {
+    int over = 0;
+    if (tr->max_seconds > 0.0) GBT_TRY(look_at_clock(ctx, tr, &over, err));
+    if (over) {
       *why = GBT_RUN_TIME;
       return GBT_OK;
     }
   }
   return GBT_OK;
+}
+
+gbt_status gbt_trainer_run(gbt_ctx *ctx, gbt_trainer *tr, int64_t n_rounds, gbt_stop_reason *why, gbt_error *err) {
+  *why = GBT_RUN_DONE;
+  return gbt_comm_agree(ctx, run_rounds(ctx, tr, n_rounds, why, err), err);
 }
 
 /* at: number of the cell in an n_rows x n_outputs matrix, by columns. C libraries print NaN with a sign or without. */
@@ -292,11 +321,11 @@ static gbt_status refuse_derivative(const gbt_trainer *tr, const char *what, int
   char output[40] = "", number[40] = "NaN";
   if (tr->objective.n_outputs > 1) snprintf(output, sizeof output, ", output %lld", (long long)(at / n) + 1);
   if (value == value) snprintf(number, sizeof number, "%g", value);
-  return gbt_fail_on(err, GBT_E_DATA, what, "%s of row %lld%s is %s; it must be %s", what, (long long)(at % n) + 1,
-                     output, number, rule);
+  return gbt_fail_on(err, GBT_E_DATA, what, "%s of row %lld%s is %s; it must be %s", what,
+                     (long long)(tr->sets[0]->row_beg + at % n) + 1, output, number, rule);
 }
 
-gbt_status gbt_trainer_set_gradients(gbt_ctx *ctx, gbt_trainer *tr, const double *g, const double *h, gbt_error *err) {
+static gbt_status set_gradients(gbt_ctx *ctx, gbt_trainer *tr, const double *g, const double *h, gbt_error *err) {
   int64_t n = tr->sets[0]->n_rows;
   if (tr->broken) return gbt_fail(err, GBT_E_ARG, "this training was stopped in the middle of a round");
   for (int64_t i = 0; i < n * tr->objective.n_outputs; i++) {
@@ -307,6 +336,10 @@ gbt_status gbt_trainer_set_gradients(gbt_ctx *ctx, gbt_trainer *tr, const double
   GBT_TRY(tr->be->ops->set_gradients(ctx, tr->be, tr->forest->n_trees / per_round, g, h, err));
   tr->has_gradients = 1;
   return GBT_OK;
+}
+
+gbt_status gbt_trainer_set_gradients(gbt_ctx *ctx, gbt_trainer *tr, const double *g, const double *h, gbt_error *err) {
+  return gbt_comm_agree(ctx, set_gradients(ctx, tr, g, h, err), err);
 }
 
 /* ---- looking ---- */

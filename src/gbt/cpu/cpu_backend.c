@@ -36,10 +36,13 @@ static gbt_status begin_trees(gbt_ctx *ctx, gbt_backend *self, const gbt_tree_ta
   GBT_TRY(cpu_hist_fit(be, err));
   int64_t t0 = gbt_clock_ns();
   gbt_sum sum;
-  GBT_TRY(cpu_rows_begin(ctx, be, &sum, err));
+  uint32_t n_in;
+  GBT_TRY(cpu_rows_begin(ctx, be, &n_in, &sum, err));
   cpu_split_begin(be);
   self->seconds[GBT_PHASE_PARTITION] += (double)(gbt_clock_ns() - t0) * 1e-9;
-  return gbt_frontier_root(&be->fr, be->rows.n_in, sum, cpu_units(be), err);
+  GBT_TRY(gbt_frontier_root(&be->fr, n_in, sum, cpu_units(be), err));
+  be->fr.node[0].own_rows = be->rows.n_in;
+  return GBT_OK;
 }
 
 /* Nodes to split in one step. Each needs one more histogram. Those of the last level that has any are given back as
@@ -109,6 +112,8 @@ gbt_status gbt_cpu_open(gbt_ctx *ctx, const gbt_backend_spec *spec, gbt_backend 
   be->layout = gbt_pages_layout(be->sets[0]->pages);
   be->n_features = be->cuts->n_features;
   be->n_rows = be->sets[0]->n_rows;
+  be->row_beg = be->sets[0]->row_beg;
+  be->all_rows = be->sets[0]->all_rows;
   gbt_frontier_init(&be->fr, &be->mem, be->params, spec->monotone, be->rules->n_sets > 0 ? be->rules->n_words : 0);
   cpu_scratch_open(be);
   GBT_TRY_GOTO(cpu_split_open(be, err), done);

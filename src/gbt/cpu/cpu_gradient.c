@@ -9,6 +9,7 @@
  * A task takes CPU_TASK_ROWS rows, block by block; block arrays live in the thread's scratch. */
 #include <string.h>
 
+#include "../base/comm.h"
 #include "cpu.h"
 
 gbt_status cpu_gradient_open(cpu_backend *be, gbt_error *err) {
@@ -123,19 +124,20 @@ static void fix_task(void *arg, int64_t task, int thread) {
     if (pass->wide)
       be->kernels->fix_wide(n, scale->up_g, scale->up_h, g, h, gh32 + row);
     else
-      be->kernels->fix(n, row, key, scale->up_g, scale->up_h, g, h, gh16 + row, low + row, &sums);
+      be->kernels->fix(n, (uint64_t)be->row_beg + row, key, scale->up_g, scale->up_h, g, h,
+                       gh16 + row, low + row, &sums);
   }
   be->grad.pass_sums[task] = sums;
 }
 
 static int wants_wide(const cpu_backend *be, int64_t size) {
   if (be->params->grad_bits != GBT_GRAD_AUTO) return be->params->grad_bits == GBT_GRAD_32;
-  return gbt_fixed_coarse(size, be->n_rows);
+  return gbt_fixed_coarse(size, be->all_rows);
 }
 
 static int64_t n_tasks(const cpu_backend *be) { return (be->n_rows + CPU_TASK_ROWS - 1) / CPU_TASK_ROWS; }
 
-/* The maxima of all tasks in those of the first one. */
+/* The maxima of all tasks, and of all ranks, in those of the first one. */
 static gbt_status merge_maxima(gbt_ctx *ctx, cpu_backend *be, gbt_error *err) {
   size_t K = (size_t)be->n_outputs;
   double *all = be->grad.pass_max;
@@ -149,7 +151,8 @@ static gbt_status merge_maxima(gbt_ctx *ctx, cpu_backend *be, gbt_error *err) {
       all[i + 1] = max[i + 1] > all[i + 1] ? max[i + 1] : all[i + 1];
     }
   }
-  return usable ? GBT_OK : gbt_gradients_overflow(be->grad.round, err);
+  if (!usable) return gbt_gradients_overflow(be->grad.round, err);
+  return gbt_comm_max_f64(ctx, all, 2 * K, err);
 }
 
 static gbt_status find_scales(gbt_ctx *ctx, grad_pass *pass, gbt_error *err) {
@@ -178,6 +181,9 @@ static gbt_status fix_output(gbt_ctx *ctx, grad_pass *pass, gbt_error *err) {
     all.square += be->grad.pass_sums[t].square;
     all.h += be->grad.pass_sums[t].h;
   }
+  int64_t sums[3] = {all.size, all.square, all.h};
+  GBT_TRY(gbt_comm_sum_i64(ctx, sums, 3, err));
+  all = (gbt_fixed_sums){sums[0], sums[1], sums[2]};
   pass->wide = wants_wide(be, all.size);
   be->grad.wide[pass->output] = (int8_t)pass->wide;
   be->grad.noise[pass->output] = gbt_noise(all, &be->grad.scale[pass->output]);

@@ -8,11 +8,15 @@
  * Work is cut into units (node, strip, rows): a unit adds its rows into the thread's accumulators and then moves them
  * into the node's slot; under a lock when other units write there too. It takes its rows block by block and each block
  * group by group: a group's accumulators stay in L1 for a block, and a block's rows, of which only the first group
- * meets a cold cache line, in L2. Everything is integer addition, so neither the cut nor the order shows. */
+ * meets a cold cache line, in L2. Everything is integer addition, so neither the cut nor the order shows.
+ *
+ * Several ranks: every rank builds the same nodes from its own rows, and the sums are added up before anything is
+ * subtracted, so all ranks have the histograms of all rows. */
 #include "cpu.h"
 
 #include <string.h>
 
+#include "../base/comm.h"
 #include "cpu_hist_kernels.h"
 
 /* ---- life ---- */
@@ -41,7 +45,7 @@ gbt_status cpu_hist_open(cpu_backend *be, gbt_error *err) {
 
 void cpu_hist_close(cpu_backend *be) {
   cpu_hist_plan *plan = &be->hist;
-  void *blocks[] = {plan->build, plan->subtract, plan->unit, plan->group_counts, plan->started};
+  void *blocks[] = {plan->build, plan->subtract, plan->unit, plan->group_counts, plan->started, plan->part};
   for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++) gbt_mem_free(&be->mem, blocks[i]);
   while (plan->n_locks > 0) gbt_lock_destroy(&plan->lock[--plan->n_locks]);
 }
@@ -101,17 +105,17 @@ static gbt_status plan_units(gbt_ctx *ctx, const cpu_span *span, gbt_error *err)
   be->hist.n_unit = 0;
   for (size_t b = 0; b < be->hist.n_build; b++) {
     const gbt_grow_node *node = &be->fr.node[be->hist.build[b].node];
-    uint32_t first = node->row_beg, last = first + node->n_rows;
+    uint32_t first = node->row_beg, last = first + node->own_rows;
     cpu_span_rows(span, &first, &last);
     uint32_t n = last - first, n_chunks = (n + CPU_HIST_ROWS - 1) / CPU_HIST_ROWS;
-    if (node->n_rows == 0 && span->pages->row_beg == 0) n_chunks = 1; /* zeros */
+    if (node->own_rows == 0 && span->pages->row_beg == 0) n_chunks = 1; /* zeros */
     size_t need = be->hist.n_unit + (size_t)n_chunks * (size_t)n_strips;
     GBT_TRY(gbt_mem_grow(&be->mem, &be->hist.unit, &be->hist.cap_unit, need, sizeof *be->hist.unit, err));
     for (uint32_t c = 0; c < n_chunks; c++) {
       uint32_t beg = first + (uint32_t)((uint64_t)n * c / n_chunks);
       uint32_t end = first + (uint32_t)((uint64_t)n * (c + 1) / n_chunks);
       for (int32_t k = 0; k < n_strips; k++)
-        be->hist.unit[be->hist.n_unit++] = (cpu_unit){(int32_t)b, k, beg, end, n_chunks > 1 || n < node->n_rows};
+        be->hist.unit[be->hist.n_unit++] = (cpu_unit){(int32_t)b, k, beg, end, n_chunks > 1 || n < node->own_rows};
     }
   }
   return be->layout->n_sparse > 0 ? cpu_hist_plan_sparse(ctx, span, err) : GBT_OK;
@@ -333,10 +337,30 @@ static gbt_status subtract_all(gbt_ctx *ctx, cpu_backend *be, gbt_error *err) {
   return GBT_OK;
 }
 
+/* ---- ranks ---- */
+
+/* The built histograms of all ranks, added up. A rank without rows has no page and so has not filled its own. */
+static gbt_status sum_ranks(gbt_ctx *ctx, cpu_backend *be, gbt_error *err) {
+  const size_t dense = be->layout->sparse_slot, sparse = be->layout->n_slots - dense;
+  const size_t sparse_numbers = be->pool.packed ? sparse : 2 * sparse;
+  size_t n = 0, need = 3 * be->hist.n_build;
+  if (gbt_comm_alone(ctx)) return GBT_OK;
+  GBT_TRY(gbt_mem_grow(&be->mem, &be->hist.part, &be->hist.cap_part, need, sizeof *be->hist.part, err));
+  for (size_t b = 0; b < be->hist.n_build; b++) {
+    const cpu_hist *hist = &be->pool.hist[be->hist.build[b].slot];
+    if (be->n_rows == 0) memset(hist->sum, 0, (2 * dense + sparse_numbers) * sizeof(int64_t));
+    if (be->n_rows == 0 && hist->count) memset(hist->count, 0, be->layout->n_slots * sizeof *hist->count);
+    be->hist.part[n++] = (gbt_comm_part){hist->sum, 2 * dense, GBT_COMM_I64};
+    be->hist.part[n++] = (gbt_comm_part){hist->sum + dense, sparse_numbers, GBT_COMM_I64};
+    if (be->pool.any_counts) be->hist.part[n++] = (gbt_comm_part){hist->count, be->layout->n_slots, GBT_COMM_U32};
+  }
+  return gbt_comm_sum_parts(ctx, be->hist.part, n, err);
+}
+
 /* About what building takes: half a nanosecond per row and feature, one per slot. */
 static double build_ns(const cpu_backend *be) {
   double rows = 0.0;
-  for (size_t b = 0; b < be->hist.n_build; b++) rows += be->fr.node[be->hist.build[b].node].n_rows;
+  for (size_t b = 0; b < be->hist.n_build; b++) rows += be->fr.node[be->hist.build[b].node].own_rows;
   return 0.5 * rows * be->n_features + 1.0 * (double)be->hist.n_build * be->layout->n_slots;
 }
 
@@ -358,6 +382,7 @@ gbt_status cpu_build_hist(gbt_ctx *ctx, gbt_backend *self, gbt_error *err) {
   if (be->hist.n_build > 0) {
     GBT_TRY(start_builds(ctx, be, err));
     GBT_TRY(gbt_pages_pass(ctx, be->sets[0]->pages, build_span, be, err));
+    GBT_TRY(sum_ranks(ctx, be, err));
   }
   GBT_TRY(subtract_all(ctx, be, err));
   self->seconds[GBT_PHASE_HIST] += (double)(gbt_clock_ns() - t0) * 1e-9;

@@ -11,6 +11,7 @@
  * of such sums are the sums of the differences, for h of a part is never above h of the whole. */
 #include <string.h>
 
+#include "../base/comm.h"
 #include "cpu.h"
 
 #define UNITS_A_THREAD 4
@@ -25,7 +26,7 @@ static uint32_t sparse_slots(const cpu_backend *be) { return be->layout->n_slots
 static size_t sum_bytes(const cpu_backend *be) { return be->pool.packed ? sizeof(int64_t) : sizeof(gbt_sum); }
 
 static double entries_a_row(const cpu_backend *be) {
-  GBT_ASSERT(be->n_rows > 0);
+  if (be->n_rows == 0) return 0.0; /* a rank without rows */
   size_t n_runs = (size_t)be->sparse.n_tiles * (size_t)be->layout->n_sparse;
   return (double)be->sparse.beg[n_runs] / (double)be->n_rows;
 }
@@ -56,18 +57,19 @@ static gbt_status plan_columns(gbt_ctx *ctx, cpu_backend *be, size_t b, gbt_erro
 
 void cpu_hist_start_sparse(gbt_ctx *ctx, cpu_backend *be) {
   double rows = 0.0, per_row = entries_a_row(be);
-  for (size_t b = 0; b < be->hist.n_build; b++) rows += be->fr.node[be->hist.build[b].node].n_rows;
+  for (size_t b = 0; b < be->hist.n_build; b++) rows += be->fr.node[be->hist.build[b].node].own_rows;
   double share = rows / (UNITS_A_THREAD * ctx->n_threads), most = UNIT_ENTRIES / (per_row + 1.0);
   if (share < CPU_HIST_ROWS) share = CPU_HIST_ROWS;
   if (share > most) share = most < UNIT_ROWS ? UNIT_ROWS : most;
   for (size_t b = 0; b < be->hist.n_build; b++) {
     cpu_build *build = &be->hist.build[b];
     const gbt_grow_node *node = &be->fr.node[build->node];
-    if ((int64_t)node->n_rows == be->n_rows) continue; /* column by column */
-    uint32_t n = (uint32_t)((double)node->n_rows / share);
-    if (ctx->n_threads == 1 && node->n_rows * (per_row + 1.0) < UNIT_ENTRIES) n = 1; /* no need of accumulators */
+    if ((int64_t)node->own_rows == be->n_rows) continue; /* column by column */
+    uint32_t n = (uint32_t)((double)node->own_rows / share);
+    if (ctx->n_threads == 1 && node->own_rows * (per_row + 1.0) < UNIT_ENTRIES) n = 1; /* no need of accumulators */
     build->n_lists = n > 0 ? n : 1;
-    build->at_once = build->from >= 0 && n <= 1 && node->n_rows * per_row * ENTRY_SLOTS < sparse_slots(be);
+    if (!gbt_comm_alone(ctx)) continue; /* what is taken off is known when the ranks have met */
+    build->at_once = build->from >= 0 && n <= 1 && node->own_rows * per_row * ENTRY_SLOTS < sparse_slots(be);
   }
 }
 
@@ -76,10 +78,10 @@ static gbt_status plan_lists(const cpu_span *span, size_t b, gbt_error *err) {
   cpu_backend *be = span->be;
   const cpu_build *build = &be->hist.build[b];
   const gbt_grow_node *node = &be->fr.node[build->node];
-  uint32_t first = node->row_beg, last = first + node->n_rows;
+  uint32_t first = node->row_beg, last = first + node->own_rows;
   cpu_span_rows(span, &first, &last);
   const uint64_t rows = last - first;
-  uint32_t n = node->n_rows > 0 ? (uint32_t)(build->n_lists * rows / node->n_rows) : span->pages->row_beg == 0;
+  uint32_t n = node->own_rows > 0 ? (uint32_t)(build->n_lists * rows / node->own_rows) : span->pages->row_beg == 0;
   if (n == 0 && rows > 0) n = 1;
   for (uint32_t c = 0; c < n; c++) {
     uint32_t beg = first + (uint32_t)(rows * c / n), end = first + (uint32_t)(rows * (c + 1) / n);

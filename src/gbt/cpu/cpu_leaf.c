@@ -5,6 +5,7 @@
  * are the sums of their children. */
 #include <string.h>
 
+#include "../base/comm.h"
 #include "cpu.h"
 
 void cpu_leaf_close(cpu_backend *be) {
@@ -21,8 +22,8 @@ static void fine_task(void *arg, int64_t task, int thread) {
   gbt_sum s = {0, 0};
   (void)thread;
   if (!wide)
-    s = be->kernels->rest(chunk->end - chunk->beg, be->rows.order + chunk->beg, cpu_rounding_key(be, be->task.output),
-                          cpu_low(be));
+    s = be->kernels->rest(chunk->end - chunk->beg, (uint32_t)be->row_beg, be->rows.order + chunk->beg,
+                          cpu_rounding_key(be, be->task.output), cpu_low(be));
   if (gbt_policy_one_split(be->fr.policy.kind)) {
     gbt_sum coarse = cpu_sum_rows(be, chunk->beg, chunk->end);
     s.g += coarse.g * (wide ? 1 : 65536);
@@ -32,12 +33,12 @@ static void fine_task(void *arg, int64_t task, int thread) {
 }
 
 /* Sums of the leaves as far as they are known; 0 elsewhere. A symmetric tree does not keep those of nodes that are
- * split for its shape alone. */
-static void start_sums(cpu_backend *be) {
+ * split for its shape alone. Of several ranks the first one knows them for all. */
+static void start_sums(const gbt_ctx *ctx, cpu_backend *be) {
   const int64_t unit = be->grad.wide[be->task.output] ? 1 : 65536;
   for (size_t i = 0; i < be->fr.n_nodes; i++) {
     const gbt_grow_node *node = &be->fr.node[i];
-    int known = node->left == 0 && !gbt_policy_one_split(be->fr.policy.kind);
+    int known = gbt_comm_rank(ctx) == 0 && node->left == 0 && !gbt_policy_one_split(be->fr.policy.kind);
     be->leaf.fine[i].g = known ? node->sum.g * unit : 0;
     be->leaf.fine[i].h = known ? node->sum.h * unit : 0;
   }
@@ -49,15 +50,17 @@ static gbt_status fine_sums(gbt_ctx *ctx, cpu_backend *be, gbt_error *err) {
   be->rows.n_chunk = 0;
   for (size_t i = 0; i < n_nodes; i++) {
     const gbt_grow_node *node = &be->fr.node[i];
-    if (node->left == 0) GBT_TRY(cpu_add_chunks(be, (int32_t)i, 0, node->row_beg, node->n_rows, CPU_TASK_ROWS, err));
+    if (node->left == 0) GBT_TRY(cpu_add_chunks(be, (int32_t)i, 0, node->row_beg, node->own_rows, CPU_TASK_ROWS, err));
   }
   GBT_TRY(cpu_parallel(ctx, (int64_t)be->rows.n_chunk, 2.0 * be->rows.n_in, fine_task, be, err));
-  start_sums(be);
+  start_sums(ctx, be);
   for (size_t c = 0; c < be->rows.n_chunk; c++) {
     gbt_sum *s = &be->leaf.fine[be->rows.chunk[c].node];
     s->g += be->rows.chunk[c].fine.g;
     s->h += be->rows.chunk[c].fine.h;
   }
+  const gbt_comm_part sums = {be->leaf.fine, 2 * n_nodes, GBT_COMM_I64};
+  GBT_TRY(gbt_comm_sum_parts(ctx, &sums, 1, err));
   for (size_t i = n_nodes; i-- > 1;) { /* children are numbered above their parents */
     gbt_sum *s = &be->leaf.fine[be->fr.node[i].parent];
     s->g += be->leaf.fine[i].g;

@@ -17,7 +17,8 @@ typedef struct cpu_level { /* empty unless growth is symmetric */
   int32_t *n_placed;       /* n_features: how many levels are in order */
   int8_t *missing;         /* n_features: the level has missing values */
   int64_t *left_rows;      /* by open node, when a split has been decided */
-  size_t cap_left_rows;
+  int64_t *by_rows;        /* by open node: g, h and rows that go left, of nodes without a histogram */
+  size_t cap_left_rows, cap_by_rows;
 } cpu_level;
 
 gbt_status cpu_level_open(struct cpu_backend *be, gbt_error *err) GBT_MUST_CHECK;

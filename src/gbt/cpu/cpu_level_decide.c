@@ -3,6 +3,9 @@
  *
  * Every node then needs its own left sums, from its histogram or, where that was given back, from its rows; they say
  * what it gains itself and whether it is kept (cpu_split_level.c). */
+#include <string.h>
+
+#include "../base/comm.h"
 #include "cpu_level_impl.h"
 
 #define LEVEL_NODES 64 /* nodes of a task */
@@ -131,26 +134,45 @@ static gbt_status rows_span(void *arg, gbt_ctx *ctx, const gbt_page_span *pages,
   return cpu_parallel(ctx, (int64_t)be->rows.n_chunk, ns, rows_task, &span, err);
 }
 
+/* What the chunks found, of all ranks, to their nodes. */
+static gbt_status add_by_rows(gbt_ctx *ctx, cpu_backend *be, gbt_error *err) {
+  cpu_level *level = &be->level;
+  size_t n = be->fr.n_open;
+  GBT_TRY(gbt_mem_grow(&be->mem, &level->by_rows, &level->cap_by_rows, 3 * n, sizeof *level->by_rows, err));
+  memset(level->by_rows, 0, 3 * n * sizeof *level->by_rows);
+  for (size_t c = 0; c < be->rows.n_chunk; c++) {
+    const cpu_chunk *chunk = &be->rows.chunk[c];
+    int64_t *to = level->by_rows + 3 * (size_t)chunk->item;
+    to[0] += chunk->fine.g;
+    to[1] += chunk->fine.h;
+    to[2] += chunk->n_left;
+  }
+  GBT_TRY(gbt_comm_sum_i64(ctx, level->by_rows, 3 * n, err));
+  for (size_t i = 0; i < n; i++) {
+    gbt_sum *left = &be->fr.node[be->fr.open[i]].split.left;
+    left->g += level->by_rows[3 * i];
+    left->h += level->by_rows[3 * i + 1];
+    level->left_rows[i] += level->by_rows[3 * i + 2];
+  }
+  return GBT_OK;
+}
+
 static gbt_status left_of_level(gbt_ctx *ctx, cpu_backend *be, gbt_error *err) {
   size_t n = be->fr.n_open;
   int64_t n_tasks = (int64_t)(n + LEVEL_NODES - 1) / LEVEL_NODES;
   GBT_TRY(gbt_mem_grow(&be->mem, &be->level.left_rows, &be->level.cap_left_rows, n, sizeof(int64_t), err));
   GBT_TRY(cpu_parallel(ctx, n_tasks, 200.0 * (double)n, left_task, be, err));
   be->rows.n_chunk = 0;
+  int64_t n_by_rows = 0;
   for (size_t i = 0; i < n; i++) {
     const gbt_grow_node *node = &be->fr.node[be->fr.open[i]];
     if (!node->splittable || node->hist >= 0) continue;
-    GBT_TRY(cpu_add_chunks(be, be->fr.open[i], (int32_t)i, node->row_beg, node->n_rows, CPU_TASK_ROWS, err));
+    GBT_TRY(cpu_add_chunks(be, be->fr.open[i], (int32_t)i, node->row_beg, node->own_rows, CPU_TASK_ROWS, err));
+    n_by_rows++;
   }
+  if (n_by_rows == 0) return GBT_OK;
   if (be->rows.n_chunk > 0) GBT_TRY(gbt_pages_pass(ctx, be->sets[0]->pages, rows_span, be, err));
-  for (size_t c = 0; c < be->rows.n_chunk; c++) {
-    const cpu_chunk *chunk = &be->rows.chunk[c];
-    gbt_sum *left = &be->fr.node[chunk->node].split.left;
-    left->g += chunk->fine.g;
-    left->h += chunk->fine.h;
-    be->level.left_rows[chunk->item] += chunk->n_left;
-  }
-  return GBT_OK;
+  return add_by_rows(ctx, be, err);
 }
 
 /* Every node's own gain; who is kept; where missing values go when the level has none. The gains add up to the level's:

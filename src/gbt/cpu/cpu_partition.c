@@ -10,11 +10,13 @@
  */
 #include <string.h>
 
+#include "../base/comm.h"
 #include "cpu.h"
 
 void cpu_partition_close(cpu_backend *be) {
   gbt_mem_free(&be->mem, be->part.lut);
   gbt_mem_free(&be->mem, be->part.lut_beg);
+  gbt_mem_free(&be->mem, be->part.left);
 }
 
 /* Entries of a node's table: codes of the column; where the feature is sparse, its slots and then the zero bin. */
@@ -189,6 +191,22 @@ static void copy_task(void *arg, int64_t task, int thread) {
   put_right(be, chunk, be->rows.order + right->row_beg + right_before);
 }
 
+/* Rows of the chosen nodes that went left; of the chunks' those of the same node before them. */
+static gbt_status count_left(gbt_ctx *ctx, cpu_backend *be, gbt_error *err) {
+  size_t n = be->fr.n_chosen;
+  GBT_TRY(gbt_mem_grow(&be->mem, &be->part.left, &be->part.cap_left, 2 * n, sizeof *be->part.left, err));
+  int64_t *all = be->part.left, *own = all + n;
+  for (size_t i = 0, c = 0; i < n; i++) { /* a node without rows has no chunks */
+    own[i] = 0;
+    for (; c < be->rows.n_chunk && be->rows.chunk[c].node == be->fr.chosen[i]; c++) {
+      be->rows.chunk[c].left_before = (uint32_t)own[i];
+      own[i] += be->rows.chunk[c].n_left;
+    }
+    all[i] = own[i];
+  }
+  return gbt_comm_sum_i64(ctx, all, n, err);
+}
+
 gbt_status cpu_partition(gbt_ctx *ctx, gbt_backend *self, gbt_error *err) {
   cpu_backend *be = (cpu_backend *)self;
   int64_t t0 = gbt_clock_ns();
@@ -197,18 +215,14 @@ gbt_status cpu_partition(gbt_ctx *ctx, gbt_backend *self, gbt_error *err) {
   GBT_TRY(make_luts(be, err));
   for (size_t i = 0; i < be->fr.n_chosen; i++) {
     const gbt_grow_node *node = &be->fr.node[be->fr.chosen[i]];
-    GBT_TRY(cpu_add_chunks(be, be->fr.chosen[i], (int32_t)i, node->row_beg, node->n_rows, CPU_TASK_ROWS, err));
-    if (node->n_rows > CPU_TASK_ROWS) to_copy += node->n_rows;
+    GBT_TRY(cpu_add_chunks(be, be->fr.chosen[i], (int32_t)i, node->row_beg, node->own_rows, CPU_TASK_ROWS, err));
+    if (node->own_rows > CPU_TASK_ROWS) to_copy += node->own_rows;
   }
   GBT_TRY(split_chunks(ctx, be, err));
-  for (size_t i = 0, c = 0; i < be->fr.n_chosen; i++) { /* a node without rows has no chunks */
-    int32_t node = be->fr.chosen[i];
-    uint32_t left = 0;
-    for (; c < be->rows.n_chunk && be->rows.chunk[c].node == node; c++) {
-      be->rows.chunk[c].left_before = left;
-      left += be->rows.chunk[c].n_left;
-    }
-    GBT_TRY(gbt_frontier_split(&be->fr, node, left, err));
+  GBT_TRY(count_left(ctx, be, err));
+  for (size_t i = 0; i < be->fr.n_chosen; i++) {
+    GBT_TRY(gbt_frontier_split(&be->fr, be->fr.chosen[i], (uint32_t)be->part.left[i], err));
+    gbt_frontier_share(&be->fr, be->fr.chosen[i], (uint32_t)be->part.left[be->fr.n_chosen + i]);
   }
   gbt_frontier_judge(&be->fr);
   if (to_copy > 0.0) GBT_TRY(cpu_parallel(ctx, (int64_t)be->rows.n_chunk, 0.5 * to_copy, copy_task, be, err));

@@ -6,6 +6,7 @@
  * and the others backward into spare, at its own place; once the counts are known, both are copied to theirs. */
 #include <string.h>
 
+#include "../base/comm.h"
 #include "../base/rng.h"
 #include "cpu.h"
 
@@ -83,16 +84,16 @@ static void number_task(void *arg, int64_t task, int thread) {
   chunk->fine = cpu_sum_rows(be, chunk->beg, chunk->end);
 }
 
-/* A row is drawn when its hash is below the share. */
+/* A row is drawn when the hash of its number among the rows of all ranks is below the share. */
 static void draw_task(void *arg, int64_t task, int thread) {
   cpu_backend *be = arg;
   cpu_chunk *chunk = &be->rows.chunk[task];
   gbt_key32 key = gbt_key((uint64_t)be->params->seed, GBT_FOR_ROWS, be->task.tree, 0);
-  uint64_t limit = gbt_hash_limit(be->params->subsample);
+  const uint64_t limit = gbt_hash_limit(be->params->subsample), row_beg = (uint64_t)be->row_beg;
   uint32_t *in = be->rows.spare + chunk->beg, *out = be->rows.spare + chunk->end;
   (void)thread;
   for (uint32_t i = chunk->beg; i < chunk->end; i++) {
-    uint32_t drawn = gbt_hash32(key, i) < limit;
+    uint32_t drawn = gbt_hash32(key, row_beg + i) < limit;
     *in = i; /* one of the two is overwritten by the next row */
     out[-1] = i;
     in += drawn;
@@ -123,7 +124,7 @@ static gbt_status draw_rows(gbt_ctx *ctx, cpu_backend *be, gbt_error *err) {
   return cpu_parallel(ctx, (int64_t)be->rows.n_chunk, 1.0 * (double)be->n_rows, order_task, be, err);
 }
 
-gbt_status cpu_rows_begin(gbt_ctx *ctx, cpu_backend *be, gbt_sum *sum, gbt_error *err) {
+gbt_status cpu_rows_begin(gbt_ctx *ctx, cpu_backend *be, uint32_t *n_in, gbt_sum *sum, gbt_error *err) {
   uint32_t n = (uint32_t)be->n_rows;
   be->rows.n_chunk = 0;
   GBT_TRY(cpu_add_chunks(be, 0, 0, 0, n, CPU_TASK_ROWS, err));
@@ -133,10 +134,13 @@ gbt_status cpu_rows_begin(gbt_ctx *ctx, cpu_backend *be, gbt_sum *sum, gbt_error
     be->rows.n_in = n;
     GBT_TRY(cpu_parallel(ctx, (int64_t)be->rows.n_chunk, 1.0 * n, number_task, be, err));
   }
-  *sum = (gbt_sum){0, 0};
+  int64_t all[3] = {be->rows.n_in, 0, 0};
   for (size_t c = 0; c < be->rows.n_chunk; c++) {
-    sum->g += be->rows.chunk[c].fine.g;
-    sum->h += be->rows.chunk[c].fine.h;
+    all[1] += be->rows.chunk[c].fine.g;
+    all[2] += be->rows.chunk[c].fine.h;
   }
+  GBT_TRY(gbt_comm_sum_i64(ctx, all, 3, err));
+  *n_in = (uint32_t)all[0];
+  *sum = (gbt_sum){all[1], all[2]};
   return GBT_OK;
 }

@@ -31,8 +31,10 @@ typedef struct cpu_rows {
 gbt_status cpu_rows_open(struct cpu_backend *be, gbt_error *err) GBT_MUST_CHECK;
 void cpu_rows_close(struct cpu_backend *be);
 
-/* Draws the tree's rows and puts them in order; *sum: of their gradients, in units of the histograms. */
-gbt_status cpu_rows_begin(gbt_ctx *ctx, struct cpu_backend *be, gbt_sum *sum, gbt_error *err) GBT_MUST_CHECK;
+/* Draws the tree's rows and puts them in order. Of those of all ranks: *n_in, how many they are, and *sum, of their
+ * gradients in units of the histograms. */
+gbt_status cpu_rows_begin(gbt_ctx *ctx, struct cpu_backend *be, uint32_t *n_in, gbt_sum *sum,
+                          gbt_error *err) GBT_MUST_CHECK;
 
 /* Chunks of at most `rows` rows for a node's rows, appended to be->rows.chunk. */
 gbt_status cpu_add_chunks(struct cpu_backend *be, int32_t node, int32_t item, uint32_t beg, uint32_t n, uint32_t rows,

@@ -9,6 +9,7 @@
  * (tile, feature), each with ascending rows: col->beg[tile * n_sparse + i] is the place where the run begins. */
 #include <string.h>
 
+#include "../base/comm.h"
 #include "cpu.h"
 
 #define TILE_ROWS 16384u /* a tile's 16-bit gradients and marks stay in the second-level cache */
@@ -108,6 +109,8 @@ static gbt_status find_most(gbt_ctx *ctx, column_pass *pass, gbt_error *err) {
   const gbt_layout *layout = pass->be->layout;
   cpu_sparse *col = &pass->be->sparse;
   GBT_TRY(gbt_parallel(ctx, layout->n_sparse, most_task, pass, err));
+  const gbt_comm_part counts = {pass->feat, layout->n_slots - layout->sparse_slot, GBT_COMM_U32};
+  GBT_TRY(gbt_comm_sum_parts(ctx, &counts, 1, err));
   for (uint32_t s = 0; s < layout->n_slots - layout->sparse_slot; s++)
     if (pass->feat[s] > col->most) col->most = pass->feat[s];
   return GBT_OK;
@@ -140,9 +143,11 @@ static gbt_status fill_columns(gbt_ctx *ctx, column_pass *pass, gbt_error *err) 
 gbt_status cpu_sparse_open(gbt_ctx *ctx, cpu_backend *be, gbt_error *err) {
   const gbt_layout *layout = be->layout;
   column_pass pass = {.be = be};
-  if (layout->n_sparse == 0 || be->n_rows == 0) return GBT_OK;
-  be->sparse.tile_rows = choose_tile(be->sets[0]->pages);
-  be->sparse.n_tiles = (be->n_rows + be->sparse.tile_rows - 1) / be->sparse.tile_rows;
+  if (layout->n_sparse == 0) return GBT_OK;
+  if (be->n_rows > 0) { /* else there are no tiles */
+    be->sparse.tile_rows = choose_tile(be->sets[0]->pages);
+    be->sparse.n_tiles = (be->n_rows + be->sparse.tile_rows - 1) / be->sparse.tile_rows;
+  }
   GBT_TRY(gbt_mem_array(&be->mem, layout->n_slots - layout->sparse_slot, sizeof *pass.feat, &pass.feat, err));
   gbt_status status = fill_columns(ctx, &pass, err);
   gbt_mem_free(&be->mem, pass.feat);

@@ -47,7 +47,7 @@ gbt_status cpu_level_open(cpu_backend *be, gbt_error *err) {
 void cpu_level_close(cpu_backend *be) {
   cpu_level *level = &be->level;
   void *blocks[] = {level->feats, level->beg,      level->gain,    level->order,
-                    level->tried, level->n_placed, level->missing, level->left_rows};
+                    level->tried, level->n_placed, level->missing, level->left_rows, level->by_rows};
   for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++) gbt_mem_free(&be->mem, blocks[i]);
 }
 

@@ -2,11 +2,12 @@
  *
  * A pass goes over the rows in tasks of BASE_ROWS, whose sums are merged in the order of the rows; being exact, they do
  * not depend on it. Most objectives take one pass. RESIDUAL_ROOT takes one for each step of a search that begins at the
- * mean residual. */
+ * mean residual. Ranks add up the sums of their rows; each has one task at least, which may find no rows. */
 #include "formulas.h"
 #include "objective.h"
 
-#include "../base/exact_sum.h"
+#include "../base/bits.h"
+#include "../base/comm.h"
 
 enum { BASE_ROWS = 65536, MOST_STEPS = 50 };
 
@@ -142,7 +143,8 @@ static gbt_status sum_rows(gbt_ctx *ctx, base_pass *p, int64_t n_tasks, gbt_erro
     gbt_exact_merge(&p->top[c % k], &p->top[c]);
     gbt_exact_merge(&p->bottom[c % k], &p->bottom[c]);
   }
-  return GBT_OK;
+  GBT_TRY(gbt_comm_sum_exact(ctx, p->top, k, err));
+  return gbt_comm_sum_exact(ctx, p->bottom, k, err);
 }
 
 /* Where the gradients add up to 0, within the range of the residuals: steps of sum g / sum h from *at on, halving the
@@ -167,6 +169,31 @@ static gbt_status find_root(gbt_ctx *ctx, base_pass *p, int64_t n_tasks, double 
   return GBT_OK;
 }
 
+/* The range of all ranks' rows to *range, which is that of this rank's. *any: 0 when there are no rows at all. Of equal
+ * ends the first rank's is taken, as of tasks the first one's: 0 and -0 are two numbers. */
+static gbt_status range_of_ranks(gbt_ctx *ctx, const gbt_label_rows *rows, base_range *range, int *any,
+                                 gbt_error *err) {
+  enum { ROWS = 0, LOW, HIGH, N };
+  gbt_status status = GBT_OK;
+  int64_t mine[N] = {rows->n_rows, 0, 0}, *all = NULL;
+  *any = rows->n_rows > 0;
+  if (gbt_comm_alone(ctx)) return GBT_OK;
+  if (*any) mine[LOW] = (int64_t)gbt_bits(range->low), mine[HIGH] = (int64_t)gbt_bits(range->high);
+  GBT_TRY_GOTO(gbt_mem_array(&ctx->mem, (size_t)gbt_comm_size(ctx), N * sizeof *all, &all, err), done);
+  GBT_TRY_GOTO(gbt_comm_gather_i64(ctx, mine, N, all, err), done);
+  *any = 0;
+  for (const int64_t *its = all; its < all + N * gbt_comm_size(ctx); its += N) {
+    const double low = gbt_from_bits((uint64_t)its[LOW]), high = gbt_from_bits((uint64_t)its[HIGH]);
+    if (its[ROWS] == 0) continue;
+    if (!*any || low < range->low) range->low = low;
+    if (!*any || high > range->high) range->high = high;
+    *any = 1;
+  }
+done:
+  gbt_mem_free(&ctx->mem, all);
+  return status;
+}
+
 static int is_residual(gbt_base_rule rule) {
   return rule == GBT_BASE_RESIDUAL_MEAN || rule == GBT_BASE_RESIDUAL_ROOT;
 }
@@ -180,9 +207,12 @@ static gbt_status find_base(gbt_ctx *ctx, base_pass *p, int64_t n_tasks, double 
     if (p->range[t].low < p->range[0].low) p->range[0].low = p->range[t].low;
     if (p->range[t].high > p->range[0].high) p->range[0].high = p->range[t].high;
   }
-  if (is_residual(rule) && p->range[0].low == p->range[0].high) {
+  if (is_residual(rule)) {
+    int any;
+    GBT_TRY(range_of_ranks(ctx, p->rows, &p->range[0], &any, err));
+    if (!any) return GBT_OK;
     out[0] = p->range[0].low;
-    return GBT_OK;
+    if (p->range[0].low == p->range[0].high) return GBT_OK;
   }
   const double bottom = gbt_exact_value(&p->bottom[0]);
   for (int32_t k = 0; k < o->n_outputs; k++)
@@ -194,8 +224,9 @@ gbt_status gbt_base_scores(gbt_ctx *ctx, const gbt_objective *o, const gbt_label
                            gbt_error *err) {
   gbt_status status = GBT_OK;
   for (int32_t k = 0; k < o->n_outputs; k++) out[k] = 0.0;
-  if (gbt_objective_info_of(o->kind)->base == GBT_BASE_ZERO || rows->n_rows == 0) return GBT_OK;
-  const int64_t n_tasks = (rows->n_rows + BASE_ROWS - 1) / BASE_ROWS;
+  if (gbt_objective_info_of(o->kind)->base == GBT_BASE_ZERO) return GBT_OK;
+  if (rows->n_rows == 0 && gbt_comm_alone(ctx)) return GBT_OK;
+  const int64_t n_tasks = rows->n_rows > 0 ? (rows->n_rows + BASE_ROWS - 1) / BASE_ROWS : 1;
   const size_t cells = (size_t)n_tasks * (size_t)o->n_outputs;
   base_pass p = {.objective = o, .rows = rows};
   GBT_TRY_GOTO(gbt_mem_array(&ctx->mem, cells, sizeof *p.top, &p.top, err), done);

@@ -114,8 +114,8 @@ static const char *label_words(gbt_label_rule rule) {
   return "";
 }
 
-gbt_status gbt_labels_check(const gbt_objective *o, const double *label, int64_t n_rows, const char *set,
-                            gbt_error *err) {
+gbt_status gbt_labels_check(const gbt_objective *o, const double *label, int64_t n_rows, int64_t row_beg,
+                            const char *set, gbt_error *err) {
   const gbt_objective_info *info = &infos[o->kind];
   if (!label)
     return info->gradient == GBT_GRADIENT_GIVEN
@@ -124,6 +124,6 @@ gbt_status gbt_labels_check(const gbt_objective *o, const double *label, int64_t
   for (int64_t i = 0; i < n_rows; i++)
     if (!label_fits(info->labels, o->n_outputs, label[i]))
       return gbt_fail_on(err, GBT_E_DATA, "label", "label of row %lld of the %s data is %g; this objective needs %s",
-                         (long long)i + 1, set, label[i], label_words(info->labels));
+                         (long long)(row_beg + i) + 1, set, label[i], label_words(info->labels));
   return GBT_OK;
 }

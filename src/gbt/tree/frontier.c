@@ -109,6 +109,11 @@ gbt_status gbt_frontier_split(gbt_frontier *fr, int32_t id, uint32_t n_left, gbt
   return GBT_OK;
 }
 
+void gbt_frontier_share(gbt_frontier *fr, int32_t id, uint32_t own_left) {
+  gbt_grow_node *parent = &fr->node[id], *left = &fr->node[parent->ahead];
+  gbt_grow_share(parent, own_left, left, left + 1);
+}
+
 void gbt_frontier_judge(gbt_frontier *fr) {
   for (size_t i = 0; i < fr->n_fresh; i++) {
     gbt_grow_node *node = &fr->node[fr->fresh[i]];

@@ -54,7 +54,7 @@ void gbt_frontier_init(gbt_frontier *fr, const gbt_mem *mem, const gbt_params *p
                        int32_t path_words);
 void gbt_frontier_free(gbt_frontier *fr);
 
-/* Starts a tree: the root with its rows and sums, fresh. */
+/* Starts a tree: the root with its rows and sums, fresh. Ranks: those of all; own_rows is the caller's to set. */
 gbt_status gbt_frontier_root(gbt_frontier *fr, uint32_t n_rows, gbt_sum sum, gbt_units unit,
                              gbt_error *err) GBT_MUST_CHECK;
 
@@ -83,6 +83,9 @@ gbt_status gbt_frontier_settle(gbt_frontier *fr, gbt_error *err) GBT_MUST_CHECK;
 
 /* Makes the children of a chosen node; n_left of its rows go left. The node's split and set must be final. */
 gbt_status gbt_frontier_split(gbt_frontier *fr, int32_t node, uint32_t n_left, gbt_error *err) GBT_MUST_CHECK;
+
+/* Ranks: how many of this rank's rows went left, once the node has been split by the rows of all. */
+void gbt_frontier_share(gbt_frontier *fr, int32_t node, uint32_t own_left);
 
 /* Once all chosen nodes are split: marks which of the new nodes are splittable (needs the final number of leaves). */
 void gbt_frontier_judge(gbt_frontier *fr);

@@ -12,7 +12,9 @@ typedef struct gbt_grow_node {
   int32_t parent;
   int32_t left;             /* 0 while it is a leaf */
   int32_t depth;            /* root 0 */
-  uint32_t row_beg, n_rows; /* its part of the backend's row order; rows ascending */
+  uint32_t row_beg;  /* its part of the backend's row order begins there; rows ascending */
+  uint32_t n_rows;   /* of all ranks: what decisions look at */
+  uint32_t own_rows; /* of them those of this rank, which stand in its row order */
   gbt_sum sum;              /* in histogram units */
   gbt_bounds bounds;        /* of its weight */
   double weight;            /* symmetric and monotone: the value so far, in histogram units */
@@ -89,7 +91,7 @@ GBT_FN gbt_grow_node gbt_grow_empty(int32_t parent, int32_t depth) {
 GBT_FN gbt_grow_node gbt_grow_root(const gbt_grow_policy *p, uint32_t n_rows, gbt_sum sum) {
   gbt_grow_node root = gbt_grow_empty(-1, 0);
   root.number = 0;
-  root.n_rows = n_rows;
+  root.n_rows = root.own_rows = n_rows;
   root.sum = sum;
   root.bounds.lo = -GBT_GROW_INFINITY;
   root.bounds.hi = GBT_GROW_INFINITY;
@@ -116,14 +118,15 @@ GBT_FN void gbt_grow_bound(const gbt_grow_policy *p, const gbt_grow_node *parent
   else left->bounds.lo = right->bounds.hi = mid;
 }
 
-/* The children of node `id`; n_left of its rows go left. Its split must be final. Says so in the parent's bulk_left. */
+/* The children of node `id`; n_left of its rows go left. Its split must be final. Says so in the parent's bulk_left.
+ * Rows of a single process: see gbt_grow_share. */
 GBT_FN void gbt_grow_children(const gbt_grow_policy *p, gbt_grow_node *parent, int32_t id, uint32_t n_left,
                               gbt_grow_node *left, gbt_grow_node *right) {
   *left = *right = gbt_grow_empty(id, parent->depth + 1);
   left->row_beg = parent->row_beg;
-  left->n_rows = n_left;
+  left->n_rows = left->own_rows = n_left;
   right->row_beg = parent->row_beg + n_left;
-  right->n_rows = parent->n_rows - n_left;
+  right->n_rows = right->own_rows = parent->n_rows - n_left;
   left->sum = parent->split.left;
   right->sum.g = parent->sum.g - left->sum.g;
   right->sum.h = parent->sum.h - left->sum.h;
@@ -136,6 +139,13 @@ GBT_FN void gbt_grow_children(const gbt_grow_policy *p, gbt_grow_node *parent, i
     right->weight = gbt_grow_weight(p, right->sum, right->bounds);
   }
   parent->bulk_left = n_left >= right->n_rows;
+}
+
+/* The children's rows where there are several ranks, own_left of this rank's having gone left. */
+GBT_FN void gbt_grow_share(const gbt_grow_node *parent, uint32_t own_left, gbt_grow_node *left, gbt_grow_node *right) {
+  left->own_rows = own_left;
+  right->row_beg = parent->row_beg + own_left;
+  right->own_rows = parent->own_rows - own_left;
 }
 
 /* What a node is worth before shrinkage: the best weight for its fine sums; below a kept node the parent's value.

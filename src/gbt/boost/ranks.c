@@ -1,0 +1,135 @@
+#include "ranks.h"
+
+#include "../base/rng.h"
+#include "../data/dataset.h"
+#include "../tree/forest.h"
+#include "../base/bits.h"
+
+/* ---- the same training everywhere ---- */
+
+static uint64_t mix_double(uint64_t h, double x) { return gbt_mix64(h ^ gbt_bits(x)); }
+
+static uint64_t mix_bytes(uint64_t h, const void *bytes, size_t n) {
+  const unsigned char *at = bytes;
+  h = gbt_mix64(h ^ (uint64_t)(bytes != NULL));
+  for (size_t i = 0; bytes != NULL && i < n; i++) h = gbt_mix64(h ^ at[i]);
+  return h;
+}
+
+static uint64_t mix_params(const gbt_params *params) {
+  int n;
+  uint64_t h = 1;
+  const gbt_param_info *info = gbt_params_table(&n);
+  for (int i = 0; i < n; i++) h = mix_double(h, gbt_params_get(params, info[i].name));
+  return h;
+}
+
+static uint64_t mix_constraints(uint64_t h, const gbt_trainer_spec *spec) {
+  const size_t n = (size_t)spec->train->cuts->schema->n_columns, n_sets = (size_t)spec->n_interact;
+  h = mix_bytes(h, spec->monotone, n);
+  h = mix_bytes(h, spec->feature_weight, n * sizeof *spec->feature_weight);
+  h = gbt_mix64(h ^ n_sets);
+  if (n_sets == 0) return h;
+  h = mix_bytes(h, spec->interact_beg, (n_sets + 1) * sizeof *spec->interact_beg);
+  return mix_bytes(h, spec->interact_col, (size_t)spec->interact_beg[n_sets] * sizeof *spec->interact_col);
+}
+
+static uint64_t mix_start(uint64_t h, const gbt_trainer_spec *spec) {
+  const gbt_forest_view *init = spec->init;
+  h = mix_bytes(h, spec->base, (size_t)spec->objective.n_outputs * sizeof *spec->base);
+  h = gbt_mix64(h ^ (uint64_t)(spec->init_score != NULL));
+  if (init == NULL) return h;
+  h = gbt_mix64(h ^ init->n_trees);
+  h = mix_bytes(h, init->base, (size_t)init->n_outputs * sizeof *init->base);
+  return mix_bytes(h, init->nodes, init->n_nodes * sizeof *init->nodes);
+}
+
+static uint64_t mix_spec(const gbt_trainer_spec *spec) {
+  uint64_t h = mix_params(&spec->params);
+  h = gbt_mix64(h ^ (uint64_t)spec->objective.kind << 32 ^ (uint64_t)spec->objective.n_outputs);
+  for (int i = 0; i < GBT_OBJECTIVE_PARAMS; i++) h = mix_double(h, spec->objective.param[i]);
+  h = gbt_mix64(h ^ (uint64_t)spec->n_valid << 32 ^ (uint64_t)spec->n_metrics);
+  for (int32_t m = 0; m < spec->n_metrics; m++) h = gbt_mix64(h ^ (uint64_t)spec->metric[m]);
+  h = gbt_mix64(h ^ (uint64_t)(spec->eval_train != 0));
+  h = gbt_mix64(h ^ (uint64_t)spec->stop_rounds);
+  h = mix_double(mix_double(h, spec->stop_min_delta), spec->max_seconds);
+  return mix_start(mix_constraints(h, spec), spec);
+}
+
+gbt_status gbt_ranks_check_spec(gbt_ctx *ctx, const gbt_trainer_spec *spec, gbt_error *err) {
+  int same;
+  if (gbt_comm_alone(ctx)) return GBT_OK;
+  GBT_TRY(gbt_comm_same(ctx, mix_spec(spec), &same, err));
+  if (same) return GBT_OK;
+  return gbt_fail(err, GBT_E_ARG,
+                  "the ranks were given different trainings; give all of them the same parameters, objective, metrics, "
+                  "constraints and initial model");
+}
+
+gbt_status gbt_ranks_check_weights(gbt_ctx *ctx, const gbt_dataset *ds, gbt_error *err) {
+  int64_t found[2] = {ds->n_rows > 0 && ds->weight == NULL, 0}; /* rows that weigh 1; rows that weigh more than 0 */
+  if (gbt_comm_alone(ctx)) return GBT_OK;
+  for (int64_t i = 0; ds->weight != NULL && i < ds->n_rows && !found[1]; i++) found[1] = ds->weight[i] > 0.0;
+  GBT_TRY(gbt_comm_max_i64(ctx, found, 2, err));
+  if (found[0] || found[1]) return GBT_OK;
+  return gbt_fail_on(err, GBT_E_DATA, "weights", "weights: all are 0; at least one must be larger");
+}
+
+/* ---- metrics ---- */
+
+/* Rows of all ranks. */
+typedef struct all_rows {
+  size_t *bytes;                 /* by rank: of a column of doubles */
+  double *score, *label, *weight; /* weight: NULL when no rank has any */
+} all_rows;
+
+static gbt_status gather_rows(gbt_ctx *ctx, const gbt_dataset *ds, int32_t n_outputs, const double *score,
+                              int weighted, all_rows *a, gbt_error *err) {
+  const gbt_mem *mem = &ctx->mem;
+  const size_t size = (size_t)gbt_comm_size(ctx), n = (size_t)ds->all_rows;
+  gbt_status status = GBT_OK;
+  int64_t *rows = NULL;
+  double *ones = NULL;
+  GBT_TRY_GOTO(gbt_mem_array(mem, size, sizeof *rows, &rows, err), done);
+  GBT_TRY_GOTO(gbt_mem_array(mem, size, sizeof *a->bytes, &a->bytes, err), done);
+  GBT_TRY_GOTO(gbt_mem_array(mem, n * (size_t)n_outputs, sizeof *a->score, &a->score, err), done);
+  GBT_TRY_GOTO(gbt_mem_array(mem, n, sizeof *a->label, &a->label, err), done);
+  if (weighted) GBT_TRY_GOTO(gbt_mem_array(mem, n, sizeof *a->weight, &a->weight, err), done);
+  if (weighted && ds->weight == NULL) {
+    GBT_TRY_GOTO(gbt_mem_array(mem, (size_t)ds->n_rows, sizeof *ones, &ones, err), done);
+    for (int64_t i = 0; i < ds->n_rows; i++) ones[i] = 1.0;
+  }
+  GBT_TRY_GOTO(gbt_comm_gather_i64(ctx, &ds->n_rows, 1, rows, err), done);
+  for (size_t r = 0; r < size; r++) a->bytes[r] = (size_t)rows[r] * sizeof(double);
+  for (size_t k = 0; k < (size_t)n_outputs; k++)
+    GBT_TRY_GOTO(gbt_comm_gather(ctx, score + k * (size_t)ds->n_rows, a->bytes, a->score + k * n, err), done);
+  GBT_TRY_GOTO(gbt_comm_gather(ctx, ds->label, a->bytes, a->label, err), done);
+  if (weighted) GBT_TRY_GOTO(gbt_comm_gather(ctx, ones ? ones : ds->weight, a->bytes, a->weight, err), done);
+done:
+  gbt_mem_free(mem, rows);
+  gbt_mem_free(mem, ones);
+  return status;
+}
+
+gbt_status gbt_ranks_metric(gbt_ctx *ctx, gbt_metric metric, const gbt_objective *objective, const gbt_dataset *ds,
+                            const double *score, double *out, gbt_error *err) {
+  gbt_status status = GBT_OK;
+  all_rows a = {NULL, NULL, NULL, NULL};
+  int64_t weighted = ds->n_rows > 0 && ds->weight != NULL;
+  GBT_TRY(gbt_comm_max_i64(ctx, &weighted, 1, err));
+  GBT_TRY_GOTO(gather_rows(ctx, ds, objective->n_outputs, score, weighted != 0, &a, err), done);
+  GBT_TRY_GOTO(gbt_metric_eval(ctx, metric, objective, ds->all_rows, a.score, a.label, a.weight, out, err), done);
+done:
+  gbt_mem_free(&ctx->mem, a.bytes);
+  gbt_mem_free(&ctx->mem, a.score);
+  gbt_mem_free(&ctx->mem, a.label);
+  gbt_mem_free(&ctx->mem, a.weight);
+  return status;
+}
+
+gbt_status gbt_ranks_time_up(gbt_ctx *ctx, int *up, gbt_error *err) {
+  int64_t said = *up;
+  GBT_TRY(gbt_comm_broadcast(ctx, &said, sizeof said, 0, err));
+  *up = said != 0;
+  return GBT_OK;
+}
