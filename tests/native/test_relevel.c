@@ -196,16 +196,16 @@ static void what_does_not_fit_is_refused(void) {
   gbt_forest_view view = gbt_forest_look(from);
   CHECK_FAILS(gbt_forest_relevel(&mem, &view, old_schema, schema, &out, test_err), GBT_E_ARG, "`rank`");
   CHECK(out == NULL);
-  schema->col[2].type = GBT_NUMERIC;
+  schema->col[2].type = schema->feat[2].type = GBT_NUMERIC;
   schema->col[1] = old_schema->col[1];
   REQUIRE_OK(gbt_forest_relevel(&mem, &view, old_schema, schema, &out, test_err)); /* nothing splits on it */
   gbt_forest_free(out);
   for (int t = 0; t < N_TREES; t++) REQUIRE_OK(draw_tree(&rng, &old, from, test_err));
   view = gbt_forest_look(from);
   CHECK_FAILS(gbt_forest_relevel(&mem, &view, old_schema, schema, &out, test_err), GBT_E_ARG, "`a` is of another type");
-  schema->n_columns = 4;
+  schema->n_features = 4;
   CHECK_FAILS(gbt_forest_relevel(&mem, &view, old_schema, schema, &out, test_err), GBT_E_ARG, "5 features");
-  schema->n_columns = 5;
+  schema->n_features = 5;
   gbt_forest_free(from);
   gbt_schema_unref(old_schema);
   gbt_schema_unref(schema);

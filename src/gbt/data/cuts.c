@@ -343,6 +343,13 @@ static gbt_status gather_levels(gbt_ctx *ctx, cuts_job *cj, gbt_error *err) {
 
 /* ---- all of it ---- */
 
+static gbt_status recount(gbt_ctx *ctx, cuts_job *cj, gbt_error *err) {
+  for (int32_t c = 0; cj->table->statistics != NULL && c < cj->table->n_cols; c++)
+    if (cj->table->cols[c].derive != 0)
+      GBT_TRY(gbti_levels_recount(ctx, &cj->table->cols[c], cj->table->statistics, &cj->levels[c], err));
+  return GBT_OK;
+}
+
 /* The feature map: all columns, then what is derived from them, column by column. */
 static int32_t map_features(const cuts_job *cj, gbt_feature *feat) {
   int32_t n = 0;
@@ -384,6 +391,7 @@ static gbt_status make_cuts(gbt_ctx *ctx, cuts_job *cj, gbt_cuts *cuts, gbt_erro
   cj->end = cj->table->n_cols;
   GBT_TRY_GOTO(gbti_job_run(&cj->job, n_tasks(cj), level_task, cj, err), done);
   if (!gbt_comm_alone(ctx)) GBT_TRY_GOTO(gather_levels(ctx, cj, err), done);
+  GBT_TRY_GOTO(recount(ctx, cj, err), done);
   GBT_TRY_GOTO(make_schema(ctx, cj, &cuts->schema, err), done);
   cj->schema = cuts->schema;
   cj->end = cuts->n_features = cj->schema->n_features;

@@ -145,3 +145,27 @@ void gbti_levels_free(const gbt_mem *mem, gbti_levels *levels) {
   levels->count = NULL;
   levels->block = NULL;
 }
+
+/* The schema's level counts of a column of this name, or NULL. */
+static const gbt_feature *counts_of(const gbt_schema *schema, const char *name) {
+  for (int32_t f = 0; f < schema->n_features; f++) {
+    const gbt_feature *feat = &schema->feat[f];
+    if (feat->kind == GBT_FEATURE_LEVEL_COUNT && strcmp(schema->col[feat->col].name, name) == 0) return feat;
+  }
+  return NULL;
+}
+
+gbt_status gbti_levels_recount(gbt_ctx *ctx, const gbt_column *col, const gbt_schema *schema, gbti_levels *levels,
+                               gbt_error *err) {
+  const gbt_feature *feat = counts_of(schema, col->name);
+  int32_t *place;
+  if (feat == NULL) return GBT_OK;
+  const gbt_schema_column *from = &schema->col[feat->col];
+  GBT_TRY(gbt_mem_array(&ctx->mem, (size_t)levels->n, sizeof *place, &place, err));
+  gbt_status status =
+      gbt_match_many_texts(ctx, 0, levels->text, levels->n, from->levels, from->n_levels, place, err);
+  for (int32_t i = 0; i < levels->n && status == GBT_OK; i++)
+    levels->count[i] = place[i] < 0 ? 0.0 : feat->value[place[i]];
+  gbt_mem_free(&ctx->mem, place);
+  return status;
+}

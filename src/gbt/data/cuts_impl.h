@@ -102,6 +102,10 @@ gbt_status gbti_levels_build(const gbt_mem *mem, const gbt_table *table, const g
                              int thread, gbti_levels *out, gbt_error *err) GBT_MUST_CHECK;
 void gbti_levels_free(const gbt_mem *mem, gbti_levels *levels);
 
+/* The counts of a categorical column as another schema has them (gbt_table.statistics). */
+gbt_status gbti_levels_recount(gbt_ctx *ctx, const gbt_column *col, const gbt_schema *schema, gbti_levels *levels,
+                               gbt_error *err) GBT_MUST_CHECK;
+
 /* Rows of every level of a categorical column; codes with one text are one level, that of the lowest of them. */
 typedef struct gbti_tally {
   int32_t *twin;           /* n_levels: the first level with the same text; -1: none */

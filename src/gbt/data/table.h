@@ -45,6 +45,8 @@ typedef struct gbt_table {
   const gbt_column *cols;
   int absent_missing; /* sparse: absent entries are missing instead of zero */
   int no_code_zero;   /* a code of 0 is no missing value but a fault */
+  const gbt_schema *statistics; /* derived features take their numbers from here, by column name and level text, as far
+                                   as they are there; levels that are not have 0. NULL: all from the rows */
   int64_t row_beg;    /* rows before the first one: messages count from there. Ranks: set by the engine */
 } gbt_table;
 

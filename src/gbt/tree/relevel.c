@@ -35,29 +35,70 @@ static int splits_on(const gbt_forest_view *forest, int32_t f) {
   return 0;
 }
 
+/* A column that is split on by itself: NULL map where its levels stay as they are. */
+static gbt_status map_column(const gbt_mem *mem, const gbt_schema_column *old, const gbt_schema_column *now,
+                             level_maps *maps, int32_t f, gbt_error *err) {
+  if (now->type == GBT_NUMERIC || same_levels(old, now)) return GBT_OK;
+  if (now->type == GBT_ORDINAL)
+    return gbt_fail_on(err, GBT_E_ARG, now->name,
+                       "the ordered levels of column `%s` differ from those of the model to go on from", now->name);
+  maps->n_levels[f] = now->n_levels;
+  GBT_TRY(gbt_mem_array(mem, (size_t)now->n_levels, sizeof **maps->old_of, &maps->old_of[f], err));
+  return gbt_match_texts(mem, now->levels, now->n_levels, old->levels, old->n_levels, maps->old_of[f], err);
+}
+
+/* Thresholds on a statistic keep their meaning only where levels keep their numbers; levels that are new were seen in
+ * no row of the old data. */
+static gbt_status check_statistic(const gbt_mem *mem, const gbt_schema_column *old_col, const gbt_feature *old,
+                                  const gbt_schema_column *col, const gbt_feature *now, gbt_error *err) {
+  gbt_status status = GBT_OK;
+  int32_t *place;
+  GBT_TRY(gbt_mem_array(mem, (size_t)col->n_levels, sizeof *place, &place, err));
+  GBT_TRY_GOTO(gbt_match_texts(mem, col->levels, col->n_levels, old_col->levels, old_col->n_levels, place, err), done);
+  for (int32_t i = 0; i < col->n_levels && status == GBT_OK; i++)
+    if (now->value[i] != (place[i] < 0 ? 0.0 : old->value[place[i]]))
+      status = gbt_fail_on(err, GBT_E_ARG, col->name,
+                           "column `%s`: its level counts are not those of the model to go on from; make the data with "
+                           "the model's counts",
+                           col->name);
+done:
+  gbt_mem_free(mem, place);
+  return status;
+}
+
+static gbt_status map_feature(const gbt_mem *mem, const gbt_forest_view *from, const gbt_schema *old_schema,
+                              const gbt_schema *schema, level_maps *maps, int32_t f, gbt_error *err) {
+  const gbt_feature *old = &old_schema->feat[f], *now = &schema->feat[f];
+  const gbt_schema_column *old_col = &old_schema->col[old->col], *col = &schema->col[now->col];
+  if (old->kind != now->kind)
+    return gbt_fail_on(err, GBT_E_ARG, col->name,
+                       "the model to go on from has other features of column `%s` than the data", col->name);
+  if (old->type != now->type) {
+    if (!splits_on(from, f)) return GBT_OK;
+    return gbt_fail_on(err, GBT_E_ARG, col->name, "column `%s` is of another type than in the model to go on from",
+                       col->name);
+  }
+  switch (now->kind) {
+  case GBT_FEATURE_COLUMN:
+    return map_column(mem, old_col, col, maps, f, err);
+  case GBT_FEATURE_LEVEL_COUNT:
+    return splits_on(from, f) ? check_statistic(mem, old_col, old, col, now, err) : GBT_OK;
+  case GBT_N_FEATURE_KINDS:
+    break;
+  }
+  return GBT_OK;
+}
+
 static gbt_status maps_make(const gbt_mem *mem, const gbt_forest_view *from, const gbt_schema *old_schema,
                             const gbt_schema *schema, level_maps *maps, gbt_error *err) {
-  if (old_schema->n_columns != schema->n_columns)
+  if (old_schema->n_features != schema->n_features)
     return gbt_fail(err, GBT_E_ARG, "the model to go on from has %d features, the data have %d",
-                    (int)old_schema->n_columns, (int)schema->n_columns);
-  maps->n_features = schema->n_columns;
+                    (int)old_schema->n_features, (int)schema->n_features);
+  maps->n_features = schema->n_features;
   GBT_TRY(gbt_mem_zeros(mem, (size_t)maps->n_features, sizeof *maps->old_of, &maps->old_of, err));
   GBT_TRY(gbt_mem_zeros(mem, (size_t)maps->n_features, sizeof *maps->n_levels, &maps->n_levels, err));
-  for (int32_t f = 0; f < maps->n_features; f++) {
-    const gbt_schema_column *old = &old_schema->col[f], *now = &schema->col[f];
-    if (old->type != now->type) {
-      if (!splits_on(from, f)) continue;
-      return gbt_fail_on(err, GBT_E_ARG, now->name, "column `%s` is of another type than in the model to go on from",
-                         now->name);
-    }
-    if (now->type == GBT_NUMERIC || same_levels(old, now)) continue;
-    if (now->type == GBT_ORDINAL)
-      return gbt_fail_on(err, GBT_E_ARG, now->name,
-                         "the ordered levels of column `%s` differ from those of the model to go on from", now->name);
-    maps->n_levels[f] = now->n_levels;
-    GBT_TRY(gbt_mem_array(mem, (size_t)now->n_levels, sizeof **maps->old_of, &maps->old_of[f], err));
-    GBT_TRY(gbt_match_texts(mem, now->levels, now->n_levels, old->levels, old->n_levels, maps->old_of[f], err));
-  }
+  for (int32_t f = 0; f < maps->n_features; f++)
+    GBT_TRY(map_feature(mem, from, old_schema, schema, maps, f, err));
   return GBT_OK;
 }
 

@@ -3,7 +3,8 @@
  *
  * Every set of levels keeps its meaning: a level that both schemas know goes the way it went; one that only the new
  * schema knows goes where unseen levels went (GBT_NODE_BULK_LEFT); one that only the old schema knows is forgotten.
- * Where a feature's levels are the same in the same order, nodes and words stay as they are, bit by bit. */
+ * Where a feature's levels are the same in the same order, nodes and words stay as they are, bit by bit. Statistics of
+ * levels must have the numbers that the model was grown with; gbt_table.statistics makes such data. */
 #ifndef GBT_TREE_RELEVEL_H
 #define GBT_TREE_RELEVEL_H
 
@@ -11,8 +12,8 @@
 #include "forest.h"
 
 /* from: trees on old_schema; *out: the same trees on schema. Both schemas have the same features in the same order;
- * GBT_E_ARG names a feature that is split on and whose type differs, or an ordinal one whose levels do (thresholds are
- * ranks). */
+ * GBT_E_ARG names a feature that is split on and whose type differs, an ordinal one whose levels do (thresholds are
+ * ranks), or a statistic with other numbers. */
 gbt_status gbt_forest_relevel(const gbt_mem *mem, const gbt_forest_view *from, const gbt_schema *old_schema,
                               const gbt_schema *schema, gbt_forest **out, gbt_error *err) GBT_MUST_CHECK;
 

@@ -1,0 +1,312 @@
+/* The feature map: a statistic of a column must be, in every respect, the column of numbers that it stands for. The
+ * twin of a table with level counts is the table with these counts as an ordinary column behind the others. */
+#include "fault.h"
+#include "naive_cuts.h"
+#include "random_job.h"
+#include "test.h"
+
+#include "../../src/gbt/base/rng.h"
+#include "../../src/gbt/model/predict.h"
+#include "../../src/gbt/tree/relevel.h"
+
+enum { N_LEVELS = 40, N_FACTORS = 3 };
+
+static char level_name[2 * N_LEVELS][16];
+static const char *levels[2 * N_LEVELS];
+
+static void name_levels(void) {
+  for (int i = 0; i < 2 * N_LEVELS; i++) {
+    snprintf(level_name[i], sizeof level_name[i], "level %d", i);
+    levels[i] = level_name[i];
+  }
+}
+
+/* Codes by factor, and the counts that level_count must find in `train`. */
+typedef struct factors {
+  int64_t n;
+  int32_t *code[N_FACTORS];
+  double *count[N_FACTORS], *x;
+} factors;
+
+static factors draw_factors(test_rng *rng, int64_t n, int32_t n_levels) {
+  factors f = {.n = n};
+  f.x = test_alloc((size_t)n * sizeof *f.x);
+  for (int64_t r = 0; r < n; r++) f.x[r] = test_bell(rng);
+  for (int k = 0; k < N_FACTORS; k++) {
+    f.code[k] = test_alloc((size_t)n * sizeof **f.code);
+    f.count[k] = test_alloc((size_t)n * sizeof **f.count);
+    for (int64_t r = 0; r < n; r++) {
+      int64_t a = test_below(rng, n_levels + 1), b = test_below(rng, n_levels + 1);
+      f.code[k][r] = a < b ? (int32_t)a : (int32_t)b; /* low codes are frequent; 0 is missing */
+      if (test_below(rng, 30) == 0) f.code[k][r] = INT32_MIN;
+    }
+  }
+  return f;
+}
+
+static void free_factors(factors *f) {
+  free(f->x);
+  for (int k = 0; k < N_FACTORS; k++) {
+    free(f->code[k]);
+    free(f->count[k]);
+  }
+}
+
+/* Rows of `train` that have the level of each row of f, found one by one. */
+static void count_naively(factors *f, const factors *train) {
+  for (int k = 0; k < N_FACTORS; k++)
+    for (int64_t r = 0; r < f->n; r++) {
+      int64_t n = 0;
+      for (int64_t t = 0; t < train->n; t++) n += train->code[k][t] == f->code[k][r];
+      f->count[k][r] = f->code[k][r] > 0 ? (double)n : (double)NAN;
+    }
+}
+
+/* x, the factors; `derived`: with their counts asked for; else with the counts as columns behind them. */
+static tables *make_table(const factors *f, int32_t n_levels, int derived) {
+  static const char *const names[N_FACTORS] = {"a", "b", "c"}, *const counts[N_FACTORS] = {"na", "nb", "nc"};
+  tables *t = tables_new(f->n);
+  tables_f64(t, "x", f->x);
+  for (int k = 0; k < N_FACTORS; k++) {
+    gbt_column *col = tables_codes(t, names[k], GBT_CATEGORICAL, f->code[k], levels, n_levels);
+    if (derived) col->derive = 1u << GBT_FEATURE_LEVEL_COUNT;
+  }
+  for (int k = 0; k < N_FACTORS && !derived; k++) tables_f64(t, counts[k], f->count[k]);
+  return t;
+}
+
+static gbt_dataset *dataset_of(const tables *t, gbt_cuts *cuts, int32_t page_rows, int threads) {
+  gbt_ctx ctx = test_ctx(NULL, threads);
+  gbt_dataset *ds = NULL;
+  CHECK_OK(gbt_dataset_new(&ctx, &t->table, cuts, NULL, 255, page_rows, GBT_UNSEEN_PRIOR, &ds, test_err));
+  gbt_ctx_close(&ctx);
+  return ds;
+}
+
+/* Cuts and codes of two data sets, whatever their schemas. */
+static void same_features(const gbt_dataset *a, const gbt_dataset *b) {
+  REQUIRE(a != NULL && b != NULL && a->cuts->n_features == b->cuts->n_features && a->n_rows == b->n_rows);
+  for (int32_t f = 0; f < a->cuts->n_features; f++) {
+    const gbt_feature_cuts *x = &a->cuts->feat[f], *y = &b->cuts->feat[f];
+    if (x->cut != NULL && y->cut != NULL)
+      same_cuts(x, y);
+    else
+      CHECK(x->cut == y->cut && x->n_bins == y->n_bins);
+    for (int64_t r = 0; r < a->n_rows; r++) {
+      int32_t p = (int32_t)(r / a->pages->page_rows), q = (int32_t)(r / b->pages->page_rows);
+      CHECK_EQ_I64(
+          gbt_page_code(&a->pages->layout, a->cuts, &a->pages->page[p], (int32_t)(r % a->pages->page_rows), f),
+          gbt_page_code(&b->pages->layout, b->cuts, &b->pages->page[q], (int32_t)(r % b->pages->page_rows), f));
+    }
+  }
+}
+
+static gbt_forest *train_on(gbt_dataset *ds, const double *label, int policy, const struct gbt_device_api *device) {
+  gbt_ctx ctx = test_ctx(NULL, 2);
+  gbt_mem mem = gbt_mem_default();
+  gbt_trainer_spec spec = {.params = gbt_params_default(), .train = ds, .device = device};
+  gbt_trainer *tr = NULL;
+  gbt_forest *forest = NULL;
+  gbt_stop_reason why;
+  spec.objective = gbt_objective_make(GBT_OBJ_SQUARED_ERROR, 1);
+  spec.params.grow_policy = policy;
+  spec.params.colsample_bytree = 0.8;
+  spec.params.subsample = 0.9;
+  if (CHECK_OK(gbt_dataset_set(ds, GBT_LABEL, label, ds->n_rows, test_err)) &&
+      CHECK_OK(gbt_trainer_new(&ctx, &spec, &tr, test_err)) && CHECK_OK(gbt_trainer_run(&ctx, tr, 8, &why, test_err)) &&
+      CHECK_OK(gbt_forest_new(&mem, ds->cuts->n_features, 1, 1, &forest, test_err))) {
+    gbt_forest_view view = gbt_forest_look(gbt_trainer_forest(tr));
+    forest->base[0] = view.base[0];
+    CHECK_OK(gbt_forest_append(forest, &view, test_err));
+  }
+  gbt_trainer_free(tr);
+  gbt_ctx_close(&ctx);
+  return forest;
+}
+
+static double *predict_with(const gbt_forest *forest, const gbt_schema *schema, const tables *t) {
+  gbt_ctx ctx = test_ctx(NULL, 1);
+  gbt_binding *binding = NULL;
+  gbt_forest_view view = gbt_forest_look(forest);
+  gbt_tree_range all = {0, view.n_trees};
+  double *out = test_alloc((size_t)t->table.n_rows * sizeof *out);
+  if (CHECK_OK(gbt_binding_new(&ctx, &t->table, schema, GBT_UNSEEN_PRIOR, &binding, test_err)))
+    CHECK_OK(gbt_predict_scores(&ctx, &view, binding, all, NULL, out, test_err));
+  gbt_binding_free(binding);
+  gbt_ctx_close(&ctx);
+  return out;
+}
+
+/* Splits on features from the fifth on: those that are counts. */
+static int64_t n_count_splits(const gbt_forest *forest) {
+  int64_t n = 0;
+  for (size_t i = 0; i < forest->n_nodes; i++)
+    n += forest->nodes[i].left != 0 && (forest->nodes[i].feat & GBT_NODE_FEATURE) > N_FACTORS;
+  return n;
+}
+
+static double *labels_of(test_rng *rng, const factors *f) {
+  double *y = test_alloc((size_t)f->n * sizeof *y);
+  for (int64_t r = 0; r < f->n; r++) {
+    y[r] = f->x[r] + 0.1 * test_bell(rng);
+    for (int k = 0; k < N_FACTORS; k++) y[r] += f->code[k][r] > 0 ? f->count[k][r] * (k + 1) / 40.0 : -1.0;
+  }
+  return y;
+}
+
+static void counts_are_a_column_of_numbers(void) {
+  static const int64_t sizes[] = {1, 2, 3, 63, 64, 65, 255, 256, 257, 1000, 2047};
+  name_levels();
+  int64_t n_splits = 0;
+  for (size_t s = 0; s < sizeof sizes / sizeof *sizes; s++) {
+    test_rng rng = {s + 1};
+    factors train = draw_factors(&rng, sizes[s], N_LEVELS), more = draw_factors(&rng, 300, 2 * N_LEVELS);
+    count_naively(&train, &train);
+    count_naively(&more, &train);
+    double *y = labels_of(&rng, &train);
+    tables *a = make_table(&train, N_LEVELS, 1), *b = make_table(&train, N_LEVELS, 0);
+    tables *am = make_table(&more, 2 * N_LEVELS, 1), *bm = make_table(&more, 2 * N_LEVELS, 0);
+    gbt_dataset *x = dataset_of(a, NULL, 100, 2), *z = dataset_of(b, NULL, 0, 1);
+    same_features(x, z);
+    for (int policy = 0; policy < 3; policy++) {
+      gbt_forest *f = train_on(x, y, policy, NULL), *g = train_on(z, y, policy, NULL);
+      REQUIRE(f != NULL && g != NULL);
+      CHECK(same_forests(f, g));
+      n_splits += n_count_splits(f);
+      double *p = predict_with(f, x->cuts->schema, am), *q = predict_with(g, z->cuts->schema, bm);
+      CHECK_EQ_BYTES(p, q, 300 * sizeof *p);
+      free(p);
+      free(q);
+      gbt_forest_free(f);
+      gbt_forest_free(g);
+    }
+    gbt_dataset *xv = dataset_of(am, x->cuts, 0, 1), *zv = dataset_of(bm, z->cuts, 0, 1);
+    same_features(xv, zv);
+    gbt_dataset_unref(xv);
+    gbt_dataset_unref(zv);
+    gbt_dataset_unref(x);
+    gbt_dataset_unref(z);
+    tables_free(a);
+    tables_free(b);
+    tables_free(am);
+    tables_free(bm);
+    free(y);
+    free_factors(&train);
+    free_factors(&more);
+  }
+  CHECK(n_splits > 100);
+  test_note("%lld splits on counts", (long long)n_splits);
+}
+
+static void labels_and_kinds(void) {
+  gbt_mem mem = gbt_mem_default();
+  const gbt_schema_column col[2] = {{"x", "", GBT_NUMERIC, 0, NULL}, {"f", "", GBT_CATEGORICAL, 2, levels}};
+  const double count[2] = {5, 3};
+  const gbt_feature feat[3] = {{GBT_FEATURE_LEVEL_COUNT, 1, GBT_NUMERIC, count},
+                               {GBT_FEATURE_COLUMN, 1, GBT_NUMERIC, NULL},
+                               {GBT_FEATURE_COLUMN, 0, GBT_NUMERIC, NULL}};
+  gbt_schema *schema = NULL;
+  char text[32];
+  name_levels();
+  REQUIRE_OK(gbt_schema_new_mapped(&mem, 2, col, 3, feat, &schema, test_err));
+  CHECK(!gbt_feature_map_is_identity(schema));
+  CHECK(schema->feat[1].type == GBT_CATEGORICAL);
+  CHECK(schema->feat[0].value != count && schema->feat[0].value[1] == 3.0);
+  CHECK_EQ_I64(gbt_feature_label(schema, 0, text, sizeof text), 8);
+  CHECK_EQ_TEXT(text, "count(f)");
+  CHECK_EQ_I64(gbt_feature_label(schema, 2, text, sizeof text), 1);
+  CHECK_EQ_TEXT(text, "x");
+  for (size_t size = 1; size < 12; size++) {
+    CHECK_EQ_I64(gbt_feature_label(schema, 0, text, size), 8);
+    CHECK_EQ_I64(strlen(text), size < 9 ? size - 1 : 8);
+    CHECK(strncmp(text, "count(f)", size - 1) == 0);
+  }
+  for (int k = 0; k < GBT_N_FEATURE_KINDS; k++)
+    CHECK_EQ_I64(gbt_feature_kind_find(gbt_feature_kind_name((gbt_feature_kind)k)), k);
+  CHECK_EQ_I64(gbt_feature_kind_find("none"), -1);
+  CHECK(gbt_feature_map_fault(schema) == NULL);
+  schema->feat[0].col = 2;
+  CHECK(gbt_feature_map_fault(schema) != NULL);
+  schema->feat[0].col = 0;
+  CHECK(gbt_feature_map_fault(schema) != NULL);
+  schema->feat[0].col = 1;
+  schema->feat[0].type = GBT_CATEGORICAL;
+  CHECK(gbt_feature_map_fault(schema) != NULL);
+  schema->feat[0].type = GBT_NUMERIC;
+  schema->feat[0].kind = GBT_N_FEATURE_KINDS;
+  CHECK(gbt_feature_map_fault(schema) != NULL);
+  schema->feat[0].kind = GBT_FEATURE_COLUMN;
+  CHECK(gbt_feature_map_fault(schema) != NULL);
+  gbt_schema_unref(schema);
+}
+
+/* Only unordered factors have counts. */
+static void what_cannot_be_counted(void) {
+  const double x[3] = {1, 2, 3};
+  const int32_t code[3] = {1, 2, 1};
+  gbt_ctx ctx = test_ctx(NULL, 1);
+  name_levels();
+  for (int kind = 0; kind < 3; kind++) {
+    tables *t = tables_new(3);
+    gbt_column *col = kind == 0 ? tables_f64(t, "q", x)
+                                : tables_codes(t, "q", kind == 1 ? GBT_ORDINAL : GBT_CATEGORICAL, code, levels, 2);
+    col->derive = kind == 2 ? 1u << GBT_N_FEATURE_KINDS : 1u << GBT_FEATURE_LEVEL_COUNT;
+    CHECK_FAILS(gbt_table_check(&ctx, &t->table, test_err), GBT_E_DATA, "`q`");
+    tables_free(t);
+  }
+  gbt_ctx_close(&ctx);
+}
+
+/* Going on from a model: other data take the model's counts, and then its trees mean the same. */
+static void going_on_keeps_the_counts(void) {
+  test_rng rng = {77};
+  gbt_mem mem = gbt_mem_default();
+  name_levels();
+  factors train = draw_factors(&rng, 600, N_LEVELS), more = draw_factors(&rng, 500, 2 * N_LEVELS);
+  count_naively(&train, &train);
+  count_naively(&more, &train);
+  double *y = labels_of(&rng, &train);
+  tables *a = make_table(&train, N_LEVELS, 1), *b = make_table(&more, 2 * N_LEVELS, 1);
+  gbt_dataset *x = dataset_of(a, NULL, 0, 1);
+  gbt_forest *forest = train_on(x, y, 0, NULL), *moved = NULL;
+  REQUIRE(forest != NULL && n_count_splits(forest) > 0);
+  gbt_forest_view view = gbt_forest_look(forest);
+  gbt_dataset *own = dataset_of(b, NULL, 0, 1);
+  CHECK_FAILS(gbt_forest_relevel(&mem, &view, x->cuts->schema, own->cuts->schema, &moved, test_err), GBT_E_ARG,
+              "level counts");
+  b->table.statistics = x->cuts->schema;
+  gbt_dataset *kept = dataset_of(b, NULL, 0, 1);
+  for (int k = 0; k < N_FACTORS; k++) {
+    const gbt_feature *feat = &kept->cuts->schema->feat[1 + N_FACTORS + k];
+    for (int64_t r = 0; r < more.n; r++) {
+      if (more.code[k][r] <= 0) continue;
+      const gbt_schema_column *col = &kept->cuts->schema->col[feat->col];
+      for (int32_t i = 0; i < col->n_levels; i++)
+        if (strcmp(col->levels[i], levels[more.code[k][r] - 1]) == 0)
+          CHECK_EQ_BYTES(&feat->value[i], &more.count[k][r], sizeof(double));
+    }
+  }
+  if (CHECK_OK(gbt_forest_relevel(&mem, &view, x->cuts->schema, kept->cuts->schema, &moved, test_err))) {
+    double *p = predict_with(forest, x->cuts->schema, b), *q = predict_with(moved, kept->cuts->schema, b);
+    CHECK_EQ_BYTES(p, q, (size_t)more.n * sizeof *p);
+    free(p);
+    free(q);
+  }
+  gbt_forest_free(moved);
+  gbt_forest_free(forest);
+  gbt_dataset_unref(x);
+  gbt_dataset_unref(own);
+  gbt_dataset_unref(kept);
+  tables_free(a);
+  tables_free(b);
+  free(y);
+  free_factors(&train);
+  free_factors(&more);
+}
+
+void suite_features_map(void) {
+  RUN(counts_are_a_column_of_numbers);
+  RUN(labels_and_kinds);
+  RUN(what_cannot_be_counted);
+  RUN(going_on_keeps_the_counts);
+}
