@@ -105,6 +105,12 @@ made *made_new(uint64_t seed, int64_t n_rows, int32_t n_cols, const made_kind *k
   return m;
 }
 
+void made_counts(made *m) {
+  for (int32_t c = 0; c < m->table.n_cols; c++)
+    if (m->table.cols[c].type == GBT_CATEGORICAL)
+      ((gbt_column *)&m->table.cols[c])->derive = 1u << GBT_FEATURE_LEVEL_COUNT;
+}
+
 void made_free(made *m) {
   if (m == NULL) return;
   for (int32_t c = 0; c < m->table.n_cols; c++) {

@@ -57,6 +57,9 @@ void made_fields(made *m, int32_t n_fields, int32_t size, int64_t spoilt, uint64
  * all are copied. */
 made *made_sparse(const made *m, size_t extra);
 
+/* Asks for the level counts of all factors, as further features. */
+void made_counts(made *m);
+
 /* The rows `rows` of a table, in that order. */
 made *made_rows(const made *m, const int64_t *rows, int64_t n);
 

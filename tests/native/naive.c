@@ -192,7 +192,7 @@ static void split_node(naive *nv, int32_t id) {
   l->sum = naive_sum(nv, l->rows, l->n_rows);
   r->sum = naive_sum(nv, r->rows, r->n_rows);
   node->bulk_left = l->n_rows >= r->n_rows;
-  int sign = nv->spec->monotone != NULL ? nv->spec->monotone[node->split.feat] : 0;
+  int sign = naive_sign(nv, node->split.feat);
   if (sign != 0) {
     double wl = rough_weight(nv, l, node->bounds), wr = rough_weight(nv, r, node->bounds), mid = wl + (wr - wl) / 2.0;
     if (node->kept) mid = node->weight;
@@ -380,7 +380,12 @@ static naive open_naive(const gbt_trainer_spec *spec, double *const *scores) {
   nv.noise = test_alloc((size_t)nv.n_outputs * sizeof *nv.noise);
   nv.wide = test_alloc((size_t)nv.n_outputs * sizeof *nv.wide);
   nv.tree_feats = test_alloc((size_t)nv.n_feats * sizeof *nv.tree_feats);
-  CHECK_OK(gbt_feature_rules_new(&mem, nv.n_feats, nv.p, spec->feature_weight, NULL, NULL, 0, &nv.rules, test_err));
+  double *weight = test_alloc((size_t)nv.n_feats * sizeof *weight);
+  for (int32_t f = 0; f < nv.n_feats && spec->feature_weight != NULL; f++)
+    weight[f] = spec->feature_weight[nv.cuts->schema->feat[f].col];
+  CHECK_OK(gbt_feature_rules_new(&mem, nv.n_feats, nv.p, spec->feature_weight != NULL ? weight : NULL, NULL, NULL, 0,
+                                 &nv.rules, test_err));
+  free(weight);
   return nv;
 }
 

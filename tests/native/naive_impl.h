@@ -45,6 +45,12 @@ typedef struct naive {
   int32_t n_nodes, n_leaves;
 } naive;
 
+/* The monotone sign of a feature: that of the column it is, 0 for a statistic of one. */
+static inline int naive_sign(const naive *nv, int32_t feat) {
+  const gbt_feature *f = &nv->cuts->schema->feat[feat];
+  return nv->spec->monotone != NULL && f->kind == GBT_FEATURE_COLUMN ? nv->spec->monotone[f->col] : 0;
+}
+
 /* Sums of the node's rows: of all in histogram units. */
 gbt_sum naive_sum(const naive *nv, const int64_t *rows, int64_t n);
 

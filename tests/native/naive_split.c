@@ -82,7 +82,7 @@ static double gain_of(const view *v, const gbt_split *s, gbt_reg reg) {
            gbt_score(G, H, nv->reg.lambda, nv->reg.alpha);
   gbt_bounds b = v->node->bounds;
   double wl = gbt_weight(gl, hl, reg, b), wr = gbt_weight(gr, hr, reg, b), w = gbt_weight(G, H, nv->reg, b);
-  int sign = nv->spec->monotone != NULL ? nv->spec->monotone[v->feat] : 0;
+  int sign = naive_sign(nv, v->feat);
   if (sign * wl > sign * wr) return -1.0;
   return (gbt_score_at(gl, hl, wl, reg) + gbt_score_at(gr, hr, wr, reg)) - gbt_score_at(G, H, w, nv->reg);
 }
@@ -177,8 +177,9 @@ static int may_meet(const naive *nv, const naive_node *node, int32_t feat) {
   for (int32_t s = 0; s < spec->n_interact; s++) {
     int ok = 1;
     for (int32_t f = 0; f < nv->n_feats; f++) {
-      int member = 0;
-      for (int32_t i = spec->interact_beg[s]; i < spec->interact_beg[s + 1]; i++) member |= spec->interact_col[i] == f;
+      int member = 0, col = nv->cuts->schema->feat[f].col;
+      for (int32_t i = spec->interact_beg[s]; i < spec->interact_beg[s + 1]; i++)
+        member |= spec->interact_col[i] == col;
       if (!member && (node->used[f] || f == feat)) ok = 0;
     }
     if (ok) return 1;
@@ -207,7 +208,7 @@ void naive_search(const naive *nv, int32_t id) {
     if (by_sets(nv, feats[i]))
       search_sets(&v, &best);
     else
-      search_bins(&v, nv->cuts->schema->col[feats[i]].type == GBT_CATEGORICAL ? GBT_SPLIT_ONEHOT : GBT_SPLIT_NUMERIC,
+      search_bins(&v, nv->cuts->schema->feat[feats[i]].type == GBT_CATEGORICAL ? GBT_SPLIT_ONEHOT : GBT_SPLIT_NUMERIC,
                   &best);
     unlook(&v);
   }
@@ -379,7 +380,7 @@ int naive_search_level(naive *nv, int32_t first) {
   for (int32_t k = n; k-- > 0;) { /* backwards: the order of search must not matter */
     if (!may_meet(nv, node, feats[k])) continue;
     level_view l = look_at_level(nv, first, feats[k]);
-    int categorical = nv->cuts->schema->col[feats[k]].type == GBT_CATEGORICAL;
+    int categorical = nv->cuts->schema->feat[feats[k]].type == GBT_CATEGORICAL;
     if (by_sets(nv, feats[k])) search_level_sets(&l, &best);
     else search_level_bins(&l, categorical ? GBT_SPLIT_ONEHOT : GBT_SPLIT_NUMERIC, &best);
     unlook_at_level(&l);

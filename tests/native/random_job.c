@@ -87,6 +87,7 @@ random_job random_job_make(uint64_t seed, int64_t rows) {
   for (int32_t c = 0; fields && c < 12; c++) kinds[c] = MADE_ZEROS;
   int weighted = test_below(&rng, 5) < 2, moved = test_below(&rng, 4) == 0;
   r.data = made_new(test_u(&rng), n_rows, n_cols, kinds);
+  if (test_below(&rng, 4) == 0) made_counts(r.data);
   r.job = job_make(r.data, loss, n_outputs, 1 + test_below(&rng, 3));
   r.job.max_bin = (int32_t)PICK(&rng, 2, 3, 16, 64, 255, 256, 1000);
   r.job.spec.n_valid = (int32_t)test_below(&rng, 3);

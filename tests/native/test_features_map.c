@@ -2,6 +2,7 @@
  * twin of a table with level counts is the table with these counts as an ordinary column behind the others. */
 #include "fault.h"
 #include "naive_cuts.h"
+#include "pages.h"
 #include "random_job.h"
 #include "test.h"
 
@@ -92,12 +93,8 @@ static void same_features(const gbt_dataset *a, const gbt_dataset *b) {
       same_cuts(x, y);
     else
       CHECK(x->cut == y->cut && x->n_bins == y->n_bins);
-    for (int64_t r = 0; r < a->n_rows; r++) {
-      int32_t p = (int32_t)(r / a->pages->page_rows), q = (int32_t)(r / b->pages->page_rows);
-      CHECK_EQ_I64(
-          gbt_page_code(&a->pages->layout, a->cuts, &a->pages->page[p], (int32_t)(r % a->pages->page_rows), f),
-          gbt_page_code(&b->pages->layout, b->cuts, &b->pages->page[q], (int32_t)(r % b->pages->page_rows), f));
-    }
+    for (int64_t r = 0; r < a->n_rows; r++)
+      CHECK_EQ_I64(code_at(a->pages, a->cuts, r, f), code_at(b->pages, b->cuts, r, f));
   }
 }
 

@@ -54,7 +54,8 @@ void job_close(gbt_trainer_spec *spec) {
   for (int32_t i = 0; i < spec->n_valid; i++) gbt_dataset_unref(spec->valid[i]);
 }
 
-static trained *new_trained(const train_job *job) {
+/* n_features: of the forest; statistics of columns count as well. */
+static trained *new_trained(const train_job *job, int32_t n_features) {
   trained *t = test_alloc(sizeof *t);
   gbt_mem mem = gbt_mem_default();
   memset(t, 0, sizeof *t);
@@ -63,7 +64,7 @@ static trained *new_trained(const train_job *job) {
     t->n_rows[s] = s == 0 ? job->data->table.n_rows : job->valid[s - 1]->table.n_rows;
     t->score[s] = test_alloc((size_t)(t->n_rows[s] * job->spec.objective.n_outputs) * sizeof(double));
   }
-  CHECK_OK(gbt_forest_new(&mem, job->data->table.n_cols, job->spec.objective.n_outputs,
+  CHECK_OK(gbt_forest_new(&mem, n_features, job->spec.objective.n_outputs,
                           (int32_t)job->spec.params.num_parallel_tree, &t->forest, test_err));
   return t;
 }
@@ -112,7 +113,7 @@ static void compare_predictions(gbt_ctx *ctx, const trained *t, int32_t which, c
 }
 
 trained *trained_of(gbt_ctx *ctx, const train_job *job, const gbt_trainer_spec *spec, const gbt_trainer *tr) {
-  trained *t = new_trained(job);
+  trained *t = new_trained(job, spec->train->cuts->n_features);
   gbt_forest_view view = gbt_forest_look(gbt_trainer_forest(tr));
   CHECK_OK(gbt_forest_append(t->forest, &view, test_err));
   t->rounds = gbt_trainer_rounds(tr);
@@ -163,7 +164,7 @@ trained *train_naively(const train_job *job) {
   trained *t = NULL;
   if (!CHECK_OK(gbt_ctx_open(&ctx, gbt_mem_default(), 1, GBT_SIMD_SCALAR, NULL, NULL, test_err))) return NULL;
   if (job_open(&ctx, job, 0, &spec)) {
-    t = new_trained(job);
+    t = new_trained(job, spec.train->cuts->n_features);
     naive_train(&spec, job->rounds, job->custom, t->forest, t->score);
     t->rounds = job->rounds;
   }
