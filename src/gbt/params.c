@@ -52,10 +52,11 @@ static double load(const gbt_params *params, int i) {
   case GBT_PARAM_INT:
     memcpy(&whole, at, sizeof whole);
     return (double)whole;
-  default:
+  case GBT_PARAM_ENUM:
     memcpy(&choice, at, sizeof choice);
     return choice;
   }
+  return 0.0;
 }
 
 /* The value fits its kind: check_value has seen it. */
@@ -70,7 +71,7 @@ static void store(gbt_params *params, int i, double value) {
   case GBT_PARAM_INT:
     whole = (int64_t)value, memcpy(at, &whole, sizeof whole);
     break;
-  default:
+  case GBT_PARAM_ENUM:
     choice = (int)value, memcpy(at, &choice, sizeof choice);
     break;
   }

@@ -317,7 +317,17 @@ static void hashes_are_even(void) {
   }
 }
 
+static void tasks_of_many_outputs_are_short(void) {
+  for (int64_t most = 1; most < 70000; most = most < 70 ? most + 1 : most * 2 - 3)
+    for (int32_t k = 1; k > 0 && k < 1 << 30; k = k < 70 ? k + 1 : k * 2 + 1) {
+      int64_t rows = gbt_task_rows(most, k), want = most;
+      while (want > 32 && want * k > 1048576) want = want / 2;
+      if (!CHECK_EQ_I64(rows, want) || !CHECK(rows > 0 && rows <= most)) return;
+    }
+}
+
 void suite_base(void) {
+  RUN(tasks_of_many_outputs_are_short);
   RUN(fault_allocator_counts);
   RUN(errors_hold_code_text_and_subject);
   RUN(long_texts_are_cut_between_characters);

@@ -89,6 +89,14 @@ int gbt_ctx_stopped(gbt_ctx *ctx, int thread) {
   return thread == 0 ? gbt_ctx_poll(ctx, NULL) != GBT_OK : gbt_pool_stopped(ctx->pool);
 }
 
+int64_t gbt_task_rows(int64_t most, int32_t n_outputs) {
+  enum { LEAST_ROWS = 32, MOST_NUMBERS = 1 << 20 };
+  int64_t rows = most;
+  GBT_ASSERT(most > 0 && n_outputs > 0);
+  while (rows > LEAST_ROWS && rows * n_outputs > MOST_NUMBERS) rows /= 2;
+  return rows;
+}
+
 gbt_status gbt_parallel(gbt_ctx *ctx, int64_t n_tasks, gbt_task_fn fn, void *arg, gbt_error *err) {
   GBT_ASSERT(n_tasks >= 0);
   GBT_TRY(gbt_ctx_poll(ctx, err));

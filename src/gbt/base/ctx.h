@@ -50,6 +50,10 @@ int gbt_ctx_stopped(gbt_ctx *ctx, int thread);
 typedef void (*gbt_task_fn)(void *arg, int64_t task, int thread);
 gbt_status gbt_parallel(gbt_ctx *ctx, int64_t n_tasks, gbt_task_fn fn, void *arg, gbt_error *err) GBT_MUST_CHECK;
 
+/* Rows of a task that looks at n_outputs numbers of each: at most `most`, and fewer where that keeps tasks
+ * short. */
+int64_t gbt_task_rows(int64_t most, int32_t n_outputs);
+
 /* The best instruction set this machine and compiler offer. */
 gbt_simd gbt_simd_best(void);
 

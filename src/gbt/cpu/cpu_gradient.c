@@ -47,12 +47,8 @@ static uint64_t task_end(const cpu_backend *be, int64_t task, uint64_t rows) {
   return end < (uint64_t)be->n_rows ? end : (uint64_t)be->n_rows;
 }
 
-/* Rows of a task that looks at all outputs: fewer where these are many, so that tasks stay short. */
-static uint64_t max_rows(const cpu_backend *be) {
-  uint64_t rows = CPU_TASK_ROWS;
-  while (rows > 32 && rows * (uint64_t)be->n_outputs > 1u << 20) rows /= 2;
-  return rows;
-}
+/* Rows of a task that looks at all outputs. */
+static uint64_t max_rows(const cpu_backend *be) { return (uint64_t)gbt_task_rows(CPU_TASK_ROWS, be->n_outputs); }
 
 static int64_t n_max_tasks(const cpu_backend *be) {
   int64_t n = (int64_t)(((uint64_t)be->n_rows + max_rows(be) - 1) / max_rows(be));
@@ -184,6 +180,7 @@ static gbt_status fix_output(gbt_ctx *ctx, grad_pass *pass, gbt_error *err) {
   int64_t sums[3] = {all.size, all.square, all.h};
   GBT_TRY(gbt_comm_sum_i64(ctx, sums, 3, err));
   all = (gbt_fixed_sums){sums[0], sums[1], sums[2]};
+  GBT_ASSERT(all.size >= 0 && all.square >= 0 && all.h >= 0);
   pass->wide = wants_wide(be, all.size);
   be->grad.wide[pass->output] = (int8_t)pass->wide;
   be->grad.noise[pass->output] = gbt_noise(all, &be->grad.scale[pass->output]);

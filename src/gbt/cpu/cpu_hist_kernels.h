@@ -90,33 +90,26 @@ GBT_FN void cpu_hist_width(const cpu_hist_job *job, int wide_codes, int wide_sum
   }
 }
 
+GBT_FN void cpu_hist_sums(const cpu_hist_job *job, int wide_codes, int wide_sums, int counts) {
+  if (counts)
+    cpu_hist_width(job, wide_codes, wide_sums, 1);
+  else
+    cpu_hist_width(job, wide_codes, wide_sums, 0);
+}
+
+GBT_FN void cpu_hist_codes(const cpu_hist_job *job, int wide_codes, int wide_sums, int counts) {
+  if (wide_sums)
+    cpu_hist_sums(job, wide_codes, 1, counts);
+  else
+    cpu_hist_sums(job, wide_codes, 0, counts);
+}
+
 static inline void cpu_hist_run(const cpu_hist_job *job, int wide_codes, int wide_sums, int counts) {
-  switch ((wide_codes ? 4 : 0) + (wide_sums ? 2 : 0) + (counts ? 1 : 0)) {
-  case 0:
-    cpu_hist_width(job, 0, 0, 0);
-    break;
-  case 1:
-    cpu_hist_width(job, 0, 0, 1);
-    break;
-  case 2:
-    cpu_hist_width(job, 0, 1, 0);
-    break;
-  case 3:
-    cpu_hist_width(job, 0, 1, 1);
-    break;
-  case 4:
-    cpu_hist_width(job, 1, 0, 0);
-    break;
-  case 5:
-    cpu_hist_width(job, 1, 0, 1);
-    break;
-  case 6:
-    cpu_hist_width(job, 1, 1, 0);
-    break;
-  default:
-    cpu_hist_width(job, 1, 1, 1);
-    break;
-  }
+  GBT_ASSERT(!job->rows || job->n == 0 || (int64_t)job->rows[0] >= job->row_beg);
+  if (wide_codes)
+    cpu_hist_codes(job, 1, wide_sums, counts);
+  else
+    cpu_hist_codes(job, 0, wide_sums, counts);
 }
 
 #endif

@@ -295,7 +295,6 @@ static void response_task(void *arg, int64_t task, int thread) {
 gbt_status gbt_predict_response(gbt_ctx *ctx, const gbt_objective *objective, int64_t n_rows, double *x,
                                 gbt_error *err) {
   GBT_TRY(gbt_objective_check(objective, err));
-  response_run run = {*objective, n_rows, RESPONSE_ROWS, x};
-  while (run.task_rows > 32 && run.task_rows * objective->n_outputs > 1 << 20) run.task_rows /= 2; /* short tasks */
+  response_run run = {*objective, n_rows, gbt_task_rows(RESPONSE_ROWS, objective->n_outputs), x};
   return gbt_parallel(ctx, (n_rows + run.task_rows - 1) / run.task_rows, response_task, &run, err);
 }
