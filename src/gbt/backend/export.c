@@ -17,6 +17,7 @@ static gbt_node export_node(gbt_export *out, const gbt_grown *tree, const gbt_cu
     return node;
   }
   const gbt_split *s = &from->split;
+  GBT_ASSERT((size_t)from->left > i && (size_t)from->left + 1 < tree->n_nodes && s->kind != GBT_SPLIT_NONE);
   node.left = (uint32_t)from->left;
   node.feat =
       (uint32_t)s->feat | (s->missing_left ? GBT_NODE_MISSING_LEFT : 0u) | (from->bulk_left ? GBT_NODE_BULK_LEFT : 0u);
@@ -32,6 +33,7 @@ static gbt_node export_node(gbt_export *out, const gbt_grown *tree, const gbt_cu
   }
   node.arg.set.beg = *n_words;
   memcpy(out->sets + *n_words, tree->sets + from->set_beg, from->set_words * sizeof *out->sets);
+  GBT_ASSERT((size_t)from->set_beg + from->set_words <= tree->n_sets && *n_words + from->set_words <= tree->n_sets);
   *n_words += from->set_words;
   return node;
 }
@@ -51,6 +53,7 @@ gbt_status gbt_export_tree(const gbt_mem *mem, gbt_export *out, const gbt_grown 
     out->gain[i] = from->left ? from->split.gain : 0.0;
     out->cover[i] = (double)tree->fine[i].h * tree->unit_h;
     out->count[i] = from->n_rows;
+    GBT_ASSERT(tree->fine[i].h >= 0 && (from->parent < 0 || (size_t)from->parent < i));
   }
   gbt_tree_parts parts = {(uint32_t)n, n_words, out->node, out->gain, out->cover, out->count, out->sets, NULL};
   return gbt_forest_add(forest, &parts, err);

@@ -26,6 +26,7 @@ void gbt_exact_add(gbt_exact_sum *sum, double x) {
     return;
   }
   gbt_exact_pieces p = gbt_exact_split(u);
+  GBT_ASSERT(p.limb + 2 < GBT_EXACT_LIMBS);
   int64_t *limb = sum->limb + p.limb;
   limb[0] += p.low;
   limb[1] += p.mid;
@@ -72,6 +73,7 @@ static int any_below(const gbt_exact_sum *sum, int bit) {
 
 /* Rounds a normalised, non-negative sum to nearest even and returns the double's bits. */
 static uint64_t rounded(const gbt_exact_sum *sum) {
+  GBT_ASSERT(sum->limb[LAST] >= 0);
   int i = LAST;
   while (i >= 0 && sum->limb[i] == 0) i--;
   if (i < 0) return 0;

@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "hd.h"
+
 enum { ALIGN = 64, SPARE = ALIGN - 1 + (int)sizeof(void *) };
 
 static void *default_alloc(void *user, size_t bytes) {
@@ -34,6 +36,7 @@ gbt_status gbt_mem_array(const gbt_mem *mem, size_t n, size_t size, void *out, g
   if (raw == NULL) return gbt_fail_mem(err, n * size);
   size_t gap = ALIGN - ((uintptr_t)raw + sizeof raw) % ALIGN; /* 1 .. 64 */
   char *block = raw + sizeof raw + (gap % ALIGN);
+  GBT_ASSERT((uintptr_t)block % ALIGN == 0 && block + n * size <= raw + n * size + SPARE);
   memcpy(block - sizeof raw, &raw, sizeof raw);
   set_pointer(out, block);
   return GBT_OK;
@@ -53,6 +56,7 @@ gbt_status gbt_mem_grow(const gbt_mem *mem, void *block, size_t *cap, size_t nee
   if (new_cap < need) new_cap = need;
   void *old, *grown;
   memcpy(&old, block, sizeof old);
+  GBT_ASSERT(size > 0 && (old != NULL || *cap == 0));
   GBT_TRY(gbt_mem_array(mem, new_cap, size, &grown, err));
   if (old != NULL) memcpy(grown, old, *cap * size);
   gbt_mem_free(mem, old);

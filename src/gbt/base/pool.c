@@ -88,6 +88,7 @@ static void *helper_main(void *ptr) {
     if (pool->quit) break;
     seen = pool->job;
     pool->n_busy++;
+    GBT_ASSERT(pool->n_busy <= pool->n_helpers);
     gbt_task_fn fn = pool->fn;
     void *arg = pool->arg;
     int64_t n_tasks = pool->n_tasks;
@@ -197,6 +198,7 @@ int gbt_pool_stopped(const gbt_pool *pool) { return atomic_load(&pool->stopped);
 
 static void open_job(gbt_pool *pool, int64_t n_tasks, gbt_task_fn fn, void *arg) {
   pthread_mutex_lock(&pool->lock);
+  GBT_ASSERT(!pool->open && pool->n_busy == 0);
   pool->fn = fn;
   pool->arg = arg;
   pool->n_tasks = n_tasks;

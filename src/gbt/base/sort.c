@@ -9,6 +9,8 @@
 
 #include <string.h>
 
+#include "order.h"
+
 enum {
   FEW = 48,  /* insertion sort up to here */
   WIDTH = 8, /* bits of a digit. A million random keys: 8 bits 20 ms, 11 bits 38 (fewer passes, but
@@ -100,6 +102,7 @@ void gbt_sort_u64(uint64_t *keys, uint32_t *vals, size_t n, uint64_t *tmp_keys, 
     uint32_t *vals_swap = from_vals;
     from_vals = to_vals, to_vals = vals_swap;
   }
+  GBT_ASSERT(gbt_sorted_u64(from_keys, n));
   if (from_keys == keys) return;
   memcpy(keys, from_keys, n * sizeof *keys);
   if (vals != NULL) memcpy(vals, from_vals, n * sizeof *vals);
@@ -163,6 +166,7 @@ static void counts_to_places(job *j, int64_t n_blocks) {
       sum += count;
     }
   }
+  GBT_ASSERT(sum == j->n);
 }
 
 static gbt_status sort_blocks(gbt_ctx *ctx, job *j, uint64_t *keys, uint32_t *vals, uint64_t *tmp_keys,
@@ -204,6 +208,7 @@ gbt_status gbt_sort_u64_parallel(gbt_ctx *ctx, uint64_t *keys, uint32_t *vals, s
   GBT_TRY_GOTO(gbt_mem_array(&ctx->mem, (size_t)n_blocks, sizeof *j.bits, &j.bits, err), done);
   GBT_TRY_GOTO(gbt_mem_array(&ctx->mem, (size_t)n_blocks, sizeof *j.sorted, &j.sorted, err), done);
   GBT_TRY_GOTO(sort_blocks(ctx, &j, keys, vals, tmp_keys, tmp_vals, n_blocks, err), done);
+  GBT_ASSERT(gbt_sorted_u64(keys, n));
 done:
   gbt_mem_free(&ctx->mem, j.place);
   gbt_mem_free(&ctx->mem, j.bits);

@@ -20,10 +20,16 @@ static void copy_tile(const gbt_group *group, const void *codes, size_t n, int32
   const size_t stride = (size_t)group->stride;
   if (group->wide) {
     const uint16_t *from = (const uint16_t *)codes + k;
-    for (size_t r = 0; r < n; r++) ((uint16_t *)to)[r] = from[r * stride];
+    for (size_t r = 0; r < n; r++) {
+      GBT_ASSERT(from[r * stride] < group->n_codes[k]);
+      ((uint16_t *)to)[r] = from[r * stride];
+    }
   } else {
     const uint8_t *from = (const uint8_t *)codes + k;
-    for (size_t r = 0; r < n; r++) ((uint8_t *)to)[r] = from[r * stride];
+    for (size_t r = 0; r < n; r++) {
+      GBT_ASSERT(from[r * stride] < group->n_codes[k]);
+      ((uint8_t *)to)[r] = from[r * stride];
+    }
   }
 }
 

@@ -17,6 +17,7 @@
 #include <string.h>
 
 #include "../base/comm.h"
+#include "../base/order.h"
 #include "cpu_hist_kernels.h"
 
 /* ---- life ---- */
@@ -70,6 +71,7 @@ static gbt_status plan_pair(gbt_ctx *ctx, cpu_backend *be, int32_t left, gbt_err
   cpu_hist_plan *plan = &be->hist;
   const gbt_grow_node *node = be->fr.node, *l = &node[left], *r = l + 1;
   int32_t small = l->n_rows <= r->n_rows ? left : left + 1, large = small == left ? left + 1 : left;
+  GBT_ASSERT(l->parent >= 0 && l->parent == r->parent && l->n_rows + r->n_rows == node[l->parent].n_rows);
   if (node[l->parent].hist < 0 || !node[large].splittable) {
     cpu_hist_release(be, l->parent);
     GBT_TRY(plan_fresh(ctx, be, left, err));
@@ -143,6 +145,8 @@ typedef struct strip_places {
 
 static strip_places places_of(const cpu_backend *be, const cpu_unit *unit, const cpu_scratch *scratch) {
   const gbt_layout *layout = be->layout;
+  GBT_ASSERT((size_t)unit->build < be->hist.n_build && unit->strip < layout->n_strips);
+  GBT_ASSERT((size_t)be->hist.build[unit->build].slot < be->pool.n);
   const cpu_hist *hist = &be->pool.hist[be->hist.build[unit->build].slot];
   int32_t first = layout->strip_beg[unit->strip];
   strip_places p = {.n = layout->strip_beg[unit->strip + 1] - first, .wide = be->grad.wide[be->task.output]};
@@ -189,6 +193,8 @@ static void add_block(const cpu_backend *be, const strip_places *p, const gbt_pa
   const uint32_t *rows = be->rows.order + beg;
   const char *gh = cpu_hist_gradients(be, p->wide);
   int neighbours = rows[n - 1] - rows[0] == n - 1;
+  GBT_ASSERT(gbt_ascend_u32(rows, n) && (int64_t)rows[0] >= page->row_beg);
+  GBT_ASSERT((int64_t)rows[n - 1] < page->row_beg + page->n_rows);
   cpu_hist_job job = {.row_beg = page->row_beg, .rows = neighbours ? NULL : rows, .first = rows[0], .n = n};
   job.gh = neighbours ? gh + rows[0] * (p->wide ? sizeof(gbt_gh32) : sizeof(gbt_gh16))
                       : gather_gradients(gh, p->wide, rows, n, scratch);
@@ -315,15 +321,20 @@ static void subtract_task(void *arg, int64_t task, int thread) {
   uint32_t dense_end = end < be->layout->sparse_slot ? end : be->layout->sparse_slot;
   gbt_sum *from = be->pool.hist[s->from].sum;
   const gbt_sum *what = be->pool.hist[s->what].sum;
+  GBT_ASSERT(s->from != s->what && (size_t)s->from < be->pool.n && (size_t)s->what < be->pool.n);
   for (uint32_t i = beg; i < dense_end; i++) {
     from[i].g -= what[i].g;
     from[i].h -= what[i].h;
+    GBT_ASSERT(from[i].h >= 0);
   }
   if (dense_end < end) cpu_hist_sparse_subtract(be, s, beg > dense_end ? beg : dense_end, end);
   if (!be->pool.any_counts) return;
   uint32_t *count = be->pool.hist[s->from].count;
   const uint32_t *less = be->pool.hist[s->what].count;
-  for (uint32_t i = beg; i < end; i++) count[i] -= less[i];
+  for (uint32_t i = beg; i < end; i++) {
+    GBT_ASSERT(count[i] >= less[i]);
+    count[i] -= less[i];
+  }
 }
 
 static gbt_status subtract_all(gbt_ctx *ctx, cpu_backend *be, gbt_error *err) {

@@ -67,6 +67,7 @@ static gbt_status new_hist(gbt_ctx *ctx, cpu_backend *be, gbt_error *err) {
     GBT_TRY(gbt_mem_array(&be->mem, n, sizeof *hist->count, &hist->count, err));
     GBT_TRY(cpu_zero(ctx, hist->count, n * sizeof *hist->count, err));
   }
+  GBT_ASSERT(pool->n <= INT32_MAX && pool->n_free < pool->n);
   pool->free[pool->n_free++] = (int32_t)pool->n - 1;
   return GBT_OK;
 }
@@ -85,6 +86,7 @@ gbt_status cpu_hist_take(gbt_ctx *ctx, cpu_backend *be, int32_t node, gbt_error 
 
 void cpu_hist_inherit(cpu_backend *be, int32_t from, int32_t to) {
   GBT_ASSERT(be->fr.node[to].hist < 0);
+  GBT_ASSERT(be->fr.node[to].parent == from);
   be->fr.node[to].hist = be->fr.node[from].hist;
   be->fr.node[from].hist = -1;
 }

@@ -34,8 +34,7 @@ typedef struct cpu_hist_pool {
 void cpu_hist_pool_open(struct cpu_backend *be);
 void cpu_hist_pool_close(struct cpu_backend *be);
 
-/* For the tree that begins, whose nodes have no histograms: decides whether the sparse part is packed, and drops all
- * histograms where they are too small for it. */
+/* Decides packing for the tree that begins, whose nodes have no histograms yet; drops histograms that are too small. */
 gbt_status cpu_hist_fit(struct cpu_backend *be, gbt_error *err) GBT_MUST_CHECK;
 
 /* Bytes that a slot of the sparse part has room for. */

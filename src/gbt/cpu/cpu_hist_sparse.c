@@ -105,6 +105,7 @@ typedef struct list_job { /* rows of one page, ascending */
   const gbt_page *page;
   const uint32_t *rows;
   uint32_t n, base; /* base: the sparse part's first slot */
+  uint32_t n_slots; /* of the sparse part */
   const void *gh;
   void *acc; /* packed: int64_t; else gbt_sum */
   uint32_t *count;
@@ -130,6 +131,7 @@ GBT_FN void add_lists(const list_job *job, int packed, int wide, int counts) {
     int64_t h = job->sign * (int64_t)(wide ? gh32[row].h : gh16[row].h);
     for (uint32_t e = beg; e < end; e++) {
       uint32_t slot = slots[e] - job->base;
+      GBT_ASSERT(slots[e] >= job->base && slot < job->n_slots);
       if (packed)
         both[slot] += g * 4294967296 + h;
       else
@@ -143,32 +145,30 @@ static const void *gradients_of(const cpu_backend *be) {
   return cpu_hist_gradients(be, be->grad.wide[be->task.output]);
 }
 
+GBT_FN void add_lists_counts(const list_job *job, int packed, int wide) {
+  if (job->count)
+    add_lists(job, packed, wide, 1);
+  else
+    add_lists(job, packed, wide, 0);
+}
+
 static void run_lists(const cpu_backend *be, const list_job *job) {
-  switch ((be->pool.packed ? 4 : be->grad.wide[be->task.output] ? 2 : 0) + (job->count != NULL)) {
-  case 0:
-    add_lists(job, 0, 0, 0);
-    break;
-  case 1:
-    add_lists(job, 0, 0, 1);
-    break;
-  case 2:
-    add_lists(job, 0, 1, 0);
-    break;
-  case 3:
-    add_lists(job, 0, 1, 1);
-    break;
-  case 4:
-    add_lists(job, 1, 0, 0);
-    break;
-  default:
-    add_lists(job, 1, 0, 1);
-    break;
-  }
+  if (be->pool.packed)
+    add_lists_counts(job, 1, 0);
+  else if (be->grad.wide[be->task.output])
+    add_lists_counts(job, 0, 1);
+  else
+    add_lists_counts(job, 0, 0);
 }
 
 static void add_rows(const cpu_span *span, const cpu_unit *unit, int sign, void *acc, uint32_t *count) {
   const cpu_backend *be = span->be;
-  list_job job = {.base = be->layout->sparse_slot, .gh = gradients_of(be), .acc = acc, .count = count, .sign = sign};
+  list_job job = {.base = be->layout->sparse_slot,
+                  .n_slots = sparse_slots(be),
+                  .gh = gradients_of(be),
+                  .acc = acc,
+                  .count = count,
+                  .sign = sign};
   for (uint32_t i = unit->beg; i < unit->end; i += job.n) {
     job.page = gbt_span_page(span->pages, be->rows.order[i]);
     job.rows = be->rows.order + i;

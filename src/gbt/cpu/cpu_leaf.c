@@ -14,7 +14,7 @@ void cpu_leaf_close(cpu_backend *be) {
   gbt_export_free(&be->mem, &be->leaf.out);
 }
 
-/* What a chunk adds to the leaf's sum in histogram units, which the leaf knows but for symmetric trees. */
+/* A chunk's share of the fine sum: what 16 bits dropped; where leaves do not know their sums, the coarse sum too. */
 static void fine_task(void *arg, int64_t task, int thread) {
   cpu_backend *be = arg;
   cpu_chunk *chunk = &be->rows.chunk[task];
@@ -62,6 +62,7 @@ static gbt_status fine_sums(gbt_ctx *ctx, cpu_backend *be, gbt_error *err) {
   const gbt_comm_part sums = {be->leaf.fine, 2 * n_nodes, GBT_COMM_I64};
   GBT_TRY(gbt_comm_sum_parts(ctx, &sums, 1, err));
   for (size_t i = n_nodes; i-- > 1;) { /* children are numbered above their parents */
+    GBT_ASSERT((size_t)be->fr.node[i].parent < i && be->leaf.fine[i].h >= 0);
     gbt_sum *s = &be->leaf.fine[be->fr.node[i].parent];
     s->g += be->leaf.fine[i].g;
     s->h += be->leaf.fine[i].h;

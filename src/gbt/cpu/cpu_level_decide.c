@@ -197,6 +197,7 @@ static void settle_nodes(cpu_backend *be, const gbt_split *level) {
       left_h += s->left.h;
     }
     node->kept = s->gain == 0.0;
+    GBT_ASSERT(s->left.h >= 0 && s->left.h <= node->sum.h);
     sum += s->gain;
   }
   GBT_ASSERT(level->kind != GBT_SPLIT_SET || sum > 0.0);

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "../base/comm.h"
+#include "../base/order.h"
 #include "cpu.h"
 
 void cpu_partition_close(cpu_backend *be) {
@@ -29,6 +30,7 @@ static uint32_t lut_size(const cpu_backend *be, int32_t feat) {
 static void fill_lut(const cpu_backend *be, const gbt_grow_node *node, uint8_t *lut) {
   const gbt_place *place = &be->layout->place[node->split.feat];
   if (place->zero_bin >= 0) memset(lut, cpu_goes_left(be, node, place->zero_bin), lut_size(be, node->split.feat));
+  GBT_ASSERT((uint32_t)place->first + place->n_slots <= lut_size(be, node->split.feat));
   for (uint32_t s = 0; s < place->n_slots; s++)
     lut[place->first + s] = (uint8_t)cpu_goes_left(be, node, gbt_place_code(place, s));
 }
@@ -161,6 +163,7 @@ static void split_task(void *arg, int64_t task, int thread) {
     chunk->next = chunk->end;
   }
   chunk->n_left = (uint32_t)(ends.l - left);
+  GBT_ASSERT(chunk->n_left <= chunk->end - chunk->beg);
   if (chunk->whole && chunk->next == chunk->end) put_right(be, chunk, ends.l);
 }
 
@@ -207,6 +210,15 @@ static gbt_status count_left(gbt_ctx *ctx, cpu_backend *be, gbt_error *err) {
   return gbt_comm_sum_i64(ctx, all, n, err);
 }
 
+/* Whether rows ascend in all children. */
+GBT_FN int fresh_rows_ascend(const cpu_backend *be) {
+  for (size_t i = 0; i < be->fr.n_fresh; i++) {
+    const gbt_grow_node *node = &be->fr.node[be->fr.fresh[i]];
+    if (!gbt_ascend_u32(be->rows.order + node->row_beg, node->own_rows)) return 0;
+  }
+  return 1;
+}
+
 gbt_status cpu_partition(gbt_ctx *ctx, gbt_backend *self, gbt_error *err) {
   cpu_backend *be = (cpu_backend *)self;
   int64_t t0 = gbt_clock_ns();
@@ -226,6 +238,7 @@ gbt_status cpu_partition(gbt_ctx *ctx, gbt_backend *self, gbt_error *err) {
   }
   gbt_frontier_judge(&be->fr);
   if (to_copy > 0.0) GBT_TRY(cpu_parallel(ctx, (int64_t)be->rows.n_chunk, 0.5 * to_copy, copy_task, be, err));
+  GBT_ASSERT(fresh_rows_ascend(be));
   self->seconds[GBT_PHASE_PARTITION] += (double)(gbt_clock_ns() - t0) * 1e-9;
   return GBT_OK;
 }

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "../base/comm.h"
+#include "../base/order.h"
 #include "../base/rng.h"
 #include "cpu.h"
 
@@ -25,6 +26,7 @@ void cpu_rows_close(cpu_backend *be) {
 gbt_status cpu_add_chunks(cpu_backend *be, int32_t node, int32_t item, uint32_t beg, uint32_t n, uint32_t rows,
                           gbt_error *err) {
   GBT_ASSERT(rows > 0 && n <= UINT32_MAX - rows);
+  GBT_ASSERT((int64_t)beg + n <= be->n_rows);
   uint32_t n_chunks = (n + rows - 1) / rows;
   GBT_TRY(gbt_mem_grow(&be->mem, &be->rows.chunk, &be->rows.cap_chunk, be->rows.n_chunk + n_chunks,
                        sizeof *be->rows.chunk, err));
@@ -51,6 +53,7 @@ uint32_t cpu_rows_below(const uint32_t *rows, uint32_t beg, uint32_t end, int64_
     if ((int64_t)rows[mid] < row_end) lo = mid + 1;
     else hi = mid;
   }
+  GBT_ASSERT(lo >= beg && lo < end);
   return lo;
 }
 
@@ -69,6 +72,7 @@ gbt_sum cpu_sum_rows(const cpu_backend *be, uint32_t beg, uint32_t end) {
   const gbt_gh16 *gh16 = cpu_gh16(be);
   const gbt_gh32 *gh32 = cpu_gh32(be);
   gbt_sum s = {0, 0};
+  GBT_ASSERT(beg <= end && (int64_t)end <= be->n_rows);
   if (be->grad.wide[be->task.output])
     for (uint32_t i = beg; i < end; i++) s.g += gh32[be->rows.order[i]].g, s.h += gh32[be->rows.order[i]].h;
   else
@@ -121,6 +125,7 @@ static gbt_status draw_rows(gbt_ctx *ctx, cpu_backend *be, gbt_error *err) {
     be->rows.chunk[c].left_before = be->rows.n_in;
     be->rows.n_in += be->rows.chunk[c].n_left;
   }
+  GBT_ASSERT((int64_t)be->rows.n_in <= be->n_rows);
   return cpu_parallel(ctx, (int64_t)be->rows.n_chunk, 1.0 * (double)be->n_rows, order_task, be, err);
 }
 
@@ -142,5 +147,8 @@ gbt_status cpu_rows_begin(gbt_ctx *ctx, cpu_backend *be, uint32_t *n_in, gbt_sum
   GBT_TRY(gbt_comm_sum_i64(ctx, all, 3, err));
   *n_in = (uint32_t)all[0];
   *sum = (gbt_sum){all[1], all[2]};
+  GBT_ASSERT(gbt_ascend_u32(be->rows.order, be->rows.n_in));
+  GBT_ASSERT(gbt_ascend_u32(be->rows.order + be->rows.n_in, (size_t)be->n_rows - be->rows.n_in));
+  GBT_ASSERT(sum->h >= 0);
   return GBT_OK;
 }

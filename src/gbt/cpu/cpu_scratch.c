@@ -30,6 +30,7 @@ gbt_status cpu_scratch_acc(cpu_backend *be, cpu_scratch *s, gbt_error *err) {
 gbt_status cpu_scratch_ready(gbt_ctx *ctx, cpu_backend *be, gbt_error *err) {
   size_t cap = (size_t)be->scratch.n, codes = be->scratch.max_codes;
   if (codes < CPU_SPLIT_FEATS) codes = CPU_SPLIT_FEATS;
+  GBT_ASSERT(ctx->n_threads >= 1 && be->scratch.max_codes > 0 && be->hist.acc_slots > 0);
   if (ctx->n_threads <= be->scratch.n) return GBT_OK;
   GBT_TRY(gbt_mem_grow(&be->mem, &be->scratch.of, &cap, (size_t)ctx->n_threads, sizeof *be->scratch.of, err));
   for (int32_t t = be->scratch.n; t < ctx->n_threads; t++) {

@@ -19,11 +19,13 @@ void cpu_search_node(const cpu_backend *be, const gbt_grow_node *node, cpu_searc
   in->min_gain = gbt_least_gain(be->params->gamma, gbt_noise_floor(in->unit, node->n_rows, in->rated.H));
   in->params = be->params;
   in->noise = be->grad.noise[be->task.output];
+  GBT_ASSERT(node->splittable && node->sum.h >= 0 && in->noise >= 0.0);
 }
 
 void cpu_search_feature(const cpu_backend *be, int32_t feat, cpu_scratch *scratch, cpu_search *in) {
   const gbt_place *place = &be->layout->place[feat];
   const gbt_feature_cuts *cuts = &be->cuts->feat[feat];
+  GBT_ASSERT(in->node->hist >= 0 && (size_t)in->node->hist < be->pool.n);
   const cpu_hist *hist = &be->pool.hist[in->node->hist];
   uint32_t base = be->layout->sparse_slot;
   in->count = be->split.plan[feat].counts ? hist->count + place->slot_beg : NULL;

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "../base/comm.h"
+#include "../base/order.h"
 #include "cpu.h"
 
 #define TILE_ROWS 16384u /* a tile's 16-bit gradients and marks stay in the second-level cache */
@@ -33,6 +34,7 @@ static void place_row(const column_pass *pass, const gbt_page *page, uint32_t ro
   const uint32_t *list = page->sparse_beg + (row - (uint32_t)page->row_beg);
   for (uint32_t e = list[0]; e < list[1]; e++) {
     uint32_t slot = page->sparse_slots[e], i = pass->feat[slot - layout->sparse_slot];
+    GBT_ASSERT(i < (uint32_t)layout->n_sparse);
     size_t at = beg[i]++;
     if (!pass->fill) continue;
     slot -= layout->place[layout->sparse_feat[i]].slot_beg;
@@ -148,6 +150,7 @@ gbt_status cpu_sparse_open(gbt_ctx *ctx, cpu_backend *be, gbt_error *err) {
     be->sparse.tile_rows = choose_tile(be->sets[0]->pages);
     be->sparse.n_tiles = (be->n_rows + be->sparse.tile_rows - 1) / be->sparse.tile_rows;
   }
+  GBT_ASSERT(be->sparse.tile_rows <= TILE_MOST); /* a row within its tile has 16 bits */
   GBT_TRY(gbt_mem_array(&be->mem, layout->n_slots - layout->sparse_slot, sizeof *pass.feat, &pass.feat, err));
   gbt_status status = fill_columns(ctx, &pass, err);
   gbt_mem_free(&be->mem, pass.feat);
@@ -196,6 +199,7 @@ static size_t first_behind(const run *r, size_t beg, uint32_t row) {
 static void sides_of_tile(run r, const uint8_t *left, uint8_t zero_left, uint32_t tile, const uint32_t *rows,
                           uint32_t n, uint8_t *mark, uint8_t *side) {
   memset(side, zero_left, n);
+  GBT_ASSERT(gbt_ascend_u32(rows, n));
   r.beg = first_behind(&r, r.beg, rows[0] - tile);
   r.end = first_behind(&r, r.beg, rows[n - 1] - tile + 1);
   if (r.beg == r.end) return;

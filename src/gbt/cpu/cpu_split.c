@@ -27,6 +27,7 @@ void cpu_split_close(cpu_backend *be) {
 void cpu_split_begin(cpu_backend *be) {
   cpu_splits *split = &be->split;
   split->n_tree_feats = gbt_features_of_tree(be->rules, be->task.tree, split->tree_feats, split->rank);
+  GBT_ASSERT(split->n_tree_feats <= be->n_features);
 }
 
 /* ---- all fresh nodes ---- */
@@ -158,6 +159,7 @@ gbt_status cpu_find_splits(gbt_ctx *ctx, gbt_backend *self, gbt_error *err) {
       const gbt_split *s = &be->split.found[i * (size_t)pass.n_blocks + (size_t)b];
       if (gbt_split_beats(s, &best)) best = *s;
     }
+    GBT_ASSERT(best.kind == GBT_SPLIT_NONE || (best.gain > 0.0 && best.feat < be->n_features));
     be->fr.node[pass.node[i]].split = best;
   }
   GBT_TRY(keep_sets(ctx, &pass, n, err));

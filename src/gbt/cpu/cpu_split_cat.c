@@ -27,6 +27,7 @@ static void try_split(const cpu_search *in, gbt_reg reg, gbt_split s, int64_t ro
   if (in->count && (rows_left < least || (int64_t)in->node->n_rows - rows_left < least)) return;
   s.feat = in->feat;
   s.gain = cpu_gain(in, (double)s.left.g * in->unit.g, (double)s.left.h * in->unit.h, reg) - noise;
+  GBT_ASSERT(s.left.h >= 0 && s.left.h <= in->node->sum.h);
   if (s.gain > in->min_gain && gbt_split_beats(&s, best)) *best = s;
 }
 
@@ -137,6 +138,7 @@ void cpu_set_bits(const cpu_search *in, cpu_scratch *scratch, const gbt_split *s
   int32_t n = cpu_order_levels(in, scratch, split->bin);
   for (int32_t k = 0; k < split->bin; k++) {
     uint32_t c = scratch->level[split->from_top ? n - 1 - k : k];
+    GBT_ASSERT(c < (uint32_t)in->n_bins);
     words[c >> 5] |= 1u << (c & 31);
   }
 }

@@ -165,6 +165,7 @@ static void order_task(void *arg, int64_t task, int thread) {
   cpu_search_node(be, &be->fr.node[0], &in);
   cpu_search_feature(be, feat, scratch, &in);
   level->n_placed[feat] = cpu_order_levels(&in, scratch, in.n_bins);
+  GBT_ASSERT(level->n_placed[feat] <= in.n_bins);
   memcpy(level->order + level->beg[feat], scratch->level, (size_t)level->n_placed[feat] * sizeof *level->order);
   mark_sets(be, &in);
 }
@@ -192,6 +193,7 @@ static void search_task(void *arg, int64_t task, int thread) {
 /* The features of a new level, their sums all 0. All nodes of a level have the same features above them. */
 static gbt_status start_level(gbt_ctx *ctx, cpu_backend *be, const gbt_grow_node *first, int32_t id, gbt_error *err) {
   cpu_level *level = &be->level;
+  GBT_ASSERT(first->depth <= GBT_SYMMETRIC_DEPTH);
   level->depth = first->depth;
   level->n_feats = gbt_features_of_level(be->rules, be->task.tree, first->depth, be->split.tree_feats,
                                          be->split.n_tree_feats, level->feats, be->split.rank);

@@ -118,6 +118,7 @@ static bins list_dense(const cpu_search *in, cpu_scratch *s, gbt_sum *miss) {
     n += filled | (i == 0);
   }
   *miss = in->n_slots > (uint32_t)n_bins ? sum[n_bins] : (gbt_sum){0, 0};
+  GBT_ASSERT(run.g + miss->g == in->node->sum.g && run.h + miss->h == in->node->sum.h); /* every row is in a bin */
   return (bins){.n = n, .n_filled = n_filled, .total = run};
 }
 
@@ -158,6 +159,7 @@ static void take_best(const cpu_search *in, const cpu_scratch *scratch, int32_t 
     s.left.g += left->g;
     s.left.h += left->h;
   }
+  GBT_ASSERT(s.left.h >= 0 && s.left.h <= in->node->sum.h);
   if (gbt_split_beats(&s, best)) *best = s;
 }
 

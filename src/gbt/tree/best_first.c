@@ -38,6 +38,7 @@ static void heap_push(const gbt_frontier *fr, int32_t *heap, size_t *n, int32_t 
 }
 
 static int32_t heap_pop(const gbt_frontier *fr, int32_t *heap, size_t *n, before_fn before) {
+  GBT_ASSERT(*n > 0);
   int32_t top = heap[0], id = heap[--*n];
   size_t at = 0;
   for (size_t child; (child = 2 * at + 1) < *n; at = child) {
@@ -46,6 +47,7 @@ static int32_t heap_pop(const gbt_frontier *fr, int32_t *heap, size_t *n, before
     heap[at] = heap[child];
   }
   heap[at] = id;
+  GBT_ASSERT(*n == 0 || !before(fr, heap[0], top));
   return top;
 }
 
@@ -68,6 +70,7 @@ static gbt_status opened(gbt_frontier *fr, gbt_error *err) {
     } else {
       open_node(fr, id);
     }
+    GBT_ASSERT(fr->ahead.n_next < fr->ahead.cap_next && node->reach <= node->split.gain);
     heap_push(fr, fr->ahead.next, &fr->ahead.n_next, id, next_before);
   }
   return GBT_OK;
@@ -151,8 +154,11 @@ static gbt_status settle(gbt_frontier *fr, gbt_error *err) {
     if (node.left > 0) node.left = fr->node[node.left].number;
     if (node.parent >= 0) node.parent = fr->node[node.parent].number;
     node.ahead = 0;
+    GBT_ASSERT(node.number < fr->n_numbers && node.parent < node.number);
+    GBT_ASSERT(node.hist < 0 && (node.left == 0 || node.left > node.number));
     fr->ahead.spare[node.number] = node;
   }
+  GBT_ASSERT(kept == (size_t)fr->n_numbers);
   gbt_grow_node *old = fr->node;
   size_t cap = fr->cap_nodes;
   fr->node = fr->ahead.spare;

@@ -4,6 +4,8 @@
 
 #include <string.h>
 
+#include "../base/order.h"
+
 /* Keeps x sorted by (gain down, node up): inserts into the first n of at most cap places. */
 static size_t insert_by_gain(const gbt_frontier *fr, int32_t *x, size_t n, size_t cap, int32_t node) {
   size_t at = n;
@@ -41,6 +43,7 @@ void gbti_frontier_select_level(gbt_frontier *fr, size_t batch) {
   size_t room = fr->n_open;
   if (fr->policy.max_leaves > 0 && (uint64_t)(fr->policy.max_leaves - fr->n_leaves) < room)
     room = (size_t)(fr->policy.max_leaves - fr->n_leaves);
+  GBT_ASSERT(fr->policy.max_leaves == 0 || fr->n_leaves <= fr->policy.max_leaves);
   if (room == 0) return;
   int32_t depth = INT32_MAX;
   size_t level = 0;
@@ -60,11 +63,14 @@ void gbti_frontier_select_level(gbt_frontier *fr, size_t batch) {
   if (level <= room) {
     sort_ascending(fr->chosen, fr->n_chosen);
     if (fr->n_chosen > cap) fr->n_chosen = cap;
+    GBT_ASSERT(gbt_ascend_i32(fr->chosen, fr->n_chosen));
   }
+  GBT_ASSERT(fr->n_chosen <= cap);
   drop_chosen(fr);
 }
 
 void gbti_frontier_open(gbt_frontier *fr, int32_t id) {
+  GBT_ASSERT(!fr->node[id].open && fr->node[id].left == 0);
   fr->node[id].open = 1;
   fr->open[fr->n_open++] = id;
 }

@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "../base/order.h"
 #include "draw.h"
 
 static gbt_status copy_array(const gbt_mem *mem, const void *from, size_t n, size_t size, void *out, gbt_error *err) {
@@ -51,6 +52,7 @@ int gbt_features_uniform(const gbt_feature_rules *rules) {
 
 /* The k-th smallest (0-based) of n values; reorders them. Hoare's selection. */
 static uint64_t kth_smallest(uint64_t *x, int32_t n, int32_t k) {
+  GBT_ASSERT(k >= 0 && k < n);
   int32_t lo = 0, hi = n - 1;
   while (lo < hi) {
     uint64_t pivot = x[lo + (hi - lo) / 2];
@@ -83,6 +85,7 @@ static int32_t draw(const gbt_feature_rules *rules, gbt_key32 key, double share,
   for (int32_t i = 0; i < n; i++) scratch[i] = gbt_draw_rank(key, weight, from[i]);
   uint64_t limit = kth_smallest(scratch, n, k < n ? k - 1 : n - 1);
   /* all below the limit are in; of those at the limit the first by index, until k are drawn; weight 0 never is */
+  GBT_ASSERT(gbt_ascend_i32(from, (size_t)n));
   int32_t below = 0, taken = 0;
   for (int32_t i = 0; i < n; i++) below += gbt_draw_rank(key, weight, from[i]) < limit;
   int32_t at_limit = k - below;
@@ -92,6 +95,7 @@ static int32_t draw(const gbt_feature_rules *rules, gbt_key32 key, double share,
     if (rank == GBT_NEVER_DRAWN) continue;
     if (rank < limit || (rank == limit && at_limit-- > 0)) out[taken++] = feat;
   }
+  GBT_ASSERT(taken <= k && gbt_ascend_i32(out, (size_t)taken));
   return taken;
 }
 
@@ -131,11 +135,13 @@ static void mark(int32_t *feats, int32_t n, int32_t feat) {
 
 int32_t gbt_features_allowed(const gbt_feature_rules *rules, const uint32_t *path, int32_t *feats, int32_t n) {
   int32_t n_used = 0;
+  GBT_ASSERT(gbt_ascend_i32(feats, (size_t)n));
   if (rules->n_sets == 0) return n;
   for (int32_t w = 0; w < rules->n_words; w++) n_used += __builtin_popcount(path[w]);
   if (n_used == 0) return n;
   for (int32_t s = 0; s < rules->n_sets; s++) {
     int32_t beg = rules->set_beg[s], end = rules->set_beg[s + 1], held = 0;
+    GBT_ASSERT(beg <= end);
     for (int32_t j = beg; j < end; j++) held += has_bit(path, rules->set_feat[j]);
     for (int32_t j = beg; j < end && held == n_used; j++) mark(feats, n, rules->set_feat[j]);
   }

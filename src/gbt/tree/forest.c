@@ -109,6 +109,7 @@ gbt_status gbt_forest_add(gbt_forest *forest, const gbt_tree_parts *tree, gbt_er
 gbt_tree_parts gbt_tree_of(const gbt_forest_view *forest, uint64_t t) {
   const gbt_tree *tree = &forest->trees[t];
   uint64_t beg = tree->node_beg;
+  GBT_ASSERT(t < forest->n_trees && beg + tree->n_nodes <= forest->n_nodes);
   gbt_tree_parts parts = {
       .n_nodes = tree->n_nodes,
       .n_words = tree->n_words,
@@ -183,6 +184,7 @@ gbt_forest_view gbt_forest_first(gbt_forest_view view, uint64_t n_trees) {
 
 void gbt_forest_cut(gbt_forest *forest, size_t n_trees) {
   gbt_forest_view kept = gbt_forest_first(gbt_forest_look(forest), n_trees);
+  GBT_ASSERT(kept.n_trees <= forest->n_trees && kept.n_nodes <= forest->n_nodes && kept.n_words <= forest->n_words);
   forest->n_trees = (size_t)kept.n_trees;
   forest->n_nodes = (size_t)kept.n_nodes;
   forest->n_words = (size_t)kept.n_words;

@@ -64,6 +64,7 @@ static const gbti_growth *growth_of(const gbt_frontier *fr) {
 gbt_status gbt_frontier_opened(gbt_frontier *fr, gbt_error *err) {
   GBT_TRY(gbt_mem_grow(&fr->mem, &fr->open, &fr->cap_open, fr->n_nodes, sizeof *fr->open, err));
   GBT_TRY(gbt_mem_grow(&fr->mem, &fr->chosen, &fr->cap_chosen, fr->n_nodes, sizeof *fr->chosen, err));
+  GBT_ASSERT(fr->n_fresh == 1 || fr->n_fresh % 2 == 0); /* the root, or pairs of siblings */
   GBT_TRY(growth_of(fr)->opened(fr, err));
   fr->n_fresh = 0;
   return GBT_OK;
@@ -72,6 +73,7 @@ gbt_status gbt_frontier_opened(gbt_frontier *fr, gbt_error *err) {
 void gbt_frontier_select(gbt_frontier *fr, size_t batch) {
   fr->n_chosen = 0;
   growth_of(fr)->select(fr, batch);
+  GBT_ASSERT(fr->n_chosen <= fr->n_nodes && fr->n_open <= fr->n_nodes);
 }
 
 gbt_status gbt_frontier_settle(gbt_frontier *fr, gbt_error *err) {
@@ -80,6 +82,8 @@ gbt_status gbt_frontier_settle(gbt_frontier *fr, gbt_error *err) {
 }
 
 void gbti_frontier_commit(gbt_frontier *fr, int32_t parent, int32_t first) {
+  GBT_ASSERT(fr->node[parent].number >= 0 && fr->node[parent].number < fr->n_numbers);
+  GBT_ASSERT(fr->node[first].number < 0 && fr->node[first].parent == parent);
   fr->node[parent].left = first;
   fr->node[first].number = fr->n_numbers++;
   fr->node[first + 1].number = fr->n_numbers++;
@@ -91,6 +95,8 @@ gbt_status gbt_frontier_split(gbt_frontier *fr, int32_t id, uint32_t n_left, gbt
   gbt_grow_node *parent = &fr->node[id];
   int32_t first = (int32_t)fr->n_nodes;
   gbt_grow_node left, right;
+  GBT_ASSERT(id >= 0 && id < first && (first & 1) == 1); /* the root, then pairs */
+  GBT_ASSERT(parent->left == 0 && parent->ahead == 0);
   gbt_grow_children(&fr->policy, parent, id, n_left, &left, &right);
   parent->ahead = first;
   fr->node[first] = left;
@@ -123,6 +129,7 @@ void gbt_frontier_judge(gbt_frontier *fr) {
 
 gbt_status gbt_frontier_set(gbt_frontier *fr, uint32_t n_words, uint32_t *beg, gbt_error *err) {
   GBT_TRY(gbt_mem_grow(&fr->mem, &fr->sets, &fr->cap_sets, fr->n_sets + n_words, sizeof *fr->sets, err));
+  GBT_ASSERT(fr->n_sets + n_words <= UINT32_MAX);
   *beg = (uint32_t)fr->n_sets;
   memset(fr->sets + fr->n_sets, 0, n_words * sizeof *fr->sets);
   fr->n_sets += n_words;

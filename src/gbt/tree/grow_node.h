@@ -90,6 +90,7 @@ GBT_FN gbt_grow_node gbt_grow_empty(int32_t parent, int32_t depth) {
 
 GBT_FN gbt_grow_node gbt_grow_root(const gbt_grow_policy *p, uint32_t n_rows, gbt_sum sum) {
   gbt_grow_node root = gbt_grow_empty(-1, 0);
+  GBT_ASSERT(sum.h >= 0);
   root.number = 0;
   root.n_rows = root.own_rows = n_rows;
   root.sum = sum;
@@ -114,6 +115,7 @@ GBT_FN void gbt_grow_bound(const gbt_grow_policy *p, const gbt_grow_node *parent
   if (sign == 0) return;
   double wl = gbt_grow_weight(p, left->sum, parent->bounds), wr = gbt_grow_weight(p, right->sum, parent->bounds);
   double mid = parent->kept ? parent->weight : wl + (wr - wl) / 2.0;
+  GBT_ASSERT(parent->bounds.lo <= parent->bounds.hi);
   if (sign > 0) left->bounds.hi = right->bounds.lo = mid;
   else left->bounds.lo = right->bounds.hi = mid;
 }
@@ -122,6 +124,7 @@ GBT_FN void gbt_grow_bound(const gbt_grow_policy *p, const gbt_grow_node *parent
  * Rows of a single process: see gbt_grow_share. */
 GBT_FN void gbt_grow_children(const gbt_grow_policy *p, gbt_grow_node *parent, int32_t id, uint32_t n_left,
                               gbt_grow_node *left, gbt_grow_node *right) {
+  GBT_ASSERT(parent->split.kind != GBT_SPLIT_NONE && n_left <= parent->n_rows);
   *left = *right = gbt_grow_empty(id, parent->depth + 1);
   left->row_beg = parent->row_beg;
   left->n_rows = left->own_rows = n_left;
@@ -130,6 +133,7 @@ GBT_FN void gbt_grow_children(const gbt_grow_policy *p, gbt_grow_node *parent, i
   left->sum = parent->split.left;
   right->sum.g = parent->sum.g - left->sum.g;
   right->sum.h = parent->sum.h - left->sum.h;
+  GBT_ASSERT(left->sum.h >= 0 && right->sum.h >= 0);
   gbt_grow_bound(p, parent, left, right);
   if (parent->kept) {
     left->weight = gbt_clip(parent->weight, left->bounds);

@@ -162,6 +162,7 @@ static gbt_status move_tree(const gbt_mem *mem, const level_maps *maps, const gb
     node->arg.set.n_words = n;
     n_words += n;
   }
+  GBT_ASSERT(n_words <= room);
   gbt_tree_parts moved = gbt_tree_of(from, t);
   moved.nodes = s->nodes;
   moved.n_words = n_words;

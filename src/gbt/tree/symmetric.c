@@ -22,7 +22,9 @@ void gbt_frontier_level(gbt_frontier *fr, const gbt_split *level, uint32_t set_b
 void gbt_frontier_bulk(gbt_frontier *fr) {
   for (size_t beg = 0, n = 1; beg < fr->n_nodes && fr->node[beg].left; beg = 2 * beg + 1, n *= 2) {
     uint64_t left = 0, all = 0;
+    GBT_ASSERT(beg + n <= fr->n_nodes);
     for (size_t i = beg; i < beg + n; i++) {
+      GBT_ASSERT((size_t)fr->node[i].left == 2 * i + 1); /* trees are full */
       all += fr->node[i].n_rows;
       left += fr->node[fr->node[i].left].n_rows;
     }
