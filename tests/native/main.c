@@ -186,7 +186,7 @@ static int asks_for(const char *name, const suite *s, const char **only) {
 int main(int argc, char **argv) {
   signal(SIGALRM, on_alarm);
   if (!stores_from_environment()) {
-    printf("GBT_TEST_STORE is neither memory nor poison\n");
+    printf("GBT_TEST_STORE is none of memory, poison, poison3\n");
     return 2;
   }
   for (int i = 0; argc <= 1 && i < N_SUITES; i++) run_suite(&suites[i], NULL);

@@ -14,8 +14,8 @@ store_kind stores_use(store_kind kind) {
 int stores_from_environment(void) {
   const char *name = getenv("GBT_TEST_STORE");
   if (name == NULL || name[0] == 0 || strcmp(name, "memory") == 0) return 1;
-  in_use = STORE_POISON;
-  return strcmp(name, "poison") == 0;
+  in_use = strcmp(name, "poison3") == 0 ? STORE_POISON_3 : STORE_POISON;
+  return in_use == STORE_POISON_3 || strcmp(name, "poison") == 0;
 }
 
 __typeof__(gbti_pages_build) __real_gbti_pages_build, __wrap_gbti_pages_build;
@@ -27,5 +27,5 @@ gbt_status __wrap_gbti_pages_build(gbt_ctx *ctx, const gbt_binding *binding, con
   gbt_page_store *inner;
   *out = NULL;
   GBT_TRY(__real_gbti_pages_build(ctx, binding, cuts, page_rows, how, &inner, err));
-  return poison_open(inner, out, err);
+  return poison_open(inner, in_use == STORE_POISON_3 ? 3 : 1, out, err);
 }

@@ -7,33 +7,35 @@
 
 enum { POISON = 0xAB, N_DEAD = 4 };
 
-/* A copy of a page. Every array is a block of its own, so that the address sanitizer sees its ends. */
+/* Copies of pages. Every array is a block of its own, so that the address sanitizer sees its ends. */
 typedef struct frame {
-  gbt_page *page;
+  gbt_page *page; /* n; NULL: none */
+  int32_t n;
 } frame;
 
 typedef struct poison_store {
   gbt_page_store base;
   gbt_page_store *inner; /* shared */
-  frame live;            /* page is NULL while nothing is pinned */
+  frame live;            /* what is pinned */
   frame dead[N_DEAD];    /* released, not yet freed, so that they are not the next copy's memory */
   int32_t next;          /* the page that a pass must pin next, unless it begins anew */
   int n_dead;
 } poison_store;
 
-static int64_t n_pins;
+static _Atomic int64_t n_pins;
 
 int64_t poison_pins(void) { return n_pins; }
 
+static void page_free(const gbt_mem *mem, int32_t n_strips, gbt_page *page) {
+  for (int32_t s = 0; page->strip != NULL && s < n_strips; s++) gbt_mem_free(mem, page->strip[s]);
+  gbt_mem_free(mem, page->strip);
+  gbt_mem_free(mem, page->group);
+  gbt_mem_free(mem, page->sparse_beg);
+  gbt_mem_free(mem, page->sparse_slots);
+}
+
 static void frame_free(const gbt_mem *mem, int32_t n_strips, frame *f) {
-  for (int32_t s = 0; f->page != NULL && f->page->strip != NULL && s < n_strips; s++)
-    gbt_mem_free(mem, f->page->strip[s]);
-  if (f->page != NULL) {
-    gbt_mem_free(mem, f->page->strip);
-    gbt_mem_free(mem, f->page->group);
-    gbt_mem_free(mem, f->page->sparse_beg);
-    gbt_mem_free(mem, f->page->sparse_slots);
-  }
+  for (int32_t p = 0; f->page != NULL && p < f->n; p++) page_free(mem, n_strips, &f->page[p]);
   gbt_mem_free(mem, f->page);
   f->page = NULL;
 }
@@ -50,11 +52,9 @@ static size_t strip_bytes(const gbt_layout *layout, const gbt_page *page, int32_
   return (size_t)page->n_rows * gbti_row_bytes(&layout->group[layout->strip_beg[s]]);
 }
 
-/* f is empty; half a copy after a failure. */
-static gbt_status frame_copy(const gbt_mem *mem, const gbt_layout *layout, const gbt_page *from, frame *f,
-                             gbt_error *err) {
-  GBT_TRY(gbt_mem_zeros(mem, 1, sizeof *f->page, &f->page, err));
-  gbt_page *page = f->page;
+/* `page` is all zeros; half a copy after a failure. */
+static gbt_status page_copy(const gbt_mem *mem, const gbt_layout *layout, const gbt_page *from, gbt_page *page,
+                            gbt_error *err) {
   page->row_beg = from->row_beg;
   page->n_rows = from->n_rows;
   GBT_TRY(gbt_mem_zeros(mem, (size_t)layout->n_strips, sizeof *page->strip, &page->strip, err));
@@ -90,25 +90,36 @@ static void overwrite(const gbt_layout *layout, gbt_page *page) {
   page->row_beg = -1;
 }
 
+/* Pages [first, first + n) to p->live; half a copy after a failure. */
+static gbt_status frame_fill(poison_store *p, gbt_ctx *ctx, int32_t first, int32_t n, gbt_error *err) {
+  GBT_TRY(gbt_mem_zeros(&p->base.mem, (size_t)n, sizeof *p->live.page, &p->live.page, err));
+  p->live.n = n;
+  for (int32_t k = 0; k < n; k++) {
+    const gbt_page *from;
+    GBT_TRY(p->inner->ops->pin(p->inner, ctx, first + k, 1, &from, err));
+    gbt_status status = page_copy(&p->base.mem, &p->base.info.layout, from, &p->live.page[k], err);
+    p->inner->ops->release(p->inner, from, 1);
+    GBT_TRY(status);
+  }
+  return GBT_OK;
+}
+
 static gbt_status poison_pin(gbt_page_store *store, gbt_ctx *ctx, int32_t first, int32_t n, const gbt_page **pages,
                              gbt_error *err) {
   poison_store *p = (poison_store *)store;
-  const gbt_page *from;
   *pages = NULL;
-  if (n != 1 || p->live.page != NULL || (first != 0 && first != p->next)) {
+  if (n < 1 || n > store->most_pinned || p->live.page != NULL || (first != 0 && first != p->next)) {
     test_note("page %d and %d more are pinned; %s is", (int)first, (int)n - 1, p->live.page ? "another one" : "none");
-    CHECK(n == 1 && p->live.page == NULL && (first == 0 || first == p->next));
-    return gbt_fail(err, GBT_E_INTERNAL, "the poison store has one page at a time");
+    CHECK(n >= 1 && n <= store->most_pinned && p->live.page == NULL && (first == 0 || first == p->next));
+    return gbt_fail(err, GBT_E_INTERNAL, "the poison store cannot pin that");
   }
-  GBT_TRY(p->inner->ops->pin(p->inner, ctx, first, 1, &from, err));
-  gbt_status status = frame_copy(&store->mem, &store->info.layout, from, &p->live, err);
-  p->inner->ops->release(p->inner, from, 1);
+  gbt_status status = frame_fill(p, ctx, first, n, err);
   if (status != GBT_OK) {
     frame_free(&store->mem, store->info.layout.n_strips, &p->live);
     return status;
   }
-  p->next = first + 1;
-  n_pins++;
+  p->next = first + n;
+  n_pins += n;
   *pages = p->live.page;
   return GBT_OK;
 }
@@ -116,14 +127,16 @@ static gbt_status poison_pin(gbt_page_store *store, gbt_ctx *ctx, int32_t first,
 static void poison_release(gbt_page_store *store, const gbt_page *pages, int32_t n) {
   poison_store *p = (poison_store *)store;
   const gbt_layout *layout = &store->info.layout;
-  if (n != 1 || pages != p->live.page || pages == NULL) {
-    CHECK(n == 1 && pages == p->live.page);
+  if (pages == NULL || pages != p->live.page || n != p->live.n) {
+    CHECK(pages != NULL && pages == p->live.page && n == p->live.n);
     return;
   }
-  const gbt_page *from = page_pin(p->inner, p->next - 1);
-  if (from == NULL || !same_bytes(layout, pages, from)) CHECK(!"somebody wrote to a page");
-  page_unpin(p->inner, from);
-  overwrite(layout, p->live.page);
+  for (int32_t k = 0; k < n; k++) {
+    const gbt_page *from = page_pin(p->inner, p->next - n + k);
+    if (from == NULL || !same_bytes(layout, &pages[k], from)) CHECK(!"somebody wrote to a page");
+    page_unpin(p->inner, from);
+    overwrite(layout, &p->live.page[k]);
+  }
   frame *oldest = &p->dead[p->n_dead++ % N_DEAD];
   frame_free(&store->mem, layout->n_strips, oldest);
   *oldest = p->live;
@@ -155,7 +168,7 @@ static void poison_destroy(gbt_page_store *store) {
 
 static const gbti_store_ops poison_ops = {"poison", poison_pin, poison_release, poison_read_ahead, poison_destroy};
 
-gbt_status poison_open(gbt_page_store *inner, gbt_page_store **out, gbt_error *err) {
+gbt_status poison_open(gbt_page_store *inner, int32_t most, gbt_page_store **out, gbt_error *err) {
   poison_store *p;
   gbt_status status = gbt_mem_zeros(&inner->mem, 1, sizeof *p, &p, err);
   *out = NULL;
@@ -163,7 +176,8 @@ gbt_status poison_open(gbt_page_store *inner, gbt_page_store **out, gbt_error *e
     gbt_page_store_unref(inner);
     return status;
   }
-  p->base = (gbt_page_store){.ops = &poison_ops, .refs = 1, .most_pinned = 1, .mem = inner->mem, .info = inner->info};
+  p->base = (gbt_page_store){.ops = &poison_ops, .refs = 1, .most_pinned = most, .mem = inner->mem};
+  p->base.info = inner->info;
   p->inner = inner;
   *out = &p->base;
   return GBT_OK;

@@ -1,9 +1,10 @@
 /* Stores of pages for the tests: one that makes every fault of its users show, and reading a code from any.
  *
- * The poison store keeps one page pinned at a time, as a copy that lies elsewhere each time. When the page is released
- * its bytes are overwritten before they are freed, so whoever still reads them computes something else (under the
- * address sanitizer: is caught). Failed checks are: a second page pinned, a release of another page, a page that was
- * written to, a hint to read ahead that names another page than the next one, a page pinned when the store goes.
+ * The poison store keeps one page pinned at a time, or three, as copies that lie elsewhere each time. When they are
+ * released their bytes are overwritten before they are freed, so whoever still reads them computes something else
+ * (under the address sanitizer: is caught). Failed checks are: pages pinned before others are released, a release of
+ * others, a page that was written to, a hint to read ahead that names another page than the next one, pages pinned when
+ * the store goes.
  *
  * The Makefile wraps gbti_pages_build, so that data sets of all suites can get such a store. */
 #ifndef GBT_TEST_STORES_H
@@ -11,15 +12,16 @@
 
 #include "../../src/gbt/data/page_store_impl.h"
 
-typedef enum store_kind { STORE_MEMORY = 0, STORE_POISON } store_kind;
+typedef enum store_kind { STORE_MEMORY = 0, STORE_POISON, STORE_POISON_3 } store_kind;
 
-/* What data sets get from now on; returns what they got so far. With STORE_POISON, page_rows = 0 means about a dozen
- * pages. The environment's GBT_TEST_STORE (memory, poison) says what the driver starts with; 0 when it is neither. */
+/* What data sets get from now on; returns what they got so far. With a poison store, page_rows = 0 means about a dozen
+ * pages. The environment's GBT_TEST_STORE (memory, poison, poison3) says what the driver starts with; returns 0 when it
+ * is none of them. */
 store_kind stores_use(store_kind kind);
 int stores_from_environment(void);
 
-/* A poison store of the pages of `inner`, whose reference it takes, also when it fails. */
-gbt_status poison_open(gbt_page_store *inner, gbt_page_store **out, gbt_error *err) GBT_MUST_CHECK;
+/* A poison store that pins up to `most` pages of `inner`, whose reference it takes, also when it fails. */
+gbt_status poison_open(gbt_page_store *inner, int32_t most, gbt_page_store **out, gbt_error *err) GBT_MUST_CHECK;
 
 /* Pages pinned in poison stores so far. */
 int64_t poison_pins(void);
