@@ -150,7 +150,10 @@ static gbt_status train_rank(gbt_ctx *ctx, const rank_run *run, gbt_trainer_spec
                              gbt_error *err) {
   const train_job *job = run->s->job;
   ranked *o = &run->out[gbt_comm_rank(ctx)];
+  const rank_how *how = &run->hows[gbt_comm_rank(ctx)];
   *spec = job->spec;
+  if (how->params != NULL) spec->params = *how->params;
+  spec->device = how->how.device;
   for (int32_t k = 0; k <= spec->n_valid; k++) {
     gbt_dataset **to = k == 0 ? &spec->train : &spec->valid[k - 1];
     *to = NULL;

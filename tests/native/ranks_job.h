@@ -30,6 +30,7 @@ typedef struct rank_how {
   gbt_mem mem;
   int (*poll)(void *user); /* may be NULL */
   void *user;
+  const gbt_params *params; /* other ones than the job's; NULL: those */
 } rank_how;
 
 rank_how rank_how_make(int threads, int32_t page_rows);

@@ -1,7 +1,11 @@
 /* Ranks that train one model: the bytes of the single process, whatever the shares; and one end for all. */
-#include "random_job.h"
+#include "clock.h"
+#include "fault.h"
 #include "naive_cuts.h"
+#include "odd_job.h"
 #include "ranks_job.h"
+
+#include "../../src/gbt/backend/device.h"
 
 /* ---- cuts ---- */
 
@@ -82,7 +86,287 @@ static void random_models_of_shares_are_those_of_all_rows(void) {
   }
 }
 
+static void odd_models_of_shares_are_those_of_all_rows(void) {
+  for (uint64_t seed = 1; seed <= 40; seed++) {
+    random_job r = odd_job_make(seed, 200);
+    check_random(&r, seed);
+    if (test_n_bad() > 0) return;
+  }
+}
+
+/* Every number of rows, on one rank and more of them than there are rows. */
+static void every_number_of_rows(void) {
+  const made_kind kinds[] = {MADE_BELL, MADE_HOLES, MADE_HOLED, MADE_ZEROS, MADE_LEVELS, MADE_FEW};
+  for (int64_t n = 1; n <= 34; n++) {
+    made *data = made_new((uint64_t)n, n, 6, kinds), *valid = made_new(77, 1 + n % 5, 6, kinds);
+    made_response(data, GBT_OBJ_LOGISTIC, 1, 3);
+    made_response(valid, GBT_OBJ_LOGISTIC, 1, 4);
+    if (n % 2) made_weights(data, 5), made_weights(valid, 6);
+    train_job job = job_make(data, GBT_OBJ_LOGISTIC, 1, 2);
+    job.spec.params.min_child_weight = 0.0;
+    job.spec.params.grow_policy = (int)(n % 3);
+    job.spec.params.max_depth = 4;
+    job.spec.params.subsample = n % 4 == 0 ? 0.6 : 1.0;
+    job.spec.n_valid = 1;
+    job.valid[0] = valid;
+    add_metrics(&job, 1);
+    trained *single = train(&job, &(train_how){1, 0, GBT_SIMD_AUTO, NULL});
+    for (int size = 1; size <= RANKS_MOST; size++) check_job(&job, single, size, (uint64_t)(100 * n + size), n % 3 == 0);
+    trained_free(single);
+    made_free(valid);
+    made_free(data);
+  }
+}
+
+/* A response that is constant on every rank, but not everywhere; zeros of both signs. */
+static void responses_that_are_constant_on_a_rank(void) {
+  const double label[][3] = {{1.5, 1.5, 1.5}, {1.5, 1.5, 2.5}, {-0.0, 0.0, 0.0}, {0.0, -0.0, -0.0}, {2.0, 1.0, 2.0}};
+  for (size_t k = 0; k < sizeof label / sizeof label[0]; k++) {
+    made *data = made_new(k, 60, 3, (const made_kind[]){MADE_BELL, MADE_BELL, MADE_FACTOR});
+    made_response(data, GBT_OBJ_SQUARED_ERROR, 1, 1);
+    for (int i = 0; i < 60; i++) data->label[i] = label[k][i / 20];
+    train_job job = job_make(data, GBT_OBJ_SQUARED_ERROR, 1, 2);
+    trained *single = train(&job, &(train_how){1, 0, GBT_SIMD_AUTO, NULL});
+    for (uint64_t seed = 1; seed <= 8; seed++) check_job(&job, single, 3, seed, 0);
+    trained_free(single);
+    made_free(data);
+  }
+}
+
+/* So many rows meet one slot of a sparse feature that two sums no longer fit into 64 bits: together, not on a rank. */
+static void slots_met_by_many_rows(void) {
+  enum { N = 560000, COLS = 10 }; /* 68,000 rows a slot: below an eighth, or the columns would not be sparse */
+  made_kind kinds[COLS];
+  for (int c = 0; c < COLS; c++) kinds[c] = MADE_CONSTANT;
+  made *data = made_new(1, N, COLS, kinds);
+  for (int64_t i = 0; i < N; i++) {
+    int rest = gbt_mix64((uint64_t)i) % 40 == 0;
+    for (int c = 0; c < COLS; c++) ((double *)data->table.cols[c].values)[i] = (i + c) % 8 == 0 && !rest ? 1.0 : 0.0;
+    data->signal[i] = (double)(i % 8) + (double)(i % 1001) / 500.0;
+  }
+  made_response(data, GBT_OBJ_SQUARED_ERROR, 1, 1);
+  train_job job = job_make(data, GBT_OBJ_SQUARED_ERROR, 1, 1);
+  job.unbundled = 1;
+  job.spec.params.max_depth = 3;
+  trained *single = train(&job, &(train_how){2, 0, GBT_SIMD_AUTO, NULL});
+  CHECK(single != NULL && single->n_sparse > 0);
+  check_job(&job, single, 2, 5, 0);
+  trained_free(single);
+  made_free(data);
+}
+
+/* ---- failures ---- */
+
+/* Three rounds with everything that takes memory. */
+static random_job busy_job(void) {
+  random_job r = random_job_make(7, 100);
+  const made_kind kinds[] = {MADE_BELL, MADE_HOLED, MADE_LEVELS, MADE_ZEROS, MADE_ORDERED, MADE_FEW};
+  made_free(r.data);
+  for (int i = 0; i < JOB_VALID; i++) made_free(r.valid[i]), r.valid[i] = NULL;
+  r.data = made_new(1, 120, 6, kinds);
+  r.valid[0] = made_new(2, 30, 6, kinds);
+  made_response(r.data, GBT_OBJ_SOFTMAX, 3, 3);
+  made_response(r.valid[0], GBT_OBJ_SOFTMAX, 3, 4);
+  made_weights(r.data, 5);
+  made_weights(r.valid[0], 6);
+  r.job = job_make(r.data, GBT_OBJ_SOFTMAX, 3, 3);
+  r.job.valid[0] = r.valid[0];
+  r.job.spec.n_valid = 1;
+  r.job.spec.params.subsample = 0.7;
+  r.job.spec.params.max_cat_onehot = 4;
+  r.job.spec.params.max_depth = 4;
+  add_metrics(&r.job, 1);
+  return r;
+}
+
+/* All ranks ended with this, told by the same words, with the same whole rounds. */
+static int same_end(const ranked *out, int size, int bad, gbt_status want) {
+  char start[40];
+  snprintf(start, sizeof start, "rank %d of %d: ", bad, size);
+  int ok = 1;
+  for (int r = 0; r < size; r++) {
+    ok &= CHECK_EQ_I64(out[r].status, want) & CHECK_EQ_I64(out[r].rounds, out[0].rounds);
+    if (want != GBT_OK) ok &= CHECK_EQ_TEXT(out[r].err.msg, out[0].err.msg);
+    if (want != GBT_OK) ok &= CHECK(strncmp(out[r].err.msg, start, strlen(start)) == 0);
+    if (CHECK((out[r].forest == NULL) == (out[0].forest == NULL)) && out[r].forest != NULL)
+      ok &= same_forests(out[r].forest, out[0].forest);
+  }
+  return ok;
+}
+
+static void memory_of_one_rank_runs_out(void) {
+  enum { SIZE = 3 };
+  random_job job = busy_job();
+  shares *s = shares_new(&job.job, SIZE, 4, 0);
+  int64_t n_calls = 0, n_runs = 0;
+  for (int bad = 0; bad < SIZE; bad++)
+    for (int64_t n = 0, failed = 1; failed; n += n < 20 ? 1 : 7 + n_calls / 60, n_runs++) {
+      fault f[SIZE];
+      rank_how hows[SIZE];
+      ranked out[RANKS_MOST];
+      for (int r = 0; r < SIZE; r++) {
+        fault_start(&f[r], r == bad ? n : 0, n % 2 != 0);
+        hows[r] = rank_how_make(1, 16);
+        hows[r].mem = fault_mem(&f[r]);
+      }
+      shares_train(s, hows, out);
+      failed = n == 0 || f[bad].n_failed > 0;
+      if (n == 0) n_calls = f[bad].n_calls;
+      int ok = same_end(out, SIZE, bad, f[bad].n_failed > 0 ? GBT_E_MEM : GBT_OK);
+      for (int r = 0; r < SIZE; r++) {
+        ranked_free(&out[r]);
+        ok &= CHECK_EQ_I64(f[r].n_live, 0);
+      }
+      if (!ok) test_note("rank %d, allocation %" PRId64, bad, n);
+    }
+  test_note("%" PRId64 " runs, about %" PRId64 " allocations each", n_runs, n_calls);
+  shares_free(s);
+  random_job_free(&job);
+}
+
+typedef struct asker {
+  int64_t n_asked, stop_at;
+} asker;
+
+static int ask(void *user) {
+  asker *a = user;
+  return ++a->n_asked == a->stop_at;
+}
+
+static void one_rank_is_asked_to_stop(void) {
+  enum { SIZE = 3 };
+  random_job job = busy_job();
+  shares *s = shares_new(&job.job, SIZE, 4, 0);
+  int64_t n_stopped = 0, n_half = 0;
+  clock_jump(20000000); /* every look at the clock is due to ask */
+  for (int bad = 0; bad < SIZE; bad++)
+    for (int64_t stop_at = 1; stop_at < 1200; stop_at += 1 + stop_at / 8) {
+      asker asks[SIZE];
+      rank_how hows[SIZE];
+      ranked out[RANKS_MOST];
+      for (int r = 0; r < SIZE; r++) {
+        asks[r] = (asker){0, r == bad ? stop_at : 0};
+        hows[r] = rank_how_make(1, 0);
+        hows[r].poll = ask;
+        hows[r].user = &asks[r];
+      }
+      shares_train(s, hows, out);
+      int stopped = out[bad].status != GBT_OK; /* else it was done before */
+      same_end(out, SIZE, bad, stopped ? GBT_CANCELLED : GBT_OK);
+      n_stopped += stopped;
+      n_half += stopped && out[bad].rounds > 0;
+      for (int r = 0; r < SIZE; r++) ranked_free(&out[r]);
+    }
+  clock_jump(0);
+  CHECK(n_stopped > 30 && n_half > 0);
+  test_note("%" PRId64 " stopped, %" PRId64 " of them behind the first round", n_stopped, n_half);
+  shares_free(s);
+  random_job_free(&job);
+}
+
+static void one_clock_decides_for_all(void) {
+  enum { SIZE = 4 };
+  random_job job = busy_job();
+  job.job.rounds = 200;
+  job.job.spec.max_seconds = 40.0;
+  shares *s = shares_new(&job.job, SIZE, 4, 0);
+  rank_how hows[SIZE];
+  ranked out[RANKS_MOST];
+  for (int r = 0; r < SIZE; r++) hows[r] = rank_how_make(1, 0);
+  clock_jump(20000000);
+  shares_train(s, hows, out);
+  clock_jump(0);
+  same_end(out, SIZE, 0, GBT_OK);
+  for (int r = 0; r < SIZE; r++) {
+    CHECK(out[r].why == GBT_RUN_TIME && out[r].rounds < 200);
+    ranked_free(&out[r]);
+  }
+  shares_free(s);
+  random_job_free(&job);
+}
+
+/* ---- refusals ---- */
+
+/* Runs the shares and expects these words on all ranks. */
+static void check_refusal(const shares *s, const rank_how *hows, gbt_status want, const char *words) {
+  ranked out[RANKS_MOST];
+  shares_train(s, hows, out);
+  for (int r = 0; r < s->size; r++) {
+    CHECK_EQ_I64(out[r].status, want);
+    if (!CHECK(strstr(out[r].err.msg, words) != NULL)) test_note("rank %d: %s", r, out[r].err.msg);
+    ranked_free(&out[r]);
+  }
+}
+
+/* Equal shares: rows 1 to 40 on rank 0, 41 to 80 on rank 1, 81 to 120 on rank 2. */
+static shares *equal_shares(const train_job *job) {
+  shares *s = NULL;
+  for (uint64_t seed = 1; s == NULL; seed++) {
+    s = shares_new(job, 3, seed, 0);
+    if (s->beg[0][1] > 10 && s->beg[0][2] > s->beg[0][1] + 10 && s->beg[0][2] < 110) break;
+    shares_free(s);
+    s = NULL;
+  }
+  return s;
+}
+
+static void wrong_rows_are_told_by_their_number_among_all(void) {
+  for (int what = 0; what < 4; what++) {
+    random_job job = busy_job();
+    shares *s = equal_shares(&job.job);
+    rank_how hows[3] = {rank_how_make(1, 0), rank_how_make(2, 0), rank_how_make(1, 7)};
+    char words[100];
+    long long row = (long long)s->beg[0][1] + 5;
+    made *share = s->of[0][1];
+    if (what == 0) share->label[4] = 1.5;
+    if (what == 1) share->weight[4] = -1.0;
+    if (what == 2) ((int32_t *)share->table.cols[1].values)[4] = 99;
+    if (what == 3) share->label[4] = (double)NAN;
+    const char *formats[] = {"rank 1 of 3: label of row %lld of", "rank 1 of 3: the weight of row %lld is -1",
+                             "rank 1 of 3: column `x2`, row %lld:", "rank 1 of 3: label: row %lld is missing"};
+    snprintf(words, sizeof words, formats[what], row);
+    check_refusal(s, hows, GBT_E_DATA, words);
+    shares_free(s);
+    random_job_free(&job);
+  }
+}
+
+static void ranks_must_want_the_same(void) {
+  random_job job = busy_job();
+  shares *s = equal_shares(&job.job);
+  rank_how hows[3] = {rank_how_make(1, 0), rank_how_make(1, 0), rank_how_make(1, 0)};
+  gbt_params params = job.job.spec.params;
+  gbt_device_api device = {.abi = GBT_DEVICE_ABI, .layout = GBT_DEVICE_LAYOUT, .name = "cuda"};
+  params.eta = 0.25;
+  hows[2].params = &params;
+  check_refusal(s, hows, GBT_E_ARG, "different trainings");
+  hows[2].params = NULL;
+  for (int r = 0; r < 3; r++) hows[r].how.device = &device;
+  check_refusal(s, hows, GBT_E_UNSUPPORTED, "works with one rank for now");
+  for (int r = 0; r < 3; r++) hows[r].how.device = NULL;
+  double *weight = s->of[0][1]->weight;
+  s->of[0][1]->weight = NULL;
+  check_refusal(s, hows, GBT_E_DATA, "some ranks have them");
+  s->of[0][1]->weight = weight;
+  for (int r = 0; r < 3; r++)
+    for (int64_t i = 0; i < s->of[0][r]->table.n_rows; i++) s->of[0][r]->weight[i] = 0.0;
+  check_refusal(s, hows, GBT_E_DATA, "weights: all are 0");
+  ((gbt_column *)s->of[0][2]->table.cols)[3].name = "another";
+  check_refusal(s, hows, GBT_E_DATA, "different columns");
+  shares_free(s);
+  random_job_free(&job);
+}
+
 void suite_ranks(void) {
   RUN(cuts_of_shares_are_those_of_all_rows);
   RUN(random_models_of_shares_are_those_of_all_rows);
+  RUN(odd_models_of_shares_are_those_of_all_rows);
+  RUN(every_number_of_rows);
+  RUN(responses_that_are_constant_on_a_rank);
+  RUN(slots_met_by_many_rows);
+  RUN(memory_of_one_rank_runs_out);
+  RUN(one_rank_is_asked_to_stop);
+  RUN(one_clock_decides_for_all);
+  RUN(wrong_rows_are_told_by_their_number_among_all);
+  RUN(ranks_must_want_the_same);
 }

@@ -1,9 +1,9 @@
 #include "ranks.h"
 
+#include "../base/bits.h"
 #include "../base/rng.h"
 #include "../data/dataset.h"
 #include "../tree/forest.h"
-#include "../base/bits.h"
 
 /* ---- the same training everywhere ---- */
 
