@@ -11,7 +11,6 @@ typedef struct world {
   int size, n_waiting, dead; /* dead: number of the rank + 1 */
   uint64_t turn;             /* of the meetings so far */
   const void *mine[RANKS_MOST];
-  void *shared; /* of the operation in progress; rank 0 makes and frees it */
 } world;
 
 typedef struct seat {
@@ -88,16 +87,13 @@ static gbt_status reduce(void *state, gbt_ctx *ctx, void *x, size_t n, gbt_comm_
   size_t bytes = n * (type == GBT_COMM_U32 ? sizeof(uint32_t) : sizeof(int64_t));
   w->mine[s->comm.rank] = x;
   GBT_TRY(wait_for_all(s, ctx, err));
-  if (s->comm.rank == 0) { /* in the order of the ranks, last first: what is exact does not care */
-    w->shared = test_alloc(bytes + 1);
-    if (bytes > 0) memcpy(w->shared, w->mine[w->size - 1], bytes);
-    for (int r = w->size - 1; r-- > 0;) join(w->shared, w->mine[r], n, type, op);
-  }
-  GBT_TRY(wait_for_all(s, ctx, err));
-  if (bytes > 0) memcpy(x, w->shared, bytes);
-  GBT_TRY(wait_for_all(s, ctx, err));
-  if (s->comm.rank == 0) free(w->shared);
-  return GBT_OK;
+  void *all = test_alloc(bytes); /* in the order of the ranks, last first: what is exact does not care */
+  if (bytes > 0) memcpy(all, w->mine[w->size - 1], bytes);
+  for (int r = w->size - 1; r-- > 0;) join(all, w->mine[r], n, type, op);
+  gbt_status status = wait_for_all(s, ctx, err);
+  if (status == GBT_OK && bytes > 0) memcpy(x, all, bytes);
+  free(all);
+  return status;
 }
 
 static gbt_status gather(void *state, gbt_ctx *ctx, const void *mine, const size_t *bytes, void *all, gbt_error *err) {
