@@ -9,7 +9,7 @@ extern "C" {
 #include "stores.h"
 }
 
-enum { MAX_NODES = 128 };
+enum { MAX_NODES = 128, MAX_ARRAYS = 64 };
 
 /* A data set on the device and all that histograms and partitions want. */
 struct world {
@@ -19,6 +19,8 @@ struct world {
   gbt_params params;
   cu_backend be;
   cu_set set;
+  cu_array<unsigned char> array[MAX_ARRAYS]; /* by up() */
+  int32_t n_arrays;
   test_rng rng;
   int open;
   /* what stands on the device, on the host */
@@ -60,6 +62,7 @@ static inline int world_open_with(world *w, made *m, const shape *s) {
   memset(&w->ctx, 0, sizeof w->ctx);
   w->be = cu_backend();
   w->set = cu_set();
+  w->n_arrays = 0;
   w->open = 0;
   w->row[0] = w->row[1] = NULL;
   w->gh[0] = w->gh[1] = NULL;
@@ -80,14 +83,14 @@ static inline int world_open_with(world *w, made *m, const shape *s) {
   be->n_features = w->ds->cuts->n_features;
   be->n_rows = w->ds->n_rows;
   be->device.n_units = s->n_units;
-  be->tile_cols = s->tile_cols;
+  be->bounds.tile_cols = s->tile_cols;
   be->device.shared_limit = s->shared_limit;
   be->cuts = w->ds->cuts;
   be->layout = gbt_pages_layout(w->ds->pages);
-  be->counts = host<int8_t>((size_t)be->n_features);
+  be->bounds.counts = host<int8_t>((size_t)be->n_features);
   for (int32_t f = 0; f < be->n_features; f++) {
-    be->counts[f] = (int8_t)counts_feature(w, f);
-    be->view.any_counts |= be->counts[f];
+    be->bounds.counts[f] = (int8_t)counts_feature(w, f);
+    be->view.any_counts |= be->bounds.counts[f];
   }
   if (!CHECK(cudaStreamCreate(&be->device.stream) == cudaSuccess)) return 0;
   if (!CHECK_OK(world_set_make(w, w->ds, &w->set))) return 0;
@@ -111,7 +114,7 @@ static inline void world_close(world *w) {
   cu_backend *be = &w->be;
   if (be->device.stream) cudaStreamSynchronize(be->device.stream);
   world_set_free(w, &w->set);
-  for (int32_t i = 0; i < be->n_blocks; i++) cu_drop(&be->device.memory, &be->block[i]);
+  for (int32_t i = 0; i < w->n_arrays; i++) cu_drop(&be->device.memory, &w->array[i]);
   if (be->device.stream) cudaStreamDestroy(be->device.stream);
   CHECK_EQ_U64(be->device.memory.bytes, 0);
   for (int k = 0; k < 2; k++) {
@@ -119,15 +122,17 @@ static inline void world_close(world *w) {
     free(w->gh[k]);
   }
   free(w->gh32);
-  free(be->counts);
+  free(be->bounds.counts);
   gbt_dataset_unref(w->ds);
   made_free(w->m);
   gbt_ctx_close(&w->ctx);
 }
 
 template <class T> static inline T *up(world *w, const T *from, size_t n) {
-  T *to = NULL;
-  if (!CHECK_OK(cu_keep(&w->be, &to, n, test_err))) return NULL;
+  if (!CHECK(w->n_arrays < MAX_ARRAYS)) return NULL;
+  cu_array<unsigned char> *a = &w->array[w->n_arrays++];
+  if (!CHECK_OK(cu_new(&w->be.device.memory, a, n * sizeof(T), test_err))) return NULL;
+  T *to = (T *)(void *)a->at;
   if (from && n > 0) CHECK(cudaMemcpy(to, from, n * sizeof(T), cudaMemcpyHostToDevice) == cudaSuccess);
   return to;
 }

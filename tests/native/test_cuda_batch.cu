@@ -22,9 +22,9 @@ static gbt_status open_narrow(gbt_ctx *ctx, int32_t device, const gbt_backend_sp
   cu_backend *be = (cu_backend *)*out;
   offered_trees = (*out)->most_trees;
   state_bytes = (size_t)be->view.stride;
-  looked_at = be->looks > 0;
-  if (come > 0 && come < be->cap_node) be->cap_node = come;
-  if (come > 0 && come < be->cap_words) be->cap_words = come;
+  looked_at = be->bounds.looks > 0;
+  if (come > 0 && come < be->down.cap_node) be->down.cap_node = come;
+  if (come > 0 && come < be->down.cap_words) be->down.cap_words = come;
   if ((*out)->most_trees > allowed_trees) (*out)->most_trees = allowed_trees;
   return GBT_OK;
 }

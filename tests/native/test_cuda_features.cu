@@ -136,6 +136,7 @@ static int device_open(cu_backend *be, const gbt_feature_rules *rules, const sha
   cu_view *v = &be->view;
   be->mem = gbt_mem_default();
   be->rules = rules;
+  be->base.most_trees = n_trees;
   be->n_features = rules->n_features;
   be->device.n_units = 1; /* blocks take several masks */
   v->n_features = rules->n_features;
@@ -144,14 +145,14 @@ static int device_open(cu_backend *be, const gbt_feature_rules *rules, const sha
   v->by_node = !s->symmetric && (rules->by_node < 1.0 || rules->n_sets > 0);
   if (cudaStreamCreate(&be->device.stream) != cudaSuccess || failed(cu_features_open(be, test_err))) return 0;
   v->max_nodes = MOST_NODES;
-  be->base.most_trees = n_trees;
   if (failed(cu_state_open(be, test_err))) return 0;
   return cudaMemset(v->tree, UNTOUCHED, v->stride * (size_t)n_trees) == cudaSuccess;
 }
 
 static void device_close(cu_backend *be) {
   if (be->device.stream) cudaStreamSynchronize(be->device.stream);
-  for (int32_t i = 0; i < be->n_blocks; i++) cu_drop(&be->device.memory, &be->block[i]);
+  cu_features_close(be);
+  cu_drop(&be->device.memory, &be->state);
   if (be->device.stream) cudaStreamDestroy(be->device.stream);
   CHECK_EQ_U64(be->device.memory.bytes, 0);
 }
@@ -277,9 +278,9 @@ static gbt_status open_looking(gbt_ctx *ctx, int32_t device, const gbt_backend_s
                                gbt_error *err) {
   GBT_TRY(gbt_cuda_api()->open(ctx, device, spec, out, err));
   cu_backend *be = (cu_backend *)*out;
-  looks_planned = be->looks;
+  looks_planned = be->bounds.looks;
   trees_planned = be->base.most_trees;
-  if (looks_wanted >= 0) be->looks = looks_wanted;
+  if (looks_wanted >= 0) be->bounds.looks = looks_wanted;
   return GBT_OK;
 }
 

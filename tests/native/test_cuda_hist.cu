@@ -75,7 +75,7 @@ static void same_hists(world *w, uint32_t hist_rows) {
   v->hist_block = up(w, first, (size_t)n + 1);
   v->sum = up<gbt_sum>(w, NULL, n_hists * n_slots);
   v->count = v->any_counts ? up<uint32_t>(w, NULL, n_hists * n_slots) : NULL;
-  be->max_hist_blocks = first[n] + 3;
+  be->bounds.max_hist_blocks = first[n] + 3;
   gbt_sum *want = host<gbt_sum>(n_slots);
   uint32_t *want_count = host<uint32_t>(n_slots);
   for (int again = 0; again < 2; again++) CHECK_OK(cu_build_hist(be, test_err));

@@ -158,8 +158,8 @@ static void same_partition(world *w, uint32_t split_rows) {
   v->build = up<cu_build>(w, NULL, 2 * (size_t)n);
   v->search = up<cu_searched>(w, NULL, 2 * (size_t)n);
   v->hist_block = up<uint32_t>(w, NULL, 2 * (size_t)n + 1);
-  be->max_split_blocks = first[n] + 2;
-  be->keeps = 1;
+  be->bounds.max_split_blocks = first[n] + 2;
+  be->bounds.keeps = 1;
   CHECK(cudaMemcpy(v->node, w->node, (size_t)w->n_nodes * sizeof *w->node, cudaMemcpyHostToDevice) == cudaSuccess);
   const size_t sums = (size_t)v->max_hists * v->n_slots;
   v->sum = up<gbt_sum>(w, NULL, sums);

@@ -72,7 +72,7 @@ static int pair_open(cuda_pair *p, const random_job *r, const double *const *ini
        CHECK_OK(gbt_forest_new(&p->ctx.mem, p->rules->n_features, be.objective.n_outputs, 1, &p->forest, test_err));
   ok = ok && CHECK_OK(gbt_cpu_open(&p->ctx, &be, &p->cpu, test_err));
   if (!ok || !CHECK_OK(cu_open(&p->ctx, 0, &be, &p->cuda, test_err))) return 0;
-  cuda_of(p)->step_by_step = 1;
+  cuda_of(p)->graph.step_by_step = 1;
   return 1;
 }
 
@@ -240,7 +240,7 @@ static int tree_ends(cuda_pair *p, cuda_seen *seen) {
   cu_backend *cuda = cuda_of(p);
   if (!carry_tree(p)) return 0;
   if (!CHECK_OK(cu_leaves(&p->ctx, cuda, test_err))) return 0;
-  cuda->fixed_output = cuda->task[0].output;
+  cuda->grad.fixed_output = cuda->task[0].output;
   if (!CHECK_OK(p->cpu->ops->finish_trees(&p->ctx, p->cpu, p->forest, test_err))) return 0;
   const size_t n = cpu->fr.n_nodes;
   int ok = CHECK_EQ_U64(tree_of(cuda).fault, 0);
@@ -267,8 +267,8 @@ static int same_metrics(cuda_pair *p, cuda_seen *seen) {
       if (!gbt_metric_suits((gbt_metric)m, (gbt_objective_kind)p->spec.objective.kind)) continue;
       if (p->spec.objective.kind != GBT_OBJ_SOFTMAX && p->spec.objective.n_outputs > 1) continue;
       if (!CHECK_OK(p->cuda->ops->metric(&p->ctx, p->cuda, s, m, &got, &done, test_err))) return 0;
-      if (!CHECK_OK(gbt_metric_eval(&p->ctx, (gbt_metric)m, &p->spec.objective, ds->n_rows,
-                                    cpu_of(p)->score[s], ds->label, ds->weight, &want, test_err)))
+      if (!CHECK_OK(gbt_metric_eval(&p->ctx, (gbt_metric)m, &p->spec.objective, ds->n_rows, cpu_of(p)->score[s],
+                                    ds->label, ds->weight, &want, test_err)))
         return 0;
       if (!CHECK(done)) return 0;
       if (!CHECK_EQ_BITS(got, want)) return 0;

@@ -41,7 +41,7 @@ static void good_tiles(world *w, const cu_set *set, uint32_t *seen, int *pitches
   for (int32_t k = 0; k < v->n_tiles; k++) {
     const cu_tile *t = &set->host_tile[k];
     CHECK_EQ_I64(t->first_col, c);
-    CHECK(w->be.tile_cols == 0 || t->n_cols <= w->be.tile_cols);
+    CHECK(w->be.bounds.tile_cols == 0 || t->n_cols <= w->be.bounds.tile_cols);
     CHECK(t->n_cols >= 1 && t->n_cols <= t->lanes && t->lanes <= 32 && (t->lanes == 1 || t->lanes < 2 * t->n_cols));
     CHECK((t->words == 1 || t->words == 2 || t->words == 4 || t->words == 8) && t->words <= t->lanes);
     CHECK(t->n_cols * t->bits <= 32 * t->words && t->at % 8 == 0);
@@ -64,7 +64,7 @@ static void good_tiles(world *w, const cu_set *set, uint32_t *seen, int *pitches
     int categorical = set->from->cuts->schema->feat[f].type == GBT_CATEGORICAL;
     CHECK(feat[f].slot == place->slot_beg && feat[f].n_slots == place->n_slots && feat[f].first == place->first);
     CHECK(feat[f].zero_bin == place->zero_bin && feat[f].n_bins == cuts->n_bins);
-    CHECK_EQ_I64(feat[f].counts, w->be.counts[f]);
+    CHECK_EQ_I64(feat[f].counts, w->be.bounds.counts[f]);
     CHECK_EQ_I64(feat[f].has_missing, cuts->has_missing && gbt_place_has_missing(place, cuts->n_bins));
     CHECK_EQ_I64(feat[f].kind, !categorical                              ? CU_NUMERIC
                                : cuts->n_bins > w->params.max_cat_onehot ? CU_SET

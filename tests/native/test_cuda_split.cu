@@ -16,20 +16,14 @@ struct split_device {
   cu_backend be;
   const split_case *of;
   cu_feature *feat;
-  uint32_t *set_at;
+  cu_array<cu_feature> feat_up;
+  cu_array<int8_t> monotone;
   uint32_t fault; /* of the last level */
 };
 
 static void split_device_close(split_device *d);
 
 static int failed(gbt_status status) { return status != GBT_OK; }
-
-template <class T> static int up(split_device *d, const T **out, const T *from, size_t n, gbt_error *err) {
-  T *to;
-  if (failed(cu_keep(&d->be, &to, n > 0 ? n : 1, err))) return 1;
-  *out = to;
-  return n > 0 && cudaMemcpy(to, from, n * sizeof *to, cudaMemcpyHostToDevice) != cudaSuccess;
-}
 
 template <class T> static int put(T *to, const T *from, size_t n) {
   return n > 0 && cudaMemcpy(to, from, n * sizeof *to, cudaMemcpyHostToDevice) != cudaSuccess;
@@ -41,7 +35,6 @@ template <class T> static int get(T *to, const T *from, size_t n) {
 
 static void describe(split_device *d) {
   const split_case *c = d->of;
-  cu_view *v = &d->be.view;
   for (int32_t f = 0; f < c->cuts.n_features; f++) {
     const gbt_feature_cuts *cuts = &c->cuts.feat[f];
     const gbt_place *place = &c->layout.place[f];
@@ -56,9 +49,6 @@ static void describe(split_device *d) {
     x.counts = c->counts[f];
     x.kind = !factor ? CU_NUMERIC : cuts->n_bins > c->params.max_cat_onehot ? CU_SET : CU_ONEHOT;
     d->feat[f] = x;
-    d->set_at[f] = v->set_words;
-    if (x.kind == CU_SET) v->set_words += ((uint32_t)x.n_bins + 31u) / 32u;
-    d->be.any_sets += x.kind == CU_SET;
   }
 }
 
@@ -77,7 +67,7 @@ static void size_view(split_device *d, int32_t unit_feats, int by_node, int32_t 
   v->max_step = max_step;
   v->max_hists = 2 * max_step;
   v->unit_feats = unit_feats;
-  v->n_units = (be->n_features + unit_feats - 1) / unit_feats + be->any_sets;
+  v->n_units = (be->n_features + unit_feats - 1) / unit_feats + v->n_set_feats;
   v->by_node = by_node;
   v->max_words = MOST_WORDS;
   v->max_nodes = MOST_WORDS;
@@ -91,11 +81,13 @@ static int fill_view(split_device *d, gbt_error *err) {
   uint8_t *allowed = (uint8_t *)malloc(masks * n);
   for (size_t i = 0; i < masks * n; i++) allowed[i] = c->allowed[i % n];
   const int32_t n_tree_feats = c->n_tree_feats;
-  int bad = up(d, &v->train.feat, (const cu_feature *)d->feat, n, err) ||
-            up(d, &v->set_at, (const uint32_t *)d->set_at, n, err) || put(v->feats, &n_tree_feats, 1) ||
+  cu_memory *memory = &d->be.device.memory;
+  int bad = failed(cu_new_from(memory, &d->feat_up, d->feat, n, err)) || put(v->feats, &n_tree_feats, 1) ||
             put(v->feats + 1, (const int32_t *)c->tree_feats, (size_t)n_tree_feats) ||
             put(v->allowed, (const uint8_t *)allowed, masks * n) ||
-            (c->monotone && up(d, &v->policy.monotone, (const int8_t *)c->monotone, n, err));
+            (c->monotone && failed(cu_new_from(memory, &d->monotone, (const int8_t *)c->monotone, n, err)));
+  v->train.feat = d->feat_up.at;
+  v->policy.monotone = d->monotone.at;
   free(allowed);
   return bad;
 }
@@ -107,17 +99,16 @@ static split_device *split_device_open(const split_case *c, int32_t unit_feats, 
   const size_t n = (size_t)c->cuts.n_features;
   d->of = c;
   d->feat = (cu_feature *)calloc(n, sizeof *d->feat);
-  d->set_at = (uint32_t *)calloc(n, sizeof *d->set_at);
   be->mem = gbt_mem_default();
   be->params = &c->params;
   be->n_features = c->cuts.n_features;
   be->cuts = &c->cuts;
   be->layout = &c->layout;
-  be->counts = c->counts;
+  be->bounds.counts = c->counts;
   be->device.n_units = 3;
   describe(d);
+  int bad = cudaStreamCreate(&be->device.stream) != cudaSuccess || failed(cu_set_feats_open(be, &err));
   size_view(d, unit_feats, by_node, max_step);
-  int bad = cudaStreamCreate(&be->device.stream) != cudaSuccess || failed(cu_sets_open(be, &err));
   if (!bad && c->params.grow_policy == GBT_SYMMETRIC) bad = failed(cu_level_open(be, &err));
   bad = bad || failed(cu_state_open(be, &err)) || cudaStreamSynchronize(be->device.stream) != cudaSuccess;
   bad = bad || fill_view(d, &err);
@@ -131,10 +122,13 @@ static void split_device_close(split_device *d) {
   if (!d) return;
   if (d->be.device.stream) cudaStreamSynchronize(d->be.device.stream);
   cu_level_close(&d->be);
-  for (int32_t i = 0; i < d->be.n_blocks; i++) cu_drop(&d->be.device.memory, &d->be.block[i]);
+  cu_memory *memory = &d->be.device.memory;
+  cu_set_feats_close(&d->be);
+  cu_drop(memory, &d->be.state);
+  cu_drop(memory, &d->feat_up);
+  cu_drop(memory, &d->monotone);
   if (d->be.device.stream) cudaStreamDestroy(d->be.device.stream);
   free(d->feat);
-  free(d->set_at);
   free(d);
 }
 

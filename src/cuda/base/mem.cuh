@@ -52,6 +52,12 @@ template <class T> gbt_status cu_new_zeros(cu_memory *memory, cu_array<T> *a, si
   a->n = n;
   return GBT_OK;
 }
+/* With this content; waits until it is copied. */
+template <class T> gbt_status cu_new_from(cu_memory *memory, cu_array<T> *a, const T *from, size_t n, gbt_error *err) {
+  GBT_TRY(cu_new(memory, a, n, err));
+  CU_TRY(cudaMemcpy(a->at, from, n * sizeof(T), cudaMemcpyHostToDevice));
+  return GBT_OK;
+}
 template <class T> void cu_drop(cu_memory *memory, cu_array<T> *a) {
   cu_free(memory, a->at, a->n * sizeof(T));
   a->at = nullptr;

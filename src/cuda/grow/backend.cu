@@ -2,13 +2,6 @@
  * Everything is allocated when the backend opens, as large as sizes.cu says. */
 #include "backend.cuh"
 
-#include <string.h>
-
-enum : size_t {
-  COPY_NODES = 8192, /* so many nodes come down unasked with the tree's state */
-  COPY_WORDS = 1 << 16
-};
-
 /* ---- closing ---- */
 
 static void destroy(gbt_backend *self) {
@@ -17,44 +10,27 @@ static void destroy(gbt_backend *self) {
   int before = be->device.number; /* the host frees when it likes, in the midst of another device's training as well */
   (void)cudaGetDevice(&before);
   cudaSetDevice(be->device.number);
-  cu_drop_recordings(be);
+  cu_graph_close(be);
   if (be->device.stream) cudaStreamSynchronize(be->device.stream);
   for (int32_t s = 0; be->set && s <= be->n_valid; s++) cu_set_free(&mem, &be->device, &be->set[s]);
+  gbt_mem_free(&mem, be->set);
+  cu_metrics_close(be);
+  cu_down_close(be);
+  cu_gradients_close(be);
+  cu_drop(&be->device.memory, &be->state);
+  cu_features_close(be);
+  cu_drop(&be->device.memory, &be->monotone);
+  cu_host_free(&be->task);
   cu_level_close(be);
-  for (int32_t i = 0; i < be->n_blocks; i++) cu_drop(&be->device.memory, &be->block[i]);
-  void *locked[] = {be->task, be->feats_up, be->tree_down, be->sets_down};
-  for (size_t i = 0; i < sizeof locked / sizeof *locked; i++)
-    if (locked[i]) cudaFreeHost(locked[i]);
+  cu_set_feats_close(be);
+  cu_sizes_close(be);
   cu_device_close(&be->device);
-  void *blocks[] = {be->set, be->counts, be->rank, be->node_copy, be->fine_copy, be->value_copy, be->sets_copy};
-  for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++) gbt_mem_free(&mem, blocks[i]);
-  gbt_export_free(&mem, &be->out);
   if (before != be->device.number) cudaSetDevice(before);
   gbt_mem_free(&mem, be);
   (void)cudaGetLastError(); /* what went wrong here is not for the next training to find */
 }
 
 /* ---- opening ---- */
-
-static gbt_status alloc_rows(cu_backend *be, gbt_error *err) {
-  cu_view *v = &be->view;
-  const size_t n = (size_t)be->n_rows;
-  GBT_TRY(cu_keep(be, &v->gradients, 2 * n * (size_t)cu_gradient_slots(be), err));
-  return cu_keep(be, &v->output, (size_t)be->n_outputs, err);
-}
-
-static gbt_status alloc_locked(cu_backend *be, gbt_error *err) {
-  const cu_view *v = &be->view;
-  const size_t n_trees = (size_t)be->base.most_trees, n = (size_t)be->n_features;
-  be->cap_node = (size_t)v->max_nodes < COPY_NODES ? (size_t)v->max_nodes : (size_t)COPY_NODES;
-  be->cap_words = v->max_words < COPY_WORDS ? (size_t)v->max_words : (size_t)COPY_WORDS;
-  (void)cu_tree_down(be, NULL, be->cap_node, &be->down_bytes);
-  CU_TRY(cudaMallocHost(&be->task, n_trees * sizeof *be->task));
-  CU_TRY(cudaMallocHost(&be->feats_up, n_trees * (n + 1) * sizeof *be->feats_up));
-  CU_TRY(cudaMallocHost(&be->tree_down, n_trees * be->down_bytes));
-  CU_TRY(cudaMallocHost(&be->sets_down, n_trees * be->cap_words * sizeof *be->sets_down));
-  return gbt_mem_array(&be->mem, n, sizeof *be->rank, &be->rank, err);
-}
 
 static gbt_status open_sets(gbt_ctx *ctx, cu_backend *be, const gbt_backend_spec *spec, gbt_error *err) {
   GBT_TRY(gbt_mem_zeros(&be->mem, (size_t)spec->n_valid + 1, sizeof *be->set, &be->set, err));
@@ -70,24 +46,23 @@ static gbt_status open_sets(gbt_ctx *ctx, cu_backend *be, const gbt_backend_spec
 }
 
 static gbt_status copy_monotone(cu_backend *be, const int8_t *monotone, gbt_error *err) {
-  int8_t *up;
   be->view.policy = gbt_grow_policy_of(be->params, NULL);
   be->view.constrained = monotone != NULL || be->params->max_delta_step > 0.0;
   if (!monotone) return GBT_OK;
-  GBT_TRY(cu_keep(be, &up, (size_t)be->n_features, err));
-  CU_TRY(cudaMemcpy(up, monotone, (size_t)be->n_features, cudaMemcpyHostToDevice));
-  be->view.policy.monotone = up;
+  GBT_TRY(cu_new_from(&be->device.memory, &be->monotone, monotone, (size_t)be->n_features, err));
+  be->view.policy.monotone = be->monotone.at;
   return GBT_OK;
 }
 
 static gbt_status open_all(gbt_ctx *ctx, cu_backend *be, const gbt_backend_spec *spec, gbt_error *err) {
   GBT_TRY(cu_device_open(&be->device, err));
-  GBT_TRY(cu_sizes(be, err));
+  GBT_TRY(cu_sizes_open(be, err));
   GBT_TRY(copy_monotone(be, spec->monotone, err));
   GBT_TRY(cu_features_open(be, err));
   GBT_TRY(cu_state_open(be, err));
-  GBT_TRY(alloc_rows(be, err));
-  GBT_TRY(alloc_locked(be, err));
+  GBT_TRY(cu_gradients_open(be, err));
+  GBT_TRY(cu_down_open(be, err));
+  GBT_TRY(cu_host_alloc((size_t)be->base.most_trees * sizeof *be->task, &be->task, err));
   GBT_TRY(open_sets(ctx, be, spec, err));
   GBT_TRY(cu_hist_open(be, err));
   GBT_TRY(cu_columns_make(&be->mem, &be->device, &be->set[0], err)); /* the last, of what memory is left */
@@ -104,11 +79,6 @@ static gbt_status wait_for(gbt_ctx *ctx, cu_backend *be, gbt_error *err) {
   return gbt_ctx_poll(ctx, err);
 }
 
-/* What has come of tree y of the batch. */
-static const cu_tree *down_of(const cu_backend *be, int32_t y) {
-  return (const cu_tree *)(const void *)((const char *)be->tree_down + (size_t)y * be->down_bytes);
-}
-
 static gbt_status faults_of(const cu_backend *be, const cu_tree *tree, gbt_error *err) {
   if (tree->fault & CU_FAULT_GRADIENT) return gbt_gradients_overflow(tree->fault_round, err);
   if (tree->fault & CU_FAULT_ROOM)
@@ -121,7 +91,7 @@ static gbt_status faults_of(const cu_backend *be, const cu_tree *tree, gbt_error
 }
 
 static gbt_status faults(const cu_backend *be, gbt_error *err) {
-  for (int32_t y = 0; y < be->view.n_trees; y++) GBT_TRY(faults_of(be, down_of(be, y), err));
+  for (int32_t y = 0; y < be->view.n_trees; y++) GBT_TRY(faults_of(be, cu_down_of(be, y), err));
   return GBT_OK;
 }
 
@@ -137,41 +107,9 @@ static gbt_status set_gradients(gbt_ctx *ctx, gbt_backend *self, uint64_t round,
   return cu_set_gradients(ctx, (cu_backend *)self, round, g, h, err);
 }
 
-/* The features of tree y. */
-static void draw_features(cu_backend *be, int32_t y) {
-  int32_t *feats = be->feats_up + (size_t)y * ((size_t)be->n_features + 1);
-  feats[0] = gbt_features_of_tree(be->rules, be->task[y].tree, feats + 1, be->rank);
-}
-
-/* The same part of every tree's state: `bytes` of them, so far apart here and there. One copy for all trees, unless
- * they stand farther apart than such a copy can go: with 130 million rows they do. */
-static cudaError_t copy_all(const cu_backend *be, void *to, size_t to_pitch, const void *from, size_t from_pitch,
-                            size_t bytes, cudaMemcpyKind kind) {
-  const size_t n = (size_t)be->view.n_trees;
-  cudaError_t code = cudaSuccess;
-  if (n > 1 && to_pitch <= be->device.most_pitch && from_pitch <= be->device.most_pitch)
-    return cudaMemcpy2DAsync(to, to_pitch, from, from_pitch, bytes, n, kind, be->device.stream);
-  for (size_t y = 0; y < n && code == cudaSuccess; y++)
-    code =
-        cudaMemcpyAsync((char *)to + y * to_pitch, (const char *)from + y * from_pitch, bytes, kind, be->device.stream);
-  return code;
-}
-
-/* From the host, where they stand one behind the other. */
-static cudaError_t tell_all(const cu_backend *be, void *to, const void *from, size_t bytes) {
-  return copy_all(be, to, be->view.stride, from, bytes, bytes, cudaMemcpyHostToDevice);
-}
-
-/* To the host, where they stand `pitch` bytes apart. */
-static cudaError_t fetch_all(const cu_backend *be, void *to, size_t pitch, const void *from, size_t bytes) {
-  return copy_all(be, to, pitch, from, be->view.stride, bytes, cudaMemcpyDeviceToHost);
-}
-
-static gbt_status issue_roots(gbt_ctx *ctx, cu_backend *be, int told, gbt_error *err) {
-  const cu_view *v = &be->view;
-  CU_TRY(tell_all(be, &v->tree->task, be->task, sizeof *be->task));
-  if (!told) /* room for all of them: how many count is told first */
-    CU_TRY(tell_all(be, v->feats, be->feats_up, ((size_t)be->n_features + 1) * sizeof *be->feats_up));
+static gbt_status issue_roots(gbt_ctx *ctx, cu_backend *be, gbt_error *err) {
+  CU_TRY(cu_state_tell(be, &be->view.tree->task, be->task, sizeof *be->task));
+  GBT_TRY(cu_features_tell(be, err));
   GBT_TRY(cu_gradients_of_trees(ctx, be, err));
   GBT_TRY(cu_rows_begin(ctx, be, err));
   return cu_root(be, err);
@@ -195,22 +133,20 @@ static gbt_status begin_trees(gbt_ctx *ctx, gbt_backend *self, const gbt_tree_ta
   be->begun_ns = gbt_clock_ns();
   take_tasks(be, task, n_trees); /* the last batch's copy is over: its end was waited for */
   be->depth = 0;
-  const int told = be->rules->by_tree >= 1.0 && be->n_told >= n_trees; /* the same features as before */
-  be->n_told = n_trees > be->n_told ? n_trees : be->n_told;
-  for (int32_t y = 0; y < n_trees && !told; y++) draw_features(be, y);
+  cu_features_draw(be);
   GBT_TRY(cu_choose_mode(be, err));
-  return be->mode == CU_REPLAYING ? GBT_OK : cu_or_stop_recording(be, issue_roots(ctx, be, told, err));
+  return be->graph.mode == CU_REPLAYING ? GBT_OK : cu_or_stop_recording(be, issue_roots(ctx, be, err));
 }
 
 /* Steps behind the last one that can split anything have nothing to build or to search; a replay has it all. */
 static int is_over(const cu_backend *be) {
-  return be->mode == CU_REPLAYING || (be->looks == 0 && be->depth >= be->max_steps);
+  return be->graph.mode == CU_REPLAYING || (be->bounds.looks == 0 && be->depth >= be->bounds.max_steps);
 }
 
 /* Not while steps are recorded, which takes microseconds: the host may do anything then, free another trainer for one,
  * and a recording does not survive that. */
 static gbt_status poll(gbt_ctx *ctx, const cu_backend *be, gbt_error *err) {
-  return be->mode == CU_RECORDING ? GBT_OK : gbt_ctx_poll(ctx, err);
+  return be->graph.mode == CU_RECORDING ? GBT_OK : gbt_ctx_poll(ctx, err);
 }
 
 static gbt_status build_hist(gbt_ctx *ctx, gbt_backend *self, gbt_error *err) {
@@ -232,11 +168,11 @@ static gbt_status find_splits(gbt_ctx *ctx, gbt_backend *self, gbt_error *err) {
 
 /* How many nodes the trees have chosen in the last step. */
 static gbt_status look(gbt_ctx *ctx, cu_backend *be, int32_t *n, gbt_error *err) {
-  CU_TRY(fetch_all(be, be->tree_down, be->down_bytes, be->view.tree, sizeof *be->tree_down));
+  CU_TRY(cu_state_fetch(be, be->down.tree, be->down.bytes, be->view.tree, sizeof *be->down.tree));
   GBT_TRY(wait_for(ctx, be, err));
   GBT_TRY(faults(be, err));
   *n = 0;
-  for (int32_t y = 0; y < be->view.n_trees; y++) *n += down_of(be, y)->n_chosen;
+  for (int32_t y = 0; y < be->view.n_trees; y++) *n += cu_down_of(be, y)->n_chosen;
   return GBT_OK;
 }
 
@@ -248,93 +184,32 @@ static gbt_status choose(gbt_ctx *ctx, gbt_backend *self, int32_t *n, gbt_error 
   GBT_TRY(cu_or_stop_recording(be, cu_select(be, err)));
   be->depth++;
   *n = be->view.max_step;
-  return be->looks > 0 && be->depth % be->looks == 0 ? look(ctx, be, n, err) : GBT_OK;
+  return be->bounds.looks > 0 && be->depth % be->bounds.looks == 0 ? look(ctx, be, n, err) : GBT_OK;
 }
 
 static gbt_status partition(gbt_ctx *ctx, gbt_backend *self, gbt_error *err) {
   cu_backend *be = (cu_backend *)self;
   GBT_TRY(poll(ctx, be, err));
-  return be->mode == CU_REPLAYING ? GBT_OK : cu_or_stop_recording(be, cu_partition(be, err));
-}
-
-/* The finished trees to the host: small ones come unasked, so that there is one wait. */
-static gbt_status send_trees(cu_backend *be, gbt_error *err) {
-  const cu_view *v = &be->view;
-  const size_t nodes = be->cap_node, pitch = be->down_bytes, words = be->cap_words * sizeof *v->sets;
-  size_t bytes;
-  const cu_tree_state to = cu_tree_down(be, be->tree_down, nodes, &bytes);
-  if (v->max_words > 1) CU_TRY(fetch_all(be, be->sets_down, words, v->sets, words));
-  if (nodes == (size_t)v->max_nodes) {
-    CU_TRY(fetch_all(be, to.tree, pitch, v->tree, bytes));
-    return GBT_OK;
-  }
-  CU_TRY(fetch_all(be, to.node, pitch, v->node, nodes * sizeof *v->node));
-  CU_TRY(fetch_all(be, to.fine, pitch, v->fine, nodes * sizeof *v->fine));
-  CU_TRY(fetch_all(be, to.value, pitch, v->value, nodes * sizeof *v->value));
-  CU_TRY(fetch_all(be, to.tree, pitch, v->tree, sizeof *v->tree));
-  return GBT_OK;
-}
-
-/* Tree y's part of something on the device. */
-template <class T> static const T *of_tree(const cu_backend *be, const T *first, int32_t y) {
-  return (const T *)((uintptr_t)first + (size_t)y * be->view.stride);
-}
-
-/* Room on the host for so many nodes and words; pageable, for trees that need more than was foreseen. */
-static gbt_status grow_copies(cu_backend *be, size_t nodes, size_t words, gbt_error *err) {
-  GBT_TRY(gbt_mem_grow(&be->mem, &be->node_copy, &be->cap_copy[0], nodes, sizeof *be->node_copy, err));
-  GBT_TRY(gbt_mem_grow(&be->mem, &be->fine_copy, &be->cap_copy[1], nodes, sizeof *be->fine_copy, err));
-  GBT_TRY(gbt_mem_grow(&be->mem, &be->value_copy, &be->cap_copy[2], nodes, sizeof *be->value_copy, err));
-  return gbt_mem_grow(&be->mem, &be->sets_copy, &be->cap_copy[3], words, sizeof *be->sets_copy, err);
-}
-
-/* What has come of tree y, or, of one that is larger, what is fetched now. */
-static gbt_status fetch_tree(cu_backend *be, int32_t y, gbt_grown *grown, gbt_error *err) {
-  const cu_view *v = &be->view;
-  const cu_tree *tree = down_of(be, y);
-  size_t bytes;
-  const cu_tree_state come = cu_tree_down(be, tree, be->cap_node, &bytes);
-  const size_t nodes = (size_t)tree->n_nodes, words = tree->n_words;
-  *grown = gbt_grown();
-  grown->n_nodes = nodes;
-  grown->n_sets = words;
-  grown->unit_h = tree->down_h;
-  grown->symmetric = be->params->grow_policy == GBT_SYMMETRIC;
-  grown->node = come.node;
-  grown->fine = come.fine;
-  grown->value = come.value;
-  grown->sets = be->sets_down + (size_t)y * be->cap_words;
-  if (nodes <= be->cap_node && words <= be->cap_words) return GBT_OK;
-  GBT_TRY(grow_copies(be, nodes, words + 1, err));
-  CU_TRY(cudaMemcpy(be->node_copy, of_tree(be, v->node, y), nodes * sizeof *v->node, cudaMemcpyDeviceToHost));
-  CU_TRY(cudaMemcpy(be->fine_copy, of_tree(be, v->fine, y), nodes * sizeof *v->fine, cudaMemcpyDeviceToHost));
-  CU_TRY(cudaMemcpy(be->value_copy, of_tree(be, v->value, y), nodes * sizeof *v->value, cudaMemcpyDeviceToHost));
-  if (words > 0)
-    CU_TRY(cudaMemcpy(be->sets_copy, of_tree(be, v->sets, y), words * sizeof *v->sets, cudaMemcpyDeviceToHost));
-  grown->node = be->node_copy;
-  grown->fine = be->fine_copy;
-  grown->value = be->value_copy;
-  grown->sets = be->sets_copy;
-  return GBT_OK;
+  return be->graph.mode == CU_REPLAYING ? GBT_OK : cu_or_stop_recording(be, cu_partition(be, err));
 }
 
 static gbt_status finish_trees(gbt_ctx *ctx, gbt_backend *self, gbt_forest *forest, gbt_error *err) {
   cu_backend *be = (cu_backend *)self;
   const int32_t n_trees = be->view.n_trees;
   gbt_grown grown;
-  if (be->mode != CU_REPLAYING) {
+  if (be->graph.mode != CU_REPLAYING) {
     GBT_TRY(cu_or_stop_recording(be, cu_leaves(ctx, be, err)));
-    GBT_TRY(cu_or_stop_recording(be, send_trees(be, err)));
+    GBT_TRY(cu_or_stop_recording(be, cu_down_send(be, err)));
   }
-  if (be->mode != CU_ISSUING) GBT_TRY(cu_launch_recording(be, err));
+  if (be->graph.mode != CU_ISSUING) GBT_TRY(cu_launch_recording(be, err));
   /* those of one output are not over yet, perhaps; several have had all of theirs */
-  be->fixed_output = be->task[0].output == be->task[n_trees - 1].output ? be->task[0].output : -1;
+  be->grad.fixed_output = be->task[0].output == be->task[n_trees - 1].output ? be->task[0].output : -1;
   be->base.device_bytes = be->device.memory.most;
   GBT_TRY(wait_for(ctx, be, err));
   GBT_TRY(faults(be, err));
   for (int32_t y = 0; y < n_trees; y++) {
-    GBT_TRY(fetch_tree(be, y, &grown, err));
-    GBT_TRY(gbt_export_tree(&be->mem, &be->out, &grown, be->cuts, forest, err));
+    GBT_TRY(cu_down_take(be, y, &grown, err));
+    GBT_TRY(gbt_export_tree(&be->mem, &be->down.out, &grown, be->cuts, forest, err));
   }
   self->seconds[GBT_PHASE_LEAF] += (double)(gbt_clock_ns() - be->begun_ns) * 1e-9;
   return GBT_OK;
@@ -367,8 +242,7 @@ static gbt_status open_batch(gbt_ctx *ctx, int32_t device, const gbt_backend_spe
   be->rules = spec->rules;
   be->objective = spec->objective;
   be->n_outputs = spec->objective.n_outputs;
-  be->batch_limit = most_trees;
-  be->fixed_output = -1;
+  be->bounds.batch_limit = most_trees;
   be->cuts = spec->sets[0]->cuts;
   be->layout = gbt_pages_layout(spec->sets[0]->pages);
   be->n_features = be->cuts->n_features;

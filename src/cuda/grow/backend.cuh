@@ -3,6 +3,7 @@
  *   view.cuh        what kernels see: tiles of codes, trees that grow, and how these stand beside each other
  *   sizes.cu        how large everything must be
  *   state.cu        where the state of a tree that grows stands
+ *   down.cu         finished trees to the host
  *   backend.cu      open, close, table of ops, the way of a batch of trees
  *   graph.cu        the steps of a batch, recorded and replayed
  *   rows.cu         the rows of a tree, sampled and in order
@@ -35,18 +36,58 @@ extern "C" {
 
 /* ---- the backend ---- */
 
-struct cu_level; /* symmetric growth: level.cu */
-struct cu_level_view;
+/* Each of these belongs to a file, which opens and closes it. Closing takes what opening has left, also after a
+ * failure; the device has nothing under way then. */
 
-/* Scratch of ranking.cu, one block, made when first asked for. */
-struct cu_auc {
-  uint64_t n;        /* rows that it is enough for */
-  int refused;       /* there is no room for it: the host does the work */
-  uint64_t *key[2];
-  uint32_t *value[2];
-  uint64_t *part;
-  void *totals, *room;
-  size_t bytes;      /* of room */
+/* How large everything must be, and how many steps go by: sizes.cu. */
+struct cu_bounds {
+  int8_t *counts;      /* n_features, on the host: slots are counted */
+  int32_t tile_cols;   /* most columns of a tile, 0: 32 */
+  int looks;           /* after so many steps the host looks whether the trees are complete; 0: never */
+  int keeps;           /* histograms of all nodes have room: siblings by subtraction */
+  int64_t max_steps;   /* of a tree, when the host does not look */
+  int64_t batch_limit; /* trees of a batch at most, for want of memory */
+  uint32_t max_split_blocks, max_hist_blocks, max_leaf_blocks;
+};
+
+/* Features that are split by sets: split_cat.cu. */
+struct cu_set_feats {
+  cu_array<uint32_t> at;
+  cu_array<int32_t> feat;
+};
+
+/* What nodes may use of the features: features.cu. */
+struct cu_draw {
+  cu_rules rules; /* unless all nodes of a tree may use the same features */
+  cu_array<double> weight;
+  cu_array<int32_t> set_beg, set_feat, of_beg, of_set;
+  uint64_t *rank; /* n_features, on the host */
+  int32_t *up;    /* page-locked, of every tree n_features + 1: how many, and the features of the tree */
+  int32_t n_told; /* trees that were told all features */
+  int told;       /* those of the batch were, before */
+};
+
+/* Gradients: gradient.cu. */
+struct cu_grad {
+  cu_array<uint32_t> gradients;
+  cu_array<cu_output> output;
+  cu_array<double> aside; /* 2 x n_rows. Softmax: largest score of a row, sum of exp(score - largest); custom objective:
+                             g and h of one output as the host gave them; others: none */
+  int32_t fixed_output;   /* whose gradients stand in slot 0, all others' in none; -1: not known */
+};
+
+/* The way down of finished trees: down.cu. */
+struct cu_down {
+  cu_tree *tree;  /* page-locked; the first tree's, the others' behind it, `bytes` apart */
+  uint32_t *sets; /* page-locked; of every tree cap_words */
+  size_t bytes, cap_node, cap_words;
+  /* the same for a tree that needs more room, pageable */
+  gbt_grow_node *node_copy;
+  gbt_sum *fine_copy;
+  double *value_copy;
+  uint32_t *sets_copy;
+  size_t cap_copy[4];
+  gbt_export out;
 };
 
 /* The launches of a batch, recorded. */
@@ -56,83 +97,73 @@ struct cu_recording {
 };
 enum { CU_ISSUING = 0, CU_RECORDING, CU_REPLAYING };
 
+/* How steps are issued: graph.cu. */
+struct cu_graph {
+  cu_recording recording[GBT_MOST_TREES + 1][2]; /* by trees of the batch, and whether their gradients stand there */
+  cu_recording *current;
+  int mode;
+  int step_by_step; /* nothing is recorded, so that tests may look into a tree */
+};
+
+/* Scratch of ranking.cu. */
+struct cu_auc {
+  cu_array<unsigned char> block;
+  uint64_t n;  /* rows that it is enough for */
+  int refused; /* there is no room for it: the host does the work */
+  uint64_t *key[2];
+  uint32_t *value[2];
+  uint64_t *part;
+  void *totals, *room;
+  size_t bytes; /* of room */
+};
+
+/* Scratch of metrics, made when first asked for: metric.cu, ranking.cu. */
+struct cu_metrics {
+  cu_array<struct cu_sums> sums;
+  cu_auc auc;
+};
+
+struct cu_level; /* symmetric growth: level.cuh */
+
 struct cu_backend {
   gbt_backend base;
   gbt_mem mem;
   const gbt_params *params;
   const gbt_feature_rules *rules;
   gbt_objective objective;
-  cu_device device;
+  const gbt_cuts *cuts; /* of the train set */
+  const gbt_layout *layout;
   int32_t n_outputs, n_valid, n_features;
   int64_t n_rows;
-  int32_t tile_cols;        /* most columns of a tile, 0: 32 */
-  cu_set *set;              /* 1 + n_valid */
-  const gbt_cuts *cuts;     /* of the train set */
-  const gbt_layout *layout;
+  cu_device device;
+  cu_set *set; /* 1 + n_valid */
   cu_view view;
-  int8_t *counts;           /* n_features, on the host: slots are counted */
-  int any_sets;             /* features split by sets */
-  int looks;                /* after so many steps the host looks whether the trees are complete; 0: never */
-  int keeps;                /* histograms of all nodes have room: siblings by subtraction */
-  int32_t depth;            /* steps issued for this batch */
-  int64_t max_steps;        /* of a tree, when the host does not look */
-  cu_rules drawn;           /* unless all nodes of a tree may use the same features */
-  int32_t fixed_output;     /* whose gradients stand in slot 0, all others' in none; -1: not known */
-  uint64_t grad_round;
-  uint32_t max_split_blocks, max_hist_blocks, max_leaf_blocks;
-  uint64_t *rank;
-  /* page-locked, for copies that do not wait; of every tree of the batch */
-  cu_task *task;
-  int32_t *feats_up;        /* n_features + 1: how many, and the features of the tree */
-  int64_t batch_limit;      /* trees of a batch at most, for want of memory */
-  int32_t n_told;           /* trees that were told all features */
-  cu_tree *tree_down;       /* the first tree's; others' behind it, down_bytes apart */
-  uint32_t *sets_down;      /* cap_words */
-  size_t down_bytes, cap_node, cap_words;
-  /* the same for trees that need more room */
-  gbt_grow_node *node_copy;
-  gbt_sum *fine_copy;
-  double *value_copy;
-  uint32_t *sets_copy;
-  size_t cap_copy[4];
-  int64_t begun_ns; /* of the tree */
-  cu_recording recording[GBT_MOST_TREES + 1][2]; /* by trees of the batch, see graph.cu */
-  cu_recording *current;
-  int mode;
-  int step_by_step; /* nothing is recorded, so that tests may look into a tree */
-  gbt_export out;
-  cu_level *level;          /* symmetric growth, else NULL */
-  double *softmax; /* 2 x n_rows: largest score of a row, sum of exp(score - largest); other objectives: NULL */
-  double *given;            /* 2 x n_rows: g and h of one output as the host gave them; custom objective alone */
-  struct cu_sums *sums;     /* of a metric, made when first asked for: metric.cu */
-  cu_auc auc;
-  /* arrays behind the view */
-  cu_array<unsigned char> block[48];
-  int32_t n_blocks;
+  cu_bounds bounds;
+  cu_set_feats set_feats;
+  cu_draw draw;
+  cu_grad grad;
+  cu_down down;
+  cu_graph graph;
+  cu_metrics metrics;
+  cu_level *level;                 /* NULL unless trees are symmetric */
+  cu_array<unsigned char> state;   /* of most_trees trees: state.cu */
+  cu_array<int8_t> monotone;
+  /* the batch that grows */
+  cu_task *task;    /* page-locked */
+  int32_t depth;    /* steps issued */
+  int64_t begun_ns;
 };
-
-/* An array that lives as long as the backend. */
-template <class T> gbt_status cu_keep(cu_backend *be, T **out, size_t n, gbt_error *err) {
-  void *at;
-  *out = NULL;
-  if ((size_t)be->n_blocks == sizeof be->block / sizeof *be->block)
-    return gbt_fail(err, GBT_E_INTERNAL, "the CUDA backend keeps more arrays than it has places for");
-  GBT_TRY(cu_alloc(&be->device.memory, n, sizeof(T), &at, err));
-  be->block[be->n_blocks].at = (unsigned char *)at;
-  be->block[be->n_blocks++].n = n * sizeof(T);
-  *out = (T *)at;
-  return GBT_OK;
-}
 
 /* What its data sets are made for. */
 static inline cu_set_spec cu_set_spec_of(const cu_backend *be) {
-  const cu_set_spec spec = {be->counts, be->n_outputs, be->params->max_cat_onehot, be->tile_cols,
+  const cu_set_spec spec = {be->bounds.counts, be->n_outputs, be->params->max_cat_onehot, be->bounds.tile_cols,
                             be->device.shared_limit};
   return spec;
 }
 
 /* Sizes of everything, before anything but the features' places is allocated. */
-gbt_status cu_sizes(cu_backend *be, gbt_error *err) GBT_MUST_CHECK;
+gbt_status cu_sizes_open(cu_backend *be, gbt_error *err) GBT_MUST_CHECK;
+void cu_sizes_close(cu_backend *be);
 
 /* Bytes of a tree's state; makes the states of most_trees trees and lets the view point to them. */
 size_t cu_state_bytes(const cu_backend *be);
@@ -142,19 +173,35 @@ gbt_status cu_state_open(cu_backend *be, gbt_error *err) GBT_MUST_CHECK;
  * bytes they are. */
 cu_tree_state cu_tree_down(const cu_backend *be, const void *base, size_t nodes, size_t *bytes);
 
+/* The same part of every tree's state, `bytes` of each: from the host, where they stand one behind the other; to the
+ * host, where they stand `pitch` bytes apart. Issues work. */
+cudaError_t cu_state_tell(const cu_backend *be, void *to, const void *from, size_t bytes);
+cudaError_t cu_state_fetch(const cu_backend *be, void *to, size_t pitch, const void *from, size_t bytes);
+
+/* Finished trees to the host: issues their copies, those of small trees unasked, so that there is one wait; what has
+ * come of tree y; all of it, and, of one that is larger, what is fetched now. */
+gbt_status cu_down_open(cu_backend *be, gbt_error *err) GBT_MUST_CHECK;
+void cu_down_close(cu_backend *be);
+gbt_status cu_down_send(cu_backend *be, gbt_error *err) GBT_MUST_CHECK;
+const cu_tree *cu_down_of(const cu_backend *be, int32_t y);
+gbt_status cu_down_take(cu_backend *be, int32_t y, gbt_grown *grown, gbt_error *err) GBT_MUST_CHECK;
+
 /* Opens the backend on a device; see backend.h. */
 gbt_status cu_open(gbt_ctx *ctx, int32_t device, const gbt_backend_spec *spec, gbt_backend **out,
                    gbt_error *err) GBT_MUST_CHECK;
 
-/* A batch begins: be->mode. The launches of one that was recorded. Frees all recordings. */
+/* A batch begins: be->graph.mode. The launches of one that was recorded. */
 gbt_status cu_choose_mode(cu_backend *be, gbt_error *err) GBT_MUST_CHECK;
 gbt_status cu_launch_recording(cu_backend *be, gbt_error *err) GBT_MUST_CHECK;
-void cu_drop_recordings(cu_backend *be);
+void cu_graph_close(cu_backend *be);
 
 /* Around every step of a tree; gives back its status. A recording that a step has failed in ends at once: while it is
  * open this thread can allocate nothing, for other trainings neither. */
 gbt_status cu_or_stop_recording(cu_backend *be, gbt_status status) GBT_MUST_CHECK;
 
+/* Room for gradients, before the sets are made: their scores, when they are, are cu_init_scores'. */
+gbt_status cu_gradients_open(cu_backend *be, gbt_error *err) GBT_MUST_CHECK;
+void cu_gradients_close(cu_backend *be);
 /* Gradients of all outputs: the scales. Issues work, does not wait. */
 gbt_status cu_gradients(gbt_ctx *ctx, cu_backend *be, uint64_t round, gbt_error *err) GBT_MUST_CHECK;
 gbt_status cu_set_gradients(gbt_ctx *ctx, cu_backend *be, uint64_t round, const double *g, const double *h,
@@ -163,11 +210,9 @@ gbt_status cu_set_gradients(gbt_ctx *ctx, cu_backend *be, uint64_t round, const 
 gbt_status cu_gradients_of_trees(gbt_ctx *ctx, cu_backend *be, gbt_error *err) GBT_MUST_CHECK;
 /* Whether the gradients of the batch stand there from an earlier one, or from the host. */
 static inline int cu_are_fixed(const cu_backend *be) {
-  return be->objective.kind == GBT_OBJ_CUSTOM || be->fixed_output == be->task[0].output;
+  return be->objective.kind == GBT_OBJ_CUSTOM || be->grad.fixed_output == be->task[0].output;
 }
-/* Slots that gradients have. */
-int32_t cu_gradient_slots(const cu_backend *be);
-/* Scores before the first tree, and what gradients need room for. */
+/* Scores before the first tree. */
 gbt_status cu_init_scores(cu_backend *be, const gbt_backend_spec *spec, gbt_error *err) GBT_MUST_CHECK;
 
 /* The even order: the drawn rows with their gradients, then the others; tree->n_in and root. */
@@ -179,9 +224,12 @@ gbt_status cu_root(cu_backend *be, gbt_error *err) GBT_MUST_CHECK;
 /* Once, when the sets are there: lets kernels have the shared memory that the tiles want. */
 gbt_status cu_hist_open(cu_backend *be, gbt_error *err) GBT_MUST_CHECK;
 
-/* The rules of features onto the device; what every searched node may use, before the search. Nothing where all may use
- * the same. */
+/* The rules of features onto the device. The features of a batch's trees: drawn on the host when it begins, told to the
+ * device. What every searched node may use, before the search: nothing where all may use the same. */
 gbt_status cu_features_open(cu_backend *be, gbt_error *err) GBT_MUST_CHECK;
+void cu_features_close(cu_backend *be);
+void cu_features_draw(cu_backend *be);
+gbt_status cu_features_tell(cu_backend *be, gbt_error *err) GBT_MUST_CHECK;
 gbt_status cu_features(cu_backend *be, gbt_error *err) GBT_MUST_CHECK;
 
 /* All builds of the plan. Their slots are cleared: the root's here, others' by cu_partition. */
@@ -192,9 +240,9 @@ gbt_status cu_build_hist(cu_backend *be, gbt_error *err) GBT_MUST_CHECK;
 gbt_status cu_search(cu_backend *be, gbt_error *err) GBT_MUST_CHECK;
 gbt_status cu_search_sets(cu_backend *be, gbt_error *err) GBT_MUST_CHECK; /* by cu_search */
 
-/* Which features are split by sets, and how much scratch ordering their levels takes: once, when view and cuts stand
- * and before cu_level_open. */
-gbt_status cu_sets_open(cu_backend *be, gbt_error *err) GBT_MUST_CHECK;
+/* Which features are split by sets, and how much scratch ordering their levels takes: before other sizes. */
+gbt_status cu_set_feats_open(cu_backend *be, gbt_error *err) GBT_MUST_CHECK;
+void cu_set_feats_close(cu_backend *be);
 
 /* Fresh nodes get their splits and open; the policy chooses; blocks of the partition are planned. */
 gbt_status cu_select(cu_backend *be, gbt_error *err) GBT_MUST_CHECK;
@@ -218,6 +266,7 @@ gbt_status cu_level_decide(cu_backend *be, gbt_error *err) GBT_MUST_CHECK;
 gbt_status cu_metric(gbt_ctx *ctx, gbt_backend *self, int32_t which, int32_t metric, double *out, int *done,
                      gbt_error *err) GBT_MUST_CHECK;
 
+void cu_metrics_close(cu_backend *be);
 gbt_status cu_auc_of(cu_backend *be, int32_t which, double *out, int *done, gbt_error *err) GBT_MUST_CHECK; /* by it */
 
 /* ---- grids ---- */

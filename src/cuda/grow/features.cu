@@ -169,20 +169,32 @@ __global__ static void __launch_bounds__(BYTES) k_features(cu_view all, cu_rules
 
 gbt_status cu_features(cu_backend *be, gbt_error *err) {
   if (gbt_features_uniform(be->rules)) return GBT_OK;
-  CU_LAUNCH(k_features, cu_grids(be, cu_n_masks(&be->view), 8), BYTES, 0, be->device.stream, be->view, be->drawn);
+  CU_LAUNCH(k_features, cu_grids(be, cu_n_masks(&be->view), 8), BYTES, 0, be->device.stream, be->view, be->draw.rules);
   CU_LAUNCHED();
   return GBT_OK;
 }
 
-/* ---- opening ---- */
+/* ---- features of trees ---- */
 
-template <class T> static gbt_status copy_up(cu_backend *be, const T **out, const T *from, size_t n, gbt_error *err) {
-  T *to;
-  GBT_TRY(cu_keep(be, &to, n, err));
-  CU_TRY(cudaMemcpy(to, from, n * sizeof *to, cudaMemcpyHostToDevice));
-  *out = to;
+void cu_features_draw(cu_backend *be) {
+  const int32_t n_trees = be->view.n_trees;
+  cu_draw *d = &be->draw;
+  d->told = be->rules->by_tree >= 1.0 && d->n_told >= n_trees; /* the same features as before */
+  if (n_trees > d->n_told) d->n_told = n_trees;
+  for (int32_t y = 0; y < n_trees && !d->told; y++) {
+    int32_t *feats = d->up + (size_t)y * ((size_t)be->n_features + 1);
+    feats[0] = gbt_features_of_tree(be->rules, be->task[y].tree, feats + 1, d->rank);
+  }
+}
+
+/* There is room for all of them, and the number of those that count comes first. */
+gbt_status cu_features_tell(cu_backend *be, gbt_error *err) {
+  const size_t bytes = ((size_t)be->n_features + 1) * sizeof *be->draw.up;
+  if (!be->draw.told) CU_TRY(cu_state_tell(be, be->view.feats, be->draw.up, bytes));
   return GBT_OK;
 }
+
+/* ---- opening ---- */
 
 /* By feature the sets that hold it: beg has n_features + 1 entries. */
 static void turn_sets(const gbt_feature_rules *rules, int32_t *beg, int32_t *set) {
@@ -196,15 +208,17 @@ static void turn_sets(const gbt_feature_rules *rules, int32_t *beg, int32_t *set
 
 static gbt_status open_sets(cu_backend *be, const gbt_feature_rules *rules, gbt_error *err) {
   const size_t n = (size_t)rules->n_features + 1, n_members = (size_t)rules->set_beg[rules->n_sets];
+  cu_memory *memory = &be->device.memory;
+  cu_draw *d = &be->draw;
   gbt_status status = GBT_OK;
   int32_t *beg = NULL, *set = NULL;
   GBT_TRY_GOTO(gbt_mem_array(&be->mem, n, sizeof *beg, &beg, err), done);
   GBT_TRY_GOTO(gbt_mem_array(&be->mem, n_members + 1, sizeof *set, &set, err), done);
   turn_sets(rules, beg, set);
-  GBT_TRY_GOTO(copy_up(be, &be->drawn.set_beg, rules->set_beg, (size_t)rules->n_sets + 1, err), done);
-  GBT_TRY_GOTO(copy_up(be, &be->drawn.set_feat, rules->set_feat, n_members, err), done);
-  GBT_TRY_GOTO(copy_up(be, &be->drawn.of_beg, (const int32_t *)beg, n, err), done);
-  GBT_TRY_GOTO(copy_up(be, &be->drawn.of_set, (const int32_t *)set, n_members, err), done);
+  GBT_TRY_GOTO(cu_new_from(memory, &d->set_beg, rules->set_beg, (size_t)rules->n_sets + 1, err), done);
+  GBT_TRY_GOTO(cu_new_from(memory, &d->set_feat, rules->set_feat, n_members, err), done);
+  GBT_TRY_GOTO(cu_new_from(memory, &d->of_beg, beg, n, err), done);
+  GBT_TRY_GOTO(cu_new_from(memory, &d->of_set, set, n_members, err), done);
 done:
   gbt_mem_free(&be->mem, beg);
   gbt_mem_free(&be->mem, set);
@@ -213,10 +227,33 @@ done:
 
 gbt_status cu_features_open(cu_backend *be, gbt_error *err) {
   const gbt_feature_rules *rules = be->rules;
+  const size_t n = (size_t)be->n_features;
+  cu_draw *d = &be->draw;
+  GBT_TRY(cu_host_alloc((size_t)be->base.most_trees * (n + 1) * sizeof *d->up, &d->up, err));
+  GBT_TRY(gbt_mem_array(&be->mem, n, sizeof *d->rank, &d->rank, err));
   if (gbt_features_uniform(rules)) return GBT_OK;
-  be->drawn.seed = rules->seed;
-  be->drawn.by_level = rules->by_level;
-  be->drawn.by_node = rules->by_node;
-  if (rules->weight) GBT_TRY(copy_up(be, &be->drawn.weight, rules->weight, (size_t)rules->n_features, err));
-  return rules->n_sets > 0 ? open_sets(be, rules, err) : GBT_OK;
+  if (rules->weight) GBT_TRY(cu_new_from(&be->device.memory, &d->weight, rules->weight, n, err));
+  if (rules->n_sets > 0) GBT_TRY(open_sets(be, rules, err));
+  d->rules.seed = rules->seed;
+  d->rules.by_level = rules->by_level;
+  d->rules.by_node = rules->by_node;
+  d->rules.weight = d->weight.at;
+  d->rules.set_beg = d->set_beg.at;
+  d->rules.set_feat = d->set_feat.at;
+  d->rules.of_beg = d->of_beg.at;
+  d->rules.of_set = d->of_set.at;
+  return GBT_OK;
+}
+
+void cu_features_close(cu_backend *be) {
+  cu_memory *memory = &be->device.memory;
+  cu_draw *d = &be->draw;
+  cu_drop(memory, &d->weight);
+  cu_drop(memory, &d->set_beg);
+  cu_drop(memory, &d->set_feat);
+  cu_drop(memory, &d->of_beg);
+  cu_drop(memory, &d->of_set);
+  cu_host_free(&d->up);
+  gbt_mem_free(&be->mem, d->rank);
+  d->rank = NULL;
 }

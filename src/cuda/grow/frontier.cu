@@ -373,7 +373,7 @@ __global__ static void k_children(cu_view all, int keeps) {
 }
 
 gbt_status cu_make_children(cu_backend *be, gbt_error *err) {
-  CU_LAUNCH(k_children, cu_grids(be, 1, 1), CU_CONTROL, 0, be->device.stream, be->view, be->keeps);
+  CU_LAUNCH(k_children, cu_grids(be, 1, 1), CU_CONTROL, 0, be->device.stream, be->view, be->bounds.keeps);
   CU_LAUNCHED();
   return GBT_OK;
 }

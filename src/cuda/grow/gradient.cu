@@ -13,7 +13,7 @@
 /* g and h of a row, by gradient kind (objectives.def): GRADIENT_ROW and so on. aside: n_rows numbers and then n_rows
  * others: of softmax (top, sum), or the host's g, h. */
 #define GRADIENT_ROW(name) r = gbt_##name##_gradient(score[row], v.label[row], v.objective.param)
-#define GRADIENT_CLASSES(name)                                                              \
+#define GRADIENT_CLASSES(name)                                                               \
   r = gbt_##name##_gradient(gbt_softmax_probability(score[row], aside[row], aside[n + row]), \
                             v.label[row] == (double)output ? 1.0 : 0.0)
 #define GRADIENT_GIVEN(name) r.g = aside[row], r.h = aside[n + row]
@@ -42,8 +42,8 @@ __device__ static __forceinline__ gbt_gh row_gradient(const cu_view &v, const do
 }
 
 /* Launches the instance of a kernel that is for the objective. */
-#define LAUNCH_FOR(ID, kernel, be, grid, ...)                                              \
-  case GBT_OBJ_##ID:                                                                       \
+#define LAUNCH_FOR(ID, kernel, be, grid, ...)                                             \
+  case GBT_OBJ_##ID:                                                                      \
     CU_LAUNCH(kernel<GBT_OBJ_##ID>, grid, CU_BLOCK, 0, (be)->device.stream, __VA_ARGS__); \
     break;
 
@@ -136,8 +136,7 @@ __device__ static __forceinline__ cu_asked_output asked_of(const cu_view &all, i
 }
 
 /* 16 bits, what they leave out, and their sums. */
-template <gbt_objective_kind KIND>
-__global__ static void k_fix16(cu_view v, const double *aside, int32_t given) {
+template <gbt_objective_kind KIND> __global__ static void k_fix16(cu_view v, const double *aside, int32_t given) {
   const cu_asked_output asked = asked_of(v, given);
   const int32_t output = asked.output;
   const uint64_t n = (uint64_t)v.train.n_rows, step = (uint64_t)gridDim.x * blockDim.x;
@@ -167,8 +166,7 @@ __global__ static void k_fix16(cu_view v, const double *aside, int32_t given) {
 }
 
 /* Over the 16 bits, when these do not do. */
-template <gbt_objective_kind KIND>
-__global__ static void k_fix32(cu_view v, const double *aside, int32_t given) {
+template <gbt_objective_kind KIND> __global__ static void k_fix32(cu_view v, const double *aside, int32_t given) {
   const cu_asked_output asked = asked_of(v, given);
   const int32_t output = asked.output;
   const uint64_t n = (uint64_t)v.train.n_rows, step = (uint64_t)gridDim.x * blockDim.x;
@@ -259,28 +257,47 @@ static gbt_status fix_outputs(cu_backend *be, const double *aside, int32_t given
   return be->params->grad_bits == GBT_GRAD_16 ? GBT_OK : fix_wide(be, grid, aside, given, err);
 }
 
-gbt_status cu_gradients(gbt_ctx *ctx, cu_backend *be, uint64_t round, gbt_error *err) {
-  be->grad_round = round;
-  be->fixed_output = -1;
-  GBT_TRY(gbt_ctx_poll(ctx, err));
-  CU_LAUNCH(k_round, 1, CU_CONTROL, 0, be->device.stream, be->view, round, (uint32_t)be->base.most_trees);
-  if (be->objective.kind == GBT_OBJ_SOFTMAX)
-    CU_LAUNCH(k_softmax, row_grid(be, be->n_rows), CU_BLOCK, 0, be->device.stream, be->view, be->softmax);
-  return find_scales(be, be->softmax, 0, be->n_outputs, err);
-}
-
-int32_t cu_gradient_slots(const cu_backend *be) {
+/* That gradients of several outputs have. */
+static int32_t gradient_slots(const cu_backend *be) {
   const int64_t per_output = be->params->num_parallel_tree, whole = be->base.most_trees / per_output;
   if (be->objective.kind == GBT_OBJ_CUSTOM || whole > be->n_outputs) return be->n_outputs;
   return whole > 1 ? (int32_t)whole : 1;
+}
+
+gbt_status cu_gradients_open(cu_backend *be, gbt_error *err) {
+  const int aside = be->objective.kind == GBT_OBJ_SOFTMAX || be->objective.kind == GBT_OBJ_CUSTOM;
+  const size_t n = (size_t)be->n_rows;
+  cu_memory *memory = &be->device.memory;
+  be->grad.fixed_output = -1;
+  GBT_TRY(cu_new(memory, &be->grad.gradients, 2 * n * (size_t)gradient_slots(be), err));
+  GBT_TRY(cu_new(memory, &be->grad.output, (size_t)be->n_outputs, err));
+  if (aside) GBT_TRY(cu_new(memory, &be->grad.aside, 2 * n, err));
+  be->view.gradients = be->grad.gradients.at;
+  be->view.output = be->grad.output.at;
+  return GBT_OK;
+}
+
+void cu_gradients_close(cu_backend *be) {
+  cu_drop(&be->device.memory, &be->grad.gradients);
+  cu_drop(&be->device.memory, &be->grad.output);
+  cu_drop(&be->device.memory, &be->grad.aside);
+}
+
+gbt_status cu_gradients(gbt_ctx *ctx, cu_backend *be, uint64_t round, gbt_error *err) {
+  be->grad.fixed_output = -1;
+  GBT_TRY(gbt_ctx_poll(ctx, err));
+  CU_LAUNCH(k_round, 1, CU_CONTROL, 0, be->device.stream, be->view, round, (uint32_t)be->base.most_trees);
+  if (be->objective.kind == GBT_OBJ_SOFTMAX)
+    CU_LAUNCH(k_softmax, row_grid(be, be->n_rows), CU_BLOCK, 0, be->device.stream, be->view, be->grad.aside.at);
+  return find_scales(be, be->grad.aside.at, 0, be->n_outputs, err);
 }
 
 gbt_status cu_gradients_of_trees(gbt_ctx *ctx, cu_backend *be, gbt_error *err) {
   const int fixed = cu_are_fixed(be);
   (void)ctx;
   if (!fixed) {
-    be->fixed_output = -1;
-    GBT_TRY(fix_outputs(be, be->softmax, -1, err));
+    be->grad.fixed_output = -1;
+    GBT_TRY(fix_outputs(be, be->grad.aside.at, -1, err));
   }
   if (!fixed && be->view.n_turns == 1) return GBT_OK;
   CU_LAUNCH(k_tell, cu_grids(be, 1, 1), 1, 0, be->device.stream, be->view);
@@ -292,17 +309,17 @@ gbt_status cu_gradients_of_trees(gbt_ctx *ctx, cu_backend *be, gbt_error *err) {
 gbt_status cu_set_gradients(gbt_ctx *ctx, cu_backend *be, uint64_t round, const double *g, const double *h,
                             gbt_error *err) {
   const size_t n = (size_t)be->n_rows, bytes = n * sizeof(double);
-  be->grad_round = round;
   CU_LAUNCH(k_round, 1, CU_CONTROL, 0, be->device.stream, be->view, round, (uint32_t)be->base.most_trees);
   CU_LAUNCHED();
   for (int32_t k = 0; k < be->n_outputs; k++) {
     GBT_TRY(gbt_ctx_poll(ctx, err));
     if (n > 0) {
-      CU_TRY(cudaMemcpyAsync(be->given, g + (size_t)k * n, bytes, cudaMemcpyHostToDevice, be->device.stream));
-      CU_TRY(cudaMemcpyAsync(be->given + n, h + (size_t)k * n, bytes, cudaMemcpyHostToDevice, be->device.stream));
+      CU_TRY(cudaMemcpyAsync(be->grad.aside.at, g + (size_t)k * n, bytes, cudaMemcpyHostToDevice, be->device.stream));
+      CU_TRY(
+          cudaMemcpyAsync(be->grad.aside.at + n, h + (size_t)k * n, bytes, cudaMemcpyHostToDevice, be->device.stream));
     }
-    GBT_TRY(find_scales(be, be->given, k, 1, err));
-    GBT_TRY(fix_outputs(be, be->given, k, err));
+    GBT_TRY(find_scales(be, be->grad.aside.at, k, 1, err));
+    GBT_TRY(fix_outputs(be, be->grad.aside.at, k, err));
   }
   CU_TRY(cudaStreamSynchronize(be->device.stream));
   return GBT_OK;
@@ -328,9 +345,6 @@ static gbt_status init_set(cu_backend *be, const gbt_backend_spec *spec, int32_t
 }
 
 gbt_status cu_init_scores(cu_backend *be, const gbt_backend_spec *spec, gbt_error *err) {
-  const size_t n = (size_t)be->n_rows;
-  if (be->objective.kind == GBT_OBJ_SOFTMAX) GBT_TRY(cu_keep(be, &be->softmax, 2 * n, err));
-  if (be->objective.kind == GBT_OBJ_CUSTOM) GBT_TRY(cu_keep(be, &be->given, 2 * n, err));
   for (int32_t s = 0; s <= be->n_valid; s++) GBT_TRY(init_set(be, spec, s, err));
   be->view.score = be->set[0].score.at;
   CU_TRY(cudaStreamSynchronize(be->device.stream));

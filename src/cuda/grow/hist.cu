@@ -377,7 +377,7 @@ static void launch_tiles(cu_backend *be) {
     size_t most = 0;
     for (; end < n_tiles && is_small(be, cell_bytes(&tile[end])) == small; end++)
       if (cell_bytes(&tile[end]) > most) most = cell_bytes(&tile[end]);
-    const uint64_t items = (uint64_t)be->max_hist_blocks * (uint32_t)(end - first) * (uint32_t)be->view.n_trees;
+    const uint64_t items = (uint64_t)be->bounds.max_hist_blocks * (uint32_t)(end - first) * (uint32_t)be->view.n_trees;
     const uint32_t cells = (uint32_t)(most / sizeof(uint32_t));
     if (small)
       CU_LAUNCH((k_hist<SMALL_THREADS, SMALL_BLOCKS>), cu_grid(&be->device, items, SMALL_BLOCKS), SMALL_THREADS, most,
@@ -390,7 +390,7 @@ static void launch_tiles(cu_backend *be) {
 
 static int counts_sparse(const cu_backend *be) {
   for (int32_t i = 0; i < be->layout->n_sparse; i++)
-    if (be->counts[be->layout->sparse_feat[i]]) return 1;
+    if (be->bounds.counts[be->layout->sparse_feat[i]]) return 1;
   return 0;
 }
 
@@ -399,7 +399,7 @@ gbt_status cu_build_hist(cu_backend *be, gbt_error *err) {
   if (be->depth == 0) CU_LAUNCH(k_hist_clear, cu_grids(be, cu_clear_blocks(v), 8), CU_BLOCK, 0, be->device.stream, *v);
   launch_tiles(be);
   if (v->train.sparse_beg)
-    CU_LAUNCH(k_hist_sparse, cu_grids(be, be->max_hist_blocks, 8), CU_BLOCK, 0, be->device.stream, *v,
+    CU_LAUNCH(k_hist_sparse, cu_grids(be, be->bounds.max_hist_blocks, 8), CU_BLOCK, 0, be->device.stream, *v,
               counts_sparse(be));
   CU_LAUNCHED();
   return GBT_OK;

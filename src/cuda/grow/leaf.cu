@@ -166,7 +166,7 @@ __global__ static void k_scores(cu_view all, int32_t turn) {
 
 /* Launches are checked one by one, as in rows.cu. */
 gbt_status cu_leaves(gbt_ctx *ctx, cu_backend *be, gbt_error *err) {
-  const dim3 one = cu_grids(be, 1, 1), grid = cu_grids(be, be->max_leaf_blocks, 8);
+  const dim3 one = cu_grids(be, 1, 1), grid = cu_grids(be, be->bounds.max_leaf_blocks, 8);
   (void)ctx;
   CU_LAUNCH(k_plan, one, CU_CONTROL, 0, be->device.stream, be->view);
   CU_LAUNCHED();
@@ -175,7 +175,8 @@ gbt_status cu_leaves(gbt_ctx *ctx, cu_backend *be, gbt_error *err) {
   CU_LAUNCH(k_values, one, CU_CONTROL, 0, be->device.stream, be->view);
   CU_LAUNCHED();
   for (int32_t turn = 0; turn < be->view.n_turns; turn++) {
-    CU_LAUNCH(k_scores, cu_grids_of_turn(be, be->max_leaf_blocks, 8), CU_BLOCK, 0, be->device.stream, be->view, turn);
+    CU_LAUNCH(k_scores, cu_grids_of_turn(be, be->bounds.max_leaf_blocks, 8), CU_BLOCK, 0, be->device.stream, be->view,
+              turn);
     CU_LAUNCHED();
     GBT_TRY(cu_route(be, turn, err));
   }

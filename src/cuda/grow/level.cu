@@ -196,7 +196,6 @@ gbt_status cu_level_search(cu_backend *be, gbt_error *err) {
 
 static gbt_status open_places(cu_backend *be, gbt_error *err) {
   cu_level *level = be->level;
-  gbt_status status = GBT_OK;
   size_t n = (size_t)be->n_features;
   uint64_t *beg, codes = 0;
   GBT_TRY(gbt_mem_array(&be->mem, n + 1, sizeof *beg, &beg, err));
@@ -206,10 +205,7 @@ static gbt_status open_places(cu_backend *be, gbt_error *err) {
   }
   beg[n] = codes;
   level->view.n_codes = codes;
-  GBT_TRY_GOTO(cu_new(&be->device.memory, &level->beg, n + 1, err), done);
-  if (cudaMemcpy(level->beg.at, beg, (n + 1) * sizeof *beg, cudaMemcpyHostToDevice) != cudaSuccess)
-    status = cu_failed(cudaGetLastError(), "copying to the device", err);
-done:
+  gbt_status status = cu_new_from(&be->device.memory, &level->beg, beg, n + 1, err);
   gbt_mem_free(&be->mem, beg);
   return status;
 }

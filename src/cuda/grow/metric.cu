@@ -89,24 +89,30 @@ gbt_status cu_metric(gbt_ctx *ctx, gbt_backend *self, int32_t which, int32_t met
   GBT_TRY(gbt_ctx_poll(ctx, err));
   CU_TRY(cudaSetDevice(be->device.number));
   if (metric == GBT_METRIC_AUC) return cu_auc_of(be, which, out, done, err);
-  if (!be->sums) {
+  cu_array<cu_sums> *room = &be->metrics.sums;
+  if (!room->at) {
     gbt_error no_room;
-    gbt_status status = cu_keep(be, &be->sums, 1, &no_room);
+    gbt_status status = cu_new(&be->device.memory, room, 1, &no_room);
     if (status == GBT_E_MEM) return GBT_OK; /* the host does the work */
     if (status != GBT_OK && err) *err = no_room;
     GBT_TRY(status);
   }
   const metric_rows m = {be->objective, metric,        be->n_outputs, (uint64_t)n,
                          set->score.at, set->label.at, set->weight.at};
-  CU_TRY(cudaMemsetAsync(be->sums, 0, sizeof sums, be->device.stream));
+  CU_TRY(cudaMemsetAsync(room->at, 0, sizeof sums, be->device.stream));
   CU_LAUNCH(k_terms, cu_grid(&be->device, ((uint64_t)n + CU_BLOCK - 1) / CU_BLOCK, 4), CU_BLOCK, 0, be->device.stream,
-            m, be->sums);
+            m, room->at);
   CU_LAUNCHED();
-  CU_TRY(cudaMemcpyAsync(&sums, be->sums, sizeof sums, cudaMemcpyDeviceToHost, be->device.stream));
+  CU_TRY(cudaMemcpyAsync(&sums, room->at, sizeof sums, cudaMemcpyDeviceToHost, be->device.stream));
   CU_TRY(cudaStreamSynchronize(be->device.stream));
   if (sums.n_bad > 0) return GBT_OK;
   double weights = set->weight.at ? gbt_exact_value(&sums.weights) : (double)n;
   *out = gbt_metric_mean((gbt_metric)metric, gbt_exact_value(&sums.terms), weights);
   *done = 1;
   return GBT_OK;
+}
+
+void cu_metrics_close(cu_backend *be) {
+  cu_drop(&be->device.memory, &be->metrics.sums);
+  cu_drop(&be->device.memory, &be->metrics.auc.block);
 }

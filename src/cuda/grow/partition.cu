@@ -196,7 +196,7 @@ __global__ static void __launch_bounds__(CU_BLOCK) k_move(cu_view all) {
 }
 
 gbt_status cu_partition(cu_backend *be, gbt_error *err) {
-  const uint64_t mark = be->max_split_blocks, clear = cu_clear_blocks(&be->view);
+  const uint64_t mark = be->bounds.max_split_blocks, clear = cu_clear_blocks(&be->view);
   CU_LAUNCH(k_mark, cu_grids(be, mark, 8), CU_BLOCK, 0, be->device.stream, be->view);
   CU_LAUNCHED();
   GBT_TRY(cu_make_children(be, err));

@@ -174,7 +174,7 @@ static uint64_t place_after(uint64_t *at, uint64_t bytes) {
 
 /* Scratch for the sets that may come; once. Without room for it the host does the work. */
 static gbt_status make_room(cu_backend *be, int32_t which, gbt_error *err) {
-  cu_auc *auc = &be->auc;
+  cu_auc *auc = &be->metrics.auc;
   uint64_t n = 0, at = 0;
   if (auc->refused || auc->n >= (uint64_t)be->set[which].view.n_rows) return GBT_OK;
   for (int32_t s = which > 0; s <= be->n_valid; s++) {
@@ -186,13 +186,14 @@ static gbt_status make_room(cu_backend *be, int32_t which, gbt_error *err) {
   uint64_t values[2] = {place_after(&at, 4 * n), place_after(&at, 4 * n)};
   uint64_t part = place_after(&at, 8 * (n / AUC_ROWS + 1)), totals = place_after(&at, sizeof(auc_totals));
   uint64_t room = place_after(&at, auc->bytes);
-  unsigned char *block;
   gbt_error no_room;
-  gbt_status status = cu_keep(be, &block, at, &no_room);
+  cu_drop(&be->device.memory, &auc->block);
+  gbt_status status = cu_new(&be->device.memory, &auc->block, at, &no_room);
   auc->refused = status == GBT_E_MEM;
   if (auc->refused) return GBT_OK;
   if (status != GBT_OK && err) *err = no_room;
   GBT_TRY(status);
+  unsigned char *block = auc->block.at;
   for (int k = 0; k < 2; k++) {
     auc->key[k] = (uint64_t *)(void *)(block + keys[k]);
     auc->value[k] = (uint32_t *)(void *)(block + values[k]);
@@ -205,7 +206,7 @@ static gbt_status make_room(cu_backend *be, int32_t which, gbt_error *err) {
 }
 
 static gbt_status fetch_totals(cu_backend *be, auc_totals *totals, gbt_error *err) {
-  CU_TRY(cudaMemcpyAsync(totals, be->auc.totals, sizeof *totals, cudaMemcpyDeviceToHost, be->device.stream));
+  CU_TRY(cudaMemcpyAsync(totals, be->metrics.auc.totals, sizeof *totals, cudaMemcpyDeviceToHost, be->device.stream));
   CU_TRY(cudaStreamSynchronize(be->device.stream));
   return GBT_OK;
 }
@@ -222,7 +223,7 @@ static int choose_scales(auc_rows *r, const auc_totals *totals) {
 }
 
 static gbt_status find_area(cu_backend *be, const auc_rows &r, auc_totals *totals, gbt_error *err) {
-  const cu_auc *auc = &be->auc;
+  const cu_auc *auc = &be->metrics.auc;
   auc_totals *out = (auc_totals *)auc->totals;
   const unsigned blocks = cu_grid(&be->device, (r.n + AUC_ROWS - 1) / AUC_ROWS, 8);
   int at = 0;
@@ -245,11 +246,11 @@ gbt_status cu_auc_of(cu_backend *be, int32_t which, double *out, int *done, gbt_
   const cu_set *set = &be->set[which];
   auc_totals totals;
   GBT_TRY(make_room(be, which, err));
-  if (be->auc.refused) return GBT_OK;
+  if (be->metrics.auc.refused) return GBT_OK;
   auc_rows r = {(uint64_t)set->view.n_rows, set->score.at, set->label.at, set->weight.at, {{0, 0}, {0, 0}}, {0, 0}};
-  CU_TRY(cudaMemsetAsync(be->auc.totals, 0, sizeof totals, be->device.stream));
+  CU_TRY(cudaMemsetAsync(be->metrics.auc.totals, 0, sizeof totals, be->device.stream));
   CU_LAUNCH(k_auc_keys, cu_grid(&be->device, (r.n + CU_BLOCK - 1) / CU_BLOCK, 4), CU_BLOCK, 0, be->device.stream, r,
-            be->auc.key[0], be->auc.value[0], (auc_totals *)be->auc.totals);
+            be->metrics.auc.key[0], be->metrics.auc.value[0], (auc_totals *)be->metrics.auc.totals);
   CU_LAUNCHED();
   GBT_TRY(fetch_totals(be, &totals, err));
   *done = 1;

@@ -22,33 +22,14 @@ static int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
 /* 2^e, or a number that no bound exceeds. */
 static int64_t power(int64_t e) { return e < 40 ? (int64_t)1 << e : (int64_t)1 << 40; }
 
-/* Which features have their rows counted, and which are split by sets. */
-static gbt_status plan_features(cu_backend *be, gbt_error *err) {
-  cu_view *v = &be->view;
-  uint32_t *set_at = NULL;
-  size_t n = (size_t)be->n_features;
-  gbt_status status = GBT_OK;
-  int32_t n_sets = 0;
-  GBT_TRY(gbt_mem_zeros(&be->mem, n, 1, &be->counts, err));
-  GBT_TRY(gbt_mem_zeros(&be->mem, n, sizeof *set_at, &set_at, err));
-  for (size_t f = 0; f < n; f++) {
-    int32_t n_bins = be->cuts->feat[f].n_bins;
-    const gbt_feature_plan plan = gbt_feature_plan_of(be->cuts, (int32_t)f, be->params);
-    be->counts[f] = plan.counts;
-    v->any_counts |= be->counts[f];
-    set_at[f] = v->set_words;
-    if (plan.by_sets) v->set_words += ((uint32_t)n_bins + 31u) / 32u;
-    n_sets += plan.by_sets;
+/* Which features have their rows counted. */
+static gbt_status plan_counts(cu_backend *be, gbt_error *err) {
+  GBT_TRY(gbt_mem_zeros(&be->mem, (size_t)be->n_features, 1, &be->bounds.counts, err));
+  for (int32_t f = 0; f < be->n_features; f++) {
+    be->bounds.counts[f] = gbt_feature_plan_of(be->cuts, f, be->params).counts;
+    be->view.any_counts |= be->bounds.counts[f];
   }
-  be->any_sets = n_sets;
-  uint32_t *up;
-  GBT_TRY_GOTO(cu_keep(be, &up, n, err), done);
-  v->set_at = up;
-  if (cudaMemcpy(up, set_at, n * sizeof *up, cudaMemcpyHostToDevice) != cudaSuccess)
-    status = cu_failed(cudaGetLastError(), "copying to the device", err);
-done:
-  gbt_mem_free(&be->mem, set_at);
-  return status;
+  return GBT_OK;
 }
 
 /* A quarter of the memory that may be taken; 0 when it is not known. */
@@ -74,9 +55,9 @@ static size_t hist_bytes(const cu_backend *be) {
 static void plan_steps(cu_backend *be, int64_t most, int whole) {
   const int64_t depth = be->params->max_depth, leaves = most - 1;
   const int levels = be->params->grow_policy != GBT_LOSSGUIDE;
-  be->max_steps = levels && depth > 0 ? least(depth, leaves) : leaves;
+  be->bounds.max_steps = levels && depth > 0 ? least(depth, leaves) : leaves;
   const int64_t blind = levels && depth == 0 ? LOOK_LEVELS : MOST_BLIND_STEPS;
-  be->looks = whole && be->max_steps <= blind ? 0 : levels ? LOOK_LEVELS : LOOK_LEAVES;
+  be->bounds.looks = whole && be->bounds.max_steps <= blind ? 0 : levels ? LOOK_LEVELS : LOOK_LEAVES;
 }
 
 /* Most nodes of a tree, of a step, most histograms. */
@@ -99,10 +80,10 @@ static gbt_status plan_tree(cu_backend *be, gbt_error *err) {
   fit = least(fit, (int64_t)(found_bytes / (2 * sizeof(gbt_split))) / 8);
   if (v->set_words > 0) fit = least(fit, (int64_t)(set_bytes / (8 * (size_t)v->set_words)));
   if (v->by_node) fit = least(fit, (int64_t)(mask_bytes / (2 * (size_t)be->n_features)));
-  be->keeps = inner <= room;
-  if (!be->keeps) fit = least(fit, room / 2);
+  be->bounds.keeps = inner <= room;
+  if (!be->bounds.keeps) fit = least(fit, room / 2);
   if (fit < 1) fit = 1;
-  if (p->grow_policy == GBT_SYMMETRIC && !be->keeps)
+  if (p->grow_policy == GBT_SYMMETRIC && !be->bounds.keeps)
     return gbt_fail_on(err, GBT_E_MEM, "device",
                        "symmetric trees of depth %d need %.0f megabytes for histograms on the device; raise "
                        "`hist_memory`, lower `max_depth`, or " CU_ELSE,
@@ -115,7 +96,7 @@ static gbt_status plan_tree(cu_backend *be, gbt_error *err) {
   plan_steps(be, most, fit == step);
   v->max_step = (int32_t)fit;
   v->max_nodes = (int32_t)least(2 * most + 1, MOST_NODES);
-  v->max_hists = (int32_t)(be->keeps ? inner : 2 * fit);
+  v->max_hists = (int32_t)(be->bounds.keeps ? inner : 2 * fit);
   if (v->max_hists < 2) v->max_hists = 2;
   int64_t splits = p->grow_policy == GBT_SYMMETRIC ? depth : v->max_nodes; /* every searched node may keep a set */
   uint32_t widest = 0;
@@ -134,10 +115,10 @@ static void plan_blocks(cu_backend *be) {
   v->hist_rows = share < 1024u ? 1024u : share > 32768u ? 32768u : (uint32_t)share;
   v->leaf_rows = 1024u;
   v->order_rows = (n + 63u) / 64u * 64u;
-  be->tile_cols = cu_tile_columns(be->n_rows, be->n_features, be->device.n_units);
-  be->max_split_blocks = (uint32_t)(n / v->split_rows) + (uint32_t)v->max_step + 1u;
-  be->max_hist_blocks = (uint32_t)(n / v->hist_rows) + 2u * (uint32_t)v->max_step + 1u;
-  be->max_leaf_blocks = (uint32_t)(n / v->leaf_rows) + (uint32_t)v->max_nodes / 2u + 2u;
+  be->bounds.tile_cols = cu_tile_columns(be->n_rows, be->n_features, be->device.n_units);
+  be->bounds.max_split_blocks = (uint32_t)(n / v->split_rows) + (uint32_t)v->max_step + 1u;
+  be->bounds.max_hist_blocks = (uint32_t)(n / v->hist_rows) + 2u * (uint32_t)v->max_step + 1u;
+  be->bounds.max_leaf_blocks = (uint32_t)(n / v->leaf_rows) + (uint32_t)v->max_nodes / 2u + 2u;
 }
 
 /* Units of the search: as many as keep `found` small, one feature each where possible; behind them the set features. */
@@ -146,7 +127,7 @@ static void plan_units(cu_backend *be) {
   size_t fresh = 2 * (size_t)v->max_step, most = found_bytes / (fresh * sizeof(gbt_split)), n = (size_t)be->n_features;
   size_t plain = most < n ? (most < 8 ? 8 : most) : n;
   v->unit_feats = (int32_t)((n + plain - 1) / plain);
-  v->n_units = (int32_t)((n + (size_t)v->unit_feats - 1) / (size_t)v->unit_feats) + be->any_sets;
+  v->n_units = (int32_t)((n + (size_t)v->unit_feats - 1) / (size_t)v->unit_feats) + v->n_set_feats;
 }
 
 /* Trees that grow at once: those of a round, as far as they and their outputs' gradients have room in a quarter of the
@@ -154,7 +135,7 @@ static void plan_units(cu_backend *be) {
 static void plan_batch(cu_backend *be) {
   const size_t bytes = cu_state_bytes(be) + (size_t)be->n_rows * sizeof(gbt_gh32);
   const size_t hists = (size_t)be->view.max_hists * hist_bytes(be);
-  int64_t most = least(be->n_outputs * be->params->num_parallel_tree, be->batch_limit);
+  int64_t most = least(be->n_outputs * be->params->num_parallel_tree, be->bounds.batch_limit);
   most = least(most, (int64_t)(memory_quarter(be) / bytes));
   if (be->params->hist_memory > 0) most = least(most, (int64_t)(hist_room(be) / (hists ? hists : 1)));
   if (most < 1) most = 1;
@@ -162,13 +143,18 @@ static void plan_batch(cu_backend *be) {
   be->view.n_trees = be->base.most_trees;
 }
 
-gbt_status cu_sizes(cu_backend *be, gbt_error *err) {
-  GBT_TRY(plan_features(be, err));
+gbt_status cu_sizes_open(cu_backend *be, gbt_error *err) {
+  GBT_TRY(plan_counts(be, err));
+  GBT_TRY(cu_set_feats_open(be, err));
   GBT_TRY(plan_tree(be, err));
   plan_blocks(be);
-  GBT_TRY(cu_sets_open(be, err));
   plan_units(be);
   if (be->params->grow_policy == GBT_SYMMETRIC) GBT_TRY(cu_level_open(be, err));
   plan_batch(be);
   return GBT_OK;
+}
+
+void cu_sizes_close(cu_backend *be) {
+  gbt_mem_free(&be->mem, be->bounds.counts);
+  be->bounds.counts = NULL;
 }

@@ -11,6 +11,11 @@
  * set was found. Blocks take tasks by turns, as many at a time as there is scratch for orders that are too long for
  * shared memory. */
 #include "backend.cuh"
+
+extern "C" {
+#include "../../gbt/backend/feature_plan.h"
+}
+
 #include "sets.cuh"
 
 namespace {
@@ -122,25 +127,43 @@ static void plan_scratch(cu_backend *be, uint32_t most_levels) {
   if (v->sort_blocks > 2 * be->device.n_units) v->sort_blocks = 2 * be->device.n_units;
 }
 
-gbt_status cu_sets_open(cu_backend *be, gbt_error *err) {
+/* Lists them: at has n_features entries, feat room for as many. */
+static void list_features(cu_backend *be, uint32_t *at, int32_t *feat) {
   cu_view *v = &be->view;
-  gbt_status status = GBT_OK;
-  int32_t *list = NULL, *up;
   uint32_t most_levels = 0;
-  if (!be->any_sets) return GBT_OK;
-  GBT_TRY(gbt_mem_array(&be->mem, (size_t)be->n_features, sizeof *list, &list, err));
   for (int32_t f = 0; f < be->n_features; f++) {
     const uint32_t n_bins = (uint32_t)be->cuts->feat[f].n_bins;
-    if (!gbt_cuts_by_sets(be->cuts, f, be->params->max_cat_onehot)) continue;
-    list[v->n_set_feats++] = f;
+    at[f] = v->set_words;
+    if (!gbt_feature_plan_of(be->cuts, f, be->params).by_sets) continue;
+    feat[v->n_set_feats++] = f;
+    v->set_words += (n_bins + 31u) / 32u;
     if (n_bins > most_levels) most_levels = n_bins;
   }
-  GBT_TRY_GOTO(cu_keep(be, &up, (size_t)v->n_set_feats, err), done);
-  v->set_feat = up;
-  if (cudaMemcpy(up, list, (size_t)v->n_set_feats * sizeof *up, cudaMemcpyHostToDevice) != cudaSuccess)
-    status = cu_failed(cudaGetLastError(), "copying to the device", err);
-  plan_scratch(be, most_levels);
+  if (v->n_set_feats > 0) plan_scratch(be, most_levels);
+}
+
+gbt_status cu_set_feats_open(cu_backend *be, gbt_error *err) {
+  cu_view *v = &be->view;
+  cu_memory *memory = &be->device.memory;
+  const size_t n = (size_t)be->n_features;
+  gbt_status status = GBT_OK;
+  uint32_t *at = NULL;
+  int32_t *feat = NULL;
+  GBT_TRY_GOTO(gbt_mem_array(&be->mem, n, sizeof *at, &at, err), done);
+  GBT_TRY_GOTO(gbt_mem_array(&be->mem, n, sizeof *feat, &feat, err), done);
+  list_features(be, at, feat);
+  GBT_TRY_GOTO(cu_new_from(memory, &be->set_feats.at, at, n, err), done);
+  v->set_at = be->set_feats.at.at;
+  if (v->n_set_feats == 0) goto done;
+  GBT_TRY_GOTO(cu_new_from(memory, &be->set_feats.feat, feat, (size_t)v->n_set_feats, err), done);
+  v->set_feat = be->set_feats.feat.at;
 done:
-  gbt_mem_free(&be->mem, list);
+  gbt_mem_free(&be->mem, at);
+  gbt_mem_free(&be->mem, feat);
   return status;
+}
+
+void cu_set_feats_close(cu_backend *be) {
+  cu_drop(&be->device.memory, &be->set_feats.at);
+  cu_drop(&be->device.memory, &be->set_feats.feat);
 }

@@ -59,14 +59,35 @@ size_t cu_state_bytes(const cu_backend *be) {
 gbt_status cu_state_open(cu_backend *be, gbt_error *err) {
   cu_view *v = &be->view;
   const size_t n_trees = (size_t)be->base.most_trees, masks = cu_n_masks(v) * (size_t)be->n_features;
-  unsigned char *state;
   size_t cleared;
   v->stride = cu_state_bytes(be);
-  GBT_TRY(cu_keep(be, &state, n_trees * v->stride, err));
-  (void)place_all(be, state, v, be->level ? &be->level->view : NULL, &cleared);
+  GBT_TRY(cu_new(&be->device.memory, &be->state, n_trees * v->stride, err));
+  (void)place_all(be, be->state.at, v, be->level ? &be->level->view : NULL, &cleared);
   for (size_t y = 0; y < n_trees; y++) {
-    CU_TRY(cudaMemsetAsync(state + y * v->stride, 0, cleared, be->device.stream));
+    CU_TRY(cudaMemsetAsync(be->state.at + y * v->stride, 0, cleared, be->device.stream));
     CU_TRY(cudaMemsetAsync(v->allowed + y * v->stride, 1, masks, be->device.stream));
   }
   return GBT_OK;
+}
+
+/* So far apart here and there. One copy for all trees, unless they stand farther apart than such a copy can go: with
+ * 130 million rows they do. */
+static cudaError_t copy_all(const cu_backend *be, void *to, size_t to_pitch, const void *from, size_t from_pitch,
+                            size_t bytes, cudaMemcpyKind kind) {
+  const size_t n = (size_t)be->view.n_trees;
+  const cu_device *device = &be->device;
+  cudaError_t code = cudaSuccess;
+  if (n > 1 && to_pitch <= device->most_pitch && from_pitch <= device->most_pitch)
+    return cudaMemcpy2DAsync(to, to_pitch, from, from_pitch, bytes, n, kind, device->stream);
+  for (size_t y = 0; y < n && code == cudaSuccess; y++)
+    code = cudaMemcpyAsync((char *)to + y * to_pitch, (const char *)from + y * from_pitch, bytes, kind, device->stream);
+  return code;
+}
+
+cudaError_t cu_state_tell(const cu_backend *be, void *to, const void *from, size_t bytes) {
+  return copy_all(be, to, be->view.stride, from, bytes, bytes, cudaMemcpyHostToDevice);
+}
+
+cudaError_t cu_state_fetch(const cu_backend *be, void *to, size_t pitch, const void *from, size_t bytes) {
+  return copy_all(be, to, pitch, from, be->view.stride, bytes, cudaMemcpyDeviceToHost);
 }

@@ -101,8 +101,8 @@ enum { CU_DOWN = 0, CU_CLEARED, CU_SCRATCH, CU_N_PARTS };
   X(CU_CLEARED, uint32_t, sets, v->max_words) /* bitsets of the tree's splits */                                      \
   X(CU_SCRATCH, uint32_t, row, 2 * v->order_rows) /* by depth's parity: see cu_order_of */                            \
   X(CU_SCRATCH, gbt_gh16, gh, 2 * v->order_rows) /* beside row: 16-bit gradients */                                   \
-  X(CU_SCRATCH, uint32_t, mask, (uint64_t)be->max_split_blocks * (v->split_rows / 32u)) /* partition: 1 = left */     \
-  X(CU_SCRATCH, uint32_t, block_left, be->max_split_blocks + 1u) /* by block, rows that go left; then those before */ \
+  X(CU_SCRATCH, uint32_t, mask, be->bounds.max_split_blocks * (size_t)(v->split_rows / 32u)) /* 1: row goes left */   \
+  X(CU_SCRATCH, uint32_t, block_left, be->bounds.max_split_blocks + 1u) /* rows of a block that go left */            \
   X(CU_SCRATCH, int32_t, chosen, v->max_step)                                                                         \
   X(CU_SCRATCH, cu_searched, search, 2 * (size_t)v->max_step)                                                         \
   X(CU_SCRATCH, cu_build, build, 2 * (size_t)v->max_step)                                                             \
@@ -123,36 +123,47 @@ struct cu_tree_state {
   CU_TREE_STATE(CU_FIELD)
 };
 
-/* What all kernels of the backend see, passed by value. Pointers on the device; the state's are the first tree's: see
- * cu_mine. */
-struct cu_view : cu_tree_state {
-  cu_rows_view train;
-  int32_t n_trees;           /* of the batch */
-  int32_t n_turns;           /* trees of each output in the batch: they stand one behind the other, see cu_of_turn */
-  uint64_t stride;           /* bytes from a tree's state to that of the next one */
-  cu_output *output;         /* n_outputs */
-  gbt_params params;
-  gbt_grow_policy policy;    /* unit: not here but in tree */
+/* Gradients and what they are of: gradient.cu. */
+struct cu_grad_view {
   gbt_objective objective;
-  int32_t n_features, constrained, any_counts;
-  uint32_t n_slots;          /* of a histogram */
-  double *score;             /* of the train set */
+  double *score;                /* of the train set */
   const double *label, *weight; /* weight may be NULL */
-  /* gradients of the batch's outputs, or (custom objective) of all: see cpu.h. gh16 and low, or gh32, from 2 * n_rows *
-   * slot on */
+  cu_output *output;            /* n_outputs */
+  /* of the outputs of the batch, or (custom objective) of all: gh16 and low, or gh32 from 2 * n_rows * slot on */
   uint32_t *gradients;
-  uint64_t order_rows;       /* n_rows or a little more: the half of row and gh for one parity of depths */
+};
+
+/* How large things are: sizes.cu. */
+struct cu_size_view {
+  int32_t n_features, any_counts;
+  uint32_t n_slots;                          /* of a histogram */
+  uint64_t order_rows;                       /* n_rows or a little more: the rows of one parity of depths */
   uint32_t hist_rows, split_rows, leaf_rows; /* rows of a block */
-  int32_t by_node;           /* every searched node has a mask of its own in `allowed` */
-  int32_t n_units, unit_feats; /* a unit searches unit_feats of the tree's features */
-  const uint32_t *set_at;    /* n_features: first word of a feature in set_bits */
-  uint32_t set_words;
+  int32_t by_node;                           /* every searched node has a mask of its own in `allowed` */
+  int32_t n_units, unit_feats;               /* a unit searches unit_feats of the tree's features */
   int32_t max_nodes, max_step, max_hists;
   uint32_t max_words;
-  /* by cu_sets_open */
+};
+
+/* Features that are split by sets: split_cat.cu. */
+struct cu_set_feats_view {
+  const uint32_t *set_at;  /* n_features: first word of a feature in set_bits */
   const int32_t *set_feat; /* n_set_feats: features split by sets, ascending; NULL for none */
+  uint32_t set_words;
   int32_t n_set_feats, sort_blocks;
-  uint32_t sort_room;      /* levels of a block's scratch, 0: shared memory is enough */
+  uint32_t sort_room; /* levels of a block's scratch, 0: shared memory is enough */
+};
+
+/* What all kernels of the backend see, passed by value. Pointers on the device; the state's are the first tree's: see
+ * cu_mine. */
+struct cu_view : cu_tree_state, cu_grad_view, cu_size_view, cu_set_feats_view {
+  cu_rows_view train;
+  int32_t n_trees; /* of the batch */
+  int32_t n_turns; /* trees of each output in the batch: they stand one behind the other, see cu_of_turn */
+  uint64_t stride; /* bytes from a tree's state to that of the next one */
+  gbt_params params;
+  gbt_grow_policy policy; /* unit: not here but in tree */
+  int32_t constrained;
 };
 
 /* Masks of features that a step has. */

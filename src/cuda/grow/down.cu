@@ -1,0 +1,96 @@
+/* The way of finished trees to the host: the parts CU_DOWN of their states, and their sets.
+ *
+ * What most trees are of comes unasked behind the last step, so that the host waits once; of a larger tree the host has
+ * then read how large it is, and fetches it whole. */
+#include "backend.cuh"
+
+enum : size_t {
+  COPY_NODES = 8192, /* so many nodes come down unasked with the tree's state */
+  COPY_WORDS = 1 << 16
+};
+
+gbt_status cu_down_open(cu_backend *be, gbt_error *err) {
+  const cu_view *v = &be->view;
+  const size_t n_trees = (size_t)be->base.most_trees;
+  cu_down *d = &be->down;
+  d->cap_node = (size_t)v->max_nodes < COPY_NODES ? (size_t)v->max_nodes : (size_t)COPY_NODES;
+  d->cap_words = v->max_words < COPY_WORDS ? (size_t)v->max_words : (size_t)COPY_WORDS;
+  (void)cu_tree_down(be, NULL, d->cap_node, &d->bytes);
+  GBT_TRY(cu_host_alloc(n_trees * d->bytes, &d->tree, err));
+  return cu_host_alloc(n_trees * d->cap_words * sizeof *d->sets, &d->sets, err);
+}
+
+void cu_down_close(cu_backend *be) {
+  cu_down *d = &be->down;
+  cu_host_free(&d->tree);
+  cu_host_free(&d->sets);
+  void *blocks[] = {d->node_copy, d->fine_copy, d->value_copy, d->sets_copy};
+  for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++) gbt_mem_free(&be->mem, blocks[i]);
+  gbt_export_free(&be->mem, &d->out);
+}
+
+const cu_tree *cu_down_of(const cu_backend *be, int32_t y) {
+  return (const cu_tree *)(const void *)((const char *)be->down.tree + (size_t)y * be->down.bytes);
+}
+
+gbt_status cu_down_send(cu_backend *be, gbt_error *err) {
+  const cu_view *v = &be->view;
+  cu_down *d = &be->down;
+  const size_t nodes = d->cap_node, pitch = d->bytes, words = d->cap_words * sizeof *v->sets;
+  size_t bytes;
+  const cu_tree_state to = cu_tree_down(be, d->tree, nodes, &bytes);
+  if (v->max_words > 1) CU_TRY(cu_state_fetch(be, d->sets, words, v->sets, words));
+  if (nodes == (size_t)v->max_nodes) {
+    CU_TRY(cu_state_fetch(be, to.tree, pitch, v->tree, bytes));
+    return GBT_OK;
+  }
+  CU_TRY(cu_state_fetch(be, to.node, pitch, v->node, nodes * sizeof *v->node));
+  CU_TRY(cu_state_fetch(be, to.fine, pitch, v->fine, nodes * sizeof *v->fine));
+  CU_TRY(cu_state_fetch(be, to.value, pitch, v->value, nodes * sizeof *v->value));
+  CU_TRY(cu_state_fetch(be, to.tree, pitch, v->tree, sizeof *v->tree));
+  return GBT_OK;
+}
+
+/* Tree y's part of something on the device. */
+template <class T> static const T *of_tree(const cu_backend *be, const T *first, int32_t y) {
+  return (const T *)((uintptr_t)first + (size_t)y * be->view.stride);
+}
+
+/* Room on the host for so many nodes and words; pageable, for trees that need more than was foreseen. */
+static gbt_status grow_copies(cu_backend *be, size_t nodes, size_t words, gbt_error *err) {
+  cu_down *d = &be->down;
+  GBT_TRY(gbt_mem_grow(&be->mem, &d->node_copy, &d->cap_copy[0], nodes, sizeof *d->node_copy, err));
+  GBT_TRY(gbt_mem_grow(&be->mem, &d->fine_copy, &d->cap_copy[1], nodes, sizeof *d->fine_copy, err));
+  GBT_TRY(gbt_mem_grow(&be->mem, &d->value_copy, &d->cap_copy[2], nodes, sizeof *d->value_copy, err));
+  return gbt_mem_grow(&be->mem, &d->sets_copy, &d->cap_copy[3], words, sizeof *d->sets_copy, err);
+}
+
+gbt_status cu_down_take(cu_backend *be, int32_t y, gbt_grown *grown, gbt_error *err) {
+  const cu_view *v = &be->view;
+  cu_down *d = &be->down;
+  const cu_tree *tree = cu_down_of(be, y);
+  size_t bytes;
+  const cu_tree_state come = cu_tree_down(be, tree, d->cap_node, &bytes);
+  const size_t nodes = (size_t)tree->n_nodes, words = tree->n_words;
+  *grown = gbt_grown();
+  grown->n_nodes = nodes;
+  grown->n_sets = words;
+  grown->unit_h = tree->down_h;
+  grown->symmetric = be->params->grow_policy == GBT_SYMMETRIC;
+  grown->node = come.node;
+  grown->fine = come.fine;
+  grown->value = come.value;
+  grown->sets = d->sets + (size_t)y * d->cap_words;
+  if (nodes <= d->cap_node && words <= d->cap_words) return GBT_OK;
+  GBT_TRY(grow_copies(be, nodes, words + 1, err));
+  CU_TRY(cudaMemcpy(d->node_copy, of_tree(be, v->node, y), nodes * sizeof *v->node, cudaMemcpyDeviceToHost));
+  CU_TRY(cudaMemcpy(d->fine_copy, of_tree(be, v->fine, y), nodes * sizeof *v->fine, cudaMemcpyDeviceToHost));
+  CU_TRY(cudaMemcpy(d->value_copy, of_tree(be, v->value, y), nodes * sizeof *v->value, cudaMemcpyDeviceToHost));
+  if (words > 0)
+    CU_TRY(cudaMemcpy(d->sets_copy, of_tree(be, v->sets, y), words * sizeof *v->sets, cudaMemcpyDeviceToHost));
+  grown->node = d->node_copy;
+  grown->fine = d->fine_copy;
+  grown->value = d->value_copy;
+  grown->sets = d->sets_copy;
+  return GBT_OK;
+}
