@@ -81,15 +81,6 @@ gbt_status gbt_frontier_settle(gbt_frontier *fr, gbt_error *err) {
   return growth->settle ? growth->settle(fr, err) : GBT_OK;
 }
 
-void gbti_frontier_commit(gbt_frontier *fr, int32_t parent, int32_t first) {
-  GBT_ASSERT(fr->node[parent].number >= 0 && fr->node[parent].number < fr->n_numbers);
-  GBT_ASSERT(fr->node[first].number < 0 && fr->node[first].parent == parent);
-  fr->node[parent].left = first;
-  fr->node[first].number = fr->n_numbers++;
-  fr->node[first + 1].number = fr->n_numbers++;
-  fr->n_leaves++;
-}
-
 gbt_status gbt_frontier_split(gbt_frontier *fr, int32_t id, uint32_t n_left, gbt_error *err) {
   GBT_TRY(reserve(fr, err));
   gbt_grow_node *parent = &fr->node[id];

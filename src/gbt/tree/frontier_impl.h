@@ -22,7 +22,14 @@ typedef struct gbti_growth {
 extern const gbti_growth gbti_depthwise, gbti_best_first, gbti_symmetric;
 
 /* The children at `first` belong to the tree from now on: they get their numbers. */
-void gbti_frontier_commit(gbt_frontier *fr, int32_t parent, int32_t first);
+static inline void gbti_frontier_commit(gbt_frontier *fr, int32_t parent, int32_t first) {
+  GBT_ASSERT(fr->node[parent].number >= 0 && fr->node[parent].number < fr->n_numbers);
+  GBT_ASSERT(fr->node[first].number < 0 && fr->node[first].parent == parent);
+  fr->node[parent].left = first;
+  fr->node[first].number = fr->n_numbers++;
+  fr->node[first + 1].number = fr->n_numbers++;
+  fr->n_leaves++;
+}
 
 /* Policies that go level by level: opens a node; chooses of the shallowest level, by node number, or, where max_leaves
  * leaves too little room for the level, the largest gains first. */
