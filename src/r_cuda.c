@@ -34,7 +34,7 @@ static gbt_status load(const char *path, const gbt_device_api **out, gbt_error *
   gbt_device_api_fn get;
   memcpy(&get, &symbol, sizeof get);
   const gbt_device_api *api = get();
-  if (api == NULL || api->abi != GBT_DEVICE_ABI || api->layout != GBT_DEVICE_LAYOUT) {
+  if (!gbt_device_fits(api)) {
     dlclose(library);
     return gbt_fail_on(err, GBT_E_DEVICE, "device",
                        "the CUDA library of gbt (%s) is of another build than the package; install gbt again", path);
@@ -64,7 +64,7 @@ static gbt_status look(const char *path, int32_t number, gbt_device_info *about,
         "this process was forked from one that had started CUDA, and cannot use it: start workers as new "
         "processes (parallel::makePSOCKcluster()), or use `device = \"cpu\"` (the model is the same)");
   if (cuda.api == NULL) GBT_TRY(load(path, &cuda.api, err));
-  gbt_status status = cuda.api->info(number, about, err);
+  gbt_status status = gbt_device_about(cuda.api, number, about, err);
   if (about->n_devices > 0) cuda.process = r_process();
   return status;
 }
@@ -77,10 +77,24 @@ const gbt_device_api *r_cuda_api(SEXP device, int32_t *number) {
   return cuda.api;
 }
 
+/* By kind of work: does the library take it over? */
+static SEXP offered(void) {
+  int n = 0;
+  while (gbt_device_work_name(n) != NULL) n++;
+  SEXP out = PROTECT(Rf_allocVector(LGLSXP, n));
+  SEXP names = PROTECT(Rf_allocVector(STRSXP, n));
+  Rf_setAttrib(out, R_NamesSymbol, names);
+  for (int k = 0; k < n; k++) {
+    LOGICAL(out)[k] = cuda.api != NULL && gbt_device_offers(cuda.api, (gbt_device_work)k);
+    SET_STRING_ELT(names, k, Rf_mkChar(gbt_device_work_name(k)));
+  }
+  UNPROTECT(2);
+  return out;
+}
+
 SEXP r_gbt_cuda_info(SEXP library, SEXP number) {
   static const char *parts[] = {"ok",         "problem", "name",    "n_devices", "capability", "n_units", "total_bytes",
                                 "free_bytes", "driver",  "runtime", "emulated",  "forked",     "offers",  ""};
-  static const char *offers[] = {"train", "cuts", "pages", "scores", "leaves", ""};
   gbt_error err = {0};
   gbt_device_info about;
   gbt_status status = look(r_arg_path(library, "library"), r_arg_int(number, "number"), &about, &err);
@@ -99,13 +113,7 @@ SEXP r_gbt_cuda_info(SEXP library, SEXP number) {
   SET_VECTOR_ELT(out, 9, Rf_ScalarInteger(about.runtime));
   SET_VECTOR_ELT(out, 10, Rf_ScalarLogical(about.emulated != 0));
   SET_VECTOR_ELT(out, 11, Rf_ScalarLogical(r_cuda_forked()));
-  SEXP can = Rf_mkNamed(LGLSXP, offers);
-  SET_VECTOR_ELT(out, 12, can);
-  LOGICAL(can)[0] = cuda.api != NULL && cuda.api->open != NULL;
-  LOGICAL(can)[1] = cuda.api != NULL && cuda.api->cuts != NULL;
-  LOGICAL(can)[2] = cuda.api != NULL && cuda.api->pages != NULL;
-  LOGICAL(can)[3] = cuda.api != NULL && cuda.api->scores != NULL;
-  LOGICAL(can)[4] = cuda.api != NULL && cuda.api->leaves != NULL;
+  SET_VECTOR_ELT(out, 12, offered());
   UNPROTECT(1);
   return out;
 }

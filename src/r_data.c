@@ -12,18 +12,16 @@ SEXP r_gbt_dataset_new(SEXP frame, SEXP reference, SEXP weight, SEXP max_bin, SE
   /* 1 */
   gbt_table table;
   r_table(frame, &table);
-  const gbt_dataset *ref = reference == R_NilValue ? NULL : r_handle_get(reference, R_DATASET);
-  const double *w = r_arg_reals(weight, (R_xlen_t)table.n_rows, "weight");
-  int32_t bins = r_arg_int(max_bin, "max_bin"), rows = r_arg_int(page_rows, "page_rows");
-  gbt_unseen how = (gbt_unseen)r_arg_int(unseen, "unseen");
+  gbt_dataset_spec spec = {.table = &table,
+                           .reference = reference == R_NilValue ? NULL : r_handle_get(reference, R_DATASET),
+                           .weight = r_arg_reals(weight, (R_xlen_t)table.n_rows, "weight"),
+                           .max_bin = r_arg_int(max_bin, "max_bin"),
+                           .page_rows = r_arg_int(page_rows, "page_rows"),
+                           .unseen = (gbt_unseen)r_arg_int(unseen, "unseen")};
   r_threads t = r_arg_threads(threads);
   if ((double)table.n_rows * (double)table.n_cols < CELLS_WORTH_THREADS) t.n = 1;
-  gbt_data_device on = {0};
-  if (device != R_NilValue) {
-    const gbt_device_api *api = r_cuda_api(device, &on.number);
-    on.cuts = api->cuts;
-    on.pages = api->pages;
-  }
+  int32_t number = 0;
+  const gbt_device_api *api = device == R_NilValue ? NULL : r_cuda_api(device, &number);
   SEXP out = PROTECT(r_handle_new(R_DATASET, R_NilValue));
   gbt_error err = {0};
   gbt_ctx ctx;
@@ -32,7 +30,8 @@ SEXP r_gbt_dataset_new(SEXP frame, SEXP reference, SEXP weight, SEXP max_bin, SE
   gbt_dataset *ds = NULL;
   gbt_status status = r_ctx_open(&ctx, t, &err);
   if (status == GBT_OK) {
-    status = gbt_dataset_new_on(&ctx, &on, &table, ref == NULL ? NULL : ref->cuts, w, bins, rows, how, &ds, &err);
+    status = api == NULL ? gbt_dataset_make(&ctx, &spec, &ds, &err)
+                         : gbt_device_dataset(&ctx, api, number, &spec, &ds, &err);
     gbt_ctx_close(&ctx);
   }
 
@@ -102,28 +101,28 @@ void r_put_schema(SEXP list, int at, const gbt_schema *schema) {
 
 SEXP r_gbt_dataset_info(SEXP dataset) {
   const gbt_dataset *ds = r_handle_get(dataset, R_DATASET);
-  const gbt_cuts *cuts = ds->cuts;
-  const gbt_page_store *store = ds->pages;
+  const gbt_dataset_info about = gbt_dataset_about(ds);
   static const char *parts[] = {"n_rows",      "n_features", "names",   "type",      "tag",    "levels", "n_bins",
                                 "has_missing", "bytes",      "n_pages", "page_rows", "sparse", ""};
   SEXP out = PROTECT(Rf_mkNamed(VECSXP, parts));
-  int32_t n = cuts->n_features;
-  SET_VECTOR_ELT(out, 0, Rf_ScalarReal((double)ds->n_rows));
+  int32_t n = about.n_features;
+  SET_VECTOR_ELT(out, 0, Rf_ScalarReal((double)about.n_rows));
   SET_VECTOR_ELT(out, 1, Rf_ScalarInteger(n));
-  r_put_schema(out, 2, cuts->schema);
+  r_put_schema(out, 2, gbt_dataset_schema(ds));
   SEXP bins = Rf_allocVector(INTSXP, n);
   SET_VECTOR_ELT(out, 6, bins);
   SEXP missing = Rf_allocVector(LGLSXP, n);
   SET_VECTOR_ELT(out, 7, missing);
-  SET_VECTOR_ELT(out, 8, Rf_ScalarReal((double)gbt_pages_bytes(store)));
-  SET_VECTOR_ELT(out, 9, Rf_ScalarInteger(gbt_pages_n_pages(store)));
-  SET_VECTOR_ELT(out, 10, Rf_ScalarInteger(gbt_pages_page_rows(store)));
+  SET_VECTOR_ELT(out, 8, Rf_ScalarReal((double)about.bytes));
+  SET_VECTOR_ELT(out, 9, Rf_ScalarInteger(about.n_pages));
+  SET_VECTOR_ELT(out, 10, Rf_ScalarInteger(about.page_rows));
   SEXP sparse = Rf_allocVector(LGLSXP, n);
   SET_VECTOR_ELT(out, 11, sparse);
   for (int32_t f = 0; f < n; f++) {
-    INTEGER(bins)[f] = cuts->feat[f].n_bins;
-    LOGICAL(missing)[f] = cuts->feat[f].has_missing != 0;
-    LOGICAL(sparse)[f] = gbt_pages_is_sparse(store, f);
+    const gbt_binned_info feature = gbt_dataset_feature(ds, f);
+    INTEGER(bins)[f] = feature.n_bins;
+    LOGICAL(missing)[f] = feature.has_missing;
+    LOGICAL(sparse)[f] = feature.sparse;
   }
   UNPROTECT(1);
   return out;

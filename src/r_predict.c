@@ -14,16 +14,15 @@ typedef struct r_place {
 
 static gbt_status leaves(gbt_ctx *ctx, const r_place *at, const gbt_binding *binding, gbt_tree_range trees,
                          int32_t *out, gbt_error *err) {
-  if (at->api != NULL && at->api->leaves != NULL)
-    return at->api->leaves(ctx, at->number, &at->model->forest, binding, trees.beg, trees.end - trees.beg, out, err);
+  if (at->api != NULL && gbt_device_offers(at->api, GBT_WORK_LEAVES))
+    return gbt_device_leaves(ctx, at->api, at->number, &at->model->forest, binding, trees, out, err);
   return gbt_predictor_leaves(ctx, at->predictor, binding, trees, out, err);
 }
 
 static gbt_status scores(gbt_ctx *ctx, const r_place *at, const gbt_binding *binding, gbt_tree_range trees,
                          const double *offset, double *out, gbt_error *err) {
-  if (at->api != NULL && at->api->scores != NULL)
-    return at->api->scores(ctx, at->number, &at->model->forest, binding, trees.beg, trees.end - trees.beg, offset, out,
-                           err);
+  if (at->api != NULL && gbt_device_offers(at->api, GBT_WORK_SCORES))
+    return gbt_device_scores(ctx, at->api, at->number, &at->model->forest, binding, trees, offset, out, err);
   return gbt_predictor_scores(ctx, at->predictor, binding, trees, offset, out, err);
 }
 

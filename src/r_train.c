@@ -12,7 +12,7 @@ static SEXP sets_of(SEXP x) { return R_ExternalPtrProtected(x); }
 
 static const gbt_schema *schema_of(SEXP x) {
   const gbt_dataset *train = r_handle_get(VECTOR_ELT(sets_of(x), 0), R_DATASET);
-  return train->cuts->schema;
+  return gbt_dataset_schema(train);
 }
 
 static void read_params(SEXP spec, gbt_params *params) {
@@ -76,7 +76,7 @@ static void read_constraints(SEXP spec, int32_t n_columns, gbt_trainer_spec *out
 }
 
 static const double *read_scores(SEXP x, const gbt_dataset *ds, int32_t n_outputs, const char *what) {
-  return r_arg_reals(x, (R_xlen_t)(ds->n_rows * n_outputs), what);
+  return r_arg_reals(x, (R_xlen_t)(gbt_dataset_about(ds).n_rows * n_outputs), what);
 }
 
 /* Everything but the parameters and the first model. `handles`: list(train, valid ...). */
@@ -90,7 +90,7 @@ static void read_spec(SEXP spec, SEXP handles, gbt_trainer_spec *out) {
   for (int32_t v = 0; v < out->n_valid; v++) out->valid[v] = r_handle_get(VECTOR_ELT(handles, v + 1), R_DATASET);
   read_metrics(spec, out);
   out->eval_train = Rf_asLogical(r_item(spec, "eval_train")) == TRUE;
-  read_constraints(spec, out->train->cuts->schema->n_columns, out);
+  read_constraints(spec, gbt_dataset_schema(out->train)->n_columns, out);
   out->init_score = read_scores(r_item(spec, "init_score"), out->train, n_outputs, "init_score");
   SEXP init_valid = r_item(spec, "init_valid");
   if (init_valid != R_NilValue) {

@@ -9,7 +9,7 @@
 #ifndef GBT_TEST_MADE_H
 #define GBT_TEST_MADE_H
 
-#include "../../src/gbt/data/dataset.h"
+#include "../../src/gbt/data/dataset_impl.h"
 #include "../../src/gbt/objective/formulas.h"
 #include "../../src/gbt/objective/objective.h"
 #include "test.h"

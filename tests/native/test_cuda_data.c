@@ -1,6 +1,6 @@
 /* Cuts and pages made on the device: the bytes that the CPU makes. */
 #include "../../src/cuda/data/data.h"
-#include "../../src/gbt/backend/device.h"
+#include "../../src/gbt/backend/device_api.h"
 #include "clock.h"
 #include "fault.h"
 #include "naive_cuts.h"

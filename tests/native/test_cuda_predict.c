@@ -1,7 +1,7 @@
 /* Prediction on the device: the bytes of the CPU, whatever the forest, the table, the chunks and the room there is. */
 #include "../../src/cuda/predict/predict.h"
 
-#include "../../src/gbt/backend/device.h"
+#include "../../src/gbt/backend/device_api.h"
 #include "../../src/gbt/model/model.h"
 #include "fault.h"
 #include "forests.h"

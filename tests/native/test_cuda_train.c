@@ -1,5 +1,5 @@
 /* Whole trainings on the device: the bytes that the CPU gives, whatever the data, parameters and constraints. */
-#include "../../src/gbt/backend/device.h"
+#include "../../src/gbt/backend/device_api.h"
 #include "random_job.h"
 
 const gbt_device_api *gbt_cuda_api(void);

@@ -1,5 +1,5 @@
 /* Data sets: cuts and pages together, and the numbers of the rows. */
-#include "../../src/gbt/data/dataset.h"
+#include "../../src/gbt/data/dataset_impl.h"
 #include "fault.h"
 #include "stores.h"
 #include "tables.h"

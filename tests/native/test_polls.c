@@ -8,7 +8,7 @@
 
 #include "../../src/gbt/boost/backends.h"
 #include "../../src/gbt/cpu/cpu.h"
-#include "../../src/gbt/data/dataset.h"
+#include "../../src/gbt/data/dataset_impl.h"
 #include "../../src/gbt/model/predict.h"
 
 typedef struct asker {

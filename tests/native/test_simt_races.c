@@ -1,6 +1,6 @@
 /* Whole trainings, few and small, so that the thread sanitizer can look at all kernels together; see test_cuda_train.c
  * for many. */
-#include "../../src/gbt/backend/device.h"
+#include "../../src/gbt/backend/device_api.h"
 #include "random_job.h"
 
 const gbt_device_api *gbt_cuda_api(void);

@@ -9,7 +9,7 @@
 #include "../base/device.cuh"
 
 extern "C" {
-#include "../../gbt/data/dataset.h"
+#include "../../gbt/data/dataset_impl.h"
 }
 
 /* ---- what kernels see ---- */

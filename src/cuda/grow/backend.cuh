@@ -30,7 +30,7 @@
 #include "view.cuh"
 
 extern "C" {
-#include "../../gbt/backend/device.h"
+#include "../../gbt/backend/device_api.h"
 #include "../../gbt/backend/export.h"
 }
 

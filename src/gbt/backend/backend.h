@@ -17,7 +17,7 @@
 #define GBT_BACKEND_BACKEND_H
 
 #include "../base/ctx.h"
-#include "../data/dataset.h"
+#include "../data/dataset_impl.h"
 #include "../objective/objective.h"
 #include "../params.h"
 #include "../tree/features.h"

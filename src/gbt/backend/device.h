@@ -1,30 +1,19 @@
-/* The door to a device: one struct of functions, made by a library of its own (gpu/gbt_cuda.so) that is opened when a
- * device is asked for, never before. The engine knows nothing else of CUDA.
- *
- * The library holds its own copies of the engine's stateless functions; objects that cross the door (data sets,
- * forests) carry their gbt_mem with them, so either side may free them. `abi` and `layout` must be those of this
- * header: a library of another build is refused. */
+/* The door to a device: one struct of functions, made by a library of its own (gpu/gbt_cuda.so) that a host opens when a
+ * device is asked for, never before. The engine knows nothing else of CUDA. What is in the struct is in device_api.h. */
 #ifndef GBT_BACKEND_DEVICE_H
 #define GBT_BACKEND_DEVICE_H
 
 #include "../data/dataset.h"
-#include "../tree/forest.h"
-#include "backend.h"
+#include "../tree/view.h"
 
-#define GBT_DEVICE_ABI 2u
+typedef struct gbt_device_api gbt_device_api;
 
-/* Changes when a struct that crosses the door changes its size. GBT_DEVICE_ABI is for what keeps it: another order of
- * fields, another meaning. */
-#define GBT_DEVICE_LAYOUT                                                                                          \
-  ((uint32_t)(sizeof(gbt_ctx) + 3 * sizeof(gbt_params) + 5 * sizeof(gbt_dataset) + 7 * GBT_PAGE_STORE_VERSION +    \
-              11 * sizeof(gbt_cuts) + 13 * sizeof(gbt_forest) + 17 * sizeof(gbt_backend_spec) +                    \
-              19 * sizeof(gbt_device_api) + 23 * sizeof(gbt_layout) + 29 * sizeof(gbt_error) +                     \
-              31 * sizeof(gbt_backend) + 37 * sizeof(gbt_backend_ops) + 41 * sizeof(gbt_tree_task) +               \
-              43 * sizeof(gbt_feature_rules) + 47 * sizeof(gbt_feature_cuts) + 53 * sizeof(gbt_schema) +           \
-              59 * sizeof(gbt_feature) + 61 * sizeof(gbt_page) + 67 * sizeof(gbt_group) + 71 * sizeof(gbt_place) + \
-              73 * sizeof(gbt_table) + 79 * sizeof(gbt_column) + 83 * sizeof(gbt_forest_view) +                    \
-              89 * sizeof(gbt_tree) + 97 * sizeof(gbt_node) + 101 * sizeof(gbt_device_info) +                      \
-              103 * sizeof(gbt_binding)))
+/* The library's one exported function; what it returns lasts as long as the library is open. */
+typedef const gbt_device_api *(*gbt_device_api_fn)(void);
+#define GBT_DEVICE_SYMBOL "gbt_cuda_api"
+
+/* Whether the library was built together with this engine. Nothing else may be done with one that was not. */
+int gbt_device_fits(const gbt_device_api *api);
 
 typedef struct gbt_device_info {
   char name[160];
@@ -36,33 +25,33 @@ typedef struct gbt_device_info {
   int32_t emulated;        /* runs on the CPU, for tests */
 } gbt_device_info;
 
-typedef struct gbt_device_api {
-  uint32_t abi, layout;
-  const char *name; /* "cuda" */
+/* Device `number` (from 0). GBT_E_DEVICE says in the user's words what is missing: no driver, a driver that is too old,
+ * no device, no such device, a forked process; *out is filled as far as the look came. */
+gbt_status gbt_device_about(const gbt_device_api *api, int32_t number, gbt_device_info *out,
+                            gbt_error *err) GBT_MUST_CHECK;
 
-  /* Device `device` (0-based). GBT_E_DEVICE says in the user's words what is missing: no driver, a driver that is too
-   * old, no device, no such device, a forked process. */
-  gbt_status (*info)(int32_t device, gbt_device_info *out, gbt_error *err);
+/* What a library takes over; the rest is done by the CPU. */
+typedef enum gbt_device_work {
+  GBT_WORK_TRAIN = 0, /* see gbt_trainer_spec.device */
+  GBT_WORK_CUTS,
+  GBT_WORK_PAGES, /* binning */
+  GBT_WORK_SCORES,
+  GBT_WORK_LEAVES
+} gbt_device_work;
 
-  /* Training; see backend.h. */
-  gbt_status (*open)(gbt_ctx *ctx, int32_t device, const gbt_backend_spec *spec, gbt_backend **out, gbt_error *err);
+const char *gbt_device_work_name(int work); /* "train", "cuts", "pages", "scores", "leaves"; see gbt_status_name */
+int gbt_device_offers(const gbt_device_api *api, gbt_device_work work);
 
-  /* As gbt_cuts_build and gbt_pages_build: the same bytes, made on the device. NULL: not offered. Parts of a
-   * gbt_data_device (data/dataset.h). own_cuts: the cuts were made from this very table. */
-  gbt_status (*cuts)(gbt_ctx *ctx, int32_t device, const gbt_table *table, const double *weight, int32_t max_bin,
-                     gbt_cuts **out, gbt_error *err);
-  gbt_status (*pages)(gbt_ctx *ctx, int32_t device, const gbt_binding *binding, const gbt_cuts *cuts, int32_t page_rows,
-                      int own_cuts, gbt_page_store **out, gbt_error *err);
+/* As gbt_dataset_make, to the byte, with cuts and bins made on the device as far as it offers. */
+gbt_status gbt_device_dataset(gbt_ctx *ctx, const gbt_device_api *api, int32_t number, const gbt_dataset_spec *spec,
+                              gbt_dataset **out, gbt_error *err) GBT_MUST_CHECK;
 
-  /* As gbt_predict_scores and gbt_predict_leaves: the same bits. first, n: trees. NULL: not offered. */
-  gbt_status (*scores)(gbt_ctx *ctx, int32_t device, const gbt_forest_view *forest, const gbt_binding *binding,
-                       uint64_t first, uint64_t n, const double *offset, double *out, gbt_error *err);
-  gbt_status (*leaves)(gbt_ctx *ctx, int32_t device, const gbt_forest_view *forest, const gbt_binding *binding,
-                       uint64_t first, uint64_t n, int32_t *out, gbt_error *err);
-} gbt_device_api;
-
-/* The library's one exported function. */
-typedef const gbt_device_api *(*gbt_device_api_fn)(void);
-#define GBT_DEVICE_SYMBOL "gbt_cuda_api"
+/* As gbt_predict_scores and gbt_predict_leaves (model/predict.h): the same bits. Only where that work is offered. */
+gbt_status gbt_device_scores(gbt_ctx *ctx, const gbt_device_api *api, int32_t number, const gbt_forest_view *forest,
+                             const gbt_binding *binding, gbt_tree_range trees, const double *offset, double *out,
+                             gbt_error *err) GBT_MUST_CHECK;
+gbt_status gbt_device_leaves(gbt_ctx *ctx, const gbt_device_api *api, int32_t number, const gbt_forest_view *forest,
+                             const gbt_binding *binding, gbt_tree_range trees, int32_t *out,
+                             gbt_error *err) GBT_MUST_CHECK;
 
 #endif

@@ -2,7 +2,7 @@
 #ifndef GBT_BOOST_BACKENDS_H
 #define GBT_BOOST_BACKENDS_H
 
-#include "../backend/device.h"
+#include "../backend/device_api.h"
 
 /* Opens the backend of a device; the CPU's when `device` is NULL. number: which of its devices. On failure *out is
  * NULL: GBT_E_DEVICE when the device's library is of another build, else what the backend says. */

@@ -2,7 +2,7 @@
 #ifndef GBT_BOOST_TRAINER_IMPL_H
 #define GBT_BOOST_TRAINER_IMPL_H
 
-#include "../data/dataset.h"
+#include "../data/dataset_impl.h"
 #include "../tree/forest.h"
 #include "trainer.h"
 

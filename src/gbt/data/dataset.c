@@ -1,5 +1,5 @@
 /* Data sets: a table once binned, and the numbers that belong to its rows. */
-#include "dataset.h"
+#include "dataset_impl.h"
 
 #include <math.h>
 #include <string.h>
@@ -76,6 +76,27 @@ gbt_status gbt_dataset_new_on(gbt_ctx *ctx, const gbt_data_device *device, const
   gbt_dataset_unref(*out); /* another rank failed */
   *out = NULL;
   return status;
+}
+
+gbt_status gbt_dataset_make(gbt_ctx *ctx, const gbt_dataset_spec *spec, gbt_dataset **out, gbt_error *err) {
+  gbt_cuts *cuts = spec->reference != NULL ? spec->reference->cuts : NULL;
+  return gbt_dataset_new(ctx, spec->table, cuts, spec->weight, spec->max_bin, spec->page_rows, spec->unseen, out, err);
+}
+
+gbt_dataset_info gbt_dataset_about(const gbt_dataset *ds) {
+  return (gbt_dataset_info){.n_rows = ds->n_rows,
+                            .n_features = ds->cuts->n_features,
+                            .bytes = gbt_pages_bytes(ds->pages),
+                            .n_pages = gbt_pages_n_pages(ds->pages),
+                            .page_rows = gbt_pages_page_rows(ds->pages)};
+}
+
+const gbt_schema *gbt_dataset_schema(const gbt_dataset *ds) { return ds->cuts->schema; }
+
+gbt_binned_info gbt_dataset_feature(const gbt_dataset *ds, int32_t feature) {
+  GBT_ASSERT(feature >= 0 && feature < ds->cuts->n_features);
+  const gbt_feature_cuts *cuts = &ds->cuts->feat[feature];
+  return (gbt_binned_info){cuts->n_bins, cuts->has_missing != 0, gbt_pages_is_sparse(ds->pages, feature)};
 }
 
 gbt_status gbt_dataset_view(const gbt_dataset *ds, gbt_dataset **out, gbt_error *err) {

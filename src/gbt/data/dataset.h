@@ -2,48 +2,51 @@
 #ifndef GBT_DATA_DATASET_H
 #define GBT_DATA_DATASET_H
 
-#include "page_store.h"
+#include "table.h"
+
+/* Counted by references; the count is changed by the thread that enters the engine alone. */
+typedef struct gbt_dataset gbt_dataset;
 
 typedef enum gbt_field { GBT_LABEL = 0, GBT_WEIGHT, GBT_OFFSET } gbt_field;
 
 const char *gbt_field_name(int field); /* "label", "weights", "offset"; see gbt_status_name */
 
-typedef struct gbt_dataset {
-  int refs;
-  gbt_mem mem;
-  gbt_cuts *cuts;        /* shared */
-  gbt_page_store *pages; /* shared */
+
+/* What a data set is made from. Everything is borrowed for the call, but the reference's cuts, which are shared. */
+typedef struct gbt_dataset_spec {
+  const gbt_table *table;
+  const gbt_dataset *reference; /* its cuts and levels are used (validation data); NULL: cuts are made of this table */
+  const double *weight;         /* n_rows finite numbers of 0 or more, which count when cuts are made; or NULL */
+  int32_t max_bin;              /* most bins of a number, 2 to 65535; only without a reference */
+  int32_t page_rows;            /* rows of a page of bins; 0: the default. Never shows in a model */
+  gbt_unseen unseen;            /* with a reference: what levels are that it does not have */
+} gbt_dataset_spec;
+
+/* Cuts and bins of a table; weight is not kept. Columns and levels are matched to those of the reference by text.
+ * GBT_E_DATA names column and row (from 1), GBT_E_ARG a number out of range. Free by gbt_dataset_unref.
+ * gbt_device_dataset (backend/device.h): the same with the help of a device. */
+gbt_status gbt_dataset_make(gbt_ctx *ctx, const gbt_dataset_spec *spec, gbt_dataset **out,
+                            gbt_error *err) GBT_MUST_CHECK;
+
+typedef struct gbt_dataset_info {
   int64_t n_rows;
-  int64_t row_beg;      /* ranks: rows of the ranks before this one; else 0 */
-  int64_t all_rows;     /* ranks: rows of all ranks; else n_rows */
-  const double *label;  /* n_rows; NULL until set */
-  const double *weight; /* n_rows, or NULL for all 1 */
-  const double *offset; /* n_rows x n_offset, column by column; NULL for none */
-  int32_t n_offset;     /* outputs the offset has */
-  double *own[3];       /* by field: the copy that the above points to; NULL when it is lent */
-} gbt_dataset;
+  int32_t n_features;
+  uint64_t bytes; /* of its bins */
+  int32_t n_pages, page_rows;
+} gbt_dataset_info;
 
-/* cuts: shared (a reference is taken); NULL makes them from this table with max_bin (weights matter there: weight may
- * be NULL; it is only read for the cuts, gbt_dataset_set keeps one). With cuts given (validation data) columns and
- * levels are matched to them by text; unseen as stated.
- *
- * Ranks: table and weight are this rank's share of the rows, which may have none; the cuts are those of all shares. */
-gbt_status gbt_dataset_new(gbt_ctx *ctx, const gbt_table *table, gbt_cuts *cuts, const double *weight, int32_t max_bin,
-                           int32_t page_rows, gbt_unseen unseen, gbt_dataset **out, gbt_error *err) GBT_MUST_CHECK;
+gbt_dataset_info gbt_dataset_about(const gbt_dataset *ds);
 
-/* What a device offers for data sets; see backend/device.h. Either may be NULL: then that part is done here. */
-typedef struct gbt_data_device {
-  int32_t number;
-  gbt_status (*cuts)(gbt_ctx *ctx, int32_t number, const gbt_table *table, const double *weight, int32_t max_bin,
-                     gbt_cuts **out, gbt_error *err);
-  gbt_status (*pages)(gbt_ctx *ctx, int32_t number, const gbt_binding *binding, const gbt_cuts *cuts, int32_t page_rows,
-                      int own_cuts, gbt_page_store **out, gbt_error *err);
-} gbt_data_device;
+/* The columns and features, categorical levels in the order of their bins; borrowed, as long as the data set is. */
+const gbt_schema *gbt_dataset_schema(const gbt_dataset *ds);
 
-/* The same data set to the byte, made with the help of a device; NULL: without. */
-gbt_status gbt_dataset_new_on(gbt_ctx *ctx, const gbt_data_device *device, const gbt_table *table, gbt_cuts *cuts,
-                              const double *weight, int32_t max_bin, int32_t page_rows, gbt_unseen unseen,
-                              gbt_dataset **out, gbt_error *err) GBT_MUST_CHECK;
+typedef struct gbt_binned_info {
+  int32_t n_bins;  /* without the one of missing values */
+  int has_missing; /* rows with a missing value exist in the data the cuts were made of */
+  int sparse;      /* only the rows outside of its most frequent value are stored */
+} gbt_binned_info;
+
+gbt_binned_info gbt_dataset_feature(const gbt_dataset *ds, int32_t feature);
 
 /* The same rows once more, with no label, weight or offset yet: cuts and pages are shared. So each training has its
  * own, whatever is done to the data set meanwhile. */

@@ -1,0 +1,63 @@
+/* What hosts ask of a device's library. */
+#include "device_api.h"
+
+int gbt_device_fits(const gbt_device_api *api) {
+  return api != NULL && api->abi == GBT_DEVICE_ABI && api->layout == GBT_DEVICE_LAYOUT;
+}
+
+gbt_status gbt_device_about(const gbt_device_api *api, int32_t number, gbt_device_info *out, gbt_error *err) {
+  return api->info(number, out, err);
+}
+
+const char *gbt_device_work_name(int work) {
+  switch ((gbt_device_work)work) {
+  case GBT_WORK_TRAIN:
+    return "train";
+  case GBT_WORK_CUTS:
+    return "cuts";
+  case GBT_WORK_PAGES:
+    return "pages";
+  case GBT_WORK_SCORES:
+    return "scores";
+  case GBT_WORK_LEAVES:
+    return "leaves";
+  }
+  return NULL;
+}
+
+int gbt_device_offers(const gbt_device_api *api, gbt_device_work work) {
+  switch (work) {
+  case GBT_WORK_TRAIN:
+    return api->open != NULL;
+  case GBT_WORK_CUTS:
+    return api->cuts != NULL;
+  case GBT_WORK_PAGES:
+    return api->pages != NULL;
+  case GBT_WORK_SCORES:
+    return api->scores != NULL;
+  case GBT_WORK_LEAVES:
+    return api->leaves != NULL;
+  }
+  return 0;
+}
+
+gbt_status gbt_device_dataset(gbt_ctx *ctx, const gbt_device_api *api, int32_t number, const gbt_dataset_spec *spec,
+                              gbt_dataset **out, gbt_error *err) {
+  const gbt_data_device help = {number, api->cuts, api->pages};
+  gbt_cuts *cuts = spec->reference != NULL ? spec->reference->cuts : NULL;
+  return gbt_dataset_new_on(ctx, &help, spec->table, cuts, spec->weight, spec->max_bin, spec->page_rows, spec->unseen,
+                            out, err);
+}
+
+gbt_status gbt_device_scores(gbt_ctx *ctx, const gbt_device_api *api, int32_t number, const gbt_forest_view *forest,
+                             const gbt_binding *binding, gbt_tree_range trees, const double *offset, double *out,
+                             gbt_error *err) {
+  GBT_ASSERT(api->scores != NULL && trees.beg <= trees.end);
+  return api->scores(ctx, number, forest, binding, trees.beg, trees.end - trees.beg, offset, out, err);
+}
+
+gbt_status gbt_device_leaves(gbt_ctx *ctx, const gbt_device_api *api, int32_t number, const gbt_forest_view *forest,
+                             const gbt_binding *binding, gbt_tree_range trees, int32_t *out, gbt_error *err) {
+  GBT_ASSERT(api->leaves != NULL && trees.beg <= trees.end);
+  return api->leaves(ctx, number, forest, binding, trees.beg, trees.end - trees.beg, out, err);
+}

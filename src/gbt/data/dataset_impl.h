@@ -1,0 +1,45 @@
+/* What the engine sees of a data set. */
+#ifndef GBT_DATA_DATASET_IMPL_H
+#define GBT_DATA_DATASET_IMPL_H
+
+#include "dataset.h"
+#include "page_store.h"
+
+struct gbt_dataset {
+  int refs;
+  gbt_mem mem;
+  gbt_cuts *cuts;        /* shared */
+  gbt_page_store *pages; /* shared */
+  int64_t n_rows;
+  int64_t row_beg;      /* ranks: rows of the ranks before this one; else 0 */
+  int64_t all_rows;     /* ranks: rows of all ranks; else n_rows */
+  const double *label;  /* n_rows; NULL until set */
+  const double *weight; /* n_rows, or NULL for all 1 */
+  const double *offset; /* n_rows x n_offset, column by column; NULL for none */
+  int32_t n_offset;     /* outputs the offset has */
+  double *own[3];       /* by field: the copy that the above points to; NULL when it is lent */
+};
+
+/* cuts: shared (a reference is taken); NULL makes them from this table with max_bin (weights matter there: weight may
+ * be NULL; it is only read for the cuts, gbt_dataset_set keeps one). With cuts given (validation data) columns and
+ * levels are matched to them by text; unseen as stated.
+ *
+ * Ranks: table and weight are this rank's share of the rows, which may have none; the cuts are those of all shares. */
+gbt_status gbt_dataset_new(gbt_ctx *ctx, const gbt_table *table, gbt_cuts *cuts, const double *weight, int32_t max_bin,
+                           int32_t page_rows, gbt_unseen unseen, gbt_dataset **out, gbt_error *err) GBT_MUST_CHECK;
+
+/* What a device offers for data sets; see backend/device.h. Either may be NULL: then that part is done here. */
+typedef struct gbt_data_device {
+  int32_t number;
+  gbt_status (*cuts)(gbt_ctx *ctx, int32_t number, const gbt_table *table, const double *weight, int32_t max_bin,
+                     gbt_cuts **out, gbt_error *err);
+  gbt_status (*pages)(gbt_ctx *ctx, int32_t number, const gbt_binding *binding, const gbt_cuts *cuts, int32_t page_rows,
+                      int own_cuts, gbt_page_store **out, gbt_error *err);
+} gbt_data_device;
+
+/* The same data set to the byte, made with the help of a device; NULL: without. */
+gbt_status gbt_dataset_new_on(gbt_ctx *ctx, const gbt_data_device *device, const gbt_table *table, gbt_cuts *cuts,
+                              const double *weight, int32_t max_bin, int32_t page_rows, gbt_unseen unseen,
+                              gbt_dataset **out, gbt_error *err) GBT_MUST_CHECK;
+
+#endif
