@@ -2,7 +2,7 @@
 
 #include "../base/bits.h"
 #include "../base/rng.h"
-#include "../data/dataset.h"
+#include "../data/dataset_impl.h"
 #include "../tree/forest.h"
 
 /* ---- the same training everywhere ---- */
