@@ -5,7 +5,7 @@
 #include "odd_job.h"
 #include "ranks_job.h"
 
-#include "../../src/gbt/backend/device.h"
+#include "../../src/gbt/backend/device_api.h"
 
 /* ---- cuts ---- */
 
