@@ -337,9 +337,9 @@ finish_model <- function(trainer, fit, state) {
   log <- evaluation_log(fit$evaluation, fit$start, state)
   best <- best_round(fit, state, log)
   meta <- model_meta(list(
-    objective = fit$response$objective, classes = fit$response$classes, response = fit$response$response,
-    params = kept_params(fit), best_round = best$round, best_score = best$score, evaluation_log = log,
-    has_offset = !is.null(fit$data$offset), formula = fit$formula, terms = fit$design, n_obs = length(fit$label)
+    classes = fit$response$classes, response = fit$response$response, params = kept_params(fit),
+    best_round = best$round, best_score = best$score, evaluation_log = log, has_offset = !is.null(fit$data$offset),
+    formula = fit$formula, terms = fit$design, n_obs = length(fit$label)
   ))
   gbt_model_from_state(.Call(C_gbt_trainer_model, trainer, meta))
 }

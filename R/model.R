@@ -19,7 +19,8 @@
 #'     left (a list column)}
 #'   \item{`left`, `right`, `missing`}{numbers of the children, and of the child that missing values go to}
 #'   \item{`gain`, `cover`, `count`}{gain of the split, sum of hessians, number of training rows}
-#'   \item{`value`}{what a leaf adds to the score}
+#'   \item{`value`}{what a leaf adds to the score; where the leaves of a model hold a value for every class, a matrix
+#'     with a column for each, and `class` is `NA`}
 #' }
 #'
 #' @param x,object A model from [gbt_train()].
@@ -164,7 +165,7 @@ describe_features <- function(x) {
 }
 
 describe_rounds <- function(x) {
-  trees <- x$n_outputs * x$params$num_parallel_tree
+  trees <- trees_of_round(.Call(C_gbt_model_info, x$state))
   text <- format(x$nrounds, big.mark = ",")
   if (trees > 1) text <- sprintf("%s, %.0f trees in each", text, trees)
   if (!is.null(x$best_round)) {

@@ -2,7 +2,8 @@
 # other fields tell what is in them, and anybody may write to a list. What gbt reads of a field is what its check says,
 # so that a changed field, or a file made of parts that do not belong together, is an error that names it.
 
-# Every field of gbt's own. Those in meta_fields lie in the bytes as they are; the others follow from the forest.
+# Every field of gbt's own. Those in meta_fields lie in the bytes as they are; the others follow from the model's other
+# parts.
 model_fields <- c("state", "cache", "objective", "classes", "response", "feature_names", "feature_types", "n_outputs",
                   "params", "nrounds", "best_round", "best_score", "evaluation_log", "has_offset", "formula", "terms",
                   "n_obs", "version")
@@ -27,10 +28,6 @@ model_fault <- function(m) {
   wrong <- function(field, must) list(field = field, must = must)
   fault <- forest_fault(m, wrong)
   if (!is.null(fault)) return(fault)
-  if (!is_text(m$objective) || is.na(objective_code(m$objective)) ||
-        (m$n_outputs != 1L && objective_info(m$objective)$outputs == "ONE")) {
-    return(wrong("objective", "the name of the objective that the trees were trained for"))
-  }
   n_classes <- switch(objective_info(m$objective)$labels, CLASS = m$n_outputs,
                       BINARY = if (is.null(m$classes)) 0L else 2L, 0L)
   classes <- if (is.null(m$classes)) character(0) else m$classes
@@ -42,12 +39,6 @@ model_fault <- function(m) {
   }
   fault <- params_fault(m$params)
   if (!is.null(fault)) return(wrong("params", fault))
-  for (name in objective_info(m$objective)$params$name) {
-    value <- m$params[[name]]
-    if (!is_plain(value) || !is.numeric(value) || length(value) != 1L) {
-      return(wrong("params", sprintf("a list in which `%s`, a parameter of the objective, is one number", name)))
-    }
-  }
   if (!is.null(m$best_round) && !is_whole(m$best_round, 1, m$nrounds)) {
     return(wrong("best_round", "NULL or one of the model's rounds"))
   }
@@ -72,7 +63,7 @@ forest_fault <- function(m, wrong) {
   for (field in c("feature_names", "feature_types")) {
     if (!is_texts(m[[field]])) return(wrong(field, "texts"))
   }
-  shape <- .Call(C_gbt_model_shape, m$state, m$cache, m$feature_names, m$feature_types)
+  shape <- .Call(C_gbt_model_shape, m$state, m$cache, m$objective, m$feature_names, m$feature_types)
   if (!is.integer(m$n_outputs) || !is_number(m$n_outputs, shape[1L], shape[1L])) {
     return(wrong("n_outputs", sprintf("%.0fL", shape[1L])))
   }
@@ -81,6 +72,14 @@ forest_fault <- function(m, wrong) {
   }
   if (!is.list(m$params) || is.object(m$params) || !is_number(m$params[["num_parallel_tree"]], shape[3L], shape[3L])) {
     return(wrong("params", sprintf("a list with num_parallel_tree = %.0f", shape[3L])))
+  }
+  if (shape[6L] == 0) return(wrong("objective", "the name of the objective that the trees were trained for"))
+  param <- objective_info(m$objective)$params$name
+  for (i in seq_along(param)) {
+    value <- shape[6L + i]
+    if (!is_number(m$params[[param[i]]], value, value)) {
+      return(wrong("params", sprintf("a list with %s = %s, of the objective", param[i], format(value, digits = 15L))))
+    }
   }
   if (shape[4L] == 0) return(wrong("feature_names", "the names of the features in `state`"))
   if (shape[5L] == 0) return(wrong("feature_types", "the types of the features in `state`"))

@@ -14,11 +14,12 @@ as.data.frame.gbt <- function(x, row.names = NULL, optional = FALSE, ...) {
   feature <- nodes$feature + 1L
   is_leaf <- is.na(nodes$left)
   levels <- node_levels(nodes, feature, info)
-  class <- if (is.null(x$classes) || x$n_outputs == 1L) {
+  class <- if (is.null(x$classes) || x$n_outputs == 1L || info$n_leaf_outputs > 1L) {
     rep(NA_character_, length(feature))
   } else {
     x$classes[(nodes$tree %% per_round) %/% info$n_parallel + 1L]
   }
+  if (is.matrix(nodes$value)) colnames(nodes$value) <- x$classes
   missing <- ifelse(nodes$missing_left, nodes$left, nodes$right)
   out <- list(
     tree = nodes$tree + 1L, round = as.integer(nodes$tree %/% per_round) + 1L, class = class, node = nodes$node,

@@ -80,13 +80,13 @@ predict.gbt <- function(object, newdata, type = c("response", "link", "prob", "c
     warn_gbt("offset", paste("the model was trained with an offset, but none is given: predictions are those for an",
                              "offset of 0; give `offset =`"))
   }
-  kind <- enums$predict[[switch(type, link = "link", leaf = "leaf", "response")]]
+  kind <- enums$answer[[if (type == "prob") "response" else type]]
   trees <- as.double(rounds) * object$n_outputs * object$params$num_parallel_tree
   size <- list(rows = frame$n_rows, columns = length(frame$names), trees = trees)
   threads <- predict_threads(threads, size$rows * size$trees)
   out <- on_device(prediction_device(device, size, as.integer(threads)), function(where) {
-    .Call(C_gbt_predict, object$state, object$cache, frame, kind, objective_object(object$objective, object$params),
-          0L, rounds, offset, enums$unseen[[unseen]], threads, where)
+    .Call(C_gbt_predict, object$state, object$cache, frame, kind, 0L, rounds, offset, enums$unseen[[unseen]], threads,
+          where)
   })
   shape_prediction(out, object, type, row_labels(newdata))
 }
@@ -230,7 +230,7 @@ check_doubled <- function(needed, given) {
 shape_prediction <- function(out, object, type, labels) {
   if (type == "prob" && !is.matrix(out)) out <- cbind(1 - out, out, deparse.level = 0)
   if (type == "class") {
-    out <- as_classes(class_index(out), object)
+    out <- as_classes(out + 1L, object)
     if (!is.null(labels)) names(out) <- labels
     return(out)
   }
@@ -245,12 +245,6 @@ shape_prediction <- function(out, object, type, labels) {
 
 class_labels <- function(object) {
   if (is.null(object$classes) && objective_info(object$objective)$labels == "BINARY") c("0", "1") else object$classes
-}
-
-# 1-based number of the most probable class; the lower one when two are equal.
-class_index <- function(p) {
-  if (!is.matrix(p)) return(1L + (p > 0.5))
-  .Call(C_gbt_best_class, p)
 }
 
 # Classes as what the response was.

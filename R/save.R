@@ -1,7 +1,7 @@
-# The model object and its bytes. What R keeps with a model (objective, classes, parameters, log, formula) lies in the
-# bytes as well, so that the object is a function of `state` alone, until somebody writes to a field:
+# The model object and its bytes. What R keeps with a model (classes, parameters, log, formula) lies in the bytes as
+# well, so that the object is a function of `state` alone, until somebody writes to a field:
 #
-#   train:  state <- .Call(C_gbt_trainer_model, trainer, model_meta(list(objective = ..., params = ..., ...)))
+#   train:  state <- .Call(C_gbt_trainer_model, trainer, model_meta(list(params = ..., response = ..., ...)))
 #           model <- gbt_model_from_state(state)
 #   load:   model <- gbt_model_from_state(bytes of the file)
 #
@@ -11,7 +11,7 @@
 # name:lgl  logical,  name:names  names of name,  name:list  length of a list whose items are name/1, name/2, ...,
 # name:null  NULL.
 
-meta_fields <- c("objective", "classes", "response", "params", "best_round", "best_score", "evaluation_log",
+meta_fields <- c("classes", "response", "params", "best_round", "best_score", "evaluation_log",
                  "has_offset", "formula", "terms", "n_obs")
 
 model_meta <- function(fields) {
@@ -79,8 +79,9 @@ bad_meta <- function(name, what = "is wrong") {
 
 # The object --------------------------------------------------------------------------------------------------------
 
-# As a double: a model without trees may be said to have any number of them.
-trees_of_round <- function(info) as.double(info$n_outputs) * info$n_parallel
+# As a double: a model without trees may be said to have any number of them. A leaf has a value for one output, or for
+# all.
+trees_of_round <- function(info) as.double(info$n_outputs) / info$n_leaf_outputs * info$n_parallel
 
 # state: the model's bytes, checked here. list of class gbt; see ?gbt_train for its fields.
 gbt_model_from_state <- function(state) {
@@ -93,7 +94,7 @@ gbt_model_from_state <- function(state) {
   model <- list(
     state = state,
     cache = .Call(C_gbt_model_cache, state),
-    objective = field("objective"),
+    objective = info$objective,
     classes = field("classes", optional = TRUE),
     response = field("response"),
     feature_names = info$names,

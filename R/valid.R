@@ -221,7 +221,6 @@ start_scores <- function(init, x, offset, sparse_zero, threads, name = "train") 
                      "valid")
   }
   frame <- frame_for_model(x, init, sparse_zero)
-  as.double(.Call(C_gbt_predict, init$state, init$cache, frame, enums$predict[["link"]],
-                  objective_object(init$objective, init$params), 0L, init$nrounds,
+  as.double(.Call(C_gbt_predict, init$state, init$cache, frame, enums$answer[["link"]], 0L, init$nrounds,
                   if (!is.null(offset)) as.double(offset), enums$unseen[["prior"]], threads, NULL))
 }

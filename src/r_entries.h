@@ -3,7 +3,6 @@
 #ifndef R_ENTRIES_H
 #define R_ENTRIES_H
 
-SEXP r_gbt_best_class(SEXP p);
 SEXP r_gbt_check_interrupt(void);
 SEXP r_gbt_cuda_info(SEXP library, SEXP number);
 SEXP r_gbt_dataset_info(SEXP dataset);
@@ -21,12 +20,12 @@ SEXP r_gbt_model_info(SEXP state);
 SEXP r_gbt_model_known(SEXP fields);
 SEXP r_gbt_model_nodes(SEXP state);
 SEXP r_gbt_model_remember(SEXP fields);
-SEXP r_gbt_model_shape(SEXP state, SEXP cache, SEXP names, SEXP tags);
+SEXP r_gbt_model_shape(SEXP state, SEXP cache, SEXP objective, SEXP names, SEXP tags);
 SEXP r_gbt_model_slice(SEXP state, SEXP rounds, SEXP meta);
 SEXP r_gbt_objectives(void);
 SEXP r_gbt_params_table(void);
-SEXP r_gbt_predict(SEXP state, SEXP cache, SEXP frame, SEXP kind, SEXP objective, SEXP round_beg, SEXP round_end,
-                   SEXP offset, SEXP unseen, SEXP threads, SEXP device);
+SEXP r_gbt_predict(SEXP state, SEXP cache, SEXP frame, SEXP kind, SEXP round_beg, SEXP round_end, SEXP offset,
+                   SEXP unseen, SEXP threads, SEXP device);
 SEXP r_gbt_read_file(SEXP path);
 SEXP r_gbt_system(SEXP threads_wanted);
 SEXP r_gbt_take(SEXP x, SEXP rows);
@@ -45,7 +44,6 @@ SEXP r_gbt_trainer_watch(SEXP trainer_xptr, SEXP maximise);
 SEXP r_gbt_write_file(SEXP path, SEXP raw);
 
 #define R_ENTRIES(X) \
-  X(best_class, 1) \
   X(check_interrupt, 0) \
   X(cuda_info, 2) \
   X(dataset_info, 1) \
@@ -62,11 +60,11 @@ SEXP r_gbt_write_file(SEXP path, SEXP raw);
   X(model_known, 1) \
   X(model_nodes, 1) \
   X(model_remember, 1) \
-  X(model_shape, 4) \
+  X(model_shape, 5) \
   X(model_slice, 3) \
   X(objectives, 0) \
   X(params_table, 0) \
-  X(predict, 11) \
+  X(predict, 10) \
   X(read_file, 1) \
   X(system, 1) \
   X(take, 2) \

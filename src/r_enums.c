@@ -1,18 +1,6 @@
 /* The enums that R's side names: each value by the engine's name of it, so that no number is written down in R. */
 #include "r_gbt.h"
 
-static const char *predict_name(int kind) {
-  switch ((r_predict_kind)kind) {
-  case R_LINK:
-    return "link";
-  case R_RESPONSE:
-    return "response";
-  case R_LEAF:
-    return "leaf";
-  }
-  return NULL;
-}
-
 /* Values are consecutive from `first` on; what has no name ends them. */
 typedef struct r_enum {
   const char *name;
@@ -27,7 +15,7 @@ static const r_enum enums[] = {
     {"storage", 0, gbt_storage_name},
     {"unseen", 0, gbt_unseen_name},
     {"stop_reason", 0, gbt_stop_reason_name},
-    {"predict", 0, predict_name},
+    {"answer", 0, gbt_answer_name},
 };
 enum { N_ENUMS = (int)(sizeof enums / sizeof enums[0]) };
 

@@ -156,16 +156,11 @@ void r_put_schema(SEXP list, int at, const gbt_schema *schema);
 /* meta: named list of character, double and integer vectors. The array lasts until the .Call returns. */
 const gbt_meta *r_meta(SEXP meta, int32_t *n);
 
-/* A model's bytes as a raw vector. All three zones. */
-SEXP r_write_model(const gbt_forest_view *view, const gbt_schema *schema, SEXP meta);
+/* The bytes of a model of these parts and of meta, which the parts lack yet, as a raw vector. All three zones. */
+SEXP r_write_model(gbt_model_parts parts, SEXP meta);
 
 /* Rounds [beg, end) as trees; raises when the model has not so many. */
 gbt_tree_range r_tree_range(const gbt_forest_view *view, SEXP beg, SEXP end);
-
-/* ---- r_predict.c ---- */
-
-/* What is predicted: n doubles, or n x K; R_LEAF: integers, n x trees. */
-typedef enum r_predict_kind { R_LINK = 0, R_RESPONSE, R_LEAF } r_predict_kind;
 
 /* ---- entry points: what R calls ---- */
 

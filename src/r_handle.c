@@ -132,7 +132,7 @@ static gbt_status open_model(SEXP state, r_model **out, gbt_error *err) {
   m->bytes = RAW_RO(state);
   gbt_status status = gbt_model_open(&mem, m->bytes, (size_t)Rf_xlength(state), &m->model, err);
   if (status == GBT_OK) status = gbt_schema_index(m->model->schema, err);
-  if (status == GBT_OK) status = gbt_predictor_new(&mem, &m->model->forest, &m->predictor, err);
+  if (status == GBT_OK) status = gbt_predictor_new(&mem, &m->model->parts.forest, &m->predictor, err);
   if (status == GBT_OK)
     *out = m;
   else

@@ -87,17 +87,16 @@ static SEXP blob_take(r_blob *blob) {
   return out;
 }
 
-SEXP r_write_model(const gbt_forest_view *view, const gbt_schema *schema, SEXP meta) {
+SEXP r_write_model(gbt_model_parts parts, SEXP meta) {
   /* 1 */
-  int32_t n_meta;
-  const gbt_meta *entries = r_meta(meta, &n_meta);
+  parts.meta = r_meta(meta, &parts.n_meta);
   r_blob *blob;
   PROTECT(blob_new(&blob));
   gbt_error err = {0};
   gbt_mem mem = r_mem();
 
   /* 2 */
-  gbt_status status = gbt_model_write(&mem, view, schema, entries, n_meta, &blob->bytes, &blob->n_bytes, &err);
+  gbt_status status = gbt_model_write(&mem, &parts, &blob->bytes, &blob->n_bytes, &err);
 
   /* 3 */
   r_check(status, &err);
@@ -108,16 +107,15 @@ SEXP r_write_model(const gbt_forest_view *view, const gbt_schema *schema, SEXP m
 
 /* The model with the trees of rounds[0] <= round < rounds[1] (from 0). */
 SEXP r_gbt_model_slice(SEXP state, SEXP rounds, SEXP meta) {
-  if (Rf_xlength(rounds) != 2) r_stop("`tree_index` must be two numbers");
+  if (Rf_xlength(rounds) != 2) r_stop("`rounds` must be two numbers");
   SEXP ends = PROTECT(Rf_coerceVector(rounds, REALSXP));
   SEXP beg = PROTECT(Rf_ScalarReal(REAL_RO(ends)[0])), end = PROTECT(Rf_ScalarReal(REAL_RO(ends)[1]));
   SEXP handle = PROTECT(r_model_handle(state, R_NilValue));
-  const gbt_model *model = r_model_get(handle);
-  gbt_tree_range range = r_tree_range(&model->forest, beg, end);
-  gbt_forest_view view = model->forest;
-  view.trees += range.beg; /* the writer takes the nodes and sets of these trees only */
-  view.n_trees = range.end - range.beg;
-  SEXP out = r_write_model(&view, model->schema, meta);
+  gbt_model_parts parts = r_model_get(handle)->parts;
+  gbt_tree_range range = r_tree_range(&parts.forest, beg, end);
+  parts.forest.trees += range.beg; /* the writer takes the nodes, sets and vectors of these trees only */
+  parts.forest.n_trees = range.end - range.beg;
+  SEXP out = r_write_model(parts, meta);
   UNPROTECT(4);
   return out;
 }
@@ -129,22 +127,25 @@ SEXP r_gbt_model_cache(SEXP state) { return r_model_handle(state, R_NilValue); }
 SEXP r_gbt_model_info(SEXP state) {
   SEXP handle = PROTECT(r_model_handle(state, R_NilValue));
   const gbt_model *model = r_model_get(handle);
-  const gbt_forest_info trees = gbt_forest_about(&model->forest);
-  static const char *parts[] = {"n_features", "n_outputs", "n_parallel", "n_trees", "base", "names",
-                                "type",       "tag",       "levels",     "meta",    ""};
+  const gbt_forest_info trees = gbt_forest_about(&model->parts.forest);
+  static const char *parts[] = {
+      "n_features", "n_outputs", "n_leaf_outputs", "n_parallel", "n_trees", "base", "objective", "names",
+      "type",       "tag",       "levels",         "meta",       ""};
   SEXP out = PROTECT(Rf_mkNamed(VECSXP, parts));
   SET_VECTOR_ELT(out, 0, Rf_ScalarInteger(trees.n_features));
   SET_VECTOR_ELT(out, 1, Rf_ScalarInteger(trees.n_outputs));
-  SET_VECTOR_ELT(out, 2, Rf_ScalarInteger(trees.n_parallel));
-  SET_VECTOR_ELT(out, 3, Rf_ScalarReal((double)trees.n_trees));
+  SET_VECTOR_ELT(out, 2, Rf_ScalarInteger(trees.n_leaf_outputs));
+  SET_VECTOR_ELT(out, 3, Rf_ScalarInteger(trees.n_parallel));
+  SET_VECTOR_ELT(out, 4, Rf_ScalarReal((double)trees.n_trees));
   SEXP base = Rf_allocVector(REALSXP, trees.n_outputs);
-  SET_VECTOR_ELT(out, 4, base);
+  SET_VECTOR_ELT(out, 5, base);
   memcpy(REAL(base), trees.base, (size_t)trees.n_outputs * sizeof(double));
-  r_put_schema(out, 5, model->schema);
-  SEXP meta = Rf_allocVector(VECSXP, model->n_meta);
-  SET_VECTOR_ELT(out, 9, meta);
-  SEXP names = PROTECT(Rf_allocVector(STRSXP, model->n_meta));
-  for (int32_t i = 0; i < model->n_meta; i++) {
+  SET_VECTOR_ELT(out, 6, Rf_mkString(gbt_objective_info_of(model->parts.objective.kind)->name));
+  r_put_schema(out, 7, model->schema);
+  SEXP meta = Rf_allocVector(VECSXP, model->parts.n_meta);
+  SET_VECTOR_ELT(out, 11, meta);
+  SEXP names = PROTECT(Rf_allocVector(STRSXP, model->parts.n_meta));
+  for (int32_t i = 0; i < model->parts.n_meta; i++) {
     SET_VECTOR_ELT(meta, i, meta_value(&model->meta[i]));
     SET_STRING_ELT(names, i, r_text(model->meta[i].name));
   }
@@ -157,9 +158,9 @@ static int same_text(SEXP text, const char *utf8) {
   return text != NA_STRING && Rf_getCharCE(text) != CE_BYTES && strcmp(Rf_translateCharUTF8(text), utf8) == 0;
 }
 
-/* What the forest says of itself, against which fields are checked: outputs, rounds and parallel trees, and whether
- * names and tags are those of the features. */
-SEXP r_gbt_model_shape(SEXP state, SEXP cache, SEXP names, SEXP tags) {
+/* What the bytes say of themselves, against which fields are checked: outputs, rounds and parallel trees; whether names
+ * and tags are those of the columns, and the objective is of this name; the objective's parameters. */
+SEXP r_gbt_model_shape(SEXP state, SEXP cache, SEXP objective, SEXP names, SEXP tags) {
   SEXP handle = PROTECT(r_model_handle(state, cache));
   const gbt_model *model = r_model_get(handle);
   const gbt_schema *schema = model->schema;
@@ -168,14 +169,18 @@ SEXP r_gbt_model_shape(SEXP state, SEXP cache, SEXP names, SEXP tags) {
   int named = Rf_xlength(names) == n, tagged = Rf_xlength(tags) == n;
   for (int32_t f = 0; f < n && named; f++) named = same_text(STRING_ELT(names, f), schema->col[f].name);
   for (int32_t f = 0; f < n && tagged; f++) tagged = same_text(STRING_ELT(tags, f), schema->col[f].tag);
-  SEXP out = PROTECT(Rf_allocVector(REALSXP, 5));
+  SEXP out = PROTECT(Rf_allocVector(REALSXP, 6 + GBT_OBJECTIVE_PARAMS));
   double *shape = REAL(out);
-  const gbt_forest_info trees = gbt_forest_about(&model->forest);
+  const gbt_forest_info trees = gbt_forest_about(&model->parts.forest);
   shape[0] = trees.n_outputs;
   shape[1] = (double)trees.n_rounds;
   shape[2] = trees.n_parallel;
   shape[3] = named;
   shape[4] = tagged;
+  const gbt_objective *trained = &model->parts.objective;
+  const char *name = gbt_objective_info_of(trained->kind)->name;
+  shape[5] = TYPEOF(objective) == STRSXP && Rf_xlength(objective) == 1 && same_text(STRING_ELT(objective, 0), name);
+  memcpy(shape + 6, trained->param, sizeof trained->param);
   UNPROTECT(2);
   return out;
 }
@@ -199,7 +204,7 @@ gbt_tree_range r_tree_range(const gbt_forest_view *view, SEXP beg, SEXP end) {
 
 SEXP r_gbt_model_importance(SEXP state, SEXP round_beg, SEXP round_end) {
   SEXP handle = PROTECT(r_model_handle(state, R_NilValue));
-  const gbt_forest_view *view = &r_model_get(handle)->forest;
+  const gbt_forest_view *view = &r_model_get(handle)->parts.forest;
   gbt_tree_range range = r_tree_range(view, round_beg, round_end);
   static const char *parts[] = {"gain", "cover", "splits", ""};
   SEXP out = PROTECT(Rf_mkNamed(VECSXP, parts));
@@ -262,7 +267,11 @@ static void put_node(SEXP out, R_xlen_t at, const gbt_node_info *node) {
   REAL(VECTOR_ELT(out, COL_GAIN))[at] = node->gain;
   REAL(VECTOR_ELT(out, COL_COVER))[at] = node->cover;
   REAL(VECTOR_ELT(out, COL_COUNT))[at] = node->count;
-  REAL(VECTOR_ELT(out, COL_VALUE))[at] = split ? NA_REAL : node->value[0];
+}
+
+/* What a leaf adds: a number, or a row of a matrix of n rows with a column for every output. */
+static void put_value(SEXP value, R_xlen_t at, R_xlen_t n, int n_values, const gbt_node_info *node) {
+  for (R_xlen_t k = 0; k < n_values; k++) REAL(value)[at + k * n] = node->value == NULL ? NA_REAL : node->value[k];
 }
 
 /* The split by a set that was met last, and the row of `out` that has its vector. */
@@ -290,12 +299,16 @@ static void put_set(SEXP out, R_xlen_t at, const gbt_node_info *node, set_place 
 
 SEXP r_gbt_model_nodes(SEXP state) {
   SEXP handle = PROTECT(r_model_handle(state, R_NilValue));
-  const gbt_forest_view *view = &r_model_get(handle)->forest;
+  const gbt_forest_view *view = &r_model_get(handle)->parts.forest;
   const gbt_forest_info trees = gbt_forest_about(view);
   const char *names[N_COLS + 1];
   memcpy(names, node_cols, sizeof names);
   SEXP out = PROTECT(Rf_mkNamed(VECSXP, names));
   for (int k = 0; k < N_COLS; k++) SET_VECTOR_ELT(out, k, Rf_allocVector(node_types[k], (R_xlen_t)trees.n_nodes));
+  if (trees.n_leaf_outputs > 1) {
+    if (trees.n_nodes > 2147483647) r_stop("the result is too large for a matrix");
+    SET_VECTOR_ELT(out, COL_VALUE, Rf_allocMatrix(REALSXP, (int)trees.n_nodes, trees.n_leaf_outputs));
+  }
   R_xlen_t at = 0;
   for (uint64_t t = 0; t < trees.n_trees; t++) {
     set_place before = {{0}, 0};
@@ -305,6 +318,7 @@ SEXP r_gbt_model_nodes(SEXP state) {
       INTEGER(VECTOR_ELT(out, COL_TREE))[at] = (int)t;
       INTEGER(VECTOR_ELT(out, COL_NODE))[at] = (int)k;
       put_node(out, at, &node);
+      put_value(VECTOR_ELT(out, COL_VALUE), at, (R_xlen_t)trees.n_nodes, trees.n_leaf_outputs, &node);
       put_set(out, at, &node, &before);
     }
   }

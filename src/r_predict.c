@@ -12,51 +12,61 @@ typedef struct r_place {
   int32_t number;
 } r_place;
 
-static gbt_status leaves(gbt_ctx *ctx, const r_place *at, const gbt_binding *binding, gbt_tree_range trees,
-                         int32_t *out, gbt_error *err) {
-  if (at->api != NULL && gbt_device_offers(at->api, GBT_WORK_LEAVES))
-    return gbt_device_leaves(ctx, at->api, at->number, &at->model->forest, binding, trees, out, err);
-  return gbt_predictor_leaves(ctx, at->predictor, binding, trees, out, err);
-}
-
-static gbt_status scores(gbt_ctx *ctx, const r_place *at, const gbt_binding *binding, gbt_tree_range trees,
-                         const double *offset, double *out, gbt_error *err) {
-  if (at->api != NULL && gbt_device_offers(at->api, GBT_WORK_SCORES))
-    return gbt_device_scores(ctx, at->api, at->number, &at->model->forest, binding, trees, offset, out, err);
-  return gbt_predictor_scores(ctx, at->predictor, binding, trees, offset, out, err);
+/* Bound to the model: the CPU answers as a whole, a device gives scores that the model finishes. */
+static gbt_status answer(gbt_ctx *ctx, const r_place *at, const gbt_binding *binding, int64_t n_rows, gbt_answer what,
+                         gbt_tree_range trees, const double *offset, void *out, gbt_error *err) {
+  const gbt_model *model = at->model;
+  const gbt_forest_view *forest = &model->parts.forest;
+  const gbt_device_api *api = at->api;
+  if (api == NULL || !gbt_device_offers(api, GBT_WORK_SCORES) || !gbt_device_offers(api, GBT_WORK_LEAVES))
+    return gbt_model_answer(ctx, model, at->predictor, binding, what, trees, offset, out, err);
+  if (what == GBT_ANSWER_LEAF) return gbt_device_leaves(ctx, api, at->number, forest, binding, trees, out, err);
+  double *x = out, *own = NULL;
+  if (what == GBT_ANSWER_CLASS) {
+    GBT_TRY(gbt_model_has_classes(model, err));
+    GBT_TRY(gbt_mem_array(&ctx->mem, (size_t)n_rows, (size_t)forest->n_outputs * sizeof *own, &own, err));
+    x = own;
+  }
+  gbt_status status = gbt_device_scores(ctx, api, at->number, forest, binding, trees, offset, x, err);
+  if (status == GBT_OK) status = gbt_model_finish(ctx, model, what, n_rows, x, own != NULL ? out : NULL, err);
+  gbt_mem_free(&ctx->mem, own);
+  return status;
 }
 
 /* Zone 2 whole: binds the table to the model and fills out. */
-static gbt_status predict(r_threads threads, const r_place *at, const gbt_table *table, r_predict_kind kind,
-                          const gbt_objective *objective, gbt_tree_range trees, const double *offset, gbt_unseen unseen,
-                          void *out, gbt_error *err) {
-  const gbt_model *model = at->model;
+static gbt_status predict(r_threads threads, const r_place *at, const gbt_table *table, gbt_answer what,
+                          gbt_tree_range trees, const double *offset, gbt_unseen unseen, void *out, gbt_error *err) {
   gbt_ctx ctx;
   gbt_binding *binding = NULL;
   gbt_status status;
   GBT_TRY(r_ctx_open(&ctx, threads, err));
   GBT_TRY_GOTO(gbt_table_check(&ctx, table, err), done);
-  GBT_TRY_GOTO(gbt_binding_new(&ctx, table, model->schema, unseen, &binding, err), done);
-  if (kind == R_LEAF) {
-    status = leaves(&ctx, at, binding, trees, out, err);
-  } else {
-    GBT_TRY_GOTO(scores(&ctx, at, binding, trees, offset, out, err), done);
-    if (kind == R_RESPONSE) status = gbt_predict_response(&ctx, objective, table->n_rows, out, err);
-  }
+  GBT_TRY_GOTO(gbt_binding_new(&ctx, table, at->model->schema, unseen, &binding, err), done);
+  status = answer(&ctx, at, binding, table->n_rows, what, trees, offset, out, err);
 done:
   gbt_binding_free(binding);
   gbt_ctx_close(&ctx);
   return status;
 }
 
-static SEXP result_of(r_predict_kind what, int64_t n_rows, int n_cols) {
-  if (what == R_LEAF) return Rf_allocMatrix(INTSXP, (int)n_rows, n_cols);
-  return n_cols == 1 ? Rf_allocVector(REALSXP, (R_xlen_t)n_rows) : Rf_allocMatrix(REALSXP, (int)n_rows, n_cols);
+/* A vector or matrix for the answer; *values: where its numbers lie. */
+static SEXP result_of(gbt_answer what, int64_t n_rows, int n_outputs, int n_trees, void **values) {
+  SEXP out;
+  if (what == GBT_ANSWER_LEAF)
+    out = Rf_allocMatrix(INTSXP, (int)n_rows, n_trees);
+  else if (what == GBT_ANSWER_CLASS)
+    out = Rf_allocVector(INTSXP, (R_xlen_t)n_rows);
+  else if (n_outputs == 1)
+    out = Rf_allocVector(REALSXP, (R_xlen_t)n_rows);
+  else
+    out = Rf_allocMatrix(REALSXP, (int)n_rows, n_outputs);
+  *values = TYPEOF(out) == INTSXP ? (void *)INTEGER(out) : (void *)REAL(out);
+  return out;
 }
 
-/* kind: r_predict_kind. device: NULL, or as for r_cuda_api. */
-SEXP r_gbt_predict(SEXP state, SEXP cache, SEXP frame, SEXP kind, SEXP objective, SEXP round_beg, SEXP round_end,
-                   SEXP offset, SEXP unseen, SEXP threads, SEXP device) {
+/* kind: gbt_answer. device: NULL, or as for r_cuda_api. */
+SEXP r_gbt_predict(SEXP state, SEXP cache, SEXP frame, SEXP kind, SEXP round_beg, SEXP round_end, SEXP offset,
+                   SEXP unseen, SEXP threads, SEXP device) {
   /* 1 */
   SEXP handle = PROTECT(r_model_handle(state, cache));
   const gbt_model *model = r_model_get(handle);
@@ -64,21 +74,20 @@ SEXP r_gbt_predict(SEXP state, SEXP cache, SEXP frame, SEXP kind, SEXP objective
   if (device != R_NilValue) at.api = r_cuda_api(device, &at.number);
   gbt_table table;
   r_table(frame, &table);
-  gbt_tree_range trees = r_tree_range(&model->forest, round_beg, round_end);
-  int32_t k = model->forest.n_outputs;
-  r_predict_kind what = (r_predict_kind)r_arg_int(kind, "kind");
-  const gbt_objective how = r_arg_objective(objective, k);
+  gbt_tree_range trees = r_tree_range(&model->parts.forest, round_beg, round_end);
+  int32_t k = model->parts.forest.n_outputs;
+  gbt_answer what = (gbt_answer)r_arg_int(kind, "kind");
   const double *off = r_arg_reals(offset, (R_xlen_t)(table.n_rows * k), "offset");
   gbt_unseen novel = (gbt_unseen)r_arg_int(unseen, "unseen");
   r_threads t = r_arg_threads(threads);
   if ((double)table.n_rows * (double)(trees.end - trees.beg) < STEPS_WORTH_THREADS) t.n = 1;
   if (table.n_rows > 2147483647 || trees.end - trees.beg > 2147483647) r_stop("the result is too large for a matrix");
-  SEXP out = PROTECT(result_of(what, table.n_rows, what == R_LEAF ? (int)(trees.end - trees.beg) : k));
-  void *values = what == R_LEAF ? (void *)INTEGER(out) : (void *)REAL(out);
+  void *values;
+  SEXP out = PROTECT(result_of(what, table.n_rows, k, (int)(trees.end - trees.beg), &values));
   gbt_error err = {0};
 
   /* 2 */
-  gbt_status status = predict(t, &at, &table, what, &how, trees, off, novel, values, &err);
+  gbt_status status = predict(t, &at, &table, what, trees, off, novel, values, &err);
 
   /* 3 */
   r_check(status, &err);

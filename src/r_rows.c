@@ -250,30 +250,3 @@ SEXP r_gbt_take_sparse(SEXP p, SEXP i, SEXP n_rows, SEXP rows) {
   UNPROTECT(1);
   return out;
 }
-
-/* ---- classes ---- */
-
-/* For every row of a matrix of doubles the column of its largest number, from 1; the lower one when two are equal. */
-SEXP r_gbt_best_class(SEXP p) {
-  enum { BLOCK = 4096 };
-  double top[BLOCK];
-  SEXP dim = Rf_getAttrib(p, R_DimSymbol);
-  if (TYPEOF(p) != REALSXP || Rf_xlength(dim) != 2) r_stop("a matrix of doubles is expected");
-  R_xlen_t n = INTEGER_RO(dim)[0], k = INTEGER_RO(dim)[1];
-  SEXP out = PROTECT(Rf_allocVector(INTSXP, n));
-  const double *x = REAL_RO(p);
-  for (R_xlen_t beg = 0; beg < n; beg += BLOCK) {
-    int m = n - beg < BLOCK ? (int)(n - beg) : BLOCK, *best = INTEGER(out) + beg;
-    for (R_xlen_t j = 0; j < k; j++) {
-      const double *column = x + j * n + beg;
-      look(j * BLOCK);
-      for (int i = 0; i < m; i++) {
-        if (j > 0 && !(column[i] > top[i])) continue;
-        top[i] = column[i];
-        best[i] = (int)j + 1;
-      }
-    }
-  }
-  UNPROTECT(1);
-  return out;
-}

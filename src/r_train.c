@@ -132,7 +132,7 @@ SEXP r_gbt_trainer_new(SEXP spec, SEXP threads) {
   PROTECT(init);
   if (init != R_NilValue) {
     const gbt_model *first = r_model_get(init);
-    s.init = &first->forest;
+    s.init = &first->parts.forest;
     s.init_schema = first->schema;
   }
   r_threads t = r_arg_threads(threads);
@@ -266,7 +266,9 @@ SEXP r_gbt_trainer_see(SEXP trainer_xptr, SEXP value) {
 /* The bytes of a model of all trees. */
 SEXP r_gbt_trainer_model(SEXP trainer_xptr, SEXP meta) {
   const gbt_schema *schema = schema_of(trainer_xptr);
-  return r_write_model(gbt_trainer_trees(trainer_of(trainer_xptr)), schema, meta);
+  gbt_trainer *trainer = trainer_of(trainer_xptr);
+  gbt_model_parts parts = {*gbt_trainer_trees(trainer), *gbt_trainer_objective(trainer), schema, NULL, 0};
+  return r_write_model(parts, meta);
 }
 
 SEXP r_gbt_trainer_free(SEXP trainer_xptr) {

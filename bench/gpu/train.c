@@ -59,16 +59,6 @@ static double free_bytes(const bench *b) {
   return (double)info.free_bytes;
 }
 
-/* The first trees of a forest. */
-static gbt_forest_view first_trees(const gbt_forest *forest, uint64_t n) {
-  gbt_forest_view view = gbt_forest_look(forest);
-  if (n >= view.n_trees) return view;
-  view.n_trees = n;
-  view.n_nodes = view.trees[n].node_beg;
-  view.n_words = view.trees[n].set_beg;
-  return view;
-}
-
 /* Whether the models of both forests' first trees have the same bytes. */
 static gbt_status same_models(const gbt_ctx *ctx, const gbt_forest *a, const gbt_forest *b, uint64_t n_trees,
                               const gbt_schema *schema, int *same, gbt_error *err) {
@@ -78,8 +68,9 @@ static gbt_status same_models(const gbt_ctx *ctx, const gbt_forest *a, const gbt
   const gbt_forest *forest[2] = {a, b};
   *same = 0;
   for (int i = 0; i < 2; i++) {
-    gbt_forest_view view = first_trees(forest[i], n_trees);
-    GBT_TRY_GOTO(gbt_model_write(&ctx->mem, &view, schema, NULL, 0, &bytes[i], &size[i], err), done);
+    gbt_model_parts parts = {gbt_forest_first(gbt_forest_look(forest[i]), n_trees),
+                             gbt_objective_make(GBT_OBJ_CUSTOM, forest[i]->n_outputs), schema, NULL, 0};
+    GBT_TRY_GOTO(gbt_model_write(&ctx->mem, &parts, &bytes[i], &size[i], err), done);
   }
   *same = size[0] == size[1] && memcmp(bytes[0], bytes[1], size[0]) == 0;
 done:

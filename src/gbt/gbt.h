@@ -3,8 +3,9 @@
  *   gbt_ctx_open            one call's memory, threads and way to stop               base/ctx.h
  *   gbt_dataset_new         borrowed columns -> cuts -> binned pages                 data/table.h, data/dataset.h
  *   gbt_trainer_new, _run   data sets + parameters -> forest                         boost/trainer.h, params.h
- *   gbt_model_write, _open  forest + schema + meta <-> bytes                         model/model.h
- *   gbt_predict_...         forest + bound table -> scores, responses, leaves        model/predict.h
+ *   gbt_model_write, _open  forest + objective + schema + meta <-> bytes             model/model.h
+ *   gbt_model_answer        model + bound table -> scores, responses, classes        model/answer.h
+ *   gbt_predict_...         forest + bound table -> scores, leaves                   model/predict.h
  *   gbt_device_api          the same on a device, by a library of its own            backend/device.h
  *
  * C11, no host language, nothing printed, no aborts, no mutable globals. Fallible functions return gbt_status and fill
@@ -23,6 +24,7 @@
 #include "data/cuts.h"
 #include "data/dataset.h"
 #include "data/table.h"
+#include "model/answer.h"
 #include "model/model.h"
 #include "model/predict.h"
 #include "objective/objective.h"

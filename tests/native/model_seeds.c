@@ -7,31 +7,49 @@
 typedef struct seed_spec {
   int32_t n_features, n_levels;
   forest_spec forest;
+  int has_vectors;
+  int32_t objective;
 } seed_spec;
 
 static const seed_spec specs[MODEL_SEEDS] = {
-    {2, 12, {1, 1, 3, 6, SHAPE_BUSHY, 0}},    {4, 12, {2, 2, 1, 7, SHAPE_BUSHY, 1}},
-    {6, 12, {1, 1, 1, 40, SHAPE_CHAIN, 1}},   {8, 12, {3, 1, 1, 7, SHAPE_COMPLETE, 1}},
-    {1, 3, {1, 1, 1, 0, SHAPE_BUSHY, 1}},     {0, 0, {1, 1, 1, 0, SHAPE_BUSHY, 1}},
-    {3, 40, {1, 1, 2, 12, SHAPE_BUSHY, 0}},   {2, 70, {1, 2, 1, 8, SHAPE_CHAIN, 0}},
-    {5, 5, {1, 1, 1, 31, SHAPE_COMPLETE, 1}}, {12, 2, {1, 1, 6, 3, SHAPE_BUSHY, 0}},
-    {3, 9, {4, 1, 2, 4, SHAPE_BUSHY, 0}},     {2, 33, {1, 1, 0, 0, SHAPE_BUSHY, 0}},
-    {1, 0, {1, 1, 1, 100, SHAPE_BUSHY, 1}}, /* more cuts than codes are looked up by at once */
+    {2, 12, {1, 1, 3, 6, SHAPE_BUSHY, 0}, 0, GBT_OBJ_SQUARED_ERROR},
+    {4, 12, {2, 2, 1, 7, SHAPE_BUSHY, 1}, 0, GBT_OBJ_SOFTMAX},
+    {6, 12, {1, 1, 1, 40, SHAPE_CHAIN, 1}, 0, GBT_OBJ_LOGISTIC},
+    {8, 12, {3, 1, 1, 7, SHAPE_COMPLETE, 1}, 0, GBT_OBJ_CUSTOM},
+    {1, 3, {1, 1, 1, 0, SHAPE_BUSHY, 1}, 0, GBT_OBJ_POISSON},
+    {0, 0, {1, 1, 1, 0, SHAPE_BUSHY, 1}, 0, GBT_OBJ_SQUARED_ERROR},
+    {3, 40, {1, 1, 2, 12, SHAPE_BUSHY, 0}, 0, GBT_OBJ_CUSTOM},
+    {2, 70, {1, 2, 1, 8, SHAPE_CHAIN, 0}, 0, GBT_OBJ_LOGISTIC},
+    {5, 5, {1, 1, 1, 31, SHAPE_COMPLETE, 1}, 0, GBT_OBJ_SQUARED_ERROR},
+    {12, 2, {1, 1, 6, 3, SHAPE_BUSHY, 0}, 0, GBT_OBJ_POISSON},
+    {3, 9, {4, 1, 2, 4, SHAPE_BUSHY, 0}, 0, GBT_OBJ_SOFTMAX},
+    {2, 33, {1, 1, 0, 0, SHAPE_BUSHY, 0}, 0, GBT_OBJ_SQUARED_ERROR},
+    {1,
+     0,
+     {1, 1, 1, 100, SHAPE_BUSHY, 1},
+     0,
+     GBT_OBJ_SQUARED_ERROR}, /* more cuts than codes are looked up by at once */
+    {4, 9, {3, 1, 2, 5, SHAPE_BUSHY, 0}, 1, GBT_OBJ_SOFTMAX},
+    {3, 12, {2, 2, 1, 12, SHAPE_COMPLETE, 1}, 1, GBT_OBJ_CUSTOM},
 };
 
-static uint8_t *write_seed(const gbt_forest *forest, const gbt_schema *schema, size_t *n_bytes) {
-  static const char *const classes[] = {"yes", NULL, "no"}, *const objective[] = {"squared"};
+static uint8_t *write_seed(const gbt_forest *forest, const gbt_schema *schema, int32_t objective, size_t *n_bytes) {
+  static const char *const classes[] = {"yes", NULL, "no"}, *const response[] = {"double"};
   static const double log[] = {0.5, 0.25};
   static const int32_t ints[] = {1, 2, 3};
-  static const gbt_meta meta[] = {{"objective", GBT_META_TEXT, 1, objective, NULL, NULL},
+  static const gbt_meta meta[] = {{"response", GBT_META_TEXT, 1, response, NULL, NULL},
                                   {"classes", GBT_META_TEXT, 3, classes, NULL, NULL},
                                   {"log", GBT_META_DOUBLE, 2, NULL, log, NULL},
                                   {"ints", GBT_META_INT, 3, NULL, NULL, ints},
                                   {"none", GBT_META_INT, 0, NULL, NULL, ints}};
   gbt_mem mem = gbt_mem_default();
-  gbt_forest_view view = gbt_forest_look(forest);
+  gbt_model_parts parts = {.forest = gbt_forest_look(forest),
+                           .objective = gbt_objective_make((gbt_objective_kind)objective, forest->n_outputs),
+                           .schema = schema,
+                           .meta = meta,
+                           .n_meta = 5};
   uint8_t *bytes = NULL, *out = NULL;
-  if (CHECK_OK(gbt_model_write(&mem, &view, schema, meta, 5, &bytes, n_bytes, test_err))) {
+  if (CHECK_OK(gbt_model_write(&mem, &parts, &bytes, n_bytes, test_err))) {
     out = test_alloc(*n_bytes);
     memcpy(out, bytes, *n_bytes);
   }
@@ -43,8 +61,9 @@ uint8_t *model_seed(uint64_t i, size_t *n_bytes) {
   const seed_spec *spec = &specs[i % MODEL_SEEDS];
   test_rng rng = {i};
   gbt_schema *schema = make_schema(&rng, spec->n_features, spec->n_levels);
-  gbt_forest *forest = make_forest(&rng, schema, &spec->forest);
-  uint8_t *out = write_seed(forest, schema, n_bytes);
+  gbt_forest *forest =
+      spec->has_vectors ? make_vector_forest(&rng, schema, &spec->forest) : make_forest(&rng, schema, &spec->forest);
+  uint8_t *out = write_seed(forest, schema, spec->objective, n_bytes);
   gbt_forest_free(forest);
   gbt_schema_unref(schema);
   return out;

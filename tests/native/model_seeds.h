@@ -1,12 +1,12 @@
 /* Small models to start mutating from: every kind of feature, shapes from one leaf to a deep chain, one output and
- * several, sets of one word and of many, meta values of every kind. */
+ * several, leaves with values and with vectors, sets of one word and of many, meta values of every kind. */
 #ifndef GBT_TEST_MODEL_SEEDS_H
 #define GBT_TEST_MODEL_SEEDS_H
 
 #include <stddef.h>
 #include <stdint.h>
 
-enum { MODEL_SEEDS = 13 };
+enum { MODEL_SEEDS = 15 };
 
 /* The bytes of seed i, to be freed with free(); NULL after a failure, reported as a failed check. */
 uint8_t *model_seed(uint64_t i, size_t *n_bytes);

@@ -3,8 +3,8 @@
 #include "model_use.h"
 
 #include "../../src/gbt/boost/trainer_impl.h"
+#include "../../src/gbt/model/answer.h"
 #include "../../src/gbt/model/format.h"
-#include "../../src/gbt/model/model.h"
 #include "../../src/gbt/tree/relevel.h"
 #include "forests.h"
 #include "naive_predict.h"
@@ -62,14 +62,16 @@ static gbt_ctx open_ctx(const gbt_mem *mem, gbt_simd simd) {
 
 /* Looks at every text, number and bit of a set. */
 static uint64_t read_everything(const gbt_model *model) {
-  const gbt_forest_view *forest = &model->forest;
-  uint64_t sum = 0;
+  const gbt_forest_view *forest = &model->parts.forest;
+  uint64_t sum = (uint64_t)CHECK_OK(gbt_objective_check(&model->parts.objective, test_err));
+  for (uint64_t i = 0; i < forest->n_vectors * (uint64_t)forest->n_leaf_outputs; i++)
+    sum += forest->leaf_values[i] > 0.0;
   for (int32_t f = 0; f < model->schema->n_columns; f++) {
     const gbt_schema_column *feat = &model->schema->col[f];
     sum += strlen(feat->name) + strlen(feat->tag);
     for (int32_t i = 0; i < feat->n_levels; i++) sum += strlen(feat->levels[i]);
   }
-  for (int32_t m = 0; m < model->n_meta; m++) {
+  for (int32_t m = 0; m < model->parts.n_meta; m++) {
     const gbt_meta *meta = &model->meta[m];
     sum += strlen(meta->name) + (gbt_model_meta(model, meta->name) != meta);
     for (int64_t i = 0; i < meta->n; i++) {
@@ -91,8 +93,8 @@ static uint64_t read_everything(const gbt_model *model) {
 
 /* Whether a threshold splits a factor: then levels have an order, and other levels another meaning. */
 static int orders_levels(const gbt_model *model) {
-  for (uint64_t i = 0; i < model->forest.n_nodes; i++) {
-    const gbt_node *node = &model->forest.nodes[i];
+  for (uint64_t i = 0; i < model->parts.forest.n_nodes; i++) {
+    const gbt_node *node = &model->parts.forest.nodes[i];
     if (node->left > 0 && !(node->feat & GBT_NODE_CATEGORICAL) &&
         model->schema->feat[node->feat & GBT_NODE_FEATURE].type == GBT_CATEGORICAL)
       return 1;
@@ -100,15 +102,16 @@ static int orders_levels(const gbt_model *model) {
   return 0;
 }
 
-/* There is one form of a model only: what was read is written as it was. */
+/* There is one form of a model only: what was read is written as it was, but for sections that were skipped. */
 static void write_again(use *u) {
   const gbt_model *model = u->model;
   uint8_t *bytes;
   size_t n;
-  if (!CHECK_OK(
-          gbt_model_write(&u->mem, &model->forest, model->schema, model->meta, model->n_meta, &bytes, &n, test_err)))
-    return;
-  if (CHECK_EQ_U64(n, u->n_bytes)) CHECK_EQ_BYTES(bytes, u->bytes, n);
+  if (!CHECK_OK(gbt_model_write(&u->mem, &model->parts, &bytes, &n, test_err))) return;
+  if (model->n_skipped > 0)
+    CHECK(n < u->n_bytes);
+  else if (CHECK_EQ_U64(n, u->n_bytes))
+    CHECK_EQ_BYTES(bytes, u->bytes, n);
   gbt_mem_free(&u->mem, bytes);
 }
 
@@ -117,8 +120,8 @@ static const int32_t *leaves_of(const use *u, uint64_t t) { return u->leaves + (
 
 /* Some rounds of the model. */
 static gbt_tree_range some_rounds(use *u) {
-  const gbt_forest_view *forest = &u->model->forest;
-  uint64_t per = (uint64_t)forest->n_outputs * (uint64_t)forest->n_parallel, n = forest->n_trees / per;
+  const gbt_forest_view *forest = &u->model->parts.forest;
+  uint64_t per = gbt_trees_per_round(forest), n = forest->n_trees / per;
   uint64_t beg = (uint64_t)test_below(&u->rng, (int64_t)n + 1);
   gbt_tree_range trees = {beg * per, (beg + (uint64_t)test_below(&u->rng, (int64_t)(n - beg) + 1)) * per};
   return trees;
@@ -129,11 +132,12 @@ static gbt_tree_range some_rounds(use *u) {
 /* By a predictor, which keeps packs from one call to the next. */
 static void predict_again(use *u, gbt_tree_range trees, const double *want) {
   int64_t n_rows = u->table->table.n_rows;
-  size_t n_scores = (size_t)(n_rows * u->model->forest.n_outputs), n_leaves = (size_t)n_rows * (trees.end - trees.beg);
+  size_t n_scores = (size_t)(n_rows * u->model->parts.forest.n_outputs),
+         n_leaves = (size_t)n_rows * (trees.end - trees.beg);
   double *scores = test_alloc(n_scores * sizeof *scores);
   int32_t *pos = test_alloc(n_leaves * sizeof *pos);
   gbt_predictor *predictor = NULL;
-  if (CHECK_OK(gbt_predictor_new(&u->mem, &u->model->forest, &predictor, test_err)))
+  if (CHECK_OK(gbt_predictor_new(&u->mem, &u->model->parts.forest, &predictor, test_err)))
     for (int i = 0; i < 2; i++) {
       CHECK_OK(gbt_predictor_scores(&u->ctx, predictor, u->binding, trees, NULL, scores, test_err));
       CHECK_EQ_BYTES(scores, want, n_scores * sizeof *scores);
@@ -145,16 +149,34 @@ static void predict_again(use *u, gbt_tree_range trees, const double *want) {
   free(pos);
 }
 
-static void respond(use *u, double *scores) {
-  const int32_t n_outputs = u->model->forest.n_outputs;
-  gbt_objective objective = gbt_objective_make((gbt_objective_kind)test_below(&u->rng, GBT_N_OBJECTIVES), n_outputs);
-  if (gbt_objective_check(&objective, NULL) != GBT_OK) objective = gbt_objective_make(GBT_OBJ_CUSTOM, n_outputs);
-  CHECK_OK(gbt_predict_response(&u->ctx, &objective, u->table->table.n_rows, scores, test_err));
+/* Answers by the model alone: links are the scores, responses and classes what a plain loop makes of them. */
+static void answer(use *u, gbt_tree_range trees, const double *scores) {
+  const gbt_objective *objective = &u->model->parts.objective;
+  int64_t n_rows = u->table->table.n_rows;
+  size_t n = (size_t)(n_rows * objective->n_outputs);
+  double *got = test_alloc(n * sizeof *got), *want = test_alloc(n * sizeof *want);
+  int32_t *classes = test_alloc((size_t)n_rows * sizeof *classes);
+  CHECK_OK(gbt_model_answer(&u->ctx, u->model, NULL, u->binding, GBT_ANSWER_LINK, trees, NULL, got, test_err));
+  CHECK_EQ_BYTES(got, scores, n * sizeof *got);
+  memcpy(want, scores, n * sizeof *want);
+  twin_responses(objective, n_rows, want);
+  CHECK_OK(gbt_model_answer(&u->ctx, u->model, NULL, u->binding, GBT_ANSWER_RESPONSE, trees, NULL, got, test_err));
+  CHECK_EQ_BYTES(got, want, n * sizeof *got);
+  if (gbt_model_has_classes(u->model, NULL) == GBT_OK) {
+    CHECK_OK(gbt_model_answer(&u->ctx, u->model, NULL, u->binding, GBT_ANSWER_CLASS, trees, NULL, classes, test_err));
+    for (int64_t r = 0; r < n_rows; r++) CHECK_EQ_I64(classes[r], twin_class(objective, n_rows, want, r));
+  } else {
+    CHECK_FAILS(gbt_model_answer(&u->ctx, u->model, NULL, u->binding, GBT_ANSWER_CLASS, trees, NULL, classes, test_err),
+                GBT_E_UNSUPPORTED, "no classes");
+  }
+  free(got);
+  free(want);
+  free(classes);
 }
 
 /* All ways, on some instruction set. */
 static void predict_all_ways(use *u, gbt_tree_range trees) {
-  const gbt_forest_view *view = &u->model->forest;
+  const gbt_forest_view *view = &u->model->parts.forest;
   int64_t n_rows = u->table->table.n_rows;
   size_t n = (size_t)(n_rows * view->n_outputs);
   const int32_t *leaves = leaves_of(u, trees.beg);
@@ -169,7 +191,7 @@ static void predict_all_ways(use *u, gbt_tree_range trees) {
   CHECK_OK(gbt_predict_scores(&u->ctx, view, u->binding, trees, offset, scores, test_err));
   CHECK_EQ_BYTES(scores, moved, n * sizeof *scores);
   predict_again(u, trees, want);
-  respond(u, scores);
+  answer(u, trees, want);
   free(offset);
   free(want);
   free(moved);
@@ -178,7 +200,7 @@ static void predict_all_ways(use *u, gbt_tree_range trees) {
 
 /* The number of splits of all features is that of the trees' inner nodes. */
 static void weigh(use *u, gbt_tree_range trees) {
-  const gbt_forest_view *view = &u->model->forest;
+  const gbt_forest_view *view = &u->model->parts.forest;
   size_t n = (size_t)view->n_features;
   double *sums = test_alloc(3 * n * sizeof *sums), splits = 0.0, want = 0.0;
   gbt_importance(view, trees, sums, sums + n, sums + 2 * n);
@@ -206,14 +228,18 @@ static void write_other(use *u, const gbt_forest_view *view, const gbt_schema *s
   uint8_t *bytes;
   size_t n;
   gbt_model *other = NULL;
-  if (!CHECK_OK(gbt_model_write(&u->mem, view, schema, u->model->meta, u->model->n_meta, &bytes, &n, test_err))) return;
-  if (CHECK_OK(gbt_model_open(&u->mem, bytes, n, &other, test_err))) same_leaves(u, &other->forest, binding, first);
+  gbt_model_parts parts = u->model->parts;
+  parts.forest = *view;
+  parts.schema = schema;
+  if (!CHECK_OK(gbt_model_write(&u->mem, &parts, &bytes, &n, test_err))) return;
+  if (CHECK_OK(gbt_model_open(&u->mem, bytes, n, &other, test_err)))
+    same_leaves(u, &other->parts.forest, binding, first);
   gbt_model_close(other);
   gbt_mem_free(&u->mem, bytes);
 }
 
 static void slice(use *u, gbt_tree_range trees) {
-  gbt_forest_view view = u->model->forest;
+  gbt_forest_view view = u->model->parts.forest;
   view.trees += trees.beg;
   view.n_trees = trees.end - trees.beg;
   write_other(u, &view, u->model->schema, u->binding, trees.beg);
@@ -253,7 +279,7 @@ static void relevel(use *u) {
   gbt_forest *forest = NULL;
   gbt_binding *binding = NULL;
   if (schema != NULL &&
-      CHECK_OK(gbt_forest_relevel(&u->mem, &u->model->forest, u->model->schema, schema, &forest, test_err)) &&
+      CHECK_OK(gbt_forest_relevel(&u->mem, &u->model->parts.forest, u->model->schema, schema, &forest, test_err)) &&
       CHECK_OK(gbt_binding_new(&u->ctx, &u->table->table, schema, GBT_UNSEEN_PRIOR, &binding, test_err))) {
     gbt_forest_view view = gbt_forest_look(forest);
     same_leaves(u, &view, binding, 0);
@@ -323,13 +349,15 @@ static void train_round(use *u, gbt_trainer *tr, const gbt_dataset *data, const 
   CHECK_OK(gbt_trainer_scores(&u->ctx, tr, 0, &scores, test_err));
   CHECK_OK(gbt_predict_scores(&u->ctx, &view, binding, all, NULL, got, test_err));
   CHECK_EQ_BYTES(got, scores, n * sizeof *got);
-  if (CHECK_OK(gbt_model_write(&u->mem, &view, data->cuts->schema, NULL, 0, &bytes, &n_bytes, test_err)))
-    gbt_mem_free(&u->mem, bytes);
+  gbt_model_parts parts = u->model->parts;
+  parts.forest = view;
+  parts.schema = data->cuts->schema;
+  if (CHECK_OK(gbt_model_write(&u->mem, &parts, &bytes, &n_bytes, test_err))) gbt_mem_free(&u->mem, bytes);
   free(got);
 }
 
 static void train_with(use *u, const gbt_table *table, gbt_dataset *data) {
-  const gbt_forest_view *old = &u->model->forest;
+  const gbt_forest_view *old = &u->model->parts.forest;
   gbt_binding *before = NULL, *after = NULL;
   gbt_forest *forest = NULL;
   gbt_trainer *tr = NULL;
@@ -356,8 +384,8 @@ static void train_with(use *u, const gbt_table *table, gbt_dataset *data) {
 }
 
 static void train_on(use *u) {
-  const gbt_forest_view *forest = &u->model->forest;
-  if (forest->n_features == 0 || forest->n_outputs > 4 || forest->n_parallel > 4) return;
+  const gbt_forest_view *forest = &u->model->parts.forest;
+  if (forest->n_features == 0 || forest->n_outputs > 4 || forest->n_parallel > 4 || forest->n_leaf_outputs > 1) return;
   gbt_table table = training_table(u);
   gbt_dataset *data = NULL;
   double *label = test_alloc((size_t)table.n_rows * sizeof *label);
@@ -375,14 +403,14 @@ static void train_on(use *u) {
 
 static void use_all(use *u) {
   static const int64_t rows[] = {1, 13, 40, 70};
-  gbt_tree_range all = {0, u->model->forest.n_trees}, some = some_rounds(u);
+  gbt_tree_range all = {0, u->model->parts.forest.n_trees}, some = some_rounds(u);
   CHECK(read_everything(u->model) < UINT64_MAX);
   write_again(u);
   u->table = make_table(&u->rng, u->model->schema, rows[test_below(&u->rng, 4)]);
   gbt_error err = {GBT_OK, "", ""};
   gbt_status status = gbt_binding_new(&u->ctx, &u->table->table, u->model->schema, GBT_UNSEEN_PRIOR, &u->binding, &err);
   if (status == GBT_OK) {
-    u->leaves = twin_leaves(&u->model->forest, u->binding, all);
+    u->leaves = twin_leaves(&u->model->parts.forest, u->binding, all);
     predict_all_ways(u, test_below(&u->rng, 2) ? all : some);
     weigh(u, some);
     int64_t next = test_below(&u->rng, 8); /* one of these, so that there is time for many models */

@@ -1,40 +1,79 @@
 /* See mutate.h. Here: drafts from bytes and back, and what is done to bytes; edits of drafts are in mutate_draft.c. */
 #include "mutate.h"
 
+const char section_names[GBTI_N_SECTIONS][17] = {
+#define GBT_SECTION(ID, name, flags, record) name,
+#include "../../src/gbt/model/sections.def"
+};
+
+static const gbti_section known[GBTI_N_SECTIONS] = {
+#define GBT_SECTION(ID, name, flags, record) {name, flags, 0, 0, sizeof(record)},
+#include "../../src/gbt/model/sections.def"
+};
+
 static gbti_model_head head_of(const uint8_t *bytes) {
   gbti_model_head head;
   memcpy(&head, bytes, sizeof head);
   return head;
 }
 
-static int is_inside(gbti_model_section part, size_t n) { return part.beg <= n && part.bytes <= n - part.beg; }
+/* Rows of the table of sections that lie within n bytes; as many as a model may have. */
+static uint32_t n_rows_of(const uint8_t *bytes, size_t n) {
+  if (n < sizeof(gbti_model_head)) return 0;
+  uint32_t rows = head_of(bytes).n_sections;
+  size_t room = (n - sizeof(gbti_model_head)) / sizeof(gbti_section);
+  if (rows > GBTI_MOST_SECTIONS) rows = GBTI_MOST_SECTIONS;
+  return rows > room ? (uint32_t)room : rows;
+}
+
+static size_t row_at(uint32_t i) { return sizeof(gbti_model_head) + i * sizeof(gbti_section); }
+
+static gbti_section row_of(const uint8_t *bytes, uint32_t i) {
+  gbti_section row;
+  memcpy(&row, bytes + row_at(i), sizeof row);
+  return row;
+}
+
+static int is_inside(gbti_section part, size_t n) { return part.beg <= n && part.bytes <= n - part.beg; }
+
+/* The number of a section by name; GBTI_N_SECTIONS when there is none. */
+static int id_of(const gbti_section *row) {
+  int id = 0;
+  while (id < GBTI_N_SECTIONS && memcmp(known[id].name, row->name, sizeof row->name) != 0) id++;
+  return id;
+}
 
 int draft_read(draft *d, const uint8_t *bytes, size_t n) {
-  if (n < sizeof(gbti_model_head)) return 0;
-  gbti_model_head head = head_of(bytes);
-  for (int p = 0; p < GBTI_N_PARTS; p++)
-    if (!is_inside(head.part[p], n) || head.part[p].bytes > MUTATE_PART) return 0;
-  if (head.part[GBTI_PART_NUMBERS].bytes < sizeof(gbti_model_numbers)) return 0;
-  for (int p = 0; p < GBTI_N_PARTS; p++) {
-    d->n[p] = (size_t)head.part[p].bytes;
-    memcpy(d->part[p], bytes + head.part[p].beg, d->n[p]);
+  memset(d->n, 0, sizeof d->n);
+  for (uint32_t i = 0; i < n_rows_of(bytes, n); i++) {
+    gbti_section row = row_of(bytes, i);
+    int id = id_of(&row);
+    if (id == GBTI_N_SECTIONS) continue;
+    if (!is_inside(row, n) || row.bytes > MUTATE_SECTION) return 0;
+    d->n[id] = (size_t)row.bytes;
+    memcpy(d->section[id], bytes + row.beg, d->n[id]);
   }
-  return 1;
+  return d->n[GBTI_SEC_NUMBERS] == sizeof(gbti_model_numbers);
 }
 
 size_t draft_write(draft *d, uint8_t *out, size_t most) {
-  gbti_model_head head = {.version = GBTI_MODEL_VERSION, .n_parts = GBTI_N_PARTS};
-  size_t at = sizeof head;
+  gbti_model_head head = {.version = GBTI_MODEL_VERSION};
+  gbti_section table[GBTI_N_SECTIONS];
   memcpy(head.magic, GBTI_MODEL_MAGIC, 8);
-  for (int p = 0; p < GBTI_N_PARTS; p++) {
-    head.part[p].beg = at;
-    head.part[p].bytes = d->n[p];
-    at = (size_t)gbti_align8(at + d->n[p]);
+  for (int s = 0; s < GBTI_N_SECTIONS; s++) head.n_sections += d->n[s] > 0;
+  size_t at = row_at(head.n_sections), n = 0;
+  for (int s = 0; s < GBTI_N_SECTIONS; s++) {
+    if (d->n[s] == 0) continue;
+    table[n] = known[s];
+    table[n].beg = at;
+    table[n++].bytes = d->n[s];
+    at = (size_t)gbti_align8(at + d->n[s]);
   }
   if (at > most) return 0;
   memset(out, 0, at);
   memcpy(out, &head, sizeof head);
-  for (int p = 0; p < GBTI_N_PARTS; p++) memcpy(out + head.part[p].beg, d->part[p], d->n[p]);
+  memcpy(out + sizeof head, table, n * sizeof *table);
+  for (size_t i = 0; i < n; i++) memcpy(out + table[i].beg, d->section[id_of(&table[i])], (size_t)table[i].bytes);
   mutate_seal(out, at);
   return at;
 }
@@ -44,7 +83,7 @@ void mutate_seal(uint8_t *bytes, size_t n) {
   gbti_model_head head = head_of(bytes);
   head.n_bytes = n;
   memcpy(bytes, &head, sizeof head);
-  head.checksum = gbti_model_checksum(bytes + GBTI_MODEL_SUMMED, (n - GBTI_MODEL_SUMMED) & ~(size_t)7);
+  head.checksum = gbti_model_checksum(bytes + sizeof head, (n - sizeof head) & ~(size_t)7);
   memcpy(bytes, &head, sizeof head);
 }
 
@@ -81,37 +120,40 @@ static void twist(test_rng *rng, blob *b, uint64_t at, size_t size, uint64_t sam
 }
 
 typedef struct field {
-  gbti_model_part part;
+  gbti_section_id section;
   uint64_t size, at; /* of the record; of the field within it */
   size_t bytes;
 } field;
 
 /* Every field of every record. */
 static const field fields[] = {
-    {GBTI_PART_NUMBERS, 40, 0, 4},   {GBTI_PART_NUMBERS, 40, 4, 4},  {GBTI_PART_NUMBERS, 40, 8, 4},
-    {GBTI_PART_NUMBERS, 40, 12, 4},  {GBTI_PART_NUMBERS, 40, 16, 8}, {GBTI_PART_NUMBERS, 40, 24, 8},
-    {GBTI_PART_NUMBERS, 40, 32, 8},  {GBTI_PART_BASE, 8, 0, 8},      {GBTI_PART_TREES, 24, 0, 8},
-    {GBTI_PART_TREES, 24, 8, 8},     {GBTI_PART_TREES, 24, 16, 4},   {GBTI_PART_TREES, 24, 20, 4},
-    {GBTI_PART_NODES, 16, 0, 8},     {GBTI_PART_NODES, 16, 0, 4},    {GBTI_PART_NODES, 16, 4, 4},
-    {GBTI_PART_NODES, 16, 8, 4},     {GBTI_PART_NODES, 16, 12, 4},   {GBTI_PART_SETS, 4, 0, 4},
-    {GBTI_PART_GAIN, 8, 0, 8},       {GBTI_PART_COVER, 8, 0, 8},     {GBTI_PART_COUNT, 4, 0, 4},
-    {GBTI_PART_FEATURES, 24, 0, 8},  {GBTI_PART_FEATURES, 24, 8, 8}, {GBTI_PART_FEATURES, 24, 16, 4},
-    {GBTI_PART_FEATURES, 24, 20, 4}, {GBTI_PART_LEVELS, 8, 0, 8},    {GBTI_PART_META, 32, 0, 8},
-    {GBTI_PART_META, 32, 8, 4},      {GBTI_PART_META, 32, 12, 4},    {GBTI_PART_META, 32, 16, 8},
-    {GBTI_PART_META, 32, 24, 8},     {GBTI_PART_VALUES, 8, 0, 8},    {GBTI_PART_VALUES, 4, 0, 4},
-    {GBTI_PART_TEXTS, 1, 0, 1}};
+    {GBTI_SEC_NUMBERS, 16, 0, 4},    {GBTI_SEC_NUMBERS, 16, 4, 4},  {GBTI_SEC_NUMBERS, 16, 8, 4},
+    {GBTI_SEC_NUMBERS, 16, 12, 4},   {GBTI_SEC_OBJECTIVE, 8, 0, 8}, {GBTI_SEC_PARAMETERS, 16, 0, 8},
+    {GBTI_SEC_PARAMETERS, 16, 8, 8}, {GBTI_SEC_BASE, 8, 0, 8},      {GBTI_SEC_TREES, 24, 0, 8},
+    {GBTI_SEC_TREES, 24, 8, 8},      {GBTI_SEC_TREES, 24, 16, 4},   {GBTI_SEC_TREES, 24, 20, 4},
+    {GBTI_SEC_NODES, 16, 0, 8},      {GBTI_SEC_NODES, 16, 0, 4},    {GBTI_SEC_NODES, 16, 4, 4},
+    {GBTI_SEC_NODES, 16, 8, 4},      {GBTI_SEC_NODES, 16, 12, 4},   {GBTI_SEC_SETS, 4, 0, 4},
+    {GBTI_SEC_LEAF_VALUES, 8, 0, 8}, {GBTI_SEC_GAIN, 8, 0, 8},      {GBTI_SEC_COVER, 8, 0, 8},
+    {GBTI_SEC_COUNT, 4, 0, 4},       {GBTI_SEC_COLUMNS, 24, 0, 8},  {GBTI_SEC_COLUMNS, 24, 8, 8},
+    {GBTI_SEC_COLUMNS, 24, 16, 4},   {GBTI_SEC_COLUMNS, 24, 20, 4}, {GBTI_SEC_LEVELS, 8, 0, 8},
+    {GBTI_SEC_META, 32, 0, 8},       {GBTI_SEC_META, 32, 8, 4},     {GBTI_SEC_META, 32, 12, 4},
+    {GBTI_SEC_META, 32, 16, 8},      {GBTI_SEC_META, 32, 24, 8},    {GBTI_SEC_META_VALUES, 8, 0, 8},
+    {GBTI_SEC_META_VALUES, 4, 0, 4}, {GBTI_SEC_TEXTS, 1, 0, 1}};
 
-/* A random record of a part: its position, or 0 when there is none. */
-static uint64_t pick(test_rng *rng, const blob *b, gbti_model_part part, uint64_t size) {
-  gbti_model_section at = head_of(b->bytes).part[part];
-  uint64_t n = at.bytes / size;
-  if (n == 0 || !is_inside(at, b->n)) return 0;
-  return at.beg + (uint64_t)test_below(rng, (int64_t)n) * size;
+/* A random record of a section: its position, or 0 when there is none. */
+static uint64_t pick(test_rng *rng, const blob *b, gbti_section_id section, uint64_t size) {
+  for (uint32_t i = 0; i < n_rows_of(b->bytes, b->n); i++) {
+    gbti_section row = row_of(b->bytes, i);
+    if (id_of(&row) != (int)section) continue;
+    uint64_t n = row.bytes / size;
+    return n == 0 || !is_inside(row, b->n) ? 0 : row.beg + (uint64_t)test_below(rng, (int64_t)n) * size;
+  }
+  return 0;
 }
 
 static void twist_field(test_rng *rng, blob *b) {
   const field *f = &fields[test_below(rng, (int64_t)(sizeof fields / sizeof fields[0]))];
-  uint64_t at = pick(rng, b, f->part, f->size), other = pick(rng, b, f->part, f->size);
+  uint64_t at = pick(rng, b, f->section, f->size), other = pick(rng, b, f->section, f->size);
   if (at == 0 || other == 0) return;
   uint64_t x = (uint64_t)test_below(rng, 24);
   if (test_below(rng, 2)) memcpy(&x, b->bytes + other + f->at, f->bytes);
@@ -121,7 +163,7 @@ static void twist_field(test_rng *rng, blob *b) {
 /* Exchanges two records of a part, or makes them equal. */
 static void swap_records(test_rng *rng, blob *b) {
   const field *f = &fields[test_below(rng, (int64_t)(sizeof fields / sizeof fields[0]))];
-  uint64_t at = pick(rng, b, f->part, f->size), other = pick(rng, b, f->part, f->size);
+  uint64_t at = pick(rng, b, f->section, f->size), other = pick(rng, b, f->section, f->size);
   uint8_t save[40];
   if (at == 0 || other == 0) return;
   memcpy(save, b->bytes + at, f->size);
@@ -129,38 +171,90 @@ static void swap_records(test_rng *rng, blob *b) {
   if (test_below(rng, 2)) memcpy(b->bytes + other, save, f->size);
 }
 
-/* The table of parts: a number twisted, two entries exchanged, or a part laid over another. */
-static void twist_parts(test_rng *rng, blob *b) {
-  uint64_t at = 32 + 16 * (uint64_t)test_below(rng, GBTI_N_PARTS);
-  uint64_t other = 32 + 16 * (uint64_t)test_below(rng, GBTI_N_PARTS);
-  uint8_t save[16];
-  int64_t kind = test_below(rng, 4);
-  if (kind < 2) {
-    twist(rng, b, at + 8 * (uint64_t)test_below(rng, 2), 8, (uint64_t)test_below(rng, (int64_t)b->n));
-    return;
+/* The table of sections: a field twisted, two rows exchanged, one row laid over another. */
+static void twist_table(test_rng *rng, blob *b) {
+  uint32_t n = n_rows_of(b->bytes, b->n);
+  uint8_t save[sizeof(gbti_section)];
+  if (n == 0) return;
+  uint64_t at = row_at((uint32_t)test_below(rng, n)), other = row_at((uint32_t)test_below(rng, n));
+  switch (test_below(rng, 6)) {
+  case 0: /* a letter of the name */
+    b->bytes[at + (uint64_t)test_below(rng, 16)] =
+        (uint8_t)(test_below(rng, 2) ? 'a' + test_below(rng, 26) : test_below(rng, 256));
+    break;
+  case 1:
+    twist(rng, b, at + 16 + 4 * (uint64_t)test_below(rng, 2), 4, 1);
+    break;
+  case 2:
+  case 3:
+    twist(rng, b, at + 24 + 8 * (uint64_t)test_below(rng, 2), 8, (uint64_t)test_below(rng, (int64_t)b->n));
+    break;
+  default:
+    memcpy(save, b->bytes + at, sizeof save);
+    memcpy(b->bytes + at, b->bytes + other, sizeof save);
+    if (test_below(rng, 2)) memcpy(b->bytes + other, save, sizeof save);
   }
-  memcpy(save, b->bytes + at, 16);
-  memcpy(b->bytes + at, b->bytes + other, kind == 2 ? 16 : 8);
-  if (kind == 2) memcpy(b->bytes + other, save, 16);
 }
 
-/* Makes a part longer or shorter by some bytes and moves what is behind it; the table of parts follows. */
-static void resize_part(test_rng *rng, blob *b) {
-  gbti_model_head head = head_of(b->bytes);
-  uint64_t p = (uint64_t)test_below(rng, GBTI_N_PARTS), by = (uint64_t)test_below(rng, 5) * 8;
+/* Moves what is behind a byte by a multiple of 8 bytes, and the rows of the table with it. */
+static void move_tail(blob *b, uint64_t from, int64_t by) {
+  memmove(b->bytes + (int64_t)from + by, b->bytes + from, b->n - from);
+  for (uint32_t i = 0; i < n_rows_of(b->bytes, b->n); i++) {
+    gbti_section row = row_of(b->bytes, i);
+    if (row.beg < from) continue;
+    row.beg += (uint64_t)by;
+    memcpy(b->bytes + row_at(i), &row, sizeof row);
+  }
+  b->n = (size_t)((int64_t)b->n + by);
+}
+
+/* Makes a section longer or shorter by some bytes and moves what is behind it. */
+static void resize_section(test_rng *rng, blob *b) {
+  uint32_t n = n_rows_of(b->bytes, b->n);
+  uint64_t by = (uint64_t)test_below(rng, 5) * 8;
+  if (n == 0) return;
+  uint32_t i = (uint32_t)test_below(rng, n);
+  gbti_section row = row_of(b->bytes, i);
   if (test_below(rng, 4) == 0) by = (uint64_t)test_below(rng, 64);
-  if (!is_inside(head.part[p], b->n)) return;
-  uint64_t old_end = gbti_align8(head.part[p].beg + head.part[p].bytes);
+  if (!is_inside(row, b->n) || row.beg < row_at(n)) return;
+  uint64_t old_end = gbti_align8(row.beg + row.bytes);
   int grow = (int)test_below(rng, 2);
-  if (old_end > b->n || (!grow && head.part[p].bytes < by) || (grow && b->n + by + 8 > b->most)) return;
-  uint64_t kept = head.part[p].beg + head.part[p].bytes;
-  head.part[p].bytes = grow ? head.part[p].bytes + by : head.part[p].bytes - by;
-  uint64_t new_end = gbti_align8(head.part[p].beg + head.part[p].bytes);
-  memmove(b->bytes + new_end, b->bytes + old_end, b->n - old_end);
+  if (old_end > b->n || (!grow && row.bytes < by) || (grow && b->n + by + 8 > b->most)) return;
+  uint64_t kept = row.beg + row.bytes;
+  row.bytes = grow ? row.bytes + by : row.bytes - by;
+  uint64_t new_end = gbti_align8(row.beg + row.bytes);
+  memcpy(b->bytes + row_at(i), &row, sizeof row);
+  move_tail(b, old_end, (int64_t)new_end - (int64_t)old_end);
   if (kept < new_end) memset(b->bytes + kept, 0, new_end - kept);
-  for (uint64_t q = p + 1; q < GBTI_N_PARTS; q++) head.part[q].beg += new_end - old_end;
-  b->n = (size_t)(b->n + new_end - old_end);
-  memcpy(b->bytes, &head, sizeof head);
+}
+
+size_t mutate_add_section(uint8_t *bytes, size_t n, size_t most, const gbti_section *like, uint32_t place) {
+  blob b = {bytes, n, most};
+  uint32_t rows = n_rows_of(bytes, n);
+  gbti_section fresh = *like;
+  uint64_t room = gbti_align8(fresh.bytes);
+  if (rows == 0 || n % 8 != 0 || n + room + sizeof fresh > most || place > rows) return n;
+  gbti_model_head head = head_of(bytes);
+  fresh.beg = place < rows ? row_of(bytes, place).beg : n;
+  if (head.n_sections != rows || fresh.beg > n || fresh.beg % 8 != 0 || fresh.beg < row_at(rows)) return n;
+  move_tail(&b, fresh.beg, (int64_t)room);
+  memset(bytes + fresh.beg, 0, room);
+  memset(bytes + fresh.beg, 0x5a, fresh.bytes);
+  fresh.beg += sizeof fresh;
+  move_tail(&b, row_at(rows), (int64_t)sizeof fresh);
+  memmove(bytes + row_at(place + 1), bytes + row_at(place), (rows - place) * sizeof fresh);
+  memcpy(bytes + row_at(place), &fresh, sizeof fresh);
+  head.n_sections++;
+  memcpy(bytes, &head, sizeof head);
+  return b.n;
+}
+
+/* A section that no version knows, mostly one that may be skipped. */
+static void add_unknown(test_rng *rng, blob *b) {
+  gbti_section fresh = {.name = "later_", .flags = test_below(rng, 4) == 0, .bytes = 1 + (uint64_t)test_below(rng, 40)};
+  fresh.name[6] = (char)('a' + test_below(rng, 8));
+  uint32_t place = (uint32_t)test_below(rng, (int64_t)n_rows_of(b->bytes, b->n) + 1);
+  b->n = mutate_add_section(b->bytes, b->n, b->most, &fresh, place);
 }
 
 /* Another size, a multiple of 8 or not. */
@@ -186,17 +280,19 @@ static void edit_bytes(test_rng *rng, blob *b) {
     twist(rng, b, word + 4, 4, mutate_edge(rng, b->n));
     break;
   case 3:
-    twist_parts(rng, b);
+    twist_table(rng, b);
     break;
   case 4:
-    resize_part(rng, b);
+    resize_section(rng, b);
     break;
   case 5:
     resize(rng, b);
     break;
   case 6:
-  case 7:
     swap_records(rng, b);
+    break;
+  case 7:
+    add_unknown(rng, b);
     break;
   default:
     twist_field(rng, b);

@@ -1,8 +1,8 @@
 /* Models that somebody crafted: mutations that know the format (model/format.h), checksums put right.
  *
- *   draft     a model as its 13 parts, each in a buffer of its own, to be edited part by part; the bytes that come of
- *             one have every part, text and tree where it must be, so most of them are models or nearly so
- *   raw       edits of the bytes themselves: fields, the table of parts, sizes; most of these are refused
+ *   draft     a model as its sections, each in a buffer of its own, to be edited one by one; the bytes that come of
+ *             one have every section, text and tree where it must be, so most of them are models or nearly so
+ *   raw       edits of the bytes themselves: fields, the table of sections, sizes; most of these are refused
  *
  * Everything follows from the rng's seed and the bytes. Any bytes will do; what is no model is mutated as bytes. */
 #ifndef GBT_TEST_MUTATE_H
@@ -11,27 +11,36 @@
 #include "../../src/gbt/model/format.h"
 #include "test.h"
 
-enum { MUTATE_PART = 8192 }; /* bytes of a part that is edited at most */
+enum { MUTATE_SECTION = 8192 }; /* bytes of a section that is edited at most */
 
 typedef struct draft {
-  _Alignas(8) uint8_t part[GBTI_N_PARTS][MUTATE_PART];
-  size_t n[GBTI_N_PARTS];
+  _Alignas(8) uint8_t section[GBTI_N_SECTIONS][MUTATE_SECTION];
+  size_t n[GBTI_N_SECTIONS]; /* bytes; 0: not there */
 } draft;
 
-/* 0 when the bytes have no table of parts that lie within them, or a part is too large. */
+/* The name of a section as the table has it, with zeros behind. */
+extern const char section_names[GBTI_N_SECTIONS][17];
+
+/* 0 when the bytes have no table of sections that lie within them, or a section is too large. Unknown ones are left
+ * out. */
 int draft_read(draft *d, const uint8_t *bytes, size_t n);
 
 /* The model of a draft, sealed. Returns its size, 0 when that is above `most`. */
 size_t draft_write(draft *d, uint8_t *out, size_t most);
 
-/* One edit of a draft: of a tree, a set, a feature, a level, a meta entry, a text, a count. */
+/* One edit of a draft: of a tree, a set, a vector, the objective, a column, a level, a meta entry, a text, a number. */
 void draft_edit(test_rng *rng, draft *d);
 
 /* Takes schema, forest and meta of either draft, or appends the trees of `from`. */
 void draft_merge(test_rng *rng, draft *d, const draft *from);
 
-/* Gives every text its place again, as features, levels and meta entries refer to them. */
+/* Gives every text its place again, as the objective, columns, levels and meta entries refer to them, and every vector,
+ * as leaves do. */
 void draft_relay(draft *d);
+
+/* Inserts a section of a name, flags and bytes in front of row `place` of the table of sections, or behind the last
+ * one; there is room for `most`. Returns the new size; the checksum is to be made right. */
+size_t mutate_add_section(uint8_t *bytes, size_t n, size_t most, const gbti_section *like, uint32_t place);
 
 /* Makes size and checksum right. */
 void mutate_seal(uint8_t *bytes, size_t n);
@@ -39,7 +48,7 @@ void mutate_seal(uint8_t *bytes, size_t n);
 /* Mutates n bytes in place; there is room for `most`. Returns the new size. */
 size_t mutate_model(test_rng *rng, uint8_t *bytes, size_t n, size_t most);
 
-/* A model of parts of two; returns its size, 0 when nothing came of it. */
+/* A model of sections of two; returns its size, 0 when nothing came of it. */
 size_t mutate_merge(test_rng *rng, const uint8_t *a, size_t n_a, const uint8_t *b, size_t n_b, uint8_t *out,
                     size_t most);
 

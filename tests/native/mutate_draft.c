@@ -1,18 +1,19 @@
-/* Edits of drafts but for trees: texts, features, levels, meta entries, and parts of two drafts. See mutate.h. */
+/* Edits of drafts but for trees: texts, the objective, columns, levels, meta entries, and sections of two drafts. See
+ * mutate.h. */
 #include "../../src/gbt/model/model.h"
 #include "mutate_impl.h"
 
-int draft_insert(draft *d, gbti_model_part p, size_t at, size_t bytes) {
-  if (at > d->n[p] || bytes > MUTATE_PART - d->n[p]) return 0;
-  memmove(d->part[p] + at + bytes, d->part[p] + at, d->n[p] - at);
-  memset(d->part[p] + at, 0, bytes);
+int draft_insert(draft *d, gbti_section_id p, size_t at, size_t bytes) {
+  if (at > d->n[p] || bytes > MUTATE_SECTION - d->n[p]) return 0;
+  memmove(d->section[p] + at + bytes, d->section[p] + at, d->n[p] - at);
+  memset(d->section[p] + at, 0, bytes);
   d->n[p] += bytes;
   return 1;
 }
 
-int draft_cut(draft *d, gbti_model_part p, size_t at, size_t bytes) {
+int draft_cut(draft *d, gbti_section_id p, size_t at, size_t bytes) {
   if (at > d->n[p] || bytes > d->n[p] - at) return 0;
-  memmove(d->part[p] + at, d->part[p] + at + bytes, d->n[p] - at - bytes);
+  memmove(d->section[p] + at, d->section[p] + at + bytes, d->n[p] - at - bytes);
   d->n[p] -= bytes;
   return 1;
 }
@@ -25,72 +26,76 @@ double draft_number(test_rng *rng) {
   return kind == 3 ? test_bell(rng) : (double)(test_below(rng, 41) - 20) / 2.0;
 }
 
-/* Features and entries as the numbers tell them. */
-static void count_records(draft *d) {
-  numbers(d)->n_features = (int32_t)COUNT(d, gbti_model_feature, GBTI_PART_FEATURES);
-  numbers(d)->n_meta = (int32_t)COUNT(d, gbti_model_entry, GBTI_PART_META);
-}
+/* Columns as the numbers tell them. */
+static void count_columns(draft *d) { numbers(d)->n_features = (int32_t)COUNT(d, gbti_model_column, GBTI_SEC_COLUMNS); }
 
 /* ---- texts ---- */
 
-enum { MOST_SLOTS = 4 * MUTATE_PART / 8 };
+enum { MOST_SLOTS = 4 * MUTATE_SECTION / 8 };
 
 /* The places that refer to texts, in the order in which texts lie. */
 static size_t find_slots(draft *d, uint64_t **slot) {
-  uint64_t *level = AS(d, uint64_t, GBTI_PART_LEVELS), n_levels = COUNT(d, uint64_t, GBTI_PART_LEVELS), at = 0;
+  uint64_t *level = AS(d, uint64_t, GBTI_SEC_LEVELS), n_levels = COUNT(d, uint64_t, GBTI_SEC_LEVELS), at = 0;
   size_t n = 0;
-  for (size_t f = 0; f < COUNT(d, gbti_model_feature, GBTI_PART_FEATURES); f++) {
-    slot[n++] = &features(d)[f].name;
-    slot[n++] = &features(d)[f].tag;
-    for (int32_t i = 0; i < features(d)[f].n_levels && at < n_levels; i++) slot[n++] = &level[at++];
+  if (d->n[GBTI_SEC_OBJECTIVE] >= sizeof **slot) slot[n++] = AS(d, uint64_t, GBTI_SEC_OBJECTIVE);
+  for (size_t i = 0; i < COUNT(d, gbti_model_parameter, GBTI_SEC_PARAMETERS); i++)
+    slot[n++] = &AS(d, gbti_model_parameter, GBTI_SEC_PARAMETERS)[i].name;
+  for (size_t f = 0; f < COUNT(d, gbti_model_column, GBTI_SEC_COLUMNS); f++) {
+    slot[n++] = &columns(d)[f].name;
+    slot[n++] = &columns(d)[f].tag;
+    for (int32_t i = 0; i < columns(d)[f].n_levels && at < n_levels; i++) slot[n++] = &level[at++];
   }
-  for (size_t m = 0; m < COUNT(d, gbti_model_entry, GBTI_PART_META); m++) {
+  for (size_t m = 0; m < COUNT(d, gbti_model_entry, GBTI_SEC_META); m++) {
     const gbti_model_entry *e = &entries(d)[m];
     if (n == MOST_SLOTS) break;
     slot[n++] = &entries(d)[m].name;
-    if (e->kind != GBT_META_TEXT || e->beg % 8 != 0 || e->beg > d->n[GBTI_PART_VALUES]) continue;
-    uint64_t *value = AS(d, uint64_t, GBTI_PART_VALUES) + e->beg / 8;
-    for (uint64_t i = 0; i < e->n && i < (d->n[GBTI_PART_VALUES] - e->beg) / 8 && n < MOST_SLOTS; i++)
+    if (e->kind != GBT_META_TEXT || e->beg % 8 != 0 || e->beg > d->n[GBTI_SEC_META_VALUES]) continue;
+    uint64_t *value = AS(d, uint64_t, GBTI_SEC_META_VALUES) + e->beg / 8;
+    for (uint64_t i = 0; i < e->n && i < (d->n[GBTI_SEC_META_VALUES] - e->beg) / 8 && n < MOST_SLOTS; i++)
       if (value[i] != GBTI_MODEL_NO_TEXT) slot[n++] = &value[i];
   }
   return n;
 }
 
 static size_t text_size(const draft *d, uint64_t at) {
-  if (at >= d->n[GBTI_PART_TEXTS]) return 0;
-  const uint8_t *text = d->part[GBTI_PART_TEXTS] + at, *end = memchr(text, 0, d->n[GBTI_PART_TEXTS] - (size_t)at);
+  if (at >= d->n[GBTI_SEC_TEXTS]) return 0;
+  const uint8_t *text = d->section[GBTI_SEC_TEXTS] + at, *end = memchr(text, 0, d->n[GBTI_SEC_TEXTS] - (size_t)at);
   return end == NULL ? 0 : (size_t)(end - text);
 }
 
-void draft_relay(draft *d) {
+static void relay_texts(draft *d) {
   static uint64_t *slot[MOST_SLOTS]; /* large; one thread */
-  uint8_t texts[MUTATE_PART];
+  uint8_t texts[MUTATE_SECTION];
   size_t n = find_slots(d, slot), at = 0;
   for (size_t i = 0; i < n; i++) {
     size_t size = text_size(d, *slot[i]);
     if (at + size + 1 > sizeof texts) size = 0;
     if (at + size + 1 > sizeof texts) return;
-    memcpy(texts + at, d->part[GBTI_PART_TEXTS] + (size > 0 ? *slot[i] : 0), size);
+    memcpy(texts + at, d->section[GBTI_SEC_TEXTS] + (size > 0 ? *slot[i] : 0), size);
     texts[at + size] = 0;
     *slot[i] = at;
     at += size + 1;
   }
-  memcpy(d->part[GBTI_PART_TEXTS], texts, at);
-  d->n[GBTI_PART_TEXTS] = at;
+  memcpy(d->section[GBTI_SEC_TEXTS], texts, at);
+  d->n[GBTI_SEC_TEXTS] = at;
 }
 
-/* Puts a text behind the others; its place until texts are laid again. */
-static uint64_t add_text(draft *d, const char *text) {
-  size_t at = d->n[GBTI_PART_TEXTS], n = strlen(text) + 1;
-  if (!draft_insert(d, GBTI_PART_TEXTS, at, n)) return at;
-  memcpy(d->part[GBTI_PART_TEXTS] + at, text, n);
+void draft_relay(draft *d) {
+  relay_texts(d);
+  draft_relay_vectors(d);
+}
+
+uint64_t draft_add_text(draft *d, const char *text) {
+  size_t at = d->n[GBTI_SEC_TEXTS], n = strlen(text) + 1;
+  if (!draft_insert(d, GBTI_SEC_TEXTS, at, n)) return at;
+  memcpy(d->section[GBTI_SEC_TEXTS] + at, text, n);
   return at;
 }
 
 static uint64_t add_name(test_rng *rng, draft *d, const char *stem) {
   char text[48];
   snprintf(text, sizeof text, "%s%d", stem, (int)test_below(rng, 1000));
-  return add_text(d, text);
+  return draft_add_text(d, text);
 }
 
 /* Another text where one is referred to: that of another place, bad UTF-8, names that R knows, long or empty ones. */
@@ -120,7 +125,7 @@ static void edit_text(test_rng *rng, draft *d) {
   if (test_below(rng, 3) == 0)
     *at = *slot[test_below(rng, (int64_t)n)];
   else
-    *at = add_text(d, odd[test_below(rng, (int64_t)(sizeof odd / sizeof odd[0]))]);
+    *at = draft_add_text(d, odd[test_below(rng, (int64_t)(sizeof odd / sizeof odd[0]))]);
 }
 
 /* ---- schema ---- */
@@ -128,36 +133,36 @@ static void edit_text(test_rng *rng, draft *d) {
 /* Where the levels of feature f begin among all. */
 static size_t level_of(draft *d, size_t f) {
   size_t at = 0;
-  for (size_t i = 0; i < f; i++) at += features(d)[i].n_levels > 0 ? (size_t)features(d)[i].n_levels : 0;
+  for (size_t i = 0; i < f; i++) at += columns(d)[i].n_levels > 0 ? (size_t)columns(d)[i].n_levels : 0;
   return at;
 }
 
 static void edit_schema(test_rng *rng, draft *d) {
-  size_t n = COUNT(d, gbti_model_feature, GBTI_PART_FEATURES);
+  size_t n = COUNT(d, gbti_model_column, GBTI_SEC_COLUMNS);
   int64_t kind = test_below(rng, 8);
-  if (kind == 0 && draft_insert(d, GBTI_PART_FEATURES, n * 24, 24)) {
-    gbti_model_feature fresh = {.type = (uint32_t)test_below(rng, 3)};
+  if (kind == 0 && draft_insert(d, GBTI_SEC_COLUMNS, n * 24, 24)) {
+    gbti_model_column fresh = {.type = (uint32_t)test_below(rng, 3)};
     fresh.name = add_name(rng, d, "new ");
     fresh.tag = add_name(rng, d, "");
-    features(d)[n] = fresh;
-    count_records(d);
+    columns(d)[n] = fresh;
+    count_columns(d);
     return;
   }
   if (n == 0) return;
   size_t f = (size_t)test_below(rng, (int64_t)n);
-  gbti_model_feature *feat = &features(d)[f];
+  gbti_model_column *feat = &columns(d)[f];
   size_t at = level_of(d, f);
   if (kind == 1) {
     feat->type = (uint32_t)test_below(rng, 4);
-  } else if (kind == 2 && n > 1 && features(d)[n - 1].n_levels == 0) {
-    d->n[GBTI_PART_FEATURES] -= 24;
-    count_records(d);
-  } else if (kind == 3 && feat->n_levels > 0 && draft_cut(d, GBTI_PART_LEVELS, 8 * at, 8)) {
+  } else if (kind == 2 && n > 1 && columns(d)[n - 1].n_levels == 0) {
+    d->n[GBTI_SEC_COLUMNS] -= 24;
+    count_columns(d);
+  } else if (kind == 3 && feat->n_levels > 0 && draft_cut(d, GBTI_SEC_LEVELS, 8 * at, 8)) {
     feat->n_levels--;
   } else if (kind > 3) {
     for (int64_t i = test_below(rng, 8) == 0 ? 40 : 1; i > 0; i--)
-      if (feat->n_levels >= 0 && feat->n_levels < MUTATE_PART && draft_insert(d, GBTI_PART_LEVELS, 8 * at, 8)) {
-        AS(d, uint64_t, GBTI_PART_LEVELS)[at] = add_name(rng, d, "level ");
+      if (feat->n_levels >= 0 && feat->n_levels < MUTATE_SECTION && draft_insert(d, GBTI_SEC_LEVELS, 8 * at, 8)) {
+        AS(d, uint64_t, GBTI_SEC_LEVELS)[at] = add_name(rng, d, "level ");
         feat->n_levels++;
         if (feat->type == GBT_NUMERIC) feat->type = 1 + (uint32_t)test_below(rng, 2);
       }
@@ -168,26 +173,26 @@ static void edit_schema(test_rng *rng, draft *d) {
 
 /* Whether an entry's values lie within their part, and are aligned. */
 static int has_values(const draft *d, const gbti_model_entry *e) {
-  size_t left = d->n[GBTI_PART_VALUES];
+  size_t left = d->n[GBTI_SEC_META_VALUES];
   return e->beg % 8 == 0 && e->beg <= left && e->n <= (left - e->beg) / (e->kind == GBT_META_INT ? 4 : 8);
 }
 
 /* Lays the values of the entries one behind the other, in the order of the entries. */
 static void relay_values(draft *d) {
-  _Alignas(8) uint8_t values[MUTATE_PART];
+  _Alignas(8) uint8_t values[MUTATE_SECTION];
   size_t at = 0;
-  for (size_t m = 0; m < COUNT(d, gbti_model_entry, GBTI_PART_META); m++) {
+  for (size_t m = 0; m < COUNT(d, gbti_model_entry, GBTI_SEC_META); m++) {
     gbti_model_entry *e = &entries(d)[m];
     size_t size = e->kind == GBT_META_INT ? 4 : 8;
     if (!has_values(d, e) || at + gbti_align8(e->n * size) > sizeof values) return;
     size_t bytes = (size_t)e->n * size;
     memset(values + at, 0, (size_t)gbti_align8(bytes));
-    memcpy(values + at, d->part[GBTI_PART_VALUES] + e->beg, bytes);
+    memcpy(values + at, d->section[GBTI_SEC_META_VALUES] + e->beg, bytes);
     e->beg = at;
     at += (size_t)gbti_align8(bytes);
   }
-  memcpy(d->part[GBTI_PART_VALUES], values, at);
-  d->n[GBTI_PART_VALUES] = at;
+  memcpy(d->section[GBTI_SEC_META_VALUES], values, at);
+  d->n[GBTI_SEC_META_VALUES] = at;
 }
 
 /* A name as R/save.R gives them. */
@@ -200,30 +205,29 @@ static uint64_t known_name(test_rng *rng, draft *d) {
   char text[64];
   snprintf(text, sizeof text, "%s%s", stems[test_below(rng, (int64_t)(sizeof stems / sizeof stems[0]))],
            ends[test_below(rng, 9)]);
-  return add_text(d, text);
+  return draft_add_text(d, text);
 }
 
 static void add_entry(test_rng *rng, draft *d) {
-  size_t n = COUNT(d, gbti_model_entry, GBTI_PART_META), at = (size_t)test_below(rng, (int64_t)n + 1);
+  size_t n = COUNT(d, gbti_model_entry, GBTI_SEC_META), at = (size_t)test_below(rng, (int64_t)n + 1);
   gbti_model_entry fresh = {.kind = (uint32_t)test_below(rng, 3), .n = (uint64_t)test_below(rng, 5)};
-  fresh.beg = d->n[GBTI_PART_VALUES];
+  fresh.beg = d->n[GBTI_SEC_META_VALUES];
   size_t bytes = (size_t)gbti_align8(fresh.n * (fresh.kind == GBT_META_INT ? 4 : 8));
-  if (!draft_insert(d, GBTI_PART_META, at * 32, 32) || !draft_insert(d, GBTI_PART_VALUES, (size_t)fresh.beg, bytes))
+  if (!draft_insert(d, GBTI_SEC_META, at * 32, 32) || !draft_insert(d, GBTI_SEC_META_VALUES, (size_t)fresh.beg, bytes))
     return;
   for (uint64_t i = 0; i < fresh.n; i++) {
     uint64_t x = gbt_bits(draft_number(rng));
     if (fresh.kind == GBT_META_TEXT) x = test_below(rng, 4) == 0 ? GBTI_MODEL_NO_TEXT : add_name(rng, d, "text ");
     if (fresh.kind == GBT_META_INT) x = test_below(rng, 2) ? (uint64_t)test_below(rng, 4) : mutate_edge(rng, 0);
-    memcpy(d->part[GBTI_PART_VALUES] + fresh.beg + i * (fresh.kind == GBT_META_INT ? 4 : 8), &x,
+    memcpy(d->section[GBTI_SEC_META_VALUES] + fresh.beg + i * (fresh.kind == GBT_META_INT ? 4 : 8), &x,
            fresh.kind == GBT_META_INT ? 4 : 8);
   }
   fresh.name = known_name(rng, d);
   entries(d)[at] = fresh;
-  count_records(d);
 }
 
 static void edit_meta(test_rng *rng, draft *d) {
-  size_t n = COUNT(d, gbti_model_entry, GBTI_PART_META);
+  size_t n = COUNT(d, gbti_model_entry, GBTI_SEC_META);
   int64_t kind = test_below(rng, 8);
   if (kind == 0 || n == 0) {
     add_entry(rng, d);
@@ -238,7 +242,7 @@ static void edit_meta(test_rng *rng, draft *d) {
       e->n = e->kind == GBT_META_INT ? 2 * save.n : save.n / 2;
     if (e->kind == GBT_META_TEXT && has_values(d, e))
       for (uint64_t i = 0; i < e->n; i++)
-        AS(d, uint64_t, GBTI_PART_VALUES)[e->beg / 8 + i] = test_below(rng, 3) ? add_name(rng, d, "") : UINT64_MAX;
+        AS(d, uint64_t, GBTI_SEC_META_VALUES)[e->beg / 8 + i] = test_below(rng, 3) ? add_name(rng, d, "") : UINT64_MAX;
   } else if (kind == 2) {
     e->name = test_below(rng, 2) ? known_name(rng, d) : entries(d)[other].name;
   } else if (kind == 3) {
@@ -247,15 +251,55 @@ static void edit_meta(test_rng *rng, draft *d) {
     *e = entries(d)[other];
     entries(d)[other] = save;
   } else if (kind == 5) {
-    if (draft_cut(d, GBTI_PART_META, m * 32, 32)) count_records(d);
+    draft_cut(d, GBTI_SEC_META, m * 32, 32);
   } else if (e->kind == GBT_META_INT && e->n > 0 && has_values(d, e)) {
     uint32_t x = (uint32_t)mutate_edge(rng, 0);
-    memcpy(d->part[GBTI_PART_VALUES] + e->beg + 4 * (uint64_t)test_below(rng, (int64_t)e->n), &x, 4);
+    memcpy(d->section[GBTI_SEC_META_VALUES] + e->beg + 4 * (uint64_t)test_below(rng, (int64_t)e->n), &x, 4);
   } else if (e->kind == GBT_META_DOUBLE && e->n > 0 && has_values(d, e)) {
     double x = draft_number(rng);
-    memcpy(d->part[GBTI_PART_VALUES] + e->beg + 8 * (uint64_t)test_below(rng, (int64_t)e->n), &x, 8);
+    memcpy(d->section[GBTI_SEC_META_VALUES] + e->beg + 8 * (uint64_t)test_below(rng, (int64_t)e->n), &x, 8);
   }
   relay_values(d);
+}
+
+/* ---- objective ---- */
+
+/* Another name, a name of a parameter, a value, a parameter more or fewer. */
+static void edit_objective(test_rng *rng, draft *d) {
+  size_t n = COUNT(d, gbti_model_parameter, GBTI_SEC_PARAMETERS), at = (size_t)test_below(rng, (int64_t)n + 1);
+  int32_t other = (int32_t)test_below(rng, GBT_N_OBJECTIVES);
+  int64_t kind = test_below(rng, 6);
+  if (kind == 0 && d->n[GBTI_SEC_OBJECTIVE] == 8) {
+    *AS(d, uint64_t, GBTI_SEC_OBJECTIVE) = draft_add_text(d, gbt_objective_info_of(other)->name);
+  } else if (kind == 1 && d->n[GBTI_SEC_OBJECTIVE] == 8) {
+    draft_set_objective(d, other);
+  } else if (kind == 2 && draft_insert(d, GBTI_SEC_PARAMETERS, at * 16, 16)) {
+    gbti_model_parameter fresh = {add_name(rng, d, "param "), draft_number(rng)};
+    AS(d, gbti_model_parameter, GBTI_SEC_PARAMETERS)[at] = fresh;
+  } else if (kind == 3) {
+    draft_cut(d, GBTI_SEC_PARAMETERS, at * 16, 16);
+  } else if (at < n) {
+    AS(d, gbti_model_parameter, GBTI_SEC_PARAMETERS)[at].value = draft_number(rng);
+  }
+}
+
+void draft_set_objective(draft *d, int32_t kind) {
+  const gbt_objective_info *info = gbt_objective_info_of(kind);
+  gbti_model_parameter fresh[GBT_OBJECTIVE_PARAMS];
+  size_t n = 0;
+  for (; n < GBT_OBJECTIVE_PARAMS && info->param[n].name != NULL; n++) {
+    size_t i = n;
+    for (; i > 0 && strcmp((char *)&d->section[GBTI_SEC_TEXTS][fresh[i - 1].name], info->param[n].name) > 0; i--)
+      fresh[i] = fresh[i - 1];
+    fresh[i].name = draft_add_text(d, info->param[n].name);
+    fresh[i].value = info->param[n].def;
+    if (fresh[i].name >= d->n[GBTI_SEC_TEXTS]) return; /* there was no room */
+  }
+  d->n[GBTI_SEC_OBJECTIVE] = d->n[GBTI_SEC_PARAMETERS] = 0;
+  draft_insert(d, GBTI_SEC_OBJECTIVE, 0, 8);
+  draft_insert(d, GBTI_SEC_PARAMETERS, 0, n * 16);
+  *AS(d, uint64_t, GBTI_SEC_OBJECTIVE) = draft_add_text(d, info->name);
+  memcpy(d->section[GBTI_SEC_PARAMETERS], fresh, n * 16);
 }
 
 /* ---- all of it ---- */
@@ -266,59 +310,63 @@ void draft_edit(test_rng *rng, draft *d) {
     draft_edit_trees(rng, d);
   else if (kind < 13)
     edit_schema(rng, d);
+  else if (kind < 14 && test_below(rng, 2))
+    edit_objective(rng, d);
   else if (kind < 14)
     edit_text(rng, d);
   else
     edit_meta(rng, d);
 }
 
-/* Copies a part, positions of texts moved up. */
-static void take_part(draft *d, const draft *from, gbti_model_part p) {
-  memcpy(d->part[p], from->part[p], from->n[p]);
+static void take_section(draft *d, const draft *from, gbti_section_id p) {
+  memcpy(d->section[p], from->section[p], from->n[p]);
   d->n[p] = from->n[p];
 }
 
 static void take_schema(draft *d, const draft *from, uint64_t text_at) {
-  take_part(d, from, GBTI_PART_FEATURES);
-  take_part(d, from, GBTI_PART_LEVELS);
-  for (size_t f = 0; f < COUNT(d, gbti_model_feature, GBTI_PART_FEATURES); f++) {
-    features(d)[f].name += text_at;
-    features(d)[f].tag += text_at;
+  take_section(d, from, GBTI_SEC_COLUMNS);
+  take_section(d, from, GBTI_SEC_LEVELS);
+  for (size_t f = 0; f < COUNT(d, gbti_model_column, GBTI_SEC_COLUMNS); f++) {
+    columns(d)[f].name += text_at;
+    columns(d)[f].tag += text_at;
   }
-  for (size_t i = 0; i < COUNT(d, uint64_t, GBTI_PART_LEVELS); i++) AS(d, uint64_t, GBTI_PART_LEVELS)[i] += text_at;
-  count_records(d);
+  for (size_t i = 0; i < COUNT(d, uint64_t, GBTI_SEC_LEVELS); i++) AS(d, uint64_t, GBTI_SEC_LEVELS)[i] += text_at;
+  count_columns(d);
 }
 
 static void take_meta(draft *d, const draft *from, uint64_t text_at) {
-  take_part(d, from, GBTI_PART_META);
-  take_part(d, from, GBTI_PART_VALUES);
-  for (size_t m = 0; m < COUNT(d, gbti_model_entry, GBTI_PART_META); m++) {
+  take_section(d, from, GBTI_SEC_META);
+  take_section(d, from, GBTI_SEC_META_VALUES);
+  for (size_t m = 0; m < COUNT(d, gbti_model_entry, GBTI_SEC_META); m++) {
     const gbti_model_entry *e = &entries(d)[m];
     entries(d)[m].name += text_at;
-    if (e->kind != GBT_META_TEXT || e->beg % 8 != 0 || e->beg > d->n[GBTI_PART_VALUES]) continue;
-    uint64_t *value = AS(d, uint64_t, GBTI_PART_VALUES) + e->beg / 8;
-    for (uint64_t i = 0; i < e->n && i < (d->n[GBTI_PART_VALUES] - e->beg) / 8; i++)
+    if (e->kind != GBT_META_TEXT || e->beg % 8 != 0 || e->beg > d->n[GBTI_SEC_META_VALUES]) continue;
+    uint64_t *value = AS(d, uint64_t, GBTI_SEC_META_VALUES) + e->beg / 8;
+    for (uint64_t i = 0; i < e->n && i < (d->n[GBTI_SEC_META_VALUES] - e->beg) / 8; i++)
       if (value[i] != GBTI_MODEL_NO_TEXT) value[i] += text_at;
   }
-  count_records(d);
 }
 
-static void take_forest(draft *d, const draft *from) {
+static void take_forest(draft *d, const draft *from, uint64_t text_at) {
   gbti_model_numbers n = *numbers(d), other;
-  memcpy(&other, from->part[GBTI_PART_NUMBERS], sizeof other);
-  for (int p = GBTI_PART_BASE; p <= GBTI_PART_COUNT; p++) take_part(d, from, (gbti_model_part)p);
+  memcpy(&other, from->section[GBTI_SEC_NUMBERS], sizeof other);
+  for (int p = GBTI_SEC_BASE; p <= GBTI_SEC_COUNT; p++) take_section(d, from, (gbti_section_id)p);
   other.n_features = n.n_features;
-  other.n_meta = n.n_meta;
   *numbers(d) = other;
+  take_section(d, from, GBTI_SEC_OBJECTIVE);
+  take_section(d, from, GBTI_SEC_PARAMETERS);
+  for (size_t i = 0; i < COUNT(d, uint64_t, GBTI_SEC_OBJECTIVE); i++) AS(d, uint64_t, GBTI_SEC_OBJECTIVE)[i] += text_at;
+  for (size_t i = 0; i < COUNT(d, gbti_model_parameter, GBTI_SEC_PARAMETERS); i++)
+    AS(d, gbti_model_parameter, GBTI_SEC_PARAMETERS)[i].name += text_at;
 }
 
 void draft_merge(test_rng *rng, draft *d, const draft *from) {
   static draft other; /* large; one thread */
-  uint64_t what = 1 + (uint64_t)test_below(rng, 15), text_at = d->n[GBTI_PART_TEXTS];
-  if (!draft_insert(d, GBTI_PART_TEXTS, (size_t)text_at, from->n[GBTI_PART_TEXTS])) what &= 10u;
-  if (what & 5u) memcpy(d->part[GBTI_PART_TEXTS] + text_at, from->part[GBTI_PART_TEXTS], from->n[GBTI_PART_TEXTS]);
+  uint64_t what = 1 + (uint64_t)test_below(rng, 15), text_at = d->n[GBTI_SEC_TEXTS];
+  if (!draft_insert(d, GBTI_SEC_TEXTS, (size_t)text_at, from->n[GBTI_SEC_TEXTS])) what &= 8u;
+  if (what & 7u) memcpy(d->section[GBTI_SEC_TEXTS] + text_at, from->section[GBTI_SEC_TEXTS], from->n[GBTI_SEC_TEXTS]);
   if (what & 1u) take_schema(d, from, text_at);
-  if (what & 2u) take_forest(d, from);
+  if (what & 2u) take_forest(d, from, text_at);
   if (what & 4u) take_meta(d, from, text_at);
   if (!(what & 8u)) return;
   other = *from;

@@ -1,6 +1,7 @@
 /* See naive_predict.h. */
 #include "naive_predict.h"
 
+#include "../../src/gbt/objective/response.h"
 #include "test.h"
 
 static uint32_t twin_leaf(const gbt_node *nodes, const uint32_t *words, const double *row, uint32_t at) {
@@ -55,6 +56,32 @@ double *twin_scores(const gbt_forest_view *view, int64_t n_rows, gbt_tree_range 
       out[k * n_rows + r] = s;
     }
   return out;
+}
+
+static void twin_softmax(const double *x, int64_t n_rows, int32_t n_outputs, int64_t row, double *out) {
+  double most = x[row], sum = 0.0;
+  for (int32_t j = 1; j < n_outputs; j++) most = x[j * n_rows + row] > most ? x[j * n_rows + row] : most;
+  for (int32_t j = 0; j < n_outputs; j++) sum += gbt_exp(x[j * n_rows + row] - most);
+  for (int32_t j = 0; j < n_outputs; j++) out[j] = gbt_exp(x[j * n_rows + row] - most) / sum;
+}
+
+void twin_responses(const gbt_objective *objective, int64_t n_rows, double *x) {
+  int32_t n_outputs = objective->n_outputs;
+  double *one = test_alloc((size_t)n_outputs * sizeof *one);
+  for (int64_t r = 0; r < n_rows; r++) {
+    for (int32_t k = 0; k < n_outputs; k++) one[k] = gbt_response(objective, x[k * n_rows + r]);
+    if (objective->kind == GBT_OBJ_SOFTMAX) twin_softmax(x, n_rows, n_outputs, r, one);
+    for (int32_t k = 0; k < n_outputs; k++) x[k * n_rows + r] = one[k];
+  }
+  free(one);
+}
+
+int32_t twin_class(const gbt_objective *objective, int64_t n_rows, const double *p, int64_t row) {
+  int32_t best = 0;
+  if (objective->n_outputs == 1) return p[row] > 0.5;
+  for (int32_t k = 1; k < objective->n_outputs; k++)
+    if (p[k * n_rows + row] > p[best * n_rows + row]) best = k;
+  return best;
 }
 
 /* Returns the number of packs. */

@@ -24,20 +24,29 @@ enum { N_META = sizeof some_meta / sizeof some_meta[0] };
 typedef struct sample {
   gbt_schema *schema;
   gbt_forest *forest;
-  gbt_forest_view view;
+  gbt_model_parts parts;
   uint8_t *bytes;
   size_t n_bytes;
 } sample;
 
 static gbt_mem plain_mem(void) { return gbt_mem_default(); }
 
-static int sample_open(sample *s, uint64_t seed, int32_t n_features, const forest_spec *spec, int32_t n_meta) {
+/* vectors: leaves hold a value for every output. */
+static int sample_of(sample *s, uint64_t seed, int32_t n_features, const forest_spec *spec, int vectors,
+                     int32_t n_meta) {
   test_rng rng = {seed};
   gbt_mem mem = plain_mem();
   s->schema = make_schema(&rng, n_features, 40);
-  s->forest = make_forest(&rng, s->schema, spec);
-  s->view = gbt_forest_look(s->forest);
-  return CHECK_OK(gbt_model_write(&mem, &s->view, s->schema, some_meta, n_meta, &s->bytes, &s->n_bytes, test_err));
+  s->forest = vectors ? make_vector_forest(&rng, s->schema, spec) : make_forest(&rng, s->schema, spec);
+  gbt_objective_kind kind = spec->n_outputs > 1 ? GBT_OBJ_SOFTMAX : GBT_OBJ_LOGISTIC;
+  gbt_model_parts parts = {gbt_forest_look(s->forest), gbt_objective_make(kind, spec->n_outputs), s->schema, some_meta,
+                           n_meta};
+  s->parts = parts;
+  return CHECK_OK(gbt_model_write(&mem, &s->parts, &s->bytes, &s->n_bytes, test_err));
+}
+
+static int sample_open(sample *s, uint64_t seed, int32_t n_features, const forest_spec *spec, int32_t n_meta) {
+  return sample_of(s, seed, n_features, spec, 0, n_meta);
 }
 
 static void sample_close(sample *s) {
@@ -51,9 +60,21 @@ static const forest_spec small = {2, 2, 3, 12, SHAPE_BUSHY, 0};
 
 /* ---- what is read is what was written ---- */
 
+static void check_nodes(const gbt_forest_view *got, uint64_t a, const gbt_forest_view *want, uint64_t b, uint32_t n) {
+  uint64_t width = (uint64_t)want->n_leaf_outputs;
+  for (uint32_t i = 0; i < n; i++) {
+    const gbt_node *x = &got->nodes[a + i], *y = &want->nodes[b + i];
+    if (y->left == 0 && width > 1)
+      CHECK_EQ_BYTES(got->leaf_values + x->arg.vector * width, want->leaf_values + y->arg.vector * width, width * 8);
+    else
+      CHECK_EQ_BYTES(x, y, sizeof *x);
+  }
+}
+
 static void check_forest(const gbt_forest_view *got, const gbt_forest_view *want) {
   CHECK_EQ_I64(got->n_features, want->n_features);
   CHECK_EQ_I64(got->n_outputs, want->n_outputs);
+  CHECK_EQ_I64(got->n_leaf_outputs, want->n_leaf_outputs);
   CHECK_EQ_I64(got->n_parallel, want->n_parallel);
   CHECK_EQ_U64(got->n_trees, want->n_trees);
   CHECK_EQ_BYTES(got->base, want->base, (size_t)want->n_outputs * 8);
@@ -61,7 +82,7 @@ static void check_forest(const gbt_forest_view *got, const gbt_forest_view *want
     const gbt_tree *a = &got->trees[t], *b = &want->trees[t];
     CHECK_EQ_U64(a->n_nodes, b->n_nodes);
     CHECK_EQ_U64(a->n_words, b->n_words);
-    CHECK_EQ_BYTES(got->nodes + a->node_beg, want->nodes + b->node_beg, b->n_nodes * sizeof(gbt_node));
+    check_nodes(got, a->node_beg, want, b->node_beg, b->n_nodes);
     CHECK_EQ_BYTES(got->gain + a->node_beg, want->gain + b->node_beg, b->n_nodes * 8);
     CHECK_EQ_BYTES(got->cover + a->node_beg, want->cover + b->node_beg, b->n_nodes * 8);
     CHECK_EQ_BYTES(got->count + a->node_beg, want->count + b->node_beg, b->n_nodes * 4);
@@ -81,7 +102,7 @@ static void check_schema(const gbt_schema *got, const gbt_schema *want) {
 }
 
 static void check_meta(const gbt_model *model, const gbt_meta *want, int32_t n) {
-  CHECK_EQ_I64(model->n_meta, n);
+  CHECK_EQ_I64(model->parts.n_meta, n);
   for (int32_t m = 0; m < n; m++) {
     const gbt_meta *got = gbt_model_meta(model, want[m].name);
     if (!CHECK(got == &model->meta[m])) continue;
@@ -107,15 +128,16 @@ static void round_trips(void) {
     sample s;
     gbt_model *model;
     int32_t n_meta = i % 3 == 0 ? 0 : N_META;
-    if (sample_open(&s, (uint64_t)i, i == 0 ? 0 : 1 + i, &specs[i % 5 == 0 && i > 0 ? 2 : i % 5], n_meta) &&
+    const forest_spec *spec = &specs[i % 5 == 0 && i > 0 ? 2 : i % 5];
+    if (sample_of(&s, (uint64_t)i, i == 0 ? 0 : 1 + i, spec, i % 2, n_meta) &&
         CHECK_OK(gbt_model_open(&mem, s.bytes, s.n_bytes, &model, test_err))) {
-      check_forest(&model->forest, &s.view);
+      check_forest(&model->parts.forest, &s.parts.forest);
       check_schema(model->schema, s.schema);
       check_meta(model, some_meta, n_meta);
+      CHECK_EQ_BYTES(&model->parts.objective, &s.parts.objective, sizeof s.parts.objective);
       uint8_t *again;
       size_t n_again;
-      if (CHECK_OK(gbt_model_write(&mem, &model->forest, model->schema, model->meta, model->n_meta, &again, &n_again,
-                                   test_err))) {
+      if (CHECK_OK(gbt_model_write(&mem, &model->parts, &again, &n_again, test_err))) {
         CHECK_EQ_U64(n_again, s.n_bytes);
         CHECK_EQ_BYTES(again, s.bytes, s.n_bytes < n_again ? s.n_bytes : n_again);
         gbt_mem_free(&mem, again);
@@ -135,25 +157,11 @@ static void bytes_depend_on_the_model_alone(void) {
   fault_start(&f, 0, 0);
   gbt_mem mem = fault_mem(&f);
   REQUIRE(sample_open(&s, 1, 9, &small, N_META));
-  REQUIRE_OK(gbt_model_write(&mem, &s.view, s.schema, some_meta, N_META, &again, &n_again, test_err));
+  REQUIRE_OK(gbt_model_write(&mem, &s.parts, &again, &n_again, test_err));
   CHECK_EQ_U64(n_again, s.n_bytes);
   CHECK_EQ_BYTES(again, s.bytes, s.n_bytes);
   gbt_mem_free(&mem, again);
   CHECK_EQ_I64(f.n_live, 0);
-  sample_close(&s);
-}
-
-static void layout(void) {
-  sample s;
-  gbti_model_head head;
-  REQUIRE(sample_open(&s, 2, 9, &small, N_META));
-  memcpy(&head, s.bytes, sizeof head);
-  CHECK_EQ_BYTES(s.bytes, "gbtmodel\1\0\0\0", 12);
-  CHECK_EQ_U64(head.n_bytes, s.n_bytes);
-  CHECK_EQ_U64(s.n_bytes % 8, 0);
-  for (int p = 0; p < GBTI_N_PARTS; p++) CHECK_EQ_U64(head.part[p].beg % 8, 0);
-  CHECK_EQ_U64(head.part[GBTI_PART_NODES].bytes, s.view.n_nodes * 16);
-  CHECK_EQ_BYTES(s.bytes + head.part[GBTI_PART_NODES].beg, s.view.nodes, s.view.n_nodes * 16);
   sample_close(&s);
 }
 
@@ -165,17 +173,19 @@ static void part_of_a_forest(void) {
   uint8_t *bytes;
   size_t n_bytes;
   const forest_spec spec = {2, 2, 6, 20, SHAPE_BUSHY, 0};
-  REQUIRE(sample_open(&s, 3, 9, &spec, 0));
-  gbt_forest_view part = s.view;
-  part.trees += 8;
-  part.n_trees = 12;
-  REQUIRE_OK(gbt_model_write(&mem, &part, s.schema, NULL, 0, &bytes, &n_bytes, test_err));
-  REQUIRE_OK(gbt_model_open(&mem, bytes, n_bytes, &model, test_err));
-  CHECK_EQ_U64(model->forest.trees[0].node_beg, 0);
-  check_forest(&model->forest, &part);
-  gbt_model_close(model);
-  gbt_mem_free(&mem, bytes);
-  sample_close(&s);
+  for (int vectors = 0; vectors < 2; vectors++) {
+    REQUIRE(sample_of(&s, 3, 9, &spec, vectors, 0));
+    gbt_model_parts part = s.parts;
+    part.forest.trees += vectors ? 4 : 8;
+    part.forest.n_trees = vectors ? 6 : 12;
+    REQUIRE_OK(gbt_model_write(&mem, &part, &bytes, &n_bytes, test_err));
+    REQUIRE_OK(gbt_model_open(&mem, bytes, n_bytes, &model, test_err));
+    CHECK_EQ_U64(model->parts.forest.trees[0].node_beg, 0);
+    check_forest(&model->parts.forest, &part.forest);
+    gbt_model_close(model);
+    gbt_mem_free(&mem, bytes);
+    sample_close(&s);
+  }
 }
 
 static void bytes_are_used_in_place(void) {
@@ -184,7 +194,8 @@ static void bytes_are_used_in_place(void) {
   gbt_model *model;
   REQUIRE(sample_open(&s, 4, 9, &small, N_META));
   REQUIRE_OK(gbt_model_open(&mem, s.bytes, s.n_bytes, &model, test_err));
-  const uint8_t *nodes = (const uint8_t *)model->forest.nodes, *name = (const uint8_t *)model->schema->col[0].name;
+  const uint8_t *nodes = (const uint8_t *)model->parts.forest.nodes;
+  const uint8_t *name = (const uint8_t *)model->schema->col[0].name;
   CHECK(model->own_bytes == NULL);
   CHECK(nodes > s.bytes && nodes < s.bytes + s.n_bytes);
   CHECK(name > s.bytes && name < s.bytes + s.n_bytes);
@@ -195,7 +206,7 @@ static void bytes_are_used_in_place(void) {
     if (CHECK_OK(gbt_model_open(&mem, moved + shift, s.n_bytes, &model, test_err))) {
       free(moved); /* a copy was taken */
       CHECK(model->own_bytes != NULL);
-      check_forest(&model->forest, &s.view);
+      check_forest(&model->parts.forest, &s.parts.forest);
       check_schema(model->schema, s.schema);
       check_meta(model, some_meta, N_META);
       gbt_model_close(model);
@@ -233,12 +244,13 @@ static void model_predicts_as_the_forest(void) {
   REQUIRE_OK(gbt_model_open(&mem, s.bytes, s.n_bytes, &model, test_err));
   REQUIRE_OK(gbt_ctx_open(&ctx, mem, 1, GBT_SIMD_AUTO, NULL, NULL, test_err));
   made_table *table = make_table(&rng, s.schema, N);
-  gbt_tree_range all = {0, s.view.n_trees};
+  gbt_tree_range all = {0, s.parts.forest.n_trees};
   for (int i = 0; i < 2; i++) {
     gbt_binding *binding;
     REQUIRE_OK(
         gbt_binding_new(&ctx, &table->table, i ? model->schema : s.schema, GBT_UNSEEN_PRIOR, &binding, test_err));
-    CHECK_OK(gbt_predict_scores(&ctx, i ? &model->forest : &s.view, binding, all, NULL, i ? b : a, test_err));
+    CHECK_OK(
+        gbt_predict_scores(&ctx, i ? &model->parts.forest : &s.parts.forest, binding, all, NULL, i ? b : a, test_err));
     gbt_binding_free(binding);
   }
   CHECK_EQ_BYTES(a, b, sizeof a);
@@ -282,9 +294,13 @@ static void messages_say_what_is_wrong(void) {
   CHECK_FAILS(gbt_model_open(&mem, "RDX3 and so on", 14, &model, test_err), GBT_E_FORMAT, "no gbt model");
   CHECK_FAILS(gbt_model_open(&mem, longer, s.n_bytes + 8, &model, test_err), GBT_E_FORMAT, "foreign bytes");
   CHECK_FAILS(gbt_model_open(&mem, longer, s.n_bytes + 1, &model, test_err), GBT_E_FORMAT, "foreign bytes");
-  longer[8] = 2;
-  CHECK_FAILS(gbt_model_open(&mem, longer, s.n_bytes, &model, test_err), GBT_E_FORMAT, "version 2");
+  longer[8] = 3;
+  CHECK_FAILS(gbt_model_open(&mem, longer, s.n_bytes, &model, test_err), GBT_E_FORMAT, "version 3");
+  CHECK_FAILS(gbt_model_open(&mem, longer, s.n_bytes, &model, test_err), GBT_E_FORMAT, "a newer one");
   longer[8] = 1;
+  CHECK_FAILS(gbt_model_open(&mem, longer, s.n_bytes, &model, test_err), GBT_E_FORMAT, "version 1");
+  CHECK_FAILS(gbt_model_open(&mem, longer, s.n_bytes, &model, test_err), GBT_E_FORMAT, "train the model again");
+  longer[8] = 2;
   longer[s.n_bytes / 2] ^= 1;
   CHECK_FAILS(gbt_model_open(&mem, longer, s.n_bytes, &model, test_err), GBT_E_FORMAT, "checksum");
   free(longer);
@@ -295,7 +311,9 @@ static gbt_status try_write(sample *s, const gbt_meta *meta, int32_t n_meta) {
   gbt_mem mem = plain_mem();
   uint8_t *bytes = NULL;
   size_t n_bytes = 1;
-  gbt_status status = gbt_model_write(&mem, &s->view, s->schema, meta, n_meta, &bytes, &n_bytes, test_err);
+  s->parts.meta = meta;
+  s->parts.n_meta = n_meta;
+  gbt_status status = gbt_model_write(&mem, &s->parts, &bytes, &n_bytes, test_err);
   CHECK(status == GBT_OK ? n_bytes > 0 : bytes == NULL && n_bytes == 0);
   gbt_mem_free(&mem, bytes);
   return status;
@@ -325,12 +343,20 @@ static void writer_refuses_what_the_reader_would(void) {
   s.schema->col[2].tag = bad;
   CHECK_FAILS(try_write(&s, NULL, 0), GBT_E_DATA, name);
   s.schema->col[2].tag = tag;
-  s.view.n_features = 4;
+  s.parts.forest.n_features = 4;
   CHECK_FAILS(try_write(&s, NULL, 0), GBT_E_INTERNAL, "4");
-  s.view.n_features = 5;
-  s.view.n_trees = 3;
+  s.parts.forest.n_features = 5;
+  s.parts.objective.n_outputs = 2;
+  CHECK(try_write(&s, NULL, 0) != GBT_OK);
+  s.parts.objective = gbt_objective_make(GBT_OBJ_CUSTOM, 2);
+  CHECK_FAILS(try_write(&s, NULL, 0), GBT_E_INTERNAL, "an objective of 2 outputs and a forest of 1");
+  s.parts.objective = gbt_objective_make(GBT_OBJ_LOGISTIC, 1);
+  s.parts.objective.kind = GBT_N_OBJECTIVES;
+  CHECK(try_write(&s, NULL, 0) != GBT_OK);
+  s.parts.objective.kind = GBT_OBJ_LOGISTIC;
+  s.parts.forest.n_trees = 3;
   CHECK_FAILS(try_write(&s, NULL, 0), GBT_E_INTERNAL, "rounds");
-  s.view.n_trees = 4;
+  s.parts.forest.n_trees = 4;
   s.forest->base[0] = (double)NAN;
   CHECK_FAILS(try_write(&s, NULL, 0), GBT_E_INTERNAL, "base");
   s.forest->base[0] = 0.0;
@@ -360,7 +386,13 @@ static void faults_of_trees(void) {
   good[1].feat = 1 | GBT_NODE_CATEGORICAL;
   good[1].arg.set.beg = 1;
   good[1].arg.set.n_words = 3;
-  CHECK(gbti_tree_fault(&tree, good, feat, 2, seen) == NULL);
+  CHECK(gbti_tree_fault(&tree, good, feat, 2, NULL, seen) == NULL);
+  const uint64_t n_vectors = 7;
+  good[2].arg.vector = 6;
+  CHECK(gbti_tree_fault(&tree, good, feat, 2, &n_vectors, seen) == NULL);
+  good[2].arg.vector = 7;
+  CHECK_EQ_TEXT(gbti_tree_fault(&tree, good, feat, 2, &n_vectors, seen), "a leaf's values do not exist");
+  good[2].arg.value = 0.0;
   static const struct {
     int node, field; /* field: 0 left, 1 feat, 2 value, 3 set.beg, 4 set.n_words */
     double x;
@@ -396,22 +428,22 @@ static void faults_of_trees(void) {
     if (bad[i].field == 2) node->arg.value = bad[i].x;
     if (bad[i].field == 3) node->arg.set.beg = (uint32_t)bad[i].x;
     if (bad[i].field == 4) node->arg.set.n_words = (uint32_t)bad[i].x;
-    const char *say = gbti_tree_fault(&tree, nodes, feat, 2, seen);
+    const char *say = gbti_tree_fault(&tree, nodes, feat, 2, NULL, seen);
     if (!CHECK(say != NULL && strstr(say, bad[i].say) != NULL)) test_note("%d: %s", (int)i, say ? say : "none");
   }
   gbt_node sharing[5];
   memcpy(sharing, good, sizeof sharing);
   sharing[0].feat = sharing[1].feat;
   sharing[0].arg = sharing[1].arg;
-  CHECK(gbti_tree_fault(&tree, sharing, feat, 2, seen) == NULL); /* as in a symmetric tree */
+  CHECK(gbti_tree_fault(&tree, sharing, feat, 2, NULL, seen) == NULL); /* as in a symmetric tree */
   sharing[0].arg.set.beg = 0;
-  CHECK_EQ_TEXT(gbti_tree_fault(&tree, sharing, feat, 2, seen), "sets of levels overlap");
+  CHECK_EQ_TEXT(gbti_tree_fault(&tree, sharing, feat, 2, NULL, seen), "sets of levels overlap");
   sharing[0].arg.set.n_words = 1;
-  CHECK(gbti_tree_fault(&tree, sharing, feat, 2, seen) == NULL);
+  CHECK(gbti_tree_fault(&tree, sharing, feat, 2, NULL, seen) == NULL);
   const gbt_tree empty = {0, 0, 0, 0}, huge = {0, 0, 1u << 31, 0}, two = {0, 0, 2, 0};
-  CHECK_EQ_TEXT(gbti_tree_fault(&empty, good, feat, 2, seen), "it has no nodes");
-  CHECK(gbti_tree_fault(&huge, good, feat, 2, seen) != NULL);
-  CHECK(gbti_tree_fault(&two, good + 3, feat, 2, seen) != NULL);
+  CHECK_EQ_TEXT(gbti_tree_fault(&empty, good, feat, 2, NULL, seen), "it has no nodes");
+  CHECK(gbti_tree_fault(&huge, good, feat, 2, NULL, seen) != NULL);
+  CHECK(gbti_tree_fault(&two, good + 3, feat, 2, NULL, seen) != NULL);
 }
 
 static void faults_of_forests(void) {
@@ -507,7 +539,7 @@ static gbt_status write_once(const gbt_mem *mem, void *arg, gbt_error *err) {
   const sample *s = arg;
   uint8_t *bytes;
   size_t n_bytes;
-  gbt_status status = gbt_model_write(mem, &s->view, s->schema, some_meta, N_META, &bytes, &n_bytes, err);
+  gbt_status status = gbt_model_write(mem, &s->parts, &bytes, &n_bytes, err);
   gbt_mem_free(mem, bytes);
   return status;
 }
@@ -537,7 +569,6 @@ static void allocations_fail(void) {
 void suite_model(void) {
   RUN(round_trips);
   RUN(bytes_depend_on_the_model_alone);
-  RUN(layout);
   RUN(part_of_a_forest);
   RUN(bytes_are_used_in_place);
   RUN(schema_may_outlive_the_model);

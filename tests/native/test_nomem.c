@@ -54,15 +54,16 @@ static gbt_status run_all(const story *s, things *t, gbt_error *err) {
 static gbt_status use_model(const story *s, things *t, gbt_error *err) {
   static const double loss = 2.0;
   const gbt_meta meta = {.name = "loss", .kind = GBT_META_DOUBLE, .n = 1, .num = &loss};
-  gbt_forest_view view = gbt_forest_look(gbt_trainer_forest(t->trainer));
+  gbt_model_parts parts = {gbt_forest_look(gbt_trainer_forest(t->trainer)), s->job.spec.objective,
+                           t->train->cuts->schema, &meta, 1};
   size_t n_bytes = 0;
-  GBT_TRY(gbt_model_write(&t->ctx.mem, &view, t->train->cuts->schema, &meta, 1, &t->bytes, &n_bytes, err));
+  GBT_TRY(gbt_model_write(&t->ctx.mem, &parts, &t->bytes, &n_bytes, err));
   GBT_TRY(gbt_model_open(&t->ctx.mem, t->bytes, n_bytes, &t->model, err));
   GBT_TRY(gbt_schema_index(t->model->schema, err));
   GBT_TRY(gbt_binding_new(&t->ctx, &s->data->table, t->model->schema, GBT_UNSEEN_MISSING, &t->binding, err));
-  gbt_tree_range all = {0, t->model->forest.n_trees};
+  gbt_tree_range all = {0, t->model->parts.forest.n_trees};
   size_t cells = (size_t)(s->data->table.n_rows * s->job.spec.objective.n_outputs);
-  GBT_TRY(gbt_predict_scores(&t->ctx, &t->model->forest, t->binding, all, s->data->offset, s->score, err));
+  GBT_TRY(gbt_predict_scores(&t->ctx, &t->model->parts.forest, t->binding, all, s->data->offset, s->score, err));
   const double *scores;
   GBT_TRY(gbt_trainer_scores(&t->ctx, t->trainer, 0, &scores, err));
   CHECK_EQ_BYTES(s->score, scores, cells * sizeof *s->score);
@@ -108,8 +109,10 @@ static void sweep(int policy, int n_threads, int32_t n_cols, const made_kind *ki
   spec->interact_col = feat;
   spec->n_interact = 2;
   spec->params.grow_policy = policy;
-  if (policy == GBT_DEPTHWISE) spec->params.colsample_bynode = 0.8; /* best-first looks ahead only without */
-  else spec->params.colsample_bylevel = 0.8;
+  if (policy == GBT_DEPTHWISE)
+    spec->params.colsample_bynode = 0.8; /* best-first looks ahead only without */
+  else
+    spec->params.colsample_bylevel = 0.8;
   spec->params.subsample = 0.8;
   spec->params.min_child_weight = 0.1;
   spec->params.min_data_in_leaf = 2;

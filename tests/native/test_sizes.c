@@ -282,16 +282,14 @@ static void predicted_rows(int64_t n) {
 
 /* ---- bytes of a model ---- */
 
-static void check_bytes(const gbt_forest_view *view, const gbt_schema *schema, const gbt_meta *meta) {
+static void check_bytes(const gbt_model_parts *parts) {
   gbt_mem mem = gbt_mem_default();
   uint8_t *bytes = NULL, *again = NULL;
   size_t n = 0, n_again = 0;
   gbt_model *model = NULL;
-  if (CHECK_OK(gbt_model_write(&mem, view, schema, meta, 1, &bytes, &n, test_err)) &&
+  if (CHECK_OK(gbt_model_write(&mem, parts, &bytes, &n, test_err)) &&
       CHECK_OK(gbt_model_open(&mem, bytes, n, &model, test_err)) &&
-      CHECK_OK(gbt_model_write(&mem, &model->forest, model->schema, model->meta, model->n_meta, &again, &n_again,
-                               test_err)) &&
-      CHECK_EQ_U64(n, n_again))
+      CHECK_OK(gbt_model_write(&mem, &model->parts, &again, &n_again, test_err)) && CHECK_EQ_U64(n, n_again))
     CHECK_EQ_BYTES(bytes, again, n);
   gbt_model_close(model);
   gbt_mem_free(&mem, bytes);
@@ -317,8 +315,9 @@ static void texts(int64_t n) {
   for (size_t i = 0; i < n_texts; i++) many[i] = i == 0 ? name : "meta";
   gbt_meta meta = {"meta", GBT_META_TEXT, (int64_t)n_texts, many, NULL, NULL};
   if (CHECK(t != NULL && ds != NULL)) {
-    gbt_forest_view view = gbt_forest_look(t->forest);
-    check_bytes(&view, ds->cuts->schema, &meta);
+    gbt_model_parts parts = {gbt_forest_look(t->forest), gbt_objective_make(GBT_OBJ_SQUARED_ERROR, 1), ds->cuts->schema,
+                             &meta, 1};
+    check_bytes(&parts);
   }
   gbt_dataset_unref(ds);
   gbt_ctx_close(&ctx);

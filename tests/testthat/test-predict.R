@@ -66,14 +66,20 @@ test_that("classes come back as what they were", {
 })
 
 test_that("the lower class wins a tie", {
-  expect_identical(class_index(rbind(c(0.2, 0.4, 0.4), c(0.5, 0.5, 0))), c(2L, 1L))
-  expect_identical(class_index(c(0.5, 0.6)), c(1L, 2L))
-  expect_identical(class_index(matrix(0, 0, 3)), integer(0))
   set.seed(1)
-  for (k in c(1, 2, 40)) {
-    p <- matrix(sample(0:9, 9000 * k, TRUE) / 10, ncol = k) # many are equal
-    expect_identical(class_index(p), max.col(p, "first"))
+  d <- data.frame(x = sample(2, 9000, TRUE))
+  for (k in c(2, 3, 40)) {
+    y <- factor(rep_len(seq_len(k), 9000)) # as many of each
+    m <- gbt_train(d, y, objective = "softmax", nrounds = 3, max_depth = 1)
+    for (trees in c(0, 3)) {
+      p <- predict(m, d, type = "prob", trees = trees)
+      expect_identical(as.integer(predict(m, d, type = "class", trees = trees)), max.col(p, "first"))
+    }
+    expect_true(all(predict(m, d, type = "class", trees = 0) == "1"))
   }
+  even <- gbt_train(d, factor(rep(1:2, 4500)), nrounds = 1)
+  expect_true(all(predict(even, d, type = "class", trees = 0) == "1"))
+  expect_length(predict(even, d[0, , drop = FALSE], type = "class"), 0L)
 })
 
 test_that("trees takes the first rounds", {

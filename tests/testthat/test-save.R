@@ -8,7 +8,7 @@ same_model <- function(a, b) {
 test_that("fields of any shape survive the bytes", {
   fields <- list(params = list(eta = 0.1, flag = NA, none = NULL, text = c("a", NA, "\u00e9"), int = 1:3,
                                named = c(x = 1, y = 2), deep = list(list(1L), "b", list()), empty = character(0)),
-                 classes = NULL, objective = "softmax")
+                 classes = NULL, response = "factor")
   meta <- model_meta(fields)
   expect_true(all(vapply(meta, function(x) is.character(x) || is.double(x) || is.integer(x), NA)))
   for (name in names(fields)) expect_identical(unpack(meta, name), fields[[name]])
@@ -78,14 +78,15 @@ test_that("files that are no models are classed errors that name the file", {
 
 test_that("a description that does not fit the forest is refused", {
   m <- model()
-  refuse <- function(...) {
-    fields <- utils::modifyList(list(objective = "softmax", classes = levels(iris$Species), response = "factor",
-                                     params = list(), has_offset = FALSE), list(...))
-    state <- .Call(C_gbt_model_slice, m$state, c(0, 1), model_meta(fields))
-    expect_error(gbt_model_from_state(state), class = "gbt_error_format")
+  describe <- function(...) {
+    fields <- utils::modifyList(list(classes = levels(iris$Species), response = "factor",
+                                     params = list(num_parallel_tree = 1), has_offset = FALSE), list(...))
+    .Call(C_gbt_model_slice, m$state, c(0, 1), model_meta(fields))
   }
-  refuse(objective = "none")
-  refuse(objective = "logistic")
+  refuse <- function(...) expect_error(gbt_model_from_state(describe(...)), class = "gbt_error_format")
+  good <- gbt_model_from_state(describe())
+  expect_identical(good$objective, "softmax") # by the bytes, whatever the description says
+  expect_identical(predict(good, iris), predict(m[1], iris))
   refuse(classes = c("a", "b"))
   refuse(has_offset = NA)
   refuse(best_round = 2)

@@ -31,8 +31,14 @@ static const char *split_fault(const gbt_tree *tree, const gbt_node *node, const
   return set_fault(tree, node, sets);
 }
 
+static const char *leaf_fault(const gbt_node *node, const uint64_t *n_vectors) {
+  if (node->feat != 0) return "a leaf has a feature";
+  if (n_vectors != NULL) return node->arg.vector < *n_vectors ? NULL : "a leaf's values do not exist";
+  return is_finite(node->arg.value) ? NULL : "a leaf's value is not finite";
+}
+
 const char *gbti_tree_fault(const gbt_tree *tree, const gbt_node *nodes, const gbt_feature *feat, int32_t n_features,
-                            uint64_t *seen) {
+                            const uint64_t *n_vectors, uint64_t *seen) {
   uint32_t n = tree->n_nodes, n_children = 0;
   sets_seen sets = {NULL, 0};
   if (n == 0) return "it has no nodes";
@@ -41,9 +47,10 @@ const char *gbti_tree_fault(const gbt_tree *tree, const gbt_node *nodes, const g
   for (uint32_t i = 0; i < n; i++) {
     const gbt_node *node = &nodes[i];
     uint32_t left = node->left;
+    const char *fault;
     if (left == 0) {
-      if (node->feat != 0) return "a leaf has a feature";
-      if (!is_finite(node->arg.value)) return "a leaf's value is not finite";
+      fault = leaf_fault(node, n_vectors);
+      if (fault != NULL) return fault;
       continue;
     }
     if (left <= i || left >= n - 1) return "a child lies before its parent or outside of the tree";
@@ -53,7 +60,7 @@ const char *gbti_tree_fault(const gbt_tree *tree, const gbt_node *nodes, const g
       seen[c >> 6] |= bit;
     }
     n_children += 2;
-    const char *fault = split_fault(tree, node, feat, n_features, &sets);
+    fault = split_fault(tree, node, feat, n_features, &sets);
     if (fault != NULL) return fault;
   }
   return n_children == n - 1 ? NULL : "a node has no parent";
@@ -66,10 +73,11 @@ const char *gbti_forest_fault(const gbt_forest_view *forest) {
     return "the number of outputs or of parallel trees is out of range";
   if (forest->n_leaf_outputs != 1 && forest->n_leaf_outputs != forest->n_outputs)
     return "the number of values of a leaf is neither 1 nor that of the outputs";
-  if (forest->n_trees % gbt_trees_per_round(forest) != 0)
-    return "the number of trees does not fill its rounds";
+  if (forest->n_trees % gbt_trees_per_round(forest) != 0) return "the number of trees does not fill its rounds";
   for (int32_t k = 0; k < forest->n_outputs; k++)
     if (!is_finite(forest->base[k])) return "a base score is not finite";
+  for (uint64_t i = 0; i < forest->n_vectors * (uint64_t)forest->n_leaf_outputs; i++)
+    if (!is_finite(forest->leaf_values[i])) return "a leaf's value is not finite";
   return NULL;
 }
 

@@ -1,10 +1,12 @@
-/* The byte layout of a model. Little-endian; offsets are counted in bytes from the model's first byte.
+/* The byte layout of a model, format 2; docs/model-format.md describes it for readers in other languages.
+ * Little-endian; offsets are counted in bytes from the model's first byte.
  *
- *   head | section 0 | section 1 | ... | section 12 |        each section begins on a multiple of 8, zeros in between
+ *   head | table of sections | section | section | ...    each section begins on a multiple of 8, zeros in between
  *
- * Sections follow one another in the order of gbti_model_part without gaps, and texts, levels, trees, sets and meta
- * values lie in the order in which they are referred to. So a model has one form only, equal models have equal bytes,
- * and a check of every reference is linear: each must point at where the one before it ended. */
+ * What sections there are says sections.def; a section of no bytes is left out. Sections follow one another without
+ * gaps, known ones in the order of sections.def, and texts, levels, trees, sets, vectors and meta values lie in the
+ * order in which they are referred to. So a model has one form only, equal models have equal bytes, and a check of
+ * every reference is linear: each must point at where the one before it ended. */
 #ifndef GBT_MODEL_FORMAT_H
 #define GBT_MODEL_FORMAT_H
 
@@ -14,62 +16,61 @@
 #include "../tree/forest.h"
 
 #define GBTI_MODEL_MAGIC "gbtmodel" /* 8 bytes, no NUL */
-#define GBTI_MODEL_VERSION 1u
+#define GBTI_MODEL_VERSION 2u
 #define GBTI_MODEL_NO_TEXT UINT64_MAX /* a missing text among meta values */
 
-typedef enum gbti_model_part {
-  GBTI_PART_NUMBERS = 0, /* one gbti_model_numbers */
-  GBTI_PART_BASE,        /* n_outputs doubles */
-  GBTI_PART_TREES,       /* n_trees gbt_tree */
-  GBTI_PART_NODES,       /* n_nodes gbt_node */
-  GBTI_PART_SETS,        /* n_words uint32 */
-  GBTI_PART_GAIN,        /* n_nodes doubles */
-  GBTI_PART_COVER,       /* n_nodes doubles */
-  GBTI_PART_COUNT,       /* n_nodes uint32 */
-  GBTI_PART_FEATURES,    /* n_features gbti_model_feature */
-  GBTI_PART_LEVELS,      /* positions in the text part, uint64, feature by feature */
-  GBTI_PART_META,        /* n_meta gbti_model_entry */
-  GBTI_PART_VALUES,      /* values of the entries, each on a multiple of 8: doubles, int32 or positions of texts */
-  GBTI_PART_TEXTS,       /* UTF-8 texts, each with its NUL */
-  GBTI_N_PARTS
-} gbti_model_part;
-
-typedef struct gbti_model_section {
-  uint64_t beg, bytes; /* bytes: without the zeros behind */
-} gbti_model_section;
+enum { GBTI_MOST_SECTIONS = 64 };
 
 typedef struct gbti_model_head {
   char magic[8];
-  uint32_t version, n_parts;
+  uint32_t version, n_sections;
   uint64_t n_bytes;  /* of the whole model, a multiple of 8 */
-  uint64_t checksum; /* of all bytes behind it */
-  gbti_model_section part[GBTI_N_PARTS];
+  uint64_t checksum; /* of all bytes behind the head */
 } gbti_model_head;
 
+/* A row of the table of sections. */
+typedef struct gbti_section {
+  char name[16];        /* lower-case letters, digits and '_'; zeros behind */
+  uint32_t flags, zero; /* GBTI_SECTION_...; 0 */
+  uint64_t beg, bytes;  /* bytes: without the zeros behind, above 0 */
+} gbti_section;
+
+/* A reader that does not know the section must refuse the model. Others it may skip. */
+#define GBTI_SECTION_NEEDED 1u
+
 typedef struct gbti_model_numbers {
-  int32_t n_features, n_outputs, n_parallel, n_meta;
-  uint64_t n_trees, n_nodes, n_words;
+  int32_t n_features, n_outputs, n_leaf_outputs, n_parallel;
 } gbti_model_numbers;
 
-typedef struct gbti_model_feature {
-  uint64_t name, tag; /* in the text part */
+typedef struct gbti_model_parameter {
+  uint64_t name; /* in the texts */
+  double value;
+} gbti_model_parameter;
+
+typedef struct gbti_model_column {
+  uint64_t name, tag; /* in the texts */
   uint32_t type;      /* gbt_feature_type */
   int32_t n_levels;
-} gbti_model_feature;
+} gbti_model_column;
 
 typedef struct gbti_model_entry {
-  uint64_t name;       /* in the text part */
+  uint64_t name;       /* in the texts */
   uint32_t kind, zero; /* gbt_meta_kind; 0 */
-  uint64_t n, beg;     /* values; where they begin in the values part */
+  uint64_t n, beg;     /* values; the byte among the meta values where they begin */
 } gbti_model_entry;
 
-_Static_assert(sizeof(gbti_model_head) == 32 + 16 * GBTI_N_PARTS, "the head has no gaps");
-_Static_assert(sizeof(gbti_model_numbers) == 40 && sizeof(gbti_model_feature) == 24 && sizeof(gbti_model_entry) == 32 &&
-                   sizeof(gbt_tree) == 24 && sizeof(gbt_node) == 16,
-               "records have no gaps");
+typedef enum gbti_section_id {
+#define GBT_SECTION(ID, name, flags, record) GBTI_SEC_##ID,
+#include "sections.def"
+  GBTI_N_SECTIONS
+} gbti_section_id;
 
-/* What the checksum covers begins here. */
-#define GBTI_MODEL_SUMMED 32
+_Static_assert((int)GBTI_N_SECTIONS <= (int)GBTI_MOST_SECTIONS, "all sections have room");
+_Static_assert(sizeof(gbti_model_head) == 32 && sizeof(gbti_section) == 40, "the head has no gaps");
+_Static_assert(sizeof(gbti_model_numbers) == 16 && sizeof(gbti_model_parameter) == 16 &&
+                   sizeof(gbti_model_column) == 24 && sizeof(gbti_model_entry) == 32 && sizeof(gbt_tree) == 24 &&
+                   sizeof(gbt_node) == 16,
+               "records have no gaps");
 
 GBT_FN int gbti_little_endian(void) {
   const uint32_t one = 1;

@@ -1,0 +1,87 @@
+/* The objective in a model's bytes: its name, and its parameters by name, so that tables of objectives may change their
+ * order. Parameters stand in ascending order of their names, all that the objective has. */
+#include "part.h"
+
+/* The parameters of an objective in ascending order of their names; returns how many. */
+static int sort_parameters(const gbt_objective_info *info, int place[GBT_OBJECTIVE_PARAMS]) {
+  int n = 0;
+  for (; n < GBT_OBJECTIVE_PARAMS && info->param[n].name != NULL; n++) {
+    int i = n;
+    for (; i > 0 && strcmp(info->param[place[i - 1]].name, info->param[n].name) > 0; i--) place[i] = place[i - 1];
+    place[i] = n;
+  }
+  return n;
+}
+
+gbt_status gbti_measure_objective(gbti_writer *w) {
+  const gbt_objective *objective = &w->parts->objective;
+  int place[GBT_OBJECTIVE_PARAMS];
+  GBT_TRY(gbt_objective_check(objective, w->err));
+  if (objective->n_outputs != w->parts->forest.n_outputs)
+    return gbt_fail(w->err, GBT_E_INTERNAL, "an objective of %d outputs and a forest of %d", (int)objective->n_outputs,
+                    (int)w->parts->forest.n_outputs);
+  const gbt_objective_info *info = gbt_objective_info_of(objective->kind);
+  int n = sort_parameters(info, place);
+  GBT_TRY(gbti_measure_text(w, info->name, GBT_E_INTERNAL, "objective", info->name));
+  for (int i = 0; i < n; i++)
+    GBT_TRY(gbti_measure_text(w, info->param[place[i]].name, GBT_E_INTERNAL, "objective", info->name));
+  w->n[GBTI_SEC_OBJECTIVE] = 1;
+  w->n[GBTI_SEC_PARAMETERS] = (uint64_t)n;
+  return GBT_OK;
+}
+
+void gbti_put_objective(gbti_writer *w) {
+  const gbt_objective *objective = &w->parts->objective;
+  const gbt_objective_info *info = gbt_objective_info_of(objective->kind);
+  uint64_t *name = gbti_out(w, GBTI_SEC_OBJECTIVE);
+  gbti_model_parameter *param = gbti_out(w, GBTI_SEC_PARAMETERS);
+  int place[GBT_OBJECTIVE_PARAMS], n = sort_parameters(info, place);
+  *name = gbti_put_text(w, info->name);
+  for (int i = 0; i < n; i++) {
+    param[i].name = gbti_put_text(w, info->param[place[i]].name);
+    param[i].value = objective->param[place[i]];
+  }
+}
+
+/* GBT_N_OBJECTIVES when there is none of the name. */
+static int32_t kind_of(const char *name) {
+  int32_t kind = 0;
+  while (kind < GBT_N_OBJECTIVES && strcmp(gbt_objective_info_of(kind)->name, name) != 0) kind++;
+  return kind;
+}
+
+static gbt_status read_parameters(gbti_reader *r, gbt_objective *objective) {
+  const gbti_model_parameter *param = r->at[GBTI_SEC_PARAMETERS];
+  const gbt_objective_info *info = gbt_objective_info_of(objective->kind);
+  int place[GBT_OBJECTIVE_PARAMS], n = sort_parameters(info, place);
+  if (r->n[GBTI_SEC_PARAMETERS] != (uint64_t)n)
+    return gbti_damaged(r, "the objective has more or fewer parameters than it must have");
+  for (int i = 0; i < n; i++) {
+    const char *name;
+    GBT_TRY(gbti_take_text(r, param[i].name, &name));
+    if (strcmp(name, info->param[place[i]].name) != 0) return gbti_damaged(r, "the objective has another parameter");
+    objective->param[place[i]] = param[i].value;
+  }
+  return GBT_OK;
+}
+
+gbt_status gbti_read_objective(gbti_reader *r) {
+  gbt_objective *objective = &r->model->parts.objective;
+  const uint64_t *at = r->at[GBTI_SEC_OBJECTIVE];
+  const gbti_model_numbers *numbers = r->at[GBTI_SEC_NUMBERS];
+  const char *name;
+  if (r->n[GBTI_SEC_OBJECTIVE] != 1 || r->n[GBTI_SEC_NUMBERS] != 1)
+    return gbti_damaged(r, "there is not one record of numbers and one objective");
+  GBT_TRY(gbti_take_text(r, *at, &name));
+  objective->kind = kind_of(name);
+  objective->n_outputs = numbers->n_outputs;
+  if (objective->kind == GBT_N_OBJECTIVES)
+    return gbt_fail(r->err, GBT_E_FORMAT,
+                    "the model was trained for the objective \"%.60s\", which this version of gbt does not know; use a "
+                    "newer gbt",
+                    name);
+  GBT_TRY(read_parameters(r, objective));
+  return gbt_objective_check(objective, NULL) == GBT_OK
+             ? GBT_OK
+             : gbti_damaged(r, "the objective's outputs or parameters are out of range");
+}

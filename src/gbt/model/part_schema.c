@@ -1,0 +1,82 @@
+/* The columns of a model, as users hand them in: names, types, tags and levels. */
+#include "part.h"
+
+gbt_status gbti_measure_schema(gbti_writer *w) {
+  const gbt_schema *schema = w->parts->schema;
+  if (!gbt_feature_map_is_identity(schema))
+    return gbt_fail(w->err, GBT_E_UNSUPPORTED, "models of features that are derived from columns cannot be written");
+  for (int32_t c = 0; c < schema->n_columns; c++) {
+    const gbt_schema_column *col = &schema->col[c];
+    GBT_TRY(gbti_measure_text(w, col->name, GBT_E_DATA, "column", col->name));
+    GBT_TRY(gbti_measure_text(w, col->tag, GBT_E_DATA, "column", col->name));
+    for (int32_t i = 0; i < col->n_levels; i++)
+      GBT_TRY(gbti_measure_text(w, col->levels[i], GBT_E_DATA, "column", col->name));
+    w->n[GBTI_SEC_LEVELS] = gbti_add(w->n[GBTI_SEC_LEVELS], (uint64_t)col->n_levels, 1);
+  }
+  w->n[GBTI_SEC_COLUMNS] = (uint64_t)schema->n_columns;
+  return GBT_OK;
+}
+
+void gbti_put_schema(gbti_writer *w) {
+  const gbt_schema *schema = w->parts->schema;
+  gbti_model_column *out = gbti_out(w, GBTI_SEC_COLUMNS);
+  uint64_t *level = gbti_out(w, GBTI_SEC_LEVELS);
+  for (int32_t c = 0; c < schema->n_columns; c++) {
+    const gbt_schema_column *col = &schema->col[c];
+    out[c].name = gbti_put_text(w, col->name);
+    out[c].tag = gbti_put_text(w, col->tag);
+    out[c].type = (uint32_t)col->type;
+    out[c].n_levels = col->n_levels;
+    for (int32_t i = 0; i < col->n_levels; i++) *level++ = gbti_put_text(w, col->levels[i]);
+  }
+}
+
+static gbt_status check_columns(const gbti_reader *r) {
+  const gbti_model_column *from = r->at[GBTI_SEC_COLUMNS];
+  uint64_t left = r->n[GBTI_SEC_LEVELS];
+  if (r->n[GBTI_SEC_COLUMNS] > GBT_NODE_FEATURE) return gbti_damaged(r, "the number of columns is out of range");
+  for (uint64_t c = 0; c < r->n[GBTI_SEC_COLUMNS]; c++) {
+    if (from[c].type > GBT_ORDINAL) return gbti_damaged(r, "a column has no known type");
+    uint64_t n = (uint64_t)from[c].n_levels; /* huge when negative */
+    if (n > left || (n > 0 && from[c].type == GBT_NUMERIC))
+      return gbti_damaged(r, "a column has a wrong number of levels");
+    left -= n;
+  }
+  return left == 0 ? GBT_OK : gbti_damaged(r, "there are levels of no column");
+}
+
+/* level: where the pointers to its levels go; *level_at: where their positions stand. Both move on. */
+static gbt_status read_column(gbti_reader *r, const gbti_model_column *from, gbt_schema_column *col,
+                              const char ***level, const uint64_t **level_at) {
+  col->type = (gbt_feature_type)from->type;
+  col->n_levels = from->n_levels;
+  col->levels = col->n_levels > 0 ? *level : NULL;
+  GBT_TRY(gbti_take_text(r, from->name, &col->name));
+  GBT_TRY(gbti_take_text(r, from->tag, &col->tag));
+  if (col->name[0] == 0) return gbti_damaged(r, "a column has no name");
+  for (int32_t i = 0; i < col->n_levels; i++) GBT_TRY(gbti_take_text(r, *(*level_at)++, (*level)++));
+  return gbti_check_unique(r, col->levels, col->n_levels, "a column has a level twice");
+}
+
+gbt_status gbti_read_schema(gbti_reader *r) {
+  GBT_TRY(check_columns(r));
+  const gbti_model_column *from = r->at[GBTI_SEC_COLUMNS];
+  const uint64_t *level_at = r->at[GBTI_SEC_LEVELS];
+  const int32_t n = (int32_t)r->n[GBTI_SEC_COLUMNS];
+  const gbt_schema_room room = {n, n, (size_t)r->n[GBTI_SEC_LEVELS], 0, 0};
+  gbt_schema_block block;
+  GBT_TRY(gbt_schema_alloc(&r->mem, room, &block, r->err));
+  gbt_schema *schema = block.schema;
+  r->model->schema = schema;
+  r->model->parts.schema = schema;
+  const char **level = block.level, **name;
+  for (int32_t c = 0; c < n; c++) {
+    GBT_TRY(read_column(r, &from[c], &schema->col[c], &level, &level_at));
+    schema->feat[c] = (gbt_feature){GBT_FEATURE_COLUMN, c, schema->col[c].type, NULL};
+  }
+  GBT_TRY(gbt_mem_array(&r->mem, (size_t)n, sizeof *name, &name, r->err));
+  for (int32_t c = 0; c < n; c++) name[c] = schema->col[c].name;
+  gbt_status status = gbti_check_unique(r, name, n, "two columns have one name");
+  gbt_mem_free(&r->mem, name);
+  return status;
+}

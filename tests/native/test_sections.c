@@ -1,0 +1,211 @@
+/* The sections of a model's bytes: where they lie, sections of later versions, and the objective, by name. */
+#include "../../src/gbt/model/answer.h"
+#include "../../src/gbt/objective/response.h"
+#include "forests.h"
+#include "mutate.h"
+#include "naive_predict.h"
+
+typedef struct sample {
+  gbt_schema *schema;
+  gbt_forest *forest;
+  gbt_model_parts parts;
+  uint8_t *bytes;
+  size_t n_bytes;
+} sample;
+
+static const int32_t some_ints[] = {1, INT32_MIN, 3};
+static const gbt_meta some_meta[] = {{"ints", GBT_META_INT, 3, NULL, NULL, some_ints}};
+
+static int sample_open(sample *s, uint64_t seed, int32_t n_features, const forest_spec *spec, gbt_objective objective) {
+  test_rng rng = {seed};
+  gbt_mem mem = gbt_mem_default();
+  s->schema = make_schema(&rng, n_features, 40);
+  s->forest = make_forest(&rng, s->schema, spec);
+  gbt_model_parts parts = {gbt_forest_look(s->forest), objective, s->schema, some_meta, 1};
+  s->parts = parts;
+  return CHECK_OK(gbt_model_write(&mem, &s->parts, &s->bytes, &s->n_bytes, test_err));
+}
+
+static void sample_close(sample *s) {
+  gbt_mem mem = gbt_mem_default();
+  gbt_mem_free(&mem, s->bytes);
+  gbt_forest_free(s->forest);
+  gbt_schema_unref(s->schema);
+}
+
+static const forest_spec small = {2, 2, 3, 12, SHAPE_BUSHY, 0};
+
+static gbti_section section_of(const uint8_t *bytes, const char *name) {
+  gbti_section row = {.beg = 0};
+  gbti_model_head head;
+  memcpy(&head, bytes, sizeof head);
+  for (uint32_t i = 0; i < head.n_sections; i++) {
+    memcpy(&row, bytes + sizeof head + i * sizeof row, sizeof row);
+    if (strncmp(row.name, name, 16) == 0) return row;
+  }
+  memset(&row, 0, sizeof row);
+  return row;
+}
+
+static void layout(void) {
+  sample s;
+  gbti_model_head head;
+  REQUIRE(sample_open(&s, 2, 9, &small, gbt_objective_make(GBT_OBJ_SOFTMAX, 2)));
+  const gbt_forest_view *forest = &s.parts.forest;
+  memcpy(&head, s.bytes, sizeof head);
+  CHECK_EQ_BYTES(s.bytes, "gbtmodel\2\0\0\0", 12);
+  CHECK_EQ_U64(head.n_bytes, s.n_bytes);
+  CHECK_EQ_U64(s.n_bytes % 8, 0);
+  for (uint32_t i = 0; i < head.n_sections; i++) {
+    gbti_section row;
+    memcpy(&row, s.bytes + sizeof head + i * sizeof row, sizeof row);
+    CHECK_EQ_U64(row.beg % 8, 0);
+    CHECK(row.bytes > 0);
+  }
+  gbti_section nodes = section_of(s.bytes, "nodes"), objective = section_of(s.bytes, "objective");
+  gbti_section texts = section_of(s.bytes, "texts");
+  CHECK_EQ_U64(nodes.bytes, forest->n_nodes * 16);
+  CHECK_EQ_BYTES(s.bytes + nodes.beg, forest->nodes, forest->n_nodes * 16);
+  CHECK_EQ_U64(section_of(s.bytes, "leaf_values").bytes, 0);
+  CHECK_EQ_U64(section_of(s.bytes, "parameters").bytes, 0);
+  uint64_t name;
+  memcpy(&name, s.bytes + objective.beg, 8);
+  CHECK_EQ_TEXT((const char *)s.bytes + texts.beg + name, "softmax");
+  sample_close(&s);
+}
+
+/* Sections that this version does not know are skipped, or the model says which one it needs. */
+static void sections_of_later_versions(void) {
+  gbt_mem mem = gbt_mem_default();
+  sample s;
+  gbt_model *model;
+  REQUIRE(sample_open(&s, 13, 5, &small, gbt_objective_make(GBT_OBJ_SOFTMAX, 2)));
+  size_t most = s.n_bytes + 1000;
+  uint8_t *bytes = test_alloc(most), *again;
+  for (uint32_t place = 0; place <= 15; place++)
+    for (int needed = 0; needed < 2; needed++) {
+      gbti_section fresh = {.name = "a_later_section_", .flags = (uint32_t)needed, .bytes = 1 + place};
+      memcpy(bytes, s.bytes, s.n_bytes);
+      size_t n = mutate_add_section(bytes, s.n_bytes, most, &fresh, place), n_again;
+      if (n == s.n_bytes) { /* there are not so many sections */
+        CHECK(place > 12);
+        continue;
+      }
+      mutate_seal(bytes, n);
+      if (needed) {
+        CHECK_FAILS(gbt_model_open(&mem, bytes, n, &model, test_err), GBT_E_FORMAT, "\"a_later_section_\"");
+        CHECK_FAILS(gbt_model_open(&mem, bytes, n, &model, test_err), GBT_E_FORMAT, "use a newer gbt");
+        continue;
+      }
+      if (!CHECK_OK(gbt_model_open(&mem, bytes, n, &model, test_err))) continue;
+      CHECK_EQ_I64(model->n_skipped, 1);
+      CHECK_EQ_U64(model->parts.forest.n_nodes, s.parts.forest.n_nodes);
+      CHECK_EQ_I64(model->schema->n_features, 5);
+      CHECK(gbt_model_meta(model, "ints") != NULL);
+      if (CHECK_OK(gbt_model_write(&mem, &model->parts, &again, &n_again, test_err)) &&
+          CHECK_EQ_U64(n_again, s.n_bytes))
+        CHECK_EQ_BYTES(again, s.bytes, s.n_bytes); /* without it */
+      gbt_mem_free(&mem, again);
+      gbt_model_close(model);
+      n = mutate_add_section(bytes, n, most, &fresh, place / 2);
+      mutate_seal(bytes, n);
+      CHECK_FAILS(gbt_model_open(&mem, bytes, n, &model, test_err), GBT_E_FORMAT, "one name");
+    }
+  free(bytes);
+  sample_close(&s);
+}
+
+/* Every objective comes back with its parameters; a name that nobody knows is told. */
+static void objectives_by_name(void) {
+  gbt_mem mem = gbt_mem_default();
+  sample s;
+  gbt_model *model;
+  const forest_spec one = {1, 1, 1, 2, SHAPE_BUSHY, 0}, three = {3, 1, 1, 2, SHAPE_BUSHY, 0};
+  for (int32_t kind = 0; kind < GBT_N_OBJECTIVES; kind++) {
+    const gbt_objective_info *info = gbt_objective_info_of(kind);
+    const forest_spec *spec = info->outputs == GBT_OUTPUTS_CLASSES ? &three : &one;
+    gbt_objective objective = gbt_objective_make((gbt_objective_kind)kind, spec->n_outputs);
+    REQUIRE(sample_open(&s, 14, 2, spec, objective));
+    REQUIRE_OK(gbt_model_open(&mem, s.bytes, s.n_bytes, &model, test_err));
+    CHECK_EQ_BYTES(&model->parts.objective, &objective, sizeof objective);
+    gbt_model_close(model);
+    uint8_t *name = s.bytes + section_of(s.bytes, "texts").beg; /* the first text */
+    CHECK_EQ_TEXT((const char *)name, info->name);
+    name[0] = 'Q';
+    mutate_seal(s.bytes, s.n_bytes);
+    CHECK_FAILS(gbt_model_open(&mem, s.bytes, s.n_bytes, &model, test_err), GBT_E_FORMAT, (const char *)name);
+    CHECK_FAILS(gbt_model_open(&mem, s.bytes, s.n_bytes, &model, test_err), GBT_E_FORMAT, "use a newer gbt");
+    sample_close(&s);
+  }
+}
+
+static void check_answers(const gbt_model *model, const gbt_binding *binding, gbt_ctx *ctx) {
+  const gbt_objective *objective = &model->parts.objective;
+  const gbt_forest_view *forest = &model->parts.forest;
+  gbt_tree_range all = {0, forest->n_trees};
+  int64_t n_rows = binding->table->n_rows;
+  size_t n = (size_t)(n_rows * forest->n_outputs);
+  double *want = test_alloc(n * sizeof *want), *got = test_alloc(n * sizeof *got),
+         *offset = test_alloc(n * sizeof *got);
+  int32_t *classes = test_alloc((size_t)n_rows * sizeof *classes);
+  int32_t *nodes = test_alloc((size_t)n_rows * forest->n_trees * sizeof *nodes);
+  for (size_t i = 0; i < n; i++) offset[i] = (double)(i % 7) - 3.0;
+  int32_t *leaves = twin_leaves(forest, binding, all);
+  double *scores = twin_scores(forest, n_rows, all, offset, leaves);
+  memcpy(want, scores, n * sizeof *want);
+  CHECK_OK(gbt_model_answer(ctx, model, NULL, binding, GBT_ANSWER_LINK, all, offset, got, test_err));
+  CHECK_EQ_BYTES(got, scores, n * sizeof *got);
+  twin_responses(objective, n_rows, want);
+  CHECK_OK(gbt_model_answer(ctx, model, NULL, binding, GBT_ANSWER_RESPONSE, all, offset, got, test_err));
+  CHECK_EQ_BYTES(got, want, n * sizeof *got);
+  CHECK_OK(gbt_model_answer(ctx, model, NULL, binding, GBT_ANSWER_LEAF, all, NULL, nodes, test_err));
+  CHECK_EQ_BYTES(nodes, leaves, (size_t)n_rows * forest->n_trees * sizeof *leaves);
+  int has_classes = objective->kind == GBT_OBJ_LOGISTIC || objective->kind == GBT_OBJ_SOFTMAX;
+  gbt_status status = gbt_model_answer(ctx, model, NULL, binding, GBT_ANSWER_CLASS, all, offset, classes, test_err);
+  CHECK_EQ_I64(status, has_classes ? GBT_OK : GBT_E_UNSUPPORTED);
+  for (int64_t r = 0; r < n_rows && has_classes; r++) CHECK_EQ_I64(classes[r], twin_class(objective, n_rows, want, r));
+  free(want);
+  free(got);
+  free(offset);
+  free(classes);
+  free(nodes);
+  free(leaves);
+  free(scores);
+}
+
+/* Bytes and a bound table are all that answers need; numbers of rows and outputs around the sizes of tasks. */
+static void answers_come_from_the_bytes(void) {
+  static const int64_t rows[] = {0, 1, 31, 4095, 4096, 4097};
+  static const int32_t outputs[] = {2, 3, 300};
+  gbt_mem mem = gbt_mem_default();
+  gbt_ctx ctx;
+  REQUIRE_OK(gbt_ctx_open(&ctx, mem, 2, GBT_SIMD_AUTO, NULL, NULL, test_err));
+  for (int32_t kind = 0; kind < GBT_N_OBJECTIVES; kind++) {
+    const gbt_objective_info *info = gbt_objective_info_of(kind);
+    for (int i = 0; i < 6; i++) {
+      test_rng rng = {(uint64_t)i};
+      sample s;
+      gbt_model *model = NULL;
+      gbt_binding *binding = NULL;
+      int32_t n_outputs = info->outputs == GBT_OUTPUTS_ONE ? 1 : outputs[i % 3];
+      const forest_spec spec = {n_outputs, 1, 1, 5, SHAPE_BUSHY, 0};
+      int ok = sample_open(&s, 20 + (uint64_t)i, 4, &spec, gbt_objective_make((gbt_objective_kind)kind, n_outputs));
+      made_table *table = make_table(&rng, s.schema, n_outputs > 100 ? rows[i] % 64 + 5 * (rows[i] > 64) : rows[i]);
+      if (ok && CHECK_OK(gbt_model_open(&mem, s.bytes, s.n_bytes, &model, test_err)) &&
+          CHECK_OK(gbt_binding_new(&ctx, &table->table, model->schema, GBT_UNSEEN_PRIOR, &binding, test_err)))
+        check_answers(model, binding, &ctx);
+      gbt_binding_free(binding);
+      gbt_model_close(model);
+      free_table(table);
+      sample_close(&s);
+    }
+  }
+  gbt_ctx_close(&ctx);
+}
+
+void suite_sections(void) {
+  RUN(layout);
+  RUN(sections_of_later_versions);
+  RUN(objectives_by_name);
+  RUN(answers_come_from_the_bytes);
+}
