@@ -76,7 +76,7 @@ gbt_status cu_down_take(cu_backend *be, int32_t y, gbt_grown *grown, gbt_error *
   grown->n_nodes = nodes;
   grown->n_sets = words;
   grown->unit_h = tree->down_h;
-  grown->symmetric = be->params->grow_policy == GBT_SYMMETRIC;
+  grown->symmetric = gbt_policy_one_split(gbt_policy_of(be->params));
   grown->node = come.node;
   grown->fine = come.fine;
   grown->value = come.value;

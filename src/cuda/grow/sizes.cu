@@ -54,7 +54,7 @@ static size_t hist_bytes(const cu_backend *be) {
  * whole: steps take all nodes of a level. */
 static void plan_steps(cu_backend *be, int64_t most, int whole) {
   const int64_t depth = be->params->max_depth, leaves = most - 1;
-  const int levels = be->params->grow_policy != GBT_LOSSGUIDE;
+  const int levels = !gbt_policy_one_leaf(gbt_policy_of(be->params));
   be->bounds.max_steps = levels && depth > 0 ? least(depth, leaves) : leaves;
   const int64_t blind = levels && depth == 0 ? LOOK_LEVELS : MOST_BLIND_STEPS;
   be->bounds.looks = whole && be->bounds.max_steps <= blind ? 0 : levels ? LOOK_LEVELS : LOOK_LEAVES;
@@ -67,7 +67,7 @@ static gbt_status plan_tree(cu_backend *be, gbt_error *err) {
   int64_t depth = p->max_depth, leaves = p->max_leaves, rows = be->n_rows > 1 ? be->n_rows : 2;
   int64_t most = depth > 0 ? power(depth) : (int64_t)1 << 40; /* leaves */
   if (leaves > 0) most = least(most, leaves);
-  if (p->grow_policy == GBT_SYMMETRIC)
+  if (gbt_policy_one_split(gbt_policy_of(p)))
     most = power(depth); /* has leaves without rows */
   else
     most = least(most, rows);
@@ -75,20 +75,20 @@ static gbt_status plan_tree(cu_backend *be, gbt_error *err) {
   size_t bytes = hist_bytes(be);
   int64_t room = (int64_t)(hist_room(be) / (bytes ? bytes : 1));
   if (room < 4) room = 4;
-  v->by_node = p->grow_policy != GBT_SYMMETRIC && (be->rules->by_node < 1.0 || be->rules->n_sets > 0);
-  int64_t step = p->grow_policy == GBT_LOSSGUIDE ? 1 : inner, fit = step;
+  v->by_node = !gbt_policy_one_split(gbt_policy_of(p)) && (be->rules->by_node < 1.0 || be->rules->n_sets > 0);
+  int64_t step = gbt_policy_one_leaf(gbt_policy_of(p)) ? 1 : inner, fit = step;
   fit = least(fit, (int64_t)(found_bytes / (2 * sizeof(gbt_split))) / 8);
   if (v->set_words > 0) fit = least(fit, (int64_t)(set_bytes / (8 * (size_t)v->set_words)));
   if (v->by_node) fit = least(fit, (int64_t)(mask_bytes / (2 * (size_t)be->n_features)));
   be->bounds.keeps = inner <= room;
   if (!be->bounds.keeps) fit = least(fit, room / 2);
   if (fit < 1) fit = 1;
-  if (p->grow_policy == GBT_SYMMETRIC && !be->bounds.keeps)
+  if (gbt_policy_one_split(gbt_policy_of(p)) && !be->bounds.keeps)
     return gbt_fail_on(err, GBT_E_MEM, "device",
                        "symmetric trees of depth %d need %.0f megabytes for histograms on the device; raise "
                        "`hist_memory`, lower `max_depth`, or " CU_ELSE,
                        (int)depth, (double)bytes * (double)inner / 1048576.0 + 1.0);
-  if (p->grow_policy == GBT_SYMMETRIC && fit < step)
+  if (gbt_policy_one_split(gbt_policy_of(p)) && fit < step)
     return gbt_fail_on(err, GBT_E_MEM, "device",
                        "levels of %lld nodes are too many for the device's search in so many features and levels of "
                        "factors; lower `max_depth`, or " CU_ELSE,
@@ -98,7 +98,8 @@ static gbt_status plan_tree(cu_backend *be, gbt_error *err) {
   v->max_nodes = (int32_t)least(2 * most + 1, MOST_NODES);
   v->max_hists = (int32_t)(be->bounds.keeps ? inner : 2 * fit);
   if (v->max_hists < 2) v->max_hists = 2;
-  int64_t splits = p->grow_policy == GBT_SYMMETRIC ? depth : v->max_nodes; /* every searched node may keep a set */
+  /* every node that is searched may keep a set */
+  int64_t splits = gbt_policy_one_split(gbt_policy_of(p)) ? depth : v->max_nodes;
   uint32_t widest = 0;
   for (int32_t f = 0; f < be->n_features; f++)
     if (be->cuts->schema->feat[f].type == GBT_CATEGORICAL && (uint32_t)be->cuts->feat[f].n_bins > widest)
@@ -149,7 +150,7 @@ gbt_status cu_sizes_open(cu_backend *be, gbt_error *err) {
   GBT_TRY(plan_tree(be, err));
   plan_blocks(be);
   plan_units(be);
-  if (be->params->grow_policy == GBT_SYMMETRIC) GBT_TRY(cu_level_open(be, err));
+  if (gbt_policy_one_split(gbt_policy_of(be->params))) GBT_TRY(cu_level_open(be, err));
   plan_batch(be);
   return GBT_OK;
 }
