@@ -3,6 +3,7 @@
 #ifndef GBT_BENCH_MADE_H
 #define GBT_BENCH_MADE_H
 
+#include "base/rng.h"
 #include "boost/trainer_impl.h"
 #include "gbt.h"
 

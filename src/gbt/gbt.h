@@ -15,13 +15,10 @@
 
 #include "backend/device.h"
 #include "base/ctx.h"
-#include "base/rng.h"
 #include "base/schema.h"
 #include "base/status.h"
 #include "boost/metric.h"
-#include "boost/stopper.h"
 #include "boost/trainer.h"
-#include "data/cuts.h"
 #include "data/dataset.h"
 #include "data/table.h"
 #include "model/answer.h"
@@ -29,8 +26,6 @@
 #include "model/predict.h"
 #include "objective/objective.h"
 #include "params.h"
-#include "tree/forest.h"
-#include "tree/relevel.h"
 #include "tree/view.h"
 
 #define GBT_VERSION_TEXT "0.1.0"
