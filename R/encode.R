@@ -436,8 +436,8 @@ match_classes <- function(y, classes, what) {
   place <- match(y$classes, classes)
   unknown <- is.na(place) & seq_along(place) %in% y$used
   if (any(unknown)) {
-    stop_data(sprintf("%s has classes that the training data do not have: %s", what, enumerate(y$classes[unknown])),
-              "y")
+    stop_data(sprintf("%s has classes that the training data do not have: %s", what,
+                      enumerate(y$classes[unknown], quote = "\"")), "y")
   }
   y$value <- as.double(place[y$value + 1]) - 1
   y$classes <- classes

@@ -64,7 +64,7 @@ static void put_matrix(SEXP x, int64_t n_rows, gbt_column *cols, int32_t n_cols)
   if (Rf_xlength(x) != (R_xlen_t)(n_rows * n_cols)) r_stop("`matrix` does not have n_rows x n_columns values");
   const char *at = data_of(x);
   for (int32_t j = 0; j < n_cols; j++) {
-    if (cols[j].storage == GBT_CODES || !fits(x, (int)cols[j].storage)) r_stop("`matrix` is of a type not told");
+    if (cols[j].storage == GBT_CODES || !fits(x, (int)cols[j].storage)) r_stop("`matrix` has the wrong type");
     cols[j].values = at + (size_t)j * (size_t)n_rows * size_of((int)cols[j].storage);
   }
 }
@@ -78,7 +78,7 @@ static void put_sparse(SEXP frame, gbt_column *cols, int32_t n_cols) {
   if (beg[0] != 0) r_stop("`p` must begin with 0");
   for (int32_t j = 0; j < n_cols; j++) {
     if (beg[j + 1] < beg[j] || beg[j + 1] > Rf_xlength(i)) r_stop("`p` must ascend and end within `i`");
-    if (x != R_NilValue && !fits(x, (int)cols[j].storage)) r_stop("`x` is of a type not told");
+    if (x != R_NilValue && !fits(x, (int)cols[j].storage)) r_stop("`x` has the wrong type");
     cols[j].rows = rows + beg[j];
     cols[j].n_entries = beg[j + 1] - beg[j];
     cols[j].values = values == NULL ? NULL : values + (size_t)beg[j] * size_of((int)cols[j].storage);

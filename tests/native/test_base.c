@@ -254,7 +254,7 @@ static void schema_names_what_is_wrong(void) {
   feat[1].levels = twice;
   gbt_error err;
   CHECK_EQ_I64(gbt_schema_new(&mem, 4, feat, &schema, &err), GBT_E_DATA);
-  CHECK_EQ_TEXT(err.msg, "column `colour`: level `b` occurs twice (levels 1 and 3)");
+  CHECK_EQ_TEXT(err.msg, "column `colour`: level \"b\" occurs twice (levels 1 and 3)");
   CHECK_EQ_TEXT(err.subject, "colour");
   feat[1].levels = hole;
   feat[1].n_levels = 2;

@@ -164,12 +164,12 @@ static void matching(void) {
   CHECK_EQ_BYTES(b->code_map[2], map, sizeof map);
   gbt_binding_free(b);
   gbt_binding_free(NULL);
-  CHECK_FAILS(bind(t, schema, GBT_UNSEEN_ERROR, &b, test_err), GBT_E_DATA, "`f`, row 2: the level `z`");
+  CHECK_FAILS(bind(t, schema, GBT_UNSEEN_ERROR, &b, test_err), GBT_E_DATA, "`f`, row 2: the level \"z\"");
   CHECK(b == NULL);
   int32_t *other = tables_keep(t, code, sizeof code);
   other[1] = 1; /* the level does not occur any more */
   t->cols[2].values = other;
-  CHECK_FAILS(bind(t, schema, GBT_UNSEEN_ERROR, &b, test_err), GBT_E_DATA, "`o`, row 2: the level `z`");
+  CHECK_FAILS(bind(t, schema, GBT_UNSEEN_ERROR, &b, test_err), GBT_E_DATA, "`o`, row 2: the level \"z\"");
   t->cols[1].values = other;
   REQUIRE_OK(bind(t, schema, GBT_UNSEEN_ERROR, &b, test_err));
   gbt_binding_free(b);

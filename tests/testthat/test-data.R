@@ -27,7 +27,7 @@ test_that("validation data take the cuts and levels of their reference", {
   expect_identical(.Call(C_gbt_dataset_info, v$ptr)[c("names", "n_bins", "levels")],
                    .Call(C_gbt_dataset_info, d$ptr)[c("names", "n_bins", "levels")])
   expect_identical(dim(v), c(2L, 2L))
-  expect_error(gbt_data(data.frame(b = "w", a = 1), reference = d, unseen = "error"), "`w`", class = "gbt_error_data")
+  expect_error(gbt_data(data.frame(b = "w", a = 1), reference = d, unseen = "error"), "\"w\"", class = "gbt_error_data")
   expect_error(gbt_data(x["a"], reference = d), "`b`", class = "gbt_error_data")
   expect_error(gbt_data(x, reference = d, max_bin = 9), class = "gbt_error_argument")
   expect_error(gbt_data(x, reference = x), class = "gbt_error_argument")

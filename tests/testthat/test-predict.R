@@ -125,7 +125,7 @@ test_that("unseen levels follow `unseen`", {
   p <- predict(m, new)
   expect_identical(p[1], p[3]) # most rows went the way of "a"
   expect_identical(predict(m, new, unseen = "missing")[1], p[2])
-  expect_error(predict(m, new, unseen = "error"), "`z`", class = "gbt_error_data")
+  expect_error(predict(m, new, unseen = "error"), "\"z\"", class = "gbt_error_data")
 })
 
 test_that("levels are matched by text whatever their order or type", {

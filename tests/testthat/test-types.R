@@ -282,7 +282,7 @@ test_that("unseen levels go the way of most rows, count as missing, or are error
       e <- tryCatch(predict(model, new, unseen = "error"), error = identity)
       expect_s3_class(e, "gbt_error_data")
       expect_identical(e$column, "k")
-      for (part in c("`k`", "`new`", "row 4")) expect_match(conditionMessage(e), part, fixed = TRUE)
+      for (part in c("`k`", "\"new\"", "row 4")) expect_match(conditionMessage(e), part, fixed = TRUE)
       expect_identical(predict(model, new[1:3, , drop = FALSE], unseen = "error"), prior[1:3]) # a level without rows
     }
   }
@@ -294,7 +294,7 @@ test_that("the unseen levels of validation data follow the same three ways", {
   new <- data.frame(f = factor(c("level 1", "new", "level 2")))
   data <- gbt_data(x, threads = 1)
   expect_silent(gbt_data(new, reference = data, threads = 1))
-  expect_error(gbt_data(new, reference = data, unseen = "error", threads = 1), "column `f`, row 2: the level `new`",
+  expect_error(gbt_data(new, reference = data, unseen = "error", threads = 1), "column `f`, row 2: the level \"new\"",
                class = "gbt_error_data")
   for (unseen in c("prior", "missing")) {
     valid <- gbt_data(new, label = c(1, 100, 2), reference = data, unseen = unseen, threads = 1)

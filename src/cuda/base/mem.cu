@@ -87,7 +87,7 @@ gbt_status cu_failed(cudaError_t code, const char *what, gbt_error *err) {
                        n, what, said);
   case CU_BUSY:
     return gbt_fail_on(err, GBT_E_DEVICE, "device",
-                       "the device is not to be had now (%.*s: %s); another program may hold it for itself: wait for "
+                       "the device is busy (%.*s: %s); another program may hold it for itself: wait for "
                        "it, or " CU_ELSE,
                        n, what, said);
   case CU_IMAGE:

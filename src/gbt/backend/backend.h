@@ -121,11 +121,11 @@ struct gbt_backend {
 /* What every backend says when numbers grow too large; round: from 0. */
 static inline gbt_status gbt_gradients_overflow(uint64_t round, gbt_error *err) {
   return gbt_fail(err, GBT_E_DATA,
-                  "the gradients overflow in round %lld; scale the response, lower eta or set max_delta_step",
+                  "the gradients overflow in round %lld; scale the response, lower `eta` or set `max_delta_step`",
                   (long long)round + 1);
 }
 static inline gbt_status gbt_leaf_overflows(uint64_t round, gbt_error *err) {
-  return gbt_fail(err, GBT_E_DATA, "a leaf value overflows in round %lld; set lambda or max_delta_step above 0",
+  return gbt_fail(err, GBT_E_DATA, "a leaf value overflows in round %lld; set `lambda` or `max_delta_step` above 0",
                   (long long)round + 1);
 }
 

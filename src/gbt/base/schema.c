@@ -111,8 +111,8 @@ static gbt_status check_levels(const gbt_mem *mem, const gbt_schema_column *f, g
     }
     int32_t same = index_add(&index, i);
     if (same >= 0)
-      status = gbt_fail_on(err, GBT_E_DATA, f->name, "column `%s`: level `%s` occurs twice (levels %d and %d)", f->name,
-                           f->levels[i], (int)same + 1, (int)i + 1);
+      status = gbt_fail_on(err, GBT_E_DATA, f->name, "column `%s`: level \"%s\" occurs twice (levels %d and %d)",
+                           f->name, f->levels[i], (int)same + 1, (int)i + 1);
   }
   gbt_mem_free(mem, index.slot);
   return status;

@@ -64,7 +64,7 @@ static gbt_status check_data(const gbt_trainer_spec *spec, gbt_error *err) {
 static gbt_status check_metrics(const gbt_trainer_spec *spec, gbt_error *err) {
   for (int32_t m = 0; m < spec->n_metrics; m++) {
     if (!gbt_metric_suits(spec->metric[m], (gbt_objective_kind)spec->objective.kind))
-      return gbt_fail_on(err, GBT_E_ARG, "eval_metric", "metric '%s' does not fit the objective",
+      return gbt_fail_on(err, GBT_E_ARG, "eval_metric", "metric \"%s\" does not fit the objective",
                          gbt_metric_name(spec->metric[m]));
     for (int32_t s = 0; s <= spec->n_valid; s++) {
       const gbt_dataset *ds = s == 0 ? spec->train : spec->valid[s - 1];
@@ -90,7 +90,7 @@ static gbt_status check_init(const gbt_trainer_spec *spec, gbt_error *err) {
                        (int)spec->objective.n_outputs);
   if (init->n_parallel != spec->params.num_parallel_tree)
     return gbt_fail_on(err, GBT_E_ARG, "num_parallel_tree",
-                       "the initial model has %d parallel trees a round; num_parallel_tree must be the same",
+                       "the initial model has %d parallel trees a round; `num_parallel_tree` must be the same",
                        (int)init->n_parallel);
   return GBT_OK;
 }
@@ -285,7 +285,7 @@ static gbt_status look_at_clock(gbt_ctx *ctx, const gbt_trainer *tr, int *over, 
 static gbt_status run_rounds(gbt_ctx *ctx, gbt_trainer *tr, int64_t n_rounds, gbt_stop_reason *why, gbt_error *err) {
   if (tr->broken)
     return gbt_fail(err, GBT_E_ARG,
-                    "this training was stopped in the middle of a round; go on from its model with init_model");
+                    "this training was stopped in the middle of a round; go on from its model with `init_model`");
   if (tr->objective.kind == GBT_OBJ_CUSTOM && (n_rounds > 1 || !tr->has_gradients))
     return gbt_fail(err, GBT_E_INTERNAL, "a custom objective runs one round at a time, its gradients given before");
   for (int64_t i = 0; i < n_rounds; i++) {

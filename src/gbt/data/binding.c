@@ -201,8 +201,8 @@ static gbt_status map_levels(gbt_ctx *ctx, gbt_binding *binding, gbt_error *err)
     int64_t row = binding->table->row_beg + (col->rows != NULL ? col->rows[maps.bad[f]] : maps.bad[f]);
     int32_t code = ((const int32_t *)col->values)[maps.bad[f]];
     status = gbt_fail_on(err, GBT_E_DATA, col->name,
-                         "column `%s`, row %lld: the level `%s` did not occur in training; unseen = \"prior\" or "
-                         "\"missing\" takes such rows",
+                         "column `%s`, row %lld: the level \"%s\" did not occur in training; `unseen = "
+                         "\"prior\"` or `\"missing\"` takes such rows",
                          col->name, (long long)row + 1, col->levels[code - 1]);
     break;
   }

@@ -43,7 +43,7 @@ gbt_status gbti_ranks_match(gbt_ctx *ctx, const gbt_table *table, const double *
   if (!same)
     return gbt_fail(err, GBT_E_DATA,
                     "the ranks have different columns; give all of them columns of the same names and types in the "
-                    "same order, ordered factors with the same levels, and the same max_bin");
+                    "same order, ordered factors with the same levels, and the same `max_bin`");
   GBT_TRY(gbt_comm_max_i64(ctx, have, 2, err));
   *weighted = have[0] != 0;
   if (have[0] && have[1])

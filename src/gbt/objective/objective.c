@@ -57,7 +57,7 @@ static int outputs_fit(gbt_outputs_rule rule, int32_t n_outputs) {
 static gbt_status check_param(const gbt_objective_info *info, const gbt_objective_param *p, double x, gbt_error *err) {
   const int above = p->open_low ? x > p->low : x >= p->low, below = p->open_high ? x < p->high : x <= p->high;
   if (above && below) return GBT_OK; /* NaN is neither above nor below */
-  return gbt_fail_on(err, GBT_E_ARG, p->name, "`%s` of the objective `%s` is %.15g; it must be %s %.15g and %s %.15g",
+  return gbt_fail_on(err, GBT_E_ARG, p->name, "`%s` of the objective \"%s\" is %.15g; it must be %s %.15g and %s %.15g",
                      p->name, info->name, x, p->open_low ? "above" : "at least", p->low,
                      p->open_high ? "below" : "at most", p->high);
 }
@@ -68,12 +68,12 @@ gbt_status gbt_objective_check(const gbt_objective *o, gbt_error *err) {
   const gbt_objective_info *info = &infos[o->kind];
   const int n = n_params(info);
   if (!outputs_fit(info->outputs, o->n_outputs))
-    return gbt_fail_on(err, GBT_E_ARG, "objective", "the objective `%s` does not fit %d outputs", info->name,
+    return gbt_fail_on(err, GBT_E_ARG, "objective", "the objective \"%s\" does not fit %d outputs", info->name,
                        (int)o->n_outputs);
   for (int i = 0; i < n; i++) GBT_TRY(check_param(info, &info->param[i], o->param[i], err));
   for (int i = n; i < GBT_OBJECTIVE_PARAMS; i++)
     if (o->param[i] != 0.0)
-      return gbt_fail_on(err, GBT_E_ARG, "objective", "the objective `%s` has %d parameters, not %d", info->name, n,
+      return gbt_fail_on(err, GBT_E_ARG, "objective", "the objective \"%s\" has %d parameters, not %d", info->name, n,
                          i + 1);
   return GBT_OK;
 }
