@@ -133,7 +133,7 @@ static void poison_release(gbt_page_store *store, const gbt_page *pages, int32_t
   }
   for (int32_t k = 0; k < n; k++) {
     const gbt_page *from = page_pin(p->inner, p->next - n + k);
-    if (from == NULL || !same_bytes(layout, &pages[k], from)) CHECK(!"somebody wrote to a page");
+    if (from == NULL || !same_bytes(layout, &pages[k], from)) CHECK(0 && "somebody wrote to a page");
     page_unpin(p->inner, from);
     overwrite(layout, &p->live.page[k]);
   }
@@ -148,14 +148,14 @@ static void poison_release(gbt_page_store *store, const gbt_page *pages, int32_t
 
 static void poison_read_ahead(gbt_page_store *store, int32_t first) {
   const poison_store *p = (poison_store *)store;
-  if (first != p->next || first >= store->info.n_pages) CHECK(!"the page to read ahead is not the next one");
+  if (first != p->next || first >= store->info.n_pages) CHECK(0 && "the page to read ahead is not the next one");
 }
 
 static void poison_destroy(gbt_page_store *store) {
   poison_store *p = (poison_store *)store;
   gbt_mem mem = store->mem;
   const int32_t n_strips = store->info.layout.n_strips;
-  if (p->live.page != NULL) CHECK(!"a page is still pinned");
+  if (p->live.page != NULL) CHECK(0 && "a page is still pinned");
   frame_free(&mem, n_strips, &p->live);
   for (int i = 0; i < N_DEAD; i++) frame_free(&mem, n_strips, &p->dead[i]);
   if (store->info.unseen_beg != p->inner->info.unseen_beg) { /* a test has made them */

@@ -32,7 +32,7 @@ static void check_cuts(const train_job *job, int size, uint64_t seed, int sparse
 }
 
 static void cuts_of_shares_are_those_of_all_rows(void) {
-  for (uint64_t seed = 1; seed <= 150; seed++) {
+  for (uint64_t seed = 1; seed <= 80; seed++) {
     random_job r = random_job_make(seed, 300);
     r.job.spec.n_valid = 0;
     check_cuts(&r.job, 1 + (int)(seed % 6), seed, seed % 3 == 0);
@@ -79,7 +79,7 @@ static void check_random(random_job *r, uint64_t seed) {
 }
 
 static void random_models_of_shares_are_those_of_all_rows(void) {
-  for (uint64_t seed = 1; seed <= 60; seed++) {
+  for (uint64_t seed = 1; seed <= 40; seed++) {
     random_job r = random_job_make(seed, 300);
     check_random(&r, seed);
     if (test_n_bad() > 0) return;
@@ -87,7 +87,7 @@ static void random_models_of_shares_are_those_of_all_rows(void) {
 }
 
 static void odd_models_of_shares_are_those_of_all_rows(void) {
-  for (uint64_t seed = 1; seed <= 25; seed++) {
+  for (uint64_t seed = 1; seed <= 15; seed++) {
     random_job r = odd_job_make(seed, 200);
     check_random(&r, seed);
     if (test_n_bad() > 0) return;
@@ -97,7 +97,7 @@ static void odd_models_of_shares_are_those_of_all_rows(void) {
 /* Every number of rows, on one rank and more of them than there are rows. */
 static void every_number_of_rows(void) {
   const made_kind kinds[] = {MADE_BELL, MADE_HOLES, MADE_HOLED, MADE_ZEROS, MADE_LEVELS, MADE_FEW};
-  for (int64_t n = 1; n <= 34; n++) {
+  for (int64_t n = 1; n <= 33; n += n == 17 ? 14 : 1) {
     made *data = made_new((uint64_t)n, n, 6, kinds), *valid = made_new(77, 1 + n % 5, 6, kinds);
     made_response(data, GBT_OBJ_LOGISTIC, 1, 3);
     made_response(valid, GBT_OBJ_LOGISTIC, 1, 4);
@@ -201,7 +201,7 @@ static void memory_of_one_rank_runs_out(void) {
   shares *s = shares_new(&job.job, SIZE, 4, 0);
   int64_t n_calls = 0, n_runs = 0;
   for (int bad = 0; bad < SIZE; bad++)
-    for (int64_t n = 0, failed = 1; failed; n += n < 20 ? 1 : 7 + n_calls / 60, n_runs++) {
+    for (int64_t n = 0, failed = 1; failed; n += n < 10 ? 1 : 7 + n_calls / 40, n_runs++) {
       fault f[SIZE];
       rank_how hows[SIZE];
       ranked out[RANKS_MOST];
@@ -241,7 +241,7 @@ static void one_rank_is_asked_to_stop(void) {
   int64_t n_stopped = 0, n_half = 0;
   clock_jump(20000000); /* every look at the clock is due to ask */
   for (int bad = 0; bad < SIZE; bad++)
-    for (int64_t stop_at = 1; stop_at < 1200; stop_at += 1 + stop_at / 8) {
+    for (int64_t stop_at = 1; stop_at < 1200; stop_at += 1 + stop_at / 6) {
       asker asks[SIZE];
       rank_how hows[SIZE];
       ranked out[RANKS_MOST];
