@@ -52,12 +52,9 @@ not_offered <- local({
   no("rate_drop drop_rate skip_drop one_drop max_drop", dart, 0)
   no("uniform_drop xgboost_dart_mode", dart, FALSE)
   no("sample_type normalize_type", dart)
-  no("tweedie_variance_power variance_power",
-     "the tweedie distribution is not offered; for counts use `objective = \"poisson\"`")
   own_loss <- "this loss is not offered; give a custom objective, see ?gbt_train"
   no("quantile_alpha", "quantile regression is not offered")
-  no("expectile_alpha fair_c", own_loss)
-  no("huber_slope", "the Huber loss is not offered; give a custom objective, see ?gbt_train")
+  no("fair_c", own_loss)
   no("poisson_max_delta_step", "`max_delta_step` bounds the weights of leaves for every objective")
   no("sigmoid", "the logistic function has no other slope", 1)
   no("reg_sqrt", "train on the root of the response: gbt_train(x, sqrt(y))", FALSE)

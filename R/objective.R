@@ -21,6 +21,42 @@ objective_object <- function(name, param = list()) {
   list(objective_code(name), vapply(wanted, function(p) as.double(param[[p]]), 0, USE.NAMES = FALSE))
 }
 
+#' Objectives
+#'
+#' What [gbt_train()] can minimise: the values of its argument `objective`, the parameters that go with them, which are
+#' arguments of [gbt_train()] as others are, and what other packages call them.
+#'
+#' @return A data frame with one row per objective: `name`; `response`, what a response may be; `parameters` with
+#'   defaults and ranges; `meaning`; `aliases`, the names that other packages use.
+#' @seealso [gbt_train()], [gbt_params()]
+#' @examples
+#' o <- gbt_objectives()
+#' o[, c("name", "response", "parameters")]
+#'
+#' m <- gbt_train(mpg ~ ., mtcars, objective = "huber", huber_delta = 2, nrounds = 20, threads = 1)
+#' head(predict(m, mtcars), 3)
+#' @export
+gbt_objectives <- function() {
+  table <- objectives_table()
+  params <- vapply(table$params, function(p) {
+    shown <- vapply(seq_along(p$name), function(i) {
+      row <- table_row(p, i)
+      range <- paste(if (row$open_low) "larger than" else "at least", format_number(row$low))
+      if (row$high < 1e100) range <- paste(range, if (row$open_high) "and less than" else "and at most", row$high)
+      sprintf("%s = %s (%s): %s", row$name, format_number(row$default), range, row$text)
+    }, "")
+    paste(shown, collapse = "; ")
+  }, "")
+  takes <- c(NUMBER = "numbers", BINARY = "two classes, or numbers from 0 to 1", CLASS = "classes",
+             vapply(label_ranges[c("SHARE", "NOT_NEGATIVE", "POSITIVE", "ABOVE_MINUS_ONE")], `[[`, "", "text"))
+  out <- data.frame(name = table$name, response = unname(takes[table$labels]), parameters = params,
+                    meaning = table$text, aliases = gsub("|", ", ", table$aliases, fixed = TRUE),
+                    stringsAsFactors = FALSE)
+  out <- out[out$name != "custom", ]
+  rownames(out) <- NULL
+  out
+}
+
 offered_objectives <- function() setdiff(objectives_table()$name, "custom")
 
 # Other names, in lower case -> our name. Ours are among them.
@@ -52,20 +88,18 @@ objective_params <- function() {
 # Objectives of other packages that gbt does not have, as patterns in lower case.
 objectives_not_offered <- c(
   "^binary:logitraw$", "^binary:hinge$", "^reg:", "^rank:", "^survival:", "^multiclassova$", "^ova$",
-  "^multiclassonevsall$", "^mae$", "^l1$", "^regression_l1$", "^absolute_error$", "^mape$", "^quantile", "^huber",
-  "^fair$", "^gamma$", "^tweedie", "^lambdarank$", "^rank_xendcg$", "^cox", "^aft", "^survivalaft", "^laplace$",
+  "^multiclassonevsall$", "^mae$", "^l1$", "^regression_l1$", "^absolute_error$", "^mape$", "^quantile",
+  "^fair$", "^lambdarank$", "^rank_xendcg$", "^cox", "^aft", "^survivalaft", "^laplace$",
   "^adaboost$", "^huberized$", "^tdist", "^pairwise$", "^yetirank", "^pairlogit", "^query", "^lambdamart$",
-  "^expectile", "^focal", "^multirmse", "^multilogloss$", "^multicrossentropy$", "^lq", "^rmsewithuncertainty$",
-  "^quasibinomial$", "^cross_entropy_lambda$", "^multiquantile", "^logcosh$", "^loglinquantile"
+  "^focal", "^multirmse", "^multilogloss$", "^multicrossentropy$", "^lq", "^rmsewithuncertainty$",
+  "^quasibinomial$", "^cross_entropy_lambda$", "^multiquantile", "^loglinquantile"
 )
 
 # One text -> our name. typed: the argument's name as the user gave it.
 objective_name <- function(x, typed = "objective") {
-  offered <- offered_objectives()
-  if (length(x) != 1L || is.na(x)) {
-    stop_argument(sprintf("%s must be one of %s, or list(gradient = , hessian = ) of two functions",
-                          param_text("objective", typed), enumerate(offered, 40L, "\"")), "objective")
-  }
+  must <- sprintf("%s must be a name in gbt_objectives(), or list(gradient = , hessian = ) of two functions",
+                  param_text("objective", typed))
+  if (length(x) != 1L || is.na(x)) stop_argument(must, "objective")
   low <- lower_case(x)
   if (low == "binary:logitraw") {
     stop_unsupported("objective \"binary:logitraw\" is not offered; use \"logistic\" and predict(type = \"link\")",
@@ -74,12 +108,10 @@ objective_name <- function(x, typed = "objective") {
   name <- unname(objective_aliases()[low])
   if (!is.na(name)) return(name)
   if (any(vapply(objectives_not_offered, grepl, NA, x = low))) {
-    stop_unsupported(sprintf(paste("objective \"%s\" is not offered; there are %s, and your own as",
-                                   "list(gradient = , hessian = )"), x, enumerate(offered, 40L, "\"")), "objective")
+    stop_unsupported(sprintf(paste("objective \"%s\" is not offered; gbt_objectives() lists those that are, and your",
+                                   "own is list(gradient = , hessian = )"), x), "objective")
   }
-  hint <- suggest(x, names(objective_aliases()), "\"")
-  stop_argument(sprintf("%s must be one of %s, or list(gradient = , hessian = ), not \"%s\"%s",
-                        param_text("objective", typed), enumerate(offered, 40L, "\""), x, hint), "objective")
+  stop_argument(sprintf("%s, not \"%s\"%s", must, x, suggest(x, names(objective_aliases()), "\"")), "objective")
 }
 
 # An objective's text as arguments of ours: list(objective = , parameters by name). CatBoost's way to write parameters,
@@ -273,6 +305,7 @@ need_numbers <- function(e, objective) {
 label_ranges <- list(
   NOT_NEGATIVE = list(text = "numbers of 0 or more", wrong = function(y) y < 0),
   POSITIVE = list(text = "numbers above 0", wrong = function(y) y <= 0),
+  ABOVE_MINUS_ONE = list(text = "numbers above -1", wrong = function(y) y <= -1),
   SHARE = list(text = "numbers from 0 to 1", wrong = function(y) y < 0 | y > 1),
   BINARY = list(text = "numbers from 0 to 1", wrong = function(y) y < 0 | y > 1)
 )

@@ -28,11 +28,30 @@
 #'
 #' @section Objectives:
 #' Left out, the response decides: two classes (a factor, texts, logical values) are `"logistic"`, more are `"softmax"`,
-#' numbers are `"squared_error"`, with a message (class `gbt_message`) where they are nothing but 0 and 1. `"poisson"`
-#' is for counts. `"logistic"` also takes numbers from 0 to 1, `"softmax"` whole numbers as classes. Levels of the
-#' response that no row has are dropped with a message.
+#' numbers are `"squared_error"`, with a message (class `gbt_message`) where they are nothing but 0 and 1. `"logistic"`
+#' also takes numbers from 0 to 1, `"softmax"` whole numbers as classes. Levels of the response that no row has are
+#' dropped with a message. The others, with their parameters, which are arguments of `gbt_train()` too (see
+#' [gbt_objectives()] for ranges):
+#' * `"poisson"`: counts, with a log link.
+#' * `"negative_binomial"`: counts that spread more; `dispersion`, a, is given: a mean m has the variance m + a m^2.
+#' * `"gamma"`: amounts above 0 whose spread grows with their mean, with a log link.
+#' * `"tweedie"`: amounts of 0 or more, many of them 0, with a log link; the variance is the mean to the power
+#'   `tweedie_variance_power`, between 1 and 2.
+#' * `"huber"`, `"pseudo_huber"`: numbers with outliers. Errors count by their squares up to `huber_delta` and by their
+#'   size beyond. It is in units of the response: choose it near the size of usual errors.
+#' * `"log_cosh"`: the same with a `huber_delta` of about 1 and no parameter.
+#' * `"expectile"`: the expectile of level `expectile_alpha`; 0.5 is the mean.
+#' * `"cross_entropy"`: shares from 0 to 1, weights being their numbers of trials.
+#'
+#' Trees begin at the constant that minimises the objective, or near it. Where the second derivative of a loss is 0 or
+#' almost so for large errors (`"huber"`, `"pseudo_huber"`, `"log_cosh"`) an upper bound takes its place, so that every
+#' step lessens the loss; the bound falls with the size of errors, so `min_child_weight` and `lambda` weigh more where
+#' `huber_delta` is small.
+#'
 #' Names that other packages use are understood: `"binary:logistic"`, `"multiclass"`, `"RMSE"`, `"gaussian"`,
-#' `"count:poisson"` and so on. (`"multi:softmax"` is `"softmax"`: ask for classes with `predict(type = "class")`.)
+#' `"count:poisson"`, `"reg:tweedie"`, `"Huber:delta=2"` and so on. (`"multi:softmax"` is `"softmax"`: ask for classes
+#' with `predict(type = "class")`. `alpha` is the L1 penalty here, so LightGBM's `alpha` of a Huber loss is refused:
+#' give `huber_delta`.)
 #'
 #' An objective of your own is `list(gradient = function(score, label, weight), hessian = function(score, label,
 #' weight))`. Both functions return one number per score: the first and second derivative of the loss. `score` is a
@@ -103,14 +122,15 @@
 #' @param subset,na.action With a formula: the rows to use, evaluated in `data`; and what to do with missing values. By
 #'   default nothing: missing predictors are fine.
 #' @param ... For the data frame and matrix methods other names of the same parameters (`learning_rate`, `max.depth`,
-#'   `nthread`, see [gbt_params()]); for the other methods all further arguments. Unknown names are an error.
+#'   `nthread`, see [gbt_params()]) and parameters of the objective; for the other methods all further arguments.
+#'   Unknown names are an error.
 #' @param weights Weights of the rows, 0 or more. With a formula evaluated in `data`. Their size counts against
 #'   `min_child_weight` and `lambda`, so their mean had better be 1; where they are so small that no node can be split a
 #'   warning (class `gbt_warning_weights`) says so.
 #' @param offset A known part of the score, such as the log of an exposure: one number per row, or a matrix with a
 #'   column per class. The model remembers that there was one. With a formula evaluated in `data`.
-#' @param objective What is minimised: `"squared_error"`, `"logistic"`, `"softmax"`, `"poisson"`, or a list of
-#'   functions.
+#' @param objective What is minimised: `"squared_error"`, `"logistic"`, `"softmax"`, one of the others in
+#'   [gbt_objectives()], or a list of functions; see below.
 #' @param nrounds Number of rounds.
 #' @param eta Shrinkage (learning rate): each tree's leaf values are multiplied by it.
 #' @param max_depth Most splits between root and leaf; 0 for no limit (then `max_leaves` is needed).
@@ -179,7 +199,8 @@
 #' Methods: [predict()][predict.gbt], `print()`, `summary()`, [plot()][plot.gbt], [`[`][gbt_methods], `as.data.frame()`
 #' and more.
 #'
-#' @seealso [predict.gbt()], [gbt_importance()], [gbt_save()], [gbt_params()], [gbt_callbacks], [gbt_methods]
+#' @seealso [predict.gbt()], [gbt_importance()], [gbt_save()], [gbt_params()], [gbt_objectives()],
+#'   [gbt_callbacks], [gbt_methods]
 #' @examples
 #' # regression by a formula
 #' m <- gbt_train(mpg ~ ., mtcars, nrounds = 50, threads = 1)

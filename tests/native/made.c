@@ -129,16 +129,46 @@ void made_free(made *m) {
   free(m);
 }
 
-void made_response(made *m, gbt_objective_kind loss, int32_t n_outputs, uint64_t seed) {
+gbt_objective made_objective(gbt_objective_kind kind, int32_t n_outputs, uint64_t seed) {
+  test_rng rng = {gbt_mix64(seed ^ 0x0b7ec7)};
+  gbt_objective o = gbt_objective_make(kind, n_outputs);
+  const gbt_objective_param *p = gbt_objective_info_of(kind)->param;
+  for (int i = 0; i < GBT_OBJECTIVE_PARAMS && p[i].name; i++) {
+    double u = 0.05 + 0.9 * test_unit(&rng);
+    o.param[i] = p[i].high - p[i].low > 10.0 ? p[i].low + u * 3.0 : p[i].low + u * (p[i].high - p[i].low);
+  }
+  return o;
+}
+
+double made_label(const gbt_objective *objective, double s, double u) {
+  double size = exp(s > 3.0 ? 3.0 : s);
+  switch (gbt_objective_info_of(objective->kind)->labels) {
+  case GBT_LABELS_NUMBER:
+    return s;
+  case GBT_LABELS_BINARY:
+    return s + u - 0.5 > 0.0;
+  case GBT_LABELS_SHARE:
+    return u < 0.1 ? s > 0.0 : size / (1.0 + size);
+  case GBT_LABELS_CLASS:
+    return u < 0.2 ? floor(u * 5.0 * objective->n_outputs) : (int)(fabs(s) * 3.0) % objective->n_outputs;
+  case GBT_LABELS_NOT_NEGATIVE:
+    return floor(size * (0.3 + u));
+  case GBT_LABELS_POSITIVE:
+    return size * (0.3 + u);
+  case GBT_LABELS_ABOVE_MINUS_ONE:
+    return size * (0.3 + u) - 0.3;
+  }
+  return s;
+}
+
+void made_response(made *m, gbt_objective_kind kind, int32_t n_outputs, uint64_t seed) {
   test_rng rng = {gbt_mix64(seed ^ 0x5eed)};
+  const gbt_objective objective = gbt_objective_make(kind, n_outputs);
   free(m->label);
   m->label = test_alloc((size_t)m->table.n_rows * sizeof *m->label);
   for (int64_t r = 0; r < m->table.n_rows; r++) {
-    double s = m->signal[r] + 0.5 * test_bell(&rng), u = test_unit(&rng), y = s;
-    if (loss == GBT_OBJ_LOGISTIC) y = s + 0.5 * test_bell(&rng) > 0.0;
-    if (loss == GBT_OBJ_SOFTMAX) y = u < 0.2 ? floor(u * 5.0 * n_outputs) : (int)(fabs(s) * 3.0) % n_outputs;
-    if (loss == GBT_OBJ_POISSON) y = floor(exp(s > 3.0 ? 3.0 : s) * (0.3 + u));
-    m->label[r] = y;
+    double s = m->signal[r] + 0.5 * test_bell(&rng), u = test_unit(&rng);
+    m->label[r] = kind == GBT_OBJ_LOGISTIC ? s + 0.5 * test_bell(&rng) > 0.0 : made_label(&objective, s, u);
   }
 }
 

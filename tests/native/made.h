@@ -42,8 +42,14 @@ typedef struct made {
 made *made_new(uint64_t seed, int64_t n_rows, int32_t n_cols, const made_kind *kinds);
 void made_free(made *m);
 
-/* The label for a loss (softmax: a class below n_outputs); noise and all. */
-void made_response(made *m, gbt_objective_kind loss, int32_t n_outputs, uint64_t seed);
+/* An objective with parameters drawn from its ranges. */
+gbt_objective made_objective(gbt_objective_kind kind, int32_t n_outputs, uint64_t seed);
+
+/* A label that the objective takes, for a signal s and chance u in [0, 1). */
+double made_label(const gbt_objective *objective, double s, double u);
+
+/* The label for an objective (softmax: a class below n_outputs); noise and all. */
+void made_response(made *m, gbt_objective_kind kind, int32_t n_outputs, uint64_t seed);
 void made_weights(made *m, uint64_t seed); /* some of them 0 */
 void made_offset(made *m, int32_t n_outputs, uint64_t seed);
 

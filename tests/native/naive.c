@@ -11,6 +11,22 @@ static const gbt_dataset *set_at(const naive *nv, int32_t which) {
   return which == 0 ? nv->spec->train : nv->spec->valid[which - 1];
 }
 
+static gbt_gh naive_row_gradient(const gbt_objective *o, double s, double y) {
+  gbt_gh none = {NAN, NAN};
+  switch ((gbt_objective_kind)o->kind) {
+#define GRADIENT_ROW(name) gbt_##name##_gradient(s, y, o->param)
+#define GRADIENT_CLASSES(name) none
+#define GRADIENT_GIVEN(name) none
+#define GBT_OBJECTIVE(ID, name, aliases, gradient, ...) \
+  case GBT_OBJ_##ID:                                    \
+    return GRADIENT_##gradient(name);
+#include "../../src/gbt/objective/objectives.def"
+  case GBT_N_OBJECTIVES:
+    break;
+  }
+  return none;
+}
+
 /* ---- the scores before the first tree ---- */
 
 /* sum of w * x over the rows, rounded once. */
@@ -23,32 +39,102 @@ static double weighted_sum(const gbt_dataset *ds, const double *x) {
 
 static double clip(double x, double lo, double hi) { return x < lo ? lo : x > hi ? hi : x; }
 
-static void base_scores(const gbt_trainer_spec *spec, double *base) {
+/* sum of w g over sum of w h at score `at`. */
+static double newton_step(const gbt_trainer_spec *spec, double at, double *g) {
   const gbt_dataset *ds = spec->train;
   size_t n = (size_t)ds->n_rows;
-  double *y = test_alloc(n * sizeof *y), *one = test_alloc(n * sizeof *one);
-  int constant = 1;
+  double *part[2] = {test_alloc(n * sizeof **part), test_alloc(n * sizeof **part)};
+  for (size_t r = 0; r < n; r++) {
+    gbt_gh d = naive_row_gradient(&spec->objective, at + (ds->offset ? ds->offset[r] : 0.0), ds->label[r]);
+    part[0][r] = d.g;
+    part[1][r] = d.h;
+  }
+  double h = weighted_sum(ds, part[1]);
+  *g = weighted_sum(ds, part[0]);
+  free(part[0]);
+  free(part[1]);
+  return h > 0.0 ? *g / h : NAN;
+}
+
+/* As objective/base_score.c says: where gradients add up to 0. */
+static double root(const gbt_trainer_spec *spec, double at, double low, double high) {
+  double near = (high - low) * 1e-9;
+  for (int step = 0; step < 50; step++) {
+    double g, by = newton_step(spec, at, &g), next = at - by;
+    if (g == 0.0 || isnan(by)) return at;
+    if (g > 0.0) high = at;
+    if (g < 0.0) low = at;
+    if (!(next > low && next < high)) next = low + (high - low) * 0.5;
+    double moved = fabs(next - at);
+    at = next;
+    if (moved <= near) return at;
+  }
+  return at;
+}
+
+/* What the objective's header says of rows and of their mean. */
+static gbt_base_terms mean_terms(const gbt_objective *o, double y, double offset) {
+  gbt_base_terms none = {NAN, NAN};
+  switch ((gbt_objective_kind)o->kind) {
+#define TERMS_MEAN(name) gbt_##name##_base_terms(y, offset, o->param)
+#define TERMS_ZERO(name) none
+#define TERMS_CLASS_SHARES(name) none
+#define TERMS_RESIDUAL_MEAN(name) none
+#define TERMS_RESIDUAL_ROOT(name) none
+#define GBT_OBJECTIVE(ID, name, aliases, gradient, outputs, labels, response, base, ...) \
+  case GBT_OBJ_##ID:                                                                     \
+    return TERMS_##base(name);
+#include "../../src/gbt/objective/objectives.def"
+  case GBT_N_OBJECTIVES:
+    break;
+  }
+  return none;
+}
+
+static double of_mean(const gbt_objective *o, double mean) {
+  switch ((gbt_objective_kind)o->kind) {
+#define OF_MEAN(name) gbt_##name##_base(mean, o->param)
+#define OF_ZERO(name) NAN
+#define OF_CLASS_SHARES(name) NAN
+#define OF_RESIDUAL_MEAN(name) NAN
+#define OF_RESIDUAL_ROOT(name) NAN
+#define GBT_OBJECTIVE(ID, name, aliases, gradient, outputs, labels, response, base, ...) \
+  case GBT_OBJ_##ID:                                                                     \
+    return OF_##base(name);
+#include "../../src/gbt/objective/objectives.def"
+  case GBT_N_OBJECTIVES:
+    break;
+  }
+  return NAN;
+}
+
+static void base_scores(const gbt_trainer_spec *spec, double *base) {
+  const gbt_dataset *ds = spec->train;
+  const gbt_base_rule rule = gbt_objective_info_of(spec->objective.kind)->base;
+  size_t n = (size_t)ds->n_rows;
+  double *top = test_alloc(n * sizeof *top), *bottom = test_alloc(n * sizeof *bottom);
+  double low = INFINITY, high = -INFINITY;
   for (int32_t k = 0; k < spec->objective.n_outputs; k++) {
     base[k] = 0.0;
-    if (spec->objective.kind == GBT_OBJ_CUSTOM) continue;
+    if (rule == GBT_BASE_ZERO) continue;
     for (size_t r = 0; r < n; r++) {
-      double offset = ds->offset ? ds->offset[r] : 0.0;
-      y[r] = ds->label[r];
-      one[r] = 1.0;
-      if (spec->objective.kind == GBT_OBJ_SQUARED_ERROR) y[r] -= offset;
-      if (spec->objective.kind == GBT_OBJ_POISSON) one[r] = gbt_exp(offset);
-      if (spec->objective.kind == GBT_OBJ_SOFTMAX) y[r] = ds->label[r] == k;
-      if (y[r] != y[0]) constant = 0;
+      double offset = ds->offset ? ds->offset[r] : 0.0, y = ds->label[r];
+      gbt_base_terms t = {rule == GBT_BASE_CLASS_SHARES ? y == k : y - offset, 1.0};
+      if (rule == GBT_BASE_MEAN) t = mean_terms(&spec->objective, y, offset);
+      top[r] = t.top;
+      bottom[r] = t.bottom;
+      low = fmin(low, y - offset);
+      high = fmax(high, y - offset);
     }
-    double mean = weighted_sum(ds, y) / weighted_sum(ds, one);
-    if (spec->objective.kind == GBT_OBJ_SQUARED_ERROR) base[k] = constant ? y[0] : mean;
-    if (spec->objective.kind == GBT_OBJ_POISSON) base[k] = gbt_log(clip(mean, 1e-9, INFINITY));
-    if (spec->objective.kind == GBT_OBJ_SOFTMAX) base[k] = gbt_log(clip(mean, 1e-9, INFINITY));
-    mean = clip(mean, 1e-9, 1.0 - 1e-9);
-    if (spec->objective.kind == GBT_OBJ_LOGISTIC) base[k] = gbt_log(mean / (1.0 - mean));
+    double weights = weighted_sum(ds, bottom), mean = weights > 0.0 ? weighted_sum(ds, top) / weights : 0.0;
+    if (rule == GBT_BASE_MEAN) base[k] = of_mean(&spec->objective, mean);
+    if (rule == GBT_BASE_CLASS_SHARES) base[k] = gbt_log(mean < 1e-9 ? 1e-9 : mean);
+    if (rule == GBT_BASE_RESIDUAL_MEAN) base[k] = low == high ? top[0] : mean;
+    if (rule == GBT_BASE_RESIDUAL_ROOT)
+      base[k] = low == high ? top[0] : weights > 0.0 ? root(spec, mean, low, high) : 0.0;
   }
-  free(y);
-  free(one);
+  free(top);
+  free(bottom);
 }
 
 static void start_scores(const naive *nv, int32_t which, const double *base) {
@@ -76,12 +162,9 @@ static void raw_gradients(const naive *nv, naive_custom custom, double *g, doubl
     for (int32_t k = 0; k < nv->n_outputs; k++) sum += gbt_exp(score[k * nv->n + r] - top);
     for (int32_t k = 0; k < nv->n_outputs; k++) {
       int64_t at = k * nv->n + r;
-      gbt_gh d = {0.0, 0.0};
-      if (nv->spec->objective.kind == GBT_OBJ_SQUARED_ERROR) d = gbt_squared_error_gradient(score[at], y[r], NULL);
-      if (nv->spec->objective.kind == GBT_OBJ_LOGISTIC) d = gbt_logistic_gradient(score[at], y[r], NULL);
-      if (nv->spec->objective.kind == GBT_OBJ_POISSON) d = gbt_poisson_gradient(score[at], y[r], NULL);
-      if (nv->spec->objective.kind == GBT_OBJ_SOFTMAX)
-        d = gbt_softmax_gradient(gbt_exp(score[at] - top) / sum, y[r] == k);
+      gbt_gh d = nv->spec->objective.kind == GBT_OBJ_SOFTMAX
+                     ? gbt_softmax_gradient(gbt_exp(score[at] - top) / sum, y[r] == k)
+                     : naive_row_gradient(&nv->spec->objective, score[at], y[r]);
       g[at] = d.g;
       h[at] = d.h;
     }

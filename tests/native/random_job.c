@@ -74,6 +74,7 @@ random_job random_job_make(uint64_t seed, int64_t rows) {
   const gbt_objective_kind losses[] = {GBT_OBJ_SQUARED_ERROR, GBT_OBJ_LOGISTIC, GBT_OBJ_SOFTMAX, GBT_OBJ_POISSON,
                                        GBT_OBJ_CUSTOM};
   gbt_objective_kind loss = losses[test_below(&rng, 5)];
+  if (test_below(&rng, 8) < 3) loss = (gbt_objective_kind)(5 + test_below(&rng, GBT_N_OBJECTIVES - 5));
   int32_t n_outputs = loss == GBT_OBJ_SOFTMAX ? 2 + (int32_t)test_below(&rng, 3) : 1;
   if (loss == GBT_OBJ_CUSTOM) n_outputs = 1 + (int32_t)test_below(&rng, 2);
   int64_t n_rows = test_below(&rng, 8) ? 1 + test_below(&rng, rows) : 1 + test_below(&rng, 8);
@@ -89,6 +90,7 @@ random_job random_job_make(uint64_t seed, int64_t rows) {
   r.data = made_new(test_u(&rng), n_rows, n_cols, kinds);
   if (test_below(&rng, 4) == 0) made_counts(r.data);
   r.job = job_make(r.data, loss, n_outputs, 1 + test_below(&rng, 3));
+  r.job.spec.objective = made_objective(loss, n_outputs, seed);
   r.job.max_bin = (int32_t)PICK(&rng, 2, 3, 16, 64, 255, 256, 1000);
   r.job.spec.n_valid = (int32_t)test_below(&rng, 3);
   for (int32_t s = 0; s <= r.job.spec.n_valid; s++) {

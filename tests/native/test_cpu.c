@@ -5,6 +5,7 @@
 #include "../../src/gbt/cpu/cpu_hist_kernels.h"
 #include "../../src/gbt/cpu/cpu_kernels.h"
 #include "../../src/gbt/objective/formulas.h"
+#include "made.h"
 
 /* ---- histograms ---- */
 
@@ -241,25 +242,35 @@ static double any_score(test_rng *rng) {
   return test_bell(rng) * (u % 4 == 1 ? 3.0 : 100.0);
 }
 
-static gbt_gh formula(gbt_objective_kind loss, double s, double y) {
-  if (loss == GBT_OBJ_LOGISTIC) return gbt_logistic_gradient(s, y, NULL);
-  if (loss == GBT_OBJ_POISSON) return gbt_poisson_gradient(s, y, NULL);
-  return gbt_squared_error_gradient(s, y, NULL);
+static gbt_gh formula(const gbt_objective *o, double s, double y) {
+  gbt_gh none = {NAN, NAN};
+  switch ((gbt_objective_kind)o->kind) {
+#define OF_ROW(name) gbt_##name##_gradient(s, y, o->param)
+#define OF_CLASSES(name) none
+#define OF_GIVEN(name) none
+#define GBT_OBJECTIVE(ID, name, aliases, gradient, ...) \
+  case GBT_OBJ_##ID:                                    \
+    return OF_##gradient(name);
+#include "../../src/gbt/objective/objectives.def"
+  case GBT_N_OBJECTIVES:
+    break;
+  }
+  return none;
 }
 
 static void gradients_equal_formulas(void) {
   test_rng rng = {2};
   static double score[CPU_BLOCK], label[CPU_BLOCK], want[2][CPU_BLOCK + MARK], got[2][CPU_BLOCK + MARK];
-  const gbt_objective_kind losses[] = {GBT_OBJ_SQUARED_ERROR, GBT_OBJ_LOGISTIC, GBT_OBJ_POISSON};
-  for (int l = 0; l < 3; l++)
+  for (int kind = 0; kind < GBT_N_OBJECTIVES; kind++) {
+    if (gbt_objective_info_of(kind)->gradient != GBT_GRADIENT_ROW) continue;
     for (int c = 0; c < 3 * N_LENGTHS; c++) {
       int32_t n = lengths[c % N_LENGTHS];
-      const gbt_objective objective = gbt_objective_make(losses[l], 1);
+      const gbt_objective objective = made_objective((gbt_objective_kind)kind, 1, test_u(&rng));
       for (int k = 0; k < 2; k++) fill(want[k], CPU_BLOCK + MARK, 77.0);
       for (int32_t i = 0; i < n; i++) {
         score[i] = any_score(&rng);
         label[i] = test_below(&rng, 3) ? (double)test_below(&rng, 2) : test_unit(&rng);
-        gbt_gh r = formula(losses[l], score[i], label[i]);
+        gbt_gh r = formula(&objective, score[i], label[i]);
         want[0][i] = r.g;
         want[1][i] = r.h;
       }
@@ -270,6 +281,7 @@ static void gradients_equal_formulas(void) {
         CHECK(same_bits(got[1], want[1], n + MARK));
       }
     }
+  }
 }
 
 static void softmax_equals_formulas(void) {

@@ -2,9 +2,11 @@
  * (naive_predict.h). */
 #include "../../src/gbt/math/elementary.h"
 #include "../../src/gbt/model/predict.h"
+#include "../../src/gbt/objective/response.h"
 
 #include "fault.h"
 #include "forests.h"
+#include "made.h"
 #include "naive_predict.h"
 
 typedef struct scene {
@@ -366,19 +368,18 @@ static void responses(void) {
   static const int64_t sizes[] = {0, 1, 127, 128, 129, 9000};
   gbt_ctx ctx;
   REQUIRE_OK(gbt_ctx_open(&ctx, gbt_mem_default(), 2, GBT_SIMD_AUTO, NULL, NULL, test_err));
-  for (int i = 0; i < 6 * 5; i++) {
-    int64_t n = sizes[i / 5];
-    gbt_objective_kind loss = (gbt_objective_kind)(i % 5);
+  for (int i = 0; i < 6 * GBT_N_OBJECTIVES; i++) {
+    int64_t n = sizes[i / GBT_N_OBJECTIVES];
+    gbt_objective_kind loss = (gbt_objective_kind)(i % GBT_N_OBJECTIVES);
     int32_t k = loss == GBT_OBJ_SOFTMAX ? 4 : loss == GBT_OBJ_CUSTOM ? 1 + (int32_t)test_below(&rng, 2) : 1;
-    const gbt_objective objective = gbt_objective_make(loss, k);
+    const gbt_objective objective = made_objective(loss, k, test_u(&rng));
     double *from = make_offset(&rng, n * k), *to = test_alloc((size_t)(n * k) * sizeof *to);
     for (int64_t j = 0; j < n * k; j++) from[j] *= test_below(&rng, 50) == 0 ? 1e4 : 3.0;
     memcpy(to, from, (size_t)(n * k) * sizeof *to);
     CHECK_OK(gbt_predict_response(&ctx, &objective, n, to, test_err));
     for (int64_t j = 0; j < n * k; j++) {
       double want = from[j];
-      if (loss == GBT_OBJ_LOGISTIC) want = gbt_sigmoid(from[j]);
-      if (loss == GBT_OBJ_POISSON) want = gbt_exp(from[j]);
+      if (loss != GBT_OBJ_SOFTMAX) want = gbt_response(&objective, from[j]);
       if (loss == GBT_OBJ_SOFTMAX) want = twin_softmax(from, n, k, j % n, (int32_t)(j / n));
       if (!CHECK_EQ_BITS(to[j], want)) break;
     }

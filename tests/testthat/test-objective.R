@@ -54,7 +54,7 @@ test_that("responses that cannot be learned are errors that help", {
     train(letters[1:3], objective = "poisson")
     train(c(1.5, 2), objective = "softmax")
     train(c(1, 1), objective = "softmax")
-    train(1:3, objective = "reg:gamma")
+    train(1:3, objective = "survival:cox")
     train(1:3, objective = "logstic")
     train(1:3, objective = "binary:logitraw")
     train(1:3, objective = function(x) x)
@@ -133,4 +133,124 @@ test_that("squared error of classes 0 and 1 is told of, unless it was asked for"
     train(rep(1, 5))
     train(rep(1:2, 5))
   })
+})
+
+# Every objective of the table, with labels that it takes.
+made_y <- function(labels, n) {
+  s <- sin(seq_len(n)) + seq_len(n) / n
+  switch(labels, NUMBER = s, BINARY = as.numeric(s > 0.5), CLASS = factor(seq_len(n) %% 3),
+         NOT_NEGATIVE = floor(exp(s)), POSITIVE = exp(s), SHARE = plogis(s), ABOVE_MINUS_ONE = exp(s) - 0.7)
+}
+
+test_that("every objective trains, predicts, is kept and is known by its other names", {
+  table <- gbt:::objectives_table()
+  x <- data.frame(a = seq_len(60), b = (seq_len(60) * 7) %% 11)
+  for (i in which(table$name != "custom")) {
+    name <- table$name[i]
+    y <- made_y(table$labels[i], 60)
+    m <- gbt_train(x, y, objective = name, valid = list(x = x, y = y), nrounds = 5, max_depth = 2, threads = 1)
+    expect_identical(m$objective, name)
+    link <- predict(m, x, type = "link")
+    p <- predict(m, x)
+    expect_true(all(is.finite(p)), label = name)
+    if (is.null(dim(p))) expect_identical(order(link), order(p), label = name)
+    file <- tempfile(fileext = ".gbt")
+    gbt_save(m, file)
+    expect_identical(predict(gbt_load(file), x), p)
+    unlink(file)
+    on <- gbt_train(x, y, objective = name, init_model = m, nrounds = 2, max_depth = 2, threads = 2)
+    expect_identical(predict(on, x, trees = 5), p)
+    for (alias in strsplit(table$aliases[i], "|", fixed = TRUE)[[1]]) {
+      expect_identical(gbt_train(x, y, objective = toupper(alias), nrounds = 1, threads = 1)$objective, name)
+    }
+  }
+  listed <- gbt_objectives()
+  expect_identical(listed$name, setdiff(table$name, "custom"))
+  expect_match(listed$parameters[listed$name == "tweedie"],
+               "tweedie_variance_power = 1.5 (larger than 1 and less than 2)", fixed = TRUE)
+})
+
+test_that("parameters of objectives reach the engine, by all their names, and are kept", {
+  table <- gbt:::objectives_table()
+  x <- data.frame(a = seq_len(60), b = (seq_len(60) * 7) %% 11)
+  for (i in which(lengths(lapply(table$params, `[[`, "name")) > 0)) {
+    params <- as.data.frame(table$params[[i]])
+    y <- made_y(table$labels[i], 60)
+    fit <- function(...) gbt_train(x, y, objective = table$name[i], nrounds = 3, threads = 1, ...)
+    for (k in seq_len(nrow(params))) {
+      name <- params$name[k]
+      other <- params$default[k] * 0.5 + 0.5 * min(params$high[k], 2 * params$default[k] + 1)
+      given <- do.call(fit, stats::setNames(list(other), name))
+      expect_identical(given$params[[name]], other)
+      expect_identical(fit()$params[[name]], params$default[k])
+      expect_false(identical(given$state, fit()$state))
+      for (alias in setdiff(strsplit(params$aliases[k], "|", fixed = TRUE)[[1]], names(gbt:::alias_of))) {
+        expect_same_bytes(do.call(fit, stats::setNames(list(other), alias))$state, given$state)
+        expect_same_bytes(fit(params = stats::setNames(list(other), gsub("_", ".", alias)))$state, given$state)
+        text <- sprintf("%s:%s=%.17g", table$name[i], alias, other)
+        expect_same_bytes(gbt_train(x, y, objective = text, nrounds = 3, threads = 1)$state, given$state)
+      }
+      for (bad in list(params$low[k] - 1, NA_real_, "1", c(1, 2))) {
+        expect_error(do.call(fit, stats::setNames(list(bad), name)), name, class = "gbt_error_argument")
+      }
+      if (params$open_low[k]) {
+        expect_error(do.call(fit, stats::setNames(list(params$low[k]), name)), name, class = "gbt_error_argument")
+      }
+    }
+  }
+})
+
+test_that("parameters of other objectives, and names with two meanings, are refused", {
+  expect_snapshot(error = TRUE, {
+    train(1:9, huber_delta = 2)
+    train(1:9, objective = "poisson", huber_slope = 2)
+    train(1:9, objective = "huber", alpha = 0.9)
+    train(1:9, objective = "expectile", alpha = 0.9)
+    train(1:9, objective = "Huber:delta=a")
+    train(1:9, objective = "Huber:slope=2")
+    train(1:9, objective = "tweedie", tweedie_variance_power = 2)
+    train(c(1, 0, 2), objective = "gamma")
+    train(c(1, 2, 0.5), objective = "cross_entropy")
+    train(1:9, objective = "gama")
+  })
+  expect_identical(train(1:9, objective = "huber", reg_alpha = 0.5)$params$alpha, 0.5)
+})
+
+test_that("objectives are those of the formulas, by functions of one's own", {
+  set.seed(4)
+  x <- data.frame(a = runif(400), b = runif(400))
+  mean <- exp(x$a - x$b)
+  own <- function(gradient, hessian) list(gradient = gradient, hessian = hessian)
+  robust <- function(g) own(function(s, y) g(s - y), function(s, y) ifelse(s == y, 1, g(s - y) / (s - y)))
+  cases <- list(
+    gamma = list(y = rgamma(400, 3, 3 / mean),
+                 own = own(function(s, y) 1 - y * exp(-s), function(s, y) y * exp(-s))),
+    tweedie = list(y = rpois(400, mean) * rgamma(400, 2), args = list(tweedie_variance_power = 1.3),
+                   own = own(function(s, y) exp(0.7 * s) - y * exp(-0.3 * s),
+                             function(s, y) 0.7 * exp(0.7 * s) + 0.3 * y * exp(-0.3 * s))),
+    negative_binomial = list(y = rnbinom(400, size = 2, mu = mean), args = list(dispersion = 0.5),
+                             own = own(function(s, y) (exp(s) - y) / (1 + 0.5 * exp(s)),
+                                       function(s, y) exp(s) * (1 + 0.5 * y) / (1 + 0.5 * exp(s))^2)),
+    huber = list(y = mean + rt(400, 2), args = list(huber_delta = 0.7),
+                 own = robust(function(r) pmin(pmax(r, -0.7), 0.7))),
+    pseudo_huber = list(y = mean + rt(400, 2), args = list(huber_delta = 0.7),
+                        own = robust(function(r) r / sqrt(1 + (r / 0.7)^2))),
+    log_cosh = list(y = mean + rt(400, 2), own = robust(tanh)),
+    expectile = list(y = mean + rt(400, 2), args = list(expectile_alpha = 0.8),
+                     own = own(function(s, y) 2 * (s - y) * ifelse(s < y, 0.8, 0.2),
+                               function(s, y) 2 * ifelse(s < y, 0.8, 0.2))),
+    cross_entropy = list(y = plogis(mean),
+                         own = own(function(s, y) plogis(s) - y, function(s, y) plogis(s) * plogis(-s)))
+  )
+  for (name in names(cases)) {
+    case <- cases[[name]]
+    fit <- function(objective, ...) {
+      gbt_train(x, case$y, objective = objective, nrounds = 8, max_depth = 3, threads = 1, ...)
+    }
+    m <- do.call(fit, c(list(name), case$args))
+    base <- predict(m, x[1, ], type = "link", trees = 0)
+    twin <- fit(case$own, offset = rep(base, 400))
+    expect_equal(predict(m, x, type = "link"), predict(twin, x, offset = rep(base, 400)), tolerance = 1e-3,
+                 label = name)
+  }
 })

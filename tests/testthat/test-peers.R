@@ -33,6 +33,7 @@ peers <- list(
     device = device device_type task_type
     booster = boost boosting boosting_type
     objective = app application loss obj objective objective_type
+    tweedie_variance_power = tweedie_variance_power
     num_class = num_class num_classes
     eval_metric = eval metric metric_types metrics
     eval_train = eval_train_metric is_provide_training_metric is_training_metric train_metric training_metric
@@ -64,7 +65,7 @@ peers <- list(
       pred_early_stop_margin pred_name predict_name predict_result prediction_name prediction_result
       quant_train_renew_leaf query_column reference refit_decay_rate reset_data save_name
       saved_feature_importance_type showsd start_iteration_predict stochastic_rounding stratified
-      subsample_for_bin time_out top_k top_rate topk train train_data train_data_file tweedie_variance_power
+      subsample_for_bin time_out top_k top_rate topk train train_data train_data_file
       two_round two_round_loading use_two_round_loading weight_column workers
     ! FALSE = bagging_by_query contrib extra_tree extra_trees is_predict_contrib is_predict_leaf_index
       is_predict_raw_score is_save_binary is_save_binary_file is_unbalance leaf_index linear_tree linear_trees
@@ -112,6 +113,9 @@ peers <- list(
     tree_method = tree_method
     booster = booster
     objective = obj objective
+    tweedie_variance_power = tweedie_variance_power
+    huber_delta = huber_slope
+    expectile_alpha = expectile_alpha
     num_class = num_class
     eval_metric = custom_metric eval_metric metrics
     early_stopping_rounds = early_stopping_rounds
@@ -126,12 +130,12 @@ peers <- list(
     callbacks = callbacks
     verbose = verbose verbosity
     verbose_every = print_every_n
-    ! = aft_loss_distribution aft_loss_distribution_scale base_score colnames data expectile_alpha
-      feature_names feature_selector feature_types feval folds huber_slope label label_lower_bound
+    ! = aft_loss_distribution aft_loss_distribution_scale base_score colnames data
+      feature_names feature_selector feature_types feval folds label label_lower_bound
       label_upper_bound lambdarank_bias_norm lambdarank_normalization lambdarank_num_pair_per_sample
       lambdarank_pair_method lambdarank_score_normalization lambdarank_unbiased max_cached_hist_node maximise
       maximize ndcg_exp_gain normalize_type ntree_limit position quantile_alpha refresh_leaf sample_type
-      save_name showsd shuffle sketch_eps stratified top_k train_folds tweedie_variance_power
+      save_name showsd shuffle sketch_eps stratified top_k train_folds
     ! FALSE = debug_synchronize extmem_single_page fail_on_invalid_gpu_id monitor_training prediction
       seed_per_iteration use_rmm
     ? = disable_default_eval_metric gpu_id silent verbose_eval
@@ -222,6 +226,7 @@ peers <- list(
     seed = random_state seed
     threads = n_cores num_threads
     objective = distribution loss
+    tweedie_variance_power = variance_power
     eval_metric = stopping_metric
     early_stopping_rounds = early_stopping n_iter_no_change stop_iter stopping_rounds
     early_stopping_min_delta = early_stopping_tolerance min_delta
@@ -241,7 +246,7 @@ peers <- list(
     ! 0 = cv_folds nfolds
     ! = exposure fobj fold_column lr max_features maxnodes min_node_size min_samples_split
       min_split_improvement nodesize offset_column prediction_type quantile_alpha response_name
-      stopping_tolerance validation_fraction variance_power weights_column
+      stopping_tolerance validation_fraction weights_column
     ! 'none' FALSE = importance
     ! TRUE = probability respect_unordered_factors
     ? = quiet

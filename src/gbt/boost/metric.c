@@ -11,25 +11,25 @@
 enum { STRIP = 256, TASK_SCORES = 1 << 15 }; /* scores a task reads: well below a millisecond */
 
 enum {
-  SQUARED = 1 << GBT_OBJ_SQUARED_ERROR,
-  LOGISTIC = 1 << GBT_OBJ_LOGISTIC,
-  SOFTMAX = 1 << GBT_OBJ_SOFTMAX,
-  POISSON = 1 << GBT_OBJ_POISSON,
-  CUSTOM = 1 << GBT_OBJ_CUSTOM
+  NUMBER = 1 << GBT_RESPONSE_NUMBER,
+  MEAN = 1 << GBT_RESPONSE_MEAN,
+  SHARE = 1 << GBT_RESPONSE_PROBABILITY,
+  CLASSES = 1 << GBT_RESPONSE_CLASSES,
+  OWN = 1 << GBT_RESPONSE_OWN
 };
 
 static const struct {
   const char *name;
-  int maximise, losses;
+  int maximise, responses;
 } infos[GBT_N_METRICS] = {
-    [GBT_METRIC_RMSE] = {"rmse", 0, SQUARED | LOGISTIC | POISSON | CUSTOM},
-    [GBT_METRIC_MAE] = {"mae", 0, SQUARED | LOGISTIC | POISSON | CUSTOM},
-    [GBT_METRIC_LOGLOSS] = {"logloss", 0, LOGISTIC | CUSTOM},
-    [GBT_METRIC_AUC] = {"auc", 1, LOGISTIC | CUSTOM},
-    [GBT_METRIC_ERROR] = {"error", 0, LOGISTIC | CUSTOM},
-    [GBT_METRIC_MLOGLOSS] = {"mlogloss", 0, SOFTMAX},
-    [GBT_METRIC_MERROR] = {"merror", 0, SOFTMAX},
-    [GBT_METRIC_POISSON_DEVIANCE] = {"poisson_deviance", 0, POISSON | CUSTOM},
+    [GBT_METRIC_RMSE] = {"rmse", 0, NUMBER | MEAN | SHARE | OWN},
+    [GBT_METRIC_MAE] = {"mae", 0, NUMBER | MEAN | SHARE | OWN},
+    [GBT_METRIC_LOGLOSS] = {"logloss", 0, SHARE | OWN},
+    [GBT_METRIC_AUC] = {"auc", 1, SHARE | OWN},
+    [GBT_METRIC_ERROR] = {"error", 0, SHARE | OWN},
+    [GBT_METRIC_MLOGLOSS] = {"mlogloss", 0, CLASSES},
+    [GBT_METRIC_MERROR] = {"merror", 0, CLASSES},
+    [GBT_METRIC_POISSON_DEVIANCE] = {"poisson_deviance", 0, MEAN | OWN},
 };
 
 const char *gbt_metric_name(gbt_metric metric) { return infos[metric].name; }
@@ -42,12 +42,15 @@ int gbt_metric_find(const char *name) {
 
 int gbt_metric_maximise(gbt_metric metric) { return infos[metric].maximise; }
 
-int gbt_metric_suits(gbt_metric metric, gbt_objective_kind kind) { return (infos[metric].losses >> kind) & 1; }
+int gbt_metric_suits(gbt_metric metric, gbt_objective_kind kind) {
+  return (infos[metric].responses >> (int)gbt_objective_info_of(kind)->response) & 1;
+}
 
 gbt_metric gbt_metric_of_objective(gbt_objective_kind kind) {
   switch (kind) {
-#define GBT_OBJECTIVE(ID, name, aliases, gradient, outputs, labels, base, hessian, size, leaves, metric, ...) \
-  case GBT_OBJ_##ID:                                                                                          \
+#define GBT_OBJECTIVE(ID, name, aliases, gradient, outputs, labels, response, base, hessian, size, leaves, metric, \
+                      ...)                                                                                         \
+  case GBT_OBJ_##ID:                                                                                               \
     return GBT_METRIC_##metric;
 #include "../objective/objectives.def"
   case GBT_N_OBJECTIVES:

@@ -1,7 +1,7 @@
 /* exp, log and kin in double from + - * / and bit shifts alone: gcc, clang and nvcc give the same bits when
  * contraction is off (-ffp-contract=off, -fmad=false). libm must not be used on any path that reaches a model.
  * Errors, measured in tests/native/test_math.c, in units of the last place: exp and log below 1, softplus below 2,
- * sigmoid below 2.5. */
+ * sigmoid below 2.5, expm1 below 4, log1p below 2, tanh below 3. */
 #ifndef GBT_MATH_ELEMENTARY_H
 #define GBT_MATH_ELEMENTARY_H
 
@@ -61,15 +61,43 @@ GBT_FN double gbt_log(double x) {
   return kd * 6.93147180369123816490e-01 + (f - (h - (r + kd * 1.90821492927058770002e-10)));
 }
 
+/* exp(x) - 1 without loss near 0. From -1 on, saturating like gbt_exp. */
+GBT_FN double gbt_expm1(double x) {
+  double p = 1.0 / 6227020800.0; /* near 0 by the Taylor series of exp, without its 1 */
+  p = p * x + 1.0 / 479001600.0;
+  p = p * x + 1.0 / 39916800.0;
+  p = p * x + 1.0 / 3628800.0;
+  p = p * x + 1.0 / 362880.0;
+  p = p * x + 1.0 / 40320.0;
+  p = p * x + 1.0 / 5040.0;
+  p = p * x + 1.0 / 720.0;
+  p = p * x + 1.0 / 120.0;
+  p = p * x + 1.0 / 24.0;
+  p = p * x + 1.0 / 6.0;
+  p = p * x + 0.5;
+  double small = (p * x) * x + x, large = gbt_exp(x) - 1.0;
+  return x > -0.35 && x < 0.35 ? small : large;
+}
+
+/* log(1 + x) for finite x > -1, without loss near 0. */
+GBT_FN double gbt_log1p(double x) {
+  double y = 1.0 + x;
+  return gbt_log(y) + (x - (y - 1.0)) / y; /* the rounding of 1 + x put back */
+}
+
+/* The hyperbolic tangent, in [-1, 1]. */
+GBT_FN double gbt_tanh(double x) {
+  double e = gbt_expm1(x > 0.0 ? -2.0 * x : 2.0 * x); /* in (-1, 0] */
+  double t = -e / (e + 2.0);
+  return x > 0.0 ? t : -t;
+}
+
 /* 1 / (1 + exp(-x)), in (0, 1]: 1 from about x = 37 on. */
 GBT_FN double gbt_sigmoid(double x) { return 1.0 / (1.0 + gbt_exp(-x)); }
 
 /* log(1 + exp(x)) without overflow or loss: max(x, 0) + log(1 + exp(-|x|)). */
 GBT_FN double gbt_softplus(double x) {
-  double e = gbt_exp(x > 0.0 ? -x : x);
-  double y = 1.0 + e;
-  double l = gbt_log(y) + (e - (y - 1.0)) / y; /* the rounding of 1 + e put back */
-  return (x > 0.0 ? x : 0.0) + l;
+  return (x > 0.0 ? x : 0.0) + gbt_log1p(gbt_exp(x > 0.0 ? -x : x));
 }
 
 /* The correctly rounded square root of x >= 0: one instruction everywhere, so the same bits. */

@@ -59,7 +59,7 @@ static void header_sums(const base_pass *p, int64_t beg, int64_t end, gbt_exact_
 #define SUMS_CLASS_SHARES(name) GBT_ASSERT(0)
 #define SUMS_RESIDUAL_MEAN(name) GBT_ASSERT(0)
 #define SUMS_RESIDUAL_ROOT(name) GBT_ASSERT(0)
-#define GBT_OBJECTIVE(ID, name, aliases, gradient, outputs, labels, base, ...) \
+#define GBT_OBJECTIVE(ID, name, aliases, gradient, outputs, labels, response, base, ...) \
   case GBT_OBJ_##ID:                                                           \
     SUMS_##base(name);                                                         \
     break;
@@ -76,7 +76,7 @@ static double header_base(const gbt_objective *o, double mean) {
 #define BASE_CLASS_SHARES(name) gbt_##name##_base(mean)
 #define BASE_RESIDUAL_MEAN(name) mean
 #define BASE_RESIDUAL_ROOT(name) mean
-#define GBT_OBJECTIVE(ID, name, aliases, gradient, outputs, labels, base, ...) \
+#define GBT_OBJECTIVE(ID, name, aliases, gradient, outputs, labels, response, base, ...) \
   case GBT_OBJ_##ID:                                                           \
     return BASE_##base(name);
 #include "objectives.def"

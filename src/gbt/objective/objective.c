@@ -8,19 +8,20 @@
   { NULL, NULL, 0.0, 0.0, 0.0, 0, 0, NULL }
 
 static const gbt_objective_info infos[GBT_N_OBJECTIVES] = {
-#define GBT_OBJECTIVE(ID, name_, aliases_, gradient_, outputs_, labels_, base_, hessian_, size_, leaves_, metric_, \
-                      text_, ...)                                                                                  \
-  [GBT_OBJ_##ID] = {.name = #name_,                                                                                \
-                    .aliases = aliases_,                                                                           \
-                    .text = text_,                                                                                 \
-                    .gradient = GBT_GRADIENT_##gradient_,                                                          \
-                    .outputs = GBT_OUTPUTS_##outputs_,                                                             \
-                    .labels = GBT_LABELS_##labels_,                                                                \
-                    .base = GBT_BASE_##base_,                                                                      \
-                    .hessian = GBT_HESSIAN_##hessian_,                                                             \
-                    .size = GBT_SIZE_##size_,                                                                      \
-                    .leaves = GBT_LEAVES_##leaves_,                                                                \
-                    .rule = {#outputs_, #labels_, #hessian_, #size_},                                              \
+#define GBT_OBJECTIVE(ID, name_, aliases_, gradient_, outputs_, labels_, response_, base_, hessian_, size_, leaves_, \
+                      metric_, text_, ...)                                                                           \
+  [GBT_OBJ_##ID] = {.name = #name_,                                                                                  \
+                    .aliases = aliases_,                                                                             \
+                    .text = text_,                                                                                   \
+                    .gradient = GBT_GRADIENT_##gradient_,                                                            \
+                    .outputs = GBT_OUTPUTS_##outputs_,                                                               \
+                    .labels = GBT_LABELS_##labels_,                                                                  \
+                    .response = GBT_RESPONSE_##response_,                                                            \
+                    .base = GBT_BASE_##base_,                                                                        \
+                    .hessian = GBT_HESSIAN_##hessian_,                                                               \
+                    .size = GBT_SIZE_##size_,                                                                        \
+                    .leaves = GBT_LEAVES_##leaves_,                                                                  \
+                    .rule = {#outputs_, #labels_, #hessian_, #size_},                                                \
                     .param = {__VA_ARGS__}},
 #include "objectives.def"
 };
@@ -93,6 +94,8 @@ static int label_fits(gbt_label_rule rule, int32_t n_outputs, double y) {
     return y >= 0.0;
   case GBT_LABELS_POSITIVE:
     return y > 0.0;
+  case GBT_LABELS_ABOVE_MINUS_ONE:
+    return y > -1.0;
   }
   return 0;
 }
@@ -110,6 +113,8 @@ static const char *label_words(gbt_label_rule rule) {
     return "0 or more";
   case GBT_LABELS_POSITIVE:
     return "a number above 0";
+  case GBT_LABELS_ABOVE_MINUS_ONE:
+    return "a number above -1";
   }
   return "";
 }

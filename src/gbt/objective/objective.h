@@ -31,8 +31,17 @@ typedef enum gbt_label_rule {
   GBT_LABELS_SHARE,        /* [0, 1] */
   GBT_LABELS_CLASS,        /* whole numbers 0 .. n_outputs - 1 */
   GBT_LABELS_NOT_NEGATIVE, /* 0 or more */
-  GBT_LABELS_POSITIVE      /* above 0 */
+  GBT_LABELS_POSITIVE,     /* above 0 */
+  GBT_LABELS_ABOVE_MINUS_ONE
 } gbt_label_rule;
+
+typedef enum gbt_response_rule {
+  GBT_RESPONSE_NUMBER,
+  GBT_RESPONSE_MEAN, /* exp(score) */
+  GBT_RESPONSE_PROBABILITY,
+  GBT_RESPONSE_CLASSES, /* one for each output */
+  GBT_RESPONSE_OWN      /* the host knows */
+} gbt_response_rule;
 
 typedef enum gbt_base_rule {
   GBT_BASE_ZERO,
@@ -60,6 +69,7 @@ typedef struct gbt_objective_info {
   gbt_gradient_rule gradient;
   gbt_outputs_rule outputs;
   gbt_label_rule labels;
+  gbt_response_rule response;
   gbt_base_rule base;
   gbt_hessian_rule hessian;
   gbt_size_rule size;
