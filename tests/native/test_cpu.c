@@ -289,7 +289,6 @@ static void softmax_equals_formulas(void) {
   enum { K = 7 };
   static double score[K][CPU_BLOCK], label[CPU_BLOCK], p[K * CPU_BLOCK], g[CPU_BLOCK], h[CPU_BLOCK];
   static double want[3][K][CPU_BLOCK], want_top[CPU_BLOCK], want_sum[CPU_BLOCK], top[CPU_BLOCK], sum[CPU_BLOCK];
-  const double *pointer[K];
   for (int c = 0; c < 2 * N_LENGTHS; c++) {
     int32_t n = lengths[c % N_LENGTHS], n_classes = 2 + (int32_t)test_below(&rng, K - 1);
     for (int32_t i = 0; i < n; i++) {
@@ -309,9 +308,8 @@ static void softmax_equals_formulas(void) {
         want[2][k][i] = r.h;
       }
     }
-    for (int32_t k = 0; k < n_classes; k++) pointer[k] = score[k];
     for (int s = 0; s <= last_table(); s++) {
-      table_at(s)->softmax(n, n_classes, pointer, p, top, sum);
+      table_at(s)->softmax(n, n_classes, score[0], CPU_BLOCK, p, top, sum);
       CHECK(same_bits(top, want_top, n) && same_bits(sum, want_sum, n));
       for (int32_t k = 0; k < n_classes; k++) {
         CHECK(same_bits(p + (size_t)k * CPU_BLOCK, want[0][k], n));

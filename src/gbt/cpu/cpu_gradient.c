@@ -79,19 +79,15 @@ static void block_gradients(const grad_pass *pass, int32_t k, uint64_t row, int3
 static void max_task(void *arg, int64_t task, int thread) {
   const grad_pass *pass = arg;
   const cpu_backend *be = pass->be;
-  const cpu_scratch *scratch = &be->scratch.of[thread];
-  double *g = scratch->block, *h = g + CPU_BLOCK, *p = h + CPU_BLOCK;
+  double *g = be->scratch.of[thread].block, *h = g + CPU_BLOCK, *p = h + CPU_BLOCK;
   double *max = be->grad.pass_max + 2 * (size_t)task * (size_t)be->n_outputs;
   uint64_t rows = max_rows(be), end = task_end(be, task, rows);
   int32_t n;
   for (uint64_t row = (uint64_t)task * rows; row < end; row += (uint64_t)n) {
     n = block_rows(row, end);
-    if (is_softmax(pass)) {
-      for (int32_t k = 0; k < be->n_outputs; k++)
-        scratch->pointer[k] = be->score[0] + (size_t)k * (size_t)be->n_rows + row;
-      be->kernels->softmax(n, be->n_outputs, scratch->pointer, p, be->grad.softmax_top + row,
+    if (is_softmax(pass))
+      be->kernels->softmax(n, be->n_outputs, be->score[0] + row, (size_t)be->n_rows, p, be->grad.softmax_top + row,
                            be->grad.softmax_sum + row);
-    }
     for (int32_t k = 0; k < be->n_outputs; k++) {
       block_gradients(pass, k, row, n, p + (size_t)k * CPU_BLOCK, g, h);
       be->kernels->maxima(n, g, h, &max[2 * k], &max[2 * k + 1]);

@@ -18,9 +18,9 @@ typedef struct cpu_kernels {
   void (*gradients)(const gbt_objective *objective, int32_t n, const double *score, const double *label, double *g,
                     double *h);
 
-  /* Softmax of n <= CPU_BLOCK rows. score: K pointers to n scores; p: K x CPU_BLOCK probabilities. top, sum: n each, of
-   * a row's scores and of its exp(score - top); with them one class can be had again, to the same bits. */
-  void (*softmax)(int32_t n, int32_t K, const double *const *score, double *p, double *top, double *sum);
+  /* gbt_softmax_rows of n <= CPU_BLOCK rows, p: K x CPU_BLOCK. With top and sum one class can be had again, to the same
+   * bits. */
+  void (*softmax)(int32_t n, int32_t K, const double *score, size_t stride, double *p, double *top, double *sum);
   void (*softmax_class)(int32_t n, const double *score, const double *top, const double *sum, double *p);
   void (*softmax_gradients)(int32_t n, int32_t klass, const double *p, const double *label, double *g, double *h);
 

@@ -24,23 +24,9 @@ TARGET static void KERNEL(gradients)(const gbt_objective *objective, int32_t n, 
   }
 }
 
-TARGET static void KERNEL(softmax)(int32_t n, int32_t K, const double *const *score, double *p, double *top,
+TARGET static void KERNEL(softmax)(int32_t n, int32_t K, const double *score, size_t stride, double *p, double *top,
                                    double *sum) {
-  for (int32_t i = 0; i < n; i++) top[i] = score[0][i];
-  for (int32_t k = 1; k < K; k++)
-    for (int32_t i = 0; i < n; i++) top[i] = score[k][i] > top[i] ? score[k][i] : top[i];
-  for (int32_t i = 0; i < n; i++) sum[i] = 0.0;
-  for (int32_t k = 0; k < K; k++) {
-    double *pk = p + (size_t)k * CPU_BLOCK;
-    for (int32_t i = 0; i < n; i++) {
-      pk[i] = gbt_exp(score[k][i] - top[i]);
-      sum[i] += pk[i];
-    }
-  }
-  for (int32_t k = 0; k < K; k++) {
-    double *pk = p + (size_t)k * CPU_BLOCK;
-    for (int32_t i = 0; i < n; i++) pk[i] = pk[i] / sum[i];
-  }
+  gbt_softmax_rows(n, K, score, stride, p, CPU_BLOCK, top, sum);
 }
 
 TARGET static void KERNEL(softmax_class)(int32_t n, const double *score, const double *top, const double *sum,

@@ -21,7 +21,6 @@ typedef struct cpu_scratch {
   int32_t *rest;          /* CPU_SPLIT_FEATS: features that are not searched together with others */
   int64_t *rows;          /* as many: prefix counts */
   double *block;          /* g, h and the probabilities of a block of rows: (2 + n_outputs) x CPU_BLOCK */
-  const double **pointer; /* n_outputs */
   gbt_gh32 *gh;           /* CPU_HIST_BLOCK: gradients of rows that are not neighbours, of either size */
   uint8_t *mark, *side;   /* cpu_sparse_sides: tile_rows, all 0; CPU_TASK_ROWS */
 } cpu_scratch;

@@ -1,6 +1,7 @@
 /* Predictions: which way they go, the start of the scores, the emission of leaves, and responses. The ways themselves
  * are in predict_direct.c and predict_block.c (see predict_job.h). */
 #include "../objective/response.h"
+#include "../objective/softmax.h"
 #include "predict_table.h"
 
 enum {
@@ -251,28 +252,10 @@ typedef struct response_run {
   double *x;
 } response_run;
 
-/* Softmax of n <= RESPONSE_BLOCK rows; x: the first row's first score. The sum goes over the outputs in order. */
+/* Softmax of n <= RESPONSE_BLOCK rows; x: the first row's first score. */
 static void softmax_block(double *x, int64_t n_rows, int32_t n_outputs, int64_t n) {
-  double most[RESPONSE_BLOCK], sum[RESPONSE_BLOCK];
-  for (int64_t r = 0; r < n; r++) {
-    most[r] = x[r];
-    sum[r] = 0.0;
-  }
-  for (int32_t k = 1; k < n_outputs; k++) {
-    const double *s = x + k * n_rows;
-    for (int64_t r = 0; r < n; r++) most[r] = s[r] > most[r] ? s[r] : most[r];
-  }
-  for (int32_t k = 0; k < n_outputs; k++) {
-    double *s = x + k * n_rows;
-    for (int64_t r = 0; r < n; r++) {
-      s[r] = gbt_exp(s[r] - most[r]);
-      sum[r] += s[r];
-    }
-  }
-  for (int32_t k = 0; k < n_outputs; k++) {
-    double *s = x + k * n_rows;
-    for (int64_t r = 0; r < n; r++) s[r] /= sum[r];
-  }
+  double top[RESPONSE_BLOCK], sum[RESPONSE_BLOCK];
+  gbt_softmax_rows(n, n_outputs, x, (size_t)n_rows, x, (size_t)n_rows, top, sum);
 }
 
 static void response_task(void *arg, int64_t task, int thread) {
