@@ -157,7 +157,7 @@ void r_put_schema(SEXP list, int at, const gbt_schema *schema);
 const gbt_meta *r_meta(SEXP meta, int32_t *n);
 
 /* The bytes of a model of these parts and of meta, which the parts lack yet, as a raw vector. All three zones. */
-SEXP r_write_model(gbt_model_parts parts, SEXP meta);
+SEXP r_write_model(gbt_model_spec spec, SEXP meta);
 
 /* Rounds [beg, end) as trees; raises when the model has not so many. */
 gbt_tree_range r_tree_range(const gbt_forest_view *view, SEXP beg, SEXP end);

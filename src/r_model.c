@@ -87,16 +87,16 @@ static SEXP blob_take(r_blob *blob) {
   return out;
 }
 
-SEXP r_write_model(gbt_model_parts parts, SEXP meta) {
+SEXP r_write_model(gbt_model_spec spec, SEXP meta) {
   /* 1 */
-  parts.meta = r_meta(meta, &parts.n_meta);
+  spec.meta = r_meta(meta, &spec.n_meta);
   r_blob *blob;
   PROTECT(blob_new(&blob));
   gbt_error err = {0};
   gbt_mem mem = r_mem();
 
   /* 2 */
-  gbt_status status = gbt_model_write(&mem, &parts, &blob->bytes, &blob->n_bytes, &err);
+  gbt_status status = gbt_model_make(&mem, &spec, &blob->bytes, &blob->n_bytes, &err);
 
   /* 3 */
   r_check(status, &err);
@@ -111,11 +111,11 @@ SEXP r_gbt_model_slice(SEXP state, SEXP rounds, SEXP meta) {
   SEXP ends = PROTECT(Rf_coerceVector(rounds, REALSXP));
   SEXP beg = PROTECT(Rf_ScalarReal(REAL_RO(ends)[0])), end = PROTECT(Rf_ScalarReal(REAL_RO(ends)[1]));
   SEXP handle = PROTECT(r_model_handle(state, R_NilValue));
-  gbt_model_parts parts = r_model_get(handle)->parts;
-  gbt_tree_range range = r_tree_range(&parts.forest, beg, end);
-  parts.forest.trees += range.beg; /* the writer takes the nodes, sets and vectors of these trees only */
-  parts.forest.n_trees = range.end - range.beg;
-  SEXP out = r_write_model(parts, meta);
+  const gbt_model *model = r_model_get(handle);
+  gbt_model_spec spec = {
+      .forest = gbt_model_forest(model), .objective = *gbt_model_objective(model), .schema = gbt_model_schema(model)};
+  spec.trees = r_tree_range(spec.forest, beg, end);
+  SEXP out = r_write_model(spec, meta);
   UNPROTECT(4);
   return out;
 }
@@ -127,7 +127,7 @@ SEXP r_gbt_model_cache(SEXP state) { return r_model_handle(state, R_NilValue); }
 SEXP r_gbt_model_info(SEXP state) {
   SEXP handle = PROTECT(r_model_handle(state, R_NilValue));
   const gbt_model *model = r_model_get(handle);
-  const gbt_forest_info trees = gbt_forest_about(&model->parts.forest);
+  const gbt_forest_info trees = gbt_forest_about(gbt_model_forest(model));
   static const char *parts[] = {
       "n_features", "n_outputs", "n_leaf_outputs", "n_parallel", "n_trees", "base", "objective", "names",
       "type",       "tag",       "levels",         "meta",       ""};
@@ -140,14 +140,16 @@ SEXP r_gbt_model_info(SEXP state) {
   SEXP base = Rf_allocVector(REALSXP, trees.n_outputs);
   SET_VECTOR_ELT(out, 5, base);
   memcpy(REAL(base), trees.base, (size_t)trees.n_outputs * sizeof(double));
-  SET_VECTOR_ELT(out, 6, Rf_mkString(gbt_objective_info_of(model->parts.objective.kind)->name));
-  r_put_schema(out, 7, model->schema);
-  SEXP meta = Rf_allocVector(VECSXP, model->parts.n_meta);
+  SET_VECTOR_ELT(out, 6, Rf_mkString(gbt_objective_info_of(gbt_model_objective(model)->kind)->name));
+  r_put_schema(out, 7, gbt_model_schema(model));
+  int32_t n_meta;
+  const gbt_meta *metas = gbt_model_metas(model, &n_meta);
+  SEXP meta = Rf_allocVector(VECSXP, n_meta);
   SET_VECTOR_ELT(out, 11, meta);
-  SEXP names = PROTECT(Rf_allocVector(STRSXP, model->parts.n_meta));
-  for (int32_t i = 0; i < model->parts.n_meta; i++) {
-    SET_VECTOR_ELT(meta, i, meta_value(&model->meta[i]));
-    SET_STRING_ELT(names, i, r_text(model->meta[i].name));
+  SEXP names = PROTECT(Rf_allocVector(STRSXP, n_meta));
+  for (int32_t i = 0; i < n_meta; i++) {
+    SET_VECTOR_ELT(meta, i, meta_value(&metas[i]));
+    SET_STRING_ELT(names, i, r_text(metas[i].name));
   }
   Rf_setAttrib(meta, R_NamesSymbol, names);
   UNPROTECT(3);
@@ -163,7 +165,7 @@ static int same_text(SEXP text, const char *utf8) {
 SEXP r_gbt_model_shape(SEXP state, SEXP cache, SEXP objective, SEXP names, SEXP tags) {
   SEXP handle = PROTECT(r_model_handle(state, cache));
   const gbt_model *model = r_model_get(handle);
-  const gbt_schema *schema = model->schema;
+  const gbt_schema *schema = gbt_model_schema(model);
   if (TYPEOF(names) != STRSXP || TYPEOF(tags) != STRSXP) r_stop("names and types of features must be texts");
   int32_t n = schema->n_columns;
   int named = Rf_xlength(names) == n, tagged = Rf_xlength(tags) == n;
@@ -171,13 +173,13 @@ SEXP r_gbt_model_shape(SEXP state, SEXP cache, SEXP objective, SEXP names, SEXP 
   for (int32_t f = 0; f < n && tagged; f++) tagged = same_text(STRING_ELT(tags, f), schema->col[f].tag);
   SEXP out = PROTECT(Rf_allocVector(REALSXP, 6 + GBT_OBJECTIVE_PARAMS));
   double *shape = REAL(out);
-  const gbt_forest_info trees = gbt_forest_about(&model->parts.forest);
+  const gbt_forest_info trees = gbt_forest_about(gbt_model_forest(model));
   shape[0] = trees.n_outputs;
   shape[1] = (double)trees.n_rounds;
   shape[2] = trees.n_parallel;
   shape[3] = named;
   shape[4] = tagged;
-  const gbt_objective *trained = &model->parts.objective;
+  const gbt_objective *trained = gbt_model_objective(model);
   const char *name = gbt_objective_info_of(trained->kind)->name;
   shape[5] = TYPEOF(objective) == STRSXP && Rf_xlength(objective) == 1 && same_text(STRING_ELT(objective, 0), name);
   memcpy(shape + 6, trained->param, sizeof trained->param);
@@ -204,7 +206,7 @@ gbt_tree_range r_tree_range(const gbt_forest_view *view, SEXP beg, SEXP end) {
 
 SEXP r_gbt_model_importance(SEXP state, SEXP round_beg, SEXP round_end) {
   SEXP handle = PROTECT(r_model_handle(state, R_NilValue));
-  const gbt_forest_view *view = &r_model_get(handle)->parts.forest;
+  const gbt_forest_view *view = gbt_model_forest(r_model_get(handle));
   gbt_tree_range range = r_tree_range(view, round_beg, round_end);
   static const char *parts[] = {"gain", "cover", "splits", ""};
   SEXP out = PROTECT(Rf_mkNamed(VECSXP, parts));
@@ -299,7 +301,7 @@ static void put_set(SEXP out, R_xlen_t at, const gbt_node_info *node, set_place 
 
 SEXP r_gbt_model_nodes(SEXP state) {
   SEXP handle = PROTECT(r_model_handle(state, R_NilValue));
-  const gbt_forest_view *view = &r_model_get(handle)->parts.forest;
+  const gbt_forest_view *view = gbt_model_forest(r_model_get(handle));
   const gbt_forest_info trees = gbt_forest_about(view);
   const char *names[N_COLS + 1];
   memcpy(names, node_cols, sizeof names);

@@ -16,7 +16,7 @@ typedef struct r_place {
 static gbt_status answer(gbt_ctx *ctx, const r_place *at, const gbt_binding *binding, int64_t n_rows, gbt_answer what,
                          gbt_tree_range trees, const double *offset, void *out, gbt_error *err) {
   const gbt_model *model = at->model;
-  const gbt_forest_view *forest = &model->parts.forest;
+  const gbt_forest_view *forest = gbt_model_forest(model);
   const gbt_device_api *api = at->api;
   if (api == NULL || !gbt_device_offers(api, GBT_WORK_SCORES) || !gbt_device_offers(api, GBT_WORK_LEAVES))
     return gbt_model_answer(ctx, model, at->predictor, binding, what, trees, offset, out, err);
@@ -24,7 +24,8 @@ static gbt_status answer(gbt_ctx *ctx, const r_place *at, const gbt_binding *bin
   double *x = out, *own = NULL;
   if (what == GBT_ANSWER_CLASS) {
     GBT_TRY(gbt_model_has_classes(model, err));
-    GBT_TRY(gbt_mem_array(&ctx->mem, (size_t)n_rows, (size_t)forest->n_outputs * sizeof *own, &own, err));
+    GBT_TRY(gbt_mem_array(&ctx->mem, (size_t)n_rows, (size_t)gbt_model_objective(model)->n_outputs * sizeof *own, &own,
+                          err));
     x = own;
   }
   gbt_status status = gbt_device_scores(ctx, api, at->number, forest, binding, trees, offset, x, err);
@@ -41,7 +42,7 @@ static gbt_status predict(r_threads threads, const r_place *at, const gbt_table 
   gbt_status status;
   GBT_TRY(r_ctx_open(&ctx, threads, err));
   GBT_TRY_GOTO(gbt_table_check(&ctx, table, err), done);
-  GBT_TRY_GOTO(gbt_binding_new(&ctx, table, at->model->schema, unseen, &binding, err), done);
+  GBT_TRY_GOTO(gbt_binding_new(&ctx, table, gbt_model_schema(at->model), unseen, &binding, err), done);
   status = answer(&ctx, at, binding, table->n_rows, what, trees, offset, out, err);
 done:
   gbt_binding_free(binding);
@@ -74,8 +75,8 @@ SEXP r_gbt_predict(SEXP state, SEXP cache, SEXP frame, SEXP kind, SEXP round_beg
   if (device != R_NilValue) at.api = r_cuda_api(device, &at.number);
   gbt_table table;
   r_table(frame, &table);
-  gbt_tree_range trees = r_tree_range(&model->parts.forest, round_beg, round_end);
-  int32_t k = model->parts.forest.n_outputs;
+  gbt_tree_range trees = r_tree_range(gbt_model_forest(model), round_beg, round_end);
+  int32_t k = gbt_model_objective(model)->n_outputs;
   gbt_answer what = (gbt_answer)r_arg_int(kind, "kind");
   const double *off = r_arg_reals(offset, (R_xlen_t)(table.n_rows * k), "offset");
   gbt_unseen novel = (gbt_unseen)r_arg_int(unseen, "unseen");

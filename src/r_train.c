@@ -132,8 +132,8 @@ SEXP r_gbt_trainer_new(SEXP spec, SEXP threads) {
   PROTECT(init);
   if (init != R_NilValue) {
     const gbt_model *first = r_model_get(init);
-    s.init = &first->parts.forest;
-    s.init_schema = first->schema;
+    s.init = gbt_model_forest(first);
+    s.init_schema = gbt_model_schema(first);
   }
   r_threads t = r_arg_threads(threads);
   SEXP out = PROTECT(r_handle_new(R_TRAINER, handles));
@@ -267,8 +267,10 @@ SEXP r_gbt_trainer_see(SEXP trainer_xptr, SEXP value) {
 SEXP r_gbt_trainer_model(SEXP trainer_xptr, SEXP meta) {
   const gbt_schema *schema = schema_of(trainer_xptr);
   gbt_trainer *trainer = trainer_of(trainer_xptr);
-  gbt_model_parts parts = {*gbt_trainer_trees(trainer), *gbt_trainer_objective(trainer), schema, NULL, 0};
-  return r_write_model(parts, meta);
+  gbt_model_spec spec = {
+      .forest = gbt_trainer_trees(trainer), .objective = *gbt_trainer_objective(trainer), .schema = schema};
+  spec.trees.end = gbt_forest_about(spec.forest).n_trees;
+  return r_write_model(spec, meta);
 }
 
 SEXP r_gbt_trainer_free(SEXP trainer_xptr) {

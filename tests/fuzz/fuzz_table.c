@@ -158,7 +158,8 @@ static void predict_for(gbt_ctx *ctx, const gbt_table *table, const gbt_schema *
 }
 
 static void train_on(gbt_ctx *ctx, gbt_dataset *data, gbt_dataset *valid, stream *s) {
-  gbt_trainer_spec spec = {.params = gbt_params_default(), .n_outputs = 1, .train = data, .eval_train = 1};
+  gbt_trainer_spec spec = {.params = gbt_params_default(), .train = data, .eval_train = 1};
+  spec.objective = gbt_objective_make(GBT_OBJ_SQUARED_ERROR, 1);
   gbt_trainer *trainer = NULL;
   gbt_error err;
   gbt_stop_reason why;

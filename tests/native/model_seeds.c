@@ -1,7 +1,7 @@
 /* See model_seeds.h. */
 #include "model_seeds.h"
 
-#include "../../src/gbt/model/model.h"
+#include "../../src/gbt/model/model_impl.h"
 #include "forests.h"
 
 typedef struct seed_spec {

@@ -4,6 +4,7 @@
 
 #include "../../src/gbt/boost/trainer_impl.h"
 #include "../../src/gbt/model/answer.h"
+#include "../../src/gbt/model/model_impl.h"
 #include "../../src/gbt/model/format.h"
 #include "../../src/gbt/tree/relevel.h"
 #include "forests.h"

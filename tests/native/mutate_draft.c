@@ -1,6 +1,6 @@
 /* Edits of drafts but for trees: texts, the objective, columns, levels, meta entries, and sections of two drafts. See
  * mutate.h. */
-#include "../../src/gbt/model/model.h"
+#include "../../src/gbt/model/model_impl.h"
 #include "mutate_impl.h"
 
 int draft_insert(draft *d, gbti_section_id p, size_t at, size_t bytes) {

@@ -2,7 +2,7 @@
 #include "../../src/cuda/predict/predict.h"
 
 #include "../../src/gbt/backend/device_api.h"
-#include "../../src/gbt/model/model.h"
+#include "../../src/gbt/model/model_impl.h"
 #include "fault.h"
 #include "forests.h"
 #include "model_seeds.h"

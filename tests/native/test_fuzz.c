@@ -4,7 +4,7 @@
  *   crafted   made by someone who knows the format and puts the checksum right: every check has to hold by itself
  *
  * Run it under the sanitizers. GBT_FUZZ=n in the environment takes n times as many cases; ../fuzz has millions. */
-#include "../../src/gbt/model/model.h"
+#include "../../src/gbt/model/model_impl.h"
 #include "model_seeds.h"
 #include "model_use.h"
 #include "mutate.h"

@@ -1,5 +1,5 @@
 /* Model bytes: what is written is what is read, in one form only; whatever is wrong is refused. */
-#include "../../src/gbt/model/model.h"
+#include "../../src/gbt/model/model_impl.h"
 
 #include "../../src/gbt/model/check.h"
 #include "../../src/gbt/model/format.h"

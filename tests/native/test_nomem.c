@@ -2,7 +2,7 @@
 #include "fault.h"
 #include "trained.h"
 
-#include "../../src/gbt/model/model.h"
+#include "../../src/gbt/model/model_impl.h"
 #include "../../src/gbt/model/predict.h"
 
 /* Everything that has to be released again. */

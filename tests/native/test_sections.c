@@ -1,5 +1,6 @@
 /* The sections of a model's bytes: where they lie, sections of later versions, and the objective, by name. */
 #include "../../src/gbt/model/answer.h"
+#include "../../src/gbt/model/model_impl.h"
 #include "../../src/gbt/objective/response.h"
 #include "forests.h"
 #include "mutate.h"

@@ -1,7 +1,7 @@
 /* Every number that data, parameters or calls can have, at the sizes where the engine may change its ways: sweep.h. The
  * same job is trained in two ways (threads, pages, instruction set), which must agree in every byte, and by the naive
  * twin where that is quick; predictions must be the trainer's scores (trained.h). */
-#include "../../src/gbt/model/model.h"
+#include "../../src/gbt/model/model_impl.h"
 #include "../../src/gbt/model/predict.h"
 #include "sweep.h"
 #include "trained.h"

@@ -1,6 +1,8 @@
 /* Answers of a model: scores by the predictors, then what the objective makes of them. See answer.h. */
 #include "answer.h"
 
+#include "model_impl.h"
+
 enum {
   CLASS_ROWS = 1 << 12, /* rows of a task at most: their highest probabilities lie on the stack */
   CLASS_STEPS = 1 << 20 /* looks of a task, about */

@@ -14,7 +14,9 @@
 #include "../base/ctx.h"
 #include "../base/schema.h"
 #include "../objective/objective.h"
-#include "../tree/forest.h"
+#include "../tree/view.h"
+
+typedef struct gbt_model gbt_model;
 
 typedef enum gbt_meta_kind { GBT_META_TEXT = 0, GBT_META_DOUBLE = 1, GBT_META_INT = 2 } gbt_meta_kind;
 
@@ -27,29 +29,20 @@ typedef struct gbt_meta {
   const int32_t *ints;
 } gbt_meta;
 
-/* What a model is made of. Borrowed pointers. */
-typedef struct gbt_model_parts {
-  gbt_forest_view forest;
+/* What a model is made of. Borrowed for the call. */
+typedef struct gbt_model_spec {
+  const gbt_forest_view *forest;
+  gbt_tree_range trees;    /* of the forest: those of whole rounds */
   gbt_objective objective; /* of the forest's n_outputs */
   const gbt_schema *schema;
   const gbt_meta *meta; /* n_meta, names unique; may be NULL when there are none */
   int32_t n_meta;
-} gbt_model_parts;
+} gbt_model_spec;
 
-/* Writes a model. *out is allocated from mem (free with gbt_mem_free). Meta entries are written in the order given.
- * A view of some of a forest's trees gives the model of just these. GBT_E_DATA or GBT_E_ARG when a text is not UTF-8 or
- * a meta entry is wrong. */
-gbt_status gbt_model_write(const gbt_mem *mem, const gbt_model_parts *parts, uint8_t **out, size_t *n_bytes,
-                           gbt_error *err) GBT_MUST_CHECK;
-
-typedef struct gbt_model {
-  gbt_mem mem;
-  gbt_model_parts parts; /* forest, texts and values point into the bytes */
-  int32_t n_skipped;     /* sections of a later version that need not be understood; writing the parts drops them */
-  gbt_schema *schema;    /* owned, that of the parts: pointer tables */
-  gbt_meta *meta;        /* owned, those of the parts: pointer tables */
-  void *own_bytes;       /* a copy when the caller's bytes were not 8-byte aligned; else NULL */
-} gbt_model;
+/* The bytes of a model. *out is allocated from mem (free with gbt_mem_free). Meta entries are written in the order
+ * given. GBT_E_DATA or GBT_E_ARG when a text is not UTF-8 or a meta entry is wrong. */
+gbt_status gbt_model_make(const gbt_mem *mem, const gbt_model_spec *spec, uint8_t **out, size_t *n_bytes,
+                          gbt_error *err) GBT_MUST_CHECK;
 
 /* What the head of a model tells, looked at before the rest is read: n_bytes is the size of the whole, bytes are the
  * first of it (n: GBT_MODEL_HEAD, or all that there are). GBT_E_FORMAT for what is no model, of another version or of
@@ -62,7 +55,15 @@ gbt_status gbt_model_open(const gbt_mem *mem, const void *bytes, size_t n_bytes,
                           gbt_error *err) GBT_MUST_CHECK;
 void gbt_model_close(gbt_model *model); /* NULL allowed */
 
-/* NULL when there is no such entry. */
-const gbt_meta *gbt_model_meta(const gbt_model *model, const char *name);
+/* Keeps an index of all levels by text, so that predicting few rows does not read all of them. Before the model is used
+ * by several threads. */
+gbt_status gbt_model_index(gbt_model *model, gbt_error *err) GBT_MUST_CHECK;
+
+/* What is in it. Borrowed, as long as the model is open. */
+const gbt_forest_view *gbt_model_forest(const gbt_model *model);
+const gbt_objective *gbt_model_objective(const gbt_model *model);
+const gbt_schema *gbt_model_schema(const gbt_model *model);
+const gbt_meta *gbt_model_metas(const gbt_model *model, int32_t *n);      /* in the order written */
+const gbt_meta *gbt_model_meta(const gbt_model *model, const char *name); /* NULL when there is no such entry */
 
 #endif

@@ -201,6 +201,17 @@ void gbt_model_close(gbt_model *model) {
   gbt_mem_free(&mem, model);
 }
 
+gbt_status gbt_model_index(gbt_model *model, gbt_error *err) { return gbt_schema_index(model->schema, err); }
+
+const gbt_forest_view *gbt_model_forest(const gbt_model *model) { return &model->parts.forest; }
+const gbt_objective *gbt_model_objective(const gbt_model *model) { return &model->parts.objective; }
+const gbt_schema *gbt_model_schema(const gbt_model *model) { return model->schema; }
+
+const gbt_meta *gbt_model_metas(const gbt_model *model, int32_t *n) {
+  *n = model->parts.n_meta;
+  return model->meta;
+}
+
 const gbt_meta *gbt_model_meta(const gbt_model *model, const char *name) {
   for (int32_t m = 0; m < model->parts.n_meta; m++)
     if (strcmp(model->parts.meta[m].name, name) == 0) return &model->parts.meta[m];

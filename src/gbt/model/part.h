@@ -9,7 +9,7 @@
 
 #include "check.h"
 #include "format.h"
-#include "model.h"
+#include "model_impl.h"
 
 typedef struct gbti_writer {
   gbt_mem mem;

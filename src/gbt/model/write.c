@@ -81,3 +81,15 @@ gbt_status gbt_model_write(const gbt_mem *mem, const gbt_model_parts *parts, uin
   *n_bytes = (size_t)size;
   return GBT_OK;
 }
+
+gbt_status gbt_model_make(const gbt_mem *mem, const gbt_model_spec *spec, uint8_t **out, size_t *n_bytes,
+                          gbt_error *err) {
+  gbt_model_parts parts = {*spec->forest, spec->objective, spec->schema, spec->meta, spec->n_meta};
+  *out = NULL;
+  *n_bytes = 0;
+  if (spec->trees.beg > spec->trees.end || spec->trees.end > parts.forest.n_trees)
+    return gbt_fail(err, GBT_E_INTERNAL, "a model of trees that the forest does not have");
+  parts.forest.trees += spec->trees.beg; /* the writer takes the nodes, sets and vectors of these trees only */
+  parts.forest.n_trees = spec->trees.end - spec->trees.beg;
+  return gbt_model_write(mem, &parts, out, n_bytes, err);
+}

@@ -1,0 +1,32 @@
+/* What the engine sees of a model. */
+#ifndef GBT_MODEL_MODEL_IMPL_H
+#define GBT_MODEL_MODEL_IMPL_H
+
+#include "../tree/forest.h"
+#include "model.h"
+
+/* What a model is made of. Borrowed pointers. */
+typedef struct gbt_model_parts {
+  gbt_forest_view forest;
+  gbt_objective objective; /* of the forest's n_outputs */
+  const gbt_schema *schema;
+  const gbt_meta *meta; /* n_meta, names unique; may be NULL when there are none */
+  int32_t n_meta;
+} gbt_model_parts;
+
+/* Writes a model. *out is allocated from mem (free with gbt_mem_free). Meta entries are written in the order given.
+ * A view of some of a forest's trees gives the model of just these. GBT_E_DATA or GBT_E_ARG when a text is not UTF-8 or
+ * a meta entry is wrong. */
+gbt_status gbt_model_write(const gbt_mem *mem, const gbt_model_parts *parts, uint8_t **out, size_t *n_bytes,
+                           gbt_error *err) GBT_MUST_CHECK;
+
+struct gbt_model {
+  gbt_mem mem;
+  gbt_model_parts parts; /* forest, texts and values point into the bytes */
+  int32_t n_skipped;     /* sections of a later version that need not be understood; writing the parts drops them */
+  gbt_schema *schema;    /* owned, that of the parts: pointer tables */
+  gbt_meta *meta;        /* owned, those of the parts: pointer tables */
+  void *own_bytes;       /* a copy when the caller's bytes were not 8-byte aligned; else NULL */
+};
+
+#endif
