@@ -94,6 +94,47 @@ static void odd_models_of_shares_are_those_of_all_rows(void) {
   }
 }
 
+/* A label that the rule allows. */
+static double label_for(gbt_label_rule rule, double x) {
+  switch (rule) {
+  case GBT_LABELS_NUMBER:
+    return x;
+  case GBT_LABELS_BINARY:
+    return x > 0.0;
+  case GBT_LABELS_SHARE:
+    return 1.0 / (1.0 + fabs(x));
+  case GBT_LABELS_CLASS:
+    return (double)((int)(fabs(x) * 3.0) % 3);
+  case GBT_LABELS_NOT_NEGATIVE:
+    return floor(fabs(x));
+  case GBT_LABELS_POSITIVE:
+    return fabs(x) + 0.1;
+  case GBT_LABELS_ABOVE_MINUS_ONE:
+    return fabs(x) - 0.9;
+  }
+  return x;
+}
+
+static void every_objective_of_the_table(void) {
+  const made_kind kinds[] = {MADE_BELL, MADE_HOLES, MADE_HOLED, MADE_FEW};
+  for (int kind = 0; kind < GBT_N_OBJECTIVES; kind++) {
+    const gbt_objective_info *info = gbt_objective_info_of(kind);
+    if (info->gradient == GBT_GRADIENT_GIVEN) continue;
+    made *data = made_new(3, 200, 4, kinds);
+    made_weights(data, 5);
+    data->label = test_alloc(200 * sizeof *data->label);
+    for (int i = 0; i < 200; i++) data->label[i] = label_for(info->labels, data->signal[i]);
+    int32_t n_outputs = info->outputs == GBT_OUTPUTS_CLASSES ? 3 : 1;
+    made_offset(data, n_outputs, 6);
+    train_job job = job_make(data, (gbt_objective_kind)kind, n_outputs, 3);
+    job.spec.params.subsample = 0.8;
+    trained *single = train(&job, &(train_how){1, 0, GBT_SIMD_AUTO, NULL});
+    for (int size = 2; size <= 4; size++) check_job(&job, single, size, (uint64_t)(10 * kind + size), 0);
+    trained_free(single);
+    made_free(data);
+  }
+}
+
 /* Every number of rows, on one rank and more of them than there are rows. */
 static void every_number_of_rows(void) {
   const made_kind kinds[] = {MADE_BELL, MADE_HOLES, MADE_HOLED, MADE_ZEROS, MADE_LEVELS, MADE_FEW};
@@ -362,6 +403,7 @@ void suite_ranks(void) {
   RUN(cuts_of_shares_are_those_of_all_rows);
   RUN(random_models_of_shares_are_those_of_all_rows);
   RUN(odd_models_of_shares_are_those_of_all_rows);
+  RUN(every_objective_of_the_table);
   RUN(every_number_of_rows);
   RUN(responses_that_are_constant_on_a_rank);
   RUN(slots_met_by_many_rows);
