@@ -1,12 +1,16 @@
-/* gbt: gradient boosted trees. The engine's one public header.
+/* gbt: gradient boosted trees. The engine's one public header: all that a host includes.
  *
- *   gbt_ctx_open            one call's memory, threads and way to stop               base/ctx.h
- *   gbt_dataset_new         borrowed columns -> cuts -> binned pages                 data/table.h, data/dataset.h
- *   gbt_trainer_new, _run   data sets + parameters -> forest                         boost/trainer.h, params.h
- *   gbt_model_write, _open  forest + objective + schema + meta <-> bytes             model/model.h
- *   gbt_model_answer        model + bound table -> scores, responses, classes        model/answer.h
- *   gbt_predict_...         forest + bound table -> scores, leaves                   model/predict.h
- *   gbt_device_api          the same on a device, by a library of its own            backend/device.h
+ *   gbt_ctx_open                   one call's memory, threads and way to stop              base/ctx.h
+ *   gbt_dataset_make               borrowed columns -> bins                                data/table.h, data/dataset.h
+ *   gbt_trainer_new, _run          data sets + objective + parameters -> trees             boost/trainer.h, params.h
+ *   gbt_model_make, _open          trees + objective + schema + meta <-> bytes             model/model.h
+ *   gbt_model_answer               model + bound table -> scores, responses, classes       model/answer.h
+ *   gbt_predictor_new, _scores     the same forest again and again                         model/predict.h
+ *   gbt_forest_about, _tree_node   what is in the trees                                    tree/view.h
+ *   gbt_device_fits, _dataset      work on a device, by a library of its own               backend/device.h
+ *
+ * What has state (data sets, trainers, models, predictors, forests, devices) is an opaque type with functions; what is
+ * handed in and out is plain data. tests/native/test_stranger.c does all of it by this header alone.
  *
  * C11, no host language, nothing printed, no aborts, no mutable globals. Fallible functions return gbt_status and fill
  * a gbt_error. Each header says for every pointer who owns it. */
