@@ -199,7 +199,7 @@ static gbt_status check(gbt_metric metric, const gbt_objective *objective, gbt_e
   const gbt_objective_kind kind = (gbt_objective_kind)objective->kind;
   if (!gbt_metric_suits(metric, kind))
     return gbt_fail_on(err, GBT_E_ARG, infos[metric].name, "the metric `%s` does not go with the objective `%s`",
-                       infos[metric].name, gbt_objective_info_of(kind)->name);
+                       infos[metric].name, gbt_objective_info_of((int32_t)kind)->name);
   if (kind != GBT_OBJ_SOFTMAX && objective->n_outputs != 1)
     return gbt_fail_on(err, GBT_E_UNSUPPORTED, infos[metric].name,
                        "the metric `%s` takes one score a row, the model has %d; give a metric function",

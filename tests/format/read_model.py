@@ -1,0 +1,164 @@
+#!/usr/bin/env python3
+"""Reads a model of gbt and predicts, by docs/model-format.md alone and the standard library.
+
+  read_model.py scores MODEL TABLE   raw scores of every row, as hexadecimal floats, a line a row
+  read_model.py list MODEL           the names of the sections
+
+TABLE: tab-separated; the first line has the names of the columns; a cell is n:HEXFLOAT, t:TEXT, or empty for missing.
+"""
+import struct
+import sys
+
+MASK = (1 << 64) - 1
+RECORDS = {
+    "numbers": "<iiii", "objective": "<Q", "parameters": "<Qd", "base_scores": "<d", "trees": "<QQII",
+    "nodes": "<8sII", "sets": "<I", "leaf_values": "<d", "gain": "<d", "cover": "<d", "count": "<I",
+    "columns": "<QQIi", "levels": "<Q", "meta": "<QIIQQ", "meta_values": "<8s", "texts": "<c",
+}
+NEEDED, BULK_LEFT, MISSING_LEFT, BY_LEVEL = 1, 1 << 29, 1 << 30, 1 << 31
+MISSING, UNSEEN = float("nan"), -1
+
+
+def step(lane, word):
+    x = ((lane ^ word) * 0x9FB21C651E98DF25) & MASK
+    return ((x << 29) | (x >> 35)) & MASK
+
+
+def mix(x):
+    x = (x + 0x9E3779B97F4A7C15) & MASK
+    x = ((x ^ (x >> 30)) * 0xBF58476D1CE4E5B9) & MASK
+    x = ((x ^ (x >> 27)) * 0x94D049BB133111EB) & MASK
+    return x ^ (x >> 31)
+
+
+def checksum(data):
+    words = struct.unpack("<%dQ" % (len(data) // 8), data)
+    lanes, whole = [1, 2, 3, 4], len(words) // 4 * 4
+    for i in range(whole):
+        lanes[i % 4] = step(lanes[i % 4], words[i])
+    for word in words[whole:]:
+        lanes[0] = step(lanes[0], word)
+    a, b, c, d = lanes
+    return mix(mix(mix(mix(a ^ len(data)) ^ b) ^ c) ^ d)
+
+
+def find_sections(data):
+    magic, version, n_sections, n_bytes, total = struct.unpack_from("<8sIIQQ", data)
+    if magic != b"gbtmodel" or version != 2:
+        raise SystemExit("no model of format 2")
+    if n_bytes != len(data) or checksum(data[32:]) != total:
+        raise SystemExit("the model is damaged")
+    sections, at = {}, 32 + 40 * n_sections
+    for i in range(n_sections):
+        name, flags, zero, beg, size = struct.unpack_from("<16sIIQQ", data, 32 + 40 * i)
+        name = name.rstrip(b"\0").decode("ascii")
+        if beg != at or size == 0 or zero != 0:
+            raise SystemExit("section %s is not where it must be" % name)
+        at = (beg + size + 7) // 8 * 8
+        if any(data[beg + size:at]):
+            raise SystemExit("there is something behind section %s" % name)
+        if name not in RECORDS and flags & NEEDED:
+            raise SystemExit("the model needs section %s" % name)
+        sections[name] = data[beg:beg + size]
+    if at != n_bytes:
+        raise SystemExit("there is something behind the last section")
+    return sections
+
+
+class Model:
+    def __init__(self, data):
+        self.sections = find_sections(data)
+        self.texts = self.sections.get("texts", b"")
+        self.n_features, self.n_outputs, self.n_leaf_outputs, self.n_parallel = self.records("numbers")[0]
+        self.objective = self.text(self.records("objective")[0][0])
+        self.base = [x for x, in self.records("base_scores")]
+        self.trees = self.records("trees")
+        self.nodes = self.records("nodes")
+        self.sets = [x for x, in self.records("sets")]
+        self.leaf_values = [x for x, in self.records("leaf_values")]
+        levels = [self.text(at) for at, in self.records("levels")]
+        self.columns = []
+        for name, _, kind, n in self.records("columns"):
+            place = {text: i for i, text in enumerate(levels[:n])}
+            self.columns.append((self.text(name), kind, place))
+            levels = levels[n:]
+
+    def records(self, name):
+        return list(struct.iter_unpack(RECORDS[name], self.sections.get(name, b"")))
+
+    def text(self, at):
+        return self.texts[at:self.texts.index(b"\0", at)].decode("utf-8")
+
+    def meta(self, name):
+        values = self.sections.get("meta_values", b"")
+        for at, kind, _, n, beg in self.records("meta"):
+            if self.text(at) == name:
+                return struct.unpack_from("<%d%s" % (n, "Qdi"[kind]), values, beg)
+        return None
+
+    def per_round(self):
+        return self.n_parallel * (1 if self.n_leaf_outputs > 1 else self.n_outputs)
+
+    def value(self, feature, row):
+        name, kind, place = self.columns[feature]
+        cell = row[name]
+        if cell is None or kind == 0:
+            return MISSING if cell is None else cell
+        return place.get(cell, UNSEEN if kind == 1 else MISSING)
+
+    def leaf(self, tree, row):
+        first, first_word = tree[0], tree[1]
+        at = 0
+        while True:
+            payload, bits, left = self.nodes[first + at]
+            if left == 0:
+                return payload
+            x = self.value(bits & (BULK_LEFT - 1), row)
+            if x != x:
+                go_left = bits & MISSING_LEFT
+            elif not bits & BY_LEVEL:
+                go_left = x <= struct.unpack("<d", payload)[0]
+            elif x == UNSEEN:
+                go_left = bits & BULK_LEFT
+            else:
+                beg, n = struct.unpack("<II", payload)
+                word, bit = divmod(x, 32)
+                go_left = word < n and self.sets[first_word + beg + word] >> bit & 1
+            at = left if go_left else left + 1
+
+    def scores(self, row):
+        score = list(self.base)
+        best = self.meta("best_round")
+        n_trees = len(self.trees) if not best else int(best[0]) * self.per_round()
+        for t, tree in enumerate(self.trees[:n_trees]):
+            payload = self.leaf(tree, row)
+            if self.n_leaf_outputs == 1:
+                score[t % self.per_round() // self.n_parallel] += struct.unpack("<d", payload)[0]
+                continue
+            vector = struct.unpack("<Q", payload)[0]
+            for k in range(self.n_outputs):
+                score[k] += self.leaf_values[vector * self.n_leaf_outputs + k]
+        return score
+
+
+def read_table(path):
+    def cell(text):
+        return None if text == "" else float.fromhex(text[2:]) if text.startswith("n:") else text[2:]
+    with open(path, encoding="utf-8", newline="\n") as lines:
+        names = lines.readline().rstrip("\n").split("\t")
+        for line in lines:
+            yield dict(zip(names, map(cell, line.rstrip("\n").split("\t"))))
+
+
+def main(what, path, *table):
+    with open(path, "rb") as f:
+        model = Model(f.read())
+    if what == "list":
+        print("\n".join(model.sections))
+        return
+    for row in read_table(table[0]):
+        print("\t".join(x.hex() for x in model.scores(row)))
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

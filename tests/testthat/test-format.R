@@ -1,0 +1,124 @@
+# ../format/read_model.py reads models by docs/model-format.md alone. What it predicts has the bits of predict().
+
+reader <- function(...) {
+  script <- test_path("..", "format", "read_model.py")
+  python <- Sys.which("python3")
+  skip_if(!file.exists(script) || !nzchar(python), "there is no python3, or no reader")
+  system2(python, c(shQuote(script), ...), stdout = TRUE, stderr = TRUE)
+}
+
+# Cells: n:HEXFLOAT, t:TEXT, or nothing.
+write_cells <- function(data, file) {
+  cells <- lapply(data, function(x) {
+    out <- if (is.factor(x) || is.character(x)) paste0("t:", enc2utf8(as.character(x))) else {
+      sprintf("n:%a", as.double(x))
+    }
+    replace(out, is.na(x), "")
+  })
+  rows <- do.call(paste, c(unname(cells), sep = "\t"))
+  writeLines(c(paste(enc2utf8(names(data)), collapse = "\t"), rows), file, useBytes = TRUE)
+}
+
+expect_read <- function(model, data) {
+  file <- withr::local_tempfile()
+  table <- withr::local_tempfile()
+  gbt_save(model, file)
+  write_cells(data, table)
+  lines <- reader("scores", shQuote(file), shQuote(table))
+  want <- as.matrix(predict(model, data, type = "link"))
+  expect_length(lines, nrow(want))
+  got <- do.call(rbind, lapply(strsplit(lines, "\t", fixed = TRUE), as.double))
+  expect_identical(unname(got), unname(want))
+}
+
+flights_like <- function(n) {
+  i <- seq_len(n)
+  data.frame(
+    distance = round(200 + 4000 * abs(sin(i * 1.7)), 1), air_time = replace(abs(cos(i)) * 300, i %% 11 == 0, NA),
+    carrier = factor(c("UA", "DL", "\u00c9A", "B6", NA)[i %% 5 + 1]),
+    tail = factor(paste0("N", (i * 7919) %% 211)),
+    wind = factor(c("calm", "breeze", "storm")[i %% 3 + 1], c("calm", "breeze", "storm"), ordered = TRUE),
+    late = i %% 7 < 3, month = i %% 12L
+  )
+}
+
+test_that("a reader written from the description alone predicts the same bits", {
+  d <- flights_like(1500)
+  y <- d$distance / 100 + 3 * (d$wind == "storm") + as.integer(d$tail) %% 5
+  new <- flights_like(300)
+  levels(new$carrier)[2] <- "new carrier"
+  new$distance[c(3, 7)] <- c(Inf, -Inf)
+  new$tail[5] <- NA
+  more <- list(nrounds = 15, threads = 2)
+  train <- function(...) do.call(gbt_train, c(list(...), more))
+  expect_read(train(d, y), new)
+  expect_read(train(d, factor(d$month), max_depth = 4), new)
+  expect_read(train(d, factor(y > 20), grow_policy = "symmetric"), new)
+  expect_read(train(d, round(y), objective = "poisson", num_parallel_tree = 3, subsample = 0.7), new)
+  expect_read(train(d, y, objective = "huber", huber_delta = 0.5), new)
+  expect_read(train(d, y, grow_policy = "lossguide", max_leaves = 40, min_data_per_group = 5), new)
+  expect_read(train(d[c("carrier", "tail")], y), new)
+  expect_read(train(d, y, valid = 0.2, early_stopping_rounds = 2, eta = 1), new)
+})
+
+test_that("a reader finds the sections by name, and damage", {
+  file <- withr::local_tempfile()
+  m <- gbt_train(mpg ~ ., mtcars, nrounds = 2, threads = 1)
+  gbt_save(m, file)
+  expect_identical(reader("list", shQuote(file)),
+                   c("numbers", "objective", "base_scores", "trees", "nodes", "gain", "cover", "count", "columns",
+                     "meta", "meta_values", "texts"))
+  bytes <- m$state
+  bytes[length(bytes) / 2] <- xor(bytes[length(bytes) / 2], as.raw(1))
+  writeBin(bytes, file)
+  expect_match(suppressWarnings(reader("list", shQuote(file))), "damaged", all = FALSE)
+})
+
+# Training makes no trees whose leaves hold a value for every class; vectors.bin is model_seed(13) of tests/native.
+vectors <- function() {
+  state <- readBin(test_path("vectors.bin"), "raw", 1e5)
+  fields <- list(classes = c("a", "b", "c"), response = "factor", params = list(num_parallel_tree = 1),
+                 has_offset = FALSE)
+  gbt_model_from_state(.Call(C_gbt_model_slice, state, c(0, 2), model_meta(fields)))
+}
+
+vector_rows <- function(n) {
+  i <- seq_len(n)
+  texts <- c("niveau \u20ac0", "L1", "niveau \u20ac2", "L3", "niveau \u20ac4")
+  out <- list(ordered(texts[i %% 5 + 1], texts), i %% 23 / 2 - 5, factor(c(texts, "new", NA)[i %% 7 + 1]),
+              as.Date("1970-01-01") + i %% 17 - 8)
+  stats::setNames(list2DF(out), c("\u00e4 0", "x1", "x2", "\u00e4 3"))
+}
+
+test_that("leaves with a value for every class are used by all methods", {
+  m <- vectors()
+  new <- vector_rows(200)
+  expect_identical(length(m), 2L)
+  expect_read(m, new)
+  link <- predict(m, new, type = "link")
+  expect_identical(dim(link), c(200L, 3L))
+  p <- predict(m, new)
+  expect_equal(p, exp(link) / rowSums(exp(link)), tolerance = 1e-12)
+  expect_identical(as.integer(predict(m, new, type = "class")), max.col(p, "first"))
+  leaf <- predict(m, new, type = "leaf")
+  expect_identical(ncol(leaf), 2L) # a tree a round
+  nodes <- as.data.frame(m)
+  expect_identical(colnames(nodes$value), m$classes)
+  expect_true(all(is.na(nodes$class)))
+  by_hand <- matrix(.Call(C_gbt_model_info, m$state)$base, 200, 3, byrow = TRUE)
+  for (t in 1:2) {
+    one <- nodes[nodes$tree == t, ]
+    by_hand <- by_hand + one$value[match(leaf[, t], one$node), ]
+  }
+  expect_identical(unname(by_hand), unname(link))
+  expect_identical(predict(m[1], new, type = "link"), predict(m, new, type = "link", trees = 1))
+  splits <- table(factor(nodes$feature, m$feature_names))
+  importance <- gbt_importance(m)
+  expect_equal(importance$frequency, as.vector(splits[importance$feature]) / sum(splits))
+  expect_output(print(summary(m)), "rounds +2")
+  file <- withr::local_tempfile()
+  gbt_save(m, file)
+  expect_identical(predict(gbt_load(file), new), p)
+  y <- factor(rep_len(m$classes, 200))
+  expect_error(gbt_train(new, y, init_model = m, nrounds = 1), class = "gbt_error")
+})
