@@ -2,6 +2,7 @@
  *
  *   cuts.c              the call as a whole: weights, schema, one task per column, counts of filled rows
  *   cuts_categorical.c  dictionaries of columns with levels
+ *   cuts_stream.c       the numbers of a column, block by block
  *   cuts_numeric.c      from a stream of numbers to cuts: few distinct values, or quantiles
  *   cuts_quantile.c     exact quantiles without sorting the column
  *   cuts_ranks.c        columns whose rows are shared out among ranks */
