@@ -41,6 +41,8 @@
 #'   size beyond. It is in units of the response: choose it near the size of usual errors.
 #' * `"log_cosh"`: the same with a `huber_delta` of about 1 and no parameter.
 #' * `"expectile"`: the expectile of level `expectile_alpha`; 0.5 is the mean.
+#' * `"squared_log_error"`: numbers above -1 whose errors count by their ratio: squared error of log(1 + y). The score
+#'   is on that scale, predictions are on that of y.
 #' * `"cross_entropy"`: shares from 0 to 1, weights being their numbers of trials.
 #'
 #' Trees begin at the constant that minimises the objective, or near it. Where the second derivative of a loss is 0 or

@@ -38,6 +38,10 @@ static long double loss_expectile(long double s, long double y, const double *p)
   return (s < y ? p[0] : 1 - p[0]) * (s - y) * (s - y);
 }
 
+static long double loss_squared_log(long double s, long double y, const double *p) {
+  return loss_squared(s, log1pl(y), p);
+}
+
 static long double as_is(long double s) { return s; }
 static long double as_share(long double s) { return 1 / (1 + expl(-s)); }
 
@@ -58,6 +62,7 @@ static const struct book {
     [GBT_OBJ_LOG_COSH] = {loss_log_cosh, as_is, 1},
     [GBT_OBJ_EXPECTILE] = {loss_expectile, as_is, 0},
     [GBT_OBJ_CROSS_ENTROPY] = {loss_logistic, as_share, 0},
+    [GBT_OBJ_SQUARED_LOG_ERROR] = {loss_squared_log, expm1l, 0},
 };
 
 /* Row by row, by the name in the table. */

@@ -239,6 +239,7 @@ test_that("objectives are those of the formulas, by functions of one's own", {
     expectile = list(y = mean + rt(400, 2), args = list(expectile_alpha = 0.8),
                      own = own(function(s, y) 2 * (s - y) * ifelse(s < y, 0.8, 0.2),
                                function(s, y) 2 * ifelse(s < y, 0.8, 0.2))),
+    squared_log_error = list(y = mean - 0.3, own = own(function(s, y) s - log1p(y), function(s, y) rep(1, 400))),
     cross_entropy = list(y = plogis(mean),
                          own = own(function(s, y) plogis(s) - y, function(s, y) plogis(s) * plogis(-s)))
   )
