@@ -3,7 +3,11 @@
  *   new -> (run)* -> forest, scores, log -> free
  *
  * It shares the data sets it is given. The forest grows by whole rounds only: whatever stops a run, the forest holds
- * the rounds finished so far. */
+ * the rounds finished so far.
+ *
+ * Ranks (base/comm.h). new, run and set_gradients are called by all ranks, with data sets and gradients of their own
+ * rows and the rest alike; they succeed on all ranks or on none. All ranks have the same forest, log and rounds; scores
+ * are of a rank's own rows. */
 #ifndef GBT_BOOST_TRAINER_H
 #define GBT_BOOST_TRAINER_H
 
@@ -92,7 +96,7 @@ int64_t gbt_trainer_best_round(const gbt_trainer *trainer); /* 0 when nothing is
 const double *gbt_trainer_log(const gbt_trainer *trainer, int32_t *width);
 
 /* A host metric (computed outside from gbt_trainer_scores after a run of one round): the value the stopper should
- * watch instead. *stop: 1 when training should end. */
+ * watch instead. *stop: 1 when training should end. Ranks: the same value on all of them. */
 void gbt_trainer_watch(gbt_trainer *trainer, int maximise);
 gbt_status gbt_trainer_see(gbt_trainer *trainer, double value, int *stop, gbt_error *err) GBT_MUST_CHECK;
 
