@@ -116,5 +116,21 @@ if grep -n '\$(wildcard\|\$(shell\|\$(patsubst\|:=\|+=\|ifeq\|^ifdef\|%\.o' src/
   echo "configure: src/Makevars has extensions of GNU make"
   failed=$((failed + 1))
 fi
+
+# The engine and the CUDA library have one build id, and another one when a header is another.
+build_ids() { grep -o 'GBT_BUILD_ID=[0-9]*u' src/Makevars | sort | uniq -c | tr -s ' '; }
+first=$(build_ids)
+echo "/* another struct */" >>src/gbt/data/cuts.h
+CUDA_HOME="$good" sh ./configure --with-cuda >/dev/null
+second=$(build_ids)
+n=$((n + 1))
+case "$first$second" in
+  " 2 GBT_BUILD_ID="*" 2 GBT_BUILD_ID="*) ;;
+  *) first="$second" ;;
+esac
+if [ "$first" = "$second" ]; then
+  echo "configure: build ids: '$first' and, with another header, '$second'"
+  failed=$((failed + 1))
+fi
 echo "$((n - failed)) passed, $failed failed"
 [ "$failed" = 0 ]

@@ -212,14 +212,12 @@ static void show_training(bench *b, const gbt_trainer *tr, const double *t, cons
 /* The first n rows as a data set, with the device's help where it offers any. */
 static gbt_status make_dataset(bench *b, int64_t n, gbt_dataset **out, gbt_error *err) {
   gbt_table table = b->table;
-  gbt_data_device help = {.number = 0};
-  if (b->device) {
-    help.cuts = b->device->cuts;
-    help.pages = b->device->pages;
-  }
+  const gbt_dataset_spec spec = {.table = &table, .max_bin = (int32_t)b->bins, .unseen = GBT_UNSEEN_PRIOR};
   table.n_rows = n;
-  GBT_TRY(gbt_dataset_new_on(&b->ctx, b->device ? &help : NULL, &table, NULL, NULL, (int32_t)b->bins, 0,
-                             GBT_UNSEEN_PRIOR, out, err));
+  if (b->device)
+    GBT_TRY(gbt_device_dataset(&b->ctx, b->device, 0, &spec, out, err));
+  else
+    GBT_TRY(gbt_dataset_make(&b->ctx, &spec, out, err));
   return gbt_dataset_lend(*out, GBT_LABEL, b->train.y, n, err);
 }
 

@@ -1,5 +1,4 @@
 /* Cuts and pages made on the device: the bytes that the CPU makes. */
-#include "../../src/cuda/data/data.h"
 #include "../../src/gbt/backend/device_api.h"
 #include "clock.h"
 #include "fault.h"
@@ -155,11 +154,47 @@ typedef struct counts {
   int64_t cuts, cells, pages, bundles, sparse, unseen, wide;
 } counts;
 
-static gbt_cuts *same_cuts_of(const tables *t, const double *w, int32_t max_bin, cu_data_how how, int n_threads) {
+const gbt_device_api *gbt_cuda_api(void);
+
+/* What is left to the CPU, and how much goes at once: see gbt_offload. */
+typedef struct sizes {
+  int64_t least, chunk;
+} sizes;
+
+static gbt_status open_with(gbt_ctx *ctx, sizes how, gbt_offload **out, gbt_error *err) {
+  GBT_TRY(gbt_cuda_api()->data(ctx, 0, out, err));
+  (*out)->least_entries = (*out)->least_cells = how.least;
+  (*out)->chunk = how.chunk;
+  return GBT_OK;
+}
+
+static void close_help(gbt_offload *help) {
+  if (help != NULL) help->close(help);
+}
+
+static gbt_status cuts_with(gbt_ctx *ctx, sizes how, const gbt_table *table, const double *w, int32_t max_bin,
+                            gbt_cuts **out, gbt_error *err) {
+  gbt_offload *help = NULL;
+  GBT_TRY(open_with(ctx, how, &help, err));
+  gbt_status status = gbti_cuts_build(ctx, table, w, max_bin, help, out, err);
+  close_help(help);
+  return status;
+}
+
+static gbt_status pages_with(gbt_ctx *ctx, sizes how, const gbt_binding *binding, const gbt_cuts *cuts,
+                             int32_t page_rows, int own, gbt_page_store **out, gbt_error *err) {
+  gbti_page_how made = {.own_cuts = own};
+  GBT_TRY(open_with(ctx, how, &made.offload, err));
+  gbt_status status = gbti_pages_build(ctx, binding, cuts, page_rows, made, out, err);
+  close_help(made.offload);
+  return status;
+}
+
+static gbt_cuts *same_cuts_of(const tables *t, const double *w, int32_t max_bin, sizes how, int n_threads) {
   gbt_ctx ctx = test_ctx(NULL, n_threads);
   gbt_cuts *cpu = NULL, *device = NULL;
   CHECK_OK(gbt_cuts_build(&ctx, &t->table, w, max_bin, &cpu, test_err));
-  CHECK_OK(cu_cuts_how(&ctx, 0, how, &t->table, w, max_bin, &device, test_err));
+  CHECK_OK(cuts_with(&ctx, how, &t->table, w, max_bin, &device, test_err));
   gbt_ctx_close(&ctx);
   same_all_cuts(cpu, device);
   gbt_cuts_unref(device);
@@ -167,14 +202,15 @@ static gbt_cuts *same_cuts_of(const tables *t, const double *w, int32_t max_bin,
 }
 
 static void same_pages_of(const tables *t, const gbt_cuts *cuts, gbt_unseen unseen, int own, int32_t page_rows,
-                          cu_data_how how, int n_threads, counts *seen) {
+                          sizes how, int n_threads, counts *seen) {
   gbt_ctx ctx = test_ctx(NULL, n_threads);
   gbt_binding *binding = NULL;
   gbt_page_store *cpu = NULL, *device = NULL;
   CHECK_OK(gbt_binding_new(&ctx, &t->table, cuts->schema, unseen, &binding, test_err));
   if (binding != NULL) {
-    CHECK_OK(gbti_pages_offload(&ctx, binding, cuts, page_rows, own, NULL, &cpu, test_err));
-    CHECK_OK(cu_pages_how(&ctx, 0, how, binding, cuts, page_rows, own, &device, test_err));
+    const gbti_page_how here = {.own_cuts = own};
+    CHECK_OK(gbti_pages_build(&ctx, binding, cuts, page_rows, here, &cpu, test_err));
+    CHECK_OK(pages_with(&ctx, how, binding, cuts, page_rows, own, &device, test_err));
   }
   same_stores(cpu, device);
   if (cpu != NULL) {
@@ -195,7 +231,7 @@ static void one_table(uint64_t seed, shape s, int32_t max_bin, counts *seen) {
   test_rng rng = {seed * 1000};
   tables *t = draw_table(&rng, s, N_LEVELS - 1), *other = draw_table(&rng, s, N_LEVELS);
   const double *w = draw_weights(t, &rng, (int)test_below(&rng, 5));
-  cu_data_how how = {0, 1 + test_below(&rng, 3) * 700};
+  sizes how = {0, 1 + test_below(&rng, 3) * 700};
   int32_t page_rows = test_below(&rng, 2) ? 0 : 1 + (int32_t)test_below(&rng, 700);
   int n_threads = 1 + (int)test_below(&rng, 2);
   if (page_rows > 0 && s.n_rows / page_rows > 20) page_rows = 200; /* every step is a launch */
@@ -244,7 +280,7 @@ static void longer_tables(void) {
 /* Few values, and a few bins less: every rank shows. Absent entries weigh much, or next to nothing. */
 static void exact_ranks(void) {
   test_rng rng = {5};
-  cu_data_how how = {0, 20};
+  sizes how = {0, 20};
   for (int rep = 0; rep < 160; rep++) {
     int64_t n = 4 + test_below(&rng, 40);
     tables *t = tables_new(n);
@@ -273,7 +309,7 @@ static void many_bins(void) {
   test_rng rng = {6};
   counts seen = {0};
   double *x = test_alloc(N * sizeof *x);
-  cu_data_how how = {0, 4000};
+  sizes how = {0, 4000};
   for (int32_t max_bin = 1023; max_bin <= 1026; max_bin++) {
     tables *t = tables_new(N);
     for (int i = 0; i < N; i++) x[i] = test_unit(&rng);
@@ -302,7 +338,7 @@ static void wide_tables(void) {
 static void heavy_and_weightless(void) {
   enum { N = 2600 };
   test_rng rng = {7};
-  cu_data_how how = {0, 1000};
+  sizes how = {0, 1000};
   for (int rep = 0; rep < 8; rep++) {
     tables *t = tables_new(N);
     double *x = test_alloc(N * sizeof *x), *w = test_alloc(N * sizeof *w);
@@ -328,7 +364,7 @@ static void left_to_the_cpu(void) {
   tables *t = draw_table(&rng, s, N_LEVELS);
   static const int64_t least[] = {1, 100, 401, INT64_MAX};
   for (int i = 0; i < 4; i++) {
-    cu_data_how how = {least[i], 64};
+    sizes how = {least[i], 64};
     gbt_cuts *cuts = same_cuts_of(t, NULL, 32, how, 2);
     how.least *= i == 3 ? 1 : 20;
     if (cuts != NULL) same_pages_of(t, cuts, GBT_UNSEEN_MISSING, 1, 150, how, 2, &seen);
@@ -339,19 +375,23 @@ static void left_to_the_cpu(void) {
 
 /* ---- data sets ---- */
 
-static const cu_data_how all = {0, 500};
+static const sizes all = {0, 500};
 
-static gbt_status on_cuts(gbt_ctx *ctx, int32_t number, const gbt_table *table, const double *weight, int32_t max_bin,
-                          gbt_cuts **out, gbt_error *err) {
-  return cu_cuts_how(ctx, number, all, table, weight, max_bin, out, err);
+/* A data set with all of the work on the device. */
+static gbt_status make_there(gbt_ctx *ctx, const tables *t, gbt_cuts *cuts, const double *w, int32_t max_bin,
+                             int32_t page_rows, gbt_unseen unseen, gbt_dataset **out, gbt_error *err) {
+  gbt_offload *help = NULL;
+  *out = NULL;
+  GBT_TRY(open_with(ctx, all, &help, err));
+  gbt_status status = gbt_dataset_new_on(ctx, help, &t->table, cuts, w, max_bin, page_rows, unseen, out, err);
+  close_help(help);
+  return status;
 }
 
-static gbt_status on_pages(gbt_ctx *ctx, int32_t number, const gbt_binding *binding, const gbt_cuts *cuts,
-                           int32_t page_rows, int own_cuts, gbt_page_store **out, gbt_error *err) {
-  return cu_pages_how(ctx, number, all, binding, cuts, page_rows, own_cuts, out, err);
+static gbt_status make_here(gbt_ctx *ctx, const tables *t, gbt_cuts *cuts, const double *w, int32_t max_bin,
+                            int32_t page_rows, gbt_unseen unseen, gbt_dataset **out, gbt_error *err) {
+  return gbt_dataset_new(ctx, &t->table, cuts, w, max_bin, page_rows, unseen, out, err);
 }
-
-static const gbt_data_device device = {0, on_cuts, on_pages};
 
 static void data_sets(void) {
   test_rng rng = {11};
@@ -361,11 +401,10 @@ static void data_sets(void) {
   gbt_ctx ctx = test_ctx(NULL, 2);
   gbt_dataset *ds[4] = {NULL, NULL, NULL, NULL}; /* of t, of u; here, there */
   for (int k = 0; k < 2; k++) {
-    const gbt_data_device *on = k ? &device : NULL;
-    CHECK_OK(gbt_dataset_new_on(&ctx, on, &t->table, NULL, w, 40, 300, GBT_UNSEEN_PRIOR, &ds[k], test_err));
-    if (ds[k] != NULL)
-      CHECK_OK(
-          gbt_dataset_new_on(&ctx, on, &u->table, ds[k]->cuts, NULL, 40, 300, GBT_UNSEEN_PRIOR, &ds[2 + k], test_err));
+    gbt_status (*make)(gbt_ctx *, const tables *, gbt_cuts *, const double *, int32_t, int32_t, gbt_unseen,
+                       gbt_dataset **, gbt_error *) = k ? make_there : make_here;
+    CHECK_OK(make(&ctx, t, NULL, w, 40, 300, GBT_UNSEEN_PRIOR, &ds[k], test_err));
+    if (ds[k] != NULL) CHECK_OK(make(&ctx, u, ds[k]->cuts, NULL, 40, 300, GBT_UNSEEN_PRIOR, &ds[2 + k], test_err));
   }
   gbt_ctx_close(&ctx);
   for (int k = 0; k < 4; k += 2) {
@@ -394,21 +433,17 @@ static void in_any_order(void) {
   tables_free(t);
 }
 
-const gbt_device_api *gbt_cuda_api(void);
-
 /* As users get it: large enough to be worth the way, in columns and in cells. */
 static void through_the_door(void) {
   enum { ROWS = 33000 };
-  const gbt_device_api *api = gbt_cuda_api();
-  const gbt_data_device door = {0, api->cuts, api->pages};
   test_rng rng = {23};
   shape s = {ROWS, 8, 1, 0, 0};
   tables *t = draw_table(&rng, s, N_LEVELS);
   gbt_ctx ctx = test_ctx(NULL, 2);
   gbt_dataset *ds[2] = {NULL, NULL};
-  for (int k = 0; k < 2; k++)
-    CHECK_OK(
-        gbt_dataset_new_on(&ctx, k ? &door : NULL, &t->table, NULL, NULL, 255, 0, GBT_UNSEEN_PRIOR, &ds[k], test_err));
+  const gbt_dataset_spec spec = {.table = &t->table, .max_bin = 255, .unseen = GBT_UNSEEN_PRIOR};
+  CHECK_OK(gbt_dataset_make(&ctx, &spec, &ds[0], test_err));
+  CHECK_OK(gbt_device_dataset(&ctx, gbt_cuda_api(), 0, &spec, &ds[1], test_err));
   gbt_ctx_close(&ctx);
   if (ds[0] != NULL && ds[1] != NULL) {
     same_all_cuts(ds[0]->cuts, ds[1]->cuts);
@@ -434,7 +469,7 @@ static void calls_to_cuda_fail(void) {
       gbt_dataset *ds = NULL;
       gbt_error err = {GBT_OK, "", ""};
       simt_fail_at(n, and_later);
-      gbt_status status = gbt_dataset_new_on(&ctx, &device, &t->table, NULL, w, 16, 50, GBT_UNSEEN_MISSING, &ds, &err);
+      gbt_status status = make_there(&ctx, t, NULL, w, 16, 50, GBT_UNSEEN_MISSING, &ds, &err);
       int64_t failed = simt_failed();
       simt_fail_at(0, 0);
       CHECK_EQ_I64(simt_live(), live);
@@ -465,8 +500,8 @@ static void refusals(void) {
   gbt_cuts *cuts = NULL;
   gbt_ctx ctx = test_ctx(NULL, 1);
   tables_f64(t, "x", x);
-  CHECK_FAILS(cu_cuts_how(&ctx, 0, all, &t->table, NULL, 1, &cuts, test_err), GBT_E_ARG, "`max_bin` is 1");
-  CHECK_FAILS(cu_cuts_how(&ctx, 0, all, &t->table, w, 255, &cuts, test_err), GBT_E_DATA, "row 2 is -1");
+  CHECK_FAILS(cuts_with(&ctx, all, &t->table, NULL, 1, &cuts, test_err), GBT_E_ARG, "`max_bin` is 1");
+  CHECK_FAILS(cuts_with(&ctx, all, &t->table, w, 255, &cuts, test_err), GBT_E_DATA, "row 2 is -1");
   gbt_ctx_close(&ctx);
   tables_free(t);
 }
@@ -477,7 +512,7 @@ static gbt_status make_all(const gbt_mem *mem, void *arg, gbt_error *err) {
   tables *t = arg;
   gbt_ctx ctx = test_ctx(mem, 1);
   gbt_dataset *ds = NULL;
-  gbt_status status = gbt_dataset_new_on(&ctx, &device, &t->table, NULL, NULL, 16, 100, GBT_UNSEEN_MISSING, &ds, err);
+  gbt_status status = make_there(&ctx, t, NULL, NULL, 16, 100, GBT_UNSEEN_MISSING, &ds, err);
   gbt_dataset_unref(ds);
   gbt_ctx_close(&ctx);
   return status;
@@ -512,8 +547,7 @@ static void may_be_stopped(void) {
     n_polls = 0;
     fault_start(&f, 0, 0);
     REQUIRE_OK(gbt_ctx_open(&ctx, fault_mem(&f), 1, GBT_SIMD_AUTO, poll_stops, NULL, test_err));
-    gbt_status status =
-        gbt_dataset_new_on(&ctx, &device, &t->table, NULL, NULL, 16, 100, GBT_UNSEEN_MISSING, &ds, &err);
+    gbt_status status = make_there(&ctx, t, NULL, NULL, 16, 100, GBT_UNSEEN_MISSING, &ds, &err);
     n_stopped += status == GBT_CANCELLED;
     CHECK(status == GBT_CANCELLED || status == GBT_OK);
     CHECK((status == GBT_OK) == (ds != NULL));

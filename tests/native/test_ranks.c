@@ -378,7 +378,7 @@ static void ranks_must_want_the_same(void) {
   shares *s = equal_shares(&job.job);
   rank_how hows[3] = {rank_how_make(1, 0), rank_how_make(1, 0), rank_how_make(1, 0)};
   gbt_params params = job.job.spec.params;
-  gbt_device_api device = {.abi = GBT_DEVICE_ABI, .layout = GBT_DEVICE_LAYOUT, .name = "cuda"};
+  gbt_device_api device = {.build = GBT_BUILD_ID, .name = "cuda"};
   params.eta = 0.25;
   hows[2].params = &params;
   check_refusal(s, hows, GBT_E_ARG, "different trainings");

@@ -16,9 +16,7 @@
 
 enum {
   CU_BIN_BLOCK = 256,
-  CU_BIN_SHARED = 1024,     /* cuts in shared memory */
-  CU_CELLS_LEAST = 1 << 18, /* pages with fewer cells are left to the CPU; unproven on hardware */
-  CU_CELLS_CHUNK = 1 << 20
+  CU_BIN_SHARED = 1024 /* cuts in shared memory */
 };
 
 /* A column of codes that belongs to one feature. */
@@ -63,9 +61,8 @@ struct cu_down {
 
 struct cu_binner {
   cu_memory memory;
-  int32_t device;
+  const cu_offload *o;
   unsigned most_blocks;
-  cu_data_how how;
   const gbt_binding *binding;
   const gbti_pages *pages;
   cu_stage stage;
@@ -98,9 +95,7 @@ static int32_t cu_storage_of(const gbt_column *col) {
   return col->rows != NULL ? (int32_t)GBT_F64 : (int32_t)col->storage;
 }
 
-static const gbt_column *cu_column_of(const cu_binner *b, int32_t feat) {
-  return gbt_binding_column(b->binding, feat);
-}
+static const gbt_column *cu_column_of(const cu_binner *b, int32_t feat) { return gbt_binding_column(b->binding, feat); }
 
 /* The columns of a strip, those of 8 bytes first, so that all lie aligned. Returns bytes of a row. */
 static int32_t cu_list_strip(cu_binner *b, const gbt_cuts *cuts, int32_t strip, int32_t *n) {
@@ -172,7 +167,7 @@ static gbt_status cu_binner_open(gbt_ctx *ctx, cu_binner *b, const gbt_cuts *cut
                                  gbt_error *err) {
   enum { LEAST_ROWS = 64 };
   const gbt_layout *layout = &b->pages->info.layout;
-  int64_t rows = b->how.chunk * 8 / most_bytes, most = b->pages->info.page_rows;
+  int64_t rows = b->o->chunk * 8 / most_bytes, most = b->pages->info.page_rows;
   size_t row_bytes = 0;
   for (int32_t s = 0; s < layout->n_strips; s++) {
     size_t bytes = gbti_row_bytes(&layout->group[layout->strip_beg[s]]);
@@ -181,8 +176,8 @@ static gbt_status cu_binner_open(gbt_ctx *ctx, cu_binner *b, const gbt_cuts *cut
   if (rows < LEAST_ROWS) rows = LEAST_ROWS;
   if (most > b->pages->info.n_rows) most = b->pages->info.n_rows;
   b->tile_rows = (int32_t)(rows < most ? rows : most);
-  CU_TRY(cudaSetDevice(b->device));
-  GBT_TRY(cu_data_grid(b->device, &b->most_blocks, err));
+  CU_TRY(cudaSetDevice(b->o->device));
+  GBT_TRY(cu_data_grid(b->o->device, &b->most_blocks, err));
   GBT_TRY(cu_stage_open(ctx, (size_t)b->tile_rows * (size_t)most_bytes, &b->stage, err));
   GBT_TRY(cu_new(&b->memory, &b->raw, b->stage.bytes, err));
   GBT_TRY(cu_new(&b->memory, &b->strip, (size_t)b->tile_rows * row_bytes, err));
@@ -264,35 +259,27 @@ static gbt_status cu_bin_all(gbt_ctx *ctx, cu_binner *b, gbt_error *err) {
   return GBT_OK;
 }
 
-/* See gbti_offload. */
-static gbt_status cu_bin_pages(void *state, gbt_ctx *ctx, const gbt_binding *binding, const gbt_cuts *cuts,
-                               const gbti_pages *pages, int *done, gbt_error *err) {
-  cu_binner *b = (cu_binner *)state;
+static gbt_status cu_bin_pages(gbt_ctx *ctx, cu_binner *b, const gbt_cuts *cuts, int *done, gbt_error *err) {
+  const gbti_pages *pages = b->pages;
   int32_t n, most_bytes;
-  *done = 0;
-  b->binding = binding;
-  b->pages = pages;
   GBT_TRY(cu_list_columns(ctx, b, cuts, &n, &most_bytes, err));
-  if (n == 0 || pages->info.n_rows == 0 || pages->info.n_rows < b->how.least / n) return GBT_OK;
+  if (n == 0 || pages->info.n_rows == 0 || pages->info.n_rows < b->o->least_cells / n) return GBT_OK;
   GBT_TRY(cu_binner_open(ctx, b, cuts, n, most_bytes, err));
   GBT_TRY(cu_bin_all(ctx, b, err));
   *done = 1;
   return GBT_OK;
 }
 
-gbt_status cu_pages_how(gbt_ctx *ctx, int32_t device, cu_data_how how, const gbt_binding *binding, const gbt_cuts *cuts,
-                        int32_t page_rows, int own_cuts, gbt_page_store **out, gbt_error *err) {
+gbt_status cu_bin(gbt_offload *self, gbt_ctx *ctx, const gbt_binding *binding, const gbt_cuts *cuts,
+                  const gbti_pages *pages, int *done, gbt_error *err) {
+  cu_offload *o = static_cast<cu_offload *>(self);
   cu_binner b = {};
-  b.device = device;
-  b.how = how;
-  gbti_offload offload = {&b, 0, NULL, NULL, cu_bin_pages};
-  gbt_status status = gbti_pages_offload(ctx, binding, cuts, page_rows, own_cuts, &offload, out, err);
+  *done = 0;
+  cu_cutter_close(o);
+  b.o = o;
+  b.binding = binding;
+  b.pages = pages;
+  gbt_status status = cu_bin_pages(ctx, &b, cuts, done, err);
   cu_binner_close(ctx, &b);
   return status;
-}
-
-gbt_status cu_pages(gbt_ctx *ctx, int32_t device, const gbt_binding *binding, const gbt_cuts *cuts, int32_t page_rows,
-                    int own_cuts, gbt_page_store **out, gbt_error *err) {
-  cu_data_how how = {CU_CELLS_LEAST, CU_CELLS_CHUNK};
-  return cu_pages_how(ctx, device, how, binding, cuts, page_rows, own_cuts, out, err);
 }

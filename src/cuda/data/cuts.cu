@@ -16,21 +16,13 @@ extern "C" {
 #include "../../gbt/base/sort.h"
 }
 
-enum {
-  CU_DATA_LEAST = 32768,   /* entries of a column below which the CPU is as good; unproven on hardware */
-  CU_DATA_CHUNK = 1 << 20, /* entries */
-  CU_ENTRY_BYTES = 12      /* a value and a row number */
-};
+enum { CU_ENTRY_BYTES = 12 }; /* a value and a row number */
 
 struct cu_cutter {
   cu_memory memory;
-  int32_t device;
   unsigned most_blocks;
-  cu_data_how how;
-  const gbt_table *table;
-  int32_t max_bin;
-  int is_open, has_absent; /* of the column cut last: an entry stands for the absent ones */
-  uint64_t cap;            /* keys */
+  int has_absent; /* of the column cut last: an entry stands for the absent ones */
+  uint64_t cap;   /* keys */
   cu_stage stage;
   cu_array<uint64_t> key[2], weight, tile_sum, heavy_before;
   cu_array<uint32_t> row[2], tile_first, heavy;
@@ -48,7 +40,9 @@ struct cu_cutter {
   uint32_t *index, *index_tmp;
 };
 
-static void cu_cutter_close(gbt_ctx *ctx, cu_cutter *c) {
+void cu_cutter_close(cu_offload *o) {
+  cu_cutter *c = o->cutter;
+  if (c == NULL) return;
   cu_stage_close(&c->stage); /* waits */
   for (int k = 0; k < 2; k++) {
     cu_drop(&c->memory, &c->key[k]);
@@ -66,31 +60,35 @@ static void cu_cutter_close(gbt_ctx *ctx, cu_cutter *c) {
   cu_drop(&c->memory, &c->sort_room);
   cu_host_free(&c->found_down);
   cu_host_free(&c->candidate_down);
-  gbt_mem_free(&ctx->mem, c->level_values);
-  gbt_mem_free(&ctx->mem, c->order);
-  gbt_mem_free(&ctx->mem, c->order_tmp);
-  gbt_mem_free(&ctx->mem, c->index);
-  gbt_mem_free(&ctx->mem, c->index_tmp);
+  gbt_mem_free(&o->mem, c->level_values);
+  gbt_mem_free(&o->mem, c->order);
+  gbt_mem_free(&o->mem, c->order_tmp);
+  gbt_mem_free(&o->mem, c->index);
+  gbt_mem_free(&o->mem, c->index_tmp);
+  gbt_mem_free(&o->mem, c);
+  o->cutter = NULL;
 }
 
 /* Room for the longest column that comes here. */
-static uint64_t cu_longest(const cu_cutter *c) {
+static uint64_t cu_longest(const gbt_table *table) {
   uint64_t most = 0;
-  for (int32_t i = 0; i < c->table->n_cols; i++) {
-    const gbt_column *col = &c->table->cols[i];
-    uint64_t n = (uint64_t)(col->rows != NULL ? col->n_entries + 1 : c->table->n_rows);
+  for (int32_t i = 0; i < table->n_cols; i++) {
+    const gbt_column *col = &table->cols[i];
+    uint64_t n = (uint64_t)(col->rows != NULL ? col->n_entries + 1 : table->n_rows);
     if (col->type != GBT_CATEGORICAL && n > most) most = n;
   }
   return most;
 }
 
-static gbt_status cu_cutter_open(gbt_ctx *ctx, cu_cutter *c, const gbti_numbers *in, gbt_error *err) {
-  c->cap = cu_longest(c);
-  uint64_t chunk = (uint64_t)c->how.chunk < c->cap ? (uint64_t)c->how.chunk : c->cap, bins = (uint64_t)c->max_bin;
+static gbt_status cu_cutter_open(gbt_ctx *ctx, cu_offload *o, const gbti_source *in, int32_t max_bin, gbt_error *err) {
+  cu_cutter *c;
+  GBT_TRY(gbt_mem_zeros(&o->mem, 1, sizeof *c, &c, err));
+  o->cutter = c;
+  c->cap = cu_longest(in->table);
+  uint64_t chunk = (uint64_t)o->chunk < c->cap ? (uint64_t)o->chunk : c->cap, bins = (uint64_t)max_bin;
   if (chunk < 1) chunk = 1;
-  c->is_open = 1;
-  CU_TRY(cudaSetDevice(c->device));
-  GBT_TRY(cu_data_grid(c->device, &c->most_blocks, err));
+  CU_TRY(cudaSetDevice(o->device));
+  GBT_TRY(cu_data_grid(o->device, &c->most_blocks, err));
   GBT_TRY(cu_stage_open(ctx, (size_t)chunk * CU_ENTRY_BYTES, &c->stage, err));
   GBT_TRY(cu_new(&c->memory, &c->raw, c->stage.bytes, err));
   for (int k = 0; k < 2; k++) {
@@ -113,8 +111,8 @@ static gbt_status cu_cutter_open(gbt_ctx *ctx, cu_cutter *c, const gbti_numbers 
   GBT_TRY(gbt_mem_array(&ctx->mem, bins, sizeof *c->index, &c->index, err));
   GBT_TRY(gbt_mem_array(&ctx->mem, bins, sizeof *c->index_tmp, &c->index_tmp, err));
   if (in->weight == NULL) return GBT_OK;
-  GBT_TRY(cu_new(&c->memory, &c->weight, (size_t)in->n_rows, err));
-  return cu_stage_send(&c->stage, c->weight.at, in->weight, (size_t)in->n_rows * sizeof(uint64_t), err);
+  GBT_TRY(cu_new(&c->memory, &c->weight, (size_t)in->table->n_rows, err));
+  return cu_stage_send(&c->stage, c->weight.at, in->weight, (size_t)in->table->n_rows * sizeof(uint64_t), err);
 }
 
 /* What the column's codes read as. */
@@ -131,11 +129,11 @@ static gbt_status cu_up_levels(gbt_ctx *ctx, cu_cutter *c, const gbti_reader *in
 }
 
 /* The entries' keys (and rows) into key[0] (and row[0]). */
-static gbt_status cu_up_keys(gbt_ctx *ctx, cu_cutter *c, const gbti_numbers *numbers, gbt_error *err) {
-  const gbti_reader *in = &numbers->in;
+static gbt_status cu_up_keys(gbt_ctx *ctx, cu_cutter *c, const gbti_source *source, gbt_error *err) {
+  const gbti_reader *in = &source->in;
   const gbt_column *col = in->col;
   size_t size = col->values != NULL ? cu_raw_bytes(col->storage) : 0;
-  const int32_t *rows = numbers->weight != NULL ? col->rows : NULL;
+  const int32_t *rows = source->weight != NULL ? col->rows : NULL;
   int64_t chunk = (int64_t)(c->stage.bytes / CU_ENTRY_BYTES);
   GBT_TRY(cu_up_levels(ctx, c, in, err));
   for (int64_t beg = 0, n; beg < in->n_entries; beg += n) {
@@ -155,8 +153,8 @@ static gbt_status cu_up_keys(gbt_ctx *ctx, cu_cutter *c, const gbti_numbers *num
 }
 
 /* Sorted keys and where the lists go: the arrays that the sort has left over. */
-static gbt_status cu_sort_column(cu_cutter *c, const gbti_numbers *numbers, cu_cut_view *v, gbt_error *err) {
-  int at = 0, weighty = numbers->weight != NULL;
+static gbt_status cu_sort_column(cu_cutter *c, const gbti_source *source, cu_cut_view *v, gbt_error *err) {
+  int at = 0, weighty = source->weight != NULL;
   uint64_t *key[2] = {c->key[0].at, c->key[1].at};
   uint32_t *row[2] = {c->row[0].at, c->row[1].at};
   GBT_TRY(cu_sort_keys(c->sort_room.at, c->sort_room.n, key, weighty ? row : NULL, v->n, &at, c->stage.stream, err));
@@ -198,17 +196,17 @@ static gbt_status cu_take_cuts(gbt_ctx *ctx, cu_cutter *c, const cu_cut_view *v,
   return GBT_OK;
 }
 
-/* See gbti_offload. */
-static gbt_status cu_cut_column(void *state, gbt_ctx *ctx, const gbti_numbers *numbers, int32_t max_bin, double **cut,
-                                int32_t *n_bins, gbt_error *err) {
-  cu_cutter *c = (cu_cutter *)state;
+gbt_status cu_cut(gbt_offload *self, gbt_ctx *ctx, const gbti_source *source, int32_t max_bin, double **cut,
+                  int32_t *n_bins, gbt_error *err) {
+  cu_offload *o = static_cast<cu_offload *>(self);
   cu_cut_view v = {};
   *cut = NULL;
-  if (!c->is_open) GBT_TRY(cu_cutter_open(ctx, c, numbers, err));
-  c->has_absent = numbers->absent_weight > 0;
-  v.n = (uint64_t)numbers->in.n_entries + (uint64_t)c->has_absent;
+  if (o->cutter == NULL) GBT_TRY(cu_cutter_open(ctx, o, source, max_bin, err));
+  cu_cutter *c = o->cutter;
+  c->has_absent = source->absent_weight > 0;
+  v.n = (uint64_t)source->in.n_entries + (uint64_t)c->has_absent;
   v.weight = c->weight.at;
-  v.absent = numbers->absent_weight;
+  v.absent = source->absent_weight;
   v.tile_sum = c->tile_sum.at;
   v.tile_first = c->tile_first.at;
   v.heavy = c->heavy.at;
@@ -217,19 +215,17 @@ static gbt_status cu_cut_column(void *state, gbt_ctx *ctx, const gbti_numbers *n
   v.found = c->found.at;
   v.max_bin = (uint32_t)max_bin;
   CU_TRY(cudaMemsetAsync(c->found.at, 0, sizeof *c->found.at, c->stage.stream));
-  GBT_TRY(cu_up_keys(ctx, c, numbers, err));
+  GBT_TRY(cu_up_keys(ctx, c, source, err));
   if (c->has_absent) GBT_TRY(cu_rank_absent(v.n - 1, c->key[0].at, c->row[0].at, c->stage.stream, err));
-  GBT_TRY(cu_sort_column(c, numbers, &v, err));
+  GBT_TRY(cu_sort_column(c, source, &v, err));
   GBT_TRY(cu_rank_cuts(&v, c->most_blocks, c->stage.stream, err));
   c->view = v;
   return cu_take_cuts(ctx, c, &v, cut, n_bins, err);
 }
 
-/* See gbti_offload. Keys stand as the column's cuts have left them. */
-static gbt_status cu_count_within(void *state, gbt_ctx *ctx, double low, double high, int64_t *n_within,
-                                  int64_t *n_missing, gbt_error *err) {
-  (void)ctx;
-  cu_cutter *c = (cu_cutter *)state;
+/* Keys stand as the column's cuts have left them. */
+gbt_status cu_count(gbt_offload *self, double low, double high, int64_t *n_within, int64_t *n_missing, gbt_error *err) {
+  cu_cutter *c = static_cast<cu_offload *>(self)->cutter;
   GBT_TRY(cu_rank_within(&c->view, low, high, c->stage.stream, err));
   CU_TRY(cudaMemcpyAsync(c->found_down, c->found.at, sizeof *c->found_down, cudaMemcpyDeviceToHost, c->stage.stream));
   CU_TRY(cudaStreamSynchronize(c->stage.stream));
@@ -237,23 +233,4 @@ static gbt_status cu_count_within(void *state, gbt_ctx *ctx, double low, double 
   if (c->has_absent && 0.0 <= high && !(0.0 <= low)) --*n_within; /* not an entry */
   *n_missing = (int64_t)c->found_down->n_missing;
   return GBT_OK;
-}
-
-gbt_status cu_cuts_how(gbt_ctx *ctx, int32_t device, cu_data_how how, const gbt_table *table, const double *weight,
-                       int32_t max_bin, gbt_cuts **out, gbt_error *err) {
-  cu_cutter c = {};
-  c.device = device;
-  c.how = how;
-  c.table = table;
-  c.max_bin = max_bin;
-  gbti_offload offload = {&c, how.least, cu_cut_column, cu_count_within, NULL};
-  gbt_status status = gbti_cuts_build(ctx, table, weight, max_bin, &offload, out, err);
-  cu_cutter_close(ctx, &c);
-  return status;
-}
-
-gbt_status cu_cuts(gbt_ctx *ctx, int32_t device, const gbt_table *table, const double *weight, int32_t max_bin,
-                   gbt_cuts **out, gbt_error *err) {
-  cu_data_how how = {CU_DATA_LEAST, CU_DATA_CHUNK};
-  return cu_cuts_how(ctx, device, how, table, weight, max_bin, out, err);
 }

@@ -11,14 +11,26 @@
 
 extern "C" {
 #include "../../gbt/data/offload.h"
-#include "data.h"
 }
 
-/* gbt_cuts_build and gbt_pages_build, the device being one that cu_info finds nothing wrong with. */
-gbt_status cu_cuts(gbt_ctx *ctx, int32_t device, const gbt_table *table, const double *weight, int32_t max_bin,
-                   gbt_cuts **out, gbt_error *err) GBT_MUST_CHECK;
-gbt_status cu_pages(gbt_ctx *ctx, int32_t device, const gbt_binding *binding, const gbt_cuts *cuts, int32_t page_rows,
-                    int own_cuts, gbt_page_store **out, gbt_error *err) GBT_MUST_CHECK;
+struct cu_cutter;
+
+/* Help with a data set. Cutting has memory of its own from the first column to cu_bin or the end. */
+struct cu_offload : gbt_offload {
+  gbt_mem mem;
+  int32_t device;
+  cu_cutter *cutter;
+};
+
+/* The device being one that the door finds nothing wrong with; and its functions, see gbt_offload. */
+gbt_status cu_offload_open(gbt_ctx *ctx, int32_t device, gbt_offload **out, gbt_error *err) GBT_MUST_CHECK;
+gbt_status cu_cut(gbt_offload *self, gbt_ctx *ctx, const gbti_source *source, int32_t max_bin, double **cut,
+                  int32_t *n_bins, gbt_error *err) GBT_MUST_CHECK;
+gbt_status cu_count(gbt_offload *self, double low, double high, int64_t *n_within, int64_t *n_missing,
+                    gbt_error *err) GBT_MUST_CHECK;
+gbt_status cu_bin(gbt_offload *self, gbt_ctx *ctx, const gbt_binding *binding, const gbt_cuts *cuts,
+                  const gbti_pages *pages, int *done, gbt_error *err) GBT_MUST_CHECK;
+void cu_cutter_close(cu_offload *o);
 
 /* Blocks of a grid over n things, `per_block` each: enough to keep the device busy. */
 static inline gbt_status cu_data_grid(int32_t device, unsigned *most, gbt_error *err) {

@@ -133,8 +133,8 @@ static gbt_status send_lists(cu_sparse_up *lists, const gbt_page *page, gbt_erro
     GBT_TRY(cu_stage_copy(&up->stage, set->sparse_beg.at + page->row_beg + r, n * sizeof(uint64_t), err));
     GBT_TRY(cu_stage_done(&up->stage, err));
   }
-  GBT_TRY(cu_stage_send(&up->stage, set->sparse_slot.at + lists->before, page->sparse_slots,
-                        entries * sizeof(uint32_t), err));
+  GBT_TRY(cu_stage_send(&up->stage, set->sparse_slot.at + lists->before, page->sparse_slots, entries * sizeof(uint32_t),
+                        err));
   lists->before += entries;
   return GBT_OK;
 }

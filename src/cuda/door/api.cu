@@ -114,26 +114,27 @@ static gbt_status cu_open_looked_at(gbt_ctx *ctx, int32_t device, const gbt_back
   return cu_open(ctx, device, spec, out, err);
 }
 
-static gbt_status cu_cuts_looked_at(gbt_ctx *ctx, int32_t device, const gbt_table *table, const double *weight,
-                                    int32_t max_bin, gbt_cuts **out, gbt_error *err) {
+static gbt_status cu_data_looked_at(gbt_ctx *ctx, int32_t device, gbt_offload **out, gbt_error *err) {
   gbt_device_info info;
   *out = NULL;
   GBT_TRY(cu_info(device, &info, err));
-  return cu_cuts(ctx, device, table, weight, max_bin, out, err);
+  return cu_offload_open(ctx, device, out, err);
 }
 
-static gbt_status cu_pages_looked_at(gbt_ctx *ctx, int32_t device, const gbt_binding *binding, const gbt_cuts *cuts,
-                                     int32_t page_rows, int own_cuts, gbt_page_store **out, gbt_error *err) {
-  gbt_device_info info;
-  *out = NULL;
-  GBT_TRY(cu_info(device, &info, err));
-  return cu_pages(ctx, device, binding, cuts, page_rows, own_cuts, out, err);
+/* C++17 has no designated initialisers. */
+static gbt_device_api make_api() {
+  gbt_device_api api = {};
+  api.build = GBT_BUILD_ID;
+  api.name = "cuda";
+  api.info = cu_info;
+  api.open = cu_open_looked_at;
+  api.data = cu_data_looked_at;
+  api.scores = cu_predict_scores;
+  api.leaves = cu_predict_leaves;
+  return api;
 }
 
-static const gbt_device_api cu_api = {
-    GBT_DEVICE_ABI,    GBT_DEVICE_LAYOUT, "cuda", cu_info, cu_open_looked_at, cu_cuts_looked_at, cu_pages_looked_at,
-    cu_predict_scores, cu_predict_leaves,
-};
+static const gbt_device_api cu_api = make_api();
 
 extern "C" __attribute__((visibility("default"))) const gbt_device_api *gbt_cuda_api(void);
 extern "C" const gbt_device_api *gbt_cuda_api(void) { return &cu_api; }

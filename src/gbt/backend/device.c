@@ -1,9 +1,9 @@
 /* What hosts ask of a device's library. */
 #include "device_api.h"
 
-int gbt_device_fits(const gbt_device_api *api) {
-  return api != NULL && api->abi == GBT_DEVICE_ABI && api->layout == GBT_DEVICE_LAYOUT;
-}
+#include "../data/offload.h"
+
+int gbt_device_fits(const gbt_device_api *api) { return api != NULL && api->build == GBT_BUILD_ID; }
 
 gbt_status gbt_device_about(const gbt_device_api *api, int32_t number, gbt_device_info *out, gbt_error *err) {
   return api->info(number, out, err);
@@ -13,10 +13,8 @@ const char *gbt_device_work_name(int work) {
   switch ((gbt_device_work)work) {
   case GBT_WORK_TRAIN:
     return "train";
-  case GBT_WORK_CUTS:
-    return "cuts";
-  case GBT_WORK_PAGES:
-    return "pages";
+  case GBT_WORK_DATA:
+    return "data";
   case GBT_WORK_SCORES:
     return "scores";
   case GBT_WORK_LEAVES:
@@ -29,10 +27,8 @@ int gbt_device_offers(const gbt_device_api *api, gbt_device_work work) {
   switch (work) {
   case GBT_WORK_TRAIN:
     return api->open != NULL;
-  case GBT_WORK_CUTS:
-    return api->cuts != NULL;
-  case GBT_WORK_PAGES:
-    return api->pages != NULL;
+  case GBT_WORK_DATA:
+    return api->data != NULL;
   case GBT_WORK_SCORES:
     return api->scores != NULL;
   case GBT_WORK_LEAVES:
@@ -43,10 +39,14 @@ int gbt_device_offers(const gbt_device_api *api, gbt_device_work work) {
 
 gbt_status gbt_device_dataset(gbt_ctx *ctx, const gbt_device_api *api, int32_t number, const gbt_dataset_spec *spec,
                               gbt_dataset **out, gbt_error *err) {
-  const gbt_data_device help = {number, api->cuts, api->pages};
   gbt_cuts *cuts = spec->reference != NULL ? spec->reference->cuts : NULL;
-  return gbt_dataset_new_on(ctx, &help, spec->table, cuts, spec->weight, spec->max_bin, spec->page_rows, spec->unseen,
-                            out, err);
+  gbt_offload *help = NULL;
+  *out = NULL;
+  if (api->data != NULL) GBT_TRY(api->data(ctx, number, &help, err));
+  gbt_status status = gbt_dataset_new_on(ctx, help, spec->table, cuts, spec->weight, spec->max_bin, spec->page_rows,
+                                         spec->unseen, out, err);
+  if (help != NULL) help->close(help);
+  return status;
 }
 
 gbt_status gbt_device_scores(gbt_ctx *ctx, const gbt_device_api *api, int32_t number, const gbt_forest_view *forest,

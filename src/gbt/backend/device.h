@@ -33,13 +33,12 @@ gbt_status gbt_device_about(const gbt_device_api *api, int32_t number, gbt_devic
 /* What a library takes over; the rest is done by the CPU. */
 typedef enum gbt_device_work {
   GBT_WORK_TRAIN = 0, /* see gbt_trainer_spec.device */
-  GBT_WORK_CUTS,
-  GBT_WORK_PAGES, /* binning */
+  GBT_WORK_DATA,      /* cuts and binning */
   GBT_WORK_SCORES,
   GBT_WORK_LEAVES
 } gbt_device_work;
 
-const char *gbt_device_work_name(int work); /* "train", "cuts", "pages", "scores", "leaves"; see gbt_status_name */
+const char *gbt_device_work_name(int work); /* "train", "data", "scores", "leaves"; see gbt_status_name */
 int gbt_device_offers(const gbt_device_api *api, gbt_device_work work);
 
 /* As gbt_dataset_make, to the byte, with cuts and bins made on the device as far as it offers. */

@@ -118,10 +118,10 @@ typedef struct cuts_job {
   const uint64_t *weight;
   uint64_t total_weight;
   int32_t max_bin, per_task;
-  const gbti_offload *offload; /* may be NULL */
-  gbti_levels *levels;         /* n_cols; filled for columns with levels */
-  const gbt_schema *schema;    /* its columns are those of the table, in their order */
-  gbt_feature_cuts *feat;      /* by feature */
+  gbt_offload *offload;     /* may be NULL */
+  gbti_levels *levels;      /* n_cols; filled for columns with levels */
+  const gbt_schema *schema; /* its columns are those of the table, in their order */
+  gbt_feature_cuts *feat;   /* by feature */
   gbt_share share;
   int32_t beg, end; /* columns or features in work: all, or with ranks some at a time */
   gbti_runs *runs;  /* end - beg; with ranks */
@@ -191,13 +191,16 @@ static int by_levels(const cuts_job *cj, int32_t f) { return cj->schema->feat[f]
 static int is_offloaded(const cuts_job *cj, int32_t f) {
   const gbt_column *col = column_of(cj, f);
   int64_t n = col->rows != NULL ? col->n_entries : cj->table->n_rows;
-  return cj->offload != NULL && !by_levels(cj, f) && n >= cj->offload->least;
+  return cj->offload != NULL && !by_levels(cj, f) && n >= cj->offload->least_entries;
 }
 
 static gbti_source source_of(cuts_job *cj, int32_t f, int thread) {
   const gbt_feature *feat = &cj->schema->feat[f];
-  gbti_source source = {gbti_reader_make(cj->table, column_of(cj, f), cj->levels[feat->col].map, feat->value),
-                        cj->weight, 0, &cj->job, thread};
+  gbti_source source = {.in = gbti_reader_make(cj->table, column_of(cj, f), cj->levels[feat->col].map, feat->value),
+                        .table = cj->table,
+                        .weight = cj->weight,
+                        .job = &cj->job,
+                        .thread = thread};
   source.absent_weight = absent_weight(cj, &source.in);
   return source;
 }
@@ -230,18 +233,17 @@ static gbt_status cut_feature(cuts_job *cj, int32_t feat, int thread, gbt_error 
 }
 
 static gbt_status offload_features(gbt_ctx *ctx, cuts_job *cj, gbt_error *err) {
-  const gbti_offload *o = cj->offload;
+  gbt_offload *o = cj->offload;
   for (int32_t i = 0; i < cj->schema->n_features; i++) {
     gbt_feature_cuts *f = &cj->feat[i];
     if (!is_offloaded(cj, i)) continue;
     GBT_TRY(gbt_ctx_poll(ctx, err));
     double *cut;
     gbti_source source = source_of(cj, i, 0);
-    gbti_numbers numbers = {source.in, cj->table->n_rows, source.weight, source.absent_weight};
-    GBT_TRY(o->cut(o->state, ctx, &numbers, cj->max_bin, &cut, &f->n_bins, err));
+    GBT_TRY(o->cut(o, ctx, &source, cj->max_bin, &cut, &f->n_bins, err));
     f->cut = cut;
     filled z = zero_bin_of(cj, f);
-    GBT_TRY(o->count(o->state, ctx, z.low, z.high, &z.n_zero, &z.n_missing, err));
+    GBT_TRY(o->count(o, z.low, z.high, &z.n_zero, &z.n_missing, err));
     count_absent(cj, &source.in, f, &z);
     set_filled(cj, z.n_zero, z.n_missing, f);
   }
@@ -432,7 +434,7 @@ static gbt_status look_around(gbt_ctx *ctx, gbt_table *table, const double *weig
 }
 
 gbt_status gbti_cuts_build(gbt_ctx *ctx, const gbt_table *host_table, const double *weight, int32_t max_bin,
-                           const gbti_offload *offload, gbt_cuts **out, gbt_error *err) {
+                           gbt_offload *offload, gbt_cuts **out, gbt_error *err) {
   gbt_status status = GBT_OK;
   gbt_cuts *cuts = NULL;
   uint64_t *whole = NULL;

@@ -16,15 +16,6 @@
 #include "offload.h"
 #include "rank.h"
 
-/* A column on its way to cuts. Borrows all. */
-typedef struct gbti_source {
-  gbti_reader in;
-  const uint64_t *weight; /* by row; NULL: every row weighs 1 */
-  uint64_t absent_weight; /* of all rows without an entry, when those are zeros */
-  gbti_job *job;
-  int thread;
-} gbti_source;
-
 /* The entries of a source, some at a time: those that are numbers and weigh something. The absent zeros come as one
  * entry, the last, with row GBTI_ABSENT.
  *

@@ -12,24 +12,14 @@ gbt_status gbt_dataset_new(gbt_ctx *ctx, const gbt_table *table, gbt_cuts *cuts,
   return gbt_dataset_new_on(ctx, NULL, table, cuts, weight, max_bin, page_rows, unseen, out, err);
 }
 
-static gbt_status make_cuts(gbt_ctx *ctx, const gbt_data_device *device, const gbt_table *table, const double *weight,
-                            int32_t max_bin, gbt_cuts **out, gbt_error *err) {
-  if (device != NULL && device->cuts != NULL)
-    return device->cuts(ctx, device->number, table, weight, max_bin, out, err);
-  return gbti_cuts_build(ctx, table, weight, max_bin, NULL, out, err);
-}
-
-static gbt_status make_pages(gbt_ctx *ctx, const gbt_data_device *device, const gbt_binding *binding,
-                             const gbt_cuts *cuts, int32_t page_rows, int own_cuts, gbt_page_store **out,
-                             gbt_error *err) {
+static gbt_status make_pages(gbt_ctx *ctx, gbt_offload *help, const gbt_binding *binding, const gbt_cuts *cuts,
+                             int32_t page_rows, int own_cuts, gbt_page_store **out, gbt_error *err) {
   int alone = gbt_comm_alone(ctx); /* bundles hang on the rows, and histograms of all ranks need one layout */
-  gbti_page_how how = {.own_cuts = own_cuts && alone, .unbundled = !alone};
-  if (device != NULL && device->pages != NULL)
-    return device->pages(ctx, device->number, binding, cuts, page_rows, own_cuts, out, err);
+  gbti_page_how how = {.own_cuts = own_cuts && alone, .unbundled = !alone, .offload = help};
   return gbti_pages_build(ctx, binding, cuts, page_rows, how, out, err);
 }
 
-static gbt_status make_set(gbt_ctx *ctx, const gbt_data_device *device, const gbt_table *host_table, gbt_cuts *cuts,
+static gbt_status make_set(gbt_ctx *ctx, gbt_offload *help, const gbt_table *host_table, gbt_cuts *cuts,
                            const double *weight, int32_t max_bin, int32_t page_rows, gbt_unseen unseen,
                            gbt_dataset **out, gbt_error *err) {
   gbt_status status = GBT_OK;
@@ -39,7 +29,7 @@ static gbt_status make_set(gbt_ctx *ctx, const gbt_data_device *device, const gb
   const gbt_table *table = &own;
   gbt_share share;
   int own_cuts = cuts == NULL;
-  if (device != NULL && !gbt_comm_alone(ctx)) return gbt_refuse_ranks(err);
+  if (help != NULL && !gbt_comm_alone(ctx)) return gbt_refuse_ranks(err);
   GBT_TRY(gbt_comm_share(ctx, table->n_rows, &share, err));
   if (!gbt_comm_alone(ctx)) own.row_beg = share.beg;
   GBT_TRY(gbt_mem_zeros(&ctx->mem, 1, sizeof *ds, &ds, err));
@@ -52,11 +42,11 @@ static gbt_status make_set(gbt_ctx *ctx, const gbt_data_device *device, const gb
     ds->cuts = gbt_cuts_ref(cuts);
     GBT_TRY_GOTO(gbt_table_check(ctx, table, err), done);
   } else {
-    GBT_TRY_GOTO(make_cuts(ctx, device, table, weight, max_bin, &ds->cuts, err), done);
+    GBT_TRY_GOTO(gbti_cuts_build(ctx, table, weight, max_bin, help, &ds->cuts, err), done);
     unseen = GBT_UNSEEN_MISSING; /* levels too rare for a bin, in the very table the bins are made from */
   }
   GBT_TRY_GOTO(gbti_binding_new(ctx, table, ds->cuts->schema, unseen, &binding, err), done);
-  GBT_TRY_GOTO(make_pages(ctx, device, binding, ds->cuts, page_rows, own_cuts, &ds->pages, err), done);
+  GBT_TRY_GOTO(make_pages(ctx, help, binding, ds->cuts, page_rows, own_cuts, &ds->pages, err), done);
 done:
   gbt_binding_free(binding);
   if (status == GBT_OK)
@@ -66,11 +56,11 @@ done:
   return status;
 }
 
-gbt_status gbt_dataset_new_on(gbt_ctx *ctx, const gbt_data_device *device, const gbt_table *table, gbt_cuts *cuts,
+gbt_status gbt_dataset_new_on(gbt_ctx *ctx, gbt_offload *help, const gbt_table *table, gbt_cuts *cuts,
                               const double *weight, int32_t max_bin, int32_t page_rows, gbt_unseen unseen,
                               gbt_dataset **out, gbt_error *err) {
   *out = NULL;
-  gbt_status status = make_set(ctx, device, table, cuts, weight, max_bin, page_rows, unseen, out, err);
+  gbt_status status = make_set(ctx, help, table, cuts, weight, max_bin, page_rows, unseen, out, err);
   status = gbt_comm_agree(ctx, status, err);
   if (status == GBT_OK) return GBT_OK;
   gbt_dataset_unref(*out); /* another rank failed */
@@ -138,13 +128,12 @@ static gbt_status check_numbers(const gbt_dataset *ds, gbt_field field, const do
   for (int64_t i = 0; i < n; i++) {
     any |= x[i] > 0.0;
     if (isfinite(x[i]) && (field != GBT_WEIGHT || x[i] >= 0.0)) continue;
-    return gbt_fail_on(err, GBT_E_DATA, name, "%s: row %lld is %s; %s", name,
-                       (long long)(ds->row_beg + i % ds->n_rows) + 1,
-                       x[i] != x[i]     ? "missing"
-                       : isfinite(x[i]) ? "negative"
-                                        : "infinite",
-                       field == GBT_WEIGHT ? "weights must be finite numbers of 0 or more"
-                                           : "every row needs a finite number");
+    return gbt_fail_on(
+        err, GBT_E_DATA, name, "%s: row %lld is %s; %s", name, (long long)(ds->row_beg + i % ds->n_rows) + 1,
+        x[i] != x[i]     ? "missing"
+        : isfinite(x[i]) ? "negative"
+                         : "infinite",
+        field == GBT_WEIGHT ? "weights must be finite numbers of 0 or more" : "every row needs a finite number");
   }
   if (field == GBT_WEIGHT && !any && ds->n_rows == ds->all_rows) /* else the trainer looks at all shares */
     return gbt_fail_on(err, GBT_E_DATA, name, "weights: all are 0; at least one must be larger");

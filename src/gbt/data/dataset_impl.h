@@ -28,17 +28,9 @@ struct gbt_dataset {
 gbt_status gbt_dataset_new(gbt_ctx *ctx, const gbt_table *table, gbt_cuts *cuts, const double *weight, int32_t max_bin,
                            int32_t page_rows, gbt_unseen unseen, gbt_dataset **out, gbt_error *err) GBT_MUST_CHECK;
 
-/* What a device offers for data sets; see backend/device.h. Either may be NULL: then that part is done here. */
-typedef struct gbt_data_device {
-  int32_t number;
-  gbt_status (*cuts)(gbt_ctx *ctx, int32_t number, const gbt_table *table, const double *weight, int32_t max_bin,
-                     gbt_cuts **out, gbt_error *err);
-  gbt_status (*pages)(gbt_ctx *ctx, int32_t number, const gbt_binding *binding, const gbt_cuts *cuts, int32_t page_rows,
-                      int own_cuts, gbt_page_store **out, gbt_error *err);
-} gbt_data_device;
-
-/* The same data set to the byte, made with the help of a device; NULL: without. */
-gbt_status gbt_dataset_new_on(gbt_ctx *ctx, const gbt_data_device *device, const gbt_table *table, gbt_cuts *cuts,
+/* The same data set to the byte, made with what a device has open for it (offload.h); NULL: without. */
+struct gbt_offload;
+gbt_status gbt_dataset_new_on(gbt_ctx *ctx, struct gbt_offload *help, const gbt_table *table, gbt_cuts *cuts,
                               const double *weight, int32_t max_bin, int32_t page_rows, gbt_unseen unseen,
                               gbt_dataset **out, gbt_error *err) GBT_MUST_CHECK;
 

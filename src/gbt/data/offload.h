@@ -2,7 +2,8 @@
  * weights, levels, layout, bundles, sparse lists, unknown levels) is done here in any case, and what comes out is the
  * same to the byte, whoever does it.
  *
- * All functions are called on the entering thread, outside gbt_parallel, so they may call it. */
+ * The engine calls the functions of the device's library directly, on the entering thread and outside gbt_parallel, so
+ * they may call it. */
 #ifndef GBT_DATA_OFFLOAD_H
 #define GBT_DATA_OFFLOAD_H
 
@@ -19,39 +20,44 @@ typedef struct gbti_pages {
 } gbti_pages;
 
 /* A column on its way to cuts. Borrows all. */
-typedef struct gbti_numbers {
-  gbti_reader in;         /* n_entries < 2^32 - 1 */
-  int64_t n_rows;         /* of the table */
+typedef struct gbti_source {
+  gbti_reader in; /* n_entries < 2^32 - 1 */
+  const gbt_table *table;
   const uint64_t *weight; /* by row, the same array for all columns; NULL: every row weighs 1 */
   uint64_t absent_weight; /* of all rows without an entry, when those are zeros */
-} gbti_numbers;
+  struct gbti_job *job;   /* of the tasks that read it on the CPU */
+  int thread;
+} gbti_source;
 
-typedef struct gbti_offload {
-  void *state;
-  int64_t least; /* columns with fewer entries are not worth the way */
+/* What a device has open for one data set. */
+typedef struct gbt_offload gbt_offload;
+struct gbt_offload {
+  /* The data that are worth the way, and how much goes at once; results do not depend on them. */
+  int64_t least_entries; /* columns with fewer entries are cut here */
+  int64_t least_cells;   /* data sets with fewer cells are binned here */
+  int64_t chunk;         /* entries of a column, or cells of a page */
 
   /* The cuts of a column: *cut is owned by the caller (from ctx->mem), *n_bins long, its last one infinite. */
-  gbt_status (*cut)(void *state, gbt_ctx *ctx, const gbti_numbers *numbers, int32_t max_bin, double **cut,
+  gbt_status (*cut)(gbt_offload *self, gbt_ctx *ctx, const gbti_source *source, int32_t max_bin, double **cut,
                     int32_t *n_bins, gbt_error *err);
 
   /* Of the column cut last, whatever its rows weigh: entries with low < x <= high (low NaN: without it; high NaN:
    * none), and missing ones. */
-  gbt_status (*count)(void *state, gbt_ctx *ctx, double low, double high, int64_t *n_within, int64_t *n_missing,
+  gbt_status (*count)(gbt_offload *self, double low, double high, int64_t *n_within, int64_t *n_missing,
                       gbt_error *err);
 
   /* Writes all bytes of every strip that has a feature's own column: the codes of these, 0 elsewhere. The pages have
-   * their memory. *done: 0 when nothing was done, because it is not worth the way. */
-  gbt_status (*bin)(void *state, gbt_ctx *ctx, const gbt_binding *binding, const gbt_cuts *cuts,
+   * their memory. *done: 0 when nothing was done, because it is not worth the way. What cutting needed is given back.
+   */
+  gbt_status (*bin)(gbt_offload *self, gbt_ctx *ctx, const gbt_binding *binding, const gbt_cuts *cuts,
                     const gbti_pages *pages, int *done, gbt_error *err);
-} gbti_offload;
 
-/* gbt_cuts_build and gbt_pages_build with their heavy parts done by `offload`; NULL: here. own_cuts: the cuts were made
- * from this very table, which saves looking through it again. */
+  void (*close)(gbt_offload *self);
+};
+
+/* gbt_cuts_build with its heavy part done by `offload`; NULL: here. */
 gbt_status gbti_cuts_build(gbt_ctx *ctx, const gbt_table *table, const double *weight, int32_t max_bin,
-                           const gbti_offload *offload, gbt_cuts **out, gbt_error *err) GBT_MUST_CHECK;
-gbt_status gbti_pages_offload(gbt_ctx *ctx, const gbt_binding *binding, const gbt_cuts *cuts, int32_t page_rows,
-                              int own_cuts, const gbti_offload *offload, gbt_page_store **out,
-                              gbt_error *err) GBT_MUST_CHECK;
+                           gbt_offload *offload, gbt_cuts **out, gbt_error *err) GBT_MUST_CHECK;
 
 /* Of the strip that the group is in. */
 static inline size_t gbti_row_bytes(const gbt_group *group) { return (size_t)group->stride * (group->wide ? 2 : 1); }

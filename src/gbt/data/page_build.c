@@ -188,7 +188,7 @@ static gbt_status bin_dense(gbt_ctx *ctx, const gbt_binding *binding, const gbt_
                             gbti_pages *pages, gbt_error *err) {
   bin_job b = {.binding = binding, .cuts = cuts, .pages = pages, .own_cuts = how.own_cuts};
   gbti_job_start(&b.job, ctx);
-  if (how.offload != NULL) GBT_TRY(how.offload->bin(how.offload->state, ctx, binding, cuts, pages, &b.binned, err));
+  if (how.offload != NULL) GBT_TRY(how.offload->bin(how.offload, ctx, binding, cuts, pages, &b.binned, err));
   if (b.binned && pages->info.layout.n_bundles == 0) return GBT_OK;
   int64_t n_tiles = gbti_n_tiles(pages, tile_rows(&pages->info.layout));
   return gbti_job_run(&b.job, n_tiles * pages->info.layout.n_strips, bin_task, &b, err);
@@ -196,13 +196,7 @@ static gbt_status bin_dense(gbt_ctx *ctx, const gbt_binding *binding, const gbt_
 
 gbt_status gbt_pages_build(gbt_ctx *ctx, const gbt_binding *binding, const gbt_cuts *cuts, int32_t page_rows,
                            gbt_page_store **out, gbt_error *err) {
-  gbti_page_how how = {0, 0, NULL};
-  return gbti_pages_build(ctx, binding, cuts, page_rows, how, out, err);
-}
-
-gbt_status gbti_pages_offload(gbt_ctx *ctx, const gbt_binding *binding, const gbt_cuts *cuts, int32_t page_rows,
-                              int own_cuts, const gbti_offload *offload, gbt_page_store **out, gbt_error *err) {
-  gbti_page_how how = {own_cuts, 0, offload};
+  gbti_page_how how = {.own_cuts = 0};
   return gbti_pages_build(ctx, binding, cuts, page_rows, how, out, err);
 }
 

@@ -13,7 +13,7 @@
 typedef struct gbti_page_how {
   int own_cuts; /* the cuts were made from this very table: has_missing is that of its columns */
   int unbundled;
-  const gbti_offload *offload;
+  gbt_offload *offload; /* does the heavy part; NULL: here */
 } gbti_page_how;
 
 /* gbt_pages_build with more to choose. Results of training do not depend on it. */
