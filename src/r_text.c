@@ -2,7 +2,7 @@
  *
  * R keeps every text once for each encoding (its cache of CHARSXPs): within one encoding, texts are equal where their
  * addresses are, and no character of them is read. A table of addresses, open addressing, at most half full:
- *   slot[hash & mask], the next, ... = {address, code}, or {NULL, 0} where the search ends
+ *   bucket[hash & mask], the next, ... = {address, code}, or {NULL, 0} where the search ends
  * It lies in memory of R (R_alloc), so that an interrupt may jump. */
 #include "r_gbt.h"
 
@@ -11,29 +11,29 @@
 
 enum { AT_ONCE = 1 << 16 }; /* texts between two looks at Ctrl-C: a few milliseconds */
 
-typedef struct slot {
+typedef struct bucket {
   const void *text;
   int32_t code;
-} slot;
+} bucket;
 
 typedef struct table {
-  slot *slots;
+  bucket *buckets;
   uint64_t mask;
   int32_t n;
 } table;
 
 static void table_start(table *t, uint64_t size) {
-  t->slots = (slot *)R_alloc((size_t)size, sizeof *t->slots);
-  memset(t->slots, 0, (size_t)size * sizeof *t->slots);
+  t->buckets = (bucket *)R_alloc((size_t)size, sizeof *t->buckets);
+  memset(t->buckets, 0, (size_t)size * sizeof *t->buckets);
   t->mask = size - 1;
   t->n = 0;
 }
 
-/* The slot of a text: its own, or the free one where it belongs. */
-static slot *table_find(const table *t, const void *text) {
+/* The bucket of a text: its own, or the free one where it belongs. */
+static bucket *table_find(const table *t, const void *text) {
   uint64_t hash = (uint64_t)(uintptr_t)text * 0x9e3779b97f4a7c15u;
   for (uint64_t i = (hash >> 20) & t->mask;; i = (i + 1) & t->mask) {
-    if (t->slots[i].text == text || t->slots[i].text == NULL) return &t->slots[i];
+    if (t->buckets[i].text == text || t->buckets[i].text == NULL) return &t->buckets[i];
   }
 }
 
@@ -43,13 +43,13 @@ static void table_grow(table *t) {
   t->n = old.n;
   for (uint64_t i = 0; i <= old.mask; i++) {
     if (i % AT_ONCE == 0) R_CheckUserInterrupt();
-    if (old.slots[i].text != NULL) *table_find(t, old.slots[i].text) = old.slots[i];
+    if (old.buckets[i].text != NULL) *table_find(t, old.buckets[i].text) = old.buckets[i];
   }
 }
 
 /* The code of a text, 1, 2, ... in the order of first sight; *is_new tells whether this is the first. */
 static int32_t table_code(table *t, SEXP text, int *is_new) {
-  slot *s = table_find(t, text);
+  bucket *s = table_find(t, text);
   *is_new = s->text == NULL;
   if (!*is_new) return s->code;
   if (2 * (uint64_t)(t->n + 1) > t->mask + 1) {

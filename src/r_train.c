@@ -8,10 +8,10 @@ static gbt_trainer *trainer_of(SEXP x) { return r_handle_get(x, R_TRAINER); }
 
 static int32_t n_outputs_of(gbt_trainer *trainer) { return gbt_forest_about(gbt_trainer_trees(trainer)).n_outputs; }
 
-static SEXP sets_of(SEXP x) { return R_ExternalPtrProtected(x); }
+static SEXP datasets_of(SEXP x) { return R_ExternalPtrProtected(x); }
 
 static const gbt_schema *schema_of(SEXP x) {
-  const gbt_dataset *train = r_handle_get(VECTOR_ELT(sets_of(x), 0), R_DATASET);
+  const gbt_dataset *train = r_handle_get(VECTOR_ELT(datasets_of(x), 0), R_DATASET);
   return gbt_dataset_schema(train);
 }
 
@@ -221,8 +221,8 @@ SEXP r_gbt_trainer_scores(SEXP trainer_xptr, SEXP which, SEXP response, SEXP thr
   /* 1 */
   gbt_trainer *trainer = trainer_of(trainer_xptr);
   int32_t at = r_arg_int(which, "which");
-  int64_t n_sets = Rf_xlength(sets_of(trainer_xptr));
-  if (at < 0 || at >= n_sets) r_stop("there is no data set %d", at);
+  int64_t n_datasets = Rf_xlength(datasets_of(trainer_xptr));
+  if (at < 0 || at >= n_datasets) r_stop("there is no data set %d", at);
   int64_t n = gbt_trainer_n_rows(trainer, at);
   int32_t k = n_outputs_of(trainer);
   int respond = Rf_asLogical(response) == TRUE;

@@ -1,6 +1,7 @@
 /* The steps of a batch of trees, recorded. Those of blind trees are the same launches every time: what differs stands
  * in device memory, or on the host at places that copies read when they run. So they are recorded once and launched as
- * one thing (a CUDA graph). Recordings hang on the number of trees and on whether their gradients have to be made. */
+ * one thing (a CUDA graph). Recordings are keyed by the number of trees and by whether their gradients have to be
+ * made. */
 #include "backend.cuh"
 
 /* The first batch is issued step by step, as few are ever grown twice; the second is recorded, the others replayed. */

@@ -8,7 +8,7 @@
  *   repeat   select  partition  build_hist  find_splits     until select has chosen nothing
  *   finish_trees                        leaf values, scores, valid scores, the trees into the forest
  *
- * Trees of a round do not hang on each other, so a backend may grow several of them at once, a batch: every step is one
+ * Trees of a round are independent, so a backend may grow several of them at once, a batch: every step is one
  * of all its trees. How many it likes best it says itself (most_trees).
  *
  * Results are exact: every backend gives the same bytes (math/ and tree/frontier.h hold the shared arithmetic).

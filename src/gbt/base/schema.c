@@ -4,7 +4,7 @@
  *   gbt_schema | gbt_schema_column[n_columns] | gbt_feature[n_features] | values | const char *[all levels] | texts
  *
  * Texts are found through an open-addressing table of positions, at most half full:
- *   slot[hash & mask], the next, ... = position + 1, or 0 where the search ends
+ *   bucket[hash & mask], the next, ... = position + 1, or 0 where the search ends
  *
  * Texts may come from a file that somebody made, so hashes are salted (ctx.h). */
 #include "schema.h"
@@ -16,7 +16,7 @@
 
 struct gbt_text_index {
   const char *const *text;
-  uint32_t *slot; /* mask + 1 */
+  uint32_t *bucket; /* mask + 1 */
   uint64_t mask, salt;
 };
 typedef struct gbt_text_index text_index;
@@ -40,16 +40,16 @@ static gbt_status index_new(const gbt_mem *mem, const char *const *text, int32_t
   while (size < 2 * (uint64_t)n) size *= 2;
   out->text = text;
   out->mask = size - 1;
-  GBT_TRY(gbt_mem_zeros(mem, (size_t)size, sizeof *out->slot, &out->slot, err));
-  out->salt = gbt_salt(out->slot);
+  GBT_TRY(gbt_mem_zeros(mem, (size_t)size, sizeof *out->bucket, &out->bucket, err));
+  out->salt = gbt_salt(out->bucket);
   return GBT_OK;
 }
 
-/* The position of the text, or -1; *at: the slot where the search ended. */
+/* The position of the text, or -1; *at: the bucket where the search ended. */
 static int32_t index_find(const text_index *index, const char *s, uint64_t *at) {
   uint64_t i = text_hash(index->salt, s) & index->mask;
-  for (; index->slot[i] != 0; i = (i + 1) & index->mask) {
-    uint32_t pos = index->slot[i] - 1;
+  for (; index->bucket[i] != 0; i = (i + 1) & index->mask) {
+    uint32_t pos = index->bucket[i] - 1;
     if (strcmp(index->text[pos], s) != 0) continue;
     *at = i;
     return (int32_t)pos;
@@ -62,7 +62,7 @@ static int32_t index_find(const text_index *index, const char *s, uint64_t *at) 
 static int32_t index_add(text_index *index, int32_t pos) {
   uint64_t at;
   int32_t found = index_find(index, index->text[pos], &at);
-  if (found < 0) index->slot[at] = (uint32_t)pos + 1;
+  if (found < 0) index->bucket[at] = (uint32_t)pos + 1;
   return found;
 }
 
@@ -82,7 +82,7 @@ static gbt_status match_texts(const gbt_mem *mem, gbt_ctx *ctx, int thread, cons
     out[i] = from[i] == NULL ? -1 : index_find(&index, from[i], &at);
     stopped = ctx != NULL && i % AT_ONCE == 0 && gbt_ctx_stopped(ctx, thread);
   }
-  gbt_mem_free(mem, index.slot);
+  gbt_mem_free(mem, index.bucket);
   return stopped ? gbt_fail(err, GBT_CANCELLED, "stopped on request") : GBT_OK;
 }
 
@@ -114,7 +114,7 @@ static gbt_status check_levels(const gbt_mem *mem, const gbt_schema_column *f, g
       status = gbt_fail_on(err, GBT_E_DATA, f->name, "column `%s`: level \"%s\" occurs twice (levels %d and %d)",
                            f->name, f->levels[i], (int)same + 1, (int)i + 1);
   }
-  gbt_mem_free(mem, index.slot);
+  gbt_mem_free(mem, index.bucket);
   return status;
 }
 
@@ -139,7 +139,7 @@ static gbt_status check_names(const gbt_mem *mem, int32_t n, const gbt_schema_co
     }
   }
 done:
-  gbt_mem_free(mem, index.slot);
+  gbt_mem_free(mem, index.bucket);
   gbt_mem_free(mem, names);
   return status;
 }
@@ -307,7 +307,7 @@ int gbt_feature_map_is_identity(const gbt_schema *schema) {
 
 static void drop_index(gbt_schema *schema) {
   for (int32_t f = 0; schema->level_index != NULL && f < schema->n_columns; f++)
-    gbt_mem_free(&schema->mem, schema->level_index[f].slot);
+    gbt_mem_free(&schema->mem, schema->level_index[f].bucket);
   gbt_mem_free(&schema->mem, schema->level_index);
   schema->level_index = NULL;
 }
@@ -332,7 +332,7 @@ done:
 int32_t gbt_schema_level(const gbt_schema *schema, int32_t col, const char *text) {
   const text_index *index = &schema->level_index[col];
   uint64_t at;
-  return index->slot == NULL ? -1 : index_find(index, text, &at);
+  return index->bucket == NULL ? -1 : index_find(index, text, &at);
 }
 
 gbt_schema *gbt_schema_ref(gbt_schema *schema) {

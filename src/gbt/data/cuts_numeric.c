@@ -11,7 +11,7 @@
 #define EMPTY UINT64_MAX
 
 typedef struct key_set {
-  uint64_t *slot; /* 2^bits */
+  uint64_t *bucket; /* 2^bits */
   int bits;
   int32_t n, most;
 } key_set;
@@ -19,10 +19,10 @@ typedef struct key_set {
 /* 0 when the key would be one too many. */
 static int set_add(key_set *set, uint64_t key) {
   uint64_t mask = ((uint64_t)1 << set->bits) - 1, i = (key * 0x9e3779b97f4a7c15u) >> (64 - set->bits);
-  while (set->slot[i] != key) {
-    if (set->slot[i] == EMPTY) {
+  while (set->bucket[i] != key) {
+    if (set->bucket[i] == EMPTY) {
       if (set->n == set->most) return 0;
-      set->slot[i] = key;
+      set->bucket[i] = key;
       set->n++;
       return 1;
     }
@@ -55,9 +55,9 @@ static gbt_status collect(const gbti_source *source, key_set *set, int *many, gb
 static int32_t cut_each(const key_set *set, uint64_t *tmp, double *cut) {
   int32_t n = 0;
   for (size_t i = 0; i < (size_t)1 << set->bits; i++)
-    if (set->slot[i] != EMPTY) set->slot[n++] = set->slot[i];
-  gbt_sort_u64(set->slot, NULL, (size_t)n, tmp, NULL);
-  for (int32_t i = 0; i + 1 < n; i++) cut[i] = gbti_cut_between(set->slot[i], set->slot[i + 1]);
+    if (set->bucket[i] != EMPTY) set->bucket[n++] = set->bucket[i];
+  gbt_sort_u64(set->bucket, NULL, (size_t)n, tmp, NULL);
+  for (int32_t i = 0; i + 1 < n; i++) cut[i] = gbti_cut_between(set->bucket[i], set->bucket[i + 1]);
   return n > 0 ? n - 1 : 0;
 }
 
@@ -73,11 +73,11 @@ gbt_status gbti_numeric_cuts(const gbti_source *source, int32_t max_bin, double 
   *out = NULL;
   while (((int64_t)1 << set.bits) < 2 * (int64_t)most) set.bits++;
   GBT_ASSERT(set.bits >= 1 && set.bits <= 32);
-  size_t n_slots = (size_t)1 << set.bits;
-  GBT_TRY_GOTO(gbt_mem_array(mem, n_slots, sizeof *set.slot, &set.slot, err), done);
+  size_t n_buckets = (size_t)1 << set.bits;
+  GBT_TRY_GOTO(gbt_mem_array(mem, n_buckets, sizeof *set.bucket, &set.bucket, err), done);
   GBT_TRY_GOTO(gbt_mem_array(mem, (size_t)most, sizeof *tmp, &tmp, err), done);
   GBT_TRY_GOTO(gbt_mem_array(mem, (size_t)most + 1, sizeof *cut, &cut, err), done);
-  memset(set.slot, 0xff, n_slots * sizeof *set.slot);
+  memset(set.bucket, 0xff, n_buckets * sizeof *set.bucket);
   GBT_TRY_GOTO(collect(source, &set, &many, err), done);
   if (many)
     GBT_TRY_GOTO(gbti_quantile_cuts(source, max_bin, cut, &n_cuts, err), done);
@@ -89,7 +89,7 @@ gbt_status gbti_numeric_cuts(const gbti_source *source, int32_t max_bin, double 
   memcpy(*out, cut, ((size_t)n_cuts + 1) * sizeof *cut);
   *n_bins = n_cuts + 1;
 done:
-  gbt_mem_free(mem, set.slot);
+  gbt_mem_free(mem, set.bucket);
   gbt_mem_free(mem, tmp);
   gbt_mem_free(mem, cut);
   return status;

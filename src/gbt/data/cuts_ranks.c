@@ -1,7 +1,7 @@
 /* Cuts of columns whose rows are shared out among ranks.
  *
  *   numbers   every rank makes its distinct values and their weights (runs); all ranks get those of all ranks and read
- *             the cuts off them. Exact, since cuts hang on the multiset of (value, weight) alone
+ *             the cuts off them. Exact, since cuts depend on the multiset of (value, weight) alone
  *   levels    counts and first rows by text, in the same way
  *
  * A rank holds the distinct values of whole columns, some columns at a time: gbti_runs_gather says how much that is. */
