@@ -48,7 +48,8 @@ function_lines() {
 
 # Headers that FILE reaches, itself left out.
 reached() {
-  $cc -std=c11 -MM "$1" 2>/dev/null | tr -d '\\' | tr ' ' '\n' | grep '\.[hd]e*f*$' | grep -v "^$1\$" | sort -u
+  $cc -std=c11 -MM "$1" 2>/dev/null | tr -d '\\' | tr ' ' '\n' | grep '\.[hd]e*f*$' |
+    sed -e ':again' -e 's|/[^/.][^/]*/\.\./|/|' -e 'tagain' | grep -v "^$1\$" | sort -u
 }
 
 # Prototypes in headers that stand in a block of lines without any comment.
@@ -130,12 +131,14 @@ self_check() {
   mkdir -p "$scratch/made/src/gbt/base" "$scratch/made/R" "$scratch/made/tests"
   cat >"$scratch/made/src/gbt/gbt.h" <<'END'
 #include "base/a.h"
+#include "base/../base/a.h"
 int commented(void); /* says so */
 
 int bare(int x,
          int y);
 END
   cat >"$scratch/made/src/gbt/base/a.h" <<'END'
+#pragma once
 typedef struct thing {
   int a, b; /* c, d */
   void (*fn)(int x, int y,
@@ -157,7 +160,7 @@ END
   echo 'x <- 1' >"$scratch/made/R/x.R"
   (show "$scratch/made") >"$scratch/got" 2>&1
   bad=0
-  for want in "4 thing src/gbt/base/a.h" "5 long_one src/gbt/base/c.c" "reached from gbt.h: 1, 6 lines" \
+  for want in "4 thing src/gbt/base/a.h" "5 long_one src/gbt/base/c.c" "reached from gbt.h: 1, 7 lines" \
     "branch on the objective: 1, in 1 files" "2 base/a.c base/b.c" "prototypes without comment: 1" \
     "bare src/gbt/gbt.h" "wider than 90 columns: 0"; do
     if ! grep -qF "$want" "$scratch/got"; then
