@@ -54,6 +54,7 @@ alias_list <- list(
   monotone = c("monotone_constraints", "monotone_constraint", "mc", "var_monotone", "monotonic_cst"),
   interactions = c("interaction_constraints", "interaction_cst"),
   feature_weights = "feature_weight",
+  level_counts = character(0),
   cat_features = c("categorical_feature", "categorical_features", "cat_feature", "categorical_column", "cat_column"),
   group = c("qid", "group_id", "query", "query_id"),
   init_model = c("xgb_model", "model_in", "model_input", "input_model"),

@@ -56,7 +56,8 @@ data_fields_good <- function(d, info) {
     feature_types = identical(d$feature_types, info$tag), weight = numbers(d$weight, n),
     offset = numbers(d$offset, n) || (is.matrix(d$offset) && numbers(d$offset, n * ncol(d$offset))),
     max_bin = is_whole(d$max_bin, 2, 65535), is_reference = is_flag(d$is_reference),
-    sparse_zero = is_text(d$sparse_zero) && d$sparse_zero %in% c("value", "missing"))
+    sparse_zero = is_text(d$sparse_zero) && d$sparse_zero %in% c("value", "missing"),
+    level_counts = identical(d$level_counts, info$level_counts))
 }
 
 # Pointers are compared by address: those that were saved and read again are nil.
@@ -137,6 +138,8 @@ check_offset <- function(offset, n_rows, n_outputs = NULL, what = "offset") {
 #' @param reference A `gbt_data` object whose cuts and factor levels are used, for validation data. Columns are
 #'   matched by name, in any order; columns that it does not have are ignored.
 #' @param max_bin Most bins of a numeric column, 2 to 65535. Not with `reference`.
+#' @param level_counts Factors and texts whose levels are counted: `TRUE` for all, or names of columns; see
+#'   [gbt_train()]. Not with `reference`.
 #' @param sparse_zero What the absent entries of a sparse matrix are: `"value"` for the number 0, `"missing"`.
 #' @param unseen With `reference`: what a level is that the training data do not have: `"prior"` (goes the way of most
 #'   training rows), `"missing"` (taken for a missing value) or `"error"`.
@@ -153,8 +156,8 @@ check_offset <- function(offset, n_rows, n_outputs = NULL, what = "offset") {
 #' dim(d)
 #' @export
 gbt_data <- function(x, label = NULL, weight = NULL, offset = NULL, reference = NULL, max_bin = 255,
-                     sparse_zero = c("value", "missing"), unseen = c("prior", "missing", "error"), page_rows = 0,
-                     threads = NULL, ..., device = NULL) {
+                     level_counts = FALSE, sparse_zero = c("value", "missing"),
+                     unseen = c("prior", "missing", "error"), page_rows = 0, threads = NULL, ..., device = NULL) {
   given <- names(list(...))
   if (!is.null(given)) given <- printable(given)
   for (name in given) {
@@ -169,6 +172,9 @@ gbt_data <- function(x, label = NULL, weight = NULL, offset = NULL, reference = 
   if (!is.null(reference) && !missing(max_bin)) {
     stop_argument("`max_bin` is decided by `reference`, whose cuts are used; leave it out", "max_bin")
   }
+  if (!is.null(reference) && !missing(level_counts)) {
+    stop_argument("`level_counts` is decided by `reference`, whose features are used; leave it out", "level_counts")
+  }
   if (is.null(reference) && !missing(unseen)) {
     stop_argument("`unseen` is for data with a `reference`: without one no level is unseen", "unseen")
   }
@@ -176,7 +182,7 @@ gbt_data <- function(x, label = NULL, weight = NULL, offset = NULL, reference = 
   max_bin <- check_whole(max_bin, "max_bin", 2, 65535)
   page_rows <- check_whole(page_rows, "page_rows", 0, .Machine$integer.max)
   if (inherits(x, "gbt_data")) stop_argument("`x` is a gbt_data object already", "x")
-  frame <- encode_x(x, sparse_zero)
+  frame <- with_level_counts(encode_x(x, sparse_zero), level_counts)
   if (inherits(reference, "gbt_data")) check_data(reference, "reference")
   if (!is.null(label)) {
     n <- length(encode_y(label)$value) # complains now rather than in training
@@ -200,7 +206,8 @@ new_gbt_data <- function(frame, label = NULL, weight = NULL, offset = NULL, refe
   structure(class = "gbt_data", list(
     ptr = ptr, n_rows = info$n_rows, feature_names = info$names, feature_types = info$tag, label = label,
     weight = weight, offset = offset, max_bin = if (is.null(reference)) max_bin else reference$max_bin,
-    sparse_zero = if (frame$absent_missing) "missing" else "value", is_reference = is.null(reference)
+    sparse_zero = if (frame$absent_missing) "missing" else "value", is_reference = is.null(reference),
+    level_counts = info$level_counts
   ))
 }
 
@@ -212,11 +219,12 @@ print.gbt_data <- function(x, ...) {
   }
   check_data(x, "x")
   info <- .Call(C_gbt_dataset_info, x$ptr)
-  cat(sprintf("<gbt_data> %.0f rows, %d columns, %s of bins\n", info$n_rows, info$n_features,
+  cat(sprintf("<gbt_data> %.0f rows, %d columns, %s of bins\n", info$n_rows, length(info$names),
               format(structure(info$bytes, class = "object_size"), units = "auto")))
   kinds <- table(factor(info$type, c("numeric", "ordinal", "categorical")))
   kinds <- kinds[kinds > 0L]
   cat(sprintf("columns: %s\n", paste(kinds, names(kinds), collapse = ", ")))
+  if (length(x$level_counts)) cat(sprintf("level counts of %s\n", enumerate(x$level_counts)))
   has <- c(label = !is.null(x$label), weight = !is.null(x$weight), offset = !is.null(x$offset))
   if (any(has)) cat(sprintf("with %s\n", paste(names(has)[has], collapse = ", ")))
   if (!x$is_reference) cat("binned by the cuts of other data\n")

@@ -13,6 +13,8 @@
 #   p, i, x          a sparse matrix by columns; x is NULL when every entry is 1
 #   levels           list of chr, NULL where a column has none; NULL for matrices
 #   absent_missing   lgl: absent entries of a sparse matrix are missing instead of zero
+#   derive           int, one per column: features besides the column (bits of enums$feature_kind); NULL for none
+#   statistics       bytes of a model whose level counts are taken; NULL: those of the rows
 
 encode_x <- function(x, sparse_zero = c("value", "missing")) {
   sparse_zero <- match_choice(sparse_zero, c("value", "missing"), "sparse_zero")

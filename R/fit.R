@@ -28,7 +28,8 @@ prepare <- function(source, given) {
   data <- training_data(rows, request$args$value, host)
   check_scale(rows$label, data$weight, data$offset, rows$response$objective)
   warn_light_weights(data$weight, request$params$min_child_weight, rows$response$objective)
-  params <- set_mtry(replace(request$params, "seed", rows$seed), request$args, length(data$feature_names))
+  n_features <- length(.Call(C_gbt_dataset_info, data_ptr(data))$features)
+  params <- set_mtry(replace(request$params, "seed", rows$seed), request$args, n_features)
   init <- check_init_model(request$args$value[["init_model"]], rows, data, params)
   sets <- build_valid(rows$valid, data, rows$response, init, host)
   constraints <- read_constraints(request$args$value, data)
@@ -170,6 +171,7 @@ training_data <- function(rows, args, host) {
     as_prepared(source$data, args)
   } else {
     frame <- as_trained_before(encode_x(source$x, host$sparse_zero), args[["init_model"]])
+    frame <- with_level_counts(frame, args[["level_counts"]], args[["init_model"]])
     new_gbt_data(frame, weight = weight, max_bin = as.integer(host$max_bin), page_rows = as.integer(host$page_rows),
                  threads = args[["threads"]], device = host$device)
   }
@@ -181,7 +183,7 @@ training_data <- function(rows, args, host) {
 
 # A gbt_data as it is: how it was made is decided.
 as_prepared <- function(data, args) {
-  for (name in c("max_bin", "page_rows", "sparse_zero")) {
+  for (name in c("max_bin", "page_rows", "sparse_zero", "level_counts")) {
     if (!is.null(args[[name]])) {
       stop_argument(sprintf("`%s` is decided when gbt_data is made: gbt_data(x, %s = )", name, name), name)
     }
@@ -195,6 +197,38 @@ as_trained_before <- function(frame, init) {
   check_model(init, "init_model")
   was <- init$feature_types[match(frame$names, init$feature_names)]
   align_missing(frame, replace(was, was %in% "missing", NA))
+}
+
+# The frame with level counts of some columns as further features. wanted: TRUE for all factors and texts, FALSE or NULL
+# for none, or names. Going on from a model takes the model's columns and its counts.
+with_level_counts <- function(frame, wanted, init = NULL) {
+  known <- init$params$level_counts
+  if (is.null(wanted) && length(known)) wanted <- known
+  columns <- level_count_columns(frame, wanted)
+  if (!is.null(init) && !setequal(columns, as.character(known))) {
+    stop_argument(sprintf("`level_counts` must be those of `init_model`, %s, or left out",
+                          if (length(known)) enumerate(known, quote = "\"") else "FALSE"), "level_counts")
+  }
+  if (length(columns) == 0L) return(frame)
+  frame$derive <- ifelse(frame$names %in% columns, bitwShiftL(1L, enums$feature_kind[["level_count"]]), 0L)
+  if (!is.null(init)) frame$statistics <- init$state
+  frame
+}
+
+level_count_columns <- function(frame, wanted) {
+  categorical <- frame$type == enums$feature_type[["categorical"]]
+  if (is.null(wanted) || isFALSE(wanted)) return(character(0))
+  if (isTRUE(wanted)) return(frame$names[categorical])
+  if (!is.character(wanted)) {
+    stop_argument("`level_counts` must be TRUE, FALSE or names of columns", "level_counts")
+  }
+  at <- feature_places(wanted, frame$names, "level_counts")
+  wrong <- at[!categorical[at]]
+  if (length(wrong)) {
+    stop_argument(sprintf(paste("`level_counts` names `%s`, which is not a factor without order or a text; only their",
+                                "levels can be counted"), frame$names[wrong[1L]]), "level_counts")
+  }
+  frame$names[sort(unique(at))]
 }
 
 # Gains are squares of sums of gradients. Where these over- or underflow no split could be found, which is said now.
@@ -359,6 +393,7 @@ kept_params <- function(fit) {
   }
   if (length(fit$evaluation$metrics$name)) params$eval_metric <- fit$evaluation$metrics$name
   if (fit$data$sparse_zero == "missing") params$sparse_zero <- "missing"
+  if (length(fit$data$level_counts)) params$level_counts <- fit$data$level_counts
   if (fit$evaluation$stopping) {
     params$early_stopping_rounds <- fit$host$early_stopping_rounds
     params$early_stopping_min_delta <- fit$host$early_stopping_min_delta

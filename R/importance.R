@@ -26,7 +26,7 @@ gbt_importance <- function(model, type = c("gain", "cover", "frequency"), trees 
   rounds <- check_rounds(trees, model)
   sums <- .Call(C_gbt_model_importance, model$state, 0L, rounds)
   share <- function(v) if (sum(v) > 0) v / sum(v) else v
-  out <- list(feature = model$feature_names, gain = share(sums$gain), cover = share(sums$cover),
+  out <- list(feature = sums$feature, gain = share(sums$gain), cover = share(sums$cover),
               frequency = share(sums$splits))
   by <- order(-out[[type]], -out$gain, seq_along(out$feature))
   out <- list_frame(lapply(out, function(v) v[by]), length(by))

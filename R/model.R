@@ -156,6 +156,11 @@ describe_objective <- function(x) {
 }
 
 describe_features <- function(x) {
+  counted <- x$params$level_counts
+  paste0(describe_columns(x), if (length(counted)) sprintf(", level counts of %s", enumerate(counted, 5L)))
+}
+
+describe_columns <- function(x) {
   kind <- ifelse(x$feature_types %in% c("factor", "character"), "factor",
                  ifelse(x$feature_types == "ordered", "ordered", "numeric"))
   counts <- table(factor(kind, c("numeric", "ordered", "factor")))

@@ -95,6 +95,9 @@ params_fault <- function(params) {
     }
   }
   if (!is.null(params$eval_metric) && !is.character(params$eval_metric)) return("a list with names in `eval_metric`")
+  if (!is.null(params$level_counts) && !is.character(params$level_counts)) {
+    return("a list with names in `level_counts`")
+  }
   if (!is.null(params$sparse_zero) && !identical(params$sparse_zero, "missing")) {
     return("a list in which `sparse_zero` is \"missing\" or not there")
   }

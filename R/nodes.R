@@ -23,7 +23,7 @@ as.data.frame.gbt <- function(x, row.names = NULL, optional = FALSE, ...) {
   missing <- ifelse(nodes$missing_left, nodes$left, nodes$right)
   out <- list(
     tree = nodes$tree + 1L, round = as.integer(nodes$tree %/% per_round) + 1L, class = class, node = nodes$node,
-    feature = info$names[feature], split = split_texts(nodes, feature, levels, info), threshold = nodes$threshold,
+    feature = info$features[feature], split = split_texts(nodes, feature, levels, info), threshold = nodes$threshold,
     levels = levels, left = nodes$left, right = nodes$right, missing = replace(missing, is_leaf, NA_integer_),
     gain = replace(nodes$gain, is_leaf, NA_real_), cover = nodes$cover, count = nodes$count, value = nodes$value
   )
@@ -34,7 +34,7 @@ as.data.frame.gbt <- function(x, row.names = NULL, optional = FALSE, ...) {
 node_levels <- function(nodes, feature, info) {
   out <- vector("list", length(feature))
   own <- which(lengths(nodes$set) > 0L & nodes$same_set == seq_along(feature))
-  for (i in own) out[[i]] <- info$levels[[feature[i]]][nodes$set[[i]] + 1L]
+  for (i in own) out[[i]] <- info$levels[[info$column[feature[i]]]][nodes$set[[i]] + 1L]
   sharing <- which(nodes$same_set < seq_along(feature))
   out[sharing] <- out[nodes$same_set[sharing]]
   out
@@ -46,8 +46,13 @@ split_texts <- function(nodes, feature, levels, info) {
   by_feature <- split(number, feature[number])
   for (key in names(by_feature)) {
     at <- by_feature[[key]]
-    f <- as.integer(key)
-    out[at] <- paste("<=", threshold_texts(nodes$threshold[at], info$type[f], info$tag[f], info$levels[[f]]))
+    column <- info$column[as.integer(key)]
+    texts <- if (column > 0L) {
+      threshold_texts(nodes$threshold[at], info$type[column], info$tag[column], info$levels[[column]])
+    } else {
+      threshold_texts(nodes$threshold[at], "numeric", "double", NULL)
+    }
+    out[at] <- paste("<=", texts)
   }
   sets <- which(lengths(levels) > 0L)
   own <- sets[nodes$same_set[sets] == sets]

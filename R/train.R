@@ -154,6 +154,10 @@
 #'   smoothing of the order of levels (levels with fewer rows in a node are not placed), extra L2 penalty, multiple of
 #'   the gain that pure noise would have which is taken off a set's gain, most levels in the smaller set, least rows on
 #'   either side.
+#' @param level_counts Factors (without order) and texts whose levels are counted, which makes a further feature of each
+#'   such column, shown as `count(column)`: how many training rows have the row's level. `TRUE` for all, or names of
+#'   columns. Helps where rare levels behave unlike frequent ones. A level that the training data do not have counts as
+#'   0, a missing value as missing. With `init_model` the counts are those of that model.
 #' @param monotone Monotone constraints: numbers named by features, 1 for rising and -1 for falling predictions, such as
 #'   `c(age = 1)`. Not for unordered factors.
 #' @param interactions Interaction constraints: a list of sets of features (names or positions). Features meet on the

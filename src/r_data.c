@@ -12,6 +12,9 @@ SEXP r_gbt_dataset_new(SEXP frame, SEXP reference, SEXP weight, SEXP max_bin, SE
   /* 1 */
   gbt_table table;
   r_table(frame, &table);
+  SEXP statistics = r_item(frame, "statistics");
+  SEXP handle = PROTECT(statistics == R_NilValue ? R_NilValue : r_model_handle(statistics, R_NilValue));
+  if (statistics != R_NilValue) table.statistics = gbt_model_schema(r_model_get(handle));
   gbt_dataset_spec spec = {.table = &table,
                            .reference = reference == R_NilValue ? NULL : r_handle_get(reference, R_DATASET),
                            .weight = r_arg_reals(weight, (R_xlen_t)table.n_rows, "weight"),
@@ -38,7 +41,7 @@ SEXP r_gbt_dataset_new(SEXP frame, SEXP reference, SEXP weight, SEXP max_bin, SE
   /* 3 */
   if (status == GBT_OK) R_SetExternalPtrAddr(out, ds);
   r_check(status, &err);
-  UNPROTECT(1);
+  UNPROTECT(2);
   return out;
 }
 
@@ -99,11 +102,38 @@ void r_put_schema(SEXP list, int at, const gbt_schema *schema) {
   }
 }
 
+SEXP r_feature_labels(const gbt_schema *schema) {
+  SEXP out = PROTECT(Rf_allocVector(STRSXP, schema->n_features));
+  for (int32_t f = 0; f < schema->n_features; f++) {
+    size_t n = gbt_feature_label(schema, f, NULL, 0);
+    const void *top = vmaxget();
+    char *text = R_alloc(n + 1, 1);
+    gbt_feature_label(schema, f, text, n + 1);
+    SET_STRING_ELT(out, f, r_text(text));
+    vmaxset(top);
+  }
+  UNPROTECT(1);
+  return out;
+}
+
+/* Names of the columns that have a feature of this kind. */
+static SEXP columns_with(const gbt_schema *schema, gbt_feature_kind kind) {
+  R_xlen_t n = 0;
+  for (int32_t f = 0; f < schema->n_features; f++) n += schema->feat[f].kind == kind;
+  SEXP out = PROTECT(Rf_allocVector(STRSXP, n));
+  n = 0;
+  for (int32_t f = 0; f < schema->n_features; f++)
+    if (schema->feat[f].kind == kind) SET_STRING_ELT(out, n++, r_text(schema->col[schema->feat[f].col].name));
+  UNPROTECT(1);
+  return out;
+}
+
 SEXP r_gbt_dataset_info(SEXP dataset) {
   const gbt_dataset *ds = r_handle_get(dataset, R_DATASET);
   const gbt_dataset_info about = gbt_dataset_about(ds);
   static const char *parts[] = {"n_rows",      "n_features", "names",   "type",      "tag",    "levels", "n_bins",
-                                "has_missing", "bytes",      "n_pages", "page_rows", "sparse", ""};
+                                "has_missing", "bytes",      "n_pages", "page_rows", "sparse", "features",
+                                "level_counts", ""};
   SEXP out = PROTECT(Rf_mkNamed(VECSXP, parts));
   int32_t n = about.n_features;
   SET_VECTOR_ELT(out, 0, Rf_ScalarReal((double)about.n_rows));
@@ -124,6 +154,8 @@ SEXP r_gbt_dataset_info(SEXP dataset) {
     LOGICAL(missing)[f] = feature.has_missing;
     LOGICAL(sparse)[f] = feature.sparse;
   }
+  SET_VECTOR_ELT(out, 12, r_feature_labels(gbt_dataset_schema(ds)));
+  SET_VECTOR_ELT(out, 13, columns_with(gbt_dataset_schema(ds), GBT_FEATURE_LEVEL_COUNT));
   UNPROTECT(1);
   return out;
 }

@@ -12,6 +12,7 @@ static const r_enum enums[] = {
     {"status", 0, gbt_status_name},
     {"simd", GBT_SIMD_AUTO, gbt_simd_name},
     {"feature_type", 0, gbt_feature_type_name},
+    {"feature_kind", 0, gbt_feature_kind_name},
     {"storage", 0, gbt_storage_name},
     {"unseen", 0, gbt_unseen_name},
     {"stop_reason", 0, gbt_stop_reason_name},

@@ -153,6 +153,9 @@ void r_table(SEXP frame, gbt_table *out);
 /* names, type, tag, levels of a schema into list elements at, at + 1, at + 2, at + 3. */
 void r_put_schema(SEXP list, int at, const gbt_schema *schema);
 
+/* What users are shown of every feature: a column's name, "count(carrier)". */
+SEXP r_feature_labels(const gbt_schema *schema);
+
 /* meta: named list of character, double and integer vectors. The array lasts until the .Call returns. */
 const gbt_meta *r_meta(SEXP meta, int32_t *n);
 

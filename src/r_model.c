@@ -130,7 +130,7 @@ SEXP r_gbt_model_info(SEXP state) {
   const gbt_forest_info trees = gbt_forest_about(gbt_model_forest(model));
   static const char *parts[] = {
       "n_features", "n_outputs", "n_leaf_outputs", "n_parallel", "n_trees", "base", "objective", "names",
-      "type",       "tag",       "levels",         "meta",       ""};
+      "type",       "tag",       "levels",         "meta",       "features", "column", ""};
   SEXP out = PROTECT(Rf_mkNamed(VECSXP, parts));
   SET_VECTOR_ELT(out, 0, Rf_ScalarInteger(trees.n_features));
   SET_VECTOR_ELT(out, 1, Rf_ScalarInteger(trees.n_outputs));
@@ -152,6 +152,13 @@ SEXP r_gbt_model_info(SEXP state) {
     SET_STRING_ELT(names, i, r_text(metas[i].name));
   }
   Rf_setAttrib(meta, R_NamesSymbol, names);
+  SET_VECTOR_ELT(out, 12, r_feature_labels(gbt_model_schema(model)));
+  SEXP column = Rf_allocVector(INTSXP, gbt_model_schema(model)->n_features); /* 0: a statistic */
+  SET_VECTOR_ELT(out, 13, column);
+  for (int32_t f = 0; f < gbt_model_schema(model)->n_features; f++) {
+    const gbt_feature *feat = &gbt_model_schema(model)->feat[f];
+    INTEGER(column)[f] = feat->kind == GBT_FEATURE_COLUMN ? feat->col + 1 : 0;
+  }
   UNPROTECT(3);
   return out;
 }
@@ -208,9 +215,10 @@ SEXP r_gbt_model_importance(SEXP state, SEXP round_beg, SEXP round_end) {
   SEXP handle = PROTECT(r_model_handle(state, R_NilValue));
   const gbt_forest_view *view = gbt_model_forest(r_model_get(handle));
   gbt_tree_range range = r_tree_range(view, round_beg, round_end);
-  static const char *parts[] = {"gain", "cover", "splits", ""};
+  static const char *parts[] = {"gain", "cover", "splits", "feature", ""};
   SEXP out = PROTECT(Rf_mkNamed(VECSXP, parts));
   for (int k = 0; k < 3; k++) SET_VECTOR_ELT(out, k, Rf_allocVector(REALSXP, gbt_forest_about(view).n_features));
+  SET_VECTOR_ELT(out, 3, r_feature_labels(gbt_model_schema(r_model_get(handle))));
   gbt_importance(view, range, REAL(VECTOR_ELT(out, 0)), REAL(VECTOR_ELT(out, 1)), REAL(VECTOR_ELT(out, 2)));
   UNPROTECT(2);
   return out;

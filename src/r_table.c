@@ -95,6 +95,9 @@ void r_table(SEXP frame, gbt_table *out) {
   R_xlen_t n = Rf_xlength(names);
   if (n > 2147483647 || Rf_xlength(tag) != n || Rf_xlength(type) != n || Rf_xlength(storage) != n)
     r_stop("the parts of a frame differ in length");
+  SEXP derive = r_item(frame, "derive");
+  if (derive != R_NilValue && (TYPEOF(derive) != INTSXP || Rf_xlength(derive) != n))
+    r_stop("`derive` must have one integer per column");
   gbt_column *cols = (gbt_column *)R_alloc((size_t)(n > 0 ? n : 1), sizeof *cols);
   memset(cols, 0, (size_t)(n > 0 ? n : 1) * sizeof *cols);
   for (R_xlen_t j = 0; j < n; j++) {
@@ -103,6 +106,7 @@ void r_table(SEXP frame, gbt_table *out) {
     cols[j].type = (gbt_feature_type)INTEGER_RO(type)[j];
     cols[j].storage = (gbt_storage)INTEGER_RO(storage)[j];
     if (cols[j].name == NULL || cols[j].tag == NULL) r_stop("a frame's names must not be NA");
+    if (derive != R_NilValue) cols[j].derive = (uint32_t)INTEGER_RO(derive)[j];
   }
   SEXP values = r_item(frame, "values"), matrix = r_item(frame, "matrix");
   if (values != R_NilValue) {

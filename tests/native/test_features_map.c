@@ -6,7 +6,8 @@
 #include "random_job.h"
 #include "test.h"
 
-#include "../../src/gbt/base/rng.h"
+#include "../../src/gbt/model/format.h"
+#include "../../src/gbt/model/model_impl.h"
 #include "../../src/gbt/model/predict.h"
 #include "../../src/gbt/tree/relevel.h"
 
@@ -301,7 +302,133 @@ static void going_on_keeps_the_counts(void) {
   free_factors(&more);
 }
 
+/* ---- in a model's bytes ---- */
+
+static uint8_t *write_model(const gbt_forest *forest, const gbt_schema *schema, size_t *n) {
+  gbt_mem mem = gbt_mem_default();
+  gbt_model_parts parts = {
+      .forest = gbt_forest_look(forest), .objective = gbt_objective_make(GBT_OBJ_SQUARED_ERROR, 1), .schema = schema};
+  uint8_t *bytes = NULL;
+  CHECK_OK(gbt_model_write(&mem, &parts, &bytes, n, test_err));
+  return bytes;
+}
+
+static void same_map(const gbt_schema *a, const gbt_schema *b) {
+  REQUIRE(a->n_features == b->n_features);
+  for (int32_t f = 0; f < a->n_features; f++) {
+    const gbt_feature *x = &a->feat[f], *y = &b->feat[f];
+    REQUIRE(x->kind == y->kind && x->col == y->col && x->type == y->type && !x->value == !y->value);
+    if (x->value != NULL) CHECK_EQ_BYTES(x->value, y->value, (size_t)a->col[x->col].n_levels * sizeof *x->value);
+  }
+}
+
+/* The section of this name in a model's bytes. */
+static uint8_t *section_of(uint8_t *bytes, const char *name) {
+  gbti_model_head head;
+  memcpy(&head, bytes, sizeof head);
+  for (uint32_t i = 0; i < head.n_sections; i++) {
+    gbti_section section;
+    memcpy(&section, bytes + sizeof head + i * sizeof section, sizeof section);
+    if (strncmp(section.name, name, sizeof section.name) == 0) return bytes + section.beg;
+  }
+  return NULL;
+}
+
+static void models_keep_the_map(void) {
+  test_rng rng = {5};
+  gbt_mem mem = gbt_mem_default();
+  name_levels();
+  factors train = draw_factors(&rng, 400, N_LEVELS);
+  count_naively(&train, &train);
+  double *y = labels_of(&rng, &train);
+  for (int derived = 0; derived < 2; derived++) {
+    tables *t = make_table(&train, N_LEVELS, derived);
+    gbt_dataset *ds = dataset_of(t, NULL, 0, 1);
+    gbt_forest *forest = train_on(ds, y, 0, NULL);
+    gbt_model *model = NULL;
+    size_t n = 0, n_again = 0;
+    uint8_t *bytes = write_model(forest, ds->cuts->schema, &n), *again;
+    REQUIRE(bytes != NULL);
+    CHECK_EQ_I64(section_of(bytes, "statistics") != NULL, derived); /* nothing is written of an identity */
+    if (CHECK_OK(gbt_model_open(&mem, bytes, n, &model, test_err))) {
+      same_map(ds->cuts->schema, model->schema);
+      double *p = predict_with(forest, ds->cuts->schema, t), *q = predict_with(forest, model->schema, t);
+      CHECK_EQ_BYTES(p, q, (size_t)train.n * sizeof *p);
+      again = write_model(forest, model->schema, &n_again);
+      CHECK(n == n_again && memcmp(bytes, again, n) == 0);
+      gbt_mem_free(&mem, again);
+      free(p);
+      free(q);
+    }
+    gbt_model_close(model);
+    gbt_mem_free(&mem, bytes);
+    gbt_forest_free(forest);
+    gbt_dataset_unref(ds);
+    tables_free(t);
+  }
+  free(y);
+  free_factors(&train);
+}
+
+/* One number of the map wrong at a time. */
+static void damaged_maps_are_refused(void) {
+  static const struct {
+    const char *section;
+    size_t at, size;
+    double number; /* for size 8, else an int32 */
+    int32_t whole;
+  } faults[] = {
+      {"features", 0, 4, 0, 1},
+      {"features", 0, 4, 0, 2},
+      {"features", 0, 4, 0, -1},
+      {"features", 4, 4, 0, -1},
+      {"features", 4, 4, 0, 4},
+      {"features", 8 * 4, 4, 0, 2},
+      {"features", 8 * 4 + 4, 4, 0, 0},
+      {"features", 8 * 4 + 4, 4, 0, 9},
+      {"statistics", 0, 8, -1.0, 0},
+      {"statistics", 8, 8, 5e9, 0},
+      {"statistics", 0, 8, (double)NAN, 0},
+      {"feature_kinds", 0, 4, 0, 1},
+      {"feature_kinds", 8, 4, 0, 0},
+  };
+  test_rng rng = {6};
+  gbt_mem mem = gbt_mem_default();
+  name_levels();
+  factors train = draw_factors(&rng, 300, N_LEVELS);
+  count_naively(&train, &train);
+  double *y = labels_of(&rng, &train);
+  tables *t = make_table(&train, N_LEVELS, 1);
+  gbt_dataset *ds = dataset_of(t, NULL, 0, 1);
+  gbt_forest *forest = train_on(ds, y, 0, NULL);
+  size_t n = 0;
+  uint8_t *bytes = write_model(forest, ds->cuts->schema, &n);
+  REQUIRE(bytes != NULL);
+  for (size_t i = 0; i < sizeof faults / sizeof *faults; i++) {
+    uint8_t *copy = test_alloc(n), *section;
+    gbt_model *model = NULL;
+    memcpy(copy, bytes, n);
+    section = section_of(copy, faults[i].section);
+    REQUIRE(section != NULL);
+    memcpy(section + faults[i].at, faults[i].size == 8 ? (const void *)&faults[i].number : &faults[i].whole,
+           faults[i].size);
+    uint64_t sum = gbti_model_checksum(copy + sizeof(gbti_model_head), n - sizeof(gbti_model_head));
+    memcpy(copy + offsetof(gbti_model_head, checksum), &sum, sizeof sum);
+    CHECK_FAILS(gbt_model_open(&mem, copy, n, &model, test_err), GBT_E_FORMAT, "");
+    CHECK(model == NULL);
+    free(copy);
+  }
+  gbt_mem_free(&mem, bytes);
+  gbt_forest_free(forest);
+  gbt_dataset_unref(ds);
+  tables_free(t);
+  free(y);
+  free_factors(&train);
+}
+
 void suite_features_map(void) {
+  RUN(models_keep_the_map);
+  RUN(damaged_maps_are_refused);
   RUN(counts_are_a_column_of_numbers);
   RUN(labels_and_kinds);
   RUN(what_cannot_be_counted);

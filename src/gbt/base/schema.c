@@ -247,7 +247,9 @@ static const struct {
 #undef GBT_FEATURE_KIND
 };
 
-const char *gbt_feature_kind_name(gbt_feature_kind kind) { return kinds[kind].name; }
+const char *gbt_feature_kind_name(int kind) {
+  return kind >= 0 && kind < GBT_N_FEATURE_KINDS ? kinds[kind].name : NULL;
+}
 
 int gbt_feature_kind_find(const char *name) {
   for (int k = 0; k < GBT_N_FEATURE_KINDS; k++)

@@ -85,8 +85,9 @@ const char *gbt_feature_map_fault(const gbt_schema *schema);
 /* 1 when feature i is column i, for all of them. */
 int gbt_feature_map_is_identity(const gbt_schema *schema);
 
-/* The name of a kind in files ("column", "level_count"), and the kind of a name, or -1. */
-const char *gbt_feature_kind_name(gbt_feature_kind kind);
+/* The name of a kind in files ("column", "level_count"), NULL where there is no such kind; and the kind of a name, or
+ * -1. */
+const char *gbt_feature_kind_name(int kind);
 int gbt_feature_kind_find(const char *name);
 
 /* What users are shown: the column's name, or "count(carrier)". Writes at most size bytes, NUL included, and returns

@@ -53,6 +53,11 @@ typedef struct gbti_model_column {
   int32_t n_levels;
 } gbti_model_column;
 
+typedef struct gbti_model_feature {
+  uint32_t kind; /* its place among the feature kinds */
+  int32_t col;
+} gbti_model_feature;
+
 typedef struct gbti_model_entry {
   uint64_t name;       /* in the texts */
   uint32_t kind, zero; /* gbt_meta_kind; 0 */
@@ -68,8 +73,8 @@ typedef enum gbti_section_id {
 _Static_assert((int)GBTI_N_SECTIONS <= (int)GBTI_MOST_SECTIONS, "all sections have room");
 _Static_assert(sizeof(gbti_model_head) == 32 && sizeof(gbti_section) == 40, "the head has no gaps");
 _Static_assert(sizeof(gbti_model_numbers) == 16 && sizeof(gbti_model_parameter) == 16 &&
-                   sizeof(gbti_model_column) == 24 && sizeof(gbti_model_entry) == 32 && sizeof(gbt_tree) == 24 &&
-                   sizeof(gbt_node) == 16,
+                   sizeof(gbti_model_column) == 24 && sizeof(gbti_model_feature) == 8 &&
+                   sizeof(gbti_model_entry) == 32 && sizeof(gbt_tree) == 24 && sizeof(gbt_node) == 16,
                "records have no gaps");
 
 GBT_FN int gbti_little_endian(void) {

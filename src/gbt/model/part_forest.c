@@ -117,7 +117,7 @@ static void point_forest(const gbti_reader *r, gbt_forest_view *forest) {
 /* A negative number becomes a huge one, which no section holds. */
 static gbt_status check_counts(const gbti_reader *r, const gbt_forest_view *forest) {
   const uint64_t *n = r->n;
-  int ok = (uint64_t)forest->n_features == n[GBTI_SEC_COLUMNS] && (uint64_t)forest->n_outputs == n[GBTI_SEC_BASE] &&
+  int ok = forest->n_features == r->model->schema->n_features && (uint64_t)forest->n_outputs == n[GBTI_SEC_BASE] &&
            n[GBTI_SEC_GAIN] == forest->n_nodes && n[GBTI_SEC_COVER] == forest->n_nodes &&
            n[GBTI_SEC_COUNT] == forest->n_nodes &&
            (forest->n_leaf_outputs < 2 ? 0 : forest->n_vectors * (uint64_t)forest->n_leaf_outputs) ==

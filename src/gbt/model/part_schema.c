@@ -1,10 +1,9 @@
-/* The columns of a model, as users hand them in: names, types, tags and levels. */
+/* The columns of a model, as users hand them in: names, types, tags and levels. What features are made of them is told
+ * by part_features.c, which fills the schema's map. */
 #include "part.h"
 
 gbt_status gbti_measure_schema(gbti_writer *w) {
   const gbt_schema *schema = w->parts->schema;
-  if (!gbt_feature_map_is_identity(schema))
-    return gbt_fail(w->err, GBT_E_UNSUPPORTED, "models of features that are derived from columns cannot be written");
   for (int32_t c = 0; c < schema->n_columns; c++) {
     const gbt_schema_column *col = &schema->col[c];
     GBT_TRY(gbti_measure_text(w, col->name, GBT_E_DATA, "column", col->name));
@@ -63,17 +62,16 @@ gbt_status gbti_read_schema(gbti_reader *r) {
   const gbti_model_column *from = r->at[GBTI_SEC_COLUMNS];
   const uint64_t *level_at = r->at[GBTI_SEC_LEVELS];
   const int32_t n = (int32_t)r->n[GBTI_SEC_COLUMNS];
-  const gbt_schema_room room = {n, n, (size_t)r->n[GBTI_SEC_LEVELS], 0, 0};
+  const uint64_t n_features = r->n[GBTI_SEC_FEATURES] > 0 ? r->n[GBTI_SEC_FEATURES] : (uint64_t)n;
+  if (n_features > GBT_NODE_FEATURE) return gbti_damaged(r, "the number of features is out of range");
+  const gbt_schema_room room = {n, (int32_t)n_features, (size_t)r->n[GBTI_SEC_LEVELS], 0, 0};
   gbt_schema_block block;
   GBT_TRY(gbt_schema_alloc(&r->mem, room, &block, r->err));
   gbt_schema *schema = block.schema;
   r->model->schema = schema;
   r->model->parts.schema = schema;
   const char **level = block.level, **name;
-  for (int32_t c = 0; c < n; c++) {
-    GBT_TRY(read_column(r, &from[c], &schema->col[c], &level, &level_at));
-    schema->feat[c] = (gbt_feature){GBT_FEATURE_COLUMN, c, schema->col[c].type, NULL};
-  }
+  for (int32_t c = 0; c < n; c++) GBT_TRY(read_column(r, &from[c], &schema->col[c], &level, &level_at));
   GBT_TRY(gbt_mem_array(&r->mem, (size_t)n, sizeof *name, &name, r->err));
   for (int32_t c = 0; c < n; c++) name[c] = schema->col[c].name;
   gbt_status status = gbti_check_unique(r, name, n, "two columns have one name");
