@@ -50,7 +50,7 @@ gbt_cb_print <- function(every = 1) {
 gbt_cb_record <- function(into, model_every = 0) {
   if (!is.environment(into)) stop_argument(sprintf("`into` must be an environment, not %s", describe(into)), "into")
   takes <- !identical(into, emptyenv()) && (!environmentIsLocked(into) || all(c("log", "models") %in% names(into)))
-  if (!takes) stop_argument("`into` is an environment that takes nothing; give new.env()", "into")
+  if (!takes) stop_argument("`into` is an environment that cannot be written to; give new.env()", "into")
   model_every <- check_whole(model_every, "model_every", 0)
   into$log <- NULL
   into$models <- list()

@@ -1,7 +1,7 @@
 # What cannot be put together. Without these methods R would make lists and matrices of the parts of the objects.
 
 stop_combine_data <- function(...) {
-  stop_unsupported(paste("gbt_data objects hold bins and cannot be put together; put the data together and call",
+  stop_unsupported(paste("gbt_data objects hold bins and cannot be combined; combine the data and call",
                          "gbt_data() on the whole"))
 }
 
@@ -15,7 +15,7 @@ rbind.gbt_data <- stop_combine_data
 cbind.gbt_data <- stop_combine_data
 
 stop_combine_models <- function(...) {
-  stop_unsupported(paste("models cannot be put together into one; list(a, b) holds several, and",
+  stop_unsupported(paste("models cannot be combined into one; list(a, b) holds several, and",
                          "gbt_train(init_model = ) goes on from one"))
 }
 

@@ -1,4 +1,4 @@
-# Arguments that speak about single features: monotone constraints, interaction sets, sampling weights.
+# Arguments that speak about single features: monotone constraints, interaction groups, sampling weights.
 
 # Which features a vector is about: by its names, or all in order when it has none. Returns one value per feature.
 per_feature <- function(x, default, features, parameter) {
@@ -62,11 +62,11 @@ resolve_monotone <- function(monotone, features) {
 resolve_interactions <- function(interactions, features) {
   if (is.null(interactions)) return(NULL)
   if (!is.list(interactions)) {
-    stop_argument("`interactions` must be a list of sets of features: list(c(\"a\", \"b\"), c(\"c\", \"d\"))",
+    stop_argument("`interactions` must be a list of groups of features: list(c(\"a\", \"b\"), c(\"c\", \"d\"))",
                   "interactions")
   }
   sets <- lapply(unname(interactions), function(set) sort(unique(feature_places(set, features, "interactions"))) - 1L)
-  if (any(lengths(sets) == 0L)) stop_argument("`interactions` has an empty set", "interactions")
+  if (any(lengths(sets) == 0L)) stop_argument("`interactions` has an empty group", "interactions")
   if (length(sets)) sets
 }
 

@@ -25,7 +25,7 @@ data_ptr <- function(x, parameter = "x") {
   if (!inherits(x, "gbt_data")) stop_argument(sprintf("a gbt_data object is expected, not %s", describe(x)))
   if (typeof(x$ptr) != "externalptr") {
     stop_argument(sprintf(paste("a gbt_data object is expected, but field `ptr` of `%s` is not what gbt_data() put",
-                                "there; make the object anew"), parameter), parameter)
+                                "there; recreate the object"), parameter), parameter)
   }
   if (is_gone(x)) {
     stop_data(paste("this gbt_data object is gone: it was saved and read again, or came from another process, which it",
@@ -44,7 +44,7 @@ check_data <- function(x, parameter) {
 }
 
 stop_changed_data <- function(field, parameter = "x") {
-  stop_argument(sprintf("`%s` is a gbt_data object whose field `%s` was changed; make it anew with gbt_data()",
+  stop_argument(sprintf("`%s` is a gbt_data object whose field `%s` was changed; recreate it with gbt_data()",
                         parameter, field), parameter)
 }
 
@@ -238,7 +238,7 @@ print.gbt_data <- function(x, ...) {
 
 #' @export
 as.data.frame.gbt_data <- function(x, row.names = NULL, optional = FALSE, ...) {
-  stop_unsupported("a gbt_data object has bins and no values to make a data frame of; it is made of one")
+  stop_unsupported("a gbt_data object holds bins, not values, and cannot become a data frame")
 }
 
 #' @export

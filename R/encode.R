@@ -132,11 +132,11 @@ encode_column <- function(v, name) {
     dim(v) <- NULL
   }
   if (is.factor(v)) {
-    if (typeof(v) != "integer") refuse("a broken factor (its codes are no integers)", "make it anew with factor()")
+    if (typeof(v) != "integer") refuse("a broken factor (its codes are no integers)", "recreate it with factor()")
     texts <- as_utf8(levels(v), sprintf("a level of column `%s`", name), name)
     twin <- .Call(C_gbt_text_twin, texts)
     if (twin > 0) {
-      refuse(sprintf("a broken factor (level \"%s\" is there twice)", texts[twin]), "make it anew with factor()")
+      refuse(sprintf("a broken factor (level \"%s\" is there twice)", texts[twin]), "recreate it with factor()")
     }
     ordered <- is.ordered(v)
     return(list(tag = if (ordered) "ordered" else "factor",
@@ -145,11 +145,11 @@ encode_column <- function(v, name) {
   }
   if (is.character(v)) return(encode_texts(if (is.object(v)) as.vector(unclass(v)) else v, name))
   if (inherits(v, "integer64")) {
-    if (typeof(v) != "double") refuse("a broken integer64", "make it anew with bit64::as.integer64()")
+    if (typeof(v) != "double") refuse("a broken integer64", "recreate it with bit64::as.integer64()")
     return(encoded_numbers(v, "integer64"))
   }
   if (inherits(v, "difftime") && !isTRUE(attr(v, "units") %in% time_units)) {
-    refuse("a difftime without a known unit", "make it anew with as.difftime()")
+    refuse("a difftime without a known unit", "recreate it with as.difftime()")
   }
   if (is.na(storage_of(v))) refuse(sprintf("of type %s", typeof(v)), "give numbers, factors, texts or times")
   encoded_numbers(v, if (is.logical(v) && all_missing(v)) "missing" else number_tag(v))
@@ -417,7 +417,7 @@ encode_factor_y <- function(y, what) {
     "it has codes without a level"
   }
   if (!is.null(broken)) {
-    stop_data(sprintf("%s is a broken factor (%s); make it anew with factor()", what, broken), "y")
+    stop_data(sprintf("%s is a broken factor (%s); recreate it with factor()", what, broken), "y")
   }
   if (anyNA(classes)) stop_data(sprintf("%s has a level NA; leave such rows out, or name the level", what), "y")
   list(value = as.double(y) - 1, response = if (is.ordered(y)) "ordered" else "factor", classes = classes,

@@ -149,7 +149,7 @@ walk_part <- function(e, sign, found) {
 # The same for any formula, by R's own rules.
 terms_parts <- function(formula, data) {
   tt <- try_else(stats::terms(formula, data = data), function(problem) {
-    stop_argument(sprintf("the formula means nothing to R's terms(): %s; arithmetic with numbers stands in I(), %s",
+    stop_argument(sprintf("R's terms() cannot read the formula: %s; arithmetic with numbers stands in I(), %s",
                           conditionMessage(problem), "such as I(2 * a)"), "formula")
   })
   variables <- as.list(attr(tt, "variables"))[-1L]
@@ -491,7 +491,8 @@ check_design_safe <- function(design, trust = FALSE) {
   for (text in setdiff(c(design$features, design$offset), design$code)) {
     e <- parse_design(text)
     try_foreign(check_term(e), function(why) {
-      stop_format(sprintf("the model's formula has a term that no model has, `%s`: %s", substr(text, 1L, 60L), why))
+      stop_format(sprintf("the model's formula has a term that gbt_train() never writes, `%s`: %s",
+                          substr(text, 1L, 60L), why))
     })
   }
   if (length(design$code) && !trust) {

@@ -156,7 +156,7 @@ free_corner <- function(round, lines, key) {
 plot.gbt_importance <- function(x, top = 20L, type = NULL, ...) {
   given <- named_dots(list(...))
   if (!is.null(given$horiz) && !isTRUE(given$horiz)) {
-    stop_unsupported("bars lie; others are barplot(x$gain, names.arg = x$feature) of the table", "horiz")
+    stop_unsupported("bars are horizontal; for others use barplot(x$gain, names.arg = x$feature)", "horiz")
   }
   if (is.null(type)) type <- given_or(attr(x, "type"), "gain")
   type <- match_choice(type, c("gain", "cover", "frequency"), "type")

@@ -70,7 +70,7 @@ str.gbt <- function(object, ...) {
                           max(1L, n %/% 2L)), "i")
   }
   if (length(rounds) && !identical(as.integer(rounds), rounds[1L] - 1L + seq_along(rounds))) {
-    stop_unsupported("rounds of a model must be consecutive: model[1:10], model[11:20]; others make no model", "i")
+    stop_unsupported("rounds of a model must be consecutive: model[1:10], model[11:20]", "i")
   }
   from <- if (length(rounds)) rounds[1L] - 1L else 0L
   keep_rounds(x, from + length(rounds), from)
@@ -129,7 +129,9 @@ formula.gbt <- function(x, ...) {
 # Text of a formula, which may be out of a file -> the call. It is read, never evaluated.
 parse_formula <- function(text) {
   f <- if (is.character(text) && length(text) == 1L && !is.na(text)) parse_text(text)
-  if (!is.call(f) || !identical(f[[1L]], quote(`~`)) || length(f) != 3L) stop_format("the model's formula is none")
+  if (!is.call(f) || !identical(f[[1L]], quote(`~`)) || length(f) != 3L) {
+    stop_format("the model's formula is not a formula")
+  }
   f
 }
 

@@ -160,7 +160,7 @@
 #'   0, a missing value as missing. With `init_model` the counts are those of that model.
 #' @param monotone Monotone constraints: numbers named by features, 1 for rising and -1 for falling predictions, such as
 #'   `c(age = 1)`. Not for unordered factors.
-#' @param interactions Interaction constraints: a list of sets of features (names or positions). Features meet on the
+#' @param interactions Interaction constraints: a list of groups of features (names or positions). Features meet on the
 #'   way from root to leaf only within a set; a feature in no set meets no other.
 #' @param feature_weights Chance of features to be drawn by `colsample_*`: numbers named by features; those not named
 #'   have 1. Only ratios matter; features with 0 are never used.

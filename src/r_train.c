@@ -36,7 +36,7 @@ static void read_metrics(SEXP spec, gbt_trainer_spec *out) {
   for (int32_t i = 0; i < out->n_metrics; i++) out->metric[i] = (gbt_metric)INTEGER_RO(x)[i];
 }
 
-/* Monotone signs, interaction sets and feature weights, in memory that lasts until the .Call returns. */
+/* Monotone signs, interaction groups and feature weights, in memory that lasts until the .Call returns. */
 static void read_constraints(SEXP spec, int32_t n_columns, gbt_trainer_spec *out) {
   SEXP monotone = r_item(spec, "monotone"), sets = r_item(spec, "interactions");
   if (monotone != R_NilValue) {

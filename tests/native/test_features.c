@@ -1,4 +1,4 @@
-/* Which features a node may use: draws by tree, level and node, weights, interaction sets. */
+/* Which features a node may use: draws by tree, level and node, weights, interaction groups. */
 #include "test.h"
 
 #include "../../src/gbt/tree/features.h"
@@ -183,7 +183,7 @@ static void nothing_is_drawn_from_nothing(void) {
   }
 }
 
-/* ---- interaction sets ---- */
+/* ---- interaction groups ---- */
 
 typedef struct made_sets {
   int32_t n, beg[8], feat[7 * MOST];

@@ -183,8 +183,8 @@ static void constraints_must_make_sense(void) {
   s.spec.feature_weight = some, taken(&s), s.spec = good;
   const int32_t beg[] = {0, 1, 3}, beyond[] = {0, 1, 3}, below[] = {0, -1, 2}, twice[] = {0, 2, 2}, right[] = {0, 1, 2};
   s.spec.n_interact = 2, s.spec.interact_beg = beg;
-  s.spec.interact_col = beyond, refused(&s, GBT_E_ARG, "set 2");
-  s.spec.interact_col = below, refused(&s, GBT_E_ARG, "set 2");
+  s.spec.interact_col = beyond, refused(&s, GBT_E_ARG, "group 2");
+  s.spec.interact_col = below, refused(&s, GBT_E_ARG, "group 2");
   s.spec.interact_col = twice, refused(&s, GBT_E_ARG, "x3");
   s.spec.interact_col = right, taken(&s);
   close_scene(&s);

@@ -225,10 +225,10 @@ test_that("arguments of odd kinds are refused in words", {
     refused(print(gbt_importance(m), digits = digits), "`digits`")
   }
   expect_output(print(m, digits = NULL), "<gbt>")
-  refused(gbt_cb_record(emptyenv()), "`into` is an environment that takes nothing")
+  refused(gbt_cb_record(emptyenv()), "`into` is an environment that cannot be written to")
   locked <- new.env()
   lockEnvironment(locked)
-  refused(gbt_cb_record(locked), "`into` is an environment that takes nothing")
+  refused(gbt_cb_record(locked), "`into` is an environment that cannot be written to")
   for (na.action in list(sum, function() 1, strrep("long", 3000), `Encoding<-`("a\xff", "bytes"), stats::na.fail)) {
     gaps <- transform(mtcars, hp = ifelse(hp > 200, NA, hp))
     refused(gbt_train(mpg ~ hp, gaps, na.action = na.action, nrounds = 1, threads = 1), "`na.action`")

@@ -33,7 +33,7 @@ static gbt_status map_columns(const gbt_mem *mem, const gbt_trainer_spec *spec, 
   return GBT_OK;
 }
 
-/* ---- interaction sets ---- */
+/* ---- interaction groups ---- */
 
 /* Members must exist, and none may be twice in a set. last: n_columns zeros; the last set that named a column. */
 static gbt_status check_members(const gbt_trainer_spec *spec, int32_t *last, gbt_error *err) {
@@ -42,10 +42,10 @@ static gbt_status check_members(const gbt_trainer_spec *spec, int32_t *last, gbt
     for (int32_t i = spec->interact_beg[s]; i < spec->interact_beg[s + 1]; i++) {
       const int32_t c = spec->interact_col[i];
       if (c < 0 || c >= schema->n_columns)
-        return gbt_fail_on(err, GBT_E_ARG, "interactions", "interaction set %d names a column that does not exist",
+        return gbt_fail_on(err, GBT_E_ARG, "interactions", "interaction group %d names a column that does not exist",
                            (int)s + 1);
       if (last[c] == s + 1)
-        return gbt_fail_on(err, GBT_E_ARG, "interactions", "interaction set %d names column `%s` twice", (int)s + 1,
+        return gbt_fail_on(err, GBT_E_ARG, "interactions", "interaction group %d names column `%s` twice", (int)s + 1,
                            schema->col[c].name);
       last[c] = s + 1;
     }
@@ -75,7 +75,7 @@ static gbt_status map_sets(const gbt_mem *mem, const gbt_trainer_spec *spec, gbt
   list_features(schema, beg, feat);
   for (int32_t i = 0; i < n_members; i++) n += beg[spec->interact_col[i] + 1] - beg[spec->interact_col[i]];
   if (n > INT32_MAX) {
-    status = gbt_fail_on(err, GBT_E_ARG, "interactions", "the interaction sets have too many members");
+    status = gbt_fail_on(err, GBT_E_ARG, "interactions", "the interaction groups have too many members");
     goto done;
   }
   GBT_TRY_GOTO(gbt_mem_array(mem, (size_t)spec->n_interact + 1, sizeof *out->set_beg, &out->set_beg, err), done);

@@ -1,5 +1,5 @@
-/* What users ask of columns (monotone signs, weights, interaction sets), told in features: what is made of a column is
- * bound by what was asked of it. */
+/* What users ask of columns (monotone signs, weights, interaction groups), told in features: what is made of a column
+ * is bound by what was asked of it. */
 #ifndef GBT_BOOST_CONSTRAINTS_H
 #define GBT_BOOST_CONSTRAINTS_H
 

@@ -1,4 +1,4 @@
-/* Which features a node may split on: column sampling by tree, level and node, weights, interaction sets.
+/* Which features a node may split on: column sampling by tree, level and node, weights, interaction groups.
  *
  * Draws are nested (tree, then level from the tree's, then node from the level's) and stateless: feature f is ranked by
  * a hash of (seed, tree, depth or node, f), the k lowest win. With weights the rank is the exponential variate

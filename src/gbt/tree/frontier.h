@@ -41,7 +41,7 @@ typedef struct gbt_frontier {
   size_t n_open, cap_open;
   uint32_t *sets;
   size_t n_sets, cap_sets;
-  int32_t path_words; /* 0: no interaction sets */
+  int32_t path_words; /* 0: no interaction groups */
   uint32_t *path;     /* n_nodes x path_words: features used above each node */
   size_t cap_path;
   int64_t n_leaves;  /* of the tree, without nodes in wait */
