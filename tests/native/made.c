@@ -132,7 +132,7 @@ void made_free(made *m) {
 gbt_objective made_objective(gbt_objective_kind kind, int32_t n_outputs, uint64_t seed) {
   test_rng rng = {gbt_mix64(seed ^ 0x0b7ec7)};
   gbt_objective o = gbt_objective_make(kind, n_outputs);
-  const gbt_objective_param *p = gbt_objective_info_of(kind)->param;
+  const gbt_objective_param *p = gbt_objective_info_of((int32_t)kind)->param;
   for (int i = 0; i < GBT_OBJECTIVE_PARAMS && p[i].name; i++) {
     double u = 0.05 + 0.9 * test_unit(&rng);
     o.param[i] = p[i].high - p[i].low > 10.0 ? p[i].low + u * 3.0 : p[i].low + u * (p[i].high - p[i].low);

@@ -43,7 +43,7 @@ int gbt_metric_find(const char *name) {
 int gbt_metric_maximise(gbt_metric metric) { return infos[metric].maximise; }
 
 int gbt_metric_suits(gbt_metric metric, gbt_objective_kind kind) {
-  return (infos[metric].responses >> (int)gbt_objective_info_of(kind)->response) & 1;
+  return (infos[metric].responses >> (int)gbt_objective_info_of((int32_t)kind)->response) & 1;
 }
 
 gbt_metric gbt_metric_of_objective(gbt_objective_kind kind) {
