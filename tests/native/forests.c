@@ -48,7 +48,7 @@ static void make_split(test_rng *rng, const gbt_schema *schema, gbt_node *node, 
                        uint32_t *n_words) {
   int32_t f = (int32_t)test_below(rng, schema->n_features);
   node->feat = (uint32_t)f | (uint32_t)(test_u(rng) & (GBT_NODE_MISSING_LEFT | GBT_NODE_BULK_LEFT));
-  uint32_t most = (uint32_t)schema->col[f].n_levels / 32 + 1;
+  uint32_t most = (uint32_t)schema->col[schema->feat[f].col].n_levels / 32 + 1;
   if (schema->feat[f].type == GBT_CATEGORICAL && *n_words + most <= max_words && test_below(rng, 8) > 0) {
     uint32_t n = (uint32_t)test_below(rng, (int64_t)most + 1);
     node->feat |= GBT_NODE_CATEGORICAL;
@@ -194,7 +194,7 @@ static void make_codes(test_rng *rng, const gbt_schema_column *feat, gbt_column 
 }
 
 made_table *make_table(test_rng *rng, const gbt_schema *schema, int64_t n_rows) {
-  int32_t n_cols = schema->n_features + 1;
+  int32_t n_cols = schema->n_columns + 1;
   made_table *t = test_alloc(sizeof *t);
   t->cols = test_alloc((size_t)n_cols * sizeof *t->cols);
   memset(t->cols, 0, (size_t)n_cols * sizeof *t->cols);
@@ -202,7 +202,7 @@ made_table *make_table(test_rng *rng, const gbt_schema *schema, int64_t n_rows) 
   for (int32_t c = 0; c < n_cols; c++) {
     static const gbt_schema_column spare = {.name = "a column too many", .tag = ""};
     gbt_column *col = &t->cols[order[c]];
-    const gbt_schema_column *feat = c < schema->n_features ? &schema->col[c] : &spare;
+    const gbt_schema_column *feat = c < schema->n_columns ? &schema->col[c] : &spare;
     int64_t n = n_rows;
     col->name = feat->name;
     col->tag = feat->tag;

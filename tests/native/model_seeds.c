@@ -7,30 +7,33 @@
 typedef struct seed_spec {
   int32_t n_features, n_levels;
   forest_spec forest;
-  int has_vectors;
+  int has_vectors, has_counts;
   int32_t objective;
 } seed_spec;
 
 static const seed_spec specs[MODEL_SEEDS] = {
-    {2, 12, {1, 1, 3, 6, SHAPE_BUSHY, 0}, 0, GBT_OBJ_SQUARED_ERROR},
-    {4, 12, {2, 2, 1, 7, SHAPE_BUSHY, 1}, 0, GBT_OBJ_SOFTMAX},
-    {6, 12, {1, 1, 1, 40, SHAPE_CHAIN, 1}, 0, GBT_OBJ_LOGISTIC},
-    {8, 12, {3, 1, 1, 7, SHAPE_COMPLETE, 1}, 0, GBT_OBJ_CUSTOM},
-    {1, 3, {1, 1, 1, 0, SHAPE_BUSHY, 1}, 0, GBT_OBJ_POISSON},
-    {0, 0, {1, 1, 1, 0, SHAPE_BUSHY, 1}, 0, GBT_OBJ_SQUARED_ERROR},
-    {3, 40, {1, 1, 2, 12, SHAPE_BUSHY, 0}, 0, GBT_OBJ_CUSTOM},
-    {2, 70, {1, 2, 1, 8, SHAPE_CHAIN, 0}, 0, GBT_OBJ_LOGISTIC},
-    {5, 5, {1, 1, 1, 31, SHAPE_COMPLETE, 1}, 0, GBT_OBJ_SQUARED_ERROR},
-    {12, 2, {1, 1, 6, 3, SHAPE_BUSHY, 0}, 0, GBT_OBJ_POISSON},
-    {3, 9, {4, 1, 2, 4, SHAPE_BUSHY, 0}, 0, GBT_OBJ_SOFTMAX},
-    {2, 33, {1, 1, 0, 0, SHAPE_BUSHY, 0}, 0, GBT_OBJ_SQUARED_ERROR},
+    {2, 12, {1, 1, 3, 6, SHAPE_BUSHY, 0}, 0, 0, GBT_OBJ_SQUARED_ERROR},
+    {4, 12, {2, 2, 1, 7, SHAPE_BUSHY, 1}, 0, 0, GBT_OBJ_SOFTMAX},
+    {6, 12, {1, 1, 1, 40, SHAPE_CHAIN, 1}, 0, 0, GBT_OBJ_LOGISTIC},
+    {8, 12, {3, 1, 1, 7, SHAPE_COMPLETE, 1}, 0, 0, GBT_OBJ_CUSTOM},
+    {1, 3, {1, 1, 1, 0, SHAPE_BUSHY, 1}, 0, 0, GBT_OBJ_POISSON},
+    {0, 0, {1, 1, 1, 0, SHAPE_BUSHY, 1}, 0, 0, GBT_OBJ_SQUARED_ERROR},
+    {3, 40, {1, 1, 2, 12, SHAPE_BUSHY, 0}, 0, 0, GBT_OBJ_CUSTOM},
+    {2, 70, {1, 2, 1, 8, SHAPE_CHAIN, 0}, 0, 0, GBT_OBJ_LOGISTIC},
+    {5, 5, {1, 1, 1, 31, SHAPE_COMPLETE, 1}, 0, 0, GBT_OBJ_SQUARED_ERROR},
+    {12, 2, {1, 1, 6, 3, SHAPE_BUSHY, 0}, 0, 0, GBT_OBJ_POISSON},
+    {3, 9, {4, 1, 2, 4, SHAPE_BUSHY, 0}, 0, 0, GBT_OBJ_SOFTMAX},
+    {2, 33, {1, 1, 0, 0, SHAPE_BUSHY, 0}, 0, 0, GBT_OBJ_SQUARED_ERROR},
     {1,
      0,
      {1, 1, 1, 100, SHAPE_BUSHY, 1},
      0,
+     0,
      GBT_OBJ_SQUARED_ERROR}, /* more cuts than codes are looked up by at once */
-    {4, 9, {3, 1, 2, 5, SHAPE_BUSHY, 0}, 1, GBT_OBJ_SOFTMAX},
-    {3, 12, {2, 2, 1, 12, SHAPE_COMPLETE, 1}, 1, GBT_OBJ_CUSTOM},
+    {4, 9, {3, 1, 2, 5, SHAPE_BUSHY, 0}, 1, 0, GBT_OBJ_SOFTMAX},
+    {3, 12, {2, 2, 1, 12, SHAPE_COMPLETE, 1}, 1, 0, GBT_OBJ_CUSTOM},
+    {5, 9, {1, 1, 2, 12, SHAPE_BUSHY, 0}, 0, 1, GBT_OBJ_SQUARED_ERROR},
+    {9, 4, {2, 1, 1, 9, SHAPE_BUSHY, 0}, 0, 1, GBT_OBJ_SOFTMAX},
 };
 
 static uint8_t *write_seed(const gbt_forest *forest, const gbt_schema *schema, int32_t objective, size_t *n_bytes) {
@@ -57,10 +60,31 @@ static uint8_t *write_seed(const gbt_forest *forest, const gbt_schema *schema, i
   return out;
 }
 
+/* The columns, and the level counts of those that can have them. */
+static gbt_schema *with_counts(test_rng *rng, gbt_schema *schema) {
+  const gbt_mem mem = gbt_mem_default();
+  gbt_feature *feat = test_alloc(2 * (size_t)schema->n_columns * sizeof *feat);
+  gbt_schema *out = NULL;
+  int32_t n = schema->n_columns;
+  memcpy(feat, schema->feat, (size_t)n * sizeof *feat);
+  for (int32_t c = 0; c < schema->n_columns; c++) {
+    if (schema->col[c].type != GBT_CATEGORICAL) continue;
+    double *count = test_alloc((size_t)schema->col[c].n_levels * sizeof *count);
+    for (int32_t i = 0; i < schema->col[c].n_levels; i++) count[i] = (double)test_below(rng, 1000);
+    feat[n++] = (gbt_feature){GBT_FEATURE_LEVEL_COUNT, c, GBT_NUMERIC, count};
+  }
+  CHECK_OK(gbt_schema_new_mapped(&mem, schema->n_columns, schema->col, n, feat, &out, test_err));
+  for (int32_t f = schema->n_columns; f < n; f++) free((void *)(uintptr_t)feat[f].value);
+  free(feat);
+  gbt_schema_unref(schema);
+  return out;
+}
+
 uint8_t *model_seed(uint64_t i, size_t *n_bytes) {
   const seed_spec *spec = &specs[i % MODEL_SEEDS];
   test_rng rng = {i};
   gbt_schema *schema = make_schema(&rng, spec->n_features, spec->n_levels);
+  if (spec->has_counts) schema = with_counts(&rng, schema);
   gbt_forest *forest =
       spec->has_vectors ? make_vector_forest(&rng, schema, &spec->forest) : make_forest(&rng, schema, &spec->forest);
   uint8_t *out = write_seed(forest, schema, spec->objective, n_bytes);

@@ -246,32 +246,54 @@ static void slice(use *u, gbt_tree_range trees) {
   write_other(u, &view, u->model->schema, u->binding, trees.beg);
 }
 
+/* The numbers of a column's statistics for its levels in another order; a level that is new has none. */
+static gbt_feature *other_statistics(const gbt_schema *schema, const gbt_schema_column *col) {
+  gbt_feature *feat = test_alloc((size_t)schema->n_features * sizeof *feat);
+  for (int32_t f = 0; f < schema->n_features; f++) {
+    feat[f] = schema->feat[f];
+    if (feat[f].value == NULL) continue;
+    const gbt_schema_column *old = &schema->col[feat[f].col], *now = &col[feat[f].col];
+    double *value = test_alloc((size_t)now->n_levels * sizeof *value);
+    for (int32_t i = 0; i < now->n_levels; i++) {
+      value[i] = 0.0;
+      for (int32_t k = 0; k < old->n_levels; k++)
+        if (strcmp(old->levels[k], now->levels[i]) == 0) value[i] = feat[f].value[k];
+    }
+    feat[f].value = value;
+  }
+  return feat;
+}
+
 /* Factors with their levels in another order and a level more. */
 static gbt_schema *other_levels(use *u) {
   const gbt_schema *schema = u->model->schema;
   size_t n = (size_t)schema->n_columns;
-  gbt_schema_column *feat = test_alloc(n * sizeof *feat);
+  gbt_schema_column *col = test_alloc(n * sizeof *col);
   gbt_schema *out = NULL;
-  for (size_t f = 0; f < n; f++) {
-    feat[f] = schema->col[f];
-    if (feat[f].type != GBT_CATEGORICAL) continue;
-    int32_t n_old = feat[f].n_levels;
+  for (size_t c = 0; c < n; c++) {
+    col[c] = schema->col[c];
+    if (col[c].type != GBT_CATEGORICAL) continue;
+    int32_t n_old = col[c].n_levels;
     const char **level = test_alloc(((size_t)n_old + 1) * sizeof *level);
     int64_t *order = test_permutation(&u->rng, n_old);
     int is_new = 1;
     for (int32_t i = 0; i < n_old; i++) {
-      level[i] = schema->col[f].levels[order[i]];
+      level[i] = schema->col[c].levels[order[i]];
       is_new &= strcmp(level[i], "unseen 1") != 0;
     }
     level[n_old] = "unseen 1";
-    feat[f].levels = level;
-    feat[f].n_levels = n_old + is_new;
+    col[c].levels = level;
+    col[c].n_levels = n_old + is_new;
     free(order);
   }
-  CHECK_OK(gbt_schema_new(&u->mem, (int32_t)n, feat, &out, test_err));
-  for (size_t f = 0; f < n; f++)
-    if (feat[f].type == GBT_CATEGORICAL) free((void *)(uintptr_t)feat[f].levels);
+  gbt_feature *feat = other_statistics(schema, col);
+  CHECK_OK(gbt_schema_new_mapped(&u->mem, (int32_t)n, col, schema->n_features, feat, &out, test_err));
+  for (int32_t f = 0; f < schema->n_features; f++)
+    if (feat[f].value != NULL) free((void *)(uintptr_t)feat[f].value);
+  for (size_t c = 0; c < n; c++)
+    if (col[c].type == GBT_CATEGORICAL) free((void *)(uintptr_t)col[c].levels);
   free(feat);
+  free(col);
   return out;
 }
 
@@ -293,7 +315,20 @@ static void relevel(use *u) {
 
 /* ---- training on ---- */
 
-/* The table's columns in the order of the features, ordered factors with the feature's own levels. */
+/* Whether the features are such as training makes them: all columns, then level counts of some, in their order. */
+static int trained_map(const gbt_schema *schema) {
+  int32_t n = schema->n_columns;
+  if (schema->n_features < n) return 0;
+  for (int32_t f = 0; f < schema->n_features; f++) {
+    const gbt_feature *feat = &schema->feat[f];
+    if (f < n ? feat->kind != GBT_FEATURE_COLUMN || feat->col != f : feat->kind != GBT_FEATURE_LEVEL_COUNT) return 0;
+    if (f > n && feat->col <= schema->feat[f - 1].col) return 0;
+  }
+  return 1;
+}
+
+/* The table's columns in the order of the model's, ordered factors with the model's own levels; statistics are
+ * the model's. */
 static gbt_table training_table(use *u) {
   const gbt_schema *schema = u->model->schema;
   gbt_table table = u->table->table;
@@ -307,6 +342,9 @@ static gbt_table training_table(use *u) {
     gbt_column own = {feat->name, feat->tag, feat->type, GBT_CODES, code, NULL, 0, feat->n_levels, feat->levels, 0};
     cols[f] = own;
   }
+  for (int32_t f = schema->n_columns; f < schema->n_features; f++)
+    cols[schema->feat[f].col].derive = 1u << schema->feat[f].kind;
+  table.statistics = schema;
   table.n_cols = schema->n_columns;
   table.cols = cols;
   return table;
@@ -314,7 +352,7 @@ static gbt_table training_table(use *u) {
 
 static void free_training_table(const use *u, const gbt_table *table) {
   for (int32_t f = 0; f < table->n_cols; f++)
-    if (u->model->schema->feat[f].type == GBT_ORDINAL) free((void *)(uintptr_t)table->cols[f].values);
+    if (u->model->schema->col[f].type == GBT_ORDINAL) free((void *)(uintptr_t)table->cols[f].values);
   free((void *)(uintptr_t)table->cols);
 }
 
@@ -387,6 +425,7 @@ static void train_with(use *u, const gbt_table *table, gbt_dataset *data) {
 static void train_on(use *u) {
   const gbt_forest_view *forest = &u->model->parts.forest;
   if (forest->n_features == 0 || forest->n_outputs > 4 || forest->n_parallel > 4 || forest->n_leaf_outputs > 1) return;
+  if (!trained_map(u->model->schema)) return;
   gbt_table table = training_table(u);
   gbt_dataset *data = NULL;
   double *label = test_alloc((size_t)table.n_rows * sizeof *label);

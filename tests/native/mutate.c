@@ -127,18 +127,19 @@ typedef struct field {
 
 /* Every field of every record. */
 static const field fields[] = {
-    {GBTI_SEC_NUMBERS, 16, 0, 4},    {GBTI_SEC_NUMBERS, 16, 4, 4},  {GBTI_SEC_NUMBERS, 16, 8, 4},
-    {GBTI_SEC_NUMBERS, 16, 12, 4},   {GBTI_SEC_OBJECTIVE, 8, 0, 8}, {GBTI_SEC_PARAMETERS, 16, 0, 8},
-    {GBTI_SEC_PARAMETERS, 16, 8, 8}, {GBTI_SEC_BASE, 8, 0, 8},      {GBTI_SEC_TREES, 24, 0, 8},
-    {GBTI_SEC_TREES, 24, 8, 8},      {GBTI_SEC_TREES, 24, 16, 4},   {GBTI_SEC_TREES, 24, 20, 4},
-    {GBTI_SEC_NODES, 16, 0, 8},      {GBTI_SEC_NODES, 16, 0, 4},    {GBTI_SEC_NODES, 16, 4, 4},
-    {GBTI_SEC_NODES, 16, 8, 4},      {GBTI_SEC_NODES, 16, 12, 4},   {GBTI_SEC_SETS, 4, 0, 4},
-    {GBTI_SEC_LEAF_VALUES, 8, 0, 8}, {GBTI_SEC_GAIN, 8, 0, 8},      {GBTI_SEC_COVER, 8, 0, 8},
-    {GBTI_SEC_COUNT, 4, 0, 4},       {GBTI_SEC_COLUMNS, 24, 0, 8},  {GBTI_SEC_COLUMNS, 24, 8, 8},
-    {GBTI_SEC_COLUMNS, 24, 16, 4},   {GBTI_SEC_COLUMNS, 24, 20, 4}, {GBTI_SEC_LEVELS, 8, 0, 8},
-    {GBTI_SEC_META, 32, 0, 8},       {GBTI_SEC_META, 32, 8, 4},     {GBTI_SEC_META, 32, 12, 4},
-    {GBTI_SEC_META, 32, 16, 8},      {GBTI_SEC_META, 32, 24, 8},    {GBTI_SEC_META_VALUES, 8, 0, 8},
-    {GBTI_SEC_META_VALUES, 4, 0, 4}, {GBTI_SEC_TEXTS, 1, 0, 1}};
+    {GBTI_SEC_NUMBERS, 16, 0, 4},      {GBTI_SEC_NUMBERS, 16, 4, 4},    {GBTI_SEC_NUMBERS, 16, 8, 4},
+    {GBTI_SEC_NUMBERS, 16, 12, 4},     {GBTI_SEC_OBJECTIVE, 8, 0, 8},   {GBTI_SEC_PARAMETERS, 16, 0, 8},
+    {GBTI_SEC_PARAMETERS, 16, 8, 8},   {GBTI_SEC_BASE, 8, 0, 8},        {GBTI_SEC_TREES, 24, 0, 8},
+    {GBTI_SEC_TREES, 24, 8, 8},        {GBTI_SEC_TREES, 24, 16, 4},     {GBTI_SEC_TREES, 24, 20, 4},
+    {GBTI_SEC_NODES, 16, 0, 8},        {GBTI_SEC_NODES, 16, 0, 4},      {GBTI_SEC_NODES, 16, 4, 4},
+    {GBTI_SEC_NODES, 16, 8, 4},        {GBTI_SEC_NODES, 16, 12, 4},     {GBTI_SEC_SETS, 4, 0, 4},
+    {GBTI_SEC_LEAF_VALUES, 8, 0, 8},   {GBTI_SEC_GAIN, 8, 0, 8},        {GBTI_SEC_COVER, 8, 0, 8},
+    {GBTI_SEC_COUNT, 4, 0, 4},         {GBTI_SEC_COLUMNS, 24, 0, 8},    {GBTI_SEC_COLUMNS, 24, 8, 8},
+    {GBTI_SEC_COLUMNS, 24, 16, 4},     {GBTI_SEC_COLUMNS, 24, 20, 4},   {GBTI_SEC_LEVELS, 8, 0, 8},
+    {GBTI_SEC_FEATURE_KINDS, 8, 0, 8}, {GBTI_SEC_FEATURES, 8, 0, 4},    {GBTI_SEC_FEATURES, 8, 4, 4},
+    {GBTI_SEC_STATISTICS, 8, 0, 8},    {GBTI_SEC_META, 32, 0, 8},       {GBTI_SEC_META, 32, 8, 4},
+    {GBTI_SEC_META, 32, 12, 4},        {GBTI_SEC_META, 32, 16, 8},      {GBTI_SEC_META, 32, 24, 8},
+    {GBTI_SEC_META_VALUES, 8, 0, 8},   {GBTI_SEC_META_VALUES, 4, 0, 4}, {GBTI_SEC_TEXTS, 1, 0, 1}};
 
 /* A random record of a section: its position, or 0 when there is none. */
 static uint64_t pick(test_rng *rng, const blob *b, gbti_section_id section, uint64_t size) {

@@ -26,8 +26,11 @@ double draft_number(test_rng *rng) {
   return kind == 3 ? test_bell(rng) : (double)(test_below(rng, 41) - 20) / 2.0;
 }
 
-/* Columns as the numbers tell them. */
-static void count_columns(draft *d) { numbers(d)->n_features = (int32_t)COUNT(d, gbti_model_column, GBTI_SEC_COLUMNS); }
+/* Features as the numbers tell them: the columns where there is no map. */
+static void count_features(draft *d) {
+  const size_t n = COUNT(d, gbti_model_feature, GBTI_SEC_FEATURES);
+  numbers(d)->n_features = (int32_t)(n > 0 ? n : COUNT(d, gbti_model_column, GBTI_SEC_COLUMNS));
+}
 
 /* ---- texts ---- */
 
@@ -45,6 +48,8 @@ static size_t find_slots(draft *d, uint64_t **slot) {
     slot[n++] = &columns(d)[f].tag;
     for (int32_t i = 0; i < columns(d)[f].n_levels && at < n_levels; i++) slot[n++] = &level[at++];
   }
+  for (size_t i = 0; i < COUNT(d, uint64_t, GBTI_SEC_FEATURE_KINDS) && n < MOST_SLOTS; i++)
+    slot[n++] = AS(d, uint64_t, GBTI_SEC_FEATURE_KINDS) + i;
   for (size_t m = 0; m < COUNT(d, gbti_model_entry, GBTI_SEC_META); m++) {
     const gbti_model_entry *e = &entries(d)[m];
     if (n == MOST_SLOTS) break;
@@ -145,7 +150,7 @@ static void edit_schema(test_rng *rng, draft *d) {
     fresh.name = add_name(rng, d, "new ");
     fresh.tag = add_name(rng, d, "");
     columns(d)[n] = fresh;
-    count_columns(d);
+    count_features(d);
     return;
   }
   if (n == 0) return;
@@ -156,7 +161,7 @@ static void edit_schema(test_rng *rng, draft *d) {
     feat->type = (uint32_t)test_below(rng, 4);
   } else if (kind == 2 && n > 1 && columns(d)[n - 1].n_levels == 0) {
     d->n[GBTI_SEC_COLUMNS] -= 24;
-    count_columns(d);
+    count_features(d);
   } else if (kind == 3 && feat->n_levels > 0 && draft_cut(d, GBTI_SEC_LEVELS, 8 * at, 8)) {
     feat->n_levels--;
   } else if (kind > 3) {
@@ -167,6 +172,68 @@ static void edit_schema(test_rng *rng, draft *d) {
         if (feat->type == GBT_NUMERIC) feat->type = 1 + (uint32_t)test_below(rng, 2);
       }
   }
+}
+
+/* ---- the feature map ---- */
+
+static gbti_model_feature *features(draft *d) { return AS(d, gbti_model_feature, GBTI_SEC_FEATURES); }
+
+/* Levels of a column, as far as the draft has it. */
+static size_t n_levels_of(draft *d, int32_t col) {
+  if (col < 0 || (size_t)col >= COUNT(d, gbti_model_column, GBTI_SEC_COLUMNS)) return 0;
+  return columns(d)[col].n_levels > 0 ? (size_t)columns(d)[col].n_levels : 0;
+}
+
+/* The map that says that features are the columns, to be added to. */
+static void begin_map(draft *d) {
+  const size_t n = COUNT(d, gbti_model_column, GBTI_SEC_COLUMNS);
+  if (n > MUTATE_SECTION / 16 || !draft_insert(d, GBTI_SEC_FEATURES, 0, n * sizeof(gbti_model_feature))) return;
+  for (size_t f = 0; f < n; f++) features(d)[f].col = (int32_t)f;
+  if (n > 0 && draft_insert(d, GBTI_SEC_FEATURE_KINDS, 0, 8))
+    *AS(d, uint64_t, GBTI_SEC_FEATURE_KINDS) = draft_add_text(d, gbt_feature_kind_name(GBT_FEATURE_COLUMN));
+}
+
+/* Level counts of a factor behind the other features. */
+static void add_counts(test_rng *rng, draft *d) {
+  const size_t n_cols = COUNT(d, gbti_model_column, GBTI_SEC_COLUMNS);
+  if (n_cols == 0) return;
+  const int32_t col = (int32_t)test_below(rng, (int64_t)n_cols);
+  const size_t n_levels = n_levels_of(d, col);
+  if (COUNT(d, gbti_model_feature, GBTI_SEC_FEATURES) == 0) begin_map(d);
+  const size_t n = COUNT(d, gbti_model_feature, GBTI_SEC_FEATURES), at = d->n[GBTI_SEC_STATISTICS];
+  if (n == 0 || (columns(d)[col].type != GBT_CATEGORICAL && test_below(rng, 8) > 0)) return;
+  if (COUNT(d, uint64_t, GBTI_SEC_FEATURE_KINDS) == 1 && draft_insert(d, GBTI_SEC_FEATURE_KINDS, 8, 8))
+    AS(d, uint64_t, GBTI_SEC_FEATURE_KINDS)[1] = draft_add_text(d, gbt_feature_kind_name(GBT_FEATURE_LEVEL_COUNT));
+  if (!draft_insert(d, GBTI_SEC_FEATURES, n * sizeof(gbti_model_feature), sizeof(gbti_model_feature))) return;
+  features(d)[n].kind = 1;
+  features(d)[n].col = col;
+  if (!draft_insert(d, GBTI_SEC_STATISTICS, at, n_levels * 8)) return;
+  for (size_t i = 0; i < n_levels; i++) {
+    const double count = (double)test_below(rng, 100);
+    memcpy(d->section[GBTI_SEC_STATISTICS] + at + 8 * i, &count, 8);
+  }
+}
+
+static void edit_features(test_rng *rng, draft *d) {
+  const size_t n = COUNT(d, gbti_model_feature, GBTI_SEC_FEATURES);
+  const size_t n_values = COUNT(d, double, GBTI_SEC_STATISTICS);
+  const int64_t kind = test_below(rng, 6);
+  if (kind < 3) {
+    add_counts(rng, d);
+  } else if (kind == 3 && n > 0) {
+    draft_cut(d, GBTI_SEC_FEATURES, (size_t)test_below(rng, (int64_t)n) * sizeof(gbti_model_feature),
+              sizeof(gbti_model_feature));
+  } else if (kind == 4 && n > 0) {
+    gbti_model_feature *f = &features(d)[test_below(rng, (int64_t)n)];
+    if (test_below(rng, 2))
+      f->kind = (uint32_t)test_below(rng, 3);
+    else
+      f->col = (int32_t)test_below(rng, (int64_t)COUNT(d, gbti_model_column, GBTI_SEC_COLUMNS) + 1);
+  } else if (kind == 5 && n_values > 0) {
+    const double x = draft_number(rng);
+    memcpy(d->section[GBTI_SEC_STATISTICS] + 8 * (uint64_t)test_below(rng, (int64_t)n_values), &x, 8);
+  }
+  count_features(d);
 }
 
 /* ---- meta ---- */
@@ -308,8 +375,10 @@ void draft_edit(test_rng *rng, draft *d) {
   int64_t kind = test_below(rng, 16);
   if (kind < 11)
     draft_edit_trees(rng, d);
-  else if (kind < 13)
+  else if (kind < 12)
     edit_schema(rng, d);
+  else if (kind < 13)
+    edit_features(rng, d);
   else if (kind < 14 && test_below(rng, 2))
     edit_objective(rng, d);
   else if (kind < 14)
@@ -331,7 +400,10 @@ static void take_schema(draft *d, const draft *from, uint64_t text_at) {
     columns(d)[f].tag += text_at;
   }
   for (size_t i = 0; i < COUNT(d, uint64_t, GBTI_SEC_LEVELS); i++) AS(d, uint64_t, GBTI_SEC_LEVELS)[i] += text_at;
-  count_columns(d);
+  for (int p = GBTI_SEC_FEATURE_KINDS; p <= GBTI_SEC_STATISTICS; p++) take_section(d, from, (gbti_section_id)p);
+  for (size_t i = 0; i < COUNT(d, uint64_t, GBTI_SEC_FEATURE_KINDS); i++)
+    AS(d, uint64_t, GBTI_SEC_FEATURE_KINDS)[i] += text_at;
+  count_features(d);
 }
 
 static void take_meta(draft *d, const draft *from, uint64_t text_at) {
