@@ -287,13 +287,17 @@ plan_evaluation <- function(args, host, rows, data, sets) {
   stopping <- check_stopping(args, host, length(sets) > 0L)
   metrics <- no_metrics
   if (length(sets) > 0L || eval_train) {
-    metrics <- resolve_metrics(args[["eval_metric"]], rows$response$objective, rows$response$n_outputs)
+    metrics <- resolve_metrics(args[["eval_metric"]], rows$response)
   } else if (!is.null(args[["eval_metric"]])) {
     stop_argument("`eval_metric` has nothing to be evaluated on: give `valid`, or set `eval_train = TRUE`",
                   "eval_metric")
   }
   if (length(metrics$name) == 0L && stopping) {
     stop_argument("`early_stopping_rounds` needs an `eval_metric` for this objective", "eval_metric")
+  }
+  if (stopping && is.na(metrics$maximise)) {
+    stop_argument(sprintf(paste("early stopping watches the last metric, and \"%s\" has no better side; put another",
+                                "one behind it"), metrics$name[length(metrics$name)]), "eval_metric")
   }
   train <- eval_train && length(metrics$name) > 0L
   evaluation <- list(
@@ -302,6 +306,7 @@ plan_evaluation <- function(args, host, rows, data, sets) {
     at = c(if (train) 0L, seq_along(sets)),
     own = any(is.na(metrics$code)), own_watched = stopping && is.na(metrics$code[length(metrics$code)])
   )
+  check_metric_labels(metrics, evaluation$sets)
   columns <- log_names(evaluation)
   if (anyDuplicated(columns)) {
     stop_argument(sprintf("two columns of the evaluation log would be called \"%s\": rename a set or a metric",
@@ -354,7 +359,8 @@ make_trainer <- function(fit, where) {
   spec <- list(
     params = params_as_numbers(fit$params), objective = objective_object(fit$response$objective, fit$response$param),
     n_outputs = as.integer(fit$response$n_outputs), train = fit$data$view,
-    valid = lapply(fit$sets, function(s) s$data$view), metrics = codes[!is.na(codes)], eval_train = evaluation$train,
+    valid = lapply(fit$sets, function(s) s$data$view), metrics = codes[!is.na(codes)],
+    metric_params = evaluation$metrics$param[!is.na(codes)], eval_train = evaluation$train,
     monotone = fit$constraints$monotone, interactions = fit$constraints$interactions,
     feature_weight = fit$constraints$feature_weights, init_state = fit$start$model$state, init_score = fit$start$score,
     init_valid = if (!is.null(fit$start$model)) lapply(fit$sets, `[[`, "score"), base = NULL,

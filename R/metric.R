@@ -1,27 +1,28 @@
 # Metrics: the engine's by name, the user's as gbt_metric(). The last one is the one that early stopping watches.
 
-# What others call the engine's metrics, in lower case.
-metric_aliases <- c(
-  "rmse" = "rmse", "root_mean_squared_error" = "rmse", "l2_root" = "rmse",
-  "mae" = "mae", "l1" = "mae", "mean_absolute_error" = "mae", "regression_l1" = "mae",
-  "logloss" = "logloss", "binary_logloss" = "logloss", "log_loss" = "logloss", "cross_entropy" = "logloss",
-  "crossentropy" = "logloss", "xentropy" = "logloss", "binary" = "logloss",
-  "auc" = "auc", "roc_auc" = "auc",
-  "error" = "error", "binary_error" = "error", "misclassification" = "error",
-  "mlogloss" = "mlogloss", "multi_logloss" = "mlogloss", "multiclass" = "mlogloss",
-  "merror" = "merror", "multi_error" = "merror",
-  "poisson_deviance" = "poisson_deviance", "poisson-deviance" = "poisson_deviance"
-)
+# The engine's metrics: data frame of name, aliases, text, outputs, maximise, parameter, default, low, high, open_low,
+# open_high, whole, twin. `outputs` are bits, at the places of enums$response.
+metrics_table <- function() {
+  if (is.null(package_state$metrics_table)) {
+    package_state$metrics_table <- as.data.frame(.Call(C_gbt_metrics), stringsAsFactors = FALSE)
+  }
+  package_state$metrics_table
+}
+
+# Names of the metrics and what other packages call them: list of character vectors, in the order of the table.
+metric_names <- function() {
+  table <- metrics_table()
+  Map(c, table$name, strsplit(table$aliases, "|", fixed = TRUE))
+}
 
 # Metrics of other packages that are not the same number as one of ours -> what to take.
 metrics_not_offered <- c(
-  "mse" = "rmse", "l2" = "rmse", "mean_squared_error" = "rmse", "regression" = "rmse", "rmsle" = "rmse",
-  "msle" = "rmse", "r2" = "rmse", "mape" = "mae", "mphe" = "mae", "quantile" = "mae", "huber" = "mae", "fair" = "mae",
-  "accuracy" = "error", "f1" = "auc", "mcc" = "auc", "precision" = "auc", "recall" = "auc", "aucpr" = "auc",
-  "prauc" = "auc", "pr_auc" = "auc", "average_precision" = "auc", "brierscore" = "logloss",
-  "totalf1" = "merror", "auc_mu" = "mlogloss", "poisson-nloglik" = "poisson_deviance", "poisson" = "poisson_deviance",
-  "deviance" = "poisson_deviance", "ndcg" = "auc", "map" = "auc", "gamma" = "poisson_deviance",
-  "gamma-deviance" = "poisson_deviance", "gamma_deviance" = "poisson_deviance", "tweedie" = "poisson_deviance"
+  "smape" = "mape", "medianabsoluteerror" = "mae", "loglinquantile" = "quantile", "lq" = "mae",
+  "accuracy" = "error", "zerooneloss" = "error", "balancederrorrate" = "balanced_accuracy", "precision" = "f1",
+  "recall" = "f1", "totalf1" = "f1", "kappa" = "mcc", "wkappa" = "mcc", "hingeloss" = "logloss",
+  "kullback_leibler" = "logloss", "cross_entropy_lambda" = "logloss", "auc_mu" = "mlogloss",
+  "multiclassonevsall" = "mlogloss", "hammingloss" = "merror", "poisson-nloglik" = "poisson_nloglik",
+  "deviance" = "poisson_deviance", "ndcg" = "auc", "map" = "auc", "pre" = "auc", "pfound" = "auc", "mrr" = "auc"
 )
 
 #' A metric of your own
@@ -73,55 +74,121 @@ as_metric_list <- function(x) {
                 "eval_metric")
 }
 
-metric_name <- function(x, objective) {
-  known <- .Call(C_gbt_metric_names)
-  low <- lower_case(x)
-  name <- unname(metric_aliases[low])
-  if (is.na(name)) {
-    other <- unname(metrics_not_offered[low])
-    if (is.na(other) && grepl("^(error|ndcg|map|pre|tweedie-nloglik|precision|hits)@", low)) other <- "error"
-    if (!is.na(other)) {
-      stop_unsupported(sprintf("metric \"%s\" is not offered; \"%s\" is near to it, and gbt_metric() takes your own", x,
-                               other), "eval_metric")
-    }
-    stop_argument(sprintf("`eval_metric` must be among %s, or a gbt_metric(), not \"%s\"%s",
-                          enumerate(known, 20L, "\""), x, suggest(x, unique(c(known, names(metric_aliases))), "\"")),
-                  "eval_metric")
+# Text -> list(name, code, param): a metric of the engine, its name as the log shows it. "error@0.3" is error with its
+# parameter. Of metrics that share an alias the one that suits the objective is taken. response: see encode_response().
+read_metric <- function(x, response) {
+  table <- metrics_table()
+  objective <- objective_object(response$objective, response$param)
+  parts <- regmatches(x, regexpr("@", x, fixed = TRUE), invert = TRUE)[[1L]]
+  at <- which(vapply(metric_names(), function(names) lower_case(parts[1L]) %in% names, NA))
+  outputs <- .Call(C_gbt_objective_outputs, objective[[1L]])
+  if (length(at) == 0L) stop_no_metric(x, lower_case(parts[1L]), outputs)
+  suits <- bitwAnd(table$outputs[at], outputs) != 0L
+  at <- at[if (any(suits)) which(suits)[1L] else 1L]
+  n_outputs <- as.integer(response$n_outputs)
+  out <- list(name = table$name[at], code = at - 1L,
+              param = .Call(C_gbt_metric_default, at - 1L, objective, n_outputs))
+  if (length(parts) == 2L) {
+    out$param <- read_metric_param(parts[2L], table[at, ], x)
+    out$name <- paste0(out$name, "@", format_number(out$param))
   }
-  code <- match(name, known) - 1L
-  if (!.Call(C_gbt_metric_info, code, objective_code(objective))$suits) {
-    suits <- function(m) .Call(C_gbt_metric_info, m, objective_code(objective))$suits
-    fitting <- known[vapply(seq_along(known) - 1L, suits, NA)]
-    stop_argument(sprintf("metric \"%s\" does not fit objective \"%s\"; there are %s", name, objective,
-                          if (length(fitting)) enumerate(fitting, 20L, "\"") else "none, give a gbt_metric()"),
-                  "eval_metric")
-  }
-  name
+  .Call(C_gbt_metric_check, out$code, out$param, objective, n_outputs)
+  out
 }
 
-no_metrics <- list(name = character(0), code = integer(0), own = list(), maximise = FALSE)
+# What stands behind the "@".
+read_metric_param <- function(text, info, x) {
+  if (is.na(info$parameter)) {
+    stop_argument(sprintf("metric \"%s\" has no parameter, so \"%s\" cannot be given", info$name, x), "eval_metric")
+  }
+  value <- if (grepl("^[0-9.eE+-]+$", text)) suppressWarnings(as.numeric(text)) else NA
+  if (is.na(value)) {
+    stop_argument(sprintf("the %s of metric \"%s\" must be a number, such as \"%s@%s\", not \"%s\"", info$parameter,
+                          info$name, info$name, format_number(info$default), text), "eval_metric")
+  }
+  value
+}
 
-# What is evaluated: list(name = chr in the user's order, code = int (NA for the user's own), own = list of gbt_metric
-# or NULL per metric, maximise = of the last one, which is watched).
-resolve_metrics <- function(eval_metric, objective, n_outputs) {
+# outputs: of the objective, whose metrics the message names.
+stop_no_metric <- function(x, low, outputs) {
+  other <- unname(metrics_not_offered[low])
+  if (!is.na(other)) {
+    stop_unsupported(sprintf("metric \"%s\" is not offered; \"%s\" is near to it, and gbt_metric() takes your own", x,
+                             other), "eval_metric")
+  }
+  known <- metrics_table()$name[bitwAnd(metrics_table()$outputs, outputs) != 0L]
+  stop_argument(sprintf("`eval_metric` must be among %s, or a gbt_metric(), not \"%s\"%s",
+                        enumerate(known, 50L, "\""), x, suggest(low, unlist(metric_names()), "\"")), "eval_metric")
+}
+
+# What is evaluated: list(name = chr in the user's order, code = int (NA for the user's own), param = dbl, own = list of
+# gbt_metric or NULL per metric, maximise = of the last one, which is watched; NA: it has no better side).
+no_metrics <- list(name = character(0), code = integer(0), param = numeric(0), own = list(), maximise = FALSE)
+resolve_metrics <- function(eval_metric, response) {
   given <- as_metric_list(eval_metric)
-  known <- .Call(C_gbt_metric_names)
   if (length(given) == 0L) {
-    code <- if (objective == "custom" && n_outputs > 1L) -1L else .Call(C_gbt_default_metric, objective_code(objective))
-    if (code < 0L) return(no_metrics)
-    given <- list(known[code + 1L])
+    if (response$objective == "custom" && response$n_outputs > 1L) return(no_metrics)
+    given <- list(metrics_table()$name[.Call(C_gbt_default_metric, objective_code(response$objective)) + 1L])
   }
-  own <- lapply(given, function(m) if (inherits(m, "gbt_metric")) m)
-  name <- vapply(given, function(m) if (inherits(m, "gbt_metric")) m$name else metric_name(m, objective), "")
-  double <- anyDuplicated(name)
-  if (double) stop_argument(sprintf("metric \"%s\" is given twice in `eval_metric`", name[double]), "eval_metric")
-  if (length(name) > 16L) stop_argument("`eval_metric` can have at most 16 metrics", "eval_metric")
-  code <- ifelse(vapply(own, is.null, NA), match(name, known) - 1L, NA_integer_)
-  last <- length(name)
-  maximise <- if (is.na(code[last])) own[[last]]$maximise else {
-    .Call(C_gbt_metric_info, code[last], objective_code(objective))$maximise
+  read <- lapply(given, function(m) {
+    if (inherits(m, "gbt_metric")) list(name = m$name, code = NA_integer_, param = 0, own = m)
+    else read_metric(m, response)
+  })
+  out <- list(name = vapply(read, `[[`, "", "name"), code = vapply(read, `[[`, 0L, "code"),
+              param = vapply(read, `[[`, 0, "param"), own = lapply(read, `[[`, "own"))
+  same <- duplicated(data.frame(out$code, out$param)) & !is.na(out$code)
+  double <- which(duplicated(out$name) | same)
+  if (length(double)) {
+    stop_argument(sprintf("metric \"%s\" is given twice in `eval_metric`", out$name[double[1L]]), "eval_metric")
   }
-  list(name = name, code = code, own = own, maximise = maximise)
+  if (length(read) > 16L) stop_argument("`eval_metric` can have at most 16 metrics", "eval_metric")
+  last <- length(read)
+  out$maximise <- if (is.na(out$code[last])) out$own[[last]]$maximise else {
+    metrics_table()$maximise[out$code[last] + 1L]
+  }
+  out
+}
+
+# Are the labels of the data sets what the metrics are made for? sets: list of list(name, label, ...).
+check_metric_labels <- function(metrics, sets) {
+  for (m in which(!is.na(metrics$code))) {
+    for (set in sets) .Call(C_gbt_metric_labels_check, metrics$code[m], metrics$param[m], set$label, set$name)
+  }
+}
+
+# The help of gbt_train(): the table of metrics as roxygen text.
+metrics_help <- function() {
+  table <- metrics_table()
+  twins <- table$twin %in% unlist(lapply(objectives_table()$params, `[[`, "name"))
+  place <- function(name) bitwShiftL(1L, enums$response[[name]])
+  of <- c(number = "numbers", mean = "means", probability = "two classes", classes = "classes", own = "own")
+  suits <- vapply(table$outputs, function(bits) {
+    paste(of[vapply(names(of), function(name) bitwAnd(bits, place(name)) != 0L, NA)], collapse = ", ")
+  }, "")
+  shown <- ifelse(is.na(table$parameter), table$name,
+                  paste0(table$name, "@", table$parameter, " = ", format_number(table$default)))
+  better <- ifelse(is.na(table$maximise), "", ifelse(table$maximise, " Larger is better.", ""))
+  row <- sprintf("\\code{%s} \\tab %s.%s \\tab %s \\cr", shown,
+                 paste0(toupper(substring(table$text, 1, 1)), substring(table$text, 2)), better, suits)
+  c("@section Metrics:",
+    paste("A metric is given by its name; a parameter goes behind an at sign, as in `\"error@@0.3\"` or",
+          "`\"quantile@@0.9\"`. It is evaluated for predictions m or probabilities p and labels y, with the weights of",
+          "the rows. What other packages call it is understood where the number is the same. The last column says",
+          "which objectives it is for, by what they predict: numbers, means on the log link, two classes, several",
+          "classes, or scores of an objective of your own (where p is 1 / (1 + exp(-score)) and m is exp(score))."),
+    "", "\\tabular{lll}{", "metric \\tab meaning \\tab for \\cr", gsub("@", "@@", row, fixed = TRUE), "}", "",
+    paste("A label above 0.5 is the second class; with a probability for each class there is no threshold, the",
+          "largest one decides. `auc`, `pr_auc` and `mcc` are `NaN` where only one class has rows, so are `gini` and",
+          "`r2` where all labels are equal, and `f1` where a class is neither there nor predicted. `mcc` is 0 where",
+          "only one class is predicted. `balanced_accuracy` leaves out classes without rows and is `NaN` with fewer",
+          "than two others. `pr_auc` is the sum over thresholds of precision times the gain in recall; rows of equal",
+          "scores pass a threshold together, and nothing is interpolated. `gini` is the covariance of the labels with",
+          "their ranks by prediction over that with their own ranks; ties have their mean rank. For two classes it is",
+          "2 AUC - 1. `calibration_error` adds up, over bins of equal width, the difference between the sums of labels",
+          "and of probabilities, as a share of all weights; of several classes it looks at the most probable one."),
+    "", paste("A metric without a number takes that of the objective where it has the parameter:",
+              paste0("`", table$name[twins], "` that of `", table$twin[twins], "`", collapse = ", "), "(see",
+              "[gbt_objectives()])."))
 }
 
 # The user's metric on one data set: predictions of the metric's type -> one number.

@@ -165,7 +165,8 @@ not_offered <- local({
   no("maximize maximise", known)
   no("feval", "give your own metric as `eval_metric = gbt_metric(name, fun)`")
   no("fobj", "give your own objective as `objective = list(gradient = , hessian = )`")
-  no("multi_error_top_k auc_mu_weights", "this form of the metric is not offered; give a gbt_metric()")
+  no("multi_error_top_k", "give it with the metric: eval_metric = \"top_error@k\"")
+  no("auc_mu_weights", "this form of the metric is not offered; give a gbt_metric()")
   folds <- "cross-validation is not part of gbt_train()"
   no("nfold nfolds cv_folds fold_count", folds, 0)
   no("folds train_folds fold_column stratified showsd inverted partition_random_seed shuffle return_models", folds)

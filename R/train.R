@@ -74,6 +74,8 @@
 #' best round** (`model$best_round`) unless `trees` says otherwise; importance is that of the same rounds.
 #' `model[seq_len(model$best_round)]` drops the others.
 #'
+#' @eval metrics_help()
+#'
 #' @section Reproducibility:
 #' For given data, parameters and seed the model is the same to the last bit on any machine and for any number of
 #' threads. `seed = NULL` draws a seed from R's generator if something is random (`subsample` or a `colsample` below 1,
@@ -165,8 +167,8 @@
 #' @param feature_weights Chance of features to be drawn by `colsample_*`: numbers named by features; those not named
 #'   have 1. Only ratios matter; features with 0 are never used.
 #' @param valid Validation data, see below.
-#' @param eval_metric Names of metrics (`"rmse"`, `"mae"`, `"logloss"`, `"auc"`, `"error"`, `"mlogloss"`, `"merror"`,
-#'   `"poisson_deviance"`), [gbt_metric()] objects, or a list of both. Left out: the one of the objective.
+#' @param eval_metric Names of metrics (see below), [gbt_metric()] objects, or a list of both. Left out: the one of the
+#'   objective.
 #' @param eval_train Evaluate the metrics on the training data as well? By default only when `eval_metric` is given and
 #'   `valid` is not.
 #' @param early_stopping_rounds Stop after so many rounds without improvement; `NULL` or 0 for never.

@@ -232,26 +232,3 @@ SEXP r_gbt_params_table(void) {
   UNPROTECT(1);
   return out;
 }
-
-SEXP r_gbt_metric_names(void) {
-  SEXP out = PROTECT(Rf_allocVector(STRSXP, GBT_N_METRICS));
-  for (int m = 0; m < GBT_N_METRICS; m++) SET_STRING_ELT(out, m, r_text(gbt_metric_name((gbt_metric)m)));
-  UNPROTECT(1);
-  return out;
-}
-
-SEXP r_gbt_metric_info(SEXP metric, SEXP objective) {
-  int m = r_arg_int(metric, "metric");
-  if (m < 0 || m >= GBT_N_METRICS) r_stop("there is no metric %d", m);
-  gbt_objective_kind kind = r_arg_objective_kind(objective);
-  static const char *parts[] = {"maximise", "suits", ""};
-  SEXP out = PROTECT(Rf_mkNamed(VECSXP, parts));
-  SET_VECTOR_ELT(out, 0, Rf_ScalarLogical(gbt_metric_maximise((gbt_metric)m) != 0));
-  SET_VECTOR_ELT(out, 1, Rf_ScalarLogical(gbt_metric_suits((gbt_metric)m, kind) != 0));
-  UNPROTECT(1);
-  return out;
-}
-
-SEXP r_gbt_default_metric(SEXP objective) {
-  return Rf_ScalarInteger((int)gbt_metric_of_objective(r_arg_objective_kind(objective)));
-}

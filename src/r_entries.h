@@ -12,8 +12,10 @@ SEXP r_gbt_dataset_view(SEXP dataset, SEXP fields);
 SEXP r_gbt_default_metric(SEXP objective);
 SEXP r_gbt_enums(void);
 SEXP r_gbt_hold_out(SEXP n_rows, SEXP share, SEXP seed, SEXP class);
-SEXP r_gbt_metric_info(SEXP metric, SEXP objective);
-SEXP r_gbt_metric_names(void);
+SEXP r_gbt_metric_check(SEXP metric, SEXP param, SEXP objective, SEXP n_outputs);
+SEXP r_gbt_metric_default(SEXP metric, SEXP objective, SEXP n_outputs);
+SEXP r_gbt_metric_labels_check(SEXP metric, SEXP param, SEXP label, SEXP set);
+SEXP r_gbt_metrics(void);
 SEXP r_gbt_model_cache(SEXP state);
 SEXP r_gbt_model_importance(SEXP state, SEXP round_beg, SEXP round_end);
 SEXP r_gbt_model_info(SEXP state);
@@ -22,6 +24,7 @@ SEXP r_gbt_model_nodes(SEXP state);
 SEXP r_gbt_model_remember(SEXP fields);
 SEXP r_gbt_model_shape(SEXP state, SEXP cache, SEXP objective, SEXP names, SEXP tags);
 SEXP r_gbt_model_slice(SEXP state, SEXP rounds, SEXP meta);
+SEXP r_gbt_objective_outputs(SEXP objective);
 SEXP r_gbt_objectives(void);
 SEXP r_gbt_params_table(void);
 SEXP r_gbt_predict(SEXP state, SEXP cache, SEXP frame, SEXP kind, SEXP round_beg, SEXP round_end, SEXP offset,
@@ -52,8 +55,10 @@ SEXP r_gbt_write_file(SEXP path, SEXP raw);
   X(default_metric, 1) \
   X(enums, 0) \
   X(hold_out, 4) \
-  X(metric_info, 2) \
-  X(metric_names, 0) \
+  X(metric_check, 4) \
+  X(metric_default, 3) \
+  X(metric_labels_check, 4) \
+  X(metrics, 0) \
   X(model_cache, 1) \
   X(model_importance, 3) \
   X(model_info, 1) \
@@ -62,6 +67,7 @@ SEXP r_gbt_write_file(SEXP path, SEXP raw);
   X(model_remember, 1) \
   X(model_shape, 5) \
   X(model_slice, 3) \
+  X(objective_outputs, 1) \
   X(objectives, 0) \
   X(params_table, 0) \
   X(predict, 10) \

@@ -17,6 +17,7 @@ static const r_enum enums[] = {
     {"unseen", 0, gbt_unseen_name},
     {"stop_reason", 0, gbt_stop_reason_name},
     {"answer", 0, gbt_answer_name},
+    {"response", 0, gbt_response_name},
 };
 enum { N_ENUMS = (int)(sizeof enums / sizeof enums[0]) };
 

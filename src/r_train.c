@@ -30,10 +30,16 @@ static void read_params(SEXP spec, gbt_params *params) {
 static void read_metrics(SEXP spec, gbt_trainer_spec *out) {
   SEXP x = r_item(spec, "metrics");
   if (x == R_NilValue) return;
+  SEXP param = r_item(spec, "metric_params");
   if (TYPEOF(x) != INTSXP || Rf_xlength(x) > GBT_MAX_METRICS)
     r_stop("`metrics` must be at most %d integers", GBT_MAX_METRICS);
+  const double *params = r_arg_reals(param, Rf_xlength(x), "metric_params");
+  if (params == NULL) r_stop("`metric_params` must be given with `metrics`");
   out->n_metrics = (int32_t)Rf_xlength(x);
-  for (int32_t i = 0; i < out->n_metrics; i++) out->metric[i] = (gbt_metric)INTEGER_RO(x)[i];
+  for (int32_t i = 0; i < out->n_metrics; i++) {
+    out->metric[i].kind = INTEGER_RO(x)[i];
+    out->metric[i].param = params[i];
+  }
 }
 
 /* Monotone signs, interaction groups and feature weights, in memory that lasts until the .Call returns. */

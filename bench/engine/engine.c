@@ -68,7 +68,8 @@ static int run(const made *d, const gbt_params *params, int64_t rounds, int thre
     if (!s) s = gbt_predict_scores(&ctx, &view, binding, (gbt_tree_range){0, view.n_trees}, NULL, score, &err);
     t3 = seconds();
     peaks[2] = peak;
-    if (!s) s = gbt_metric_eval(&ctx, GBT_METRIC_LOGLOSS, &spec.objective, d->n, score, d->y, NULL, &metric, &err);
+    const gbt_metric logloss = gbt_metric_plain(GBT_METRIC_LOGLOSS);
+    if (!s) s = gbt_metric_eval(&ctx, &logloss, &spec.objective, d->n, score, d->y, NULL, &metric, &err);
   }
   if (s)
     fprintf(stderr, "%s\n", err.msg);

@@ -91,8 +91,8 @@ static gbt_status new_trainer(bench *b, const gbt_device_api *device, gbt_datase
 
 static gbt_status metric(bench *b, const double *score, const made *d, double *out, gbt_error *err) {
   const gbt_objective objective = gbt_objective_make(b->loss, b->n_outputs);
-  gbt_metric which = gbt_metric_of_objective(b->loss);
-  return gbt_metric_eval(&b->ctx, which, &objective, d->n, score, d->y, NULL, out, err);
+  const gbt_metric which = gbt_metric_for(gbt_metric_of_objective(b->loss), &objective);
+  return gbt_metric_eval(&b->ctx, &which, &objective, d->n, score, d->y, NULL, out, err);
 }
 
 /* Quality on the test rows; the device's predictions, where it has any, must be the CPU's. */

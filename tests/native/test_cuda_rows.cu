@@ -264,10 +264,11 @@ static int same_metrics(cuda_pair *p, cuda_seen *seen) {
       const gbt_dataset *ds = p->sets[s];
       double want = 0.0, got = 0.0;
       int done = 0;
-      if (!gbt_metric_suits((gbt_metric)m, (gbt_objective_kind)p->spec.objective.kind)) continue;
+      const gbt_metric metric = gbt_metric_plain((gbt_metric_kind)m);
+      if (!gbt_metric_suits(m, (gbt_objective_kind)p->spec.objective.kind)) continue;
       if (p->spec.objective.kind != GBT_OBJ_SOFTMAX && p->spec.objective.n_outputs > 1) continue;
-      if (!CHECK_OK(p->cuda->ops->metric(&p->ctx, p->cuda, s, m, &got, &done, test_err))) return 0;
-      if (!CHECK_OK(gbt_metric_eval(&p->ctx, (gbt_metric)m, &p->spec.objective, ds->n_rows, cpu_of(p)->score[s],
+      if (!CHECK_OK(p->cuda->ops->metric(&p->ctx, p->cuda, s, &metric, &got, &done, test_err))) return 0;
+      if (!CHECK_OK(gbt_metric_eval(&p->ctx, &metric, &p->spec.objective, ds->n_rows, cpu_of(p)->score[s],
                                     ds->label, ds->weight, &want, test_err)))
         return 0;
       if (!CHECK(done)) return 0;
@@ -464,12 +465,13 @@ static void metrics_without_room_are_left_to_the_host(void) {
   made_response(r.data, GBT_OBJ_LOGISTIC, 1, 1);
   r.how.threads = 1;
   if (pair_open(&p, &r, NULL)) {
-    const gbt_metric metrics[2] = {GBT_METRIC_AUC, GBT_METRIC_LOGLOSS};
+    const gbt_metric_kind metrics[4] = {GBT_METRIC_AUC, GBT_METRIC_LOGLOSS, GBT_METRIC_F1, GBT_METRIC_GINI};
     cuda_of(&p)->device.memory.limit = cuda_of(&p)->device.memory.bytes;
-    for (int m = 0; m < 2; m++) {
+    for (int m = 0; m < 4; m++) {
+      const gbt_metric metric = gbt_metric_plain(metrics[m]);
       double out = 0.0;
       int done = 1;
-      CHECK_OK(p.cuda->ops->metric(&p.ctx, p.cuda, 0, metrics[m], &out, &done, test_err));
+      CHECK_OK(p.cuda->ops->metric(&p.ctx, p.cuda, 0, &metric, &out, &done, test_err));
       CHECK_EQ_I64(done, 0);
     }
   }
@@ -482,7 +484,7 @@ static void bad_classes_are_left_to_the_host(void) {
   random_job r;
   cuda_pair p;
   double out = 0.0;
-  int done = 1;
+  int done;
   memset(&r, 0, sizeof r);
   r.data = made_new(2, 300, 1, NULL);
   r.job = job_make(r.data, GBT_OBJ_SOFTMAX, 3, 1);
@@ -490,8 +492,13 @@ static void bad_classes_are_left_to_the_host(void) {
   r.data->label[123] = 3.0;
   r.how.threads = 1;
   if (pair_open(&p, &r, NULL)) {
-    CHECK_OK(p.cuda->ops->metric(&p.ctx, p.cuda, 0, GBT_METRIC_MLOGLOSS, &out, &done, test_err));
-    CHECK_EQ_I64(done, 0);
+    for (int m = 0; m < GBT_N_METRICS; m++) {
+      const gbt_metric metric = gbt_metric_plain((gbt_metric_kind)m);
+      if (!gbt_metric_suits(m, GBT_OBJ_SOFTMAX)) continue;
+      done = 1;
+      CHECK_OK(p.cuda->ops->metric(&p.ctx, p.cuda, 0, &metric, &out, &done, test_err));
+      CHECK_EQ_I64(done, 0);
+    }
   }
   pair_close(&p);
   random_job_free(&r);

@@ -102,7 +102,7 @@ static void sweep(int policy, int n_threads, int32_t n_cols, const made_kind *ki
   story s = {.data = data, .valid = valid, .job = job_make(data, GBT_OBJ_SOFTMAX, 2, 3), .n_threads = n_threads};
   gbt_trainer_spec *spec = &s.job.spec;
   spec->n_valid = spec->n_metrics = 1;
-  spec->metric[0] = GBT_METRIC_MLOGLOSS;
+  spec->metric[0] = gbt_metric_plain(GBT_METRIC_MLOGLOSS);
   spec->monotone = monotone;
   spec->feature_weight = weight;
   spec->interact_beg = beg;

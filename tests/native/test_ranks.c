@@ -56,13 +56,23 @@ static int check_job(const train_job *job, const trained *single, int size, uint
   return ok;
 }
 
-/* Metrics, evaluated on train as well; early stopping now and then. */
+/* Whether a metric takes the labels of a job. */
+static int takes_labels(int32_t metric, gbt_objective_kind kind) {
+  gbt_metric_labels labels = gbt_metric_about(metric)->labels;
+  return labels == GBT_METRIC_LABELS_ANY || labels == GBT_METRIC_LABELS_CLASS ||
+         (labels == GBT_METRIC_LABELS_NOT_NEGATIVE && kind == GBT_OBJ_POISSON);
+}
+
+/* Some metrics, others for other seeds, evaluated on train as well; early stopping now and then. */
 static void add_metrics(train_job *job, uint64_t seed) {
   gbt_trainer_spec *spec = &job->spec;
   const gbt_objective_kind kind = (gbt_objective_kind)spec->objective.kind;
-  for (int m = 0; m < GBT_N_METRICS; m++)
-    if (gbt_metric_suits((gbt_metric)m, kind) && (spec->objective.n_outputs == 1 || kind == GBT_OBJ_SOFTMAX))
-      spec->metric[spec->n_metrics++] = (gbt_metric)m;
+  for (uint64_t i = 0; i < GBT_N_METRICS && spec->n_metrics < 8; i++) {
+    const int32_t m = (int32_t)((i + seed * 7) % GBT_N_METRICS);
+    if (gbt_metric_suits(m, kind) && takes_labels(m, kind) &&
+        (spec->objective.n_outputs == 1 || kind == GBT_OBJ_SOFTMAX))
+      spec->metric[spec->n_metrics++] = gbt_metric_plain((gbt_metric_kind)m);
+  }
   spec->eval_train = 1;
   if (seed % 3 == 0 && kind != GBT_OBJ_CUSTOM && spec->n_metrics > 0) spec->stop_rounds = 1, job->rounds = 5;
 }

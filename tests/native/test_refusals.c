@@ -134,8 +134,8 @@ static void numbers_must_be_in_range(void) {
   s.spec.params.eta = 0.0, refused(&s, GBT_E_ARG, "eta"), s.spec = good;
   s.spec.params.max_depth = 0, refused(&s, GBT_E_ARG, "max_leaves"), s.spec = good;
   s.spec.n_metrics = 1;
-  s.spec.metric[0] = GBT_METRIC_MLOGLOSS, refused(&s, GBT_E_ARG, "mlogloss");
-  s.spec.metric[0] = GBT_METRIC_AUC, taken(&s);
+  s.spec.metric[0] = gbt_metric_plain(GBT_METRIC_MLOGLOSS), refused(&s, GBT_E_ARG, "mlogloss");
+  s.spec.metric[0] = gbt_metric_plain(GBT_METRIC_AUC), taken(&s);
   s.spec.n_valid = 0, s.spec.stop_rounds = 3, refused(&s, GBT_E_ARG, "early stopping");
   s.spec.eval_train = 1, taken(&s);
   close_scene(&s);
@@ -149,7 +149,7 @@ static void metrics_need_labels(void) {
   CHECK_OK(gbt_dataset_set(s.spec.train, GBT_LABEL, NULL, 0, test_err)); /* the host knows its labels itself */
   taken(&s);
   s.spec.n_metrics = 1;
-  s.spec.metric[0] = GBT_METRIC_RMSE;
+  s.spec.metric[0] = gbt_metric_plain(GBT_METRIC_RMSE);
   taken(&s);
   s.spec.eval_train = 1;
   refused(&s, GBT_E_DATA, "label");

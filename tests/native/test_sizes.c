@@ -41,9 +41,11 @@ static void rows(int64_t n) {
   train_job job = small_job(m);
   job.spec.objective.kind = GBT_OBJ_LOGISTIC;
   job.spec.eval_train = 1;
-  job.spec.n_metrics = 2;
-  job.spec.metric[0] = GBT_METRIC_LOGLOSS;
-  job.spec.metric[1] = GBT_METRIC_AUC;
+  job.spec.n_metrics = 4;
+  job.spec.metric[0] = gbt_metric_plain(GBT_METRIC_LOGLOSS);
+  job.spec.metric[1] = gbt_metric_plain(GBT_METRIC_AUC);
+  job.spec.metric[2] = gbt_metric_plain(GBT_METRIC_PR_AUC);
+  job.spec.metric[3] = gbt_metric_plain(GBT_METRIC_MCC);
   train_how how = other;
   if (n > 4000) how.page_rows = 1000;
   check_job(&job, &how);
@@ -75,7 +77,7 @@ static void valid_rows(int64_t n) {
   train_job job = small_job(m);
   job.valid[0] = v;
   job.spec.n_valid = job.spec.n_metrics = 1;
-  job.spec.metric[0] = GBT_METRIC_MAE;
+  job.spec.metric[0] = gbt_metric_plain(GBT_METRIC_MAE);
   check_job(&job, n > 4000 ? &(train_how){2, 4000, GBT_SIMD_AUTO, NULL} : &other);
   made_free(m);
   made_free(v);
@@ -158,9 +160,25 @@ static void classes(int64_t n) {
   job.spec.params.max_depth = 1;
   job.spec.params.min_child_weight = 0.0;
   job.spec.eval_train = 1;
-  job.spec.n_metrics = 2;
-  job.spec.metric[0] = GBT_METRIC_MLOGLOSS;
-  job.spec.metric[1] = GBT_METRIC_MERROR;
+  job.spec.n_metrics = 4;
+  job.spec.metric[0] = gbt_metric_plain(GBT_METRIC_MLOGLOSS);
+  job.spec.metric[1] = gbt_metric_plain(GBT_METRIC_MERROR);
+  job.spec.metric[2] = gbt_metric_plain(GBT_METRIC_F1);
+  job.spec.metric[3].kind = GBT_METRIC_TOP_ERROR;
+  job.spec.metric[3].param = (double)(n / 2);
+  check_job(&job, &other);
+  made_free(m);
+}
+
+static void calibration_bins(int64_t n) {
+  made *m = made_new((uint64_t)n, 200, 2, four);
+  made_response(m, GBT_OBJ_LOGISTIC, 1, 1);
+  train_job job = small_job(m);
+  job.spec.objective = gbt_objective_make(GBT_OBJ_LOGISTIC, 1);
+  job.spec.eval_train = 1;
+  job.spec.n_metrics = 1;
+  job.spec.metric[0].kind = GBT_METRIC_CALIBRATION_ERROR;
+  job.spec.metric[0].param = (double)n;
   check_job(&job, &other);
   made_free(m);
 }
@@ -336,6 +354,7 @@ SWEEP(columns, .low = 1, .high = 2100, .dense = 70, .high_long = 131074, .all_lo
 SWEEP(entries, .low = 0, .high = 33000, .dense = 40, .high_long = 1048578, .all_long = 2000)
 SWEEP(levels, .low = 1, .high = 4200, .dense = 140, .high_long = 131074, .all_long = 1100)
 SWEEP(bins, .low = 2, .high = 1100, .dense = 20, .high_long = 65535, .all_long = 1100)
+SWEEP(calibration_bins, .low = 1, .high = 10000, .dense = 40, .high_long = 10000, .all_long = 2000)
 SWEEP(classes, .low = 2, .high = 300, .dense = 40, .high_long = 5000, .all_long = 300)
 SWEEP(rounds, .low = 1, .high = 1100, .dense = 40, .high_long = 4100, .all_long = 1100)
 SWEEP(parallel_trees, .low = 1, .high = 4100, .dense = 40, .high_long = 65536, .all_long = 1100)
@@ -354,6 +373,7 @@ void suite_sizes(void) {
   RUN(entries_of_any_number);
   RUN(levels_of_any_number);
   RUN(bins_of_any_number);
+  RUN(calibration_bins_of_any_number);
   RUN(classes_of_any_number);
   RUN(rounds_of_any_number);
   RUN(parallel_trees_of_any_number);

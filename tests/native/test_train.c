@@ -230,7 +230,7 @@ static train_job large_job(const made *m, const made *valid, gbt_objective_kind 
   job.spec.n_valid = 1;
   job.valid[0] = valid;
   job.spec.n_metrics = 1;
-  job.spec.metric[0] = gbt_metric_of_objective(loss);
+  job.spec.metric[0] = gbt_metric_plain(gbt_metric_of_objective(loss));
   job.spec.eval_train = 1;
   return job;
 }

@@ -53,7 +53,7 @@ static void runs_add_up(void) {
   made *m = make_usual(1, 300, GBT_OBJ_LOGISTIC, 1);
   train_job job = job_make(m, GBT_OBJ_LOGISTIC, 1, 6);
   job.spec.n_metrics = job.spec.eval_train = 1;
-  job.spec.metric[0] = GBT_METRIC_LOGLOSS;
+  job.spec.metric[0] = gbt_metric_plain(GBT_METRIC_LOGLOSS);
   job.spec.params.subsample = 0.7;
   trained *whole = train(&job, &plain);
   for (int threads = 1; threads <= 3; threads += 2) { /* of the later calls: more than the first had */
@@ -206,7 +206,7 @@ static void the_log_holds_the_metrics(void) {
   made_weights(m, 7);
   made_weights(v, 8);
   train_job job = job_make(m, GBT_OBJ_LOGISTIC, 1, 4);
-  const gbt_metric metrics[] = {GBT_METRIC_AUC, GBT_METRIC_LOGLOSS, GBT_METRIC_ERROR};
+  const gbt_metric metrics[] = {{GBT_METRIC_AUC, 0.0}, {GBT_METRIC_LOGLOSS, 0.0}, {GBT_METRIC_ERROR, 0.3}};
   job.valid[0] = v;
   job.spec.n_valid = 1;
   job.spec.n_metrics = 3;
@@ -226,7 +226,7 @@ static void the_log_holds_the_metrics(void) {
         int s = eval_train ? c / 3 : 1;
         const made *set = s == 0 ? m : v;
         double value = 0.0;
-        CHECK_OK(gbt_metric_eval(&ctx, metrics[c % 3], &job.spec.objective, t->n_rows[s], t->score[s], set->label,
+        CHECK_OK(gbt_metric_eval(&ctx, &metrics[c % 3], &job.spec.objective, t->n_rows[s], t->score[s], set->label,
                                  set->weight, &value, test_err));
         CHECK_EQ_BITS(t->log[(round - 1) * t->width + c], value);
       }
@@ -249,8 +249,8 @@ static void early_stopping_stops(void) {
   job.valid[1] = v;
   job.spec.n_valid = 2;
   job.spec.n_metrics = 2;
-  job.spec.metric[0] = GBT_METRIC_MAE;
-  job.spec.metric[1] = GBT_METRIC_RMSE;
+  job.spec.metric[0] = gbt_metric_plain(GBT_METRIC_MAE);
+  job.spec.metric[1] = gbt_metric_plain(GBT_METRIC_RMSE);
   for (int64_t patience = 1; patience <= 10; patience += 3)
     for (int delta = 0; delta <= 1; delta++) {
       job.spec.stop_rounds = patience;
@@ -362,7 +362,7 @@ static void stopped_trainings_keep_whole_rounds(void) {
   train_job job = job_make(m, GBT_OBJ_SOFTMAX, 2, 3);
   job.valid[0] = v;
   job.spec.n_valid = job.spec.n_metrics = 1;
-  job.spec.metric[0] = GBT_METRIC_MLOGLOSS;
+  job.spec.metric[0] = gbt_metric_plain(GBT_METRIC_MLOGLOSS);
   job.spec.params.subsample = 0.8;
   job.spec.params.max_depth = 3;
   trained *whole = train(&job, &plain);

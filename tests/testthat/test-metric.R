@@ -38,20 +38,176 @@ test_that("metrics do not change the model", {
   expect_identical(as.data.frame(a), as.data.frame(b))
 })
 
+# The log of one metric per name, against plain formulas of predictions (p), labels (y) and weights (w).
+expect_logged <- function(m, set, formulas, p, y, w, tolerance = 1e-12) {
+  last <- nrow(m$evaluation_log)
+  for (name in names(formulas)) {
+    expect_equal(m$evaluation_log[[paste0(set, "_", name)]][last], formulas[[name]](p, y, w), tolerance = tolerance,
+                 info = name)
+  }
+}
+
+test_that("metrics of numbers are their formulas", {
+  wmean <- function(x, w) sum(w * x) / sum(w)
+  gini <- function(p, y, w) {
+    rank_of <- function(x) vapply(x, function(v) sum(w[x < v]) + sum(w[x == v]) / 2, 0)
+    centred <- w * (y - wmean(y, w))
+    sum(centred * rank_of(p)) / sum(centred * rank_of(y))
+  }
+  pinball <- function(a) function(p, y, w) wmean(ifelse(y > p, a * (y - p), (1 - a) * (p - y)), w)
+  huber <- function(d) function(p, y, w) wmean(ifelse(abs(y - p) <= d, (y - p)^2 / 2, d * (abs(y - p) - d / 2)), w)
+  formulas <- list(
+    rmse = function(p, y, w) sqrt(wmean((p - y)^2, w)), mse = function(p, y, w) wmean((p - y)^2, w),
+    mae = function(p, y, w) wmean(abs(p - y), w), mape = function(p, y, w) wmean(abs(p - y) / pmax(1, abs(y)), w),
+    rmsle = function(p, y, w) sqrt(wmean((log1p(p) - log1p(y))^2, w)),
+    msle = function(p, y, w) wmean((log1p(p) - log1p(y))^2, w),
+    r2 = function(p, y, w) 1 - sum(w * (p - y)^2) / sum(w * (y - wmean(y, w))^2),
+    "huber@3" = huber(3), huber = huber(1),
+    pseudo_huber = function(p, y, w) wmean(sqrt(1 + (p - y)^2) - 1, w),
+    "pseudo_huber@2.5" = function(p, y, w) wmean(2.5^2 * (sqrt(1 + ((p - y) / 2.5)^2) - 1), w),
+    log_cosh = function(p, y, w) wmean(log(cosh(p - y)), w),
+    "fair@2" = function(p, y, w) wmean(2 * abs(p - y) - 4 * log1p(abs(p - y) / 2), w),
+    quantile = pinball(0.5), "quantile@0.9" = pinball(0.9), coverage = function(p, y, w) wmean(y <= p, w),
+    "expectile@0.2" = function(p, y, w) wmean(ifelse(y > p, 0.2, 0.8) * (y - p)^2, w), gini = gini
+  )
+  for (some in list(1:9, 10:18)) {
+    m <- gbt_train(mpg ~ ., mtcars, weights = wt, nrounds = 5, eval_metric = names(formulas)[some], threads = 1)
+    expect_named(m$evaluation_log, c("round", paste0("train_", names(formulas)[some])))
+    expect_logged(m, "train", formulas[some], predict(m, mtcars), mtcars$mpg, mtcars$wt)
+  }
+})
+
+test_that("metrics of means on the log link are their formulas", {
+  y_log <- function(y, m) ifelse(y > 0, y * log(pmax(y, 1e-300) / m), 0)
+  tweedie <- function(a) function(p, y, w) {
+    mean(2 * (y^(2 - a) / ((1 - a) * (2 - a)) - y * p^(1 - a) / (1 - a) + p^(2 - a) / (2 - a)))
+  }
+  binomial <- function(a) function(p, y, w) mean(2 * (y_log(y, p) - (y + 1 / a) * log((1 + a * y) / (1 + a * p))))
+  formulas <- list(
+    poisson_deviance = function(p, y, w) mean(2 * (y_log(y, p) - (y - p))),
+    poisson_nloglik = function(p, y, w) mean(p - y * log(p)),
+    gamma_deviance = function(p, y, w) mean(2 * ((y - p) / p - log(y / p))),
+    gamma_nloglik = function(p, y, w) mean(y / p + log(p)),
+    tweedie_deviance = tweedie(1.5), "tweedie_deviance@1.2" = tweedie(1.2),
+    tweedie_nloglik = function(p, y, w) mean(p^0.5 / 0.5 + y * p^-0.5 / 0.5),
+    negative_binomial_deviance = binomial(1), "negative_binomial_deviance@0.1" = binomial(0.1), rmse =
+      function(p, y, w) sqrt(mean((p - y)^2))
+  )
+  m <- gbt_train(carb ~ ., mtcars, objective = "poisson", nrounds = 5, eval_metric = names(formulas), threads = 1)
+  expect_logged(m, "train", formulas, predict(m, mtcars), mtcars$carb, 1)
+})
+
+# Rows by actual and predicted class, weighted.
+confusion <- function(actual, predicted, n, w) {
+  out <- matrix(0, n, n)
+  for (i in seq_along(actual)) out[actual[i], predicted[i]] <- out[actual[i], predicted[i]] + w[i]
+  out
+}
+correlation <- function(t) {
+  n <- sum(t)
+  (sum(diag(t)) * n - sum(rowSums(t) * colSums(t))) / sqrt((n^2 - sum(rowSums(t)^2)) * (n^2 - sum(colSums(t)^2)))
+}
+
+test_that("metrics of two classes are their formulas", {
+  set.seed(1)
+  x <- data.frame(a = round(rnorm(300), 1), b = sample(4, 300, TRUE))
+  y <- as.numeric(x$a + rnorm(300) > 0.4)
+  w <- runif(300)
+  two <- function(p, y, w, t) confusion(y + 1, (p > t) + 1, 2, w)
+  average_precision <- function(p, y, w) {
+    at <- sort(unique(p), decreasing = TRUE)
+    hits <- vapply(at, function(t) sum(w[p >= t & y == 1]), 0)
+    precision <- hits / vapply(at, function(t) sum(w[p >= t]), 0)
+    sum(diff(c(0, hits)) * precision) / sum(w[y == 1])
+  }
+  formulas <- list(
+    brier = function(p, y, w) sum(w * (p - y)^2) / sum(w),
+    error = function(p, y, w) sum(w[(p > 0.5) != y]) / sum(w),
+    "error@0.3" = function(p, y, w) sum(w[(p > 0.3) != y]) / sum(w),
+    f1 = function(p, y, w) 2 * two(p, y, w, 0.5)[2, 2] / (sum(w[y == 1]) + sum(w[p > 0.5])),
+    "f1@0.25" = function(p, y, w) 2 * two(p, y, w, 0.25)[2, 2] / (sum(w[y == 1]) + sum(w[p > 0.25])),
+    mcc = function(p, y, w) correlation(two(p, y, w, 0.5)),
+    "mcc@0.6" = function(p, y, w) correlation(two(p, y, w, 0.6)),
+    balanced_accuracy = function(p, y, w) mean(diag(two(p, y, w, 0.5)) / rowSums(two(p, y, w, 0.5))),
+    pr_auc = average_precision,
+    "calibration_error@7" = function(p, y, w) {
+      sum(abs(tapply(w * (y - p), pmin(floor(p * 7), 6), sum))) / sum(w)
+    }
+  )
+  m <- gbt_train(x, factor(y), weights = w, nrounds = 8, eval_metric = c(names(formulas), "auc", "gini"), threads = 2)
+  expect_logged(m, "train", formulas, predict(m, x), y, w)
+  expect_equal(m$evaluation_log$train_gini, 2 * m$evaluation_log$train_auc - 1, tolerance = 1e-14)
+})
+
+test_that("metrics of several classes are their formulas", {
+  y <- as.integer(iris$Species)
+  w <- iris$Petal.Width
+  best <- function(p) max.col(p, "first")
+  table <- function(p, y, w) confusion(y, best(p), 3, w)
+  formulas <- list(
+    mbrier = function(p, y, w) sum(w * rowSums((p - diag(3)[y, ])^2)) / sum(w),
+    "top_error@2" = function(p, y, w) {
+      sum(w[vapply(seq_along(y), function(i) sum(p[i, ] > p[i, y[i]]) >= 2, NA)]) / sum(w)
+    },
+    f1 = function(p, y, w) mean(2 * diag(table(p, y, w)) / (rowSums(table(p, y, w)) + colSums(table(p, y, w)))),
+    mcc = function(p, y, w) correlation(table(p, y, w)),
+    balanced_accuracy = function(p, y, w) mean(diag(table(p, y, w)) / rowSums(table(p, y, w))),
+    calibration_error = function(p, y, w) {
+      top <- apply(p, 1, max)
+      sum(abs(tapply(w * ((best(p) == y) - top), pmin(floor(top * 10), 9), sum))) / sum(w)
+    }
+  )
+  m <- gbt_train(iris[1:2], iris$Species, weights = w, nrounds = 6, eval_metric = names(formulas), threads = 1)
+  expect_logged(m, "train", formulas, unname(predict(m, iris)), y, w)
+})
+
+test_that("early stopping knows which side is better", {
+  valid <- list(x = d[seq(1, 32, 3), -9], y = d$am[seq(1, 32, 3)])
+  m <- gbt_train(d[-9], d$am, nrounds = 30, valid = valid, eval_metric = "mcc", early_stopping_rounds = 5, threads = 1)
+  expect_identical(m$best_score, max(m$evaluation_log$valid_mcc))
+  expect_identical(m$best_round, which.max(m$evaluation_log$valid_mcc))
+})
+
+test_that("the table of metrics is complete and its names are known once for each kind of objective", {
+  table <- gbt:::metrics_table()
+  names <- gbt:::metric_names()
+  for (bit in bitwShiftL(1L, seq_along(gbt:::enums$response) - 1L)) {
+    expect_false(anyDuplicated(unlist(names[bitwAnd(table$outputs, bit) != 0L])) > 0)
+  }
+  expect_true(all(nzchar(table$text)) && !anyDuplicated(table$name))
+  help <- paste(gbt:::metrics_help(), collapse = "\n")
+  for (name in table$name) expect_match(help, paste0("\\code{", name), fixed = TRUE)
+})
+
 test_that("names of peers are understood, others are errors that help", {
   same <- list(rmse = c("RMSE", "root_mean_squared_error"), mae = "l1", logloss = c("binary_logloss", "Logloss"),
                auc = "AUC", error = "binary_error", mlogloss = c("multi_logloss", "MultiClass"), merror = "multi_error")
   fits <- c(rmse = "squared_error", mae = "squared_error", logloss = "logistic", auc = "logistic", error = "logistic",
             mlogloss = "softmax", merror = "softmax")
+  response_for <- function(objective) {
+    list(objective = objective, param = numeric(0), n_outputs = if (objective == "softmax") 3L else 1L)
+  }
   for (name in names(same)) {
-    for (other in same[[name]]) expect_identical(gbt:::metric_name(other, fits[[name]]), name)
+    for (other in same[[name]]) expect_identical(gbt:::read_metric(other, response_for(fits[[name]]))$name, name)
   }
   train <- function(eval_metric) gbt_train(mtcars[-1], mtcars$mpg, eval_metric = eval_metric, nrounds = 1, threads = 1)
   expect_snapshot(error = TRUE, {
     train("rmsee")
-    train("mse")
+    train("smape")
     train("poisson-nloglik")
     train("error@0.7")
+    train("quantile@0.5x")
+    train("quantile@1")
+    train("rmse@2")
+    train(c("quantile", "pinball@0.5"))
+    gbt_train(iris[-5], iris$Species, eval_metric = "f1@0.3", nrounds = 1, threads = 1)
+    gbt_train(iris[-5], iris$Species, eval_metric = "top_error@1.5", nrounds = 1, threads = 1)
+    gbt_train(mtcars[-11], mtcars$carb - 1, objective = "poisson", eval_metric = "gamma_deviance", nrounds = 1,
+              threads = 1)
+    gbt_train(mtcars[-1], mtcars$mpg, valid = list(mine = list(x = mtcars[-1], y = -mtcars$mpg)), eval_metric = "rmsle",
+              nrounds = 1, threads = 1)
+    gbt_train(mtcars[-1], mtcars$mpg, valid = 0.3, eval_metric = c("rmse", "coverage"), early_stopping_rounds = 2,
+              nrounds = 1, threads = 1)
     train("auc")
     gbt_train(am ~ ., mtcars, eval_metric = "auc", nrounds = 1, threads = 1)
     train(c("rmse", "RMSE"))

@@ -37,14 +37,33 @@ __device__ static __forceinline__ void cu_limbs_empty(const cu_limbs *k, gbt_exa
   }
 }
 
-/* As gbt_exact_add. */
+/* An infinity or NaN. */
+__device__ static __forceinline__ void cu_exact_add_unusual(gbt_exact_sum *sum, uint64_t bits) {
+  if ((bits & 0xfffffffffffffu) != 0)
+    cu_add64(&sum->n_nan, 1);
+  else
+    cu_add64(bits >> 63 ? &sum->n_neg_inf : &sum->n_pos_inf, 1);
+}
+
+/* As gbt_exact_add, by atomics. */
+__device__ static __forceinline__ void cu_exact_add(gbt_exact_sum *sum, double x) {
+  const uint64_t u = gbt_bits(x);
+  if (((u >> 52) & 0x7ffu) == 0x7ffu) {
+    cu_exact_add_unusual(sum, u);
+    return;
+  }
+  if (u << 1 == 0) return;
+  const gbt_exact_pieces p = gbt_exact_split(u);
+  if (p.low != 0) cu_add64(&sum->limb[p.limb], p.low);
+  if (p.mid != 0) cu_add64(&sum->limb[p.limb + 1], p.mid);
+  if (p.top != 0) cu_add64(&sum->limb[p.limb + 2], p.top);
+}
+
+/* The same by the thread's limbs. */
 __device__ static __forceinline__ void cu_limbs_add(cu_limbs *k, gbt_exact_sum *sum, double x) {
   const uint64_t u = gbt_bits(x);
   if (((u >> 52) & 0x7ffu) == 0x7ffu) {
-    if ((u & 0xfffffffffffffu) != 0)
-      cu_add64(&sum->n_nan, 1);
-    else
-      cu_add64(u >> 63 ? &sum->n_neg_inf : &sum->n_pos_inf, 1);
+    cu_exact_add_unusual(sum, u);
     return;
   }
   if (u << 1 == 0) return;

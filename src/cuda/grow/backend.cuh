@@ -15,7 +15,7 @@
  *   frontier.cu     the tree being grown: choosing, children, plans of the next step
  *   partition.cu    rows into children
  *   leaf.cu         leaf values, scores; route.cu: rows that were not partitioned
- *   metric.cu       metrics, by exact sums; ranking.cu: the one that needs a sort
+ *   metric.cu       metrics that are means; metric_cells.cu: of several sums; ranking.cu: those that need a sort
  *
  * The other wings: base (memory, sums and scans, exact sums, sorts, the way up of large things), data (cuts and pages;
  * a data set as tiles), predict, door (the one exported function).
@@ -106,22 +106,36 @@ struct cu_graph {
 };
 
 /* Scratch of ranking.cu. */
-struct cu_auc {
+struct cu_ranking {
   cu_array<unsigned char> block;
-  uint64_t n;  /* rows that it is enough for */
-  int refused; /* there is no room for it: the host does the work */
+  cu_array<uint64_t> gain; /* for pr_auc alone */
+  uint64_t n;              /* rows that they are enough for */
   uint64_t *key[2];
   uint32_t *value[2];
-  uint64_t *part;
-  void *totals, *room;
+  void *part, *totals, *room;
   size_t bytes; /* of room */
 };
 
-/* Scratch of metrics, made when first asked for: metric.cu, ranking.cu. */
+/* Scratch of metrics, made when first asked for: metric.cu, metric_cells.cu, ranking.cu. */
 struct cu_metrics {
   cu_array<struct cu_sums> sums;
-  cu_auc auc;
+  cu_array<struct cu_cells> cells;
+  cu_ranking ranking;
+  int refused; /* there was no room for rankings: the host does the work */
 };
+
+/* Scratch of a metric. *refused: there is no room for it. */
+template <class T> gbt_status cu_metric_room(cu_memory *memory, cu_array<T> *room, size_t n, int *refused,
+                                             gbt_error *err) {
+  gbt_error no_room;
+  *refused = 0;
+  if (room->at && room->n >= n) return GBT_OK;
+  cu_drop(memory, room);
+  gbt_status status = cu_new(memory, room, n, &no_room);
+  *refused = status == GBT_E_MEM;
+  if (status != GBT_OK && !*refused && err) *err = no_room;
+  return *refused ? GBT_OK : status;
+}
 
 struct cu_level; /* symmetric growth: level.cuh */
 
@@ -263,11 +277,16 @@ gbt_status cu_level_search(cu_backend *be, gbt_error *err) GBT_MUST_CHECK;
 gbt_status cu_level_decide(cu_backend *be, gbt_error *err) GBT_MUST_CHECK;
 
 /* The `metric` op of backend.h. */
-gbt_status cu_metric(gbt_ctx *ctx, gbt_backend *self, int32_t which, int32_t metric, double *out, int *done,
+gbt_status cu_metric(gbt_ctx *ctx, gbt_backend *self, int32_t which, const gbt_metric *metric, double *out, int *done,
                      gbt_error *err) GBT_MUST_CHECK;
 
 void cu_metrics_close(cu_backend *be);
-gbt_status cu_auc_of(cu_backend *be, int32_t which, double *out, int *done, gbt_error *err) GBT_MUST_CHECK; /* by it */
+/* By it. GBT_OK with *done = 0: there is no room, or a label is no class. */
+gbt_status cu_metric_of_cells(gbt_ctx *ctx, cu_backend *be, int32_t which, const gbt_metric *metric, double *out,
+                              int *done, gbt_error *err) GBT_MUST_CHECK;
+void cu_metric_cells_close(cu_backend *be);
+gbt_status cu_metric_of_ranking(cu_backend *be, int32_t which, const gbt_metric *metric, double *out, int *done,
+                                gbt_error *err) GBT_MUST_CHECK;
 
 /* ---- grids ---- */
 

@@ -1,9 +1,11 @@
-/* Metrics of a set by its scores on the device: the bits of gbt_metric_eval. A row's term is shared with the CPU
- * (metric/terms.h), and sums are exact (base/exact_sum.h), so they have no order. See base/exact.cuh. */
+/* Metrics of a set by its scores on the device: the bits of gbt_metric_eval. Here are those that are means: a row's
+ * term is shared with the CPU (metric/terms.h, metric/class_terms.h), and sums are exact (base/exact_sum.h), so they
+ * have no order. See base/exact.cuh. */
 #include "../base/exact.cuh"
 #include "backend.cuh"
 
 extern "C" {
+#include "../../gbt/metric/class_terms.h"
 #include "../../gbt/metric/terms.h"
 #include "../../gbt/objective/response.h"
 }
@@ -15,36 +17,46 @@ struct cu_sums {
   unsigned long long n_bad; /* labels that are no class */
 };
 
-/* ---- terms ---- */
-
 struct metric_rows {
+  gbt_metric metric;
   gbt_objective objective;
-  int32_t metric, n_outputs;
   uint64_t n;
   const double *score, *label, *weight;
 };
 
-/* Metrics with a score for every class; 0 when the label is none. */
-__device__ static __forceinline__ int class_term(const metric_rows &m, uint64_t row, double *out) {
-  const double y = m.label[row];
-  double top = m.score[row], sum = 0.0;
-  int32_t best = 0;
-  if (!gbt_is_class(y, m.n_outputs)) return 0;
-  for (int32_t k = 1; k < m.n_outputs; k++) {
-    double s = m.score[(uint64_t)k * m.n + row];
-    best = s > top ? k : best;
-    top = s > top ? s : top;
+/* ---- terms ---- */
+
+#define WALK(name)                                                                                                 \
+  for (int32_t k = 0; k < m.objective.n_outputs; k++)                                                              \
+    gbt_class_add_##name(&sums, &x, m.score[(uint64_t)k * m.n + row], k);                                          \
+  return gbt_class_term_##name(&sums, &x, m.metric.param);
+
+/* Of the scores of all classes; the label is one. */
+__device__ static __forceinline__ double class_term(const metric_rows &m, uint64_t row) {
+  gbt_class_row x = {m.score[row], 0, (int32_t)m.label[row], 0.0};
+  gbt_class_sums sums = {0.0, 0.0};
+  for (int32_t k = 1; k < m.objective.n_outputs; k++) gbt_class_best(&x, m.score[(uint64_t)k * m.n + row], k);
+  x.mine = m.score[(uint64_t)x.label * m.n + row];
+  switch ((gbt_metric_kind)m.metric.kind) {
+#define TERM_CLASSES(ID, name) case GBT_METRIC_##ID: WALK(name)
+#define TERM_NONE(ID, name) case GBT_METRIC_##ID: break;
+#define TERM_RESPONSE TERM_NONE
+#define TERM_PROBABILITY TERM_NONE
+#define TERM_SCORE TERM_NONE
+#define TERM_LOGLOSS TERM_NONE
+#define TERM_CONFUSION TERM_NONE
+#define TERM_BINS TERM_NONE
+#define TERM_VARIANCE TERM_NONE
+#define TERM_RANKING TERM_NONE
+#define GBT_METRIC(ID, name, form, better, outputs, labels, parameter, aliases, text) TERM_##form(ID, name)
+#include "../../gbt/metric/metrics.def"
+  case GBT_N_METRICS:
+    break;
   }
-  if (m.metric == GBT_METRIC_MERROR) {
-    *out = best != (int32_t)y ? 1.0 : 0.0;
-    return 1;
-  }
-  for (int32_t k = 0; k < m.n_outputs; k++) sum += gbt_exp(m.score[(uint64_t)k * m.n + row] - top);
-  *out = gbt_term_mlogloss(top, sum, m.score[(uint64_t)y * m.n + row]);
-  return 1;
+  return 0.0;
 }
 
-__global__ static void k_terms(metric_rows m, cu_sums *sums) {
+__global__ static void k_terms(metric_rows m, int by_class, cu_sums *sums) {
   const uint64_t step = (uint64_t)gridDim.x * blockDim.x;
   cu_limbs terms, weights;
   uint32_t n_bad = 0;
@@ -52,10 +64,11 @@ __global__ static void k_terms(metric_rows m, cu_sums *sums) {
   cu_limbs_at(&weights, CU_LIMBS_FIRST);
   for (uint64_t row = (uint64_t)blockIdx.x * blockDim.x + threadIdx.x; row < m.n; row += step) {
     double term = 0.0;
-    if (m.objective.kind != GBT_OBJ_SOFTMAX)
-      term =
-          gbt_metric_term((gbt_metric)m.metric, gbt_response(&m.objective, m.score[row]), m.score[row], m.label[row]);
-    else if (!class_term(m, row, &term))
+    if (!by_class)
+      term = gbt_metric_term(&m.metric, gbt_response(&m.objective, m.score[row]), m.score[row], m.label[row]);
+    else if (gbt_is_class(m.label[row], m.objective.n_outputs))
+      term = class_term(m, row);
+    else
       n_bad++;
     if (m.weight) {
       term *= m.weight[row];
@@ -71,48 +84,55 @@ __global__ static void k_terms(metric_rows m, cu_sums *sums) {
 
 /* ---- the metric ---- */
 
-/* What has to be refused, and why, the host says. */
-static int offered(const cu_backend *be, int64_t n, int has_label, int32_t metric) {
-  int by_class = metric == GBT_METRIC_MLOGLOSS || metric == GBT_METRIC_MERROR;
-  if (n == 0 || n > most_rows || !has_label) return 0;
-  return by_class == (be->objective.kind == GBT_OBJ_SOFTMAX) && (by_class || be->n_outputs == 1);
-}
-
-gbt_status cu_metric(gbt_ctx *ctx, gbt_backend *self, int32_t which, int32_t metric, double *out, int *done,
-                     gbt_error *err) {
-  cu_backend *be = (cu_backend *)self;
+static gbt_status of_mean(cu_backend *be, int32_t which, const gbt_metric *metric, double *out, int *done,
+                          gbt_error *err) {
   const cu_set *set = &be->set[which];
-  const int64_t n = set->view.n_rows;
-  cu_sums sums;
-  *done = 0;
-  if (!offered(be, n, set->label.at != nullptr, metric)) return GBT_OK;
-  GBT_TRY(gbt_ctx_poll(ctx, err));
-  CU_TRY(cudaSetDevice(be->device.number));
-  if (metric == GBT_METRIC_AUC) return cu_auc_of(be, which, out, done, err);
+  const uint64_t n = (uint64_t)set->view.n_rows;
+  const int by_class = gbt_objective_info_of(be->objective.kind)->response == GBT_RESPONSE_CLASSES;
   cu_array<cu_sums> *room = &be->metrics.sums;
-  if (!room->at) {
-    gbt_error no_room;
-    gbt_status status = cu_new(&be->device.memory, room, 1, &no_room);
-    if (status == GBT_E_MEM) return GBT_OK; /* the host does the work */
-    if (status != GBT_OK && err) *err = no_room;
-    GBT_TRY(status);
-  }
-  const metric_rows m = {be->objective, metric,        be->n_outputs, (uint64_t)n,
-                         set->score.at, set->label.at, set->weight.at};
+  cu_sums sums;
+  int refused;
+  GBT_TRY(cu_metric_room(&be->device.memory, room, 1, &refused, err));
+  if (refused) return GBT_OK; /* the host does the work */
+  const metric_rows m = {*metric, be->objective, n, set->score.at, set->label.at, set->weight.at};
   CU_TRY(cudaMemsetAsync(room->at, 0, sizeof sums, be->device.stream));
-  CU_LAUNCH(k_terms, cu_grid(&be->device, ((uint64_t)n + CU_BLOCK - 1) / CU_BLOCK, 4), CU_BLOCK, 0, be->device.stream,
-            m, room->at);
+  CU_LAUNCH(k_terms, cu_grid(&be->device, (n + CU_BLOCK - 1) / CU_BLOCK, 4), CU_BLOCK, 0, be->device.stream, m,
+            by_class, room->at);
   CU_LAUNCHED();
   CU_TRY(cudaMemcpyAsync(&sums, room->at, sizeof sums, cudaMemcpyDeviceToHost, be->device.stream));
   CU_TRY(cudaStreamSynchronize(be->device.stream));
   if (sums.n_bad > 0) return GBT_OK;
   double weights = set->weight.at ? gbt_exact_value(&sums.weights) : (double)n;
-  *out = gbt_metric_mean((gbt_metric)metric, gbt_exact_value(&sums.terms), weights);
+  *out = gbt_metric_mean(metric, gbt_exact_value(&sums.terms), weights);
   *done = 1;
   return GBT_OK;
 }
 
+gbt_status cu_metric(gbt_ctx *ctx, gbt_backend *self, int32_t which, const gbt_metric *metric, double *out, int *done,
+                     gbt_error *err) {
+  cu_backend *be = (cu_backend *)self;
+  const cu_set *set = &be->set[which];
+  const int64_t n = set->view.n_rows;
+  *done = 0;
+  /* what has to be refused, and why, the host says */
+  if (n == 0 || n > most_rows || !set->label.at || gbt_metric_check(metric, &be->objective, nullptr) != GBT_OK)
+    return GBT_OK;
+  GBT_TRY(gbt_ctx_poll(ctx, err));
+  CU_TRY(cudaSetDevice(be->device.number));
+  switch (gbt_metric_about(metric->kind)->form) {
+  case GBT_FORM_MEAN:
+    return of_mean(be, which, metric, out, done, err);
+  case GBT_FORM_CELLS:
+    return cu_metric_of_cells(ctx, be, which, metric, out, done, err);
+  case GBT_FORM_RANKING:
+    break;
+  }
+  return cu_metric_of_ranking(be, which, metric, out, done, err);
+}
+
 void cu_metrics_close(cu_backend *be) {
   cu_drop(&be->device.memory, &be->metrics.sums);
-  cu_drop(&be->device.memory, &be->metrics.auc.block);
+  cu_metric_cells_close(be);
+  cu_drop(&be->device.memory, &be->metrics.ranking.block);
+  cu_drop(&be->device.memory, &be->metrics.ranking.gain);
 }

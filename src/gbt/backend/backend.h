@@ -18,6 +18,7 @@
 
 #include "../base/ctx.h"
 #include "../data/dataset_impl.h"
+#include "../metric/metric.h"
 #include "../objective/objective.h"
 #include "../params.h"
 #include "../tree/features.h"
@@ -104,9 +105,9 @@ typedef struct gbt_backend_ops {
   /* Scores of a set (0 = train), rows x outputs column by column, borrowed until the next op. Waits. */
   gbt_status (*scores)(gbt_ctx *ctx, gbt_backend *be, int32_t which, const double **out, gbt_error *err);
 
-  /* A metric (metric/terms.h) of a set by its scores. *done = 0: not offered, the host computes it. NULL: none is.
+  /* A metric that suits the loss, of a set by its scores. *done = 0: not offered, the host computes it. NULL: none is.
    * Waits. */
-  gbt_status (*metric)(gbt_ctx *ctx, gbt_backend *be, int32_t which, int32_t metric, double *out, int *done,
+  gbt_status (*metric)(gbt_ctx *ctx, gbt_backend *be, int32_t which, const gbt_metric *metric, double *out, int *done,
                        gbt_error *err);
 } gbt_backend_ops;
 

@@ -1,176 +1,284 @@
-/* AUC in integers. Each class's weights become fixed-point numbers whose sum stays below 2^62; the scale is a power of
- * two taken from the class's exact total, so it does not know the order of the rows. Without weights every row weighs 1
- * in the same way. Then, over the groups g of equal scores, ascending,
+/* Metrics of rows in the order of their scores: auc, pr_auc, gini. What they are: metric/ranking.h.
  *
- *   2 area = sum_g pos_g (2 neg_below_g + neg_g)         AUC = 2 area / (2 pos neg), rounded once
+ *   scores -> sorted keys -> gain and base of each place -> their sums before each block -> groups of equal scores
  *
- * in 128-bit integers. Blocks of sorted rows are summed by themselves; only their first and their last group can reach
- * into other blocks, so these are kept apart until the blocks are joined:
+ * Rows are sorted once, for gini a second time by their labels. A task takes the groups that begin in its block of
+ * places. One that reaches into other blocks ends where a search in the keys finds its end, and its sums are
+ * differences of sums before places:
  *
- *   block:  [ first | middle groups: pos, neg, area from neg = 0 on | last ] */
-#include "ranking.h"
+ *   block:  | rest of a group | group | group | a group that goes on |
+ *
+ * Everything is a sum of integers or an exact sum, so tasks may end in any order. */
+#include "../metric/ranking.h"
 
 #include "../base/exact_sum.h"
 #include "../base/sort.h"
-#include "../metric/rank_terms.h"
+#include "metric_rows.h"
 
 enum { BLOCK = 1 << 15 };
 
-/* Weights by class: [0] negative, [1] positive. */
-typedef struct pair {
-  uint64_t of[2];
-} pair;
-
-static pair pair_add(pair a, pair b) {
-  pair c = {{a.of[0] + b.of[0], a.of[1] + b.of[1]}};
-  return c;
-}
-
-/* Rows of one score. */
-typedef struct group {
-  uint64_t key;
-  pair sum;
-} group;
-
-typedef struct block {
-  group first, last; /* last: only when n_groups > 1 */
-  int64_t n_groups;
-  pair middle; /* the groups between them */
-  gbt_wide area;
-} block;
-
+/* What one thread has seen of the rows, before scales are known. */
 typedef struct totals {
-  gbt_exact_sum of[2];
-  int64_t n_pos, n_nan;
+  gbt_exact_sum gain, base;
+  int64_t n_rows, n_positive, n_nan;
+  double low; /* the lowest label; of n_rows > 0 */
 } totals;
 
+/* What one thread has found of the groups. */
+typedef struct found {
+  gbt_wide area;
+  gbt_exact_sum precisions;
+} found;
+
 typedef struct job {
-  int64_t n;
-  const double *score, *label, *weight;
+  const gbt_metric_rows *rows;
+  gbt_ranking how;
+  const double *by;          /* what rows are sorted by */
   uint64_t *keys, *tmp_keys; /* n */
-  uint32_t *vals, *tmp_vals; /* n. With weights: the row. Without: whether it is positive */
-  totals *part;              /* n_threads */
-  block *blocks;             /* n_blocks */
-  double up[2][2];           /* by class: a weight w counts as round(w * up[0] * up[1]) */
+  uint32_t *vals, *tmp_vals; /* n. The row, or, where gain and base hang on nothing else, whether it is positive */
+  uint64_t *base;        /* n by place; NULL: a place has either, and its one number stands in `gain`, see pair_at */
+  uint64_t *gain;        /* n by place: tmp_keys, which sorting needs no longer */
+  gbt_rank_pair *before; /* n_blocks + 1: sums of the places before a block */
+  totals *seen;          /* n_threads */
+  found *part;           /* n_threads */
 } job;
 
-static int64_t block_end(const job *j, int64_t b) { return j->n - b * BLOCK < BLOCK ? j->n : (b + 1) * BLOCK; }
+static int64_t n_blocks_of(const job *j) { return (j->rows->n + BLOCK - 1) / BLOCK; }
 
-static void key_task(void *arg, int64_t b, int thread) {
-  job *j = arg;
-  totals *part = &j->part[thread];
+static int64_t block_end(const job *j, int64_t b) {
+  return j->rows->n - b * BLOCK < BLOCK ? j->rows->n : (b + 1) * BLOCK;
+}
+
+/* Whether a row's weight and class say all: no weights, and gains by class. */
+static int plain(const job *j) { return j->rows->weight == NULL && j->base == NULL; }
+
+/* ---- rows -> totals -> scales ---- */
+
+static void low_task(void *arg, int64_t b, int thread) {
+  const job *j = arg;
+  totals *seen = &j->seen[thread];
+  for (int64_t i = b * BLOCK, end = block_end(j, b); i < end; i++) {
+    double y = j->rows->label[i];
+    if (seen->n_rows == 0 || y < seen->low) seen->low = y;
+    seen->n_rows++;
+  }
+}
+
+static void totals_task(void *arg, int64_t b, int thread) {
+  const job *j = arg;
+  const gbt_metric_rows *r = j->rows;
+  totals *seen = &j->seen[thread];
   int64_t beg = b * BLOCK, end = block_end(j, b);
   for (int64_t i = beg; i < end; i++) {
-    int positive = j->label[i] > 0.5;
-    part->n_pos += positive;
-    part->n_nan += j->score[i] != j->score[i];
-    j->keys[i] = gbt_order_key(j->score[i]); /* whatever a NaN's key is: there will be no AUC */
-    j->vals[i] = j->weight == NULL ? (uint32_t)positive : (uint32_t)i;
+    seen->n_positive += r->label[i] > 0.5;
+    seen->n_nan += r->score[i] != r->score[i];
   }
-  if (j->weight == NULL) return;
-  for (int64_t i = beg; i < end; i++) gbt_exact_add(&part->of[j->label[i] > 0.5], j->weight[i]);
+  for (int64_t i = beg; i < end && !plain(j); i++) {
+    double gain, base;
+    gbt_ranking_row(&j->how, r->label[i], r->weight ? r->weight[i] : 1.0, &gain, &base);
+    gbt_exact_add(&seen->gain, gain);
+    gbt_exact_add(&seen->base, base);
+  }
 }
 
-static gbt_wide area_of(pair sum, uint64_t neg_below) { return gbt_wide_product(sum.of[1], 2 * neg_below + sum.of[0]); }
-
-static void block_task(void *arg, int64_t b, int thread) {
-  (void)thread;
-  job *j = arg;
-  block out = {.n_groups = 0};
-  const pair unit = {{gbt_auc_weight(1.0, j->up[0]), gbt_auc_weight(1.0, j->up[1])}};
-  for (int64_t i = b * BLOCK, end = block_end(j, b); i < end; out.n_groups++) {
-    if (out.n_groups > 1) { /* the group before was not the last one */
-      out.area = gbt_wide_add(out.area, area_of(out.last.sum, out.middle.of[0]));
-      out.middle = pair_add(out.middle, out.last.sum);
-    }
-    group g = {j->keys[i], {{0, 0}}};
-    for (; i < end && j->keys[i] == g.key; i++) {
-      uint32_t val = j->vals[i];
-      if (j->weight == NULL) {
-        g.sum.of[val] += unit.of[val];
-      } else {
-        int positive = j->label[val] > 0.5;
-        g.sum.of[positive] += gbt_auc_weight(j->weight[val], j->up[positive]);
-      }
-    }
-    *(out.n_groups == 0 ? &out.first : &out.last) = g;
-  }
-  j->blocks[b] = out;
-}
-
-/* 2 area, and the classes' totals, over all blocks. */
-static gbt_wide join_blocks(const job *j, int64_t n_blocks, pair *total) {
-  gbt_wide area = {0, 0};
-  pair below = {{0, 0}};                           /* of the closed groups */
-  group open = {j->blocks[0].first.key, {{0, 0}}}; /* more of it may come */
-  for (int64_t i = 0; i < n_blocks; i++) {
-    const block *b = &j->blocks[i];
-    if (b->first.key == open.key) {
-      open.sum = pair_add(open.sum, b->first.sum);
-    } else {
-      area = gbt_wide_add(area, area_of(open.sum, below.of[0]));
-      below = pair_add(below, open.sum);
-      open = b->first;
-    }
-    if (b->n_groups < 2) continue;
-    area = gbt_wide_add(area, area_of(open.sum, below.of[0]));
-    below = pair_add(below, open.sum);
-    area = gbt_wide_add(area, gbt_wide_add(b->area, gbt_wide_product(b->middle.of[1], 2 * below.of[0])));
-    below = pair_add(below, b->middle);
-    open = b->last;
-  }
-  *total = pair_add(below, open.sum);
-  return gbt_wide_add(area, area_of(open.sum, below.of[0]));
-}
-
-/* Scales from the totals of all threads. 0 when a class is absent or a score is NaN. */
-static int choose_scales(job *j, int n_threads) {
-  totals *all = &j->part[0];
+static void merge_totals(const job *j, int n_threads) {
+  totals *all = &j->seen[0];
   for (int t = 1; t < n_threads; t++) {
-    gbt_exact_merge(&all->of[0], &j->part[t].of[0]);
-    gbt_exact_merge(&all->of[1], &j->part[t].of[1]);
-    all->n_pos += j->part[t].n_pos;
-    all->n_nan += j->part[t].n_nan;
+    const totals *seen = &j->seen[t];
+    gbt_exact_merge(&all->gain, &seen->gain);
+    gbt_exact_merge(&all->base, &seen->base);
+    all->n_positive += seen->n_positive;
+    all->n_nan += seen->n_nan;
   }
-  double neg = j->weight == NULL ? (double)(j->n - all->n_pos) : gbt_exact_value(&all->of[0]);
-  double pos = j->weight == NULL ? (double)all->n_pos : gbt_exact_value(&all->of[1]);
-  if (all->n_nan > 0 || !(pos > 0.0) || !(neg > 0.0)) return 0;
-  gbt_auc_scale(neg, j->up[0]);
-  gbt_auc_scale(pos, j->up[1]);
-  return 1;
 }
 
-static gbt_status run(gbt_ctx *ctx, job *j, double *out, gbt_error *err) {
-  int64_t n_blocks = (j->n + BLOCK - 1) / BLOCK;
-  GBT_TRY(gbt_parallel(ctx, n_blocks, key_task, j, err));
-  if (!choose_scales(j, ctx->n_threads)) {
-    *out = gbt_from_bits(0x7ff8000000000000u);
-    return GBT_OK;
+/* The lowest label of all rows, which gains are counted from. */
+static void choose_low(job *j, int n_threads) {
+  const totals *all = &j->seen[0];
+  j->how.low = all->low;
+  for (int t = 0, any = 0; t < n_threads; t++) {
+    const totals *seen = &j->seen[t];
+    if (seen->n_rows > 0 && (!any || seen->low < j->how.low)) j->how.low = seen->low;
+    any |= seen->n_rows > 0;
   }
-  GBT_TRY(gbt_sort_u64_parallel(ctx, j->keys, j->vals, (size_t)j->n, j->tmp_keys, j->tmp_vals, err));
-  GBT_TRY(gbt_parallel(ctx, n_blocks, block_task, j, err));
-  pair total;
-  gbt_wide area = join_blocks(j, n_blocks, &total);
-  *out = gbt_wide_ratio(area, gbt_wide_double(gbt_wide_product(total.of[0], total.of[1])));
+}
+
+/* 0: there is no metric. */
+static int choose_scales(job *j) {
+  const totals *all = &j->seen[0];
+  double gain = plain(j) ? (double)all->n_positive : gbt_exact_value(&all->gain);
+  double base = plain(j) ? (double)(j->rows->n - all->n_positive) : gbt_exact_value(&all->base);
+  return gbt_ranking_begin(&j->how, gain, base, all->n_nan);
+}
+
+/* ---- rows -> places ---- */
+
+static void key_task(void *arg, int64_t b, int thread) {
+  const job *j = arg;
+  (void)thread;
+  for (int64_t i = b * BLOCK, end = block_end(j, b); i < end; i++) {
+    j->keys[i] = gbt_order_key(j->by[i]);
+    j->vals[i] = plain(j) ? (uint32_t)(j->rows->label[i] > 0.5) : (uint32_t)i;
+  }
+}
+
+/* Gain and base of a place: two numbers, or one and, in its lowest bit, which of them it is. */
+static gbt_rank_pair pair_at(const job *j, int64_t place) {
+  const uint64_t x = j->gain[place];
+  const gbt_rank_pair both = {x, j->base ? j->base[place] : 0}, gain = {x >> 1, 0}, base = {0, x >> 1};
+  return j->base ? both : x & 1 ? gain : base;
+}
+
+static void place_task(void *arg, int64_t b, int thread) {
+  const job *j = arg;
+  const gbt_metric_rows *r = j->rows;
+  gbt_rank_pair sum = {0, 0};
+  (void)thread;
+  for (int64_t i = b * BLOCK, end = block_end(j, b); i < end; i++) {
+    const uint32_t val = j->vals[i];
+    if (plain(j)) {
+      j->gain[i] = val ? j->how.unit.gain << 1 | 1 : j->how.unit.base << 1;
+    } else {
+      double gain, base;
+      gbt_ranking_row(&j->how, r->label[val], r->weight ? r->weight[val] : 1.0, &gain, &base);
+      uint64_t g = gbt_rank_fixed(gain, &j->how.gain), h = gbt_rank_fixed(base, &j->how.base);
+      j->gain[i] = j->base ? g : r->label[val] > 0.5 ? g << 1 | 1 : h << 1;
+      if (j->base) j->base[i] = h;
+    }
+    sum = gbt_rank_plus(sum, pair_at(j, i));
+  }
+  j->before[b + 1] = sum;
+}
+
+/* Rows sorted by `by`, and what places add up to. */
+static gbt_status order(gbt_ctx *ctx, job *j, const double *by, gbt_error *err) {
+  const int64_t n_blocks = n_blocks_of(j);
+  j->by = by;
+  GBT_TRY(gbt_parallel(ctx, n_blocks, key_task, j, err));
+  GBT_TRY(gbt_sort_u64_parallel(ctx, j->keys, j->vals, (size_t)j->rows->n, j->tmp_keys, j->tmp_vals, err));
+  GBT_TRY(gbt_parallel(ctx, n_blocks, place_task, j, err));
+  const gbt_rank_pair none = {0, 0};
+  j->before[0] = none;
+  for (int64_t b = 0; b < n_blocks; b++) j->before[b + 1] = gbt_rank_plus(j->before[b + 1], j->before[b]);
   return GBT_OK;
 }
 
-gbt_status gbt_auc(gbt_ctx *ctx, int64_t n, const double *score, const double *label, const double *weight, double *out,
-                   gbt_error *err) {
-  if (n > (int64_t)UINT32_MAX) return gbt_fail(err, GBT_E_UNSUPPORTED, "`auc` takes up to 4,294,967,295 rows");
+/* ---- places -> groups ---- */
+
+/* The sums of all places before this one. */
+static gbt_rank_pair sum_before(const job *j, int64_t place) {
+  gbt_rank_pair sum = j->before[place / BLOCK];
+  for (int64_t i = place / BLOCK * BLOCK; i < place; i++) sum = gbt_rank_plus(sum, pair_at(j, i));
+  return sum;
+}
+
+/* The first place from `beg` on whose key is above `key`. */
+static int64_t end_of(const job *j, int64_t beg, uint64_t key) {
+  int64_t end = j->rows->n;
+  while (beg < end) {
+    int64_t mid = beg + (end - beg) / 2;
+    if (j->keys[mid] > key)
+      end = mid;
+    else
+      beg = mid + 1;
+  }
+  return beg;
+}
+
+static void add_group(const job *j, found *part, gbt_rank_pair below, gbt_rank_pair group) {
+  if (j->how.kind != GBT_METRIC_PR_AUC) {
+    part->area = gbt_wide_add(part->area, gbt_rank_area(group, below.base));
+  } else if (group.gain > 0) {
+    const gbt_rank_pair from = gbt_rank_minus(j->before[n_blocks_of(j)], below);
+    gbt_exact_add(&part->precisions, gbt_rank_precision(&j->how, group, from));
+  }
+}
+
+static void group_task(void *arg, int64_t b, int thread) {
+  const job *j = arg;
+  const int64_t beg = b * BLOCK, end = block_end(j, b), n = j->rows->n;
+  gbt_rank_pair below = j->before[b];
+  int64_t i = beg;
+  for (; beg > 0 && i < end && j->keys[i] == j->keys[beg - 1]; i++) below = gbt_rank_plus(below, pair_at(j, i));
+  while (i < end) {
+    const uint64_t key = j->keys[i];
+    gbt_rank_pair group = {0, 0};
+    for (; i < end && j->keys[i] == key; i++) group = gbt_rank_plus(group, pair_at(j, i));
+    if (i == end && i < n && j->keys[i] == key)
+      group = gbt_rank_plus(group, gbt_rank_minus(sum_before(j, end_of(j, i, key)), j->before[b + 1]));
+    add_group(j, &j->part[thread], below, group);
+    below = gbt_rank_plus(below, group);
+  }
+}
+
+/* All groups, in the order that order() has made; *all: what all rows add up to. */
+static gbt_status find(gbt_ctx *ctx, job *j, found *out, gbt_rank_pair *all, gbt_error *err) {
+  for (int t = 0; t < ctx->n_threads; t++) {
+    gbt_exact_zero(&j->part[t].precisions);
+    j->part[t].area.hi = j->part[t].area.lo = 0;
+  }
+  GBT_TRY(gbt_parallel(ctx, n_blocks_of(j), group_task, j, err));
+  *out = j->part[0];
+  for (int t = 1; t < ctx->n_threads; t++) {
+    out->area = gbt_wide_add(out->area, j->part[t].area);
+    gbt_exact_merge(&out->precisions, &j->part[t].precisions);
+  }
+  *all = j->before[n_blocks_of(j)];
+  return GBT_OK;
+}
+
+/* ---- the metrics ---- */
+
+static gbt_status run(gbt_ctx *ctx, job *j, double *out, gbt_error *err) {
+  const int gini = j->how.kind == GBT_METRIC_GINI;
+  found by_score, by_label;
+  gbt_rank_pair all;
+  if (gini) {
+    GBT_TRY(gbt_parallel(ctx, n_blocks_of(j), low_task, j, err));
+    choose_low(j, ctx->n_threads);
+  }
+  GBT_TRY(gbt_parallel(ctx, n_blocks_of(j), totals_task, j, err));
+  merge_totals(j, ctx->n_threads);
+  if (!choose_scales(j)) {
+    *out = gbt_from_bits(0x7ff8000000000000u);
+    return GBT_OK;
+  }
+  GBT_TRY(order(ctx, j, j->rows->score, err));
+  GBT_TRY(find(ctx, j, &by_score, &all, err));
+  if (gini) {
+    GBT_TRY(order(ctx, j, j->rows->label, err));
+    GBT_TRY(find(ctx, j, &by_label, &all, err));
+    *out = gbt_gini_value(by_score.area, by_label.area, all);
+  } else {
+    *out = j->how.kind == GBT_METRIC_AUC ? gbt_auc_value(by_score.area, all)
+                                         : gbt_pr_auc_value(gbt_exact_value(&by_score.precisions), all);
+  }
+  return GBT_OK;
+}
+
+gbt_status gbt_metric_of_ranking(gbt_ctx *ctx, const gbt_metric_rows *rows, double *out, gbt_error *err) {
+  const int32_t kind = rows->metric.kind;
+  const size_t n = (size_t)rows->n, n_threads = (size_t)ctx->n_threads;
   gbt_status status = GBT_OK;
-  job j = {.n = n, .score = score, .label = label, .weight = weight};
-  size_t rows = (size_t)n, n_blocks = (rows + BLOCK - 1) / BLOCK;
-  GBT_TRY_GOTO(gbt_mem_array(&ctx->mem, rows, sizeof *j.keys, &j.keys, err), done);
-  GBT_TRY_GOTO(gbt_mem_array(&ctx->mem, rows, sizeof *j.tmp_keys, &j.tmp_keys, err), done);
-  GBT_TRY_GOTO(gbt_mem_array(&ctx->mem, rows, sizeof *j.vals, &j.vals, err), done);
-  GBT_TRY_GOTO(gbt_mem_array(&ctx->mem, rows, sizeof *j.tmp_vals, &j.tmp_vals, err), done);
-  GBT_TRY_GOTO(gbt_mem_array(&ctx->mem, n_blocks, sizeof *j.blocks, &j.blocks, err), done);
-  GBT_TRY_GOTO(gbt_mem_zeros(&ctx->mem, (size_t)ctx->n_threads, sizeof *j.part, &j.part, err), done);
+  job j = {.rows = rows, .how = {.kind = kind}};
+  if (rows->n > (int64_t)UINT32_MAX)
+    return gbt_fail(err, GBT_E_UNSUPPORTED, "metric \"%s\" takes up to 4,294,967,295 rows",
+                    gbt_metric_about(kind)->name);
+  GBT_TRY_GOTO(gbt_mem_array(&ctx->mem, n, sizeof *j.keys, &j.keys, err), done);
+  GBT_TRY_GOTO(gbt_mem_array(&ctx->mem, n, sizeof *j.tmp_keys, &j.tmp_keys, err), done);
+  GBT_TRY_GOTO(gbt_mem_array(&ctx->mem, n, sizeof *j.vals, &j.vals, err), done);
+  GBT_TRY_GOTO(gbt_mem_array(&ctx->mem, n, sizeof *j.tmp_vals, &j.tmp_vals, err), done);
+  if (kind == GBT_METRIC_GINI) GBT_TRY_GOTO(gbt_mem_array(&ctx->mem, n, sizeof *j.base, &j.base, err), done);
+  GBT_TRY_GOTO(gbt_mem_array(&ctx->mem, (size_t)n_blocks_of(&j) + 1, sizeof *j.before, &j.before, err), done);
+  GBT_TRY_GOTO(gbt_mem_zeros(&ctx->mem, n_threads, sizeof *j.seen, &j.seen, err), done);
+  GBT_TRY_GOTO(gbt_mem_array(&ctx->mem, n_threads, sizeof *j.part, &j.part, err), done);
+  j.gain = j.tmp_keys;
   GBT_TRY_GOTO(run(ctx, &j, out, err), done);
 done:
   gbt_mem_free(&ctx->mem, j.part);
-  gbt_mem_free(&ctx->mem, j.blocks);
+  gbt_mem_free(&ctx->mem, j.seen);
+  gbt_mem_free(&ctx->mem, j.before);
+  gbt_mem_free(&ctx->mem, j.base);
   gbt_mem_free(&ctx->mem, j.tmp_vals);
   gbt_mem_free(&ctx->mem, j.vals);
   gbt_mem_free(&ctx->mem, j.tmp_keys);

@@ -49,7 +49,8 @@ static uint64_t mix_spec(const gbt_trainer_spec *spec) {
   h = gbt_mix64(h ^ (uint64_t)spec->objective.kind << 32 ^ (uint64_t)spec->objective.n_outputs);
   for (int i = 0; i < GBT_OBJECTIVE_PARAMS; i++) h = mix_double(h, spec->objective.param[i]);
   h = gbt_mix64(h ^ (uint64_t)spec->n_valid << 32 ^ (uint64_t)spec->n_metrics);
-  for (int32_t m = 0; m < spec->n_metrics; m++) h = gbt_mix64(h ^ (uint64_t)spec->metric[m]);
+  for (int32_t m = 0; m < spec->n_metrics; m++)
+    h = mix_double(gbt_mix64(h ^ (uint64_t)spec->metric[m].kind), spec->metric[m].param);
   h = gbt_mix64(h ^ (uint64_t)(spec->eval_train != 0));
   h = gbt_mix64(h ^ (uint64_t)spec->stop_rounds);
   h = mix_double(mix_double(h, spec->stop_min_delta), spec->max_seconds);
@@ -111,8 +112,8 @@ done:
   return status;
 }
 
-gbt_status gbt_ranks_metric(gbt_ctx *ctx, gbt_metric metric, const gbt_objective *objective, const gbt_dataset *ds,
-                            const double *score, double *out, gbt_error *err) {
+gbt_status gbt_ranks_metric(gbt_ctx *ctx, const gbt_metric *metric, const gbt_objective *objective,
+                            const gbt_dataset *ds, const double *score, double *out, gbt_error *err) {
   gbt_status status = GBT_OK;
   all_rows a = {NULL, NULL, NULL, NULL};
   int64_t weighted = ds->n_rows > 0 && ds->weight != NULL;

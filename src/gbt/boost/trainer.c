@@ -62,14 +62,17 @@ static gbt_status check_data(const gbt_trainer_spec *spec, gbt_error *err) {
 }
 
 static gbt_status check_metrics(const gbt_trainer_spec *spec, gbt_error *err) {
+  char name[32] = "train";
   for (int32_t m = 0; m < spec->n_metrics; m++) {
-    if (!gbt_metric_suits(spec->metric[m], (gbt_objective_kind)spec->objective.kind))
-      return gbt_fail_on(err, GBT_E_ARG, "eval_metric", "metric \"%s\" does not fit the objective",
-                         gbt_metric_name(spec->metric[m]));
-    for (int32_t s = 0; s <= spec->n_valid; s++) {
+    const gbt_metric *metric = &spec->metric[m];
+    GBT_TRY(gbt_metric_check(metric, &spec->objective, err));
+    for (int32_t s = spec->eval_train ? 0 : 1; s <= spec->n_valid; s++) {
       const gbt_dataset *ds = s == 0 ? spec->train : spec->valid[s - 1];
-      if (!ds->label && ds->n_rows > 0 && (s > 0 || spec->eval_train))
+      if (ds->n_rows == 0) continue; /* a share of rows may be empty */
+      if (!ds->label)
         return gbt_fail_on(err, GBT_E_DATA, "label", "metrics need labels in every data set they are evaluated on");
+      if (s > 0) snprintf(name, sizeof name, "valid %d", (int)s);
+      GBT_TRY(gbt_metric_labels_check(metric, ds->n_rows, ds->label, name, err));
     }
   }
   if (spec->stop_rounds > 0 && spec->n_metrics > 0 && spec->n_valid == 0 && !spec->eval_train)
@@ -175,7 +178,7 @@ static gbt_status make_trainer(gbt_ctx *ctx, const gbt_trainer_spec *spec, gbt_t
   if (spec->stop_rounds > 0 && tr->width > 0) {
     tr->watching = 1;
     gbt_stopper_start(&tr->stopper, spec->stop_rounds, spec->stop_min_delta,
-                      gbt_metric_maximise(spec->metric[spec->n_metrics - 1]));
+                      gbt_metric_about(spec->metric[spec->n_metrics - 1].kind)->better == GBT_LARGER_IS_BETTER);
   } else {
     gbt_stopper_start(&tr->stopper, spec->stop_rounds, spec->stop_min_delta, 0);
   }
@@ -235,12 +238,12 @@ static gbt_status grow_round(gbt_ctx *ctx, gbt_trainer *tr, gbt_error *err) {
   return GBT_OK;
 }
 
-static gbt_status eval_metric(gbt_ctx *ctx, gbt_trainer *tr, int32_t set, gbt_metric metric, double *out,
-                              gbt_error *err) {
+static gbt_status eval_metric(gbt_ctx *ctx, gbt_trainer *tr, int32_t set, const gbt_metric *metric,
+                              double *out, gbt_error *err) {
   const gbt_dataset *ds = tr->sets[set];
   const double *scores;
   int done = 0;
-  if (tr->be->ops->metric) GBT_TRY(tr->be->ops->metric(ctx, tr->be, set, (int32_t)metric, out, &done, err));
+  if (tr->be->ops->metric) GBT_TRY(tr->be->ops->metric(ctx, tr->be, set, metric, out, &done, err));
   if (done) return GBT_OK;
   GBT_TRY(tr->be->ops->scores(ctx, tr->be, set, &scores, err));
   if (!gbt_comm_alone(ctx)) return gbt_ranks_metric(ctx, metric, &tr->objective, ds, scores, out, err);
@@ -253,7 +256,7 @@ static gbt_status log_round(gbt_ctx *ctx, gbt_trainer *tr, gbt_error *err) {
   GBT_TRY(gbt_mem_grow(&tr->mem, &tr->log, &tr->cap_log, at + (size_t)tr->width, sizeof *tr->log, err));
   for (int32_t s = tr->eval_train ? 0 : 1; s <= tr->n_valid; s++)
     for (int32_t m = 0; m < tr->n_metrics; m++)
-      GBT_TRY(eval_metric(ctx, tr, s, tr->metric[m], &tr->log[at++], err));
+      GBT_TRY(eval_metric(ctx, tr, s, &tr->metric[m], &tr->log[at++], err));
   tr->be->seconds[GBT_PHASE_METRIC] += (double)(gbt_clock_ns() - t0) * 1e-9;
   return GBT_OK;
 }

@@ -51,7 +51,8 @@ typedef struct gbt_trainer_spec {
   const gbt_device_api *device;
   int32_t device_number;
   /* stopping */
-  int64_t stop_rounds; /* 0: never. watches the last metric of the last valid set (train without one) */
+  int64_t stop_rounds; /* 0: never. watches the last metric of the last valid set (train without one); one that
+                        * has no better side counts as better when it is smaller */
   double stop_min_delta;
   double max_seconds; /* 0: no limit; looked at after every round, counted over all runs */
 } gbt_trainer_spec;

@@ -1,67 +1,182 @@
-/* Metrics: what they are, and what a row adds to the sum that most of them are the mean of. Sums, weights and means are
- * boost/metric.c's, and on a device its own. */
+/* Metrics that are the mean over rows of a term of one score: what a row adds. Sums, weights and means are
+ * boost/metric.c's, and on a device its own. A term of form RESPONSE takes the response p, one of form PROBABILITY the
+ * sigmoid p of the score, the others the score s itself; y is the label, a the metric's parameter. On the log link
+ * m = exp(s). */
 #ifndef GBT_METRIC_TERMS_H
 #define GBT_METRIC_TERMS_H
 
 #include "../math/elementary.h"
+#include "metric.h"
 
-typedef enum gbt_metric {
-  GBT_METRIC_RMSE = 0,        /* sqrt(sum w (response - y)^2 / sum w) */
-  GBT_METRIC_MAE,             /* sum w |response - y| / sum w */
-  GBT_METRIC_LOGLOSS,         /* binary: -sum w (y log p + (1-y) log(1-p)) / sum w, from the score, so never infinite */
-  GBT_METRIC_AUC,             /* area under the ROC curve; ties count half; NaN when one class is absent */
-  GBT_METRIC_ERROR,           /* weighted share with (p > 0.5) != (y > 0.5) */
-  GBT_METRIC_MLOGLOSS,        /* -sum w log p[y] / sum w */
-  GBT_METRIC_MERROR,          /* weighted share where the largest score (lowest class on ties) is not y */
-  GBT_METRIC_POISSON_DEVIANCE,/* 2 sum w (y log(y / m) - (y - m)) / sum w, m = exp(score) */
-  GBT_N_METRICS
-} gbt_metric;
+/* NaN as one pattern of bits: machines differ in that of 0 / 0. */
+GBT_FN double gbt_nan(void) { return gbt_from_bits(0x7ff8000000000000u); }
+GBT_FN double gbt_one_nan(double x) { return x == x ? x : gbt_nan(); }
 
-/* p: response, s: score, y: label */
-GBT_FN double gbt_term_rmse(double p, double y) { return (p - y) * (p - y); }
-GBT_FN double gbt_term_mae(double p, double y) { return p > y ? p - y : y - p; }
-GBT_FN double gbt_term_error(double p, double y) { return (p > 0.5) != (y > 0.5) ? 1.0 : 0.0; }
+/* log(1 + x) for x > -1; below 1e-6 above -1 as there. */
+GBT_FN double gbt_log_of_one_plus(double x) {
+  double c = x > -1.0 + 1e-6 ? x : -1.0 + 1e-6;
+  double u = 1.0 + c;
+  return gbt_log(u) + (c - (u - 1.0)) / u; /* the rounding of 1 + c put back */
+}
+
+/* ---- numbers ---- */
+
+GBT_FN double gbt_term_mse(double p, double y, double a) {
+  (void)a;
+  return (p - y) * (p - y);
+}
+GBT_FN double gbt_term_rmse(double p, double y, double a) { return gbt_term_mse(p, y, a); }
+
+GBT_FN double gbt_term_mae(double p, double y, double a) {
+  (void)a;
+  return p > y ? p - y : y - p;
+}
+
+/* As LightGBM and CatBoost: labels within 1 of 0 count as 1 in the quotient. */
+GBT_FN double gbt_term_mape(double p, double y, double a) {
+  double size = y > 0.0 ? y : -y;
+  return gbt_term_mae(p, y, a) / (size > 1.0 ? size : 1.0);
+}
+
+GBT_FN double gbt_term_msle(double p, double y, double a) {
+  return gbt_term_mse(gbt_log_of_one_plus(p), gbt_log_of_one_plus(y), a);
+}
+GBT_FN double gbt_term_rmsle(double p, double y, double a) { return gbt_term_msle(p, y, a); }
+
+/* Huber 1964, section 2. */
+GBT_FN double gbt_term_huber(double p, double y, double a) {
+  double d = p > y ? p - y : y - p;
+  return d <= a ? 0.5 * d * d : a * (d - 0.5 * a);
+}
+
+/* a^2 (sqrt(1 + r^2) - 1) with r = error / a, as a^2 r^2 / (sqrt(1 + r^2) + 1): no difference of near numbers. */
+GBT_FN double gbt_term_pseudo_huber(double p, double y, double a) {
+  double d = p - y, r = d / a;
+  return d * d / (gbt_sqrt(1.0 + r * r) + 1.0);
+}
+
+/* log cosh d = |d| + log(1 + exp(-2 |d|)) - log 2 */
+GBT_FN double gbt_term_log_cosh(double p, double y, double a) {
+  double d = gbt_term_mae(p, y, a);
+  return d + (gbt_softplus(-2.0 * d) - 0.693147180559945309);
+}
+
+GBT_FN double gbt_term_fair(double p, double y, double a) {
+  double r = gbt_term_mae(p, y, a) / a;
+  return a * a * (r - gbt_log_of_one_plus(r));
+}
+
+/* Koenker and Bassett 1978, equation 1.2. */
+GBT_FN double gbt_term_quantile(double p, double y, double a) { return y > p ? a * (y - p) : (1.0 - a) * (p - y); }
+
+GBT_FN double gbt_term_coverage(double p, double y, double a) {
+  (void)a;
+  return y <= p ? 1.0 : 0.0;
+}
+
+/* Newey and Powell 1987, equation 2.2. */
+GBT_FN double gbt_term_expectile(double p, double y, double a) { return (y > p ? a : 1.0 - a) * ((y - p) * (y - p)); }
+
+/* ---- means on the log link ---- */
+
+GBT_FN double gbt_term_poisson_deviance(double s, double y, double a) {
+  double m = gbt_exp(s);
+  (void)a;
+  return 2.0 * ((y > 0.0 ? y * gbt_log(y / m) : 0.0) - (y - m));
+}
+
+GBT_FN double gbt_term_poisson_nloglik(double s, double y, double a) {
+  (void)a;
+  return gbt_exp(s) - y * s;
+}
+
+GBT_FN double gbt_term_gamma_deviance(double s, double y, double a) {
+  double r = y * gbt_exp(-s);
+  (void)a;
+  return 2.0 * ((r - 1.0) - gbt_log(r));
+}
+
+GBT_FN double gbt_term_gamma_nloglik(double s, double y, double a) {
+  (void)a;
+  return y * gbt_exp(-s) + s;
+}
+
+/* Joergensen 1997, section 4.1: m^(2-a) / (2-a) - y m^(1-a) / (1-a), 1 < a < 2 */
+GBT_FN double gbt_term_tweedie_nloglik(double s, double y, double a) {
+  return gbt_exp((2.0 - a) * s) / (2.0 - a) + y * gbt_exp((1.0 - a) * s) / (a - 1.0);
+}
+
+GBT_FN double gbt_term_tweedie_deviance(double s, double y, double a) {
+  double own = y > 0.0 ? gbt_exp((2.0 - a) * gbt_log(y)) / ((a - 1.0) * (2.0 - a)) : 0.0;
+  return 2.0 * (gbt_term_tweedie_nloglik(s, y, a) - own);
+}
+
+/* Hilbe 2011, section 8.2.1: 2 (y log(y / m) - (y + 1/a) log((1 + a y) / (1 + a m))) */
+GBT_FN double gbt_term_negative_binomial_deviance(double s, double y, double a) {
+  double m = gbt_exp(s);
+  double both = (y + 1.0 / a) * gbt_log((1.0 + a * y) / (1.0 + a * m));
+  return 2.0 * ((y > 0.0 ? y * gbt_log(y / m) : 0.0) - both);
+}
+
+/* ---- two classes ---- */
 
 /* -(y log p + (1 - y) log(1 - p)) = y softplus(-s) + (1 - y) softplus(s): no difference of large numbers. Labels other
  * than 0 and 1 have the second form, which goes on from the first. */
-GBT_FN double gbt_term_logloss(double s, double y) { return gbt_softplus(y == 1.0 ? -s : s); }
+GBT_FN double gbt_term_logloss(double s, double y, double a) {
+  (void)a;
+  return gbt_softplus(y == 1.0 ? -s : s);
+}
 GBT_FN double gbt_term_logloss_between(double s, double y, double first) {
   return y * gbt_softplus(-s) + (1.0 - y) * first;
 }
 
-GBT_FN double gbt_term_poisson(double s, double y) {
-  double m = gbt_exp(s);
-  return 2.0 * ((y > 0.0 ? y * gbt_log(y / m) : 0.0) - (y - m));
-}
+GBT_FN double gbt_term_brier(double p, double y, double a) { return gbt_term_mse(p, y, a); }
+GBT_FN double gbt_term_error(double p, double y, double a) { return (p > a) != (y > 0.5) ? 1.0 : 0.0; }
 
-/* top: the row's largest score, sum: of exp(score - top), class after class, mine: the score of the row's class */
-GBT_FN double gbt_term_mlogloss(double top, double sum, double mine) { return gbt_log(sum) + (top - mine); }
+/* ---- all of them ---- */
 
-GBT_FN int gbt_is_class(double y, int32_t n_outputs) { return y >= 0.0 && y < (double)n_outputs; }
-
-/* A row's term of any metric on one score a row but AUC. p: the response of score s. */
-GBT_FN double gbt_metric_term(gbt_metric metric, double p, double s, double y) {
-  switch (metric) {
-  case GBT_METRIC_RMSE:
-    return gbt_term_rmse(p, y);
-  case GBT_METRIC_MAE:
-    return gbt_term_mae(p, y);
-  case GBT_METRIC_ERROR:
-    return gbt_term_error(gbt_sigmoid(s), y);
-  case GBT_METRIC_LOGLOSS: {
-    double first = gbt_term_logloss(s, y);
-    return y != 0.0 && y != 1.0 ? gbt_term_logloss_between(s, y, first) : first;
+/* A row's term of any metric on one score a row that is a mean. p: the response of score s. */
+GBT_FN double gbt_metric_term(const gbt_metric *metric, double p, double s, double y) {
+  const double a = metric->param;
+  double first;
+  switch ((gbt_metric_kind)metric->kind) {
+#define TERM_RESPONSE(ID, name) case GBT_METRIC_##ID: return gbt_term_##name(p, y, a);
+#define TERM_PROBABILITY(ID, name) case GBT_METRIC_##ID: return gbt_term_##name(gbt_sigmoid(s), y, a);
+#define TERM_SCORE(ID, name) case GBT_METRIC_##ID: return gbt_term_##name(s, y, a);
+#define TERM_LOGLOSS(ID, name)                                                                                     \
+  case GBT_METRIC_##ID:                                                                                            \
+    first = gbt_term_##name(s, y, a);                                                                              \
+    return y != 0.0 && y != 1.0 ? gbt_term_##name##_between(s, y, first) : first;
+#define TERM_NONE(ID, name) case GBT_METRIC_##ID: break;
+#define TERM_CLASSES TERM_NONE
+#define TERM_CONFUSION TERM_NONE
+#define TERM_BINS TERM_NONE
+#define TERM_VARIANCE TERM_NONE
+#define TERM_RANKING TERM_NONE
+#define GBT_METRIC(ID, name, form, better, outputs, labels, parameter, aliases, text) TERM_##form(ID, name)
+#include "metrics.def"
+#undef GBT_METRIC
+#undef TERM_RESPONSE
+#undef TERM_PROBABILITY
+#undef TERM_SCORE
+#undef TERM_LOGLOSS
+#undef TERM_NONE
+#undef TERM_CLASSES
+#undef TERM_CONFUSION
+#undef TERM_BINS
+#undef TERM_VARIANCE
+#undef TERM_RANKING
+  case GBT_N_METRICS:
+    break;
   }
-  default:
-    return gbt_term_poisson(s, y);
-  }
+  return 0.0;
 }
 
 /* The metric from the sums of terms and of weights. */
-GBT_FN double gbt_metric_mean(gbt_metric metric, double terms, double weights) {
+GBT_FN double gbt_metric_mean(const gbt_metric *metric, double terms, double weights) {
   double mean = terms / weights;
-  if (metric == GBT_METRIC_RMSE) mean = gbt_sqrt(mean);
-  return mean == mean ? mean : gbt_from_bits(0x7ff8000000000000u); /* machines differ in the NaN of 0 / 0 */
+  if (metric->kind == GBT_METRIC_RMSE || metric->kind == GBT_METRIC_RMSLE) mean = gbt_sqrt(mean);
+  return gbt_one_nan(mean);
 }
 
 #endif

@@ -1,0 +1,29 @@
+/* The rows a metric is of, as its parts in boost/ hand them on. */
+#ifndef GBT_BOOST_METRIC_ROWS_H
+#define GBT_BOOST_METRIC_ROWS_H
+
+#include "../base/ctx.h"
+#include "../metric/metric.h"
+
+typedef struct gbt_metric_rows {
+  gbt_metric metric;
+  gbt_objective objective;
+  int64_t n;
+  const double *score;  /* n x objective.n_outputs, column by column; borrowed, like the others */
+  const double *label;  /* n */
+  const double *weight; /* n, or NULL */
+} gbt_metric_rows;
+
+/* Metrics of form GBT_FORM_CELLS: metric_cells.c. */
+gbt_status gbt_metric_of_cells(gbt_ctx *ctx, const gbt_metric_rows *rows, double *out, gbt_error *err) GBT_MUST_CHECK;
+
+/* Metrics of form GBT_FORM_RANKING: ranking.c. */
+gbt_status gbt_metric_of_ranking(gbt_ctx *ctx, const gbt_metric_rows *rows, double *out, gbt_error *err) GBT_MUST_CHECK;
+
+/* GBT_E_DATA: the label of this row (from 0) is no class. */
+gbt_status gbt_metric_no_class(const gbt_metric_rows *rows, int64_t row, gbt_error *err) GBT_MUST_CHECK;
+
+/* Rows of a task, so that it takes well below a millisecond. */
+int64_t gbt_metric_task_rows(int32_t n_outputs);
+
+#endif

@@ -1,0 +1,91 @@
+/* Metrics by name: what they are, whom they suit, what they take. One row of metrics.def each.
+ *
+ * A metric is plain data, so that it goes into specifications and to devices as it is. */
+#ifndef GBT_METRIC_METRIC_H
+#define GBT_METRIC_METRIC_H
+
+#include "../objective/objective.h"
+
+typedef enum gbt_metric_kind {
+#define GBT_METRIC(ID, name, form, better, outputs, labels, parameter, aliases, text) GBT_METRIC_##ID,
+#include "metrics.def"
+#undef GBT_METRIC
+  GBT_N_METRICS
+} gbt_metric_kind;
+
+typedef struct gbt_metric {
+  int32_t kind; /* gbt_metric_kind */
+  double param; /* 0 where the metric has none */
+} gbt_metric;
+
+/* How a metric is computed. */
+typedef enum gbt_metric_form { GBT_FORM_MEAN, GBT_FORM_CELLS, GBT_FORM_RANKING } gbt_metric_form;
+
+typedef enum gbt_metric_better {
+  GBT_SMALLER_IS_BETTER,
+  GBT_LARGER_IS_BETTER,
+  GBT_NEITHER_IS_BETTER
+} gbt_metric_better;
+
+/* What objectives predict, as bits. */
+enum {
+  GBT_OUT_NUMBER = 1 << GBT_RESPONSE_NUMBER,
+  GBT_OUT_MEAN = 1 << GBT_RESPONSE_MEAN,
+  GBT_OUT_PROBABILITY = 1 << GBT_RESPONSE_PROBABILITY,
+  GBT_OUT_CLASSES = 1 << GBT_RESPONSE_CLASSES,
+  GBT_OUT_OWN = 1 << GBT_RESPONSE_OWN
+};
+int gbt_metric_outputs(gbt_objective_kind objective); /* the bit of an objective */
+const char *gbt_response_name(int response); /* of GBT_RESPONSE_: "number", ...; NULL: there is none */
+
+typedef enum gbt_metric_labels {
+  GBT_METRIC_LABELS_ANY,
+  GBT_METRIC_LABELS_ABOVE_MINUS_ONE,
+  GBT_METRIC_LABELS_NOT_NEGATIVE,
+  GBT_METRIC_LABELS_POSITIVE,
+  GBT_METRIC_LABELS_CLASS /* the objective has seen to that */
+} gbt_metric_labels;
+
+typedef struct gbt_metric_param {
+  const char *name; /* NULL: none */
+  const char *twin; /* the parameter of objectives whose value is the default, or NULL */
+  double def, low, high;
+  int open_low, open_high, whole;
+} gbt_metric_param;
+
+typedef struct gbt_metric_info {
+  const char *name, *aliases, *text;
+  gbt_metric_form form;
+  gbt_metric_better better;
+  int outputs; /* bits of GBT_OUT_ */
+  gbt_metric_labels labels;
+  gbt_metric_param param;
+} gbt_metric_info;
+
+/* 0 <= kind < GBT_N_METRICS */
+const gbt_metric_info *gbt_metric_about(int32_t kind);
+
+/* By name or alias, in lower case; -1 when unknown. Of several the first that suits one of these outputs, or the first
+ * at all. */
+int32_t gbt_metric_find(const char *name, int outputs);
+
+gbt_metric gbt_metric_plain(gbt_metric_kind kind); /* with its default parameter */
+
+/* With the objective's parameter where it has the metric's twin, as the level of an expectile; else plain. */
+gbt_metric gbt_metric_for(gbt_metric_kind kind, const gbt_objective *objective);
+
+int gbt_metric_suits(int32_t kind, gbt_objective_kind objective); /* custom objectives: those on one score per row */
+gbt_metric_kind gbt_metric_of_objective(gbt_objective_kind kind); /* its default metric, by objectives.def */
+
+/* "error", "error@0.3": the parameter is shown where it is not the default. */
+enum { GBT_METRIC_NAME = 64 };
+void gbt_metric_name(const gbt_metric *metric, char out[GBT_METRIC_NAME]);
+
+/* That there is such a metric, its parameter is in its range, and it suits the objective. */
+gbt_status gbt_metric_check(const gbt_metric *metric, const gbt_objective *objective, gbt_error *err) GBT_MUST_CHECK;
+
+/* That all labels are what the metric is made for. set: its name, for the message. */
+gbt_status gbt_metric_labels_check(const gbt_metric *metric, int64_t n, const double *label, const char *set,
+                                   gbt_error *err) GBT_MUST_CHECK;
+
+#endif

@@ -1,0 +1,176 @@
+/* Metrics of rows in the order of their scores. A row has a gain and a base, as fixed-point numbers; with the sums over
+ * groups g of equal scores, ascending,
+ *
+ *   area = sum over g of gain_g (2 base_below_g + base_g)
+ *
+ *   auc      gain: the weight of a positive row, base: of a negative one
+ *            area / (2 gain base)
+ *   gini     gain: weight times (label less the lowest label), base: weight
+ *            (area - gain base) by scores / (area - gain base) by labels
+ *   pr_auc   gain and base as auc
+ *            sum over g of gain_g / gain  times  gain_from_g / (gain_from_g + base_from_g)
+ *
+ * where plain gain and base are those of all rows, and gain_from_g those of g and the groups above it. Areas are
+ * 128-bit integers, so they have no order; gini is the quotient of two covariances, of labels with ranks by score and
+ * with their own ranks, ties having their mean rank (Schechtman and Yitzhaki 1987). pr_auc is the average precision of
+ * all thresholds; ties pass a threshold together. Its terms are real numbers and go through an exact sum. */
+#ifndef GBT_METRIC_RANKING_H
+#define GBT_METRIC_RANKING_H
+
+#include "../base/bits.h"
+#include "metric.h"
+
+enum { GBT_RANK_BITS = 61 }; /* the total of a fixed-point number lies in [2^60, 2^61), rounding apart */
+
+typedef struct gbt_wide {
+  uint64_t hi, lo;
+} gbt_wide;
+
+GBT_FN gbt_wide gbt_wide_add(gbt_wide a, gbt_wide b) {
+  gbt_wide c = {a.hi + b.hi, a.lo + b.lo};
+  c.hi += c.lo < a.lo;
+  return c;
+}
+
+GBT_FN gbt_wide gbt_wide_sub(gbt_wide a, gbt_wide b) {
+  gbt_wide c = {a.hi - b.hi - (a.lo < b.lo), a.lo - b.lo};
+  return c;
+}
+
+GBT_FN gbt_wide gbt_wide_double(gbt_wide a) {
+  gbt_wide c = {a.hi << 1 | a.lo >> 63, a.lo << 1};
+  return c;
+}
+
+GBT_FN int gbt_wide_less(gbt_wide a, gbt_wide b) { return a.hi < b.hi || (a.hi == b.hi && a.lo < b.lo); }
+
+GBT_FN gbt_wide gbt_wide_product(uint64_t a, uint64_t b) {
+  uint64_t a0 = a & 0xffffffffu, a1 = a >> 32, b0 = b & 0xffffffffu, b1 = b >> 32;
+  uint64_t low = a0 * b0, mid = a1 * b0 + (low >> 32), mid2 = a0 * b1 + (mid & 0xffffffffu);
+  gbt_wide c = {a1 * b1 + (mid >> 32) + (mid2 >> 32), mid2 << 32 | (low & 0xffffffffu)};
+  return c;
+}
+
+/* a / b rounded to nearest even, for 0 <= a <= b < 2^126, b > 0: binary long division. */
+GBT_FN double gbt_wide_ratio(gbt_wide a, gbt_wide b) {
+  if (!gbt_wide_less(a, b)) return 1.0;
+  if ((a.hi | a.lo) == 0) return 0.0;
+  uint64_t m = 0; /* the quotient's bits from its first 1 on: 54 of them */
+  int n_bits = 0; /* behind the binary point */
+  while (m < (uint64_t)1 << 53) {
+    a = gbt_wide_double(a);
+    n_bits++;
+    m <<= 1;
+    if (gbt_wide_less(a, b)) continue;
+    a = gbt_wide_sub(a, b);
+    m |= 1;
+  }
+  uint64_t rest = (a.hi | a.lo) != 0;
+  m = (m >> 1) + ((m & 1u) & (rest | (m >> 1 & 1u)));
+  return (double)m * gbt_pow2(1 - n_bits);
+}
+
+/* a - b and its sign. */
+GBT_FN gbt_wide gbt_wide_distance(gbt_wide a, gbt_wide b, int *negative) {
+  *negative = gbt_wide_less(a, b);
+  return *negative ? gbt_wide_sub(b, a) : gbt_wide_sub(a, b);
+}
+
+/* How a real number x >= 0 becomes a fixed-point one: round(x 2^exponent). The power stands in two factors, as it may
+ * be beyond the doubles. */
+typedef struct gbt_rank_scale {
+  double up[2];
+  int32_t exponent;
+} gbt_rank_scale;
+
+/* For numbers whose total is this, finite and above 0. */
+GBT_FN gbt_rank_scale gbt_rank_scale_of(double total) {
+  gbt_rank_scale scale;
+  int e = GBT_RANK_BITS + 1022;
+  uint64_t u = gbt_bits(total);
+  if (u >> 52 == 0) u = gbt_bits(total * 0x1p64), e += 64; /* subnormal */
+  e -= (int)(u >> 52);
+  scale.up[0] = gbt_pow2(e / 2);
+  scale.up[1] = gbt_pow2(e - e / 2);
+  scale.exponent = e;
+  return scale;
+}
+
+GBT_FN uint64_t gbt_rank_fixed(double x, const gbt_rank_scale *scale) {
+  return (uint64_t)(x * scale->up[0] * scale->up[1] + 0.5);
+}
+
+/* Gain and base of a row or of several. */
+typedef struct gbt_rank_pair {
+  uint64_t gain, base;
+} gbt_rank_pair;
+
+GBT_FN gbt_rank_pair gbt_rank_plus(gbt_rank_pair a, gbt_rank_pair b) {
+  gbt_rank_pair c = {a.gain + b.gain, a.base + b.base};
+  return c;
+}
+
+GBT_FN gbt_rank_pair gbt_rank_minus(gbt_rank_pair a, gbt_rank_pair b) {
+  gbt_rank_pair c = {a.gain - b.gain, a.base - b.base};
+  return c;
+}
+
+/* What is the same for all rows. */
+typedef struct gbt_ranking {
+  int32_t kind;             /* GBT_METRIC_AUC, _PR_AUC or _GINI */
+  double low;               /* gini: the lowest label */
+  gbt_rank_scale gain, base;
+  gbt_rank_pair unit;       /* gain and base of a row of weight 1, where they do not hang on the label */
+} gbt_ranking;
+
+/* A row's gain and base as real numbers. */
+GBT_FN void gbt_ranking_row(const gbt_ranking *r, double y, double w, double *gain, double *base) {
+  const int by_class = r->kind != GBT_METRIC_GINI, positive = y > 0.5;
+  *gain = by_class ? (positive ? w : 0.0) : w * (y - r->low);
+  *base = by_class ? (positive ? 0.0 : w) : w;
+}
+
+/* The scales from the totals; 0 when there is no metric: a NaN among the scores, nothing to gain, or no base. */
+GBT_FN int gbt_ranking_begin(gbt_ranking *r, double gain, double base, int64_t n_nan) {
+  const double most = 1.7976931348623157e308;
+  if (n_nan > 0 || !(gain > 0.0 && gain <= most) || !(base > 0.0 && base <= most)) return 0;
+  r->gain = gbt_rank_scale_of(gain);
+  r->base = gbt_rank_scale_of(base);
+  r->unit.gain = gbt_rank_fixed(1.0, &r->gain);
+  r->unit.base = gbt_rank_fixed(1.0, &r->base);
+  return 1;
+}
+
+GBT_FN gbt_wide gbt_rank_area(gbt_rank_pair group, uint64_t base_below) {
+  return gbt_wide_product(group.gain, 2 * base_below + group.base);
+}
+
+/* from: the group and what is above it. Exponents are brought together as far as a double goes. */
+GBT_FN double gbt_rank_precision(const gbt_ranking *r, gbt_rank_pair group, gbt_rank_pair from) {
+  int32_t d = r->gain.exponent - r->base.exponent;
+  d = d > 900 ? 900 : d < -900 ? -900 : d;
+  const double hits = (double)from.gain, others = (double)from.base * gbt_pow2(d);
+  return (double)group.gain * (hits / (hits + others));
+}
+
+GBT_FN double gbt_auc_value(gbt_wide area, gbt_rank_pair all) {
+  return gbt_wide_ratio(area, gbt_wide_double(gbt_wide_product(all.gain, all.base)));
+}
+
+/* precisions: the sum of gbt_rank_precision. */
+GBT_FN double gbt_pr_auc_value(double precisions, gbt_rank_pair all) {
+  const double mean = precisions / (double)all.gain;
+  return mean < 1.0 ? mean : 1.0; /* gains round */
+}
+
+GBT_FN double gbt_gini_value(gbt_wide by_score, gbt_wide by_label, gbt_rank_pair all) {
+  const gbt_wide middle = gbt_wide_product(all.gain, all.base);
+  int negative, none;
+  const gbt_wide had = gbt_wide_distance(by_score, middle, &negative);
+  const gbt_wide best = gbt_wide_distance(by_label, middle, &none);
+  if ((best.hi | best.lo) == 0) return gbt_from_bits(0x7ff8000000000000u); /* all labels are equal */
+  const double size = gbt_wide_ratio(had, best);
+  return negative ? -size : size;
+}
+
+#endif

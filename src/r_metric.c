@@ -1,0 +1,76 @@
+/* The engine's metrics: their table, and whether one goes with an objective and with labels. */
+#include "r_gbt.h"
+
+/* A column per field of gbt_metric_info; `maximise` is NA where no side is better, the columns of the parameter are NA
+ * where there is none. */
+SEXP r_gbt_metrics(void) {
+  static const char *parts[] = {"name", "aliases", "text",     "outputs",   "maximise", "parameter", "default",
+                                "low",  "high",    "open_low", "open_high", "whole",    "twin",      ""};
+  static const SEXPTYPE types[] = {STRSXP,  STRSXP,  STRSXP, INTSXP, LGLSXP, STRSXP, REALSXP,
+                                   REALSXP, REALSXP, LGLSXP, LGLSXP, LGLSXP, STRSXP};
+  SEXP out = PROTECT(Rf_mkNamed(VECSXP, parts));
+  for (int k = 0; k < 13; k++) SET_VECTOR_ELT(out, k, Rf_allocVector(types[k], GBT_N_METRICS));
+  for (int m = 0; m < GBT_N_METRICS; m++) {
+    const gbt_metric_info *info = gbt_metric_about(m);
+    const gbt_metric_param *p = &info->param;
+    int none = p->name == NULL;
+    SET_STRING_ELT(VECTOR_ELT(out, 0), m, r_text(info->name));
+    SET_STRING_ELT(VECTOR_ELT(out, 1), m, r_text(info->aliases));
+    SET_STRING_ELT(VECTOR_ELT(out, 2), m, r_text(info->text));
+    INTEGER(VECTOR_ELT(out, 3))[m] = info->outputs;
+    LOGICAL(VECTOR_ELT(out, 4))
+    [m] = info->better == GBT_NEITHER_IS_BETTER ? NA_LOGICAL : info->better == GBT_LARGER_IS_BETTER;
+    SET_STRING_ELT(VECTOR_ELT(out, 5), m, r_text(p->name));
+    REAL(VECTOR_ELT(out, 6))[m] = none ? NA_REAL : p->def;
+    REAL(VECTOR_ELT(out, 7))[m] = none ? NA_REAL : p->low;
+    REAL(VECTOR_ELT(out, 8))[m] = none ? NA_REAL : p->high;
+    LOGICAL(VECTOR_ELT(out, 9))[m] = none ? NA_LOGICAL : p->open_low;
+    LOGICAL(VECTOR_ELT(out, 10))[m] = none ? NA_LOGICAL : p->open_high;
+    LOGICAL(VECTOR_ELT(out, 11))[m] = none ? NA_LOGICAL : p->whole;
+    SET_STRING_ELT(VECTOR_ELT(out, 12), m, r_text(p->twin));
+  }
+  UNPROTECT(1);
+  return out;
+}
+
+static gbt_metric metric_arg(SEXP metric, SEXP param) {
+  gbt_metric m = {r_arg_int(metric, "metric"), r_arg_real(param, "param")};
+  if (m.kind < 0 || m.kind >= GBT_N_METRICS) r_stop("there is no metric %d", (int)m.kind);
+  return m;
+}
+
+/* The bit of what an objective predicts. */
+SEXP r_gbt_objective_outputs(SEXP objective) {
+  return Rf_ScalarInteger(gbt_metric_outputs(r_arg_objective_kind(objective)));
+}
+
+SEXP r_gbt_default_metric(SEXP objective) {
+  return Rf_ScalarInteger((int)gbt_metric_of_objective(r_arg_objective_kind(objective)));
+}
+
+/* The parameter that a metric has where none is given. */
+SEXP r_gbt_metric_default(SEXP metric, SEXP objective, SEXP n_outputs) {
+  int m = r_arg_int(metric, "metric");
+  if (m < 0 || m >= GBT_N_METRICS) r_stop("there is no metric %d", m);
+  gbt_objective o = r_arg_objective(objective, r_arg_int(n_outputs, "n_outputs"));
+  return Rf_ScalarReal(gbt_metric_for((gbt_metric_kind)m, &o).param);
+}
+
+/* Raises where the metric does not go with the objective, or its parameter is out of range. */
+SEXP r_gbt_metric_check(SEXP metric, SEXP param, SEXP objective, SEXP n_outputs) {
+  gbt_metric m = metric_arg(metric, param);
+  gbt_objective o = r_arg_objective(objective, r_arg_int(n_outputs, "n_outputs"));
+  gbt_error err = {0};
+  r_check(gbt_metric_check(&m, &o, &err), &err);
+  return R_NilValue;
+}
+
+/* Raises where a label is not what the metric is made for. set: the data set's name. */
+SEXP r_gbt_metric_labels_check(SEXP metric, SEXP param, SEXP label, SEXP set) {
+  gbt_metric m = metric_arg(metric, param);
+  gbt_error err = {0};
+  const double *at = r_arg_reals(label, Rf_xlength(label), "label");
+  if (at == NULL || TYPEOF(set) != STRSXP || Rf_xlength(set) != 1) r_stop("`label` and `set` must be given");
+  r_check(gbt_metric_labels_check(&m, (int64_t)Rf_xlength(label), at, r_utf8(STRING_ELT(set, 0)), &err), &err);
+  return R_NilValue;
+}
