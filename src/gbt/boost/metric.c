@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-#include "../base/exact_sum.h"
+#include "../base/comm.h"
 #include "../metric/class_terms.h"
 #include "../metric/terms.h"
 #include "../objective/response.h"
@@ -202,9 +202,19 @@ static void merge(const job *j, int n_threads) {
   }
 }
 
-static gbt_status finish(const gbt_metric_rows *rows, const sums *all, double *out, gbt_error *err) {
+/* Those of the other ranks as well; rows without weights weigh 1. */
+static gbt_status merge_ranks(gbt_ctx *ctx, const gbt_metric_rows *rows, sums *all, gbt_error *err) {
+  if (gbt_comm_alone(ctx)) return GBT_OK;
+  if (rows->weight == NULL) gbt_exact_add(&all->weights, (double)rows->n);
+  GBT_TRY(gbt_comm_sum_exact(ctx, &all->terms, 1, err));
+  return gbt_comm_sum_exact(ctx, &all->weights, 1, err);
+}
+
+static gbt_status finish(gbt_ctx *ctx, const gbt_metric_rows *rows, sums *all, double *out, gbt_error *err) {
   if (all->bad_row >= 0) return gbt_metric_no_class(rows, all->bad_row, err);
-  double weight = rows->weight == NULL ? (double)rows->n : gbt_exact_value(&all->weights);
+  GBT_TRY(merge_ranks(ctx, rows, all, err));
+  int plain = rows->weight == NULL && gbt_comm_alone(ctx);
+  double weight = plain ? (double)rows->n : gbt_exact_value(&all->weights);
   *out = gbt_metric_mean(&rows->metric, gbt_exact_value(&all->terms), weight);
   return GBT_OK;
 }
@@ -217,9 +227,18 @@ static gbt_status of_mean(gbt_ctx *ctx, const gbt_metric_rows *rows, double *out
   for (int t = 0; t < ctx->n_threads; t++) j.part[t].bad_row = -1;
   GBT_TRY_GOTO(gbt_parallel(ctx, (rows->n + j.task_rows - 1) / j.task_rows, sum_task, &j, err), done);
   merge(&j, ctx->n_threads);
-  GBT_TRY_GOTO(finish(rows, &j.part[0], out, err), done);
+  GBT_TRY_GOTO(finish(ctx, rows, &j.part[0], out, err), done);
 done:
   gbt_mem_free(&ctx->mem, j.part);
+  return status;
+}
+
+static gbt_status of_ranking(gbt_ctx *ctx, const gbt_metric_rows *rows, double *out, gbt_error *err) {
+  gbt_metric_rows all;
+  if (gbt_comm_alone(ctx)) return gbt_metric_of_ranking(ctx, rows, out, err);
+  GBT_TRY(gbt_metric_gather(ctx, rows, &all, err));
+  gbt_status status = gbt_metric_of_ranking(ctx, &all, out, err);
+  gbt_metric_ungather(ctx, &all);
   return status;
 }
 
@@ -236,5 +255,5 @@ gbt_status gbt_metric_eval(gbt_ctx *ctx, const gbt_metric *metric, const gbt_obj
   case GBT_FORM_RANKING:
     break;
   }
-  return gbt_metric_of_ranking(ctx, &rows, out, err);
+  return of_ranking(ctx, &rows, out, err);
 }

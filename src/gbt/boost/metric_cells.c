@@ -1,10 +1,10 @@
 /* Metrics from exact sums over groups of rows (metric/cells.h): rows -> sums by thread -> sums -> numbers -> the
  * metric. As many cells are looked at in one walk over the rows as CELLS_MEMORY has room for. */
-#include "../base/exact_sum.h"
+#include "../base/comm.h"
 #include "../metric/cells.h"
 #include "metric_rows.h"
 
-enum { CELLS_MEMORY = 64 << 20, MERGE_CELLS = 64 };
+enum { CELLS_MEMORY = 64 << 20, MERGE_CELLS = 64, RANK_THREADS = 64 };
 
 typedef struct job {
   const gbt_metric_rows *rows;
@@ -49,7 +49,8 @@ static gbt_status sum_rows(gbt_ctx *ctx, job *j, gbt_error *err) {
   int64_t bad = j->rows->n;
   for (int t = 0; t < j->n_threads; t++) bad = j->bad_row[t] < bad ? j->bad_row[t] : bad;
   if (bad < j->rows->n) return gbt_metric_no_class(j->rows, bad, err);
-  return gbt_parallel(ctx, (n + MERGE_CELLS - 1) / MERGE_CELLS, merge_task, j, err);
+  GBT_TRY(gbt_parallel(ctx, (n + MERGE_CELLS - 1) / MERGE_CELLS, merge_task, j, err));
+  return gbt_comm_sum_exact(ctx, j->sum, (size_t)n, err);
 }
 
 /* All cells of a stage as numbers, by as many walks as needed. */
@@ -74,7 +75,8 @@ gbt_status gbt_metric_of_cells(gbt_ctx *ctx, const gbt_metric_rows *rows, double
            NULL,
            NULL};
   const int32_t n_cells = gbt_cells_count(&j.cells), n_stages = gbt_cells_stages(&j.cells);
-  const int64_t room = CELLS_MEMORY / (int64_t)sizeof *j.sum / j.n_threads;
+  const int n_shares = gbt_comm_alone(ctx) ? j.n_threads : RANK_THREADS; /* all ranks take the same walks */
+  const int64_t room = CELLS_MEMORY / (int64_t)sizeof *j.sum / n_shares;
   const int32_t most = room < MERGE_CELLS ? MERGE_CELLS : room < n_cells ? (int32_t)room : n_cells;
   double *cell = NULL;
   GBT_ASSERT(n_cells > 0 && j.n_threads > 0);

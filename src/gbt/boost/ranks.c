@@ -76,57 +76,7 @@ gbt_status gbt_ranks_check_weights(gbt_ctx *ctx, const gbt_dataset *ds, gbt_erro
   return gbt_fail_on(err, GBT_E_DATA, "weights", "weights: all are 0; at least one must be larger");
 }
 
-/* ---- metrics ---- */
-
-/* Rows of all ranks. */
-typedef struct all_rows {
-  size_t *bytes;                 /* by rank: of a column of doubles */
-  double *score, *label, *weight; /* weight: NULL when no rank has any */
-} all_rows;
-
-static gbt_status gather_rows(gbt_ctx *ctx, const gbt_dataset *ds, int32_t n_outputs, const double *score,
-                              int weighted, all_rows *a, gbt_error *err) {
-  const gbt_mem *mem = &ctx->mem;
-  const size_t size = (size_t)gbt_comm_size(ctx), n = (size_t)ds->all_rows;
-  gbt_status status = GBT_OK;
-  int64_t *rows = NULL;
-  double *ones = NULL;
-  GBT_TRY_GOTO(gbt_mem_array(mem, size, sizeof *rows, &rows, err), done);
-  GBT_TRY_GOTO(gbt_mem_array(mem, size, sizeof *a->bytes, &a->bytes, err), done);
-  GBT_TRY_GOTO(gbt_mem_array(mem, n * (size_t)n_outputs, sizeof *a->score, &a->score, err), done);
-  GBT_TRY_GOTO(gbt_mem_array(mem, n, sizeof *a->label, &a->label, err), done);
-  if (weighted) GBT_TRY_GOTO(gbt_mem_array(mem, n, sizeof *a->weight, &a->weight, err), done);
-  if (weighted && ds->weight == NULL) {
-    GBT_TRY_GOTO(gbt_mem_array(mem, (size_t)ds->n_rows, sizeof *ones, &ones, err), done);
-    for (int64_t i = 0; i < ds->n_rows; i++) ones[i] = 1.0;
-  }
-  GBT_TRY_GOTO(gbt_comm_gather_i64(ctx, &ds->n_rows, 1, rows, err), done);
-  for (size_t r = 0; r < size; r++) a->bytes[r] = (size_t)rows[r] * sizeof(double);
-  for (size_t k = 0; k < (size_t)n_outputs; k++)
-    GBT_TRY_GOTO(gbt_comm_gather(ctx, score + k * (size_t)ds->n_rows, a->bytes, a->score + k * n, err), done);
-  GBT_TRY_GOTO(gbt_comm_gather(ctx, ds->label, a->bytes, a->label, err), done);
-  if (weighted) GBT_TRY_GOTO(gbt_comm_gather(ctx, ones ? ones : ds->weight, a->bytes, a->weight, err), done);
-done:
-  gbt_mem_free(mem, rows);
-  gbt_mem_free(mem, ones);
-  return status;
-}
-
-gbt_status gbt_ranks_metric(gbt_ctx *ctx, const gbt_metric *metric, const gbt_objective *objective,
-                            const gbt_dataset *ds, const double *score, double *out, gbt_error *err) {
-  gbt_status status = GBT_OK;
-  all_rows a = {NULL, NULL, NULL, NULL};
-  int64_t weighted = ds->n_rows > 0 && ds->weight != NULL;
-  GBT_TRY(gbt_comm_max_i64(ctx, &weighted, 1, err));
-  GBT_TRY_GOTO(gather_rows(ctx, ds, objective->n_outputs, score, weighted != 0, &a, err), done);
-  GBT_TRY_GOTO(gbt_metric_eval(ctx, metric, objective, ds->all_rows, a.score, a.label, a.weight, out, err), done);
-done:
-  gbt_mem_free(&ctx->mem, a.bytes);
-  gbt_mem_free(&ctx->mem, a.score);
-  gbt_mem_free(&ctx->mem, a.label);
-  gbt_mem_free(&ctx->mem, a.weight);
-  return status;
-}
+/* ---- time ---- */
 
 gbt_status gbt_ranks_time_up(gbt_ctx *ctx, int *up, gbt_error *err) {
   int64_t said = *up;

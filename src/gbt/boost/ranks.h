@@ -12,11 +12,6 @@ gbt_status gbt_ranks_check_spec(gbt_ctx *ctx, const gbt_trainer_spec *spec, gbt_
 /* Fails when the weights of a set are 0 in all shares. Collective. */
 gbt_status gbt_ranks_check_weights(gbt_ctx *ctx, const gbt_dataset *ds, gbt_error *err) GBT_MUST_CHECK;
 
-/* gbt_metric_eval over the rows of all ranks; every rank gets the same number. score: of this rank's rows. Collective.
- * Memory on every rank, for the time of the call: n_outputs + 2 doubles for each row of all ranks. */
-gbt_status gbt_ranks_metric(gbt_ctx *ctx, const gbt_metric *metric, const gbt_objective *objective,
-                            const gbt_dataset *ds, const double *score, double *out, gbt_error *err) GBT_MUST_CHECK;
-
 /* Whether the first rank says that the time is up: one clock decides for all. Collective. */
 gbt_status gbt_ranks_time_up(gbt_ctx *ctx, int *up, gbt_error *err) GBT_MUST_CHECK;
 

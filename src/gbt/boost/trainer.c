@@ -246,7 +246,6 @@ static gbt_status eval_metric(gbt_ctx *ctx, gbt_trainer *tr, int32_t set, const 
   if (tr->be->ops->metric) GBT_TRY(tr->be->ops->metric(ctx, tr->be, set, metric, out, &done, err));
   if (done) return GBT_OK;
   GBT_TRY(tr->be->ops->scores(ctx, tr->be, set, &scores, err));
-  if (!gbt_comm_alone(ctx)) return gbt_ranks_metric(ctx, metric, &tr->objective, ds, scores, out, err);
   return gbt_metric_eval(ctx, metric, &tr->objective, ds->n_rows, scores, ds->label, ds->weight, out, err);
 }
 
