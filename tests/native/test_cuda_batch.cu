@@ -46,8 +46,7 @@ static random_job job_of_many(uint64_t seed, int32_t n_outputs, int64_t per_outp
     params.max_depth = 0;
     params.max_leaves = 20;
   }
-  r.job.spec.objective.kind = loss;
-  r.job.spec.objective.n_outputs = n_outputs;
+  r.job.spec.objective = gbt_objective_make(loss, n_outputs); /* without the parameters of another one */
   r.job.spec.params = params;
   r.job.custom = loss == GBT_OBJ_CUSTOM ? custom_gradients : NULL;
   r.job.rounds = 3; /* issued, recorded, replayed */
