@@ -220,16 +220,31 @@ static gbt_status scores(gbt_ctx *ctx, gbt_backend *self, int32_t which, const d
   cu_set *set = &be->set[which];
   size_t bytes = set->score.n * sizeof *set->host_score;
   CU_TRY(cudaSetDevice(be->device.number));
-  if (!set->host_score) CU_TRY(cudaMallocHost(&set->host_score, bytes ? bytes : 1));
+  if (!set->host_score) GBT_TRY(cu_host_alloc(bytes, &set->host_score, err));
   CU_TRY(cudaMemcpyAsync(set->host_score, set->score.at, bytes, cudaMemcpyDeviceToHost, be->device.stream));
   GBT_TRY(wait_for(ctx, be, err));
   *out = set->host_score;
   return GBT_OK;
 }
 
-/* In the order of backend.h. */
-static const gbt_backend_ops cu_ops = {"cuda",      destroy, gradients, set_gradients, begin_trees, build_hist,
-                                       find_splits, choose,  partition, finish_trees,  scores,      cu_metric};
+static gbt_backend_ops make_ops() {
+  gbt_backend_ops ops = {};
+  ops.name = "cuda";
+  ops.destroy = destroy;
+  ops.gradients = gradients;
+  ops.set_gradients = set_gradients;
+  ops.begin_trees = begin_trees;
+  ops.build_hist = build_hist;
+  ops.find_splits = find_splits;
+  ops.select = choose;
+  ops.partition = partition;
+  ops.finish_trees = finish_trees;
+  ops.scores = scores;
+  ops.metric = cu_metric;
+  return ops;
+}
+
+static const gbt_backend_ops cu_ops = make_ops();
 
 static gbt_status open_batch(gbt_ctx *ctx, int32_t device, const gbt_backend_spec *spec, int32_t most_trees,
                              cu_backend **out, gbt_error *err) {

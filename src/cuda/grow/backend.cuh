@@ -209,8 +209,8 @@ gbt_status cu_choose_mode(cu_backend *be, gbt_error *err) GBT_MUST_CHECK;
 gbt_status cu_launch_recording(cu_backend *be, gbt_error *err) GBT_MUST_CHECK;
 void cu_graph_close(cu_backend *be);
 
-/* Around every step of a tree; gives back its status. A recording that a step has failed in ends at once: while it is
- * open this thread can allocate nothing, for other trainings neither. */
+/* Wraps each step of a tree and returns its status. Ends graph capture if the step failed: capture forbids allocation
+ * on this thread, for other trainings too. */
 gbt_status cu_or_stop_recording(cu_backend *be, gbt_status status) GBT_MUST_CHECK;
 
 /* Room for gradients, before the sets are made: their scores, when they are, are cu_init_scores'. */
@@ -290,8 +290,8 @@ gbt_status cu_metric_of_ranking(cu_backend *be, int32_t which, const gbt_metric 
 
 /* ---- grids ---- */
 
-/* Such a grid as cu_grid makes for each of n trees. Together they have four times the blocks that keep the device busy,
- * so that it still is when most trees are over, and no more, as blocks without work have to be begun as well. */
+/* A grid as cu_grid makes for each of n trees. Oversubscribes the device 4 times, so that it stays busy while most
+ * trees have finished; not more, as blocks without work take time to start. */
 static inline dim3 cu_grids_for(const cu_backend *be, unsigned n, uint64_t blocks, unsigned per_unit) {
   const unsigned x = cu_grid(&be->device, blocks, per_unit);
   const unsigned share = ((unsigned)be->device.n_units * per_unit * 4u + n - 1u) / n;

@@ -39,7 +39,7 @@ struct limit {
   int shift;
 };
 
-/* Where the last of those that stay falls: among which value of the byte, how many stay there, of how many. */
+/* Radix-select state: byte, ties wanted, ties present. */
 struct cell {
   uint32_t byte, ties, n;
 };
@@ -87,7 +87,7 @@ __device__ limit find_limit(const cu_rules &rules, const pool &p, gbt_key32 key,
   }
 }
 
-/* Of n features that are in a share stays; returns how many. All threads. */
+/* Keeps a random share of the n candidate features; returns how many. All threads. */
 __device__ int32_t draw(const cu_rules &rules, const pool &p, gbt_key32 key, double share, int32_t n) {
   uint32_t k = (uint32_t)gbt_draw_size(share, n), passed = 0;
   if (n == 0 || (k == (uint32_t)n && !rules.weight)) return n;

@@ -79,8 +79,8 @@ __device__ void keep_set(const cu_view &v, gbt_grow_node *node, int32_t searched
   uint32_t n_words = ((uint32_t)v.train.feat[s->feat].n_bins + 31u) / 32u, beg = 0;
   int ok = 0;
   if (lane == 0) ok = take_words(v, n_words, &beg);
-  ok = __shfl_sync(0xffffffffu, ok, 0);
-  beg = __shfl_sync(0xffffffffu, beg, 0);
+  ok = cu_from(ok, 0);
+  beg = cu_from(beg, 0);
   if (!ok) {
     if (lane == 0) node->split.kind = GBT_SPLIT_NONE;
     __syncwarp();
@@ -150,7 +150,7 @@ __device__ int32_t choose_level(const cu_view &v, int32_t *shared) {
   int32_t level = list_open(v, depth, list), n = level < v.max_step ? level : v.max_step;
   if (level <= room) {
     for (int32_t i = (int32_t)threadIdx.x; i < n; i += (int32_t)blockDim.x) v.chosen[i] = (int32_t)list[i];
-    /* Open ones come behind: of this level, or children of its first step when it takes several. */
+    /* Later open nodes have larger numbers. */
     if (threadIdx.x == 0 && n > 0) t->open_beg = (int32_t)list[n - 1] + 1;
     return n;
   }

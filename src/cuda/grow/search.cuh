@@ -199,7 +199,7 @@ __device__ static __forceinline__ void cu_warp_best(const gbt_split &mine, gbt_s
     other.missing_left = (int8_t)(flags & 1);
     if (gbt_split_beats(&other, &top)) top = other;
   }
-  /* the order is total: whoever is not beaten by the best is it */
+  /* The order is total: exactly one lane holds the winner, if there is one. */
   int have = mine.kind != GBT_SPLIT_NONE && !gbt_split_beats(&top, &mine);
   unsigned who = __ballot_sync(CU_ALL, have);
   if (have || (who == 0 && cu_lane() == 0)) *out = mine;
