@@ -13,7 +13,8 @@ MASK = (1 << 64) - 1
 RECORDS = {
     "numbers": "<iiii", "objective": "<Q", "parameters": "<Qd", "base_scores": "<d", "trees": "<QQII",
     "nodes": "<8sII", "sets": "<I", "leaf_values": "<d", "gain": "<d", "cover": "<d", "count": "<I",
-    "columns": "<QQIi", "levels": "<Q", "meta": "<QIIQQ", "meta_values": "<8s", "texts": "<c",
+    "columns": "<QQIi", "levels": "<Q", "feature_kinds": "<Q", "features": "<Ii", "statistics": "<d",
+    "meta": "<QIIQQ", "meta_values": "<8s", "texts": "<c",
 }
 NEEDED, BULK_LEFT, MISSING_LEFT, BY_LEVEL = 1, 1 << 29, 1 << 30, 1 << 31
 MISSING, UNSEEN = float("nan"), -1
@@ -82,6 +83,20 @@ class Model:
             place = {text: i for i, text in enumerate(levels[:n])}
             self.columns.append((self.text(name), kind, place))
             levels = levels[n:]
+        self.features = self.read_features()
+
+    def read_features(self):
+        """By feature: its column, and None or the number of each level."""
+        kinds = [self.text(at) for at, in self.records("feature_kinds")]
+        numbers = [x for x, in self.records("statistics")]
+        features = []
+        for kind, column in self.records("features"):
+            n = 0 if kinds[kind] == "column" else len(self.columns[column][2])
+            if kinds[kind] not in ("column", "level_count"):
+                raise SystemExit("the model has features of the kind %s" % kinds[kind])
+            features.append((column, None if kinds[kind] == "column" else numbers[:n]))
+            numbers = numbers[n:]
+        return features or [(column, None) for column in range(self.n_features)]
 
     def records(self, name):
         return list(struct.iter_unpack(RECORDS[name], self.sections.get(name, b"")))
@@ -100,10 +115,13 @@ class Model:
         return self.n_parallel * (1 if self.n_leaf_outputs > 1 else self.n_outputs)
 
     def value(self, feature, row):
-        name, kind, place = self.columns[feature]
+        column, numbers = self.features[feature]
+        name, kind, place = self.columns[column]
         cell = row[name]
         if cell is None or kind == 0:
             return MISSING if cell is None else cell
+        if numbers is not None:
+            return numbers[place[cell]] if cell in place else 0.0
         return place.get(cell, UNSEEN if kind == 1 else MISSING)
 
     def leaf(self, tree, row):
@@ -118,7 +136,7 @@ class Model:
                 go_left = bits & MISSING_LEFT
             elif not bits & BY_LEVEL:
                 go_left = x <= struct.unpack("<d", payload)[0]
-            elif x == UNSEEN:
+            elif x < 0:
                 go_left = bits & BULK_LEFT
             else:
                 beg, n = struct.unpack("<II", payload)
