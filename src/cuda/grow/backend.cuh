@@ -1,6 +1,6 @@
 /* The CUDA backend's state, and what its files give each other. See backend/backend.h for the contract.
  *
- *   view.cuh        what kernels see: tiles of codes, trees that grow, and how these stand beside each other
+ *   view.cuh        what kernels see: trees that grow, and how these stand beside each other
  *   sizes.cu        how large everything must be
  *   state.cu        where the state of a tree that grows stands
  *   down.cu         finished trees to the host
@@ -21,7 +21,7 @@
  * a data set as tiles), predict, door (the one exported function).
  *
  * The host issues the steps of a tree without looking at it and waits once, at its end ("blind"). Where it cannot know
- * the number of steps it looks every few of them whether anything is left to be split: see cu_backend.looks. What is
+ * the number of steps it looks every few of them whether anything is left to be split: see cu_bounds.looks. What is
  * issued behind the end finds nothing to do. All that a kernel has to know of a tree stands in device memory: cu_tree.
  *
  * All kernels take what they need as pointers; nothing is kept in static device variables. */

@@ -1,4 +1,4 @@
-/* What kernels see: a data set's tiles, the tree that grows, the view of both that every kernel is given by value.
+/* What kernels see: the tree that grows, and a view of it and of the data set (data/set.cuh), which each has by value.
  *
  * Batches. Trees of a round, of all classes if memory allows, grow beside each other: a step is one set of launches for
  * all of them. Everything that a tree has to itself (CU_TREE_STATE) stands in one piece of memory, `stride` bytes
