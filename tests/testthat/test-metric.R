@@ -161,6 +161,17 @@ test_that("metrics of several classes are their formulas", {
   expect_logged(m, "train", formulas, unname(predict(m, iris)), y, w)
 })
 
+test_that("the metric of an objective takes its parameter", {
+  x <- mtcars[-1]
+  train <- function(...) gbt_train(x, mtcars$mpg, nrounds = 3, eval_train = TRUE, threads = 1, ...)$evaluation_log[[2L]]
+  expect_identical(train(objective = "tweedie", tweedie_variance_power = 1.2),
+                   train(objective = "tweedie", tweedie_variance_power = 1.2, eval_metric = "tweedie_deviance@1.2"))
+  expect_identical(train(objective = "huber", huber_delta = 3, eval_metric = "pseudo_huber"),
+                   train(objective = "huber", huber_delta = 3, eval_metric = "pseudo_huber@3"))
+  expect_false(identical(train(objective = "huber", huber_delta = 3, eval_metric = "huber"),
+                         train(objective = "huber", huber_delta = 3, eval_metric = "huber@1")))
+})
+
 test_that("early stopping knows which side is better", {
   valid <- list(x = d[seq(1, 32, 3), -9], y = d$am[seq(1, 32, 3)])
   m <- gbt_train(d[-9], d$am, nrounds = 30, valid = valid, eval_metric = "mcc", early_stopping_rounds = 5, threads = 1)
