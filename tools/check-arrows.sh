@@ -9,6 +9,7 @@
 #   model needs base, math, objective, tree and, to read the columns it predicts from, data/table.h
 #   ranks are asked through base/comm.h, by whoever sums over rows
 #   gbt.h <- src/r_*.c, the only files that include headers of R; only src/cuda includes headers of CUDA
+#   gbt.h reaches the headers in `public` alone: plain data, opaque types and what is done with them
 #   in src/cuda: base <- data <- grow; base <- predict; door uses all of them
 set -eu
 
@@ -52,6 +53,11 @@ excepted() {
   esac
   return 1
 }
+
+public="gbt.h params.h params.def base/status.h base/mem.h base/hd.h base/ctx.h base/schema.h base/feature_kinds.def
+objective/objective.h objective/objectives.def metric/metric.h metric/metrics.def data/table.h data/dataset.h
+tree/view.h boost/metric.h boost/trainer.h model/model.h model/answer.h model/predict.h
+backend/device.h backend/phases.h"
 
 bad=0
 complain() { echo "arrows: $*"; bad=$((bad + 1)); }
@@ -100,6 +106,36 @@ check_wing_file() { # PATH below src/cuda
   done
 }
 
+# target_of FILE INCLUDED: the included file, both from src/gbt
+target_of() {
+  case "$2" in
+    ../*) echo "${2#../}" ;;
+    */*) echo "$2" ;;
+    *) case "$1" in */*) echo "${1%/*}/$2" ;; *) echo "$2" ;; esac ;;
+  esac
+}
+
+# Whatever gbt.h reaches is public.
+check_public() {
+  [ -e "$engine/gbt.h" ] || return 0
+  reached=" gbt.h "
+  left=gbt.h
+  while [ -n "$left" ]; do
+    file=${left%% *}
+    left=${left#"$file"}
+    left=${left# }
+    case " $(echo $public) " in *" $file "*) ;; *) complain "gbt.h reaches $file, which is not public" ;; esac
+    [ -e "$engine/$file" ] || continue
+    case "$file" in *.def) continue ;; esac # a table includes formulas, for those who ask
+    for name in $(includes_of "$engine/$file" | grep '^"' | tr -d '"'); do
+      target=$(target_of "$file" "$name")
+      case "$reached" in *" $target "*) continue ;; esac
+      reached="$reached$target "
+      left="$left${left:+ }$target"
+    done
+  done
+}
+
 is_r_header() {
   case "$1" in [\<\"]R.h*|[\<\"]R_ext/*|[\<\"]R[imdv]*.h*) return 0 ;; esac # Rinternals, Rmath, Rdefines, Rversion
   return 1
@@ -139,6 +175,7 @@ check() { # ROOT
     n=$((n + 1))
   done
   for file in $(find "$root/src" -name '*.[ch]' -o -name '*.cu' -o -name '*.cuh' | sort); do check_foreign "$file"; done
+  check_public
   [ "$n" -gt 0 ] || complain "no files in $engine"
 }
 
@@ -186,6 +223,8 @@ self_check() {
   try found x.c '#include <R_ext/Print.h>'
   try found r_x.c '#include "gbt/tree/forest.h"'
   try fine r_x.c '#include "gbt/gbt.h"'
+  try fine gbt/gbt.h '#include "tree/view.h"'
+  try found gbt/gbt.h '#include "tree/forest.h"'
   [ "$fails" = 0 ] && echo "arrows self-check: ok"
   return "$fails"
 }
