@@ -1,5 +1,7 @@
 #include "made.h"
 
+#include "math/elementary.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 
