@@ -55,6 +55,8 @@ alias_list <- list(
   interactions = c("interaction_constraints", "interaction_cst"),
   feature_weights = "feature_weight",
   level_counts = character(0),
+  class_weights = c("class_weight", "scale_pos_weight", "is_unbalance", "unbalance", "unbalanced_sets",
+                    "balance_classes", "auto_class_weights"),
   cat_features = c("categorical_feature", "categorical_features", "cat_feature", "categorical_column", "cat_column"),
   group = c("qid", "group_id", "query", "query_id"),
   init_model = c("xgb_model", "model_in", "model_input", "input_model"),
@@ -183,6 +185,7 @@ translate_arg <- function(name, value, typed) {
       }
       list(grow_policy = value)
     },
+    class_weights = read_class_weights(value, gsub(".", "_", typed, fixed = TRUE)),
     objective = if (is.character(value)) read_objective_text(value, typed) else list(objective = value),
     group = stop_unsupported(sprintf("`%s` belongs to ranking, which is not offered", typed), typed),
     checkpoint = stop_unsupported("`checkpoint` is not offered yet; `init_model` goes on from a model that was kept",

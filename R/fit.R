@@ -166,6 +166,7 @@ training_data <- function(rows, args, host) {
   source <- rows$source
   n_rows <- length(rows$label)
   weight <- check_weight(source$weights, n_rows, "weights")
+  weight <- weigh_classes(weight, rows$label, rows$response, args[["class_weights"]], host$threads)
   offset <- check_offset(source$offset, n_rows, rows$response$n_outputs)
   data <- if (is.null(source$x)) {
     as_prepared(source$data, args)
@@ -399,6 +400,7 @@ kept_params <- function(fit) {
   }
   if (length(fit$evaluation$metrics$name)) params$eval_metric <- fit$evaluation$metrics$name
   if (fit$data$sparse_zero == "missing") params$sparse_zero <- "missing"
+  params$class_weights <- attr(fit$data$weight, "classes")
   if (length(fit$data$level_counts)) params$level_counts <- fit$data$level_counts
   if (fit$evaluation$stopping) {
     params$early_stopping_rounds <- fit$host$early_stopping_rounds

@@ -14,14 +14,6 @@ not_offered <- local({
   }
 
   # classes and rows
-  weigh <- "give each row the weight of its class: weights = ifelse(y == \"yes\", 3, 1)"
-  # ave() serves a y of any type; indexing a table by y would take numbers and logical values for positions
-  balance <- paste("weigh a row by the inverse of its class's share:",
-                   "w <- 1 / ave(seq_along(y), y, FUN = length); weights = w / mean(w)")
-  no("scale_pos_weight", weigh, 1)
-  no("class_weights class_weight", weigh, "None")
-  no("is_unbalance unbalance unbalanced_sets balance_classes", balance, FALSE)
-  no("auto_class_weights", balance, "None")
   no("class_names", "classes are the levels of the response")
   no("target_border", "make the response a factor of two levels first", "None")
   no("pos_bagging_fraction pos_bagging pos_sub_row pos_subsample", "sampling by class is not offered; use `weights`", 1)

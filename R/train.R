@@ -156,6 +156,10 @@
 #'   smoothing of the order of levels (levels with fewer rows in a node are not placed), extra L2 penalty, multiple of
 #'   the gain that pure noise would have which is taken off a set's gain, most levels in the smaller set, least rows on
 #'   either side.
+#' @param class_weights For classes (`"logistic"`, `"softmax"`): weights above 0, named by classes, such as
+#'   `c(no = 1, yes = 5)`, where classes that are not named weigh 1; or one for each class in their order. A row weighs
+#'   its weight times that of its class, in training and in metrics on the training data. `"balanced"` lets all classes
+#'   weigh the same: class k of K gets W / (K W_k), with W_k the weight of its rows and W that of all.
 #' @param level_counts Factors (without order) and texts whose levels are counted, which makes a further feature of each
 #'   such column, shown as `count(column)`: how many training rows have the row's level. `TRUE` for all, or names of
 #'   columns. Helps where rare levels behave unlike frequent ones. A level that the training data do not have counts as

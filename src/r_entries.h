@@ -4,6 +4,7 @@
 #define R_ENTRIES_H
 
 SEXP r_gbt_check_interrupt(void);
+SEXP r_gbt_class_weights(SEXP label, SEXP weight, SEXP given, SEXP n_classes, SEXP threads);
 SEXP r_gbt_cuda_info(SEXP library, SEXP number);
 SEXP r_gbt_dataset_info(SEXP dataset);
 SEXP r_gbt_dataset_new(SEXP frame, SEXP reference, SEXP weight, SEXP max_bin, SEXP page_rows, SEXP unseen, SEXP threads,
@@ -48,6 +49,7 @@ SEXP r_gbt_write_file(SEXP path, SEXP raw);
 
 #define R_ENTRIES(X) \
   X(check_interrupt, 0) \
+  X(class_weights, 5) \
   X(cuda_info, 2) \
   X(dataset_info, 1) \
   X(dataset_new, 8) \

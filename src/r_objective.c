@@ -1,6 +1,8 @@
 /* The engine's table of objectives, for R. */
 #include "r_gbt.h"
 
+#include <string.h>
+
 static int n_params(const gbt_objective_info *info) {
   int n = 0;
   while (n < GBT_OBJECTIVE_PARAMS && info->param[n].name != NULL) n++;
@@ -44,6 +46,45 @@ SEXP r_gbt_objectives(void) {
     for (int k = 0; k < 7; k++) SET_STRING_ELT(VECTOR_ELT(out, k), i, r_text(texts[k]));
     SET_VECTOR_ELT(VECTOR_ELT(out, 7), i, params_of(info));
   }
+  UNPROTECT(1);
+  return out;
+}
+
+/* Rows' weights times those of their classes. label: class numbers from 0, doubles; weight: doubles or NULL; given: a
+ * weight for each class, or NULL for those that balance n_classes of them. list(classes, rows) */
+SEXP r_gbt_class_weights(SEXP label, SEXP weight, SEXP given, SEXP n_classes, SEXP threads) {
+  /* 1 */
+  const R_xlen_t n = Rf_xlength(label);
+  const int32_t k = r_arg_int(n_classes, "n_classes");
+  if (k < 1) r_stop("`n_classes` must be 1 or more");
+  const gbt_label_rows rows = {(int64_t)n, r_arg_reals(label, n, "label"), r_arg_reals(weight, n, "weights"), NULL};
+  const double *of_class = r_arg_reals(given, k, "class_weights");
+  for (R_xlen_t i = 0; i < n; i++)
+    if (!(rows.label[i] >= 0 && rows.label[i] < k)) r_stop("`label` must hold class numbers below %d", (int)k);
+  const r_threads t = r_arg_threads(threads);
+  static const char *parts[] = {"classes", "rows", ""};
+  SEXP out = PROTECT(Rf_mkNamed(VECSXP, parts));
+  SEXP classes = Rf_allocVector(REALSXP, k);
+  SET_VECTOR_ELT(out, 0, classes);
+  SEXP each = Rf_allocVector(REALSXP, n);
+  SET_VECTOR_ELT(out, 1, each);
+  double *class_weight = REAL(classes), *row_weight = REAL(each);
+  gbt_error err = {0};
+  gbt_ctx ctx;
+
+  /* 2 */
+  gbt_status status = r_ctx_open(&ctx, t, &err);
+  if (status == GBT_OK) {
+    if (of_class != NULL)
+      memcpy(class_weight, of_class, (size_t)k * sizeof *class_weight);
+    else
+      status = gbt_class_balance(&ctx, &rows, k, class_weight, &err);
+    if (status == GBT_OK) status = gbt_class_weigh(&ctx, &rows, k, class_weight, row_weight, &err);
+    gbt_ctx_close(&ctx);
+  }
+
+  /* 3 */
+  r_check(status, &err);
   UNPROTECT(1);
   return out;
 }

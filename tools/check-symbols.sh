@@ -14,7 +14,7 @@ cc=${CC:-gcc}
 flags="-std=c11 -O2 -DNDEBUG -fno-pic -ffp-contract=off -fno-trapping-math -fno-math-errno -pthread"
 
 allowed="
-memcpy memmove memset memcmp memchr strlen strcmp strncmp strchr strrchr strstr
+memcpy memmove memset memcmp memchr strlen strcmp strncmp strchr strrchr strstr strcspn
 malloc free calloc realloc aligned_alloc posix_memalign
 vsnprintf snprintf __vsnprintf_chk __snprintf_chk __memcpy_chk __memset_chk __memmove_chk
 __errno_location __xpg_strerror_r strerror_r

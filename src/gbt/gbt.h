@@ -28,6 +28,7 @@
 #include "model/answer.h"
 #include "model/model.h"
 #include "model/predict.h"
+#include "objective/class_weight.h"
 #include "objective/objective.h"
 #include "params.h"
 #include "tree/view.h"

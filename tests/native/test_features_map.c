@@ -13,7 +13,7 @@
 
 enum { N_LEVELS = 40, N_FACTORS = 3 };
 
-static char level_name[2 * N_LEVELS][16];
+static char level_name[2 * N_LEVELS][24];
 static const char *levels[2 * N_LEVELS];
 
 static void name_levels(void) {
@@ -220,7 +220,7 @@ static void labels_and_kinds(void) {
     CHECK(strncmp(text, "count(f)", size - 1) == 0);
   }
   for (int k = 0; k < GBT_N_FEATURE_KINDS; k++)
-    CHECK_EQ_I64(gbt_feature_kind_find(gbt_feature_kind_name((gbt_feature_kind)k)), k);
+    CHECK_EQ_I64(gbt_feature_kind_find(gbt_feature_kind_name(k)), k);
   CHECK_EQ_I64(gbt_feature_kind_find("none"), -1);
   CHECK(gbt_feature_map_fault(schema) == NULL);
   schema->feat[0].col = 2;

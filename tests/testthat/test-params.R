@@ -95,7 +95,7 @@ test_that("nothing is ignored in silence", {
     train(tree_method = "exact")
     train(booster = "dart")
     train(boosting = "rf")
-    train(scale_pos_weight = 3)
+    train(class_names = "a")
     train(rate_drop = 0.1)
     train(tweedie_variance_power = 1.5)
     train(linear_tree = TRUE)
@@ -115,7 +115,7 @@ test_that("nothing is ignored in silence", {
     train(gpu_id = 1)
     train(cat_features = "cyl")
   })
-  expect_error(train(scale_pos_weight = 3), class = "gbt_error_unsupported")
+  expect_error(train(class_names = "a"), class = "gbt_error_unsupported")
   expect_error(train(etta = 1), class = "gbt_error_argument")
   # equal values under two names are no contradiction
   expect_identical(train(eta = 0.2, learning_rate = 0.2, nrounds = 1)$params$eta, 0.2)

@@ -44,6 +44,7 @@ peers <- list(
     valid = test test_data test_data_file valid valid_data valid_data_file valid_filenames valids
     monotone = mc monotone_constraint monotone_constraints monotonic_cst
     interactions = interaction_constraints
+    class_weights = is_unbalance scale_pos_weight unbalance unbalanced_sets
     cat_features = cat_column cat_feature categorical_column categorical_feature categorical_features
     group = group group_id query query_id
     init_model = init_model input_model model_in model_input
@@ -68,9 +69,9 @@ peers <- list(
       subsample_for_bin time_out top_k top_rate topk train train_data train_data_file
       two_round two_round_loading use_two_round_loading weight_column workers
     ! FALSE = bagging_by_query contrib extra_tree extra_trees is_predict_contrib is_predict_leaf_index
-      is_predict_raw_score is_save_binary is_save_binary_file is_unbalance leaf_index linear_tree linear_trees
+      is_predict_raw_score is_save_binary is_save_binary_file leaf_index linear_tree linear_trees
       pred_early_stop predict_contrib predict_disable_shape_check predict_leaf_index predict_raw_score
-      predict_rawscore raw_score reg_sqrt save_binary unbalance unbalanced_sets uniform_drop use_quantized_grad
+      predict_rawscore raw_score reg_sqrt save_binary uniform_drop use_quantized_grad
       xgboost_dart_mode zero_as_missing
     ? = bagging_freq first_metric_only gpu_device_id subsample_freq
     ! TRUE = boost_from_average bundle deterministic enable_bundle enable_sparse free_raw_data is_enable_bundle
@@ -78,7 +79,7 @@ peers <- list(
     ! 0 = cegb_penalty_split drop_rate linear_lambda max_drop mc_penalty monotone_penalty
       monotone_splits_penalty ms_penalty nfold path_smooth rate_drop skip_drop
     ! 1 = cegb_tradeoff neg_bagging neg_bagging_fraction neg_sub_row neg_subsample num_gpu num_machine
-      num_machines pos_bagging pos_bagging_fraction pos_sub_row pos_subsample scale_pos_weight sigmoid
+      num_machines pos_bagging pos_bagging_fraction pos_sub_row pos_subsample sigmoid
     ! 'bagging' = data_sample_strategy
     ! TRUE FALSE = feature_pre_filter force_col_wise force_row_wise gpu_use_dp
     ! 0 -1 = gpu_platform_id
@@ -89,6 +90,7 @@ peers <- list(
     ! 'serial' = tree tree_learner tree_learner_type tree_type
   ",
   xgboost = "
+    class_weights = scale_pos_weight
     nrounds = n_estimators nrounds num_boost_round num_trees
     eta = eta learning_rate
     max_depth = max_depth
@@ -143,7 +145,7 @@ peers <- list(
     ! 0 = lambda_bias nfold one_drop rate_drop skip_drop
     ! NA = missing
     ! 'one_output_per_tree' = multi_strategy
-    ! 1 = n_gpus scale_pos_weight
+    ! 1 = n_gpus
     ! 'auto' = predictor
     ! 'default' = process_type
     ! 'uniform' = sampling_method
@@ -176,6 +178,7 @@ peers <- list(
     valid = eval_set evals test_pool
     monotone = monotone_constraints
     feature_weights = feature_weights
+    class_weights = auto_class_weights class_weights scale_pos_weight
     cat_features = cat_features
     group = group_id
     init_model = init_model
@@ -185,7 +188,7 @@ peers <- list(
     ! TRUE = allow_const_label boost_from_average
     ! FALSE = allow_writing_files approx_on_full_history langevin plot plot_file posterior_sampling
       save_snapshot
-    ! 'None' = auto_class_weights class_weights target_border
+    ! 'None' = target_border
     ! = bagging_temperature callback class_names column_description combinations_ctr counter_calc_method
       ctr_description ctr_history_unit ctr_leaf_count_limit ctr_target_border_count data_partition delimiter
       dev_efb_max_buckets dev_score_calc_obj_block_size device_config dictionaries diffusion_temperature
@@ -204,7 +207,7 @@ peers <- list(
     ! 'Median' = feature_border_type
     ! TRUE FALSE = has_time
     ! 'No' = leaf_estimation_backtracking
-    ! 1 = leaf_estimation_iterations penalties_coefficient scale_pos_weight
+    ! 1 = leaf_estimation_iterations penalties_coefficient
     ! 'Newton' = leaf_estimation_method
     ! 'Iter' = od_type
     ! 'PerTree' = sampling_frequency
@@ -236,12 +239,12 @@ peers <- list(
     monotone = monotone_constraints monotonic_cst var_monotone
     interactions = interaction_constraints interaction_cst
     feature_weights = feature_weight
+    class_weights = balance_classes class_weight class_weights
     cat_features = categorical_features
     group = group
     verbose = verbose
     checkpoint = checkpoint
-    ! FALSE = balance_classes keep_data refit
-    ! 'None' = class_weight class_weights
+    ! FALSE = keep_data refit
     ! 1 = col_sample_rate train_fraction
     ! 0 = cv_folds nfolds
     ! = exposure fobj fold_column lr max_features maxnodes min_node_size min_samples_split
@@ -292,7 +295,7 @@ test_that("the lists are whole", {
 })
 
 test_that("names of other packages mean ours", {
-  moved <- c("tree_method", "booster", "device", "objective", "group", "checkpoint", "grow_policy")
+  moved <- c("tree_method", "booster", "class_weights", "device", "objective", "group", "checkpoint", "grow_policy")
   wrong <- character(0)
   for (row in ours) {
     for (name in row$names) {
@@ -409,10 +412,6 @@ test_that("what is accepted may depend on other parameters", {
 test_that("messages of refused parameters say what to do", {
   train <- function(...) gbt_train(iris[-5], iris$Species, ..., nrounds = 1, threads = 1)
   expect_snapshot(error = TRUE, {
-    train(is_unbalance = TRUE)
-    train(unbalance = 1)
-    train(auto_class_weights = "Balanced")
-    train(scale_pos_weight = TRUE)
     train(use_best_model = TRUE)
     train(use_best_model = FALSE, valid = 0.3, early_stopping_rounds = 5)
     train(first_metric_only = FALSE, valid = 0.3, early_stopping_rounds = 5, eval_metric = c("merror", "mlogloss"))
@@ -421,12 +420,4 @@ test_that("messages of refused parameters say what to do", {
     train(verbose = 0.5)
     train(border_count = 0)
   })
-  # the advice on classes out of balance holds for a response of any type
-  for (y in list(iris$Species[41:150], as.character(iris$Species[41:150]), mtcars$am, mtcars$am == 1)) {
-    advice <- conditionMessage(expect_error(train(is_unbalance = TRUE), class = "gbt_error_unsupported"))
-    weights <- NULL
-    eval(parse(text = sub("weights = ", "weights <- ", sub("^[^:]*:[^:]*: ", "", advice), fixed = TRUE)))
-    sums <- tapply(weights, y, sum)
-    expect_equal(as.vector(sums), rep(length(y) / length(sums), length(sums)))
-  }
 })

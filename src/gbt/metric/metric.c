@@ -76,7 +76,7 @@ gbt_metric gbt_metric_for(gbt_metric_kind kind, const gbt_objective *objective) 
 }
 
 int gbt_metric_outputs(gbt_objective_kind objective) {
-  const int place = gbt_objective_info_of((int32_t)objective)->response;
+  const int place = (int)gbt_objective_info_of((int32_t)objective)->response;
   GBT_ASSERT(place < N_RESPONSES);
   return 1 << place;
 }

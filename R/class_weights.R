@@ -1,0 +1,77 @@
+# Weights of classes: what users say of them, and the weights of rows that follow.
+
+# What other packages call it, in our terms: list(class_weights = ), empty where nothing is asked for. typed: the name
+# that was given, with underscores.
+read_class_weights <- function(value, typed) {
+  lower <- if (is.character(value) && length(value) == 1L && !is.na(value)) lower_case(value)
+  if (identical(lower, "none")) return(list())
+  if (typed == "scale_pos_weight") {
+    if (!is_number(value, 0, .Machine$double.xmax) || value == 0) {
+      stop_argument(sprintf("`scale_pos_weight` must be a number above 0, not %s", quote_value(value)), typed)
+    }
+    return(if (value == 1) list() else list(class_weights = structure(c(1, value), of_two = TRUE)))
+  }
+  if (typed %in% c("is_unbalance", "unbalance", "unbalanced_sets", "balance_classes")) {
+    check_flag(value, typed)
+    return(if (value) list(class_weights = "balanced") else list())
+  }
+  if (!is.null(lower)) {
+    if (lower != "balanced") {
+      stop_unsupported(sprintf("`%s = \"%s\"` is not offered; it may be \"balanced\", or numbers named by classes",
+                               typed, value), typed)
+    }
+    return(list(class_weights = "balanced"))
+  }
+  if (is.list(value) && !is.object(value)) value <- unlist(value)
+  list(class_weights = value)
+}
+
+# The weights of rows times those of their classes; the attribute `classes` has the latter, by name.
+weigh_classes <- function(weight, label, response, wanted, threads) {
+  if (is.null(wanted)) return(weight)
+  classes <- classes_to_weigh(label, response)
+  given <- if (!identical(wanted, "balanced")) check_class_weights(wanted, classes)
+  out <- .Call(C_gbt_class_weights, label, weight, given, length(classes), as.integer(threads))
+  structure(out$rows, classes = stats::setNames(out$classes, classes))
+}
+
+# The classes in the order of the labels 0, 1, ...
+classes_to_weigh <- function(label, response) {
+  if (length(response$classes)) return(response$classes)
+  if (objective_info(response$objective)$labels == "BINARY") {
+    if (all_within(label, 0, 1) && all(label == 0 | label == 1)) return(c("0", "1"))
+    stop_data("`class_weights` need classes, but the response has numbers between 0 and 1; use `weights`", "y")
+  }
+  stop_argument(sprintf("`class_weights` are for classes; objective \"%s\" has none, use `weights`",
+                        response$objective), "class_weights")
+}
+
+# Numbers above 0, named by classes (those not named weigh 1) or one for each class in order.
+check_class_weights <- function(wanted, classes) {
+  fail <- function(...) stop_argument(sprintf(...), "class_weights")
+  if (isTRUE(attr(wanted, "of_two")) && length(classes) != 2L) {
+    fail("`scale_pos_weight` is for two classes, the response has %d; use `class_weights`, numbers named by classes",
+         length(classes))
+  }
+  if (!is.numeric(wanted) || is.object(wanted) || anyNA(wanted) || any(wanted <= 0 | wanted == Inf)) {
+    fail("`class_weights` must be \"balanced\", or numbers above 0 named by classes: c(%s = 1, %s = 3)",
+         quote_name(classes[1L]), quote_name(classes[2L]))
+  }
+  if (is.null(names(wanted))) {
+    if (length(wanted) != length(classes)) {
+      fail("`class_weights` has %s for %d classes; name them: %s", counted(length(wanted), "number"), length(classes),
+           enumerate(classes, quote = "\""))
+    }
+    return(as.double(wanted))
+  }
+  at <- match(as_utf8(names(wanted), "a name of `class_weights`"), classes)
+  if (anyNA(at)) {
+    wrong <- names(wanted)[is.na(at)][1L]
+    fail("`class_weights` names \"%s\", which is no class; there are %s", wrong, enumerate(classes, quote = "\""))
+  }
+  if (anyDuplicated(at)) fail("`class_weights` names \"%s\" twice", classes[at[duplicated(at)][1L]])
+  replace(rep(1, length(classes)), at, as.double(wanted))
+}
+
+# As R would have it before an equals sign.
+quote_name <- function(x) if (make.names(x) == x) x else paste0("`", x, "`")

@@ -1,0 +1,75 @@
+/* Weights of rows by their classes. */
+#include "class_weight.h"
+
+#include "../base/comm.h"
+
+enum { TASK_ROWS = 65536 };
+
+typedef struct class_pass {
+  const gbt_label_rows *rows;
+  int32_t n_classes;
+  gbt_exact_sum *total;       /* tasks x n_classes */
+  const double *class_weight; /* n_classes */
+  double *out;                /* rows */
+} class_pass;
+
+static int64_t task_end(const class_pass *p, int64_t task) {
+  const int64_t end = (task + 1) * TASK_ROWS;
+  return end < p->rows->n_rows ? end : p->rows->n_rows;
+}
+
+static void total_task(void *arg, int64_t task, int thread) {
+  const class_pass *p = arg;
+  gbt_exact_sum *total = p->total + task * p->n_classes;
+  (void)thread;
+  for (int32_t k = 0; k < p->n_classes; k++) gbt_exact_zero(&total[k]);
+  for (int64_t i = task * TASK_ROWS; i < task_end(p, task); i++) {
+    GBT_ASSERT(p->rows->label[i] >= 0.0 && p->rows->label[i] < (double)p->n_classes);
+    gbt_exact_add(&total[(int32_t)p->rows->label[i]], p->rows->weight ? p->rows->weight[i] : 1.0);
+  }
+}
+
+static void weigh_task(void *arg, int64_t task, int thread) {
+  const class_pass *p = arg;
+  (void)thread;
+  for (int64_t i = task * TASK_ROWS; i < task_end(p, task); i++)
+    p->out[i] = (p->rows->weight ? p->rows->weight[i] : 1.0) * p->class_weight[(int32_t)p->rows->label[i]];
+}
+
+static int64_t n_tasks(const gbt_label_rows *rows) {
+  return rows->n_rows > 0 ? (rows->n_rows + TASK_ROWS - 1) / TASK_ROWS : 1;
+}
+
+gbt_status gbt_class_balance(gbt_ctx *ctx, const gbt_label_rows *rows, int32_t n_classes, double *out,
+                             gbt_error *err) {
+  const size_t k = (size_t)n_classes, cells = (size_t)n_tasks(rows) * k;
+  gbt_status status = GBT_OK;
+  class_pass p = {.rows = rows, .n_classes = n_classes};
+  double all = 0.0;
+  GBT_ASSERT(n_classes >= 1);
+  GBT_TRY_GOTO(gbt_mem_array(&ctx->mem, cells, sizeof *p.total, &p.total, err), done);
+  GBT_TRY_GOTO(gbt_parallel(ctx, n_tasks(rows), total_task, &p, err), done);
+  for (size_t c = k; c < cells; c++) {
+    if (c % 1024 == 0) GBT_TRY_GOTO(gbt_ctx_poll(ctx, err), done);
+    gbt_exact_merge(&p.total[c % k], &p.total[c]);
+  }
+  GBT_TRY_GOTO(gbt_comm_sum_exact(ctx, p.total, k, err), done);
+  for (size_t c = 0; c < k; c++) all += out[c] = gbt_exact_value(&p.total[c]);
+  for (size_t c = 0; c < k; c++) {
+    if (!(out[c] > 0.0)) {
+      status = gbt_fail_on(err, GBT_E_DATA, "weights", "class %d has no weight, so classes cannot be balanced",
+                           (int)c + 1);
+      goto done;
+    }
+    out[c] = all / ((double)n_classes * out[c]);
+  }
+done:
+  gbt_mem_free(&ctx->mem, p.total);
+  return gbt_comm_agree(ctx, status, err);
+}
+
+gbt_status gbt_class_weigh(gbt_ctx *ctx, const gbt_label_rows *rows, int32_t n_classes, const double *class_weight,
+                           double *out, gbt_error *err) {
+  class_pass p = {.rows = rows, .n_classes = n_classes, .class_weight = class_weight, .out = out};
+  return gbt_parallel(ctx, n_tasks(rows), weigh_task, &p, err);
+}
