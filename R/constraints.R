@@ -1,6 +1,6 @@
-# Arguments that speak about single features: monotone constraints, interaction groups, sampling weights.
+# Arguments for single features: monotone constraints, interaction groups, sampling weights.
 
-# Which features a vector is about: by its names, or all in order when it has none. Returns one value per feature.
+# Places of a vector's values: by its names, or all features in order when it has none. Returns one value per feature.
 per_feature <- function(x, default, features, parameter) {
   if (is.list(x)) x <- unlist(x)
   if (!is.numeric(x) || anyNA(x)) {

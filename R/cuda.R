@@ -1,7 +1,8 @@
 # Devices: which one a training runs on, and what is known of the CUDA engine.
 #
-#   check_device    argument, option, environment -> wish: list(kind = "auto", "cpu", "cuda"; number; by = who says it)
-#   choose_device   wish + size of the work -> choice: list(kind, number, auto, why, problem)
+#   check_device    argument, option, environment -> request: list(kind = "auto", "cpu", "cuda"; number; by = which
+#                   of the three gave it)
+#   choose_device   request + size of the work -> choice: list(kind, number, auto, why, problem)
 #   settle_device   the choice as an environment, since it may turn out otherwise: see give_up()
 #   plain_device, prediction_device   from the argument of gbt_data() and of predict() to a choice
 #   on_device       does a piece of work there; on the cpu when "auto" chose a device that fails
@@ -10,7 +11,7 @@
 #
 # A model never knows which device it was trained on: it is the same to the last bit.
 
-# The wish -----------------------------------------------------------------------------------------------------------
+# The request --------------------------------------------------------------------------------------------------------
 
 check_device <- function(device) {
   name <- "device"
@@ -36,7 +37,7 @@ check_device <- function(device) {
   list(kind = match_choice(device, c("auto", "cpu", "cuda", "cuda:1"), name), number = 0L, by = name)
 }
 
-no_wish <- function(device) is.null(device) && is.null(getOption("gbt.device")) && !nzchar(Sys.getenv("GBT_DEVICE"))
+no_request <- function(device) is.null(device) && is.null(getOption("gbt.device")) && !nzchar(Sys.getenv("GBT_DEVICE"))
 
 # What is there ------------------------------------------------------------------------------------------------------
 
@@ -127,21 +128,21 @@ expected_of_prediction <- function(size, threads, costs) {
     cuda = start_seconds(costs) + size$rows * size$columns * 8 * costs$cuda_byte + walks * costs$cuda_walk)
 }
 
-# The device for a wish: list(kind, number, auto, why, problem). why: for verbose, NULL when there is nothing to tell;
-# problem: what a device that would have been worth it lacks, when somebody can do something about it.
-choose_device <- function(wish, size = NULL, threads = 1L, expect = expected_seconds) {
+# The device for a request: list(kind, number, auto, why, problem). why: for verbose, NULL where there is nothing to
+# report; problem: what a device that would have been worth it lacks, when somebody can do something about it.
+choose_device <- function(request, size = NULL, threads = 1L, expect = expected_seconds) {
   choice <- function(kind, why = NULL, problem = NULL) {
-    list(kind = kind, number = wish$number, auto = wish$kind == "auto", why = why, problem = problem)
+    list(kind = kind, number = request$number, auto = request$kind == "auto", why = why, problem = problem)
   }
-  if (wish$kind == "cpu") return(choice("cpu"))
+  if (request$kind == "cpu") return(choice("cpu"))
   build <- cuda_build()
-  if (wish$kind == "cuda") {
-    by <- if (wish$by != "device") sprintf("; \"cuda\" is what %s asks for", wish$by) # not in the user's call
+  if (request$kind == "cuda") {
+    by <- if (request$by != "device") sprintf("; \"cuda\" is what %s asks for", request$by) # not in the user's call
     if (build$kind == "none") stop(gbt_error("device", paste0(no_cuda_engine(build), by), "device"))
-    look <- cuda_look(build, wish$number)
+    look <- cuda_look(build, request$number)
     if (!look$ok) stop(gbt_error("device", paste0(look$problem, by), "device"))
     package_state$cuda_started <- TRUE
-    return(choice("cuda", sprintf("training on %s", device_title(look, wish$number))))
+    return(choice("cuda", sprintf("training on %s", device_title(look, request$number))))
   }
   if (build$kind == "none") return(choice("cpu"))
   costs <- device_costs()
@@ -152,13 +153,13 @@ choose_device <- function(wish, size = NULL, threads = 1L, expect = expected_sec
   if (seconds[["cuda"]] * costs$margin >= seconds[["cpu"]]) {
     return(choice("cpu", if (cuda_likely()) sprintf("training on the cpu: %s", expected)))
   }
-  look <- cuda_look(build, wish$number)
+  look <- cuda_look(build, request$number)
   if (!look$ok) {
     nothing <- !look$forked && (look$driver == 0L || (look$n_devices == 0L && look$driver >= look$runtime))
     return(if (nothing) choice("cpu") else choice("cpu", cpu_after(look$problem), look$problem))
   }
   package_state$cuda_started <- TRUE
-  choice("cuda", sprintf("training on %s: about %s expected, %s on the cpu", device_title(look, wish$number),
+  choice("cuda", sprintf("training on %s: about %s expected, %s on the cpu", device_title(look, request$number),
                          say_seconds(seconds[["cuda"]]), say_seconds(seconds[["cpu"]])))
 }
 
@@ -169,19 +170,19 @@ settle_device <- function(choice) {
 
 # Where there is no training to weigh, "auto" is the cpu.
 plain_device <- function(device) {
-  if (no_wish(device)) return(NULL)
-  wish <- check_device(device)
-  if (wish$kind == "auto") wish$kind <- "cpu"
-  settle_device(choose_device(wish))
+  if (no_request(device)) return(NULL)
+  request <- check_device(device)
+  if (request$kind == "auto") request$kind <- "cpu"
+  settle_device(choose_device(request))
 }
 
 # The same for a prediction, which is weighed. Small ones are the cpu's without a thought, which would take longer.
 prediction_device <- function(device, size, threads) {
   small <- !isTRUE(size$rows * size$trees >= 1e7) && is.null(getOption("gbt.device_costs"))
-  if (small && no_wish(device)) return(NULL)
-  wish <- check_device(device)
-  if (wish$kind == "auto" && (small || !is.finite(size$trees))) return(NULL)
-  settle_device(choose_device(wish, size, threads, expected_of_prediction))
+  if (small && no_request(device)) return(NULL)
+  request <- check_device(device)
+  if (request$kind == "auto" && (small || !is.finite(size$trees))) return(NULL)
+  settle_device(choose_device(request, size, threads, expected_of_prediction))
 }
 
 # work(where): where is NULL for the cpu, else what the engine's entries take for a device. When the device has no room

@@ -24,27 +24,27 @@ env_count <- function(name) {
   if (is.na(value) || value < 1) NA_real_ else floor(value)
 }
 
-# What is wished for when nothing is said: option, then environment, then all that is granted.
-thread_wish <- function() {
-  wish <- getOption("gbt.threads")
-  if (!is.null(wish)) return(check_whole(wish, "options(gbt.threads = )", 1, 1024))
+# The request where the argument is left out: option, then environment; NULL for all that the machine allows.
+thread_request <- function() {
+  request <- getOption("gbt.threads")
+  if (!is.null(request)) return(check_whole(request, "options(gbt.threads = )", 1, 1024))
   text <- Sys.getenv("GBT_NUM_THREADS")
   if (!nzchar(text)) return(NULL)
-  wish <- suppressWarnings(as.numeric(text))
-  check_whole(wish, "environment variable GBT_NUM_THREADS", 1, 1024)
+  request <- suppressWarnings(as.numeric(text))
+  check_whole(request, "environment variable GBT_NUM_THREADS", 1, 1024)
 }
 
-count_threads <- function(wish = NULL) {
+count_threads <- function(request = NULL) {
   limits <- thread_limits()
-  if (is.null(wish)) wish <- thread_wish()
-  if (isTRUE(getOption("gbt.oversubscribe")) && !is.null(wish)) limits[c("processors", "cgroup")] <- NA
-  n <- min(limits, wish, na.rm = TRUE)
+  if (is.null(request)) request <- thread_request()
+  if (isTRUE(getOption("gbt.oversubscribe")) && !is.null(request)) limits[c("processors", "cgroup")] <- NA
+  n <- min(limits, request, na.rm = TRUE)
   as.integer(max(1, n))
 }
 
 # Other packages take 0 or -1 for all processors; here that is to leave the argument out.
 check_threads <- function(threads) {
-  if (!is.null(threads)) check_whole(threads, "threads", 1, 1024, "; leave it out for all that the machine grants")
+  if (!is.null(threads)) check_whole(threads, "threads", 1, 1024, "; leave it out for all that the machine allows")
 }
 
 # The argument `threads` of any function -> what .Call takes. Results never depend on it.
@@ -53,26 +53,26 @@ resolve_threads <- function(threads = NULL) {
 }
 
 simd_code <- function() {
-  wish <- getOption("gbt.simd", Sys.getenv("GBT_SIMD", "auto"))
-  if (identical(wish, "")) wish <- "auto"
-  enums$simd[[match_choice(wish, names(enums$simd), "gbt.simd")]]
+  request <- getOption("gbt.simd", Sys.getenv("GBT_SIMD", "auto"))
+  if (identical(request, "")) request <- "auto"
+  enums$simd[[match_choice(request, names(enums$simd), "gbt.simd")]]
 }
 
 #' Threads
 #'
-#' How many threads gbt runs when a function's argument `threads` is left out. Without a wish of yours it is all that
-#' the machine grants: the processors that the process may run on, the quota of its container (cgroup), and what the
-#' environment variable `OMP_THREAD_LIMIT` allows. The result of no function depends on the number of threads.
+#' How many threads gbt runs when a function's argument `threads` is left out. Without a request it is all that the
+#' machine allows: the processors that the process may run on, the quota of its container (cgroup), and the limit in the
+#' environment variable `OMP_THREAD_LIMIT`. The result of no function depends on the number of threads.
 #'
-#' A wish can be stated, in this order, by the argument `threads` of each function, by `gbt_threads(n)` (which sets
-#' `options(gbt.threads = n)`) or by the environment variable `GBT_NUM_THREADS`. A wish for more than the machine
-#' grants gets what it grants: more threads than processors only make each other wait. (`options(gbt.oversubscribe =
-#' TRUE)` takes a wish to the letter, for tests.) While a package is being checked there are never more than two, and
+#' A number can be requested, in this order, by the argument `threads` of each function, by `gbt_threads(n)` (which sets
+#' `options(gbt.threads = n)`) or by the environment variable `GBT_NUM_THREADS`. A request for more than the machine
+#' allows gets what it allows: more threads than processors only make each other wait. (`options(gbt.oversubscribe =
+#' TRUE)` takes a request to the letter, for tests.) While a package is being checked there are never more than two, and
 #' a forked process, such as a worker of `parallel::mclapply()`, runs one.
 #'
 #' Threads live for one call only. Between calls there are none, so forking is safe at any time.
 #'
-#' @param n A number, `NULL` to take a wish back, or missing to ask.
+#' @param n A number, `NULL` to withdraw the request, or missing to ask.
 #' @return `gbt_threads()` returns the number of threads; `gbt_threads(n)` sets the option and returns its old value
 #'   invisibly.
 #' @seealso [gbt_info()]
@@ -113,10 +113,10 @@ gbt_threads <- function(n) {
 gbt_info <- function() {
   threads <- count_threads()
   system <- .Call(C_gbt_system, threads)
-  wish <- simd_code()
+  request <- simd_code()
   cuda <- cuda_info()
   best <- enums$simd[[system$simd_best]]
-  simd <- names(enums$simd)[match(if (wish == enums$simd[["auto"]]) best else min(wish, best), enums$simd)]
+  simd <- names(enums$simd)[match(if (request == enums$simd[["auto"]]) best else min(request, best), enums$simd)]
   structure(class = "gbt_info", list(
     version = system$version,
     compiler = system$compiler,

@@ -60,7 +60,7 @@ new_fit <- function(params, host, objective, callbacks, response, label, data, s
        design = design)
 }
 
-# What was asked for, a list: args (see collect_args()), params and host (see new_fit(); device is a wish still),
+# What was asked for, a list: args (see collect_args()), params and host (see new_fit(); device is a request still),
 # objective, callbacks.
 read_request <- function(given) {
   params <- given[["params"]]
@@ -330,7 +330,7 @@ check_stopping <- function(args, host, has_valid) {
 }
 
 # As run_rounds(), and the trainer. A device that "auto" chose may fail when it is opened or later; the cpu then begins
-# anew, for the same model. Callbacks that have been told of rounds are not told again.
+# anew, for the same model. Callbacks that have been called for rounds are not called for them again.
 run_somewhere <- function(fit) {
   device <- fit$host$device
   trainer <- on_device(device, function(where) make_trainer(fit, where))

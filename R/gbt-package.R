@@ -1,9 +1,9 @@
 #' gbt: exact gradient boosted trees for data frames
 #'
 #' Start with [gbt_train()]: it takes a data frame, a matrix, a sparse matrix or a formula and returns a model.
-#' [predict()][predict.gbt] answers for new data, [gbt_importance()] tells what mattered, [gbt_save()] and [gbt_load()]
-#' keep models in files. [gbt_data()] prepares data once for many models. [gbt_params()] lists the parameters,
-#' [gbt_info()] and [gbt_threads()] tell about the machine.
+#' [predict()][predict.gbt] predicts for new data, [gbt_importance()] shows which features matter, [gbt_save()] and
+#' [gbt_load()] keep models in files. [gbt_data()] prepares data once for many models. [gbt_params()] lists the
+#' parameters, [gbt_objectives()] the objectives; [gbt_info()] and [gbt_threads()] describe the machine.
 #'
 #' @section One model everywhere:
 #' For given data, parameters and seed a model is the same to the last bit, whatever the number of threads, the

@@ -1,4 +1,4 @@
-# What a model tells about itself, and the rounds of it.
+# Methods that show or list a model, and slices of its rounds.
 
 #' Methods for models
 #'
@@ -10,8 +10,8 @@
 #'
 #' The table of nodes has the columns
 #' \describe{
-#'   \item{`tree`, `round`, `class`}{number of the tree and of its round, from 1; the class it votes for (`NA` with one
-#'     score per row)}
+#'   \item{`tree`, `round`, `class`}{number of the tree and of its round, from 1; the class whose score it adds to
+#'     (`NA` with one score per row)}
 #'   \item{`node`}{number of the node in its tree; 0 is the root. `predict(type = "leaf")` gives the same numbers.}
 #'   \item{`feature`, `split`}{the feature that is split (`NA` for leaves) and the condition of the left side as text:
 #'     `"<= 2.5"` or `"in a, c"`}

@@ -224,7 +224,7 @@ not_offered <- local({
   no("callback", "functions to call after every round are `callbacks`")
   no("plot plot_file", "plot(model) draws the log of a model", FALSE)
 
-  # what is told elsewhere
+  # what is given elsewhere
   response <- "the response is the second argument, or the left side of the formula"
   no("label y response_name label_column", response)
   columns <- "names and types of columns are those of the data; leave columns out there, or by y ~ . - column"

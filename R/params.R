@@ -1,5 +1,5 @@
-# Checks of training parameters. What the engine knows (name, kind, range, meaning) comes from its own table, so there
-# is one truth; this file adds what only R knows. Parameters that decide the model are kept with it; those that cannot
+# Checks of training parameters. What the engine knows (name, kind, range, meaning) comes from its own table, so it
+# is stated once; this file adds what only R knows. Parameters that decide the model are kept with it; those that cannot
 # show in it (threads, device, page_rows, verbose, ...) are not.
 
 package_state <- new.env(parent = emptyenv()) # what the session remembers: the engine's table, the interrupted model

@@ -12,13 +12,16 @@ predict_types <- c("response", "link", "prob", "class", "leaf")
 #' @param newdata A data frame, a matrix or a sparse matrix. A matrix without column names must have the columns of the
 #'   training data in their order. A model that was trained by a formula evaluates it in `newdata`.
 #' @param type What to predict:
-#'   * `"response"`: numbers for regression (means for counts); the probability of the second class for two classes; a
-#'     matrix of probabilities, one column per class, for more.
-#'   * `"link"`: raw scores, before they are turned into probabilities or means: log odds, logarithms of means; a
-#'     matrix with one column per class for more than two classes.
-#'   * `"prob"`: a matrix of probabilities with one column per class, for two classes as well.
+#'   * `"response"`: predictions on the scale of the response: means for `"poisson"`, `"negative_binomial"`, `"gamma"`
+#'     and `"tweedie"`; shares for `"cross_entropy"`; the probability of the second class for two classes; a matrix of
+#'     probabilities, one column per class, for more; numbers for all other objectives.
+#'   * `"link"`: raw scores: log odds for `"logistic"` and `"cross_entropy"`, logarithms of means for the four
+#'     objectives with a log link, log(1 + y) for `"squared_log_error"`; a matrix with one column per class for more
+#'     than two classes. For all other objectives they equal the response.
+#'   * `"prob"`: a matrix of probabilities with one column per class, for two classes as well. For objectives
+#'     `"logistic"` and `"softmax"` only.
 #'   * `"class"`: the most probable class, as what the response was: a factor with the levels of the training data,
-#'     texts, logical values, or numbers.
+#'     texts, logical values, or numbers. For objectives `"logistic"` and `"softmax"` only.
 #'   * `"leaf"`: an integer matrix with one column per tree: the number of the leaf (the node's number within its tree,
 #'     0 is the root) that the row comes to.
 #'
@@ -49,7 +52,8 @@ predict_types <- c("response", "link", "prob", "class", "leaf")
 #'
 #' `options(gbt.device_costs = )` has `cpu_walk`, `cuda_start`, `cuda_byte` (of which a number has 8) and `cuda_walk`
 #' for these, in seconds, and `margin`. What holds where `device` is left out (`options(gbt.device = )`, `GBT_DEVICE`),
-#' and what is said of devices that fail, is as in [gbt_train()]. What `"auto"` chose for a prediction is not told.
+#' and what is said of devices that fail, is as in [gbt_train()]. `predict()` does not report
+#' what `"auto"` chose.
 #' @seealso [gbt_train()]
 #' @examples
 #' m <- gbt_train(Species ~ ., iris, nrounds = 10, threads = 1)
@@ -91,7 +95,7 @@ predict.gbt <- function(object, newdata, type = c("response", "link", "prob", "c
   shape_prediction(out, object, type, row_labels(newdata))
 }
 
-# Small calls run in one thread (STEPS_WORTH_THREADS of r_predict.c), and asking what the machine grants would cost more
+# Small calls run in one thread (STEPS_WORTH_THREADS of r_predict.c), and asking what the machine allows would cost more
 # than they do.
 predict_threads <- function(threads, n_steps) {
   if (!isTRUE(n_steps < 3e5)) return(resolve_threads(threads))

@@ -42,7 +42,7 @@ loop_rounds <- function(trainer, fit, state, bar, last) {
     stop_own <- run$rounds > before && fit$evaluation$own && see_own_metrics(trainer, fit, state)
     now <- proc.time()[["elapsed"]]
     if (run$rounds > before) pace <- max(now - t0, 1e-3) / (run$rounds - before)
-    stop_callback <- run$rounds > before && tell(trainer, fit, state, bar, last, now - state$began)
+    stop_callback <- run$rounds > before && report_round(trainer, fit, state, bar, last, now - state$began)
     if (run$why != "done") return(run$why)
     if (stop_own) return("early")
     if (stop_callback) return("callback")
@@ -52,7 +52,7 @@ loop_rounds <- function(trainer, fit, state, bar, last) {
 }
 
 # Log line, bar and callbacks after a chunk. TRUE when a callback wants to stop.
-tell <- function(trainer, fit, state, bar, last, seconds) {
+report_round <- function(trainer, fit, state, bar, last, seconds) {
   round <- fit$start$rounds + state$rounds
   bar$set(round)
   lines <- fit$host$verbose && (state$rounds == 1 || round %% fit$host$verbose_every == 0 || round == last)

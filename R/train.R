@@ -28,32 +28,36 @@
 #'
 #' @section Objectives:
 #' Left out, the response decides: two classes (a factor, texts, logical values) are `"logistic"`, more are `"softmax"`,
-#' numbers are `"squared_error"`, with a message (class `gbt_message`) where they are nothing but 0 and 1. `"logistic"`
+#' numbers are `"squared_error"`, with a message (class `gbt_message`) where all of them are 0 or 1. `"logistic"`
 #' also takes numbers from 0 to 1, `"softmax"` whole numbers as classes. Levels of the response that no row has are
 #' dropped with a message. The others, with their parameters, which are arguments of `gbt_train()` too (see
 #' [gbt_objectives()] for ranges):
 #' * `"poisson"`: counts, with a log link.
-#' * `"negative_binomial"`: counts that spread more; `dispersion`, a, is given: a mean m has the variance m + a m^2.
+#' * `"negative_binomial"`: counts whose variance is larger than their mean: m + a m^2 for a mean m, where a is
+#'   `dispersion`, which you choose. (R's `theta` and `size` are 1 / a.)
 #' * `"gamma"`: amounts above 0 whose spread grows with their mean, with a log link.
 #' * `"tweedie"`: amounts of 0 or more, many of them 0, with a log link; the variance is the mean to the power
 #'   `tweedie_variance_power`, between 1 and 2.
 #' * `"huber"`, `"pseudo_huber"`: numbers with outliers. Errors count by their squares up to `huber_delta` and by their
 #'   size beyond. It is in units of the response: choose it near the size of usual errors.
-#' * `"log_cosh"`: the same with a `huber_delta` of about 1 and no parameter.
+#' * `"log_cosh"`: numbers with outliers, log cosh of the error. It has no parameter and is close to `"pseudo_huber"`
+#'   with `huber_delta = 1`.
 #' * `"expectile"`: the expectile of level `expectile_alpha`; 0.5 is the mean.
 #' * `"squared_log_error"`: numbers above -1 whose errors count by their ratio: squared error of log(1 + y). The score
 #'   is on that scale, predictions are on that of y.
-#' * `"cross_entropy"`: shares from 0 to 1, weights being their numbers of trials.
+#' * `"cross_entropy"`: shares from 0 to 1, weights being their numbers of trials. The loss is that of `"logistic"`;
+#'   the response is always a number, so there are no classes to predict.
 #'
 #' Trees begin at the constant that minimises the objective, or near it. Where the second derivative of a loss is 0 or
 #' almost so for large errors (`"huber"`, `"pseudo_huber"`, `"log_cosh"`) an upper bound takes its place, so that every
-#' step lessens the loss; the bound falls with the size of errors, so `min_child_weight` and `lambda` weigh more where
-#' `huber_delta` is small.
+#' step lessens the loss. The bound is smaller for larger errors, so `min_child_weight` and `lambda` have more effect
+#' where `huber_delta` is small.
 #'
 #' Names that other packages use are understood: `"binary:logistic"`, `"multiclass"`, `"RMSE"`, `"gaussian"`,
 #' `"count:poisson"`, `"reg:tweedie"`, `"Huber:delta=2"` and so on. (`"multi:softmax"` is `"softmax"`: ask for classes
-#' with `predict(type = "class")`. `alpha` is the L1 penalty here, so LightGBM's `alpha` of a Huber loss is refused:
-#' give `huber_delta`.)
+#' with `predict(type = "class")`. `alpha` is the L1 penalty here and never a parameter of an objective or a metric, so
+#' `alpha` with objective `"huber"` (LightGBM's parameter of it) or `"expectile"` (CatBoost's) is refused: give
+#' `huber_delta` or `expectile_alpha`.)
 #'
 #' An objective of your own is `list(gradient = function(score, label, weight), hessian = function(score, label,
 #' weight))`. Both functions return one number per score: the first and second derivative of the loss. `score` is a
@@ -100,8 +104,8 @@
 #'
 #' The CPU's time must be more than 1.5 times the device's (`margin`). `options(gbt.device_costs = )`, a list with any
 #' of `cpu_cell`, `cuda_cell`, `cuda_byte`, `cuda_level`, `cuda_start` (in seconds) and `margin`, replaces these numbers
-#' by yours. Where there is a device `verbose = 1` tells the choice and its reason; where there is none the CPU is taken
-#' without a word. If a device that was chosen so fails, for want of memory or with an old driver, say, a warning of
+#' by yours. Where there is a device `verbose = 1` reports the choice and its reason; where there is none the CPU is
+#' taken silently. If a device that was chosen so fails, for want of memory or with an old driver, say, a warning of
 #' class `gbt_warning_device` says why, once in a session, and the CPU does the work. (A device may also fail later;
 #' training then begins anew on the CPU, unless there are callbacks that have seen rounds already.)
 #'

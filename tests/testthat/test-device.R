@@ -1,4 +1,4 @@
-test_that("wishes for threads are heard in order and never exceed what is granted", {
+test_that("requests for threads are taken in order and never exceed what the machine allows", {
   withr::local_options(gbt.threads = NULL, gbt.oversubscribe = NULL)
   withr::local_envvar(GBT_NUM_THREADS = NA, OMP_THREAD_LIMIT = NA, "_R_CHECK_LIMIT_CORES_" = NA)
   granted <- gbt_threads()
@@ -26,7 +26,7 @@ test_that("a forked process runs one thread", {
   expect_false(.Call(C_gbt_system, 1L)$forked)
 })
 
-test_that("wrong wishes are errors", {
+test_that("wrong requests are errors", {
   expect_error(gbt_threads(0), class = "gbt_error_argument")
   expect_error(gbt_threads(1.5), class = "gbt_error_argument")
   withr::with_envvar(c(GBT_NUM_THREADS = "many"), expect_error(gbt_threads(), "GBT_NUM_THREADS"))
