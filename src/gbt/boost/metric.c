@@ -44,7 +44,7 @@ gbt_status gbt_metric_no_class(const gbt_metric_rows *rows, int64_t row, gbt_err
 /* Terms of metrics with one score a row. */
 GBT_FN void single_terms(const gbt_metric_rows *r, const double *s, const double *y, int n, double *out) {
   const double a = r->metric.param;
-  switch ((gbt_metric_kind)r->metric.kind) {
+  switch (r->metric.kind) {
 #define TERMS_RESPONSE(ID, name)                                           \
   case GBT_METRIC_##ID:                                                    \
     gbt_responses(&r->objective, s, n, out);                               \
@@ -64,9 +64,7 @@ GBT_FN void single_terms(const gbt_metric_rows *r, const double *s, const double
     for (int i = 0; i < n; i++)                                                               \
       if (y[i] != 0.0 && y[i] != 1.0) out[i] = gbt_term_##name##_between(s[i], y[i], out[i]); \
     break;
-#define TERMS_NONE(ID, name) \
-  case GBT_METRIC_##ID:      \
-    break;
+#define TERMS_NONE(ID, name) /* metrics of this form are not summed here */
 #define TERMS_CLASSES TERMS_NONE
 #define TERMS_CONFUSION TERMS_NONE
 #define TERMS_BINS TERMS_NONE
@@ -75,8 +73,6 @@ GBT_FN void single_terms(const gbt_metric_rows *r, const double *s, const double
 #define GBT_METRIC(ID, name, form, better, outputs, labels, parameter, aliases, text) TERMS_##form(ID, name)
 #include "../metric/metrics.def"
 #undef TERMS_CLASSES
-  case GBT_N_METRICS:
-    break;
   }
 }
 
@@ -130,7 +126,7 @@ GBT_FN int64_t class_terms(const gbt_metric_rows *r, int64_t beg, int n, double 
   for (int i = 0; i < n; i++)
     if (!gbt_is_class(r->label[beg + i], r->objective.n_outputs)) return beg + i;
   first_walk(r, beg, n, &x);
-  switch ((gbt_metric_kind)r->metric.kind) {
+  switch (r->metric.kind) {
 #define TERMS_CLASSES(ID, name) \
   case GBT_METRIC_##ID: {       \
     SECOND_WALK(name)           \
@@ -145,8 +141,6 @@ GBT_FN int64_t class_terms(const gbt_metric_rows *r, int64_t beg, int n, double 
 #define TERMS_SCORE TERMS_NONE
 #define TERMS_LOGLOSS TERMS_NONE
 #include "../metric/metrics.def"
-  case GBT_N_METRICS:
-    break;
   }
   return -1;
 }

@@ -173,7 +173,9 @@ GBT_FN double gbt_cells_r2(const gbt_cells *c, const double *cell) {
 
 /* ---- all of them ---- */
 
-#define CELLS_NONE(ID, name) case GBT_METRIC_##ID: break;
+/* The switches below have the cases of the table's rows that are of one of these forms. A new form has to say here
+ * whether it has cells. */
+#define CELLS_NONE(ID, name)
 #define CELLS_RESPONSE CELLS_NONE
 #define CELLS_PROBABILITY CELLS_NONE
 #define CELLS_SCORE CELLS_NONE
@@ -187,7 +189,7 @@ GBT_FN int32_t gbt_cells_stages(const gbt_cells *c) { return c->metric.kind == G
 
 /* Cells of the stage at hand; 0: the metric is of another form. */
 GBT_FN int32_t gbt_cells_count(const gbt_cells *c) {
-  switch ((gbt_metric_kind)c->metric.kind) {
+  switch (c->metric.kind) {
 #define CELLS_CONFUSION(ID, name) case GBT_METRIC_##ID: return 3 * gbt_cells_classes(c);
 #define CELLS_BINS(ID, name) case GBT_METRIC_##ID: return (int32_t)c->metric.param + 1;
 #define CELLS_VARIANCE(ID, name) case GBT_METRIC_##ID: return 2;
@@ -195,8 +197,6 @@ GBT_FN int32_t gbt_cells_count(const gbt_cells *c) {
 #undef CELLS_CONFUSION
 #undef CELLS_BINS
 #undef CELLS_VARIANCE
-  case GBT_N_METRICS:
-    break;
   }
   return 0;
 }
@@ -204,7 +204,7 @@ GBT_FN int32_t gbt_cells_count(const gbt_cells *c) {
 GBT_FN void gbt_cells_row(const gbt_cells *c, const gbt_cell_row *row, gbt_cell_adds *out) {
   out->n = 0;
   if (c->objective.n_outputs > 1 && !gbt_is_class(row->label, c->objective.n_outputs)) return;
-  switch ((gbt_metric_kind)c->metric.kind) {
+  switch (c->metric.kind) {
 #define CELLS_CONFUSION(ID, name) case GBT_METRIC_##ID: gbt_cells_confusion(c, row, out); break;
 #define CELLS_BINS(ID, name) case GBT_METRIC_##ID: gbt_cells_calibration(c, row, out); break;
 #define CELLS_VARIANCE(ID, name) case GBT_METRIC_##ID: gbt_cells_variance(c, row, out); break;
@@ -212,8 +212,6 @@ GBT_FN void gbt_cells_row(const gbt_cells *c, const gbt_cell_row *row, gbt_cell_
 #undef CELLS_CONFUSION
 #undef CELLS_BINS
 #undef CELLS_VARIANCE
-  case GBT_N_METRICS:
-    break;
   }
 }
 
@@ -226,7 +224,7 @@ GBT_FN void gbt_cells_next(gbt_cells *c, const double *cell) {
 
 /* The metric, from the cells of the last stage. */
 GBT_FN double gbt_cells_value(const gbt_cells *c, const double *cell) {
-  switch ((gbt_metric_kind)c->metric.kind) {
+  switch (c->metric.kind) {
 #define CELLS_CONFUSION(ID, name) case GBT_METRIC_##ID: return gbt_one_nan(gbt_cells_##name(c, cell));
 #define CELLS_BINS CELLS_CONFUSION
 #define CELLS_VARIANCE CELLS_CONFUSION
@@ -234,8 +232,6 @@ GBT_FN double gbt_cells_value(const gbt_cells *c, const double *cell) {
 #undef CELLS_CONFUSION
 #undef CELLS_BINS
 #undef CELLS_VARIANCE
-  case GBT_N_METRICS:
-    break;
   }
   return gbt_nan();
 }
