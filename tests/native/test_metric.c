@@ -398,6 +398,29 @@ static void names_and_choices(void) {
   CHECK(!gbt_metric_suits(GBT_METRIC_MLOGLOSS, GBT_OBJ_CUSTOM) && gbt_metric_suits(GBT_METRIC_AUC, GBT_OBJ_CUSTOM));
 }
 
+/* A parameter that the objective has as well is by default the objective's. */
+static void parameters_follow_the_objective(void) {
+  int n_twins = 0;
+  for (int kind = 0; kind < GBT_N_METRICS; kind++) {
+    const gbt_metric_param *param = &gbt_metric_about(kind)->param;
+    for (int of = 0; of < GBT_N_OBJECTIVES; of++) {
+      const gbt_objective_param *its = gbt_objective_info_of(of)->param;
+      gbt_objective objective = gbt_objective_make((gbt_objective_kind)of, of == GBT_OBJ_SOFTMAX ? 2 : 1);
+      double want = param->def;
+      for (int i = 0; i < GBT_OBJECTIVE_PARAMS && its[i].name != NULL; i++) {
+        objective.param[i] = 0.625 + i;
+        if (param->twin == NULL || strcmp(its[i].name, param->twin) != 0) continue;
+        want = objective.param[i];
+        n_twins++;
+      }
+      const gbt_metric metric = gbt_metric_for((gbt_metric_kind)kind, &objective);
+      CHECK_EQ_I64(metric.kind, kind);
+      CHECK_EQ_BITS(metric.param, want);
+    }
+  }
+  CHECK(n_twins >= 3);
+}
+
 static gbt_status eval_of(gbt_ctx *ctx, int kind, double param, gbt_objective_kind of, int64_t n, int32_t n_outputs,
                           const double *score, const double *label, double *out) {
   const gbt_metric metric = {kind, param};
@@ -533,6 +556,7 @@ void suite_metric(void) {
   RUN(rankings_of_many_rows);
   RUN(extreme_scores_stay_finite);
   RUN(names_and_choices);
+  RUN(parameters_follow_the_objective);
   RUN(misfits_are_refused);
   RUN(labels_are_checked);
   RUN(metrics_fail_and_stop_cleanly);

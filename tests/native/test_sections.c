@@ -2,6 +2,7 @@
 #include "../../src/gbt/model/answer.h"
 #include "../../src/gbt/model/model_impl.h"
 #include "../../src/gbt/objective/response.h"
+#include "fault.h"
 #include "forests.h"
 #include "mutate.h"
 #include "naive_predict.h"
@@ -204,9 +205,95 @@ static void answers_come_from_the_bytes(void) {
   gbt_ctx_close(&ctx);
 }
 
+/* Every kind of answer of a model, anew and by what is kept of it; all of one answer's numbers are in `out`. */
+typedef struct asked {
+  const gbt_model *model;
+  const made_table *table;
+  gbt_answer what;
+  int keeps;
+  const void *want;
+  size_t n_bytes;
+} asked;
+
+static gbt_status answer_once(const gbt_mem *mem, void *arg, gbt_error *err) {
+  const asked *a = arg;
+  const gbt_forest_view *forest = gbt_model_forest(a->model);
+  const gbt_tree_range all = {0, forest->n_trees};
+  gbt_binding *binding = NULL;
+  gbt_predictor *predictor = NULL;
+  gbt_ctx ctx;
+  void *out = test_alloc(a->n_bytes);
+  gbt_status status = gbt_ctx_open(&ctx, *mem, 1, GBT_SIMD_AUTO, NULL, NULL, err);
+  if (status == GBT_OK)
+    status = gbt_binding_new(&ctx, &a->table->table, gbt_model_schema(a->model), GBT_UNSEEN_PRIOR, &binding, err);
+  if (status == GBT_OK && a->keeps) status = gbt_predictor_new(mem, forest, &predictor, err);
+  if (status == GBT_OK) status = gbt_model_answer(&ctx, a->model, predictor, binding, a->what, all, NULL, out, err);
+  if (status == GBT_OK) CHECK_EQ_BYTES(out, a->want, a->n_bytes);
+  gbt_predictor_free(predictor);
+  gbt_binding_free(binding);
+  gbt_ctx_close(&ctx);
+  free(out);
+  return status;
+}
+
+static void answers_without_memory(void) {
+  enum { ROWS = 700, CLASSES = 3 };
+  test_rng rng = {4};
+  gbt_mem mem = gbt_mem_default();
+  const forest_spec spec = {CLASSES, 1, 2, 9, SHAPE_BUSHY, 0};
+  sample s;
+  gbt_model *model = NULL;
+  REQUIRE(sample_open(&s, 33, 5, &spec, gbt_objective_make(GBT_OBJ_SOFTMAX, CLASSES)));
+  REQUIRE_OK(gbt_model_open(&mem, s.bytes, s.n_bytes, &model, test_err));
+  REQUIRE_OK(gbt_model_index(model, test_err));
+  made_table *table = make_table(&rng, s.schema, ROWS);
+  gbt_ctx ctx = test_ctx(NULL, 1);
+  gbt_binding *binding = NULL;
+  const gbt_forest_view *forest = gbt_model_forest(model);
+  const gbt_tree_range all = {0, forest->n_trees};
+  const size_t widths[] = {[GBT_ANSWER_LINK] = CLASSES * sizeof(double),
+                           [GBT_ANSWER_RESPONSE] = CLASSES * sizeof(double),
+                           [GBT_ANSWER_CLASS] = sizeof(int32_t),
+                           [GBT_ANSWER_LEAF] = forest->n_trees * sizeof(int32_t)};
+  REQUIRE_OK(gbt_binding_new(&ctx, &table->table, model->schema, GBT_UNSEEN_PRIOR, &binding, test_err));
+  for (int what = 0; what < 4; what++) {
+    const size_t n_bytes = ROWS * widths[what];
+    void *want = test_alloc(n_bytes);
+    CHECK_OK(gbt_model_answer(&ctx, model, NULL, binding, (gbt_answer)what, all, NULL, want, test_err));
+    for (int keeps = 0; keeps < 2; keeps++) {
+      asked a = {model, table, (gbt_answer)what, keeps, want, n_bytes};
+      CHECK(fault_sweep(answer_once, &a) > 3);
+    }
+    free(want);
+  }
+  gbt_binding_free(binding);
+  gbt_ctx_close(&ctx);
+  free_table(table);
+  gbt_model_close(model);
+  sample_close(&s);
+}
+
+static void meta_entries_in_the_order_written(void) {
+  sample s;
+  gbt_model *model = NULL;
+  gbt_mem mem = gbt_mem_default();
+  int32_t n = 0;
+  REQUIRE(sample_open(&s, 3, 4, &small, gbt_objective_make(GBT_OBJ_SOFTMAX, 2)));
+  REQUIRE_OK(gbt_model_open(&mem, s.bytes, s.n_bytes, &model, test_err));
+  const gbt_meta *metas = gbt_model_metas(model, &n);
+  REQUIRE(n == 1);
+  CHECK_EQ_TEXT(metas[0].name, "ints");
+  CHECK_EQ_I64(metas[0].n, 3);
+  CHECK(metas == gbt_model_meta(model, "ints") && gbt_model_meta(model, "int") == NULL);
+  gbt_model_close(model);
+  sample_close(&s);
+}
+
 void suite_sections(void) {
   RUN(layout);
   RUN(sections_of_later_versions);
   RUN(objectives_by_name);
   RUN(answers_come_from_the_bytes);
+  RUN(answers_without_memory);
+  RUN(meta_entries_in_the_order_written);
 }
