@@ -43,7 +43,7 @@ prepare <- function(source, given) {
 # What is known before the first round:
 #   params       the engine's parameters by name, seed and mtry resolved
 #   host         R's own parameters by name; threads, sparse_zero and device (a choice, see R/cuda.R) resolved
-#   objective    the user's functions where it is "custom", see as_objective()
+#   objective    the user's functions where they give the gradients, see as_objective()
 #   callbacks    list of functions
 #   response     what the response is: objective, classes, n_outputs, ..., see encode_response()
 #   label        doubles: the response of the rows that are trained on
@@ -234,8 +234,8 @@ level_count_columns <- function(frame, wanted) {
 
 # Gains are squares of sums of gradients. Where these over- or underflow no split could be found, which is said now.
 check_scale <- function(label, weight, offset, objective) {
+  if (is_given(objective)) return(invisible())
   size <- objective_info(objective)$size
-  if (objective == "custom") return(invisible())
   spread <- function(v) if (is.null(v)) 0 else max(v) - min(v)
   span <- switch(size, SPREAD = spread(label) + spread(offset), LABEL = max(label), 1)
   heaviest <- if (is.null(weight)) 1 else max(weight)

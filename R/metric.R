@@ -127,7 +127,7 @@ no_metrics <- list(name = character(0), code = integer(0), param = numeric(0), o
 resolve_metrics <- function(eval_metric, response) {
   given <- as_metric_list(eval_metric)
   if (length(given) == 0L) {
-    if (response$objective == "custom" && response$n_outputs > 1L) return(no_metrics)
+    if (is_given(response$objective) && response$n_outputs > 1L) return(no_metrics)
     given <- list(metrics_table()$name[.Call(C_gbt_default_metric, objective_code(response$objective)) + 1L])
   }
   read <- lapply(given, function(m) {

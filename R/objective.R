@@ -2,8 +2,8 @@
 
 # What the engine knows of its objectives comes from its own table (objectives.def), so adding one changes nothing here.
 
-# By columns: name; aliases, names in other packages with | between; text; outputs, labels, hessian, size, the names of
-# its rules; params, a list of tables of parameters like params_table() with their aliases.
+# By columns: name; aliases, names in other packages with | between; text; gradient, outputs, labels, hessian, size, the
+# names of its rules; params, a list of tables of parameters like params_table() with their aliases.
 objectives_table <- function() {
   if (is.null(package_state$objectives)) package_state$objectives <- .Call(C_gbt_objectives)
   package_state$objectives
@@ -13,6 +13,9 @@ objective_code <- function(name) match(name, objectives_table()$name) - 1L
 
 # One row: list(name, labels, ..., params).
 objective_info <- function(name) lapply(objectives_table(), .subset2, objective_code(name) + 1L)
+
+# Are its gradients the user's functions?
+is_given <- function(name) objective_info(name)$gradient == "GIVEN"
 
 # As the engine takes it: its number, and its parameters in the engine's order. param: a list or vector that has them by
 # their names.
@@ -52,12 +55,12 @@ gbt_objectives <- function() {
   out <- data.frame(name = table$name, response = unname(takes[table$labels]), parameters = params,
                     meaning = table$text, aliases = gsub("|", ", ", table$aliases, fixed = TRUE),
                     stringsAsFactors = FALSE)
-  out <- out[out$name != "custom", ]
+  out <- out[table$gradient != "GIVEN", ]
   rownames(out) <- NULL
   out
 }
 
-offered_objectives <- function() setdiff(objectives_table()$name, "custom")
+offered_objectives <- function() objectives_table()$name[objectives_table()$gradient != "GIVEN"]
 
 # Other names, in lower case -> our name. Ours are among them.
 objective_aliases <- function() {
@@ -66,7 +69,7 @@ objective_aliases <- function() {
     aliases <- lapply(strsplit(table$aliases, "|", fixed = TRUE), as.character)
     all <- c(stats::setNames(table$name, table$name),
              stats::setNames(rep(table$name, lengths(aliases)), unlist(aliases)))
-    package_state$objective_aliases <- all[names(all) != "custom"]
+    package_state$objective_aliases <- all[all %in% offered_objectives()]
   }
   package_state$objective_aliases
 }
@@ -291,7 +294,7 @@ need_numbers <- function(e, objective) {
     return(e)
   }
   better <- if (length(e$classes) == 2L) "logistic" else "softmax"
-  hint <- if (objective == "custom") {
+  hint <- if (is_given(objective)) {
     "give the numbers that your functions expect, such as as.integer(y) - 1"
   } else {
     sprintf("for classes use `objective = \"%s\"`", better)

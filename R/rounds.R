@@ -26,12 +26,13 @@ run_rounds <- function(trainer, fit) {
 }
 
 loop_rounds <- function(trainer, fit, state, bar, last) {
-  every_round <- fit$evaluation$own || fit$response$objective == "custom" || length(fit$callbacks) > 0L
+  given <- is_given(fit$response$objective)
+  every_round <- fit$evaluation$own || given || length(fit$callbacks) > 0L
   plan <- list(nrounds = fit$host$nrounds, rounds_before = fit$start$rounds, every_round = every_round,
                verbose = fit$host$verbose, verbose_every = fit$host$verbose_every, progress = fit$host$progress)
   pace <- NA_real_
   while (state$rounds < fit$host$nrounds) {
-    if (fit$response$objective == "custom") set_own_gradients(trainer, fit, state$rounds == 0)
+    if (given) set_own_gradients(trainer, fit, state$rounds == 0)
     n <- chunk_size(plan, state$rounds, pace)
     before <- state$rounds
     t0 <- proc.time()[["elapsed"]]

@@ -35,16 +35,17 @@ static SEXP params_of(const gbt_objective_info *info) {
 
 /* By their numbers: name, aliases (with | between), text, the rules' names, and a list of parameters for each. */
 SEXP r_gbt_objectives(void) {
-  static const char *parts[] = {"name", "aliases", "text", "outputs", "labels", "hessian", "size", "params", ""};
+  static const char *parts[] = {"name",   "aliases", "text", "gradient", "outputs",
+                                "labels", "hessian", "size", "params",   ""};
   SEXP out = PROTECT(Rf_mkNamed(VECSXP, parts));
-  for (int k = 0; k < 7; k++) SET_VECTOR_ELT(out, k, Rf_allocVector(STRSXP, GBT_N_OBJECTIVES));
-  SET_VECTOR_ELT(out, 7, Rf_allocVector(VECSXP, GBT_N_OBJECTIVES));
+  for (int k = 0; k < 8; k++) SET_VECTOR_ELT(out, k, Rf_allocVector(STRSXP, GBT_N_OBJECTIVES));
+  SET_VECTOR_ELT(out, 8, Rf_allocVector(VECSXP, GBT_N_OBJECTIVES));
   for (int i = 0; i < GBT_N_OBJECTIVES; i++) {
     const gbt_objective_info *info = gbt_objective_info_of(i);
-    const char *texts[] = {info->name,       info->aliases,     info->text,     info->rule.outputs,
-                           info->rule.labels, info->rule.hessian, info->rule.size};
-    for (int k = 0; k < 7; k++) SET_STRING_ELT(VECTOR_ELT(out, k), i, r_text(texts[k]));
-    SET_VECTOR_ELT(VECTOR_ELT(out, 7), i, params_of(info));
+    const char *texts[] = {info->name,         info->aliases,     info->text,         info->rule.gradient,
+                           info->rule.outputs, info->rule.labels, info->rule.hessian, info->rule.size};
+    for (int k = 0; k < 8; k++) SET_STRING_ELT(VECTOR_ELT(out, k), i, r_text(texts[k]));
+    SET_VECTOR_ELT(VECTOR_ELT(out, 8), i, params_of(info));
   }
   UNPROTECT(1);
   return out;

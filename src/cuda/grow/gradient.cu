@@ -260,12 +260,12 @@ static gbt_status fix_outputs(cu_backend *be, const double *aside, int32_t given
 /* That gradients of several outputs have. */
 static int32_t gradient_slots(const cu_backend *be) {
   const int64_t per_output = be->params->num_parallel_tree, whole = be->base.most_trees / per_output;
-  if (be->objective.kind == GBT_OBJ_CUSTOM || whole > be->n_outputs) return be->n_outputs;
+  if (gbt_objective_is_given(&be->objective) || whole > be->n_outputs) return be->n_outputs;
   return whole > 1 ? (int32_t)whole : 1;
 }
 
 gbt_status cu_gradients_open(cu_backend *be, gbt_error *err) {
-  const int aside = be->objective.kind == GBT_OBJ_SOFTMAX || be->objective.kind == GBT_OBJ_CUSTOM;
+  const int aside = gbt_objective_by_classes(&be->objective) || gbt_objective_is_given(&be->objective);
   const size_t n = (size_t)be->n_rows;
   cu_memory *memory = &be->device.memory;
   be->grad.fixed_output = -1;
@@ -287,7 +287,7 @@ gbt_status cu_gradients(gbt_ctx *ctx, cu_backend *be, uint64_t round, gbt_error 
   be->grad.fixed_output = -1;
   GBT_TRY(gbt_ctx_poll(ctx, err));
   CU_LAUNCH(k_round, 1, CU_CONTROL, 0, be->device.stream, be->view, round, (uint32_t)be->base.most_trees);
-  if (be->objective.kind == GBT_OBJ_SOFTMAX)
+  if (gbt_objective_by_classes(&be->objective))
     CU_LAUNCH(k_softmax, row_grid(be, be->n_rows), CU_BLOCK, 0, be->device.stream, be->view, be->grad.aside.at);
   return find_scales(be, be->grad.aside.at, 0, be->n_outputs, err);
 }

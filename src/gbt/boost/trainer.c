@@ -264,7 +264,7 @@ static gbt_status one_round(gbt_ctx *ctx, gbt_trainer *tr, gbt_error *err) {
   gbt_status status = GBT_OK;
   size_t n_trees = tr->forest->n_trees;
   uint64_t per_round = (uint64_t)tr->objective.n_outputs * (uint64_t)tr->params.num_parallel_tree;
-  if (tr->objective.kind != GBT_OBJ_CUSTOM)
+  if (!gbt_objective_is_given(&tr->objective))
     GBT_TRY(tr->be->ops->gradients(ctx, tr->be, tr->forest->n_trees / per_round, err));
   GBT_TRY_GOTO(grow_round(ctx, tr, err), failed);
   GBT_TRY_GOTO(log_round(ctx, tr, err), failed);
@@ -288,7 +288,7 @@ static gbt_status run_rounds(gbt_ctx *ctx, gbt_trainer *tr, int64_t n_rounds, gb
   if (tr->broken)
     return gbt_fail(err, GBT_E_ARG,
                     "this training was stopped in the middle of a round; go on from its model with `init_model`");
-  if (tr->objective.kind == GBT_OBJ_CUSTOM && (n_rounds > 1 || !tr->has_gradients))
+  if (gbt_objective_is_given(&tr->objective) && (n_rounds > 1 || !tr->has_gradients))
     return gbt_fail(err, GBT_E_INTERNAL, "a custom objective runs one round at a time, its gradients given before");
   for (int64_t i = 0; i < n_rounds; i++) {
     int64_t t0 = gbt_clock_ns();

@@ -66,7 +66,7 @@ typedef struct cpu_backend {
 
 /* Where the gradients of an output begin. */
 static inline size_t cpu_gradients_at(const cpu_backend *be, int32_t output) {
-  return be->objective.kind == GBT_OBJ_CUSTOM ? (size_t)output * (size_t)be->n_rows : 0;
+  return gbt_objective_is_given(&be->objective) ? (size_t)output * (size_t)be->n_rows : 0;
 }
 
 /* Those of the task's output, when it is wide; else these two. */

@@ -14,10 +14,11 @@
 
 gbt_status cpu_gradient_open(cpu_backend *be, gbt_error *err) {
   cpu_gradient *grad = &be->grad;
-  size_t n = (size_t)be->n_rows, k = (size_t)be->n_outputs, kept = be->objective.kind == GBT_OBJ_CUSTOM ? n * k : n;
+  size_t n = (size_t)be->n_rows, k = (size_t)be->n_outputs;
+  size_t kept = gbt_objective_is_given(&be->objective) ? n * k : n;
   grad->fixed_output = -1;
   GBT_TRY(gbt_mem_array(&be->mem, kept, sizeof *grad->gh, &grad->gh, err));
-  if (be->objective.kind == GBT_OBJ_SOFTMAX) {
+  if (gbt_objective_by_classes(&be->objective)) {
     GBT_TRY(gbt_mem_array(&be->mem, n, sizeof *grad->softmax_top, &grad->softmax_top, err));
     GBT_TRY(gbt_mem_array(&be->mem, n, sizeof *grad->softmax_sum, &grad->softmax_sum, err));
   }
@@ -37,10 +38,9 @@ typedef struct grad_pass {
   cpu_backend *be;
   const double *host_g, *host_h; /* the host's gradients, or NULL for the objective's own */
   int32_t output;                /* fixed point: whose */
+  int by_classes;                /* the objective's own gradients need the scores of all classes */
   int wide;                      /* to 32 bits */
 } grad_pass;
-
-static int is_softmax(const grad_pass *pass) { return !pass->host_g && pass->be->objective.kind == GBT_OBJ_SOFTMAX; }
 
 static uint64_t task_end(const cpu_backend *be, int64_t task, uint64_t rows) {
   uint64_t end = ((uint64_t)task + 1) * rows;
@@ -59,7 +59,7 @@ static int32_t block_rows(uint64_t row, uint64_t end) {
   return (int32_t)(end - row < CPU_BLOCK ? end - row : CPU_BLOCK);
 }
 
-/* g and h of a block of output k, weights in. p: its probabilities, for softmax. */
+/* g and h of a block of output k, weights in. p: its probabilities, where they are needed. */
 static void block_gradients(const grad_pass *pass, int32_t k, uint64_t row, int32_t n, const double *p, double *g,
                             double *h) {
   const cpu_backend *be = pass->be;
@@ -68,7 +68,7 @@ static void block_gradients(const grad_pass *pass, int32_t k, uint64_t row, int3
   if (pass->host_g) {
     memcpy(g, pass->host_g + at, (size_t)n * sizeof *g);
     memcpy(h, pass->host_h + at, (size_t)n * sizeof *h);
-  } else if (is_softmax(pass)) {
+  } else if (pass->by_classes) {
     be->kernels->softmax_gradients(n, k, p, train->label + row, g, h);
   } else {
     be->kernels->gradients(&be->objective, n, be->score[0] + at, train->label + row, g, h);
@@ -85,7 +85,7 @@ static void max_task(void *arg, int64_t task, int thread) {
   int32_t n;
   for (uint64_t row = (uint64_t)task * rows; row < end; row += (uint64_t)n) {
     n = block_rows(row, end);
-    if (is_softmax(pass))
+    if (pass->by_classes)
       be->kernels->softmax(n, be->n_outputs, be->score[0] + row, (size_t)be->n_rows, p, be->grad.softmax_top + row,
                            be->grad.softmax_sum + row);
     for (int32_t k = 0; k < be->n_outputs; k++) {
@@ -110,7 +110,7 @@ static void fix_task(void *arg, int64_t task, int thread) {
   int32_t n;
   for (uint64_t row = (uint64_t)task * CPU_TASK_ROWS; row < end; row += (uint64_t)n) {
     n = block_rows(row, end);
-    if (is_softmax(pass))
+    if (pass->by_classes)
       be->kernels->softmax_class(n, score + row, be->grad.softmax_top + row, be->grad.softmax_sum + row, p);
     block_gradients(pass, pass->output, row, n, p, g, h);
     if (pass->wide)
@@ -189,7 +189,7 @@ static void count_time(cpu_backend *be, int64_t since) {
 
 gbt_status cpu_gradients(gbt_ctx *ctx, gbt_backend *self, uint64_t round, gbt_error *err) {
   cpu_backend *be = (cpu_backend *)self;
-  grad_pass pass = {.be = be};
+  grad_pass pass = {.be = be, .by_classes = gbt_objective_by_classes(&be->objective)};
   int64_t t0 = gbt_clock_ns();
   be->grad.round = round;
   be->grad.fixed_output = -1;
@@ -200,8 +200,8 @@ gbt_status cpu_gradients(gbt_ctx *ctx, gbt_backend *self, uint64_t round, gbt_er
 }
 
 gbt_status cpu_gradients_of_tree(gbt_ctx *ctx, cpu_backend *be, gbt_error *err) {
-  grad_pass pass = {.be = be, .output = be->task.output};
-  if (be->objective.kind == GBT_OBJ_CUSTOM || be->grad.fixed_output == be->task.output) return GBT_OK;
+  grad_pass pass = {.be = be, .output = be->task.output, .by_classes = gbt_objective_by_classes(&be->objective)};
+  if (gbt_objective_is_given(&be->objective) || be->grad.fixed_output == be->task.output) return GBT_OK;
   int64_t t0 = gbt_clock_ns();
   be->grad.fixed_output = -1;
   GBT_TRY(fix_output(ctx, &pass, err));

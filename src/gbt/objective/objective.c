@@ -21,7 +21,7 @@ static const gbt_objective_info infos[GBT_N_OBJECTIVES] = {
                     .hessian = GBT_HESSIAN_##hessian_,                                                               \
                     .size = GBT_SIZE_##size_,                                                                        \
                     .leaves = GBT_LEAVES_##leaves_,                                                                  \
-                    .rule = {#outputs_, #labels_, #hessian_, #size_},                                                \
+                    .rule = {#gradient_, #outputs_, #labels_, #hessian_, #size_},                                    \
                     .param = {__VA_ARGS__}},
 #include "objectives.def"
 };
@@ -29,6 +29,14 @@ static const gbt_objective_info infos[GBT_N_OBJECTIVES] = {
 const gbt_objective_info *gbt_objective_info_of(int32_t kind) {
   GBT_ASSERT(kind >= 0 && kind < GBT_N_OBJECTIVES);
   return &infos[kind];
+}
+
+int gbt_objective_is_given(const gbt_objective *o) {
+  return gbt_objective_info_of(o->kind)->gradient == GBT_GRADIENT_GIVEN;
+}
+
+int gbt_objective_by_classes(const gbt_objective *o) {
+  return gbt_objective_info_of(o->kind)->gradient == GBT_GRADIENT_CLASSES;
 }
 
 static int n_params(const gbt_objective_info *info) {
@@ -123,9 +131,7 @@ gbt_status gbt_labels_check(const gbt_objective *o, const double *label, int64_t
                             const char *set, gbt_error *err) {
   const gbt_objective_info *info = &infos[o->kind];
   if (!label)
-    return info->gradient == GBT_GRADIENT_GIVEN
-               ? GBT_OK
-               : gbt_fail_on(err, GBT_E_DATA, "label", "the %s data have no label", set);
+    return gbt_objective_is_given(o) ? GBT_OK : gbt_fail_on(err, GBT_E_DATA, "label", "the %s data have no label", set);
   for (int64_t i = 0; i < n_rows; i++)
     if (!label_fits(info->labels, o->n_outputs, label[i]))
       return gbt_fail_on(err, GBT_E_DATA, "label", "label of row %lld of the %s data is %g; this objective needs %s",

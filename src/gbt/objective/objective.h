@@ -75,13 +75,19 @@ typedef struct gbt_objective_info {
   gbt_size_rule size;
   gbt_leaf_rule leaves;
   struct {
-    const char *outputs, *labels, *hessian, *size;
+    const char *gradient, *outputs, *labels, *hessian, *size;
   } rule; /* names of rules, as in objectives.def: for hosts */
   gbt_objective_param param[GBT_OBJECTIVE_PARAMS];
 } gbt_objective_info;
 
 /* kind must be below GBT_N_OBJECTIVES. */
 const gbt_objective_info *gbt_objective_info_of(int32_t kind);
+
+/* Whether the host computes the gradients. */
+int gbt_objective_is_given(const gbt_objective *objective);
+
+/* Whether the gradients of a row need all its scores, one for each class. */
+int gbt_objective_by_classes(const gbt_objective *objective);
 
 /* With the default parameters. */
 gbt_objective gbt_objective_make(gbt_objective_kind kind, int32_t n_outputs);
