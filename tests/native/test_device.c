@@ -28,7 +28,7 @@ static gbt_status help_cut(gbt_offload *self, gbt_ctx *ctx, const gbti_source *s
 
 static gbt_status help_count(gbt_offload *self, double low, double high, int64_t *n_within, int64_t *n_missing,
                              gbt_error *err) {
-  const gbti_reader *in = &((helper *)self)->source.in;
+  const gbti_column_reader *in = &((helper *)self)->source.in;
   (void)err;
   *n_within = *n_missing = 0;
   for (int64_t e = 0; e < in->n_entries; e++) {

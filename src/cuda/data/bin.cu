@@ -153,7 +153,7 @@ static gbt_status cu_up_numbers(gbt_ctx *ctx, cu_binner *b, const gbt_cuts *cuts
       at += (size_t)c->n_bins;
     }
     if (c->storage == GBT_CODES) {
-      gbti_reader in = gbti_reader_of(b->binding, c->feat);
+      gbti_column_reader in = gbti_column_reader_of(b->binding, c->feat);
       gbti_code_values(&in, b->host_numbers + at);
       c->levels = b->numbers.at + at;
       at += (size_t)in.col->n_levels + 1;
@@ -207,7 +207,7 @@ static void cu_fill_task(void *arg, int64_t task, int thread) {
     memcpy(to, (const unsigned char *)col->values + (size_t)f->row * size, (size_t)f->n_rows * size);
     return;
   }
-  gbti_reader in = gbti_reader_of(f->b->binding, c->feat);
+  gbti_column_reader in = gbti_column_reader_of(f->b->binding, c->feat);
   int64_t cursor = -1;
   gbti_read_rows(&in, f->row, f->n_rows, &cursor, (double *)to);
 }

@@ -116,7 +116,7 @@ static gbt_status cu_cutter_open(gbt_ctx *ctx, cu_offload *o, const gbti_source 
 }
 
 /* What the column's codes read as. */
-static gbt_status cu_up_levels(gbt_ctx *ctx, cu_cutter *c, const gbti_reader *in, gbt_error *err) {
+static gbt_status cu_up_levels(gbt_ctx *ctx, cu_cutter *c, const gbti_column_reader *in, gbt_error *err) {
   if (in->col->storage != GBT_CODES) return GBT_OK;
   size_t n = (size_t)in->col->n_levels + 1;
   GBT_TRY(gbt_mem_grow(&ctx->mem, &c->level_values, &c->cap_levels, n, sizeof *c->level_values, err));
@@ -130,7 +130,7 @@ static gbt_status cu_up_levels(gbt_ctx *ctx, cu_cutter *c, const gbti_reader *in
 
 /* The entries' keys (and rows) into key[0] (and row[0]). */
 static gbt_status cu_up_keys(gbt_ctx *ctx, cu_cutter *c, const gbti_source *source, gbt_error *err) {
-  const gbti_reader *in = &source->in;
+  const gbti_column_reader *in = &source->in;
   const gbt_column *col = in->col;
   size_t size = col->values != NULL ? cu_raw_bytes(col->storage) : 0;
   const int32_t *rows = source->weight != NULL ? col->rows : NULL;

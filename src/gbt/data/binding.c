@@ -265,10 +265,10 @@ static double unseen_value(const gbt_feature *feat) {
   return (double)NAN;
 }
 
-gbti_reader gbti_reader_of(const gbt_binding *binding, int32_t feat) {
+gbti_column_reader gbti_column_reader_of(const gbt_binding *binding, int32_t feat) {
   const gbt_feature *f = &binding->schema->feat[feat];
-  gbti_reader in =
-      gbti_reader_make(binding->table, gbt_binding_column(binding, feat), binding->code_map[f->col], f->value);
+  gbti_column_reader in =
+      gbti_column_reader_make(binding->table, gbt_binding_column(binding, feat), binding->code_map[f->col], f->value);
   if (binding->unseen != GBT_UNSEEN_MISSING) in.unseen = unseen_value(f);
   return in;
 }
@@ -284,7 +284,7 @@ void gbt_binding_read(const gbt_binding *binding, int64_t beg, int32_t n, const 
   for (int32_t at = 0; at < n; at += height) {
     int32_t m = n - at < height ? n - at : height;
     for (int32_t k = 0; k < n_feats; k++) {
-      gbti_reader in = gbti_reader_of(binding, feats[k]);
+      gbti_column_reader in = gbti_column_reader_of(binding, feats[k]);
       const double *x = gbti_read_rows(&in, beg + at, m, &cursor[k], buf);
       double *to = out + (int64_t)at * stride + k;
       for (int32_t r = 0; r < m; r++) to[(int64_t)r * stride] = x[r];
@@ -294,6 +294,6 @@ void gbt_binding_read(const gbt_binding *binding, int64_t beg, int32_t n, const 
 
 const double *gbt_binding_look(const gbt_binding *binding, int64_t beg, int32_t n, int32_t feat, int64_t *cursor,
                                double *buf) {
-  gbti_reader in = gbti_reader_of(binding, feat);
+  gbti_column_reader in = gbti_column_reader_of(binding, feat);
   return gbti_read_rows(&in, beg, n, cursor, buf);
 }

@@ -2,14 +2,14 @@
 
 #include <math.h>
 
-gbti_reader gbti_reader_make(const gbt_table *table, const gbt_column *col, const int32_t *code_map,
-                             const double *value) {
-  gbti_reader in = {col, code_map, value, 0.0, (double)NAN, col->rows != NULL ? col->n_entries : table->n_rows};
+gbti_column_reader gbti_column_reader_make(const gbt_table *table, const gbt_column *col, const int32_t *code_map,
+                                           const double *value) {
+  gbti_column_reader in = {col, code_map, value, 0.0, (double)NAN, col->rows != NULL ? col->n_entries : table->n_rows};
   if (table->absent_missing || col->storage == GBT_CODES) in.absent = (double)NAN; /* code 0 is missing */
   return in;
 }
 
-static void read_codes(const gbti_reader *in, const int32_t *code, int32_t n, double *out) {
+static void read_codes(const gbti_column_reader *in, const int32_t *code, int32_t n, double *out) {
   const int32_t *map = in->code_map;
   const double gone[2] = {in->unseen, (double)NAN}, *value = in->value;
   for (int32_t i = 0; i < n && value == NULL; i++) {
@@ -22,11 +22,11 @@ static void read_codes(const gbti_reader *in, const int32_t *code, int32_t n, do
   }
 }
 
-void gbti_code_values(const gbti_reader *in, double *out) {
+void gbti_code_values(const gbti_column_reader *in, double *out) {
   for (int32_t c = 0; c <= in->col->n_levels; c++) read_codes(in, &c, 1, out + c);
 }
 
-const double *gbti_read_entries(const gbti_reader *in, int64_t beg, int32_t n, double *buf) {
+const double *gbti_read_entries(const gbti_column_reader *in, int64_t beg, int32_t n, double *buf) {
   const void *values = in->col->values;
   if (values == NULL) {
     for (int32_t i = 0; i < n; i++) buf[i] = 1.0;
@@ -52,7 +52,7 @@ const double *gbti_read_entries(const gbti_reader *in, int64_t beg, int32_t n, d
   return buf;
 }
 
-int64_t gbti_find_entry(const gbti_reader *in, int64_t row, int64_t guess) {
+int64_t gbti_find_entry(const gbti_column_reader *in, int64_t row, int64_t guess) {
   const int32_t *rows = in->col->rows;
   int64_t n = in->n_entries;
   if (guess >= 0 && guess <= n && (guess == 0 || rows[guess - 1] < row) && (guess == n || rows[guess] >= row))
@@ -68,7 +68,7 @@ int64_t gbti_find_entry(const gbti_reader *in, int64_t row, int64_t guess) {
   return low;
 }
 
-const double *gbti_read_rows(const gbti_reader *in, int64_t beg, int32_t n, int64_t *cursor, double *buf) {
+const double *gbti_read_rows(const gbti_column_reader *in, int64_t beg, int32_t n, int64_t *cursor, double *buf) {
   const int32_t *rows = in->col->rows;
   if (rows == NULL) return gbti_read_entries(in, beg, n, buf);
   for (int32_t i = 0; i < n; i++) buf[i] = in->absent;

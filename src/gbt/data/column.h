@@ -11,14 +11,14 @@
 #include "../base/bits.h"
 #include "table.h"
 
-typedef struct gbti_reader {
+typedef struct gbti_column_reader {
   const gbt_column *col;
   const int32_t *code_map; /* CODES only: [n_levels + 1] by code */
   const double *value;     /* statistics only: by level, what it reads as; NULL: its position */
   double absent;           /* value of rows without an entry */
   double unseen;           /* value of code_map's -1 */
   int64_t n_entries;
-} gbti_reader;
+} gbti_column_reader;
 
 /* What one stored value is; device code reads columns by the same text. */
 GBT_FN double gbti_missing(void) { return gbt_from_bits(0x7ff8000000000000u); }
@@ -26,22 +26,22 @@ GBT_FN double gbti_of_i32(int32_t v) { return v == INT32_MIN ? gbti_missing() : 
 GBT_FN double gbti_of_i64(int64_t v) { return v == INT64_MIN ? gbti_missing() : (double)v; }
 
 /* Borrows all. Unseen levels read as missing. */
-gbti_reader gbti_reader_make(const gbt_table *table, const gbt_column *col, const int32_t *code_map,
-                             const double *value);
+gbti_column_reader gbti_column_reader_make(const gbt_table *table, const gbt_column *col, const int32_t *code_map,
+                                           const double *value);
 
 /* Entries [beg, beg + n) as doubles: in buf (n of them), or where they lie when no conversion is needed. */
-const double *gbti_read_entries(const gbti_reader *in, int64_t beg, int32_t n, double *buf);
+const double *gbti_read_entries(const gbti_column_reader *in, int64_t beg, int32_t n, double *buf);
 
 /* The same for rows. cursor: see gbt_binding_read. */
-const double *gbti_read_rows(const gbti_reader *in, int64_t beg, int32_t n, int64_t *cursor, double *buf);
+const double *gbti_read_rows(const gbti_column_reader *in, int64_t beg, int32_t n, int64_t *cursor, double *buf);
 
 /* Sparse: the first entry whose row is at or behind `row`. `guess` is tried first. */
-int64_t gbti_find_entry(const gbti_reader *in, int64_t row, int64_t guess);
+int64_t gbti_find_entry(const gbti_column_reader *in, int64_t row, int64_t guess);
 
 /* What level code c reads as, c = 0 .. col->n_levels: a table for those who read the codes themselves. */
-void gbti_code_values(const gbti_reader *in, double *out);
+void gbti_code_values(const gbti_column_reader *in, double *out);
 
 /* Reads one feature of a binding. */
-gbti_reader gbti_reader_of(const gbt_binding *binding, int32_t feat);
+gbti_column_reader gbti_column_reader_of(const gbt_binding *binding, int32_t feat);
 
 #endif

@@ -128,7 +128,7 @@ typedef struct cuts_job {
   int64_t *filled;  /* n_features x 2, with ranks: rows in the zero bin, missing ones */
 } cuts_job;
 
-static uint64_t absent_weight(const cuts_job *cj, const gbti_reader *in) {
+static uint64_t absent_weight(const cuts_job *cj, const gbti_column_reader *in) {
   const int32_t *rows = in->col->rows;
   if (rows == NULL || in->absent != in->absent) return 0;
   if (cj->weight == NULL) return (uint64_t)(cj->table->n_rows - in->n_entries);
@@ -153,7 +153,7 @@ static filled zero_bin_of(const cuts_job *cj, gbt_feature_cuts *f) {
 }
 
 static gbt_status count_entries(const gbti_source *source, filled *z, gbt_error *err) {
-  const gbti_reader *in = &source->in;
+  const gbti_column_reader *in = &source->in;
   double low = z->low, high = z->high, buf[GBTI_BLOCK];
   for (int64_t beg = 0; beg < in->n_entries; beg += GBTI_BLOCK) {
     int32_t n = in->n_entries - beg < GBTI_BLOCK ? (int32_t)(in->n_entries - beg) : GBTI_BLOCK;
@@ -171,7 +171,7 @@ static gbt_status count_entries(const gbti_source *source, filled *z, gbt_error 
   return GBT_OK;
 }
 
-static void count_absent(const cuts_job *cj, const gbti_reader *in, const gbt_feature_cuts *f, filled *z) {
+static void count_absent(const cuts_job *cj, const gbti_column_reader *in, const gbt_feature_cuts *f, filled *z) {
   int64_t n_absent = cj->table->n_rows - in->n_entries;
   if (in->absent != in->absent)
     z->n_missing += n_absent;
@@ -196,11 +196,12 @@ static int is_offloaded(const cuts_job *cj, int32_t f) {
 
 static gbti_source source_of(cuts_job *cj, int32_t f, int thread) {
   const gbt_feature *feat = &cj->schema->feat[f];
-  gbti_source source = {.in = gbti_reader_make(cj->table, column_of(cj, f), cj->levels[feat->col].map, feat->value),
-                        .table = cj->table,
-                        .weight = cj->weight,
-                        .job = &cj->job,
-                        .thread = thread};
+  gbti_source source = {
+      .in = gbti_column_reader_make(cj->table, column_of(cj, f), cj->levels[feat->col].map, feat->value),
+      .table = cj->table,
+      .weight = cj->weight,
+      .job = &cj->job,
+      .thread = thread};
   source.absent_weight = absent_weight(cj, &source.in);
   return source;
 }

@@ -21,7 +21,7 @@ typedef struct gbti_pages {
 
 /* A column on its way to cuts. Borrows all. */
 typedef struct gbti_source {
-  gbti_reader in; /* n_entries < 2^32 - 1 */
+  gbti_column_reader in; /* n_entries < 2^32 - 1 */
   const gbt_table *table;
   const uint64_t *weight; /* by row, the same array for all columns; NULL: every row weighs 1 */
   uint64_t absent_weight; /* of all rows without an entry, when those are zeros */

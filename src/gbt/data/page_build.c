@@ -44,7 +44,7 @@ typedef struct bin_job {
 
 /* Codes of one feature into every stride-th place of a group. */
 static void bin_feature(const bin_job *b, const gbt_group *group, int32_t k, int64_t row, int32_t n_rows, void *to) {
-  gbti_reader in = gbti_reader_of(b->binding, group->feat[k]);
+  gbti_column_reader in = gbti_column_reader_of(b->binding, group->feat[k]);
   gbti_binner binner;
   int64_t cursor = 0;
   double buf[BLOCK];
@@ -83,7 +83,7 @@ static void put_codes(void *arg, const int32_t *row, const int32_t *code, int32_
 
 /* Entries that are all outside the zero bin and have the same code: their values need not be looked at. */
 static int put_entries(const bin_job *b, const member *m, int32_t feat, int64_t row, int32_t n_rows) {
-  gbti_reader in = gbti_reader_of(b->binding, feat);
+  gbti_column_reader in = gbti_column_reader_of(b->binding, feat);
   const int32_t *rows = in.col->rows;
   if (!b->own_cuts || m->place->n_slots != 1 || rows == NULL || in.n_entries != b->cuts->feat[feat].n_filled) return 0;
   if (!gbti_absent_is_zero(b->binding, b->cuts, feat)) return 0;

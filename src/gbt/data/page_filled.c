@@ -24,7 +24,7 @@ static zero_test zero_test_of(const gbt_feature_cuts *f) {
 static int in_zero(const zero_test *z, double x) { return z->missing ? x != x : (x <= z->high) & !(x <= z->low); }
 
 int gbti_absent_is_zero(const gbt_binding *binding, const gbt_cuts *cuts, int32_t feat) {
-  gbti_reader in = gbti_reader_of(binding, feat);
+  gbti_column_reader in = gbti_column_reader_of(binding, feat);
   zero_test z = zero_test_of(&cuts->feat[feat]);
   return in.col->rows != NULL && in_zero(&z, in.absent);
 }
@@ -55,7 +55,7 @@ static void give(const gbti_binner *binner, const cells *c, gbti_filled_fn fn, v
 
 void gbti_each_filled(const gbt_binding *binding, const gbt_cuts *cuts, int32_t feat, int64_t beg, int32_t n,
                       int with_codes, gbti_filled_fn fn, void *arg) {
-  gbti_reader in = gbti_reader_of(binding, feat);
+  gbti_column_reader in = gbti_column_reader_of(binding, feat);
   zero_test z = zero_test_of(&cuts->feat[feat]);
   gbti_binner binner;
   const gbti_binner *use = with_codes ? &binner : NULL;
