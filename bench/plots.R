@@ -1,4 +1,4 @@
-# Pictures of bench/report.R and bench/scale.sh: dots with ranges over jobs, one colour per engine, log axes.
+# Pictures of bench/report.R and bench/scale.R: dots with ranges over jobs, one colour per engine, log axes.
 
 engine_colour <- c(gbt = "#1A1A1A", xgboost = "#0072B2", lightgbm = "#009E73", catboost = "#D98200")
 engine_label <- c(gbt = "gbt", xgboost = "XGBoost", lightgbm = "LightGBM", catboost = "CatBoost")

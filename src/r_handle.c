@@ -2,8 +2,8 @@
  * that no jump can lose one. The tag is a symbol per kind and is checked on every use.
  *
  * A model's handle ("cache") looks into the bytes of `state`. It must keep them alive, but not by its prot field: that
- * would be written out again with every saveRDS(). So the bytes hang on it, in a list, as the value of a weak reference
- * whose key is the handle: alive as long as the handle is, and never written. */
+ * would be written out again with every saveRDS(). So the bytes are in a list, the value of a weak reference whose
+ * key is the handle: alive as long as the handle is, and never written. */
 #include "r_gbt.h"
 
 #include <string.h>

@@ -49,10 +49,10 @@ static void read_constraints(SEXP spec, int32_t n_columns, gbt_trainer_spec *out
     if (TYPEOF(monotone) != INTSXP || Rf_xlength(monotone) != n_columns)
       r_stop("`monotone` must have one integer per column");
     int8_t *sign = (int8_t *)R_alloc((size_t)n_columns, 1);
-    for (int32_t f = 0; f < n_columns; f++) {
-      int s = INTEGER_RO(monotone)[f];
+    for (int32_t c = 0; c < n_columns; c++) {
+      int s = INTEGER_RO(monotone)[c];
       if (s < -1 || s > 1) r_stop("`monotone` must hold -1, 0 or 1");
-      sign[f] = (int8_t)s;
+      sign[c] = (int8_t)s;
     }
     out->monotone = sign;
   }
@@ -66,16 +66,16 @@ static void read_constraints(SEXP spec, int32_t n_columns, gbt_trainer_spec *out
     }
     if (total > 2147483647) r_stop("`interactions` has too many members");
     int32_t *beg = (int32_t *)R_alloc((size_t)n_sets + 1, sizeof *beg);
-    int32_t *feat = (int32_t *)R_alloc((size_t)total + 1, sizeof *feat);
+    int32_t *col = (int32_t *)R_alloc((size_t)total + 1, sizeof *col);
     beg[0] = 0;
     for (int32_t s = 0; s < n_sets; s++) {
       SEXP set = VECTOR_ELT(sets, s);
       int32_t n = (int32_t)Rf_xlength(set);
-      if (n > 0) memcpy(feat + beg[s], INTEGER_RO(set), (size_t)n * sizeof *feat);
+      if (n > 0) memcpy(col + beg[s], INTEGER_RO(set), (size_t)n * sizeof *col);
       beg[s + 1] = beg[s] + n;
     }
     out->interact_beg = beg;
-    out->interact_col = feat;
+    out->interact_col = col;
     out->n_interact = n_sets;
   }
   out->feature_weight = r_arg_reals(r_item(spec, "feature_weight"), n_columns, "feature_weight");
@@ -221,8 +221,7 @@ SEXP r_gbt_trainer_set_gradients(SEXP trainer_xptr, SEXP g, SEXP h, SEXP threads
   return R_NilValue;
 }
 
-/* A vector of n, or a matrix n x k. */
-/* response: TRUE for responses, FALSE for raw scores. */
+/* response: TRUE for responses, FALSE for raw scores. A vector of n, or a matrix n x k. */
 SEXP r_gbt_trainer_scores(SEXP trainer_xptr, SEXP which, SEXP response, SEXP threads) {
   /* 1 */
   gbt_trainer *trainer = trainer_of(trainer_xptr);

@@ -37,7 +37,7 @@ compile() { # ROOT: to $work/objects/*.ll
 places() {
   find "$work/objects" -name '*.ll' | sort | xargs awk '
     FNR == 1 { split("", file); split("", place); constant = 0 }
-    # @.src = private unnamed_addr constant [15 x i8] c"src/gbt/ctx.c\00", or @.str where __FILE__ made it before
+    # @.src = private unnamed_addr constant [17 x i8] c"src/gbt/params.c\00", or @.str where __FILE__ made it before
     /^@\.s(rc|tr)[.0-9]* = / { split($0, part, "\""); sub(/\\00$/, "", part[2]); file[$1] = part[2] }
     # @7 = private unnamed_addr global { ... @.src, i32 LINE, i32 COLUMN ... }
     /^@[0-9]+ = / && match($0, /@\.s(rc|tr)[.0-9]*, i32 [0-9]+, i32 [0-9]+/) {

@@ -33,7 +33,7 @@ typedef struct made {
   gbt_table table; /* cols, values and texts are owned */
   const char **names;
   made_kind *kind;
-  double *signal;                  /* per row: what the response hangs on */
+  double *signal;                  /* per row: what the response depends on */
   double *label, *weight, *offset; /* NULL until asked for */
   int32_t n_offset;
 } made;

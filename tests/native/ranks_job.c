@@ -93,7 +93,7 @@ static gbt_status make_set(gbt_ctx *ctx, const rank_run *run, int32_t which, gbt
   return gbt_comm_agree(ctx, status, err);
 }
 
-/* A host's own gradients: they hang on the number of the row in all the data. */
+/* A host's own gradients: they depend on the number of the row in all the data. */
 static gbt_status custom_round(gbt_ctx *ctx, const rank_run *run, gbt_trainer *tr, gbt_stop_reason *why,
                                gbt_error *err) {
   const train_job *job = run->s->job;

@@ -258,7 +258,7 @@ static void labels_and_weights_go_up(void) {
   world_close(&w);
 }
 
-/* Bundles hang on the table: a validation set of the same cuts is laid out in its own way. */
+/* Bundles depend on the table: a validation set of the same cuts is laid out in its own way. */
 static void a_validation_set_has_its_own_layout(void) {
   static world w;
   made_kind kinds[14];

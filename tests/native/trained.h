@@ -59,7 +59,7 @@ void trained_free(trained *t); /* NULL allowed */
 /* Whether two forests are the same bytes. The first difference goes to the report. */
 int same_forests(const gbt_forest *a, const gbt_forest *b);
 
-/* A number that hangs on every byte of a forest, and on `before`. */
+/* A number that depends on every byte of a forest, and on `before`. */
 uint64_t forest_digest(uint64_t before, const gbt_forest *forest);
 
 /* Forests, scores and, where both have one, logs. */

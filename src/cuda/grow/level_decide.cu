@@ -3,7 +3,7 @@
  *   k_level_best     the best candidate of every feature
  *   k_level_pick     of all of them; its levels as bits
  *   k_level_nodes    every node's own left sums and gain, whether it is kept
- *   k_level_settle   what hangs on all nodes together */
+ *   k_level_settle   what depends on all nodes together */
 #include "level.cuh"
 
 /* The best candidate of every feature, a warp for each. */

@@ -35,7 +35,7 @@ typedef struct job {
   gbt_ranking how;
   const double *by;          /* what rows are sorted by */
   uint64_t *keys, *tmp_keys; /* n */
-  uint32_t *vals, *tmp_vals; /* n. The row, or, where gain and base hang on nothing else, whether it is positive */
+  uint32_t *vals, *tmp_vals; /* n. The row, or, where gain and base depend on nothing else, whether it is positive */
   uint64_t *base;        /* n by place; NULL: a place has either, and its one number stands in `gain`, see pair_at */
   uint64_t *gain;        /* n by place: tmp_keys, which sorting needs no longer */
   gbt_rank_pair *before; /* n_blocks + 1: sums of the places before a block */

@@ -40,9 +40,9 @@ typedef struct cpu_backend {
   const gbt_params *params;
   gbt_objective objective;
   int32_t n_outputs, n_features, n_valid;
-  int64_t n_rows;             /* of this rank */
-  int64_t row_beg, all_rows;  /* rows of the ranks before; of all ranks */
-  gbt_dataset **sets; /* 1 + n_valid, shared */
+  int64_t n_rows;            /* of this rank */
+  int64_t row_beg, all_rows; /* rows of the ranks before; of all ranks */
+  gbt_dataset **sets;        /* 1 + n_valid, shared */
   const gbt_cuts *cuts;
   const gbt_layout *layout;
   const gbt_feature_rules *rules;

@@ -14,7 +14,7 @@ gbt_status gbt_dataset_new(gbt_ctx *ctx, const gbt_table *table, gbt_cuts *cuts,
 
 static gbt_status make_pages(gbt_ctx *ctx, gbt_offload *help, const gbt_binding *binding, const gbt_cuts *cuts,
                              int32_t page_rows, int own_cuts, gbt_page_store **out, gbt_error *err) {
-  int alone = gbt_comm_alone(ctx); /* bundles hang on the rows, and histograms of all ranks need one layout */
+  int alone = gbt_comm_alone(ctx); /* bundles depend on the rows, and histograms of all ranks need one layout */
   gbti_page_how how = {.own_cuts = own_cuts && alone, .unbundled = !alone, .offload = help};
   return gbti_pages_build(ctx, binding, cuts, page_rows, how, out, err);
 }

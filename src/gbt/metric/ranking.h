@@ -120,7 +120,7 @@ typedef struct gbt_ranking {
   int32_t kind;             /* GBT_METRIC_AUC, _PR_AUC or _GINI */
   double low;               /* gini: the lowest label */
   gbt_rank_scale gain, base;
-  gbt_rank_pair unit;       /* gain and base of a row of weight 1, where they do not hang on the label */
+  gbt_rank_pair unit;       /* gain and base of a row of weight 1, where they do not depend on the label */
 } gbt_ranking;
 
 /* A row's gain and base as real numbers. */

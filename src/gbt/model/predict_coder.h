@@ -40,8 +40,8 @@ GBT_FN size_t gbti_coder_cuts(uint32_t n_cuts) {
 void gbti_coder_fill(gbti_coder *coder, const gbti_pack *pack, const gbti_pack_feature *feature);
 
 /* Codes of groups of 64 numbers, every group's codes stride bytes behind those of the one before. Those of missing
- * numbers are 0 in low and n_cuts in high; NULL where such codes are not asked for. next: numbers to prefetch, as many.
- * Only where gbti_tables_run. */
+ * numbers are 0 in low and n_cuts in high; NULL where such codes are not asked for. next: the numbers of the
+ * groups to come, n_groups of them, which are prefetched alone. Only where gbti_tables_run. */
 void gbti_coder_run(const gbti_coder *coder, const gbti_pack_feature *feature, const double *x, const double *next,
                     int32_t n_groups, uint8_t *low, uint8_t *high, size_t stride);
 

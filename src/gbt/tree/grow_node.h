@@ -10,15 +10,15 @@
 
 typedef struct gbt_grow_node {
   int32_t parent;
-  int32_t left;             /* 0 while it is a leaf */
-  int32_t depth;            /* root 0 */
+  int32_t left;      /* 0 while it is a leaf */
+  int32_t depth;     /* root 0 */
   uint32_t row_beg;  /* its part of the backend's row order begins there; rows ascending */
   uint32_t n_rows;   /* of all ranks: what decisions look at */
   uint32_t own_rows; /* of them those of this rank, which stand in its row order */
-  gbt_sum sum;              /* in histogram units */
-  gbt_bounds bounds;        /* of its weight */
-  double weight;            /* symmetric and monotone: the value so far, in histogram units */
-  gbt_split split;          /* the best one found; kind NONE when there is none */
+  gbt_sum sum;       /* in histogram units */
+  gbt_bounds bounds; /* of its weight */
+  double weight;     /* symmetric and monotone: the value so far, in histogram units */
+  gbt_split split;   /* the best one found; kind NONE when there is none */
   int8_t open;
   int8_t splittable;           /* could be split as far as depth, rows and hessian go: wants a histogram */
   int8_t bulk_left;            /* most rows went left; set when split (symmetric: gbt_frontier_bulk) */
@@ -76,7 +76,7 @@ GBT_FN double gbt_grow_weight(const gbt_grow_policy *p, gbt_sum sum, gbt_bounds 
   return gbt_weight((double)sum.g * p->unit.g, (double)sum.h * p->unit.h, p->reg, bounds);
 }
 
-/* A root, or a child to be filled in: nothing known but where it hangs. */
+/* A root, or a child to be filled in: its parent and depth alone are known. */
 GBT_FN gbt_grow_node gbt_grow_empty(int32_t parent, int32_t depth) {
   gbt_grow_node node;
   unsigned char *bytes = (unsigned char *)&node;

@@ -162,7 +162,7 @@ columns_of <- function(x, j) {
 
 # ---- responses ----
 
-# What the response hangs on: steps of the first columns.
+# What the response depends on: steps of the first columns.
 signal_of <- function(x) {
   n <- nrow(x)
   out <- bell(n) / 2
