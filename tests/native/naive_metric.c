@@ -228,7 +228,9 @@ static long double r2(const metric_rows *r, int weighted) {
     squares += weight_of(r, i, weighted) * (r->label[i] - mean) * (r->label[i] - mean);
     errors += weight_of(r, i, weighted) * (r->label[i] - response_of(r, i)) * (r->label[i] - response_of(r, i));
   }
-  return squares > 0 ? 1 - errors / squares : NAN;
+  int differ = 0; /* the mean of equal labels may be rounded */
+  for (int64_t i = 1; i < r->n; i++) differ |= r->label[i] != r->label[0];
+  return differ && squares > 0 ? 1 - errors / squares : NAN;
 }
 
 /* ---- rankings ---- */

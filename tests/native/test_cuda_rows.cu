@@ -5,6 +5,7 @@
 
 extern "C" {
 #include "../../src/gbt/boost/backends.h"
+#include "../../src/gbt/boost/constraints.h"
 #include "../../src/gbt/cpu/cpu.h"
 #include "random_job.h"
 #include "stores.h"
@@ -15,6 +16,7 @@ struct cuda_pair {
   gbt_ctx ctx;
   gbt_trainer_spec spec;
   gbt_dataset *sets[1 + JOB_VALID];
+  gbt_constraints constraints;
   gbt_feature_rules *rules;
   double base[8];
   gbt_backend *cpu, *cuda;
@@ -57,16 +59,17 @@ static int pair_open(cuda_pair *p, const random_job *r, const double *const *ini
   for (int32_t s = 0; s <= p->spec.n_valid; s++)
     make_unseen(p->sets[s] = s > 0 ? p->spec.valid[s - 1] : p->spec.train, (uint64_t)s);
   for (int32_t k = 0; k < p->spec.objective.n_outputs; k++) p->base[k] = 0.1 * k - 0.3;
-  ok = CHECK_OK(gbt_feature_rules_new(&p->ctx.mem, p->spec.train->cuts->n_features, &p->spec.params,
-                                      p->spec.feature_weight, p->spec.interact_beg, p->spec.interact_col,
-                                      p->spec.n_interact, &p->rules, test_err));
+  gbt_constraints *c = &p->constraints;
+  ok = CHECK_OK(gbt_constraints_make(&p->ctx.mem, &p->spec, c, test_err)) &&
+       CHECK_OK(gbt_feature_rules_new(&p->ctx.mem, p->spec.train->cuts->n_features, &p->spec.params, c->weight,
+                                      c->set_beg, c->set_feat, c->n_sets, &p->rules, test_err));
   be.params = &p->spec.params;
   be.objective = p->spec.objective;
   be.sets = p->sets;
   be.n_valid = p->spec.n_valid;
   be.base = p->base;
   be.init = init;
-  be.monotone = p->spec.monotone;
+  be.monotone = c->monotone;
   be.rules = p->rules;
   ok = ok &&
        CHECK_OK(gbt_forest_new(&p->ctx.mem, p->rules->n_features, be.objective.n_outputs, 1, &p->forest, test_err));
@@ -81,6 +84,7 @@ static void pair_close(cuda_pair *p) {
   gbt_backend_close(p->cpu);
   gbt_forest_free(p->forest);
   gbt_feature_rules_free(p->rules);
+  gbt_constraints_free(&p->ctx.mem, &p->constraints);
   job_close(&p->spec);
   gbt_ctx_close(&p->ctx);
 }

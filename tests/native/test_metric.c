@@ -4,6 +4,7 @@
 #include "test.h"
 
 #include "../../src/gbt/boost/metric.h"
+#include "../../src/gbt/metric/terms.h"
 #include "naive_metric.h"
 
 /* With an odd number of threads on the machine's best instruction set, with an even one on the plainest. */
@@ -472,20 +473,21 @@ static void labels_are_checked(void) {
     switch (gbt_metric_about(kind)->labels) {
     case GBT_METRIC_LABELS_ANY:
     case GBT_METRIC_LABELS_CLASS:
-      CHECK_OK(gbt_metric_labels_check(&metric, 3, far, "train", test_err));
+      CHECK_OK(gbt_metric_labels_check(&metric, 0, 3, far, "train", test_err));
       break;
     case GBT_METRIC_LABELS_ABOVE_MINUS_ONE:
-      CHECK_OK(gbt_metric_labels_check(&metric, 3, below, "train", test_err));
-      CHECK_FAILS(gbt_metric_labels_check(&metric, 3, far, "train", test_err), GBT_E_DATA,
+      CHECK_OK(gbt_metric_labels_check(&metric, 0, 3, below, "train", test_err));
+      CHECK_FAILS(gbt_metric_labels_check(&metric, 0, 3, far, "train", test_err), GBT_E_DATA,
                   "needs labels above -1; row 2 of the train data has -1");
       break;
     case GBT_METRIC_LABELS_NOT_NEGATIVE:
-      CHECK_OK(gbt_metric_labels_check(&metric, 3, zero, "train", test_err));
-      CHECK_FAILS(gbt_metric_labels_check(&metric, 3, below, "valid 1", test_err), GBT_E_DATA,
+      CHECK_OK(gbt_metric_labels_check(&metric, 0, 3, zero, "train", test_err));
+      CHECK_FAILS(gbt_metric_labels_check(&metric, 0, 3, below, "valid 1", test_err), GBT_E_DATA,
                   "needs labels 0 or more; row 3 of the valid 1 data has -0.5");
       break;
     case GBT_METRIC_LABELS_POSITIVE:
-      CHECK_FAILS(gbt_metric_labels_check(&metric, 3, zero, "train", test_err), GBT_E_DATA, "above 0; row 3");
+      CHECK_FAILS(gbt_metric_labels_check(&metric, 0, 3, zero, "train", test_err), GBT_E_DATA, "above 0; row 3");
+      CHECK_FAILS(gbt_metric_labels_check(&metric, 500, 3, zero, "train", test_err), GBT_E_DATA, "row 503");
     }
   }
 }
@@ -542,7 +544,29 @@ static void metrics_fail_and_stop_cleanly(void) {
   metric_rows_free(&c.r);
 }
 
+/* Where the plain formulas are differences of near numbers. */
+static void terms_keep_their_digits(void) {
+  for (double d = 1e-12; d < 0.3; d *= 3.0) {
+    const long double r = d, square = r * r;
+    const long double log_cosh = square / 2 - square * square / 12 + square * square * square / 45 -
+                                 17 * square * square * square * square / 2520;
+    if (d < 0.05) CHECK_NEAR(gbt_term_log_cosh(d, 0.0, 0.0), (double)log_cosh, 1e-12);
+    if (d > 1e-4) CHECK_NEAR(gbt_term_log_cosh(0.0, d, 0.0), log(cosh(d)), 1e-8);
+    const long double fair = 4 * (r / 2 - log1pl(r / 2));
+    const long double near = 4 * (r / 2) * (r / 2) * (0.5L - r / 6 + square / 16);
+    CHECK_NEAR(gbt_term_fair(d, 0.0, 2.0), (double)(d > 1e-3 ? fair : near), 1e-9);
+  }
+  for (double a = 1e-20; a < 2.0; a *= 10.0) { /* towards the deviance of Poisson */
+    const double y = 1.0, s = gbt_log(2.0), poisson = gbt_term_poisson_deviance(s, y, 0.0);
+    const double got = gbt_term_negative_binomial_deviance(s, y, a);
+    const long double m = 2, A = a, want = 2 * (y * logl(y / m) - (y + 1 / A) * log1pl(A * (y - m) / (1 + A * m)));
+    CHECK_NEAR(got, (double)want, 1e-11);
+    if (a < 1e-9) CHECK_NEAR(got, poisson, 1e-7);
+  }
+}
+
 void suite_metric(void) {
+  RUN(terms_keep_their_digits);
   RUN(metrics_equal_their_definition);
   RUN(threads_and_order_do_not_show);
   RUN(weights_count_rows);

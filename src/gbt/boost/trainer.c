@@ -62,7 +62,6 @@ static gbt_status check_data(const gbt_trainer_spec *spec, gbt_error *err) {
 }
 
 static gbt_status check_metrics(const gbt_trainer_spec *spec, gbt_error *err) {
-  char name[32] = "train";
   for (int32_t m = 0; m < spec->n_metrics; m++) {
     const gbt_metric *metric = &spec->metric[m];
     GBT_TRY(gbt_metric_check(metric, &spec->objective, err));
@@ -71,8 +70,9 @@ static gbt_status check_metrics(const gbt_trainer_spec *spec, gbt_error *err) {
       if (ds->n_rows == 0) continue; /* a share of rows may be empty */
       if (!ds->label)
         return gbt_fail_on(err, GBT_E_DATA, "label", "metrics need labels in every data set they are evaluated on");
+      char name[32] = "train";
       if (s > 0) snprintf(name, sizeof name, "valid %d", (int)s);
-      GBT_TRY(gbt_metric_labels_check(metric, ds->n_rows, ds->label, name, err));
+      GBT_TRY(gbt_metric_labels_check(metric, ds->row_beg, ds->n_rows, ds->label, name, err));
     }
   }
   if (spec->stop_rounds > 0 && spec->n_metrics > 0 && spec->n_valid == 0 && !spec->eval_train)

@@ -350,7 +350,7 @@ static gbt_status recount(gbt_ctx *ctx, cuts_job *cj, gbt_error *err) {
   for (int32_t c = 0; cj->table->statistics != NULL && c < cj->table->n_cols; c++)
     if (cj->table->cols[c].derive != 0)
       GBT_TRY(gbti_levels_recount(ctx, &cj->table->cols[c], cj->table->statistics, &cj->levels[c], err));
-  return GBT_OK;
+  return gbti_counts_match(ctx, cj->table, cj->levels, err);
 }
 
 /* The feature map: all columns, then what is derived from them, column by column. */

@@ -94,6 +94,10 @@ gbt_status gbti_levels_build(const gbt_mem *mem, const gbt_table *table, const g
                              int thread, gbti_levels *out, gbt_error *err) GBT_MUST_CHECK;
 void gbti_levels_free(const gbt_mem *mem, gbti_levels *levels);
 
+/* Fails unless all ranks have the same counts of the columns whose levels are counted. Collective. */
+gbt_status gbti_counts_match(gbt_ctx *ctx, const gbt_table *table, const gbti_levels *levels,
+                             gbt_error *err) GBT_MUST_CHECK;
+
 /* The counts of a categorical column as another schema has them (gbt_table.statistics). */
 gbt_status gbti_levels_recount(gbt_ctx *ctx, const gbt_column *col, const gbt_schema *schema, gbti_levels *levels,
                                gbt_error *err) GBT_MUST_CHECK;

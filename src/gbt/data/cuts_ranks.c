@@ -33,6 +33,18 @@ static uint64_t mix_columns(const gbt_table *table, int32_t max_bin) {
   return h;
 }
 
+gbt_status gbti_counts_match(gbt_ctx *ctx, const gbt_table *table, const gbti_levels *levels, gbt_error *err) {
+  uint64_t h = 0;
+  int same;
+  if (gbt_comm_alone(ctx)) return GBT_OK;
+  for (int32_t c = 0; c < table->n_cols; c++)
+    for (int32_t i = 0; table->cols[c].derive != 0 && i < levels[c].n; i++)
+      h = gbt_mix64(h ^ gbt_bits(levels[c].count[i]));
+  GBT_TRY(gbt_comm_same(ctx, h, &same, err));
+  return same ? GBT_OK
+              : gbt_fail(err, GBT_E_DATA, "the ranks have different level counts; give all of them the same model's");
+}
+
 gbt_status gbti_ranks_match(gbt_ctx *ctx, const gbt_table *table, const double *weight, int32_t max_bin,
                             int *weighted, gbt_error *err) {
   int64_t have[2] = {table->n_rows > 0 && weight != NULL, table->n_rows > 0 && weight == NULL};
@@ -126,7 +138,9 @@ done:
 }
 
 /* Runs of several ranks, one behind the other, to one. */
-static gbt_status merge_runs(const gbt_mem *mem, const uint64_t *weight, gbti_runs *all, gbt_error *err) {
+static gbt_status merge_runs(gbt_ctx *ctx, const uint64_t *weight, gbti_runs *all, gbt_error *err) {
+  enum { LOOK = 1 << 18 };
+  const gbt_mem *mem = &ctx->mem;
   gbt_status status = GBT_OK;
   uint32_t *order = NULL, *order_tmp = NULL;
   size_t n = (size_t)all->n;
@@ -134,9 +148,10 @@ static gbt_status merge_runs(const gbt_mem *mem, const uint64_t *weight, gbti_ru
   GBT_TRY_GOTO(gbt_mem_array(mem, n, sizeof *order, &order, err), done);
   GBT_TRY_GOTO(gbt_mem_array(mem, n, sizeof *order_tmp, &order_tmp, err), done);
   for (size_t i = 0; i < n; i++) order[i] = (uint32_t)i;
-  gbt_sort_u64(all->key, order, n, all->weight, order_tmp);
+  GBT_TRY_GOTO(gbt_sort_u64_parallel(ctx, all->key, order, n, all->weight, order_tmp, err), done);
   all->n = 0;
   for (size_t i = 0; i < n; i++) {
+    if (i % LOOK == 0) GBT_TRY_GOTO(gbt_ctx_poll(ctx, err), done);
     if (all->n > 0 && all->key[all->n - 1] == all->key[i]) {
       all->weight[all->n - 1] += weight[order[i]];
     } else {
@@ -170,7 +185,7 @@ gbt_status gbti_runs_gather(gbt_ctx *ctx, gbti_runs *runs, gbt_error *err) {
   GBT_TRY_GOTO(gbt_comm_gather(ctx, runs->key, bytes, all.key, err), done);
   GBT_TRY_GOTO(gbt_comm_gather(ctx, runs->weight, bytes, weight, err), done);
   gbti_runs_free(&ctx->mem, runs);
-  GBT_TRY_GOTO(merge_runs(&ctx->mem, weight, &all, err), done);
+  GBT_TRY_GOTO(merge_runs(ctx, weight, &all, err), done);
 done:
   gbt_mem_free(&ctx->mem, n);
   gbt_mem_free(&ctx->mem, bytes);

@@ -184,8 +184,8 @@ gbt_status gbt_metric_check(const gbt_metric *metric, const gbt_objective *objec
   return check_param(metric, outputs, err);
 }
 
-gbt_status gbt_metric_labels_check(const gbt_metric *metric, int64_t n, const double *label, const char *set,
-                                   gbt_error *err) {
+gbt_status gbt_metric_labels_check(const gbt_metric *metric, int64_t row_beg, int64_t n, const double *label,
+                                   const char *set, gbt_error *err) {
   static const char *const must[] = {"", "above -1", "0 or more", "above 0", ""};
   const gbt_metric_info *info = gbt_metric_about(metric->kind);
   double low = 0.0;
@@ -207,6 +207,6 @@ gbt_status gbt_metric_labels_check(const gbt_metric *metric, int64_t n, const do
     if (!(open ? label[i] > low : label[i] >= low))
       return gbt_fail_on(err, GBT_E_DATA, "eval_metric",
                          "metric \"%s\" needs labels %s; row %lld of the %s data has %.15g", info->name,
-                         must[info->labels], (long long)i + 1, set, label[i]);
+                         must[info->labels], (long long)(row_beg + i + 1), set, label[i]);
   return GBT_OK;
 }

@@ -21,11 +21,7 @@ typedef struct gbt_metric {
 /* How a metric is computed. */
 typedef enum gbt_metric_form { GBT_FORM_MEAN, GBT_FORM_CELLS, GBT_FORM_RANKING } gbt_metric_form;
 
-typedef enum gbt_metric_better {
-  GBT_SMALLER_IS_BETTER,
-  GBT_LARGER_IS_BETTER,
-  GBT_NEITHER_IS_BETTER
-} gbt_metric_better;
+typedef enum gbt_metric_better { GBT_SMALLER_IS_BETTER, GBT_LARGER_IS_BETTER, GBT_NEITHER_IS_BETTER } gbt_metric_better;
 
 /* What objectives predict, as bits. */
 enum {
@@ -36,7 +32,7 @@ enum {
   GBT_OUT_OWN = 1 << GBT_RESPONSE_OWN
 };
 int gbt_metric_outputs(gbt_objective_kind objective); /* the bit of an objective */
-const char *gbt_response_name(int response); /* of GBT_RESPONSE_: "number", ...; NULL: there is none */
+const char *gbt_response_name(int response);          /* of GBT_RESPONSE_: "number", ...; NULL: there is none */
 
 typedef enum gbt_metric_labels {
   GBT_METRIC_LABELS_ANY,
@@ -84,8 +80,9 @@ void gbt_metric_name(const gbt_metric *metric, char out[GBT_METRIC_NAME]);
 /* That there is such a metric, its parameter is in its range, and it suits the objective. */
 gbt_status gbt_metric_check(const gbt_metric *metric, const gbt_objective *objective, gbt_error *err) GBT_MUST_CHECK;
 
-/* That all labels are what the metric is made for. set: its name, for the message. */
-gbt_status gbt_metric_labels_check(const gbt_metric *metric, int64_t n, const double *label, const char *set,
-                                   gbt_error *err) GBT_MUST_CHECK;
+/* That all labels are what the metric is made for. set: its name, and row_beg: the rows before the first, for the
+ * message. */
+gbt_status gbt_metric_labels_check(const gbt_metric *metric, int64_t row_beg, int64_t n, const double *label,
+                                   const char *set, gbt_error *err) GBT_MUST_CHECK;
 
 #endif

@@ -55,14 +55,25 @@ GBT_FN double gbt_term_pseudo_huber(double p, double y, double a) {
   return d * d / (gbt_sqrt(1.0 + r * r) + 1.0);
 }
 
-/* log cosh d = |d| + log(1 + exp(-2 |d|)) - log 2 */
+/* log cosh d = |d| + log(1 + exp(-2 |d|)) - log 2; near 0, where that is a difference of near numbers,
+ * cosh d - 1 = t^2 / (2 (1 + t)) with t = exp(-|d|) - 1. */
 GBT_FN double gbt_term_log_cosh(double p, double y, double a) {
   double d = gbt_term_mae(p, y, a);
+  if (d < 1.0) {
+    double t = gbt_expm1(-d);
+    return gbt_log1p(t * t / (2.0 * (1.0 + t)));
+  }
   return d + (gbt_softplus(-2.0 * d) - 0.693147180559945309);
 }
 
+/* a^2 (r - log(1 + r)) with r = |error| / a; near 0 by the series r^2/2 - r^3/3 + ... */
 GBT_FN double gbt_term_fair(double p, double y, double a) {
   double r = gbt_term_mae(p, y, a) / a;
+  if (r < 0.01) {
+    double sum = 1.0 / 9.0;
+    for (int k = 8; k >= 2; k--) sum = 1.0 / k - r * sum;
+    return a * a * (r * r * sum);
+  }
   return a * a * (r - gbt_log_of_one_plus(r));
 }
 
@@ -113,8 +124,9 @@ GBT_FN double gbt_term_tweedie_deviance(double s, double y, double a) {
 
 /* Hilbe 2011, section 8.2.1: 2 (y log(y / m) - (y + 1/a) log((1 + a y) / (1 + a m))) */
 GBT_FN double gbt_term_negative_binomial_deviance(double s, double y, double a) {
-  double m = gbt_exp(s);
-  double both = (y + 1.0 / a) * gbt_log((1.0 + a * y) / (1.0 + a * m));
+  double m = gbt_exp(s), x = a * (y - m) / (1.0 + a * m); /* the quotient of the logarithm, less 1 */
+  double log_q = x > -0.5 && x < 0.5 ? gbt_log1p(x) : gbt_log((1.0 + a * y) / (1.0 + a * m));
+  double both = (y + 1.0 / a) * log_q;
   return 2.0 * ((y > 0.0 ? y * gbt_log(y / m) : 0.0) - both);
 }
 
