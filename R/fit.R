@@ -297,8 +297,9 @@ plan_evaluation <- function(args, host, rows, data, sets) {
     stop_argument("`early_stopping_rounds` needs an `eval_metric` for this objective", "eval_metric")
   }
   if (stopping && is.na(metrics$maximise)) {
-    stop_argument(sprintf(paste("early stopping watches the last metric, and \"%s\" has no better side; put another",
-                                "one behind it"), metrics$name[length(metrics$name)]), "eval_metric")
+    stop_argument(sprintf(paste("early stopping watches the last metric, and \"%s\" is neither better larger nor",
+                                "smaller; name another metric after it"), metrics$name[length(metrics$name)]),
+                  "eval_metric")
   }
   train <- eval_train && length(metrics$name) > 0L
   evaluation <- list(

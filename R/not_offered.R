@@ -44,9 +44,10 @@ not_offered <- local({
   no("rate_drop drop_rate skip_drop one_drop max_drop", dart, 0)
   no("uniform_drop xgboost_dart_mode", dart, FALSE)
   no("sample_type normalize_type", dart)
-  own_loss <- "this loss is not offered; give a custom objective, see ?gbt_train"
   no("quantile_alpha", "quantile regression is not offered")
-  no("fair_c", own_loss)
+  no("fair_c", paste("the Fair loss is a metric here, eval_metric = \"fair@2\"; to minimise it give a custom",
+                     "objective, see ?gbt_train"))
+  no("theta size", "objective \"negative_binomial\" takes its inverse: `dispersion = 1 / theta`")
   no("poisson_max_delta_step", "`max_delta_step` bounds the weights of leaves for every objective")
   no("sigmoid", "the logistic function has no other slope", 1)
   no("reg_sqrt", "train on the root of the response: gbt_train(x, sqrt(y))", FALSE)
@@ -157,7 +158,7 @@ not_offered <- local({
   no("maximize maximise", known)
   no("feval", "give your own metric as `eval_metric = gbt_metric(name, fun)`")
   no("fobj", "give your own objective as `objective = list(gradient = , hessian = )`")
-  no("multi_error_top_k", "give it with the metric: eval_metric = \"top_error@k\"")
+  no("multi_error_top_k", "give it with the metric: eval_metric = \"top_error@k\"", 1)
   no("auc_mu_weights", "this form of the metric is not offered; give a gbt_metric()")
   folds <- "cross-validation is not part of gbt_train()"
   no("nfold nfolds cv_folds fold_count", folds, 0)

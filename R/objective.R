@@ -30,8 +30,9 @@ objective_object <- function(name, param = list()) {
 #' arguments of [gbt_train()] as others are, and what other packages call them.
 #'
 #' @return A data frame with one row per objective: `name`; `response`, what a response may be; `parameters` with
-#'   defaults and ranges; `meaning`; `aliases`, the names that other packages use.
-#' @seealso [gbt_train()], [gbt_params()]
+#'   defaults and ranges; `meaning`; `aliases`, the names that other packages use. It has the class `gbt_objectives`,
+#'   which prints a paragraph for each.
+#' @seealso [gbt_train()]; [gbt_params()] for the parameters of all objectives
 #' @examples
 #' o <- gbt_objectives()
 #' o[, c("name", "response", "parameters")]
@@ -44,9 +45,7 @@ gbt_objectives <- function() {
   params <- vapply(table$params, function(p) {
     shown <- vapply(seq_along(p$name), function(i) {
       row <- table_row(p, i)
-      range <- paste(if (row$open_low) "larger than" else "at least", format_number(row$low))
-      if (row$high < 1e100) range <- paste(range, if (row$open_high) "and less than" else "and at most", row$high)
-      sprintf("%s = %s (%s): %s", row$name, format_number(row$default), range, row$text)
+      sprintf("%s = %s (%s): %s", row$name, format_number(row$default), range_text(row), row$text)
     }, "")
     paste(shown, collapse = "; ")
   }, "")
@@ -57,7 +56,19 @@ gbt_objectives <- function() {
                     stringsAsFactors = FALSE)
   out <- out[table$gradient != "GIVEN", ]
   rownames(out) <- NULL
+  class(out) <- c("gbt_objectives", "data.frame")
   out
+}
+
+#' @export
+print.gbt_objectives <- function(x, ...) {
+  if (!all(c("name", "response", "parameters", "meaning", "aliases") %in% names(x))) return(NextMethod()) # some columns
+  for (i in seq_len(nrow(x))) {
+    cat(sprintf("%s  (%s)\n", x$name[i], x$response[i]))
+    lines <- c(x$meaning[i], x$parameters[i], if (nzchar(x$aliases[i])) paste("also:", x$aliases[i]))
+    for (line in lines[nzchar(lines)]) cat(strwrap(line, indent = 4L, exdent = 4L), sep = "\n")
+  }
+  invisible(x)
 }
 
 offered_objectives <- function() objectives_table()$name[objectives_table()$gradient != "GIVEN"]
@@ -95,7 +106,8 @@ objectives_not_offered <- c(
   "^fair$", "^lambdarank$", "^rank_xendcg$", "^cox", "^aft", "^survivalaft", "^laplace$",
   "^adaboost$", "^huberized$", "^tdist", "^pairwise$", "^yetirank", "^pairlogit", "^query", "^lambdamart$",
   "^focal", "^multirmse", "^multilogloss$", "^multicrossentropy$", "^lq", "^rmsewithuncertainty$",
-  "^quasibinomial$", "^cross_entropy_lambda$", "^multiquantile", "^loglinquantile"
+  "^quasibinomial$", "^cross_entropy_lambda$", "^xentlambda$", "^multiclass_ova$", "^ovr$", "^xendcg",
+  "^multiquantile", "^loglinquantile"
 )
 
 # One text -> our name. typed: the argument's name as the user gave it.
@@ -131,8 +143,10 @@ read_objective_text <- function(x, typed = "objective") {
     known <- mapply(function(ours, others) pair[1L] %in% c(ours, others), info$name, aliases)
     value <- suppressWarnings(as.double(pair[2L]))
     if (!any(known) || length(pair) != 2L || is.na(value)) {
-      stop_argument(sprintf("%s is \"%s\": \"%s\" is no parameter of \"%s\" and its number",
-                            param_text("objective", typed), x, setting, name), "objective")
+      must <- if (length(info$name)) {
+        sprintf("must be a parameter and its number, such as \"%s=%s\"", info$name[1L], format_number(info$default[1L]))
+      } else "cannot be given: this objective has no parameters"
+      stop_argument(sprintf("%s is \"%s\": \"%s\" %s", param_text("objective", typed), x, setting, must), "objective")
     }
     out[[info$name[known]]] <- value
   }
@@ -168,17 +182,22 @@ as_objective <- function(args) {
        args = args)
 }
 
-# The parameters of objective `name`: given or default, a named list. Those of another objective are errors.
+# The parameters of objective `name`, a named list: given, or those of `init_model`, or default. Those of another
+# objective are errors.
 read_objective_params <- function(name, args) {
   info <- objective_info(name)$params
   for (given in intersect(names(args$value), objective_params())) {
     if (given %in% info$name) next
     owners <- Filter(function(o) given %in% objective_info(o)$params$name, offered_objectives())
-    stop_argument(sprintf("%s belongs to objective %s; the objective is \"%s\"",
-                          param_text(given, args$typed[[given]]), enumerate(owners, 40L, "\""), name), given)
+    stop_argument(sprintf("%s is a parameter of objective %s, but the objective is \"%s\"",
+                          param_text(given, args$typed[[given]]), paste0("\"", owners, "\"", collapse = " or "), name),
+                  given)
   }
   refuse_ambiguous(name, info, args$typed)
   out <- stats::setNames(as.list(info$default), info$name)
+  init <- args$value[["init_model"]]
+  if (!is.null(init)) check_model(init, "init_model")
+  if (identical(init$objective, name)) out[] <- init$params[info$name]
   for (i in given_of(info$name, args)) {
     row <- table_row(info, i)
     out[[i]] <- check_number(args$value[[row$name]], row, args$typed[row$name])

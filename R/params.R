@@ -31,13 +31,14 @@ host_table <- local({
 
 #' Training parameters
 #'
-#' All numeric parameters of [gbt_train()] with their defaults, ranges and other accepted names. They can be given as
-#' arguments or in the list `params`, in any of the spellings.
+#' All numeric parameters of [gbt_train()] with their defaults, ranges and other accepted names; those of single
+#' objectives are in [gbt_objectives()]. They can be given as arguments or in the list `params`, in any of the
+#' spellings.
 #'
 #' @return A data frame with one row per parameter: `name`, `default`, `range` (or the choices), `meaning` and
 #'   `aliases`, the names that other packages use. A dot may stand for an underscore: `max.depth` is `max_depth`. It has
 #'   the class `gbt_params`, which prints a paragraph for each.
-#' @seealso [gbt_train()]
+#' @seealso [gbt_train()], [gbt_objectives()]
 #' @examples
 #' p <- gbt_params()
 #' p[, c("name", "default", "range")]

@@ -119,9 +119,10 @@
 #' folder, `yes` or `no`) and `GBT_CUDA_ARCH` do the same.
 #'
 #' @section Going on and stopping:
-#' `init_model` is an earlier model on the same features: new rounds are added to the ones it predicts with. Factors may
-#' have other levels than before; those that do not occur in the new data are forgotten. Ctrl-C ends the training within
-#' a moment and keeps what is finished, see [gbt_last_interrupted()].
+#' `init_model` is an earlier model on the same features with the same objective: new rounds are added to the ones it
+#' predicts with. Parameters of the objective (`huber_delta`, say) are those of that model; others are an error. Factors
+#' may have other levels than before; those that do not occur in the new data are forgotten. Ctrl-C ends the training
+#' within a moment and keeps what is finished, see [gbt_last_interrupted()].
 #'
 #' @param x A data frame, a numeric, integer or logical matrix, a sparse matrix of package Matrix, a [gbt_data()]
 #'   object, or a formula.
@@ -167,7 +168,9 @@
 #' @param level_counts Factors (without order) and texts whose levels are counted, which makes a further feature of each
 #'   such column, shown as `count(column)`: how many training rows have the row's level. `TRUE` for all, or names of
 #'   columns. Helps where rare levels behave unlike frequent ones. A level that the training data do not have counts as
-#'   0, a missing value as missing. With `init_model` the counts are those of that model.
+#'   0, a missing value as missing. With `init_model` the counts are those of that model. `interactions` and
+#'   `feature_weights` of the column hold for its count, which has no monotone constraint of its own; `colsample_*` and
+#'   `mtry` count it as a feature.
 #' @param monotone Monotone constraints: numbers named by features, 1 for rising and -1 for falling predictions, such as
 #'   `c(age = 1)`. Not for unordered factors.
 #' @param interactions Interaction constraints: a list of groups of features (names or positions). Features meet on the

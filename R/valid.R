@@ -195,6 +195,13 @@ check_init_model <- function(init, rows, train, params) {
   if (init$objective != response$objective) {
     differ("its objective is \"%s\", now it is \"%s\"", init$objective, response$objective)
   }
+  for (name in names(response$param)) {
+    was <- init$params[[name]]
+    if (!identical(was, response$param[[name]])) {
+      differ("its `%s` is %s, now it is %s; leave `%s` out", name, format_number(was),
+             format_number(response$param[[name]]), name)
+    }
+  }
   if (!identical(init$classes, response$classes)) {
     differ("its classes are %s, now they are %s", enumerate(init$classes, quote = "\""),
            enumerate(response$classes, quote = "\""))

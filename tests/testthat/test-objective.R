@@ -168,6 +168,8 @@ test_that("every objective trains, predicts, is kept and is known by its other n
   expect_identical(listed$name, setdiff(table$name, "custom"))
   expect_match(listed$parameters[listed$name == "tweedie"],
                "tweedie_variance_power = 1.5 (larger than 1 and less than 2)", fixed = TRUE)
+  expect_output(print(listed), "tweedie  (numbers of 0 or more)", fixed = TRUE)
+  expect_output(print(listed[c("name", "response")]), "name +response")
 })
 
 test_that("parameters of objectives reach the engine, by all their names, and are kept", {
@@ -200,6 +202,21 @@ test_that("parameters of objectives reach the engine, by all their names, and ar
   }
 })
 
+test_that("going on from a model keeps the parameters of its objective", {
+  x <- data.frame(a = seq_len(60), b = (seq_len(60) * 7) %% 11)
+  y <- x$a / 7 + x$b
+  fit <- function(...) gbt_train(x, y, objective = "huber", nrounds = 3, threads = 1, ...)
+  first <- fit(huber_delta = 2)
+  more <- fit(init_model = first)
+  expect_identical(more$params$huber_delta, 2)
+  expect_same_bytes(more$state, fit(init_model = first, huber_slope = 2)$state)
+  expect_same_bytes(more$state, gbt_train(x, y, objective = "huber", huber_delta = 2, nrounds = 6, threads = 1)$state)
+  expect_error(fit(init_model = first, huber_delta = 1), paste(
+    "its `huber_delta` is 2, now it is 1; leave `huber_delta` out"), class = "gbt_error_argument")
+  expect_error(gbt_train(x, y, objective = "pseudo_huber", init_model = first), "its objective is \"huber\"",
+               class = "gbt_error_argument")
+})
+
 test_that("parameters of other objectives, and names with two meanings, are refused", {
   expect_snapshot(error = TRUE, {
     train(1:9, huber_delta = 2)
@@ -208,6 +225,10 @@ test_that("parameters of other objectives, and names with two meanings, are refu
     train(1:9, objective = "expectile", alpha = 0.9)
     train(1:9, objective = "Huber:delta=a")
     train(1:9, objective = "Huber:slope=2")
+    train(1:9, objective = "Poisson:alpha=2")
+    train(1:9, objective = "negbin", theta = 2)
+    train(1:9, fair_c = 2)
+    train(letters[1:3], objective = "MultiClass_OVA")
     train(1:9, objective = "tweedie", tweedie_variance_power = 2)
     train(c(1, 0, 2), objective = "gamma")
     train(c(1, 2, 0.5), objective = "cross_entropy")

@@ -60,7 +60,7 @@ peers <- list(
       label_column label_gain lambdarank_norm lambdarank_position_bias_regularization
       lambdarank_truncation_level local_listen_port local_port machine_list machine_list_file
       machine_list_filename machines map_at map_eval_at max_bin_by_feature min_data_in_bin mlist model_out
-      model_output multi_error_top_k name_pred ndcg_at ndcg_eval_at nodes num_grad_quant_bins
+      model_output name_pred ndcg_at ndcg_eval_at nodes num_grad_quant_bins
       num_iteration_predict objective_seed other_rate output_model output_result parser_config_file
       poisson_max_delta_step port pre_partition precise_float_parser pred_early_stop_freq
       pred_early_stop_margin pred_name predict_name predict_result prediction_name prediction_result
@@ -78,7 +78,7 @@ peers <- list(
       is_enable_sparse is_sparse record serializable sparse use_missing
     ! 0 = cegb_penalty_split drop_rate linear_lambda max_drop mc_penalty monotone_penalty
       monotone_splits_penalty ms_penalty nfold path_smooth rate_drop skip_drop
-    ! 1 = cegb_tradeoff neg_bagging neg_bagging_fraction neg_sub_row neg_subsample num_gpu num_machine
+    ! 1 = cegb_tradeoff multi_error_top_k neg_bagging neg_bagging_fraction neg_sub_row neg_subsample num_gpu num_machine
       num_machines pos_bagging pos_bagging_fraction pos_sub_row pos_subsample sigmoid
     ! 'bagging' = data_sample_strategy
     ! TRUE FALSE = feature_pre_filter force_col_wise force_row_wise gpu_use_dp
@@ -248,8 +248,8 @@ peers <- list(
     ! 1 = col_sample_rate train_fraction
     ! 0 = cv_folds nfolds
     ! = exposure fobj fold_column lr max_features maxnodes min_node_size min_samples_split
-      min_split_improvement nodesize offset_column prediction_type quantile_alpha response_name
-      stopping_tolerance validation_fraction weights_column
+      min_split_improvement nodesize offset_column prediction_type quantile_alpha response_name size
+      stopping_tolerance theta validation_fraction weights_column
     ! 'none' FALSE = importance
     ! TRUE = probability respect_unordered_factors
     ? = quiet
