@@ -84,7 +84,7 @@ __device__ static __forceinline__ int32_t cu_code_of(const cu_feature &f, uint32
   if (f.zero_bin < 0) return (int32_t)column_code;
   uint32_t slot = column_code - f.first;
   if (column_code < f.first || slot >= f.n_slots) return f.zero_bin;
-  return (int32_t)slot + ((int32_t)slot >= f.zero_bin);
+  return gbt_slot_code(f.zero_bin, slot);
 }
 
 /* The code of a feature in a row. Sparse: the row's slots are searched. */
@@ -93,8 +93,7 @@ __device__ static __forceinline__ int32_t cu_code(const cu_rows_view &set, int32
   if (f.column >= 0) return cu_code_of(f, cu_column_code(set, f.column, row));
   const uint64_t end = set.sparse_beg[row + 1], lo = cu_lower_bound(set.sparse_slot, set.sparse_beg[row], end, f.slot);
   if (lo == end || set.sparse_slot[lo] >= f.slot + f.n_slots) return f.zero_bin;
-  int32_t slot = (int32_t)(set.sparse_slot[lo] - f.slot);
-  return slot + (slot >= f.zero_bin);
+  return gbt_slot_code(f.zero_bin, set.sparse_slot[lo] - f.slot);
 }
 
 /* ---- the host's side ---- */

@@ -182,10 +182,7 @@ struct cu_rules {
 
 /* Which way a code of the split's feature goes. */
 __device__ static __forceinline__ int cu_goes_left(const cu_view &v, const gbt_grow_node *node, int32_t code) {
-  const gbt_split *s = &node->split;
-  if (code == v.train.feat[s->feat].n_bins) return s->missing_left;
-  if (s->kind == GBT_SPLIT_NUMERIC) return code <= s->bin;
-  return gbt_bit(v.sets + node->set_beg, node->set_words, (uint32_t)code);
+  return gbt_grow_goes_left(node, v.sets, v.train.feat[node->split.feat].n_bins, code);
 }
 
 /* A row's 16-bit gradients as one word, g in the lower half: one access instead of two. Arrays of them are aligned. */

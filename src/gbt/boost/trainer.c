@@ -23,7 +23,6 @@ struct gbt_trainer {
   gbt_backend *be;
   gbt_forest *forest;
   gbt_forest_view trees; /* as last asked for */
-  size_t n_init_trees;
   int64_t n_rounds;
   int has_gradients; /* custom objective: the host gave those of the next round */
   int broken;        /* a round failed half way: scores are no longer those of the forest */
@@ -147,11 +146,7 @@ static gbt_status make_forest(gbt_ctx *ctx, gbt_trainer *tr, const gbt_trainer_s
   const gbt_label_rows rows = {train->n_rows, train->label, train->weight, train->offset};
   GBT_TRY(gbt_forest_new(&tr->mem, spec->train->cuts->n_features, spec->objective.n_outputs,
                          (int32_t)spec->params.num_parallel_tree, &tr->forest, err));
-  if (spec->init) {
-    GBT_TRY(take_over(tr, spec, err));
-    tr->n_init_trees = tr->forest->n_trees;
-    return GBT_OK;
-  }
+  if (spec->init) return take_over(tr, spec, err);
   if (spec->base)
     memcpy(tr->forest->base, spec->base, (size_t)spec->objective.n_outputs * sizeof *spec->base);
   else if (!spec->init_score)
@@ -221,9 +216,15 @@ void gbt_trainer_free(gbt_trainer *tr) {
 
 /* ---- rounds ---- */
 
+/* Rounds in the forest, those of the initial model included: the number of the round to come. */
+static uint64_t rounds_of(const gbt_trainer *tr) {
+  const gbt_forest_view forest = gbt_forest_look(tr->forest);
+  return forest.n_trees / gbt_trees_per_round(&forest);
+}
+
 static gbt_status grow_round(gbt_ctx *ctx, gbt_trainer *tr, gbt_error *err) {
   const int64_t per_output = tr->params.num_parallel_tree, per_round = tr->objective.n_outputs * per_output;
-  const uint64_t round = (uint64_t)tr->n_rounds + tr->n_init_trees / (uint64_t)per_round, first = tr->forest->n_trees;
+  const uint64_t round = rounds_of(tr), first = tr->forest->n_trees;
   gbt_tree_task task[GBT_MOST_TREES];
   for (int64_t grown = 0; grown < per_round;) {
     const int32_t n = gbt_batch_trees(tr->be->most_trees, tr->objective.n_outputs, per_output, grown);
@@ -263,9 +264,7 @@ static gbt_status log_round(gbt_ctx *ctx, gbt_trainer *tr, gbt_error *err) {
 static gbt_status one_round(gbt_ctx *ctx, gbt_trainer *tr, gbt_error *err) {
   gbt_status status = GBT_OK;
   size_t n_trees = tr->forest->n_trees;
-  uint64_t per_round = (uint64_t)tr->objective.n_outputs * (uint64_t)tr->params.num_parallel_tree;
-  if (!gbt_objective_is_given(&tr->objective))
-    GBT_TRY(tr->be->ops->gradients(ctx, tr->be, tr->forest->n_trees / per_round, err));
+  if (!gbt_objective_is_given(&tr->objective)) GBT_TRY(tr->be->ops->gradients(ctx, tr->be, rounds_of(tr), err));
   GBT_TRY_GOTO(grow_round(ctx, tr, err), failed);
   GBT_TRY_GOTO(log_round(ctx, tr, err), failed);
   GBT_TRY_GOTO(gbt_comm_sync(ctx, err), failed); /* all ranks have the round, or none */
@@ -334,8 +333,7 @@ static gbt_status set_gradients(gbt_ctx *ctx, gbt_trainer *tr, const double *g, 
     if (!(g[i] < 1e290 && g[i] > -1e290)) return refuse_derivative(tr, "gradient", i, g[i], "finite", err);
     if (!(h[i] >= 0.0 && h[i] < 1e290)) return refuse_derivative(tr, "hessian", i, h[i], "finite and 0 or more", err);
   }
-  uint64_t per_round = (uint64_t)tr->objective.n_outputs * (uint64_t)tr->params.num_parallel_tree;
-  GBT_TRY(tr->be->ops->set_gradients(ctx, tr->be, tr->forest->n_trees / per_round, g, h, err));
+  GBT_TRY(tr->be->ops->set_gradients(ctx, tr->be, rounds_of(tr), g, h, err));
   tr->has_gradients = 1;
   return GBT_OK;
 }

@@ -97,16 +97,9 @@ static inline int cpu_grandchildren_split(const cpu_backend *be, const gbt_grow_
   return be->fr.policy.max_depth == 0 || node->depth + 2 < be->fr.policy.max_depth;
 }
 
-/* Which way a bin of the split's feature goes. */
-static inline int cpu_bin_goes_left(const cpu_backend *be, const gbt_grow_node *node, int32_t bin) {
-  if (node->split.kind == GBT_SPLIT_NUMERIC) return bin <= node->split.bin;
-  return gbt_bit(be->fr.sets + node->set_beg, node->set_words, (uint32_t)bin);
-}
-
-/* The same for a code: a bin, or the missing code behind the bins. */
+/* Which way a code of the split's feature goes. */
 static inline int cpu_goes_left(const cpu_backend *be, const gbt_grow_node *node, int32_t code) {
-  if (code == be->cuts->feat[node->split.feat].n_bins) return node->split.missing_left;
-  return cpu_bin_goes_left(be, node, code);
+  return gbt_grow_goes_left(node, be->fr.sets, be->cuts->feat[node->split.feat].n_bins, code);
 }
 
 #endif

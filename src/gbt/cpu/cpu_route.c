@@ -43,7 +43,7 @@ static int32_t leaf_of(const route_pass *pass, const gbt_page *page, int64_t row
     }
     if (code == be->cuts->feat[s->feat].n_bins)
       left = pass->any_unseen && gbt_page_unseen(pass->store, s->feat, row) ? node->bulk_left : s->missing_left;
-    else left = cpu_bin_goes_left(be, node, code);
+    else left = gbt_grow_bin_goes_left(node, be->fr.sets, code);
     GBT_ASSERT(node->left > at);
     at = node->left + !left;
   }

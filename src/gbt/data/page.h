@@ -71,9 +71,12 @@ GBT_FN int gbt_place_has_missing(const gbt_place *place, int32_t n_bins) {
   return (int32_t)place->n_slots + (place->zero_bin >= 0) > n_bins;
 }
 
+/* The code of a slot of a feature whose zero bin is left out. */
+GBT_FN int32_t gbt_slot_code(int32_t zero_bin, uint32_t slot) { return (int32_t)slot + ((int32_t)slot >= zero_bin); }
+
 /* The code of a slot. */
 GBT_FN int32_t gbt_place_code(const gbt_place *place, uint32_t slot) {
-  return (int32_t)slot + (place->zero_bin >= 0 && (int32_t)slot >= place->zero_bin);
+  return place->zero_bin >= 0 ? gbt_slot_code(place->zero_bin, slot) : (int32_t)slot;
 }
 
 typedef struct gbt_layout {

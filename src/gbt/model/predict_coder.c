@@ -34,10 +34,11 @@ static void place_grid(gbti_coder *coder, uint32_t n) {
 /* On every level the cuts in the order of ways, whose first turn is the lowest bit. */
 static void fill_tree(gbti_coder *coder, const double *sorted, uint32_t n) {
   memset(coder->cuts, 0, gbti_coder_cuts(n) * sizeof *coder->cuts);
-  for (uint32_t level = 0; level < gbti_coder_levels(n); level++) {
+  const uint32_t n_levels = gbti_coder_levels(n);
+  for (uint32_t level = 0; level < n_levels; level++) {
     uint32_t width = (uint32_t)1 << level;
     for (uint32_t way = 0, i = 0; way < width; way++) {
-      uint32_t rank = ((2 * i + 1) << (gbti_coder_levels(n) - 1 - level)) - 1, bit = width >> 1;
+      uint32_t rank = gbti_cut_rank(n_levels, level, i), bit = width >> 1;
       coder->cuts[width + way] = rank < n ? sorted[rank] : (double)INFINITY;
       while (i & bit) i ^= bit, bit >>= 1; /* i counts with its bits the other way round */
       i |= bit;
@@ -51,7 +52,7 @@ void gbti_coder_fill(gbti_coder *coder, const gbti_pack *pack, const gbti_pack_f
   double few[GBTI_CODER_FEW], *sorted = coder->cell == NULL ? few : coder->cuts;
   for (uint32_t level = 0; level < feature->n_levels; level++) {
     for (uint32_t i = 0; i < (uint32_t)1 << level; i++) {
-      uint32_t rank = ((2 * i + 1) << (feature->n_levels - 1 - level)) - 1;
+      uint32_t rank = gbti_cut_rank(feature->n_levels, level, i);
       if (rank < n) sorted[rank] = tree[((uint32_t)1 << level) + i];
     }
   }

@@ -77,6 +77,12 @@ typedef struct gbti_pack_feature {
   uint32_t n_cuts, n_levels;
 } gbti_pack_feature;
 
+/* Which of the cuts in ascending order stands at place i of a level; places behind the last cut hold +Inf. */
+GBT_FN uint32_t gbti_cut_rank(uint32_t n_levels, uint32_t level, uint32_t i) {
+  GBT_ASSERT(level < n_levels);
+  return ((2 * i + 1) << (n_levels - 1 - level)) - 1;
+}
+
 /* A step down the cuts: from 1 on, n_levels steps lead to 2^n_levels + the number of cuts below x (NaN: 2^n_levels). */
 GBT_FN uint32_t gbti_cut_step(const double *cuts, uint32_t at, double x) { return at + at + (uint32_t)(cuts[at] < x); }
 

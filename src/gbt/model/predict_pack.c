@@ -196,7 +196,7 @@ static void sort_task(void *arg, int64_t task, int thread) {
   for (uint32_t level = 0; level < f->n_levels; level++) {
     uint32_t width = (uint32_t)1 << level;
     for (uint32_t i = 0; i < width; i++) {
-      uint32_t rank = ((2 * i + 1) << (f->n_levels - 1 - level)) - 1;
+      uint32_t rank = gbti_cut_rank(f->n_levels, level, i);
       cuts[width + i] = rank < f->n_cuts ? gbt_order_value(b->keys[beg + rank]) : (double)INFINITY;
     }
   }

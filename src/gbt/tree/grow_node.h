@@ -3,6 +3,7 @@
 #ifndef GBT_TREE_GROW_NODE_H
 #define GBT_TREE_GROW_NODE_H
 
+#include "node.h"
 #include "policy.h"
 #include "split.h"
 
@@ -99,6 +100,17 @@ GBT_FN gbt_grow_node gbt_grow_root(const gbt_grow_policy *p, uint32_t n_rows, gb
   root.splittable = (int8_t)gbt_grow_could_split(p, &root, 1);
   root.weight = gbt_grow_weight(p, sum, root.bounds);
   return root;
+}
+
+/* Which way a bin of the split's feature goes; sets: the frontier's. */
+GBT_FN int gbt_grow_bin_goes_left(const gbt_grow_node *node, const uint32_t *sets, int32_t bin) {
+  if (node->split.kind == GBT_SPLIT_NUMERIC) return bin <= node->split.bin;
+  return gbt_bit(sets + node->set_beg, node->set_words, (uint32_t)bin);
+}
+
+/* The same for a code: a bin, or n_bins for missing. */
+GBT_FN int gbt_grow_goes_left(const gbt_grow_node *node, const uint32_t *sets, int32_t n_bins, int32_t code) {
+  return code == n_bins ? node->split.missing_left : gbt_grow_bin_goes_left(node, sets, code);
 }
 
 /* Where missing values go that nobody has seen yet: to the child with the larger hessian, left of equals. */
