@@ -66,6 +66,7 @@ read_request <- function(given) {
   params <- given[["params"]]
   given[["params"]] <- NULL
   args <- collect_args(given, if (is.null(params)) list() else params)
+  refuse_alpha_of_metric(args)
   checked <- engine_params(args)
   host <- host_params(args)
   host$threads <- resolve_threads(args$value[["threads"]])

@@ -15,15 +15,24 @@ metric_names <- function() {
   Map(c, table$name, strsplit(table$aliases, "|", fixed = TRUE))
 }
 
-# Metrics of other packages that are not the same number as one of ours -> what to take.
-metrics_not_offered <- c(
-  "smape" = "mape", "medianabsoluteerror" = "mae", "loglinquantile" = "quantile", "lq" = "mae",
-  "accuracy" = "error", "zerooneloss" = "error", "balancederrorrate" = "balanced_accuracy", "precision" = "f1",
-  "recall" = "f1", "totalf1" = "f1", "kappa" = "mcc", "wkappa" = "mcc", "hingeloss" = "logloss",
-  "kullback_leibler" = "logloss", "cross_entropy_lambda" = "logloss", "auc_mu" = "mlogloss",
-  "multiclassonevsall" = "mlogloss", "hammingloss" = "merror", "poisson-nloglik" = "poisson_nloglik",
-  "deviance" = "poisson_deviance", "ndcg" = "auc", "map" = "auc", "pre" = "auc", "pfound" = "auc", "mrr" = "auc"
+# Metrics of other packages that are not the same number as one of ours -> those near to it; the ones that suit the
+# objective are suggested.
+metrics_not_offered <- list(
+  smape = "mape", medianabsoluteerror = "mae", loglinquantile = "quantile", lq = "mae",
+  accuracy = c("error", "merror"), zerooneloss = c("error", "merror"), hammingloss = c("error", "merror"),
+  balancederrorrate = "balanced_accuracy", precision = "f1", recall = "f1", totalf1 = "f1", kappa = "mcc",
+  wkappa = "mcc", hingeloss = c("logloss", "mlogloss"), kullback_leibler = "logloss",
+  cross_entropy_lambda = "logloss", auc_mu = "mlogloss", multiclassonevsall = "mlogloss", aucpr = "pr_auc",
+  "poisson-nloglik" = "poisson_nloglik",
+  deviance = c("poisson_deviance", "gamma_deviance", "tweedie_deviance", "negative_binomial_deviance", "logloss",
+               "mlogloss", "mse")
 )
+metrics_of_ranking <- c("ndcg", "map", "pre", "pfound", "mrr", "queryrmse", "pairlogit", "yetirank")
+
+# CatBoost's names of parameters: "Quantile:alpha=0.9".
+metric_keys <- list(quantile = "alpha", expectile = "alpha", fair = "smoothness", tweedie_nloglik = "variance_power",
+                    tweedie_deviance = "variance_power", balanced_accuracy = "proba_border", f1 = "proba_border",
+                    mcc = "proba_border")
 
 #' A metric of your own
 #'
@@ -37,12 +46,12 @@ metrics_not_offered <- c(
 #' @param type `"response"` to get probabilities and means, `"link"` to get raw scores.
 #' @return An object of class `gbt_metric` for the argument `eval_metric` of [gbt_train()].
 #' @examples
-#' # share of the variance explained
-#' r2 <- gbt_metric("r2", function(pred, label, weight) {
-#'   1 - sum(weight * (label - pred)^2) / sum(weight * (label - weighted.mean(label, weight))^2)
+#' # share of the predictions that are at most 2 off
+#' within_2 <- gbt_metric("within_2", function(pred, label, weight) {
+#'   sum(weight[abs(label - pred) <= 2]) / sum(weight)
 #' }, maximise = TRUE)
 #'
-#' m <- gbt_train(mpg ~ ., mtcars, nrounds = 20, eval_metric = list("mae", r2), threads = 1)
+#' m <- gbt_train(mpg ~ ., mtcars, nrounds = 20, eval_metric = list("mae", within_2), threads = 1)
 #' tail(m$evaluation_log, 2)
 #' @export
 gbt_metric <- function(name, fun, maximise = FALSE, type = c("response", "link")) {
@@ -80,6 +89,8 @@ read_metric <- function(x, response) {
   table <- metrics_table()
   objective <- objective_object(response$objective, response$param)
   parts <- regmatches(x, regexpr("@", x, fixed = TRUE), invert = TRUE)[[1L]]
+  setting <- regmatches(x, regexec("^([A-Za-z0-9_]+):([A-Za-z_]+)=(.*)$", x))[[1L]] # CatBoost's "Quantile:alpha=0.9"
+  if (length(setting)) parts <- setting[c(2L, 4L)]
   at <- which(vapply(metric_names(), function(names) lower_case(parts[1L]) %in% names, NA))
   outputs <- .Call(C_gbt_objective_outputs, objective[[1L]])
   if (length(at) == 0L) stop_no_metric(x, lower_case(parts[1L]), outputs)
@@ -89,6 +100,7 @@ read_metric <- function(x, response) {
   out <- list(name = table$name[at], code = at - 1L,
               param = .Call(C_gbt_metric_default, at - 1L, objective, n_outputs))
   if (length(parts) == 2L) {
+    if (length(setting)) check_metric_key(setting[3L], table[at, ], x)
     out$param <- read_metric_param(parts[2L], table[at, ], x)
     out$name <- paste0(out$name, "@", format_number(out$param))
   }
@@ -96,7 +108,27 @@ read_metric <- function(x, response) {
   out
 }
 
-# What stands behind the "@".
+# Is `key` of "name:key=number" a name of the metric's parameter?
+check_metric_key <- function(key, info, x) {
+  if (is.na(info$parameter) || key %in% c(info$parameter, metric_keys[[info$name]])) return(invisible())
+  stop_argument(sprintf("metric \"%s\" has the parameter %s and no `%s`, so \"%s\" cannot be given; write \"%s@%s\"",
+                        info$name, info$parameter, key, x, info$name, format_number(info$default)), "eval_metric")
+}
+
+# LightGBM's metrics "huber" and "quantile" take their parameter from `alpha`, which is the L1 penalty here.
+refuse_alpha_of_metric <- function(args) {
+  if (!identical(unname(args$typed["alpha"]), "alpha")) return(invisible())
+  for (x in Filter(is.character, as_metric_list(args$value[["eval_metric"]]))) {
+    for (name in c("huber", "quantile")) {
+      if (!lower_case(x) %in% metric_names()[[name]]) next
+      stop_argument(sprintf(paste("`alpha` could mean the parameter of metric \"%s\" or `reg_alpha`, which is gbt's",
+                                  "meaning of it; give a number with the metric, such as \"%s@0.9\", or `reg_alpha`"),
+                            x, x), "alpha")
+    }
+  }
+}
+
+# The text behind the "@", as a number.
 read_metric_param <- function(text, info, x) {
   if (is.na(info$parameter)) {
     stop_argument(sprintf("metric \"%s\" has no parameter, so \"%s\" cannot be given", info$name, x), "eval_metric")
@@ -111,18 +143,25 @@ read_metric_param <- function(text, info, x) {
 
 # outputs: of the objective, whose metrics the message names.
 stop_no_metric <- function(x, low, outputs) {
-  other <- unname(metrics_not_offered[low])
-  if (!is.na(other)) {
-    stop_unsupported(sprintf("metric \"%s\" is not offered; \"%s\" is near to it, and gbt_metric() takes your own", x,
-                             other), "eval_metric")
+  if (low %in% metrics_of_ranking) {
+    stop_unsupported(sprintf("metric \"%s\" belongs to ranking, which is not offered", x), "eval_metric")
   }
   known <- metrics_table()$name[bitwAnd(metrics_table()$outputs, outputs) != 0L]
+  if (low %in% names(metrics_not_offered)) {
+    near <- intersect(metrics_not_offered[[low]], known)
+    hint <- if (length(near)) {
+      sprintf("%s %s near to it, and gbt_metric() takes your own", enumerate(near, quote = "\""),
+              if (length(near) == 1L) "is" else "are")
+    } else "gbt_metric() takes your own"
+    stop_unsupported(sprintf("metric \"%s\" is not offered; %s", x, hint), "eval_metric")
+  }
   stop_argument(sprintf("`eval_metric` must be among %s, or a gbt_metric(), not \"%s\"%s",
                         enumerate(known, 50L, "\""), x, suggest(low, unlist(metric_names()), "\"")), "eval_metric")
 }
 
 # What is evaluated: list(name = chr in the user's order, code = int (NA for the user's own), param = dbl, own = list of
-# gbt_metric or NULL per metric, maximise = of the last one, which is watched; NA: it has no better side).
+# gbt_metric or NULL per metric, maximise = of the last one, which is watched; NA where neither larger nor smaller is
+# better).
 no_metrics <- list(name = character(0), code = integer(0), param = numeric(0), own = list(), maximise = FALSE)
 resolve_metrics <- function(eval_metric, response) {
   given <- as_metric_list(eval_metric)
@@ -171,20 +210,22 @@ metrics_help <- function() {
   row <- sprintf("\\code{%s} \\tab %s.%s \\tab %s \\cr", shown,
                  paste0(toupper(substring(table$text, 1, 1)), substring(table$text, 2)), better, suits)
   c("@section Metrics:",
-    paste("A metric is given by its name; a parameter goes behind an at sign, as in `\"error@@0.3\"` or",
-          "`\"quantile@@0.9\"`. It is evaluated for predictions m or probabilities p and labels y, with the weights of",
-          "the rows. What other packages call it is understood where the number is the same. The last column says",
+    paste("A metric is given by its name; the number of its parameter goes behind an at sign, as in `\"error@@0.3\"`",
+          "or `\"quantile@@0.9\"`. The table names the parameter and its default: `huber@@delta = 1` is typed",
+          "`\"huber@@1\"`. A metric is evaluated for predictions m or probabilities p and labels y, with the weights",
+          "of the rows. What other packages call it is understood where the number is the same. The last column says",
           "which objectives it is for, by what they predict: numbers, means on the log link, two classes, several",
           "classes, or scores of an objective of your own (where p is 1 / (1 + exp(-score)) and m is exp(score))."),
     "", "\\tabular{lll}{", "metric \\tab meaning \\tab for \\cr", gsub("@", "@@", row, fixed = TRUE), "}", "",
     paste("A label above 0.5 is the second class; with a probability for each class there is no threshold, the",
-          "largest one decides. `auc`, `pr_auc` and `mcc` are `NaN` where only one class has rows, so are `gini` and",
-          "`r2` where all labels are equal, and `f1` where a class is neither there nor predicted. `mcc` is 0 where",
-          "only one class is predicted. `balanced_accuracy` leaves out classes without rows and is `NaN` with fewer",
-          "than two others. `pr_auc` is the sum over thresholds of precision times the gain in recall; rows of equal",
-          "scores pass a threshold together, and nothing is interpolated. `gini` is the covariance of the labels with",
-          "their ranks by prediction over that with their own ranks; ties have their mean rank. For two classes it is",
-          "2 AUC - 1. `calibration_error` adds up, over bins of equal width, the difference between the sums of labels",
+          "largest one decides. `auc`, `pr_auc` and `mcc` are `NaN` where only one class has rows, so are `gini`",
+          "and `r2` where all labels are equal, and `f1` where a class has no rows and is never predicted. `mcc` is",
+          "0 where only one class is predicted. `balanced_accuracy` leaves out classes without rows and is `NaN`",
+          "where fewer than two classes have rows. `pr_auc` is the sum over thresholds of precision times the gain",
+          "in recall; rows of equal scores pass a threshold together, and nothing is interpolated (XGBoost's",
+          "`aucpr` interpolates). `gini` is the covariance of the labels with their ranks by prediction over that",
+          "with their own ranks; ties have their mean rank. For two classes it is 2 AUC - 1.",
+          "`calibration_error` adds up, over bins of equal width, the difference between the sums of labels",
           "and of probabilities, as a share of all weights; of several classes it looks at the most probable one."),
     "", paste("A metric without a number takes that of the objective where it has the parameter:",
               paste0("`", table$name[twins], "` that of `", table$twin[twins], "`", collapse = ", "), "(see",

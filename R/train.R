@@ -56,8 +56,8 @@
 #' Names that other packages use are understood: `"binary:logistic"`, `"multiclass"`, `"RMSE"`, `"gaussian"`,
 #' `"count:poisson"`, `"reg:tweedie"`, `"Huber:delta=2"` and so on. (`"multi:softmax"` is `"softmax"`: ask for classes
 #' with `predict(type = "class")`. `alpha` is the L1 penalty here and never a parameter of an objective or a metric, so
-#' `alpha` with objective `"huber"` (LightGBM's parameter of it) or `"expectile"` (CatBoost's) is refused: give
-#' `huber_delta` or `expectile_alpha`.)
+#' `alpha` with objective `"huber"` (LightGBM's parameter of it) or `"expectile"` (CatBoost's) is refused, as with
+#' metrics `"huber"` and `"quantile"` without a number: give `huber_delta` or `expectile_alpha`, or `"quantile@0.9"`.)
 #'
 #' An objective of your own is `list(gradient = function(score, label, weight), hessian = function(score, label,
 #' weight))`. Both functions return one number per score: the first and second derivative of the loss. `score` is a

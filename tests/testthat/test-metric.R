@@ -206,6 +206,12 @@ test_that("names of peers are understood, others are errors that help", {
     train("rmsee")
     train("smape")
     train("poisson-nloglik")
+    train("accuracy")
+    gbt_train(iris[-5], iris$Species, eval_metric = "Accuracy", nrounds = 1, threads = 1)
+    train("ndcg")
+    gbt_train(iris[51:150, -5], iris$Species[51:150] == "virginica", eval_metric = "aucpr", nrounds = 1, threads = 1)
+    train("Huber:slope=2")
+    gbt_train(mtcars[-1], mtcars$mpg, alpha = 0.9, eval_metric = "quantile", nrounds = 1, threads = 1)
     train("error@0.7")
     train("quantile@0.5x")
     train("quantile@1")
@@ -231,6 +237,13 @@ test_that("names of peers are understood, others are errors that help", {
     gbt_train(mtcars[-1], mtcars$mpg, eval_metric = "rmse", eval_train = FALSE)
   })
   expect_output(print(gbt_metric("x", function(p, l) 1, maximise = TRUE)), "x, larger is better")
+  expect_identical(gbt:::read_metric("Quantile:alpha=0.9", response_for("squared_error"))[c("name", "param")],
+                   list(name = "quantile@0.9", param = 0.9))
+  expect_identical(gbt:::read_metric("Tweedie:variance_power=1.3", response_for("poisson"))$name,
+                   "tweedie_nloglik@1.3")
+  expect_identical(train("Huber:delta=3")$evaluation_log, train("huber@3")$evaluation_log)
+  penalised <- gbt_train(mtcars[-1], mtcars$mpg, alpha = 0.9, eval_metric = "quantile@0.9", nrounds = 1, threads = 1)
+  expect_identical(penalised$params$alpha, 0.9)
 })
 
 test_that("a metric of one's own sees the responses that predict() gives, bit by bit", {
