@@ -3,7 +3,7 @@
  * long. */
 #include <time.h>
 
-#include "../../src/gbt/base/schema.h"
+#include "../../src/gbt/base/schema_impl.h"
 #include "../../src/gbt/model/predict_job.h"
 
 #include "test.h"

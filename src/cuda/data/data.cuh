@@ -10,6 +10,7 @@
 #include "../base/stage.cuh"
 
 extern "C" {
+#include "../../gbt/data/binding.h"
 #include "../../gbt/data/offload.h"
 }
 

@@ -7,7 +7,7 @@
  *   bucket[hash & mask], the next, ... = position + 1, or 0 where the search ends
  *
  * Texts may come from a file that somebody made, so hashes are salted (ctx.h). */
-#include "schema.h"
+#include "schema_impl.h"
 
 #include <string.h>
 

@@ -63,22 +63,6 @@ gbt_status gbt_schema_new_mapped(const gbt_mem *mem, int32_t n_columns, const gb
                                  int32_t n_features, const gbt_feature *feat, gbt_schema **out,
                                  gbt_error *err) GBT_MUST_CHECK;
 
-/* A schema's block with room for these, for readers that fill it themselves; freed as a whole by the last unref. */
-typedef struct gbt_schema_room {
-  int32_t n_columns, n_features;
-  size_t n_levels, n_values, n_chars; /* of all columns; of all statistics; of all texts, NULs included */
-} gbt_schema_room;
-
-typedef struct gbt_schema_block {
-  gbt_schema *schema; /* col and feat are zero */
-  const char **level; /* n_levels */
-  double *value;      /* n_values */
-  char *text;         /* n_chars */
-} gbt_schema_block;
-
-gbt_status gbt_schema_alloc(const gbt_mem *mem, gbt_schema_room room, gbt_schema_block *out,
-                            gbt_error *err) GBT_MUST_CHECK;
-
 /* What is wrong with the map, or NULL: a kind, a column, a type or a number that cannot be. */
 const char *gbt_feature_map_fault(const gbt_schema *schema);
 
@@ -103,13 +87,5 @@ int32_t gbt_schema_level(const gbt_schema *schema, int32_t col, const char *text
 
 gbt_schema *gbt_schema_ref(gbt_schema *schema);
 void gbt_schema_unref(gbt_schema *schema); /* NULL allowed */
-
-/* For every text of `from` its position among `to`, or -1. out: n_from ints. Hashed: linear in both. */
-gbt_status gbt_match_texts(const gbt_mem *mem, const char *const *from, int32_t n_from, const char *const *to,
-                           int32_t n_to, int32_t *out, gbt_error *err) GBT_MUST_CHECK;
-
-/* The same on a thread of ctx, for millions of texts: GBT_CANCELLED when asked to stop. */
-gbt_status gbt_match_many_texts(gbt_ctx *ctx, int thread, const char *const *from, int32_t n_from,
-                                const char *const *to, int32_t n_to, int32_t *out, gbt_error *err) GBT_MUST_CHECK;
 
 #endif

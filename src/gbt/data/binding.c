@@ -6,6 +6,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "../base/schema_impl.h"
+
 /* Appends text to buf[0 .. size), whole or not at all. 1 when it fitted. */
 static int append(char *buf, size_t size, const char *text) {
   size_t have = strlen(buf), more = strlen(text);

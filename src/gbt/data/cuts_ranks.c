@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "../base/rng.h"
+#include "../base/schema_impl.h"
 #include "../base/sort.h"
 #include "binding.h"
 #include "cuts_impl.h"

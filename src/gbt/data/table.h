@@ -73,14 +73,6 @@ gbt_status gbt_binding_new(gbt_ctx *ctx, const gbt_table *table, const gbt_schem
                            gbt_binding **out, gbt_error *err) GBT_MUST_CHECK;
 void gbt_binding_free(gbt_binding *binding); /* NULL allowed */
 
-/* The table's column that a feature is made of, and the map of its codes. */
-static inline const gbt_column *gbt_binding_column(const gbt_binding *binding, int32_t feat) {
-  return &binding->table->cols[binding->col[binding->schema->feat[feat].col]];
-}
-static inline const int32_t *gbt_binding_codes(const gbt_binding *binding, int32_t feat) {
-  return binding->code_map[binding->schema->feat[feat].col];
-}
-
 /* Reads rows [beg, beg + n) of `n_feats` features into out, row by row: out[r * stride + k] is feature feats[k] of row
  * beg + r. Numbers as doubles; missing = NaN; levels as their schema index, unseen = -1 (or NaN, by `unseen`). An
  * unseen level of an ordinal feature has no rank to compare, so it is NaN in any case. Statistics as their number for

@@ -1,5 +1,6 @@
 /* The columns of a model, as users hand them in: names, types, tags and levels. What features are made of them is told
  * by part_features.c, which fills the schema's map. */
+#include "../base/schema_impl.h"
 #include "part.h"
 
 gbt_status gbti_measure_schema(gbti_writer *w) {

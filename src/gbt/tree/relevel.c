@@ -2,6 +2,8 @@
 
 #include <string.h>
 
+#include "../base/schema_impl.h"
+
 /* For every feature NULL (nothing to do), or the old index of each new level, -1 when it is new. */
 typedef struct level_maps {
   int32_t n_features;
