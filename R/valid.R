@@ -206,6 +206,9 @@ check_init_model <- function(init, rows, train, params) {
     differ("its classes are %s, now they are %s", enumerate(init$classes, quote = "\""),
            enumerate(response$classes, quote = "\""))
   }
+  if (init$n_outputs != response$n_outputs) {
+    differ("its `n_outputs` is %.0f, now it is %.0f", init$n_outputs, response$n_outputs)
+  }
   gone <- setdiff(init$feature_names, train$feature_names)
   new <- setdiff(train$feature_names, init$feature_names)
   if (length(gone)) differ("it needs %s", enumerate(gone))

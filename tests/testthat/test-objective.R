@@ -213,6 +213,10 @@ test_that("going on from a model keeps the parameters of its objective", {
   expect_same_bytes(more$state, gbt_train(x, y, objective = "huber", huber_delta = 2, nrounds = 6, threads = 1)$state)
   expect_error(fit(init_model = first, huber_delta = 1), paste(
     "its `huber_delta` is 2, now it is 1; leave `huber_delta` out"), class = "gbt_error_argument")
+  own <- function(n) list(gradient = function(s, l) s - l, hessian = function(s, l) s * 0 + 1, n_outputs = n)
+  two <- gbt_train(x, y, objective = own(2), nrounds = 1, threads = 1)
+  expect_error(gbt_train(x, y, objective = own(3), init_model = two, nrounds = 1, threads = 1),
+               "its `n_outputs` is 2, now it is 3", class = "gbt_error_argument")
   expect_error(gbt_train(x, y, objective = "pseudo_huber", init_model = first), "its objective is \"huber\"",
                class = "gbt_error_argument")
 })
