@@ -10,7 +10,6 @@
 #include "../base/stage.cuh"
 
 extern "C" {
-#include "../../gbt/data/binding.h"
 #include "../../gbt/data/offload.h"
 }
 

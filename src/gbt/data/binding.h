@@ -11,14 +11,6 @@ enum { GBTI_CODE_UNSEEN = -1, GBTI_CODE_MISSING = -2 };
 gbt_status gbti_binding_new(gbt_ctx *ctx, const gbt_table *table, const gbt_schema *schema, gbt_unseen unseen,
                             gbt_binding **out, gbt_error *err) GBT_MUST_CHECK;
 
-/* The table's column that a feature is made of, and the map of its codes. */
-static inline const gbt_column *gbt_binding_column(const gbt_binding *binding, int32_t feat) {
-  return &binding->table->cols[binding->col[binding->schema->feat[feat].col]];
-}
-static inline const int32_t *gbt_binding_codes(const gbt_binding *binding, int32_t feat) {
-  return binding->code_map[binding->schema->feat[feat].col];
-}
-
 /* The map of a column's codes to positions in `levels`; see gbt_binding.code_map. Owned by the caller. */
 gbt_status gbti_code_map(gbt_ctx *ctx, int thread, const gbt_column *col, const char *const *levels, int32_t n_levels,
                          int32_t **out, gbt_error *err) GBT_MUST_CHECK;

@@ -41,6 +41,14 @@ int64_t gbti_find_entry(const gbti_column_reader *in, int64_t row, int64_t guess
 /* What level code c reads as, c = 0 .. col->n_levels: a table for those who read the codes themselves. */
 void gbti_code_values(const gbti_column_reader *in, double *out);
 
+/* The table's column that a feature is made of, and the map of its codes. */
+static inline const gbt_column *gbt_binding_column(const gbt_binding *binding, int32_t feat) {
+  return &binding->table->cols[binding->col[binding->schema->feat[feat].col]];
+}
+static inline const int32_t *gbt_binding_codes(const gbt_binding *binding, int32_t feat) {
+  return binding->code_map[binding->schema->feat[feat].col];
+}
+
 /* Reads one feature of a binding. */
 gbti_column_reader gbti_column_reader_of(const gbt_binding *binding, int32_t feat);
 
