@@ -44,7 +44,6 @@ not_offered <- local({
   no("rate_drop drop_rate skip_drop one_drop max_drop", dart, 0)
   no("uniform_drop xgboost_dart_mode", dart, FALSE)
   no("sample_type normalize_type", dart)
-  no("quantile_alpha", "quantile regression is not offered")
   no("fair_c", paste("the Fair loss is a metric here, eval_metric = \"fair@2\"; to minimise it give a custom",
                      "objective, see ?gbt_train"))
   no("theta size", "objective \"negative_binomial\" takes its inverse: `dispersion = 1 / theta`")

@@ -102,8 +102,7 @@ objective_params <- function() {
 # Objectives of other packages that gbt does not have, as patterns in lower case.
 objectives_not_offered <- c(
   "^binary:logitraw$", "^binary:hinge$", "^reg:", "^rank:", "^survival:", "^multiclassova$", "^ova$",
-  "^multiclassonevsall$", "^mae$", "^l1$", "^regression_l1$", "^absolute_error$", "^mape$", "^quantile",
-  "^fair$", "^lambdarank$", "^rank_xendcg$", "^cox", "^aft", "^survivalaft", "^laplace$",
+  "^multiclassonevsall$", "^fair$", "^lambdarank$", "^rank_xendcg$", "^cox", "^aft", "^survivalaft",
   "^adaboost$", "^huberized$", "^tdist", "^pairwise$", "^yetirank", "^pairlogit", "^query", "^lambdamart$",
   "^focal", "^multirmse", "^multilogloss$", "^multicrossentropy$", "^lq", "^rmsewithuncertainty$",
   "^quasibinomial$", "^cross_entropy_lambda$", "^xentlambda$", "^multiclass_ova$", "^ovr$", "^xendcg",

@@ -43,6 +43,9 @@
 #' * `"log_cosh"`: numbers with outliers, log cosh of the error. It has no parameter and is close to `"pseudo_huber"`
 #'   with `huber_delta = 1`.
 #' * `"expectile"`: the expectile of level `expectile_alpha`; 0.5 is the mean.
+#' * `"quantile"`: the quantile of level `quantile_alpha`, one level; 0.5 is the median.
+#' * `"absolute_error"`: the median; `"mape"`: the median with weights divided by the size of the response, or by 1
+#'   where that is less, which minimises the absolute percentage error.
 #' * `"squared_log_error"`: numbers above -1 whose errors count by their ratio: squared error of log(1 + y). The score
 #'   is on that scale, predictions are on that of y.
 #' * `"cross_entropy"`: shares from 0 to 1, weights being their numbers of trials. The loss is that of `"logistic"`;
@@ -52,6 +55,11 @@
 #' almost so for large errors (`"huber"`, `"pseudo_huber"`, `"log_cosh"`) an upper bound takes its place, so that every
 #' step lessens the loss. The bound is smaller for larger errors, so `min_child_weight` and `lambda` have more effect
 #' where `huber_delta` is small.
+#'
+#' For `"quantile"`, `"absolute_error"` and `"mape"` splits come from the signs of the errors, and the value of a leaf
+#' is then a weighted quantile of the residuals of its (sampled) training rows: the least residual that has at least
+#' the level's share of the weight at or below it, without interpolation, as `quantile(type = 1)`. `lambda` and `alpha`
+#' do not shrink it; `eta` does, and `max_delta_step` limits it. Monotone constraints are refused with these.
 #'
 #' Names that other packages use are understood: `"binary:logistic"`, `"multiclass"`, `"RMSE"`, `"gaussian"`,
 #' `"count:poisson"`, `"reg:tweedie"`, `"Huber:delta=2"` and so on. (`"multi:softmax"` is `"softmax"`: ask for classes

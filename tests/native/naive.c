@@ -72,6 +72,10 @@ static double root(const gbt_trainer_spec *spec, double at, double low, double h
   return at;
 }
 
+static int renews(const gbt_trainer_spec *spec) {
+  return gbt_objective_info_of(spec->objective.kind)->leaves == GBT_LEAVES_QUANTILE;
+}
+
 /* What the objective's header says of rows and of their mean. */
 static gbt_base_terms mean_terms(const gbt_objective *o, double y, double offset) {
   gbt_base_terms none = {NAN, NAN};
@@ -81,6 +85,7 @@ static gbt_base_terms mean_terms(const gbt_objective *o, double y, double offset
 #define TERMS_CLASS_SHARES(name) none
 #define TERMS_RESIDUAL_MEAN(name) none
 #define TERMS_RESIDUAL_ROOT(name) none
+#define TERMS_RESIDUAL_QUANTILE(name) none
 #define GBT_OBJECTIVE(ID, name, aliases, gradient, outputs, labels, response, base, ...) \
   case GBT_OBJ_##ID:                                                                     \
     return TERMS_##base(name);
@@ -98,6 +103,7 @@ static double of_mean(const gbt_objective *o, double mean) {
 #define OF_CLASS_SHARES(name) NAN
 #define OF_RESIDUAL_MEAN(name) NAN
 #define OF_RESIDUAL_ROOT(name) NAN
+#define OF_RESIDUAL_QUANTILE(name) NAN
 #define GBT_OBJECTIVE(ID, name, aliases, gradient, outputs, labels, response, base, ...) \
   case GBT_OBJ_##ID:                                                                     \
     return OF_##base(name);
@@ -130,6 +136,7 @@ static void base_scores(const gbt_trainer_spec *spec, double *base) {
     if (rule == GBT_BASE_MEAN) base[k] = of_mean(&spec->objective, mean);
     if (rule == GBT_BASE_CLASS_SHARES) base[k] = gbt_log(mean < 1e-9 ? 1e-9 : mean);
     if (rule == GBT_BASE_RESIDUAL_MEAN) base[k] = low == high ? top[0] : mean;
+    if (rule == GBT_BASE_RESIDUAL_QUANTILE) base[k] = naive_quantile(spec, top, NULL, ds->n_rows);
     if (rule == GBT_BASE_RESIDUAL_ROOT)
       base[k] = low == high ? top[0] : weights > 0.0 ? root(spec, mean, low, high) : 0.0;
   }
@@ -176,6 +183,8 @@ static void make_gradients(naive *nv, uint64_t round, naive_custom custom) {
   double *g = test_alloc(cells * sizeof *g), *h = test_alloc(cells * sizeof *h);
   const double *weight = nv->spec->train->weight;
   raw_gradients(nv, custom, g, h);
+  for (int64_t r = 0; r < nv->n && renews(nv->spec); r++)
+    nv->residual[r] = nv->spec->train->label[r] - nv->score[0][r];
   for (int32_t k = 0; k < nv->n_outputs; k++) {
     double max_g = 0.0, max_h = 0.0;
     gbt_fixed_sums sums = {0, 0, 0};
@@ -410,6 +419,10 @@ static void finish_tree(const naive *nv, gbt_forest *forest) {
     }
     cover[i] = (double)h * scale->down_h;
     weight[i] = gbt_weight((double)g * scale->down_g, cover[i], nv->reg, node->bounds);
+    if (renews(nv->spec)) {
+      double most = nv->reg.max_delta_step > 0.0 ? nv->reg.max_delta_step : INFINITY;
+      weight[i] = clip(naive_quantile(nv->spec, nv->residual, node->rows, node->n_rows), -most, most);
+    }
     if (i > 0 && nv->node[node->parent].kept) weight[i] = clip(weight[node->parent], node->bounds.lo, node->bounds.hi);
     value[i] = weight[i] * (nv->p->eta / (double)nv->p->num_parallel_tree);
     gain[i] = node->left > 0 ? node->split.gain : 0.0;
@@ -457,6 +470,7 @@ static naive open_naive(const gbt_trainer_spec *spec, double *const *scores) {
               .reg = {spec->params.lambda, spec->params.alpha, spec->params.max_delta_step}};
   size_t cells = (size_t)nv.n * (size_t)nv.n_outputs;
   for (int32_t s = 0; s <= spec->n_valid; s++) nv.code[s] = codes_of(set_at(&nv, s)->pages, spec->train->cuts);
+  nv.residual = test_alloc((size_t)nv.n * sizeof *nv.residual);
   nv.gh32 = test_alloc(cells * sizeof *nv.gh32);
   nv.gh16 = test_alloc(cells * sizeof *nv.gh16);
   nv.scale = test_alloc((size_t)nv.n_outputs * sizeof *nv.scale);
@@ -474,7 +488,8 @@ static naive open_naive(const gbt_trainer_spec *spec, double *const *scores) {
 
 static void close_naive(naive *nv) {
   for (int32_t s = 0; s <= nv->spec->n_valid; s++) codes_free(nv->code[s], nv->spec->train->cuts);
-  free(nv->gh32), free(nv->gh16), free(nv->scale), free(nv->noise), free(nv->wide), free(nv->tree_feats);
+  free(nv->residual), free(nv->gh32), free(nv->gh16), free(nv->scale), free(nv->noise), free(nv->wide);
+  free(nv->tree_feats);
   gbt_feature_rules_free(nv->rules);
 }
 

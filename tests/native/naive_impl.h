@@ -34,6 +34,7 @@ typedef struct naive {
   gbt_scale *scale; /* per output */
   double *noise;
   int *wide;
+  double *residual; /* label - score when the round began; of objectives whose leaves are quantiles */
   gbt_feature_rules *rules;
   /* the tree being grown */
   uint64_t tree;
@@ -59,6 +60,9 @@ void naive_search(const naive *nv, int32_t id);
 
 /* Whether depth, leaves, rows and hessian leave room for a split. */
 int naive_could_split(const naive *nv, const naive_node *node);
+
+/* The weighted quantile of x by the objective's level and weights, over n rows of the training set: by sorting. */
+double naive_quantile(const gbt_trainer_spec *spec, const double *x, const int64_t *rows, int64_t n);
 
 /* Symmetric growth: the split of the level of nodes first .. n_nodes - 1, into all of them; 0 when there is none. */
 int naive_search_level(naive *nv, int32_t first);

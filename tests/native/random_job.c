@@ -68,6 +68,15 @@ static void draw_constraints(test_rng *rng, random_job *r) {
   }
 }
 
+/* Leaves that are quantiles: no monotone constraints; labels with many ties in half of the jobs. */
+static void draw_quantile(test_rng *rng, random_job *r) {
+  r->job.spec.monotone = NULL;
+  free(r->monotone);
+  r->monotone = NULL;
+  for (int64_t i = 0, ties = test_below(rng, 2); ties && i < r->data->table.n_rows; i++)
+    r->data->label[i] = floor(r->data->label[i] * 2.0);
+}
+
 random_job random_job_make(uint64_t seed, int64_t rows) {
   test_rng rng = {gbt_mix64(seed)};
   random_job r = {.data = NULL};
@@ -105,6 +114,7 @@ random_job random_job_make(uint64_t seed, int64_t rows) {
   draw_trees(&rng, &r.job.spec.params);
   draw_sampling(&rng, &r.job.spec.params);
   draw_constraints(&rng, &r);
+  if (gbt_objective_info_of(loss)->leaves == GBT_LEAVES_QUANTILE) draw_quantile(&rng, &r);
   r.how.threads = 1 + (int)test_below(&rng, 3);
   r.how.page_rows = (int32_t)PICK(&rng, 0, 1, 7, 64, 1000);
   r.how.simd = (gbt_simd)(test_below(&rng, 4) - 1);

@@ -88,22 +88,24 @@ static gbt_status from_table_to_predictions(const gbt_mem *mem, void *arg, gbt_e
 }
 
 /* Three rounds with everything that takes memory: classes, sampling, sets of levels, constraints, metrics. */
-static void sweep(int policy, int n_threads, int32_t n_cols, const made_kind *kinds, int64_t n_rows) {
+static void sweep(gbt_objective_kind loss, int policy, int n_threads, int32_t n_cols, const made_kind *kinds,
+                  int64_t n_rows) {
   const int8_t monotone[32] = {1, -1};
   const int32_t beg[] = {0, 2, 6}, feat[] = {0, 1, 1, 2, 3, 4};
+  const int32_t n_outputs = loss == GBT_OBJ_SOFTMAX ? 2 : 1;
   double weight[32];
   for (int i = 0; i < 32; i++) weight[i] = 1.0 + i;
   made *data = made_new(1, n_rows, n_cols, kinds), *valid = made_new(2, 20, n_cols, kinds);
   for (int i = 0; i < 2; i++) {
-    made_response(i ? valid : data, GBT_OBJ_SOFTMAX, 2, 3);
+    made_response(i ? valid : data, loss, n_outputs, 3);
     made_weights(i ? valid : data, 4);
-    made_offset(i ? valid : data, 2, 5);
+    made_offset(i ? valid : data, n_outputs, 5);
   }
-  story s = {.data = data, .valid = valid, .job = job_make(data, GBT_OBJ_SOFTMAX, 2, 3), .n_threads = n_threads};
+  story s = {.data = data, .valid = valid, .job = job_make(data, loss, n_outputs, 3), .n_threads = n_threads};
   gbt_trainer_spec *spec = &s.job.spec;
   spec->n_valid = spec->n_metrics = 1;
-  spec->metric[0] = gbt_metric_plain(GBT_METRIC_MLOGLOSS);
-  spec->monotone = monotone;
+  spec->metric[0] = gbt_metric_plain(gbt_metric_of_objective(loss));
+  if (loss == GBT_OBJ_SOFTMAX) spec->monotone = monotone;
   spec->feature_weight = weight;
   spec->interact_beg = beg;
   spec->interact_col = feat;
@@ -128,23 +130,28 @@ static void sweep(int policy, int n_threads, int32_t n_cols, const made_kind *ki
 
 static void every_allocation_may_fail(void) {
   const made_kind kinds[] = {MADE_BELL, MADE_HOLES, MADE_LEVELS, MADE_FACTOR, MADE_ORDERED, MADE_FEW};
-  sweep(GBT_DEPTHWISE, 1, 6, kinds, 80);
+  sweep(GBT_OBJ_SOFTMAX, GBT_DEPTHWISE, 1, 6, kinds, 80);
 }
 
 static void every_allocation_may_fail_with_threads(void) {
   made_kind kinds[16] = {MADE_BELL, MADE_HOLES, MADE_LEVELS, MADE_FACTOR, MADE_ORDERED};
   for (int c = 5; c < 16; c++) kinds[c] = MADE_ZEROS;
-  sweep(GBT_DEPTHWISE, 2, 16, kinds, 300);
+  sweep(GBT_OBJ_SOFTMAX, GBT_DEPTHWISE, 2, 16, kinds, 300);
 }
 
 static void every_allocation_may_fail_for_symmetric_trees(void) {
   const made_kind kinds[] = {MADE_BELL, MADE_HOLES, MADE_LEVELS, MADE_FACTOR, MADE_ORDERED, MADE_FEW};
-  sweep(GBT_SYMMETRIC, 1, 6, kinds, 80);
+  sweep(GBT_OBJ_SOFTMAX, GBT_SYMMETRIC, 1, 6, kinds, 80);
 }
 
 static void every_allocation_may_fail_while_looking_ahead(void) {
   const made_kind kinds[] = {MADE_BELL, MADE_HOLES, MADE_LEVELS, MADE_FACTOR, MADE_ORDERED, MADE_FEW};
-  sweep(GBT_LOSSGUIDE, 1, 6, kinds, 120);
+  sweep(GBT_OBJ_SOFTMAX, GBT_LOSSGUIDE, 1, 6, kinds, 120);
+}
+
+static void every_allocation_may_fail_for_quantiles(void) {
+  const made_kind kinds[] = {MADE_BELL, MADE_HOLES, MADE_LEVELS, MADE_FACTOR, MADE_ORDERED, MADE_FEW};
+  sweep(GBT_OBJ_MAPE, GBT_DEPTHWISE, 1, 6, kinds, 80);
 }
 
 void suite_nomem(void) {
@@ -152,4 +159,5 @@ void suite_nomem(void) {
   RUN(every_allocation_may_fail_with_threads);
   RUN(every_allocation_may_fail_for_symmetric_trees);
   RUN(every_allocation_may_fail_while_looking_ahead);
+  RUN(every_allocation_may_fail_for_quantiles);
 }

@@ -339,6 +339,36 @@ static void large_trainings_equal_the_twin(void) {
   made_free(m);
 }
 
+/* Nodes of one chunk, of several and of none; ties; rows that weigh nothing; forests; every policy. */
+static void leaves_of_many_rows_are_quantiles(void) {
+  static const int64_t sizes[] = {1, 2, 16384, 16385, 40000};
+  static const gbt_objective_kind losses[] = {GBT_OBJ_QUANTILE, GBT_OBJ_ABSOLUTE_ERROR, GBT_OBJ_MAPE};
+  const made_kind kinds[] = {MADE_BELL, MADE_FEW};
+  for (int i = 0; i < 30; i++) {
+    const gbt_objective_kind loss = losses[i % 3];
+    made *m = made_new((uint64_t)i + 1, sizes[i % 5], 2, kinds);
+    made_response(m, loss, 1, 4);
+    if (i % 2) made_weights(m, 5);
+    for (int64_t r = 0; i % 4 < 2 && r < m->table.n_rows; r++) m->label[r] = floor(m->label[r] * 2.0);
+    for (int64_t r = 0; i == 29 && r < m->table.n_rows; r++) m->weight[r] = r == 0; /* leaves of no weight */
+    train_job job = job_make(m, loss, 1, 2);
+    job.spec.objective = made_objective(loss, 1, (uint64_t)i);
+    job.spec.params.grow_policy = i % 9 / 3;
+    job.spec.params.max_depth = 2;
+    job.spec.params.min_child_weight = 0.0;
+    job.spec.params.num_parallel_tree = 1 + i % 2;
+    job.spec.params.subsample = i % 7 == 0 ? 0.8 : 1.0;
+    trained *b = train_naively(&job);
+    for (int threads = 1; threads <= 3; threads += 2) {
+      trained *a = train(&job, &(train_how){threads, 0, GBT_SIMD_AUTO, NULL});
+      if (!same_trained(a, b)) test_note("case %d, %d threads", i, threads);
+      trained_free(a);
+    }
+    trained_free(b);
+    made_free(m);
+  }
+}
+
 /* ---- storage ---- */
 
 static void storage_does_not_show(void) {
@@ -465,6 +495,7 @@ void suite_train(void) {
   RUN(one_level_is_one_node);
   RUN(circumstances_do_not_show_with_classes);
   RUN(large_trainings_equal_the_twin);
+  RUN(leaves_of_many_rows_are_quantiles);
   RUN(storage_does_not_show);
   RUN(number_types_do_not_show);
   RUN(trivial_data_give_trivial_trees);

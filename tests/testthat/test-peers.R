@@ -118,6 +118,7 @@ peers <- list(
     tweedie_variance_power = tweedie_variance_power
     huber_delta = huber_slope
     expectile_alpha = expectile_alpha
+    quantile_alpha = quantile_alpha
     num_class = num_class
     eval_metric = custom_metric eval_metric metrics
     early_stopping_rounds = early_stopping_rounds
@@ -136,7 +137,7 @@ peers <- list(
       feature_names feature_selector feature_types feval folds label label_lower_bound
       label_upper_bound lambdarank_bias_norm lambdarank_normalization lambdarank_num_pair_per_sample
       lambdarank_pair_method lambdarank_score_normalization lambdarank_unbiased max_cached_hist_node maximise
-      maximize ndcg_exp_gain normalize_type ntree_limit position quantile_alpha refresh_leaf sample_type
+      maximize ndcg_exp_gain normalize_type ntree_limit position refresh_leaf sample_type
       save_name showsd shuffle sketch_eps stratified top_k train_folds
     ! FALSE = debug_synchronize extmem_single_page fail_on_invalid_gpu_id monitor_training prediction
       seed_per_iteration use_rmm
@@ -248,7 +249,7 @@ peers <- list(
     ! 1 = col_sample_rate train_fraction
     ! 0 = cv_folds nfolds
     ! = exposure fobj fold_column lr max_features maxnodes min_node_size min_samples_split
-      min_split_improvement nodesize offset_column prediction_type quantile_alpha response_name size
+      min_split_improvement nodesize offset_column prediction_type response_name size
       stopping_tolerance theta validation_fraction weights_column
     ! 'none' FALSE = importance
     ! TRUE = probability respect_unordered_factors

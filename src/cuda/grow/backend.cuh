@@ -14,7 +14,7 @@
  *   search.cuh      what the searches share; sets.cuh: levels in order; level.cuh: a level's gains
  *   frontier.cu     the tree being grown: choosing, children, plans of the next step
  *   partition.cu    rows into children
- *   leaf.cu         leaf values, scores; route.cu: rows that were not partitioned
+ *   leaf.cu         leaf values, scores; renew.cu: values that are quantiles; route.cu: rows that were not partitioned
  *   metric.cu       metrics that are means; metric_cells.cu: of several sums; ranking.cu: those that need a sort
  *
  * The other wings: base (memory, sums and scans, exact sums, sorts, the way up of large things), data (cuts and pages;
@@ -74,6 +74,11 @@ struct cu_grad {
   cu_array<double> aside; /* 2 x n_rows. Softmax: largest score of a row, sum of exp(score - largest); custom objective:
                              g and h of one output as the host gave them; others: none */
   int32_t fixed_output;   /* whose gradients stand in slot 0, all others' in none; -1: not known */
+};
+
+/* Residuals of the round: renew.cu. */
+struct cu_renewal {
+  cu_array<uint64_t> whole, residual;
 };
 
 /* The way down of finished trees: down.cu. */
@@ -156,6 +161,7 @@ struct cu_backend {
   cu_set_feats set_feats;
   cu_draw draw;
   cu_grad grad;
+  cu_renewal renew;
   cu_down down;
   cu_graph graph;
   cu_metrics metrics;
@@ -269,6 +275,13 @@ gbt_status cu_make_children(cu_backend *be, gbt_error *err) GBT_MUST_CHECK; /* b
 gbt_status cu_leaves(gbt_ctx *ctx, cu_backend *be, gbt_error *err) GBT_MUST_CHECK;
 /* By cu_leaves: rows that were not partitioned, of the trees of a turn. */
 gbt_status cu_route(cu_backend *be, int32_t turn, gbt_error *err) GBT_MUST_CHECK;
+
+/* Objectives whose leaves are quantiles; others have nothing of it. A round begins: its residuals. By cu_leaves: what
+ * the values of leaves and kept nodes are made of. They issue work. */
+gbt_status cu_renew_open(gbt_ctx *ctx, cu_backend *be, const gbt_dataset *train, gbt_error *err) GBT_MUST_CHECK;
+void cu_renew_close(cu_backend *be);
+gbt_status cu_renew_round(cu_backend *be, gbt_error *err) GBT_MUST_CHECK;
+gbt_status cu_renew_leaves(cu_backend *be, gbt_error *err) GBT_MUST_CHECK;
 
 /* Symmetric growth: made (all but what a tree has to itself), freed; instead of cu_search; before cu_select. */
 gbt_status cu_level_open(cu_backend *be, gbt_error *err) GBT_MUST_CHECK;

@@ -3,13 +3,13 @@
  *   k_plan     one block: leaves are cut into blocks of leaf_rows rows; sums of the leaves as far as they are known;
  *              symmetric growth: where most rows of a level went
  *   k_fine     what the leaves' 16-bit sums leave out is added, block by block (symmetric: all of it)
+ *   renew.cu   objectives whose leaves are quantiles: these
  *   k_values   one block: inner nodes are the sums of the leaves below; values
  *   k_scores   blocks again: a leaf's value to the scores of its rows
  *   cu_route   rows of the training set that were not drawn, and validation sets: route.cu
  *
  * Sums are those of the 32-bit gradients, in 64 bits, as on the CPU (cpu/cpu_leaf.c). */
-#include "../base/block.cuh"
-#include "backend.cuh"
+#include "leaf.cuh"
 
 /* gbt_frontier_bulk: trees are full, so a level is a run of nodes. */
 __device__ static __forceinline__ void settle_bulk(const cu_view &v) {
@@ -45,27 +45,7 @@ __global__ static void k_plan(cu_view all) {
   if (threadIdx.x == 0) v.tree->n_leaf_blocks = n_blocks;
 }
 
-/* The rows of leaf block b, and their gradients. */
-struct leaf_rows {
-  int32_t node;
-  uint32_t n;
-  const uint32_t *row;
-  const gbt_gh16 *gh;
-};
-
-__device__ static __forceinline__ leaf_rows rows_of_block(const cu_view &v, uint32_t b) {
-  leaf_rows r;
-  r.node = cu_run_of(v.leaf_block, v.tree->n_nodes, b);
-  const gbt_grow_node *node = &v.node[r.node];
-  const cu_order order = cu_order_of(v, node->depth);
-  const uint32_t at = (b - v.leaf_block[r.node]) * v.leaf_rows, left = node->n_rows - at;
-  r.n = left < v.leaf_rows ? left : v.leaf_rows;
-  r.row = order.row + node->row_beg + at;
-  r.gh = order.gh + node->row_beg + at;
-  return r;
-}
-
-__device__ static __forceinline__ gbt_sum fine_rest(const cu_view &v, const leaf_rows &r) {
+__device__ static __forceinline__ gbt_sum fine_rest(const cu_view &v, const cu_leaf_rows &r) {
   const cu_task *task = &v.tree->task;
   const gbt_key32 key = gbt_key((uint64_t)v.params.seed, GBT_FOR_ROUNDING, v.tree->round, (uint64_t)task->output);
   const uint32_t *low = cu_low(v, task->slot);
@@ -78,7 +58,7 @@ __device__ static __forceinline__ gbt_sum fine_rest(const cu_view &v, const leaf
   return s;
 }
 
-__device__ static __forceinline__ gbt_sum coarse_sum(const cu_view &v, const leaf_rows &r, int wide) {
+__device__ static __forceinline__ gbt_sum coarse_sum(const cu_view &v, const cu_leaf_rows &r, int wide) {
   const gbt_gh32 *gh32 = cu_gh32(v, v.tree->task.slot);
   gbt_sum s = {0, 0};
   for (uint32_t i = threadIdx.x; i < r.n; i += blockDim.x) {
@@ -100,7 +80,7 @@ __global__ static void k_fine(cu_view all) {
   const int wide = v.tree->wide, symmetric = gbt_policy_one_split(v.policy.kind);
   if (wide && !symmetric) return; /* nothing is left out, and leaves know their sums */
   for (uint32_t b = blockIdx.x; b < v.tree->n_leaf_blocks; b += gridDim.x) {
-    leaf_rows r = rows_of_block(v, b);
+    cu_leaf_rows r = cu_rows_of_block(v, b);
     gbt_sum s = {0, 0};
     if (!wide) s = fine_rest(v, r);
     if (symmetric) s = cu_plus(s, coarse_sum(v, r, wide));
@@ -116,6 +96,7 @@ __device__ static __forceinline__ double node_value(const cu_view &v, const gbt_
   const gbt_grow_node *node = &v.node[i];
   const gbt_grow_node *parent = node->parent >= 0 ? &v.node[node->parent] : nullptr;
   double above = parent && parent->kept ? v.value[node->parent] : 0.0;
+  if (v.renews && !(parent && parent->kept)) return gbt_pick_value(&v.pick[i], v.policy.reg.max_delta_step);
   return gbt_grow_value(&v.policy, scale, node, v.fine[i], parent, above);
 }
 
@@ -158,7 +139,7 @@ __global__ static void k_scores(cu_view all, int32_t turn) {
   const cu_view v = cu_of_turn(all, turn);
   double *score = v.score + (uint64_t)(uint32_t)v.tree->task.output * (uint64_t)v.train.n_rows;
   for (uint32_t b = blockIdx.x; b < v.tree->n_leaf_blocks; b += gridDim.x) {
-    leaf_rows r = rows_of_block(v, b);
+    cu_leaf_rows r = cu_rows_of_block(v, b);
     double value = v.value[r.node];
     for (uint32_t i = threadIdx.x; i < r.n; i += blockDim.x) score[r.row[i]] += value;
   }
@@ -172,6 +153,7 @@ gbt_status cu_leaves(gbt_ctx *ctx, cu_backend *be, gbt_error *err) {
   CU_LAUNCHED();
   CU_LAUNCH(k_fine, grid, CU_BLOCK, 0, be->device.stream, be->view);
   CU_LAUNCHED();
+  GBT_TRY(cu_renew_leaves(be, err));
   CU_LAUNCH(k_values, one, CU_CONTROL, 0, be->device.stream, be->view);
   CU_LAUNCHED();
   for (int32_t turn = 0; turn < be->view.n_turns; turn++) {

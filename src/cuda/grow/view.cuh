@@ -25,6 +25,7 @@ extern "C" {
 #include "../../gbt/math/gain.h"
 #include "../../gbt/objective/formulas.h"
 #include "../../gbt/objective/objective.h"
+#include "../../gbt/objective/renewal.h"
 #include "../../gbt/tree/grow_node.h"
 }
 
@@ -91,6 +92,7 @@ struct cu_tree {
  *
  * From this list come the fields of cu_tree_state, their places in the tree's memory (state.cu) and their shift from
  * one tree to another (cu_view_of). Symmetric growth has a list of its own beside it: CU_LEVEL_STATE. */
+enum { CU_DIGIT_BITS = 4, CU_DIGIT_VALUES = 1 << CU_DIGIT_BITS }; /* digits of keys in renew.cu */
 enum { CU_DOWN = 0, CU_CLEARED, CU_SCRATCH, CU_N_PARTS };
 
 #define CU_TREE_STATE(X)                                                                                              \
@@ -109,6 +111,9 @@ enum { CU_DOWN = 0, CU_CLEARED, CU_SCRATCH, CU_N_PARTS };
   X(CU_SCRATCH, uint32_t, hist_block, 2 * (size_t)v->max_step + 1) /* first block of a build */                       \
   X(CU_SCRATCH, uint32_t, split_block, (size_t)v->max_step + 1) /* first block of a chosen node */                    \
   X(CU_SCRATCH, uint32_t, leaf_block, nodes + 2) /* first block of a leaf */                                          \
+  X(CU_SCRATCH, int32_t, owner, v->renews ? nodes : 0) /* of leaves, as the next two: renew.cu */                     \
+  X(CU_SCRATCH, gbt_pick, pick, v->renews ? nodes : 0)                                                                \
+  X(CU_SCRATCH, uint64_t, digit, v->renews ? CU_DIGIT_VALUES * nodes : 0) /* weights by digit */                      \
   X(CU_SCRATCH, gbt_split, found, 2 * (size_t)v->max_step * (size_t)v->n_units) /* the best of a unit's features */   \
   X(CU_SCRATCH, uint32_t, set_bits, 2 * (size_t)v->max_step * v->set_words + 1) /* best sets: split_cat.cu */         \
   X(CU_SCRATCH, int32_t, feats, (size_t)v->n_features + 1) /* how many the tree may use, and they, ascending */       \
@@ -131,6 +136,14 @@ struct cu_grad_view {
   cu_output *output;            /* n_outputs */
   /* of the outputs of the batch, or (custom objective) of all: gh16 and low, or gh32 from 2 * n_rows * slot on */
   uint32_t *gradients;
+};
+
+/* Leaves that are quantiles of residuals: renew.cu. */
+struct cu_renewal_view {
+  int32_t renews; /* 0: they are not, and the rest is not there */
+  double level;
+  uint64_t *residual;    /* n_rows: keys, as they were when the round began */
+  const uint64_t *whole; /* n_rows: whole weights; NULL: all 1 */
 };
 
 /* How large things are: sizes.cu. */
@@ -156,7 +169,7 @@ struct cu_set_feats_view {
 
 /* What all kernels of the backend see, passed by value. Pointers on the device; the state's are the first tree's: see
  * cu_mine. */
-struct cu_view : cu_tree_state, cu_grad_view, cu_size_view, cu_set_feats_view {
+struct cu_view : cu_tree_state, cu_grad_view, cu_renewal_view, cu_size_view, cu_set_feats_view {
   cu_rows_view train;
   int32_t n_trees; /* of the batch */
   int32_t n_turns; /* trees of each output in the batch: they stand one behind the other, see cu_of_turn */

@@ -8,7 +8,8 @@
  *   cpu_split.c      best splits; cpu_search.c: one feature of one node; cpu_split_num.c: numeric features;
  *                    cpu_split_cat.c: categorical ones; cpu_split_level.c, cpu_level_decide.c: whole levels
  *   cpu_partition.c  rows into children; cpu_columns.c: the codes that it reads; cpu_sparse.c: those of sparse features
- *   cpu_leaf.c       leaf values, scores, export; cpu_route.c: rows that were not partitioned
+ *   cpu_leaf.c       leaf values, scores, export; cpu_renew.c: values that are quantiles; cpu_route.c: rows that were
+ *                    not partitioned
  *   cpu_scratch.c    working memory of threads; cpu_parallel.c: tasks on threads
  *   cpu_kernels.c    inner loops that exist once per instruction set
  *
@@ -27,6 +28,7 @@
 #include "cpu_open.h"
 #include "cpu_parallel.h"
 #include "cpu_partition.h"
+#include "cpu_renew.h"
 #include "cpu_rows.h"
 #include "cpu_score.h"
 #include "cpu_scratch.h"
@@ -61,6 +63,7 @@ typedef struct cpu_backend {
   cpu_level level;
   cpu_part part;
   cpu_leaves leaf;
+  cpu_renewal renew;
   cpu_scratches scratch;
 } cpu_backend;
 

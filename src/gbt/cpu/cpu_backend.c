@@ -10,6 +10,7 @@ static void destroy(gbt_backend *self) {
   cpu_scratch_close(be);
   cpu_score_close(be);
   cpu_leaf_close(be);
+  cpu_renew_close(be);
   cpu_partition_close(be);
   cpu_level_close(be);
   cpu_split_close(be);
@@ -123,6 +124,7 @@ gbt_status gbt_cpu_open(gbt_ctx *ctx, const gbt_backend_spec *spec, gbt_backend 
   GBT_TRY_GOTO(cpu_sparse_open(ctx, be, err), done);
   GBT_TRY_GOTO(cpu_level_open(be, err), done);
   GBT_TRY_GOTO(cpu_gradient_open(be, err), done);
+  GBT_TRY_GOTO(cpu_renew_open(ctx, be, err), done);
   GBT_TRY_GOTO(cpu_rows_open(be, err), done);
   GBT_TRY_GOTO(cpu_score_open(ctx, be, spec, err), done);
   GBT_TRY_GOTO(cpu_scratch_ready(ctx, be, err), done);

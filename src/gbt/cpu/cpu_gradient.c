@@ -194,6 +194,7 @@ gbt_status cpu_gradients(gbt_ctx *ctx, gbt_backend *self, uint64_t round, gbt_er
   be->grad.round = round;
   be->grad.fixed_output = -1;
   GBT_TRY(cpu_scratch_ready(ctx, be, err));
+  GBT_TRY(cpu_renew_round(ctx, be, err));
   gbt_status status = find_scales(ctx, &pass, err);
   count_time(be, t0);
   return status;

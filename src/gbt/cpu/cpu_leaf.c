@@ -70,15 +70,22 @@ static gbt_status fine_sums(gbt_ctx *ctx, cpu_backend *be, gbt_error *err) {
   return GBT_OK;
 }
 
+/* Before shrinkage. above: the parent's. */
+static double value_of(const cpu_backend *be, size_t i, const gbt_grow_node *parent, double above) {
+  const gbt_grow_node *node = &be->fr.node[i];
+  if (be->renew.key && !(parent && parent->kept))
+    return gbt_pick_value(&be->renew.pick[i], be->fr.policy.reg.max_delta_step);
+  return gbt_grow_value(&be->fr.policy, &be->grad.scale[be->task.output], node, be->leaf.fine[i], parent, above);
+}
+
 static gbt_status leaf_values(cpu_backend *be, gbt_error *err) {
-  const gbt_scale *scale = &be->grad.scale[be->task.output];
   size_t n_nodes = be->fr.n_nodes;
   GBT_TRY(gbt_mem_grow(&be->mem, &be->leaf.value, &be->leaf.cap_value, n_nodes, sizeof *be->leaf.value, err));
   for (size_t i = 0; i < n_nodes; i++) {
     const gbt_grow_node *node = &be->fr.node[i];
     const gbt_grow_node *parent = node->parent >= 0 ? &be->fr.node[node->parent] : NULL;
     double above = parent ? be->leaf.value[node->parent] : 0.0;
-    be->leaf.value[i] = gbt_grow_value(&be->fr.policy, scale, node, be->leaf.fine[i], parent, above);
+    be->leaf.value[i] = value_of(be, i, parent, above);
   }
   for (size_t i = 0; i < n_nodes; i++) {
     be->leaf.value[i] = be->leaf.value[i] * be->task.shrinkage;
@@ -103,6 +110,7 @@ gbt_status cpu_finish_tree(gbt_ctx *ctx, gbt_backend *self, gbt_forest *forest, 
   size_t n_trees = forest->n_trees;
   gbt_status status = GBT_OK;
   if (gbt_policy_one_split(be->fr.policy.kind)) gbt_frontier_bulk(&be->fr);
+  GBT_TRY(cpu_renew_leaves(ctx, be, err));
   GBT_TRY(fine_sums(ctx, be, err));
   GBT_TRY(leaf_values(be, err));
   gbt_grown grown = {.node = be->fr.node, .n_nodes = be->fr.n_nodes, .sets = be->fr.sets, .n_sets = be->fr.n_sets,

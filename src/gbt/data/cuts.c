@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "../base/bits.h"
+#include "../math/whole.h"
 #include "binding.h"
 #include "cuts_impl.h"
 
@@ -17,7 +18,7 @@ typedef struct weight_job {
   gbti_job job;
   const double *weight;
   int64_t n_rows;
-  double up[2]; /* 2^k as two factors: k may be too large for one */
+  gbt_whole_scale scale;
   uint64_t *out;
   double *max;   /* by chunk */
   uint64_t *sum; /* by chunk */
@@ -40,34 +41,13 @@ static void look_task(void *arg, int64_t chunk, int thread) {
   w->max[chunk] = max;
 }
 
-/* round(w 2^k), but at least 1 for a positive weight: a value that counts a little must not count for nothing. */
-static uint64_t whole_weight(double w, const double *up) {
-  const double to_whole = 4503599627370496.0; /* 2^52: above it doubles are whole */
-  double x = w * up[0] * up[1];
-  if (x < to_whole) x = (x + to_whole) - to_whole;
-  return x < 1.0 ? w > 0.0 : (uint64_t)x;
-}
-
 static void scale_task(void *arg, int64_t chunk, int thread) {
   (void)thread;
   weight_job *w = arg;
   int64_t beg = chunk * CHUNK, end = w->n_rows - beg < CHUNK ? w->n_rows : beg + CHUNK;
   uint64_t sum = 0;
-  for (int64_t r = beg; r < end; r++) sum += w->out[r] = whole_weight(w->weight[r], w->up);
+  for (int64_t r = beg; r < end; r++) sum += w->out[r] = gbt_whole_weight(w->weight[r], w->scale);
   w->sum[chunk] = sum;
-}
-
-/* The largest k for which n weights up to max stay below 2^62 in sum. */
-static int weight_scale(double max, int64_t n) {
-  int e = 0, bits = 0;
-  if (!(max > 0.0)) return 0;
-  uint64_t exponent = gbt_bits(max) >> 52, mantissa = gbt_bits(max);
-  if (exponent > 0)
-    e = (int)exponent - 1022;
-  else
-    for (e = -1074; mantissa != 0; mantissa >>= 1) e++;
-  while ((int64_t)1 << bits < n) bits++;
-  return 62 - bits - e; /* max < 2^e, n <= 2^bits */
 }
 
 /* Integer weights of all rows; *total is their sum. Of several ranks: of this rank's rows, on the scale of all. */
@@ -93,9 +73,7 @@ static gbt_status whole_weights(gbt_ctx *ctx, const double *weight, int64_t n, g
     if (w.max[c] > max) max = w.max[c];
   }
   GBT_TRY_GOTO(gbt_comm_max_f64(ctx, &max, 1, err), done);
-  int k = weight_scale(max, share.all), half = k / 2;
-  w.up[0] = gbt_pow2(half);
-  w.up[1] = gbt_pow2(k - half);
+  w.scale = gbt_whole_scale_of(max, share.all);
   GBT_TRY_GOTO(gbti_job_run(&w.job, n_chunks, scale_task, &w, err), done);
   *total = 0;
   for (int64_t c = 0; c < n_chunks; c++) *total += w.sum[c];

@@ -5,6 +5,7 @@
  * mean residual. Ranks add up the sums of their rows; each has one task at least, which may find no rows. */
 #include "formulas.h"
 #include "objective.h"
+#include "renewal.h"
 
 #include "../base/bits.h"
 #include "../base/comm.h"
@@ -59,6 +60,7 @@ static void header_sums(const base_pass *p, int64_t beg, int64_t end, gbt_exact_
 #define SUMS_CLASS_SHARES(name) GBT_ASSERT(0)
 #define SUMS_RESIDUAL_MEAN(name) GBT_ASSERT(0)
 #define SUMS_RESIDUAL_ROOT(name) GBT_ASSERT(0)
+#define SUMS_RESIDUAL_QUANTILE(name) GBT_ASSERT(0)
 #define GBT_OBJECTIVE(ID, name, aliases, gradient, outputs, labels, response, base, ...) \
   case GBT_OBJ_##ID:                                                           \
     SUMS_##base(name);                                                         \
@@ -76,6 +78,7 @@ static double header_base(const gbt_objective *o, double mean) {
 #define BASE_CLASS_SHARES(name) gbt_##name##_base(mean)
 #define BASE_RESIDUAL_MEAN(name) mean
 #define BASE_RESIDUAL_ROOT(name) mean
+#define BASE_RESIDUAL_QUANTILE(name) mean
 #define GBT_OBJECTIVE(ID, name, aliases, gradient, outputs, labels, response, base, ...) \
   case GBT_OBJ_##ID:                                                           \
     return BASE_##base(name);
@@ -120,6 +123,7 @@ static void base_task(void *arg, int64_t task, int thread) {
   }
   switch (gbt_objective_info_of(p->objective->kind)->base) {
   case GBT_BASE_ZERO:
+  case GBT_BASE_RESIDUAL_QUANTILE: /* needs no sums */
     break;
   case GBT_BASE_MEAN:
     header_sums(p, beg, end, top, bottom);
@@ -224,8 +228,10 @@ gbt_status gbt_base_scores(gbt_ctx *ctx, const gbt_objective *o, const gbt_label
                            gbt_error *err) {
   gbt_status status = GBT_OK;
   for (int32_t k = 0; k < o->n_outputs; k++) out[k] = 0.0;
-  if (gbt_objective_info_of(o->kind)->base == GBT_BASE_ZERO) return GBT_OK;
+  const gbt_base_rule rule = gbt_objective_info_of(o->kind)->base;
+  if (rule == GBT_BASE_ZERO) return GBT_OK;
   if (rows->n_rows == 0 && gbt_comm_alone(ctx)) return GBT_OK;
+  if (rule == GBT_BASE_RESIDUAL_QUANTILE) return gbt_renewal_base(ctx, o, rows, out, err);
   const int64_t n_tasks = rows->n_rows > 0 ? (rows->n_rows + BASE_ROWS - 1) / BASE_ROWS : 1;
   const size_t cells = (size_t)n_tasks * (size_t)o->n_outputs;
   base_pass p = {.objective = o, .rows = rows};

@@ -7,6 +7,8 @@
  *   double gbt_NAME_response(s, param)        the score as users see it
  *   gbt_base_terms gbt_NAME_base_terms(y, offset, param)   with base rule MEAN: what a row adds to the two sums,
  *   double gbt_NAME_base(mean, param)                      and the score that their quotient means
+ *   double gbt_NAME_level(param)              with leaves QUANTILE: the quantile's level, and by what a row's weight is
+ *   double gbt_NAME_row_weight(y)             multiplied
  *
  * All of them are compiled for every device, so they take nothing but + - * / and math/elementary.h. Weights multiply
  * the results, outside. `param` does not change within a loop over rows: what is computed from it alone is hoisted. */

@@ -48,6 +48,7 @@ typedef enum gbt_base_rule {
   GBT_BASE_MEAN,          /* a function of the quotient of two sums over the rows, both by the objective's header */
   GBT_BASE_CLASS_SHARES,  /* of the share of each class */
   GBT_BASE_RESIDUAL_MEAN, /* the mean of label - offset */
+  GBT_BASE_RESIDUAL_QUANTILE, /* the weighted quantile of label - offset: renewal.h */
   GBT_BASE_RESIDUAL_ROOT  /* between the least and the largest label - offset: where the gradients add up to 0 */
 } gbt_base_rule;
 
@@ -110,7 +111,8 @@ typedef struct gbt_label_rows {
 
 /* The constant scores (offset apart) that minimise the loss, or come near it where there is no closed form, by the
  * objective's base rule. Sums are weighted and exact. RESIDUAL rules: a constant label - offset is its own base score,
- * to the bit. out: n_outputs. Labels must have passed gbt_labels_check. Ranks: those of the rows of all. */
+ * to the bit. out: n_outputs. Labels must have passed gbt_labels_check. Ranks: those of the rows of all;
+ * RESIDUAL_QUANTILE is for one rank alone. */
 gbt_status gbt_base_scores(gbt_ctx *ctx, const gbt_objective *objective, const gbt_label_rows *rows, double *out,
                            gbt_error *err) GBT_MUST_CHECK;
 

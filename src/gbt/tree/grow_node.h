@@ -164,6 +164,11 @@ GBT_FN void gbt_grow_share(const gbt_grow_node *parent, uint32_t own_left, gbt_g
   right->own_rows = parent->own_rows - own_left;
 }
 
+/* Whether a node's value is made from its own rows: a leaf or a kept node, unless it is below a kept one. */
+GBT_FN int gbt_grow_has_value(const gbt_grow_node *node, const gbt_grow_node *parent) {
+  return (node->left == 0 || node->kept) && !(parent && parent->kept);
+}
+
 /* What a node is worth before shrinkage: the best weight for its fine sums; below a kept node the parent's value.
  * parent: NULL for the root. */
 GBT_FN double gbt_grow_value(const gbt_grow_policy *p, const gbt_scale *scale, const gbt_grow_node *node, gbt_sum fine,

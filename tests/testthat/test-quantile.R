@@ -1,0 +1,80 @@
+x <- data.frame(a = rep(c(0, 1), each = 50), b = seq_len(100))
+set.seed(3)
+y <- c(rnorm(50), rnorm(50, 4))
+
+# One tree, which splits on a, and no shrinkage.
+stump <- function(objective, ..., label = y) {
+  gbt_train(x["a"], label, objective = objective, nrounds = 1, max_depth = 1, eta = 1, lambda = 0, threads = 1, ...)
+}
+
+test_that("leaves are quantiles of type 1", {
+  of <- function(p) ave(y, x$a, FUN = function(v) quantile(v, p, type = 1))
+  for (p in c(0.05, 0.25, 0.5, 0.73, 0.9)) {
+    expect_equal(predict(stump("quantile", quantile_alpha = p), x), of(p), tolerance = 1e-14)
+  }
+  expect_equal(predict(stump("absolute_error"), x), of(0.5), tolerance = 1e-14)
+  expect_equal(predict(stump("absolute_error", max_delta_step = 0.1), x) - quantile(y, 0.5, type = 1, names = FALSE),
+               rep(c(-0.1, 0.1), each = 50), tolerance = 1e-13)
+})
+
+test_that("weights count as copies of rows", {
+  w <- rep_len(c(0, 1, 3, 2), 100)
+  of <- function(p) {
+    ave(seq_along(y), x$a, FUN = function(i) quantile(rep(y[i], w[i]), p, type = 1, names = FALSE))
+  }
+  for (p in c(0.3, 0.8)) {
+    expect_equal(predict(stump("quantile", quantile_alpha = p, weights = w), x), of(p), tolerance = 1e-14)
+  }
+  big <- y * 10
+  m <- stump("mape", label = big, weights = w)
+  p <- unique(predict(m, x))
+  share <- function(a) {
+    i <- x$a == a
+    v <- w[i] / pmax(1, abs(big[i]))
+    at <- predict(m, x)[i][1]
+    c(sum(v[big[i] < at - 1e-9]), sum(v[big[i] <= at + 1e-9])) / sum(v)
+  }
+  expect_length(p, 2L)
+  for (a in 0:1) {
+    expect_lt(share(a)[1], 0.5)
+    expect_gte(share(a)[2], 0.5)
+  }
+})
+
+test_that("a quantile of 0.9 covers about 0.9 of new rows", {
+  set.seed(4)
+  made <- function(n) {
+    d <- data.frame(a = runif(n), b = runif(n))
+    d$y <- 3 * d$a + (0.5 + d$b) * rexp(n)
+    d
+  }
+  m <- gbt_train(y ~ ., made(4000), objective = "quantile", quantile_alpha = 0.9, nrounds = 60, max_depth = 3,
+                 threads = 1)
+  new <- made(4000)
+  expect_equal(mean(new$y <= predict(m, new)), 0.9, tolerance = 0.03)
+  expect_gt(mean(new$y <= 3 * new$a + (0.5 + new$b) * log(10)), 0.85)
+  expect_gt(cor(predict(m, new), 3 * new$a + (0.5 + new$b) * log(10)), 0.95)
+})
+
+test_that("default metrics are those of the objectives, with their level", {
+  of <- function(objective, ...) {
+    m <- gbt_train(x, y, objective = objective, nrounds = 1, valid = list(x = x, y = y), threads = 1, ...)
+    list(log = m$evaluation_log, error = y - predict(m, x))
+  }
+  q <- of("quantile", quantile_alpha = 0.8)
+  expect_equal(q$log$valid_quantile, mean(ifelse(q$error > 0, 0.8, -0.2) * q$error), tolerance = 1e-12)
+  a <- of("absolute_error")
+  expect_equal(a$log$valid_mae, mean(abs(a$error)), tolerance = 1e-12)
+  p <- of("mape")
+  expect_equal(p$log$valid_mape, mean(abs(p$error) / pmax(1, abs(y))), tolerance = 1e-12)
+})
+
+test_that("other packages' ways to ask for quantiles are understood", {
+  a <- stump("quantile", quantile_alpha = 0.9)
+  expect_identical(predict(stump("Quantile:alpha=0.9"), x), predict(a, x))
+  expect_identical(predict(stump("reg:quantileerror", quantile_alpha = 0.9), x), predict(a, x))
+  expect_identical(stump("laplace")$objective, "absolute_error")
+  expect_error(stump("quantile", quantile_alpha = c(0.1, 0.9)), "quantile_alpha", class = "gbt_error_argument")
+  expect_error(stump("quantile", alpha = 0.9), "quantile_alpha", class = "gbt_error_argument")
+  expect_error(stump("absolute_error", monotone = c(a = 1)), "absolute_error", class = "gbt_error_unsupported")
+})
