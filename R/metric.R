@@ -72,10 +72,19 @@ print.gbt_metric <- function(x, ...) {
   invisible(x)
 }
 
+# A gbt_metric as gbt_metric() made it: its fields may have been changed.
+check_own_metric <- function(x) {
+  good <- is.list(x) && is_text(x[["name"]]) && is.function(x[["fun"]]) && is_flag(x[["maximise"]]) &&
+    is_text(x[["type"]]) && x[["type"]] %in% c("response", "link")
+  if (good) return(x)
+  stop_argument("`eval_metric` has a gbt_metric whose fields were changed; make it anew with gbt_metric()",
+                "eval_metric")
+}
+
 # `eval_metric` in any form -> list of texts and gbt_metric objects.
 as_metric_list <- function(x) {
   if (is.null(x)) return(list())
-  if (inherits(x, "gbt_metric")) return(list(x))
+  if (inherits(x, "gbt_metric")) return(list(check_own_metric(x)))
   if (is.character(x)) return(as.list(x))
   if (is.list(x) && !is.object(x)) return(do.call(c, c(list(list()), lapply(unname(x), as_metric_list))))
   if (is.function(x)) stop_argument("`eval_metric` is a function; wrap it: gbt_metric(\"name\", fun)", "eval_metric")

@@ -131,8 +131,9 @@ objective_name <- function(x, typed = "objective") {
 # An objective's text as arguments of ours: list(objective = , parameters by name). CatBoost's way to write parameters,
 # "Huber:delta=2;...", is understood as well.
 read_objective_text <- function(x, typed = "objective") {
+  if (length(x) != 1L) return(list(objective = objective_name(x, typed)))
   parts <- regmatches(x, regexec("^([A-Za-z_0-9]+):([a-z_]+=.*)$", x))[[1L]]
-  if (length(x) != 1L || length(parts) == 0L) return(list(objective = objective_name(x, typed)))
+  if (length(parts) == 0L) return(list(objective = objective_name(x, typed)))
   name <- objective_name(parts[2L], typed)
   info <- objective_info(name)$params
   out <- list(objective = name)
