@@ -114,7 +114,7 @@ random_job random_job_make(uint64_t seed, int64_t rows) {
   draw_trees(&rng, &r.job.spec.params);
   draw_sampling(&rng, &r.job.spec.params);
   draw_constraints(&rng, &r);
-  if (gbt_objective_info_of(loss)->leaves == GBT_LEAVES_QUANTILE) draw_quantile(&rng, &r);
+  if (gbt_objective_info_of((int32_t)loss)->leaves == GBT_LEAVES_QUANTILE) draw_quantile(&rng, &r);
   r.how.threads = 1 + (int)test_below(&rng, 3);
   r.how.page_rows = (int32_t)PICK(&rng, 0, 1, 7, 64, 1000);
   r.how.simd = (gbt_simd)(test_below(&rng, 4) - 1);

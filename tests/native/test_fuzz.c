@@ -84,7 +84,10 @@ static void damaged_files(void) {
 /* Where the row of a section lies in the table. */
 static size_t row_at(blob b, gbti_section_id id) {
   size_t at = sizeof(gbti_model_head);
-  while (strncmp((const char *)b.bytes + at, section_names[id], 16) != 0) at += sizeof(gbti_section);
+  while (strncmp((const char *)b.bytes + at, section_names[id], 16) != 0) {
+    at += sizeof(gbti_section);
+    GBT_ASSERT(at + sizeof(gbti_section) <= b.n);
+  }
   return at;
 }
 
@@ -251,10 +254,12 @@ static void make_lie(blob b, int lie) {
   case 25:
     b.bytes[row_at(b, GBTI_SEC_NODES) + 20] = 1;
     break;
-  case 26: /* sections in another order: gain and cover are alike */
-    memcpy(b.bytes + row_at(b, GBTI_SEC_GAIN), "cover", 5);
-    memcpy(b.bytes + row_at(b, GBTI_SEC_GAIN) + 40, "gain\0", 5);
+  case 26: { /* sections in another order: gain and cover are alike */
+    const size_t gain = row_at(b, GBTI_SEC_GAIN);
+    memcpy(b.bytes + gain, "cover", 5);
+    memcpy(b.bytes + gain + sizeof(gbti_section), "gain\0", 5);
     break;
+  }
   default:
     break;
   }
