@@ -282,3 +282,19 @@ gbt_dataset *made_dataset(gbt_ctx *ctx, const made *m, gbt_cuts *cuts, int32_t m
   gbt_dataset_unref(ds);
   return NULL;
 }
+
+gbt_gh test_gradient(const gbt_objective *o, double s, double y) {
+  gbt_gh none = {NAN, NAN};
+  switch ((gbt_objective_kind)o->kind) {
+#define OF_ROW(name) gbt_##name##_gradient(s, y, o->param)
+#define OF_CLASSES(name) none
+#define OF_GIVEN(name) none
+#define GBT_OBJECTIVE(ID, name, aliases, gradient, ...) \
+  case GBT_OBJ_##ID:                                    \
+    return OF_##gradient(name);
+#include "../../src/gbt/objective/objectives.def"
+  case GBT_N_OBJECTIVES:
+    break;
+  }
+  return none;
+}

@@ -242,22 +242,6 @@ static double any_score(test_rng *rng) {
   return test_bell(rng) * (u % 4 == 1 ? 3.0 : 100.0);
 }
 
-static gbt_gh formula(const gbt_objective *o, double s, double y) {
-  gbt_gh none = {NAN, NAN};
-  switch ((gbt_objective_kind)o->kind) {
-#define OF_ROW(name) gbt_##name##_gradient(s, y, o->param)
-#define OF_CLASSES(name) none
-#define OF_GIVEN(name) none
-#define GBT_OBJECTIVE(ID, name, aliases, gradient, ...) \
-  case GBT_OBJ_##ID:                                    \
-    return OF_##gradient(name);
-#include "../../src/gbt/objective/objectives.def"
-  case GBT_N_OBJECTIVES:
-    break;
-  }
-  return none;
-}
-
 static void gradients_equal_formulas(void) {
   test_rng rng = {2};
   static double score[CPU_BLOCK], label[CPU_BLOCK], want[2][CPU_BLOCK + MARK], got[2][CPU_BLOCK + MARK];
@@ -270,7 +254,7 @@ static void gradients_equal_formulas(void) {
       for (int32_t i = 0; i < n; i++) {
         score[i] = any_score(&rng);
         label[i] = test_below(&rng, 3) ? (double)test_below(&rng, 2) : test_unit(&rng);
-        gbt_gh r = formula(&objective, score[i], label[i]);
+        gbt_gh r = test_gradient(&objective, score[i], label[i]);
         want[0][i] = r.g;
         want[1][i] = r.h;
       }

@@ -76,23 +76,6 @@ static const struct book {
     [GBT_OBJ_MAPE] = {loss_mape, as_is, 0},
 };
 
-/* Row by row, by the name in the table. */
-static gbt_gh gradient_of(const gbt_objective *o, double s, double y) {
-  gbt_gh none = {NAN, NAN};
-  switch ((gbt_objective_kind)o->kind) {
-#define OF_ROW(name) gbt_##name##_gradient(s, y, o->param)
-#define OF_CLASSES(name) none
-#define OF_GIVEN(name) none
-#define GBT_OBJECTIVE(ID, name, aliases, gradient, ...) \
-  case GBT_OBJ_##ID:                                    \
-    return OF_##gradient(name);
-#include "../../src/gbt/objective/objectives.def"
-  case GBT_N_OBJECTIVES:
-    break;
-  }
-  return none;
-}
-
 static int by_row(int kind) { return gbt_objective_info_of(kind)->gradient == GBT_GRADIENT_ROW; }
 
 static void gradients_are_derivatives(void) {
@@ -105,7 +88,7 @@ static void gradients_are_derivatives(void) {
     for (int i = 0; i < 2000; i++) {
       gbt_objective o = made_objective((gbt_objective_kind)kind, 1, test_u(&rng));
       double s = test_bell(&rng) * 2.0, y = made_label(&o, test_bell(&rng), test_unit(&rng));
-      gbt_gh got = gradient_of(&o, s, y);
+      gbt_gh got = test_gradient(&o, s, y);
       long double up = book->loss(s + d, y, o.param), mid = book->loss(s, y, o.param),
                   down = book->loss(s - d, y, o.param);
       long double kink = fabsl(fabsl((long double)s - y) - (kind == GBT_OBJ_HUBER ? o.param[0] : 0)) / d;
@@ -131,7 +114,7 @@ static void gradients_are_finite(void) {
     for (int i = 0; by_row(kind) && i < 200; i++)
       for (size_t j = 0; j < sizeof scores / sizeof *scores; j++) {
         gbt_objective o = made_objective((gbt_objective_kind)kind, 1, test_u(&rng));
-        gbt_gh r = gradient_of(&o, scores[j], made_label(&o, test_bell(&rng), test_unit(&rng)));
+        gbt_gh r = test_gradient(&o, scores[j], made_label(&o, test_bell(&rng), test_unit(&rng)));
         if (!CHECK(r.g == r.g && r.h >= 0.0)) test_note("%s at %g", gbt_objective_info_of(kind)->name, scores[j]);
       }
 }
@@ -184,7 +167,7 @@ static double slope_at(const base_case *c, double base) {
   long double sum = 0, size = 0;
   for (int64_t i = 0; i < c->rows.n_rows; i++) {
     double w = c->rows.weight ? c->rows.weight[i] : 1.0, o = c->rows.offset ? c->rows.offset[i] : 0.0;
-    double g = w * gradient_of(&c->objective, base + o, c->rows.label[i]).g;
+    double g = w * test_gradient(&c->objective, base + o, c->rows.label[i]).g;
     sum += g;
     size += fabs(g);
   }
