@@ -11,24 +11,24 @@
 
 typedef struct helper {
   gbt_offload self; /* the first field */
-  gbti_source source;
+  gbti_cut_input input;
   int64_t n_cut, n_binned, n_closed;
 } helper;
 
 static helper help; /* what the library below hands out */
 
-static gbt_status help_cut(gbt_offload *self, gbt_ctx *ctx, const gbti_source *source, int32_t max_bin, double **cut,
+static gbt_status help_cut(gbt_offload *self, gbt_ctx *ctx, const gbti_cut_input *input, int32_t max_bin, double **cut,
                            int32_t *n_bins, gbt_error *err) {
   helper *h = (helper *)self;
   (void)ctx;
-  h->source = *source;
+  h->input = *input;
   h->n_cut++;
-  return gbti_numeric_cuts(source, max_bin, cut, n_bins, err);
+  return gbti_numeric_cuts(input, max_bin, cut, n_bins, err);
 }
 
 static gbt_status help_count(gbt_offload *self, double low, double high, int64_t *n_within, int64_t *n_missing,
                              gbt_error *err) {
-  const gbti_column_reader *in = &((helper *)self)->source.in;
+  const gbti_column_reader *in = &((helper *)self)->input.in;
   (void)err;
   *n_within = *n_missing = 0;
   for (int64_t e = 0; e < in->n_entries; e++) {

@@ -80,7 +80,8 @@ static uint64_t cu_longest(const gbt_table *table) {
   return most;
 }
 
-static gbt_status cu_cutter_open(gbt_ctx *ctx, cu_offload *o, const gbti_source *in, int32_t max_bin, gbt_error *err) {
+static gbt_status cu_cutter_open(gbt_ctx *ctx, cu_offload *o, const gbti_cut_input *in, int32_t max_bin,
+                                 gbt_error *err) {
   cu_cutter *c;
   GBT_TRY(gbt_mem_zeros(&o->mem, 1, sizeof *c, &c, err));
   o->cutter = c;
@@ -129,11 +130,11 @@ static gbt_status cu_up_levels(gbt_ctx *ctx, cu_cutter *c, const gbti_column_rea
 }
 
 /* The entries' keys (and rows) into key[0] (and row[0]). */
-static gbt_status cu_up_keys(gbt_ctx *ctx, cu_cutter *c, const gbti_source *source, gbt_error *err) {
-  const gbti_column_reader *in = &source->in;
+static gbt_status cu_up_keys(gbt_ctx *ctx, cu_cutter *c, const gbti_cut_input *input, gbt_error *err) {
+  const gbti_column_reader *in = &input->in;
   const gbt_column *col = in->col;
   size_t size = col->values != NULL ? cu_raw_bytes(col->storage) : 0;
-  const int32_t *rows = source->weight != NULL ? col->rows : NULL;
+  const int32_t *rows = input->weight != NULL ? col->rows : NULL;
   int64_t chunk = (int64_t)(c->stage.bytes / CU_ENTRY_BYTES);
   GBT_TRY(cu_up_levels(ctx, c, in, err));
   for (int64_t beg = 0, n; beg < in->n_entries; beg += n) {
@@ -153,8 +154,8 @@ static gbt_status cu_up_keys(gbt_ctx *ctx, cu_cutter *c, const gbti_source *sour
 }
 
 /* Sorted keys and where the lists go: the arrays that the sort has left over. */
-static gbt_status cu_sort_column(cu_cutter *c, const gbti_source *source, cu_cut_view *v, gbt_error *err) {
-  int at = 0, weighty = source->weight != NULL;
+static gbt_status cu_sort_column(cu_cutter *c, const gbti_cut_input *input, cu_cut_view *v, gbt_error *err) {
+  int at = 0, weighty = input->weight != NULL;
   uint64_t *key[2] = {c->key[0].at, c->key[1].at};
   uint32_t *row[2] = {c->row[0].at, c->row[1].at};
   GBT_TRY(cu_sort_keys(c->sort_room.at, c->sort_room.n, key, weighty ? row : NULL, v->n, &at, c->stage.stream, err));
@@ -196,17 +197,17 @@ static gbt_status cu_take_cuts(gbt_ctx *ctx, cu_cutter *c, const cu_cut_view *v,
   return GBT_OK;
 }
 
-gbt_status cu_cut(gbt_offload *self, gbt_ctx *ctx, const gbti_source *source, int32_t max_bin, double **cut,
+gbt_status cu_cut(gbt_offload *self, gbt_ctx *ctx, const gbti_cut_input *input, int32_t max_bin, double **cut,
                   int32_t *n_bins, gbt_error *err) {
   cu_offload *o = static_cast<cu_offload *>(self);
   cu_cut_view v = {};
   *cut = NULL;
-  if (o->cutter == NULL) GBT_TRY(cu_cutter_open(ctx, o, source, max_bin, err));
+  if (o->cutter == NULL) GBT_TRY(cu_cutter_open(ctx, o, input, max_bin, err));
   cu_cutter *c = o->cutter;
-  c->has_absent = source->absent_weight > 0;
-  v.n = (uint64_t)source->in.n_entries + (uint64_t)c->has_absent;
+  c->has_absent = input->absent_weight > 0;
+  v.n = (uint64_t)input->in.n_entries + (uint64_t)c->has_absent;
   v.weight = c->weight.at;
-  v.absent = source->absent_weight;
+  v.absent = input->absent_weight;
   v.tile_sum = c->tile_sum.at;
   v.tile_first = c->tile_first.at;
   v.heavy = c->heavy.at;
@@ -215,9 +216,9 @@ gbt_status cu_cut(gbt_offload *self, gbt_ctx *ctx, const gbti_source *source, in
   v.found = c->found.at;
   v.max_bin = (uint32_t)max_bin;
   CU_TRY(cudaMemsetAsync(c->found.at, 0, sizeof *c->found.at, c->stage.stream));
-  GBT_TRY(cu_up_keys(ctx, c, source, err));
+  GBT_TRY(cu_up_keys(ctx, c, input, err));
   if (c->has_absent) GBT_TRY(cu_rank_absent(v.n - 1, c->key[0].at, c->row[0].at, c->stage.stream, err));
-  GBT_TRY(cu_sort_column(c, source, &v, err));
+  GBT_TRY(cu_sort_column(c, input, &v, err));
   GBT_TRY(cu_rank_cuts(&v, c->most_blocks, c->stage.stream, err));
   c->view = v;
   return cu_take_cuts(ctx, c, &v, cut, n_bins, err);

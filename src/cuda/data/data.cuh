@@ -24,7 +24,7 @@ struct cu_offload : gbt_offload {
 
 /* The device being one that the door finds nothing wrong with; and its functions, see gbt_offload. */
 gbt_status cu_offload_open(gbt_ctx *ctx, int32_t device, gbt_offload **out, gbt_error *err) GBT_MUST_CHECK;
-gbt_status cu_cut(gbt_offload *self, gbt_ctx *ctx, const gbti_source *source, int32_t max_bin, double **cut,
+gbt_status cu_cut(gbt_offload *self, gbt_ctx *ctx, const gbti_cut_input *input, int32_t max_bin, double **cut,
                   int32_t *n_bins, gbt_error *err) GBT_MUST_CHECK;
 gbt_status cu_count(gbt_offload *self, double low, double high, int64_t *n_within, int64_t *n_missing,
                     gbt_error *err) GBT_MUST_CHECK;

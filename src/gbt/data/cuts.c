@@ -130,8 +130,8 @@ static filled zero_bin_of(const cuts_job *cj, gbt_feature_cuts *f) {
   return z;
 }
 
-static gbt_status count_entries(const gbti_source *source, filled *z, gbt_error *err) {
-  const gbti_column_reader *in = &source->in;
+static gbt_status count_entries(const gbti_cut_input *input, filled *z, gbt_error *err) {
+  const gbti_column_reader *in = &input->in;
   double low = z->low, high = z->high, buf[GBTI_BLOCK];
   for (int64_t beg = 0; beg < in->n_entries; beg += GBTI_BLOCK) {
     int32_t n = in->n_entries - beg < GBTI_BLOCK ? (int32_t)(in->n_entries - beg) : GBTI_BLOCK;
@@ -143,7 +143,7 @@ static gbt_status count_entries(const gbti_source *source, filled *z, gbt_error 
     }
     z->n_zero += n_zero;
     z->n_missing += n_missing;
-    if (beg % (256 * GBTI_BLOCK) == 0 && gbti_job_stopped(source->job, source->thread))
+    if (beg % (256 * GBTI_BLOCK) == 0 && gbti_job_stopped(input->job, input->thread))
       return gbt_fail(err, GBT_CANCELLED, "stopped on request");
   }
   return GBT_OK;
@@ -172,16 +172,16 @@ static int is_offloaded(const cuts_job *cj, int32_t f) {
   return cj->offload != NULL && !by_levels(cj, f) && n >= cj->offload->least_entries;
 }
 
-static gbti_source source_of(cuts_job *cj, int32_t f, int thread) {
+static gbti_cut_input source_of(cuts_job *cj, int32_t f, int thread) {
   const gbt_feature *feat = &cj->schema->feat[f];
-  gbti_source source = {
+  gbti_cut_input input = {
       .in = gbti_column_reader_make(cj->table, column_of(cj, f), cj->levels[feat->col].map, feat->value),
       .table = cj->table,
       .weight = cj->weight,
       .job = &cj->job,
       .thread = thread};
-  source.absent_weight = absent_weight(cj, &source.in);
-  return source;
+  input.absent_weight = absent_weight(cj, &input.in);
+  return input;
 }
 
 static void cut_levels(const cuts_job *cj, int32_t feat) {
@@ -201,12 +201,12 @@ static gbt_status cut_feature(cuts_job *cj, int32_t feat, int thread, gbt_error 
   }
   if (is_offloaded(cj, feat)) return GBT_OK;
   double *cut;
-  gbti_source source = source_of(cj, feat, thread);
-  GBT_TRY(gbti_numeric_cuts(&source, cj->max_bin, &cut, &f->n_bins, err));
+  gbti_cut_input input = source_of(cj, feat, thread);
+  GBT_TRY(gbti_numeric_cuts(&input, cj->max_bin, &cut, &f->n_bins, err));
   f->cut = cut;
   filled z = zero_bin_of(cj, f);
-  GBT_TRY(count_entries(&source, &z, err));
-  count_absent(cj, &source.in, f, &z);
+  GBT_TRY(count_entries(&input, &z, err));
+  count_absent(cj, &input.in, f, &z);
   set_filled(cj, z.n_zero, z.n_missing, f);
   return GBT_OK;
 }
@@ -218,12 +218,12 @@ static gbt_status offload_features(gbt_ctx *ctx, cuts_job *cj, gbt_error *err) {
     if (!is_offloaded(cj, i)) continue;
     GBT_TRY(gbt_ctx_poll(ctx, err));
     double *cut;
-    gbti_source source = source_of(cj, i, 0);
-    GBT_TRY(o->cut(o, ctx, &source, cj->max_bin, &cut, &f->n_bins, err));
+    gbti_cut_input input = source_of(cj, i, 0);
+    GBT_TRY(o->cut(o, ctx, &input, cj->max_bin, &cut, &f->n_bins, err));
     f->cut = cut;
     filled z = zero_bin_of(cj, f);
     GBT_TRY(o->count(o, z.low, z.high, &z.n_zero, &z.n_missing, err));
-    count_absent(cj, &source.in, f, &z);
+    count_absent(cj, &input.in, f, &z);
     set_filled(cj, z.n_zero, z.n_missing, f);
   }
   return GBT_OK;
@@ -256,8 +256,8 @@ static void cut_task(void *arg, int64_t task, int thread) { for_each(arg, task, 
 
 static gbt_status run_feature(cuts_job *cj, int32_t feat, int thread, gbt_error *err) {
   if (by_levels(cj, feat)) return GBT_OK;
-  gbti_source source = source_of(cj, feat, thread);
-  return gbti_runs_make(&source, &cj->runs[feat - cj->beg], err);
+  gbti_cut_input input = source_of(cj, feat, thread);
+  return gbti_runs_make(&input, &cj->runs[feat - cj->beg], err);
 }
 
 static gbt_status cut_runs(cuts_job *cj, int32_t feat, int thread, gbt_error *err) {
@@ -267,12 +267,12 @@ static gbt_status cut_runs(cuts_job *cj, int32_t feat, int thread, gbt_error *er
     return GBT_OK;
   }
   double *cut;
-  gbti_source source = source_of(cj, feat, thread);
+  gbti_cut_input input = source_of(cj, feat, thread);
   GBT_TRY(gbti_runs_cut(&cj->job.ctx->mem, &cj->runs[feat - cj->beg], cj->max_bin, &cut, &f->n_bins, err));
   f->cut = cut;
   filled z = zero_bin_of(cj, f);
-  GBT_TRY(count_entries(&source, &z, err));
-  count_absent(cj, &source.in, f, &z);
+  GBT_TRY(count_entries(&input, &z, err));
+  count_absent(cj, &input.in, f, &z);
   cj->filled[2 * feat] = z.n_zero;
   cj->filled[2 * feat + 1] = z.n_missing;
   return GBT_OK;

@@ -16,17 +16,17 @@
 #include "offload.h"
 #include "rank.h"
 
-/* The entries of a source, some at a time: those that are numbers and weigh something. The absent zeros come as one
+/* The entries of a cut input, some at a time: those that are numbers and weigh something. The absent zeros come as one
  * entry, the last, with row GBTI_ABSENT.
  *
- *   gbti_stream s;  gbti_stream_open(&s, source);
+ *   gbti_stream s;  gbti_stream_open(&s, input);
  *   while (gbti_stream_next(&s)) ... s.n, s.x, s.row
  *   GBT_TRY(gbti_stream_end(&s, err));                   */
 #define GBTI_BLOCK 1024
 #define GBTI_ABSENT UINT32_MAX
 
 typedef struct gbti_stream {
-  const gbti_source *source;
+  const gbti_cut_input *input;
   int64_t at;
   int done, stopped;
   int32_t n;
@@ -35,25 +35,25 @@ typedef struct gbti_stream {
   double buf[GBTI_BLOCK];
 } gbti_stream;
 
-void gbti_stream_open(gbti_stream *stream, const gbti_source *source);
+void gbti_stream_open(gbti_stream *stream, const gbti_cut_input *input);
 int gbti_stream_next(gbti_stream *stream);
 gbt_status gbti_stream_end(const gbti_stream *stream, gbt_error *err) GBT_MUST_CHECK; /* GBT_CANCELLED when stopped */
 
-static inline uint64_t gbti_row_weight(const gbti_source *source, uint32_t row) {
-  return row == GBTI_ABSENT ? source->absent_weight : source->weight[row];
+static inline uint64_t gbti_row_weight(const gbti_cut_input *input, uint32_t row) {
+  return row == GBTI_ABSENT ? input->absent_weight : input->weight[row];
 }
 
 /* The cuts of a numeric column: *out is owned by the caller (from mem), *n_bins long. */
-gbt_status gbti_numeric_cuts(const gbti_source *source, int32_t max_bin, double **out, int32_t *n_bins,
+gbt_status gbti_numeric_cuts(const gbti_cut_input *input, int32_t max_bin, double **out, int32_t *n_bins,
                              gbt_error *err) GBT_MUST_CHECK;
 
 /* The quantile part: for a column with more than max_bin distinct values. cut: room for max_bin; *n_cuts: those set,
  * the last (infinite) one not included. */
-gbt_status gbti_quantile_cuts(const gbti_source *source, int32_t max_bin, double *cut, int32_t *n_cuts,
+gbt_status gbti_quantile_cuts(const gbti_cut_input *input, int32_t max_bin, double *cut, int32_t *n_cuts,
                               gbt_error *err) GBT_MUST_CHECK;
 
-/* Sorts n keys (and rows) of a source; tmp, row_tmp: as long. */
-gbt_status gbti_sort_keys(const gbti_source *source, uint64_t *key, uint32_t *row, uint64_t n, uint64_t *tmp,
+/* Sorts n keys (and rows) of an input; tmp, row_tmp: as long. */
+gbt_status gbti_sort_keys(const gbti_cut_input *input, uint64_t *key, uint32_t *row, uint64_t n, uint64_t *tmp,
                           uint32_t *row_tmp, gbt_error *err) GBT_MUST_CHECK;
 
 /* ---- ranks ---- */
@@ -65,7 +65,7 @@ typedef struct gbti_runs {
 } gbti_runs;
 
 /* Those of this rank's rows. */
-gbt_status gbti_runs_make(const gbti_source *source, gbti_runs *out, gbt_error *err) GBT_MUST_CHECK;
+gbt_status gbti_runs_make(const gbti_cut_input *input, gbti_runs *out, gbt_error *err) GBT_MUST_CHECK;
 void gbti_runs_free(const gbt_mem *mem, gbti_runs *runs);
 
 /* Those of all ranks' rows take the place of this rank's. Collective. Memory: the distinct values of every rank, 36

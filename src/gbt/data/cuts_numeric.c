@@ -32,11 +32,11 @@ static int set_add(key_set *set, uint64_t key) {
 }
 
 /* Collects the distinct keys; *many: there are more than set->most. */
-static gbt_status collect(const gbti_source *source, key_set *set, int *many, gbt_error *err) {
+static gbt_status collect(const gbti_cut_input *input, key_set *set, int *many, gbt_error *err) {
   gbti_stream s;
   uint64_t last = EMPTY;
   *many = 0;
-  gbti_stream_open(&s, source);
+  gbti_stream_open(&s, input);
   while (gbti_stream_next(&s)) {
     for (int32_t i = 0; i < s.n; i++) {
       uint64_t key = gbt_order_key(s.x[i]);
@@ -61,13 +61,13 @@ static int32_t cut_each(const key_set *set, uint64_t *tmp, double *cut) {
   return n > 0 ? n - 1 : 0;
 }
 
-gbt_status gbti_numeric_cuts(const gbti_source *source, int32_t max_bin, double **out, int32_t *n_bins,
+gbt_status gbti_numeric_cuts(const gbti_cut_input *input, int32_t max_bin, double **out, int32_t *n_bins,
                              gbt_error *err) {
-  const gbt_mem *mem = &source->job->ctx->mem;
+  const gbt_mem *mem = &input->job->ctx->mem;
   gbt_status status = GBT_OK;
   uint64_t *tmp = NULL;
   double *cut = NULL;
-  int64_t n_most = source->in.n_entries + (source->absent_weight != 0);
+  int64_t n_most = input->in.n_entries + (input->absent_weight != 0);
   int32_t most = n_most < max_bin ? (int32_t)n_most : max_bin, n_cuts = 0, many;
   key_set set = {NULL, 1, 0, most};
   *out = NULL;
@@ -78,9 +78,9 @@ gbt_status gbti_numeric_cuts(const gbti_source *source, int32_t max_bin, double 
   GBT_TRY_GOTO(gbt_mem_array(mem, (size_t)most, sizeof *tmp, &tmp, err), done);
   GBT_TRY_GOTO(gbt_mem_array(mem, (size_t)most + 1, sizeof *cut, &cut, err), done);
   memset(set.bucket, 0xff, n_buckets * sizeof *set.bucket);
-  GBT_TRY_GOTO(collect(source, &set, &many, err), done);
+  GBT_TRY_GOTO(collect(input, &set, &many, err), done);
   if (many)
-    GBT_TRY_GOTO(gbti_quantile_cuts(source, max_bin, cut, &n_cuts, err), done);
+    GBT_TRY_GOTO(gbti_quantile_cuts(input, max_bin, cut, &n_cuts, err), done);
   else
     n_cuts = cut_each(&set, tmp, cut);
   cut[n_cuts] = (double)INFINITY;

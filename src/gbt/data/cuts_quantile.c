@@ -47,7 +47,7 @@ typedef struct haul {
 } haul;
 
 typedef struct cells {
-  const gbti_source *source;
+  const gbti_cut_input *input;
   const gbt_mem *mem;
   gbt_grid grid;
   uint32_t n, zero; /* zero: the cell of the value 0 */
@@ -59,16 +59,16 @@ typedef struct cells {
 
 static uint64_t cell_weight(const cells *g, uint32_t cell) {
   if (g->weight != NULL) return g->weight[cell];
-  uint64_t absent = g->source->absent_weight;
+  uint64_t absent = g->input->absent_weight;
   return g->count[cell] + (absent != 0 && cell == g->zero ? absent - 1 : 0);
 }
 
 static void place_cells(cells *g) {
-  const gbti_source *source = g->source;
-  int64_t n = source->in.n_entries;
+  const gbti_cut_input *input = g->input;
+  int64_t n = input->in.n_entries;
   int32_t m = n >= GRID_ROWS ? SAMPLE : 0;
   double x[SAMPLE], buf;
-  for (int32_t i = 0; i < m; i++) x[i] = *gbti_read_entries(&source->in, i * (n / SAMPLE), 1, &buf);
+  for (int32_t i = 0; i < m; i++) x[i] = *gbti_read_entries(&input->in, i * (n / SAMPLE), 1, &buf);
   gbt_grid_place(&g->grid, m > 0 ? GRID_BITS : 1, x, m);
   g->n = 2 * g->grid.half;
   g->zero = gbt_grid_cell(&g->grid, 0.0);
@@ -76,7 +76,7 @@ static void place_cells(cells *g) {
 
 static gbt_status fill_cells(cells *g, gbt_error *err) {
   gbti_stream s;
-  gbti_stream_open(&s, g->source);
+  gbti_stream_open(&s, g->input);
   while (gbti_stream_next(&s)) {
     if (g->weight == NULL) {
       for (int32_t i = 0; i < s.n; i++) g->count[gbt_grid_cell(&g->grid, s.x[i])]++;
@@ -85,7 +85,7 @@ static gbt_status fill_cells(cells *g, gbt_error *err) {
     for (int32_t i = 0; i < s.n; i++) {
       uint32_t cell = gbt_grid_cell(&g->grid, s.x[i]);
       g->count[cell]++;
-      g->weight[cell] += gbti_row_weight(g->source, s.row[i]);
+      g->weight[cell] += gbti_row_weight(g->input, s.row[i]);
     }
   }
   GBT_TRY(gbti_stream_end(&s, err));
@@ -95,12 +95,12 @@ static gbt_status fill_cells(cells *g, gbt_error *err) {
 }
 
 /* Called where work is large only when a column is very long or strange. */
-static gbt_status ask(const gbti_source *source, gbt_error *err) {
-  return gbti_job_stopped(source->job, source->thread) ? gbt_fail(err, GBT_CANCELLED, "stopped on request") : GBT_OK;
+static gbt_status ask(const gbti_cut_input *input, gbt_error *err) {
+  return gbti_job_stopped(input->job, input->thread) ? gbt_fail(err, GBT_CANCELLED, "stopped on request") : GBT_OK;
 }
 
 /* Sorts n keys (and rows). Large ones are dealt out by their leading digit first, in steps that can be stopped. */
-gbt_status gbti_sort_keys(const gbti_source *source, uint64_t *key, uint32_t *row, uint64_t n, uint64_t *tmp,
+gbt_status gbti_sort_keys(const gbti_cut_input *input, uint64_t *key, uint32_t *row, uint64_t n, uint64_t *tmp,
                           uint32_t *row_tmp, gbt_error *err) {
   enum { BITS = 8 };
   if (n <= SPLIT_KEYS) {
@@ -114,7 +114,7 @@ gbt_status gbti_sort_keys(const gbti_source *source, uint64_t *key, uint32_t *ro
   }
   if (low == high) return GBT_OK;
   int length = gbt_bit_length(high - low), shift = length > BITS ? length - BITS : 0;
-  GBT_TRY(ask(source, err));
+  GBT_TRY(ask(input, err));
   for (uint64_t i = 0; i < n; i++) end[(key[i] - low) >> shift]++;
   for (uint64_t d = 0, sum = 0; d < 1 << BITS; d++) {
     uint64_t count = end[d];
@@ -125,13 +125,13 @@ gbt_status gbti_sort_keys(const gbti_source *source, uint64_t *key, uint32_t *ro
     uint64_t to = end[(key[i] - low) >> shift]++;
     tmp[to] = key[i];
     if (row != NULL) row_tmp[to] = row[i];
-    if (i % CHUNK == 0) GBT_TRY(ask(source, err));
+    if (i % CHUNK == 0) GBT_TRY(ask(input, err));
   }
   memcpy(key, tmp, n * sizeof *key);
   if (row != NULL) memcpy(row, row_tmp, n * sizeof *row);
   for (uint64_t d = 0, beg = 0; d < 1 << BITS; beg = end[d++]) {
-    GBT_TRY(ask(source, err));
-    GBT_TRY(gbti_sort_keys(source, key + beg, row ? row + beg : NULL, end[d] - beg, tmp + beg,
+    GBT_TRY(ask(input, err));
+    GBT_TRY(gbti_sort_keys(input, key + beg, row ? row + beg : NULL, end[d] - beg, tmp + beg,
                            row ? row_tmp + beg : NULL, err));
   }
   return GBT_OK;
@@ -147,18 +147,18 @@ static gbt_status make_runs(const cells *g, haul *h, pick *p, gbt_error *err) {
   uint64_t *key = h->key + p->beg, *weight = h->weight + p->beg, n = 0;
   const uint32_t *row = h->row != NULL ? h->row + p->beg : NULL;
   for (uint64_t i = 0; i < p->n_keys; i++) {
-    uint64_t w = row != NULL ? gbti_row_weight(g->source, row[i]) : 1;
+    uint64_t w = row != NULL ? gbti_row_weight(g->input, row[i]) : 1;
     if (n > 0 && key[n - 1] == key[i]) {
       weight[n - 1] += w;
     } else {
       key[n] = key[i]; /* n <= i: nothing unread is overwritten */
       weight[n++] = w;
     }
-    if (i % CHUNK == CHUNK - 1) GBT_TRY(ask(g->source, err));
+    if (i % CHUNK == CHUNK - 1) GBT_TRY(ask(g->input, err));
   }
   p->n_runs = n;
   if (p->extra > 0) add_weight(h, p, p->first, p->extra);
-  uint64_t absent = g->source->absent_weight; /* counted like one row so far, where rows weigh 1 */
+  uint64_t absent = g->input->absent_weight; /* counted like one row so far, where rows weigh 1 */
   if (g->weight == NULL && absent > 1 && p->cell == g->zero) add_weight(h, p, gbt_order_key(0.0), absent - 1);
   return GBT_OK;
 }
@@ -203,7 +203,7 @@ static gbt_status gather(cells *g, haul *h, gbt_error *err) {
   gbti_stream s;
   int32_t index[GBTI_BLOCK];
   common c = {0.0, NULL}, last = c;
-  gbti_stream_open(&s, g->source);
+  gbti_stream_open(&s, g->input);
   while (gbti_stream_next(&s)) {
     int32_t n = find_wanted(g, &s, &c, index), n_same = 0;
     for (int32_t k = 0; k < n; k++) {
@@ -213,7 +213,7 @@ static gbt_status gather(cells *g, haul *h, gbt_error *err) {
       if (p->n_keys == 0) {
         p->first = key;
       } else if (p->first == key) {
-        p->extra += h->row != NULL ? gbti_row_weight(g->source, s.row[i]) : 1;
+        p->extra += h->row != NULL ? gbti_row_weight(g->input, s.row[i]) : 1;
         last = (common){s.x[i], p};
         n_same++;
         continue;
@@ -229,7 +229,7 @@ static gbt_status gather(cells *g, haul *h, gbt_error *err) {
 
 /* Resolves the haul's picks. */
 static gbt_status resolve(cells *g, haul *h, gbt_error *err) {
-  const gbti_source *source = g->source;
+  const gbti_cut_input *input = g->input;
   uint64_t n = 0;
   for (int32_t i = 0; i < h->n_picks; i++) {
     h->pick[i].beg = n;
@@ -255,9 +255,9 @@ static gbt_status resolve(cells *g, haul *h, gbt_error *err) {
   for (int32_t i = 0; i < h->n_picks && status == GBT_OK; i++) {
     pick *p = &h->pick[i];
     uint32_t *row = h->row ? h->row + p->beg : NULL, *row_tmp = h->row ? h->row_tmp + p->beg : NULL;
-    status = gbti_sort_keys(source, h->key + p->beg, row, p->n_keys, h->weight + p->beg, row_tmp, err);
+    status = gbti_sort_keys(input, h->key + p->beg, row, p->n_keys, h->weight + p->beg, row_tmp, err);
     if (status == GBT_OK) status = make_runs(g, h, p, err);
-    if (status == GBT_OK && i % 64 == 63) status = ask(source, err);
+    if (status == GBT_OK && i % 64 == 63) status = ask(input, err);
   }
   gbt_mem_free(g->mem, h->row);
   gbt_mem_free(g->mem, h->row_tmp);
@@ -343,7 +343,7 @@ typedef struct walk {
   int has_last, due;
 } walk;
 
-static gbt_status walk_runs(walk *w, const gbti_source *source, const haul *h, const pick *p, gbt_error *err) {
+static gbt_status walk_runs(walk *w, const gbti_cut_input *input, const haul *h, const pick *p, gbt_error *err) {
   if (p->light_before != w->light) { /* cells in between were not resolved */
     GBT_ASSERT(!w->due && p->light_before > w->light);
     w->light = p->light_before;
@@ -359,38 +359,38 @@ static gbt_status walk_runs(walk *w, const gbti_source *source, const haul *h, c
     }
     w->last = h->key[r];
     w->has_last = 1;
-    if (r % CHUNK == CHUNK - 1) GBT_TRY(ask(source, err));
+    if (r % CHUNK == CHUNK - 1) GBT_TRY(ask(input, err));
   }
   return GBT_OK;
 }
 
-static gbt_status walk_all(const gbti_source *source, const gbti_aim *a, const haul *heavy, const haul *light,
+static gbt_status walk_all(const gbti_cut_input *input, const gbti_aim *a, const haul *heavy, const haul *light,
                            double *cut, int32_t *n_cuts, gbt_error *err) {
   walk w = {.aim = a, .cut = cut, .k = 1};
   int32_t i = 0, j = 0;
   while (i < heavy->n_picks || j < light->n_picks) {
     int first = j == light->n_picks || (i < heavy->n_picks && heavy->pick[i].cell < light->pick[j].cell);
     const haul *from = first ? heavy : light;
-    GBT_TRY(walk_runs(&w, source, from, &from->pick[first ? i++ : j++], err));
+    GBT_TRY(walk_runs(&w, input, from, &from->pick[first ? i++ : j++], err));
   }
   *n_cuts = w.n_cuts;
   return GBT_OK;
 }
 
-gbt_status gbti_quantile_cuts(const gbti_source *source, int32_t max_bin, double *cut, int32_t *n_cuts,
+gbt_status gbti_quantile_cuts(const gbti_cut_input *input, int32_t max_bin, double *cut, int32_t *n_cuts,
                               gbt_error *err) {
   gbt_status status = GBT_OK;
-  cells g = {.source = source, .mem = &source->job->ctx->mem};
+  cells g = {.input = input, .mem = &input->job->ctx->mem};
   haul heavy = {0}, light = {0};
   gbti_aim a;
   place_cells(&g);
   GBT_TRY_GOTO(gbt_mem_zeros(g.mem, g.n, sizeof *g.count, &g.count, err), done);
   GBT_TRY_GOTO(gbt_mem_zeros(g.mem, g.n / 64 + 1, sizeof *g.wanted, &g.wanted, err), done);
-  if (source->weight != NULL) GBT_TRY_GOTO(gbt_mem_zeros(g.mem, g.n, sizeof *g.weight, &g.weight, err), done);
+  if (input->weight != NULL) GBT_TRY_GOTO(gbt_mem_zeros(g.mem, g.n, sizeof *g.weight, &g.weight, err), done);
   GBT_TRY_GOTO(fill_cells(&g, err), done);
   GBT_TRY_GOTO(find_heavy(&g, &a, (uint64_t)max_bin, &heavy, err), done);
   GBT_TRY_GOTO(find_light(&g, &a, &heavy, &light, err), done);
-  GBT_TRY_GOTO(walk_all(source, &a, &heavy, &light, cut, n_cuts, err), done);
+  GBT_TRY_GOTO(walk_all(input, &a, &heavy, &light, cut, n_cuts, err), done);
 done:
   haul_free(g.mem, &heavy);
   haul_free(g.mem, &light);

@@ -73,10 +73,10 @@ void gbti_runs_free(const gbt_mem *mem, gbti_runs *runs) {
 }
 
 /* n keys in order become runs in place; weights come by row, or are 1. */
-static void close_up(const gbti_source *source, gbti_runs *runs, const uint32_t *row, int64_t n) {
+static void close_up(const gbti_cut_input *input, gbti_runs *runs, const uint32_t *row, int64_t n) {
   int64_t m = 0;
   for (int64_t i = 0; i < n; i++) {
-    uint64_t w = row != NULL ? source->weight[row[i]] : 1;
+    uint64_t w = row != NULL ? input->weight[row[i]] : 1;
     if (m > 0 && runs->key[m - 1] == runs->key[i]) {
       runs->weight[m - 1] += w;
     } else {
@@ -104,19 +104,19 @@ static void add_absent(gbti_runs *runs, uint64_t weight) {
   runs->n++;
 }
 
-gbt_status gbti_runs_make(const gbti_source *source, gbti_runs *out, gbt_error *err) {
-  const gbt_mem *mem = &source->job->ctx->mem;
-  size_t most = (size_t)source->in.n_entries + 1;
+gbt_status gbti_runs_make(const gbti_cut_input *input, gbti_runs *out, gbt_error *err) {
+  const gbt_mem *mem = &input->job->ctx->mem;
+  size_t most = (size_t)input->in.n_entries + 1;
   gbt_status status = GBT_OK;
   uint32_t *row = NULL, *row_tmp = NULL;
-  gbti_source entries = *source;
+  gbti_cut_input entries = *input;
   gbti_stream s;
   int64_t n = 0;
   entries.absent_weight = 0;
   *out = (gbti_runs){NULL, NULL, 0};
   GBT_TRY_GOTO(gbt_mem_array(mem, most, sizeof *out->key, &out->key, err), done);
   GBT_TRY_GOTO(gbt_mem_array(mem, most, sizeof *out->weight, &out->weight, err), done);
-  if (source->weight != NULL) {
+  if (input->weight != NULL) {
     GBT_TRY_GOTO(gbt_mem_array(mem, most, sizeof *row, &row, err), done);
     GBT_TRY_GOTO(gbt_mem_array(mem, most, sizeof *row_tmp, &row_tmp, err), done);
   }
@@ -128,9 +128,9 @@ gbt_status gbti_runs_make(const gbti_source *source, gbti_runs *out, gbt_error *
       n++;
     }
   GBT_TRY_GOTO(gbti_stream_end(&s, err), done);
-  GBT_TRY_GOTO(gbti_sort_keys(source, out->key, row, (uint64_t)n, out->weight, row_tmp, err), done);
-  close_up(source, out, row, n);
-  add_absent(out, source->absent_weight);
+  GBT_TRY_GOTO(gbti_sort_keys(input, out->key, row, (uint64_t)n, out->weight, row_tmp, err), done);
+  close_up(input, out, row, n);
+  add_absent(out, input->absent_weight);
 done:
   gbt_mem_free(mem, row);
   gbt_mem_free(mem, row_tmp);

@@ -4,8 +4,8 @@
 #include "../base/bits.h"
 #include "cuts_impl.h"
 
-void gbti_stream_open(gbti_stream *stream, const gbti_source *source) {
-  stream->source = source;
+void gbti_stream_open(gbti_stream *stream, const gbti_cut_input *input) {
+  stream->input = input;
   stream->at = 0;
   stream->done = stream->stopped = 0;
   stream->n = 0;
@@ -22,16 +22,16 @@ static int32_t close_up(const double *x, int32_t n, double *to) {
   return m;
 }
 
-static int32_t close_up_weighty(const gbti_source *source, const double *x, int64_t beg, int32_t n, double *to,
+static int32_t close_up_weighty(const gbti_cut_input *input, const double *x, int64_t beg, int32_t n, double *to,
                                 uint32_t *row) {
-  const int32_t *rows = source->in.col->rows;
+  const int32_t *rows = input->in.col->rows;
   int32_t m = 0;
   for (int32_t i = 0; i < n; i++) {
     double v = x[i];
     uint32_t r = rows != NULL ? (uint32_t)rows[beg + i] : (uint32_t)(beg + i);
     to[m] = v;
     row[m] = r;
-    m += (v == v) & (source->weight[r] != 0);
+    m += (v == v) & (input->weight[r] != 0);
   }
   return m;
 }
@@ -44,11 +44,11 @@ static int any_missing(const double *x, int32_t n) {
 }
 
 static void next_block(gbti_stream *stream, int32_t n) {
-  const gbti_source *source = stream->source;
-  const double *x = gbti_read_entries(&source->in, stream->at, n, stream->buf);
+  const gbti_cut_input *input = stream->input;
+  const double *x = gbti_read_entries(&input->in, stream->at, n, stream->buf);
   stream->x = stream->buf;
-  if (source->weight != NULL) {
-    stream->n = close_up_weighty(source, x, stream->at, n, stream->buf, stream->row);
+  if (input->weight != NULL) {
+    stream->n = close_up_weighty(input, x, stream->at, n, stream->buf, stream->row);
   } else if (any_missing(x, n)) {
     stream->n = close_up(x, n, stream->buf);
   } else {
@@ -60,17 +60,17 @@ static void next_block(gbti_stream *stream, int32_t n) {
 
 int gbti_stream_next(gbti_stream *stream) {
   enum { ASK_EVERY = 256 * GBTI_BLOCK };
-  const gbti_source *source = stream->source;
-  int64_t left = source->in.n_entries - stream->at;
+  const gbti_cut_input *input = stream->input;
+  int64_t left = input->in.n_entries - stream->at;
   if (left > 0) {
-    if (stream->at % ASK_EVERY == 0 && gbti_job_stopped(source->job, source->thread)) {
+    if (stream->at % ASK_EVERY == 0 && gbti_job_stopped(input->job, input->thread)) {
       stream->stopped = 1;
       return 0;
     }
     next_block(stream, left < GBTI_BLOCK ? (int32_t)left : GBTI_BLOCK);
     return 1;
   }
-  if (stream->done || source->absent_weight == 0) return 0;
+  if (stream->done || input->absent_weight == 0) return 0;
   stream->done = 1;
   stream->n = 1;
   stream->x = stream->buf;

@@ -20,14 +20,14 @@ typedef struct gbti_pages {
 } gbti_pages;
 
 /* A column on its way to cuts. Borrows all. */
-typedef struct gbti_source {
+typedef struct gbti_cut_input {
   gbti_column_reader in; /* n_entries < 2^32 - 1 */
   const gbt_table *table;
   const uint64_t *weight; /* by row, the same array for all columns; NULL: every row weighs 1 */
   uint64_t absent_weight; /* of all rows without an entry, when those are zeros */
   struct gbti_job *job;   /* of the tasks that read it on the CPU */
   int thread;
-} gbti_source;
+} gbti_cut_input;
 
 /* What a device has open for one data set. */
 typedef struct gbt_offload gbt_offload;
@@ -38,7 +38,7 @@ struct gbt_offload {
   int64_t chunk;         /* entries of a column, or cells of a page */
 
   /* The cuts of a column: *cut is owned by the caller (from ctx->mem), *n_bins long, its last one infinite. */
-  gbt_status (*cut)(gbt_offload *self, gbt_ctx *ctx, const gbti_source *source, int32_t max_bin, double **cut,
+  gbt_status (*cut)(gbt_offload *self, gbt_ctx *ctx, const gbti_cut_input *input, int32_t max_bin, double **cut,
                     int32_t *n_bins, gbt_error *err);
 
   /* Of the column cut last, whatever its rows weigh: entries with low < x <= high (low NaN: without it; high NaN:
