@@ -1,7 +1,7 @@
 /* Searches on the device: split for split, and sum for sum, what the CPU backend finds in the same histograms. The
  * first half puts a view around the histograms of a case and runs the searches of src/cuda on it, the second half
  * compares. */
-#include "../../src/cuda/grow/level.cuh"
+#include "../../src/cuda/grow/layer.cuh"
 
 extern "C" {
 #include "split_case.h"

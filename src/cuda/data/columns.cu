@@ -7,7 +7,7 @@
  * rows, the partition reads up to 32 times less. Columns of narrow tiles (a row is less than half of a sector) are not
  * worth it, neither are wide tables, whose histograms outweigh the partition. It is made last, when there is memory to
  * spare: models do not depend on it. */
-#include "set.cuh"
+#include "dataset.cuh"
 
 enum {
   COPY_ROWS_MIN = 256,

@@ -2,13 +2,13 @@
  *
  *   up -> keys -> sort -> upto -> runs -> heavy runs -> ranks of cuts, by search in upto -> (run, key, next key)
  *
- * Kernels: ranks.cu. All of it is issued at once; the host waits for the last list, at most max_bin long, and takes
+ * Kernels: cut_order.cu. All of it is issued at once; the host waits for the last list, at most max_bin long, and takes
  * the means. Then it asks how many entries are in the zero bin.
  *
  * Device memory, bytes per entry of the longest column: 16 (keys, and what sorts them; then lists) and what the sort
  * wants; with weights 24 (row numbers), and 8 per row (weights). Beside it a chunk, and 36 bytes per bin. */
 #include "../base/sort.cuh"
-#include "ranks.cuh"
+#include "cut_order.cuh"
 
 #include <math.h>
 

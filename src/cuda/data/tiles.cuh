@@ -1,7 +1,7 @@
 /* Which columns of a data set stand together in tiles, and where its pages have them. */
 #pragma once
 
-#include "set.cuh"
+#include "dataset.cuh"
 
 enum { CU_TILE_WORDS = 8 }; /* most words of a tile's row: a sector of memory */
 

@@ -10,8 +10,8 @@
  *   gradient.cu     scores -> fixed-point gradients
  *   hist.cu         histograms of fresh nodes; clear.cuh: slots of those that are built next
  *   features.cu     which features they may use
- *   split.cu        best splits; split_cat.cu: by sets of levels; level*.cu: symmetric growth
- *   search.cuh      what the searches share; sets.cuh: levels in order; level.cuh: a level's gains
+ *   split.cu        best splits; split_cat.cu: by sets of levels; layer*.cu: symmetric growth
+ *   search.cuh      what the searches share; level_order.cuh: levels in order; layer.cuh: a level's gains
  *   frontier.cu     the tree being grown: choosing, children, plans of the next step
  *   partition.cu    rows into children
  *   leaf.cu         leaf values, scores; renew.cu: values that are quantiles; route.cu: rows that were not partitioned
@@ -142,7 +142,7 @@ template <class T> gbt_status cu_metric_room(cu_memory *memory, cu_array<T> *roo
   return *refused ? GBT_OK : status;
 }
 
-struct cu_level; /* symmetric growth: level.cuh */
+struct cu_level; /* symmetric growth: layer.cuh */
 
 struct cu_backend {
   gbt_backend base;

@@ -2,7 +2,7 @@
  *
  * A block takes a task (searched node, set feature), behind the kernel of split.cu, which has done the subtractions:
  *
- *   1  levels in order of gradient (sets.cuh)
+ *   1  levels in order of gradient (level_order.cuh)
  *   2  one warp searches the sets from the bottom of the order, another one those from the top: prefix sums 32 levels
  *      at a time; sets that have too few rows more than the last one tried are passed over, without a step per level
  *   3  the better of the two is the task's unit; its levels as bits
@@ -16,7 +16,7 @@ extern "C" {
 #include "../../gbt/backend/feature_plan.h"
 }
 
-#include "sets.cuh"
+#include "level_order.cuh"
 
 namespace {
 

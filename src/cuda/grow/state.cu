@@ -3,7 +3,7 @@
  *   CU_DOWN | CU_CLEARED | CU_SCRATCH      of CU_TREE_STATE, and in each part behind them those of CU_LEVEL_STATE
  *
  * CU_DOWN is cleared once as well, as more of it comes down than a tree has written. */
-#include "level.cuh"
+#include "layer.cuh"
 
 /* Hands out memory from `base` on; with base 0 it only counts. */
 struct places {

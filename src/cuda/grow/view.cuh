@@ -1,4 +1,5 @@
-/* What kernels see: the tree that grows, and a view of it and of the data set (data/set.cuh), which each has by value.
+/* What kernels see: the tree that grows, and a view of it and of the data set (data/dataset.cuh), which each has by
+ * value.
  *
  * Batches. Trees of a round, of all classes if memory allows, grow beside each other: a step is one set of launches for
  * all of them. Everything that a tree has to itself (CU_TREE_STATE) stands in one piece of memory, `stride` bytes
@@ -16,7 +17,7 @@
  * Sums are made by integer additions in any order, so they are the CPU's to the bit. */
 #pragma once
 
-#include "../data/set.cuh"
+#include "../data/dataset.cuh"
 
 extern "C" {
 #include "../../gbt/backend/backend.h"
@@ -120,7 +121,7 @@ enum { CU_DOWN = 0, CU_CLEARED, CU_SCRATCH, CU_N_PARTS };
   X(CU_SCRATCH, uint8_t, allowed, cu_n_masks(v) * (size_t)v->n_features) /* see features.cu */                        \
   X(CU_SCRATCH, gbt_sum, sum, (size_t)v->max_hists * v->n_slots) /* histograms */                                     \
   X(CU_SCRATCH, uint32_t, count, v->any_counts ? (size_t)v->max_hists * v->n_slots : 0)                               \
-  X(CU_SCRATCH, uint64_t, sort_key, (size_t)v->sort_blocks * v->sort_room) /* order of levels: sets.cuh */            \
+  X(CU_SCRATCH, uint64_t, sort_key, (size_t)v->sort_blocks * v->sort_room) /* order of levels: level_order.cuh */     \
   X(CU_SCRATCH, uint16_t, sort_level, (size_t)v->sort_blocks * v->sort_room)
 
 #define CU_FIELD(part, type, name, count) type *name;

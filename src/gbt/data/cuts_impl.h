@@ -11,10 +11,10 @@
 
 #include "../base/comm.h"
 #include "column.h"
+#include "cut_order.h"
 #include "cuts.h"
 #include "job.h"
 #include "offload.h"
-#include "rank.h"
 
 /* The entries of a cut input, some at a time: those that are numbers and weigh something. The absent zeros come as one
  * entry, the last, with row GBTI_ABSENT.

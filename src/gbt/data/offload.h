@@ -8,9 +8,9 @@
 #define GBT_DATA_OFFLOAD_H
 
 #include "column.h"
+#include "cut_order.h"
 #include "cuts.h"
 #include "page_store_impl.h"
-#include "rank.h"
 
 /* Pages while they are made, all of them in memory; then a store takes them over. */
 typedef struct gbti_pages {

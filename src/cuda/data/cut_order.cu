@@ -7,7 +7,7 @@
  *   keys   3 3 3 5 7 7 9 9 9 9 -     runs  2 3 5 9     upto of runs  3 4 6 10
  *
  * Ranks are sums of integers, so neither blocks nor their order can show. */
-#include "ranks.cuh"
+#include "cut_order.cuh"
 
 #include "../base/block.cuh"
 

@@ -1,4 +1,4 @@
-/* What searching and deciding a level share: see cpu_split_level.c, cpu_level_decide.c. */
+/* What searching and deciding a level share: see cpu_split_layer.c, cpu_layer_decide.c. */
 #ifndef GBT_CPU_CPU_LEVEL_IMPL_H
 #define GBT_CPU_CPU_LEVEL_IMPL_H
 

@@ -1,4 +1,4 @@
-/* Symmetric growth: what every candidate gains over all nodes of a level. cpu_level_decide.c takes the best.
+/* Symmetric growth: what every candidate gains over all nodes of a level. cpu_layer_decide.c takes the best.
  *
  * A step may hold a part of the level only. Its nodes are searched one by one, feature by feature, and what every
  * candidate would gain in a node is added to the level's sums:
@@ -17,9 +17,9 @@
  * it once, as the root does. */
 #include <string.h>
 
-#include "cpu_level_impl.h"
+#include "cpu_layer_impl.h"
 
-#define LEVEL_CELLS (1 << 20)               /* nodes x codes of a task */
+#define LEVEL_CELLS (1 << 20) /* nodes x codes of a task */
 
 /* ---- life ---- */
 
@@ -46,8 +46,8 @@ gbt_status cpu_level_open(cpu_backend *be, gbt_error *err) {
 
 void cpu_level_close(cpu_backend *be) {
   cpu_level *level = &be->level;
-  void *blocks[] = {level->feats, level->beg,      level->gain,    level->order,
-                    level->tried, level->n_placed, level->missing, level->left_rows, level->by_rows};
+  void *blocks[] = {level->feats,    level->beg,     level->gain,      level->order,  level->tried,
+                    level->n_placed, level->missing, level->left_rows, level->by_rows};
   for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++) gbt_mem_free(&be->mem, blocks[i]);
 }
 

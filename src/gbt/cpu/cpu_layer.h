@@ -1,4 +1,4 @@
-/* Symmetric growth: what the nodes of a level gain together; see cpu_split_level.c, and cpu_level_decide.c for the
+/* Symmetric growth: what the nodes of a level gain together; see cpu_split_layer.c, and cpu_layer_decide.c for the
  * choice. */
 #ifndef GBT_CPU_CPU_LEVEL_H
 #define GBT_CPU_CPU_LEVEL_H

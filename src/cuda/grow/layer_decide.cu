@@ -1,10 +1,10 @@
-/* Symmetric growth: the split that a level gets. Twin of cpu_level_decide.c.
+/* Symmetric growth: the split that a level gets. Twin of cpu_layer_decide.c.
  *
  *   k_level_best     the best candidate of every feature
  *   k_level_pick     of all of them; its levels as bits
  *   k_level_nodes    every node's own left sums and gain, whether it is kept
  *   k_level_settle   what depends on all nodes together */
-#include "level.cuh"
+#include "layer.cuh"
 
 /* The best candidate of every feature, a warp for each. */
 __global__ static void __launch_bounds__(CU_BLOCK) k_level_best(cu_view all, cu_level_view levels) {

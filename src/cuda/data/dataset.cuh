@@ -1,6 +1,6 @@
 /* A data set on the device: its pages as tiles of codes, what is not in tiles, labels, weights and scores.
  *
- *   set.cu      pages to tiles
+ *   dataset.cu  pages to tiles
  *   tiles.cu    which columns stand together: tiles.cuh
  *   columns.cu  dense codes once more, column by column */
 #pragma once

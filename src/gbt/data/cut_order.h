@@ -3,8 +3,8 @@
  *   W  total weight   B  max_bin   H  heavy values   L  weight of the light ones   M = B - 2 H  bins for these
  *
  * Values are their order keys; weights are integers, so ranks are exact. */
-#ifndef GBT_DATA_RANK_H
-#define GBT_DATA_RANK_H
+#ifndef GBT_DATA_CUT_ORDER_H
+#define GBT_DATA_CUT_ORDER_H
 
 #include "../base/hd.h"
 #include <stdint.h>

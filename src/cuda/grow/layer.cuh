@@ -1,4 +1,4 @@
-/* What searching and deciding a level of a symmetric tree share: see level.cu, level_decide.cu.
+/* What searching and deciding a level of a symmetric tree share: see layer.cu, layer_decide.cu.
  *
  *   gain:  | feature 0: missing right, by candidate | missing left | feature 1 ...      as on the CPU
  *   part:  the same for every node of a batch
@@ -8,7 +8,7 @@
 #pragma once
 
 #include "backend.cuh"
-#include "sets.cuh"
+#include "level_order.cuh"
 
 enum { CU_TRY_RIGHT = 1, CU_TRY_LEFT = 2 }; /* a set is a candidate with missing values right, left */
 

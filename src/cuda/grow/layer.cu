@@ -1,5 +1,5 @@
-/* Symmetric growth: what every candidate gains over all nodes of a level. Twin of cpu_split_level.c, see there for what
- * counts; level_decide.cu takes the best.
+/* Symmetric growth: what every candidate gains over all nodes of a level. Twin of cpu_split_layer.c, see there for what
+ * counts; layer_decide.cu takes the best.
  *
  * A level is searched in batches of nodes, so that `part` stays small. A warp takes (node, feature): the subtraction of
  * split.cu, then the node's own gains of all candidates of the feature, into part. Then a thread per candidate adds
@@ -8,7 +8,7 @@
  * hence `at`.
  *
  * Sets: one order of levels for a tree, from the root; which of its sets are candidates is marked then. */
-#include "level.cuh"
+#include "layer.cuh"
 
 enum : size_t { PART_BYTES = (size_t)64 << 20 }; /* of `part`, about */
 

@@ -4,7 +4,7 @@
 #include "../simt/control.h"
 #endif
 
-extern "C" void suite_cuda_set(void);
+extern "C" void suite_cuda_dataset(void);
 
 __global__ static void k_codes(cu_rows_view set, int32_t *code) {
   uint64_t all = (uint64_t)set.n_rows * (uint32_t)set.n_features, step = (uint64_t)gridDim.x * blockDim.x;
@@ -304,7 +304,7 @@ static void pages_are_pinned_while_they_go_up(void) {
   stores_use(before);
 }
 
-extern "C" void suite_cuda_set(void) {
+extern "C" void suite_cuda_dataset(void) {
   RUN(tiles_are_the_pages);
   RUN(few_tiles);
   RUN(codes_of_16_bits);

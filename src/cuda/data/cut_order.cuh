@@ -1,5 +1,5 @@
 /* From the entries of a column to the values that cuts lie between. Everything issues work in a stream and does not
- * wait; `most`: blocks that keep the device busy. See ranks.cu. */
+ * wait; `most`: blocks that keep the device busy. See cut_order.cu. */
 #pragma once
 
 #include "data.cuh"

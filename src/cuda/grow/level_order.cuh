@@ -1,5 +1,5 @@
 /* Levels in order of gradient, by one block; and which of the sets that the order offers are tried. For split_cat.cu
- * and level.cu.
+ * and layer.cu.
  *
  *   place   levels that take part get a key (their ratio as bits that order like it), in any order
  *   sort    by (key, level), bitonic: in shared memory where all fit, else tile by tile there, with the steps that

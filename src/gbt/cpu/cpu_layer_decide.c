@@ -2,11 +2,11 @@
  * the split of all of them.
  *
  * Every node then needs its own left sums, from its histogram or, where that was given back, from its rows; they say
- * what it gains itself and whether it is kept (cpu_split_level.c). */
+ * what it gains itself and whether it is kept (cpu_split_layer.c). */
 #include <string.h>
 
 #include "../base/comm.h"
-#include "cpu_level_impl.h"
+#include "cpu_layer_impl.h"
 
 #define LEVEL_NODES 64 /* nodes of a task */
 

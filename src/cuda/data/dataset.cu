@@ -1,7 +1,7 @@
 /* A data set's pages as tiles on the device, its labels and weights.
  *
  *   pages:  strips of groups, a row of codes of 8 or 16 bits            (data/page.h)
- *   tiles:  columns side by side, packed                                (cu_tile in set.cuh; which ones: tiles.cu)
+ *   tiles:  columns side by side, packed                                (cu_tile in dataset.cuh; which ones: tiles.cu)
  *
  * Pages go up as they are (base/stage.cuh), and a kernel packs them: a byte a code is what the host has in memory
  * anyway, copying it is cheaper for the host than shifting bits, and the device packs as fast as it writes. Only tables
