@@ -247,7 +247,7 @@ static void when_sparse(void) {
   }
 }
 
-/* Many short columns, and one long one: tiles of all shapes. */
+/* Many short columns, and one long one: row blocks of all shapes. */
 static void shapes(void) {
   static const struct {
     int64_t n_rows;

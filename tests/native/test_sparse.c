@@ -30,10 +30,10 @@ static int open_part(part *p, int32_t max_bin, int32_t page_rows, int threads) {
   p->code = codes_of(p->ds->pages, p->ds->cuts);
   p->be.n_rows = ROWS;
   if (!CHECK_OK(cpu_sparse_open(&p->ctx, &p->be, test_err))) return 0;
-  p->scratch.mark = test_alloc(p->be.sparse.tile_rows);
-  memset(p->scratch.mark, 0, p->be.sparse.tile_rows);
+  p->scratch.mark = test_alloc(p->be.sparse.block_rows);
+  memset(p->scratch.mark, 0, p->be.sparse.block_rows);
   p->scratch.side = test_alloc(CPU_TASK_ROWS);
-  return CHECK(p->be.layout->n_sparse == 6) && CHECK(p->be.sparse.n_tiles > 1);
+  return CHECK(p->be.layout->n_sparse == 6) && CHECK(p->be.sparse.n_blocks > 1);
 }
 
 static void close_part(part *p) {
@@ -62,7 +62,7 @@ static void compare_sides(part *p, int32_t feat, const uint32_t *rows, uint32_t 
   CHECK_EQ_I64(wrong, 0);
   if (n > 5000) CHECK(filled > 50);
   wrong = 0;
-  for (uint32_t r = 0; r < p->be.sparse.tile_rows; r++) wrong += p->scratch.mark[r] != 0;
+  for (uint32_t r = 0; r < p->be.sparse.block_rows; r++) wrong += p->scratch.mark[r] != 0;
   CHECK_EQ_I64(wrong, 0);
   free(left);
 }

@@ -1,9 +1,9 @@
 /* Codes of dense columns on the device, in the layout of data/page.h.
  *
- * A step is a tile of rows times a strip. The columns of the strip go up side by side, a kernel writes their codes to
+ * A step is a row block times a strip. The columns of the strip go up side by side, a kernel writes their codes to
  * where they lie in the strip's rows, and the rows come down in one piece:
  *
- *   up      column 0 | column 1 | column 2 ...       rows of the tile, as they are stored
+ *   up      column 0 | column 1 | column 2 ...       rows of the block, as they are stored
  *   strip   b b b b . . | b b b b . . | ...          codes; 0 in padding and where bundles will be filled in
  *
  * Two steps are under way at a time: while one is on the device, the host's threads fill the other's columns. Sparse
@@ -75,7 +75,7 @@ struct cu_binner {
   cu_bin_column *host_column;
   int32_t *column_beg; /* n_strips + 1 */
   double *host_numbers;
-  int32_t tile_rows;
+  int32_t block_rows;
 };
 
 static void cu_binner_close(gbt_ctx *ctx, cu_binner *b) {
@@ -175,12 +175,12 @@ static gbt_status cu_binner_open(gbt_ctx *ctx, cu_binner *b, const gbt_cuts *cut
   }
   if (rows < LEAST_ROWS) rows = LEAST_ROWS;
   if (most > b->pages->info.n_rows) most = b->pages->info.n_rows;
-  b->tile_rows = (int32_t)(rows < most ? rows : most);
+  b->block_rows = (int32_t)(rows < most ? rows : most);
   CU_TRY(cudaSetDevice(b->o->device));
   GBT_TRY(cu_data_grid(b->o->device, &b->most_blocks, err));
-  GBT_TRY(cu_stage_open(ctx, (size_t)b->tile_rows * (size_t)most_bytes, &b->stage, err));
+  GBT_TRY(cu_stage_open(ctx, (size_t)b->block_rows * (size_t)most_bytes, &b->stage, err));
   GBT_TRY(cu_new(&b->memory, &b->raw, b->stage.bytes, err));
-  GBT_TRY(cu_new(&b->memory, &b->strip, (size_t)b->tile_rows * row_bytes, err));
+  GBT_TRY(cu_new(&b->memory, &b->strip, (size_t)b->block_rows * row_bytes, err));
   for (int half = 0; half < 2; half++) GBT_TRY(cu_host_alloc(b->strip.n, &b->down[half], err));
   return cu_up_numbers(ctx, b, cuts, n, err);
 }
@@ -220,40 +220,40 @@ static gbt_status cu_take_down(gbt_ctx *ctx, cu_binner *b, int half, gbt_error *
   return GBT_OK;
 }
 
-static gbt_status cu_bin_step(gbt_ctx *ctx, cu_binner *b, gbti_tile tile, int32_t strip, gbt_error *err) {
+static gbt_status cu_bin_step(gbt_ctx *ctx, cu_binner *b, gbti_row_block block, int32_t strip, gbt_error *err) {
   const gbt_layout *layout = &b->pages->info.layout;
   const gbt_group *group = &layout->group[layout->strip_beg[strip]];
-  const gbt_page *page = &b->pages->page[tile.page];
+  const gbt_page *page = &b->pages->page[block.page];
   int32_t beg = b->column_beg[strip], n = b->column_beg[strip + 1] - beg;
-  size_t row_bytes = gbti_row_bytes(group), bytes = (size_t)tile.n_rows * row_bytes;
+  size_t row_bytes = gbti_row_bytes(group), bytes = (size_t)block.n_rows * row_bytes;
   cudaStream_t s = b->stage.stream;
   int half = b->stage.turn;
   unsigned char *to;
   if (n == 0) return GBT_OK;
   GBT_TRY(cu_stage_next(&b->stage, &to, err));
   GBT_TRY(cu_take_down(ctx, b, half, err));
-  cu_fill fill = {b, b->host_column + beg, page->row_beg + tile.beg, tile.n_rows, to};
+  cu_fill fill = {b, b->host_column + beg, page->row_beg + block.beg, block.n_rows, to};
   GBT_TRY(gbt_parallel(ctx, n, cu_fill_task, &fill, err));
   const cu_bin_column *last = &fill.column[n - 1];
-  size_t up = ((size_t)last->bytes_before + cu_raw_bytes(last->storage)) * (size_t)tile.n_rows;
+  size_t up = ((size_t)last->bytes_before + cu_raw_bytes(last->storage)) * (size_t)block.n_rows;
   GBT_TRY(cu_stage_copy(&b->stage, b->raw.at, up, err));
   CU_TRY(cudaMemsetAsync(b->strip.at, 0, bytes, s));
-  dim3 grid(cu_blocks((b->most_blocks + (unsigned)n - 1) / (unsigned)n, (uint64_t)tile.n_rows, CU_BIN_BLOCK),
+  dim3 grid(cu_blocks((b->most_blocks + (unsigned)n - 1) / (unsigned)n, (uint64_t)block.n_rows, CU_BIN_BLOCK),
             (unsigned)n);
-  CU_LAUNCH(k_bin, grid, CU_BIN_BLOCK, 0, s, b->column.at + beg, b->raw.at, (uint64_t)tile.n_rows, group->stride,
+  CU_LAUNCH(k_bin, grid, CU_BIN_BLOCK, 0, s, b->column.at + beg, b->raw.at, (uint64_t)block.n_rows, group->stride,
             b->strip.at);
   CU_LAUNCHED();
   CU_TRY(cudaMemcpyAsync(b->down[half], b->strip.at, bytes, cudaMemcpyDeviceToHost, s));
-  b->under_way[half].to = (unsigned char *)page->strip[strip] + (size_t)tile.beg * row_bytes;
+  b->under_way[half].to = (unsigned char *)page->strip[strip] + (size_t)block.beg * row_bytes;
   b->under_way[half].bytes = bytes;
   return cu_stage_done(&b->stage, err);
 }
 
 static gbt_status cu_bin_all(gbt_ctx *ctx, cu_binner *b, gbt_error *err) {
-  int64_t n_tiles = gbti_n_tiles(b->pages, b->tile_rows);
-  for (int64_t t = 0; t < n_tiles; t++)
+  int64_t n_blocks = gbti_n_row_blocks(b->pages, b->block_rows);
+  for (int64_t t = 0; t < n_blocks; t++)
     for (int32_t strip = 0; strip < b->pages->info.layout.n_strips; strip++)
-      GBT_TRY(cu_bin_step(ctx, b, gbti_tile_at(b->pages, b->tile_rows, t), strip, err));
+      GBT_TRY(cu_bin_step(ctx, b, gbti_row_block_at(b->pages, b->block_rows, t), strip, err));
   CU_TRY(cudaStreamSynchronize(b->stage.stream));
   for (int half = 0; half < 2; half++) GBT_TRY(cu_take_down(ctx, b, half, err));
   return GBT_OK;

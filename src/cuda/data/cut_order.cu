@@ -47,31 +47,31 @@ __device__ static __forceinline__ uint64_t cu_weight_at(const cu_cut_view &v, ui
   return row == CU_ABSENT ? v.absent : v.weight[row];
 }
 
-__global__ static void k_weigh_tiles(cu_cut_view v, uint64_t n_tiles) {
-  for (uint64_t t = blockIdx.x; t < n_tiles; t += gridDim.x) {
+__global__ static void k_weigh_parts(cu_cut_view v, uint64_t n_parts) {
+  for (uint64_t t = blockIdx.x; t < n_parts; t += gridDim.x) {
     uint64_t sum = 0;
-    for (uint32_t k = threadIdx.x; k < CU_CUT_TILE; k += blockDim.x) sum += cu_weight_at(v, t * CU_CUT_TILE + k);
+    for (uint32_t k = threadIdx.x; k < CU_CUT_PART; k += blockDim.x) sum += cu_weight_at(v, t * CU_CUT_PART + k);
     sum = cu_block_sum(sum);
-    if (threadIdx.x == 0) v.tile_sum[t] = sum;
+    if (threadIdx.x == 0) v.part_sum[t] = sum;
   }
 }
 
-/* Sums become those of the tiles before; by one block. */
-__global__ static void k_tiles_before(cu_cut_view v, uint64_t n_tiles) {
+/* Sums become those of the parts before; by one block. */
+__global__ static void k_parts_before(cu_cut_view v, uint64_t n_parts) {
   uint64_t before = 0;
-  for (uint64_t beg = 0; beg < n_tiles; beg += blockDim.x) {
+  for (uint64_t beg = 0; beg < n_parts; beg += blockDim.x) {
     uint64_t t = beg + threadIdx.x, total;
-    uint64_t at = cu_block_scan(t < n_tiles ? v.tile_sum[t] : (uint64_t)0, &total);
-    if (t < n_tiles) v.tile_sum[t] = before + at;
+    uint64_t at = cu_block_scan(t < n_parts ? v.part_sum[t] : (uint64_t)0, &total);
+    if (t < n_parts) v.part_sum[t] = before + at;
     before += total;
   }
 }
 
-__global__ static void k_weigh(cu_cut_view v, uint64_t n_tiles) {
-  for (uint64_t t = blockIdx.x; t < n_tiles; t += gridDim.x) {
-    uint64_t before = v.tile_sum[t];
-    for (uint32_t k = 0; k < CU_CUT_TILE; k += blockDim.x) {
-      uint64_t i = t * CU_CUT_TILE + k + threadIdx.x, w = cu_weight_at(v, i), total;
+__global__ static void k_weigh(cu_cut_view v, uint64_t n_parts) {
+  for (uint64_t t = blockIdx.x; t < n_parts; t += gridDim.x) {
+    uint64_t before = v.part_sum[t];
+    for (uint32_t k = 0; k < CU_CUT_PART; k += blockDim.x) {
+      uint64_t i = t * CU_CUT_PART + k + threadIdx.x, w = cu_weight_at(v, i), total;
       uint64_t at = cu_block_scan(w, &total);
       if (i < v.n) v.upto[i] = before + at + w;
       before += total;
@@ -112,37 +112,37 @@ __device__ static __forceinline__ uint32_t cu_entry_of(const cu_cut_view &v, int
   return kind == CU_RUNS ? v.ends[i] : (uint32_t)i;
 }
 
-__device__ static __forceinline__ uint64_t cu_tiles(uint64_t n) { return (n + CU_CUT_TILE - 1) / CU_CUT_TILE; }
+__device__ static __forceinline__ uint64_t cu_parts(uint64_t n) { return (n + CU_CUT_PART - 1) / CU_CUT_PART; }
 
 __global__ static void k_count(cu_cut_view v, int kind) {
-  uint64_t n = cu_n_of(v, kind), n_tiles = cu_tiles(n);
-  for (uint64_t t = blockIdx.x; t < n_tiles; t += gridDim.x) {
+  uint64_t n = cu_n_of(v, kind), n_parts = cu_parts(n);
+  for (uint64_t t = blockIdx.x; t < n_parts; t += gridDim.x) {
     uint32_t sum = 0;
-    for (uint32_t k = threadIdx.x; k < CU_CUT_TILE; k += blockDim.x) {
-      uint64_t i = t * CU_CUT_TILE + k;
+    for (uint32_t k = threadIdx.x; k < CU_CUT_PART; k += blockDim.x) {
+      uint64_t i = t * CU_CUT_PART + k;
       if (i < n) sum += (uint32_t)cu_is_in(v, kind, i);
     }
     sum = cu_block_sum(sum);
-    if (threadIdx.x == 0) v.tile_first[t] = sum;
+    if (threadIdx.x == 0) v.part_first[t] = sum;
   }
 }
 
 /* Counts become places; by one block. With weights the ends are taken for runs until these are known. */
 __global__ static void k_places(cu_cut_view v, int kind) {
-  int64_t n_tiles = (int64_t)cu_tiles(cu_n_of(v, kind));
-  uint32_t *first = v.tile_first, n = cu_block_prefix(n_tiles, first, [first](int64_t t) { return first[t]; });
+  int64_t n_parts = (int64_t)cu_parts(cu_n_of(v, kind));
+  uint32_t *first = v.part_first, n = cu_block_prefix(n_parts, first, [first](int64_t t) { return first[t]; });
   if (threadIdx.x != 0) return;
   v.found->n_list[kind] = n;
   if (kind != CU_HEAVY) v.found->n_runs = n;
 }
 
 __global__ static void k_list(cu_cut_view v, int kind) {
-  uint64_t n = cu_n_of(v, kind), n_tiles = cu_tiles(n);
+  uint64_t n = cu_n_of(v, kind), n_parts = cu_parts(n);
   uint32_t *list = kind == CU_ENDS ? v.ends : kind == CU_RUNS ? v.runs : v.heavy;
-  for (uint64_t t = blockIdx.x; t < n_tiles; t += gridDim.x) {
-    uint32_t before = v.tile_first[t];
-    for (uint32_t k = 0; k < CU_CUT_TILE; k += blockDim.x) {
-      uint64_t i = t * CU_CUT_TILE + k + threadIdx.x;
+  for (uint64_t t = blockIdx.x; t < n_parts; t += gridDim.x) {
+    uint32_t before = v.part_first[t];
+    for (uint32_t k = 0; k < CU_CUT_PART; k += blockDim.x) {
+      uint64_t i = t * CU_CUT_PART + k + threadIdx.x;
       uint32_t in = i < n ? (uint32_t)cu_is_in(v, kind, i) : 0u, total;
       uint32_t at = cu_block_scan(in, &total);
       if (in) list[before + at] = cu_entry_of(v, kind, i);
@@ -284,14 +284,14 @@ static gbt_status cu_make_list(const cu_cut_view *v, int kind, unsigned grid, cu
 }
 
 gbt_status cu_rank_cuts(const cu_cut_view *v, unsigned most, cudaStream_t s, gbt_error *err) {
-  uint64_t n_tiles = (v->n + CU_CUT_TILE - 1) / CU_CUT_TILE;
-  unsigned grid = cu_blocks(most, n_tiles, 1);
+  uint64_t n_parts = (v->n + CU_CUT_PART - 1) / CU_CUT_PART;
+  unsigned grid = cu_blocks(most, n_parts, 1);
   if (v->upto != NULL) {
-    CU_LAUNCH(k_weigh_tiles, grid, CU_CUT_BLOCK, 0, s, *v, n_tiles);
+    CU_LAUNCH(k_weigh_parts, grid, CU_CUT_BLOCK, 0, s, *v, n_parts);
     CU_LAUNCHED();
-    CU_LAUNCH(k_tiles_before, 1, CU_CUT_BLOCK, 0, s, *v, n_tiles);
+    CU_LAUNCH(k_parts_before, 1, CU_CUT_BLOCK, 0, s, *v, n_parts);
     CU_LAUNCHED();
-    CU_LAUNCH(k_weigh, grid, CU_CUT_BLOCK, 0, s, *v, n_tiles);
+    CU_LAUNCH(k_weigh, grid, CU_CUT_BLOCK, 0, s, *v, n_parts);
     CU_LAUNCHED();
   }
   GBT_TRY(cu_make_list(v, CU_ENDS, grid, s, err));

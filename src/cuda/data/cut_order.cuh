@@ -6,7 +6,7 @@
 
 #define CU_NO_RUN UINT32_MAX
 
-enum { CU_CUT_TILE = 2048 }; /* entries; what tile_sum and tile_first have a place for */
+enum { CU_CUT_PART = 2048 }; /* entries; what part_sum and part_first have a place for */
 
 /* What is found out about a column, on the device. */
 struct cu_found {
@@ -31,8 +31,8 @@ struct cu_cut_view {
   const uint64_t *weight; /* by row */
   uint64_t *upto;         /* with weights alone */
   uint64_t absent;        /* weight of the entry that stands for all absent ones; 0: there is none */
-  uint64_t *tile_sum;
-  uint32_t *tile_first;
+  uint64_t *part_sum;
+  uint32_t *part_first;
   uint32_t *ends, *runs, *heavy; /* lists; without weights runs are ends, one and the same */
   uint64_t *heavy_before;        /* weight of the heavy runs before the j-th */
   cu_candidate *candidate;

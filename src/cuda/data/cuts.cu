@@ -24,8 +24,8 @@ struct cu_cutter {
   int has_absent; /* of the column cut last: an entry stands for the absent ones */
   uint64_t cap;   /* keys */
   cu_stage stage;
-  cu_array<uint64_t> key[2], weight, tile_sum, heavy_before;
-  cu_array<uint32_t> row[2], tile_first, heavy;
+  cu_array<uint64_t> key[2], weight, part_sum, heavy_before;
+  cu_array<uint32_t> row[2], part_first, heavy;
   cu_array<double> levels;
   cu_array<cu_candidate> candidate;
   cu_array<cu_found> found;
@@ -49,9 +49,9 @@ void cu_cutter_close(cu_offload *o) {
     cu_drop(&c->memory, &c->row[k]);
   }
   cu_drop(&c->memory, &c->weight);
-  cu_drop(&c->memory, &c->tile_sum);
+  cu_drop(&c->memory, &c->part_sum);
   cu_drop(&c->memory, &c->heavy_before);
-  cu_drop(&c->memory, &c->tile_first);
+  cu_drop(&c->memory, &c->part_first);
   cu_drop(&c->memory, &c->heavy);
   cu_drop(&c->memory, &c->levels);
   cu_drop(&c->memory, &c->candidate);
@@ -96,9 +96,9 @@ static gbt_status cu_cutter_open(gbt_ctx *ctx, cu_offload *o, const gbti_cut_inp
     GBT_TRY(cu_new(&c->memory, &c->key[k], (size_t)c->cap, err));
     if (in->weight != NULL) GBT_TRY(cu_new(&c->memory, &c->row[k], (size_t)c->cap, err));
   }
-  size_t n_tiles = (size_t)(c->cap / CU_CUT_TILE + 2), room = 0;
-  GBT_TRY(cu_new(&c->memory, &c->tile_sum, n_tiles, err));
-  GBT_TRY(cu_new(&c->memory, &c->tile_first, n_tiles, err));
+  size_t n_parts = (size_t)(c->cap / CU_CUT_PART + 2), room = 0;
+  GBT_TRY(cu_new(&c->memory, &c->part_sum, n_parts, err));
+  GBT_TRY(cu_new(&c->memory, &c->part_first, n_parts, err));
   GBT_TRY(cu_new(&c->memory, &c->heavy, bins / 2 + 1, err));
   GBT_TRY(cu_new(&c->memory, &c->heavy_before, bins / 2 + 1, err));
   GBT_TRY(cu_new(&c->memory, &c->candidate, bins, err));
@@ -208,8 +208,8 @@ gbt_status cu_cut(gbt_offload *self, gbt_ctx *ctx, const gbti_cut_input *input, 
   v.n = (uint64_t)input->in.n_entries + (uint64_t)c->has_absent;
   v.weight = c->weight.at;
   v.absent = input->absent_weight;
-  v.tile_sum = c->tile_sum.at;
-  v.tile_first = c->tile_first.at;
+  v.part_sum = c->part_sum.at;
+  v.part_first = c->part_first.at;
   v.heavy = c->heavy.at;
   v.heavy_before = c->heavy_before.at;
   v.candidate = c->candidate.at;

@@ -2,8 +2,8 @@
  * and layer.cu.
  *
  *   place   levels that take part get a key (their ratio as bits that order like it), in any order
- *   sort    by (key, level), bitonic: in shared memory where all fit, else tile by tile there, with the steps that
- *           reach over more than a tile in the block's own scratch in global memory
+ *   sort    by (key, level), bitonic: in shared memory where all fit, else part by part there, with the steps that
+ *           reach over more than a part in the block's own scratch in global memory
  *
  * Keys and levels make a total order, so the outcome does not depend on how levels were placed. A bitonic sort wants a
  * power of two: places behind the last level hold the largest key and level there are. */
@@ -11,20 +11,20 @@
 
 #include "search.cuh"
 
-enum : uint32_t { CU_TILE = 2048, CU_NO_LEVEL = 0xffff };
+enum : uint32_t { CU_SORT_PART = 2048, CU_NO_LEVEL = 0xffff };
 
 struct cu_ranked {
   uint64_t *key;
   uint16_t *level;
-  uint64_t *tile_key; /* CU_TILE, shared; the same as `key` when all fit */
-  uint16_t *tile_level;
+  uint64_t *part_key; /* CU_SORT_PART, shared; the same as `key` when all fit */
+  uint16_t *part_level;
   uint32_t n;
 };
 
 /* Shared memory of a block that ranks levels. */
 struct cu_rank_room {
-  uint64_t key[CU_TILE];
-  uint16_t level[CU_TILE];
+  uint64_t key[CU_SORT_PART];
+  uint16_t level[CU_SORT_PART];
   uint32_t n_placed;
 };
 
@@ -47,21 +47,21 @@ __device__ static __forceinline__ void cu_bitonic_step(uint64_t *key, uint16_t *
   __syncthreads();
 }
 
-/* Steps of sizes [first, last] that reach at most half a tile, of one tile. */
-__device__ static __forceinline__ void cu_sort_tile(const cu_ranked &r, uint32_t base, uint32_t n, uint32_t first,
+/* Steps of sizes [first, last] that reach at most half a part, of one part. */
+__device__ static __forceinline__ void cu_sort_part(const cu_ranked &r, uint32_t base, uint32_t n, uint32_t first,
                                                     uint32_t last) {
-  const int moved = r.key != r.tile_key;
+  const int moved = r.key != r.part_key;
   for (uint32_t i = threadIdx.x; moved && i < n; i += blockDim.x) {
-    r.tile_key[i] = r.key[base + i];
-    r.tile_level[i] = r.level[base + i];
+    r.part_key[i] = r.key[base + i];
+    r.part_level[i] = r.level[base + i];
   }
   __syncthreads();
   for (uint32_t size = first; size <= last; size *= 2u)
     for (uint32_t reach = size / 2u < n / 2u ? size / 2u : n / 2u; reach > 0; reach /= 2u)
-      cu_bitonic_step(r.tile_key, r.tile_level, n, base, size, reach);
+      cu_bitonic_step(r.part_key, r.part_level, n, base, size, reach);
   for (uint32_t i = threadIdx.x; moved && i < n; i += blockDim.x) {
-    r.key[base + i] = r.tile_key[i];
-    r.level[base + i] = r.tile_level[i];
+    r.key[base + i] = r.part_key[i];
+    r.level[base + i] = r.part_level[i];
   }
   __syncthreads();
 }
@@ -74,11 +74,11 @@ __device__ static __forceinline__ void cu_sort_levels(const cu_ranked &r) {
     r.level[i] = CU_NO_LEVEL;
   }
   __syncthreads();
-  uint32_t n = all < CU_TILE ? all : (uint32_t)CU_TILE;
-  for (uint32_t base = 0; base < all; base += n) cu_sort_tile(r, base, n, 2u, n);
+  uint32_t n = all < CU_SORT_PART ? all : (uint32_t)CU_SORT_PART;
+  for (uint32_t base = 0; base < all; base += n) cu_sort_part(r, base, n, 2u, n);
   for (uint32_t size = 2u * n; size <= all; size *= 2u) {
     for (uint32_t reach = size / 2u; reach >= n; reach /= 2u) cu_bitonic_step(r.key, r.level, all, 0, size, reach);
-    for (uint32_t base = 0; base < all; base += n) cu_sort_tile(r, base, n, size, size);
+    for (uint32_t base = 0; base < all; base += n) cu_sort_part(r, base, n, size, size);
   }
 }
 
@@ -88,12 +88,12 @@ __device__ static __forceinline__ cu_ranked cu_rank_levels(const cu_view &v, con
                                                            uint32_t scratch) {
   const gbt_units unit = v.tree->unit;
   const double smooth = v.params.cat_smooth;
-  const int fits = (uint32_t)k.n_bins <= CU_TILE;
+  const int fits = (uint32_t)k.n_bins <= CU_SORT_PART;
   cu_ranked r;
-  r.tile_key = room->key;
-  r.tile_level = room->level;
-  r.key = fits ? r.tile_key : v.sort_key + (uint64_t)scratch * v.sort_room;
-  r.level = fits ? r.tile_level : v.sort_level + (uint64_t)scratch * v.sort_room;
+  r.part_key = room->key;
+  r.part_level = room->level;
+  r.key = fits ? r.part_key : v.sort_key + (uint64_t)scratch * v.sort_room;
+  r.level = fits ? r.part_level : v.sort_level + (uint64_t)scratch * v.sort_room;
   __syncthreads(); /* whatever used the room before */
   if (threadIdx.x == 0) room->n_placed = 0;
   __syncthreads();

@@ -119,8 +119,8 @@ enum : size_t { SORT_BYTES = (size_t)64 << 20 }; /* of scratch, about, for order
 
 static void plan_scratch(cu_backend *be, uint32_t most_levels) {
   cu_view *v = &be->view;
-  if (most_levels <= CU_TILE) return;
-  v->sort_room = CU_TILE;
+  if (most_levels <= CU_SORT_PART) return;
+  v->sort_room = CU_SORT_PART;
   while (v->sort_room < most_levels) v->sort_room *= 2u;
   size_t each = (size_t)v->sort_room * (sizeof *v->sort_key + sizeof *v->sort_level);
   v->sort_blocks = (int32_t)(SORT_BYTES / each) + 1;

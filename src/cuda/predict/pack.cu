@@ -1,7 +1,7 @@
 /* Prediction: trees as the device walks them (predict.cuh), made of the host's packs (model/predict_pack.c).
  *
  *   measure   units of every tree's blob
- *   place     trees by output, blobs one behind the other, tiles
+ *   place     trees by output, blobs one behind the other, which of them are a part
  *   fill      nodes with places of sets and values, by tree in parallel; then all goes up
  *
  * Nothing of the host's copy is kept. */
@@ -162,22 +162,22 @@ static void fill_task(void *arg, int64_t task, int thread) {
     fill_nodes(fill, &from, tree, fill->blob + tree->at);
 }
 
-/* Trees by output, their places among the units, tiles. n_units: of all blobs. */
-static void place_trees(cu_predict_fill *fill, uint32_t most_units, uint32_t *tile_beg, cu_predict_tile *tile,
-                        size_t *n_tiles, uint32_t *tile_units, uint64_t *n_units) {
+/* Trees by output, their places among the units, parts of neighbours. n_units: of all blobs. */
+static void place_trees(cu_predict_fill *fill, uint32_t most_units, uint32_t *part_beg, cu_predict_part *part,
+                        size_t *n_parts, uint32_t *part_units, uint64_t *n_units) {
   const gbt_forest_view *forest = fill->forest;
   uint64_t beg = fill->pack->trees.beg, n = fill->pack->trees.end - beg;
   uint32_t n_outputs = (uint32_t)forest->n_outputs, next = 0;
-  *n_tiles = *tile_units = 0;
+  *n_parts = *part_units = 0;
   *n_units = 0;
-  for (uint32_t k = 0; k < n_outputs; k++) tile_beg[k] = 0; /* numbers of trees; then where an output's begin */
-  for (uint64_t i = 0; i < n; i++) tile_beg[gbti_predict_output(forest, beg + i)]++;
+  for (uint32_t k = 0; k < n_outputs; k++) part_beg[k] = 0; /* numbers of trees; then where an output's begin */
+  for (uint64_t i = 0; i < n; i++) part_beg[gbti_predict_output(forest, beg + i)]++;
   for (uint32_t k = 0; k < n_outputs; k++) {
-    uint32_t more = tile_beg[k];
-    tile_beg[k] = next;
+    uint32_t more = part_beg[k];
+    part_beg[k] = next;
     next += more;
   }
-  for (uint64_t i = 0; i < n; i++) fill->place[i] = tile_beg[gbti_predict_output(forest, beg + i)]++;
+  for (uint64_t i = 0; i < n; i++) fill->place[i] = part_beg[gbti_predict_output(forest, beg + i)]++;
   for (uint64_t i = 0; i < n; i++) {
     const cu_predict_measure *size = &fill->size[i];
     cu_predict_tree *tree = &fill->tree[fill->place[i]];
@@ -192,21 +192,21 @@ static void place_trees(cu_predict_fill *fill, uint32_t most_units, uint32_t *ti
   for (uint32_t t = 0; t < n; t++) {
     cu_predict_tree *tree = &fill->tree[t];
     int32_t output = gbti_predict_output(forest, tree->number);
-    cu_predict_tile *last = *n_tiles > 0 ? &tile[*n_tiles - 1] : NULL;
+    cu_predict_part *last = *n_parts > 0 ? &part[*n_parts - 1] : NULL;
     tree->at = (uint32_t)*n_units;
     *n_units += tree->n_units;
     if (output == before && last->shared && last->n_units + tree->n_units <= most_units) {
       last->tree_end = t + 1;
       last->n_units += tree->n_units;
     } else {
-      while (before < output) tile_beg[++before] = (uint32_t)*n_tiles;
-      cu_predict_tile fresh = {t, t + 1, tree->at, tree->n_units, tree->n_units <= most_units};
-      tile[(*n_tiles)++] = fresh;
-      last = &tile[*n_tiles - 1];
+      while (before < output) part_beg[++before] = (uint32_t)*n_parts;
+      cu_predict_part fresh = {t, t + 1, tree->at, tree->n_units, tree->n_units <= most_units};
+      part[(*n_parts)++] = fresh;
+      last = &part[*n_parts - 1];
     }
-    if (last->shared && last->n_units > *tile_units) *tile_units = last->n_units;
+    if (last->shared && last->n_units > *part_units) *part_units = last->n_units;
   }
-  while (before < (int32_t)n_outputs) tile_beg[++before] = (uint32_t)*n_tiles;
+  while (before < (int32_t)n_outputs) part_beg[++before] = (uint32_t)*n_parts;
 }
 
 /* n elements from the host to a new array. The host's may be freed at once. */
@@ -251,10 +251,10 @@ static gbt_status put_pack(gbt_ctx *ctx, const cu_predict_plan *plan, const gbti
                            cu_predict_run *run, gbt_error *err) {
   const gbt_mem *mem = &ctx->mem;
   cu_predict_fill fill = {plan->forest, pack, NULL, NULL, NULL, NULL};
-  size_t n = (size_t)(pack->trees.end - pack->trees.beg), n_outputs = (size_t)plan->forest->n_outputs, n_tiles;
+  size_t n = (size_t)(pack->trees.end - pack->trees.beg), n_outputs = (size_t)plan->forest->n_outputs, n_parts;
   uint64_t n_units;
-  uint32_t *tile_beg = NULL;
-  cu_predict_tile *tile = NULL;
+  uint32_t *part_beg = NULL;
+  cu_predict_part *part = NULL;
   gbt_status status;
   run->trees = pack->trees;
   run->packed = 1;
@@ -263,24 +263,24 @@ static gbt_status put_pack(gbt_ctx *ctx, const cu_predict_plan *plan, const gbti
   GBT_TRY_GOTO(gbt_mem_array(mem, n, sizeof *fill.size, &fill.size, err), done);
   GBT_TRY_GOTO(gbt_mem_array(mem, n, sizeof *fill.place, &fill.place, err), done);
   GBT_TRY_GOTO(gbt_mem_array(mem, n, sizeof *fill.tree, &fill.tree, err), done);
-  GBT_TRY_GOTO(gbt_mem_array(mem, n, sizeof *tile, &tile, err), done);
-  GBT_TRY_GOTO(gbt_mem_array(mem, n_outputs + 1, sizeof *tile_beg, &tile_beg, err), done);
+  GBT_TRY_GOTO(gbt_mem_array(mem, n, sizeof *part, &part, err), done);
+  GBT_TRY_GOTO(gbt_mem_array(mem, n_outputs + 1, sizeof *part_beg, &part_beg, err), done);
   GBT_TRY_GOTO(gbt_parallel(ctx, (int64_t)n, measure_task, &fill, err), done);
-  place_trees(&fill, plan->tile_units, tile_beg, tile, &n_tiles, &run->tile_units, &n_units);
+  place_trees(&fill, plan->part_units, part_beg, part, &n_parts, &run->part_units, &n_units);
   GBT_TRY_GOTO(gbt_mem_zeros(mem, (size_t)n_units, sizeof *fill.blob, &fill.blob, err), done);
   GBT_TRY_GOTO(gbt_parallel(ctx, (int64_t)n, fill_task, &fill, err), done);
   GBT_TRY_GOTO(put(plan, &run->blob, fill.blob, (size_t)n_units, err), done);
   GBT_TRY_GOTO(put(plan, &run->tree, fill.tree, n, err), done);
-  GBT_TRY_GOTO(put(plan, &run->tile, tile, n_tiles, err), done);
-  GBT_TRY_GOTO(put(plan, &run->tile_beg, tile_beg, n_outputs + 1, err), done);
+  GBT_TRY_GOTO(put(plan, &run->part, part, n_parts, err), done);
+  GBT_TRY_GOTO(put(plan, &run->part_beg, part_beg, n_outputs + 1, err), done);
   status = put_features(ctx, plan, pack, group, run, err);
 done:
   gbt_mem_free(mem, fill.size);
   gbt_mem_free(mem, fill.place);
   gbt_mem_free(mem, fill.tree);
   gbt_mem_free(mem, fill.blob);
-  gbt_mem_free(mem, tile);
-  gbt_mem_free(mem, tile_beg);
+  gbt_mem_free(mem, part);
+  gbt_mem_free(mem, part_beg);
   return status;
 }
 
@@ -330,8 +330,8 @@ done:
 static void drop_run(cu_memory *memory, cu_predict_run *run) {
   cu_drop(memory, &run->blob);
   cu_drop(memory, &run->tree);
-  cu_drop(memory, &run->tile);
-  cu_drop(memory, &run->tile_beg);
+  cu_drop(memory, &run->part);
+  cu_drop(memory, &run->part_beg);
   cu_drop(memory, &run->feat);
   cu_drop(memory, &run->cut);
   cu_drop(memory, &run->plain);

@@ -21,7 +21,7 @@ enum {
   BUFFERS = 2
 };
 
-static const int64_t PART_ROWS = 1 << 13; /* that a task reads or copies of a column */
+static const int64_t BLOCK_ROWS = 1 << 13; /* that a task reads or copies of a column */
 
 #define CHUNK_STEPS 0x1p36 /* of a chunk through all trees: some tenths of a second between two polls */
 #define FOREST_BYTES ((size_t)1 << 32)
@@ -46,7 +46,7 @@ struct cu_predict_pipe {
   cu_predict_group group;
   cu_predict_buffer buffer[BUFFERS];
   int64_t rows;      /* most of a chunk */
-  int64_t n_parts;   /* tasks of a column, for the chunk at hand */
+  int64_t n_blocks;  /* tasks of a column, for the chunk at hand */
   int64_t n_results; /* columns of results */
   cu_predict_buffer *at;
   int64_t *cursor; /* by thread: n_cols */
@@ -57,8 +57,8 @@ struct cu_predict_pipe {
 static void read_task(void *arg, int64_t task, int thread) {
   const cu_predict_pipe *p = (const cu_predict_pipe *)arg;
   const cu_predict_buffer *b = p->at;
-  int64_t column = task / p->n_parts, beg = task % p->n_parts * PART_ROWS, n = b->chunk.n_rows;
-  int64_t m = n - beg < PART_ROWS ? n - beg : PART_ROWS, n_cols = p->group.n_cols;
+  int64_t column = task / p->n_blocks, beg = task % p->n_blocks * BLOCK_ROWS, n = b->chunk.n_rows;
+  int64_t m = n - beg < BLOCK_ROWS ? n - beg : BLOCK_ROWS, n_cols = p->group.n_cols;
   if (column < n_cols) {
     gbt_binding_read(p->job->binding, b->row + beg, (int32_t)m, &p->group.feat[column], 1,
                      &p->cursor[thread * n_cols + column], b->x_up + column * n + beg, 1);
@@ -72,8 +72,8 @@ static void copy_task(void *arg, int64_t task, int thread) {
   (void)thread;
   const cu_predict_pipe *p = (const cu_predict_pipe *)arg;
   const cu_predict_buffer *b = p->at;
-  int64_t column = task / p->n_parts, beg = task % p->n_parts * PART_ROWS, n = b->chunk.n_rows;
-  size_t m = (size_t)(n - beg < PART_ROWS ? n - beg : PART_ROWS);
+  int64_t column = task / p->n_blocks, beg = task % p->n_blocks * BLOCK_ROWS, n = b->chunk.n_rows;
+  size_t m = (size_t)(n - beg < BLOCK_ROWS ? n - beg : BLOCK_ROWS);
   if (p->job->scores != NULL) {
     memcpy(p->job->scores + column * p->job->n_rows + b->row + beg, (const double *)b->result + column * n + beg,
            m * sizeof(double));
@@ -84,11 +84,11 @@ static void copy_task(void *arg, int64_t task, int thread) {
   }
 }
 
-static gbt_status run_parts(cu_predict_pipe *p, cu_predict_buffer *b, int64_t n_columns, gbt_task_fn fn,
-                            gbt_error *err) {
+static gbt_status run_blocks(cu_predict_pipe *p, cu_predict_buffer *b, int64_t n_columns, gbt_task_fn fn,
+                             gbt_error *err) {
   p->at = b;
-  p->n_parts = ((int64_t)b->chunk.n_rows + PART_ROWS - 1) / PART_ROWS;
-  return gbt_parallel(p->ctx, n_columns * p->n_parts, fn, p, err);
+  p->n_blocks = ((int64_t)b->chunk.n_rows + BLOCK_ROWS - 1) / BLOCK_ROWS;
+  return gbt_parallel(p->ctx, n_columns * p->n_blocks, fn, p, err);
 }
 
 /* ---- a chunk, there and back ---- */
@@ -114,7 +114,7 @@ static gbt_status finish(cu_predict_pipe *p, cu_predict_buffer *b, gbt_error *er
   if (!b->busy) return GBT_OK;
   CU_TRY(cudaStreamSynchronize(b->stream));
   b->busy = 0;
-  return run_parts(p, b, p->n_results, copy_task, err);
+  return run_blocks(p, b, p->n_results, copy_task, err);
 }
 
 static gbt_status pass_rows(cu_predict_pipe *p, gbt_error *err) {
@@ -129,7 +129,7 @@ static gbt_status pass_rows(cu_predict_pipe *p, gbt_error *err) {
     b->chunk.n_rows = (uint32_t)n;
     b->chunk.stride = (uint64_t)n;
     b->chunk.code_stride = (uint64_t)((n + CU_PREDICT_HEIGHT - 1) / CU_PREDICT_HEIGHT * CU_PREDICT_HEIGHT);
-    GBT_TRY(run_parts(p, b, n_columns, read_task, err));
+    GBT_TRY(run_blocks(p, b, n_columns, read_task, err));
     b->busy = 1; /* before anything is under way, so that it is waited for */
     GBT_TRY(issue(p, b, err));
   }

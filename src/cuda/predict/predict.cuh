@@ -13,7 +13,7 @@
  *            the leaves | leaf values | words of sets. Leaves stand by the way to them, a bit for each level, 1 = right
  *   order    a run's trees by output, then as in the forest: a score is kept in a register while all trees of its
  *            output go by, and its additions have the forest's order
- *   tile     neighbouring trees of an output that fit into shared memory together
+ *   part     neighbouring trees of an output that fit into shared memory together
  *
  * Chunks of rows have one column for each feature that any tree uses, and codes for each column of a pack:
  *   x[column * stride + row], code[slot * code_stride + row]; results as x, by output or by tree. */
@@ -51,7 +51,7 @@ struct cu_predict_tree {
   uint32_t kind, depth;       /* CU_PREDICT_LEVELS: how many */
 };
 
-struct cu_predict_tile {
+struct cu_predict_part {
   uint32_t tree_beg, tree_end; /* of the run's trees */
   uint32_t at, n_units;
   int32_t shared; /* it fits */
@@ -73,11 +73,11 @@ struct cu_predict_run {
   gbt_tree_range trees;
   int packed;
   double n_steps; /* that a row takes, about */
-  uint32_t n_slots, tile_units;
+  uint32_t n_slots, part_units;
   cu_array<cu_predict_node> blob;
   cu_array<cu_predict_tree> tree;
-  cu_array<cu_predict_tile> tile;
-  cu_array<uint32_t> tile_beg; /* n_outputs + 1 */
+  cu_array<cu_predict_part> part;
+  cu_array<uint32_t> part_beg; /* n_outputs + 1 */
   cu_array<cu_predict_feature> feat;
   cu_array<double> cut;
   cu_array<cu_predict_plain> plain;
@@ -102,7 +102,7 @@ struct cu_predict_plan {
   cudaStream_t stream;
   size_t forest_bytes; /* a group that has so much gets no further run */
   size_t most_runs;
-  uint32_t tile_units; /* most of a tile in shared memory; even */
+  uint32_t part_units; /* most of a part in shared memory; even */
 };
 
 /* As many of the trees as may be on the device together, one at least. group: zeros before. On failure what is there

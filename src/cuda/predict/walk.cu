@@ -2,7 +2,7 @@
  *
  *   k_codes   a thread takes a number: down the feature's tree of cuts, as the host does
  *   k_walk    a block takes CU_PREDICT_BLOCK x ROWS rows and an output. Their codes come into shared memory where they
- *             have room there; tile after tile of the output's trees comes by, too. A thread walks ROWS rows through a
+ *             have room there; part after part of the output's trees comes by, too. A thread walks ROWS rows through a
  *             tree at the same time, as each walk is a chain of loads
  *   k_plain   a thread takes a row through trees that lie as in the forest
  *
@@ -40,11 +40,11 @@ __global__ static void k_codes(cu_predict_codes a) {
 struct cu_predict_walk {
   const cu_predict_node *blob;
   const cu_predict_tree *tree;
-  const cu_predict_tile *tile;
-  const uint32_t *tile_beg;
+  const cu_predict_part *part;
+  const uint32_t *part_beg;
   const uint16_t *code;
   uint64_t stride, code_stride, first_tree; /* first_tree: whose leaves are column 0 */
-  uint32_t n_rows, n_slots, tile_units;
+  uint32_t n_rows, n_slots, part_units;
   int32_t n_outputs;
   double *score;
   int32_t *leaf;
@@ -104,14 +104,14 @@ __device__ static __forceinline__ void walk_levels(const cu_predict_node *node, 
   for (int i = 0; i < ROWS; i++) at[i] = ((const uint32_t *)(node + depth))[value[i]];
 }
 
-/* The thread's rows through a tile's trees; from: the tile's units. */
+/* The thread's rows through a part's trees; from: the part's units. */
 template <int ROWS>
-__device__ static __forceinline__ void walk_tile(const cu_predict_walk &a, const cu_predict_tile &tile,
+__device__ static __forceinline__ void walk_part(const cu_predict_walk &a, const cu_predict_part &part,
                                                  const cu_predict_node *from, const uint16_t *code, uint64_t pitch,
                                                  uint32_t row, double *score) {
-  for (uint32_t t = tile.tree_beg; t < tile.tree_end; t++) {
+  for (uint32_t t = part.tree_beg; t < part.tree_end; t++) {
     const cu_predict_tree tree = a.tree[t];
-    const cu_predict_node *node = from + (tree.at - tile.at);
+    const cu_predict_node *node = from + (tree.at - part.at);
     uint32_t at[ROWS], value[ROWS];
     const uint32_t *words = (const uint32_t *)(node + tree.word_at);
     if (tree.kind == CU_PREDICT_LEVELS)
@@ -140,7 +140,7 @@ struct __align__(16) cu_predict_two {
 template <int ROWS, bool NEAR> __global__ static void k_walk(cu_predict_walk a) {
   CU_DYN_SHARED(cu_predict_node, shared);
   enum { BLOCK_ROWS = CU_PREDICT_BLOCK * ROWS };
-  uint32_t *near = (uint32_t *)(shared + a.tile_units);
+  uint32_t *near = (uint32_t *)(shared + a.part_units);
   uint32_t n_blocks = (a.n_rows + BLOCK_ROWS - 1) / BLOCK_ROWS, n_work = n_blocks * (uint32_t)a.n_outputs;
   for (uint32_t w = blockIdx.x; w < n_work; w += gridDim.x) {
     uint32_t output = w % (uint32_t)a.n_outputs, beg = w / (uint32_t)a.n_outputs * BLOCK_ROWS, row = beg + threadIdx.x;
@@ -157,17 +157,17 @@ template <int ROWS, bool NEAR> __global__ static void k_walk(cu_predict_walk a) 
       uint32_t r = row + (uint32_t)(i * CU_PREDICT_BLOCK);
       score[i] = a.leaf == NULL && r < a.n_rows ? a.score[(uint32_t)output * a.stride + r] : 0.0;
     }
-    for (uint32_t k = a.tile_beg[output]; k < a.tile_beg[output + 1]; k++) {
-      const cu_predict_tile tile = a.tile[k];
-      const cu_predict_node *far = a.blob + tile.at;
-      __syncthreads(); /* codes are here; nobody walks the tile before */
-      if (tile.shared) {
-        for (uint32_t i = threadIdx.x; i < tile.n_units / 2; i += CU_PREDICT_BLOCK)
+    for (uint32_t k = a.part_beg[output]; k < a.part_beg[output + 1]; k++) {
+      const cu_predict_part part = a.part[k];
+      const cu_predict_node *far = a.blob + part.at;
+      __syncthreads(); /* codes are here; nobody walks the part before */
+      if (part.shared) {
+        for (uint32_t i = threadIdx.x; i < part.n_units / 2; i += CU_PREDICT_BLOCK)
           ((cu_predict_two *)shared)[i] = ((const cu_predict_two *)far)[i];
         __syncthreads();
-        walk_tile<ROWS>(a, tile, shared, code, pitch, row, score);
+        walk_part<ROWS>(a, part, shared, code, pitch, row, score);
       } else {
-        walk_tile<ROWS>(a, tile, far, code, pitch, row, score);
+        walk_part<ROWS>(a, part, far, code, pitch, row, score);
       }
     }
     CU_UNROLL
@@ -235,10 +235,10 @@ static int walks_many(const cu_predict_device *device, uint32_t n_rows, int32_t 
 
 static gbt_status pass_packed(const cu_predict_device *device, const cu_predict_group *group, const cu_predict_run *run,
                               int32_t n_outputs, const cu_predict_chunk *chunk, cudaStream_t stream, gbt_error *err) {
-  cu_predict_walk walk = {run->blob.at,    run->tree.at,       run->tile.at,     run->tile_beg.at, chunk->code,
+  cu_predict_walk walk = {run->blob.at,    run->tree.at,       run->part.at,     run->part_beg.at, chunk->code,
                           chunk->stride,   chunk->code_stride, group->trees.beg, chunk->n_rows,    run->n_slots,
-                          run->tile_units, n_outputs,          chunk->score,     chunk->leaf};
-  size_t units = run->tile_units * sizeof(cu_predict_node);
+                          run->part_units, n_outputs,          chunk->score,     chunk->leaf};
+  size_t units = run->part_units * sizeof(cu_predict_node);
   size_t codes = (size_t)run->n_slots * CU_PREDICT_BLOCK * sizeof(uint16_t);
   int rows = walks_many(device, chunk->n_rows, n_outputs) ? CU_PREDICT_ROWS : 1;
   if (units + rows * codes > device->shared && device->rows == 0) rows = 1;

@@ -11,12 +11,12 @@
 
 #define COLUMN_BYTES_MAX 64  /* bytes a row */
 #define COLUMN_ROWS_MIN 256  /* below, pages stay in the first-level cache */
-#define COLUMN_TASK 65536
-#define COLUMN_TILE 1024     /* rows: at most 64 KB of a strip */
+#define COLUMN_TASK 65536    /* rows of a row block */
+#define COLUMN_ROWS 1024     /* are read at a time: at most 64 KB of a strip */
 
 static size_t code_bytes(const gbt_group *group) { return group->wide ? 2 : 1; }
 
-static void copy_tile(const gbt_group *group, const void *codes, size_t n, int32_t k, void *to) {
+static void copy_column(const gbt_group *group, const void *codes, size_t n, int32_t k, void *to) {
   const size_t stride = (size_t)group->stride;
   if (group->wide) {
     const uint16_t *from = (const uint16_t *)codes + k;
@@ -33,29 +33,29 @@ static void copy_tile(const gbt_group *group, const void *codes, size_t n, int32
   }
 }
 
-/* A task: COLUMN_TASK rows of a page, of one group. */
+/* A task: a row block of a page, of one group. */
 typedef struct column_job {
   const cpu_backend *be;
   const gbt_page_span *pages;
-  int64_t a_page; /* tasks of a page's group */
+  int64_t a_page; /* row blocks of a page */
 } column_job;
 
 static void column_task(void *arg, int64_t task, int thread) {
   const column_job *job = arg;
   const cpu_backend *be = job->be;
-  int64_t tile = task / be->layout->n_groups;
+  int64_t block = task / be->layout->n_groups;
   int32_t g = (int32_t)(task % be->layout->n_groups);
-  const gbt_page *page = &job->pages->page[tile / job->a_page];
+  const gbt_page *page = &job->pages->page[block / job->a_page];
   const gbt_group *group = &be->layout->group[g];
-  size_t bytes = code_bytes(group), end = (size_t)(tile % job->a_page + 1) * COLUMN_TASK;
+  size_t bytes = code_bytes(group), end = (size_t)(block % job->a_page + 1) * COLUMN_TASK;
   (void)thread;
   if (end > (size_t)page->n_rows) end = (size_t)page->n_rows;
-  for (size_t r = (size_t)(tile % job->a_page) * COLUMN_TASK; r < end; r += COLUMN_TILE) {
-    size_t n = end - r < COLUMN_TILE ? end - r : COLUMN_TILE;
+  for (size_t r = (size_t)(block % job->a_page) * COLUMN_TASK; r < end; r += COLUMN_ROWS) {
+    size_t n = end - r < COLUMN_ROWS ? end - r : COLUMN_ROWS;
     const char *from = (const char *)page->group[g] + r * (size_t)group->stride * bytes;
     for (int32_t k = 0; k < group->n_feats; k++) {
       char *to = (char *)be->columns.of[g * GBT_GROUP_MAX + k] + ((size_t)page->row_beg + r) * bytes;
-      copy_tile(group, from, n, k, to);
+      copy_column(group, from, n, k, to);
     }
   }
 }

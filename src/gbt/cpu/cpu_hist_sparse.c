@@ -27,7 +27,7 @@ static size_t sum_bytes(const cpu_backend *be) { return be->pool.packed ? sizeof
 
 static double entries_a_row(const cpu_backend *be) {
   if (be->n_rows == 0) return 0.0; /* a rank without rows */
-  size_t n_runs = (size_t)be->sparse.n_tiles * (size_t)be->layout->n_sparse;
+  size_t n_runs = (size_t)be->sparse.n_blocks * (size_t)be->layout->n_sparse;
   return (double)be->sparse.beg[n_runs] / (double)be->n_rows;
 }
 
@@ -177,11 +177,11 @@ static void add_rows(const cpu_span *span, const cpu_unit *unit, int sign, void 
   }
 }
 
-typedef struct run_job { /* entries of one feature in one tile */
+typedef struct run_job { /* entries of one feature in one row block */
   const uint16_t *row;
   const void *slot;
   size_t n;
-  const void *gh; /* of the tile */
+  const void *gh; /* of the block */
   void *acc;      /* of the feature */
   uint32_t *count;
 } run_job;
@@ -223,14 +223,14 @@ static void add_columns(const cpu_backend *be, const cpu_unit *unit, char *acc, 
   const cpu_sparse *col = &be->sparse;
   const int wide = be->grad.wide[be->task.output];
   const size_t gh_bytes = wide ? sizeof(gbt_gh32) : sizeof(gbt_gh16), slot_bytes = col->wide ? 2 : 1;
-  for (size_t tile = 0; tile < (size_t)col->n_tiles; tile++)
+  for (size_t block = 0; block < (size_t)col->n_blocks; block++)
     for (uint32_t i = unit->beg; i < unit->end; i++) {
-      const size_t *beg = col->beg + tile * (size_t)layout->n_sparse + i;
+      const size_t *beg = col->beg + block * (size_t)layout->n_sparse + i;
       size_t slot = layout->place[layout->sparse_feat[i]].slot_beg - layout->sparse_slot;
       run_job job = {.row = col->row + beg[0],
                      .slot = (const char *)col->slot + beg[0] * slot_bytes,
                      .n = beg[1] - beg[0],
-                     .gh = (const char *)gradients_of(be) + tile * col->tile_rows * gh_bytes,
+                     .gh = (const char *)gradients_of(be) + block * col->block_rows * gh_bytes,
                      .acc = acc + slot * sum_bytes(be),
                      .count = count ? count + slot : NULL};
       if (be->pool.packed)

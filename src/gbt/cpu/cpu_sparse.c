@@ -2,21 +2,21 @@
  * the histogram of all rows.
  *
  *   pages       row 0: slot slot      row 1: -      row 2: slot slot slot     ...
- *   columns     tile 0 | feature 0: (row, slot) (row, slot) ..  feature 1: ..  |  tile 1 | feature 0: ..
+ *   columns     block 0 | feature 0: (row, slot) (row, slot) ..  feature 1: ..  |  block 1 | feature 0: ..
  *
- * Rows of the whole set are cut into tiles of at most 65,536, so that a row within its tile takes 16 bits; slots are
- * relative to the feature's first and take a byte where all sparse features have at most 256. Runs lie in the order of
- * (tile, feature), each with ascending rows: col->beg[tile * n_sparse + i] is the place where the run begins. */
+ * All rows are cut into row blocks of at most 65,536, so that a row within its block takes 16 bits; slots are relative
+ * to the feature's first and take a byte where all sparse features have at most 256. Runs lie in the order of (block,
+ * feature), each with ascending rows: col->beg[block * n_sparse + i] is the place where the run begins. */
 #include <string.h>
 
 #include "../base/comm.h"
 #include "../base/order.h"
 #include "cpu.h"
 
-#define TILE_ROWS 16384u /* a tile's 16-bit gradients and marks stay in the second-level cache */
-#define TILE_LEAST 1024u
-#define TILE_MOST 65536u
-#define TILE_ENTRIES 2e6
+#define BLOCK_ROWS 16384u /* a block's 16-bit gradients and marks stay in the second-level cache */
+#define BLOCK_LEAST 1024u
+#define BLOCK_MOST 65536u
+#define BLOCK_ENTRIES 2e6
 #define MARK_NS 1.0    /* to set and clear the mark of one entry */
 #define SEARCH_NS 20.0 /* to look for one row in a run */
 
@@ -28,7 +28,7 @@ typedef struct column_pass {
   int fill;
 } column_pass;
 
-static void place_row(const column_pass *pass, const gbt_page *page, uint32_t row, uint16_t in_tile, size_t *beg) {
+static void place_row(const column_pass *pass, const gbt_page *page, uint32_t row, uint16_t in_block, size_t *beg) {
   const gbt_layout *layout = pass->be->layout;
   cpu_sparse *col = &pass->be->sparse;
   const uint32_t *list = page->sparse_beg + (row - (uint32_t)page->row_beg);
@@ -38,7 +38,7 @@ static void place_row(const column_pass *pass, const gbt_page *page, uint32_t ro
     size_t at = beg[i]++;
     if (!pass->fill) continue;
     slot -= layout->place[layout->sparse_feat[i]].slot_beg;
-    col->row[at] = in_tile;
+    col->row[at] = in_block;
     if (col->wide)
       ((uint16_t *)col->slot)[at] = (uint16_t)slot;
     else
@@ -46,22 +46,22 @@ static void place_row(const column_pass *pass, const gbt_page *page, uint32_t ro
   }
 }
 
-/* The rows of one tile in some pages. */
-typedef struct tile_job {
+/* The rows of one row block in some pages. */
+typedef struct block_job {
   const column_pass *pass;
   const gbt_page_span *pages;
-  int64_t first; /* tile of the first task */
-} tile_job;
+  int64_t first; /* row block of the first task */
+} block_job;
 
-/* While a tile is filled, beg[i + 1] is the place of the next entry of run i; at the end it is the end of it. */
+/* While a block is filled, beg[i + 1] is the place of the next entry of run i; at the end it is the end of it. */
 static void column_task(void *arg, int64_t task, int thread) {
-  const tile_job *job = arg;
+  const block_job *job = arg;
   const cpu_backend *be = job->pass->be;
   const gbt_page_span *pages = job->pages;
-  const int64_t tile = job->first + task;
-  uint32_t rows = be->sparse.tile_rows, beg = (uint32_t)tile * rows, row = beg;
+  const int64_t block = job->first + task;
+  uint32_t rows = be->sparse.block_rows, beg = (uint32_t)block * rows, row = beg;
   uint32_t end = be->n_rows - beg < rows ? (uint32_t)be->n_rows : beg + rows;
-  size_t *place = be->sparse.beg + (size_t)tile * (size_t)be->layout->n_sparse + 1;
+  size_t *place = be->sparse.beg + (size_t)block * (size_t)be->layout->n_sparse + 1;
   (void)thread;
   if (row < pages->row_beg) row = (uint32_t)pages->row_beg;
   if (end > pages->row_end) end = (uint32_t)pages->row_end;
@@ -72,23 +72,23 @@ static void column_task(void *arg, int64_t task, int thread) {
   }
 }
 
-/* See gbt_pages_fn. A tile's rows may be in several spans. */
+/* See gbt_pages_fn. A block's rows may be in several spans. */
 static gbt_status place_span(void *arg, gbt_ctx *ctx, const gbt_page_span *pages, gbt_error *err) {
   const column_pass *pass = arg;
-  const uint32_t rows = pass->be->sparse.tile_rows;
+  const uint32_t rows = pass->be->sparse.block_rows;
   GBT_ASSERT(rows > 0);
-  tile_job job = {pass, pages, pages->row_beg / rows};
+  block_job job = {pass, pages, pages->row_beg / rows};
   return gbt_parallel(ctx, (pages->row_end + rows - 1) / rows - job.first, column_task, &job, err);
 }
 
-/* Tiles so large that their runs' begins are little beside the entries, and not more work than a task should be. */
-static uint32_t choose_tile(const gbt_page_store *pages) {
+/* Blocks so large that their runs' begins are little beside the entries, and not more work than a task should be. */
+static uint32_t choose_block_rows(const gbt_page_store *pages) {
   double entries = 1.0 + (double)gbt_pages_n_entries(pages), n_rows = (double)gbt_pages_n_rows(pages);
   GBT_ASSERT(n_rows > 0.0);
   double per_row = entries / n_rows, rows = 16.0 * gbt_pages_layout(pages)->n_sparse / per_row;
-  rows = rows < TILE_ROWS ? TILE_ROWS : rows > TILE_MOST ? TILE_MOST : rows;
-  if (rows * per_row > TILE_ENTRIES) rows = TILE_ENTRIES / per_row;
-  return rows < TILE_LEAST ? TILE_LEAST : (uint32_t)rows;
+  rows = rows < BLOCK_ROWS ? BLOCK_ROWS : rows > BLOCK_MOST ? BLOCK_MOST : rows;
+  if (rows * per_row > BLOCK_ENTRIES) rows = BLOCK_ENTRIES / per_row;
+  return rows < BLOCK_LEAST ? BLOCK_LEAST : (uint32_t)rows;
 }
 
 /* How many rows meet each slot of one feature; pass->feat is not needed any more and holds the numbers. */
@@ -100,8 +100,8 @@ static void most_task(void *arg, int64_t task, int thread) {
   uint32_t *count = pass->feat + (place->slot_beg - layout->sparse_slot);
   (void)thread;
   memset(count, 0, place->n_slots * sizeof *count);
-  for (int64_t tile = 0; tile < col->n_tiles; tile++) {
-    const size_t *beg = col->beg + tile * layout->n_sparse + task;
+  for (int64_t block = 0; block < col->n_blocks; block++) {
+    const size_t *beg = col->beg + block * layout->n_sparse + task;
     for (size_t e = beg[0]; e < beg[1]; e++)
       count[col->wide ? ((const uint16_t *)col->slot)[e] : ((const uint8_t *)col->slot)[e]]++;
   }
@@ -122,7 +122,7 @@ static gbt_status fill_columns(gbt_ctx *ctx, column_pass *pass, gbt_error *err) 
   cpu_backend *be = pass->be;
   const gbt_layout *layout = be->layout;
   cpu_sparse *col = &be->sparse;
-  size_t n_runs = (size_t)col->n_tiles * (size_t)layout->n_sparse, sum = 0;
+  size_t n_runs = (size_t)col->n_blocks * (size_t)layout->n_sparse, sum = 0;
   for (int32_t i = 0; i < layout->n_sparse; i++) {
     const gbt_place *place = &layout->place[layout->sparse_feat[i]];
     for (uint32_t s = 0; s < place->n_slots; s++) pass->feat[place->slot_beg - layout->sparse_slot + s] = (uint32_t)i;
@@ -146,11 +146,11 @@ gbt_status cpu_sparse_open(gbt_ctx *ctx, cpu_backend *be, gbt_error *err) {
   const gbt_layout *layout = be->layout;
   column_pass pass = {.be = be};
   if (layout->n_sparse == 0) return GBT_OK;
-  if (be->n_rows > 0) { /* else there are no tiles */
-    be->sparse.tile_rows = choose_tile(be->sets[0]->pages);
-    be->sparse.n_tiles = (be->n_rows + be->sparse.tile_rows - 1) / be->sparse.tile_rows;
+  if (be->n_rows > 0) { /* else there are no row blocks */
+    be->sparse.block_rows = choose_block_rows(be->sets[0]->pages);
+    be->sparse.n_blocks = (be->n_rows + be->sparse.block_rows - 1) / be->sparse.block_rows;
   }
-  GBT_ASSERT(be->sparse.tile_rows <= TILE_MOST); /* a row within its tile has 16 bits */
+  GBT_ASSERT(be->sparse.block_rows <= BLOCK_MOST); /* a row within its block has 16 bits */
   GBT_TRY(gbt_mem_array(&be->mem, layout->n_slots - layout->sparse_slot, sizeof *pass.feat, &pass.feat, err));
   gbt_status status = fill_columns(ctx, &pass, err);
   gbt_mem_free(&be->mem, pass.feat);
@@ -165,7 +165,7 @@ void cpu_sparse_close(cpu_backend *be) {
 
 /* ---- which way rows go ---- */
 
-typedef struct run { /* entries [beg, end) of one feature in one tile */
+typedef struct run { /* entries [beg, end) of one feature in one row block */
   const uint16_t *row;
   const uint8_t *slot8;
   const uint16_t *slot16; /* NULL: slot8 */
@@ -183,7 +183,7 @@ static run run_of(const cpu_sparse *col, size_t at) {
 
 static uint32_t slot_at(const run *r, size_t e) { return r->slot16 ? r->slot16[e] : r->slot8[e]; }
 
-/* The first entry at or behind a row of the tile. No branch to guess. */
+/* The first entry at or behind a row of the block. No branch to guess. */
 static size_t first_behind(const run *r, size_t beg, uint32_t row) {
   const uint16_t *at = r->row + beg;
   size_t n = r->end - beg;
@@ -195,24 +195,25 @@ static size_t first_behind(const run *r, size_t beg, uint32_t row) {
   return (size_t)(at - r->row) + (n == 1 && *at < row);
 }
 
-/* n rows of one tile, which begins with row `tile`. Marks are a byte per row of the tile, all 0 before and after. */
-static void sides_of_tile(run r, const uint8_t *left, uint8_t zero_left, uint32_t tile, const uint32_t *rows,
-                          uint32_t n, uint8_t *mark, uint8_t *side) {
+/* n rows of one row block, which begins with row `first`. Marks are a byte per row of the block, all 0 before and
+ * after. */
+static void sides_of_block(run r, const uint8_t *left, uint8_t zero_left, uint32_t first, const uint32_t *rows,
+                           uint32_t n, uint8_t *mark, uint8_t *side) {
   memset(side, zero_left, n);
   GBT_ASSERT(gbt_ascend_u32(rows, n));
-  r.beg = first_behind(&r, r.beg, rows[0] - tile);
-  r.end = first_behind(&r, r.beg, rows[n - 1] - tile + 1);
+  r.beg = first_behind(&r, r.beg, rows[0] - first);
+  r.end = first_behind(&r, r.beg, rows[n - 1] - first + 1);
   if (r.beg == r.end) return;
   if (rows[n - 1] - rows[0] == n - 1) { /* all rows from first to last */
-    for (size_t e = r.beg; e < r.end; e++) side[tile + r.row[e] - rows[0]] = left[slot_at(&r, e)];
+    for (size_t e = r.beg; e < r.end; e++) side[first + r.row[e] - rows[0]] = left[slot_at(&r, e)];
   } else if ((double)(r.end - r.beg) * MARK_NS < (double)n * SEARCH_NS) {
     for (size_t e = r.beg; e < r.end; e++) mark[r.row[e]] = left[slot_at(&r, e)] ^ zero_left;
-    for (uint32_t i = 0; i < n; i++) side[i] = zero_left ^ mark[rows[i] - tile];
+    for (uint32_t i = 0; i < n; i++) side[i] = zero_left ^ mark[rows[i] - first];
     for (size_t e = r.beg; e < r.end; e++) mark[r.row[e]] = 0;
   } else {
     for (uint32_t i = 0; i < n && r.beg < r.end; i++) {
-      r.beg = first_behind(&r, r.beg, rows[i] - tile);
-      if (r.beg < r.end && r.row[r.beg] == rows[i] - tile) side[i] = left[slot_at(&r, r.beg)];
+      r.beg = first_behind(&r, r.beg, rows[i] - first);
+      if (r.beg < r.end && r.row[r.beg] == rows[i] - first) side[i] = left[slot_at(&r, r.beg)];
     }
   }
 }
@@ -221,19 +222,19 @@ void cpu_sparse_sides(const cpu_backend *be, const gbt_place *place, const uint8
                       const uint32_t *rows, uint32_t n, cpu_scratch *scratch) {
   const cpu_sparse *col = &be->sparse;
   for (uint32_t i = 0, m; i < n; i += m) {
-    uint32_t tile = rows[i] / col->tile_rows, end = n, beg = tile * col->tile_rows;
-    if (rows[n - 1] - beg >= col->tile_rows) { /* the first row of another tile */
+    uint32_t block = rows[i] / col->block_rows, end = n, beg = block * col->block_rows;
+    if (rows[n - 1] - beg >= col->block_rows) { /* the first row of another block */
       uint32_t lo = i + 1;
       while (lo < end) {
         uint32_t mid = lo + (end - lo) / 2;
-        if (rows[mid] - beg < col->tile_rows)
+        if (rows[mid] - beg < col->block_rows)
           lo = mid + 1;
         else
           end = mid;
       }
     }
     m = end - i;
-    sides_of_tile(run_of(col, (size_t)tile * (size_t)be->layout->n_sparse + (size_t)place->pos), left, zero_left, beg,
-                  rows + i, m, scratch->mark, scratch->side + i);
+    sides_of_block(run_of(col, (size_t)block * (size_t)be->layout->n_sparse + (size_t)place->pos), left, zero_left, beg,
+                   rows + i, m, scratch->mark, scratch->side + i);
   }
 }

@@ -7,10 +7,10 @@
 #include "cpu_scratch.h"
 
 typedef struct cpu_sparse { /* empty without sparse features */
-  uint32_t tile_rows;
-  int64_t n_tiles;
-  size_t *beg;   /* n_tiles x n_sparse + 1 */
-  uint16_t *row; /* within the tile */
+  uint32_t block_rows;      /* of a row block */
+  int64_t n_blocks;
+  size_t *beg;   /* n_blocks x n_sparse + 1 */
+  uint16_t *row; /* within its block */
   void *slot;    /* uint8_t or, wide, uint16_t */
   int wide;
   uint32_t most; /* rows that one slot is met by */

@@ -62,13 +62,13 @@ gbt_status gbti_cuts_build(gbt_ctx *ctx, const gbt_table *table, const double *w
 /* Of the strip that the group is in. */
 static inline size_t gbti_row_bytes(const gbt_group *group) { return (size_t)group->stride * (group->wide ? 2 : 1); }
 
-/* Rows are worked on in tiles: runs of rows of one page. */
-typedef struct gbti_tile {
+/* Rows of one page, side by side, that one task works on. */
+typedef struct gbti_row_block {
   int32_t page, beg, n_rows; /* beg: within the page */
-} gbti_tile;
+} gbti_row_block;
 
-/* Tiles of up to tile_rows rows a page. */
-int64_t gbti_n_tiles(const gbti_pages *pages, int32_t tile_rows);
-gbti_tile gbti_tile_at(const gbti_pages *pages, int32_t tile_rows, int64_t tile);
+/* The blocks of up to block_rows rows that pages are cut into. */
+int64_t gbti_n_row_blocks(const gbti_pages *pages, int32_t block_rows);
+gbti_row_block gbti_row_block_at(const gbti_pages *pages, int32_t block_rows, int64_t block);
 
 #endif

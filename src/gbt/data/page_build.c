@@ -1,36 +1,36 @@
 /* Binning: the columns of a bound table to pages.
  *
- * Dense groups. A task is a tile of rows times a strip: a tile's part of a column is read in order, and the part of the
+ * Dense groups. A task is a row block times a strip: a block's part of a column is read in order, and the part of the
  * strip that it is written to (up to 64 bytes a row) stays in the second-level cache:
  *
- *   column 0 ........|=====|........        strip  ....|= = = =|....     tile x stride codes
+ *   column 0 ........|=====|........        strip  ....|= = = =|....     rows x stride codes
  *   column 1 ........|=====|........
  */
 #include <string.h>
 
 #include "page_impl.h"
 
-enum { PAGE_ROWS = 131072, TILE_ROWS = 16384, BLOCK = 1024 };
+enum { PAGE_ROWS = 131072, BLOCK_ROWS = 16384, READ_ROWS = 1024 };
 
 /* Fewer where a strip has more than one group. */
-static int32_t tile_rows(const gbt_layout *layout) {
-  return layout->n_strips < layout->n_groups ? TILE_ROWS / 2 : TILE_ROWS;
+static int32_t block_rows(const gbt_layout *layout) {
+  return layout->n_strips < layout->n_groups ? BLOCK_ROWS / 2 : BLOCK_ROWS;
 }
 
-int64_t gbti_n_tiles(const gbti_pages *pages, int32_t tile_rows) {
-  GBT_ASSERT(tile_rows > 0 && pages->info.page_rows > 0);
+int64_t gbti_n_row_blocks(const gbti_pages *pages, int32_t block_rows) {
+  GBT_ASSERT(block_rows > 0 && pages->info.page_rows > 0);
   if (pages->info.n_pages == 0) return 0;
-  int64_t a_page = ((int64_t)pages->info.page_rows + tile_rows - 1) / tile_rows;
-  int64_t last = ((int64_t)pages->page[pages->info.n_pages - 1].n_rows + tile_rows - 1) / tile_rows;
+  int64_t a_page = ((int64_t)pages->info.page_rows + block_rows - 1) / block_rows;
+  int64_t last = ((int64_t)pages->page[pages->info.n_pages - 1].n_rows + block_rows - 1) / block_rows;
   return a_page * (pages->info.n_pages - 1) + last;
 }
 
-gbti_tile gbti_tile_at(const gbti_pages *pages, int32_t tile_rows, int64_t tile) {
-  int64_t a_page = ((int64_t)pages->info.page_rows + tile_rows - 1) / tile_rows;
-  gbti_tile t = {(int32_t)(tile / a_page), (int32_t)(tile % a_page * tile_rows), 0};
-  int32_t left = pages->page[t.page].n_rows - t.beg;
-  t.n_rows = left < tile_rows ? left : tile_rows;
-  return t;
+gbti_row_block gbti_row_block_at(const gbti_pages *pages, int32_t block_rows, int64_t block) {
+  int64_t a_page = ((int64_t)pages->info.page_rows + block_rows - 1) / block_rows;
+  gbti_row_block b = {(int32_t)(block / a_page), (int32_t)(block % a_page * block_rows), 0};
+  int32_t left = pages->page[b.page].n_rows - b.beg;
+  b.n_rows = left < block_rows ? left : block_rows;
+  return b;
 }
 
 typedef struct bin_job {
@@ -47,11 +47,11 @@ static void bin_feature(const bin_job *b, const gbt_group *group, int32_t k, int
   gbti_column_reader in = gbti_column_reader_of(b->binding, group->feat[k]);
   gbti_binner binner;
   int64_t cursor = 0;
-  double buf[BLOCK];
-  int32_t code[BLOCK];
+  double buf[READ_ROWS];
+  int32_t code[READ_ROWS];
   gbti_binner_make(&binner, &b->cuts->feat[group->feat[k]], n_rows);
   for (int32_t at = 0, n; at < n_rows; at += n) {
-    n = n_rows - at < BLOCK ? n_rows - at : BLOCK;
+    n = n_rows - at < READ_ROWS ? n_rows - at : READ_ROWS;
     gbti_bin_values(&binner, gbti_read_rows(&in, row + at, n, &cursor, buf), n, code);
     int64_t first = (int64_t)at * group->stride + k;
     if (group->wide)
@@ -65,7 +65,7 @@ static void bin_feature(const bin_job *b, const gbt_group *group, int32_t k, int
 typedef struct member {
   const gbt_place *place;
   int32_t stride, wide;
-  void *to; /* the bundle's code in the tile's first row */
+  void *to; /* the bundle's code in the block's first row */
 } member;
 
 static void put_codes(void *arg, const int32_t *row, const int32_t *code, int32_t n) {
@@ -131,21 +131,21 @@ static void bin_task(void *arg, int64_t task, int thread) {
   bin_job *b = arg;
   const gbt_layout *layout = &b->pages->info.layout;
   int32_t strip = (int32_t)(task % layout->n_strips);
-  gbti_tile tile = gbti_tile_at(b->pages, tile_rows(layout), task / layout->n_strips);
-  const gbt_page *page = &b->pages->page[tile.page];
-  int64_t row = page->row_beg + tile.beg;
-  size_t row_bytes = gbti_row_bytes(&layout->group[layout->strip_beg[strip]]), skip = (size_t)tile.beg * row_bytes;
+  gbti_row_block block = gbti_row_block_at(b->pages, block_rows(layout), task / layout->n_strips);
+  const gbt_page *page = &b->pages->page[block.page];
+  int64_t row = page->row_beg + block.beg;
+  size_t row_bytes = gbti_row_bytes(&layout->group[layout->strip_beg[strip]]), skip = (size_t)block.beg * row_bytes;
   int zeroed = b->binned && has_feature(layout, strip);
   if (!zeroed && wants_zeros(layout, strip))
-    memset((char *)page->strip[strip] + skip, 0, (size_t)tile.n_rows * row_bytes);
+    memset((char *)page->strip[strip] + skip, 0, (size_t)block.n_rows * row_bytes);
   for (int32_t g = layout->strip_beg[strip]; g < layout->strip_beg[strip + 1]; g++) {
     const gbt_group *group = &layout->group[g];
     void *to = (char *)page->group[g] + skip;
     for (int32_t k = 0; k < group->n_feats; k++) {
       if (group->feat[k] < 0)
-        fill_bundle(b, group, k, row, tile.n_rows, to);
+        fill_bundle(b, group, k, row, block.n_rows, to);
       else if (!b->binned)
-        bin_feature(b, group, k, row, tile.n_rows, to);
+        bin_feature(b, group, k, row, block.n_rows, to);
     }
   }
 }
@@ -190,8 +190,8 @@ static gbt_status bin_dense(gbt_ctx *ctx, const gbt_binding *binding, const gbt_
   gbti_job_start(&b.job, ctx);
   if (how.offload != NULL) GBT_TRY(how.offload->bin(how.offload, ctx, binding, cuts, pages, &b.binned, err));
   if (b.binned && pages->info.layout.n_bundles == 0) return GBT_OK;
-  int64_t n_tiles = gbti_n_tiles(pages, tile_rows(&pages->info.layout));
-  return gbti_job_run(&b.job, n_tiles * pages->info.layout.n_strips, bin_task, &b, err);
+  int64_t n_blocks = gbti_n_row_blocks(pages, block_rows(&pages->info.layout));
+  return gbti_job_run(&b.job, n_blocks * pages->info.layout.n_strips, bin_task, &b, err);
 }
 
 gbt_status gbt_pages_build(gbt_ctx *ctx, const gbt_binding *binding, const gbt_cuts *cuts, int32_t page_rows,

@@ -1,53 +1,53 @@
 /* Sparse features: from columns to a list of slots per row.
  *
- *   count   per row, how many of its codes are outside their zero bin      tasks: tiles of rows
+ *   count   per row, how many of its codes are outside their zero bin      tasks: row blocks
  *   sum     counts to where each row's list begins                         tasks: pages
- *   fill    feature after feature, so a row's slots ascend by themselves   tasks: tiles of rows
+ *   fill    feature after feature, so a row's slots ascend by themselves   tasks: row blocks
  *
  * While it fills, sparse_beg[r + 1] is the place of row r's next slot; at the end it is the end of its list, which is
  * what it should be. No memory but the pages' own. */
 #include "page_impl.h"
 
-enum { TILE_WORK = 1 << 20, TILE_LEAST = 256, TILE_MOST = 65536 };
+enum { BLOCK_WORK = 1 << 20, BLOCK_LEAST = 256, BLOCK_MOST = 65536 };
 
 typedef struct sparse_job {
   gbti_job job;
   const gbt_binding *binding;
   const gbt_cuts *cuts;
   gbti_pages *pages;
-  int32_t tile_rows;
+  int32_t block_rows;
   int fill;
 } sparse_job;
 
-/* One feature in rows of one tile. */
-typedef struct sparse_tile {
+/* One feature in a row block. */
+typedef struct sparse_block {
   gbt_page *page;
-  uint32_t *beg; /* of the tile's first row, plus 1 */
+  uint32_t *beg; /* of the block's first row, plus 1 */
   const gbt_place *place;
-} sparse_tile;
+} sparse_block;
 
 static void count_cells(void *arg, const int32_t *row, const int32_t *code, int32_t n) {
-  sparse_tile *t = arg;
+  sparse_block *b = arg;
   (void)code;
-  for (int32_t i = 0; i < n; i++) t->beg[row[i]]++;
+  for (int32_t i = 0; i < n; i++) b->beg[row[i]]++;
 }
 
 static void place_cells(void *arg, const int32_t *row, const int32_t *code, int32_t n) {
-  sparse_tile *t = arg;
+  sparse_block *b = arg;
   for (int32_t i = 0; i < n; i++)
-    t->page->sparse_slots[t->beg[row[i]]++] = t->place->slot_beg + gbt_place_slot(t->place, code[i]);
+    b->page->sparse_slots[b->beg[row[i]]++] = b->place->slot_beg + gbt_place_slot(b->place, code[i]);
 }
 
-static void tile_task(void *arg, int64_t task, int thread) {
+static void block_task(void *arg, int64_t task, int thread) {
   sparse_job *s = arg;
   const gbt_layout *layout = &s->pages->info.layout;
-  gbti_tile tile = gbti_tile_at(s->pages, s->tile_rows, task);
-  gbt_page *page = &s->pages->page[tile.page];
+  gbti_row_block block = gbti_row_block_at(s->pages, s->block_rows, task);
+  gbt_page *page = &s->pages->page[block.page];
   for (int32_t i = 0; i < layout->n_sparse; i++) {
     int32_t feat = layout->sparse_feat[i];
-    sparse_tile t = {page, page->sparse_beg + 1 + tile.beg, &layout->place[feat]};
-    gbti_each_filled(s->binding, s->cuts, feat, page->row_beg + tile.beg, tile.n_rows, s->fill,
-                     s->fill ? place_cells : count_cells, &t);
+    sparse_block b = {page, page->sparse_beg + 1 + block.beg, &layout->place[feat]};
+    gbti_each_filled(s->binding, s->cuts, feat, page->row_beg + block.beg, block.n_rows, s->fill,
+                     s->fill ? place_cells : count_cells, &b);
     if (i % 256 == 255 && gbti_job_stopped(&s->job, thread)) return;
   }
 }
@@ -73,22 +73,22 @@ static void sum_task(void *arg, int64_t task, int thread) {
   if (status != GBT_OK) gbti_job_fail(&s->job, &err);
 }
 
-/* Tiles large enough that finding a column's entries in them is little against reading these. */
-static int32_t choose_tile(const gbt_binding *binding, const gbt_layout *layout) {
+/* Blocks large enough that finding a column's entries in them is little against reading these. */
+static int32_t choose_block_rows(const gbt_binding *binding, const gbt_layout *layout) {
   double cells = 1.0, n_rows = (double)binding->table->n_rows;
   for (int32_t i = 0; i < layout->n_sparse; i++) {
     const gbt_column *col = gbt_binding_column(binding, layout->sparse_feat[i]);
     cells += col->rows != NULL ? (double)col->n_entries : n_rows;
   }
-  double rows = (TILE_WORK + 8.0 * layout->n_sparse) * n_rows / cells;
-  return rows < TILE_LEAST ? TILE_LEAST : rows > TILE_MOST ? TILE_MOST : (int32_t)rows;
+  double rows = (BLOCK_WORK + 8.0 * layout->n_sparse) * n_rows / cells;
+  return rows < BLOCK_LEAST ? BLOCK_LEAST : rows > BLOCK_MOST ? BLOCK_MOST : (int32_t)rows;
 }
 
 gbt_status gbti_fill_sparse(gbt_ctx *ctx, const gbt_binding *binding, const gbt_cuts *cuts, gbti_pages *pages,
                             gbt_error *err) {
   sparse_job s = {.binding = binding, .cuts = cuts, .pages = pages};
-  s.tile_rows = choose_tile(binding, &pages->info.layout);
-  int64_t n_tiles = gbti_n_tiles(pages, s.tile_rows);
+  s.block_rows = choose_block_rows(binding, &pages->info.layout);
+  int64_t n_blocks = gbti_n_row_blocks(pages, s.block_rows);
   gbti_job_start(&s.job, ctx);
   for (int32_t p = 0; p < pages->info.n_pages; p++) {
     gbt_page *page = &pages->page[p];
@@ -96,10 +96,10 @@ gbt_status gbti_fill_sparse(gbt_ctx *ctx, const gbt_binding *binding, const gbt_
     GBT_TRY(gbt_mem_zeros(&pages->mem, n, sizeof *page->sparse_beg, &page->sparse_beg, err));
     pages->info.bytes += n * sizeof *page->sparse_beg;
   }
-  GBT_TRY(gbti_job_run(&s.job, n_tiles, tile_task, &s, err));
+  GBT_TRY(gbti_job_run(&s.job, n_blocks, block_task, &s, err));
   GBT_TRY(gbti_job_run(&s.job, pages->info.n_pages, sum_task, &s, err));
   s.fill = 1;
-  GBT_TRY(gbti_job_run(&s.job, n_tiles, tile_task, &s, err));
+  GBT_TRY(gbti_job_run(&s.job, n_blocks, block_task, &s, err));
   for (int32_t p = 0; p < pages->info.n_pages; p++)
     pages->info.n_entries += pages->page[p].sparse_beg[pages->page[p].n_rows];
   pages->info.bytes += (size_t)pages->info.n_entries * sizeof *pages->page->sparse_slots;
