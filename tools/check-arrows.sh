@@ -6,7 +6,7 @@
 #
 #   base <- math <- objective <- metric, data, tree <- backend <- cpu | cuda <- boost   (an arrow points to the user)
 #   boost sees nothing of cpu but its door, cpu/cpu_open.h
-#   model needs base, math, objective, tree and, to read the columns it predicts from, data/table.h
+#   model needs base, math, objective, tree and, to read the columns it predicts from, data/table.h and data/binding.h
 #   ranks are asked through base/comm.h, by whoever sums over rows
 #   gbt.h <- src/r_*.c, the only files that include headers of R; only src/cuda includes headers of CUDA
 #   gbt.h reaches the headers in `public` alone: plain data, opaque types and what is done with them
@@ -49,12 +49,14 @@ wing_uses() {
 excepted() {
   case "$1 $2" in
     "gbt.h "*) return 0 ;;                            # the public header
-    "model/predict"*" data/table.h") return 0 ;;      # prediction reads the host's columns
+    # prediction reads the host's columns
+    "model/predict"*" data/table.h") return 0 ;;
+    "model/predict_job.h data/binding.h" | "model/answer.c data/binding.h") return 0 ;;
   esac
   return 1
 }
 
-public="gbt.h params.h params.def base/status.h base/mem.h base/hd.h base/ctx.h base/schema.h base/feature_kinds.def
+public="gbt.h params.h params.def base/status.h base/mem.h base/ctx.h base/schema.h base/feature_kinds.def
 objective/objective.h objective/objectives.def objective/class_weight.h metric/metric.h metric/metrics.def
 data/table.h data/dataset.h
 tree/view.h boost/metric.h boost/trainer.h model/model.h model/answer.h model/predict.h
@@ -204,6 +206,7 @@ self_check() {
   try found gbt/model/x.c '#include "../boost/metric.h"'
   try found gbt/model/model.c '#include "../data/dataset.h"'
   try fine gbt/model/predict.c '#include "../data/table.h"'
+  try fine gbt/model/answer.c '#include "../data/binding.h"'
   try found gbt/backend/x.c '#include "../cpu/cpu.h"'
   try found gbt/boost/x.c '#include "../cpu/cpu.h"'
   try fine gbt/boost/x.c '#include "../cpu/cpu_open.h"'

@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "made.h"
 
 /* What the engine holds, and the most it held. */

@@ -2,6 +2,8 @@
 
 #include <string.h>
 
+#include "base/parallel.h"
+
 static const shape shapes[] = {
     {"higgs", 11000000, 28, 2},   {"airline", 115000000, 13, 2}, {"covertype", 581000, 54, 7},
     {"epsilon", 400000, 2000, 2}, {"small", 100000, 28, 2},

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "peek.h"
 
 const char *const step_names[N_STEPS] = {"gradients", "begin tree", "histogram",  "search",

@@ -16,6 +16,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "model/model_impl.h"
 #include "shapes.h"
 #include "steps.h"

@@ -29,11 +29,6 @@ typedef struct gbt_param_info {
   const char *text;
 } gbt_param_info;
 
-/* What hist_memory means in main memory, in bytes. */
-static inline size_t gbt_params_hist_bytes(const gbt_params *params) {
-  return (size_t)(params->hist_memory > 0 ? params->hist_memory : 1024) << 20;
-}
-
 /* n_params entries, static. */
 const gbt_param_info *gbt_params_table(int *n_params);
 

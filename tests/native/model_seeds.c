@@ -1,6 +1,7 @@
 /* See model_seeds.h. */
 #include "model_seeds.h"
 
+#include "../../src/gbt/base/schema_impl.h"
 #include "../../src/gbt/model/model_impl.h"
 #include "forests.h"
 

@@ -2,10 +2,11 @@
 #define _POSIX_C_SOURCE 200809L
 #include "model_use.h"
 
+#include "../../src/gbt/base/schema_impl.h"
 #include "../../src/gbt/boost/trainer_impl.h"
 #include "../../src/gbt/model/answer.h"
-#include "../../src/gbt/model/model_impl.h"
 #include "../../src/gbt/model/format.h"
+#include "../../src/gbt/model/model_impl.h"
 #include "../../src/gbt/tree/relevel.h"
 #include "forests.h"
 #include "naive_predict.h"

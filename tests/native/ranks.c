@@ -5,6 +5,8 @@
 #include <pthread.h>
 #include <time.h>
 
+#include "../../src/gbt/base/parallel.h"
+
 typedef struct world {
   pthread_mutex_t lock;
   pthread_cond_t changed;

@@ -2,6 +2,7 @@
 #include "fault.h"
 #include "test.h"
 
+#include "../../src/gbt/base/parallel.h"
 #include "../../src/gbt/base/schema_impl.h"
 
 static void fault_allocator_counts(void) {

@@ -6,6 +6,7 @@
 #include "random_job.h"
 #include "test.h"
 
+#include "../../src/gbt/base/schema_impl.h"
 #include "../../src/gbt/model/format.h"
 #include "../../src/gbt/model/model_impl.h"
 #include "../../src/gbt/model/predict.h"

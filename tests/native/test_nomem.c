@@ -2,6 +2,7 @@
 #include "fault.h"
 #include "trained.h"
 
+#include "../../src/gbt/base/schema_impl.h"
 #include "../../src/gbt/model/model_impl.h"
 #include "../../src/gbt/model/predict.h"
 

@@ -6,6 +6,7 @@
 #include "test.h"
 #include "trained.h"
 
+#include "../../src/gbt/base/parallel.h"
 #include "../../src/gbt/base/schema_impl.h"
 #include "../../src/gbt/boost/backends.h"
 #include "../../src/gbt/cpu/cpu.h"

@@ -2,6 +2,7 @@
 #include "fault.h"
 #include "test.h"
 
+#include "../../src/gbt/base/clock.h"
 #include "../../src/gbt/base/sort.h"
 
 typedef struct item {

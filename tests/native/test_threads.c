@@ -10,6 +10,9 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "../../src/gbt/base/clock.h"
+#include "../../src/gbt/base/parallel.h"
+
 #ifdef GBT_NO_THREADS
 enum { HAVE_THREADS = 0 };
 #else

@@ -5,7 +5,9 @@
 
 extern "C" {
 #include "../../gbt/base/ctx.h"
+#include "../../gbt/base/hd.h"
 #include "../../gbt/base/mem.h"
+#include "../../gbt/base/parallel.h"
 }
 
 /* ---- errors ---- */

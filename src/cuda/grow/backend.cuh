@@ -32,6 +32,7 @@
 extern "C" {
 #include "../../gbt/backend/device_api.h"
 #include "../../gbt/backend/export.h"
+#include "../../gbt/base/clock.h"
 }
 
 /* ---- the backend ---- */

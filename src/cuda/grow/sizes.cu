@@ -42,7 +42,7 @@ static size_t memory_quarter(const cu_backend *be) {
 
 /* Bytes that histograms may take. */
 static size_t hist_room(const cu_backend *be) {
-  const size_t room = gbt_params_hist_bytes(be->params), quarter = memory_quarter(be);
+  const size_t room = gbt_hist_bytes(be->params), quarter = memory_quarter(be);
   return be->params->hist_memory > 0 || quarter < room ? room : quarter;
 }
 

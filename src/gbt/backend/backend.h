@@ -61,6 +61,11 @@ static inline int32_t gbt_batch_trees(int32_t most, int64_t n_outputs, int64_t p
   return (int32_t)((rest < outputs ? rest : outputs) * per_output);
 }
 
+/* What hist_memory means in main memory, in bytes. */
+static inline size_t gbt_hist_bytes(const gbt_params *params) {
+  return (size_t)(params->hist_memory > 0 ? params->hist_memory : 1024) << 20;
+}
+
 typedef struct gbt_backend_ops {
   const char *name;
 

@@ -52,6 +52,9 @@ gbt_status gbt_pool_run(gbt_ctx *ctx, int64_t n_tasks, gbt_task_fn fn, void *arg
 #include <stdatomic.h>
 #include <time.h>
 
+#include "hd.h"
+#include "parallel.h"
+
 enum { WAIT_NS = 20000000 };
 
 typedef struct helper {

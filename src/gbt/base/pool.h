@@ -4,6 +4,7 @@
 #define GBT_BASE_POOL_H
 
 #include "ctx.h"
+#include "parallel.h"
 
 #define GBT_MAX_THREADS 1024
 

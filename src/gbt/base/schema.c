@@ -11,7 +11,9 @@
 
 #include <string.h>
 
+#include "clock.h"
 #include "ctx.h"
+#include "parallel.h"
 #include "rng.h"
 
 struct gbt_text_index {

@@ -58,32 +58,12 @@ typedef struct gbt_schema {
 gbt_status gbt_schema_new(const gbt_mem *mem, int32_t n_columns, const gbt_schema_column *col, gbt_schema **out,
                           gbt_error *err) GBT_MUST_CHECK;
 
-/* The same with these features. Their types are set here. */
-gbt_status gbt_schema_new_mapped(const gbt_mem *mem, int32_t n_columns, const gbt_schema_column *col,
-                                 int32_t n_features, const gbt_feature *feat, gbt_schema **out,
-                                 gbt_error *err) GBT_MUST_CHECK;
-
-/* What is wrong with the map, or NULL: a kind, a column, a type or a number that cannot be. */
-const char *gbt_feature_map_fault(const gbt_schema *schema);
-
-/* 1 when feature i is column i, for all of them. */
-int gbt_feature_map_is_identity(const gbt_schema *schema);
-
-/* The name of a kind in files ("column", "level_count"), NULL where there is no such kind; and the kind of a name, or
- * -1. */
+/* The name of a kind in files ("column", "level_count"); NULL where there is no such kind. */
 const char *gbt_feature_kind_name(int kind);
-int gbt_feature_kind_find(const char *name);
 
 /* What users are shown: the column's name, or "count(carrier)". Writes at most size bytes, NUL included, and returns
  * the length of the whole. */
 size_t gbt_feature_label(const gbt_schema *schema, int32_t feat, char *out, size_t size);
-
-/* Keeps an index of every column's levels, so that finding a few texts does not read all levels. Before the schema is
- * used by several threads. */
-gbt_status gbt_schema_index(gbt_schema *schema, gbt_error *err) GBT_MUST_CHECK;
-
-/* The position of a level's text, or -1. Only with an index. */
-int32_t gbt_schema_level(const gbt_schema *schema, int32_t col, const char *text);
 
 gbt_schema *gbt_schema_ref(gbt_schema *schema);
 void gbt_schema_unref(gbt_schema *schema); /* NULL allowed */

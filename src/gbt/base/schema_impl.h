@@ -1,8 +1,30 @@
-/* What the engine alone does with schemas: readers fill one in place, texts are matched by hashes. */
+/* What the engine alone does with schemas: feature maps are given, readers fill one in place, texts are matched by
+ * hashes. */
 #ifndef GBT_BASE_SCHEMA_IMPL_H
 #define GBT_BASE_SCHEMA_IMPL_H
 
 #include "schema.h"
+
+/* gbt_schema_new() with these features. Their types are set here. */
+gbt_status gbt_schema_new_mapped(const gbt_mem *mem, int32_t n_columns, const gbt_schema_column *col,
+                                 int32_t n_features, const gbt_feature *feat, gbt_schema **out,
+                                 gbt_error *err) GBT_MUST_CHECK;
+
+/* What is wrong with the map, or NULL: a kind, a column, a type or a number that cannot be. */
+const char *gbt_feature_map_fault(const gbt_schema *schema);
+
+/* 1 when feature i is column i, for all of them. */
+int gbt_feature_map_is_identity(const gbt_schema *schema);
+
+/* The kind of a name, or -1. */
+int gbt_feature_kind_find(const char *name);
+
+/* Keeps an index of every column's levels, so that finding a few texts does not read all levels. Before the schema is
+ * used by several threads. */
+gbt_status gbt_schema_index(gbt_schema *schema, gbt_error *err) GBT_MUST_CHECK;
+
+/* The position of a level's text, or -1. Only with an index. */
+int32_t gbt_schema_level(const gbt_schema *schema, int32_t col, const char *text);
 
 /* A schema's block with room for these, for readers that fill it themselves; freed as a whole by the last unref. */
 typedef struct gbt_schema_room {

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "order.h"
+#include "parallel.h"
 
 enum {
   FEW = 48,  /* insertion sort up to here */

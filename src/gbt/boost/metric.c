@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "../base/comm.h"
+#include "../base/parallel.h"
 #include "../metric/class_terms.h"
 #include "../metric/terms.h"
 #include "../objective/response.h"

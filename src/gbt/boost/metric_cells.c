@@ -1,6 +1,7 @@
 /* Metrics from exact sums over groups of rows (metric/cells.h): rows -> sums by thread -> sums -> numbers -> the
  * metric. As many cells are looked at in one walk over the rows as CELLS_MEMORY has room for. */
 #include "../base/comm.h"
+#include "../base/parallel.h"
 #include "../metric/cells.h"
 #include "metric_rows.h"
 

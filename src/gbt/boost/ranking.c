@@ -12,6 +12,7 @@
 #include "../metric/ranking.h"
 
 #include "../base/exact_sum.h"
+#include "../base/parallel.h"
 #include "../base/sort.h"
 #include "metric_rows.h"
 

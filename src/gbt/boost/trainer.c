@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "../base/clock.h"
 #include "../tree/relevel.h"
 #include "backends.h"
 #include "constraints.h"

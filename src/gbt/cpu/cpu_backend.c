@@ -1,6 +1,8 @@
 /* The CPU backend: opening, closing, the start of a tree. */
 #include "cpu.h"
 
+#include "../base/clock.h"
+
 #define CPU_AHEAD_SLOTS 262144 /* histogram slots of all nodes that one best-first step makes ahead */
 #define CPU_LAST_STEP 16       /* nodes split at once above the last level with histograms */
 

@@ -9,7 +9,9 @@
  * A task takes CPU_TASK_ROWS rows, block by block; block arrays live in the thread's scratch. */
 #include <string.h>
 
+#include "../base/clock.h"
 #include "../base/comm.h"
+#include "../base/parallel.h"
 #include "cpu.h"
 
 gbt_status cpu_gradient_open(cpu_backend *be, gbt_error *err) {

@@ -16,6 +16,7 @@
 
 #include <string.h>
 
+#include "../base/clock.h"
 #include "../base/comm.h"
 #include "../base/order.h"
 #include "cpu_hist_kernels.h"

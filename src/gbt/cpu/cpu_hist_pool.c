@@ -30,7 +30,7 @@ static size_t sum_bytes(const cpu_backend *be) {
 
 static void set_limit(cpu_backend *be) {
   size_t bytes = sum_bytes(be) + (be->pool.any_counts ? be->layout->n_slots * sizeof(uint32_t) : 0);
-  be->pool.most = gbt_params_hist_bytes(be->params) / (bytes ? bytes : 1);
+  be->pool.most = gbt_hist_bytes(be->params) / (bytes ? bytes : 1);
   if (be->pool.most < 4) be->pool.most = 4;
 }
 

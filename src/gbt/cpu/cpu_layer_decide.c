@@ -5,6 +5,7 @@
  * what it gains itself and whether it is kept (cpu_split_layer.c). */
 #include <string.h>
 
+#include "../base/clock.h"
 #include "../base/comm.h"
 #include "cpu_layer_impl.h"
 

@@ -5,6 +5,7 @@
  * are the sums of their children. */
 #include <string.h>
 
+#include "../base/clock.h"
 #include "../base/comm.h"
 #include "cpu.h"
 

@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "../base/parallel.h"
+
 /* Work that takes less than this stays on the entering thread. Waking the others costs ten microseconds at best; beside
  * other busy processes every hand-over waits until the slowest of them has had its time slice, several milliseconds. */
 #define CPU_WORTH_THREADS_NS 150e3

@@ -3,6 +3,7 @@
 #define GBT_CPU_CPU_PARALLEL_H
 
 #include "../base/ctx.h"
+#include "../base/parallel.h"
 
 /* gbt_parallel for tasks that take about `ns` nanoseconds in all. */
 gbt_status cpu_parallel(gbt_ctx *ctx, int64_t n_tasks, double ns, gbt_task_fn fn, void *arg,

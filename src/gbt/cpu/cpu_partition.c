@@ -10,6 +10,7 @@
  */
 #include <string.h>
 
+#include "../base/clock.h"
 #include "../base/comm.h"
 #include "../base/order.h"
 #include "cpu.h"

@@ -10,6 +10,8 @@
 
 #include "cpu.h"
 
+#include "../base/parallel.h"
+
 enum { DIGIT = 8, DIGITS = 64 / DIGIT, VALUES = 1 << DIGIT };
 
 gbt_status cpu_renew_open(gbt_ctx *ctx, cpu_backend *be, gbt_error *err) {

@@ -11,6 +11,7 @@
 
 #include "../base/comm.h"
 #include "../base/order.h"
+#include "../base/parallel.h"
 #include "cpu.h"
 
 #define BLOCK_ROWS 16384u /* a block's 16-bit gradients and marks stay in the second-level cache */

@@ -2,6 +2,9 @@
  * order. Numeric features in cpu_split_num.c, categorical ones in cpu_split_cat.c. */
 #include "cpu.h"
 
+#include "../base/clock.h"
+#include "../base/parallel.h"
+
 #define SPLIT_FEATS 8    /* features of a task, at least */
 #define SPLIT_SLOTS 2048 /* about so many slots of a task */
 

@@ -17,6 +17,7 @@
  * it once, as the root does. */
 #include <string.h>
 
+#include "../base/clock.h"
 #include "cpu_layer_impl.h"
 
 #define LEVEL_CELLS (1 << 20) /* nodes x codes of a task */

@@ -1,11 +1,14 @@
 /* Binding a table to a schema: which column is which feature, and which code is which level. Texts are compared once,
  * here; reading goes by integers alone. */
 #include "binding.h"
+#include "column.h"
+#include "job.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
+#include "../base/parallel.h"
 #include "../base/schema_impl.h"
 
 /* Appends text to buf[0 .. size), whole or not at all. 1 when it fitted. */

@@ -9,7 +9,7 @@
 #define GBT_DATA_COLUMN_H
 
 #include "../base/bits.h"
-#include "table.h"
+#include "binding.h"
 
 typedef struct gbti_column_reader {
   const gbt_column *col;

@@ -6,9 +6,13 @@
 #include <string.h>
 
 #include "../base/bits.h"
+#include "../base/parallel.h"
+#include "../base/schema_impl.h"
 #include "../math/whole.h"
 #include "binding.h"
+#include "column.h"
 #include "cuts_impl.h"
+#include "job.h"
 
 /* ---- weights ---- */
 

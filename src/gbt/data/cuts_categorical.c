@@ -10,6 +10,7 @@
 #include "../base/sort.h"
 #include "binding.h"
 #include "cuts_impl.h"
+#include "job.h"
 
 /* For every level the first one with its text, or -1 when it has none. */
 static gbt_status find_twins(gbt_ctx *ctx, int thread, const gbt_column *col, int32_t **out, gbt_error *err) {

@@ -8,11 +8,13 @@
 #include <math.h>
 #include <string.h>
 
+#include "../base/parallel.h"
 #include "../base/rng.h"
 #include "../base/schema_impl.h"
 #include "../base/sort.h"
 #include "binding.h"
 #include "cuts_impl.h"
+#include "job.h"
 
 /* ---- the same columns everywhere ---- */
 

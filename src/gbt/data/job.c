@@ -1,5 +1,7 @@
 #include "job.h"
 
+#include "../base/parallel.h"
+
 void gbti_job_start(gbti_job *job, gbt_ctx *ctx) {
   job->ctx = ctx;
   atomic_init(&job->stop, 0);

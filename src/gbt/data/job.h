@@ -8,6 +8,7 @@
 #include <stdatomic.h>
 
 #include "../base/ctx.h"
+#include "../base/parallel.h"
 
 typedef struct gbti_job {
   gbt_ctx *ctx;

@@ -12,6 +12,7 @@
  * no partner there are left alone. */
 #include <string.h>
 
+#include "../base/parallel.h"
 #include "../base/sort.h"
 #include "page_impl.h"
 

@@ -6,6 +6,8 @@
 
 #include "bin.h"
 #include "binding.h"
+#include "column.h"
+#include "job.h"
 #include "offload.h"
 #include "page_store.h"
 

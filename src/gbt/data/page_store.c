@@ -1,6 +1,8 @@
 /* Passes over the pages of any store, and what is known of them without one. */
 #include "page_store_impl.h"
 
+#include "../base/parallel.h"
+
 gbt_page_store *gbt_page_store_ref(gbt_page_store *store) {
   store->refs++;
   return store;

@@ -3,6 +3,7 @@
  * wrong: rows of sparse columns, codes of factors. */
 #include "table.h"
 
+#include "../base/hd.h"
 #include "job.h"
 
 static gbt_status check_shape(const gbt_table *table, int32_t c, gbt_error *err) {

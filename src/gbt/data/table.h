@@ -54,16 +54,8 @@ typedef struct gbt_table {
  * GBT_E_DATA names the column (and 1-based row). */
 gbt_status gbt_table_check(gbt_ctx *ctx, const gbt_table *table, gbt_error *err) GBT_MUST_CHECK;
 
-/* A table bound to a schema: where every column of the schema stands in the table, and for each with levels a map from
- * the table's codes to the schema's levels by text. Features are read through the schema's feature map. */
-typedef struct gbt_binding {
-  gbt_mem mem;
-  const gbt_table *table;    /* borrowed */
-  const gbt_schema *schema;  /* borrowed */
-  int32_t *col;              /* n_columns: index into table->cols */
-  int32_t **code_map;        /* n_columns: NULL, or [n_levels + 1]: by code; level index, -1 unseen, -2 missing */
-  gbt_unseen unseen;
-} gbt_binding;
+/* A table bound to a schema: which column of the table is which of the schema, and which code is which level. */
+typedef struct gbt_binding gbt_binding;
 
 /* Columns are matched by name, in any order; columns the schema does not know are ignored. GBT_E_DATA: lists missing
  * columns; a factor where a number is expected, or the other way round (logical, integer, double may stand for each
@@ -72,19 +64,5 @@ typedef struct gbt_binding {
 gbt_status gbt_binding_new(gbt_ctx *ctx, const gbt_table *table, const gbt_schema *schema, gbt_unseen unseen,
                            gbt_binding **out, gbt_error *err) GBT_MUST_CHECK;
 void gbt_binding_free(gbt_binding *binding); /* NULL allowed */
-
-/* Reads rows [beg, beg + n) of `n_feats` features into out, row by row: out[r * stride + k] is feature feats[k] of row
- * beg + r. Numbers as doubles; missing = NaN; levels as their schema index, unseen = -1 (or NaN, by `unseen`). An
- * unseen level of an ordinal feature has no rank to compare, so it is NaN in any case. Statistics as their number for
- * the row's level; of an unseen level no training row is counted: 0 (or NaN, by `unseen`).
- * cursor: n_feats int64, one set per reading thread; zero it before the first call and read ascending rows, so that
- * sparse columns need no search (any order is right, only slower). */
-void gbt_binding_read(const gbt_binding *binding, int64_t beg, int32_t n, const int32_t *feats, int32_t n_feats,
-                      int64_t *cursor, double *out, int64_t stride);
-
-/* The same for one feature, which is not copied when it lies in memory as it is read: then the host's own numbers come
- * back, else buf[0 .. n). */
-const double *gbt_binding_look(const gbt_binding *binding, int64_t beg, int32_t n, int32_t feat, int64_t *cursor,
-                               double *buf);
 
 #endif

@@ -3,6 +3,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "../base/hd.h"
+
 enum { N_RESPONSES = GBT_RESPONSE_OWN + 1 };
 
 enum {

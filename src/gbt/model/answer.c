@@ -1,6 +1,8 @@
 /* Answers of a model: scores by the predictors, then what the objective makes of them. See answer.h. */
 #include "answer.h"
 
+#include "../base/parallel.h"
+#include "../data/binding.h"
 #include "model_impl.h"
 
 enum {

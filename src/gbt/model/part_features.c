@@ -6,6 +6,8 @@
  *   statistics      of every feature that is a statistic, in order: the number of each level of its column */
 #include "part.h"
 
+#include "../base/schema_impl.h"
+
 /* Position of every kind among those that occur, in order of first use; -1: does not occur. Returns how many do. */
 static uint32_t kinds_in_use(const gbt_schema *schema, int32_t place[GBT_N_FEATURE_KINDS]) {
   uint32_t n = 0;

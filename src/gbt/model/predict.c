@@ -1,5 +1,6 @@
 /* Predictions: which way they go, the start of the scores, the emission of leaves, and responses. The ways themselves
  * are in predict_direct.c and predict_block.c (see predict_job.h). */
+#include "../base/parallel.h"
 #include "../objective/response.h"
 #include "../objective/softmax.h"
 #include "predict_table.h"

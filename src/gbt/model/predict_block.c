@@ -10,6 +10,8 @@
 
 #include "predict_coder.h"
 
+#include "../base/parallel.h"
+
 #if defined(__clang__)
 #define NOINLINE __attribute__((noinline))
 #define UNROLL _Pragma("clang loop unroll(full)")

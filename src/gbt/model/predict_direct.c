@@ -6,6 +6,8 @@
  * there are few rows, one row through several trees. Lanes that have arrived wait at their leaf. */
 #include "predict_job.h"
 
+#include "../base/parallel.h"
+
 enum {
   LANES = 8,
   BLOCK = 64,            /* most rows of a block */

@@ -10,6 +10,7 @@
 #ifndef GBT_MODEL_PREDICT_JOB_H
 #define GBT_MODEL_PREDICT_JOB_H
 
+#include "../data/binding.h"
 #include "../tree/forest.h"
 #include "predict.h"
 

@@ -10,9 +10,11 @@
 
 #include <math.h>
 
+#include "../base/bits.h"
+#include "../base/clock.h"
+#include "../base/parallel.h"
 #include "../base/rng.h"
 #include "../base/sort.h"
-#include "../base/bits.h"
 
 enum {
   MAX_TREES = 4096,                    /* of a run: a block of rows passes them in a few milliseconds */

@@ -4,6 +4,8 @@
 
 #include <string.h>
 
+#include "../base/parallel.h"
+
 enum { MOST_NODES = (2 << GBTI_TABLE_DEPTH) - 1 };
 
 /* Which table of a level is a column's; of the tree and pass that the stamp says. */

@@ -9,6 +9,7 @@
 
 #include "../base/bits.h"
 #include "../base/comm.h"
+#include "../base/parallel.h"
 
 enum { BASE_ROWS = 65536, MOST_STEPS = 50 };
 

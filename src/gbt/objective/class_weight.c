@@ -2,6 +2,7 @@
 #include "class_weight.h"
 
 #include "../base/comm.h"
+#include "../base/parallel.h"
 
 enum { TASK_ROWS = 65536 };
 

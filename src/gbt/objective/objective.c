@@ -4,6 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "../base/hd.h"
+
 #define NO_PARAMETERS \
   { NULL, NULL, 0.0, 0.0, 0.0, 0, 0, NULL }
 

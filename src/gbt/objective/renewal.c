@@ -2,6 +2,7 @@
 #include "renewal.h"
 
 #include "../base/comm.h"
+#include "../base/parallel.h"
 #include "../base/sort.h"
 #include "formulas.h"
 
