@@ -78,10 +78,10 @@ cuda_likely <- function() any(file.exists(c("/proc/driver/nvidia/version", "/dev
 # options(gbt.device_costs = list(...)) replaces some or all.
 device_costs <- function() {
   costs <- list(
-    cpu_cell = 4e-10,    # one thread: a byte of binned data, a level of a tree
+    cpu_cell = 4e-10,    # one thread: a byte of binned data, a layer of a tree
     cuda_cell = 1e-11,   # the same
     cuda_byte = 2e-10,   # moving a byte of binned data to the device
-    cuda_level = 3e-5,   # a level of trees of any size that grow together: starting its kernels
+    cuda_layer = 3e-5,   # a layer of trees of any size that grow together: starting its kernels
     cpu_walk = 1e-9,     # one thread: a row through a tree, in prediction
     cuda_walk = 1.5e-11, # the same
     cuda_start = 1,      # the first use of a device
@@ -100,12 +100,12 @@ device_costs <- function() {
 
 start_seconds <- function(costs) if (isTRUE(package_state$cuda_started)) 0 else costs$cuda_start
 
-# size: list(bytes of binned data, trees, batches of trees that grow together, levels, max_seconds)
+# size: list(bytes of binned data, trees, batches of trees that grow together, layers, max_seconds)
 expected_seconds <- function(size, threads, costs) {
-  passes <- size$bytes * size$trees * size$levels
+  passes <- size$bytes * size$trees * size$layers
   start <- start_seconds(costs)
   out <- c(cpu = passes * costs$cpu_cell / threads,
-           cuda = start + size$bytes * costs$cuda_byte + size$batches * size$levels * costs$cuda_level +
+           cuda = start + size$bytes * costs$cuda_byte + size$batches * size$layers * costs$cuda_layer +
              passes * costs$cuda_cell)
   if (size$max_seconds > 0) out <- pmin(out, size$max_seconds + c(0, start))
   out
@@ -113,12 +113,12 @@ expected_seconds <- function(size, threads, costs) {
 
 # Of a training: `params` as from engine_params().
 training_size <- function(bytes, params, nrounds, n_outputs, max_seconds) {
-  levels <- if (params$max_leaves > 0) ceiling(log2(params$max_leaves)) else params$max_depth
-  if (params$max_depth > 0) levels <- min(levels, params$max_depth)
+  layers <- if (params$max_leaves > 0) ceiling(log2(params$max_leaves)) else params$max_depth
+  if (params$max_depth > 0) layers <- min(layers, params$max_depth)
   per_round <- n_outputs * params$num_parallel_tree
   list(bytes = bytes * params$subsample * params$colsample_bytree, trees = nrounds * per_round,
        batches = nrounds * ceiling(per_round / 32), # 32: GBT_MOST_TREES
-       levels = max(levels, 1), max_seconds = max_seconds)
+       layers = max(layers, 1), max_seconds = max_seconds)
 }
 
 # size: list(rows, columns, trees) of a prediction. Its numbers go up in 8 bytes each.

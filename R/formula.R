@@ -327,7 +327,7 @@ check_found_again <- function(e, data, from) {
 # Names that a formula may use beside columns. No functions: those must not be handed around.
 base_constants <- c("pi", "T", "F", "letters", "LETTERS", "month.abb", "month.name")
 
-# All calls within an expression, level by level: a sum of thousands is a call as deep as that.
+# All calls within an expression, layer by layer: a sum of thousands is a call as deep as that.
 calls_of <- function(e) {
   found <- list()
   level <- list(e)

@@ -159,7 +159,7 @@ check_symmetric <- function(params, typed) {
                           param_text("max_depth", typed["max_depth"]), format_number(params$max_depth)), "max_depth")
   }
   if (params$colsample_bynode < 1) {
-    stop_argument(sprintf(paste("%s must be 1 with `grow_policy = \"symmetric\"`, where all nodes of a level share one",
+    stop_argument(sprintf(paste("%s must be 1 with `grow_policy = \"symmetric\"`, where all nodes of a layer share one",
                                 "split; use `colsample_bylevel`"),
                           param_text("colsample_bynode", typed["colsample_bynode"])), "colsample_bynode")
   }

@@ -17,10 +17,10 @@
 #' error: leave them out (`subset = !is.na(y)`).
 #'
 #' @section Symmetric trees:
-#' With `grow_policy = "symmetric"` (CatBoost's `"SymmetricTree"`, also called oblivious trees) each level of a tree has
-#' one split, the one with the largest sum of gains over the nodes of the level. Such trees are full, up to `max_depth`
-#' levels (1 to 16) or as many as fit into `max_leaves`; they are fast to predict with and less inclined to overfit.
-#' `gamma` is the least sum of a level. A node that the split does not suit (a child would miss `min_child_weight` or
+#' With `grow_policy = "symmetric"` (CatBoost's `"SymmetricTree"`, also called oblivious trees) each layer of a tree has
+#' one split, the one with the largest sum of gains over the nodes of the layer. Such trees are full, up to `max_depth`
+#' layers (1 to 16) or as many as fit into `max_leaves`; they are fast to predict with and less inclined to overfit.
+#' `gamma` is the least sum of a layer. A node that the split does not suit (a child would miss `min_child_weight` or
 #' `min_data_in_leaf`, run against a monotone constraint, or the node would gain nothing) adds nothing to the sum and
 #' keeps its value: both of its children take it, those without training rows among them. In the table of nodes its
 #' gain is 0. Sets of levels follow one order for the whole tree, by the gradients of all its rows. `colsample_bynode`
@@ -103,7 +103,7 @@
 #' compiled for the CPU: **nothing of it has run on a GPU yet.**
 #'
 #' `"auto"`, the default, takes the CPU unless a device can be expected to be clearly faster. It compares, for T
-#' trees (of all `nrounds`, even if training may stop early) of L levels on B bytes of binned data (about one per row
+#' trees (of all `nrounds`, even if training may stop early) of L layers on B bytes of binned data (about one per row
 #' and column; sparse columns need fewer),
 #' * on the CPU: B T L * 0.4 ns / `threads`, which was measured, with
 #' * on a device: 1 s to start it (once in a session), B * 0.2 ns to move the data, L * 30 microseconds for every
@@ -111,7 +111,7 @@
 #'   confirmed on hardware.
 #'
 #' The CPU's time must be more than 1.5 times the device's (`margin`). `options(gbt.device_costs = )`, a list with any
-#' of `cpu_cell`, `cuda_cell`, `cuda_byte`, `cuda_level`, `cuda_start` (in seconds) and `margin`, replaces these numbers
+#' of `cpu_cell`, `cuda_cell`, `cuda_byte`, `cuda_layer`, `cuda_start` (in seconds) and `margin`, replaces these numbers
 #' by yours. Where there is a device `verbose = 1` reports the choice and its reason; where there is none the CPU is
 #' taken silently. If a device that was chosen so fails, for want of memory or with an old driver, say, a warning of
 #' class `gbt_warning_device` says why, once in a session, and the CPU does the work. (A device may also fail later;
@@ -152,15 +152,15 @@
 #' @param eta Shrinkage (learning rate): each tree's leaf values are multiplied by it.
 #' @param max_depth Most splits between root and leaf; 0 for no limit (then `max_leaves` is needed).
 #' @param max_leaves Most leaves of a tree; 0 for no limit.
-#' @param grow_policy `"depthwise"` grows level by level, `"lossguide"` splits the leaf with the largest gain first,
-#'   `"symmetric"` splits all nodes of a level by one and the same split, see below.
+#' @param grow_policy `"depthwise"` grows layer by layer, `"lossguide"` splits the leaf with the largest gain first,
+#'   `"symmetric"` splits all nodes of a layer by one and the same split, see below.
 #' @param lambda,alpha L2 and L1 penalty on leaf weights.
 #' @param gamma Least gain of a split.
 #' @param min_child_weight Least sum of hessians in a child.
 #' @param min_data_in_leaf Least number of training rows in a child.
 #' @param max_delta_step Largest leaf weight, before shrinkage; 0 for no limit.
 #' @param subsample Share of the rows that each tree sees, drawn without replacement.
-#' @param colsample_bytree,colsample_bylevel,colsample_bynode Share of the features that a tree, each of its levels,
+#' @param colsample_bytree,colsample_bylevel,colsample_bynode Share of the features that a tree, each of its layers,
 #'   each of its nodes may use. (`mtry`, a count, is accepted for the share by tree.)
 #' @param num_parallel_tree Trees per round and class on the same gradients, averaged: a boosted forest.
 #' @param max_bin Most bins of a numeric column, 2 to 65535.

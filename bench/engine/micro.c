@@ -21,7 +21,7 @@
 #include "cpu/cpu.h"
 #include "made.h"
 
-enum { LEVELS = 64, REPEATS = 99 };
+enum { LAYERS = 64, REPEATS = 99 };
 
 typedef struct figure {
   double unit[REPEATS]; /* ns per unit, by repeat */
@@ -31,9 +31,9 @@ typedef struct figure {
 
 typedef struct figures {
   figure cuts, binning, begin, leaf, predict, gradients[2];
-  figure hist[LEVELS], split[LEVELS], partition[LEVELS];
-  int32_t nodes[LEVELS];
-  int n_levels;
+  figure hist[LAYERS], split[LAYERS], partition[LAYERS];
+  int32_t nodes[LAYERS];
+  int n_layers;
 } figures;
 
 static void add(figure *f, double seconds, double work) {
@@ -73,12 +73,12 @@ static double rows_to_add(const gbt_frontier *fr) {
   return rows;
 }
 
-/* One tree; levels are told apart by depth, a step may take part of a level. */
+/* One tree; layers are told apart by depth, a step may take part of a layer. */
 static gbt_status grow(gbt_ctx *ctx, cpu_backend *be, gbt_forest *forest, figures *out, gbt_error *err) {
   const gbt_backend_ops *ops = be->base.ops;
   const double m = be->n_features, slots = be->layout->n_slots;
-  double hist[LEVELS] = {0}, added[LEVELS] = {0}, split[LEVELS] = {0}, searched[LEVELS] = {0}, part[LEVELS] = {0},
-         moved[LEVELS] = {0};
+  double hist[LAYERS] = {0}, added[LAYERS] = {0}, split[LAYERS] = {0}, searched[LAYERS] = {0}, part[LAYERS] = {0},
+         moved[LAYERS] = {0};
   gbt_tree_task task = {.shrinkage = 0.1};
   double begun = seconds();
   GBT_TRY(ops->begin_trees(ctx, &be->base, &task, 1, err));
@@ -103,9 +103,9 @@ static gbt_status grow(gbt_ctx *ctx, cpu_backend *be, gbt_forest *forest, figure
     t0 = seconds();
     GBT_TRY(ops->partition(ctx, &be->base, err));
     part[depth] += seconds() - t0;
-    if (depth + 1 > out->n_levels) out->n_levels = depth + 1;
+    if (depth + 1 > out->n_layers) out->n_layers = depth + 1;
   }
-  for (int d = 0; d < LEVELS; d++) {
+  for (int d = 0; d < LAYERS; d++) {
     add(&out->hist[d], hist[d], added[d]);
     add(&out->split[d], split[d], searched[d]);
     add(&out->partition[d], part[d], moved[d]);
@@ -190,10 +190,10 @@ static void print(figures *f, const made *d, long depth, int threads, long repea
          median(&f->gradients[GBT_OBJ_LOGISTIC]));
   printf("begin tree %7.2f ns per row\n", median(&f->begin));
   printf("leaf       %7.2f ns per row\npredict    %7.2f ns per row and tree\n", median(&f->leaf), median(&f->predict));
-  printf("level  nodes  histogram ns/(row x feature)  split ns/(node x slot)  partition ns/row\n");
-  for (int level = 0; level < f->n_levels; level++)
-    printf("%5d  %5d  %28.3f  %22.3f  %16.3f\n", level, (int)f->nodes[level], median(&f->hist[level]),
-           median(&f->split[level]), median(&f->partition[level]));
+  printf("layer  nodes  histogram ns/(row x feature)  split ns/(node x slot)  partition ns/row\n");
+  for (int layer = 0; layer < f->n_layers; layer++)
+    printf("%5d  %5d  %28.3f  %22.3f  %16.3f\n", layer, (int)f->nodes[layer], median(&f->hist[layer]),
+           median(&f->split[layer]), median(&f->partition[layer]));
 }
 
 static long arg(int argc, char **argv, int i, long def) { return argc > i ? strtol(argv[i], NULL, 10) : def; }
@@ -202,8 +202,8 @@ int main(int argc, char **argv) {
   static figures f;
   long n = arg(argc, argv, 1, 1000000), m = arg(argc, argv, 2, 28), depth = arg(argc, argv, 3, 8);
   long threads = arg(argc, argv, 4, 1), repeats = arg(argc, argv, 5, 5);
-  if (n < 1 || m < 1 || depth < 1 || depth >= LEVELS || threads < 1 || repeats < 1 || repeats > REPEATS) {
-    fprintf(stderr, "micro [rows] [features] [depth below %d] [threads] [repeats, at most %d]\n", LEVELS, REPEATS);
+  if (n < 1 || m < 1 || depth < 1 || depth >= LAYERS || threads < 1 || repeats < 1 || repeats > REPEATS) {
+    fprintf(stderr, "micro [rows] [features] [depth below %d] [threads] [repeats, at most %d]\n", LAYERS, REPEATS);
     return 2;
   }
   gbt_error err = {0};

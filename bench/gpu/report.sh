@@ -136,17 +136,17 @@ if [ -s "$folder/train.csv" ]; then
   printf '\n## Steps of a tree\n\n'
   echo "Milliseconds a tree and, in brackets, the share of what the memory or the banks allow."
   awk -F, "$library"'
-    function timed(key, step, level, of,   x) {
-      x = value[key, step " level " level]
+    function timed(key, step, layer, of,   x) {
+      x = value[key, step " layer " layer]
       return x == "" ? "" : sprintf("%.3f%s", x, of == "" ? "" : " (" of ")")
     }
     $6 == "gbt-cuda" && $9 == "ms a tree" {
       key = $1 SUBSEP $4
       once("job", key)
       value[key, $7] = $8
-      if (match($7, / level [0-9]+$/)) {
-        level = substr($7, RSTART + 7) + 0
-        if (level > most[key]) most[key] = level
+      if (match($7, / layer [0-9]+$/)) {
+        layer = substr($7, RSTART + 7) + 0
+        if (layer > most[key]) most[key] = layer
       }
     }
     $6 == "gbt-cuda" && ($7 ~ / least bytes$/ || $7 ~ / additions$/) {
@@ -164,13 +164,13 @@ if [ -s "$folder/train.csv" ]; then
         for (j = 1; j <= k; j++)
           if (value[key, title[j]] != "") printf "%s %s %.3f", (j > 1 ? "," : ""), title[j], value[key, title[j]]
         print "\n"
-        header("level|histogram|search|select|partition")
-        for (level = 0; level <= most[key]; level++) {
-          cell(level)
-          cell(timed(key, "histogram", level, share[key, "histogram level " level]))
-          cell(timed(key, "search", level, ""))
-          cell(timed(key, "select", level, ""))
-          cell(timed(key, "partition", level, share[key, "partition level " level]))
+        header("layer|histogram|search|select|partition")
+        for (layer = 0; layer <= most[key]; layer++) {
+          cell(layer)
+          cell(timed(key, "histogram", layer, share[key, "histogram layer " layer]))
+          cell(timed(key, "search", layer, ""))
+          cell(timed(key, "select", layer, ""))
+          cell(timed(key, "partition", layer, share[key, "partition layer " layer]))
           end_line()
         }
       }

@@ -64,7 +64,7 @@ train() {
   shift 3
   "$BUILD/$KIND/train" shape="$shape" rows="$rows" depth="$depth" rounds="$ROUNDS" "$@" >"$results/now.train.csv"
   status=$?
-  grep -v ' level ' "$results/now.train.csv"
+  grep -v ' layer ' "$results/now.train.csv"
   keep train.csv
   return "$status"
 }

@@ -34,14 +34,14 @@ static int count_bytes(const gbt_forest *forest, size_t which, int64_t max_depth
     if (node[i].left == 0) continue;
     uint32_t left = node[i].left;
     double rows = count[i], smaller = count[left] < count[left + 1] ? count[left] : count[left + 1];
-    int level = depth[i], column = level < 5 ? 1 << level : 32;
-    depth[left] = depth[left + 1] = level + 1;
-    if (level + 1 >= MAX_LEVELS) continue;
-    if (level + 1 > out->n_levels) out->n_levels = level + 1;
-    out->bytes[STEP_PARTITION][level] += rows * (16.0 + column);
-    if (max_depth > 0 && level + 1 >= max_depth) continue;
-    out->bytes[STEP_HIST][level + 1] += smaller * (sector(out->row_bytes) + 8.0);
-    out->adds[level + 1] += 2.0 * smaller * n_features;
+    int layer = depth[i], column = layer < 5 ? 1 << layer : 32;
+    depth[left] = depth[left + 1] = layer + 1;
+    if (layer + 1 >= MAX_LAYERS) continue;
+    if (layer + 1 > out->n_layers) out->n_layers = layer + 1;
+    out->bytes[STEP_PARTITION][layer] += rows * (16.0 + column);
+    if (max_depth > 0 && layer + 1 >= max_depth) continue;
+    out->bytes[STEP_HIST][layer + 1] += smaller * (sector(out->row_bytes) + 8.0);
+    out->adds[layer + 1] += 2.0 * smaller * n_features;
   }
   free(depth);
   return 1;
@@ -52,28 +52,28 @@ static double now(const gbt_device_api *device) {
   return (double)gbt_clock_ns() * 1e-9;
 }
 
-/* A batch of trees. Steps count as levels, which is what they are in depthwise and symmetric growth. */
+/* A batch of trees. Steps count as layers, which is what they are in depthwise and symmetric growth. */
 static gbt_status grow(gbt_ctx *ctx, const gbt_device_api *device, gbt_backend *be, const gbt_tree_task *task,
                        int32_t n_trees, gbt_forest *forest, steps *out, gbt_error *err) {
   const gbt_backend_ops *ops = be->ops;
   if (device) peek_step_by_step(be);
   double t = now(device), u;
-#define TIMED(step, level, call)        \
+#define TIMED(step, layer, call)        \
   do {                                  \
     GBT_TRY(call);                      \
     u = now(device);                    \
-    out->seconds[step][level] += u - t; \
+    out->seconds[step][layer] += u - t; \
     t = u;                              \
   } while (0)
   TIMED(STEP_BEGIN, 0, ops->begin_trees(ctx, be, task, n_trees, err));
   for (int step = 0;; step++) {
     int32_t chosen = 0;
-    int level = step < MAX_LEVELS ? step : MAX_LEVELS - 1;
-    TIMED(STEP_HIST, level, ops->build_hist(ctx, be, err));
-    TIMED(STEP_SEARCH, level, ops->find_splits(ctx, be, err));
-    TIMED(STEP_SELECT, level, ops->select(ctx, be, &chosen, err));
+    int layer = step < MAX_LAYERS ? step : MAX_LAYERS - 1;
+    TIMED(STEP_HIST, layer, ops->build_hist(ctx, be, err));
+    TIMED(STEP_SEARCH, layer, ops->find_splits(ctx, be, err));
+    TIMED(STEP_SELECT, layer, ops->select(ctx, be, &chosen, err));
     if (chosen == 0) break;
-    TIMED(STEP_PARTITION, level, ops->partition(ctx, be, err));
+    TIMED(STEP_PARTITION, layer, ops->partition(ctx, be, err));
   }
   TIMED(STEP_FINISH, 0, ops->finish_trees(ctx, be, forest, err));
 #undef TIMED
@@ -143,10 +143,10 @@ done:
 double steps_floor(const steps *s, const device_facts *dev) {
   double floor = 0.0, bank_adds = dev->units * 32.0 * dev->clock;
   if (!(dev->bandwidth > 0.0) || !(bank_adds > 0.0) || s->n_trees == 0) return 0.0;
-  for (int level = 0; level < MAX_LEVELS; level++) {
-    double by_bytes = s->bytes[STEP_HIST][level] / dev->bandwidth, by_adds = s->adds[level] / bank_adds;
+  for (int layer = 0; layer < MAX_LAYERS; layer++) {
+    double by_bytes = s->bytes[STEP_HIST][layer] / dev->bandwidth, by_adds = s->adds[layer] / bank_adds;
     floor += by_bytes > by_adds ? by_bytes : by_adds;
-    floor += (s->bytes[STEP_PARTITION][level] + s->bytes[STEP_FINISH][level]) / dev->bandwidth;
+    floor += (s->bytes[STEP_PARTITION][layer] + s->bytes[STEP_FINISH][layer]) / dev->bandwidth;
   }
   return floor / s->n_trees;
 }

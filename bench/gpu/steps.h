@@ -7,7 +7,7 @@
  *   histogram   of the root, rows x (codes + 4 bytes of gradient); below, rows of the smaller siblings x (codes in
  *               whole sectors of 32 bytes + 4 + 4 bytes of row number)
  *   partition   rows of the split nodes x (16 bytes: row number and gradient read and written; and of the split's
- *               column 1, 2, 4, ... 32 bytes by level: rows of deeper nodes share no sector)
+ *               column 1, 2, 4, ... 32 bytes by layer: rows of deeper nodes share no sector)
  *   the rest    25 bytes a row: scores, labels, gradients, once a tree
  *
  * Least additions: 2 a code, one a bank and clock. */
@@ -20,12 +20,12 @@
 #include "gbt.h"
 
 enum { STEP_GRADIENT, STEP_BEGIN, STEP_HIST, STEP_SEARCH, STEP_SELECT, STEP_PARTITION, STEP_FINISH, N_STEPS };
-enum { MAX_LEVELS = 64 };
+enum { MAX_LAYERS = 64 };
 
 typedef struct steps {
-  int n_trees, n_levels, at_once; /* at_once: trees of a batch at most */
-  double seconds[N_STEPS][MAX_LEVELS];                 /* of all trees; steps without levels in [0] */
-  double bytes[N_STEPS][MAX_LEVELS], adds[MAX_LEVELS]; /* least ones */
+  int n_trees, n_layers, at_once;                      /* at_once: trees of a batch at most */
+  double seconds[N_STEPS][MAX_LAYERS];                 /* of all trees; steps without layers in [0] */
+  double bytes[N_STEPS][MAX_LAYERS], adds[MAX_LAYERS]; /* least ones */
   double row_bytes;                                    /* codes of a row */
 } steps;
 

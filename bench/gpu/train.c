@@ -156,12 +156,12 @@ static gbt_status take_apart(bench *b, gbt_dataset *ds, double seconds_a_tree, g
   char name[64];
   GBT_TRY(steps_run(&b->ctx, b->device, ds, b->loss, b->n_outputs, &b->params, (int)b->steps, &s, err));
   for (int step = 0; step < N_STEPS; step++) {
-    int by_level = step >= STEP_HIST && step <= STEP_PARTITION, levels = by_level ? s.n_levels + 1 : 1;
-    for (int level = 0; level < levels; level++) {
-      double seconds = s.seconds[step][level] / s.n_trees, bytes = s.bytes[step][level] / s.n_trees;
+    int by_layer = step >= STEP_HIST && step <= STEP_PARTITION, layers = by_layer ? s.n_layers + 1 : 1;
+    for (int layer = 0; layer < layers; layer++) {
+      double seconds = s.seconds[step][layer] / s.n_trees, bytes = s.bytes[step][layer] / s.n_trees;
       all += seconds;
-      if (by_level)
-        snprintf(name, sizeof name, "%s level %d", step_names[step], level);
+      if (by_layer)
+        snprintf(name, sizeof name, "%s layer %d", step_names[step], layer);
       else
         snprintf(name, sizeof name, "%s", step_names[step]);
       show(b, b->steps, engine, name, seconds * 1e3, "ms a tree", 0, "");
@@ -169,8 +169,8 @@ static gbt_status take_apart(bench *b, gbt_dataset *ds, double seconds_a_tree, g
       strcat(name, " least bytes");
       show(b, b->steps, engine, name, bytes / seconds * 1e-9, "GB/s", b->facts.bandwidth * 1e-9, "memory bandwidth");
       if (step != STEP_HIST) continue;
-      snprintf(name, sizeof name, "%s level %d additions", step_names[step], level);
-      show(b, b->steps, engine, name, s.adds[level] / s.n_trees / seconds * 1e-9, "Gadd/s",
+      snprintf(name, sizeof name, "%s layer %d additions", step_names[step], layer);
+      show(b, b->steps, engine, name, s.adds[layer] / s.n_trees / seconds * 1e-9, "Gadd/s",
            b->facts.units * 32.0 * b->facts.clock * 1e-9, "a bank a clock");
     }
   }

@@ -50,10 +50,10 @@ static void draw_split(test_rng *rng, draft *d, size_t t, gbt_node *split) {
   size_t n = COUNT(d, gbti_model_column, GBTI_SEC_COLUMNS);
   uint32_t f = (uint32_t)test_below(rng, (int64_t)n + (n == 0 || test_below(rng, 32) == 0));
   split->feat = f | (uint32_t)(test_u(rng) & (GBT_NODE_MISSING_LEFT | GBT_NODE_BULK_LEFT));
-  int by_level = f < n && columns(d)[f].type == GBT_CATEGORICAL;
-  if (test_below(rng, 16) == 0) by_level = !by_level;
+  int by_layer = f < n && columns(d)[f].type == GBT_CATEGORICAL;
+  if (test_below(rng, 16) == 0) by_layer = !by_layer;
   split->arg.value = draft_number(rng);
-  if (!by_level) return;
+  if (!by_layer) return;
   uint32_t n_words = (uint32_t)test_below(rng, 4);
   split->feat |= GBT_NODE_CATEGORICAL;
   split->arg.set.beg = test_below(rng, 3) == 0 ? 0 : add_words(rng, d, t, n_words);

@@ -301,7 +301,7 @@ static int open_at(const naive *nv, int32_t i) {
   return nv->node[i].left == 0 && nv->node[i].split.kind != GBT_SPLIT_NONE;
 }
 
-/* The open node of the largest gain (the lowest of equals), on one level or (depth < 0) anywhere; -1: none. */
+/* The open node of the largest gain (the lowest of equals), on one layer or (depth < 0) anywhere; -1: none. */
 static int32_t richest(const naive *nv, int32_t depth) {
   int32_t best = -1;
   for (int32_t i = 0; i < nv->n_nodes; i++) {
@@ -323,7 +323,7 @@ static void grow_best_first(naive *nv) {
   }
 }
 
-static void grow_by_levels(naive *nv) {
+static void grow_by_layers(naive *nv) {
   for (int32_t depth = 0;; depth++) {
     int64_t width = 0;
     int32_t first = nv->n_nodes, id;
@@ -339,10 +339,10 @@ static void grow_by_levels(naive *nv) {
   }
 }
 
-/* All nodes of a level by one split, as long as there is room for all their children. */
+/* All nodes of a layer by one split, as long as there is room for all their children. */
 static void grow_symmetric(naive *nv) {
   nv->node[0].weight = rough_weight(nv, &nv->node[0], nv->node[0].bounds);
-  for (int32_t first = 0; room_for(nv, nv->n_nodes - first) && naive_search_level(nv, first);) {
+  for (int32_t first = 0; room_for(nv, nv->n_nodes - first) && naive_search_layer(nv, first);) {
     int32_t end = nv->n_nodes;
     int64_t left = 0, right = 0;
     for (int32_t i = first; i < end; i++) {
@@ -393,7 +393,7 @@ static gbt_node put_node(const naive *nv, const naive_node *node, const gbt_node
   out.feat |= GBT_NODE_CATEGORICAL;
   out.arg.set.beg = *n_words;
   out.arg.set.n_words = put_set(nv, node, sets + *n_words);
-  if (nv->p->grow_policy == GBT_SYMMETRIC && before != NULL && node[-1].depth == node->depth) { /* one for a level */
+  if (nv->p->grow_policy == GBT_SYMMETRIC && before != NULL && node[-1].depth == node->depth) { /* one for a layer */
     CHECK_EQ_BYTES(sets + before->arg.set.beg, sets + *n_words, out.arg.set.n_words * sizeof *sets);
     out.arg.set.beg = before->arg.set.beg;
     return out;
@@ -451,7 +451,8 @@ static void grow_tree(naive *nv, int32_t output, gbt_forest *forest) {
   if (nv->p->grow_policy != GBT_SYMMETRIC && room_for(nv, 1)) consider(nv, 0);
   if (nv->p->grow_policy == GBT_SYMMETRIC) grow_symmetric(nv);
   else if (nv->p->grow_policy == GBT_LOSSGUIDE) grow_best_first(nv);
-  else grow_by_levels(nv);
+  else
+    grow_by_layers(nv);
   finish_tree(nv, forest);
   free_nodes(nv);
 }

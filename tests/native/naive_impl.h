@@ -64,7 +64,7 @@ int naive_could_split(const naive *nv, const naive_node *node);
 /* The weighted quantile of x by the objective's level and weights, over n rows of the training set: by sorting. */
 double naive_quantile(const gbt_trainer_spec *spec, const double *x, const int64_t *rows, int64_t n);
 
-/* Symmetric growth: the split of the level of nodes first .. n_nodes - 1, into all of them; 0 when there is none. */
-int naive_search_level(naive *nv, int32_t first);
+/* Symmetric growth: the split of the layer of nodes first .. n_nodes - 1, into all of them; 0 when there is none. */
+int naive_search_layer(naive *nv, int32_t first);
 
 #endif

@@ -198,7 +198,7 @@ void naive_search(const naive *nv, int32_t id) {
   size_t room = (size_t)nv->n_feats;
   int32_t *feats = test_alloc(room * sizeof *feats), *all = test_alloc(room * sizeof *all), n_all = 0;
   uint64_t *scratch = test_alloc(room * sizeof *scratch);
-  int32_t n = gbt_features_of_level(nv->rules, nv->tree, node->depth, nv->tree_feats, nv->n_tree_feats, feats, scratch);
+  int32_t n = gbt_features_of_layer(nv->rules, nv->tree, node->depth, nv->tree_feats, nv->n_tree_feats, feats, scratch);
   for (int32_t i = 0; i < n; i++)
     if (may_meet(nv, node, feats[i])) all[n_all++] = feats[i];
   n = gbt_features_of_node(nv->rules, nv->tree, id, all, n_all, feats, scratch);
@@ -225,20 +225,20 @@ void naive_search(const naive *nv, int32_t id) {
   free(scratch);
 }
 
-/* ---- whole levels ---- */
+/* ---- whole layers ---- */
 
-/* One feature of all nodes of a level that could be split. */
-typedef struct level_view {
+/* One feature of all nodes of a layer that could be split. */
+typedef struct layer_view {
   naive *nv;
   view *v, all;  /* all: of all rows */
   int32_t *node; /* n */
   int32_t n, missing;
   gbt_sum *left; /* of the levels or bins on the left, missing ones apart */
   int64_t *rows;
-} level_view;
+} layer_view;
 
-static level_view look_at_level(naive *nv, int32_t first, int32_t feat) {
-  level_view l = {.nv = nv, .all = look(nv, &nv->node[0], feat)};
+static layer_view look_at_layer(naive *nv, int32_t first, int32_t feat) {
+  layer_view l = {.nv = nv, .all = look(nv, &nv->node[0], feat)};
   size_t room = (size_t)(nv->n_nodes - first);
   l.v = test_alloc(room * sizeof *l.v);
   l.node = test_alloc(room * sizeof *l.node);
@@ -254,18 +254,18 @@ static level_view look_at_level(naive *nv, int32_t first, int32_t feat) {
   return l;
 }
 
-static void unlook_at_level(level_view *l) {
+static void unlook_at_layer(layer_view *l) {
   for (int32_t i = 0; i < l->n; i++) unlook(&l->v[i]);
   unlook(&l->all);
   free(l->v), free(l->node), free(l->left), free(l->rows);
 }
 
-static void clear_left(level_view *l) {
+static void clear_left(layer_view *l) {
   memset(l->left, 0, (size_t)l->n * sizeof *l->left);
   memset(l->rows, 0, (size_t)l->n * sizeof *l->rows);
 }
 
-static void move_left(level_view *l, int32_t code) {
+static void move_left(layer_view *l, int32_t code) {
   for (int32_t i = 0; i < l->n; i++) {
     add(&l->left[i], l->v[i].sum[code]);
     l->rows[i] += l->v[i].count[code];
@@ -279,7 +279,7 @@ static gbt_reg reg_of(const naive *nv, int32_t kind) {
 }
 
 /* What the i-th node gains by s; 0 where it would not be split that way on its own. left: to be the left sum. */
-static double own_gain(const level_view *l, int32_t i, gbt_split s, gbt_sum *left) {
+static double own_gain(const layer_view *l, int32_t i, gbt_split s, gbt_sum *left) {
   const naive *nv = l->nv;
   const view *v = &l->v[i];
   int64_t rows = l->rows[i];
@@ -294,7 +294,7 @@ static double own_gain(const level_view *l, int32_t i, gbt_split s, gbt_sum *lef
   return gain > gbt_noise_floor(nv->unit, v->node->n_rows, (double)v->node->sum.h * nv->unit.h) ? gain : 0.0;
 }
 
-static void try_level(const level_view *l, gbt_split s, double fine, gbt_split *best) {
+static void try_layer(const layer_view *l, gbt_split s, double fine, gbt_split *best) {
   gbt_sum left;
   double sum = 0.0;
   for (int32_t i = 0; i < l->n; i++) sum += own_gain(l, i, s, &left);
@@ -304,18 +304,18 @@ static void try_level(const level_view *l, gbt_split s, double fine, gbt_split *
   if (s.gain > 0.0 && s.gain > l->nv->p->gamma && better(&s, best)) *best = s;
 }
 
-static void search_level_bins(level_view *l, gbt_split_kind kind, gbt_split *best) {
+static void search_layer_bins(layer_view *l, gbt_split_kind kind, gbt_split *best) {
   clear_left(l);
   for (int32_t b = 0; b < l->all.n_bins; b++) {
     gbt_split s = {.kind = (int32_t)kind, .bin = b};
     if (kind == GBT_SPLIT_ONEHOT) clear_left(l);
     move_left(l, b);
-    for (; s.missing_left <= l->missing; s.missing_left++) try_level(l, s, 0.0, best);
+    for (; s.missing_left <= l->missing; s.missing_left++) try_layer(l, s, 0.0, best);
   }
 }
 
 /* Candidates are those of all rows of the tree. */
-static void search_level_sets(level_view *l, gbt_split *best) {
+static void search_layer_sets(layer_view *l, gbt_split *best) {
   const gbt_params *p = l->nv->p;
   const view *all = &l->all;
   int64_t n = all->node->n_rows, least = p->min_data_per_group;
@@ -335,15 +335,15 @@ static void search_level_sets(level_view *l, gbt_split *best) {
       double fine = p->cat_noise * l->nv->noise[l->nv->output] * gbt_set_noise(size, all->n_order);
       for (; s.missing_left <= l->missing; s.missing_left++) {
         int64_t on_left = rows + (s.missing_left ? all->count[all->n_bins] : 0);
-        if (on_left >= least && n - on_left >= least) try_level(l, s, fine, best);
+        if (on_left >= least && n - on_left >= least) try_layer(l, s, fine, best);
       }
     }
   }
 }
 
-/* The level's split into its nodes: gains that add up to the level's, who is kept, where unseen missing values go. */
-static void split_level(naive *nv, int32_t first, const gbt_split *best) {
-  level_view l = look_at_level(nv, first, best->feat);
+/* The layer's split into its nodes: gains that add up to the layer's, who is kept, where unseen missing values go. */
+static void split_layer(naive *nv, int32_t first, const gbt_split *best) {
+  layer_view l = look_at_layer(nv, first, best->feat);
   gbt_sum left = {0, 0}, all = {0, 0};
   double sum = 0.0;
   for (int32_t i = first; i < nv->n_nodes; i++) {
@@ -367,26 +367,28 @@ static void split_level(naive *nv, int32_t first, const gbt_split *best) {
     if (!l.missing) node->split.missing_left = 2 * left.h >= all.h;
     settle(nv, node, &l.all);
   }
-  unlook_at_level(&l);
+  unlook_at_layer(&l);
 }
 
-int naive_search_level(naive *nv, int32_t first) {
+int naive_search_layer(naive *nv, int32_t first) {
   const naive_node *node = &nv->node[first];
   size_t room = (size_t)nv->n_feats;
   int32_t *feats = test_alloc(room * sizeof *feats);
   uint64_t *scratch = test_alloc(room * sizeof *scratch);
-  int32_t n = gbt_features_of_level(nv->rules, nv->tree, node->depth, nv->tree_feats, nv->n_tree_feats, feats, scratch);
+  int32_t n = gbt_features_of_layer(nv->rules, nv->tree, node->depth, nv->tree_feats, nv->n_tree_feats, feats, scratch);
   gbt_split best = {.kind = GBT_SPLIT_NONE};
   for (int32_t k = n; k-- > 0;) { /* backwards: the order of search must not matter */
     if (!may_meet(nv, node, feats[k])) continue;
-    level_view l = look_at_level(nv, first, feats[k]);
+    layer_view l = look_at_layer(nv, first, feats[k]);
     int categorical = nv->cuts->schema->feat[feats[k]].type == GBT_CATEGORICAL;
-    if (by_sets(nv, feats[k])) search_level_sets(&l, &best);
-    else search_level_bins(&l, categorical ? GBT_SPLIT_ONEHOT : GBT_SPLIT_NUMERIC, &best);
-    unlook_at_level(&l);
+    if (by_sets(nv, feats[k]))
+      search_layer_sets(&l, &best);
+    else
+      search_layer_bins(&l, categorical ? GBT_SPLIT_ONEHOT : GBT_SPLIT_NUMERIC, &best);
+    unlook_at_layer(&l);
   }
   free(feats);
   free(scratch);
-  if (best.kind != GBT_SPLIT_NONE) split_level(nv, first, &best);
+  if (best.kind != GBT_SPLIT_NONE) split_layer(nv, first, &best);
   return best.kind != GBT_SPLIT_NONE;
 }

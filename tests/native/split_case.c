@@ -301,7 +301,7 @@ split_cpu *split_cpu_open(const split_case *c) {
   cpu->noise = c->noise;
   cpu->wide = 1; /* units are those of the scale */
   cpu->rules.n_features = (int32_t)n;
-  cpu->rules.by_tree = cpu->rules.by_level = cpu->rules.by_node = 1.0;
+  cpu->rules.by_tree = cpu->rules.by_layer = cpu->rules.by_node = 1.0;
   be->mem = cpu->ctx.mem;
   be->params = &c->params;
   be->n_features = (int32_t)n;
@@ -318,10 +318,10 @@ split_cpu *split_cpu_open(const split_case *c) {
   gbt_frontier_init(&be->fr, &be->mem, &c->params, c->monotone, 0);
   be->fr.policy.unit = c->unit;
   cpu_scratch_open(be);
-  if (cpu_split_open(be, test_err) != GBT_OK || cpu_level_open(be, test_err) != GBT_OK ||
+  if (cpu_split_open(be, test_err) != GBT_OK || cpu_layer_open(be, test_err) != GBT_OK ||
       cpu_scratch_ready(&cpu->ctx, be, test_err) != GBT_OK)
     test_note("no memory");
-  be->level.depth = -1;
+  be->layer.depth = -1;
   return cpu;
 }
 
@@ -331,7 +331,7 @@ void split_cpu_close(split_cpu *cpu) {
   gbt_mem_free(&be->mem, be->rows.chunk);
   cpu_scratch_close(be);
   cpu_split_close(be);
-  cpu_level_close(be);
+  cpu_layer_close(be);
   gbt_frontier_free(&be->fr);
   gbt_ctx_close(&cpu->ctx);
   free(cpu);
@@ -371,15 +371,15 @@ gbt_split split_cpu_find(split_cpu *cpu, const split_step *s, int32_t fresh, int
   return node->split;
 }
 
-void split_cpu_level(split_cpu *cpu, const split_step *s, gbt_grow_node *node, uint32_t *words) {
+void split_cpu_layer(split_cpu *cpu, const split_step *s, gbt_grow_node *node, uint32_t *words) {
   cpu_backend *be = &cpu->be;
   put_nodes(cpu, s, 0, s->n_fresh);
   be->split.n_tree_feats = 0;
-  for (int32_t t = 0; t < cpu->of->n_tree_feats; t++) /* the same for all levels, so the tree's are the level's */
+  for (int32_t t = 0; t < cpu->of->n_tree_feats; t++) /* the same for all layers, so the tree's are the layer's */
     if (cpu->of->allowed[cpu->of->tree_feats[t]])
       be->split.tree_feats[be->split.n_tree_feats++] = cpu->of->tree_feats[t];
   CHECK_OK(cpu_find_splits(&cpu->ctx, &be->base, test_err));
-  CHECK_OK(cpu_level_decide(&cpu->ctx, be, test_err));
+  CHECK_OK(cpu_layer_decide(&cpu->ctx, be, test_err));
   memcpy(node, be->fr.node + s->fresh_beg, (size_t)s->n_fresh * sizeof *node);
   if (node->set_words > 0) memcpy(words, be->fr.sets + node->set_beg, node->set_words * sizeof *words);
 }

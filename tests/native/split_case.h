@@ -68,8 +68,8 @@ void split_cpu_close(split_cpu *cpu);
 /* The best split of a fresh node that uses feature `feat` alone, and its set, of which words[] has room. */
 gbt_split split_cpu_find(split_cpu *cpu, const split_step *s, int32_t fresh, int32_t feat, uint32_t *words);
 
-/* Searches and decides a level, all fresh nodes of s; steps of a tree in their order, the root first. node: n_fresh,
- * with their splits; words: the level's set. */
-void split_cpu_level(split_cpu *cpu, const split_step *s, gbt_grow_node *node, uint32_t *words);
+/* Searches and decides a layer, all fresh nodes of s; steps of a tree in their order, the root first. node: n_fresh,
+ * with their splits; words: the layer's set. */
+void split_cpu_layer(split_cpu *cpu, const split_step *s, gbt_grow_node *node, uint32_t *words);
 
 #endif

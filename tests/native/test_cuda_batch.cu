@@ -97,7 +97,7 @@ static void batches_do_not_show(void) {
     if (!ok) return;
   }
   test_note("%" PRId64 " trainings of several trees at once, %" PRId64 " of trees that are looked at, %" PRId64
-            " of trees that do not come unasked; %" PRId64 " jobs with features by level or node",
+            " of trees that do not come unasked; %" PRId64 " jobs with features by layer or node",
             together, looked, large, drawn);
   CHECK(together >= 40 && looked >= 5 && large >= 10 && sampled >= 5 && drawn >= 10 && sets > 50 && valid > 10);
   for (int p = 0; p < 3; p++) CHECK(policies[p] >= 5);

@@ -20,7 +20,7 @@ struct shape {
   int32_t n_features;
   int n_sets;   /* 0: none */
   int weighted; /* 1: some 0; 2: most of them so small that their ranks are equal */
-  double by_tree, by_level, by_node;
+  double by_tree, by_layer, by_node;
   int symmetric;
 };
 
@@ -49,7 +49,7 @@ static gbt_feature_rules *some_rules(test_rng *rng, const shape *s) {
     beg[i + 1] = at;
   }
   params.colsample_bytree = s->by_tree;
-  params.colsample_bylevel = s->by_level;
+  params.colsample_bylevel = s->by_layer;
   params.colsample_bynode = s->by_node;
   params.seed = test_below(rng, 1000000);
   CHECK_OK(gbt_feature_rules_new(&mem, s->n_features, &params, weight, beg, feat, s->n_sets, &rules, test_err));
@@ -81,7 +81,7 @@ static int32_t some_split(test_rng *rng, const gbt_feature_rules *r, const tree 
 }
 
 /* Chains, bushes and what is between; a step of masks for single nodes has nodes of any depth. The tree's features are
- * the rules', or any: so that draws of levels and nodes meet weights of 0. */
+ * the rules', or any: so that draws of layers and nodes meet weights of 0. */
 static void some_tree(test_rng *rng, const gbt_feature_rules *r, int by_node, int32_t max_search, tree *t) {
   uint64_t *rank = host<uint64_t>((size_t)r->n_features);
   const int chain = test_below(rng, 3) == 0;
@@ -116,7 +116,7 @@ static int32_t want_of(const gbt_feature_rules *r, const tree *t, int32_t id, in
   memset(mask, 0, (size_t)r->n_features);
   for (int32_t p = t->node[id].parent; p >= 0; p = t->node[p].parent)
     path[t->node[p].split.feat >> 5] |= 1u << (t->node[p].split.feat & 31);
-  int32_t n = gbt_features_of_level(r, t->number, t->node[id].depth, t->feat, t->n_feats, list, rank);
+  int32_t n = gbt_features_of_layer(r, t->number, t->node[id].depth, t->feat, t->n_feats, list, rank);
   n = gbt_features_allowed(r, path, list, n);
   if (!symmetric) n = gbt_features_of_node(r, t->number, id, list, n, list, rank);
   for (int32_t i = 0; i < n; i++) mask[list[i]] = 1;
@@ -178,7 +178,7 @@ static void same_masks(const cu_backend *be, const shape *s, const tree *t, int3
   for (size_t i = (size_t)n_drawn * n; i < n_masks * n; i++) bad += got[i] != UNTOUCHED;
   if (!CHECK_EQ_I64(bad, 0))
     test_note("%d features, %d of the tree, %d sets, weights %d, shares %g %g, symmetric %d", (int)n, (int)t->n_feats,
-              s->n_sets, s->weighted, s->by_level, s->by_node, s->symmetric);
+              s->n_sets, s->weighted, s->by_layer, s->by_node, s->symmetric);
   free(got), free(want);
 }
 
@@ -226,13 +226,13 @@ static shape some_shape(test_rng *rng) {
   s.weighted = (int)test_below(rng, 3);
   s.n_sets = test_below(rng, 2) ? 0 : test_below(rng, 8) ? 1 + (int)test_below(rng, 20) : 400;
   s.by_tree = some_share(rng);
-  s.by_level = some_share(rng);
+  s.by_layer = some_share(rng);
   s.by_node = some_share(rng);
   s.symmetric = test_below(rng, 4) == 0;
   return s;
 }
 
-static int is_uniform(const shape *s) { return s->by_level >= 1.0 && s->by_node >= 1.0 && s->n_sets == 0; }
+static int is_uniform(const shape *s) { return s->by_layer >= 1.0 && s->by_node >= 1.0 && s->n_sets == 0; }
 
 static void masks_are_those_of_the_host(void) {
   masks_seen seen = {};
@@ -346,8 +346,8 @@ static void deep_trees_are_looked_at_now_and_then(void) {
   made_free(m);
 }
 
-/* Levels of many nodes in several steps each, as there is room for few histograms. */
-static void levels_in_parts(void) {
+/* Layers of many nodes in several steps each, as there is room for few histograms. */
+static void layers_in_parts(void) {
   const made_kind kinds[] = {MADE_BELL, MADE_BELL, MADE_BELL, MADE_BELL, MADE_BELL, MADE_BELL, MADE_BELL, MADE_BELL};
   made *m = made_new(9, 1500, 8, kinds);
   made_response(m, GBT_OBJ_SQUARED_ERROR, 1, 9);
@@ -365,7 +365,7 @@ static void levels_in_parts(void) {
   made_free(m);
 }
 
-/* Features by level and node, and sets, are no reason to look. */
+/* Features by layer and node, and sets, are no reason to look. */
 static void forests_are_not_looked_at(void) {
   const train_how how = {2, 0, GBT_SIMD_AUTO, NULL};
   made *m = made_steep(60);
@@ -401,6 +401,6 @@ extern "C" void suite_cuda_features(void) {
   RUN(masks_of_many_features);
   RUN(masks_in_any_order);
   RUN(deep_trees_are_looked_at_now_and_then);
-  RUN(levels_in_parts);
+  RUN(layers_in_parts);
   RUN(forests_are_not_looked_at);
 }

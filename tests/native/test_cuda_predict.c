@@ -354,8 +354,8 @@ static void many_thresholds(void) {
   scene_close(&s);
 }
 
-/* Levels with one split each, or with one that differs from its level's somewhere. */
-static void trees_of_levels(void) {
+/* Layers with one split each, or with one that differs from its layer's somewhere. */
+static void trees_of_layers(void) {
   test_rng rng = {12};
   gbt_mem mem = gbt_mem_default();
   scene s;
@@ -563,7 +563,7 @@ void suite_cuda_predict(void) {
   RUN(many_columns);
   RUN(sets_of_any_length);
   RUN(many_thresholds);
-  RUN(trees_of_levels);
+  RUN(trees_of_layers);
   RUN(trained_forests_predict_their_training);
   RUN(little_device_memory);
   RUN(allocations_fail);

@@ -311,7 +311,7 @@ static void rows_are_those_of_the_cpu(void) {
   for (uint64_t seed = 1; seed <= 120 && bad < 3; seed++) {
     random_job r = random_job_make(seed, seed % 20 == 0 ? 5000 : 500);
     cuda_pair p;
-    r.job.spec.params.hist_memory = 1024; /* the device refuses symmetric levels that do not fit */
+    r.job.spec.params.hist_memory = 1024; /* the device refuses symmetric layers that do not fit */
     see(&seen, &r);
     int ok = pair_open(&p, &r, NULL) && CHECK(same_scores(&p)) && same_rounds(&p, &r, &seen);
     if (!ok) random_job_tell(&r, seed), bad++;

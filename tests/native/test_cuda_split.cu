@@ -18,7 +18,7 @@ struct split_device {
   cu_feature *feat;
   cu_array<cu_feature> feat_up;
   cu_array<int8_t> monotone;
-  uint32_t fault; /* of the last level */
+  uint32_t fault; /* of the last layer */
 };
 
 static void split_device_close(split_device *d);
@@ -109,10 +109,10 @@ static split_device *split_device_open(const split_case *c, int32_t unit_feats, 
   describe(d);
   int bad = cudaStreamCreate(&be->device.stream) != cudaSuccess || failed(cu_set_feats_open(be, &err));
   size_view(d, unit_feats, by_node, max_step);
-  if (!bad && c->params.grow_policy == GBT_SYMMETRIC) bad = failed(cu_level_open(be, &err));
+  if (!bad && c->params.grow_policy == GBT_SYMMETRIC) bad = failed(cu_layer_open(be, &err));
   bad = bad || failed(cu_state_open(be, &err)) || cudaStreamSynchronize(be->device.stream) != cudaSuccess;
   bad = bad || fill_view(d, &err);
-  if (!bad && be->level && c->seed % 2 && be->level->view.batch > 3) be->level->view.batch = 3; /* several batches */
+  if (!bad && be->layer && c->seed % 2 && be->layer->view.batch > 3) be->layer->view.batch = 3; /* several batches */
   if (!bad) return d;
   split_device_close(d);
   return NULL;
@@ -121,7 +121,7 @@ static split_device *split_device_open(const split_case *c, int32_t unit_feats, 
 static void split_device_close(split_device *d) {
   if (!d) return;
   if (d->be.device.stream) cudaStreamSynchronize(d->be.device.stream);
-  cu_level_close(&d->be);
+  cu_layer_close(&d->be);
   cu_memory *memory = &d->be.device.memory;
   cu_set_feats_close(&d->be);
   cu_drop(memory, &d->be.state);
@@ -176,13 +176,13 @@ static int split_device_find(split_device *d, const split_step *s, gbt_split *fo
          !get(set_bits, (const uint32_t *)v->set_bits, n * v->set_words) && !get_sums(d, s, sum, count);
 }
 
-static int split_device_level(split_device *d, const split_step *s, int32_t depth, gbt_grow_node *node, uint32_t *words,
+static int split_device_layer(split_device *d, const split_step *s, int32_t depth, gbt_grow_node *node, uint32_t *words,
                               uint32_t room, uint32_t *n_words, gbt_sum *sum, uint32_t *count) {
   cu_view *v = &d->be.view;
   gbt_error err = {};
   cu_tree tree;
   d->be.depth = depth;
-  if (put_step(d, s, *n_words) || failed(cu_level_search(&d->be, &err)) || failed(cu_level_decide(&d->be, &err)) ||
+  if (put_step(d, s, *n_words) || failed(cu_layer_search(&d->be, &err)) || failed(cu_layer_decide(&d->be, &err)) ||
       cudaStreamSynchronize(d->be.device.stream) != cudaSuccess)
     return 0;
   if (get(node, (const gbt_grow_node *)v->node + s->fresh_beg, (size_t)s->n_fresh) ||
@@ -355,9 +355,9 @@ static void many_levels(void) {
   CHECK(all.kinds[GBT_SPLIT_SET] > 3);
 }
 
-/* ---- levels ---- */
+/* ---- layers ---- */
 
-/* How far the nodes of a level are the same. */
+/* How far the nodes of a layer are the same. */
 static void same_nodes(const split_step *s, const gbt_grow_node *cpu, const gbt_grow_node *device) {
   for (int32_t i = 0; i < s->n_fresh; i++) {
     int open = cpu[i].open;
@@ -369,18 +369,18 @@ static void same_nodes(const split_step *s, const gbt_grow_node *cpu, const gbt_
   }
 }
 
-typedef struct levels_seen {
+typedef struct layers_seen {
   int64_t kinds[4], kept, missing;
-} levels_seen;
+} layers_seen;
 
-static void level_both(const split_case *c, split_cpu *cpu, split_device *d, const split_step *s, int32_t depth,
-                       uint32_t *n_words, levels_seen *all) {
+static void layer_both(const split_case *c, split_cpu *cpu, split_device *d, const split_step *s, int32_t depth,
+                       uint32_t *n_words, layers_seen *all) {
   answer a = answer_new(c, d, s);
   size_t n = (size_t)s->n_fresh;
   gbt_grow_node *want = some<gbt_grow_node>(n), *got = some<gbt_grow_node>(n);
   uint32_t *words = some<uint32_t>(MOST_WORDS), *sets = some<uint32_t>(MOST_WORDS);
-  split_cpu_level(cpu, s, want, words);
-  if (CHECK(split_device_level(d, s, depth, got, sets, MOST_WORDS, n_words, a.sum, a.count))) {
+  split_cpu_layer(cpu, s, want, words);
+  if (CHECK(split_device_layer(d, s, depth, got, sets, MOST_WORDS, n_words, a.sum, a.count))) {
     CHECK_EQ_U64(d->fault, 0);
     same_sums(c, s, &a);
     same_nodes(s, want, got);
@@ -394,17 +394,17 @@ static void level_both(const split_case *c, split_cpu *cpu, split_device *d, con
   answer_free(&a);
 }
 
-static void grow_levels(const split_case *c, uint64_t seed, int32_t depth, int32_t n_rows, levels_seen *all) {
+static void grow_layers(const split_case *c, uint64_t seed, int32_t depth, int32_t n_rows, layers_seen *all) {
   int32_t max_step = depth > 1 ? 1 << (depth - 2) : 1;
   uint32_t n_words = 0;
   split_device *d = split_device_open(c, 3, 0, max_step);
   REQUIRE(d != NULL);
   split_cpu *cpu = split_cpu_open(c);
   for (int tree = 0; tree < 2; tree++, n_words = 0) { /* nothing of the first tree shows in the second one */
-    for (int32_t level = 0; level < depth; level++) {
+    for (int32_t layer = 0; layer < depth; layer++) {
       split_step *s =
-          split_step_new(c, 3 * seed + (uint64_t)(17 * tree + level), (1 << level) - 1, 1 << level, n_rows, level > 0);
-      level_both(c, cpu, d, s, level, &n_words, all);
+          split_step_new(c, 3 * seed + (uint64_t)(17 * tree + layer), (1 << layer) - 1, 1 << layer, n_rows, layer > 0);
+      layer_both(c, cpu, d, s, layer, &n_words, all);
       split_step_free(s);
     }
   }
@@ -413,11 +413,11 @@ static void grow_levels(const split_case *c, uint64_t seed, int32_t depth, int32
 }
 
 static void random_levels(void) {
-  levels_seen all;
+  layers_seen all;
   memset(&all, 0, sizeof all);
   for (uint64_t seed = 1; seed <= 80; seed++) {
     split_case *c = split_case_new(seed + 100, 1 + (int32_t)(seed % 7), 1);
-    grow_levels(c, seed, 4, seed % 2 ? 60 : 6, &all); /* few rows: hessians of both sides are equal */
+    grow_layers(c, seed, 4, seed % 2 ? 60 : 6, &all); /* few rows: hessians of both sides are equal */
     split_case_free(c);
   }
   test_note("%" PRId64 " none, %" PRId64 " numeric, %" PRId64 " one-hot, %" PRId64 " sets; %" PRId64
@@ -428,19 +428,19 @@ static void random_levels(void) {
   CHECK(all.missing > 0);
 }
 
-static void levels_of_many(void) {
-  levels_seen all;
+static void layers_of_many(void) {
+  layers_seen all;
   memset(&all, 0, sizeof all);
   for (uint64_t seed = 1; seed <= 2; seed++) {
     int32_t n_levels = seed == 1 ? 3000 : 60000; /* the second one: a batch of the level is a few nodes */
     split_case *c = split_case_levels(seed + 20, n_levels, 1);
-    grow_levels(c, seed, seed == 1 ? 3 : 2, -2 * n_levels, &all);
+    grow_layers(c, seed, seed == 1 ? 3 : 2, -2 * n_levels, &all);
     split_case_free(c);
   }
   CHECK(all.kinds[GBT_SPLIT_SET] > 0);
 }
 
-/* A level whose set has no room, or that has more nodes than the host has launched work for, is a fault and no split.
+/* A layer whose set has no room, or that has more nodes than the host has launched work for, is a fault and no split.
  */
 static void no_room(void) {
   split_case *c = split_case_levels(21, 200, 1);
@@ -452,12 +452,12 @@ static void no_room(void) {
     gbt_grow_node node[2];
     uint32_t sets[64], n_words = 57;
     d->be.view.max_words = kind == 1 ? 57 + 6 : 57 + 7; /* 200 levels take 7 words */
-    CHECK(split_device_level(d, root, 0, node, sets, 64, &n_words, a.sum, a.count));
+    CHECK(split_device_layer(d, root, 0, node, sets, 64, &n_words, a.sum, a.count));
     CHECK_EQ_U64(d->fault, kind == 1 ? CU_FAULT_ROOM : 0);
     CHECK_EQ_I64(node[0].open, kind != 1);
     CHECK_EQ_U64(n_words, kind == 1 ? 57 : 64);
     d->be.view.max_words = 1000;
-    CHECK(split_device_level(d, s, kind == 2 ? 0 : 1, node, sets, 64, &n_words, a.sum, a.count));
+    CHECK(split_device_layer(d, s, kind == 2 ? 0 : 1, node, sets, 64, &n_words, a.sum, a.count));
     CHECK_EQ_U64(d->fault, kind == 2 ? CU_FAULT_ROOM : 0);
     CHECK_EQ_I64(node[1].open, kind != 2);
     split_step_free(s);
@@ -472,6 +472,6 @@ extern "C" void suite_cuda_split(void) {
   RUN(random_nodes);
   RUN(many_levels);
   RUN(random_levels);
-  RUN(levels_of_many);
+  RUN(layers_of_many);
   RUN(no_room);
 }

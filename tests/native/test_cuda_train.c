@@ -36,7 +36,7 @@ static int equal_on_device(uint64_t seed, int64_t rows, grid_seen *seen) {
   random_job r = random_job_make(seed, rows);
   train_how device = r.how;
   device.device = gbt_cuda_api();
-  if (r.job.spec.params.grow_policy == GBT_SYMMETRIC) r.job.spec.params.hist_memory = 1024; /* a level must fit */
+  if (r.job.spec.params.grow_policy == GBT_SYMMETRIC) r.job.spec.params.hist_memory = 1024; /* a layer must fit */
   trained *cpu = train(&r.job, &r.how), *cuda = train(&r.job, &device);
   int ok = cpu != NULL && cuda != NULL && same_trained(cpu, cuda);
   if (cpu != NULL && seen != NULL) see(seen, &r, cpu);

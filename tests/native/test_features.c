@@ -1,17 +1,17 @@
-/* Which features a node may use: draws by tree, level and node, weights, interaction groups. */
+/* Which features a node may use: draws by tree, layer and node, weights, interaction groups. */
 #include "test.h"
 
 #include "../../src/gbt/tree/features.h"
 
 enum { MOST = 200 };
 
-static gbt_feature_rules *make_rules(int32_t n, double by_tree, double by_level, double by_node, const double *weight,
+static gbt_feature_rules *make_rules(int32_t n, double by_tree, double by_layer, double by_node, const double *weight,
                                      uint64_t seed) {
   gbt_mem mem = gbt_mem_default();
   gbt_params params = gbt_params_default();
   gbt_feature_rules *rules = NULL;
   params.colsample_bytree = by_tree;
-  params.colsample_bylevel = by_level;
+  params.colsample_bylevel = by_layer;
   params.colsample_bynode = by_node;
   params.seed = (int64_t)seed;
   CHECK_OK(gbt_feature_rules_new(&mem, n, &params, weight, NULL, NULL, 0, &rules, test_err));
@@ -27,7 +27,7 @@ static draws draw_all(const gbt_feature_rules *rules, uint64_t tree, int32_t dep
   draws d;
   uint64_t scratch[MOST];
   d.n[0] = gbt_features_of_tree(rules, tree, d.feat[0], scratch);
-  d.n[1] = gbt_features_of_level(rules, tree, depth, d.feat[0], d.n[0], d.feat[1], scratch);
+  d.n[1] = gbt_features_of_layer(rules, tree, depth, d.feat[0], d.n[0], d.feat[1], scratch);
   d.n[2] = gbt_features_of_node(rules, tree, node, d.feat[1], d.n[1], d.feat[2], scratch);
   return d;
 }
@@ -88,7 +88,7 @@ static void draws_are_stateless(void) {
   uint64_t scratch[MOST];
   int32_t in_place[MOST];
   memcpy(in_place, a.feat[0], sizeof in_place);
-  int32_t n = gbt_features_of_level(rules, 3, 2, in_place, 30, in_place, scratch);
+  int32_t n = gbt_features_of_layer(rules, 3, 2, in_place, 30, in_place, scratch);
   CHECK_EQ_I64(n, a.n[1]);
   CHECK_EQ_BYTES(in_place, a.feat[1], (size_t)n * sizeof(int32_t));
   gbt_feature_rules_free(rules);
@@ -177,7 +177,7 @@ static void nothing_is_drawn_from_nothing(void) {
   for (int c = 0; c < 4; c++) {
     gbt_feature_rules *rules = make_rules(3, 1.0, c & 1 ? 0.5 : 1.0, c & 1 ? 0.5 : 1.0, c & 2 ? weight : NULL, 1);
     REQUIRE(rules != NULL);
-    CHECK_EQ_I64(gbt_features_of_level(rules, 0, 0, none, 0, none, scratch), 0);
+    CHECK_EQ_I64(gbt_features_of_layer(rules, 0, 0, none, 0, none, scratch), 0);
     CHECK_EQ_I64(gbt_features_of_node(rules, 0, 0, none, 0, none, scratch), 0);
     gbt_feature_rules_free(rules);
   }

@@ -299,10 +299,10 @@ static void monotone_children_are_kept_apart(void) {
 
 /* ---- symmetric growth ---- */
 
-/* Gives the level at hand its split: feature `depth`, a third to the left, some nodes kept. */
-static void invent_level(gbt_frontier *fr, int32_t depth) {
-  gbt_split level = {.gain = 1.0, .kind = GBT_SPLIT_NUMERIC, .feat = depth, .bin = 3, .missing_left = 1};
-  gbt_frontier_level(fr, &level, 0, 0);
+/* Gives the layer at hand its split: feature `depth`, a third to the left, some nodes kept. */
+static void invent_layer(gbt_frontier *fr, int32_t depth) {
+  gbt_split layer = {.gain = 1.0, .kind = GBT_SPLIT_NUMERIC, .feat = depth, .bin = 3, .missing_left = 1};
+  gbt_frontier_layer(fr, &layer, 0, 0);
   for (size_t i = 0; i < fr->n_open; i++) {
     gbt_grow_node *node = &fr->node[fr->open[i]];
     CHECK(node->depth == depth && node->split.feat == depth && node->split.missing_left == 1 && node->open);
@@ -320,12 +320,12 @@ static gbt_frontier grow_symmetric(const gbt_params *params, size_t batch) {
   CHECK_OK(gbt_frontier_root(&fr, 800, sum, (gbt_units){1.0, 0.5}, test_err));
   for (;;) {
     CHECK_OK(gbt_frontier_opened(&fr, test_err));
-    if (gbt_frontier_level_waits(&fr)) {
+    if (gbt_frontier_layer_waits(&fr)) {
       CHECK_EQ_I64(fr.n_open, 1 << depth);
       if (!fr.node[fr.open[0]].splittable)
-        gbt_frontier_level(&fr, NULL, 0, 0);
+        gbt_frontier_layer(&fr, NULL, 0, 0);
       else
-        invent_level(&fr, depth++);
+        invent_layer(&fr, depth++);
     }
     gbt_frontier_select(&fr, batch);
     if (fr.n_chosen == 0) break;

@@ -6,7 +6,7 @@ static const train_how plain = {1, 0, GBT_SIMD_SCALAR, NULL};
 
 /* ---- the twin ---- */
 
-/* Whether every level of a tree is split by one split: trees are full and numbered row by row. */
+/* Whether every layer of a tree is split by one split: trees are full and numbered row by row. */
 static int is_symmetric(const gbt_forest *f, size_t t) {
   const gbt_tree *tree = &f->trees[t];
   const gbt_node *nodes = f->nodes + tree->node_beg;
@@ -89,7 +89,7 @@ static void evicted_histograms_are_built_again(void) {
     job.spec.params.grow_policy = policy;
     job.spec.params.max_leaves = policy == GBT_LOSSGUIDE ? 60 : 0;
     job.spec.params.min_data_in_leaf = variant % 2 ? 2 : 1; /* with and without counts */
-    if (policy == GBT_SYMMETRIC) job.spec.params.max_depth = 8; /* more than is kept for the last level, in any case */
+    if (policy == GBT_SYMMETRIC) job.spec.params.max_depth = 8; /* more than is kept for the last layer, in any case */
     trained *a = train(&job, &plain), *b = train_naively(&job);
     CHECK(a != NULL && (double)a->n_slots * 16.0 * 5.0 > 1048576.0);
     CHECK(a != NULL && a->forest->n_nodes > 150);
@@ -282,8 +282,8 @@ static void circumstances_do_not_show_in_symmetric_trees(void) {
   made_free(m);
 }
 
-/* With one node a level, the level's split is the node's: numbers and one level against the rest. */
-static void one_level_is_one_node(void) {
+/* With one node a layer, the layer's split is the node's: numbers and one level against the rest. */
+static void one_layer_is_one_node(void) {
   const made_kind kinds[] = {MADE_BELL, MADE_HOLES, MADE_FEW, MADE_LEVELS, MADE_HOLED, MADE_ZEROS};
   made *m = made_new(23, 800, sizeof kinds / sizeof kinds[0], kinds);
   made_response(m, GBT_OBJ_LOGISTIC, 1, 24);
@@ -492,7 +492,7 @@ void suite_train(void) {
   RUN(bundles_do_not_show);
   RUN(circumstances_do_not_show);
   RUN(circumstances_do_not_show_in_symmetric_trees);
-  RUN(one_level_is_one_node);
+  RUN(one_layer_is_one_node);
   RUN(circumstances_do_not_show_with_classes);
   RUN(large_trainings_equal_the_twin);
   RUN(leaves_of_many_rows_are_quantiles);

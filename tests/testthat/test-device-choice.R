@@ -74,9 +74,9 @@ test_that("what auto expects grows with the work, and small work stays on the cp
   size <- function(bytes, rounds = 100, outputs = 1, ..., seconds = 0) {
     gbt:::training_size(bytes, utils::modifyList(params, list(...)), rounds, outputs, seconds)
   }
-  expect_identical(size(1e6)$levels, 6)
-  expect_identical(size(1e6, max_depth = 0, max_leaves = 255)$levels, 8)
-  expect_identical(size(1e6, max_depth = 4, max_leaves = 255)$levels, 4)
+  expect_identical(size(1e6)$layers, 6)
+  expect_identical(size(1e6, max_depth = 0, max_leaves = 255)$layers, 8)
+  expect_identical(size(1e6, max_depth = 4, max_leaves = 255)$layers, 4)
   expect_identical(size(1e6, 100, 7, num_parallel_tree = 3)$trees, 2100)
   expect_identical(size(1e6, 100, 7, num_parallel_tree = 3)$batches, 100)
   expect_identical(size(1e6, 100, 33)$batches, 200)

@@ -45,7 +45,7 @@ test_that("what has no room on the device is for the cpu, with auto", {
               threads = 1)
   }
   expect_error(deep("cuda"), "lower `max_depth`, or use `device = \"cpu\"`", class = "gbt_error_memory")
-  free <- list(emulated = 1, cuda_start = 0, cuda_level = 0, cuda_byte = 0, cpu_cell = 1)
+  free <- list(emulated = 1, cuda_start = 0, cuda_layer = 0, cuda_byte = 0, cpu_cell = 1)
   withr::local_options(gbt.device_costs = free)
   state <- gbt:::package_state
   state$fallbacks <- NULL

@@ -1,4 +1,4 @@
-# Symmetric trees: one split for all nodes of a level.
+# Symmetric trees: one split for all nodes of a layer.
 n <- 3000
 x <- withr::with_seed(31, as.data.frame(matrix(round(rnorm(n * 6), 2), n, dimnames = list(NULL, letters[1:6]))))
 y <- with(x, sin(2 * a) + b * (c > 0) + abs(d)) + withr::with_seed(32, rnorm(n, 0, 0.3))
@@ -8,7 +8,7 @@ train <- function(x, y, ..., nrounds = 5) {
 trees_of <- function(model) split(as.data.frame(model), as.data.frame(model)$tree)
 depth_of <- function(t) floor(log2(t$node + 1))
 
-# Trees are full and numbered level by level; within a level all that makes a split is the same.
+# Trees are full and numbered layer by layer; within a layer all that makes a split is the same.
 expect_symmetric <- function(model) {
   for (t in trees_of(model)) {
     leaf <- is.na(t$feature)

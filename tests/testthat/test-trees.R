@@ -45,7 +45,7 @@ test_that("depth, leaves and rows of leaves keep their limits, and reach them", 
   }
 })
 
-test_that("with few leaves the best are split first: of all, or level by level", {
+test_that("with few leaves the best are split first: of all, or layer by layer", {
   whole <- trees_of(train(x, y, max_depth = 6, nrounds = 1))[[1]]
   key <- function(t) sort(paste(t$depth, t$feature, t$threshold, t$count)[!t$leaf])
   choose <- function(limit, level_by_level) {

@@ -22,7 +22,7 @@ static void destroy(gbt_backend *self) {
   cu_features_close(be);
   cu_drop(&be->device.memory, &be->monotone);
   cu_host_free(&be->task);
-  cu_level_close(be);
+  cu_layer_close(be);
   cu_set_feats_close(be);
   cu_sizes_close(be);
   cu_device_close(&be->device);
@@ -159,7 +159,7 @@ static gbt_status build_hist(gbt_ctx *ctx, gbt_backend *self, gbt_error *err) {
 
 static gbt_status search(cu_backend *be, gbt_error *err) {
   GBT_TRY(cu_features(be, err));
-  return be->level ? cu_level_search(be, err) : cu_search(be, err);
+  return be->layer ? cu_layer_search(be, err) : cu_search(be, err);
 }
 
 static gbt_status find_splits(gbt_ctx *ctx, gbt_backend *self, gbt_error *err) {
@@ -182,7 +182,7 @@ static gbt_status choose(gbt_ctx *ctx, gbt_backend *self, int32_t *n, gbt_error 
   cu_backend *be = (cu_backend *)self;
   *n = 0;
   if (is_over(be)) return GBT_OK; /* nothing is left to be issued */
-  if (be->level) GBT_TRY(cu_or_stop_recording(be, cu_level_decide(be, err)));
+  if (be->layer) GBT_TRY(cu_or_stop_recording(be, cu_layer_decide(be, err)));
   GBT_TRY(cu_or_stop_recording(be, cu_select(be, err)));
   be->depth++;
   *n = be->view.max_step;

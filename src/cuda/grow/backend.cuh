@@ -11,7 +11,7 @@
  *   hist.cu         histograms of fresh nodes; clear.cuh: slots of those that are built next
  *   features.cu     which features they may use
  *   split.cu        best splits; split_cat.cu: by sets of levels; layer*.cu: symmetric growth
- *   search.cuh      what the searches share; level_order.cuh: levels in order; layer.cuh: a level's gains
+ *   search.cuh      what the searches share; level_order.cuh: levels in order; layer.cuh: a layer's gains
  *   frontier.cu     the tree being grown: choosing, children, plans of the next step
  *   partition.cu    rows into children
  *   leaf.cu         leaf values, scores; renew.cu: values that are quantiles; route.cu: rows that were not partitioned
@@ -143,7 +143,7 @@ template <class T> gbt_status cu_metric_room(cu_memory *memory, cu_array<T> *roo
   return *refused ? GBT_OK : status;
 }
 
-struct cu_level; /* symmetric growth: layer.cuh */
+struct cu_layer; /* symmetric growth: layer.cuh */
 
 struct cu_backend {
   gbt_backend base;
@@ -166,7 +166,7 @@ struct cu_backend {
   cu_down down;
   cu_graph graph;
   cu_metrics metrics;
-  cu_level *level;                 /* NULL unless trees are symmetric */
+  cu_layer *layer;                 /* NULL unless trees are symmetric */
   cu_array<unsigned char> state;   /* of most_trees trees: state.cu */
   cu_array<int8_t> monotone;
   /* the batch that grows */
@@ -285,10 +285,10 @@ gbt_status cu_renew_round(cu_backend *be, gbt_error *err) GBT_MUST_CHECK;
 gbt_status cu_renew_leaves(cu_backend *be, gbt_error *err) GBT_MUST_CHECK;
 
 /* Symmetric growth: made (all but what a tree has to itself), freed; instead of cu_search; before cu_select. */
-gbt_status cu_level_open(cu_backend *be, gbt_error *err) GBT_MUST_CHECK;
-void cu_level_close(cu_backend *be);
-gbt_status cu_level_search(cu_backend *be, gbt_error *err) GBT_MUST_CHECK;
-gbt_status cu_level_decide(cu_backend *be, gbt_error *err) GBT_MUST_CHECK;
+gbt_status cu_layer_open(cu_backend *be, gbt_error *err) GBT_MUST_CHECK;
+void cu_layer_close(cu_backend *be);
+gbt_status cu_layer_search(cu_backend *be, gbt_error *err) GBT_MUST_CHECK;
+gbt_status cu_layer_decide(cu_backend *be, gbt_error *err) GBT_MUST_CHECK;
 
 /* The `metric` op of backend.h. */
 gbt_status cu_metric(gbt_ctx *ctx, gbt_backend *self, int32_t which, const gbt_metric *metric, double *out, int *done,

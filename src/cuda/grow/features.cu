@@ -3,7 +3,7 @@
  *
  *   allowed   | searched node 0: n_features | searched node 1 | ..      or one mask, where all nodes of a step have it
  *
- * A block makes a mask, from what the tree knows of itself: the level's draw from the tree's features, then what the
+ * A block makes a mask, from what the tree knows of itself: the layer's draw from the tree's features, then what the
  * interaction sets leave, then the node's draw. Nodes that are searched together are of one depth; symmetric growth
  * has the same features above all of them.
  *
@@ -161,7 +161,7 @@ __global__ static void __launch_bounds__(BYTES) k_features(cu_view all, cu_rules
     const gbt_grow_node *node = &v.node[id];
     const pool p = {v.feats + 1, v.feats[0], v.allowed + (uint64_t)(uint32_t)i * (uint32_t)v.n_features};
     for (int32_t t = (int32_t)threadIdx.x; t < p.n; t += BYTES) p.in[p.feat[t]] = IN;
-    int32_t n = draw(rules, p, gbt_draw_level_key(rules.seed, tree, node->depth), rules.by_level, p.n);
+    int32_t n = draw(rules, p, gbt_draw_layer_key(rules.seed, tree, node->depth), rules.by_layer, p.n);
     if (rules.set_beg && node->parent >= 0) n = keep_allowed(v, rules, p, node->parent);
     if (v.by_node) draw(rules, p, gbt_draw_node_key(rules.seed, tree, id), rules.by_node, n);
   }
@@ -235,7 +235,7 @@ gbt_status cu_features_open(cu_backend *be, gbt_error *err) {
   if (rules->weight) GBT_TRY(cu_new_from(&be->device.memory, &d->weight, rules->weight, n, err));
   if (rules->n_sets > 0) GBT_TRY(open_sets(be, rules, err));
   d->rules.seed = rules->seed;
-  d->rules.by_level = rules->by_level;
+  d->rules.by_layer = rules->by_layer;
   d->rules.by_node = rules->by_node;
   d->rules.weight = d->weight.at;
   d->rules.set_beg = d->set_beg.at;

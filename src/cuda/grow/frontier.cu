@@ -135,8 +135,8 @@ __device__ int gains_more(const cu_view &v, int32_t a, int32_t b) {
   return x > y || (x == y && a < b);
 }
 
-/* The shallowest level, by node number; when the tree has too little room for it, the largest gains first. */
-__device__ int32_t choose_level(const cu_view &v, int32_t *shared) {
+/* The shallowest layer, by node number; when the tree has too little room for it, the largest gains first. */
+__device__ int32_t choose_layer(const cu_view &v, int32_t *shared) {
   cu_tree *t = v.tree;
   uint32_t *list = v.leaf_block; /* free until the tree is complete */
   if (threadIdx.x == 0) shared[0] = INT32_MAX;
@@ -147,17 +147,17 @@ __device__ int32_t choose_level(const cu_view &v, int32_t *shared) {
   int32_t depth = shared[0];
   int64_t room = v.policy.max_leaves > 0 ? v.policy.max_leaves - t->n_leaves : (int64_t)INT32_MAX;
   if (depth == INT32_MAX || room <= 0) return 0;
-  int32_t level = list_open(v, depth, list), n = level < v.max_step ? level : v.max_step;
-  if (level <= room) {
+  int32_t layer = list_open(v, depth, list), n = layer < v.max_step ? layer : v.max_step;
+  if (layer <= room) {
     for (int32_t i = (int32_t)threadIdx.x; i < n; i += (int32_t)blockDim.x) v.chosen[i] = (int32_t)list[i];
     /* Later open nodes have larger numbers. */
     if (threadIdx.x == 0 && n > 0) t->open_beg = (int32_t)list[n - 1] + 1;
     return n;
   }
   if (n > room) n = (int32_t)room;
-  for (int32_t i = (int32_t)threadIdx.x; i < level; i += (int32_t)blockDim.x) {
+  for (int32_t i = (int32_t)threadIdx.x; i < layer; i += (int32_t)blockDim.x) {
     int32_t rank = 0, id = (int32_t)list[i];
-    for (int32_t k = 0; k < level; k++) rank += gains_more(v, (int32_t)list[k], id);
+    for (int32_t k = 0; k < layer; k++) rank += gains_more(v, (int32_t)list[k], id);
     if (rank < n) v.chosen[rank] = id;
   }
   return n;
@@ -183,7 +183,7 @@ __device__ int32_t choose_best(const cu_view &v, int32_t *shared) {
   return shared[0] >= 0;
 }
 
-/* Symmetric: the whole level, whose split has been decided. */
+/* Symmetric: the whole layer, whose split has been decided. */
 __device__ int32_t choose_fresh(const cu_view &v) {
   cu_tree *t = v.tree;
   int32_t n = t->n_nodes - t->fresh_beg;
@@ -210,7 +210,7 @@ __global__ static void __launch_bounds__(SELECT_THREADS) k_select(cu_view all) {
   } else {
     open_fresh(v);
     __syncthreads();
-    n = gbt_policy_one_leaf(v.policy.kind) ? choose_best(v, shared) : choose_level(v, shared);
+    n = gbt_policy_one_leaf(v.policy.kind) ? choose_best(v, shared) : choose_layer(v, shared);
   }
   __syncthreads();
   uint32_t blocks = cu_block_prefix(n, v.split_block, [&](int64_t i) {

@@ -1,9 +1,9 @@
-/* Symmetric growth: what every candidate gains over all nodes of a level. Twin of cpu_split_layer.c, see there for what
+/* Symmetric growth: what every candidate gains over all nodes of a layer. Twin of cpu_split_layer.c, see there for what
  * counts; layer_decide.cu takes the best.
  *
- * A level is searched in batches of nodes, so that `part` stays small. A warp takes (node, feature): the subtraction of
+ * A layer is searched in batches of nodes, so that `part` stays small. A warp takes (node, feature): the subtraction of
  * split.cu, then the node's own gains of all candidates of the feature, into part. Then a thread per candidate adds
- * the batch to gain, node after node: doubles, so the order is that of the nodes' numbers. A step holds a whole level,
+ * the batch to gain, node after node: doubles, so the order is that of the nodes' numbers. A step holds a whole layer,
  * and all of its histograms, when growth is symmetric; the list of searched nodes has another order than their numbers,
  * hence `at`.
  *
@@ -37,9 +37,9 @@ __device__ void mark_end(const cu_view &v, const gbt_grow_node *root, const cu_f
 
 } // namespace
 
-__global__ static void __launch_bounds__(CU_BLOCK) k_level_order(cu_view all, cu_level_view levels) {
+__global__ static void __launch_bounds__(CU_BLOCK) k_level_order(cu_view all, cu_layer_view layers) {
   const cu_view v = cu_mine(all);
-  const cu_level_view l = cu_mine(levels, all.stride);
+  const cu_layer_view l = cu_mine(layers, all.stride);
   CU_SHARED(cu_rank_room, room, 1);
   if (v.tree->fresh_beg != 0 || v.tree->n_search == 0) return;
   const gbt_grow_node *root = &v.node[0];
@@ -60,9 +60,9 @@ __global__ static void __launch_bounds__(CU_BLOCK) k_level_order(cu_view all, cu
 
 /* One block: where each fresh node stands in the list of searched ones. most: what the host has launched batches for.
  */
-__global__ static void k_level_list(cu_view all, cu_level_view levels, int32_t most) {
+__global__ static void k_layer_list(cu_view all, cu_layer_view layers, int32_t most) {
   const cu_view v = cu_mine(all);
-  const cu_level_view l = cu_mine(levels, all.stride);
+  const cu_layer_view l = cu_mine(layers, all.stride);
   if (threadIdx.x == 0 && cu_n_fresh(v) > most) atomicOr(&v.tree->fault, (unsigned)CU_FAULT_ROOM);
   for (int32_t i = (int32_t)threadIdx.x; i < cu_n_fresh(v); i += (int32_t)blockDim.x) l.at[i] = -1;
   for (int32_t f = (int32_t)threadIdx.x; f < v.n_features; f += (int32_t)blockDim.x) l.missing[f] = 0;
@@ -74,7 +74,7 @@ __global__ static void k_level_list(cu_view all, cu_level_view levels, int32_t m
 namespace {
 
 /* A node's gains of one end of the order, or of all candidates of another kind, by a warp. */
-__device__ void gains_of_end(const cu_view &v, const cu_level_view &l, const cu_asked &q, int32_t feat,
+__device__ void gains_of_end(const cu_view &v, const cu_layer_view &l, const cu_asked &q, int32_t feat,
                              const cu_feature &f, const cu_codes &k, const cu_missing &miss, int top, int32_t n,
                              double *right, double *left) {
   const gbt_reg reg = f.kind == CU_SET ? gbt_set_reg(q.reg, &v.params) : q.reg;
@@ -101,9 +101,9 @@ __device__ void gains_of_end(const cu_view &v, const cu_level_view &l, const cu_
 } // namespace
 
 /* Gains of fresh nodes [first, first + batch) into part. All of the tree's features are subtracted. */
-__global__ static void __launch_bounds__(CU_BLOCK, 2) k_level_gains(cu_view all, cu_level_view levels, int32_t first) {
+__global__ static void __launch_bounds__(CU_BLOCK, 2) k_layer_gains(cu_view all, cu_layer_view layers, int32_t first) {
   const cu_view v = cu_mine(all);
-  const cu_level_view l = cu_mine(levels, all.stride);
+  const cu_layer_view l = cu_mine(layers, all.stride);
   const int32_t n_feats = v.feats[0], rest = cu_n_fresh(v) - first;
   const uint64_t n_tasks = (uint64_t)(uint32_t)(rest < 0 ? 0 : rest < l.batch ? rest : l.batch) * (uint32_t)n_feats;
   const uint64_t step = (uint64_t)gridDim.x * cu_n_warps();
@@ -133,7 +133,7 @@ __global__ static void __launch_bounds__(CU_BLOCK, 2) k_level_gains(cu_view all,
 namespace {
 
 /* The feature that place x of the gains belongs to: the last one that begins at or before x. */
-__device__ int32_t feature_at(const cu_view &v, const cu_level_view &l, uint64_t x) {
+__device__ int32_t feature_at(const cu_view &v, const cu_layer_view &l, uint64_t x) {
   int32_t lo = 0, hi = v.n_features;
   while (hi - lo > 1) {
     int32_t mid = lo + (hi - lo) / 2;
@@ -148,9 +148,9 @@ __device__ int32_t feature_at(const cu_view &v, const cu_level_view &l, uint64_t
 } // namespace
 
 /* The batch's gains on top of those of the nodes before it, in the order of their numbers. */
-__global__ static void __launch_bounds__(CU_BLOCK) k_level_sums(cu_view all, cu_level_view levels, int32_t first) {
+__global__ static void __launch_bounds__(CU_BLOCK) k_layer_sums(cu_view all, cu_layer_view layers, int32_t first) {
   const cu_view v = cu_mine(all);
-  const cu_level_view l = cu_mine(levels, all.stride);
+  const cu_layer_view l = cu_mine(layers, all.stride);
   const int32_t rest = cu_n_fresh(v) - first, n = rest < l.batch ? rest : l.batch;
   const uint64_t places = 2u * l.n_codes, step = (uint64_t)gridDim.x * blockDim.x;
   for (uint64_t x = (uint64_t)blockIdx.x * blockDim.x + threadIdx.x; x < places; x += step) {
@@ -167,15 +167,15 @@ __global__ static void __launch_bounds__(CU_BLOCK) k_level_sums(cu_view all, cu_
 }
 
 /* Launches are checked one by one, as in rows.cu. */
-gbt_status cu_level_search(cu_backend *be, gbt_error *err) {
+gbt_status cu_layer_search(cu_backend *be, gbt_error *err) {
   const cu_view *v = &be->view;
-  const cu_level_view *l = &be->level->view;
+  const cu_layer_view *l = &be->layer->view;
   const int32_t most = cu_most_nodes(be);
   const uint64_t warps = CU_BLOCK / CU_FULL, batch = (uint64_t)(most < l->batch ? most : l->batch);
   const dim3 one = cu_grids(be, 1, 1);
   const dim3 wide = cu_grids(be, (batch * (uint32_t)v->n_features + warps - 1) / warps, 8);
   const dim3 sums = cu_grids(be, (2u * l->n_codes + CU_BLOCK - 1) / CU_BLOCK, 8);
-  CU_LAUNCH(k_level_list, one, CU_CONTROL, 0, be->device.stream, *v, *l, most);
+  CU_LAUNCH(k_layer_list, one, CU_CONTROL, 0, be->device.stream, *v, *l, most);
   CU_LAUNCHED();
   if (v->n_set_feats > 0 && be->depth == 0) {
     dim3 grid = cu_grids(be, (uint64_t)(uint32_t)v->n_set_feats, 4);
@@ -184,9 +184,9 @@ gbt_status cu_level_search(cu_backend *be, gbt_error *err) {
     CU_LAUNCHED();
   }
   for (int32_t first = 0; first < most; first += l->batch) {
-    CU_LAUNCH(k_level_gains, wide, CU_BLOCK, 0, be->device.stream, *v, *l, first);
+    CU_LAUNCH(k_layer_gains, wide, CU_BLOCK, 0, be->device.stream, *v, *l, first);
     CU_LAUNCHED();
-    CU_LAUNCH(k_level_sums, sums, CU_BLOCK, 0, be->device.stream, *v, *l, first);
+    CU_LAUNCH(k_layer_sums, sums, CU_BLOCK, 0, be->device.stream, *v, *l, first);
     CU_LAUNCHED();
   }
   return GBT_OK;
@@ -195,7 +195,7 @@ gbt_status cu_level_search(cu_backend *be, gbt_error *err) {
 /* ---- life ---- */
 
 static gbt_status open_places(cu_backend *be, gbt_error *err) {
-  cu_level *level = be->level;
+  cu_layer *layer = be->layer;
   size_t n = (size_t)be->n_features;
   uint64_t *beg, codes = 0;
   GBT_TRY(gbt_mem_array(&be->mem, n + 1, sizeof *beg, &beg, err));
@@ -204,27 +204,27 @@ static gbt_status open_places(cu_backend *be, gbt_error *err) {
     codes += (uint64_t)be->cuts->feat[f].n_bins + 1u;
   }
   beg[n] = codes;
-  level->view.n_codes = codes;
-  gbt_status status = cu_new_from(&be->device.memory, &level->beg, beg, n + 1, err);
+  layer->view.n_codes = codes;
+  gbt_status status = cu_new_from(&be->device.memory, &layer->beg, beg, n + 1, err);
   gbt_mem_free(&be->mem, beg);
   return status;
 }
 
-gbt_status cu_level_open(cu_backend *be, gbt_error *err) {
-  cu_level *level;
-  GBT_TRY(gbt_mem_zeros(&be->mem, 1, sizeof *level, &level, err));
-  be->level = level;
+gbt_status cu_layer_open(cu_backend *be, gbt_error *err) {
+  cu_layer *layer;
+  GBT_TRY(gbt_mem_zeros(&be->mem, 1, sizeof *layer, &layer, err));
+  be->layer = layer;
   GBT_TRY(open_places(be, err));
-  level->view.beg = level->beg.at;
-  const size_t nodes = 2 * (size_t)be->view.max_step, codes = (size_t)level->view.n_codes;
+  layer->view.beg = layer->beg.at;
+  const size_t nodes = 2 * (size_t)be->view.max_step, codes = (size_t)layer->view.n_codes;
   const size_t fit = PART_BYTES / (2 * codes * sizeof(double) + 1) + 1;
-  level->view.batch = (int32_t)(fit < nodes ? fit : nodes);
+  layer->view.batch = (int32_t)(fit < nodes ? fit : nodes);
   return GBT_OK;
 }
 
-void cu_level_close(cu_backend *be) {
-  if (!be->level) return;
-  cu_drop(&be->device.memory, &be->level->beg);
-  gbt_mem_free(&be->mem, be->level);
-  be->level = NULL;
+void cu_layer_close(cu_backend *be) {
+  if (!be->layer) return;
+  cu_drop(&be->device.memory, &be->layer->beg);
+  gbt_mem_free(&be->mem, be->layer);
+  be->layer = NULL;
 }

@@ -1,15 +1,15 @@
-/* Symmetric growth: the split that a level gets. Twin of cpu_layer_decide.c.
+/* Symmetric growth: the split that a layer gets. Twin of cpu_layer_decide.c.
  *
- *   k_level_best     the best candidate of every feature
- *   k_level_pick     of all of them; its levels as bits
- *   k_level_nodes    every node's own left sums and gain, whether it is kept
- *   k_level_settle   what depends on all nodes together */
+ *   k_layer_best     the best candidate of every feature
+ *   k_layer_pick     of all of them; its levels as bits
+ *   k_layer_nodes    every node's own left sums and gain, whether it is kept
+ *   k_layer_settle   what depends on all nodes together */
 #include "layer.cuh"
 
 /* The best candidate of every feature, a warp for each. */
-__global__ static void __launch_bounds__(CU_BLOCK) k_level_best(cu_view all, cu_level_view levels) {
+__global__ static void __launch_bounds__(CU_BLOCK) k_layer_best(cu_view all, cu_layer_view layers) {
   const cu_view v = cu_mine(all);
-  const cu_level_view l = cu_mine(levels, all.stride);
+  const cu_layer_view l = cu_mine(layers, all.stride);
   const int32_t n_warps = (int32_t)(gridDim.x * cu_n_warps());
   for (int32_t t = (int32_t)(blockIdx.x * cu_n_warps() + cu_warp()); t < v.feats[0]; t += n_warps) {
     const int32_t feat = v.feats[1 + t];
@@ -47,7 +47,7 @@ __global__ static void __launch_bounds__(CU_BLOCK) k_level_best(cu_view all, cu_
 namespace {
 
 /* The levels that go left, as bits in v.sets; 0 where there is no room. One block. */
-__device__ int keep_bits(const cu_view &v, const cu_level_view &l, cu_level_pick *pick) {
+__device__ int keep_bits(const cu_view &v, const cu_layer_view &l, cu_layer_pick *pick) {
   const gbt_split s = pick->split;
   const cu_feature f = v.train.feat[s.feat];
   const uint32_t beg = v.tree->n_words, n_words = ((uint32_t)f.n_bins + 31u) / 32u;
@@ -74,9 +74,9 @@ __device__ int keep_bits(const cu_view &v, const cu_level_view &l, cu_level_pick
 } // namespace
 
 /* One block: the best of all features, and its set. */
-__global__ static void k_level_pick(cu_view all, cu_level_view levels) {
+__global__ static void k_layer_pick(cu_view all, cu_layer_view layers) {
   const cu_view v = cu_mine(all);
-  const cu_level_view l = cu_mine(levels, all.stride);
+  const cu_layer_view l = cu_mine(layers, all.stride);
   CU_SHARED(gbt_split, part, CU_CONTROL / CU_FULL);
   gbt_split best = cu_no_split();
   for (int32_t t = (int32_t)threadIdx.x; t < v.feats[0]; t += (int32_t)blockDim.x)
@@ -88,7 +88,7 @@ __global__ static void k_level_pick(cu_view all, cu_level_view levels) {
     if (gbt_split_beats(&part[w], &best)) best = part[w];
   if (cu_n_fresh(v) <= 0 || v.tree->fault & CU_FAULT_ROOM) best.kind = GBT_SPLIT_NONE;
   if (threadIdx.x == 0) {
-    cu_level_pick none = {};
+    cu_layer_pick none = {};
     none.split = best;
     *l.pick = none;
   }
@@ -116,14 +116,14 @@ __device__ int64_t left_sums(const cu_view &v, const gbt_grow_node *node, gbt_su
 
 } // namespace
 
-/* Every fresh node gets the level's split, a warp for each: its own left sums and gain, whether it is kept. */
-__global__ static void __launch_bounds__(CU_BLOCK) k_level_nodes(cu_view all, cu_level_view levels) {
+/* Every fresh node gets the layer's split, a warp for each: its own left sums and gain, whether it is kept. */
+__global__ static void __launch_bounds__(CU_BLOCK) k_layer_nodes(cu_view all, cu_layer_view layers) {
   const cu_view v = cu_mine(all);
-  const cu_level_view l = cu_mine(levels, all.stride);
+  const cu_layer_view l = cu_mine(layers, all.stride);
   const int32_t n = cu_n_fresh(v), n_warps = (int32_t)(gridDim.x * cu_n_warps());
   for (int32_t i = (int32_t)(blockIdx.x * cu_n_warps() + cu_warp()); i < n; i += n_warps) {
     gbt_grow_node *node = &v.node[v.tree->fresh_beg + i];
-    const cu_level_pick *pick = l.pick;
+    const cu_layer_pick *pick = l.pick;
     const int some = pick->split.kind != GBT_SPLIT_NONE;
     if (cu_lane() == 0) {
       node->open = (int8_t)some;
@@ -151,11 +151,11 @@ __global__ static void __launch_bounds__(CU_BLOCK) k_level_nodes(cu_view all, cu
   }
 }
 
-/* One block: gains of sets add up to the level's, what was taken off for noise being taken off in proportion; where
- * missing values go when the level has none. */
-__global__ static void k_level_settle(cu_view all, cu_level_view levels) {
+/* One block: gains of sets add up to the layer's, what was taken off for noise being taken off in proportion; where
+ * missing values go when the layer has none. */
+__global__ static void k_layer_settle(cu_view all, cu_layer_view layers) {
   const cu_view v = cu_mine(all);
-  const cu_level_view l = cu_mine(levels, all.stride);
+  const cu_layer_view l = cu_mine(layers, all.stride);
   CU_SHARED(double, gain, CU_CONTROL);
   CU_SHARED(double, sum, 1);
   const gbt_split s = l.pick->split;
@@ -176,19 +176,19 @@ __global__ static void k_level_settle(cu_view all, cu_level_view levels) {
   }
 }
 
-gbt_status cu_level_decide(cu_backend *be, gbt_error *err) {
+gbt_status cu_layer_decide(cu_backend *be, gbt_error *err) {
   const cu_view *v = &be->view;
-  const cu_level_view *l = &be->level->view;
+  const cu_layer_view *l = &be->layer->view;
   const uint64_t warps = CU_BLOCK / CU_FULL;
   const dim3 one = cu_grids(be, 1, 1), feats = cu_grids(be, ((uint64_t)(uint32_t)v->n_features + warps - 1) / warps, 8);
   const dim3 nodes = cu_grids(be, ((uint64_t)(uint32_t)cu_most_nodes(be) + warps - 1) / warps, 8);
-  CU_LAUNCH(k_level_best, feats, CU_BLOCK, 0, be->device.stream, *v, *l);
+  CU_LAUNCH(k_layer_best, feats, CU_BLOCK, 0, be->device.stream, *v, *l);
   CU_LAUNCHED();
-  CU_LAUNCH(k_level_pick, one, CU_CONTROL, 0, be->device.stream, *v, *l);
+  CU_LAUNCH(k_layer_pick, one, CU_CONTROL, 0, be->device.stream, *v, *l);
   CU_LAUNCHED();
-  CU_LAUNCH(k_level_nodes, nodes, CU_BLOCK, 0, be->device.stream, *v, *l);
+  CU_LAUNCH(k_layer_nodes, nodes, CU_BLOCK, 0, be->device.stream, *v, *l);
   CU_LAUNCHED();
-  CU_LAUNCH(k_level_settle, one, CU_CONTROL, 0, be->device.stream, *v, *l);
+  CU_LAUNCH(k_layer_settle, one, CU_CONTROL, 0, be->device.stream, *v, *l);
   CU_LAUNCHED();
   return GBT_OK;
 }

@@ -1,7 +1,7 @@
 /* The end of a tree: fine sums of every node, leaf values, values into the scores of the rows that the tree has sorted.
  *
  *   k_plan     one block: leaves are cut into blocks of leaf_rows rows; sums of the leaves as far as they are known;
- *              symmetric growth: where most rows of a level went
+ *              symmetric growth: where most rows of a layer went
  *   k_fine     what the leaves' 16-bit sums leave out is added, block by block (symmetric: all of it)
  *   renew.cu   objectives whose leaves are quantiles: these
  *   k_values   one block: inner nodes are the sums of the leaves below; values
@@ -11,7 +11,7 @@
  * Sums are those of the 32-bit gradients, in 64 bits, as on the CPU (cpu/cpu_leaf.c). */
 #include "leaf.cuh"
 
-/* gbt_frontier_bulk: trees are full, so a level is a run of nodes. */
+/* gbt_frontier_bulk: trees are full, so a layer is a run of nodes. */
 __device__ static __forceinline__ void settle_bulk(const cu_view &v) {
   const int32_t n_nodes = v.tree->n_nodes;
   for (int32_t beg = 0, n = 1; beg < n_nodes && v.node[beg].left; beg = 2 * beg + 1, n *= 2) {
@@ -101,7 +101,7 @@ __device__ static __forceinline__ double node_value(const cu_view &v, const gbt_
 }
 
 /* One block. Values of kept nodes' children are made of their parents': symmetric growth alone has them, and there a
- * level is a run of nodes. Values of all nodes are shrunk at the end. */
+ * layer is a run of nodes. Values of all nodes are shrunk at the end. */
 __global__ static void k_values(cu_view all) {
   const cu_view v = cu_mine(all);
   const int32_t n_nodes = v.tree->n_nodes, me = (int32_t)threadIdx.x, step = (int32_t)blockDim.x;

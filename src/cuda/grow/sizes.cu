@@ -2,7 +2,7 @@
  * blocks of rows; whether the host has to look at a tree while it grows; how many trees grow at once.
  *
  * "Blind" means that the host issues the steps of a tree without looking: their number is known from the depth or the
- * number of leaves, and a step takes all nodes of a level. Where it is not known, or too large, it looks every few
+ * number of leaves, and a step takes all nodes of a layer. Where it is not known, or too large, it looks every few
  * steps whether the trees are complete: see plan_steps. */
 #include "backend.cuh"
 
@@ -12,7 +12,7 @@
 enum : size_t { MOST_NODES = 1 << 22 };
 enum {
   MOST_BLIND_STEPS = 4096, /* more steps than that are looked at: most trees end earlier */
-  LOOK_LEVELS = 8,         /* so many steps go by before the host looks, */
+  LOOK_LAYERS = 8,         /* so many steps go by before the host looks, */
   LOOK_LEAVES = 64         /* or, where each splits one leaf, so many */
 };
 static const size_t found_bytes = (size_t)64 << 20, set_bytes = (size_t)256 << 20, mask_bytes = (size_t)256 << 20;
@@ -51,13 +51,13 @@ static size_t hist_bytes(const cu_backend *be) {
 }
 
 /* The number of steps, if it can be told before: every step splits a leaf at least, or is the last. most: leaves;
- * whole: steps take all nodes of a level. */
+ * whole: steps take all nodes of a layer. */
 static void plan_steps(cu_backend *be, int64_t most, int whole) {
   const int64_t depth = be->params->max_depth, leaves = most - 1;
-  const int levels = !gbt_policy_one_leaf(gbt_policy_of(be->params));
-  be->bounds.max_steps = levels && depth > 0 ? least(depth, leaves) : leaves;
-  const int64_t blind = levels && depth == 0 ? LOOK_LEVELS : MOST_BLIND_STEPS;
-  be->bounds.looks = whole && be->bounds.max_steps <= blind ? 0 : levels ? LOOK_LEVELS : LOOK_LEAVES;
+  const int layers = !gbt_policy_one_leaf(gbt_policy_of(be->params));
+  be->bounds.max_steps = layers && depth > 0 ? least(depth, leaves) : leaves;
+  const int64_t blind = layers && depth == 0 ? LOOK_LAYERS : MOST_BLIND_STEPS;
+  be->bounds.looks = whole && be->bounds.max_steps <= blind ? 0 : layers ? LOOK_LAYERS : LOOK_LEAVES;
 }
 
 /* Most nodes of a tree, of a step, most histograms. */
@@ -90,7 +90,7 @@ static gbt_status plan_tree(cu_backend *be, gbt_error *err) {
                        (int)depth, (double)bytes * (double)inner / 1048576.0 + 1.0);
   if (gbt_policy_one_split(gbt_policy_of(p)) && fit < step)
     return gbt_fail_on(err, GBT_E_MEM, "device",
-                       "levels of %lld nodes are too many for the device's search in so many features and levels of "
+                       "layers of %lld nodes are too many for the device's search in so many features and levels of "
                        "factors; lower `max_depth`, or " CU_ELSE,
                        (long long)step);
   plan_steps(be, most, fit == step);
@@ -150,7 +150,7 @@ gbt_status cu_sizes_open(cu_backend *be, gbt_error *err) {
   GBT_TRY(plan_tree(be, err));
   plan_blocks(be);
   plan_units(be);
-  if (gbt_policy_one_split(gbt_policy_of(be->params))) GBT_TRY(cu_level_open(be, err));
+  if (gbt_policy_one_split(gbt_policy_of(be->params))) GBT_TRY(cu_layer_open(be, err));
   plan_batch(be);
   return GBT_OK;
 }

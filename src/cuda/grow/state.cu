@@ -1,6 +1,6 @@
 /* The memory of what a tree that grows has to itself; as many of them as grow beside each other.
  *
- *   CU_DOWN | CU_CLEARED | CU_SCRATCH      of CU_TREE_STATE, and in each part behind them those of CU_LEVEL_STATE
+ *   CU_DOWN | CU_CLEARED | CU_SCRATCH      of CU_TREE_STATE, and in each part behind them those of CU_LAYER_STATE
  *
  * CU_DOWN is cleared once as well, as more of it comes down than a tree has written. */
 #include "layer.cuh"
@@ -16,27 +16,27 @@ template <class T> static void place(places *at, T **out, size_t n) {
   at->bytes += (n * sizeof(T) + 255u) / 256u * 256u;
 }
 
-/* One part of the tree's state and, where trees are symmetric (l), of the levels'. */
-static void place_part(const cu_backend *be, size_t nodes, int part, cu_tree_state *state, cu_level_view *levels,
+/* One part of the tree's state and, where trees are symmetric (l), of the layers'. */
+static void place_part(const cu_backend *be, size_t nodes, int part, cu_tree_state *state, cu_layer_view *layers,
                        places *at) {
   const cu_view *v = &be->view;
-  const cu_level_view *l = levels ? &be->level->view : NULL;
+  const cu_layer_view *l = layers ? &be->layer->view : NULL;
 #define PLACE_STATE(its_part, type, name, count) \
   if (part == its_part) place(at, &state->name, (size_t)(count));
-#define PLACE_LEVEL(its_part, type, name, count) \
-  if (part == its_part) place(at, &levels->name, (size_t)(count));
+#define PLACE_LAYER(its_part, type, name, count) \
+  if (part == its_part) place(at, &layers->name, (size_t)(count));
   CU_TREE_STATE(PLACE_STATE)
   if (!l) return;
-  CU_LEVEL_STATE(PLACE_LEVEL)
+  CU_LAYER_STATE(PLACE_LAYER)
 }
 
-/* Everything; *cleared: bytes that begin as 0. Returns the bytes of a tree. levels: NULL unless trees are symmetric. */
-static size_t place_all(const cu_backend *be, void *base, cu_tree_state *state, cu_level_view *levels,
+/* Everything; *cleared: bytes that begin as 0. Returns the bytes of a tree. layers: NULL unless trees are symmetric. */
+static size_t place_all(const cu_backend *be, void *base, cu_tree_state *state, cu_layer_view *layers,
                         size_t *cleared) {
   places at = {(uintptr_t)base, 0};
   for (int part = 0; part < CU_N_PARTS; part++) {
     if (part == CU_SCRATCH) *cleared = at.bytes;
-    place_part(be, (size_t)be->view.max_nodes, part, state, levels, &at);
+    place_part(be, (size_t)be->view.max_nodes, part, state, layers, &at);
   }
   return at.bytes;
 }
@@ -51,9 +51,9 @@ cu_tree_state cu_tree_down(const cu_backend *be, const void *base, size_t nodes,
 
 size_t cu_state_bytes(const cu_backend *be) {
   cu_tree_state state;
-  cu_level_view levels;
+  cu_layer_view layers;
   size_t cleared;
-  return place_all(be, NULL, &state, be->level ? &levels : NULL, &cleared);
+  return place_all(be, NULL, &state, be->layer ? &layers : NULL, &cleared);
 }
 
 gbt_status cu_state_open(cu_backend *be, gbt_error *err) {
@@ -62,7 +62,7 @@ gbt_status cu_state_open(cu_backend *be, gbt_error *err) {
   size_t cleared;
   v->stride = cu_state_bytes(be);
   GBT_TRY(cu_new(&be->device.memory, &be->state, n_trees * v->stride, err));
-  (void)place_all(be, be->state.at, v, be->level ? &be->level->view : NULL, &cleared);
+  (void)place_all(be, be->state.at, v, be->layer ? &be->layer->view : NULL, &cleared);
   for (size_t y = 0; y < n_trees; y++) {
     CU_TRY(cudaMemsetAsync(be->state.at + y * v->stride, 0, cleared, be->device.stream));
     CU_TRY(cudaMemsetAsync(v->allowed + y * v->stride, 1, masks, be->device.stream));

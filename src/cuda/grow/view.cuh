@@ -92,7 +92,7 @@ struct cu_tree {
  *   type, name, and how many there are, where `v` is the view, `be` the backend and `nodes` the nodes there is room for
  *
  * From this list come the fields of cu_tree_state, their places in the tree's memory (state.cu) and their shift from
- * one tree to another (cu_view_of). Symmetric growth has a list of its own beside it: CU_LEVEL_STATE. */
+ * one tree to another (cu_view_of). Symmetric growth has a list of its own beside it: CU_LAYER_STATE. */
 enum { CU_DIGIT_BITS = 4, CU_DIGIT_VALUES = 1 << CU_DIGIT_BITS }; /* digits of keys in renew.cu */
 enum { CU_DOWN = 0, CU_CLEARED, CU_SCRATCH, CU_N_PARTS };
 
@@ -186,7 +186,7 @@ static inline size_t cu_n_masks(const cu_view *v) { return v->by_node ? 2 * (siz
 /* gbt_feature_rules as features.cu wants them; pointers on the device. */
 struct cu_rules {
   uint64_t seed;
-  double by_level, by_node;
+  double by_layer, by_node;
   const double *weight;              /* n_features, or NULL */
   const int32_t *set_beg, *set_feat; /* n_sets + 1, and the members; NULL without sets */
   const int32_t *of_beg, *of_set;    /* n_features + 1, and the sets that hold a feature, ascending */

@@ -91,7 +91,7 @@ typedef struct gbt_backend_ops {
   gbt_status (*build_hist)(gbt_ctx *ctx, gbt_backend *be, gbt_error *err);
 
   /* The best split of each of these nodes (symmetric growth: what every candidate gains in each; select decides for the
-   * level). Ties: larger gain, lower feature, lower bin, missing right. */
+   * layer). Ties: larger gain, lower feature, lower bin, missing right. */
   gbt_status (*find_splits)(gbt_ctx *ctx, gbt_backend *be, gbt_error *err);
 
   /* Chooses the leaves to split now by the growth policy; best-first also some that the policy is likely to come to.

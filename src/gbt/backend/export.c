@@ -27,7 +27,7 @@ static gbt_node export_node(gbt_export *out, const gbt_grown *tree, const gbt_cu
   }
   node.feat |= GBT_NODE_CATEGORICAL;
   node.arg.set.n_words = from->set_words;
-  if (tree->symmetric && i > 0 && from->depth == from[-1].depth) { /* one for a level */
+  if (tree->symmetric && i > 0 && from->depth == from[-1].depth) { /* one for a layer */
     node.arg.set.beg = out->node[i - 1].arg.set.beg;
     return node;
   }

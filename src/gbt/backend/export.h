@@ -25,7 +25,7 @@ typedef struct gbt_grown {
   const gbt_sum *fine;  /* n_nodes: fine sums */
   const double *value;  /* n_nodes: leaf values */
   double unit_h;        /* of the fine sums */
-  int symmetric;        /* one split for a level: its set is kept once */
+  int symmetric;        /* one split for a layer: its set is kept once */
 } gbt_grown;
 
 /* On failure the forest is as before. */

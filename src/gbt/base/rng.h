@@ -1,7 +1,7 @@
 /* Every random choice of the engine: a hash of what the choice is about, never a stream. The same row gets the same
  * number on any thread, page, device or rank.
  *
- *   key  = gbt_key(seed, purpose, a, b)      once per tree, round or level
+ *   key  = gbt_key(seed, purpose, a, b)      once per tree, round or layer
  *   u32  = gbt_hash32(key, id)               per row or feature
  */
 #ifndef GBT_BASE_RNG_H
@@ -16,7 +16,7 @@ enum gbt_purpose {
   GBT_FOR_ROUNDING = 1, /* stochastic rounding of gradients: a = round, b = class */
   GBT_FOR_ROWS = 2,     /* row sampling: a = tree */
   GBT_FOR_TREE_COLS = 3,
-  GBT_FOR_LEVEL_COLS = 4, /* a = tree, b = depth */
+  GBT_FOR_LAYER_COLS = 4, /* a = tree, b = depth */
   GBT_FOR_NODE_COLS = 5,  /* a = tree, b = node */
   GBT_FOR_SPLIT = 6       /* holding out a validation part */
 };

@@ -6,7 +6,7 @@
  *   cpu_rows.c       the rows of a tree, sampled and in order
  *   cpu_hist_pool.c  memory of histograms; cpu_hist.c: those of fresh nodes; cpu_hist_sparse.c: their sparse part
  *   cpu_split.c      best splits; cpu_search.c: one feature of one node; cpu_split_num.c: numeric features;
- *                    cpu_split_cat.c: categorical ones; cpu_split_layer.c, cpu_layer_decide.c: whole levels
+ *                    cpu_split_cat.c: categorical ones; cpu_split_layer.c, cpu_layer_decide.c: whole layers
  *   cpu_partition.c  rows into children; cpu_columns.c: the codes that it reads; cpu_sparse.c: those of sparse features
  *   cpu_leaf.c       leaf values, scores, export; cpu_renew.c: values that are quantiles; cpu_route.c: rows that were
  *                    not partitioned
@@ -60,7 +60,7 @@ typedef struct cpu_backend {
   cpu_hist_pool pool;
   cpu_hist_plan hist;
   cpu_splits split;
-  cpu_level level;
+  cpu_layer layer;
   cpu_part part;
   cpu_leaves leaf;
   cpu_renewal renew;

@@ -4,7 +4,7 @@
 #include "../base/clock.h"
 
 #define CPU_AHEAD_SLOTS 262144 /* histogram slots of all nodes that one best-first step makes ahead */
-#define CPU_LAST_STEP 16       /* nodes split at once above the last level with histograms */
+#define CPU_LAST_STEP 16       /* nodes split at once above the last layer with histograms */
 
 static void destroy(gbt_backend *self) {
   cpu_backend *be = (cpu_backend *)self;
@@ -14,7 +14,7 @@ static void destroy(gbt_backend *self) {
   cpu_leaf_close(be);
   cpu_renew_close(be);
   cpu_partition_close(be);
-  cpu_level_close(be);
+  cpu_layer_close(be);
   cpu_split_close(be);
   cpu_hist_close(be);
   cpu_hist_pool_close(be);
@@ -48,7 +48,7 @@ static gbt_status begin_trees(gbt_ctx *ctx, gbt_backend *self, const gbt_tree_ta
   return GBT_OK;
 }
 
-/* Nodes to split in one step. Each needs one more histogram. Those of the last level that has any are given back as
+/* Nodes to split in one step. Each needs one more histogram. Those of the last layer that has any are given back as
  * soon as they are searched (cpu_find_splits), so there small steps save memory: half of the tree's histograms. */
 static size_t step_size(const cpu_backend *be) {
   size_t most = be->pool.most / 2;
@@ -67,7 +67,7 @@ static size_t step_size(const cpu_backend *be) {
 
 static gbt_status choose(gbt_ctx *ctx, gbt_backend *self, int32_t *n, gbt_error *err) {
   cpu_backend *be = (cpu_backend *)self;
-  if (gbt_policy_one_split(be->fr.policy.kind)) GBT_TRY(cpu_level_decide(ctx, be, err));
+  if (gbt_policy_one_split(be->fr.policy.kind)) GBT_TRY(cpu_layer_decide(ctx, be, err));
   gbt_frontier_select(&be->fr, step_size(be));
   cpu_hist_release_dropped(be);
   *n = (int32_t)be->fr.n_chosen;
@@ -124,7 +124,7 @@ gbt_status gbt_cpu_open(gbt_ctx *ctx, const gbt_backend_spec *spec, gbt_backend 
   GBT_TRY_GOTO(cpu_hist_open(be, err), done);
   GBT_TRY_GOTO(cpu_columns_open(ctx, be, err), done);
   GBT_TRY_GOTO(cpu_sparse_open(ctx, be, err), done);
-  GBT_TRY_GOTO(cpu_level_open(be, err), done);
+  GBT_TRY_GOTO(cpu_layer_open(be, err), done);
   GBT_TRY_GOTO(cpu_gradient_open(be, err), done);
   GBT_TRY_GOTO(cpu_renew_open(ctx, be, err), done);
   GBT_TRY_GOTO(cpu_rows_open(be, err), done);

@@ -2,7 +2,7 @@
  * tree. */
 #include "cpu.h"
 
-#define KEEP_BYTES ((size_t)32 << 20) /* histograms kept for the decision about their level alone */
+#define KEEP_BYTES ((size_t)32 << 20) /* histograms kept for the decision about their layer alone */
 
 void cpu_hist_pool_open(cpu_backend *be) {
   for (int32_t f = 0; f < be->n_features; f++) be->pool.any_counts |= be->split.plan[f].counts;

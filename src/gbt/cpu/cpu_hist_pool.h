@@ -54,12 +54,12 @@ void cpu_hist_inherit(struct cpu_backend *be, int32_t from, int32_t to);
 void cpu_hist_release(struct cpu_backend *be, int32_t node);
 
 /* The same of all nodes; of those that the last select found to have no place in the tree; and of a node that has been
- * searched, unless its children or the decision about its level want it. */
+ * searched, unless its children or the decision about its layer want it. */
 void cpu_hist_release_all(struct cpu_backend *be);
 void cpu_hist_release_dropped(struct cpu_backend *be);
 void cpu_hist_release_searched(struct cpu_backend *be, int32_t node);
 
-/* Whether the histograms of a level's nodes are kept until its split is decided, although nobody wants them after. */
+/* Whether the histograms of a layer's nodes are kept until its split is decided, although nobody wants them after. */
 int cpu_hist_kept(const struct cpu_backend *be, int32_t depth);
 
 #endif

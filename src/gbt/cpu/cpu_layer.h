@@ -1,33 +1,33 @@
-/* Symmetric growth: what the nodes of a level gain together; see cpu_split_layer.c, and cpu_layer_decide.c for the
+/* Symmetric growth: what the nodes of a layer gain together; see cpu_split_layer.c, and cpu_layer_decide.c for the
  * choice. */
-#ifndef GBT_CPU_CPU_LEVEL_H
-#define GBT_CPU_CPU_LEVEL_H
+#ifndef GBT_CPU_CPU_LAYER_H
+#define GBT_CPU_CPU_LAYER_H
 
 #include "../base/ctx.h"
 
 struct cpu_backend;
 
-typedef struct cpu_level { /* empty unless growth is symmetric */
-  int32_t depth;           /* of the level that is searched */
+typedef struct cpu_layer { /* empty unless growth is symmetric */
+  int32_t depth;           /* of the layer that is searched */
   int32_t n_feats, *feats; /* which it may use, ascending */
   size_t *beg;             /* n_features + 1: a feature's place in the arrays by code, n_bins + 1 long */
   double *gain;            /* by code, twice: sums over the nodes, missing right and, behind them, left */
   uint32_t *order;         /* by code, where sets are: levels in order of gradient, for the whole tree */
   uint8_t *tried;          /* by code, where sets are: whether the set is a candidate, see CPU_TRY_ */
   int32_t *n_placed;       /* n_features: how many levels are in order */
-  int8_t *missing;         /* n_features: the level has missing values */
+  int8_t *missing;         /* n_features: the layer has missing values */
   int64_t *left_rows;      /* by open node, when a split has been decided */
   int64_t *by_rows;        /* by open node: g, h and rows that go left, of nodes without a histogram */
   size_t cap_left_rows, cap_by_rows;
-} cpu_level;
+} cpu_layer;
 
-gbt_status cpu_level_open(struct cpu_backend *be, gbt_error *err) GBT_MUST_CHECK;
-void cpu_level_close(struct cpu_backend *be);
+gbt_status cpu_layer_open(struct cpu_backend *be, gbt_error *err) GBT_MUST_CHECK;
+void cpu_layer_close(struct cpu_backend *be);
 
 /* find_splits of symmetric growth. */
-gbt_status cpu_level_search(gbt_ctx *ctx, struct cpu_backend *be, gbt_error *err) GBT_MUST_CHECK;
+gbt_status cpu_layer_search(gbt_ctx *ctx, struct cpu_backend *be, gbt_error *err) GBT_MUST_CHECK;
 
-/* Once all nodes of a level are open, gives them their split. */
-gbt_status cpu_level_decide(gbt_ctx *ctx, struct cpu_backend *be, gbt_error *err) GBT_MUST_CHECK;
+/* Once all nodes of a layer are open, gives them their split. */
+gbt_status cpu_layer_decide(gbt_ctx *ctx, struct cpu_backend *be, gbt_error *err) GBT_MUST_CHECK;
 
 #endif

@@ -1,4 +1,4 @@
-/* Symmetric growth: once all nodes of a level have been searched, the candidate with the largest sum of gains becomes
+/* Symmetric growth: once all nodes of a layer have been searched, the candidate with the largest sum of gains becomes
  * the split of all of them.
  *
  * Every node then needs its own left sums, from its histogram or, where that was given back, from its rows; they say
@@ -9,32 +9,32 @@
 #include "../base/comm.h"
 #include "cpu_layer_impl.h"
 
-#define LEVEL_NODES 64 /* nodes of a task */
+#define LAYER_NODES 64 /* nodes of a task */
 
 static void try_candidate(const cpu_backend *be, gbt_split s, double gain, gbt_split *best) {
   s.gain = gain;
-  s.has_missing = be->level.missing[s.feat];
+  s.has_missing = be->layer.missing[s.feat];
   if (gain > be->params->gamma && gbt_split_beats(&s, best)) *best = s;
 }
 
 static void best_set(const cpu_backend *be, int32_t feat, const double *gain, int missing_left, gbt_split *best) {
   int32_t most = set_most(be, feat);
-  const uint8_t *tried = be->level.tried + be->level.beg[feat];
+  const uint8_t *tried = be->layer.tried + be->layer.beg[feat];
   for (int32_t i = 0; i < 2 * most; i++) {
     int32_t k = i % most;
     gbt_split s = {
         .kind = GBT_SPLIT_SET, .feat = feat, .bin = k + 1, .from_top = i >= most, .missing_left = (int8_t)missing_left};
     if (!(tried[i] & (missing_left ? CPU_TRY_LEFT : CPU_TRY_RIGHT))) continue;
-    double noise = gbt_set_cost(be->params, be->grad.noise[be->task.output], k + 1, be->level.n_placed[feat]);
+    double noise = gbt_set_cost(be->params, be->grad.noise[be->task.output], k + 1, be->layer.n_placed[feat]);
     try_candidate(be, s, gain[i] - noise, best);
   }
 }
 
 static void best_of_feature(const cpu_backend *be, int32_t feat, gbt_split *best) {
   const gbt_feature_cuts *cuts = &be->cuts->feat[feat];
-  const double *gain = be->level.gain + 2 * be->level.beg[feat];
+  const double *gain = be->layer.gain + 2 * be->layer.beg[feat];
   gbt_split_kind kind = kind_of(be, feat);
-  int missing = be->level.missing[feat];
+  int missing = be->layer.missing[feat];
   if (cuts->n_bins + cuts->has_missing < 2) return;
   for (int left = 0; left <= missing; left++, gain += cuts->n_bins + 1) {
     if (kind == GBT_SPLIT_SET) {
@@ -56,11 +56,11 @@ static void best_task(void *arg, int64_t task, int thread) {
   gbt_split best = {.kind = GBT_SPLIT_NONE};
   int64_t beg = task * block_of(be), end = beg + block_of(be);
   (void)thread;
-  for (int64_t k = beg; k < end && k < be->level.n_feats; k++) best_of_feature(be, be->level.feats[k], &best);
+  for (int64_t k = beg; k < end && k < be->layer.n_feats; k++) best_of_feature(be, be->layer.feats[k], &best);
   be->split.found[task] = best;
 }
 
-static gbt_status best_of_level(gbt_ctx *ctx, cpu_backend *be, gbt_split *best, gbt_error *err) {
+static gbt_status best_of_layer(gbt_ctx *ctx, cpu_backend *be, gbt_split *best, gbt_error *err) {
   size_t n_blocks = (size_t)blocks_of(be);
   GBT_TRY(gbt_mem_grow(&be->mem, &be->split.found, &be->split.cap_found, n_blocks + 1, sizeof *be->split.found, err));
   GBT_TRY(cpu_parallel(ctx, (int64_t)n_blocks, 1.0 * be->layout->n_slots, best_task, be, err));
@@ -70,8 +70,8 @@ static gbt_status best_of_level(gbt_ctx *ctx, cpu_backend *be, gbt_split *best, 
   return GBT_OK;
 }
 
-/* The levels that go left, as bits; for all nodes of the level. */
-static gbt_status level_set(cpu_backend *be, const gbt_split *split, uint32_t *beg, uint32_t *n_words, gbt_error *err) {
+/* The levels that go left, as bits; for all nodes of the layer. */
+static gbt_status layer_set(cpu_backend *be, const gbt_split *split, uint32_t *beg, uint32_t *n_words, gbt_error *err) {
   *beg = *n_words = 0;
   if (split->kind == GBT_SPLIT_NUMERIC) return GBT_OK;
   *n_words = ((uint32_t)be->cuts->feat[split->feat].n_bins + 31) / 32;
@@ -88,11 +88,11 @@ static gbt_status level_set(cpu_backend *be, const gbt_split *split, uint32_t *b
 /* Left sums of open nodes that still have their histograms. */
 static void left_task(void *arg, int64_t task, int thread) {
   cpu_backend *be = arg;
-  size_t beg = (size_t)task * LEVEL_NODES, end = beg + LEVEL_NODES;
+  size_t beg = (size_t)task * LAYER_NODES, end = beg + LAYER_NODES;
   for (size_t i = beg; i < end && i < be->fr.n_open; i++) {
     gbt_grow_node *node = &be->fr.node[be->fr.open[i]];
     cpu_search in;
-    node->split.left.g = node->split.left.h = be->level.left_rows[i] = 0;
+    node->split.left.g = node->split.left.h = be->layer.left_rows[i] = 0;
     if (node->hist < 0) continue;
     cpu_search_node(be, node, &in);
     cpu_search_feature(be, node->split.feat, &be->scratch.of[thread], &in);
@@ -102,7 +102,7 @@ static void left_task(void *arg, int64_t task, int thread) {
       gbt_sum add = sum_at(&codes, c);
       node->split.left.g += add.g;
       node->split.left.h += add.h;
-      be->level.left_rows[i] += rows_at(&codes, c);
+      be->layer.left_rows[i] += rows_at(&codes, c);
     }
   }
 }
@@ -137,31 +137,31 @@ static gbt_status rows_span(void *arg, gbt_ctx *ctx, const gbt_page_span *pages,
 
 /* What the chunks found, of all ranks, to their nodes. */
 static gbt_status add_by_rows(gbt_ctx *ctx, cpu_backend *be, gbt_error *err) {
-  cpu_level *level = &be->level;
+  cpu_layer *layer = &be->layer;
   size_t n = be->fr.n_open;
-  GBT_TRY(gbt_mem_grow(&be->mem, &level->by_rows, &level->cap_by_rows, 3 * n, sizeof *level->by_rows, err));
-  memset(level->by_rows, 0, 3 * n * sizeof *level->by_rows);
+  GBT_TRY(gbt_mem_grow(&be->mem, &layer->by_rows, &layer->cap_by_rows, 3 * n, sizeof *layer->by_rows, err));
+  memset(layer->by_rows, 0, 3 * n * sizeof *layer->by_rows);
   for (size_t c = 0; c < be->rows.n_chunk; c++) {
     const cpu_chunk *chunk = &be->rows.chunk[c];
-    int64_t *to = level->by_rows + 3 * (size_t)chunk->item;
+    int64_t *to = layer->by_rows + 3 * (size_t)chunk->item;
     to[0] += chunk->fine.g;
     to[1] += chunk->fine.h;
     to[2] += chunk->n_left;
   }
-  GBT_TRY(gbt_comm_sum_i64(ctx, level->by_rows, 3 * n, err));
+  GBT_TRY(gbt_comm_sum_i64(ctx, layer->by_rows, 3 * n, err));
   for (size_t i = 0; i < n; i++) {
     gbt_sum *left = &be->fr.node[be->fr.open[i]].split.left;
-    left->g += level->by_rows[3 * i];
-    left->h += level->by_rows[3 * i + 1];
-    level->left_rows[i] += level->by_rows[3 * i + 2];
+    left->g += layer->by_rows[3 * i];
+    left->h += layer->by_rows[3 * i + 1];
+    layer->left_rows[i] += layer->by_rows[3 * i + 2];
   }
   return GBT_OK;
 }
 
-static gbt_status left_of_level(gbt_ctx *ctx, cpu_backend *be, gbt_error *err) {
+static gbt_status left_of_layer(gbt_ctx *ctx, cpu_backend *be, gbt_error *err) {
   size_t n = be->fr.n_open;
-  int64_t n_tasks = (int64_t)(n + LEVEL_NODES - 1) / LEVEL_NODES;
-  GBT_TRY(gbt_mem_grow(&be->mem, &be->level.left_rows, &be->level.cap_left_rows, n, sizeof(int64_t), err));
+  int64_t n_tasks = (int64_t)(n + LAYER_NODES - 1) / LAYER_NODES;
+  GBT_TRY(gbt_mem_grow(&be->mem, &be->layer.left_rows, &be->layer.cap_left_rows, n, sizeof(int64_t), err));
   GBT_TRY(cpu_parallel(ctx, n_tasks, 200.0 * (double)n, left_task, be, err));
   be->rows.n_chunk = 0;
   int64_t n_by_rows = 0;
@@ -176,10 +176,10 @@ static gbt_status left_of_level(gbt_ctx *ctx, cpu_backend *be, gbt_error *err) {
   return add_by_rows(ctx, be, err);
 }
 
-/* Every node's own gain; who is kept; where missing values go when the level has none. The gains add up to the level's:
+/* Every node's own gain; who is kept; where missing values go when the layer has none. The gains add up to the layer's:
  * what was taken off for noise is taken off in proportion. */
-static void settle_nodes(cpu_backend *be, const gbt_split *level) {
-  gbt_reg reg = reg_of(be, (gbt_split_kind)level->kind);
+static void settle_nodes(cpu_backend *be, const gbt_split *layer) {
+  gbt_reg reg = reg_of(be, (gbt_split_kind)layer->kind);
   int64_t h = 0, left_h = 0;
   double sum = 0.0;
   for (size_t i = 0; i < be->fr.n_open; i++) {
@@ -188,7 +188,7 @@ static void settle_nodes(cpu_backend *be, const gbt_split *level) {
     cpu_search in;
     s->gain = 0.0;
     if (node->splittable) {
-      int64_t left = be->level.left_rows[i];
+      int64_t left = be->layer.left_rows[i];
       cpu_search_node(be, node, &in);
       in.sign = be->fr.policy.monotone ? be->fr.policy.monotone[s->feat] : 0;
       double gain = cpu_gain(&in, (double)s->left.g * in.unit.g, (double)s->left.h * in.unit.h, reg);
@@ -201,26 +201,26 @@ static void settle_nodes(cpu_backend *be, const gbt_split *level) {
     GBT_ASSERT(s->left.h >= 0 && s->left.h <= node->sum.h);
     sum += s->gain;
   }
-  GBT_ASSERT(level->kind != GBT_SPLIT_SET || sum > 0.0);
+  GBT_ASSERT(layer->kind != GBT_SPLIT_SET || sum > 0.0);
   for (size_t i = 0; i < be->fr.n_open; i++) {
     gbt_split *s = &be->fr.node[be->fr.open[i]].split;
-    if (level->kind == GBT_SPLIT_SET) s->gain = s->gain * (level->gain / sum);
-    if (!level->has_missing) s->missing_left = left_h >= h - left_h;
+    if (layer->kind == GBT_SPLIT_SET) s->gain = s->gain * (layer->gain / sum);
+    if (!layer->has_missing) s->missing_left = left_h >= h - left_h;
   }
 }
 
-gbt_status cpu_level_decide(gbt_ctx *ctx, cpu_backend *be, gbt_error *err) {
+gbt_status cpu_layer_decide(gbt_ctx *ctx, cpu_backend *be, gbt_error *err) {
   int64_t t0 = gbt_clock_ns();
   gbt_split best;
   uint32_t set_beg, set_words;
-  if (!gbt_frontier_level_waits(&be->fr)) return GBT_OK;
-  GBT_TRY(best_of_level(ctx, be, &best, err));
+  if (!gbt_frontier_layer_waits(&be->fr)) return GBT_OK;
+  GBT_TRY(best_of_layer(ctx, be, &best, err));
   if (best.kind == GBT_SPLIT_NONE) {
-    gbt_frontier_level(&be->fr, NULL, 0, 0);
+    gbt_frontier_layer(&be->fr, NULL, 0, 0);
   } else {
-    GBT_TRY(level_set(be, &best, &set_beg, &set_words, err));
-    gbt_frontier_level(&be->fr, &best, set_beg, set_words);
-    GBT_TRY(left_of_level(ctx, be, err));
+    GBT_TRY(layer_set(be, &best, &set_beg, &set_words, err));
+    gbt_frontier_layer(&be->fr, &best, set_beg, set_words);
+    GBT_TRY(left_of_layer(ctx, be, err));
     settle_nodes(be, &best);
   }
   be->base.seconds[GBT_PHASE_SPLIT] += (double)(gbt_clock_ns() - t0) * 1e-9;

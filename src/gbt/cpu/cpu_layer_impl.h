@@ -1,10 +1,10 @@
-/* What searching and deciding a level share: see cpu_split_layer.c, cpu_layer_decide.c. */
-#ifndef GBT_CPU_CPU_LEVEL_IMPL_H
-#define GBT_CPU_CPU_LEVEL_IMPL_H
+/* What searching and deciding a layer share: see cpu_split_layer.c, cpu_layer_decide.c. */
+#ifndef GBT_CPU_CPU_LAYER_IMPL_H
+#define GBT_CPU_CPU_LAYER_IMPL_H
 
 #include "cpu.h"
 
-enum { LEVEL_SLOTS = 1024, LEVEL_FEATS = 64 };
+enum { LAYER_SLOTS = 1024, LAYER_FEATS = 64 };
 enum { CPU_TRY_RIGHT = 1, CPU_TRY_LEFT = 2 }; /* a set is a candidate with missing values right, left */
 
 static inline gbt_split_kind kind_of(const cpu_backend *be, int32_t feat) {
@@ -19,12 +19,12 @@ static inline gbt_reg reg_of(const cpu_backend *be, gbt_split_kind kind) {
 
 /* Sets that are tried of either end of the order. */
 static inline int32_t set_most(const cpu_backend *be, int32_t feat) {
-  return gbt_set_most(be->params, be->level.n_placed[feat]);
+  return gbt_set_most(be->params, be->layer.n_placed[feat]);
 }
 
 static inline uint32_t level_at(const cpu_backend *be, int32_t feat, int from_top, int32_t k) {
-  const uint32_t *order = be->level.order + be->level.beg[feat];
-  return order[from_top ? be->level.n_placed[feat] - 1 - k : k];
+  const uint32_t *order = be->layer.order + be->layer.beg[feat];
+  return order[from_top ? be->layer.n_placed[feat] - 1 - k : k];
 }
 
 /* A code's sums and rows, the zero bin of a sparse feature included. */
@@ -59,12 +59,12 @@ static inline int64_t rows_at(const node_codes *n, int32_t c) {
 /* What counts of a gain: nothing when it may be rounding. */
 static inline double floor_of(const cpu_search *in) { return gbt_noise_floor(in->unit, in->node->n_rows, in->rated.H); }
 
-/* Features of a task: about LEVEL_SLOTS slots; and tasks. */
+/* Features of a task: about LAYER_SLOTS slots; and tasks. */
 static inline int32_t block_of(const cpu_backend *be) {
-  double feats = (double)LEVEL_SLOTS * be->n_features / (1.0 + be->layout->n_slots);
-  return feats < 1.0 ? 1 : feats > LEVEL_FEATS ? LEVEL_FEATS : (int32_t)feats;
+  double feats = (double)LAYER_SLOTS * be->n_features / (1.0 + be->layout->n_slots);
+  return feats < 1.0 ? 1 : feats > LAYER_FEATS ? LAYER_FEATS : (int32_t)feats;
 }
 
-static inline int64_t blocks_of(const cpu_backend *be) { return (be->level.n_feats + block_of(be) - 1) / block_of(be); }
+static inline int64_t blocks_of(const cpu_backend *be) { return (be->layer.n_feats + block_of(be) - 1) / block_of(be); }
 
 #endif

@@ -97,7 +97,7 @@ static gbt_status list_features(gbt_ctx *ctx, cpu_backend *be, split_pass *pass,
     if (!uniform) { /* a draw ranks all features: many nodes of a very wide table take their time */
       GBT_TRY(gbt_ctx_poll(ctx, err));
       int32_t *mine = list + k * n;
-      n_feats[k] = gbt_features_of_level(be->rules, be->task.tree, node->depth, be->split.tree_feats, (int32_t)n, mine,
+      n_feats[k] = gbt_features_of_layer(be->rules, be->task.tree, node->depth, be->split.tree_feats, (int32_t)n, mine,
                                          be->split.rank);
       if (be->fr.path_words > 0)
         n_feats[k] =
@@ -146,7 +146,7 @@ static gbt_status keep_sets(gbt_ctx *ctx, split_pass *pass, size_t n, gbt_error 
 gbt_status cpu_find_splits(gbt_ctx *ctx, gbt_backend *self, gbt_error *err) {
   cpu_backend *be = (cpu_backend *)self;
   int64_t t0 = gbt_clock_ns();
-  if (gbt_policy_one_split(be->fr.policy.kind)) return cpu_level_search(ctx, be, err);
+  if (gbt_policy_one_split(be->fr.policy.kind)) return cpu_layer_search(ctx, be, err);
   split_pass pass = {.be = be, .block = block_size(be)};
   pass.n_blocks = (be->split.n_tree_feats + pass.block - 1) / pass.block;
   size_t n = 0;

@@ -1,9 +1,9 @@
-/* Symmetric growth: what every candidate gains over all nodes of a level. cpu_layer_decide.c takes the best.
+/* Symmetric growth: what every candidate gains over all nodes of a layer. cpu_layer_decide.c takes the best.
  *
- * A step may hold a part of the level only. Its nodes are searched one by one, feature by feature, and what every
- * candidate would gain in a node is added to the level's sums:
+ * A step may hold a part of the layer only. Its nodes are searched one by one, feature by feature, and what every
+ * candidate would gain in a node is added to the layer's sums:
  *
- *   level.gain:  | feature 0: missing right, by candidate | missing left | feature 1 ...
+ *   layer.gain:  | feature 0: missing right, by candidate | missing left | feature 1 ...
  *
  * A node that cannot be split that way on its own (a child too light or with too few rows, the wrong way round for a
  * monotone constraint) or that would not gain adds nothing, and is kept: its children take its value. So a sum never
@@ -12,43 +12,43 @@
  * Sums are of real numbers, so their order is fixed: a feature is one task, its nodes come in the order of their
  * numbers.
  *
- * Sets of levels. One order for a tree: by the gradients of all its rows, which are those of all nodes of any level
- * together. The noise of that order (gbt_set_noise) falls to the nodes by their shares of the rows, so a level pays for
+ * Sets of levels. One order for a tree: by the gradients of all its rows, which are those of all nodes of any layer
+ * together. The noise of that order (gbt_set_noise) falls to the nodes by their shares of the rows, so a layer pays for
  * it once, as the root does. */
 #include <string.h>
 
 #include "../base/clock.h"
 #include "cpu_layer_impl.h"
 
-#define LEVEL_CELLS (1 << 20) /* nodes x codes of a task */
+#define LAYER_CELLS (1 << 20) /* nodes x codes of a task */
 
 /* ---- life ---- */
 
-gbt_status cpu_level_open(cpu_backend *be, gbt_error *err) {
-  cpu_level *level = &be->level;
+gbt_status cpu_layer_open(cpu_backend *be, gbt_error *err) {
+  cpu_layer *layer = &be->layer;
   size_t n = (size_t)be->n_features, codes = 0;
   int any_set = 0;
   if (!gbt_policy_one_split(gbt_policy_of(be->params))) return GBT_OK;
-  GBT_TRY(gbt_mem_array(&be->mem, n + 1, sizeof *level->beg, &level->beg, err));
+  GBT_TRY(gbt_mem_array(&be->mem, n + 1, sizeof *layer->beg, &layer->beg, err));
   for (size_t f = 0; f < n; f++) {
-    level->beg[f] = codes;
+    layer->beg[f] = codes;
     codes += (size_t)be->cuts->feat[f].n_bins + 1;
     any_set |= be->split.plan[f].by_sets;
   }
-  level->beg[n] = codes;
-  GBT_TRY(gbt_mem_array(&be->mem, n, sizeof *level->feats, &level->feats, err));
-  GBT_TRY(gbt_mem_array(&be->mem, 2 * codes, sizeof *level->gain, &level->gain, err));
-  GBT_TRY(gbt_mem_zeros(&be->mem, n, 1, &level->missing, err));
+  layer->beg[n] = codes;
+  GBT_TRY(gbt_mem_array(&be->mem, n, sizeof *layer->feats, &layer->feats, err));
+  GBT_TRY(gbt_mem_array(&be->mem, 2 * codes, sizeof *layer->gain, &layer->gain, err));
+  GBT_TRY(gbt_mem_zeros(&be->mem, n, 1, &layer->missing, err));
   if (!any_set) return GBT_OK;
-  GBT_TRY(gbt_mem_array(&be->mem, codes, sizeof *level->order, &level->order, err));
-  GBT_TRY(gbt_mem_array(&be->mem, codes, sizeof *level->tried, &level->tried, err));
-  return gbt_mem_zeros(&be->mem, n, sizeof *level->n_placed, &level->n_placed, err);
+  GBT_TRY(gbt_mem_array(&be->mem, codes, sizeof *layer->order, &layer->order, err));
+  GBT_TRY(gbt_mem_array(&be->mem, codes, sizeof *layer->tried, &layer->tried, err));
+  return gbt_mem_zeros(&be->mem, n, sizeof *layer->n_placed, &layer->n_placed, err);
 }
 
-void cpu_level_close(cpu_backend *be) {
-  cpu_level *level = &be->level;
-  void *blocks[] = {level->feats,    level->beg,     level->gain,      level->order,  level->tried,
-                    level->n_placed, level->missing, level->left_rows, level->by_rows};
+void cpu_layer_close(cpu_backend *be) {
+  cpu_layer *layer = &be->layer;
+  void *blocks[] = {layer->feats,    layer->beg,     layer->gain,      layer->order,  layer->tried,
+                    layer->n_placed, layer->missing, layer->left_rows, layer->by_rows};
   for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++) gbt_mem_free(&be->mem, blocks[i]);
 }
 
@@ -108,7 +108,7 @@ static void add_candidates(cpu_backend *be, const node_codes *codes, gbt_split_k
   int64_t miss_rows = in->count ? rows_at(codes, in->n_bins) : 0;
   if (miss.g != 0 || miss.h != 0 || miss_rows > 0) {
     double g = (double)miss.g * in->unit.g, h = (double)miss.h * in->unit.h;
-    be->level.missing[in->feat] = 1;
+    be->layer.missing[in->feat] = 1;
     for (int32_t i = 0; i < n; i++) {
       scratch->g[i] += g;
       scratch->h[i] += h;
@@ -124,7 +124,7 @@ static void search_feature(cpu_backend *be, cpu_search *in, int32_t feat, cpu_sc
   gbt_split_kind kind = kind_of(be, feat);
   node_codes codes = codes_of(in);
   size_t n_codes = (size_t)in->n_bins + 1;
-  double *right = be->level.gain + 2 * be->level.beg[feat], *left = right + n_codes;
+  double *right = be->layer.gain + 2 * be->layer.beg[feat], *left = right + n_codes;
   add_candidates(be, &codes, kind, 0, scratch, right, left);
   if (kind != GBT_SPLIT_SET) return;
   int32_t most = set_most(be, feat);
@@ -135,8 +135,8 @@ static void search_feature(cpu_backend *be, cpu_search *in, int32_t feat, cpu_sc
 
 /* Which sets have enough rows, and enough more than the last one that was tried (as cpu_search_set). */
 static void mark_sets(cpu_backend *be, const cpu_search *in) {
-  cpu_level *level = &be->level;
-  uint8_t *tried = level->tried + level->beg[in->feat];
+  cpu_layer *layer = &be->layer;
+  uint8_t *tried = layer->tried + layer->beg[in->feat];
   int32_t most = set_most(be, in->feat);
   int64_t all = in->node->n_rows, least = gbt_set_least(in->params, all);
   int64_t missing = in->has_missing ? in->count[in->n_bins] : 0;
@@ -158,70 +158,70 @@ static void mark_sets(cpu_backend *be, const cpu_search *in) {
 
 static void order_task(void *arg, int64_t task, int thread) {
   cpu_backend *be = arg;
-  cpu_level *level = &be->level;
+  cpu_layer *layer = &be->layer;
   cpu_search in;
   int32_t feat = be->split.tree_feats[task];
   if (!be->split.plan[feat].by_sets) return;
   cpu_scratch *scratch = &be->scratch.of[thread];
   cpu_search_node(be, &be->fr.node[0], &in);
   cpu_search_feature(be, feat, scratch, &in);
-  level->n_placed[feat] = cpu_order_levels(&in, scratch, in.n_bins);
-  GBT_ASSERT(level->n_placed[feat] <= in.n_bins);
-  memcpy(level->order + level->beg[feat], scratch->level, (size_t)level->n_placed[feat] * sizeof *level->order);
+  layer->n_placed[feat] = cpu_order_levels(&in, scratch, in.n_bins);
+  GBT_ASSERT(layer->n_placed[feat] <= in.n_bins);
+  memcpy(layer->order + layer->beg[feat], scratch->level, (size_t)layer->n_placed[feat] * sizeof *layer->order);
   mark_sets(be, &in);
 }
 
 /* ---- search ---- */
 
-typedef struct level_pass {
+typedef struct layer_pass {
   cpu_backend *be;
   const int32_t *node;
   int32_t n_nodes, n_block; /* features of a task */
-} level_pass;
+} layer_pass;
 
 static void search_task(void *arg, int64_t task, int thread) {
-  const level_pass *pass = arg;
+  const layer_pass *pass = arg;
   cpu_backend *be = pass->be;
   int64_t beg = task * pass->n_block, end = beg + pass->n_block;
-  if (end > be->level.n_feats) end = be->level.n_feats;
+  if (end > be->layer.n_feats) end = be->layer.n_feats;
   for (int32_t i = 0; i < pass->n_nodes; i++) {
     cpu_search in;
     cpu_search_node(be, &be->fr.node[pass->node[i]], &in);
-    for (int64_t k = beg; k < end; k++) search_feature(be, &in, be->level.feats[k], &be->scratch.of[thread]);
+    for (int64_t k = beg; k < end; k++) search_feature(be, &in, be->layer.feats[k], &be->scratch.of[thread]);
   }
 }
 
-/* The features of a new level, their sums all 0. All nodes of a level have the same features above them. */
-static gbt_status start_level(gbt_ctx *ctx, cpu_backend *be, const gbt_grow_node *first, int32_t id, gbt_error *err) {
-  cpu_level *level = &be->level;
+/* The features of a new layer, their sums all 0. All nodes of a layer have the same features above them. */
+static gbt_status start_layer(gbt_ctx *ctx, cpu_backend *be, const gbt_grow_node *first, int32_t id, gbt_error *err) {
+  cpu_layer *layer = &be->layer;
   GBT_ASSERT(first->depth <= GBT_SYMMETRIC_DEPTH);
-  level->depth = first->depth;
-  level->n_feats = gbt_features_of_level(be->rules, be->task.tree, first->depth, be->split.tree_feats,
-                                         be->split.n_tree_feats, level->feats, be->split.rank);
+  layer->depth = first->depth;
+  layer->n_feats = gbt_features_of_layer(be->rules, be->task.tree, first->depth, be->split.tree_feats,
+                                         be->split.n_tree_feats, layer->feats, be->split.rank);
   if (be->fr.path_words > 0)
-    level->n_feats = gbt_features_allowed(be->rules, be->fr.path + (size_t)id * (size_t)be->fr.path_words, level->feats,
-                                          level->n_feats);
-  for (int32_t k = 0; k < level->n_feats; k++) {
-    int32_t f = level->feats[k];
-    memset(level->gain + 2 * level->beg[f], 0, 2 * (level->beg[f + 1] - level->beg[f]) * sizeof *level->gain);
-    level->missing[f] = 0;
+    layer->n_feats = gbt_features_allowed(be->rules, be->fr.path + (size_t)id * (size_t)be->fr.path_words, layer->feats,
+                                          layer->n_feats);
+  for (int32_t k = 0; k < layer->n_feats; k++) {
+    int32_t f = layer->feats[k];
+    memset(layer->gain + 2 * layer->beg[f], 0, 2 * (layer->beg[f + 1] - layer->beg[f]) * sizeof *layer->gain);
+    layer->missing[f] = 0;
   }
-  if (id > 0 || !first->splittable || !level->order) return GBT_OK;
-  return cpu_parallel(ctx, be->split.n_tree_feats, 50.0 * (double)level->beg[be->n_features], order_task, be, err);
+  if (id > 0 || !first->splittable || !layer->order) return GBT_OK;
+  return cpu_parallel(ctx, be->split.n_tree_feats, 50.0 * (double)layer->beg[be->n_features], order_task, be, err);
 }
 
-gbt_status cpu_level_search(gbt_ctx *ctx, cpu_backend *be, gbt_error *err) {
+gbt_status cpu_layer_search(gbt_ctx *ctx, cpu_backend *be, gbt_error *err) {
   int64_t t0 = gbt_clock_ns();
   int32_t n = 0, id = be->fr.n_fresh > 0 ? be->fr.fresh[0] : -1;
-  if (id >= 0 && (id == 0 || be->fr.node[id].depth != be->level.depth))
-    GBT_TRY(start_level(ctx, be, &be->fr.node[id], id, err));
+  if (id >= 0 && (id == 0 || be->fr.node[id].depth != be->layer.depth))
+    GBT_TRY(start_layer(ctx, be, &be->fr.node[id], id, err));
   GBT_TRY(gbt_mem_grow(&be->mem, &be->split.node_feats, &be->split.cap_node_feats, be->fr.n_fresh + 1,
                        sizeof *be->split.node_feats, err));
   for (size_t i = 0; i < be->fr.n_fresh; i++)
     if (be->fr.node[be->fr.fresh[i]].splittable) be->split.node_feats[n++] = be->fr.fresh[i];
-  int32_t step = (int32_t)(LEVEL_CELLS / ((uint32_t)block_of(be) * be->scratch.max_codes)) + 1;
+  int32_t step = (int32_t)(LAYER_CELLS / ((uint32_t)block_of(be) * be->scratch.max_codes)) + 1;
   for (int32_t beg = 0; beg < n; beg += step) {
-    level_pass pass = {be, be->split.node_feats + beg, n - beg < step ? n - beg : step, block_of(be)};
+    layer_pass pass = {be, be->split.node_feats + beg, n - beg < step ? n - beg : step, block_of(be)};
     double ns = 3.0 * (double)pass.n_nodes * be->layout->n_slots;
     GBT_TRY(cpu_parallel(ctx, blocks_of(be), ns, search_task, &pass, err));
   }

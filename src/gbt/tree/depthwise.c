@@ -1,5 +1,5 @@
-/* Growth level by level: the nodes of the shallowest level that has open ones. Symmetric growth chooses in the same
- * way, once a level has its split. */
+/* Growth layer by layer: the nodes of the shallowest layer that has open ones. Symmetric growth chooses in the same
+ * way, once a layer has its split. */
 #include "frontier_impl.h"
 
 #include <string.h>
@@ -39,28 +39,29 @@ static void drop_chosen(gbt_frontier *fr) {
   fr->n_open = kept;
 }
 
-void gbti_frontier_select_level(gbt_frontier *fr, size_t batch) {
+void gbti_frontier_select_layer(gbt_frontier *fr, size_t batch) {
   size_t room = fr->n_open;
   if (fr->policy.max_leaves > 0 && (uint64_t)(fr->policy.max_leaves - fr->n_leaves) < room)
     room = (size_t)(fr->policy.max_leaves - fr->n_leaves);
   GBT_ASSERT(fr->policy.max_leaves == 0 || fr->n_leaves <= fr->policy.max_leaves);
   if (room == 0) return;
   int32_t depth = INT32_MAX;
-  size_t level = 0;
+  size_t layer = 0;
   for (size_t i = 0; i < fr->n_open; i++) {
     int32_t d = fr->node[fr->open[i]].depth;
-    if (fr->node[fr->open[i]].split.kind == GBT_SPLIT_NONE) continue; /* symmetric: of the level after the chosen one */
-    if (d < depth) level = 0, depth = d;
-    level += d == depth;
+    if (fr->node[fr->open[i]].split.kind == GBT_SPLIT_NONE) continue; /* symmetric: of the layer after the chosen one */
+    if (d < depth) layer = 0, depth = d;
+    layer += d == depth;
   }
   size_t cap = batch < room ? batch : room;
   for (size_t i = 0; i < fr->n_open; i++) {
     int32_t id = fr->open[i];
     if (fr->node[id].depth != depth) continue;
-    if (level > room) fr->n_chosen = insert_by_gain(fr, fr->chosen, fr->n_chosen, cap, id);
+    if (layer > room)
+      fr->n_chosen = insert_by_gain(fr, fr->chosen, fr->n_chosen, cap, id);
     else fr->chosen[fr->n_chosen++] = id;
   }
-  if (level <= room) {
+  if (layer <= room) {
     sort_ascending(fr->chosen, fr->n_chosen);
     if (fr->n_chosen > cap) fr->n_chosen = cap;
     GBT_ASSERT(gbt_ascend_i32(fr->chosen, fr->n_chosen));
@@ -93,4 +94,4 @@ static gbt_status opened(gbt_frontier *fr, gbt_error *err) {
 }
 
 const gbti_growth gbti_depthwise = {
-    .opened = opened, .select = gbti_frontier_select_level, .commits = gbti_frontier_commits_all};
+    .opened = opened, .select = gbti_frontier_select_layer, .commits = gbti_frontier_commits_all};

@@ -25,8 +25,8 @@ GBT_FN uint64_t gbt_draw_rank(gbt_key32 key, const double *weight, int32_t feat)
   return gbt_order_key(-gbt_log(u) / w);
 }
 
-GBT_FN gbt_key32 gbt_draw_level_key(uint64_t seed, uint64_t tree, int32_t depth) {
-  return gbt_key(seed, GBT_FOR_LEVEL_COLS, tree, (uint64_t)depth);
+GBT_FN gbt_key32 gbt_draw_layer_key(uint64_t seed, uint64_t tree, int32_t depth) {
+  return gbt_key(seed, GBT_FOR_LAYER_COLS, tree, (uint64_t)depth);
 }
 
 GBT_FN gbt_key32 gbt_draw_node_key(uint64_t seed, uint64_t tree, int32_t node) {

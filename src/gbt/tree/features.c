@@ -22,7 +22,7 @@ gbt_status gbt_feature_rules_new(const gbt_mem *mem, int32_t n_features, const g
   r->n_features = n_features;
   r->seed = (uint64_t)params->seed;
   r->by_tree = params->colsample_bytree;
-  r->by_level = params->colsample_bylevel;
+  r->by_layer = params->colsample_bylevel;
   r->by_node = params->colsample_bynode;
   r->n_words = (n_features + 31) / 32;
   if (weight) GBT_TRY_GOTO(copy_array(mem, weight, (size_t)n_features, sizeof *weight, &r->weight, err), done);
@@ -47,7 +47,7 @@ void gbt_feature_rules_free(gbt_feature_rules *rules) {
 }
 
 int gbt_features_uniform(const gbt_feature_rules *rules) {
-  return rules->by_level >= 1.0 && rules->by_node >= 1.0 && rules->n_sets == 0;
+  return rules->by_layer >= 1.0 && rules->by_node >= 1.0 && rules->n_sets == 0;
 }
 
 /* The k-th smallest (0-based) of n values; reorders them. Hoare's selection. */
@@ -77,7 +77,7 @@ static int32_t draw(const gbt_feature_rules *rules, gbt_key32 key, double share,
                     int32_t *out, uint64_t *scratch) {
   const double *weight = rules->weight;
   const int32_t k = gbt_draw_size(share, n);
-  if (n == 0) return 0; /* no feature of the level's draw is allowed here */
+  if (n == 0) return 0; /* no feature of the layer's draw is allowed here */
   if (k >= n && !weight) {
     memmove(out, from, (size_t)n * sizeof *out);
     return n;
@@ -105,10 +105,10 @@ int32_t gbt_features_of_tree(const gbt_feature_rules *rules, uint64_t tree, int3
   return draw(rules, key, rules->by_tree, out, rules->n_features, out, scratch);
 }
 
-int32_t gbt_features_of_level(const gbt_feature_rules *rules, uint64_t tree, int32_t depth, const int32_t *from,
+int32_t gbt_features_of_layer(const gbt_feature_rules *rules, uint64_t tree, int32_t depth, const int32_t *from,
                               int32_t n, int32_t *out, uint64_t *scratch) {
-  gbt_key32 key = gbt_draw_level_key(rules->seed, tree, depth);
-  return draw(rules, key, rules->by_level, from, n, out, scratch);
+  gbt_key32 key = gbt_draw_layer_key(rules->seed, tree, depth);
+  return draw(rules, key, rules->by_layer, from, n, out, scratch);
 }
 
 int32_t gbt_features_of_node(const gbt_feature_rules *rules, uint64_t tree, int32_t node, const int32_t *from,

@@ -1,6 +1,6 @@
-/* Which features a node may split on: column sampling by tree, level and node, weights, interaction groups.
+/* Which features a node may split on: column sampling by tree, layer and node, weights, interaction groups.
  *
- * Draws are nested (tree, then level from the tree's, then node from the level's) and stateless: feature f is ranked by
+ * Draws are nested (tree, then layer from the tree's, then node from the layer's) and stateless: feature f is ranked by
  * a hash of (seed, tree, depth or node, f), the k lowest win. With weights the rank is the exponential variate
  * -log(u) / w (Efraimidis and Spirakis 2006), so the chance of being drawn first is proportional to w.
  *
@@ -17,7 +17,7 @@ typedef struct gbt_feature_rules {
   gbt_mem mem;
   int32_t n_features;
   uint64_t seed;
-  double by_tree, by_level, by_node; /* shares in (0, 1] */
+  double by_tree, by_layer, by_node; /* shares in (0, 1] */
   const double *weight;              /* n_features, owned, or NULL */
   int32_t n_sets;
   int32_t *set_beg, *set_feat;       /* owned; n_sets + 1, and the members */
@@ -36,7 +36,7 @@ int gbt_features_uniform(const gbt_feature_rules *rules);
 /* The draws. Each reads `n` ascending features from `from`, writes the drawn ones ascending to `out` and returns their
  * number. scratch: n uint64. `out` may be `from`. */
 int32_t gbt_features_of_tree(const gbt_feature_rules *rules, uint64_t tree, int32_t *out, uint64_t *scratch);
-int32_t gbt_features_of_level(const gbt_feature_rules *rules, uint64_t tree, int32_t depth, const int32_t *from,
+int32_t gbt_features_of_layer(const gbt_feature_rules *rules, uint64_t tree, int32_t depth, const int32_t *from,
                               int32_t n, int32_t *out, uint64_t *scratch);
 int32_t gbt_features_of_node(const gbt_feature_rules *rules, uint64_t tree, int32_t node, const int32_t *from,
                              int32_t n, int32_t *out, uint64_t *scratch);

@@ -8,8 +8,8 @@
  * The numbering is part of the model. Best-first growth also makes nodes ahead of its choices (best_first.c): until
  * gbt_frontier_settle a node's place in the table is then not its number, and some nodes are not in the tree.
  *
- * Symmetric growth. All nodes of a level are split, by one split, so trees are full and the children of node i are
- * 2 i + 1 and 2 i + 2. Fresh nodes become open without a split; once all of a level are open, gbt_frontier_level gives
+ * Symmetric growth. All nodes of a layer are split, by one split, so trees are full and the children of node i are
+ * 2 i + 1 and 2 i + 2. Fresh nodes become open without a split; once all of a layer are open, gbt_frontier_layer gives
  * them theirs, or none. A node whose own limits the split does not keep, or which gains nothing by it, is split all the
  * same but marked as kept: both children take its value, so that the tree says what it would say without that split.
  * Below a node that is not splittable nothing is, and sums are not known. */
@@ -62,18 +62,18 @@ gbt_status gbt_frontier_root(gbt_frontier *fr, uint32_t n_rows, gbt_sum sum, gbt
  * missing ones to come go to the side with the larger hessian (left of equals): settled here, before rows are moved. */
 gbt_status gbt_frontier_opened(gbt_frontier *fr, gbt_error *err) GBT_MUST_CHECK;
 
-/* Symmetric: whether all open nodes wait for the split of their level. */
-int gbt_frontier_level_waits(const gbt_frontier *fr);
+/* Symmetric: whether all open nodes wait for the split of their layer. */
+int gbt_frontier_layer_waits(const gbt_frontier *fr);
 
-/* Symmetric: `level` becomes the split of all open nodes, with the bitset that begins at set_beg. Its gain and left
+/* Symmetric: `layer` becomes the split of all open nodes, with the bitset that begins at set_beg. Its gain and left
  * sums are the caller's to fill in, node by node, as is `kept`. NULL: there is none, the nodes stay leaves. */
-void gbt_frontier_level(gbt_frontier *fr, const gbt_split *level, uint32_t set_beg, uint32_t set_words);
+void gbt_frontier_layer(gbt_frontier *fr, const gbt_split *layer, uint32_t set_beg, uint32_t set_words);
 
-/* Symmetric: once the tree is complete, bulk_left of a level's nodes is where most rows of the level went. */
+/* Symmetric: once the tree is complete, bulk_left of a layer's nodes is where most rows of the layer went. */
 void gbt_frontier_bulk(gbt_frontier *fr);
 
-/* Chooses at most `batch` open nodes. depthwise: the shallowest level, by node number; when max_leaves leaves too
- * little room for the level, the largest gains first. lossguide: the largest gain, then nodes to be split ahead; none
+/* Chooses at most `batch` open nodes. depthwise: the shallowest layer, by node number; when max_leaves leaves too
+ * little room for the layer, the largest gains first. lossguide: the largest gain, then nodes to be split ahead; none
  * when the tree is complete. symmetric: those with a split, by node number. Ties: lower node. */
 void gbt_frontier_select(gbt_frontier *fr, size_t batch);
 

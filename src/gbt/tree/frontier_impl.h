@@ -31,10 +31,10 @@ static inline void gbti_frontier_commit(gbt_frontier *fr, int32_t parent, int32_
   fr->n_leaves++;
 }
 
-/* Policies that go level by level: opens a node; chooses of the shallowest level, by node number, or, where max_leaves
- * leaves too little room for the level, the largest gains first. */
+/* Policies that go layer by layer: opens a node; chooses of the shallowest layer, by node number, or, where max_leaves
+ * leaves too little room for the layer, the largest gains first. */
 void gbti_frontier_open(gbt_frontier *fr, int32_t id);
-void gbti_frontier_select_level(gbt_frontier *fr, size_t batch);
+void gbti_frontier_select_layer(gbt_frontier *fr, size_t batch);
 int gbti_frontier_commits_all(const gbt_frontier *fr, int32_t parent);
 
 #endif

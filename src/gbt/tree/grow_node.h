@@ -57,7 +57,7 @@ GBT_FN gbt_grow_policy gbt_grow_policy_of(const gbt_params *params, const int8_t
   return p;
 }
 
-/* Whether there is room for one more leaf; symmetric: for all leaves of the next level. */
+/* Whether there is room for one more leaf; symmetric: for all leaves of the next layer. */
 GBT_FN int gbt_grow_has_room(const gbt_grow_policy *p, const gbt_grow_node *node, int64_t n_leaves) {
   if (p->max_leaves == 0) return 1;
   if (!gbt_policy_one_split(p->kind)) return n_leaves < p->max_leaves;

@@ -1,16 +1,16 @@
 /* The growth policies, and what others may ask of them: no file but this one and those of the policies in the frontier
  * (depthwise.c, best_first.c, symmetric.c) looks at the kind itself.
  *
- *   depthwise    a step splits the nodes of the shallowest level
+ *   depthwise    a step splits the nodes of the shallowest layer
  *   lossguide    a step splits the leaf of the largest gain, and leaves that will probably come next
- *   symmetric    all nodes of a level get one split, so a step decides and splits a level */
+ *   symmetric    all nodes of a layer get one split, so a step decides and splits a layer */
 #ifndef GBT_TREE_POLICY_H
 #define GBT_TREE_POLICY_H
 
 #include "../base/hd.h"
 #include "../params.h"
 
-/* Whether all nodes of a level get one split. Trees are then full; nodes may be empty, or be split for the tree's shape
+/* Whether all nodes of a layer get one split. Trees are then full; nodes may be empty, or be split for the tree's shape
  * alone; the sums of leaves are not known from the splits above them. */
 GBT_FN int gbt_policy_one_split(gbt_policy_kind kind) {
   switch (kind) {

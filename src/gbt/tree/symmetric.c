@@ -1,22 +1,22 @@
-/* Symmetric growth: one split for all nodes of a level. See frontier.h. */
+/* Symmetric growth: one split for all nodes of a layer. See frontier.h. */
 #include "frontier_impl.h"
 
-int gbt_frontier_level_waits(const gbt_frontier *fr) {
+int gbt_frontier_layer_waits(const gbt_frontier *fr) {
   for (size_t i = 0; i < fr->n_open; i++)
     if (fr->node[fr->open[i]].split.kind != GBT_SPLIT_NONE) return 0;
   return fr->n_open > 0;
 }
 
-void gbt_frontier_level(gbt_frontier *fr, const gbt_split *level, uint32_t set_beg, uint32_t set_words) {
+void gbt_frontier_layer(gbt_frontier *fr, const gbt_split *layer, uint32_t set_beg, uint32_t set_words) {
   for (size_t i = 0; i < fr->n_open; i++) {
     gbt_grow_node *node = &fr->node[fr->open[i]];
-    node->open = level != NULL;
-    if (!level) continue;
-    node->split = *level;
+    node->open = layer != NULL;
+    if (!layer) continue;
+    node->split = *layer;
     node->set_beg = set_beg;
     node->set_words = set_words;
   }
-  if (!level) fr->n_open = 0;
+  if (!layer) fr->n_open = 0;
 }
 
 void gbt_frontier_bulk(gbt_frontier *fr) {
@@ -32,7 +32,7 @@ void gbt_frontier_bulk(gbt_frontier *fr) {
   }
 }
 
-/* Without a split yet: the level gets it once all its nodes are open. */
+/* Without a split yet: the layer gets it once all its nodes are open. */
 static gbt_status opened(gbt_frontier *fr, gbt_error *err) {
   (void)err;
   for (size_t i = 0; i < fr->n_fresh; i++) gbti_frontier_open(fr, fr->fresh[i]);
@@ -40,4 +40,4 @@ static gbt_status opened(gbt_frontier *fr, gbt_error *err) {
 }
 
 const gbti_growth gbti_symmetric = {
-    .opened = opened, .select = gbti_frontier_select_level, .commits = gbti_frontier_commits_all};
+    .opened = opened, .select = gbti_frontier_select_layer, .commits = gbti_frontier_commits_all};
