@@ -22,8 +22,10 @@ static void check_cuts(const train_job *job, int size, uint64_t seed, int sparse
   for (int r = 0; r < size; r++) hows[r] = rank_how_make(1 + r % 3, 0);
   shares_train(s, hows, out);
   for (int r = 0; r < size; r++) {
-    if (CHECK_EQ_I64(out[r].status, GBT_OK)) same_all_cuts(out[r].cuts, single);
-    else test_note("rank %d: %s", r, out[r].err.msg);
+    if (CHECK_EQ_I64(out[r].status, GBT_OK))
+      same_all_cuts(out[r].cuts, single);
+    else
+      test_note("rank %d: %s", r, out[r].err.msg);
     ranked_free(&out[r]);
   }
   gbt_cuts_unref(single);
@@ -56,27 +58,6 @@ static int check_job(const train_job *job, const trained *single, int size, uint
   return ok;
 }
 
-/* Leaves that are quantiles are for one rank alone: every rank says so. */
-static int check_refused(const train_job *job, int size, uint64_t seed) {
-  shares *s = shares_new(job, size, seed, 0);
-  rank_how hows[RANKS_MOST];
-  ranked out[RANKS_MOST];
-  int ok = 1;
-  for (int r = 0; r < size; r++) hows[r] = rank_how_make(1, 0);
-  shares_train(s, hows, out);
-  for (int r = 0; r < size; r++) {
-    ok &= CHECK_EQ_I64(out[r].status, GBT_E_UNSUPPORTED);
-    ok &= CHECK(strstr(out[r].err.msg, gbt_objective_info_of(job->spec.objective.kind)->name) != NULL);
-    ranked_free(&out[r]);
-  }
-  shares_free(s);
-  return ok;
-}
-
-static int renews(const train_job *job) {
-  return gbt_objective_info_of(job->spec.objective.kind)->leaves == GBT_LEAVES_QUANTILE;
-}
-
 /* Whether a metric takes the labels of a job. */
 static int takes_labels(int32_t metric, gbt_objective_kind kind) {
   gbt_metric_labels labels = gbt_metric_about(metric)->labels;
@@ -103,9 +84,7 @@ static void check_random(random_job *r, uint64_t seed) {
   trained *single = train(&r->job, &r->how);
   int ok = single != NULL;
   for (int size = 1; size <= 5 && ok; size += size == 3 ? 2 : 1)
-    ok = size > 1 && renews(&r->job)
-             ? check_refused(&r->job, size, seed)
-             : check_job(&r->job, single, size, seed + (uint64_t)size, (seed + (uint64_t)size) % 4 == 0);
+    ok = check_job(&r->job, single, size, seed + (uint64_t)size, (seed + (uint64_t)size) % 4 == 0);
   if (!ok) random_job_tell(r, seed);
   trained_free(single);
   random_job_free(r);
@@ -162,14 +141,66 @@ static void every_objective_of_the_table(void) {
     train_job job = job_make(data, (gbt_objective_kind)kind, n_outputs, 3);
     job.spec.params.subsample = 0.8;
     trained *single = train(&job, &(train_how){1, 0, GBT_SIMD_AUTO, NULL});
-    for (int size = 2; size <= 4; size++)
-      if (renews(&job))
-        check_refused(&job, size, (uint64_t)size);
-      else
-        check_job(&job, single, size, (uint64_t)(10 * kind + size), 0);
+    for (int size = 2; size <= 4; size++) check_job(&job, single, size, (uint64_t)(10 * kind + size), 0);
     trained_free(single);
     made_free(data);
   }
+}
+
+static int any_empty(const shares *s) {
+  int any = 0;
+  for (int r = 0; r < s->size; r++) any |= s->of[0][r]->table.n_rows == 0;
+  return any;
+}
+
+/* Leaves that are quantiles, on 1, 2, 3 and 5 ranks: of a few rows and of several chunks, with ties, with weights of
+ * very different sizes on the ranks, and weights 0 on all ranks but one. */
+static void leaves_that_are_quantiles(void) {
+  static const gbt_objective_kind losses[] = {GBT_OBJ_QUANTILE, GBT_OBJ_ABSOLUTE_ERROR, GBT_OBJ_MAPE};
+  static const int64_t sizes[] = {3, 250, 40000};
+  const made_kind kinds[] = {MADE_BELL, MADE_FEW, MADE_HOLED};
+  int64_t n_empty = 0;
+  for (int i = 0; i < 36; i++) {
+    const int64_t n = sizes[i / 3 % 3];
+    made *data = made_new((uint64_t)i + 1, n, 3, kinds);
+    made_response(data, losses[i % 3], 1, 3);
+    if (i % 4 > 0) made_weights(data, 5);
+    for (int64_t r = 0; i % 4 > 1 && r < n; r++)
+      data->weight[r] *= i % 4 == 2 ? pow(10.0, -10.0 * (double)r / (double)n) : r == 0;
+    for (int64_t r = 0; i % 2 && r < n; r++) data->label[r] = floor(data->label[r] * 2.0);
+    if (i % 5 == 0) made_offset(data, 1, 6);
+    train_job job = job_make(data, losses[i % 3], 1, 2);
+    job.spec.objective = made_objective(losses[i % 3], 1, (uint64_t)i);
+    job.spec.params.grow_policy = i / 9 % 3;
+    job.spec.params.max_depth = 3;
+    job.spec.params.min_child_weight = 0.0;
+    job.spec.params.subsample = i % 7 == 0 ? 0.8 : 1.0;
+    trained *single = train(&job, &(train_how){2, 0, GBT_SIMD_AUTO, NULL});
+    for (int size = 1; size <= 5; size += size == 3 ? 2 : 1) {
+      shares *s = shares_new(&job, size, (uint64_t)(40 * i + size), 0);
+      n_empty += any_empty(s);
+      shares_free(s);
+      if (!check_job(&job, single, size, (uint64_t)(40 * i + size), 0)) test_note("case %d, %d ranks", i, size);
+    }
+    trained_free(single);
+    made_free(data);
+  }
+  CHECK(n_empty > 20);
+}
+
+/* More leaves than are renewed together. */
+static void thousands_of_leaves_that_are_quantiles(void) {
+  made *data = made_new(4, 24000, 2, (const made_kind[]){MADE_BELL, MADE_BELL});
+  made_response(data, GBT_OBJ_ABSOLUTE_ERROR, 1, 3);
+  train_job job = job_make(data, GBT_OBJ_ABSOLUTE_ERROR, 1, 1);
+  job.spec.params.max_depth = 20;
+  job.spec.params.max_leaves = 0;
+  job.spec.params.min_child_weight = 0.0;
+  trained *single = train(&job, &(train_how){1, 0, GBT_SIMD_AUTO, NULL});
+  CHECK(single->forest->n_nodes > 2 * 2100);
+  check_job(&job, single, 3, 1, 0);
+  trained_free(single);
+  made_free(data);
 }
 
 /* Every number of rows, on one rank and more of them than there are rows. */
@@ -237,18 +268,18 @@ static void slots_met_by_many_rows(void) {
 /* ---- failures ---- */
 
 /* Three rounds with everything that takes memory. */
-static random_job busy_job(void) {
+static random_job busy_job_of(gbt_objective_kind loss, int32_t n_outputs) {
   random_job r = random_job_make(7, 100);
   const made_kind kinds[] = {MADE_BELL, MADE_HOLED, MADE_LEVELS, MADE_ZEROS, MADE_ORDERED, MADE_FEW};
   made_free(r.data);
   for (int i = 0; i < JOB_VALID; i++) made_free(r.valid[i]), r.valid[i] = NULL;
   r.data = made_new(1, 120, 6, kinds);
   r.valid[0] = made_new(2, 30, 6, kinds);
-  made_response(r.data, GBT_OBJ_SOFTMAX, 3, 3);
-  made_response(r.valid[0], GBT_OBJ_SOFTMAX, 3, 4);
+  made_response(r.data, loss, n_outputs, 3);
+  made_response(r.valid[0], loss, n_outputs, 4);
   made_weights(r.data, 5);
   made_weights(r.valid[0], 6);
-  r.job = job_make(r.data, GBT_OBJ_SOFTMAX, 3, 3);
+  r.job = job_make(r.data, loss, n_outputs, 3);
   r.job.valid[0] = r.valid[0];
   r.job.spec.n_valid = 1;
   r.job.spec.params.subsample = 0.7;
@@ -257,6 +288,8 @@ static random_job busy_job(void) {
   add_metrics(&r.job, 1);
   return r;
 }
+
+static random_job busy_job(void) { return busy_job_of(GBT_OBJ_SOFTMAX, 3); }
 
 /* All ranks ended with this, told by the same words, with the same whole rounds. */
 static int same_end(const ranked *out, int size, int bad, gbt_status want) {
@@ -273,9 +306,8 @@ static int same_end(const ranked *out, int size, int bad, gbt_status want) {
   return ok;
 }
 
-static void memory_of_one_rank_runs_out(void) {
+static void memory_runs_out(random_job job) {
   enum { SIZE = 3 };
-  random_job job = busy_job();
   shares *s = shares_new(&job.job, SIZE, 4, 0);
   int64_t n_calls = 0, n_runs = 0;
   for (int bad = 0; bad < SIZE; bad++)
@@ -301,6 +333,11 @@ static void memory_of_one_rank_runs_out(void) {
   test_note("%" PRId64 " runs, about %" PRId64 " allocations each", n_runs, n_calls);
   shares_free(s);
   random_job_free(&job);
+}
+
+static void memory_of_one_rank_runs_out(void) {
+  memory_runs_out(busy_job());
+  memory_runs_out(busy_job_of(GBT_OBJ_MAPE, 1));
 }
 
 /* Cuts alone: every allocation of a rank, of numbers, levels and ranks of levels. */
@@ -410,9 +447,8 @@ static int ask(void *user) {
   return ++a->n_asked == a->stop_at;
 }
 
-static void one_rank_is_asked_to_stop(void) {
+static void asked_to_stop(random_job job) {
   enum { SIZE = 3 };
-  random_job job = busy_job();
   shares *s = shares_new(&job.job, SIZE, 4, 0);
   int64_t n_stopped = 0, n_half = 0;
   clock_jump(20000000); /* every look at the clock is due to ask */
@@ -439,6 +475,11 @@ static void one_rank_is_asked_to_stop(void) {
   test_note("%" PRId64 " stopped, %" PRId64 " of them behind the first round", n_stopped, n_half);
   shares_free(s);
   random_job_free(&job);
+}
+
+static void one_rank_is_asked_to_stop(void) {
+  asked_to_stop(busy_job());
+  asked_to_stop(busy_job_of(GBT_OBJ_MAPE, 1));
 }
 
 static void one_clock_decides_for_all(void) {
@@ -539,6 +580,8 @@ void suite_ranks(void) {
   RUN(random_models_of_shares_are_those_of_all_rows);
   RUN(odd_models_of_shares_are_those_of_all_rows);
   RUN(every_objective_of_the_table);
+  RUN(leaves_that_are_quantiles);
+  RUN(thousands_of_leaves_that_are_quantiles);
   RUN(every_number_of_rows);
   RUN(responses_that_are_constant_on_a_rank);
   RUN(slots_met_by_many_rows);

@@ -99,14 +99,9 @@ static gbt_status check_init(const gbt_trainer_spec *spec, gbt_error *err) {
 }
 
 /* What leaves that are quantiles do not go with. */
-static gbt_status check_leaves(gbt_ctx *ctx, const gbt_trainer_spec *spec, gbt_error *err) {
+static gbt_status check_leaves(const gbt_trainer_spec *spec, gbt_error *err) {
   const gbt_objective_info *info = gbt_objective_info_of(spec->objective.kind);
   if (info->leaves != GBT_LEAVES_QUANTILE) return GBT_OK;
-  if (!gbt_comm_alone(ctx))
-    return gbt_fail_on(err, GBT_E_UNSUPPORTED, "objective",
-                       "the objective \"%s\" cannot be trained by several processes: its leaves are quantiles of all "
-                       "rows in them; train in one process",
-                       info->name);
   for (int32_t c = 0; spec->monotone && c < spec->train->cuts->schema->n_columns; c++)
     if (spec->monotone[c] != 0)
       return gbt_fail_on(err, GBT_E_UNSUPPORTED, "monotone_constraints",
@@ -126,7 +121,7 @@ static gbt_status check_spec(gbt_ctx *ctx, const gbt_trainer_spec *spec, gbt_err
   GBT_TRY(check_data(spec, err));
   GBT_TRY(check_metrics(spec, err));
   GBT_TRY(check_init(spec, err));
-  GBT_TRY(check_leaves(ctx, spec, err));
+  GBT_TRY(check_leaves(spec, err));
   GBT_TRY(gbt_ranks_check_spec(ctx, spec, err));
   for (int32_t s = 0; s <= spec->n_valid; s++)
     GBT_TRY(gbt_ranks_check_weights(ctx, s == 0 ? spec->train : spec->valid[s - 1], err));

@@ -1,18 +1,18 @@
 /* Leaf values that are quantiles of residuals.
  *
  * A node of CPU_TASK_ROWS rows or fewer is one task, which finds all digits of its key with the weights of one digit on
- * its stack. Larger ones are searched together, digit by digit: every chunk weighs its rows, then the weights of a
- * node's chunks are added. There are two chunks in CPU_TASK_ROWS rows at most, so these weights take a quarter of a
- * byte a row.
+ * its stack. Larger ones, and all nodes where there are several ranks, are searched together, digit by digit: every
+ * chunk weighs its rows, then the weights of a node's chunks are added, and those of the ranks. BATCH such nodes at a
+ * time, so that their weights take a few megabytes.
  *
  * Below a kept node of a symmetric tree leaves have that node's value, so it is the node that is searched. */
 #include <string.h>
 
+#include "../base/comm.h"
+#include "../base/parallel.h"
 #include "cpu.h"
 
-#include "../base/parallel.h"
-
-enum { DIGIT = 8, DIGITS = 64 / DIGIT, VALUES = 1 << DIGIT };
+enum { DIGIT = 8, VALUES = 1 << DIGIT, BATCH = 2048 };
 
 gbt_status cpu_renew_open(gbt_ctx *ctx, cpu_backend *be, gbt_error *err) {
   const gbt_dataset *train = be->sets[0];
@@ -27,7 +27,9 @@ void cpu_renew_close(cpu_backend *be) {
   gbt_mem_free(&be->mem, be->renew.key);
   gbt_mem_free(&be->mem, be->renew.whole);
   gbt_mem_free(&be->mem, be->renew.pick);
+  gbt_mem_free(&be->mem, be->renew.large);
   gbt_mem_free(&be->mem, be->renew.weight);
+  gbt_mem_free(&be->mem, be->renew.sum);
 }
 
 static void key_task(void *arg, int64_t task, int thread) {
@@ -58,7 +60,7 @@ static void weigh(const cpu_backend *be, const cpu_chunk *chunk, const gbt_pick 
 
 static void small_task(void *arg, int64_t task, int thread) {
   cpu_backend *be = arg;
-  const cpu_chunk *chunk = &be->rows.chunk[be->renew.n_large + (size_t)task];
+  const cpu_chunk *chunk = &be->rows.chunk[task];
   gbt_pick *pick = &be->renew.pick[chunk->node];
   uint64_t weight[VALUES];
   (void)thread;
@@ -79,46 +81,72 @@ static void large_task(void *arg, int64_t task, int thread) {
   weigh(be, chunk, &be->renew.pick[chunk->node], be->renew.shift, weight);
 }
 
-/* The weights of each node's chunks into those of its first one, and one digit more of its pick. */
-static gbt_status add_digit(gbt_ctx *ctx, cpu_backend *be, gbt_error *err) {
-  const cpu_chunk *chunk = be->rows.chunk;
-  for (size_t c = 0, beg = 0; c < be->renew.n_large; c++) {
-    uint64_t *into, *from = be->renew.weight + c * VALUES;
+/* The weights of each node's chunks into the node's place of `sum`. */
+static gbt_status join_chunks(gbt_ctx *ctx, cpu_backend *be, size_t n, gbt_error *err) {
+  memset(be->renew.sum, 0, n * VALUES * sizeof *be->renew.sum);
+  for (size_t c = 0; c < be->rows.n_chunk; c++) {
+    const uint64_t *from = be->renew.weight + c * VALUES;
+    uint64_t *into = be->renew.sum + (size_t)be->rows.chunk[c].item * VALUES;
     if (c % 256 == 0) GBT_TRY(gbt_ctx_poll(ctx, err));
-    if (chunk[c].node != chunk[beg].node) beg = c;
-    into = be->renew.weight + beg * VALUES;
-    for (int i = 0; c > beg && i < VALUES; i++) into[i] += from[i];
-    if (c + 1 < be->renew.n_large && chunk[c + 1].node == chunk[c].node) continue;
-    gbt_pick_digit(&be->renew.pick[chunk[c].node], into, DIGIT, be->renew.shift == 64 - DIGIT, be->renew.level);
+    for (int i = 0; i < VALUES; i++) into[i] += from[i];
   }
   return GBT_OK;
 }
 
-static gbt_status add_nodes(cpu_backend *be, int large, gbt_error *err) {
+/* One digit more of the picks of node[0 .. n). */
+static gbt_status add_digit(gbt_ctx *ctx, cpu_backend *be, const int32_t *node, size_t n, gbt_error *err) {
+  cpu_renewal *renew = &be->renew;
+  const int first = renew->shift == 64 - DIGIT;
+  GBT_TRY(cpu_parallel(ctx, (int64_t)be->rows.n_chunk, 2.0 * (double)be->rows.n_in, large_task, be, err));
+  GBT_TRY(join_chunks(ctx, be, n, err));
+  GBT_TRY(gbt_comm_sum_i64(ctx, renew->sum, n * VALUES, err));
+  for (size_t i = 0; i < n; i++)
+    gbt_pick_digit(&renew->pick[node[i]], renew->sum + i * VALUES, DIGIT, first, renew->level);
+  return GBT_OK;
+}
+
+/* The picks of node[0 .. n), searched together. */
+static gbt_status renew_batch(gbt_ctx *ctx, cpu_backend *be, const int32_t *node, size_t n, gbt_error *err) {
+  cpu_renewal *renew = &be->renew;
+  be->rows.n_chunk = 0;
+  for (size_t i = 0; i < n; i++) {
+    const gbt_grow_node *its = &be->fr.node[node[i]];
+    GBT_TRY(cpu_add_chunks(be, node[i], (int32_t)i, its->row_beg, its->own_rows, CPU_TASK_ROWS, err));
+  }
+  GBT_TRY(gbt_mem_grow(&be->mem, &renew->sum, &renew->cap_sum, n * VALUES, sizeof *renew->sum, err));
+  GBT_TRY(gbt_mem_grow(&be->mem, &renew->weight, &renew->cap_weight, be->rows.n_chunk * VALUES, sizeof *renew->weight,
+                       err));
+  for (renew->shift = 64 - DIGIT; renew->shift >= 0; renew->shift -= DIGIT) GBT_TRY(add_digit(ctx, be, node, n, err));
+  return GBT_OK;
+}
+
+/* Nodes whose values are their own quantiles: the large ones to renew->large, the others to be->rows.chunk. */
+static gbt_status sort_out(const gbt_ctx *ctx, cpu_backend *be, gbt_error *err) {
+  const int alone = gbt_comm_alone(ctx);
+  be->rows.n_chunk = be->renew.n_large = 0;
   for (size_t i = 0; i < be->fr.n_nodes; i++) {
     const gbt_grow_node *node = &be->fr.node[i], *parent = node->parent >= 0 ? &be->fr.node[node->parent] : NULL;
-    if (!gbt_grow_has_value(node, parent) || (node->own_rows > CPU_TASK_ROWS) != large) continue;
-    GBT_TRY(cpu_add_chunks(be, (int32_t)i, 0, node->row_beg, node->own_rows, CPU_TASK_ROWS, err));
+    if (!gbt_grow_has_value(node, parent)) continue;
+    if (!alone || node->own_rows > CPU_TASK_ROWS)
+      be->renew.large[be->renew.n_large++] = (int32_t)i;
+    else
+      GBT_TRY(cpu_add_chunks(be, (int32_t)i, 0, node->row_beg, node->own_rows, CPU_TASK_ROWS, err));
   }
   return GBT_OK;
 }
 
 gbt_status cpu_renew_leaves(gbt_ctx *ctx, cpu_backend *be, gbt_error *err) {
   cpu_renewal *renew = &be->renew;
-  const double rows = (double)be->rows.n_in;
+  const size_t n_nodes = be->fr.n_nodes;
   if (!renew->key) return GBT_OK;
-  GBT_TRY(gbt_mem_grow(&be->mem, &renew->pick, &renew->cap_pick, be->fr.n_nodes, sizeof *renew->pick, err));
-  memset(renew->pick, 0, be->fr.n_nodes * sizeof *renew->pick); /* nodes without rows */
-  be->rows.n_chunk = 0;
-  GBT_TRY(add_nodes(be, 1, err));
-  renew->n_large = be->rows.n_chunk;
-  GBT_TRY(add_nodes(be, 0, err));
-  GBT_TRY(gbt_mem_grow(&be->mem, &renew->weight, &renew->cap_weight, renew->n_large * VALUES, sizeof *renew->weight,
-                       err));
-  GBT_TRY(cpu_parallel(ctx, (int64_t)(be->rows.n_chunk - renew->n_large), 16.0 * rows, small_task, be, err));
-  for (renew->shift = 64 - DIGIT; renew->n_large > 0 && renew->shift >= 0; renew->shift -= DIGIT) {
-    GBT_TRY(cpu_parallel(ctx, (int64_t)renew->n_large, 2.0 * rows, large_task, be, err));
-    GBT_TRY(add_digit(ctx, be, err));
+  GBT_TRY(gbt_mem_grow(&be->mem, &renew->pick, &renew->cap_pick, n_nodes, sizeof *renew->pick, err));
+  GBT_TRY(gbt_mem_grow(&be->mem, &renew->large, &renew->cap_large, n_nodes, sizeof *renew->large, err));
+  memset(renew->pick, 0, n_nodes * sizeof *renew->pick); /* nodes without rows */
+  GBT_TRY(sort_out(ctx, be, err));
+  GBT_TRY(cpu_parallel(ctx, (int64_t)be->rows.n_chunk, 16.0 * (double)be->rows.n_in, small_task, be, err));
+  for (size_t beg = 0; beg < renew->n_large; beg += BATCH) {
+    const size_t left = renew->n_large - beg;
+    GBT_TRY(renew_batch(ctx, be, renew->large + beg, left < BATCH ? left : BATCH, err));
   }
   return GBT_OK;
 }

@@ -12,10 +12,12 @@ typedef struct cpu_renewal {
   double level;
   gbt_pick *pick; /* per node */
   size_t cap_pick;
-  uint64_t *weight; /* by digit, of each chunk of a node that has several */
-  size_t cap_weight;
-  size_t n_large; /* chunks of nodes that have several: the first ones */
-  int shift;      /* of the digit that the pass looks at */
+  int32_t *large; /* nodes that are searched together */
+  size_t cap_large, n_large;
+  uint64_t *weight; /* by digit, of each chunk of some of these */
+  uint64_t *sum;    /* by digit, of these nodes */
+  size_t cap_weight, cap_sum;
+  int shift; /* of the digit that the pass looks at */
 } cpu_renewal;
 
 gbt_status cpu_renew_open(gbt_ctx *ctx, struct cpu_backend *be, gbt_error *err) GBT_MUST_CHECK;

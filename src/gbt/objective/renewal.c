@@ -1,12 +1,13 @@
 /* Whole weights of rows, and the base score of objectives whose leaves are quantiles. */
 #include "renewal.h"
 
+#include <string.h>
+
 #include "../base/comm.h"
 #include "../base/parallel.h"
-#include "../base/sort.h"
 #include "formulas.h"
 
-enum { RENEWAL_ROWS = 65536 };
+enum { RENEWAL_ROWS = 16384, DIGIT = 8, VALUES = 1 << DIGIT };
 
 double gbt_renewal_level(const gbt_objective *o) {
   switch ((gbt_objective_kind)o->kind) {
@@ -36,82 +37,131 @@ static double factor_of(int32_t kind, double y) {
   return 1.0;
 }
 
-static double weight_of(const gbt_objective *o, const gbt_label_rows *rows, int64_t i) {
-  const double factor = factor_of(o->kind, rows->label[i]);
-  return rows->weight ? rows->weight[i] * factor : factor;
+/* One pass over rows, in tasks of RENEWAL_ROWS. What threads find is a maximum or integers, so their order is free. */
+typedef struct renewal_pass {
+  const gbt_objective *objective;
+  const gbt_label_rows *rows;
+  double *max;    /* per thread: the largest weight */
+  int64_t *other; /* per thread: whether a weight is not 1 */
+  gbt_whole_scale scale;
+  uint64_t *whole;    /* n_rows; NULL: all 1 */
+  gbt_pick pick;      /* what is known of the base score's key */
+  int shift;          /* of the digit that the pass looks at */
+  uint64_t *by_digit; /* threads x VALUES: weights of the rows that agree with the pick so far */
+} renewal_pass;
+
+static gbt_status over_rows(gbt_ctx *ctx, renewal_pass *p, gbt_task_fn task, gbt_error *err) {
+  return gbt_parallel(ctx, (p->rows->n_rows + RENEWAL_ROWS - 1) / RENEWAL_ROWS, task, p, err);
+}
+
+static int64_t end_of(const renewal_pass *p, int64_t beg) {
+  return p->rows->n_rows - beg < RENEWAL_ROWS ? p->rows->n_rows : beg + RENEWAL_ROWS;
+}
+
+/* ---- weights ---- */
+
+static double weight_of(const renewal_pass *p, int64_t i) {
+  const double factor = factor_of(p->objective->kind, p->rows->label[i]);
+  return p->rows->weight ? p->rows->weight[i] * factor : factor;
+}
+
+static void most_task(void *arg, int64_t task, int thread) {
+  const renewal_pass *p = arg;
+  const int64_t beg = task * RENEWAL_ROWS, end = end_of(p, beg);
+  double max = p->max[thread];
+  int other = 0;
+  for (int64_t i = beg; i < end; i++) {
+    const double w = weight_of(p, i);
+    other |= w != 1.0;
+    if (w > max) max = w;
+  }
+  p->max[thread] = max;
+  p->other[thread] |= other;
+}
+
+static void whole_task(void *arg, int64_t task, int thread) {
+  const renewal_pass *p = arg;
+  const int64_t beg = task * RENEWAL_ROWS, end = end_of(p, beg);
+  (void)thread;
+  for (int64_t i = beg; i < end; i++) p->whole[i] = gbt_whole_weight(weight_of(p, i), p->scale);
+}
+
+/* The largest weight of all ranks' rows, and whether one is not 1. */
+static gbt_status find_most(gbt_ctx *ctx, renewal_pass *p, double *max, int64_t *other, gbt_error *err) {
+  gbt_status status = GBT_OK;
+  const size_t n_threads = (size_t)ctx->n_threads;
+  *max = 0.0;
+  *other = 0;
+  GBT_TRY_GOTO(gbt_mem_zeros(&ctx->mem, n_threads, sizeof *p->max, &p->max, err), done);
+  GBT_TRY_GOTO(gbt_mem_zeros(&ctx->mem, n_threads, sizeof *p->other, &p->other, err), done);
+  GBT_TRY_GOTO(over_rows(ctx, p, most_task, err), done);
+  for (size_t t = 0; t < n_threads; t++) {
+    if (p->max[t] > *max) *max = p->max[t];
+    *other |= p->other[t];
+  }
+  GBT_TRY_GOTO(gbt_comm_max_f64(ctx, max, 1, err), done);
+  GBT_TRY_GOTO(gbt_comm_max_i64(ctx, other, 1, err), done);
+done:
+  gbt_mem_free(&ctx->mem, p->max);
+  gbt_mem_free(&ctx->mem, p->other);
+  return status;
 }
 
 gbt_status gbt_renewal_weights(gbt_ctx *ctx, const gbt_objective *o, const gbt_label_rows *rows, uint64_t **out,
                                gbt_error *err) {
   gbt_status status = GBT_OK;
-  uint64_t *whole = NULL;
-  double max = 0.0;
-  int same = 1;
+  renewal_pass p = {.objective = o, .rows = rows};
+  int64_t n_rows = rows->n_rows, other;
+  double max;
   *out = NULL;
-  for (int64_t i = 0; i < rows->n_rows; i++) {
-    if (i % RENEWAL_ROWS == 0) GBT_TRY(gbt_ctx_poll(ctx, err));
-    const double w = weight_of(o, rows, i);
-    same &= w == 1.0;
-    if (w > max) max = w;
-  }
-  if (same) return GBT_OK;
-  const gbt_whole_scale scale = gbt_whole_scale_of(max, rows->n_rows);
-  GBT_TRY(gbt_mem_array(&ctx->mem, (size_t)rows->n_rows, sizeof *whole, &whole, err));
-  for (int64_t i = 0; i < rows->n_rows; i++) {
-    if (i % RENEWAL_ROWS == 0) GBT_TRY_GOTO(gbt_ctx_poll(ctx, err), done);
-    whole[i] = gbt_whole_weight(weight_of(o, rows, i), scale);
-  }
+  GBT_TRY(find_most(ctx, &p, &max, &other, err));
+  if (!other) return GBT_OK;
+  GBT_TRY(gbt_comm_sum_i64(ctx, &n_rows, 1, err));
+  p.scale = gbt_whole_scale_of(max, n_rows);
+  GBT_TRY(gbt_mem_array(&ctx->mem, (size_t)rows->n_rows, sizeof *p.whole, &p.whole, err));
+  GBT_TRY_GOTO(over_rows(ctx, &p, whole_task, err), done);
+  *out = p.whole;
+  p.whole = NULL;
 done:
-  if (status == GBT_OK)
-    *out = whole;
-  else
-    gbt_mem_free(&ctx->mem, whole);
+  gbt_mem_free(&ctx->mem, p.whole);
   return status;
 }
 
-/* Sorted keys and the rows that they are of -> the quantile. */
-static gbt_status quantile_of(gbt_ctx *ctx, const uint64_t *key, const uint32_t *row, const uint64_t *whole, size_t n,
-                              double level, double *out, gbt_error *err) {
-  uint64_t total = 0, below = 0;
-  size_t at = 0;
-  for (size_t i = 0; i < n; i++) {
-    if (i % RENEWAL_ROWS == 0) GBT_TRY(gbt_ctx_poll(ctx, err));
-    total += whole ? whole[i] : 1;
+/* ---- base score ---- */
+
+static void digit_task(void *arg, int64_t task, int thread) {
+  const renewal_pass *p = arg;
+  const double *label = p->rows->label, *offset = p->rows->offset;
+  const int64_t beg = task * RENEWAL_ROWS, end = end_of(p, beg);
+  const int first = p->shift == 64 - DIGIT;
+  uint64_t *weight = p->by_digit + (size_t)thread * VALUES;
+  for (int64_t i = beg; i < end; i++) {
+    const uint64_t known = gbt_order_key(offset ? label[i] - offset[i] : label[i]) >> p->shift;
+    if (first || known >> DIGIT == p->pick.key) weight[known & (VALUES - 1)] += p->whole ? p->whole[i] : 1;
   }
-  if (total == 0) return GBT_OK;
-  const uint64_t goal = gbt_renewal_goal(level, total);
-  while ((below += whole ? whole[row[at]] : 1) < goal) {
-    if (at % RENEWAL_ROWS == 0) GBT_TRY(gbt_ctx_poll(ctx, err));
-    at++;
-  }
-  *out = gbt_order_value(key[at]);
+}
+
+/* One digit more of the pick, over all ranks. */
+static gbt_status find_digit(gbt_ctx *ctx, renewal_pass *p, gbt_error *err) {
+  const size_t cells = (size_t)ctx->n_threads * VALUES;
+  memset(p->by_digit, 0, cells * sizeof *p->by_digit);
+  GBT_TRY(over_rows(ctx, p, digit_task, err));
+  for (size_t i = VALUES; i < cells; i++) p->by_digit[i % VALUES] += p->by_digit[i];
+  GBT_TRY(gbt_comm_sum_i64(ctx, p->by_digit, VALUES, err));
+  gbt_pick_digit(&p->pick, p->by_digit, DIGIT, p->shift == 64 - DIGIT, gbt_renewal_level(p->objective));
   return GBT_OK;
 }
 
 gbt_status gbt_renewal_base(gbt_ctx *ctx, const gbt_objective *o, const gbt_label_rows *rows, double *out,
                             gbt_error *err) {
   gbt_status status = GBT_OK;
-  const size_t n = (size_t)rows->n_rows;
-  uint64_t *whole = NULL, *key = NULL, *spare_key = NULL;
-  uint32_t *row = NULL, *spare_row = NULL;
-  GBT_ASSERT(gbt_comm_alone(ctx));
-  GBT_TRY_GOTO(gbt_renewal_weights(ctx, o, rows, &whole, err), done);
-  GBT_TRY_GOTO(gbt_mem_array(&ctx->mem, n, sizeof *key, &key, err), done);
-  GBT_TRY_GOTO(gbt_mem_array(&ctx->mem, n, sizeof *spare_key, &spare_key, err), done);
-  GBT_TRY_GOTO(gbt_mem_array(&ctx->mem, n, sizeof *row, &row, err), done);
-  GBT_TRY_GOTO(gbt_mem_array(&ctx->mem, n, sizeof *spare_row, &spare_row, err), done);
-  for (size_t i = 0; i < n; i++) {
-    if (i % RENEWAL_ROWS == 0) GBT_TRY_GOTO(gbt_ctx_poll(ctx, err), done);
-    key[i] = gbt_order_key(rows->offset ? rows->label[i] - rows->offset[i] : rows->label[i]);
-    row[i] = (uint32_t)i;
-  }
-  GBT_TRY_GOTO(gbt_sort_u64_parallel(ctx, key, row, n, spare_key, spare_row, err), done);
-  GBT_TRY_GOTO(quantile_of(ctx, key, row, whole, n, gbt_renewal_level(o), out, err), done);
+  renewal_pass p = {.objective = o, .rows = rows};
+  GBT_TRY_GOTO(gbt_renewal_weights(ctx, o, rows, &p.whole, err), done);
+  GBT_TRY_GOTO(gbt_mem_array(&ctx->mem, (size_t)ctx->n_threads * VALUES, sizeof *p.by_digit, &p.by_digit, err), done);
+  for (p.shift = 64 - DIGIT; p.shift >= 0; p.shift -= DIGIT) GBT_TRY_GOTO(find_digit(ctx, &p, err), done);
+  *out = gbt_pick_value(&p.pick, 0.0);
 done:
-  gbt_mem_free(&ctx->mem, whole);
-  gbt_mem_free(&ctx->mem, key);
-  gbt_mem_free(&ctx->mem, spare_key);
-  gbt_mem_free(&ctx->mem, row);
-  gbt_mem_free(&ctx->mem, spare_row);
+  gbt_mem_free(&ctx->mem, p.by_digit);
+  gbt_mem_free(&ctx->mem, p.whole);
   return status;
 }

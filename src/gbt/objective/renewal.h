@@ -12,7 +12,7 @@
  *
  * Residuals stand as keys that order like them (gbt_order_key). A key is found digit by digit from the highest on: the
  * rows that agree with what is known of it are weighed by their next digit. All is addition of whole numbers, so no
- * order of rows, threads or blocks shows. */
+ * order of rows, threads, blocks or ranks shows. */
 #ifndef GBT_OBJECTIVE_RENEWAL_H
 #define GBT_OBJECTIVE_RENEWAL_H
 
@@ -64,12 +64,12 @@ static inline int gbt_renews(const gbt_objective *o) {
 /* The level of an objective that renews leaves. */
 double gbt_renewal_level(const gbt_objective *objective);
 
-/* Whole weights of all rows to *out, which the caller frees with ctx's memory; NULL: all weigh 1. For an objective that
- * renews leaves. */
+/* Whole weights of this rank's rows to *out, which the caller frees with ctx's memory; NULL: all rows of all ranks
+ * weigh 1. One scale serves all ranks. For an objective that renews leaves. Collective. */
 gbt_status gbt_renewal_weights(gbt_ctx *ctx, const gbt_objective *objective, const gbt_label_rows *rows,
                                uint64_t **out, gbt_error *err) GBT_MUST_CHECK;
 
-/* The weighted quantile of label - offset of all rows; 0 when they weigh nothing. */
+/* The weighted quantile of label - offset of the rows of all ranks; 0 when they weigh nothing. Collective. */
 gbt_status gbt_renewal_base(gbt_ctx *ctx, const gbt_objective *objective, const gbt_label_rows *rows, double *out,
                             gbt_error *err) GBT_MUST_CHECK;
 
