@@ -71,6 +71,7 @@ SEXP r_gbt_metric_labels_check(SEXP metric, SEXP param, SEXP label, SEXP set) {
   gbt_error err = {0};
   const double *at = r_arg_reals(label, Rf_xlength(label), "label");
   if (at == NULL || TYPEOF(set) != STRSXP || Rf_xlength(set) != 1) r_stop("`label` and `set` must be given");
-  r_check(gbt_metric_labels_check(&m, 0, (int64_t)Rf_xlength(label), at, r_utf8(STRING_ELT(set, 0)), &err), &err);
+  const gbt_rows rows = {.n = (int64_t)Rf_xlength(label), .field = {[GBT_LABEL] = at}};
+  r_check(gbt_metric_labels_check(&m, &rows, r_utf8(STRING_ELT(set, 0)), &err), &err);
   return R_NilValue;
 }

@@ -58,10 +58,13 @@ SEXP r_gbt_class_weights(SEXP label, SEXP weight, SEXP given, SEXP n_classes, SE
   const R_xlen_t n = Rf_xlength(label);
   const int32_t k = r_arg_int(n_classes, "n_classes");
   if (k < 1) r_stop("`n_classes` must be 1 or more");
-  const gbt_label_rows rows = {(int64_t)n, r_arg_reals(label, n, "label"), r_arg_reals(weight, n, "weights"), NULL};
+  const gbt_rows rows = {.n = (int64_t)n,
+                         .field = {[GBT_LABEL] = r_arg_reals(label, n, "label"),
+                                   [GBT_WEIGHT] = r_arg_reals(weight, n, "weights")}};
   const double *of_class = r_arg_reals(given, k, "class_weights");
   for (R_xlen_t i = 0; i < n; i++)
-    if (!(rows.label[i] >= 0 && rows.label[i] < k)) r_stop("`label` must hold class numbers below %d", (int)k);
+    if (!(gbt_label_of(&rows, i) >= 0 && gbt_label_of(&rows, i) < k))
+      r_stop("`label` must hold class numbers below %d", (int)k);
   const r_threads t = r_arg_threads(threads);
   static const char *parts[] = {"classes", "rows", ""};
   SEXP out = PROTECT(Rf_mkNamed(VECSXP, parts));

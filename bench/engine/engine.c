@@ -70,7 +70,8 @@ static int run(const made *d, const gbt_params *params, int64_t rounds, int thre
     t3 = seconds();
     peaks[2] = peak;
     const gbt_metric logloss = gbt_metric_plain(GBT_METRIC_LOGLOSS);
-    if (!s) s = gbt_metric_eval(&ctx, &logloss, &spec.objective, d->n, score, d->y, NULL, &metric, &err);
+    const gbt_rows rows = {.n = d->n, .field = {[GBT_LABEL] = d->y}};
+    if (!s) s = gbt_metric_eval(&ctx, &logloss, &spec.objective, &rows, score, &metric, &err);
   }
   if (s)
     fprintf(stderr, "%s\n", err.msg);

@@ -131,7 +131,7 @@ static gbt_status run_backend(gbt_ctx *ctx, gbt_dataset *ds, gbt_objective_kind 
   for (uint64_t round = 0; round < 2; round++) { /* the first one finds cold memory */
     double t0 = seconds();
     GBT_TRY_GOTO(be->ops->gradients(ctx, be, round, err), done);
-    if (round > 0) add(&out->gradients[loss], seconds() - t0, (double)ds->n_rows);
+    if (round > 0) add(&out->gradients[loss], seconds() - t0, (double)ds->rows.n);
   }
   if (forest) {
     figures *warm = calloc(1, sizeof *warm); /* the first tree's histograms are fresh memory: not counted */

@@ -103,7 +103,7 @@ static gbt_status grow_rounds(gbt_ctx *ctx, const gbt_device_api *device, gbt_ba
       GBT_TRY_GOTO(grow(ctx, device, be, task, n, forest, to, err), done);
       to->n_trees += n;
       for (size_t i = forest->n_trees - (size_t)n; i < forest->n_trees; i++)
-        if (!count_bytes(forest, i, params->max_depth, ds->cuts->n_features, ds->n_rows, to)) {
+        if (!count_bytes(forest, i, params->max_depth, ds->cuts->n_features, ds->rows.n, to)) {
           status = gbt_fail(err, GBT_E_MEM, "no memory for a tree's depths");
           goto done;
         }

@@ -93,7 +93,8 @@ static gbt_status new_trainer(bench *b, const gbt_device_api *device, gbt_datase
 static gbt_status metric(bench *b, const double *score, const made *d, double *out, gbt_error *err) {
   const gbt_objective objective = gbt_objective_make(b->loss, b->n_outputs);
   const gbt_metric which = gbt_metric_for(gbt_metric_of_objective(b->loss), &objective);
-  return gbt_metric_eval(&b->ctx, &which, &objective, d->n, score, d->y, NULL, out, err);
+  const gbt_rows rows = {.n = d->n, .field = {[GBT_LABEL] = d->y}};
+  return gbt_metric_eval(&b->ctx, &which, &objective, &rows, score, out, err);
 }
 
 /* Quality on the test rows; the device's predictions, where it has any, must be the CPU's. */

@@ -81,7 +81,7 @@ static inline int world_open_with(world *w, made *m, const shape *s) {
   be->params = &w->params;
   be->n_outputs = 1;
   be->n_features = w->ds->cuts->n_features;
-  be->n_rows = w->ds->n_rows;
+  be->n_rows = w->ds->rows.n;
   be->device.n_units = s->n_units;
   be->bounds.tile_cols = s->tile_cols;
   be->device.shared_limit = s->shared_limit;

@@ -283,6 +283,10 @@ gbt_dataset *made_dataset(gbt_ctx *ctx, const made *m, gbt_cuts *cuts, int32_t m
   return NULL;
 }
 
+gbt_rows test_rows(int64_t n, const double *label, const double *weight, const double *offset) {
+  return (gbt_rows){.n = n, .field = {[GBT_LABEL] = label, [GBT_WEIGHT] = weight, [GBT_OFFSET] = offset}};
+}
+
 gbt_gh test_gradient(const gbt_objective *o, double s, double y) {
   gbt_gh none = {NAN, NAN};
   switch ((gbt_objective_kind)o->kind) {

@@ -72,6 +72,9 @@ made *made_rows(const made *m, const int64_t *rows, int64_t n);
 /* cuts: NULL makes new ones. NULL after a failure, which is reported as a failed check. */
 gbt_dataset *made_dataset(gbt_ctx *ctx, const made *m, gbt_cuts *cuts, int32_t max_bin, int32_t page_rows);
 
+/* Rows with these fields; NULL: not given. */
+gbt_rows test_rows(int64_t n, const double *label, const double *weight, const double *offset);
+
 /* Gradient and hessian of a row by the objective's header, found by its name in the table; NaN where gradients are not
  * row by row. */
 gbt_gh test_gradient(const gbt_objective *objective, double s, double y);

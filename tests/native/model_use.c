@@ -383,7 +383,7 @@ static void train_round(use *u, gbt_trainer *tr, const gbt_dataset *data, const 
   }
   gbt_forest_view view = gbt_forest_look(gbt_trainer_forest(tr));
   gbt_tree_range all = {0, view.n_trees};
-  size_t n = (size_t)(data->n_rows * view.n_outputs), n_bytes;
+  size_t n = (size_t)(data->rows.n * view.n_outputs), n_bytes;
   double *got = test_alloc(n * sizeof *got);
   uint8_t *bytes;
   CHECK_OK(gbt_trainer_scores(&u->ctx, tr, 0, &scores, test_err));

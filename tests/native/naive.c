@@ -33,7 +33,7 @@ static gbt_gh naive_row_gradient(const gbt_objective *o, double s, double y) {
 static double weighted_sum(const gbt_dataset *ds, const double *x) {
   gbt_exact_sum sum;
   gbt_exact_zero(&sum);
-  for (int64_t r = 0; r < ds->n_rows; r++) gbt_exact_add(&sum, (ds->weight ? ds->weight[r] : 1.0) * x[r]);
+  for (int64_t r = 0; r < ds->rows.n; r++) gbt_exact_add(&sum, gbt_weight_of(&ds->rows, r) * x[r]);
   return gbt_exact_value(&sum);
 }
 
@@ -42,10 +42,10 @@ static double clip(double x, double lo, double hi) { return x < lo ? lo : x > hi
 /* sum of w g over sum of w h at score `at`. */
 static double newton_step(const gbt_trainer_spec *spec, double at, double *g) {
   const gbt_dataset *ds = spec->train;
-  size_t n = (size_t)ds->n_rows;
+  size_t n = (size_t)ds->rows.n;
   double *part[2] = {test_alloc(n * sizeof **part), test_alloc(n * sizeof **part)};
-  for (size_t r = 0; r < n; r++) {
-    gbt_gh d = naive_row_gradient(&spec->objective, at + (ds->offset ? ds->offset[r] : 0.0), ds->label[r]);
+  for (int64_t r = 0; r < ds->rows.n; r++) {
+    gbt_gh d = naive_row_gradient(&spec->objective, at + gbt_offset_of(&ds->rows, r), gbt_label_of(&ds->rows, r));
     part[0][r] = d.g;
     part[1][r] = d.h;
   }
@@ -117,14 +117,14 @@ static double of_mean(const gbt_objective *o, double mean) {
 static void base_scores(const gbt_trainer_spec *spec, double *base) {
   const gbt_dataset *ds = spec->train;
   const gbt_base_rule rule = gbt_objective_info_of(spec->objective.kind)->base;
-  size_t n = (size_t)ds->n_rows;
+  size_t n = (size_t)ds->rows.n;
   double *top = test_alloc(n * sizeof *top), *bottom = test_alloc(n * sizeof *bottom);
   double low = INFINITY, high = -INFINITY;
   for (int32_t k = 0; k < spec->objective.n_outputs; k++) {
     base[k] = 0.0;
     if (rule == GBT_BASE_ZERO) continue;
-    for (size_t r = 0; r < n; r++) {
-      double offset = ds->offset ? ds->offset[r] : 0.0, y = ds->label[r];
+    for (int64_t r = 0; r < ds->rows.n; r++) {
+      double offset = gbt_offset_of(&ds->rows, r), y = gbt_label_of(&ds->rows, r);
       gbt_base_terms t = {rule == GBT_BASE_CLASS_SHARES ? y == k : y - offset, 1.0};
       if (rule == GBT_BASE_MEAN) t = mean_terms(&spec->objective, y, offset);
       top[r] = t.top;
@@ -136,7 +136,7 @@ static void base_scores(const gbt_trainer_spec *spec, double *base) {
     if (rule == GBT_BASE_MEAN) base[k] = of_mean(&spec->objective, mean);
     if (rule == GBT_BASE_CLASS_SHARES) base[k] = gbt_log(mean < 1e-9 ? 1e-9 : mean);
     if (rule == GBT_BASE_RESIDUAL_MEAN) base[k] = low == high ? top[0] : mean;
-    if (rule == GBT_BASE_RESIDUAL_QUANTILE) base[k] = naive_quantile(spec, top, NULL, ds->n_rows);
+    if (rule == GBT_BASE_RESIDUAL_QUANTILE) base[k] = naive_quantile(spec, top, NULL, ds->rows.n);
     if (rule == GBT_BASE_RESIDUAL_ROOT)
       base[k] = low == high ? top[0] : weights > 0.0 ? root(spec, mean, low, high) : 0.0;
   }
@@ -147,10 +147,11 @@ static void base_scores(const gbt_trainer_spec *spec, double *base) {
 static void start_scores(const naive *nv, int32_t which, const double *base) {
   const gbt_dataset *ds = set_at(nv, which);
   const double *init = which == 0 ? nv->spec->init_score : nv->spec->init_valid[which - 1];
+  const double *offset = ds->rows.field[GBT_OFFSET];
   for (int32_t k = 0; k < nv->n_outputs; k++)
-    for (int64_t r = 0; r < ds->n_rows; r++) {
-      int64_t at = k * ds->n_rows + r;
-      nv->score[which][at] = init ? init[at] : ds->offset ? base[k] + ds->offset[at] : base[k];
+    for (int64_t r = 0; r < ds->rows.n; r++) {
+      int64_t at = k * ds->rows.n + r;
+      nv->score[which][at] = init ? init[at] : offset ? base[k] + offset[at] : base[k];
     }
 }
 
@@ -158,7 +159,7 @@ static void start_scores(const naive *nv, int32_t which, const double *base) {
 
 /* g and h of every row and output, weights not yet in. */
 static void raw_gradients(const naive *nv, naive_custom custom, double *g, double *h) {
-  const double *y = nv->spec->train->label, *score = nv->score[0];
+  const double *y = nv->spec->train->rows.field[GBT_LABEL], *score = nv->score[0];
   if (nv->spec->objective.kind == GBT_OBJ_CUSTOM) {
     custom(score, y, nv->n, nv->n_outputs, g, h);
     return;
@@ -181,10 +182,10 @@ static void raw_gradients(const naive *nv, naive_custom custom, double *g, doubl
 static void make_gradients(naive *nv, uint64_t round, naive_custom custom) {
   size_t cells = (size_t)nv->n * (size_t)nv->n_outputs;
   double *g = test_alloc(cells * sizeof *g), *h = test_alloc(cells * sizeof *h);
-  const double *weight = nv->spec->train->weight;
+  const double *weight = nv->spec->train->rows.field[GBT_WEIGHT];
   raw_gradients(nv, custom, g, h);
   for (int64_t r = 0; r < nv->n && renews(nv->spec); r++)
-    nv->residual[r] = nv->spec->train->label[r] - nv->score[0][r];
+    nv->residual[r] = nv->spec->train->rows.field[GBT_LABEL][r] - nv->score[0][r];
   for (int32_t k = 0; k < nv->n_outputs; k++) {
     double max_g = 0.0, max_h = 0.0;
     gbt_fixed_sums sums = {0, 0, 0};
@@ -432,7 +433,7 @@ static void finish_tree(const naive *nv, gbt_forest *forest) {
   gbt_tree_parts tree = {(uint32_t)n, n_words, nodes, gain, cover, count, sets, NULL};
   CHECK_OK(gbt_forest_add(forest, &tree, test_err));
   for (int32_t s = 0; s <= nv->spec->n_valid; s++) {
-    int64_t rows = set_at(nv, s)->n_rows;
+    int64_t rows = set_at(nv, s)->rows.n;
     for (int64_t r = 0; r < rows; r++) nv->score[s][nv->output * rows + r] += value[leaf_of(nv, s, r)];
   }
   free(nodes), free(gain), free(cover), free(value), free(weight), free(count), free(sets);
@@ -464,7 +465,7 @@ static naive open_naive(const gbt_trainer_spec *spec, double *const *scores) {
   naive nv = {.spec = spec,
               .p = &spec->params,
               .cuts = spec->train->cuts,
-              .n = spec->train->n_rows,
+              .n = spec->train->rows.n,
               .n_feats = spec->train->cuts->n_features,
               .n_outputs = spec->objective.n_outputs,
               .score = scores,

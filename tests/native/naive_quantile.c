@@ -12,7 +12,7 @@ static int by_x(const void *a, const void *b) {
 }
 
 static double row_weight(const gbt_trainer_spec *spec, int64_t r) {
-  double w = spec->train->weight ? spec->train->weight[r] : 1.0, size = fabs(spec->train->label[r]);
+  double w = gbt_weight_of(&spec->train->rows, r), size = fabs(gbt_label_of(&spec->train->rows, r));
   return spec->objective.kind == GBT_OBJ_MAPE ? w * (1.0 / fmax(1.0, size)) : w;
 }
 
@@ -29,10 +29,10 @@ double naive_quantile(const gbt_trainer_spec *spec, const double *x, const int64
   naive_pair *pair = test_alloc((size_t)n * sizeof *pair);
   double level = spec->objective.kind == GBT_OBJ_QUANTILE ? spec->objective.param[0] : 0.5, max = 0.0, out = 0.0;
   uint64_t total = 0, below = 0;
-  for (int64_t r = 0; r < spec->train->n_rows; r++) max = fmax(max, row_weight(spec, r));
+  for (int64_t r = 0; r < spec->train->rows.n; r++) max = fmax(max, row_weight(spec, r));
   for (int64_t i = 0; i < n; i++) {
     int64_t r = rows ? rows[i] : i;
-    pair[i] = (naive_pair){x[r] + 0.0, whole(row_weight(spec, r), max, spec->train->n_rows)};
+    pair[i] = (naive_pair){x[r] + 0.0, whole(row_weight(spec, r), max, spec->train->rows.n)};
     total += pair[i].weight;
   }
   qsort(pair, (size_t)n, sizeof *pair, by_x);

@@ -1,12 +1,13 @@
 /* Weights of classes: those that balance them, and the products with the weights of rows. Weights here are whole
  * multiples of 2^-10, so that plain sums are exact. */
+#include "made.h"
 #include "fault.h"
 #include "test.h"
 
 #include "../../src/gbt/objective/class_weight.h"
 
 typedef struct class_case {
-  gbt_label_rows rows;
+  gbt_rows rows;
   int32_t n_classes;
   double *label, *weight;
 } class_case;
@@ -19,7 +20,7 @@ static class_case draw_case(test_rng *rng, int64_t n, int32_t n_classes, int wei
     c.label[i] = i < n_classes ? (double)i : (double)test_below(rng, test_below(rng, n_classes) + 1);
     c.weight[i] = (double)(1 + test_below(rng, 4096)) / 1024.0;
   }
-  c.rows = (gbt_label_rows){n, c.label, weighted ? c.weight : NULL, NULL};
+  c.rows = test_rows(n, c.label, weighted ? c.weight : NULL, NULL);
   return c;
 }
 
@@ -32,15 +33,15 @@ static void check_balance(const class_case *c, int threads) {
   gbt_ctx ctx = test_ctx(NULL, threads);
   double *out = test_alloc((size_t)c->n_classes * sizeof *out),
          *total = test_alloc((size_t)c->n_classes * sizeof *total);
-  double *rows = test_alloc((size_t)c->rows.n_rows * sizeof *rows), all = 0.0;
+  double *rows = test_alloc((size_t)c->rows.n * sizeof *rows), all = 0.0;
   for (int32_t k = 0; k < c->n_classes; k++) total[k] = 0.0;
-  for (int64_t i = 0; i < c->rows.n_rows; i++) total[(int32_t)c->label[i]] += c->rows.weight ? c->weight[i] : 1.0;
+  for (int64_t i = 0; i < c->rows.n; i++) total[(int32_t)c->label[i]] += gbt_weight_of(&c->rows, i);
   for (int32_t k = 0; k < c->n_classes; k++) all += total[k];
   if (CHECK_OK(gbt_class_balance(&ctx, &c->rows, c->n_classes, out, test_err)))
     for (int32_t k = 0; k < c->n_classes; k++) CHECK_EQ_BITS(out[k], all / ((double)c->n_classes * total[k]));
   if (CHECK_OK(gbt_class_weigh(&ctx, &c->rows, c->n_classes, out, rows, test_err)))
-    for (int64_t i = 0; i < c->rows.n_rows; i++)
-      CHECK_EQ_BITS(rows[i], (c->rows.weight ? c->weight[i] : 1.0) * out[(int32_t)c->label[i]]);
+    for (int64_t i = 0; i < c->rows.n; i++)
+      CHECK_EQ_BITS(rows[i], gbt_weight_of(&c->rows, i) * out[(int32_t)c->label[i]]);
   gbt_ctx_close(&ctx);
   free(out);
   free(total);
@@ -87,7 +88,7 @@ static void failures(void) {
   ctx.next_poll_ns = 0;
   CHECK_FAILS(gbt_class_balance(&ctx, &c.rows, 8, out, test_err), GBT_CANCELLED, "stop");
   gbt_ctx_close(&ctx);
-  for (int64_t i = 0; i < c.rows.n_rows; i++)
+  for (int64_t i = 0; i < c.rows.n; i++)
     if (c.label[i] == 3.0) c.weight[i] = 0.0;
   gbt_ctx plain = test_ctx(NULL, 1);
   CHECK_FAILS(gbt_class_balance(&plain, &c.rows, 8, out, test_err), GBT_E_DATA, "class 4 has no weight");

@@ -19,7 +19,7 @@ __global__ static void k_codes_of(cu_rows_view set, const uint32_t *row, int32_t
 }
 
 static void same_codes(world *w, const cu_set *set, const gbt_dataset *ds) {
-  size_t n = (size_t)ds->n_rows, n_feats = (size_t)ds->cuts->n_features;
+  size_t n = (size_t)ds->rows.n, n_feats = (size_t)ds->cuts->n_features;
   int64_t n_wrong = 0;
   int32_t *at = up<int32_t>(w, NULL, n * n_feats);
   CU_LAUNCH(k_codes, 4, CU_BLOCK, 0, w->be.device.stream, set->view, at);
@@ -249,8 +249,8 @@ static void labels_and_weights_go_up(void) {
   made_weights(m, 5);
   if (world_open_with(&w, m, &s)) {
     double *label = down(&w, w.set.label.at, (size_t)s.n_rows), *weight = down(&w, w.set.weight.at, (size_t)s.n_rows);
-    CHECK_EQ_BYTES(label, w.ds->label, (size_t)s.n_rows * sizeof *label);
-    CHECK_EQ_BYTES(weight, w.ds->weight, (size_t)s.n_rows * sizeof *weight);
+    CHECK_EQ_BYTES(label, w.ds->rows.field[GBT_LABEL], (size_t)s.n_rows * sizeof *label);
+    CHECK_EQ_BYTES(weight, w.ds->rows.field[GBT_WEIGHT], (size_t)s.n_rows * sizeof *weight);
     CHECK_EQ_U64(w.set.score.n, s.n_rows);
     free(label);
     free(weight);

@@ -34,7 +34,7 @@ static cu_backend *cuda_of(const cuda_pair *p) { return (cu_backend *)p->cuda; }
 /* Some cells of factors that hold the missing code are said to hold unknown levels that go the way of most. */
 static void make_unseen(gbt_dataset *ds, uint64_t seed) {
   gbt_page_store *s = ds->pages;
-  const size_t n_features = (size_t)ds->cuts->n_features, n = (size_t)ds->n_rows;
+  const size_t n_features = (size_t)ds->cuts->n_features, n = (size_t)ds->rows.n;
   size_t at = 0;
   test_rng rng = {seed};
   int32_t **code = codes_of(s, ds->cuts);
@@ -123,7 +123,7 @@ static int same_scores(const cuda_pair *p) {
   for (int32_t s = 0; s <= p->spec.n_valid; s++) {
     const cu_set *set = &cuda_of(p)->set[s];
     ok &= same((const double *)set->score.at, cpu_of(p)->score[s],
-               (size_t)p->sets[s]->n_rows * (size_t)p->spec.objective.n_outputs);
+               (size_t)p->sets[s]->rows.n * (size_t)p->spec.objective.n_outputs);
   }
   return ok;
 }
@@ -131,12 +131,13 @@ static int same_scores(const cuda_pair *p) {
 /* ---- gradients and rows ---- */
 
 static int round_begins(cuda_pair *p, const random_job *r, uint64_t round) {
-  const size_t n = (size_t)p->spec.train->n_rows * (size_t)p->spec.objective.n_outputs;
+  const size_t n = (size_t)p->spec.train->rows.n * (size_t)p->spec.objective.n_outputs;
   const cpu_backend *cpu = cpu_of(p);
   int ok;
   if (p->spec.objective.kind == GBT_OBJ_CUSTOM) {
     double *g = (double *)test_alloc(2 * n * sizeof *g), *h = g + n;
-    r->job.custom(cpu->score[0], p->spec.train->label, p->spec.train->n_rows, p->spec.objective.n_outputs, g, h);
+    const gbt_rows *rows = &p->spec.train->rows;
+    r->job.custom(cpu->score[0], rows->field[GBT_LABEL], rows->n, p->spec.objective.n_outputs, g, h);
     ok = CHECK_OK(p->cpu->ops->set_gradients(&p->ctx, p->cpu, round, g, h, test_err)) &&
          CHECK_OK(p->cuda->ops->set_gradients(&p->ctx, p->cuda, round, g, h, test_err));
     free(g);
@@ -169,7 +170,7 @@ static int begin_on_device(cuda_pair *p, const gbt_tree_task *task) {
 static int tree_begins(cuda_pair *p, const gbt_tree_task *task, cuda_seen *seen) {
   const cpu_backend *cpu = cpu_of(p);
   const cu_backend *cuda = cuda_of(p);
-  const size_t n = (size_t)p->spec.train->n_rows;
+  const size_t n = (size_t)p->spec.train->rows.n;
   if (!CHECK_OK(p->cpu->ops->begin_trees(&p->ctx, p->cpu, task, 1, test_err))) return 0;
   if (!begin_on_device(p, task)) return 0;
   const cu_tree tree = tree_of(cuda);
@@ -272,8 +273,8 @@ static int same_metrics(cuda_pair *p, cuda_seen *seen) {
       if (!gbt_metric_suits(m, (gbt_objective_kind)p->spec.objective.kind)) continue;
       if (p->spec.objective.kind != GBT_OBJ_SOFTMAX && p->spec.objective.n_outputs > 1) continue;
       if (!CHECK_OK(p->cuda->ops->metric(&p->ctx, p->cuda, s, &metric, &got, &done, test_err))) return 0;
-      if (!CHECK_OK(gbt_metric_eval(&p->ctx, &metric, &p->spec.objective, ds->n_rows, cpu_of(p)->score[s],
-                                    ds->label, ds->weight, &want, test_err)))
+      if (!CHECK_OK(gbt_metric_eval(&p->ctx, &metric, &p->spec.objective, &ds->rows, cpu_of(p)->score[s], &want,
+                                    test_err)))
         return 0;
       if (!CHECK(done)) return 0;
       if (!CHECK_EQ_BITS(got, want)) return 0;

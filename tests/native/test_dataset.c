@@ -36,11 +36,11 @@ static void making(void) {
   double w[N];
   for (int i = 0; i < N; i++) w[i] = i < 30 ? 5.0 : 0.0;
   gbt_dataset *train = make(t, NULL, NULL), *weighty = make(t, NULL, w);
-  CHECK_EQ_I64(train->n_rows, N);
+  CHECK_EQ_I64(train->rows.n, N);
   CHECK_EQ_I64(gbt_pages_n_pages(train->pages), 3);
   CHECK_EQ_I64(gbt_pages_layout(train->pages)->n_sparse, 9);
   CHECK_EQ_I64(train->cuts->refs, 1);
-  CHECK(train->label == NULL && train->weight == NULL && train->offset == NULL && weighty->weight == NULL);
+  for (int f = 0; f < GBT_N_FIELDS; f++) CHECK(train->rows.field[f] == NULL && weighty->rows.field[f] == NULL);
   CHECK(memcmp(train->cuts->feat[0].cut, weighty->cuts->feat[0].cut, 15 * sizeof(double)) != 0);
   gbt_dataset *valid = make(u, train->cuts, NULL);
   CHECK(valid->cuts == train->cuts);
@@ -92,19 +92,19 @@ static void fields(void) {
   CHECK_OK(gbt_dataset_set(ds, GBT_LABEL, x, N, test_err));
   CHECK_OK(gbt_dataset_set(ds, GBT_WEIGHT, x + 1, N, test_err));
   CHECK_OK(gbt_dataset_set(ds, GBT_OFFSET, x, 2 * N, test_err));
-  CHECK_EQ_I64(ds->n_offset, 2);
-  CHECK_EQ_BYTES(ds->label, x, sizeof x / 2);
-  CHECK_EQ_BYTES(ds->weight, x + 1, sizeof x / 2);
-  CHECK_EQ_BYTES(ds->offset, x, sizeof x);
-  CHECK(ds->label != x);
+  CHECK_EQ_I64(ds->n_outputs[GBT_OFFSET], 2);
+  CHECK_EQ_BYTES(ds->rows.field[GBT_LABEL], x, sizeof x / 2);
+  CHECK_EQ_BYTES(ds->rows.field[GBT_WEIGHT], x + 1, sizeof x / 2);
+  CHECK_EQ_BYTES(ds->rows.field[GBT_OFFSET], x, sizeof x);
+  CHECK(ds->rows.field[GBT_LABEL] != x);
   CHECK_OK(gbt_dataset_set(ds, GBT_OFFSET, NULL, 0, test_err));
   CHECK_OK(gbt_dataset_set(ds, GBT_WEIGHT, NULL, 0, test_err));
-  CHECK(ds->offset == NULL && ds->n_offset == 0 && ds->weight == NULL);
+  CHECK(ds->rows.field[GBT_OFFSET] == NULL && ds->n_outputs[GBT_OFFSET] == 0 && ds->rows.field[GBT_WEIGHT] == NULL);
 
   CHECK_FAILS(gbt_dataset_set(ds, GBT_LABEL, x, N - 1, test_err), GBT_E_DATA, "label: 299 numbers for 300 rows");
   CHECK_FAILS(gbt_dataset_set(ds, GBT_LABEL, x, -1, test_err), GBT_E_DATA, "label: -1 numbers");
   CHECK_FAILS(gbt_dataset_set(ds, GBT_OFFSET, x, N + 1, test_err), GBT_E_DATA, "offset: 301 numbers");
-  CHECK_FAILS(gbt_dataset_set(ds, (gbt_field)3, x, N, test_err), GBT_E_ARG, "no field number 3");
+  CHECK_FAILS(gbt_dataset_set(ds, GBT_N_FIELDS, x, N, test_err), GBT_E_ARG, "no field number 3");
   x[7] = (double)NAN;
   CHECK_FAILS(gbt_dataset_set(ds, GBT_LABEL, x, N, test_err), GBT_E_DATA, "label: row 8 is missing");
   x[7] = -(double)INFINITY;
@@ -117,9 +117,9 @@ static void fields(void) {
   CHECK_FAILS(gbt_dataset_set(ds, GBT_WEIGHT, x, N, test_err), GBT_E_DATA, "weights: row 4 is negative");
   for (int i = 0; i < N; i++) x[i] = 0.0;
   CHECK_FAILS(gbt_dataset_set(ds, GBT_WEIGHT, x, N, test_err), GBT_E_DATA, "weights: all are 0");
-  CHECK_EQ_BITS(ds->label[7], 7.0); /* failures change nothing */
-  CHECK_EQ_BITS(ds->offset[3], -1.0);
-  CHECK(ds->weight == NULL);
+  CHECK_EQ_BITS(ds->rows.field[GBT_LABEL][7], 7.0); /* failures change nothing */
+  CHECK_EQ_BITS(ds->rows.field[GBT_OFFSET][3], -1.0);
+  CHECK(ds->rows.field[GBT_WEIGHT] == NULL);
   gbt_dataset_unref(ds);
   tables_free(t);
 }
@@ -132,18 +132,18 @@ static void lending(void) {
   for (int i = 0; i < N; i++) x[i] = y[i] = i;
   CHECK_OK(gbt_dataset_set(ds, GBT_LABEL, x, N, test_err));
   CHECK_OK(gbt_dataset_lend(ds, GBT_LABEL, x, N, test_err));
-  CHECK(ds->label == x);
+  CHECK(ds->rows.field[GBT_LABEL] == x);
   CHECK_OK(gbt_dataset_lend(ds, GBT_WEIGHT, y, N, test_err));
   CHECK_OK(gbt_dataset_lend(ds, GBT_OFFSET, y, N, test_err));
-  CHECK_EQ_I64(ds->n_offset, 1);
+  CHECK_EQ_I64(ds->n_outputs[GBT_OFFSET], 1);
   y[2] = (double)NAN;
   CHECK_FAILS(gbt_dataset_lend(ds, GBT_LABEL, y, N, test_err), GBT_E_DATA, "label: row 3 is missing");
-  CHECK(ds->label == x);
+  CHECK(ds->rows.field[GBT_LABEL] == x);
   CHECK_OK(gbt_dataset_set(ds, GBT_LABEL, x, N, test_err));
-  CHECK(ds->label != x);
-  CHECK_EQ_BYTES(ds->label, x, sizeof x);
+  CHECK(ds->rows.field[GBT_LABEL] != x);
+  CHECK_EQ_BYTES(ds->rows.field[GBT_LABEL], x, sizeof x);
   CHECK_OK(gbt_dataset_lend(ds, GBT_OFFSET, NULL, 0, test_err));
-  CHECK(ds->offset == NULL && ds->n_offset == 0);
+  CHECK(ds->rows.field[GBT_OFFSET] == NULL && ds->n_outputs[GBT_OFFSET] == 0);
   gbt_dataset_unref(ds);
   tables_free(t);
 }
@@ -203,7 +203,7 @@ static gbt_status dataset_op(const gbt_mem *mem, void *arg, gbt_error *err) {
   gbt_status status = gbt_dataset_new(&ctx, &in->t->table, in->cuts, NULL, 16, 100, GBT_UNSEEN_ERROR, &ds, err);
   CHECK_EQ_I64(ds != NULL, status == GBT_OK);
   for (int i = 0; i < N; i++) x[i] = i;
-  for (int field = GBT_LABEL; field <= GBT_OFFSET && status == GBT_OK; field++) {
+  for (int field = 0; field < GBT_N_FIELDS && status == GBT_OK; field++) {
     status = gbt_dataset_set(ds, (gbt_field)field, x, N, err);
     if (status == GBT_OK) status = gbt_dataset_set(ds, (gbt_field)field, x, N, err);
   }
@@ -238,12 +238,12 @@ static void views(void) {
   gbt_ctx_close(&ctx);
   CHECK_OK(gbt_dataset_set(ds, GBT_LABEL, x, N, test_err));
   REQUIRE_OK(gbt_dataset_view(ds, &view, test_err));
-  CHECK(view->cuts == ds->cuts && view->pages == ds->pages && view->n_rows == N);
-  CHECK(view->label == NULL && view->weight == NULL && view->offset == NULL);
+  CHECK(view->cuts == ds->cuts && view->pages == ds->pages && view->rows.n == N);
+  for (int k = 0; k < GBT_N_FIELDS; k++) CHECK(view->rows.field[k] == NULL);
   CHECK_OK(gbt_dataset_lend(view, GBT_LABEL, y, N, test_err));
   CHECK_OK(gbt_dataset_set(view, GBT_WEIGHT, y, N, test_err));
-  CHECK(view->label == y && ds->weight == NULL);
-  CHECK_EQ_BYTES(ds->label, x, sizeof x);
+  CHECK(view->rows.field[GBT_LABEL] == y && ds->rows.field[GBT_WEIGHT] == NULL);
+  CHECK_EQ_BYTES(ds->rows.field[GBT_LABEL], x, sizeof x);
   f.fail_at = f.n_calls + 1;
   CHECK_FAILS(gbt_dataset_view(ds, &none, test_err), GBT_E_MEM, "out of memory");
   CHECK(none == NULL);

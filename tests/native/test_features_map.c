@@ -88,14 +88,14 @@ static gbt_dataset *dataset_of(const tables *t, gbt_cuts *cuts, int32_t page_row
 
 /* Cuts and codes of two data sets, whatever their schemas. */
 static void same_features(const gbt_dataset *a, const gbt_dataset *b) {
-  REQUIRE(a != NULL && b != NULL && a->cuts->n_features == b->cuts->n_features && a->n_rows == b->n_rows);
+  REQUIRE(a != NULL && b != NULL && a->cuts->n_features == b->cuts->n_features && a->rows.n == b->rows.n);
   for (int32_t f = 0; f < a->cuts->n_features; f++) {
     const gbt_feature_cuts *x = &a->cuts->feat[f], *y = &b->cuts->feat[f];
     if (x->cut != NULL && y->cut != NULL)
       same_cuts(x, y);
     else
       CHECK(x->cut == y->cut && x->n_bins == y->n_bins);
-    for (int64_t r = 0; r < a->n_rows; r++)
+    for (int64_t r = 0; r < a->rows.n; r++)
       CHECK_EQ_I64(code_at(a->pages, a->cuts, r, f), code_at(b->pages, b->cuts, r, f));
   }
 }
@@ -111,7 +111,7 @@ static gbt_forest *train_on(gbt_dataset *ds, const double *label, int policy, co
   spec.params.grow_policy = policy;
   spec.params.colsample_bytree = 0.8;
   spec.params.subsample = 0.9;
-  if (CHECK_OK(gbt_dataset_set(ds, GBT_LABEL, label, ds->n_rows, test_err)) &&
+  if (CHECK_OK(gbt_dataset_set(ds, GBT_LABEL, label, ds->rows.n, test_err)) &&
       CHECK_OK(gbt_trainer_new(&ctx, &spec, &tr, test_err)) && CHECK_OK(gbt_trainer_run(&ctx, tr, 8, &why, test_err)) &&
       CHECK_OK(gbt_forest_new(&mem, ds->cuts->n_features, 1, 1, &forest, test_err))) {
     gbt_forest_view view = gbt_forest_look(gbt_trainer_forest(tr));

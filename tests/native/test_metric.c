@@ -1,5 +1,6 @@
 /* Metrics against naive twins in long double (within 1e-12), and equal to the bit for any number of threads, any order
  * of the rows, and weights instead of repeated rows where that is exact. */
+#include "made.h"
 #include "fault.h"
 #include "test.h"
 
@@ -12,8 +13,8 @@ static double eval_with(const metric_rows *r, const gbt_metric *metric, int weig
   gbt_ctx ctx = test_ctx(NULL, n_threads);
   if (n_threads % 2 == 0) ctx.simd = GBT_SIMD_SCALAR;
   double out = -12345.0;
-  CHECK_OK(gbt_metric_eval(&ctx, metric, &r->objective, r->n, r->score, r->label, weighted ? r->weight : NULL, &out,
-                           test_err));
+  const gbt_rows rows = test_rows(r->n, r->label, weighted ? r->weight : NULL, NULL);
+  CHECK_OK(gbt_metric_eval(&ctx, metric, &r->objective, &rows, r->score, &out, test_err));
   gbt_ctx_close(&ctx);
   return out;
 }
@@ -426,7 +427,8 @@ static gbt_status eval_of(gbt_ctx *ctx, int kind, double param, gbt_objective_ki
                           const double *score, const double *label, double *out) {
   const gbt_metric metric = {kind, param};
   const gbt_objective objective = gbt_objective_make(of, n_outputs);
-  return gbt_metric_eval(ctx, &metric, &objective, n, score, label, NULL, out, test_err);
+  const gbt_rows rows = test_rows(n, label, NULL, NULL);
+  return gbt_metric_eval(ctx, &metric, &objective, &rows, score, out, test_err);
 }
 
 static void misfits_are_refused(void) {
@@ -467,27 +469,31 @@ static void misfits_are_refused(void) {
 }
 
 static void labels_are_checked(void) {
-  const double below[3] = {0.0, 2.0, -0.5}, zero[3] = {1.0, 2.0, 0.0}, far[3] = {0.0, -1.0, -0.5};
+  const double near_0[3] = {0.0, 2.0, -0.5}, with_0[3] = {1.0, 2.0, 0.0}, to_minus_1[3] = {0.0, -1.0, -0.5};
+  const gbt_rows below = test_rows(3, near_0, NULL, NULL), zero = test_rows(3, with_0, NULL, NULL);
+  const gbt_rows far = test_rows(3, to_minus_1, NULL, NULL);
+  gbt_rows later = zero; /* of a rank that has others before it */
+  later.before = 500;
   for (int kind = 0; kind < GBT_N_METRICS; kind++) {
     const gbt_metric metric = gbt_metric_plain((gbt_metric_kind)kind);
     switch (gbt_metric_about(kind)->labels) {
     case GBT_METRIC_LABELS_ANY:
     case GBT_METRIC_LABELS_CLASS:
-      CHECK_OK(gbt_metric_labels_check(&metric, 0, 3, far, "train", test_err));
+      CHECK_OK(gbt_metric_labels_check(&metric, &far, "train", test_err));
       break;
     case GBT_METRIC_LABELS_ABOVE_MINUS_ONE:
-      CHECK_OK(gbt_metric_labels_check(&metric, 0, 3, below, "train", test_err));
-      CHECK_FAILS(gbt_metric_labels_check(&metric, 0, 3, far, "train", test_err), GBT_E_DATA,
+      CHECK_OK(gbt_metric_labels_check(&metric, &below, "train", test_err));
+      CHECK_FAILS(gbt_metric_labels_check(&metric, &far, "train", test_err), GBT_E_DATA,
                   "needs labels above -1; row 2 of the train data has -1");
       break;
     case GBT_METRIC_LABELS_NOT_NEGATIVE:
-      CHECK_OK(gbt_metric_labels_check(&metric, 0, 3, zero, "train", test_err));
-      CHECK_FAILS(gbt_metric_labels_check(&metric, 0, 3, below, "valid 1", test_err), GBT_E_DATA,
+      CHECK_OK(gbt_metric_labels_check(&metric, &zero, "train", test_err));
+      CHECK_FAILS(gbt_metric_labels_check(&metric, &below, "valid 1", test_err), GBT_E_DATA,
                   "needs labels 0 or more; row 3 of the valid 1 data has -0.5");
       break;
     case GBT_METRIC_LABELS_POSITIVE:
-      CHECK_FAILS(gbt_metric_labels_check(&metric, 0, 3, zero, "train", test_err), GBT_E_DATA, "above 0; row 3");
-      CHECK_FAILS(gbt_metric_labels_check(&metric, 500, 3, zero, "train", test_err), GBT_E_DATA, "row 503");
+      CHECK_FAILS(gbt_metric_labels_check(&metric, &zero, "train", test_err), GBT_E_DATA, "above 0; row 3");
+      CHECK_FAILS(gbt_metric_labels_check(&metric, &later, "train", test_err), GBT_E_DATA, "row 503");
     }
   }
 }
@@ -500,11 +506,12 @@ typedef struct eval_case {
 
 static gbt_status eval_op(const gbt_mem *mem, void *arg, gbt_error *err) {
   eval_case *c = arg;
+  const gbt_rows rows = test_rows(c->r.n, c->r.label, c->r.weight, NULL);
   gbt_ctx ctx;
   double out = 0.0;
   gbt_status status = gbt_ctx_open(&ctx, *mem, 2, GBT_SIMD_AUTO, NULL, NULL, err);
   if (status == GBT_OK)
-    status = gbt_metric_eval(&ctx, &c->metric, &c->r.objective, c->r.n, c->r.score, c->r.label, c->r.weight, &out, err);
+    status = gbt_metric_eval(&ctx, &c->metric, &c->r.objective, &rows, c->r.score, &out, err);
   if (status == GBT_OK) CHECK_EQ_BITS(out, c->want);
   gbt_ctx_close(&ctx);
   return status;
@@ -535,8 +542,9 @@ static void metrics_fail_and_stop_cleanly(void) {
     REQUIRE_OK(gbt_ctx_open(&ctx, fault_mem(&f), 2, GBT_SIMD_AUTO, stop_at_once, NULL, test_err));
     ctx.next_poll_ns = 0;
     double out = 5.0;
-    CHECK_FAILS(gbt_metric_eval(&ctx, &c.metric, &c.r.objective, c.r.n, c.r.score, c.r.label, NULL, &out, test_err),
-                GBT_CANCELLED, "stopped");
+    const gbt_rows rows = test_rows(c.r.n, c.r.label, NULL, NULL);
+    CHECK_FAILS(gbt_metric_eval(&ctx, &c.metric, &c.r.objective, &rows, c.r.score, &out, test_err), GBT_CANCELLED,
+                "stopped");
     CHECK_EQ_BITS(out, 5.0);
     gbt_ctx_close(&ctx);
     CHECK_EQ_I64(f.n_live, 0);

@@ -137,7 +137,7 @@ static void responses_are_those_of_books(void) {
 
 typedef struct base_case {
   gbt_objective objective;
-  gbt_label_rows rows;
+  gbt_rows rows;
   double *label, *weight, *offset;
 } base_case;
 
@@ -152,7 +152,7 @@ static base_case base_make(test_rng *rng, int kind, int64_t n, int weighted, int
     c.weight[i] = i > 0 && test_below(rng, 9) == 0 ? 0.0 : 0.25 + test_unit(rng);
   }
   for (size_t i = 0; i < cells; i++) c.offset[i] = test_bell(rng) * 0.5;
-  c.rows = (gbt_label_rows){n, c.label, weighted ? c.weight : NULL, moved ? c.offset : NULL};
+  c.rows = test_rows(n, c.label, weighted ? c.weight : NULL, moved ? c.offset : NULL);
   return c;
 }
 
@@ -165,9 +165,9 @@ static void base_free(base_case *c) {
 /* sum of w g at the base score, over sum of w |g| */
 static double slope_at(const base_case *c, double base) {
   long double sum = 0, size = 0;
-  for (int64_t i = 0; i < c->rows.n_rows; i++) {
-    double w = c->rows.weight ? c->rows.weight[i] : 1.0, o = c->rows.offset ? c->rows.offset[i] : 0.0;
-    double g = w * test_gradient(&c->objective, base + o, c->rows.label[i]).g;
+  for (int64_t i = 0; i < c->rows.n; i++) {
+    double w = gbt_weight_of(&c->rows, i), o = gbt_offset_of(&c->rows, i);
+    double g = w * test_gradient(&c->objective, base + o, gbt_label_of(&c->rows, i)).g;
     sum += g;
     size += fabs(g);
   }
@@ -217,7 +217,7 @@ static void base_scores_have_no_order(void) {
           rule == GBT_BASE_RESIDUAL_QUANTILE) {
         gbt_ctx ctx = test_ctx(NULL, 2);
         for (int64_t r = 0; r < sizes[i]; r++) c.label[r] = 0.1;
-        c.rows.offset = NULL;
+        c.rows.field[GBT_OFFSET] = NULL;
         CHECK_OK(gbt_base_scores(&ctx, &c.objective, &c.rows, got, test_err));
         CHECK_EQ_BITS(got[0], 0.1);
         gbt_ctx_close(&ctx);
@@ -240,7 +240,8 @@ static void labels_follow_their_rules(void) {
     for (int i = 0; i < 8; i++) {
       double label[2] = {1.0, tries[i]};
       gbt_status want = fits[gbt_objective_info_of(kind)->labels][i] == '1' ? GBT_OK : GBT_E_DATA;
-      CHECK_FAILS(gbt_labels_check(&o, label, 2, 0, "train", test_err), want, want == GBT_OK ? NULL : "label of row 2");
+      const gbt_rows rows = test_rows(2, label, NULL, NULL);
+      CHECK_FAILS(gbt_labels_check(&o, &rows, "train", test_err), want, want == GBT_OK ? NULL : "label of row 2");
     }
   }
 }

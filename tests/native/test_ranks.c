@@ -392,8 +392,8 @@ static void metric_of_rank(void *arg, const gbt_comm *comm) {
   gbt_ctx ctx;
   m->status[r] = gbt_ctx_open(&ctx, fault_mem(&m->memory[r]), 1, GBT_SIMD_AUTO, NULL, NULL, err);
   ctx.comm = comm;
-  m->status[r] = gbt_metric_eval(&ctx, &m->metric, &objective, n, m->score + beg, m->label + beg,
-                                 r == 0 ? m->weight + beg : NULL, &m->value[r], err);
+  const gbt_rows rows = test_rows(n, m->label + beg, r == 0 ? m->weight + beg : NULL, NULL);
+  m->status[r] = gbt_metric_eval(&ctx, &m->metric, &objective, &rows, m->score + beg, &m->value[r], err);
   m->status[r] = gbt_comm_agree(&ctx, m->status[r], err);
   gbt_ctx_close(&ctx);
 }
@@ -402,7 +402,8 @@ static void check_rank_metric(rank_metric *m) {
   const gbt_objective objective = gbt_objective_make(GBT_OBJ_LOGISTIC, 1);
   gbt_ctx ctx = test_ctx(NULL, 1);
   double want = 0.0;
-  CHECK_OK(gbt_metric_eval(&ctx, &m->metric, &objective, m->beg[3], m->score, m->label, m->weight, &want, test_err));
+  const gbt_rows rows = test_rows(m->beg[3], m->label, m->weight, NULL);
+  CHECK_OK(gbt_metric_eval(&ctx, &m->metric, &objective, &rows, m->score, &want, test_err));
   gbt_ctx_close(&ctx);
   for (int bad = 0; bad < 3; bad++)
     for (int64_t n = 1, failed = 1; failed; n++) {

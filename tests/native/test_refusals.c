@@ -48,10 +48,10 @@ static void taken(scene *s) {
 
 /* Gives one row of a data set another label. */
 static void set_label(gbt_dataset *ds, int64_t row, double y) {
-  double *label = test_alloc((size_t)ds->n_rows * sizeof *label);
-  memcpy(label, ds->label, (size_t)ds->n_rows * sizeof *label);
+  double *label = test_alloc((size_t)ds->rows.n * sizeof *label);
+  memcpy(label, ds->rows.field[GBT_LABEL], (size_t)ds->rows.n * sizeof *label);
   label[row] = y;
-  CHECK_OK(gbt_dataset_set(ds, GBT_LABEL, label, ds->n_rows, test_err));
+  CHECK_OK(gbt_dataset_set(ds, GBT_LABEL, label, ds->rows.n, test_err));
   free(label);
 }
 

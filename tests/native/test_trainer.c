@@ -226,8 +226,8 @@ static void the_log_holds_the_metrics(void) {
         int s = eval_train ? c / 3 : 1;
         const made *set = s == 0 ? m : v;
         double value = 0.0;
-        CHECK_OK(gbt_metric_eval(&ctx, &metrics[c % 3], &job.spec.objective, t->n_rows[s], t->score[s], set->label,
-                                 set->weight, &value, test_err));
+        const gbt_rows rows = test_rows(t->n_rows[s], set->label, set->weight, NULL);
+        CHECK_OK(gbt_metric_eval(&ctx, &metrics[c % 3], &job.spec.objective, &rows, t->score[s], &value, test_err));
         CHECK_EQ_BITS(t->log[(round - 1) * t->width + c], value);
       }
       gbt_ctx_close(&ctx);

@@ -204,13 +204,14 @@ static gbt_status send_features(cu_set_up *up, gbt_error *err) {
 static gbt_status send_all(cu_set_up *up, gbt_error *err) {
   cu_set *set = up->set;
   const gbt_dataset *ds = set->from;
-  size_t n = (size_t)ds->n_rows, n_tiles = (size_t)up->plan->n_tiles;
+  size_t n = (size_t)ds->rows.n, n_tiles = (size_t)up->plan->n_tiles;
   GBT_TRY(send_tiles(up, err));
   GBT_TRY(send_sparse(up, err));
   GBT_TRY(send_unseen(up, err));
   GBT_TRY(send_features(up, err));
-  if (ds->label) GBT_TRY(send_new(up, &set->label, ds->label, n, err));
-  if (ds->weight) GBT_TRY(send_new(up, &set->weight, ds->weight, n, err));
+  const double *label = ds->rows.field[GBT_LABEL], *weight = ds->rows.field[GBT_WEIGHT];
+  if (label) GBT_TRY(send_new(up, &set->label, label, n, err));
+  if (weight) GBT_TRY(send_new(up, &set->weight, weight, n, err));
   GBT_TRY(cu_new(&up->device->memory, &set->score, n * (size_t)up->spec->n_outputs, err));
   GBT_TRY(gbt_mem_array(up->mem, n_tiles, sizeof *set->host_tile, &set->host_tile, err));
   memcpy(set->host_tile, up->plan->tile, n_tiles * sizeof *set->host_tile);
@@ -220,7 +221,7 @@ static gbt_status send_all(cu_set_up *up, gbt_error *err) {
 
 static void look_at(cu_set *set, const cu_plan *p) {
   cu_rows_view *v = &set->view;
-  v->n_rows = set->from->n_rows;
+  v->n_rows = set->from->rows.n;
   v->words = set->words.at;
   v->tile = set->tile.at;
   v->column = set->column.at;
@@ -236,7 +237,7 @@ static void look_at(cu_set *set, const cu_plan *p) {
 
 /* Of the stage: no more than the largest part has, at least a row. */
 static size_t half_bytes(const gbt_dataset *ds, const cu_plan *p) {
-  size_t n = (size_t)ds->n_rows, tiles = n * p->row_bytes, most = n * sizeof(double) + sizeof(cu_feature);
+  size_t n = (size_t)ds->rows.n, tiles = n * p->row_bytes, most = n * sizeof(double) + sizeof(cu_feature);
   if (tiles > most) most = tiles;
   if (most > STAGE_BYTES) most = STAGE_BYTES;
   return p->row_bytes > most ? (size_t)p->row_bytes : most;
@@ -253,7 +254,7 @@ gbt_status cu_set_make(gbt_ctx *ctx, cu_device *device, const cu_set_spec *spec,
   up.plan = &plan;
   *set = cu_set();
   set->from = gbt_dataset_ref(ds);
-  gbt_status status = cu_plan_make(up.mem, spec, gbt_pages_layout(ds->pages), ds->n_rows, &plan, err);
+  gbt_status status = cu_plan_make(up.mem, spec, gbt_pages_layout(ds->pages), ds->rows.n, &plan, err);
   if (status == GBT_OK) status = cu_stage_open(ctx, half_bytes(ds, &plan), &up.stage, err);
   if (status == GBT_OK) status = send_all(&up, err);
   cu_stage_close(&up.stage); /* waits */

@@ -263,7 +263,7 @@ static gbt_status open_batch(gbt_ctx *ctx, int32_t device, const gbt_backend_spe
   be->cuts = spec->sets[0]->cuts;
   be->layout = gbt_pages_layout(spec->sets[0]->pages);
   be->n_features = be->cuts->n_features;
-  be->n_rows = spec->sets[0]->n_rows;
+  be->n_rows = spec->sets[0]->rows.n;
   be->view.params = *spec->params;
   be->view.objective = spec->objective;
   be->view.renews = gbt_renews(&spec->objective);

@@ -63,11 +63,10 @@ __global__ static void k_digits(cu_view all, int shift) {
 }
 
 gbt_status cu_renew_open(gbt_ctx *ctx, cu_backend *be, const gbt_dataset *train, gbt_error *err) {
-  const gbt_label_rows rows = {train->n_rows, train->label, train->weight, NULL};
   uint64_t *whole = NULL;
   if (!be->view.renews) return GBT_OK;
   be->view.level = gbt_renewal_level(&be->objective);
-  GBT_TRY(gbt_renewal_weights(ctx, &be->objective, &rows, &whole, err));
+  GBT_TRY(gbt_renewal_weights(ctx, &be->objective, &train->rows, &whole, err));
   gbt_status status = GBT_OK;
   if (whole) status = cu_new_from(&be->device.memory, &be->renew.whole, whole, (size_t)be->n_rows, err);
   gbt_mem_free(&ctx->mem, whole);

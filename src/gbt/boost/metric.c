@@ -37,7 +37,8 @@ int64_t gbt_metric_task_rows(int32_t n_outputs) {
 
 gbt_status gbt_metric_no_class(const gbt_metric_rows *rows, int64_t row, gbt_error *err) {
   return gbt_fail(err, GBT_E_DATA, "row %lld: the label %.15g is no class; classes are whole numbers from 0 to %d",
-                  (long long)row + 1, rows->label[row], (int)rows->objective.n_outputs - 1);
+                  (long long)gbt_row_number(&rows->of, row), gbt_label_of(&rows->of, row),
+                  (int)rows->objective.n_outputs - 1);
 }
 
 /* ---- terms of a strip ---- */
@@ -88,7 +89,7 @@ GBT_FN void first_walk(const gbt_metric_rows *r, int64_t beg, int n, class_strip
   memcpy(x->top, r->score + beg, (size_t)n * sizeof *x->top);
   memset(x->best, 0, (size_t)n * sizeof *x->best);
   for (int32_t k = 1; k < r->objective.n_outputs; k++) {
-    const double *s = r->score + (int64_t)k * r->n + beg;
+    const double *s = r->score + (int64_t)k * r->of.n + beg;
     for (int i = 0; i < n; i++) {
       gbt_class_row row = {x->top[i], x->best[i], 0, 0.0};
       gbt_class_best(&row, s[i], k);
@@ -97,15 +98,15 @@ GBT_FN void first_walk(const gbt_metric_rows *r, int64_t beg, int n, class_strip
     }
   }
   for (int i = 0; i < n; i++) {
-    x->label[i] = (int32_t)r->label[beg + i];
-    x->mine[i] = r->score[(int64_t)x->label[i] * r->n + beg + i];
+    x->label[i] = (int32_t)gbt_label_of(&r->of, beg + i);
+    x->mine[i] = r->score[(int64_t)x->label[i] * r->of.n + beg + i];
     x->sum[i] = x->squares[i] = 0.0;
   }
 }
 
 #define SECOND_WALK(name)                                                     \
   for (int32_t k = 0; k < r->objective.n_outputs; k++) {                      \
-    const double *s = r->score + (int64_t)k * r->n + beg;                     \
+    const double *s = r->score + (int64_t)k * r->of.n + beg;                     \
     for (int i = 0; i < n; i++) {                                             \
       const gbt_class_row row = {x.top[i], x.best[i], x.label[i], x.mine[i]}; \
       gbt_class_sums sums_of = {x.sum[i], x.squares[i]};                      \
@@ -125,7 +126,7 @@ GBT_FN int64_t class_terms(const gbt_metric_rows *r, int64_t beg, int n, double 
   const double a = r->metric.param;
   class_strip x;
   for (int i = 0; i < n; i++)
-    if (!gbt_is_class(r->label[beg + i], r->objective.n_outputs)) return beg + i;
+    if (!gbt_is_class(gbt_label_of(&r->of, beg + i), r->objective.n_outputs)) return beg + i;
   first_walk(r, beg, n, &x);
   switch (r->metric.kind) {
 #define TERMS_CLASSES(ID, name) \
@@ -150,7 +151,7 @@ GBT_FN int64_t class_terms(const gbt_metric_rows *r, int64_t beg, int n, double 
 GBT_FN int64_t strip_terms(const job *j, int64_t beg, int n, double *out) {
   const gbt_metric_rows *r = j->rows;
   if (gbt_objective_info_of(r->objective.kind)->response == GBT_RESPONSE_CLASSES) return class_terms(r, beg, n, out);
-  single_terms(r, r->score + beg, r->label + beg, n, out);
+  single_terms(r, r->score + beg, r->of.field[GBT_LABEL] + beg, n, out);
   return -1;
 }
 
@@ -168,7 +169,7 @@ __attribute__((target("avx2"))) static int64_t strip_terms_avx2(const job *j, in
 static void sum_task(void *arg, int64_t task, int thread) {
   const job *j = arg;
   sums *part = &j->part[thread];
-  int64_t beg = task * j->task_rows, end = j->rows->n - beg < j->task_rows ? j->rows->n : beg + j->task_rows;
+  int64_t beg = task * j->task_rows, end = j->rows->of.n - beg < j->task_rows ? j->rows->of.n : beg + j->task_rows;
   for (; beg < end; beg += STRIP) {
     double term[STRIP];
     int n = end - beg < STRIP ? (int)(end - beg) : STRIP;
@@ -177,8 +178,8 @@ static void sum_task(void *arg, int64_t task, int thread) {
       if (part->bad_row < 0 || bad < part->bad_row) part->bad_row = bad;
       continue;
     }
-    if (j->rows->weight != NULL) {
-      const double *w = j->rows->weight + beg;
+    if (j->rows->of.field[GBT_WEIGHT] != NULL) {
+      const double *w = j->rows->of.field[GBT_WEIGHT] + beg;
       for (int i = 0; i < n; i++) term[i] *= w[i];
       for (int i = 0; i < n; i++) gbt_exact_add(&part->weights, w[i]);
     }
@@ -200,7 +201,7 @@ static void merge(const job *j, int n_threads) {
 /* Those of the other ranks as well; rows without weights weigh 1. */
 static gbt_status merge_ranks(gbt_ctx *ctx, const gbt_metric_rows *rows, sums *all, gbt_error *err) {
   if (gbt_comm_alone(ctx)) return GBT_OK;
-  if (rows->weight == NULL) gbt_exact_add(&all->weights, (double)rows->n);
+  if (rows->of.field[GBT_WEIGHT] == NULL) gbt_exact_add(&all->weights, (double)rows->of.n);
   GBT_TRY(gbt_comm_sum_exact(ctx, &all->terms, 1, err));
   return gbt_comm_sum_exact(ctx, &all->weights, 1, err);
 }
@@ -208,8 +209,8 @@ static gbt_status merge_ranks(gbt_ctx *ctx, const gbt_metric_rows *rows, sums *a
 static gbt_status finish(gbt_ctx *ctx, const gbt_metric_rows *rows, sums *all, double *out, gbt_error *err) {
   if (all->bad_row >= 0) return gbt_metric_no_class(rows, all->bad_row, err);
   GBT_TRY(merge_ranks(ctx, rows, all, err));
-  int plain = rows->weight == NULL && gbt_comm_alone(ctx);
-  double weight = plain ? (double)rows->n : gbt_exact_value(&all->weights);
+  int plain = rows->of.field[GBT_WEIGHT] == NULL && gbt_comm_alone(ctx);
+  double weight = plain ? (double)rows->of.n : gbt_exact_value(&all->weights);
   *out = gbt_metric_mean(&rows->metric, gbt_exact_value(&all->terms), weight);
   return GBT_OK;
 }
@@ -217,10 +218,10 @@ static gbt_status finish(gbt_ctx *ctx, const gbt_metric_rows *rows, sums *all, d
 static gbt_status of_mean(gbt_ctx *ctx, const gbt_metric_rows *rows, double *out, gbt_error *err) {
   gbt_status status = GBT_OK;
   job j = {rows, gbt_metric_task_rows(rows->objective.n_outputs), ctx->simd >= GBT_SIMD_AVX2, NULL};
-  GBT_ASSERT(rows->n >= 0 && j.task_rows > 0);
+  GBT_ASSERT(rows->of.n >= 0 && j.task_rows > 0);
   GBT_TRY(gbt_mem_zeros(&ctx->mem, (size_t)ctx->n_threads, sizeof *j.part, &j.part, err));
   for (int t = 0; t < ctx->n_threads; t++) j.part[t].bad_row = -1;
-  GBT_TRY_GOTO(gbt_parallel(ctx, (rows->n + j.task_rows - 1) / j.task_rows, sum_task, &j, err), done);
+  GBT_TRY_GOTO(gbt_parallel(ctx, (rows->of.n + j.task_rows - 1) / j.task_rows, sum_task, &j, err), done);
   merge(&j, ctx->n_threads);
   GBT_TRY_GOTO(finish(ctx, rows, &j.part[0], out, err), done);
 done:
@@ -237,10 +238,9 @@ static gbt_status of_ranking(gbt_ctx *ctx, const gbt_metric_rows *rows, double *
   return status;
 }
 
-gbt_status gbt_metric_eval(gbt_ctx *ctx, const gbt_metric *metric, const gbt_objective *objective, int64_t n,
-                           const double *score, const double *label, const double *weight, double *out,
-                           gbt_error *err) {
-  const gbt_metric_rows rows = {*metric, *objective, n, score, label, weight};
+gbt_status gbt_metric_eval(gbt_ctx *ctx, const gbt_metric *metric, const gbt_objective *objective,
+                           const gbt_rows *of, const double *score, double *out, gbt_error *err) {
+  const gbt_metric_rows rows = {*metric, *objective, *of, score};
   GBT_TRY(gbt_metric_check(metric, objective, err));
   switch (gbt_metric_about(metric->kind)->form) {
   case GBT_FORM_MEAN:

@@ -5,11 +5,10 @@
 #include "../base/ctx.h"
 #include "../metric/metric.h"
 
-/* score: n x objective->n_outputs, column by column; weight may be NULL. *out: the metric.
+/* rows: with labels; score: rows x objective->n_outputs, column by column. *out: the metric.
  * Ranks: the rows are this rank's, possibly none; every rank gets the metric of the rows of all. Collective. Metrics
  * that order the rows take n_outputs + 2 doubles for each row of all ranks on every rank. */
-gbt_status gbt_metric_eval(gbt_ctx *ctx, const gbt_metric *metric, const gbt_objective *objective, int64_t n,
-                           const double *score, const double *label, const double *weight, double *out,
-                           gbt_error *err) GBT_MUST_CHECK;
+gbt_status gbt_metric_eval(gbt_ctx *ctx, const gbt_metric *metric, const gbt_objective *objective,
+                           const gbt_rows *rows, const double *score, double *out, gbt_error *err) GBT_MUST_CHECK;
 
 #endif

@@ -21,9 +21,9 @@ static void rows_task(void *arg, int64_t task, int thread) {
   const job *j = arg;
   const gbt_metric_rows *r = j->rows;
   gbt_exact_sum *sum = j->sum + (int64_t)thread * (j->end - j->beg);
-  int64_t beg = task * j->task_rows, end = r->n - beg < j->task_rows ? r->n : beg + j->task_rows;
+  int64_t beg = task * j->task_rows, end = r->of.n - beg < j->task_rows ? r->of.n : beg + j->task_rows;
   for (int64_t i = beg; i < end; i++) {
-    const gbt_cell_row row = {r->score + i, (uint64_t)r->n, r->label[i], r->weight ? r->weight[i] : 1.0};
+    const gbt_cell_row row = {r->score + i, (uint64_t)r->of.n, gbt_label_of(&r->of, i), gbt_weight_of(&r->of, i)};
     gbt_cell_adds adds;
     gbt_cells_row(&j->cells, &row, &adds);
     if (adds.n == 0 && i < j->bad_row[thread]) j->bad_row[thread] = i;
@@ -46,10 +46,10 @@ static gbt_status sum_rows(gbt_ctx *ctx, job *j, gbt_error *err) {
   const int64_t n = j->end - j->beg;
   for (int64_t i = 0; i < n * j->n_threads; i++) gbt_exact_zero(&j->sum[i]);
   GBT_ASSERT(j->task_rows > 0);
-  GBT_TRY(gbt_parallel(ctx, (j->rows->n + j->task_rows - 1) / j->task_rows, rows_task, j, err));
-  int64_t bad = j->rows->n;
+  GBT_TRY(gbt_parallel(ctx, (j->rows->of.n + j->task_rows - 1) / j->task_rows, rows_task, j, err));
+  int64_t bad = j->rows->of.n;
   for (int t = 0; t < j->n_threads; t++) bad = j->bad_row[t] < bad ? j->bad_row[t] : bad;
-  if (bad < j->rows->n) return gbt_metric_no_class(j->rows, bad, err);
+  if (bad < j->rows->of.n) return gbt_metric_no_class(j->rows, bad, err);
   GBT_TRY(gbt_parallel(ctx, (n + MERGE_CELLS - 1) / MERGE_CELLS, merge_task, j, err));
   return gbt_comm_sum_exact(ctx, j->sum, (size_t)n, err);
 }
@@ -84,7 +84,7 @@ gbt_status gbt_metric_of_cells(gbt_ctx *ctx, const gbt_metric_rows *rows, double
   GBT_TRY_GOTO(gbt_mem_array(&ctx->mem, (size_t)most * (size_t)j.n_threads, sizeof *j.sum, &j.sum, err), done);
   GBT_TRY_GOTO(gbt_mem_array(&ctx->mem, (size_t)j.n_threads, sizeof *j.bad_row, &j.bad_row, err), done);
   GBT_TRY_GOTO(gbt_mem_array(&ctx->mem, (size_t)n_cells, sizeof *cell, &cell, err), done);
-  for (int t = 0; t < j.n_threads; t++) j.bad_row[t] = rows->n;
+  for (int t = 0; t < j.n_threads; t++) j.bad_row[t] = rows->of.n;
   for (int32_t s = 0; s < n_stages; s++) {
     if (s > 0) gbt_cells_next(&j.cells, cell);
     GBT_TRY_GOTO(stage(ctx, &j, most, cell, err), done);

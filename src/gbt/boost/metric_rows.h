@@ -8,10 +8,8 @@
 typedef struct gbt_metric_rows {
   gbt_metric metric;
   gbt_objective objective;
-  int64_t n;
-  const double *score;  /* n x objective.n_outputs, column by column; borrowed, like the others */
-  const double *label;  /* n */
-  const double *weight; /* n, or NULL */
+  gbt_rows of;         /* their labels and weights are read */
+  const double *score; /* of.n x objective.n_outputs, column by column; borrowed */
 } gbt_metric_rows;
 
 /* Metrics of form GBT_FORM_CELLS: metric_cells.c. */

@@ -44,14 +44,14 @@ typedef struct job {
   found *part;           /* n_threads */
 } job;
 
-static int64_t n_blocks_of(const job *j) { return (j->rows->n + BLOCK - 1) / BLOCK; }
+static int64_t n_blocks_of(const job *j) { return (j->rows->of.n + BLOCK - 1) / BLOCK; }
 
 static int64_t block_end(const job *j, int64_t b) {
-  return j->rows->n - b * BLOCK < BLOCK ? j->rows->n : (b + 1) * BLOCK;
+  return j->rows->of.n - b * BLOCK < BLOCK ? j->rows->of.n : (b + 1) * BLOCK;
 }
 
 /* Whether a row's weight and class say all: no weights, and gains by class. */
-static int plain(const job *j) { return j->rows->weight == NULL && j->base == NULL; }
+static int plain(const job *j) { return j->rows->of.field[GBT_WEIGHT] == NULL && j->base == NULL; }
 
 /* ---- rows -> totals -> scales ---- */
 
@@ -59,7 +59,7 @@ static void low_task(void *arg, int64_t b, int thread) {
   const job *j = arg;
   totals *seen = &j->seen[thread];
   for (int64_t i = b * BLOCK, end = block_end(j, b); i < end; i++) {
-    double y = j->rows->label[i];
+    double y = gbt_label_of(&j->rows->of, i);
     if (seen->n_rows == 0 || y < seen->low) seen->low = y;
     seen->n_rows++;
   }
@@ -71,12 +71,12 @@ static void totals_task(void *arg, int64_t b, int thread) {
   totals *seen = &j->seen[thread];
   int64_t beg = b * BLOCK, end = block_end(j, b);
   for (int64_t i = beg; i < end; i++) {
-    seen->n_positive += r->label[i] > 0.5;
+    seen->n_positive += gbt_label_of(&r->of, i) > 0.5;
     seen->n_nan += r->score[i] != r->score[i];
   }
   for (int64_t i = beg; i < end && !plain(j); i++) {
     double gain, base;
-    gbt_ranking_row(&j->how, r->label[i], r->weight ? r->weight[i] : 1.0, &gain, &base);
+    gbt_ranking_row(&j->how, gbt_label_of(&r->of, i), gbt_weight_of(&r->of, i), &gain, &base);
     gbt_exact_add(&seen->gain, gain);
     gbt_exact_add(&seen->base, base);
   }
@@ -108,7 +108,7 @@ static void choose_low(job *j, int n_threads) {
 static int choose_scales(job *j) {
   const totals *all = &j->seen[0];
   double gain = plain(j) ? (double)all->n_positive : gbt_exact_value(&all->gain);
-  double base = plain(j) ? (double)(j->rows->n - all->n_positive) : gbt_exact_value(&all->base);
+  double base = plain(j) ? (double)(j->rows->of.n - all->n_positive) : gbt_exact_value(&all->base);
   return gbt_ranking_begin(&j->how, gain, base, all->n_nan);
 }
 
@@ -119,7 +119,7 @@ static void key_task(void *arg, int64_t b, int thread) {
   (void)thread;
   for (int64_t i = b * BLOCK, end = block_end(j, b); i < end; i++) {
     j->keys[i] = gbt_order_key(j->by[i]);
-    j->vals[i] = plain(j) ? (uint32_t)(j->rows->label[i] > 0.5) : (uint32_t)i;
+    j->vals[i] = plain(j) ? (uint32_t)(gbt_label_of(&j->rows->of, i) > 0.5) : (uint32_t)i;
   }
 }
 
@@ -141,9 +141,9 @@ static void place_task(void *arg, int64_t b, int thread) {
       j->gain[i] = val ? j->how.unit.gain << 1 | 1 : j->how.unit.base << 1;
     } else {
       double gain, base;
-      gbt_ranking_row(&j->how, r->label[val], r->weight ? r->weight[val] : 1.0, &gain, &base);
+      gbt_ranking_row(&j->how, gbt_label_of(&r->of, val), gbt_weight_of(&r->of, val), &gain, &base);
       uint64_t g = gbt_rank_fixed(gain, &j->how.gain), h = gbt_rank_fixed(base, &j->how.base);
-      j->gain[i] = j->base ? g : r->label[val] > 0.5 ? g << 1 | 1 : h << 1;
+      j->gain[i] = j->base ? g : gbt_label_of(&r->of, val) > 0.5 ? g << 1 | 1 : h << 1;
       if (j->base) j->base[i] = h;
     }
     sum = gbt_rank_plus(sum, pair_at(j, i));
@@ -156,7 +156,7 @@ static gbt_status order(gbt_ctx *ctx, job *j, const double *by, gbt_error *err) 
   const int64_t n_blocks = n_blocks_of(j);
   j->by = by;
   GBT_TRY(gbt_parallel(ctx, n_blocks, key_task, j, err));
-  GBT_TRY(gbt_sort_u64_parallel(ctx, j->keys, j->vals, (size_t)j->rows->n, j->tmp_keys, j->tmp_vals, err));
+  GBT_TRY(gbt_sort_u64_parallel(ctx, j->keys, j->vals, (size_t)j->rows->of.n, j->tmp_keys, j->tmp_vals, err));
   GBT_TRY(gbt_parallel(ctx, n_blocks, place_task, j, err));
   const gbt_rank_pair none = {0, 0};
   j->before[0] = none;
@@ -175,7 +175,7 @@ static gbt_rank_pair sum_before(const job *j, int64_t place) {
 
 /* The first place from `beg` on whose key is above `key`. */
 static int64_t end_of(const job *j, int64_t beg, uint64_t key) {
-  int64_t end = j->rows->n;
+  int64_t end = j->rows->of.n;
   while (beg < end) {
     int64_t mid = beg + (end - beg) / 2;
     if (j->keys[mid] > key)
@@ -197,7 +197,7 @@ static void add_group(const job *j, found *part, gbt_rank_pair below, gbt_rank_p
 
 static void group_task(void *arg, int64_t b, int thread) {
   const job *j = arg;
-  const int64_t beg = b * BLOCK, end = block_end(j, b), n = j->rows->n;
+  const int64_t beg = b * BLOCK, end = block_end(j, b), n = j->rows->of.n;
   gbt_rank_pair below = j->before[b];
   int64_t i = beg;
   for (; beg > 0 && i < end && j->keys[i] == j->keys[beg - 1]; i++) below = gbt_rank_plus(below, pair_at(j, i));
@@ -247,7 +247,7 @@ static gbt_status run(gbt_ctx *ctx, job *j, double *out, gbt_error *err) {
   GBT_TRY(order(ctx, j, j->rows->score, err));
   GBT_TRY(find(ctx, j, &by_score, &all, err));
   if (gini) {
-    GBT_TRY(order(ctx, j, j->rows->label, err));
+    GBT_TRY(order(ctx, j, j->rows->of.field[GBT_LABEL], err));
     GBT_TRY(find(ctx, j, &by_label, &all, err));
     *out = gbt_gini_value(by_score.area, by_label.area, all);
   } else {
@@ -259,10 +259,10 @@ static gbt_status run(gbt_ctx *ctx, job *j, double *out, gbt_error *err) {
 
 gbt_status gbt_metric_of_ranking(gbt_ctx *ctx, const gbt_metric_rows *rows, double *out, gbt_error *err) {
   const int32_t kind = rows->metric.kind;
-  const size_t n = (size_t)rows->n, n_threads = (size_t)ctx->n_threads;
+  const size_t n = (size_t)rows->of.n, n_threads = (size_t)ctx->n_threads;
   gbt_status status = GBT_OK;
   job j = {.rows = rows, .how = {.kind = kind}};
-  if (rows->n > (int64_t)UINT32_MAX)
+  if (rows->of.n > (int64_t)UINT32_MAX)
     return gbt_fail(err, GBT_E_UNSUPPORTED, "metric \"%s\" takes up to 4,294,967,295 rows",
                     gbt_metric_about(kind)->name);
   GBT_TRY_GOTO(gbt_mem_array(&ctx->mem, n, sizeof *j.keys, &j.keys, err), done);

@@ -68,9 +68,11 @@ gbt_status gbt_ranks_check_spec(gbt_ctx *ctx, const gbt_trainer_spec *spec, gbt_
 }
 
 gbt_status gbt_ranks_check_weights(gbt_ctx *ctx, const gbt_dataset *ds, gbt_error *err) {
-  int64_t found[2] = {ds->n_rows > 0 && ds->weight == NULL, 0}; /* rows that weigh 1; rows that weigh more than 0 */
+  const gbt_rows *rows = &ds->rows;
+  const double *weight = rows->field[GBT_WEIGHT];
+  int64_t found[2] = {rows->n > 0 && weight == NULL, 0}; /* rows that weigh 1; rows that weigh more than 0 */
   if (gbt_comm_alone(ctx)) return GBT_OK;
-  for (int64_t i = 0; ds->weight != NULL && i < ds->n_rows && !found[1]; i++) found[1] = ds->weight[i] > 0.0;
+  for (int64_t i = 0; weight != NULL && i < rows->n && !found[1]; i++) found[1] = weight[i] > 0.0;
   GBT_TRY(gbt_comm_max_i64(ctx, found, 2, err));
   if (found[0] || found[1]) return GBT_OK;
   return gbt_fail_on(err, GBT_E_DATA, "weights", "weights: all are 0; at least one must be larger");

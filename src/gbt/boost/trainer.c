@@ -40,12 +40,13 @@ struct gbt_trainer {
 static gbt_status check_set(const gbt_trainer_spec *spec, const gbt_dataset *ds, const char *name, gbt_error *err) {
   if (ds->cuts != spec->train->cuts)
     return gbt_fail(err, GBT_E_ARG, "the %s data were not made with the training data as reference", name);
-  if (ds->offset && ds->n_offset != spec->objective.n_outputs)
+  const int32_t n_offset = ds->n_outputs[GBT_OFFSET];
+  if (n_offset > 0 && n_offset != spec->objective.n_outputs)
     return gbt_fail_on(err, GBT_E_DATA, "offset", "the offset of the %s data has %d columns; this objective needs %d",
-                       name, (int)ds->n_offset, (int)spec->objective.n_outputs);
+                       name, (int)n_offset, (int)spec->objective.n_outputs);
   if (ds->all_rows == 0) return gbt_fail(err, GBT_E_DATA, "the %s data have no rows", name);
-  if (ds->n_rows == 0) return GBT_OK; /* a rank without rows */
-  return gbt_labels_check(&spec->objective, ds->label, ds->n_rows, ds->row_beg, name, err);
+  if (ds->rows.n == 0) return GBT_OK; /* a rank without rows */
+  return gbt_labels_check(&spec->objective, &ds->rows, name, err);
 }
 
 static gbt_status check_data(const gbt_trainer_spec *spec, gbt_error *err) {
@@ -67,12 +68,12 @@ static gbt_status check_metrics(const gbt_trainer_spec *spec, gbt_error *err) {
     GBT_TRY(gbt_metric_check(metric, &spec->objective, err));
     for (int32_t s = spec->eval_train ? 0 : 1; s <= spec->n_valid; s++) {
       const gbt_dataset *ds = s == 0 ? spec->train : spec->valid[s - 1];
-      if (ds->n_rows == 0) continue; /* a share of rows may be empty */
-      if (!ds->label)
+      if (ds->rows.n == 0) continue; /* a share of rows may be empty */
+      if (!ds->rows.field[GBT_LABEL])
         return gbt_fail_on(err, GBT_E_DATA, "label", "metrics need labels in every data set they are evaluated on");
       char name[32] = "train";
       if (s > 0) snprintf(name, sizeof name, "valid %d", (int)s);
-      GBT_TRY(gbt_metric_labels_check(metric, ds->row_beg, ds->n_rows, ds->label, name, err));
+      GBT_TRY(gbt_metric_labels_check(metric, &ds->rows, name, err));
     }
   }
   if (spec->stop_rounds > 0 && spec->n_metrics > 0 && spec->n_valid == 0 && !spec->eval_train)
@@ -157,15 +158,13 @@ static gbt_status take_over(gbt_trainer *tr, const gbt_trainer_spec *spec, gbt_e
 }
 
 static gbt_status make_forest(gbt_ctx *ctx, gbt_trainer *tr, const gbt_trainer_spec *spec, gbt_error *err) {
-  const gbt_dataset *train = spec->train;
-  const gbt_label_rows rows = {train->n_rows, train->label, train->weight, train->offset};
   GBT_TRY(gbt_forest_new(&tr->mem, spec->train->cuts->n_features, spec->objective.n_outputs,
                          (int32_t)spec->params.num_parallel_tree, &tr->forest, err));
   if (spec->init) return take_over(tr, spec, err);
   if (spec->base)
     memcpy(tr->forest->base, spec->base, (size_t)spec->objective.n_outputs * sizeof *spec->base);
   else if (!spec->init_score)
-    GBT_TRY(gbt_base_scores(ctx, &spec->objective, &rows, tr->forest->base, err));
+    GBT_TRY(gbt_base_scores(ctx, &spec->objective, &spec->train->rows, tr->forest->base, err));
   return GBT_OK;
 }
 
@@ -256,13 +255,12 @@ static gbt_status grow_round(gbt_ctx *ctx, gbt_trainer *tr, gbt_error *err) {
 
 static gbt_status eval_metric(gbt_ctx *ctx, gbt_trainer *tr, int32_t set, const gbt_metric *metric,
                               double *out, gbt_error *err) {
-  const gbt_dataset *ds = tr->sets[set];
   const double *scores;
   int done = 0;
   if (tr->be->ops->metric) GBT_TRY(tr->be->ops->metric(ctx, tr->be, set, metric, out, &done, err));
   if (done) return GBT_OK;
   GBT_TRY(tr->be->ops->scores(ctx, tr->be, set, &scores, err));
-  return gbt_metric_eval(ctx, metric, &tr->objective, ds->n_rows, scores, ds->label, ds->weight, out, err);
+  return gbt_metric_eval(ctx, metric, &tr->objective, &tr->sets[set]->rows, scores, out, err);
 }
 
 static gbt_status log_round(gbt_ctx *ctx, gbt_trainer *tr, gbt_error *err) {
@@ -333,16 +331,17 @@ gbt_status gbt_trainer_run(gbt_ctx *ctx, gbt_trainer *tr, int64_t n_rounds, gbt_
 /* at: number of the cell in an n_rows x n_outputs matrix, by columns. C libraries print NaN with a sign or without. */
 static gbt_status refuse_derivative(const gbt_trainer *tr, const char *what, int64_t at, double value, const char *rule,
                                     gbt_error *err) {
-  int64_t n = tr->sets[0]->n_rows;
+  const gbt_rows *rows = &tr->sets[0]->rows;
+  const int64_t n = rows->n;
   char output[40] = "", number[40] = "NaN";
   if (tr->objective.n_outputs > 1) snprintf(output, sizeof output, ", output %lld", (long long)(at / n) + 1);
   if (value == value) snprintf(number, sizeof number, "%g", value);
   return gbt_fail_on(err, GBT_E_DATA, what, "%s of row %lld%s is %s; it must be %s", what,
-                     (long long)(tr->sets[0]->row_beg + at % n) + 1, output, number, rule);
+                     (long long)gbt_row_number(rows, at % n), output, number, rule);
 }
 
 static gbt_status set_gradients(gbt_ctx *ctx, gbt_trainer *tr, const double *g, const double *h, gbt_error *err) {
-  int64_t n = tr->sets[0]->n_rows;
+  int64_t n = tr->sets[0]->rows.n;
   if (tr->broken) return gbt_fail(err, GBT_E_ARG, "this training was stopped in the middle of a round");
   for (int64_t i = 0; i < n * tr->objective.n_outputs; i++) {
     if (!(g[i] < 1e290 && g[i] > -1e290)) return refuse_derivative(tr, "gradient", i, g[i], "finite", err);
@@ -365,7 +364,7 @@ gbt_status gbt_trainer_scores(gbt_ctx *ctx, const gbt_trainer *tr, int32_t which
 
 const gbt_objective *gbt_trainer_objective(const gbt_trainer *tr) { return &tr->objective; }
 
-int64_t gbt_trainer_n_rows(const gbt_trainer *tr, int32_t which) { return tr->sets[which]->n_rows; }
+int64_t gbt_trainer_n_rows(const gbt_trainer *tr, int32_t which) { return tr->sets[which]->rows.n; }
 const gbt_forest *gbt_trainer_forest(const gbt_trainer *tr) { return tr->forest; }
 
 const gbt_forest_view *gbt_trainer_trees(gbt_trainer *tr) {

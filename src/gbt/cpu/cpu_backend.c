@@ -114,8 +114,8 @@ gbt_status gbt_cpu_open(gbt_ctx *ctx, const gbt_backend_spec *spec, gbt_backend 
   be->cuts = be->sets[0]->cuts;
   be->layout = gbt_pages_layout(be->sets[0]->pages);
   be->n_features = be->cuts->n_features;
-  be->n_rows = be->sets[0]->n_rows;
-  be->row_beg = be->sets[0]->row_beg;
+  be->n_rows = be->sets[0]->rows.n;
+  be->row_beg = be->sets[0]->rows.before;
   be->all_rows = be->sets[0]->all_rows;
   gbt_frontier_init(&be->fr, &be->mem, be->params, spec->monotone, be->rules->n_sets > 0 ? be->rules->n_words : 0);
   cpu_scratch_open(be);

@@ -65,17 +65,17 @@ static int32_t block_rows(uint64_t row, uint64_t end) {
 static void block_gradients(const grad_pass *pass, int32_t k, uint64_t row, int32_t n, const double *p, double *g,
                             double *h) {
   const cpu_backend *be = pass->be;
-  const gbt_dataset *train = be->sets[0];
+  const double *label = be->sets[0]->rows.field[GBT_LABEL], *weight = be->sets[0]->rows.field[GBT_WEIGHT];
   size_t at = (size_t)k * (size_t)be->n_rows + row;
   if (pass->host_g) {
     memcpy(g, pass->host_g + at, (size_t)n * sizeof *g);
     memcpy(h, pass->host_h + at, (size_t)n * sizeof *h);
   } else if (pass->by_classes) {
-    be->kernels->softmax_gradients(n, k, p, train->label + row, g, h);
+    be->kernels->softmax_gradients(n, k, p, label + row, g, h);
   } else {
-    be->kernels->gradients(&be->objective, n, be->score[0] + at, train->label + row, g, h);
+    be->kernels->gradients(&be->objective, n, be->score[0] + at, label + row, g, h);
   }
-  if (train->weight) be->kernels->weigh(n, train->weight + row, g, h);
+  if (weight) be->kernels->weigh(n, weight + row, g, h);
 }
 
 static void max_task(void *arg, int64_t task, int thread) {

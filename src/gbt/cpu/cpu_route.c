@@ -82,7 +82,7 @@ static gbt_status route_pages(void *arg, gbt_ctx *ctx, const gbt_page_span *page
 gbt_status cpu_route(gbt_ctx *ctx, cpu_backend *be, int32_t which, const uint32_t *rows, int64_t n,
                      const double *value, gbt_error *err) {
   const gbt_dataset *ds = be->sets[which];
-  double *score = be->score[which] + (size_t)be->task.output * (size_t)ds->n_rows;
+  double *score = be->score[which] + (size_t)be->task.output * (size_t)ds->rows.n;
   const uint32_t *unseen;
   int any_unseen = which > 0 && gbt_pages_unseen(ds->pages, &unseen) != NULL;
   route_pass pass = {be, ds->pages, gbt_pages_layout(ds->pages), rows, (uint32_t)n, value, score, any_unseen};

@@ -35,8 +35,8 @@ static gbt_status make_set(gbt_ctx *ctx, gbt_offload *help, const gbt_table *hos
   GBT_TRY(gbt_mem_zeros(&ctx->mem, 1, sizeof *ds, &ds, err));
   ds->refs = 1;
   ds->mem = ctx->mem;
-  ds->n_rows = table->n_rows;
-  ds->row_beg = share.beg;
+  ds->rows.n = table->n_rows;
+  ds->rows.before = share.beg;
   ds->all_rows = share.all;
   if (cuts != NULL) {
     ds->cuts = gbt_cuts_ref(cuts);
@@ -74,7 +74,7 @@ gbt_status gbt_dataset_make(gbt_ctx *ctx, const gbt_dataset_spec *spec, gbt_data
 }
 
 gbt_dataset_info gbt_dataset_about(const gbt_dataset *ds) {
-  return (gbt_dataset_info){.n_rows = ds->n_rows,
+  return (gbt_dataset_info){.n_rows = ds->rows.n,
                             .n_features = ds->cuts->n_features,
                             .bytes = gbt_pages_bytes(ds->pages),
                             .n_pages = gbt_pages_n_pages(ds->pages),
@@ -97,62 +97,78 @@ gbt_status gbt_dataset_view(const gbt_dataset *ds, gbt_dataset **out, gbt_error 
   view->mem = ds->mem;
   view->cuts = gbt_cuts_ref(ds->cuts);
   view->pages = gbt_page_store_ref(ds->pages);
-  view->n_rows = ds->n_rows;
-  view->row_beg = ds->row_beg;
+  view->rows.n = ds->rows.n;
+  view->rows.before = ds->rows.before;
   view->all_rows = ds->all_rows;
   *out = view;
   return GBT_OK;
 }
 
-const char *gbt_field_name(int field) {
-  switch ((gbt_field)field) {
-  case GBT_LABEL:
-    return "label";
-  case GBT_WEIGHT:
-    return "weights";
-  case GBT_OFFSET:
-    return "offset";
+/* What is wrong with a number, for a sentence; NULL: nothing. */
+static const char *fault_of(gbt_field_rule rule, double x) {
+  if (x != x) return "missing";
+  if (!isfinite(x)) return "infinite";
+  switch (rule) {
+  case GBT_NUMBERS_FINITE:
+    return NULL;
+  case GBT_NUMBERS_WEIGHT:
+    return x < 0.0 ? "negative" : NULL;
   }
   return NULL;
 }
 
-/* What is wrong with the numbers, if anything. */
-static gbt_status check_numbers(const gbt_dataset *ds, gbt_field field, const double *x, int64_t n, gbt_error *err) {
-  const char *name = gbt_field_name((int)field);
-  int whole =
-      field == GBT_OFFSET ? ds->n_rows > 0 && n % ds->n_rows == 0 && n / ds->n_rows <= INT32_MAX : n == ds->n_rows;
-  if (n < 0 || !whole)
-    return gbt_fail_on(err, GBT_E_DATA, name, "%s: %lld numbers for %lld rows; give one for every row%s", name,
-                       (long long)n, (long long)ds->n_rows, field == GBT_OFFSET ? " (and output)" : "");
+static gbt_status refuse_number(const gbt_rows *rows, const gbt_field_info *field, int64_t row, const char *fault,
+                                gbt_error *err) {
+  const long long number = (long long)gbt_row_number(rows, row);
+  switch (field->rule) {
+  case GBT_NUMBERS_FINITE:
+    break;
+  case GBT_NUMBERS_WEIGHT:
+    return gbt_fail_on(err, GBT_E_DATA, field->name, "%s: row %lld is %s; %s must be finite numbers of 0 or more",
+                       field->name, number, fault, field->name);
+  }
+  return gbt_fail_on(err, GBT_E_DATA, field->name, "%s: row %lld is %s; every row needs a finite number", field->name,
+                     number, fault);
+}
+
+/* How many numbers of a field a row has when there are n of them; 0: n does not suit the rows. */
+static int32_t outputs_of(const gbt_rows *rows, gbt_field_width width, int64_t n) {
+  switch (width) {
+  case GBT_WIDTH_ROW:
+    return n == rows->n;
+  case GBT_WIDTH_OUTPUT:
+    return rows->n > 0 && n % rows->n == 0 && n / rows->n <= INT32_MAX ? (int32_t)(n / rows->n) : 0;
+  }
+  return 0;
+}
+
+static gbt_status check_field(const gbt_dataset *ds, gbt_field field, const double *x, int64_t n, gbt_error *err) {
+  if ((unsigned)field >= (unsigned)GBT_N_FIELDS)
+    return gbt_fail(err, GBT_E_ARG, "there is no field number %d", (int)field);
+  if (n == 0) return GBT_OK;
+  const gbt_field_info *about = gbt_field_about(field);
+  const gbt_rows *rows = &ds->rows;
+  if (n < 0 || outputs_of(rows, about->width, n) == 0)
+    return gbt_fail_on(err, GBT_E_DATA, about->name, "%s: %lld numbers for %lld rows; give one for every row%s",
+                       about->name, (long long)n, (long long)rows->n,
+                       about->width == GBT_WIDTH_OUTPUT ? " (and output)" : "");
   int any = 0;
   for (int64_t i = 0; i < n; i++) {
+    const char *fault = fault_of(about->rule, x[i]);
+    if (fault != NULL) return refuse_number(rows, about, i % rows->n, fault, err);
     any |= x[i] > 0.0;
-    if (isfinite(x[i]) && (field != GBT_WEIGHT || x[i] >= 0.0)) continue;
-    return gbt_fail_on(
-        err, GBT_E_DATA, name, "%s: row %lld is %s; %s", name, (long long)(ds->row_beg + i % ds->n_rows) + 1,
-        x[i] != x[i]     ? "missing"
-        : isfinite(x[i]) ? "negative"
-                         : "infinite",
-        field == GBT_WEIGHT ? "weights must be finite numbers of 0 or more" : "every row needs a finite number");
   }
-  if (field == GBT_WEIGHT && !any && ds->n_rows == ds->all_rows) /* else the trainer looks at all shares */
-    return gbt_fail_on(err, GBT_E_DATA, name, "weights: all are 0; at least one must be larger");
+  if (about->rule == GBT_NUMBERS_WEIGHT && !any && rows->n == ds->all_rows) /* else the trainer looks at all shares */
+    return gbt_fail_on(err, GBT_E_DATA, about->name, "%s: all are 0; at least one must be larger", about->name);
   return GBT_OK;
 }
 
 /* Puts n checked numbers in place of what the field had; own is their copy, or NULL when they are borrowed. */
 static void put_field(gbt_dataset *ds, gbt_field field, const double *x, double *own, int64_t n) {
-  const double **to = field == GBT_LABEL ? &ds->label : field == GBT_WEIGHT ? &ds->weight : &ds->offset;
   gbt_mem_free(&ds->mem, ds->own[field]);
   ds->own[field] = own;
-  *to = n != 0 ? x : NULL;
-  if (field == GBT_OFFSET) ds->n_offset = n != 0 ? (int32_t)(n / ds->n_rows) : 0;
-}
-
-static gbt_status check_field(const gbt_dataset *ds, gbt_field field, const double *x, int64_t n, gbt_error *err) {
-  if ((unsigned)field > (unsigned)GBT_OFFSET)
-    return gbt_fail(err, GBT_E_ARG, "there is no field number %d", (int)field);
-  return n != 0 ? check_numbers(ds, field, x, n, err) : GBT_OK;
+  ds->rows.field[field] = n != 0 ? x : NULL;
+  ds->n_outputs[field] = n != 0 ? outputs_of(&ds->rows, gbt_field_about(field)->width, n) : 0;
 }
 
 gbt_status gbt_dataset_set(gbt_dataset *ds, gbt_field field, const double *x, int64_t n, gbt_error *err) {
@@ -182,6 +198,6 @@ void gbt_dataset_unref(gbt_dataset *ds) {
   gbt_mem mem = ds->mem;
   gbt_cuts_unref(ds->cuts);
   gbt_page_store_unref(ds->pages);
-  for (int f = 0; f <= GBT_OFFSET; f++) gbt_mem_free(&mem, ds->own[f]);
+  for (int f = 0; f < GBT_N_FIELDS; f++) gbt_mem_free(&mem, ds->own[f]);
   gbt_mem_free(&mem, ds);
 }

@@ -2,15 +2,11 @@
 #ifndef GBT_DATA_DATASET_H
 #define GBT_DATA_DATASET_H
 
+#include "../base/rows.h"
 #include "table.h"
 
 /* Counted by references; the count is changed by the thread that enters the engine alone. */
 typedef struct gbt_dataset gbt_dataset;
-
-typedef enum gbt_field { GBT_LABEL = 0, GBT_WEIGHT, GBT_OFFSET } gbt_field;
-
-const char *gbt_field_name(int field); /* "label", "weights", "offset"; see gbt_status_name */
-
 
 /* What a data set is made from. Everything is borrowed for the call, but the reference's cuts, which are shared. */
 typedef struct gbt_dataset_spec {
@@ -48,12 +44,12 @@ typedef struct gbt_binned_info {
 
 gbt_binned_info gbt_dataset_feature(const gbt_dataset *ds, int32_t feature);
 
-/* The same rows once more, with no label, weight or offset yet: cuts and pages are shared. So each training has its
+/* The same rows once more, with no field set yet: cuts and pages are shared. So each training has its
  * own, whatever is done to the data set meanwhile. */
 gbt_status gbt_dataset_view(const gbt_dataset *ds, gbt_dataset **out, gbt_error *err) GBT_MUST_CHECK;
 
-/* Copies n numbers in. label: n_rows finite; weight: n_rows finite >= 0, not all zero; offset: n_rows * k finite.
- * n = 0 clears. GBT_E_DATA names field and 1-based row. */
+/* Copies n numbers in, one for every row or, where the field is by output, for every row and output. What they may be
+ * says base/row_fields.def. n = 0 clears. GBT_E_DATA names field and 1-based row. */
 gbt_status gbt_dataset_set(gbt_dataset *ds, gbt_field field, const double *x, int64_t n, gbt_error *err) GBT_MUST_CHECK;
 
 /* The same without a copy: x is lent, it must stay where and as it is until the field is set anew or the data set is

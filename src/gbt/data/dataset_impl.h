@@ -10,14 +10,10 @@ struct gbt_dataset {
   gbt_mem mem;
   gbt_cuts *cuts;        /* shared */
   gbt_page_store *pages; /* shared */
-  int64_t n_rows;
-  int64_t row_beg;      /* ranks: rows of the ranks before this one; else 0 */
-  int64_t all_rows;     /* ranks: rows of all ranks; else n_rows */
-  const double *label;  /* n_rows; NULL until set */
-  const double *weight; /* n_rows, or NULL for all 1 */
-  const double *offset; /* n_rows x n_offset, column by column; NULL for none */
-  int32_t n_offset;     /* outputs the offset has */
-  double *own[3];       /* by field: the copy that the above points to; NULL when it is lent */
+  gbt_rows rows;         /* the number of rows, and their fields as far as they are set */
+  int64_t all_rows;      /* ranks: rows of all ranks; else rows.n */
+  int32_t n_outputs[GBT_N_FIELDS]; /* numbers a row has of a field; 0: the field is not set */
+  double *own[GBT_N_FIELDS];       /* the copy that the field points to; NULL when it is lent */
 };
 
 /* cuts: shared (a reference is taken); NULL makes them from this table with max_bin (weights matter there: weight may

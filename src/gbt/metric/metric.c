@@ -186,10 +186,10 @@ gbt_status gbt_metric_check(const gbt_metric *metric, const gbt_objective *objec
   return check_param(metric, outputs, err);
 }
 
-gbt_status gbt_metric_labels_check(const gbt_metric *metric, int64_t row_beg, int64_t n, const double *label,
-                                   const char *set, gbt_error *err) {
+gbt_status gbt_metric_labels_check(const gbt_metric *metric, const gbt_rows *rows, const char *set, gbt_error *err) {
   static const char *const must[] = {"", "above -1", "0 or more", "above 0", ""};
   const gbt_metric_info *info = gbt_metric_about(metric->kind);
+  const double *label = rows->field[GBT_LABEL];
   double low = 0.0;
   int open = 0;
   switch (info->labels) {
@@ -205,10 +205,10 @@ gbt_status gbt_metric_labels_check(const gbt_metric *metric, int64_t row_beg, in
     open = 1;
     break;
   }
-  for (int64_t i = 0; i < n; i++)
+  for (int64_t i = 0; i < rows->n; i++)
     if (!(open ? label[i] > low : label[i] >= low))
       return gbt_fail_on(err, GBT_E_DATA, "eval_metric",
                          "metric \"%s\" needs labels %s; row %lld of the %s data has %.15g", info->name,
-                         must[info->labels], (long long)(row_beg + i + 1), set, label[i]);
+                         must[info->labels], (long long)gbt_row_number(rows, i), set, label[i]);
   return GBT_OK;
 }

@@ -82,7 +82,7 @@ gbt_status gbt_metric_check(const gbt_metric *metric, const gbt_objective *objec
 
 /* That all labels are what the metric is made for. set: its name, and row_beg: the rows before the first, for the
  * message. */
-gbt_status gbt_metric_labels_check(const gbt_metric *metric, int64_t row_beg, int64_t n, const double *label,
-                                   const char *set, gbt_error *err) GBT_MUST_CHECK;
+gbt_status gbt_metric_labels_check(const gbt_metric *metric, const gbt_rows *rows, const char *set,
+                                   gbt_error *err) GBT_MUST_CHECK;
 
 #endif

@@ -19,18 +19,15 @@ typedef struct base_range {
 
 typedef struct base_pass {
   const gbt_objective *objective;
-  const gbt_label_rows *rows;
+  const gbt_rows *rows;
   int gradients; /* sums of g and h at the score `at`; else those of the base rule */
   double at;
   gbt_exact_sum *top, *bottom; /* tasks x n_outputs: sums of weight * term */
   base_range *range;       /* per task: its least and largest label - offset, with a RESIDUAL rule */
 } base_pass;
 
-static double weight_of(const gbt_label_rows *rows, int64_t i) { return rows->weight ? rows->weight[i] : 1.0; }
-static double offset_of(const gbt_label_rows *rows, int64_t i) { return rows->offset ? rows->offset[i] : 0.0; }
-
 static void add_terms(const base_pass *p, int64_t i, gbt_base_terms t, gbt_exact_sum *top, gbt_exact_sum *bottom) {
-  const double w = weight_of(p->rows, i);
+  const double w = gbt_weight_of(p->rows, i);
   gbt_exact_add(top, w * t.top);
   gbt_exact_add(bottom, w * t.bottom);
 }
@@ -38,7 +35,7 @@ static void add_terms(const base_pass *p, int64_t i, gbt_base_terms t, gbt_exact
 static void residual_sums(const base_pass *p, int64_t beg, int64_t end, gbt_exact_sum *top, gbt_exact_sum *bottom) {
   base_range *range = &p->range[beg / BASE_ROWS];
   for (int64_t i = beg; i < end; i++) {
-    const double r = p->rows->label[i] - offset_of(p->rows, i);
+    const double r = gbt_label_of(p->rows, i) - gbt_offset_of(p->rows, i);
     add_terms(p, i, (gbt_base_terms){r, 1.0}, top, bottom);
     if (i == beg || r < range->low) range->low = r;
     if (i == beg || r > range->high) range->high = r;
@@ -47,7 +44,7 @@ static void residual_sums(const base_pass *p, int64_t beg, int64_t end, gbt_exac
 
 static void class_sums(const base_pass *p, int64_t beg, int64_t end, gbt_exact_sum *top, gbt_exact_sum *bottom) {
   for (int64_t i = beg; i < end; i++)
-    add_terms(p, i, (gbt_base_terms){1.0, 1.0}, &top[(int32_t)p->rows->label[i]], bottom);
+    add_terms(p, i, (gbt_base_terms){1.0, 1.0}, &top[(int32_t)gbt_label_of(p->rows, i)], bottom);
 }
 
 /* Sums of the terms that the objective's header gives: with base rule MEAN. */
@@ -56,7 +53,7 @@ static void header_sums(const base_pass *p, int64_t beg, int64_t end, gbt_exact_
   switch ((gbt_objective_kind)p->objective->kind) {
 #define SUMS_MEAN(name)               \
   for (int64_t i = beg; i < end; i++) \
-    add_terms(p, i, gbt_##name##_base_terms(p->rows->label[i], offset_of(p->rows, i), param), top, bottom)
+    add_terms(p, i, gbt_##name##_base_terms(gbt_label_of(p->rows, i), gbt_offset_of(p->rows, i), param), top, bottom)
 #define SUMS_ZERO(name) GBT_ASSERT(0)
 #define SUMS_CLASS_SHARES(name) GBT_ASSERT(0)
 #define SUMS_RESIDUAL_MEAN(name) GBT_ASSERT(0)
@@ -95,7 +92,7 @@ static void gradient_sums(const base_pass *p, int64_t beg, int64_t end, gbt_exac
   switch ((gbt_objective_kind)p->objective->kind) {
 #define SUMS_ROW(name)                                                                                           \
   for (int64_t i = beg; i < end; i++) {                                                                          \
-    const gbt_gh r = gbt_##name##_gradient(p->at + offset_of(p->rows, i), p->rows->label[i], param);             \
+    const gbt_gh r = gbt_##name##_gradient(p->at + gbt_offset_of(p->rows, i), gbt_label_of(p->rows, i), param);       \
     add_terms(p, i, (gbt_base_terms){r.g, r.h}, top, bottom);                                                    \
   }
 #define SUMS_CLASSES(name) GBT_ASSERT(0);
@@ -111,7 +108,7 @@ static void gradient_sums(const base_pass *p, int64_t beg, int64_t end, gbt_exac
 
 static void base_task(void *arg, int64_t task, int thread) {
   const base_pass *p = arg;
-  const int64_t n = p->rows->n_rows, beg = task * BASE_ROWS, end = n - beg < BASE_ROWS ? n : beg + BASE_ROWS;
+  const int64_t n = p->rows->n, beg = task * BASE_ROWS, end = n - beg < BASE_ROWS ? n : beg + BASE_ROWS;
   gbt_exact_sum *top = p->top + task * p->objective->n_outputs, *bottom = p->bottom + task * p->objective->n_outputs;
   (void)thread;
   for (int32_t k = 0; k < p->objective->n_outputs; k++) {
@@ -176,12 +173,12 @@ static gbt_status find_root(gbt_ctx *ctx, base_pass *p, int64_t n_tasks, double 
 
 /* The range of all ranks' rows to *range, which is that of this rank's. *any: 0 when there are no rows at all. Of equal
  * ends the first rank's is taken, as of tasks the first one's: 0 and -0 are two numbers. */
-static gbt_status range_of_ranks(gbt_ctx *ctx, const gbt_label_rows *rows, base_range *range, int *any,
+static gbt_status range_of_ranks(gbt_ctx *ctx, const gbt_rows *rows, base_range *range, int *any,
                                  gbt_error *err) {
   enum { ROWS = 0, LOW, HIGH, N };
   gbt_status status = GBT_OK;
-  int64_t mine[N] = {rows->n_rows, 0, 0}, *all = NULL;
-  *any = rows->n_rows > 0;
+  int64_t mine[N] = {rows->n, 0, 0}, *all = NULL;
+  *any = rows->n > 0;
   if (gbt_comm_alone(ctx)) return GBT_OK;
   if (*any) mine[LOW] = (int64_t)gbt_bits(range->low), mine[HIGH] = (int64_t)gbt_bits(range->high);
   GBT_TRY_GOTO(gbt_mem_array(&ctx->mem, (size_t)gbt_comm_size(ctx), N * sizeof *all, &all, err), done);
@@ -225,15 +222,15 @@ static gbt_status find_base(gbt_ctx *ctx, base_pass *p, int64_t n_tasks, double 
   return rule == GBT_BASE_RESIDUAL_ROOT && bottom > 0.0 ? find_root(ctx, p, n_tasks, out, err) : GBT_OK;
 }
 
-gbt_status gbt_base_scores(gbt_ctx *ctx, const gbt_objective *o, const gbt_label_rows *rows, double *out,
+gbt_status gbt_base_scores(gbt_ctx *ctx, const gbt_objective *o, const gbt_rows *rows, double *out,
                            gbt_error *err) {
   gbt_status status = GBT_OK;
   for (int32_t k = 0; k < o->n_outputs; k++) out[k] = 0.0;
   const gbt_base_rule rule = gbt_objective_info_of(o->kind)->base;
   if (rule == GBT_BASE_ZERO) return GBT_OK;
-  if (rows->n_rows == 0 && gbt_comm_alone(ctx)) return GBT_OK;
+  if (rows->n == 0 && gbt_comm_alone(ctx)) return GBT_OK;
   if (rule == GBT_BASE_RESIDUAL_QUANTILE) return gbt_renewal_base(ctx, o, rows, out, err);
-  const int64_t n_tasks = rows->n_rows > 0 ? (rows->n_rows + BASE_ROWS - 1) / BASE_ROWS : 1;
+  const int64_t n_tasks = rows->n > 0 ? (rows->n + BASE_ROWS - 1) / BASE_ROWS : 1;
   const size_t cells = (size_t)n_tasks * (size_t)o->n_outputs;
   base_pass p = {.objective = o, .rows = rows};
   GBT_TRY_GOTO(gbt_mem_array(&ctx->mem, cells, sizeof *p.top, &p.top, err), done);

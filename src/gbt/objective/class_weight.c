@@ -7,7 +7,7 @@
 enum { TASK_ROWS = 65536 };
 
 typedef struct class_pass {
-  const gbt_label_rows *rows;
+  const gbt_rows *rows;
   int32_t n_classes;
   gbt_exact_sum *total;       /* tasks x n_classes */
   const double *class_weight; /* n_classes */
@@ -16,7 +16,7 @@ typedef struct class_pass {
 
 static int64_t task_end(const class_pass *p, int64_t task) {
   const int64_t end = (task + 1) * TASK_ROWS;
-  return end < p->rows->n_rows ? end : p->rows->n_rows;
+  return end < p->rows->n ? end : p->rows->n;
 }
 
 static void total_task(void *arg, int64_t task, int thread) {
@@ -25,8 +25,8 @@ static void total_task(void *arg, int64_t task, int thread) {
   (void)thread;
   for (int32_t k = 0; k < p->n_classes; k++) gbt_exact_zero(&total[k]);
   for (int64_t i = task * TASK_ROWS; i < task_end(p, task); i++) {
-    GBT_ASSERT(p->rows->label[i] >= 0.0 && p->rows->label[i] < (double)p->n_classes);
-    gbt_exact_add(&total[(int32_t)p->rows->label[i]], p->rows->weight ? p->rows->weight[i] : 1.0);
+    GBT_ASSERT(gbt_label_of(p->rows, i) >= 0.0 && gbt_label_of(p->rows, i) < (double)p->n_classes);
+    gbt_exact_add(&total[(int32_t)gbt_label_of(p->rows, i)], gbt_weight_of(p->rows, i));
   }
 }
 
@@ -34,14 +34,14 @@ static void weigh_task(void *arg, int64_t task, int thread) {
   const class_pass *p = arg;
   (void)thread;
   for (int64_t i = task * TASK_ROWS; i < task_end(p, task); i++)
-    p->out[i] = (p->rows->weight ? p->rows->weight[i] : 1.0) * p->class_weight[(int32_t)p->rows->label[i]];
+    p->out[i] = gbt_weight_of(p->rows, i) * p->class_weight[(int32_t)gbt_label_of(p->rows, i)];
 }
 
-static int64_t n_tasks(const gbt_label_rows *rows) {
-  return rows->n_rows > 0 ? (rows->n_rows + TASK_ROWS - 1) / TASK_ROWS : 1;
+static int64_t n_tasks(const gbt_rows *rows) {
+  return rows->n > 0 ? (rows->n + TASK_ROWS - 1) / TASK_ROWS : 1;
 }
 
-gbt_status gbt_class_balance(gbt_ctx *ctx, const gbt_label_rows *rows, int32_t n_classes, double *out,
+gbt_status gbt_class_balance(gbt_ctx *ctx, const gbt_rows *rows, int32_t n_classes, double *out,
                              gbt_error *err) {
   const size_t k = (size_t)n_classes, cells = (size_t)n_tasks(rows) * k;
   gbt_status status = GBT_OK;
@@ -69,7 +69,7 @@ done:
   return gbt_comm_agree(ctx, status, err);
 }
 
-gbt_status gbt_class_weigh(gbt_ctx *ctx, const gbt_label_rows *rows, int32_t n_classes, const double *class_weight,
+gbt_status gbt_class_weigh(gbt_ctx *ctx, const gbt_rows *rows, int32_t n_classes, const double *class_weight,
                            double *out, gbt_error *err) {
   class_pass p = {.rows = rows, .n_classes = n_classes, .class_weight = class_weight, .out = out};
   return gbt_parallel(ctx, n_tasks(rows), weigh_task, &p, err);

@@ -7,11 +7,11 @@
 /* The weights with which all classes weigh the same and the mean weight of rows stays as it is: W / (K W_k), W_k the
  * weight of all rows of class k of K, W of all rows; by exact sums, over all ranks. rows: labels 0 .. n_classes - 1.
  * out: n_classes. GBT_E_DATA when a class has no weight. */
-gbt_status gbt_class_balance(gbt_ctx *ctx, const gbt_label_rows *rows, int32_t n_classes, double *out,
+gbt_status gbt_class_balance(gbt_ctx *ctx, const gbt_rows *rows, int32_t n_classes, double *out,
                              gbt_error *err) GBT_MUST_CHECK;
 
 /* out[i] = weight of row i * class_weight[its class]; out: n_rows, may be the rows' own weights. */
-gbt_status gbt_class_weigh(gbt_ctx *ctx, const gbt_label_rows *rows, int32_t n_classes, const double *class_weight,
+gbt_status gbt_class_weigh(gbt_ctx *ctx, const gbt_rows *rows, int32_t n_classes, const double *class_weight,
                            double *out, gbt_error *err) GBT_MUST_CHECK;
 
 #endif

@@ -5,6 +5,7 @@
 #define GBT_OBJECTIVE_OBJECTIVE_H
 
 #include "../base/ctx.h"
+#include "../base/rows.h"
 
 typedef enum gbt_objective_kind {
 #define GBT_OBJECTIVE(ID, ...) GBT_OBJ_##ID,
@@ -98,22 +99,16 @@ gbt_objective gbt_objective_make(gbt_objective_kind kind, int32_t n_outputs);
 /* An objective that exists, with outputs and parameters in their ranges; GBT_E_ARG names what is not. */
 gbt_status gbt_objective_check(const gbt_objective *objective, gbt_error *err) GBT_MUST_CHECK;
 
-/* Labels are what the objective wants. label NULL: there are none, which a custom objective alone allows. GBT_E_DATA
- * names the set ("train", "valid 1") and the first row, counted from 1 and from row_beg rows that stand before. */
-gbt_status gbt_labels_check(const gbt_objective *objective, const double *label, int64_t n_rows, int64_t row_beg,
-                            const char *set, gbt_error *err) GBT_MUST_CHECK;
-
-/* A data set's label, weight (or NULL) and offset (or NULL), borrowed; offset: n_rows x n_outputs, column by column. */
-typedef struct gbt_label_rows {
-  int64_t n_rows;
-  const double *label, *weight, *offset;
-} gbt_label_rows;
+/* Labels are what the objective wants. No label at all: a custom objective alone allows that. GBT_E_DATA names the set
+ * ("train", "valid 1") and the first row. */
+gbt_status gbt_labels_check(const gbt_objective *objective, const gbt_rows *rows, const char *set,
+                            gbt_error *err) GBT_MUST_CHECK;
 
 /* The constant scores (offset apart) that minimise the loss, or come near it where there is no closed form, by the
  * objective's base rule. Sums are weighted and exact. RESIDUAL rules: a constant label - offset is its own base score,
  * to the bit. out: n_outputs. Labels must have passed gbt_labels_check. Ranks: those of the rows of all;
  * RESIDUAL_QUANTILE is for one rank alone. */
-gbt_status gbt_base_scores(gbt_ctx *ctx, const gbt_objective *objective, const gbt_label_rows *rows, double *out,
+gbt_status gbt_base_scores(gbt_ctx *ctx, const gbt_objective *objective, const gbt_rows *rows, double *out,
                            gbt_error *err) GBT_MUST_CHECK;
 
 #endif

@@ -40,7 +40,7 @@ static double factor_of(int32_t kind, double y) {
 /* One pass over rows, in tasks of RENEWAL_ROWS. What threads find is a maximum or integers, so their order is free. */
 typedef struct renewal_pass {
   const gbt_objective *objective;
-  const gbt_label_rows *rows;
+  const gbt_rows *rows;
   double *max;    /* per thread: the largest weight */
   int64_t *other; /* per thread: whether a weight is not 1 */
   gbt_whole_scale scale;
@@ -51,18 +51,18 @@ typedef struct renewal_pass {
 } renewal_pass;
 
 static gbt_status over_rows(gbt_ctx *ctx, renewal_pass *p, gbt_task_fn task, gbt_error *err) {
-  return gbt_parallel(ctx, (p->rows->n_rows + RENEWAL_ROWS - 1) / RENEWAL_ROWS, task, p, err);
+  return gbt_parallel(ctx, (p->rows->n + RENEWAL_ROWS - 1) / RENEWAL_ROWS, task, p, err);
 }
 
 static int64_t end_of(const renewal_pass *p, int64_t beg) {
-  return p->rows->n_rows - beg < RENEWAL_ROWS ? p->rows->n_rows : beg + RENEWAL_ROWS;
+  return p->rows->n - beg < RENEWAL_ROWS ? p->rows->n : beg + RENEWAL_ROWS;
 }
 
 /* ---- weights ---- */
 
 static double weight_of(const renewal_pass *p, int64_t i) {
-  const double factor = factor_of(p->objective->kind, p->rows->label[i]);
-  return p->rows->weight ? p->rows->weight[i] * factor : factor;
+  const double factor = factor_of(p->objective->kind, gbt_label_of(p->rows, i));
+  return gbt_weight_of(p->rows, i) * factor;
 }
 
 static void most_task(void *arg, int64_t task, int thread) {
@@ -107,18 +107,18 @@ done:
   return status;
 }
 
-gbt_status gbt_renewal_weights(gbt_ctx *ctx, const gbt_objective *o, const gbt_label_rows *rows, uint64_t **out,
+gbt_status gbt_renewal_weights(gbt_ctx *ctx, const gbt_objective *o, const gbt_rows *rows, uint64_t **out,
                                gbt_error *err) {
   gbt_status status = GBT_OK;
   renewal_pass p = {.objective = o, .rows = rows};
-  int64_t n_rows = rows->n_rows, other;
+  int64_t n_rows = rows->n, other;
   double max;
   *out = NULL;
   GBT_TRY(find_most(ctx, &p, &max, &other, err));
   if (!other) return GBT_OK;
   GBT_TRY(gbt_comm_sum_i64(ctx, &n_rows, 1, err));
   p.scale = gbt_whole_scale_of(max, n_rows);
-  GBT_TRY(gbt_mem_array(&ctx->mem, (size_t)rows->n_rows, sizeof *p.whole, &p.whole, err));
+  GBT_TRY(gbt_mem_array(&ctx->mem, (size_t)rows->n, sizeof *p.whole, &p.whole, err));
   GBT_TRY_GOTO(over_rows(ctx, &p, whole_task, err), done);
   *out = p.whole;
   p.whole = NULL;
@@ -131,7 +131,7 @@ done:
 
 static void digit_task(void *arg, int64_t task, int thread) {
   const renewal_pass *p = arg;
-  const double *label = p->rows->label, *offset = p->rows->offset;
+  const double *label = p->rows->field[GBT_LABEL], *offset = p->rows->field[GBT_OFFSET];
   const int64_t beg = task * RENEWAL_ROWS, end = end_of(p, beg);
   const int first = p->shift == 64 - DIGIT;
   uint64_t *weight = p->by_digit + (size_t)thread * VALUES;
@@ -152,7 +152,7 @@ static gbt_status find_digit(gbt_ctx *ctx, renewal_pass *p, gbt_error *err) {
   return GBT_OK;
 }
 
-gbt_status gbt_renewal_base(gbt_ctx *ctx, const gbt_objective *o, const gbt_label_rows *rows, double *out,
+gbt_status gbt_renewal_base(gbt_ctx *ctx, const gbt_objective *o, const gbt_rows *rows, double *out,
                             gbt_error *err) {
   gbt_status status = GBT_OK;
   renewal_pass p = {.objective = o, .rows = rows};

@@ -66,11 +66,11 @@ double gbt_renewal_level(const gbt_objective *objective);
 
 /* Whole weights of this rank's rows to *out, which the caller frees with ctx's memory; NULL: all rows of all ranks
  * weigh 1. One scale serves all ranks. For an objective that renews leaves. Collective. */
-gbt_status gbt_renewal_weights(gbt_ctx *ctx, const gbt_objective *objective, const gbt_label_rows *rows,
+gbt_status gbt_renewal_weights(gbt_ctx *ctx, const gbt_objective *objective, const gbt_rows *rows,
                                uint64_t **out, gbt_error *err) GBT_MUST_CHECK;
 
 /* The weighted quantile of label - offset of the rows of all ranks; 0 when they weigh nothing. Collective. */
-gbt_status gbt_renewal_base(gbt_ctx *ctx, const gbt_objective *objective, const gbt_label_rows *rows, double *out,
+gbt_status gbt_renewal_base(gbt_ctx *ctx, const gbt_objective *objective, const gbt_rows *rows, double *out,
                             gbt_error *err) GBT_MUST_CHECK;
 
 #endif

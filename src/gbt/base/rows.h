@@ -1,0 +1,46 @@
+/* Rows as objectives, metrics, backends and ranks see them: how many there are, and the numbers that belong to them.
+ * Which these are says row_fields.def. */
+#ifndef GBT_BASE_ROWS_H
+#define GBT_BASE_ROWS_H
+
+#include <stdint.h>
+
+typedef enum gbt_field {
+#define GBT_ROW_FIELD(ID, ...) GBT_##ID,
+#include "row_fields.def"
+  GBT_N_FIELDS
+} gbt_field;
+
+typedef enum gbt_field_width { GBT_WIDTH_ROW, GBT_WIDTH_OUTPUT } gbt_field_width;
+typedef enum gbt_field_rule { GBT_NUMBERS_FINITE, GBT_NUMBERS_WEIGHT } gbt_field_rule;
+
+/* A row of row_fields.def; texts are static. */
+typedef struct gbt_field_info {
+  const char *name;
+  gbt_field_width width;
+  gbt_field_rule rule;
+} gbt_field_info;
+
+const gbt_field_info *gbt_field_about(gbt_field field);
+const char *gbt_field_name(int field); /* "label", "weights", "offset"; see gbt_status_name */
+
+/* All pointers are borrowed. */
+typedef struct gbt_rows {
+  int64_t n;
+  int64_t before; /* rows that stand before these as hosts count them: those of the ranks before */
+  const double *field[GBT_N_FIELDS]; /* n numbers, or n x outputs column by column; NULL: not given */
+} gbt_rows;
+
+/* Of one row; where no weights are given it is 1, and the offset 0. */
+static inline double gbt_label_of(const gbt_rows *rows, int64_t row) { return rows->field[GBT_LABEL][row]; }
+static inline double gbt_weight_of(const gbt_rows *rows, int64_t row) {
+  return rows->field[GBT_WEIGHT] ? rows->field[GBT_WEIGHT][row] : 1.0;
+}
+static inline double gbt_offset_of(const gbt_rows *rows, int64_t row) {
+  return rows->field[GBT_OFFSET] ? rows->field[GBT_OFFSET][row] : 0.0;
+}
+
+/* A row's number as hosts count, from 1. */
+static inline int64_t gbt_row_number(const gbt_rows *rows, int64_t row) { return rows->before + row + 1; }
+
+#endif
