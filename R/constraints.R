@@ -58,16 +58,18 @@ resolve_monotone <- function(monotone, features) {
   if (any(sign != 0)) as.integer(sign)
 }
 
-# List of 0-based sets; NULL when there are none.
+# List of groups of 0-based features; NULL when there are none.
 resolve_interactions <- function(interactions, features) {
   if (is.null(interactions)) return(NULL)
   if (!is.list(interactions)) {
     stop_argument("`interactions` must be a list of groups of features: list(c(\"a\", \"b\"), c(\"c\", \"d\"))",
                   "interactions")
   }
-  sets <- lapply(unname(interactions), function(set) sort(unique(feature_places(set, features, "interactions"))) - 1L)
-  if (any(lengths(sets) == 0L)) stop_argument("`interactions` has an empty group", "interactions")
-  if (length(sets)) sets
+  groups <- lapply(unname(interactions), function(group) {
+    sort(unique(feature_places(group, features, "interactions"))) - 1L
+  })
+  if (any(lengths(groups) == 0L)) stop_argument("`interactions` has an empty group", "interactions")
+  if (length(groups)) groups
 }
 
 # Only their ratios matter. Beyond the bounds, draws that are ordered by -log(u) / weight would over- or underflow.

@@ -44,7 +44,7 @@ static void read_metrics(SEXP spec, gbt_trainer_spec *out) {
 
 /* Monotone signs, interaction groups and feature weights, in memory that lasts until the .Call returns. */
 static void read_constraints(SEXP spec, int32_t n_columns, gbt_trainer_spec *out) {
-  SEXP monotone = r_item(spec, "monotone"), sets = r_item(spec, "interactions");
+  SEXP monotone = r_item(spec, "monotone"), groups = r_item(spec, "interactions");
   if (monotone != R_NilValue) {
     if (TYPEOF(monotone) != INTSXP || Rf_xlength(monotone) != n_columns)
       r_stop("`monotone` must have one integer per column");
@@ -56,27 +56,27 @@ static void read_constraints(SEXP spec, int32_t n_columns, gbt_trainer_spec *out
     }
     out->monotone = sign;
   }
-  if (sets != R_NilValue) {
-    if (TYPEOF(sets) != VECSXP) r_stop("`interactions` must be a list");
-    int32_t n_sets = (int32_t)Rf_xlength(sets);
+  if (groups != R_NilValue) {
+    if (TYPEOF(groups) != VECSXP) r_stop("`interactions` must be a list");
+    int32_t n_groups = (int32_t)Rf_xlength(groups);
     R_xlen_t total = 0;
-    for (int32_t s = 0; s < n_sets; s++) {
-      if (TYPEOF(VECTOR_ELT(sets, s)) != INTSXP) r_stop("`interactions` must hold integer vectors");
-      total += Rf_xlength(VECTOR_ELT(sets, s));
+    for (int32_t s = 0; s < n_groups; s++) {
+      if (TYPEOF(VECTOR_ELT(groups, s)) != INTSXP) r_stop("`interactions` must hold integer vectors");
+      total += Rf_xlength(VECTOR_ELT(groups, s));
     }
     if (total > 2147483647) r_stop("`interactions` has too many members");
-    int32_t *beg = (int32_t *)R_alloc((size_t)n_sets + 1, sizeof *beg);
+    int32_t *beg = (int32_t *)R_alloc((size_t)n_groups + 1, sizeof *beg);
     int32_t *col = (int32_t *)R_alloc((size_t)total + 1, sizeof *col);
     beg[0] = 0;
-    for (int32_t s = 0; s < n_sets; s++) {
-      SEXP set = VECTOR_ELT(sets, s);
-      int32_t n = (int32_t)Rf_xlength(set);
-      if (n > 0) memcpy(col + beg[s], INTEGER_RO(set), (size_t)n * sizeof *col);
+    for (int32_t s = 0; s < n_groups; s++) {
+      SEXP group = VECTOR_ELT(groups, s);
+      int32_t n = (int32_t)Rf_xlength(group);
+      if (n > 0) memcpy(col + beg[s], INTEGER_RO(group), (size_t)n * sizeof *col);
       beg[s + 1] = beg[s] + n;
     }
     out->interact_beg = beg;
     out->interact_col = col;
-    out->n_interact = n_sets;
+    out->n_interact = n_groups;
   }
   out->feature_weight = r_arg_reals(r_item(spec, "feature_weight"), n_columns, "feature_weight");
 }

@@ -170,7 +170,7 @@ static void search_sets(view *v, gbt_split *best) {
   }
 }
 
-/* A node may use what any set allows that holds all features used above; those themselves; at the root all. */
+/* A node may use what any group allows that holds all features used above; those themselves; at the root all. */
 static int may_meet(const naive *nv, const naive_node *node, int32_t feat) {
   const gbt_trainer_spec *spec = nv->spec;
   if (spec->n_interact == 0 || node->used[feat] || node->parent < 0) return 1;

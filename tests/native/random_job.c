@@ -141,7 +141,8 @@ void random_job_tell(const random_job *r, uint64_t seed) {
     if (value != infos[i].def) at += snprintf(text + at, sizeof text - (size_t)at, " %s=%g", infos[i].name, value);
   }
   text[at] = 0;
-  test_note("seed %" PRIu64 ": %" PRId64 " x %d, loss %d, %d outputs, max_bin %d, weights %d, monotone %d, sets %d, %d "
+  test_note("seed %" PRIu64 ": %" PRId64
+            " x %d, loss %d, %d outputs, max_bin %d, weights %d, monotone %d, groups %d, %d "
             "threads, pages of %d;%s",
             seed, r->data->table.n_rows, (int)r->data->table.n_cols, (int)r->job.spec.objective.kind,
             (int)r->job.spec.objective.n_outputs, (int)r->job.max_bin, r->data->weight != NULL, r->monotone != NULL,

@@ -347,7 +347,7 @@ static void put_nodes(split_cpu *cpu, const split_step *s, int32_t beg, int32_t 
   if (failed) exit(2);
   memcpy(fr->node + s->fresh_beg, s->node, (size_t)s->n_fresh * sizeof *s->node);
   fr->n_nodes = n;
-  fr->n_fresh = fr->n_open = fr->ahead.n_next = fr->n_chosen = fr->n_sets = 0;
+  fr->n_fresh = fr->n_open = fr->ahead.n_next = fr->n_chosen = fr->n_set_words = 0;
   for (int32_t i = beg; i < end; i++) fr->fresh[fr->n_fresh++] = s->fresh_beg + i;
   free(be->pool.hist), free(be->pool.free);
   be->pool.n = (size_t)s->n_hists;

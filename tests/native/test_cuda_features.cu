@@ -18,7 +18,7 @@ static int failed(gbt_status status) { return status != GBT_OK; }
 
 struct shape {
   int32_t n_features;
-  int n_sets;   /* 0: none */
+  int n_groups; /* 0: none */
   int weighted; /* 1: some 0; 2: most of them so small that their ranks are equal */
   double by_tree, by_layer, by_node;
   int symmetric;
@@ -35,15 +35,15 @@ static double *some_weights(test_rng *rng, const shape *s) {
 
 /* Sets of a few features, of many, of none; the first feature is in most of them. */
 static gbt_feature_rules *some_rules(test_rng *rng, const shape *s) {
-  const size_t n = (size_t)s->n_features, n_sets = (size_t)s->n_sets;
+  const size_t n = (size_t)s->n_features, n_groups = (size_t)s->n_groups;
   gbt_mem mem = gbt_mem_default();
   gbt_params params = gbt_params_default();
   gbt_feature_rules *rules = NULL;
   double *weight = s->weighted ? some_weights(rng, s) : NULL;
-  int32_t *beg = host<int32_t>(n_sets + 1), *feat = host<int32_t>(n * n_sets + 1), at = 0;
+  int32_t *beg = host<int32_t>(n_groups + 1), *feat = host<int32_t>(n * n_groups + 1), at = 0;
   beg[0] = 0;
-  for (int i = 0; i < s->n_sets; i++) {
-    const int64_t size = test_below(rng, 4) || s->n_sets > 20 ? 3 : test_below(rng, 3) * (int64_t)n / 2;
+  for (int i = 0; i < s->n_groups; i++) {
+    const int64_t size = test_below(rng, 4) || s->n_groups > 20 ? 3 : test_below(rng, 3) * (int64_t)n / 2;
     for (int32_t f = 0; f < s->n_features; f++)
       if (f == 0 ? test_below(rng, 8) > 0 : test_below(rng, (int64_t)n) < size) feat[at++] = f;
     beg[i + 1] = at;
@@ -52,7 +52,7 @@ static gbt_feature_rules *some_rules(test_rng *rng, const shape *s) {
   params.colsample_bylevel = s->by_layer;
   params.colsample_bynode = s->by_node;
   params.seed = test_below(rng, 1000000);
-  CHECK_OK(gbt_feature_rules_new(&mem, s->n_features, &params, weight, beg, feat, s->n_sets, &rules, test_err));
+  CHECK_OK(gbt_feature_rules_new(&mem, s->n_features, &params, weight, beg, feat, s->n_groups, &rules, test_err));
   free(weight), free(beg), free(feat);
   return rules;
 }
@@ -72,11 +72,11 @@ static int contains(const int32_t *feat, int32_t beg, int32_t end, int32_t f) {
   return 0;
 }
 
-/* A feature to split by: often one of a set, so that sets stay alive on long paths. */
-static int32_t some_split(test_rng *rng, const gbt_feature_rules *r, const tree *t, int32_t set) {
+/* A feature to split by: often one of a group, so that groups stay alive on long paths. */
+static int32_t some_split(test_rng *rng, const gbt_feature_rules *r, const tree *t, int32_t group) {
   const int32_t any = t->n_feats > 0 ? t->feat[test_below(rng, t->n_feats)] : 0;
-  if (set < 0 || r->set_beg[set] == r->set_beg[set + 1] || test_below(rng, 12) == 0) return any;
-  const int32_t f = r->set_feat[r->set_beg[set] + test_below(rng, r->set_beg[set + 1] - r->set_beg[set])];
+  if (group < 0 || r->group_beg[group] == r->group_beg[group + 1] || test_below(rng, 12) == 0) return any;
+  const int32_t f = r->group_feat[r->group_beg[group] + test_below(rng, r->group_beg[group + 1] - r->group_beg[group])];
   return contains(t->feat, 0, t->n_feats, f) ? f : any;
 }
 
@@ -85,7 +85,7 @@ static int32_t some_split(test_rng *rng, const gbt_feature_rules *r, const tree 
 static void some_tree(test_rng *rng, const gbt_feature_rules *r, int by_node, int32_t max_search, tree *t) {
   uint64_t *rank = host<uint64_t>((size_t)r->n_features);
   const int chain = test_below(rng, 3) == 0;
-  const int32_t set = r->n_sets > 0 ? (int32_t)test_below(rng, r->n_sets) : -1;
+  const int32_t group = r->n_groups > 0 ? (int32_t)test_below(rng, r->n_groups) : -1;
   t->number = test_u(rng) >> 20;
   t->feat = host<int32_t>((size_t)r->n_features);
   t->n_feats = 0;
@@ -97,7 +97,7 @@ static void some_tree(test_rng *rng, const gbt_feature_rules *r, int by_node, in
   for (int32_t id = 0; id < MOST_NODES; id++) {
     const int32_t parent = id == 0 ? -1 : chain ? id - 1 : (int32_t)test_below(rng, id);
     t->node[id] = gbt_grow_empty(parent, id == 0 ? 0 : t->node[parent].depth + 1);
-    t->node[id].split.feat = some_split(rng, r, t, set);
+    t->node[id].split.feat = some_split(rng, r, t, group);
   }
   t->n_search = test_below(rng, 10) ? 1 + (int32_t)test_below(rng, max_search) : 0;
   for (int32_t i = 0; i < t->n_search; i++) {
@@ -142,7 +142,7 @@ static int device_open(cu_backend *be, const gbt_feature_rules *rules, const sha
   v->n_features = rules->n_features;
   v->max_step = max_step;
   v->n_trees = n_trees;
-  v->by_node = !s->symmetric && (rules->by_node < 1.0 || rules->n_sets > 0);
+  v->by_node = !s->symmetric && (rules->by_node < 1.0 || rules->n_groups > 0);
   if (cudaStreamCreate(&be->device.stream) != cudaSuccess || failed(cu_features_open(be, test_err))) return 0;
   v->max_nodes = MOST_NODES;
   if (failed(cu_state_open(be, test_err))) return 0;
@@ -158,7 +158,7 @@ static void device_close(cu_backend *be) {
 }
 
 struct masks_seen {
-  int64_t masks, none, all, sets, left;
+  int64_t masks, none, all, groups, left;
 };
 
 static void same_masks(const cu_backend *be, const shape *s, const tree *t, int32_t y, masks_seen *seen) {
@@ -177,8 +177,8 @@ static void same_masks(const cu_backend *be, const shape *s, const tree *t, int3
   }
   for (size_t i = (size_t)n_drawn * n; i < n_masks * n; i++) bad += got[i] != UNTOUCHED;
   if (!CHECK_EQ_I64(bad, 0))
-    test_note("%d features, %d of the tree, %d sets, weights %d, shares %g %g, symmetric %d", (int)n, (int)t->n_feats,
-              s->n_sets, s->weighted, s->by_layer, s->by_node, s->symmetric);
+    test_note("%d features, %d of the tree, %d groups, weights %d, shares %g %g, symmetric %d", (int)n, (int)t->n_feats,
+              s->n_groups, s->weighted, s->by_layer, s->by_node, s->symmetric);
   free(got), free(want);
 }
 
@@ -224,7 +224,7 @@ static shape some_shape(test_rng *rng) {
   shape s = {};
   s.n_features = test_below(rng, 3) ? sizes[test_below(rng, 10)] : 1 + (int32_t)test_below(rng, 80);
   s.weighted = (int)test_below(rng, 3);
-  s.n_sets = test_below(rng, 2) ? 0 : test_below(rng, 8) ? 1 + (int)test_below(rng, 20) : 400;
+  s.n_groups = test_below(rng, 2) ? 0 : test_below(rng, 8) ? 1 + (int)test_below(rng, 20) : 400;
   s.by_tree = some_share(rng);
   s.by_layer = some_share(rng);
   s.by_node = some_share(rng);
@@ -232,7 +232,7 @@ static shape some_shape(test_rng *rng) {
   return s;
 }
 
-static int is_uniform(const shape *s) { return s->by_layer >= 1.0 && s->by_node >= 1.0 && s->n_sets == 0; }
+static int is_uniform(const shape *s) { return s->by_layer >= 1.0 && s->by_node >= 1.0 && s->n_groups == 0; }
 
 static void masks_are_those_of_the_host(void) {
   masks_seen seen = {};
@@ -262,7 +262,7 @@ static void masks_in_any_order(void) {
     for (uint64_t seed = 1; seed <= 12; seed++) {
       test_rng rng = {seed << 33};
       shape s = some_shape(&rng);
-      if (s.n_sets > 20) s.n_sets = 300;
+      if (s.n_groups > 20) s.n_groups = 300;
       if (!is_uniform(&s)) draw_both(&rng, &s, &seen);
     }
   CHECK(seen.masks > 30);
@@ -365,7 +365,7 @@ static void layers_in_parts(void) {
   made_free(m);
 }
 
-/* Features by layer and node, and sets, are no reason to look. */
+/* Features by layer and node, and groups, are no reason to look. */
 static void forests_are_not_looked_at(void) {
   const train_how how = {2, 0, GBT_SIMD_AUTO, NULL};
   made *m = made_steep(60);

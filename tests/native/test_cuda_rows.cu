@@ -62,7 +62,7 @@ static int pair_open(cuda_pair *p, const random_job *r, const double *const *ini
   gbt_constraints *c = &p->constraints;
   ok = CHECK_OK(gbt_constraints_make(&p->ctx.mem, &p->spec, c, test_err)) &&
        CHECK_OK(gbt_feature_rules_new(&p->ctx.mem, p->spec.train->cuts->n_features, &p->spec.params, c->weight,
-                                      c->set_beg, c->set_feat, c->n_sets, &p->rules, test_err));
+                                      c->group_beg, c->group_feat, c->n_groups, &p->rules, test_err));
   be.params = &p->spec.params;
   be.objective = p->spec.objective;
   be.sets = p->sets;
@@ -213,9 +213,9 @@ static int carry_tree(cuda_pair *p) {
   const cpu_backend *cpu = cpu_of(p);
   const cu_view *v = &cuda_of(p)->view;
   const gbt_frontier *fr = &cpu->fr;
-  if (!CHECK((int64_t)fr->n_nodes <= v->max_nodes) || !CHECK(fr->n_sets <= v->max_words)) return 0;
+  if (!CHECK((int64_t)fr->n_nodes <= v->max_nodes) || !CHECK(fr->n_set_words <= v->max_words)) return 0;
   put(v->node, (const gbt_grow_node *)fr->node, fr->n_nodes);
-  put(v->sets, (const uint32_t *)fr->sets, fr->n_sets);
+  put(v->sets, (const uint32_t *)fr->sets, fr->n_set_words);
   int32_t n_nodes = (int32_t)fr->n_nodes;
   put(&v->tree->n_nodes, (const int32_t *)&n_nodes, 1);
   uint32_t *row = (uint32_t *)test_alloc((cpu->rows.n_in + 1) * sizeof *row);

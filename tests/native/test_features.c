@@ -185,12 +185,12 @@ static void nothing_is_drawn_from_nothing(void) {
 
 /* ---- interaction groups ---- */
 
-typedef struct made_sets {
+typedef struct made_groups {
   int32_t n, beg[8], feat[7 * MOST];
-} made_sets;
+} made_groups;
 
-static made_sets make_sets(test_rng *rng, int32_t n_features) {
-  made_sets m = {.n = 1 + (int32_t)test_below(rng, 7)};
+static made_groups make_groups(test_rng *rng, int32_t n_features) {
+  made_groups m = {.n = 1 + (int32_t)test_below(rng, 7)};
   for (int32_t s = 0; s < m.n; s++) {
     m.beg[s + 1] = m.beg[s];
     for (int32_t f = 0; f < n_features; f++)
@@ -200,7 +200,7 @@ static made_sets make_sets(test_rng *rng, int32_t n_features) {
 }
 
 /* The rule of the header, feature by feature. */
-static int allowed(const made_sets *m, const int *used, int32_t n_features, int32_t feat) {
+static int allowed(const made_groups *m, const int *used, int32_t n_features, int32_t feat) {
   int any = 0;
   for (int32_t f = 0; f < n_features; f++) any |= used[f];
   if (!any || used[feat]) return 1;
@@ -213,22 +213,22 @@ static int allowed(const made_sets *m, const int *used, int32_t n_features, int3
   return 0;
 }
 
-static void interaction_sets_allow_what_they_should(void) {
+static void interaction_groups_allow_what_they_should(void) {
   test_rng rng = {3};
   gbt_mem mem = gbt_mem_default();
   gbt_params params = gbt_params_default();
   for (int c = 0; c < 400; c++) {
     int32_t n = 1 + (int32_t)test_below(&rng, 70), n_feats = 0, n_want = 0, feats[MOST], want[MOST];
-    made_sets sets = make_sets(&rng, n);
+    made_groups groups = make_groups(&rng, n);
     gbt_feature_rules *rules = NULL;
-    REQUIRE_OK(gbt_feature_rules_new(&mem, n, &params, NULL, sets.beg, sets.feat, sets.n, &rules, test_err));
+    REQUIRE_OK(gbt_feature_rules_new(&mem, n, &params, NULL, groups.beg, groups.feat, groups.n, &rules, test_err));
     CHECK(!gbt_features_uniform(rules));
     int used[MOST] = {0};
     uint32_t path[8] = {0};
     int32_t n_used = (int32_t)test_below(&rng, 4);
-    int32_t from = (int32_t)test_below(&rng, sets.n), size = sets.beg[from + 1] - sets.beg[from];
+    int32_t from = (int32_t)test_below(&rng, groups.n), size = groups.beg[from + 1] - groups.beg[from];
     for (int32_t i = 0; i < n_used; i++) {
-      int32_t f = size > 0 && test_below(&rng, 4) ? sets.feat[sets.beg[from] + test_below(&rng, size)]
+      int32_t f = size > 0 && test_below(&rng, 4) ? groups.feat[groups.beg[from] + test_below(&rng, size)]
                                                   : (int32_t)test_below(&rng, n);
       used[f] = 1;
       path[f / 32] |= 1u << (f % 32);
@@ -236,7 +236,7 @@ static void interaction_sets_allow_what_they_should(void) {
     for (int32_t f = 0; f < n; f++) {
       if (test_below(&rng, 5) == 0) continue; /* not drawn */
       feats[n_feats++] = f;
-      if (allowed(&sets, used, n, f)) want[n_want++] = f;
+      if (allowed(&groups, used, n, f)) want[n_want++] = f;
     }
     CHECK_EQ_I64(gbt_features_allowed(rules, path, feats, n_feats), n_want);
     CHECK_EQ_BYTES(feats, want, (size_t)n_want * sizeof *want);
@@ -252,5 +252,5 @@ void suite_features(void) {
   RUN(weight_zero_is_never_drawn);
   RUN(equal_ranks_go_by_number);
   RUN(nothing_is_drawn_from_nothing);
-  RUN(interaction_sets_allow_what_they_should);
+  RUN(interaction_groups_allow_what_they_should);
 }

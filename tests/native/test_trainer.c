@@ -514,8 +514,8 @@ static void monotone_scores_are_monotone(void) {
   made_free(m);
 }
 
-/* Whether all features on the way from the root to every leaf are of one set, or only one. */
-static int64_t count_meetings(const gbt_forest *f, const int32_t *beg, const int32_t *feat, int32_t n_sets) {
+/* Whether all features on the way from the root to every leaf are of one group, or only one. */
+static int64_t count_meetings(const gbt_forest *f, const int32_t *beg, const int32_t *feat, int32_t n_groups) {
   int64_t bad = 0;
   for (size_t t = 0; t < f->n_trees; t++) {
     uint32_t used[1000] = {0};
@@ -523,10 +523,10 @@ static int64_t count_meetings(const gbt_forest *f, const int32_t *beg, const int
     for (uint32_t i = 0; i < f->trees[t].n_nodes && f->trees[t].n_nodes <= 1000; i++) {
       if (nodes[i].left == 0) {
         int ok = (used[i] & (used[i] - 1)) == 0;
-        for (int32_t s = 0; s < n_sets; s++) {
-          uint32_t set = 0;
-          for (int32_t k = beg[s]; k < beg[s + 1]; k++) set |= 1u << feat[k];
-          ok |= (used[i] & ~set) == 0;
+        for (int32_t s = 0; s < n_groups; s++) {
+          uint32_t group = 0;
+          for (int32_t k = beg[s]; k < beg[s + 1]; k++) group |= 1u << feat[k];
+          ok |= (used[i] & ~group) == 0;
         }
         bad += !ok;
         continue;
@@ -537,8 +537,8 @@ static int64_t count_meetings(const gbt_forest *f, const int32_t *beg, const int
   return bad;
 }
 
-static void interaction_sets_are_kept(void) {
-  const int32_t beg[] = {0, 2, 5}, feat[] = {0, 2, 1, 2, 4}; /* 3 and 5 are in no set */
+static void interaction_groups_are_kept(void) {
+  const int32_t beg[] = {0, 2, 5}, feat[] = {0, 2, 1, 2, 4}; /* 3 and 5 are in no group */
   made *m = make_usual(18, 500, GBT_OBJ_SQUARED_ERROR, 1);
   for (int variant = 0; variant < 6; variant++) {
     train_job job = job_make(m, GBT_OBJ_SQUARED_ERROR, 1, 15);
@@ -574,5 +574,5 @@ void suite_trainer(void) {
   RUN(stopped_trainings_keep_whole_rounds);
   RUN(stopped_beginnings_leave_nothing);
   RUN(monotone_scores_are_monotone);
-  RUN(interaction_sets_are_kept);
+  RUN(interaction_groups_are_kept);
 }

@@ -74,7 +74,7 @@ gbt_status cu_down_take(cu_backend *be, int32_t y, gbt_grown *grown, gbt_error *
   const size_t nodes = (size_t)tree->n_nodes, words = tree->n_words;
   *grown = gbt_grown();
   grown->n_nodes = nodes;
-  grown->n_sets = words;
+  grown->n_set_words = words;
   grown->unit_h = tree->down_h;
   grown->symmetric = gbt_policy_one_split(gbt_policy_of(be->params));
   grown->node = come.node;

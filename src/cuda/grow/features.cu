@@ -4,7 +4,7 @@
  *   allowed   | searched node 0: n_features | searched node 1 | ..      or one mask, where all nodes of a step have it
  *
  * A block makes a mask, from what the tree knows of itself: the layer's draw from the tree's features, then what the
- * interaction sets leave, then the node's draw. Nodes that are searched together are of one depth; symmetric growth
+ * interaction groups leave, then the node's draw. Nodes that are searched together are of one depth; symmetric growth
  * has the same features above all of them.
  *
  * A draw keeps the k lowest ranks, equal ones by number. The rank that is just kept is found byte by byte, highest
@@ -12,7 +12,7 @@
  * the last place goes to the last feature counted there, and nothing more has to be told apart. Ranks are made again
  * every time. A thread has the same places of the tree's list in all passes, so what it reads of the mask is its own.
  *
- * Sets: those that hold the feature of the node's parent and all others above; their members are marked, and so are
+ * Groups: those that hold the feature of the node's parent and all others above; their members are marked, and so are
  * the features above. */
 #include "../base/block.cuh"
 #include "backend.cuh"
@@ -107,36 +107,36 @@ __device__ int32_t draw(const cu_rules &rules, const pool &p, gbt_key32 key, dou
   return (int32_t)k;
 }
 
-/* ---- interaction sets ---- */
+/* ---- interaction groups ---- */
 
-__device__ int holds(const cu_rules &rules, int32_t set, int32_t feat) {
-  const int32_t end = rules.of_beg[feat + 1], at = cu_lower_bound(rules.of_set, rules.of_beg[feat], end, set);
-  return at < end && rules.of_set[at] == set;
+__device__ int holds(const cu_rules &rules, int32_t group, int32_t feat) {
+  const int32_t end = rules.of_beg[feat + 1], at = cu_lower_bound(rules.of_group, rules.of_beg[feat], end, group);
+  return at < end && rules.of_group[at] == group;
 }
 
-/* Whether a set holds what has been split by above the node. */
-__device__ int holds_path(const cu_view &v, const cu_rules &rules, int32_t set, int32_t node) {
+/* Whether a group holds what has been split by above the node. */
+__device__ int holds_path(const cu_view &v, const cu_rules &rules, int32_t group, int32_t node) {
   for (int32_t up = v.node[node].parent; up >= 0; up = v.node[up].parent)
-    if (!holds(rules, set, v.node[up].split.feat)) return 0;
+    if (!holds(rules, group, v.node[up].split.feat)) return 0;
   return 1;
 }
 
-/* Of the features that are in those stay that a set allows below the node's parent; returns how many. All threads. */
+/* Of the features that are in those stay that a group allows below the node's parent; returns how many. All threads. */
 __device__ int32_t keep_allowed(const cu_view &v, const cu_rules &rules, const pool &p, int32_t parent) {
   CU_SHARED(int32_t, live, BYTES);
   const int32_t feat = v.node[parent].split.feat, end = rules.of_beg[feat + 1];
   __syncthreads(); /* marks are set by any thread */
   for (int32_t up = parent; threadIdx.x == 0 && up >= 0; up = v.node[up].parent) p.in[v.node[up].split.feat] |= MARKED;
   for (int32_t beg = rules.of_beg[feat]; beg < end; beg += BYTES) {
-    const int32_t at = beg + (int32_t)threadIdx.x, set = at < end ? rules.of_set[at] : -1;
-    live[threadIdx.x] = set >= 0 && holds_path(v, rules, set, parent) ? set : -1;
+    const int32_t at = beg + (int32_t)threadIdx.x, group = at < end ? rules.of_group[at] : -1;
+    live[threadIdx.x] = group >= 0 && holds_path(v, rules, group, parent) ? group : -1;
     __syncthreads();
     for (int32_t i = 0; i < BYTES; i++) {
       if (live[i] < 0) continue;
-      const int32_t last = rules.set_beg[live[i] + 1];
-      for (int32_t j = rules.set_beg[live[i]] + (int32_t)threadIdx.x; j < last; j += BYTES)
-        p.in[rules.set_feat[j]] |= MARKED;
-      __syncthreads(); /* sets may share members */
+      const int32_t last = rules.group_beg[live[i] + 1];
+      for (int32_t j = rules.group_beg[live[i]] + (int32_t)threadIdx.x; j < last; j += BYTES)
+        p.in[rules.group_feat[j]] |= MARKED;
+      __syncthreads(); /* groups may share members */
     }
     __syncthreads();
   }
@@ -162,7 +162,7 @@ __global__ static void __launch_bounds__(BYTES) k_features(cu_view all, cu_rules
     const pool p = {v.feats + 1, v.feats[0], v.allowed + (uint64_t)(uint32_t)i * (uint32_t)v.n_features};
     for (int32_t t = (int32_t)threadIdx.x; t < p.n; t += BYTES) p.in[p.feat[t]] = IN;
     int32_t n = draw(rules, p, gbt_draw_layer_key(rules.seed, tree, node->depth), rules.by_layer, p.n);
-    if (rules.set_beg && node->parent >= 0) n = keep_allowed(v, rules, p, node->parent);
+    if (rules.group_beg && node->parent >= 0) n = keep_allowed(v, rules, p, node->parent);
     if (v.by_node) draw(rules, p, gbt_draw_node_key(rules.seed, tree, id), rules.by_node, n);
   }
 }
@@ -196,32 +196,32 @@ gbt_status cu_features_tell(cu_backend *be, gbt_error *err) {
 
 /* ---- opening ---- */
 
-/* By feature the sets that hold it: beg has n_features + 1 entries. */
-static void turn_sets(const gbt_feature_rules *rules, int32_t *beg, int32_t *set) {
+/* By feature the groups that hold it: beg has n_features + 1 entries. */
+static void turn_groups(const gbt_feature_rules *rules, int32_t *beg, int32_t *group) {
   const int32_t n = rules->n_features;
   for (int32_t f = 0; f <= n; f++) beg[f] = 0;
-  for (int32_t j = 0; j < rules->set_beg[rules->n_sets]; j++) beg[rules->set_feat[j]]++;
+  for (int32_t j = 0; j < rules->group_beg[rules->n_groups]; j++) beg[rules->group_feat[j]]++;
   for (int32_t f = 0, sum = 0; f <= n; f++) beg[f] = sum += beg[f]; /* the ends */
-  for (int32_t s = rules->n_sets - 1; s >= 0; s--)
-    for (int32_t j = rules->set_beg[s]; j < rules->set_beg[s + 1]; j++) set[--beg[rules->set_feat[j]]] = s;
+  for (int32_t s = rules->n_groups - 1; s >= 0; s--)
+    for (int32_t j = rules->group_beg[s]; j < rules->group_beg[s + 1]; j++) group[--beg[rules->group_feat[j]]] = s;
 }
 
-static gbt_status open_sets(cu_backend *be, const gbt_feature_rules *rules, gbt_error *err) {
-  const size_t n = (size_t)rules->n_features + 1, n_members = (size_t)rules->set_beg[rules->n_sets];
+static gbt_status open_groups(cu_backend *be, const gbt_feature_rules *rules, gbt_error *err) {
+  const size_t n = (size_t)rules->n_features + 1, n_members = (size_t)rules->group_beg[rules->n_groups];
   cu_memory *memory = &be->device.memory;
   cu_draw *d = &be->draw;
   gbt_status status = GBT_OK;
-  int32_t *beg = NULL, *set = NULL;
+  int32_t *beg = NULL, *group = NULL;
   GBT_TRY_GOTO(gbt_mem_array(&be->mem, n, sizeof *beg, &beg, err), done);
-  GBT_TRY_GOTO(gbt_mem_array(&be->mem, n_members + 1, sizeof *set, &set, err), done);
-  turn_sets(rules, beg, set);
-  GBT_TRY_GOTO(cu_new_from(memory, &d->set_beg, rules->set_beg, (size_t)rules->n_sets + 1, err), done);
-  GBT_TRY_GOTO(cu_new_from(memory, &d->set_feat, rules->set_feat, n_members, err), done);
+  GBT_TRY_GOTO(gbt_mem_array(&be->mem, n_members + 1, sizeof *group, &group, err), done);
+  turn_groups(rules, beg, group);
+  GBT_TRY_GOTO(cu_new_from(memory, &d->group_beg, rules->group_beg, (size_t)rules->n_groups + 1, err), done);
+  GBT_TRY_GOTO(cu_new_from(memory, &d->group_feat, rules->group_feat, n_members, err), done);
   GBT_TRY_GOTO(cu_new_from(memory, &d->of_beg, beg, n, err), done);
-  GBT_TRY_GOTO(cu_new_from(memory, &d->of_set, set, n_members, err), done);
+  GBT_TRY_GOTO(cu_new_from(memory, &d->of_group, group, n_members, err), done);
 done:
   gbt_mem_free(&be->mem, beg);
-  gbt_mem_free(&be->mem, set);
+  gbt_mem_free(&be->mem, group);
   return status;
 }
 
@@ -233,15 +233,15 @@ gbt_status cu_features_open(cu_backend *be, gbt_error *err) {
   GBT_TRY(gbt_mem_array(&be->mem, n, sizeof *d->rank, &d->rank, err));
   if (gbt_features_uniform(rules)) return GBT_OK;
   if (rules->weight) GBT_TRY(cu_new_from(&be->device.memory, &d->weight, rules->weight, n, err));
-  if (rules->n_sets > 0) GBT_TRY(open_sets(be, rules, err));
+  if (rules->n_groups > 0) GBT_TRY(open_groups(be, rules, err));
   d->rules.seed = rules->seed;
   d->rules.by_layer = rules->by_layer;
   d->rules.by_node = rules->by_node;
   d->rules.weight = d->weight.at;
-  d->rules.set_beg = d->set_beg.at;
-  d->rules.set_feat = d->set_feat.at;
+  d->rules.group_beg = d->group_beg.at;
+  d->rules.group_feat = d->group_feat.at;
   d->rules.of_beg = d->of_beg.at;
-  d->rules.of_set = d->of_set.at;
+  d->rules.of_group = d->of_group.at;
   return GBT_OK;
 }
 
@@ -249,10 +249,10 @@ void cu_features_close(cu_backend *be) {
   cu_memory *memory = &be->device.memory;
   cu_draw *d = &be->draw;
   cu_drop(memory, &d->weight);
-  cu_drop(memory, &d->set_beg);
-  cu_drop(memory, &d->set_feat);
+  cu_drop(memory, &d->group_beg);
+  cu_drop(memory, &d->group_feat);
   cu_drop(memory, &d->of_beg);
-  cu_drop(memory, &d->of_set);
+  cu_drop(memory, &d->of_group);
   cu_host_free(&d->up);
   gbt_mem_free(&be->mem, d->rank);
   d->rank = NULL;

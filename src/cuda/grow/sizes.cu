@@ -75,7 +75,7 @@ static gbt_status plan_tree(cu_backend *be, gbt_error *err) {
   size_t bytes = hist_bytes(be);
   int64_t room = (int64_t)(hist_room(be) / (bytes ? bytes : 1));
   if (room < 4) room = 4;
-  v->by_node = !gbt_policy_one_split(gbt_policy_of(p)) && (be->rules->by_node < 1.0 || be->rules->n_sets > 0);
+  v->by_node = !gbt_policy_one_split(gbt_policy_of(p)) && (be->rules->by_node < 1.0 || be->rules->n_groups > 0);
   int64_t step = gbt_policy_one_leaf(gbt_policy_of(p)) ? 1 : inner, fit = step;
   fit = least(fit, (int64_t)(found_bytes / (2 * sizeof(gbt_split))) / 8);
   if (v->set_words > 0) fit = least(fit, (int64_t)(set_bytes / (8 * (size_t)v->set_words)));

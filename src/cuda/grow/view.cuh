@@ -187,9 +187,9 @@ static inline size_t cu_n_masks(const cu_view *v) { return v->by_node ? 2 * (siz
 struct cu_rules {
   uint64_t seed;
   double by_layer, by_node;
-  const double *weight;              /* n_features, or NULL */
-  const int32_t *set_beg, *set_feat; /* n_sets + 1, and the members; NULL without sets */
-  const int32_t *of_beg, *of_set;    /* n_features + 1, and the sets that hold a feature, ascending */
+  const double *weight;                  /* n_features, or NULL */
+  const int32_t *group_beg, *group_feat; /* interaction groups: n_groups + 1, and the members; NULL without any */
+  const int32_t *of_beg, *of_group;      /* n_features + 1, and the groups that hold a feature, ascending */
 };
 
 /* ---- what kernels share ---- */

@@ -33,7 +33,8 @@ static gbt_node export_node(gbt_export *out, const gbt_grown *tree, const gbt_cu
   }
   node.arg.set.beg = *n_words;
   memcpy(out->sets + *n_words, tree->sets + from->set_beg, from->set_words * sizeof *out->sets);
-  GBT_ASSERT((size_t)from->set_beg + from->set_words <= tree->n_sets && *n_words + from->set_words <= tree->n_sets);
+  GBT_ASSERT((size_t)from->set_beg + from->set_words <= tree->n_set_words &&
+             *n_words + from->set_words <= tree->n_set_words);
   *n_words += from->set_words;
   return node;
 }
@@ -46,7 +47,7 @@ gbt_status gbt_export_tree(const gbt_mem *mem, gbt_export *out, const gbt_grown 
   GBT_TRY(gbt_mem_grow(mem, &out->gain, &out->cap[1], n, sizeof *out->gain, err));
   GBT_TRY(gbt_mem_grow(mem, &out->cover, &out->cap[2], n, sizeof *out->cover, err));
   GBT_TRY(gbt_mem_grow(mem, &out->count, &out->cap[3], n, sizeof *out->count, err));
-  GBT_TRY(gbt_mem_grow(mem, &out->sets, &out->cap[4], tree->n_sets + 1, sizeof *out->sets, err));
+  GBT_TRY(gbt_mem_grow(mem, &out->sets, &out->cap[4], tree->n_set_words + 1, sizeof *out->sets, err));
   for (size_t i = 0; i < n; i++) {
     const gbt_grow_node *from = &tree->node[i];
     out->node[i] = export_node(out, tree, cuts, i, &n_words);

@@ -20,8 +20,8 @@ void gbt_export_free(const gbt_mem *mem, gbt_export *out);
 typedef struct gbt_grown {
   const gbt_grow_node *node; /* n_nodes */
   size_t n_nodes;
-  const uint32_t *sets; /* n_sets words that nodes' set_beg point into */
-  size_t n_sets;
+  const uint32_t *sets; /* n_set_words words that nodes' set_beg point into */
+  size_t n_set_words;
   const gbt_sum *fine;  /* n_nodes: fine sums */
   const double *value;  /* n_nodes: leaf values */
   double unit_h;        /* of the fine sums */

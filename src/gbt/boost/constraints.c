@@ -35,7 +35,7 @@ static gbt_status map_columns(const gbt_mem *mem, const gbt_trainer_spec *spec, 
 
 /* ---- interaction groups ---- */
 
-/* Members must exist, and none may be twice in a set. last: n_columns zeros; the last set that named a column. */
+/* Members must exist, and none may be twice in a group. last: n_columns zeros; the last group that named a column. */
 static gbt_status check_members(const gbt_trainer_spec *spec, int32_t *last, gbt_error *err) {
   const gbt_schema *schema = spec->train->cuts->schema;
   for (int32_t s = 0; s < spec->n_interact; s++)
@@ -62,7 +62,7 @@ static void list_features(const gbt_schema *schema, int32_t *beg, int32_t *feat)
   beg[schema->n_columns] = schema->n_features;
 }
 
-static gbt_status map_sets(const gbt_mem *mem, const gbt_trainer_spec *spec, gbt_constraints *out, gbt_error *err) {
+static gbt_status map_groups(const gbt_mem *mem, const gbt_trainer_spec *spec, gbt_constraints *out, gbt_error *err) {
   const gbt_schema *schema = spec->train->cuts->schema;
   const int32_t n_members = spec->interact_beg[spec->n_interact];
   gbt_status status = GBT_OK;
@@ -78,17 +78,17 @@ static gbt_status map_sets(const gbt_mem *mem, const gbt_trainer_spec *spec, gbt
     status = gbt_fail_on(err, GBT_E_ARG, "interactions", "the interaction groups have too many members");
     goto done;
   }
-  GBT_TRY_GOTO(gbt_mem_array(mem, (size_t)spec->n_interact + 1, sizeof *out->set_beg, &out->set_beg, err), done);
-  GBT_TRY_GOTO(gbt_mem_array(mem, (size_t)n, sizeof *out->set_feat, &out->set_feat, err), done);
-  out->n_sets = spec->n_interact;
+  GBT_TRY_GOTO(gbt_mem_array(mem, (size_t)spec->n_interact + 1, sizeof *out->group_beg, &out->group_beg, err), done);
+  GBT_TRY_GOTO(gbt_mem_array(mem, (size_t)n, sizeof *out->group_feat, &out->group_feat, err), done);
+  out->n_groups = spec->n_interact;
   n = 0;
   for (int32_t s = 0; s < spec->n_interact; s++) {
-    out->set_beg[s] = (int32_t)n;
+    out->group_beg[s] = (int32_t)n;
     for (int32_t i = spec->interact_beg[s]; i < spec->interact_beg[s + 1]; i++)
       for (int32_t k = beg[spec->interact_col[i]]; k < beg[spec->interact_col[i] + 1]; k++)
-        out->set_feat[n++] = feat[k];
+        out->group_feat[n++] = feat[k];
   }
-  out->set_beg[spec->n_interact] = (int32_t)n;
+  out->group_beg[spec->n_interact] = (int32_t)n;
 done:
   gbt_mem_free(mem, beg);
   gbt_mem_free(mem, feat);
@@ -100,12 +100,12 @@ gbt_status gbt_constraints_make(const gbt_mem *mem, const gbt_trainer_spec *spec
   *out = (gbt_constraints){NULL, NULL, NULL, NULL, 0};
   GBT_TRY(check_columns(spec, err));
   GBT_TRY(map_columns(mem, spec, out, err));
-  return spec->n_interact > 0 ? map_sets(mem, spec, out, err) : GBT_OK;
+  return spec->n_interact > 0 ? map_groups(mem, spec, out, err) : GBT_OK;
 }
 
 void gbt_constraints_free(const gbt_mem *mem, gbt_constraints *constraints) {
   gbt_mem_free(mem, constraints->monotone);
   gbt_mem_free(mem, constraints->weight);
-  gbt_mem_free(mem, constraints->set_beg);
-  gbt_mem_free(mem, constraints->set_feat);
+  gbt_mem_free(mem, constraints->group_beg);
+  gbt_mem_free(mem, constraints->group_feat);
 }

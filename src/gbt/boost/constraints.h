@@ -8,13 +8,13 @@
 typedef struct gbt_constraints {
   int8_t *monotone; /* n_features; or NULL. A statistic of a column has no sign of its own: 0 */
   double *weight;   /* n_features, the column's; or NULL */
-  int32_t *set_beg; /* n_sets + 1 into set_feat; or NULL */
-  int32_t *set_feat;
-  int32_t n_sets;
+  int32_t *group_beg; /* n_groups + 1 into group_feat; or NULL */
+  int32_t *group_feat;
+  int32_t n_groups;
 } gbt_constraints;
 
 /* Checks those of the spec and tells them in the features of its training data. GBT_E_ARG or GBT_E_UNSUPPORTED name the
- * column or set. Owned by the caller, to be freed also after a failure. */
+ * column or group. Owned by the caller, to be freed also after a failure. */
 gbt_status gbt_constraints_make(const gbt_mem *mem, const gbt_trainer_spec *spec, gbt_constraints *out,
                                 gbt_error *err) GBT_MUST_CHECK;
 void gbt_constraints_free(const gbt_mem *mem, gbt_constraints *constraints);

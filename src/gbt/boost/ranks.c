@@ -25,13 +25,13 @@ static uint64_t mix_params(const gbt_params *params) {
 }
 
 static uint64_t mix_constraints(uint64_t h, const gbt_trainer_spec *spec) {
-  const size_t n = (size_t)spec->train->cuts->schema->n_columns, n_sets = (size_t)spec->n_interact;
+  const size_t n = (size_t)spec->train->cuts->schema->n_columns, n_groups = (size_t)spec->n_interact;
   h = mix_bytes(h, spec->monotone, n);
   h = mix_bytes(h, spec->feature_weight, n * sizeof *spec->feature_weight);
-  h = gbt_mix64(h ^ n_sets);
-  if (n_sets == 0) return h;
-  h = mix_bytes(h, spec->interact_beg, (n_sets + 1) * sizeof *spec->interact_beg);
-  return mix_bytes(h, spec->interact_col, (size_t)spec->interact_beg[n_sets] * sizeof *spec->interact_col);
+  h = gbt_mix64(h ^ n_groups);
+  if (n_groups == 0) return h;
+  h = mix_bytes(h, spec->interact_beg, (n_groups + 1) * sizeof *spec->interact_beg);
+  return mix_bytes(h, spec->interact_col, (size_t)spec->interact_beg[n_groups] * sizeof *spec->interact_col);
 }
 
 static uint64_t mix_start(uint64_t h, const gbt_trainer_spec *spec) {

@@ -193,8 +193,8 @@ static gbt_status make_trainer(gbt_ctx *ctx, const gbt_trainer_spec *spec, gbt_t
   }
   gbt_constraints *c = &tr->constraints;
   GBT_TRY_GOTO(gbt_constraints_make(&tr->mem, spec, c, err), done);
-  GBT_TRY_GOTO(gbt_feature_rules_new(&tr->mem, spec->train->cuts->n_features, &tr->params, c->weight, c->set_beg,
-                                     c->set_feat, c->n_sets, &tr->rules, err),
+  GBT_TRY_GOTO(gbt_feature_rules_new(&tr->mem, spec->train->cuts->n_features, &tr->params, c->weight, c->group_beg,
+                                     c->group_feat, c->n_groups, &tr->rules, err),
                done);
   GBT_TRY_GOTO(make_forest(ctx, tr, spec, err), done);
   GBT_TRY_GOTO(open_backend(ctx, tr, spec, err), done);

@@ -37,7 +37,7 @@ typedef struct gbt_trainer_spec {
   /* constraints: borrowed for the call of gbt_trainer_new */
   const int8_t *monotone;       /* n_columns of -1, 0, 1; or NULL. Only 0 for categorical columns */
   const int32_t *interact_beg;  /* n_interact + 1 positions in interact_col; or NULL */
-  const int32_t *interact_col;  /* columns that may meet on one path, set by set; a column in no set meets none */
+  const int32_t *interact_col;  /* columns that may meet on one path, group by group; a column in none meets no other */
   int32_t n_interact;
   const double *feature_weight; /* n_columns >= 0, some > 0: chance of being drawn by colsample; or NULL */
   /* going on from another model */

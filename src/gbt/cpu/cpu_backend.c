@@ -117,7 +117,7 @@ gbt_status gbt_cpu_open(gbt_ctx *ctx, const gbt_backend_spec *spec, gbt_backend 
   be->n_rows = be->sets[0]->rows.n;
   be->row_beg = be->sets[0]->rows.before;
   be->all_rows = be->sets[0]->all_rows;
-  gbt_frontier_init(&be->fr, &be->mem, be->params, spec->monotone, be->rules->n_sets > 0 ? be->rules->n_words : 0);
+  gbt_frontier_init(&be->fr, &be->mem, be->params, spec->monotone, be->rules->n_groups > 0 ? be->rules->n_words : 0);
   cpu_scratch_open(be);
   GBT_TRY_GOTO(cpu_split_open(be, err), done);
   cpu_hist_pool_open(be);

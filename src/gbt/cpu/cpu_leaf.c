@@ -114,8 +114,13 @@ gbt_status cpu_finish_tree(gbt_ctx *ctx, gbt_backend *self, gbt_forest *forest, 
   GBT_TRY(cpu_renew_leaves(ctx, be, err));
   GBT_TRY(fine_sums(ctx, be, err));
   GBT_TRY(leaf_values(be, err));
-  gbt_grown grown = {.node = be->fr.node, .n_nodes = be->fr.n_nodes, .sets = be->fr.sets, .n_sets = be->fr.n_sets,
-                     .fine = be->leaf.fine, .value = be->leaf.value, .unit_h = be->grad.scale[be->task.output].down_h,
+  gbt_grown grown = {.node = be->fr.node,
+                     .n_nodes = be->fr.n_nodes,
+                     .sets = be->fr.sets,
+                     .n_set_words = be->fr.n_set_words,
+                     .fine = be->leaf.fine,
+                     .value = be->leaf.value,
+                     .unit_h = be->grad.scale[be->task.output].down_h,
                      .symmetric = gbt_policy_one_split(be->fr.policy.kind)};
   GBT_TRY(gbt_export_tree(&be->mem, &be->leaf.out, &grown, be->cuts, forest, err));
   /* be->rows.chunk still lists the leaves' rows */

@@ -140,7 +140,7 @@ static gbt_status keep_sets(gbt_ctx *ctx, split_pass *pass, size_t n, gbt_error 
     GBT_TRY(room_for_set(be, node, err));
     if (node->split.kind == GBT_SPLIT_SET) codes += be->cuts->feat[node->split.feat].n_bins;
   }
-  return be->fr.n_sets > 0 ? cpu_parallel(ctx, (int64_t)n, 10.0 * codes, set_task, pass, err) : GBT_OK;
+  return be->fr.n_set_words > 0 ? cpu_parallel(ctx, (int64_t)n, 10.0 * codes, set_task, pass, err) : GBT_OK;
 }
 
 gbt_status cpu_find_splits(gbt_ctx *ctx, gbt_backend *self, gbt_error *err) {

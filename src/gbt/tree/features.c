@@ -12,7 +12,7 @@ static gbt_status copy_array(const gbt_mem *mem, const void *from, size_t n, siz
 }
 
 gbt_status gbt_feature_rules_new(const gbt_mem *mem, int32_t n_features, const gbt_params *params, const double *weight,
-                                 const int32_t *set_beg, const int32_t *set_feat, int32_t n_sets,
+                                 const int32_t *group_beg, const int32_t *group_feat, int32_t n_groups,
                                  gbt_feature_rules **out, gbt_error *err) {
   gbt_status status = GBT_OK;
   gbt_feature_rules *r = NULL;
@@ -26,10 +26,11 @@ gbt_status gbt_feature_rules_new(const gbt_mem *mem, int32_t n_features, const g
   r->by_node = params->colsample_bynode;
   r->n_words = (n_features + 31) / 32;
   if (weight) GBT_TRY_GOTO(copy_array(mem, weight, (size_t)n_features, sizeof *weight, &r->weight, err), done);
-  if (n_sets > 0) {
-    r->n_sets = n_sets;
-    GBT_TRY_GOTO(copy_array(mem, set_beg, (size_t)n_sets + 1, sizeof *set_beg, &r->set_beg, err), done);
-    GBT_TRY_GOTO(copy_array(mem, set_feat, (size_t)set_beg[n_sets], sizeof *set_feat, &r->set_feat, err), done);
+  if (n_groups > 0) {
+    r->n_groups = n_groups;
+    GBT_TRY_GOTO(copy_array(mem, group_beg, (size_t)n_groups + 1, sizeof *group_beg, &r->group_beg, err), done);
+    GBT_TRY_GOTO(copy_array(mem, group_feat, (size_t)group_beg[n_groups], sizeof *group_feat, &r->group_feat, err),
+                 done);
   }
 done:
   if (status == GBT_OK) *out = r;
@@ -41,13 +42,13 @@ void gbt_feature_rules_free(gbt_feature_rules *rules) {
   if (!rules) return;
   gbt_mem mem = rules->mem;
   gbt_mem_free(&mem, (void *)rules->weight);
-  gbt_mem_free(&mem, rules->set_beg);
-  gbt_mem_free(&mem, rules->set_feat);
+  gbt_mem_free(&mem, rules->group_beg);
+  gbt_mem_free(&mem, rules->group_feat);
   gbt_mem_free(&mem, rules);
 }
 
 int gbt_features_uniform(const gbt_feature_rules *rules) {
-  return rules->by_layer >= 1.0 && rules->by_node >= 1.0 && rules->n_sets == 0;
+  return rules->by_layer >= 1.0 && rules->by_node >= 1.0 && rules->n_groups == 0;
 }
 
 /* The k-th smallest (0-based) of n values; reorders them. Hoare's selection. */
@@ -136,14 +137,14 @@ static void mark(int32_t *feats, int32_t n, int32_t feat) {
 int32_t gbt_features_allowed(const gbt_feature_rules *rules, const uint32_t *path, int32_t *feats, int32_t n) {
   int32_t n_used = 0;
   GBT_ASSERT(gbt_ascend_i32(feats, (size_t)n));
-  if (rules->n_sets == 0) return n;
+  if (rules->n_groups == 0) return n;
   for (int32_t w = 0; w < rules->n_words; w++) n_used += __builtin_popcount(path[w]);
   if (n_used == 0) return n;
-  for (int32_t s = 0; s < rules->n_sets; s++) {
-    int32_t beg = rules->set_beg[s], end = rules->set_beg[s + 1], held = 0;
+  for (int32_t s = 0; s < rules->n_groups; s++) {
+    int32_t beg = rules->group_beg[s], end = rules->group_beg[s + 1], held = 0;
     GBT_ASSERT(beg <= end);
-    for (int32_t j = beg; j < end; j++) held += has_bit(path, rules->set_feat[j]);
-    for (int32_t j = beg; j < end && held == n_used; j++) mark(feats, n, rules->set_feat[j]);
+    for (int32_t j = beg; j < end; j++) held += has_bit(path, rules->group_feat[j]);
+    for (int32_t j = beg; j < end && held == n_used; j++) mark(feats, n, rules->group_feat[j]);
   }
   int32_t kept = 0;
   for (int32_t i = 0; i < n; i++) {

@@ -4,8 +4,8 @@
  * a hash of (seed, tree, depth or node, f), the k lowest win. With weights the rank is the exponential variate
  * -log(u) / w (Efraimidis and Spirakis 2006), so the chance of being drawn first is proportional to w.
  *
- * Interaction sets: a node may use the features of every set that holds all features used above it; those used above
- * it themselves; and, at the root, all. */
+ * Interaction groups: a node may use the features of every group that holds all features used above it; those used
+ * above it themselves; and, at the root, all. */
 #ifndef GBT_TREE_FEATURES_H
 #define GBT_TREE_FEATURES_H
 
@@ -19,14 +19,14 @@ typedef struct gbt_feature_rules {
   uint64_t seed;
   double by_tree, by_layer, by_node; /* shares in (0, 1] */
   const double *weight;              /* n_features, owned, or NULL */
-  int32_t n_sets;
-  int32_t *set_beg, *set_feat;       /* owned; n_sets + 1, and the members */
+  int32_t n_groups;
+  int32_t *group_beg, *group_feat;   /* owned; n_groups + 1, and the members */
   int32_t n_words;                   /* of a bitset over features */
 } gbt_feature_rules;
 
 /* Copies what it is given; NULL pointers mean "none". */
-gbt_status gbt_feature_rules_new(const gbt_mem *mem, int32_t n_features, const gbt_params *params,
-                                 const double *weight, const int32_t *set_beg, const int32_t *set_feat, int32_t n_sets,
+gbt_status gbt_feature_rules_new(const gbt_mem *mem, int32_t n_features, const gbt_params *params, const double *weight,
+                                 const int32_t *group_beg, const int32_t *group_feat, int32_t n_groups,
                                  gbt_feature_rules **out, gbt_error *err) GBT_MUST_CHECK;
 void gbt_feature_rules_free(gbt_feature_rules *rules); /* NULL allowed */
 
@@ -41,8 +41,8 @@ int32_t gbt_features_of_layer(const gbt_feature_rules *rules, uint64_t tree, int
 int32_t gbt_features_of_node(const gbt_feature_rules *rules, uint64_t tree, int32_t node, const int32_t *from,
                              int32_t n, int32_t *out, uint64_t *scratch);
 
-/* Drops from the n ascending features those that no set allows below `path` (a bitset of the features used above the
- * node). Returns the number kept. Without sets, or with an empty path, all stay. */
+/* Drops from the n ascending features those that no group allows below `path` (a bitset of the features used above the
+ * node). Returns the number kept. Without groups, or with an empty path, all stay. */
 int32_t gbt_features_allowed(const gbt_feature_rules *rules, const uint32_t *path, int32_t *feats, int32_t n);
 
 #endif

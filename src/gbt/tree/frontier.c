@@ -38,7 +38,7 @@ static gbt_status reserve(gbt_frontier *fr, gbt_error *err) {
 static uint32_t *path_of(gbt_frontier *fr, size_t node) { return fr->path + node * (size_t)fr->path_words; }
 
 gbt_status gbt_frontier_root(gbt_frontier *fr, uint32_t n_rows, gbt_sum sum, gbt_units unit, gbt_error *err) {
-  fr->n_nodes = fr->n_fresh = fr->n_chosen = fr->n_open = fr->n_sets = fr->ahead.n_next = fr->ahead.drop_at = 0;
+  fr->n_nodes = fr->n_fresh = fr->n_chosen = fr->n_open = fr->n_set_words = fr->ahead.n_next = fr->ahead.drop_at = 0;
   GBT_TRY(reserve(fr, err));
   fr->policy.unit = unit;
   fr->n_leaves = fr->n_numbers = 1;
@@ -119,10 +119,10 @@ void gbt_frontier_judge(gbt_frontier *fr) {
 }
 
 gbt_status gbt_frontier_set(gbt_frontier *fr, uint32_t n_words, uint32_t *beg, gbt_error *err) {
-  GBT_TRY(gbt_mem_grow(&fr->mem, &fr->sets, &fr->cap_sets, fr->n_sets + n_words, sizeof *fr->sets, err));
-  GBT_ASSERT(fr->n_sets + n_words <= UINT32_MAX);
-  *beg = (uint32_t)fr->n_sets;
-  memset(fr->sets + fr->n_sets, 0, n_words * sizeof *fr->sets);
-  fr->n_sets += n_words;
+  GBT_TRY(gbt_mem_grow(&fr->mem, &fr->sets, &fr->cap_set_words, fr->n_set_words + n_words, sizeof *fr->sets, err));
+  GBT_ASSERT(fr->n_set_words + n_words <= UINT32_MAX);
+  *beg = (uint32_t)fr->n_set_words;
+  memset(fr->sets + fr->n_set_words, 0, n_words * sizeof *fr->sets);
+  fr->n_set_words += n_words;
   return GBT_OK;
 }

@@ -40,7 +40,7 @@ typedef struct gbt_frontier {
   int32_t *open; /* open nodes; best-first: a heap, see best_first.c */
   size_t n_open, cap_open;
   uint32_t *sets;
-  size_t n_sets, cap_sets;
+  size_t n_set_words, cap_set_words;
   int32_t path_words; /* 0: no interaction groups */
   uint32_t *path;     /* n_nodes x path_words: features used above each node */
   size_t cap_path;
