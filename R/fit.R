@@ -31,12 +31,12 @@ prepare <- function(source, given) {
   n_features <- length(.Call(C_gbt_dataset_info, data_ptr(data))$features)
   params <- set_mtry(replace(request$params, "seed", rows$seed), request$args, n_features)
   init <- check_init_model(request$args$value[["init_model"]], rows, data, params)
-  sets <- build_valid(rows$valid, data, rows$response, init, host)
+  valid <- build_valid(rows$valid, data, rows$response, init, host)
   constraints <- read_constraints(request$args$value, data)
   start <- start_of(init, rows$source, data, host)
-  evaluation <- plan_evaluation(request$args$value, host, rows, data, sets)
+  evaluation <- plan_evaluation(request$args$value, host, rows, data, valid)
   new_fit(params = params, host = host, objective = request$objective, callbacks = request$callbacks,
-          response = rows$response, label = rows$label, data = data, sets = sets, constraints = constraints,
+          response = rows$response, label = rows$label, data = data, valid = valid, constraints = constraints,
           start = start, evaluation = evaluation, formula = source$formula, design = source$design)
 }
 
@@ -48,15 +48,15 @@ prepare <- function(source, given) {
 #   response     what the response is: objective, classes, n_outputs, ..., see encode_response()
 #   label        doubles: the response of the rows that are trained on
 #   data         gbt_data of these rows; its `view` is the engine's, with label, weight and offset of this training
-#   sets         validation sets, see build_valid()
+#   valid        validation sets, see build_valid()
 #   constraints  monotone, interactions, feature_weights: as the engine wants them, or NULL
 #   start        model to go on from (NULL for none), its scores on the rows, and its number of rounds
 #   evaluation   what is evaluated after each round and may stop the training, see plan_evaluation()
 #   formula, design   of the source; NULL without a formula
-new_fit <- function(params, host, objective, callbacks, response, label, data, sets, constraints, start, evaluation,
+new_fit <- function(params, host, objective, callbacks, response, label, data, valid, constraints, start, evaluation,
                     formula, design) {
   list(params = params, host = host, objective = objective, callbacks = callbacks, response = response, label = label,
-       data = data, sets = sets, constraints = constraints, start = start, evaluation = evaluation, formula = formula,
+       data = data, valid = valid, constraints = constraints, start = start, evaluation = evaluation, formula = formula,
        design = design)
 }
 
@@ -277,18 +277,18 @@ set_mtry <- function(params, args, n_features) {
 
 # What is evaluated after each round and may stop the training, a list:
 #   metrics      see resolve_metrics()
-#   sets         the data sets that are evaluated: list of list(name, label, weight, ...), the training data first if so
+#   data         the data sets that are evaluated: list of list(name, label, weight, ...), the training data first if so
 #   at           their numbers in the trainer: 0 for the training data
 #   train        are the training data among them?
-#   stopping     is there early stopping? It watches the last metric of the last set
+#   stopping     is there early stopping? It watches the last metric of the last data set
 #   own          are there metrics of the user's?         own_watched   is one of them the watched one?
-plan_evaluation <- function(args, host, rows, data, sets) {
+plan_evaluation <- function(args, host, rows, data, valid) {
   eval_train <- args[["eval_train"]]
-  if (is.null(eval_train)) eval_train <- length(sets) == 0L && !is.null(args[["eval_metric"]])
+  if (is.null(eval_train)) eval_train <- length(valid) == 0L && !is.null(args[["eval_metric"]])
   check_flag(eval_train, "eval_train")
-  stopping <- check_stopping(args, host, length(sets) > 0L)
+  stopping <- check_stopping(args, host, length(valid) > 0L)
   metrics <- no_metrics
-  if (length(sets) > 0L || eval_train) {
+  if (length(valid) > 0L || eval_train) {
     metrics <- resolve_metrics(args[["eval_metric"]], rows$response)
   } else if (!is.null(args[["eval_metric"]])) {
     stop_argument("`eval_metric` has nothing to be evaluated on: give `valid`, or set `eval_train = TRUE`",
@@ -305,11 +305,11 @@ plan_evaluation <- function(args, host, rows, data, sets) {
   train <- eval_train && length(metrics$name) > 0L
   evaluation <- list(
     metrics = metrics, train = train, stopping = stopping,
-    sets = c(if (train) list(list(name = "train", label = rows$label, weight = data$weight)), sets),
-    at = c(if (train) 0L, seq_along(sets)),
+    data = c(if (train) list(list(name = "train", label = rows$label, weight = data$weight)), valid),
+    at = c(if (train) 0L, seq_along(valid)),
     own = any(is.na(metrics$code)), own_watched = stopping && is.na(metrics$code[length(metrics$code)])
   )
-  check_metric_labels(metrics, evaluation$sets)
+  check_metric_labels(metrics, evaluation$data)
   columns <- log_names(evaluation)
   if (anyDuplicated(columns)) {
     stop_argument(sprintf("two columns of the evaluation log would be called \"%s\": rename a set or a metric",
@@ -362,11 +362,11 @@ make_trainer <- function(fit, where) {
   spec <- list(
     params = params_as_numbers(fit$params), objective = objective_object(fit$response$objective, fit$response$param),
     n_outputs = as.integer(fit$response$n_outputs), train = fit$data$view,
-    valid = lapply(fit$sets, function(s) s$data$view), metrics = codes[!is.na(codes)],
+    valid = lapply(fit$valid, function(s) s$data$view), metrics = codes[!is.na(codes)],
     metric_params = evaluation$metrics$param[!is.na(codes)], eval_train = evaluation$train,
     monotone = fit$constraints$monotone, interactions = fit$constraints$interactions,
     feature_weight = fit$constraints$feature_weights, init_state = fit$start$model$state, init_score = fit$start$score,
-    init_valid = if (!is.null(fit$start$model)) lapply(fit$sets, `[[`, "score"), base = NULL,
+    init_valid = if (!is.null(fit$start$model)) lapply(fit$valid, `[[`, "score"), base = NULL,
     stop_rounds = fit$host$early_stopping_rounds, stop_min_delta = fit$host$early_stopping_min_delta,
     max_seconds = fit$host$max_seconds, device = where
   )
@@ -415,7 +415,7 @@ kept_params <- function(fit) {
 best_round <- function(fit, state, log) {
   evaluation <- fit$evaluation
   if (!evaluation$stopping || state$rounds == 0) return(list(round = NULL, score = NULL))
-  values <- log[[length(log)]][log$round > fit$start$rounds] # the last metric of the last set
+  values <- log[[length(log)]][log$round > fit$start$rounds] # the last metric of the last data set
   at <- if (evaluation$own_watched) {
     first_best(values, evaluation$metrics$maximise, fit$host$early_stopping_min_delta)
   } else {

@@ -9,7 +9,7 @@ run_rounds <- function(trainer, fit) {
   state$rounds <- 0
   state$best <- 0
   state$native <- NULL
-  state$own <- matrix(NA_real_, 0L, length(fit$evaluation$sets) * sum(is.na(fit$evaluation$metrics$code)))
+  state$own <- matrix(NA_real_, 0L, length(fit$evaluation$data) * sum(is.na(fit$evaluation$metrics$code)))
   state$began <- proc.time()[["elapsed"]]
   last <- fit$start$rounds + fit$host$nrounds
   bar <- progress_bar(fit$host$progress, last)
@@ -106,16 +106,16 @@ set_own_gradients <- function(trainer, fit, first = FALSE) {
 see_own_metrics <- function(trainer, fit, state) {
   evaluation <- fit$evaluation
   own <- which(is.na(evaluation$metrics$code))
-  values <- lapply(seq_along(evaluation$sets), function(s) {
-    set <- evaluation$sets[[s]]
+  values <- lapply(seq_along(evaluation$data), function(s) {
+    one <- evaluation$data[[s]]
     types <- unique(vapply(evaluation$metrics$own[own], `[[`, "", "type"))
     pred <- lapply(stats::setNames(types, types), function(type) {
       .Call(C_gbt_trainer_scores, trainer, evaluation$at[s], type == "response", fit$host$threads)
     })
-    weight <- if (is.null(set$weight)) rep(1, length(set$label)) else set$weight
+    weight <- if (is.null(one$weight)) rep(1, length(one$label)) else one$weight
     user_code(vapply(own, function(m) {
       metric <- evaluation$metrics$own[[m]]
-      own_metric_value(metric, pred[[metric$type]], set$label, weight)
+      own_metric_value(metric, pred[[metric$type]], one$label, weight)
     }, 0), "eval_metric")
   })
   state$own <- rbind(state$own, unlist(values))
@@ -124,14 +124,14 @@ see_own_metrics <- function(trainer, fit, state) {
 
 # Names of the log's columns: data set by data set, the metrics in the user's order. evaluation: see plan_evaluation().
 log_names <- function(evaluation) {
-  sets <- vapply(evaluation$sets, `[[`, "", "name")
+  data <- vapply(evaluation$data, `[[`, "", "name")
   metrics <- evaluation$metrics$name
-  paste(rep(sets, each = length(metrics)), rep(metrics, length(sets)), sep = "_", recycle0 = TRUE)
+  paste(rep(data, each = length(metrics)), rep(metrics, length(data)), sep = "_", recycle0 = TRUE)
 }
 
 log_row <- function(evaluation, state, i) {
   code <- evaluation$metrics$code
-  out <- matrix(NA_real_, length(code), length(evaluation$sets))
+  out <- matrix(NA_real_, length(code), length(evaluation$data))
   if (any(!is.na(code))) out[!is.na(code), ] <- state$native[i, ]
   if (anyNA(code)) out[is.na(code), ] <- if (i <= nrow(state$own)) state$own[i, ] else NA_real_
   stats::setNames(as.vector(out), log_names(evaluation))
@@ -142,7 +142,7 @@ log_row <- function(evaluation, state, i) {
 evaluation_log <- function(evaluation, start, state) {
   n <- state$rounds
   code <- evaluation$metrics$code
-  is_own <- rep(is.na(code), length(evaluation$sets))
+  is_own <- rep(is.na(code), length(evaluation$data))
   out <- matrix(NA_real_, n, length(is_own))
   if (n > 0 && any(!is_own)) out[, !is_own] <- state$native
   if (n > 0 && any(is_own)) out[seq_len(nrow(state$own)), is_own] <- state$own

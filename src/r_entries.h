@@ -15,7 +15,7 @@ SEXP r_gbt_enums(void);
 SEXP r_gbt_hold_out(SEXP n_rows, SEXP share, SEXP seed, SEXP class);
 SEXP r_gbt_metric_check(SEXP metric, SEXP param, SEXP objective, SEXP n_outputs);
 SEXP r_gbt_metric_default(SEXP metric, SEXP objective, SEXP n_outputs);
-SEXP r_gbt_metric_labels_check(SEXP metric, SEXP param, SEXP label, SEXP set);
+SEXP r_gbt_metric_labels_check(SEXP metric, SEXP param, SEXP label, SEXP data);
 SEXP r_gbt_metrics(void);
 SEXP r_gbt_model_cache(SEXP state);
 SEXP r_gbt_model_importance(SEXP state, SEXP round_beg, SEXP round_end);

@@ -65,13 +65,13 @@ SEXP r_gbt_metric_check(SEXP metric, SEXP param, SEXP objective, SEXP n_outputs)
   return R_NilValue;
 }
 
-/* Raises where a label is not what the metric is made for. set: the data set's name. */
-SEXP r_gbt_metric_labels_check(SEXP metric, SEXP param, SEXP label, SEXP set) {
+/* Raises where a label is not what the metric is made for. data: the data set's name. */
+SEXP r_gbt_metric_labels_check(SEXP metric, SEXP param, SEXP label, SEXP data) {
   gbt_metric m = metric_arg(metric, param);
   gbt_error err = {0};
   const double *at = r_arg_reals(label, Rf_xlength(label), "label");
-  if (at == NULL || TYPEOF(set) != STRSXP || Rf_xlength(set) != 1) r_stop("`label` and `set` must be given");
+  if (at == NULL || TYPEOF(data) != STRSXP || Rf_xlength(data) != 1) r_stop("`label` and `data` must be given");
   const gbt_rows rows = {.n = (int64_t)Rf_xlength(label), .field = {[GBT_LABEL] = at}};
-  r_check(gbt_metric_labels_check(&m, &rows, r_utf8(STRING_ELT(set, 0)), &err), &err);
+  r_check(gbt_metric_labels_check(&m, &rows, r_utf8(STRING_ELT(data, 0)), &err), &err);
   return R_NilValue;
 }

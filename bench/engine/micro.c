@@ -124,7 +124,7 @@ static gbt_status run_backend(gbt_ctx *ctx, gbt_dataset *ds, gbt_objective_kind 
   gbt_backend *be = NULL;
   double base = 0.0;
   params.max_depth = depth;
-  gbt_backend_spec spec = {.params = &params, .objective = gbt_objective_make(loss, 1), .sets = &ds, .base = &base};
+  gbt_backend_spec spec = {.params = &params, .objective = gbt_objective_make(loss, 1), .data = &ds, .base = &base};
   GBT_TRY_GOTO(gbt_feature_rules_new(&ctx->mem, ds->cuts->n_features, &params, NULL, NULL, NULL, 0, &rules, err), done);
   spec.rules = rules;
   GBT_TRY_GOTO(gbt_backend_open(ctx, NULL, 0, &spec, &be, err), done);

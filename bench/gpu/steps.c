@@ -123,7 +123,7 @@ gbt_status steps_run(gbt_ctx *ctx, const gbt_device_api *device, gbt_dataset *ds
   double *base = calloc((size_t)n_outputs, sizeof *base);
   const double *const init[1] = {NULL};
   gbt_backend_spec spec = {
-      .params = params, .objective = gbt_objective_make(loss, n_outputs), .sets = &ds, .base = base, .init = init};
+      .params = params, .objective = gbt_objective_make(loss, n_outputs), .data = &ds, .base = base, .init = init};
   memset(out, 0, sizeof *out);
   out->row_bytes = codes_of_row(gbt_pages_layout(ds->pages));
   if (!base) return gbt_fail(err, GBT_E_MEM, "no memory for base scores");

@@ -18,7 +18,7 @@ struct world {
   gbt_dataset *ds;
   gbt_params params;
   cu_backend be;
-  cu_set set;
+  cu_dataset data;
   cu_array<unsigned char> array[MAX_ARRAYS]; /* by up() */
   int32_t n_arrays;
   test_rng rng;
@@ -50,18 +50,18 @@ static inline int counts_feature(const world *w, int32_t f) {
                                             w->ds->cuts->feat[f].n_bins > w->params.max_cat_onehot);
 }
 
-static inline gbt_status world_set_make(world *w, gbt_dataset *ds, cu_set *set) {
-  const cu_set_spec spec = cu_set_spec_of(&w->be);
-  return cu_set_make(&w->ctx, &w->be.device, &spec, ds, set, test_err);
+static inline gbt_status world_data_make(world *w, gbt_dataset *ds, cu_dataset *data) {
+  const cu_dataset_spec spec = cu_dataset_spec_of(&w->be);
+  return cu_dataset_make(&w->ctx, &w->be.device, &spec, ds, data, test_err);
 }
 
-static inline void world_set_free(world *w, cu_set *set) { cu_set_free(&w->be.mem, &w->be.device, set); }
+static inline void world_data_free(world *w, cu_dataset *data) { cu_dataset_free(&w->be.mem, &w->be.device, data); }
 
 /* Takes the table. */
 static inline int world_open_with(world *w, made *m, const shape *s) {
   memset(&w->ctx, 0, sizeof w->ctx);
   w->be = cu_backend();
-  w->set = cu_set();
+  w->data = cu_dataset();
   w->n_arrays = 0;
   w->open = 0;
   w->row[0] = w->row[1] = NULL;
@@ -93,9 +93,9 @@ static inline int world_open_with(world *w, made *m, const shape *s) {
     be->view.any_counts |= be->bounds.counts[f];
   }
   if (!CHECK(cudaStreamCreate(&be->device.stream) == cudaSuccess)) return 0;
-  if (!CHECK_OK(world_set_make(w, w->ds, &w->set))) return 0;
-  be->set = &w->set;
-  be->view.train = w->set.view;
+  if (!CHECK_OK(world_data_make(w, w->ds, &w->data))) return 0;
+  be->data = &w->data;
+  be->view.train = w->data.view;
   be->view.n_slots = be->layout->n_slots;
   be->view.n_features = be->n_features;
   be->view.objective = gbt_objective_make(GBT_OBJ_SQUARED_ERROR, 1);
@@ -113,7 +113,7 @@ static inline int world_open(world *w, const shape *s) {
 static inline void world_close(world *w) {
   cu_backend *be = &w->be;
   if (be->device.stream) cudaStreamSynchronize(be->device.stream);
-  world_set_free(w, &w->set);
+  world_data_free(w, &w->data);
   for (int32_t i = 0; i < w->n_arrays; i++) cu_drop(&be->device.memory, &w->array[i]);
   if (be->device.stream) cudaStreamDestroy(be->device.stream);
   CHECK_EQ_U64(be->device.memory.bytes, 0);

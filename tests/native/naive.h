@@ -13,7 +13,7 @@ typedef void (*naive_custom)(const double *score, const double *label, int64_t n
                              double *h);
 
 /* As gbt_trainer_new and gbt_trainer_run of n_rounds with the same spec. forest: empty, made for the spec. scores: for
- * train and every valid set rows x n_outputs, filled. custom: for GBT_OBJ_CUSTOM. */
+ * train and every validation set rows x n_outputs, filled. custom: for GBT_OBJ_CUSTOM. */
 void naive_train(const gbt_trainer_spec *spec, int64_t n_rounds, naive_custom custom, gbt_forest *forest,
                  double *const *scores);
 

@@ -27,7 +27,7 @@ typedef struct naive {
   const gbt_cuts *cuts;
   int64_t n;
   int32_t n_feats, n_outputs;
-  int32_t **code[1 + GBT_MAX_VALID]; /* per set, per feature: codes of all rows */
+  int32_t **code[1 + GBT_MAX_VALID]; /* per data set, per feature: codes of all rows */
   double *const *score;
   gbt_gh32 *gh32; /* n_outputs x n */
   gbt_gh16 *gh16;

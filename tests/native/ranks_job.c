@@ -215,7 +215,7 @@ int same_ranked(const shares *s, const ranked *out, const trained *single) {
          CHECK_EQ_I64(o->width, single->width);
     if (ok && o->rounds * o->width > 0)
       ok &= CHECK_EQ_BYTES(o->log, single->log, (size_t)(o->rounds * o->width) * sizeof(double));
-    for (int32_t k = 0; k < single->n_sets && ok; k++) {
+    for (int32_t k = 0; k < single->n_data && ok; k++) {
       size_t n = (size_t)s->of[k][r]->table.n_rows, all = (size_t)single->n_rows[k];
       for (size_t c = 0; c < K && n > 0; c++)
         ok &= CHECK_EQ_BYTES(o->score[k] + c * n, single->score[k] + c * all + s->beg[k][r], n * sizeof(double));

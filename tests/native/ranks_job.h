@@ -16,7 +16,7 @@
 typedef struct shares {
   const train_job *job;
   int size;
-  int64_t beg[1 + JOB_VALID][RANKS_MOST + 1]; /* by set */
+  int64_t beg[1 + JOB_VALID][RANKS_MOST + 1]; /* by data set */
   made *of[1 + JOB_VALID][RANKS_MOST];
 } shares;
 

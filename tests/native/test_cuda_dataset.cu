@@ -6,23 +6,23 @@
 
 extern "C" void suite_cuda_dataset(void);
 
-__global__ static void k_codes(cu_rows_view set, int32_t *code) {
-  uint64_t all = (uint64_t)set.n_rows * (uint32_t)set.n_features, step = (uint64_t)gridDim.x * blockDim.x;
+__global__ static void k_codes(cu_rows_view data, int32_t *code) {
+  uint64_t all = (uint64_t)data.n_rows * (uint32_t)data.n_features, step = (uint64_t)gridDim.x * blockDim.x;
   for (uint64_t i = (uint64_t)blockIdx.x * blockDim.x + threadIdx.x; i < all; i += step)
-    code[i] = cu_code(set, (int32_t)(i / (uint64_t)set.n_rows), (uint32_t)(i % (uint64_t)set.n_rows));
+    code[i] = cu_code(data, (int32_t)(i / (uint64_t)data.n_rows), (uint32_t)(i % (uint64_t)data.n_rows));
 }
 
 /* Of some rows, row by row. */
-__global__ static void k_codes_of(cu_rows_view set, const uint32_t *row, int32_t n, int32_t *code) {
-  for (int32_t i = (int32_t)threadIdx.x; i < n * set.n_features; i += (int32_t)blockDim.x)
-    code[i] = cu_code(set, i % set.n_features, row[i / set.n_features]);
+__global__ static void k_codes_of(cu_rows_view data, const uint32_t *row, int32_t n, int32_t *code) {
+  for (int32_t i = (int32_t)threadIdx.x; i < n * data.n_features; i += (int32_t)blockDim.x)
+    code[i] = cu_code(data, i % data.n_features, row[i / data.n_features]);
 }
 
-static void same_codes(world *w, const cu_set *set, const gbt_dataset *ds) {
+static void same_codes(world *w, const cu_dataset *data, const gbt_dataset *ds) {
   size_t n = (size_t)ds->rows.n, n_feats = (size_t)ds->cuts->n_features;
   int64_t n_wrong = 0;
   int32_t *at = up<int32_t>(w, NULL, n * n_feats);
-  CU_LAUNCH(k_codes, 4, CU_BLOCK, 0, w->be.device.stream, set->view, at);
+  CU_LAUNCH(k_codes, 4, CU_BLOCK, 0, w->be.device.stream, data->view, at);
   int32_t *code = down(w, at, n * n_feats);
   int32_t **want = codes_of(ds->pages, ds->cuts);
   for (size_t f = 0; f < n_feats; f++)
@@ -33,13 +33,13 @@ static void same_codes(world *w, const cu_set *set, const gbt_dataset *ds) {
 }
 
 /* Tiles hold what they say; *seen: bit widths, as bits of a number. */
-static void good_tiles(world *w, const cu_set *set, uint32_t *seen, int *pitches) {
-  const cu_rows_view *v = &set->view;
+static void good_tiles(world *w, const cu_dataset *data, uint32_t *seen, int *pitches) {
+  const cu_rows_view *v = &data->view;
   cu_column *column = down(w, v->column, (size_t)v->n_columns);
   cu_feature *feat = down(w, v->feat, (size_t)v->n_features);
   int32_t c = 0;
   for (int32_t k = 0; k < v->n_tiles; k++) {
-    const cu_tile *t = &set->host_tile[k];
+    const cu_tile *t = &data->host_tile[k];
     CHECK_EQ_I64(t->first_col, c);
     CHECK(w->be.bounds.tile_cols == 0 || t->n_cols <= w->be.bounds.tile_cols);
     CHECK(t->n_cols >= 1 && t->n_cols <= t->lanes && t->lanes <= 32 && (t->lanes == 1 || t->lanes < 2 * t->n_cols));
@@ -59,9 +59,9 @@ static void good_tiles(world *w, const cu_set *set, uint32_t *seen, int *pitches
   }
   CHECK_EQ_I64(c, v->n_columns);
   for (int32_t f = 0; f < v->n_features; f++) {
-    const gbt_place *place = &gbt_pages_layout(set->from->pages)->place[f];
-    const gbt_feature_cuts *cuts = &set->from->cuts->feat[f];
-    int categorical = set->from->cuts->schema->feat[f].type == GBT_CATEGORICAL;
+    const gbt_place *place = &gbt_pages_layout(data->from->pages)->place[f];
+    const gbt_feature_cuts *cuts = &data->from->cuts->feat[f];
+    int categorical = data->from->cuts->schema->feat[f].type == GBT_CATEGORICAL;
     CHECK(feat[f].slot == place->slot_beg && feat[f].n_slots == place->n_slots && feat[f].first == place->first);
     CHECK(feat[f].zero_bin == place->zero_bin && feat[f].n_bins == cuts->n_bins);
     CHECK_EQ_I64(feat[f].counts, w->be.bounds.counts[f]);
@@ -71,7 +71,7 @@ static void good_tiles(world *w, const cu_set *set, uint32_t *seen, int *pitches
                                                                          : CU_ONEHOT);
     CHECK_EQ_I64(feat[f].column < 0, place->group < 0);
     if (feat[f].column >= 0) CHECK(column[feat[f].column].slot == place->slot_beg - place->first);
-    if (feat[f].counts && place->group >= 0) CHECK(set->host_tile[column[feat[f].column].tile].counts);
+    if (feat[f].counts && place->group >= 0) CHECK(data->host_tile[column[feat[f].column].tile].counts);
   }
   free(column);
   free(feat);
@@ -95,9 +95,9 @@ static void tiles_are_the_pages(void) {
     static world w;
     if (world_open(&w, &shapes[i])) {
       n_sparse += w.be.layout->n_sparse;
-      n_bare += w.set.view.n_tiles == 0;
-      good_tiles(&w, &w.set, &widths, pitches);
-      same_codes(&w, &w.set, w.ds);
+      n_bare += w.data.view.n_tiles == 0;
+      good_tiles(&w, &w.data, &widths, pitches);
+      same_codes(&w, &w.data, w.ds);
     }
     world_close(&w);
   }
@@ -115,8 +115,8 @@ static void few_tiles(void) {
         (uint64_t)(30 + i), 400, i == 0 ? 28 : i == 1 ? 30 : i == 2 ? 44 : 32, 255, 0, kinds, 1, 4, 232448};
     for (int c = 28; i == 3 && c < 32; c++) kinds[c] = MADE_LEVELS;
     if (world_open(&w, &s)) {
-      const cu_tile *t = w.set.host_tile;
-      CHECK_EQ_I64(w.set.view.n_tiles, i == 2 ? 2 : 1);
+      const cu_tile *t = w.data.host_tile;
+      CHECK_EQ_I64(w.data.view.n_tiles, i == 2 ? 2 : 1);
       CHECK(t[0].bits == 8 && t[0].words == 8 && t[0].n_cols == (i == 2 ? 28 : s.n_cols) && t[0].counts == (i == 3));
       if (i == 2) CHECK(t[1].bits == 2 && t[1].words == 1 && t[1].n_cols == 16 && !t[1].counts);
     }
@@ -132,9 +132,9 @@ static void codes_of_16_bits(void) {
     uint32_t widths = 0;
     int pitches[3] = {0, 0, 0};
     CHECK(w.ds->cuts->feat[0].n_bins == 65535);
-    good_tiles(&w, &w.set, &widths, pitches);
+    good_tiles(&w, &w.data, &widths, pitches);
     CHECK(widths == (1u << 16 | 1u << 4) && pitches[0] == 1);
-    same_codes(&w, &w.set, w.ds);
+    same_codes(&w, &w.data, w.ds);
   }
   world_close(&w);
 }
@@ -151,7 +151,7 @@ static void rows_in_several_chunks(void) {
     for (int i = 0; i < 64; i++) row[i] = (uint32_t)test_below(&w.rng, s.n_rows);
     uint32_t *at = up(&w, row, 64);
     int32_t *to = up<int32_t>(&w, NULL, 64 * 90);
-    CU_LAUNCH(k_codes_of, 1, CU_BLOCK, 0, w.be.device.stream, w.set.view, at, 64, to);
+    CU_LAUNCH(k_codes_of, 1, CU_BLOCK, 0, w.be.device.stream, w.data.view, at, 64, to);
     int32_t *code = down(&w, to, 64 * 90);
     int32_t **want = codes_of(w.ds->pages, w.ds->cuts);
     for (int i = 0; i < 64; i++)
@@ -169,24 +169,24 @@ static void unknown_levels_are_listed(void) {
   made_kind kinds[] = {MADE_BELL, MADE_FACTOR, MADE_LEVELS, MADE_FACTOR};
   const shape s = {14, 60, 4, 255, 0, kinds, 1, 4, 232448};
   made *other = made_new(15, 400, 4, kinds);
-  cu_set valid = cu_set();
+  cu_dataset valid = cu_dataset();
   gbt_dataset *ds = NULL;
   if (world_open(&w, &s) &&
       CHECK_OK(gbt_dataset_new(&w.ctx, &other->table, w.ds->cuts, NULL, 255, 0, GBT_UNSEEN_PRIOR, &ds, test_err))) {
     const uint32_t *want;
     const size_t *want_beg = gbt_pages_unseen(ds->pages, &want), n = want_beg ? want_beg[4] : 0;
     CHECK(n > 0);
-    if (CHECK_OK(world_set_make(&w, ds, &valid)) && n > 0) {
+    if (CHECK_OK(world_data_make(&w, ds, &valid)) && n > 0) {
       uint64_t *beg = down(&w, valid.view.unseen_beg, 5);
       uint32_t *row = down(&w, valid.view.unseen_row, n);
       for (int f = 0; f <= 4; f++) CHECK_EQ_U64(beg[f], want_beg[f]);
       CHECK_EQ_BYTES(row, want, n * sizeof *row);
-      CHECK(w.set.view.unseen_beg == NULL);
+      CHECK(w.data.view.unseen_beg == NULL);
       same_codes(&w, &valid, ds);
       free(beg);
       free(row);
     }
-    world_set_free(&w, &valid);
+    world_data_free(&w, &valid);
   }
   gbt_dataset_unref(ds);
   made_free(other);
@@ -198,29 +198,29 @@ static int stop_at_once(void *user) {
   return 1;
 }
 
-/* A set that cannot be made leaves nothing behind. */
+/* A data set that cannot be made leaves nothing behind. */
 static void failures_leave_nothing(void) {
   static world w;
   made_kind kinds[20];
   for (int c = 0; c < 20; c++) kinds[c] = c < 17 ? MADE_ZEROS : MADE_LEVELS;
   const shape s = {16, 500, 20, 255, 100, kinds, 1, 4, 232448};
-  cu_set set = cu_set();
+  cu_dataset data = cu_dataset();
   if (world_open(&w, &s)) {
     size_t bytes = w.be.device.memory.bytes;
     CHECK(w.be.layout->n_sparse > 0);
     for (size_t room = 0; room <= 20000; room += 500) {
       w.be.device.memory.limit = bytes + room;
-      gbt_status status = world_set_make(&w, w.ds, &set);
-      CHECK(status == GBT_OK || (status == GBT_E_MEM && set.words.at == NULL && set.from == NULL));
+      gbt_status status = world_data_make(&w, w.ds, &data);
+      CHECK(status == GBT_OK || (status == GBT_E_MEM && data.words.at == NULL && data.from == NULL));
       CHECK(status == GBT_OK || room < 20000);
       CHECK(w.be.device.memory.bytes == bytes || status == GBT_OK);
-      world_set_free(&w, &set);
+      world_data_free(&w, &data);
       CHECK_EQ_U64(w.be.device.memory.bytes, bytes);
     }
     w.be.device.memory.limit = 0;
     w.ctx.poll = stop_at_once;
     w.ctx.next_poll_ns = 0;
-    CHECK(world_set_make(&w, w.ds, &set) == GBT_CANCELLED);
+    CHECK(world_data_make(&w, w.ds, &data) == GBT_CANCELLED);
     CHECK_EQ_U64(w.be.device.memory.bytes, bytes);
 #if !defined(__CUDACC__)
     gbt_status status = GBT_E_DEVICE;
@@ -229,13 +229,13 @@ static void failures_leave_nothing(void) {
     int64_t live = simt_live(), n = 1;
     for (; status != GBT_OK && n < 500; n++) {
       simt_fail_at(n, 0);
-      status = world_set_make(&w, w.ds, &set);
+      status = world_data_make(&w, w.ds, &data);
       CHECK(status == GBT_OK || (simt_failed() == 1 && simt_live() == live && w.be.device.memory.bytes == bytes));
     }
     simt_fail_at(0, 0);
     CHECK(status == GBT_OK && n > 20);
-    same_codes(&w, &set, w.ds);
-    world_set_free(&w, &set);
+    same_codes(&w, &data, w.ds);
+    world_data_free(&w, &data);
 #endif
     memset(test_err, 0, sizeof *test_err);
   }
@@ -248,10 +248,10 @@ static void labels_and_weights_go_up(void) {
   made *m = made_new(s.seed, s.n_rows, s.n_cols, NULL);
   made_weights(m, 5);
   if (world_open_with(&w, m, &s)) {
-    double *label = down(&w, w.set.label.at, (size_t)s.n_rows), *weight = down(&w, w.set.weight.at, (size_t)s.n_rows);
+    double *label = down(&w, w.data.label.at, (size_t)s.n_rows), *weight = down(&w, w.data.weight.at, (size_t)s.n_rows);
     CHECK_EQ_BYTES(label, w.ds->rows.field[GBT_LABEL], (size_t)s.n_rows * sizeof *label);
     CHECK_EQ_BYTES(weight, w.ds->rows.field[GBT_WEIGHT], (size_t)s.n_rows * sizeof *weight);
-    CHECK_EQ_U64(w.set.score.n, s.n_rows);
+    CHECK_EQ_U64(w.data.score.n, s.n_rows);
     free(label);
     free(weight);
   }
@@ -269,21 +269,21 @@ static void a_validation_set_has_its_own_layout(void) {
   made_fields(other, 3, 4, 9, 24);
   uint32_t widths = 0;
   int pitches[3];
-  cu_set valid = cu_set();
+  cu_dataset valid = cu_dataset();
   if (world_open_with(&w, m, &s)) {
     CHECK(w.be.layout->n_bundles > 0);
     gbt_dataset *ds = made_dataset(&w.ctx, other, w.ds->cuts, 255, 64);
-    if (ds != NULL && CHECK_OK(world_set_make(&w, ds, &valid))) {
+    if (ds != NULL && CHECK_OK(world_data_make(&w, ds, &valid))) {
       int32_t n_other = 0;
       const gbt_place *place = gbt_pages_layout(ds->pages)->place;
       for (int32_t f = 0; f < 14; f++) n_other += place[f].slot_beg != w.be.layout->place[f].slot_beg;
       CHECK(n_other > 0);
-      good_tiles(&w, &w.set, &widths, pitches);
+      good_tiles(&w, &w.data, &widths, pitches);
       good_tiles(&w, &valid, &widths, pitches);
-      same_codes(&w, &w.set, w.ds);
+      same_codes(&w, &w.data, w.ds);
       same_codes(&w, &valid, ds);
       CHECK(valid.label.at == NULL && valid.weight.at == NULL);
-      world_set_free(&w, &valid);
+      world_data_free(&w, &valid);
     }
     gbt_dataset_unref(ds);
   }

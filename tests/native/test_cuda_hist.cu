@@ -196,7 +196,7 @@ static void histograms_of_65535_bins(void) {
   static world w;
   const shape s = {80, 66000, 2, 65535, 0, kinds, 1, 4, 232448};
   if (world_open(&w, &s)) {
-    CHECK(w.ds->cuts->feat[0].n_bins == 65535 && w.set.host_tile[0].pitch == 0);
+    CHECK(w.ds->cuts->feat[0].n_bins == 65535 && w.data.host_tile[0].pitch == 0);
     fill_rows(&w, 2, 0.1, 0);
     w.rng.state = 1;
     same_hists(&w, 1024);

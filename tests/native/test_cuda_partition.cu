@@ -38,7 +38,7 @@ static void good_copy(world *w) {
     if (feat[f].column < 0) continue;
     const cu_column *c = &column[feat[f].column];
     uint64_t at = beg[feat[f].column];
-    CHECK_EQ_I64(at != CU_NO_COPY, w->set.host_tile[c->tile].words >= 4);
+    CHECK_EQ_I64(at != CU_NO_COPY, w->data.host_tile[c->tile].words >= 4);
     if (at == CU_NO_COPY) continue;
     size_t size = c->n_codes > 256 ? 2 : 1;
     n_copied[size - 1]++;
@@ -187,8 +187,8 @@ static void partition_of(const shape *s, int32_t n_nodes, double share, int wide
   if (s->kinds && s->kinds[0] == MADE_ZEROS) made_fields(m, 3, 4, 0, s->seed);
   if (world_open_with(&w, m, s)) {
     fill_rows(&w, n_nodes, share, wide);
-    if (copy && CHECK_OK(cu_columns_make(&w.be.mem, &w.be.device, &w.set, test_err))) {
-      w.be.view.train = w.set.view;
+    if (copy && CHECK_OK(cu_columns_make(&w.be.mem, &w.be.device, &w.data, test_err))) {
+      w.be.view.train = w.data.view;
       good_copy(&w);
     }
     same_partition(&w, split_rows);

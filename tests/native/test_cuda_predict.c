@@ -396,7 +396,7 @@ static void trained_forests_predict_their_training(void) {
     gbt_dataset *ds = made_dataset(&ctx, r.data, NULL, r.job.max_bin, 0);
     if (t != NULL && ds != NULL) {
       scene s = {ds->cuts->schema, t->forest, gbt_forest_look(t->forest), NULL, NULL, ctx};
-      for (int32_t which = 0; which < t->n_sets; which++) {
+      for (int32_t which = 0; which < t->n_data; which++) {
         const made *m = which == 0 ? r.data : r.valid[which - 1];
         made_table table = {m->table, NULL};
         s.table = &table;

@@ -15,7 +15,7 @@ extern "C" {
 struct cuda_pair {
   gbt_ctx ctx;
   gbt_trainer_spec spec;
-  gbt_dataset *sets[1 + JOB_VALID];
+  gbt_dataset *data[1 + JOB_VALID];
   gbt_constraints constraints;
   gbt_feature_rules *rules;
   double base[8];
@@ -57,7 +57,7 @@ static int pair_open(cuda_pair *p, const random_job *r, const double *const *ini
   int ok = job_open(&p->ctx, &r->job, r->how.page_rows, &p->spec);
   if (!ok) return 0;
   for (int32_t s = 0; s <= p->spec.n_valid; s++)
-    make_unseen(p->sets[s] = s > 0 ? p->spec.valid[s - 1] : p->spec.train, (uint64_t)s);
+    make_unseen(p->data[s] = s > 0 ? p->spec.valid[s - 1] : p->spec.train, (uint64_t)s);
   for (int32_t k = 0; k < p->spec.objective.n_outputs; k++) p->base[k] = 0.1 * k - 0.3;
   gbt_constraints *c = &p->constraints;
   ok = CHECK_OK(gbt_constraints_make(&p->ctx.mem, &p->spec, c, test_err)) &&
@@ -65,7 +65,7 @@ static int pair_open(cuda_pair *p, const random_job *r, const double *const *ini
                                       c->group_beg, c->group_feat, c->n_groups, &p->rules, test_err));
   be.params = &p->spec.params;
   be.objective = p->spec.objective;
-  be.sets = p->sets;
+  be.data = p->data;
   be.n_valid = p->spec.n_valid;
   be.base = p->base;
   be.init = init;
@@ -121,9 +121,9 @@ static cu_tree tree_of(const cu_backend *be) {
 static int same_scores(const cuda_pair *p) {
   int ok = 1;
   for (int32_t s = 0; s <= p->spec.n_valid; s++) {
-    const cu_set *set = &cuda_of(p)->set[s];
-    ok &= same((const double *)set->score.at, cpu_of(p)->score[s],
-               (size_t)p->sets[s]->rows.n * (size_t)p->spec.objective.n_outputs);
+    const cu_dataset *data = &cuda_of(p)->data[s];
+    ok &= same((const double *)data->score.at, cpu_of(p)->score[s],
+               (size_t)p->data[s]->rows.n * (size_t)p->spec.objective.n_outputs);
   }
   return ok;
 }
@@ -266,7 +266,7 @@ static int tree_ends(cuda_pair *p, cuda_seen *seen) {
 static int same_metrics(cuda_pair *p, cuda_seen *seen) {
   for (int32_t s = 0; s <= p->spec.n_valid; s++)
     for (int m = 0; m < GBT_N_METRICS; m++) {
-      const gbt_dataset *ds = p->sets[s];
+      const gbt_dataset *ds = p->data[s];
       double want = 0.0, got = 0.0;
       int done = 0;
       const gbt_metric metric = gbt_metric_plain((gbt_metric_kind)m);

@@ -120,9 +120,9 @@ static void scores_of_many_outputs(void) {
   if (job_open(&ctx, &job, 0, &spec) &&
       CHECK_OK(gbt_feature_rules_new(&ctx.mem, spec.train->cuts->n_features, &spec.params, NULL, NULL, NULL, 0, &rules,
                                      test_err))) {
-    gbt_dataset *sets[1] = {spec.train};
+    gbt_dataset *data[1] = {spec.train};
     gbt_backend_spec how = {
-        .params = &spec.params, .objective = spec.objective, .sets = sets, .base = base, .rules = rules};
+        .params = &spec.params, .objective = spec.objective, .data = data, .base = base, .rules = rules};
     a.n_asked = 0;
     CHECK_OK(gbt_cpu_open(&ctx, &how, &be, test_err));
     CHECK(a.n_asked >= K);

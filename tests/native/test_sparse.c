@@ -24,7 +24,7 @@ static int open_part(part *p, int32_t max_bin, int32_t page_rows, int threads) {
   p->m = made_new(31, ROWS, COLS, kinds);
   p->ds = made_dataset(&p->ctx, p->m, NULL, max_bin, page_rows);
   p->be.mem = p->ctx.mem;
-  p->be.sets = &p->ds;
+  p->be.data = &p->ds;
   p->be.cuts = p->ds->cuts;
   p->be.layout = gbt_pages_layout(p->ds->pages);
   p->code = codes_of(p->ds->pages, p->ds->cuts);

@@ -59,8 +59,8 @@ static trained *new_trained(const train_job *job, int32_t n_features) {
   trained *t = test_alloc(sizeof *t);
   gbt_mem mem = gbt_mem_default();
   memset(t, 0, sizeof *t);
-  t->n_sets = 1 + job->spec.n_valid;
-  for (int32_t s = 0; s < t->n_sets; s++) {
+  t->n_data = 1 + job->spec.n_valid;
+  for (int32_t s = 0; s < t->n_data; s++) {
     t->n_rows[s] = s == 0 ? job->data->table.n_rows : job->valid[s - 1]->table.n_rows;
     t->score[s] = test_alloc((size_t)(t->n_rows[s] * job->spec.objective.n_outputs) * sizeof(double));
   }
@@ -72,7 +72,7 @@ static trained *new_trained(const train_job *job, int32_t n_features) {
 void trained_free(trained *t) {
   if (t == NULL) return;
   gbt_forest_free(t->forest);
-  for (int32_t s = 0; s < t->n_sets; s++) free(t->score[s]);
+  for (int32_t s = 0; s < t->n_data; s++) free(t->score[s]);
   free(t->log);
   free(t);
 }
@@ -122,7 +122,7 @@ trained *trained_of(gbt_ctx *ctx, const train_job *job, const gbt_trainer_spec *
   t->n_sparse = layout->n_sparse;
   t->n_bundles = layout->n_bundles;
   t->n_slots = layout->n_slots;
-  for (int32_t s = 0; s < t->n_sets; s++) {
+  for (int32_t s = 0; s < t->n_data; s++) {
     CHECK_EQ_I64(gbt_trainer_n_rows(tr, s), t->n_rows[s]);
     const double *scores = NULL;
     if (CHECK_OK(gbt_trainer_scores(ctx, tr, s, &scores, test_err)))
@@ -132,7 +132,7 @@ trained *trained_of(gbt_ctx *ctx, const train_job *job, const gbt_trainer_spec *
   size_t cells = (size_t)t->rounds * (size_t)t->width;
   t->log = test_alloc(cells * sizeof *t->log);
   if (cells > 0) memcpy(t->log, log, cells * sizeof *t->log);
-  for (int32_t s = 0; s < t->n_sets; s++)
+  for (int32_t s = 0; s < t->n_data; s++)
     compare_predictions(ctx, t, s, s == 0 ? job->data : job->valid[s - 1], spec->train->cuts->schema);
   return t;
 }
@@ -232,7 +232,7 @@ uint64_t forest_digest(uint64_t before, const gbt_forest *f) {
 int same_trained(const trained *a, const trained *b) {
   if (!CHECK(a != NULL && b != NULL)) return 0;
   int ok = same_forests(a->forest, b->forest) & CHECK_EQ_I64(a->rounds, b->rounds);
-  for (int32_t s = 0; s < a->n_sets; s++)
+  for (int32_t s = 0; s < a->n_data; s++)
     ok &= CHECK_EQ_BYTES(a->score[s], b->score[s], (size_t)(a->n_rows[s] * a->forest->n_outputs) * sizeof(double));
   if (ok && a->log != NULL && b->log != NULL)
     ok &= CHECK_EQ_I64(a->width, b->width) &&

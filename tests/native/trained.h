@@ -33,7 +33,7 @@ typedef struct trained {
   double *score[1 + JOB_VALID];
   int64_t n_rows[1 + JOB_VALID];
   double *log; /* rounds x width; NULL when naive */
-  int32_t width, n_sets;
+  int32_t width, n_data;
   int64_t rounds, best_round;
   gbt_stop_reason why;
   int32_t n_sparse, n_bundles; /* of the layout: what the data were taken for */
@@ -50,8 +50,8 @@ void job_close(gbt_trainer_spec *spec);
 /* What came out of a trainer for the job. Checks that predictions from the forest are the trainer's scores. */
 trained *trained_of(gbt_ctx *ctx, const train_job *job, const gbt_trainer_spec *spec, const gbt_trainer *tr);
 
-/* Checks as well that predictions from the forest are the trainer's scores of all sets. NULL after a failure, which is
- * reported as a failed check. */
+/* Checks as well that predictions from the forest are the trainer's scores of all data sets. NULL after a failure,
+ * which is reported as a failed check. */
 trained *train(const train_job *job, const train_how *how);
 trained *train_naively(const train_job *job);
 void trained_free(trained *t); /* NULL allowed */

@@ -1,7 +1,7 @@
 /* The train set's dense codes once more, column by column, for the partition: the twin of cpu/cpu_columns.c.
  *
  *   tile         row 0: a b c d ..   row 1: a b c d ..   ...      a histogram reads whole rows
- *   copy[column] a a a a a ..        for all rows of the set      a split reads one code of many rows
+ *   copy[column] a a a a a ..        for all rows of the data     a split reads one code of many rows
  *
  * A sector of a tile holds one row's codes, one of the copy those of 32 rows: as long as a node has a good share of all
  * rows, the partition reads up to 32 times less. Columns of narrow tiles (a row is less than half of a sector) are not
@@ -19,28 +19,28 @@ enum {
 static size_t code_bytes(uint32_t n_codes) { return n_codes > 256 ? 2 : 1; }
 
 /* Where columns begin in the copy, CU_NO_COPY for those that have none; returns the bytes of all. */
-static uint64_t plan_copy(const cu_set *set, const cu_column *column, uint64_t *beg) {
+static uint64_t plan_copy(const cu_dataset *data, const cu_column *column, uint64_t *beg) {
   uint64_t bytes = 0, a_row = 0;
-  for (int32_t c = 0; c < set->view.n_columns; c++) {
+  for (int32_t c = 0; c < data->view.n_columns; c++) {
     const size_t size = code_bytes(column[c].n_codes);
     beg[c] = CU_NO_COPY;
-    if (set->host_tile[column[c].tile].words < COPY_WORDS_MIN) continue;
+    if (data->host_tile[column[c].tile].words < COPY_WORDS_MIN) continue;
     beg[c] = bytes;
-    bytes += ((uint64_t)set->view.n_rows * size + 31u) / 32u * 32u;
+    bytes += ((uint64_t)data->view.n_rows * size + 31u) / 32u * 32u;
     a_row += size;
   }
   return a_row <= COPY_BYTES_MAX ? bytes : 0;
 }
 
 /* Rows side by side in a block, columns of a tile one after the other: a tile's rows are read once from memory. */
-__global__ static void __launch_bounds__(CU_BLOCK) k_columns(cu_rows_view set, uint8_t *copy, const uint64_t *beg) {
-  for (int64_t row = (int64_t)blockIdx.x * blockDim.x + threadIdx.x; row < set.n_rows;
+__global__ static void __launch_bounds__(CU_BLOCK) k_columns(cu_rows_view data, uint8_t *copy, const uint64_t *beg) {
+  for (int64_t row = (int64_t)blockIdx.x * blockDim.x + threadIdx.x; row < data.n_rows;
        row += (int64_t)gridDim.x * blockDim.x)
-    for (int32_t c = 0; c < set.n_columns; c++) {
+    for (int32_t c = 0; c < data.n_columns; c++) {
       const uint64_t at = beg[c];
       if (at == CU_NO_COPY) continue;
-      const uint32_t code = cu_column_code(set, c, (uint32_t)row);
-      if (set.column[c].n_codes > 256u)
+      const uint32_t code = cu_column_code(data, c, (uint32_t)row);
+      if (data.column[c].n_codes > 256u)
         ((uint16_t *)(void *)(copy + at))[row] = (uint16_t)code;
       else
         copy[at + (uint64_t)row] = (uint8_t)code;
@@ -58,23 +58,23 @@ static int has_room(const cu_memory *memory, uint64_t bytes) {
   return bytes <= free_bytes / COPY_SHARE;
 }
 
-static gbt_status make_copy(cu_device *device, cu_set *set, const uint64_t *beg, uint64_t bytes, gbt_error *err) {
-  cu_rows_view *v = &set->view;
-  GBT_TRY(cu_new(&device->memory, &set->copy_beg, (size_t)v->n_columns, err));
-  GBT_TRY(cu_new(&device->memory, &set->copy, bytes, err));
-  CU_TRY(cudaMemcpyAsync(set->copy_beg.at, beg, (size_t)v->n_columns * sizeof *beg, cudaMemcpyHostToDevice,
+static gbt_status make_copy(cu_device *device, cu_dataset *data, const uint64_t *beg, uint64_t bytes, gbt_error *err) {
+  cu_rows_view *v = &data->view;
+  GBT_TRY(cu_new(&device->memory, &data->copy_beg, (size_t)v->n_columns, err));
+  GBT_TRY(cu_new(&device->memory, &data->copy, bytes, err));
+  CU_TRY(cudaMemcpyAsync(data->copy_beg.at, beg, (size_t)v->n_columns * sizeof *beg, cudaMemcpyHostToDevice,
                          device->stream));
   CU_LAUNCH(k_columns, cu_grid(device, ((uint64_t)v->n_rows + CU_BLOCK - 1) / CU_BLOCK, 8), CU_BLOCK, 0, device->stream,
-            *v, set->copy.at, set->copy_beg.at);
+            *v, data->copy.at, data->copy_beg.at);
   CU_LAUNCHED();
   CU_TRY(cudaStreamSynchronize(device->stream));
-  v->copy = set->copy.at;
-  v->copy_beg = set->copy_beg.at;
+  v->copy = data->copy.at;
+  v->copy_beg = data->copy_beg.at;
   return GBT_OK;
 }
 
-gbt_status cu_columns_make(const gbt_mem *mem, cu_device *device, cu_set *set, gbt_error *err) {
-  const cu_rows_view *v = &set->view;
+gbt_status cu_columns_make(const gbt_mem *mem, cu_device *device, cu_dataset *data, gbt_error *err) {
+  const cu_rows_view *v = &data->view;
   size_t n = (size_t)v->n_columns;
   cu_column *column = NULL;
   uint64_t *beg = NULL;
@@ -85,8 +85,8 @@ gbt_status cu_columns_make(const gbt_mem *mem, cu_device *device, cu_set *set, g
   if (cudaMemcpy(column, v->column, n * sizeof *column, cudaMemcpyDeviceToHost) != cudaSuccess) {
     status = cu_failed(cudaGetLastError(), "cudaMemcpy", err);
   } else {
-    uint64_t bytes = plan_copy(set, column, beg);
-    if (bytes > 0 && has_room(&device->memory, bytes)) status = make_copy(device, set, beg, bytes, err);
+    uint64_t bytes = plan_copy(data, column, beg);
+    if (bytes > 0 && has_room(&device->memory, bytes)) status = make_copy(device, data, beg, bytes, err);
   }
 done:
   gbt_mem_free(mem, column);

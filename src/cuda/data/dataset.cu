@@ -14,12 +14,12 @@
 
 enum : size_t { STAGE_BYTES = (size_t)16 << 20 };
 
-/* A set on its way up. */
-struct cu_set_up {
+/* A data set on its way up. */
+struct cu_dataset_up {
   const gbt_mem *mem;
   cu_device *device;
-  const cu_set_spec *spec;
-  cu_set *set;
+  const cu_dataset_spec *spec;
+  cu_dataset *data;
   const cu_plan *plan;
   cu_stage stage;
   cu_array<unsigned char> raw; /* rows as they are in the pages */
@@ -27,7 +27,8 @@ struct cu_set_up {
 };
 
 /* An array on the device with this content. */
-template <class T> static gbt_status send_new(cu_set_up *up, cu_array<T> *to, const T *from, size_t n, gbt_error *err) {
+template <class T>
+static gbt_status send_new(cu_dataset_up *up, cu_array<T> *to, const T *from, size_t n, gbt_error *err) {
   GBT_TRY(cu_new(&up->device->memory, to, n, err));
   return cu_stage_send(&up->stage, to->at, from, n * sizeof(T), err);
 }
@@ -56,9 +57,9 @@ __global__ static void k_pack(uint32_t *words, const cu_tile *tile, int32_t n_ti
 }
 
 /* Rows [beg, beg + n) of a page. */
-static gbt_status send_rows(cu_set_up *up, const gbt_page *page, int32_t beg, uint32_t n, gbt_error *err) {
-  cu_set *set = up->set;
-  const gbt_layout *layout = gbt_pages_layout(set->from->pages);
+static gbt_status send_rows(cu_dataset_up *up, const gbt_page *page, int32_t beg, uint32_t n, gbt_error *err) {
+  cu_dataset *data = up->data;
+  const gbt_layout *layout = gbt_pages_layout(data->from->pages);
   const int32_t n_tiles = up->plan->n_tiles;
   unsigned char *half;
   size_t at = 0;
@@ -73,7 +74,7 @@ static gbt_status send_rows(cu_set_up *up, const gbt_page *page, int32_t beg, ui
   GBT_TRY(cu_stage_done(&up->stage, err));
   dim3 grid(cu_grid(up->device, ((uint64_t)n * CU_TILE_WORDS + CU_BLOCK - 1) / CU_BLOCK, 16),
             (unsigned)(n_tiles < 1024 ? n_tiles : 1024));
-  CU_LAUNCH(k_pack, grid, CU_BLOCK, 0, up->stage.stream, set->words.at, set->tile.at, n_tiles, up->source.at,
+  CU_LAUNCH(k_pack, grid, CU_BLOCK, 0, up->stage.stream, data->words.at, data->tile.at, n_tiles, up->source.at,
             up->raw.at, page->row_beg + beg, n);
   CU_LAUNCHED();
   return GBT_OK;
@@ -81,7 +82,7 @@ static gbt_status send_rows(cu_set_up *up, const gbt_page *page, int32_t beg, ui
 
 /* See gbt_pages_fn. What is sent is in a half of the stage before the pages are released. */
 static gbt_status send_span(void *arg, gbt_ctx *ctx, const gbt_page_span *span, gbt_error *err) {
-  cu_set_up *up = (cu_set_up *)arg;
+  cu_dataset_up *up = (cu_dataset_up *)arg;
   const uint32_t most = (uint32_t)(up->stage.bytes / up->plan->row_bytes);
   (void)ctx;
   for (int32_t k = 0; k < span->n_pages; k++) {
@@ -95,17 +96,17 @@ static gbt_status send_span(void *arg, gbt_ctx *ctx, const gbt_page_span *span, 
   return GBT_OK;
 }
 
-static gbt_status send_pages(cu_set_up *up, gbt_error *err) {
+static gbt_status send_pages(cu_dataset_up *up, gbt_error *err) {
   GBT_TRY(cu_new(&up->device->memory, &up->raw, up->stage.bytes, err));
-  return gbt_pages_pass(up->stage.ctx, up->set->from->pages, send_span, up, err);
+  return gbt_pages_pass(up->stage.ctx, up->data->from->pages, send_span, up, err);
 }
 
-static gbt_status send_tiles(cu_set_up *up, gbt_error *err) {
+static gbt_status send_tiles(cu_dataset_up *up, gbt_error *err) {
   const cu_plan *p = up->plan;
   GBT_TRY(send_new(up, &up->source, p->source, (size_t)p->n_columns, err));
-  GBT_TRY(cu_new(&up->device->memory, &up->set->words, p->n_words + 1, err));
-  GBT_TRY(send_new(up, &up->set->column, p->column, (size_t)p->n_columns, err));
-  GBT_TRY(send_new(up, &up->set->tile, p->tile, (size_t)p->n_tiles, err));
+  GBT_TRY(cu_new(&up->device->memory, &up->data->words, p->n_words + 1, err));
+  GBT_TRY(send_new(up, &up->data->column, p->column, (size_t)p->n_columns, err));
+  GBT_TRY(send_new(up, &up->data->tile, p->tile, (size_t)p->n_tiles, err));
   if (p->n_tiles > 0) GBT_TRY(send_pages(up, err));
   CU_TRY(cudaStreamSynchronize(up->stage.stream));
   cu_drop(&up->device->memory, &up->raw); /* what follows has their room */
@@ -116,13 +117,13 @@ static gbt_status send_tiles(cu_set_up *up, gbt_error *err) {
 /* ---- what is not in tiles ---- */
 
 struct cu_sparse_up {
-  cu_set_up *up;
+  cu_dataset_up *up;
   uint64_t before; /* entries of the pages before */
 };
 
 static gbt_status send_lists(cu_sparse_up *lists, const gbt_page *page, gbt_error *err) {
-  cu_set_up *up = lists->up;
-  cu_set *set = up->set;
+  cu_dataset_up *up = lists->up;
+  cu_dataset *data = up->data;
   const size_t most = up->stage.bytes / sizeof(uint64_t), rows = (size_t)page->n_rows;
   const uint32_t entries = page->sparse_beg[rows];
   unsigned char *half;
@@ -130,11 +131,11 @@ static gbt_status send_lists(cu_sparse_up *lists, const gbt_page *page, gbt_erro
     n = rows - r < most ? rows - r : most;
     GBT_TRY(cu_stage_next(&up->stage, &half, err));
     for (size_t i = 0; i < n; i++) ((uint64_t *)(void *)half)[i] = lists->before + page->sparse_beg[r + i];
-    GBT_TRY(cu_stage_copy(&up->stage, set->sparse_beg.at + page->row_beg + r, n * sizeof(uint64_t), err));
+    GBT_TRY(cu_stage_copy(&up->stage, data->sparse_beg.at + page->row_beg + r, n * sizeof(uint64_t), err));
     GBT_TRY(cu_stage_done(&up->stage, err));
   }
-  GBT_TRY(cu_stage_send(&up->stage, set->sparse_slot.at + lists->before, page->sparse_slots, entries * sizeof(uint32_t),
-                        err));
+  GBT_TRY(cu_stage_send(&up->stage, data->sparse_slot.at + lists->before, page->sparse_slots,
+                        entries * sizeof(uint32_t), err));
   lists->before += entries;
   return GBT_OK;
 }
@@ -146,33 +147,33 @@ static gbt_status send_lists_of_span(void *arg, gbt_ctx *ctx, const gbt_page_spa
   return GBT_OK;
 }
 
-static gbt_status send_sparse(cu_set_up *up, gbt_error *err) {
-  cu_set *set = up->set;
-  gbt_page_store *pages = set->from->pages;
+static gbt_status send_sparse(cu_dataset_up *up, gbt_error *err) {
+  cu_dataset *data = up->data;
+  gbt_page_store *pages = data->from->pages;
   const size_t n_rows = (size_t)gbt_pages_n_rows(pages);
   cu_sparse_up lists = {up, 0};
   if (gbt_pages_layout(pages)->n_sparse == 0) return GBT_OK;
-  GBT_TRY(cu_new(&up->device->memory, &set->sparse_beg, n_rows + 1, err));
-  GBT_TRY(cu_new(&up->device->memory, &set->sparse_slot, (size_t)gbt_pages_n_entries(pages), err));
+  GBT_TRY(cu_new(&up->device->memory, &data->sparse_beg, n_rows + 1, err));
+  GBT_TRY(cu_new(&up->device->memory, &data->sparse_slot, (size_t)gbt_pages_n_entries(pages), err));
   GBT_TRY(gbt_pages_pass(up->stage.ctx, pages, send_lists_of_span, &lists, err));
-  return cu_stage_send(&up->stage, set->sparse_beg.at + n_rows, &lists.before, sizeof lists.before, err);
+  return cu_stage_send(&up->stage, data->sparse_beg.at + n_rows, &lists.before, sizeof lists.before, err);
 }
 
-static gbt_status send_unseen(cu_set_up *up, gbt_error *err) {
-  cu_set *set = up->set;
+static gbt_status send_unseen(cu_dataset_up *up, gbt_error *err) {
+  cu_dataset *data = up->data;
   const uint32_t *rows;
-  const size_t *unseen = gbt_pages_unseen(set->from->pages, &rows), n = (size_t)set->from->cuts->n_features;
+  const size_t *unseen = gbt_pages_unseen(data->from->pages, &rows), n = (size_t)data->from->cuts->n_features;
   uint64_t *beg;
   if (!unseen) return GBT_OK;
   GBT_TRY(gbt_mem_array(up->mem, n + 1, sizeof *beg, &beg, err));
   for (size_t f = 0; f <= n; f++) beg[f] = unseen[f];
-  gbt_status status = send_new(up, &set->unseen_beg, beg, n + 1, err);
+  gbt_status status = send_new(up, &data->unseen_beg, beg, n + 1, err);
   gbt_mem_free(up->mem, beg);
   GBT_TRY(status);
-  return send_new(up, &set->unseen_row, rows, unseen[n], err);
+  return send_new(up, &data->unseen_row, rows, unseen[n], err);
 }
 
-static cu_feature feature_of(const cu_set_spec *spec, const gbt_dataset *ds, const cu_plan *p, int32_t f) {
+static cu_feature feature_of(const cu_dataset_spec *spec, const gbt_dataset *ds, const cu_plan *p, int32_t f) {
   const gbt_place *place = &gbt_pages_layout(ds->pages)->place[f];
   const gbt_feature_cuts *cuts = &ds->cuts->feat[f];
   int categorical = ds->cuts->schema->feat[f].type == GBT_CATEGORICAL;
@@ -190,49 +191,49 @@ static cu_feature feature_of(const cu_set_spec *spec, const gbt_dataset *ds, con
   return to;
 }
 
-static gbt_status send_features(cu_set_up *up, gbt_error *err) {
-  const gbt_dataset *ds = up->set->from;
+static gbt_status send_features(cu_dataset_up *up, gbt_error *err) {
+  const gbt_dataset *ds = up->data->from;
   size_t n = (size_t)ds->cuts->n_features;
   cu_feature *feat;
   GBT_TRY(gbt_mem_array(up->mem, n, sizeof *feat, &feat, err));
   for (size_t f = 0; f < n; f++) feat[f] = feature_of(up->spec, ds, up->plan, (int32_t)f);
-  gbt_status status = send_new(up, &up->set->feat, feat, n, err);
+  gbt_status status = send_new(up, &up->data->feat, feat, n, err);
   gbt_mem_free(up->mem, feat);
   return status;
 }
 
-static gbt_status send_all(cu_set_up *up, gbt_error *err) {
-  cu_set *set = up->set;
-  const gbt_dataset *ds = set->from;
+static gbt_status send_all(cu_dataset_up *up, gbt_error *err) {
+  cu_dataset *data = up->data;
+  const gbt_dataset *ds = data->from;
   size_t n = (size_t)ds->rows.n, n_tiles = (size_t)up->plan->n_tiles;
   GBT_TRY(send_tiles(up, err));
   GBT_TRY(send_sparse(up, err));
   GBT_TRY(send_unseen(up, err));
   GBT_TRY(send_features(up, err));
   const double *label = ds->rows.field[GBT_LABEL], *weight = ds->rows.field[GBT_WEIGHT];
-  if (label) GBT_TRY(send_new(up, &set->label, label, n, err));
-  if (weight) GBT_TRY(send_new(up, &set->weight, weight, n, err));
-  GBT_TRY(cu_new(&up->device->memory, &set->score, n * (size_t)up->spec->n_outputs, err));
-  GBT_TRY(gbt_mem_array(up->mem, n_tiles, sizeof *set->host_tile, &set->host_tile, err));
-  memcpy(set->host_tile, up->plan->tile, n_tiles * sizeof *set->host_tile);
+  if (label) GBT_TRY(send_new(up, &data->label, label, n, err));
+  if (weight) GBT_TRY(send_new(up, &data->weight, weight, n, err));
+  GBT_TRY(cu_new(&up->device->memory, &data->score, n * (size_t)up->spec->n_outputs, err));
+  GBT_TRY(gbt_mem_array(up->mem, n_tiles, sizeof *data->host_tile, &data->host_tile, err));
+  memcpy(data->host_tile, up->plan->tile, n_tiles * sizeof *data->host_tile);
   CU_TRY(cudaStreamSynchronize(up->stage.stream));
   return GBT_OK;
 }
 
-static void look_at(cu_set *set, const cu_plan *p) {
-  cu_rows_view *v = &set->view;
-  v->n_rows = set->from->rows.n;
-  v->words = set->words.at;
-  v->tile = set->tile.at;
-  v->column = set->column.at;
-  v->feat = set->feat.at;
+static void look_at(cu_dataset *data, const cu_plan *p) {
+  cu_rows_view *v = &data->view;
+  v->n_rows = data->from->rows.n;
+  v->words = data->words.at;
+  v->tile = data->tile.at;
+  v->column = data->column.at;
+  v->feat = data->feat.at;
   v->n_tiles = p->n_tiles;
   v->n_columns = p->n_columns;
-  v->n_features = set->from->cuts->n_features;
-  v->sparse_beg = set->sparse_beg.at;
-  v->sparse_slot = set->sparse_slot.at;
-  v->unseen_beg = set->unseen_beg.at;
-  v->unseen_row = set->unseen_row.at;
+  v->n_features = data->from->cuts->n_features;
+  v->sparse_beg = data->sparse_beg.at;
+  v->sparse_slot = data->sparse_slot.at;
+  v->unseen_beg = data->unseen_beg.at;
+  v->unseen_row = data->unseen_row.at;
 }
 
 /* Of the stage: no more than the largest part has, at least a row. */
@@ -243,17 +244,17 @@ static size_t half_bytes(const gbt_dataset *ds, const cu_plan *p) {
   return p->row_bytes > most ? (size_t)p->row_bytes : most;
 }
 
-gbt_status cu_set_make(gbt_ctx *ctx, cu_device *device, const cu_set_spec *spec, gbt_dataset *ds, cu_set *set,
-                       gbt_error *err) {
+gbt_status cu_dataset_make(gbt_ctx *ctx, cu_device *device, const cu_dataset_spec *spec, gbt_dataset *ds,
+                           cu_dataset *data, gbt_error *err) {
   cu_plan plan = cu_plan();
-  cu_set_up up = cu_set_up();
+  cu_dataset_up up = cu_dataset_up();
   up.mem = &ctx->mem;
   up.device = device;
   up.spec = spec;
-  up.set = set;
+  up.data = data;
   up.plan = &plan;
-  *set = cu_set();
-  set->from = gbt_dataset_ref(ds);
+  *data = cu_dataset();
+  data->from = gbt_dataset_ref(ds);
   gbt_status status = cu_plan_make(up.mem, spec, gbt_pages_layout(ds->pages), ds->rows.n, &plan, err);
   if (status == GBT_OK) status = cu_stage_open(ctx, half_bytes(ds, &plan), &up.stage, err);
   if (status == GBT_OK) status = send_all(&up, err);
@@ -261,30 +262,30 @@ gbt_status cu_set_make(gbt_ctx *ctx, cu_device *device, const cu_set_spec *spec,
   cu_drop(&device->memory, &up.raw);
   cu_drop(&device->memory, &up.source);
   if (status == GBT_OK)
-    look_at(set, &plan);
+    look_at(data, &plan);
   else
-    cu_set_free(up.mem, device, set);
+    cu_dataset_free(up.mem, device, data);
   cu_plan_free(up.mem, &plan);
   return status;
 }
 
-void cu_set_free(const gbt_mem *mem, cu_device *device, cu_set *set) {
+void cu_dataset_free(const gbt_mem *mem, cu_device *device, cu_dataset *data) {
   cu_memory *memory = &device->memory;
-  cu_drop(memory, &set->words);
-  cu_drop(memory, &set->sparse_slot);
-  cu_drop(memory, &set->unseen_row);
-  cu_drop(memory, &set->sparse_beg);
-  cu_drop(memory, &set->unseen_beg);
-  cu_drop(memory, &set->tile);
-  cu_drop(memory, &set->column);
-  cu_drop(memory, &set->feat);
-  cu_drop(memory, &set->label);
-  cu_drop(memory, &set->weight);
-  cu_drop(memory, &set->score);
-  cu_drop(memory, &set->copy);
-  cu_drop(memory, &set->copy_beg);
-  cu_host_free(&set->host_score);
-  gbt_mem_free(mem, set->host_tile);
-  gbt_dataset_unref((gbt_dataset *)set->from);
-  *set = cu_set();
+  cu_drop(memory, &data->words);
+  cu_drop(memory, &data->sparse_slot);
+  cu_drop(memory, &data->unseen_row);
+  cu_drop(memory, &data->sparse_beg);
+  cu_drop(memory, &data->unseen_beg);
+  cu_drop(memory, &data->tile);
+  cu_drop(memory, &data->column);
+  cu_drop(memory, &data->feat);
+  cu_drop(memory, &data->label);
+  cu_drop(memory, &data->weight);
+  cu_drop(memory, &data->score);
+  cu_drop(memory, &data->copy);
+  cu_drop(memory, &data->copy_beg);
+  cu_host_free(&data->host_score);
+  gbt_mem_free(mem, data->host_tile);
+  gbt_dataset_unref((gbt_dataset *)data->from);
+  *data = cu_dataset();
 }

@@ -16,7 +16,7 @@ extern "C" {
 
 /* Columns of codes side by side, at most 32: lane l of a warp takes column l. The codes of a row are `words` 32-bit
  * words, 1, 2, 4 or 8; column l's code lies in bits [l * bits, (l + 1) * bits) of them, lowest first. Rows begin at
- * `at` in the set's words, a multiple of 8, so that a row never straddles two sectors of memory.
+ * `at` in the data's words, a multiple of 8, so that a row never straddles two sectors of memory.
  *
  * `lanes` is the power of two not below n_cols: a warp takes 32 / lanes rows at a time. A histogram of a tile in shared
  * memory has its cells at [code * pitch + lane % pitch]: with pitch 32 every lane has a bank of its own. */
@@ -73,9 +73,9 @@ __device__ static __forceinline__ uint32_t cu_tile_code(const uint32_t *words, c
 }
 
 /* The code of a column in a row. */
-__device__ static __forceinline__ uint32_t cu_column_code(const cu_rows_view &set, int32_t column, uint32_t row) {
-  const cu_column c = set.column[column];
-  return cu_tile_code(set.words, set.tile[c.tile], c.lane, row);
+__device__ static __forceinline__ uint32_t cu_column_code(const cu_rows_view &data, int32_t column, uint32_t row) {
+  const cu_column c = data.column[column];
+  return cu_tile_code(data.words, data.tile[c.tile], c.lane, row);
 }
 
 /* A column's code as a code (bin, or n_bins for missing) of one of its features. Other features' codes of a bundle say
@@ -88,17 +88,18 @@ __device__ static __forceinline__ int32_t cu_code_of(const cu_feature &f, uint32
 }
 
 /* The code of a feature in a row. Sparse: the row's slots are searched. */
-__device__ static __forceinline__ int32_t cu_code(const cu_rows_view &set, int32_t feat, uint32_t row) {
-  const cu_feature f = set.feat[feat];
-  if (f.column >= 0) return cu_code_of(f, cu_column_code(set, f.column, row));
-  const uint64_t end = set.sparse_beg[row + 1], lo = cu_lower_bound(set.sparse_slot, set.sparse_beg[row], end, f.slot);
-  if (lo == end || set.sparse_slot[lo] >= f.slot + f.n_slots) return f.zero_bin;
-  return gbt_slot_code(f.zero_bin, set.sparse_slot[lo] - f.slot);
+__device__ static __forceinline__ int32_t cu_code(const cu_rows_view &data, int32_t feat, uint32_t row) {
+  const cu_feature f = data.feat[feat];
+  if (f.column >= 0) return cu_code_of(f, cu_column_code(data, f.column, row));
+  const uint64_t end = data.sparse_beg[row + 1],
+                 lo = cu_lower_bound(data.sparse_slot, data.sparse_beg[row], end, f.slot);
+  if (lo == end || data.sparse_slot[lo] >= f.slot + f.n_slots) return f.zero_bin;
+  return gbt_slot_code(f.zero_bin, data.sparse_slot[lo] - f.slot);
 }
 
 /* ---- the host's side ---- */
 
-struct cu_set {
+struct cu_dataset {
   const gbt_dataset *from; /* shared */
   cu_rows_view view;
   cu_array<uint32_t> words, sparse_slot, unseen_row;
@@ -114,8 +115,8 @@ struct cu_set {
   cu_tile *host_tile; /* n_tiles */
 };
 
-/* What a set is made for. Borrows all. */
-struct cu_set_spec {
+/* What a data set is made for. Borrows all. */
+struct cu_dataset_spec {
   const int8_t *counts;   /* n_features: rows are counted, of these features at least */
   int32_t n_outputs;      /* that have scores */
   int64_t max_cat_onehot; /* as gbt_params */
@@ -123,10 +124,10 @@ struct cu_set_spec {
   size_t shared_limit;    /* bytes that a tile's histogram may take */
 };
 
-/* Tiles of a data set's pages, its labels and weights. On failure all is as cu_set_free leaves it. */
-gbt_status cu_set_make(gbt_ctx *ctx, cu_device *device, const cu_set_spec *spec, gbt_dataset *ds, cu_set *set,
-                       gbt_error *err) GBT_MUST_CHECK;
-void cu_set_free(const gbt_mem *mem, cu_device *device, cu_set *set); /* all 0: nothing */
+/* Tiles of a data set's pages, its labels and weights. On failure all is as cu_dataset_free leaves it. */
+gbt_status cu_dataset_make(gbt_ctx *ctx, cu_device *device, const cu_dataset_spec *spec, gbt_dataset *ds,
+                           cu_dataset *data, gbt_error *err) GBT_MUST_CHECK;
+void cu_dataset_free(const gbt_mem *mem, cu_device *device, cu_dataset *data); /* all 0: nothing */
 
-/* The set's codes by column, where they pay and memory allows: the last that is allocated. Waits. */
-gbt_status cu_columns_make(const gbt_mem *mem, cu_device *device, cu_set *set, gbt_error *err) GBT_MUST_CHECK;
+/* The data's codes by column, where they pay and memory allows: the last that is allocated. Waits. */
+gbt_status cu_columns_make(const gbt_mem *mem, cu_device *device, cu_dataset *data, gbt_error *err) GBT_MUST_CHECK;

@@ -53,7 +53,7 @@ static int32_t power_above(int32_t n) {
   return p;
 }
 
-static int counts_column(const cu_set_spec *spec, const gbt_layout *layout, int32_t feat) {
+static int counts_column(const cu_dataset_spec *spec, const gbt_layout *layout, int32_t feat) {
   if (feat >= 0) return spec->counts[feat];
   for (int32_t i = layout->bundle_beg[-1 - feat]; i < layout->bundle_beg[-feat]; i++)
     if (spec->counts[layout->bundle_feat[i]]) return 1;
@@ -67,7 +67,7 @@ static uint32_t codes_of(const gbt_layout *layout, uint32_t place) {
 /* Keys: widths where they do not mix, counted or not, codes; the widest and the counted ones first. */
 enum { KEY_COUNTED = 20, KEY_WIDTH = 21 };
 
-static void sort_columns(const cu_set_spec *spec, const gbt_layout *layout, cu_mixing mixing, cu_plan *p) {
+static void sort_columns(const cu_dataset_spec *spec, const gbt_layout *layout, cu_mixing mixing, cu_plan *p) {
   size_t n = 0;
   for (int32_t g = 0; g < layout->n_groups; g++)
     for (int32_t k = 0; k < layout->group[g].n_feats; k++) {
@@ -87,10 +87,10 @@ static size_t cell_bytes(uint32_t n_codes, int32_t pitch, int counts) {
 
 static uint32_t least(uint32_t a, uint32_t b) { return a < b ? a : b; }
 
-static int32_t most_columns(const cu_set_spec *spec) { return spec->tile_cols > 0 ? spec->tile_cols : 32; }
+static int32_t most_columns(const cu_dataset_spec *spec) { return spec->tile_cols > 0 ? spec->tile_cols : 32; }
 
 /* Whether a column may stand beside those of the tile. */
-static int has_room(const cu_set_spec *spec, const cu_tile *t, cu_mixing mixing, int counts, uint32_t n_codes) {
+static int has_room(const cu_dataset_spec *spec, const cu_tile *t, cu_mixing mixing, int counts, uint32_t n_codes) {
   if (mixing == APART && t->bits != bits_for(n_codes)) return 0;
   if (mixing != ALL && t->counts != counts) return 0;
   const uint32_t most = n_codes > t->n_codes ? n_codes : t->n_codes;
@@ -103,7 +103,7 @@ static int has_room(const cu_set_spec *spec, const cu_tile *t, cu_mixing mixing,
 
 /* Cells for all 32 lanes, where two blocks of them have room beside each other; not where tiles are narrow so that
  * little has to be cleared and emptied. */
-static void close_tile(const cu_set_spec *spec, cu_tile *t) {
+static void close_tile(const cu_dataset_spec *spec, cu_tile *t) {
   t->lanes = power_above(t->n_cols);
   t->words = power_above((t->n_cols * t->bits + 31) / 32);
   t->pitch = t->lanes;
@@ -113,7 +113,7 @@ static void close_tile(const cu_set_spec *spec, cu_tile *t) {
     t->pitch = 0;
 }
 
-static void deal(const cu_set_spec *spec, const gbt_layout *layout, cu_mixing mixing, cu_plan *p) {
+static void deal(const cu_dataset_spec *spec, const gbt_layout *layout, cu_mixing mixing, cu_plan *p) {
   sort_columns(spec, layout, mixing, p);
   p->n_tiles = 0;
   for (int32_t c = 0; c < p->n_columns; c++) {
@@ -140,7 +140,7 @@ static void deal(const cu_set_spec *spec, const gbt_layout *layout, cu_mixing mi
 }
 
 /* The first way of mixing that makes the fewest tiles. */
-static void deal_tiles(const cu_set_spec *spec, const gbt_layout *layout, int64_t n_rows, cu_plan *p) {
+static void deal_tiles(const cu_dataset_spec *spec, const gbt_layout *layout, int64_t n_rows, cu_plan *p) {
   cu_mixing best = APART;
   int32_t fewest = 0;
   for (int mixing = 0; mixing < N_MIXINGS; mixing++) {
@@ -183,7 +183,7 @@ int32_t cu_tile_columns(int64_t n_rows, int32_t n_features, int32_t n_units) {
   return n;
 }
 
-gbt_status cu_plan_make(const gbt_mem *mem, const cu_set_spec *spec, const gbt_layout *layout, int64_t n_rows,
+gbt_status cu_plan_make(const gbt_mem *mem, const cu_dataset_spec *spec, const gbt_layout *layout, int64_t n_rows,
                         cu_plan *p, gbt_error *err) {
   GBT_TRY(plan_alloc(mem, layout, p, err));
   deal_tiles(spec, layout, n_rows, p);

@@ -28,9 +28,9 @@ struct cu_plan {
 };
 
 /* Free with cu_plan_free, also after a failure. */
-gbt_status cu_plan_make(const gbt_mem *mem, const cu_set_spec *spec, const gbt_layout *layout, int64_t n_rows,
+gbt_status cu_plan_make(const gbt_mem *mem, const cu_dataset_spec *spec, const gbt_layout *layout, int64_t n_rows,
                         cu_plan *plan, gbt_error *err) GBT_MUST_CHECK;
 void cu_plan_free(const gbt_mem *mem, cu_plan *plan);
 
-/* How many columns a tile of such a set should have at most, so that the device is busy. */
+/* How many columns a tile of such data should have at most, so that the device is busy. */
 int32_t cu_tile_columns(int64_t n_rows, int32_t n_features, int32_t n_units);

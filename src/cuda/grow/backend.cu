@@ -12,8 +12,8 @@ static void destroy(gbt_backend *self) {
   cudaSetDevice(be->device.number);
   cu_graph_close(be);
   if (be->device.stream) cudaStreamSynchronize(be->device.stream);
-  for (int32_t s = 0; be->set && s <= be->n_valid; s++) cu_set_free(&mem, &be->device, &be->set[s]);
-  gbt_mem_free(&mem, be->set);
+  for (int32_t s = 0; be->data && s <= be->n_valid; s++) cu_dataset_free(&mem, &be->device, &be->data[s]);
+  gbt_mem_free(&mem, be->data);
   cu_metrics_close(be);
   cu_down_close(be);
   cu_gradients_close(be);
@@ -33,16 +33,16 @@ static void destroy(gbt_backend *self) {
 
 /* ---- opening ---- */
 
-static gbt_status open_sets(gbt_ctx *ctx, cu_backend *be, const gbt_backend_spec *spec, gbt_error *err) {
-  GBT_TRY(gbt_mem_zeros(&be->mem, (size_t)spec->n_valid + 1, sizeof *be->set, &be->set, err));
+static gbt_status open_data(gbt_ctx *ctx, cu_backend *be, const gbt_backend_spec *spec, gbt_error *err) {
+  GBT_TRY(gbt_mem_zeros(&be->mem, (size_t)spec->n_valid + 1, sizeof *be->data, &be->data, err));
   be->n_valid = spec->n_valid;
-  const cu_set_spec set_spec = cu_set_spec_of(be);
+  const cu_dataset_spec data_spec = cu_dataset_spec_of(be);
   for (int32_t s = 0; s <= spec->n_valid; s++)
-    GBT_TRY(cu_set_make(ctx, &be->device, &set_spec, spec->sets[s], &be->set[s], err));
-  be->view.train = be->set[0].view;
-  be->view.score = be->set[0].score.at;
-  be->view.label = be->set[0].label.at;
-  be->view.weight = be->set[0].weight.at;
+    GBT_TRY(cu_dataset_make(ctx, &be->device, &data_spec, spec->data[s], &be->data[s], err));
+  be->view.train = be->data[0].view;
+  be->view.score = be->data[0].score.at;
+  be->view.label = be->data[0].label.at;
+  be->view.weight = be->data[0].weight.at;
   return cu_init_scores(be, spec, err);
 }
 
@@ -62,13 +62,13 @@ static gbt_status open_all(gbt_ctx *ctx, cu_backend *be, const gbt_backend_spec 
   GBT_TRY(cu_features_open(be, err));
   GBT_TRY(cu_state_open(be, err));
   GBT_TRY(cu_gradients_open(be, err));
-  GBT_TRY(cu_renew_open(ctx, be, spec->sets[0], err));
+  GBT_TRY(cu_renew_open(ctx, be, spec->data[0], err));
   GBT_TRY(cu_down_open(be, err));
   GBT_TRY(cu_host_alloc((size_t)be->base.most_trees * sizeof *be->task, &be->task, err));
-  GBT_TRY(open_sets(ctx, be, spec, err));
+  GBT_TRY(open_data(ctx, be, spec, err));
   GBT_TRY(cu_hist_open(be, err));
-  GBT_TRY(cu_columns_make(&be->mem, &be->device, &be->set[0], err)); /* the last, of what memory is left */
-  be->view.train = be->set[0].view;
+  GBT_TRY(cu_columns_make(&be->mem, &be->device, &be->data[0], err)); /* the last, of what memory is left */
+  be->view.train = be->data[0].view;
   CU_TRY(cudaStreamSynchronize(be->device.stream));
   return GBT_OK;
 }
@@ -219,13 +219,13 @@ static gbt_status finish_trees(gbt_ctx *ctx, gbt_backend *self, gbt_forest *fore
 
 static gbt_status scores(gbt_ctx *ctx, gbt_backend *self, int32_t which, const double **out, gbt_error *err) {
   cu_backend *be = (cu_backend *)self;
-  cu_set *set = &be->set[which];
-  size_t bytes = set->score.n * sizeof *set->host_score;
+  cu_dataset *data = &be->data[which];
+  size_t bytes = data->score.n * sizeof *data->host_score;
   CU_TRY(cudaSetDevice(be->device.number));
-  if (!set->host_score) GBT_TRY(cu_host_alloc(bytes, &set->host_score, err));
-  CU_TRY(cudaMemcpyAsync(set->host_score, set->score.at, bytes, cudaMemcpyDeviceToHost, be->device.stream));
+  if (!data->host_score) GBT_TRY(cu_host_alloc(bytes, &data->host_score, err));
+  CU_TRY(cudaMemcpyAsync(data->host_score, data->score.at, bytes, cudaMemcpyDeviceToHost, be->device.stream));
   GBT_TRY(wait_for(ctx, be, err));
-  *out = set->host_score;
+  *out = data->host_score;
   return GBT_OK;
 }
 
@@ -260,10 +260,10 @@ static gbt_status open_batch(gbt_ctx *ctx, int32_t device, const gbt_backend_spe
   be->objective = spec->objective;
   be->n_outputs = spec->objective.n_outputs;
   be->bounds.batch_limit = most_trees;
-  be->cuts = spec->sets[0]->cuts;
-  be->layout = gbt_pages_layout(spec->sets[0]->pages);
+  be->cuts = spec->data[0]->cuts;
+  be->layout = gbt_pages_layout(spec->data[0]->pages);
   be->n_features = be->cuts->n_features;
-  be->n_rows = spec->sets[0]->rows.n;
+  be->n_rows = spec->data[0]->rows.n;
   be->view.params = *spec->params;
   be->view.objective = spec->objective;
   be->view.renews = gbt_renews(&spec->objective);

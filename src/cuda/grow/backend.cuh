@@ -156,7 +156,7 @@ struct cu_backend {
   int32_t n_outputs, n_valid, n_features;
   int64_t n_rows;
   cu_device device;
-  cu_set *set; /* 1 + n_valid */
+  cu_dataset *data; /* 1 + n_valid */
   cu_view view;
   cu_bounds bounds;
   cu_set_feats set_feats;
@@ -176,9 +176,9 @@ struct cu_backend {
 };
 
 /* What its data sets are made for. */
-static inline cu_set_spec cu_set_spec_of(const cu_backend *be) {
-  const cu_set_spec spec = {be->bounds.counts, be->n_outputs, be->params->max_cat_onehot, be->bounds.tile_cols,
-                            be->device.shared_limit};
+static inline cu_dataset_spec cu_dataset_spec_of(const cu_backend *be) {
+  const cu_dataset_spec spec = {be->bounds.counts, be->n_outputs, be->params->max_cat_onehot, be->bounds.tile_cols,
+                                be->device.shared_limit};
   return spec;
 }
 
@@ -220,7 +220,7 @@ void cu_graph_close(cu_backend *be);
  * on this thread, for other trainings too. */
 gbt_status cu_or_stop_recording(cu_backend *be, gbt_status status) GBT_MUST_CHECK;
 
-/* Room for gradients, before the sets are made: their scores, when they are, are cu_init_scores'. */
+/* Room for gradients, before the data sets are made: their scores, when they are, are cu_init_scores'. */
 gbt_status cu_gradients_open(cu_backend *be, gbt_error *err) GBT_MUST_CHECK;
 void cu_gradients_close(cu_backend *be);
 /* Gradients of all outputs: the scales. Issues work, does not wait. */
@@ -242,7 +242,7 @@ gbt_status cu_rows_begin(gbt_ctx *ctx, cu_backend *be, gbt_error *err) GBT_MUST_
 /* The root node, and the plan of its histogram. */
 gbt_status cu_root(cu_backend *be, gbt_error *err) GBT_MUST_CHECK;
 
-/* Once, when the sets are there: lets kernels have the shared memory that the tiles want. */
+/* Once, when the data sets are there: lets kernels have the shared memory that the tiles want. */
 gbt_status cu_hist_open(cu_backend *be, gbt_error *err) GBT_MUST_CHECK;
 
 /* The rules of features onto the device. The features of a batch's trees: drawn on the host when it begins, told to the
@@ -272,7 +272,7 @@ gbt_status cu_select(cu_backend *be, gbt_error *err) GBT_MUST_CHECK;
 gbt_status cu_partition(cu_backend *be, gbt_error *err) GBT_MUST_CHECK;
 gbt_status cu_make_children(cu_backend *be, gbt_error *err) GBT_MUST_CHECK; /* by cu_partition: block_left is counted */
 
-/* Fine sums, values, scores of all sets. */
+/* Fine sums, values, scores of all data sets. */
 gbt_status cu_leaves(gbt_ctx *ctx, cu_backend *be, gbt_error *err) GBT_MUST_CHECK;
 /* By cu_leaves: rows that were not partitioned, of the trees of a turn. */
 gbt_status cu_route(cu_backend *be, int32_t turn, gbt_error *err) GBT_MUST_CHECK;

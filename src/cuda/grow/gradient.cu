@@ -326,28 +326,28 @@ gbt_status cu_set_gradients(gbt_ctx *ctx, cu_backend *be, uint64_t round, const 
   return GBT_OK;
 }
 
-/* Scores of a set before the first tree: the caller's, or base plus offset. */
-static gbt_status init_set(cu_backend *be, const gbt_backend_spec *spec, int32_t s, gbt_error *err) {
-  cu_set *set = &be->set[s];
-  const gbt_rows *rows = &set->from->rows;
+/* Scores of a data set before the first tree: the caller's, or base plus offset. */
+static gbt_status init_data(cu_backend *be, const gbt_backend_spec *spec, int32_t s, gbt_error *err) {
+  cu_dataset *data = &be->data[s];
+  const gbt_rows *rows = &data->from->rows;
   const size_t n = (size_t)rows->n;
   const double *from = spec->init && spec->init[s] ? spec->init[s] : rows->field[GBT_OFFSET];
-  if (!set->score.at) GBT_TRY(cu_new(&be->device.memory, &set->score, n * (size_t)be->n_outputs, err));
+  if (!data->score.at) GBT_TRY(cu_new(&be->device.memory, &data->score, n * (size_t)be->n_outputs, err));
   if (n == 0) return GBT_OK;
   if (from)
-    CU_TRY(cudaMemcpyAsync(set->score.at, from, n * (size_t)be->n_outputs * sizeof(double), cudaMemcpyHostToDevice,
+    CU_TRY(cudaMemcpyAsync(data->score.at, from, n * (size_t)be->n_outputs * sizeof(double), cudaMemcpyHostToDevice,
                            be->device.stream));
   if (from && from != rows->field[GBT_OFFSET]) return GBT_OK;
   for (int32_t k = 0; k < be->n_outputs; k++)
-    CU_LAUNCH(k_base, row_grid(be, rows->n), CU_BLOCK, 0, be->device.stream, set->score.at + (size_t)k * n,
-              rows->n, spec->base[k], from != nullptr);
+    CU_LAUNCH(k_base, row_grid(be, rows->n), CU_BLOCK, 0, be->device.stream, data->score.at + (size_t)k * n, rows->n,
+              spec->base[k], from != nullptr);
   CU_LAUNCHED();
   return GBT_OK;
 }
 
 gbt_status cu_init_scores(cu_backend *be, const gbt_backend_spec *spec, gbt_error *err) {
-  for (int32_t s = 0; s <= be->n_valid; s++) GBT_TRY(init_set(be, spec, s, err));
-  be->view.score = be->set[0].score.at;
+  for (int32_t s = 0; s <= be->n_valid; s++) GBT_TRY(init_data(be, spec, s, err));
+  be->view.score = be->data[0].score.at;
   CU_TRY(cudaStreamSynchronize(be->device.stream));
   return GBT_OK;
 }

@@ -370,8 +370,8 @@ gbt_status cu_hist_open(cu_backend *be, gbt_error *err) {
 
 /* Neighbouring tiles that want about as much shared memory in one launch. */
 static void launch_tiles(cu_backend *be) {
-  const cu_tile *tile = be->set[0].host_tile;
-  const int32_t n_tiles = be->set[0].view.n_tiles;
+  const cu_tile *tile = be->data[0].host_tile;
+  const int32_t n_tiles = be->data[0].view.n_tiles;
   for (int32_t first = 0, end = 0; first < n_tiles; first = end) {
     const int small = is_small(be, cell_bytes(&tile[first]));
     size_t most = 0;

@@ -1,6 +1,6 @@
-/* Metrics of a set by its scores on the device: the bits of gbt_metric_eval. Here are those that are means: a row's
- * term is shared with the CPU (metric/terms.h, metric/class_terms.h), and sums are exact (base/exact_sum.h), so they
- * have no order. See base/exact.cuh. */
+/* Metrics of a data set by its scores on the device: the bits of gbt_metric_eval. Here are those that are means: a
+ * row's term is shared with the CPU (metric/terms.h, metric/class_terms.h), and sums are exact (base/exact_sum.h), so
+ * they have no order. See base/exact.cuh. */
 #include "../base/exact.cuh"
 #include "backend.cuh"
 
@@ -86,15 +86,15 @@ __global__ static void k_terms(metric_rows m, int by_class, cu_sums *sums) {
 
 static gbt_status of_mean(cu_backend *be, int32_t which, const gbt_metric *metric, double *out, int *done,
                           gbt_error *err) {
-  const cu_set *set = &be->set[which];
-  const uint64_t n = (uint64_t)set->view.n_rows;
+  const cu_dataset *data = &be->data[which];
+  const uint64_t n = (uint64_t)data->view.n_rows;
   const int by_class = gbt_objective_info_of(be->objective.kind)->response == GBT_RESPONSE_CLASSES;
   cu_array<cu_sums> *room = &be->metrics.sums;
   cu_sums sums;
   int refused;
   GBT_TRY(cu_metric_room(&be->device.memory, room, 1, &refused, err));
   if (refused) return GBT_OK; /* the host does the work */
-  const metric_rows m = {*metric, be->objective, n, set->score.at, set->label.at, set->weight.at};
+  const metric_rows m = {*metric, be->objective, n, data->score.at, data->label.at, data->weight.at};
   CU_TRY(cudaMemsetAsync(room->at, 0, sizeof sums, be->device.stream));
   CU_LAUNCH(k_terms, cu_grid(&be->device, (n + CU_BLOCK - 1) / CU_BLOCK, 4), CU_BLOCK, 0, be->device.stream, m,
             by_class, room->at);
@@ -102,7 +102,7 @@ static gbt_status of_mean(cu_backend *be, int32_t which, const gbt_metric *metri
   CU_TRY(cudaMemcpyAsync(&sums, room->at, sizeof sums, cudaMemcpyDeviceToHost, be->device.stream));
   CU_TRY(cudaStreamSynchronize(be->device.stream));
   if (sums.n_bad > 0) return GBT_OK;
-  double weights = set->weight.at ? gbt_exact_value(&sums.weights) : (double)n;
+  double weights = data->weight.at ? gbt_exact_value(&sums.weights) : (double)n;
   *out = gbt_metric_mean(metric, gbt_exact_value(&sums.terms), weights);
   *done = 1;
   return GBT_OK;
@@ -111,11 +111,11 @@ static gbt_status of_mean(cu_backend *be, int32_t which, const gbt_metric *metri
 gbt_status cu_metric(gbt_ctx *ctx, gbt_backend *self, int32_t which, const gbt_metric *metric, double *out, int *done,
                      gbt_error *err) {
   cu_backend *be = (cu_backend *)self;
-  const cu_set *set = &be->set[which];
-  const int64_t n = set->view.n_rows;
+  const cu_dataset *data = &be->data[which];
+  const int64_t n = data->view.n_rows;
   *done = 0;
   /* what has to be refused, and why, the host says */
-  if (n == 0 || n > most_rows || !set->label.at || gbt_metric_check(metric, &be->objective, nullptr) != GBT_OK)
+  if (n == 0 || n > most_rows || !data->label.at || gbt_metric_check(metric, &be->objective, nullptr) != GBT_OK)
     return GBT_OK;
   GBT_TRY(gbt_ctx_poll(ctx, err));
   CU_TRY(cudaSetDevice(be->device.number));

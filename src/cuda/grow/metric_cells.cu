@@ -85,7 +85,7 @@ static gbt_status stages(cu_backend *be, cell_rows *r, gbt_exact_sum *sum, doubl
 
 gbt_status cu_metric_of_cells(gbt_ctx *ctx, cu_backend *be, int32_t which, const gbt_metric *metric, double *out,
                               int *done, gbt_error *err) {
-  const cu_set *set = &be->set[which];
+  const cu_dataset *data = &be->data[which];
   const gbt_cells how = {*metric, be->objective, 0, 0.0, 0.0};
   const uint32_t n_cells = (uint32_t)gbt_cells_count(&how);
   gbt_exact_sum *sum = nullptr;
@@ -97,8 +97,13 @@ gbt_status cu_metric_of_cells(gbt_ctx *ctx, cu_backend *be, int32_t which, const
   if (refused) return GBT_OK;
   GBT_ASSERT(n_cells > 0);
   const uint32_t fit = CELLS_ROOM / n_cells;
-  cell_rows r = {how,           (uint64_t)set->view.n_rows, set->score.at, set->label.at,
-                 set->weight.at, n_cells,                   fit < CELLS_COPIES ? fit : (uint32_t)CELLS_COPIES};
+  cell_rows r = {how,
+                 (uint64_t)data->view.n_rows,
+                 data->score.at,
+                 data->label.at,
+                 data->weight.at,
+                 n_cells,
+                 fit < CELLS_COPIES ? fit : (uint32_t)CELLS_COPIES};
   GBT_TRY_GOTO(gbt_mem_array(&ctx->mem, n_cells, sizeof *sum, &sum, err), done);
   GBT_TRY_GOTO(gbt_mem_array(&ctx->mem, n_cells, sizeof *cell, &cell, err), done);
   GBT_TRY_GOTO(stages(be, &r, sum, cell, &bad, err), done);

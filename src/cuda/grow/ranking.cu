@@ -26,7 +26,7 @@ struct rank_totals {
   gbt_rank_pair all;
 };
 
-/* A set, and how its rows become gains and bases. */
+/* A data set, and how its rows become gains and bases. */
 struct rank_rows {
   uint64_t n;
   const double *score, *label, *weight;
@@ -223,16 +223,16 @@ static uint64_t place_after(uint64_t *at, uint64_t bytes) {
   return beg;
 }
 
-/* Scratch for the sets that may come; once. *refused: there is no room for it, the host does the work. */
+/* Scratch for the data sets that may come; once. *refused: there is no room for it, the host does the work. */
 static gbt_status make_room(cu_backend *be, int32_t which, int with_gain, int *refused, gbt_error *err) {
   cu_ranking *x = &be->metrics.ranking;
   uint64_t n = x->n, at = 0;
   *refused = be->metrics.refused;
   if (*refused) return GBT_OK;
-  if (n >= (uint64_t)be->set[which].view.n_rows)
+  if (n >= (uint64_t)be->data[which].view.n_rows)
     return with_gain ? cu_metric_room(&be->device.memory, &x->gain, n, refused, err) : GBT_OK;
   for (int32_t s = which > 0; s <= be->n_valid; s++) {
-    uint64_t rows = (uint64_t)be->set[s].view.n_rows;
+    uint64_t rows = (uint64_t)be->data[s].view.n_rows;
     if (rows > n) n = rows;
   }
   GBT_TRY(cu_sort_room(n, 1, &x->bytes, err));
@@ -319,7 +319,7 @@ static gbt_wide area_of(const rank_totals &totals) {
 
 gbt_status cu_metric_of_ranking(cu_backend *be, int32_t which, const gbt_metric *metric, double *out, int *done,
                                 gbt_error *err) {
-  const cu_set *set = &be->set[which];
+  const cu_dataset *data = &be->data[which];
   const int gini = metric->kind == GBT_METRIC_GINI;
   rank_totals by_score, by_label;
   rank_rows r = {};
@@ -327,10 +327,10 @@ gbt_status cu_metric_of_ranking(cu_backend *be, int32_t which, const gbt_metric 
   int none = 0, refused;
   GBT_TRY(make_room(be, which, metric->kind == GBT_METRIC_PR_AUC, &refused, err));
   if (refused) return GBT_OK;
-  r.n = (uint64_t)set->view.n_rows;
-  r.score = set->score.at;
-  r.label = set->label.at;
-  r.weight = set->weight.at;
+  r.n = (uint64_t)data->view.n_rows;
+  r.score = data->score.at;
+  r.label = data->label.at;
+  r.weight = data->weight.at;
   r.how.kind = metric->kind;
   r.plain = !gini && !r.weight;
   CU_TRY(cudaMemsetAsync(x->totals, 0, sizeof(rank_totals), be->device.stream));

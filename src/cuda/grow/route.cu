@@ -5,8 +5,8 @@
  * cuts do not know have the missing code; in validation sets they go the way of most all the same.
  *
  * Every block first makes steps of the tree's first nodes, in shared memory: where a node's code is to be found in a
- * row of this set, and what it is compared with. Nodes without a step (of sparse or bundled features, or behind the
- * first ROUTE_STEPS) are asked in full. */
+ * row of this data set, and what it is compared with. Nodes without a step (of sparse or bundled features, or behind
+ * the first ROUTE_STEPS) are asked in full. */
 #include "../base/block.cuh"
 #include "backend.cuh"
 
@@ -26,12 +26,12 @@ struct route_step {
 };
 
 struct route_pass {
-  cu_rows_view set;
+  cu_rows_view data;
   double *score; /* of all outputs */
   int any_unseen;
 };
 
-__device__ static __forceinline__ route_step step_of(const cu_view &v, const cu_rows_view &set, int32_t id) {
+__device__ static __forceinline__ route_step step_of(const cu_view &v, const cu_rows_view &data, int32_t id) {
   const gbt_grow_node *node = &v.node[id];
   route_step s;
   s.left = node->left;
@@ -41,10 +41,10 @@ __device__ static __forceinline__ route_step step_of(const cu_view &v, const cu_
     s.value = v.value[id];
     return s;
   }
-  const cu_feature f = set.feat[node->split.feat];
+  const cu_feature f = data.feat[node->split.feat];
   if (f.column < 0 || f.zero_bin >= 0) return s;
-  const cu_column column = set.column[f.column];
-  const cu_tile *t = &set.tile[column.tile];
+  const cu_column column = data.column[f.column];
+  const cu_tile *t = &data.tile[column.tile];
   const uint32_t bit = (uint32_t)column.lane * (uint32_t)t->bits;
   s.kind = node->split.kind == GBT_SPLIT_NUMERIC ? ROUTE_NUMERIC : ROUTE_SET;
   s.at = t->at + (bit >> 5);
@@ -58,23 +58,24 @@ __device__ static __forceinline__ route_step step_of(const cu_view &v, const cu_
 }
 
 /* gbt_page_unseen: whether the cell is one of unseen_row. */
-__device__ static __forceinline__ int is_unseen(const cu_rows_view &set, int32_t feat, uint32_t row) {
-  const uint64_t end = set.unseen_beg[feat + 1], low = cu_lower_bound(set.unseen_row, set.unseen_beg[feat], end, row);
-  return low < end && set.unseen_row[low] == row;
+__device__ static __forceinline__ int is_unseen(const cu_rows_view &data, int32_t feat, uint32_t row) {
+  const uint64_t end = data.unseen_beg[feat + 1],
+                 low = cu_lower_bound(data.unseen_row, data.unseen_beg[feat], end, row);
+  return low < end && data.unseen_row[low] == row;
 }
 
 /* The way of a row at a node, asked in full. */
 __device__ static __forceinline__ int ask_node(const cu_view &v, const route_pass &pass, int32_t id, uint32_t row) {
   const gbt_grow_node *node = &v.node[id];
-  const int32_t feat = node->split.feat, code = cu_code(pass.set, feat, row);
-  if (pass.any_unseen && code == pass.set.feat[feat].n_bins && is_unseen(pass.set, feat, row)) return node->bulk_left;
+  const int32_t feat = node->split.feat, code = cu_code(pass.data, feat, row);
+  if (pass.any_unseen && code == pass.data.feat[feat].n_bins && is_unseen(pass.data, feat, row)) return node->bulk_left;
   return cu_goes_left(v, node, code);
 }
 
 __device__ static __forceinline__ int take_step(const cu_view &v, const route_pass &pass, const route_step &s,
                                                 int32_t id, uint32_t row) {
   if (s.kind == ROUTE_ASK) return ask_node(v, pass, id, row);
-  const uint32_t *w = pass.set.words + s.at + (uint64_t)row * s.words;
+  const uint32_t *w = pass.data.words + s.at + (uint64_t)row * s.words;
   uint32_t code = w[0] >> s.shift;
   if (s.shift + s.bits > 32u) code |= w[1] << (32u - s.shift);
   code &= (1u << s.bits) - 1u;
@@ -99,15 +100,15 @@ __device__ static __forceinline__ double value_of(const cu_view &v, const route_
   }
 }
 
-/* Rows [beg, n) of `rows`; all rows of the set when it is NULL. A block that has none returns at once. */
+/* Rows [beg, n) of `rows`; all rows of the data when it is NULL. A block that has none returns at once. */
 __device__ static __forceinline__ void route(const cu_view &v, const route_pass &pass, const uint32_t *rows,
                                              uint64_t beg) {
   CU_SHARED(route_step, step, ROUTE_STEPS);
-  const uint64_t n = (uint64_t)pass.set.n_rows, stride = (uint64_t)gridDim.x * blockDim.x;
+  const uint64_t n = (uint64_t)pass.data.n_rows, stride = (uint64_t)gridDim.x * blockDim.x;
   const int32_t n_nodes = v.tree->n_nodes, n_steps = n_nodes < ROUTE_STEPS ? n_nodes : (int32_t)ROUTE_STEPS;
   double *score = pass.score + (uint64_t)(uint32_t)v.tree->task.output * n;
   if (beg + (uint64_t)blockIdx.x * blockDim.x >= n) return;
-  for (int32_t i = (int32_t)threadIdx.x; i < n_steps; i += (int32_t)blockDim.x) step[i] = step_of(v, pass.set, i);
+  for (int32_t i = (int32_t)threadIdx.x; i < n_steps; i += (int32_t)blockDim.x) step[i] = step_of(v, pass.data, i);
   __syncthreads();
   for (uint64_t i = beg + (uint64_t)blockIdx.x * blockDim.x + threadIdx.x; i < n; i += stride) {
     uint32_t row = rows ? rows[i] : (uint32_t)i;
@@ -121,7 +122,7 @@ __global__ static void k_route_train(cu_view all, route_pass pass, int32_t turn)
   route(v, pass, v.row, v.tree->n_in);
 }
 
-__global__ static void k_route_set(cu_view all, route_pass pass, int32_t turn) {
+__global__ static void k_route_data(cu_view all, route_pass pass, int32_t turn) {
   route(cu_of_turn(all, turn), pass, nullptr, 0);
 }
 
@@ -132,13 +133,13 @@ static dim3 route_grid(const cu_backend *be, int64_t n) {
 
 gbt_status cu_route(cu_backend *be, int32_t turn, gbt_error *err) {
   for (int32_t s = be->params->subsample < 1.0 ? 0 : 1; s <= be->n_valid; s++) {
-    const cu_set *set = &be->set[s];
-    const dim3 grid = route_grid(be, set->view.n_rows);
-    const route_pass pass = {set->view, set->score.at, s > 0 && set->view.unseen_beg != nullptr};
+    const cu_dataset *data = &be->data[s];
+    const dim3 grid = route_grid(be, data->view.n_rows);
+    const route_pass pass = {data->view, data->score.at, s > 0 && data->view.unseen_beg != nullptr};
     if (s == 0)
       CU_LAUNCH(k_route_train, grid, CU_BLOCK, 0, be->device.stream, be->view, pass, turn);
     else
-      CU_LAUNCH(k_route_set, grid, CU_BLOCK, 0, be->device.stream, be->view, pass, turn);
+      CU_LAUNCH(k_route_data, grid, CU_BLOCK, 0, be->device.stream, be->view, pass, turn);
   }
   CU_LAUNCHED();
   return GBT_OK;

@@ -27,15 +27,15 @@
 
 typedef struct gbt_backend gbt_backend;
 
-/* What a backend is opened with. Pointers are borrowed for the backend's life; `sets`, `base` and `init` are read while
+/* What a backend is opened with. Pointers are borrowed for the backend's life; `data`, `base` and `init` are read while
  * it opens (the data sets themselves are shared). */
 typedef struct gbt_backend_spec {
   const gbt_params *params;
   gbt_objective objective;
-  gbt_dataset *const *sets;       /* [0] train, then n_valid validation sets, all with the same cuts */
+  gbt_dataset *const *data; /* [0] train, then n_valid validation sets, all with the same cuts */
   int32_t n_valid;
   const double *base;             /* n_outputs */
-  const double *const *init;      /* per set: scores to start with (rows x outputs), or NULL for base + offset */
+  const double *const *init;      /* per data set: scores to start with (rows x outputs), or NULL for base + offset */
   const int8_t *monotone;         /* n_features, or NULL */
   const gbt_feature_rules *rules; /* which features a node may use */
 } gbt_backend_spec;
@@ -102,16 +102,16 @@ typedef struct gbt_backend_ops {
   /* Splits the chosen leaves: children into the node table, rows into the children, order within a node kept. */
   gbt_status (*partition)(gbt_ctx *ctx, gbt_backend *be, gbt_error *err);
 
-  /* Leaf values from the fine sums; adds them to the scores of all train rows (sampled or not) and of the valid sets,
-   * tree after tree where an output has several; appends the trees to the forest. On failure the forest may hold some
-   * of them and scores the values of some: the trainer cuts the forest and closes the backend. Waits. */
+  /* Leaf values from the fine sums; adds them to the scores of all train rows (sampled or not) and of the validation
+   * sets, tree after tree where an output has several; appends the trees to the forest. On failure the forest may hold
+   * some of them and scores the values of some: the trainer cuts the forest and closes the backend. Waits. */
   gbt_status (*finish_trees)(gbt_ctx *ctx, gbt_backend *be, gbt_forest *forest, gbt_error *err);
 
-  /* Scores of a set (0 = train), rows x outputs column by column, borrowed until the next op. Waits. */
+  /* Scores of a data set (0 = train), rows x outputs column by column, borrowed until the next op. Waits. */
   gbt_status (*scores)(gbt_ctx *ctx, gbt_backend *be, int32_t which, const double **out, gbt_error *err);
 
-  /* A metric that suits the loss, of a set by its scores. *done = 0: not offered, the host computes it. NULL: none is.
-   * Waits. */
+  /* A metric that suits the loss, of a data set by its scores. *done = 0: not offered, the host computes it. NULL: none
+   * is. Waits. */
   gbt_status (*metric)(gbt_ctx *ctx, gbt_backend *be, int32_t which, const gbt_metric *metric, double *out, int *done,
                        gbt_error *err);
 } gbt_backend_ops;

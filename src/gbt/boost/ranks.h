@@ -9,7 +9,7 @@
  * and base scores to start from. Collective. */
 gbt_status gbt_ranks_check_spec(gbt_ctx *ctx, const gbt_trainer_spec *spec, gbt_error *err) GBT_MUST_CHECK;
 
-/* Fails when the weights of a set are 0 in all shares. Collective. */
+/* Fails when the weights of a data set are 0 in all shares. Collective. */
 gbt_status gbt_ranks_check_weights(gbt_ctx *ctx, const gbt_dataset *ds, gbt_error *err) GBT_MUST_CHECK;
 
 /* Whether the first rank says that the time is up: one clock decides for all. Collective. */

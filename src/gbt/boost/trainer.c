@@ -16,7 +16,7 @@ struct gbt_trainer {
   gbt_params params;
   gbt_objective objective;
   int32_t n_valid, n_metrics;
-  gbt_dataset *sets[1 + GBT_MAX_VALID]; /* shared; train first */
+  gbt_dataset *data[1 + GBT_MAX_VALID]; /* shared; train first */
   gbt_metric metric[GBT_MAX_METRICS];
   int eval_train;
   gbt_feature_rules *rules;
@@ -137,7 +137,7 @@ static gbt_status open_backend(gbt_ctx *ctx, gbt_trainer *tr, const gbt_trainer_
   for (int32_t i = 0; i < spec->n_valid; i++) init[1 + i] = spec->init_valid[i];
   gbt_backend_spec be = {.params = &tr->params,
                          .objective = spec->objective,
-                         .sets = tr->sets,
+                         .data = tr->data,
                          .n_valid = spec->n_valid,
                          .base = tr->forest->base,
                          .init = init,
@@ -182,8 +182,8 @@ static gbt_status make_trainer(gbt_ctx *ctx, const gbt_trainer_spec *spec, gbt_t
   tr->max_seconds = spec->max_seconds;
   memcpy(tr->metric, spec->metric, sizeof tr->metric);
   tr->width = spec->n_metrics * (spec->n_valid + (spec->eval_train != 0));
-  tr->sets[0] = gbt_dataset_ref(spec->train);
-  for (int32_t i = 0; i < spec->n_valid; i++) tr->sets[1 + i] = gbt_dataset_ref(spec->valid[i]);
+  tr->data[0] = gbt_dataset_ref(spec->train);
+  for (int32_t i = 0; i < spec->n_valid; i++) tr->data[1 + i] = gbt_dataset_ref(spec->valid[i]);
   if (spec->stop_rounds > 0 && tr->width > 0) {
     tr->watching = 1;
     gbt_stopper_start(&tr->stopper, spec->stop_rounds, spec->stop_min_delta,
@@ -222,7 +222,7 @@ void gbt_trainer_free(gbt_trainer *tr) {
   gbt_backend_close(tr->be);
   gbt_forest_free(tr->forest);
   gbt_feature_rules_free(tr->rules);
-  for (int32_t s = 0; s <= tr->n_valid; s++) gbt_dataset_unref(tr->sets[s]);
+  for (int32_t s = 0; s <= tr->n_valid; s++) gbt_dataset_unref(tr->data[s]);
   gbt_constraints_free(&mem, &tr->constraints);
   gbt_mem_free(&mem, tr->log);
   gbt_mem_free(&mem, tr);
@@ -253,14 +253,14 @@ static gbt_status grow_round(gbt_ctx *ctx, gbt_trainer *tr, gbt_error *err) {
   return GBT_OK;
 }
 
-static gbt_status eval_metric(gbt_ctx *ctx, gbt_trainer *tr, int32_t set, const gbt_metric *metric,
-                              double *out, gbt_error *err) {
+static gbt_status eval_metric(gbt_ctx *ctx, gbt_trainer *tr, int32_t which, const gbt_metric *metric, double *out,
+                              gbt_error *err) {
   const double *scores;
   int done = 0;
-  if (tr->be->ops->metric) GBT_TRY(tr->be->ops->metric(ctx, tr->be, set, metric, out, &done, err));
+  if (tr->be->ops->metric) GBT_TRY(tr->be->ops->metric(ctx, tr->be, which, metric, out, &done, err));
   if (done) return GBT_OK;
-  GBT_TRY(tr->be->ops->scores(ctx, tr->be, set, &scores, err));
-  return gbt_metric_eval(ctx, metric, &tr->objective, &tr->sets[set]->rows, scores, out, err);
+  GBT_TRY(tr->be->ops->scores(ctx, tr->be, which, &scores, err));
+  return gbt_metric_eval(ctx, metric, &tr->objective, &tr->data[which]->rows, scores, out, err);
 }
 
 static gbt_status log_round(gbt_ctx *ctx, gbt_trainer *tr, gbt_error *err) {
@@ -331,7 +331,7 @@ gbt_status gbt_trainer_run(gbt_ctx *ctx, gbt_trainer *tr, int64_t n_rounds, gbt_
 /* at: number of the cell in an n_rows x n_outputs matrix, by columns. C libraries print NaN with a sign or without. */
 static gbt_status refuse_derivative(const gbt_trainer *tr, const char *what, int64_t at, double value, const char *rule,
                                     gbt_error *err) {
-  const gbt_rows *rows = &tr->sets[0]->rows;
+  const gbt_rows *rows = &tr->data[0]->rows;
   const int64_t n = rows->n;
   char output[40] = "", number[40] = "NaN";
   if (tr->objective.n_outputs > 1) snprintf(output, sizeof output, ", output %lld", (long long)(at / n) + 1);
@@ -341,7 +341,7 @@ static gbt_status refuse_derivative(const gbt_trainer *tr, const char *what, int
 }
 
 static gbt_status set_gradients(gbt_ctx *ctx, gbt_trainer *tr, const double *g, const double *h, gbt_error *err) {
-  int64_t n = tr->sets[0]->rows.n;
+  int64_t n = tr->data[0]->rows.n;
   if (tr->broken) return gbt_fail(err, GBT_E_ARG, "this training was stopped in the middle of a round");
   for (int64_t i = 0; i < n * tr->objective.n_outputs; i++) {
     if (!(g[i] < 1e290 && g[i] > -1e290)) return refuse_derivative(tr, "gradient", i, g[i], "finite", err);
@@ -364,7 +364,7 @@ gbt_status gbt_trainer_scores(gbt_ctx *ctx, const gbt_trainer *tr, int32_t which
 
 const gbt_objective *gbt_trainer_objective(const gbt_trainer *tr) { return &tr->objective; }
 
-int64_t gbt_trainer_n_rows(const gbt_trainer *tr, int32_t which) { return tr->sets[which]->rows.n; }
+int64_t gbt_trainer_n_rows(const gbt_trainer *tr, int32_t which) { return tr->data[which]->rows.n; }
 const gbt_forest *gbt_trainer_forest(const gbt_trainer *tr) { return tr->forest; }
 
 const gbt_forest_view *gbt_trainer_trees(gbt_trainer *tr) {

@@ -44,14 +44,14 @@ typedef struct gbt_trainer_spec {
   const gbt_forest_view *init;             /* trees to start with, same features and outputs; or NULL */
   const gbt_schema *init_schema;           /* what init was trained on: same features, levels by text. NULL: as train */
   const double *init_score;                /* train rows x n_outputs, offset included: the scores of init on train */
-  const double *init_valid[GBT_MAX_VALID]; /* the same for every valid set; needed with init */
+  const double *init_valid[GBT_MAX_VALID]; /* the same for every validation set; needed with init */
   /* base scores; NULL: from the labels (0 with init_score or a custom objective) */
   const double *base; /* n_outputs */
   /* where: a device's functions (backend/device.h), borrowed as long as the trainer lives; NULL: the CPU */
   const gbt_device_api *device;
   int32_t device_number;
   /* stopping */
-  int64_t stop_rounds; /* 0: never. watches the last metric of the last valid set (train without one); one that
+  int64_t stop_rounds; /* 0: never. watches the last metric of the last validation set (train without one); one that
                         * has no better side counts as better when it is smaller */
   double stop_min_delta;
   double max_seconds; /* 0: no limit; looked at after every round, counted over all runs */

@@ -44,7 +44,7 @@ typedef struct cpu_backend {
   int32_t n_outputs, n_features, n_valid;
   int64_t n_rows;            /* of this rank */
   int64_t row_beg, all_rows; /* rows of the ranks before; of all ranks */
-  gbt_dataset **sets;        /* 1 + n_valid, shared */
+  gbt_dataset **data;        /* 1 + n_valid, shared */
   const gbt_cuts *cuts;
   const gbt_layout *layout;
   const gbt_feature_rules *rules;
@@ -52,7 +52,7 @@ typedef struct cpu_backend {
   gbt_tree_task task;
   gbt_frontier fr;
 
-  double **score; /* per set: n_rows x n_outputs */
+  double **score; /* per data set: n_rows x n_outputs */
   cpu_gradient grad;
   cpu_rows rows;
   cpu_columns columns;

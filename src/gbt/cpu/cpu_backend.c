@@ -23,8 +23,8 @@ static void destroy(gbt_backend *self) {
   cpu_rows_close(be);
   cpu_gradient_close(be);
   gbt_frontier_free(&be->fr);
-  for (int32_t s = 0; be->sets && s <= be->n_valid; s++) gbt_dataset_unref(be->sets[s]);
-  gbt_mem_free(&mem, be->sets);
+  for (int32_t s = 0; be->data && s <= be->n_valid; s++) gbt_dataset_unref(be->data[s]);
+  gbt_mem_free(&mem, be->data);
   gbt_mem_free(&mem, be);
 }
 
@@ -109,14 +109,14 @@ gbt_status gbt_cpu_open(gbt_ctx *ctx, const gbt_backend_spec *spec, gbt_backend 
   be->rules = spec->rules;
   be->kernels = gbt_cpu_kernels(ctx->simd);
   be->n_valid = spec->n_valid;
-  GBT_TRY_GOTO(gbt_mem_zeros(&be->mem, (size_t)spec->n_valid + 1, sizeof *be->sets, &be->sets, err), done);
-  for (int32_t s = 0; s <= spec->n_valid; s++) be->sets[s] = gbt_dataset_ref(spec->sets[s]);
-  be->cuts = be->sets[0]->cuts;
-  be->layout = gbt_pages_layout(be->sets[0]->pages);
+  GBT_TRY_GOTO(gbt_mem_zeros(&be->mem, (size_t)spec->n_valid + 1, sizeof *be->data, &be->data, err), done);
+  for (int32_t s = 0; s <= spec->n_valid; s++) be->data[s] = gbt_dataset_ref(spec->data[s]);
+  be->cuts = be->data[0]->cuts;
+  be->layout = gbt_pages_layout(be->data[0]->pages);
   be->n_features = be->cuts->n_features;
-  be->n_rows = be->sets[0]->rows.n;
-  be->row_beg = be->sets[0]->rows.before;
-  be->all_rows = be->sets[0]->all_rows;
+  be->n_rows = be->data[0]->rows.n;
+  be->row_beg = be->data[0]->rows.before;
+  be->all_rows = be->data[0]->all_rows;
   gbt_frontier_init(&be->fr, &be->mem, be->params, spec->monotone, be->rules->n_groups > 0 ? be->rules->n_words : 0);
   cpu_scratch_open(be);
   GBT_TRY_GOTO(cpu_split_open(be, err), done);

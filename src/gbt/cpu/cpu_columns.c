@@ -1,7 +1,7 @@
 /* The train set's dense codes once more, column by column, for the partition.
  *
  *   group (pages)        row 0: a b c d   row 1: a b c d   ...      a histogram reads whole rows
- *   column[group, pos]   a a a a a ...  for all rows of the set     a split reads one feature of many rows
+ *   column[group, pos]   a a a a a ...  for all rows of the data    a split reads one feature of many rows
  *
  * A split reads one code of a row, and a row of a group is 16 bytes: without the copy every code costs a cache line of
  * its own. It is made when training starts, not with the pages: validation rows walk through several features of one
@@ -86,7 +86,7 @@ gbt_status cpu_columns_open(gbt_ctx *ctx, cpu_backend *be, gbt_error *err) {
   for (int32_t g = 0; g < layout->n_groups; g++)
     for (int32_t k = 0; k < layout->group[g].n_feats; k++)
       GBT_TRY(gbt_mem_array(&be->mem, n, code_bytes(&layout->group[g]), &be->columns.of[g * GBT_GROUP_MAX + k], err));
-  return gbt_pages_pass(ctx, be->sets[0]->pages, copy_span, be, err);
+  return gbt_pages_pass(ctx, be->data[0]->pages, copy_span, be, err);
 }
 
 void cpu_columns_close(cpu_backend *be) {

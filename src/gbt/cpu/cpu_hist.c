@@ -393,7 +393,7 @@ gbt_status cpu_build_hist(gbt_ctx *ctx, gbt_backend *self, gbt_error *err) {
     for (size_t i = 0; i < be->fr.n_fresh; i += 2) GBT_TRY(plan_pair(ctx, be, be->fr.fresh[i], err));
   if (be->hist.n_build > 0) {
     GBT_TRY(start_builds(ctx, be, err));
-    GBT_TRY(gbt_pages_pass(ctx, be->sets[0]->pages, build_span, be, err));
+    GBT_TRY(gbt_pages_pass(ctx, be->data[0]->pages, build_span, be, err));
     GBT_TRY(sum_ranks(ctx, be, err));
   }
   GBT_TRY(subtract_all(ctx, be, err));

@@ -172,7 +172,7 @@ static gbt_status left_of_layer(gbt_ctx *ctx, cpu_backend *be, gbt_error *err) {
     n_by_rows++;
   }
   if (n_by_rows == 0) return GBT_OK;
-  if (be->rows.n_chunk > 0) GBT_TRY(gbt_pages_pass(ctx, be->sets[0]->pages, rows_span, be, err));
+  if (be->rows.n_chunk > 0) GBT_TRY(gbt_pages_pass(ctx, be->data[0]->pages, rows_span, be, err));
   return add_by_rows(ctx, be, err);
 }
 

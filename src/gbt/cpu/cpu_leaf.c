@@ -128,7 +128,7 @@ gbt_status cpu_finish_tree(gbt_ctx *ctx, gbt_backend *self, gbt_forest *forest, 
   GBT_TRY_GOTO(cpu_route(ctx, be, 0, be->rows.order + be->rows.n_in, be->n_rows - be->rows.n_in, be->leaf.value, err),
                done);
   for (int32_t s = 1; s <= be->n_valid; s++)
-    GBT_TRY_GOTO(cpu_route(ctx, be, s, NULL, be->sets[s]->rows.n, be->leaf.value, err), done);
+    GBT_TRY_GOTO(cpu_route(ctx, be, s, NULL, be->data[s]->rows.n, be->leaf.value, err), done);
 done:
   if (status != GBT_OK) gbt_forest_cut(forest, n_trees);
   self->seconds[GBT_PHASE_LEAF] += (double)(gbt_clock_ns() - t0) * 1e-9;

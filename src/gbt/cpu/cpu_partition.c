@@ -180,7 +180,7 @@ static gbt_status split_chunks(gbt_ctx *ctx, cpu_backend *be, gbt_error *err) {
   int any_pages = 0;
   for (size_t i = 0; i < be->fr.n_chosen && !any_pages; i++)
     any_pages = reads_pages(be, be->fr.node[be->fr.chosen[i]].split.feat);
-  return any_pages ? gbt_pages_pass(ctx, be->sets[0]->pages, split_span, be, err) : split_span(be, ctx, NULL, err);
+  return any_pages ? gbt_pages_pass(ctx, be->data[0]->pages, split_span, be, err) : split_span(be, ctx, NULL, err);
 }
 
 static void copy_task(void *arg, int64_t task, int thread) {

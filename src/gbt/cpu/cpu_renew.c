@@ -17,7 +17,7 @@ enum { DIGIT = 8, VALUES = 1 << DIGIT, BATCH = 2048 };
 gbt_status cpu_renew_open(gbt_ctx *ctx, cpu_backend *be, gbt_error *err) {
   if (!gbt_renews(&be->objective)) return GBT_OK;
   be->renew.level = gbt_renewal_level(&be->objective);
-  GBT_TRY(gbt_renewal_weights(ctx, &be->objective, &be->sets[0]->rows, &be->renew.whole, err));
+  GBT_TRY(gbt_renewal_weights(ctx, &be->objective, &be->data[0]->rows, &be->renew.whole, err));
   return gbt_mem_array(&be->mem, (size_t)be->n_rows, sizeof *be->renew.key, &be->renew.key, err);
 }
 
@@ -32,7 +32,7 @@ void cpu_renew_close(cpu_backend *be) {
 
 static void key_task(void *arg, int64_t task, int thread) {
   const cpu_backend *be = arg;
-  const double *label = be->sets[0]->rows.field[GBT_LABEL], *score = be->score[0];
+  const double *label = be->data[0]->rows.field[GBT_LABEL], *score = be->score[0];
   const int64_t beg = task * CPU_TASK_ROWS, left = be->n_rows - beg;
   (void)thread;
   for (int64_t i = beg; i < beg + (left < CPU_TASK_ROWS ? left : CPU_TASK_ROWS); i++)

@@ -9,7 +9,7 @@
 typedef struct route_pass {
   const cpu_backend *be;
   gbt_page_store *store;
-  const gbt_layout *layout; /* of this set: it may bundle other features than training */
+  const gbt_layout *layout; /* of this data set: it may bundle other features than training */
   const uint32_t *rows;     /* NULL: all */
   uint32_t n;
   const double *value;
@@ -81,7 +81,7 @@ static gbt_status route_pages(void *arg, gbt_ctx *ctx, const gbt_page_span *page
 
 gbt_status cpu_route(gbt_ctx *ctx, cpu_backend *be, int32_t which, const uint32_t *rows, int64_t n,
                      const double *value, gbt_error *err) {
-  const gbt_dataset *ds = be->sets[which];
+  const gbt_dataset *ds = be->data[which];
   double *score = be->score[which] + (size_t)be->task.output * (size_t)ds->rows.n;
   const uint32_t *unseen;
   int any_unseen = which > 0 && gbt_pages_unseen(ds->pages, &unseen) != NULL;

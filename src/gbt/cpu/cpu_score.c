@@ -29,7 +29,7 @@ gbt_status cpu_score_open(gbt_ctx *ctx, cpu_backend *be, const gbt_backend_spec 
   size_t K = (size_t)be->n_outputs;
   GBT_TRY(gbt_mem_zeros(&be->mem, (size_t)be->n_valid + 1, sizeof *be->score, &be->score, err));
   for (int32_t s = 0; s <= be->n_valid; s++) {
-    const gbt_rows *rows = &be->sets[s]->rows;
+    const gbt_rows *rows = &be->data[s]->rows;
     GBT_TRY(gbt_mem_array(&be->mem, (size_t)rows->n * K, sizeof **be->score, &be->score[s], err));
     start_pass pass = {rows, spec->init ? spec->init[s] : NULL, spec->base,
                        (rows->n + CPU_TASK_ROWS - 1) / CPU_TASK_ROWS, be->score[s]};

@@ -130,7 +130,7 @@ static gbt_status fill_columns(gbt_ctx *ctx, column_pass *pass, gbt_error *err) 
     if (place->n_slots > 256) col->wide = 1;
   }
   GBT_TRY(gbt_mem_zeros(&be->mem, n_runs + 1, sizeof *col->beg, &col->beg, err));
-  GBT_TRY(gbt_pages_pass(ctx, be->sets[0]->pages, place_span, pass, err));
+  GBT_TRY(gbt_pages_pass(ctx, be->data[0]->pages, place_span, pass, err));
   for (size_t i = 1; i <= n_runs; i++) {
     size_t n = col->beg[i];
     col->beg[i] = sum;
@@ -139,7 +139,7 @@ static gbt_status fill_columns(gbt_ctx *ctx, column_pass *pass, gbt_error *err) 
   GBT_TRY(gbt_mem_array(&be->mem, sum, sizeof *col->row, &col->row, err));
   GBT_TRY(gbt_mem_array(&be->mem, sum, col->wide ? 2 : 1, &col->slot, err));
   pass->fill = 1;
-  GBT_TRY(gbt_pages_pass(ctx, be->sets[0]->pages, place_span, pass, err));
+  GBT_TRY(gbt_pages_pass(ctx, be->data[0]->pages, place_span, pass, err));
   return find_most(ctx, pass, err);
 }
 
@@ -148,7 +148,7 @@ gbt_status cpu_sparse_open(gbt_ctx *ctx, cpu_backend *be, gbt_error *err) {
   column_pass pass = {.be = be};
   if (layout->n_sparse == 0) return GBT_OK;
   if (be->n_rows > 0) { /* else there are no row blocks */
-    be->sparse.block_rows = choose_block_rows(be->sets[0]->pages);
+    be->sparse.block_rows = choose_block_rows(be->data[0]->pages);
     be->sparse.n_blocks = (be->n_rows + be->sparse.block_rows - 1) / be->sparse.block_rows;
   }
   GBT_ASSERT(be->sparse.block_rows <= BLOCK_MOST); /* a row within its block has 16 bits */

@@ -43,11 +43,11 @@ const size_t *gbt_pages_unseen(const gbt_page_store *store, const uint32_t **row
 /* Whether the cell is one of these. */
 int gbt_page_unseen(const gbt_page_store *store, int32_t feat, int64_t row);
 
-/* Pages in a row that are pinned: rows [row_beg, row_end) of the set. */
+/* Pages in a row that are pinned: rows [row_beg, row_end) of the data. */
 typedef struct gbt_page_span {
   const gbt_page *page; /* n_pages */
   int32_t n_pages;
-  int32_t page_rows; /* rows of every page but the set's last */
+  int32_t page_rows; /* rows of every page but the last */
   int64_t row_beg, row_end;
 } gbt_page_span;
 

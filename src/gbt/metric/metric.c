@@ -186,7 +186,7 @@ gbt_status gbt_metric_check(const gbt_metric *metric, const gbt_objective *objec
   return check_param(metric, outputs, err);
 }
 
-gbt_status gbt_metric_labels_check(const gbt_metric *metric, const gbt_rows *rows, const char *set, gbt_error *err) {
+gbt_status gbt_metric_labels_check(const gbt_metric *metric, const gbt_rows *rows, const char *data, gbt_error *err) {
   static const char *const must[] = {"", "above -1", "0 or more", "above 0", ""};
   const gbt_metric_info *info = gbt_metric_about(metric->kind);
   const double *label = rows->field[GBT_LABEL];
@@ -209,6 +209,6 @@ gbt_status gbt_metric_labels_check(const gbt_metric *metric, const gbt_rows *row
     if (!(open ? label[i] > low : label[i] >= low))
       return gbt_fail_on(err, GBT_E_DATA, "eval_metric",
                          "metric \"%s\" needs labels %s; row %lld of the %s data has %.15g", info->name,
-                         must[info->labels], (long long)gbt_row_number(rows, i), set, label[i]);
+                         must[info->labels], (long long)gbt_row_number(rows, i), data, label[i]);
   return GBT_OK;
 }

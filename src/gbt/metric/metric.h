@@ -80,9 +80,9 @@ void gbt_metric_name(const gbt_metric *metric, char out[GBT_METRIC_NAME]);
 /* That there is such a metric, its parameter is in its range, and it suits the objective. */
 gbt_status gbt_metric_check(const gbt_metric *metric, const gbt_objective *objective, gbt_error *err) GBT_MUST_CHECK;
 
-/* That all labels are what the metric is made for. set: its name, and row_beg: the rows before the first, for the
+/* That all labels are what the metric is made for. data: their name, and row_beg: the rows before the first, for the
  * message. */
-gbt_status gbt_metric_labels_check(const gbt_metric *metric, const gbt_rows *rows, const char *set,
+gbt_status gbt_metric_labels_check(const gbt_metric *metric, const gbt_rows *rows, const char *data,
                                    gbt_error *err) GBT_MUST_CHECK;
 
 #endif

@@ -129,14 +129,15 @@ static const char *label_words(gbt_label_rule rule) {
   return "";
 }
 
-gbt_status gbt_labels_check(const gbt_objective *o, const gbt_rows *rows, const char *set, gbt_error *err) {
+gbt_status gbt_labels_check(const gbt_objective *o, const gbt_rows *rows, const char *data, gbt_error *err) {
   const gbt_objective_info *info = &infos[o->kind];
   const double *label = rows->field[GBT_LABEL];
   if (!label)
-    return gbt_objective_is_given(o) ? GBT_OK : gbt_fail_on(err, GBT_E_DATA, "label", "the %s data have no label", set);
+    return gbt_objective_is_given(o) ? GBT_OK
+                                     : gbt_fail_on(err, GBT_E_DATA, "label", "the %s data have no label", data);
   for (int64_t i = 0; i < rows->n; i++)
     if (!label_fits(info->labels, o->n_outputs, label[i]))
       return gbt_fail_on(err, GBT_E_DATA, "label", "label of row %lld of the %s data is %g; this objective needs %s",
-                         (long long)gbt_row_number(rows, i), set, label[i], label_words(info->labels));
+                         (long long)gbt_row_number(rows, i), data, label[i], label_words(info->labels));
   return GBT_OK;
 }
