@@ -59,7 +59,8 @@
 #' For `"quantile"`, `"absolute_error"` and `"mape"` splits come from the signs of the errors, and the value of a leaf
 #' is then a weighted quantile of the residuals of its (sampled) training rows: the least residual that has at least
 #' the level's share of the weight at or below it, without interpolation, as `quantile(type = 1)`. `lambda` and `alpha`
-#' do not shrink it; `eta` does, and `max_delta_step` limits it. Monotone constraints are refused with these.
+#' do not shrink it; `eta` does, and `max_delta_step` limits it. With `monotone` both sides of a split on a constrained
+#' feature keep to their sides of the middle of their quantiles, and so do all leaves below.
 #'
 #' Names that other packages use are understood: `"binary:logistic"`, `"multiclass"`, `"RMSE"`, `"gaussian"`,
 #' `"count:poisson"`, `"reg:tweedie"`, `"Huber:delta=2"` and so on. (`"multi:softmax"` is `"softmax"`: ask for classes

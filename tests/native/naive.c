@@ -293,8 +293,8 @@ static void split_node(naive *nv, int32_t id) {
     (sign > 0 ? r : l)->bounds.lo = mid;
   }
   for (naive_node *child = l; child <= r; child++)
-    child->weight = node->kept ? clip(node->weight, child->bounds.lo, child->bounds.hi)
-                               : rough_weight(nv, child, child->bounds);
+    child->weight =
+        node->kept ? clip(node->weight, child->bounds.lo, child->bounds.hi) : rough_weight(nv, child, child->bounds);
   nv->n_leaves++;
 }
 
@@ -403,6 +403,32 @@ static gbt_node put_node(const naive *nv, const naive_node *node, const gbt_node
   return out;
 }
 
+/* Before shrinkage, of objectives whose leaves are quantiles: from the root down within bounds that a constrained split
+ * halves between what its children would have. */
+static void quantile_values(const naive *nv, double *weight) {
+  const double most = nv->reg.max_delta_step > 0.0 ? nv->reg.max_delta_step : INFINITY;
+  const size_t n = (size_t)nv->n_nodes;
+  double *low = test_alloc(n * sizeof *low), *high = test_alloc(n * sizeof *high);
+  for (size_t i = 0; i < n; i++) {
+    const naive_node *node = &nv->node[i];
+    weight[i] = clip(naive_quantile(nv->spec, nv->residual, node->rows, node->n_rows), -most, most);
+  }
+  low[0] = -INFINITY, high[0] = INFINITY;
+  for (size_t i = 0; i < n; i++) {
+    const naive_node *node = &nv->node[i];
+    const size_t l = (size_t)node->left, r = l + 1;
+    if (i > 0 && nv->node[node->parent].kept) weight[i] = weight[node->parent];
+    weight[i] = clip(weight[i], low[i], high[i]);
+    if (l == 0) continue;
+    const int sign = naive_sign(nv, node->split.feat);
+    const double half = 0.5 * clip(weight[l], low[i], high[i]) + 0.5 * clip(weight[r], low[i], high[i]);
+    const double mid = node->kept ? weight[i] : clip(half, low[i], high[i]);
+    low[l] = sign < 0 ? mid : low[i], high[l] = sign > 0 ? mid : high[i];
+    low[r] = sign > 0 ? mid : low[i], high[r] = sign < 0 ? mid : high[i];
+  }
+  free(low), free(high);
+}
+
 static void finish_tree(const naive *nv, gbt_forest *forest) {
   const gbt_scale *scale = &nv->scale[nv->output];
   size_t n = (size_t)nv->n_nodes;
@@ -410,6 +436,7 @@ static void finish_tree(const naive *nv, gbt_forest *forest) {
   double *gain = test_alloc(n * sizeof *gain), *cover = test_alloc(n * sizeof *cover);
   double *value = test_alloc(n * sizeof *value), *weight = test_alloc(n * sizeof *weight);
   uint32_t *count = test_alloc(n * sizeof *count), *sets = test_alloc(n * 2048 * sizeof *sets), n_words = 0;
+  if (renews(nv->spec)) quantile_values(nv, weight);
   for (size_t i = 0; i < n; i++) {
     const naive_node *node = &nv->node[i];
     int64_t g = 0, h = 0;
@@ -419,12 +446,9 @@ static void finish_tree(const naive *nv, gbt_forest *forest) {
       h += q->h;
     }
     cover[i] = (double)h * scale->down_h;
-    weight[i] = gbt_weight((double)g * scale->down_g, cover[i], nv->reg, node->bounds);
-    if (renews(nv->spec)) {
-      double most = nv->reg.max_delta_step > 0.0 ? nv->reg.max_delta_step : INFINITY;
-      weight[i] = clip(naive_quantile(nv->spec, nv->residual, node->rows, node->n_rows), -most, most);
-    }
-    if (i > 0 && nv->node[node->parent].kept) weight[i] = clip(weight[node->parent], node->bounds.lo, node->bounds.hi);
+    if (!renews(nv->spec)) weight[i] = gbt_weight((double)g * scale->down_g, cover[i], nv->reg, node->bounds);
+    if (!renews(nv->spec) && i > 0 && nv->node[node->parent].kept)
+      weight[i] = clip(weight[node->parent], node->bounds.lo, node->bounds.hi);
     value[i] = weight[i] * (nv->p->eta / (double)nv->p->num_parallel_tree);
     gain[i] = node->left > 0 ? node->split.gain : 0.0;
     count[i] = (uint32_t)node->n_rows;
@@ -450,8 +474,10 @@ static void grow_tree(naive *nv, int32_t output, gbt_forest *forest) {
   free(scratch);
   plant_root(nv);
   if (nv->p->grow_policy != GBT_SYMMETRIC && room_for(nv, 1)) consider(nv, 0);
-  if (nv->p->grow_policy == GBT_SYMMETRIC) grow_symmetric(nv);
-  else if (nv->p->grow_policy == GBT_LOSSGUIDE) grow_best_first(nv);
+  if (nv->p->grow_policy == GBT_SYMMETRIC)
+    grow_symmetric(nv);
+  else if (nv->p->grow_policy == GBT_LOSSGUIDE)
+    grow_best_first(nv);
   else
     grow_by_layers(nv);
   finish_tree(nv, forest);

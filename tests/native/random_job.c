@@ -68,11 +68,8 @@ static void draw_constraints(test_rng *rng, random_job *r) {
   }
 }
 
-/* Leaves that are quantiles: no monotone constraints; labels with many ties in half of the jobs. */
+/* Leaves that are quantiles: labels with many ties in half of the jobs. */
 static void draw_quantile(test_rng *rng, random_job *r) {
-  r->job.spec.monotone = NULL;
-  free(r->monotone);
-  r->monotone = NULL;
   for (int64_t i = 0, ties = test_below(rng, 2); ties && i < r->data->table.n_rows; i++)
     r->data->label[i] = floor(r->data->label[i] * 2.0);
 }

@@ -74,7 +74,32 @@ static void larger_trainings_are_those_of_the_cpu(void) {
     if (!equal_on_device(seed, 6000, NULL)) return;
 }
 
+/* Leaves that are quantiles: nodes that keep their value above nodes that are split, constraints of every kind. */
+static void quantiles_are_those_of_the_cpu(void) {
+  static const gbt_objective_kind losses[] = {GBT_OBJ_QUANTILE, GBT_OBJ_ABSOLUTE_ERROR, GBT_OBJ_MAPE};
+  static const int8_t signs[][4] = {{0, 0, 0, 0}, {1, -1, 0, 0}, {-1, 1, 1, -1}};
+  const made_kind kinds[] = {MADE_BELL, MADE_HOLES, MADE_BELL, MADE_FEW};
+  for (int i = 0; i < 36; i++) {
+    made *m = made_new((uint64_t)i + 1, 300 + 40 * i, 4, kinds);
+    made_response(m, losses[i % 3], 1, (uint64_t)i + 9);
+    if (i % 2) made_weights(m, 5);
+    train_job job = job_make(m, losses[i % 3], 1, 2);
+    job.spec.params.grow_policy = (i + 2) / 3 % 3;
+    job.spec.params.max_depth = 5 + i % 2;
+    job.spec.params.min_child_weight = i % 4;
+    job.spec.params.subsample = i % 5 == 0 ? 0.7 : 1.0;
+    job.spec.monotone = i / 12 > 0 ? signs[i / 12] : NULL;
+    trained *cpu = train(&job, &(train_how){1, 0, GBT_SIMD_AUTO, NULL});
+    trained *cuda = train(&job, &(train_how){1, 0, GBT_SIMD_AUTO, gbt_cuda_api()});
+    if (!CHECK(cpu != NULL && cuda != NULL && same_trained(cpu, cuda))) test_note("case %d", i);
+    trained_free(cpu);
+    trained_free(cuda);
+    made_free(m);
+  }
+}
+
 void suite_cuda_train(void) {
   RUN(random_trainings_are_those_of_the_cpu);
   RUN(larger_trainings_are_those_of_the_cpu);
+  RUN(quantiles_are_those_of_the_cpu);
 }

@@ -190,14 +190,6 @@ static void constraints_must_make_sense(void) {
   close_scene(&s);
 }
 
-static void quantiles_take_no_monotone_constraints(void) {
-  scene s = open_scene(GBT_OBJ_QUANTILE, 1);
-  const int8_t monotone[] = {0, 0, -1}, none[] = {0, 0, 0};
-  s.spec.monotone = monotone, refused(&s, GBT_E_UNSUPPORTED, "quantile");
-  s.spec.monotone = none, taken(&s);
-  close_scene(&s);
-}
-
 static void initial_models_must_fit(void) {
   scene s = open_scene(GBT_OBJ_SQUARED_ERROR, 1);
   gbt_trainer_spec good = s.spec;
@@ -282,7 +274,6 @@ void suite_refusals(void) {
   RUN(metrics_need_labels);
   RUN(device_libraries_of_another_build_are_refused);
   RUN(constraints_must_make_sense);
-  RUN(quantiles_take_no_monotone_constraints);
   RUN(initial_models_must_fit);
   RUN(host_gradients_must_be_numbers);
   RUN(overflow_is_an_error);

@@ -343,6 +343,7 @@ static void large_trainings_equal_the_twin(void) {
 static void leaves_of_many_rows_are_quantiles(void) {
   static const int64_t sizes[] = {1, 2, 16384, 16385, 40000};
   static const gbt_objective_kind losses[] = {GBT_OBJ_QUANTILE, GBT_OBJ_ABSOLUTE_ERROR, GBT_OBJ_MAPE};
+  static const int8_t signs[] = {1, -1};
   const made_kind kinds[] = {MADE_BELL, MADE_FEW};
   for (int i = 0; i < 30; i++) {
     const gbt_objective_kind loss = losses[i % 3];
@@ -354,7 +355,8 @@ static void leaves_of_many_rows_are_quantiles(void) {
     train_job job = job_make(m, loss, 1, 2);
     job.spec.objective = made_objective(loss, 1, (uint64_t)i);
     job.spec.params.grow_policy = i % 9 / 3;
-    job.spec.params.max_depth = 2;
+    job.spec.params.max_depth = 2 + i % 4 / 3;
+    job.spec.monotone = i % 5 > 1 && i % 4 > 1 ? signs : NULL;
     job.spec.params.min_child_weight = 0.0;
     job.spec.params.num_parallel_tree = 1 + i % 2;
     job.spec.params.subsample = i % 7 == 0 ? 0.8 : 1.0;

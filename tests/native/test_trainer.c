@@ -43,8 +43,10 @@ static void batches_are_whole(void) {
         }
         CHECK_EQ_I64(bad, 0);
         CHECK_EQ_I64(grown, all);
-        if (whole > 0) CHECK_EQ_I64(n_batches, (outputs + whole - 1) / whole);
-        else CHECK_EQ_I64(n_batches, outputs * ((per_output + most - 1) / most));
+        if (whole > 0)
+          CHECK_EQ_I64(n_batches, (outputs + whole - 1) / whole);
+        else
+          CHECK_EQ_I64(n_batches, outputs * ((per_output + most - 1) / most));
         if (whole > 0) CHECK(largest - smallest <= n_batches * per_output);
       }
 }
@@ -487,14 +489,15 @@ static void monotone_scores_are_monotone(void) {
     int32_t few = ((const int32_t *)m->table.cols[2].values)[r], rank = ((const int32_t *)m->table.cols[3].values)[r];
     m->label[r] = 2.0 * x * x + x + (z != z ? 1.0 : z * z - z) + (few % 3) + (rank == 2 ? 2.0 : 0.0);
   }
-  for (int variant = 0; variant < 12; variant++) {
-    train_job job = job_make(m, GBT_OBJ_SQUARED_ERROR, 1, 20);
+  static const gbt_objective_kind losses[] = {GBT_OBJ_SQUARED_ERROR, GBT_OBJ_QUANTILE, GBT_OBJ_ABSOLUTE_ERROR};
+  for (int variant = 0; variant < 36; variant++) {
+    train_job job = job_make(m, losses[variant / 12], 1, 20);
     gbt_params *p = &job.spec.params;
     p->eta = 0.3;
     p->max_depth = 5;
     p->min_child_weight = 0.0;
     p->lambda = variant % 3 == 0 ? 0.0 : 1.0;
-    p->grow_policy = variant & 1;
+    p->grow_policy = variant < 12 ? variant & 1 : variant % 3;
     p->max_delta_step = variant % 4 == 3 ? 0.7 : 0.0;
     p->alpha = variant % 5 == 4 ? 1.0 : 0.0;
     p->subsample = variant % 3 == 2 ? 0.6 : 1.0;

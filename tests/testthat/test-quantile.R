@@ -76,5 +76,29 @@ test_that("other packages' ways to ask for quantiles are understood", {
   expect_identical(stump("laplace")$objective, "absolute_error")
   expect_error(stump("quantile", quantile_alpha = c(0.1, 0.9)), "quantile_alpha", class = "gbt_error_argument")
   expect_error(stump("quantile", alpha = 0.9), "quantile_alpha", class = "gbt_error_argument")
-  expect_error(stump("absolute_error", monotone = c(a = 1)), "absolute_error", class = "gbt_error_unsupported")
+})
+
+test_that("quantiles keep to monotone constraints, in the response's own unit", {
+  set.seed(6)
+  n <- 3000
+  d <- data.frame(a = runif(n), b = runif(n))
+  y <- 1000 * (d$a + (d$b > 0.5)) + 200 * sin(30 * d$a) + 200 * rexp(n)
+  ladder <- function(m, column) {
+    at <- d[rep(1:30, each = 50), ]
+    at[[column]] <- rep(seq(-0.1, 1.1, length.out = 50), 30)
+    matrix(predict(m, at), 50)
+  }
+  for (objective in c("quantile", "absolute_error", "mape")) {
+    for (policy in c("depthwise", "lossguide", "symmetric")) {
+      of <- function(...) {
+        gbt_train(d, y, objective = objective, nrounds = 30, max_depth = 4, grow_policy = policy, threads = 1, ...)
+      }
+      free <- of()
+      rising <- of(monotone = c(a = 1, b = 1))
+      expect_gt(sum(diff(ladder(free, "a")) < 0), 0)
+      expect_true(all(diff(ladder(rising, "a")) >= 0) && all(diff(ladder(rising, "b")) >= 0))
+      expect_lt(mean(abs(y - predict(rising, d))), 0.6 * mean(abs(y - median(y))))
+      expect_true(all(diff(ladder(of(monotone = c(a = -1)), "a")) <= 0))
+    }
+  }
 })

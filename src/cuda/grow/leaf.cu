@@ -92,16 +92,49 @@ __global__ static void k_fine(cu_view all) {
   }
 }
 
+__device__ static __forceinline__ double quantile_of(const cu_view &v, int32_t i) {
+  return gbt_pick_value(&v.pick[i], v.policy.reg.max_delta_step);
+}
+
 __device__ static __forceinline__ double node_value(const cu_view &v, const gbt_scale *scale, int32_t i) {
   const gbt_grow_node *node = &v.node[i];
   const gbt_grow_node *parent = node->parent >= 0 ? &v.node[node->parent] : nullptr;
   double above = parent && parent->kept ? v.value[node->parent] : 0.0;
-  if (v.renews && !(parent && parent->kept)) return gbt_pick_value(&v.pick[i], v.policy.reg.max_delta_step);
+  if (v.renews && !(parent && parent->kept)) return gbt_clip(quantile_of(v, i), node->bounds);
   return gbt_grow_value(&v.policy, scale, node, v.fine[i], parent, above);
 }
 
-/* One block. Values of kept nodes' children are made of their parents': symmetric growth alone has them, and there a
- * layer is a run of nodes. Values of all nodes are shrunk at the end. */
+/* Quantiles under constraints: layer by layer, as the bounds of children are made of their parent's. */
+__device__ static __forceinline__ void bounded_values(const cu_view &v, const gbt_scale *scale) {
+  int more = 1;
+  for (int32_t depth = 0; more; depth++) {
+    more = 0;
+    for (int32_t i = (int32_t)threadIdx.x; i < v.tree->n_nodes; i += (int32_t)blockDim.x) {
+      gbt_grow_node *node = &v.node[i], *left = &v.node[node->left];
+      more |= node->depth > depth;
+      if (node->depth != depth) continue;
+      v.value[i] = node_value(v, scale, i);
+      if (node->left)
+        gbt_grow_bound_quantiles(&v.policy, node, v.value[i], quantile_of(v, node->left),
+                                 quantile_of(v, node->left + 1), left, left + 1);
+    }
+    more = __syncthreads_or(more);
+  }
+}
+
+/* Values of kept nodes' children are made of their parents': symmetric growth alone has them, and there a layer is a
+ * run of nodes. */
+__device__ static __forceinline__ void plain_values(const cu_view &v, const gbt_scale *scale) {
+  const int32_t n_nodes = v.tree->n_nodes, me = (int32_t)threadIdx.x, step = (int32_t)blockDim.x;
+  int32_t end = gbt_policy_one_split(v.policy.kind) ? 1 : n_nodes;
+  for (int32_t beg = 0; beg < n_nodes; beg = end, end = 2 * end + 1) {
+    if (end > n_nodes) end = n_nodes;
+    for (int32_t i = beg + me; i < end; i += step) v.value[i] = node_value(v, scale, i);
+    __syncthreads();
+  }
+}
+
+/* One block. Values of all nodes are shrunk at the end. */
 __global__ static void k_values(cu_view all) {
   const cu_view v = cu_mine(all);
   const int32_t n_nodes = v.tree->n_nodes, me = (int32_t)threadIdx.x, step = (int32_t)blockDim.x;
@@ -116,12 +149,10 @@ __global__ static void k_values(cu_view all) {
     }
   }
   __syncthreads();
-  int32_t end = gbt_policy_one_split(v.policy.kind) ? 1 : n_nodes;
-  for (int32_t beg = 0; beg < n_nodes; beg = end, end = 2 * end + 1) {
-    if (end > n_nodes) end = n_nodes;
-    for (int32_t i = beg + me; i < end; i += step) v.value[i] = node_value(v, scale, i);
-    __syncthreads();
-  }
+  if (v.renews && v.policy.monotone)
+    bounded_values(v, scale);
+  else
+    plain_values(v, scale);
   int bad = 0;
   for (int32_t i = me; i < n_nodes; i += step) {
     double value = v.value[i] * shrinkage;

@@ -1,8 +1,9 @@
 /* Leaf values that are quantiles of residuals: objective/renewal.h says which.
  *
  *   k_residuals   a round begins: keys of label - score of all rows
- *   k_owners      one block: which node's rows are weighed together with a leaf's
- *   k_weigh       leaf blocks (leaf.cu): weights of the rows that agree with their node's key so far, by the next digit
+ *   k_owners      one block: for every node the nearest one, from it upwards, whose quantile is needed
+ *   k_weigh       leaf blocks (leaf.cu): weights of the rows that agree with the key so far, by the next digit, for all
+ *                 such nodes on the leaf's path
  *   k_digits      one block: one digit more of every node's key
  *
  * The last two run once for each of the 16 digits. Weights are whole numbers, so the order of additions does not show.
@@ -16,40 +17,53 @@ __global__ static void k_residuals(cu_view v) {
     v.residual[row] = gbt_order_key(v.label[row] - v.score[row]);
 }
 
-/* Below a kept node leaves have that node's value. */
+__device__ static __forceinline__ int wants_quantile(const cu_view &v, int32_t i) {
+  const int32_t above = v.node[i].parent;
+  return gbt_grow_wants_quantile(&v.policy, &v.node[i], above >= 0 ? &v.node[above] : nullptr);
+}
+
 __global__ static void k_owners(cu_view all) {
   const cu_view v = cu_mine(all);
   const gbt_pick none = {0, 0};
   for (int32_t i = (int32_t)threadIdx.x; i < v.tree->n_nodes; i += (int32_t)blockDim.x) {
     int32_t at = i;
-    while (v.node[at].parent >= 0 && v.node[v.node[at].parent].kept) at = v.node[at].parent;
+    while (at >= 0 && !wants_quantile(v, at)) at = v.node[at].parent;
     v.owner[i] = at;
     v.pick[i] = none; /* of a node without rows */
     for (int d = 0; d < CU_DIGIT_VALUES; d++) v.digit[(uint64_t)(uint32_t)i * CU_DIGIT_VALUES + (uint32_t)d] = 0;
   }
 }
 
+/* The rows of a leaf block for one node on its path. weight: CU_DIGIT_VALUES in shared memory. For whole blocks. */
+__device__ static __forceinline__ void weigh_for(const cu_view &v, const cu_leaf_rows &r, int32_t owner, int shift,
+                                                 unsigned long long *weight) {
+  const int first = shift == 64 - CU_DIGIT_BITS;
+  const uint64_t known = v.pick[owner].key;
+  if (threadIdx.x < CU_DIGIT_VALUES) weight[threadIdx.x] = 0;
+  __syncthreads();
+  for (uint32_t i = threadIdx.x; i < r.n; i += blockDim.x) {
+    const uint32_t row = r.row[i];
+    const uint64_t key = v.residual[row] >> shift;
+    if (first || key >> CU_DIGIT_BITS == known)
+      atomicAdd(&weight[key & (CU_DIGIT_VALUES - 1)], (unsigned long long)(v.whole ? v.whole[row] : 1));
+  }
+  __syncthreads();
+  if (threadIdx.x < CU_DIGIT_VALUES && weight[threadIdx.x] != 0)
+    atomicAdd((unsigned long long *)&v.digit[(uint64_t)(uint32_t)owner * CU_DIGIT_VALUES + threadIdx.x],
+              weight[threadIdx.x]);
+  __syncthreads(); /* `weight` may be written again */
+}
+
 __global__ static void k_weigh(cu_view all, int shift) {
   const cu_view v = cu_mine(all);
-  const int first = shift == 64 - CU_DIGIT_BITS;
   CU_SHARED(unsigned long long, weight, CU_DIGIT_VALUES);
   for (uint32_t b = blockIdx.x; b < v.tree->n_leaf_blocks; b += gridDim.x) {
     const cu_leaf_rows r = cu_rows_of_block(v, b);
-    const int32_t owner = v.owner[r.node];
-    const uint64_t known = v.pick[owner].key;
-    if (threadIdx.x < CU_DIGIT_VALUES) weight[threadIdx.x] = 0;
-    __syncthreads();
-    for (uint32_t i = threadIdx.x; i < r.n; i += blockDim.x) {
-      const uint32_t row = r.row[i];
-      const uint64_t key = v.residual[row] >> shift;
-      if (first || key >> CU_DIGIT_BITS == known)
-        atomicAdd(&weight[key & (CU_DIGIT_VALUES - 1)], (unsigned long long)(v.whole ? v.whole[row] : 1));
+    for (int32_t owner = v.owner[r.node]; owner >= 0;) {
+      weigh_for(v, r, owner, shift, weight);
+      const int32_t above = v.node[owner].parent;
+      owner = above >= 0 ? v.owner[above] : -1;
     }
-    __syncthreads();
-    if (threadIdx.x < CU_DIGIT_VALUES && weight[threadIdx.x] != 0)
-      atomicAdd((unsigned long long *)&v.digit[(uint64_t)(uint32_t)owner * CU_DIGIT_VALUES + threadIdx.x],
-                weight[threadIdx.x]);
-    __syncthreads(); /* `weight` may be written again */
   }
 }
 

@@ -112,7 +112,7 @@ enum { CU_DOWN = 0, CU_CLEARED, CU_SCRATCH, CU_N_PARTS };
   X(CU_SCRATCH, uint32_t, hist_block, 2 * (size_t)v->max_step + 1) /* first block of a build */                       \
   X(CU_SCRATCH, uint32_t, split_block, (size_t)v->max_step + 1) /* first block of a chosen node */                    \
   X(CU_SCRATCH, uint32_t, leaf_block, nodes + 2) /* first block of a leaf */                                          \
-  X(CU_SCRATCH, int32_t, owner, v->renews ? nodes : 0) /* of leaves, as the next two: renew.cu */                     \
+  X(CU_SCRATCH, int32_t, owner, v->renews ? nodes : 0) /* as the next two: renew.cu */                     \
   X(CU_SCRATCH, gbt_pick, pick, v->renews ? nodes : 0)                                                                \
   X(CU_SCRATCH, uint64_t, digit, v->renews ? CU_DIGIT_VALUES * nodes : 0) /* weights by digit */                      \
   X(CU_SCRATCH, gbt_split, found, 2 * (size_t)v->max_step * (size_t)v->n_units) /* the best of a unit's features */   \

@@ -99,19 +99,6 @@ static gbt_status check_init(const gbt_trainer_spec *spec, gbt_error *err) {
   return GBT_OK;
 }
 
-/* What leaves that are quantiles do not go with. */
-static gbt_status check_leaves(const gbt_trainer_spec *spec, gbt_error *err) {
-  const gbt_objective_info *info = gbt_objective_info_of(spec->objective.kind);
-  if (info->leaves != GBT_LEAVES_QUANTILE) return GBT_OK;
-  for (int32_t c = 0; spec->monotone && c < spec->train->cuts->schema->n_columns; c++)
-    if (spec->monotone[c] != 0)
-      return gbt_fail_on(err, GBT_E_UNSUPPORTED, "monotone_constraints",
-                         "the objective \"%s\" does not go with monotone constraints: its leaves are quantiles, which "
-                         "constraints do not bound; use \"pseudo_huber\" or leave out the constraints",
-                         info->name);
-  return GBT_OK;
-}
-
 static gbt_status check_spec(gbt_ctx *ctx, const gbt_trainer_spec *spec, gbt_error *err) {
   GBT_TRY(gbt_params_check(&spec->params, err));
   GBT_TRY(gbt_objective_check(&spec->objective, err));
@@ -122,7 +109,6 @@ static gbt_status check_spec(gbt_ctx *ctx, const gbt_trainer_spec *spec, gbt_err
   GBT_TRY(check_data(spec, err));
   GBT_TRY(check_metrics(spec, err));
   GBT_TRY(check_init(spec, err));
-  GBT_TRY(check_leaves(spec, err));
   GBT_TRY(gbt_ranks_check_spec(ctx, spec, err));
   for (int32_t s = 0; s <= spec->n_valid; s++)
     GBT_TRY(gbt_ranks_check_weights(ctx, s == 0 ? spec->train : spec->valid[s - 1], err));

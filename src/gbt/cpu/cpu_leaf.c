@@ -74,8 +74,7 @@ static gbt_status fine_sums(gbt_ctx *ctx, cpu_backend *be, gbt_error *err) {
 /* Before shrinkage. above: the parent's. */
 static double value_of(const cpu_backend *be, size_t i, const gbt_grow_node *parent, double above) {
   const gbt_grow_node *node = &be->fr.node[i];
-  if (be->renew.key && !(parent && parent->kept))
-    return gbt_pick_value(&be->renew.pick[i], be->fr.policy.reg.max_delta_step);
+  if (be->renew.key && !(parent && parent->kept)) return gbt_clip(cpu_renew_value(be, i), node->bounds);
   return gbt_grow_value(&be->fr.policy, &be->grad.scale[be->task.output], node, be->leaf.fine[i], parent, above);
 }
 
@@ -87,11 +86,11 @@ static gbt_status leaf_values(cpu_backend *be, gbt_error *err) {
     const gbt_grow_node *parent = node->parent >= 0 ? &be->fr.node[node->parent] : NULL;
     double above = parent ? be->leaf.value[node->parent] : 0.0;
     be->leaf.value[i] = value_of(be, i, parent, above);
+    cpu_renew_bound(be, i, be->leaf.value[i]);
   }
   for (size_t i = 0; i < n_nodes; i++) {
     be->leaf.value[i] = be->leaf.value[i] * be->task.shrinkage;
-    if (!gbt_grow_value_ok(be->leaf.value[i]))
-      return gbt_leaf_overflows(be->task.round, err);
+    if (!gbt_grow_value_ok(be->leaf.value[i])) return gbt_leaf_overflows(be->task.round, err);
   }
   return GBT_OK;
 }

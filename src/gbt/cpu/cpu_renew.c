@@ -5,7 +5,9 @@
  * chunk weighs its rows, then the weights of a node's chunks are added, and those of the ranks. BATCH such nodes at a
  * time, so that their weights take a few megabytes.
  *
- * Below a kept node of a symmetric tree leaves have that node's value, so it is the node that is searched. */
+ * Below a kept node of a symmetric tree leaves have that node's value, so it is the node that is searched. With
+ * monotone constraints the children of some splits are searched as well (tree/grow_node.h); the rows of a node stand
+ * side by side, whatever it was split into. */
 #include <string.h>
 
 #include "../base/comm.h"
@@ -118,13 +120,13 @@ static gbt_status renew_batch(gbt_ctx *ctx, cpu_backend *be, const int32_t *node
   return GBT_OK;
 }
 
-/* Nodes whose values are their own quantiles: the large ones to renew->large, the others to be->rows.chunk. */
+/* Nodes whose own quantiles are needed: the large ones to renew->large, the others to be->rows.chunk. */
 static gbt_status sort_out(const gbt_ctx *ctx, cpu_backend *be, gbt_error *err) {
   const int alone = gbt_comm_alone(ctx);
   be->rows.n_chunk = be->renew.n_large = 0;
   for (size_t i = 0; i < be->fr.n_nodes; i++) {
     const gbt_grow_node *node = &be->fr.node[i], *parent = node->parent >= 0 ? &be->fr.node[node->parent] : NULL;
-    if (!gbt_grow_has_value(node, parent)) continue;
+    if (!gbt_grow_wants_quantile(&be->fr.policy, node, parent)) continue;
     if (!alone || node->own_rows > CPU_TASK_ROWS)
       be->renew.large[be->renew.n_large++] = (int32_t)i;
     else
@@ -147,4 +149,15 @@ gbt_status cpu_renew_leaves(gbt_ctx *ctx, cpu_backend *be, gbt_error *err) {
     GBT_TRY(renew_batch(ctx, be, renew->large + beg, left < BATCH ? left : BATCH, err));
   }
   return GBT_OK;
+}
+
+double cpu_renew_value(const cpu_backend *be, size_t node) {
+  return gbt_pick_value(&be->renew.pick[node], be->fr.policy.reg.max_delta_step);
+}
+
+void cpu_renew_bound(cpu_backend *be, size_t node, double value) {
+  gbt_grow_node *from = &be->fr.node[node], *left = &be->fr.node[from->left];
+  if (be->renew.key == NULL || be->fr.policy.monotone == NULL || from->left == 0) return;
+  gbt_grow_bound_quantiles(&be->fr.policy, from, value, cpu_renew_value(be, (size_t)from->left),
+                           cpu_renew_value(be, (size_t)from->left + 1), left, left + 1);
 }

@@ -26,7 +26,15 @@ void cpu_renew_close(struct cpu_backend *be);
 /* A round begins: the residuals of all rows. */
 gbt_status cpu_renew_round(gbt_ctx *ctx, struct cpu_backend *be, gbt_error *err) GBT_MUST_CHECK;
 
-/* A tree is grown: the picks of its leaves and kept nodes. Overwrites be->rows.chunk. */
+/* A tree is grown: the picks of its leaves and of the other nodes whose quantiles are needed. Overwrites
+ * be->rows.chunk. */
 gbt_status cpu_renew_leaves(gbt_ctx *ctx, struct cpu_backend *be, gbt_error *err) GBT_MUST_CHECK;
+
+/* A node's quantile before bounds and shrinkage; 0 where none was needed. */
+double cpu_renew_value(const struct cpu_backend *be, size_t node);
+
+/* The bounds of a node's children, as constraints want them. value: the node's before shrinkage. Nodes come in order.
+ */
+void cpu_renew_bound(struct cpu_backend *be, size_t node, double value);
 
 #endif

@@ -8,7 +8,8 @@
  *
  * or more, W being what all of them weigh; nothing is interpolated. Weights are whole numbers (math/whole.h): those of
  * the rows, times what the objective's header says (row_weight). 0 and -0 are one residual, 0. Leaves whose rows weigh
- * nothing get 0. lambda and alpha do not enter; max_delta_step limits the value; shrinkage multiplies it.
+ * nothing get 0. lambda and alpha do not enter; max_delta_step limits the value, monotone constraints bound it
+ * (tree/grow_node.h); shrinkage multiplies it.
  *
  * Residuals stand as keys that order like them (gbt_order_key). A key is found digit by digit from the highest on: the
  * rows that agree with what is known of it are weighed by their next digit. All is addition of whole numbers, so no

@@ -118,18 +118,31 @@ GBT_FN void gbt_grow_settle_missing(gbt_grow_node *node) {
   if (!node->split.has_missing) node->split.missing_left = node->split.left.h >= node->sum.h - node->split.left.h;
 }
 
+/* The monotone constraint on the split feature: 1, -1 or 0. */
+GBT_FN int gbt_grow_sign(const gbt_grow_policy *p, const gbt_grow_node *parent) {
+  return p->monotone ? p->monotone[parent->split.feat] : 0;
+}
+
+/* The children keep to their sides of `mid`, as the sign says. */
+GBT_FN void gbt_grow_part(const gbt_grow_node *parent, int sign, double mid, gbt_grow_node *left,
+                          gbt_grow_node *right) {
+  left->bounds = right->bounds = parent->bounds;
+  GBT_ASSERT(parent->bounds.lo <= parent->bounds.hi);
+  if (sign > 0) left->bounds.hi = right->bounds.lo = mid;
+  if (sign < 0) left->bounds.lo = right->bounds.hi = mid;
+}
+
 /* Monotone constraint on the split feature: the children's weights must keep to their sides of the middle of what both
  * would be (the scheme of XGBoost's documentation on monotonic constraints). */
 GBT_FN void gbt_grow_bound(const gbt_grow_policy *p, const gbt_grow_node *parent, gbt_grow_node *left,
                            gbt_grow_node *right) {
-  left->bounds = right->bounds = parent->bounds;
-  int sign = p->monotone ? p->monotone[parent->split.feat] : 0;
-  if (sign == 0) return;
-  double wl = gbt_grow_weight(p, left->sum, parent->bounds), wr = gbt_grow_weight(p, right->sum, parent->bounds);
-  double mid = parent->kept ? parent->weight : wl + (wr - wl) / 2.0;
-  GBT_ASSERT(parent->bounds.lo <= parent->bounds.hi);
-  if (sign > 0) left->bounds.hi = right->bounds.lo = mid;
-  else left->bounds.lo = right->bounds.hi = mid;
+  const int sign = gbt_grow_sign(p, parent);
+  double mid = 0.0;
+  if (sign != 0) {
+    double wl = gbt_grow_weight(p, left->sum, parent->bounds), wr = gbt_grow_weight(p, right->sum, parent->bounds);
+    mid = parent->kept ? parent->weight : wl + (wr - wl) / 2.0;
+  }
+  gbt_grow_part(parent, sign, mid, left, right);
 }
 
 /* The children of node `id`; n_left of its rows go left. Its split must be final. Says so in the parent's bulk_left.
@@ -164,9 +177,21 @@ GBT_FN void gbt_grow_share(const gbt_grow_node *parent, uint32_t own_left, gbt_g
   right->own_rows = parent->own_rows - own_left;
 }
 
-/* Whether a node's value is made from its own rows: a leaf or a kept node, unless it is below a kept one. */
-GBT_FN int gbt_grow_has_value(const gbt_grow_node *node, const gbt_grow_node *parent) {
-  return (node->left == 0 || node->kept) && !(parent && parent->kept);
+/* Where leaves are quantiles: whether that of the node's own rows is needed. It is its value, if it is a leaf or kept;
+ * or it says where the node is parted from its sibling. Below a kept node neither: gbt_grow_value. */
+GBT_FN int gbt_grow_wants_quantile(const gbt_grow_policy *p, const gbt_grow_node *node, const gbt_grow_node *parent) {
+  if (parent && parent->kept) return 0;
+  return node->left == 0 || node->kept || (parent && gbt_grow_sign(p, parent) != 0);
+}
+
+/* Where leaves are quantiles: the bounds of a finished tree's children, in place of those that the search went by,
+ * whose unit is another one. Downwards from the root, whose bounds are infinite. value: of the parent, within its
+ * bounds; l, r: quantiles of the children, not yet within bounds. */
+GBT_FN void gbt_grow_bound_quantiles(const gbt_grow_policy *p, const gbt_grow_node *parent, double value, double l,
+                                     double r, gbt_grow_node *left, gbt_grow_node *right) {
+  const double half = gbt_clip(l, parent->bounds) * 0.5 + gbt_clip(r, parent->bounds) * 0.5;
+  const double mid = parent->kept ? value : gbt_clip(half, parent->bounds);
+  gbt_grow_part(parent, gbt_grow_sign(p, parent), mid, left, right);
 }
 
 /* What a node is worth before shrinkage: the best weight for its fine sums; below a kept node the parent's value.
