@@ -50,7 +50,7 @@ static void naive_hist(const world *w, const gbt_grow_node *node, gbt_sum *sum, 
   free(slot);
 }
 
-/* Builds of some of the nodes, in slots of any order; twice into the same slots. */
+/* Builds of some of the nodes, in histograms of any order; twice into the same ones. */
 static void same_hists(world *w, uint32_t hist_rows) {
   cu_backend *be = &w->be;
   cu_view *v = &be->view;
@@ -82,7 +82,7 @@ static void same_hists(world *w, uint32_t hist_rows) {
   gbt_sum *got = down(w, v->sum, n_hists * n_slots);
   uint32_t *got_count = v->any_counts ? down(w, v->count, n_hists * n_slots) : NULL;
   for (int32_t b = 0; b < n; b++) {
-    size_t at = (size_t)build[b].slot * n_slots;
+    size_t at = (size_t)build[b].hist * n_slots;
     naive_hist(w, &w->node[build[b].node], want, want_count);
     CHECK_EQ_BYTES(got + at, want, n_slots * sizeof *want);
     if (!got_count) continue;

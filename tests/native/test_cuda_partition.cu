@@ -115,7 +115,7 @@ static void good_slots(const world *w) {
   unsigned char *want = host<unsigned char>(bytes);
   for (int32_t i = 0; i < v->max_hists; i++) {
     int built = 0;
-    for (int32_t b = 0; b < tree->n_build; b++) built |= build[b].slot == i;
+    for (int32_t b = 0; b < tree->n_build; b++) built |= build[b].hist == i;
     memset(want, built ? 0 : 0x5a, bytes);
     CHECK_EQ_BYTES(sum + (size_t)i * n_slots, want, bytes);
     memset(want, built && v->any_counts ? 0 : 0x5a, bytes);

@@ -159,7 +159,7 @@ static int begin_on_device(cuda_pair *p, const gbt_tree_task *task) {
   cu_backend *be = cuda_of(p);
   cu_task one = cu_task();
   *static_cast<gbt_tree_task *>(&one) = *task;
-  one.slot = p->spec.objective.kind == GBT_OBJ_CUSTOM ? task->output : 0;
+  one.grads = p->spec.objective.kind == GBT_OBJ_CUSTOM ? task->output : 0;
   *be->task = one;
   be->view.n_trees = be->view.n_turns = 1;
   put(&be->view.tree->task, (const cu_task *)&one, 1);

@@ -135,7 +135,7 @@ static void open_build(part *p, int mode, int counts, test_rng *rng) {
   be->fr.node = test_alloc(sizeof *be->fr.node);
   be->hist.build = test_alloc(sizeof *be->hist.build);
   be->hist.n_build = 1;
-  be->hist.build[0] = (cpu_build){.slot = 0, .from = 1, .wanted = 1};
+  be->hist.build[0] = (cpu_build){.hist = 0, .from = 1, .wanted = 1};
   p->scratch.acc = test_alloc(layout->n_slots * sizeof(gbt_sum));
   p->scratch.count = test_alloc(layout->n_slots * sizeof(uint32_t));
   gbt_lock_init(&be->hist.lock[0]);

@@ -122,7 +122,7 @@ static void take_tasks(cu_backend *be, const gbt_tree_task *task, int32_t n_tree
   for (int32_t y = 0; y < n_trees; y++) {
     cu_task *to = &be->task[y];
     *static_cast<gbt_tree_task *>(to) = task[y];
-    to->slot = gbt_objective_is_given(&be->objective) ? task[y].output : task[y].output - task[0].output;
+    to->grads = gbt_objective_is_given(&be->objective) ? task[y].output : task[y].output - task[0].output;
   }
   be->view.n_trees = n_trees;
   be->view.n_turns = n_trees / (task[n_trees - 1].output - task[0].output + 1);

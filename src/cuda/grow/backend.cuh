@@ -8,7 +8,7 @@
  *   graph.cu        the steps of a batch, recorded and replayed
  *   rows.cu         the rows of a tree, sampled and in order
  *   gradient.cu     scores -> fixed-point gradients
- *   hist.cu         histograms of fresh nodes; clear.cuh: slots of those that are built next
+ *   hist.cu         histograms of fresh nodes; clear.cuh: clears those that are built next
  *   features.cu     which features they may use
  *   split.cu        best splits; split_cat.cu: by sets of levels; layer*.cu: symmetric growth
  *   search.cuh      what the searches share; level_order.cuh: levels in order; layer.cuh: a layer's gains
@@ -74,7 +74,7 @@ struct cu_grad {
   cu_array<cu_output> output;
   cu_array<double> aside; /* 2 x n_rows. Softmax: largest score of a row, sum of exp(score - largest); custom objective:
                              g and h of one output as the host gave them; others: none */
-  int32_t fixed_output;   /* whose gradients stand in slot 0, all others' in none; -1: not known */
+  int32_t fixed_output;   /* whose gradients stand in array 0, all others' in none; -1: not known */
 };
 
 /* Residuals of the round: renew.cu. */
@@ -253,7 +253,7 @@ void cu_features_draw(cu_backend *be);
 gbt_status cu_features_tell(cu_backend *be, gbt_error *err) GBT_MUST_CHECK;
 gbt_status cu_features(cu_backend *be, gbt_error *err) GBT_MUST_CHECK;
 
-/* All builds of the plan. Their slots are cleared: the root's here, others' by cu_partition. */
+/* All builds of the plan. Their histograms are cleared: the root's here, others' by cu_partition. */
 gbt_status cu_build_hist(cu_backend *be, gbt_error *err) GBT_MUST_CHECK;
 
 /* Subtractions of the plan, fused with the search; every searched node's best of each unit into found. A unit is a run

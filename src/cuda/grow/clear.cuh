@@ -1,5 +1,5 @@
-/* The slots of the step's builds, cleared: by the kernel that moves the rows, so that it takes no launch of its own,
- * and for the root by one. All blocks of the grid must call. */
+/* The histograms of the step's builds, cleared: by the kernel that moves the rows, so that it takes no launch of its
+ * own, and for the root by one. All blocks of the grid must call. */
 #pragma once
 
 #include "view.cuh"
@@ -10,12 +10,12 @@ __device__ static __forceinline__ void cu_clear_builds(const cu_view &v) {
   const uint32_t pieces = (v.n_slots + CU_CLEAR_SLOTS - 1) / CU_CLEAR_SLOTS;
   const uint64_t all = (uint64_t)(uint32_t)v.tree->n_build * pieces;
   for (uint64_t i = blockIdx.x; i < all; i += gridDim.x) {
-    const uint64_t slot = (uint64_t)(uint32_t)v.build[i / pieces].slot * v.n_slots;
+    const uint64_t first = (uint64_t)(uint32_t)v.build[i / pieces].hist * v.n_slots;
     const uint32_t beg = (uint32_t)(i % pieces) * CU_CLEAR_SLOTS;
     const uint32_t end = v.n_slots - beg < CU_CLEAR_SLOTS ? v.n_slots : beg + CU_CLEAR_SLOTS;
     for (uint32_t s = beg + threadIdx.x; s < end; s += blockDim.x) {
-      v.sum[slot + s].g = v.sum[slot + s].h = 0;
-      if (v.any_counts) v.count[slot + s] = 0;
+      v.sum[first + s].g = v.sum[first + s].h = 0;
+      if (v.any_counts) v.count[first + s] = 0;
     }
   }
 }

@@ -7,8 +7,8 @@
  * Nodes have the numbers of the policy at once (nothing is split ahead), so a node's place is its number and its
  * children are node.left and node.left + 1.
  *
- * Histogram slots are taken in order and never given back within a tree: of two children one takes its parent's slot,
- * so there are never more of them than leaves. Without room for that (`keeps` is 0) every step begins at slot 0 and
+ * Histograms are taken in order and never given back within a tree: of two children one takes its parent's,
+ * so there are never more of them than leaves. Without room for that (`keeps` is 0) every step begins at number 0 and
  * builds all its nodes from their rows. */
 #include "backend.cuh"
 #include "search.cuh"
@@ -42,7 +42,7 @@ __global__ static void k_root(cu_view all) {
   t->n_hist_blocks = root.splittable ? blocks_of(root.n_rows, v.hist_rows) : 0u;
   if (root.splittable) {
     root.hist = 0;
-    v.build[0].node = v.build[0].slot = 0;
+    v.build[0].node = v.build[0].hist = 0;
     v.search[0].node = 0;
     v.search[0].minus = -1;
     v.hist_block[0] = 0;
@@ -266,8 +266,8 @@ __device__ void plan_one(pair_plan *plan, int32_t id, const gbt_grow_node *node)
   plan->search[plan->n_search++].minus = -1;
 }
 
-/* The child with fewer rows is built; the other one takes its parent's slot, and is got by subtraction. Slots of builds
- * are still to be given; search[].minus = 0 stands for the slot of build[0]. */
+/* The child with fewer rows is built; the other one takes its parent's histogram, and is got by subtraction. Those of
+ * builds are still to be given; search[].minus = 0 stands for the histogram of build[0]. */
 __device__ pair_plan plan_pair(const cu_view &v, int32_t first, int keeps) {
   pair_plan plan = {};
   gbt_grow_node *l = &v.node[first], *r = l + 1, *parent = &v.node[l->parent];
@@ -296,7 +296,7 @@ __device__ pair_plan plan_pair(const cu_view &v, int32_t first, int keeps) {
 __device__ void plan_builds(const cu_view &v, int keeps) {
   cu_tree *t = v.tree;
   uint32_t n_build = 0, n_search = 0;
-  int32_t n_slots = keeps ? t->n_hists : 0;
+  int32_t n_hists = keeps ? t->n_hists : 0;
   for (int32_t beg = 0; beg < t->n_chosen; beg += (int32_t)blockDim.x) {
     int32_t c = beg + (int32_t)threadIdx.x;
     pair_plan plan = {};
@@ -305,14 +305,14 @@ __device__ void plan_builds(const cu_view &v, int keeps) {
     uint32_t b = n_build + cu_block_scan(plan.n_build, &total_build);
     uint32_t s = n_search + cu_block_scan(plan.n_search, &total_search);
     for (uint32_t k = 0; k < plan.n_build; k++) {
-      int32_t node = plan.build[k].node, slot = n_slots + (int32_t)(b + k);
+      int32_t node = plan.build[k].node, hist = n_hists + (int32_t)(b + k);
       v.build[b + k].node = node;
-      v.build[b + k].slot = slot;
-      if (v.node[node].splittable) v.node[node].hist = slot;
+      v.build[b + k].hist = hist;
+      if (v.node[node].splittable) v.node[node].hist = hist;
     }
     for (uint32_t k = 0; k < plan.n_search; k++) {
       v.search[s + k] = plan.search[k];
-      if (plan.search[k].minus == 0) v.search[s + k].minus = n_slots + (int32_t)b;
+      if (plan.search[k].minus == 0) v.search[s + k].minus = n_hists + (int32_t)b;
     }
     n_build += total_build;
     n_search += total_search;
@@ -325,7 +325,7 @@ __device__ void plan_builds(const cu_view &v, int keeps) {
   t->n_hist_blocks = blocks;
   t->n_build = (int32_t)n_build;
   t->n_search = (int32_t)n_search;
-  t->n_hists = n_slots + (int32_t)n_build;
+  t->n_hists = n_hists + (int32_t)n_build;
   if (t->n_hists <= v.max_hists) return;
   t->fault |= CU_FAULT_ROOM; /* plan_tree is to see to it that this does not happen; nothing may be written there */
   t->n_hist_blocks = 0;

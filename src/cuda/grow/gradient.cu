@@ -120,18 +120,18 @@ __device__ static __forceinline__ gbt_gh32 row_fixed(const cu_view &v, const dou
   return gbt_fix32(r.g, r.h, scale.up_g, scale.up_h);
 }
 
-/* Whose gradients a block makes, and where. given >= 0: those of this output, in the slot of its number; else those of
+/* Whose gradients a block makes, and where. given >= 0: those of this output, in the array of its number; else those of
  * one of the batch's outputs, whose first tree is asked. */
 struct cu_asked_output {
   cu_tree *tree;
-  int32_t output, slot;
+  int32_t output, grads;
 };
 __device__ static __forceinline__ cu_asked_output asked_of(const cu_view &all, int32_t given) {
   cu_asked_output q = {all.tree, given, given};
   if (given >= 0) return q;
   q.tree = cu_of_turn(all, 0).tree;
   q.output = q.tree->task.output;
-  q.slot = q.tree->task.slot;
+  q.grads = q.tree->task.grads;
   return q;
 }
 
@@ -142,8 +142,8 @@ template <gbt_objective_kind KIND> __global__ static void k_fix16(cu_view v, con
   const uint64_t n = (uint64_t)v.train.n_rows, step = (uint64_t)gridDim.x * blockDim.x;
   const gbt_scale scale = v.output[output].scale;
   const gbt_key32 key = gbt_key((uint64_t)v.params.seed, GBT_FOR_ROUNDING, v.tree->round, (uint64_t)output);
-  gbt_gh16 *gh16 = cu_gh16(v, asked.slot);
-  uint32_t *low = cu_low(v, asked.slot);
+  gbt_gh16 *gh16 = cu_gh16(v, asked.grads);
+  uint32_t *low = cu_low(v, asked.grads);
   int64_t size = 0;
   gbt_sum both = {0, 0}; /* g^2 and h */
   for (uint64_t row = (uint64_t)blockIdx.x * blockDim.x + threadIdx.x; row < n; row += step) {
@@ -171,7 +171,7 @@ template <gbt_objective_kind KIND> __global__ static void k_fix32(cu_view v, con
   const int32_t output = asked.output;
   const uint64_t n = (uint64_t)v.train.n_rows, step = (uint64_t)gridDim.x * blockDim.x;
   const gbt_scale scale = v.output[output].scale;
-  gbt_gh32 *gh32 = cu_gh32(v, asked.slot);
+  gbt_gh32 *gh32 = cu_gh32(v, asked.grads);
   if (!v.output[output].wide) return;
   for (uint64_t row = (uint64_t)blockIdx.x * blockDim.x + threadIdx.x; row < n; row += step)
     gh32[row] = row_fixed<KIND>(v, aside, output, row, scale);
@@ -257,8 +257,8 @@ static gbt_status fix_outputs(cu_backend *be, const double *aside, int32_t given
   return be->params->grad_bits == GBT_GRAD_16 ? GBT_OK : fix_wide(be, grid, aside, given, err);
 }
 
-/* That gradients of several outputs have. */
-static int32_t gradient_slots(const cu_backend *be) {
+/* How many arrays of gradients there are. */
+static int32_t gradient_arrays(const cu_backend *be) {
   const int64_t per_output = be->params->num_parallel_tree, whole = be->base.most_trees / per_output;
   if (gbt_objective_is_given(&be->objective) || whole > be->n_outputs) return be->n_outputs;
   return whole > 1 ? (int32_t)whole : 1;
@@ -269,7 +269,7 @@ gbt_status cu_gradients_open(cu_backend *be, gbt_error *err) {
   const size_t n = (size_t)be->n_rows;
   cu_memory *memory = &be->device.memory;
   be->grad.fixed_output = -1;
-  GBT_TRY(cu_new(memory, &be->grad.gradients, 2 * n * (size_t)gradient_slots(be), err));
+  GBT_TRY(cu_new(memory, &be->grad.gradients, 2 * n * (size_t)gradient_arrays(be), err));
   GBT_TRY(cu_new(memory, &be->grad.output, (size_t)be->n_outputs, err));
   if (aside) GBT_TRY(cu_new(memory, &be->grad.aside, 2 * n, err));
   be->view.gradients = be->grad.gradients.at;

@@ -8,8 +8,8 @@
  *   cells   g: [code * pitch + lane % pitch]   h: the same   rows: the same, where the tile counts
  *
  * 32-bit cells of 16-bit gradients cannot overflow then (|g| < 2^15, h < 2^16), and lane = column gives every lane a
- * bank of its own where pitch is 32. What is not 0 then goes to the build's slot by 64-bit additions. Runs of few rows,
- * and tiles without room, do that row by row.
+ * bank of its own where pitch is 32. What is not 0 then goes to the build's histogram by 64-bit additions. Runs of few
+ * rows, and tiles without room, do that row by row.
  *
  * A warp takes 32 rows at a time: their words come with all lanes at once (W loads that do not wait for each other) and
  * stay in registers; a lane then gets the word of its column, and the row's gradients, from the lane that has them:
@@ -31,7 +31,7 @@ enum : uint32_t { CELL_ROWS = 65535, FEW = 4 /* codes a row: with more of them c
 /* Rows of a build. */
 struct cu_share {
   uint32_t n;
-  int32_t slot; /* the build's */
+  int32_t hist; /* the build's */
   const uint32_t *row;
   const void *gh; /* gbt_gh16 beside them, or, wide, gbt_gh32 by row */
 };
@@ -44,16 +44,16 @@ __device__ static __forceinline__ cu_share share_of(const cu_view &v, int32_t bu
   const uint64_t first = (uint64_t)beg * v.hist_rows, stop = (uint64_t)end * v.hist_rows;
   cu_share s;
   s.n = (uint32_t)((stop < node->n_rows ? stop : node->n_rows) - first);
-  s.slot = b.slot;
+  s.hist = b.hist;
   s.row = order.row + node->row_beg + first;
   s.gh = order.gh + node->row_beg + first;
-  if (v.tree->wide) s.gh = cu_gh32(v, v.tree->task.slot);
+  if (v.tree->wide) s.gh = cu_gh32(v, v.tree->task.grads);
   return s;
 }
 
-/* Where a code's sums are in the build's slot; the counts have the same place. */
+/* Where a code's sums are in the build's histogram; the counts have the same place. */
 __device__ static __forceinline__ uint64_t place_of(const cu_view &v, const cu_share &s, uint32_t slot) {
-  return (uint64_t)(uint32_t)s.slot * v.n_slots + slot;
+  return (uint64_t)(uint32_t)s.hist * v.n_slots + slot;
 }
 
 /* Of the root; later ones are cleared when rows are moved. */
@@ -195,7 +195,7 @@ __device__ static __forceinline__ void add_tile(uint32_t *cells, const cu_share 
   }
 }
 
-/* The same, straight to the slot. */
+/* The same, straight to the histogram. */
 __device__ static __forceinline__ void add_at_once(const cu_view &v, const cu_share &s, const cu_tile &t,
                                                    const cu_sink &to) {
   const uint32_t lanes = (uint32_t)t.lanes, column = threadIdx.x & (lanes - 1u);
@@ -210,7 +210,7 @@ __device__ static __forceinline__ void add_at_once(const cu_view &v, const cu_sh
   }
 }
 
-/* Cells that are not 0 into the slot; they are 0 afterwards. */
+/* Cells that are not 0 into the histogram; they are 0 afterwards. */
 __device__ static __forceinline__ void flush(uint32_t *cells, const cu_view &v, const cu_share &s, const cu_tile &t,
                                              const cu_sink &to) {
   const uint32_t lanes = (uint32_t)t.lanes, pitch = to.pitch, column = threadIdx.x & (lanes - 1u), n = to.n;

@@ -48,7 +48,7 @@ __global__ static void k_plan(cu_view all) {
 __device__ static __forceinline__ gbt_sum fine_rest(const cu_view &v, const cu_leaf_rows &r) {
   const cu_task *task = &v.tree->task;
   const gbt_key32 key = gbt_key((uint64_t)v.params.seed, GBT_FOR_ROUNDING, v.tree->round, (uint64_t)task->output);
-  const uint32_t *low = cu_low(v, task->slot);
+  const uint32_t *low = cu_low(v, task->grads);
   gbt_sum s = {0, 0};
   for (uint32_t i = threadIdx.x; i < r.n; i += blockDim.x) {
     uint32_t row = r.row[i], part = low[row], bits = gbt_hash32(key, row);
@@ -59,7 +59,7 @@ __device__ static __forceinline__ gbt_sum fine_rest(const cu_view &v, const cu_l
 }
 
 __device__ static __forceinline__ gbt_sum coarse_sum(const cu_view &v, const cu_leaf_rows &r, int wide) {
-  const gbt_gh32 *gh32 = cu_gh32(v, v.tree->task.slot);
+  const gbt_gh32 *gh32 = cu_gh32(v, v.tree->task.grads);
   gbt_sum s = {0, 0};
   for (uint32_t i = threadIdx.x; i < r.n; i += blockDim.x) {
     if (wide) {

@@ -6,7 +6,7 @@
  *   k_move      rows, and their gradients, from the order of their depth to the next one: a left row behind the left
  *               rows before it in the left child's run, a right row likewise in the right one's
  *
- * k_move also clears the slots of the histograms that are to be built next.
+ * k_move also clears the histograms that are to be built next.
  *
  * Nothing is moved back: children's runs are in the other order. With `wide` gradients histograms read those by row, so
  * rows are moved alone. */

@@ -16,10 +16,10 @@
 enum { ROWS_WARPS = CU_BLOCK / 32 };
 
 /* The gradients that histograms take. */
-__device__ static __forceinline__ gbt_sum row_sum(const cu_view &v, int32_t slot, uint32_t row, uint32_t both) {
+__device__ static __forceinline__ gbt_sum row_sum(const cu_view &v, int32_t grads, uint32_t row, uint32_t both) {
   gbt_sum s = cu_gh_sum(both);
   if (v.tree->wide) {
-    gbt_gh32 gh32 = cu_gh32(v, slot)[row];
+    gbt_gh32 gh32 = cu_gh32(v, grads)[row];
     s.g = gh32.g;
     s.h = gh32.h;
   }
@@ -39,14 +39,14 @@ __global__ static void k_all_rows(cu_view all) {
   const cu_view v = cu_mine(all);
   const uint32_t n = (uint32_t)v.train.n_rows;
   const uint64_t step = (uint64_t)gridDim.x * blockDim.x;
-  const int32_t slot = v.tree->task.slot;
-  const gbt_gh16 *gh16 = cu_gh16(v, slot);
+  const int32_t grads = v.tree->task.grads;
+  const gbt_gh16 *gh16 = cu_gh16(v, grads);
   gbt_sum sum = {0, 0};
   for (uint64_t i = (uint64_t)blockIdx.x * blockDim.x + threadIdx.x; i < n; i += step) {
     uint32_t both = cu_gh_bits(gh16 + i);
     v.row[i] = (uint32_t)i;
     cu_gh_put(v.gh + i, both);
-    sum = cu_plus(sum, row_sum(v, slot, (uint32_t)i, both));
+    sum = cu_plus(sum, row_sum(v, grads, (uint32_t)i, both));
   }
   add_to_root(v, sum);
   if (blockIdx.x == 0 && threadIdx.x == 0) v.tree->n_in = n;
@@ -88,8 +88,8 @@ __global__ static void k_place(cu_view all) {
   const uint64_t n = (uint64_t)v.train.n_rows;
   const uint32_t words = words_of_warp(v), n_blocks = (uint32_t)((n + v.split_rows - 1) / v.split_rows);
   const uint32_t n_in = v.tree->n_in;
-  const int32_t slot = v.tree->task.slot;
-  const gbt_gh16 *gh16 = cu_gh16(v, slot);
+  const int32_t grads = v.tree->task.grads;
+  const gbt_gh16 *gh16 = cu_gh16(v, grads);
   gbt_sum sum = {0, 0};
   for (uint32_t b = blockIdx.x; b < n_blocks; b += gridDim.x) {
     const uint32_t *mask = v.mask + (uint64_t)b * (v.split_rows / 32);
@@ -105,7 +105,7 @@ __global__ static void k_place(cu_view all) {
         uint32_t both = cu_gh_bits(gh16 + row);
         v.row[before] = row;
         cu_gh_put(v.gh + before, both);
-        sum = cu_plus(sum, row_sum(v, slot, row, both));
+        sum = cu_plus(sum, row_sum(v, grads, row, both));
       } else {
         v.row[n_in + (row - before)] = row;
       }

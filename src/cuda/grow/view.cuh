@@ -36,18 +36,18 @@ enum { CU_FAULT_GRADIENT = 1, CU_FAULT_VALUE = 2, CU_FAULT_ROOM = 4 }; /* overfl
 
 /* A histogram to be built from rows. */
 struct cu_build {
-  int32_t node, slot;
+  int32_t node, hist;
 };
 
-/* A node to be searched. minus >= 0: its slot holds its parent's histogram; that of its sibling, in slot `minus`, is
+/* A node to be searched. minus >= 0: its histogram is its parent's still; that of its sibling, of number `minus`, is
  * taken off while it is searched, of all features of the tree, whether they are allowed or not. */
 struct cu_searched {
   int32_t node, minus;
 };
 
-/* What a tree is to be; slot: where its output's gradients stand. */
+/* What a tree is to be; grads: which of the arrays of gradients is its output's. */
 struct cu_task : gbt_tree_task {
-  int32_t slot;
+  int32_t grads;
 };
 
 /* An output's gradients of the round. */
@@ -82,7 +82,7 @@ struct cu_tree {
   uint32_t n_hist_blocks;     /* of all builds: hist_block[n_build] */
   uint32_t n_split_blocks;    /* of all chosen nodes: split_block[n_chosen] */
   uint32_t n_leaf_blocks;     /* of all leaves: leaf_block[n_nodes] */
-  int32_t n_hists;            /* histogram slots taken */
+  int32_t n_hists;            /* histograms taken */
   uint32_t n_words;           /* of sets */
 };
 
@@ -135,7 +135,7 @@ struct cu_grad_view {
   double *score;                /* of the train set */
   const double *label, *weight; /* weight may be NULL */
   cu_output *output;            /* n_outputs */
-  /* of the outputs of the batch, or (custom objective) of all: gh16 and low, or gh32 from 2 * n_rows * slot on */
+  /* of the outputs of the batch, or (custom objective) of all: gh16 and low, or gh32 from 2 * n_rows * grads on */
   uint32_t *gradients;
 };
 
@@ -209,15 +209,15 @@ __device__ static __forceinline__ gbt_sum cu_gh_sum(uint32_t bits) {
 }
 __device__ static __forceinline__ uint32_t cu_gh_pack(gbt_gh16 gh) { return (uint16_t)gh.g | (uint32_t)gh.h << 16; }
 
-/* Gradients in a slot. */
-__device__ static __forceinline__ gbt_gh16 *cu_gh16(const cu_view &v, int32_t slot) {
-  return (gbt_gh16 *)(v.gradients + 2 * (uint64_t)v.train.n_rows * (uint32_t)slot);
+/* The arrays of gradients. */
+__device__ static __forceinline__ gbt_gh16 *cu_gh16(const cu_view &v, int32_t grads) {
+  return (gbt_gh16 *)(v.gradients + 2 * (uint64_t)v.train.n_rows * (uint32_t)grads);
 }
-__device__ static __forceinline__ uint32_t *cu_low(const cu_view &v, int32_t slot) {
-  return (uint32_t *)(cu_gh16(v, slot) + v.train.n_rows);
+__device__ static __forceinline__ uint32_t *cu_low(const cu_view &v, int32_t grads) {
+  return (uint32_t *)(cu_gh16(v, grads) + v.train.n_rows);
 }
-__device__ static __forceinline__ gbt_gh32 *cu_gh32(const cu_view &v, int32_t slot) {
-  return (gbt_gh32 *)cu_gh16(v, slot);
+__device__ static __forceinline__ gbt_gh32 *cu_gh32(const cu_view &v, int32_t grads) {
+  return (gbt_gh32 *)cu_gh16(v, grads);
 }
 
 /* ---- the tree that a block works for ---- */

@@ -1,14 +1,14 @@
 /* Histograms of the fresh nodes.
  *
  * The fresh nodes come in pairs of siblings. The one with fewer rows is built from its rows; the other one is the
- * parent minus it, made in the parent's slot:
+ * parent minus it, made in the parent's memory:
  *
- *      parent's slot  --(minus small)-->  large's slot         small: a slot of its own
+ *      parent's histogram  --(minus small)-->  large's         small: one of its own
  *
  * Work is cut into units (node, strip, rows): a unit adds its rows into the thread's accumulators and then moves them
- * into the node's slot; under a lock when other units write there too. It takes its rows block by block and each block
- * group by group: a group's accumulators stay in L1 for a block, and a block's rows, of which only the first group
- * meets a cold cache line, in L2. Everything is integer addition, so neither the cut nor the order shows.
+ * into the node's histogram; under a lock when other units write there too. It takes its rows block by block and each
+ * block group by group: a group's accumulators stay in L1 for a block, and a block's rows, of which only the first
+ * group meets a cold cache line, in L2. Everything is integer addition, so neither the cut nor the order shows.
  *
  * Several ranks: every rank builds the same nodes from its own rows, and the sums are added up before anything is
  * subtracted, so all ranks have the histograms of all rows. */
@@ -58,7 +58,7 @@ void cpu_hist_close(cpu_backend *be) {
 static gbt_status plan_build(cpu_backend *be, int32_t id, gbt_error *err) {
   cpu_hist_plan *plan = &be->hist;
   GBT_TRY(gbt_mem_grow(&be->mem, &plan->build, &plan->cap_build, plan->n_build + 1, sizeof *plan->build, err));
-  plan->build[plan->n_build++] = (cpu_build){.node = id, .slot = be->fr.node[id].hist, .from = -1, .wanted = 1};
+  plan->build[plan->n_build++] = (cpu_build){.node = id, .hist = be->fr.node[id].hist, .from = -1, .wanted = 1};
   return GBT_OK;
 }
 
@@ -88,7 +88,7 @@ static gbt_status plan_pair(gbt_ctx *ctx, cpu_backend *be, int32_t left, gbt_err
   cpu_build *build = &plan->build[plan->n_build - 1];
   build->from = node[large].hist;
   build->wanted = node[small].splittable;
-  plan->subtract[plan->n_subtract++] = (cpu_subtract){build->from, build->slot, (int32_t)plan->n_build - 1};
+  plan->subtract[plan->n_subtract++] = (cpu_subtract){build->from, build->hist, (int32_t)plan->n_build - 1};
   return GBT_OK;
 }
 
@@ -130,7 +130,7 @@ static gbt_status plan_units(gbt_ctx *ctx, const cpu_span *span, gbt_error *err)
 typedef struct group_place {
   int32_t number;
   const gbt_group *group;
-  gbt_sum *sum;    /* in the node's slot */
+  gbt_sum *sum;    /* in the node's histogram */
   uint32_t *count; /* NULL when nobody counts */
   gbt_sum *acc;    /* in the thread's scratch */
   uint32_t *acc_count;
@@ -147,8 +147,8 @@ typedef struct strip_places {
 static strip_places places_of(const cpu_backend *be, const cpu_unit *unit, const cpu_scratch *scratch) {
   const gbt_layout *layout = be->layout;
   GBT_ASSERT((size_t)unit->build < be->hist.n_build && unit->strip < layout->n_strips);
-  GBT_ASSERT((size_t)be->hist.build[unit->build].slot < be->pool.n);
-  const cpu_hist *hist = &be->pool.hist[be->hist.build[unit->build].slot];
+  GBT_ASSERT((size_t)be->hist.build[unit->build].hist < be->pool.n);
+  const cpu_hist *hist = &be->pool.hist[be->hist.build[unit->build].hist];
   int32_t first = layout->strip_beg[unit->strip];
   strip_places p = {.n = layout->strip_beg[unit->strip + 1] - first, .wide = be->grad.wide[be->task.output]};
   for (int32_t k = 0; k < p.n; k++) {
@@ -223,7 +223,7 @@ static void add_dense(const cpu_span *span, const cpu_unit *unit, const strip_pl
   }
 }
 
-/* ---- from the accumulators to the node's slots ---- */
+/* ---- from the accumulators to the node's histogram ---- */
 
 static void merge_packed(const int64_t *acc, gbt_sum *sum, uint32_t n, int add) {
   for (uint32_t i = 0; i < n; i++) {
@@ -359,7 +359,7 @@ static gbt_status sum_ranks(gbt_ctx *ctx, cpu_backend *be, gbt_error *err) {
   if (gbt_comm_alone(ctx)) return GBT_OK;
   GBT_TRY(gbt_mem_grow(&be->mem, &be->hist.part, &be->hist.cap_part, need, sizeof *be->hist.part, err));
   for (size_t b = 0; b < be->hist.n_build; b++) {
-    const cpu_hist *hist = &be->pool.hist[be->hist.build[b].slot];
+    const cpu_hist *hist = &be->pool.hist[be->hist.build[b].hist];
     if (be->n_rows == 0) memset(hist->sum, 0, (2 * dense + sparse_numbers) * sizeof(int64_t));
     if (be->n_rows == 0 && hist->count) memset(hist->count, 0, be->layout->n_slots * sizeof *hist->count);
     be->hist.part[n++] = (gbt_comm_part){hist->sum, 2 * dense, GBT_COMM_I64};

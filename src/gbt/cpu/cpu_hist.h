@@ -15,15 +15,15 @@
 
 /* A histogram to be built from rows, and one to be got by subtraction. */
 typedef struct cpu_build {
-  int32_t node, slot;
-  int32_t from;    /* the slot that it will be taken off, -1: none */
+  int32_t node, hist;
+  int32_t from;    /* the histogram that it will be taken off, -1: none */
   int32_t wanted;  /* not only to be taken off */
   int32_t at_once; /* the sparse part is taken off while it is added up */
   uint32_t n_lists; /* the sparse part: units of lists by row; 0: column by column, of all rows */
 } cpu_build;
 
 typedef struct cpu_subtract {
-  int32_t from, what; /* slots: from -= what */
+  int32_t from, what; /* histograms: from -= what */
   int32_t build;      /* of `what` */
 } cpu_subtract;
 

@@ -2,13 +2,13 @@
  *
  *   all rows (the root)    column by column: a task takes some features, whose sums stay in the second-level cache, and
  *                          writes them straight to their place
- *   few rows               list by list, straight into the node's slot; where that is less work than a pass over all
+ *   few rows               list by list, straight into the histogram; where that is less work than a pass over all
  *                          slots, what is added here is taken off the larger sibling at once
  *   many rows              list by list in several units, each into its thread's accumulators, merged under a lock
  *
  * Packed sums. Where no slot is met by more than 65,536 rows of the train set, g and h of a slot share 64 bits, as in
- * cpu_hist_kernels.h, in the accumulators and in the node's slots: half of the memory and of the traffic. Differences
- * of such sums are the sums of the differences, for h of a part is never above h of the whole. */
+ * cpu_hist_kernels.h, in the accumulators and in the node's histogram: half of the memory and of the traffic.
+ * Differences of such sums are the sums of the differences, for h of a part is never above h of the whole. */
 #include <string.h>
 
 #include "../base/comm.h"
@@ -268,10 +268,10 @@ static void merge(const cpu_backend *be, const cpu_scratch *scratch, void *to, u
   for (uint32_t i = 0; count && i < n; i++) count[i] += scratch->count[i];
 }
 
-static void *sums_of(const cpu_backend *be, int32_t slot) { return be->pool.hist[slot].sum + be->layout->sparse_slot; }
+static void *sums_of(const cpu_backend *be, int32_t hist) { return be->pool.hist[hist].sum + be->layout->sparse_slot; }
 
-static uint32_t *counts_of(const cpu_backend *be, int32_t slot) {
-  return be->hist.group_counts[be->layout->n_groups] ? be->pool.hist[slot].count + be->layout->sparse_slot : NULL;
+static uint32_t *counts_of(const cpu_backend *be, int32_t hist) {
+  return be->hist.group_counts[be->layout->n_groups] ? be->pool.hist[hist].count + be->layout->sparse_slot : NULL;
 }
 
 static size_t cell_of(const cpu_backend *be, const cpu_unit *unit) {
@@ -307,8 +307,8 @@ void cpu_hist_sparse_unit(const cpu_span *span, const cpu_unit *unit, cpu_scratc
   const cpu_backend *be = span->be;
   const gbt_layout *layout = be->layout;
   const cpu_build *build = &be->hist.build[unit->build];
-  void *sum = sums_of(be, build->slot);
-  uint32_t *count = counts_of(be, build->slot);
+  void *sum = sums_of(be, build->hist);
+  uint32_t *count = counts_of(be, build->hist);
   if (unit->strip > layout->n_strips) {
     const gbt_place *first = &layout->place[layout->sparse_feat[unit->beg]];
     const gbt_place *last = &layout->place[layout->sparse_feat[unit->end - 1]];

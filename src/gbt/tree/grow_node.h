@@ -28,7 +28,7 @@ typedef struct gbt_grow_node {
   int32_t number;              /* in the tree; -1 while it is only in wait */
   int32_t ahead;               /* children that are in wait, 0 for none */
   double reach;                /* best-first: least gain on the way to its split that the policy has not come to */
-  int32_t hist;                /* the backend's histogram slot, -1 for none */
+  int32_t hist;                /* the number of its histogram, -1: it has none */
   uint32_t set_beg, set_words; /* categorical split: bitset over codes that go left, in frontier->sets */
 } gbt_grow_node;
 
