@@ -46,7 +46,7 @@ typedef struct stage {
 
 typedef struct stage_spec {
   int32_t n_features, n_outputs, n_rounds, n_splits, max_depth;
-  int same_level;    /* a level's nodes are all alike */
+  int same_layer;    /* a layer's nodes are all alike */
   int32_t with_sets; /* levels of the first feature, by which some nodes split; 0: all are numbers */
   int64_t n_rows;
   int leaves_in_16; /* how often a node is not split; 0 for 4. With 8 and more trees are long and thin */
@@ -109,23 +109,23 @@ static void set_split(test_rng *rng, const stage_spec *spec, gbt_node *node) {
 
 /* Splits the nodes in order, some of them not, down to max_depth. Returns the number of nodes. */
 static uint32_t grow(test_rng *rng, const stage_spec *spec, gbt_node *nodes, uint32_t *depth) {
-  uint32_t n = 1, level[4096] = {0};
+  uint32_t n = 1, layer[4096] = {0};
   gbt_node alike = {.left = 0};
   memset(nodes, 0, 4096 * sizeof *nodes);
   *depth = 0;
   for (uint32_t i = 0; i < n; i++) {
-    int fresh = i == 0 || level[i] != level[i - 1];
+    int fresh = i == 0 || layer[i] != layer[i - 1];
     if (fresh) set_split(rng, spec, &alike);
     nodes[i].arg.value = test_bell(rng);
-    if (level[i] == (uint32_t)spec->max_depth || (int32_t)(n / 2) >= spec->n_splits) continue;
+    if (layer[i] == (uint32_t)spec->max_depth || (int32_t)(n / 2) >= spec->n_splits) continue;
     int is_last = i + 1 == n; /* of a thin tree's nodes */
-    if (!spec->same_level && !is_last && test_below(rng, 16) < (spec->leaves_in_16 > 0 ? spec->leaves_in_16 : 4))
+    if (!spec->same_layer && !is_last && test_below(rng, 16) < (spec->leaves_in_16 > 0 ? spec->leaves_in_16 : 4))
       continue;
     nodes[i] = alike;
-    if (!spec->same_level) set_split(rng, spec, &nodes[i]);
+    if (!spec->same_layer) set_split(rng, spec, &nodes[i]);
     nodes[i].left = n;
-    level[n] = level[n + 1] = level[i] + 1;
-    if (level[n] > *depth) *depth = level[n];
+    layer[n] = layer[n + 1] = layer[i] + 1;
+    if (layer[n] > *depth) *depth = layer[n];
     n += 2;
   }
   return n;
@@ -143,7 +143,7 @@ static void make_trees(stage *s, test_rng *rng, const stage_spec *spec) {
   for (int32_t t = 0; t < spec->n_rounds * spec->n_outputs; t++) {
     uint32_t depth, n = grow(rng, spec, nodes, &depth), n_words = spec->with_sets ? MOST_WORDS : 0;
     for (int i = 0; i < MOST_WORDS; i++) words[i] = (uint32_t)test_u(rng);
-    s->n_tables += depth <= GBTI_TABLE_DEPTH || (depth <= GBTI_TABLE_LEVELS && n <= 511);
+    s->n_tables += depth <= GBTI_TABLE_DEPTH || (depth <= GBTI_TABLE_LAYERS && n <= 511);
     gbt_tree_parts tree = {n, n_words, nodes, zeros, zeros, counts, words, NULL};
     CHECK_OK(gbt_forest_add(s->forest, &tree, test_err));
   }
@@ -258,7 +258,7 @@ static void mixed_runs(void) {
   }
 }
 
-/* Below the levels whose places follow from the way; up to the limits of levels and leaves, and over them. */
+/* Below the layers whose places follow from the way; up to the limits of layers and leaves, and over them. */
 static void long_trees(void) {
   test_rng rng = {37};
   static const int32_t splits[] = {30, 100, 254, 255, 256};
@@ -314,11 +314,11 @@ static int check_codes(const double *cuts, uint32_t n, const double *x, int32_t 
   uint8_t code[2][CODED_GROUPS * CODED_STRIDE];
   gbti_pack pack = {.cuts = tree};
   gbti_pack_feature f = {.n_cuts = n};
-  while (((uint32_t)1 << f.n_levels) <= n) f.n_levels++;
-  for (uint32_t level = 0; level < f.n_levels; level++)
-    for (uint32_t j = 0; j < (uint32_t)1 << level; j++) {
-      uint32_t rank = ((2 * j + 1) << (f.n_levels - 1 - level)) - 1;
-      tree[((uint32_t)1 << level) + j] = rank < n ? cuts[rank] : (double)INFINITY;
+  while (((uint32_t)1 << f.n_steps) <= n) f.n_steps++;
+  for (uint32_t step = 0; step < f.n_steps; step++)
+    for (uint32_t j = 0; j < (uint32_t)1 << step; j++) {
+      uint32_t rank = ((2 * j + 1) << (f.n_steps - 1 - step)) - 1;
+      tree[((uint32_t)1 << step) + j] = rank < n ? cuts[rank] : (double)INFINITY;
     }
   gbti_coder coder = {.cuts = room, .cell = n > GBTI_CODER_FEW ? cells : NULL};
   for (int i = 0; i < ROOM; i++) room[i] = (double)NAN;

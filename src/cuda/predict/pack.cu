@@ -10,7 +10,7 @@
 enum {
   MAX_PLAIN_NODES = 1 << 24, /* of a plain run, unless its first tree has more */
   PLAIN_STEPS = 24,          /* that a row takes through a plain tree, about */
-  MAX_LEVELS = 16            /* of a tree of levels */
+  MAX_LAYERS = 16            /* of a tree of layers */
 };
 
 /* Sizes of a blob's parts. */
@@ -53,27 +53,27 @@ static int same_split(const cu_predict_source *from, uint32_t i, uint32_t j) {
   return a->rank != GBTI_PACK_BY_LEVEL || from->wide[i].beg == from->wide[j].beg;
 }
 
-/* Whether all levels of a tree have one split each, and how many they are. Every way is gone; where all ask at every
- * level, what is left of the nodes are leaves. */
-static int has_levels(const cu_predict_source *from, uint32_t *depth) {
+/* Whether all layers of a tree have one split each, and how many they are. Every way is gone; where all ask at every
+ * layer, what is left of the nodes are leaves. */
+static int has_layers(const cu_predict_source *from, uint32_t *depth) {
   *depth = 0;
-  while (*depth <= MAX_LEVELS && ((uint32_t)2 << *depth) - 1 < from->tree->n_nodes) ++*depth;
-  if (*depth > MAX_LEVELS || ((uint32_t)2 << *depth) - 1 != from->tree->n_nodes) return 0;
+  while (*depth <= MAX_LAYERS && ((uint32_t)2 << *depth) - 1 < from->tree->n_nodes) ++*depth;
+  if (*depth > MAX_LAYERS || ((uint32_t)2 << *depth) - 1 != from->tree->n_nodes) return 0;
   for (uint32_t way = 0; way < (uint32_t)1 << *depth; way++) {
     uint32_t at = 0, first = 0; /* first: the way that goes left only */
-    for (uint32_t level = 0; level < *depth; level++) {
+    for (uint32_t layer = 0; layer < *depth; layer++) {
       if (!same_split(from, at, first)) return 0;
-      at = from->node[at].child + (way >> (*depth - 1 - level) & 1u);
+      at = from->node[at].child + (way >> (*depth - 1 - layer) & 1u);
       first = from->node[first].child;
     }
   }
   return 1;
 }
 
-static cu_predict_measure measure_levels(const cu_predict_source *from, uint32_t depth) {
+static cu_predict_measure measure_layers(const cu_predict_source *from, uint32_t depth) {
   uint32_t n_leaves = (uint32_t)1 << depth;
-  cu_predict_measure size = {depth, 0, n_leaves, n_leaves, 0, CU_PREDICT_LEVELS, depth};
-  for (uint32_t level = 0, at = 0; level < depth; level++, at = from->node[at].child)
+  cu_predict_measure size = {depth, 0, n_leaves, n_leaves, 0, CU_PREDICT_LAYERS, depth};
+  for (uint32_t layer = 0, at = 0; layer < depth; layer++, at = from->node[at].child)
     if (from->node[at].rank == GBTI_PACK_BY_LEVEL) size.n_words += from->wide[at].last + 2;
   return size;
 }
@@ -95,7 +95,7 @@ static void measure_task(void *arg, int64_t task, int thread) {
   cu_predict_fill *fill = (cu_predict_fill *)arg;
   cu_predict_source from = source_of(fill, task);
   uint32_t depth;
-  fill->size[task] = has_levels(&from, &depth) ? measure_levels(&from, depth) : measure_nodes(&from);
+  fill->size[task] = has_layers(&from, &depth) ? measure_layers(&from, depth) : measure_nodes(&from);
 }
 
 static void write_value(const cu_predict_fill *fill, const cu_predict_source *from, uint32_t leaf,
@@ -112,17 +112,17 @@ static uint32_t write_set(const gbti_pack *pack, const gbti_pack_wide *wide, uin
   return at;
 }
 
-static void fill_levels(const cu_predict_fill *fill, const cu_predict_source *from, const cu_predict_tree *tree,
+static void fill_layers(const cu_predict_fill *fill, const cu_predict_source *from, const cu_predict_tree *tree,
                         cu_predict_node *to) {
   uint32_t *numbers = (uint32_t *)(to + tree->depth), *words = (uint32_t *)(to + tree->word_at), word = 0;
-  for (uint32_t level = 0, at = 0; level < tree->depth; level++, at = from->node[at].child) {
-    to[level].what = (uint32_t)(from->node[at].col / GBTI_PACK_LANES) | (uint32_t)from->node[at].rank << 16;
-    to[level].next = word;
+  for (uint32_t layer = 0, at = 0; layer < tree->depth; layer++, at = from->node[at].child) {
+    to[layer].what = (uint32_t)(from->node[at].col / GBTI_PACK_LANES) | (uint32_t)from->node[at].rank << 16;
+    to[layer].next = word;
     if (from->node[at].rank == GBTI_PACK_BY_LEVEL) word = write_set(fill->pack, &from->wide[at], words, word);
   }
   for (uint32_t way = 0; way < (uint32_t)1 << tree->depth; way++) {
     uint32_t at = 0;
-    for (uint32_t level = tree->depth; level-- > 0;) at = from->node[at].child + (way >> level & 1u);
+    for (uint32_t layer = tree->depth; layer-- > 0;) at = from->node[at].child + (way >> layer & 1u);
     numbers[way] = at;
     write_value(fill, from, at, &to[tree->value_at + way]);
   }
@@ -156,8 +156,8 @@ static void fill_task(void *arg, int64_t task, int thread) {
   const cu_predict_fill *fill = (const cu_predict_fill *)arg;
   const cu_predict_tree *tree = &fill->tree[fill->place[task]];
   cu_predict_source from = source_of(fill, task);
-  if (tree->kind == CU_PREDICT_LEVELS)
-    fill_levels(fill, &from, tree, fill->blob + tree->at);
+  if (tree->kind == CU_PREDICT_LAYERS)
+    fill_layers(fill, &from, tree, fill->blob + tree->at);
   else
     fill_nodes(fill, &from, tree, fill->blob + tree->at);
 }
@@ -236,11 +236,11 @@ static gbt_status put_features(gbt_ctx *ctx, const cu_predict_plan *plan, const 
   for (uint32_t j = 0; j < pack->n_feats; j++) {
     const gbti_pack_feature *f = &pack->feats[j];
     feat[j].column = column_of(group, f->feat);
-    for (int kind = 0; kind < GBTI_PACK_KINDS; kind++) feat[j].slot[kind] = f->slot[kind];
+    for (int kind = 0; kind < GBTI_PACK_KINDS; kind++) feat[j].code_col[kind] = f->code_col[kind];
     feat[j].cut_beg = (uint32_t)f->cut_beg;
     feat[j].n_cuts = f->n_cuts;
-    feat[j].n_levels = f->n_levels;
-    if (f->cut_beg + ((size_t)1 << f->n_levels) > n_cuts) n_cuts = f->cut_beg + ((size_t)1 << f->n_levels);
+    feat[j].n_steps = f->n_steps;
+    if (f->cut_beg + ((size_t)1 << f->n_steps) > n_cuts) n_cuts = f->cut_beg + ((size_t)1 << f->n_steps);
   }
   gbt_status status = put(plan, &run->feat, feat, pack->n_feats, err);
   gbt_mem_free(&ctx->mem, feat);
@@ -259,7 +259,7 @@ static gbt_status put_pack(gbt_ctx *ctx, const cu_predict_plan *plan, const gbti
   run->trees = pack->trees;
   run->packed = 1;
   run->n_steps = (double)pack->n_steps;
-  run->n_slots = pack->n_slots;
+  run->n_code_cols = pack->n_code_cols;
   GBT_TRY_GOTO(gbt_mem_array(mem, n, sizeof *fill.size, &fill.size, err), done);
   GBT_TRY_GOTO(gbt_mem_array(mem, n, sizeof *fill.place, &fill.place, err), done);
   GBT_TRY_GOTO(gbt_mem_array(mem, n, sizeof *fill.tree, &fill.tree, err), done);

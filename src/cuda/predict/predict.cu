@@ -151,16 +151,16 @@ static void drop_buffer(cu_memory *memory, cu_predict_buffer *b) {
 }
 
 static gbt_status make_buffer(cu_predict_pipe *p, cu_predict_buffer *b, gbt_error *err) {
-  size_t n = (size_t)p->rows, n_results = n * (size_t)p->n_results, most_slots = 0;
+  size_t n = (size_t)p->rows, n_results = n * (size_t)p->n_results, most_code_cols = 0;
   size_t height = (n + CU_PREDICT_HEIGHT - 1) / CU_PREDICT_HEIGHT * CU_PREDICT_HEIGHT;
   for (size_t i = 0; i < p->group.n_runs; i++)
-    if (p->group.run[i].n_slots > most_slots) most_slots = p->group.run[i].n_slots;
+    if (p->group.run[i].n_code_cols > most_code_cols) most_code_cols = p->group.run[i].n_code_cols;
   int scores = p->job->scores != NULL;
   if (p->group.n_cols > 0) {
     GBT_TRY(cu_new(&p->memory, &b->x, n * (size_t)p->group.n_cols, err));
     GBT_TRY(cu_host_alloc(n * (size_t)p->group.n_cols * sizeof(double), &b->x_up, err));
   }
-  if (most_slots > 0) GBT_TRY(cu_new(&p->memory, &b->code, height * most_slots, err));
+  if (most_code_cols > 0) GBT_TRY(cu_new(&p->memory, &b->code, height * most_code_cols, err));
   if (scores)
     GBT_TRY(cu_new(&p->memory, &b->score, n_results, err));
   else

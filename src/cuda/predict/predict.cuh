@@ -9,14 +9,14 @@
  *
  *   blob     a tree in units of 8 bytes:  nodes | set entries | leaf values | words of sets
  *            it is read from shared memory as a whole, or, when it is too large, from where it lies
- *   level    a tree whose levels have one split each, as those of symmetric growth:  a node for each level | numbers of
- *            the leaves | leaf values | words of sets. Leaves stand by the way to them, a bit for each level, 1 = right
+ *   layers   a tree whose layers have one split each, as those of symmetric growth:  a node for each layer | numbers of
+ *            the leaves | leaf values | words of sets. Leaves stand by the way to them, a bit for each layer, 1 = right
  *   order    a run's trees by output, then as in the forest: a score is kept in a register while all trees of its
  *            output go by, and its additions have the forest's order
  *   part     neighbouring trees of an output that fit into shared memory together
  *
  * Chunks of rows have one column for each feature that any tree uses, and codes for each column of a pack:
- *   x[column * stride + row], code[slot * code_stride + row]; results as x, by output or by tree. */
+ *   x[column * stride + row], code[code_col * code_stride + row]; results as x, by output or by tree. */
 #pragma once
 
 #include "../base/block.cuh"
@@ -30,15 +30,15 @@ enum {
   CU_PREDICT_HEIGHT = CU_PREDICT_BLOCK * CU_PREDICT_ROWS
 };
 
-/* Kinds of trees: of one split a level (a leaf alone is one of no levels), by numbers alone, any. */
-enum { CU_PREDICT_LEVELS, CU_PREDICT_NUMBERS, CU_PREDICT_ANY };
+/* Kinds of trees: of one split a layer (a leaf alone is one of no layers), by numbers alone, any. */
+enum { CU_PREDICT_LAYERS, CU_PREDICT_NUMBERS, CU_PREDICT_ANY };
 
 /* A node, by its rank:
  *   a number's     next = left child; codes above the rank go to the child behind it
  *   BY_LEVEL       next = place of its set entry among the tree's units: {left child, place of the set among the words}
  *                  a set: how far its last word is behind its first, then its words (gbti_set_right)
  *   LEAF           next = place of its value among the tree's values
- * A level's: as the first two, but children are not needed; next = place of the set among the words. */
+ * A layer's: as the first two, but children are not needed; next = place of the set among the words. */
 struct __align__(8) cu_predict_node {
   uint32_t what; /* column of codes | rank << 16 */
   uint32_t next;
@@ -48,7 +48,7 @@ struct cu_predict_tree {
   uint64_t number;            /* in the forest */
   uint32_t at, n_units;       /* its blob among the run's units; both even */
   uint32_t value_at, word_at; /* first unit of its values, of its words, from `at` on */
-  uint32_t kind, depth;       /* CU_PREDICT_LEVELS: how many */
+  uint32_t kind, depth;       /* CU_PREDICT_LAYERS: how many */
 };
 
 struct cu_predict_part {
@@ -60,8 +60,8 @@ struct cu_predict_part {
 /* As gbti_pack_feature. */
 struct cu_predict_feature {
   int32_t column; /* of the chunk */
-  int32_t slot[GBTI_PACK_KINDS];
-  uint32_t cut_beg, n_cuts, n_levels;
+  int32_t code_col[GBTI_PACK_KINDS];
+  uint32_t cut_beg, n_cuts, n_steps;
 };
 
 struct cu_predict_plain {
@@ -73,7 +73,7 @@ struct cu_predict_run {
   gbt_tree_range trees;
   int packed;
   double n_steps; /* that a row takes, about */
-  uint32_t n_slots, part_units;
+  uint32_t n_code_cols, part_units;
   cu_array<cu_predict_node> blob;
   cu_array<cu_predict_tree> tree;
   cu_array<cu_predict_part> part;

@@ -24,15 +24,16 @@ __global__ static void k_codes(cu_predict_codes a) {
     const double *cut = a.cut + f.cut_beg, *x = a.x + (uint64_t)(uint32_t)f.column * a.stride;
     for (uint32_t r = blockIdx.x * blockDim.x + threadIdx.x; r < a.n_padded; r += gridDim.x * blockDim.x) {
       double v = r < a.n_rows ? x[r] : 0.0;
-      if (f.slot[GBTI_PACK_LEVEL] >= 0)
-        a.code[(uint64_t)(uint32_t)f.slot[GBTI_PACK_LEVEL] * a.code_stride + r] = gbti_level_code(v);
-      if (f.slot[GBTI_PACK_LOW] < 0 && f.slot[GBTI_PACK_HIGH] < 0) continue;
+      if (f.code_col[GBTI_PACK_LEVEL] >= 0)
+        a.code[(uint64_t)(uint32_t)f.code_col[GBTI_PACK_LEVEL] * a.code_stride + r] = gbti_level_code(v);
+      if (f.code_col[GBTI_PACK_LOW] < 0 && f.code_col[GBTI_PACK_HIGH] < 0) continue;
       uint32_t at = 1;
-      for (uint32_t level = 0; level < f.n_levels; level++) at = gbti_cut_step(cut, at, v);
-      uint16_t code = (uint16_t)(at - ((uint32_t)1 << f.n_levels));
-      if (f.slot[GBTI_PACK_LOW] >= 0) a.code[(uint64_t)(uint32_t)f.slot[GBTI_PACK_LOW] * a.code_stride + r] = code;
-      if (f.slot[GBTI_PACK_HIGH] < 0) continue;
-      a.code[(uint64_t)(uint32_t)f.slot[GBTI_PACK_HIGH] * a.code_stride + r] = v != v ? (uint16_t)f.n_cuts : code;
+      for (uint32_t step = 0; step < f.n_steps; step++) at = gbti_cut_step(cut, at, v);
+      uint16_t code = (uint16_t)(at - ((uint32_t)1 << f.n_steps));
+      if (f.code_col[GBTI_PACK_LOW] >= 0)
+        a.code[(uint64_t)(uint32_t)f.code_col[GBTI_PACK_LOW] * a.code_stride + r] = code;
+      if (f.code_col[GBTI_PACK_HIGH] < 0) continue;
+      a.code[(uint64_t)(uint32_t)f.code_col[GBTI_PACK_HIGH] * a.code_stride + r] = v != v ? (uint16_t)f.n_cuts : code;
     }
   }
 }
@@ -44,7 +45,7 @@ struct cu_predict_walk {
   const uint32_t *part_beg;
   const uint16_t *code;
   uint64_t stride, code_stride, first_tree; /* first_tree: whose leaves are column 0 */
-  uint32_t n_rows, n_slots, part_units;
+  uint32_t n_rows, n_code_cols, part_units;
   int32_t n_outputs;
   double *score;
   int32_t *leaf;
@@ -82,15 +83,15 @@ __device__ static __forceinline__ void walk_nodes(const cu_predict_node *node, c
   } while (moving);
 }
 
-/* The same for a tree of levels: all rows ask the same at the same time. */
+/* The same for a tree of layers: all rows ask the same at the same time. */
 template <int ROWS>
-__device__ static __forceinline__ void walk_levels(const cu_predict_node *node, const uint32_t *words, uint32_t depth,
+__device__ static __forceinline__ void walk_layers(const cu_predict_node *node, const uint32_t *words, uint32_t depth,
                                                    const uint16_t *code, uint64_t pitch, uint32_t *at,
                                                    uint32_t *value) {
   CU_UNROLL
   for (int i = 0; i < ROWS; i++) value[i] = 0;
-  for (uint32_t level = 0; level < depth; level++) {
-    const cu_predict_node n = node[level];
+  for (uint32_t layer = 0; layer < depth; layer++) {
+    const cu_predict_node n = node[layer];
     const uint16_t *column = code + (n.what & 0xffffu) * pitch;
     uint32_t rank = n.what >> 16;
     CU_UNROLL
@@ -114,8 +115,8 @@ __device__ static __forceinline__ void walk_part(const cu_predict_walk &a, const
     const cu_predict_node *node = from + (tree.at - part.at);
     uint32_t at[ROWS], value[ROWS];
     const uint32_t *words = (const uint32_t *)(node + tree.word_at);
-    if (tree.kind == CU_PREDICT_LEVELS)
-      walk_levels<ROWS>(node, words, tree.depth, code, pitch, at, value);
+    if (tree.kind == CU_PREDICT_LAYERS)
+      walk_layers<ROWS>(node, words, tree.depth, code, pitch, at, value);
     else if (tree.kind == CU_PREDICT_NUMBERS)
       walk_nodes<ROWS, false>(node, words, code, pitch, at, value);
     else
@@ -146,7 +147,7 @@ template <int ROWS, bool NEAR> __global__ static void k_walk(cu_predict_walk a) 
     uint32_t output = w % (uint32_t)a.n_outputs, beg = w / (uint32_t)a.n_outputs * BLOCK_ROWS, row = beg + threadIdx.x;
     if (NEAR) {
       __syncthreads(); /* nobody walks any more */
-      for (uint32_t i = threadIdx.x; i < a.n_slots * (BLOCK_ROWS / 2); i += CU_PREDICT_BLOCK)
+      for (uint32_t i = threadIdx.x; i < a.n_code_cols * (BLOCK_ROWS / 2); i += CU_PREDICT_BLOCK)
         near[i] = *(const uint32_t *)(a.code + i / (BLOCK_ROWS / 2) * a.code_stride + beg + i % (BLOCK_ROWS / 2) * 2);
     }
     const uint16_t *code = NEAR ? (const uint16_t *)near + threadIdx.x : a.code + row;
@@ -236,10 +237,10 @@ static int walks_many(const cu_predict_device *device, uint32_t n_rows, int32_t 
 static gbt_status pass_packed(const cu_predict_device *device, const cu_predict_group *group, const cu_predict_run *run,
                               int32_t n_outputs, const cu_predict_chunk *chunk, cudaStream_t stream, gbt_error *err) {
   cu_predict_walk walk = {run->blob.at,    run->tree.at,       run->part.at,     run->part_beg.at, chunk->code,
-                          chunk->stride,   chunk->code_stride, group->trees.beg, chunk->n_rows,    run->n_slots,
+                          chunk->stride,   chunk->code_stride, group->trees.beg, chunk->n_rows,    run->n_code_cols,
                           run->part_units, n_outputs,          chunk->score,     chunk->leaf};
   size_t units = run->part_units * sizeof(cu_predict_node);
-  size_t codes = (size_t)run->n_slots * CU_PREDICT_BLOCK * sizeof(uint16_t);
+  size_t codes = (size_t)run->n_code_cols * CU_PREDICT_BLOCK * sizeof(uint16_t);
   int rows = walks_many(device, chunk->n_rows, n_outputs) ? CU_PREDICT_ROWS : 1;
   if (units + rows * codes > device->shared && device->rows == 0) rows = 1;
   int near = units + rows * codes <= device->shared;

@@ -1,7 +1,8 @@
 /* Predicting many rows with packed trees (predict_job.h).
  *
  *   block    up to BLOCK rows: every feature that the trees use is read and turned into codes
- *   codes    LANES rows side by side, column by column:  codes[(row / LANES * n_slots + slot) * LANES + row % LANES]
+ *   codes    LANES rows side by side, column by column:
+ *            codes[(row / LANES * n_code_cols + code_col) * LANES + row % LANES]
  *   walk     LANES rows through one tree: for each a chain of loads, so that the machine works on LANES chains at once.
  *            Children are chosen by adding a comparison, never by a jump; rows that have arrived turn in their leaf.
  *
@@ -41,7 +42,7 @@ typedef struct packed_run {
   gbt_tree_range trees;
   int32_t block;
   int64_t rows_per_task;
-  uint16_t *codes; /* by thread: block x n_slots */
+  uint16_t *codes; /* by thread: block x n_code_cols */
   uint16_t *code;  /* by thread: block */
   double *x;       /* by thread: two blocks */
   uint32_t *pos;   /* by thread: block */
@@ -53,14 +54,14 @@ typedef struct packed_run {
 
 /* code[r] = number of cuts below x[r]; 0 for NaN. Down the tree of cuts: the way taken is the number. n: a multiple of
  * LANES. */
-NOINLINE static void count_cuts_below(const double *cuts, uint32_t n_levels, const double *x, int32_t n,
+NOINLINE static void count_cuts_below(const double *cuts, uint32_t n_steps, const double *x, int32_t n,
                                       uint16_t *code) {
   for (int32_t r = 0; r < n; r += LANES) {
     uint32_t at[LANES];
     for (int k = 0; k < LANES; k++) at[k] = 1;
-    for (uint32_t level = 0; level < n_levels; level++)
+    for (uint32_t step = 0; step < n_steps; step++)
       for (int k = 0; k < LANES; k++) at[k] = gbti_cut_step(cuts, at[k], x[r + k]);
-    for (int k = 0; k < LANES; k++) code[r + k] = (uint16_t)(at[k] - ((uint32_t)1 << n_levels));
+    for (int k = 0; k < LANES; k++) code[r + k] = (uint16_t)(at[k] - ((uint32_t)1 << n_steps));
   }
 }
 
@@ -69,15 +70,15 @@ static void code_levels(const double *x, int32_t n, uint16_t *code) {
 }
 
 /* A column into its place among the codes. */
-static void put_column(const uint16_t *code, int32_t n, uint32_t n_slots, int32_t slot, uint16_t *codes) {
+static void put_column(const uint16_t *code, int32_t n, uint32_t n_code_cols, int32_t code_col, uint16_t *codes) {
   for (int32_t r = 0; r < n; r += LANES)
-    memcpy(codes + (size_t)r * n_slots + (size_t)slot * LANES, code + r, LANES * sizeof *code);
+    memcpy(codes + (size_t)r * n_code_cols + (size_t)code_col * LANES, code + r, LANES * sizeof *code);
 }
 
 /* Reads n rows and writes their codes; the last group of lanes is filled up with zeros. */
 static void code_block(const packed_run *run, int64_t row, int32_t n, int thread) {
   const gbti_pack *pack = run->pack;
-  uint16_t *codes = run->codes + (size_t)thread * (size_t)run->block * pack->n_slots;
+  uint16_t *codes = run->codes + (size_t)thread * (size_t)run->block * pack->n_code_cols;
   uint16_t *code = run->code + (size_t)thread * (size_t)run->block;
   double *x = run->x + (size_t)thread * 2 * (size_t)run->block;
   int64_t *cursor = run->cursor + (size_t)thread * pack->n_feats;
@@ -86,16 +87,16 @@ static void code_block(const packed_run *run, int64_t row, int32_t n, int thread
   for (uint32_t j = 0; j < pack->n_feats; j++) {
     const gbti_pack_feature *f = &pack->feats[j];
     gbt_binding_read(run->job->binding, row, n, &f->feat, 1, &cursor[j], x, 1);
-    if (f->slot[GBTI_PACK_LEVEL] >= 0) {
+    if (f->code_col[GBTI_PACK_LEVEL] >= 0) {
       code_levels(x, padded, code);
-      put_column(code, padded, pack->n_slots, f->slot[GBTI_PACK_LEVEL], codes);
+      put_column(code, padded, pack->n_code_cols, f->code_col[GBTI_PACK_LEVEL], codes);
     }
-    if (f->slot[GBTI_PACK_LOW] < 0 && f->slot[GBTI_PACK_HIGH] < 0) continue;
-    count_cuts_below(pack->cuts + f->cut_beg, f->n_levels, x, padded, code);
-    if (f->slot[GBTI_PACK_LOW] >= 0) put_column(code, padded, pack->n_slots, f->slot[GBTI_PACK_LOW], codes);
-    if (f->slot[GBTI_PACK_HIGH] < 0) continue;
+    if (f->code_col[GBTI_PACK_LOW] < 0 && f->code_col[GBTI_PACK_HIGH] < 0) continue;
+    count_cuts_below(pack->cuts + f->cut_beg, f->n_steps, x, padded, code);
+    if (f->code_col[GBTI_PACK_LOW] >= 0) put_column(code, padded, pack->n_code_cols, f->code_col[GBTI_PACK_LOW], codes);
+    if (f->code_col[GBTI_PACK_HIGH] < 0) continue;
     for (int32_t r = 0; r < padded; r++) code[r] = x[r] != x[r] ? (uint16_t)f->n_cuts : code[r];
-    put_column(code, padded, pack->n_slots, f->slot[GBTI_PACK_HIGH], codes);
+    put_column(code, padded, pack->n_code_cols, f->code_col[GBTI_PACK_HIGH], codes);
   }
 }
 
@@ -128,7 +129,7 @@ GBT_FN void step_wide(const gbti_pack_wide *nodes, const uint32_t *words, const 
 NOINLINE static void walk_numbers(const gbti_pack *pack, const gbti_pack_tree *tree, const uint16_t *codes, int32_t n,
                                   uint32_t *pos) {
   const gbti_pack_node *nodes = pack->nodes + tree->node_beg;
-  for (int32_t r = 0; r < n; r += LANES, codes += (size_t)LANES * pack->n_slots) {
+  for (int32_t r = 0; r < n; r += LANES, codes += (size_t)LANES * pack->n_code_cols) {
     uint32_t at[LANES] = {0};
     if (tree->depth <= SHALLOW)
       step_numbers(nodes, codes, tree->depth, at);
@@ -142,7 +143,7 @@ NOINLINE static void walk_wide(const gbti_pack *pack, const gbti_pack_tree *tree
                                uint32_t *pos) {
   const gbti_pack_node *nodes = pack->nodes + tree->node_beg;
   const gbti_pack_wide *wide = pack->wide + tree->node_beg;
-  for (int32_t r = 0; r < n; r += LANES, codes += (size_t)LANES * pack->n_slots) {
+  for (int32_t r = 0; r < n; r += LANES, codes += (size_t)LANES * pack->n_code_cols) {
     uint32_t at[LANES] = {0};
     if (tree->depth <= SHALLOW)
       step_wide(wide, pack->words, codes, tree->depth, at);
@@ -162,7 +163,7 @@ static void bytes_of_numbers(const gbti_pack *pack, uint32_t j, const double *x,
   if (n % GBTI_TABLE_ROWS > 0) memcpy(last, x + whole * GBTI_TABLE_ROWS, (size_t)(n % GBTI_TABLE_ROWS) * sizeof *x);
   uint8_t *to[2] = {NULL, NULL};
   for (int kind = GBTI_PACK_HIGH; kind <= GBTI_PACK_LOW; kind++)
-    if (f->slot[kind] >= 0) to[kind] = bytes + (size_t)pack->slot_col[f->slot[kind]] * GBTI_TABLE_ROWS;
+    if (f->code_col[kind] >= 0) to[kind] = bytes + (size_t)pack->byte_col[f->code_col[kind]] * GBTI_TABLE_ROWS;
   gbti_coder_run(&pack->coder[j], f, x, next, whole, to[GBTI_PACK_LOW], to[GBTI_PACK_HIGH], stride);
   if (n % GBTI_TABLE_ROWS == 0) return;
   for (int kind = GBTI_PACK_HIGH; kind <= GBTI_PACK_LOW; kind++)
@@ -171,8 +172,8 @@ static void bytes_of_numbers(const gbti_pack *pack, uint32_t j, const double *x,
 }
 
 /* The four columns of a level. */
-static void bytes_of_levels(const gbti_pack *pack, int32_t slot, const uint16_t *code, int32_t n, uint8_t *bytes) {
-  uint8_t *to = bytes + (size_t)pack->slot_col[slot] * GBTI_TABLE_ROWS;
+static void bytes_of_levels(const gbti_pack *pack, int32_t code_col, const uint16_t *code, int32_t n, uint8_t *bytes) {
+  uint8_t *to = bytes + (size_t)pack->byte_col[code_col] * GBTI_TABLE_ROWS;
   for (int32_t r = 0; r < n; r += GBTI_TABLE_ROWS, to += (size_t)pack->n_cols * GBTI_TABLE_ROWS) {
     int32_t m = n - r < GBTI_TABLE_ROWS ? n - r : GBTI_TABLE_ROWS;
     for (int32_t k = 0; k < m; k++) {
@@ -186,7 +187,7 @@ static void bytes_of_levels(const gbti_pack *pack, int32_t slot, const uint16_t 
 
 /* The first feature from j on that tables ask, or n_feats. */
 static uint32_t asked_from(const gbti_pack *pack, uint32_t j) {
-  while (j < pack->n_feats && pack->coder[j].cuts == NULL && pack->feats[j].slot[GBTI_PACK_LEVEL] < 0) j++;
+  while (j < pack->n_feats && pack->coder[j].cuts == NULL && pack->feats[j].code_col[GBTI_PACK_LEVEL] < 0) j++;
   return j;
 }
 
@@ -210,9 +211,9 @@ static void code_bytes(const packed_run *run, int64_t row, int32_t n, int thread
     other = swap;
     if (after < pack->n_feats) next = gbt_binding_look(binding, row, n, pack->feats[after].feat, &cursor[after], buf);
     if (pack->coder[j].cuts != NULL) bytes_of_numbers(pack, j, x, next, n, bytes);
-    if (f->slot[GBTI_PACK_LEVEL] >= 0) {
+    if (f->code_col[GBTI_PACK_LEVEL] >= 0) {
       code_levels(x, n, code);
-      bytes_of_levels(pack, f->slot[GBTI_PACK_LEVEL], code, n, bytes);
+      bytes_of_levels(pack, f->code_col[GBTI_PACK_LEVEL], code, n, bytes);
     }
     x = next;
     j = after;
@@ -255,7 +256,8 @@ static void move_sums(const packed_run *run, int64_t row, int32_t n, int thread,
 static void packed_task(void *arg, int64_t task, int thread) {
   const packed_run *run = arg;
   const gbti_pack *pack = run->pack;
-  const uint16_t *codes = run->codes == NULL ? NULL : run->codes + (size_t)thread * (size_t)run->block * pack->n_slots;
+  const uint16_t *codes =
+      run->codes == NULL ? NULL : run->codes + (size_t)thread * (size_t)run->block * pack->n_code_cols;
   uint32_t *pos = run->pos + (size_t)thread * (size_t)run->block;
   int64_t beg = task * run->rows_per_task, end = beg + run->rows_per_task;
   if (end > run->job->n_rows) end = run->job->n_rows;
@@ -293,9 +295,9 @@ static void size_rows(const gbt_ctx *ctx, packed_run *run) {
     block = TABLE_BLOCK / lanes * lanes;
     codes = TABLE_CODES;
   }
-  if (block > codes / (int64_t)(pack->n_slots + 1)) block = codes / (int64_t)(pack->n_slots + 1);
+  if (block > codes / (int64_t)(pack->n_code_cols + 1)) block = codes / (int64_t)(pack->n_code_cols + 1);
   if (block > rows) block = rows;
-  GBT_ASSERT(block > 0); /* there are not more columns than MAX_SLOTS of predict_pack.c */
+  GBT_ASSERT(block > 0); /* there are not more columns than MAX_CODE_COLS of predict_pack.c */
   block = (block + lanes - 1) / lanes * lanes;
   run->block = (int32_t)block;
   run->rows_per_task = (rows + block - 1) / block * block;
@@ -310,7 +312,7 @@ gbt_status gbti_predict_packed(gbt_ctx *ctx, const gbti_predict_job *job, const 
   size_t n_threads = n_tasks > 1 ? (size_t)ctx->n_threads : 1, n = n_threads * (size_t)run.block;
   gbt_status status;
   if (pack->n_tables < pack->trees.end - pack->trees.beg)
-    GBT_TRY_GOTO(gbt_mem_zeros(mem, n, pack->n_slots * sizeof *run.codes, &run.codes, err), done);
+    GBT_TRY_GOTO(gbt_mem_zeros(mem, n, pack->n_code_cols * sizeof *run.codes, &run.codes, err), done);
   else if (job->scores != NULL && job->forest->n_leaf_outputs == 1)
     GBT_TRY_GOTO(gbt_mem_zeros(mem, n, (size_t)job->forest->n_outputs * sizeof *run.sums, &run.sums, err), done);
   if (pack->n_tables > 0) {

@@ -31,14 +31,14 @@ static void place_grid(gbti_coder *coder, uint32_t n) {
   gbt_grid_lay(&coder->grid, GBTI_CODER_HALF - 1, size[n / GBT_GRID_TRIM], size[n - 1 - n / GBT_GRID_TRIM]);
 }
 
-/* On every level the cuts in the order of ways, whose first turn is the lowest bit. */
+/* For every step the cuts in the order of ways, whose first turn is the lowest bit. */
 static void fill_tree(gbti_coder *coder, const double *sorted, uint32_t n) {
   memset(coder->cuts, 0, gbti_coder_cuts(n) * sizeof *coder->cuts);
-  const uint32_t n_levels = gbti_coder_levels(n);
-  for (uint32_t level = 0; level < n_levels; level++) {
-    uint32_t width = (uint32_t)1 << level;
+  const uint32_t n_steps = gbti_coder_steps(n);
+  for (uint32_t step = 0; step < n_steps; step++) {
+    uint32_t width = (uint32_t)1 << step;
     for (uint32_t way = 0, i = 0; way < width; way++) {
-      uint32_t rank = gbti_cut_rank(n_levels, level, i), bit = width >> 1;
+      uint32_t rank = gbti_cut_rank(n_steps, step, i), bit = width >> 1;
       coder->cuts[width + way] = rank < n ? sorted[rank] : (double)INFINITY;
       while (i & bit) i ^= bit, bit >>= 1; /* i counts with its bits the other way round */
       i |= bit;
@@ -50,10 +50,10 @@ void gbti_coder_fill(gbti_coder *coder, const gbti_pack *pack, const gbti_pack_f
   const double *tree = pack->cuts + feature->cut_beg;
   uint32_t n = feature->n_cuts;
   double few[GBTI_CODER_FEW], *sorted = coder->cell == NULL ? few : coder->cuts;
-  for (uint32_t level = 0; level < feature->n_levels; level++) {
-    for (uint32_t i = 0; i < (uint32_t)1 << level; i++) {
-      uint32_t rank = gbti_cut_rank(feature->n_levels, level, i);
-      if (rank < n) sorted[rank] = tree[((uint32_t)1 << level) + i];
+  for (uint32_t step = 0; step < feature->n_steps; step++) {
+    for (uint32_t i = 0; i < (uint32_t)1 << step; i++) {
+      uint32_t rank = gbti_cut_rank(feature->n_steps, step, i);
+      if (rank < n) sorted[rank] = tree[((uint32_t)1 << step) + i];
     }
   }
   if (coder->cell == NULL) {
@@ -94,12 +94,12 @@ typedef struct few {
   __m512d root, left, right, two, three, four[2], five[4];
 } few;
 
-TARGET_FN few load_few(const double *tree, uint32_t n_levels) {
+TARGET_FN few load_few(const double *tree, uint32_t n_steps) {
   few t = {_mm512_set1_pd(tree[1]), _mm512_set1_pd(tree[2]), .right = _mm512_set1_pd(tree[3])};
-  if (n_levels > 2) t.two = _mm512_loadu_pd(tree + 4); /* the lower half */
-  if (n_levels > 3) t.three = _mm512_loadu_pd(tree + 8);
-  if (n_levels > 4) t.four[0] = _mm512_loadu_pd(tree + 16), t.four[1] = _mm512_loadu_pd(tree + 24);
-  if (n_levels > 5) {
+  if (n_steps > 2) t.two = _mm512_loadu_pd(tree + 4); /* the lower half */
+  if (n_steps > 3) t.three = _mm512_loadu_pd(tree + 8);
+  if (n_steps > 4) t.four[0] = _mm512_loadu_pd(tree + 16), t.four[1] = _mm512_loadu_pd(tree + 24);
+  if (n_steps > 5) {
     t.five[0] = _mm512_loadu_pd(tree + 32), t.five[1] = _mm512_loadu_pd(tree + 40);
     t.five[2] = _mm512_loadu_pd(tree + 48), t.five[3] = _mm512_loadu_pd(tree + 56);
   }
@@ -109,25 +109,25 @@ TARGET_FN few load_few(const double *tree, uint32_t n_levels) {
 /* Those that go right: numbers above their cut, and missing ones. */
 TARGET_FN __mmask8 goes_right(__m512d cut, __m512d v) { return _mm512_cmp_pd_mask(cut, v, _CMP_NGE_UQ); }
 
-/* Ways of 8 numbers: bit l is set where the number went right on level l. */
-TARGET_FN __m512i find_way(few t, uint32_t n_levels, __m512d v) {
+/* Ways of 8 numbers: bit l is set where the number went right in step l. */
+TARGET_FN __m512i find_way(few t, uint32_t n_steps, __m512d v) {
   __mmask8 right = goes_right(t.root, v);
   __m512i way = _mm512_maskz_set1_epi64(right, 1);
   right = goes_right(_mm512_mask_blend_pd(right, t.left, t.right), v);
   way = _mm512_mask_or_epi64(way, right, way, _mm512_set1_epi64(2));
-  if (n_levels > 2) {
+  if (n_steps > 2) {
     right = goes_right(_mm512_permutexvar_pd(way, t.two), v);
     way = _mm512_mask_or_epi64(way, right, way, _mm512_set1_epi64(4));
   }
-  if (n_levels > 3) {
+  if (n_steps > 3) {
     right = goes_right(_mm512_permutexvar_pd(way, t.three), v);
     way = _mm512_mask_or_epi64(way, right, way, _mm512_set1_epi64(8));
   }
-  if (n_levels > 4) {
+  if (n_steps > 4) {
     right = goes_right(_mm512_permutex2var_pd(t.four[0], way, t.four[1]), v);
     way = _mm512_mask_or_epi64(way, right, way, _mm512_set1_epi64(16));
   }
-  if (n_levels > 5) {
+  if (n_steps > 5) {
     __m512d low = _mm512_permutex2var_pd(t.five[0], way, t.five[1]);
     __m512d upper = _mm512_permutex2var_pd(t.five[2], way, t.five[3]);
     right = goes_right(_mm512_mask_blend_pd(right, low, upper), v);
@@ -145,8 +145,8 @@ TARGET_FN void put_codes(const codes *to, size_t at, __m512i k, __mmask64 gone, 
 
 /* The way of number 8 i + k is byte i of word k; then rows are put in order, and ways with their bits the other way
  * round are the codes. Missing numbers alone go right everywhere: the tree's last place is no cut's. */
-TARGET_FN void code_few(const gbti_coder *coder, uint32_t n_levels, uint32_t n_cuts, const double *x,
-                        const double *next, int32_t n_groups, const codes *to) {
+TARGET_FN void code_few(const gbti_coder *coder, uint32_t n_steps, uint32_t n_cuts, const double *x, const double *next,
+                        int32_t n_groups, const codes *to) {
   static const uint8_t across[64] = {0, 8,  16, 24, 32, 40, 48, 56, 1, 9,  17, 25, 33, 41, 49, 57,
                                      2, 10, 18, 26, 34, 42, 50, 58, 3, 11, 19, 27, 35, 43, 51, 59,
                                      4, 12, 20, 28, 36, 44, 52, 60, 5, 13, 21, 29, 37, 45, 53, 61,
@@ -155,16 +155,16 @@ TARGET_FN void code_few(const gbti_coder *coder, uint32_t n_levels, uint32_t n_c
                                        2, 34, 18, 50, 10, 42, 26, 58, 6, 38, 22, 54, 14, 46, 30, 62,
                                        1, 33, 17, 49, 9,  41, 25, 57, 5, 37, 21, 53, 13, 45, 29, 61,
                                        3, 35, 19, 51, 11, 43, 27, 59, 7, 39, 23, 55, 15, 47, 31, 63};
-  const few tree = load_few(coder->cuts, n_levels);
+  const few tree = load_few(coder->cuts, n_steps);
   const __m512i rows = _mm512_loadu_si512(across), bits = _mm512_loadu_si512(reversed);
   const __m512i most = _mm512_set1_epi8((char)n_cuts);
-  const __m128i to_top = _mm_cvtsi32_si128(6 - (int)n_levels);
+  const __m128i to_top = _mm_cvtsi32_si128(6 - (int)n_steps);
   for (int32_t g = 0; g < n_groups; g++, x += GBTI_TABLE_ROWS) {
     __m512i ways = _mm512_setzero_si512();
     fetch_group(next + (size_t)g * GBTI_TABLE_ROWS);
     UNROLL
     for (int i = 7; i >= 0; i--) {
-      __m512i way = find_way(tree, n_levels, _mm512_loadu_pd(x + 8 * i));
+      __m512i way = find_way(tree, n_steps, _mm512_loadu_pd(x + 8 * i));
       ways = _mm512_or_si512(_mm512_slli_epi64(ways, 8), way);
     }
     ways = _mm512_sll_epi64(ways, to_top);
@@ -261,15 +261,15 @@ TARGET_FN void code_many(const gbti_coder *coder, uint32_t n_cuts, const double 
   if (ties != 0) settle_ties(coder, n_cuts, x, ties, to, at_code);
 }
 
-#define FEW(levels)                                                   \
-  case levels:                                                        \
-    code_few(coder, levels, feature->n_cuts, x, next, n_groups, &to); \
+#define FEW(steps)                                                   \
+  case steps:                                                        \
+    code_few(coder, steps, feature->n_cuts, x, next, n_groups, &to); \
     return
 
 TARGET void gbti_coder_run(const gbti_coder *coder, const gbti_pack_feature *feature, const double *x,
                            const double *next, int32_t n_groups, uint8_t *low, uint8_t *high, size_t stride) {
   const codes to = {low, high, stride};
-  switch (gbti_coder_levels(feature->n_cuts)) {
+  switch (gbti_coder_steps(feature->n_cuts)) {
     FEW(2);
     FEW(3);
     FEW(4);

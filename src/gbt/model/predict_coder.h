@@ -1,6 +1,6 @@
 /* Numbers to bytes for tables (predict_table.h): how many of a feature's cuts are below a number. Private to model/.
  *
- * Up to 62 cuts lie in registers as a tree, level by level, and 8 numbers go down it at once: every level is a look-up
+ * Up to 62 cuts lie in registers as a tree, step by step, and 8 numbers go down it at once: every step is a look-up
  * and a comparison, and the ways that they took are the answer. Missing numbers alone go right everywhere.
  *
  * More cuts, by cells:
@@ -19,12 +19,12 @@ enum { GBTI_CODER_FEW = 62, GBTI_CODER_PARTS = 4, GBTI_CODER_PART = 64, GBTI_COD
 
 struct gbti_coder {
   gbt_grid grid;  /* one cell less on either side than GBTI_CODER_HALF */
-  double *cuts;   /* up to GBTI_CODER_FEW: the tree, way w on level l at 2^l + w; else ascending */
+  double *cuts;   /* up to GBTI_CODER_FEW: the tree, way w before step l at 2^l + w; else ascending */
   uint16_t *cell; /* NULL up to GBTI_CODER_FEW; else cut 4 i + k at GBTI_CODER_PART * k + i, the rest highest cells */
 };
 
-/* Levels of a tree in registers: its last place is no cut's. 2 .. 6; more where cells are searched. */
-GBT_FN uint32_t gbti_coder_levels(uint32_t n_cuts) {
+/* Steps down a tree in registers: its last place is no cut's. 2 .. 6; more where cells are searched. */
+GBT_FN uint32_t gbti_coder_steps(uint32_t n_cuts) {
   uint32_t n = 2;
   while (((uint32_t)1 << n) - 1 <= n_cuts) n++;
   return n;
@@ -32,8 +32,8 @@ GBT_FN uint32_t gbti_coder_levels(uint32_t n_cuts) {
 
 /* How many doubles n_cuts cuts take. */
 GBT_FN size_t gbti_coder_cuts(uint32_t n_cuts) {
-  uint32_t n_levels = gbti_coder_levels(n_cuts);
-  return n_cuts > GBTI_CODER_FEW ? n_cuts : n_levels < 4 ? 16 : (size_t)1 << n_levels;
+  uint32_t n_steps = gbti_coder_steps(n_cuts);
+  return n_cuts > GBTI_CODER_FEW ? n_cuts : n_steps < 4 ? 16 : (size_t)1 << n_steps;
 }
 
 /* From the pack's cuts of a feature with at most GBTI_TABLE_CUTS of them; cuts and cell have been given their place. */

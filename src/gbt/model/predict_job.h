@@ -73,18 +73,19 @@ enum { GBTI_PACK_HIGH, GBTI_PACK_LOW, GBTI_PACK_LEVEL, GBTI_PACK_KINDS };
 /* Cuts lie as a complete binary search tree, filled up with +Inf: the root at 1, children of i at 2 i and 2 i + 1. */
 typedef struct gbti_pack_feature {
   int32_t feat;
-  int32_t slot[GBTI_PACK_KINDS]; /* the column's number, or -1 */
-  size_t cut_beg;                /* its 2^n_levels cuts; the first is not used */
-  uint32_t n_cuts, n_levels;
+  int32_t code_col[GBTI_PACK_KINDS]; /* the number of its column of codes, or -1 */
+  size_t cut_beg;                    /* its 2^n_steps cuts; the first is not used */
+  uint32_t n_cuts, n_steps;
 } gbti_pack_feature;
 
-/* Which of the cuts in ascending order stands at place i of a level; places behind the last cut hold +Inf. */
-GBT_FN uint32_t gbti_cut_rank(uint32_t n_levels, uint32_t level, uint32_t i) {
-  GBT_ASSERT(level < n_levels);
-  return ((2 * i + 1) << (n_levels - 1 - level)) - 1;
+/* Which of the cuts in ascending order step number `step` compares with at its place i; places behind the last cut hold
+ * +Inf. */
+GBT_FN uint32_t gbti_cut_rank(uint32_t n_steps, uint32_t step, uint32_t i) {
+  GBT_ASSERT(step < n_steps);
+  return ((2 * i + 1) << (n_steps - 1 - step)) - 1;
 }
 
-/* A step down the cuts: from 1 on, n_levels steps lead to 2^n_levels + the number of cuts below x (NaN: 2^n_levels). */
+/* A step down the cuts: from 1 on, n_steps steps lead to 2^n_steps + the number of cuts below x (NaN: 2^n_steps). */
 GBT_FN uint32_t gbti_cut_step(const double *cuts, uint32_t at, double x) { return at + at + (uint32_t)(cuts[at] < x); }
 
 /* The code of a level, or of none. */
@@ -108,7 +109,7 @@ typedef struct gbti_coder gbti_coder;
 typedef struct gbti_pack {
   gbt_mem mem;
   gbt_tree_range trees; /* those packed; empty when the first tree cannot be: walk it directly */
-  uint32_t n_slots, n_feats;
+  uint32_t n_code_cols, n_feats;
   gbti_pack_feature *feats; /* n_feats: features that the trees use */
   double *cuts;             /* ascending by feature */
   gbti_pack_tree *tree;     /* one for each of trees */
@@ -121,7 +122,7 @@ typedef struct gbti_pack {
   gbti_table *table; /* by tree, NULL when there are none: predict_table.h */
   uint8_t *table_bytes;
   uint32_t n_cols;    /* columns of bytes */
-  uint32_t *slot_col; /* by slot: its first column */
+  uint32_t *byte_col; /* by column of codes: its first column of bytes */
   uint32_t *table_cols;
   gbti_table_set *table_sets;
   uint16_t *table_leaf;

@@ -17,14 +17,14 @@
 #include "../base/sort.h"
 
 enum {
-  MAX_TREES = 4096,                    /* of a run: a block of rows passes them in a few milliseconds */
-  MAX_NODES = 1 << 20,                 /* of a run, unless its first tree is larger */
-  MAX_SLOTS = 65536 / GBTI_PACK_LANES, /* columns */
-  MAX_CUTS = 65533,                    /* of a feature: codes 0 .. 65533, ranks below */
-  MAX_SET_WORDS = 2046,                /* of a split: its codes stay below GBTI_PACK_BY_LEVEL */
-  MAX_SHARING = 4,                     /* times that a word of a tree's sets may be copied */
-  MAX_WORDS = 1 << 26,                 /* of a run */
-  DEPTH_COUNTED = 24                   /* steps that the deepest tree counts in n_steps */
+  MAX_TREES = 4096,                        /* of a run: a block of rows passes them in a few milliseconds */
+  MAX_NODES = 1 << 20,                     /* of a run, unless its first tree is larger */
+  MAX_CODE_COLS = 65536 / GBTI_PACK_LANES, /* columns */
+  MAX_CUTS = 65533,                        /* of a feature: codes 0 .. 65533, ranks below */
+  MAX_SET_WORDS = 2046,                    /* of a split: its codes stay below GBTI_PACK_BY_LEVEL */
+  MAX_SHARING = 4,                         /* times that a word of a tree's sets may be copied */
+  MAX_WORDS = 1 << 26,                     /* of a run */
+  DEPTH_COUNTED = 24                       /* steps that the deepest tree counts in n_steps */
 };
 
 typedef struct cut {
@@ -52,7 +52,7 @@ typedef struct builder {
   size_t n_words;
 } builder;
 
-static size_t cut_slot(const builder *b, double value, uint32_t feat) {
+static size_t cut_bucket(const builder *b, double value, uint32_t feat) {
   return (size_t)gbt_mix64(gbt_bits(value) ^ ((uint64_t)feat << 40) ^ b->salt) & b->table_mask;
 }
 
@@ -65,7 +65,7 @@ static gbt_status grow_table(builder *b) {
   b->table = table;
   b->table_mask = size - 1;
   for (size_t id = 0; id < b->n_cuts; id++) {
-    size_t i = cut_slot(b, b->cuts[id].value, b->cuts[id].feat);
+    size_t i = cut_bucket(b, b->cuts[id].value, b->cuts[id].feat);
     while (table[i] != 0) i = (i + 1) & b->table_mask;
     table[i] = (uint32_t)id + 1;
   }
@@ -76,7 +76,7 @@ static gbt_status grow_table(builder *b) {
 static gbt_status number_cut(builder *b, uint32_t feat, double value, uint32_t *id, int *full) {
   value += 0.0; /* one zero */
   GBT_TRY(grow_table(b));
-  size_t i = cut_slot(b, value, feat);
+  size_t i = cut_bucket(b, value, feat);
   for (; b->table[i] != 0; i = (i + 1) & b->table_mask) {
     *id = b->table[i] - 1;
     if (b->cuts[*id].feat == feat && gbt_bits(b->cuts[*id].value) == gbt_bits(value)) return GBT_OK;
@@ -98,7 +98,7 @@ static gbt_status place_feature(builder *b, uint32_t feat, uint32_t *out) {
   gbti_pack *pack = b->pack;
   if (b->place[feat] < 0) {
     GBT_TRY(gbt_mem_grow(&pack->mem, &pack->feats, &b->cap_feats, pack->n_feats + 1, sizeof *pack->feats, b->err));
-    gbti_pack_feature fresh = {.feat = (int32_t)feat, .slot = {-1, -1, -1}};
+    gbti_pack_feature fresh = {.feat = (int32_t)feat, .code_col = {-1, -1, -1}};
     pack->feats[pack->n_feats] = fresh;
     b->place[feat] = (int32_t)pack->n_feats++;
   }
@@ -115,16 +115,16 @@ static gbt_status add_split(builder *b, const gbt_node *node, const gbt_node *be
   int kind = node->feat & GBT_NODE_CATEGORICAL    ? GBTI_PACK_LEVEL
              : node->feat & GBT_NODE_MISSING_LEFT ? GBTI_PACK_LOW
                                                   : GBTI_PACK_HIGH;
-  int32_t *slot = &pack->feats[feat].slot[kind];
-  if (*slot < 0) {
-    *full = pack->n_slots == MAX_SLOTS;
+  int32_t *code_col = &pack->feats[feat].code_col[kind];
+  if (*code_col < 0) {
+    *full = pack->n_code_cols == MAX_CODE_COLS;
     if (*full) return GBT_OK;
-    *slot = (int32_t)pack->n_slots++;
+    *code_col = (int32_t)pack->n_code_cols++;
   }
-  pack->nodes[at].col = (uint16_t)(*slot * GBTI_PACK_LANES);
+  pack->nodes[at].col = (uint16_t)(*code_col * GBTI_PACK_LANES);
   pack->nodes[at].child = node->left;
   if (kind != GBTI_PACK_LEVEL) return number_cut(b, feat, node->arg.value, &b->note[at], full);
-  if (before && gbt_same_set(before, node)) { /* all nodes of a level of a symmetric tree have one set */
+  if (before && gbt_same_set(before, node)) { /* all nodes of a layer of a symmetric tree have one set */
     b->note[at] = b->note[at - 1];
     return GBT_OK;
   }
@@ -195,10 +195,10 @@ static void sort_task(void *arg, int64_t task, int thread) {
   for (uint32_t i = 0; i < f->n_cuts; i++) b->rank[b->ids[beg + i]] = i;
   double *cuts = b->pack->cuts + f->cut_beg;
   cuts[0] = 0.0;
-  for (uint32_t level = 0; level < f->n_levels; level++) {
-    uint32_t width = (uint32_t)1 << level;
+  for (uint32_t step = 0; step < f->n_steps; step++) {
+    uint32_t width = (uint32_t)1 << step;
     for (uint32_t i = 0; i < width; i++) {
-      uint32_t rank = gbti_cut_rank(f->n_levels, level, i);
+      uint32_t rank = gbti_cut_rank(f->n_steps, step, i);
       cuts[width + i] = rank < f->n_cuts ? gbt_order_value(b->keys[beg + rank]) : (double)INFINITY;
     }
   }
@@ -220,8 +220,8 @@ static gbt_status rank_cuts(builder *b) {
     b->beg[j] = at;
     at += f->n_cuts;
     f->cut_beg = place;
-    while (((uint32_t)1 << f->n_levels) <= f->n_cuts) f->n_levels++;
-    place += (size_t)1 << f->n_levels;
+    while (((uint32_t)1 << f->n_steps) <= f->n_cuts) f->n_steps++;
+    place += (size_t)1 << f->n_steps;
     f->n_cuts = 0;
   }
   pack->n_bytes += place * sizeof *pack->cuts + b->cap_feats * sizeof *pack->feats;
@@ -348,7 +348,7 @@ void gbti_pack_free(gbti_pack *pack) {
   gbt_mem_free(&mem, pack->words);
   gbt_mem_free(&mem, pack->table);
   gbt_mem_free(&mem, pack->table_bytes);
-  gbt_mem_free(&mem, pack->slot_col);
+  gbt_mem_free(&mem, pack->byte_col);
   gbt_mem_free(&mem, pack->table_cols);
   gbt_mem_free(&mem, pack->table_sets);
   gbt_mem_free(&mem, pack->table_leaf);

@@ -1,5 +1,5 @@
 /* Making tables of packed trees: see predict_table.h for what comes out. Two passes over the trees, both by tasks: how
- * many columns every level asks, which gives all places in memory, and then the tables themselves. */
+ * many columns every layer asks, which gives all places in memory, and then the tables themselves. */
 #include "predict_coder.h"
 
 #include <string.h>
@@ -8,7 +8,7 @@
 
 enum { MOST_NODES = (2 << GBTI_TABLE_DEPTH) - 1 };
 
-/* Which table of a level is a column's; of the tree and pass that the stamp says. */
+/* Which table of a layer is a column's; of the tree and pass that the stamp says. */
 typedef struct seen {
   uint32_t stamp, table;
 } seen;
@@ -17,41 +17,41 @@ typedef struct maker {
   const gbt_forest_view *forest;
   gbti_pack *pack;
   uint8_t *fits;     /* by column: codes of tables can tell its cuts apart */
-  uint32_t n_levels; /* of the deepest tree that may be a table */
-  seen *seen;        /* by thread: n_levels x n_slots */
+  uint32_t n_layers; /* of the deepest tree that may be a table */
+  seen *seen;        /* by thread: n_layers x n_code_cols */
 } maker;
 
 /* Where the nodes of a tree are. */
 typedef struct places {
-  uint8_t level[MOST_NODES];
-  uint8_t way[MOST_NODES];   /* down to level 8: the place that follows from the way */
+  uint8_t layer[MOST_NODES];
+  uint8_t way[MOST_NODES];   /* down to layer 8: the place that follows from the way */
   uint8_t place[MOST_NODES]; /* of a leaf: the last one */
-  uint8_t n_split[GBTI_TABLE_LEVELS];
+  uint8_t n_split[GBTI_TABLE_LAYERS];
 } places;
 
 static uint32_t n_nodes_of(const maker *m, int64_t task) {
   return m->forest->trees[m->pack->trees.beg + (uint64_t)task].n_nodes;
 }
 
-/* Where a leaf that lies above is on a level: it goes left. */
-static uint32_t way_below(uint32_t way, uint32_t n_levels) {
-  GBT_ASSERT(n_levels <= GBTI_TABLE_DEPTH);
-  return ((way + 1) << n_levels) - 1;
+/* Where a leaf that lies above is on a layer: it goes left. */
+static uint32_t way_below(uint32_t way, uint32_t n_layers) {
+  GBT_ASSERT(n_layers <= GBTI_TABLE_DEPTH);
+  return ((way + 1) << n_layers) - 1;
 }
 
-/* Places of a deep tree. Leaves of a level are numbered below those of the levels above, so that together with the
+/* Places of a deep tree. Leaves of a layer are numbered below those of the layers above, so that together with the
  * nodes that are still split there are never more than 256 numbers in use. */
 static void number_places(const gbti_pack_node *nodes, uint32_t n, places *p) {
-  uint32_t n_leaves[GBTI_TABLE_LEVELS + 1] = {0}, next = 255;
-  for (uint32_t i = 0; i < n; i++) n_leaves[p->level[i]] += nodes[i].rank == GBTI_PACK_LEAF;
-  for (uint32_t d = 0; d <= GBTI_TABLE_LEVELS; d++) {
+  uint32_t n_leaves[GBTI_TABLE_LAYERS + 1] = {0}, next = 255;
+  for (uint32_t i = 0; i < n; i++) n_leaves[p->layer[i]] += nodes[i].rank == GBTI_PACK_LEAF;
+  for (uint32_t d = 0; d <= GBTI_TABLE_LAYERS; d++) {
     uint32_t here = n_leaves[d];
     n_leaves[d] = next;
     next -= here;
   }
   memset(p->n_split, 0, sizeof p->n_split);
   for (uint32_t i = 0; i < n; i++) {
-    uint32_t d = p->level[i];
+    uint32_t d = p->layer[i];
     if (nodes[i].rank == GBTI_PACK_LEAF)
       p->place[i] = (uint8_t)n_leaves[d]--;
     else
@@ -64,13 +64,13 @@ static int find_places(const maker *m, int64_t task, places *p) {
   const gbti_pack_tree *tree = &m->pack->tree[task];
   const gbti_pack_node *nodes = m->pack->nodes + tree->node_beg;
   uint32_t n = n_nodes_of(m, task), depth = tree->depth;
-  if (depth > GBTI_TABLE_LEVELS || n > MOST_NODES) return 0;
-  p->level[0] = p->way[0] = 0;
+  if (depth > GBTI_TABLE_LAYERS || n > MOST_NODES) return 0;
+  p->layer[0] = p->way[0] = 0;
   for (uint32_t i = 0; i < n; i++) {
     if (nodes[i].rank == GBTI_PACK_LEAF) continue;
     if (!m->fits[nodes[i].col / GBTI_PACK_LANES]) return 0;
-    uint32_t child = nodes[i].child, below = p->level[i] + 1u;
-    p->level[child] = p->level[child + 1] = (uint8_t)below;
+    uint32_t child = nodes[i].child, below = p->layer[i] + 1u;
+    p->layer[child] = p->layer[child + 1] = (uint8_t)below;
     p->way[child] = below <= GBTI_TABLE_DEPTH ? (uint8_t)way_below(p->way[i], 1) : 0;
     p->way[child + 1] = below <= GBTI_TABLE_DEPTH ? (uint8_t)(2u * p->way[i]) : 0;
   }
@@ -79,16 +79,17 @@ static int find_places(const maker *m, int64_t task, places *p) {
     return 1;
   }
   for (uint32_t i = 0; i < n; i++)
-    p->place[i] = nodes[i].rank == GBTI_PACK_LEAF ? (uint8_t)way_below(p->way[i], depth - p->level[i]) : p->way[i];
+    p->place[i] = nodes[i].rank == GBTI_PACK_LEAF ? (uint8_t)way_below(p->way[i], depth - p->layer[i]) : p->way[i];
   return 1;
 }
 
-/* Number of the column's table in its level. n_cols: by level, those that have been met. */
-static uint32_t table_of(const maker *m, int thread, uint32_t stamp, uint32_t level, uint32_t slot, uint16_t *n_cols) {
-  seen *it = m->seen + ((size_t)thread * m->n_levels + level) * m->pack->n_slots + slot;
+/* Number of the column's table in its layer. n_cols: by layer, those that have been met. */
+static uint32_t table_of(const maker *m, int thread, uint32_t stamp, uint32_t layer, uint32_t code_col,
+                         uint16_t *n_cols) {
+  seen *it = m->seen + ((size_t)thread * m->n_layers + layer) * m->pack->n_code_cols + code_col;
   if (it->stamp != stamp) {
     it->stamp = stamp;
-    it->table = n_cols[level]++;
+    it->table = n_cols[layer]++;
   }
   return it->table;
 }
@@ -101,9 +102,9 @@ static uint16_t set_width(const gbti_pack_wide *node) {
 }
 
 /* Returns the bytes that were written to to. */
-static size_t put_set(const gbti_pack *pack, const gbti_table *table, const gbti_pack_wide *node, uint32_t slot,
+static size_t put_set(const gbti_pack *pack, const gbti_table *table, const gbti_pack_wide *node, uint32_t code_col,
                       uint8_t place, gbti_table_set *set, uint8_t *to) {
-  set->col = pack->slot_col[slot] * GBTI_TABLE_ROWS;
+  set->col = pack->byte_col[code_col] * GBTI_TABLE_ROWS;
   set->place = place;
   set->width = set_width(node);
   set->beg = node->beg;
@@ -129,10 +130,10 @@ static void count_task(void *arg, int64_t task, int thread) {
   if (table->depth > GBTI_TABLE_DEPTH) memcpy(table->n_split, p.n_split, sizeof p.n_split);
   for (uint32_t i = 0; i < n; i++)
     if (nodes[i].rank == GBTI_PACK_BY_LEVEL) {
-      table->n_sets[p.level[i]]++;
+      table->n_sets[p.layer[i]]++;
       table->set_bytes += set_width(&m->pack->wide[m->pack->tree[task].node_beg + i]);
     } else if (nodes[i].rank != GBTI_PACK_LEAF)
-      table_of(m, thread, 2 * (uint32_t)task + 1, p.level[i], nodes[i].col / GBTI_PACK_LANES, table->n_cols);
+      table_of(m, thread, 2 * (uint32_t)task + 1, p.layer[i], nodes[i].col / GBTI_PACK_LANES, table->n_cols);
 }
 
 static void put_leaf(const maker *m, const gbti_table *table, int64_t task, uint32_t leaf, uint8_t place) {
@@ -143,11 +144,11 @@ static void put_leaf(const maker *m, const gbti_table *table, int64_t task, uint
   for (size_t b = 0; b < sizeof bytes; b++) planes[b * gbti_table_places(table) + place] = bytes[b];
 }
 
-/* Where everything of a tree lies, level by level. */
+/* Where everything of a tree lies, layer by layer. */
 typedef struct parts {
-  uint8_t *tables[GBTI_TABLE_LEVELS], *deep, *end;
-  uint32_t *cols[GBTI_TABLE_LEVELS];
-  gbti_table_set *sets[GBTI_TABLE_LEVELS];
+  uint8_t *tables[GBTI_TABLE_LAYERS], *deep, *end;
+  uint32_t *cols[GBTI_TABLE_LAYERS];
+  gbti_table_set *sets[GBTI_TABLE_LAYERS];
 } parts;
 
 static void find_parts(gbti_pack *pack, const gbti_table *table, parts *to) {
@@ -170,11 +171,11 @@ static void find_parts(gbti_pack *pack, const gbti_table *table, parts *to) {
   }
 }
 
-/* How a deep tree goes on: from the way to places on level 8, and from place to place below. */
+/* How a deep tree goes on: from the way to places on layer 8, and from place to place below. */
 static void put_ways(const gbti_pack_node *nodes, const gbti_table *table, uint32_t n, const places *p,
                      const parts *to) {
   for (uint32_t i = 0; i < n; i++) {
-    uint32_t d = p->level[i];
+    uint32_t d = p->layer[i];
     int is_leaf = nodes[i].rank == GBTI_PACK_LEAF;
     if (d == GBTI_TABLE_DEPTH || (is_leaf && d < GBTI_TABLE_DEPTH))
       to->deep[way_below(p->way[i], GBTI_TABLE_DEPTH - d)] = p->place[i];
@@ -192,7 +193,7 @@ static void fill_task(void *arg, int64_t task, int thread) {
   const gbti_table *table = &pack->table[task];
   const gbti_pack_node *nodes = pack->nodes + pack->tree[task].node_beg;
   uint32_t n = n_nodes_of(m, task);
-  uint16_t n_cols[GBTI_TABLE_LEVELS] = {0};
+  uint16_t n_cols[GBTI_TABLE_LAYERS] = {0};
   uint8_t *values = pack->table_bytes + table->beg;
   places p;
   parts to;
@@ -207,14 +208,14 @@ static void fill_task(void *arg, int64_t task, int thread) {
       put_leaf(m, table, task, i, p.place[i]);
       continue;
     }
-    uint32_t d = p.level[i], slot = nodes[i].col / GBTI_PACK_LANES;
+    uint32_t d = p.layer[i], code_col = nodes[i].col / GBTI_PACK_LANES;
     if (nodes[i].rank == GBTI_PACK_BY_LEVEL) {
       const gbti_pack_wide *wide = &pack->wide[pack->tree[task].node_beg + i];
-      to.end += put_set(pack, table, wide, slot, p.place[i], to.sets[d]++, to.end);
+      to.end += put_set(pack, table, wide, code_col, p.place[i], to.sets[d]++, to.end);
       continue;
     }
-    uint32_t j = table_of(m, thread, 2 * (uint32_t)task + 2, d, slot, n_cols);
-    to.cols[d][j] = pack->slot_col[slot] * GBTI_TABLE_ROWS;
+    uint32_t j = table_of(m, thread, 2 * (uint32_t)task + 2, d, code_col, n_cols);
+    to.cols[d][j] = pack->byte_col[code_col] * GBTI_TABLE_ROWS;
     to.tables[d][j * gbti_table_width(table, d) + p.place[i]] = (uint8_t)nodes[i].rank;
   }
 }
@@ -249,7 +250,7 @@ static gbt_status lay_out(const gbt_mem *mem, gbti_pack *pack, gbt_error *err) {
 }
 
 static int is_coded(const gbti_pack_feature *f) {
-  return f->n_cuts <= GBTI_TABLE_CUTS && (f->slot[GBTI_PACK_LOW] >= 0 || f->slot[GBTI_PACK_HIGH] >= 0);
+  return f->n_cuts <= GBTI_TABLE_CUTS && (f->code_col[GBTI_PACK_LOW] >= 0 || f->code_col[GBTI_PACK_HIGH] >= 0);
 }
 
 /* Coders of the features whose cuts bytes can tell apart. */
@@ -286,22 +287,22 @@ gbt_status gbti_tables_make(gbt_ctx *ctx, const gbt_forest_view *forest, gbti_pa
   maker m = {.forest = forest, .pack = pack};
   size_t n_trees = (size_t)(pack->trees.end - pack->trees.beg);
   gbt_status status;
-  pack->n_bytes += n_trees * sizeof *pack->table + pack->n_slots * sizeof *pack->slot_col;
+  pack->n_bytes += n_trees * sizeof *pack->table + pack->n_code_cols * sizeof *pack->byte_col;
   GBT_TRY_GOTO(gbt_mem_zeros(mem, n_trees, sizeof *pack->table, &pack->table, err), done);
-  GBT_TRY_GOTO(gbt_mem_zeros(mem, pack->n_slots, 1, &m.fits, err), done);
+  GBT_TRY_GOTO(gbt_mem_zeros(mem, pack->n_code_cols, 1, &m.fits, err), done);
   for (size_t t = 0; t < n_trees; t++) {
     uint32_t depth = pack->tree[t].depth;
-    if (depth <= GBTI_TABLE_LEVELS && depth > m.n_levels) m.n_levels = depth;
+    if (depth <= GBTI_TABLE_LAYERS && depth > m.n_layers) m.n_layers = depth;
   }
-  GBT_TRY_GOTO(gbt_mem_zeros(mem, (size_t)ctx->n_threads * m.n_levels, pack->n_slots * sizeof *m.seen, &m.seen, err),
-               done);
-  GBT_TRY_GOTO(gbt_mem_array(mem, pack->n_slots, sizeof *pack->slot_col, &pack->slot_col, err), done);
+  GBT_TRY_GOTO(
+      gbt_mem_zeros(mem, (size_t)ctx->n_threads * m.n_layers, pack->n_code_cols * sizeof *m.seen, &m.seen, err), done);
+  GBT_TRY_GOTO(gbt_mem_array(mem, pack->n_code_cols, sizeof *pack->byte_col, &pack->byte_col, err), done);
   for (uint32_t j = 0; j < pack->n_feats; j++)
     for (int kind = 0; kind < GBTI_PACK_KINDS; kind++) {
-      int32_t slot = pack->feats[j].slot[kind];
-      if (slot < 0) continue;
-      m.fits[slot] = kind == GBTI_PACK_LEVEL || pack->feats[j].n_cuts <= GBTI_TABLE_CUTS;
-      pack->slot_col[slot] = pack->n_cols;
+      int32_t code_col = pack->feats[j].code_col[kind];
+      if (code_col < 0) continue;
+      m.fits[code_col] = kind == GBTI_PACK_LEVEL || pack->feats[j].n_cuts <= GBTI_TABLE_CUTS;
+      pack->byte_col[code_col] = pack->n_cols;
       pack->n_cols += kind == GBTI_PACK_LEVEL ? GBTI_TABLE_LEVEL_COLS : 1;
     }
   GBT_TRY_GOTO(gbt_parallel(ctx, (int64_t)n_trees, count_task, &m, err), done);

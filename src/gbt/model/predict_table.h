@@ -2,18 +2,18 @@
  *
  *   codes    64 rows side by side, a byte each, column by column:  codes[(row / 64 * n_cols + col) * 64 + row % 64]
  *   place    where a row is in a tree, a byte: 0 at the root, then 2 place + 1 for those that go left, 2 place for
- *            those that go right. So all rows of a tree are in one level, and a leaf above the last one goes left
- *   table    one for every column that a level asks: by place, the rank of the node's cut, or 255 (no code is above)
+ *            those that go right. So all rows of a tree are in one layer, and a leaf above the last one goes left
+ *   table    one for every column that a layer asks: by place, the rank of the node's cut, or 255 (no code is above)
  *            where the node asks another column. A row goes right when its code is above the rank
  *   set      a node that splits by level: the rows at its place look their level's bit up. A column of levels is four
  *            columns of bytes: code / 8 (at most 255), the bit 1 << code % 8, and the whole code in two
  *   values   by last place, the leaf's value: eight planes, plane b holds byte b of all values
  *
- *   deep     below 8 levels, places are numbers instead: from 0 on those nodes of the level that are split, and for
- * good, from 255 down in the order of levels, the leaves. By place, two more tables say where left and right lead
+ *   deep     below 8 layers, places are numbers instead: from 0 on those nodes of the layer that are split, and for
+ * good, from 255 down in the order of layers, the leaves. By place, two more tables say where left and right lead
  *
- * A level costs two instructions per column and 64 rows, however many nodes it has; a value is put together from its
- * bytes by eight look-ups and a transposition. Only trees of up to 256 leaves and 64 levels whose columns have at most
+ * A layer costs two instructions per column and 64 rows, however many nodes it has; a value is put together from its
+ * bytes by eight look-ups and a transposition. Only trees of up to 256 leaves and 64 layers whose columns have at most
  * 254 cuts can be tables; the others of a run walk nodes (predict_job.h). */
 #ifndef GBT_MODEL_PREDICT_TABLE_H
 #define GBT_MODEL_PREDICT_TABLE_H
@@ -22,8 +22,8 @@
 
 enum {
   GBTI_TABLE_ROWS = 64,
-  GBTI_TABLE_DEPTH = 8, /* levels whose places follow from the way */
-  GBTI_TABLE_LEVELS = 64,
+  GBTI_TABLE_DEPTH = 8, /* layers whose places follow from the way */
+  GBTI_TABLE_LAYERS = 64,
   GBTI_TABLE_CUTS = 254, /* of a column: ranks up to 253, codes up to 254 */
   GBTI_TABLE_NONE = 255, /* rank of nodes that ask another column, and of none */
   GBTI_TABLE_LEVEL_COLS = 4,
@@ -40,26 +40,26 @@ struct gbti_table_set {
 };
 
 struct gbti_table {
-  size_t beg;      /* among pack->table_bytes: values; tables of level 7, ..., of level 0; deep: the place on level 8 by
-                      the way there, then for every level where left and right lead and its tables; sets */
-  size_t col_beg;  /* among pack->table_cols: columns of the first level, ..., of the last */
+  size_t beg;      /* among pack->table_bytes: values; tables of layer 7, ..., of layer 0; deep: the place on layer 8 by
+                      the way there, then for every layer where left and right lead and its tables; sets */
+  size_t col_beg;  /* among pack->table_cols: columns of the first layer, ..., of the last */
   size_t leaf_beg; /* among pack->table_leaf: by last place, the leaf's number */
-  size_t set_beg;  /* among pack->table_sets: those of the first level, ..., of the last */
+  size_t set_beg;  /* among pack->table_sets: those of the first layer, ..., of the last */
   size_t set_bytes;
-  uint8_t depth; /* 0 .. GBTI_TABLE_LEVELS */
+  uint8_t depth; /* 0 .. GBTI_TABLE_LAYERS */
   uint8_t is_table;
-  uint16_t n_cols[GBTI_TABLE_LEVELS], n_sets[GBTI_TABLE_LEVELS];
-  uint8_t n_split[GBTI_TABLE_LEVELS]; /* of levels from 8 on: nodes that are split, at most 128 */
+  uint16_t n_cols[GBTI_TABLE_LAYERS], n_sets[GBTI_TABLE_LAYERS];
+  uint8_t n_split[GBTI_TABLE_LAYERS]; /* of layers from 8 on: nodes that are split, at most 128 */
 };
 
-/* Levels whose places follow from the way. */
+/* Layers whose places follow from the way. */
 GBT_FN uint32_t gbti_table_top(const gbti_table *table) {
   return table->depth < GBTI_TABLE_DEPTH ? table->depth : GBTI_TABLE_DEPTH;
 }
 
-/* Bytes of a table of a level: 16, 32, 64 or 128. */
-GBT_FN size_t gbti_table_width(const gbti_table *table, uint32_t level) {
-  uint32_t n = level < GBTI_TABLE_DEPTH ? (uint32_t)1 << level : table->n_split[level];
+/* Bytes of a table of a layer: 16, 32, 64 or 128. */
+GBT_FN size_t gbti_table_width(const gbti_table *table, uint32_t layer) {
+  uint32_t n = layer < GBTI_TABLE_DEPTH ? (uint32_t)1 << layer : table->n_split[layer];
   return n <= 16 ? 16 : n <= 32 ? 32 : n <= 64 ? 64 : 128;
 }
 

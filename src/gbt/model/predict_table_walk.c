@@ -12,7 +12,7 @@
 
 enum {
   ROWS = GBTI_TABLE_ROWS,
-  TOGETHER = 4 /* groups of rows that walk side by side: each alone would wait for its own last level */
+  TOGETHER = 4 /* groups of rows that walk side by side: each alone would wait for its own last layer */
 };
 
 int gbti_tables_run(const gbt_ctx *ctx) {
@@ -52,7 +52,7 @@ static uint64_t ask_words(const gbti_table_set *set, const uint32_t *words, cons
   return right;
 }
 
-/* Takes those rows out of left that the sets of a level send right. A function of its own, and called with copies, so
+/* Takes those rows out of left that the sets of a layer send right. A function of its own, and called with copies, so
  * that the way of trees without sets keeps its registers. */
 TARGET __attribute__((noinline)) static void ask_sets(const gbti_pack *pack, const gbti_table *table,
                                                       const gbti_table_set *set, uint32_t n_sets, const uint8_t *codes,
@@ -84,7 +84,7 @@ TARGET __attribute__((noinline)) static void ask_sets(const gbti_pack *pack, con
     for (int g = 0; g < n; g++) left[g] = lefts[g];                                 \
   }
 
-/* The columns of a level, for n groups, group after group stride bytes apart. */
+/* The columns of a layer, for n groups, group after group stride bytes apart. */
 TARGET_FN void ask_columns(size_t width, uint32_t n_cols, const uint8_t *tables, const uint32_t *cols,
                            const uint8_t *codes, size_t stride, int n, const __m512i place[TOGETHER],
                            __mmask64 left[TOGETHER]) {
@@ -122,7 +122,7 @@ TARGET_FN __m512i look_up(const uint8_t *table, size_t width, __m512i place) {
   return set_bytes(table, (uint32_t)width, place);
 }
 
-/* The levels of a deep tree from 8 on. p: where the tree goes on. Rows that have come to their leaf stay. */
+/* The layers of a deep tree from 8 on. p: where the tree goes on. Rows that have come to their leaf stay. */
 TARGET_FN void walk_deep(const gbti_pack *pack, const gbti_table *table, const uint8_t *p, const uint8_t *codes,
                          size_t stride, int n, uint8_t *out) {
   const uint32_t *cols = pack->table_cols + table->col_beg;
