@@ -26,7 +26,7 @@ static uint32_t mix31(uint32_t x) {
 }
 
 /* 31 bits per row, of the seed and the row's number from 1. Rows get different numbers. */
-static uint32_t row_rank(uint32_t key, int64_t row) { return mix31(mix31((uint32_t)(row + key) & MASK31) ^ key); }
+static uint32_t row_draw(uint32_t key, int64_t row) { return mix31(mix31((uint32_t)(row + key) & MASK31) ^ key); }
 
 static uint32_t key_of_seed(double seed) {
   uint64_t s = (uint64_t)seed;
@@ -40,7 +40,7 @@ static void swap(uint32_t *a, uint32_t *b) {
   *b = t;
 }
 
-/* The k-th smallest (from 0) of n different numbers, by quickselect; their order is lost. Ranks are in no order that
+/* The k-th smallest (from 0) of n different numbers, by quickselect; their order is lost. Draws are in no order that
  * anybody could choose, so the middle one is a fair pivot. */
 static uint32_t kth_smallest(uint32_t *x, R_xlen_t n, R_xlen_t k) {
   R_xlen_t beg = 0, end = n;
@@ -62,21 +62,21 @@ static uint32_t kth_smallest(uint32_t *x, R_xlen_t n, R_xlen_t k) {
   return x[k];
 }
 
-/* Of every class the largest rank that is held out, -1 for none. ranks: of all rows, class after class. */
-static int64_t *last_held(uint32_t *ranks, const R_xlen_t *beg, int32_t n_classes, double share) {
+/* Of every class the largest draw that is held out, -1 for none. draws: of all rows, class after class. */
+static int64_t *last_held(uint32_t *draws, const R_xlen_t *beg, int32_t n_classes, double share) {
   int64_t *last = (int64_t *)R_alloc((size_t)n_classes, sizeof *last);
   for (int32_t c = 0; c < n_classes; c++) {
     R_xlen_t n = beg[c + 1] - beg[c], k = (R_xlen_t)nearbyint(share * (double)n);
     if (k > n - 1) k = n - 1;
     look(c);
-    last[c] = k > 0 ? (int64_t)kth_smallest(ranks + beg[c], n, k - 1) : -1;
+    last[c] = k > 0 ? (int64_t)kth_smallest(draws + beg[c], n, k - 1) : -1;
   }
   return last;
 }
 
 /* Ranks of all rows, class after class; beg: where each class begins. */
-static uint32_t *ranks_by_class(uint32_t key, const double *class, R_xlen_t n, R_xlen_t *beg, int32_t n_classes) {
-  uint32_t *ranks = (uint32_t *)R_alloc((size_t)n, sizeof *ranks);
+static uint32_t *draws_by_class(uint32_t key, const double *class, R_xlen_t n, R_xlen_t *beg, int32_t n_classes) {
+  uint32_t *draws = (uint32_t *)R_alloc((size_t)n, sizeof *draws);
   R_xlen_t *at = (R_xlen_t *)R_alloc((size_t)n_classes, sizeof *at);
   memset(beg, 0, ((size_t)n_classes + 1) * sizeof *beg);
   for (R_xlen_t i = 0; i < n; i++) {
@@ -89,9 +89,9 @@ static uint32_t *ranks_by_class(uint32_t key, const double *class, R_xlen_t n, R
   }
   for (R_xlen_t i = 0; i < n; i++) {
     look(i);
-    ranks[at[class == NULL ? 0 : (int32_t) class[i]]++] = row_rank(key, i + 1);
+    draws[at[class == NULL ? 0 : (int32_t) class[i]]++] = row_draw(key, i + 1);
   }
-  return ranks;
+  return draws;
 }
 
 /* The number of classes, when there are any. */
@@ -107,14 +107,14 @@ static int32_t count_classes(const double *class, R_xlen_t n) {
 
 static int is_held(uint32_t key, const double *class, const int64_t *last, int row) {
   look(row);
-  return row_rank(key, (int64_t)row + 1) <= last[class == NULL ? 0 : (int32_t) class[row]];
+  return row_draw(key, (int64_t)row + 1) <= last[class == NULL ? 0 : (int32_t) class[row]];
 }
 
-static int lowest_rank(uint32_t key, int n) {
+static int lowest_draw(uint32_t key, int n) {
   int first = 0;
   for (int i = 1; i < n; i++) {
     look(i);
-    if (row_rank(key, (int64_t)i + 1) < row_rank(key, (int64_t)first + 1)) first = i;
+    if (row_draw(key, (int64_t)i + 1) < row_draw(key, (int64_t)first + 1)) first = i;
   }
   return first;
 }
@@ -129,11 +129,11 @@ SEXP r_gbt_hold_out(SEXP n_rows, SEXP share, SEXP seed, SEXP class) {
   if (n < 2 || !(part > 0 && part < 1)) r_stop("no share of these rows can be held out");
   int32_t n_classes = count_classes(classes, n);
   R_xlen_t *beg = (R_xlen_t *)R_alloc((size_t)n_classes + 1, sizeof *beg);
-  uint32_t *ranks = ranks_by_class(key, classes, n, beg, n_classes);
-  int64_t *last = last_held(ranks, beg, n_classes, part);
+  uint32_t *draws = draws_by_class(key, classes, n, beg, n_classes);
+  int64_t *last = last_held(draws, beg, n_classes, part);
   int n_held = 0, first = -1;
   for (int i = 0; i < n; i++) n_held += is_held(key, classes, last, i);
-  if (n_held == 0) first = lowest_rank(key, n); /* a share of nothing but small classes: then one row */
+  if (n_held == 0) first = lowest_draw(key, n); /* a share of nothing but small classes: then one row */
   n_held += first >= 0;
   SEXP out = PROTECT(Rf_mkNamed(VECSXP, parts));
   SET_VECTOR_ELT(out, 0, Rf_allocVector(INTSXP, n_held));

@@ -317,8 +317,8 @@ static int check_codes(const double *cuts, uint32_t n, const double *x, int32_t 
   while (((uint32_t)1 << f.n_steps) <= n) f.n_steps++;
   for (uint32_t step = 0; step < f.n_steps; step++)
     for (uint32_t j = 0; j < (uint32_t)1 << step; j++) {
-      uint32_t rank = ((2 * j + 1) << (f.n_steps - 1 - step)) - 1;
-      tree[((uint32_t)1 << step) + j] = rank < n ? cuts[rank] : (double)INFINITY;
+      uint32_t order = ((2 * j + 1) << (f.n_steps - 1 - step)) - 1;
+      tree[((uint32_t)1 << step) + j] = order < n ? cuts[order] : (double)INFINITY;
     }
   gbti_coder coder = {.cuts = room, .cell = n > GBTI_CODER_FEW ? cells : NULL};
   for (int i = 0; i < ROOM; i++) room[i] = (double)NAN;

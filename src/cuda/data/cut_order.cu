@@ -6,7 +6,7 @@
  *
  *   keys   3 3 3 5 7 7 9 9 9 9 -     runs  2 3 5 9     upto of runs  3 4 6 10
  *
- * Ranks are sums of integers, so neither blocks nor their order can show. */
+ * Orders are sums of integers, so neither blocks nor their order can show. */
 #include "cut_order.cuh"
 
 #include "../base/block.cuh"
@@ -151,7 +151,7 @@ __global__ static void k_list(cu_cut_view v, int kind) {
   }
 }
 
-/* ---- ranks ---- */
+/* ---- orders ---- */
 
 __global__ static void k_total(cu_cut_view v) {
   cu_found *f = v.found;
@@ -252,21 +252,21 @@ __global__ static void k_within(cu_cut_view v, double low, double high) {
 
 /* ---- the host ---- */
 
-gbt_status cu_rank_keys(const cu_raw *values, const int32_t *rows, uint64_t n, uint64_t first, uint64_t *key,
-                        uint32_t *row, cu_found *found, unsigned most, cudaStream_t stream, gbt_error *err) {
+gbt_status cu_cut_keys(const cu_raw *values, const int32_t *rows, uint64_t n, uint64_t first, uint64_t *key,
+                       uint32_t *row, cu_found *found, unsigned most, cudaStream_t stream, gbt_error *err) {
   CU_LAUNCH(k_keys, cu_blocks(most, n, CU_CUT_BLOCK), CU_CUT_BLOCK, 0, stream, *values, rows, n, first, key, row,
             found);
   CU_LAUNCHED();
   return GBT_OK;
 }
 
-gbt_status cu_rank_absent(uint64_t at, uint64_t *key, uint32_t *row, cudaStream_t stream, gbt_error *err) {
+gbt_status cu_cut_absent(uint64_t at, uint64_t *key, uint32_t *row, cudaStream_t stream, gbt_error *err) {
   CU_LAUNCH(k_absent, 1, 1, 0, stream, at, key, row);
   CU_LAUNCHED();
   return GBT_OK;
 }
 
-gbt_status cu_rank_within(const cu_cut_view *v, double low, double high, cudaStream_t stream, gbt_error *err) {
+gbt_status cu_cut_within(const cu_cut_view *v, double low, double high, cudaStream_t stream, gbt_error *err) {
   CU_LAUNCH(k_within, 1, 1, 0, stream, *v, low, high);
   CU_LAUNCHED();
   return GBT_OK;
@@ -283,7 +283,7 @@ static gbt_status cu_make_list(const cu_cut_view *v, int kind, unsigned grid, cu
   return GBT_OK;
 }
 
-gbt_status cu_rank_cuts(const cu_cut_view *v, unsigned most, cudaStream_t s, gbt_error *err) {
+gbt_status cu_cut_candidates(const cu_cut_view *v, unsigned most, cudaStream_t s, gbt_error *err) {
   uint64_t n_parts = (v->n + CU_CUT_PART - 1) / CU_CUT_PART;
   unsigned grid = cu_blocks(most, n_parts, 1);
   if (v->upto != NULL) {

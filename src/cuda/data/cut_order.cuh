@@ -42,17 +42,16 @@ struct cu_cut_view {
 
 /* Keys [first, first + n) of the column; with `row` their rows as well, `rows` on the device or NULL for all rows in
  * order. Missing values are counted in `found`. */
-gbt_status cu_rank_keys(const cu_raw *values, const int32_t *rows, uint64_t n, uint64_t first, uint64_t *key,
-                        uint32_t *row, cu_found *found, unsigned most, cudaStream_t stream,
-                        gbt_error *err) GBT_MUST_CHECK;
+gbt_status cu_cut_keys(const cu_raw *values, const int32_t *rows, uint64_t n, uint64_t first, uint64_t *key,
+                       uint32_t *row, cu_found *found, unsigned most, cudaStream_t stream,
+                       gbt_error *err) GBT_MUST_CHECK;
 
 /* All entries that are absent as one, a zero, at this place. */
-gbt_status cu_rank_absent(uint64_t at, uint64_t *key, uint32_t *row, cudaStream_t stream,
-                          gbt_error *err) GBT_MUST_CHECK;
+gbt_status cu_cut_absent(uint64_t at, uint64_t *key, uint32_t *row, cudaStream_t stream, gbt_error *err) GBT_MUST_CHECK;
 
 /* Of sorted keys the candidates, and their number in `found`. */
-gbt_status cu_rank_cuts(const cu_cut_view *v, unsigned most, cudaStream_t stream, gbt_error *err) GBT_MUST_CHECK;
+gbt_status cu_cut_candidates(const cu_cut_view *v, unsigned most, cudaStream_t stream, gbt_error *err) GBT_MUST_CHECK;
 
 /* Of sorted keys found->n_within: how many lie in (low, high]; low NaN: without it; high NaN: none. */
-gbt_status cu_rank_within(const cu_cut_view *v, double low, double high, cudaStream_t stream,
-                          gbt_error *err) GBT_MUST_CHECK;
+gbt_status cu_cut_within(const cu_cut_view *v, double low, double high, cudaStream_t stream,
+                         gbt_error *err) GBT_MUST_CHECK;

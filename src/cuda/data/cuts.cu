@@ -1,6 +1,6 @@
 /* Cuts of numeric columns on the device: the definition of data/cuts.h by sorting the column as a whole.
  *
- *   up -> keys -> sort -> upto -> runs -> heavy runs -> ranks of cuts, by search in upto -> (run, key, next key)
+ *   up -> keys -> sort -> upto -> runs -> heavy runs -> orders of cuts, by search in upto -> (run, key, next key)
  *
  * Kernels: cut_order.cu. All of it is issued at once; the host waits for the last list, at most max_bin long, and takes
  * the means. Then it asks how many entries are in the zero bin.
@@ -147,8 +147,8 @@ static gbt_status cu_up_keys(gbt_ctx *ctx, cu_cutter *c, const gbti_cut_input *i
     GBT_TRY(cu_stage_copy(&c->stage, raw, bytes, err));
     GBT_TRY(cu_stage_done(&c->stage, err));
     cu_raw values = {size > 0 ? raw : NULL, c->levels.at, (int32_t)col->storage};
-    GBT_TRY(cu_rank_keys(&values, rows != NULL ? (const int32_t *)(raw + value_bytes) : NULL, (uint64_t)n,
-                         (uint64_t)beg, c->key[0].at, c->row[0].at, c->found.at, c->most_blocks, c->stage.stream, err));
+    GBT_TRY(cu_cut_keys(&values, rows != NULL ? (const int32_t *)(raw + value_bytes) : NULL, (uint64_t)n, (uint64_t)beg,
+                        c->key[0].at, c->row[0].at, c->found.at, c->most_blocks, c->stage.stream, err));
   }
   return GBT_OK;
 }
@@ -217,9 +217,9 @@ gbt_status cu_cut(gbt_offload *self, gbt_ctx *ctx, const gbti_cut_input *input, 
   v.max_bin = (uint32_t)max_bin;
   CU_TRY(cudaMemsetAsync(c->found.at, 0, sizeof *c->found.at, c->stage.stream));
   GBT_TRY(cu_up_keys(ctx, c, input, err));
-  if (c->has_absent) GBT_TRY(cu_rank_absent(v.n - 1, c->key[0].at, c->row[0].at, c->stage.stream, err));
+  if (c->has_absent) GBT_TRY(cu_cut_absent(v.n - 1, c->key[0].at, c->row[0].at, c->stage.stream, err));
   GBT_TRY(cu_sort_column(c, input, &v, err));
-  GBT_TRY(cu_rank_cuts(&v, c->most_blocks, c->stage.stream, err));
+  GBT_TRY(cu_cut_candidates(&v, c->most_blocks, c->stage.stream, err));
   c->view = v;
   return cu_take_cuts(ctx, c, &v, cut, n_bins, err);
 }
@@ -227,7 +227,7 @@ gbt_status cu_cut(gbt_offload *self, gbt_ctx *ctx, const gbti_cut_input *input, 
 /* Keys stand as the column's cuts have left them. */
 gbt_status cu_count(gbt_offload *self, double low, double high, int64_t *n_within, int64_t *n_missing, gbt_error *err) {
   cu_cutter *c = static_cast<cu_offload *>(self)->cutter;
-  GBT_TRY(cu_rank_within(&c->view, low, high, c->stage.stream, err));
+  GBT_TRY(cu_cut_within(&c->view, low, high, c->stage.stream, err));
   CU_TRY(cudaMemcpyAsync(c->found_down, c->found.at, sizeof *c->found_down, cudaMemcpyDeviceToHost, c->stage.stream));
   CU_TRY(cudaStreamSynchronize(c->stage.stream));
   *n_within = (int64_t)c->found_down->n_within;

@@ -62,7 +62,7 @@ struct cu_draw {
   cu_rules rules; /* unless all nodes of a tree may use the same features */
   cu_array<double> weight;
   cu_array<int32_t> group_beg, group_feat, of_beg, of_group;
-  uint64_t *rank; /* n_features, on the host */
+  uint64_t *drawn; /* n_features, on the host */
   int32_t *up;    /* page-locked, of every tree n_features + 1: how many, and the features of the tree */
   int32_t n_told; /* trees that were told all features */
   int told;       /* those of the batch were, before */

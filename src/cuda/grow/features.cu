@@ -7,9 +7,9 @@
  * interaction groups leave, then the node's draw. Nodes that are searched together are of one depth; symmetric growth
  * has the same features above all of them.
  *
- * A draw keeps the k lowest ranks, equal ones by number. The rank that is just kept is found byte by byte, highest
+ * A draw keeps the k lowest numbers, equal ones by feature. The number that is just kept is found byte by byte, highest
  * first: features are counted by that byte among those that share the bytes found so far; mostly after one or two bytes
- * the last place goes to the last feature counted there, and nothing more has to be told apart. Ranks are made again
+ * the last place goes to the last feature counted there, and nothing more has to be told apart. Numbers are made again
  * every time. A thread has the same places of the tree's list in all passes, so what it reads of the mask is its own.
  *
  * Groups: those that hold the feature of the node's parent and all others above; their members are marked, and so are
@@ -32,7 +32,7 @@ struct pool {
   uint8_t *in; /* by feature */
 };
 
-/* Who stays: all of rank >> shift below `last`, and `ties` of the `n_last` that are equal to it. */
+/* Who stays: all of number >> shift below `last`, and `ties` of the `n_last` that are equal to it. */
 struct limit {
   uint64_t last;
   uint32_t ties, n_last;
@@ -44,7 +44,7 @@ struct cell {
   uint32_t byte, ties, n;
 };
 
-/* Counts features in by one byte of their ranks, those that agree with what is known of the last one that stays;
+/* Counts features in by one byte of their numbers, those that agree with what is known of the last one that stays;
  * returns how many that are. All threads. */
 __device__ uint32_t count_byte(const cu_rules &rules, const pool &p, gbt_key32 key, const limit &l, uint32_t *count,
                                uint32_t *before) {
@@ -53,9 +53,9 @@ __device__ uint32_t count_byte(const cu_rules &rules, const pool &p, gbt_key32 k
   __syncthreads();
   for (int32_t t = (int32_t)threadIdx.x; t < p.n; t += BYTES) {
     if (!p.in[p.feat[t]]) continue;
-    const uint64_t rank = gbt_draw_rank(key, rules.weight, p.feat[t]);
-    if (rank != GBT_NEVER_DRAWN && rank >> l.shift >> 8 == l.last)
-      atomicAdd(&count[(uint32_t)(rank >> l.shift) & 255u], 1u);
+    const uint64_t number = gbt_draw_number(key, rules.weight, p.feat[t]);
+    if (number != GBT_NEVER_DRAWN && number >> l.shift >> 8 == l.last)
+      atomicAdd(&count[(uint32_t)(number >> l.shift) & 255u], 1u);
   }
   __syncthreads();
   *before = cu_block_scan(count[threadIdx.x], &all);
@@ -95,14 +95,14 @@ __device__ int32_t draw(const cu_rules &rules, const pool &p, gbt_key32 key, dou
   for (int32_t beg = 0; beg < p.n; beg += BYTES) {
     const int32_t t = beg + (int32_t)threadIdx.x;
     const int in = t < p.n && p.in[p.feat[t]];
-    const uint64_t rank = in ? gbt_draw_rank(key, rules.weight, p.feat[t]) : GBT_NEVER_DRAWN;
-    uint32_t last = rank != GBT_NEVER_DRAWN && rank >> l.shift == l.last, at = 0;
-    if (l.ties < l.n_last) { /* whole ranks are equal */
+    const uint64_t number = in ? gbt_draw_number(key, rules.weight, p.feat[t]) : GBT_NEVER_DRAWN;
+    uint32_t last = number != GBT_NEVER_DRAWN && number >> l.shift == l.last, at = 0;
+    if (l.ties < l.n_last) { /* numbers are equal to the last bit */
       uint32_t total;
       at = passed + cu_block_scan(last, &total);
       passed += total;
     }
-    if (in) p.in[p.feat[t]] = rank >> l.shift < l.last || (last && at < l.ties);
+    if (in) p.in[p.feat[t]] = number >> l.shift < l.last || (last && at < l.ties);
   }
   return (int32_t)k;
 }
@@ -183,7 +183,7 @@ void cu_features_draw(cu_backend *be) {
   if (n_trees > d->n_told) d->n_told = n_trees;
   for (int32_t y = 0; y < n_trees && !d->told; y++) {
     int32_t *feats = d->up + (size_t)y * ((size_t)be->n_features + 1);
-    feats[0] = gbt_features_of_tree(be->rules, be->task[y].tree, feats + 1, d->rank);
+    feats[0] = gbt_features_of_tree(be->rules, be->task[y].tree, feats + 1, d->drawn);
   }
 }
 
@@ -230,7 +230,7 @@ gbt_status cu_features_open(cu_backend *be, gbt_error *err) {
   const size_t n = (size_t)be->n_features;
   cu_draw *d = &be->draw;
   GBT_TRY(cu_host_alloc((size_t)be->base.most_trees * (n + 1) * sizeof *d->up, &d->up, err));
-  GBT_TRY(gbt_mem_array(&be->mem, n, sizeof *d->rank, &d->rank, err));
+  GBT_TRY(gbt_mem_array(&be->mem, n, sizeof *d->drawn, &d->drawn, err));
   if (gbt_features_uniform(rules)) return GBT_OK;
   if (rules->weight) GBT_TRY(cu_new_from(&be->device.memory, &d->weight, rules->weight, n, err));
   if (rules->n_groups > 0) GBT_TRY(open_groups(be, rules, err));
@@ -254,6 +254,6 @@ void cu_features_close(cu_backend *be) {
   cu_drop(memory, &d->of_beg);
   cu_drop(memory, &d->of_group);
   cu_host_free(&d->up);
-  gbt_mem_free(&be->mem, d->rank);
-  d->rank = NULL;
+  gbt_mem_free(&be->mem, d->drawn);
+  d->drawn = NULL;
 }

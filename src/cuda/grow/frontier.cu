@@ -156,9 +156,9 @@ __device__ int32_t choose_layer(const cu_view &v, int32_t *shared) {
   }
   if (n > room) n = (int32_t)room;
   for (int32_t i = (int32_t)threadIdx.x; i < layer; i += (int32_t)blockDim.x) {
-    int32_t rank = 0, id = (int32_t)list[i];
-    for (int32_t k = 0; k < layer; k++) rank += gains_more(v, (int32_t)list[k], id);
-    if (rank < n) v.chosen[rank] = id;
+    int32_t order = 0, id = (int32_t)list[i];
+    for (int32_t k = 0; k < layer; k++) order += gains_more(v, (int32_t)list[k], id);
+    if (order < n) v.chosen[order] = id;
   }
   return n;
 }

@@ -18,7 +18,7 @@ namespace {
 
 /* Which sets of one end have enough rows, and enough more than the last one that was tried. A warp. */
 __device__ void mark_end(const cu_view &v, const gbt_grow_node *root, const cu_feature &f, const cu_codes &k,
-                         const cu_ranked &r, int top, uint8_t *tried) {
+                         const cu_level_order &r, int top, uint8_t *tried) {
   const int32_t most = gbt_set_most(&v.params, (int32_t)r.n);
   const int64_t all = root->n_rows, least = gbt_set_least(&v.params, all);
   const int64_t missing = cu_missing_of(k, f.has_missing).rows;
@@ -27,7 +27,7 @@ __device__ void mark_end(const cu_view &v, const gbt_grow_node *root, const cu_f
   for (int32_t beg = 0; beg < most; beg += 32) {
     const int32_t at = beg + (int32_t)cu_lane(), live = at < most;
     gbt_sum none = {0, 0};
-    int64_t rows = cu_add_up(&before, none, live ? cu_rows_of(k, cu_ranked_at(r, top, at)) : 0, 1).rows;
+    int64_t rows = cu_add_up(&before, none, live ? cu_rows_of(k, cu_level_at(r, top, at)) : 0, 1).rows;
     int ok = cu_tried(rows, live, least, &last);
     int right = rows >= least && all - rows >= least;
     int left = rows + missing >= least && all - rows - missing >= least;
@@ -40,7 +40,7 @@ __device__ void mark_end(const cu_view &v, const gbt_grow_node *root, const cu_f
 __global__ static void __launch_bounds__(CU_BLOCK) k_level_order(cu_view all, cu_layer_view layers) {
   const cu_view v = cu_mine(all);
   const cu_layer_view l = cu_mine(layers, all.stride);
-  CU_SHARED(cu_rank_room, room, 1);
+  CU_SHARED(cu_order_room, room, 1);
   if (v.tree->fresh_beg != 0 || v.tree->n_search == 0) return;
   const gbt_grow_node *root = &v.node[0];
   for (int32_t s = (int32_t)blockIdx.x; s < v.n_set_feats; s += (int32_t)gridDim.x) {
@@ -48,7 +48,7 @@ __global__ static void __launch_bounds__(CU_BLOCK) k_level_order(cu_view all, cu
     const cu_feature f = v.train.feat[feat];
     if (!cu_in_tree(v, feat)) continue;
     const cu_codes k = cu_codes_of(v, root, f);
-    const cu_ranked r = cu_rank_levels(v, k, room, blockIdx.x);
+    const cu_level_order r = cu_order_levels(v, k, room, blockIdx.x);
     const uint64_t beg = l.beg[feat];
     for (uint32_t i = threadIdx.x; i < r.n; i += blockDim.x) l.order[beg + i] = r.level[i];
     if (threadIdx.x == 0) l.n_placed[feat] = (int32_t)r.n;

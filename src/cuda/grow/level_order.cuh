@@ -13,7 +13,7 @@
 
 enum : uint32_t { CU_SORT_PART = 2048, CU_NO_LEVEL = 0xffff };
 
-struct cu_ranked {
+struct cu_level_order {
   uint64_t *key;
   uint16_t *level;
   uint64_t *part_key; /* CU_SORT_PART, shared; the same as `key` when all fit */
@@ -21,8 +21,8 @@ struct cu_ranked {
   uint32_t n;
 };
 
-/* Shared memory of a block that ranks levels. */
-struct cu_rank_room {
+/* Shared memory of a block that puts levels in order. */
+struct cu_order_room {
   uint64_t key[CU_SORT_PART];
   uint16_t level[CU_SORT_PART];
   uint32_t n_placed;
@@ -48,7 +48,7 @@ __device__ static __forceinline__ void cu_bitonic_step(uint64_t *key, uint16_t *
 }
 
 /* Steps of sizes [first, last] that reach at most half a part, of one part. */
-__device__ static __forceinline__ void cu_sort_part(const cu_ranked &r, uint32_t base, uint32_t n, uint32_t first,
+__device__ static __forceinline__ void cu_sort_part(const cu_level_order &r, uint32_t base, uint32_t n, uint32_t first,
                                                     uint32_t last) {
   const int moved = r.key != r.part_key;
   for (uint32_t i = threadIdx.x; moved && i < n; i += blockDim.x) {
@@ -66,7 +66,7 @@ __device__ static __forceinline__ void cu_sort_part(const cu_ranked &r, uint32_t
   __syncthreads();
 }
 
-__device__ static __forceinline__ void cu_sort_levels(const cu_ranked &r) {
+__device__ static __forceinline__ void cu_sort_levels(const cu_level_order &r) {
   uint32_t all = 1;
   while (all < r.n) all *= 2u;
   for (uint32_t i = r.n + threadIdx.x; i < all; i += blockDim.x) {
@@ -84,12 +84,12 @@ __device__ static __forceinline__ void cu_sort_levels(const cu_ranked &r) {
 
 /* The levels of a feature that are placed in a node, in order. A block; room: its shared memory; scratch: which of
  * view.sort_blocks pieces is its own. All may read the result. */
-__device__ static __forceinline__ cu_ranked cu_rank_levels(const cu_view &v, const cu_codes &k, cu_rank_room *room,
-                                                           uint32_t scratch) {
+__device__ static __forceinline__ cu_level_order cu_order_levels(const cu_view &v, const cu_codes &k,
+                                                                 cu_order_room *room, uint32_t scratch) {
   const gbt_units unit = v.tree->unit;
   const double smooth = v.params.cat_smooth;
   const int fits = (uint32_t)k.n_bins <= CU_SORT_PART;
-  cu_ranked r;
+  cu_level_order r;
   r.part_key = room->key;
   r.part_level = room->level;
   r.key = fits ? r.part_key : v.sort_key + (uint64_t)scratch * v.sort_room;
@@ -115,7 +115,7 @@ __device__ static __forceinline__ cu_ranked cu_rank_levels(const cu_view &v, con
 }
 
 /* The k-th level from the bottom or the top. */
-__device__ static __forceinline__ int32_t cu_ranked_at(const cu_ranked &r, int from_top, int32_t k) {
+__device__ static __forceinline__ int32_t cu_level_at(const cu_level_order &r, int from_top, int32_t k) {
   return r.level[from_top ? (int32_t)r.n - 1 - k : k];
 }
 

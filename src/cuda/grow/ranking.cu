@@ -18,16 +18,16 @@ extern "C" {
 
 enum { RANK_ROWS = 4096 }; /* of a block whose gains and bases are summed up */
 
-struct rank_totals {
+struct ranking_totals {
   gbt_exact_sum gain, base, precisions;
   unsigned long long n_positive, n_nan;
   unsigned long long low;     /* the complement of the lowest label's key */
   unsigned long long area[4]; /* sums of pieces */
-  gbt_rank_pair all;
+  gbt_ranking_pair all;
 };
 
 /* A data set, and how its rows become gains and bases. */
-struct rank_rows {
+struct ranking_rows {
   uint64_t n;
   const double *score, *label, *weight;
   gbt_ranking how;
@@ -36,7 +36,7 @@ struct rank_rows {
 
 /* ---- rows ---- */
 
-__global__ static void k_rank_low(rank_rows r, rank_totals *totals) {
+__global__ static void k_ranking_low(ranking_rows r, ranking_totals *totals) {
   const uint64_t step = (uint64_t)gridDim.x * blockDim.x;
   unsigned long long low = 0;
   for (uint64_t i = (uint64_t)blockIdx.x * blockDim.x + threadIdx.x; i < r.n; i += step) {
@@ -48,7 +48,7 @@ __global__ static void k_rank_low(rank_rows r, rank_totals *totals) {
   if (cu_lane() == 0) atomicMax(&totals->low, low);
 }
 
-__global__ static void k_rank_totals(rank_rows r, rank_totals *totals) {
+__global__ static void k_ranking_totals(ranking_rows r, ranking_totals *totals) {
   const uint64_t step = (uint64_t)gridDim.x * blockDim.x;
   uint32_t n_positive = 0, n_nan = 0;
   cu_limbs gains, bases;
@@ -77,7 +77,7 @@ __global__ static void k_rank_totals(rank_rows r, rank_totals *totals) {
 }
 
 /* value: the row, or whether it is positive. */
-__global__ static void k_rank_keys(rank_rows r, const double *by, uint64_t *key, uint32_t *value) {
+__global__ static void k_ranking_keys(ranking_rows r, const double *by, uint64_t *key, uint32_t *value) {
   const uint64_t step = (uint64_t)gridDim.x * blockDim.x;
   for (uint64_t i = (uint64_t)blockIdx.x * blockDim.x + threadIdx.x; i < r.n; i += step) {
     key[i] = gbt_order_key(by[i]);
@@ -88,8 +88,8 @@ __global__ static void k_rank_keys(rank_rows r, const double *by, uint64_t *key,
 /* ---- places ---- */
 
 /* Gain and base of place i; none behind the last. */
-__device__ static __forceinline__ gbt_rank_pair pair_at(const rank_rows &r, const uint32_t *value, uint64_t i) {
-  gbt_rank_pair x = {0, 0};
+__device__ static __forceinline__ gbt_ranking_pair pair_at(const ranking_rows &r, const uint32_t *value, uint64_t i) {
+  gbt_ranking_pair x = {0, 0};
   if (i >= r.n) return x;
   const uint32_t v = value[i];
   if (r.plain) {
@@ -101,18 +101,18 @@ __device__ static __forceinline__ gbt_rank_pair pair_at(const rank_rows &r, cons
   }
   double gain, base;
   gbt_ranking_row(&r.how, r.label[v], r.weight ? r.weight[v] : 1.0, &gain, &base);
-  x.gain = gbt_rank_fixed(gain, &r.how.gain);
-  x.base = gbt_rank_fixed(base, &r.how.base);
+  x.gain = gbt_ranking_fixed(gain, &r.how.gain);
+  x.base = gbt_ranking_fixed(base, &r.how.base);
   return x;
 }
 
 /* part[b]: the places of block b. */
-__global__ static void k_rank_parts(rank_rows r, const uint32_t *value, gbt_rank_pair *part) {
+__global__ static void k_ranking_parts(ranking_rows r, const uint32_t *value, gbt_ranking_pair *part) {
   const uint32_t n_blocks = (uint32_t)((r.n + RANK_ROWS - 1) / RANK_ROWS);
   for (uint32_t b = blockIdx.x; b < n_blocks; b += gridDim.x) {
-    gbt_rank_pair sum = {0, 0};
+    gbt_ranking_pair sum = {0, 0};
     const uint64_t beg = (uint64_t)b * RANK_ROWS, end = r.n - beg < RANK_ROWS ? r.n : beg + RANK_ROWS;
-    for (uint64_t i = beg + threadIdx.x; i < end; i += blockDim.x) sum = gbt_rank_plus(sum, pair_at(r, value, i));
+    for (uint64_t i = beg + threadIdx.x; i < end; i += blockDim.x) sum = gbt_ranking_plus(sum, pair_at(r, value, i));
     sum.gain = cu_block_sum(sum.gain);
     sum.base = cu_block_sum(sum.base);
     if (threadIdx.x == 0) part[b] = sum;
@@ -120,37 +120,37 @@ __global__ static void k_rank_parts(rank_rows r, const uint32_t *value, gbt_rank
 }
 
 /* One block: part[b] becomes the places before block b. */
-__global__ static void k_rank_before(uint64_t n, gbt_rank_pair *part, rank_totals *totals) {
+__global__ static void k_ranking_before(uint64_t n, gbt_ranking_pair *part, ranking_totals *totals) {
   const uint64_t n_blocks = (n + RANK_ROWS - 1) / RANK_ROWS;
-  gbt_rank_pair before = {0, 0};
+  gbt_ranking_pair before = {0, 0};
   for (uint64_t beg = 0; beg < n_blocks; beg += blockDim.x) {
     const uint64_t b = beg + threadIdx.x;
-    gbt_rank_pair mine = {0, 0}, all;
+    gbt_ranking_pair mine = {0, 0}, all;
     if (b < n_blocks) mine = part[b];
     mine.gain = cu_block_scan(mine.gain, &all.gain);
     mine.base = cu_block_scan(mine.base, &all.base);
-    if (b < n_blocks) part[b] = gbt_rank_plus(before, mine);
-    before = gbt_rank_plus(before, all);
+    if (b < n_blocks) part[b] = gbt_ranking_plus(before, mine);
+    before = gbt_ranking_plus(before, all);
   }
   if (threadIdx.x == 0) totals->all = before;
 }
 
 /* base[i], gain[i]: of the places before place i; gain may be NULL. */
-__global__ static void k_rank_prefix(rank_rows r, const uint32_t *value, const gbt_rank_pair *part, uint64_t *base,
-                                     uint64_t *gain) {
+__global__ static void k_ranking_prefix(ranking_rows r, const uint32_t *value, const gbt_ranking_pair *part,
+                                        uint64_t *base, uint64_t *gain) {
   const uint32_t n_blocks = (uint32_t)((r.n + RANK_ROWS - 1) / RANK_ROWS);
   for (uint32_t b = blockIdx.x; b < n_blocks; b += gridDim.x) {
     const uint64_t beg = (uint64_t)b * RANK_ROWS, end = r.n - beg < RANK_ROWS ? r.n : beg + RANK_ROWS;
-    gbt_rank_pair before = part[b];
+    gbt_ranking_pair before = part[b];
     for (uint64_t chunk = beg; chunk < end; chunk += blockDim.x) {
       const uint64_t i = chunk + threadIdx.x;
-      gbt_rank_pair mine = {0, 0}, all = {0, 0};
+      gbt_ranking_pair mine = {0, 0}, all = {0, 0};
       if (i < end) mine = pair_at(r, value, i);
       mine.base = cu_block_scan(mine.base, &all.base);
       if (gain) mine.gain = cu_block_scan(mine.gain, &all.gain);
       if (i < end) base[i] = before.base + mine.base;
       if (i < end && gain) gain[i] = before.gain + mine.gain;
-      before = gbt_rank_plus(before, all);
+      before = gbt_ranking_plus(before, all);
     }
   }
 }
@@ -170,8 +170,8 @@ __device__ static __forceinline__ uint64_t place_of(const uint64_t *key, uint64_
   return low;
 }
 
-__global__ static void k_rank_area(rank_rows r, const uint64_t *key, const uint32_t *value, const uint64_t *prefix,
-                                   rank_totals *totals) {
+__global__ static void k_ranking_area(ranking_rows r, const uint64_t *key, const uint32_t *value,
+                                      const uint64_t *prefix, ranking_totals *totals) {
   const uint64_t step = (uint64_t)gridDim.x * blockDim.x, all = totals->all.base;
   gbt_wide area = {0, 0};
   for (uint64_t i = (uint64_t)blockIdx.x * blockDim.x + threadIdx.x; i < r.n; i += step) {
@@ -189,27 +189,27 @@ __global__ static void k_rank_area(rank_rows r, const uint64_t *key, const uint3
   }
 }
 
-__global__ static void k_rank_precision(rank_rows r, const uint64_t *key, const uint64_t *base, const uint64_t *gain,
-                                        rank_totals *totals) {
+__global__ static void k_ranking_precision(ranking_rows r, const uint64_t *key, const uint64_t *base,
+                                           const uint64_t *gain, ranking_totals *totals) {
   const uint64_t step = (uint64_t)gridDim.x * blockDim.x;
-  const gbt_rank_pair all = totals->all;
+  const gbt_ranking_pair all = totals->all;
   cu_limbs sum;
   cu_limbs_at(&sum, CU_LIMBS_FIRST);
   for (uint64_t i = (uint64_t)blockIdx.x * blockDim.x + threadIdx.x; i < r.n; i += step) {
     const uint64_t k = key[i];
     if (i + 1 < r.n && key[i + 1] == k) continue; /* the group's last place takes it */
     const uint64_t first = i > 0 && key[i - 1] == k ? place_of(key, 0, i, k, 0) : i;
-    const gbt_rank_pair below = {gain[first], base[first]}, none = {0, 0};
-    gbt_rank_pair above = none;
+    const gbt_ranking_pair below = {gain[first], base[first]}, none = {0, 0};
+    gbt_ranking_pair above = none;
     if (i + 1 < r.n) {
       above.gain = gain[i + 1];
       above.base = base[i + 1];
     } else {
       above = all;
     }
-    const gbt_rank_pair group = gbt_rank_minus(above, below);
+    const gbt_ranking_pair group = gbt_ranking_minus(above, below);
     if (group.gain == 0) continue;
-    cu_limbs_add(&sum, &totals->precisions, gbt_rank_precision(&r.how, group, gbt_rank_minus(all, below)));
+    cu_limbs_add(&sum, &totals->precisions, gbt_ranking_precision(&r.how, group, gbt_ranking_minus(all, below)));
   }
   __syncwarp();
   cu_limbs_empty_warp(&sum, &totals->precisions);
@@ -238,8 +238,8 @@ static gbt_status make_room(cu_backend *be, int32_t which, int with_gain, int *r
   GBT_TRY(cu_sort_room(n, 1, &x->bytes, err));
   uint64_t keys[2] = {place_after(&at, 8 * n), place_after(&at, 8 * n)};
   uint64_t values[2] = {place_after(&at, 4 * n), place_after(&at, 4 * n)};
-  uint64_t part = place_after(&at, sizeof(gbt_rank_pair) * (n / RANK_ROWS + 1));
-  uint64_t totals = place_after(&at, sizeof(rank_totals)), room = place_after(&at, x->bytes);
+  uint64_t part = place_after(&at, sizeof(gbt_ranking_pair) * (n / RANK_ROWS + 1));
+  uint64_t totals = place_after(&at, sizeof(ranking_totals)), room = place_after(&at, x->bytes);
   GBT_TRY(cu_metric_room(&be->device.memory, &x->block, at, refused, err));
   be->metrics.refused = *refused;
   if (*refused) return GBT_OK;
@@ -255,7 +255,7 @@ static gbt_status make_room(cu_backend *be, int32_t which, int with_gain, int *r
   return with_gain ? cu_metric_room(&be->device.memory, &x->gain, n, refused, err) : GBT_OK;
 }
 
-static gbt_status fetch_totals(cu_backend *be, rank_totals *totals, gbt_error *err) {
+static gbt_status fetch_totals(cu_backend *be, ranking_totals *totals, gbt_error *err) {
   const void *from = be->metrics.ranking.totals;
   CU_TRY(cudaMemcpyAsync(totals, from, sizeof *totals, cudaMemcpyDeviceToHost, be->device.stream));
   CU_TRY(cudaStreamSynchronize(be->device.stream));
@@ -263,16 +263,16 @@ static gbt_status fetch_totals(cu_backend *be, rank_totals *totals, gbt_error *e
 }
 
 /* How rows become gains and bases. *none: there is no metric. */
-static gbt_status find_scales(cu_backend *be, rank_rows *r, int *none, gbt_error *err) {
-  rank_totals *at = (rank_totals *)be->metrics.ranking.totals, totals;
+static gbt_status find_scales(cu_backend *be, ranking_rows *r, int *none, gbt_error *err) {
+  ranking_totals *at = (ranking_totals *)be->metrics.ranking.totals, totals;
   const unsigned blocks = cu_grid(&be->device, (r->n + CU_BLOCK - 1) / CU_BLOCK, 4);
   if (r->how.kind == GBT_METRIC_GINI) {
-    CU_LAUNCH(k_rank_low, blocks, CU_BLOCK, 0, be->device.stream, *r, at);
+    CU_LAUNCH(k_ranking_low, blocks, CU_BLOCK, 0, be->device.stream, *r, at);
     CU_LAUNCHED();
     GBT_TRY(fetch_totals(be, &totals, err));
     r->how.low = gbt_order_value(~(uint64_t)totals.low);
   }
-  CU_LAUNCH(k_rank_totals, blocks, CU_BLOCK, 0, be->device.stream, *r, at);
+  CU_LAUNCH(k_ranking_totals, blocks, CU_BLOCK, 0, be->device.stream, *r, at);
   CU_LAUNCHED();
   GBT_TRY(fetch_totals(be, &totals, err));
   double gain = r->plain ? (double)totals.n_positive : gbt_exact_value(&totals.gain);
@@ -282,36 +282,36 @@ static gbt_status find_scales(cu_backend *be, rank_rows *r, int *none, gbt_error
 }
 
 /* The groups of rows that are sorted by `by`. */
-static gbt_status find_groups(cu_backend *be, const rank_rows &r, const double *by, rank_totals *totals,
+static gbt_status find_groups(cu_backend *be, const ranking_rows &r, const double *by, ranking_totals *totals,
                               gbt_error *err) {
   const cu_ranking *x = &be->metrics.ranking;
-  rank_totals *out = (rank_totals *)x->totals;
-  gbt_rank_pair *part = (gbt_rank_pair *)x->part;
+  ranking_totals *out = (ranking_totals *)x->totals;
+  gbt_ranking_pair *part = (gbt_ranking_pair *)x->part;
   uint64_t *gain = r.how.kind == GBT_METRIC_PR_AUC ? x->gain.at : nullptr;
   const unsigned blocks = cu_grid(&be->device, (r.n + RANK_ROWS - 1) / RANK_ROWS, 8);
   const unsigned grid = cu_grid(&be->device, (r.n + CU_BLOCK - 1) / CU_BLOCK, 8);
   int at = 0;
   CU_TRY(cudaMemsetAsync(out, 0, sizeof *out, be->device.stream));
-  CU_LAUNCH(k_rank_keys, grid, CU_BLOCK, 0, be->device.stream, r, by, x->key[0], x->value[0]);
+  CU_LAUNCH(k_ranking_keys, grid, CU_BLOCK, 0, be->device.stream, r, by, x->key[0], x->value[0]);
   CU_LAUNCHED();
   GBT_TRY(cu_sort_keys(x->room, x->bytes, x->key, x->value, r.n, &at, be->device.stream, err));
   const uint32_t *value = x->value[at];
   uint64_t *prefix = x->key[1 - at];
-  CU_LAUNCH(k_rank_parts, blocks, CU_BLOCK, 0, be->device.stream, r, value, part);
+  CU_LAUNCH(k_ranking_parts, blocks, CU_BLOCK, 0, be->device.stream, r, value, part);
   CU_LAUNCHED();
-  CU_LAUNCH(k_rank_before, 1, CU_CONTROL, 0, be->device.stream, r.n, part, out);
+  CU_LAUNCH(k_ranking_before, 1, CU_CONTROL, 0, be->device.stream, r.n, part, out);
   CU_LAUNCHED();
-  CU_LAUNCH(k_rank_prefix, blocks, CU_BLOCK, 0, be->device.stream, r, value, part, prefix, gain);
+  CU_LAUNCH(k_ranking_prefix, blocks, CU_BLOCK, 0, be->device.stream, r, value, part, prefix, gain);
   CU_LAUNCHED();
   if (gain)
-    CU_LAUNCH(k_rank_precision, grid, CU_BLOCK, 0, be->device.stream, r, x->key[at], prefix, gain, out);
+    CU_LAUNCH(k_ranking_precision, grid, CU_BLOCK, 0, be->device.stream, r, x->key[at], prefix, gain, out);
   else
-    CU_LAUNCH(k_rank_area, grid, CU_BLOCK, 0, be->device.stream, r, x->key[at], value, prefix, out);
+    CU_LAUNCH(k_ranking_area, grid, CU_BLOCK, 0, be->device.stream, r, x->key[at], value, prefix, out);
   CU_LAUNCHED();
   return fetch_totals(be, totals, err);
 }
 
-static gbt_wide area_of(const rank_totals &totals) {
+static gbt_wide area_of(const ranking_totals &totals) {
   const gbt_wide low = {totals.area[1] >> 32, totals.area[1] << 32}, lowest = {0, totals.area[0]};
   const gbt_wide high = {totals.area[2] + (totals.area[3] << 32), 0};
   return gbt_wide_add(high, gbt_wide_add(low, lowest));
@@ -321,8 +321,8 @@ gbt_status cu_metric_of_ranking(cu_backend *be, int32_t which, const gbt_metric 
                                 gbt_error *err) {
   const cu_dataset *data = &be->data[which];
   const int gini = metric->kind == GBT_METRIC_GINI;
-  rank_totals by_score, by_label;
-  rank_rows r = {};
+  ranking_totals by_score, by_label;
+  ranking_rows r = {};
   cu_ranking *x = &be->metrics.ranking;
   int none = 0, refused;
   GBT_TRY(make_room(be, which, metric->kind == GBT_METRIC_PR_AUC, &refused, err));
@@ -333,7 +333,7 @@ gbt_status cu_metric_of_ranking(cu_backend *be, int32_t which, const gbt_metric 
   r.weight = data->weight.at;
   r.how.kind = metric->kind;
   r.plain = !gini && !r.weight;
-  CU_TRY(cudaMemsetAsync(x->totals, 0, sizeof(rank_totals), be->device.stream));
+  CU_TRY(cudaMemsetAsync(x->totals, 0, sizeof(ranking_totals), be->device.stream));
   GBT_TRY(find_scales(be, &r, &none, err));
   *out = gbt_from_bits(0x7ff8000000000000u);
   if (!none) {

@@ -22,7 +22,7 @@ namespace {
 
 /* The sets of one end of the order, by one warp. */
 __device__ void search_end(const cu_view &v, const cu_asked &q, int32_t feat, const cu_feature &f, const cu_codes &k,
-                           const cu_ranked &r, int top, gbt_split *out) {
+                           const cu_level_order &r, int top, gbt_split *out) {
   const cu_missing miss = cu_missing_of(k, f.has_missing);
   const int32_t n = (int32_t)r.n, most = gbt_set_most(&v.params, n);
   const int64_t least = gbt_set_least(&v.params, q.n_rows);
@@ -37,7 +37,7 @@ __device__ void search_end(const cu_view &v, const cu_asked &q, int32_t feat, co
     gbt_sum own = {0, 0};
     int64_t rows = 0;
     if (live) {
-      const int32_t c = cu_ranked_at(r, top, at);
+      const int32_t c = cu_level_at(r, top, at);
       own = cu_sum_of(k, c);
       rows = cu_rows_of(k, c);
     }
@@ -65,11 +65,11 @@ __device__ void search_end(const cu_view &v, const cu_asked &q, int32_t feat, co
 }
 
 /* The levels that a set sends left, as bits. */
-__device__ void write_bits(const gbt_split &s, const cu_ranked &r, int32_t n_bins, uint32_t *words) {
+__device__ void write_bits(const gbt_split &s, const cu_level_order &r, int32_t n_bins, uint32_t *words) {
   for (int32_t w = (int32_t)threadIdx.x; w < (n_bins + 31) / 32; w += (int32_t)blockDim.x) words[w] = 0;
   __syncthreads();
   for (int32_t at = (int32_t)threadIdx.x; at < s.bin; at += (int32_t)blockDim.x) {
-    const int32_t c = cu_ranked_at(r, s.from_top, at);
+    const int32_t c = cu_level_at(r, s.from_top, at);
     atomicOr(&words[c >> 5], 1u << (c & 31));
   }
 }
@@ -78,7 +78,7 @@ __device__ void write_bits(const gbt_split &s, const cu_ranked &r, int32_t n_bin
 
 __global__ static void __launch_bounds__(CU_BLOCK) k_search_sets(cu_view all, int32_t n_plain) {
   const cu_view v = cu_mine(all);
-  CU_SHARED(cu_rank_room, room, 1);
+  CU_SHARED(cu_order_room, room, 1);
   CU_SHARED(gbt_split, end, 2);
   const uint64_t n_tasks = (uint64_t)(uint32_t)v.tree->n_search * (uint32_t)v.n_set_feats;
   for (uint64_t task = blockIdx.x; task < n_tasks; task += gridDim.x) {
@@ -92,7 +92,7 @@ __global__ static void __launch_bounds__(CU_BLOCK) k_search_sets(cu_view all, in
     }
     const cu_asked q = cu_ask(v, &v.node[v.search[i].node]);
     const cu_codes k = cu_codes_of(v, q.node, f);
-    const cu_ranked r = cu_rank_levels(v, k, room, blockIdx.x);
+    const cu_level_order r = cu_order_levels(v, k, room, blockIdx.x);
     if (cu_warp() < 2) search_end(v, q, feat, f, k, r, (int)cu_warp(), &end[cu_warp()]);
     __syncthreads();
     const gbt_split best = end[gbt_split_beats(&end[1], &end[0])];

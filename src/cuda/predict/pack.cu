@@ -36,7 +36,7 @@ struct cu_predict_fill {
 
 /* Whether node i needs no set of its own: the split before has the same (see write_set of the pack). */
 static int same_set_as_before(const gbti_pack_wide *wide, uint32_t i) {
-  return i > 0 && wide[i - 1].rank == GBTI_PACK_BY_LEVEL && wide[i - 1].beg == wide[i].beg;
+  return i > 0 && wide[i - 1].order == GBTI_PACK_BY_LEVEL && wide[i - 1].beg == wide[i].beg;
 }
 
 static cu_predict_source source_of(const cu_predict_fill *fill, int64_t task) {
@@ -49,8 +49,8 @@ static cu_predict_source source_of(const cu_predict_fill *fill, int64_t task) {
 
 static int same_split(const cu_predict_source *from, uint32_t i, uint32_t j) {
   const gbti_pack_node *a = &from->node[i], *b = &from->node[j];
-  if (a->rank != b->rank || a->col != b->col || a->rank == GBTI_PACK_LEAF) return 0;
-  return a->rank != GBTI_PACK_BY_LEVEL || from->wide[i].beg == from->wide[j].beg;
+  if (a->order != b->order || a->col != b->col || a->order == GBTI_PACK_LEAF) return 0;
+  return a->order != GBTI_PACK_BY_LEVEL || from->wide[i].beg == from->wide[j].beg;
 }
 
 /* Whether all layers of a tree have one split each, and how many they are. Every way is gone; where all ask at every
@@ -74,15 +74,15 @@ static cu_predict_measure measure_layers(const cu_predict_source *from, uint32_t
   uint32_t n_leaves = (uint32_t)1 << depth;
   cu_predict_measure size = {depth, 0, n_leaves, n_leaves, 0, CU_PREDICT_LAYERS, depth};
   for (uint32_t layer = 0, at = 0; layer < depth; layer++, at = from->node[at].child)
-    if (from->node[at].rank == GBTI_PACK_BY_LEVEL) size.n_words += from->wide[at].last + 2;
+    if (from->node[at].order == GBTI_PACK_BY_LEVEL) size.n_words += from->wide[at].last + 2;
   return size;
 }
 
 static cu_predict_measure measure_nodes(const cu_predict_source *from) {
   cu_predict_measure size = {from->tree->n_nodes, 0, 0, 0, 0, CU_PREDICT_NUMBERS, 0};
   for (uint32_t i = 0; i < size.n_nodes; i++) {
-    size.n_leaves += from->node[i].rank == GBTI_PACK_LEAF;
-    if (from->node[i].rank != GBTI_PACK_BY_LEVEL) continue;
+    size.n_leaves += from->node[i].order == GBTI_PACK_LEAF;
+    if (from->node[i].order != GBTI_PACK_BY_LEVEL) continue;
     size.kind = CU_PREDICT_ANY;
     size.n_entries++;
     if (!same_set_as_before(from->wide, i)) size.n_words += from->wide[i].last + 2;
@@ -116,9 +116,9 @@ static void fill_layers(const cu_predict_fill *fill, const cu_predict_source *fr
                         cu_predict_node *to) {
   uint32_t *numbers = (uint32_t *)(to + tree->depth), *words = (uint32_t *)(to + tree->word_at), word = 0;
   for (uint32_t layer = 0, at = 0; layer < tree->depth; layer++, at = from->node[at].child) {
-    to[layer].what = (uint32_t)(from->node[at].col / GBTI_PACK_LANES) | (uint32_t)from->node[at].rank << 16;
+    to[layer].what = (uint32_t)(from->node[at].col / GBTI_PACK_LANES) | (uint32_t)from->node[at].order << 16;
     to[layer].next = word;
-    if (from->node[at].rank == GBTI_PACK_BY_LEVEL) word = write_set(fill->pack, &from->wide[at], words, word);
+    if (from->node[at].order == GBTI_PACK_BY_LEVEL) word = write_set(fill->pack, &from->wide[at], words, word);
   }
   for (uint32_t way = 0; way < (uint32_t)1 << tree->depth; way++) {
     uint32_t at = 0;
@@ -134,12 +134,12 @@ static void fill_nodes(const cu_predict_fill *fill, const cu_predict_source *fro
   uint32_t *words = (uint32_t *)(to + tree->word_at);
   uint32_t entry = from->tree->n_nodes, leaf = 0, word = 0, set = 0;
   for (uint32_t i = 0; i < from->tree->n_nodes; i++) {
-    to[i].what = (uint32_t)(node[i].col / GBTI_PACK_LANES) | (uint32_t)node[i].rank << 16;
+    to[i].what = (uint32_t)(node[i].col / GBTI_PACK_LANES) | (uint32_t)node[i].order << 16;
     to[i].next = node[i].child;
-    if (node[i].rank == GBTI_PACK_LEAF) {
+    if (node[i].order == GBTI_PACK_LEAF) {
       write_value(fill, from, i, &to[tree->value_at + leaf]);
       to[i].next = leaf++;
-    } else if (node[i].rank == GBTI_PACK_BY_LEVEL) {
+    } else if (node[i].order == GBTI_PACK_BY_LEVEL) {
       if (!same_set_as_before(from->wide, i)) {
         set = word;
         word = write_set(fill->pack, &from->wide[i], words, word);

@@ -33,14 +33,14 @@ enum {
 /* Kinds of trees: of one split a layer (a leaf alone is one of no layers), by numbers alone, any. */
 enum { CU_PREDICT_LAYERS, CU_PREDICT_NUMBERS, CU_PREDICT_ANY };
 
-/* A node, by its rank:
- *   a number's     next = left child; codes above the rank go to the child behind it
+/* A node, by its order:
+ *   a number's     next = left child; codes above the order go to the child behind it
  *   BY_LEVEL       next = place of its set entry among the tree's units: {left child, place of the set among the words}
  *                  a set: how far its last word is behind its first, then its words (gbti_set_right)
  *   LEAF           next = place of its value among the tree's values
  * A layer's: as the first two, but children are not needed; next = place of the set among the words. */
 struct __align__(8) cu_predict_node {
-  uint32_t what; /* column of codes | rank << 16 */
+  uint32_t what; /* column of codes | order << 16 */
   uint32_t next;
 };
 

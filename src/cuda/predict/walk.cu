@@ -70,15 +70,15 @@ __device__ static __forceinline__ void walk_nodes(const cu_predict_node *node, c
     moving = 0;
     CU_UNROLL
     for (int i = 0; i < ROWS; i++) {
-      uint32_t rank = n[i].what >> 16, right = c[i] > rank;
+      uint32_t order = n[i].what >> 16, right = c[i] > order;
       value[i] = n[i].next;
-      if (SETS && rank == GBTI_PACK_BY_LEVEL) {
+      if (SETS && order == GBTI_PACK_BY_LEVEL) {
         n[i] = node[n[i].next];
         right = gbti_set_right(words, n[i].next + 1, words[n[i].next], c[i]);
         n[i].next = n[i].what;
       }
-      at[i] = rank == GBTI_PACK_LEAF ? at[i] : n[i].next + right;
-      moving |= rank != GBTI_PACK_LEAF;
+      at[i] = order == GBTI_PACK_LEAF ? at[i] : n[i].next + right;
+      moving |= order != GBTI_PACK_LEAF;
     }
   } while (moving);
 }
@@ -93,11 +93,11 @@ __device__ static __forceinline__ void walk_layers(const cu_predict_node *node, 
   for (uint32_t layer = 0; layer < depth; layer++) {
     const cu_predict_node n = node[layer];
     const uint16_t *column = code + (n.what & 0xffffu) * pitch;
-    uint32_t rank = n.what >> 16;
+    uint32_t order = n.what >> 16;
     CU_UNROLL
     for (int i = 0; i < ROWS; i++) {
-      uint32_t c = column[i * CU_PREDICT_BLOCK], right = c > rank;
-      if (rank == GBTI_PACK_BY_LEVEL) right = gbti_set_right(words, n.next + 1, words[n.next], c);
+      uint32_t c = column[i * CU_PREDICT_BLOCK], right = c > order;
+      if (order == GBTI_PACK_BY_LEVEL) right = gbti_set_right(words, n.next + 1, words[n.next], c);
       value[i] = 2 * value[i] + right;
     }
   }

@@ -14,7 +14,7 @@
 typedef enum gbt_feature_type {
   GBT_NUMERIC = 0,
   GBT_CATEGORICAL = 1, /* no order: split by sets of levels */
-  GBT_ORDINAL = 2      /* levels in order: split as the numbers 0, 1, 2, ... of their ranks */
+  GBT_ORDINAL = 2      /* levels in order: split as the numbers 0, 1, 2, ... */
 } gbt_feature_type;
 
 const char *gbt_feature_type_name(int type); /* "numeric", "categorical", "ordinal"; see gbt_status_name */
@@ -24,7 +24,7 @@ typedef struct gbt_schema_column {
   const char *tag;           /* free text of the host ("Date", "integer", ...); "" for none */
   gbt_feature_type type;
   int32_t n_levels;          /* 0 for numeric */
-  const char *const *levels; /* UTF-8. categorical: the level of bin i at [i]; ordinal: by rank */
+  const char *const *levels; /* UTF-8. categorical: the level of bin i at [i]; ordinal: in order */
 } gbt_schema_column;
 
 typedef enum gbt_feature_kind {

@@ -39,7 +39,7 @@ typedef struct job {
   uint32_t *vals, *tmp_vals; /* n. The row, or, where gain and base depend on nothing else, whether it is positive */
   uint64_t *base;        /* n by place; NULL: a place has either, and its one number stands in `gain`, see pair_at */
   uint64_t *gain;        /* n by place: tmp_keys, which sorting needs no longer */
-  gbt_rank_pair *before; /* n_blocks + 1: sums of the places before a block */
+  gbt_ranking_pair *before; /* n_blocks + 1: sums of the places before a block */
   totals *seen;          /* n_threads */
   found *part;           /* n_threads */
 } job;
@@ -124,16 +124,16 @@ static void key_task(void *arg, int64_t b, int thread) {
 }
 
 /* Gain and base of a place: two numbers, or one and, in its lowest bit, which of them it is. */
-static gbt_rank_pair pair_at(const job *j, int64_t place) {
+static gbt_ranking_pair pair_at(const job *j, int64_t place) {
   const uint64_t x = j->gain[place];
-  const gbt_rank_pair both = {x, j->base ? j->base[place] : 0}, gain = {x >> 1, 0}, base = {0, x >> 1};
+  const gbt_ranking_pair both = {x, j->base ? j->base[place] : 0}, gain = {x >> 1, 0}, base = {0, x >> 1};
   return j->base ? both : x & 1 ? gain : base;
 }
 
 static void place_task(void *arg, int64_t b, int thread) {
   const job *j = arg;
   const gbt_metric_rows *r = j->rows;
-  gbt_rank_pair sum = {0, 0};
+  gbt_ranking_pair sum = {0, 0};
   (void)thread;
   for (int64_t i = b * BLOCK, end = block_end(j, b); i < end; i++) {
     const uint32_t val = j->vals[i];
@@ -142,11 +142,11 @@ static void place_task(void *arg, int64_t b, int thread) {
     } else {
       double gain, base;
       gbt_ranking_row(&j->how, gbt_label_of(&r->of, val), gbt_weight_of(&r->of, val), &gain, &base);
-      uint64_t g = gbt_rank_fixed(gain, &j->how.gain), h = gbt_rank_fixed(base, &j->how.base);
+      uint64_t g = gbt_ranking_fixed(gain, &j->how.gain), h = gbt_ranking_fixed(base, &j->how.base);
       j->gain[i] = j->base ? g : gbt_label_of(&r->of, val) > 0.5 ? g << 1 | 1 : h << 1;
       if (j->base) j->base[i] = h;
     }
-    sum = gbt_rank_plus(sum, pair_at(j, i));
+    sum = gbt_ranking_plus(sum, pair_at(j, i));
   }
   j->before[b + 1] = sum;
 }
@@ -158,18 +158,18 @@ static gbt_status order(gbt_ctx *ctx, job *j, const double *by, gbt_error *err) 
   GBT_TRY(gbt_parallel(ctx, n_blocks, key_task, j, err));
   GBT_TRY(gbt_sort_u64_parallel(ctx, j->keys, j->vals, (size_t)j->rows->of.n, j->tmp_keys, j->tmp_vals, err));
   GBT_TRY(gbt_parallel(ctx, n_blocks, place_task, j, err));
-  const gbt_rank_pair none = {0, 0};
+  const gbt_ranking_pair none = {0, 0};
   j->before[0] = none;
-  for (int64_t b = 0; b < n_blocks; b++) j->before[b + 1] = gbt_rank_plus(j->before[b + 1], j->before[b]);
+  for (int64_t b = 0; b < n_blocks; b++) j->before[b + 1] = gbt_ranking_plus(j->before[b + 1], j->before[b]);
   return GBT_OK;
 }
 
 /* ---- places -> groups ---- */
 
 /* The sums of all places before this one. */
-static gbt_rank_pair sum_before(const job *j, int64_t place) {
-  gbt_rank_pair sum = j->before[place / BLOCK];
-  for (int64_t i = place / BLOCK * BLOCK; i < place; i++) sum = gbt_rank_plus(sum, pair_at(j, i));
+static gbt_ranking_pair sum_before(const job *j, int64_t place) {
+  gbt_ranking_pair sum = j->before[place / BLOCK];
+  for (int64_t i = place / BLOCK * BLOCK; i < place; i++) sum = gbt_ranking_plus(sum, pair_at(j, i));
   return sum;
 }
 
@@ -186,34 +186,34 @@ static int64_t end_of(const job *j, int64_t beg, uint64_t key) {
   return beg;
 }
 
-static void add_group(const job *j, found *part, gbt_rank_pair below, gbt_rank_pair group) {
+static void add_group(const job *j, found *part, gbt_ranking_pair below, gbt_ranking_pair group) {
   if (j->how.kind != GBT_METRIC_PR_AUC) {
-    part->area = gbt_wide_add(part->area, gbt_rank_area(group, below.base));
+    part->area = gbt_wide_add(part->area, gbt_ranking_area(group, below.base));
   } else if (group.gain > 0) {
-    const gbt_rank_pair from = gbt_rank_minus(j->before[n_blocks_of(j)], below);
-    gbt_exact_add(&part->precisions, gbt_rank_precision(&j->how, group, from));
+    const gbt_ranking_pair from = gbt_ranking_minus(j->before[n_blocks_of(j)], below);
+    gbt_exact_add(&part->precisions, gbt_ranking_precision(&j->how, group, from));
   }
 }
 
 static void group_task(void *arg, int64_t b, int thread) {
   const job *j = arg;
   const int64_t beg = b * BLOCK, end = block_end(j, b), n = j->rows->of.n;
-  gbt_rank_pair below = j->before[b];
+  gbt_ranking_pair below = j->before[b];
   int64_t i = beg;
-  for (; beg > 0 && i < end && j->keys[i] == j->keys[beg - 1]; i++) below = gbt_rank_plus(below, pair_at(j, i));
+  for (; beg > 0 && i < end && j->keys[i] == j->keys[beg - 1]; i++) below = gbt_ranking_plus(below, pair_at(j, i));
   while (i < end) {
     const uint64_t key = j->keys[i];
-    gbt_rank_pair group = {0, 0};
-    for (; i < end && j->keys[i] == key; i++) group = gbt_rank_plus(group, pair_at(j, i));
+    gbt_ranking_pair group = {0, 0};
+    for (; i < end && j->keys[i] == key; i++) group = gbt_ranking_plus(group, pair_at(j, i));
     if (i == end && i < n && j->keys[i] == key)
-      group = gbt_rank_plus(group, gbt_rank_minus(sum_before(j, end_of(j, i, key)), j->before[b + 1]));
+      group = gbt_ranking_plus(group, gbt_ranking_minus(sum_before(j, end_of(j, i, key)), j->before[b + 1]));
     add_group(j, &j->part[thread], below, group);
-    below = gbt_rank_plus(below, group);
+    below = gbt_ranking_plus(below, group);
   }
 }
 
 /* All groups, in the order that order() has made; *all: what all rows add up to. */
-static gbt_status find(gbt_ctx *ctx, job *j, found *out, gbt_rank_pair *all, gbt_error *err) {
+static gbt_status find(gbt_ctx *ctx, job *j, found *out, gbt_ranking_pair *all, gbt_error *err) {
   for (int t = 0; t < ctx->n_threads; t++) {
     gbt_exact_zero(&j->part[t].precisions);
     j->part[t].area.hi = j->part[t].area.lo = 0;
@@ -233,7 +233,7 @@ static gbt_status find(gbt_ctx *ctx, job *j, found *out, gbt_rank_pair *all, gbt
 static gbt_status run(gbt_ctx *ctx, job *j, double *out, gbt_error *err) {
   const int gini = j->how.kind == GBT_METRIC_GINI;
   found by_score, by_label;
-  gbt_rank_pair all;
+  gbt_ranking_pair all;
   if (gini) {
     GBT_TRY(gbt_parallel(ctx, n_blocks_of(j), low_task, j, err));
     choose_low(j, ctx->n_threads);

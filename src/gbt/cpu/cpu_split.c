@@ -15,7 +15,7 @@ gbt_status cpu_split_open(cpu_backend *be, gbt_error *err) {
   size_t n = (size_t)be->n_features;
   split->constrained = be->fr.policy.monotone != NULL || be->fr.policy.reg.max_delta_step > 0.0;
   GBT_TRY(gbt_mem_array(&be->mem, n, sizeof *split->tree_feats, &split->tree_feats, err));
-  GBT_TRY(gbt_mem_array(&be->mem, n, sizeof *split->rank, &split->rank, err));
+  GBT_TRY(gbt_mem_array(&be->mem, n, sizeof *split->drawn, &split->drawn, err));
   GBT_TRY(gbt_mem_array(&be->mem, n, sizeof *split->plan, &split->plan, err));
   for (int32_t f = 0; f < be->n_features; f++) split->plan[f] = gbt_feature_plan_of(be->cuts, f, be->params);
   return cpu_singles_make(be, err);
@@ -23,13 +23,13 @@ gbt_status cpu_split_open(cpu_backend *be, gbt_error *err) {
 
 void cpu_split_close(cpu_backend *be) {
   cpu_splits *split = &be->split;
-  void *blocks[] = {split->tree_feats, split->node_feats, split->rank, split->found, split->plan, split->single};
+  void *blocks[] = {split->tree_feats, split->node_feats, split->drawn, split->found, split->plan, split->single};
   for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++) gbt_mem_free(&be->mem, blocks[i]);
 }
 
 void cpu_split_begin(cpu_backend *be) {
   cpu_splits *split = &be->split;
-  split->n_tree_feats = gbt_features_of_tree(be->rules, be->task.tree, split->tree_feats, split->rank);
+  split->n_tree_feats = gbt_features_of_tree(be->rules, be->task.tree, split->tree_feats, split->drawn);
   GBT_ASSERT(split->n_tree_feats <= be->n_features);
 }
 
@@ -94,15 +94,15 @@ static gbt_status list_features(gbt_ctx *ctx, cpu_backend *be, split_pass *pass,
     if (!node->splittable) continue;
     pass->node[k] = id;
     n_feats[k] = be->split.n_tree_feats;
-    if (!uniform) { /* a draw ranks all features: many nodes of a very wide table take their time */
+    if (!uniform) { /* a draw looks at all features: many nodes of a very wide table take their time */
       GBT_TRY(gbt_ctx_poll(ctx, err));
       int32_t *mine = list + k * n;
       n_feats[k] = gbt_features_of_layer(be->rules, be->task.tree, node->depth, be->split.tree_feats, (int32_t)n, mine,
-                                         be->split.rank);
+                                         be->split.drawn);
       if (be->fr.path_words > 0)
         n_feats[k] =
             gbt_features_allowed(be->rules, be->fr.path + (size_t)id * (size_t)be->fr.path_words, mine, n_feats[k]);
-      n_feats[k] = gbt_features_of_node(be->rules, be->task.tree, id, mine, n_feats[k], mine, be->split.rank);
+      n_feats[k] = gbt_features_of_node(be->rules, be->task.tree, id, mine, n_feats[k], mine, be->split.drawn);
     }
     k++;
   }

@@ -197,7 +197,7 @@ static gbt_status start_layer(gbt_ctx *ctx, cpu_backend *be, const gbt_grow_node
   GBT_ASSERT(first->depth <= GBT_SYMMETRIC_DEPTH);
   layer->depth = first->depth;
   layer->n_feats = gbt_features_of_layer(be->rules, be->task.tree, first->depth, be->split.tree_feats,
-                                         be->split.n_tree_feats, layer->feats, be->split.rank);
+                                         be->split.n_tree_feats, layer->feats, be->split.drawn);
   if (be->fr.path_words > 0)
     layer->n_feats = gbt_features_allowed(be->rules, be->fr.path + (size_t)id * (size_t)be->fr.path_words, layer->feats,
                                           layer->n_feats);

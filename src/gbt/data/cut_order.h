@@ -1,8 +1,9 @@
-/* The ranks at which cuts lie (see cuts.h), for all who look for them: by a grid (cuts_quantile.c), on a device.
+/* Where in the order of a column cuts lie (see cuts.h), for all who look for them: by a grid (cuts_quantile.c), on a
+ * device.
  *
  *   W  total weight   B  max_bin   H  heavy values   L  weight of the light ones   M = B - 2 H  bins for these
  *
- * Values are their order keys; weights are integers, so ranks are exact. */
+ * Values are their order keys; weights are integers, so orders are exact. */
 #ifndef GBT_DATA_CUT_ORDER_H
 #define GBT_DATA_CUT_ORDER_H
 

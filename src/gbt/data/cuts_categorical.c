@@ -90,8 +90,8 @@ done:
   return status;
 }
 
-static gbt_status rank_categorical(const gbt_mem *mem, const gbt_table *table, const gbt_column *col,
-                                   const gbti_tally *t, gbti_levels *out, gbt_error *err) {
+static gbt_status order_categorical(const gbt_mem *mem, const gbt_table *table, const gbt_column *col,
+                                    const gbti_tally *t, gbti_levels *out, gbt_error *err) {
   uint32_t *order;
   int32_t n_found;
   GBT_TRY(gbt_mem_array(mem, (size_t)col->n_levels, sizeof *order, &order, err));
@@ -120,7 +120,7 @@ gbt_status gbti_levels_build(const gbt_mem *mem, const gbt_table *table, const g
   for (int32_t c = 0; c <= col->n_levels; c++) out->map[c] = GBTI_CODE_MISSING;
   if (col->type == GBT_CATEGORICAL) {
     GBT_TRY_GOTO(gbti_tally_make(mem, table, col, job, thread, &t, err), done);
-    GBT_TRY_GOTO(rank_categorical(mem, table, col, &t, out, err), done);
+    GBT_TRY_GOTO(order_categorical(mem, table, col, &t, out, err), done);
   } else {
     GBT_TRY_GOTO(find_twins(job->ctx, thread, col, &t.twin, err), done);
     for (int32_t i = 0; i < col->n_levels; i++) {

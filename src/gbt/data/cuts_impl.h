@@ -83,7 +83,7 @@ gbt_status gbti_ranks_match(gbt_ctx *ctx, const gbt_table *table, const double *
 /* A column with levels. */
 typedef struct gbti_levels {
   int32_t n;
-  const char **text; /* n, owned; texts of the table: categorical by bin, ordinal by rank */
+  const char **text; /* n, owned; texts of the table: categorical by bin, ordinal in order */
   int32_t *map;      /* owned: [col->n_levels + 1], see gbt_binding.code_map */
   double *count;     /* n, owned; categorical: rows that have the level */
   int32_t has_missing;

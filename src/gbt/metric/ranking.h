@@ -78,14 +78,14 @@ GBT_FN gbt_wide gbt_wide_distance(gbt_wide a, gbt_wide b, int *negative) {
 
 /* How a real number x >= 0 becomes a fixed-point one: round(x 2^exponent). The power stands in two factors, as it may
  * be beyond the doubles. */
-typedef struct gbt_rank_scale {
+typedef struct gbt_ranking_scale {
   double up[2];
   int32_t exponent;
-} gbt_rank_scale;
+} gbt_ranking_scale;
 
 /* For numbers whose total is this, finite and above 0. */
-GBT_FN gbt_rank_scale gbt_rank_scale_of(double total) {
-  gbt_rank_scale scale;
+GBT_FN gbt_ranking_scale gbt_ranking_scale_of(double total) {
+  gbt_ranking_scale scale;
   int e = GBT_RANK_BITS + 1022;
   uint64_t u = gbt_bits(total);
   if (u >> 52 == 0) u = gbt_bits(total * 0x1p64), e += 64; /* subnormal */
@@ -96,22 +96,22 @@ GBT_FN gbt_rank_scale gbt_rank_scale_of(double total) {
   return scale;
 }
 
-GBT_FN uint64_t gbt_rank_fixed(double x, const gbt_rank_scale *scale) {
+GBT_FN uint64_t gbt_ranking_fixed(double x, const gbt_ranking_scale *scale) {
   return (uint64_t)(x * scale->up[0] * scale->up[1] + 0.5);
 }
 
 /* Gain and base of a row or of several. */
-typedef struct gbt_rank_pair {
+typedef struct gbt_ranking_pair {
   uint64_t gain, base;
-} gbt_rank_pair;
+} gbt_ranking_pair;
 
-GBT_FN gbt_rank_pair gbt_rank_plus(gbt_rank_pair a, gbt_rank_pair b) {
-  gbt_rank_pair c = {a.gain + b.gain, a.base + b.base};
+GBT_FN gbt_ranking_pair gbt_ranking_plus(gbt_ranking_pair a, gbt_ranking_pair b) {
+  gbt_ranking_pair c = {a.gain + b.gain, a.base + b.base};
   return c;
 }
 
-GBT_FN gbt_rank_pair gbt_rank_minus(gbt_rank_pair a, gbt_rank_pair b) {
-  gbt_rank_pair c = {a.gain - b.gain, a.base - b.base};
+GBT_FN gbt_ranking_pair gbt_ranking_minus(gbt_ranking_pair a, gbt_ranking_pair b) {
+  gbt_ranking_pair c = {a.gain - b.gain, a.base - b.base};
   return c;
 }
 
@@ -119,8 +119,8 @@ GBT_FN gbt_rank_pair gbt_rank_minus(gbt_rank_pair a, gbt_rank_pair b) {
 typedef struct gbt_ranking {
   int32_t kind;             /* GBT_METRIC_AUC, _PR_AUC or _GINI */
   double low;               /* gini: the lowest label */
-  gbt_rank_scale gain, base;
-  gbt_rank_pair unit;       /* gain and base of a row of weight 1, where they do not depend on the label */
+  gbt_ranking_scale gain, base;
+  gbt_ranking_pair unit; /* gain and base of a row of weight 1, where they do not depend on the label */
 } gbt_ranking;
 
 /* A row's gain and base as real numbers. */
@@ -134,36 +134,36 @@ GBT_FN void gbt_ranking_row(const gbt_ranking *r, double y, double w, double *ga
 GBT_FN int gbt_ranking_begin(gbt_ranking *r, double gain, double base, int64_t n_nan) {
   const double most = 1.7976931348623157e308;
   if (n_nan > 0 || !(gain > 0.0 && gain <= most) || !(base > 0.0 && base <= most)) return 0;
-  r->gain = gbt_rank_scale_of(gain);
-  r->base = gbt_rank_scale_of(base);
-  r->unit.gain = gbt_rank_fixed(1.0, &r->gain);
-  r->unit.base = gbt_rank_fixed(1.0, &r->base);
+  r->gain = gbt_ranking_scale_of(gain);
+  r->base = gbt_ranking_scale_of(base);
+  r->unit.gain = gbt_ranking_fixed(1.0, &r->gain);
+  r->unit.base = gbt_ranking_fixed(1.0, &r->base);
   return 1;
 }
 
-GBT_FN gbt_wide gbt_rank_area(gbt_rank_pair group, uint64_t base_below) {
+GBT_FN gbt_wide gbt_ranking_area(gbt_ranking_pair group, uint64_t base_below) {
   return gbt_wide_product(group.gain, 2 * base_below + group.base);
 }
 
 /* from: the group and what is above it. Exponents are brought together as far as a double goes. */
-GBT_FN double gbt_rank_precision(const gbt_ranking *r, gbt_rank_pair group, gbt_rank_pair from) {
+GBT_FN double gbt_ranking_precision(const gbt_ranking *r, gbt_ranking_pair group, gbt_ranking_pair from) {
   int32_t d = r->gain.exponent - r->base.exponent;
   d = d > 900 ? 900 : d < -900 ? -900 : d;
   const double hits = (double)from.gain, others = (double)from.base * gbt_pow2(d);
   return (double)group.gain * (hits / (hits + others));
 }
 
-GBT_FN double gbt_auc_value(gbt_wide area, gbt_rank_pair all) {
+GBT_FN double gbt_auc_value(gbt_wide area, gbt_ranking_pair all) {
   return gbt_wide_ratio(area, gbt_wide_double(gbt_wide_product(all.gain, all.base)));
 }
 
-/* precisions: the sum of gbt_rank_precision. */
-GBT_FN double gbt_pr_auc_value(double precisions, gbt_rank_pair all) {
+/* precisions: the sum of gbt_ranking_precision. */
+GBT_FN double gbt_pr_auc_value(double precisions, gbt_ranking_pair all) {
   const double mean = precisions / (double)all.gain;
   return mean < 1.0 ? mean : 1.0; /* gains round */
 }
 
-GBT_FN double gbt_gini_value(gbt_wide by_score, gbt_wide by_label, gbt_rank_pair all) {
+GBT_FN double gbt_gini_value(gbt_wide by_score, gbt_wide by_label, gbt_ranking_pair all) {
   const gbt_wide middle = gbt_wide_product(all.gain, all.base);
   int negative, none;
   const gbt_wide had = gbt_wide_distance(by_score, middle, &negative);

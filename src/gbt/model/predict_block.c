@@ -102,7 +102,7 @@ static void code_block(const packed_run *run, int64_t row, int32_t n, int thread
 
 static int all_arrived(const gbti_pack_node *nodes, const uint32_t at[LANES]) {
   uint32_t least = GBTI_PACK_LEAF;
-  for (int k = 0; k < LANES; k++) least &= nodes[at[k]].rank;
+  for (int k = 0; k < LANES; k++) least &= nodes[at[k]].order;
   return least == GBTI_PACK_LEAF;
 }
 
@@ -111,7 +111,7 @@ GBT_FN void step_numbers(const gbti_pack_node *nodes, const uint16_t *codes, uin
   for (uint32_t s = 0; s < n_steps; s++)
     for (int k = 0; k < LANES; k++) {
       const gbti_pack_node *node = &nodes[at[k]];
-      at[k] = node->child + (uint32_t)(node->rank < codes[(size_t)node->col + (size_t)k]);
+      at[k] = node->child + (uint32_t)(node->order < codes[(size_t)node->col + (size_t)k]);
     }
 }
 
@@ -121,7 +121,7 @@ GBT_FN void step_wide(const gbti_pack_wide *nodes, const uint32_t *words, const 
   for (int k = 0; k < LANES; k++) {
     const gbti_pack_wide *node = &nodes[at[k]];
     uint32_t code = codes[(size_t)node->col + (size_t)k], right = gbti_set_right(words, node->beg, node->last, code);
-    at[k] = node->child + (uint32_t)(node->rank < code) + right; /* one of them is 0 */
+    at[k] = node->child + (uint32_t)(node->order < code) + right; /* one of them is 0 */
   }
 }
 

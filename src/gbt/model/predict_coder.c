@@ -38,8 +38,8 @@ static void fill_tree(gbti_coder *coder, const double *sorted, uint32_t n) {
   for (uint32_t step = 0; step < n_steps; step++) {
     uint32_t width = (uint32_t)1 << step;
     for (uint32_t way = 0, i = 0; way < width; way++) {
-      uint32_t rank = gbti_cut_rank(n_steps, step, i), bit = width >> 1;
-      coder->cuts[width + way] = rank < n ? sorted[rank] : (double)INFINITY;
+      uint32_t order = gbti_cut_order(n_steps, step, i), bit = width >> 1;
+      coder->cuts[width + way] = order < n ? sorted[order] : (double)INFINITY;
       while (i & bit) i ^= bit, bit >>= 1; /* i counts with its bits the other way round */
       i |= bit;
     }
@@ -52,8 +52,8 @@ void gbti_coder_fill(gbti_coder *coder, const gbti_pack *pack, const gbti_pack_f
   double few[GBTI_CODER_FEW], *sorted = coder->cell == NULL ? few : coder->cuts;
   for (uint32_t step = 0; step < feature->n_steps; step++) {
     for (uint32_t i = 0; i < (uint32_t)1 << step; i++) {
-      uint32_t rank = gbti_cut_rank(feature->n_steps, step, i);
-      if (rank < n) sorted[rank] = tree[((uint32_t)1 << step) + i];
+      uint32_t order = gbti_cut_order(feature->n_steps, step, i);
+      if (order < n) sorted[order] = tree[((uint32_t)1 << step) + i];
     }
   }
   if (coder->cell == NULL) {

@@ -1,7 +1,7 @@
 /* What the two ways of predicting share. Private to model/.
  *
  *   direct   few rows: trees are walked as they lie in the model, nothing is prepared       predict_direct.c
- *   packed   many rows: a run of trees is packed first, its thresholds become ranks,        predict_pack.c
+ *   packed   many rows: a run of trees is packed first, its thresholds become orders,       predict_pack.c
  *            rows become codes, and small integers are compared                             predict_block.c
  *
  * Both give the number of the leaf that a row reaches in a tree, tree after tree in order; gbti_predict_emit adds the
@@ -41,19 +41,19 @@ gbt_status gbti_predict_direct(gbt_ctx *ctx, const gbti_predict_job *job, gbt_tr
                                gbt_error *err) GBT_MUST_CHECK;
 
 #define GBTI_PACK_LANES 12         /* rows that walk a tree together */
-#define GBTI_PACK_LEAF 0xffffu     /* rank of leaves: no code is above */
-#define GBTI_PACK_BY_LEVEL 0xfffeu /* rank of splits by level, and the highest code */
+#define GBTI_PACK_LEAF 0xffffu     /* order of leaves: no code is above */
+#define GBTI_PACK_BY_LEVEL 0xfffeu /* order of splits by level, and the highest code */
 
-/* A node in 8 bytes. A row goes to child, or to child + 1 when its code is above the rank. A leaf is its own child. */
+/* A node in 8 bytes. A row goes to child, or to child + 1 when its code is above the order. A leaf is its own child. */
 typedef struct gbti_pack_node {
-  uint16_t col, rank; /* col: column of codes, times GBTI_PACK_LANES */
+  uint16_t col, order; /* col: column of codes, times GBTI_PACK_LANES */
   uint32_t child;
 } gbti_pack_node;
 
 /* The same for trees that split by level somewhere: bit `code` of these words is set for levels that go right; codes
  * behind the last word take the last one, which is all ones. Other nodes have beg = last = 0: a word of zeros. */
 typedef struct gbti_pack_wide {
-  uint16_t col, rank;
+  uint16_t col, order;
   uint32_t child;
   uint32_t beg, last; /* the word `beg + min(code / 32, last)` */
 } gbti_pack_wide;
@@ -67,7 +67,8 @@ typedef struct gbti_pack_tree {
 #define GBTI_PACK_DEEP 0xfffeu
 
 /* A column of codes. Numbers: how many of the feature's cuts (all thresholds in the run) are below x, so that
- * x <= cut[rank] <=> code <= rank; missing is above all ranks or below all. Levels: 0 missing, 1 unseen, 2 + level. */
+ * x <= cut[order] <=> code <= order; missing is above all orders or below all. Levels: 0 missing, 1 unseen, 2 + level.
+ */
 enum { GBTI_PACK_HIGH, GBTI_PACK_LOW, GBTI_PACK_LEVEL, GBTI_PACK_KINDS };
 
 /* Cuts lie as a complete binary search tree, filled up with +Inf: the root at 1, children of i at 2 i and 2 i + 1. */
@@ -80,7 +81,7 @@ typedef struct gbti_pack_feature {
 
 /* Which of the cuts in ascending order step number `step` compares with at its place i; places behind the last cut hold
  * +Inf. */
-GBT_FN uint32_t gbti_cut_rank(uint32_t n_steps, uint32_t step, uint32_t i) {
+GBT_FN uint32_t gbti_cut_order(uint32_t n_steps, uint32_t step, uint32_t i) {
   GBT_ASSERT(step < n_steps);
   return ((2 * i + 1) << (n_steps - 1 - step)) - 1;
 }

@@ -1,10 +1,10 @@
 /* Packing a run of trees for many rows: see predict_job.h for what comes out.
  *
  *   add      tree by tree: columns, children, depths; distinct thresholds get numbers (a hash table finds them)
- *   rank     the thresholds of every feature are sorted: number -> rank
- *   finish   ranks and sets are written into the nodes
+ *   order    the thresholds of every feature are sorted: number -> order
+ *   finish   orders and sets are written into the nodes
  *
- * A run ends before the tree that would pass a limit. Limits keep columns and ranks within 16 bits and memory bounded;
+ * A run ends before the tree that would pass a limit. Limits keep columns and orders within 16 bits and memory bounded;
  * a tree that passes them alone is left to the direct way. Nothing recurses: children lie behind their parents. */
 #include "predict_table.h"
 
@@ -20,7 +20,7 @@ enum {
   MAX_TREES = 4096,                        /* of a run: a block of rows passes them in a few milliseconds */
   MAX_NODES = 1 << 20,                     /* of a run, unless its first tree is larger */
   MAX_CODE_COLS = 65536 / GBTI_PACK_LANES, /* columns */
-  MAX_CUTS = 65533,                        /* of a feature: codes 0 .. 65533, ranks below */
+  MAX_CUTS = 65533,                        /* of a feature: codes 0 .. 65533, orders below */
   MAX_SET_WORDS = 2046,                    /* of a split: its codes stay below GBTI_PACK_BY_LEVEL */
   MAX_SHARING = 4,                         /* times that a word of a tree's sets may be copied */
   MAX_WORDS = 1 << 26,                     /* of a run */
@@ -45,7 +45,7 @@ typedef struct builder {
   uint32_t *table;   /* size table_mask + 1, at most half full: number + 1, or 0 */
   size_t table_mask; /* 0: no table yet */
   uint64_t salt;     /* thresholds may come from a file that somebody made: ctx.h */
-  uint32_t *rank;    /* by number */
+  uint32_t *order;   /* by number */
   size_t *beg;       /* by feature of the pack: where its cuts begin among keys and ids */
   uint64_t *keys, *tmp_keys;
   uint32_t *ids, *tmp_ids;
@@ -136,7 +136,7 @@ static gbt_status add_split(builder *b, const gbt_node *node, const gbt_node *be
   return GBT_OK;
 }
 
-/* Adds tree t; rank holds the depth until it is finished. *full when the tree does not fit. */
+/* Adds tree t; order holds the depth until it is finished. *full when the tree does not fit. */
 static gbt_status add_tree(builder *b, uint64_t t, size_t node_beg, int *full) {
   const gbt_tree *tree = &b->forest->trees[t];
   const gbt_node *from = b->forest->nodes + tree->node_beg;
@@ -147,9 +147,9 @@ static gbt_status add_tree(builder *b, uint64_t t, size_t node_beg, int *full) {
   to->node_beg = node_beg;
   to->depth = 0;
   to->has_sets = 0;
-  nodes[0].rank = 0;
+  nodes[0].order = 0;
   for (uint32_t i = 0; i < tree->n_nodes; i++) {
-    uint16_t depth = nodes[i].rank;
+    uint16_t depth = nodes[i].order;
     if (depth > to->depth) to->depth = depth;
     if (from[i].left == 0) {
       nodes[i].col = 0;
@@ -160,8 +160,8 @@ static gbt_status add_tree(builder *b, uint64_t t, size_t node_beg, int *full) {
     if (*full) return GBT_OK;
     to->has_sets |= (from[i].feat & GBT_NODE_CATEGORICAL) != 0;
     uint16_t below = depth < GBTI_PACK_DEEP ? (uint16_t)(depth + 1) : depth;
-    nodes[from[i].left].rank = below;
-    nodes[from[i].left + 1].rank = below;
+    nodes[from[i].left].order = below;
+    nodes[from[i].left + 1].order = below;
   }
   *full = b->n_words - words > MAX_SHARING * (size_t)tree->n_words + 2 * (size_t)tree->n_nodes;
   return GBT_OK;
@@ -192,20 +192,20 @@ static void sort_task(void *arg, int64_t task, int thread) {
   const gbti_pack_feature *f = &b->pack->feats[task];
   size_t beg = b->beg[task];
   gbt_sort_u64(b->keys + beg, b->ids + beg, f->n_cuts, b->tmp_keys + beg, b->tmp_ids + beg);
-  for (uint32_t i = 0; i < f->n_cuts; i++) b->rank[b->ids[beg + i]] = i;
+  for (uint32_t i = 0; i < f->n_cuts; i++) b->order[b->ids[beg + i]] = i;
   double *cuts = b->pack->cuts + f->cut_beg;
   cuts[0] = 0.0;
   for (uint32_t step = 0; step < f->n_steps; step++) {
     uint32_t width = (uint32_t)1 << step;
     for (uint32_t i = 0; i < width; i++) {
-      uint32_t rank = gbti_cut_rank(f->n_steps, step, i);
-      cuts[width + i] = rank < f->n_cuts ? gbt_order_value(b->keys[beg + rank]) : (double)INFINITY;
+      uint32_t order = gbti_cut_order(f->n_steps, step, i);
+      cuts[width + i] = order < f->n_cuts ? gbt_order_value(b->keys[beg + order]) : (double)INFINITY;
     }
   }
 }
 
 /* Sorts the cuts of every feature. */
-static gbt_status rank_cuts(builder *b) {
+static gbt_status order_cuts(builder *b) {
   const gbt_mem *mem = &b->ctx->mem;
   gbti_pack *pack = b->pack;
   size_t n = b->n_cuts, at = 0, place = 0;
@@ -213,7 +213,7 @@ static gbt_status rank_cuts(builder *b) {
   GBT_TRY(gbt_mem_array(mem, n, sizeof *b->keys, &b->tmp_keys, b->err));
   GBT_TRY(gbt_mem_array(mem, n, sizeof *b->ids, &b->ids, b->err));
   GBT_TRY(gbt_mem_array(mem, n, sizeof *b->ids, &b->tmp_ids, b->err));
-  GBT_TRY(gbt_mem_array(mem, n, sizeof *b->rank, &b->rank, b->err));
+  GBT_TRY(gbt_mem_array(mem, n, sizeof *b->order, &b->order, b->err));
   GBT_TRY(gbt_mem_array(mem, pack->n_feats, sizeof *b->beg, &b->beg, b->err));
   for (uint32_t j = 0; j < pack->n_feats; j++) {
     gbti_pack_feature *f = &pack->feats[j];
@@ -261,17 +261,17 @@ static void finish_task(void *arg, int64_t task, int thread) {
     gbti_pack_node *to = &pack->nodes[beg + i];
     uint32_t word = 0, last = 0;
     if (from[i].left == 0) {
-      to->rank = GBTI_PACK_LEAF;
+      to->order = GBTI_PACK_LEAF;
     } else if (from[i].feat & GBT_NODE_CATEGORICAL) {
-      to->rank = GBTI_PACK_BY_LEVEL;
+      to->order = GBTI_PACK_BY_LEVEL;
       word = b->note[beg + i];
       last = from[i].arg.set.n_words + 1;
       write_set(&from[i], sets, pack->words + word);
     } else {
-      to->rank = (uint16_t)b->rank[b->note[beg + i]];
+      to->order = (uint16_t)b->order[b->note[beg + i]];
     }
     if (!pack->tree[task].has_sets) continue;
-    gbti_pack_wide wide = {to->col, to->rank, to->child, word, last};
+    gbti_pack_wide wide = {to->col, to->order, to->child, word, last};
     pack->wide[beg + i] = wide;
   }
 }
@@ -306,7 +306,7 @@ static gbt_status build(builder *b, gbt_tree_range trees) {
   }
   pack->n_bytes = n_nodes * (sizeof *pack->nodes + (has_sets ? sizeof *pack->wide : 0));
   pack->n_bytes += b->n_words * sizeof *pack->words + (size_t)(end - trees.beg) * sizeof *pack->tree;
-  GBT_TRY(rank_cuts(b));
+  GBT_TRY(order_cuts(b));
   GBT_TRY(gbt_parallel(b->ctx, (int64_t)(pack->trees.end - pack->trees.beg), finish_task, b, b->err));
   return gbti_tables_run(b->ctx) ? gbti_tables_make(b->ctx, b->forest, pack, b->err) : GBT_OK;
 }
@@ -324,7 +324,7 @@ gbt_status gbti_pack_new(gbt_ctx *ctx, const gbt_forest_view *forest, gbt_tree_r
   gbt_mem_free(mem, b.note);
   gbt_mem_free(mem, b.cuts);
   gbt_mem_free(mem, b.table);
-  gbt_mem_free(mem, b.rank);
+  gbt_mem_free(mem, b.order);
   gbt_mem_free(mem, b.beg);
   gbt_mem_free(mem, b.keys);
   gbt_mem_free(mem, b.tmp_keys);

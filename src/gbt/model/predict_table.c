@@ -43,7 +43,7 @@ static uint32_t way_below(uint32_t way, uint32_t n_layers) {
  * nodes that are still split there are never more than 256 numbers in use. */
 static void number_places(const gbti_pack_node *nodes, uint32_t n, places *p) {
   uint32_t n_leaves[GBTI_TABLE_LAYERS + 1] = {0}, next = 255;
-  for (uint32_t i = 0; i < n; i++) n_leaves[p->layer[i]] += nodes[i].rank == GBTI_PACK_LEAF;
+  for (uint32_t i = 0; i < n; i++) n_leaves[p->layer[i]] += nodes[i].order == GBTI_PACK_LEAF;
   for (uint32_t d = 0; d <= GBTI_TABLE_LAYERS; d++) {
     uint32_t here = n_leaves[d];
     n_leaves[d] = next;
@@ -52,7 +52,7 @@ static void number_places(const gbti_pack_node *nodes, uint32_t n, places *p) {
   memset(p->n_split, 0, sizeof p->n_split);
   for (uint32_t i = 0; i < n; i++) {
     uint32_t d = p->layer[i];
-    if (nodes[i].rank == GBTI_PACK_LEAF)
+    if (nodes[i].order == GBTI_PACK_LEAF)
       p->place[i] = (uint8_t)n_leaves[d]--;
     else
       p->place[i] = d < GBTI_TABLE_DEPTH ? p->way[i] : p->n_split[d]++;
@@ -67,7 +67,7 @@ static int find_places(const maker *m, int64_t task, places *p) {
   if (depth > GBTI_TABLE_LAYERS || n > MOST_NODES) return 0;
   p->layer[0] = p->way[0] = 0;
   for (uint32_t i = 0; i < n; i++) {
-    if (nodes[i].rank == GBTI_PACK_LEAF) continue;
+    if (nodes[i].order == GBTI_PACK_LEAF) continue;
     if (!m->fits[nodes[i].col / GBTI_PACK_LANES]) return 0;
     uint32_t child = nodes[i].child, below = p->layer[i] + 1u;
     p->layer[child] = p->layer[child + 1] = (uint8_t)below;
@@ -79,7 +79,7 @@ static int find_places(const maker *m, int64_t task, places *p) {
     return 1;
   }
   for (uint32_t i = 0; i < n; i++)
-    p->place[i] = nodes[i].rank == GBTI_PACK_LEAF ? (uint8_t)way_below(p->way[i], depth - p->layer[i]) : p->way[i];
+    p->place[i] = nodes[i].order == GBTI_PACK_LEAF ? (uint8_t)way_below(p->way[i], depth - p->layer[i]) : p->way[i];
   return 1;
 }
 
@@ -129,10 +129,10 @@ static void count_task(void *arg, int64_t task, int thread) {
   table->depth = (uint8_t)m->pack->tree[task].depth;
   if (table->depth > GBTI_TABLE_DEPTH) memcpy(table->n_split, p.n_split, sizeof p.n_split);
   for (uint32_t i = 0; i < n; i++)
-    if (nodes[i].rank == GBTI_PACK_BY_LEVEL) {
+    if (nodes[i].order == GBTI_PACK_BY_LEVEL) {
       table->n_sets[p.layer[i]]++;
       table->set_bytes += set_width(&m->pack->wide[m->pack->tree[task].node_beg + i]);
-    } else if (nodes[i].rank != GBTI_PACK_LEAF)
+    } else if (nodes[i].order != GBTI_PACK_LEAF)
       table_of(m, thread, 2 * (uint32_t)task + 1, p.layer[i], nodes[i].col / GBTI_PACK_LANES, table->n_cols);
 }
 
@@ -176,7 +176,7 @@ static void put_ways(const gbti_pack_node *nodes, const gbti_table *table, uint3
                      const parts *to) {
   for (uint32_t i = 0; i < n; i++) {
     uint32_t d = p->layer[i];
-    int is_leaf = nodes[i].rank == GBTI_PACK_LEAF;
+    int is_leaf = nodes[i].order == GBTI_PACK_LEAF;
     if (d == GBTI_TABLE_DEPTH || (is_leaf && d < GBTI_TABLE_DEPTH))
       to->deep[way_below(p->way[i], GBTI_TABLE_DEPTH - d)] = p->place[i];
     if (is_leaf || d < GBTI_TABLE_DEPTH) continue;
@@ -204,19 +204,19 @@ static void fill_task(void *arg, int64_t task, int thread) {
   memset(values + n_values, GBTI_TABLE_NONE, (size_t)(to.end - values) - n_values);
   if (table->depth > GBTI_TABLE_DEPTH) put_ways(nodes, table, n, &p, &to);
   for (uint32_t i = 0; i < n; i++) {
-    if (nodes[i].rank == GBTI_PACK_LEAF) {
+    if (nodes[i].order == GBTI_PACK_LEAF) {
       put_leaf(m, table, task, i, p.place[i]);
       continue;
     }
     uint32_t d = p.layer[i], code_col = nodes[i].col / GBTI_PACK_LANES;
-    if (nodes[i].rank == GBTI_PACK_BY_LEVEL) {
+    if (nodes[i].order == GBTI_PACK_BY_LEVEL) {
       const gbti_pack_wide *wide = &pack->wide[pack->tree[task].node_beg + i];
       to.end += put_set(pack, table, wide, code_col, p.place[i], to.sets[d]++, to.end);
       continue;
     }
     uint32_t j = table_of(m, thread, 2 * (uint32_t)task + 2, d, code_col, n_cols);
     to.cols[d][j] = pack->byte_col[code_col] * GBTI_TABLE_ROWS;
-    to.tables[d][j * gbti_table_width(table, d) + p.place[i]] = (uint8_t)nodes[i].rank;
+    to.tables[d][j * gbti_table_width(table, d) + p.place[i]] = (uint8_t)nodes[i].order;
   }
 }
 

@@ -1,12 +1,12 @@
-/* How features are drawn (tree/features.h), feature by feature: the k lowest ranks win, of equal ones the lower number.
- * Shared by the host's draws and the kernels. */
+/* How features are drawn (tree/features.h), feature by feature: each draws a number, the k lowest win; of equal ones
+ * that of the lower feature. Shared by the host's draws and the kernels. */
 #ifndef GBT_TREE_DRAW_H
 #define GBT_TREE_DRAW_H
 
 #include "../base/rng.h"
 #include "../math/elementary.h"
 
-#define GBT_NEVER_DRAWN UINT64_MAX /* the rank of weight 0 */
+#define GBT_NEVER_DRAWN UINT64_MAX /* the number of weight 0 */
 
 /* How many of n features a share of them are: at least one, if there is any. */
 GBT_FN int32_t gbt_draw_size(double share, int32_t n) {
@@ -15,8 +15,8 @@ GBT_FN int32_t gbt_draw_size(double share, int32_t n) {
   return k < 1 ? 1 : k;
 }
 
-/* Rank of a feature in a draw: below 2^32 without weights; GBT_NEVER_DRAWN for weight 0. */
-GBT_FN uint64_t gbt_draw_rank(gbt_key32 key, const double *weight, int32_t feat) {
+/* The number that a feature draws: below 2^32 without weights; GBT_NEVER_DRAWN for weight 0. */
+GBT_FN uint64_t gbt_draw_number(gbt_key32 key, const double *weight, int32_t feat) {
   uint32_t hash = gbt_hash32(key, (uint64_t)feat);
   if (!weight) return hash;
   double w = weight[feat];

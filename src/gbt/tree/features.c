@@ -83,18 +83,18 @@ static int32_t draw(const gbt_feature_rules *rules, gbt_key32 key, double share,
     memmove(out, from, (size_t)n * sizeof *out);
     return n;
   }
-  for (int32_t i = 0; i < n; i++) scratch[i] = gbt_draw_rank(key, weight, from[i]);
+  for (int32_t i = 0; i < n; i++) scratch[i] = gbt_draw_number(key, weight, from[i]);
   uint64_t limit = kth_smallest(scratch, n, k < n ? k - 1 : n - 1);
   /* all below the limit are in; of those at the limit the first by index, until k are drawn; weight 0 never is */
   GBT_ASSERT(gbt_ascend_i32(from, (size_t)n));
   int32_t below = 0, taken = 0;
-  for (int32_t i = 0; i < n; i++) below += gbt_draw_rank(key, weight, from[i]) < limit;
+  for (int32_t i = 0; i < n; i++) below += gbt_draw_number(key, weight, from[i]) < limit;
   int32_t at_limit = k - below;
   for (int32_t i = 0; i < n; i++) {
     int32_t feat = from[i];
-    uint64_t rank = gbt_draw_rank(key, weight, feat);
-    if (rank == GBT_NEVER_DRAWN) continue;
-    if (rank < limit || (rank == limit && at_limit-- > 0)) out[taken++] = feat;
+    uint64_t number = gbt_draw_number(key, weight, feat);
+    if (number == GBT_NEVER_DRAWN) continue;
+    if (number < limit || (number == limit && at_limit-- > 0)) out[taken++] = feat;
   }
   GBT_ASSERT(taken <= k && gbt_ascend_i32(out, (size_t)taken));
   return taken;

@@ -1,7 +1,7 @@
 /* Which features a node may split on: column sampling by tree, layer and node, weights, interaction groups.
  *
- * Draws are nested (tree, then layer from the tree's, then node from the layer's) and stateless: feature f is ranked by
- * a hash of (seed, tree, depth or node, f), the k lowest win. With weights the rank is the exponential variate
+ * Draws are nested (tree, then layer from the tree's, then node from the layer's) and stateless: feature f draws
+ * a hash of (seed, tree, depth or node, f), the k lowest win. With weights it draws the exponential variate
  * -log(u) / w (Efraimidis and Spirakis 2006), so the chance of being drawn first is proportional to w.
  *
  * Interaction groups: a node may use the features of every group that holds all features used above it; those used
