@@ -6,7 +6,8 @@
 #   gbt_interrupt > interrupt > condition                     Ctrl-C inside the engine
 #
 # Fields of an error: message, call, kind, subject (the parameter, column or file that it is about, NA when there is
-# none), and the same again under a telling name: parameter, column or path.
+# none), and the same again under a telling name: parameter, column or path. Where a device failed and the CPU can do
+# the same, `problem` is the message without saying so: see device_error().
 
 # What `subject` is in an error of each kind.
 subject_field <- c(argument = "parameter", unsupported = "parameter", data = "column", format = "path", io = "path")
@@ -75,9 +76,17 @@ own_error <- function(e, parameter, calls = NULL) {
   structure(class = c(its, "gbt_error_callback", "gbt_error", "error", "condition"), fields)
 }
 
-# Called from C (r_error.c) and from nowhere else: a failure inside the engine.
-raise_engine <- function(kind, message, subject) {
-  stop(gbt_error(kind, message, subject))
+# A device cannot do what the CPU can. by: what comes behind, such as where the request for the device stands.
+device_error <- function(problem, kind = "device", by = "") {
+  cond <- gbt_error(kind, paste0(problem, "; `device = \"cpu\"` works without a device (the model is the same)", by),
+                    "device")
+  cond$problem <- problem
+  cond
+}
+
+# Called from C (r_error.c) and from nowhere else: a failure inside the engine. cpu_can: see gbt_error of base/status.h.
+raise_engine <- function(kind, message, subject, cpu_can) {
+  stop(if (cpu_can) device_error(message, kind) else gbt_error(kind, message, subject))
 }
 
 # Called from C (r_device.c): an error that R raised where it was asked for interrupts, such as a time limit. It waits

@@ -63,9 +63,8 @@ cuda_build <- function() {
 cuda_look <- function(build, number = 0L) .Call(C_gbt_cuda_info, build$library, number)
 
 no_cuda_engine <- function(build) {
-  how <- "install it again with --configure-args=--with-cuda where there is a CUDA toolkit"
-  sprintf("this build of gbt has no CUDA engine (%s); %s, or use `device = \"cpu\"` (the model is the same)", build$why,
-          how)
+  sprintf("this build of gbt has no CUDA engine (%s); install it again with --configure-args=--with-cuda where there is %s",
+          build$why, "a CUDA toolkit")
 }
 
 # Is it at all likely that there is a device? For what is said, not for what is done: nothing is opened or started.
@@ -138,9 +137,12 @@ choose_device <- function(request, size = NULL, threads = 1L, expect = expected_
   build <- cuda_build()
   if (request$kind == "cuda") {
     by <- if (request$by != "device") sprintf("; \"cuda\" is what %s asks for", request$by) # not in the user's call
-    if (build$kind == "none") stop(gbt_error("device", paste0(no_cuda_engine(build), by), "device"))
+    if (build$kind == "none") stop(device_error(no_cuda_engine(build), by = by))
     look <- cuda_look(build, request$number)
-    if (!look$ok) stop(gbt_error("device", paste0(look$problem, by), "device"))
+    if (!look$ok) {
+      stop(if (look$cpu_can) device_error(look$problem, by = by) else
+        gbt_error("device", paste0(look$problem, by), "device"))
+    }
     package_state$cuda_started <- TRUE
     return(choice("cuda", sprintf("training on %s", device_title(look, request$number))))
   }
@@ -212,12 +214,13 @@ device_use <- function(device, trainer, n_rows) {
 
 # "auto" chose a device that fails: from here on it is the cpu.
 give_up <- function(device, condition) {
-  warn_fallback(conditionMessage(condition))
+  problem <- if (is.null(condition$problem)) conditionMessage(condition) else condition$problem
+  warn_fallback(problem)
   device$kind <- "cpu"
-  device$why <- cpu_after(conditionMessage(condition))
+  device$why <- cpu_after(problem)
 }
 
-cpu_after <- function(problem) paste0("training on the cpu: ", without_advice(problem))
+cpu_after <- function(problem) paste0("training on the cpu: ", problem)
 
 device_title <- function(look, number) {
   sprintf("cuda:%d (%s%s)", number, look$name, if (look$emulated) ", emulated" else "")
@@ -227,16 +230,12 @@ say_seconds <- function(s) if (s < 10) sprintf("%.1f s", s) else sprintf("%.0f s
 
 # "auto" goes back to the cpu: a warning, once in a session for the same reason, whatever the megabytes in it.
 warn_fallback <- function(problem) {
-  problem <- without_advice(problem)
   reason <- gsub("[0-9]+", "0", problem)
   if (reason %in% package_state$fallbacks) return(invisible())
   package_state$fallbacks <- c(package_state$fallbacks, reason)
   said <- "the cpu does the work, though a device was expected to be faster (the model is the same): "
   warn_gbt("device", paste0(said, problem))
 }
-
-# A problem without the advice to use the cpu.
-without_advice <- function(problem) sub("[,;:]( or)? use `device = \"cpu\"`.*$", "", problem)
 
 # gbt_info() ---------------------------------------------------------------------------------------------------------
 
@@ -249,7 +248,7 @@ cuda_info <- function() {
   look <- cuda_look(build)
   cuda <- c(cuda, look[c("driver", "runtime", "n_devices", "name", "capability", "n_units", "total_bytes", "free_bytes",
                          "offers")])
-  if (!look$ok) return(c(list(available = FALSE, note = without_advice(look$problem)), cuda))
+  if (!look$ok) return(c(list(available = FALSE, note = look$problem), cuda))
   size <- function(bytes) format(structure(bytes, class = "object_size"), units = "auto", standard = "IEC")
   version <- function(v) sprintf("%d.%d", v %/% 1000L, v %% 1000L %/% 10L)
   note <- sprintf("%s, compute capability %s, %s of %s free, driver for CUDA %s, built with %s", look$name,

@@ -24,20 +24,21 @@ int r_cuda_forked(void) { return cuda.process != 0 && cuda.process != r_process(
 static gbt_status load(const char *path, const gbt_device_api **out, gbt_error *err) {
   void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
   if (library == NULL)
-    return gbt_fail_on(err, GBT_E_DEVICE, "device", "the CUDA library of gbt cannot be loaded (%s); install gbt again",
-                       dlerror());
+    return gbt_fail_device(err, GBT_E_DEVICE, "the CUDA library of gbt cannot be loaded (%s); install gbt again",
+                           dlerror());
   void *symbol = dlsym(library, GBT_DEVICE_SYMBOL);
   if (symbol == NULL) {
     dlclose(library);
-    return gbt_fail_on(err, GBT_E_DEVICE, "device", "the file %s is no CUDA library of gbt; install gbt again", path);
+    return gbt_fail_device(err, GBT_E_DEVICE, "the file %s is no CUDA library of gbt; install gbt again", path);
   }
   gbt_device_api_fn get;
   memcpy(&get, &symbol, sizeof get);
   const gbt_device_api *api = get();
   if (!gbt_device_fits(api)) {
     dlclose(library);
-    return gbt_fail_on(err, GBT_E_DEVICE, "device",
-                       "the CUDA library of gbt (%s) is of another build than the package; install gbt again", path);
+    return gbt_fail_device(err, GBT_E_DEVICE,
+                           "the CUDA library of gbt (%s) is of another build than the package; install gbt again",
+                           path);
   }
   *out = api;
   return GBT_OK;
@@ -48,9 +49,8 @@ static gbt_status load(const char *path, const gbt_device_api **out, gbt_error *
 static gbt_status load(const char *path, const gbt_device_api **out, gbt_error *err) {
   (void)path;
   (void)out;
-  return gbt_fail_on(err, GBT_E_DEVICE, "device",
-                     "libraries cannot be opened at run time on this system, so there is no CUDA engine; use `device = "
-                     "\"cpu\"` (the model is the same)");
+  return gbt_fail_device(err, GBT_E_DEVICE,
+                         "libraries cannot be opened at run time on this system, so there is no CUDA engine");
 }
 
 #endif
@@ -59,10 +59,10 @@ static gbt_status load(const char *path, const gbt_device_api **out, gbt_error *
 static gbt_status look(const char *path, int32_t number, gbt_device_info *about, gbt_error *err) {
   memset(about, 0, sizeof *about);
   if (r_cuda_forked())
-    return gbt_fail_on(
-        err, GBT_E_DEVICE, "device",
+    return gbt_fail_device(
+        err, GBT_E_DEVICE,
         "this process was forked from one that had started CUDA, and cannot use it: start workers as new "
-        "processes (parallel::makePSOCKcluster()), or use `device = \"cpu\"` (the model is the same)");
+        "processes (parallel::makePSOCKcluster())");
   if (cuda.api == NULL) GBT_TRY(load(path, &cuda.api, err));
   gbt_status status = gbt_device_about(cuda.api, number, about, err);
   if (about->n_devices > 0) cuda.process = r_process();
@@ -93,8 +93,9 @@ static SEXP offered(void) {
 }
 
 SEXP r_gbt_cuda_info(SEXP library, SEXP number) {
-  static const char *parts[] = {"ok",         "problem", "name",    "n_devices", "capability", "n_units", "total_bytes",
-                                "free_bytes", "driver",  "runtime", "emulated",  "forked",     "offers",  ""};
+  static const char *parts[] = {"ok",         "problem",  "cpu_can",     "name",       "n_devices",
+                                "capability", "n_units",  "total_bytes", "free_bytes", "driver",
+                                "runtime",    "emulated", "forked",      "offers",     ""};
   gbt_error err = {0};
   gbt_device_info about;
   gbt_status status = look(r_arg_path(library, "library"), r_arg_int(number, "number"), &about, &err);
@@ -103,17 +104,18 @@ SEXP r_gbt_cuda_info(SEXP library, SEXP number) {
   snprintf(capability, sizeof capability, "%d.%d", (int)about.major, (int)about.minor);
   SET_VECTOR_ELT(out, 0, Rf_ScalarLogical(status == GBT_OK));
   SET_VECTOR_ELT(out, 1, Rf_ScalarString(status == GBT_OK ? NA_STRING : r_text(err.msg)));
-  SET_VECTOR_ELT(out, 2, Rf_ScalarString(r_text(about.name)));
-  SET_VECTOR_ELT(out, 3, Rf_ScalarInteger(about.n_devices));
-  SET_VECTOR_ELT(out, 4, Rf_mkString(capability));
-  SET_VECTOR_ELT(out, 5, Rf_ScalarInteger(about.n_units));
-  SET_VECTOR_ELT(out, 6, Rf_ScalarReal((double)about.total_bytes));
-  SET_VECTOR_ELT(out, 7, Rf_ScalarReal((double)about.free_bytes));
-  SET_VECTOR_ELT(out, 8, Rf_ScalarInteger(about.driver));
-  SET_VECTOR_ELT(out, 9, Rf_ScalarInteger(about.runtime));
-  SET_VECTOR_ELT(out, 10, Rf_ScalarLogical(about.emulated != 0));
-  SET_VECTOR_ELT(out, 11, Rf_ScalarLogical(r_cuda_forked()));
-  SET_VECTOR_ELT(out, 12, offered());
+  SET_VECTOR_ELT(out, 2, Rf_ScalarLogical(err.cpu_can));
+  SET_VECTOR_ELT(out, 3, Rf_ScalarString(r_text(about.name)));
+  SET_VECTOR_ELT(out, 4, Rf_ScalarInteger(about.n_devices));
+  SET_VECTOR_ELT(out, 5, Rf_mkString(capability));
+  SET_VECTOR_ELT(out, 6, Rf_ScalarInteger(about.n_units));
+  SET_VECTOR_ELT(out, 7, Rf_ScalarReal((double)about.total_bytes));
+  SET_VECTOR_ELT(out, 8, Rf_ScalarReal((double)about.free_bytes));
+  SET_VECTOR_ELT(out, 9, Rf_ScalarInteger(about.driver));
+  SET_VECTOR_ELT(out, 10, Rf_ScalarInteger(about.runtime));
+  SET_VECTOR_ELT(out, 11, Rf_ScalarLogical(about.emulated != 0));
+  SET_VECTOR_ELT(out, 12, Rf_ScalarLogical(r_cuda_forked()));
+  SET_VECTOR_ELT(out, 13, offered());
   UNPROTECT(1);
   return out;
 }

@@ -73,7 +73,7 @@ int64_t fault_sweep(gbt_status (*op)(const gbt_mem *mem, void *arg, gbt_error *e
       fault f;
       fault_start(&f, n, and_later);
       gbt_mem mem = fault_mem(&f);
-      gbt_error err = {GBT_OK, "", ""};
+      gbt_error err = {0};
       gbt_status status = op(&mem, arg, &err);
       CHECK_EQ_I64(f.n_live, 0);
       CHECK_EQ_I64(f.bytes_live, 0);

@@ -375,7 +375,7 @@ static gbt_trainer_spec train_spec(use *u, gbt_dataset *data, const gbt_forest_v
 static void train_round(use *u, gbt_trainer *tr, const gbt_dataset *data, const gbt_binding *binding) {
   gbt_stop_reason why;
   const double *scores = NULL;
-  gbt_error err = {GBT_OK, "", ""};
+  gbt_error err = {0};
   gbt_status status = gbt_trainer_run(&u->ctx, tr, 1, &why, &err);
   if (status != GBT_OK) {
     CHECK(status != GBT_E_INTERNAL && err.msg[0] != 0);
@@ -401,7 +401,7 @@ static void train_with(use *u, const gbt_table *table, gbt_dataset *data) {
   gbt_binding *before = NULL, *after = NULL;
   gbt_forest *forest = NULL;
   gbt_trainer *tr = NULL;
-  gbt_error err = {GBT_OK, "", ""};
+  gbt_error err = {0};
   gbt_tree_range all = {0, old->n_trees};
   double *score = test_alloc((size_t)(table->n_rows * old->n_outputs) * sizeof *score);
   if (CHECK_OK(gbt_forest_relevel(&u->mem, old, u->model->schema, data->cuts->schema, &forest, test_err)) &&
@@ -448,7 +448,7 @@ static void use_all(use *u) {
   CHECK(read_everything(u->model) < UINT64_MAX);
   write_again(u);
   u->table = make_table(&u->rng, u->model->schema, rows[test_below(&u->rng, 4)]);
-  gbt_error err = {GBT_OK, "", ""};
+  gbt_error err = {0};
   gbt_status status = gbt_binding_new(&u->ctx, &u->table->table, u->model->schema, GBT_UNSEEN_PRIOR, &u->binding, &err);
   if (status == GBT_OK) {
     u->leaves = twin_leaves(&u->model->parts.forest, u->binding, all);
@@ -470,7 +470,7 @@ int model_use(const uint8_t *bytes, size_t n) {
   meter m = {0, 0};
   use u = {.mem = {meter_alloc, meter_release, &m}, .n_bytes = n};
   gbt_model *model;
-  gbt_error err = {GBT_OK, "", ""};
+  gbt_error err = {0};
   uint64_t hash = gbti_model_checksum(bytes, n & ~(size_t)7);
   size_t shift = hash % 8 == 0; /* bytes on an odd address are copied first */
   uint8_t *block = test_alloc(n + shift), *exact = block + shift;

@@ -43,7 +43,13 @@ static void errors_hold_code_text_and_subject(void) {
   CHECK_EQ_TEXT(err.subject, "");
   CHECK_EQ_I64(gbt_fail(NULL, GBT_E_IO, "%d", 1), GBT_E_IO);
   CHECK_EQ_I64(gbt_fail_on(NULL, GBT_E_IO, "x", "%d", 1), GBT_E_IO);
+  CHECK_EQ_I64(gbt_fail_device(&err, GBT_E_DEVICE, "%d devices", 0), GBT_E_DEVICE);
+  CHECK_EQ_TEXT(err.msg, "0 devices");
+  CHECK_EQ_TEXT(err.subject, "device");
+  CHECK(err.cpu_can);
+  CHECK_EQ_I64(gbt_fail_device(NULL, GBT_E_DEVICE, "%d devices", 0), GBT_E_DEVICE);
   CHECK_EQ_I64(gbt_fail_mem(&err, 1000), GBT_E_MEM);
+  CHECK(!err.cpu_can);
   CHECK_EQ_TEXT(err.msg, "out of memory: 1000 bytes were asked for");
   CHECK_EQ_I64(gbt_fail_mem(&err, 3u << 20), GBT_E_MEM);
   CHECK_EQ_TEXT(err.msg, "out of memory: 3145728 bytes (3.0 MB) were asked for");

@@ -467,7 +467,7 @@ static void calls_to_cuda_fail(void) {
   for (int and_later = 0; and_later < 2; and_later++) {
     for (int64_t n = 1;; n++) {
       gbt_dataset *ds = NULL;
-      gbt_error err = {GBT_OK, "", ""};
+      gbt_error err = {0};
       simt_fail_at(n, and_later);
       gbt_status status = make_there(&ctx, t, NULL, w, 16, 50, GBT_UNSEEN_MISSING, &ds, &err);
       int64_t failed = simt_failed();

@@ -129,7 +129,7 @@ static void calls_to_cuda_fail(void) {
   for (int and_later = 0; and_later < 2; and_later++) {
     for (int64_t n = 1;; n++) {
       cu_stage stage = cu_stage();
-      gbt_error err = {GBT_OK, "", ""};
+      gbt_error err = {};
       simt_fail_at(n, and_later);
       gbt_status status = way_up(&ctx, &stage, there.at, &err);
       int64_t failed = simt_failed();

@@ -44,7 +44,7 @@ test_that("what has no room on the device is for the cpu, with auto", {
     gbt_train(y ~ ., wide, nrounds = 1, max_depth = 10, grow_policy = "symmetric", hist_memory = 1, device = device,
               threads = 1)
   }
-  expect_error(deep("cuda"), "lower `max_depth`, or use `device = \"cpu\"`", class = "gbt_error_memory")
+  expect_error(deep("cuda"), "lower `max_depth`; `device = \"cpu\"` works", class = "gbt_error_memory")
   free <- list(emulated = 1, cuda_start = 0, cuda_layer = 0, cuda_byte = 0, cpu_cell = 1)
   withr::local_options(gbt.device_costs = free)
   state <- gbt:::package_state

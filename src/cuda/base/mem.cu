@@ -65,42 +65,38 @@ gbt_status cu_failed(cudaError_t code, const char *what, gbt_error *err) {
   int n = cu_name_length(what);
   (void)cudaGetLastError(); /* reported here: it is not to be found again by the next that looks */
   if (cu_family_of((int)code) == CU_MEMORY && strncmp(what, "cudaMallocHost", 14) == 0)
-    return gbt_fail_on(err, GBT_E_MEM, "device",
-                       "the host has no page-locked memory left for copies to the device; close other programs, raise "
-                       "the limit of locked memory (`ulimit -l`), or " CU_ELSE);
+    return gbt_fail_device(err, GBT_E_MEM,
+                           "the host has no page-locked memory left for copies to the device; close other programs or "
+                           "raise the limit of locked memory (`ulimit -l`)");
   switch (cu_family_of((int)code)) {
   case CU_MEMORY:
-    return gbt_fail_on(err, GBT_E_MEM, "device",
-                       "out of device memory (%.*s); end what else runs on the device, train on fewer rows or columns, "
-                       "or " CU_ELSE,
-                       n, what);
+    return gbt_fail_device(
+        err, GBT_E_MEM,
+        "out of device memory (%.*s); end what else runs on the device, or train on fewer rows or columns", n, what);
   case CU_DRIVER:
-    return gbt_fail_on(err, GBT_E_DEVICE, "device", "the NVIDIA driver is too old (%.*s: %s); update it, or " CU_ELSE,
-                       n, what, said);
+    return gbt_fail_device(err, GBT_E_DEVICE, "the NVIDIA driver is too old (%.*s: %s); update it", n, what, said);
   case CU_NO_DEVICE:
-    return gbt_fail_on(err, GBT_E_DEVICE, "device", "the NVIDIA driver finds no such GPU (%.*s: %s); " CU_ELSE, n, what,
-                       said);
+    return gbt_fail_device(err, GBT_E_DEVICE, "the NVIDIA driver finds no such GPU (%.*s: %s)", n, what, said);
   case CU_FORKED:
-    return gbt_fail_on(err, GBT_E_DEVICE, "device",
-                       "CUDA cannot be started in this process (%.*s: %s); a forked process cannot use what its parent "
-                       "has started: start workers as new processes (parallel::makePSOCKcluster()), or " CU_ELSE,
-                       n, what, said);
+    return gbt_fail_device(
+        err, GBT_E_DEVICE,
+        "CUDA cannot be started in this process (%.*s: %s); a forked process cannot use what its parent "
+        "has started: start workers as new processes (parallel::makePSOCKcluster())",
+        n, what, said);
   case CU_BUSY:
-    return gbt_fail_on(err, GBT_E_DEVICE, "device",
-                       "the device is busy (%.*s: %s); another program may hold it for itself: wait for "
-                       "it, or " CU_ELSE,
-                       n, what, said);
+    return gbt_fail_device(err, GBT_E_DEVICE,
+                           "the device is busy (%.*s: %s); another program may hold it for itself: wait for it", n,
+                           what, said);
   case CU_IMAGE:
-    return gbt_fail_on(err, GBT_E_DEVICE, "device",
-                       "this build of gbt has no code for the device (%.*s: %s); install gbt again with "
-                       "--configure-args='--with-cuda-arch=...' naming its compute capability, or " CU_ELSE,
-                       n, what, said);
+    return gbt_fail_device(err, GBT_E_DEVICE,
+                           "this build of gbt has no code for the device (%.*s: %s); install gbt again with "
+                           "--configure-args='--with-cuda-arch=...' naming its compute capability",
+                           n, what, said);
   case CU_LOST:
-    return gbt_fail_on(err, GBT_E_DEVICE, "device",
-                       "the device was lost (%.*s: %s); restart R before it is used again, or " CU_ELSE, n, what, said);
+    return gbt_fail_device(err, GBT_E_DEVICE, "the device was lost (%.*s: %s); restart R before it is used again", n,
+                           what, said);
   default:
-    return gbt_fail_on(err, GBT_E_DEVICE, "device", "CUDA refused a call (%.*s: %s, error %d); " CU_ELSE, n, what, said,
-                       (int)code);
+    return gbt_fail_device(err, GBT_E_DEVICE, "CUDA refused a call (%.*s: %s, error %d)", n, what, said, (int)code);
   }
 }
 
@@ -116,10 +112,11 @@ static gbt_status cu_no_room(size_t bytes, gbt_error *err) {
     free_bytes = total = 0;
     (void)cudaGetLastError();
   }
-  return gbt_fail_on(err, GBT_E_MEM, "device",
-                     "out of device memory: %.1f MB were asked for, %.1f MB of %.1f MB are free; end what else runs on "
-                     "the device, train on fewer rows or columns, lower `max_bin`, or " CU_ELSE,
-                     cu_mb(bytes), cu_mb(free_bytes), cu_mb(total));
+  return gbt_fail_device(
+      err, GBT_E_MEM,
+      "out of device memory: %.1f MB were asked for, %.1f MB of %.1f MB are free; end what else runs on "
+      "the device, train on fewer rows or columns or lower `max_bin`",
+      cu_mb(bytes), cu_mb(free_bytes), cu_mb(total));
 }
 
 gbt_status cu_alloc(cu_memory *memory, size_t n, size_t size, void *out, gbt_error *err) {
@@ -128,10 +125,11 @@ gbt_status cu_alloc(cu_memory *memory, size_t n, size_t size, void *out, gbt_err
   if (size != 0 && n > (SIZE_MAX >> 1) / size) return cu_no_room(SIZE_MAX >> 1, err);
   size_t bytes = n * size;
   if (memory->limit > 0 && (memory->bytes > memory->limit || bytes > memory->limit - memory->bytes))
-    return gbt_fail_on(err, GBT_E_MEM, "device",
-                       "the limit of %.1f MB of device memory is reached: %.1f MB are in use, %.1f MB more were asked "
-                       "for; raise the limit, train on fewer rows or columns, lower `max_bin`, or " CU_ELSE,
-                       cu_mb(memory->limit), cu_mb(memory->bytes), cu_mb(bytes));
+    return gbt_fail_device(
+        err, GBT_E_MEM,
+        "the limit of %.1f MB of device memory is reached: %.1f MB are in use, %.1f MB more were asked "
+        "for; raise the limit, train on fewer rows or columns or lower `max_bin`",
+        cu_mb(memory->limit), cu_mb(memory->bytes), cu_mb(bytes));
   cudaError_t code = cudaMalloc(at, bytes > 0 ? bytes : 1);
   if (code != cudaSuccess) {
     *at = NULL;

@@ -12,9 +12,6 @@ extern "C" {
 
 /* ---- errors ---- */
 
-/* What always helps: how messages end. R/cuda.R strips this suffix. */
-#define CU_ELSE "use `device = \"cpu\"` (the model is the same)"
-
 /* A CUDA call's error as ours. Memory: GBT_E_MEM with the bytes asked for; else GBT_E_DEVICE. */
 gbt_status cu_failed(cudaError_t code, const char *what, gbt_error *err);
 

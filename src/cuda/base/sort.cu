@@ -86,10 +86,9 @@ gbt_status cu_sort_room(uint64_t n, int with_values, size_t *bytes, gbt_error *e
   int at;
   *bytes = 0;
   if (n > UINT32_MAX)
-    return gbt_fail_on(err, GBT_E_DEVICE, "device",
-                       "a column has %llu values, and the device sorts less than 2^32 of them; train on fewer rows, "
-                       "or " CU_ELSE,
-                       (unsigned long long)n);
+    return gbt_fail_device(err, GBT_E_DEVICE,
+                           "a column has %llu values, and the device sorts less than 2^32 of them; train on fewer rows",
+                           (unsigned long long)n);
   CU_TRY(cu_radix_sort(nullptr, bytes, key, with_values ? value : nullptr, (uint32_t)n, &at, 0));
   return GBT_OK;
 }

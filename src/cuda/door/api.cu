@@ -27,14 +27,16 @@ static gbt_status cu_look_driver(gbt_device_info *out, gbt_error *err) {
   out->driver = driver;
   out->runtime = runtime;
   if (driver <= 0)
-    return gbt_fail_on(err, GBT_E_DEVICE, "device",
-                       "no NVIDIA driver was found; install one and see that `nvidia-smi` lists the GPU (a container "
-                       "must be started with access to it), or " CU_ELSE);
+    return gbt_fail_device(
+        err, GBT_E_DEVICE,
+        "no NVIDIA driver was found; install one and see that `nvidia-smi` lists the GPU (a container "
+        "must be started with access to it)");
   if (driver / 1000 < runtime / 1000)
-    return gbt_fail_on(err, GBT_E_DEVICE, "device",
-                       "the NVIDIA driver is too old: it knows CUDA %d.%d, and gbt was built with CUDA %d.%d; update "
-                       "the driver, or install gbt again with an older CUDA toolkit, or " CU_ELSE,
-                       driver / 1000, driver % 1000 / 10, runtime / 1000, runtime % 1000 / 10);
+    return gbt_fail_device(
+        err, GBT_E_DEVICE,
+        "the NVIDIA driver is too old: it knows CUDA %d.%d, and gbt was built with CUDA %d.%d; update "
+        "the driver, or install gbt again with an older CUDA toolkit",
+        driver / 1000, driver % 1000 / 10, runtime / 1000, runtime % 1000 / 10);
   return GBT_OK;
 }
 
@@ -50,9 +52,9 @@ static gbt_status cu_look_devices(int32_t device, gbt_device_info *out, gbt_erro
   out->n_devices = n;
   if (n == 0) {
     const char *visible = getenv("CUDA_VISIBLE_DEVICES");
-    return gbt_fail_on(err, GBT_E_DEVICE, "device", "there is an NVIDIA driver, but it finds no GPU%s%s%s; " CU_ELSE,
-                       visible ? " (the environment variable CUDA_VISIBLE_DEVICES is \"" : "", visible ? visible : "",
-                       visible ? "\")" : "");
+    return gbt_fail_device(err, GBT_E_DEVICE, "there is an NVIDIA driver, but it finds no GPU%s%s%s",
+                           visible ? " (the environment variable CUDA_VISIBLE_DEVICES is \"" : "",
+                           visible ? visible : "", visible ? "\")" : "");
   }
   if (n == 1 && device != 0)
     return gbt_fail_on(err, GBT_E_DEVICE, "device", "there is no device \"cuda:%d\"; there is one, \"cuda:0\"",
@@ -81,11 +83,12 @@ static gbt_status cu_look_at(int32_t device, gbt_device_info *out, gbt_error *er
   out->minor = about.minor;
   out->n_units = about.multiProcessorCount;
   if (100 * about.major + 10 * about.minor < cu_built_for[0])
-    return gbt_fail_on(err, GBT_E_DEVICE, "device",
-                       "the GPU (%s) has compute capability %d.%d, and gbt was built for %d.%d and newer; install it "
-                       "again with --configure-args='--with-cuda-arch=%d%d', or " CU_ELSE,
-                       out->name, about.major, about.minor, cu_built_for[0] / 100, cu_built_for[0] % 100 / 10,
-                       about.major, about.minor);
+    return gbt_fail_device(
+        err, GBT_E_DEVICE,
+        "the GPU (%s) has compute capability %d.%d, and gbt was built for %d.%d and newer; install it "
+        "again with --configure-args='--with-cuda-arch=%d%d'",
+        out->name, about.major, about.minor, cu_built_for[0] / 100, cu_built_for[0] % 100 / 10, about.major,
+        about.minor);
   CU_TRY(cudaSetDevice(device));
   cudaFuncAttributes image;
   CU_TRY(cudaFuncGetAttributes(&image, k_none));

@@ -84,10 +84,11 @@ static gbt_status wait_for(gbt_ctx *ctx, cu_backend *be, gbt_error *err) {
 static gbt_status faults_of(const cu_backend *be, const cu_tree *tree, gbt_error *err) {
   if (tree->fault & CU_FAULT_GRADIENT) return gbt_gradients_overflow(tree->fault_round, err);
   if (tree->fault & CU_FAULT_ROOM)
-    return gbt_fail_on(err, GBT_E_MEM, "device",
-                       "a tree has more than %d nodes, or its sets of levels take more than %d megabytes, which is too "
-                       "much for the device; set `max_leaves` or a smaller `max_depth`, or " CU_ELSE,
-                       (int)be->view.max_nodes, (int)(CU_MOST_WORDS / 262144u));
+    return gbt_fail_device(
+        err, GBT_E_MEM,
+        "a tree has more than %d nodes, or its sets of levels take more than %d megabytes, which is too "
+        "much for the device; set `max_leaves` or a smaller `max_depth`",
+        (int)be->view.max_nodes, (int)(CU_MOST_WORDS / 262144u));
   if (tree->fault & CU_FAULT_VALUE) return gbt_leaf_overflows(be->task->round, err);
   return GBT_OK;
 }

@@ -84,15 +84,16 @@ static gbt_status plan_tree(cu_backend *be, gbt_error *err) {
   if (!be->bounds.keeps) fit = least(fit, room / 2);
   if (fit < 1) fit = 1;
   if (gbt_policy_one_split(gbt_policy_of(p)) && !be->bounds.keeps)
-    return gbt_fail_on(err, GBT_E_MEM, "device",
-                       "symmetric trees of depth %d need %.0f megabytes for histograms on the device; raise "
-                       "`hist_memory`, lower `max_depth`, or " CU_ELSE,
-                       (int)depth, (double)bytes * (double)inner / 1048576.0 + 1.0);
+    return gbt_fail_device(err, GBT_E_MEM,
+                           "symmetric trees of depth %d need %.0f megabytes for histograms on the device; raise "
+                           "`hist_memory` or lower `max_depth`",
+                           (int)depth, (double)bytes * (double)inner / 1048576.0 + 1.0);
   if (gbt_policy_one_split(gbt_policy_of(p)) && fit < step)
-    return gbt_fail_on(err, GBT_E_MEM, "device",
-                       "layers of %lld nodes are too many for the device's search in so many features and levels of "
-                       "factors; lower `max_depth`, or " CU_ELSE,
-                       (long long)step);
+    return gbt_fail_device(
+        err, GBT_E_MEM,
+        "layers of %lld nodes are too many for the device's search in so many features and levels of "
+        "factors; lower `max_depth`",
+        (long long)step);
   plan_steps(be, most, fit == step);
   v->max_step = (int32_t)fit;
   v->max_nodes = (int32_t)least(2 * most + 1, MOST_NODES);

@@ -253,9 +253,8 @@ gbt_status cu_predict(gbt_ctx *ctx, int32_t device, const gbti_predict_job *job,
   cu_predict_pipe p = {};
   gbt_status status = GBT_OK;
   if (job->forest->n_leaf_outputs > 1)
-    return gbt_fail_on(err, GBT_E_DEVICE, "device",
-                       "a device does not predict from trees whose leaves hold a value for every class; give "
-                       "device = \"cpu\"");
+    return gbt_fail_device(err, GBT_E_DEVICE,
+                           "a device does not predict from trees whose leaves hold a value for every class");
   if (job->n_rows == 0 || trees.beg == trees.end) return GBT_OK;
   p.ctx = ctx;
   p.job = job;

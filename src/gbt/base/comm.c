@@ -33,7 +33,9 @@ static gbt_status tell_failure(gbt_ctx *ctx, gbt_status status, int root, gbt_er
   memcpy(err->subject, its.subject, sizeof err->subject);
   char subject[sizeof its.subject];
   memcpy(subject, its.subject, sizeof subject);
-  return gbt_fail_on(err, its.code, subject, "rank %d of %d: %s", root, comm->size, its.msg);
+  gbt_fail_on(err, its.code, subject, "rank %d of %d: %s", root, comm->size, its.msg);
+  err->cpu_can = its.cpu_can;
+  return its.code;
 }
 
 /* status: of this rank; when it is a failure, nothing else of this rank counts. */

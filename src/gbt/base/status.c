@@ -29,6 +29,7 @@ static gbt_status GBT_PRINTF(4, 0)
   char msg[sizeof err->msg + 4]; /* longer than the record: what is cut here is cut there too, between characters */
   if (vsnprintf(msg, sizeof msg, fmt, args) < 0) copy_text(msg, sizeof msg, fmt);
   err->code = code;
+  err->cpu_can = 0;
   copy_text(err->subject, sizeof err->subject, subject == NULL ? "" : subject);
   copy_text(err->msg, sizeof err->msg, msg);
   return code;
@@ -47,6 +48,15 @@ gbt_status gbt_fail_on(gbt_error *err, gbt_status code, const char *subject, con
   va_start(args, fmt);
   fill(err, code, subject, fmt, args);
   va_end(args);
+  return code;
+}
+
+gbt_status gbt_fail_device(gbt_error *err, gbt_status code, const char *fmt, ...) {
+  va_list args;
+  va_start(args, fmt);
+  fill(err, code, "device", fmt, args);
+  va_end(args);
+  if (err != NULL) err->cpu_can = 1;
   return code;
 }
 

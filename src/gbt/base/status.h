@@ -29,6 +29,7 @@ typedef struct gbt_error {
   gbt_status code;
   char msg[640];     /* UTF-8, one sentence or two, no trailing newline */
   char subject[160]; /* the column, parameter or file that msg is about; "" when there is none */
+  int cpu_can;       /* 1: a device failed, and the CPU can do the same; a host adds how it is asked to */
 } gbt_error;
 
 #if defined(__GNUC__)
@@ -45,6 +46,9 @@ gbt_status gbt_fail(gbt_error *err, gbt_status code, const char *fmt, ...) GBT_P
 
 /* The same, and records what the message is about (copied; cut when too long). */
 gbt_status gbt_fail_on(gbt_error *err, gbt_status code, const char *subject, const char *fmt, ...) GBT_PRINTF(4, 5);
+
+/* The same where a device cannot do what the CPU can: cpu_can is 1, the subject is "device". */
+gbt_status gbt_fail_device(gbt_error *err, gbt_status code, const char *fmt, ...) GBT_PRINTF(3, 4);
 
 /* "out of memory" with the number of bytes that were asked for. */
 gbt_status gbt_fail_mem(gbt_error *err, size_t bytes);
