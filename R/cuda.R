@@ -63,8 +63,8 @@ cuda_build <- function() {
 cuda_look <- function(build, number = 0L) .Call(C_gbt_cuda_info, build$library, number)
 
 no_cuda_engine <- function(build) {
-  sprintf("this build of gbt has no CUDA engine (%s); install it again with --configure-args=--with-cuda where there is %s",
-          build$why, "a CUDA toolkit")
+  how <- "install it again with --configure-args=--with-cuda where there is a CUDA toolkit"
+  sprintf("this build of gbt has no CUDA engine (%s); %s", build$why, how)
 }
 
 # Is it at all likely that there is a device? For what is said, not for what is done: nothing is opened or started.
