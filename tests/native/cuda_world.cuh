@@ -174,8 +174,8 @@ static inline void fill_rows(world *w, int32_t n_nodes, double share, int wide) 
   for (int32_t i = 0; i < n_nodes; i++) {
     gbt_grow_node *node = &w->node[i];
     *node = gbt_grow_empty(-1, (int32_t)test_below(&w->rng, 5));
-    uint32_t beg = i == 0 ? 0 : w->node[i - 1].row_beg + w->node[i - 1].n_rows, left = w->n - beg;
-    node->row_beg = beg;
+    uint32_t beg = i == 0 ? 0 : w->node[i - 1].order_beg + w->node[i - 1].n_rows, left = w->n - beg;
+    node->order_beg = beg;
     node->n_rows = i == n_nodes - 1                        ? left
                    : (uint32_t)test_below(&w->rng, 8) == 0 ? (uint32_t)test_below(&w->rng, 3)
                                                            : (uint32_t)((double)left * test_unit(&w->rng) * 0.6);

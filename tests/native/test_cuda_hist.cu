@@ -37,7 +37,7 @@ static void naive_hist(const world *w, const gbt_grow_node *node, gbt_sum *sum, 
   uint32_t *slot = host<uint32_t>(n_cols);
   memset(sum, 0, n_slots * sizeof *sum);
   memset(count, 0, n_slots * sizeof *count);
-  for (uint32_t p = node->row_beg; p < node->row_beg + node->n_rows; p++) {
+  for (uint32_t p = node->order_beg; p < node->order_beg + node->n_rows; p++) {
     uint32_t row = w->row[node->depth & 1][p];
     const gbt_gh16 *q = &w->gh[node->depth & 1][p];
     size_t n = slots_of(w, row, slot);

@@ -81,19 +81,19 @@ static void good_children(world *w, const int32_t *chosen, int32_t n, const uint
   for (int32_t c = 0; c < n; c++) {
     const gbt_grow_node *parent = &w->node[chosen[c]], *left = &node[node[chosen[c]].left];
     int from = parent->depth & 1;
-    uint32_t at = parent->row_beg, n_left = 0;
+    uint32_t at = parent->order_beg, n_left = 0;
     for (int side = 1; side >= 0; side--) {
-      for (uint32_t p = parent->row_beg; p < parent->row_beg + parent->n_rows; p++) {
+      for (uint32_t p = parent->order_beg; p < parent->order_beg + parent->n_rows; p++) {
         if (goes_left(w, parent, sets, w->row[from][p]) != side) continue;
         want[!from][at] = w->row[from][p];
         if (!w->tree.wide) want_gh[!from][at] = w->gh[from][p];
         at++;
       }
-      if (side) n_left = at - parent->row_beg;
+      if (side) n_left = at - parent->order_beg;
     }
-    CHECK_EQ_I64(left[0].row_beg, parent->row_beg);
+    CHECK_EQ_I64(left[0].order_beg, parent->order_beg);
     CHECK_EQ_I64(left[0].n_rows, n_left);
-    CHECK_EQ_I64(left[1].row_beg, parent->row_beg + n_left);
+    CHECK_EQ_I64(left[1].order_beg, parent->order_beg + n_left);
     CHECK_EQ_I64(left[1].n_rows, parent->n_rows - n_left);
   }
   for (int k = 0; k < 2; k++) {

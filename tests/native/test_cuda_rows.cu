@@ -226,7 +226,7 @@ static int carry_tree(cuda_pair *p) {
     for (size_t i = 0; i < fr->n_nodes; i++) {
       const gbt_grow_node *node = &fr->node[i];
       if (node->left || (node->depth & 1) != k) continue;
-      for (uint32_t at = node->row_beg; at < node->row_beg + node->n_rows; at++) {
+      for (uint32_t at = node->order_beg; at < node->order_beg + node->n_rows; at++) {
         row[at] = cpu->rows.order[at];
         gh[at] = cpu_gh16(cpu)[row[at]];
       }

@@ -47,7 +47,7 @@ static void invent_splits(gbt_frontier *fr, uint64_t seed) {
   for (size_t i = 0; i < fr->n_fresh; i++) {
     gbt_grow_node *node = &fr->node[fr->fresh[i]];
     gbt_key32 key = gbt_key(seed, 1, 2, 3);
-    uint32_t u = gbt_hash32(key, (uint64_t)node->depth << 32 | node->row_beg);
+    uint32_t u = gbt_hash32(key, (uint64_t)node->depth << 32 | node->order_beg);
     gbt_split split = {.kind = GBT_SPLIT_NONE};
     if (node->splittable && u % 6 != 0 && node->n_rows > 1) {
       split.kind = GBT_SPLIT_NUMERIC;
@@ -114,7 +114,8 @@ static void check_tree(const gbt_frontier *fr, uint32_t n_rows) {
     const gbt_grow_node *l = &fr->node[node->left], *r = l + 1;
     CHECK((size_t)node->left > i && (size_t)node->left + 1 < fr->n_nodes);
     CHECK(l->parent == (int32_t)i && r->parent == (int32_t)i && l->depth == node->depth + 1 && r->depth == l->depth);
-    CHECK(l->row_beg == node->row_beg && r->row_beg == l->row_beg + l->n_rows && l->n_rows + r->n_rows == node->n_rows);
+    CHECK(l->order_beg == node->order_beg && r->order_beg == l->order_beg + l->n_rows &&
+          l->n_rows + r->n_rows == node->n_rows);
     CHECK(l->sum.g + r->sum.g == node->sum.g && l->sum.h + r->sum.h == node->sum.h);
   }
   CHECK_EQ_I64(leaves, fr->n_leaves);
@@ -180,7 +181,7 @@ static void looking_ahead_does_not_show(void) {
       CHECK_EQ_I64(a.n_nodes, b.n_nodes);
       for (size_t i = 0; i < a.n_nodes && i < b.n_nodes; i++)
         CHECK(a.node[i].parent == b.node[i].parent && a.node[i].left == b.node[i].left &&
-              a.node[i].row_beg == b.node[i].row_beg && a.node[i].n_rows == b.node[i].n_rows);
+              a.node[i].order_beg == b.node[i].order_beg && a.node[i].n_rows == b.node[i].n_rows);
       for (size_t i = 0; i < b.n_nodes; i++) {
         hopeless += b.node[i].hist == HOPELESS;
         CHECK(b.node[i].hist != HOPELESS || b.node[i].left == 0);
@@ -208,7 +209,7 @@ static void batches_do_not_show(void) {
       CHECK_EQ_I64(a.n_nodes, b.n_nodes);
       for (size_t i = 0; i < a.n_nodes && i < b.n_nodes; i++)
         CHECK(a.node[i].parent == b.node[i].parent && a.node[i].left == b.node[i].left &&
-              a.node[i].row_beg == b.node[i].row_beg && a.node[i].n_rows == b.node[i].n_rows);
+              a.node[i].order_beg == b.node[i].order_beg && a.node[i].n_rows == b.node[i].n_rows);
       gbt_frontier_free(&b);
     }
     gbt_frontier_free(&a);
@@ -231,7 +232,7 @@ static void children_get_their_parts(void) {
   const gbt_grow_node *l = &fr.node[1], *r = &fr.node[2];
   CHECK(fr.node[0].left == 1 && !fr.node[0].bulk_left && !fr.node[0].split.missing_left);
   CHECK(l->sum.g == 5 && l->sum.h == 30 && r->sum.g == -12 && r->sum.h == 60);
-  CHECK(l->n_rows == 4 && r->row_beg == 4 && r->n_rows == 6 && fr.n_leaves == 2);
+  CHECK(l->n_rows == 4 && r->order_beg == 4 && r->n_rows == 6 && fr.n_leaves == 2);
   CHECK(fr.path[0] == 0 && fr.path[1] == 0 && fr.path[2] == 0 && fr.path[3] == 32 && fr.path[5] == 32);
   CHECK(fr.n_fresh == 2 && fr.fresh[0] == 1 && fr.fresh[1] == 2);
   gbt_frontier_judge(&fr);
@@ -373,7 +374,7 @@ static void symmetric_trees_are_full(void) {
       gbt_frontier other = grow_symmetric(&params, batch);
       CHECK_EQ_I64(a.n_nodes, other.n_nodes);
       for (size_t i = 0; i < a.n_nodes && i < other.n_nodes; i++)
-        CHECK(a.node[i].left == other.node[i].left && a.node[i].row_beg == other.node[i].row_beg &&
+        CHECK(a.node[i].left == other.node[i].left && a.node[i].order_beg == other.node[i].order_beg &&
               a.node[i].n_rows == other.node[i].n_rows && a.node[i].weight == other.node[i].weight);
       gbt_frontier_free(&other);
     }

@@ -172,7 +172,7 @@ static void compare_build(const part *p, int mode, int counts) {
   int64_t wrong = 0;
   memset(want, 0, layout->n_slots * sizeof *want);
   memset(count, 0, layout->n_slots * sizeof *count);
-  for (uint32_t i = node->row_beg; i < node->row_beg + node->n_rows; i++)
+  for (uint32_t i = node->order_beg; i < node->order_beg + node->n_rows; i++)
     for (int32_t f = 0; f < layout->n_sparse; f++) {
       const gbt_place *place = &layout->place[layout->sparse_feat[f]];
       int32_t code = p->code[layout->sparse_feat[f]][be->rows.order[i]];
@@ -218,7 +218,7 @@ static void compare_builds(part *p, int mode, int counts, int kind, test_rng *rn
     be->rows.order[n] = r;
     n += kind == 0 || (kind == 1 ? test_below(rng, 50) != 0 : test_below(rng, 500) == 0);
   }
-  be->fr.node[0] = (gbt_grow_node){.row_beg = 0, .n_rows = n, .own_rows = n};
+  be->fr.node[0] = (gbt_grow_node){.order_beg = 0, .n_rows = n, .own_rows = n};
   cpu_hist_start_sparse(&p->ctx, be);
   CHECK_EQ_I64(be->hist.build[0].at_once, kind == 2);
   CHECK_EQ_I64(be->hist.build[0].n_lists > 0, kind != 0);

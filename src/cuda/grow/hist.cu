@@ -45,8 +45,8 @@ __device__ static __forceinline__ cu_share share_of(const cu_view &v, int32_t bu
   cu_share s;
   s.n = (uint32_t)((stop < node->n_rows ? stop : node->n_rows) - first);
   s.hist = b.hist;
-  s.row = order.row + node->row_beg + first;
-  s.gh = order.gh + node->row_beg + first;
+  s.row = order.row + node->order_beg + first;
+  s.gh = order.gh + node->order_beg + first;
   if (v.tree->wide) s.gh = cu_gh32(v, v.tree->task.grads);
   return s;
 }

@@ -19,7 +19,7 @@ __device__ static __forceinline__ cu_leaf_rows cu_rows_of_block(const cu_view &v
   const cu_order order = cu_order_of(v, node->depth);
   const uint32_t at = (b - v.leaf_block[r.node]) * v.leaf_rows, left = node->n_rows - at;
   r.n = left < v.leaf_rows ? left : v.leaf_rows;
-  r.row = order.row + node->row_beg + at;
-  r.gh = order.gh + node->row_beg + at;
+  r.row = order.row + node->order_beg + at;
+  r.gh = order.gh + node->order_beg + at;
   return r;
 }

@@ -103,7 +103,7 @@ __global__ static void __launch_bounds__(CU_BLOCK) k_mark(cu_view all) {
     const cu_positions run = run_of(v, block);
     const gbt_grow_node node = v.node[run.id];
     const cu_reader read = reader_of(v, node.split.feat);
-    const uint32_t *row = cu_order_of(v, node.depth).row + node.row_beg + run.beg;
+    const uint32_t *row = cu_order_of(v, node.depth).row + node.order_beg + run.beg;
     uint32_t *mask = v.mask + (uint64_t)block * words, n_left = 0;
     for (uint32_t w = cu_warp() * AHEAD; w < run.n_words; w += cu_n_warps() * AHEAD) {
       int left[AHEAD];
@@ -134,7 +134,7 @@ __device__ static __forceinline__ cu_ends ends_of(const cu_view &v, const cu_pos
   const gbt_grow_node *node = &v.node[run.id], *left = &v.node[node->left];
   const cu_order to = cu_order_of(v, node->depth + 1);
   const uint32_t before = v.block_left[block];
-  const uint32_t l = left[0].row_beg + before, r = left[1].row_beg + (run.beg - before);
+  const uint32_t l = left[0].order_beg + before, r = left[1].order_beg + (run.beg - before);
   cu_ends e = {to.row + l, to.row + r, to.gh + l, to.gh + r};
   return e;
 }
@@ -175,7 +175,7 @@ __global__ static void __launch_bounds__(CU_BLOCK) k_move(cu_view all) {
     const cu_positions run = run_of(v, block);
     const cu_ends to = ends_of(v, run, block);
     const cu_order from = cu_order_of(v, v.node[run.id].depth);
-    const uint32_t beg = v.node[run.id].row_beg + run.beg, *mask = v.mask + (uint64_t)block * words;
+    const uint32_t beg = v.node[run.id].order_beg + run.beg, *mask = v.mask + (uint64_t)block * words;
     uint32_t passed = 0;
     for (uint32_t base = 0; base < run.n_words; base += 32) {
       const uint32_t mine = base + cu_lane() < run.n_words ? mask[base + cu_lane()] : 0u;

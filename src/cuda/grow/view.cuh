@@ -8,10 +8,10 @@
  *
  *   state   | tree 0: cu_tree, nodes, lists, histograms, order .. | tree 1: the same |  ..
  *
- * Rows. A node's rows are a run of positions [row_beg, row_beg + n_rows) in the order of its depth, of which there are
- * two (cu_order_of): a step reads the chosen nodes' runs from one and writes their children's to the other. Rows that
- * stop early stay where they are, and nobody writes there again. Behind the n_in sampled rows stand the others (in the
- * even order), ascending.
+ * Rows. A node's rows are a run of positions [order_beg, order_beg + n_rows) in the order of its depth, of which there
+ * are two (cu_order_of): a step reads the chosen nodes' runs from one and writes their children's to the other. Rows
+ * that stop early stay where they are, and nobody writes there again. Behind the n_in sampled rows stand the others
+ * (in the even order), ascending.
  *
  * Histograms have the CPU's slots (data/page.h): sum[n_slots], all of them gbt_sum, and count[n_slots] where wanted.
  * Sums are made by integer additions in any order, so they are the CPU's to the bit. */
@@ -112,7 +112,7 @@ enum { CU_DOWN = 0, CU_CLEARED, CU_SCRATCH, CU_N_PARTS };
   X(CU_SCRATCH, uint32_t, hist_block, 2 * (size_t)v->max_step + 1) /* first block of a build */                       \
   X(CU_SCRATCH, uint32_t, split_block, (size_t)v->max_step + 1) /* first block of a chosen node */                    \
   X(CU_SCRATCH, uint32_t, leaf_block, nodes + 2) /* first block of a leaf */                                          \
-  X(CU_SCRATCH, int32_t, owner, v->renews ? nodes : 0) /* as the next two: renew.cu */                     \
+  X(CU_SCRATCH, int32_t, owner, v->renews ? nodes : 0) /* as the next two: renew.cu */                                \
   X(CU_SCRATCH, gbt_pick, pick, v->renews ? nodes : 0)                                                                \
   X(CU_SCRATCH, uint64_t, digit, v->renews ? CU_DIGIT_VALUES * nodes : 0) /* weights by digit */                      \
   X(CU_SCRATCH, gbt_split, found, 2 * (size_t)v->max_step * (size_t)v->n_units) /* the best of a unit's features */   \

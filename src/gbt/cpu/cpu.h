@@ -43,7 +43,7 @@ typedef struct cpu_backend {
   gbt_objective objective;
   int32_t n_outputs, n_features, n_valid;
   int64_t n_rows;            /* of this rank */
-  int64_t row_beg, all_rows; /* rows of the ranks before; of all ranks */
+  int64_t rows_before, all_rows; /* rows of the ranks before; of all ranks */
   gbt_dataset **data;        /* 1 + n_valid, shared */
   const gbt_cuts *cuts;
   const gbt_layout *layout;

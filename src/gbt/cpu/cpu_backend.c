@@ -115,7 +115,7 @@ gbt_status gbt_cpu_open(gbt_ctx *ctx, const gbt_backend_spec *spec, gbt_backend 
   be->layout = gbt_pages_layout(be->data[0]->pages);
   be->n_features = be->cuts->n_features;
   be->n_rows = be->data[0]->rows.n;
-  be->row_beg = be->data[0]->rows.before;
+  be->rows_before = be->data[0]->rows.before;
   be->all_rows = be->data[0]->all_rows;
   gbt_frontier_init(&be->fr, &be->mem, be->params, spec->monotone, be->rules->n_groups > 0 ? be->rules->n_words : 0);
   cpu_scratch_open(be);

@@ -118,8 +118,8 @@ static void fix_task(void *arg, int64_t task, int thread) {
     if (pass->wide)
       be->kernels->fix_wide(n, scale->up_g, scale->up_h, g, h, gh32 + row);
     else
-      be->kernels->fix(n, (uint64_t)be->row_beg + row, key, scale->up_g, scale->up_h, g, h,
-                       gh16 + row, low + row, &sums);
+      be->kernels->fix(n, (uint64_t)be->rows_before + row, key, scale->up_g, scale->up_h, g, h, gh16 + row, low + row,
+                       &sums);
   }
   be->grad.pass_sums[task] = sums;
 }

@@ -108,7 +108,7 @@ static gbt_status plan_units(gbt_ctx *ctx, const cpu_span *span, gbt_error *err)
   be->hist.n_unit = 0;
   for (size_t b = 0; b < be->hist.n_build; b++) {
     const gbt_grow_node *node = &be->fr.node[be->hist.build[b].node];
-    uint32_t first = node->row_beg, last = first + node->own_rows;
+    uint32_t first = node->order_beg, last = first + node->own_rows;
     cpu_span_rows(span, &first, &last);
     uint32_t n = last - first, n_chunks = (n + CPU_HIST_ROWS - 1) / CPU_HIST_ROWS;
     if (node->own_rows == 0 && span->pages->row_beg == 0) n_chunks = 1; /* zeros */

@@ -78,7 +78,7 @@ static gbt_status plan_lists(const cpu_span *span, size_t b, gbt_error *err) {
   cpu_backend *be = span->be;
   const cpu_build *build = &be->hist.build[b];
   const gbt_grow_node *node = &be->fr.node[build->node];
-  uint32_t first = node->row_beg, last = first + node->own_rows;
+  uint32_t first = node->order_beg, last = first + node->own_rows;
   cpu_span_rows(span, &first, &last);
   const uint64_t rows = last - first;
   uint32_t n = node->own_rows > 0 ? (uint32_t)(build->n_lists * rows / node->own_rows) : span->pages->row_beg == 0;

@@ -35,8 +35,8 @@ typedef struct cpu_kernels {
               gbt_gh16 *gh16, uint32_t *low, gbt_fixed_sums *sums);
   void (*fix_wide)(int32_t n, double up_g, double up_h, const double *g, const double *h, gbt_gh32 *gh32);
 
-  /* The sum over n <= 16,384 rows of what their 16 bits leave out. row_beg: of the rank, as for fix. */
-  gbt_sum (*rest)(uint32_t n, uint32_t row_beg, const uint32_t *rows, gbt_key32 key, const uint32_t *low);
+  /* The sum over n <= 16,384 rows of what their 16 bits leave out. rows_before: of other ranks, as for fix. */
+  gbt_sum (*rest)(uint32_t n, uint32_t rows_before, const uint32_t *rows, gbt_key32 key, const uint32_t *low);
 
   /* gbt_rate_free of n splits with left sums gl, hl. */
   void (*gains)(int32_t n, const double *gl, const double *hl, const gbt_rated *rated, gbt_reg reg, double *gain);

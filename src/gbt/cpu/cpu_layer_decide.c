@@ -168,7 +168,7 @@ static gbt_status left_of_layer(gbt_ctx *ctx, cpu_backend *be, gbt_error *err) {
   for (size_t i = 0; i < n; i++) {
     const gbt_grow_node *node = &be->fr.node[be->fr.open[i]];
     if (!node->splittable || node->hist >= 0) continue;
-    GBT_TRY(cpu_add_chunks(be, be->fr.open[i], (int32_t)i, node->row_beg, node->own_rows, CPU_TASK_ROWS, err));
+    GBT_TRY(cpu_add_chunks(be, be->fr.open[i], (int32_t)i, node->order_beg, node->own_rows, CPU_TASK_ROWS, err));
     n_by_rows++;
   }
   if (n_by_rows == 0) return GBT_OK;

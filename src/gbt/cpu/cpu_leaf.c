@@ -23,7 +23,7 @@ static void fine_task(void *arg, int64_t task, int thread) {
   gbt_sum s = {0, 0};
   (void)thread;
   if (!wide)
-    s = be->kernels->rest(chunk->end - chunk->beg, (uint32_t)be->row_beg, be->rows.order + chunk->beg,
+    s = be->kernels->rest(chunk->end - chunk->beg, (uint32_t)be->rows_before, be->rows.order + chunk->beg,
                           cpu_rounding_key(be, be->task.output), cpu_low(be));
   if (gbt_policy_one_split(be->fr.policy.kind)) {
     gbt_sum coarse = cpu_sum_rows(be, chunk->beg, chunk->end);
@@ -51,7 +51,8 @@ static gbt_status fine_sums(gbt_ctx *ctx, cpu_backend *be, gbt_error *err) {
   be->rows.n_chunk = 0;
   for (size_t i = 0; i < n_nodes; i++) {
     const gbt_grow_node *node = &be->fr.node[i];
-    if (node->left == 0) GBT_TRY(cpu_add_chunks(be, (int32_t)i, 0, node->row_beg, node->own_rows, CPU_TASK_ROWS, err));
+    if (node->left == 0)
+      GBT_TRY(cpu_add_chunks(be, (int32_t)i, 0, node->order_beg, node->own_rows, CPU_TASK_ROWS, err));
   }
   GBT_TRY(cpu_parallel(ctx, (int64_t)be->rows.n_chunk, 2.0 * be->rows.n_in, fine_task, be, err));
   start_sums(ctx, be);

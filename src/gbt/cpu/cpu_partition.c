@@ -187,12 +187,12 @@ static void copy_task(void *arg, int64_t task, int thread) {
   cpu_backend *be = arg;
   const cpu_chunk *chunk = &be->rows.chunk[task];
   const gbt_grow_node *node = &be->fr.node[chunk->node], *right = &be->fr.node[node->ahead + 1];
-  uint32_t right_before = chunk->beg - node->row_beg - chunk->left_before;
+  uint32_t right_before = chunk->beg - node->order_beg - chunk->left_before;
   (void)thread;
   if (chunk->whole) return;
-  memcpy(be->rows.order + node->row_beg + chunk->left_before, be->rows.spare + chunk->beg,
+  memcpy(be->rows.order + node->order_beg + chunk->left_before, be->rows.spare + chunk->beg,
          (size_t)chunk->n_left * sizeof *be->rows.order);
-  put_right(be, chunk, be->rows.order + right->row_beg + right_before);
+  put_right(be, chunk, be->rows.order + right->order_beg + right_before);
 }
 
 /* Rows of the chosen nodes that went left; of the chunks' those of the same node before them. */
@@ -215,7 +215,7 @@ static gbt_status count_left(gbt_ctx *ctx, cpu_backend *be, gbt_error *err) {
 GBT_FN int fresh_rows_ascend(const cpu_backend *be) {
   for (size_t i = 0; i < be->fr.n_fresh; i++) {
     const gbt_grow_node *node = &be->fr.node[be->fr.fresh[i]];
-    if (!gbt_ascend_u32(be->rows.order + node->row_beg, node->own_rows)) return 0;
+    if (!gbt_ascend_u32(be->rows.order + node->order_beg, node->own_rows)) return 0;
   }
   return 1;
 }
@@ -228,7 +228,7 @@ gbt_status cpu_partition(gbt_ctx *ctx, gbt_backend *self, gbt_error *err) {
   GBT_TRY(make_luts(be, err));
   for (size_t i = 0; i < be->fr.n_chosen; i++) {
     const gbt_grow_node *node = &be->fr.node[be->fr.chosen[i]];
-    GBT_TRY(cpu_add_chunks(be, be->fr.chosen[i], (int32_t)i, node->row_beg, node->own_rows, CPU_TASK_ROWS, err));
+    GBT_TRY(cpu_add_chunks(be, be->fr.chosen[i], (int32_t)i, node->order_beg, node->own_rows, CPU_TASK_ROWS, err));
     if (node->own_rows > CPU_TASK_ROWS) to_copy += node->own_rows;
   }
   GBT_TRY(split_chunks(ctx, be, err));

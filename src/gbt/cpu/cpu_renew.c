@@ -111,7 +111,7 @@ static gbt_status renew_batch(gbt_ctx *ctx, cpu_backend *be, const int32_t *node
   be->rows.n_chunk = 0;
   for (size_t i = 0; i < n; i++) {
     const gbt_grow_node *its = &be->fr.node[node[i]];
-    GBT_TRY(cpu_add_chunks(be, node[i], (int32_t)i, its->row_beg, its->own_rows, CPU_TASK_ROWS, err));
+    GBT_TRY(cpu_add_chunks(be, node[i], (int32_t)i, its->order_beg, its->own_rows, CPU_TASK_ROWS, err));
   }
   GBT_TRY(gbt_mem_grow(&be->mem, &renew->sum, &renew->cap_sum, n * VALUES, sizeof *renew->sum, err));
   GBT_TRY(gbt_mem_grow(&be->mem, &renew->weight, &renew->cap_weight, be->rows.n_chunk * VALUES, sizeof *renew->weight,
@@ -130,7 +130,7 @@ static gbt_status sort_out(const gbt_ctx *ctx, cpu_backend *be, gbt_error *err) 
     if (!alone || node->own_rows > CPU_TASK_ROWS)
       be->renew.large[be->renew.n_large++] = (int32_t)i;
     else
-      GBT_TRY(cpu_add_chunks(be, (int32_t)i, 0, node->row_beg, node->own_rows, CPU_TASK_ROWS, err));
+      GBT_TRY(cpu_add_chunks(be, (int32_t)i, 0, node->order_beg, node->own_rows, CPU_TASK_ROWS, err));
   }
   return GBT_OK;
 }

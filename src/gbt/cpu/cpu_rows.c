@@ -93,11 +93,11 @@ static void draw_task(void *arg, int64_t task, int thread) {
   cpu_backend *be = arg;
   cpu_chunk *chunk = &be->rows.chunk[task];
   gbt_key32 key = gbt_key((uint64_t)be->params->seed, GBT_FOR_ROWS, be->task.tree, 0);
-  const uint64_t limit = gbt_hash_limit(be->params->subsample), row_beg = (uint64_t)be->row_beg;
+  const uint64_t limit = gbt_hash_limit(be->params->subsample), rows_before = (uint64_t)be->rows_before;
   uint32_t *in = be->rows.spare + chunk->beg, *out = be->rows.spare + chunk->end;
   (void)thread;
   for (uint32_t i = chunk->beg; i < chunk->end; i++) {
-    uint32_t drawn = gbt_hash32(key, row_beg + i) < limit;
+    uint32_t drawn = gbt_hash32(key, rows_before + i) < limit;
     *in = i; /* one of the two is overwritten by the next row */
     out[-1] = i;
     in += drawn;

@@ -203,7 +203,7 @@ static gbt_status map_levels(gbt_ctx *ctx, gbt_binding *binding, gbt_error *err)
   for (int32_t f = 0; maps.bad != NULL && f < n; f++) {
     if (maps.bad[f] < 0) continue;
     const gbt_column *col = &binding->table->cols[binding->col[f]];
-    int64_t row = binding->table->row_beg + (col->rows != NULL ? col->rows[maps.bad[f]] : maps.bad[f]);
+    int64_t row = binding->table->rows_before + (col->rows != NULL ? col->rows[maps.bad[f]] : maps.bad[f]);
     int32_t code = ((const int32_t *)col->values)[maps.bad[f]];
     status = gbt_fail_on(err, GBT_E_DATA, col->name,
                          "column `%s`, row %lld: the level \"%s\" did not occur in training; `unseen = "

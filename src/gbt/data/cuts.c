@@ -408,7 +408,7 @@ gbt_status gbt_cuts_build(gbt_ctx *ctx, const gbt_table *table, const double *we
 static gbt_status look_around(gbt_ctx *ctx, gbt_table *table, const double *weight, int32_t max_bin, gbt_share *share,
                               int *weighted, gbt_error *err) {
   GBT_TRY(gbt_comm_share(ctx, table->n_rows, share, err));
-  if (!gbt_comm_alone(ctx)) table->row_beg = share->beg;
+  if (!gbt_comm_alone(ctx)) table->rows_before = share->beg;
   if (share->all > (int64_t)UINT32_MAX - 1)
     return gbt_fail(err, GBT_E_DATA, "the data have %lld rows; up to %lld can be used", (long long)share->all,
                     (long long)UINT32_MAX - 1);

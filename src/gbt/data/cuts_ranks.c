@@ -245,7 +245,7 @@ typedef struct texts {
   int64_t n, bytes;
 } texts;
 
-static gbt_status list_texts(const gbt_mem *mem, const gbt_column *col, const gbti_tally *t, int64_t row_beg,
+static gbt_status list_texts(const gbt_mem *mem, const gbt_column *col, const gbti_tally *t, int64_t rows_before,
                              texts *out, gbt_error *err) {
   for (int32_t i = 0; i < col->n_levels; i++) {
     if (t->count[i + 1] == 0) continue;
@@ -259,7 +259,7 @@ static gbt_status list_texts(const gbt_mem *mem, const gbt_column *col, const gb
   for (int32_t i = 0; i < col->n_levels; i++) {
     if (t->count[i + 1] == 0) continue;
     *number++ = t->count[i + 1];
-    *number++ = t->first[i + 1] + (uint32_t)row_beg;
+    *number++ = t->first[i + 1] + (uint32_t)rows_before;
     size_t length = strlen(col->levels[i]) + 1;
     memcpy(text, col->levels[i], length);
     text += length;

@@ -31,7 +31,7 @@ static gbt_status make_set(gbt_ctx *ctx, gbt_offload *help, const gbt_table *hos
   int own_cuts = cuts == NULL;
   if (help != NULL && !gbt_comm_alone(ctx)) return gbt_refuse_ranks(err);
   GBT_TRY(gbt_comm_share(ctx, table->n_rows, &share, err));
-  if (!gbt_comm_alone(ctx)) own.row_beg = share.beg;
+  if (!gbt_comm_alone(ctx)) own.rows_before = share.beg;
   GBT_TRY(gbt_mem_zeros(&ctx->mem, 1, sizeof *ds, &ds, err));
   ds->refs = 1;
   ds->mem = ctx->mem;

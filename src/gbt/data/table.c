@@ -91,11 +91,11 @@ static gbt_status tell_bad(const gbt_table *table, const gbt_column *col, int64_
     return gbt_fail_on(err, GBT_E_DATA, col->name,
                        "column `%s`: the entry for row %lld stands behind the one for row %lld; sort the entries of a "
                        "sparse column by row, with no row twice",
-                       col->name, row + (long long)table->row_beg,
-                       (long long)(table->row_beg + col->rows[e - 1]) + 1);
+                       col->name, row + (long long)table->rows_before,
+                       (long long)(table->rows_before + col->rows[e - 1]) + 1);
   }
   return gbt_fail_on(err, GBT_E_DATA, col->name, "column `%s`, row %lld: there is no level %d, only %d levels",
-                     col->name, (long long)(table->row_beg + (col->rows != NULL ? col->rows[e] : e)) + 1,
+                     col->name, (long long)(table->rows_before + (col->rows != NULL ? col->rows[e] : e)) + 1,
                      (int)((const int32_t *)col->values)[e], (int)col->n_levels);
 }
 

@@ -47,7 +47,7 @@ typedef struct gbt_table {
   int no_code_zero;   /* a code of 0 is no missing value but a fault */
   const gbt_schema *statistics; /* derived features take their numbers from here, by column name and level text, as far
                                    as they are there; levels that are not have 0. NULL: all from the rows */
-  int64_t row_beg;    /* rows before the first one: messages count from there. Ranks: set by the engine */
+  int64_t rows_before;          /* the first one: messages count from there. Ranks: set by the engine */
 } gbt_table;
 
 /* Checks what the rest relies on: n_rows in [0, 2^32 - 2], sorted in-range sparse rows, codes within their levels.

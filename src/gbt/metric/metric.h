@@ -80,8 +80,8 @@ void gbt_metric_name(const gbt_metric *metric, char out[GBT_METRIC_NAME]);
 /* That there is such a metric, its parameter is in its range, and it suits the objective. */
 gbt_status gbt_metric_check(const gbt_metric *metric, const gbt_objective *objective, gbt_error *err) GBT_MUST_CHECK;
 
-/* That all labels are what the metric is made for. data: their name, and row_beg: the rows before the first, for the
- * message. */
+/* That all labels are what the metric is made for. data: their name, and rows_before: the rows before the first, for
+ * the message. */
 gbt_status gbt_metric_labels_check(const gbt_metric *metric, const gbt_rows *rows, const char *data,
                                    gbt_error *err) GBT_MUST_CHECK;
 

@@ -13,7 +13,7 @@ typedef struct gbt_grow_node {
   int32_t parent;
   int32_t left;      /* 0 while it is a leaf */
   int32_t depth;     /* root 0 */
-  uint32_t row_beg;  /* its part of the backend's row order begins there; rows ascending */
+  uint32_t order_beg; /* its part of the backend's row order begins there; rows ascending */
   uint32_t n_rows;   /* of all ranks: what decisions look at */
   uint32_t own_rows; /* of them those of this rank, which stand in its row order */
   gbt_sum sum;       /* in histogram units */
@@ -151,9 +151,9 @@ GBT_FN void gbt_grow_children(const gbt_grow_policy *p, gbt_grow_node *parent, i
                               gbt_grow_node *left, gbt_grow_node *right) {
   GBT_ASSERT(parent->split.kind != GBT_SPLIT_NONE && n_left <= parent->n_rows);
   *left = *right = gbt_grow_empty(id, parent->depth + 1);
-  left->row_beg = parent->row_beg;
+  left->order_beg = parent->order_beg;
   left->n_rows = left->own_rows = n_left;
-  right->row_beg = parent->row_beg + n_left;
+  right->order_beg = parent->order_beg + n_left;
   right->n_rows = right->own_rows = parent->n_rows - n_left;
   left->sum = parent->split.left;
   right->sum.g = parent->sum.g - left->sum.g;
@@ -173,7 +173,7 @@ GBT_FN void gbt_grow_children(const gbt_grow_policy *p, gbt_grow_node *parent, i
 /* The children's rows where there are several ranks, own_left of this rank's having gone left. */
 GBT_FN void gbt_grow_share(const gbt_grow_node *parent, uint32_t own_left, gbt_grow_node *left, gbt_grow_node *right) {
   left->own_rows = own_left;
-  right->row_beg = parent->row_beg + own_left;
+  right->order_beg = parent->order_beg + own_left;
   right->own_rows = parent->own_rows - own_left;
 }
 
