@@ -33,8 +33,9 @@ SEXP r_gbt_dataset_new(SEXP frame, SEXP reference, SEXP weight, SEXP max_bin, SE
   gbt_dataset *ds = NULL;
   gbt_status status = r_ctx_open(&ctx, t, &err);
   if (status == GBT_OK) {
-    status = api == NULL ? gbt_dataset_make(&ctx, &spec, &ds, &err)
-                         : gbt_device_dataset(&ctx, api, number, &spec, &ds, &err);
+    if (api != NULL) status = gbt_device_help(&ctx, api, number, &spec.help, &err);
+    if (status == GBT_OK) status = gbt_dataset_make(&ctx, &spec, &ds, &err);
+    gbt_device_help_close(spec.help);
     gbt_ctx_close(&ctx);
   }
 

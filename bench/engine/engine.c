@@ -51,7 +51,8 @@ static int run(const made *d, const gbt_params *params, int64_t rounds, int thre
   size_t peaks[3] = {0, 0, 0};
   gbt_status s = gbt_ctx_open(&ctx, mem, threads, GBT_SIMD_AUTO, NULL, NULL, &err);
   double t0 = seconds(), t1 = t0, t2 = t0, t3 = t0, phase[GBT_N_PHASES] = {0}, metric = 0;
-  if (!s) s = gbt_dataset_new(&ctx, &table, NULL, NULL, 255, 0, GBT_UNSEEN_PRIOR, &ds, &err);
+  const gbt_dataset_spec data = {.table = &table, .max_bin = 255};
+  if (!s) s = gbt_dataset_make(&ctx, &data, &ds, &err);
   if (!s) s = gbt_dataset_set(ds, GBT_LABEL, d->y, d->n, &err);
   t1 = seconds();
   peaks[0] = peak;

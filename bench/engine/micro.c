@@ -151,13 +151,15 @@ static gbt_status run_all(gbt_ctx *ctx, const made *d, int64_t depth, double *sc
   gbt_table table = {.n_rows = d->n, .n_cols = d->m, .cols = d->col};
   double values = (double)d->n * d->m, t0 = seconds();
   gbt_cuts *cuts = NULL;
-  gbt_dataset *ds = NULL;
+  gbt_dataset reference = {.refs = 1}, *ds = NULL;
+  const gbt_dataset_spec spec = {.table = &table, .reference = &reference, .unseen = GBT_UNSEEN_MISSING};
   gbt_forest *one = NULL, *forest = NULL;
   gbt_binding *binding = NULL;
   GBT_TRY_GOTO(gbt_cuts_build(ctx, &table, NULL, 255, &cuts, err), done);
   add(&out->cuts, seconds() - t0, values);
+  reference.cuts = cuts;
   t0 = seconds();
-  GBT_TRY_GOTO(gbt_dataset_new(ctx, &table, cuts, NULL, 255, 0, GBT_UNSEEN_MISSING, &ds, err), done);
+  GBT_TRY_GOTO(gbt_dataset_make(ctx, &spec, &ds, err), done);
   add(&out->binning, seconds() - t0, values);
   GBT_TRY_GOTO(gbt_dataset_lend(ds, GBT_LABEL, d->y, d->n, err), done);
   GBT_TRY_GOTO(gbt_forest_new(&ctx->mem, d->m, 1, 1, &forest, err), done);

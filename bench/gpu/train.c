@@ -214,12 +214,12 @@ static void show_training(bench *b, const gbt_trainer *tr, const double *t, cons
 /* The first n rows as a data set, with the device's help where it offers any. */
 static gbt_status make_dataset(bench *b, int64_t n, gbt_dataset **out, gbt_error *err) {
   gbt_table table = b->table;
-  const gbt_dataset_spec spec = {.table = &table, .max_bin = (int32_t)b->bins, .unseen = GBT_UNSEEN_PRIOR};
+  gbt_dataset_spec spec = {.table = &table, .max_bin = (int32_t)b->bins, .unseen = GBT_UNSEEN_PRIOR};
   table.n_rows = n;
-  if (b->device)
-    GBT_TRY(gbt_device_dataset(&b->ctx, b->device, 0, &spec, out, err));
-  else
-    GBT_TRY(gbt_dataset_make(&b->ctx, &spec, out, err));
+  if (b->device) GBT_TRY(gbt_device_help(&b->ctx, b->device, 0, &spec.help, err));
+  gbt_status status = gbt_dataset_make(&b->ctx, &spec, out, err);
+  gbt_device_help_close(spec.help);
+  GBT_TRY(status);
   return gbt_dataset_lend(*out, GBT_LABEL, b->train.y, n, err);
 }
 

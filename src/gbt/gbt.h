@@ -1,13 +1,14 @@
 /* gbt: gradient boosted trees. The engine's one public header: all that a host includes.
  *
  *   gbt_ctx_open                   one call's memory, threads and way to stop              base/ctx.h
- *   gbt_dataset_make               borrowed columns -> bins                                data/table.h, data/dataset.h
+ *   gbt_dataset_make               borrowed columns, or chunks of a source -> bins         data/dataset.h, table.h,
+ *                                                                                          source.h
  *   gbt_trainer_new, _run          data sets + objective + parameters -> trees             boost/trainer.h, params.h
  *   gbt_model_make, _open          trees + objective + schema + meta <-> bytes             model/model.h
  *   gbt_model_answer               model + bound table -> scores, responses, classes       model/answer.h
  *   gbt_predictor_new, _scores     the same forest again and again                         model/predict.h
  *   gbt_forest_about, _tree_node   what is in the trees                                    tree/view.h
- *   gbt_device_fits, _dataset      work on a device, by a library of its own               backend/device.h
+ *   gbt_device_fits, _help         work on a device, by a library of its own               backend/device.h
  *
  * What has state (data sets, trainers, models, predictors, forests, devices) is an opaque type with functions; what is
  * handed in and out is plain data. tests/native/test_stranger.c does all of it by this header alone.
@@ -24,6 +25,7 @@
 #include "boost/metric.h"
 #include "boost/trainer.h"
 #include "data/dataset.h"
+#include "data/source.h"
 #include "data/table.h"
 #include "model/answer.h"
 #include "model/model.h"

@@ -4,6 +4,7 @@
  *
  * The input is a stream of bytes, which gives zeros behind its end. */
 #include "../../src/gbt/boost/trainer_impl.h"
+#include "../native/datasets.h"
 #include "../native/forests.h"
 #include "../native/naive_predict.h"
 #include "fuzz.h"
@@ -190,12 +191,12 @@ int fuzz_use(const uint8_t *bytes, size_t n) {
   int ok = went(gbt_table_check(&ctx, &train.table, &err), &err);
   CHECK_EQ_I64(ok, table_ok(&train.table));
   int made = went(
-      gbt_dataset_new(&ctx, &train.table, NULL, NULL, 2 + below(&s, 30), 1 + below(&s, 40), unseen, &data, &err), &err);
+      dataset_from(&ctx, &train.table, NULL, NULL, 2 + below(&s, 30), 1 + below(&s, 40), unseen, &data, &err), &err);
   CHECK(ok || !made);
   if (made) {
     predict_for(&ctx, &train.table, data->cuts->schema, GBT_UNSEEN_ERROR, &rng);
     predict_for(&ctx, &other.table, data->cuts->schema, unseen, &rng);
-    if (went(gbt_dataset_new(&ctx, &other.table, data->cuts, NULL, 2, 16, unseen, &valid, &err), &err))
+    if (went(dataset_from(&ctx, &other.table, data->cuts, NULL, 2, 16, unseen, &valid, &err), &err))
       CHECK(table_ok(&other.table));
     if (data->rows.n > 0) train_on(&ctx, data, valid, &s);
   }

@@ -1,3 +1,4 @@
+#include "datasets.h"
 #include "made.h"
 
 enum { TEXT = 24 };
@@ -273,7 +274,7 @@ made *made_sparse(const made *m, size_t extra) {
 gbt_dataset *made_dataset(gbt_ctx *ctx, const made *m, gbt_cuts *cuts, int32_t max_bin, int32_t page_rows) {
   gbt_dataset *ds = NULL;
   int64_t n = m->table.n_rows;
-  int ok = CHECK_OK(gbt_dataset_new(ctx, &m->table, cuts, cuts ? NULL : m->weight, max_bin, page_rows,
+  int ok = CHECK_OK(dataset_from(ctx, &m->table, cuts, cuts ? NULL : m->weight, max_bin, page_rows,
                                     GBT_UNSEEN_MISSING, &ds, test_err));
   if (ok && m->label) ok &= CHECK_OK(gbt_dataset_set(ds, GBT_LABEL, m->label, n, test_err));
   if (ok && m->weight) ok &= CHECK_OK(gbt_dataset_set(ds, GBT_WEIGHT, m->weight, n, test_err));

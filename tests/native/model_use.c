@@ -1,5 +1,6 @@
 /* See model_use.h. */
 #define _POSIX_C_SOURCE 200809L
+#include "datasets.h"
 #include "model_use.h"
 
 #include "../../src/gbt/base/schema_impl.h"
@@ -432,7 +433,7 @@ static void train_on(use *u) {
   double *label = test_alloc((size_t)table.n_rows * sizeof *label);
   for (int64_t r = 0; r < table.n_rows; r++)
     label[r] = (double)test_below(&u->rng, forest->n_outputs > 1 ? forest->n_outputs : 2);
-  if (CHECK_OK(gbt_dataset_new(&u->ctx, &table, NULL, NULL, 16, 0, GBT_UNSEEN_MISSING, &data, test_err)) &&
+  if (CHECK_OK(dataset_from(&u->ctx, &table, NULL, NULL, 16, 0, GBT_UNSEEN_MISSING, &data, test_err)) &&
       CHECK_OK(gbt_dataset_set(data, GBT_LABEL, label, table.n_rows, test_err)))
     train_with(u, &table, data);
   gbt_dataset_unref(data);

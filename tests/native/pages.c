@@ -5,7 +5,10 @@ gbt_page_store *pages_how(const tables *t, const gbt_cuts *cuts, int32_t page_ro
   gbt_binding *binding = NULL;
   gbt_page_store *store = NULL;
   CHECK_OK(gbt_binding_new(&ctx, &t->table, cuts->schema, GBT_UNSEEN_MISSING, &binding, test_err));
-  if (binding != NULL) CHECK_OK(gbti_pages_build(&ctx, binding, cuts, page_rows, how, &store, test_err));
+  if (binding != NULL) {
+    gbti_feed feed = gbti_feed_of(&ctx, binding);
+    CHECK_OK(gbti_pages_build(&ctx, &feed, cuts, page_rows, how, &store, test_err));
+  }
   gbt_binding_free(binding);
   gbt_ctx_close(&ctx);
   return store;
@@ -178,4 +181,48 @@ void good_pages(gbt_page_store *s, const gbt_cuts *cuts) {
   CHECK_EQ_I64(n_listed, n_filled);
   CHECK_EQ_I64(s->info.n_entries, n_listed);
   CHECK_EQ_U64(s->info.bytes, bytes);
+}
+
+/* ---- equality ---- */
+
+#define SAME_ARRAY(a, b, n) CHECK_EQ_BYTES((a), (b), (size_t)(n) * sizeof *(a))
+
+static void same_layouts(const gbt_layout *a, const gbt_layout *b) {
+  REQUIRE(a->n_features == b->n_features && a->n_groups == b->n_groups && a->n_strips == b->n_strips &&
+          a->n_sparse == b->n_sparse && a->n_bundles == b->n_bundles);
+  CHECK(a->sparse_slot == b->sparse_slot && a->n_slots == b->n_slots);
+  SAME_ARRAY(a->group, b->group, a->n_groups);
+  SAME_ARRAY(a->strip_beg, b->strip_beg, a->n_strips + 1);
+  SAME_ARRAY(a->place, b->place, a->n_features);
+  SAME_ARRAY(a->sparse_feat, b->sparse_feat, a->n_sparse);
+  SAME_ARRAY(a->bundle_beg, b->bundle_beg, a->n_bundles + 1);
+  SAME_ARRAY(a->bundle_feat, b->bundle_feat, a->bundle_beg[a->n_bundles]);
+}
+
+static void same_page(const gbt_layout *layout, const gbt_page *a, const gbt_page *b) {
+  REQUIRE(a->row_beg == b->row_beg && a->n_rows == b->n_rows);
+  for (int32_t s = 0; s < layout->n_strips; s++)
+    CHECK_EQ_BYTES(a->strip[s], b->strip[s], (size_t)a->n_rows * gbti_row_bytes(&layout->group[layout->strip_beg[s]]));
+  CHECK((a->sparse_beg == NULL) == (b->sparse_beg == NULL));
+  if (a->sparse_beg == NULL || b->sparse_beg == NULL) return;
+  SAME_ARRAY(a->sparse_beg, b->sparse_beg, a->n_rows + 1);
+  SAME_ARRAY(a->sparse_slots, b->sparse_slots, a->sparse_beg[a->n_rows]);
+}
+
+void same_stores(gbt_page_store *a, gbt_page_store *b) {
+  REQUIRE(a != NULL && b != NULL);
+  REQUIRE(a->info.n_rows == b->info.n_rows && a->info.n_pages == b->info.n_pages);
+  REQUIRE(a->info.page_rows == b->info.page_rows);
+  CHECK_EQ_U64(a->info.bytes, b->info.bytes);
+  same_layouts(&a->info.layout, &b->info.layout);
+  for (int32_t p = 0; p < a->info.n_pages; p++) {
+    const gbt_page *x = page_pin(a, p), *y = page_pin(b, p);
+    if (x != NULL && y != NULL) same_page(&a->info.layout, x, y);
+    page_unpin(a, x);
+    page_unpin(b, y);
+  }
+  CHECK((a->info.unseen_beg == NULL) == (b->info.unseen_beg == NULL));
+  if (a->info.unseen_beg == NULL || b->info.unseen_beg == NULL) return;
+  SAME_ARRAY(a->info.unseen_beg, b->info.unseen_beg, a->info.layout.n_features + 1);
+  SAME_ARRAY(a->info.unseen_row, b->info.unseen_row, a->info.unseen_beg[a->info.layout.n_features]);
 }

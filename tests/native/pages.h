@@ -22,4 +22,7 @@ void good_layout(const gbt_layout *l, const gbt_cuts *cuts);
  * have, padding is 0; bytes add up. */
 void good_pages(gbt_page_store *s, const gbt_cuts *cuts);
 
+/* Byte by byte: layouts, pages, unknown levels. */
+void same_stores(gbt_page_store *a, gbt_page_store *b);
+
 #endif

@@ -1,3 +1,4 @@
+#include "datasets.h"
 #include "ranks_job.h"
 
 /* ---- shares ---- */
@@ -84,7 +85,7 @@ static gbt_status make_set(gbt_ctx *ctx, const rank_run *run, int32_t which, gbt
   int r = gbt_comm_rank(ctx);
   const made *m = run->s->of[which][r];
   int64_t n = m->table.n_rows;
-  GBT_TRY(gbt_dataset_new(ctx, &m->table, cuts, cuts ? NULL : m->weight, run->s->job->max_bin,
+  GBT_TRY(dataset_from(ctx, &m->table, cuts, cuts ? NULL : m->weight, run->s->job->max_bin,
                           run->hows[r].how.page_rows, GBT_UNSEEN_MISSING, out, err));
   gbt_status status = GBT_OK; /* what a host does between two calls */
   if (m->label) status = gbt_dataset_set(*out, GBT_LABEL, m->label, n, err);

@@ -20,12 +20,12 @@ int stores_from_environment(void) {
 
 __typeof__(gbti_pages_build) __real_gbti_pages_build, __wrap_gbti_pages_build;
 
-gbt_status __wrap_gbti_pages_build(gbt_ctx *ctx, const gbt_binding *binding, const gbt_cuts *cuts, int32_t page_rows,
+gbt_status __wrap_gbti_pages_build(gbt_ctx *ctx, gbti_feed *feed, const gbt_cuts *cuts, int32_t page_rows,
                                    gbti_page_how how, gbt_page_store **out, gbt_error *err) {
-  if (in_use == STORE_MEMORY) return __real_gbti_pages_build(ctx, binding, cuts, page_rows, how, out, err);
-  if (page_rows == 0) page_rows = (int32_t)(binding->table->n_rows / 12 + 1);
+  if (in_use == STORE_MEMORY) return __real_gbti_pages_build(ctx, feed, cuts, page_rows, how, out, err);
+  if (page_rows == 0) page_rows = (int32_t)(feed->table.n_rows / 12 + 1);
   gbt_page_store *inner;
   *out = NULL;
-  GBT_TRY(__real_gbti_pages_build(ctx, binding, cuts, page_rows, how, &inner, err));
+  GBT_TRY(__real_gbti_pages_build(ctx, feed, cuts, page_rows, how, &inner, err));
   return poison_open(inner, in_use == STORE_POISON_3 ? 3 : 1, out, err);
 }

@@ -129,3 +129,95 @@ double tables_draw(test_rng *rng, int kind) {
   }
   return 0.0;
 }
+
+/* ---- tables of all kinds ---- */
+
+static const char *const levels[] = {"a", "b", NULL, "c", "b", "d", "e", "f", "g", "rare"};
+
+static double draw_value(test_rng *rng, int kind, int missing) {
+  return missing && test_below(rng, missing) == 0 ? (double)NAN : tables_draw(rng, kind);
+}
+
+static void add_codes(tables *t, test_rng *rng, const char *name, gbt_feature_type type, int32_t n_levels, int sparse) {
+  int64_t n = t->table.n_rows;
+  int32_t *code = test_alloc(((size_t)n + 1) * sizeof *code);
+  for (int64_t i = 0; i < n; i++) {
+    code[i] = (int32_t)test_below(rng, n_levels + 1); /* 0 is missing */
+    if (test_below(rng, 3)) code[i] = code[i] % 3;
+    if (test_below(rng, 40) == 0) code[i] = INT32_MIN;
+  }
+  gbt_column *col = tables_codes(t, name, type, code, levels, n_levels);
+  free(code);
+  if (!sparse) return;
+  int32_t *row = tables_keep(t, NULL, (size_t)n * sizeof *row);
+  int64_t e = 0;
+  for (int64_t i = 0; i < n; i++) {
+    if (test_below(rng, 3) == 0) row[e++] = (int32_t)i;
+  }
+  col->rows = row; /* codes are those of the first e rows, which is as good as any */
+  col->n_entries = e;
+}
+
+/* All kinds of numbers in all storages. */
+static void add_numbers(tables *t, test_rng *rng, int kind, int storage, const char *name) {
+  int64_t n = t->table.n_rows;
+  int whole = kind == DRAW_FEW || kind == DRAW_WHOLE || kind == DRAW_CONSTANT;
+  int missing = (int)test_below(rng, 3) * 4;
+  double *x = test_alloc(((size_t)n + 1) * sizeof *x);
+  for (int64_t i = 0; i < n; i++) x[i] = draw_value(rng, kind, missing);
+  gbt_storage as = whole && storage % 3 > 0 ? (storage % 3 == 1 ? GBT_I32 : GBT_I64) : GBT_F64;
+  if (storage >= 6)
+    tables_sparse(t, name, x, as, (int32_t)test_below(rng, 4));
+  else
+    tables_dense(t, name, x, as);
+  free(x);
+}
+
+/* Every row in one of a few columns of ones, as a factor taken apart; and columns that are nearly empty. */
+static void add_sparse(tables *t, test_rng *rng, int n_cols) {
+  int64_t n = t->table.n_rows;
+  double *x = test_alloc((size_t)(n + 1) * (size_t)n_cols * 2 * sizeof *x);
+  for (int64_t i = 0; i < n * n_cols * 2; i++) x[i] = 0.0;
+  for (int64_t i = 0; i < n; i++) {
+    x[test_below(rng, n_cols) * n + i] = 1.0;
+    if (test_below(rng, 4) == 0) x[(n_cols + test_below(rng, n_cols)) * n + i] = tables_draw(rng, DRAW_WHOLE);
+  }
+  for (int c = 0; c < 2 * n_cols; c++) {
+    char name[24];
+    snprintf(name, sizeof name, "%s%d", c < n_cols ? "one" : "some", c);
+    gbt_column *col = tables_sparse(t, name, x + c * n, GBT_F64, c % 3 == 2 && c >= n_cols ? 50 : 0);
+    if (c < n_cols && c % 2) col->values = NULL; /* all are 1 */
+  }
+  free(x);
+}
+
+tables *tables_of_all(test_rng *rng, tables_shape s, int32_t n_levels) {
+  tables *t = tables_new(s.n_rows);
+  char name[24];
+  t->table.absent_missing = s.absent_missing;
+  for (int c = 0; c < s.n_numbers; c++) {
+    snprintf(name, sizeof name, "x%d", c);
+    add_numbers(t, rng, c % N_DRAWS, (int)test_below(rng, 8), name);
+  }
+  for (int c = 0; c < s.n_codes; c++) {
+    snprintf(name, sizeof name, "f%d", c);
+    add_codes(t, rng, name, c % 2 ? GBT_ORDINAL : GBT_CATEGORICAL, n_levels, c % 5 == 4);
+  }
+  if (s.n_sparse > 0) add_sparse(t, rng, s.n_sparse);
+  return t;
+}
+
+double *tables_weights(tables *t, test_rng *rng, int kind) {
+  double *w = tables_keep(t, NULL, ((size_t)t->table.n_rows + 1) * sizeof *w);
+  for (int64_t i = 0; i < t->table.n_rows; i++) {
+    if (kind == 1)
+      w[i] = (double)test_below(rng, 3);
+    else if (kind == 2)
+      w[i] = test_unit(rng);
+    else if (kind == 3)
+      w[i] = test_below(rng, 50) ? 0.0 : 1e300;
+    else
+      w[i] = ldexp(test_unit(rng), (int)test_below(rng, 400) - 200);
+  }
+  return kind == 0 ? NULL : w;
+}

@@ -52,4 +52,18 @@ enum {
 };
 double tables_draw(test_rng *rng, int kind);
 
+/* A table of all kinds of columns: numbers in all storages, dense and sparse; factors whose levels have doubles and a
+ * missing text, ordered ones and a sparse one among them; and n_sparse columns of ones of which each row has one,
+ * beside as many that are nearly empty. n_levels: up to TABLES_LEVELS. */
+enum { TABLES_LEVELS = 10 };
+typedef struct tables_shape {
+  int64_t n_rows;
+  int n_numbers, n_codes, n_sparse, absent_missing;
+} tables_shape;
+tables *tables_of_all(test_rng *rng, tables_shape shape, int32_t n_levels);
+
+/* Weights that live as long as the table. kind: 0 none (NULL), 1 whole numbers, 2 up to 1, 3 nearly all 0 and the
+ * others huge, 4 of any magnitude. */
+double *tables_weights(tables *t, test_rng *rng, int kind);
+
 #endif

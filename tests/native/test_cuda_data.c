@@ -1,152 +1,11 @@
 /* Cuts and pages made on the device: the bytes that the CPU makes. */
 #include "../../src/gbt/backend/device_api.h"
 #include "clock.h"
+#include "datasets.h"
 #include "fault.h"
 #include "naive_cuts.h"
 #include "pages.h"
 #include "schedules.h"
-
-/* ---- equality ---- */
-
-#define SAME_ARRAY(a, b, n) CHECK_EQ_BYTES((a), (b), (size_t)(n) * sizeof *(a))
-
-static void same_layouts(const gbt_layout *a, const gbt_layout *b) {
-  REQUIRE(a->n_features == b->n_features && a->n_groups == b->n_groups && a->n_strips == b->n_strips &&
-          a->n_sparse == b->n_sparse && a->n_bundles == b->n_bundles);
-  CHECK(a->sparse_slot == b->sparse_slot && a->n_slots == b->n_slots);
-  SAME_ARRAY(a->group, b->group, a->n_groups);
-  SAME_ARRAY(a->strip_beg, b->strip_beg, a->n_strips + 1);
-  SAME_ARRAY(a->place, b->place, a->n_features);
-  SAME_ARRAY(a->sparse_feat, b->sparse_feat, a->n_sparse);
-  SAME_ARRAY(a->bundle_beg, b->bundle_beg, a->n_bundles + 1);
-  SAME_ARRAY(a->bundle_feat, b->bundle_feat, a->bundle_beg[a->n_bundles]);
-}
-
-static void same_page(const gbt_layout *layout, const gbt_page *a, const gbt_page *b) {
-  REQUIRE(a->row_beg == b->row_beg && a->n_rows == b->n_rows);
-  for (int32_t s = 0; s < layout->n_strips; s++)
-    CHECK_EQ_BYTES(a->strip[s], b->strip[s], (size_t)a->n_rows * gbti_row_bytes(&layout->group[layout->strip_beg[s]]));
-  CHECK((a->sparse_beg == NULL) == (b->sparse_beg == NULL));
-  if (a->sparse_beg == NULL || b->sparse_beg == NULL) return;
-  SAME_ARRAY(a->sparse_beg, b->sparse_beg, a->n_rows + 1);
-  SAME_ARRAY(a->sparse_slots, b->sparse_slots, a->sparse_beg[a->n_rows]);
-}
-
-static void same_stores(gbt_page_store *a, gbt_page_store *b) {
-  REQUIRE(a != NULL && b != NULL);
-  REQUIRE(a->info.n_rows == b->info.n_rows && a->info.n_pages == b->info.n_pages);
-  REQUIRE(a->info.page_rows == b->info.page_rows);
-  CHECK_EQ_U64(a->info.bytes, b->info.bytes);
-  same_layouts(&a->info.layout, &b->info.layout);
-  for (int32_t p = 0; p < a->info.n_pages; p++) {
-    const gbt_page *x = page_pin(a, p), *y = page_pin(b, p);
-    if (x != NULL && y != NULL) same_page(&a->info.layout, x, y);
-    page_unpin(a, x);
-    page_unpin(b, y);
-  }
-  CHECK((a->info.unseen_beg == NULL) == (b->info.unseen_beg == NULL));
-  if (a->info.unseen_beg == NULL || b->info.unseen_beg == NULL) return;
-  SAME_ARRAY(a->info.unseen_beg, b->info.unseen_beg, a->info.layout.n_features + 1);
-  SAME_ARRAY(a->info.unseen_row, b->info.unseen_row, a->info.unseen_beg[a->info.layout.n_features]);
-}
-
-/* ---- tables ---- */
-
-static const char *const levels[] = {"a", "b", NULL, "c", "b", "d", "e", "f", "g", "rare"};
-enum { N_LEVELS = 10 };
-
-static double draw_value(test_rng *rng, int kind, int missing) {
-  return missing && test_below(rng, missing) == 0 ? (double)NAN : tables_draw(rng, kind);
-}
-
-static void add_codes(tables *t, test_rng *rng, const char *name, gbt_feature_type type, int32_t n_levels, int sparse) {
-  int64_t n = t->table.n_rows;
-  int32_t *code = test_alloc(((size_t)n + 1) * sizeof *code);
-  for (int64_t i = 0; i < n; i++) {
-    code[i] = (int32_t)test_below(rng, n_levels + 1); /* 0 is missing */
-    if (test_below(rng, 3)) code[i] = code[i] % 3;
-    if (test_below(rng, 40) == 0) code[i] = INT32_MIN;
-  }
-  gbt_column *col = tables_codes(t, name, type, code, levels, n_levels);
-  free(code);
-  if (!sparse) return;
-  int32_t *row = tables_keep(t, NULL, (size_t)n * sizeof *row);
-  int64_t e = 0;
-  for (int64_t i = 0; i < n; i++) {
-    if (test_below(rng, 3) == 0) row[e++] = (int32_t)i;
-  }
-  col->rows = row; /* codes are those of the first e rows, which is as good as any */
-  col->n_entries = e;
-}
-
-/* All kinds of numbers in all storages. */
-static void add_numbers(tables *t, test_rng *rng, int kind, int storage, const char *name) {
-  int64_t n = t->table.n_rows;
-  int whole = kind == DRAW_FEW || kind == DRAW_WHOLE || kind == DRAW_CONSTANT;
-  int missing = (int)test_below(rng, 3) * 4;
-  double *x = test_alloc(((size_t)n + 1) * sizeof *x);
-  for (int64_t i = 0; i < n; i++) x[i] = draw_value(rng, kind, missing);
-  gbt_storage as = whole && storage % 3 > 0 ? (storage % 3 == 1 ? GBT_I32 : GBT_I64) : GBT_F64;
-  if (storage >= 6)
-    tables_sparse(t, name, x, as, (int32_t)test_below(rng, 4));
-  else
-    tables_dense(t, name, x, as);
-  free(x);
-}
-
-/* Every row in one of a few columns of ones, as a factor taken apart; and columns that are nearly empty. */
-static void add_sparse(tables *t, test_rng *rng, int n_cols) {
-  int64_t n = t->table.n_rows;
-  double *x = test_alloc((size_t)(n + 1) * (size_t)n_cols * 2 * sizeof *x);
-  for (int64_t i = 0; i < n * n_cols * 2; i++) x[i] = 0.0;
-  for (int64_t i = 0; i < n; i++) {
-    x[test_below(rng, n_cols) * n + i] = 1.0;
-    if (test_below(rng, 4) == 0) x[(n_cols + test_below(rng, n_cols)) * n + i] = tables_draw(rng, DRAW_WHOLE);
-  }
-  for (int c = 0; c < 2 * n_cols; c++) {
-    char name[24];
-    snprintf(name, sizeof name, "%s%d", c < n_cols ? "one" : "some", c);
-    gbt_column *col = tables_sparse(t, name, x + c * n, GBT_F64, c % 3 == 2 && c >= n_cols ? 50 : 0);
-    if (c < n_cols && c % 2) col->values = NULL; /* all are 1 */
-  }
-  free(x);
-}
-
-typedef struct shape {
-  int64_t n_rows;
-  int n_numbers, n_codes, n_sparse, absent_missing;
-} shape;
-
-static tables *draw_table(test_rng *rng, shape s, int32_t n_levels) {
-  tables *t = tables_new(s.n_rows);
-  char name[24];
-  t->table.absent_missing = s.absent_missing;
-  for (int c = 0; c < s.n_numbers; c++) {
-    snprintf(name, sizeof name, "x%d", c);
-    add_numbers(t, rng, c % N_DRAWS, (int)test_below(rng, 8), name);
-  }
-  for (int c = 0; c < s.n_codes; c++) {
-    snprintf(name, sizeof name, "f%d", c);
-    add_codes(t, rng, name, c % 2 ? GBT_ORDINAL : GBT_CATEGORICAL, n_levels, c % 5 == 4);
-  }
-  if (s.n_sparse > 0) add_sparse(t, rng, s.n_sparse);
-  return t;
-}
-
-static double *draw_weights(tables *t, test_rng *rng, int kind) {
-  double *w = tables_keep(t, NULL, ((size_t)t->table.n_rows + 1) * sizeof *w);
-  for (int64_t i = 0; i < t->table.n_rows; i++) {
-    if (kind == 1)
-      w[i] = (double)test_below(rng, 3);
-    else if (kind == 2)
-      w[i] = test_unit(rng);
-    else if (kind == 3)
-      w[i] = test_below(rng, 50) ? 0.0 : 1e300;
-    else
-      w[i] = ldexp(test_unit(rng), (int)test_below(rng, 400) - 200);
-  }
-  return kind == 0 ? NULL : w;
-}
 
 /* ---- both ---- */
 
@@ -175,8 +34,11 @@ static void close_help(gbt_offload *help) {
 static gbt_status cuts_with(gbt_ctx *ctx, sizes how, const gbt_table *table, const double *w, int32_t max_bin,
                             gbt_cuts **out, gbt_error *err) {
   gbt_offload *help = NULL;
+  gbti_feed feed;
   GBT_TRY(open_with(ctx, how, &help, err));
-  gbt_status status = gbti_cuts_build(ctx, table, w, max_bin, help, out, err);
+  gbt_status status = gbti_feed_open(ctx, table, NULL, GBTI_FETCH_BYTES, &feed, err);
+  if (status == GBT_OK) status = gbti_cuts_build(ctx, &feed, w, max_bin, help, out, err);
+  gbti_feed_close(&feed);
   close_help(help);
   return status;
 }
@@ -185,7 +47,8 @@ static gbt_status pages_with(gbt_ctx *ctx, sizes how, const gbt_binding *binding
                              int32_t page_rows, int own, gbt_page_store **out, gbt_error *err) {
   gbti_page_how made = {.own_cuts = own};
   GBT_TRY(open_with(ctx, how, &made.offload, err));
-  gbt_status status = gbti_pages_build(ctx, binding, cuts, page_rows, made, out, err);
+  gbti_feed feed = gbti_feed_of(ctx, binding);
+  gbt_status status = gbti_pages_build(ctx, &feed, cuts, page_rows, made, out, err);
   close_help(made.offload);
   return status;
 }
@@ -209,7 +72,8 @@ static void same_pages_of(const tables *t, const gbt_cuts *cuts, gbt_unseen unse
   CHECK_OK(gbt_binding_new(&ctx, &t->table, cuts->schema, unseen, &binding, test_err));
   if (binding != NULL) {
     const gbti_page_how here = {.own_cuts = own};
-    CHECK_OK(gbti_pages_build(&ctx, binding, cuts, page_rows, here, &cpu, test_err));
+    gbti_feed feed = gbti_feed_of(&ctx, binding);
+    CHECK_OK(gbti_pages_build(&ctx, &feed, cuts, page_rows, here, &cpu, test_err));
     CHECK_OK(pages_with(&ctx, how, binding, cuts, page_rows, own, &device, test_err));
   }
   same_stores(cpu, device);
@@ -227,10 +91,10 @@ static void same_pages_of(const tables *t, const gbt_cuts *cuts, gbt_unseen unse
   gbt_ctx_close(&ctx);
 }
 
-static void one_table(uint64_t seed, shape s, int32_t max_bin, counts *seen) {
+static void one_table(uint64_t seed, tables_shape s, int32_t max_bin, counts *seen) {
   test_rng rng = {seed * 1000};
-  tables *t = draw_table(&rng, s, N_LEVELS - 1), *other = draw_table(&rng, s, N_LEVELS);
-  const double *w = draw_weights(t, &rng, (int)test_below(&rng, 5));
+  tables *t = tables_of_all(&rng, s, TABLES_LEVELS - 1), *other = tables_of_all(&rng, s, TABLES_LEVELS);
+  const double *w = tables_weights(t, &rng, (int)test_below(&rng, 5));
   sizes how = {0, 1 + test_below(&rng, 3) * 700};
   int32_t page_rows = test_below(&rng, 2) ? 0 : 1 + (int32_t)test_below(&rng, 700);
   int n_threads = 1 + (int)test_below(&rng, 2);
@@ -260,7 +124,7 @@ static void short_tables(void) {
   static const int64_t rows[] = {0, 1, 2, 3, 17, 33, 64, 100, 257};
   counts seen = {0};
   for (int i = 0; i < 36; i++) {
-    shape s = {rows[i % 9], N_DRAWS, 3, i % 4 == 1 ? 3 : 0, i % 5 == 4};
+    tables_shape s = {rows[i % 9], N_DRAWS, 3, i % 4 == 1 ? 3 : 0, i % 5 == 4};
     one_table((uint64_t)i + 1, s, bins[i % N_BINS], &seen);
   }
   tell(&seen);
@@ -270,7 +134,7 @@ static void short_tables(void) {
 static void longer_tables(void) {
   counts seen = {0};
   for (int i = 0; i < 12; i++) {
-    shape s = {1500 + 277 * i, N_DRAWS, 5, i % 2 ? 0 : 9, i % 5 == 4};
+    tables_shape s = {1500 + 277 * i, N_DRAWS, 5, i % 2 ? 0 : 9, i % 5 == 4};
     one_table((uint64_t)i + 100, s, bins[i], &seen);
   }
   tell(&seen);
@@ -297,7 +161,7 @@ static void exact_ranks(void) {
       else
         tables_f64(t, name, x);
     }
-    const double *w = rep % 3 ? NULL : draw_weights(t, &rng, 1 + rep % 2);
+    const double *w = rep % 3 ? NULL : tables_weights(t, &rng, 1 + rep % 2);
     gbt_cuts_unref(same_cuts_of(t, w, 2 + (int32_t)test_below(&rng, 12), how, 1));
     tables_free(t);
   }
@@ -327,7 +191,7 @@ static void many_bins(void) {
 static void wide_tables(void) {
   counts seen = {0};
   for (int i = 0; i < 4; i++) {
-    shape s = {300, 70 + 23 * i, 7, 6 * i, 0};
+    tables_shape s = {300, 70 + 23 * i, 7, 6 * i, 0};
     one_table((uint64_t)i + 200, s, i % 2 ? 300 : 16, &seen);
   }
   tell(&seen);
@@ -360,8 +224,8 @@ static void heavy_and_weightless(void) {
 static void left_to_the_cpu(void) {
   test_rng rng = {9};
   counts seen = {0};
-  shape s = {400, N_DRAWS, 3, 3, 0};
-  tables *t = draw_table(&rng, s, N_LEVELS);
+  tables_shape s = {400, N_DRAWS, 3, 3, 0};
+  tables *t = tables_of_all(&rng, s, TABLES_LEVELS);
   static const int64_t least[] = {1, 100, 401, INT64_MAX};
   for (int i = 0; i < 4; i++) {
     sizes how = {least[i], 64};
@@ -383,21 +247,21 @@ static gbt_status make_there(gbt_ctx *ctx, const tables *t, gbt_cuts *cuts, cons
   gbt_offload *help = NULL;
   *out = NULL;
   GBT_TRY(open_with(ctx, all, &help, err));
-  gbt_status status = gbt_dataset_new_on(ctx, help, &t->table, cuts, w, max_bin, page_rows, unseen, out, err);
+  gbt_status status = dataset_helped(ctx, help, &t->table, cuts, w, max_bin, page_rows, unseen, out, err);
   close_help(help);
   return status;
 }
 
 static gbt_status make_here(gbt_ctx *ctx, const tables *t, gbt_cuts *cuts, const double *w, int32_t max_bin,
                             int32_t page_rows, gbt_unseen unseen, gbt_dataset **out, gbt_error *err) {
-  return gbt_dataset_new(ctx, &t->table, cuts, w, max_bin, page_rows, unseen, out, err);
+  return dataset_from(ctx, &t->table, cuts, w, max_bin, page_rows, unseen, out, err);
 }
 
 static void data_sets(void) {
   test_rng rng = {11};
-  shape s = {700, N_DRAWS, 5, 4, 0};
-  tables *t = draw_table(&rng, s, N_LEVELS - 1), *u = draw_table(&rng, s, N_LEVELS);
-  const double *w = draw_weights(t, &rng, 2);
+  tables_shape s = {700, N_DRAWS, 5, 4, 0};
+  tables *t = tables_of_all(&rng, s, TABLES_LEVELS - 1), *u = tables_of_all(&rng, s, TABLES_LEVELS);
+  const double *w = tables_weights(t, &rng, 2);
   gbt_ctx ctx = test_ctx(NULL, 2);
   gbt_dataset *ds[4] = {NULL, NULL, NULL, NULL}; /* of t, of u; here, there */
   for (int k = 0; k < 2; k++) {
@@ -421,10 +285,10 @@ static void data_sets(void) {
 /* However threads and blocks take turns. */
 static void in_any_order(void) {
   test_rng rng = {19};
-  shape s = {2500, 8, 3, 3, 0};
+  tables_shape s = {2500, 8, 3, 3, 0};
   counts seen = {0};
-  tables *t = draw_table(&rng, s, N_LEVELS);
-  const double *w = draw_weights(t, &rng, 1);
+  tables *t = tables_of_all(&rng, s, TABLES_LEVELS);
+  const double *w = tables_weights(t, &rng, 1);
   for (int k = 0; test_schedule(k); k++) {
     gbt_cuts *cuts = same_cuts_of(t, k % 2 ? w : NULL, 30 + 100 * k, all, 1);
     if (cuts != NULL) same_pages_of(t, cuts, GBT_UNSEEN_MISSING, 1, 0, all, 1, &seen);
@@ -437,13 +301,13 @@ static void in_any_order(void) {
 static void through_the_door(void) {
   enum { ROWS = 33000 };
   test_rng rng = {23};
-  shape s = {ROWS, 8, 1, 0, 0};
-  tables *t = draw_table(&rng, s, N_LEVELS);
+  tables_shape s = {ROWS, 8, 1, 0, 0};
+  tables *t = tables_of_all(&rng, s, TABLES_LEVELS);
   gbt_ctx ctx = test_ctx(NULL, 2);
   gbt_dataset *ds[2] = {NULL, NULL};
   const gbt_dataset_spec spec = {.table = &t->table, .max_bin = 255, .unseen = GBT_UNSEEN_PRIOR};
   CHECK_OK(gbt_dataset_make(&ctx, &spec, &ds[0], test_err));
-  CHECK_OK(gbt_device_dataset(&ctx, gbt_cuda_api(), 0, &spec, &ds[1], test_err));
+  CHECK_OK(dataset_by_device(&ctx, gbt_cuda_api(), 0, &spec, &ds[1], test_err));
   gbt_ctx_close(&ctx);
   if (ds[0] != NULL && ds[1] != NULL) {
     same_all_cuts(ds[0]->cuts, ds[1]->cuts);
@@ -457,13 +321,13 @@ static void through_the_door(void) {
 /* Every call to CUDA fails once, alone and with all later ones: an error, or the right bytes; nothing is left there. */
 static void calls_to_cuda_fail(void) {
   test_rng rng = {29};
-  shape s = {90, 3, 2, 0, 0};
-  tables *t = draw_table(&rng, s, N_LEVELS);
-  const double *w = draw_weights(t, &rng, 2);
+  tables_shape s = {90, 3, 2, 0, 0};
+  tables *t = tables_of_all(&rng, s, TABLES_LEVELS);
+  const double *w = tables_weights(t, &rng, 2);
   gbt_ctx ctx = test_ctx(NULL, 1);
   gbt_dataset *twin = NULL;
   int64_t live = simt_live(), n_failed = 0;
-  REQUIRE_OK(gbt_dataset_new(&ctx, &t->table, NULL, w, 16, 50, GBT_UNSEEN_MISSING, &twin, test_err));
+  REQUIRE_OK(dataset_from(&ctx, &t->table, NULL, w, 16, 50, GBT_UNSEEN_MISSING, &twin, test_err));
   for (int and_later = 0; and_later < 2; and_later++) {
     for (int64_t n = 1;; n++) {
       gbt_dataset *ds = NULL;
@@ -520,8 +384,8 @@ static gbt_status make_all(const gbt_mem *mem, void *arg, gbt_error *err) {
 
 static void every_allocation_may_fail(void) {
   test_rng rng = {13};
-  shape s = {120, 4, 3, 2, 0};
-  tables *t = draw_table(&rng, s, N_LEVELS);
+  tables_shape s = {120, 4, 3, 2, 0};
+  tables *t = tables_of_all(&rng, s, TABLES_LEVELS);
   test_note("%" PRId64 " allocations", fault_sweep(make_all, t));
   tables_free(t);
 }
@@ -535,8 +399,8 @@ static int poll_stops(void *user) {
 /* Stopped at the first, second, ... time of asking. */
 static void may_be_stopped(void) {
   test_rng rng = {17};
-  shape s = {300, 6, 3, 2, 0};
-  tables *t = draw_table(&rng, s, N_LEVELS);
+  tables_shape s = {300, 6, 3, 2, 0};
+  tables *t = tables_of_all(&rng, s, TABLES_LEVELS);
   int n_stopped = 0;
   clock_jump(30000000);
   for (stop_at = 1; stop_at < 500; stop_at += 1 + stop_at / 4) {

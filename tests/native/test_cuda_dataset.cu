@@ -2,6 +2,7 @@
 #include "cuda_world.cuh"
 #if !defined(__CUDACC__)
 #include "../simt/control.h"
+#include "datasets.h"
 #endif
 
 extern "C" void suite_cuda_dataset(void);
@@ -172,7 +173,7 @@ static void unknown_levels_are_listed(void) {
   cu_dataset valid = cu_dataset();
   gbt_dataset *ds = NULL;
   if (world_open(&w, &s) &&
-      CHECK_OK(gbt_dataset_new(&w.ctx, &other->table, w.ds->cuts, NULL, 255, 0, GBT_UNSEEN_PRIOR, &ds, test_err))) {
+      CHECK_OK(dataset_from(&w.ctx, &other->table, w.ds->cuts, NULL, 255, 0, GBT_UNSEEN_PRIOR, &ds, test_err))) {
     const uint32_t *want;
     const size_t *want_beg = gbt_pages_unseen(ds->pages, &want), n = want_beg ? want_beg[4] : 0;
     CHECK(n > 0);

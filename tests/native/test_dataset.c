@@ -1,5 +1,6 @@
 /* Data sets: cuts and pages together, and the numbers of the rows. */
 #include "../../src/gbt/data/dataset_impl.h"
+#include "datasets.h"
 #include "fault.h"
 #include "stores.h"
 #include "tables.h"
@@ -26,7 +27,7 @@ static tables *small_table(uint64_t seed) {
 static gbt_dataset *make(const tables *t, gbt_cuts *cuts, const double *weight) {
   gbt_ctx ctx = test_ctx(NULL, 2);
   gbt_dataset *ds = NULL;
-  CHECK_OK(gbt_dataset_new(&ctx, &t->table, cuts, weight, 16, 100, GBT_UNSEEN_ERROR, &ds, test_err));
+  CHECK_OK(dataset_from(&ctx, &t->table, cuts, weight, 16, 100, GBT_UNSEEN_ERROR, &ds, test_err));
   gbt_ctx_close(&ctx);
   return ds;
 }
@@ -171,17 +172,16 @@ static void faults(void) {
   gbt_dataset *train = make(t, NULL, NULL), *ds;
   gbt_ctx ctx = test_ctx(NULL, 1);
   u->cols[0].name = "z";
-  CHECK_FAILS(gbt_dataset_new(&ctx, &u->table, train->cuts, NULL, 16, 0, GBT_UNSEEN_PRIOR, &ds, test_err), GBT_E_DATA,
+  CHECK_FAILS(dataset_from(&ctx, &u->table, train->cuts, NULL, 16, 0, GBT_UNSEEN_PRIOR, &ds, test_err), GBT_E_DATA,
               "`x`; columns are matched by name");
   CHECK(ds == NULL);
   CHECK_EQ_I64(train->cuts->refs, 1);
-  CHECK_FAILS(gbt_dataset_new(&ctx, &u->table, NULL, NULL, 1, 0, GBT_UNSEEN_PRIOR, &ds, test_err), GBT_E_ARG,
-              "max_bin");
-  CHECK_FAILS(gbt_dataset_new(&ctx, &u->table, NULL, NULL, 16, -5, GBT_UNSEEN_PRIOR, &ds, test_err), GBT_E_ARG,
+  CHECK_FAILS(dataset_from(&ctx, &u->table, NULL, NULL, 1, 0, GBT_UNSEEN_PRIOR, &ds, test_err), GBT_E_ARG, "max_bin");
+  CHECK_FAILS(dataset_from(&ctx, &u->table, NULL, NULL, 16, -5, GBT_UNSEEN_PRIOR, &ds, test_err), GBT_E_ARG,
               "page_rows");
   u->cols[0].name = "x";
   u->cols[10].n_levels = 2;
-  CHECK_FAILS(gbt_dataset_new(&ctx, &u->table, train->cuts, NULL, 16, 0, GBT_UNSEEN_PRIOR, &ds, test_err), GBT_E_DATA,
+  CHECK_FAILS(dataset_from(&ctx, &u->table, train->cuts, NULL, 16, 0, GBT_UNSEEN_PRIOR, &ds, test_err), GBT_E_DATA,
               "there is no level 3");
   CHECK(ds == NULL);
   gbt_ctx_close(&ctx);
@@ -200,7 +200,7 @@ static gbt_status dataset_op(const gbt_mem *mem, void *arg, gbt_error *err) {
   gbt_dataset *ds;
   double x[N];
   gbt_ctx ctx = test_ctx(mem, 1);
-  gbt_status status = gbt_dataset_new(&ctx, &in->t->table, in->cuts, NULL, 16, 100, GBT_UNSEEN_ERROR, &ds, err);
+  gbt_status status = dataset_from(&ctx, &in->t->table, in->cuts, NULL, 16, 100, GBT_UNSEEN_ERROR, &ds, err);
   CHECK_EQ_I64(ds != NULL, status == GBT_OK);
   for (int i = 0; i < N; i++) x[i] = i;
   for (int field = 0; field < GBT_N_FIELDS && status == GBT_OK; field++) {
@@ -234,7 +234,7 @@ static void views(void) {
   for (int i = 0; i < N; i++) x[i] = y[i] = i + 1;
   fault_start(&f, 0, 0);
   REQUIRE_OK(gbt_ctx_open(&ctx, fault_mem(&f), 1, GBT_SIMD_AUTO, NULL, NULL, test_err));
-  REQUIRE_OK(gbt_dataset_new(&ctx, &t->table, NULL, NULL, 255, 100, GBT_UNSEEN_MISSING, &ds, test_err));
+  REQUIRE_OK(dataset_from(&ctx, &t->table, NULL, NULL, 255, 100, GBT_UNSEEN_MISSING, &ds, test_err));
   gbt_ctx_close(&ctx);
   CHECK_OK(gbt_dataset_set(ds, GBT_LABEL, x, N, test_err));
   REQUIRE_OK(gbt_dataset_view(ds, &view, test_err));

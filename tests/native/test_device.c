@@ -2,6 +2,7 @@
  * simplest loops. (The CUDA library has suites of its own: test_cuda_*.) */
 #include "../../src/gbt/backend/device_api.h"
 #include "../../src/gbt/data/cuts_impl.h"
+#include "datasets.h"
 #include "fault.h"
 #include "made.h"
 #include "naive_cuts.h"
@@ -39,13 +40,14 @@ static gbt_status help_count(gbt_offload *self, double low, double high, int64_t
   return GBT_OK;
 }
 
-static void bin_column(const gbt_binding *binding, const gbt_cuts *cuts, const gbt_page *page, const gbt_group *group,
-                       int32_t k, void *to) {
+static void bin_column(const gbt_binding *binding, const gbt_cuts *cuts, const gbt_page *page, gbti_row_range range,
+                       const gbt_group *group, int32_t k, void *to) {
   const int32_t feat = group->feat[k];
   for (int32_t r = 0; r < page->n_rows; r++) {
     int64_t cursor = 0;
     double x;
-    gbt_binding_read(binding, page->row_beg + r, 1, &feat, 1, &cursor, &x, 1);
+    if (page->row_beg + r < range.beg || page->row_beg + r >= range.end) continue;
+    gbt_binding_read(binding, page->row_beg + r - range.beg, 1, &feat, 1, &cursor, &x, 1);
     const int32_t code = gbt_cuts_bin(&cuts->feat[feat], x), at = r * group->stride + k;
     if (group->wide)
       ((uint16_t *)to)[at] = (uint16_t)code;
@@ -55,28 +57,34 @@ static void bin_column(const gbt_binding *binding, const gbt_cuts *cuts, const g
 }
 
 static void bin_strip(const gbt_binding *binding, const gbt_cuts *cuts, const gbti_pages *pages, const gbt_page *page,
-                      int32_t strip) {
+                      gbti_row_range range, int32_t strip) {
   const gbt_layout *layout = &pages->info.layout;
   const int32_t beg = layout->strip_beg[strip], end = layout->strip_beg[strip + 1];
   int n_own = 0;
   for (int32_t g = beg; g < end; g++)
     for (int32_t k = 0; k < layout->group[g].n_feats; k++) n_own += layout->group[g].feat[k] >= 0;
   if (n_own == 0) return; /* bundles alone: the engine's */
-  memset(page->strip[strip], 0, (size_t)page->n_rows * gbti_row_bytes(&layout->group[beg]));
+  const size_t row_bytes = gbti_row_bytes(&layout->group[beg]);
+  for (int32_t r = 0; r < page->n_rows; r++)
+    if (page->row_beg + r >= range.beg && page->row_beg + r < range.end)
+      memset((char *)page->strip[strip] + (size_t)r * row_bytes, 0, row_bytes);
   for (int32_t g = beg; g < end; g++)
     for (int32_t k = 0; k < layout->group[g].n_feats; k++)
-      if (layout->group[g].feat[k] >= 0) bin_column(binding, cuts, page, &layout->group[g], k, page->group[g]);
+      if (layout->group[g].feat[k] >= 0) bin_column(binding, cuts, page, range, &layout->group[g], k, page->group[g]);
 }
 
 static gbt_status help_bin(gbt_offload *self, gbt_ctx *ctx, const gbt_binding *binding, const gbt_cuts *cuts,
-                           const gbti_pages *pages, int *done, gbt_error *err) {
+                           const gbti_pages *pages, gbti_row_range range, int *done, gbt_error *err) {
   helper *h = (helper *)self;
   (void)ctx, (void)err;
-  *done = pages->info.n_rows * cuts->n_features >= h->self.least_cells;
+  *done = (range.end - range.beg) * cuts->n_features >= h->self.least_cells;
   if (!*done) return GBT_OK;
   h->n_binned++;
-  for (int32_t p = 0; p < pages->info.n_pages; p++)
-    for (int32_t s = 0; s < pages->info.layout.n_strips; s++) bin_strip(binding, cuts, pages, &pages->page[p], s);
+  for (int32_t p = 0; p < pages->info.n_pages; p++) {
+    const gbt_page *page = &pages->page[p];
+    if (page->row_beg >= range.end || page->row_beg + page->n_rows <= range.beg) continue;
+    for (int32_t s = 0; s < pages->info.layout.n_strips; s++) bin_strip(binding, cuts, pages, page, range, s);
+  }
   return GBT_OK;
 }
 
@@ -202,7 +210,7 @@ static void check_sets(const gbt_device_api *api, const made *train, const made 
     spec.reference = i == 0 ? NULL : want[0];
     CHECK_OK(gbt_dataset_make(&ctx, &spec, &want[i], test_err));
     spec.reference = i == 0 ? NULL : set[0];
-    CHECK_OK(gbt_device_dataset(&ctx, api, 0, &spec, &set[i], test_err));
+    CHECK_OK(dataset_by_device(&ctx, api, 0, &spec, &set[i], test_err));
     REQUIRE(want[i] != NULL && set[i] != NULL);
     same_sets(set[i], want[i]);
     CHECK_EQ_I64(help.n_closed, api->data != NULL ? i + 1 : 0);
@@ -256,7 +264,7 @@ static void a_device_that_is_missing_makes_no_data(void) {
   made *m = made_new(1, 30, 3, NULL);
   const gbt_dataset_spec spec = {.table = &m->table, .max_bin = 20};
   gbt_dataset *set = NULL;
-  CHECK_FAILS(gbt_device_dataset(&ctx, &whole, 2, &spec, &set, test_err), GBT_E_DEVICE, "no device 2");
+  CHECK_FAILS(dataset_by_device(&ctx, &whole, 2, &spec, &set, test_err), GBT_E_DEVICE, "no device 2");
   CHECK(set == NULL);
   made_free(m);
   gbt_ctx_close(&ctx);
@@ -270,7 +278,7 @@ static gbt_status make_with_help(const gbt_mem *mem, void *arg, gbt_error *err) 
   gbt_dataset *set = NULL;
   help = (helper){.self = {0, 0, 64, help_cut, help_count, help_bin, help_close}};
   GBT_TRY(gbt_ctx_open(&ctx, *mem, 1, GBT_SIMD_AUTO, NULL, NULL, err));
-  gbt_status status = gbt_device_dataset(&ctx, &whole, 0, &spec, &set, err);
+  gbt_status status = dataset_by_device(&ctx, &whole, 0, &spec, &set, err);
   CHECK_EQ_I64(help.n_closed, 1);
   CHECK((set != NULL) == (status == GBT_OK));
   gbt_dataset_unref(set);

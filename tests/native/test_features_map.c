@@ -1,5 +1,6 @@
 /* The feature map: a statistic of a column must be, in every respect, the column of numbers that it stands for. The
  * twin of a table with level counts is the table with these counts as an ordinary column behind the others. */
+#include "datasets.h"
 #include "fault.h"
 #include "naive_cuts.h"
 #include "pages.h"
@@ -81,7 +82,7 @@ static tables *make_table(const factors *f, int32_t n_levels, int derived) {
 static gbt_dataset *dataset_of(const tables *t, gbt_cuts *cuts, int32_t page_rows, int threads) {
   gbt_ctx ctx = test_ctx(NULL, threads);
   gbt_dataset *ds = NULL;
-  CHECK_OK(gbt_dataset_new(&ctx, &t->table, cuts, NULL, 255, page_rows, GBT_UNSEEN_PRIOR, &ds, test_err));
+  CHECK_OK(dataset_from(&ctx, &t->table, cuts, NULL, 255, page_rows, GBT_UNSEEN_PRIOR, &ds, test_err));
   gbt_ctx_close(&ctx);
   return ds;
 }

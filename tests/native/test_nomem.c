@@ -1,4 +1,5 @@
 /* Memory that runs out anywhere between a table and its predictions: an error, nothing left behind, no harm done. */
+#include "datasets.h"
 #include "fault.h"
 #include "trained.h"
 
@@ -31,9 +32,9 @@ static gbt_status fill_set(gbt_dataset *ds, const made *m, gbt_error *err) {
 
 static gbt_status make_sets(const story *s, things *t, gbt_error *err) {
   GBT_TRY(
-      gbt_dataset_new(&t->ctx, &s->data->table, NULL, s->data->weight, 16, 100, GBT_UNSEEN_MISSING, &t->train, err));
+      dataset_from(&t->ctx, &s->data->table, NULL, s->data->weight, 16, 100, GBT_UNSEEN_MISSING, &t->train, err));
   GBT_TRY(
-      gbt_dataset_new(&t->ctx, &s->valid->table, t->train->cuts, NULL, 16, 100, GBT_UNSEEN_MISSING, &t->valid, err));
+      dataset_from(&t->ctx, &s->valid->table, t->train->cuts, NULL, 16, 100, GBT_UNSEEN_MISSING, &t->valid, err));
   GBT_TRY(fill_set(t->train, s->data, err));
   return fill_set(t->valid, s->valid, err);
 }

@@ -3,6 +3,7 @@
 #include <stdatomic.h>
 
 #include "clock.h"
+#include "datasets.h"
 #include "test.h"
 #include "trained.h"
 
@@ -78,7 +79,7 @@ static void a_million_levels(void) {
   gbt_dataset *ds = NULL;
   clock_jump(20000000);
   gbt_ctx ctx = asking(&a, 1, 0);
-  CHECK_OK(gbt_dataset_new(&ctx, &table, NULL, NULL, 255, 0, GBT_UNSEEN_MISSING, &ds, test_err));
+  CHECK_OK(dataset_from(&ctx, &table, NULL, NULL, 255, 0, GBT_UNSEEN_MISSING, &ds, test_err));
   CHECK(a.n_asked >= 3 * N / 10000);
   gbt_ctx_close(&ctx);
   clock_jump(0);

@@ -1,4 +1,5 @@
 /* What the trainer refuses, and that it says why. */
+#include "datasets.h"
 #include "trained.h"
 
 #include "../../src/gbt/boost/backends.h"
@@ -108,7 +109,7 @@ static void empty_data_are_refused(void) {
   made *no_cols = made_new(5, 10, 0, &kind), *no_rows = made_new(5, 0, 1, &kind);
   gbt_dataset *ds = NULL;
   gbt_trainer *tr = NULL;
-  CHECK_FAILS(gbt_dataset_new(&ctx, &no_cols->table, NULL, NULL, 255, 0, GBT_UNSEEN_MISSING, &ds, test_err), GBT_E_DATA,
+  CHECK_FAILS(dataset_from(&ctx, &no_cols->table, NULL, NULL, 255, 0, GBT_UNSEEN_MISSING, &ds, test_err), GBT_E_DATA,
               "no columns");
   CHECK(ds == NULL);
   ds = made_dataset(&ctx, no_rows, NULL, 255, 0);

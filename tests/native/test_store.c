@@ -1,5 +1,6 @@
 /* Stores of pages and passes over them: every row once and in order, whatever a pass ends with; forests that are the
  * same on a store that keeps one page pinned and overwrites it when it is released (stores.h). */
+#include "datasets.h"
 #include "fault.h"
 #include "pages.h"
 #include "random_job.h"
@@ -54,7 +55,7 @@ static void walk_sizes(int64_t n, int32_t page_rows) {
   store_kind before = stores_use(STORE_MEMORY);
   for (int kind = STORE_MEMORY; kind <= STORE_POISON_3; kind++) {
     stores_use((store_kind)kind);
-    REQUIRE_OK(gbt_dataset_new(&ctx, &t->table, NULL, NULL, 16, page_rows, GBT_UNSEEN_MISSING, &ds, test_err));
+    REQUIRE_OK(dataset_from(&ctx, &t->table, NULL, NULL, 16, page_rows, GBT_UNSEEN_MISSING, &ds, test_err));
     walk w = {.store = ds->pages, .nested = kind == STORE_MEMORY};
     int64_t n_pages = gbt_pages_n_pages(ds->pages);
     CHECK_OK(gbt_pages_pass(&ctx, ds->pages, walk_span, &w, test_err));
@@ -93,7 +94,7 @@ static void a_pass_ends_with_the_first_failure(void) {
   int polls = 0;
   gbt_ctx ctx = test_ctx(NULL, 1), stopped;
   gbt_dataset *ds = NULL;
-  REQUIRE_OK(gbt_dataset_new(&ctx, &t->table, NULL, NULL, 16, 30, GBT_UNSEEN_MISSING, &ds, test_err));
+  REQUIRE_OK(dataset_from(&ctx, &t->table, NULL, NULL, 16, 30, GBT_UNSEEN_MISSING, &ds, test_err));
   for (int64_t at = 1; at <= 7; at++) {
     walk w = {.store = ds->pages, .fail_at = at}, whole = {.store = ds->pages};
     CHECK_FAILS(gbt_pages_pass(&ctx, ds->pages, walk_span, &w, test_err), GBT_E_DATA, "span");
@@ -118,7 +119,7 @@ static gbt_status pinned_without_memory(const gbt_mem *mem, void *arg, gbt_error
   gbt_ctx ctx;
   gbt_dataset *ds = NULL;
   GBT_TRY(gbt_ctx_open(&ctx, *mem, 1, GBT_SIMD_AUTO, NULL, NULL, err));
-  gbt_status status = gbt_dataset_new(&ctx, &t->table, NULL, NULL, 16, 30, GBT_UNSEEN_MISSING, &ds, err);
+  gbt_status status = dataset_from(&ctx, &t->table, NULL, NULL, 16, 30, GBT_UNSEEN_MISSING, &ds, err);
   if (status == GBT_OK) {
     walk w = {.store = ds->pages};
     status = gbt_pages_pass(&ctx, ds->pages, walk_span, &w, err);

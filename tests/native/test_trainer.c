@@ -1,5 +1,6 @@
 /* The trainer's own business: going on, stopping, being stopped, constraints as the user sees them, refusals. */
 #include "clock.h"
+#include "datasets.h"
 #include "random_job.h"
 
 #include "../../src/gbt/backend/backend.h"
@@ -413,7 +414,7 @@ static void stopped_beginnings_leave_nothing(void) {
     gbt_dataset *ds = NULL;
     gbt_trainer *tr = NULL;
     if (!CHECK_OK(gbt_ctx_open(&ctx, gbt_mem_default(), 1, GBT_SIMD_AUTO, ask, &s, test_err))) break;
-    gbt_status status = gbt_dataset_new(&ctx, &m->table, NULL, NULL, 255, 0, GBT_UNSEEN_MISSING, &ds, test_err);
+    gbt_status status = dataset_from(&ctx, &m->table, NULL, NULL, 255, 0, GBT_UNSEEN_MISSING, &ds, test_err);
     if (status == GBT_OK) {
       CHECK_OK(gbt_dataset_set(ds, GBT_LABEL, m->label, 200, test_err));
       job.spec.train = ds;

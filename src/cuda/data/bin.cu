@@ -65,6 +65,7 @@ struct cu_binner {
   unsigned most_blocks;
   const gbt_binding *binding;
   const gbti_pages *pages;
+  gbti_row_range range; /* of the pages, all rows of the binding */
   cu_stage stage;
   cu_array<double> numbers;           /* cuts of all features, then what level codes read as */
   cu_array<cu_bin_column> column;     /* strip by strip */
@@ -174,7 +175,7 @@ static gbt_status cu_binner_open(gbt_ctx *ctx, cu_binner *b, const gbt_cuts *cut
     if (bytes > row_bytes) row_bytes = bytes;
   }
   if (rows < LEAST_ROWS) rows = LEAST_ROWS;
-  if (most > b->pages->info.n_rows) most = b->pages->info.n_rows;
+  if (most > b->binding->table->n_rows) most = b->binding->table->n_rows;
   b->block_rows = (int32_t)(rows < most ? rows : most);
   CU_TRY(cudaSetDevice(b->o->device));
   GBT_TRY(cu_data_grid(b->o->device, &b->most_blocks, err));
@@ -232,7 +233,7 @@ static gbt_status cu_bin_step(gbt_ctx *ctx, cu_binner *b, gbti_row_block block, 
   if (n == 0) return GBT_OK;
   GBT_TRY(cu_stage_next(&b->stage, &to, err));
   GBT_TRY(cu_take_down(ctx, b, half, err));
-  cu_fill fill = {b, b->host_column + beg, page->row_beg + block.beg, block.n_rows, to};
+  cu_fill fill = {b, b->host_column + beg, page->row_beg + block.beg - b->range.beg, block.n_rows, to};
   GBT_TRY(gbt_parallel(ctx, n, cu_fill_task, &fill, err));
   const cu_bin_column *last = &fill.column[n - 1];
   size_t up = ((size_t)last->bytes_before + cu_raw_bytes(last->storage)) * (size_t)block.n_rows;
@@ -250,20 +251,20 @@ static gbt_status cu_bin_step(gbt_ctx *ctx, cu_binner *b, gbti_row_block block, 
 }
 
 static gbt_status cu_bin_all(gbt_ctx *ctx, cu_binner *b, gbt_error *err) {
-  int64_t n_blocks = gbti_n_row_blocks(b->pages, b->block_rows);
+  int64_t n_blocks = gbti_n_row_blocks(b->pages, b->range, b->block_rows);
   for (int64_t t = 0; t < n_blocks; t++)
     for (int32_t strip = 0; strip < b->pages->info.layout.n_strips; strip++)
-      GBT_TRY(cu_bin_step(ctx, b, gbti_row_block_at(b->pages, b->block_rows, t), strip, err));
+      GBT_TRY(cu_bin_step(ctx, b, gbti_row_block_at(b->pages, b->range, b->block_rows, t), strip, err));
   CU_TRY(cudaStreamSynchronize(b->stage.stream));
   for (int half = 0; half < 2; half++) GBT_TRY(cu_take_down(ctx, b, half, err));
   return GBT_OK;
 }
 
 static gbt_status cu_bin_pages(gbt_ctx *ctx, cu_binner *b, const gbt_cuts *cuts, int *done, gbt_error *err) {
-  const gbti_pages *pages = b->pages;
+  const int64_t n_rows = b->binding->table->n_rows;
   int32_t n, most_bytes;
   GBT_TRY(cu_list_columns(ctx, b, cuts, &n, &most_bytes, err));
-  if (n == 0 || pages->info.n_rows == 0 || pages->info.n_rows < b->o->least_cells / n) return GBT_OK;
+  if (n == 0 || n_rows == 0 || n_rows < b->o->least_cells / n) return GBT_OK;
   GBT_TRY(cu_binner_open(ctx, b, cuts, n, most_bytes, err));
   GBT_TRY(cu_bin_all(ctx, b, err));
   *done = 1;
@@ -271,7 +272,7 @@ static gbt_status cu_bin_pages(gbt_ctx *ctx, cu_binner *b, const gbt_cuts *cuts,
 }
 
 gbt_status cu_bin(gbt_offload *self, gbt_ctx *ctx, const gbt_binding *binding, const gbt_cuts *cuts,
-                  const gbti_pages *pages, int *done, gbt_error *err) {
+                  const gbti_pages *pages, gbti_row_range range, int *done, gbt_error *err) {
   cu_offload *o = static_cast<cu_offload *>(self);
   cu_binner b = {};
   *done = 0;
@@ -279,6 +280,7 @@ gbt_status cu_bin(gbt_offload *self, gbt_ctx *ctx, const gbt_binding *binding, c
   b.o = o;
   b.binding = binding;
   b.pages = pages;
+  b.range = range;
   gbt_status status = cu_bin_pages(ctx, &b, cuts, done, err);
   cu_binner_close(ctx, &b);
   return status;

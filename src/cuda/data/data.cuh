@@ -29,7 +29,7 @@ gbt_status cu_cut(gbt_offload *self, gbt_ctx *ctx, const gbti_cut_input *input, 
 gbt_status cu_count(gbt_offload *self, double low, double high, int64_t *n_within, int64_t *n_missing,
                     gbt_error *err) GBT_MUST_CHECK;
 gbt_status cu_bin(gbt_offload *self, gbt_ctx *ctx, const gbt_binding *binding, const gbt_cuts *cuts,
-                  const gbti_pages *pages, int *done, gbt_error *err) GBT_MUST_CHECK;
+                  const gbti_pages *pages, gbti_row_range range, int *done, gbt_error *err) GBT_MUST_CHECK;
 void cu_cutter_close(cu_offload *o);
 
 /* Blocks of a grid over n things, `per_block` each: enough to keep the device busy. */

@@ -37,16 +37,13 @@ int gbt_device_offers(const gbt_device_api *api, gbt_device_work work) {
   return 0;
 }
 
-gbt_status gbt_device_dataset(gbt_ctx *ctx, const gbt_device_api *api, int32_t number, const gbt_dataset_spec *spec,
-                              gbt_dataset **out, gbt_error *err) {
-  gbt_cuts *cuts = spec->reference != NULL ? spec->reference->cuts : NULL;
-  gbt_offload *help = NULL;
+gbt_status gbt_device_help(gbt_ctx *ctx, const gbt_device_api *api, int32_t number, gbt_offload **out, gbt_error *err) {
   *out = NULL;
-  if (api->data != NULL) GBT_TRY(api->data(ctx, number, &help, err));
-  gbt_status status = gbt_dataset_new_on(ctx, help, spec->table, cuts, spec->weight, spec->max_bin, spec->page_rows,
-                                         spec->unseen, out, err);
+  return api->data != NULL ? api->data(ctx, number, out, err) : GBT_OK;
+}
+
+void gbt_device_help_close(gbt_offload *help) {
   if (help != NULL) help->close(help);
-  return status;
 }
 
 gbt_status gbt_device_scores(gbt_ctx *ctx, const gbt_device_api *api, int32_t number, const gbt_forest_view *forest,

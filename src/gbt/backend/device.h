@@ -41,9 +41,11 @@ typedef enum gbt_device_work {
 const char *gbt_device_work_name(int work); /* "train", "data", "scores", "leaves"; see gbt_status_name */
 int gbt_device_offers(const gbt_device_api *api, gbt_device_work work);
 
-/* As gbt_dataset_make, to the byte, with cuts and bins made on the device as far as it offers. */
-gbt_status gbt_device_dataset(gbt_ctx *ctx, const gbt_device_api *api, int32_t number, const gbt_dataset_spec *spec,
-                              gbt_dataset **out, gbt_error *err) GBT_MUST_CHECK;
+/* Help with cuts and bins, for one call of gbt_dataset_make (gbt_dataset_spec.help); *out is NULL where the library
+ * offers none. Owned by the caller: gbt_device_help_close. */
+gbt_status gbt_device_help(gbt_ctx *ctx, const gbt_device_api *api, int32_t number, gbt_offload **out,
+                           gbt_error *err) GBT_MUST_CHECK;
+void gbt_device_help_close(gbt_offload *help); /* NULL allowed; within the call of the context */
 
 /* As gbt_predict_scores and gbt_predict_leaves (model/predict.h): the same bits. Only where that work is offered. */
 gbt_status gbt_device_scores(gbt_ctx *ctx, const gbt_device_api *api, int32_t number, const gbt_forest_view *forest,

@@ -23,7 +23,7 @@ struct gbt_text_index {
 };
 typedef struct gbt_text_index text_index;
 
-static uint64_t text_hash(uint64_t salt, const char *s) {
+uint64_t gbt_text_hash(uint64_t salt, const char *s) {
   size_t n = strlen(s);
   uint64_t h = salt ^ n;
   for (; n >= 8; n -= 8, s += 8) {
@@ -49,7 +49,7 @@ static gbt_status index_new(const gbt_mem *mem, const char *const *text, int32_t
 
 /* The position of the text, or -1; *at: the bucket where the search ended. */
 static int32_t index_find(const text_index *index, const char *s, uint64_t *at) {
-  uint64_t i = text_hash(index->salt, s) & index->mask;
+  uint64_t i = gbt_text_hash(index->salt, s) & index->mask;
   for (; index->bucket[i] != 0; i = (i + 1) & index->mask) {
     uint32_t pos = index->bucket[i] - 1;
     if (strcmp(index->text[pos], s) != 0) continue;

@@ -42,6 +42,9 @@ typedef struct gbt_schema_block {
 gbt_status gbt_schema_alloc(const gbt_mem *mem, gbt_schema_room room, gbt_schema_block *out,
                             gbt_error *err) GBT_MUST_CHECK;
 
+/* A hash of the text: the same for the same salt and text. */
+uint64_t gbt_text_hash(uint64_t salt, const char *text);
+
 /* For every text of `from` its position among `to`, or -1. out: n_from ints. Hashed: linear in both. */
 gbt_status gbt_match_texts(const gbt_mem *mem, const char *const *from, int32_t n_from, const char *const *to,
                            int32_t n_to, int32_t *out, gbt_error *err) GBT_MUST_CHECK;

@@ -141,9 +141,10 @@ static gbt_status map_few(gbt_ctx *ctx, int thread, const gbt_column *col, const
   return GBT_OK;
 }
 
-/* Whether a row's level is sooner looked up than all levels are matched. */
+/* Whether a row's level is sooner looked up than all levels are matched. Columns of sources may have no values now. */
 static int few_rows(const gbt_binding *binding, const gbt_column *col) {
-  return binding->schema->level_index != NULL && col->rows == NULL && binding->table->n_rows < col->n_levels / 4;
+  return binding->schema->level_index != NULL && col->rows == NULL && col->values != NULL &&
+         binding->table->n_rows < col->n_levels / 4;
 }
 
 /* Columns with levels: their code maps, and with GBT_UNSEEN_ERROR the first entry with an unseen level. */

@@ -96,7 +96,8 @@ done:
 
 typedef struct cuts_job {
   gbti_job job;
-  const gbt_table *table;
+  gbti_feed *feed;
+  const gbt_table *table; /* the feed's */
   const uint64_t *weight;
   uint64_t total_weight;
   int32_t max_bin, per_task;
@@ -217,7 +218,7 @@ static gbt_status cut_feature(cuts_job *cj, int32_t feat, int thread, gbt_error 
 
 static gbt_status offload_features(gbt_ctx *ctx, cuts_job *cj, gbt_error *err) {
   gbt_offload *o = cj->offload;
-  for (int32_t i = 0; i < cj->schema->n_features; i++) {
+  for (int32_t i = cj->beg; i < cj->end; i++) {
     gbt_feature_cuts *f = &cj->feat[i];
     if (!is_offloaded(cj, i)) continue;
     GBT_TRY(gbt_ctx_poll(ctx, err));
@@ -233,11 +234,18 @@ static gbt_status offload_features(gbt_ctx *ctx, cuts_job *cj, gbt_error *err) {
   return GBT_OK;
 }
 
+/* The rows of a column's levels, as far as they have been counted. */
+static const gbti_tally *known_tally(const cuts_job *cj, int32_t c) {
+  int counted = cj->feed->found != NULL && cj->table->cols[c].type == GBT_CATEGORICAL;
+  return counted ? &cj->feed->found[c].tally : NULL;
+}
+
 static gbt_status level_column(cuts_job *cj, int32_t c, int thread, gbt_error *err) {
   const gbt_column *col = &cj->table->cols[c];
   if (col->type == GBT_NUMERIC) return GBT_OK;
   if (col->type == GBT_CATEGORICAL && !gbt_comm_alone(cj->job.ctx)) return GBT_OK; /* see gather_levels */
-  return gbti_levels_build(&cj->job.ctx->mem, cj->table, col, &cj->job, thread, &cj->levels[c], err);
+  return gbti_levels_build(&cj->job.ctx->mem, cj->table, col, known_tally(cj, c), &cj->job, thread, &cj->levels[c],
+                           err);
 }
 
 typedef gbt_status item_fn(cuts_job *cj, int32_t i, int thread, gbt_error *err);
@@ -255,6 +263,46 @@ static void for_each(cuts_job *cj, int64_t task, int thread, item_fn *fn) {
 
 static void level_task(void *arg, int64_t task, int thread) { for_each(arg, task, thread, level_column); }
 static void cut_task(void *arg, int64_t task, int thread) { for_each(arg, task, thread, cut_feature); }
+
+static int64_t n_tasks(const cuts_job *cj) {
+  GBT_ASSERT(cj->per_task > 0);
+  return (cj->end - cj->beg + cj->per_task - 1) / cj->per_task;
+}
+
+/* Gets the columns of features from cj->beg on, as many as may be in memory together, but none from `most` on; cj->end
+ * is behind them. */
+static gbt_status fetch_some(cuts_job *cj, int32_t most, gbt_error *err) {
+  gbti_feed *feed = cj->feed;
+  const gbt_mem *mem = &cj->job.ctx->mem;
+  int32_t *cols, n = 0;
+  size_t bytes = 0;
+  cj->end = most;
+  if (feed->in_memory) return GBT_OK;
+  GBT_TRY(gbt_mem_array(mem, (size_t)(most - cj->beg), sizeof *cols, &cols, err));
+  for (int32_t f = cj->beg; f < cj->end; f++) {
+    if (by_levels(cj, f)) continue;
+    size_t more = gbti_feed_column_bytes(feed, cj->schema->feat[f].col);
+    if (n > 0 && bytes + more > feed->fetch_bytes) {
+      cj->end = f;
+      break;
+    }
+    bytes += more;
+    cols[n++] = cj->schema->feat[f].col;
+  }
+  gbt_status status = gbti_feed_fetch(feed, cols, n, err);
+  gbt_mem_free(mem, cols);
+  return status;
+}
+
+static gbt_status cut_alone(gbt_ctx *ctx, cuts_job *cj, gbt_error *err) {
+  const int32_t n = cj->schema->n_features;
+  for (cj->beg = 0; cj->beg < n; cj->beg = cj->end) {
+    GBT_TRY(fetch_some(cj, n, err));
+    GBT_TRY(gbti_job_run(&cj->job, n_tasks(cj), cut_task, cj, err));
+    GBT_TRY(offload_features(ctx, cj, err));
+  }
+  return GBT_OK;
+}
 
 /* ---- with ranks ---- */
 
@@ -300,9 +348,9 @@ static gbt_status cut_shared(gbt_ctx *ctx, cuts_job *cj, gbt_error *err) {
   cj->per_task = 1;
   GBT_TRY_GOTO(gbt_mem_zeros(&ctx->mem, (size_t)step, sizeof *cj->runs, &cj->runs, err), done);
   GBT_TRY_GOTO(gbt_mem_zeros(&ctx->mem, (size_t)n, 2 * sizeof *cj->filled, &cj->filled, err), done);
-  for (cj->beg = 0; cj->beg < n && status == GBT_OK; cj->beg += step) {
-    cj->end = n - cj->beg < step ? n : cj->beg + step;
-    status = cut_some(ctx, cj, err);
+  for (cj->beg = 0; cj->beg < n && status == GBT_OK; cj->beg = cj->end) {
+    status = fetch_some(cj, n - cj->beg < step ? n : cj->beg + step, err);
+    if (status == GBT_OK) status = cut_some(ctx, cj, err);
     for (int32_t i = 0; i < step; i++) gbti_runs_free(&ctx->mem, &cj->runs[i]);
   }
   if (status != GBT_OK) goto done;
@@ -320,7 +368,7 @@ static gbt_status gather_levels(gbt_ctx *ctx, cuts_job *cj, gbt_error *err) {
     const gbt_column *col = &cj->table->cols[c];
     if (col->type != GBT_CATEGORICAL) continue;
     gbti_levels *levels = &cj->levels[c];
-    GBT_TRY(gbti_levels_gather(ctx, cj->table, col, &cj->job, cj->share, levels, err));
+    GBT_TRY(gbti_levels_gather(ctx, cj->table, col, known_tally(cj, c), &cj->job, cj->share, levels, err));
     if (col->derive != 0) GBT_TRY(gbti_code_map(ctx, 0, col, levels->text, levels->n, &levels->map, err));
   }
   return GBT_OK;
@@ -366,8 +414,6 @@ done:
   return status;
 }
 
-static int64_t n_tasks(const cuts_job *cj) { return (cj->end - cj->beg + cj->per_task - 1) / cj->per_task; }
-
 /* Fills cuts->schema and cuts->feat. */
 static gbt_status make_cuts(gbt_ctx *ctx, cuts_job *cj, gbt_cuts *cuts, gbt_error *err) {
   gbt_status status = GBT_OK;
@@ -379,15 +425,11 @@ static gbt_status make_cuts(gbt_ctx *ctx, cuts_job *cj, gbt_cuts *cuts, gbt_erro
   GBT_TRY_GOTO(recount(ctx, cj, err), done);
   GBT_TRY_GOTO(make_schema(ctx, cj, &cuts->schema, err), done);
   cj->schema = cuts->schema;
-  cj->end = cuts->n_features = cj->schema->n_features;
+  cuts->n_features = cj->schema->n_features;
   GBT_TRY_GOTO(gbt_mem_zeros(&ctx->mem, (size_t)cuts->n_features, sizeof *cuts->feat, &cuts->feat, err), done);
   cj->feat = cuts->feat;
-  if (!gbt_comm_alone(ctx)) {
-    GBT_TRY_GOTO(cut_shared(ctx, cj, err), done);
-    goto done;
-  }
-  GBT_TRY_GOTO(gbti_job_run(&cj->job, n_tasks(cj), cut_task, cj, err), done);
-  GBT_TRY_GOTO(offload_features(ctx, cj, err), done);
+  status = gbt_comm_alone(ctx) ? cut_alone(ctx, cj, err) : cut_shared(ctx, cj, err);
+  gbti_feed_drop(cj->feed);
 done:
   for (size_t c = 0; c < n; c++) gbti_levels_free(&ctx->mem, &cj->levels[c]);
   gbt_mem_free(&ctx->mem, cj->levels);
@@ -396,7 +438,11 @@ done:
 
 gbt_status gbt_cuts_build(gbt_ctx *ctx, const gbt_table *table, const double *weight, int32_t max_bin, gbt_cuts **out,
                           gbt_error *err) {
-  gbt_status status = gbti_cuts_build(ctx, table, weight, max_bin, NULL, out, err);
+  gbti_feed feed;
+  *out = NULL;
+  gbt_status status = gbti_feed_open(ctx, table, NULL, GBTI_FETCH_BYTES, &feed, err);
+  if (status == GBT_OK) status = gbti_cuts_build(ctx, &feed, weight, max_bin, NULL, out, err);
+  gbti_feed_close(&feed);
   status = gbt_comm_agree(ctx, status, err);
   if (status == GBT_OK) return GBT_OK;
   gbt_cuts_unref(*out); /* another rank failed */
@@ -404,32 +450,19 @@ gbt_status gbt_cuts_build(gbt_ctx *ctx, const gbt_table *table, const double *we
   return status;
 }
 
-/* Of this rank's table and those of the others: where its rows stand, and whether rows have weights. */
-static gbt_status look_around(gbt_ctx *ctx, gbt_table *table, const double *weight, int32_t max_bin, gbt_share *share,
-                              int *weighted, gbt_error *err) {
-  GBT_TRY(gbt_comm_share(ctx, table->n_rows, share, err));
-  if (!gbt_comm_alone(ctx)) table->rows_before = share->beg;
-  if (share->all > (int64_t)UINT32_MAX - 1)
-    return gbt_fail(err, GBT_E_DATA, "the data have %lld rows; up to %lld can be used", (long long)share->all,
-                    (long long)UINT32_MAX - 1);
-  GBT_TRY(gbt_table_check(ctx, table, err));
-  return gbti_ranks_match(ctx, table, weight, max_bin, weighted, err);
-}
-
-gbt_status gbti_cuts_build(gbt_ctx *ctx, const gbt_table *host_table, const double *weight, int32_t max_bin,
-                           gbt_offload *offload, gbt_cuts **out, gbt_error *err) {
+gbt_status gbti_cuts_build(gbt_ctx *ctx, gbti_feed *feed, const double *weight, int32_t max_bin, gbt_offload *offload,
+                           gbt_cuts **out, gbt_error *err) {
   gbt_status status = GBT_OK;
   gbt_cuts *cuts = NULL;
   uint64_t *whole = NULL;
-  gbt_table own = *host_table;
-  const gbt_table *table = &own;
-  cuts_job cj = {.table = table, .max_bin = max_bin, .offload = offload};
+  const gbt_table *table = &feed->table;
+  cuts_job cj = {.feed = feed, .table = table, .share = feed->share, .max_bin = max_bin, .offload = offload};
   int weighted;
   *out = NULL;
   if (max_bin < 2 || max_bin > GBT_MAX_BINS)
     return gbt_fail_on(err, GBT_E_ARG, "max_bin", "`max_bin` is %d; give a number from 2 to %d", (int)max_bin,
                        GBT_MAX_BINS);
-  GBT_TRY(look_around(ctx, &own, weight, max_bin, &cj.share, &weighted, err));
+  GBT_TRY(gbti_ranks_match(ctx, table, weight, max_bin, &weighted, err));
   if (table->n_cols == 0) return gbt_fail(err, GBT_E_DATA, "the data have no columns to learn from");
   gbti_job_start(&cj.job, ctx);
   cj.per_task = gbti_cols_per_task(table->n_rows);

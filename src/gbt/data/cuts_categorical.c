@@ -109,30 +109,38 @@ static gbt_status order_categorical(const gbt_mem *mem, const gbt_table *table, 
   return status;
 }
 
-gbt_status gbti_levels_build(const gbt_mem *mem, const gbt_table *table, const gbt_column *col, gbti_job *job,
-                             int thread, gbti_levels *out, gbt_error *err) {
+static void list_ordinal(const gbt_column *col, const gbti_tally *t, gbti_levels *out) {
+  for (int32_t i = 0; i < col->n_levels; i++) {
+    if (t->twin[i] != i) continue;
+    out->map[i + 1] = out->n;
+    out->text[out->n++] = col->levels[i];
+  }
+}
+
+gbt_status gbti_levels_build(const gbt_mem *mem, const gbt_table *table, const gbt_column *col,
+                             const gbti_tally *tally, gbti_job *job, int thread, gbti_levels *out, gbt_error *err) {
   gbt_status status = GBT_OK;
-  gbti_tally t = {NULL, NULL, NULL, 0};
+  gbti_tally own = {NULL, NULL, NULL, 0};
   memset(out, 0, sizeof *out);
   GBT_TRY_GOTO(gbt_mem_array(mem, (size_t)col->n_levels, sizeof *out->text, &out->text, err), done);
   GBT_TRY_GOTO(gbt_mem_array(mem, (size_t)col->n_levels + 1, sizeof *out->map, &out->map, err), done);
   GBT_TRY_GOTO(gbt_mem_zeros(mem, (size_t)col->n_levels, sizeof *out->count, &out->count, err), done);
   for (int32_t c = 0; c <= col->n_levels; c++) out->map[c] = GBTI_CODE_MISSING;
-  if (col->type == GBT_CATEGORICAL) {
-    GBT_TRY_GOTO(gbti_tally_make(mem, table, col, job, thread, &t, err), done);
-    GBT_TRY_GOTO(order_categorical(mem, table, col, &t, out, err), done);
-  } else {
-    GBT_TRY_GOTO(find_twins(job->ctx, thread, col, &t.twin, err), done);
-    for (int32_t i = 0; i < col->n_levels; i++) {
-      if (t.twin[i] != i) continue;
-      out->map[i + 1] = out->n;
-      out->text[out->n++] = col->levels[i];
-    }
+  if (tally == NULL) {
+    if (col->type == GBT_CATEGORICAL)
+      GBT_TRY_GOTO(gbti_tally_make(mem, table, col, job, thread, &own, err), done);
+    else
+      GBT_TRY_GOTO(find_twins(job->ctx, thread, col, &own.twin, err), done);
+    tally = &own;
   }
+  if (col->type == GBT_CATEGORICAL)
+    GBT_TRY_GOTO(order_categorical(mem, table, col, tally, out, err), done);
+  else
+    list_ordinal(col, tally, out);
   for (int32_t i = 0; i < col->n_levels; i++)
-    if (t.twin[i] >= 0) out->map[i + 1] = out->map[t.twin[i] + 1];
+    if (tally->twin[i] >= 0) out->map[i + 1] = out->map[tally->twin[i] + 1];
 done:
-  gbti_tally_free(mem, &t);
+  gbti_tally_free(mem, &own);
   if (status != GBT_OK) gbti_levels_free(mem, out);
   return status;
 }

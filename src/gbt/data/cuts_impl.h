@@ -13,6 +13,7 @@
 #include "column.h"
 #include "cut_order.h"
 #include "cuts.h"
+#include "feed.h"
 #include "job.h"
 #include "offload.h"
 
@@ -90,8 +91,10 @@ typedef struct gbti_levels {
   char *block; /* owned: texts of other ranks, or NULL */
 } gbti_levels;
 
-gbt_status gbti_levels_build(const gbt_mem *mem, const gbt_table *table, const gbt_column *col, gbti_job *job,
-                             int thread, gbti_levels *out, gbt_error *err) GBT_MUST_CHECK;
+/* tally: of a categorical column when it is known already; NULL: made here. */
+gbt_status gbti_levels_build(const gbt_mem *mem, const gbt_table *table, const gbt_column *col,
+                             const gbti_tally *tally, gbti_job *job, int thread, gbti_levels *out,
+                             gbt_error *err) GBT_MUST_CHECK;
 void gbti_levels_free(const gbt_mem *mem, gbti_levels *levels);
 
 /* Fails unless all ranks have the same counts of the columns whose levels are counted. Collective. */
@@ -102,13 +105,6 @@ gbt_status gbti_counts_match(gbt_ctx *ctx, const gbt_table *table, const gbti_le
 gbt_status gbti_levels_recount(gbt_ctx *ctx, const gbt_column *col, const gbt_schema *schema, gbti_levels *levels,
                                gbt_error *err) GBT_MUST_CHECK;
 
-/* Rows of every level of a categorical column; codes with one text are one level, that of the lowest of them. */
-typedef struct gbti_tally {
-  int32_t *twin;           /* n_levels: the first level with the same text; -1: none */
-  uint32_t *count, *first; /* n_levels + 1, by code: rows, and the first of them */
-  int64_t n_given;         /* rows that have a level */
-} gbti_tally;
-
 gbt_status gbti_tally_make(const gbt_mem *mem, const gbt_table *table, const gbt_column *col, gbti_job *job,
                            int thread, gbti_tally *out, gbt_error *err) GBT_MUST_CHECK;
 void gbti_tally_free(const gbt_mem *mem, gbti_tally *tally);
@@ -118,8 +114,8 @@ void gbti_tally_free(const gbt_mem *mem, gbti_tally *tally);
 gbt_status gbti_order_levels(const gbt_mem *mem, int32_t n, const uint32_t *count, const uint32_t *first,
                              uint32_t *order, int32_t *n_found, gbt_error *err) GBT_MUST_CHECK;
 
-/* The levels of a categorical column over all ranks; no map is made. Collective. */
-gbt_status gbti_levels_gather(gbt_ctx *ctx, const gbt_table *table, const gbt_column *col, gbti_job *job,
-                              gbt_share share, gbti_levels *out, gbt_error *err) GBT_MUST_CHECK;
+/* The levels of a categorical column over all ranks; no map is made. tally: see gbti_levels_build. Collective. */
+gbt_status gbti_levels_gather(gbt_ctx *ctx, const gbt_table *table, const gbt_column *col, const gbti_tally *tally,
+                              gbti_job *job, gbt_share share, gbti_levels *out, gbt_error *err) GBT_MUST_CHECK;
 
 #endif

@@ -348,19 +348,23 @@ done:
   return status;
 }
 
-gbt_status gbti_levels_gather(gbt_ctx *ctx, const gbt_table *table, const gbt_column *col, gbti_job *job,
-                              gbt_share share, gbti_levels *out, gbt_error *err) {
+gbt_status gbti_levels_gather(gbt_ctx *ctx, const gbt_table *table, const gbt_column *col, const gbti_tally *tally,
+                              gbti_job *job, gbt_share share, gbti_levels *out, gbt_error *err) {
   gbt_status status = GBT_OK;
-  gbti_tally t = {NULL, NULL, NULL, 0};
+  gbti_tally own = {NULL, NULL, NULL, 0};
   texts mine = {NULL, NULL, 0, 0}, all = mine;
   memset(out, 0, sizeof *out);
-  GBT_TRY_GOTO(gbti_tally_make(&ctx->mem, table, col, job, 0, &t, err), done);
-  GBT_TRY_GOTO(list_texts(&ctx->mem, col, &t, share.beg, &mine, err), done);
+  if (tally == NULL) {
+    GBT_TRY_GOTO(gbti_tally_make(&ctx->mem, table, col, job, 0, &own, err), done);
+    tally = &own;
+  }
+  int64_t n_given = tally->n_given;
+  GBT_TRY_GOTO(list_texts(&ctx->mem, col, tally, share.beg, &mine, err), done);
   GBT_TRY_GOTO(gather_texts(ctx, &mine, &all, err), done);
-  GBT_TRY_GOTO(gbt_comm_sum_i64(ctx, &t.n_given, 1, err), done);
-  GBT_TRY_GOTO(take_texts(ctx, &all, t.n_given, share.all, out, err), done);
+  GBT_TRY_GOTO(gbt_comm_sum_i64(ctx, &n_given, 1, err), done);
+  GBT_TRY_GOTO(take_texts(ctx, &all, n_given, share.all, out, err), done);
 done:
-  gbti_tally_free(&ctx->mem, &t);
+  gbti_tally_free(&ctx->mem, &own);
   gbt_mem_free(&ctx->mem, mine.number);
   gbt_mem_free(&ctx->mem, mine.text);
   gbt_mem_free(&ctx->mem, all.number);

@@ -1,77 +1,8 @@
-/* Data sets: a table once binned, and the numbers that belong to its rows. */
+/* Data sets: what is known of them, and the numbers that belong to their rows. */
 #include "dataset_impl.h"
 
 #include <math.h>
 #include <string.h>
-
-#include "../base/comm.h"
-#include "page_impl.h"
-
-gbt_status gbt_dataset_new(gbt_ctx *ctx, const gbt_table *table, gbt_cuts *cuts, const double *weight, int32_t max_bin,
-                           int32_t page_rows, gbt_unseen unseen, gbt_dataset **out, gbt_error *err) {
-  return gbt_dataset_new_on(ctx, NULL, table, cuts, weight, max_bin, page_rows, unseen, out, err);
-}
-
-static gbt_status make_pages(gbt_ctx *ctx, gbt_offload *help, const gbt_binding *binding, const gbt_cuts *cuts,
-                             int32_t page_rows, int own_cuts, gbt_page_store **out, gbt_error *err) {
-  int alone = gbt_comm_alone(ctx); /* bundles depend on the rows, and histograms of all ranks need one layout */
-  gbti_page_how how = {.own_cuts = own_cuts && alone, .unbundled = !alone, .offload = help};
-  return gbti_pages_build(ctx, binding, cuts, page_rows, how, out, err);
-}
-
-static gbt_status make_set(gbt_ctx *ctx, gbt_offload *help, const gbt_table *host_table, gbt_cuts *cuts,
-                           const double *weight, int32_t max_bin, int32_t page_rows, gbt_unseen unseen,
-                           gbt_dataset **out, gbt_error *err) {
-  gbt_status status = GBT_OK;
-  gbt_dataset *ds;
-  gbt_binding *binding = NULL;
-  gbt_table own = *host_table;
-  const gbt_table *table = &own;
-  gbt_share share;
-  int own_cuts = cuts == NULL;
-  if (help != NULL && !gbt_comm_alone(ctx)) return gbt_refuse_ranks(err);
-  GBT_TRY(gbt_comm_share(ctx, table->n_rows, &share, err));
-  if (!gbt_comm_alone(ctx)) own.rows_before = share.beg;
-  GBT_TRY(gbt_mem_zeros(&ctx->mem, 1, sizeof *ds, &ds, err));
-  ds->refs = 1;
-  ds->mem = ctx->mem;
-  ds->rows.n = table->n_rows;
-  ds->rows.before = share.beg;
-  ds->all_rows = share.all;
-  if (cuts != NULL) {
-    ds->cuts = gbt_cuts_ref(cuts);
-    GBT_TRY_GOTO(gbt_table_check(ctx, table, err), done);
-  } else {
-    GBT_TRY_GOTO(gbti_cuts_build(ctx, table, weight, max_bin, help, &ds->cuts, err), done);
-    unseen = GBT_UNSEEN_MISSING; /* levels too rare for a bin, in the very table the bins are made from */
-  }
-  GBT_TRY_GOTO(gbti_binding_new(ctx, table, ds->cuts->schema, unseen, &binding, err), done);
-  GBT_TRY_GOTO(make_pages(ctx, help, binding, ds->cuts, page_rows, own_cuts, &ds->pages, err), done);
-done:
-  gbt_binding_free(binding);
-  if (status == GBT_OK)
-    *out = ds;
-  else
-    gbt_dataset_unref(ds);
-  return status;
-}
-
-gbt_status gbt_dataset_new_on(gbt_ctx *ctx, gbt_offload *help, const gbt_table *table, gbt_cuts *cuts,
-                              const double *weight, int32_t max_bin, int32_t page_rows, gbt_unseen unseen,
-                              gbt_dataset **out, gbt_error *err) {
-  *out = NULL;
-  gbt_status status = make_set(ctx, help, table, cuts, weight, max_bin, page_rows, unseen, out, err);
-  status = gbt_comm_agree(ctx, status, err);
-  if (status == GBT_OK) return GBT_OK;
-  gbt_dataset_unref(*out); /* another rank failed */
-  *out = NULL;
-  return status;
-}
-
-gbt_status gbt_dataset_make(gbt_ctx *ctx, const gbt_dataset_spec *spec, gbt_dataset **out, gbt_error *err) {
-  gbt_cuts *cuts = spec->reference != NULL ? spec->reference->cuts : NULL;
-  return gbt_dataset_new(ctx, spec->table, cuts, spec->weight, spec->max_bin, spec->page_rows, spec->unseen, out, err);
-}
 
 gbt_dataset_info gbt_dataset_about(const gbt_dataset *ds) {
   return (gbt_dataset_info){.n_rows = ds->rows.n,

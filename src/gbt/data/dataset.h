@@ -3,24 +3,36 @@
 #define GBT_DATA_DATASET_H
 
 #include "../base/rows.h"
+#include "source.h"
 #include "table.h"
 
 /* Counted by references; the count is changed by the thread that enters the engine alone. */
 typedef struct gbt_dataset gbt_dataset;
 
+typedef struct gbt_offload gbt_offload; /* the help of a device: gbt_device_help (backend/device.h) */
+
 /* What a data set is made from. Everything is borrowed for the call, but the reference's cuts, which are shared. */
 typedef struct gbt_dataset_spec {
-  const gbt_table *table;
+  const gbt_table *table;       /* in memory as a whole; or NULL, and then: */
+  const gbt_source *source;     /* yields it in chunks */
+  size_t source_bytes;          /* columns of a source's chunks that may be in memory at once, in bytes; one column
+                                   always may. 0: 256 MB. Fewer cost more passes. Never shows in a model */
   const gbt_dataset *reference; /* its cuts and levels are used (validation data); NULL: cuts are made of this table */
-  const double *weight;         /* n_rows finite numbers of 0 or more, which count when cuts are made; or NULL */
+  const double *weight;         /* n_rows finite numbers of 0 or more, which count when cuts are made; or NULL. A source
+                                   must then know n_rows */
+  gbt_offload *help;            /* of a device, with cuts and bins; NULL: none. One rank only */
   int32_t max_bin;              /* most bins of a number, 2 to 65535; only without a reference */
   int32_t page_rows;            /* rows of a page of bins; 0: the default. Never shows in a model */
   gbt_unseen unseen;            /* with a reference: what levels are that it does not have */
 } gbt_dataset_spec;
 
-/* Cuts and bins of a table; weight is not kept. Columns and levels are matched to those of the reference by text.
- * GBT_E_DATA names column and row (from 1), GBT_E_ARG a number out of range. Free by gbt_dataset_unref.
- * gbt_device_dataset (backend/device.h): the same with the help of a device. */
+/* Cuts and bins of a table; weight is not kept. Columns and levels are matched to those of the reference by text. The
+ * data set is the same to the byte whether the rows come as a table or in chunks, with the help of a device or without.
+ * GBT_E_DATA names column and row (from 1), and the chunk where chunks differ; GBT_E_ARG a number out of range; a
+ * source's own failures come through. Free by gbt_dataset_unref.
+ *
+ * Ranks: table, source and weight are this rank's share of the rows, which may have none; cuts are those of all shares.
+ * Collective. */
 gbt_status gbt_dataset_make(gbt_ctx *ctx, const gbt_dataset_spec *spec, gbt_dataset **out,
                             gbt_error *err) GBT_MUST_CHECK;
 

@@ -17,27 +17,48 @@ static int32_t block_rows(const gbt_layout *layout) {
   return layout->n_strips < layout->n_groups ? BLOCK_ROWS / 2 : BLOCK_ROWS;
 }
 
-int64_t gbti_n_row_blocks(const gbti_pages *pages, int32_t block_rows) {
+/* Blocks are numbered page by page; those that a range begins and ends in may be cut off. */
+static int64_t block_of(const gbti_pages *pages, int32_t block_rows, int64_t row) {
   GBT_ASSERT(block_rows > 0 && pages->info.page_rows > 0);
-  if (pages->info.n_pages == 0) return 0;
   int64_t a_page = ((int64_t)pages->info.page_rows + block_rows - 1) / block_rows;
-  int64_t last = ((int64_t)pages->page[pages->info.n_pages - 1].n_rows + block_rows - 1) / block_rows;
-  return a_page * (pages->info.n_pages - 1) + last;
+  return row / pages->info.page_rows * a_page + row % pages->info.page_rows / block_rows;
 }
 
-gbti_row_block gbti_row_block_at(const gbti_pages *pages, int32_t block_rows, int64_t block) {
-  int64_t a_page = ((int64_t)pages->info.page_rows + block_rows - 1) / block_rows;
-  gbti_row_block b = {(int32_t)(block / a_page), (int32_t)(block % a_page * block_rows), 0};
-  int32_t left = pages->page[b.page].n_rows - b.beg;
-  b.n_rows = left < block_rows ? left : block_rows;
-  return b;
+int64_t gbti_n_row_blocks(const gbti_pages *pages, gbti_row_range range, int32_t block_rows) {
+  if (range.beg == range.end) return 0;
+  return block_of(pages, block_rows, range.end - 1) - block_of(pages, block_rows, range.beg) + 1;
 }
+
+gbti_row_block gbti_row_block_at(const gbti_pages *pages, gbti_row_range range, int32_t block_rows, int64_t block) {
+  int64_t a_page = ((int64_t)pages->info.page_rows + block_rows - 1) / block_rows;
+  int64_t number = block_of(pages, block_rows, range.beg) + block;
+  const int32_t p = (int32_t)(number / a_page);
+  const gbt_page *page = &pages->page[p];
+  int64_t beg = page->row_beg + number % a_page * block_rows, end = page->row_beg + page->n_rows;
+  if (end > beg + block_rows) end = beg + block_rows;
+  if (end > range.end) end = range.end;
+  if (beg < range.beg) beg = range.beg;
+  GBT_ASSERT(beg < end);
+  return (gbti_row_block){p, (int32_t)(beg - page->row_beg), (int32_t)(end - beg)};
+}
+
+/* Pages of a feed, on their way. */
+typedef struct builder {
+  gbt_ctx *ctx;
+  const gbti_feed *feed;
+  const gbt_cuts *cuts;
+  gbti_page_how how;
+  gbti_pages pages;
+  gbti_unseen_list *unseen; /* by feature */
+  uint64_t *checksum;       /* by column of the schema; NULL in memory */
+} builder;
 
 typedef struct bin_job {
   gbti_job job;
-  const gbt_binding *binding;
+  const gbt_binding *binding, *all; /* of the rows in work; of all rows */
   const gbt_cuts *cuts;
-  gbti_pages *pages;
+  const gbti_pages *pages;
+  gbti_row_range range; /* the rows in work */
   int own_cuts;
   int binned; /* features with a column of their own are done, and the strips they are in are filled with zeros */
 } bin_job;
@@ -85,7 +106,8 @@ static void put_codes(void *arg, const int32_t *row, const int32_t *code, int32_
 static int put_entries(const bin_job *b, const member *m, int32_t feat, int64_t row, int32_t n_rows) {
   gbti_column_reader in = gbti_column_reader_of(b->binding, feat);
   const int32_t *rows = in.col->rows;
-  if (!b->own_cuts || m->place->n_slots != 1 || rows == NULL || in.n_entries != b->cuts->feat[feat].n_filled) return 0;
+  if (!b->own_cuts || m->place->n_slots != 1 || rows == NULL) return 0;
+  if (gbt_binding_column(b->all, feat)->n_entries != b->cuts->feat[feat].n_filled) return 0;
   if (!gbti_absent_is_zero(b->binding, b->cuts, feat)) return 0;
   for (int64_t e = gbti_find_entry(&in, row, -1); e < in.n_entries && rows[e] < row + n_rows; e++) {
     size_t at = (size_t)(rows[e] - row) * (size_t)m->stride;
@@ -131,9 +153,9 @@ static void bin_task(void *arg, int64_t task, int thread) {
   bin_job *b = arg;
   const gbt_layout *layout = &b->pages->info.layout;
   int32_t strip = (int32_t)(task % layout->n_strips);
-  gbti_row_block block = gbti_row_block_at(b->pages, block_rows(layout), task / layout->n_strips);
+  gbti_row_block block = gbti_row_block_at(b->pages, b->range, block_rows(layout), task / layout->n_strips);
   const gbt_page *page = &b->pages->page[block.page];
-  int64_t row = page->row_beg + block.beg;
+  int64_t row = page->row_beg + block.beg - b->range.beg;
   size_t row_bytes = gbti_row_bytes(&layout->group[layout->strip_beg[strip]]), skip = (size_t)block.beg * row_bytes;
   int zeroed = b->binned && has_feature(layout, strip);
   if (!zeroed && wants_zeros(layout, strip))
@@ -165,39 +187,86 @@ static gbt_status add_groups(gbti_pages *pages, gbt_page *page, gbt_error *err) 
   return GBT_OK;
 }
 
-/* The pages with room for their dense groups. */
-static gbt_status add_pages(gbti_pages *pages, gbt_error *err) {
+/* The pages; their memory comes with their first row. */
+static gbt_status list_pages(gbti_pages *pages, gbt_error *err) {
   gbti_page_info *info = &pages->info;
   int64_t n_pages = (info->n_rows + info->page_rows - 1) / info->page_rows;
   if (n_pages > INT32_MAX)
     return gbt_fail_on(err, GBT_E_ARG, "page_rows", "`page_rows` is %d, too small for %lld rows", (int)info->page_rows,
                        (long long)info->n_rows);
   GBT_TRY(gbt_mem_zeros(&pages->mem, (size_t)n_pages, sizeof *pages->page, &pages->page, err));
+  GBT_TRY(gbt_mem_zeros(&pages->mem, (size_t)n_pages, sizeof *pages->slot_room, &pages->slot_room, err));
   info->n_pages = (int32_t)n_pages;
   for (int32_t p = 0; p < info->n_pages; p++) {
     gbt_page *page = &pages->page[p];
     page->row_beg = (int64_t)p * info->page_rows;
     int64_t left = info->n_rows - page->row_beg;
     page->n_rows = left < info->page_rows ? (int32_t)left : info->page_rows;
-    GBT_TRY(add_groups(pages, page, err));
   }
   return GBT_OK;
 }
 
-static gbt_status bin_dense(gbt_ctx *ctx, const gbt_binding *binding, const gbt_cuts *cuts, gbti_page_how how,
-                            gbti_pages *pages, gbt_error *err) {
-  bin_job b = {.binding = binding, .cuts = cuts, .pages = pages, .own_cuts = how.own_cuts};
-  gbti_job_start(&b.job, ctx);
-  if (how.offload != NULL) GBT_TRY(how.offload->bin(how.offload, ctx, binding, cuts, pages, &b.binned, err));
-  if (b.binned && pages->info.layout.n_bundles == 0) return GBT_OK;
-  int64_t n_blocks = gbti_n_row_blocks(pages, block_rows(&pages->info.layout));
-  return gbti_job_run(&b.job, n_blocks * pages->info.layout.n_strips, bin_task, &b, err);
+/* Room for the rows of a range, where a chunk before has not made it. */
+static gbt_status add_room(gbti_pages *pages, gbti_row_range range, gbt_error *err) {
+  if (range.beg == range.end) return GBT_OK;
+  const int64_t last = (range.end - 1) / pages->info.page_rows;
+  for (int64_t p = range.beg / pages->info.page_rows; p <= last; p++) {
+    gbt_page *page = &pages->page[p];
+    if (page->strip != NULL) continue;
+    GBT_TRY(add_groups(pages, page, err));
+    if (pages->info.layout.n_sparse > 0) GBT_TRY(gbti_sparse_room(pages, page, err));
+  }
+  return GBT_OK;
+}
+
+static gbt_status bin_dense(const builder *b, const gbt_binding *binding, gbti_row_range range, gbt_error *err) {
+  const gbt_layout *layout = &b->pages.info.layout;
+  gbt_offload *offload = b->how.offload;
+  bin_job job = {.binding = binding,
+                 .all = b->feed->binding,
+                 .cuts = b->cuts,
+                 .pages = &b->pages,
+                 .range = range,
+                 .own_cuts = b->how.own_cuts};
+  gbti_job_start(&job.job, b->ctx);
+  if (offload != NULL && range.beg < range.end)
+    GBT_TRY(offload->bin(offload, b->ctx, binding, b->cuts, &b->pages, range, &job.binned, err));
+  if (job.binned && layout->n_bundles == 0) return GBT_OK;
+  int64_t n_blocks = gbti_n_row_blocks(&b->pages, range, block_rows(layout));
+  return gbti_job_run(&job.job, n_blocks * layout->n_strips, bin_task, &job, err);
+}
+
+/* The rows of a chunk to their pages. */
+static gbt_status build_chunk(void *arg, gbti_feed *feed, const gbt_binding *chunk, int64_t beg, gbt_error *err) {
+  builder *b = arg;
+  const gbti_row_range range = {beg, beg + chunk->table->n_rows};
+  GBT_TRY(add_room(&b->pages, range, err));
+  GBT_TRY(bin_dense(b, chunk, range, err));
+  if (b->pages.info.layout.n_sparse > 0)
+    GBT_TRY(gbti_fill_sparse(b->ctx, chunk, b->cuts, &b->pages, range, err));
+  GBT_TRY(gbti_list_unseen(b->ctx, chunk, beg, b->unseen, err));
+  if (b->checksum == NULL) return GBT_OK;
+  return gbti_checksum_add(feed, chunk->table, beg, b->feed->binding->col, chunk->schema->n_columns, b->checksum, err);
+}
+
+static gbt_status build_all(builder *b, gbti_feed *feed, gbt_error *err) {
+  const gbt_mem *mem = &b->ctx->mem;
+  const size_t n_features = (size_t)b->cuts->n_features, n_columns = (size_t)feed->binding->schema->n_columns;
+  GBT_TRY(list_pages(&b->pages, err));
+  GBT_TRY(gbt_mem_zeros(mem, n_features, sizeof *b->unseen, &b->unseen, err));
+  if (!feed->in_memory) GBT_TRY(gbt_mem_zeros(mem, n_columns, sizeof *b->checksum, &b->checksum, err));
+  GBT_TRY(gbti_feed_pass_bound(feed, build_chunk, b, err));
+  if (b->checksum != NULL)
+    GBT_TRY(gbti_checksum_match(feed, feed->binding->col, (int32_t)n_columns, b->checksum, err));
+  gbti_count_sparse(&b->pages);
+  return gbti_join_unseen(b->unseen, b->cuts->n_features, &b->pages, err);
 }
 
 gbt_status gbt_pages_build(gbt_ctx *ctx, const gbt_binding *binding, const gbt_cuts *cuts, int32_t page_rows,
                            gbt_page_store **out, gbt_error *err) {
   gbti_page_how how = {.own_cuts = 0};
-  return gbti_pages_build(ctx, binding, cuts, page_rows, how, out, err);
+  gbti_feed feed = gbti_feed_of(ctx, binding);
+  return gbti_pages_build(ctx, &feed, cuts, page_rows, how, out, err);
 }
 
 void gbti_pages_free(gbti_pages *pages) {
@@ -212,34 +281,35 @@ void gbti_pages_free(gbti_pages *pages) {
     gbt_mem_free(&pages->mem, page->sparse_slots);
   }
   gbt_mem_free(&pages->mem, pages->page);
+  gbt_mem_free(&pages->mem, pages->slot_room);
   gbt_mem_free(&pages->mem, info->unseen_beg);
   gbt_mem_free(&pages->mem, info->unseen_row);
   gbti_layout_free(&pages->mem, &info->layout);
 }
 
-gbt_status gbti_pages_build(gbt_ctx *ctx, const gbt_binding *binding, const gbt_cuts *cuts, int32_t page_rows,
-                            gbti_page_how how, gbt_page_store **out, gbt_error *err) {
+gbt_status gbti_pages_build(gbt_ctx *ctx, gbti_feed *feed, const gbt_cuts *cuts, int32_t page_rows, gbti_page_how how,
+                            gbt_page_store **out, gbt_error *err) {
   gbt_status status = GBT_OK;
-  gbti_pages pages = {.mem = ctx->mem};
+  builder b = {.ctx = ctx, .feed = feed, .cuts = cuts, .how = how, .pages = {.mem = ctx->mem}};
   gbti_bundles bundles = {0, NULL, NULL, NULL};
+  gbti_page_info *info = &b.pages.info;
   *out = NULL;
   if (page_rows < 0)
     return gbt_fail_on(err, GBT_E_ARG, "page_rows", "`page_rows` is %d; give a number of 1 or more, or 0 for %d",
                        (int)page_rows, PAGE_ROWS);
-  if (binding->schema != cuts->schema)
+  if (feed->binding->schema != cuts->schema)
     return gbt_fail(err, GBT_E_INTERNAL, "the columns were bound to another schema than that of the cuts");
   GBT_TRY(gbti_layout_check(cuts, err));
-  pages.info.n_rows = binding->table->n_rows;
-  pages.info.page_rows = page_rows > 0 ? page_rows : PAGE_ROWS;
-  GBT_TRY_GOTO(gbti_bundles_find(ctx, binding, cuts, how, &bundles, err), done);
-  GBT_TRY_GOTO(gbti_layout_make(&ctx->mem, cuts, &bundles, &pages.info.layout, err), done);
-  GBT_TRY_GOTO(add_pages(&pages, err), done);
-  GBT_TRY_GOTO(bin_dense(ctx, binding, cuts, how, &pages, err), done);
-  if (pages.info.layout.n_sparse > 0) GBT_TRY_GOTO(gbti_fill_sparse(ctx, binding, cuts, &pages, err), done);
-  GBT_TRY_GOTO(gbti_list_unseen(ctx, binding, &pages, err), done);
-  GBT_TRY_GOTO(gbti_memory_store(&pages, out, err), done);
+  info->n_rows = feed->table.n_rows;
+  info->page_rows = page_rows > 0 ? page_rows : PAGE_ROWS;
+  GBT_TRY_GOTO(gbti_bundles_find(ctx, feed, cuts, how, &bundles, err), done);
+  GBT_TRY_GOTO(gbti_layout_make(&ctx->mem, cuts, &bundles, &info->layout, err), done);
+  GBT_TRY_GOTO(build_all(&b, feed, err), done);
+  GBT_TRY_GOTO(gbti_memory_store(&b.pages, out, err), done);
 done:
   gbti_bundles_free(&ctx->mem, &bundles);
-  if (status != GBT_OK) gbti_pages_free(&pages);
+  gbti_free_unseen(&ctx->mem, b.unseen, cuts->n_features);
+  gbt_mem_free(&ctx->mem, b.checksum);
+  if (status != GBT_OK) gbti_pages_free(&b.pages);
   return status;
 }

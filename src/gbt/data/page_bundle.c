@@ -37,9 +37,17 @@ typedef struct bundle {
   int32_t into; /* the bundle that it was put into; -1: none */
 } bundle;
 
+/* Rows of a feature's cells outside of its zero bin. */
+typedef struct row_list {
+  uint32_t *row; /* cap */
+  int64_t n, cap;
+  int64_t base; /* is added to the rows that are appended */
+} row_list;
+
 typedef struct finder {
   gbt_ctx *ctx;
-  const gbt_binding *binding;
+  gbti_feed *feed;
+  const gbt_binding *binding; /* of all rows; chunks have their own */
   const gbt_cuts *cuts;
   int sampled;    /* rows are those of the samples */
   int64_t n_rows; /* bits of a bundle */
@@ -51,17 +59,36 @@ typedef struct finder {
   bundle *bundle;
   size_t n_bundles, cap_bundles;
   int32_t *open, n_open, max_open;
-  uint32_t *row; /* rows of a column's cells */
-  int64_t n_row, cap_row, base;
+  row_list one;   /* in memory: the feature in work */
+  row_list *list; /* chunks: those of candidates list_beg .. list_end - 1 */
+  int32_t list_beg, list_end;
+  uint32_t *list_rows; /* of all these, end to end */
   int64_t wasted; /* probes */
 } finder;
 
 /* ---- rows of a feature ---- */
 
 static void append_rows(void *arg, const int32_t *row, const int32_t *code, int32_t n) {
-  finder *fd = arg;
+  row_list *list = arg;
   (void)code;
-  for (int32_t i = 0; i < n && fd->n_row < fd->cap_row; i++) fd->row[fd->n_row++] = (uint32_t)(fd->base + row[i]);
+  for (int32_t i = 0; i < n && list->n < list->cap; i++) list->row[list->n++] = (uint32_t)(list->base + row[i]);
+}
+
+/* The s-th sample is a run of rows of the table. */
+static int64_t sample_beg(const finder *fd, int64_t s) {
+  return (fd->binding->table->n_rows - SAMPLE_ROWS) * s / (SAMPLES - 1);
+}
+
+/* Of the samples, those cells that lie in the binding's rows, of which the first one is row `beg` of the table. */
+static void append_samples(const finder *fd, const gbt_binding *binding, int32_t feat, int64_t beg, row_list *list) {
+  const int64_t end = beg + binding->table->n_rows;
+  for (int64_t s = 0; s < SAMPLES; s++) {
+    const int64_t first = sample_beg(fd, s);
+    int64_t from = first > beg ? first : beg, to = first + SAMPLE_ROWS < end ? first + SAMPLE_ROWS : end;
+    if (from >= to) continue;
+    list->base = s * SAMPLE_ROWS + (from - first);
+    gbti_each_filled(binding, fd->cuts, feat, from - beg, (int32_t)(to - from), 0, append_rows, list);
+  }
 }
 
 /* Sparse columns without entries in the zero bin are lists of rows already. */
@@ -70,29 +97,94 @@ static int is_list(const finder *fd, int32_t feat) {
   return col->rows != NULL && col->n_entries == fd->cells[feat];
 }
 
-static gbt_status list_rows(finder *fd, int32_t feat, const uint32_t **row, int64_t *n, gbt_error *err) {
-  int64_t all = fd->binding->table->n_rows;
-  fd->n_row = 0;
-  *row = fd->row;
-  if (fd->sampled) {
-    for (int64_t s = 0; s < SAMPLES; s++) {
-      int64_t beg = (all - SAMPLE_ROWS) * s / (SAMPLES - 1);
-      fd->base = s * SAMPLE_ROWS;
-      gbti_each_filled(fd->binding, fd->cuts, feat, beg, SAMPLE_ROWS, 0, append_rows, fd);
-    }
-    *n = fd->n_row;
-    return GBT_OK;
+static int too_full(const finder *fd, int32_t feat) {
+  return !fd->sampled && fd->cells[feat] > fd->n_rows / FILLED_SHARE;
+}
+
+/* Most rows that the list of a candidate can have; 0 for one that is not looked at. */
+static int64_t list_cap(const finder *fd, int32_t i) {
+  return fd->sampled ? fd->n_rows : too_full(fd, fd->feat[i]) ? 0 : fd->cells[fd->feat[i]];
+}
+
+typedef struct list_job {
+  gbti_job job;
+  finder *fd;
+  const gbt_binding *binding;
+  int64_t beg;
+} list_job;
+
+static void list_task(void *arg, int64_t task, int thread) {
+  list_job *job = arg;
+  finder *fd = job->fd;
+  row_list *list = &fd->list[task];
+  const int32_t feat = fd->feat[fd->list_beg + task];
+  const int64_t n_rows = job->binding->table->n_rows;
+  if (fd->sampled) append_samples(fd, job->binding, feat, job->beg, list);
+  for (int64_t at = 0; at < n_rows && !fd->sampled && list->cap > 0; at += CHUNK) {
+    int32_t n = n_rows - at < CHUNK ? (int32_t)(n_rows - at) : CHUNK;
+    if (gbti_job_stopped(&job->job, thread)) return;
+    list->base = job->beg + at;
+    gbti_each_filled(job->binding, fd->cuts, feat, at, n, 0, append_rows, list);
   }
-  *n = fd->cells[feat];
-  if (is_list(fd, feat)) {
+}
+
+static gbt_status list_chunk(void *arg, gbti_feed *feed, const gbt_binding *binding, int64_t beg, gbt_error *err) {
+  finder *fd = arg;
+  list_job job = {.fd = fd, .binding = binding, .beg = beg};
+  gbti_job_start(&job.job, feed->ctx);
+  return gbti_job_run(&job.job, fd->list_end - fd->list_beg, list_task, &job, err);
+}
+
+/* The lists of candidates from i on, as many as may be in memory together: a pass. */
+static gbt_status fetch_lists(finder *fd, int32_t i, gbt_error *err) {
+  const gbt_mem *mem = &fd->ctx->mem;
+  size_t room = fd->feed->fetch_bytes / sizeof *fd->list_rows, n = 0;
+  fd->list_beg = i;
+  fd->list_end = i;
+  for (; fd->list_end < fd->n_feats; fd->list_end++) {
+    size_t more = (size_t)list_cap(fd, fd->list_end);
+    if (fd->list_end > i && n + more > room) break;
+    n += more;
+  }
+  gbt_mem_free(mem, fd->list);
+  gbt_mem_free(mem, fd->list_rows);
+  fd->list_rows = NULL;
+  GBT_TRY(gbt_mem_zeros(mem, (size_t)(fd->list_end - i), sizeof *fd->list, &fd->list, err));
+  GBT_TRY(gbt_mem_array(mem, n, sizeof *fd->list_rows, &fd->list_rows, err));
+  n = 0;
+  for (int32_t k = 0; k < fd->list_end - i; k++) {
+    fd->list[k].row = fd->list_rows + n;
+    fd->list[k].cap = list_cap(fd, i + k);
+    n += (size_t)fd->list[k].cap;
+  }
+  return gbti_feed_pass_bound(fd->feed, list_chunk, fd, err);
+}
+
+/* Rows of candidate i. */
+static gbt_status list_rows(finder *fd, int32_t i, const uint32_t **row, int64_t *n, gbt_error *err) {
+  const int32_t feat = fd->feat[i];
+  row_list *list = &fd->one;
+  if (!fd->feed->in_memory) {
+    if (i >= fd->list_end) GBT_TRY(fetch_lists(fd, i, err));
+    list = &fd->list[i - fd->list_beg];
+  } else if (fd->sampled) {
+    list->n = 0;
+    append_samples(fd, fd->binding, feat, 0, list);
+  } else if (is_list(fd, feat)) {
     *row = (const uint32_t *)gbt_binding_column(fd->binding, feat)->rows;
+    *n = fd->cells[feat];
     return GBT_OK;
+  } else {
+    int64_t all = fd->binding->table->n_rows;
+    list->n = 0;
+    for (list->base = 0; list->base < all; list->base += CHUNK) {
+      int32_t m = all - list->base < CHUNK ? (int32_t)(all - list->base) : CHUNK;
+      GBT_TRY(gbt_ctx_poll(fd->ctx, err));
+      gbti_each_filled(fd->binding, fd->cuts, feat, list->base, m, 0, append_rows, list);
+    }
   }
-  for (fd->base = 0; fd->base < all; fd->base += CHUNK) {
-    int32_t m = all - fd->base < CHUNK ? (int32_t)(all - fd->base) : CHUNK;
-    GBT_TRY(gbt_ctx_poll(fd->ctx, err));
-    gbti_each_filled(fd->binding, fd->cuts, feat, fd->base, m, 0, append_rows, fd);
-  }
+  *row = list->row;
+  *n = list->n;
   return GBT_OK;
 }
 
@@ -158,12 +250,13 @@ static gbt_status open_bundle(finder *fd, int32_t feat, const uint32_t *row, int
   return GBT_OK;
 }
 
-static gbt_status place_feature(finder *fd, int32_t feat, gbt_error *err) {
+static gbt_status place_feature(finder *fd, int32_t i, gbt_error *err) {
   const uint32_t *row;
   int64_t n;
+  const int32_t feat = fd->feat[i];
   int32_t n_codes = n_codes_of(fd, feat);
-  if (!fd->sampled && fd->cells[feat] > fd->n_rows / FILLED_SHARE) return GBT_OK;
-  GBT_TRY(list_rows(fd, feat, &row, &n, err));
+  if (too_full(fd, feat)) return GBT_OK;
+  GBT_TRY(list_rows(fd, i, &row, &n, err));
   for (int32_t k = 0; k < fd->n_open; k++) {
     bundle *b = &fd->bundle[fd->open[k]];
     if (b->n_codes + n_codes > fd->max_codes || b->filled + n > fd->n_rows) continue;
@@ -184,7 +277,7 @@ static gbt_status first_fit(finder *fd, gbt_error *err) {
   for (int32_t i = 0; i < fd->n_feats; i++) cells += share * (double)fd->cuts->feat[fd->feat[i]].n_filled;
   for (int32_t i = 0; i < fd->n_feats && (double)fd->wasted <= IN_VAIN + 0.5 * cells; i++) {
     GBT_TRY(gbt_ctx_poll(fd->ctx, err));
-    GBT_TRY(place_feature(fd, fd->feat[i], err));
+    GBT_TRY(place_feature(fd, i, err));
   }
   return GBT_OK;
 }
@@ -255,14 +348,15 @@ static gbt_status finder_ready(finder *fd, gbt_error *err) {
   return GBT_OK;
 }
 
-/* Room for the longest list of rows that no column has already. */
-static gbt_status make_lists(finder *fd, gbt_error *err) {
-  fd->cap_row = fd->sampled ? fd->n_rows : 0;
-  for (int32_t i = 0; i < fd->n_feats && !fd->sampled; i++) {
-    int64_t n = fd->cells[fd->feat[i]];
-    if (n > fd->cap_row && n <= fd->n_rows / FILLED_SHARE && !is_list(fd, fd->feat[i])) fd->cap_row = n;
+/* In memory: room for the longest list of rows that no column has already. */
+static gbt_status make_list(finder *fd, gbt_error *err) {
+  fd->one.cap = 0;
+  if (!fd->feed->in_memory) return GBT_OK;
+  for (int32_t i = 0; i < fd->n_feats; i++) {
+    int64_t n = list_cap(fd, i);
+    if (n > fd->one.cap && (fd->sampled || !is_list(fd, fd->feat[i]))) fd->one.cap = n;
   }
-  return gbt_mem_array(&fd->ctx->mem, (size_t)fd->cap_row, sizeof *fd->row, &fd->row, err);
+  return gbt_mem_array(&fd->ctx->mem, (size_t)fd->one.cap, sizeof *fd->one.row, &fd->one.row, err);
 }
 
 static void finder_free(finder *fd) {
@@ -271,7 +365,9 @@ static void finder_free(finder *fd) {
   gbt_mem_free(mem, fd->bundle);
   gbt_mem_free(mem, fd->open);
   gbt_mem_free(mem, fd->of);
-  gbt_mem_free(mem, fd->row);
+  gbt_mem_free(mem, fd->one.row);
+  gbt_mem_free(mem, fd->list);
+  gbt_mem_free(mem, fd->list_rows);
   gbt_mem_free(mem, fd->cells);
   gbt_mem_free(mem, fd->feat);
 }
@@ -281,6 +377,7 @@ static gbt_status sift_dense(finder *fd, gbt_error *err) {
   if (fd->n_rows <= SAMPLES * SAMPLE_ROWS) return GBT_OK;
   gbt_status status = GBT_OK;
   finder small = {.ctx = fd->ctx,
+                  .feed = fd->feed,
                   .binding = fd->binding,
                   .cuts = fd->cuts,
                   .sampled = 1,
@@ -291,7 +388,7 @@ static gbt_status sift_dense(finder *fd, gbt_error *err) {
     if (gbt_binding_column(fd->binding, fd->feat[i])->rows == NULL) small.feat[small.n_feats++] = fd->feat[i];
   if (small.n_feats == 0) goto done;
   GBT_TRY_GOTO(finder_ready(&small, err), done);
-  GBT_TRY_GOTO(make_lists(&small, err), done);
+  GBT_TRY_GOTO(make_list(&small, err), done);
   GBT_TRY_GOTO(first_fit(&small, err), done);
   int32_t n = 0;
   for (int32_t i = 0; i < fd->n_feats; i++) {
@@ -309,7 +406,8 @@ done:
 
 typedef struct scan_job {
   gbti_job job;
-  const finder *fd;
+  finder *fd;
+  const gbt_binding *binding;
   int8_t *missing;
 } scan_job;
 
@@ -328,16 +426,25 @@ static void scan_cells(void *arg, const int32_t *row, const int32_t *code, int32
 
 static void scan_task(void *arg, int64_t task, int thread) {
   scan_job *job = arg;
-  const finder *fd = job->fd;
+  finder *fd = job->fd;
   int32_t feat = fd->feat[task];
+  const int64_t n_rows = job->binding->table->n_rows;
   scan s = {fd->cuts->feat[feat].n_bins, 0, 0};
-  for (int64_t beg = 0; beg < fd->n_rows; beg += CHUNK) {
-    int32_t n = fd->n_rows - beg < CHUNK ? (int32_t)(fd->n_rows - beg) : CHUNK;
+  for (int64_t beg = 0; beg < n_rows; beg += CHUNK) {
+    int32_t n = n_rows - beg < CHUNK ? (int32_t)(n_rows - beg) : CHUNK;
     if (gbti_job_stopped(&job->job, thread)) return;
-    gbti_each_filled(fd->binding, fd->cuts, feat, beg, n, 1, scan_cells, &s);
+    gbti_each_filled(job->binding, fd->cuts, feat, beg, n, 1, scan_cells, &s);
   }
-  job->missing[feat] = (int8_t)s.found; /* never when that is the zero bin */
-  fd->cells[feat] = s.cells;
+  if (s.found) job->missing[feat] = 1; /* never when that is the zero bin */
+  fd->cells[feat] += s.cells;
+}
+
+static gbt_status scan_chunk(void *arg, gbti_feed *feed, const gbt_binding *binding, int64_t beg, gbt_error *err) {
+  scan_job *job = arg;
+  (void)feed;
+  (void)beg;
+  job->binding = binding;
+  return gbti_job_run(&job->job, job->fd->n_feats, scan_task, job, err);
 }
 
 /* The cuts know about their own table. */
@@ -353,7 +460,7 @@ static gbt_status scan_columns(finder *fd, int own_cuts, int8_t *missing, gbt_er
   }
   if (own_cuts) return GBT_OK;
   gbti_job_start(&job.job, fd->ctx);
-  return gbti_job_run(&job.job, fd->n_feats, scan_task, &job, err);
+  return gbti_feed_pass_bound(fd->feed, scan_chunk, &job, err);
 }
 
 /* ---- all of it ---- */
@@ -375,12 +482,16 @@ static gbt_status take_bundles(finder *fd, gbti_bundles *out, gbt_error *err) {
   return GBT_OK;
 }
 
-gbt_status gbti_bundles_find(gbt_ctx *ctx, const gbt_binding *binding, const gbt_cuts *cuts, gbti_page_how how,
+gbt_status gbti_bundles_find(gbt_ctx *ctx, gbti_feed *feed, const gbt_cuts *cuts, gbti_page_how how,
                              gbti_bundles *out, gbt_error *err) {
   gbt_status status = GBT_OK;
   size_t n = (size_t)cuts->n_features;
-  finder fd = {
-      .ctx = ctx, .binding = binding, .cuts = cuts, .n_rows = binding->table->n_rows, .max_codes = GBTI_BYTE_CODES};
+  finder fd = {.ctx = ctx,
+               .feed = feed,
+               .binding = feed->binding,
+               .cuts = cuts,
+               .n_rows = feed->table.n_rows,
+               .max_codes = GBTI_BYTE_CODES};
   memset(out, 0, sizeof *out);
   GBT_TRY(gbt_mem_array(&ctx->mem, n, sizeof *out->of, &out->of, err));
   GBT_TRY(gbt_mem_zeros(&ctx->mem, n, 1, &out->missing, err));
@@ -391,7 +502,7 @@ gbt_status gbti_bundles_find(gbt_ctx *ctx, const gbt_binding *binding, const gbt
   if (fd.n_feats < 2) goto done;
   GBT_TRY_GOTO(finder_ready(&fd, err), done);
   GBT_TRY_GOTO(scan_columns(&fd, how.own_cuts, out->missing, err), done);
-  GBT_TRY_GOTO(make_lists(&fd, err), done);
+  GBT_TRY_GOTO(make_list(&fd, err), done);
   GBT_TRY_GOTO(first_fit(&fd, err), done);
   GBT_TRY_GOTO(merge_bundles(&fd, err), done);
   GBT_TRY_GOTO(take_bundles(&fd, out, err), done);

@@ -6,6 +6,7 @@
 
 #include "bin.h"
 #include "binding.h"
+#include "feed.h"
 #include "column.h"
 #include "job.h"
 #include "offload.h"
@@ -18,9 +19,9 @@ typedef struct gbti_page_how {
   gbt_offload *offload; /* does the heavy part; NULL: here */
 } gbti_page_how;
 
-/* gbt_pages_build with more to choose. Results of training do not depend on it. */
-gbt_status gbti_pages_build(gbt_ctx *ctx, const gbt_binding *binding, const gbt_cuts *cuts, int32_t page_rows,
-                            gbti_page_how how, gbt_page_store **out, gbt_error *err) GBT_MUST_CHECK;
+/* gbt_pages_build of a feed that is bound, with more to choose. Results of training do not depend on that. */
+gbt_status gbti_pages_build(gbt_ctx *ctx, gbti_feed *feed, const gbt_cuts *cuts, int32_t page_rows, gbti_page_how how,
+                            gbt_page_store **out, gbt_error *err) GBT_MUST_CHECK;
 
 /* Features whose cells outside their zero bins never share a row of the table. */
 typedef struct gbti_bundles {
@@ -31,7 +32,7 @@ typedef struct gbti_bundles {
 } gbti_bundles;
 
 /* Free with gbti_bundles_free, also after a failure. */
-gbt_status gbti_bundles_find(gbt_ctx *ctx, const gbt_binding *binding, const gbt_cuts *cuts, gbti_page_how how,
+gbt_status gbti_bundles_find(gbt_ctx *ctx, gbti_feed *feed, const gbt_cuts *cuts, gbti_page_how how,
                              gbti_bundles *out, gbt_error *err) GBT_MUST_CHECK;
 void gbti_bundles_free(const gbt_mem *mem, gbti_bundles *bundles);
 
@@ -66,18 +67,35 @@ void gbti_each_filled(const gbt_binding *binding, const gbt_cuts *cuts, int32_t 
 /* A sparse column whose absent rows are in the feature's zero bin. */
 int gbti_absent_is_zero(const gbt_binding *binding, const gbt_cuts *cuts, int32_t feat);
 
-/* Fills sparse_beg and sparse_slots of all pages; n_rows of the pages are set. */
-gbt_status gbti_fill_sparse(gbt_ctx *ctx, const gbt_binding *binding, const gbt_cuts *cuts, gbti_pages *pages,
-                            gbt_error *err) GBT_MUST_CHECK;
+/* Room for where the lists of a page begin. */
+gbt_status gbti_sparse_room(gbti_pages *pages, gbt_page *page, gbt_error *err) GBT_MUST_CHECK;
 
-/* Fills unseen_beg and unseen_row; nothing is done where there is nothing to list. */
-gbt_status gbti_list_unseen(gbt_ctx *ctx, const gbt_binding *binding, gbti_pages *pages,
+/* Appends the lists of the rows of a range, which the binding has and no others. Ranges come in order; sparse_slots is
+ * as long as it must be when the last row of its page has come. */
+gbt_status gbti_fill_sparse(gbt_ctx *ctx, const gbt_binding *binding, const gbt_cuts *cuts, gbti_pages *pages,
+                            gbti_row_range range, gbt_error *err) GBT_MUST_CHECK;
+
+/* When all are filled: n_entries, and bytes with them. */
+void gbti_count_sparse(gbti_pages *pages);
+
+/* Rows of one feature whose level is unknown, ascending. */
+typedef struct gbti_unseen_list {
+  uint32_t *row; /* owned */
+  size_t n, cap;
+} gbti_unseen_list;
+
+/* Appends those of the binding's rows, of which the first one is row `beg`. list: by feature. */
+gbt_status gbti_list_unseen(gbt_ctx *ctx, const gbt_binding *binding, int64_t beg, gbti_unseen_list *list,
                             gbt_error *err) GBT_MUST_CHECK;
+void gbti_free_unseen(const gbt_mem *mem, gbti_unseen_list *list, int32_t n); /* list: NULL allowed */
+
+/* Fills unseen_beg and unseen_row of n features; nothing is done where there is nothing to list. */
+gbt_status gbti_join_unseen(const gbti_unseen_list *list, int32_t n, gbti_pages *pages, gbt_error *err) GBT_MUST_CHECK;
 
 /* Frees the pages and what info points to. */
 void gbti_pages_free(gbti_pages *pages);
 
 /* A store that keeps these pages in memory; they are its own when it succeeds. */
-gbt_status gbti_memory_store(const gbti_pages *pages, gbt_page_store **out, gbt_error *err) GBT_MUST_CHECK;
+gbt_status gbti_memory_store(gbti_pages *pages, gbt_page_store **out, gbt_error *err) GBT_MUST_CHECK;
 
 #endif

@@ -24,14 +24,14 @@ static void release(gbt_page_store *store, const gbt_page *pages, int32_t n) {
 
 static void destroy(gbt_page_store *store) {
   gbt_mem mem = store->mem;
-  gbti_pages pages = {mem, store->info, ((memory_store *)store)->page};
+  gbti_pages pages = {.mem = mem, .info = store->info, .page = ((memory_store *)store)->page};
   gbti_pages_free(&pages);
   gbt_mem_free(&mem, store);
 }
 
 static const gbti_store_ops memory_ops = {.name = "memory", .pin = pin, .release = release, .destroy = destroy};
 
-gbt_status gbti_memory_store(const gbti_pages *pages, gbt_page_store **out, gbt_error *err) {
+gbt_status gbti_memory_store(gbti_pages *pages, gbt_page_store **out, gbt_error *err) {
   memory_store *store;
   *out = NULL;
   GBT_TRY(gbt_mem_zeros(&pages->mem, 1, sizeof *store, &store, err));
@@ -41,6 +41,7 @@ gbt_status gbti_memory_store(const gbti_pages *pages, gbt_page_store **out, gbt_
   store->base.mem = pages->mem;
   store->base.info = pages->info;
   store->page = pages->page;
+  gbt_mem_free(&pages->mem, pages->slot_room);
   *out = &store->base;
   return GBT_OK;
 }

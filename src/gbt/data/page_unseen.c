@@ -3,7 +3,9 @@
  *
  *   unseen_row:  rows of feature 0 | rows of feature 1 | ...      feature f: unseen_beg[f] .. unseen_beg[f + 1]
  *
- * Two passes over the codes, one task per feature: count, then fill. */
+ * Every chunk appends to a list for each feature, one task per feature; at the end the lists are joined. */
+#include <string.h>
+
 #include "page_impl.h"
 
 enum { BLOCK = 65536 };
@@ -11,8 +13,8 @@ enum { BLOCK = 65536 };
 typedef struct unseen_job {
   gbti_job job;
   const gbt_binding *binding;
-  gbti_pages *pages;
-  int fill;
+  int64_t beg;
+  gbti_unseen_list *list;
 } unseen_job;
 
 static int any_unseen(const gbt_binding *binding, int32_t feat) {
@@ -30,30 +32,48 @@ static void list_task(void *arg, int64_t feat, int thread) {
   const gbt_column *col = gbt_binding_column(binding, (int32_t)feat);
   const int32_t *code = col->values, *map = gbt_binding_codes(binding, (int32_t)feat);
   int64_t n = col->rows != NULL ? col->n_entries : binding->table->n_rows;
-  uint32_t *out = u->fill ? u->pages->info.unseen_row + u->pages->info.unseen_beg[feat] : NULL;
-  size_t found = 0;
+  gbti_unseen_list *list = &u->list[feat];
   for (int64_t e = 0; e < n; e++) {
+    gbt_error err;
     if (e % BLOCK == 0 && gbti_job_stopped(&u->job, thread)) return;
     if (code[e] <= 0 || map[code[e]] != GBTI_CODE_UNSEEN) continue;
-    if (u->fill) out[found] = (uint32_t)(col->rows != NULL ? col->rows[e] : e);
-    found++;
+    if (gbt_mem_grow(&u->job.ctx->mem, &list->row, &list->cap, list->n + 1, sizeof *list->row, &err) != GBT_OK) {
+      gbti_job_fail(&u->job, &err);
+      return;
+    }
+    list->row[list->n++] = (uint32_t)(u->beg + (col->rows != NULL ? col->rows[e] : e));
   }
-  if (!u->fill) u->pages->info.unseen_beg[feat + 1] = found;
 }
 
-gbt_status gbti_list_unseen(gbt_ctx *ctx, const gbt_binding *binding, gbti_pages *pages, gbt_error *err) {
+gbt_status gbti_list_unseen(gbt_ctx *ctx, const gbt_binding *binding, int64_t beg, gbti_unseen_list *list,
+                            gbt_error *err) {
   int32_t n = binding->schema->n_features, any = 0;
   if (binding->unseen != GBT_UNSEEN_PRIOR) return GBT_OK;
   for (int32_t f = 0; f < n && !any; f++) any = any_unseen(binding, f);
   if (!any) return GBT_OK;
-  unseen_job u = {.binding = binding, .pages = pages};
+  unseen_job u = {.binding = binding, .beg = beg, .list = list};
   gbti_job_start(&u.job, ctx);
-  GBT_TRY(gbt_mem_zeros(&pages->mem, (size_t)n + 1, sizeof *pages->info.unseen_beg, &pages->info.unseen_beg, err));
-  GBT_TRY(gbti_job_run(&u.job, n, list_task, &u, err));
-  for (int32_t f = 0; f < n; f++) pages->info.unseen_beg[f + 1] += pages->info.unseen_beg[f];
-  size_t all = pages->info.unseen_beg[n];
-  GBT_TRY(gbt_mem_array(&pages->mem, all, sizeof *pages->info.unseen_row, &pages->info.unseen_row, err));
-  pages->info.bytes += all * sizeof *pages->info.unseen_row;
-  u.fill = 1;
   return gbti_job_run(&u.job, n, list_task, &u, err);
+}
+
+void gbti_free_unseen(const gbt_mem *mem, gbti_unseen_list *list, int32_t n) {
+  for (int32_t f = 0; list != NULL && f < n; f++) gbt_mem_free(mem, list[f].row);
+  gbt_mem_free(mem, list);
+}
+
+gbt_status gbti_join_unseen(const gbti_unseen_list *list, int32_t n, gbti_pages *pages, gbt_error *err) {
+  gbti_page_info *info = &pages->info;
+  size_t all = 0, at = 0;
+  for (int32_t f = 0; f < n; f++) all += list[f].n;
+  if (all == 0) return GBT_OK;
+  GBT_TRY(gbt_mem_array(&pages->mem, (size_t)n + 1, sizeof *info->unseen_beg, &info->unseen_beg, err));
+  GBT_TRY(gbt_mem_array(&pages->mem, all, sizeof *info->unseen_row, &info->unseen_row, err));
+  info->bytes += all * sizeof *info->unseen_row;
+  for (int32_t f = 0; f < n; f++) {
+    info->unseen_beg[f] = at;
+    if (list[f].n > 0) memcpy(info->unseen_row + at, list[f].row, list[f].n * sizeof *list[f].row);
+    at += list[f].n;
+  }
+  info->unseen_beg[n] = at;
+  return GBT_OK;
 }
