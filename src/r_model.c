@@ -294,8 +294,8 @@ static int same_set(const gbt_node_info *a, const gbt_node_info *b) {
   return b->by_set && a->feature == b->feature && a->set == b->set && a->n_words == b->n_words;
 }
 
-/* Nodes that share a set (those of a symmetric level) share its vector as well: `same` has the row, from 1, of the
- * first of them. A shared set is that of the split before. */
+/* Nodes that share a set (those of a layer of a symmetric tree) share its vector as well: `same` has the row, from 1,
+ * of the first of them. A shared set is that of the split before. */
 static void put_set(SEXP out, R_xlen_t at, const gbt_node_info *node, set_place *before) {
   int *same = INTEGER(VECTOR_ELT(out, COL_SAME_SET));
   same[at] = NA_INTEGER;

@@ -209,7 +209,7 @@ void odd_job_shrink(random_job *r, int (*fails)(const random_job *r)) {
   if (!fails(r)) r->job.spec.n_valid = n_valid;
   r->job.rounds = 1;
   if (!fails(r)) r->job.rounds = rounds;
-  if (r->job.spec.n_valid == 0) shrink_extras(r, fails); /* or the sets would have what training has not */
+  if (r->job.spec.n_valid == 0) shrink_extras(r, fails); /* or the validation sets would have what training has not */
   shrink_rows(r, fails);
   shrink_params(r, fails);
 }

@@ -112,7 +112,8 @@ static split_device *split_device_open(const split_case *c, int32_t unit_feats, 
   if (!bad && c->params.grow_policy == GBT_SYMMETRIC) bad = failed(cu_layer_open(be, &err));
   bad = bad || failed(cu_state_open(be, &err)) || cudaStreamSynchronize(be->device.stream) != cudaSuccess;
   bad = bad || fill_view(d, &err);
-  if (!bad && be->layer && c->seed % 2 && be->layer->view.batch > 3) be->layer->view.batch = 3; /* several batches */
+  if (!bad && be->layer && c->seed % 2 && be->layer->view.at_once > 3)
+    be->layer->view.at_once = 3; /* several launches */
   if (!bad) return d;
   split_device_close(d);
   return NULL;

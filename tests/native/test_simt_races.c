@@ -16,7 +16,7 @@ static void trainings(void) {
       random_job_free(&r);
       continue;
     }
-    if (p->grow_policy == GBT_SYMMETRIC) p->hist_memory = 1024; /* a level must fit */
+    if (p->grow_policy == GBT_SYMMETRIC) p->hist_memory = 1024; /* a layer must fit */
     if (n % 2) { /* trees beside each other, which the host does not look at */
       p->num_parallel_tree = 2;
       p->colsample_bynode = p->colsample_bylevel = 1.0;

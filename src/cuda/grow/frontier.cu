@@ -147,17 +147,17 @@ __device__ int32_t choose_layer(const cu_view &v, int32_t *shared) {
   int32_t depth = shared[0];
   int64_t room = v.policy.max_leaves > 0 ? v.policy.max_leaves - t->n_leaves : (int64_t)INT32_MAX;
   if (depth == INT32_MAX || room <= 0) return 0;
-  int32_t layer = list_open(v, depth, list), n = layer < v.max_step ? layer : v.max_step;
-  if (layer <= room) {
+  int32_t n_layer = list_open(v, depth, list), n = n_layer < v.max_step ? n_layer : v.max_step;
+  if (n_layer <= room) {
     for (int32_t i = (int32_t)threadIdx.x; i < n; i += (int32_t)blockDim.x) v.chosen[i] = (int32_t)list[i];
     /* Later open nodes have larger numbers. */
     if (threadIdx.x == 0 && n > 0) t->open_beg = (int32_t)list[n - 1] + 1;
     return n;
   }
   if (n > room) n = (int32_t)room;
-  for (int32_t i = (int32_t)threadIdx.x; i < layer; i += (int32_t)blockDim.x) {
+  for (int32_t i = (int32_t)threadIdx.x; i < n_layer; i += (int32_t)blockDim.x) {
     int32_t order = 0, id = (int32_t)list[i];
-    for (int32_t k = 0; k < layer; k++) order += gains_more(v, (int32_t)list[k], id);
+    for (int32_t k = 0; k < n_layer; k++) order += gains_more(v, (int32_t)list[k], id);
     if (order < n) v.chosen[order] = id;
   }
   return n;

@@ -1,11 +1,11 @@
 /* Symmetric growth: what every candidate gains over all nodes of a layer. Twin of cpu_split_layer.c, see there for what
  * counts; layer_decide.cu takes the best.
  *
- * A layer is searched in batches of nodes, so that `part` stays small. A warp takes (node, feature): the subtraction of
- * split.cu, then the node's own gains of all candidates of the feature, into part. Then a thread per candidate adds
- * the batch to gain, node after node: doubles, so the order is that of the nodes' numbers. A step holds a whole layer,
- * and all of its histograms, when growth is symmetric; the list of searched nodes has another order than their numbers,
- * hence `at`.
+ * A layer is searched by some nodes at once, so that `part` stays small. A warp takes (node, feature): the subtraction
+ * of split.cu, then the node's own gains of all candidates of the feature, into part. Then a thread per candidate adds
+ * these nodes to gain, node after node: doubles, so the order is that of the nodes' numbers. A step holds a whole
+ * layer, and all of its histograms, when growth is symmetric; the list of searched nodes has another order than their
+ * numbers, hence `at`.
  *
  * Sets: one order of levels for a tree, from the root; which of its sets are candidates is marked then. */
 #include "layer.cuh"
@@ -58,7 +58,7 @@ __global__ static void __launch_bounds__(CU_BLOCK) k_level_order(cu_view all, cu
 
 /* ---- what the nodes gain ---- */
 
-/* One block: where each fresh node stands in the list of searched ones. most: what the host has launched batches for.
+/* One block: where each fresh node stands in the list of searched ones. most: what the host has launched searches for.
  */
 __global__ static void k_layer_list(cu_view all, cu_layer_view layers, int32_t most) {
   const cu_view v = cu_mine(all);
@@ -100,12 +100,12 @@ __device__ void gains_of_end(const cu_view &v, const cu_layer_view &l, const cu_
 
 } // namespace
 
-/* Gains of fresh nodes [first, first + batch) into part. All of the tree's features are subtracted. */
+/* Gains of fresh nodes [first, first + at_once) into part. All of the tree's features are subtracted. */
 __global__ static void __launch_bounds__(CU_BLOCK, 2) k_layer_gains(cu_view all, cu_layer_view layers, int32_t first) {
   const cu_view v = cu_mine(all);
   const cu_layer_view l = cu_mine(layers, all.stride);
   const int32_t n_feats = v.feats[0], rest = cu_n_fresh(v) - first;
-  const uint64_t n_tasks = (uint64_t)(uint32_t)(rest < 0 ? 0 : rest < l.batch ? rest : l.batch) * (uint32_t)n_feats;
+  const uint64_t n_tasks = (uint64_t)(uint32_t)(rest < 0 ? 0 : rest < l.at_once ? rest : l.at_once) * (uint32_t)n_feats;
   const uint64_t step = (uint64_t)gridDim.x * cu_n_warps();
   for (uint64_t task = (uint64_t)blockIdx.x * cu_n_warps() + cu_warp(); task < n_tasks; task += step) {
     const int32_t r = (int32_t)(task / (uint32_t)n_feats), feat = v.feats[1 + task % (uint32_t)n_feats];
@@ -147,11 +147,11 @@ __device__ int32_t feature_at(const cu_view &v, const cu_layer_view &l, uint64_t
 
 } // namespace
 
-/* The batch's gains on top of those of the nodes before it, in the order of their numbers. */
+/* The gains of these nodes on top of those of the nodes before them, in the order of their numbers. */
 __global__ static void __launch_bounds__(CU_BLOCK) k_layer_sums(cu_view all, cu_layer_view layers, int32_t first) {
   const cu_view v = cu_mine(all);
   const cu_layer_view l = cu_mine(layers, all.stride);
-  const int32_t rest = cu_n_fresh(v) - first, n = rest < l.batch ? rest : l.batch;
+  const int32_t rest = cu_n_fresh(v) - first, n = rest < l.at_once ? rest : l.at_once;
   const uint64_t places = 2u * l.n_codes, step = (uint64_t)gridDim.x * blockDim.x;
   for (uint64_t x = (uint64_t)blockIdx.x * blockDim.x + threadIdx.x; x < places; x += step) {
     const int32_t feat = feature_at(v, l, x);
@@ -171,9 +171,9 @@ gbt_status cu_layer_search(cu_backend *be, gbt_error *err) {
   const cu_view *v = &be->view;
   const cu_layer_view *l = &be->layer->view;
   const int32_t most = cu_most_nodes(be);
-  const uint64_t warps = CU_BLOCK / CU_FULL, batch = (uint64_t)(most < l->batch ? most : l->batch);
+  const uint64_t warps = CU_BLOCK / CU_FULL, at_once = (uint64_t)(most < l->at_once ? most : l->at_once);
   const dim3 one = cu_grids(be, 1, 1);
-  const dim3 wide = cu_grids(be, (batch * (uint32_t)v->n_features + warps - 1) / warps, 8);
+  const dim3 wide = cu_grids(be, (at_once * (uint32_t)v->n_features + warps - 1) / warps, 8);
   const dim3 sums = cu_grids(be, (2u * l->n_codes + CU_BLOCK - 1) / CU_BLOCK, 8);
   CU_LAUNCH(k_layer_list, one, CU_CONTROL, 0, be->device.stream, *v, *l, most);
   CU_LAUNCHED();
@@ -183,7 +183,7 @@ gbt_status cu_layer_search(cu_backend *be, gbt_error *err) {
     CU_LAUNCH(k_level_order, grid, CU_BLOCK, 0, be->device.stream, *v, *l);
     CU_LAUNCHED();
   }
-  for (int32_t first = 0; first < most; first += l->batch) {
+  for (int32_t first = 0; first < most; first += l->at_once) {
     CU_LAUNCH(k_layer_gains, wide, CU_BLOCK, 0, be->device.stream, *v, *l, first);
     CU_LAUNCHED();
     CU_LAUNCH(k_layer_sums, sums, CU_BLOCK, 0, be->device.stream, *v, *l, first);
@@ -218,7 +218,7 @@ gbt_status cu_layer_open(cu_backend *be, gbt_error *err) {
   layer->view.beg = layer->beg.at;
   const size_t nodes = 2 * (size_t)be->view.max_step, codes = (size_t)layer->view.n_codes;
   const size_t fit = PART_BYTES / (2 * codes * sizeof(double) + 1) + 1;
-  layer->view.batch = (int32_t)(fit < nodes ? fit : nodes);
+  layer->view.at_once = (int32_t)(fit < nodes ? fit : nodes);
   return GBT_OK;
 }
 

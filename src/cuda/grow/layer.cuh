@@ -1,7 +1,7 @@
 /* What searching and deciding a layer of a symmetric tree share: see layer.cu, layer_decide.cu.
  *
  *   gain:  | feature 0: missing right, by candidate | missing left | feature 1 ...      as on the CPU
- *   part:  the same for every node of a batch
+ *   part:  the same for every node of those searched at once
  *
  * Candidates of a numeric feature are its cuts, of a one-hot one its levels, of one that is split by sets the `most`
  * sets from the bottom of the order and, behind them, those from its top. */
@@ -23,7 +23,7 @@ struct cu_layer_pick {
 #define CU_LAYER_STATE(X)                                                                                             \
   X(CU_CLEARED, int32_t, n_placed, v->n_features) /* cleared: of features that a tree may not use */                  \
   X(CU_SCRATCH, double, gain, 2 * l->n_codes)                                                                         \
-  X(CU_SCRATCH, double, part, 2 * l->n_codes * (uint64_t)l->batch)                                                    \
+  X(CU_SCRATCH, double, part, 2 * l->n_codes * (uint64_t)l->at_once)                                                  \
   X(CU_SCRATCH, int32_t, at, 2 * (size_t)v->max_step) /* by fresh node, its place in `search`; -1: none */            \
   X(CU_SCRATCH, uint32_t, missing, v->n_features) /* a node of the layer has missing values */                        \
   X(CU_SCRATCH, gbt_split, best, v->n_features) /* by place in feats */                                               \
@@ -36,7 +36,7 @@ struct cu_layer_view {
   CU_LAYER_STATE(CU_FIELD)
   const uint64_t *beg; /* n_features + 1: a feature's place in the arrays by code, n_bins + 1 long */
   uint64_t n_codes;
-  int32_t batch; /* of nodes */
+  int32_t at_once; /* nodes */
 };
 
 struct cu_layer {

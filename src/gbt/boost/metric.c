@@ -1,4 +1,4 @@
-/* Metrics of a data set. Those that are means are here: a task takes some strips of rows; a strip's terms are made into
+/* Metrics of a data set. Those that are means are here: a task takes some row blocks; a block's terms are made into
  * a short array by loops that compilers vectorise, then added to the thread's accumulators, which merge exactly at the
  * end. */
 #include "metric.h"
@@ -12,7 +12,7 @@
 #include "../objective/response.h"
 #include "metric_rows.h"
 
-enum { STRIP = 256, TASK_SCORES = 1 << 15 }; /* scores a task reads */
+enum { BLOCK = 256, TASK_SCORES = 1 << 15 }; /* scores a task reads */
 
 /* One thread's sums. */
 typedef struct sums {
@@ -30,7 +30,7 @@ typedef struct job {
 int64_t gbt_metric_task_rows(int32_t n_outputs) {
   GBT_ASSERT(n_outputs > 0);
   int64_t n = TASK_SCORES / n_outputs;
-  if (n < STRIP) n = STRIP;
+  if (n < BLOCK) n = BLOCK;
   while (n > 32 && n * n_outputs > 1 << 20) n /= 2; /* so that tasks stay short */
   return n;
 }
@@ -41,7 +41,7 @@ gbt_status gbt_metric_no_class(const gbt_metric_rows *rows, int64_t row, gbt_err
                   (int)rows->objective.n_outputs - 1);
 }
 
-/* ---- terms of a strip ---- */
+/* ---- terms of a block ---- */
 
 /* Terms of metrics with one score a row. */
 GBT_FN void single_terms(const gbt_metric_rows *r, const double *s, const double *y, int n, double *out) {
@@ -78,10 +78,10 @@ GBT_FN void single_terms(const gbt_metric_rows *r, const double *s, const double
   }
 }
 
-/* What the walks over a strip's scores know (class_terms.h), each in an array of its own so that loops vectorise. */
+/* What the walks over a block's scores know (class_terms.h), each in an array of its own so that loops vectorise. */
 typedef struct class_strip {
-  double top[STRIP], mine[STRIP], sum[STRIP], squares[STRIP];
-  int32_t best[STRIP], label[STRIP];
+  double top[BLOCK], mine[BLOCK], sum[BLOCK], squares[BLOCK];
+  int32_t best[BLOCK], label[BLOCK];
 } class_strip;
 
 /* The first walk over the scores of n rows from row beg on. */
@@ -121,7 +121,7 @@ GBT_FN void first_walk(const gbt_metric_rows *r, int64_t beg, int n, class_strip
     out[i] = gbt_class_term_##name(&sums_of, &row, a);                        \
   }
 
-/* Terms of metrics with a score for every class. Returns the first bad row in the strip, or -1. */
+/* Terms of metrics with a score for every class. Returns the first bad row in the block, or -1. */
 GBT_FN int64_t class_terms(const gbt_metric_rows *r, int64_t beg, int n, double *out) {
   const double a = r->metric.param;
   class_strip x;
@@ -147,7 +147,7 @@ GBT_FN int64_t class_terms(const gbt_metric_rows *r, int64_t beg, int n, double 
   return -1;
 }
 
-/* Terms of the strip of n rows from beg on. Returns the first row in it whose label is no class, or -1. */
+/* Terms of the row block of n rows from beg on. Returns the first row in it whose label is no class, or -1. */
 GBT_FN int64_t strip_terms(const job *j, int64_t beg, int n, double *out) {
   const gbt_metric_rows *r = j->rows;
   if (gbt_objective_info_of(r->objective.kind)->response == GBT_RESPONSE_CLASSES) return class_terms(r, beg, n, out);
@@ -170,9 +170,9 @@ static void sum_task(void *arg, int64_t task, int thread) {
   const job *j = arg;
   sums *part = &j->part[thread];
   int64_t beg = task * j->task_rows, end = j->rows->of.n - beg < j->task_rows ? j->rows->of.n : beg + j->task_rows;
-  for (; beg < end; beg += STRIP) {
-    double term[STRIP];
-    int n = end - beg < STRIP ? (int)(end - beg) : STRIP;
+  for (; beg < end; beg += BLOCK) {
+    double term[BLOCK];
+    int n = end - beg < BLOCK ? (int)(end - beg) : BLOCK;
     int64_t bad = j->avx2 ? strip_terms_avx2(j, beg, n, term) : strip_terms_scalar(j, beg, n, term);
     if (bad >= 0) {
       if (part->bad_row < 0 || bad < part->bad_row) part->bad_row = bad;

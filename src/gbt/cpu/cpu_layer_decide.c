@@ -54,18 +54,18 @@ static void best_of_feature(const cpu_backend *be, int32_t feat, gbt_split *best
 static void best_task(void *arg, int64_t task, int thread) {
   cpu_backend *be = arg;
   gbt_split best = {.kind = GBT_SPLIT_NONE};
-  int64_t beg = task * block_of(be), end = beg + block_of(be);
+  int64_t beg = task * feats_of_task(be), end = beg + feats_of_task(be);
   (void)thread;
   for (int64_t k = beg; k < end && k < be->layer.n_feats; k++) best_of_feature(be, be->layer.feats[k], &best);
   be->split.found[task] = best;
 }
 
 static gbt_status best_of_layer(gbt_ctx *ctx, cpu_backend *be, gbt_split *best, gbt_error *err) {
-  size_t n_blocks = (size_t)blocks_of(be);
-  GBT_TRY(gbt_mem_grow(&be->mem, &be->split.found, &be->split.cap_found, n_blocks + 1, sizeof *be->split.found, err));
-  GBT_TRY(cpu_parallel(ctx, (int64_t)n_blocks, 1.0 * be->layout->n_slots, best_task, be, err));
+  size_t n_tasks = (size_t)n_tasks_of(be);
+  GBT_TRY(gbt_mem_grow(&be->mem, &be->split.found, &be->split.cap_found, n_tasks + 1, sizeof *be->split.found, err));
+  GBT_TRY(cpu_parallel(ctx, (int64_t)n_tasks, 1.0 * be->layout->n_slots, best_task, be, err));
   best->kind = GBT_SPLIT_NONE;
-  for (size_t b = 0; b < n_blocks; b++)
+  for (size_t b = 0; b < n_tasks; b++)
     if (gbt_split_beats(&be->split.found[b], best)) *best = be->split.found[b];
   return GBT_OK;
 }

@@ -60,11 +60,13 @@ static inline int64_t rows_at(const node_codes *n, int32_t c) {
 static inline double floor_of(const cpu_search *in) { return gbt_noise_floor(in->unit, in->node->n_rows, in->rated.H); }
 
 /* Features of a task: about LAYER_SLOTS slots; and tasks. */
-static inline int32_t block_of(const cpu_backend *be) {
+static inline int32_t feats_of_task(const cpu_backend *be) {
   double feats = (double)LAYER_SLOTS * be->n_features / (1.0 + be->layout->n_slots);
   return feats < 1.0 ? 1 : feats > LAYER_FEATS ? LAYER_FEATS : (int32_t)feats;
 }
 
-static inline int64_t blocks_of(const cpu_backend *be) { return (be->layer.n_feats + block_of(be) - 1) / block_of(be); }
+static inline int64_t n_tasks_of(const cpu_backend *be) {
+  return (be->layer.n_feats + feats_of_task(be) - 1) / feats_of_task(be);
+}
 
 #endif

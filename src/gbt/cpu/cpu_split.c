@@ -1,4 +1,4 @@
-/* The best split of every fresh node: tasks are (node, block of features), the best of a node is then picked in feature
+/* The best split of every fresh node: tasks are (node, run of features), the best of a node is then picked in feature
  * order. Numeric features in cpu_split_num.c, categorical ones in cpu_split_cat.c. */
 #include "cpu.h"
 
@@ -41,7 +41,7 @@ typedef struct split_pass {
   const int32_t *feats; /* node i: feats[i * stride ..], n_feats[i] of them */
   size_t stride;
   const int32_t *n_feats;
-  int32_t n_blocks, block; /* features of a block */
+  int32_t n_runs, run_feats; /* features of a run */
 } split_pass;
 
 static void search_feature(cpu_backend *be, int32_t feat, cpu_search *in, cpu_scratch *scratch, gbt_split *best) {
@@ -59,10 +59,10 @@ static void split_task(void *arg, int64_t task, int thread) {
   const split_pass *pass = arg;
   cpu_backend *be = pass->be;
   cpu_scratch *scratch = &be->scratch.of[thread];
-  int64_t i = task / pass->n_blocks, block = task % pass->n_blocks, beg = block * pass->block;
+  int64_t i = task / pass->n_runs, run = task % pass->n_runs, beg = run * pass->run_feats;
   const int32_t *feats = pass->feats + (size_t)i * pass->stride;
   gbt_split best = {.kind = GBT_SPLIT_NONE};
-  int64_t end = beg + pass->block < pass->n_feats[i] ? beg + pass->block : pass->n_feats[i];
+  int64_t end = beg + pass->run_feats < pass->n_feats[i] ? beg + pass->run_feats : pass->n_feats[i];
   cpu_search in;
   cpu_search_node(be, &be->fr.node[pass->node[i]], &in);
   int32_t n_rest = end > beg ? cpu_search_singles(be, &in, feats + beg, (int32_t)(end - beg), scratch, &best) : 0;
@@ -71,7 +71,7 @@ static void split_task(void *arg, int64_t task, int thread) {
 }
 
 /* Many features with few bins make a task worth its while. */
-static int32_t block_size(const cpu_backend *be) {
+static int32_t run_size(const cpu_backend *be) {
   double feats = (double)SPLIT_SLOTS * be->n_features / (1.0 + be->layout->n_slots);
   return feats < SPLIT_FEATS ? SPLIT_FEATS : feats > CPU_SPLIT_FEATS ? CPU_SPLIT_FEATS : (int32_t)feats;
 }
@@ -147,19 +147,19 @@ gbt_status cpu_find_splits(gbt_ctx *ctx, gbt_backend *self, gbt_error *err) {
   cpu_backend *be = (cpu_backend *)self;
   int64_t t0 = gbt_clock_ns();
   if (gbt_policy_one_split(be->fr.policy.kind)) return cpu_layer_search(ctx, be, err);
-  split_pass pass = {.be = be, .block = block_size(be)};
-  pass.n_blocks = (be->split.n_tree_feats + pass.block - 1) / pass.block;
+  split_pass pass = {.be = be, .run_feats = run_size(be)};
+  pass.n_runs = (be->split.n_tree_feats + pass.run_feats - 1) / pass.run_feats;
   size_t n = 0;
   for (size_t i = 0; i < be->fr.n_fresh; i++) n += be->fr.node[be->fr.fresh[i]].splittable != 0;
-  size_t n_tasks = n * (size_t)pass.n_blocks;
+  size_t n_tasks = n * (size_t)pass.n_runs;
   GBT_TRY(gbt_mem_grow(&be->mem, &be->split.found, &be->split.cap_found, n_tasks + 1, sizeof *be->split.found, err));
   GBT_TRY(list_features(ctx, be, &pass, n, err));
   double ns = 3.0 * (double)n * be->layout->n_slots;
   GBT_TRY(cpu_parallel(ctx, (int64_t)n_tasks, ns, split_task, &pass, err));
   for (size_t i = 0; i < n; i++) {
     gbt_split best = {.kind = GBT_SPLIT_NONE};
-    for (int32_t b = 0; b < pass.n_blocks; b++) {
-      const gbt_split *s = &be->split.found[i * (size_t)pass.n_blocks + (size_t)b];
+    for (int32_t b = 0; b < pass.n_runs; b++) {
+      const gbt_split *s = &be->split.found[i * (size_t)pass.n_runs + (size_t)b];
       if (gbt_split_beats(s, &best)) best = *s;
     }
     GBT_ASSERT(best.kind == GBT_SPLIT_NONE || (best.gain > 0.0 && best.feat < be->n_features));

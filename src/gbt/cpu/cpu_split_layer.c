@@ -176,13 +176,13 @@ static void order_task(void *arg, int64_t task, int thread) {
 typedef struct layer_pass {
   cpu_backend *be;
   const int32_t *node;
-  int32_t n_nodes, n_block; /* features of a task */
+  int32_t n_nodes, n_feats; /* features of a task */
 } layer_pass;
 
 static void search_task(void *arg, int64_t task, int thread) {
   const layer_pass *pass = arg;
   cpu_backend *be = pass->be;
-  int64_t beg = task * pass->n_block, end = beg + pass->n_block;
+  int64_t beg = task * pass->n_feats, end = beg + pass->n_feats;
   if (end > be->layer.n_feats) end = be->layer.n_feats;
   for (int32_t i = 0; i < pass->n_nodes; i++) {
     cpu_search in;
@@ -219,11 +219,11 @@ gbt_status cpu_layer_search(gbt_ctx *ctx, cpu_backend *be, gbt_error *err) {
                        sizeof *be->split.node_feats, err));
   for (size_t i = 0; i < be->fr.n_fresh; i++)
     if (be->fr.node[be->fr.fresh[i]].splittable) be->split.node_feats[n++] = be->fr.fresh[i];
-  int32_t step = (int32_t)(LAYER_CELLS / ((uint32_t)block_of(be) * be->scratch.max_codes)) + 1;
+  int32_t step = (int32_t)(LAYER_CELLS / ((uint32_t)feats_of_task(be) * be->scratch.max_codes)) + 1;
   for (int32_t beg = 0; beg < n; beg += step) {
-    layer_pass pass = {be, be->split.node_feats + beg, n - beg < step ? n - beg : step, block_of(be)};
+    layer_pass pass = {be, be->split.node_feats + beg, n - beg < step ? n - beg : step, feats_of_task(be)};
     double ns = 3.0 * (double)pass.n_nodes * be->layout->n_slots;
-    GBT_TRY(cpu_parallel(ctx, blocks_of(be), ns, search_task, &pass, err));
+    GBT_TRY(cpu_parallel(ctx, n_tasks_of(be), ns, search_task, &pass, err));
   }
   for (int32_t i = 0; i < n; i++) cpu_hist_release_searched(be, be->split.node_feats[i]);
   be->base.seconds[GBT_PHASE_SPLIT] += (double)(gbt_clock_ns() - t0) * 1e-9;

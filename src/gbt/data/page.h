@@ -15,8 +15,8 @@
  * in the zero bin.
  *
  * Features that are never outside their zero bins in the same row of the table share a column, a bundle: code 0 when
- * all are in their zero bins, then one run of codes for each member. What is bundled depends on the table, so sets of
- * the same cuts may have different layouts.
+ * all are in their zero bins, then one run of codes for each member. What is bundled depends on the table, so data
+ * sets of the same cuts may have different layouts.
  *
  * A slot is the place of (feature, code) in a histogram; code = n_bins for missing. A dense feature's codes all have
  * one: slot_beg[f] + code. A feature whose zero bin is left out has none for it; codes above it move down by one:

@@ -12,8 +12,8 @@ typedef struct sets_seen {
   uint64_t n_words;
 } sets_seen;
 
-/* Splits of a symmetric level share a set, which counts once. Otherwise sets may not have more words than there are:
- * so what is made of the sets of a tree is bounded by its bytes, whoever wrote them. */
+/* Splits of a layer of a symmetric tree share a set, which counts once. Otherwise sets may not have more words than
+ * there are: so what is made of the sets of a tree is bounded by its bytes, whoever wrote them. */
 static const char *set_fault(const gbt_tree *tree, const gbt_node *node, sets_seen *sets) {
   uint32_t beg = node->arg.set.beg, n = node->arg.set.n_words;
   if (beg > tree->n_words || n > tree->n_words - beg) return "a set of levels lies outside of its tree";

@@ -7,7 +7,7 @@
 
 /* NULL when the tree is sound, else what is wrong with it. Sound: every node but the root is the child of exactly one
  * node before it, so that walks end; features, thresholds, sets and leaf values are usable; all sets together, those
- * that a level shares counted once, have no more words than the tree.
+ * that a layer shares counted once, have no more words than the tree.
  * nodes: those of the tree. feat: n_features. n_vectors: of the forest; NULL where leaves hold one value.
  * seen: scratch of (tree->n_nodes + 63) / 64 words. */
 const char *gbti_tree_fault(const gbt_tree *tree, const gbt_node *nodes, const gbt_feature *feat, int32_t n_features,

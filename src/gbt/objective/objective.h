@@ -99,7 +99,7 @@ gbt_objective gbt_objective_make(gbt_objective_kind kind, int32_t n_outputs);
 /* An objective that exists, with outputs and parameters in their ranges; GBT_E_ARG names what is not. */
 gbt_status gbt_objective_check(const gbt_objective *objective, gbt_error *err) GBT_MUST_CHECK;
 
-/* Labels are what the objective wants. No label at all: a custom objective alone allows that. GBT_E_DATA names the set
+/* Labels are what the objective wants. No label at all: a custom objective alone allows that. GBT_E_DATA names the data
  * ("train", "valid 1") and the first row. */
 gbt_status gbt_labels_check(const gbt_objective *objective, const gbt_rows *rows, const char *data,
                             gbt_error *err) GBT_MUST_CHECK;

@@ -115,7 +115,7 @@ static void drop_hopeless(gbt_frontier *fr, uint64_t room) {
   fr->ahead.drop_at = fr->ahead.n_dropped < n / 8 ? n + n / 4 : 0;
 }
 
-static void select_next(gbt_frontier *fr, size_t batch) {
+static void select_next(gbt_frontier *fr, size_t at_once) {
   uint64_t room = fr->policy.max_leaves > 0 ? (uint64_t)(fr->policy.max_leaves - fr->n_leaves) : UINT64_MAX / 2;
   fr->ahead.n_dropped = 0;
   for (; room > 0 && fr->n_open > 0; room--) {
@@ -134,7 +134,7 @@ static void select_next(gbt_frontier *fr, size_t batch) {
   if (fr->n_chosen == 0) return;
   drop_hopeless(fr, room);
   /* near the end most of what is in wait would be dropped: a quarter of the splits to come, at most */
-  size_t most = batch < (size_t)fr->ahead.most ? batch : (size_t)fr->ahead.most;
+  size_t most = at_once < (size_t)fr->ahead.most ? at_once : (size_t)fr->ahead.most;
   if (most > room / 4) most = (size_t)(room / 4);
   while (fr->n_chosen < most && fr->ahead.n_next > 0) {
     int32_t id = heap_pop(fr, fr->ahead.next, &fr->ahead.n_next, next_before);

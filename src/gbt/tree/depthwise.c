@@ -39,29 +39,29 @@ static void drop_chosen(gbt_frontier *fr) {
   fr->n_open = kept;
 }
 
-void gbti_frontier_select_layer(gbt_frontier *fr, size_t batch) {
+void gbti_frontier_select_layer(gbt_frontier *fr, size_t at_once) {
   size_t room = fr->n_open;
   if (fr->policy.max_leaves > 0 && (uint64_t)(fr->policy.max_leaves - fr->n_leaves) < room)
     room = (size_t)(fr->policy.max_leaves - fr->n_leaves);
   GBT_ASSERT(fr->policy.max_leaves == 0 || fr->n_leaves <= fr->policy.max_leaves);
   if (room == 0) return;
   int32_t depth = INT32_MAX;
-  size_t layer = 0;
+  size_t n_layer = 0;
   for (size_t i = 0; i < fr->n_open; i++) {
     int32_t d = fr->node[fr->open[i]].depth;
     if (fr->node[fr->open[i]].split.kind == GBT_SPLIT_NONE) continue; /* symmetric: of the layer after the chosen one */
-    if (d < depth) layer = 0, depth = d;
-    layer += d == depth;
+    if (d < depth) n_layer = 0, depth = d;
+    n_layer += d == depth;
   }
-  size_t cap = batch < room ? batch : room;
+  size_t cap = at_once < room ? at_once : room;
   for (size_t i = 0; i < fr->n_open; i++) {
     int32_t id = fr->open[i];
     if (fr->node[id].depth != depth) continue;
-    if (layer > room)
+    if (n_layer > room)
       fr->n_chosen = insert_by_gain(fr, fr->chosen, fr->n_chosen, cap, id);
     else fr->chosen[fr->n_chosen++] = id;
   }
-  if (layer <= room) {
+  if (n_layer <= room) {
     sort_ascending(fr->chosen, fr->n_chosen);
     if (fr->n_chosen > cap) fr->n_chosen = cap;
     GBT_ASSERT(gbt_ascend_i32(fr->chosen, fr->n_chosen));

@@ -70,9 +70,9 @@ gbt_status gbt_frontier_opened(gbt_frontier *fr, gbt_error *err) {
   return GBT_OK;
 }
 
-void gbt_frontier_select(gbt_frontier *fr, size_t batch) {
+void gbt_frontier_select(gbt_frontier *fr, size_t at_once) {
   fr->n_chosen = 0;
-  growth_of(fr)->select(fr, batch);
+  growth_of(fr)->select(fr, at_once);
   GBT_ASSERT(fr->n_chosen <= fr->n_nodes && fr->n_open <= fr->n_nodes);
 }
 

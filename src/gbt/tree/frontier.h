@@ -72,10 +72,10 @@ void gbt_frontier_layer(gbt_frontier *fr, const gbt_split *layer, uint32_t set_b
 /* Symmetric: once the tree is complete, bulk_left of a layer's nodes is where most rows of the layer went. */
 void gbt_frontier_bulk(gbt_frontier *fr);
 
-/* Chooses at most `batch` open nodes. depthwise: the shallowest layer, by node number; when max_leaves leaves too
+/* Chooses at most `at_once` open nodes. depthwise: the shallowest layer, by node number; when max_leaves leaves too
  * little room for the layer, the largest gains first. lossguide: the largest gain, then nodes to be split ahead; none
  * when the tree is complete. symmetric: those with a split, by node number. Ties: lower node. */
-void gbt_frontier_select(gbt_frontier *fr, size_t batch);
+void gbt_frontier_select(gbt_frontier *fr, size_t at_once);
 
 /* Once select has chosen nothing: drops what is in wait, and puts every node at the place of its number. Histograms
  * must have been given back. */

@@ -9,8 +9,8 @@ typedef struct gbti_growth {
   /* Fresh nodes that have been searched into the policy's lists; open and chosen have room for all nodes. */
   gbt_status (*opened)(gbt_frontier *fr, gbt_error *err);
 
-  /* At most batch leaves to split now into chosen, which is empty. */
-  void (*select)(gbt_frontier *fr, size_t batch);
+  /* At most at_once leaves to split now into chosen, which is empty. */
+  void (*select)(gbt_frontier *fr, size_t at_once);
 
   /* Whether the children of a chosen node belong to the tree as soon as they are made. */
   int (*commits)(const gbt_frontier *fr, int32_t parent);
@@ -34,7 +34,7 @@ static inline void gbti_frontier_commit(gbt_frontier *fr, int32_t parent, int32_
 /* Policies that go layer by layer: opens a node; chooses of the shallowest layer, by node number, or, where max_leaves
  * leaves too little room for the layer, the largest gains first. */
 void gbti_frontier_open(gbt_frontier *fr, int32_t id);
-void gbti_frontier_select_layer(gbt_frontier *fr, size_t batch);
+void gbti_frontier_select_layer(gbt_frontier *fr, size_t at_once);
 int gbti_frontier_commits_all(const gbt_frontier *fr, int32_t parent);
 
 #endif
