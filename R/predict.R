@@ -33,7 +33,9 @@ predict_types <- c("response", "link", "prob", "class", "leaf")
 #'   model that was trained with an offset warns (class `gbt_warning_offset`) when there is none here. Offsets of a
 #'   formula are evaluated in `newdata` and added.
 #' @param unseen What to do with levels of a factor that the training data did not have: `"prior"` goes the way that
-#'   most training rows went, `"missing"` takes them for missing values, `"error"` stops and names the first one.
+#'   most training rows went, `"missing"` takes them for missing values, `"error"` stops and names the first one. A
+#'   model keeps the 65,534 most frequent levels of a factor; where there were more, the others were missing values in
+#'   training, and `"prior"` takes them for missing values too.
 #' @param threads Number of threads, see [gbt_threads()]. Never shows in the result.
 #' @param sparse_zero What the absent entries of a sparse matrix are: `"value"` for the number 0, `"missing"`; `NULL`
 #'   for the same as in training.

@@ -18,6 +18,7 @@ RECORDS = {
 }
 NEEDED, BULK_LEFT, MISSING_LEFT, BY_LEVEL = 1, 1 << 29, 1 << 30, 1 << 31
 MISSING, UNSEEN = float("nan"), -1
+MOST_LEVELS = 65534
 
 
 def step(lane, word):
@@ -121,8 +122,8 @@ class Model:
         if cell is None or kind == 0:
             return MISSING if cell is None else cell
         if numbers is not None:
-            return numbers[place[cell]] if cell in place else 0.0
-        return place.get(cell, UNSEEN if kind == 1 else MISSING)
+            return numbers[place[cell]] if cell in place else MISSING if len(place) >= MOST_LEVELS else 0.0
+        return place.get(cell, UNSEEN if kind == 1 and len(place) < MOST_LEVELS else MISSING)
 
     def leaf(self, tree, row):
         first, first_word = tree[0], tree[1]

@@ -106,6 +106,22 @@ made *made_new(uint64_t seed, int64_t n_rows, int32_t n_cols, const made_kind *k
   return m;
 }
 
+made *made_levels(uint64_t seed, int64_t n_rows, int32_t n_levels) {
+  const made_kind kinds[] = {MADE_HOLED, MADE_BELL};
+  made *m = made_new(seed, n_rows, 2, kinds);
+  gbt_column *col = (gbt_column *)&m->table.cols[0];
+  int32_t *code = (int32_t *)col->values;
+  free((void *)col->levels);
+  col->n_levels = n_levels;
+  col->levels = make_texts("level ", n_levels);
+  for (int64_t r = 0; r < n_rows; r++) {
+    const int32_t c = (int32_t)(r < n_levels ? r : r % (n_levels / 2));
+    code[r] = c + 1;
+    m->signal[r] += part_of(MADE_LEVELS, 0, 0.0, c + 1) + (c < GBT_MAX_LEVELS ? 0.0 : 4.0);
+  }
+  return m;
+}
+
 void made_counts(made *m) {
   for (int32_t c = 0; c < m->table.n_cols; c++)
     if (m->table.cols[c].type == GBT_CATEGORICAL)

@@ -98,8 +98,26 @@ static void quantiles_are_those_of_the_cpu(void) {
   }
 }
 
+/* A factor of more levels than have a bin, and its level counts. */
+static void levels_without_a_bin_are_those_of_the_cpu(void) {
+  made *m = made_levels(3, 106000, 70000);
+  made_response(m, GBT_OBJ_SQUARED_ERROR, 1, 4);
+  made_counts(m);
+  train_job job = job_make(m, GBT_OBJ_SQUARED_ERROR, 1, 2);
+  job.spec.params.max_depth = 3;
+  job.spec.params.min_data_per_group = 1;
+  job.spec.params.cat_smooth = 0.0;
+  trained *cpu = train(&job, &(train_how){1, 0, GBT_SIMD_AUTO, NULL});
+  trained *cuda = train(&job, &(train_how){1, 0, GBT_SIMD_AUTO, gbt_cuda_api()});
+  CHECK(cpu != NULL && cuda != NULL && same_trained(cpu, cuda));
+  trained_free(cpu);
+  trained_free(cuda);
+  made_free(m);
+}
+
 void suite_cuda_train(void) {
   RUN(random_trainings_are_those_of_the_cpu);
   RUN(larger_trainings_are_those_of_the_cpu);
   RUN(quantiles_are_those_of_the_cpu);
+  RUN(levels_without_a_bin_are_those_of_the_cpu);
 }

@@ -428,7 +428,38 @@ static void damaged_maps_are_refused(void) {
   free_factors(&train);
 }
 
+/* A factor of more levels than have a bin: the others are missing values, in training as in prediction. */
+static void levels_without_a_bin_are_missing(void) {
+  made *m = made_levels(3, 106000, 70000);
+  made_response(m, GBT_OBJ_SQUARED_ERROR, 1, 4);
+  gbt_ctx ctx = test_ctx(NULL, 2);
+  gbt_binding *binding = NULL;
+  for (int counts = 0; counts < 2; counts++) {
+    if (counts) made_counts(m);
+    train_job job = job_make(m, GBT_OBJ_SQUARED_ERROR, 1, 6);
+    job.spec.params.max_depth = 4;
+    job.spec.params.min_data_per_group = 1;
+    job.spec.params.cat_smooth = 0.0;
+    job.spec.params.colsample_bytree = 0.5;
+    trained *t = train(&job, &(train_how){2, 0, GBT_SIMD_AUTO, NULL}); /* predicts the trainer's scores */
+    double gain[3], cover[3], n_splits[3];
+    REQUIRE(t != NULL);
+    const gbt_forest_view view = gbt_forest_look(t->forest);
+    gbt_importance(&view, (gbt_tree_range){0, view.n_trees}, gain, cover, n_splits);
+    CHECK(n_splits[0] > 0.0 && (!counts || n_splits[2] > 0.0));
+    trained_free(t);
+  }
+  gbt_dataset *data = made_dataset(&ctx, m, NULL, 255, 0);
+  REQUIRE(data != NULL);
+  CHECK_FAILS(gbt_binding_new(&ctx, &m->table, data->cuts->schema, GBT_UNSEEN_ERROR, &binding, test_err), GBT_E_DATA,
+              "column `x1`, row 65535: the level \"level 65535\" is not among the most frequent ones of training");
+  gbt_dataset_unref(data);
+  gbt_ctx_close(&ctx);
+  made_free(m);
+}
+
 void suite_features_map(void) {
+  RUN(levels_without_a_bin_are_missing);
   RUN(models_keep_the_map);
   RUN(damaged_maps_are_refused);
   RUN(counts_are_a_column_of_numbers);

@@ -134,3 +134,27 @@ test_that("constraints are those of the column", {
   used <- gbt_importance(off)
   expect_identical(used$frequency[used$feature %in% c("f", "count(f)")], c(0, 0))
 })
+
+# As many rows as levels, and half of them twice.
+many_levels <- function(n_levels) {
+  codes <- c(seq_len(n_levels), seq_len(n_levels %/% 2))
+  x <- data.frame(f = factor(codes, labels = sprintf("l%d", seq_len(n_levels))))
+  x$y <- (codes * 7919) %% 101 / 50 + (codes <= n_levels %/% 2) + 4 * (codes > 65534)
+  x
+}
+
+test_that("levels beyond those that a model keeps are missing values in training and prediction", {
+  x <- many_levels(70000)
+  for (counts in c(FALSE, TRUE)) {
+    m <- gbt_train(y ~ f, x, level_counts = counts, nrounds = 4, max_depth = 3, min_data_per_group = 1, cat_smooth = 0,
+                   valid = x, eval_train = TRUE, threads = 2)
+    expect_identical(m$evaluation_log$train_rmse, m$evaluation_log$valid_rmse)
+    p <- predict(m, x)
+    expect_equal(sqrt(mean((x$y - p)^2)), m$evaluation_log$train_rmse[4], tolerance = 1e-12)
+    rare <- predict(m, x[65535:70000, ])
+    expect_identical(predict(m, transform(x[65535:70000, ], f = factor(NA, levels(x$f)))), rare)
+    expect_identical(p[65535:70000], rare)
+    expect_error(predict(m, x, unseen = "error"), "row 65535: the level \"l65535\" is not among the most frequent ones",
+                 class = "gbt_error_data")
+  }
+})

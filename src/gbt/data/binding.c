@@ -2,6 +2,7 @@
  * here; reading goes by integers alone. */
 #include "binding.h"
 #include "column.h"
+#include "cuts.h"
 #include "job.h"
 
 #include <math.h>
@@ -169,6 +170,17 @@ static int64_t first_unseen(map_job *maps, const gbt_column *col, const int32_t 
   return -1;
 }
 
+/* Whether training may have seen levels that the schema lacks: the rarest, which had no bin and were missing values. */
+static int is_full(const gbt_schema_column *feat) {
+  return feat->type == GBT_CATEGORICAL && feat->n_levels >= GBT_MAX_LEVELS;
+}
+
+/* Levels that the schema lacks are missing values here as well. */
+static void unseen_to_missing(int32_t *map, int32_t n_levels) {
+  for (int32_t i = 1; i <= n_levels; i++)
+    if (map[i] == GBTI_CODE_UNSEEN) map[i] = GBTI_CODE_MISSING;
+}
+
 static void map_task(void *arg, int64_t task, int thread) {
   map_job *maps = arg;
   gbt_binding *binding = maps->binding;
@@ -188,7 +200,9 @@ static void map_task(void *arg, int64_t task, int thread) {
     if (status != GBT_OK)
       gbti_job_fail(&maps->job, &err);
     else if (maps->bad != NULL)
-      maps->bad[f] = first_unseen(maps, col, binding->code_map[f], thread);
+      maps->bad[f] = first_unseen(maps, col, *map, thread);
+    else if (is_full(feat))
+      unseen_to_missing(*map, col->n_levels);
   }
 }
 
@@ -206,10 +220,12 @@ static gbt_status map_levels(gbt_ctx *ctx, gbt_binding *binding, gbt_error *err)
     const gbt_column *col = &binding->table->cols[binding->col[f]];
     int64_t row = binding->table->rows_before + (col->rows != NULL ? col->rows[maps.bad[f]] : maps.bad[f]);
     int32_t code = ((const int32_t *)col->values)[maps.bad[f]];
+    const char *why = is_full(&binding->schema->col[f]) ? "is not among the most frequent ones of training"
+                                                        : "did not occur in training";
     status = gbt_fail_on(err, GBT_E_DATA, col->name,
-                         "column `%s`, row %lld: the level \"%s\" did not occur in training; `unseen = "
-                         "\"prior\"` or `\"missing\"` takes such rows",
-                         col->name, (long long)row + 1, col->levels[code - 1]);
+                         "column `%s`, row %lld: the level \"%s\" %s; `unseen = \"prior\"` or `\"missing\"` takes "
+                         "such rows",
+                         col->name, (long long)row + 1, col->levels[code - 1], why);
     break;
   }
 done:
