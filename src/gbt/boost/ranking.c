@@ -16,7 +16,7 @@
 #include "../base/sort.h"
 #include "metric_rows.h"
 
-enum { BLOCK = 1 << 15 };
+enum { BLOCK = 1 << 15, AHEAD = 24 };
 
 /* What one thread has seen of the rows, before scales are known. */
 typedef struct totals {
@@ -34,14 +34,13 @@ typedef struct found {
 typedef struct job {
   const gbt_metric_rows *rows;
   gbt_ranking how;
-  const double *by;          /* what rows are sorted by */
   uint64_t *keys, *tmp_keys; /* n */
   uint32_t *vals, *tmp_vals; /* n. The row, or, where gain and base depend on nothing else, whether it is positive */
-  uint64_t *base;        /* n by place; NULL: a place has either, and its one number stands in `gain`, see pair_at */
-  uint64_t *gain;        /* n by place: tmp_keys, which sorting needs no longer */
+  uint64_t *base;           /* n by place; NULL: a place has either, and its one number stands in `gain`, see pair_at */
+  uint64_t *gain;           /* n by place: tmp_keys, which sorting needs no longer */
   gbt_ranking_pair *before; /* n_blocks + 1: sums of the places before a block */
-  totals *seen;          /* n_threads */
-  found *part;           /* n_threads */
+  totals *seen;             /* n_threads */
+  found *part;              /* n_threads */
 } job;
 
 static int64_t n_blocks_of(const job *j) { return (j->rows->of.n + BLOCK - 1) / BLOCK; }
@@ -50,7 +49,10 @@ static int64_t block_end(const job *j, int64_t b) {
   return j->rows->of.n - b * BLOCK < BLOCK ? j->rows->of.n : (b + 1) * BLOCK;
 }
 
-/* Whether a row's weight and class say all: no weights, and gains by class. */
+/* Whether a row has a gain or a base, by its class. */
+static int by_class(const job *j) { return j->base == NULL; }
+
+/* Whether a row's class says all: no weights. */
 static int plain(const job *j) { return j->rows->of.field[GBT_WEIGHT] == NULL && j->base == NULL; }
 
 /* ---- rows -> totals -> scales ---- */
@@ -65,21 +67,39 @@ static void low_task(void *arg, int64_t b, int thread) {
   }
 }
 
-static void totals_task(void *arg, int64_t b, int thread) {
-  const job *j = arg;
-  const gbt_metric_rows *r = j->rows;
-  totals *seen = &j->seen[thread];
-  int64_t beg = b * BLOCK, end = block_end(j, b);
-  for (int64_t i = beg; i < end; i++) {
-    seen->n_positive += gbt_label_of(&r->of, i) > 0.5;
-    seen->n_nan += r->score[i] != r->score[i];
+static void add_totals(const job *j, int64_t beg, int64_t end, totals *seen) {
+  const gbt_rows *of = &j->rows->of;
+  if (by_class(j)) { /* a row is either, and what is 0 need not be added */
+    for (int64_t i = beg; i < end; i++)
+      gbt_exact_add(gbt_label_of(of, i) > 0.5 ? &seen->gain : &seen->base, gbt_weight_of(of, i));
+    return;
   }
-  for (int64_t i = beg; i < end && !plain(j); i++) {
+  for (int64_t i = beg; i < end; i++) {
     double gain, base;
-    gbt_ranking_row(&j->how, gbt_label_of(&r->of, i), gbt_weight_of(&r->of, i), &gain, &base);
+    gbt_ranking_row(&j->how, gbt_label_of(of, i), gbt_weight_of(of, i), &gain, &base);
     gbt_exact_add(&seen->gain, gain);
     gbt_exact_add(&seen->base, base);
   }
+}
+
+/* Totals, and the keys of scores by the way: for a NaN's there is no metric. */
+static void totals_task(void *arg, int64_t b, int thread) {
+  const job *j = arg;
+  const gbt_rows *of = &j->rows->of;
+  const double *score = j->rows->score;
+  const int64_t beg = b * BLOCK, end = block_end(j, b);
+  const int none = plain(j);
+  int64_t n_positive = 0, n_nan = 0;
+  for (int64_t i = beg; i < end; i++) {
+    const int positive = gbt_label_of(of, i) > 0.5;
+    n_positive += positive;
+    n_nan += score[i] != score[i];
+    j->keys[i] = gbt_order_key(score[i]);
+    j->vals[i] = none ? (uint32_t)positive : (uint32_t)i;
+  }
+  j->seen[thread].n_positive += n_positive;
+  j->seen[thread].n_nan += n_nan;
+  if (!none) add_totals(j, beg, end, &j->seen[thread]);
 }
 
 static void merge_totals(const job *j, int n_threads) {
@@ -114,12 +134,12 @@ static int choose_scales(job *j) {
 
 /* ---- rows -> places ---- */
 
-static void key_task(void *arg, int64_t b, int thread) {
+static void label_task(void *arg, int64_t b, int thread) {
   const job *j = arg;
   (void)thread;
   for (int64_t i = b * BLOCK, end = block_end(j, b); i < end; i++) {
-    j->keys[i] = gbt_order_key(j->by[i]);
-    j->vals[i] = plain(j) ? (uint32_t)(gbt_label_of(&j->rows->of, i) > 0.5) : (uint32_t)i;
+    j->keys[i] = gbt_order_key(gbt_label_of(&j->rows->of, i));
+    j->vals[i] = (uint32_t)i;
   }
 }
 
@@ -130,32 +150,71 @@ static gbt_ranking_pair pair_at(const job *j, int64_t place) {
   return j->base ? both : x & 1 ? gain : base;
 }
 
-static void place_task(void *arg, int64_t b, int thread) {
-  const job *j = arg;
-  const gbt_metric_rows *r = j->rows;
-  gbt_ranking_pair sum = {0, 0};
-  (void)thread;
-  for (int64_t i = b * BLOCK, end = block_end(j, b); i < end; i++) {
-    const uint32_t val = j->vals[i];
-    if (plain(j)) {
-      j->gain[i] = val ? j->how.unit.gain << 1 | 1 : j->how.unit.base << 1;
-    } else {
-      double gain, base;
-      gbt_ranking_row(&j->how, gbt_label_of(&r->of, val), gbt_weight_of(&r->of, val), &gain, &base);
-      uint64_t g = gbt_ranking_fixed(gain, &j->how.gain), h = gbt_ranking_fixed(base, &j->how.base);
-      j->gain[i] = j->base ? g : gbt_label_of(&r->of, val) > 0.5 ? g << 1 | 1 : h << 1;
-      if (j->base) j->base[i] = h;
-    }
-    sum = gbt_ranking_plus(sum, pair_at(j, i));
-  }
-  j->before[b + 1] = sum;
+/* The rows of places some way ahead are fetched: they lie anywhere in memory. */
+static void fetch(const job *j, int64_t place, int64_t end) {
+  const gbt_rows *of = &j->rows->of;
+  const uint32_t row = j->vals[place + AHEAD < end ? place + AHEAD : end - 1];
+  __builtin_prefetch(&of->field[GBT_LABEL][row]);
+  if (of->field[GBT_WEIGHT]) __builtin_prefetch(&of->field[GBT_WEIGHT][row]);
 }
 
-/* Rows sorted by `by`, and what places add up to. */
-static gbt_status order(gbt_ctx *ctx, job *j, const double *by, gbt_error *err) {
+/* Blocks of places, and their sums: of rows that all weigh 1, */
+static gbt_ranking_pair place_plain(const job *j, int64_t beg, int64_t end) {
+  const uint64_t unit[2] = {j->how.unit.base, j->how.unit.gain};
+  int64_t n_positive = 0;
+  for (int64_t i = beg; i < end; i++) {
+    const uint32_t positive = j->vals[i];
+    j->gain[i] = unit[positive] << 1 | positive;
+    n_positive += positive;
+  }
+  return (gbt_ranking_pair){(uint64_t)n_positive * unit[1], (uint64_t)(end - beg - n_positive) * unit[0]};
+}
+
+/* of rows that have a gain or a base, */
+static gbt_ranking_pair place_by_class(const job *j, int64_t beg, int64_t end) {
+  const gbt_rows *of = &j->rows->of;
+  const gbt_ranking_scale scale[2] = {j->how.base, j->how.gain};
+  uint64_t sum[2] = {0, 0};
+  for (int64_t i = beg; i < end; i++) {
+    const uint32_t row = j->vals[i];
+    const int positive = gbt_label_of(of, row) > 0.5;
+    const uint64_t x = gbt_ranking_fixed(gbt_weight_of(of, row), &scale[positive]);
+    fetch(j, i, end);
+    j->gain[i] = x << 1 | (uint64_t)positive;
+    sum[positive] += x;
+  }
+  return (gbt_ranking_pair){sum[1], sum[0]};
+}
+
+/* and of rows that have both. */
+static gbt_ranking_pair place_both(const job *j, int64_t beg, int64_t end) {
+  const gbt_rows *of = &j->rows->of;
+  gbt_ranking_pair sum = {0, 0};
+  for (int64_t i = beg; i < end; i++) {
+    const uint32_t row = j->vals[i];
+    double gain, base;
+    fetch(j, i, end);
+    gbt_ranking_row(&j->how, gbt_label_of(of, row), gbt_weight_of(of, row), &gain, &base);
+    j->gain[i] = gbt_ranking_fixed(gain, &j->how.gain);
+    j->base[i] = gbt_ranking_fixed(base, &j->how.base);
+    sum = gbt_ranking_plus(sum, pair_at(j, i));
+  }
+  return sum;
+}
+
+static void place_task(void *arg, int64_t b, int thread) {
+  const job *j = arg;
+  const int64_t beg = b * BLOCK, end = block_end(j, b);
+  (void)thread;
+  if (plain(j))
+    j->before[b + 1] = place_plain(j, beg, end);
+  else
+    j->before[b + 1] = by_class(j) ? place_by_class(j, beg, end) : place_both(j, beg, end);
+}
+
+/* Rows sorted by their keys, and what places add up to. */
+static gbt_status order(gbt_ctx *ctx, job *j, gbt_error *err) {
   const int64_t n_blocks = n_blocks_of(j);
-  j->by = by;
-  GBT_TRY(gbt_parallel(ctx, n_blocks, key_task, j, err));
   GBT_TRY(gbt_sort_u64_parallel(ctx, j->keys, j->vals, (size_t)j->rows->of.n, j->tmp_keys, j->tmp_vals, err));
   GBT_TRY(gbt_parallel(ctx, n_blocks, place_task, j, err));
   const gbt_ranking_pair none = {0, 0};
@@ -244,10 +303,11 @@ static gbt_status run(gbt_ctx *ctx, job *j, double *out, gbt_error *err) {
     *out = gbt_from_bits(0x7ff8000000000000u);
     return GBT_OK;
   }
-  GBT_TRY(order(ctx, j, j->rows->score, err));
+  GBT_TRY(order(ctx, j, err));
   GBT_TRY(find(ctx, j, &by_score, &all, err));
   if (gini) {
-    GBT_TRY(order(ctx, j, j->rows->of.field[GBT_LABEL], err));
+    GBT_TRY(gbt_parallel(ctx, n_blocks_of(j), label_task, j, err));
+    GBT_TRY(order(ctx, j, err));
     GBT_TRY(find(ctx, j, &by_label, &all, err));
     *out = gbt_gini_value(by_score.area, by_label.area, all);
   } else {
