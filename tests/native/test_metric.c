@@ -473,7 +473,7 @@ static void labels_are_checked(void) {
   const gbt_rows below = test_rows(3, near_0, NULL, NULL), zero = test_rows(3, with_0, NULL, NULL);
   const gbt_rows far = test_rows(3, to_minus_1, NULL, NULL);
   gbt_rows later = zero; /* of a rank that has others before it */
-  later.before = 500;
+  later.table_before = 500;
   for (int kind = 0; kind < GBT_N_METRICS; kind++) {
     const gbt_metric metric = gbt_metric_plain((gbt_metric_kind)kind);
     switch (gbt_metric_about(kind)->labels) {

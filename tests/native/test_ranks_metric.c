@@ -26,7 +26,7 @@ static void metric_of_rank(void *arg, const gbt_comm *comm) {
   m->status[r] = gbt_ctx_open(&ctx, fault_mem(&m->memory[r]), 1, GBT_SIMD_AUTO, NULL, NULL, err);
   ctx.comm = comm;
   gbt_rows rows = test_rows(n, m->label + beg, r == 0 ? m->weight + beg : NULL, NULL);
-  rows.before = beg;
+  rows.table_before = beg;
   m->status[r] = gbt_metric_eval(&ctx, &m->metric, &m->objective, &rows, m->score + beg, &m->value[r], err);
   m->status[r] = gbt_comm_agree(&ctx, m->status[r], err);
   gbt_ctx_close(&ctx);

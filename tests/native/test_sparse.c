@@ -198,7 +198,7 @@ static void compare_build(const part *p, int mode, int counts) {
 static gbt_status build_span(void *arg, gbt_ctx *ctx, const gbt_page_span *pages, gbt_error *err) {
   part *p = arg;
   cpu_backend *be = &p->be;
-  cpu_span span = {be, pages};
+  const cpu_span span = cpu_span_of(be, pages);
   be->hist.n_unit = 0;
   GBT_TRY(cpu_hist_plan_sparse(ctx, &span, err));
   for (size_t u = 0; u < be->hist.n_unit; u++) {

@@ -82,7 +82,7 @@ void trained_free(trained *t) {
 
 /* ---- training ---- */
 
-static int run_rounds(gbt_ctx *ctx, const train_job *job, gbt_trainer *tr, gbt_stop_reason *why) {
+int train_rounds(gbt_ctx *ctx, const train_job *job, gbt_trainer *tr, gbt_stop_reason *why) {
   if (job->spec.objective.kind != GBT_OBJ_CUSTOM) return CHECK_OK(gbt_trainer_run(ctx, tr, job->rounds, why, test_err));
   int64_t n = job->data->table.n_rows;
   double *g = test_alloc((size_t)(n * job->spec.objective.n_outputs) * sizeof *g);
@@ -152,7 +152,7 @@ trained *train(const train_job *job, const train_how *how) {
   spec.device = how->device;
   if (opened && CHECK_OK(gbt_trainer_new(&ctx, &spec, &tr, test_err))) {
     gbt_stop_reason why = GBT_RUN_DONE;
-    if (run_rounds(&ctx, job, tr, &why)) {
+    if (train_rounds(&ctx, job, tr, &why)) {
       t = trained_of(&ctx, job, &spec, tr);
       t->why = why;
     }

@@ -47,6 +47,9 @@ train_job job_make(const made *data, gbt_objective_kind kind, int32_t n_outputs,
 int job_open(gbt_ctx *ctx, const train_job *job, int32_t page_rows, gbt_trainer_spec *spec);
 void job_close(gbt_trainer_spec *spec);
 
+/* The job's rounds; 0 after a failure, reported as a failed check. */
+int train_rounds(gbt_ctx *ctx, const train_job *job, gbt_trainer *tr, gbt_stop_reason *why);
+
 /* What came out of a trainer for the job. Checks that predictions from the forest are the trainer's scores. */
 trained *trained_of(gbt_ctx *ctx, const train_job *job, const gbt_trainer_spec *spec, const gbt_trainer *tr);
 

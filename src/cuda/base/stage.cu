@@ -77,3 +77,27 @@ gbt_status cu_copy(gbt_ctx *ctx, void *to, const void *from, size_t bytes, gbt_e
   cu_copy_job job = {(unsigned char *)to, (const unsigned char *)from, bytes};
   return gbt_parallel(ctx, (int64_t)((bytes + COPY_TASK - 1) / COPY_TASK), copy_task, &job, err);
 }
+
+struct cu_gather_job {
+  unsigned char *to;
+  const unsigned char *from;
+  uint32_t first;
+  const uint32_t *pick;
+  size_t n, size, task_rows;
+};
+
+static void gather_task(void *arg, int64_t task, int thread) {
+  (void)thread;
+  const cu_gather_job *job = (const cu_gather_job *)arg;
+  const size_t beg = (size_t)task * job->task_rows, left = job->n - beg;
+  for (size_t i = beg; i < beg + (left < job->task_rows ? left : job->task_rows); i++)
+    memcpy(job->to + i * job->size, job->from + (job->pick[i] - job->first) * job->size, job->size);
+}
+
+gbt_status cu_gather(gbt_ctx *ctx, void *to, const void *from, uint32_t first, const uint32_t *pick, size_t n,
+                     size_t size, gbt_error *err) {
+  GBT_ASSERT(size > 0);
+  const size_t task_rows = COPY_TASK / size + 1;
+  cu_gather_job job = {(unsigned char *)to, (const unsigned char *)from, first, pick, n, size, task_rows};
+  return gbt_parallel(ctx, (int64_t)((n + task_rows - 1) / task_rows), gather_task, &job, err);
+}

@@ -37,5 +37,10 @@ gbt_status cu_stage_done(cu_stage *stage, gbt_error *err) GBT_MUST_CHECK;
 /* Does not wait for the last two halves; `from` is not needed any more. */
 gbt_status cu_stage_send(cu_stage *stage, void *to, const void *from, size_t bytes, gbt_error *err) GBT_MUST_CHECK;
 
+/* Some rows of `size` bytes each, one after the other, on all threads of ctx: the n in `pick`; `from` begins with row
+ * `first`. */
+gbt_status cu_gather(gbt_ctx *ctx, void *to, const void *from, uint32_t first, const uint32_t *pick, size_t n,
+                     size_t size, gbt_error *err) GBT_MUST_CHECK;
+
 /* memcpy on all threads of ctx. */
 gbt_status cu_copy(gbt_ctx *ctx, void *to, const void *from, size_t bytes, gbt_error *err) GBT_MUST_CHECK;

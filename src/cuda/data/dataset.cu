@@ -56,18 +56,23 @@ __global__ static void k_pack(uint32_t *words, const cu_tile *tile, int32_t n_ti
   }
 }
 
-/* Rows [beg, beg + n) of a page. */
-static gbt_status send_rows(cu_dataset_up *up, const gbt_page *page, int32_t beg, uint32_t n, gbt_error *err) {
+/* Rows [beg, beg + n) of the data set, all in one page. */
+static gbt_status send_rows(cu_dataset_up *up, const gbt_page *page, int64_t beg, uint32_t n, gbt_error *err) {
   cu_dataset *data = up->data;
   const gbt_layout *layout = gbt_pages_layout(data->from->pages);
+  const uint32_t *table_row = data->from->rows.table_row;
   const int32_t n_tiles = up->plan->n_tiles;
   unsigned char *half;
   size_t at = 0;
   GBT_TRY(cu_stage_next(&up->stage, &half, err));
   for (int32_t s = 0; s < layout->n_strips; s++) {
     const gbt_group *group = &layout->group[layout->strip_beg[s]];
-    size_t stride = (size_t)group->stride * (group->wide ? 2u : 1u);
-    GBT_TRY(cu_copy(up->stage.ctx, half + at, (const char *)page->strip[s] + (size_t)beg * stride, n * stride, err));
+    const size_t stride = (size_t)group->stride * (group->wide ? 2u : 1u), first = (size_t)(beg - page->row_beg);
+    const char *strip = (const char *)page->strip[s];
+    if (table_row)
+      GBT_TRY(cu_gather(up->stage.ctx, half + at, strip, (uint32_t)page->row_beg, table_row + beg, n, stride, err));
+    else
+      GBT_TRY(cu_copy(up->stage.ctx, half + at, strip + first * stride, n * stride, err));
     at += n * stride;
   }
   GBT_TRY(cu_stage_copy(&up->stage, up->raw.at, at, err));
@@ -75,7 +80,7 @@ static gbt_status send_rows(cu_dataset_up *up, const gbt_page *page, int32_t beg
   dim3 grid(cu_grid(up->device, ((uint64_t)n * CU_TILE_WORDS + CU_BLOCK - 1) / CU_BLOCK, 16),
             (unsigned)(n_tiles < 1024 ? n_tiles : 1024));
   CU_LAUNCH(k_pack, grid, CU_BLOCK, 0, up->stage.stream, data->words.at, data->tile.at, n_tiles, up->source.at,
-            up->raw.at, page->row_beg + beg, n);
+            up->raw.at, beg, n);
   CU_LAUNCHED();
   return GBT_OK;
 }
@@ -83,14 +88,15 @@ static gbt_status send_rows(cu_dataset_up *up, const gbt_page *page, int32_t beg
 /* See gbt_pages_fn. What is sent is in a half of the stage before the pages are released. */
 static gbt_status send_span(void *arg, gbt_ctx *ctx, const gbt_page_span *span, gbt_error *err) {
   cu_dataset_up *up = (cu_dataset_up *)arg;
-  const uint32_t most = (uint32_t)(up->stage.bytes / up->plan->row_bytes);
+  const gbt_rows *rows = &up->data->from->rows;
+  const int64_t most = (int64_t)(up->stage.bytes / up->plan->row_bytes);
   (void)ctx;
   for (int32_t k = 0; k < span->n_pages; k++) {
     const gbt_page *page = &span->page[k];
-    uint32_t n;
-    for (int32_t r = 0; r < page->n_rows; r += (int32_t)n) {
-      n = (uint32_t)(page->n_rows - r) < most ? (uint32_t)(page->n_rows - r) : most;
-      GBT_TRY(send_rows(up, page, r, n, err));
+    const int64_t end = gbt_row_from(rows, page->row_beg + page->n_rows);
+    for (int64_t r = gbt_row_from(rows, page->row_beg), n; r < end; r += n) {
+      n = end - r < most ? end - r : most;
+      GBT_TRY(send_rows(up, page, r, (uint32_t)n, err));
     }
   }
   return GBT_OK;
@@ -121,21 +127,52 @@ struct cu_sparse_up {
   uint64_t before; /* entries of the pages before */
 };
 
+/* Where the list of a row of the data set begins in its page; that of the next row is where it ends. */
+static const uint32_t *list_of(const gbt_rows *rows, const gbt_page *page, int64_t row) {
+  return page->sparse_beg + ((rows->table_row ? (int64_t)rows->table_row[row] : row) - page->row_beg);
+}
+
+/* The entries of rows [beg, end) of a mask, all in one page. */
+static gbt_status send_picked(cu_sparse_up *lists, const gbt_page *page, int64_t beg, int64_t end, uint64_t n,
+                              gbt_error *err) {
+  cu_dataset_up *up = lists->up;
+  uint32_t *picked, *to;
+  GBT_TRY(gbt_mem_array(up->mem, (size_t)n, sizeof *picked, &picked, err));
+  to = picked;
+  for (int64_t r = beg; r < end; r++) {
+    const uint32_t *list = list_of(&up->data->from->rows, page, r);
+    for (uint32_t e = list[0]; e < list[1]; e++) *to++ = page->sparse_slots[e];
+  }
+  gbt_status status = cu_stage_send(&up->stage, up->data->sparse_slot.at + lists->before, picked,
+                                    (size_t)n * sizeof *picked, err);
+  gbt_mem_free(up->mem, picked);
+  return status;
+}
+
 static gbt_status send_lists(cu_sparse_up *lists, const gbt_page *page, gbt_error *err) {
   cu_dataset_up *up = lists->up;
   cu_dataset *data = up->data;
-  const size_t most = up->stage.bytes / sizeof(uint64_t), rows = (size_t)page->n_rows;
-  const uint32_t entries = page->sparse_beg[rows];
+  const gbt_rows *rows = &data->from->rows;
+  const int64_t most = (int64_t)(up->stage.bytes / sizeof(uint64_t));
+  const int64_t beg = gbt_row_from(rows, page->row_beg), end = gbt_row_from(rows, page->row_beg + page->n_rows);
+  uint64_t entries = 0;
   unsigned char *half;
-  for (size_t r = 0, n; r < rows; r += n) {
-    n = rows - r < most ? rows - r : most;
+  for (int64_t r = beg, n; r < end; r += n) {
+    n = end - r < most ? end - r : most;
     GBT_TRY(cu_stage_next(&up->stage, &half, err));
-    for (size_t i = 0; i < n; i++) ((uint64_t *)(void *)half)[i] = lists->before + page->sparse_beg[r + i];
-    GBT_TRY(cu_stage_copy(&up->stage, data->sparse_beg.at + page->row_beg + r, n * sizeof(uint64_t), err));
+    for (int64_t i = 0; i < n; i++) {
+      const uint32_t *list = list_of(rows, page, r + i);
+      ((uint64_t *)(void *)half)[i] = lists->before + entries;
+      entries += list[1] - list[0];
+    }
+    GBT_TRY(cu_stage_copy(&up->stage, data->sparse_beg.at + r, (size_t)n * sizeof(uint64_t), err));
     GBT_TRY(cu_stage_done(&up->stage, err));
   }
-  GBT_TRY(cu_stage_send(&up->stage, data->sparse_slot.at + lists->before, page->sparse_slots,
-                        entries * sizeof(uint32_t), err));
+  if (rows->table_row)
+    GBT_TRY(send_picked(lists, page, beg, end, entries, err));
+  else
+    GBT_TRY(cu_stage_send(&up->stage, data->sparse_slot.at + lists->before, page->sparse_slots,
+                          (size_t)entries * sizeof(uint32_t), err));
   lists->before += entries;
   return GBT_OK;
 }
@@ -147,30 +184,69 @@ static gbt_status send_lists_of_span(void *arg, gbt_ctx *ctx, const gbt_page_spa
   return GBT_OK;
 }
 
+/* See gbt_pages_fn. Adds up the entries of the data set's rows. */
+static gbt_status count_entries(void *arg, gbt_ctx *ctx, const gbt_page_span *span, gbt_error *err) {
+  cu_sparse_up *lists = (cu_sparse_up *)arg;
+  const gbt_rows *rows = &lists->up->data->from->rows;
+  for (int32_t k = 0; k < span->n_pages; k++) {
+    const gbt_page *page = &span->page[k];
+    const int64_t end = gbt_row_from(rows, page->row_beg + page->n_rows);
+    GBT_TRY(gbt_ctx_poll(ctx, err));
+    for (int64_t r = gbt_row_from(rows, page->row_beg); r < end; r++)
+      lists->before += list_of(rows, page, r)[1] - list_of(rows, page, r)[0];
+  }
+  return GBT_OK;
+}
+
 static gbt_status send_sparse(cu_dataset_up *up, gbt_error *err) {
   cu_dataset *data = up->data;
   gbt_page_store *pages = data->from->pages;
-  const size_t n_rows = (size_t)gbt_pages_n_rows(pages);
-  cu_sparse_up lists = {up, 0};
+  const size_t n_rows = (size_t)data->from->rows.n;
+  cu_sparse_up lists = {up, 0}, all = {up, (uint64_t)gbt_pages_n_entries(pages)};
   if (gbt_pages_layout(pages)->n_sparse == 0) return GBT_OK;
+  if (data->from->rows.table_row) {
+    all.before = 0;
+    GBT_TRY(gbt_pages_pass(up->stage.ctx, pages, count_entries, &all, err));
+  }
   GBT_TRY(cu_new(&up->device->memory, &data->sparse_beg, n_rows + 1, err));
-  GBT_TRY(cu_new(&up->device->memory, &data->sparse_slot, (size_t)gbt_pages_n_entries(pages), err));
+  GBT_TRY(cu_new(&up->device->memory, &data->sparse_slot, (size_t)all.before, err));
   GBT_TRY(gbt_pages_pass(up->stage.ctx, pages, send_lists_of_span, &lists, err));
   return cu_stage_send(&up->stage, data->sparse_beg.at + n_rows, &lists.before, sizeof lists.before, err);
+}
+
+/* Cells of unseen levels by feature, as gbt_pages_unseen has them: those of the data set's rows. row: room for all of
+ * the pages' rows. */
+static void pick_unseen(const gbt_rows *rows, size_t n_features, const size_t *all_beg, const uint32_t *all_row,
+                        uint64_t *beg, uint32_t *row) {
+  uint64_t n = 0;
+  for (size_t f = 0; f < n_features; f++) {
+    beg[f] = n;
+    for (size_t i = all_beg[f]; i < all_beg[f + 1]; i++) {
+      const int64_t at = gbt_row_from(rows, all_row[i]);
+      if (rows->table_row && (at == rows->n || rows->table_row[at] != all_row[i])) continue;
+      row[n++] = (uint32_t)at;
+    }
+  }
+  beg[n_features] = n;
 }
 
 static gbt_status send_unseen(cu_dataset_up *up, gbt_error *err) {
   cu_dataset *data = up->data;
   const uint32_t *rows;
   const size_t *unseen = gbt_pages_unseen(data->from->pages, &rows), n = (size_t)data->from->cuts->n_features;
-  uint64_t *beg;
+  uint64_t *beg = NULL;
+  uint32_t *row = NULL;
   if (!unseen) return GBT_OK;
-  GBT_TRY(gbt_mem_array(up->mem, n + 1, sizeof *beg, &beg, err));
-  for (size_t f = 0; f <= n; f++) beg[f] = unseen[f];
-  gbt_status status = send_new(up, &data->unseen_beg, beg, n + 1, err);
+  gbt_status status = gbt_mem_array(up->mem, n + 1, sizeof *beg, &beg, err);
+  if (status == GBT_OK) status = gbt_mem_array(up->mem, unseen[n], sizeof *row, &row, err);
+  if (status == GBT_OK) {
+    pick_unseen(&data->from->rows, n, unseen, rows, beg, row);
+    status = send_new(up, &data->unseen_beg, beg, n + 1, err);
+  }
+  if (status == GBT_OK) status = send_new(up, &data->unseen_row, row, (size_t)beg[n], err);
   gbt_mem_free(up->mem, beg);
-  GBT_TRY(status);
-  return send_new(up, &data->unseen_row, rows, unseen[n], err);
+  gbt_mem_free(up->mem, row);
+  return status;
 }
 
 static cu_feature feature_of(const cu_dataset_spec *spec, const gbt_dataset *ds, const cu_plan *p, int32_t f) {

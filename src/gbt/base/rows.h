@@ -27,7 +27,9 @@ const char *gbt_field_name(int field); /* "label", "weights", "offset"; see gbt_
 /* All pointers are borrowed. */
 typedef struct gbt_rows {
   int64_t n;
-  int64_t before; /* rows that stand before these as hosts count them: those of the ranks before */
+  int64_t before;            /* ranks: such rows of the ranks before */
+  const uint32_t *table_row; /* rows of a mask: which rows of their table they are, ascending; NULL: all of them */
+  int64_t table_before;      /* ranks: rows of the tables of the ranks before */
   const double *field[GBT_N_FIELDS]; /* n numbers, or n x outputs column by column; NULL: not given */
 } gbt_rows;
 
@@ -40,7 +42,23 @@ static inline double gbt_offset_of(const gbt_rows *rows, int64_t row) {
   return rows->field[GBT_OFFSET] ? rows->field[GBT_OFFSET][row] : 0.0;
 }
 
-/* A row's number as hosts count, from 1. */
-static inline int64_t gbt_row_number(const gbt_rows *rows, int64_t row) { return rows->before + row + 1; }
+/* A row's number as hosts count, from 1 and through all tables. */
+static inline int64_t gbt_row_number(const gbt_rows *rows, int64_t row) {
+  return rows->table_before + (rows->table_row ? rows->table_row[row] : row) + 1;
+}
+
+/* The first of the rows from a row of the table on; n where none is. */
+static inline int64_t gbt_row_from(const gbt_rows *rows, int64_t table_row) {
+  int64_t beg = 0, end = rows->n;
+  if (!rows->table_row) return table_row;
+  while (beg < end) {
+    const int64_t mid = beg + (end - beg) / 2;
+    if ((int64_t)rows->table_row[mid] < table_row)
+      beg = mid + 1;
+    else
+      end = mid;
+  }
+  return beg;
+}
 
 #endif

@@ -44,6 +44,7 @@ typedef struct cpu_backend {
   int32_t n_outputs, n_features, n_valid;
   int64_t n_rows;            /* of this rank */
   int64_t rows_before, all_rows; /* rows of the ranks before; of all ranks */
+  const uint32_t *table_row;     /* as gbt_rows has it: pages have the rows of the table */
   gbt_dataset **data;        /* 1 + n_valid, shared */
   const gbt_cuts *cuts;
   const gbt_layout *layout;
@@ -66,6 +67,16 @@ typedef struct cpu_backend {
   cpu_renewal renew;
   cpu_scratches scratch;
 } cpu_backend;
+
+/* The row of the table that a train row is. */
+static inline uint32_t cpu_table_row(const cpu_backend *be, uint32_t row) {
+  return be->table_row ? be->table_row[row] : row;
+}
+
+/* The first train row from a row of the table on. */
+static inline int64_t cpu_row_from(const cpu_backend *be, int64_t table_row) {
+  return be->table_row ? gbt_row_from(&be->data[0]->rows, table_row) : table_row;
+}
 
 /* Where the gradients of an output begin. */
 static inline size_t cpu_gradients_at(const cpu_backend *be, int32_t output) {

@@ -116,6 +116,7 @@ gbt_status gbt_cpu_open(gbt_ctx *ctx, const gbt_backend_spec *spec, gbt_backend 
   be->n_features = be->cuts->n_features;
   be->n_rows = be->data[0]->rows.n;
   be->rows_before = be->data[0]->rows.before;
+  be->table_row = be->data[0]->rows.table_row;
   be->all_rows = be->data[0]->all_rows;
   gbt_frontier_init(&be->fr, &be->mem, be->params, spec->monotone, be->rules->n_groups > 0 ? be->rules->n_words : 0);
   cpu_scratch_open(be);

@@ -16,20 +16,39 @@
 
 static size_t code_bytes(const gbt_group *group) { return group->wide ? 2 : 1; }
 
-static void copy_column(const gbt_group *group, const void *codes, size_t n, int32_t k, void *to) {
+/* Rows of a table that a column takes: n of them from `first` on, or those in `pick`, which ascend from `first` on. */
+typedef struct column_rows {
+  const uint32_t *pick; /* NULL: all */
+  uint32_t first;
+  size_t n;
+} column_rows;
+
+/* codes: of the first row. */
+GBT_FN void copy_codes(const gbt_group *group, const void *codes, column_rows rows, int32_t k, void *to, int wide,
+                       int masked) {
   const size_t stride = (size_t)group->stride;
-  if (group->wide) {
-    const uint16_t *from = (const uint16_t *)codes + k;
-    for (size_t r = 0; r < n; r++) {
-      GBT_ASSERT(from[r * stride] < group->n_codes[k]);
-      ((uint16_t *)to)[r] = from[r * stride];
-    }
+  const uint8_t *c8 = (const uint8_t *)codes + k;
+  const uint16_t *c16 = (const uint16_t *)codes + k;
+  for (size_t r = 0; r < rows.n; r++) {
+    const size_t at = (masked ? rows.pick[r] - rows.first : r) * stride;
+    GBT_ASSERT((wide ? c16[at] : c8[at]) < group->n_codes[k]);
+    if (wide)
+      ((uint16_t *)to)[r] = c16[at];
+    else
+      ((uint8_t *)to)[r] = c8[at];
+  }
+}
+
+static void copy_column(const gbt_group *group, const void *codes, column_rows rows, int32_t k, void *to) {
+  if (rows.pick) {
+    if (group->wide)
+      copy_codes(group, codes, rows, k, to, 1, 1);
+    else
+      copy_codes(group, codes, rows, k, to, 0, 1);
+  } else if (group->wide) {
+    copy_codes(group, codes, rows, k, to, 1, 0);
   } else {
-    const uint8_t *from = (const uint8_t *)codes + k;
-    for (size_t r = 0; r < n; r++) {
-      GBT_ASSERT(from[r * stride] < group->n_codes[k]);
-      ((uint8_t *)to)[r] = from[r * stride];
-    }
+    copy_codes(group, codes, rows, k, to, 0, 0);
   }
 }
 
@@ -51,12 +70,13 @@ static void column_task(void *arg, int64_t task, int thread) {
   (void)thread;
   if (end > (size_t)page->n_rows) end = (size_t)page->n_rows;
   for (size_t r = (size_t)(block % job->a_page) * COLUMN_TASK; r < end; r += COLUMN_ROWS) {
-    size_t n = end - r < COLUMN_ROWS ? end - r : COLUMN_ROWS;
+    const int64_t first = page->row_beg + (int64_t)r;
+    const size_t n = end - r < COLUMN_ROWS ? end - r : COLUMN_ROWS, beg = (size_t)cpu_row_from(be, first);
+    const column_rows rows = {be->table_row ? be->table_row + beg : NULL, (uint32_t)first,
+                              (size_t)cpu_row_from(be, first + (int64_t)n) - beg};
     const char *from = (const char *)page->group[g] + r * (size_t)group->stride * bytes;
-    for (int32_t k = 0; k < group->n_feats; k++) {
-      char *to = (char *)be->columns.of[g * GBT_GROUP_MAX + k] + ((size_t)page->row_beg + r) * bytes;
-      copy_column(group, from, n, k, to);
-    }
+    for (int32_t k = 0; k < group->n_feats; k++)
+      copy_column(group, from, rows, k, (char *)be->columns.of[g * GBT_GROUP_MAX + k] + beg * bytes);
   }
 }
 
@@ -86,7 +106,7 @@ gbt_status cpu_columns_open(gbt_ctx *ctx, cpu_backend *be, gbt_error *err) {
   for (int32_t g = 0; g < layout->n_groups; g++)
     for (int32_t k = 0; k < layout->group[g].n_feats; k++)
       GBT_TRY(gbt_mem_array(&be->mem, n, code_bytes(&layout->group[g]), &be->columns.of[g * GBT_GROUP_MAX + k], err));
-  return gbt_pages_pass(ctx, be->data[0]->pages, copy_span, be, err);
+  return cpu_train_pass(ctx, be, copy_span, be, err);
 }
 
 void cpu_columns_close(cpu_backend *be) {

@@ -188,15 +188,23 @@ static const void *gather_gradients(const void *gh, int wide, const uint32_t *ro
   return scratch->gh;
 }
 
+/* The rows of the table that these train rows are. */
+static const uint32_t *table_rows(const cpu_backend *be, const uint32_t *rows, uint32_t n, cpu_scratch *scratch) {
+  for (uint32_t i = 0; i < n; i++) scratch->table_row[i] = be->table_row[rows[i]];
+  return scratch->table_row;
+}
+
 /* Rows be->rows.order[beg .. beg + n), all in one page. */
 static void add_block(const cpu_backend *be, const strip_places *p, const gbt_page *page, uint32_t beg, uint32_t n,
                       cpu_scratch *scratch) {
   const uint32_t *rows = be->rows.order + beg;
   const char *gh = cpu_hist_gradients(be, p->wide);
+  const uint32_t first = cpu_table_row(be, rows[0]), last = cpu_table_row(be, rows[n - 1]);
   int neighbours = rows[n - 1] - rows[0] == n - 1;
-  GBT_ASSERT(gbt_ascend_u32(rows, n) && (int64_t)rows[0] >= page->row_beg);
-  GBT_ASSERT((int64_t)rows[n - 1] < page->row_beg + page->n_rows);
-  cpu_hist_job job = {.row_beg = page->row_beg, .rows = neighbours ? NULL : rows, .first = rows[0], .n = n};
+  GBT_ASSERT(gbt_ascend_u32(rows, n) && (int64_t)first >= page->row_beg);
+  GBT_ASSERT((int64_t)last < page->row_beg + page->n_rows);
+  cpu_hist_job job = {.row_beg = page->row_beg, .first = first, .n = n};
+  if (last - first != n - 1) job.rows = be->table_row ? table_rows(be, rows, n, scratch) : rows;
   job.gh = neighbours ? gh + rows[0] * (p->wide ? sizeof(gbt_gh32) : sizeof(gbt_gh16))
                       : gather_gradients(gh, p->wide, rows, n, scratch);
   for (int32_t k = 0; k < p->n; k++) {
@@ -214,8 +222,9 @@ static void add_block(const cpu_backend *be, const strip_places *p, const gbt_pa
 static void add_dense(const cpu_span *span, const cpu_unit *unit, const strip_places *p, cpu_scratch *scratch) {
   const cpu_backend *be = span->be;
   for (uint32_t i = unit->beg; i < unit->end;) {
-    const gbt_page *page = gbt_span_page(span->pages, be->rows.order[i]);
-    uint32_t stop = cpu_rows_below(be->rows.order, i, unit->end, page->row_beg + page->n_rows);
+    const gbt_page *page = gbt_span_page(span->pages, cpu_table_row(be, be->rows.order[i]));
+    const int64_t page_end = cpu_row_from(be, page->row_beg + page->n_rows);
+    uint32_t stop = cpu_rows_below(be->rows.order, i, unit->end, page_end);
     for (uint32_t n; i < stop; i += n) {
       n = stop - i < CPU_HIST_BLOCK ? stop - i : CPU_HIST_BLOCK;
       add_block(be, p, page, i, n, scratch);
@@ -379,7 +388,7 @@ static double build_ns(const cpu_backend *be) {
 /* See gbt_pages_fn. */
 static gbt_status build_span(void *arg, gbt_ctx *ctx, const gbt_page_span *pages, gbt_error *err) {
   cpu_backend *be = arg;
-  cpu_span span = {be, pages};
+  cpu_span span = cpu_span_of(be, pages);
   GBT_TRY(plan_units(ctx, &span, err));
   return cpu_parallel(ctx, (int64_t)be->hist.n_unit, build_ns(be) * cpu_span_share(&span), unit_task, &span, err);
 }
@@ -393,7 +402,7 @@ gbt_status cpu_build_hist(gbt_ctx *ctx, gbt_backend *self, gbt_error *err) {
     for (size_t i = 0; i < be->fr.n_fresh; i += 2) GBT_TRY(plan_pair(ctx, be, be->fr.fresh[i], err));
   if (be->hist.n_build > 0) {
     GBT_TRY(start_builds(ctx, be, err));
-    GBT_TRY(gbt_pages_pass(ctx, be->data[0]->pages, build_span, be, err));
+    GBT_TRY(cpu_train_pass(ctx, be, build_span, be, err));
     GBT_TRY(sum_ranks(ctx, be, err));
   }
   GBT_TRY(subtract_all(ctx, be, err));

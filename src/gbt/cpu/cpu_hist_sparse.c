@@ -104,6 +104,7 @@ gbt_status cpu_hist_plan_sparse(gbt_ctx *ctx, const cpu_span *span, gbt_error *e
 typedef struct list_job { /* rows of one page, ascending */
   const gbt_page *page;
   const uint32_t *rows;
+  const uint32_t *table_row; /* as cpu_backend has it */
   uint32_t n, base; /* base: the sparse part's first slot */
   uint32_t n_slots; /* of the sparse part */
   const void *gh;
@@ -112,7 +113,8 @@ typedef struct list_job { /* rows of one page, ascending */
   int64_t sign;
 } list_job;
 
-GBT_FN void add_lists(const list_job *job, int packed, int wide, int counts) {
+GBT_FN void add_lists(const list_job *job, int packed, int wide, int counts, int masked) {
+#define LIST_OF(row) ((masked ? job->table_row[row] : (row)) - row_beg)
   const uint32_t *rows = job->rows, *list = job->page->sparse_beg, *slots = job->page->sparse_slots;
   const uint32_t row_beg = (uint32_t)job->page->row_beg;
   const gbt_gh16 *gh16 = job->gh;
@@ -120,12 +122,12 @@ GBT_FN void add_lists(const list_job *job, int packed, int wide, int counts) {
   int64_t *both = job->acc;
   gbt_sum *sum = job->acc;
   for (uint32_t i = 0; i < job->n; i++) {
-    uint32_t row = rows[i], beg = list[row - row_beg], end = list[row - row_beg + 1];
+    uint32_t row = rows[i], at = LIST_OF(row), beg = list[at], end = list[at + 1];
     if (i + LIST_AHEAD < job->n) {
       uint32_t ahead = rows[i + LIST_AHEAD];
-      __builtin_prefetch(&list[ahead - row_beg]);
+      __builtin_prefetch(&list[LIST_OF(ahead)]);
       __builtin_prefetch(wide ? (const char *)&gh32[ahead] : (const char *)&gh16[ahead]);
-      __builtin_prefetch(&slots[list[rows[i + LIST_AHEAD / 2] - row_beg]]);
+      __builtin_prefetch(&slots[list[LIST_OF(rows[i + LIST_AHEAD / 2])]]);
     }
     int64_t g = job->sign * (wide ? gh32[row].g : gh16[row].g);
     int64_t h = job->sign * (int64_t)(wide ? gh32[row].h : gh16[row].h);
@@ -139,17 +141,25 @@ GBT_FN void add_lists(const list_job *job, int packed, int wide, int counts) {
       if (counts) job->count[slot] += (uint32_t)job->sign;
     }
   }
+#undef LIST_OF
 }
 
 static const void *gradients_of(const cpu_backend *be) {
   return cpu_hist_gradients(be, be->grad.wide[be->task.output]);
 }
 
+GBT_FN void add_lists_masked(const list_job *job, int packed, int wide, int counts) {
+  if (job->table_row)
+    add_lists(job, packed, wide, counts, 1);
+  else
+    add_lists(job, packed, wide, counts, 0);
+}
+
 GBT_FN void add_lists_counts(const list_job *job, int packed, int wide) {
   if (job->count)
-    add_lists(job, packed, wide, 1);
+    add_lists_masked(job, packed, wide, 1);
   else
-    add_lists(job, packed, wide, 0);
+    add_lists_masked(job, packed, wide, 0);
 }
 
 static void run_lists(const cpu_backend *be, const list_job *job) {
@@ -163,16 +173,18 @@ static void run_lists(const cpu_backend *be, const list_job *job) {
 
 static void add_rows(const cpu_span *span, const cpu_unit *unit, int sign, void *acc, uint32_t *count) {
   const cpu_backend *be = span->be;
-  list_job job = {.base = be->layout->sparse_slot,
+  list_job job = {.table_row = be->table_row,
+                  .base = be->layout->sparse_slot,
                   .n_slots = sparse_slots(be),
                   .gh = gradients_of(be),
                   .acc = acc,
                   .count = count,
                   .sign = sign};
   for (uint32_t i = unit->beg; i < unit->end; i += job.n) {
-    job.page = gbt_span_page(span->pages, be->rows.order[i]);
+    job.page = gbt_span_page(span->pages, cpu_table_row(be, be->rows.order[i]));
+    const int64_t page_end = cpu_row_from(be, job.page->row_beg + job.page->n_rows);
     job.rows = be->rows.order + i;
-    job.n = cpu_rows_below(be->rows.order, i, unit->end, job.page->row_beg + job.page->n_rows) - i;
+    job.n = cpu_rows_below(be->rows.order, i, unit->end, page_end) - i;
     run_lists(be, &job);
   }
 }

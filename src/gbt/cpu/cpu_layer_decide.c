@@ -113,13 +113,14 @@ static void rows_task(void *arg, int64_t task, int thread) {
   const cpu_backend *be = span->be;
   cpu_chunk *chunk = &be->rows.chunk[task];
   const gbt_grow_node *node = &be->fr.node[chunk->node];
-  const uint32_t end = cpu_rows_below(be->rows.order, chunk->next, chunk->end, span->pages->row_end);
+  const uint32_t end = cpu_rows_below(be->rows.order, chunk->next, chunk->end, span->row_end);
   int wide = be->grad.wide[be->task.output];
   (void)thread;
   for (; chunk->next < end; chunk->next++) {
     uint32_t row = be->rows.order[chunk->next];
-    const gbt_page *page = gbt_span_page(span->pages, row);
-    int32_t code = gbt_page_code(be->layout, be->cuts, page, (int32_t)(row - page->row_beg), node->split.feat);
+    const int64_t table_row = cpu_table_row(be, row);
+    const gbt_page *page = gbt_span_page(span->pages, (uint32_t)table_row);
+    int32_t code = gbt_page_code(be->layout, be->cuts, page, (int32_t)(table_row - page->row_beg), node->split.feat);
     if (!cpu_goes_left(be, node, code)) continue;
     chunk->fine.g += wide ? cpu_gh32(be)[row].g : cpu_gh16(be)[row].g;
     chunk->fine.h += wide ? cpu_gh32(be)[row].h : cpu_gh16(be)[row].h;
@@ -130,7 +131,7 @@ static void rows_task(void *arg, int64_t task, int thread) {
 /* See gbt_pages_fn. */
 static gbt_status rows_span(void *arg, gbt_ctx *ctx, const gbt_page_span *pages, gbt_error *err) {
   cpu_backend *be = arg;
-  cpu_span span = {be, pages};
+  cpu_span span = cpu_span_of(be, pages);
   double ns = 5.0 * cpu_chunk_rows(be) * cpu_span_share(&span);
   return cpu_parallel(ctx, (int64_t)be->rows.n_chunk, ns, rows_task, &span, err);
 }
@@ -172,7 +173,7 @@ static gbt_status left_of_layer(gbt_ctx *ctx, cpu_backend *be, gbt_error *err) {
     n_by_rows++;
   }
   if (n_by_rows == 0) return GBT_OK;
-  if (be->rows.n_chunk > 0) GBT_TRY(gbt_pages_pass(ctx, be->data[0]->pages, rows_span, be, err));
+  if (be->rows.n_chunk > 0) GBT_TRY(cpu_train_pass(ctx, be, rows_span, be, err));
   return add_by_rows(ctx, be, err);
 }
 

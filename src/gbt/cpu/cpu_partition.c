@@ -56,17 +56,21 @@ typedef struct two_ends {
 
 #define SPLIT_AHEAD 32 /* rows: their codes are in no cache when a node is small against the page */
 
-#define SPLIT_RUN(code_at, prefetch) \
-  for (uint32_t i = 0; i < n; i++) { \
-    uint32_t row = rows[i];          \
-    size_t at = row - row_beg;       \
-    prefetch;                        \
-    uint32_t left = lut[code_at];    \
-    *l = row;                        \
-    r[-1] = row;                     \
-    l += left;                       \
-    r -= 1u - left;                  \
+/* at_of(row): where the codes have a row. */
+#define SPLIT_RUN(at_of, code_at, prefetch) \
+  for (uint32_t i = 0; i < n; i++) {        \
+    uint32_t row = rows[i];                 \
+    size_t at = at_of(row);                 \
+    prefetch;                               \
+    uint32_t left = lut[code_at];           \
+    *l = row;                               \
+    r[-1] = row;                            \
+    l += left;                              \
+    r -= 1u - left;                         \
   }
+
+#define SPLIT_PAGE(at_of, codes) \
+  SPLIT_RUN(at_of, codes[at * stride + pos], __builtin_prefetch(&codes[at_of(rows[ahead(i, n)]) * stride + pos]))
 
 static inline uint32_t ahead(uint32_t i, uint32_t n) { return i + SPLIT_AHEAD < n ? i + SPLIT_AHEAD : n - 1; }
 
@@ -77,13 +81,19 @@ static two_ends split_run(const cpu_backend *be, const gbt_page *page, int32_t f
   const size_t stride = (size_t)group->stride, pos = (size_t)place->pos;
   const uint8_t *c8 = page->group[place->group];
   const uint16_t *c16 = page->group[place->group];
-  uint32_t row_beg = (uint32_t)page->row_beg;
+  const uint32_t row_beg = (uint32_t)page->row_beg, *table_row = be->table_row;
   uint32_t *l = ends.l, *r = ends.r;
-  if (group->wide) {
-    SPLIT_RUN(c16[at * stride + pos], __builtin_prefetch(&c16[(rows[ahead(i, n)] - row_beg) * stride + pos]))
+#define IN_PAGE(row) (size_t)((row) - row_beg)
+#define MASKED_IN_PAGE(row) (size_t)(table_row[row] - row_beg)
+  if (table_row) {
+    if (group->wide) SPLIT_PAGE(MASKED_IN_PAGE, c16) else SPLIT_PAGE(MASKED_IN_PAGE, c8)
+  } else if (group->wide) {
+    SPLIT_PAGE(IN_PAGE, c16)
   } else {
-    SPLIT_RUN(c8[at * stride + pos], __builtin_prefetch(&c8[(rows[ahead(i, n)] - row_beg) * stride + pos]))
+    SPLIT_PAGE(IN_PAGE, c8)
   }
+#undef IN_PAGE
+#undef MASKED_IN_PAGE
   ends.l = l;
   ends.r = r;
   return ends;
@@ -92,10 +102,10 @@ static two_ends split_run(const cpu_backend *be, const gbt_page *page, int32_t f
 /* The chunk's rows of the span, page by page. */
 static two_ends split_pages(const cpu_span *span, cpu_chunk *chunk, int32_t feat, const uint8_t *lut, two_ends ends) {
   const cpu_backend *be = span->be;
-  const uint32_t *order = be->rows.order, end = cpu_rows_below(order, chunk->next, chunk->end, span->pages->row_end);
+  const uint32_t *order = be->rows.order, end = cpu_rows_below(order, chunk->next, chunk->end, span->row_end);
   while (chunk->next < end) {
-    const gbt_page *page = gbt_span_page(span->pages, order[chunk->next]);
-    uint32_t stop = cpu_rows_below(order, chunk->next, end, page->row_beg + page->n_rows);
+    const gbt_page *page = gbt_span_page(span->pages, cpu_table_row(be, order[chunk->next]));
+    uint32_t stop = cpu_rows_below(order, chunk->next, end, cpu_row_from(be, page->row_beg + page->n_rows));
     ends = split_run(be, page, feat, lut, order + chunk->next, stop - chunk->next, ends);
     chunk->next = stop;
   }
@@ -108,12 +118,12 @@ static two_ends split_column(const cpu_backend *be, const cpu_chunk *chunk, cons
   const uint8_t *c8 = column;
   const uint16_t *c16 = column;
   const uint32_t *rows = be->rows.order + chunk->beg;
-  const uint32_t n = chunk->end - chunk->beg, row_beg = 0;
+  const uint32_t n = chunk->end - chunk->beg;
   uint32_t *l = ends.l, *r = ends.r;
   if (be->layout->group[place->group].wide) {
-    SPLIT_RUN(c16[at], (void)0)
+    SPLIT_RUN((size_t), c16[at], (void)0)
   } else {
-    SPLIT_RUN(c8[at], (void)0)
+    SPLIT_RUN((size_t), c8[at], (void)0)
   }
   return (two_ends){l, r};
 }
@@ -171,7 +181,7 @@ static void split_task(void *arg, int64_t task, int thread) {
 /* See gbt_pages_fn. */
 static gbt_status split_span(void *arg, gbt_ctx *ctx, const gbt_page_span *pages, gbt_error *err) {
   cpu_backend *be = arg;
-  cpu_span span = {be, pages};
+  cpu_span span = cpu_span_of(be, pages);
   double ns = 2.0 * cpu_chunk_rows(be) * (pages ? cpu_span_share(&span) : 1.0);
   return cpu_parallel(ctx, (int64_t)be->rows.n_chunk, ns, split_task, &span, err);
 }
@@ -180,7 +190,7 @@ static gbt_status split_chunks(gbt_ctx *ctx, cpu_backend *be, gbt_error *err) {
   int any_pages = 0;
   for (size_t i = 0; i < be->fr.n_chosen && !any_pages; i++)
     any_pages = reads_pages(be, be->fr.node[be->fr.chosen[i]].split.feat);
-  return any_pages ? gbt_pages_pass(ctx, be->data[0]->pages, split_span, be, err) : split_span(be, ctx, NULL, err);
+  return any_pages ? cpu_train_pass(ctx, be, split_span, be, err) : split_span(be, ctx, NULL, err);
 }
 
 static void copy_task(void *arg, int64_t task, int thread) {

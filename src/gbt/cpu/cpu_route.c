@@ -8,9 +8,11 @@
 
 typedef struct route_pass {
   const cpu_backend *be;
+  const gbt_rows *data;
   gbt_page_store *store;
   const gbt_layout *layout; /* of this data set: it may bundle other features than training */
-  const uint32_t *rows;     /* NULL: all */
+  const uint32_t *table_row; /* its rows, see gbt_rows */
+  const uint32_t *rows;     /* some of its rows; NULL: all */
   uint32_t n;
   const double *value;
   double *score;
@@ -52,17 +54,22 @@ static int32_t leaf_of(const route_pass *pass, const gbt_page *page, int64_t row
 
 static uint32_t row_at(const route_pass *pass, uint32_t i) { return pass->rows ? pass->rows[i] : i; }
 
+/* The row of the table that a row of the data set is. */
+static uint32_t table_row_of(const route_pass *pass, uint32_t row) {
+  return pass->table_row ? pass->table_row[row] : row;
+}
+
 static void route_task(void *arg, int64_t task, int thread) {
   const route_span *span = arg;
   const route_pass *pass = span->pass;
   uint32_t i = span->beg + (uint32_t)task * ROUTE_ROWS, end = span->end - i < ROUTE_ROWS ? span->end : i + ROUTE_ROWS;
   (void)thread;
   while (i < end) {
-    const gbt_page *page = gbt_span_page(span->pages, row_at(pass, i));
-    const int64_t row_end = page->row_beg + page->n_rows;
+    const gbt_page *page = gbt_span_page(span->pages, table_row_of(pass, row_at(pass, i)));
+    const int64_t row_end = gbt_row_from(pass->data, page->row_beg + page->n_rows);
     for (; i < end && row_at(pass, i) < row_end; i++) {
       uint32_t row = row_at(pass, i);
-      pass->score[row] += pass->value[leaf_of(pass, page, row)];
+      pass->score[row] += pass->value[leaf_of(pass, page, table_row_of(pass, row))];
     }
   }
 }
@@ -70,10 +77,12 @@ static void route_task(void *arg, int64_t task, int thread) {
 /* See gbt_pages_fn. */
 static gbt_status route_pages(void *arg, gbt_ctx *ctx, const gbt_page_span *pages, gbt_error *err) {
   const route_pass *pass = arg;
-  route_span span = {pass, pages, (uint32_t)pages->row_beg, (uint32_t)pages->row_end};
+  const int64_t row_beg = gbt_row_from(pass->data, pages->row_beg);
+  const int64_t row_end = gbt_row_from(pass->data, pages->row_end);
+  route_span span = {pass, pages, (uint32_t)row_beg, (uint32_t)row_end};
   if (pass->rows) {
-    span.beg = cpu_rows_below(pass->rows, 0, pass->n, pages->row_beg);
-    span.end = cpu_rows_below(pass->rows, span.beg, pass->n, pages->row_end);
+    span.beg = cpu_rows_below(pass->rows, 0, pass->n, row_beg);
+    span.end = cpu_rows_below(pass->rows, span.beg, pass->n, row_end);
   }
   const uint32_t n = span.end - span.beg, n_tasks = n / ROUTE_ROWS + (n % ROUTE_ROWS > 0);
   return cpu_parallel(ctx, n_tasks, 10.0 * n, route_task, &span, err);
@@ -85,6 +94,8 @@ gbt_status cpu_route(gbt_ctx *ctx, cpu_backend *be, int32_t which, const uint32_
   double *score = be->score[which] + (size_t)be->task.output * (size_t)ds->rows.n;
   const uint32_t *unseen;
   int any_unseen = which > 0 && gbt_pages_unseen(ds->pages, &unseen) != NULL;
-  route_pass pass = {be, ds->pages, gbt_pages_layout(ds->pages), rows, (uint32_t)n, value, score, any_unseen};
+  route_pass pass = {.be = be, .data = &ds->rows, .store = ds->pages, .layout = gbt_pages_layout(ds->pages),
+                     .table_row = ds->rows.table_row, .rows = rows, .n = (uint32_t)n, .value = value, .score = score,
+                     .any_unseen = any_unseen};
   return n > 0 ? gbt_pages_pass(ctx, ds->pages, route_pages, &pass, err) : GBT_OK;
 }

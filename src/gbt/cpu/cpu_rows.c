@@ -57,15 +57,24 @@ uint32_t cpu_rows_below(const uint32_t *rows, uint32_t beg, uint32_t end, int64_
   return lo;
 }
 
+cpu_span cpu_span_of(cpu_backend *be, const gbt_page_span *pages) {
+  if (!pages) return (cpu_span){be, NULL, 0, be->n_rows};
+  return (cpu_span){be, pages, cpu_row_from(be, pages->row_beg), cpu_row_from(be, pages->row_end)};
+}
+
+gbt_status cpu_train_pass(gbt_ctx *ctx, cpu_backend *be, gbt_pages_fn fn, void *arg, gbt_error *err) {
+  return be->n_rows > 0 ? gbt_pages_pass(ctx, be->data[0]->pages, fn, arg, err) : GBT_OK;
+}
+
 void cpu_span_rows(const cpu_span *span, uint32_t *beg, uint32_t *end) {
   const uint32_t *order = span->be->rows.order;
-  *end = cpu_rows_below(order, *beg, *end, span->pages->row_end);
-  if (span->pages->row_beg > 0) *beg = cpu_rows_below(order, *beg, *end, span->pages->row_beg);
+  *end = cpu_rows_below(order, *beg, *end, span->row_end);
+  if (span->row_beg > 0) *beg = cpu_rows_below(order, *beg, *end, span->row_beg);
 }
 
 double cpu_span_share(const cpu_span *span) {
   GBT_ASSERT(span->be->n_rows > 0);
-  return (double)(span->pages->row_end - span->pages->row_beg) / (double)span->be->n_rows;
+  return (double)(span->row_end - span->row_beg) / (double)span->be->n_rows;
 }
 
 gbt_sum cpu_sum_rows(const cpu_backend *be, uint32_t beg, uint32_t end) {

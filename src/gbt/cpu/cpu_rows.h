@@ -52,8 +52,15 @@ uint32_t cpu_rows_below(const uint32_t *rows, uint32_t beg, uint32_t end, int64_
 /* What tasks of a pass over the training set's pages are given. */
 typedef struct cpu_span {
   struct cpu_backend *be;
-  const gbt_page_span *pages;
+  const gbt_page_span *pages; /* NULL: the pass needs none */
+  int64_t row_beg, row_end;   /* train rows in them */
 } cpu_span;
+
+cpu_span cpu_span_of(struct cpu_backend *be, const gbt_page_span *pages);
+
+/* gbt_pages_pass over the training set's pages; never calls fn when there are no train rows. */
+gbt_status cpu_train_pass(gbt_ctx *ctx, struct cpu_backend *be, gbt_pages_fn fn, void *arg,
+                          gbt_error *err) GBT_MUST_CHECK;
 
 /* The rows of the span among order[*beg .. *end), which ascend. */
 void cpu_span_rows(const cpu_span *span, uint32_t *beg, uint32_t *end);

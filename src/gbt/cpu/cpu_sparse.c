@@ -50,7 +50,7 @@ static void place_row(const column_pass *pass, const gbt_page *page, uint32_t ro
 /* The rows of one row block in some pages. */
 typedef struct block_job {
   const column_pass *pass;
-  const gbt_page_span *pages;
+  const cpu_span *span;
   int64_t first; /* row block of the first task */
 } block_job;
 
@@ -58,18 +58,19 @@ typedef struct block_job {
 static void column_task(void *arg, int64_t task, int thread) {
   const block_job *job = arg;
   const cpu_backend *be = job->pass->be;
-  const gbt_page_span *pages = job->pages;
+  const cpu_span *span = job->span;
   const int64_t block = job->first + task;
   uint32_t rows = be->sparse.block_rows, beg = (uint32_t)block * rows, row = beg;
   uint32_t end = be->n_rows - beg < rows ? (uint32_t)be->n_rows : beg + rows;
   size_t *place = be->sparse.beg + (size_t)block * (size_t)be->layout->n_sparse + 1;
   (void)thread;
-  if (row < pages->row_beg) row = (uint32_t)pages->row_beg;
-  if (end > pages->row_end) end = (uint32_t)pages->row_end;
+  if (row < span->row_beg) row = (uint32_t)span->row_beg;
+  if (end > span->row_end) end = (uint32_t)span->row_end;
   while (row < end) {
-    const gbt_page *page = gbt_span_page(pages, row);
-    for (; row < end && row - (uint32_t)page->row_beg < (uint32_t)page->n_rows; row++)
-      place_row(job->pass, page, row, (uint16_t)(row - beg), place);
+    const gbt_page *page = gbt_span_page(span->pages, cpu_table_row(be, row));
+    const int64_t page_end = cpu_row_from(be, page->row_beg + page->n_rows);
+    for (; row < end && row < page_end; row++)
+      place_row(job->pass, page, cpu_table_row(be, row), (uint16_t)(row - beg), place);
   }
 }
 
@@ -78,8 +79,9 @@ static gbt_status place_span(void *arg, gbt_ctx *ctx, const gbt_page_span *pages
   const column_pass *pass = arg;
   const uint32_t rows = pass->be->sparse.block_rows;
   GBT_ASSERT(rows > 0);
-  block_job job = {pass, pages, pages->row_beg / rows};
-  return gbt_parallel(ctx, (pages->row_end + rows - 1) / rows - job.first, column_task, &job, err);
+  const cpu_span span = cpu_span_of(pass->be, pages);
+  block_job job = {pass, &span, span.row_beg / rows};
+  return gbt_parallel(ctx, (span.row_end + rows - 1) / rows - job.first, column_task, &job, err);
 }
 
 /* Blocks so large that their runs' begins are little beside the entries, and not more work than a task should be. */
@@ -130,7 +132,7 @@ static gbt_status fill_columns(gbt_ctx *ctx, column_pass *pass, gbt_error *err) 
     if (place->n_slots > 256) col->wide = 1;
   }
   GBT_TRY(gbt_mem_zeros(&be->mem, n_runs + 1, sizeof *col->beg, &col->beg, err));
-  GBT_TRY(gbt_pages_pass(ctx, be->data[0]->pages, place_span, pass, err));
+  GBT_TRY(cpu_train_pass(ctx, be, place_span, pass, err));
   for (size_t i = 1; i <= n_runs; i++) {
     size_t n = col->beg[i];
     col->beg[i] = sum;
@@ -139,7 +141,7 @@ static gbt_status fill_columns(gbt_ctx *ctx, column_pass *pass, gbt_error *err) 
   GBT_TRY(gbt_mem_array(&be->mem, sum, sizeof *col->row, &col->row, err));
   GBT_TRY(gbt_mem_array(&be->mem, sum, col->wide ? 2 : 1, &col->slot, err));
   pass->fill = 1;
-  GBT_TRY(gbt_pages_pass(ctx, be->data[0]->pages, place_span, pass, err));
+  GBT_TRY(cpu_train_pass(ctx, be, place_span, pass, err));
   return find_most(ctx, pass, err);
 }
 

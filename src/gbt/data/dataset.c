@@ -4,6 +4,9 @@
 #include <math.h>
 #include <string.h>
 
+#include "../base/comm.h"
+#include "../base/parallel.h"
+
 gbt_dataset_info gbt_dataset_about(const gbt_dataset *ds) {
   return (gbt_dataset_info){.n_rows = ds->rows.n,
                             .n_features = ds->cuts->n_features,
@@ -20,19 +23,96 @@ gbt_binned_info gbt_dataset_feature(const gbt_dataset *ds, int32_t feature) {
   return (gbt_binned_info){cuts->n_bins, cuts->has_missing != 0, gbt_pages_is_sparse(ds->pages, feature)};
 }
 
-gbt_status gbt_dataset_view(const gbt_dataset *ds, gbt_dataset **out, gbt_error *err) {
+/* The same cuts and pages, no rows yet. */
+static gbt_status new_view(const gbt_dataset *ds, gbt_dataset **out, gbt_error *err) {
   gbt_dataset *view;
-  *out = NULL;
   GBT_TRY(gbt_mem_zeros(&ds->mem, 1, sizeof *view, &view, err));
   view->refs = 1;
   view->mem = ds->mem;
   view->cuts = gbt_cuts_ref(ds->cuts);
   view->pages = gbt_page_store_ref(ds->pages);
-  view->rows.n = ds->rows.n;
-  view->rows.before = ds->rows.before;
-  view->all_rows = ds->all_rows;
   *out = view;
   return GBT_OK;
+}
+
+/* Room for the numbers of n rows of the table. */
+static gbt_status new_rows(gbt_dataset *view, int64_t n, gbt_error *err) {
+  GBT_TRY(gbt_mem_array(&view->mem, (size_t)n, sizeof *view->table_row, &view->table_row, err));
+  view->rows.n = n;
+  view->rows.table_row = view->table_row;
+  return GBT_OK;
+}
+
+gbt_status gbt_dataset_view(const gbt_dataset *ds, gbt_dataset **out, gbt_error *err) {
+  gbt_status status = GBT_OK;
+  gbt_dataset *view;
+  *out = NULL;
+  GBT_TRY(new_view(ds, &view, err));
+  view->rows.n = ds->rows.n;
+  view->rows.before = ds->rows.before;
+  view->rows.table_before = ds->rows.table_before;
+  view->all_rows = ds->all_rows;
+  if (ds->table_row != NULL) {
+    GBT_TRY_GOTO(new_rows(view, ds->rows.n, err), done);
+    memcpy(view->table_row, ds->table_row, (size_t)ds->rows.n * sizeof *view->table_row);
+  }
+done:
+  if (status == GBT_OK)
+    *out = view;
+  else
+    gbt_dataset_unref(view);
+  return status;
+}
+
+enum { MASK_ROWS = 65536 }; /* between two polls */
+
+/* The rows of ds where the mask is `taken`, to a view that has none yet. */
+static gbt_status take_rows(gbt_ctx *ctx, const gbt_dataset *ds, const int *mask, int taken, gbt_dataset *view,
+                            gbt_error *err) {
+  const uint32_t *row_of = ds->rows.table_row;
+  int64_t n = 0;
+  for (int64_t i = 0; i < ds->rows.n; i++) {
+    if (i % MASK_ROWS == 0) GBT_TRY(gbt_ctx_poll(ctx, err));
+    n += !mask[i] == !taken;
+  }
+  GBT_TRY(new_rows(view, n, err));
+  n = 0;
+  for (int64_t i = 0; i < ds->rows.n; i++) {
+    if (i % MASK_ROWS == 0) GBT_TRY(gbt_ctx_poll(ctx, err));
+    if (!mask[i] == !taken) view->table_row[n++] = row_of != NULL ? row_of[i] : (uint32_t)i;
+  }
+  return GBT_OK;
+}
+
+static gbt_status make_masked(gbt_ctx *ctx, const gbt_dataset *ds, const int *mask, int taken, gbt_dataset **out,
+                              gbt_error *err) {
+  gbt_status status = GBT_OK;
+  gbt_dataset *view;
+  gbt_share share;
+  if (ds->rows.n > INT32_MAX)
+    return gbt_fail(err, GBT_E_UNSUPPORTED, "a mask of more than 2,147,483,647 rows is not supported");
+  GBT_TRY(new_view(ds, &view, err));
+  GBT_TRY_GOTO(take_rows(ctx, ds, mask, taken, view, err), done);
+  GBT_TRY_GOTO(gbt_comm_share(ctx, view->rows.n, &share, err), done);
+  view->rows.before = share.beg;
+  view->rows.table_before = ds->rows.table_before;
+  view->all_rows = share.all;
+done:
+  if (status == GBT_OK)
+    *out = view;
+  else
+    gbt_dataset_unref(view);
+  return status;
+}
+
+gbt_status gbt_dataset_mask(gbt_ctx *ctx, const gbt_dataset *ds, const int *mask, int taken, gbt_dataset **out,
+                            gbt_error *err) {
+  *out = NULL;
+  gbt_status status = gbt_comm_agree(ctx, make_masked(ctx, ds, mask, taken, out, err), err);
+  if (status == GBT_OK) return GBT_OK;
+  gbt_dataset_unref(*out); /* another rank failed */
+  *out = NULL;
+  return status;
 }
 
 /* What is wrong with a number, for a sentence; NULL: nothing. */
@@ -129,6 +209,7 @@ void gbt_dataset_unref(gbt_dataset *ds) {
   gbt_mem mem = ds->mem;
   gbt_cuts_unref(ds->cuts);
   gbt_page_store_unref(ds->pages);
+  gbt_mem_free(&mem, ds->table_row);
   for (int f = 0; f < GBT_N_FIELDS; f++) gbt_mem_free(&mem, ds->own[f]);
   gbt_mem_free(&mem, ds);
 }

@@ -60,6 +60,13 @@ gbt_binned_info gbt_dataset_feature(const gbt_dataset *ds, int32_t feature);
  * own, whatever is done to the data set meanwhile. */
 gbt_status gbt_dataset_view(const gbt_dataset *ds, gbt_dataset **out, gbt_error *err) GBT_MUST_CHECK;
 
+/* Some of the rows, with no field set yet: those where mask[i] is not 0, or, with taken = 0, where it is. mask: one for
+ * every row, borrowed for the call. Cuts and pages are shared; the rows are numbered anew, from 0 in their order, and a
+ * field has numbers for them alone. Training on them gives the trees of the same rows made into a data set of their own
+ * with ds as reference. Ranks: collective; a rank may have no such row. */
+gbt_status gbt_dataset_mask(gbt_ctx *ctx, const gbt_dataset *ds, const int *mask, int taken, gbt_dataset **out,
+                            gbt_error *err) GBT_MUST_CHECK;
+
 /* Copies n numbers in, one for every row or, where the field is by output, for every row and output. What they may be
  * says base/row_fields.def. n = 0 clears. GBT_E_DATA names field and 1-based row. */
 gbt_status gbt_dataset_set(gbt_dataset *ds, gbt_field field, const double *x, int64_t n, gbt_error *err) GBT_MUST_CHECK;

@@ -21,7 +21,7 @@ static gbt_status make_parts(gbt_ctx *ctx, const gbt_dataset_spec *spec, gbti_fe
                              gbt_error *err) {
   gbt_unseen unseen = spec->unseen;
   ds->rows.n = feed->table.n_rows;
-  ds->rows.before = feed->share.beg;
+  ds->rows.before = ds->rows.table_before = feed->share.beg;
   ds->all_rows = feed->share.all;
   if (spec->reference != NULL) {
     ds->cuts = gbt_cuts_ref(spec->reference->cuts);
