@@ -2,8 +2,11 @@
 #include "cuda_world.cuh"
 #if !defined(__CUDACC__)
 #include "../simt/control.h"
-#include "datasets.h"
 #endif
+
+extern "C" {
+#include "datasets.h"
+}
 
 extern "C" void suite_cuda_dataset(void);
 
