@@ -105,13 +105,16 @@ static int orders_levels(const gbt_model *model) {
   return 0;
 }
 
-/* There is one form of a model only: what was read is written as it was, but for sections that were skipped. */
+/* There is one form of a model only: what was read is written as it was, but for sections that were skipped and
+ * parameters of the objective that were not there. */
 static void write_again(use *u) {
   const gbt_model *model = u->model;
   uint8_t *bytes;
   size_t n;
   if (!CHECK_OK(gbt_model_write(&u->mem, &model->parts, &bytes, &n, test_err))) return;
-  if (model->n_skipped > 0)
+  if (model->n_defaults > 0)
+    CHECK(n > u->n_bytes || model->n_skipped > 0);
+  else if (model->n_skipped > 0)
     CHECK(n < u->n_bytes);
   else if (CHECK_EQ_U64(n, u->n_bytes))
     CHECK_EQ_BYTES(bytes, u->bytes, n);

@@ -33,9 +33,6 @@ void draft_edit_trees(test_rng *rng, draft *d);
 /* Gives the draft an objective with its default parameters. */
 void draft_set_objective(draft *d, int32_t kind);
 
-/* Puts a text behind the others; its place until texts are laid again. */
-uint64_t draft_add_text(draft *d, const char *text);
-
 /* Gives every leaf a vector of its own in the order of the leaves, where leaves hold vectors. */
 void draft_relay_vectors(draft *d);
 

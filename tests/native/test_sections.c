@@ -4,6 +4,7 @@
 #include "../../src/gbt/objective/response.h"
 #include "fault.h"
 #include "forests.h"
+#include "made.h"
 #include "mutate.h"
 #include "naive_predict.h"
 
@@ -139,6 +140,96 @@ static void objectives_by_name(void) {
     CHECK_FAILS(gbt_model_open(&mem, s.bytes, s.n_bytes, &model, test_err), GBT_E_FORMAT, "use a newer gbt");
     sample_close(&s);
   }
+}
+
+/* A model of the objective whose parameters are these, by names and values. */
+static size_t with_parameters(const sample *s, const char *const *name, const double *value, size_t n, uint8_t *out,
+                              size_t most) {
+  draft *d = test_alloc(sizeof *d);
+  size_t size = 0;
+  if (CHECK(draft_read(d, s->bytes, s->n_bytes))) {
+    gbti_model_parameter *param = (gbti_model_parameter *)d->section[GBTI_SEC_PARAMETERS];
+    d->n[GBTI_SEC_PARAMETERS] = n * sizeof *param;
+    for (size_t i = 0; i < n; i++) param[i] = (gbti_model_parameter){draft_add_text(d, name[i]), value[i]};
+    draft_relay(d);
+    size = draft_write(d, out, most);
+  }
+  free(d);
+  return size;
+}
+
+/* Parameters that a model lacks have their defaults, whichever they are; one that nobody knows is told. */
+static void parameters_by_name(void) {
+  enum { MOST = 65536 };
+  gbt_mem mem = gbt_mem_default();
+  const forest_spec one = {1, 1, 1, 2, SHAPE_BUSHY, 0};
+  uint8_t *bytes = test_alloc(MOST);
+  gbt_model *model;
+  int n_lacking = 0;
+  for (int32_t kind = 0; kind < GBT_N_OBJECTIVES; kind++) {
+    const gbt_objective_info *info = gbt_objective_info_of(kind);
+    if (info->outputs == GBT_OUTPUTS_CLASSES) continue;
+    sample s;
+    const gbt_objective drawn = made_objective((gbt_objective_kind)kind, 1, 5);
+    int n_params = 0;
+    while (n_params < GBT_OBJECTIVE_PARAMS && info->param[n_params].name != NULL) n_params++;
+    REQUIRE(sample_open(&s, 14, 2, &one, drawn));
+    for (int kept = 0; kept < 1 << n_params; kept++) {
+      gbt_objective want = gbt_objective_make((gbt_objective_kind)kind, 1);
+      const char *name[GBT_OBJECTIVE_PARAMS];
+      double value[GBT_OBJECTIVE_PARAMS];
+      size_t n = 0;
+      for (int p = 0; p < n_params; p++) {
+        size_t i = n;
+        if (!(kept & 1 << p)) continue;
+        want.param[p] = drawn.param[p];
+        for (; i > 0 && strcmp(name[i - 1], info->param[p].name) > 0; i--) {
+          name[i] = name[i - 1];
+          value[i] = value[i - 1];
+        }
+        name[i] = info->param[p].name;
+        value[i] = drawn.param[p];
+        n++;
+      }
+      size_t size = with_parameters(&s, name, value, n, bytes, MOST);
+      if (!CHECK_OK(gbt_model_open(&mem, bytes, size, &model, test_err))) continue;
+      CHECK_EQ_BYTES(gbt_model_objective(model), &want, sizeof want);
+      CHECK_EQ_I64(model->n_defaults, n_params - (int)n);
+      n_lacking += model->n_defaults > 0;
+      gbt_model_close(model);
+    }
+    sample_close(&s);
+  }
+  CHECK(n_lacking >= 5);
+  free(bytes);
+}
+
+static void parameters_that_nobody_knows(void) {
+  enum { MOST = 65536 };
+  static const struct {
+    const char *name[3];
+    size_t n;
+    const char *message;
+  } cases[] = {
+      {{"bend"}, 1, "\"huber\" has the parameter `bend`, which this version of gbt does not know; use a newer"},
+      {{"huber_delta", "zeal"}, 2, "`zeal`"},
+      {{"bend", "huber_delta"}, 2, "`bend`"},
+      {{"huber_delta", "huber_delta"}, 2, "not in order"},
+      {{"huber_delta", "bend"}, 2, "not in order"},
+      {{""}, 1, "not in order"}};
+  static const double values[] = {2.0, 2.0, 2.0};
+  gbt_mem mem = gbt_mem_default();
+  const forest_spec one = {1, 1, 1, 2, SHAPE_BUSHY, 0};
+  uint8_t *bytes = test_alloc(MOST);
+  gbt_model *model;
+  sample s;
+  REQUIRE(sample_open(&s, 14, 2, &one, gbt_objective_make(GBT_OBJ_HUBER, 1)));
+  for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    size_t size = with_parameters(&s, cases[i].name, values, cases[i].n, bytes, MOST);
+    CHECK_FAILS(gbt_model_open(&mem, bytes, size, &model, test_err), GBT_E_FORMAT, cases[i].message);
+  }
+  free(bytes);
+  sample_close(&s);
 }
 
 static void check_answers(const gbt_model *model, const gbt_binding *binding, gbt_ctx *ctx) {
@@ -293,6 +384,8 @@ void suite_sections(void) {
   RUN(layout);
   RUN(sections_of_later_versions);
   RUN(objectives_by_name);
+  RUN(parameters_by_name);
+  RUN(parameters_that_nobody_knows);
   RUN(answers_come_from_the_bytes);
   RUN(answers_without_memory);
   RUN(meta_entries_in_the_order_written);

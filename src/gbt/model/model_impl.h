@@ -24,6 +24,7 @@ struct gbt_model {
   gbt_mem mem;
   gbt_model_parts parts; /* forest, texts and values point into the bytes */
   int32_t n_skipped;     /* sections of a later version that need not be understood; writing the parts drops them */
+  int32_t n_defaults;    /* parameters of the objective that the bytes do not have; writing the parts adds them */
   gbt_schema *schema;    /* owned, that of the parts: pointer tables */
   gbt_meta *meta;        /* owned, those of the parts: pointer tables */
   void *own_bytes;       /* a copy when the caller's bytes were not 8-byte aligned; else NULL */

@@ -1,5 +1,6 @@
 /* The objective in a model's bytes: its name, and its parameters by name, so that tables of objectives may change their
- * order. Parameters stand in ascending order of their names, all that the objective has. */
+ * order and objectives may gain parameters. Parameters stand in ascending order of their names, all that the objective
+ * had when the model was written; one that it has gained since reads as its default. */
 #include "part.h"
 
 /* The parameters of an objective in ascending order of their names; returns how many. */
@@ -50,18 +51,33 @@ static int32_t kind_of(const char *name) {
   return kind;
 }
 
+/* The place of a parameter in the objective's row, or -1. */
+static int place_of(const gbt_objective_info *info, const char *name) {
+  for (int i = 0; i < GBT_OBJECTIVE_PARAMS && info->param[i].name != NULL; i++)
+    if (strcmp(info->param[i].name, name) == 0) return i;
+  return -1;
+}
+
+/* Those that the bytes do not have keep their defaults. */
 static gbt_status read_parameters(gbti_reader *r, gbt_objective *objective) {
   const gbti_model_parameter *param = r->at[GBTI_SEC_PARAMETERS];
   const gbt_objective_info *info = gbt_objective_info_of(objective->kind);
-  int place[GBT_OBJECTIVE_PARAMS], n = sort_parameters(info, place);
-  if (r->n[GBTI_SEC_PARAMETERS] != (uint64_t)n)
-    return gbti_damaged(r, "the objective has more or fewer parameters than it must have");
-  for (int i = 0; i < n; i++) {
+  const char *before = "";
+  int place[GBT_OBJECTIVE_PARAMS];
+  for (uint64_t i = 0; i < r->n[GBTI_SEC_PARAMETERS]; i++) {
     const char *name;
     GBT_TRY(gbti_take_text(r, param[i].name, &name));
-    if (strcmp(name, info->param[place[i]].name) != 0) return gbti_damaged(r, "the objective has another parameter");
-    objective->param[place[i]] = param[i].value;
+    if (strcmp(before, name) >= 0) return gbti_damaged(r, "the objective's parameters are not in order");
+    const int at = place_of(info, name);
+    if (at < 0)
+      return gbt_fail(r->err, GBT_E_FORMAT,
+                      "the model's objective \"%.60s\" has the parameter `%.60s`, which this version of gbt does not "
+                      "know; use a newer gbt",
+                      info->name, name);
+    objective->param[at] = param[i].value;
+    before = name;
   }
+  r->model->n_defaults = sort_parameters(info, place) - (int32_t)r->n[GBTI_SEC_PARAMETERS];
   return GBT_OK;
 }
 
@@ -73,13 +89,13 @@ gbt_status gbti_read_objective(gbti_reader *r) {
   if (r->n[GBTI_SEC_OBJECTIVE] != 1 || r->n[GBTI_SEC_NUMBERS] != 1)
     return gbti_damaged(r, "there is not one record of numbers and one objective");
   GBT_TRY(gbti_take_text(r, *at, &name));
-  objective->kind = kind_of(name);
-  objective->n_outputs = numbers->n_outputs;
-  if (objective->kind == GBT_N_OBJECTIVES)
+  const int32_t kind = kind_of(name);
+  if (kind == GBT_N_OBJECTIVES)
     return gbt_fail(r->err, GBT_E_FORMAT,
                     "the model was trained for the objective \"%.60s\", which this version of gbt does not know; use a "
                     "newer gbt",
                     name);
+  *objective = gbt_objective_make((gbt_objective_kind)kind, numbers->n_outputs);
   GBT_TRY(read_parameters(r, objective));
   return gbt_objective_check(objective, NULL) == GBT_OK
              ? GBT_OK
