@@ -142,7 +142,7 @@ struct cu_grad_view {
 /* Leaves that are quantiles of residuals: renew.cu. */
 struct cu_renewal_view {
   int32_t renews; /* 0: they are not, and the rest is not there */
-  double level;
+  double level;          /* of the quantile */
   uint64_t *residual;    /* n_rows: keys, as they were when the round began */
   const uint64_t *whole; /* n_rows: whole weights; NULL: all 1 */
 };

@@ -42,10 +42,10 @@ typedef struct cpu_backend {
   const gbt_params *params;
   gbt_objective objective;
   int32_t n_outputs, n_features, n_valid;
-  int64_t n_rows;            /* of this rank */
+  int64_t n_rows;                /* of this rank */
   int64_t rows_before, all_rows; /* rows of the ranks before; of all ranks */
   const uint32_t *table_row;     /* as gbt_rows has it: pages have the rows of the table */
-  gbt_dataset **data;        /* 1 + n_valid, shared */
+  gbt_dataset **data;            /* 1 + n_valid, shared */
   const gbt_cuts *cuts;
   const gbt_layout *layout;
   const gbt_feature_rules *rules;

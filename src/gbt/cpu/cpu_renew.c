@@ -2,7 +2,7 @@
  *
  * A node of CPU_TASK_ROWS rows or fewer is one task, which finds all digits of its key with the weights of one digit on
  * its stack. Larger ones, and all nodes where there are several ranks, are searched together, digit by digit: every
- * chunk weighs its rows, then the weights of a node's chunks are added, and those of the ranks. BATCH such nodes at a
+ * chunk weighs its rows, then the weights of a node's chunks are added, and those of the ranks. AT_ONCE such nodes at a
  * time, so that their weights take a few megabytes.
  *
  * Below a kept node of a symmetric tree leaves have that node's value, so it is the node that is searched. With
@@ -14,7 +14,7 @@
 #include "../base/parallel.h"
 #include "cpu.h"
 
-enum { DIGIT = 8, VALUES = 1 << DIGIT, BATCH = 2048 };
+enum { DIGIT = 8, VALUES = 1 << DIGIT, AT_ONCE = 2048 };
 
 gbt_status cpu_renew_open(gbt_ctx *ctx, cpu_backend *be, gbt_error *err) {
   if (!gbt_renews(&be->objective)) return GBT_OK;
@@ -106,7 +106,7 @@ static gbt_status add_digit(gbt_ctx *ctx, cpu_backend *be, const int32_t *node, 
 }
 
 /* The picks of node[0 .. n), searched together. */
-static gbt_status renew_batch(gbt_ctx *ctx, cpu_backend *be, const int32_t *node, size_t n, gbt_error *err) {
+static gbt_status renew_nodes(gbt_ctx *ctx, cpu_backend *be, const int32_t *node, size_t n, gbt_error *err) {
   cpu_renewal *renew = &be->renew;
   be->rows.n_chunk = 0;
   for (size_t i = 0; i < n; i++) {
@@ -144,9 +144,9 @@ gbt_status cpu_renew_leaves(gbt_ctx *ctx, cpu_backend *be, gbt_error *err) {
   memset(renew->pick, 0, n_nodes * sizeof *renew->pick); /* nodes without rows */
   GBT_TRY(sort_out(ctx, be, err));
   GBT_TRY(cpu_parallel(ctx, (int64_t)be->rows.n_chunk, 16.0 * (double)be->rows.n_in, small_task, be, err));
-  for (size_t beg = 0; beg < renew->n_large; beg += BATCH) {
+  for (size_t beg = 0; beg < renew->n_large; beg += AT_ONCE) {
     const size_t left = renew->n_large - beg;
-    GBT_TRY(renew_batch(ctx, be, renew->large + beg, left < BATCH ? left : BATCH, err));
+    GBT_TRY(renew_nodes(ctx, be, renew->large + beg, left < AT_ONCE ? left : AT_ONCE, err));
   }
   return GBT_OK;
 }

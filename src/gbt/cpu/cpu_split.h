@@ -19,7 +19,7 @@ typedef struct cpu_splits {
   int32_t *node_feats;               /* scratch for find_splits: per node its features */
   size_t cap_node_feats;
   uint64_t *drawn;                   /* n_features: scratch for draws */
-  gbt_split *found;                  /* find_splits: nodes x feature blocks */
+  gbt_split *found;                  /* find_splits: nodes x runs of features */
   size_t cap_found;
   gbt_feature_plan *plan; /* n_features */
   cpu_single *single;     /* n_features */

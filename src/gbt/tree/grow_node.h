@@ -11,15 +11,15 @@
 
 typedef struct gbt_grow_node {
   int32_t parent;
-  int32_t left;      /* 0 while it is a leaf */
-  int32_t depth;     /* root 0 */
+  int32_t left;       /* 0 while it is a leaf */
+  int32_t depth;      /* root 0 */
   uint32_t order_beg; /* its part of the backend's row order begins there; rows ascending */
-  uint32_t n_rows;   /* of all ranks: what decisions look at */
-  uint32_t own_rows; /* of them those of this rank, which stand in its row order */
-  gbt_sum sum;       /* in histogram units */
-  gbt_bounds bounds; /* of its weight */
-  double weight;     /* symmetric and monotone: the value so far, in histogram units */
-  gbt_split split;   /* the best one found; kind NONE when there is none */
+  uint32_t n_rows;    /* of all ranks: what decisions look at */
+  uint32_t own_rows;  /* of them those of this rank, which stand in its row order */
+  gbt_sum sum;        /* in histogram units */
+  gbt_bounds bounds;  /* of its weight */
+  double weight;      /* symmetric and monotone: the value so far, in histogram units */
+  gbt_split split;    /* the best one found; kind NONE when there is none */
   int8_t open;
   int8_t splittable;           /* could be split as far as depth, rows and hessian go: wants a histogram */
   int8_t bulk_left;            /* most rows went left; set when split (symmetric: gbt_frontier_bulk) */
