@@ -4,7 +4,7 @@
 #'
 #' A callback is a function that [gbt_train()] calls after every round. Give one, or a list of several, as `callbacks`.
 #' When one returns `TRUE`, training ends with that round; anything else is ignored. An error in a callback ends the
-#' training as well, and the rounds that are finished go with it, see [gbt_last_interrupted()].
+#' training as well; [gbt_last_interrupted()] has the model of the rounds that were finished.
 #'
 #' A callback gets one argument, a list:
 #' \describe{

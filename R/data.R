@@ -143,10 +143,10 @@ check_offset <- function(offset, n_rows, n_outputs = NULL, what = "offset") {
 #' @param sparse_zero What the absent entries of a sparse matrix are: `"value"` for the number 0, `"missing"`.
 #' @param unseen With `reference`: what a level is that the training data do not have: `"prior"` (goes the way of most
 #'   training rows), `"missing"` (taken for a missing value) or `"error"`.
-#' @param page_rows Rows per page of binned data; 0 leaves it to gbt. Never shows in a model.
+#' @param page_rows Rows per page of binned data; 0: gbt chooses. Does not change models.
 #' @param threads Number of threads, see [gbt_threads()].
 #' @param ... Must be empty: a misspelt argument is an error.
-#' @param device Where to find the cuts and to bin: `"cpu"` or `"cuda"`, see [gbt_train()]; never shows in a model.
+#' @param device Where to find the cuts and to bin: `"cpu"` or `"cuda"`, see [gbt_train()]. Does not change models.
 #'   `NULL` takes what `options(gbt.device = )` or `GBT_DEVICE` name. Without them, and for `"auto"`, it is the CPU.
 #' @return An object of class `gbt_data`, with methods for `print()`, `dim()` and `dimnames()`.
 #' @seealso [gbt_train()]

@@ -67,8 +67,8 @@ simd_code <- function() {
 #' A number can be requested, in this order, by the argument `threads` of each function, by `gbt_threads(n)` (which sets
 #' `options(gbt.threads = n)`) or by the environment variable `GBT_NUM_THREADS`. A request for more than the machine
 #' allows gets what it allows: more threads than processors only make each other wait. (`options(gbt.oversubscribe =
-#' TRUE)` takes a request to the letter, for tests.) While a package is being checked there are never more than two, and
-#' a forked process, such as a worker of `parallel::mclapply()`, runs one.
+#' TRUE)` keeps to a request of any size, for tests.) While a package is being checked there are never more than two,
+#' and a forked process, such as a worker of `parallel::mclapply()`, runs one.
 #'
 #' Threads live for one call only. Between calls there are none, so forking is safe at any time.
 #'

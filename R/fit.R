@@ -298,8 +298,8 @@ plan_evaluation <- function(args, host, rows, data, valid) {
     stop_argument("`early_stopping_rounds` needs an `eval_metric` for this objective", "eval_metric")
   }
   if (stopping && is.na(metrics$maximise)) {
-    stop_argument(sprintf(paste("early stopping watches the last metric, and \"%s\" is neither better larger nor",
-                                "smaller; name another metric after it"), metrics$name[length(metrics$name)]),
+    stop_argument(sprintf(paste("early stopping watches the last metric, but neither larger nor smaller values of",
+                                "\"%s\" are better; name another metric after it"), metrics$name[length(metrics$name)]),
                   "eval_metric")
   }
   train <- eval_train && length(metrics$name) > 0L
@@ -312,7 +312,7 @@ plan_evaluation <- function(args, host, rows, data, valid) {
   check_metric_labels(metrics, evaluation$data)
   columns <- log_names(evaluation)
   if (anyDuplicated(columns)) {
-    stop_argument(sprintf("two columns of the evaluation log would be called \"%s\": rename a set or a metric",
+    stop_argument(sprintf("two columns of the evaluation log would be called \"%s\"; rename a metric or a data set",
                           columns[anyDuplicated(columns)]), "eval_metric")
   }
   evaluation
@@ -467,10 +467,10 @@ stop_interrupted <- function(model, error = NULL) {
 #' The condition of Ctrl-C has the class `gbt_interrupt`. An error of yours keeps its classes and fields and gets the
 #' class `gbt_error_callback`; it has the fields `model` (`NULL` when there was no round yet), `parameter` (which
 #' argument of [gbt_train()] the function was given as), `error` (the condition as your function raised it) and `calls`
-#' (the calls that led to it, as [sys.calls()] gives them). A time limit ([setTimeLimit()]) that is over is the plain
-#' error that R raises; this function has the model.
+#' (the calls that led to it, as [sys.calls()] gives them). When a time limit ([setTimeLimit()]) is reached, R raises
+#' an error of its own, without a model; this function has it.
 #'
-#' A script that `Rscript` runs ends at a Ctrl-C or an error that nobody catches, and the model goes with it. To keep
+#' A script that `Rscript` runs ends at a Ctrl-C or an error that nobody catches, and the model is lost. To keep
 #' the rounds of a long training there, catch the condition as above and save its model, or save models in a callback.
 #'
 #' @return A model, or `NULL` when no training was interrupted in this session.

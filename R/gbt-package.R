@@ -22,7 +22,7 @@
 #' `gbt.threads` (or the environment variable `GBT_NUM_THREADS`) and `gbt.oversubscribe`: see [gbt_threads()].
 #' `gbt.device` (or `GBT_DEVICE`) and `gbt.device_costs`: where to train and to predict, see [gbt_train()], section
 #' Devices. `gbt.simd` (or `GBT_SIMD`): `"auto"`, `"scalar"`, `"avx2"` or `"avx512"`, the instructions to use. None of
-#' them shows in a result.
+#' them affects a result.
 #'
 #' @useDynLib gbt, .registration = TRUE, .fixes = "C_"
 #' @importFrom stats predict

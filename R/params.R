@@ -24,7 +24,7 @@ host_table <- local({
     row("early_stopping_rounds", "int", 0, 0, 2147483647, "rounds without improvement before training stops; 0: never"),
     row("early_stopping_min_delta", "real", 0, 0, 1e300, "an improvement must be larger than this"),
     row("max_seconds", "real", 0, 0, 1e9, "training ends with the round in which this time is over; 0: no limit"),
-    row("page_rows", "int", 0, 0, 2147483647, "rows of a page of binned data; 0: chosen by gbt; never shows"),
+    row("page_rows", "int", 0, 0, 2147483647, "rows of a page of binned data; 0: gbt chooses; no effect on the model"),
     row("verbose_every", "int", 10, 1, 2147483647, "rounds between two lines of the log")
   )
 })

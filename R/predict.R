@@ -36,11 +36,11 @@ predict_types <- c("response", "link", "prob", "class", "leaf")
 #'   most training rows went, `"missing"` takes them for missing values, `"error"` stops and names the first one. A
 #'   model keeps the 65,534 most frequent levels of a factor; where there were more, the others were missing values in
 #'   training, and `"prior"` takes them for missing values too.
-#' @param threads Number of threads, see [gbt_threads()]. Never shows in the result.
+#' @param threads Number of threads, see [gbt_threads()]. Does not affect the result.
 #' @param sparse_zero What the absent entries of a sparse matrix are: `"value"` for the number 0, `"missing"`; `NULL`
 #'   for the same as in training.
-#' @param device Where to predict: `"cpu"`, `"cuda"` or `"auto"`, see [gbt_train()] and below; never shows in the
-#'   result.
+#' @param device Where to predict: `"cpu"`, `"cuda"` or `"auto"`, see [gbt_train()] and below. Does not affect
+#'   the result.
 #' @param ... Must be empty: a misspelt argument is an error.
 #' @return A vector with one element per row, or a matrix with one row per row; see `type`. Row names become
 #'   names when they are texts.
@@ -53,8 +53,8 @@ predict_types <- c("response", "link", "prob", "class", "leaf")
 #'   ns: estimates that have not been confirmed on hardware.
 #'
 #' `options(gbt.device_costs = )` has `cpu_walk`, `cuda_start`, `cuda_byte` (of which a number has 8) and `cuda_walk`
-#' for these, in seconds, and `margin`. What holds where `device` is left out (`options(gbt.device = )`, `GBT_DEVICE`),
-#' and what is said of devices that fail, is as in [gbt_train()]. `predict()` does not report
+#' for these, in seconds, and `margin`. The default for calls that leave `device` out (`options(gbt.device = )`,
+#' `GBT_DEVICE`) and the warning where a device fails are those of [gbt_train()]. `predict()` does not report
 #' what `"auto"` chose.
 #' @seealso [gbt_train()]
 #' @examples

@@ -1,37 +1,36 @@
 #' Train gradient boosted trees
 #'
-#' Grows trees one after the other, each of them on the gradients that the trees before leave, and returns a model. The
-#' data may be a data frame, a matrix, a sparse matrix, a [gbt_data()] object, or a formula with a data frame. Columns
-#' are taken as they are: numbers, factors, ordered factors, texts, logical values, dates, times; missing values need no
-#' care.
+#' Grows trees one after the other, each fitted to the gradients of the loss at the predictions so far, and returns a
+#' model. The data may be a data frame, a matrix, a sparse matrix, a [gbt_data()] object, or a formula with a data
+#' frame. Columns are taken as they are: numbers, factors, ordered factors, texts, logical values, dates, times; missing
+#' values need no preparation.
 #'
 #' @section Data:
 #' Factors and texts are split by sets of levels (one level against the rest up to `max_cat_onehot` levels), ordered
 #' factors by their order. Levels are kept in the model by their texts. Missing values (`NA`, `NaN`) go to the side of a
 #' split that suits the training data better; a column of nothing but `NA` may be of any class, whatever it was in
-#' training. A formula names the columns to use: it does not expand factors, drops no
-#' rows, and `a:b` or `a * b` mean a and b, since trees find interactions on their own. Transformations such as
-#' `log(a)`, `poly(a, 2)` and `offset()` terms are evaluated again in new data; those whose value in a row depends on
-#' other rows, such as `rank(a)`, are warned of (class `gbt_warning_formula`), and those that call functions of your own
-#' make a model whose file needs `gbt_load(file, trust = TRUE)`. Rows whose response is missing are an
-#' error: leave them out (`subset = !is.na(y)`).
+#' training. A formula names the columns to use: it does not expand factors, drops no rows, and `a:b` or `a * b` mean a
+#' and b, since trees find interactions on their own. Transformations such as `log(a)`, `poly(a, 2)` and `offset()`
+#' terms are evaluated again in new data; those whose value in a row depends on other rows, such as `rank(a)`, give a
+#' warning (class `gbt_warning_formula`), and those that call functions of your own make a model whose file needs
+#' `gbt_load(file, trust = TRUE)`. Rows whose response is missing are an error: leave them out (`subset = !is.na(y)`).
 #'
 #' @section Symmetric trees:
 #' With `grow_policy = "symmetric"` (CatBoost's `"SymmetricTree"`, also called oblivious trees) each layer of a tree has
 #' one split, the one with the largest sum of gains over the nodes of the layer. Such trees are full, up to `max_depth`
 #' layers (1 to 16) or as many as fit into `max_leaves`; they are fast to predict with and less inclined to overfit.
-#' `gamma` is the least sum of a layer. A node that the split does not suit (a child would miss `min_child_weight` or
-#' `min_data_in_leaf`, run against a monotone constraint, or the node would gain nothing) adds nothing to the sum and
-#' keeps its value: both of its children take it, those without training rows among them. In the table of nodes its
-#' gain is 0. Sets of levels follow one order for the whole tree, by the gradients of all its rows. `colsample_bynode`
-#' has no meaning here and must be 1.
+#' `gamma` is the least sum of gains of a layer. A node that the split does not suit (a child would miss
+#' `min_child_weight` or `min_data_in_leaf`, violate a monotone constraint, or the node would gain nothing) adds nothing
+#' to the sum and keeps its value: both of its children take it, those without training rows among them. In the table of
+#' nodes its gain is 0. Sets of levels follow one order for the whole tree, by the gradients of all its rows.
+#' `colsample_bynode` has no meaning here and must be 1.
 #'
 #' @section Objectives:
-#' Left out, the response decides: two classes (a factor, texts, logical values) are `"logistic"`, more are `"softmax"`,
-#' numbers are `"squared_error"`, with a message (class `gbt_message`) where all of them are 0 or 1. `"logistic"`
-#' also takes numbers from 0 to 1, `"softmax"` whole numbers as classes. Levels of the response that no row has are
-#' dropped with a message. The others, with their parameters, which are arguments of `gbt_train()` too (see
-#' [gbt_objectives()] for ranges):
+#' When `objective` is left out, the response decides: two classes (a factor, texts, logical values) are `"logistic"`,
+#' more are `"softmax"`, numbers are `"squared_error"` (with a message, class `gbt_message`, where all of them are 0 or
+#' 1). `"logistic"` also takes numbers from 0 to 1, `"softmax"` whole numbers as classes. Levels of the response that no
+#' row has are dropped with a message. The other objectives, with their parameters, which are arguments of `gbt_train()`
+#' too (see [gbt_objectives()] for ranges):
 #' * `"poisson"`: counts, with a log link.
 #' * `"negative_binomial"`: counts whose variance is larger than their mean: m + a m^2 for a mean m, where a is
 #'   `dispersion`, which you choose. (R's `theta` and `size` are 1 / a.)
@@ -71,9 +70,9 @@
 #' An objective of your own is `list(gradient = function(score, label, weight), hessian = function(score, label,
 #' weight))`. Both functions return one number per score: the first and second derivative of the loss. `score` is a
 #' vector, or a matrix of n columns when the list has an element `n_outputs = n`. Weights are multiplied in afterwards;
-#' they are handed over for information, and functions of two arguments do without. The response must be numeric, scores
+#' they are passed for information, and functions of two arguments do not get them. The response must be numeric, scores
 #' start at 0 (or at `offset`), and predictions are scores. Hessians that add up to too little for `min_child_weight` to
-#' allow any split, such as those of an absolute error, are warned of (class `gbt_warning_hessian`).
+#' allow any split, such as those of an absolute error, give a warning (class `gbt_warning_hessian`).
 #'
 #' @section Validation, early stopping and the log:
 #' `valid` is a share of the rows to hold out (by a hash of the seed and the row, class by class when there are
@@ -98,10 +97,10 @@
 #'
 #' @section Devices:
 #' With a CUDA device (an NVIDIA GPU) the whole training can run there: `device = "cuda"`, or `"cuda:1"` for the second
-#' device (they are counted from 0). The model is the same to the last bit as on the CPU, and does not know where it was
-#' trained. A device that cannot be used is an error of class `gbt_error_device` (or `gbt_error_memory`) that says what
-#' is missing; see also [gbt_info()]. So far all this is proven by emulation only, with the sources of the CUDA engine
-#' compiled for the CPU: **nothing of it has run on a GPU yet.**
+#' device (they are counted from 0). The model is the same to the last bit as on the CPU, and nothing in it says where
+#' it was trained. A device that cannot be used is an error of class `gbt_error_device` (or `gbt_error_memory`) that
+#' says what is missing; see also [gbt_info()]. So far all this is proven by emulation only, with the sources of the
+#' CUDA engine compiled for the CPU: **nothing of it has run on a GPU yet.**
 #'
 #' `"auto"`, the default, takes the CPU unless a device can be expected to be clearly faster. It compares, for T
 #' trees (of all `nrounds`, even if training may stop early) of L layers on B bytes of binned data (about one per row
@@ -114,14 +113,14 @@
 #' The CPU's time must be more than 1.5 times the device's (`margin`). `options(gbt.device_costs = )`, a list with any
 #' of `cpu_cell`, `cuda_cell`, `cuda_byte`, `cuda_layer`, `cuda_start` (in seconds) and `margin`, replaces these numbers
 #' by yours. Where there is a device `verbose = 1` reports the choice and its reason; where there is none the CPU is
-#' taken silently. If a device that was chosen so fails, for want of memory or with an old driver, say, a warning of
+#' taken silently. If a device that was chosen so fails, for lack of memory or because of an old driver, a warning of
 #' class `gbt_warning_device` says why, once in a session, and the CPU does the work. (A device may also fail later;
 #' training then begins anew on the CPU, unless there are callbacks that have seen rounds already.)
 #'
-#' What holds where `device` is left out can be set by `options(gbt.device = )` or else by the environment variable
-#' `GBT_DEVICE`: `"cpu"` in either keeps gbt away from GPUs. A process forked by one that has used CUDA (a worker of
-#' `parallel::mclapply()`) cannot use it: start workers as new processes, as `parallel::makePSOCKcluster()` does. How to
-#' install gbt with its CUDA engine: when an `nvcc` that works is found, `R CMD INSTALL` builds it;
+#' The default for calls that leave `device` out can be set by `options(gbt.device = )` or else by the environment
+#' variable `GBT_DEVICE`: `"cpu"` in either keeps gbt away from GPUs. A process forked by one that has used CUDA (a
+#' worker of `parallel::mclapply()`) cannot use it: start workers as new processes, as `parallel::makePSOCKcluster()`
+#' does. How to install gbt with its CUDA engine: when an `nvcc` that works is found, `R CMD INSTALL` builds it;
 #' `install.packages(..., configure.args = "--with-cuda=/usr/local/cuda")` insists on it and says where the toolkit is,
 #' `"--with-cuda-arch=75,90"` says for which compute capabilities (80,90 when left out, which serves 8.0 and newer),
 #' `"--without-cuda"` leaves it out. Where no such arguments can be given the environment variables `GBT_CUDA` (a
@@ -142,9 +141,9 @@
 #' @param ... For the data frame and matrix methods other names of the same parameters (`learning_rate`, `max.depth`,
 #'   `nthread`, see [gbt_params()]) and parameters of the objective; for the other methods all further arguments.
 #'   Unknown names are an error.
-#' @param weights Weights of the rows, 0 or more. With a formula evaluated in `data`. Their size counts against
-#'   `min_child_weight` and `lambda`, so their mean had better be 1; where they are so small that no node can be split a
-#'   warning (class `gbt_warning_weights`) says so.
+#' @param weights Weights of the rows, 0 or more. With a formula evaluated in `data`. Their size matters relative to
+#'   `min_child_weight` and `lambda`, so their mean should be near 1; where they are so small that no node can be split
+#'   a warning (class `gbt_warning_weights`) says so.
 #' @param offset A known part of the score, such as the log of an exposure: one number per row, or a matrix with a
 #'   column per class. The model remembers that there was one. With a formula evaluated in `data`.
 #' @param objective What is minimised: `"squared_error"`, `"logistic"`, `"softmax"`, one of the others in
@@ -166,10 +165,10 @@
 #' @param num_parallel_tree Trees per round and class on the same gradients, averaged: a boosted forest.
 #' @param max_bin Most bins of a numeric column, 2 to 65535.
 #' @param max_cat_onehot Factors with up to so many levels are split one level against the rest.
-#' @param cat_smooth,cat_l2,cat_noise,max_cat_threshold,min_data_per_group Splits of larger factors by sets of levels:
-#'   smoothing of the order of levels (levels with fewer rows in a node are not placed), extra L2 penalty, multiple of
-#'   the gain that pure noise would have which is taken off a set's gain, most levels in the smaller set, least rows on
-#'   either side.
+#' @param cat_smooth,cat_l2,cat_noise,max_cat_threshold,min_data_per_group Splits of larger factors by sets of
+#'   levels: smoothing of the order of levels (levels with fewer rows in a node take no part in it), extra L2 penalty,
+#'   multiple of the gain that pure noise would have which is taken off a set's gain, most levels in the smaller set,
+#'   least rows on either side.
 #' @param class_weights For classes (`"logistic"`, `"softmax"`): weights above 0, named by classes, such as
 #'   `c(no = 1, yes = 5)`, where classes that are not named weigh 1; or one for each class in their order. A row weighs
 #'   its weight times that of its class, in training and in metrics on the training data. `"balanced"` lets all classes
@@ -182,8 +181,8 @@
 #'   monotone constraint of its own; `colsample_*` and `mtry` count it as a feature.
 #' @param monotone Monotone constraints: numbers named by features, 1 for rising and -1 for falling predictions, such as
 #'   `c(age = 1)`. Not for unordered factors.
-#' @param interactions Interaction constraints: a list of groups of features (names or positions). Features meet on the
-#'   way from root to leaf only within a set; a feature in no set meets no other.
+#' @param interactions Interaction constraints: a list of groups of features (names or positions). Two features are used
+#'   on one path from root to leaf only if a group has both; a feature in no group is used with no other.
 #' @param feature_weights Chance of features to be drawn by `colsample_*`: numbers named by features; those not named
 #'   have 1. Only ratios matter; features with 0 are never used.
 #' @param valid Validation data, see below.
@@ -205,12 +204,12 @@
 #' @param progress Show a progress bar? On the standard error stream, or by the package progressr when it has handlers.
 #' @param sparse_zero What the absent entries of a sparse matrix are: `"value"` for the number 0, `"missing"`.
 #' @param grad_bits For experts: bits of a gradient in histograms, `"16"`, `"32"` or `"auto"`.
-#' @param hist_memory For experts: megabytes that histograms may take before they are built twice; 0 for 1024, on a GPU
-#'   for a quarter of its memory where that is more. Never shows in a model.
+#' @param hist_memory For experts: megabytes that histograms may take; those beyond are built again instead of kept. 0
+#'   for 1024, on a GPU for a quarter of its memory where that is more. Does not change the model.
 #' @param device_memory Megabytes of a GPU's memory that training may take, 0 for no limit. More than that is an error,
-#'   or, with `device = "auto"`, training on the CPU. What cutting and binning take for a moment before is not counted:
-#'   some 30 bytes a row of one column. Never shows in a model.
-#' @param page_rows For experts: rows per page of binned data; `NULL` leaves it to gbt. Never shows in a model.
+#'   or, with `device = "auto"`, training on the CPU. Not counted is what finding cuts and binning take before: some 30
+#'   bytes a row of one column. Does not change the model.
+#' @param page_rows For experts: rows per page of binned data; by default gbt chooses. Does not change the model.
 #' @param params A list of any of these arguments, under any of their names. A parameter that is given twice with
 #'   different values is an error.
 #'
