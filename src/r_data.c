@@ -62,6 +62,7 @@ SEXP r_gbt_dataset_view(SEXP dataset, SEXP fields) {
   int n = (int)Rf_xlength(fields);
   gbt_field *field = (gbt_field *)R_alloc((size_t)n + 1, sizeof *field);
   const double **x = (const double **)R_alloc((size_t)n + 1, sizeof *x);
+  const r_threads t = {1, GBT_SIMD_AUTO};
   for (int k = 0; k < n; k++) {
     const char *name = CHAR(STRING_ELT(names, k));
     field[k] = (gbt_field)field_of(name);
@@ -72,9 +73,15 @@ SEXP r_gbt_dataset_view(SEXP dataset, SEXP fields) {
 
   /* 2 */
   gbt_dataset *view = NULL;
-  gbt_status status = gbt_dataset_view(ds, &view, &err);
-  for (int k = 0; k < n && status == GBT_OK; k++) {
-    if (x[k] != NULL) status = gbt_dataset_lend(view, field[k], x[k], (int64_t)Rf_xlength(VECTOR_ELT(fields, k)), &err);
+  gbt_ctx ctx;
+  gbt_status status = r_ctx_open(&ctx, t, &err);
+  if (status == GBT_OK) {
+    status = gbt_dataset_view(ds, &view, &err);
+    for (int k = 0; k < n && status == GBT_OK; k++) {
+      if (x[k] == NULL) continue;
+      status = gbt_dataset_lend(&ctx, view, field[k], x[k], (int64_t)Rf_xlength(VECTOR_ELT(fields, k)), &err);
+    }
+    gbt_ctx_close(&ctx);
   }
 
   /* 3 */

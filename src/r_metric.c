@@ -72,6 +72,13 @@ SEXP r_gbt_metric_labels_check(SEXP metric, SEXP param, SEXP label, SEXP data) {
   const double *at = r_arg_reals(label, Rf_xlength(label), "label");
   if (at == NULL || TYPEOF(data) != STRSXP || Rf_xlength(data) != 1) r_stop("`label` and `data` must be given");
   const gbt_rows rows = {.n = (int64_t)Rf_xlength(label), .field = {[GBT_LABEL] = at}};
-  r_check(gbt_metric_labels_check(&m, &rows, r_utf8(STRING_ELT(data, 0)), &err), &err);
+  const char *name = r_utf8(STRING_ELT(data, 0));
+  gbt_ctx ctx;
+  gbt_status status = r_ctx_open(&ctx, (r_threads){1, GBT_SIMD_AUTO}, &err);
+  if (status == GBT_OK) {
+    status = gbt_metric_labels_check(&ctx, &m, &rows, name, &err);
+    gbt_ctx_close(&ctx);
+  }
+  r_check(status, &err);
   return R_NilValue;
 }

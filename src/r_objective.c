@@ -62,9 +62,6 @@ SEXP r_gbt_class_weights(SEXP label, SEXP weight, SEXP given, SEXP n_classes, SE
                          .field = {[GBT_LABEL] = r_arg_reals(label, n, "label"),
                                    [GBT_WEIGHT] = r_arg_reals(weight, n, "weights")}};
   const double *of_class = r_arg_reals(given, k, "class_weights");
-  for (R_xlen_t i = 0; i < n; i++)
-    if (!(gbt_label_of(&rows, i) >= 0 && gbt_label_of(&rows, i) < k))
-      r_stop("`label` must hold class numbers below %d", (int)k);
   const r_threads t = r_arg_threads(threads);
   static const char *parts[] = {"classes", "rows", ""};
   SEXP out = PROTECT(Rf_mkNamed(VECSXP, parts));
@@ -77,11 +74,13 @@ SEXP r_gbt_class_weights(SEXP label, SEXP weight, SEXP given, SEXP n_classes, SE
   gbt_ctx ctx;
 
   /* 2 */
+  const gbt_objective classes_of = gbt_objective_make(GBT_OBJ_SOFTMAX, k);
   gbt_status status = r_ctx_open(&ctx, t, &err);
   if (status == GBT_OK) {
+    status = gbt_labels_check(&ctx, &classes_of, &rows, "train", &err);
     if (of_class != NULL)
       memcpy(class_weight, of_class, (size_t)k * sizeof *class_weight);
-    else
+    else if (status == GBT_OK)
       status = gbt_class_balance(&ctx, &rows, k, class_weight, &err);
     if (status == GBT_OK) status = gbt_class_weigh(&ctx, &rows, k, class_weight, row_weight, &err);
     gbt_ctx_close(&ctx);

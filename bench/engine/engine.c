@@ -53,7 +53,7 @@ static int run(const made *d, const gbt_params *params, int64_t rounds, int thre
   double t0 = seconds(), t1 = t0, t2 = t0, t3 = t0, phase[GBT_N_PHASES] = {0}, metric = 0;
   const gbt_dataset_spec data = {.table = &table, .max_bin = 255};
   if (!s) s = gbt_dataset_make(&ctx, &data, &ds, &err);
-  if (!s) s = gbt_dataset_set(ds, GBT_LABEL, d->y, d->n, &err);
+  if (!s) s = gbt_dataset_set(&ctx, ds, GBT_LABEL, d->y, d->n, &err);
   t1 = seconds();
   peaks[0] = peak;
   peak = held;

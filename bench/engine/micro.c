@@ -161,7 +161,7 @@ static gbt_status run_all(gbt_ctx *ctx, const made *d, int64_t depth, double *sc
   t0 = seconds();
   GBT_TRY_GOTO(gbt_dataset_make(ctx, &spec, &ds, err), done);
   add(&out->binning, seconds() - t0, values);
-  GBT_TRY_GOTO(gbt_dataset_lend(ds, GBT_LABEL, d->y, d->n, err), done);
+  GBT_TRY_GOTO(gbt_dataset_lend(ctx, ds, GBT_LABEL, d->y, d->n, err), done);
   GBT_TRY_GOTO(gbt_forest_new(&ctx->mem, d->m, 1, 1, &forest, err), done);
   GBT_TRY_GOTO(gbt_forest_new(&ctx->mem, d->m, 1, 1, &one, err), done);
   GBT_TRY_GOTO(run_backend(ctx, ds, GBT_OBJ_SQUARED_ERROR, depth, NULL, out, err), done);

@@ -220,7 +220,7 @@ static gbt_status make_dataset(bench *b, int64_t n, gbt_dataset **out, gbt_error
   gbt_status status = gbt_dataset_make(&b->ctx, &spec, out, err);
   gbt_device_help_close(spec.help);
   GBT_TRY(status);
-  return gbt_dataset_lend(*out, GBT_LABEL, b->train.y, n, err);
+  return gbt_dataset_lend(&b->ctx, *out, GBT_LABEL, b->train.y, n, err);
 }
 
 /* first: with everything that is shown beside the time. */

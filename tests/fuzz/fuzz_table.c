@@ -171,8 +171,8 @@ static void train_on(gbt_ctx *ctx, gbt_dataset *data, gbt_dataset *valid, stream
   spec.params.min_data_per_group = 1;
   spec.params.subsample = below(s, 2) ? 1.0 : 0.5;
   for (int64_t r = 0; r < MOST_ROWS; r++) label[r] = below(s, 2);
-  if (!went(gbt_dataset_lend(data, GBT_LABEL, label, data->rows.n, &err), &err)) return;
-  if (valid != NULL && went(gbt_dataset_lend(valid, GBT_LABEL, label, valid->rows.n, &err), &err))
+  if (!went(gbt_dataset_lend(ctx, data, GBT_LABEL, label, data->rows.n, &err), &err)) return;
+  if (valid != NULL && went(gbt_dataset_lend(ctx, valid, GBT_LABEL, label, valid->rows.n, &err), &err))
     spec.valid[spec.n_valid++] = valid;
   if (went(gbt_trainer_new(ctx, &spec, &trainer, &err), &err)) went(gbt_trainer_run(ctx, trainer, 2, &why, &err), &err);
   gbt_trainer_free(trainer);

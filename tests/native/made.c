@@ -292,9 +292,9 @@ gbt_dataset *made_dataset(gbt_ctx *ctx, const made *m, gbt_cuts *cuts, int32_t m
   int64_t n = m->table.n_rows;
   int ok = CHECK_OK(dataset_from(ctx, &m->table, cuts, cuts ? NULL : m->weight, max_bin, page_rows,
                                     GBT_UNSEEN_MISSING, &ds, test_err));
-  if (ok && m->label) ok &= CHECK_OK(gbt_dataset_set(ds, GBT_LABEL, m->label, n, test_err));
-  if (ok && m->weight) ok &= CHECK_OK(gbt_dataset_set(ds, GBT_WEIGHT, m->weight, n, test_err));
-  if (ok && m->offset) ok &= CHECK_OK(gbt_dataset_set(ds, GBT_OFFSET, m->offset, n * m->n_offset, test_err));
+  if (ok && m->label) ok &= CHECK_OK(gbt_dataset_set(ctx, ds, GBT_LABEL, m->label, n, test_err));
+  if (ok && m->weight) ok &= CHECK_OK(gbt_dataset_set(ctx, ds, GBT_WEIGHT, m->weight, n, test_err));
+  if (ok && m->offset) ok &= CHECK_OK(gbt_dataset_set(ctx, ds, GBT_OFFSET, m->offset, n * m->n_offset, test_err));
   if (ok) return ds;
   gbt_dataset_unref(ds);
   return NULL;

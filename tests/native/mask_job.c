@@ -80,18 +80,18 @@ void masked_job_free(masked_job *j) {
 
 /* ---- training ---- */
 
-static int set_fields(gbt_dataset *ds, const made *m) {
+static int set_fields(gbt_ctx *ctx, gbt_dataset *ds, const made *m) {
   const int64_t n = m->table.n_rows;
-  return CHECK_OK(gbt_dataset_set(ds, GBT_LABEL, m->label, n, test_err)) &&
-         CHECK_OK(gbt_dataset_set(ds, GBT_WEIGHT, m->weight, m->weight ? n : 0, test_err)) &&
-         CHECK_OK(gbt_dataset_set(ds, GBT_OFFSET, m->offset, n * m->n_offset, test_err));
+  return CHECK_OK(gbt_dataset_set(ctx, ds, GBT_LABEL, m->label, n, test_err)) &&
+         CHECK_OK(gbt_dataset_set(ctx, ds, GBT_WEIGHT, m->weight, m->weight ? n : 0, test_err)) &&
+         CHECK_OK(gbt_dataset_set(ctx, ds, GBT_OFFSET, m->offset, n * m->n_offset, test_err));
 }
 
 static gbt_dataset *masked_set(gbt_ctx *ctx, const gbt_dataset *all, const masked_job *j, int taken) {
   const made *m = taken ? j->in : j->out;
   gbt_dataset *ds = NULL;
   if (!CHECK_OK(gbt_dataset_mask(ctx, all, j->mask, taken, &ds, test_err))) return NULL;
-  if (CHECK_EQ_I64(ds->rows.n, m->table.n_rows) && set_fields(ds, m)) return ds;
+  if (CHECK_EQ_I64(ds->rows.n, m->table.n_rows) && set_fields(ctx, ds, m)) return ds;
   gbt_dataset_unref(ds);
   return NULL;
 }

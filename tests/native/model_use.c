@@ -437,7 +437,7 @@ static void train_on(use *u) {
   for (int64_t r = 0; r < table.n_rows; r++)
     label[r] = (double)test_below(&u->rng, forest->n_outputs > 1 ? forest->n_outputs : 2);
   if (CHECK_OK(dataset_from(&u->ctx, &table, NULL, NULL, 16, 0, GBT_UNSEEN_MISSING, &data, test_err)) &&
-      CHECK_OK(gbt_dataset_set(data, GBT_LABEL, label, table.n_rows, test_err)))
+      CHECK_OK(gbt_dataset_set(&u->ctx, data, GBT_LABEL, label, table.n_rows, test_err)))
     train_with(u, &table, data);
   gbt_dataset_unref(data);
   free(label);

@@ -85,39 +85,53 @@ static void rare_levels(void) {
   tables_free(t);
 }
 
+static gbt_status set_field(gbt_dataset *ds, gbt_field field, const double *x, int64_t n, gbt_error *err) {
+  gbt_ctx ctx = test_ctx(NULL, 2);
+  const gbt_status status = gbt_dataset_set(&ctx, ds, field, x, n, err);
+  gbt_ctx_close(&ctx);
+  return status;
+}
+
+static gbt_status lend_field(gbt_dataset *ds, gbt_field field, const double *x, int64_t n, gbt_error *err) {
+  gbt_ctx ctx = test_ctx(NULL, 2);
+  const gbt_status status = gbt_dataset_lend(&ctx, ds, field, x, n, err);
+  gbt_ctx_close(&ctx);
+  return status;
+}
+
 static void fields(void) {
   tables *t = small_table(3);
   gbt_dataset *ds = make(t, NULL, NULL);
   double x[2 * N];
   for (int i = 0; i < 2 * N; i++) x[i] = i;
-  CHECK_OK(gbt_dataset_set(ds, GBT_LABEL, x, N, test_err));
-  CHECK_OK(gbt_dataset_set(ds, GBT_WEIGHT, x + 1, N, test_err));
-  CHECK_OK(gbt_dataset_set(ds, GBT_OFFSET, x, 2 * N, test_err));
+  CHECK_OK(set_field(ds, GBT_LABEL, x, N, test_err));
+  CHECK_OK(set_field(ds, GBT_WEIGHT, x + 1, N, test_err));
+  CHECK_OK(set_field(ds, GBT_OFFSET, x, 2 * N, test_err));
   CHECK_EQ_I64(ds->n_outputs[GBT_OFFSET], 2);
   CHECK_EQ_BYTES(ds->rows.field[GBT_LABEL], x, sizeof x / 2);
   CHECK_EQ_BYTES(ds->rows.field[GBT_WEIGHT], x + 1, sizeof x / 2);
   CHECK_EQ_BYTES(ds->rows.field[GBT_OFFSET], x, sizeof x);
   CHECK(ds->rows.field[GBT_LABEL] != x);
-  CHECK_OK(gbt_dataset_set(ds, GBT_OFFSET, NULL, 0, test_err));
-  CHECK_OK(gbt_dataset_set(ds, GBT_WEIGHT, NULL, 0, test_err));
+  CHECK_OK(set_field(ds, GBT_OFFSET, NULL, 0, test_err));
+  CHECK_OK(set_field(ds, GBT_WEIGHT, NULL, 0, test_err));
   CHECK(ds->rows.field[GBT_OFFSET] == NULL && ds->n_outputs[GBT_OFFSET] == 0 && ds->rows.field[GBT_WEIGHT] == NULL);
 
-  CHECK_FAILS(gbt_dataset_set(ds, GBT_LABEL, x, N - 1, test_err), GBT_E_DATA, "label: 299 numbers for 300 rows");
-  CHECK_FAILS(gbt_dataset_set(ds, GBT_LABEL, x, -1, test_err), GBT_E_DATA, "label: -1 numbers");
-  CHECK_FAILS(gbt_dataset_set(ds, GBT_OFFSET, x, N + 1, test_err), GBT_E_DATA, "offset: 301 numbers");
-  CHECK_FAILS(gbt_dataset_set(ds, GBT_N_FIELDS, x, N, test_err), GBT_E_ARG, "no field number 3");
+  CHECK_FAILS(set_field(ds, GBT_LABEL, x, N - 1, test_err), GBT_E_DATA, "label: 299 numbers for 300 rows");
+  CHECK_FAILS(set_field(ds, GBT_LABEL, x, -1, test_err), GBT_E_DATA, "label: -1 numbers");
+  CHECK_FAILS(set_field(ds, GBT_OFFSET, x, N + 1, test_err), GBT_E_DATA, "offset: 301 numbers");
+  CHECK_FAILS(set_field(ds, GBT_N_FIELDS, x, N, test_err), GBT_E_ARG, "no field number 3");
   x[7] = (double)NAN;
-  CHECK_FAILS(gbt_dataset_set(ds, GBT_LABEL, x, N, test_err), GBT_E_DATA, "label: row 8 is missing");
+  CHECK_FAILS(set_field(ds, GBT_LABEL, x, N, test_err), GBT_E_DATA, "label: row 8 is missing");
   x[7] = -(double)INFINITY;
-  CHECK_FAILS(gbt_dataset_set(ds, GBT_LABEL, x, N, test_err), GBT_E_DATA, "label: row 8 is infinite");
+  CHECK_FAILS(set_field(ds, GBT_LABEL, x, N, test_err), GBT_E_DATA, "label: row 8 is infinite");
   x[7] = 7.0;
   x[N + 9] = (double)NAN;
-  CHECK_FAILS(gbt_dataset_set(ds, GBT_OFFSET, x, 2 * N, test_err), GBT_E_DATA, "offset: row 10 is missing");
+  CHECK_FAILS(set_field(ds, GBT_OFFSET, x, 2 * N, test_err), GBT_E_DATA, "offset: row 10 is missing");
   x[3] = -1.0;
-  CHECK_OK(gbt_dataset_set(ds, GBT_OFFSET, x, N, test_err));
-  CHECK_FAILS(gbt_dataset_set(ds, GBT_WEIGHT, x, N, test_err), GBT_E_DATA, "weights: row 4 is negative");
+  CHECK_OK(set_field(ds, GBT_OFFSET, x, N, test_err));
+  CHECK_FAILS(set_field(ds, GBT_WEIGHT, x, N, test_err), GBT_E_DATA, "weights: row 4 is negative");
   for (int i = 0; i < N; i++) x[i] = 0.0;
-  CHECK_FAILS(gbt_dataset_set(ds, GBT_WEIGHT, x, N, test_err), GBT_E_DATA, "weights: all are 0");
+  CHECK_FAILS(set_field(ds, GBT_WEIGHT, x, N, test_err), GBT_E_DATA, "weights: all are 0");
   CHECK_EQ_BITS(ds->rows.field[GBT_LABEL][7], 7.0); /* failures change nothing */
   CHECK_EQ_BITS(ds->rows.field[GBT_OFFSET][3], -1.0);
   CHECK(ds->rows.field[GBT_WEIGHT] == NULL);
@@ -131,19 +145,19 @@ static void lending(void) {
   gbt_dataset *ds = make(t, NULL, NULL);
   double x[N], y[N];
   for (int i = 0; i < N; i++) x[i] = y[i] = i;
-  CHECK_OK(gbt_dataset_set(ds, GBT_LABEL, x, N, test_err));
-  CHECK_OK(gbt_dataset_lend(ds, GBT_LABEL, x, N, test_err));
+  CHECK_OK(set_field(ds, GBT_LABEL, x, N, test_err));
+  CHECK_OK(lend_field(ds, GBT_LABEL, x, N, test_err));
   CHECK(ds->rows.field[GBT_LABEL] == x);
-  CHECK_OK(gbt_dataset_lend(ds, GBT_WEIGHT, y, N, test_err));
-  CHECK_OK(gbt_dataset_lend(ds, GBT_OFFSET, y, N, test_err));
+  CHECK_OK(lend_field(ds, GBT_WEIGHT, y, N, test_err));
+  CHECK_OK(lend_field(ds, GBT_OFFSET, y, N, test_err));
   CHECK_EQ_I64(ds->n_outputs[GBT_OFFSET], 1);
   y[2] = (double)NAN;
-  CHECK_FAILS(gbt_dataset_lend(ds, GBT_LABEL, y, N, test_err), GBT_E_DATA, "label: row 3 is missing");
+  CHECK_FAILS(lend_field(ds, GBT_LABEL, y, N, test_err), GBT_E_DATA, "label: row 3 is missing");
   CHECK(ds->rows.field[GBT_LABEL] == x);
-  CHECK_OK(gbt_dataset_set(ds, GBT_LABEL, x, N, test_err));
+  CHECK_OK(set_field(ds, GBT_LABEL, x, N, test_err));
   CHECK(ds->rows.field[GBT_LABEL] != x);
   CHECK_EQ_BYTES(ds->rows.field[GBT_LABEL], x, sizeof x);
-  CHECK_OK(gbt_dataset_lend(ds, GBT_OFFSET, NULL, 0, test_err));
+  CHECK_OK(lend_field(ds, GBT_OFFSET, NULL, 0, test_err));
   CHECK(ds->rows.field[GBT_OFFSET] == NULL && ds->n_outputs[GBT_OFFSET] == 0);
   gbt_dataset_unref(ds);
   tables_free(t);
@@ -156,10 +170,10 @@ static void no_rows(void) {
   gbt_dataset *train = make(t, NULL, NULL), *valid = make(none, train->cuts, NULL), *empty = make(none, NULL, NULL);
   CHECK_EQ_I64(gbt_pages_n_pages(valid->pages), 0);
   CHECK_EQ_I64(empty->cuts->feat[0].n_bins, 1);
-  CHECK_OK(gbt_dataset_set(valid, GBT_LABEL, NULL, 0, test_err));
+  CHECK_OK(set_field(valid, GBT_LABEL, NULL, 0, test_err));
   double x = 1.0;
-  CHECK_FAILS(gbt_dataset_set(valid, GBT_LABEL, &x, 1, test_err), GBT_E_DATA, "1 numbers for 0 rows");
-  CHECK_FAILS(gbt_dataset_set(valid, GBT_OFFSET, &x, 1, test_err), GBT_E_DATA, "1 numbers for 0 rows");
+  CHECK_FAILS(set_field(valid, GBT_LABEL, &x, 1, test_err), GBT_E_DATA, "1 numbers for 0 rows");
+  CHECK_FAILS(set_field(valid, GBT_OFFSET, &x, 1, test_err), GBT_E_DATA, "1 numbers for 0 rows");
   gbt_dataset_unref(train);
   gbt_dataset_unref(valid);
   gbt_dataset_unref(empty);
@@ -204,8 +218,8 @@ static gbt_status dataset_op(const gbt_mem *mem, void *arg, gbt_error *err) {
   CHECK_EQ_I64(ds != NULL, status == GBT_OK);
   for (int i = 0; i < N; i++) x[i] = i;
   for (int field = 0; field < GBT_N_FIELDS && status == GBT_OK; field++) {
-    status = gbt_dataset_set(ds, (gbt_field)field, x, N, err);
-    if (status == GBT_OK) status = gbt_dataset_set(ds, (gbt_field)field, x, N, err);
+    status = gbt_dataset_set(&ctx, ds, (gbt_field)field, x, N, err);
+    if (status == GBT_OK) status = gbt_dataset_set(&ctx, ds, (gbt_field)field, x, N, err);
   }
   gbt_dataset_unref(ds);
   gbt_ctx_close(&ctx);
@@ -236,12 +250,12 @@ static void views(void) {
   REQUIRE_OK(gbt_ctx_open(&ctx, fault_mem(&f), 1, GBT_SIMD_AUTO, NULL, NULL, test_err));
   REQUIRE_OK(dataset_from(&ctx, &t->table, NULL, NULL, 255, 100, GBT_UNSEEN_MISSING, &ds, test_err));
   gbt_ctx_close(&ctx);
-  CHECK_OK(gbt_dataset_set(ds, GBT_LABEL, x, N, test_err));
+  CHECK_OK(set_field(ds, GBT_LABEL, x, N, test_err));
   REQUIRE_OK(gbt_dataset_view(ds, &view, test_err));
   CHECK(view->cuts == ds->cuts && view->pages == ds->pages && view->rows.n == N);
   for (int k = 0; k < GBT_N_FIELDS; k++) CHECK(view->rows.field[k] == NULL);
-  CHECK_OK(gbt_dataset_lend(view, GBT_LABEL, y, N, test_err));
-  CHECK_OK(gbt_dataset_set(view, GBT_WEIGHT, y, N, test_err));
+  CHECK_OK(lend_field(view, GBT_LABEL, y, N, test_err));
+  CHECK_OK(set_field(view, GBT_WEIGHT, y, N, test_err));
   CHECK(view->rows.field[GBT_LABEL] == y && ds->rows.field[GBT_WEIGHT] == NULL);
   CHECK_EQ_BYTES(ds->rows.field[GBT_LABEL], x, sizeof x);
   f.fail_at = f.n_calls + 1;

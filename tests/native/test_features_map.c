@@ -112,7 +112,7 @@ static gbt_forest *train_on(gbt_dataset *ds, const double *label, int policy, co
   spec.params.grow_policy = policy;
   spec.params.colsample_bytree = 0.8;
   spec.params.subsample = 0.9;
-  if (CHECK_OK(gbt_dataset_set(ds, GBT_LABEL, label, ds->rows.n, test_err)) &&
+  if (CHECK_OK(gbt_dataset_set(&ctx, ds, GBT_LABEL, label, ds->rows.n, test_err)) &&
       CHECK_OK(gbt_trainer_new(&ctx, &spec, &tr, test_err)) && CHECK_OK(gbt_trainer_run(&ctx, tr, 8, &why, test_err)) &&
       CHECK_OK(gbt_forest_new(&mem, ds->cuts->n_features, 1, 1, &forest, test_err))) {
     gbt_forest_view view = gbt_forest_look(gbt_trainer_forest(tr));

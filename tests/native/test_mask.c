@@ -132,15 +132,15 @@ static gbt_status set_of_rank(gbt_ctx *ctx, const gbt_dataset *all, const int *m
   gbt_status status = GBT_OK;
   for (int64_t i = 0; i < n; i++)
     if ((mask[i] != 0) == taken) x[k++] = m->label[i];
-  status = gbt_dataset_set(*out, GBT_LABEL, x, own, err);
+  status = gbt_dataset_set(ctx, *out, GBT_LABEL, x, own, err);
   k = 0;
   for (int64_t i = 0; i < n && m->weight; i++)
     if ((mask[i] != 0) == taken) x[k++] = m->weight[i];
-  if (status == GBT_OK) status = gbt_dataset_set(*out, GBT_WEIGHT, x, k, err);
+  if (status == GBT_OK) status = gbt_dataset_set(ctx, *out, GBT_WEIGHT, x, k, err);
   k = 0;
   for (int64_t i = 0; i < n * m->n_offset; i++)
     if ((mask[i % n] != 0) == taken) x[k++] = m->offset[i];
-  if (status == GBT_OK) status = gbt_dataset_set(*out, GBT_OFFSET, x, k, err);
+  if (status == GBT_OK) status = gbt_dataset_set(ctx, *out, GBT_OFFSET, x, k, err);
   free(x);
   return gbt_comm_agree(ctx, status, err);
 }
@@ -259,8 +259,9 @@ static void masks_of_masks(void) {
   double y[N / 2];
   for (int i = 0; i < N / 2; i++) y[i] = 1.0;
   y[2] = 0.0 / 0.0;
-  CHECK_FAILS(gbt_dataset_set(view, GBT_LABEL, y, N / 2 - N / 10, test_err), GBT_E_DATA, "label: row 8 is missing");
-  CHECK_FAILS(gbt_dataset_set(view, GBT_LABEL, y, N, test_err), GBT_E_DATA, "1000 numbers for 400 rows");
+  CHECK_FAILS(gbt_dataset_set(&ctx, view, GBT_LABEL, y, N / 2 - N / 10, test_err), GBT_E_DATA,
+              "label: row 8 is missing");
+  CHECK_FAILS(gbt_dataset_set(&ctx, view, GBT_LABEL, y, N, test_err), GBT_E_DATA, "1000 numbers for 400 rows");
   gbt_dataset *sets[] = {all, odd, some, view};
   for (int i = 0; i < 4; i++) gbt_dataset_unref(sets[i]);
   gbt_ctx_close(&ctx);

@@ -469,6 +469,7 @@ static void misfits_are_refused(void) {
 }
 
 static void labels_are_checked(void) {
+  gbt_ctx ctx = test_ctx(NULL, 2);
   const double near_0[3] = {0.0, 2.0, -0.5}, with_0[3] = {1.0, 2.0, 0.0}, to_minus_1[3] = {0.0, -1.0, -0.5};
   const gbt_rows below = test_rows(3, near_0, NULL, NULL), zero = test_rows(3, with_0, NULL, NULL);
   const gbt_rows far = test_rows(3, to_minus_1, NULL, NULL);
@@ -479,23 +480,24 @@ static void labels_are_checked(void) {
     switch (gbt_metric_about(kind)->labels) {
     case GBT_METRIC_LABELS_ANY:
     case GBT_METRIC_LABELS_CLASS:
-      CHECK_OK(gbt_metric_labels_check(&metric, &far, "train", test_err));
+      CHECK_OK(gbt_metric_labels_check(&ctx, &metric, &far, "train", test_err));
       break;
     case GBT_METRIC_LABELS_ABOVE_MINUS_ONE:
-      CHECK_OK(gbt_metric_labels_check(&metric, &below, "train", test_err));
-      CHECK_FAILS(gbt_metric_labels_check(&metric, &far, "train", test_err), GBT_E_DATA,
+      CHECK_OK(gbt_metric_labels_check(&ctx, &metric, &below, "train", test_err));
+      CHECK_FAILS(gbt_metric_labels_check(&ctx, &metric, &far, "train", test_err), GBT_E_DATA,
                   "needs labels above -1; row 2 of the train data has -1");
       break;
     case GBT_METRIC_LABELS_NOT_NEGATIVE:
-      CHECK_OK(gbt_metric_labels_check(&metric, &zero, "train", test_err));
-      CHECK_FAILS(gbt_metric_labels_check(&metric, &below, "valid 1", test_err), GBT_E_DATA,
+      CHECK_OK(gbt_metric_labels_check(&ctx, &metric, &zero, "train", test_err));
+      CHECK_FAILS(gbt_metric_labels_check(&ctx, &metric, &below, "valid 1", test_err), GBT_E_DATA,
                   "needs labels 0 or more; row 3 of the valid 1 data has -0.5");
       break;
     case GBT_METRIC_LABELS_POSITIVE:
-      CHECK_FAILS(gbt_metric_labels_check(&metric, &zero, "train", test_err), GBT_E_DATA, "above 0; row 3");
-      CHECK_FAILS(gbt_metric_labels_check(&metric, &later, "train", test_err), GBT_E_DATA, "row 503");
+      CHECK_FAILS(gbt_metric_labels_check(&ctx, &metric, &zero, "train", test_err), GBT_E_DATA, "above 0; row 3");
+      CHECK_FAILS(gbt_metric_labels_check(&ctx, &metric, &later, "train", test_err), GBT_E_DATA, "row 503");
     }
   }
+  gbt_ctx_close(&ctx);
 }
 
 typedef struct eval_case {

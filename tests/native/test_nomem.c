@@ -24,10 +24,10 @@ typedef struct story {
   double *score; /* of the last run that came through */
 } story;
 
-static gbt_status fill_set(gbt_dataset *ds, const made *m, gbt_error *err) {
-  GBT_TRY(gbt_dataset_set(ds, GBT_LABEL, m->label, m->table.n_rows, err));
-  GBT_TRY(gbt_dataset_set(ds, GBT_WEIGHT, m->weight, m->table.n_rows, err));
-  return gbt_dataset_set(ds, GBT_OFFSET, m->offset, m->table.n_rows * m->n_offset, err);
+static gbt_status fill_set(gbt_ctx *ctx, gbt_dataset *ds, const made *m, gbt_error *err) {
+  GBT_TRY(gbt_dataset_set(ctx, ds, GBT_LABEL, m->label, m->table.n_rows, err));
+  GBT_TRY(gbt_dataset_set(ctx, ds, GBT_WEIGHT, m->weight, m->table.n_rows, err));
+  return gbt_dataset_set(ctx, ds, GBT_OFFSET, m->offset, m->table.n_rows * m->n_offset, err);
 }
 
 static gbt_status make_sets(const story *s, things *t, gbt_error *err) {
@@ -35,8 +35,8 @@ static gbt_status make_sets(const story *s, things *t, gbt_error *err) {
       dataset_from(&t->ctx, &s->data->table, NULL, s->data->weight, 16, 100, GBT_UNSEEN_MISSING, &t->train, err));
   GBT_TRY(
       dataset_from(&t->ctx, &s->valid->table, t->train->cuts, NULL, 16, 100, GBT_UNSEEN_MISSING, &t->valid, err));
-  GBT_TRY(fill_set(t->train, s->data, err));
-  return fill_set(t->valid, s->valid, err);
+  GBT_TRY(fill_set(&t->ctx, t->train, s->data, err));
+  return fill_set(&t->ctx, t->valid, s->valid, err);
 }
 
 static gbt_status run_all(const story *s, things *t, gbt_error *err) {

@@ -229,6 +229,7 @@ static void base_scores_have_no_order(void) {
 /* ---- the table ---- */
 
 static void labels_follow_their_rules(void) {
+  gbt_ctx ctx = test_ctx(NULL, 1);
   static const double tries[] = {-2, -1, -0.5, 0, 0.5, 1, 1.5, 3};
   static const char *const fits[] = {
       [GBT_LABELS_NUMBER] = "11111111", [GBT_LABELS_BINARY] = "00011100",       [GBT_LABELS_SHARE] = "00011100",
@@ -241,9 +242,10 @@ static void labels_follow_their_rules(void) {
       double label[2] = {1.0, tries[i]};
       gbt_status want = fits[gbt_objective_info_of(kind)->labels][i] == '1' ? GBT_OK : GBT_E_DATA;
       const gbt_rows rows = test_rows(2, label, NULL, NULL);
-      CHECK_FAILS(gbt_labels_check(&o, &rows, "train", test_err), want, want == GBT_OK ? NULL : "label of row 2");
+      CHECK_FAILS(gbt_labels_check(&ctx, &o, &rows, "train", test_err), want, want == GBT_OK ? NULL : "label of row 2");
     }
   }
+  gbt_ctx_close(&ctx);
 }
 
 /* Whether a text is one of those between the bars of a list. */

@@ -165,7 +165,83 @@ static void all_threads_hear_of_a_stop(void) {
   }
 }
 
+/* ---- passes over the numbers of rows ---- */
+
+enum { MANY_ROWS = 1500000, LEAST_ASKS = MANY_ROWS / 65536 };
+
+typedef struct row_pass {
+  gbt_dataset *ds;
+  gbt_trainer *tr;
+  double *x;
+  gbt_rows rows;
+} row_pass;
+
+static gbt_status weights_pass(gbt_ctx *ctx, row_pass *p, gbt_error *err) {
+  return gbt_dataset_set(ctx, p->ds, GBT_WEIGHT, p->x, MANY_ROWS, err);
+}
+
+static gbt_status labels_pass(gbt_ctx *ctx, row_pass *p, gbt_error *err) {
+  const gbt_objective objective = gbt_objective_make(GBT_OBJ_POISSON, 1);
+  return gbt_labels_check(ctx, &objective, &p->rows, "train", err);
+}
+
+static gbt_status metric_pass(gbt_ctx *ctx, row_pass *p, gbt_error *err) {
+  const gbt_metric metric = gbt_metric_plain(GBT_METRIC_RMSLE);
+  return gbt_metric_labels_check(ctx, &metric, &p->rows, "train", err);
+}
+
+static gbt_status gradients_pass(gbt_ctx *ctx, row_pass *p, gbt_error *err) {
+  return gbt_trainer_set_gradients(ctx, p->tr, p->x, p->x, err);
+}
+
+typedef gbt_status (*pass_fn)(gbt_ctx *ctx, row_pass *p, gbt_error *err);
+
+/* Asks often enough; ends when asked to; of two wrong numbers the first is told, on any number of threads. */
+static void check_pass(pass_fn pass, row_pass *p, const char *wrong) {
+  asker a;
+  gbt_ctx ctx = asking(&a, 1, 0);
+  CHECK_OK(pass(&ctx, p, test_err));
+  CHECK(a.n_asked >= LEAST_ASKS);
+  gbt_ctx_close(&ctx);
+  ctx = asking(&a, 1, LEAST_ASKS / 2);
+  CHECK_FAILS(pass(&ctx, p, test_err), GBT_CANCELLED, NULL);
+  gbt_ctx_close(&ctx);
+  p->x[700000] = p->x[700001] = p->x[1400000] = -2.0;
+  for (int threads = 1; threads <= 4; threads++) {
+    ctx = asking(&a, threads, 0);
+    CHECK_FAILS(pass(&ctx, p, test_err), GBT_E_DATA, wrong);
+    gbt_ctx_close(&ctx);
+  }
+  p->x[700000] = p->x[700001] = p->x[1400000] = 0.0;
+}
+
+static void passes_over_the_numbers_of_rows(void) {
+  made *m = made_new(3, MANY_ROWS, 1, NULL);
+  row_pass p = {.x = test_alloc(MANY_ROWS * sizeof *p.x)};
+  gbt_ctx ctx = test_ctx(NULL, 2);
+  memset(p.x, 0, MANY_ROWS * sizeof *p.x);
+  p.x[MANY_ROWS - 1] = 1.0; /* else all weights would be 0 */
+  p.rows = test_rows(MANY_ROWS, p.x, NULL, NULL);
+  p.ds = made_dataset(&ctx, m, NULL, 255, 0);
+  gbt_trainer_spec spec = {.params = gbt_params_default(), .train = p.ds};
+  spec.objective = gbt_objective_make(GBT_OBJ_CUSTOM, 1);
+  if (p.ds != NULL && CHECK_OK(gbt_trainer_new(&ctx, &spec, &p.tr, test_err))) {
+    clock_jump(20000000);
+    check_pass(weights_pass, &p, "row 700001 is negative");
+    check_pass(labels_pass, &p, "row 700001");
+    check_pass(metric_pass, &p, "row 700001");
+    check_pass(gradients_pass, &p, "row 700001");
+    clock_jump(0);
+  }
+  gbt_trainer_free(p.tr);
+  gbt_dataset_unref(p.ds);
+  gbt_ctx_close(&ctx);
+  free(p.x);
+  made_free(m);
+}
+
 void suite_polls(void) {
+  RUN(passes_over_the_numbers_of_rows);
   RUN(a_million_texts);
   RUN(a_million_levels);
   RUN(responses_of_many_outputs);

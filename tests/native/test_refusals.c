@@ -48,18 +48,18 @@ static void taken(scene *s) {
 }
 
 /* Gives one row of a data set another label. */
-static void set_label(gbt_dataset *ds, int64_t row, double y) {
+static void set_label(gbt_ctx *ctx, gbt_dataset *ds, int64_t row, double y) {
   double *label = test_alloc((size_t)ds->rows.n * sizeof *label);
   memcpy(label, ds->rows.field[GBT_LABEL], (size_t)ds->rows.n * sizeof *label);
   label[row] = y;
-  CHECK_OK(gbt_dataset_set(ds, GBT_LABEL, label, ds->rows.n, test_err));
+  CHECK_OK(gbt_dataset_set(ctx, ds, GBT_LABEL, label, ds->rows.n, test_err));
   free(label);
 }
 
 static void one_label(gbt_objective_kind loss, int32_t n_outputs, double y, const char *part) {
   for (int valid = 0; valid <= 1; valid++) {
     scene s = open_scene(loss, n_outputs);
-    set_label(valid ? s.spec.valid[0] : s.spec.train, 6, y);
+    set_label(&s.ctx, valid ? s.spec.valid[0] : s.spec.train, 6, y);
     refused(&s, GBT_E_DATA, part);
     refused(&s, GBT_E_DATA, "row 7");
     refused(&s, GBT_E_DATA, valid ? "valid 1" : "train");
@@ -76,9 +76,9 @@ static void labels_must_suit_the_loss(void) {
   one_label(GBT_OBJ_SOFTMAX, 3, 1e300, "class");
   one_label(GBT_OBJ_POISSON, 1, -1.0, "0 or more");
   scene s = open_scene(GBT_OBJ_LOGISTIC, 1);
-  set_label(s.spec.train, 6, 0.25); /* any share will do */
+  set_label(&s.ctx, s.spec.train, 6, 0.25); /* any share will do */
   taken(&s);
-  CHECK_OK(gbt_dataset_set(s.spec.train, GBT_LABEL, NULL, 0, test_err));
+  CHECK_OK(gbt_dataset_set(&s.ctx, s.spec.train, GBT_LABEL, NULL, 0, test_err));
   refused(&s, GBT_E_DATA, "no label");
   close_scene(&s);
 }
@@ -86,13 +86,13 @@ static void labels_must_suit_the_loss(void) {
 static void data_sets_must_fit_together(void) {
   scene s = open_scene(GBT_OBJ_SOFTMAX, 3);
   double offset[90] = {0.0};
-  CHECK_OK(gbt_dataset_set(s.spec.train, GBT_OFFSET, offset, 30, test_err));
+  CHECK_OK(gbt_dataset_set(&s.ctx, s.spec.train, GBT_OFFSET, offset, 30, test_err));
   refused(&s, GBT_E_DATA, "offset");
-  CHECK_OK(gbt_dataset_set(s.spec.train, GBT_OFFSET, offset, 90, test_err));
+  CHECK_OK(gbt_dataset_set(&s.ctx, s.spec.train, GBT_OFFSET, offset, 90, test_err));
   taken(&s); /* the validation data need none */
-  CHECK_OK(gbt_dataset_set(s.spec.valid[0], GBT_OFFSET, offset, 20, test_err));
+  CHECK_OK(gbt_dataset_set(&s.ctx, s.spec.valid[0], GBT_OFFSET, offset, 20, test_err));
   refused(&s, GBT_E_DATA, "valid 1");
-  CHECK_OK(gbt_dataset_set(s.spec.valid[0], GBT_OFFSET, NULL, 0, test_err));
+  CHECK_OK(gbt_dataset_set(&s.ctx, s.spec.valid[0], GBT_OFFSET, NULL, 0, test_err));
   gbt_dataset *other = made_dataset(&s.ctx, s.valid, NULL, 255, 0), *right = s.spec.valid[0];
   s.spec.valid[0] = other;
   refused(&s, GBT_E_ARG, "reference");
@@ -147,7 +147,7 @@ static void numbers_must_be_in_range(void) {
 
 static void metrics_need_labels(void) {
   scene s = open_scene(GBT_OBJ_CUSTOM, 1);
-  CHECK_OK(gbt_dataset_set(s.spec.train, GBT_LABEL, NULL, 0, test_err)); /* the host knows its labels itself */
+  CHECK_OK(gbt_dataset_set(&s.ctx, s.spec.train, GBT_LABEL, NULL, 0, test_err)); /* the host knows its labels itself */
   taken(&s);
   s.spec.n_metrics = 1;
   s.spec.metric[0] = gbt_metric_plain(GBT_METRIC_RMSE);
@@ -155,7 +155,7 @@ static void metrics_need_labels(void) {
   s.spec.eval_train = 1;
   refused(&s, GBT_E_DATA, "label");
   s.spec.eval_train = 0;
-  CHECK_OK(gbt_dataset_set(s.spec.valid[0], GBT_LABEL, NULL, 0, test_err));
+  CHECK_OK(gbt_dataset_set(&s.ctx, s.spec.valid[0], GBT_LABEL, NULL, 0, test_err));
   refused(&s, GBT_E_DATA, "label");
   close_scene(&s);
 }
@@ -246,12 +246,12 @@ static void overflow_is_an_error(void) {
   scene s = open_scene(GBT_OBJ_SQUARED_ERROR, 1);
   gbt_trainer *tr = NULL;
   gbt_stop_reason why;
-  set_label(s.spec.train, 3, 1e300);
+  set_label(&s.ctx, s.spec.train, 3, 1e300);
   REQUIRE_OK(gbt_trainer_new(&s.ctx, &s.spec, &tr, test_err));
   CHECK_FAILS(gbt_trainer_run(&s.ctx, tr, 1, &why, test_err), GBT_E_DATA, "round 1");
   CHECK_EQ_I64(gbt_trainer_forest(tr)->n_trees, 0);
   gbt_trainer_free(tr);
-  set_label(s.spec.train, 3, 1e280); /* large, but within reach */
+  set_label(&s.ctx, s.spec.train, 3, 1e280); /* large, but within reach */
   taken(&s);
   close_scene(&s);
   s = open_scene(GBT_OBJ_CUSTOM, 1);

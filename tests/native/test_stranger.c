@@ -63,7 +63,7 @@ static int bin(host *h) {
   CHECK_EQ_TEXT(gbt_dataset_schema(h->data)->col[2].name, "colour");
   CHECK_EQ_I64(gbt_dataset_feature(h->data, 2).n_bins, 3);
   CHECK(gbt_dataset_feature(h->data, 1).has_missing && !gbt_dataset_feature(h->data, 0).has_missing);
-  return CHECK_OK(gbt_dataset_lend(h->data, GBT_LABEL, h->label, N_ROWS, test_err));
+  return CHECK_OK(gbt_dataset_lend(&h->ctx, h->data, GBT_LABEL, h->label, N_ROWS, test_err));
 }
 
 static int train(host *h) {

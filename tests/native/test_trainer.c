@@ -416,9 +416,9 @@ static void stopped_beginnings_leave_nothing(void) {
     if (!CHECK_OK(gbt_ctx_open(&ctx, gbt_mem_default(), 1, GBT_SIMD_AUTO, ask, &s, test_err))) break;
     gbt_status status = dataset_from(&ctx, &m->table, NULL, NULL, 255, 0, GBT_UNSEEN_MISSING, &ds, test_err);
     if (status == GBT_OK) {
-      CHECK_OK(gbt_dataset_set(ds, GBT_LABEL, m->label, 200, test_err));
+      status = gbt_dataset_set(&ctx, ds, GBT_LABEL, m->label, 200, test_err);
       job.spec.train = ds;
-      status = gbt_trainer_new(&ctx, &job.spec, &tr, test_err);
+      if (status == GBT_OK) status = gbt_trainer_new(&ctx, &job.spec, &tr, test_err);
     }
     last = status == GBT_OK;
     if (!last) {

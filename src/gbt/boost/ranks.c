@@ -1,6 +1,7 @@
 #include "ranks.h"
 
 #include "../base/bits.h"
+#include "../base/find.h"
 #include "../base/rng.h"
 #include "../data/dataset_impl.h"
 #include "../tree/forest.h"
@@ -72,7 +73,7 @@ gbt_status gbt_ranks_check_weights(gbt_ctx *ctx, const gbt_dataset *ds, gbt_erro
   const double *weight = rows->field[GBT_WEIGHT];
   int64_t found[2] = {rows->n > 0 && weight == NULL, 0}; /* rows that weigh 1; rows that weigh more than 0 */
   if (gbt_comm_alone(ctx)) return GBT_OK;
-  for (int64_t i = 0; weight != NULL && i < rows->n && !found[1]; i++) found[1] = weight[i] > 0.0;
+  if (weight != NULL) GBT_TRY(gbt_any_positive(ctx, weight, rows->n, &found[1], err));
   GBT_TRY(gbt_comm_max_i64(ctx, found, 2, err));
   if (found[0] || found[1]) return GBT_OK;
   return gbt_fail_on(err, GBT_E_DATA, "weights", "weights: all are 0; at least one must be larger");

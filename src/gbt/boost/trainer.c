@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "../base/clock.h"
+#include "../base/find.h"
 #include "../tree/relevel.h"
 #include "backends.h"
 #include "constraints.h"
@@ -37,7 +38,8 @@ struct gbt_trainer {
 
 /* ---- checks ---- */
 
-static gbt_status check_set(const gbt_trainer_spec *spec, const gbt_dataset *ds, const char *name, gbt_error *err) {
+static gbt_status check_set(gbt_ctx *ctx, const gbt_trainer_spec *spec, const gbt_dataset *ds, const char *name,
+                            gbt_error *err) {
   if (ds->cuts != spec->train->cuts)
     return gbt_fail(err, GBT_E_ARG, "the %s data were not made with the training data as reference", name);
   const int32_t n_offset = ds->n_outputs[GBT_OFFSET];
@@ -46,23 +48,23 @@ static gbt_status check_set(const gbt_trainer_spec *spec, const gbt_dataset *ds,
                        name, (int)n_offset, (int)spec->objective.n_outputs);
   if (ds->all_rows == 0) return gbt_fail(err, GBT_E_DATA, "the %s data have no rows", name);
   if (ds->rows.n == 0) return GBT_OK; /* a rank without rows */
-  return gbt_labels_check(&spec->objective, &ds->rows, name, err);
+  return gbt_labels_check(ctx, &spec->objective, &ds->rows, name, err);
 }
 
-static gbt_status check_data(const gbt_trainer_spec *spec, gbt_error *err) {
+static gbt_status check_data(gbt_ctx *ctx, const gbt_trainer_spec *spec, gbt_error *err) {
   char name[32] = "train";
   if (spec->train->all_rows > INT32_MAX)
     return gbt_fail(err, GBT_E_UNSUPPORTED, "training data with more than 2,147,483,647 rows are not supported");
   if (spec->train->cuts->n_features == 0) return gbt_fail(err, GBT_E_DATA, "the training data have no columns");
-  GBT_TRY(check_set(spec, spec->train, name, err));
+  GBT_TRY(check_set(ctx, spec, spec->train, name, err));
   for (int32_t i = 0; i < spec->n_valid; i++) {
     snprintf(name, sizeof name, "valid %d", (int)i + 1);
-    GBT_TRY(check_set(spec, spec->valid[i], name, err));
+    GBT_TRY(check_set(ctx, spec, spec->valid[i], name, err));
   }
   return GBT_OK;
 }
 
-static gbt_status check_metrics(const gbt_trainer_spec *spec, gbt_error *err) {
+static gbt_status check_metrics(gbt_ctx *ctx, const gbt_trainer_spec *spec, gbt_error *err) {
   for (int32_t m = 0; m < spec->n_metrics; m++) {
     const gbt_metric *metric = &spec->metric[m];
     GBT_TRY(gbt_metric_check(metric, &spec->objective, err));
@@ -73,7 +75,7 @@ static gbt_status check_metrics(const gbt_trainer_spec *spec, gbt_error *err) {
         return gbt_fail_on(err, GBT_E_DATA, "label", "metrics need labels in every data set they are evaluated on");
       char name[32] = "train";
       if (s > 0) snprintf(name, sizeof name, "valid %d", (int)s);
-      GBT_TRY(gbt_metric_labels_check(metric, &ds->rows, name, err));
+      GBT_TRY(gbt_metric_labels_check(ctx, metric, &ds->rows, name, err));
     }
   }
   if (spec->stop_rounds > 0 && spec->n_metrics > 0 && spec->n_valid == 0 && !spec->eval_train)
@@ -106,8 +108,8 @@ static gbt_status check_spec(gbt_ctx *ctx, const gbt_trainer_spec *spec, gbt_err
     return gbt_fail_on(err, GBT_E_ARG, "valid", "at most %d validation sets are possible", GBT_MAX_VALID);
   if (spec->n_metrics < 0 || spec->n_metrics > GBT_MAX_METRICS)
     return gbt_fail_on(err, GBT_E_ARG, "eval_metric", "at most %d metrics are possible", GBT_MAX_METRICS);
-  GBT_TRY(check_data(spec, err));
-  GBT_TRY(check_metrics(spec, err));
+  GBT_TRY(check_data(ctx, spec, err));
+  GBT_TRY(check_metrics(ctx, spec, err));
   GBT_TRY(check_init(spec, err));
   GBT_TRY(gbt_ranks_check_spec(ctx, spec, err));
   for (int32_t s = 0; s <= spec->n_valid; s++)
@@ -326,13 +328,26 @@ static gbt_status refuse_derivative(const gbt_trainer *tr, const char *what, int
                      (long long)gbt_row_number(rows, at % n), output, number, rule);
 }
 
+typedef struct derivative_search {
+  const double *g, *h;
+} derivative_search;
+
+static int gradient_fits(double g) { return g < 1e290 && g > -1e290; }
+
+static int64_t find_derivative(const void *arg, int64_t beg, int64_t end) {
+  const derivative_search *s = arg;
+  while (beg < end && gradient_fits(s->g[beg]) && s->h[beg] >= 0.0 && s->h[beg] < 1e290) beg++;
+  return beg;
+}
+
 static gbt_status set_gradients(gbt_ctx *ctx, gbt_trainer *tr, const double *g, const double *h, gbt_error *err) {
-  int64_t n = tr->data[0]->rows.n;
+  const int64_t cells = tr->data[0]->rows.n * tr->objective.n_outputs;
+  const derivative_search search = {g, h};
+  int64_t at;
   if (tr->broken) return gbt_fail(err, GBT_E_ARG, "this training was stopped in the middle of a round");
-  for (int64_t i = 0; i < n * tr->objective.n_outputs; i++) {
-    if (!(g[i] < 1e290 && g[i] > -1e290)) return refuse_derivative(tr, "gradient", i, g[i], "finite", err);
-    if (!(h[i] >= 0.0 && h[i] < 1e290)) return refuse_derivative(tr, "hessian", i, h[i], "finite and 0 or more", err);
-  }
+  GBT_TRY(gbt_find_first(ctx, cells, find_derivative, &search, &at, err));
+  if (at < cells && !gradient_fits(g[at])) return refuse_derivative(tr, "gradient", at, g[at], "finite", err);
+  if (at < cells) return refuse_derivative(tr, "hessian", at, h[at], "finite and 0 or more", err);
   GBT_TRY(tr->be->ops->set_gradients(ctx, tr->be, rounds_of(tr), g, h, err));
   tr->has_gradients = 1;
   return GBT_OK;

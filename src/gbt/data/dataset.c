@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "../base/comm.h"
+#include "../base/find.h"
 #include "../base/parallel.h"
 
 gbt_dataset_info gbt_dataset_about(const gbt_dataset *ds) {
@@ -153,7 +154,19 @@ static int32_t outputs_of(const gbt_rows *rows, gbt_field_width width, int64_t n
   return 0;
 }
 
-static gbt_status check_field(const gbt_dataset *ds, gbt_field field, const double *x, int64_t n, gbt_error *err) {
+typedef struct fault_search {
+  gbt_field_rule rule;
+  const double *x;
+} fault_search;
+
+static int64_t find_fault(const void *arg, int64_t beg, int64_t end) {
+  const fault_search *s = arg;
+  while (beg < end && fault_of(s->rule, s->x[beg]) == NULL) beg++;
+  return beg;
+}
+
+static gbt_status check_field(gbt_ctx *ctx, const gbt_dataset *ds, gbt_field field, const double *x, int64_t n,
+                              gbt_error *err) {
   if ((unsigned)field >= (unsigned)GBT_N_FIELDS)
     return gbt_fail(err, GBT_E_ARG, "there is no field number %d", (int)field);
   if (n == 0) return GBT_OK;
@@ -163,13 +176,13 @@ static gbt_status check_field(const gbt_dataset *ds, gbt_field field, const doub
     return gbt_fail_on(err, GBT_E_DATA, about->name, "%s: %lld numbers for %lld rows; give one for every row%s",
                        about->name, (long long)n, (long long)rows->n,
                        about->width == GBT_WIDTH_OUTPUT ? " (and output)" : "");
-  int any = 0;
-  for (int64_t i = 0; i < n; i++) {
-    const char *fault = fault_of(about->rule, x[i]);
-    if (fault != NULL) return refuse_number(rows, about, i % rows->n, fault, err);
-    any |= x[i] > 0.0;
-  }
-  if (about->rule == GBT_NUMBERS_WEIGHT && !any && rows->n == ds->all_rows) /* else the trainer looks at all shares */
+  const fault_search search = {about->rule, x};
+  int64_t at, any;
+  GBT_TRY(gbt_find_first(ctx, n, find_fault, &search, &at, err));
+  if (at < n) return refuse_number(rows, about, at % rows->n, fault_of(about->rule, x[at]), err);
+  if (about->rule != GBT_NUMBERS_WEIGHT || rows->n < ds->all_rows) return GBT_OK; /* the trainer looks at all shares */
+  GBT_TRY(gbt_any_positive(ctx, x, n, &any, err));
+  if (!any)
     return gbt_fail_on(err, GBT_E_DATA, about->name, "%s: all are 0; at least one must be larger", about->name);
   return GBT_OK;
 }
@@ -182,9 +195,10 @@ static void put_field(gbt_dataset *ds, gbt_field field, const double *x, double 
   ds->n_outputs[field] = n != 0 ? outputs_of(&ds->rows, gbt_field_about(field)->width, n) : 0;
 }
 
-gbt_status gbt_dataset_set(gbt_dataset *ds, gbt_field field, const double *x, int64_t n, gbt_error *err) {
+gbt_status gbt_dataset_set(gbt_ctx *ctx, gbt_dataset *ds, gbt_field field, const double *x, int64_t n,
+                           gbt_error *err) {
   double *copy = NULL;
-  GBT_TRY(check_field(ds, field, x, n, err));
+  GBT_TRY(check_field(ctx, ds, field, x, n, err));
   if (n != 0) {
     GBT_TRY(gbt_mem_array(&ds->mem, (size_t)n, sizeof *copy, &copy, err));
     memcpy(copy, x, (size_t)n * sizeof *copy);
@@ -193,8 +207,9 @@ gbt_status gbt_dataset_set(gbt_dataset *ds, gbt_field field, const double *x, in
   return GBT_OK;
 }
 
-gbt_status gbt_dataset_lend(gbt_dataset *ds, gbt_field field, const double *x, int64_t n, gbt_error *err) {
-  GBT_TRY(check_field(ds, field, x, n, err));
+gbt_status gbt_dataset_lend(gbt_ctx *ctx, gbt_dataset *ds, gbt_field field, const double *x, int64_t n,
+                            gbt_error *err) {
+  GBT_TRY(check_field(ctx, ds, field, x, n, err));
   put_field(ds, field, x, NULL, n);
   return GBT_OK;
 }

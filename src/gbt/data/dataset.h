@@ -68,12 +68,14 @@ gbt_status gbt_dataset_mask(gbt_ctx *ctx, const gbt_dataset *ds, const int *mask
                             gbt_error *err) GBT_MUST_CHECK;
 
 /* Copies n numbers in, one for every row or, where the field is by output, for every row and output. What they may be
- * says base/row_fields.def. n = 0 clears. GBT_E_DATA names field and 1-based row. */
-gbt_status gbt_dataset_set(gbt_dataset *ds, gbt_field field, const double *x, int64_t n, gbt_error *err) GBT_MUST_CHECK;
+ * says base/row_fields.def. n = 0 clears. GBT_E_DATA names field and 1-based row; GBT_CANCELLED leaves the field as it
+ * was. */
+gbt_status gbt_dataset_set(gbt_ctx *ctx, gbt_dataset *ds, gbt_field field, const double *x, int64_t n,
+                           gbt_error *err) GBT_MUST_CHECK;
 
 /* The same without a copy: x is lent, it must stay where and as it is until the field is set anew or the data set is
  * gone. */
-gbt_status gbt_dataset_lend(gbt_dataset *ds, gbt_field field, const double *x, int64_t n,
+gbt_status gbt_dataset_lend(gbt_ctx *ctx, gbt_dataset *ds, gbt_field field, const double *x, int64_t n,
                             gbt_error *err) GBT_MUST_CHECK;
 
 gbt_dataset *gbt_dataset_ref(gbt_dataset *ds);

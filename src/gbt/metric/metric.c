@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "../base/find.h"
 #include "../base/hd.h"
 
 enum { N_RESPONSES = GBT_RESPONSE_OWN + 1 };
@@ -186,29 +187,39 @@ gbt_status gbt_metric_check(const gbt_metric *metric, const gbt_objective *objec
   return check_param(metric, outputs, err);
 }
 
-gbt_status gbt_metric_labels_check(const gbt_metric *metric, const gbt_rows *rows, const char *data, gbt_error *err) {
+typedef struct label_search {
+  const double *label;
+  double low;
+  int open; /* low itself is not allowed */
+} label_search;
+
+static int64_t find_label(const void *arg, int64_t beg, int64_t end) {
+  const label_search *s = arg;
+  while (beg < end && (s->open ? s->label[beg] > s->low : s->label[beg] >= s->low)) beg++;
+  return beg;
+}
+
+gbt_status gbt_metric_labels_check(gbt_ctx *ctx, const gbt_metric *metric, const gbt_rows *rows, const char *data,
+                                   gbt_error *err) {
   static const char *const must[] = {"", "above -1", "0 or more", "above 0", ""};
   const gbt_metric_info *info = gbt_metric_about(metric->kind);
-  const double *label = rows->field[GBT_LABEL];
-  double low = 0.0;
-  int open = 0;
+  label_search search = {rows->field[GBT_LABEL], 0.0, 0};
+  int64_t at;
   switch (info->labels) {
   case GBT_METRIC_LABELS_ANY:
   case GBT_METRIC_LABELS_CLASS:
     return GBT_OK;
   case GBT_METRIC_LABELS_ABOVE_MINUS_ONE:
-    low = -1.0, open = 1;
+    search.low = -1.0, search.open = 1;
     break;
   case GBT_METRIC_LABELS_NOT_NEGATIVE:
     break;
   case GBT_METRIC_LABELS_POSITIVE:
-    open = 1;
+    search.open = 1;
     break;
   }
-  for (int64_t i = 0; i < rows->n; i++)
-    if (!(open ? label[i] > low : label[i] >= low))
-      return gbt_fail_on(err, GBT_E_DATA, "eval_metric",
-                         "metric \"%s\" needs labels %s; row %lld of the %s data has %.15g", info->name,
-                         must[info->labels], (long long)gbt_row_number(rows, i), data, label[i]);
-  return GBT_OK;
+  GBT_TRY(gbt_find_first(ctx, rows->n, find_label, &search, &at, err));
+  if (at == rows->n) return GBT_OK;
+  return gbt_fail_on(err, GBT_E_DATA, "eval_metric", "metric \"%s\" needs labels %s; row %lld of the %s data has %.15g",
+                     info->name, must[info->labels], (long long)gbt_row_number(rows, at), data, search.label[at]);
 }

@@ -82,7 +82,7 @@ gbt_status gbt_metric_check(const gbt_metric *metric, const gbt_objective *objec
 
 /* That all labels are what the metric is made for. data: their name, and rows_before: the rows before the first, for
  * the message. */
-gbt_status gbt_metric_labels_check(const gbt_metric *metric, const gbt_rows *rows, const char *data,
+gbt_status gbt_metric_labels_check(gbt_ctx *ctx, const gbt_metric *metric, const gbt_rows *rows, const char *data,
                                    gbt_error *err) GBT_MUST_CHECK;
 
 #endif

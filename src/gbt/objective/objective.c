@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "../base/find.h"
 #include "../base/hd.h"
 
 #define NO_PARAMETERS \
@@ -129,15 +130,28 @@ static const char *label_words(gbt_label_rule rule) {
   return "";
 }
 
-gbt_status gbt_labels_check(const gbt_objective *o, const gbt_rows *rows, const char *data, gbt_error *err) {
+typedef struct label_search {
+  gbt_label_rule rule;
+  int32_t n_outputs;
+  const double *label;
+} label_search;
+
+static int64_t find_label(const void *arg, int64_t beg, int64_t end) {
+  const label_search *s = arg;
+  while (beg < end && label_fits(s->rule, s->n_outputs, s->label[beg])) beg++;
+  return beg;
+}
+
+gbt_status gbt_labels_check(gbt_ctx *ctx, const gbt_objective *o, const gbt_rows *rows, const char *data,
+                            gbt_error *err) {
   const gbt_objective_info *info = &infos[o->kind];
-  const double *label = rows->field[GBT_LABEL];
-  if (!label)
+  const label_search search = {info->labels, o->n_outputs, rows->field[GBT_LABEL]};
+  int64_t at;
+  if (!search.label)
     return gbt_objective_is_given(o) ? GBT_OK
                                      : gbt_fail_on(err, GBT_E_DATA, "label", "the %s data have no label", data);
-  for (int64_t i = 0; i < rows->n; i++)
-    if (!label_fits(info->labels, o->n_outputs, label[i]))
-      return gbt_fail_on(err, GBT_E_DATA, "label", "label of row %lld of the %s data is %g; this objective needs %s",
-                         (long long)gbt_row_number(rows, i), data, label[i], label_words(info->labels));
-  return GBT_OK;
+  GBT_TRY(gbt_find_first(ctx, rows->n, find_label, &search, &at, err));
+  if (at == rows->n) return GBT_OK;
+  return gbt_fail_on(err, GBT_E_DATA, "label", "label of row %lld of the %s data is %g; this objective needs %s",
+                     (long long)gbt_row_number(rows, at), data, search.label[at], label_words(info->labels));
 }

@@ -101,7 +101,7 @@ gbt_status gbt_objective_check(const gbt_objective *objective, gbt_error *err) G
 
 /* Labels are what the objective wants. No label at all: a custom objective alone allows that. GBT_E_DATA names the data
  * ("train", "valid 1") and the first row. */
-gbt_status gbt_labels_check(const gbt_objective *objective, const gbt_rows *rows, const char *data,
+gbt_status gbt_labels_check(gbt_ctx *ctx, const gbt_objective *objective, const gbt_rows *rows, const char *data,
                             gbt_error *err) GBT_MUST_CHECK;
 
 /* The constant scores (offset apart) that minimise the loss, or come near it where there is no closed form, by the
