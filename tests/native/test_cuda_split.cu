@@ -53,7 +53,7 @@ static void describe(split_device *d) {
 }
 
 /* Sizes, before anything is allocated. */
-static void size_view(split_device *d, int32_t unit_feats, int by_node, int32_t max_step) {
+static void size_view(split_device *d, int32_t run_feats, int by_node, int32_t max_step) {
   cu_backend *be = &d->be;
   cu_view *v = &be->view;
   const split_case *c = d->of;
@@ -66,8 +66,8 @@ static void size_view(split_device *d, int32_t unit_feats, int by_node, int32_t 
   v->n_trees = v->n_turns = be->base.most_trees = 1;
   v->max_step = max_step;
   v->max_hists = 2 * max_step;
-  v->unit_feats = unit_feats;
-  v->n_units = (be->n_features + unit_feats - 1) / unit_feats + v->n_set_feats;
+  v->run_feats = run_feats;
+  v->n_feat_runs = (be->n_features + run_feats - 1) / run_feats + v->n_set_feats;
   v->by_node = by_node;
   v->max_words = MOST_WORDS;
   v->max_nodes = MOST_WORDS;
@@ -92,7 +92,7 @@ static int fill_view(split_device *d, gbt_error *err) {
   return bad;
 }
 
-static split_device *split_device_open(const split_case *c, int32_t unit_feats, int by_node, int32_t max_step) {
+static split_device *split_device_open(const split_case *c, int32_t run_feats, int by_node, int32_t max_step) {
   split_device *d = (split_device *)calloc(1, sizeof *d);
   cu_backend *be = &d->be;
   gbt_error err = {};
@@ -108,7 +108,7 @@ static split_device *split_device_open(const split_case *c, int32_t unit_feats, 
   be->device.n_units = 3;
   describe(d);
   int bad = cudaStreamCreate(&be->device.stream) != cudaSuccess || failed(cu_set_feats_open(be, &err));
-  size_view(d, unit_feats, by_node, max_step);
+  size_view(d, run_feats, by_node, max_step);
   if (!bad && c->params.grow_policy == GBT_SYMMETRIC) bad = failed(cu_layer_open(be, &err));
   bad = bad || failed(cu_state_open(be, &err)) || cudaStreamSynchronize(be->device.stream) != cudaSuccess;
   bad = bad || fill_view(d, &err);
@@ -133,7 +133,7 @@ static void split_device_close(split_device *d) {
   free(d);
 }
 
-static int32_t split_device_units(const split_device *d) { return d->be.view.n_units; }
+static int32_t split_device_runs(const split_device *d) { return d->be.view.n_feat_runs; }
 static uint32_t split_device_set_words(const split_device *d) { return d->be.view.set_words; }
 
 /* The step's nodes and histograms onto the device. */
@@ -173,7 +173,7 @@ static int split_device_find(split_device *d, const split_step *s, gbt_split *fo
   gbt_error err = {};
   if (put_step(d, s, 0) || failed(cu_search(&d->be, &err)) || cudaStreamSynchronize(d->be.device.stream) != cudaSuccess)
     return 0;
-  return !get(found, (const gbt_split *)v->found, n * (size_t)v->n_units) &&
+  return !get(found, (const gbt_split *)v->found, n * (size_t)v->n_feat_runs) &&
          !get(set_bits, (const uint32_t *)v->set_bits, n * v->set_words) && !get_sums(d, s, sum, count);
 }
 
@@ -236,7 +236,7 @@ typedef struct answer {
 
 static answer answer_new(const split_case *c, const split_device *d, const split_step *s) {
   size_t n = (size_t)s->n_search + 1, cells = (size_t)s->n_hists * c->layout.n_slots;
-  answer a = {some<gbt_split>(n * (size_t)split_device_units(d)), some<uint32_t>(n * (split_device_set_words(d) + 1)),
+  answer a = {some<gbt_split>(n * (size_t)split_device_runs(d)), some<uint32_t>(n * (split_device_set_words(d) + 1)),
               some<uint32_t>(cells), some<gbt_sum>(cells)};
   return a;
 }
@@ -249,7 +249,7 @@ static void same_sums(const split_case *c, const split_step *s, const answer *a)
   if (c->any_counts) CHECK_EQ_BYTES(a->count, s->count_after, cells * sizeof *a->count);
 }
 
-/* The unit's features on the CPU, one by one. */
+/* The run's features on the CPU, one by one. */
 static gbt_split best_of(split_cpu *cpu, const split_case *c, const split_step *s, int32_t fresh, const int32_t *feats,
                          int32_t n, int sets, uint32_t *words) {
   gbt_split best = {};
@@ -269,7 +269,7 @@ static int in_tree(const split_case *c, int32_t feat) {
   return 0;
 }
 
-static int same_unit(const split_step *s, int32_t fresh, gbt_split cpu, gbt_split device, seen *all) {
+static int same_run(const split_step *s, int32_t fresh, gbt_split cpu, gbt_split device, seen *all) {
   gbt_grow_node node = s->node[fresh];
   node.split = device;
   gbt_grow_settle_missing(&node);
@@ -279,42 +279,41 @@ static int same_unit(const split_step *s, int32_t fresh, gbt_split cpu, gbt_spli
   return ok;
 }
 
-static void same_units(split_cpu *cpu, const split_case *c, const split_device *d, const split_step *s,
-                       int32_t unit_feats, const answer *a, seen *all) {
-  int32_t n_units = split_device_units(d), n_plain = (c->cuts.n_features + unit_feats - 1) / unit_feats;
+static void same_runs(split_cpu *cpu, const split_case *c, const split_device *d, const split_step *s,
+                      int32_t run_feats, const answer *a, seen *all) {
+  int32_t n_feat_runs = split_device_runs(d), n_plain = (c->cuts.n_features + run_feats - 1) / run_feats;
   uint32_t *words = some<uint32_t>(MOST_WORDS);
   for (int32_t i = 0; i < s->n_search; i++) {
-    const gbt_split *found = a->found + (size_t)i * (size_t)n_units;
+    const gbt_split *found = a->found + (size_t)i * (size_t)n_feat_runs;
     const uint32_t *bits = a->bits + (size_t)i * split_device_set_words(d);
     for (int32_t u = 0; u < n_plain; u++) {
-      int32_t beg = u * unit_feats, n = c->n_tree_feats - beg;
-      gbt_split best =
-          best_of(cpu, c, s, s->searched[i], c->tree_feats + beg, n < unit_feats ? n : unit_feats, 0, words);
-      same_unit(s, s->searched[i], best, found[u], all);
+      int32_t beg = u * run_feats, n = c->n_tree_feats - beg;
+      gbt_split best = best_of(cpu, c, s, s->searched[i], c->tree_feats + beg, n < run_feats ? n : run_feats, 0, words);
+      same_run(s, s->searched[i], best, found[u], all);
     }
-    int32_t unit = n_plain;
+    int32_t run = n_plain;
     for (int32_t f = 0; f < c->cuts.n_features; f++) {
       int32_t n_bins = c->cuts.feat[f].n_bins;
       size_t n_words = ((size_t)n_bins + 31) / 32;
       if (c->cuts.schema->feat[f].type != GBT_CATEGORICAL || n_bins <= c->params.max_cat_onehot) continue;
       gbt_split best = best_of(cpu, c, s, s->searched[i], &f, in_tree(c, f), 1, words);
-      if (same_unit(s, s->searched[i], best, found[unit++], all) && best.kind == GBT_SPLIT_SET)
+      if (same_run(s, s->searched[i], best, found[run++], all) && best.kind == GBT_SPLIT_SET)
         CHECK_EQ_BYTES(bits, words, n_words * sizeof *words);
       bits += n_words;
     }
-    CHECK_EQ_I64(unit, n_units);
+    CHECK_EQ_I64(run, n_feat_runs);
   }
   free(words);
 }
 
-static void find_both(const split_case *c, const split_step *s, int32_t unit_feats, int by_node, seen *all) {
-  split_device *d = split_device_open(c, unit_feats, by_node, (s->n_fresh + 1) / 2);
+static void find_both(const split_case *c, const split_step *s, int32_t run_feats, int by_node, seen *all) {
+  split_device *d = split_device_open(c, run_feats, by_node, (s->n_fresh + 1) / 2);
   REQUIRE(d != NULL);
   answer a = answer_new(c, d, s);
   split_cpu *cpu = split_cpu_open(c);
   if (CHECK(split_device_find(d, s, a.found, a.bits, a.sum, a.count))) {
     same_sums(c, s, &a);
-    same_units(cpu, c, d, s, unit_feats, &a, all);
+    same_runs(cpu, c, d, s, run_feats, &a, all);
   }
   split_cpu_close(cpu);
   split_device_close(d);

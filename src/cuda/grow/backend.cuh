@@ -256,7 +256,7 @@ gbt_status cu_features(cu_backend *be, gbt_error *err) GBT_MUST_CHECK;
 /* All builds of the plan. Their histograms are cleared: the root's here, others' by cu_partition. */
 gbt_status cu_build_hist(cu_backend *be, gbt_error *err) GBT_MUST_CHECK;
 
-/* Subtractions of the plan, fused with the search; every searched node's best of each unit into found. A unit is a run
+/* Subtractions of the plan, fused with the search; every searched node's best of each run into found. A run is some
  * of the tree's features, or (behind those, see split_cat.cu) one feature that is split by sets. */
 gbt_status cu_search(cu_backend *be, gbt_error *err) GBT_MUST_CHECK;
 gbt_status cu_search_sets(cu_backend *be, gbt_error *err) GBT_MUST_CHECK; /* by cu_search */

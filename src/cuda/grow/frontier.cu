@@ -1,7 +1,8 @@
 /* The tree being grown, on the device: the twin of tree/frontier.c. Kernels of one block each, between the wide ones:
  *
  *   k_root       the root, and the plan of its histogram
- *   k_select     fresh nodes get the best split of their units and open; the policy chooses; blocks of rows are planned
+ *   k_select     fresh nodes get the best split of their features and open; the policy chooses; blocks of rows are
+ *                planned
  *   k_children   rows that go left are summed up; children; who is built and who is subtracted; blocks are planned
  *
  * Nodes have the numbers of the policy at once (nothing is split ahead), so a node's place is its number and its
@@ -101,10 +102,10 @@ __device__ void keep_set(const cu_view &v, gbt_grow_node *node, int32_t searched
 /* Every searched node's best split, a warp for each. */
 __device__ void open_fresh(const cu_view &v) {
   for (int32_t i = (int32_t)cu_warp(); i < v.tree->n_search; i += (int32_t)cu_n_warps()) {
-    const gbt_split *found = v.found + (uint64_t)i * (uint32_t)v.n_units;
+    const gbt_split *found = v.found + (uint64_t)i * (uint32_t)v.n_feat_runs;
     gbt_grow_node *node = &v.node[v.search[i].node];
     gbt_split best = cu_no_split();
-    for (int32_t u = (int32_t)cu_lane(); u < v.n_units; u += 32)
+    for (int32_t u = (int32_t)cu_lane(); u < v.n_feat_runs; u += 32)
       if (gbt_split_beats(&found[u], &best)) best = found[u];
     cu_warp_best(best, &node->split);
     __syncwarp();

@@ -123,13 +123,14 @@ static void plan_blocks(cu_backend *be) {
   be->bounds.max_leaf_blocks = (uint32_t)(n / v->leaf_rows) + (uint32_t)v->max_nodes / 2u + 2u;
 }
 
-/* Units of the search: as many as keep `found` small, one feature each where possible; behind them the set features. */
-static void plan_units(cu_backend *be) {
+/* Runs of features that the search takes at a time: as many as keep `found` small, one feature each where possible;
+ * behind them the set features. */
+static void plan_feat_runs(cu_backend *be) {
   cu_view *v = &be->view;
   size_t fresh = 2 * (size_t)v->max_step, most = found_bytes / (fresh * sizeof(gbt_split)), n = (size_t)be->n_features;
   size_t plain = most < n ? (most < 8 ? 8 : most) : n;
-  v->unit_feats = (int32_t)((n + plain - 1) / plain);
-  v->n_units = (int32_t)((n + (size_t)v->unit_feats - 1) / (size_t)v->unit_feats) + v->n_set_feats;
+  v->run_feats = (int32_t)((n + plain - 1) / plain);
+  v->n_feat_runs = (int32_t)((n + (size_t)v->run_feats - 1) / (size_t)v->run_feats) + v->n_set_feats;
 }
 
 /* Trees that grow at once: those of a round, as far as they and their outputs' gradients have room in a quarter of the
@@ -150,7 +151,7 @@ gbt_status cu_sizes_open(cu_backend *be, gbt_error *err) {
   GBT_TRY(cu_set_feats_open(be, err));
   GBT_TRY(plan_tree(be, err));
   plan_blocks(be);
-  plan_units(be);
+  plan_feat_runs(be);
   if (gbt_policy_one_split(gbt_policy_of(be->params))) GBT_TRY(cu_layer_open(be, err));
   plan_batch(be);
   return GBT_OK;

@@ -1,14 +1,13 @@
 /* The best split of every searched node: subtraction, numeric and one-hot splits. Twin of cpu_split.c, cpu_split_num.c
  * and the first half of cpu_split_cat.c.
  *
- * One launch. A task is (searched node, unit), a unit being a run of the tree's features; a warp takes a task, feature
- * by feature:
+ * One launch. A task is (searched node, run of the tree's features); a warp takes a task, feature by feature:
  *
  *   1  the sibling's slots are taken off the node's own, where the node's histogram is got that way; of every feature,
  *      for the node's own children want all of them
  *   2  prefix sums in integers, 32 codes at a time, one candidate a lane; every lane keeps its best
  *
- * and the best of the lanes is the unit's. Candidates have a total order (gbt_split_beats), so it does not matter who
+ * and the best of the lanes is the run's. Candidates have a total order (gbt_split_beats), so it does not matter who
  * meets them when. Those of features that are split by sets are looked at in split_cat.cu, behind this kernel. */
 #include "backend.cuh"
 #include "search.cuh"
@@ -115,11 +114,11 @@ __global__ static void __launch_bounds__(SEARCH_THREADS, SEARCH_BLOCKS) k_search
   const uint64_t n_tasks = (uint64_t)(uint32_t)v.tree->n_search * (uint32_t)n_plain;
   const uint64_t step = (uint64_t)gridDim.x * cu_n_warps();
   for (uint64_t task = (uint64_t)blockIdx.x * cu_n_warps() + cu_warp(); task < n_tasks; task += step) {
-    const int32_t i = (int32_t)(task / (uint32_t)n_plain), unit = (int32_t)(task % (uint32_t)n_plain);
+    const int32_t i = (int32_t)(task / (uint32_t)n_plain), run = (int32_t)(task % (uint32_t)n_plain);
     const cu_searched todo = v.search[i];
     const cu_asked q = cu_ask(v, &v.node[todo.node]);
     gbt_split best = cu_no_split();
-    for (int32_t t = unit * v.unit_feats; t < (unit + 1) * v.unit_feats && t < n_feats; t++) {
+    for (int32_t t = run * v.run_feats; t < (run + 1) * v.run_feats && t < n_feats; t++) {
       const int32_t feat = v.feats[1 + t];
       const cu_feature f = v.train.feat[feat];
       if (todo.minus >= 0) cu_take_off(v, f, q.node->hist, todo.minus);
@@ -129,13 +128,13 @@ __global__ static void __launch_bounds__(SEARCH_THREADS, SEARCH_BLOCKS) k_search
       else
         search_onehot(v, q, feat, f, &best);
     }
-    cu_warp_best(best, &v.found[(uint64_t)(uint32_t)i * (uint32_t)v.n_units + (uint32_t)unit]);
+    cu_warp_best(best, &v.found[(uint64_t)(uint32_t)i * (uint32_t)v.n_feat_runs + (uint32_t)run]);
   }
 }
 
 gbt_status cu_search(cu_backend *be, gbt_error *err) {
   const cu_view *v = &be->view;
-  const int32_t n_plain = v->n_units - v->n_set_feats;
+  const int32_t n_plain = v->n_feat_runs - v->n_set_feats;
   uint64_t tasks = 2u * (uint64_t)(uint32_t)v->max_step * (uint32_t)n_plain, warps = SEARCH_THREADS / CU_FULL;
   const dim3 grid = cu_grids(be, (tasks + warps - 1) / warps, 4 * SEARCH_BLOCKS);
   CU_LAUNCH(k_search, grid, SEARCH_THREADS, 0, be->device.stream, *v, n_plain);

@@ -5,7 +5,7 @@
  *   1  levels in order of gradient (level_order.cuh)
  *   2  one warp searches the sets from the bottom of the order, another one those from the top: prefix sums 32 levels
  *      at a time; sets that have too few rows more than the last one tried are passed over, without a step per level
- *   3  the better of the two is the task's unit; its levels as bits
+ *   3  the better of the two is what the task has found; its levels as bits
  *
  * set_bits of a searched node: every set feature's words side by side, feature f's from set_at[f] on; written where a
  * set was found. Blocks take tasks by turns, as many at a time as there is scratch for orders that are too long for
@@ -85,7 +85,7 @@ __global__ static void __launch_bounds__(CU_BLOCK) k_search_sets(cu_view all, in
     const int32_t i = (int32_t)(task / (uint32_t)v.n_set_feats), s = (int32_t)(task % (uint32_t)v.n_set_feats);
     const int32_t feat = v.set_feat[s];
     const cu_feature f = v.train.feat[feat];
-    gbt_split *found = &v.found[(uint64_t)(uint32_t)i * (uint32_t)v.n_units + (uint32_t)(n_plain + s)];
+    gbt_split *found = &v.found[(uint64_t)(uint32_t)i * (uint32_t)v.n_feat_runs + (uint32_t)(n_plain + s)];
     if (!cu_in_tree(v, feat) || !cu_may_use(v, i, feat)) {
       if (threadIdx.x == 0) *found = cu_no_split();
       continue;
@@ -108,7 +108,7 @@ gbt_status cu_search_sets(cu_backend *be, gbt_error *err) {
   uint64_t tasks = 2u * (uint64_t)(uint32_t)v->max_step * (uint32_t)v->n_set_feats;
   dim3 grid = cu_grids(be, tasks, 4);
   if (v->sort_room > 0 && grid.x > (unsigned)v->sort_blocks) grid.x = (unsigned)v->sort_blocks;
-  CU_LAUNCH(k_search_sets, grid, CU_BLOCK, 0, be->device.stream, *v, v->n_units - v->n_set_feats);
+  CU_LAUNCH(k_search_sets, grid, CU_BLOCK, 0, be->device.stream, *v, v->n_feat_runs - v->n_set_feats);
   CU_LAUNCHED();
   return GBT_OK;
 }

@@ -115,7 +115,7 @@ enum { CU_DOWN = 0, CU_CLEARED, CU_SCRATCH, CU_N_PARTS };
   X(CU_SCRATCH, int32_t, owner, v->renews ? nodes : 0) /* as the next two: renew.cu */                                \
   X(CU_SCRATCH, gbt_pick, pick, v->renews ? nodes : 0)                                                                \
   X(CU_SCRATCH, uint64_t, digit, v->renews ? CU_DIGIT_VALUES * nodes : 0) /* weights by digit */                      \
-  X(CU_SCRATCH, gbt_split, found, 2 * (size_t)v->max_step * (size_t)v->n_units) /* the best of a unit's features */   \
+  X(CU_SCRATCH, gbt_split, found, 2 * (size_t)v->max_step * (size_t)v->n_feat_runs) /* the best of a run */           \
   X(CU_SCRATCH, uint32_t, set_bits, 2 * (size_t)v->max_step * v->set_words + 1) /* best sets: split_cat.cu */         \
   X(CU_SCRATCH, int32_t, feats, (size_t)v->n_features + 1) /* how many the tree may use, and they, ascending */       \
   X(CU_SCRATCH, uint8_t, allowed, cu_n_masks(v) * (size_t)v->n_features) /* see features.cu */                        \
@@ -154,7 +154,7 @@ struct cu_size_view {
   uint64_t order_rows;                       /* n_rows or a little more: the rows of one parity of depths */
   uint32_t hist_rows, split_rows, leaf_rows; /* rows of a block */
   int32_t by_node;                           /* every searched node has a mask of its own in `allowed` */
-  int32_t n_units, unit_feats;               /* a unit searches unit_feats of the tree's features */
+  int32_t n_feat_runs, run_feats;            /* runs of run_feats of the features that a tree may use */
   int32_t max_nodes, max_step, max_hists;
   uint32_t max_words;
 };

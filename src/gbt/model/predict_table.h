@@ -9,8 +9,8 @@
  *            columns of bytes: code / 8 (at most 255), the bit 1 << code % 8, and the whole code in two
  *   values   by last place, the leaf's value: eight planes, plane b holds byte b of all values
  *
- *   deep     below 8 layers, places are numbers instead: from 0 on those nodes of the layer that are split, and for
- * good, from 255 down in the order of layers, the leaves. By place, two more tables say where left and right lead
+ *   deep     below 8 layers, places are numbers instead: from 0 on those nodes of the layer that are split, and, from
+ *            255 down in the order of layers, the leaves. By place, two more tables say where left and right lead
  *
  * A layer costs two instructions per column and 64 rows, however many nodes it has; a value is put together from its
  * bytes by eight look-ups and a transposition. Only trees of up to 256 leaves and 64 layers whose columns have at most
