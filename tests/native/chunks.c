@@ -9,14 +9,14 @@ typedef struct block {
 } block;
 
 /* One chunk: the table and every block it points to. */
-struct chunk {
+struct chunk_copy {
   gbt_table table;
   gbt_column *cols;
   block *blocks;
   size_t bytes;
 };
 
-static void *keep(chunk *k, const void *from, size_t bytes) {
+static void *keep(chunk_copy *k, const void *from, size_t bytes) {
   block *b = test_alloc(sizeof *b);
   *b = (block){k->blocks, bytes, test_alloc(bytes)};
   if (from != NULL && bytes > 0) memcpy(b->at, from, bytes);
@@ -25,16 +25,16 @@ static void *keep(chunk *k, const void *from, size_t bytes) {
   return b->at;
 }
 
-static const char *keep_text(chunk *k, const char *text) {
+static const char *keep_text(chunk_copy *k, const char *text) {
   return text == NULL ? NULL : keep(k, text, strlen(text) + 1);
 }
 
-static void poison(chunk *k) {
+static void poison(chunk_copy *k) {
   for (block *b = k->blocks; b != NULL; b = b->next) memset(b->at, POISON, b->bytes);
   memset(&k->table, POISON, sizeof k->table);
 }
 
-static void chunk_free(chunk *k) {
+static void chunk_free(chunk_copy *k) {
   for (block *b = k != NULL ? k->blocks : NULL, *next; b != NULL; b = next) {
     next = b->next;
     free(b->at);
@@ -45,7 +45,7 @@ static void chunk_free(chunk *k) {
 
 /* Levels in another order, with one more that has the text of the first and takes some of its rows, and some that do
  * not occur. */
-static void shuffle_levels(chunks *c, chunk *k, const gbt_column *from, gbt_column *to, int64_t n) {
+static void shuffle_levels(chunks *c, chunk_copy *k, const gbt_column *from, gbt_column *to, int64_t n) {
   const int32_t n_levels = from->n_levels;
   int64_t *place = test_permutation(&c->rng, n_levels + MORE_LEVELS);
   const char **level = keep(k, NULL, (size_t)(n_levels + MORE_LEVELS) * sizeof *level);
@@ -63,7 +63,7 @@ static void shuffle_levels(chunks *c, chunk *k, const gbt_column *from, gbt_colu
 
 static size_t size_of(gbt_storage storage) { return storage == GBT_I32 || storage == GBT_CODES ? 4 : 8; }
 
-static void cut_column(chunks *c, chunk *k, const gbt_column *from, int64_t beg, int64_t end, gbt_column *to) {
+static void cut_column(chunks *c, chunk_copy *k, const gbt_column *from, int64_t beg, int64_t end, gbt_column *to) {
   int64_t first = beg, n = end - beg;
   *to = *from;
   to->name = keep_text(k, from->name);
@@ -91,8 +91,8 @@ static void cut_column(chunks *c, chunk *k, const gbt_column *from, int64_t beg,
   to->levels = level;
 }
 
-static chunk *cut(chunks *c, const gbt_table *table, int64_t beg, int64_t end) {
-  chunk *k = test_alloc(sizeof *k);
+static chunk_copy *cut(chunks *c, const gbt_table *table, int64_t beg, int64_t end) {
+  chunk_copy *k = test_alloc(sizeof *k);
   k->blocks = NULL;
   k->bytes = 0;
   k->table = *table;

@@ -7,7 +7,9 @@
  * Every chunk lies elsewhere: every array is a block of its own, so that the address sanitizer sees its ends. What has
  * been released is overwritten and freed later. With a seed other than 0 the chunks of every pass are cut in another
  * way (rows = 0), and the levels of unordered factors come in another order in every chunk, with levels that do not
- * occur and texts that occur twice. */
+ * occur and texts that occur twice.
+ *
+ * The Makefile wraps gbt_dataset_make, so that the tables of all suites can be handed over in chunks. */
 #ifndef GBT_TEST_CHUNKS_H
 #define GBT_TEST_CHUNKS_H
 
@@ -16,7 +18,7 @@
 
 enum { CHUNKS_DEAD = 3 };
 
-typedef struct chunk chunk;
+typedef struct chunk_copy chunk_copy;
 
 typedef struct chunks {
   gbt_source source; /* n_rows may be set to -1 */
@@ -26,12 +28,12 @@ typedef struct chunks {
   test_rng rng;
   int64_t at; /* rows given in this pass */
   int done;   /* the last chunk was given */
-  chunk *live, *dead[CHUNKS_DEAD];
+  chunk_copy *live, *dead[CHUNKS_DEAD];
   int n_dead;
 
   /* counted */
   int64_t n_passes, n_calls, n_chunks;
-  size_t most_bytes; /* of a chunk */
+  size_t most_bytes; /* of a chunk_copy */
 
   /* faults, from the beginning of pass `from` on (1: the first); 0: none */
   int64_t from;
@@ -42,5 +44,9 @@ typedef struct chunks {
 
 chunks *chunks_new(const gbt_table *table, int64_t rows, uint64_t seed);
 void chunks_free(chunks *c);
+
+/* The environment's GBT_TEST_CHUNK: rows of the chunks that gbt_dataset_make gets in place of a table; unset or empty:
+ * tables stay tables. 0 when it is no such number. */
+int chunks_from_environment(void);
 
 #endif

@@ -18,4 +18,22 @@ struct gbt_device_api;
 gbt_status dataset_by_device(gbt_ctx *ctx, const struct gbt_device_api *api, int32_t number,
                              const gbt_dataset_spec *spec, gbt_dataset **out, gbt_error *err) GBT_MUST_CHECK;
 
+/* A table, and the same in chunks. */
+struct tables;
+struct chunks;
+typedef struct dataset_work {
+  const struct tables *table;
+  const double *weight;
+  const gbt_dataset *reference;
+  int32_t max_bin, page_rows;
+  gbt_unseen unseen;
+} dataset_work;
+
+gbt_dataset *dataset_whole(const dataset_work *w); /* NULL after a failure, which is a failed check */
+gbt_status dataset_in_chunks(gbt_ctx *ctx, const dataset_work *w, struct chunks *c, size_t source_bytes,
+                             gbt_dataset **out, gbt_error *err) GBT_MUST_CHECK;
+
+/* Byte by byte: cuts, schemas, pages. */
+void same_datasets(const gbt_dataset *a, const gbt_dataset *b);
+
 #endif

@@ -1,6 +1,7 @@
 /* Runs all suites, or those named: `gbt_test [suite | suite/test]...`. Ends with "N passed, N failed"; the exit status
  * is 0 when none failed. */
 #define _POSIX_C_SOURCE 200809L
+#include "chunks.h"
 #include "stores.h"
 #include "test.h"
 
@@ -187,6 +188,10 @@ int main(int argc, char **argv) {
   signal(SIGALRM, on_alarm);
   if (!stores_from_environment()) {
     printf("GBT_TEST_STORE is none of memory, poison, poison3\n");
+    return 2;
+  }
+  if (!chunks_from_environment()) {
+    printf("GBT_TEST_CHUNK is no number of rows\n");
     return 2;
   }
   for (int i = 0; argc <= 1 && i < N_SUITES; i++) run_suite(&suites[i], NULL);

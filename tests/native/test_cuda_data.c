@@ -1,5 +1,6 @@
 /* Cuts and pages made on the device: the bytes that the CPU makes. */
 #include "../../src/gbt/backend/device_api.h"
+#include "chunks.h"
 #include "clock.h"
 #include "datasets.h"
 #include "fault.h"
@@ -282,6 +283,39 @@ static void data_sets(void) {
   tables_free(u);
 }
 
+/* Chunks: the device cuts fetched columns and bins the chunks that are large enough, beside those that are not. */
+static void chunks_of_a_source(void) {
+  test_rng rng = {37};
+  for (int k = 0; k < 8; k++) {
+    tables_shape s = {400 + 100 * k, N_DRAWS, 5, 4, k == 3};
+    tables *t = tables_of_all(&rng, s, TABLES_LEVELS);
+    gbt_ctx ctx = test_ctx(NULL, 2);
+    gbt_offload *help = NULL;
+    gbt_dataset *ds[2] = {NULL, NULL};
+    chunks *c = chunks_new(&t->table, k % 2 ? 0 : 90 + k, (uint64_t)k);
+    gbt_dataset_spec spec = {.table = &t->table,
+                             .weight = tables_weights(t, &rng, k % 3),
+                             .max_bin = 40,
+                             .page_rows = 130 + k};
+    CHECK_OK(gbt_dataset_make(&ctx, &spec, &ds[0], test_err));
+    spec.table = NULL;
+    spec.source = &c->source;
+    spec.source_bytes = 20000;
+    REQUIRE_OK(open_with(&ctx, (sizes){k < 4 ? 0 : 100 * N_DRAWS, 500}, &help, test_err));
+    spec.help = help;
+    CHECK_OK(gbt_dataset_make(&ctx, &spec, &ds[1], test_err));
+    close_help(help);
+    if (ds[0] != NULL && ds[1] != NULL) {
+      same_all_cuts(ds[0]->cuts, ds[1]->cuts);
+      same_stores(ds[0]->pages, ds[1]->pages);
+    }
+    for (int i = 0; i < 2; i++) gbt_dataset_unref(ds[i]);
+    chunks_free(c);
+    gbt_ctx_close(&ctx);
+    tables_free(t);
+  }
+}
+
 /* However threads and blocks take turns. */
 static void in_any_order(void) {
   test_rng rng = {19};
@@ -434,6 +468,7 @@ void suite_cuda_data(void) {
   RUN(heavy_and_weightless);
   RUN(left_to_the_cpu);
   RUN(data_sets);
+  RUN(chunks_of_a_source);
   RUN(in_any_order);
   RUN(through_the_door);
 #if defined(GBT_TEST_SIMT)

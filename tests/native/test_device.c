@@ -2,6 +2,7 @@
  * simplest loops. (The CUDA library has suites of its own: test_cuda_*.) */
 #include "../../src/gbt/backend/device_api.h"
 #include "../../src/gbt/data/cuts_impl.h"
+#include "chunks.h"
 #include "datasets.h"
 #include "fault.h"
 #include "made.h"
@@ -259,6 +260,31 @@ static void bundles_fill_strips_of_their_own(void) {
   }
 }
 
+/* Of a source the device bins chunk by chunk; the last chunk is too small to be worth the way. */
+static void chunks_are_made_with_help_too(void) {
+  enum { ROWS = 310, CHUNK = 100, COLS = 6 };
+  const made_kind kinds[COLS] = {MADE_BELL, MADE_FEW, MADE_HOLES, MADE_FACTOR, MADE_ORDERED, MADE_ZEROS};
+  made *m = made_new(1, ROWS, COLS, kinds);
+  gbt_ctx ctx = test_ctx(NULL, 2);
+  gbt_dataset *want = NULL, *set = NULL;
+  chunks *c = chunks_new(&m->table, CHUNK, 1);
+  gbt_dataset_spec spec = {.table = &m->table, .max_bin = 20, .page_rows = 70};
+  CHECK_OK(gbt_dataset_make(&ctx, &spec, &want, test_err));
+  spec.table = NULL;
+  spec.source = &c->source;
+  help = (helper){.self = {0, CHUNK * COLS, 64, help_cut, help_count, help_bin, help_close}};
+  CHECK_OK(dataset_by_device(&ctx, &whole, 0, &spec, &set, test_err));
+  REQUIRE(want != NULL && set != NULL);
+  same_sets(set, want);
+  CHECK_EQ_I64(help.n_cut, COLS - 1);
+  CHECK_EQ_I64(help.n_binned, ROWS / CHUNK);
+  gbt_dataset_unref(set);
+  gbt_dataset_unref(want);
+  chunks_free(c);
+  gbt_ctx_close(&ctx);
+  made_free(m);
+}
+
 static void a_device_that_is_missing_makes_no_data(void) {
   gbt_ctx ctx = test_ctx(NULL, 1);
   made *m = made_new(1, 30, 3, NULL);
@@ -299,6 +325,7 @@ void suite_device(void) {
   RUN(questions_reach_the_library);
   RUN(data_sets_are_the_same_whoever_helps);
   RUN(bundles_fill_strips_of_their_own);
+  RUN(chunks_are_made_with_help_too);
   RUN(a_device_that_is_missing_makes_no_data);
   RUN(memory_runs_out_beside_a_device);
 }

@@ -177,7 +177,7 @@ static int is_offloaded(const cuts_job *cj, int32_t f) {
   return cj->offload != NULL && !by_levels(cj, f) && n >= cj->offload->least_entries;
 }
 
-static gbti_cut_input source_of(cuts_job *cj, int32_t f, int thread) {
+static gbti_cut_input input_of(cuts_job *cj, int32_t f, int thread) {
   const gbt_feature *feat = &cj->schema->feat[f];
   gbti_cut_input input = {
       .in = gbti_column_reader_make(cj->table, column_of(cj, f), cj->levels[feat->col].map, feat->value),
@@ -206,7 +206,7 @@ static gbt_status cut_feature(cuts_job *cj, int32_t feat, int thread, gbt_error 
   }
   if (is_offloaded(cj, feat)) return GBT_OK;
   double *cut;
-  gbti_cut_input input = source_of(cj, feat, thread);
+  gbti_cut_input input = input_of(cj, feat, thread);
   GBT_TRY(gbti_numeric_cuts(&input, cj->max_bin, &cut, &f->n_bins, err));
   f->cut = cut;
   filled z = zero_bin_of(cj, f);
@@ -223,7 +223,7 @@ static gbt_status offload_features(gbt_ctx *ctx, cuts_job *cj, gbt_error *err) {
     if (!is_offloaded(cj, i)) continue;
     GBT_TRY(gbt_ctx_poll(ctx, err));
     double *cut;
-    gbti_cut_input input = source_of(cj, i, 0);
+    gbti_cut_input input = input_of(cj, i, 0);
     GBT_TRY(o->cut(o, ctx, &input, cj->max_bin, &cut, &f->n_bins, err));
     f->cut = cut;
     filled z = zero_bin_of(cj, f);
@@ -308,7 +308,7 @@ static gbt_status cut_alone(gbt_ctx *ctx, cuts_job *cj, gbt_error *err) {
 
 static gbt_status run_feature(cuts_job *cj, int32_t feat, int thread, gbt_error *err) {
   if (by_levels(cj, feat)) return GBT_OK;
-  gbti_cut_input input = source_of(cj, feat, thread);
+  gbti_cut_input input = input_of(cj, feat, thread);
   return gbti_runs_make(&input, &cj->runs[feat - cj->beg], err);
 }
 
@@ -319,7 +319,7 @@ static gbt_status cut_runs(cuts_job *cj, int32_t feat, int thread, gbt_error *er
     return GBT_OK;
   }
   double *cut;
-  gbti_cut_input input = source_of(cj, feat, thread);
+  gbti_cut_input input = input_of(cj, feat, thread);
   GBT_TRY(gbti_runs_cut(&cj->job.ctx->mem, &cj->runs[feat - cj->beg], cj->max_bin, &cut, &f->n_bins, err));
   f->cut = cut;
   filled z = zero_bin_of(cj, f);

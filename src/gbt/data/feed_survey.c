@@ -185,10 +185,22 @@ static void tally_task(void *arg, int64_t task, int thread) {
 
 /* ---- all of it ---- */
 
+/* Rows of entries are 32-bit numbers when a column is fetched, as in a table in memory. */
+static gbt_status check_sparse(const gbt_table *chunk, int64_t beg, gbt_error *err) {
+  const int64_t most = (int64_t)INT32_MAX + 1;
+  for (int32_t c = 0; c < chunk->n_cols && beg + chunk->n_rows > most; c++)
+    if (chunk->cols[c].rows != NULL)
+      return gbt_fail_on(err, GBT_E_UNSUPPORTED, chunk->cols[c].name,
+                         "column `%s` is sparse, and the data have more than %lld rows; give it as a dense column",
+                         chunk->cols[c].name, (long long)most);
+  return GBT_OK;
+}
+
 static gbt_status survey_chunk(void *arg, gbti_feed *feed, const gbt_table *chunk, int64_t beg, gbt_error *err) {
   int64_t *n_rows = arg;
   tally_job t = {.feed = feed, .chunk = chunk, .beg = beg, .per_task = gbti_cols_per_task(chunk->n_rows)};
   GBT_ASSERT(t.per_task > 0);
+  GBT_TRY(check_sparse(chunk, beg, err));
   gbti_job_start(&t.job, feed->ctx);
   GBT_TRY(gbti_job_run(&t.job, (chunk->n_cols + t.per_task - 1) / t.per_task, tally_task, &t, err));
   for (int32_t c = 0; c < chunk->n_cols; c++)
