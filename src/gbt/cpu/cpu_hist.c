@@ -314,16 +314,16 @@ static void unit_task(void *arg, int64_t task, int thread) {
 
 #define SUBTRACT_SLOTS 16384u
 
-typedef struct subtract_pass {
+typedef struct subtract_job {
   cpu_backend *be;
   uint32_t n_pieces;
-} subtract_pass;
+} subtract_job;
 
 static void subtract_task(void *arg, int64_t task, int thread) {
-  const subtract_pass *pass = arg;
-  cpu_backend *be = pass->be;
-  const cpu_subtract *s = &be->hist.subtract[task / pass->n_pieces];
-  uint32_t beg = (uint32_t)(task % pass->n_pieces) * SUBTRACT_SLOTS, end = beg + SUBTRACT_SLOTS;
+  const subtract_job *job = arg;
+  cpu_backend *be = job->be;
+  const cpu_subtract *s = &be->hist.subtract[task / job->n_pieces];
+  uint32_t beg = (uint32_t)(task % job->n_pieces) * SUBTRACT_SLOTS, end = beg + SUBTRACT_SLOTS;
   (void)thread;
   if (end > be->layout->n_slots) end = be->layout->n_slots;
   if (be->hist.build[s->build].at_once && end > be->layout->sparse_slot)
@@ -348,9 +348,9 @@ static void subtract_task(void *arg, int64_t task, int thread) {
 }
 
 static gbt_status subtract_all(gbt_ctx *ctx, cpu_backend *be, gbt_error *err) {
-  subtract_pass pass = {be, (be->layout->n_slots + SUBTRACT_SLOTS - 1) / SUBTRACT_SLOTS};
+  subtract_job job = {be, (be->layout->n_slots + SUBTRACT_SLOTS - 1) / SUBTRACT_SLOTS};
   double ns = 1.0 * (double)be->hist.n_subtract * be->layout->n_slots;
-  GBT_TRY(cpu_parallel(ctx, (int64_t)be->hist.n_subtract * pass.n_pieces, ns, subtract_task, &pass, err));
+  GBT_TRY(cpu_parallel(ctx, (int64_t)be->hist.n_subtract * job.n_pieces, ns, subtract_task, &job, err));
   for (size_t i = 0; i < be->hist.n_subtract; i++) {
     const cpu_build *build = &be->hist.build[be->hist.subtract[i].build];
     if (!build->wanted) cpu_hist_release(be, build->node);

@@ -16,22 +16,22 @@ gbt_status cpu_parallel(gbt_ctx *ctx, int64_t n_tasks, double ns, gbt_task_fn fn
   return GBT_OK;
 }
 
-typedef struct zero_pass {
+typedef struct zero_job {
   char *at;
   size_t bytes;
-} zero_pass;
+} zero_job;
 
 enum { ZERO_BYTES = 1 << 20 };
 
 static void zero_task(void *arg, int64_t task, int thread) {
-  const zero_pass *pass = arg;
-  size_t beg = (size_t)task * ZERO_BYTES, rest = pass->bytes - beg;
+  const zero_job *job = arg;
+  size_t beg = (size_t)task * ZERO_BYTES, rest = job->bytes - beg;
   (void)thread;
-  memset(pass->at + beg, 0, rest < ZERO_BYTES ? rest : ZERO_BYTES);
+  memset(job->at + beg, 0, rest < ZERO_BYTES ? rest : ZERO_BYTES);
 }
 
 gbt_status cpu_zero(gbt_ctx *ctx, void *at, size_t bytes, gbt_error *err) {
-  zero_pass pass = {at, bytes};
-  return cpu_parallel(ctx, (int64_t)((bytes + ZERO_BYTES - 1) / ZERO_BYTES), 0.3 * (double)bytes, zero_task, &pass,
+  zero_job job = {at, bytes};
+  return cpu_parallel(ctx, (int64_t)((bytes + ZERO_BYTES - 1) / ZERO_BYTES), 0.3 * (double)bytes, zero_task, &job,
                       err);
 }

@@ -5,24 +5,24 @@
 
 /* Scores of one data set before the first tree: the caller's, or base plus offset. A task takes CPU_TASK_ROWS rows of
  * an output. */
-typedef struct start_pass {
+typedef struct start_job {
   const gbt_rows *rows;
   const double *init, *base; /* init: NULL where there is none */
   int64_t n_parts;           /* of an output */
   double *score;
-} start_pass;
+} start_job;
 
 static void start_task(void *arg, int64_t task, int thread) {
-  const start_pass *pass = arg;
-  size_t n = (size_t)pass->rows->n, k = (size_t)(task / pass->n_parts);
-  size_t beg = (size_t)(task % pass->n_parts) * CPU_TASK_ROWS, end = n - beg < CPU_TASK_ROWS ? n : beg + CPU_TASK_ROWS;
-  double *score = pass->score + k * n;
-  const double *offset = pass->rows->field[GBT_OFFSET] ? pass->rows->field[GBT_OFFSET] + k * n : NULL;
+  const start_job *job = arg;
+  size_t n = (size_t)job->rows->n, k = (size_t)(task / job->n_parts);
+  size_t beg = (size_t)(task % job->n_parts) * CPU_TASK_ROWS, end = n - beg < CPU_TASK_ROWS ? n : beg + CPU_TASK_ROWS;
+  double *score = job->score + k * n;
+  const double *offset = job->rows->field[GBT_OFFSET] ? job->rows->field[GBT_OFFSET] + k * n : NULL;
   (void)thread;
-  if (pass->init)
-    memcpy(score + beg, pass->init + k * n + beg, (end - beg) * sizeof *score);
+  if (job->init)
+    memcpy(score + beg, job->init + k * n + beg, (end - beg) * sizeof *score);
   else
-    for (size_t i = beg; i < end; i++) score[i] = offset ? pass->base[k] + offset[i] : pass->base[k];
+    for (size_t i = beg; i < end; i++) score[i] = offset ? job->base[k] + offset[i] : job->base[k];
 }
 
 gbt_status cpu_score_open(gbt_ctx *ctx, cpu_backend *be, const gbt_backend_spec *spec, gbt_error *err) {
@@ -31,10 +31,10 @@ gbt_status cpu_score_open(gbt_ctx *ctx, cpu_backend *be, const gbt_backend_spec 
   for (int32_t s = 0; s <= be->n_valid; s++) {
     const gbt_rows *rows = &be->data[s]->rows;
     GBT_TRY(gbt_mem_array(&be->mem, (size_t)rows->n * K, sizeof **be->score, &be->score[s], err));
-    start_pass pass = {rows, spec->init ? spec->init[s] : NULL, spec->base,
+    start_job job = {rows, spec->init ? spec->init[s] : NULL, spec->base,
                        (rows->n + CPU_TASK_ROWS - 1) / CPU_TASK_ROWS, be->score[s]};
     double ns = 1.0 * (double)rows->n * (double)K;
-    GBT_TRY(cpu_parallel(ctx, pass.n_parts * be->n_outputs, ns, start_task, &pass, err));
+    GBT_TRY(cpu_parallel(ctx, job.n_parts * be->n_outputs, ns, start_task, &job, err));
   }
   return GBT_OK;
 }

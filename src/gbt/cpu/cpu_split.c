@@ -35,14 +35,14 @@ void cpu_split_begin(cpu_backend *be) {
 
 /* ---- all fresh nodes ---- */
 
-typedef struct split_pass {
+typedef struct split_job {
   cpu_backend *be;
   int32_t *node;        /* splittable fresh nodes */
   const int32_t *feats; /* node i: feats[i * stride ..], n_feats[i] of them */
   size_t stride;
   const int32_t *n_feats;
   int32_t n_runs, run_feats; /* features of a run */
-} split_pass;
+} split_job;
 
 static void search_feature(cpu_backend *be, int32_t feat, cpu_search *in, cpu_scratch *scratch, gbt_split *best) {
   cpu_search_feature(be, feat, scratch, in);
@@ -56,15 +56,15 @@ static void search_feature(cpu_backend *be, int32_t feat, cpu_search *in, cpu_sc
 }
 
 static void split_task(void *arg, int64_t task, int thread) {
-  const split_pass *pass = arg;
-  cpu_backend *be = pass->be;
+  const split_job *job = arg;
+  cpu_backend *be = job->be;
   cpu_scratch *scratch = &be->scratch.of[thread];
-  int64_t i = task / pass->n_runs, run = task % pass->n_runs, beg = run * pass->run_feats;
-  const int32_t *feats = pass->feats + (size_t)i * pass->stride;
+  int64_t i = task / job->n_runs, run = task % job->n_runs, beg = run * job->run_feats;
+  const int32_t *feats = job->feats + (size_t)i * job->stride;
   gbt_split best = {.kind = GBT_SPLIT_NONE};
-  int64_t end = beg + pass->run_feats < pass->n_feats[i] ? beg + pass->run_feats : pass->n_feats[i];
+  int64_t end = beg + job->run_feats < job->n_feats[i] ? beg + job->run_feats : job->n_feats[i];
   cpu_search in;
-  cpu_search_node(be, &be->fr.node[pass->node[i]], &in);
+  cpu_search_node(be, &be->fr.node[job->node[i]], &in);
   int32_t n_rest = end > beg ? cpu_search_singles(be, &in, feats + beg, (int32_t)(end - beg), scratch, &best) : 0;
   for (int32_t k = 0; k < n_rest; k++) search_feature(be, scratch->rest[k], &in, scratch, &best);
   be->split.found[task] = best;
@@ -77,22 +77,22 @@ static int32_t run_size(const cpu_backend *be) {
 }
 
 /* Features of every node to be searched: one list for all, or one each. */
-static gbt_status list_features(gbt_ctx *ctx, cpu_backend *be, split_pass *pass, size_t n_nodes, gbt_error *err) {
+static gbt_status list_features(gbt_ctx *ctx, cpu_backend *be, split_job *job, size_t n_nodes, gbt_error *err) {
   size_t n = (size_t)be->split.n_tree_feats, lists = n_nodes;
   int uniform = gbt_features_uniform(be->rules);
   size_t need = n_nodes * 2 + (uniform ? 0 : lists * n) + 1; /* one more: without nodes, too, there is a list */
   GBT_TRY(gbt_mem_grow(&be->mem, &be->split.node_feats, &be->split.cap_node_feats, need, sizeof *be->split.node_feats,
                        err));
   int32_t *n_feats = be->split.node_feats + n_nodes, *list = n_feats + n_nodes;
-  pass->node = be->split.node_feats;
-  pass->n_feats = n_feats;
-  pass->feats = uniform ? be->split.tree_feats : list;
-  pass->stride = uniform ? 0 : n;
+  job->node = be->split.node_feats;
+  job->n_feats = n_feats;
+  job->feats = uniform ? be->split.tree_feats : list;
+  job->stride = uniform ? 0 : n;
   for (size_t i = 0, k = 0; i < be->fr.n_fresh; i++) {
     int32_t id = be->fr.fresh[i];
     const gbt_grow_node *node = &be->fr.node[id];
     if (!node->splittable) continue;
-    pass->node[k] = id;
+    job->node[k] = id;
     n_feats[k] = be->split.n_tree_feats;
     if (!uniform) { /* a draw looks at all features: many nodes of a very wide table take their time */
       GBT_TRY(gbt_ctx_poll(ctx, err));
@@ -119,9 +119,9 @@ static gbt_status room_for_set(cpu_backend *be, gbt_grow_node *node, gbt_error *
 }
 
 static void set_task(void *arg, int64_t task, int thread) {
-  const split_pass *pass = arg;
-  cpu_backend *be = pass->be;
-  const gbt_grow_node *node = &be->fr.node[pass->node[task]];
+  const split_job *job = arg;
+  cpu_backend *be = job->be;
+  const gbt_grow_node *node = &be->fr.node[job->node[task]];
   const gbt_split *split = &node->split;
   uint32_t *words = be->fr.sets + node->set_beg;
   if (split->kind == GBT_SPLIT_ONEHOT) words[split->bin >> 5] |= 1u << (split->bin & 31);
@@ -132,41 +132,41 @@ static void set_task(void *arg, int64_t task, int thread) {
   cpu_set_bits(&in, &be->scratch.of[thread], split, words);
 }
 
-static gbt_status keep_sets(gbt_ctx *ctx, split_pass *pass, size_t n, gbt_error *err) {
-  cpu_backend *be = pass->be;
+static gbt_status keep_sets(gbt_ctx *ctx, split_job *job, size_t n, gbt_error *err) {
+  cpu_backend *be = job->be;
   double codes = 0.0;
   for (size_t i = 0; i < n; i++) {
-    gbt_grow_node *node = &be->fr.node[pass->node[i]];
+    gbt_grow_node *node = &be->fr.node[job->node[i]];
     GBT_TRY(room_for_set(be, node, err));
     if (node->split.kind == GBT_SPLIT_SET) codes += be->cuts->feat[node->split.feat].n_bins;
   }
-  return be->fr.n_set_words > 0 ? cpu_parallel(ctx, (int64_t)n, 10.0 * codes, set_task, pass, err) : GBT_OK;
+  return be->fr.n_set_words > 0 ? cpu_parallel(ctx, (int64_t)n, 10.0 * codes, set_task, job, err) : GBT_OK;
 }
 
 gbt_status cpu_find_splits(gbt_ctx *ctx, gbt_backend *self, gbt_error *err) {
   cpu_backend *be = (cpu_backend *)self;
   int64_t t0 = gbt_clock_ns();
   if (gbt_policy_one_split(be->fr.policy.kind)) return cpu_layer_search(ctx, be, err);
-  split_pass pass = {.be = be, .run_feats = run_size(be)};
-  pass.n_runs = (be->split.n_tree_feats + pass.run_feats - 1) / pass.run_feats;
+  split_job job = {.be = be, .run_feats = run_size(be)};
+  job.n_runs = (be->split.n_tree_feats + job.run_feats - 1) / job.run_feats;
   size_t n = 0;
   for (size_t i = 0; i < be->fr.n_fresh; i++) n += be->fr.node[be->fr.fresh[i]].splittable != 0;
-  size_t n_tasks = n * (size_t)pass.n_runs;
+  size_t n_tasks = n * (size_t)job.n_runs;
   GBT_TRY(gbt_mem_grow(&be->mem, &be->split.found, &be->split.cap_found, n_tasks + 1, sizeof *be->split.found, err));
-  GBT_TRY(list_features(ctx, be, &pass, n, err));
+  GBT_TRY(list_features(ctx, be, &job, n, err));
   double ns = 3.0 * (double)n * be->layout->n_slots;
-  GBT_TRY(cpu_parallel(ctx, (int64_t)n_tasks, ns, split_task, &pass, err));
+  GBT_TRY(cpu_parallel(ctx, (int64_t)n_tasks, ns, split_task, &job, err));
   for (size_t i = 0; i < n; i++) {
     gbt_split best = {.kind = GBT_SPLIT_NONE};
-    for (int32_t b = 0; b < pass.n_runs; b++) {
-      const gbt_split *s = &be->split.found[i * (size_t)pass.n_runs + (size_t)b];
+    for (int32_t b = 0; b < job.n_runs; b++) {
+      const gbt_split *s = &be->split.found[i * (size_t)job.n_runs + (size_t)b];
       if (gbt_split_beats(s, &best)) best = *s;
     }
     GBT_ASSERT(best.kind == GBT_SPLIT_NONE || (best.gain > 0.0 && best.feat < be->n_features));
-    be->fr.node[pass.node[i]].split = best;
+    be->fr.node[job.node[i]].split = best;
   }
-  GBT_TRY(keep_sets(ctx, &pass, n, err));
-  for (size_t i = 0; i < n; i++) cpu_hist_release_searched(be, pass.node[i]);
+  GBT_TRY(keep_sets(ctx, &job, n, err));
+  for (size_t i = 0; i < n; i++) cpu_hist_release_searched(be, job.node[i]);
   self->seconds[GBT_PHASE_SPLIT] += (double)(gbt_clock_ns() - t0) * 1e-9;
   return gbt_frontier_opened(&be->fr, err);
 }

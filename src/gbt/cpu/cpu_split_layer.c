@@ -173,20 +173,20 @@ static void order_task(void *arg, int64_t task, int thread) {
 
 /* ---- search ---- */
 
-typedef struct layer_pass {
+typedef struct layer_job {
   cpu_backend *be;
   const int32_t *node;
   int32_t n_nodes, n_feats; /* features of a task */
-} layer_pass;
+} layer_job;
 
 static void search_task(void *arg, int64_t task, int thread) {
-  const layer_pass *pass = arg;
-  cpu_backend *be = pass->be;
-  int64_t beg = task * pass->n_feats, end = beg + pass->n_feats;
+  const layer_job *job = arg;
+  cpu_backend *be = job->be;
+  int64_t beg = task * job->n_feats, end = beg + job->n_feats;
   if (end > be->layer.n_feats) end = be->layer.n_feats;
-  for (int32_t i = 0; i < pass->n_nodes; i++) {
+  for (int32_t i = 0; i < job->n_nodes; i++) {
     cpu_search in;
-    cpu_search_node(be, &be->fr.node[pass->node[i]], &in);
+    cpu_search_node(be, &be->fr.node[job->node[i]], &in);
     for (int64_t k = beg; k < end; k++) search_feature(be, &in, be->layer.feats[k], &be->scratch.of[thread]);
   }
 }
@@ -221,9 +221,9 @@ gbt_status cpu_layer_search(gbt_ctx *ctx, cpu_backend *be, gbt_error *err) {
     if (be->fr.node[be->fr.fresh[i]].splittable) be->split.node_feats[n++] = be->fr.fresh[i];
   int32_t step = (int32_t)(LAYER_CELLS / ((uint32_t)feats_of_task(be) * be->scratch.max_codes)) + 1;
   for (int32_t beg = 0; beg < n; beg += step) {
-    layer_pass pass = {be, be->split.node_feats + beg, n - beg < step ? n - beg : step, feats_of_task(be)};
-    double ns = 3.0 * (double)pass.n_nodes * be->layout->n_slots;
-    GBT_TRY(cpu_parallel(ctx, n_tasks_of(be), ns, search_task, &pass, err));
+    layer_job job = {be, be->split.node_feats + beg, n - beg < step ? n - beg : step, feats_of_task(be)};
+    double ns = 3.0 * (double)job.n_nodes * be->layout->n_slots;
+    GBT_TRY(cpu_parallel(ctx, n_tasks_of(be), ns, search_task, &job, err));
   }
   for (int32_t i = 0; i < n; i++) cpu_hist_release_searched(be, be->split.node_feats[i]);
   be->base.seconds[GBT_PHASE_SPLIT] += (double)(gbt_clock_ns() - t0) * 1e-9;

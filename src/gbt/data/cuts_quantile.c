@@ -7,7 +7,7 @@
  *   1. fill       one pass: count and weight per cell
  *   2. heavy      cells of weight >= 2 W / B are resolved: now the heavy values are known, and with them L and M
  *   3. light      cells where the cumulative light weight passes a target, and the neighbours whose values the cuts
- * need
+ *                 need
  *   4. walk       over all resolved cells in order, the weight of the others skipped, sets the cuts
  *
  * The grid decides about speed alone; cuts follow from exact integer sums. A short column has a grid of two cells,
