@@ -40,6 +40,7 @@ loop_rounds <- function(trainer, fit, state, bar, last) {
     state$rounds <- run$rounds
     state$best <- run$best_round
     state$native <- run$log
+    if (before == 0 && run$rounds > 0 && !given) warn_light_hessian(trainer, fit)
     stop_own <- run$rounds > before && fit$evaluation$own && see_own_metrics(trainer, fit, state)
     now <- proc.time()[["elapsed"]]
     if (run$rounds > before) pace <- max(now - t0, 1e-3) / (run$rounds - before)
@@ -100,6 +101,24 @@ set_own_gradients <- function(trainer, fit, first = FALSE) {
   }
   tryCatch(.Call(C_gbt_trainer_set_gradients, trainer, parts[[1L]], parts[[2L]], fit$host$threads),
            gbt_error_data = function(e) stop(own_error(e, "objective"))) # numbers that are not finite
+}
+
+# Hessians of losses that grow slowly fall with the distance of scores from the response, and those of small means and
+# rare classes are small: trees of many rows may be constants then, for which the response gives no reason. Where the
+# weights alone are too light for a split, warn_light_weights() has said so.
+warn_light_hessian <- function(trainer, fit) {
+  least <- fit$params$min_child_weight
+  weight <- if (is.null(fit$data$weight)) length(fit$label) else sum(fit$data$weight)
+  if (weight < 16 * least || length(fit$label) == 0L || min(fit$label) == max(fit$label)) return(invisible())
+  total <- .Call(C_gbt_trainer_unsplit, trainer)
+  if (is.na(total) || total >= 2 * least) return(invisible())
+  info <- objective_info(fit$response$objective)
+  far <- info$hessian == "BOUNDED" && info$labels == "NUMBER" && info$leaves == "NEWTON" # huber and its like
+  how <- c(if (far) c(sprintf("raise `%s`, ", info$params$name), "scale the response down, or "),
+           "set `min_child_weight = 0`")
+  warn_gbt("hessian", sprintf(paste("the hessians of objective \"%s\" add up to %s in the first round and",
+                                    "`min_child_weight` is %s, so that no node can be split into two; %s"),
+                              info$name, format(total), format_number(least), paste(how, collapse = "")))
 }
 
 # The user's metrics of the round just finished. TRUE when early stopping by one of them says so.

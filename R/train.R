@@ -53,7 +53,9 @@
 #' Trees begin at the constant that minimises the objective, or near it. Where the second derivative of a loss is 0 or
 #' almost so for large errors (`"huber"`, `"pseudo_huber"`, `"log_cosh"`) an upper bound takes its place, so that every
 #' step lessens the loss. The bound is smaller for larger errors, so `min_child_weight` and `lambda` have more effect
-#' where `huber_delta` is small.
+#' where `huber_delta` is small. Where hessians add up to too little for `min_child_weight` to allow any split, as with
+#' errors of a million and `huber_delta = 1`, with rare classes or small means, the first round gives a warning (class
+#' `gbt_warning_hessian`) that says what to do.
 #'
 #' For `"quantile"`, `"absolute_error"` and `"mape"` splits come from the signs of the errors, and the value of a leaf
 #' is then a weighted quantile of the residuals of its (sampled) training rows: the least residual that has at least

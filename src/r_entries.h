@@ -44,6 +44,7 @@ SEXP r_gbt_trainer_run(SEXP trainer_xptr, SEXP n_rounds, SEXP threads);
 SEXP r_gbt_trainer_scores(SEXP trainer_xptr, SEXP which, SEXP response, SEXP threads);
 SEXP r_gbt_trainer_see(SEXP trainer_xptr, SEXP value);
 SEXP r_gbt_trainer_set_gradients(SEXP trainer_xptr, SEXP g, SEXP h, SEXP threads);
+SEXP r_gbt_trainer_unsplit(SEXP trainer_xptr);
 SEXP r_gbt_trainer_watch(SEXP trainer_xptr, SEXP maximise);
 SEXP r_gbt_write_file(SEXP path, SEXP raw);
 
@@ -87,6 +88,7 @@ SEXP r_gbt_write_file(SEXP path, SEXP raw);
   X(trainer_scores, 4) \
   X(trainer_see, 2) \
   X(trainer_set_gradients, 4) \
+  X(trainer_unsplit, 1) \
   X(trainer_watch, 2) \
   X(write_file, 2)
 

@@ -35,17 +35,19 @@ static SEXP params_of(const gbt_objective_info *info) {
 
 /* By their numbers: name, aliases (with | between), text, the rules' names, and a list of parameters for each. */
 SEXP r_gbt_objectives(void) {
-  static const char *parts[] = {"name",   "aliases", "text", "gradient", "outputs",
-                                "labels", "hessian", "size", "params",   ""};
+  static const char *parts[] = {"name",    "aliases", "text",   "gradient", "outputs", "labels",
+                                "hessian", "size",    "leaves", "params",   ""};
+  enum { TEXTS = 9 };
   SEXP out = PROTECT(Rf_mkNamed(VECSXP, parts));
-  for (int k = 0; k < 8; k++) SET_VECTOR_ELT(out, k, Rf_allocVector(STRSXP, GBT_N_OBJECTIVES));
-  SET_VECTOR_ELT(out, 8, Rf_allocVector(VECSXP, GBT_N_OBJECTIVES));
+  for (int k = 0; k < TEXTS; k++) SET_VECTOR_ELT(out, k, Rf_allocVector(STRSXP, GBT_N_OBJECTIVES));
+  SET_VECTOR_ELT(out, TEXTS, Rf_allocVector(VECSXP, GBT_N_OBJECTIVES));
   for (int i = 0; i < GBT_N_OBJECTIVES; i++) {
     const gbt_objective_info *info = gbt_objective_info_of(i);
-    const char *texts[] = {info->name,         info->aliases,     info->text,         info->rule.gradient,
-                           info->rule.outputs, info->rule.labels, info->rule.hessian, info->rule.size};
-    for (int k = 0; k < 8; k++) SET_STRING_ELT(VECTOR_ELT(out, k), i, r_text(texts[k]));
-    SET_VECTOR_ELT(VECTOR_ELT(out, 8), i, params_of(info));
+    const char *texts[TEXTS] = {info->name,          info->aliases,      info->text,
+                                info->rule.gradient, info->rule.outputs, info->rule.labels,
+                                info->rule.hessian,  info->rule.size,    info->rule.leaves};
+    for (int k = 0; k < TEXTS; k++) SET_STRING_ELT(VECTOR_ELT(out, k), i, r_text(texts[k]));
+    SET_VECTOR_ELT(VECTOR_ELT(out, TEXTS), i, params_of(info));
   }
   UNPROTECT(1);
   return out;
@@ -58,9 +60,9 @@ SEXP r_gbt_class_weights(SEXP label, SEXP weight, SEXP given, SEXP n_classes, SE
   const R_xlen_t n = Rf_xlength(label);
   const int32_t k = r_arg_int(n_classes, "n_classes");
   if (k < 1) r_stop("`n_classes` must be 1 or more");
-  const gbt_rows rows = {.n = (int64_t)n,
-                         .field = {[GBT_LABEL] = r_arg_reals(label, n, "label"),
-                                   [GBT_WEIGHT] = r_arg_reals(weight, n, "weights")}};
+  const gbt_rows rows = {
+      .n = (int64_t)n,
+      .field = {[GBT_LABEL] = r_arg_reals(label, n, "label"), [GBT_WEIGHT] = r_arg_reals(weight, n, "weights")}};
   const double *of_class = r_arg_reals(given, k, "class_weights");
   const r_threads t = r_arg_threads(threads);
   static const char *parts[] = {"classes", "rows", ""};

@@ -256,6 +256,21 @@ SEXP r_gbt_trainer_scores(SEXP trainer_xptr, SEXP which, SEXP response, SEXP thr
   return out;
 }
 
+/* The largest sum of hessians at a root of the training's first round, when none of its trees was split; else NA. */
+SEXP r_gbt_trainer_unsplit(SEXP trainer_xptr) {
+  gbt_trainer *trainer = trainer_of(trainer_xptr);
+  const gbt_forest_view *trees = gbt_trainer_trees(trainer);
+  const gbt_forest_info about = gbt_forest_about(trees);
+  const uint64_t first = about.n_trees - (uint64_t)gbt_trainer_rounds(trainer) * about.trees_per_round;
+  double cover = NA_REAL;
+  for (uint64_t t = first; t < about.n_trees && t < first + about.trees_per_round; t++) {
+    const gbt_node_info root = gbt_tree_node(trees, t, 0);
+    if (root.left != 0) return Rf_ScalarReal(NA_REAL);
+    if (t == first || root.cover > cover) cover = root.cover;
+  }
+  return Rf_ScalarReal(cover);
+}
+
 SEXP r_gbt_trainer_watch(SEXP trainer_xptr, SEXP maximise) {
   gbt_trainer_watch(trainer_of(trainer_xptr), Rf_asLogical(maximise) == TRUE);
   return R_NilValue;

@@ -119,6 +119,37 @@ test_that("a hessian too small to split anything is warned of, once", {
   })
 })
 
+test_that("an objective whose hessians are too small to split anything is warned of, once, with what to do", {
+  set.seed(2)
+  x <- data.frame(a = runif(200))
+  y <- 1e6 * x$a + 1e5 * rnorm(200)
+  train <- function(objective, ..., label = y, nrounds = 3) {
+    gbt_train(x, label, objective = objective, ..., nrounds = nrounds, threads = 1)
+  }
+  for (objective in c("huber", "pseudo_huber", "log_cosh", "mape")) {
+    warnings <- testthat::capture_warnings(m <- train(objective))
+    expect_length(warnings, 1L)
+    expect_true(all(as.data.frame(m)$node == 0))
+    expect_warning(m <- train(objective), class = "gbt_warning_hessian")
+    expect_identical(grepl("huber_delta", warnings), objective %in% c("huber", "pseudo_huber"))
+    expect_identical(grepl("scale the response", warnings), objective != "mape")
+    expect_silent(free <- train(objective, min_child_weight = 0))
+    expect_gt(nrow(as.data.frame(free)), 3)
+    expect_warning(train(objective, init_model = free), class = "gbt_warning_hessian")
+    expect_silent(train(objective, label = rep(5e6, 200))) # nothing to split for
+    if (objective != "mape") expect_silent(train(objective, label = y / 1e6))
+  }
+  expect_snapshot(m <- train("huber", huber_delta = 1.5))
+  expect_silent(train("huber", huber_delta = 1e5))
+  rare <- rep(c(1, 0), c(1, 199))
+  expect_warning(train("logistic", label = rare), class = "gbt_warning_hessian")
+  expect_warning(train("poisson", label = rare / 100), class = "gbt_warning_hessian")
+  expect_silent(train("poisson", label = rare / 100, min_child_weight = 0))
+  expect_silent(train("squared_error", label = rare, max_depth = 1))
+  light <- testthat::capture_warnings(train("huber", weights = rep(1e-3, 200))) # one word is enough
+  expect_length(light, 1L)
+})
+
 test_that("squared error of classes 0 and 1 is told of, unless it was asked for", {
   train <- function(y, ...) gbt_train(data.frame(x = seq_along(y)), y, ..., nrounds = 1, threads = 1)
   expect_message(m <- train(rep(0:1, 5)), "is 0 and 1, numbers, so squared error", class = "gbt_message")
