@@ -262,7 +262,7 @@ static void early_stopping_stops(void) {
       if (t == NULL) break;
       double best = INFINITY;
       int64_t best_round = 0, stop = 0;
-      for (int64_t r = 1; r <= t->rounds && stop == 0; r++) { /* the last metric of the last set */
+      for (int64_t r = 1; r <= t->rounds && stop == 0; r++) { /* the last metric of the last data set */
         double value = t->log[r * 4 - 1];
         if (best - value > job.spec.stop_min_delta) best = value, best_round = r;
         if (r - best_round >= patience) stop = r;

@@ -220,22 +220,22 @@ static gbt_status put(const cu_predict_plan *plan, cu_array<T> *to, const T *fro
 }
 
 /* The feature's column of the chunk. */
-static int32_t column_of(cu_predict_group *group, int32_t feat) {
-  if (group->column[feat] < 0) {
-    group->feat[group->n_cols] = feat;
-    group->column[feat] = group->n_cols++;
+static int32_t column_of(cu_predict_runs *runs, int32_t feat) {
+  if (runs->column[feat] < 0) {
+    runs->feat[runs->n_cols] = feat;
+    runs->column[feat] = runs->n_cols++;
   }
-  return group->column[feat];
+  return runs->column[feat];
 }
 
-static gbt_status put_features(gbt_ctx *ctx, const cu_predict_plan *plan, const gbti_pack *pack,
-                               cu_predict_group *group, cu_predict_run *run, gbt_error *err) {
+static gbt_status put_features(gbt_ctx *ctx, const cu_predict_plan *plan, const gbti_pack *pack, cu_predict_runs *runs,
+                               cu_predict_run *run, gbt_error *err) {
   cu_predict_feature *feat;
   size_t n_cuts = 0;
   GBT_TRY(gbt_mem_array(&ctx->mem, pack->n_feats, sizeof *feat, &feat, err));
   for (uint32_t j = 0; j < pack->n_feats; j++) {
     const gbti_pack_feature *f = &pack->feats[j];
-    feat[j].column = column_of(group, f->feat);
+    feat[j].column = column_of(runs, f->feat);
     for (int kind = 0; kind < GBTI_PACK_KINDS; kind++) feat[j].code_col[kind] = f->code_col[kind];
     feat[j].cut_beg = (uint32_t)f->cut_beg;
     feat[j].n_cuts = f->n_cuts;
@@ -247,7 +247,7 @@ static gbt_status put_features(gbt_ctx *ctx, const cu_predict_plan *plan, const 
   return status == GBT_OK ? put(plan, &run->cut, pack->cuts, n_cuts, err) : status;
 }
 
-static gbt_status put_pack(gbt_ctx *ctx, const cu_predict_plan *plan, const gbti_pack *pack, cu_predict_group *group,
+static gbt_status put_pack(gbt_ctx *ctx, const cu_predict_plan *plan, const gbti_pack *pack, cu_predict_runs *runs,
                            cu_predict_run *run, gbt_error *err) {
   const gbt_mem *mem = &ctx->mem;
   cu_predict_fill fill = {plan->forest, pack, NULL, NULL, NULL, NULL};
@@ -273,7 +273,7 @@ static gbt_status put_pack(gbt_ctx *ctx, const cu_predict_plan *plan, const gbti
   GBT_TRY_GOTO(put(plan, &run->tree, fill.tree, n, err), done);
   GBT_TRY_GOTO(put(plan, &run->part, part, n_parts, err), done);
   GBT_TRY_GOTO(put(plan, &run->part_beg, part_beg, n_outputs + 1, err), done);
-  status = put_features(ctx, plan, pack, group, run, err);
+  status = put_features(ctx, plan, pack, runs, run, err);
 done:
   gbt_mem_free(mem, fill.size);
   gbt_mem_free(mem, fill.place);
@@ -285,7 +285,7 @@ done:
 }
 
 /* The trees as they are in the forest, features by column. */
-static gbt_status put_plain(gbt_ctx *ctx, const cu_predict_plan *plan, gbt_tree_range trees, cu_predict_group *group,
+static gbt_status put_plain(gbt_ctx *ctx, const cu_predict_plan *plan, gbt_tree_range trees, cu_predict_runs *runs,
                             cu_predict_run *run, gbt_error *err) {
   const gbt_mem *mem = &ctx->mem;
   const gbt_forest_view *forest = plan->forest;
@@ -312,7 +312,7 @@ static gbt_status put_plain(gbt_ctx *ctx, const cu_predict_plan *plan, gbt_tree_
       gbt_node *to = &node[n_nodes++];
       *to = forest->nodes[tree->node_beg + i];
       if (to->left == 0) continue;
-      int32_t column = column_of(group, (int32_t)(to->feat & GBT_NODE_FEATURE));
+      int32_t column = column_of(runs, (int32_t)(to->feat & GBT_NODE_FEATURE));
       to->feat = (to->feat & ~GBT_NODE_FEATURE) | (uint32_t)column;
     }
     for (uint32_t i = 0; i < tree->n_words; i++) word[n_words++] = forest->sets[tree->set_beg + i];
@@ -339,12 +339,12 @@ static void drop_run(cu_memory *memory, cu_predict_run *run) {
   cu_drop(memory, &run->word);
 }
 
-void cu_predict_group_drop(const gbt_mem *mem, cu_memory *memory, cu_predict_group *group) {
-  for (size_t i = 0; i < group->n_runs; i++) drop_run(memory, &group->run[i]);
-  gbt_mem_free(mem, group->run);
-  gbt_mem_free(mem, group->column);
-  gbt_mem_free(mem, group->feat);
-  *group = cu_predict_group();
+void cu_predict_runs_drop(const gbt_mem *mem, cu_memory *memory, cu_predict_runs *runs) {
+  for (size_t i = 0; i < runs->n_runs; i++) drop_run(memory, &runs->run[i]);
+  gbt_mem_free(mem, runs->run);
+  gbt_mem_free(mem, runs->column);
+  gbt_mem_free(mem, runs->feat);
+  *runs = cu_predict_runs();
 }
 
 /* A pack without tables, which are the host's. */
@@ -360,10 +360,10 @@ static gbt_status pack_new(gbt_ctx *ctx, const gbt_forest_view *forest, gbt_tree
 /* One more run, of trees from trees.beg on. *pack: one that begins there, or NULL; later, when it was made in vain, the
  * one behind a plain run, else NULL. */
 static gbt_status add_run(gbt_ctx *ctx, const cu_predict_plan *plan, gbt_tree_range trees, gbti_pack **pack,
-                          cu_predict_group *group, gbt_error *err) {
+                          cu_predict_runs *runs, gbt_error *err) {
   const gbt_mem *mem = &ctx->mem;
-  GBT_TRY(gbt_mem_grow(mem, &group->run, &group->cap_runs, group->n_runs + 1, sizeof *group->run, err));
-  cu_predict_run *run = &group->run[group->n_runs];
+  GBT_TRY(gbt_mem_grow(mem, &runs->run, &runs->cap_runs, runs->n_runs + 1, sizeof *runs->run, err));
+  cu_predict_run *run = &runs->run[runs->n_runs];
   *run = cu_predict_run();
   uint64_t n_nodes = 0;
   gbt_tree_range plain = {trees.beg, trees.beg};
@@ -379,35 +379,35 @@ static gbt_status add_run(gbt_ctx *ctx, const cu_predict_plan *plan, gbt_tree_ra
     if (++plain.end == trees.end) break;
   }
   if (plain.end > plain.beg) {
-    status = put_plain(ctx, plan, plain, group, run, err);
+    status = put_plain(ctx, plan, plain, runs, run, err);
   } else {
-    status = put_pack(ctx, plan, *pack, group, run, err);
+    status = put_pack(ctx, plan, *pack, runs, run, err);
     gbti_pack_free(*pack);
     *pack = NULL;
   }
   if (status == GBT_OK)
-    group->n_runs++;
+    runs->n_runs++;
   else
     drop_run(plan->memory, run);
   return status;
 }
 
-gbt_status cu_predict_group_make(gbt_ctx *ctx, const cu_predict_plan *plan, gbt_tree_range trees,
-                                 cu_predict_group *group, gbt_error *err) {
+gbt_status cu_predict_runs_make(gbt_ctx *ctx, const cu_predict_plan *plan, gbt_tree_range trees, cu_predict_runs *runs,
+                                gbt_error *err) {
   size_t n = (size_t)plan->forest->n_features, before = plan->memory->bytes;
   gbti_pack *pack = NULL;
   gbt_status status = GBT_OK;
-  group->trees.beg = group->trees.end = trees.beg;
-  GBT_TRY(gbt_mem_array(&ctx->mem, n, sizeof *group->column, &group->column, err));
-  GBT_TRY(gbt_mem_array(&ctx->mem, n, sizeof *group->feat, &group->feat, err));
-  for (size_t f = 0; f < n; f++) group->column[f] = -1;
-  while (group->trees.end < trees.end && group->n_runs < plan->most_runs) {
-    gbt_tree_range rest = {group->trees.end, trees.end};
+  runs->trees.beg = runs->trees.end = trees.beg;
+  GBT_TRY(gbt_mem_array(&ctx->mem, n, sizeof *runs->column, &runs->column, err));
+  GBT_TRY(gbt_mem_array(&ctx->mem, n, sizeof *runs->feat, &runs->feat, err));
+  for (size_t f = 0; f < n; f++) runs->column[f] = -1;
+  while (runs->trees.end < trees.end && runs->n_runs < plan->most_runs) {
+    gbt_tree_range rest = {runs->trees.end, trees.end};
     GBT_TRY_GOTO(gbt_ctx_poll(ctx, err), done);
-    if (group->n_runs > 0 && plan->memory->bytes - before >= plan->forest_bytes) break;
+    if (runs->n_runs > 0 && plan->memory->bytes - before >= plan->forest_bytes) break;
     gbt_error why = {};
-    status = add_run(ctx, plan, rest, &pack, group, &why);
-    if (status == GBT_E_MEM && group->n_runs > 0 && strcmp(why.subject, "device") == 0) {
+    status = add_run(ctx, plan, rest, &pack, runs, &why);
+    if (status == GBT_E_MEM && runs->n_runs > 0 && strcmp(why.subject, "device") == 0) {
       status = GBT_OK; /* what is there goes first */
       break;
     }
@@ -415,7 +415,7 @@ gbt_status cu_predict_group_make(gbt_ctx *ctx, const cu_predict_plan *plan, gbt_
       if (err != NULL) *err = why;
       break;
     }
-    group->trees.end = group->run[group->n_runs - 1].trees.end;
+    runs->trees.end = runs->run[runs->n_runs - 1].trees.end;
   }
 done:
   gbti_pack_free(pack);

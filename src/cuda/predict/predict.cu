@@ -4,12 +4,12 @@
  *   device   takes it up, passes it through the runs of trees, sends results back; each chunk in a stream of its own
  *   host     waits for the chunk before the last and copies its results, then reads the next one in its place
  *
- * Trees that have no room on the device together go one group after the other over all rows; scores are taken up again
- * with every chunk, so their additions keep the forest's order.
+ * Trees that have no room on the device together go over all rows a part of the runs after the other; scores are taken
+ * up again with every chunk, so their additions keep the forest's order.
  *
  * Memory: a chunk takes CHUNK_BYTES or LEAST_ROWS rows, whatever is more, twice in page-locked memory and twice on the
  * device (there with codes, 2 bytes a row and column of codes). Where there is not so much, chunks get smaller, and
- * then groups. */
+ * then fewer runs are there at a time. */
 #include "predict.cuh"
 #include "../base/stage.cuh"
 
@@ -43,7 +43,7 @@ struct cu_predict_pipe {
   const gbti_predict_job *job;
   cu_memory memory;
   cu_predict_device device;
-  cu_predict_group group;
+  cu_predict_runs runs;
   cu_predict_buffer buffer[BUFFERS];
   int64_t rows;      /* most of a chunk */
   int64_t n_blocks;  /* tasks of a column, for the chunk at hand */
@@ -58,9 +58,9 @@ static void read_task(void *arg, int64_t task, int thread) {
   const cu_predict_pipe *p = (const cu_predict_pipe *)arg;
   const cu_predict_buffer *b = p->at;
   int64_t column = task / p->n_blocks, beg = task % p->n_blocks * BLOCK_ROWS, n = b->chunk.n_rows;
-  int64_t m = n - beg < BLOCK_ROWS ? n - beg : BLOCK_ROWS, n_cols = p->group.n_cols;
+  int64_t m = n - beg < BLOCK_ROWS ? n - beg : BLOCK_ROWS, n_cols = p->runs.n_cols;
   if (column < n_cols) {
-    gbt_binding_read(p->job->binding, b->row + beg, (int32_t)m, &p->group.feat[column], 1,
+    gbt_binding_read(p->job->binding, b->row + beg, (int32_t)m, &p->runs.feat[column], 1,
                      &p->cursor[thread * n_cols + column], b->x_up + column * n + beg, 1);
   } else {
     const double *from = p->job->scores + (column - n_cols) * p->job->n_rows + b->row + beg;
@@ -78,7 +78,7 @@ static void copy_task(void *arg, int64_t task, int thread) {
     memcpy(p->job->scores + column * p->job->n_rows + b->row + beg, (const double *)b->result + column * n + beg,
            m * sizeof(double));
   } else {
-    int64_t to = column + (int64_t)(p->group.trees.beg - p->job->first_tree);
+    int64_t to = column + (int64_t)(p->runs.trees.beg - p->job->first_tree);
     memcpy(p->job->leaves + to * p->job->n_rows + b->row + beg, (const int32_t *)b->result + column * n + beg,
            m * sizeof(int32_t));
   }
@@ -95,14 +95,14 @@ static gbt_status run_blocks(cu_predict_pipe *p, cu_predict_buffer *b, int64_t n
 
 static gbt_status issue(cu_predict_pipe *p, cu_predict_buffer *b, gbt_error *err) {
   size_t n = b->chunk.n_rows, n_results = (size_t)p->n_results * n;
-  if (p->group.n_cols > 0)
-    CU_TRY(cudaMemcpyAsync(b->x.at, b->x_up, n * (size_t)p->group.n_cols * sizeof(double), cudaMemcpyHostToDevice,
+  if (p->runs.n_cols > 0)
+    CU_TRY(cudaMemcpyAsync(b->x.at, b->x_up, n * (size_t)p->runs.n_cols * sizeof(double), cudaMemcpyHostToDevice,
                            b->stream));
   if (b->chunk.score != NULL)
     CU_TRY(cudaMemcpyAsync(b->chunk.score, b->result, n_results * sizeof(double), cudaMemcpyHostToDevice, b->stream));
-  for (size_t i = 0; i < p->group.n_runs; i++)
+  for (size_t i = 0; i < p->runs.n_runs; i++)
     GBT_TRY(
-        cu_predict_pass(&p->device, &p->group, &p->group.run[i], p->job->forest->n_outputs, &b->chunk, b->stream, err));
+        cu_predict_pass(&p->device, &p->runs, &p->runs.run[i], p->job->forest->n_outputs, &b->chunk, b->stream, err));
   if (b->chunk.score != NULL)
     CU_TRY(cudaMemcpyAsync(b->result, b->chunk.score, n_results * sizeof(double), cudaMemcpyDeviceToHost, b->stream));
   else
@@ -118,7 +118,7 @@ static gbt_status finish(cu_predict_pipe *p, cu_predict_buffer *b, gbt_error *er
 }
 
 static gbt_status pass_rows(cu_predict_pipe *p, gbt_error *err) {
-  int64_t n_rows = p->job->n_rows, n_columns = p->group.n_cols + (p->job->scores != NULL ? p->n_results : 0);
+  int64_t n_rows = p->job->n_rows, n_columns = p->runs.n_cols + (p->job->scores != NULL ? p->n_results : 0);
   int which = 0;
   for (int64_t row = 0; row < n_rows; row += p->rows, which = (which + 1) % BUFFERS) {
     cu_predict_buffer *b = &p->buffer[which];
@@ -153,12 +153,12 @@ static void drop_buffer(cu_memory *memory, cu_predict_buffer *b) {
 static gbt_status make_buffer(cu_predict_pipe *p, cu_predict_buffer *b, gbt_error *err) {
   size_t n = (size_t)p->rows, n_results = n * (size_t)p->n_results, most_code_cols = 0;
   size_t height = (n + CU_PREDICT_HEIGHT - 1) / CU_PREDICT_HEIGHT * CU_PREDICT_HEIGHT;
-  for (size_t i = 0; i < p->group.n_runs; i++)
-    if (p->group.run[i].n_code_cols > most_code_cols) most_code_cols = p->group.run[i].n_code_cols;
+  for (size_t i = 0; i < p->runs.n_runs; i++)
+    if (p->runs.run[i].n_code_cols > most_code_cols) most_code_cols = p->runs.run[i].n_code_cols;
   int scores = p->job->scores != NULL;
-  if (p->group.n_cols > 0) {
-    GBT_TRY(cu_new(&p->memory, &b->x, n * (size_t)p->group.n_cols, err));
-    GBT_TRY(cu_host_alloc(n * (size_t)p->group.n_cols * sizeof(double), &b->x_up, err));
+  if (p->runs.n_cols > 0) {
+    GBT_TRY(cu_new(&p->memory, &b->x, n * (size_t)p->runs.n_cols, err));
+    GBT_TRY(cu_host_alloc(n * (size_t)p->runs.n_cols * sizeof(double), &b->x_up, err));
   }
   if (most_code_cols > 0) GBT_TRY(cu_new(&p->memory, &b->code, height * most_code_cols, err));
   if (scores)
@@ -177,9 +177,9 @@ static gbt_status make_buffer(cu_predict_pipe *p, cu_predict_buffer *b, gbt_erro
 static int64_t chunk_rows(const cu_predict_pipe *p, const cu_predict_limits *limits) {
   int64_t n_rows = p->job->n_rows;
   size_t result = p->job->scores != NULL ? sizeof(double) : sizeof(int32_t);
-  size_t row = (size_t)p->group.n_cols * sizeof(double) + (size_t)p->n_results * result;
+  size_t row = (size_t)p->runs.n_cols * sizeof(double) + (size_t)p->n_results * result;
   double n_steps = 1.0;
-  for (size_t i = 0; i < p->group.n_runs; i++) n_steps += p->group.run[i].n_steps;
+  for (size_t i = 0; i < p->runs.n_runs; i++) n_steps += p->runs.run[i].n_steps;
   double by_steps = CHUNK_STEPS / n_steps;
   int64_t rows = (int64_t)(CHUNK_BYTES / row), whole = (n_rows + CUT_ROWS - 1) / CUT_ROWS;
   if (whole < WHOLE_ROWS) whole = WHOLE_ROWS;
@@ -204,33 +204,33 @@ static gbt_status make_buffers(cu_predict_pipe *p, const cu_predict_limits *limi
 
 /* ---- a job ---- */
 
-static void drop_group(cu_predict_pipe *p) {
+static void drop_runs(cu_predict_pipe *p) {
   for (int i = 0; i < BUFFERS; i++) drop_buffer(&p->memory, &p->buffer[i]);
-  cu_predict_group_drop(&p->ctx->mem, &p->memory, &p->group);
+  cu_predict_runs_drop(&p->ctx->mem, &p->memory, &p->runs);
   gbt_mem_free(&p->ctx->mem, p->cursor);
   p->cursor = NULL;
 }
 
-/* A group and its buffers. Trees may leave no room for rows: then fewer of them. */
-static gbt_status make_group(cu_predict_pipe *p, cu_predict_plan plan, const cu_predict_limits *limits,
-                             gbt_tree_range trees, gbt_error *err) {
+/* Runs and their buffers. Trees may leave no room for rows: then fewer of them. */
+static gbt_status make_runs(cu_predict_pipe *p, cu_predict_plan plan, const cu_predict_limits *limits,
+                            gbt_tree_range trees, gbt_error *err) {
   for (;;) {
-    GBT_TRY(cu_predict_group_make(p->ctx, &plan, trees, &p->group, err));
-    p->n_results = p->job->scores != NULL ? p->job->forest->n_outputs : (int64_t)(p->group.trees.end - trees.beg);
+    GBT_TRY(cu_predict_runs_make(p->ctx, &plan, trees, &p->runs, err));
+    p->n_results = p->job->scores != NULL ? p->job->forest->n_outputs : (int64_t)(p->runs.trees.end - trees.beg);
     gbt_status status = make_buffers(p, limits, err);
-    if (status != GBT_E_MEM || p->group.n_runs == 1) return status;
-    plan.most_runs = p->group.n_runs / 2;
-    drop_group(p);
+    if (status != GBT_E_MEM || p->runs.n_runs == 1) return status;
+    plan.most_runs = p->runs.n_runs / 2;
+    drop_runs(p);
   }
 }
 
-static gbt_status pass_group(cu_predict_pipe *p, const cu_predict_plan *plan, const cu_predict_limits *limits,
-                             gbt_tree_range *trees, gbt_error *err) {
+static gbt_status pass_runs(cu_predict_pipe *p, const cu_predict_plan *plan, const cu_predict_limits *limits,
+                            gbt_tree_range *trees, gbt_error *err) {
   size_t n_threads = (size_t)p->ctx->n_threads;
-  GBT_TRY(make_group(p, *plan, limits, *trees, err));
-  GBT_TRY(gbt_mem_zeros(&p->ctx->mem, n_threads * (size_t)p->group.n_cols, sizeof *p->cursor, &p->cursor, err));
+  GBT_TRY(make_runs(p, *plan, limits, *trees, err));
+  GBT_TRY(gbt_mem_zeros(&p->ctx->mem, n_threads * (size_t)p->runs.n_cols, sizeof *p->cursor, &p->cursor, err));
   GBT_TRY(pass_rows(p, err));
-  trees->beg = p->group.trees.end;
+  trees->beg = p->runs.trees.end;
   return GBT_OK;
 }
 
@@ -269,8 +269,8 @@ gbt_status cu_predict(gbt_ctx *ctx, int32_t device, const gbti_predict_job *job,
     cu_predict_plan plan = {job->forest,  &p.memory, p.buffer[0].stream,
                             forest_bytes, SIZE_MAX,  (uint32_t)(p.device.shared / 2 / sizeof(cu_predict_node) / 2 * 2)};
     while (status == GBT_OK && trees.beg < trees.end) {
-      status = pass_group(&p, &plan, limits, &trees, err);
-      drop_group(&p);
+      status = pass_runs(&p, &plan, limits, &trees, err);
+      drop_runs(&p);
     }
   }
 done:

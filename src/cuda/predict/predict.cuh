@@ -86,7 +86,7 @@ struct cu_predict_run {
 };
 
 /* Runs that are on the device together, and the columns that their chunks have. */
-struct cu_predict_group {
+struct cu_predict_runs {
   gbt_tree_range trees;
   cu_predict_run *run;
   size_t n_runs, cap_runs;
@@ -95,21 +95,21 @@ struct cu_predict_group {
   int32_t n_cols;
 };
 
-/* What a group may be, and what it is made for. */
+/* How many runs there may be at a time, and what they are made for. */
 struct cu_predict_plan {
   const gbt_forest_view *forest;
   cu_memory *memory;
   cudaStream_t stream;
-  size_t forest_bytes; /* a group that has so much gets no further run */
+  size_t forest_bytes; /* no further run where there is so much */
   size_t most_runs;
   uint32_t part_units; /* most of a part in shared memory; even */
 };
 
-/* As many of the trees as may be on the device together, one at least. group: zeros before. On failure what is there
+/* As many of the trees as may be on the device together, one at least. runs: zeros before. On failure what is there
  * already stays, to be dropped. */
-gbt_status cu_predict_group_make(gbt_ctx *ctx, const cu_predict_plan *plan, gbt_tree_range trees,
-                                 cu_predict_group *group, gbt_error *err) GBT_MUST_CHECK;
-void cu_predict_group_drop(const gbt_mem *mem, cu_memory *memory, cu_predict_group *group);
+gbt_status cu_predict_runs_make(gbt_ctx *ctx, const cu_predict_plan *plan, gbt_tree_range trees, cu_predict_runs *runs,
+                                gbt_error *err) GBT_MUST_CHECK;
+void cu_predict_runs_drop(const gbt_mem *mem, cu_memory *memory, cu_predict_runs *runs);
 
 /* A chunk on the device. */
 struct cu_predict_chunk {
@@ -128,7 +128,7 @@ struct cu_predict_device {
   int32_t blocks; /* most of a grid; 0: as many as do */
 };
 
-/* All rows of the chunk through a run of the group. Issues work, does not wait. */
-gbt_status cu_predict_pass(const cu_predict_device *device, const cu_predict_group *group, const cu_predict_run *run,
+/* All rows of the chunk through one of the runs. Issues work, does not wait. */
+gbt_status cu_predict_pass(const cu_predict_device *device, const cu_predict_runs *runs, const cu_predict_run *run,
                            int32_t n_outputs, const cu_predict_chunk *chunk, cudaStream_t stream,
                            gbt_error *err) GBT_MUST_CHECK;

@@ -234,11 +234,11 @@ static int walks_many(const cu_predict_device *device, uint32_t n_rows, int32_t 
   return n_blocks >= 2 * (uint64_t)(uint32_t)device->n_units;
 }
 
-static gbt_status pass_packed(const cu_predict_device *device, const cu_predict_group *group, const cu_predict_run *run,
+static gbt_status pass_packed(const cu_predict_device *device, const cu_predict_runs *runs, const cu_predict_run *run,
                               int32_t n_outputs, const cu_predict_chunk *chunk, cudaStream_t stream, gbt_error *err) {
-  cu_predict_walk walk = {run->blob.at,    run->tree.at,       run->part.at,     run->part_beg.at, chunk->code,
-                          chunk->stride,   chunk->code_stride, group->trees.beg, chunk->n_rows,    run->n_code_cols,
-                          run->part_units, n_outputs,          chunk->score,     chunk->leaf};
+  cu_predict_walk walk = {run->blob.at,    run->tree.at,       run->part.at,    run->part_beg.at, chunk->code,
+                          chunk->stride,   chunk->code_stride, runs->trees.beg, chunk->n_rows,    run->n_code_cols,
+                          run->part_units, n_outputs,          chunk->score,    chunk->leaf};
   size_t units = run->part_units * sizeof(cu_predict_node);
   size_t codes = (size_t)run->n_code_cols * CU_PREDICT_BLOCK * sizeof(uint16_t);
   int rows = walks_many(device, chunk->n_rows, n_outputs) ? CU_PREDICT_ROWS : 1;
@@ -255,14 +255,14 @@ static gbt_status pass_packed(const cu_predict_device *device, const cu_predict_
   return GBT_OK;
 }
 
-gbt_status cu_predict_pass(const cu_predict_device *device, const cu_predict_group *group, const cu_predict_run *run,
+gbt_status cu_predict_pass(const cu_predict_device *device, const cu_predict_runs *runs, const cu_predict_run *run,
                            int32_t n_outputs, const cu_predict_chunk *chunk, cudaStream_t stream, gbt_error *err) {
   if (run->packed) {
     GBT_TRY(code_rows(device, run, chunk, stream, err));
-    return pass_packed(device, group, run, n_outputs, chunk, stream, err);
+    return pass_packed(device, runs, run, n_outputs, chunk, stream, err);
   }
-  cu_predict_plain_walk walk = {run->plain.at,    run->node.at,           run->word.at,  chunk->x,     chunk->stride,
-                                group->trees.beg, (uint32_t)run->plain.n, chunk->n_rows, chunk->score, chunk->leaf};
+  cu_predict_plain_walk walk = {run->plain.at,   run->node.at,           run->word.at,  chunk->x,     chunk->stride,
+                                runs->trees.beg, (uint32_t)run->plain.n, chunk->n_rows, chunk->score, chunk->leaf};
   CU_LAUNCH(k_plain, grid_of(device, (chunk->n_rows + CU_BLOCK - 1) / CU_BLOCK, 16), CU_BLOCK, 0, stream, walk);
   CU_LAUNCHED();
   return GBT_OK;
