@@ -27,6 +27,11 @@ __device__ static __forceinline__ uint32_t cu_n_warps() { return blockDim.x >> 5
 /* Bits of the lanes before this one. */
 __device__ static __forceinline__ uint32_t cu_lanes_before() { return (1u << cu_lane()) - 1u; }
 
+/* Whether the block is one that the functions below are made for. */
+__device__ static __forceinline__ bool cu_is_block() {
+  return blockDim.x % 32u == 0 && cu_n_warps() <= CU_MAX_WARPS && blockDim.y == 1 && blockDim.z == 1;
+}
+
 /* ---- what differs between numbers and gbt_sum ---- */
 
 template <class T> __device__ static __forceinline__ T cu_plus(T a, T b) { return a + b; }
@@ -80,6 +85,7 @@ template <class T> __device__ static __forceinline__ T cu_warp_scan(T x) {
 /* ---- a block ---- */
 
 template <class T> __device__ static __forceinline__ T cu_block_sum(T x) {
+  GBT_ASSERT(cu_is_block());
   CU_SHARED(T, part, CU_MAX_WARPS);
   x = cu_warp_sum(x);
   if (cu_lane() == 0) part[cu_warp()] = x;
@@ -92,6 +98,7 @@ template <class T> __device__ static __forceinline__ T cu_block_sum(T x) {
 }
 
 template <class T> __device__ static __forceinline__ T cu_block_max(T x) {
+  GBT_ASSERT(cu_is_block());
   CU_SHARED(T, part, CU_MAX_WARPS);
   x = cu_warp_max(x);
   if (cu_lane() == 0) part[cu_warp()] = x;
@@ -103,6 +110,7 @@ template <class T> __device__ static __forceinline__ T cu_block_max(T x) {
 
 /* The sum of the threads before this one; *total: of all. */
 template <class T> __device__ static __forceinline__ T cu_block_scan(T x, T *total) {
+  GBT_ASSERT(cu_is_block());
   CU_SHARED(T, part, CU_MAX_WARPS);
   T upto = cu_warp_scan(x), before = cu_up(upto, 1);
   if (cu_lane() == 31) part[cu_warp()] = upto;

@@ -164,6 +164,7 @@ void cu_free(cu_memory *memory, void *block, size_t bytes) {
   if (!block) return;
   (void)cudaFree(block); /* fails on a device that is lost, which has taken its memory with it */
   (void)cudaGetLastError();
+  GBT_ASSERT(memory->bytes >= bytes); /* whoever frees knows what was taken */
   memory->bytes -= bytes;
 }
 

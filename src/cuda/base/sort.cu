@@ -96,7 +96,9 @@ gbt_status cu_sort_room(uint64_t n, int with_values, size_t *bytes, gbt_error *e
 gbt_status cu_sort_keys(void *room, size_t bytes, uint64_t *const key[2], uint32_t *const value[2], uint64_t n, int *at,
                         cudaStream_t stream, gbt_error *err) {
   *at = 0;
+  GBT_ASSERT(n <= UINT32_MAX); /* cu_sort_room has refused more */
   if (n <= 1) return GBT_OK;
   CU_TRY(cu_radix_sort(room, &bytes, key, value, (uint32_t)n, at, stream));
+  GBT_ASSERT(*at == 0 || *at == 1);
   return GBT_OK;
 }

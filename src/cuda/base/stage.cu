@@ -4,6 +4,7 @@
 #include <string.h>
 
 gbt_status cu_stage_open(gbt_ctx *ctx, size_t bytes, cu_stage *stage, gbt_error *err) {
+  GBT_ASSERT(stage->stream == NULL && bytes > 0);
   stage->ctx = ctx;
   stage->bytes = bytes;
   CU_TRY(cudaStreamCreateWithFlags(&stage->stream, cudaStreamNonBlocking));
@@ -34,6 +35,7 @@ gbt_status cu_stage_next(cu_stage *stage, unsigned char **half, gbt_error *err) 
 }
 
 gbt_status cu_stage_copy(cu_stage *stage, void *to, size_t bytes, gbt_error *err) {
+  GBT_ASSERT(bytes <= stage->bytes);
   if (bytes > 0) CU_TRY(cudaMemcpyAsync(to, stage->half[stage->turn], bytes, cudaMemcpyHostToDevice, stage->stream));
   return GBT_OK;
 }
@@ -90,8 +92,10 @@ static void gather_task(void *arg, int64_t task, int thread) {
   (void)thread;
   const cu_gather_job *job = (const cu_gather_job *)arg;
   const size_t beg = (size_t)task * job->task_rows, left = job->n - beg;
-  for (size_t i = beg; i < beg + (left < job->task_rows ? left : job->task_rows); i++)
+  for (size_t i = beg; i < beg + (left < job->task_rows ? left : job->task_rows); i++) {
+    GBT_ASSERT(job->pick[i] >= job->first);
     memcpy(job->to + i * job->size, job->from + (job->pick[i] - job->first) * job->size, job->size);
+  }
 }
 
 gbt_status cu_gather(gbt_ctx *ctx, void *to, const void *from, uint32_t first, const uint32_t *pick, size_t n,

@@ -65,6 +65,7 @@ struct cu_rows_view {
 /* The code of a tile's column in a row. */
 __device__ static __forceinline__ uint32_t cu_tile_code(const uint32_t *words, const cu_tile &t, int32_t lane,
                                                         uint32_t row) {
+  GBT_ASSERT(lane >= 0 && lane < t.n_cols);
   const uint32_t bits = (uint32_t)t.bits, bit = (uint32_t)lane * bits, shift = bit & 31u;
   const uint32_t *w = words + t.at + (uint64_t)row * (uint32_t)t.words + (bit >> 5);
   uint32_t code = w[0] >> shift;

@@ -43,6 +43,7 @@ static gbt_status plan_alloc(const gbt_mem *mem, const gbt_layout *layout, cu_pl
 static int32_t bits_for(uint32_t n_codes) {
   static const int32_t widths[] = {1, 2, 4, 8, 12, 16};
   int i = 0;
+  GBT_ASSERT(n_codes <= 1u << 16);
   while (n_codes > 1u << widths[i]) i++;
   return widths[i];
 }
@@ -104,6 +105,7 @@ static int has_room(const cu_dataset_spec *spec, const cu_tile *t, cu_mixing mix
 /* Cells for all 32 lanes, where two blocks of them have room beside each other; not where tiles are narrow so that
  * little has to be cleared and emptied. */
 static void close_tile(const cu_dataset_spec *spec, cu_tile *t) {
+  GBT_ASSERT(t->n_cols >= 1 && t->n_cols <= 32 && t->n_codes <= 1u << t->bits);
   t->lanes = power_above(t->n_cols);
   t->words = power_above((t->n_cols * t->bits + 31) / 32);
   t->pitch = t->lanes;
@@ -111,6 +113,7 @@ static void close_tile(const cu_dataset_spec *spec, cu_tile *t) {
     t->pitch = 32;
   else if (cell_bytes(t->n_codes, t->lanes, t->counts) > spec->shared_limit)
     t->pitch = 0;
+  GBT_ASSERT(t->words <= 8 && t->n_cols * t->bits <= 32 * t->words);
 }
 
 static void deal(const cu_dataset_spec *spec, const gbt_layout *layout, cu_mixing mixing, cu_plan *p) {
@@ -151,6 +154,7 @@ static void deal_tiles(const cu_dataset_spec *spec, const gbt_layout *layout, in
   }
   deal(spec, layout, best, p);
   for (int32_t k = 0; k < p->n_tiles; k++) {
+    GBT_ASSERT(p->n_words % 8 == 0); /* a row never straddles two sectors of memory */
     p->tile[k].at = p->n_words;
     p->n_words += ((uint64_t)n_rows * (uint32_t)p->tile[k].words + CU_TILE_WORDS - 1) / CU_TILE_WORDS * CU_TILE_WORDS;
   }

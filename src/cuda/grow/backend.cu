@@ -125,8 +125,11 @@ static void take_tasks(cu_backend *be, const gbt_tree_task *task, int32_t n_tree
     *static_cast<gbt_tree_task *>(to) = task[y];
     to->grads = gbt_objective_is_given(&be->objective) ? task[y].output : task[y].output - task[0].output;
   }
+  const int32_t n_outputs = task[n_trees - 1].output - task[0].output + 1;
+  GBT_ASSERT(n_outputs >= 1 && n_trees >= n_outputs && n_trees <= be->base.most_trees);
   be->view.n_trees = n_trees;
-  be->view.n_turns = n_trees / (task[n_trees - 1].output - task[0].output + 1);
+  be->view.n_turns = n_trees / n_outputs;
+  GBT_ASSERT(be->view.n_turns * n_outputs == n_trees); /* each has as many */
 }
 
 static gbt_status begin_trees(gbt_ctx *ctx, gbt_backend *self, const gbt_tree_task *task, int32_t n_trees,
@@ -220,6 +223,7 @@ static gbt_status finish_trees(gbt_ctx *ctx, gbt_backend *self, gbt_forest *fore
 
 static gbt_status scores(gbt_ctx *ctx, gbt_backend *self, int32_t which, const double **out, gbt_error *err) {
   cu_backend *be = (cu_backend *)self;
+  GBT_ASSERT(which >= 0 && which <= be->n_valid);
   cu_dataset *data = &be->data[which];
   size_t bytes = data->score.n * sizeof *data->host_score;
   CU_TRY(cudaSetDevice(be->device.number));

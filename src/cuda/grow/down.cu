@@ -30,6 +30,7 @@ void cu_down_close(cu_backend *be) {
 }
 
 const cu_tree *cu_down_of(const cu_backend *be, int32_t y) {
+  GBT_ASSERT(y >= 0 && y < be->base.most_trees);
   return (const cu_tree *)(const void *)((const char *)be->down.tree + (size_t)y * be->down.bytes);
 }
 
@@ -72,6 +73,7 @@ gbt_status cu_down_take(cu_backend *be, int32_t y, gbt_grown *grown, gbt_error *
   size_t bytes;
   const cu_tree_state come = cu_tree_down(be, tree, d->cap_node, &bytes);
   const size_t nodes = (size_t)tree->n_nodes, words = tree->n_words;
+  GBT_ASSERT(nodes % 2 == 1 && nodes <= (size_t)v->max_nodes && words <= v->max_words); /* nodes have two children */
   *grown = gbt_grown();
   grown->n_nodes = nodes;
   grown->n_set_words = words;

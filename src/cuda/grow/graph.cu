@@ -8,6 +8,7 @@
 gbt_status cu_choose_mode(cu_backend *be, gbt_error *err) {
   be->graph.mode = CU_ISSUING;
   if (be->bounds.looks > 0 || be->graph.step_by_step) return GBT_OK;
+  GBT_ASSERT(be->view.n_trees >= 1 && be->view.n_trees <= GBT_MOST_TREES);
   cu_recording *r = &be->graph.recording[be->view.n_trees][cu_are_fixed(be)];
   be->graph.current = r;
   if (r->exec) {
@@ -31,6 +32,7 @@ gbt_status cu_launch_recording(cu_backend *be, gbt_error *err) {
       return cu_failed(code, "recording the steps of a tree", err);
     }
   }
+  GBT_ASSERT(be->graph.current->exec != NULL);
   CU_TRY(cudaGraphLaunch(be->graph.current->exec, be->device.stream));
   return GBT_OK;
 }

@@ -154,6 +154,10 @@ gbt_status cu_sizes_open(cu_backend *be, gbt_error *err) {
   plan_feat_runs(be);
   if (gbt_policy_one_split(gbt_policy_of(be->params))) GBT_TRY(cu_layer_open(be, err));
   plan_batch(be);
+  GBT_ASSERT(be->view.max_step >= 1 && be->view.max_nodes >= 3 && be->view.max_hists >= 2 && be->view.max_words >= 1);
+  GBT_ASSERT(be->view.hist_rows % 256u == 0 && be->view.split_rows % 256u == 0 && be->view.leaf_rows % 256u == 0);
+  GBT_ASSERT((int64_t)(be->view.n_feat_runs - be->view.n_set_feats) * be->view.run_feats >= be->n_features);
+  GBT_ASSERT(be->view.n_trees >= 1 && be->view.n_trees <= GBT_MOST_TREES);
   return GBT_OK;
 }
 

@@ -12,6 +12,7 @@ struct places {
 };
 
 template <class T> static void place(places *at, T **out, size_t n) {
+  GBT_ASSERT((at->base + at->bytes) % alignof(T) == 0);
   *out = (T *)(at->base + at->bytes);
   at->bytes += (n * sizeof(T) + 255u) / 256u * 256u;
 }
@@ -59,10 +60,12 @@ size_t cu_state_bytes(const cu_backend *be) {
 gbt_status cu_state_open(cu_backend *be, gbt_error *err) {
   cu_view *v = &be->view;
   const size_t n_trees = (size_t)be->base.most_trees, masks = cu_n_masks(v) * (size_t)be->n_features;
-  size_t cleared;
+  size_t cleared = 0;
   v->stride = cu_state_bytes(be);
   GBT_TRY(cu_new(&be->device.memory, &be->state, n_trees * v->stride, err));
-  (void)place_all(be, be->state.at, v, be->layer ? &be->layer->view : NULL, &cleared);
+  const size_t placed = place_all(be, be->state.at, v, be->layer ? &be->layer->view : NULL, &cleared);
+  GBT_ASSERT(placed == v->stride && cleared <= v->stride);
+  GBT_ASSERT((const unsigned char *)v->allowed + masks <= be->state.at + v->stride);
   for (size_t y = 0; y < n_trees; y++) {
     CU_TRY(cudaMemsetAsync(be->state.at + y * v->stride, 0, cleared, be->device.stream));
     CU_TRY(cudaMemsetAsync(v->allowed + y * v->stride, 1, masks, be->device.stream));
@@ -75,6 +78,7 @@ gbt_status cu_state_open(cu_backend *be, gbt_error *err) {
 static cudaError_t copy_all(const cu_backend *be, void *to, size_t to_pitch, const void *from, size_t from_pitch,
                             size_t bytes, cudaMemcpyKind kind) {
   const size_t n = (size_t)be->view.n_trees;
+  GBT_ASSERT(n <= (size_t)be->base.most_trees && bytes <= to_pitch && bytes <= from_pitch);
   const cu_device *device = &be->device;
   cudaError_t code = cudaSuccess;
   if (n > 1 && to_pitch <= device->most_pitch && from_pitch <= device->most_pitch)

@@ -94,6 +94,7 @@ static gbt_status run_blocks(cu_predict_pipe *p, cu_predict_buffer *b, int64_t n
 /* ---- a chunk, there and back ---- */
 
 static gbt_status issue(cu_predict_pipe *p, cu_predict_buffer *b, gbt_error *err) {
+  GBT_ASSERT(b->chunk.n_rows > 0 && (int64_t)b->chunk.n_rows <= p->rows);
   size_t n = b->chunk.n_rows, n_results = (size_t)p->n_results * n;
   if (p->runs.n_cols > 0)
     CU_TRY(cudaMemcpyAsync(b->x.at, b->x_up, n * (size_t)p->runs.n_cols * sizeof(double), cudaMemcpyHostToDevice,
@@ -118,6 +119,7 @@ static gbt_status finish(cu_predict_pipe *p, cu_predict_buffer *b, gbt_error *er
 }
 
 static gbt_status pass_rows(cu_predict_pipe *p, gbt_error *err) {
+  GBT_ASSERT(p->rows > 0);
   int64_t n_rows = p->job->n_rows, n_columns = p->runs.n_cols + (p->job->scores != NULL ? p->n_results : 0);
   int which = 0;
   for (int64_t row = 0; row < n_rows; row += p->rows, which = (which + 1) % BUFFERS) {
