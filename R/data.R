@@ -16,9 +16,9 @@ build_dataset <- function(frame, reference = NULL, weight = NULL, max_bin = 255L
   })
 }
 
-# The rows of a gbt_data with numbers of their own: the engine's pointer. ...: vectors by the engine's names of its
-# fields (label, weights, offset), or NULL; the pointer keeps them alive.
-dataset_view <- function(data, ...) .Call(C_gbt_dataset_view, data_ptr(data), list(...))
+# The rows of a gbt_data, or those where `mask` is `taken`, with numbers of their own: the engine's pointer. ...:
+# vectors by the engine's names of its fields (label, weights, offset), or NULL; the pointer keeps them alive.
+dataset_view <- function(data, mask, taken, ...) .Call(C_gbt_dataset_view, data_ptr(data), list(...), mask, taken)
 
 # The pointer of a gbt_data; an error with a way out when the engine's part is gone.
 data_ptr <- function(x, parameter = "x") {
@@ -200,7 +200,8 @@ new_gbt_data <- function(frame, label = NULL, weight = NULL, offset = NULL, refe
   shape <- dim(offset)
   offset <- check_offset(offset, frame$n_rows)
   ptr <- build_dataset(frame, reference, weight, max_bin, page_rows, unseen, threads, device)
-  .Call(C_gbt_dataset_view, ptr, list(weights = weight, offset = offset)) # complains now rather than in training
+  # Complains now rather than in training.
+  .Call(C_gbt_dataset_view, ptr, list(weights = weight, offset = offset), NULL, TRUE)
   if (!is.null(offset)) dim(offset) <- shape
   info <- .Call(C_gbt_dataset_info, ptr)
   structure(class = "gbt_data", list(

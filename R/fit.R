@@ -1,7 +1,7 @@
 # One training, from what the user gave to a model. Each step takes and returns named things, and changes none:
 #
 #   read_request    arguments                            -> request: checked, as far as no data are needed
-#   read_rows       source, request                      -> rows: response, rows held out, validation sets
+#   read_rows       source, request                      -> rows: response, mask, rows held out, validation sets
 #   place_training  request, rows                        -> host: with the device that is chosen
 #   training_data   rows, request, host                  -> gbt_data with the label, weight and offset of this training
 #   prepare         all of the above                     -> fit: what is known before the first round, see new_fit()
@@ -9,12 +9,13 @@
 #   finish_model    trainer, fit and log                 -> model
 #
 # A source is what a method of gbt_train() found, a list: x (data frame, matrix, sparse) or data (gbt_data); y, weights,
-# offset; for formulas design, formula, parsed, in_data_weights.
+# offset, mask; for formulas design, formula, parsed, in_data_weights.
 
 fit_source <- function(source, given) {
   fit <- prepare(source, given)
   run <- run_somewhere(fit)
-  model <- if (run$why != "error" || run$state$rounds > 0) finish_model(run$trainer, fit, run$state)
+  whole <- run$why != "interrupt"
+  model <- if (run$why != "error" || run$state$rounds > 0) finish_model(run$trainer, fit, run$state, whole)
   let_go(run$trainer, fit)
   if (run$why == "error") stop_failed(model, run$error)
   if (run$why == "interrupt") stop_interrupted(model, run$error)
@@ -31,9 +32,9 @@ prepare <- function(source, given) {
   n_features <- length(.Call(C_gbt_dataset_info, data_ptr(data))$features)
   params <- set_mtry(replace(request$params, "seed", rows$seed), request$args, n_features)
   init <- check_init_model(request$args$value[["init_model"]], rows, data, params)
-  valid <- build_valid(rows$valid, data, rows$response, init, host)
+  valid <- c(masked_out_valid(rows, data, init, host), build_valid(rows$valid, data, rows$response, init, host))
   constraints <- read_constraints(request$args$value, data)
-  start <- start_of(init, rows$source, data, host)
+  start <- start_of(init, rows, data, host)
   evaluation <- plan_evaluation(request$args$value, host, rows, data, valid)
   new_fit(params = params, host = host, objective = request$objective, callbacks = request$callbacks,
           response = rows$response, label = rows$label, data = data, valid = valid, constraints = constraints,
@@ -47,8 +48,8 @@ prepare <- function(source, given) {
 #   callbacks    list of functions
 #   response     what the response is: objective, classes, n_outputs, ..., see encode_response()
 #   label        doubles: the response of the rows that are trained on
-#   data         gbt_data of these rows; its `view` is the engine's, with label, weight and offset of this training
-#   valid        validation sets, see build_valid()
+#   data         gbt_data; its `view` is the engine's, of these rows, with label, weight and offset of this training
+#   valid        validation sets, see build_valid(); that of the masked-out rows is the first one
 #   constraints  monotone, interactions, feature_weights: as the engine wants them, or NULL
 #   start        model to go on from (NULL for none), its scores on the rows, and its number of rounds
 #   evaluation   what is evaluated after each round and may stop the training, see plan_evaluation()
@@ -75,9 +76,9 @@ read_request <- function(given) {
        callbacks = as_callbacks(args$value[["callbacks"]]))
 }
 
-# The source with weights and offset from `params` or under another name.
+# The source with weights, offset and mask from `params` or under another name.
 with_row_arguments <- function(source, args) {
-  for (part in c("weights", "offset")) {
+  for (part in c("weights", "offset", "mask")) {
     if (is.null(args$value[[part]])) next
     if (!is.null(source[[part]])) stop_argument(sprintf("`%s` is given twice", part), part)
     source[[part]] <- args$value[[part]]
@@ -85,16 +86,20 @@ with_row_arguments <- function(source, args) {
   source
 }
 
-# Rows and their response, a list: source (the rows to train on), response, label (theirs), valid (named list of
-# validation sets as they were given, or of the rows held out), seed.
+# Rows and their response, a list: source (the rows to train on), response, mask (see check_mask(); the source has the
+# other rows as well), label (of the rows to train on), valid (named list of validation sets as they were given, or of
+# the rows held out), seed.
 read_rows <- function(source, request) {
   args <- request$args
   valid <- read_valid(args$value[["valid"]], source)
   n_rows <- if (is.null(source$x)) source$data$n_rows else n_rows_of(source$x)
+  mask <- check_mask(source$mask, n_rows)
+  check_mask_beside(mask, valid)
   response <- encode_response(source$y, request$objective, n_rows, args$value[["num_class"]], source$parsed)
   seed <- resolve_seed(args, request$params, !is.null(valid$share))
   if (is.null(valid$share)) {
-    return(list(source = source, response = response, label = response$label, valid = valid$sets, seed = seed))
+    label <- if (is.null(mask)) response$label else subset_rows(response$label, rows_of_mask(mask, TRUE))
+    return(list(source = source, response = response, mask = mask, label = label, valid = valid$sets, seed = seed))
   }
   parts <- split_source(source, response, valid$share, seed)
   list(source = parts$train, response = response, label = parts$label, valid = list(valid = parts$valid), seed = seed)
@@ -119,9 +124,11 @@ read_constraints <- function(args, data) {
 }
 
 # What training goes on from: list(model = , score = , rounds = ); NULL, NULL and 0 where it begins anew.
-start_of <- function(init, source, data, host) {
+start_of <- function(init, rows, data, host) {
   if (is.null(init)) return(list(model = NULL, score = NULL, rounds = 0))
-  list(model = init, score = start_scores(init, source$x, data$offset, data$sparse_zero, host$threads),
+  x <- rows$source$x
+  if (!is.null(rows$mask)) x <- subset_rows(x, rows_of_mask(rows$mask, TRUE))
+  list(model = init, score = start_scores(init, x, data$offset, data$sparse_zero, host$threads),
        rounds = init$nrounds)
 }
 
@@ -165,22 +172,32 @@ drop_frame <- function(x) if (inherits(x, "ArrowTabular")) as.data.frame(x) else
 # the same time, in a callback or a finalizer, so each training has a view of its own. args: values by name.
 training_data <- function(rows, args, host) {
   source <- rows$source
-  n_rows <- length(rows$label)
+  n_rows <- length(if (is.null(rows$mask)) rows$label else rows$mask)
   weight <- check_weight(source$weights, n_rows, "weights")
-  weight <- weigh_classes(weight, rows$label, rows$response, args[["class_weights"]], host$threads)
   offset <- check_offset(source$offset, n_rows, rows$response$n_outputs)
+  own <- rows_trained_on(rows, weight, offset)
+  own$weight <- weigh_classes(own$weight, rows$label, rows$response, args[["class_weights"]], host$threads)
   data <- if (is.null(source$x)) {
     as_prepared(source$data, args)
   } else {
     frame <- as_trained_before(encode_x(source$x, host$sparse_zero), args[["init_model"]])
     frame <- with_level_counts(frame, args[["level_counts"]], args[["init_model"]])
-    new_gbt_data(frame, weight = weight, max_bin = as.integer(host$max_bin), page_rows = as.integer(host$page_rows),
-                 threads = args[["threads"]], device = host$device)
+    new_gbt_data(frame, weight = if (is.null(rows$mask)) own$weight else weight, max_bin = as.integer(host$max_bin),
+                 page_rows = as.integer(host$page_rows), threads = args[["threads"]], device = host$device)
   }
-  data$view <- dataset_view(data, label = rows$label, weights = weight, offset = offset)
-  data$weight <- weight
-  data["offset"] <- list(offset)
+  if (!is.null(rows$mask)) data$masked_out <- masked_out_set(rows, data, weight, offset)
+  data$view <- dataset_view(data, rows$mask, TRUE, label = rows$label, weights = own$weight, offset = own$offset)
+  data$weight <- own$weight
+  data["offset"] <- list(own$offset)
   data
+}
+
+# Weight and offset of the rows that are trained on.
+rows_trained_on <- function(rows, weight, offset) {
+  if (is.null(rows$mask)) return(list(weight = weight, offset = offset))
+  at <- rows_of_mask(rows$mask, TRUE)
+  n_rows <- length(rows$mask)
+  list(weight = take_numbers(weight, at, n_rows), offset = take_numbers(offset, at, n_rows))
 }
 
 # A gbt_data as it is: how it was made is decided.
@@ -305,7 +322,7 @@ plan_evaluation <- function(args, host, rows, data, valid) {
   train <- eval_train && length(metrics$name) > 0L
   evaluation <- list(
     metrics = metrics, train = train, stopping = stopping,
-    data = c(if (train) list(list(name = "train", label = rows$label, weight = data$weight)), valid),
+    data = c(if (train) list(train_set(rows, data)), valid),
     at = c(if (train) 0L, seq_along(valid)),
     own = any(is.na(metrics$code)), own_watched = stopping && is.na(metrics$code[length(metrics$code)])
   )
@@ -316,6 +333,12 @@ plan_evaluation <- function(args, host, rows, data, valid) {
                           columns[anyDuplicated(columns)]), "eval_metric")
   }
   evaluation
+}
+
+# The training data as a set that is evaluated.
+train_set <- function(rows, data) {
+  list(name = "train", label = rows$label, weight = data$weight,
+       rows = if (!is.null(rows$mask)) rows_of_mask(rows$mask, TRUE))
 }
 
 # Is there early stopping, and something to watch?
@@ -367,6 +390,7 @@ make_trainer <- function(fit, where) {
     monotone = fit$constraints$monotone, interactions = fit$constraints$interactions,
     feature_weight = fit$constraints$feature_weights, init_state = fit$start$model$state, init_score = fit$start$score,
     init_valid = if (!is.null(fit$start$model)) lapply(fit$valid, `[[`, "score"), base = NULL,
+    keep_best = if (evaluation$stopping && !is.null(fit$data$masked_out)) 1L,
     stop_rounds = fit$host$early_stopping_rounds, stop_min_delta = fit$host$early_stopping_min_delta,
     max_seconds = fit$host$max_seconds, device = where
   )
@@ -375,8 +399,9 @@ make_trainer <- function(fit, where) {
   trainer
 }
 
-# Trainer and log -> model. state: the environment of run_rounds().
-finish_model <- function(trainer, fit, state) {
+# Trainer and log -> model. state: the environment of run_rounds(); whole: did the last round end? Else scores may be
+# those of half a round.
+finish_model <- function(trainer, fit, state, whole = TRUE) {
   log <- evaluation_log(fit$evaluation, fit$start, state)
   best <- best_round(fit, state, log)
   meta <- model_meta(list(
@@ -384,7 +409,9 @@ finish_model <- function(trainer, fit, state) {
     best_round = best$round, best_score = best$score, evaluation_log = log, has_offset = !is.null(fit$data$offset),
     formula = fit$formula, terms = fit$design, n_obs = length(fit$label)
   ))
-  gbt_model_from_state(.Call(C_gbt_trainer_model, trainer, meta))
+  model <- gbt_model_from_state(.Call(C_gbt_trainer_model, trainer, meta))
+  if (whole && !is.null(fit$data$masked_out)) model$masked_out <- masked_out_responses(trainer, fit, model)
+  model
 }
 
 # The parameters that decided the model, by name.

@@ -6,7 +6,7 @@
 # parts.
 model_fields <- c("state", "cache", "objective", "classes", "response", "feature_names", "feature_types", "n_outputs",
                   "params", "nrounds", "best_round", "best_score", "evaluation_log", "has_offset", "formula", "terms",
-                  "n_obs", "version")
+                  "n_obs", "version", "masked_out")
 
 # What a response may have been: see encode_y().
 response_types <- c("double", "integer", "logical", "factor", "ordered", "character", "integer64")
@@ -54,6 +54,9 @@ model_fault <- function(m) {
   if (!is_design(m$terms)) return(wrong("terms", "NULL or a list of `features` and `offset`, texts of expressions"))
   if (!is.null(m$n_obs) && !is_whole(m$n_obs, 0, 2^53)) return(wrong("n_obs", "NULL or a number of rows"))
   if (!identical(m$version, 1L)) return(wrong("version", "1L"))
+  if (!is.null(m$masked_out) && !(is.numeric(m$masked_out) && !is.object(m$masked_out))) {
+    return(wrong("masked_out", "NULL or numbers"))
+  }
   NULL
 }
 

@@ -82,7 +82,7 @@ say_end <- function(why, fit, state) {
 
 # Custom objective: gradients of the next round. A loss without curvature, such as an absolute error, splits nothing.
 set_own_gradients <- function(trainer, fit, first = FALSE) {
-  score <- .Call(C_gbt_trainer_scores, trainer, 0L, FALSE, fit$host$threads)
+  score <- .Call(C_gbt_trainer_scores, trainer, 0L, FALSE, FALSE, fit$host$threads)
   weight <- fit$data$weight
   if (is.null(weight)) weight <- rep(1, length(fit$label))
   parts <- user_code(lapply(c("gradient", "hessian"), function(part) {
@@ -129,7 +129,7 @@ see_own_metrics <- function(trainer, fit, state) {
     one <- evaluation$data[[s]]
     types <- unique(vapply(evaluation$metrics$own[own], `[[`, "", "type"))
     pred <- lapply(stats::setNames(types, types), function(type) {
-      .Call(C_gbt_trainer_scores, trainer, evaluation$at[s], type == "response", fit$host$threads)
+      .Call(C_gbt_trainer_scores, trainer, evaluation$at[s], type == "response", FALSE, fit$host$threads)
     })
     weight <- if (is.null(one$weight)) rep(1, length(one$label)) else one$weight
     user_code(vapply(own, function(m) {

@@ -83,6 +83,14 @@
 #' in `eval_metric` are evaluated on each set after every round and logged in `model$evaluation_log`, under
 #' `<set>_<metric>`.
 #'
+#' With a `mask` the rows where it is `FALSE` are masked out: no tree sees them, and they are scored on the way as a
+#' validation set is, under the name `masked_out`, which comes before those of `valid`. What is learned of rows (trees,
+#' base scores, balanced weights of classes, draws of `subsample`) is learned of the rows where it is `TRUE`, and the
+#' trees are those of these rows alone with the same cuts. The cuts, the classes and `level_counts` are those of all
+#' rows. So cross-validation needs one [gbt_data()] and a mask for each fold, and `model$masked_out` has the predictions
+#' for the fold that was left out, at the best round with early stopping: just what [predict()][predict.gbt] gives for
+#' these rows.
+#'
 #' With `early_stopping_rounds` training ends when the *last* metric of the *last* set has not improved by more than
 #' `early_stopping_min_delta` for so many rounds. The model keeps all rounds that were grown, but **predicts with the
 #' best round** (`model$best_round`) unless `trees` says otherwise; importance is that of the same rounds.
@@ -148,6 +156,9 @@
 #'   a warning (class `gbt_warning_weights`) says so.
 #' @param offset A known part of the score, such as the log of an exposure: one number per row, or a matrix with a
 #'   column per class. The model remembers that there was one. With a formula evaluated in `data`.
+#' @param mask Which rows to train on: `TRUE` or `FALSE` for every row, at least one of them `TRUE`; `NULL` for all. The
+#'   others are scored on the way, see below. With a formula evaluated in `data`, where it has a value for every row of
+#'   `data`: `subset` and `na.action` drop rows together with their values.
 #' @param objective What is minimised: `"squared_error"`, `"logistic"`, `"softmax"`, one of the others in
 #'   [gbt_objectives()], or a list of functions; see below.
 #' @param nrounds Number of rounds.
@@ -223,6 +234,9 @@
 #'   \item{nrounds, best_round, best_score}{rounds in the model; the round it predicts with and the metric there, `NULL`
 #'     without early stopping}
 #'   \item{evaluation_log}{a data frame: `round` and one column per data set and metric}
+#'   \item{masked_out}{with a `mask` the predictions for the masked-out rows in their order, as `predict()` gives them:
+#'     a vector, or a matrix with a column for each class. `NULL` without a mask, after Ctrl-C, and in models that were
+#'     read from files or cut to some of their rounds}
 #'   \item{has_offset, formula, terms, n_outputs, n_obs, cache, version}{whether there was an offset; the formula as
 #'     text and what it evaluates; scores per row; training rows; for internal use}
 #' Methods: [predict()][predict.gbt], `print()`, `summary()`, [plot()][plot.gbt], [`[`][gbt_methods], `as.data.frame()`
@@ -250,6 +264,16 @@
 #'                max_depth = 2, threads = 1)
 #' new <- data.frame(age = c(20, 45, 70), years = 1)
 #' cbind(new, predicted = predict(m, new), true = exp(-0.02 * new$age))
+#'
+#' # cross-validation: the data are binned once, every fold is a mask
+#' d <- gbt_data(mtcars[-1], label = mtcars$mpg, threads = 1)
+#' fold <- rep_len(1:4, 32)
+#' mpg <- numeric(32)
+#' for (k in 1:4) {
+#'   m <- gbt_train(d, mask = fold != k, nrounds = 50, min_child_weight = 3, threads = 1)
+#'   mpg[fold == k] <- m$masked_out
+#' }
+#' sqrt(mean((mpg - mtcars$mpg)^2))
 #'
 #' # an objective of one's own: squared error once more
 #' own <- list(

@@ -2,7 +2,7 @@
 
 #' @rdname gbt_train
 #' @export
-gbt_train.formula <- function(x, data = NULL, ..., weights = NULL, offset = NULL, subset = NULL,
+gbt_train.formula <- function(x, data = NULL, ..., weights = NULL, offset = NULL, mask = NULL, subset = NULL,
                               na.action = stats::na.pass) {
   written <- as.list(substitute(list(...)))[-1L]
   names(written) <- if (is.null(names(written))) character(length(written)) else printable(names(written))
@@ -21,6 +21,7 @@ gbt_train.formula <- function(x, data = NULL, ..., weights = NULL, offset = NULL
   env <- parent.frame()
   here <- list(weights = in_data(substitute(weights), function() weights, env),
                offset = in_data(substitute(offset), function() offset, env),
+               mask = in_data(substitute(mask), function() mask, env),
                subset = in_data(substitute(subset), function() subset, env))
   own <- list(weights = substitute(weights), offset = substitute(offset))
   as_given <- function(i) {
@@ -33,15 +34,16 @@ gbt_train.formula <- function(x, data = NULL, ..., weights = NULL, offset = NULL
     here[[part[i]]] <- in_data(written[[i]], as_given(i), env)
   }
   read <- read_formula(x, data, here, na.action, env)
-  source <- list(x = read$x, y = read$y, weights = read$weights, offset = read$offset, design = read$design,
-                 formula = read$formula, parsed = x, in_data_weights = !is.null(read$weights))
+  source <- list(x = read$x, y = read$y, weights = read$weights, offset = read$offset, mask = read$mask,
+                 design = read$design, formula = read$formula, parsed = x, in_data_weights = !is.null(read$weights))
   fit_source(source, given)
 }
 
 #' @rdname gbt_train
 #' @export
-gbt_train.data.frame <- function(x, y, ..., weights = NULL, offset = NULL, objective = NULL, nrounds = 100, eta = 0.1,
-                                 max_depth = 6, max_leaves = 0, grow_policy = c("depthwise", "lossguide", "symmetric"),
+gbt_train.data.frame <- function(x, y, ..., weights = NULL, offset = NULL, mask = NULL, objective = NULL,
+                                 nrounds = 100, eta = 0.1, max_depth = 6, max_leaves = 0,
+                                 grow_policy = c("depthwise", "lossguide", "symmetric"),
                                  lambda = 1, alpha = 0, gamma = 0, min_child_weight = 1, min_data_in_leaf = 1,
                                  max_delta_step = 0, subsample = 1, colsample_bytree = 1, colsample_bylevel = 1,
                                  colsample_bynode = 1,

@@ -132,7 +132,7 @@ build_valid <- function(sets, train, response, init, host) {
     label <- encode_valid_y(y, response, data$n_rows, what)
     offset <- check_offset(data$offset, data$n_rows, response$n_outputs)
     check_same_offset(train, data, name)
-    data$view <- dataset_view(data, label = label, weights = data$weight, offset = offset)
+    data$view <- dataset_view(data, NULL, TRUE, label = label, weights = data$weight, offset = offset)
     score <- if (!is.null(init)) start_scores(init, raw, data$offset, train$sparse_zero, host$threads, name)
     list(name = name, data = data, label = label, weight = data$weight, score = score)
   })

@@ -52,35 +52,58 @@ static int field_of(const char *name) {
   r_stop("there is no field `%s`", name);
 }
 
-/* The data set's rows with numbers of their own, which the new handle keeps alive, and so keeps R from changing them.
- * fields: list of double vectors or NULL, by the names of fields. */
-SEXP r_gbt_dataset_view(SEXP dataset, SEXP fields) {
-  /* 1 */
-  const gbt_dataset *ds = r_handle_get(dataset, R_DATASET);
+/* Numbers that a host gives to rows. */
+typedef struct row_fields {
+  int n;
+  gbt_field *field;
+  const double **x; /* NULL: not given */
+  int64_t *length;
+} row_fields;
+
+/* fields: list of double vectors or NULL, by the names of fields. */
+static row_fields read_fields(SEXP fields) {
   SEXP names = Rf_getAttrib(fields, R_NamesSymbol);
   if (TYPEOF(fields) != VECSXP || TYPEOF(names) != STRSXP) r_stop("`fields` must be a named list");
-  int n = (int)Rf_xlength(fields);
-  gbt_field *field = (gbt_field *)R_alloc((size_t)n + 1, sizeof *field);
-  const double **x = (const double **)R_alloc((size_t)n + 1, sizeof *x);
-  const r_threads t = {1, GBT_SIMD_AUTO};
-  for (int k = 0; k < n; k++) {
+  const size_t n = (size_t)Rf_xlength(fields);
+  row_fields out = {.n = (int)n,
+                    .field = (gbt_field *)R_alloc(n + 1, sizeof *out.field),
+                    .x = (const double **)R_alloc(n + 1, sizeof *out.x),
+                    .length = (int64_t *)R_alloc(n + 1, sizeof *out.length)};
+  for (int k = 0; k < out.n; k++) {
     const char *name = CHAR(STRING_ELT(names, k));
-    field[k] = (gbt_field)field_of(name);
-    x[k] = r_arg_reals(VECTOR_ELT(fields, k), Rf_xlength(VECTOR_ELT(fields, k)), name);
+    out.field[k] = (gbt_field)field_of(name);
+    out.length[k] = (int64_t)Rf_xlength(VECTOR_ELT(fields, k));
+    out.x[k] = r_arg_reals(VECTOR_ELT(fields, k), (R_xlen_t)out.length[k], name);
   }
+  return out;
+}
+
+static const int *read_mask(SEXP mask, const gbt_dataset *ds) {
+  if (mask == R_NilValue) return NULL;
+  if (TYPEOF(mask) != LGLSXP || (int64_t)Rf_xlength(mask) != gbt_dataset_about(ds).n_rows)
+    r_stop("`mask` must have a logical value for every row");
+  return LOGICAL_RO(mask);
+}
+
+/* The data set's rows with numbers of their own, which the new handle keeps alive, and so keeps R from changing them.
+ * fields: as for read_fields. mask: NULL for all rows, or logical values without NA: the rows where it is `taken`. */
+SEXP r_gbt_dataset_view(SEXP dataset, SEXP fields, SEXP mask, SEXP taken) {
+  /* 1 */
+  const gbt_dataset *ds = r_handle_get(dataset, R_DATASET);
+  const row_fields given = read_fields(fields);
+  const int *rows = read_mask(mask, ds), which = Rf_asLogical(taken) == TRUE;
   SEXP out = PROTECT(r_handle_new(R_DATASET, fields));
   gbt_error err = {0};
+  gbt_ctx ctx;
 
   /* 2 */
   gbt_dataset *view = NULL;
-  gbt_ctx ctx;
-  gbt_status status = r_ctx_open(&ctx, t, &err);
+  gbt_status status = r_ctx_open(&ctx, (r_threads){1, GBT_SIMD_AUTO}, &err);
   if (status == GBT_OK) {
-    status = gbt_dataset_view(ds, &view, &err);
-    for (int k = 0; k < n && status == GBT_OK; k++) {
-      if (x[k] == NULL) continue;
-      status = gbt_dataset_lend(&ctx, view, field[k], x[k], (int64_t)Rf_xlength(VECTOR_ELT(fields, k)), &err);
-    }
+    status = rows == NULL ? gbt_dataset_view(ds, &view, &err)
+                          : gbt_dataset_mask(&ctx, ds, rows, which, &view, &err);
+    for (int k = 0; k < given.n && status == GBT_OK; k++)
+      if (given.x[k] != NULL) status = gbt_dataset_lend(&ctx, view, given.field[k], given.x[k], given.length[k], &err);
     gbt_ctx_close(&ctx);
   }
 

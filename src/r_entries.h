@@ -9,13 +9,13 @@ SEXP r_gbt_cuda_info(SEXP library, SEXP number);
 SEXP r_gbt_dataset_info(SEXP dataset);
 SEXP r_gbt_dataset_new(SEXP frame, SEXP reference, SEXP weight, SEXP max_bin, SEXP page_rows, SEXP unseen, SEXP threads,
                        SEXP device);
-SEXP r_gbt_dataset_view(SEXP dataset, SEXP fields);
+SEXP r_gbt_dataset_view(SEXP dataset, SEXP fields, SEXP mask, SEXP taken);
 SEXP r_gbt_default_metric(SEXP objective);
 SEXP r_gbt_enums(void);
 SEXP r_gbt_hold_out(SEXP n_rows, SEXP share, SEXP seed, SEXP class);
 SEXP r_gbt_metric_check(SEXP metric, SEXP param, SEXP objective, SEXP n_outputs);
 SEXP r_gbt_metric_default(SEXP metric, SEXP objective, SEXP n_outputs);
-SEXP r_gbt_metric_labels_check(SEXP metric, SEXP param, SEXP label, SEXP data);
+SEXP r_gbt_metric_labels_check(SEXP metric, SEXP param, SEXP label, SEXP data, SEXP numbers);
 SEXP r_gbt_metrics(void);
 SEXP r_gbt_model_cache(SEXP state);
 SEXP r_gbt_model_importance(SEXP state, SEXP round_beg, SEXP round_end);
@@ -41,7 +41,7 @@ SEXP r_gbt_trainer_info(SEXP trainer_xptr);
 SEXP r_gbt_trainer_model(SEXP trainer_xptr, SEXP meta);
 SEXP r_gbt_trainer_new(SEXP spec, SEXP threads);
 SEXP r_gbt_trainer_run(SEXP trainer_xptr, SEXP n_rounds, SEXP threads);
-SEXP r_gbt_trainer_scores(SEXP trainer_xptr, SEXP which, SEXP response, SEXP threads);
+SEXP r_gbt_trainer_scores(SEXP trainer_xptr, SEXP which, SEXP response, SEXP best, SEXP threads);
 SEXP r_gbt_trainer_see(SEXP trainer_xptr, SEXP value);
 SEXP r_gbt_trainer_set_gradients(SEXP trainer_xptr, SEXP g, SEXP h, SEXP threads);
 SEXP r_gbt_trainer_unsplit(SEXP trainer_xptr);
@@ -54,13 +54,13 @@ SEXP r_gbt_write_file(SEXP path, SEXP raw);
   X(cuda_info, 2) \
   X(dataset_info, 1) \
   X(dataset_new, 8) \
-  X(dataset_view, 2) \
+  X(dataset_view, 4) \
   X(default_metric, 1) \
   X(enums, 0) \
   X(hold_out, 4) \
   X(metric_check, 4) \
   X(metric_default, 3) \
-  X(metric_labels_check, 4) \
+  X(metric_labels_check, 5) \
   X(metrics, 0) \
   X(model_cache, 1) \
   X(model_importance, 3) \
@@ -85,7 +85,7 @@ SEXP r_gbt_write_file(SEXP path, SEXP raw);
   X(trainer_model, 2) \
   X(trainer_new, 2) \
   X(trainer_run, 3) \
-  X(trainer_scores, 4) \
+  X(trainer_scores, 5) \
   X(trainer_see, 2) \
   X(trainer_set_gradients, 4) \
   X(trainer_unsplit, 1) \

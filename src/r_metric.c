@@ -65,13 +65,20 @@ SEXP r_gbt_metric_check(SEXP metric, SEXP param, SEXP objective, SEXP n_outputs)
   return R_NilValue;
 }
 
-/* Raises where a label is not what the metric is made for. data: the data set's name. */
-SEXP r_gbt_metric_labels_check(SEXP metric, SEXP param, SEXP label, SEXP data) {
+/* Raises where a label is not what the metric is made for. data: the data set's name; numbers: those of its rows,
+ * ascending from 1 on, or NULL for 1, 2, ... */
+SEXP r_gbt_metric_labels_check(SEXP metric, SEXP param, SEXP label, SEXP data, SEXP numbers) {
   gbt_metric m = metric_arg(metric, param);
   gbt_error err = {0};
   const double *at = r_arg_reals(label, Rf_xlength(label), "label");
   if (at == NULL || TYPEOF(data) != STRSXP || Rf_xlength(data) != 1) r_stop("`label` and `data` must be given");
-  const gbt_rows rows = {.n = (int64_t)Rf_xlength(label), .field = {[GBT_LABEL] = at}};
+  gbt_rows rows = {.n = (int64_t)Rf_xlength(label), .field = {[GBT_LABEL] = at}};
+  if (numbers != R_NilValue) {
+    if (TYPEOF(numbers) != INTSXP || (int64_t)Rf_xlength(numbers) != rows.n) r_stop("`numbers` must be integers");
+    uint32_t *table_row = (uint32_t *)R_alloc((size_t)rows.n + 1, sizeof *table_row);
+    for (int64_t i = 0; i < rows.n; i++) table_row[i] = (uint32_t)(INTEGER_RO(numbers)[i] - 1);
+    rows.table_row = table_row;
+  }
   const char *name = r_utf8(STRING_ELT(data, 0));
   gbt_ctx ctx;
   gbt_status status = r_ctx_open(&ctx, (r_threads){1, GBT_SIMD_AUTO}, &err);

@@ -110,6 +110,8 @@ static void read_spec(SEXP spec, SEXP handles, gbt_trainer_spec *out) {
   out->stop_rounds = x == R_NilValue ? 0 : r_arg_int64(x, "stop_rounds");
   x = r_item(spec, "stop_min_delta");
   out->stop_min_delta = x == R_NilValue ? 0.0 : r_arg_real(x, "stop_min_delta");
+  x = r_item(spec, "keep_best");
+  out->keep_best = x == R_NilValue ? 0 : r_arg_int(x, "keep_best");
   x = r_item(spec, "max_seconds");
   out->max_seconds = x == R_NilValue ? 0.0 : r_arg_real(x, "max_seconds");
   SEXP device = r_item(spec, "device");
@@ -221,8 +223,9 @@ SEXP r_gbt_trainer_set_gradients(SEXP trainer_xptr, SEXP g, SEXP h, SEXP threads
   return R_NilValue;
 }
 
-/* response: TRUE for responses, FALSE for raw scores. A vector of n, or a matrix n x k. */
-SEXP r_gbt_trainer_scores(SEXP trainer_xptr, SEXP which, SEXP response, SEXP threads) {
+/* response: TRUE for responses, FALSE for raw scores. best: those of the best round, where the trainer keeps them. A
+ * vector of n, or a matrix n x k. */
+SEXP r_gbt_trainer_scores(SEXP trainer_xptr, SEXP which, SEXP response, SEXP best, SEXP threads) {
   /* 1 */
   gbt_trainer *trainer = trainer_of(trainer_xptr);
   int32_t at = r_arg_int(which, "which");
@@ -230,7 +233,7 @@ SEXP r_gbt_trainer_scores(SEXP trainer_xptr, SEXP which, SEXP response, SEXP thr
   if (at < 0 || at >= n_datasets) r_stop("there is no data set %d", at);
   int64_t n = gbt_trainer_n_rows(trainer, at);
   int32_t k = n_outputs_of(trainer);
-  int respond = Rf_asLogical(response) == TRUE;
+  int respond = Rf_asLogical(response) == TRUE, at_best = Rf_asLogical(best) == TRUE;
   r_threads t = respond ? r_arg_threads(threads) : (r_threads){1, GBT_SIMD_AUTO};
   SEXP out = PROTECT(k == 1 ? Rf_allocVector(REALSXP, (R_xlen_t)n) : Rf_allocMatrix(REALSXP, (int)n, k));
   double *x = REAL(out);
@@ -243,7 +246,8 @@ SEXP r_gbt_trainer_scores(SEXP trainer_xptr, SEXP which, SEXP response, SEXP thr
   r_use_begin(&use, trainer_xptr);
   gbt_status status = r_ctx_open(&ctx, t, &err);
   if (status == GBT_OK) {
-    status = gbt_trainer_scores(&ctx, trainer, at, &scores, &err);
+    status = at_best ? gbt_trainer_best_scores(&ctx, trainer, at, &scores, &err)
+                     : gbt_trainer_scores(&ctx, trainer, at, &scores, &err);
     if (status == GBT_OK && n > 0) memcpy(x, scores, (size_t)n * (size_t)k * sizeof(double));
     if (status == GBT_OK && respond) status = gbt_predict_response(&ctx, gbt_trainer_objective(trainer), n, x, &err);
     gbt_ctx_close(&ctx);
@@ -277,9 +281,25 @@ SEXP r_gbt_trainer_watch(SEXP trainer_xptr, SEXP maximise) {
 }
 
 SEXP r_gbt_trainer_see(SEXP trainer_xptr, SEXP value) {
-  gbt_error err = {0};
+  /* 1 */
+  gbt_trainer *trainer = trainer_of(trainer_xptr);
+  const double seen = r_arg_real(value, "value");
   int stop = 0;
-  r_check(gbt_trainer_see(trainer_of(trainer_xptr), r_arg_real(value, "value"), &stop, &err), &err);
+  gbt_error err = {0};
+  gbt_ctx ctx;
+  r_use use;
+
+  /* 2 */
+  r_use_begin(&use, trainer_xptr);
+  gbt_status status = r_ctx_open(&ctx, (r_threads){1, GBT_SIMD_AUTO}, &err);
+  if (status == GBT_OK) {
+    status = gbt_trainer_see(&ctx, trainer, seen, &stop, &err);
+    gbt_ctx_close(&ctx);
+  }
+  r_use_end(&use);
+
+  /* 3 */
+  r_check(status, &err);
   return Rf_ScalarLogical(stop != 0);
 }
 

@@ -96,9 +96,8 @@ static gbt_dataset *masked_set(gbt_ctx *ctx, const gbt_dataset *all, const maske
   return NULL;
 }
 
-/* all: the data set of all rows. */
-static int open_sets(gbt_ctx *ctx, const masked_job *j, const gbt_dataset *all, int masked, int32_t page_rows,
-                     gbt_trainer_spec *spec) {
+int masked_job_open(gbt_ctx *ctx, const masked_job *j, const gbt_dataset *all, int masked, int32_t page_rows,
+                    gbt_trainer_spec *spec) {
   const int32_t max_bin = j->job->max_bin;
   int ok = 1;
   *spec = j->sub.spec;
@@ -119,7 +118,7 @@ static trained *train_either(const masked_job *j, const train_how *how, int mask
   trained *t = NULL;
   if (!CHECK_OK(gbt_ctx_open(&ctx, gbt_mem_default(), how->threads, how->simd, NULL, NULL, test_err))) return NULL;
   gbt_dataset *all = made_dataset(&ctx, j->job->data, NULL, j->job->max_bin, how->page_rows);
-  int opened = all != NULL && open_sets(&ctx, j, all, masked, how->page_rows, &spec);
+  int opened = all != NULL && masked_job_open(&ctx, j, all, masked, how->page_rows, &spec);
   spec.device = how->device;
   gbt_dataset_unref(all); /* views keep what they need */
   if (opened && CHECK_OK(gbt_trainer_new(&ctx, &spec, &tr, test_err))) {

@@ -6,6 +6,8 @@
 #include "ranks.h"
 #include "stores.h"
 
+#include "../../src/gbt/model/predict.h"
+
 enum { RANDOM_JOBS = 300 };
 
 static int masked_as_gathered(const train_job *job, const int *mask, const train_how *how, trained **out) {
@@ -110,6 +112,55 @@ static void stores_that_forget(void) {
     for (uint64_t seed = 400; seed < 440; seed++) random_masked(seed, &seen);
     stores_use(before);
   }
+}
+
+/* ---- the best round ---- */
+
+/* Scores of a validation set that are kept: those of the trees up to the best round; of others those of all trees. */
+static void the_best_round_is_kept(void) {
+  made *m = made_new(5, 800, 5, NULL);
+  made_response(m, GBT_OBJ_SQUARED_ERROR, 1, 6);
+  train_job job = job_make(m, GBT_OBJ_SQUARED_ERROR, 1, 60);
+  job.spec.params.eta = 1.0;
+  job.spec.stop_rounds = 3;
+  int *mask = mask_make(MASK_HALF, 800, 3);
+  masked_job j = masked_job_make(&job, mask);
+  j.sub.spec.n_metrics = 1;
+  j.sub.spec.metric[0] = gbt_metric_plain(GBT_METRIC_RMSE);
+  gbt_ctx ctx = test_ctx(NULL, 2);
+  gbt_trainer_spec spec;
+  gbt_trainer *tr = NULL;
+  gbt_dataset *all = made_dataset(&ctx, m, NULL, 64, 0);
+  REQUIRE(all != NULL && masked_job_open(&ctx, &j, all, 1, 0, &spec));
+  spec.keep_best = 2;
+  CHECK_FAILS(gbt_trainer_new(&ctx, &spec, &tr, test_err), GBT_E_ARG, "there is no validation set 2");
+  spec.keep_best = 1;
+  if (CHECK_OK(gbt_trainer_new(&ctx, &spec, &tr, test_err))) {
+    gbt_stop_reason why = GBT_RUN_DONE;
+    const double *best = NULL, *last = NULL;
+    CHECK_OK(gbt_trainer_run(&ctx, tr, job.rounds, &why, test_err));
+    const int64_t rounds = gbt_trainer_rounds(tr), at = gbt_trainer_best_round(tr);
+    CHECK(why == GBT_RUN_EARLY && at > 0 && rounds == at + 3);
+    gbt_forest_view view = gbt_forest_look(gbt_trainer_forest(tr));
+    gbt_binding *binding = NULL;
+    const size_t bytes = (size_t)j.out->table.n_rows * sizeof(double);
+    double *want = test_alloc(bytes);
+    REQUIRE_OK(gbt_binding_new(&ctx, &j.out->table, all->cuts->schema, GBT_UNSEEN_MISSING, &binding, test_err));
+    CHECK_OK(gbt_predict_scores(&ctx, &view, binding, (gbt_tree_range){0, (uint64_t)at}, NULL, want, test_err));
+    CHECK_OK(gbt_trainer_best_scores(&ctx, tr, 1, &best, test_err));
+    CHECK_EQ_BYTES(best, want, bytes);
+    CHECK_OK(gbt_trainer_scores(&ctx, tr, 1, &last, test_err));
+    CHECK(memcmp(last, want, bytes) != 0);
+    gbt_binding_free(binding);
+    free(want);
+  }
+  gbt_trainer_free(tr);
+  job_close(&spec);
+  gbt_dataset_unref(all);
+  gbt_ctx_close(&ctx);
+  masked_job_free(&j);
+  free(mask);
+  made_free(m);
 }
 
 /* ---- ranks ---- */
@@ -313,6 +364,7 @@ void suite_mask(void) {
   RUN(random_trainings);
   RUN(sizes_of_rows_and_pages);
   RUN(stores_that_forget);
+  RUN(the_best_round_is_kept);
   RUN(ranks);
   RUN(masks_of_masks);
   RUN(no_memory);

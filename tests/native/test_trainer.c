@@ -295,12 +295,12 @@ static void host_metrics_are_watched(void) {
     gbt_stop_reason why;
     int stop = 0, round = 0;
     if (job_open(&ctx, &job, 0, &spec) && CHECK_OK(gbt_trainer_new(&ctx, &spec, &tr, test_err))) {
-      CHECK_FAILS(gbt_trainer_see(tr, 1.0, &stop, test_err), GBT_E_INTERNAL, "");
+      CHECK_FAILS(gbt_trainer_see(&ctx, tr, 1.0, &stop, test_err), GBT_E_INTERNAL, "");
       gbt_trainer_watch(tr, maximise);
       while (!stop && round < 6) {
         CHECK_OK(gbt_trainer_run(&ctx, tr, 1, &why, test_err));
         CHECK_EQ_I64(why, GBT_RUN_DONE);
-        CHECK_OK(gbt_trainer_see(tr, values[round++], &stop, test_err));
+        CHECK_OK(gbt_trainer_see(&ctx, tr, values[round++], &stop, test_err));
       }
       CHECK(stop);
       CHECK_EQ_I64(round, maximise ? 5 : 4);

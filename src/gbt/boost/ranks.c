@@ -53,7 +53,7 @@ static uint64_t mix_spec(const gbt_trainer_spec *spec) {
   for (int32_t m = 0; m < spec->n_metrics; m++)
     h = mix_double(gbt_mix64(h ^ (uint64_t)spec->metric[m].kind), spec->metric[m].param);
   h = gbt_mix64(h ^ (uint64_t)(spec->eval_train != 0));
-  h = gbt_mix64(h ^ (uint64_t)spec->stop_rounds);
+  h = gbt_mix64(h ^ (uint64_t)spec->stop_rounds << 32 ^ (uint64_t)spec->keep_best);
   h = mix_double(mix_double(h, spec->stop_min_delta), spec->max_seconds);
   return mix_start(mix_constraints(h, spec), spec);
 }

@@ -33,6 +33,8 @@ struct gbt_trainer {
   int32_t width;
   int watching; /* early stopping looks at the log's last column; 2: the host tells */
   gbt_stopper stopper;
+  int32_t keep_best; /* 0: none; else the data set whose scores at the best round are in `kept` */
+  double *kept;
   double max_seconds, seconds;
 };
 
@@ -111,6 +113,8 @@ static gbt_status check_spec(gbt_ctx *ctx, const gbt_trainer_spec *spec, gbt_err
   GBT_TRY(check_data(ctx, spec, err));
   GBT_TRY(check_metrics(ctx, spec, err));
   GBT_TRY(check_init(spec, err));
+  if (spec->keep_best < 0 || spec->keep_best > spec->n_valid)
+    return gbt_fail(err, GBT_E_ARG, "keep_best: there is no validation set %d", (int)spec->keep_best);
   GBT_TRY(gbt_ranks_check_spec(ctx, spec, err));
   for (int32_t s = 0; s <= spec->n_valid; s++)
     GBT_TRY(gbt_ranks_check_weights(ctx, s == 0 ? spec->train : spec->valid[s - 1], err));
@@ -156,6 +160,11 @@ static gbt_status make_forest(gbt_ctx *ctx, gbt_trainer *tr, const gbt_trainer_s
   return GBT_OK;
 }
 
+/* Scores of the data set whose best ones are kept. */
+static size_t kept_cells(const gbt_trainer *tr) {
+  return (size_t)(tr->data[tr->keep_best]->rows.n * tr->objective.n_outputs);
+}
+
 static gbt_status make_trainer(gbt_ctx *ctx, const gbt_trainer_spec *spec, gbt_trainer **out, gbt_error *err) {
   gbt_status status = GBT_OK;
   gbt_trainer *tr = NULL;
@@ -168,6 +177,7 @@ static gbt_status make_trainer(gbt_ctx *ctx, const gbt_trainer_spec *spec, gbt_t
   tr->n_metrics = spec->n_metrics;
   tr->eval_train = spec->eval_train;
   tr->max_seconds = spec->max_seconds;
+  tr->keep_best = spec->keep_best;
   memcpy(tr->metric, spec->metric, sizeof tr->metric);
   tr->width = spec->n_metrics * (spec->n_valid + (spec->eval_train != 0));
   tr->data[0] = gbt_dataset_ref(spec->train);
@@ -179,6 +189,7 @@ static gbt_status make_trainer(gbt_ctx *ctx, const gbt_trainer_spec *spec, gbt_t
   } else {
     gbt_stopper_start(&tr->stopper, spec->stop_rounds, spec->stop_min_delta, 0);
   }
+  if (tr->keep_best > 0) GBT_TRY_GOTO(gbt_mem_array(&tr->mem, kept_cells(tr), sizeof *tr->kept, &tr->kept, err), done);
   gbt_constraints *c = &tr->constraints;
   GBT_TRY_GOTO(gbt_constraints_make(&tr->mem, spec, c, err), done);
   GBT_TRY_GOTO(gbt_feature_rules_new(&tr->mem, spec->train->cuts->n_features, &tr->params, c->weight, c->group_beg,
@@ -213,6 +224,7 @@ void gbt_trainer_free(gbt_trainer *tr) {
   for (int32_t s = 0; s <= tr->n_valid; s++) gbt_dataset_unref(tr->data[s]);
   gbt_constraints_free(&mem, &tr->constraints);
   gbt_mem_free(&mem, tr->log);
+  gbt_mem_free(&mem, tr->kept);
   gbt_mem_free(&mem, tr);
 }
 
@@ -278,6 +290,17 @@ failed:
   return status;
 }
 
+/* What early stopping is to watch, after a round. *stop: whether training should end. */
+static gbt_status see_value(gbt_ctx *ctx, gbt_trainer *tr, double value, int *stop, gbt_error *err) {
+  *stop = gbt_stopper_see(&tr->stopper, tr->n_rounds, value);
+  if (tr->keep_best == 0 || tr->stopper.best_round != tr->n_rounds) return GBT_OK;
+  const double *scores;
+  const size_t cells = kept_cells(tr);
+  GBT_TRY(tr->be->ops->scores(ctx, tr->be, tr->keep_best, &scores, err));
+  if (cells > 0) memcpy(tr->kept, scores, cells * sizeof *tr->kept);
+  return GBT_OK;
+}
+
 /* Whether max_seconds is over, by the clock of the first rank. */
 static gbt_status look_at_clock(gbt_ctx *ctx, const gbt_trainer *tr, int *over, gbt_error *err) {
   *over = tr->seconds >= tr->max_seconds;
@@ -296,7 +319,9 @@ static gbt_status run_rounds(gbt_ctx *ctx, gbt_trainer *tr, int64_t n_rounds, gb
     tr->seconds += (double)(gbt_clock_ns() - t0) * 1e-9;
     if (tr->watching == 1) {
       double value = tr->log[(size_t)tr->n_rounds * (size_t)tr->width - 1];
-      if (gbt_stopper_see(&tr->stopper, tr->n_rounds, value)) {
+      int stop;
+      GBT_TRY(see_value(ctx, tr, value, &stop, err));
+      if (stop) {
         *why = GBT_RUN_EARLY;
         return GBT_OK;
       }
@@ -363,6 +388,14 @@ gbt_status gbt_trainer_scores(gbt_ctx *ctx, const gbt_trainer *tr, int32_t which
   return tr->be->ops->scores(ctx, tr->be, which, out, err);
 }
 
+gbt_status gbt_trainer_best_scores(gbt_ctx *ctx, const gbt_trainer *tr, int32_t which, const double **out,
+                                   gbt_error *err) {
+  if (tr->keep_best == 0 || which != tr->keep_best || tr->stopper.best_round == 0)
+    return tr->be->ops->scores(ctx, tr->be, which, out, err);
+  *out = tr->kept;
+  return GBT_OK;
+}
+
 const gbt_objective *gbt_trainer_objective(const gbt_trainer *tr) { return &tr->objective; }
 
 int64_t gbt_trainer_n_rows(const gbt_trainer *tr, int32_t which) { return tr->data[which]->rows.n; }
@@ -386,12 +419,11 @@ void gbt_trainer_watch(gbt_trainer *tr, int maximise) {
   gbt_stopper_start(&tr->stopper, tr->stopper.patience, tr->stopper.min_delta, maximise);
 }
 
-gbt_status gbt_trainer_see(gbt_trainer *tr, double value, int *stop, gbt_error *err) {
+gbt_status gbt_trainer_see(gbt_ctx *ctx, gbt_trainer *tr, double value, int *stop, gbt_error *err) {
   *stop = 0;
   if (tr->watching != 2 || tr->n_rounds == 0)
     return gbt_fail(err, GBT_E_INTERNAL, "the trainer does not watch a host metric");
-  *stop = gbt_stopper_see(&tr->stopper, tr->n_rounds, value);
-  return GBT_OK;
+  return gbt_comm_agree(ctx, see_value(ctx, tr, value, stop, err), err);
 }
 
 const char *gbt_trainer_backend(const gbt_trainer *tr) { return tr->be->ops->name; }

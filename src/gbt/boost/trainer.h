@@ -54,6 +54,7 @@ typedef struct gbt_trainer_spec {
   int64_t stop_rounds; /* 0: never. watches the last metric of the last validation set (train without one); one that
                         * has no better side counts as better when it is smaller */
   double stop_min_delta;
+  int32_t keep_best; /* a validation set's number, from 1: its scores at the best round are kept; 0: none */
   double max_seconds; /* 0: no limit; looked at after every round, counted over all runs */
 } gbt_trainer_spec;
 
@@ -84,6 +85,11 @@ gbt_status gbt_trainer_set_gradients(gbt_ctx *ctx, gbt_trainer *trainer, const d
  * of run, scores or free. */
 gbt_status gbt_trainer_scores(gbt_ctx *ctx, const gbt_trainer *trainer, int32_t which, const double **out,
                               gbt_error *err) GBT_MUST_CHECK;
+
+/* The same at the best round, of the data set that the specification named with keep_best; of others, and while nothing
+ * is watched or no round was the best yet, the scores as they are. */
+gbt_status gbt_trainer_best_scores(gbt_ctx *ctx, const gbt_trainer *trainer, int32_t which, const double **out,
+                                   gbt_error *err) GBT_MUST_CHECK;
 int64_t gbt_trainer_n_rows(const gbt_trainer *trainer, int32_t which);
 const gbt_objective *gbt_trainer_objective(const gbt_trainer *trainer); /* borrowed until free */
 
@@ -99,7 +105,7 @@ const double *gbt_trainer_log(const gbt_trainer *trainer, int32_t *width);
 /* A host metric (computed outside from gbt_trainer_scores after a run of one round): the value the stopper should
  * watch instead. *stop: 1 when training should end. Ranks: the same value on all of them. */
 void gbt_trainer_watch(gbt_trainer *trainer, int maximise);
-gbt_status gbt_trainer_see(gbt_trainer *trainer, double value, int *stop, gbt_error *err) GBT_MUST_CHECK;
+gbt_status gbt_trainer_see(gbt_ctx *ctx, gbt_trainer *trainer, double value, int *stop, gbt_error *err) GBT_MUST_CHECK;
 
 /* The backend's name ("cpu") and, for measuring, seconds spent since new by phase. */
 const char *gbt_trainer_backend(const gbt_trainer *trainer);

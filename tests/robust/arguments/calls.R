@@ -83,12 +83,13 @@ calls_to_try <- function(all) {
     gbt_train_classes = call(gbt_train, c(list(x = as.matrix(x[1:2]), y = classes), usual), c(
       "x", "y", "objective", "weights", "offset", "eval_metric", "valid", "init_model", "num_class")),
     gbt_train_formula = call(gbt_train, c(list(x = y ~ a + f, data = d), usual), c(
-      "x", "data", "weights", "offset", "subset", "na.action", "valid", "init_model", "weight")),
+      "x", "data", "weights", "offset", "mask", "subset", "na.action", "valid", "init_model", "weight")),
     gbt_train_offset = call(gbt_train, c(list(x = y ~ a + offset(b), data = d), usual), c(
       "x", "data", "weights", "offset", "subset", "na.action", "valid")),
     gbt_train_data = call(gbt_train, c(list(x = data), usual), c(
-      "x", "y", "label", "weights", "offset", "valid", "max_bin")),
-    gbt_train_going_on = call(gbt_train, c(list(x = x, y = y, init_model = m), usual), c("x", "y", "valid", "offset")),
+      "x", "y", "label", "weights", "offset", "mask", "valid", "max_bin")),
+    gbt_train_going_on = call(gbt_train, c(list(x = x, y = y, init_model = m), usual), c(
+      "x", "y", "valid", "offset", "mask")),
     gbt_data = call(gbt_data, list(x = x, threads = 1)),
     gbt_data_reference = call(gbt_data, list(x = x, reference = data, threads = 1), c(
       "x", "label", "weight", "offset", "unseen", "device", "y")),

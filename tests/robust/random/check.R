@@ -323,6 +323,20 @@ checks <- list(
       if (is_fit(other)) same("weights of 1", trees_of(other), trees_of(model))
     }
   },
+  mask = function(case, model, new, same) {
+    n <- nrow(case$x)
+    mask <- (seq_len(n) * 7919 + case$id) %% 5 != 0
+    if (is.numeric(case$args$valid) || !any(mask) || all(mask)) return()
+    other <- fit(case, change = list(mask = rep(TRUE, n)))
+    same("a mask of all rows", bytes_of(other), bytes_of(model))
+    other <- fit(case, change = list(mask = mask))
+    if (!is_fit(other)) return() # those rows alone may be too few
+    out <- which(!mask)
+    p <- predict(other$value, rows_of(case$x, out), offset = rows_of(case$offset, out))
+    same("predictions of masked-out rows", as.vector(other$value$masked_out), as.vector(p))
+    for (how in case$how) same("a mask with threads, pages", bytes_of(fit(case, how, change = list(mask = mask))),
+                               bytes_of(other))
+  },
   validation = function(case, model, new, same) {
     if (!is.null(case$args$valid) || case$own) return()
     again <- list(x = case$x, y = case$y, weight = case$weight, offset = case$offset)

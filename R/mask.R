@@ -1,0 +1,75 @@
+# A mask: which rows are trained on. The others are masked out: they are scored on the way, as a validation set is, by
+# the same binned data.
+
+masked_out_name <- "masked_out" # of their set in the log
+
+# `mask` as given -> logical values, or NULL where every row is trained on.
+check_mask <- function(mask, n_rows) {
+  if (is.null(mask)) return(NULL)
+  if (!is.logical(mask) || is.object(mask) || length(dim(mask)) > 1L) {
+    stop_argument(sprintf("`mask` must be logical values, TRUE for the rows to train on, not %s", describe(mask)),
+                  "mask")
+  }
+  if (length(mask) != n_rows) {
+    stop_argument(sprintf("`mask` has %s for %s", counted(length(mask), "value"), counted(n_rows, "row")), "mask")
+  }
+  if (anyNA(mask)) {
+    stop_argument(sprintf("`mask` has %s; say TRUE or FALSE for every row",
+                          counted_rows(which(is.na(mask)), "missing value")), "mask")
+  }
+  if (!any(mask)) stop_argument("`mask` is FALSE for every row, so that there is nothing to train on", "mask")
+  if (!all(mask)) as.vector(mask)
+}
+
+# What else holds rows out, or would have the name of the masked-out rows. valid: see read_valid().
+check_mask_beside <- function(mask, valid) {
+  if (is.null(mask)) return(invisible())
+  if (!is.null(valid$share)) {
+    stop_argument(paste("`mask` and `valid` as a share both hold rows out; leave out `valid`: the masked-out rows are",
+                        "evaluated as a validation set is"), "valid")
+  }
+  if (masked_out_name %in% names(valid$sets)) {
+    stop_argument(sprintf("a validation set cannot be called \"%s\" beside `mask`: it is the name of the other rows",
+                          masked_out_name), "valid")
+  }
+  if (length(valid$sets) > 15L) stop_argument("`valid` can have at most 15 sets beside `mask`", "valid")
+}
+
+# Numbers of the rows where the mask is `taken`.
+rows_of_mask <- function(mask, taken) {
+  as.integer(unlist(by_parts(length(mask), function(rows) rows[mask[rows] == taken])))
+}
+
+# Of a vector with one number for every row, or with one for every row and output: those of some rows.
+take_numbers <- function(x, rows, n_rows) {
+  if (is.null(x) || length(x) == n_rows) return(subset_rows(x, rows))
+  as.double(subset_rows(matrix(x, n_rows), rows))
+}
+
+# The masked-out rows as a set of plan_evaluation() and make_trainer(). data: of all rows; weight, offset: theirs.
+masked_out_set <- function(rows, data, weight, offset) {
+  at <- rows_of_mask(rows$mask, FALSE)
+  label <- subset_rows(rows$response$label, at)
+  weight <- take_numbers(weight, at, data$n_rows)
+  offset <- take_numbers(offset, at, data$n_rows)
+  data$view <- dataset_view(data, rows$mask, FALSE, label = label, weights = weight, offset = offset)
+  data["offset"] <- list(offset)
+  list(name = masked_out_name, data = data, label = label, weight = weight, rows = at)
+}
+
+# The same in a list, with the scores of the model to go on from; empty where no row is masked out.
+masked_out_valid <- function(rows, data, init, host) {
+  set <- data$masked_out
+  if (is.null(set)) return(list())
+  if (!is.null(init)) {
+    x <- subset_rows(rows$source$x, set$rows)
+    set$score <- start_scores(init, x, set$data$offset, data$sparse_zero, host$threads, set$name)
+  }
+  list(set)
+}
+
+# What the model says of the masked-out rows, as predict() shapes it. They stand first among the validation sets.
+masked_out_responses <- function(trainer, fit, model) {
+  out <- .Call(C_gbt_trainer_scores, trainer, 1L, TRUE, TRUE, fit$host$threads)
+  shape_prediction(out, model, "response", NULL)
+}
