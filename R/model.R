@@ -248,11 +248,11 @@ tree_depths <- function(nodes) {
   first <- match(nodes$tree, nodes$tree) # where the node's tree begins
   depth <- integer(n)
   split <- which(!is.na(nodes$left))
-  level <- split[nodes$node[split] == 0L]
-  while (length(level)) {
-    children <- c(first[level] + nodes$left[level], first[level] + nodes$right[level])
-    depth[children] <- rep(depth[level] + 1L, 2L)
-    level <- children[!is.na(nodes$left[children])]
+  layer <- split[nodes$node[split] == 0L]
+  while (length(layer)) {
+    children <- c(first[layer] + nodes$left[layer], first[layer] + nodes$right[layer])
+    depth[children] <- rep(depth[layer] + 1L, 2L)
+    layer <- children[!is.na(nodes$left[children])]
   }
   as.integer(tapply(depth, nodes$tree, max))
 }

@@ -116,10 +116,10 @@ test_that("constraints hold", {
     steps <- apply(matrix(predict(m, grid), length(at)), 2, diff)
     expect_gte(min(steps * (if (f == "b") 1 else -1)), 0)
   }
-  sets <- list(c("a", "b"), c("c", "d"))
-  for (t in trees_of(train(x, y, nrounds = 10, interactions = sets))) {
+  groups <- list(c("a", "b"), c("c", "d"))
+  for (t in trees_of(train(x, y, nrounds = 10, interactions = groups))) {
     used <- unique(t$feature[!is.na(t$feature)])
-    expect_true(length(used) <= 1 || any(vapply(sets, function(s) all(used %in% s), NA)))
+    expect_true(length(used) <= 1 || any(vapply(groups, function(s) all(used %in% s), NA)))
   }
 })
 

@@ -112,9 +112,9 @@ test_that("constraints reach the trees", {
   d <- mtcars[rep(1, 50), ]
   d$wt <- seq(1, 6, length.out = 50)
   expect_true(all(diff(predict(m, d)) >= 0))
-  sets <- list(c("wt", "hp"), c("cyl", "disp"))
-  m <- gbt_train(mpg ~ ., mtcars, interactions = sets, nrounds = 10, threads = 1)
-  by_position <- list(match(sets[[1]], names(mtcars)[-1]), match(sets[[2]], names(mtcars)[-1]))
+  groups <- list(c("wt", "hp"), c("cyl", "disp"))
+  m <- gbt_train(mpg ~ ., mtcars, interactions = groups, nrounds = 10, threads = 1)
+  by_position <- list(match(groups[[1]], names(mtcars)[-1]), match(groups[[2]], names(mtcars)[-1]))
   expect_same_bytes(gbt_train(mpg ~ ., mtcars, interaction_constraints = by_position, nrounds = 10, threads = 1)$state,
                    m$state)
   nodes <- as.data.frame(m)
@@ -123,7 +123,7 @@ test_that("constraints reach the trees", {
     for (i in which(!is.na(tree$feature))) {
       below <- union(paths[[i]], tree$feature[i])
       paths[c(tree$left[i], tree$right[i]) + 1L] <- list(below)
-      expect_true(length(below) == 1L || any(vapply(sets, function(s) all(below %in% s), NA)))
+      expect_true(length(below) == 1L || any(vapply(groups, function(s) all(below %in% s), NA)))
     }
   }
   m <- gbt_train(mpg ~ ., mtcars, feature_weights = c(wt = 0), colsample_bynode = 0.5, seed = 1, nrounds = 10,

@@ -48,12 +48,12 @@ test_that("depth, leaves and rows of leaves keep their limits, and reach them", 
 test_that("with few leaves the best are split first: of all, or layer by layer", {
   whole <- trees_of(train(x, y, max_depth = 6, nrounds = 1))[[1]]
   key <- function(t) sort(paste(t$depth, t$feature, t$threshold, t$count)[!t$leaf])
-  choose <- function(limit, level_by_level) {
+  choose <- function(limit, by_layer) {
     open <- 1L
     split <- integer(0)
     while (length(split) < limit - 1 && any(!whole$leaf[open])) {
       can <- open[!whole$leaf[open]]
-      if (level_by_level) can <- can[whole$depth[can] == min(whole$depth[can])]
+      if (by_layer) can <- can[whole$depth[can] == min(whole$depth[can])]
       best <- can[which.max(whole$gain[can])]
       split <- c(split, best)
       open <- c(setdiff(open, best), whole$left[best] + 1L, whole$right[best] + 1L)
@@ -63,8 +63,8 @@ test_that("with few leaves the best are split first: of all, or layer by layer",
   for (limit in c(2, 3, 9, 10, 25)) {
     best <- train(x, y, max_depth = 6, max_leaves = limit, grow_policy = "lossguide", nrounds = 1)
     expect_identical(key(trees_of(best)[[1]]), choose(limit, FALSE))
-    level <- train(x, y, max_depth = 6, max_leaves = limit, grow_policy = "depthwise", nrounds = 1)
-    expect_identical(key(trees_of(level)[[1]]), choose(limit, TRUE))
+    layers <- train(x, y, max_depth = 6, max_leaves = limit, grow_policy = "depthwise", nrounds = 1)
+    expect_identical(key(trees_of(layers)[[1]]), choose(limit, TRUE))
   }
   expect_false(identical(choose(25, TRUE), choose(25, FALSE)))
   free <- train(x, y, max_depth = 5)
@@ -158,23 +158,23 @@ test_that("monotone constraints hold everywhere, and matter", {
   for (f in names(sign)) expect_gte(min(steps(m, f, rows)), 0)
 })
 
-test_that("features meet on a path only within a set", {
+test_that("features meet on a path only within an interaction group", {
   with_factor <- cbind(x, k = cut(x$a, 8), free = x$c)
-  sets <- list(c("a", "b", "k"), c("b", "c", "d"), c("h", "i"))
+  groups <- list(c("a", "b", "k"), c("b", "c", "d"), c("h", "i"))
   for (policy in c("depthwise", "lossguide")) {
-    m <- train(with_factor, y, nrounds = 10, interactions = sets, grow_policy = policy, max_leaves = 60)
+    m <- train(with_factor, y, nrounds = 10, interactions = groups, grow_policy = policy, max_leaves = 60)
     for (t in trees_of(m)) {
       paths <- lapply(t$path[t$leaf], sort)
       for (path in unique(paths)) {
-        expect_true(length(path) <= 1 || any(vapply(sets, function(s) all(path %in% s), NA)))
+        expect_true(length(path) <= 1 || any(vapply(groups, function(s) all(path %in% s), NA)))
       }
     }
     expect_true(any(lengths(nodes_of(m)$path) > 1))
   }
-  alone <- train(x, y + 9 * x$e, nrounds = 5, interactions = sets[2:3]) # e is in no set
+  alone <- train(x, y + 9 * x$e, nrounds = 5, interactions = groups[2:3]) # e is in no group
   expect_identical(unique(nodes_of(alone)$feature), c("e", NA))
   free <- unique(nodes_of(train(x, y))$path)
-  expect_false(all(vapply(free, function(p) any(vapply(sets, function(s) all(p %in% s), NA)), NA)))
+  expect_false(all(vapply(free, function(p) any(vapply(groups, function(s) all(p %in% s), NA)), NA)))
 })
 
 test_that("factors are split one level against the rest, or by sets within their limits", {
