@@ -154,10 +154,11 @@ static int any_empty(const shares *s) {
 }
 
 /* Leaves that are quantiles, on 1, 2, 3 and 5 ranks: of a few rows and of several chunks, with ties, with weights of
- * very different sizes on the ranks, and weights 0 on all ranks but one. */
+ * very different sizes on the ranks, and weights 0 on all ranks but one; with monotone constraints and without. */
 static void leaves_that_are_quantiles(void) {
   static const gbt_objective_kind losses[] = {GBT_OBJ_QUANTILE, GBT_OBJ_ABSOLUTE_ERROR, GBT_OBJ_MAPE};
   static const int64_t sizes[] = {3, 250, 40000};
+  static const int8_t signs[] = {1, -1, 0};
   const made_kind kinds[] = {MADE_BELL, MADE_FEW, MADE_HOLED};
   int64_t n_empty = 0;
   for (int i = 0; i < 36; i++) {
@@ -173,6 +174,7 @@ static void leaves_that_are_quantiles(void) {
     job.spec.objective = made_objective(losses[i % 3], 1, (uint64_t)i);
     job.spec.params.grow_policy = i / 9 % 3;
     job.spec.params.max_depth = 3;
+    job.spec.monotone = i % 5 > 2 ? signs : NULL;
     job.spec.params.min_child_weight = 0.0;
     job.spec.params.subsample = i % 7 == 0 ? 0.8 : 1.0;
     trained *single = train(&job, &(train_how){2, 0, GBT_SIMD_AUTO, NULL});
