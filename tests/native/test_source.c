@@ -211,7 +211,7 @@ static void memory_is_bounded(void) {
   tables *t = tables_new(ROWS);
   double *x = test_alloc(ROWS * sizeof *x);
   for (int c = 0; c < COLS; c++) {
-    char name[8];
+    char name[16];
     snprintf(name, sizeof name, "x%d", c);
     for (int r = 0; r < ROWS; r++) x[r] = tables_draw(&rng, c % 2 ? DRAW_ZEROS : DRAW_BELL);
     tables_f64(t, name, x);
