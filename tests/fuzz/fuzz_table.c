@@ -1,9 +1,11 @@
 /* Tables as a host may hand them in: names, kinds, codes, rows of sparse columns and numbers of levels are whatever the
  * input says; only the arrays are as long as they are said to be. A table that the engine refuses it must refuse in
- * words; one that it takes is binned, bound, trained on and predicted for.
+ * words; one that it takes is binned, bound, trained on and predicted for, and binned again in chunks: as they are, and
+ * with a value changed from some pass on.
  *
  * The input is a stream of bytes, which gives zeros behind its end. */
 #include "../../src/gbt/boost/trainer_impl.h"
+#include "../native/chunks.h"
 #include "../native/datasets.h"
 #include "../native/forests.h"
 #include "../native/naive_predict.h"
@@ -178,8 +180,48 @@ static void train_on(gbt_ctx *ctx, gbt_dataset *data, gbt_dataset *valid, stream
   gbt_trainer_free(trainer);
 }
 
+/* One value anywhere becomes another one that its column may have. */
+static void change_value(stream *s, own_table *t) {
+  if (t->table.n_cols == 0) return;
+  gbt_column *col = &t->cols[below(s, (uint8_t)t->table.n_cols)];
+  int64_t n = col->rows != NULL ? col->n_entries : t->table.n_rows;
+  if (n <= 0 || col->values == NULL) return;
+  int64_t at = byte_of(s) % n;
+  if (col->storage == GBT_F64)
+    ((double *)(uintptr_t)col->values)[at] = number_of(s);
+  else if (col->storage == GBT_I64)
+    ((int64_t *)(uintptr_t)col->values)[at] = byte_of(s);
+  else if (col->storage == GBT_I32)
+    ((int32_t *)(uintptr_t)col->values)[at] = byte_of(s);
+  else if (col->n_levels > 0)
+    ((int32_t *)(uintptr_t)col->values)[at] = 1 + byte_of(s) % col->n_levels;
+}
+
+/* The table in chunks is the data set that it was; with a change on the way it is refused, or none was made. */
+static void check_chunks(gbt_ctx *ctx, const own_table *train, stream again, const gbt_dataset *data, int32_t max_bin,
+                         int32_t page_rows, stream *s) {
+  chunks *c = chunks_new(&train->table, below(s, 3) == 0 ? 0 : 1 + below(s, MOST_ROWS), 1 + byte_of(s));
+  const gbt_dataset_spec spec = {
+      .source = &c->source, .source_bytes = (size_t)1 + byte_of(s), .max_bin = max_bin, .page_rows = page_rows};
+  gbt_dataset *ds = NULL;
+  own_table changed;
+  gbt_error err;
+  if (below(s, 2)) c->source.n_rows = -1;
+  if (CHECK(went(gbt_dataset_make(ctx, &spec, &ds, &err), &err))) same_datasets(ds, data);
+  gbt_dataset_unref(ds);
+  draw_table(&again, &changed);
+  change_value(s, &changed);
+  c->other = &changed.table;
+  c->n_passes = 0;
+  c->from = 1 + below(s, 5);
+  went(gbt_dataset_make(ctx, &spec, &ds, &err), &err);
+  gbt_dataset_unref(ds);
+  chunks_free(c);
+  free_own(&changed);
+}
+
 int fuzz_use(const uint8_t *bytes, size_t n) {
-  stream s = {bytes, n};
+  stream s = {bytes, n}, again = s;
   own_table train, other;
   gbt_error err;
   gbt_dataset *data = NULL, *valid = NULL;
@@ -190,10 +232,11 @@ int fuzz_use(const uint8_t *bytes, size_t n) {
   gbt_unseen unseen = (gbt_unseen)below(&s, 3);
   int ok = went(gbt_table_check(&ctx, &train.table, &err), &err);
   CHECK_EQ_I64(ok, table_ok(&train.table));
-  int made = went(
-      dataset_from(&ctx, &train.table, NULL, NULL, 2 + below(&s, 30), 1 + below(&s, 40), unseen, &data, &err), &err);
+  int32_t max_bin = 2 + below(&s, 30), page_rows = 1 + below(&s, 40);
+  int made = went(dataset_from(&ctx, &train.table, NULL, NULL, max_bin, page_rows, unseen, &data, &err), &err);
   CHECK(ok || !made);
   if (made) {
+    check_chunks(&ctx, &train, again, data, max_bin, page_rows, &s);
     predict_for(&ctx, &train.table, data->cuts->schema, GBT_UNSEEN_ERROR, &rng);
     predict_for(&ctx, &other.table, data->cuts->schema, unseen, &rng);
     if (went(dataset_from(&ctx, &other.table, data->cuts, NULL, 2, 16, unseen, &valid, &err), &err))
