@@ -171,7 +171,7 @@ static void check_n_tables(gbt_ctx *ctx, const stage *s, gbt_tree_range trees) {
   gbti_pack *pack;
   REQUIRE_OK(gbti_pack_new(ctx, &s->view, trees, &pack, test_err));
   CHECK_EQ_I64((int64_t)(pack->trees.end - pack->trees.beg), (int64_t)(trees.end - trees.beg));
-  CHECK_EQ_I64((int64_t)pack->n_tables, gbti_tables_run(ctx) ? s->n_tables : 0);
+  CHECK_EQ_I64((int64_t)pack->tables.n, gbti_tables_run(ctx) ? s->n_tables : 0);
   gbti_pack_free(pack);
 }
 
@@ -274,10 +274,10 @@ static void long_trees(void) {
     REQUIRE_OK(gbt_ctx_open(&ctx, gbt_mem_default(), 1, GBT_SIMD_AUTO, NULL, NULL, test_err));
     gbt_tree_range trees = {0, s.view.n_trees};
     REQUIRE_OK(gbti_pack_new(&ctx, &s.view, trees, &pack, test_err));
-    for (uint64_t t = 0; pack->table != NULL && t < trees.end; t++)
-      if (pack->table[t].is_table && pack->table[t].depth > GBTI_TABLE_DEPTH) {
+    for (uint64_t t = 0; pack->tables.at != NULL && t < trees.end; t++)
+      if (pack->tables.at[t].is_table && pack->tables.at[t].depth > GBTI_TABLE_DEPTH) {
         n_tables++;
-        if (pack->table[t].depth > deepest) deepest = pack->table[t].depth;
+        if (pack->tables.at[t].depth > deepest) deepest = pack->tables.at[t].depth;
       }
     int run = gbti_tables_run(&ctx);
     gbti_pack_free(pack);

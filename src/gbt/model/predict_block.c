@@ -157,24 +157,24 @@ NOINLINE static void walk_wide(const gbti_pack *pack, const gbti_pack_tree *tree
 static void bytes_of_numbers(const gbti_pack *pack, uint32_t j, const double *x, const double *next, int32_t n,
                              uint8_t *bytes) {
   const gbti_pack_feature *f = &pack->feats[j];
-  size_t stride = (size_t)pack->n_cols * GBTI_TABLE_ROWS;
+  size_t stride = (size_t)pack->tables.n_cols * GBTI_TABLE_ROWS;
   int32_t whole = n / GBTI_TABLE_ROWS;
   double last[GBTI_TABLE_ROWS] = {0.0};
   if (n % GBTI_TABLE_ROWS > 0) memcpy(last, x + whole * GBTI_TABLE_ROWS, (size_t)(n % GBTI_TABLE_ROWS) * sizeof *x);
   uint8_t *to[2] = {NULL, NULL};
   for (int kind = GBTI_PACK_HIGH; kind <= GBTI_PACK_LOW; kind++)
-    if (f->code_col[kind] >= 0) to[kind] = bytes + (size_t)pack->byte_col[f->code_col[kind]] * GBTI_TABLE_ROWS;
-  gbti_coder_run(&pack->coder[j], f, x, next, whole, to[GBTI_PACK_LOW], to[GBTI_PACK_HIGH], stride);
+    if (f->code_col[kind] >= 0) to[kind] = bytes + (size_t)pack->tables.byte_col[f->code_col[kind]] * GBTI_TABLE_ROWS;
+  gbti_coder_run(&pack->coders.at[j], f, x, next, whole, to[GBTI_PACK_LOW], to[GBTI_PACK_HIGH], stride);
   if (n % GBTI_TABLE_ROWS == 0) return;
   for (int kind = GBTI_PACK_HIGH; kind <= GBTI_PACK_LOW; kind++)
     if (to[kind] != NULL) to[kind] += (size_t)whole * stride;
-  gbti_coder_run(&pack->coder[j], f, last, last, 1, to[GBTI_PACK_LOW], to[GBTI_PACK_HIGH], stride);
+  gbti_coder_run(&pack->coders.at[j], f, last, last, 1, to[GBTI_PACK_LOW], to[GBTI_PACK_HIGH], stride);
 }
 
 /* The four columns of a level. */
 static void bytes_of_levels(const gbti_pack *pack, int32_t code_col, const uint16_t *code, int32_t n, uint8_t *bytes) {
-  uint8_t *to = bytes + (size_t)pack->byte_col[code_col] * GBTI_TABLE_ROWS;
-  for (int32_t r = 0; r < n; r += GBTI_TABLE_ROWS, to += (size_t)pack->n_cols * GBTI_TABLE_ROWS) {
+  uint8_t *to = bytes + (size_t)pack->tables.byte_col[code_col] * GBTI_TABLE_ROWS;
+  for (int32_t r = 0; r < n; r += GBTI_TABLE_ROWS, to += (size_t)pack->tables.n_cols * GBTI_TABLE_ROWS) {
     int32_t m = n - r < GBTI_TABLE_ROWS ? n - r : GBTI_TABLE_ROWS;
     for (int32_t k = 0; k < m; k++) {
       uint16_t eighth = (uint16_t)(code[r + k] >> 3);
@@ -187,7 +187,7 @@ static void bytes_of_levels(const gbti_pack *pack, int32_t code_col, const uint1
 
 /* The first feature from j on that tables ask, or n_feats. */
 static uint32_t asked_from(const gbti_pack *pack, uint32_t j) {
-  while (j < pack->n_feats && pack->coder[j].cuts == NULL && pack->feats[j].code_col[GBTI_PACK_LEVEL] < 0) j++;
+  while (j < pack->n_feats && pack->coders.at[j].cuts == NULL && pack->feats[j].code_col[GBTI_PACK_LEVEL] < 0) j++;
   return j;
 }
 
@@ -195,7 +195,7 @@ static uint32_t asked_from(const gbti_pack *pack, uint32_t j) {
 static void code_bytes(const packed_run *run, int64_t row, int32_t n, int thread) {
   const gbti_pack *pack = run->pack;
   const gbt_binding *binding = run->job->binding;
-  uint8_t *bytes = run->bytes + (size_t)thread * (size_t)run->block * pack->n_cols;
+  uint8_t *bytes = run->bytes + (size_t)thread * (size_t)run->block * pack->tables.n_cols;
   uint16_t *code = run->code + (size_t)thread * (size_t)run->block;
   double *buf = run->x + (size_t)thread * 2 * (size_t)run->block, *other = buf + run->block;
   int64_t *cursor = run->cursor + (size_t)thread * pack->n_feats;
@@ -210,7 +210,7 @@ static void code_bytes(const packed_run *run, int64_t row, int32_t n, int thread
     buf = other;
     other = swap;
     if (after < pack->n_feats) next = gbt_binding_look(binding, row, n, pack->feats[after].feat, &cursor[after], buf);
-    if (pack->coder[j].cuts != NULL) bytes_of_numbers(pack, j, x, next, n, bytes);
+    if (pack->coders.at[j].cuts != NULL) bytes_of_numbers(pack, j, x, next, n, bytes);
     if (f->code_col[GBTI_PACK_LEVEL] >= 0) {
       code_levels(x, n, code);
       bytes_of_levels(pack, f->code_col[GBTI_PACK_LEVEL], code, n, bytes);
@@ -223,11 +223,11 @@ static void code_bytes(const packed_run *run, int64_t row, int32_t n, int thread
 /* A block of rows through a tree that is a table. */
 static void pass_table(const packed_run *run, uint64_t t, int64_t row, int32_t n, int thread) {
   const gbti_pack *pack = run->pack;
-  const gbti_table *table = &pack->table[t - pack->trees.beg];
+  const gbti_table *table = &pack->tables.at[t - pack->trees.beg];
   size_t block = (size_t)run->block;
   uint8_t *place = run->place + (size_t)thread * block;
   int32_t n_groups = (n + GBTI_TABLE_ROWS - 1) / GBTI_TABLE_ROWS;
-  gbti_table_walk(pack, table, run->bytes + (size_t)thread * block * pack->n_cols, n_groups, place);
+  gbti_table_walk(pack, table, run->bytes + (size_t)thread * block * pack->tables.n_cols, n_groups, place);
   if (run->sums != NULL) {
     int32_t k = gbti_predict_output(run->job->forest, t);
     size_t n_outputs = (size_t)run->job->forest->n_outputs;
@@ -235,7 +235,7 @@ static void pass_table(const packed_run *run, uint64_t t, int64_t row, int32_t n
     return;
   }
   uint32_t *pos = run->pos + (size_t)thread * block;
-  const uint16_t *leaf = pack->table_leaf + table->leaf_beg;
+  const uint16_t *leaf = pack->tables.leaf + table->leaf_beg;
   for (int32_t r = 0; r < n; r++) pos[r] = leaf[place[r]];
   gbti_predict_emit(run->job, t, row, n, pos);
 }
@@ -268,7 +268,7 @@ static void packed_task(void *arg, int64_t task, int thread) {
     move_sums(run, row, n, thread, 0);
     for (uint64_t t = run->trees.beg; t < run->trees.end; t++) {
       const gbti_pack_tree *tree = &pack->tree[t - pack->trees.beg];
-      if (run->bytes != NULL && pack->table[t - pack->trees.beg].is_table) {
+      if (run->bytes != NULL && pack->tables.at[t - pack->trees.beg].is_table) {
         pass_table(run, t, row, n, thread);
         continue;
       }
@@ -290,8 +290,8 @@ static void size_rows(const gbt_ctx *ctx, packed_run *run) {
   int64_t rows = TASK_STEPS / row_steps + 1, least = LEAST_STEPS / row_steps + 1;
   if (rows > share) rows = share > least ? share : least;
   int64_t lanes = LANES, block = BLOCK, codes = BLOCK_CODES;
-  if (pack->n_tables > 0) { /* with trees that are none, whole groups of both kinds */
-    lanes = pack->n_tables == pack->trees.end - pack->trees.beg ? GBTI_TABLE_ROWS : GBTI_TABLE_ROWS * LANES / 4;
+  if (pack->tables.n > 0) { /* with trees that are none, whole groups of both kinds */
+    lanes = pack->tables.n == pack->trees.end - pack->trees.beg ? GBTI_TABLE_ROWS : GBTI_TABLE_ROWS * LANES / 4;
     block = TABLE_BLOCK / lanes * lanes;
     codes = TABLE_CODES;
   }
@@ -311,12 +311,12 @@ gbt_status gbti_predict_packed(gbt_ctx *ctx, const gbti_predict_job *job, const 
   int64_t n_tasks = (job->n_rows + run.rows_per_task - 1) / run.rows_per_task;
   size_t n_threads = n_tasks > 1 ? (size_t)ctx->n_threads : 1, n = n_threads * (size_t)run.block;
   gbt_status status;
-  if (pack->n_tables < pack->trees.end - pack->trees.beg)
+  if (pack->tables.n < pack->trees.end - pack->trees.beg)
     GBT_TRY_GOTO(gbt_mem_zeros(mem, n, pack->n_code_cols * sizeof *run.codes, &run.codes, err), done);
   else if (job->scores != NULL && job->forest->n_leaf_outputs == 1)
     GBT_TRY_GOTO(gbt_mem_zeros(mem, n, (size_t)job->forest->n_outputs * sizeof *run.sums, &run.sums, err), done);
-  if (pack->n_tables > 0) {
-    GBT_TRY_GOTO(gbt_mem_zeros(mem, n, pack->n_cols, &run.bytes, err), done);
+  if (pack->tables.n > 0) {
+    GBT_TRY_GOTO(gbt_mem_zeros(mem, n, pack->tables.n_cols, &run.bytes, err), done);
     GBT_TRY_GOTO(gbt_mem_array(mem, n, 1, &run.place, err), done);
   }
   GBT_TRY_GOTO(gbt_mem_array(mem, n, sizeof *run.code, &run.code, err), done);

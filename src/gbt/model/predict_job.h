@@ -107,6 +107,25 @@ typedef struct gbti_table gbti_table;
 typedef struct gbti_table_set gbti_table_set;
 typedef struct gbti_coder gbti_coder;
 
+/* Trees as tables: predict_table.h. All 0 where there are none. */
+typedef struct gbti_tables {
+  uint64_t n;     /* trees that are tables */
+  gbti_table *at; /* by tree */
+  uint8_t *bytes;
+  uint32_t n_cols;    /* columns of bytes */
+  uint32_t *byte_col; /* by column of codes: its first column of bytes */
+  uint32_t *cols;
+  gbti_table_set *sets;
+  uint16_t *leaf;
+} gbti_tables;
+
+/* From numbers to codes of tables: predict_coder.h. All 0 where there are no tables. */
+typedef struct gbti_coders {
+  gbti_coder *at; /* by feature */
+  double *cuts;
+  uint16_t *cells;
+} gbti_coders;
+
 typedef struct gbti_pack {
   gbt_mem mem;
   gbt_tree_range trees; /* those packed; empty when the first tree cannot be: walk it directly */
@@ -119,17 +138,8 @@ typedef struct gbti_pack {
   uint32_t *words;
   size_t n_bytes;   /* of all that it points to */
   uint64_t n_steps; /* steps that a row takes through all the trees, about */
-  uint64_t n_tables;
-  gbti_table *table; /* by tree, NULL when there are none: predict_table.h */
-  uint8_t *table_bytes;
-  uint32_t n_cols;    /* columns of bytes */
-  uint32_t *byte_col; /* by column of codes: its first column of bytes */
-  uint32_t *table_cols;
-  gbti_table_set *table_sets;
-  uint16_t *table_leaf;
-  gbti_coder *coder; /* by feature */
-  double *coder_cuts;
-  uint16_t *coder_cells;
+  gbti_tables tables;
+  gbti_coders coders;
 } gbti_pack;
 
 /* Packs trees from trees.beg on, as many as fit. */

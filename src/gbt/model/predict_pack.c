@@ -346,14 +346,6 @@ void gbti_pack_free(gbti_pack *pack) {
   gbt_mem_free(&mem, pack->nodes);
   gbt_mem_free(&mem, pack->wide);
   gbt_mem_free(&mem, pack->words);
-  gbt_mem_free(&mem, pack->table);
-  gbt_mem_free(&mem, pack->table_bytes);
-  gbt_mem_free(&mem, pack->byte_col);
-  gbt_mem_free(&mem, pack->table_cols);
-  gbt_mem_free(&mem, pack->table_sets);
-  gbt_mem_free(&mem, pack->table_leaf);
-  gbt_mem_free(&mem, pack->coder);
-  gbt_mem_free(&mem, pack->coder_cuts);
-  gbt_mem_free(&mem, pack->coder_cells);
+  gbti_tables_free(&mem, pack);
   gbt_mem_free(&mem, pack);
 }

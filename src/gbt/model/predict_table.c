@@ -104,13 +104,13 @@ static uint16_t set_width(const gbti_pack_wide *node) {
 /* Returns the bytes that were written to to. */
 static size_t put_set(const gbti_pack *pack, const gbti_table *table, const gbti_pack_wide *node, uint32_t code_col,
                       uint8_t place, gbti_table_set *set, uint8_t *to) {
-  set->col = pack->byte_col[code_col] * GBTI_TABLE_ROWS;
+  set->col = pack->tables.byte_col[code_col] * GBTI_TABLE_ROWS;
   set->place = place;
   set->width = set_width(node);
   set->beg = node->beg;
   set->last = node->last;
   if (set->width == 0) return 0;
-  set->beg = (uint32_t)(to - (pack->table_bytes + table->beg));
+  set->beg = (uint32_t)(to - (pack->tables.bytes + table->beg));
   for (uint32_t i = 0; i < set->width; i++) {
     uint32_t word = i / 4 < node->last ? i / 4 : node->last;
     to[i] = (uint8_t)(pack->words[node->beg + word] >> (8 * (i % 4)));
@@ -120,7 +120,7 @@ static size_t put_set(const gbti_pack *pack, const gbti_table *table, const gbti
 
 static void count_task(void *arg, int64_t task, int thread) {
   const maker *m = arg;
-  gbti_table *table = &m->pack->table[task];
+  gbti_table *table = &m->pack->tables.at[task];
   const gbti_pack_node *nodes = m->pack->nodes + m->pack->tree[task].node_beg;
   uint32_t n = n_nodes_of(m, task);
   places p;
@@ -138,8 +138,8 @@ static void count_task(void *arg, int64_t task, int thread) {
 
 static void put_leaf(const maker *m, const gbti_table *table, int64_t task, uint32_t leaf, uint8_t place) {
   const gbt_node *nodes = m->forest->nodes + m->forest->trees[m->pack->trees.beg + (uint64_t)task].node_beg;
-  uint8_t bytes[8], *planes = m->pack->table_bytes + table->beg;
-  m->pack->table_leaf[table->leaf_beg + place] = (uint16_t)leaf;
+  uint8_t bytes[8], *planes = m->pack->tables.bytes + table->beg;
+  m->pack->tables.leaf[table->leaf_beg + place] = (uint16_t)leaf;
   memcpy(bytes, &nodes[leaf].arg.value, sizeof bytes);
   for (size_t b = 0; b < sizeof bytes; b++) planes[b * gbti_table_places(table) + place] = bytes[b];
 }
@@ -152,9 +152,9 @@ typedef struct parts {
 } parts;
 
 static void find_parts(gbti_pack *pack, const gbti_table *table, parts *to) {
-  uint8_t *at = pack->table_bytes + table->beg + 8 * gbti_table_places(table);
-  uint32_t *col = pack->table_cols + table->col_beg, top = gbti_table_top(table);
-  gbti_table_set *set = pack->table_sets + table->set_beg;
+  uint8_t *at = pack->tables.bytes + table->beg + 8 * gbti_table_places(table);
+  uint32_t *col = pack->tables.cols + table->col_beg, top = gbti_table_top(table);
+  gbti_table_set *set = pack->tables.sets + table->set_beg;
   for (uint32_t d = top; d-- > 0; at += table->n_cols[d] * gbti_table_width(table, d)) to->tables[d] = at;
   to->deep = at;
   if (table->depth > top) at += 256;
@@ -190,11 +190,11 @@ static void put_ways(const gbti_pack_node *nodes, const gbti_table *table, uint3
 static void fill_task(void *arg, int64_t task, int thread) {
   const maker *m = arg;
   gbti_pack *pack = m->pack;
-  const gbti_table *table = &pack->table[task];
+  const gbti_table *table = &pack->tables.at[task];
   const gbti_pack_node *nodes = pack->nodes + pack->tree[task].node_beg;
   uint32_t n = n_nodes_of(m, task);
   uint16_t n_cols[GBTI_TABLE_LAYERS] = {0};
-  uint8_t *values = pack->table_bytes + table->beg;
+  uint8_t *values = pack->tables.bytes + table->beg;
   places p;
   parts to;
   if (!table->is_table || !find_places(m, task, &p)) return;
@@ -215,7 +215,7 @@ static void fill_task(void *arg, int64_t task, int thread) {
       continue;
     }
     uint32_t j = table_of(m, thread, 2 * (uint32_t)task + 2, d, code_col, n_cols);
-    to.cols[d][j] = pack->byte_col[code_col] * GBTI_TABLE_ROWS;
+    to.cols[d][j] = pack->tables.byte_col[code_col] * GBTI_TABLE_ROWS;
     to.tables[d][j * gbti_table_width(table, d) + p.place[i]] = (uint8_t)nodes[i].order;
   }
 }
@@ -224,7 +224,7 @@ static void fill_task(void *arg, int64_t task, int thread) {
 static gbt_status lay_out(const gbt_mem *mem, gbti_pack *pack, gbt_error *err) {
   size_t bytes = 0, cols = 0, leaves = 0, sets = 0;
   for (uint64_t t = 0; t < pack->trees.end - pack->trees.beg; t++) {
-    gbti_table *table = &pack->table[t];
+    gbti_table *table = &pack->tables.at[t];
     if (!table->is_table) continue;
     table->beg = bytes;
     table->col_beg = cols;
@@ -239,14 +239,14 @@ static gbt_status lay_out(const gbt_mem *mem, gbti_pack *pack, gbt_error *err) {
     bytes += table->set_bytes;
     bytes = (bytes + 63) / 64 * 64;
     leaves += (size_t)1 << gbti_table_top(table);
-    pack->n_tables++;
+    pack->tables.n++;
   }
-  pack->n_bytes += bytes + cols * sizeof *pack->table_cols + leaves * sizeof *pack->table_leaf;
-  GBT_TRY(gbt_mem_array(mem, bytes, 1, &pack->table_bytes, err));
-  pack->n_bytes += sets * sizeof *pack->table_sets;
-  GBT_TRY(gbt_mem_array(mem, sets, sizeof *pack->table_sets, &pack->table_sets, err));
-  GBT_TRY(gbt_mem_array(mem, cols, sizeof *pack->table_cols, &pack->table_cols, err));
-  return gbt_mem_zeros(mem, leaves, sizeof *pack->table_leaf, &pack->table_leaf, err);
+  pack->n_bytes += bytes + cols * sizeof *pack->tables.cols + leaves * sizeof *pack->tables.leaf;
+  GBT_TRY(gbt_mem_array(mem, bytes, 1, &pack->tables.bytes, err));
+  pack->n_bytes += sets * sizeof *pack->tables.sets;
+  GBT_TRY(gbt_mem_array(mem, sets, sizeof *pack->tables.sets, &pack->tables.sets, err));
+  GBT_TRY(gbt_mem_array(mem, cols, sizeof *pack->tables.cols, &pack->tables.cols, err));
+  return gbt_mem_zeros(mem, leaves, sizeof *pack->tables.leaf, &pack->tables.leaf, err);
 }
 
 static int is_coded(const gbti_pack_feature *f) {
@@ -263,23 +263,29 @@ static gbt_status make_coders(const gbt_mem *mem, gbti_pack *pack, gbt_error *er
     n_cuts += gbti_coder_cuts(f->n_cuts);
     n_cells += f->n_cuts > GBTI_CODER_FEW ? CELLS : 0;
   }
-  pack->n_bytes += pack->n_feats * sizeof *pack->coder + n_cuts * sizeof *pack->coder_cuts;
-  pack->n_bytes += n_cells * sizeof *pack->coder_cells;
-  GBT_TRY(gbt_mem_zeros(mem, pack->n_feats, sizeof *pack->coder, &pack->coder, err));
-  GBT_TRY(gbt_mem_array(mem, n_cuts, sizeof *pack->coder_cuts, &pack->coder_cuts, err));
-  GBT_TRY(gbt_mem_array(mem, n_cells, sizeof *pack->coder_cells, &pack->coder_cells, err));
+  pack->n_bytes += pack->n_feats * sizeof *pack->coders.at + n_cuts * sizeof *pack->coders.cuts;
+  pack->n_bytes += n_cells * sizeof *pack->coders.cells;
+  GBT_TRY(gbt_mem_zeros(mem, pack->n_feats, sizeof *pack->coders.at, &pack->coders.at, err));
+  GBT_TRY(gbt_mem_array(mem, n_cuts, sizeof *pack->coders.cuts, &pack->coders.cuts, err));
+  GBT_TRY(gbt_mem_array(mem, n_cells, sizeof *pack->coders.cells, &pack->coders.cells, err));
   n_cuts = n_cells = 0;
   for (uint32_t j = 0; j < pack->n_feats; j++) {
     const gbti_pack_feature *f = &pack->feats[j];
-    gbti_coder *coder = &pack->coder[j];
+    gbti_coder *coder = &pack->coders.at[j];
     if (!is_coded(f)) continue;
-    coder->cuts = pack->coder_cuts + n_cuts;
+    coder->cuts = pack->coders.cuts + n_cuts;
     n_cuts += gbti_coder_cuts(f->n_cuts);
-    coder->cell = f->n_cuts > GBTI_CODER_FEW ? pack->coder_cells + n_cells : NULL;
+    coder->cell = f->n_cuts > GBTI_CODER_FEW ? pack->coders.cells + n_cells : NULL;
     n_cells += f->n_cuts > GBTI_CODER_FEW ? CELLS : 0;
     gbti_coder_fill(coder, pack, f);
   }
   return GBT_OK;
+}
+
+void gbti_tables_free(const gbt_mem *mem, gbti_pack *pack) {
+  void *blocks[] = {pack->tables.at,   pack->tables.bytes, pack->tables.byte_col, pack->tables.cols, pack->tables.sets,
+                    pack->tables.leaf, pack->coders.at,    pack->coders.cuts,     pack->coders.cells};
+  for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++) gbt_mem_free(mem, blocks[i]);
 }
 
 gbt_status gbti_tables_make(gbt_ctx *ctx, const gbt_forest_view *forest, gbti_pack *pack, gbt_error *err) {
@@ -287,8 +293,8 @@ gbt_status gbti_tables_make(gbt_ctx *ctx, const gbt_forest_view *forest, gbti_pa
   maker m = {.forest = forest, .pack = pack};
   size_t n_trees = (size_t)(pack->trees.end - pack->trees.beg);
   gbt_status status;
-  pack->n_bytes += n_trees * sizeof *pack->table + pack->n_code_cols * sizeof *pack->byte_col;
-  GBT_TRY_GOTO(gbt_mem_zeros(mem, n_trees, sizeof *pack->table, &pack->table, err), done);
+  pack->n_bytes += n_trees * sizeof *pack->tables.at + pack->n_code_cols * sizeof *pack->tables.byte_col;
+  GBT_TRY_GOTO(gbt_mem_zeros(mem, n_trees, sizeof *pack->tables.at, &pack->tables.at, err), done);
   GBT_TRY_GOTO(gbt_mem_zeros(mem, pack->n_code_cols, 1, &m.fits, err), done);
   for (size_t t = 0; t < n_trees; t++) {
     uint32_t depth = pack->tree[t].depth;
@@ -296,19 +302,19 @@ gbt_status gbti_tables_make(gbt_ctx *ctx, const gbt_forest_view *forest, gbti_pa
   }
   GBT_TRY_GOTO(
       gbt_mem_zeros(mem, (size_t)ctx->n_threads * m.n_layers, pack->n_code_cols * sizeof *m.seen, &m.seen, err), done);
-  GBT_TRY_GOTO(gbt_mem_array(mem, pack->n_code_cols, sizeof *pack->byte_col, &pack->byte_col, err), done);
+  GBT_TRY_GOTO(gbt_mem_array(mem, pack->n_code_cols, sizeof *pack->tables.byte_col, &pack->tables.byte_col, err), done);
   for (uint32_t j = 0; j < pack->n_feats; j++)
     for (int kind = 0; kind < GBTI_PACK_KINDS; kind++) {
       int32_t code_col = pack->feats[j].code_col[kind];
       if (code_col < 0) continue;
       m.fits[code_col] = kind == GBTI_PACK_LEVEL || pack->feats[j].n_cuts <= GBTI_TABLE_CUTS;
-      pack->byte_col[code_col] = pack->n_cols;
-      pack->n_cols += kind == GBTI_PACK_LEVEL ? GBTI_TABLE_LEVEL_COLS : 1;
+      pack->tables.byte_col[code_col] = pack->tables.n_cols;
+      pack->tables.n_cols += kind == GBTI_PACK_LEVEL ? GBTI_TABLE_LEVEL_COLS : 1;
     }
   GBT_TRY_GOTO(gbt_parallel(ctx, (int64_t)n_trees, count_task, &m, err), done);
   GBT_TRY_GOTO(lay_out(mem, pack, err), done);
   GBT_TRY_GOTO(gbt_parallel(ctx, (int64_t)n_trees, fill_task, &m, err), done);
-  if (pack->n_tables > 0) status = make_coders(mem, pack, err);
+  if (pack->tables.n > 0) status = make_coders(mem, pack, err);
 done:
   gbt_mem_free(mem, m.seen);
   gbt_mem_free(mem, m.fits);

@@ -40,11 +40,11 @@ struct gbti_table_set {
 };
 
 struct gbti_table {
-  size_t beg;      /* among pack->table_bytes: values; tables of layer 7, ..., of layer 0; deep: the place on layer 8 by
-                      the way there, then for every layer where left and right lead and its tables; sets */
-  size_t col_beg;  /* among pack->table_cols: columns of the first layer, ..., of the last */
-  size_t leaf_beg; /* among pack->table_leaf: by last place, the leaf's number */
-  size_t set_beg;  /* among pack->table_sets: those of the first layer, ..., of the last */
+  size_t beg;     /* among pack->tables.bytes: values; tables of layer 7, ..., of layer 0; deep: the place on layer 8 by
+                     the way there, then for every layer where left and right lead and its tables; sets */
+  size_t col_beg; /* among pack->tables.cols: columns of the first layer, ..., of the last */
+  size_t leaf_beg; /* among pack->tables.leaf: by last place, the leaf's number */
+  size_t set_beg;  /* among pack->tables.sets: those of the first layer, ..., of the last */
   size_t set_bytes;
   uint8_t depth; /* 0 .. GBTI_TABLE_LAYERS */
   uint8_t is_table;
@@ -74,6 +74,9 @@ int gbti_tables_run(const gbt_ctx *ctx);
 /* Makes tables of those trees of a finished pack that can be. */
 gbt_status gbti_tables_make(gbt_ctx *ctx, const gbt_forest_view *forest, gbti_pack *pack,
                             gbt_error *err) GBT_MUST_CHECK;
+
+/* Tables and coders of a pack; also after a failure. */
+void gbti_tables_free(const gbt_mem *mem, gbti_pack *pack);
 
 /* place[0 .. 64 n_groups): where rows end; codes: of the first group. Only where gbti_tables_run. */
 void gbti_table_walk(const gbti_pack *pack, const gbti_table *table, const uint8_t *codes, int32_t n_groups,

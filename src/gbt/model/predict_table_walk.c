@@ -59,7 +59,7 @@ TARGET __attribute__((noinline)) static void ask_sets(const gbti_pack *pack, con
                                                       size_t stride, int n, const __m512i place[TOGETHER],
                                                       __mmask64 left[TOGETHER]) {
   for (; n_sets > 0; n_sets--, set++) {
-    const uint8_t *bits = pack->table_bytes + table->beg + set->beg;
+    const uint8_t *bits = pack->tables.bytes + table->beg + set->beg;
     for (int g = 0; g < n; g++) {
       const uint8_t *col = codes + set->col + (size_t)g * stride;
       __mmask64 at = _mm512_cmpeq_epi8_mask(place[g], _mm512_set1_epi8((char)set->place));
@@ -125,8 +125,8 @@ TARGET_FN __m512i look_up(const uint8_t *table, size_t width, __m512i place) {
 /* The layers of a deep tree from 8 on. p: where the tree goes on. Rows that have come to their leaf stay. */
 TARGET_FN void walk_deep(const gbti_pack *pack, const gbti_table *table, const uint8_t *p, const uint8_t *codes,
                          size_t stride, int n, uint8_t *out) {
-  const uint32_t *cols = pack->table_cols + table->col_beg;
-  const gbti_table_set *sets = pack->table_sets + table->set_beg;
+  const uint32_t *cols = pack->tables.cols + table->col_beg;
+  const gbti_table_set *sets = pack->tables.sets + table->set_beg;
   __m512i place[TOGETHER];
   __mmask64 left[TOGETHER], moving[TOGETHER];
   for (uint32_t d = 0; d < GBTI_TABLE_DEPTH; d++) {
@@ -169,8 +169,8 @@ TARGET __attribute__((noinline)) static void walk_deep_many(const gbti_pack *pac
 
 TARGET_FN void walk_groups(const gbti_pack *pack, const gbti_table *table, const uint8_t *const *tables,
                            const uint8_t *codes, size_t stride, int n, uint8_t *out) {
-  const uint32_t *cols = pack->table_cols + table->col_beg, top = gbti_table_top(table);
-  const gbti_table_set *sets = pack->table_sets + table->set_beg;
+  const uint32_t *cols = pack->tables.cols + table->col_beg, top = gbti_table_top(table);
+  const gbti_table_set *sets = pack->tables.sets + table->set_beg;
   const __m512i one = _mm512_set1_epi8(1);
   __m512i place[TOGETHER];
   __mmask64 left[TOGETHER];
@@ -191,8 +191,8 @@ TARGET_FN void walk_groups(const gbti_pack *pack, const gbti_table *table, const
 
 TARGET void gbti_table_walk(const gbti_pack *pack, const gbti_table *table, const uint8_t *codes, int32_t n_groups,
                             uint8_t *place) {
-  const uint8_t *tables[GBTI_TABLE_DEPTH], *at = pack->table_bytes + table->beg + 8 * gbti_table_places(table);
-  size_t stride = (size_t)pack->n_cols * ROWS;
+  const uint8_t *tables[GBTI_TABLE_DEPTH], *at = pack->tables.bytes + table->beg + 8 * gbti_table_places(table);
+  size_t stride = (size_t)pack->tables.n_cols * ROWS;
   int32_t g = 0;
   for (uint32_t d = gbti_table_top(table); d-- > 0; at += table->n_cols[d] * gbti_table_width(table, d)) tables[d] = at;
   for (; g + TOGETHER <= n_groups; g += TOGETHER)
@@ -226,7 +226,7 @@ TARGET_FN void add_transposed(const __m512i b[8], double *sums) {
 
 TARGET void gbti_table_add(const gbti_pack *pack, const gbti_table *table, const uint8_t *place, int32_t n_groups,
                            double *sums) {
-  const uint8_t *planes = pack->table_bytes + table->beg;
+  const uint8_t *planes = pack->tables.bytes + table->beg;
   __m512i b[8];
   for (int32_t g = 0; g < n_groups; g++, place += ROWS, sums += ROWS) {
     __m512i at = _mm512_loadu_si512(place);
