@@ -9,7 +9,7 @@ features_of <- function(model) {
   lapply(split(nodes$feature, nodes$tree), function(f) unique(f[!is.na(f)]))
 }
 
-test_that("columns are drawn in exact numbers, anew for each tree, level and node", {
+test_that("columns are drawn in exact numbers, anew for each tree, layer and node", {
   deep <- function(...) train(x, y, max_depth = 9, seed = 3, ...)
   for (share in c(0.01, 0.1, 0.25, 0.34, 0.5, 0.95)) {
     drawn <- features_of(deep(colsample_bytree = share))
@@ -26,8 +26,8 @@ test_that("columns are drawn in exact numbers, anew for each tree, level and nod
     }
     depth
   }
-  per_level <- tapply(nodes$feature, list(nodes$tree, below(nodes)), function(f) length(unique(f)))
-  expect_identical(max(per_level, na.rm = TRUE), 3L)
+  per_layer <- tapply(nodes$feature, list(nodes$tree, below(nodes)), function(f) length(unique(f)))
+  expect_identical(max(per_layer, na.rm = TRUE), 3L)
   expect_true(all(lengths(features_of(deep(colsample_bylevel = 0.3))) > 3))
   both <- lengths(features_of(deep(colsample_bytree = 0.5, colsample_bylevel = 0.4, colsample_bynode = 0.5)))
   expect_lte(max(both), 5)

@@ -23,7 +23,7 @@ expect_symmetric <- function(model) {
   }
 }
 
-test_that("every level has one split, whatever the data and limits", {
+test_that("every layer has one split, whatever the data and limits", {
   k <- factor(withr::with_seed(33, sample(sprintf("k%02d", 1:40), n, TRUE)))
   z <- y + as.integer(k) %% 7 / 3
   holes <- x
@@ -43,7 +43,7 @@ test_that("every level has one split, whatever the data and limits", {
   expect_symmetric(train(x, y, max_depth = 16, nrounds = 1))
 })
 
-test_that("a level's split has the largest sum of gains", {
+test_that("a layer's split has the largest sum of gains", {
   bins <- lapply(x, function(v) sort(unique(round(v))))
   coarse <- as.data.frame(lapply(x, round)) # every value a bin
   m <- train(coarse, y, nrounds = 1, max_depth = 3, lambda = 2, min_child_weight = 25)
@@ -59,12 +59,12 @@ test_that("a level's split has the largest sum of gains", {
     sums <- lapply(names(bins), function(f) {
       vapply(bins[[f]], function(b) sum(vapply(nodes, function(r) gain(r, coarse[[f]][r] <= b), 0)), 0)
     })
-    level <- t[depth_of(t) == depth, ]
-    got <- vapply(nodes, function(r) gain(r, coarse[[level$feature[1]]][r] <= level$threshold[1]), 0)
+    layer <- t[depth_of(t) == depth, ]
+    got <- vapply(nodes, function(r) gain(r, coarse[[layer$feature[1]]][r] <= layer$threshold[1]), 0)
     expect_gt(sum(got), 0.999 * max(unlist(sums))) # gains carry the rounding of gradients
-    expect_equal(level$gain, got, tolerance = 5e-3)
+    expect_equal(layer$gain, got, tolerance = 5e-3)
     nodes <- unlist(lapply(nodes, function(r) {
-      left <- coarse[[level$feature[1]]][r] <= level$threshold[1]
+      left <- coarse[[layer$feature[1]]][r] <= layer$threshold[1]
       list(r[left], r[!left])
     }), recursive = FALSE)
   }
@@ -94,7 +94,7 @@ test_that("nodes that a split does not suit keep their value", {
   expect_equal(predict(m, data.frame(p = c(0, 1, 1, 0), q = c(0, 0, 1, 1))), c(0, 5, 9, 0), tolerance = 1e-6)
 })
 
-test_that("limits of a level: depth, leaves, gamma", {
+test_that("limits of a layer: depth, leaves, gamma", {
   deepest <- function(...) max(depth_of(as.data.frame(train(x, y, nrounds = 1, ...))))
   for (depth in c(1, 4, 9)) expect_identical(deepest(max_depth = depth), depth)
   for (leaves in c(2, 3, 4, 7, 8, 63, 64)) expect_identical(deepest(max_leaves = leaves), min(6, floor(log2(leaves))))
