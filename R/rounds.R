@@ -108,10 +108,10 @@ set_own_gradients <- function(trainer, fit, first = FALSE) {
 # weights alone are too light for a split, warn_light_weights() has said so.
 warn_light_hessian <- function(trainer, fit) {
   least <- fit$params$min_child_weight
-  weight <- if (is.null(fit$data$weight)) length(fit$label) else sum(fit$data$weight)
-  if (weight < 16 * least || length(fit$label) == 0L || min(fit$label) == max(fit$label)) return(invisible())
   total <- .Call(C_gbt_trainer_unsplit, trainer)
   if (is.na(total) || total >= 2 * least) return(invisible())
+  weight <- if (is.null(fit$data$weight)) length(fit$label) else sum(fit$data$weight)
+  if (weight < 16 * least || length(fit$label) == 0L || min(fit$label) == max(fit$label)) return(invisible())
   info <- objective_info(fit$response$objective)
   far <- info$hessian == "BOUNDED" && info$labels == "NUMBER" && info$leaves == "NEWTON" # huber and its like
   how <- c(if (far) c(sprintf("raise `%s`, ", info$params$name), "scale the response down, or "),
