@@ -3,8 +3,8 @@
 #include "test.h"
 
 #include "../../src/gbt/base/exact_sum.h"
+#include "../../src/gbt/objective/base_score.h"
 #include "../../src/gbt/objective/formulas.h"
-#include "../../src/gbt/objective/objective.h"
 #include "../../src/gbt/objective/response.h"
 #include "fault.h"
 #include "made.h"

@@ -5,6 +5,7 @@
 
 #include "../base/clock.h"
 #include "../base/find.h"
+#include "../objective/base_score.h"
 #include "../tree/relevel.h"
 #include "backends.h"
 #include "constraints.h"

@@ -3,13 +3,13 @@
  * A pass goes over the rows in tasks of BASE_ROWS, whose sums are merged in the order of the rows; being exact, they do
  * not depend on it. Most objectives take one pass. RESIDUAL_ROOT takes one for each step of a search that begins at the
  * mean residual. Ranks add up the sums of their rows; each has one task at least, which may find no rows. */
-#include "formulas.h"
-#include "objective.h"
-#include "renewal.h"
+#include "base_score.h"
 
 #include "../base/bits.h"
 #include "../base/comm.h"
 #include "../base/parallel.h"
+#include "formulas.h"
+#include "renewal.h"
 
 enum { BASE_ROWS = 65536, MOST_STEPS = 50 };
 

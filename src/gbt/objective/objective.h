@@ -104,11 +104,4 @@ gbt_status gbt_objective_check(const gbt_objective *objective, gbt_error *err) G
 gbt_status gbt_labels_check(gbt_ctx *ctx, const gbt_objective *objective, const gbt_rows *rows, const char *data,
                             gbt_error *err) GBT_MUST_CHECK;
 
-/* The constant scores (offset apart) that minimise the loss, or come near it where there is no closed form, by the
- * objective's base rule. Sums are weighted and exact. RESIDUAL rules: a constant label - offset is its own base score,
- * to the bit. out: n_outputs. Labels must have passed gbt_labels_check. Ranks: those of the rows of all;
- * RESIDUAL_QUANTILE is for one rank alone. */
-gbt_status gbt_base_scores(gbt_ctx *ctx, const gbt_objective *objective, const gbt_rows *rows, double *out,
-                           gbt_error *err) GBT_MUST_CHECK;
-
 #endif
