@@ -108,6 +108,20 @@ static void any_tables(void) {
   CHECK(n_bundles > 20 && n_sparse > 20 && n_unseen > 20);
 }
 
+/* Codes of 16 bits, of columns and of bundles. */
+static void many_bins(void) {
+  test_rng rng = {9};
+  tables *t = tables_of_all(&rng, (tables_shape){3000, N_DRAWS, 2, 8, 0}, TABLES_LEVELS);
+  const dataset_work w = {t, tables_weights(t, &rng, 2), NULL, 1000, 777, GBT_UNSEEN_MISSING};
+  gbt_dataset *want = dataset_whole(&w);
+  int32_t n_wide = 0;
+  for (int32_t g = 0; g < want->pages->info.layout.n_groups; g++) n_wide += want->pages->info.layout.group[g].wide;
+  CHECK(n_wide > 0);
+  for (uint64_t k = 1; k < 5; k++) same_in_chunks(&w, want, (how){k == 1 ? 123 : 0, 0, 0, 2, k});
+  gbt_dataset_unref(want);
+  tables_free(t);
+}
+
 static void rows_of_a_chunk(int64_t rows) {
   test_rng rng = {(uint64_t)rows};
   tables *t = tables_of_all(&rng, (tables_shape){3 * rows + 1, 3, 1, 2, 0}, TABLES_LEVELS);
@@ -319,6 +333,7 @@ void suite_source(void) {
   RUN(chunks_of_every_size);
   RUN(around_every_constant);
   RUN(any_tables);
+  RUN(many_bins);
   RUN(chunks_of_any_number_of_rows);
   RUN(budgets_of_any_size);
   RUN(dense_columns_share_columns);

@@ -149,11 +149,13 @@ static void chunks_that_differ(void) {
 typedef struct listed {
   const gbt_table *const *table;
   int n, at;
+  int passes; /* that yield them; those behind yield nothing */
 } listed;
 
 static gbt_status listed_rewind(void *state, gbt_ctx *ctx, gbt_error *err) {
+  listed *l = state;
   (void)ctx, (void)err;
-  ((listed *)state)->at = 0;
+  l->at = l->passes-- > 0 ? 0 : l->n;
   return GBT_OK;
 }
 
@@ -164,9 +166,10 @@ static gbt_status listed_next(void *state, gbt_ctx *ctx, const gbt_table **chunk
   return GBT_OK;
 }
 
-static gbt_status make_listed(const gbt_table *const *table, int n, int64_t n_rows, gbt_dataset **out, gbt_error *err) {
+static gbt_status make_listed(const gbt_table *const *table, int n, int passes, int64_t n_rows, gbt_dataset **out,
+                              gbt_error *err) {
   gbt_ctx ctx = test_ctx(NULL, 1);
-  listed l = {table, n, 0};
+  listed l = {table, n, 0, passes};
   const gbt_source source = {&l, n_rows, listed_rewind, listed_next};
   const gbt_dataset_spec spec = {.source = &source, .max_bin = 20};
   gbt_status status = gbt_dataset_make(&ctx, &spec, out, err);
@@ -178,25 +181,27 @@ static void sources_that_say_what_is_not_so(void) {
   fault_case f = two_tables(), g = two_tables();
   const gbt_table *const twice[] = {&f.good->table, &f.bad->table};
   gbt_dataset *ds = NULL;
-  CHECK_FAILS(make_listed(twice, 0, -1, &ds, test_err), GBT_E_DATA, "yields no chunk; a table without rows is one");
-  CHECK_FAILS(make_listed(twice, 0, 0, &ds, test_err), GBT_E_DATA, "yields no chunk");
-  CHECK_FAILS(make_listed(twice, 2, -2, &ds, test_err), GBT_E_ARG, "it has -2 rows; -1 means that it does not know");
-  CHECK_FAILS(make_listed(twice, 2, 40, &ds, test_err), GBT_E_DATA, "at least 80 rows, but it said that it has 40");
-  CHECK_FAILS(make_listed(twice, 2, 81, &ds, test_err), GBT_E_DATA, "yields 80 rows, but it said that it has 81");
+  CHECK_FAILS(make_listed(twice, 0, 99, -1, &ds, test_err), GBT_E_DATA, "yields no chunk; a table without rows is one");
+  CHECK_FAILS(make_listed(twice, 0, 99, 0, &ds, test_err), GBT_E_DATA, "yields no chunk");
+  CHECK_FAILS(make_listed(twice, 2, 99, -2, &ds, test_err), GBT_E_ARG,
+              "it has -2 rows; -1 means that it does not know");
+  CHECK_FAILS(make_listed(twice, 2, 99, 40, &ds, test_err), GBT_E_DATA, "at least 80 rows, but it said that it has 40");
+  CHECK_FAILS(make_listed(twice, 2, 99, 81, &ds, test_err), GBT_E_DATA, "yields 80 rows, but it said that it has 81");
+  CHECK_FAILS(make_listed(twice, 2, 1, -1, &ds, test_err), GBT_E_DATA, "yields no chunk");
   f.bad->cols[2].name = "g";
-  CHECK_FAILS(make_listed(twice, 2, -1, &ds, test_err), GBT_E_DATA,
+  CHECK_FAILS(make_listed(twice, 2, 99, -1, &ds, test_err), GBT_E_DATA,
               "chunk 2, from row 41 on: column 3 is `g`, in the first chunk it is `f`");
   f.bad->cols[2].name = "f";
   f.bad->table.n_rows = -1;
-  CHECK_FAILS(make_listed(twice, 2, -1, &ds, test_err), GBT_E_DATA, "-1 rows");
+  CHECK_FAILS(make_listed(twice, 2, 99, -1, &ds, test_err), GBT_E_DATA, "-1 rows");
   f.bad->table.n_rows = 0;
   f.bad->cols[1].n_entries = 0;
   const gbt_table *const ends_empty[] = {&f.good->table, &f.bad->table};
-  CHECK_OK(make_listed(ends_empty, 2, 40, &ds, test_err));
+  CHECK_OK(make_listed(ends_empty, 2, 99, 40, &ds, test_err));
   gbt_dataset_unref(ds);
-  CHECK_OK(make_listed(ends_empty + 1, 1, 0, &ds, test_err));
+  CHECK_OK(make_listed(ends_empty + 1, 1, 99, 0, &ds, test_err));
   gbt_dataset_unref(ds);
-  CHECK_OK(make_listed(ends_empty + 1, 1, -1, &ds, test_err));
+  CHECK_OK(make_listed(ends_empty + 1, 1, 99, -1, &ds, test_err));
   gbt_dataset_unref(ds);
   tables_free(f.good);
   tables_free(f.bad);
@@ -213,12 +218,13 @@ static void rows_that_no_number_holds(void) {
   const gbt_table *const three[] = {&half, &half, &half};
   const gbt_table *const many[] = {&half, &half, &half, &half};
   gbt_dataset *ds = NULL;
-  CHECK_FAILS(make_listed(three, 3, -1, &ds, test_err), GBT_E_UNSUPPORTED,
+  CHECK_FAILS(make_listed(three, 3, 99, -1, &ds, test_err), GBT_E_UNSUPPORTED,
               "column `s` is sparse, and the data have more than 2147483648 rows");
-  CHECK_FAILS(make_listed(many, 4, -1, &ds, test_err), GBT_E_UNSUPPORTED, "column `s` is sparse");
+  CHECK_FAILS(make_listed(many, 4, 99, -1, &ds, test_err), GBT_E_UNSUPPORTED, "column `s` is sparse");
   const gbt_table none = {.n_rows = (int64_t)1 << 30};
   const gbt_table *const empty[] = {&none, &none, &none, &none};
-  CHECK_FAILS(make_listed(empty, 4, -1, &ds, test_err), GBT_E_DATA, "4294967296 rows; up to 4294967294 can be used");
+  CHECK_FAILS(make_listed(empty, 4, 99, -1, &ds, test_err), GBT_E_DATA,
+              "4294967296 rows; up to 4294967294 can be used");
 }
 
 static void specs_that_are_refused(void) {

@@ -21,7 +21,8 @@
 
 typedef struct gbt_source {
   void *state;    /* the host's; handed to the functions */
-  int64_t n_rows; /* of all chunks together (with ranks: of this rank); -1: not known beforehand */
+  int64_t n_rows; /* of all chunks together (with ranks: of this rank); -1: not known beforehand, which with ranks
+                     costs one more pass */
 
   /* Begins a pass: the next chunk is the first one. Called before every pass, the first included. */
   gbt_status (*rewind)(void *state, gbt_ctx *ctx, gbt_error *err);
