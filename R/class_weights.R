@@ -31,8 +31,22 @@ weigh_classes <- function(weight, label, response, wanted, threads) {
   if (is.null(wanted)) return(weight)
   classes <- classes_to_weigh(label, response)
   given <- if (!identical(wanted, "balanced")) check_class_weights(wanted, classes)
+  if (is.null(given)) check_classes_weigh(weight, label, classes)
   out <- .Call(C_gbt_class_weights, label, weight, given, length(classes), as.integer(threads))
   structure(out$rows, classes = stats::setNames(out$classes, classes))
+}
+
+# Every class has a row that weighs something. A class may have none, or none that a mask leaves in.
+check_classes_weigh <- function(weight, label, classes) {
+  seen <- by_parts(length(label), function(rows) {
+    class <- label[rows]
+    tabulate(if (is.null(weight)) class + 1 else class[weight[rows] != 0] + 1, length(classes)) > 0
+  })
+  missing <- which(!Reduce(`|`, seen))
+  if (length(missing)) {
+    stop_data(sprintf("class \"%s\" has no weight in the rows to train on, so classes cannot be balanced",
+                      classes[missing[1L]]), "weights")
+  }
 }
 
 # The classes in the order of the labels 0, 1, ...

@@ -197,7 +197,9 @@ rows_trained_on <- function(rows, weight, offset) {
   if (is.null(rows$mask)) return(list(weight = weight, offset = offset))
   at <- rows_of_mask(rows$mask, TRUE)
   n_rows <- length(rows$mask)
-  list(weight = take_numbers(weight, at, n_rows), offset = take_numbers(offset, at, n_rows))
+  weight <- take_numbers(weight, at, n_rows)
+  check_some_weight(weight, "TRUE")
+  list(weight = weight, offset = take_numbers(offset, at, n_rows))
 }
 
 # A gbt_data as it is: how it was made is decided.

@@ -46,11 +46,20 @@ take_numbers <- function(x, rows, n_rows) {
   as.double(subset_rows(matrix(x, n_rows), rows))
 }
 
+# Some of the rows have a weight. The engine cannot say which rows they are. where: the mask's value for them.
+check_some_weight <- function(weight, where) {
+  if (is.null(weight)) return(invisible())
+  if (any(unlist(by_parts(length(weight), function(rows) any(weight[rows] != 0))))) return(invisible())
+  stop_data(sprintf(paste("`weights` are 0 in all rows where `mask` is %s; at least one must be larger (rows without",
+                          "any weight can be left out of the data)"), where), "weights")
+}
+
 # The masked-out rows as a set of plan_evaluation() and make_trainer(). data: of all rows; weight, offset: theirs.
 masked_out_set <- function(rows, data, weight, offset) {
   at <- rows_of_mask(rows$mask, FALSE)
   label <- subset_rows(rows$response$label, at)
   weight <- take_numbers(weight, at, data$n_rows)
+  check_some_weight(weight, "FALSE")
   offset <- take_numbers(offset, at, data$n_rows)
   data$view <- dataset_view(data, rows$mask, FALSE, label = label, weights = weight, offset = offset)
   data["offset"] <- list(offset)

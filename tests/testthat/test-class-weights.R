@@ -30,7 +30,7 @@ test_that("balanced classes weigh the same", {
     expect_identical(predict(m, d$x), predict(twin, d$x))
   }
   expect_error(gbt_train(d$x, d$y, weights = as.numeric(d$y != "setosa"), class_weights = "balanced"),
-               "class 1 has no weight", class = "gbt_error_data")
+               "class \"setosa\" has no weight", class = "gbt_error_data")
 })
 
 test_that("two classes, whatever the response is", {

@@ -130,6 +130,15 @@ test_that("what is no mask is refused", {
   expect_error(fit(d$fold != 1, valid = stats::setNames(rep(list(set), 16), letters[1:16])), "at most 15 sets",
                class = "gbt_error_argument")
   expect_error(fit(d$fold != 1, params = list(mask = d$fold != 2)), "contradict|twice", class = "gbt_error_argument")
+  in_fold <- d$fold == 1
+  expect_error(fit(!in_fold, weights = as.numeric(in_fold)), "`weights` are 0 in all rows where `mask` is TRUE",
+               class = "gbt_error_data")
+  expect_error(fit(!in_fold, weights = as.numeric(!in_fold)), "`weights` are 0 in all rows where `mask` is FALSE",
+               class = "gbt_error_data")
+  # A class may occur in masked-out rows alone.
+  y <- factor(ifelse(in_fold, "c", ifelse(d$y > 0, "a", "b")))
+  expect_error(gbt_train(d$x, y, mask = !in_fold, class_weights = "balanced", nrounds = 1),
+               'class "c" has no weight in the rows to train on', class = "gbt_error_data")
   # Rows are named by their numbers in the data.
   y <- replace(abs(d$y), 25, -2)
   expect_error(gbt_train(d$x, y, mask = d$fold != 1, eval_metric = "rmsle", nrounds = 1), "row 25",

@@ -79,13 +79,13 @@ GBT_FN void single_terms(const gbt_metric_rows *r, const double *s, const double
 }
 
 /* What the walks over a block's scores know (class_terms.h), each in an array of its own so that loops vectorise. */
-typedef struct class_strip {
+typedef struct class_block {
   double top[BLOCK], mine[BLOCK], sum[BLOCK], squares[BLOCK];
   int32_t best[BLOCK], label[BLOCK];
-} class_strip;
+} class_block;
 
 /* The first walk over the scores of n rows from row beg on. */
-GBT_FN void first_walk(const gbt_metric_rows *r, int64_t beg, int n, class_strip *x) {
+GBT_FN void first_walk(const gbt_metric_rows *r, int64_t beg, int n, class_block *x) {
   memcpy(x->top, r->score + beg, (size_t)n * sizeof *x->top);
   memset(x->best, 0, (size_t)n * sizeof *x->best);
   for (int32_t k = 1; k < r->objective.n_outputs; k++) {
@@ -106,7 +106,7 @@ GBT_FN void first_walk(const gbt_metric_rows *r, int64_t beg, int n, class_strip
 
 #define SECOND_WALK(name)                                                     \
   for (int32_t k = 0; k < r->objective.n_outputs; k++) {                      \
-    const double *s = r->score + (int64_t)k * r->of.n + beg;                     \
+    const double *s = r->score + (int64_t)k * r->of.n + beg;                  \
     for (int i = 0; i < n; i++) {                                             \
       const gbt_class_row row = {x.top[i], x.best[i], x.label[i], x.mine[i]}; \
       gbt_class_sums sums_of = {x.sum[i], x.squares[i]};                      \
@@ -124,7 +124,7 @@ GBT_FN void first_walk(const gbt_metric_rows *r, int64_t beg, int n, class_strip
 /* Terms of metrics with a score for every class. Returns the first bad row in the block, or -1. */
 GBT_FN int64_t class_terms(const gbt_metric_rows *r, int64_t beg, int n, double *out) {
   const double a = r->metric.param;
-  class_strip x;
+  class_block x;
   for (int i = 0; i < n; i++)
     if (!gbt_is_class(gbt_label_of(&r->of, beg + i), r->objective.n_outputs)) return beg + i;
   first_walk(r, beg, n, &x);
@@ -148,7 +148,7 @@ GBT_FN int64_t class_terms(const gbt_metric_rows *r, int64_t beg, int n, double 
 }
 
 /* Terms of the row block of n rows from beg on. Returns the first row in it whose label is no class, or -1. */
-GBT_FN int64_t strip_terms(const job *j, int64_t beg, int n, double *out) {
+GBT_FN int64_t block_terms(const job *j, int64_t beg, int n, double *out) {
   const gbt_metric_rows *r = j->rows;
   if (gbt_objective_info_of(r->objective.kind)->response == GBT_RESPONSE_CLASSES) return class_terms(r, beg, n, out);
   single_terms(r, r->score + beg, r->of.field[GBT_LABEL] + beg, n, out);
@@ -156,14 +156,14 @@ GBT_FN int64_t strip_terms(const job *j, int64_t beg, int n, double *out) {
 }
 
 /* The same code for two instruction sets, by the same arithmetic: the same bits. */
-static int64_t strip_terms_scalar(const job *j, int64_t beg, int n, double *out) { return strip_terms(j, beg, n, out); }
+static int64_t block_terms_scalar(const job *j, int64_t beg, int n, double *out) { return block_terms(j, beg, n, out); }
 
 #if defined(__x86_64__) && defined(__GNUC__)
-__attribute__((target("avx2"))) static int64_t strip_terms_avx2(const job *j, int64_t beg, int n, double *out) {
-  return strip_terms(j, beg, n, out);
+__attribute__((target("avx2"))) static int64_t block_terms_avx2(const job *j, int64_t beg, int n, double *out) {
+  return block_terms(j, beg, n, out);
 }
 #else
-#define strip_terms_avx2 strip_terms_scalar
+#define block_terms_avx2 block_terms_scalar
 #endif
 
 static void sum_task(void *arg, int64_t task, int thread) {
@@ -173,7 +173,7 @@ static void sum_task(void *arg, int64_t task, int thread) {
   for (; beg < end; beg += BLOCK) {
     double term[BLOCK];
     int n = end - beg < BLOCK ? (int)(end - beg) : BLOCK;
-    int64_t bad = j->avx2 ? strip_terms_avx2(j, beg, n, term) : strip_terms_scalar(j, beg, n, term);
+    int64_t bad = j->avx2 ? block_terms_avx2(j, beg, n, term) : block_terms_scalar(j, beg, n, term);
     if (bad >= 0) {
       if (part->bad_row < 0 || bad < part->bad_row) part->bad_row = bad;
       continue;
