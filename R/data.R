@@ -121,7 +121,8 @@ check_offset <- function(offset, n_rows, n_outputs = NULL, what = "offset") {
 #'
 #' Finds the cuts of all columns and bins the rows, once, for use in several calls of [gbt_train()]; or bins validation
 #' data by the cuts of training data. [gbt_train()] does the same inside when it is given a data frame or a matrix, so
-#' this function is needed only to save time.
+#' this function is needed only to save time: for several trainings on the same rows, or for cross-validation, where
+#' each fold is a `mask` of [gbt_train()].
 #'
 #' Columns are read where they are: numbers, integers, logical values, factors, ordered factors, texts (taken as
 #' factors), `integer64`, `Date`, `POSIXct` and `difftime`. `NA` and `NaN` are missing values; `-Inf` and `Inf` are
