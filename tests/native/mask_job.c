@@ -1,5 +1,7 @@
 #include "mask_job.h"
 
+#include "datasets.h"
+
 #include <string.h>
 
 /* ---- masks ---- */
@@ -133,3 +135,56 @@ static trained *train_either(const masked_job *j, const train_how *how, int mask
 
 trained *train_masked(const masked_job *j, const train_how *how) { return train_either(j, how, 1); }
 trained *train_gathered(const masked_job *j, const train_how *how) { return train_either(j, how, 0); }
+
+/* ---- validation data ---- */
+
+static gbt_dataset *with_label(gbt_ctx *ctx, gbt_dataset *ds, const made *m) {
+  if (ds != NULL) CHECK_OK(gbt_dataset_set(ctx, ds, GBT_LABEL, m->label, m->table.n_rows, test_err));
+  return ds;
+}
+
+int masked_valid_as_gathered(const train_how *how) {
+  static const made_kind kinds[] = {MADE_LEVELS, MADE_FEW, MADE_LEVELS, MADE_HOLED};
+  made *train_table = made_new(3, 60, 4, kinds), *valid = made_new(4, 500, 4, kinds);
+  made_response(train_table, GBT_OBJ_SQUARED_ERROR, 1, 5);
+  made_response(valid, GBT_OBJ_SQUARED_ERROR, 1, 6);
+  int *mask = mask_make(MASK_HALF, 500, 7);
+  made *part = rows_where(valid, mask, 1);
+  train_job job = job_make(train_table, GBT_OBJ_SQUARED_ERROR, 1, 5);
+  job.spec.params.max_cat_onehot = 2;
+  job.spec.params.min_data_per_group = 1;
+  job.spec.params.cat_noise = 0.0;
+  gbt_trainer_spec spec = job.spec;
+  gbt_trainer *tr = NULL;
+  gbt_dataset *all = NULL, *view = NULL, *own = NULL;
+  const uint32_t *unseen;
+  gbt_ctx ctx = test_ctx(NULL, how->threads);
+  spec.device = how->device;
+  spec.train = made_dataset(&ctx, train_table, NULL, 64, 0);
+  gbt_cuts *cuts = spec.train->cuts;
+  int ok = CHECK_OK(dataset_from(&ctx, &valid->table, cuts, NULL, 64, 50, GBT_UNSEEN_PRIOR, &all, test_err)) &&
+           CHECK(gbt_pages_unseen(all->pages, &unseen) != NULL) &&
+           CHECK_OK(gbt_dataset_mask(&ctx, all, mask, 1, &view, test_err)) &&
+           CHECK_OK(dataset_from(&ctx, &part->table, cuts, NULL, 64, 50, GBT_UNSEEN_PRIOR, &own, test_err));
+  spec.valid[0] = with_label(&ctx, view, part);
+  spec.valid[1] = with_label(&ctx, own, part);
+  spec.n_valid = 2;
+  if (ok && CHECK_OK(gbt_trainer_new(&ctx, &spec, &tr, test_err))) {
+    const size_t bytes = (size_t)part->table.n_rows * sizeof(double);
+    double *first = test_alloc(bytes);
+    const double *scores = NULL;
+    ok = train_rounds(&ctx, &job, tr, &(gbt_stop_reason){GBT_RUN_DONE});
+    ok = ok && CHECK_OK(gbt_trainer_scores(&ctx, tr, 1, &scores, test_err));
+    if (ok) memcpy(first, scores, bytes);
+    ok = ok && CHECK_OK(gbt_trainer_scores(&ctx, tr, 2, &scores, test_err)) && CHECK_EQ_BYTES(first, scores, bytes);
+    free(first);
+  }
+  gbt_trainer_free(tr);
+  gbt_dataset_unref(all);
+  job_close(&spec);
+  gbt_ctx_close(&ctx);
+  made *tables[] = {train_table, valid, part};
+  for (int i = 0; i < 3; i++) made_free(tables[i]);
+  free(mask);
+  return ok;
+}

@@ -30,6 +30,10 @@ int masked_job_open(gbt_ctx *ctx, const masked_job *j, const gbt_dataset *all, i
 trained *train_masked(const masked_job *j, const train_how *how);
 trained *train_gathered(const masked_job *j, const train_how *how);
 
+/* Whether a mask of validation data with levels that training has not seen, which go the way of most, is scored as the
+ * same rows in a table of their own. */
+int masked_valid_as_gathered(const train_how *how);
+
 /* The kinds of masks of n rows. */
 typedef enum mask_kind {
   MASK_ALL,

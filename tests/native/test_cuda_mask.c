@@ -43,7 +43,12 @@ static void larger_trainings_are_those_of_the_cpu(void) {
     if (!equal_on_device(seed, 6000, &n_sparse)) return;
 }
 
+static void masks_of_validation_data(void) {
+  CHECK(masked_valid_as_gathered(&(train_how){2, 0, GBT_SIMD_AUTO, gbt_cuda_api()}));
+}
+
 void suite_cuda_mask(void) {
+  RUN(masks_of_validation_data);
   RUN(random_trainings_are_those_of_the_cpu);
   RUN(larger_trainings_are_those_of_the_cpu);
 }

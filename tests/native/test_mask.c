@@ -114,6 +114,11 @@ static void stores_that_forget(void) {
   }
 }
 
+static void masks_of_validation_data(void) {
+  for (int threads = 1; threads <= 2; threads++)
+    CHECK(masked_valid_as_gathered(&(train_how){threads, 0, GBT_SIMD_AUTO, NULL}));
+}
+
 /* ---- the best round ---- */
 
 /* Scores of a validation set that are kept: those of the trees up to the best round; of others those of all trees. */
@@ -364,6 +369,7 @@ void suite_mask(void) {
   RUN(random_trainings);
   RUN(sizes_of_rows_and_pages);
   RUN(stores_that_forget);
+  RUN(masks_of_validation_data);
   RUN(the_best_round_is_kept);
   RUN(ranks);
   RUN(masks_of_masks);
