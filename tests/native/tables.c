@@ -125,7 +125,7 @@ double tables_draw(test_rng *rng, int kind) {
     return 42.0;
   case DRAW_CLUSTER:
     if (test_below(rng, 2)) return 3.0 + 1e-9 * test_unit(rng);
-    return gbt_from_bits(gbt_bits(1.0) + (uint64_t)((test_unit(rng) - 0.5) * 0x1p62));
+    return gbt_from_bits(gbt_bits(1.0) + (uint64_t)(int64_t)((test_unit(rng) - 0.5) * 0x1p62));
   }
   return 0.0;
 }

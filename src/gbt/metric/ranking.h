@@ -136,8 +136,8 @@ GBT_FN int gbt_ranking_begin(gbt_ranking *r, double gain, double base, int64_t n
   if (n_nan > 0 || !(gain > 0.0 && gain <= most) || !(base > 0.0 && base <= most)) return 0;
   r->gain = gbt_ranking_scale_of(gain);
   r->base = gbt_ranking_scale_of(base);
-  r->unit.gain = gbt_ranking_fixed(1.0, &r->gain);
-  r->unit.base = gbt_ranking_fixed(1.0, &r->base);
+  r->unit.gain = gain < 1.0 ? 0 : gbt_ranking_fixed(1.0, &r->gain); /* rows that weigh 1 are 1 and more together */
+  r->unit.base = base < 1.0 ? 0 : gbt_ranking_fixed(1.0, &r->base);
   return 1;
 }
 

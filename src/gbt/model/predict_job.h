@@ -93,7 +93,7 @@ GBT_FN uint32_t gbti_cut_step(const double *cuts, uint32_t at, double x) { retur
 GBT_FN uint16_t gbti_level_code(double x) {
   if (x != x) return 0;
   if (x < 0.0) return 1;
-  return x < GBTI_PACK_BY_LEVEL - 2 ? (uint16_t)((uint32_t)x + 2) : (uint16_t)GBTI_PACK_BY_LEVEL;
+  return (uint16_t)(x < GBTI_PACK_BY_LEVEL - 2 ? (uint32_t)x + 2 : (uint32_t)GBTI_PACK_BY_LEVEL);
 }
 
 /* Whether a code goes right by the set words[beg .. beg + last]. */
