@@ -32,6 +32,7 @@ typedef struct gbt_param_info {
 /* n_params entries, static. */
 const gbt_param_info *gbt_params_table(int *n_params);
 
+/* Every parameter at the default of params.def. */
 gbt_params gbt_params_default(void);
 
 /* Sets one by name. Enums by position. GBT_E_ARG names the parameter, the value and the range; integers must be whole.

@@ -30,6 +30,8 @@ struct cu_stage {
 gbt_status cu_stage_open(gbt_ctx *ctx, size_t bytes, cu_stage *stage, gbt_error *err) GBT_MUST_CHECK;
 void cu_stage_close(cu_stage *stage);
 
+/* The half whose turn it is, once it may be written; then its bytes on their way to the device; then the other half's
+ * turn. In this order; see above. */
 gbt_status cu_stage_next(cu_stage *stage, unsigned char **half, gbt_error *err) GBT_MUST_CHECK;
 gbt_status cu_stage_copy(cu_stage *stage, void *to, size_t bytes, gbt_error *err) GBT_MUST_CHECK;
 gbt_status cu_stage_done(cu_stage *stage, gbt_error *err) GBT_MUST_CHECK;

@@ -14,6 +14,7 @@ typedef struct gbt_export {
   size_t cap[5];
 } gbt_export;
 
+/* All 0 or filled by gbt_export_tree; mem: the one that it was filled with. */
 void gbt_export_free(const gbt_mem *mem, gbt_export *out);
 
 /* All borrowed. Nodes stand by their numbers. */

@@ -95,6 +95,7 @@ gbt_status gbt_comm_gather_i64_at(gbt_ctx *ctx, int site, const int64_t *mine, s
 gbt_status gbt_comm_gather_at(gbt_ctx *ctx, int site, const void *mine, const size_t *bytes, void *all,
                               gbt_error *err) GBT_MUST_CHECK;
 
+/* x of rank `root` to all ranks; `bytes` is the same on all. */
 gbt_status gbt_comm_broadcast_at(gbt_ctx *ctx, int site, void *x, size_t bytes, int root,
                                  gbt_error *err) GBT_MUST_CHECK;
 

@@ -16,6 +16,7 @@ gbt_status gbt_dictionary_add(gbt_dictionary *dictionary, const char *text, int3
 /* The number of the text, or -1. */
 int32_t gbt_dictionary_find(const gbt_dictionary *dictionary, const char *text);
 
+/* How many texts there are. */
 int32_t gbt_dictionary_n(const gbt_dictionary *dictionary);
 
 /* By number; the array is valid until the next text is added, the texts as long as the dictionary. */

@@ -44,6 +44,7 @@ GBT_FN gbt_exact_pieces gbt_exact_split(uint64_t bits) {
   return p;
 }
 
+/* An empty sum; a term more; the terms of another sum as well. No result depends on the order of these. */
 void gbt_exact_zero(gbt_exact_sum *sum);
 void gbt_exact_add(gbt_exact_sum *sum, double x);
 void gbt_exact_merge(gbt_exact_sum *into, const gbt_exact_sum *from);

@@ -39,6 +39,7 @@ typedef struct gbt_schema_block {
   char *text;         /* n_chars */
 } gbt_schema_block;
 
+/* The caller fills what *out points to and has the one reference. */
 gbt_status gbt_schema_alloc(const gbt_mem *mem, gbt_schema_room room, gbt_schema_block *out,
                             gbt_error *err) GBT_MUST_CHECK;
 

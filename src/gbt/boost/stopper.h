@@ -12,6 +12,8 @@ typedef struct gbt_stopper {
   double best;
 } gbt_stopper;
 
+/* Stops when `patience` rounds have not improved on the best value by more than min_delta. maximise: larger is better.
+ */
 void gbt_stopper_start(gbt_stopper *stopper, int64_t patience, double min_delta, int maximise);
 
 /* Takes the value after `round` (1-based). 1 = stop now. NaN never improves. */

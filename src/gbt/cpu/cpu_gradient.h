@@ -28,9 +28,11 @@ typedef struct cpu_gradient {
   size_t cap_pass[2];
 } cpu_gradient;
 
+/* Room for gradients and scales of be->n_rows rows and all outputs. */
 gbt_status cpu_gradient_open(struct cpu_backend *be, gbt_error *err) GBT_MUST_CHECK;
 void cpu_gradient_close(struct cpu_backend *be);
 
+/* See gradients and set_gradients of gbt_backend. */
 gbt_status cpu_gradients(gbt_ctx *ctx, gbt_backend *self, uint64_t round, gbt_error *err) GBT_MUST_CHECK;
 gbt_status cpu_set_gradients(gbt_ctx *ctx, gbt_backend *self, uint64_t round, const double *g, const double *h,
                              gbt_error *err) GBT_MUST_CHECK;

@@ -56,6 +56,7 @@ typedef struct cpu_hist_plan {
 gbt_status cpu_hist_open(struct cpu_backend *be, gbt_error *err) GBT_MUST_CHECK;
 void cpu_hist_close(struct cpu_backend *be);
 
+/* See build_hist of gbt_backend. */
 gbt_status cpu_build_hist(gbt_ctx *ctx, gbt_backend *self, gbt_error *err) GBT_MUST_CHECK;
 
 /* The sparse part of all builds: how each is done; units for the rows of a span, appended to be->hist.unit; running

@@ -21,6 +21,7 @@ typedef struct cpu_layer { /* empty unless growth is symmetric */
   size_t cap_left_rows, cap_by_rows;
 } cpu_layer;
 
+/* Room for the gains of all candidates of a layer; nothing where trees are not symmetric. After cpu_split_open. */
 gbt_status cpu_layer_open(struct cpu_backend *be, gbt_error *err) GBT_MUST_CHECK;
 void cpu_layer_close(struct cpu_backend *be);
 

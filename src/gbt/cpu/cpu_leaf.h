@@ -15,8 +15,10 @@ typedef struct cpu_leaves {
   gbt_export out;
 } cpu_leaves;
 
+/* There is no opening: everything grows with the trees. */
 void cpu_leaf_close(struct cpu_backend *be);
 
+/* See finish_trees of gbt_backend; of one tree. */
 gbt_status cpu_finish_tree(gbt_ctx *ctx, gbt_backend *self, gbt_forest *forest, gbt_error *err) GBT_MUST_CHECK;
 
 /* Adds the finished tree's values to scores of rows that were not partitioned: rows (ascending indices into data set

@@ -14,8 +14,10 @@ typedef struct cpu_part {
   size_t cap_left;
 } cpu_part;
 
+/* There is no opening: `left` grows with the nodes. */
 void cpu_partition_close(struct cpu_backend *be);
 
+/* See partition of gbt_backend. */
 gbt_status cpu_partition(gbt_ctx *ctx, gbt_backend *self, gbt_error *err) GBT_MUST_CHECK;
 
 #endif

@@ -20,6 +20,7 @@ typedef struct cpu_renewal {
   int shift; /* of the digit that the pass looks at */
 } cpu_renewal;
 
+/* Whole weights of the rows and room for keys; nothing where leaves are not renewed. Collective. */
 gbt_status cpu_renew_open(gbt_ctx *ctx, struct cpu_backend *be, gbt_error *err) GBT_MUST_CHECK;
 void cpu_renew_close(struct cpu_backend *be);
 

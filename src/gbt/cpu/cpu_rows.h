@@ -28,6 +28,7 @@ typedef struct cpu_rows {
   size_t n_chunk, cap_chunk;
 } cpu_rows;
 
+/* Room for the order of be->n_rows rows. */
 gbt_status cpu_rows_open(struct cpu_backend *be, gbt_error *err) GBT_MUST_CHECK;
 void cpu_rows_close(struct cpu_backend *be);
 
@@ -56,6 +57,7 @@ typedef struct cpu_span {
   int64_t row_beg, row_end;   /* train rows in them */
 } cpu_span;
 
+/* pages: of the pass; NULL: all train rows. */
 cpu_span cpu_span_of(struct cpu_backend *be, const gbt_page_span *pages);
 
 /* gbt_pages_pass over the training set's pages; never calls fn when there are no train rows. */

@@ -41,6 +41,7 @@ gbt_status cpu_scratch_ready(gbt_ctx *ctx, struct cpu_backend *be, gbt_error *er
 /* Accumulators of one thread, made anew for what the pool holds now. */
 gbt_status cpu_scratch_acc(struct cpu_backend *be, cpu_scratch *scratch, gbt_error *err) GBT_MUST_CHECK;
 
+/* Of all threads. */
 void cpu_scratch_close(struct cpu_backend *be);
 
 #endif

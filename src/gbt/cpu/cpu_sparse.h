@@ -16,6 +16,7 @@ typedef struct cpu_sparse { /* empty without sparse features */
   uint32_t most; /* rows that one slot is met by */
 } cpu_sparse;
 
+/* Copies the sparse features of the train pages by column; nothing where there are none. */
 gbt_status cpu_sparse_open(gbt_ctx *ctx, struct cpu_backend *be, gbt_error *err) GBT_MUST_CHECK;
 void cpu_sparse_close(struct cpu_backend *be);
 

@@ -26,12 +26,14 @@ typedef struct cpu_splits {
   int constrained;        /* weights are clipped: monotone constraints or max_delta_step */
 } cpu_splits;
 
+/* How each feature is searched, and room for the features of trees and nodes. */
 gbt_status cpu_split_open(struct cpu_backend *be, gbt_error *err) GBT_MUST_CHECK;
 void cpu_split_close(struct cpu_backend *be);
 
 /* Draws the tree's features. */
 void cpu_split_begin(struct cpu_backend *be);
 
+/* See find_splits of gbt_backend. */
 gbt_status cpu_find_splits(gbt_ctx *ctx, gbt_backend *self, gbt_error *err) GBT_MUST_CHECK;
 
 #endif

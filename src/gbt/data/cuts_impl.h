@@ -105,6 +105,7 @@ gbt_status gbti_counts_match(gbt_ctx *ctx, const gbt_table *table, const gbti_le
 gbt_status gbti_levels_recount(gbt_ctx *ctx, const gbt_column *col, const gbt_schema *schema, gbti_levels *levels,
                                gbt_error *err) GBT_MUST_CHECK;
 
+/* Rows by level of a categorical column of a table in memory, on a thread of the job; freed by gbti_tally_free. */
 gbt_status gbti_tally_make(const gbt_mem *mem, const gbt_table *table, const gbt_column *col, gbti_job *job,
                            int thread, gbti_tally *out, gbt_error *err) GBT_MUST_CHECK;
 void gbti_tally_free(const gbt_mem *mem, gbti_tally *tally);

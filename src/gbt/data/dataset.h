@@ -43,6 +43,7 @@ typedef struct gbt_dataset_info {
   int32_t n_pages, page_rows;
 } gbt_dataset_info;
 
+/* Sizes, for hosts to show. */
 gbt_dataset_info gbt_dataset_about(const gbt_dataset *ds);
 
 /* The columns and features, categorical levels in the order of their bins; borrowed, as long as the data set is. */
@@ -54,6 +55,7 @@ typedef struct gbt_binned_info {
   int sparse;      /* only the rows outside of its most frequent value are stored */
 } gbt_binned_info;
 
+/* How a feature (from 0) was binned. */
 gbt_binned_info gbt_dataset_feature(const gbt_dataset *ds, int32_t feature);
 
 /* The same rows once more, with no field set yet: cuts and pages are shared. So each training has its

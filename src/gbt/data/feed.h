@@ -78,6 +78,7 @@ gbt_status gbti_feed_pass(gbti_feed *feed, gbti_chunk_fn fn, void *arg, gbt_erro
  * and it serves to ask about columns, not to read them. */
 gbt_status gbti_feed_bind(gbti_feed *feed, const gbt_schema *schema, gbt_unseen unseen, gbt_error *err) GBT_MUST_CHECK;
 
+/* The same for chunks bound to feed->schema; a binding is freed after its call. After gbti_feed_bind. */
 typedef gbt_status (*gbti_bound_fn)(void *arg, gbti_feed *feed, const gbt_binding *chunk, int64_t beg, gbt_error *err);
 gbt_status gbti_feed_pass_bound(gbti_feed *feed, gbti_bound_fn fn, void *arg, gbt_error *err) GBT_MUST_CHECK;
 

@@ -17,6 +17,7 @@ typedef struct gbti_job {
   gbt_error err;
 } gbti_job;
 
+/* Before the first run; several runs may follow, until one fails. */
 void gbti_job_start(gbti_job *job, gbt_ctx *ctx);
 
 /* Polls when `thread` is the entering one, so it costs a look at the clock: ask every few ten thousand steps. */
@@ -25,6 +26,7 @@ int gbti_job_stopped(gbti_job *job, int thread);
 /* From a task: the first failure is kept, the others are dropped. */
 void gbti_job_fail(gbti_job *job, const gbt_error *err);
 
+/* fn(arg, task, thread) for all tasks, as gbt_parallel; then the first failure, or GBT_CANCELLED when asked to stop. */
 gbt_status gbti_job_run(gbti_job *job, int64_t n_tasks, gbt_task_fn fn, void *arg, gbt_error *err) GBT_MUST_CHECK;
 
 /* Columns that one task takes when a column costs `rows` steps: tables of very many short columns need no task each.

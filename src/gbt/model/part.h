@@ -61,6 +61,7 @@ uint64_t gbti_put_text(gbti_writer *w, const char *text);
 
 /* ---- reading ---- */
 
+/* GBT_E_FORMAT; what: the fault, a clause of the message. Always fails. */
 gbt_status gbti_damaged(const gbti_reader *r, const char *what);
 
 /* The text at a position. It must be the next one. */

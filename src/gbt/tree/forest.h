@@ -93,6 +93,7 @@ gbt_status gbt_forest_append(gbt_forest *forest, const gbt_forest_view *from, gb
 /* Keeps the first n_trees trees. */
 void gbt_forest_cut(gbt_forest *forest, size_t n_trees);
 
+/* A view of all trees, valid until the forest changes. */
 gbt_forest_view gbt_forest_look(const gbt_forest *forest);
 
 /* The view of its first n_trees trees. */

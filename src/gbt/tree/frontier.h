@@ -50,6 +50,8 @@ typedef struct gbt_frontier {
   gbt_frontier_ahead ahead;
 } gbt_frontier;
 
+/* No nodes yet. mem is copied, params and monotone are borrowed; path_words: of a bitset over features where there
+ * are interaction groups, else 0. */
 void gbt_frontier_init(gbt_frontier *fr, const gbt_mem *mem, const gbt_params *params, const int8_t *monotone,
                        int32_t path_words);
 void gbt_frontier_free(gbt_frontier *fr);

@@ -19,6 +19,7 @@ typedef struct gbt_forest_info {
   const double *base; /* n_outputs: the score before the first tree, offset apart; borrowed */
 } gbt_forest_info;
 
+/* Sizes of a forest and its base scores. */
 gbt_forest_info gbt_forest_about(const gbt_forest_view *forest);
 
 typedef struct gbt_tree_range {
