@@ -192,6 +192,17 @@ static void sources_that_say_what_is_not_so(void) {
   CHECK_FAILS(make_listed(twice, 2, 99, -1, &ds, test_err), GBT_E_DATA,
               "chunk 2, from row 41 on: column 3 is `g`, in the first chunk it is `f`");
   f.bad->cols[2].name = "f";
+  int32_t row[] = {0, 10, 20, 60};
+  f.bad->cols[1].rows = row;
+  CHECK_FAILS(make_listed(twice, 2, 9, -1, &ds, test_err), GBT_E_DATA,
+              "column `s` has an entry for row 101, but the rows here are 41 to 80");
+  row[3] = -1;
+  CHECK_FAILS(make_listed(twice, 2, 9, 80, &ds, test_err), GBT_E_DATA,
+              "column `s` has an entry for row 40, but the rows here are 41 to 80");
+  row[3] = 10;
+  CHECK_FAILS(make_listed(twice, 2, 9, 80, &ds, test_err), GBT_E_DATA,
+              "column `s`: the entry for row 51 stands behind the one for row 61");
+  row[3] = 30;
   f.bad->table.n_rows = -1;
   CHECK_FAILS(make_listed(twice, 2, 99, -1, &ds, test_err), GBT_E_DATA, "-1 rows");
   f.bad->table.n_rows = 0;

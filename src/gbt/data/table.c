@@ -82,21 +82,28 @@ static void check_task(void *arg, int64_t task, int thread) {
     check->bad[i] = first_bad(check, &check->table->cols[check->cols[i]], thread);
 }
 
+/* An entry for no row of the table. Rows count from the first chunk's on, and through all ranks. */
+static gbt_status no_such_row(const gbt_table *table, const gbt_column *col, long long row, gbt_error *err) {
+  const long long before = (long long)table->rows_before, n = (long long)table->n_rows;
+  if (before == 0)
+    return gbt_fail_on(err, GBT_E_DATA, col->name, "column `%s` has an entry for row %lld, but there are %lld rows",
+                       col->name, row, n);
+  return gbt_fail_on(err, GBT_E_DATA, col->name,
+                     "column `%s` has an entry for row %lld, but the rows here are %lld to %lld", col->name, row,
+                     before + 1, before + n);
+}
+
 static gbt_status tell_bad(const gbt_table *table, const gbt_column *col, int64_t e, gbt_error *err) {
+  const long long before = (long long)table->rows_before, row = before + (col->rows != NULL ? col->rows[e] : e) + 1;
   if (col->rows != NULL && row_is_bad(col, table->n_rows, e)) {
-    long long row = (long long)col->rows[e] + 1;
-    if (row < 1 || row > table->n_rows)
-      return gbt_fail_on(err, GBT_E_DATA, col->name, "column `%s` has an entry for row %lld, but there are %lld rows",
-                         col->name, row, (long long)table->n_rows);
+    if (row <= before || row > before + table->n_rows) return no_such_row(table, col, row, err);
     return gbt_fail_on(err, GBT_E_DATA, col->name,
                        "column `%s`: the entry for row %lld stands behind the one for row %lld; sort the entries of a "
                        "sparse column by row, with no row twice",
-                       col->name, row + (long long)table->rows_before,
-                       (long long)(table->rows_before + col->rows[e - 1]) + 1);
+                       col->name, row, before + col->rows[e - 1] + 1);
   }
   return gbt_fail_on(err, GBT_E_DATA, col->name, "column `%s`, row %lld: there is no level %d, only %d levels",
-                     col->name, (long long)(table->rows_before + (col->rows != NULL ? col->rows[e] : e)) + 1,
-                     (int)((const int32_t *)col->values)[e], (int)col->n_levels);
+                     col->name, row, (int)((const int32_t *)col->values)[e], (int)col->n_levels);
 }
 
 gbt_status gbt_table_check(gbt_ctx *ctx, const gbt_table *table, gbt_error *err) {
