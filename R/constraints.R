@@ -31,6 +31,7 @@ feature_places <- function(x, features, parameter) {
     at <- match(enc2utf8(x), features)
     if (anyNA(at)) {
       wrong <- x[is.na(at)][1L]
+      refuse_count(wrong, features, parameter)
       stop_argument(sprintf("`%s` names `%s`, which is no feature%s", parameter, wrong, suggest(wrong, features)),
                     parameter)
     }
@@ -42,6 +43,17 @@ feature_places <- function(x, features, parameter) {
                   parameter)
   }
   as.integer(x)
+}
+
+# What is said of a column holds for the count of its levels, which models show as a feature: "count(f)".
+refuse_count <- function(name, features, parameter) {
+  column <- features[match(name, sprintf("count(%s)", features))]
+  if (is.na(column)) return(invisible())
+  stop_argument(if (parameter == "monotone") {
+    sprintf("`monotone` names `%s`, but a count of levels cannot have a monotone constraint", name)
+  } else {
+    sprintf("`%s` names `%s`; name `%s`, which holds for its count as well", parameter, name, column)
+  }, parameter)
 }
 
 # -1, 0, 1 per feature; NULL when nothing is constrained.

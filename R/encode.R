@@ -42,7 +42,8 @@ describe <- function(x) {
   if (is.list(x)) return("a list")
   if (!is.atomic(x)) return(paste("an object of type", typeof(x)))
   if (length(dim(x)) > 2L) return("an array")
-  paste(if (is.integer(x)) "an" else "a", if (is.double(x)) "numeric" else typeof(x), "vector")
+  paste(if (is.integer(x)) "an" else "a", if (is.double(x)) "numeric" else typeof(x),
+        if (length(dim(x)) == 2L) "matrix" else "vector")
 }
 
 # Names of columns ------------------------------------------------------------------------------------------------

@@ -347,8 +347,8 @@ train_set <- function(rows, data) {
 check_stopping <- function(args, host, has_valid) {
   stopping <- host$early_stopping_rounds > 0
   if (stopping && !has_valid && !isTRUE(args[["eval_train"]])) {
-    stop_argument("`early_stopping_rounds` needs `valid`: a share of the rows to hold out, or data",
-                  "early_stopping_rounds")
+    stop_argument(paste("`early_stopping_rounds` needs `valid`, a share of the rows to hold out or data, or a `mask`",
+                        "that is FALSE for some rows"), "early_stopping_rounds")
   }
   if (!stopping && host$early_stopping_min_delta > 0) {
     stop_argument("`early_stopping_min_delta` needs `early_stopping_rounds`", "early_stopping_min_delta")

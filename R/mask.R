@@ -7,7 +7,8 @@ masked_out_name <- "masked_out" # of their set in the log
 check_mask <- function(mask, n_rows) {
   if (is.null(mask)) return(NULL)
   if (!is.logical(mask) || is.object(mask) || length(dim(mask)) > 1L) {
-    stop_argument(sprintf("`mask` must be logical values, TRUE for the rows to train on, not %s", describe(mask)),
+    numbers <- if (is.numeric(mask)) sprintf("; `seq_len(%.0f) %%in%% rows` makes them of row numbers", n_rows)
+    stop_argument(paste0("`mask` must be logical values, TRUE for the rows to train on, not ", describe(mask), numbers),
                   "mask")
   }
   if (length(mask) != n_rows) {

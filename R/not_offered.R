@@ -159,10 +159,11 @@ not_offered <- local({
   no("fobj", "give your own objective as `objective = list(gradient = , hessian = )`")
   no("multi_error_top_k", "give it with the metric: eval_metric = \"top_error@k\"", 1)
   no("auc_mu_weights", "this form of the metric is not offered; give a gbt_metric()")
-  folds <- "cross-validation is not part of gbt_train()"
+  folds <- "train on one gbt_data() with a `mask` for each fold; cross-validation in one call is not offered"
   no("nfold nfolds cv_folds fold_count", folds, 0)
   no("folds train_folds fold_column stratified showsd inverted partition_random_seed shuffle return_models", folds)
   no("prediction", folds, FALSE)
+  no("subset", "without a formula give those rows of x and y, or a `mask`")
   no("train_fraction", "use `valid`: the share of rows to hold out", 1)
   no("validation_fraction", "use `valid`: the share of rows to hold out")
 

@@ -114,8 +114,9 @@ warn_light_hessian <- function(trainer, fit) {
   if (weight < 16 * least || length(fit$label) == 0L || min(fit$label) == max(fit$label)) return(invisible())
   info <- objective_info(fit$response$objective)
   far <- info$hessian == "BOUNDED" && info$labels == "NUMBER" && info$leaves == "NEWTON" # huber and its like
+  penalised <- info$leaves == "NEWTON" && fit$params$lambda > 0 # lambda would shrink leaves of such hessians to nothing
   how <- c(if (far) c(sprintf("raise `%s`, ", info$params$name), "scale the response down, or "),
-           "set `min_child_weight = 0`")
+           "set `min_child_weight = 0`", if (penalised) " and lower `lambda`")
   warn_gbt("hessian", sprintf(paste("the hessians of objective \"%s\" add up to %s in the first round and",
                                     "`min_child_weight` is %s, so that no node can be split into two; %s"),
                               info$name, format(total), format_number(least), paste(how, collapse = "")))

@@ -31,7 +31,8 @@
 #' 1). `"logistic"` also takes numbers from 0 to 1, `"softmax"` whole numbers as classes. Levels of the response that no
 #' row has are dropped with a message. The other objectives, with their parameters, which are arguments of `gbt_train()`
 #' too (see [gbt_objectives()] for ranges):
-#' * `"poisson"`: counts, with a log link.
+#' * `"poisson"`: counts, with a log link. Where some labels are hundreds of times their mean, limit the steps by
+#'   `max_delta_step = 0.7` (XGBoost's default for counts); without it predictions can become huge.
 #' * `"negative_binomial"`: counts whose variance is larger than their mean: m + a m^2 for a mean m, where a is
 #'   `dispersion`, which you choose. (R's `theta` and `size` are 1 / a.)
 #' * `"gamma"`: amounts above 0 whose spread grows with their mean, with a log link.
@@ -89,7 +90,7 @@
 #' trees are those of these rows alone with the same cuts. The cuts, the classes and `level_counts` are those of all
 #' rows. So cross-validation needs one [gbt_data()] and a mask for each fold, and `model$masked_out` has the predictions
 #' for the fold that was left out, at the best round with early stopping: just what [predict()][predict.gbt] gives for
-#' these rows.
+#' these rows, without their names.
 #'
 #' With `early_stopping_rounds` training ends when the *last* metric of the *last* set has not improved by more than
 #' `early_stopping_min_delta` for so many rounds. The model keeps all rounds that were grown, but **predicts with the
@@ -202,7 +203,7 @@
 #' @param eval_metric Names of metrics (see below), [gbt_metric()] objects, or a list of both. Left out: the one of the
 #'   objective.
 #' @param eval_train Evaluate the metrics on the training data as well? By default only when `eval_metric` is given and
-#'   `valid` is not.
+#'   neither `valid` nor `mask` holds rows out.
 #' @param early_stopping_rounds Stop after so many rounds without improvement; `NULL` or 0 for never.
 #' @param early_stopping_min_delta An improvement must be larger than this.
 #' @param max_seconds End with the round in which this time is over; `NULL` or 0 for no limit.
@@ -234,9 +235,10 @@
 #'   \item{nrounds, best_round, best_score}{rounds in the model; the round it predicts with and the metric there, `NULL`
 #'     without early stopping}
 #'   \item{evaluation_log}{a data frame: `round` and one column per data set and metric}
-#'   \item{masked_out}{with a `mask` the predictions for the masked-out rows in their order, as `predict()` gives them:
-#'     a vector, or a matrix with a column for each class. `NULL` without a mask, after Ctrl-C, and in models that were
-#'     read from files or cut to some of their rounds}
+#'   \item{masked_out}{with a `mask` the predictions for the masked-out rows in their order, as `predict()` gives them,
+#'     though without names of rows: a vector, or a matrix with a column for each class. `NULL` without a mask or with
+#'     one that is `TRUE` for all rows, after Ctrl-C, and in models that were read from files or cut to some of their
+#'     rounds}
 #'   \item{has_offset, formula, terms, n_outputs, n_obs, cache, version}{whether there was an offset; the formula as
 #'     text and what it evaluates; scores per row; training rows; for internal use}
 #' Methods: [predict()][predict.gbt], `print()`, `summary()`, [plot()][plot.gbt], [`[`][gbt_methods], `as.data.frame()`

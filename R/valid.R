@@ -11,7 +11,7 @@ read_valid <- function(valid, source) {
     }
     if (is.null(source$x)) {
       stop_unsupported(paste("`valid` as a share needs a data frame or a matrix, not gbt_data; give",
-                             "gbt_data(reference = ) of other rows"), "valid")
+                             "gbt_data(reference = ) of other rows, or hold rows out by `mask`"), "valid")
     }
     return(list(share = as.double(valid), sets = list()))
   }

@@ -120,6 +120,13 @@ test_that("what is no mask is refused", {
   for (bad in list(1:60, rep("a", 60), factor(rep(c(TRUE, FALSE), 30)), list(TRUE), matrix(TRUE, 30, 2), mean)) {
     expect_error(fit(bad), "`mask` must be logical values", class = "gbt_error_argument")
   }
+  expect_error(fit(which(d$fold != 1)), "seq_len\\(60\\) %in% rows", class = "gbt_error_argument")
+  expect_error(fit(matrix(TRUE, 60, 1)), "not a logical matrix", class = "gbt_error_argument")
+  expect_error(fit(rep(TRUE, 60), early_stopping_rounds = 2), "a `mask` that is FALSE for some",
+               class = "gbt_error_argument")
+  expect_error(gbt_train(d$x, d$y, nfold = 5), "a `mask` for each fold", class = "gbt_error_unsupported")
+  expect_error(gbt_train(d$x, d$y, subset = d$fold != 1), "without a formula give those rows",
+               class = "gbt_error_unsupported")
   expect_error(fit(c(TRUE, FALSE)), "`mask` has 2 values for 60 rows", class = "gbt_error_argument")
   expect_error(fit(logical(60)), "`mask` is FALSE for every row", class = "gbt_error_argument")
   expect_error(fit(replace(d$fold != 1, 7:8, NA)), "`mask` has 2 missing values, the first in row 7",

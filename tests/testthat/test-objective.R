@@ -133,6 +133,9 @@ test_that("an objective whose hessians are too small to split anything is warned
     expect_warning(m <- train(objective), class = "gbt_warning_hessian")
     expect_identical(grepl("huber_delta", warnings), objective %in% c("huber", "pseudo_huber"))
     expect_identical(grepl("scale the response", warnings), objective != "mape")
+    expect_identical(grepl("lower `lambda`", warnings), objective != "mape") # leaves of mape are quantiles
+    without <- testthat::capture_warnings(train(objective, lambda = 0))
+    expect_no_match(without, "lambda")
     expect_silent(free <- train(objective, min_child_weight = 0))
     expect_gt(nrow(as.data.frame(free)), 3)
     expect_warning(train(objective, init_model = free), class = "gbt_warning_hessian")

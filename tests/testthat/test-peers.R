@@ -250,7 +250,7 @@ peers <- list(
     ! 0 = cv_folds nfolds
     ! = exposure fobj fold_column lr max_features maxnodes min_node_size min_samples_split
       min_split_improvement nodesize offset_column prediction_type response_name size
-      stopping_tolerance theta validation_fraction weights_column
+      stopping_tolerance subset theta validation_fraction weights_column
     ! 'none' FALSE = importance
     ! TRUE = probability respect_unordered_factors
     ? = quiet
