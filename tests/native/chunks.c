@@ -61,6 +61,13 @@ static void shuffle_levels(chunks *c, chunk_copy *k, const gbt_column *from, gbt
   free(place);
 }
 
+/* Codes for which there is no level stay what they are, and are found by that number. */
+static int has_all_levels(const gbt_column *col, int64_t n) {
+  for (int64_t e = 0; e < n; e++)
+    if (((const int32_t *)col->values)[e] > col->n_levels) return 0;
+  return 1;
+}
+
 static size_t size_of(gbt_storage storage) { return storage == GBT_I32 || storage == GBT_CODES ? 4 : 8; }
 
 static void cut_column(chunks *c, chunk_copy *k, const gbt_column *from, int64_t beg, int64_t end, gbt_column *to) {
@@ -82,7 +89,7 @@ static void cut_column(chunks *c, chunk_copy *k, const gbt_column *from, int64_t
     to->values = keep(k, (const char *)from->values + (size_t)first * size_of(from->storage),
                       (size_t)n * size_of(from->storage));
   if (from->storage != GBT_CODES) return;
-  if (from->type == GBT_CATEGORICAL && c->seed != 0) {
+  if (from->type == GBT_CATEGORICAL && c->seed != 0 && has_all_levels(to, n)) {
     shuffle_levels(c, k, from, to, n);
     return;
   }
