@@ -36,6 +36,7 @@ struct gbt_trainer {
   gbt_stopper stopper;
   int32_t keep_best; /* 0: none; else the data set whose scores at the best round are in `kept` */
   double *kept;
+  int64_t kept_round; /* whose scores these are */
   double max_seconds, seconds;
 };
 
@@ -299,6 +300,7 @@ static gbt_status see_value(gbt_ctx *ctx, gbt_trainer *tr, double value, int *st
   const size_t cells = kept_cells(tr);
   GBT_TRY(tr->be->ops->scores(ctx, tr->be, tr->keep_best, &scores, err));
   if (cells > 0) memcpy(tr->kept, scores, cells * sizeof *tr->kept);
+  tr->kept_round = tr->n_rounds;
   return GBT_OK;
 }
 
@@ -393,6 +395,9 @@ gbt_status gbt_trainer_best_scores(gbt_ctx *ctx, const gbt_trainer *tr, int32_t 
                                    gbt_error *err) {
   if (tr->keep_best == 0 || which != tr->keep_best || tr->stopper.best_round == 0)
     return tr->be->ops->scores(ctx, tr->be, which, out, err);
+  if (tr->kept_round != tr->stopper.best_round)
+    return gbt_fail(err, GBT_E_INTERNAL, "the scores of round %lld were not kept, as reading them failed",
+                    (long long)tr->stopper.best_round);
   *out = tr->kept;
   return GBT_OK;
 }
