@@ -45,7 +45,8 @@
 #' * `"expectile"`: the expectile of level `expectile_alpha`; 0.5 is the mean.
 #' * `"quantile"`: the quantile of level `quantile_alpha`, one level; 0.5 is the median.
 #' * `"absolute_error"`: the median; `"mape"`: the median with weights divided by the size of the response, or by 1
-#'   where that is less, which minimises the absolute percentage error.
+#'   where that is less, which minimises the absolute percentage error. These weights are the
+#'   hessians, so with responses of hundreds and more set `min_child_weight = 0` and bound leaves by `min_data_in_leaf`.
 #' * `"squared_log_error"`: numbers above -1 whose errors count by their ratio: squared error of log(1 + y). The score
 #'   is on that scale, predictions are on that of y.
 #' * `"cross_entropy"`: shares from 0 to 1, weights being their numbers of trials. The loss is that of `"logistic"`;
@@ -90,7 +91,8 @@
 #' trees are those of these rows alone with the same cuts. The cuts, the classes and `level_counts` are those of all
 #' rows. So cross-validation needs one [gbt_data()] and a mask for each fold, and `model$masked_out` has the predictions
 #' for the fold that was left out, at the best round with early stopping: just what [predict()][predict.gbt] gives for
-#' these rows, without their names.
+#' these rows, without their names. A round costs what it does with a validation set of so many rows; where nothing is
+#' to be watched and few rounds are trained, a model of the rows alone and `predict()` can be quicker.
 #'
 #' With `early_stopping_rounds` training ends when the *last* metric of the *last* set has not improved by more than
 #' `early_stopping_min_delta` for so many rounds. The model keeps all rounds that were grown, but **predicts with the
