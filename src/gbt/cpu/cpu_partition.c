@@ -74,16 +74,16 @@ typedef struct two_ends {
 
 static inline uint32_t ahead(uint32_t i, uint32_t n) { return i + SPLIT_AHEAD < n ? i + SPLIT_AHEAD : n - 1; }
 
-static two_ends split_run(const cpu_backend *be, const gbt_page *page, int32_t feat, const uint8_t *lut,
-                          const uint32_t *rows, uint32_t n, two_ends ends) {
+GBT_FN two_ends split_rows(const cpu_backend *be, const gbt_page *page, int32_t feat, const uint8_t *lut,
+                           const uint32_t *rows, uint32_t n, two_ends ends, int masked) {
   const gbt_place *place = &be->layout->place[feat];
   const gbt_group *group = &be->layout->group[place->group];
   const size_t stride = (size_t)group->stride, pos = (size_t)place->pos;
   const uint8_t *c8 = page->group[place->group];
   const uint16_t *c16 = page->group[place->group];
-  const uint32_t row_beg = (uint32_t)page->row_beg;
+  const uint32_t row_beg = (uint32_t)page->row_beg, *table_row = be->table_row;
   uint32_t *l = ends.l, *r = ends.r;
-#define IN_PAGE(row) (size_t)((row) - row_beg)
+#define IN_PAGE(row) (size_t)((masked ? table_row[row] : (row)) - row_beg)
   if (group->wide) {
     SPLIT_PAGE(IN_PAGE, c16)
   } else {
@@ -93,24 +93,15 @@ static two_ends split_run(const cpu_backend *be, const gbt_page *page, int32_t f
   return (two_ends){l, r};
 }
 
-/* The same of a mask's rows. A function of its own, so that the loops above stay as they are. */
+/* One function for each, so that neither costs the other's loops a register. */
+static two_ends split_run(const cpu_backend *be, const gbt_page *page, int32_t feat, const uint8_t *lut,
+                          const uint32_t *rows, uint32_t n, two_ends ends) {
+  return split_rows(be, page, feat, lut, rows, n, ends, 0);
+}
+
 static two_ends split_masked_run(const cpu_backend *be, const gbt_page *page, int32_t feat, const uint8_t *lut,
                                  const uint32_t *rows, uint32_t n, two_ends ends) {
-  const gbt_place *place = &be->layout->place[feat];
-  const gbt_group *group = &be->layout->group[place->group];
-  const size_t stride = (size_t)group->stride, pos = (size_t)place->pos;
-  const uint8_t *c8 = page->group[place->group];
-  const uint16_t *c16 = page->group[place->group];
-  const uint32_t row_beg = (uint32_t)page->row_beg, *table_row = be->table_row;
-  uint32_t *l = ends.l, *r = ends.r;
-#define IN_PAGE(row) (size_t)(table_row[row] - row_beg)
-  if (group->wide) {
-    SPLIT_PAGE(IN_PAGE, c16)
-  } else {
-    SPLIT_PAGE(IN_PAGE, c8)
-  }
-#undef IN_PAGE
-  return (two_ends){l, r};
+  return split_rows(be, page, feat, lut, rows, n, ends, 1);
 }
 
 /* The chunk's rows of the span, page by page. */
