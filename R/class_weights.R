@@ -38,15 +38,20 @@ weigh_classes <- function(weight, label, response, wanted, threads) {
 
 # Every class has a row that weighs something. A class may have none, or none that a mask leaves in.
 check_classes_weigh <- function(weight, label, classes) {
-  seen <- by_parts(length(label), function(rows) {
-    class <- label[rows]
-    tabulate(if (is.null(weight)) class + 1 else class[weight[rows] != 0] + 1, length(classes)) > 0
-  })
-  missing <- which(!Reduce(`|`, seen))
+  missing <- absent_classes(label, length(classes), weight)
   if (length(missing)) {
     stop_data(sprintf("class \"%s\" has no weight in the rows to train on, so classes cannot be balanced",
                       classes[missing[1L]]), "weights")
   }
+}
+
+# Places of the classes, of labels from 0, that no row has, or no row with a weight.
+absent_classes <- function(label, n_classes, weight = NULL) {
+  seen <- by_parts(length(label), function(rows) {
+    class <- label[rows]
+    tabulate(if (is.null(weight)) class + 1 else class[weight[rows] != 0] + 1, n_classes) > 0
+  })
+  which(!Reduce(`|`, seen))
 }
 
 # The classes in the order of the labels 0, 1, ...

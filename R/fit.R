@@ -99,6 +99,7 @@ read_rows <- function(source, request) {
   seed <- resolve_seed(args, request$params, !is.null(valid$share))
   if (is.null(valid$share)) {
     label <- if (is.null(mask)) response$label else subset_rows(response$label, rows_of_mask(mask, TRUE))
+    if (!is.null(mask)) tell_masked_classes(label, response$classes)
     return(list(source = source, response = response, mask = mask, label = label, valid = valid$sets, seed = seed))
   }
   parts <- split_source(source, response, valid$share, seed)

@@ -36,6 +36,14 @@ check_mask_beside <- function(mask, valid) {
   if (length(valid$sets) > 15L) stop_argument("`valid` can have at most 15 sets beside `mask`", "valid")
 }
 
+# Trees learn nothing of classes that masked-out rows alone have. label: of the rows to train on.
+tell_masked_classes <- function(label, classes) {
+  if (!length(classes)) return(invisible())
+  gone <- absent_classes(label, length(classes))
+  if (!length(gone)) return(invisible())
+  say(sprintf("classes of the response without rows where `mask` is TRUE: %s", enumerate(classes[gone], quote = "\"")))
+}
+
 # Numbers of the rows where the mask is `taken`.
 rows_of_mask <- function(mask, taken) {
   as.integer(unlist(by_parts(length(mask), function(rows) rows[mask[rows] == taken])))

@@ -41,6 +41,14 @@ test_that("classes, their weights and the objectives that renew leaves are of th
   expect_identical(m$masked_out, predict(twin, d$x[!mask, ]))
 })
 
+test_that("classes that no row to train on has are named", {
+  d <- folded(60)
+  y <- factor(ifelse(d$fold == 1, "c", ifelse(d$y > 0, "a", "b")))
+  fit <- function(k) gbt_train(d$x, y, mask = d$fold != k, nrounds = 1, threads = 1)
+  expect_message(fit(1), 'without rows where `mask` is TRUE: "c"', class = "gbt_message")
+  expect_silent(fit(2))
+})
+
 test_that("one gbt_data serves all folds, and early stopping keeps the best round's predictions", {
   d <- folded()
   data <- gbt_data(d$x, label = d$y, weight = d$weight, threads = 1)
@@ -144,7 +152,7 @@ test_that("what is no mask is refused", {
                class = "gbt_error_data")
   # A class may occur in masked-out rows alone.
   y <- factor(ifelse(in_fold, "c", ifelse(d$y > 0, "a", "b")))
-  expect_error(gbt_train(d$x, y, mask = !in_fold, class_weights = "balanced", nrounds = 1),
+  expect_error(suppressMessages(gbt_train(d$x, y, mask = !in_fold, class_weights = "balanced", nrounds = 1)),
                'class "c" has no weight in the rows to train on', class = "gbt_error_data")
   # Rows are named by their numbers in the data.
   y <- replace(abs(d$y), 25, -2)
