@@ -45,8 +45,7 @@
 #' * `"expectile"`: the expectile of level `expectile_alpha`; 0.5 is the mean.
 #' * `"quantile"`: the quantile of level `quantile_alpha`, one level; 0.5 is the median.
 #' * `"absolute_error"`: the median; `"mape"`: the median with weights divided by the size of the response, or by 1
-#'   where that is less, which minimises the absolute percentage error. These weights are the
-#'   hessians, so with responses of hundreds and more set `min_child_weight = 0` and bound leaves by `min_data_in_leaf`.
+#'   where that is less, which minimises the absolute percentage error.
 #' * `"squared_log_error"`: numbers above -1 whose errors count by their ratio: squared error of log(1 + y). The score
 #'   is on that scale, predictions are on that of y.
 #' * `"cross_entropy"`: shares from 0 to 1, weights being their numbers of trials. The loss is that of `"logistic"`;

@@ -118,7 +118,9 @@ test_that("a CUDA library on a machine without a device says what is missing; au
   look <- gbt:::cuda_look(build)
   skip_if(look$ok, "there is a device")
   e <- expect_error(train(device = "cuda"), class = "gbt_error_device")
-  expect_identical(conditionMessage(e), look$problem)
+  expect_identical(e$problem, look$problem)
+  expect_identical(conditionMessage(e),
+                   paste0(look$problem, "; `device = \"cpu\"` works without a device (the model is the same)"))
   expect_match(look$problem, "driver|GPU")
   expect_output(print(gbt_info()), "the engine is here, built by CUDA [0-9.]+ for compute capability\\s+[0-9.]+")
   skip_if(look$driver > 0, "there is a driver")
