@@ -53,6 +53,24 @@ jobs <- list(
                    y = houses_y, args = list(expectile_alpha = 0.8),
                    loss = function(p, y) mean(ifelse(p < y, 0.8, 0.2) * (p - y)^2),
                    xgboost = list(own = "expectile", level = 0.8), lightgbm = list(own = "expectile", level = 0.8)),
+  log_cosh = list(what = "house values", x = numbers(houses[setdiff(names(houses), "medianHouseValue")]), y = houses_y,
+                  loss = robust(function(r) abs(r) + log1p(exp(-2 * abs(r))) - log(2)),
+                  xgboost = list(own = "log_cosh"), lightgbm = list(own = "log_cosh")),
+  quantile = list(what = "house values, level 0.9", x = numbers(houses[setdiff(names(houses), "medianHouseValue")]),
+                  y = houses_y, args = list(quantile_alpha = 0.9),
+                  loss = function(p, y) mean(ifelse(p < y, 0.9, -0.1) * (y - p)),
+                  xgboost = list(objective = "reg:quantileerror", quantile_alpha = 0.9),
+                  lightgbm = list(objective = "quantile", alpha = 0.9)),
+  absolute_error = list(what = "house values", x = numbers(houses[setdiff(names(houses), "medianHouseValue")]),
+                        y = houses_y, loss = robust(abs),
+                        xgboost = list(objective = "reg:absoluteerror"), lightgbm = list(objective = "regression_l1")),
+  mape = list(what = "prices of diamonds", x = diamonds_x, y = as.double(diamonds$price),
+              loss = function(p, y) mean(abs(p - y) / pmax(1, abs(y))), lightgbm = list(objective = "mape")),
+  negative_binomial = list(what = "numbers of claims, dispersion 1", x = claims_x[some, ],
+                           y = as.double(claims$ClaimNb[some]), args = list(dispersion = 1),
+                           loss = function(p, y) mean((1 + y) * log(1 + p) - y * log(p)),
+                           xgboost = list(own = "negative_binomial", level = 1),
+                           lightgbm = list(own = "negative_binomial", level = 1)),
   squared_log_error = list(what = "prices of diamonds in 1,000", x = diamonds_x,
                            y = diamonds$price / 1000,
                            loss = function(p, y) mean((log1p(p) - log1p(y))^2),
@@ -109,4 +127,5 @@ for (name in if (length(args) > 2) args[-(1:2)] else names(jobs)) {
   cat(sprintf("| %s | %s | %d | %s | %s | %s | %.4f |\n", name, job$what, nrow(job$x), shown[1], shown[2], shown[3],
               mean(loss[1, ]) / best))
 }
-cat("\nWhere a package has no such objective the field is empty; expectile is a function of the script's for both.\n")
+cat("\nWhere a package has no such objective the field is empty; expectile, log_cosh and negative_binomial are functions",
+    "of the script's for both.\n")
