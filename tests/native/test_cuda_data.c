@@ -168,6 +168,27 @@ static void exact_ranks(void) {
   }
 }
 
+/* A count is a number per row of a factor, which may be the longest column, or the only one. */
+static void counts_of_levels(void) {
+  static const char *const levels[] = {"a", "b", "c", "d", "e"};
+  test_rng rng = {8};
+  int32_t code[300];
+  double few[300];
+  counts seen = {0};
+  for (int i = 0; i < 12; i++) {
+    const int64_t n = i < 4 ? i : 300;
+    const sizes how = {0, i % 2 ? 40 : 4000};
+    tables *t = tables_new(n);
+    for (int64_t r = 0; r < n; r++) code[r] = (int32_t)test_below(&rng, 6), few[r] = r % 50 == 0 ? 1.0 : 0.0;
+    if (i % 3 == 1) tables_sparse(t, "few", few, GBT_F64, 0);
+    tables_codes(t, "f", GBT_CATEGORICAL, code, levels, 5)->derive = 1u << GBT_FEATURE_LEVEL_COUNT;
+    gbt_cuts *cuts = same_cuts_of(t, tables_weights(t, &rng, i % 2), 255, how, 1);
+    if (cuts != NULL) same_pages_of(t, cuts, GBT_UNSEEN_MISSING, 1, 0, how, 1, &seen);
+    gbt_cuts_unref(cuts);
+    tables_free(t);
+  }
+}
+
 /* Around the number of cuts that fit into shared memory. */
 static void many_bins(void) {
   enum { N = 2200 };
@@ -463,6 +484,7 @@ void suite_cuda_data(void) {
   RUN(short_tables);
   RUN(longer_tables);
   RUN(exact_ranks);
+  RUN(counts_of_levels);
   RUN(many_bins);
   RUN(wide_tables);
   RUN(heavy_and_weightless);

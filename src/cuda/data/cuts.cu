@@ -69,13 +69,13 @@ void cu_cutter_close(cu_offload *o) {
   o->cutter = NULL;
 }
 
-/* Room for the longest column that comes here. */
+/* Room for the longest column that comes here. Of columns with unordered levels only numbers derived from them do. */
 static uint64_t cu_longest(const gbt_table *table) {
   uint64_t most = 0;
   for (int32_t i = 0; i < table->n_cols; i++) {
     const gbt_column *col = &table->cols[i];
     uint64_t n = (uint64_t)(col->rows != NULL ? col->n_entries + 1 : table->n_rows);
-    if (col->type != GBT_CATEGORICAL && n > most) most = n;
+    if ((col->type != GBT_CATEGORICAL || col->derive != 0) && n > most) most = n;
   }
   return most;
 }
@@ -206,6 +206,7 @@ gbt_status cu_cut(gbt_offload *self, gbt_ctx *ctx, const gbti_cut_input *input, 
   cu_cutter *c = o->cutter;
   c->has_absent = input->absent_weight > 0;
   v.n = (uint64_t)input->in.n_entries + (uint64_t)c->has_absent;
+  GBT_ASSERT(v.n <= c->cap);
   v.weight = c->weight.at;
   v.absent = input->absent_weight;
   v.part_sum = c->part_sum.at;
