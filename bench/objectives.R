@@ -127,5 +127,5 @@ for (name in if (length(args) > 2) args[-(1:2)] else names(jobs)) {
   cat(sprintf("| %s | %s | %d | %s | %s | %s | %.4f |\n", name, job$what, nrow(job$x), shown[1], shown[2], shown[3],
               mean(loss[1, ]) / best))
 }
-cat("\nWhere a package has no such objective the field is empty; expectile, log_cosh and negative_binomial are functions",
-    "of the script's for both.\n")
+cat("\nWhere a package has no such objective the field is empty; expectile, log_cosh and negative_binomial are",
+    "functions of the script's for both.\n")
