@@ -60,8 +60,10 @@ data_fields_good <- function(d, info) {
     level_counts = identical(d$level_counts, info$level_counts))
 }
 
-# Pointers are compared by address: those that were saved and read again are nil.
-is_gone <- function(x) identical(x$ptr, methods::new("externalptr"))
+# Pointers are compared by address: those that were saved and read again are nil. The nil one is made once: a time limit
+# of R's that ends in the middle of new() comes out as a failure of its method selection.
+nil_pointer <- methods::new("externalptr")
+is_gone <- function(x) identical(x$ptr, nil_pointer)
 
 # Weights as plain doubles of the right length. What they may be (finite, 0 or more) the engine checks.
 check_weight <- function(weight, n_rows, what = "weight") {
