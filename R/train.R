@@ -84,15 +84,15 @@
 #' in `eval_metric` are evaluated on each set after every round and logged in `model$evaluation_log`, under
 #' `<set>_<metric>`.
 #'
-#' With a `mask` the rows where it is `FALSE` are masked out: no tree is grown on them, and they are scored in every round
-#' like a validation set, under the name `masked_out`, which comes before those of `valid`. Trees, base scores, balanced
-#' weights of classes and draws of `subsample` depend on the rows where it is `TRUE` alone: the trees are those of a
-#' training on these rows with the same cuts. The cuts, the classes and `level_counts` are those of all rows; classes
-#' that only masked-out rows have are named in a message. So cross-validation needs one [gbt_data()] and a mask for each
-#' fold, and `model$masked_out` has the predictions for the fold that was left out, at the best round with early
-#' stopping: the numbers that [predict()][predict.gbt] gives for these rows, without their names. A round takes as long
-#' as with a validation set of so many rows. With few rounds and nothing to watch, training on the rows alone and
-#' `predict()` can be quicker.
+#' With a `mask` the rows where it is `FALSE` are masked out: no tree is grown on them, and they are scored in every
+#' round like a validation set, under the name `masked_out`, which comes before those of `valid`. Trees, base scores,
+#' balanced weights of classes and draws of `subsample` depend on the rows where it is `TRUE` alone: the trees are
+#' those of a training on these rows with the same cuts. The cuts, the classes and `level_counts` are those of all
+#' rows; classes that only masked-out rows have are named in a message. So cross-validation needs one [gbt_data()] and
+#' a mask for each fold, and `model$masked_out` has the predictions for the fold that was left out, at the best round
+#' with early stopping: the numbers that [predict()][predict.gbt] gives for these rows, without their names. A round
+#' takes as long as with a validation set of so many rows. With few rounds and nothing to watch, training on the rows
+#' alone and `predict()` can be quicker.
 #'
 #' With `early_stopping_rounds` training ends when the *last* metric of the *last* set has not improved by more than
 #' `early_stopping_min_delta` for so many rounds. The model keeps all rounds that were grown, but **predicts with the
