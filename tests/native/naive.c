@@ -2,6 +2,7 @@
 
 #include "../../src/gbt/base/exact_sum.h"
 #include "../../src/gbt/objective/formulas.h"
+#include "made.h"
 #include "naive_impl.h"
 #include "stores.h"
 
@@ -9,22 +10,6 @@
 
 static const gbt_dataset *set_at(const naive *nv, int32_t which) {
   return which == 0 ? nv->spec->train : nv->spec->valid[which - 1];
-}
-
-static gbt_gh naive_row_gradient(const gbt_objective *o, double s, double y) {
-  gbt_gh none = {NAN, NAN};
-  switch ((gbt_objective_kind)o->kind) {
-#define GRADIENT_ROW(name) gbt_##name##_gradient(s, y, o->param)
-#define GRADIENT_CLASSES(name) none
-#define GRADIENT_GIVEN(name) none
-#define GBT_OBJECTIVE(ID, name, aliases, gradient, ...) \
-  case GBT_OBJ_##ID:                                    \
-    return GRADIENT_##gradient(name);
-#include "../../src/gbt/objective/objectives.def"
-  case GBT_N_OBJECTIVES:
-    break;
-  }
-  return none;
 }
 
 /* ---- the scores before the first tree ---- */
@@ -45,7 +30,7 @@ static double newton_step(const gbt_trainer_spec *spec, double at, double *g) {
   size_t n = (size_t)ds->rows.n;
   double *part[2] = {test_alloc(n * sizeof **part), test_alloc(n * sizeof **part)};
   for (int64_t r = 0; r < ds->rows.n; r++) {
-    gbt_gh d = naive_row_gradient(&spec->objective, at + gbt_offset_of(&ds->rows, r), gbt_label_of(&ds->rows, r));
+    gbt_gh d = test_gradient(&spec->objective, at + gbt_offset_of(&ds->rows, r), gbt_label_of(&ds->rows, r));
     part[0][r] = d.g;
     part[1][r] = d.h;
   }
@@ -172,7 +157,7 @@ static void raw_gradients(const naive *nv, naive_custom custom, double *g, doubl
       int64_t at = k * nv->n + r;
       gbt_gh d = nv->spec->objective.kind == GBT_OBJ_SOFTMAX
                      ? gbt_softmax_gradient(gbt_exp(score[at] - top) / sum, y[r] == k)
-                     : naive_row_gradient(&nv->spec->objective, score[at], y[r]);
+                     : test_gradient(&nv->spec->objective, score[at], y[r]);
       g[at] = d.g;
       h[at] = d.h;
     }
