@@ -87,8 +87,8 @@ with_row_arguments <- function(source, args) {
 }
 
 # Rows and their response, a list: source (the rows to train on), response, mask (see check_mask(); the source has the
-# other rows as well), label (of the rows to train on), valid (named list of validation sets as they were given, or of
-# the rows held out), seed.
+# other rows as well), at (with a mask: the numbers of the rows to train on), label (of these), valid (named list of
+# validation sets as they were given, or of the rows held out), seed.
 read_rows <- function(source, request) {
   args <- request$args
   valid <- read_valid(args$value[["valid"]], source)
@@ -98,9 +98,11 @@ read_rows <- function(source, request) {
   response <- encode_response(source$y, request$objective, n_rows, args$value[["num_class"]], source$parsed)
   seed <- resolve_seed(args, request$params, !is.null(valid$share))
   if (is.null(valid$share)) {
-    label <- if (is.null(mask)) response$label else subset_rows(response$label, rows_of_mask(mask, TRUE))
+    at <- if (!is.null(mask)) rows_of_mask(mask, TRUE)
+    label <- if (is.null(mask)) response$label else subset_rows(response$label, at)
     if (!is.null(mask)) tell_masked_classes(label, response$classes)
-    return(list(source = source, response = response, mask = mask, label = label, valid = valid$sets, seed = seed))
+    return(list(source = source, response = response, mask = mask, at = at, label = label, valid = valid$sets,
+                seed = seed))
   }
   parts <- split_source(source, response, valid$share, seed)
   list(source = parts$train, response = response, label = parts$label, valid = list(valid = parts$valid), seed = seed)
@@ -128,7 +130,7 @@ read_constraints <- function(args, data) {
 start_of <- function(init, rows, data, host) {
   if (is.null(init)) return(list(model = NULL, score = NULL, rounds = 0))
   x <- rows$source$x
-  if (!is.null(rows$mask)) x <- subset_rows(x, rows_of_mask(rows$mask, TRUE))
+  if (!is.null(rows$mask)) x <- subset_rows(x, rows$at)
   list(model = init, score = start_scores(init, x, data$offset, data$sparse_zero, host$threads),
        rounds = init$nrounds)
 }
@@ -196,11 +198,10 @@ training_data <- function(rows, args, host) {
 # Weight and offset of the rows that are trained on.
 rows_trained_on <- function(rows, weight, offset) {
   if (is.null(rows$mask)) return(list(weight = weight, offset = offset))
-  at <- rows_of_mask(rows$mask, TRUE)
   n_rows <- length(rows$mask)
-  weight <- take_numbers(weight, at, n_rows)
+  weight <- take_numbers(weight, rows$at, n_rows)
   check_some_weight(weight, "TRUE")
-  list(weight = weight, offset = take_numbers(offset, at, n_rows))
+  list(weight = weight, offset = take_numbers(offset, rows$at, n_rows))
 }
 
 # A gbt_data as it is: how it was made is decided.
@@ -340,8 +341,7 @@ plan_evaluation <- function(args, host, rows, data, valid) {
 
 # The training data as a set that is evaluated.
 train_set <- function(rows, data) {
-  list(name = "train", label = rows$label, weight = data$weight,
-       rows = if (!is.null(rows$mask)) rows_of_mask(rows$mask, TRUE))
+  list(name = "train", label = rows$label, weight = data$weight, rows = rows$at)
 }
 
 # Is there early stopping, and something to watch?
