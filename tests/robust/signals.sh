@@ -39,7 +39,8 @@ run() { # REPORT SCRIPT ARGUMENT...
 }
 
 # A training in a process of its own gets a signal: the process ends, and not by a fault of ours. The signal's default
-# action is put back first: under nohup this script, and what it starts, ignores SIGHUP.
+# action is put back first: under nohup this script, and what it starts, ignores SIGHUP. SIGUSR1 is left out: R's
+# handler of it runs R code at once, wherever the process is. Within malloc() that fails, whoever called it.
 ended_by() { # SIGNAL STATUS...
   (cd "$work" && exec env "--default-signal=$1" Rscript --no-save "$SIGNALS/victim.R") >"$work/victim.log" 2>&1 &
   pid=$!
@@ -71,7 +72,6 @@ run "$work/report-gaps" "$SIGNALS/gaps.R" "$form" "$work/polls.so" &
 run "$work/report-signals" "$SIGNALS/signals.R" "$form" "$tries"
 ended_by TERM 143
 ended_by HUP 1 129
-ended_by USR1 1 2 # 1: R runs what was to be done on exit, and is in the middle of gbt
 ended_by INT 1 130
 wait
 
