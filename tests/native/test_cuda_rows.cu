@@ -102,6 +102,7 @@ template <class T> static T *fetch(const T *from, size_t n) {
 template <class T> static void put(T *to, const T *from, size_t n) {
   CHECK_EQ_I64(cudaDeviceSynchronize(), cudaSuccess);
   if (n > 0) CHECK_EQ_I64(cudaMemcpy(to, from, n * sizeof(T), cudaMemcpyHostToDevice), cudaSuccess);
+  CHECK_EQ_I64(cudaDeviceSynchronize(), cudaSuccess); /* the backend's stream does not wait for the default one */
 }
 
 /* Whether n things on the device are those of the host. */

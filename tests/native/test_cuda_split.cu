@@ -81,11 +81,10 @@ static int fill_view(split_device *d, gbt_error *err) {
   uint8_t *allowed = (uint8_t *)malloc(masks * n);
   for (size_t i = 0; i < masks * n; i++) allowed[i] = c->allowed[i % n];
   const int32_t n_tree_feats = c->n_tree_feats;
-  cu_memory *memory = &d->be.device.memory;
-  int bad = failed(cu_new_from(memory, &d->feat_up, d->feat, n, err)) || put(v->feats, &n_tree_feats, 1) ||
+  int bad = failed(cu_new_from(&d->be.device, &d->feat_up, d->feat, n, err)) || put(v->feats, &n_tree_feats, 1) ||
             put(v->feats + 1, (const int32_t *)c->tree_feats, (size_t)n_tree_feats) ||
             put(v->allowed, (const uint8_t *)allowed, masks * n) ||
-            (c->monotone && failed(cu_new_from(memory, &d->monotone, (const int8_t *)c->monotone, n, err)));
+            (c->monotone && failed(cu_new_from(&d->be.device, &d->monotone, (const int8_t *)c->monotone, n, err)));
   v->train.feat = d->feat_up.at;
   v->policy.monotone = d->monotone.at;
   free(allowed);

@@ -311,7 +311,45 @@ static int async(int bug) {
   return 0;
 }
 
+/* A copy from memory that is not page-locked, in the default stream: its call may return before the data are there. */
+enum { COPY_WAITS, COPY_IN_THE_STREAM, COPY_BEFORE_BLOCKING, COPY_APART, COPY_WITHIN_APART };
+
+static int pageable(int bug) {
+  enum { N = 100 };
+  unsigned *device, *other, plain[N], got[N];
+  cudaStream_t stream;
+  for (int i = 0; i < N; i++) plain[i] = 1;
+  cudaMalloc(&device, sizeof got);
+  cudaMalloc(&other, sizeof got);
+  cudaStreamCreateWithFlags(&stream, bug == COPY_BEFORE_BLOCKING ? cudaStreamDefault : cudaStreamNonBlocking);
+  if (bug == COPY_IN_THE_STREAM)
+    cudaMemcpyAsync(device, plain, sizeof got, cudaMemcpyHostToDevice, stream);
+  else
+    cudaMemcpy(device, plain, sizeof got, cudaMemcpyHostToDevice);
+  for (int i = 0; i < N; i++) plain[i] = 0; /* taken already */
+  if (bug == COPY_WAITS || bug == COPY_WITHIN_APART) cudaStreamSynchronize(0);
+  if (bug == COPY_WITHIN_APART) {
+    cudaMemcpy(other, device, sizeof got, cudaMemcpyDeviceToDevice);
+    unsigned *first = device;
+    device = other;
+    other = first;
+  }
+  CU_LAUNCH(k_fill, 1, 32, 0, stream, device, (unsigned)N, 2u);
+  cudaStreamSynchronize(stream);
+  cudaMemcpyAsync(got, device, sizeof got, cudaMemcpyDeviceToHost, stream);
+  cudaStreamSynchronize(stream);
+  cudaStreamDestroy(stream);
+  cudaFree(device);
+  cudaFree(other);
+  for (int i = 0; i < N; i++)
+    if (got[i] != 3) return 1;
+  return 0;
+}
+
 static void missing_waits(void) {
+  for (int how = COPY_WAITS; how <= COPY_BEFORE_BLOCKING; how++) CHECK_EQ_I64(noticed(pageable, how), 0);
+  CHECK_EQ_I64(noticed(pageable, COPY_APART), SCHEDULES);
+  CHECK_EQ_I64(noticed(pageable, COPY_WITHIN_APART), SCHEDULES);
   CHECK_EQ_I64(noticed(async, WAITS), 0);
   for (int bug = READS_EARLY; bug <= NOT_BLOCKING; bug++) CHECK_EQ_I64(noticed(async, bug), SCHEDULES);
 }

@@ -210,6 +210,45 @@ static void captured(void) {
   CHECK_EQ_I64(simt_live(), live);
 }
 
+static void *allocates(void *arg) {
+  char *device;
+  *(int *)arg = cudaMalloc(&device, 4) == cudaSuccess && cudaFree(device) == cudaSuccess;
+  return NULL;
+}
+
+/* What breaks a capture: the default stream, if the captured one waits for it; another thread's allocation, if the
+ * capture is in the mode for all. */
+static void captured_beside_others(void) {
+  static const cudaStreamCaptureMode modes[] = {cudaStreamCaptureModeGlobal, cudaStreamCaptureModeThreadLocal};
+  for (int k = 0; k < 4; k++) {
+    const int thread_local_mode = k & 1, blocking = k >> 1;
+    cudaStream_t stream;
+    cudaGraph_t graph;
+    char *device;
+    pthread_t thread;
+    int fine = 0;
+    CHECK_EQ_I64(cudaMalloc(&device, 4), cudaSuccess);
+    CHECK_EQ_I64(cudaStreamCreateWithFlags(&stream, blocking ? cudaStreamDefault : cudaStreamNonBlocking), cudaSuccess);
+    CHECK_EQ_I64(cudaStreamBeginCapture(stream, modes[thread_local_mode]), cudaSuccess);
+    CHECK_EQ_I64(cudaMemsetAsync(device, 0, 4, stream), cudaSuccess);
+    CHECK_EQ_I64(cudaMemset(device, 0, 4), blocking ? cudaErrorStreamCaptureImplicit : cudaSuccess);
+    REQUIRE(pthread_create(&thread, NULL, allocates, &fine) == 0);
+    pthread_join(thread, NULL);
+    CHECK_EQ_I64(fine, thread_local_mode);
+    CHECK_EQ_I64(cudaStreamEndCapture(stream, &graph),
+                 thread_local_mode && !blocking ? cudaSuccess : cudaErrorStreamCaptureInvalidated);
+    if (graph) {
+      size_t n = 0;
+      CHECK_EQ_I64(cudaGraphGetNodes(graph, NULL, &n), cudaSuccess);
+      CHECK_EQ_U64(n, 1);
+      CHECK_EQ_I64(cudaGraphDestroy(graph), cudaSuccess);
+    }
+    (void)cudaGetLastError();
+    CHECK_EQ_I64(cudaStreamDestroy(stream), cudaSuccess);
+    CHECK_EQ_I64(cudaFree(device), cudaSuccess);
+  }
+}
+
 extern "C" void suite_simt_control(void);
 extern "C" void suite_simt_control(void) {
   RUN(failing_calls);
@@ -220,4 +259,5 @@ extern "C" void suite_simt_control(void) {
   RUN(counts);
   RUN(several_host_threads);
   RUN(captured);
+  RUN(captured_beside_others);
 }

@@ -53,11 +53,13 @@ void fill(void *at, int byte, size_t bytes);     /* memset that no sanitizer see
 
 /* ---- streams ---- */
 
-bool capturing();
+bool capturing(); /* by the calling thread */
 void break_captures();
+bool disturbs_capture(cudaStream_t stream); /* the default stream, while one that waits for it is captured: breaks it */
 bool captures(cudaStream_t stream);
 bool exists(cudaStream_t stream);
 void finish(cudaStream_t stream);
+void submit_late(std::function<void()> work); /* to the default stream, which is not gone on with */
 void finish_all();
 void forget_work();     /* the device was lost */
 int64_t live_streams(); /* and events and graphs */

@@ -6,6 +6,7 @@
 #include "internal.h"
 
 #include <cstdio>
+#include <functional>
 #include <map>
 #include <memory>
 #include <vector>
@@ -160,26 +161,33 @@ static void run_copy(const Copy &c) {
   for (size_t i = 0; i < c.height; i++) memcpy(c.to + i * c.to_pitch, c.from + i * c.from_pitch, c.width);
 }
 
+static bool from_pages(const Copy &c) { return !c.from_device && !page_locked(c.from); }
+
+/* From memory that is not page-locked: what is there is taken now. */
+static std::function<void()> staged_copy(const Copy &c) {
+  auto staged = std::make_shared<std::vector<char>>(c.width * c.height);
+  for (size_t i = 0; i < c.height; i++) memcpy(staged->data() + i * c.width, c.from + i * c.from_pitch, c.width);
+  return [c, staged] {
+    Copy from = c;
+    from.from = staged->data();
+    from.from_pitch = c.width;
+    run_copy(from);
+  };
+}
+
 /* Copies from and to memory that is not page-locked go through a buffer of the driver's: from the host the data are
  * taken at once, and to the host the call waits. */
 static void submit_copy(const Copy &c, cudaStream_t stream) {
   counts.copies++;
-  bool from_pages = !c.from_device && !page_locked(c.from), to_pages = !c.to_device && !page_locked(c.to);
-  if (captures(stream) || (!from_pages && !to_pages)) {
+  bool to_pages = !c.to_device && !page_locked(c.to);
+  if (captures(stream) || (!from_pages(c) && !to_pages)) {
     submit(stream, [c] { run_copy(c); });
   } else if (to_pages) {
     counts.waits++;
     finish(stream);
     run_copy(c);
   } else {
-    auto staged = std::make_shared<std::vector<char>>(c.width * c.height);
-    for (size_t i = 0; i < c.height; i++) memcpy(staged->data() + i * c.width, c.from + i * c.from_pitch, c.width);
-    submit(stream, [c, staged] {
-      Copy from = c;
-      from.from = staged->data();
-      from.from_pitch = c.width;
-      run_copy(from);
-    });
+    submit(stream, staged_copy(c));
   }
 }
 
@@ -208,20 +216,28 @@ static bool too_far(const Copy &c) {
   return c.by_rows && (c.to_pitch > settings.pitch || c.from_pitch > settings.pitch);
 }
 
+/* In the default stream. To the device from memory that is not page-locked, and within the device, CUDA's call may
+ * return before the data are there; here they never are, until somebody waits for the default stream or uses it, or a
+ * stream that waits for it: who reads them in a stream made as non-blocking reads what stood there before. */
 static cudaError_t copy_now(Copy c, cudaMemcpyKind kind) {
   SIMT_ENTER(WAIT);
+  if (disturbs_capture(nullptr)) return failed(cudaErrorStreamCaptureImplicit);
   if (too_far(c)) return failed(cudaErrorInvalidPitchValue);
   if (c.width == 0 || c.height == 0) return cudaSuccess;
   check_copy(&c, kind);
   finish(nullptr);
   counts.copies++;
-  run_copy(c);
+  if (c.to_device && (c.from_device || from_pages(c)))
+    submit_late(c.from_device ? [c] { run_copy(c); } : staged_copy(c));
+  else
+    run_copy(c);
   return cudaSuccess;
 }
 
 static cudaError_t copy_later(Copy c, cudaMemcpyKind kind, cudaStream_t stream) {
   SIMT_ENTER(WORK);
   if (!exists(stream)) return failed(cudaErrorInvalidResourceHandle);
+  if (disturbs_capture(stream)) return failed(cudaErrorStreamCaptureImplicit);
   if (too_far(c)) return failed(cudaErrorInvalidPitchValue);
   if (c.width == 0 || c.height == 0) return cudaSuccess;
   check_copy(&c, kind);
@@ -296,6 +312,7 @@ cudaError_t cudaMemcpy2DAsync(void *to, size_t to_pitch, const void *from, size_
 cudaError_t cudaMemsetAsync(void *to, int byte, size_t bytes, cudaStream_t stream, const char *file, int line) {
   SIMT_ENTER(WORK);
   if (!exists(stream)) return failed(cudaErrorInvalidResourceHandle);
+  if (disturbs_capture(stream)) return failed(cudaErrorStreamCaptureImplicit);
   if (bytes == 0) return cudaSuccess;
   check_range(to, bytes, "cleared, but not the device's memory", file, line);
   counts.sets++;

@@ -9,11 +9,14 @@
 #include <deque>
 #include <memory>
 #include <set>
+#include <thread>
 #include <vector>
 
 struct CUgraph_st {
   std::vector<std::function<void()>> work;
   bool broken;
+  std::thread::id thread; /* whose capture it is */
+  cudaStreamCaptureMode mode;
 };
 struct CUgraphExec_st {
   std::shared_ptr<const std::vector<std::function<void()>>> work;
@@ -50,14 +53,27 @@ static cudaStream_t stream_of(cudaStream_t stream) { return stream ? stream : &u
 
 bool exists(cudaStream_t stream) { return !stream || streams.count(stream) > 0; }
 bool captures(cudaStream_t stream) { return stream_of(stream)->capture != nullptr; }
+/* Whether the calling thread may not do what a capture forbids: it captures, or another does in the mode for all. */
+static bool forbids(cudaStream_t s) {
+  return s->capture && s->capture->mode != cudaStreamCaptureModeRelaxed &&
+         (s->capture->mode == cudaStreamCaptureModeGlobal || s->capture->thread == std::this_thread::get_id());
+}
 bool capturing() {
   for (cudaStream_t s : streams)
-    if (s->capture) return true;
+    if (forbids(s)) return true;
   return false;
 }
 void break_captures() {
   for (cudaStream_t s : streams)
-    if (s->capture) s->capture->broken = true;
+    if (forbids(s)) s->capture->broken = true;
+}
+bool disturbs_capture(cudaStream_t stream) {
+  bool broken = false;
+  for (cudaStream_t s : streams) {
+    if (stream_of(stream) != &usual || !s->blocking || !s->capture) continue;
+    s->capture->broken = broken = true;
+  }
+  return broken;
 }
 int64_t live_streams() { return (int64_t)streams.size() + n_events + n_graphs; }
 
@@ -114,6 +130,8 @@ static void submit_work(cudaStream_t stream, Work work) {
   if (!settings.async) drain(s);
 }
 
+void submit_late(std::function<void()> work) { usual.queue.push_back({std::move(work), nullptr, 0}); }
+
 void submit(cudaStream_t stream, std::function<void()> work) {
   cudaStream_t s = stream_of(stream);
   if (s->capture)
@@ -136,6 +154,7 @@ void submit_launch(const Launch &launch, cudaStream_t stream, std::function<void
   Call call(LAUNCH);
   cudaError_t code = call.code;
   if (code == cudaSuccess) code = exists(stream) ? refused(launch) : cudaErrorInvalidResourceHandle;
+  if (code == cudaSuccess && disturbs_capture(stream)) code = cudaErrorStreamCaptureImplicit;
   if (failed(code) != cudaSuccess) return;
   counts.launches++;
   submit(stream, [launch, run] { run(launch); });
@@ -171,6 +190,7 @@ cudaError_t cudaStreamDestroy(cudaStream_t stream) {
 cudaError_t cudaStreamSynchronize(cudaStream_t stream) {
   SIMT_ENTER(WAIT);
   if (!exists(stream)) return failed(cudaErrorInvalidResourceHandle);
+  if (disturbs_capture(stream)) return failed(cudaErrorStreamCaptureImplicit);
   finish(stream);
   return cudaSuccess;
 }
@@ -261,12 +281,12 @@ cudaError_t cudaEventElapsedTime(float *milliseconds, cudaEvent_t from, cudaEven
 
 /* ---- graphs ---- */
 
-cudaError_t cudaStreamBeginCapture(cudaStream_t stream, cudaStreamCaptureMode) {
+cudaError_t cudaStreamBeginCapture(cudaStream_t stream, cudaStreamCaptureMode mode) {
   SIMT_ENTER(WORK);
   if (!exists(stream)) return failed(cudaErrorInvalidResourceHandle);
   if (!stream) return failed(cudaErrorStreamCaptureUnsupported);
   if (stream->capture) return failed(cudaErrorIllegalState);
-  stream->capture = new CUgraph_st{{}, false};
+  stream->capture = new CUgraph_st{{}, false, std::this_thread::get_id(), mode};
   n_graphs++;
   return cudaSuccess;
 }
@@ -303,6 +323,14 @@ cudaError_t cudaGraphInstantiate(cudaGraphExec_t *out, cudaGraph_t graph, unsign
   if (!graph) return failed(cudaErrorInvalidValue);
   *out = new CUgraphExec_st{std::make_shared<const std::vector<std::function<void()>>>(graph->work)};
   n_graphs++;
+  return cudaSuccess;
+}
+
+/* The number alone: nodes are never handed out. */
+cudaError_t cudaGraphGetNodes(cudaGraph_t graph, cudaGraphNode_t *nodes, size_t *n) {
+  SIMT_ENTER(WORK);
+  if (!graph || nodes) return failed(cudaErrorInvalidValue);
+  *n = graph->work.size();
   return cudaSuccess;
 }
 

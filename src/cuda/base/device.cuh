@@ -1,4 +1,8 @@
-/* A device that work is issued to: what it has, the stream, the memory that was taken. And grids that keep it busy. */
+/* A device that work is issued to: what it has, the stream, the memory that was taken. And grids that keep it busy.
+ *
+ * The stream is not the legacy one and does not wait for it: what others of the process do there neither delays a
+ * training nor breaks a recording (grow/graph.cu). So nothing may rely on the order that the legacy stream gives:
+ * whatever the library copies or clears is issued in a stream of its own, and waited for there. */
 #pragma once
 
 #include "mem.cuh"
@@ -16,6 +20,16 @@ struct cu_device {
  * what is in the stream. Memory is not looked after. */
 gbt_status cu_device_open(cu_device *device, gbt_error *err) GBT_MUST_CHECK;
 void cu_device_close(cu_device *device);
+
+/* From pageable memory of the host, and back; both wait until it is done, behind all that the stream has. */
+gbt_status cu_put(cu_device *device, void *to, const void *from, size_t bytes, gbt_error *err) GBT_MUST_CHECK;
+gbt_status cu_get(cu_device *device, void *to, const void *from, size_t bytes, gbt_error *err) GBT_MUST_CHECK;
+
+/* An array with this content; waits until it is copied. */
+template <class T> gbt_status cu_new_from(cu_device *device, cu_array<T> *a, const T *from, size_t n, gbt_error *err) {
+  GBT_TRY(cu_new(&device->memory, a, n, err));
+  return cu_put(device, a->at, from, n * sizeof(T), err);
+}
 
 /* Blocks that keep the device busy, `per_unit` for each multiprocessor; at most what there is to do. */
 static inline unsigned cu_grid(const cu_device *device, uint64_t blocks, unsigned per_unit) {

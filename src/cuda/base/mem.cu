@@ -119,12 +119,16 @@ static gbt_status cu_no_room(size_t bytes, gbt_error *err) {
       cu_mb(bytes), cu_mb(free_bytes), cu_mb(total));
 }
 
+static int has_room(const cu_memory *memory, size_t bytes) {
+  return memory->limit == 0 || (memory->bytes <= memory->limit && bytes <= memory->limit - memory->bytes);
+}
+
 gbt_status cu_alloc(cu_memory *memory, size_t n, size_t size, void *out, gbt_error *err) {
   void **at = (void **)out;
   *at = NULL;
   if (size != 0 && n > (SIZE_MAX >> 1) / size) return cu_no_room(SIZE_MAX >> 1, err);
   size_t bytes = n * size;
-  if (memory->limit > 0 && (memory->bytes > memory->limit || bytes > memory->limit - memory->bytes))
+  if (!has_room(memory, bytes))
     return gbt_fail_device(
         err, GBT_E_MEM,
         "the limit of %.1f MB of device memory is reached: %.1f MB are in use, %.1f MB more were asked "
@@ -141,29 +145,21 @@ gbt_status cu_alloc(cu_memory *memory, size_t n, size_t size, void *out, gbt_err
   return GBT_OK;
 }
 
-/* Waits, since the streams of a backend do not wait for the default one. */
-static gbt_status cu_clear(void *block, size_t bytes, gbt_error *err) {
-  if (bytes == 0) return GBT_OK;
-  CU_TRY(cudaMemset(block, 0, bytes));
-  CU_TRY(cudaStreamSynchronize(0));
-  return GBT_OK;
-}
-
-gbt_status cu_alloc_zeros(cu_memory *memory, size_t n, size_t size, void *out, gbt_error *err) {
-  void **at = (void **)out;
-  GBT_TRY(cu_alloc(memory, n, size, out, err));
-  gbt_status status = cu_clear(*at, n * size, err);
-  if (status != GBT_OK) {
-    cu_free(memory, *at, n * size);
-    *at = NULL;
-  }
-  return status;
-}
-
 void cu_free(cu_memory *memory, void *block, size_t bytes) {
   if (!block) return;
   (void)cudaFree(block); /* fails on a device that is lost, which has taken its memory with it */
   (void)cudaGetLastError();
+  cu_uncount(memory, bytes);
+}
+
+int cu_count(cu_memory *memory, size_t bytes) {
+  if (!has_room(memory, bytes)) return 0;
+  memory->bytes += bytes;
+  if (memory->bytes > memory->most) memory->most = memory->bytes;
+  return 1;
+}
+
+void cu_uncount(cu_memory *memory, size_t bytes) {
   GBT_ASSERT(memory->bytes >= bytes); /* whoever frees knows what was taken */
   memory->bytes -= bytes;
 }

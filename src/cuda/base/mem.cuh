@@ -33,8 +33,11 @@ struct cu_memory {
 
 /* n * size bytes on the device, not cleared; *out is NULL on failure. Never freed but by cu_free. */
 gbt_status cu_alloc(cu_memory *memory, size_t n, size_t size, void *out, gbt_error *err) GBT_MUST_CHECK;
-gbt_status cu_alloc_zeros(cu_memory *memory, size_t n, size_t size, void *out, gbt_error *err) GBT_MUST_CHECK;
 void cu_free(cu_memory *memory, void *block, size_t bytes); /* NULL allowed */
+
+/* Counts bytes that CUDA takes for itself; 0: the limit has no room for them, nothing is counted. */
+int cu_count(cu_memory *memory, size_t bytes) GBT_MUST_CHECK;
+void cu_uncount(cu_memory *memory, size_t bytes);
 
 /* An array that remembers its size, so that closing needs none. */
 template <class T> struct cu_array {
@@ -44,17 +47,6 @@ template <class T> struct cu_array {
 template <class T> gbt_status cu_new(cu_memory *memory, cu_array<T> *a, size_t n, gbt_error *err) {
   GBT_TRY(cu_alloc(memory, n, sizeof(T), &a->at, err));
   a->n = n;
-  return GBT_OK;
-}
-template <class T> gbt_status cu_new_zeros(cu_memory *memory, cu_array<T> *a, size_t n, gbt_error *err) {
-  GBT_TRY(cu_alloc_zeros(memory, n, sizeof(T), &a->at, err));
-  a->n = n;
-  return GBT_OK;
-}
-/* With this content; waits until it is copied. */
-template <class T> gbt_status cu_new_from(cu_memory *memory, cu_array<T> *a, const T *from, size_t n, gbt_error *err) {
-  GBT_TRY(cu_new(memory, a, n, err));
-  CU_TRY(cudaMemcpy(a->at, from, n * sizeof(T), cudaMemcpyHostToDevice));
   return GBT_OK;
 }
 template <class T> void cu_drop(cu_memory *memory, cu_array<T> *a) {

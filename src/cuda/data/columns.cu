@@ -60,10 +60,8 @@ static int has_room(const cu_memory *memory, uint64_t bytes) {
 
 static gbt_status make_copy(cu_device *device, cu_dataset *data, const uint64_t *beg, uint64_t bytes, gbt_error *err) {
   cu_rows_view *v = &data->view;
-  GBT_TRY(cu_new(&device->memory, &data->copy_beg, (size_t)v->n_columns, err));
+  GBT_TRY(cu_new_from(device, &data->copy_beg, beg, (size_t)v->n_columns, err));
   GBT_TRY(cu_new(&device->memory, &data->copy, bytes, err));
-  CU_TRY(cudaMemcpyAsync(data->copy_beg.at, beg, (size_t)v->n_columns * sizeof *beg, cudaMemcpyHostToDevice,
-                         device->stream));
   CU_LAUNCH(k_columns, cu_grid(device, ((uint64_t)v->n_rows + CU_BLOCK - 1) / CU_BLOCK, 8), CU_BLOCK, 0, device->stream,
             *v, data->copy.at, data->copy_beg.at);
   CU_LAUNCHED();
@@ -77,17 +75,14 @@ gbt_status cu_columns_make(const gbt_mem *mem, cu_device *device, cu_dataset *da
   const cu_rows_view *v = &data->view;
   size_t n = (size_t)v->n_columns;
   cu_column *column = NULL;
-  uint64_t *beg = NULL;
+  uint64_t *beg = NULL, bytes = 0;
   gbt_status status = GBT_OK;
   if (v->n_rows < COPY_ROWS_MIN || n == 0) return GBT_OK;
   GBT_TRY_GOTO(gbt_mem_array(mem, n, sizeof *column, &column, err), done);
   GBT_TRY_GOTO(gbt_mem_array(mem, n, sizeof *beg, &beg, err), done);
-  if (cudaMemcpy(column, v->column, n * sizeof *column, cudaMemcpyDeviceToHost) != cudaSuccess) {
-    status = cu_failed(cudaGetLastError(), "cudaMemcpy", err);
-  } else {
-    uint64_t bytes = plan_copy(data, column, beg);
-    if (bytes > 0 && has_room(&device->memory, bytes)) status = make_copy(device, data, beg, bytes, err);
-  }
+  GBT_TRY_GOTO(cu_get(device, column, v->column, n * sizeof *column, err), done);
+  bytes = plan_copy(data, column, beg);
+  if (bytes > 0 && has_room(&device->memory, bytes)) status = make_copy(device, data, beg, bytes, err);
 done:
   gbt_mem_free(mem, column);
   gbt_mem_free(mem, beg);

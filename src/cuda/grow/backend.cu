@@ -10,8 +10,8 @@ static void destroy(gbt_backend *self) {
   int before = be->device.number; /* the host frees when it likes, in the midst of another device's training as well */
   (void)cudaGetDevice(&before);
   cudaSetDevice(be->device.number);
-  cu_graph_close(be);
   if (be->device.stream) cudaStreamSynchronize(be->device.stream);
+  cu_graph_close(be);
   for (int32_t s = 0; be->data && s <= be->n_valid; s++) cu_dataset_free(&mem, &be->device, &be->data[s]);
   gbt_mem_free(&mem, be->data);
   cu_metrics_close(be);
@@ -50,7 +50,7 @@ static gbt_status copy_monotone(cu_backend *be, const int8_t *monotone, gbt_erro
   be->view.policy = gbt_grow_policy_of(be->params, NULL);
   be->view.constrained = monotone != NULL || be->params->max_delta_step > 0.0;
   if (!monotone) return GBT_OK;
-  GBT_TRY(cu_new_from(&be->device.memory, &be->monotone, monotone, (size_t)be->n_features, err));
+  GBT_TRY(cu_new_from(&be->device, &be->monotone, monotone, (size_t)be->n_features, err));
   be->view.policy.monotone = be->monotone.at;
   return GBT_OK;
 }
@@ -140,25 +140,19 @@ static gbt_status begin_trees(gbt_ctx *ctx, gbt_backend *self, const gbt_tree_ta
   take_tasks(be, task, n_trees); /* the last batch's copy is over: its end was waited for */
   be->depth = 0;
   cu_features_draw(be);
-  GBT_TRY(cu_choose_mode(be, err));
-  return be->graph.mode == CU_REPLAYING ? GBT_OK : cu_or_stop_recording(be, issue_roots(ctx, be, err));
+  cu_replay(ctx, be);
+  return be->graph.replays ? GBT_OK : issue_roots(ctx, be, err);
 }
 
 /* Steps behind the last one that can split anything have nothing to build or to search; a replay has it all. */
 static int is_over(const cu_backend *be) {
-  return be->graph.mode == CU_REPLAYING || (be->bounds.looks == 0 && be->depth >= be->bounds.max_steps);
-}
-
-/* Not while steps are recorded, which takes microseconds: the host may do anything then, free another trainer for one,
- * and a recording does not survive that. */
-static gbt_status poll(gbt_ctx *ctx, const cu_backend *be, gbt_error *err) {
-  return be->graph.mode == CU_RECORDING ? GBT_OK : gbt_ctx_poll(ctx, err);
+  return be->graph.replays || (be->bounds.looks == 0 && be->depth >= be->bounds.max_steps);
 }
 
 static gbt_status build_hist(gbt_ctx *ctx, gbt_backend *self, gbt_error *err) {
   cu_backend *be = (cu_backend *)self;
-  GBT_TRY(poll(ctx, be, err));
-  return is_over(be) ? GBT_OK : cu_or_stop_recording(be, cu_build_hist(be, err));
+  GBT_TRY(gbt_ctx_poll(ctx, err));
+  return is_over(be) ? GBT_OK : cu_build_hist(be, err);
 }
 
 static gbt_status search(cu_backend *be, gbt_error *err) {
@@ -169,7 +163,14 @@ static gbt_status search(cu_backend *be, gbt_error *err) {
 static gbt_status find_splits(gbt_ctx *ctx, gbt_backend *self, gbt_error *err) {
   cu_backend *be = (cu_backend *)self;
   (void)ctx;
-  return is_over(be) ? GBT_OK : cu_or_stop_recording(be, search(be, err));
+  return is_over(be) ? GBT_OK : search(be, err);
+}
+
+static gbt_status issue_choice(cu_backend *be, gbt_error *err) {
+  if (be->layer) GBT_TRY(cu_layer_decide(be, err));
+  GBT_TRY(cu_select(be, err));
+  be->depth++;
+  return GBT_OK;
 }
 
 /* How many nodes the trees have chosen in the last step. */
@@ -186,28 +187,39 @@ static gbt_status choose(gbt_ctx *ctx, gbt_backend *self, int32_t *n, gbt_error 
   cu_backend *be = (cu_backend *)self;
   *n = 0;
   if (is_over(be)) return GBT_OK; /* nothing is left to be issued */
-  if (be->layer) GBT_TRY(cu_or_stop_recording(be, cu_layer_decide(be, err)));
-  GBT_TRY(cu_or_stop_recording(be, cu_select(be, err)));
-  be->depth++;
+  GBT_TRY(issue_choice(be, err));
   *n = be->view.max_step;
   return be->bounds.looks > 0 && be->depth % be->bounds.looks == 0 ? look(ctx, be, n, err) : GBT_OK;
 }
 
 static gbt_status partition(gbt_ctx *ctx, gbt_backend *self, gbt_error *err) {
   cu_backend *be = (cu_backend *)self;
-  GBT_TRY(poll(ctx, be, err));
-  return be->graph.mode == CU_REPLAYING ? GBT_OK : cu_or_stop_recording(be, cu_partition(be, err));
+  GBT_TRY(gbt_ctx_poll(ctx, err));
+  return be->graph.replays ? GBT_OK : cu_partition(be, err);
+}
+
+static gbt_status issue_end(gbt_ctx *ctx, cu_backend *be, gbt_error *err) {
+  GBT_TRY(cu_leaves(ctx, be, err));
+  return cu_down_send(be, err);
+}
+
+gbt_status cu_issue_batch(gbt_ctx *ctx, cu_backend *be, gbt_error *err) {
+  GBT_ASSERT(be->bounds.looks == 0 && be->depth == 0);
+  GBT_TRY(issue_roots(ctx, be, err));
+  while (be->depth < be->bounds.max_steps) {
+    GBT_TRY(cu_build_hist(be, err));
+    GBT_TRY(search(be, err));
+    GBT_TRY(issue_choice(be, err));
+    GBT_TRY(cu_partition(be, err));
+  }
+  return issue_end(ctx, be, err);
 }
 
 static gbt_status finish_trees(gbt_ctx *ctx, gbt_backend *self, gbt_forest *forest, gbt_error *err) {
   cu_backend *be = (cu_backend *)self;
   const int32_t n_trees = be->view.n_trees;
   gbt_grown grown;
-  if (be->graph.mode != CU_REPLAYING) {
-    GBT_TRY(cu_or_stop_recording(be, cu_leaves(ctx, be, err)));
-    GBT_TRY(cu_or_stop_recording(be, cu_down_send(be, err)));
-  }
-  if (be->graph.mode != CU_ISSUING) GBT_TRY(cu_launch_recording(be, err));
+  if (!be->graph.replays) GBT_TRY(issue_end(ctx, be, err));
   /* those of one output are not over yet, perhaps; several have had all of theirs */
   be->grad.fixed_output = be->task[0].output == be->task[n_trees - 1].output ? be->task[0].output : -1;
   be->base.device_bytes = be->device.memory.most;
@@ -265,6 +277,7 @@ static gbt_status open_batch(gbt_ctx *ctx, int32_t device, const gbt_backend_spe
   be->objective = spec->objective;
   be->n_outputs = spec->objective.n_outputs;
   be->bounds.batch_limit = most_trees;
+  be->graph.most_nodes = CU_MOST_NODES;
   be->cuts = spec->data[0]->cuts;
   be->layout = gbt_pages_layout(spec->data[0]->pages);
   be->n_features = be->cuts->n_features;

@@ -97,18 +97,20 @@ struct cu_down {
 };
 
 /* The launches of a batch, recorded. */
+enum : size_t { CU_MOST_NODES = 8192 };
+enum cu_recorded { CU_NEVER_GROWN = 0, CU_GROWN_ONCE, CU_TRIED };
 struct cu_recording {
-  cudaGraphExec_t exec; /* NULL: none yet */
-  int32_t n_uses;
+  cudaGraphExec_t exec; /* NULL: none yet, or (CU_TRIED) it could not be made */
+  cu_recorded state;
+  size_t n_nodes;
 };
-enum { CU_ISSUING = 0, CU_RECORDING, CU_REPLAYING };
 
 /* How steps are issued: graph.cu. */
 struct cu_graph {
   cu_recording recording[GBT_MOST_TREES + 1][2]; /* by trees of the batch, and whether their gradients stand there */
-  cu_recording *current;
-  int mode;
-  int step_by_step; /* nothing is recorded, so that tests may look into a tree */
+  size_t n_nodes, most_nodes; /* launches and copies of all recordings; batches that need more are not recorded */
+  int replays;                /* the batch is: all of it is under way */
+  int step_by_step;           /* nothing is recorded, so that tests may look into a tree */
 };
 
 /* Scratch of ranking.cu. */
@@ -211,14 +213,13 @@ gbt_status cu_down_take(cu_backend *be, int32_t y, gbt_grown *grown, gbt_error *
 gbt_status cu_open(gbt_ctx *ctx, int32_t device, const gbt_backend_spec *spec, gbt_backend **out,
                    gbt_error *err) GBT_MUST_CHECK;
 
-/* A batch begins: be->graph.mode. The launches of one that was recorded. */
-gbt_status cu_choose_mode(cu_backend *be, gbt_error *err) GBT_MUST_CHECK;
-gbt_status cu_launch_recording(cu_backend *be, gbt_error *err) GBT_MUST_CHECK;
+/* A batch begins: launches the recording of such batches, or makes it before. Whatever is refused, be->graph.replays
+ * is 0 then, and the batch is to be issued step by step. */
+void cu_replay(gbt_ctx *ctx, cu_backend *be);
 void cu_graph_close(cu_backend *be);
 
-/* Wraps each step of a tree and returns its status. Ends graph capture if the step failed: capture forbids allocation
- * on this thread, for other trainings too. */
-gbt_status cu_or_stop_recording(cu_backend *be, gbt_status status) GBT_MUST_CHECK;
+/* All steps of a batch, from its roots to its way down, for who records them. Neither polls nor waits. */
+gbt_status cu_issue_batch(gbt_ctx *ctx, cu_backend *be, gbt_error *err) GBT_MUST_CHECK;
 
 /* Room for gradients, before the data sets are made: their scores, when they are, are cu_init_scores'. */
 gbt_status cu_gradients_open(cu_backend *be, gbt_error *err) GBT_MUST_CHECK;

@@ -85,11 +85,11 @@ gbt_status cu_down_take(cu_backend *be, int32_t y, gbt_grown *grown, gbt_error *
   grown->sets = d->sets + (size_t)y * d->cap_words;
   if (nodes <= d->cap_node && words <= d->cap_words) return GBT_OK;
   GBT_TRY(grow_copies(be, nodes, words + 1, err));
-  CU_TRY(cudaMemcpy(d->node_copy, of_tree(be, v->node, y), nodes * sizeof *v->node, cudaMemcpyDeviceToHost));
-  CU_TRY(cudaMemcpy(d->fine_copy, of_tree(be, v->fine, y), nodes * sizeof *v->fine, cudaMemcpyDeviceToHost));
-  CU_TRY(cudaMemcpy(d->value_copy, of_tree(be, v->value, y), nodes * sizeof *v->value, cudaMemcpyDeviceToHost));
-  if (words > 0)
-    CU_TRY(cudaMemcpy(d->sets_copy, of_tree(be, v->sets, y), words * sizeof *v->sets, cudaMemcpyDeviceToHost));
+  cu_device *device = &be->device;
+  GBT_TRY(cu_get(device, d->node_copy, of_tree(be, v->node, y), nodes * sizeof *v->node, err));
+  GBT_TRY(cu_get(device, d->fine_copy, of_tree(be, v->fine, y), nodes * sizeof *v->fine, err));
+  GBT_TRY(cu_get(device, d->value_copy, of_tree(be, v->value, y), nodes * sizeof *v->value, err));
+  GBT_TRY(cu_get(device, d->sets_copy, of_tree(be, v->sets, y), words * sizeof *v->sets, err));
   grown->node = d->node_copy;
   grown->fine = d->fine_copy;
   grown->value = d->value_copy;

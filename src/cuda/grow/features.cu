@@ -208,17 +208,16 @@ static void turn_groups(const gbt_feature_rules *rules, int32_t *beg, int32_t *g
 
 static gbt_status open_groups(cu_backend *be, const gbt_feature_rules *rules, gbt_error *err) {
   const size_t n = (size_t)rules->n_features + 1, n_members = (size_t)rules->group_beg[rules->n_groups];
-  cu_memory *memory = &be->device.memory;
   cu_draw *d = &be->draw;
   gbt_status status = GBT_OK;
   int32_t *beg = NULL, *group = NULL;
   GBT_TRY_GOTO(gbt_mem_array(&be->mem, n, sizeof *beg, &beg, err), done);
   GBT_TRY_GOTO(gbt_mem_array(&be->mem, n_members + 1, sizeof *group, &group, err), done);
   turn_groups(rules, beg, group);
-  GBT_TRY_GOTO(cu_new_from(memory, &d->group_beg, rules->group_beg, (size_t)rules->n_groups + 1, err), done);
-  GBT_TRY_GOTO(cu_new_from(memory, &d->group_feat, rules->group_feat, n_members, err), done);
-  GBT_TRY_GOTO(cu_new_from(memory, &d->of_beg, beg, n, err), done);
-  GBT_TRY_GOTO(cu_new_from(memory, &d->of_group, group, n_members, err), done);
+  GBT_TRY_GOTO(cu_new_from(&be->device, &d->group_beg, rules->group_beg, (size_t)rules->n_groups + 1, err), done);
+  GBT_TRY_GOTO(cu_new_from(&be->device, &d->group_feat, rules->group_feat, n_members, err), done);
+  GBT_TRY_GOTO(cu_new_from(&be->device, &d->of_beg, beg, n, err), done);
+  GBT_TRY_GOTO(cu_new_from(&be->device, &d->of_group, group, n_members, err), done);
 done:
   gbt_mem_free(&be->mem, beg);
   gbt_mem_free(&be->mem, group);
@@ -232,7 +231,7 @@ gbt_status cu_features_open(cu_backend *be, gbt_error *err) {
   GBT_TRY(cu_host_alloc((size_t)be->base.most_trees * (n + 1) * sizeof *d->up, &d->up, err));
   GBT_TRY(gbt_mem_array(&be->mem, n, sizeof *d->drawn, &d->drawn, err));
   if (gbt_features_uniform(rules)) return GBT_OK;
-  if (rules->weight) GBT_TRY(cu_new_from(&be->device.memory, &d->weight, rules->weight, n, err));
+  if (rules->weight) GBT_TRY(cu_new_from(&be->device, &d->weight, rules->weight, n, err));
   if (rules->n_groups > 0) GBT_TRY(open_groups(be, rules, err));
   d->rules.seed = rules->seed;
   d->rules.by_layer = rules->by_layer;

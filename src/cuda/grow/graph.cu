@@ -1,54 +1,68 @@
-/* The steps of a batch of trees, recorded. Those of blind trees are the same launches every time: what differs stands
- * in device memory, or on the host at places that copies read when they run. So they are recorded once and launched as
- * one thing (a CUDA graph). Recordings are keyed by the number of trees and by whether their gradients have to be
- * made. */
+/* The steps of a batch, recorded. Those of blind trees are the same launches every time: what differs stands in device
+ * memory, or on the host at places that copies read when they run. So they are recorded once and launched as one thing
+ * (a CUDA graph). Recordings are keyed by the number of trees and by whether their gradients have to be made.
+ *
+ * A recording is open within one function, which calls nothing of the host's: it may free another trainer, for one, and
+ * a recording does not survive that. Nothing of it has run when it fails, so such batches are issued step by step from
+ * there on; an error that stays, as of a lost device, is met again there and told. */
 #include "backend.cuh"
 
+/* Of device memory for a launch or copy: what a kernel's arguments may take at most, and so an upper bound of the
+ * largest part. What else CUDA takes is not known. */
+enum : size_t { NODE_BYTES = 4096 };
+
+/* Counted as device memory before it is taken. */
+static int instantiate(cu_backend *be, cu_recording *r, cudaGraph_t graph) {
+  size_t n = 0;
+  if (cudaGraphGetNodes(graph, NULL, &n) != cudaSuccess || n > be->graph.most_nodes - be->graph.n_nodes) return 0;
+  if (!cu_count(&be->device.memory, n * NODE_BYTES)) return 0;
+  if (cudaGraphInstantiate(&r->exec, graph, 0) != cudaSuccess) {
+    r->exec = NULL;
+    cu_uncount(&be->device.memory, n * NODE_BYTES);
+    return 0;
+  }
+  r->n_nodes = n;
+  be->graph.n_nodes += n;
+  return 1;
+}
+
+/* Nothing that the host remembers of the batch is changed. */
+static void record(gbt_ctx *ctx, cu_backend *be, cu_recording *r) {
+  const int32_t fixed_output = be->grad.fixed_output;
+  gbt_error refused;
+  cudaGraph_t graph = NULL;
+  r->state = CU_TRIED;
+  if (cudaStreamBeginCapture(be->device.stream, cudaStreamCaptureModeThreadLocal) != cudaSuccess) return;
+  const gbt_status status = cu_issue_batch(ctx, be, &refused);
+  const cudaError_t ended = cudaStreamEndCapture(be->device.stream, &graph);
+  be->depth = 0;
+  be->grad.fixed_output = fixed_output;
+  if (status == GBT_OK && ended == cudaSuccess) (void)instantiate(be, r, graph);
+  if (graph) (void)cudaGraphDestroy(graph);
+}
+
+static void drop(cu_backend *be, cu_recording *r) {
+  if (!r->exec) return;
+  (void)cudaGraphExecDestroy(r->exec);
+  r->exec = NULL;
+  be->graph.n_nodes -= r->n_nodes;
+  cu_uncount(&be->device.memory, r->n_nodes * NODE_BYTES);
+}
+
 /* The first batch is issued step by step, as few are ever grown twice; the second is recorded, the others replayed. */
-gbt_status cu_choose_mode(cu_backend *be, gbt_error *err) {
-  be->graph.mode = CU_ISSUING;
-  if (be->bounds.looks > 0 || be->graph.step_by_step) return GBT_OK;
+void cu_replay(gbt_ctx *ctx, cu_backend *be) {
+  be->graph.replays = 0;
+  if (be->bounds.looks > 0 || be->graph.step_by_step) return;
   GBT_ASSERT(be->view.n_trees >= 1 && be->view.n_trees <= GBT_MOST_TREES);
   cu_recording *r = &be->graph.recording[be->view.n_trees][cu_are_fixed(be)];
-  be->graph.current = r;
-  if (r->exec) {
-    be->graph.mode = CU_REPLAYING;
-  } else if (r->n_uses++ > 0) {
-    CU_TRY(cudaStreamBeginCapture(be->device.stream, cudaStreamCaptureModeThreadLocal));
-    be->graph.mode = CU_RECORDING;
-  }
-  return GBT_OK;
-}
-
-gbt_status cu_launch_recording(cu_backend *be, gbt_error *err) {
-  if (be->graph.mode == CU_RECORDING) {
-    cudaGraph_t graph = NULL;
-    be->graph.mode = CU_ISSUING;
-    CU_TRY(cudaStreamEndCapture(be->device.stream, &graph));
-    cudaError_t code = cudaGraphInstantiate(&be->graph.current->exec, graph, 0);
-    cudaGraphDestroy(graph);
-    if (code != cudaSuccess) {
-      be->graph.current->exec = NULL;
-      return cu_failed(code, "recording the steps of a tree", err);
-    }
-  }
-  GBT_ASSERT(be->graph.current->exec != NULL);
-  CU_TRY(cudaGraphLaunch(be->graph.current->exec, be->device.stream));
-  return GBT_OK;
-}
-
-gbt_status cu_or_stop_recording(cu_backend *be, gbt_status status) {
-  if (status == GBT_OK || be->graph.mode != CU_RECORDING) return status;
-  cudaGraph_t graph = NULL;
-  be->graph.mode = CU_ISSUING;
-  (void)cudaStreamEndCapture(be->device.stream, &graph);
-  if (graph) (void)cudaGraphDestroy(graph);
-  (void)cudaGetLastError(); /* what was wrong has been told */
-  return status;
+  if (r->state == CU_GROWN_ONCE) record(ctx, be, r);
+  if (r->state == CU_NEVER_GROWN) r->state = CU_GROWN_ONCE;
+  if (r->exec) be->graph.replays = cudaGraphLaunch(r->exec, be->device.stream) == cudaSuccess;
+  if (r->exec && !be->graph.replays) drop(be, r);
+  (void)cudaGetLastError(); /* what was refused is issued step by step */
 }
 
 void cu_graph_close(cu_backend *be) {
   for (int32_t n = 0; n <= GBT_MOST_TREES; n++)
-    for (int made = 0; made < 2; made++)
-      if (be->graph.recording[n][made].exec) cudaGraphExecDestroy(be->graph.recording[n][made].exec);
+    for (int made = 0; made < 2; made++) drop(be, &be->graph.recording[n][made]);
 }

@@ -205,7 +205,7 @@ static gbt_status open_places(cu_backend *be, gbt_error *err) {
   }
   beg[n] = codes;
   layer->view.n_codes = codes;
-  gbt_status status = cu_new_from(&be->device.memory, &layer->beg, beg, n + 1, err);
+  gbt_status status = cu_new_from(&be->device, &layer->beg, beg, n + 1, err);
   gbt_mem_free(&be->mem, beg);
   return status;
 }

@@ -82,7 +82,7 @@ gbt_status cu_renew_open(gbt_ctx *ctx, cu_backend *be, const gbt_dataset *train,
   be->view.level = gbt_renewal_level(&be->objective);
   GBT_TRY(gbt_renewal_weights(ctx, &be->objective, &train->rows, &whole, err));
   gbt_status status = GBT_OK;
-  if (whole) status = cu_new_from(&be->device.memory, &be->renew.whole, whole, (size_t)be->n_rows, err);
+  if (whole) status = cu_new_from(&be->device, &be->renew.whole, whole, (size_t)be->n_rows, err);
   gbt_mem_free(&ctx->mem, whole);
   if (status != GBT_OK) return status;
   GBT_TRY(cu_new(&be->device.memory, &be->renew.residual, (size_t)be->n_rows, err));

@@ -144,7 +144,6 @@ static void list_features(cu_backend *be, uint32_t *at, int32_t *feat) {
 
 gbt_status cu_set_feats_open(cu_backend *be, gbt_error *err) {
   cu_view *v = &be->view;
-  cu_memory *memory = &be->device.memory;
   const size_t n = (size_t)be->n_features;
   gbt_status status = GBT_OK;
   uint32_t *at = NULL;
@@ -152,10 +151,10 @@ gbt_status cu_set_feats_open(cu_backend *be, gbt_error *err) {
   GBT_TRY_GOTO(gbt_mem_array(&be->mem, n, sizeof *at, &at, err), done);
   GBT_TRY_GOTO(gbt_mem_array(&be->mem, n, sizeof *feat, &feat, err), done);
   list_features(be, at, feat);
-  GBT_TRY_GOTO(cu_new_from(memory, &be->set_feats.at, at, n, err), done);
+  GBT_TRY_GOTO(cu_new_from(&be->device, &be->set_feats.at, at, n, err), done);
   v->set_at = be->set_feats.at.at;
   if (v->n_set_feats == 0) goto done;
-  GBT_TRY_GOTO(cu_new_from(memory, &be->set_feats.feat, feat, (size_t)v->n_set_feats, err), done);
+  GBT_TRY_GOTO(cu_new_from(&be->device, &be->set_feats.feat, feat, (size_t)v->n_set_feats, err), done);
   v->set_feat = be->set_feats.feat.at;
 done:
   gbt_mem_free(&be->mem, at);

@@ -263,7 +263,7 @@ gbt_status cu_predict(gbt_ctx *ctx, int32_t device, const gbti_predict_job *job,
   p.memory.limit = limits->device_bytes;
   GBT_TRY(find_device(device, limits, &p.device, err));
   for (int i = 0; i < BUFFERS; i++) {
-    cudaError_t code = cudaStreamCreate(&p.buffer[i].stream);
+    cudaError_t code = cudaStreamCreateWithFlags(&p.buffer[i].stream, cudaStreamNonBlocking);
     if (code != cudaSuccess) GBT_TRY_GOTO(cu_failed(code, "cudaStreamCreate", err), done);
   }
   {

@@ -1,0 +1,162 @@
+/* Recordings of batches: whatever of one is refused, the training goes on and gives the bytes of the CPU. */
+#include "../../src/cuda/grow/backend.cuh"
+
+extern "C" {
+#include "random_job.h"
+}
+#include "cuda_door.cuh"
+#include "schedules.h"
+
+static const train_how on_cpu = {1, 0, GBT_SIMD_AUTO, NULL};
+
+static made *some_data(gbt_objective_kind loss, int32_t n_outputs) {
+  const made_kind kinds[] = {MADE_BELL, MADE_FEW, MADE_LEVELS};
+  made *m = made_new(17, 150, 3, kinds);
+  made_response(m, loss, n_outputs, 17);
+  return m;
+}
+
+/* ---- a backend whose beginnings of batches are watched ---- */
+
+static gbt_backend_ops watched;
+static gbt_status (*real_begin)(gbt_ctx *, gbt_backend *, const gbt_tree_task *, int32_t, gbt_error *);
+static size_t most_nodes, nodes, taken_bytes; /* by all recordings */
+static int64_t fail_at, n_begun, n_replayed, n_failures;
+static int and_later;
+
+static gbt_status begin_watched(gbt_ctx *ctx, gbt_backend *self, const gbt_tree_task *task, int32_t n_trees,
+                                gbt_error *err) {
+  cu_backend *be = (cu_backend *)self;
+  const int planted = ++n_begun == 2 && fail_at > 0;
+#if defined(GBT_TEST_SIMT)
+  if (planted) simt_fail_at(fail_at, and_later);
+#endif
+  if (n_begun == 1) taken_bytes = be->device.memory.bytes;
+  const gbt_status status = real_begin(ctx, self, task, n_trees, err);
+#if defined(GBT_TEST_SIMT)
+  if (planted) n_failures = simt_failed();
+  if (planted && !and_later) simt_fail_at(0, 0);
+#endif
+  n_replayed += be->graph.replays;
+  nodes = be->graph.n_nodes;
+  if (n_begun == 4) taken_bytes = be->device.memory.bytes - taken_bytes;
+  return status;
+}
+
+static gbt_status open_watched(gbt_ctx *ctx, int32_t device, const gbt_backend_spec *spec, gbt_backend **out,
+                               gbt_error *err) {
+  GBT_TRY(gbt_cuda_api()->open(ctx, device, spec, out, err));
+  cu_backend *be = (cu_backend *)*out;
+  if (most_nodes > 0) be->graph.most_nodes = most_nodes;
+  watched = *be->base.ops;
+  real_begin = watched.begin_trees;
+  watched.begin_trees = begin_watched;
+  be->base.ops = &watched;
+  return GBT_OK;
+}
+
+static trained *train_watched(const train_job *job) {
+  n_begun = n_replayed = n_failures = 0;
+  return train_through(open_watched, job, &on_cpu);
+}
+
+/* ---- tests ---- */
+
+/* Batches of 3 trees, 4 rounds: issued, recorded, replayed twice. The memory of what is recorded is counted, and how
+ * much there may be is kept to. */
+static void recordings_are_bounded(void) {
+  made *m = some_data(GBT_OBJ_SOFTMAX, 3);
+  train_job job = job_make(m, GBT_OBJ_SOFTMAX, 3, 4);
+  job.spec.params.max_depth = 3;
+  trained *cpu = train(&job, &on_cpu);
+  size_t whole = 0;
+  fail_at = 0;
+  for (int i = 0; i < 3; i++) {
+    most_nodes = i == 0 ? 0 : i == 1 ? whole - 1 : whole;
+    trained *cuda = train_watched(&job);
+    CHECK(cpu != NULL && cuda != NULL && same_trained(cpu, cuda));
+    CHECK_EQ_I64(n_begun, 4);
+    CHECK_EQ_I64(n_replayed, i == 1 ? 0 : 3);
+    if (i == 0) whole = nodes;
+    CHECK_EQ_U64(nodes, i == 1 ? 0 : whole);
+    CHECK_EQ_U64(taken_bytes, nodes * 4096);
+    trained_free(cuda);
+  }
+  CHECK(whole > 20 && whole < 64);
+  most_nodes = 0;
+  trained_free(cpu);
+  made_free(m);
+}
+
+#if defined(GBT_TEST_SIMT)
+/* Each call of a recording fails once, from its begin to its launch. */
+static void recordings_that_fail(void) {
+  const gbt_objective_kind losses[] = {GBT_OBJ_SQUARED_ERROR, GBT_OBJ_CUSTOM};
+  for (int i = 0; i < 2; i++) {
+    const int32_t n_outputs = i + 1;
+    made *m = some_data(GBT_OBJ_SQUARED_ERROR, 1);
+    train_job job = job_make(m, losses[i], n_outputs, 4);
+    job.custom = losses[i] == GBT_OBJ_CUSTOM ? custom_gradients : NULL;
+    job.spec.params.max_depth = 2;
+    job.spec.params.num_parallel_tree = 2 - i;
+    trained *cpu = train(&job, &on_cpu);
+    const int64_t live = simt_live();
+    int64_t n = 0, kept = 0;
+    for (fail_at = 1; fail_at < 200; fail_at++) {
+      trained *cuda = train_watched(&job);
+      int ok = cpu != NULL && cuda != NULL && same_trained(cpu, cuda) && CHECK_EQ_I64(simt_live(), live);
+      ok = ok && CHECK(n_replayed == 0 || n_replayed == 3) && CHECK_EQ_U64(taken_bytes, nodes * 4096);
+      trained_free(cuda);
+      if (!CHECK(ok)) test_note("call %" PRId64, fail_at);
+      if (!ok || n_failures == 0) break;
+      n++;
+      kept += n_replayed > 0;
+    }
+    test_note("%" PRId64 " calls of a recording", n);
+    CHECK(n > 20 && n_replayed == 3);
+    CHECK_EQ_I64(kept, 1); /* the graph that is not needed any more could not be freed */
+    trained_free(cpu);
+    made_free(m);
+  }
+  fail_at = 0;
+}
+
+/* A device that is lost is told of, wherever it is lost. */
+static void devices_lost_while_recording(void) {
+  made *m = some_data(GBT_OBJ_SQUARED_ERROR, 1);
+  train_job job = job_make(m, GBT_OBJ_SQUARED_ERROR, 1, 3);
+  job.spec.params.max_depth = 2;
+  const gbt_device_api door = cuda_door(open_watched);
+  and_later = 1;
+  for (fail_at = 1; fail_at < 30; fail_at += 7) {
+    gbt_ctx ctx;
+    gbt_trainer_spec spec;
+    gbt_trainer *tr = NULL;
+    gbt_stop_reason why;
+    n_begun = 0;
+    REQUIRE_OK(gbt_ctx_open(&ctx, gbt_mem_default(), 1, GBT_SIMD_AUTO, NULL, NULL, test_err));
+    if (job_open(&ctx, &job, 0, &spec)) {
+      spec.device = &door;
+      REQUIRE_OK(gbt_trainer_new(&ctx, &spec, &tr, test_err));
+      CHECK_FAILS(gbt_trainer_run(&ctx, tr, job.rounds, &why, test_err), GBT_E_DEVICE, "lost");
+      CHECK_EQ_I64(n_begun, 2);
+      gbt_trainer_free(tr);
+    }
+    simt_fail_at(0, 0);
+    job_close(&spec);
+    gbt_ctx_close(&ctx);
+  }
+  and_later = 0;
+  fail_at = 0;
+  made_free(m);
+}
+#endif
+
+extern "C" void suite_cuda_graph(void);
+void suite_cuda_graph(void) {
+  RUN(recordings_are_bounded);
+#if defined(GBT_TEST_SIMT)
+  RUN(recordings_that_fail);
+  RUN(devices_lost_while_recording);
+#endif
+}
