@@ -15,9 +15,9 @@ Figures of kernels, for each architecture: registers and bytes spilled (ptxas -v
 (PTX: ld, st, atom, red that name no space); of the machine code: instructions without padding, reductions to global
 memory (`reds`: if there were some, some must be left, as what else adds there waits for the old value), atomics that
 return a value, and operations on doubles. Loops are the innermost ones with four or more additions to shared memory,
-the longest one first. The machine code is read here, as Debian's compilers come without NVIDIA's disassembler: an instruction has 16
-bytes, the lower 9 bits tell the operation, and branches are relative. Compared with nvdisasm 13.5, this found the
-target of each of 9,840 branches and every one of the operations below, for sm_80 and sm_90.
+the longest one first. The machine code is read here, as Debian's compilers come without NVIDIA's disassembler: an
+instruction has 16 bytes, the lower 9 bits tell the operation, and branches are relative. Compared with nvdisasm 13.5,
+this found the target of each of 9,840 branches and every one of the operations below, for sm_80 and sm_90.
 """
 
 import glob
@@ -31,8 +31,8 @@ TABLE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "bench", 
 HOT = 4  # additions to shared memory in a loop
 ARCHS = ("sm_80", "sm_90")
 COMMAND = "sh tools/counts.sh --write"
-HEAD = """# What kernels and trainings cost, as far as it can be counted without a GPU. tools/check-counts.py says what the
-# figures mean. Written by: %s
+HEAD = """# What kernels and trainings cost, as far as it can be counted without a GPU.
+# tools/check-counts.py says what the figures mean. Written by: %s
 """ % COMMAND
 
 OPERATIONS = {  # the lower 9 bits of an instruction
@@ -116,8 +116,8 @@ def generic_accesses(ptx):
 
 def resources(text):
     """(kernel, architecture) -> registers, bytes of spill stores and loads."""
-    pattern = (r"Compiling entry function '(\S+)' for '(\w+)'\n.*\n\s*\d+ bytes stack frame, (\d+) bytes spill stores,"
-               r" (\d+) bytes spill loads\n.*Used (\d+) registers")
+    pattern = (r"Compiling entry function '(\S+)' for '(\w+)'\n.*\n\s*\d+ bytes stack frame, "
+               r"(\d+) bytes spill stores, (\d+) bytes spill loads\n.*Used (\d+) registers")
     return {(name, arch): {"registers": int(used), "spill_stores": int(stores), "spill_loads": int(loads)}
             for name, arch, stores, loads, used in re.findall(pattern, text)}
 
@@ -234,7 +234,8 @@ def judge(found, faults, sections, write):
     for fault in faults:
         print("counts: " + fault)
     if faults:
-        print("%d faults. If the change is meant: %s, and the reason into the commit's message" % (len(faults), COMMAND))
+        print("%d faults. If the change is meant: %s" % (len(faults), COMMAND))
+        print("and the reason into the commit's message")
     return 1 if faults else 0
 
 
@@ -262,7 +263,8 @@ def check_runs(path, write):
 # ---- self-check ----
 
 def instruction(operation, to=0):
-    return struct.pack("<QQ", (operation | (to & (1 << 32) - 1) << 32) & (1 << 64) - 1, (1 << 18) - 1 if to < 0 else 0)
+    sign = (1 << 18) - 1 if to < 0 else 0
+    return struct.pack("<QQ", operation | (to & (1 << 32) - 1) << 32, sign)
 
 
 def self_check():
@@ -272,8 +274,10 @@ def self_check():
     for planted in ("ld.u32 %r1, [%rd1];", "@%p2 st.v2.u32 [%rd1], {%r1, %r2};", "atom.add.u64 %rd3, [%rd1], %rd2;",
                     "red.relaxed.gpu.add.u64 [%rd1], %rd2;"):
         assert generic_accesses(ptx.replace("}\n", " " + planted + "\n}\n")) == {"k_a": 1}, planted
-    said = ("ptxas info    : Compiling entry function 'k_a' for 'sm_90'\nptxas info    : Function properties for k_a\n"
-            "    8 bytes stack frame, 4 bytes spill stores, 12 bytes spill loads\nptxas info    : Used 64 registers, x\n")
+    said = ("ptxas info    : Compiling entry function 'k_a' for 'sm_90'\n"
+            "ptxas info    : Function properties for k_a\n"
+            "    8 bytes stack frame, 4 bytes spill stores, 12 bytes spill loads\n"
+            "ptxas info    : Used 64 registers, x\n")
     assert resources(said) == {("k_a", "sm_90"): {"registers": 64, "spill_stores": 4, "spill_loads": 12}}
     # LDG, (SHFL, 4 x ATOMS, back to SHFL), RED, NOP
     code = b"".join(instruction(x) for x in (0x981, 0xf89, 0x38c, 0x98d, 0xf8c, 0x38c)) + instruction(0x947, -96) + \
