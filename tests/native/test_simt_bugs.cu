@@ -3,7 +3,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "../../src/cuda/base/port.cuh"
+#include "../../src/cuda/base/gate.cuh"
 #include "../simt/control.h"
 
 extern "C" {
@@ -15,7 +15,8 @@ enum { SCHEDULES = 6, THREADS = 64, DIED = 86, WRONG = 87 };
 #if defined(SIMT_TSAN)
 static int n_races;
 extern "C" void __tsan_on_report(void *report);
-extern "C" void __tsan_on_report(void *) { n_races++; }
+/* Threads of several blocks come here, and a race seen in here would be waited for without end. */
+extern "C" __attribute__((no_sanitize("thread"))) void __tsan_on_report(void *) { n_races++; }
 /* It sleeps a second before every process ends, to see what other threads may still do: here there are none. */
 extern "C" const char *__tsan_default_options(void);
 extern "C" const char *__tsan_default_options(void) { return "atexit_sleep_ms=0"; }
@@ -354,6 +355,69 @@ static void missing_waits(void) {
   for (int bug = READS_EARLY; bug <= NOT_BLOCKING; bug++) CHECK_EQ_I64(noticed(async, bug), SCHEDULES);
 }
 
+/* ---- blocks that wait for each other ---- */
+
+enum { ALL_COME, NO_GATE, ONE_STAYS_AWAY, ONE_ENDS, NOT_TOGETHER, N_TURNS = 4 };
+
+/* Every block passes on what its neighbour had; the last one to come adds up. */
+__global__ static void k_pass_on(cu_gate *gate, unsigned *x, unsigned *sum, int bug) {
+  const unsigned n = gridDim.x, b = blockIdx.x;
+  CU_SHARED(unsigned, mine, THREADS);
+  for (unsigned turn = 0; turn < N_TURNS; turn++) {
+    mine[threadIdx.x] = x[(turn & 1u) * n + (b + 1u) % n] + threadIdx.x;
+    __syncthreads();
+    if (threadIdx.x == 0) x[(~turn & 1u) * n + b] = mine[THREADS - 1u];
+    if (bug == NO_GATE) continue;
+    if (bug == ONE_ENDS && b == 1 && turn == 2) return;
+    if (bug == ONE_STAYS_AWAY && b == 1 && turn == 2) continue;
+    cu_pass(gate, [&] {
+      for (unsigned i = threadIdx.x; i < n; i += blockDim.x) atomicAdd(sum, x[(~turn & 1u) * n + i]);
+    });
+  }
+}
+
+static int pass_on(int bug) {
+  enum { BLOCKS = 7 };
+  unsigned x[2 * BLOCKS] = {0}, got[2 * BLOCKS], sum = 0, want = 0, *device_x, *device_sum;
+  cu_gate *gate, after;
+  for (unsigned i = 0; i < BLOCKS; i++) x[i] = i * i;
+  for (unsigned i = 0; i < BLOCKS; i++)
+    for (unsigned turn = 1; turn <= N_TURNS; turn++) want += i * i + turn * (THREADS - 1u);
+  cudaMalloc(&device_x, sizeof x);
+  cudaMalloc(&device_sum, sizeof sum);
+  cudaMalloc(&gate, sizeof *gate);
+  cudaMemcpy(device_x, x, sizeof x, cudaMemcpyHostToDevice);
+  cudaMemset(device_sum, 0, sizeof sum);
+  cudaMemset(gate, 0, sizeof *gate);
+  if (bug == NOT_TOGETHER)
+    CU_LAUNCH(k_pass_on, BLOCKS, THREADS, 0, 0, gate, device_x, device_sum, bug);
+  else
+    CU_LAUNCH_TOGETHER(k_pass_on, BLOCKS, THREADS, 0, 0, gate, device_x, device_sum, bug);
+  int wrong = cudaGetLastError() != cudaSuccess;
+  cudaMemcpy(got, device_x, sizeof got, cudaMemcpyDeviceToHost);
+  cudaMemcpy(&sum, device_sum, sizeof sum, cudaMemcpyDeviceToHost);
+  cudaMemcpy(&after, gate, sizeof after, cudaMemcpyDeviceToHost);
+  for (unsigned b = 0; b < BLOCKS; b++) {
+    const unsigned from = (b + N_TURNS) % BLOCKS;
+    wrong |= got[b] != from * from + N_TURNS * (THREADS - 1u);
+  }
+  if (bug != NO_GATE) wrong |= sum != want || after.came != 0 || after.opened != N_TURNS;
+  cudaFree(device_x);
+  cudaFree(device_sum);
+  cudaFree(gate);
+  return wrong;
+}
+
+static void blocks_that_wait(void) {
+  CHECK_EQ_I64(noticed(pass_on, ALL_COME), 0);
+  CHECK(noticed(pass_on, NO_GATE) > 0);
+  for (int k = 0; k < SCHEDULES; k++)
+    for (int bug = ONE_STAYS_AWAY; bug <= NOT_TOGETHER; bug++) CHECK_EQ_I64(outcome(pass_on, bug, k), DIED);
+  setenv("SIMT_RESIDENT", "7", 1); /* enough for all of them, as chance would have it on a device */
+  CHECK_EQ_I64(noticed(pass_on, NOT_TOGETHER), 0);
+  unsetenv("SIMT_RESIDENT");
+}
+
 extern "C" void suite_simt_bugs(void);
 extern "C" void suite_simt_bugs(void) {
   RUN(missing_barriers);
@@ -362,4 +426,5 @@ extern "C" void suite_simt_bugs(void) {
   RUN(memory_of_nobody);
   RUN(misused_memory);
   RUN(missing_waits);
+  RUN(blocks_that_wait);
 }

@@ -173,6 +173,34 @@ static void counts(void) {
   CHECK_EQ_I64(simt_live(), live);
 }
 
+/* All blocks of a cooperative launch are resident: more than the device has room for are refused. */
+static void cooperative(void) {
+  unsigned *device, result = 0;
+  int there = 0, units = 0, most = 0;
+  setenv("SIMT_UNITS", "2", 1); /* threads take memory */
+  CHECK_EQ_I64(cudaDeviceGetAttribute(&there, cudaDevAttrCooperativeLaunch, 0), cudaSuccess);
+  CHECK_EQ_I64(there, 1);
+  CHECK_EQ_I64(cudaDeviceGetAttribute(&units, cudaDevAttrMultiProcessorCount, 0), cudaSuccess);
+  CHECK_EQ_I64(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&most, k_count, 512, 0), cudaSuccess);
+  CHECK_EQ_I64(most, 4);
+  CHECK_EQ_I64(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&most, k_count, 512, 120 * 1024), cudaSuccess);
+  CHECK_EQ_I64(most, 1);
+  CHECK_EQ_I64(cudaMalloc(&device, 4), cudaSuccess);
+  CHECK_EQ_I64(cudaMemset(device, 0, 4), cudaSuccess);
+  CU_LAUNCH_TOGETHER(k_count, 4 * units, 512, 0, NULL, device);
+  CHECK_EQ_I64(cudaGetLastError(), cudaSuccess);
+  CU_LAUNCH_TOGETHER(k_count, 4 * units + 1, 512, 0, NULL, device);
+  CHECK_EQ_I64(cudaGetLastError(), cudaErrorCooperativeLaunchTooLarge);
+  CHECK_EQ_I64(cudaMemcpy(&result, device, 4, cudaMemcpyDeviceToHost), cudaSuccess);
+  CHECK_EQ_U64(result, 4u * (unsigned)units * 512u);
+  CHECK_EQ_I64(cudaFree(device), cudaSuccess);
+  setenv("SIMT_COOPERATIVE", "0", 1);
+  CHECK_EQ_I64(cudaDeviceGetAttribute(&there, cudaDevAttrCooperativeLaunch, 0), cudaSuccess);
+  CHECK_EQ_I64(there, 0);
+  unsetenv("SIMT_COOPERATIVE");
+  unsetenv("SIMT_UNITS");
+}
+
 static void *in_a_thread(void *arg) {
   unsigned *wrong = (unsigned *)arg, result = 0;
   for (int k = 0; k < 20; k++) *wrong += some_work(&result) != cudaSuccess || result != 80;
@@ -260,4 +288,5 @@ extern "C" void suite_simt_control(void) {
   RUN(several_host_threads);
   RUN(captured);
   RUN(captured_beside_others);
+  RUN(cooperative);
 }

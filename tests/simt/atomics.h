@@ -71,6 +71,9 @@ SIMT_ATOMIC_CAS(unsigned long long)
 #undef SIMT_ATOMIC
 #undef SIMT_ATOMIC_BY
 
-static inline void __threadfence() { __atomic_thread_fence(__ATOMIC_SEQ_CST); }
-static inline void __threadfence_block() { __atomic_thread_fence(__ATOMIC_SEQ_CST); }
-static inline void __threadfence_system() { __atomic_thread_fence(__ATOMIC_SEQ_CST); }
+static inline void __threadfence() { simt::fence(); }
+static inline void __threadfence_block() { simt::fence(); }
+static inline void __threadfence_system() { simt::fence(); }
+
+/* A thread that waits for another block looks again and again; others run when it sleeps. */
+static inline void __nanosleep(unsigned, SIMT_AT) { simt::sleep(at_file, at_line); }

@@ -6,6 +6,8 @@
  *   SIMT_SCHED    natural | reverse | random   which thread and which block goes first
  *   SIMT_SEED     of random
  *   SIMT_PREEMPT  k: a thread gives way before one in k atomics
+ *   SIMT_RESIDENT k: so many blocks of a launch run beside each other (1), as far as the device has room for them
+ *   SIMT_COOPERATIVE 0: the device has no cooperative launches
  *   SIMT_ASYNC    1: a stream's work is done when somebody waits for it, not before
  *   SIMT_DEVICES  how many there are (1); 0: none           SIMT_UNITS   multiprocessors of each (4)
  *   SIMT_DRIVER   old | none                                SIMT_SHARED  bytes a block may have (227 KB)
@@ -27,6 +29,7 @@ enum { SIMT_NATURAL = 0, SIMT_REVERSE, SIMT_RANDOM };
 
 /* preempt: 0 for never. The random numbers begin again from the seed. */
 void simt_schedule(int order, uint64_t seed, unsigned preempt);
+void simt_resident(unsigned n);
 void simt_async(int on);
 void simt_memory(size_t bytes); /* 0: as the environment says */
 

@@ -90,6 +90,8 @@ static void follow_environment() {
   settings.order = word("SIMT_SCHED", orders);
   random_seed(number("SIMT_SEED", 0));
   settings.preempt = (unsigned)number("SIMT_PREEMPT", 0);
+  settings.resident = (unsigned)number("SIMT_RESIDENT", 1);
+  settings.cooperative = number("SIMT_COOPERATIVE", 1) != 0;
   settings.async = number("SIMT_ASYNC", 0) != 0;
   settings.trace = number("SIMT_TRACE", 0) != 0;
   settings.driver = word("SIMT_DRIVER", drivers);
@@ -187,11 +189,21 @@ cudaError_t get_attributes(cudaFuncAttributes *out, const void *kernel) {
   return cudaSuccess;
 }
 
+/* Blocks that a multiprocessor has room for. */
+static int room_for(int threads, size_t dynamic) {
+  int by_threads = 2048 / threads, by_shared = (int)((settings.shared_limit + 1024) / (dynamic + 1024));
+  return by_threads < by_shared ? by_threads : by_shared;
+}
+
+uint64_t most_resident(const Launch &l) {
+  const unsigned threads = l.threads.x * l.threads.y * l.threads.z;
+  return (uint64_t)settings.units * (uint64_t)room_for((int)threads, l.shared);
+}
+
 cudaError_t occupancy(int *blocks, const void *, int threads, size_t dynamic) {
   SIMT_ENTER(WORK);
   if (threads < 1 || threads > MOST_THREADS) return failed(cudaErrorInvalidValue);
-  int by_threads = 2048 / threads, by_shared = (int)(settings.shared_limit / (dynamic + 1024));
-  *blocks = by_threads < by_shared ? by_threads : by_shared;
+  *blocks = room_for(threads, dynamic);
   return cudaSuccess;
 }
 
@@ -235,6 +247,7 @@ static const struct {
     {cudaErrorHostMemoryNotRegistered, "cudaErrorHostMemoryNotRegistered",
      "pointer does not correspond to a registered memory region"},
     {cudaErrorLaunchFailure, "cudaErrorLaunchFailure", "unspecified launch failure"},
+    {cudaErrorCooperativeLaunchTooLarge, "cudaErrorCooperativeLaunchTooLarge", "too many blocks in cooperative launch"},
     {cudaErrorNotSupported, "cudaErrorNotSupported", "operation not supported"},
     {cudaErrorStreamCaptureUnsupported, "cudaErrorStreamCaptureUnsupported",
      "operation not permitted when stream is capturing"},
@@ -351,7 +364,7 @@ cudaError_t cudaDeviceGetAttribute(int *value, cudaDeviceAttr which, int device)
     *value = (int)settings.shared_limit + 1024;
     break;
   case cudaDevAttrCooperativeLaunch:
-    *value = 0;
+    *value = settings.cooperative;
     break;
   case cudaDevAttrMaxSharedMemoryPerBlockOptin:
     *value = (int)settings.shared_limit;
@@ -375,6 +388,11 @@ void simt_schedule(int order, uint64_t seed, unsigned k) {
   settings.order = order;
   settings.preempt = k;
   random_seed(seed);
+}
+void simt_resident(unsigned n) {
+  Guard guard(mutex);
+  follow_environment();
+  settings.resident = n;
 }
 void simt_async(int on) {
   Guard guard(mutex);

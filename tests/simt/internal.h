@@ -12,9 +12,10 @@ namespace simt {
 struct Settings {
   int order;
   unsigned preempt;
-  bool async, trace;
+  bool async, trace, cooperative;
   unsigned char junk;
   int devices, units, driver;
+  unsigned resident;
   size_t shared_limit, memory, pitch;
 };
 extern Settings settings;
@@ -40,6 +41,7 @@ cudaError_t failed(cudaError_t code);
 
 int current_device();
 size_t dynamic_limit_of(const void *kernel);
+uint64_t most_resident(const Launch &launch); /* blocks that the device has room for at once */
 size_t shared_limit_of(const void *kernel); /* arrays and what the launch asks for together */
 
 /* ---- shared memory ---- */
@@ -47,8 +49,12 @@ size_t shared_limit_of(const void *kernel); /* arrays and what the launch asks f
 enum { MOST_THREADS = 1024, JUNK = 0xA5 };
 const size_t MOST_SHARED = 227 * 1024, USUAL_SHARED = 48 * 1024, MOST_PITCH = 0x7fffffff;
 
-void shared_begin(size_t dynamic, size_t limit); /* a block's; sets block.dynamic */
-void shared_end();                               /* dies when somebody wrote beside an array */
+struct Memory; /* of a resident block */
+Memory *shared_new();
+/* A block begins; returns what its launch asked for. */
+unsigned char *shared_begin(Memory *memory, size_t dynamic, size_t limit);
+void shared_enter(Memory *memory); /* the next thread that runs is in it */
+void shared_end(Memory *memory); /* dies when somebody wrote beside an array */
 void fill(void *at, int byte, size_t bytes);     /* memset that no sanitizer sees */
 
 /* ---- streams ---- */

@@ -1,18 +1,23 @@
 /* Threads, warps, blocks, grids.
  *
- *   lane[number]          the block's threads; a lane is RUNNING, READY, AT_BLOCK, AT_WARP or DONE
- *   ready[0 .. n_ready)   those that may run; the last one goes first, or with random order any
+ *   room                  what a resident block has: lanes, warps, shared memory
+ *   lane[number]          the block's threads; a lane is RUNNING, READY, AT_BLOCK, AT_WARP, ASLEEP or DONE
  *   warp[number / 32]     which of its lanes exist, have ended, wait in a collective
+ *   ready                 lanes of all rooms that may run; the last one goes first, or with random order any
+ *   asleep                those that called __nanosleep: they look again when nobody else is ready
  *
  * A lane runs until it waits; then it finds out whether that was what others have waited for, and the next ready lane
- * runs. When no lane is ready the host's stack is: the block has ended, or never will.
+ * runs. When no lane is ready, or a block has ended, the host's stack runs: it begins the next block, wakes those that
+ * sleep, or finds that the grid will never end.
  *
- * For the thread sanitizer there are two sets of lanes that neighbouring blocks take in turns, so that threads of
- * different blocks are different threads to it. Nothing orders them but the beginning and the end of the grid. */
+ * One block is resident at a time, unless the launch is cooperative (all are) or SIMT_RESIDENT asks for more. For the
+ * thread sanitizer there are at least two rooms that blocks take in turns, so that threads of different blocks are
+ * different threads to it. Nothing orders them but the beginning and the end of the grid, atomics and fences. */
 #include "internal.h"
 
 #include <cstdio>
 #include <unistd.h>
+#include <vector>
 
 #include "fiber.h"
 
@@ -22,7 +27,10 @@ Thread *now;
 Block block;
 unsigned preempt;
 
-enum State : uint8_t { READY, AT_BLOCK, AT_WARP, DONE };
+enum State : uint8_t { READY, AT_BLOCK, AT_WARP, ASLEEP, DONE };
+enum { MOST_ROUNDS = 1000 /* of sleeping lanes that look in vain */, EARLY = 64 /* one in so many turns wakes one */ };
+
+struct Room;
 
 struct Warp {
   unsigned exist, done, waiting; /* lanes */
@@ -31,6 +39,7 @@ struct Warp {
 
 struct Lane : Thread {
   Fiber fiber;
+  Room *room;
   Warp *warp;
   unsigned number;
   State state;
@@ -42,16 +51,28 @@ struct Lane : Thread {
   int line;
 };
 
-static Lane lanes[2][MOST_THREADS], *lane;
-static Warp warps[2][MOST_THREADS / 32], *warp;
-static int n_made, n_lanes, n_live, n_ready, n_at_block, n_predicates;
-static int ready[MOST_THREADS];
+struct Room {
+  Lane lane[MOST_THREADS];
+  Warp warp[MOST_THREADS / 32];
+  Block block;
+  Memory *memory;
+  int n_made, n_live, n_at_block, n_predicates;
+  unsigned phase; /* of the block's barrier */
+  uint64_t ended; /* when, counted in blocks */
+  char tag[2];
+};
+
+static std::vector<Room *> &rooms = *new std::vector<Room *>(); /* as long as there is anybody */
+static std::vector<Lane *> ready, asleep;
+static Room *room; /* of the lane that runs */
+static int n_lanes;
+static bool ended;         /* a block has, and the host is to see to it */
+static unsigned n_in_vain; /* rounds in which all that were awake went to sleep again */
 static Fiber home;
 static const Launch *running;
 static void (*kernel_body)(void *);
 static void *kernel_args;
-static unsigned phase; /* of the block's barrier */
-static char tag_block[2][2], tag_begin, tag_end;
+static char tag_begin, tag_end, tag_fence;
 
 static Lane *self() { return static_cast<Lane *>(now); }
 
@@ -70,22 +91,47 @@ void die(const char *what, const char *file, int line) {
 
 static void make_ready(Lane *l) {
   l->state = READY;
-  ready[n_ready++] = (int)l->number;
+  ready.push_back(l);
+}
+
+static void enter(Room *r) {
+  if (r == room) return;
+  room = r;
+  block = r->block;
+  shared_enter(r->memory);
+}
+
+/* The last one of the list, or with random order any. */
+static Lane *take_one(std::vector<Lane *> *list) {
+  size_t at = list->size() - 1;
+  if (settings.order == SIMT_RANDOM) at = (size_t)(random64() % list->size());
+  Lane *l = (*list)[at];
+  (*list)[at] = list->back();
+  list->pop_back();
+  return l;
 }
 
 static void next_turn(Lane *from) {
   Fiber *source = from ? &from->fiber : &home;
-  if (n_ready == 0) {
+  if (ready.empty() || ended) {
     now = nullptr;
     if (source != &home) fiber_switch(source, &home);
     return;
   }
-  int at = n_ready - 1;
-  if (settings.order == SIMT_RANDOM) at = (int)(random64() % (uint64_t)n_ready);
-  Lane *to = &lane[ready[at]];
-  ready[at] = ready[--n_ready];
+  if (settings.order == SIMT_RANDOM && !asleep.empty() && random64() % EARLY == 0) make_ready(take_one(&asleep));
+  Lane *to = take_one(&ready);
   now = to;
+  enter(to->room);
   if (to != from) fiber_switch(source, &to->fiber);
+}
+
+void sleep(const char *file, int line) {
+  Lane *l = self();
+  l->file = file;
+  l->line = line;
+  l->state = ASLEEP;
+  asleep.push_back(l);
+  next_turn(l);
 }
 
 void give_way() {
@@ -95,13 +141,20 @@ void give_way() {
   next_turn(l);
 }
 
+/* The thread sanitizer knows no fences: to it all of them are in one order. */
+void fence() {
+  __sync_synchronize();
+  release(&tag_fence);
+  acquire(&tag_fence);
+}
+
 /* ---- the barrier of the block ---- */
 
-static void release_block() {
-  if (n_at_block == 0 || n_at_block < n_live) return;
+static void release_block(Room *r) {
+  if (r->n_at_block == 0 || r->n_at_block < r->n_live) return;
   const Lane *first = nullptr;
   for (int k = 0; k < n_lanes; k++) {
-    Lane *l = &lane[settings.order == SIMT_REVERSE ? k : n_lanes - 1 - k];
+    Lane *l = &r->lane[settings.order == SIMT_REVERSE ? k : n_lanes - 1 - k];
     if (l->state != AT_BLOCK) continue;
     if (!first) first = l;
     if (l->line != first->line || strcmp(l->file, first->file) != 0) {
@@ -109,23 +162,25 @@ static void release_block() {
               l->line);
       die("__syncthreads in divergent code", l->file, l->line);
     }
-    l->out = (uint64_t)n_predicates;
+    l->out = (uint64_t)r->n_predicates;
     make_ready(l);
   }
-  n_predicates = n_at_block = 0;
-  phase++;
+  r->n_predicates = r->n_at_block = 0;
+  r->phase++;
+  n_in_vain = 0;
 }
 
 int wait_block(bool predicate, const char *file, int line) {
   Lane *l = self();
-  char *tag = &tag_block[lane == lanes[1]][phase & 1];
+  Room *r = l->room;
+  char *tag = &r->tag[r->phase & 1];
   l->file = file;
   l->line = line;
   l->state = AT_BLOCK;
-  n_at_block++;
-  n_predicates += predicate;
+  r->n_at_block++;
+  r->n_predicates += predicate;
   release(tag);
-  release_block();
+  release_block(r);
   next_turn(l);
   acquire(tag);
   return (int)l->out;
@@ -202,6 +257,7 @@ static void complete(Warp *w, Lane *first, unsigned who) {
       l->out = what == MATCH ? equal_to(first, who, l->in) : all;
   }
   w->waiting &= ~who;
+  n_in_vain = 0;
   for (int k = 31; k >= 0; k--) {
     int i = settings.order == SIMT_REVERSE ? 31 - k : k;
     if (who >> i & 1u) make_ready(&first[i]);
@@ -224,7 +280,7 @@ static bool all_came(const Warp *w, const Lane *first, const Lane *l, unsigned *
 }
 
 static void release_warp(Warp *w) {
-  Lane *first = lane + (w - warp) * 32;
+  Lane *first = room->lane + (w - room->warp) * 32;
   for (unsigned rest = w->waiting; rest; rest &= rest - 1) {
     unsigned who;
     Lane *l = &first[__builtin_ctz(rest)];
@@ -247,7 +303,8 @@ uint64_t wait_warp(Collective what, unsigned mask, uint64_t value, int source, c
   w->waiting |= 1u << l->lane;
   release(&w->tag);
   unsigned who;
-  if (all_came(w, lane + (w - warp) * 32, l, &who)) complete(w, lane + (w - warp) * 32, who);
+  Lane *first = l->room->lane + (w - l->room->warp) * 32;
+  if (all_came(w, first, l, &who)) complete(w, first, who);
   next_turn(l);
   acquire(&w->tag);
   return l->out;
@@ -263,79 +320,140 @@ static void live() {
     release(&tag_end);
     Lane *l = self();
     l->state = DONE;
-    n_live--;
+    l->room->n_live--;
+    n_in_vain = 0;
     l->warp->done |= 1u << l->lane;
     release_warp(l->warp);
-    release_block();
+    release_block(l->room);
+    ended = l->room->n_live == 0;
     next_turn(l);
   }
 }
 
-static void make_lanes(int n) {
-#if defined(SIMT_TSAN)
-  int n_sets = 2;
-#else
-  int n_sets = 1;
-#endif
-  for (; n_made < n; n_made++)
-    for (int set = 0; set < n_sets; set++) fiber_make(&lanes[set][n_made].fiber, live, (unsigned)n_made);
+static void make_rooms(size_t n) {
+  while (rooms.size() < n) {
+    rooms.push_back(new Room());
+    rooms.back()->memory = shared_new();
+  }
+  for (size_t k = 0; k < n; k++)
+    for (Room *r = rooms[k]; r->n_made < n_lanes; r->n_made++)
+      fiber_make(&r->lane[r->n_made].fiber, live, (unsigned)r->n_made);
 }
 
 /* ---- blocks ---- */
 
-static void begin_lanes(const dim3 &size) {
-  n_live = n_lanes;
-  n_at_block = n_predicates = n_ready = 0;
+static void begin_lanes(Room *r, const dim3 &size) {
+  r->n_live = n_lanes;
+  r->n_at_block = r->n_predicates = 0;
   for (int k = 0; k < (n_lanes + 31) / 32; k++) {
     int left = n_lanes - 32 * k;
-    warp[k].exist = left >= 32 ? ~0u : (1u << left) - 1;
-    warp[k].done = warp[k].waiting = 0;
+    r->warp[k].exist = left >= 32 ? ~0u : (1u << left) - 1;
+    r->warp[k].done = r->warp[k].waiting = 0;
   }
   for (int k = 0; k < n_lanes; k++) {
     unsigned i = (unsigned)(settings.order == SIMT_REVERSE ? k : n_lanes - 1 - k);
-    Lane *l = &lane[i];
+    Lane *l = &r->lane[i];
+    l->room = r;
     l->number = i;
     l->lane = i & 31u;
-    l->warp = &warp[i >> 5];
+    l->warp = &r->warp[i >> 5];
     l->id = {i % size.x, i / size.x % size.y, i / size.x / size.y};
     make_ready(l);
   }
 }
 
+static const char *waits_for(State state) {
+  return state == AT_BLOCK ? "the block" : state == ASLEEP ? "others, asleep," : "lanes";
+}
+
 /* All that wait, lane by lane of the same kind together. */
-static void deadlock() {
+static void deadlock(size_t n_rooms) {
   const Lane *last = nullptr;
-  for (int i = 0; i < n_lanes; i++) {
-    const Lane *l = &lane[i];
-    if (l->state == DONE) continue;
-    bool same = last && last->warp == l->warp && last->state == l->state && last->line == l->line &&
-                (l->state == AT_BLOCK || last->mask == l->mask);
-    last = l;
-    if (same) continue;
-    fprintf(stderr, "simt: thread %d ... waits for %s at %s:%d", i, l->state == AT_BLOCK ? "the block" : "lanes",
-            l->file, l->line);
-    if (l->state == AT_WARP) fprintf(stderr, ", mask %08x", l->mask);
-    fprintf(stderr, "\n");
-  }
+  for (size_t k = 0; k < n_rooms; k++)
+    for (int i = 0; i < n_lanes && rooms[k]->n_live > 0; i++) {
+      const Lane *l = &rooms[k]->lane[i];
+      if (l->state == DONE) continue;
+      bool same = last && last->warp == l->warp && last->state == l->state && last->line == l->line &&
+                  (l->state != AT_WARP || last->mask == l->mask);
+      last = l;
+      if (same) continue;
+      const Block &its = rooms[k]->block;
+      fprintf(stderr, "simt: block %u,%u,%u, thread %d ... waits for %s at %s:%d", its.id.x, its.id.y, its.id.z, i,
+              waits_for(l->state), l->file, l->line);
+      if (l->state == AT_WARP) fprintf(stderr, ", mask %08x", l->mask);
+      fprintf(stderr, "\n");
+    }
   die("a deadlock: all threads that have not ended wait", running->place.file, running->place.line);
 }
 
-static void run_block() {
-  block.serial++;
-#if defined(SIMT_TSAN)
-  lane = lanes[block.serial & 1];
-  warp = warps[block.serial & 1];
-#else
-  lane = lanes[0];
-  warp = warps[0];
-#endif
-  shared_begin(running->shared, shared_limit_of(running->kernel));
+static void begin_block(Room *r, uint64_t b) {
+  static uint64_t serial;
+  const dim3 g = running->grid;
+  r->block.grid = g;
+  r->block.threads = running->threads;
+  r->block.id = {(unsigned)(b % g.x), (unsigned)(b / g.x % g.y), (unsigned)(b / g.x / g.y)};
+  r->block.serial = ++serial;
+  r->block.dynamic = shared_begin(r->memory, running->shared, shared_limit_of(running->kernel));
+  room = nullptr;
   release(&tag_begin);
-  begin_lanes(running->threads);
-  next_turn(nullptr);
-  if (n_live > 0) deadlock();
-  shared_end();
+  begin_lanes(r, running->threads);
+}
+
+static void end_block(Room *r) {
+  static uint64_t n_ended;
+  shared_end(r->memory);
+  r->ended = ++n_ended;
   counts.blocks++;
+}
+
+/* Of the rooms that nobody is in, the one that was left first. */
+static Room *free_room(size_t n_rooms, const std::vector<Room *> &busy) {
+  Room *best = nullptr;
+  for (size_t k = 0; k < n_rooms; k++) {
+    bool taken = false;
+    for (const Room *b : busy) taken = taken || b == rooms[k];
+    if (!taken && (!best || rooms[k]->ended < best->ended)) best = rooms[k];
+  }
+  return best;
+}
+
+static void wake_all(size_t n_rooms) {
+  if (asleep.empty() || n_in_vain++ > MOST_ROUNDS) deadlock(n_rooms);
+  for (Lane *l : asleep) make_ready(l);
+  asleep.clear();
+}
+
+/* How many blocks of the launch are resident. */
+static uint64_t residents(const Launch &l, uint64_t n_blocks) {
+  if (l.cooperative) return n_blocks;
+  uint64_t most = most_resident(l), asked = settings.resident;
+  if (asked > most) asked = most;
+  return asked < 1 ? 1 : asked < n_blocks ? asked : n_blocks;
+}
+
+/* Runs until all blocks have ended; block(k) is the number of the k-th that begins. */
+template <class F> static void run_blocks(uint64_t n_blocks, size_t n_resident, size_t n_rooms, F block_of) {
+  std::vector<Room *> busy;
+  uint64_t begun = 0;
+  while (begun < n_blocks || !busy.empty()) {
+    for (; begun < n_blocks && busy.size() < n_resident; begun++) {
+      Room *r = free_room(n_rooms, busy);
+      busy.push_back(r);
+      begin_block(r, block_of(begun));
+    }
+    ended = false;
+    if (ready.empty()) wake_all(n_rooms);
+    next_turn(nullptr);
+    for (size_t k = 0; k < busy.size();) {
+      if (busy[k]->n_live > 0) {
+        k++;
+        continue;
+      }
+      end_block(busy[k]);
+      busy[k] = busy.back();
+      busy.pop_back();
+    }
+  }
 }
 
 /* Blocks in order, from the last to the first, or from a random one round. */
@@ -346,22 +464,26 @@ void run_grid(const Launch &launch, void (*body)(void *), void *args) {
     fprintf(stderr, "simt: %s <<<%u,%u,%u  %u,%u,%u  %zu>>>\n", launch.place.name, g.x, g.y, g.z, launch.threads.x,
             launch.threads.y, launch.threads.z, launch.shared);
   n_lanes = (int)(launch.threads.x * launch.threads.y * launch.threads.z);
-  make_lanes(n_lanes);
+  size_t n_resident = (size_t)residents(launch, n_blocks), n_rooms = n_resident;
+#if defined(SIMT_TSAN)
+  if (n_rooms < 2) n_rooms = 2;
+#endif
+  make_rooms(n_rooms);
+  ready.reserve(n_rooms * (size_t)n_lanes); /* lanes get no memory: the sanitizers would see theirs in it */
+  asleep.reserve(n_rooms * (size_t)n_lanes);
   fiber_home(&home);
   preempt = settings.preempt;
   running = &launch;
   kernel_body = body;
   kernel_args = args;
-  block.grid = g;
-  block.threads = launch.threads;
-  for (uint64_t k = 0; k < n_blocks; k++) {
-    uint64_t b = settings.order == SIMT_REVERSE ? n_blocks - 1 - k : (k + first) % n_blocks;
-    block.id = {(unsigned)(b % g.x), (unsigned)(b / g.x % g.y), (unsigned)(b / g.x / g.y)};
-    run_block();
-  }
+  n_in_vain = 0;
+  run_blocks(n_blocks, n_resident, n_rooms, [=](uint64_t k) {
+    return settings.order == SIMT_REVERSE ? n_blocks - 1 - k : (k + first) % n_blocks;
+  });
   acquire(&tag_end);
   check_guards(launch.place);
   running = nullptr;
+  room = nullptr;
   counts.kernels++;
 }
 

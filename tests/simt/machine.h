@@ -61,6 +61,10 @@ uint64_t wait_warp(Collective what, unsigned mask, uint64_t value, int source, c
 extern unsigned preempt;
 void give_way();
 
+/* Lets others run; a lane in a loop that waits for another block must call it. */
+void sleep(const char *file, int line);
+void fence();
+
 /* ---- launches ---- */
 
 struct Launch {
@@ -68,6 +72,7 @@ struct Launch {
   const void *kernel;
   dim3 grid, threads;
   size_t shared;
+  bool cooperative; /* all blocks are resident at once */
 };
 
 /* Checks the launch and puts it into the stream. `body(args)` is what every thread calls. */
@@ -75,8 +80,8 @@ void submit_launch(const Launch &launch, cudaStream_t stream, std::function<void
 void run_grid(const Launch &launch, void (*body)(void *), void *args);
 
 template <class... P, class... A>
-void launch(const Place &place, void (*kernel)(P...), dim3 grid, dim3 threads, size_t shared, cudaStream_t stream,
-            A &&...args) {
+void launch(const Place &place, bool cooperative, void (*kernel)(P...), dim3 grid, dim3 threads, size_t shared,
+            cudaStream_t stream, A &&...args) {
   static_assert((std::is_trivially_copyable_v<P> && ...), "kernels take what can be copied byte by byte");
   static_assert((sizeof(P) + ... + 0) <= 4096, "kernels take at most 4 KB of arguments");
   struct Call {
@@ -84,7 +89,7 @@ void launch(const Place &place, void (*kernel)(P...), dim3 grid, dim3 threads, s
     std::tuple<std::decay_t<P>...> args;
   };
   Call call = {kernel, std::tuple<std::decay_t<P>...>(static_cast<P>(args)...)};
-  submit_launch({place, reinterpret_cast<const void *>(kernel), grid, threads, shared}, stream,
+  submit_launch({place, reinterpret_cast<const void *>(kernel), grid, threads, shared, cooperative}, stream,
                 [call](const Launch &what) mutable {
                   run_grid(
                       what, [](void *p) { std::apply(static_cast<Call *>(p)->kernel, static_cast<Call *>(p)->args); },

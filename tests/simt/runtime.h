@@ -1,8 +1,7 @@
 /* The functions of the CUDA runtime that are played. They behave as CUDA's do, with more checks: copies must fit the
  * direction and the allocations, a capture refuses what CUDA refuses. See control.h for making them fail.
  *
- * Not played, because blocks run one after the other: cooperative launches and anything else where blocks wait for each
- * other. Not there: textures, managed and mapped memory, memory pools, device symbols. */
+ * Not there: textures, managed and mapped memory, memory pools, device symbols. */
 #pragma once
 
 /* ---- errors ---- */

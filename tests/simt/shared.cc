@@ -17,10 +17,22 @@ namespace simt {
 
 enum { ARENA = 320 * 1024, PAGE = 4096, GUARD = 32, GUARD_BYTE = 0xC3, MOST_ARRAYS = 64 };
 
-static char *arena;
-static size_t used, static_bytes, dynamic_bytes, limit_bytes;
-static Shared *array[MOST_ARRAYS];
-static int n_arrays;
+/* An array as a block has it. */
+struct Array {
+  const Shared *what;
+  char *at;
+};
+
+struct Memory {
+  char *arena, *dynamic;
+  size_t used, static_bytes, dynamic_bytes, limit_bytes;
+  Array array[MOST_ARRAYS];
+  int n_arrays;
+};
+static Memory *memory; /* of the thread that runs */
+
+Memory *shared_new() { return new Memory(); }
+void shared_enter(Memory *its) { memory = its; }
 
 /* Volatile, so that no compiler makes it a call that the sanitizers intercept. */
 void fill(void *at, int byte, size_t bytes) {
@@ -38,50 +50,59 @@ static void allow(void *at, size_t bytes) {
 #endif
 }
 
-static void new_arena() {
+static void new_arena(Memory *m) {
 #if defined(SIMT_TSAN)
-  if (arena) munmap(arena, ARENA + PAGE); /* what makes it forget who used the last block's */
-  arena = nullptr;
+  if (m->arena) munmap(m->arena, ARENA + PAGE); /* what makes it forget who used the last block's */
+  m->arena = nullptr;
 #endif
-  if (!arena) {
+  if (!m->arena) {
     void *at = mmap(nullptr, ARENA + PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (at == MAP_FAILED) die("no memory for shared memory", __FILE__, __LINE__);
-    arena = static_cast<char *>(at);
-    mprotect(arena + ARENA, PAGE, PROT_NONE);
+    m->arena = static_cast<char *>(at);
+    mprotect(m->arena + ARENA, PAGE, PROT_NONE);
   }
 #if defined(SIMT_ASAN)
-  __asan_poison_memory_region(arena, ARENA);
+  __asan_poison_memory_region(m->arena, ARENA);
 #endif
 }
 
-void shared_begin(size_t dynamic, size_t limit) {
-  new_arena();
-  n_arrays = 0;
-  static_bytes = 0;
-  dynamic_bytes = dynamic;
-  limit_bytes = limit;
-  used = GUARD;
-  fill(arena, GUARD_BYTE, GUARD);
-  char *at = arena + (ARENA - dynamic) / 16 * 16;
+unsigned char *shared_begin(Memory *m, size_t dynamic, size_t limit) {
+  new_arena(m);
+  m->n_arrays = 0;
+  m->static_bytes = 0;
+  m->dynamic_bytes = dynamic;
+  m->limit_bytes = limit;
+  m->used = GUARD;
+  fill(m->arena, GUARD_BYTE, GUARD);
+  char *at = m->arena + (ARENA - dynamic) / 16 * 16;
   allow(at, dynamic);
-  fill(at + dynamic, GUARD_BYTE, (size_t)(arena + ARENA - at) - dynamic);
+  fill(at + dynamic, GUARD_BYTE, (size_t)(m->arena + ARENA - at) - dynamic);
   fill(at - GUARD, GUARD_BYTE, GUARD);
-  block.dynamic = reinterpret_cast<unsigned char *>(at);
+  m->dynamic = at;
+  return reinterpret_cast<unsigned char *>(at);
 }
 
+static void *remember(Shared *a, char *at) {
+  a->serial = block.serial;
+  return a->at = at;
+}
+
+/* Blocks that are resident at once come here by turns. */
 void *shared(Shared *a) {
   if (a->serial == block.serial) return a->at;
-  if (n_arrays == MOST_ARRAYS) die("too many shared arrays", a->place.file, a->place.line);
-  a->serial = block.serial;
-  a->at = arena + used;
-  allow(a->at, a->bytes);
-  fill(arena + used + a->bytes, GUARD_BYTE, (15 & (0 - a->bytes)) + GUARD);
-  used += (a->bytes + 15) / 16 * 16 + GUARD;
-  array[n_arrays++] = a;
-  static_bytes += (a->bytes + 15) / 16 * 16;
-  if (static_bytes > USUAL_SHARED) die("more than 48 KB of shared arrays", a->place.file, a->place.line);
-  if (static_bytes + dynamic_bytes > limit_bytes) die("too much shared memory", a->place.file, a->place.line);
-  return a->at;
+  Memory *m = memory;
+  for (int i = 0; i < m->n_arrays; i++)
+    if (m->array[i].what == a) return remember(a, m->array[i].at);
+  if (m->n_arrays == MOST_ARRAYS) die("too many shared arrays", a->place.file, a->place.line);
+  char *at = m->arena + m->used;
+  allow(at, a->bytes);
+  fill(at + a->bytes, GUARD_BYTE, (15 & (0 - a->bytes)) + GUARD);
+  m->used += (a->bytes + 15) / 16 * 16 + GUARD;
+  m->array[m->n_arrays++] = {a, at};
+  m->static_bytes += (a->bytes + 15) / 16 * 16;
+  if (m->static_bytes > USUAL_SHARED) die("more than 48 KB of shared arrays", a->place.file, a->place.line);
+  if (m->static_bytes + m->dynamic_bytes > m->limit_bytes) die("too much shared memory", a->place.file, a->place.line);
+  return remember(a, at);
 }
 
 static bool intact(const void *at, size_t bytes) {
@@ -91,16 +112,15 @@ static bool intact(const void *at, size_t bytes) {
   return true;
 }
 
-void shared_end() {
-  for (int i = 0; i < n_arrays; i++) {
-    const Shared *a = array[i];
-    const char *at = static_cast<const char *>(a->at);
+void shared_end(Memory *m) {
+  for (int i = 0; i < m->n_arrays; i++) {
+    const Shared *a = m->array[i].what;
+    const char *at = m->array[i].at;
     if (intact(at - GUARD, GUARD) && intact(at + a->bytes, (15 & (0 - a->bytes)) + GUARD)) continue;
     die("a thread wrote beside this shared array", a->place.file, a->place.line);
   }
-  const char *dynamic = reinterpret_cast<const char *>(block.dynamic);
-  const char *behind = dynamic + dynamic_bytes;
-  if (!intact(dynamic - GUARD, GUARD) || !intact(behind, (size_t)(arena + ARENA - behind)))
+  const char *behind = m->dynamic + m->dynamic_bytes;
+  if (!intact(m->dynamic - GUARD, GUARD) || !intact(behind, (size_t)(m->arena + ARENA - behind)))
     die("a thread wrote beside the launch's shared memory", __FILE__, __LINE__);
 }
 

@@ -9,7 +9,8 @@
  *
  *   fiber.cc (one thread), machine.cc (a grid of them), shared.cc, streams.cc, memory.cc, device.cc
  *
- * Every thread of a block is a fiber that runs until it has to wait for others. Blocks run one after the other. What is
+ * Every thread of a block is a fiber that runs until it has to wait for others. Blocks run one after the other, or
+ * several beside each other where a launch is cooperative or a test asks for it. What is
  * wrong ends the process with status 86 and a line that begins "simt:"; so this is for tests, never for users. */
 #pragma once
 
@@ -49,7 +50,9 @@
 static const int warpSize = 32;
 
 #define CU_LAUNCH(kernel, grid, block, shared, stream, ...) \
-  simt::launch({#kernel, __FILE__, __LINE__}, kernel, grid, block, shared, stream, ##__VA_ARGS__)
+  simt::launch({#kernel, __FILE__, __LINE__}, false, kernel, grid, block, shared, stream, ##__VA_ARGS__)
+#define CU_LAUNCH_TOGETHER(kernel, grid, block, shared, stream, ...) \
+  simt::launch({#kernel, __FILE__, __LINE__}, true, kernel, grid, block, shared, stream, ##__VA_ARGS__)
 #define CU_SHARED(T, name, n)                                                                      \
   static simt::Shared name##_shared_ = {{#name, __FILE__, __LINE__}, sizeof(T) * (n), 0, nullptr}; \
   static_assert(alignof(T) <= 16, "shared arrays are aligned to 16 bytes");                        \

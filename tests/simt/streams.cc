@@ -147,6 +147,8 @@ static cudaError_t refused(const Launch &l) {
   if (l.grid.x < 1 || l.grid.y < 1 || l.grid.z < 1) return cudaErrorInvalidConfiguration;
   if (l.grid.x > 0x7fffffffu || l.grid.y > 65535u || l.grid.z > 65535u) return cudaErrorInvalidConfiguration;
   if (l.shared > dynamic_limit_of(l.kernel)) return cudaErrorInvalidValue;
+  if (l.cooperative && (uint64_t)l.grid.x * l.grid.y * l.grid.z > most_resident(l))
+    return cudaErrorCooperativeLaunchTooLarge;
   return cudaSuccess;
 }
 

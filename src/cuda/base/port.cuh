@@ -1,17 +1,35 @@
 /* Where the names of CUDA come from: nvcc, or, for the tests on machines without a GPU, tests/simt, which runs the same
- * text on the CPU. Four things need a macro, everything else keeps its CUDA name. */
+ * text on the CPU. Some things need a macro, everything else keeps its CUDA name.
+ *
+ * CU_LAUNCH_TOGETHER: all blocks of the grid are resident at once, so they may wait for each other. */
 #pragma once
 
 #if defined(__CUDACC__)
 #include <cuda_runtime.h>
 #define CU_LAUNCH(kernel, grid, block, shared, stream, ...) \
   (kernel)<<<(grid), (block), (shared), (stream)>>>(__VA_ARGS__)
+#define CU_LAUNCH_TOGETHER(kernel, grid, block, shared, stream, ...) \
+  cu_launch_together((kernel), (grid), (block), (shared), (stream), __VA_ARGS__)
 #define CU_SHARED(T, name, n) __shared__ T name[n]
 #define CU_DYN_SHARED(T, name)                               \
   extern __shared__ __align__(16) unsigned char cu_dyn_[]; \
   T *name = reinterpret_cast<T *>(cu_dyn_)
 #define CU_UNROLL _Pragma("unroll")
+
+#include <type_traits>
+
+/* What is wrong cudaGetLastError tells, as behind CU_LAUNCH. Arguments become what the kernel takes. */
+template <class... P>
+static inline void cu_launch_together(void (*kernel)(P...), dim3 grid, dim3 block, size_t shared, cudaStream_t stream,
+                                      std::common_type_t<P>... args) {
+  void *at[] = {(void *)&args...};
+  (void)cudaLaunchCooperativeKernel((const void *)kernel, grid, block, at, shared, stream);
+}
+
+/* Reads what another block may be writing: one read, in its place, ordered by fences alone. */
+template <class T> __device__ static __forceinline__ T cu_look(const T *at) { return *(const volatile T *)at; }
 #else
 #include "simt.h"
 #define CU_UNROLL
+template <class T> static inline T cu_look(const T *at) { return __atomic_load_n(at, __ATOMIC_RELAXED); }
 #endif
