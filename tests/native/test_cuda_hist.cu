@@ -1,4 +1,5 @@
 /* Histograms against sums made naively from the pages. */
+#include "../../src/cuda/grow/byte_lanes.cuh"
 #include "cuda_world.cuh"
 
 extern "C" void suite_cuda_hist(void);
@@ -106,6 +107,97 @@ static void hists_of(const shape *s, int32_t n_nodes, double share, int wide, ui
   world_close(&w);
 }
 
+/* The only node becomes a root of all rows, which has no order to look into. */
+static void make_whole(world *w) {
+  cu_view *v = &w->be.view;
+  const int from = w->node[0].depth & 1;
+  CHECK(w->n_nodes == 1 && w->n == (uint32_t)w->be.n_rows);
+  if (from == 1) {
+    memcpy(w->row[0], w->row[1], w->n * sizeof *w->row[0]);
+    memcpy(w->gh[0], w->gh[1], w->n * sizeof *w->gh[0]);
+  }
+  w->node[0].depth = 0;
+  w->tree.whole = 1;
+  v->node = up(w, w->node, 1);
+  v->row = up<uint32_t>(w, NULL, 2 * v->order_rows);
+  v->gh = up<gbt_gh16>(w, NULL, 2 * v->order_rows);
+  if (!w->tree.wide)
+    CHECK(cudaMemcpy(v->gradients, w->gh[0], w->n * sizeof *w->gh[0], cudaMemcpyHostToDevice) == cudaSuccess);
+}
+
+static void whole_of(const shape *s, int wide, uint32_t hist_rows) {
+  static world w;
+  if (world_open(&w, s)) {
+    fill_rows(&w, 1, 1.0, wide);
+    make_whole(&w);
+    do same_hists(&w, hist_rows);
+    while (w.tree.n_build == 0); /* the node was left out */
+  }
+  world_close(&w);
+}
+
+/* Positions of the lanes' cells are all different in every step, and a row's bytes are taken once each. */
+template <int W, uint32_t PITCH> static void lanes_of(void) {
+  typedef cu_byte_lanes<W> lanes;
+  enum { COLUMNS = 4 * W };
+  int taken[32][COLUMNS] = {{0}};
+  for (uint32_t step = 0; step < lanes::STEPS; step++) {
+    uint32_t seen = 0;
+    for (uint32_t lane = 0; lane < 32; lane++) {
+      const uint32_t position = lanes::template position_of<PITCH>(lane) ^ step;
+      const uint32_t column = lanes::word_of(lane) * 4u + (lanes::turn_of(lane) ^ step);
+      CHECK(position < PITCH && column < COLUMNS && position % COLUMNS == column);
+      CHECK(lanes::row_of(lane) < lanes::ROWS && lanes::word_of(lane) + lanes::WORDS <= W);
+      taken[lanes::row_of(lane)][column]++;
+      seen |= 1u << position;
+    }
+    CHECK_EQ_U64(seen, PITCH == 32 ? UINT32_MAX : (1u << PITCH % 32) - 1u);
+  }
+  for (uint32_t row = 0; row < lanes::ROWS; row++)
+    for (int column = 0; column < COLUMNS; column++) CHECK_EQ_I64(taken[row][column], 1);
+}
+
+static void lanes_of_bytes_have_banks_of_their_own(void) {
+  lanes_of<1, 32>();
+  lanes_of<2, 32>();
+  lanes_of<4, 32>();
+  lanes_of<8, 32>();
+  lanes_of<1, 4>();
+  lanes_of<2, 8>();
+  lanes_of<4, 16>();
+}
+
+/* Numbers of rows around what a warp, a block and a build's block take, in tiles of 1, 2, 4 and 8 words, full and not:
+ * of nodes and of roots of all rows. */
+static void histograms_of_every_number_of_rows(void) {
+  static const int64_t n_rows[] = {1, 2, 15, 16, 17, 31, 32, 33, 63, 64, 65, 127, 128, 129, 511, 512, 513, 1025};
+  static const int32_t n_cols[] = {3, 4, 5, 8, 13, 16, 29, 32, 37};
+  uint64_t seed = 100;
+  for (size_t r = 0; r < sizeof n_rows / sizeof *n_rows; r++)
+    for (size_t c = 0; c < sizeof n_cols / sizeof *n_cols; c++, seed++) {
+      const int counted = (int)((r + c) % 3 == 0), wide = (int)((r + 2 * c) % 5 == 0);
+      const int32_t tile_cols = seed % 4 == 3 ? 8 : 0;
+      const shape s = {seed, n_rows[r], n_cols[c], 200, 0, NULL, 1 + counted, 1, 232448, tile_cols};
+      hists_of(&s, 1 + (int32_t)(seed % 3), 1.0, wide, 256);
+      whole_of(&s, wide, seed % 2 ? 64 : 256);
+    }
+}
+
+static void histograms_of_whole_roots(void) {
+  static const made_kind kinds[] = {MADE_ZEROS, MADE_LEVELS, MADE_HOLES, MADE_ZEROS, MADE_BELL};
+  made_kind many[30];
+  for (int c = 0; c < 30; c++) many[c] = kinds[c % 5];
+  for (int i = 0; i < 4; i++) {
+    const shape s = {(uint64_t)(90 + i), 900, 30, 255, 200, many, 1 + i / 2, 3, 232448};
+    whole_of(&s, i % 2, 128);
+  }
+  static const int64_t around[] = {65535, 65536, 65537};
+  for (int i = 0; i < 3; i++) {
+    const shape s = {(uint64_t)(95 + i), around[i], 3, 255, 0, NULL, 1 + i / 2, 1, 232448};
+    whole_of(&s, 0, i == 1 ? 32768 : 21760);
+  }
+}
+
 static void histograms_are_sums_of_rows(void) {
   const shape s = {31, 2000, 21, 255, 0, NULL, 1, 4, 232448};
   hists_of(&s, 1, 1.0, 0, 256);
@@ -205,7 +297,10 @@ static void histograms_of_65535_bins(void) {
 }
 
 extern "C" void suite_cuda_hist(void) {
+  RUN(lanes_of_bytes_have_banks_of_their_own);
   RUN(histograms_are_sums_of_rows);
+  RUN(histograms_of_every_number_of_rows);
+  RUN(histograms_of_whole_roots);
   RUN(histograms_of_every_width);
   RUN(histograms_with_little_shared_memory);
   RUN(histograms_of_sparse_features);

@@ -19,7 +19,7 @@ extern "C" {
  * `at` in the data's words, a multiple of 8, so that a row never straddles two sectors of memory.
  *
  * `lanes` is the power of two not below n_cols: a warp takes 32 / lanes rows at a time. A histogram of a tile in shared
- * memory has its cells at [code * pitch + lane % pitch]: with pitch 32 every lane has a bank of its own. */
+ * memory has `pitch` cells of a kind for a code: with 32 of them every lane has a bank of its own. */
 struct cu_tile {
   uint64_t at;
   int32_t first_col, n_cols, lanes, bits, words;

@@ -8,7 +8,7 @@
  *   graph.cu        the steps of a batch, recorded and replayed
  *   rows.cu         the rows of a tree, sampled and in order
  *   gradient.cu     scores -> fixed-point gradients
- *   hist.cu         histograms of fresh nodes; clear.cuh: clears those that are built next
+ *   hist.cu         histograms of fresh nodes; byte_lanes.cuh: who takes which byte; clear.cuh: clears those built next
  *   features.cu     which features they may use
  *   split.cu        best splits; split_cat.cu: by sets of levels; layer*.cu: symmetric growth
  *   search.cuh      what the searches share; level_order.cuh: levels in order; layer.cuh: a layer's gains

@@ -2,17 +2,18 @@
  *
  * An item is a block of a build's rows (hist_block) and a tile. Items stand in a row, tree after tree, tile after tile,
  * and are shared out evenly: a thread block takes neighbours, and as long as they are of one build, and of at most
- * 65,535 rows, adds them up in shared memory. At the roots of a batch, where all trees have the same rows, blocks of
- * all of them walk through these side by side, so the codes come from memory once:
+ * 65,535 rows, adds them up in shared memory:
  *
- *   cells   g: [code * pitch + lane % pitch]   h: the same   rows: the same, where the tile counts
+ *   cells   code 0: g of all positions | h | rows, where the tile counts        code 1: the same  ..
  *
- * 32-bit cells of 16-bit gradients cannot overflow then (|g| < 2^15, h < 2^16), and lane = column gives every lane a
- * bank of its own where pitch is 32. What is not 0 then goes to the build's histogram by 64-bit additions. Runs of few
- * rows, and tiles without room, do that row by row.
+ * There are `pitch` positions, each a column or one of several copies of it. 32-bit cells of 16-bit gradients cannot
+ * overflow (|g| < 2^15, h < 2^16), and where pitch is 32 every lane has a bank of its own, whatever its code. What is
+ * not 0 then goes to the build's histogram by 64-bit additions. Runs of few rows, and tiles without room, do that row
+ * by row.
  *
- * A warp takes 32 rows at a time: their words come with all lanes at once (W loads that do not wait for each other) and
- * stay in registers; a lane then gets the word of its column, and the row's gradients, from the lane that has them:
+ * Tiles of bytes: a lane loads (part of) a row by itself and walks through it: byte_lanes.cuh. Other widths: a warp
+ * takes 32 rows at a time. Their words come with all lanes at once (W loads that do not wait for each other) and stay
+ * in registers; a lane then gets the word of its column, and the row's gradients, from the lane that has them:
  *
  *   held[q] of lane l: word l % W of row q * (32 / W) + l / W              W = 2: 16 rows a register
  *
@@ -22,6 +23,7 @@
  * Sparse features: a warp goes through the lists of 32 rows as if they were one, straight to global memory. */
 #include "../base/block.cuh"
 #include "backend.cuh"
+#include "byte_lanes.cuh"
 #include "clear.cuh"
 
 enum { NARROW = 0, LOW, HIGH }; /* the 16-bit gradients; halves of the 32-bit ones */
@@ -30,8 +32,8 @@ enum : uint32_t { CELL_ROWS = 65535, FEW = 4 /* codes a row: with more of them c
 
 /* Rows of a build. */
 struct cu_share {
-  uint32_t n;
-  int32_t hist; /* the build's */
+  uint32_t n, first; /* row NULL: they are first .. first + n - 1 */
+  int32_t hist;      /* the build's */
   const uint32_t *row;
   const void *gh; /* gbt_gh16 beside them, or, wide, gbt_gh32 by row */
 };
@@ -42,13 +44,20 @@ __device__ static __forceinline__ cu_share share_of(const cu_view &v, int32_t bu
   const gbt_grow_node *node = &v.node[b.node];
   const cu_order order = cu_order_of(v, node->depth);
   const uint64_t first = (uint64_t)beg * v.hist_rows, stop = (uint64_t)end * v.hist_rows;
+  const int whole = v.tree->whole && node->depth == 0;
   cu_share s;
   s.n = (uint32_t)((stop < node->n_rows ? stop : node->n_rows) - first);
+  s.first = (uint32_t)first;
   s.hist = b.hist;
-  s.row = order.row + node->order_beg + first;
-  s.gh = order.gh + node->order_beg + first;
+  s.row = whole ? nullptr : order.row + node->order_beg + first;
+  s.gh = whole ? cu_gh16(v, v.tree->task.grads) + first : order.gh + node->order_beg + first;
   if (v.tree->wide) s.gh = cu_gh32(v, v.tree->task.grads);
   return s;
+}
+
+/* The number of its row i. */
+__device__ static __forceinline__ uint32_t row_of(const cu_share &s, uint32_t i) {
+  return s.row ? s.row[i] : s.first + i;
 }
 
 /* Where a code's sums are in the build's histogram; the counts have the same place. */
@@ -63,10 +72,10 @@ __global__ static void __launch_bounds__(CU_BLOCK) k_hist_clear(cu_view all) { c
 
 /* A lane's column of a tile, and where its sums go. */
 struct cu_sink {
-  uint32_t at;       /* of its first cell in shared memory */
-  uint32_t n, pitch; /* cells of a kind; from code to code */
-  int part, counts;  /* counts: rows are counted now */
-  uint32_t slot;     /* of its first code */
+  uint32_t at;            /* of its first cell in shared memory */
+  uint32_t pitch, stride; /* cells from g to h, and from there to rows; from code to code */
+  int part, counts;       /* counts: rows are counted now */
+  uint32_t slot;          /* of its first code */
 };
 
 /* g in the lower 16 bits and h in the upper ones. */
@@ -94,7 +103,7 @@ __device__ static __forceinline__ void add_rows(uint32_t *cells, const cu_share 
     const uint32_t n = s.n - beg < 32u ? s.n - beg : 32u;
     uint32_t row = 0, both = 0, held[W];
     if (lane < n) {
-      row = s.row[beg + lane];
+      row = row_of(s, beg + lane);
       both = both_of(s, beg + lane, row, to.part);
     }
     CU_UNROLL
@@ -111,53 +120,86 @@ __device__ static __forceinline__ void add_rows(uint32_t *cells, const cu_share 
         uint32_t code = __shfl_sync(CU_ALL, held[q], (int)src) >> shift;
         if (straddles) code |= __shfl_sync(CU_ALL, held[q], (int)((src + 1u) & 31u)) << 1 << (31u - shift);
         if (!mine || r >= n) continue;
-        const uint32_t cell = to.at + (code & mask) * to.pitch;
+        const uint32_t cell = to.at + (code & mask) * to.stride;
         atomicAdd(&cells[cell], g_of(gh, to.part));
-        atomicAdd(&cells[cell + to.n], gh >> 16);
-        if (to.counts) atomicAdd(&cells[cell + 2 * to.n], 1u);
+        atomicAdd(&cells[cell + to.pitch], gh >> 16);
+        if (to.counts) atomicAdd(&cells[cell + 2 * to.pitch], 1u);
       }
   }
 }
 
+/* Rows of a lane, as many as it works on at once. */
+enum { ROUNDS = 2 };
+struct cu_lane_rows {
+  uint32_t row[ROUNDS], both[ROUNDS];
+};
+
+/* Row i of the share and those `apart` rows behind. Rows behind the end are row 0, with gradients of 0. */
+__device__ static __forceinline__ cu_lane_rows take_rows(const cu_share &s, uint32_t i, uint32_t apart) {
+  cu_lane_rows r;
+  CU_UNROLL
+  for (uint32_t q = 0; q < ROUNDS; q++) {
+    const uint32_t at = i + q * apart;
+    r.row[q] = r.both[q] = 0;
+    if (at >= s.n) continue;
+    r.row[q] = row_of(s, at);
+    r.both[q] = both_of(s, at, r.row[q], NARROW);
+  }
+  return r;
+}
+
+/* Words that are loaded at once. */
+template <int V> struct alignas(4 * V) cu_held { uint32_t word[V]; };
+
+/* Word k becomes word k ^ by. No register is addressed by a number that is not known. */
+template <int V> __device__ static __forceinline__ void turn_words(cu_held<V> *held, uint32_t by) {
+  CU_UNROLL
+  for (int bit = 1; bit < V; bit *= 2) {
+    CU_UNROLL
+    for (int k = 0; k < V; k++) {
+      const uint32_t a = held->word[k], b = held->word[k ^ bit];
+      if (k & bit) continue;
+      held->word[k] = by & (uint32_t)bit ? b : a;
+      held->word[k ^ bit] = by & (uint32_t)bit ? a : b;
+    }
+  }
+}
+
 /* The same of 16-bit gradients and codes of a byte, 4 W columns: what most tables have, so all that can be known stands
- * in the text and nothing branches. Rows behind the end add 0 to codes of row 0; lanes without a column add 0 to cells
- * of their own, as their codes are 0. */
-template <int W, bool COUNTS>
+ * in the text and nothing branches. Codes, and the next rows' numbers and gradients, are loaded before the first
+ * addition. What positions without a column get (their codes are 0) is never looked at. */
+template <int W, uint32_t PITCH, bool COUNTS>
 __device__ static __forceinline__ void add_bytes(uint32_t *cells, const cu_share &s, const uint32_t *words,
-                                                 const cu_tile &t, const cu_sink &to) {
-  enum { LANES = 4 * W, TOGETHER = 32 / LANES, STEPS = 4, ROWS = 32 / W };
-  const uint32_t lane = cu_lane(), column = lane % LANES, sub = lane / LANES;
-  const uint32_t pick = 0x4440u | column % 4u, from = sub * W + column / 4u; /* byte of its word; lane that has it */
-  const uint32_t keep = column < (uint32_t)t.n_cols ? ~0u : 0u;
-  const uint32_t *at = words + t.at + lane % W;
-  unsigned char *cell = (unsigned char *)(cells + to.at);
-  const uint32_t pitch = to.pitch * (uint32_t)sizeof *cells, h_cells = to.n * (uint32_t)sizeof *cells;
+                                                 const cu_tile &t) {
+  typedef cu_byte_lanes<W> lanes;
+  enum : uint32_t { V = lanes::WORDS, STRIDE = PITCH * (COUNTS ? 3 : 2) };
+  const uint32_t lane = cu_lane(), turn = lanes::turn_of(lane), step = cu_n_warps() * (ROUNDS * lanes::ROWS);
+  const uint32_t select = 0x3210u ^ (turn & 3u) * 0x1111u, position = lanes::template position_of<PITCH>(lane);
+  const uint32_t *at = words + t.at + lanes::word_of(lane);
   const uint32_t warp = __shfl_sync(CU_ALL, cu_warp(), 0); /* tells the compiler that a warp stays together */
-  for (uint32_t beg = warp * 32u; beg < s.n; beg += cu_n_warps() * 32u) {
-    uint32_t row = 0, both = 0, held[W];
-    if (beg + lane < s.n) {
-      row = s.row[beg + lane];
-      both = both_of(s, beg + lane, row, NARROW);
-    }
-    __syncwarp();
+  uint32_t i = warp * (ROUNDS * lanes::ROWS) + lanes::row_of(lane);
+  cu_lane_rows now = take_rows(s, i, lanes::ROWS);
+  __syncwarp();
+  for (uint32_t beg = warp * (ROUNDS * lanes::ROWS); beg < s.n; beg += step, i += step) {
+    cu_held<V> held[ROUNDS];
     CU_UNROLL
-    for (int q = 0; q < W; q++) {
-      const uint32_t its = __shfl_sync(CU_ALL, row, (int)((uint32_t)q * ROWS + lane / W));
-      held[q] = at[(uint64_t)its * W];
-    }
+    for (uint32_t q = 0; q < ROUNDS; q++) held[q] = *(const cu_held<V> *)(const void *)(at + (uint64_t)now.row[q] * W);
+    const cu_lane_rows next = take_rows(s, i + step, lanes::ROWS);
+    __syncwarp(); /* loads stay before it */
     CU_UNROLL
-    for (int q = 0; q < W; q++) {
+    for (uint32_t q = 0; q < ROUNDS; q++) {
+      const uint32_t g = g_of(now.both[q], NARROW), h = now.both[q] >> 16;
+      turn_words(&held[q], turn / 4u);
       CU_UNROLL
-      for (int k = 0; k < STEPS; k++) {
-        const uint32_t r = (uint32_t)((q * STEPS + k) * TOGETHER) + sub;
-        const uint32_t gh = __shfl_sync(CU_ALL, both, (int)r) & keep;
-        const uint32_t word = __shfl_sync(CU_ALL, held[q], (int)((uint32_t)(k * TOGETHER * W) + from));
-        unsigned char *its = cell + __byte_perm(word, 0, pick) * pitch;
-        atomicAdd((uint32_t *)its, g_of(gh, NARROW));
-        atomicAdd((uint32_t *)(its + h_cells), gh >> 16);
-        if (COUNTS) atomicAdd((uint32_t *)(its + 2u * h_cells), beg + r < s.n ? keep & 1u : 0u);
+      for (uint32_t k = 0; k < lanes::STEPS; k++) {
+        const uint32_t word = __byte_perm(held[q].word[k / 4u], 0, select);
+        uint32_t *cell = cells + (__byte_perm(word, 0, 0x4440u + k % 4u) * STRIDE + (position ^ k));
+        atomicAdd(cell, g);
+        atomicAdd(cell + PITCH, h);
+        if (COUNTS) atomicAdd(cell + 2 * PITCH, i + q * lanes::ROWS < s.n ? 1u : 0u);
       }
     }
+    now = next;
   }
 }
 
@@ -166,20 +208,26 @@ __device__ static __forceinline__ int is_bytes(const cu_tile &t, const cu_sink &
   return t.bits == 8 && t.lanes == 4 * t.words && to.part == NARROW;
 }
 
+template <int W, bool COUNTS>
+__device__ static __forceinline__ void add_words(uint32_t *cells, const cu_share &s, const uint32_t *words,
+                                                 const cu_tile &t) {
+  if (t.pitch == 32) return add_bytes<W, 32, COUNTS>(cells, s, words, t);
+  add_bytes<W, 4 * W, COUNTS>(cells, s, words, t);
+}
+
 template <bool COUNTS>
 __device__ static __forceinline__ void add_tile_of_bytes(uint32_t *cells, const cu_share &s, const uint32_t *words,
-                                                         const cu_tile &t, const cu_sink &to) {
-  if (t.words == 8) return add_bytes<8, COUNTS>(cells, s, words, t, to);
-  if (t.words == 4) return add_bytes<4, COUNTS>(cells, s, words, t, to);
-  if (t.words == 2) return add_bytes<2, COUNTS>(cells, s, words, t, to);
-  add_bytes<1, COUNTS>(cells, s, words, t, to);
+                                                         const cu_tile &t) {
+  if (t.words == 8) return add_bytes<8, 32, COUNTS>(cells, s, words, t);
+  if (t.words == 4) return add_words<4, COUNTS>(cells, s, words, t);
+  if (t.words == 2) return add_words<2, COUNTS>(cells, s, words, t);
+  add_words<1, COUNTS>(cells, s, words, t);
 }
 
 __device__ static __forceinline__ void add_tile(uint32_t *cells, const cu_share &s, const uint32_t *words,
                                                 const cu_tile &t, const cu_sink &to) {
   if (is_bytes(t, to))
-    return to.counts ? add_tile_of_bytes<true>(cells, s, words, t, to)
-                     : add_tile_of_bytes<false>(cells, s, words, t, to);
+    return to.counts ? add_tile_of_bytes<true>(cells, s, words, t) : add_tile_of_bytes<false>(cells, s, words, t);
   switch (t.words) {
   case 1:
     add_rows<1>(cells, s, words, t, to);
@@ -202,7 +250,7 @@ __device__ static __forceinline__ void add_at_once(const cu_view &v, const cu_sh
   const int64_t weight = to.part == HIGH ? 65536 : 1;
   if (column >= (uint32_t)t.n_cols) return;
   for (uint32_t i = threadIdx.x / lanes; i < s.n; i += blockDim.x / lanes) {
-    const uint32_t row = s.row[i], both = both_of(s, i, row, to.part);
+    const uint32_t row = row_of(s, i), both = both_of(s, i, row, to.part);
     const uint64_t at = place_of(v, s, to.slot + cu_tile_code(v.train.words, t, (int32_t)column, row));
     cu_add64(&v.sum[at].g, (int64_t)(int32_t)g_of(both, to.part) * weight);
     cu_add64(&v.sum[at].h, (int64_t)(both >> 16) * weight);
@@ -210,25 +258,79 @@ __device__ static __forceinline__ void add_at_once(const cu_view &v, const cu_sh
   }
 }
 
-/* Cells that are not 0 into the histogram; they are 0 afterwards. */
+/* Takes a position's cells of a code and its copies, and leaves 0. Lanes begin with different copies, so that they are
+ * at different banks. kind: 0 g, 1 h, 2 rows. */
+__device__ static __forceinline__ uint32_t take_cells(uint32_t *cells, const cu_sink &to, uint32_t lanes, uint32_t code,
+                                                      uint32_t column, uint32_t copy, uint32_t kind) {
+  uint32_t sum = 0;
+  for (uint32_t p = 0; p < to.pitch; p += lanes) {
+    const uint32_t at = code * to.stride + kind * to.pitch + ((column + copy * lanes + p) & (to.pitch - 1u));
+    sum += cells[at];
+    cells[at] = 0;
+  }
+  return sum;
+}
+
+/* Number k of lane i of four neighbours becomes number i of lane k. */
+__device__ static __forceinline__ void transpose_four(uint32_t *x) {
+  CU_UNROLL
+  for (uint32_t bit = 1; bit < 4; bit *= 2) {
+    const uint32_t upper = cu_lane() & bit;
+    CU_UNROLL
+    for (uint32_t k = 0; k < 4; k++) {
+      if (k & bit) continue;
+      const uint32_t gives = upper ? x[k] : x[k | bit], gets = __shfl_xor_sync(CU_ALL, gives, (int)bit);
+      if (upper)
+        x[k] = gets;
+      else
+        x[k | bit] = gets;
+    }
+  }
+}
+
+/* Cells that are not 0 into the histogram; they are 0 afterwards. A lane takes four neighbouring codes of a column, as
+ * they stand in the same 64 bytes of the histogram; four lanes then exchange what they have, so that they add to
+ * neighbouring numbers, of one column after the other: the device carries additions out by sectors of 32 bytes. */
 __device__ static __forceinline__ void flush(uint32_t *cells, const cu_view &v, const cu_share &s, const cu_tile &t,
                                              const cu_sink &to) {
-  const uint32_t lanes = (uint32_t)t.lanes, pitch = to.pitch, column = threadIdx.x & (lanes - 1u), n = to.n;
+  const uint32_t lanes = (uint32_t)t.lanes, column = threadIdx.x & (lanes - 1u), first = threadIdx.x / lanes;
+  const uint64_t hist = place_of(v, s, 0);
+  const uint32_t before = ((uint32_t)hist + to.slot) & 3u; /* codes of the first four that are none of the column's */
+  const uint32_t n_fours = (t.n_codes + 3u + 3u) / 4u, step = blockDim.x / lanes;
+  const uint32_t sub = cu_lane() & 3u, mine = column < (uint32_t)t.n_cols ? ~0u : 0u;
+  const int has_sign = to.part != LOW && sub % 2u == 0;
   const int64_t weight = to.part == HIGH ? 65536 : 1;
-  const uint64_t first = place_of(v, s, to.slot);
-  for (uint32_t code = threadIdx.x / lanes; code < t.n_codes; code += blockDim.x / lanes) {
-    uint32_t g = 0, h = 0, rows = 0;
-    for (uint32_t at = code * pitch + column; at < (code + 1u) * pitch; at += lanes) {
-      g += cells[at];
-      h += cells[n + at];
-      cells[at] = cells[n + at] = 0;
-      if (!to.counts) continue;
-      rows += cells[2 * n + at];
-      cells[2 * n + at] = 0;
+  int32_t slot[4]; /* of the first of the codes that each of the four lanes has */
+  CU_UNROLL
+  for (uint32_t k = 0; k < 4; k++)
+    slot[k] = cu_from((int32_t)(to.slot - before + 4u * first), (int)((cu_lane() & ~3u) + k));
+  for (uint32_t base = 0; base < n_fours; base += step) {
+    uint32_t x[8], rows[4];
+    CU_UNROLL
+    for (uint32_t k = 0; k < 4; k++) {
+      const uint32_t code = (base + first) * 4u + k - before; /* may be below 0, so above all codes */
+      x[2 * k] = x[2 * k + 1] = rows[k] = 0;
+      if (code >= t.n_codes) continue;
+      x[2 * k] = take_cells(cells, to, lanes, code, column, first, 0) & mine;
+      x[2 * k + 1] = take_cells(cells, to, lanes, code, column, first, 1) & mine;
+      if (to.counts) rows[k] = take_cells(cells, to, lanes, code, column, first, 2) & mine;
     }
-    if (g != 0) cu_add64(&v.sum[first + code].g, (to.part == LOW ? (int64_t)g : (int64_t)(int32_t)g) * weight);
-    if (h != 0) cu_add64(&v.sum[first + code].h, (int64_t)h * weight);
-    if (rows != 0) atomicAdd(&v.count[first + code], rows);
+    transpose_four(x);
+    transpose_four(x + 4);
+    if (to.counts) transpose_four(rows);
+    CU_UNROLL
+    for (uint32_t k = 0; k < 4; k++) {
+      const uint64_t place = hist + (uint64_t)(int64_t)slot[k];
+      int64_t *sum = &v.sum[place].g + sub;
+      CU_UNROLL
+      for (uint32_t two = 0; two < 2; two++) { /* codes */
+        const uint32_t y = x[4 * two + k];
+        const int64_t value = has_sign ? (int64_t)(int32_t)y : (int64_t)y;
+        if (y != 0) cu_add64(sum + 4 * two, value * weight);
+      }
+      if (rows[k] != 0) atomicAdd(&v.count[place + sub], rows[k]);
+      slot[k] += (int32_t)(4u * step);
+    }
   }
 }
 
@@ -240,7 +342,7 @@ __device__ static __forceinline__ cu_sink sink_of(const cu_view &v, const cu_til
   to.part = part;
   to.counts = t.counts && part != HIGH;
   to.pitch = (uint32_t)t.pitch;
-  to.n = t.n_codes * to.pitch;
+  to.stride = to.pitch * (t.counts ? 3u : 2u);
   to.at = cu_lane() & (to.pitch - 1u);
   /* lanes without a column add nothing, and their cells stay 0 */
   to.slot = column < (uint32_t)t.n_cols ? v.train.column[(uint32_t)t.first_col + column].slot : 0u;
@@ -307,7 +409,7 @@ __device__ static void add_lists(const cu_view &v, const cu_share &s, uint32_t b
   int32_t g = 0;
   uint32_t h = 0;
   if (beg + lane < s.n) {
-    const uint32_t row = s.row[beg + lane];
+    const uint32_t row = row_of(s, beg + lane);
     list = v.train.sparse_beg[row];
     n = (uint32_t)(v.train.sparse_beg[row + 1] - list);
     if (wide) {

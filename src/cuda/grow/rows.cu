@@ -49,7 +49,10 @@ __global__ static void k_all_rows(cu_view all) {
     sum = cu_plus(sum, row_sum(v, grads, (uint32_t)i, both));
   }
   add_to_root(v, sum);
-  if (blockIdx.x == 0 && threadIdx.x == 0) v.tree->n_in = n;
+  if (blockIdx.x == 0 && threadIdx.x == 0) {
+    v.tree->n_in = n;
+    v.tree->whole = 1;
+  }
 }
 
 /* Words of mask that a warp has of each block, and of those the ones that have rows. */
@@ -80,7 +83,10 @@ __global__ static void k_count(cu_view all) {
   const uint64_t n = (uint64_t)v.train.n_rows;
   const uint32_t n_blocks = (uint32_t)((n + v.split_rows - 1) / v.split_rows);
   uint32_t n_in = cu_block_prefix(n_blocks, v.block_left, [&](int64_t b) { return v.block_left[b]; });
-  if (threadIdx.x == 0) v.tree->n_in = n_in;
+  if (threadIdx.x == 0) {
+    v.tree->n_in = n_in;
+    v.tree->whole = 0;
+  }
 }
 
 __global__ static void k_place(cu_view all) {

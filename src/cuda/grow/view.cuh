@@ -73,6 +73,7 @@ struct cu_tree {
   uint64_t fault_round;
   gbt_sum root;     /* sums of the drawn rows */
   uint32_t n_in;    /* drawn rows */
+  int32_t whole;    /* all rows are drawn: the root's row i is row i, with the gradients of its output */
   int32_t n_nodes, fresh_beg; /* nodes [fresh_beg, n_nodes) are fresh */
   int32_t open_beg;           /* no node before it is open */
   int32_t n_chosen;           /* chosen[0 .. n_chosen) */
