@@ -12,15 +12,9 @@
  * so there are never more of them than leaves. Without room for that (`keeps` is 0) every step begins at number 0 and
  * builds all its nodes from their rows. */
 #include "backend.cuh"
-#include "search.cuh"
+#include "frontier.cuh"
 
 namespace {
-
-__device__ gbt_grow_policy policy_of(const cu_view &v) {
-  gbt_grow_policy p = v.policy;
-  p.unit = v.tree->unit;
-  return p;
-}
 
 __device__ uint32_t blocks_of(uint32_t n_rows, uint32_t rows) { return (n_rows + rows - 1) / rows; }
 
@@ -32,7 +26,7 @@ __global__ static void k_root(cu_view all) {
   const cu_view v = cu_mine(all);
   cu_tree *t = v.tree;
   if (threadIdx.x != 0) return;
-  gbt_grow_policy policy = policy_of(v);
+  gbt_grow_policy policy = cu_policy_of(v);
   gbt_grow_node root = gbt_grow_root(&policy, t->n_in, t->root);
   t->n_nodes = 1;
   t->n_leaves = 1;
@@ -64,119 +58,19 @@ enum { SELECT_THREADS = 1024 };
 
 namespace {
 
-/* Room for a bitset of n_words in v.sets; more than there is: a fault, and no split. */
-__device__ int take_words(const cu_view &v, uint32_t n_words, uint32_t *beg) {
-  *beg = atomicAdd(&v.tree->n_words, n_words);
-  if (*beg + n_words <= v.max_words) return 1;
-  atomicOr(&v.tree->fault, (unsigned)CU_FAULT_ROOM);
-  return 0;
-}
-
-/* A warp: the levels that a categorical split sends left, as bits that outlive the search. */
-__device__ void keep_set(const cu_view &v, gbt_grow_node *node, int32_t searched) {
-  const uint32_t lane = cu_lane();
-  const gbt_split *s = &node->split;
-  if (s->kind != GBT_SPLIT_ONEHOT && s->kind != GBT_SPLIT_SET) return;
-  uint32_t n_words = ((uint32_t)v.train.feat[s->feat].n_bins + 31u) / 32u, beg = 0;
-  int ok = 0;
-  if (lane == 0) ok = take_words(v, n_words, &beg);
-  ok = cu_from(ok, 0);
-  beg = cu_from(beg, 0);
-  if (!ok) {
-    if (lane == 0) node->split.kind = GBT_SPLIT_NONE;
-    __syncwarp();
-    return;
-  }
-  const uint32_t *bits = v.set_bits + (uint64_t)searched * v.set_words + v.set_at[s->feat];
-  for (uint32_t w = lane; w < n_words; w += 32) {
-    uint32_t one = (uint32_t)s->bin >> 5 == w ? 1u << (s->bin & 31) : 0u;
-    v.sets[beg + w] = s->kind == GBT_SPLIT_ONEHOT ? one : bits[w];
-  }
-  if (lane == 0) {
-    node->set_beg = beg;
-    node->set_words = n_words;
-  }
-  __syncwarp();
-}
-
-/* Every searched node's best split, a warp for each. */
-__device__ void open_fresh(const cu_view &v) {
-  for (int32_t i = (int32_t)cu_warp(); i < v.tree->n_search; i += (int32_t)cu_n_warps()) {
-    const gbt_split *found = v.found + (uint64_t)i * (uint32_t)v.n_feat_runs;
-    gbt_grow_node *node = &v.node[v.search[i].node];
-    gbt_split best = cu_no_split();
-    for (int32_t u = (int32_t)cu_lane(); u < v.n_feat_runs; u += 32)
-      if (gbt_split_beats(&found[u], &best)) best = found[u];
-    cu_warp_best(best, &node->split);
-    __syncwarp();
-    keep_set(v, node, i);
-    if (cu_lane() == 0 && node->split.kind != GBT_SPLIT_NONE) {
-      gbt_grow_settle_missing(node);
-      node->open = 1;
-    }
-  }
-}
-
-/* Lists the open nodes of one depth in [beg, n_nodes), ascending; returns their number. */
-__device__ int32_t list_open(const cu_view &v, int32_t depth, uint32_t *list) {
-  int32_t n = 0;
-  for (int32_t beg = v.tree->open_beg; beg < v.tree->n_nodes; beg += (int32_t)blockDim.x) {
-    int32_t id = beg + (int32_t)threadIdx.x;
-    uint32_t total, mine = id < v.tree->n_nodes && v.node[id].open && v.node[id].depth == depth;
-    uint32_t at = cu_block_scan(mine, &total);
-    if (mine) list[(uint32_t)n + at] = (uint32_t)id;
-    n += (int32_t)total;
-  }
-  __syncthreads();
-  return n;
-}
-
-__device__ int gains_more(const cu_view &v, int32_t a, int32_t b) {
-  double x = v.node[a].split.gain, y = v.node[b].split.gain;
-  return x > y || (x == y && a < b);
-}
-
-/* The shallowest layer, by node number; when the tree has too little room for it, the largest gains first. */
-__device__ int32_t choose_layer(const cu_view &v, int32_t *shared) {
-  cu_tree *t = v.tree;
-  uint32_t *list = v.leaf_block; /* free until the tree is complete */
-  if (threadIdx.x == 0) shared[0] = INT32_MAX;
-  __syncthreads();
-  for (int32_t id = t->open_beg + (int32_t)threadIdx.x; id < t->n_nodes; id += (int32_t)blockDim.x)
-    if (v.node[id].open) atomicMin(&shared[0], v.node[id].depth);
-  __syncthreads();
-  int32_t depth = shared[0];
-  int64_t room = v.policy.max_leaves > 0 ? v.policy.max_leaves - t->n_leaves : (int64_t)INT32_MAX;
-  if (depth == INT32_MAX || room <= 0) return 0;
-  int32_t n_layer = list_open(v, depth, list), n = n_layer < v.max_step ? n_layer : v.max_step;
-  if (n_layer <= room) {
-    for (int32_t i = (int32_t)threadIdx.x; i < n; i += (int32_t)blockDim.x) v.chosen[i] = (int32_t)list[i];
-    /* Later open nodes have larger numbers. */
-    if (threadIdx.x == 0 && n > 0) t->open_beg = (int32_t)list[n - 1] + 1;
-    return n;
-  }
-  if (n > room) n = (int32_t)room;
-  for (int32_t i = (int32_t)threadIdx.x; i < n_layer; i += (int32_t)blockDim.x) {
-    int32_t order = 0, id = (int32_t)list[i];
-    for (int32_t k = 0; k < n_layer; k++) order += gains_more(v, (int32_t)list[k], id);
-    if (order < n) v.chosen[order] = id;
-  }
-  return n;
-}
-
 /* The open leaf of the largest gain. */
 __device__ int32_t choose_best(const cu_view &v, int32_t *shared) {
   cu_tree *t = v.tree;
   int32_t best = -1;
   if (v.policy.max_leaves > 0 && t->n_leaves >= v.policy.max_leaves) return 0;
   for (int32_t id = t->open_beg + (int32_t)threadIdx.x; id < t->n_nodes; id += (int32_t)blockDim.x)
-    if (v.node[id].open && (best < 0 || gains_more(v, id, best))) best = id;
+    if (v.node[id].open && (best < 0 || cu_gains_more(v, id, best))) best = id;
   shared[threadIdx.x] = best;
   __syncthreads();
   for (uint32_t half = blockDim.x / 2; half > 0; half /= 2) {
     if (threadIdx.x < half) {
       int32_t a = shared[threadIdx.x], b = shared[threadIdx.x + half];
-      if (b >= 0 && (a < 0 || gains_more(v, b, a))) shared[threadIdx.x] = b;
+      if (b >= 0 && (a < 0 || cu_gains_more(v, b, a))) shared[threadIdx.x] = b;
     }
     __syncthreads();
   }
@@ -209,9 +103,9 @@ __global__ static void __launch_bounds__(SELECT_THREADS) k_select(cu_view all) {
   if (gbt_policy_one_split(v.policy.kind)) {
     n = choose_fresh(v);
   } else {
-    open_fresh(v);
+    cu_open_fresh(v);
     __syncthreads();
-    n = gbt_policy_one_leaf(v.policy.kind) ? choose_best(v, shared) : choose_layer(v, shared);
+    n = gbt_policy_one_leaf(v.policy.kind) ? choose_best(v, shared) : cu_choose_layer(v, shared);
   }
   __syncthreads();
   uint32_t blocks = cu_block_prefix(n, v.split_block, [&](int64_t i) {
@@ -319,9 +213,8 @@ __device__ void plan_builds(const cu_view &v, int keeps) {
     n_search += total_search;
   }
   __syncthreads();
-  uint32_t blocks = cu_block_prefix(n_build, v.hist_block, [&](int64_t b) {
-    return blocks_of(v.node[v.build[b].node].n_rows, v.hist_rows);
-  });
+  uint32_t blocks = cu_block_prefix(n_build, v.hist_block,
+                                    [&](int64_t b) { return blocks_of(v.node[v.build[b].node].n_rows, v.hist_rows); });
   if (threadIdx.x != 0) return;
   t->n_hist_blocks = blocks;
   t->n_build = (int32_t)n_build;
@@ -338,7 +231,7 @@ __device__ void plan_builds(const cu_view &v, int keeps) {
 __global__ static void k_children(cu_view all, int keeps) {
   const cu_view v = cu_mine(all);
   cu_tree *t = v.tree;
-  gbt_grow_policy policy = policy_of(v);
+  gbt_grow_policy policy = cu_policy_of(v);
   const int32_t n = t->n_chosen, first = t->n_nodes;
   uint32_t *base = v.leaf_block, *n_left = v.leaf_block + n; /* free until the tree is complete: n <= max_nodes / 2 */
   __syncthreads();
