@@ -51,6 +51,7 @@ static void good_tiles(world *w, const cu_dataset *data, uint32_t *seen, int *pi
     CHECK(t->n_cols * t->bits <= 32 * t->words && t->at % 8 == 0);
     size_t bytes = (size_t)t->n_codes * (size_t)t->pitch * (t->counts ? 12 : 8);
     CHECK(bytes <= w->be.device.shared_limit && (t->pitch == 0 || t->pitch == 32 || t->pitch == t->lanes));
+    if (t->pitch == 32 && t->lanes < 32) CHECK(2 * (bytes + 1024) <= w->be.device.shared_limit + 1024);
     if (t->pitch == 0) CHECK((size_t)t->n_codes * (t->counts ? 12 : 8) > w->be.device.shared_limit);
     uint32_t most = 0;
     for (int32_t l = 0; l < t->n_cols; l++, c++) {
@@ -107,6 +108,26 @@ static void tiles_are_the_pages(void) {
   }
   CHECK_EQ_U64(widths, 1u << 1 | 1u << 2 | 1u << 4 | 1u << 8 | 1u << 12);
   CHECK(pitches[0] > 0 && pitches[1] > 0 && pitches[2] > 0 && n_sparse > 0 && n_bare > 0);
+}
+
+/* Cells for all lanes as long as two blocks, with the 1 KB that the device keeps for each, have room for them: 452
+ * codes on a device that gives a block 227 KB. */
+static void two_blocks_have_room(void) {
+  const made_kind kinds[] = {MADE_BELL, MADE_BELL};
+  int pitches[3] = {0, 0, 0};
+  for (int32_t max_bin = 449; max_bin <= 455; max_bin++) {
+    static world w;
+    const shape s = {(uint64_t)max_bin, 4000, 2, max_bin, 0, kinds, 1, 4, 232448};
+    uint32_t widths = 0;
+    if (world_open(&w, &s)) {
+      const cu_tile *t = w.data.host_tile;
+      good_tiles(&w, &w.data, &widths, pitches);
+      CHECK(w.data.view.n_tiles == 1 && t->n_codes >= (uint32_t)max_bin && t->n_codes <= (uint32_t)max_bin + 1u);
+      CHECK_EQ_I64(t->pitch, t->n_codes <= 452u ? 32 : 2);
+    }
+    world_close(&w);
+  }
+  CHECK(pitches[1] > 0 && pitches[2] > 0);
 }
 
 /* Columns of one width stand together, counted ones apart, unless mixing them makes fewer tiles. */
@@ -310,6 +331,7 @@ static void pages_are_pinned_while_they_go_up(void) {
 
 extern "C" void suite_cuda_dataset(void) {
   RUN(tiles_are_the_pages);
+  RUN(two_blocks_have_room);
   RUN(few_tiles);
   RUN(codes_of_16_bits);
   RUN(rows_in_several_chunks);

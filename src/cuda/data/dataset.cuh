@@ -125,6 +125,11 @@ struct cu_dataset_spec {
   size_t shared_limit;    /* bytes that a tile's histogram may take */
 };
 
+/* Bytes of shared memory that each of two blocks beside each other may have, where one alone may have `limit`: from 8.0
+ * on, the device keeps 1 KB of a multiprocessor's for every block, and `limit` is all but that of one. Before, nothing
+ * is kept, and this gives away 512 bytes. */
+static inline size_t cu_shared_of_two(size_t limit) { return limit > 1024 ? (limit - 1024) / 2 : 0; }
+
 /* Tiles of a data set's pages, its labels and weights. On failure all is as cu_dataset_free leaves it. */
 gbt_status cu_dataset_make(gbt_ctx *ctx, cu_device *device, const cu_dataset_spec *spec, gbt_dataset *ds,
                            cu_dataset *data, gbt_error *err) GBT_MUST_CHECK;

@@ -99,7 +99,8 @@ static int has_room(const cu_dataset_spec *spec, const cu_tile *t, cu_mixing mix
   if (cell_bytes(t->n_codes, 1, t->counts) > spec->shared_limit) /* it has none: only for its like */
     return cell_bytes(n_codes, 1, counts) > spec->shared_limit;
   size_t bytes = cell_bytes(most, power_above(t->n_cols + 1), t->counts || counts);
-  return bytes <= (least(n_codes, t->n_codes) >= most / 2 ? spec->shared_limit : spec->shared_limit / 2);
+  const int alike = least(n_codes, t->n_codes) >= most / 2;
+  return bytes <= (alike ? spec->shared_limit : cu_shared_of_two(spec->shared_limit));
 }
 
 /* Cells for all 32 lanes, where two blocks of them have room beside each other; not where tiles are narrow so that
@@ -109,7 +110,7 @@ static void close_tile(const cu_dataset_spec *spec, cu_tile *t) {
   t->lanes = power_above(t->n_cols);
   t->words = power_above((t->n_cols * t->bits + 31) / 32);
   t->pitch = t->lanes;
-  if (most_columns(spec) == 32 && cell_bytes(t->n_codes, 32, t->counts) <= spec->shared_limit / 2)
+  if (most_columns(spec) == 32 && cell_bytes(t->n_codes, 32, t->counts) <= cu_shared_of_two(spec->shared_limit))
     t->pitch = 32;
   else if (cell_bytes(t->n_codes, t->lanes, t->counts) > spec->shared_limit)
     t->pitch = 0;

@@ -456,17 +456,24 @@ __global__ static void __launch_bounds__(CU_BLOCK) k_hist_sparse(cu_view all, in
 
 static size_t cell_bytes(const cu_tile *t) { return (size_t)t->n_codes * (size_t)t->pitch * (t->counts ? 12u : 8u); }
 
-/* Whether so many blocks of the small kind as it is made for have room. */
-static int is_small(const cu_backend *be, size_t bytes) { return bytes * SMALL_BLOCKS <= be->device.shared_limit; }
+/* Whether two blocks have room beside each other, as the small kind is made for. */
+static int is_small(const cu_backend *be, size_t bytes) {
+  static_assert(SMALL_BLOCKS == 2, "see cu_shared_of_two");
+  return bytes <= cu_shared_of_two(be->device.shared_limit);
+}
 
+/* Both kinds want all of the memory that a multiprocessor shares between blocks and cache. The other kernels of a tree
+ * say nothing of it: without a preference the driver prefers not to change what there is unless a kernel cannot be
+ * launched otherwise (the CUDA runtime's description of cudaFuncCachePreferNone), and none of them wants more. So the
+ * multiprocessors stay as they are from a tree's first histogram on, and no kernel waits for a change. */
 gbt_status cu_hist_open(cu_backend *be, gbt_error *err) {
-  const int limit = (int)be->device.shared_limit;
+  const int limit = (int)be->device.shared_limit, all = 100; /* percent */
   CU_TRY(cudaFuncSetAttribute((k_hist<SMALL_THREADS, SMALL_BLOCKS>), cudaFuncAttributeMaxDynamicSharedMemorySize,
-                              limit / SMALL_BLOCKS));
+                              (int)cu_shared_of_two(be->device.shared_limit)));
   CU_TRY(cudaFuncSetAttribute((k_hist<LARGE_THREADS, 1>), cudaFuncAttributeMaxDynamicSharedMemorySize, limit));
-  /* several blocks beside each other want all of it, not the least that one can do with */
   CU_TRY(
-      cudaFuncSetAttribute((k_hist<SMALL_THREADS, SMALL_BLOCKS>), cudaFuncAttributePreferredSharedMemoryCarveout, 100));
+      cudaFuncSetAttribute((k_hist<SMALL_THREADS, SMALL_BLOCKS>), cudaFuncAttributePreferredSharedMemoryCarveout, all));
+  CU_TRY(cudaFuncSetAttribute((k_hist<LARGE_THREADS, 1>), cudaFuncAttributePreferredSharedMemoryCarveout, all));
   return GBT_OK;
 }
 
