@@ -76,7 +76,7 @@ if [ "$system" = none ]; then
   try "no toolkit, but asked for" 1 - "CUDA was asked for (yes) and cannot be had" -- --with-cuda
   try "arch without a toolkit" 1 - "no CUDA toolkit was found" -- --with-cuda-arch=80
 fi
-try "a toolkit, not asked for" 0 nvcc "CUDA by $good/bin/nvcc 12.4 with .*, for compute capability 80 90" \
+try "a toolkit, not asked for" 0 nvcc "CUDA by $good/bin/nvcc 12.4 with .*, for compute capability 75 80 90 100" \
   CUDA_HOME="$good" --
 try "CUDA_PATH" 0 nvcc "CUDA by $good/bin/nvcc" CUDA_PATH="$good" --
 try "in the path" 0 nvcc "CUDA by $good/bin/nvcc" PATH="$good/bin:$work/path" --
