@@ -20,6 +20,12 @@
  * With `wide` gradients the rows are added twice: the lower 16 bits, unsigned, and the upper ones. Everything is
  * integer addition, so neither the cut nor the order shows.
  *
+ * A block adds up for one tree at a time, at the roots as well, where all trees of a batch have the same rows. For
+ * several at once it would load the codes once: 8 of 76 cycles of the pipe for 32 rows of 32 columns, 4 of 38 of 16.
+ * But each block would have all these trees' cells to empty, and not those of one. With two to seven trees that costs
+ * more than it saves below 5 to 8 million rows, and above saves a tenth of the roots at best: three trees of 256 codes
+ * fill the shared memory. Codes that the trees read one after the other are mostly in the second cache.
+ *
  * Sparse features: a warp goes through the lists of 32 rows as if they were one, straight to global memory. */
 #include "../base/block.cuh"
 #include "backend.cuh"
@@ -135,7 +141,7 @@ struct cu_lane_rows {
 };
 
 /* Row i of the share and those `apart` rows behind. Rows behind the end are row 0, with gradients of 0. */
-__device__ static __forceinline__ cu_lane_rows take_rows(const cu_share &s, uint32_t i, uint32_t apart) {
+__device__ static __forceinline__ cu_lane_rows take_rows(const cu_share &s, uint32_t i, uint32_t apart, int part) {
   cu_lane_rows r;
   CU_UNROLL
   for (uint32_t q = 0; q < ROUNDS; q++) {
@@ -143,7 +149,7 @@ __device__ static __forceinline__ cu_lane_rows take_rows(const cu_share &s, uint
     r.row[q] = r.both[q] = 0;
     if (at >= s.n) continue;
     r.row[q] = row_of(s, at);
-    r.both[q] = both_of(s, at, r.row[q], NARROW);
+    r.both[q] = both_of(s, at, r.row[q], part);
   }
   return r;
 }
@@ -165,30 +171,32 @@ template <int V> __device__ static __forceinline__ void turn_words(cu_held<V> *h
   }
 }
 
-/* The same of 16-bit gradients and codes of a byte, 4 W columns: what most tables have, so all that can be known stands
- * in the text and nothing branches. Codes, and the next rows' numbers and gradients, are loaded before the first
- * addition. What positions without a column get (their codes are 0) is never looked at. */
-template <int W, uint32_t PITCH, bool COUNTS>
+/* The same of codes of a byte, 4 W columns: what most tables have, so all that can be known stands in the text and
+ * nothing branches among the additions. COUNTS: the tile counts; WIDE: 32-bit gradients, the part that is asked for.
+ * Codes, and the next rows' numbers and gradients, are loaded before the first addition. What positions without a
+ * column get (their codes are 0) is never looked at. */
+template <int W, uint32_t PITCH, bool COUNTS, bool WIDE>
 __device__ static __forceinline__ void add_bytes(uint32_t *cells, const cu_share &s, const uint32_t *words,
-                                                 const cu_tile &t) {
+                                                 const cu_tile &t, const cu_sink &to) {
   typedef cu_byte_lanes<W> lanes;
+  const int part = WIDE ? to.part : (int)NARROW;
   enum : uint32_t { V = lanes::WORDS, STRIDE = PITCH * (COUNTS ? 3 : 2) };
   const uint32_t lane = cu_lane(), turn = lanes::turn_of(lane), step = cu_n_warps() * (ROUNDS * lanes::ROWS);
   const uint32_t select = 0x3210u ^ (turn & 3u) * 0x1111u, position = lanes::template position_of<PITCH>(lane);
   const uint32_t *at = words + t.at + lanes::word_of(lane);
   const uint32_t warp = __shfl_sync(CU_ALL, cu_warp(), 0); /* tells the compiler that a warp stays together */
   uint32_t i = warp * (ROUNDS * lanes::ROWS) + lanes::row_of(lane);
-  cu_lane_rows now = take_rows(s, i, lanes::ROWS);
+  cu_lane_rows now = take_rows(s, i, lanes::ROWS, part);
   __syncwarp();
   for (uint32_t beg = warp * (ROUNDS * lanes::ROWS); beg < s.n; beg += step, i += step) {
     cu_held<V> held[ROUNDS];
     CU_UNROLL
     for (uint32_t q = 0; q < ROUNDS; q++) held[q] = *(const cu_held<V> *)(const void *)(at + (uint64_t)now.row[q] * W);
-    const cu_lane_rows next = take_rows(s, i + step, lanes::ROWS);
+    const cu_lane_rows next = take_rows(s, i + step, lanes::ROWS, part);
     __syncwarp(); /* loads stay before it */
     CU_UNROLL
     for (uint32_t q = 0; q < ROUNDS; q++) {
-      const uint32_t g = g_of(now.both[q], NARROW), h = now.both[q] >> 16;
+      const uint32_t g = g_of(now.both[q], part), h = now.both[q] >> 16;
       turn_words(&held[q], turn / 4u);
       CU_UNROLL
       for (uint32_t k = 0; k < lanes::STEPS; k++) {
@@ -196,7 +204,7 @@ __device__ static __forceinline__ void add_bytes(uint32_t *cells, const cu_share
         uint32_t *cell = cells + (__byte_perm(word, 0, 0x4440u + k % 4u) * STRIDE + (position ^ k));
         atomicAdd(cell, g);
         atomicAdd(cell + PITCH, h);
-        if (COUNTS) atomicAdd(cell + 2 * PITCH, i + q * lanes::ROWS < s.n ? 1u : 0u);
+        if (COUNTS) atomicAdd(cell + 2 * PITCH, part != HIGH && i + q * lanes::ROWS < s.n ? 1u : 0u);
       }
     }
     now = next;
@@ -204,30 +212,32 @@ __device__ static __forceinline__ void add_bytes(uint32_t *cells, const cu_share
 }
 
 /* Tiles of bytes that have 4 columns for each word. */
-__device__ static __forceinline__ int is_bytes(const cu_tile &t, const cu_sink &to) {
-  return t.bits == 8 && t.lanes == 4 * t.words && to.part == NARROW;
-}
+__device__ static __forceinline__ int is_bytes(const cu_tile &t) { return t.bits == 8 && t.lanes == 4 * t.words; }
 
-template <int W, bool COUNTS>
+template <int W, bool COUNTS, bool WIDE>
 __device__ static __forceinline__ void add_words(uint32_t *cells, const cu_share &s, const uint32_t *words,
-                                                 const cu_tile &t) {
-  if (t.pitch == 32) return add_bytes<W, 32, COUNTS>(cells, s, words, t);
-  add_bytes<W, 4 * W, COUNTS>(cells, s, words, t);
+                                                 const cu_tile &t, const cu_sink &to) {
+  if (t.pitch == 32) return add_bytes<W, 32, COUNTS, WIDE>(cells, s, words, t, to);
+  add_bytes<W, 4 * W, COUNTS, WIDE>(cells, s, words, t, to);
 }
 
-template <bool COUNTS>
+template <bool COUNTS, bool WIDE>
 __device__ static __forceinline__ void add_tile_of_bytes(uint32_t *cells, const cu_share &s, const uint32_t *words,
-                                                         const cu_tile &t) {
-  if (t.words == 8) return add_bytes<8, 32, COUNTS>(cells, s, words, t);
-  if (t.words == 4) return add_words<4, COUNTS>(cells, s, words, t);
-  if (t.words == 2) return add_words<2, COUNTS>(cells, s, words, t);
-  add_words<1, COUNTS>(cells, s, words, t);
+                                                         const cu_tile &t, const cu_sink &to) {
+  if (t.words == 8) return add_bytes<8, 32, COUNTS, WIDE>(cells, s, words, t, to);
+  if (t.words == 4) return add_words<4, COUNTS, WIDE>(cells, s, words, t, to);
+  if (t.words == 2) return add_words<2, COUNTS, WIDE>(cells, s, words, t, to);
+  add_words<1, COUNTS, WIDE>(cells, s, words, t, to);
 }
 
 __device__ static __forceinline__ void add_tile(uint32_t *cells, const cu_share &s, const uint32_t *words,
                                                 const cu_tile &t, const cu_sink &to) {
-  if (is_bytes(t, to))
-    return to.counts ? add_tile_of_bytes<true>(cells, s, words, t) : add_tile_of_bytes<false>(cells, s, words, t);
+  if (is_bytes(t) && to.part == NARROW)
+    return t.counts ? add_tile_of_bytes<true, false>(cells, s, words, t, to)
+                    : add_tile_of_bytes<false, false>(cells, s, words, t, to);
+  if (is_bytes(t))
+    return t.counts ? add_tile_of_bytes<true, true>(cells, s, words, t, to)
+                    : add_tile_of_bytes<false, true>(cells, s, words, t, to);
   switch (t.words) {
   case 1:
     add_rows<1>(cells, s, words, t, to);
