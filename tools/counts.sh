@@ -2,9 +2,10 @@
 # Counts what the kernels of src/cuda and trainings on a device cost, and compares it with bench/gpu/counts.txt, which
 # tools/check-counts.py explains. No GPU is needed.
 #
-#   sh tools/counts.sh [--write] [kernels]      --write: puts what was counted into the table
+#   sh tools/counts.sh [--write] [kernels] [runs]      --write: puts what was counted into the table
 #
 #   kernels   registers, spills, addresses, machine code: needs nvcc, takes a minute on two cores
+#   runs      what one round of training asks of an emulated device: launches, copies, bytes, additions; half a minute
 #
 # BUILD: where the objects go, out/counts by default.
 set -eu
@@ -31,9 +32,15 @@ kernels() {
   python3 "$root/tools/check-counts.py" $write kernels "$kept"
 }
 
-for what in ${*:-kernels}; do
+runs() {
+  make -s -C "$root/bench/gpu" -j "$jobs" COUNT=1 BUILD="$BUILD/runs" counts
+  env -i PATH="$PATH" "$BUILD/runs/count/counts" >"$BUILD/runs.txt"
+  python3 "$root/tools/check-counts.py" $write runs "$BUILD/runs.txt"
+}
+
+for what in ${*:-kernels runs}; do
   case "$what" in
-    kernels) "$what" ;;
-    *) sed -n 's/^# \{0,1\}//; 2,9p' "$0" >&2; exit 2 ;;
+    kernels | runs) "$what" ;;
+    *) sed -n 's/^# \{0,1\}//; 2,10p' "$0" >&2; exit 2 ;;
   esac
 done

@@ -12,6 +12,7 @@
  *   SIMT_DEVICES  how many there are (1); 0: none           SIMT_UNITS   multiprocessors of each (4)
  *   SIMT_DRIVER   old | none                                SIMT_SHARED  bytes a block may have (227 KB)
  *   SIMT_MEMORY   bytes of each device (8 GB)               SIMT_PITCH   most from row to row of a copy (2 GB)
+ *   SIMT_CACHE    bytes that the counting of sectors assumes of the second-level cache (1 MB)
  *   SIMT_FAIL     n: the n-th call from now fails; n+: from then on the device is lost
  *   SIMT_JUNK     the byte that new memory is full of (165)
  *   SIMT_TRACE    1: says every kernel before it runs */
@@ -47,6 +48,19 @@ typedef struct simt_counts {
 } simt_counts;
 simt_counts simt_counted(void);
 void simt_count_again(void);
+
+/* What a kernel has done since simt_count_again(), all its launches together. Bytes and additions of all threads; from
+ * `read` on, 0 unless it was compiled to be counted: see traffic.cc. */
+typedef struct simt_traffic {
+  const char *kernel; /* until the next launch or simt_count_again() */
+  int64_t launches, blocks;
+  int64_t read, written;                 /* bytes of device memory */
+  int64_t sectors_read, sectors_written; /* of 32 bytes, between device memory and a cache of SIMT_CACHE bytes */
+  int64_t global_adds, shared_adds;      /* atomics */
+  int64_t shared_bytes;
+} simt_traffic;
+/* Kernels in the order of their names, from 0; 0 when there are not so many. */
+int simt_traffic_of(int which, simt_traffic *out);
 
 /* Things not given back: memory, streams, events, graphs. */
 int64_t simt_live(void);

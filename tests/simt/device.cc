@@ -103,6 +103,7 @@ static void follow_environment() {
   settings.memory = memory_asked ? memory_asked : number("SIMT_MEMORY", 8ull << 30);
   settings.junk = (unsigned char)number("SIMT_JUNK", JUNK);
   settings.pitch = number("SIMT_PITCH", MOST_PITCH);
+  settings.cache = number("SIMT_CACHE", 1 << 20);
   const char *text = getenv("SIMT_FAIL");
   if (fail_seen != (text ? text : "")) {
     fail_seen = text ? text : "";
@@ -413,6 +414,9 @@ void simt_fail_at(int64_t n, int and_later) {
 }
 int64_t simt_failed(void) { return n_failed; }
 simt_counts simt_counted(void) { return counts; }
-void simt_count_again(void) { counts = simt_counts(); }
+void simt_count_again(void) {
+  counts = simt_counts();
+  traffic_again();
+}
 int64_t simt_live(void) { return live_blocks() + live_streams(); }
 void simt_adopt(void) { owner = (int)getpid(); }

@@ -16,7 +16,7 @@ struct Settings {
   unsigned char junk;
   int devices, units, driver;
   unsigned resident;
-  size_t shared_limit, memory, pitch;
+  size_t shared_limit, memory, pitch, cache;
 };
 extern Settings settings;
 extern simt_counts counts;
@@ -42,7 +42,7 @@ cudaError_t failed(cudaError_t code);
 int current_device();
 size_t dynamic_limit_of(const void *kernel);
 uint64_t most_resident(const Launch &launch); /* blocks that the device has room for at once */
-size_t shared_limit_of(const void *kernel); /* arrays and what the launch asks for together */
+size_t shared_limit_of(const void *kernel);   /* arrays and what the launch asks for together */
 
 /* ---- shared memory ---- */
 
@@ -53,9 +53,10 @@ struct Memory; /* of a resident block */
 Memory *shared_new();
 /* A block begins; returns what its launch asked for. */
 unsigned char *shared_begin(Memory *memory, size_t dynamic, size_t limit);
-void shared_enter(Memory *memory); /* the next thread that runs is in it */
-void shared_end(Memory *memory); /* dies when somebody wrote beside an array */
-void fill(void *at, int byte, size_t bytes);     /* memset that no sanitizer sees */
+void shared_enter(Memory *memory);           /* the next thread that runs is in it */
+void shared_end(Memory *memory);             /* dies when somebody wrote beside an array */
+void fill(void *at, int byte, size_t bytes); /* memset that no sanitizer sees */
+bool in_shared(const void *at);
 
 /* ---- streams ---- */
 
@@ -74,5 +75,13 @@ int64_t live_streams(); /* and events and graphs */
 
 int64_t live_blocks();
 void check_guards(const Place &kernel); /* dies when a kernel wrote beside an allocation */
+/* Counts the device's allocations: which one the address lies in, and where in it. 0: in none. */
+uint64_t device_serial(const void *at, uint64_t *offset);
+
+/* ---- traffic ---- */
+
+void traffic_begin(const Launch &launch);
+void traffic_end();
+void traffic_again();
 
 } // namespace simt

@@ -477,12 +477,14 @@ void run_grid(const Launch &launch, void (*body)(void *), void *args) {
   kernel_body = body;
   kernel_args = args;
   n_in_vain = 0;
+  traffic_begin(launch);
   run_blocks(n_blocks, n_resident, n_rooms, [=](uint64_t k) {
     return settings.order == SIMT_REVERSE ? n_blocks - 1 - k : (k + first) % n_blocks;
   });
   acquire(&tag_end);
   check_guards(launch.place);
   running = nullptr;
+  traffic_end();
   room = nullptr;
   counts.kernels++;
 }

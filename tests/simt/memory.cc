@@ -26,9 +26,11 @@ struct Allocation {
   bool borrowed; /* registered, not allocated */
   void *raw;
   Place place;
+  uint64_t serial; /* counts allocations */
 };
 static std::map<const char *, Allocation> allocations;
 static size_t in_use[16];
+static uint64_t n_serial;
 
 static const Allocation *find(const void *at, const char **beg) {
   const char *p = static_cast<const char *>(at);
@@ -48,6 +50,22 @@ static bool page_locked(const void *at) {
   const char *beg;
   const Allocation *a = find(at, &beg);
   return a && a->device < 0;
+}
+
+uint64_t device_serial(const void *at, uint64_t *offset) {
+  static const char *beg, *end;
+  static uint64_t serial, known; /* of n_serial and how many there were, when the last answer was found */
+  const char *p = static_cast<const char *>(at);
+  const uint64_t now_there = n_serial * 4096 + allocations.size();
+  if (p < beg || p >= end || known != now_there) {
+    const Allocation *a = find(at, &beg);
+    end = a ? beg + a->bytes : beg;
+    if (!a || a->device < 0) return end = beg, 0;
+    serial = a->serial;
+    known = now_there;
+  }
+  *offset = (uint64_t)(p - beg);
+  return serial;
 }
 
 /* The range lies in one allocation of the device. */
@@ -72,7 +90,7 @@ static char *allocate(size_t bytes, int device, const char *file, int line) {
   memset(at, settings.junk, bytes);
   memset(at - guard, GUARD_BYTE, guard);
   memset(at + bytes, GUARD_BYTE, guard);
-  allocations[at] = {bytes, device, false, raw, {"", file, line}};
+  allocations[at] = {bytes, device, false, raw, {"", file, line}, ++n_serial};
   counts.allocs++;
   return at;
 }
@@ -280,7 +298,7 @@ cudaError_t cudaHostRegister(void *at, size_t bytes, unsigned) {
   auto next = allocations.upper_bound(static_cast<char *>(at));
   if (find(at, &beg) || (next != allocations.end() && next->first < static_cast<char *>(at) + bytes))
     return failed(cudaErrorHostMemoryAlreadyRegistered);
-  allocations[static_cast<char *>(at)] = {bytes, -1, true, nullptr, {"", __FILE__, __LINE__}};
+  allocations[static_cast<char *>(at)] = {bytes, -1, true, nullptr, {"", __FILE__, __LINE__}, 0};
   return cudaSuccess;
 }
 

@@ -82,6 +82,8 @@ unsigned char *shared_begin(Memory *m, size_t dynamic, size_t limit) {
   return reinterpret_cast<unsigned char *>(at);
 }
 
+bool in_shared(const void *at) { return memory && at >= memory->arena && at < memory->arena + ARENA; }
+
 static void *remember(Shared *a, char *at) {
   a->serial = block.serial;
   return a->at = at;
