@@ -75,7 +75,7 @@ static void bin_strip(const gbt_binding *binding, const gbt_cuts *cuts, const gb
 }
 
 static gbt_status help_bin(gbt_offload *self, gbt_ctx *ctx, const gbt_binding *binding, const gbt_cuts *cuts,
-                           const gbti_pages *pages, gbti_row_range range, int *done, gbt_error *err) {
+                           gbti_pages *pages, gbti_row_range range, int *done, gbt_error *err) {
   helper *h = (helper *)self;
   (void)ctx, (void)err;
   *done = (range.end - range.beg) * cuts->n_features >= h->self.least_cells;

@@ -42,6 +42,7 @@ int64_t simt_failed(void);
 /* What the host has asked for since simt_count_again(). A graph's launches count once, when they are captured. */
 typedef struct simt_counts {
   int64_t launches, graph_launches, copies, sets;
+  int64_t up_bytes, down_bytes; /* of copies between host and device that ran */
   int64_t waits;           /* the host waited: synchronised, copied or freed */
   int64_t allocs, frees;   /* of device or page-locked memory */
   int64_t kernels, blocks; /* that ran */

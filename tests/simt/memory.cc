@@ -176,6 +176,7 @@ static void run_copy(const Copy &c) {
   if (c.to_device) check_range(c.to, extent(c.to_pitch, c), "a copy to memory that was freed before", c.file, c.line);
   if (c.from_device)
     check_range(c.from, extent(c.from_pitch, c), "a copy from memory that was freed before", c.file, c.line);
+  if (c.to_device != c.from_device) (c.to_device ? counts.up_bytes : counts.down_bytes) += (int64_t)(c.width * c.height);
   for (size_t i = 0; i < c.height; i++) memcpy(c.to + i * c.to_pitch, c.from + i * c.from_pitch, c.width);
 }
 

@@ -9,8 +9,11 @@
  * Two steps are under way at a time: while one is on the device, the host's threads fill the other's columns. Sparse
  * columns with a column of codes of their own are spread out to doubles on the way.
  *
+ * Columns that are there already, from their cuts (kept.cu), do not go up.
+ *
  * Device memory: all cuts, what level codes read as, and of a step 8 bytes per cell and a code. */
 #include "data.cuh"
+#include "resident.cuh"
 
 #include <string.h>
 
@@ -26,11 +29,12 @@ struct cu_bin_column {
   int32_t n_bins, storage;
   int32_t feat, pos, wide; /* pos: codes before it in a row of the strip */
   int32_t bytes_before;    /* of a row's values that go up before it, all of 8 bytes before those of 4 */
+  const unsigned char *kept; /* all its values, on the device already; NULL: they go up */
 };
 
-/* n rows, row after row at `to`. Rows go up column by column. */
-__global__ static void k_bin(const cu_bin_column *column, const unsigned char *raw, uint64_t n, int32_t stride,
-                             void *to) {
+/* Rows [first, first + n) of the table, row after row at `to`. Rows go up column by column. */
+__global__ static void k_bin(const cu_bin_column *column, const unsigned char *raw, uint64_t first, uint64_t n,
+                             int32_t stride, void *to) {
   CU_SHARED(double, few, CU_BIN_SHARED);
   const cu_bin_column c = column[blockIdx.y];
   const double *cut = c.cut;
@@ -40,6 +44,7 @@ __global__ static void k_bin(const cu_bin_column *column, const unsigned char *r
   }
   __syncthreads();
   cu_raw values = {raw + (uint64_t)(uint32_t)c.bytes_before * n, c.levels, c.storage};
+  if (c.kept != NULL) values.values = c.kept + first * cu_raw_bytes(c.storage);
   uint64_t step = (uint64_t)gridDim.x * blockDim.x;
   for (uint64_t r = (uint64_t)blockIdx.x * blockDim.x + threadIdx.x; r < n; r += step) {
     int32_t code = gbt_cut_search(cut, c.n_bins, cu_raw_value(values, r));
@@ -61,11 +66,12 @@ struct cu_down {
 
 struct cu_binner {
   cu_memory memory;
-  const cu_offload *o;
+  cu_offload *o;
   unsigned most_blocks;
   const gbt_binding *binding;
-  const gbti_pages *pages;
-  gbti_row_range range; /* of the pages, all rows of the binding */
+  gbti_pages *pages;
+  cu_resident *resident; /* until it is the pages'; NULL: codes do not stay */
+  gbti_row_range range;  /* of the pages, all rows of the binding */
   cu_stage stage;
   cu_array<double> numbers;           /* cuts of all features, then what level codes read as */
   cu_array<cu_bin_column> column;     /* strip by strip */
@@ -74,13 +80,15 @@ struct cu_binner {
   cu_down under_way[2];
   /* on the host */
   cu_bin_column *host_column;
-  int32_t *column_beg; /* n_strips + 1 */
+  int32_t *column_beg;  /* n_strips + 1 */
+  int32_t *strip_bytes; /* n_strips: of a row's values that go up */
   double *host_numbers;
   int32_t block_rows;
 };
 
 static void cu_binner_close(gbt_ctx *ctx, cu_binner *b) {
   cu_stage_close(&b->stage); /* waits */
+  if (b->resident != NULL) b->resident->free(b->resident);
   for (int half = 0; half < 2; half++) cu_host_free(&b->down[half]);
   cu_drop(&b->memory, &b->raw);
   cu_drop(&b->memory, &b->strip);
@@ -88,6 +96,7 @@ static void cu_binner_close(gbt_ctx *ctx, cu_binner *b) {
   cu_drop(&b->memory, &b->column);
   gbt_mem_free(&ctx->mem, b->host_column);
   gbt_mem_free(&ctx->mem, b->column_beg);
+  gbt_mem_free(&ctx->mem, b->strip_bytes);
   gbt_mem_free(&ctx->mem, b->host_numbers);
 }
 
@@ -97,6 +106,11 @@ static int32_t cu_storage_of(const gbt_column *col) {
 }
 
 static const gbt_column *cu_column_of(const cu_binner *b, int32_t feat) { return gbt_binding_column(b->binding, feat); }
+
+static unsigned char *cu_kept_of(const cu_binner *b, int32_t feat) {
+  const gbt_column *col = cu_column_of(b, feat);
+  return col->rows == NULL && col->values != NULL ? cu_kept_find(b->o, col->values) : NULL;
+}
 
 /* The columns of a strip, those of 8 bytes first, so that all lie aligned. Returns bytes of a row. */
 static int32_t cu_list_strip(cu_binner *b, const gbt_cuts *cuts, int32_t strip, int32_t *n) {
@@ -108,28 +122,33 @@ static int32_t cu_list_strip(cu_binner *b, const gbt_cuts *cuts, int32_t strip, 
       for (int32_t k = 0; k < group->n_feats; k++) {
         int32_t feat = group->feat[k];
         if (feat < 0 || (int)cu_raw_bytes(cu_storage_of(cu_column_of(b, feat))) != size) continue;
+        const unsigned char *kept = cu_kept_of(b, feat);
         cu_bin_column c = {
-            NULL,        NULL, cuts->feat[feat].n_bins, cu_storage_of(cu_column_of(b, feat)), feat, group->lead + k,
-            group->wide, bytes};
+            NULL,        NULL,  cuts->feat[feat].n_bins, cu_storage_of(cu_column_of(b, feat)), feat, group->lead + k,
+            group->wide, bytes, kept};
         b->host_column[(*n)++] = c;
-        bytes += size;
+        bytes += kept != NULL ? 0 : size;
       }
     }
   }
   return bytes;
 }
 
-/* All columns of codes that belong to one feature; *most_bytes: of a strip's values in a row. */
+/* All columns of codes that belong to one feature; *most_bytes: of a strip's values or codes in a row. */
 static gbt_status cu_list_columns(gbt_ctx *ctx, cu_binner *b, const gbt_cuts *cuts, int32_t *n, int32_t *most_bytes,
                                   gbt_error *err) {
   const gbt_layout *layout = &b->pages->info.layout;
   *n = *most_bytes = 0;
   GBT_TRY(gbt_mem_array(&ctx->mem, (size_t)layout->n_features, sizeof *b->host_column, &b->host_column, err));
   GBT_TRY(gbt_mem_array(&ctx->mem, (size_t)layout->n_strips + 1, sizeof *b->column_beg, &b->column_beg, err));
+  GBT_TRY(gbt_mem_array(&ctx->mem, (size_t)layout->n_strips + 1, sizeof *b->strip_bytes, &b->strip_bytes, err));
   for (int32_t s = 0; s < layout->n_strips; s++) {
     b->column_beg[s] = *n;
-    int32_t bytes = cu_list_strip(b, cuts, s, n);
+    const int32_t bytes = cu_list_strip(b, cuts, s, n);
+    const int32_t codes = (int32_t)gbti_row_bytes(&layout->group[layout->strip_beg[s]]);
+    b->strip_bytes[s] = bytes;
     if (bytes > *most_bytes) *most_bytes = bytes;
+    if (codes > *most_bytes) *most_bytes = codes;
   }
   b->column_beg[layout->n_strips] = *n;
   return GBT_OK;
@@ -203,6 +222,7 @@ static void cu_fill_task(void *arg, int64_t task, int thread) {
   const cu_bin_column *c = &f->column[task];
   const gbt_column *col = cu_column_of(f->b, c->feat);
   unsigned char *to = f->to + (size_t)c->bytes_before * (size_t)f->n_rows;
+  if (c->kept != NULL) return;
   if (col->rows == NULL) {
     size_t size = cu_raw_bytes(c->storage);
     memcpy(to, (const unsigned char *)col->values + (size_t)f->row * size, (size_t)f->n_rows * size);
@@ -221,6 +241,13 @@ static gbt_status cu_take_down(gbt_ctx *ctx, cu_binner *b, int half, gbt_error *
   return GBT_OK;
 }
 
+/* Where the codes of rows from this one on are made: where they stay, or in the step's buffer. */
+static unsigned char *cu_codes_at(const cu_binner *b, int32_t strip, int64_t row) {
+  const gbt_layout *layout = &b->pages->info.layout;
+  if (b->resident == NULL || b->resident->strip[strip].at == NULL) return b->strip.at;
+  return b->resident->strip[strip].at + (size_t)row * gbti_row_bytes(&layout->group[layout->strip_beg[strip]]);
+}
+
 static gbt_status cu_bin_step(gbt_ctx *ctx, cu_binner *b, gbti_row_block block, int32_t strip, gbt_error *err) {
   const gbt_layout *layout = &b->pages->info.layout;
   const gbt_group *group = &layout->group[layout->strip_beg[strip]];
@@ -234,17 +261,17 @@ static gbt_status cu_bin_step(gbt_ctx *ctx, cu_binner *b, gbti_row_block block, 
   GBT_TRY(cu_stage_next(&b->stage, &to, err));
   GBT_TRY(cu_take_down(ctx, b, half, err));
   cu_fill fill = {b, b->host_column + beg, page->row_beg + block.beg - b->range.beg, block.n_rows, to};
-  GBT_TRY(gbt_parallel(ctx, n, cu_fill_task, &fill, err));
-  const cu_bin_column *last = &fill.column[n - 1];
-  size_t up = ((size_t)last->bytes_before + cu_raw_bytes(last->storage)) * (size_t)block.n_rows;
+  if (b->strip_bytes[strip] > 0) GBT_TRY(gbt_parallel(ctx, n, cu_fill_task, &fill, err));
+  const size_t up = (size_t)b->strip_bytes[strip] * (size_t)block.n_rows;
   GBT_TRY(cu_stage_copy(&b->stage, b->raw.at, up, err));
-  CU_TRY(cudaMemsetAsync(b->strip.at, 0, bytes, s));
+  unsigned char *codes = cu_codes_at(b, strip, page->row_beg + block.beg);
+  CU_TRY(cudaMemsetAsync(codes, 0, bytes, s));
   dim3 grid(cu_blocks((b->most_blocks + (unsigned)n - 1) / (unsigned)n, (uint64_t)block.n_rows, CU_BIN_BLOCK),
             (unsigned)n);
-  CU_LAUNCH(k_bin, grid, CU_BIN_BLOCK, 0, s, b->column.at + beg, b->raw.at, (uint64_t)block.n_rows, group->stride,
-            b->strip.at);
+  CU_LAUNCH(k_bin, grid, CU_BIN_BLOCK, 0, s, b->column.at + beg, b->raw.at, (uint64_t)fill.row,
+            (uint64_t)block.n_rows, group->stride, codes);
   CU_LAUNCHED();
-  CU_TRY(cudaMemcpyAsync(b->down[half], b->strip.at, bytes, cudaMemcpyDeviceToHost, s));
+  CU_TRY(cudaMemcpyAsync(b->down[half], codes, bytes, cudaMemcpyDeviceToHost, s));
   b->under_way[half].to = (unsigned char *)page->strip[strip] + (size_t)block.beg * row_bytes;
   b->under_way[half].bytes = bytes;
   return cu_stage_done(&b->stage, err);
@@ -266,13 +293,17 @@ static gbt_status cu_bin_pages(gbt_ctx *ctx, cu_binner *b, const gbt_cuts *cuts,
   GBT_TRY(cu_list_columns(ctx, b, cuts, &n, &most_bytes, err));
   if (n == 0 || n_rows == 0 || n_rows < b->o->least_cells / n) return GBT_OK;
   GBT_TRY(cu_binner_open(ctx, b, cuts, n, most_bytes, err));
+  if (n_rows == b->pages->info.n_rows) /* chunks are not put together */
+    GBT_TRY(cu_resident_new(&b->pages->mem, b->o->device, &b->pages->info.layout, n_rows, &b->resident, err));
   GBT_TRY(cu_bin_all(ctx, b, err));
+  b->pages->resident = b->resident;
+  b->resident = NULL;
   *done = 1;
   return GBT_OK;
 }
 
 gbt_status cu_bin(gbt_offload *self, gbt_ctx *ctx, const gbt_binding *binding, const gbt_cuts *cuts,
-                  const gbti_pages *pages, gbti_row_range range, int *done, gbt_error *err) {
+                  gbti_pages *pages, gbti_row_range range, int *done, gbt_error *err) {
   cu_offload *o = static_cast<cu_offload *>(self);
   cu_binner b = {};
   *done = 0;
@@ -283,5 +314,6 @@ gbt_status cu_bin(gbt_offload *self, gbt_ctx *ctx, const gbt_binding *binding, c
   b.range = range;
   gbt_status status = cu_bin_pages(ctx, &b, cuts, done, err);
   cu_binner_close(ctx, &b);
+  cu_kept_close(o);
   return status;
 }

@@ -6,7 +6,8 @@
  * the means. Then it asks how many entries are in the zero bin.
  *
  * Device memory, bytes per entry of the longest column: 16 (keys, and what sorts them; then lists) and what the sort
- * wants; with weights 24 (row numbers), and 8 per row (weights). Beside it a chunk, and 36 bytes per bin. */
+ * wants; with weights 24 (row numbers), and 8 per row (weights). Beside it a chunk, and 36 bytes per bin. Columns that
+ * are kept for their codes (kept.cu) take what is left of it, half at most. */
 #include "../base/sort.cuh"
 #include "cut_order.cuh"
 
@@ -130,15 +131,24 @@ static gbt_status cu_up_levels(gbt_ctx *ctx, cu_cutter *c, const gbti_column_rea
 }
 
 /* The entries' keys (and rows) into key[0] (and row[0]). */
-static gbt_status cu_up_keys(gbt_ctx *ctx, cu_cutter *c, const gbti_cut_input *input, gbt_error *err) {
+static gbt_status cu_up_keys(gbt_ctx *ctx, cu_offload *o, const gbti_cut_input *input, gbt_error *err) {
+  cu_cutter *c = o->cutter;
   const gbti_column_reader *in = &input->in;
   const gbt_column *col = in->col;
   size_t size = col->values != NULL ? cu_raw_bytes(col->storage) : 0;
   const int32_t *rows = input->weight != NULL ? col->rows : NULL;
   int64_t chunk = (int64_t)(c->stage.bytes / CU_ENTRY_BYTES);
+  unsigned char *kept;
+  int is_there;
   GBT_TRY(cu_up_levels(ctx, c, in, err));
+  GBT_TRY(cu_kept_begin(o, input, &kept, &is_there, err));
+  if (is_there) {
+    const cu_raw values = {kept, c->levels.at, (int32_t)col->storage};
+    return cu_cut_keys(&values, NULL, (uint64_t)in->n_entries, 0, c->key[0].at, c->row[0].at, c->found.at,
+                       c->most_blocks, c->stage.stream, err);
+  }
   for (int64_t beg = 0, n; beg < in->n_entries; beg += n) {
-    unsigned char *up, *raw = c->raw.at;
+    unsigned char *up, *raw = kept != NULL ? kept + (size_t)beg * size : c->raw.at;
     n = in->n_entries - beg < chunk ? in->n_entries - beg : chunk;
     size_t value_bytes = (size_t)n * size, bytes = value_bytes + (rows != NULL ? (size_t)n * sizeof *rows : 0);
     GBT_TRY(cu_stage_next(&c->stage, &up, err));
@@ -217,7 +227,7 @@ gbt_status cu_cut(gbt_offload *self, gbt_ctx *ctx, const gbti_cut_input *input, 
   v.found = c->found.at;
   v.max_bin = (uint32_t)max_bin;
   CU_TRY(cudaMemsetAsync(c->found.at, 0, sizeof *c->found.at, c->stage.stream));
-  GBT_TRY(cu_up_keys(ctx, c, input, err));
+  GBT_TRY(cu_up_keys(ctx, o, input, err));
   if (c->has_absent) GBT_TRY(cu_cut_absent(v.n - 1, c->key[0].at, c->row[0].at, c->stage.stream, err));
   GBT_TRY(cu_sort_column(c, input, &v, err));
   GBT_TRY(cu_cut_candidates(&v, c->most_blocks, c->stage.stream, err));

@@ -4,6 +4,8 @@
  *
  *   host column  ---threads--->  half  ---stream--->  raw  ---kernel--->  keys, or codes
  *
+ * Those that are cut from dense columns in memory go up once, where there is room to keep them (kept.cu).
+ *
  * Kernels read a stored value by the CPU's own text (data/column.h); level codes by a table of what they mean. */
 #pragma once
 
@@ -15,11 +17,25 @@ extern "C" {
 
 struct cu_cutter;
 
+/* A column as it lies in the host's memory at `values`. */
+struct cu_kept_column {
+  const void *values;
+  cu_array<unsigned char> raw;
+};
+
+/* Columns that went up for their cuts and are there for their codes: kept.cu. */
+struct cu_kept {
+  cu_memory memory; /* limited */
+  cu_kept_column *column;
+  int32_t n, next;
+};
+
 /* Help with a data set. Cutting has memory of its own from the first column to cu_bin or the end. */
 struct cu_offload : gbt_offload {
   gbt_mem mem;
   int32_t device;
   cu_cutter *cutter;
+  cu_kept kept;
 };
 
 /* The device being one that the door finds nothing wrong with; and its functions, see gbt_offload. */
@@ -29,8 +45,15 @@ gbt_status cu_cut(gbt_offload *self, gbt_ctx *ctx, const gbti_cut_input *input, 
 gbt_status cu_count(gbt_offload *self, double low, double high, int64_t *n_within, int64_t *n_missing,
                     gbt_error *err) GBT_MUST_CHECK;
 gbt_status cu_bin(gbt_offload *self, gbt_ctx *ctx, const gbt_binding *binding, const gbt_cuts *cuts,
-                  const gbti_pages *pages, gbti_row_range range, int *done, gbt_error *err) GBT_MUST_CHECK;
+                  gbti_pages *pages, gbti_row_range range, int *done, gbt_error *err) GBT_MUST_CHECK;
 void cu_cutter_close(cu_offload *o);
+
+/* A column goes up for its cuts: *raw is where to, if it is to be kept; NULL: it is not. *is_there: it has gone up for
+ * another feature. */
+gbt_status cu_kept_begin(cu_offload *o, const gbti_cut_input *input, unsigned char **raw, int *is_there,
+                         gbt_error *err) GBT_MUST_CHECK;
+unsigned char *cu_kept_find(cu_offload *o, const void *values); /* NULL: it is not kept */
+void cu_kept_close(cu_offload *o);
 
 /* Blocks of a grid over n things, `per_block` each: enough to keep the device busy. */
 static inline gbt_status cu_data_grid(int32_t device, unsigned *most, gbt_error *err) {
@@ -53,7 +76,7 @@ struct cu_raw {
   int32_t storage;      /* gbt_storage */
 };
 
-static inline size_t cu_raw_bytes(int storage) { return storage == GBT_F64 || storage == GBT_I64 ? 8 : 4; }
+GBT_FN size_t cu_raw_bytes(int storage) { return storage == GBT_F64 || storage == GBT_I64 ? 8 : 4; }
 
 __device__ static __forceinline__ double cu_raw_value(const cu_raw &raw, uint64_t i) {
   if (raw.values == NULL) return 1.0;

@@ -3,12 +3,14 @@
  *   pages:  strips of groups, a row of codes of 8 or 16 bits            (data/page.h)
  *   tiles:  columns side by side, packed                                (cu_tile in dataset.cuh; which ones: tiles.cu)
  *
- * Pages go up as they are (base/stage.cuh), and a kernel packs them: a byte a code is what the host has in memory
- * anyway, copying it is cheaper for the host than shifting bits, and the device packs as fast as it writes. Only tables
- * with nearly all of their columns below 5 bits would send less if the host packed. */
+ * Pages go up as they are (base/stage.cuh), but for strips that are there already (resident.cuh), and a kernel packs
+ * them: a byte a code is what the host has in memory anyway, copying it is cheaper for the host than shifting bits, and
+ * the device packs as fast as it writes. Only tables with nearly all of their columns below 5 bits would send less if
+ * the host packed. */
 #include "tiles.cuh"
 
 #include "../base/stage.cuh"
+#include "resident.cuh"
 
 #include <string.h>
 
@@ -21,6 +23,7 @@ struct cu_dataset_up {
   const cu_dataset_spec *spec;
   cu_dataset *data;
   const cu_plan *plan;
+  const cu_resident *resident; /* strips that need not go up; NULL: none */
   cu_stage stage;
   cu_array<unsigned char> raw; /* rows as they are in the pages */
   cu_array<cu_source> source;  /* of the plan */
@@ -66,16 +69,20 @@ static gbt_status send_rows(cu_dataset_up *up, const gbt_page *page, int64_t beg
   size_t at = 0;
   GBT_TRY(cu_stage_next(&up->stage, &half, err));
   for (int32_t s = 0; s < layout->n_strips; s++) {
-    const gbt_group *group = &layout->group[layout->strip_beg[s]];
-    const size_t stride = (size_t)group->stride * (group->wide ? 2u : 1u), first = (size_t)(beg - page->row_beg);
+    const size_t stride = gbti_row_bytes(&layout->group[layout->strip_beg[s]]), first = (size_t)(beg - page->row_beg);
     const char *strip = (const char *)page->strip[s];
-    if (table_row)
+    const unsigned char *there = up->resident ? up->resident->strip[s].at : NULL;
+    if (there)
+      CU_TRY(cudaMemcpyAsync(up->raw.at + at, there + (size_t)beg * stride, n * stride, cudaMemcpyDeviceToDevice,
+                             up->stage.stream));
+    else if (table_row)
       GBT_TRY(cu_gather(up->stage.ctx, half + at, strip, (uint32_t)page->row_beg, table_row + beg, n, stride, err));
     else
       GBT_TRY(cu_copy(up->stage.ctx, half + at, strip + first * stride, n * stride, err));
+    if (!there)
+      CU_TRY(cudaMemcpyAsync(up->raw.at + at, half + at, n * stride, cudaMemcpyHostToDevice, up->stage.stream));
     at += n * stride;
   }
-  GBT_TRY(cu_stage_copy(&up->stage, up->raw.at, at, err));
   GBT_TRY(cu_stage_done(&up->stage, err));
   dim3 grid(cu_grid(up->device, ((uint64_t)n * CU_TILE_WORDS + CU_BLOCK - 1) / CU_BLOCK, 16),
             (unsigned)(n_tiles < 1024 ? n_tiles : 1024));
@@ -329,6 +336,7 @@ gbt_status cu_dataset_make(gbt_ctx *ctx, cu_device *device, const cu_dataset_spe
   up.spec = spec;
   up.data = data;
   up.plan = &plan;
+  if (!ds->rows.table_row) up.resident = cu_resident_of(ds->pages, device->number);
   *data = cu_dataset();
   data->from = gbt_dataset_ref(ds);
   gbt_status status = cu_plan_make(up.mem, spec, gbt_pages_layout(ds->pages), ds->rows.n, &plan, err);

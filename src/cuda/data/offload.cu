@@ -11,6 +11,7 @@ static void cu_offload_close(gbt_offload *self) {
   cu_offload *o = static_cast<cu_offload *>(self);
   gbt_mem mem = o->mem;
   cu_cutter_close(o);
+  cu_kept_close(o);
   gbt_mem_free(&mem, o);
 }
 

@@ -183,6 +183,7 @@ static gbti_cut_input input_of(cuts_job *cj, int32_t f, int thread) {
       .in = gbti_column_reader_make(cj->table, column_of(cj, f), cj->levels[feat->col].map, feat->value),
       .table = cj->table,
       .weight = cj->weight,
+      .stays = cj->feed->in_memory,
       .job = &cj->job,
       .thread = thread};
   input.absent_weight = absent_weight(cj, &input.in);

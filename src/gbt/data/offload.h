@@ -19,6 +19,7 @@ typedef struct gbti_pages {
   gbti_page_info info;
   gbt_page *page;    /* n_pages; their arrays are NULL until their first row comes */
   size_t *slot_room; /* n_pages: of sparse_slots */
+  gbti_resident *resident; /* owned; NULL: nothing */
 } gbti_pages;
 
 /* Rows [beg, end) of the pages. */
@@ -31,6 +32,7 @@ typedef struct gbti_cut_input {
   gbti_column_reader in; /* n_entries < 2^32 - 1 */
   const gbt_table *table;
   const uint64_t *weight; /* by row, the same array for all columns; NULL: every row weighs 1 */
+  int stays; /* the column's values stand where they are, unchanged, until the pages are made */
   uint64_t absent_weight; /* of all rows without an entry, when those are zeros */
   struct gbti_job *job;   /* of the tasks that read it on the CPU */
   int thread;
@@ -55,9 +57,9 @@ struct gbt_offload {
   /* Writes, of every strip that has a feature's own column, all bytes of the rows of a range: the codes of these
    * features, 0 elsewhere. The binding has these rows and no others; the pages have their memory. Called once for each
    * chunk of the table, in order; a table in memory is one chunk. *done: 0 when nothing was done, because it is not
-   * worth the way. What cutting needed is given back. */
+   * worth the way. May leave pages->resident. What cutting needed is given back. */
   gbt_status (*bin)(gbt_offload *self, gbt_ctx *ctx, const gbt_binding *binding, const gbt_cuts *cuts,
-                    const gbti_pages *pages, gbti_row_range range, int *done, gbt_error *err);
+                    gbti_pages *pages, gbti_row_range range, int *done, gbt_error *err);
 
   void (*close)(gbt_offload *self);
 };
@@ -66,9 +68,6 @@ struct gbt_offload {
 struct gbti_feed;
 gbt_status gbti_cuts_build(gbt_ctx *ctx, struct gbti_feed *feed, const double *weight, int32_t max_bin,
                            gbt_offload *offload, gbt_cuts **out, gbt_error *err) GBT_MUST_CHECK;
-
-/* Of the strip that the group is in. */
-static inline size_t gbti_row_bytes(const gbt_group *group) { return (size_t)group->stride * (group->wide ? 2 : 1); }
 
 /* Rows of one page, side by side, that one task works on. */
 typedef struct gbti_row_block {

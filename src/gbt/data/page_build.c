@@ -219,7 +219,7 @@ static gbt_status add_room(gbti_pages *pages, gbti_row_range range, gbt_error *e
   return GBT_OK;
 }
 
-static gbt_status bin_dense(const builder *b, const gbt_binding *binding, gbti_row_range range, gbt_error *err) {
+static gbt_status bin_dense(builder *b, const gbt_binding *binding, gbti_row_range range, gbt_error *err) {
   const gbt_layout *layout = &b->pages.info.layout;
   gbt_offload *offload = b->how.offload;
   bin_job job = {.binding = binding,
@@ -285,6 +285,7 @@ void gbti_pages_free(gbti_pages *pages) {
   gbt_mem_free(&pages->mem, info->unseen_beg);
   gbt_mem_free(&pages->mem, info->unseen_row);
   gbti_layout_free(&pages->mem, &info->layout);
+  if (pages->resident != NULL) pages->resident->free(pages->resident);
 }
 
 gbt_status gbti_pages_build(gbt_ctx *ctx, gbti_feed *feed, const gbt_cuts *cuts, int32_t page_rows, gbti_page_how how,

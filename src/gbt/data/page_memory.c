@@ -24,7 +24,8 @@ static void release(gbt_page_store *store, const gbt_page *pages, int32_t n) {
 
 static void destroy(gbt_page_store *store) {
   gbt_mem mem = store->mem;
-  gbti_pages pages = {.mem = mem, .info = store->info, .page = ((memory_store *)store)->page};
+  gbti_pages pages = {
+      .mem = mem, .info = store->info, .page = ((memory_store *)store)->page, .resident = store->resident};
   gbti_pages_free(&pages);
   gbt_mem_free(&mem, store);
 }
@@ -40,6 +41,7 @@ gbt_status gbti_memory_store(gbti_pages *pages, gbt_page_store **out, gbt_error 
   store->base.most_pinned = pages->info.n_pages > 0 ? pages->info.n_pages : 1;
   store->base.mem = pages->mem;
   store->base.info = pages->info;
+  store->base.resident = pages->resident;
   store->page = pages->page;
   gbt_mem_free(&pages->mem, pages->slot_room);
   *out = &store->base;

@@ -16,6 +16,14 @@ typedef struct gbti_page_info {
   uint32_t *unseen_row; /* ascending by feature */
 } gbti_page_info;
 
+/* What a device keeps of the pages besides, so that they need not go there: the head of a struct of its library, which
+ * knows it by `free`. Freed with the store, on the thread that entered the engine or that collects the host's garbage.
+ */
+typedef struct gbti_resident gbti_resident;
+struct gbti_resident {
+  void (*free)(gbti_resident *self);
+};
+
 /* Called on the thread that entered the engine, outside gbt_parallel: no operation needs a lock against another. A
  * store may have threads of its own. Passes may be nested: while a span is pinned, the call may poll, and what the host
  * does then may train on the same data. So most_pinned holds for each pass, and a store must serve several. */
@@ -44,6 +52,10 @@ struct gbt_page_store {
   int32_t most_pinned; /* pages that one pass may have pinned at once, 1 or more; n_pages: all */
   gbt_mem mem;
   gbti_page_info info; /* who owns what it points to is the store's affair */
+  gbti_resident *resident; /* owned; NULL: nothing */
 };
+
+/* Of the strip that the group is in. */
+static inline size_t gbti_row_bytes(const gbt_group *group) { return (size_t)group->stride * (group->wide ? 2 : 1); }
 
 #endif

@@ -1,0 +1,28 @@
+/* Codes that a device has made and still has: strips of a data set's pages, in its memory as in the host's. A training
+ * on that device makes its tiles of them, and they need not go up.
+ *
+ * The pages are in the host's memory all the same, where a device that is lost, a forked process or a training on the
+ * CPU find them. Nothing depends on a resident part: where there is none, or it is not this device's, pages go up. */
+#pragma once
+
+#include "../base/mem.cuh"
+
+extern "C" {
+#include "../../gbt/data/page_store_impl.h"
+}
+
+struct cu_resident : gbti_resident {
+  gbt_mem mem;
+  cu_memory memory;
+  int32_t device;
+  long process; /* that made it */
+  int32_t n_strips;
+  cu_array<unsigned char> *strip; /* n_strips, all rows; empty: of strips that the device has not made alone */
+};
+
+/* For all rows of pages with this layout. NULL: there is no room, or no strip that is worth it. */
+gbt_status cu_resident_new(const gbt_mem *mem, int32_t device, const gbt_layout *layout, int64_t n_rows,
+                           cu_resident **out, gbt_error *err) GBT_MUST_CHECK;
+
+/* What this library has made of these pages on the device; NULL: nothing. */
+const cu_resident *cu_resident_of(const gbt_page_store *pages, int32_t device);
