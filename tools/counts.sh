@@ -5,7 +5,8 @@
 #   sh tools/counts.sh [--write] [kernels] [runs]      --write: puts what was counted into the table
 #
 #   kernels   registers, spills, addresses, machine code: needs nvcc, takes a minute on two cores
-#   runs      what one round of training asks of an emulated device: launches, copies, bytes, additions; half a minute
+#   runs      what one round of training asks of an emulated device: launches, copies, bytes, additions; half a minute.
+#             Then bench/gpu/model.py: no shape is expected to take more than 5 % longer than what is on record
 #
 # BUILD: where the objects go, out/counts by default.
 set -eu
@@ -36,6 +37,8 @@ runs() {
   make -s -C "$root/bench/gpu" -j "$jobs" COUNT=1 BUILD="$BUILD/runs" counts
   env -i PATH="$PATH" "$BUILD/runs/count/counts" >"$BUILD/runs.txt"
   python3 "$root/tools/check-counts.py" $write runs "$BUILD/runs.txt"
+  if [ -n "$write" ]; then python3 "$root/bench/gpu/model.py" --write; fi
+  python3 "$root/bench/gpu/model.py" --check
 }
 
 for what in ${*:-kernels runs}; do

@@ -1,6 +1,6 @@
 /* What one round of training asks of a device, counted under emulation. Lines for tools/check-counts.py:
  *
- *   round SHAPE rows=N trees=N launches=N ...      what the host has asked for
+ *   round SHAPE rows=N trees=N nodes=N launches=N ...      what the host has asked for; nodes of all trees
  *   run SHAPE:KERNEL launches=N blocks=N ...       what each kernel has done, see tests/simt/control.h
  *   graph depth_D kernels=N                        kernels of a round of trees of depth D
  *
@@ -27,18 +27,18 @@ typedef struct run {
 } run;
 
 static const run runs[] = {
-    {"higgs", "higgs", 11e6, 5000, 28, 8, 0},          {"higgs_more", "higgs", 11e6, 15000, 28, 8, 0},
-    {"airline", "airline", 115e6, 5000, 13, 8, 0},     {"airline_more", "airline", 115e6, 15000, 13, 8, 0},
-    {"covertype", "covertype", 581e3, 1500, 54, 8, 0}, {"epsilon", "epsilon", 400e3, 600, 200, 8, 0},
-    {"small", "small", 100e3, 5000, 28, 6, 0},         {"best_first", "small", 1e6, 3000, 28, 0, 255},
+    {"higgs", "higgs", 11e6, 4000, 28, 8, 0},         {"airline", "airline", 115e6, 4000, 13, 8, 0},
+    {"covertype", "covertype", 581e3, 600, 54, 8, 0}, {"epsilon", "epsilon", 400e3, 300, 200, 8, 0},
+    {"small", "small", 100e3, 2000, 28, 6, 0},        {"best_first", "small", 1e6, 2000, 28, 0, 255},
 };
-enum { MOST_DEPTH = 8, WARM_ROUNDS = 2 };
+enum { MOST_DEPTH = 8, WARM_ROUNDS = 2, MORE = 3 };
 
-static void show(const run *r, int trees) {
+static void show(const run *r, int trees, int64_t nodes) {
   const simt_counts c = simt_counted();
-  printf("round %s rows=%lld trees=%d launches=%lld graph_launches=%lld copies=%lld sets=%lld waits=%lld allocs=%lld\n",
-         r->name, (long long)r->rows, trees, (long long)c.launches, (long long)c.graph_launches, (long long)c.copies,
-         (long long)c.sets, (long long)c.waits, (long long)c.allocs);
+  printf("round %s rows=%lld trees=%d nodes=%lld launches=%lld graph_launches=%lld copies=%lld sets=%lld waits=%lld"
+         " allocs=%lld\n",
+         r->name, (long long)r->rows, trees, (long long)nodes, (long long)c.launches, (long long)c.graph_launches,
+         (long long)c.copies, (long long)c.sets, (long long)c.waits, (long long)c.allocs);
   simt_traffic t;
   for (int i = 0; simt_traffic_of(i, &t); i++)
     printf("run %s:%s launches=%lld blocks=%lld read=%lld written=%lld sectors_read=%lld sectors_written=%lld"
@@ -49,7 +49,7 @@ static void show(const run *r, int trees) {
 }
 
 /* Trains until all is recorded, then one round that is counted. */
-static gbt_status train(gbt_ctx *ctx, const run *r, const made *d, gbt_error *err) {
+static gbt_status train(gbt_ctx *ctx, const run *r, const made *d, int64_t *nodes, gbt_error *err) {
   gbt_status status = GBT_OK;
   gbt_dataset *ds = NULL;
   gbt_trainer *tr = NULL;
@@ -72,6 +72,9 @@ static gbt_status train(gbt_ctx *ctx, const run *r, const made *d, gbt_error *er
   GBT_TRY_GOTO(gbt_trainer_run(ctx, tr, WARM_ROUNDS, &why, err), done);
   simt_count_again();
   GBT_TRY_GOTO(gbt_trainer_run(ctx, tr, 1, &why, err), done);
+  const gbt_forest *forest = gbt_trainer_forest(tr);
+  *nodes = 0;
+  for (int k = 1; k <= n_outputs; k++) *nodes += forest->trees[forest->n_trees - (size_t)k].n_nodes;
 done:
   gbt_trainer_free(tr);
   gbt_dataset_unref(ds);
@@ -79,16 +82,18 @@ done:
 }
 
 /* The counting assumes a cache of as many bytes as belong to the shape's share of rows. */
-static gbt_status count(gbt_ctx *ctx, const run *r, int trees, int64_t kernels[1], gbt_error *err) {
+static gbt_status count(gbt_ctx *ctx, const run *r, int trees, int64_t *kernels, gbt_error *err) {
   char cache[32];
+  int64_t nodes;
   made d;
   snprintf(cache, sizeof cache, "%.0f", 50e6 * (double)r->rows / r->full);
   setenv("SIMT_CACHE", cache, 1);
+  setenv("SIMT_COOPERATIVE", r->full > 100e3 ? "0" : "1", 1); /* large data are not grown by one kernel a tree */
   if (!shape_make(ctx, shape_find(r->shape), 0, r->rows, r->cols, &d))
     return gbt_fail(err, GBT_E_MEM, "no memory for the data");
-  gbt_status status = train(ctx, r, &d, err);
+  gbt_status status = train(ctx, r, &d, &nodes, err);
   made_free(&d);
-  if (status == GBT_OK && trees > 0) show(r, trees);
+  if (status == GBT_OK && trees > 0) show(r, trees, nodes);
   *kernels = simt_counted().kernels;
   return status;
 }
@@ -96,8 +101,14 @@ static gbt_status count(gbt_ctx *ctx, const run *r, int trees, int64_t kernels[1
 static gbt_status all(gbt_ctx *ctx, gbt_error *err) {
   int64_t kernels;
   for (size_t i = 0; i < sizeof runs / sizeof *runs; i++) {
-    const int classes = shape_find(runs[i].shape)->classes;
-    GBT_TRY(count(ctx, &runs[i], classes > 2 ? classes : 1, &kernels, err));
+    const int classes = shape_find(runs[i].shape)->classes, trees = classes > 2 ? classes : 1;
+    run more = runs[i];
+    char name[32];
+    snprintf(name, sizeof name, "%s_more", runs[i].name);
+    more.name = name;
+    more.rows *= MORE;
+    GBT_TRY(count(ctx, &runs[i], trees, &kernels, err));
+    GBT_TRY(count(ctx, &more, trees, &kernels, err));
   }
   for (int depth = 1; depth <= MOST_DEPTH; depth++) {
     const run few = {"few", "small", 100e3, 700, 5, depth, 0};

@@ -21,22 +21,35 @@ static made *some_data(gbt_objective_kind loss, int32_t n_outputs) {
 static gbt_backend_ops watched;
 static gbt_status (*real_begin)(gbt_ctx *, gbt_backend *, const gbt_tree_task *, int32_t, gbt_error *);
 static size_t most_nodes, nodes, taken_bytes; /* by all recordings */
-static int64_t fail_at, n_begun, n_replayed, n_failures;
+static int64_t n_begun, n_replayed;
+
+/* A failure that is planted into the second batch, which is recorded: on an emulated device alone. */
+#if defined(GBT_TEST_SIMT)
+static int64_t fail_at, n_failures;
 static int and_later;
+
+static int planted(void) { return n_begun == 2 && fail_at > 0; }
+static void plant(void) {
+  if (n_begun == 1) n_failures = 0;
+  if (planted()) simt_fail_at(fail_at, and_later);
+}
+static void harvest(void) {
+  if (planted()) n_failures = simt_failed();
+  if (planted() && !and_later) simt_fail_at(0, 0);
+}
+#else
+static void plant(void) {}
+static void harvest(void) {}
+#endif
 
 static gbt_status begin_watched(gbt_ctx *ctx, gbt_backend *self, const gbt_tree_task *task, int32_t n_trees,
                                 gbt_error *err) {
   cu_backend *be = (cu_backend *)self;
-  const int planted = ++n_begun == 2 && fail_at > 0;
-#if defined(GBT_TEST_SIMT)
-  if (planted) simt_fail_at(fail_at, and_later);
-#endif
+  n_begun++;
+  plant();
   if (n_begun == 1) taken_bytes = be->device.memory.bytes;
   const gbt_status status = real_begin(ctx, self, task, n_trees, err);
-#if defined(GBT_TEST_SIMT)
-  if (planted) n_failures = simt_failed();
-  if (planted && !and_later) simt_fail_at(0, 0);
-#endif
+  harvest();
   n_replayed += be->graph.replays;
   nodes = be->graph.n_nodes;
   if (n_begun == 4) taken_bytes = be->device.memory.bytes - taken_bytes;
@@ -56,7 +69,7 @@ static gbt_status open_watched(gbt_ctx *ctx, int32_t device, const gbt_backend_s
 }
 
 static trained *train_watched(const train_job *job) {
-  n_begun = n_replayed = n_failures = 0;
+  n_begun = n_replayed = 0;
   return train_through(open_watched, job, &on_cpu);
 }
 
@@ -70,7 +83,6 @@ static void recordings_are_bounded(void) {
   job.spec.params.max_depth = 3;
   trained *cpu = train(&job, &on_cpu);
   size_t whole = 0;
-  fail_at = 0;
   for (int i = 0; i < 3; i++) {
     most_nodes = i == 0 ? 0 : i == 1 ? whole - 1 : whole;
     trained *cuda = train_watched(&job);
