@@ -181,9 +181,14 @@ static inline void fill_rows(world *w, int32_t n_nodes, double share, int wide) 
                                                            : (uint32_t)((double)left * test_unit(&w->rng) * 0.6);
     if (node->n_rows > left) node->n_rows = left;
     node->number = i;
-    /* rows of a node ascend: the run takes every so many of what is left */
+    /* rows of a node ascend or descend: the run takes every so many of what is left */
     uint32_t *row = w->row[node->depth & 1] + beg;
     memcpy(row, picked + beg, node->n_rows * sizeof *row);
+    for (uint32_t p = 0; cu_descends(i) && p < node->n_rows / 2; p++) {
+      const uint32_t x = row[p], q = node->n_rows - 1 - p;
+      row[p] = row[q];
+      row[q] = x;
+    }
     for (uint32_t p = 0; p < node->n_rows; p++)
       w->gh[node->depth & 1][beg + p] = gbt_fix16(w->gh32[row[p]], (uint32_t)test_u(&w->rng));
   }

@@ -69,6 +69,7 @@ static void same_hists(world *w, uint32_t hist_rows) {
   }
   w->tree.n_build = n;
   w->tree.n_hist_blocks = first[n];
+  w->tree.n_clear = (int32_t)n_hists;
   v->hist_rows = hist_rows;
   v->max_step = (n + 1) / 2;
   v->tree = up(w, &w->tree, 1);

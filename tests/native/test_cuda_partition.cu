@@ -1,4 +1,5 @@
-/* Rows into children against a naive stable partition by the pages. */
+/* Rows into children against a naive partition by the pages, and the pieces that blocks of rows take. */
+#include "../../src/cuda/grow/pieces.cuh"
 #include "cuda_world.cuh"
 
 extern "C" void suite_cuda_partition(void);
@@ -7,6 +8,8 @@ enum { MAX_WORDS = 4096 };
 
 static int64_t n_cleared;   /* histograms */
 static int64_t n_copied[2]; /* columns that were in the copy: of bytes, of 16-bit codes */
+static int64_t n_moved[2];  /* nodes whose gradients stayed, went with the rows */
+static int64_t n_shared;    /* steps of several shares */
 
 /* A split of any kind; sets go to `sets`. */
 static void draw_split(world *w, gbt_grow_node *node, uint32_t *sets, uint32_t *n_words) {
@@ -67,7 +70,14 @@ static int goes_left(const world *w, const gbt_grow_node *node, const uint32_t *
   return sets[node->set_beg + (uint32_t)code / 32] >> (code % 32) & 1u;
 }
 
-/* The children's runs as they must be, and that nothing else was written to. */
+/* Whether a child of the node could be split, as far as depth and rows go. */
+static int goes_on(const world *w, const gbt_grow_node *node) {
+  const gbt_grow_policy *p = &w->be.view.policy;
+  return (p->max_depth == 0 || node->depth + 1 < p->max_depth) && (int64_t)node->n_rows >= 2 * p->min_rows;
+}
+
+/* The children's runs as they must be, and that nothing else was written to: the left child's rows ascend from the
+ * front of the run, the right one's from its back. */
 static void good_children(world *w, const int32_t *chosen, int32_t n, const uint32_t *sets, const gbt_grow_node *node,
                           uint32_t *const *row, gbt_gh16 *const *gh) {
   uint32_t *want[2];
@@ -80,17 +90,16 @@ static void good_children(world *w, const int32_t *chosen, int32_t n, const uint
   }
   for (int32_t c = 0; c < n; c++) {
     const gbt_grow_node *parent = &w->node[chosen[c]], *left = &node[node[chosen[c]].left];
-    int from = parent->depth & 1;
-    uint32_t at = parent->order_beg, n_left = 0;
-    for (int side = 1; side >= 0; side--) {
-      for (uint32_t p = parent->order_beg; p < parent->order_beg + parent->n_rows; p++) {
-        if (goes_left(w, parent, sets, w->row[from][p]) != side) continue;
-        want[!from][at] = w->row[from][p];
-        if (!w->tree.wide) want_gh[!from][at] = w->gh[from][p];
-        at++;
-      }
-      if (side) n_left = at - parent->order_beg;
+    const int from = parent->depth & 1, moves = !w->tree.wide && goes_on(w, parent);
+    uint32_t n_left = 0, n_right = 0;
+    for (uint32_t i = 0; i < parent->n_rows; i++) {
+      const uint32_t p = parent->order_beg + (cu_descends(chosen[c]) ? parent->n_rows - 1 - i : i);
+      const int side = goes_left(w, parent, sets, w->row[from][p]);
+      const uint32_t at = parent->order_beg + (side ? n_left++ : parent->n_rows - 1 - n_right++);
+      want[!from][at] = w->row[from][p];
+      if (moves) want_gh[!from][at] = w->gh[from][p];
     }
+    n_moved[moves]++;
     CHECK_EQ_I64(left[0].order_beg, parent->order_beg);
     CHECK_EQ_I64(left[0].n_rows, n_left);
     CHECK_EQ_I64(left[1].order_beg, parent->order_beg + n_left);
@@ -104,7 +113,7 @@ static void good_children(world *w, const int32_t *chosen, int32_t n, const uint
   }
 }
 
-/* Slots of the builds are cleared, others are as they were. */
+/* Slots of the histograms that may be built are cleared, others are as they were. */
 static void good_slots(const world *w) {
   const cu_view *v = &w->be.view;
   const size_t n_slots = v->n_slots, bytes = n_slots * sizeof(gbt_sum);
@@ -114,11 +123,11 @@ static void good_slots(const world *w) {
   uint32_t *count = down(w, v->count, (size_t)v->max_hists * n_slots);
   unsigned char *want = host<unsigned char>(bytes);
   for (int32_t i = 0; i < v->max_hists; i++) {
-    int built = 0;
-    for (int32_t b = 0; b < tree->n_build; b++) built |= build[b].hist == i;
-    memset(want, built ? 0 : 0x5a, bytes);
+    const int cleared = i >= tree->clear_beg && i < tree->clear_beg + tree->n_clear;
+    for (int32_t b = 0; b < tree->n_build; b++) CHECK(cleared || build[b].hist != i);
+    memset(want, cleared ? 0 : 0x5a, bytes);
     CHECK_EQ_BYTES(sum + (size_t)i * n_slots, want, bytes);
-    memset(want, built && v->any_counts ? 0 : 0x5a, bytes);
+    memset(want, cleared && v->any_counts ? 0 : 0x5a, bytes);
     CHECK_EQ_BYTES(count + (size_t)i * n_slots, want, n_slots * sizeof *count);
   }
   n_cleared += tree->n_build;
@@ -134,16 +143,24 @@ static void same_partition(world *w, uint32_t split_rows) {
   cu_view *v = &be->view;
   int32_t chosen[MAX_NODES], n = 0;
   uint32_t first[MAX_NODES + 1], n_words = 0, sets[MAX_WORDS];
-  first[0] = 0;
+  uint64_t rows = 0;
   for (int32_t i = 0; i < w->n_nodes; i++) {
     if (test_below(&w->rng, 4) == 0 && i > 0) continue;
     draw_split(w, &w->node[i], sets, &n_words);
-    chosen[n] = i;
-    first[n + 1] = first[n] + (w->node[i].n_rows + split_rows - 1) / split_rows;
-    n++;
+    chosen[n++] = i;
+    rows += w->node[i].n_rows;
   }
+  const uint32_t n_shares = cu_n_shares(rows, (uint32_t)n, split_rows);
+  first[0] = 0;
+  for (int32_t c = 0; c < n; c++)
+    first[c + 1] = first[c] + cu_n_pieces(w->node[chosen[c]].n_rows, n_shares, split_rows);
+  n_shared += n_shares > 1;
   w->tree.n_chosen = n;
-  w->tree.n_split_blocks = first[n];
+  w->tree.n_split_shares = n_shares;
+  w->tree.n_split_blocks = n_shares * first[n];
+  w->tree.n_clear = 2 * n < MAX_NODES ? 2 * n : MAX_NODES;
+  v->split_states = w->tree.n_split_blocks;
+  CHECK(v->split_states <= cu_most_pieces(rows, (uint64_t)n, split_rows));
   v->split_rows = split_rows;
   v->hist_rows = 256;
   v->max_step = n;
@@ -152,18 +169,18 @@ static void same_partition(world *w, uint32_t split_rows) {
   v->chosen = up(w, chosen, (size_t)n);
   v->split_block = up(w, first, (size_t)n + 1);
   v->sets = up(w, sets, (size_t)n_words + 1);
-  v->mask = up<uint32_t>(w, NULL, (size_t)first[n] * (split_rows / 32));
-  v->block_left = up<uint32_t>(w, NULL, (size_t)first[n] + 1);
-  v->leaf_block = up<uint32_t>(w, NULL, MAX_NODES + 2);
+  v->look_state = up<unsigned long long>(w, NULL, 2 * (size_t)v->split_states);
+  v->left_rows = up<uint32_t>(w, NULL, (size_t)n);
   v->build = up<cu_build>(w, NULL, 2 * (size_t)n);
   v->search = up<cu_searched>(w, NULL, 2 * (size_t)n);
   v->hist_block = up<uint32_t>(w, NULL, 2 * (size_t)n + 1);
-  be->bounds.max_split_blocks = first[n] + 2;
+  be->bounds.max_split_blocks = v->split_states + 2;
   be->bounds.keeps = 1;
   CHECK(cudaMemcpy(v->node, w->node, (size_t)w->n_nodes * sizeof *w->node, cudaMemcpyHostToDevice) == cudaSuccess);
   const size_t sums = (size_t)v->max_hists * v->n_slots;
   v->sum = up<gbt_sum>(w, NULL, sums);
   v->count = up<uint32_t>(w, NULL, sums);
+  CHECK(cudaMemset(v->look_state, 0, 2 * (size_t)v->split_states * sizeof *v->look_state) == cudaSuccess);
   CHECK(cudaMemset(v->sum, 0x5a, sums * sizeof *v->sum) == cudaSuccess);
   CHECK(cudaMemset(v->count, 0x5a, sums * sizeof *v->count) == cudaSuccess);
   CHECK_OK(cu_partition(be, test_err));
@@ -183,9 +200,11 @@ static void same_partition(world *w, uint32_t split_rows) {
 /* Codes come from the copy by column, where it was made. */
 static void partition_of(const shape *s, int32_t n_nodes, double share, int wide, uint32_t split_rows, int copy) {
   static world w;
+  GBT_ASSERT(split_rows <= CU_PIECE_ROWS);
   made *m = made_new(s->seed, s->n_rows, s->n_cols, s->kinds);
   if (s->kinds && s->kinds[0] == MADE_ZEROS) made_fields(m, 3, 4, 0, s->seed);
   if (world_open_with(&w, m, s)) {
+    w.be.view.policy.max_depth = s->seed % 3 ? 4 : 0;
     fill_rows(&w, n_nodes, share, wide);
     if (copy && CHECK_OK(cu_columns_make(&w.be.mem, &w.be.device, &w.data, test_err))) {
       w.be.view.train = w.data.view;
@@ -216,6 +235,68 @@ static void rows_go_to_their_children(void) {
   partition_of(&one_row, 1, 0.0, 0, 1024, 1);
   CHECK(n_cleared > 20);
   CHECK(n_copied[0] > 30 && n_copied[1] > 30);
+  CHECK(n_moved[0] > 20 && n_moved[1] > 20);
 }
 
-extern "C" void suite_cuda_partition(void) { RUN(rows_go_to_their_children); }
+/* One node and several, of as many rows as fill words, warps, blocks and pieces, and one row more or less. */
+static void nodes_of_every_size(void) {
+  const int64_t size[] = {1, 32, 128, 256, 512, 1024, 2048, 4096, 8192};
+  for (size_t i = 0; i < sizeof size / sizeof *size; i++)
+    for (int64_t n = size[i] - 1; n <= size[i] + 1; n++) {
+      const shape s = {(uint64_t)(200 + n), n, 2, 255, 0, NULL, 1, 1, 232448};
+      if (n == 0) continue;
+      partition_of(&s, 1, 1.0, 0, 256u << (n % 5), 0);
+      if (n > 1) partition_of(&s, 1 + (int32_t)(n % 7), 1.0, 0, 32u << (n % 4), 0);
+    }
+  CHECK(n_shared > 10);
+}
+
+/* ---- pieces ---- */
+
+/* Every row of every node is in one piece; there are no more pieces than memory is for. */
+static void good_pieces(const uint32_t *n_rows, uint32_t n_nodes, uint32_t most) {
+  uint64_t rows = 0, pieces = 0;
+  for (uint32_t i = 0; i < n_nodes; i++) rows += n_rows[i];
+  const uint32_t n_shares = cu_n_shares(rows, n_nodes, most);
+  for (uint32_t i = 0; i < n_nodes; i++) {
+    const uint32_t all = n_shares * cu_n_pieces(n_rows[i], n_shares, most);
+    uint64_t end = 0, full = all ? cu_piece_rows(n_rows[i], all, most) : 0;
+    int ended = 0;
+    for (uint32_t k = 0; k < all; k++) {
+      const cu_piece p = cu_piece_of(n_rows[i], k, all, most);
+      CHECK(p.n <= most && p.n <= full && p.number == k);
+      CHECK(p.n > 0 ? !ended && p.beg == end : end == n_rows[i]);
+      ended |= p.n < full;
+      end += p.n;
+    }
+    CHECK_EQ_U64(end, n_rows[i]);
+    CHECK(n_rows[i] == 0 || all > (n_rows[i] - 1u) / (uint32_t)full);
+    pieces += all;
+  }
+  CHECK(pieces <= cu_most_pieces(rows, n_nodes, most));
+}
+
+static void pieces_cover_the_rows(void) {
+  test_rng rng = {17};
+  const uint32_t ends[] = {0, 1, 31, 32, 33, 255, 256, 257, 1023, 1024, 1025, 4095, 4096, 4097, 100000};
+  enum { N_ENDS = sizeof ends / sizeof *ends };
+  uint32_t n_rows[40];
+  for (uint32_t i = 0; i < N_ENDS; i++)
+    for (uint32_t most = 32; most <= CU_PIECE_ROWS; most *= 2) good_pieces(&ends[i], 1, most);
+  for (int k = 0; k < 200; k++) {
+    const uint32_t n = 1u + (uint32_t)test_below(&rng, 40);
+    for (uint32_t i = 0; i < n; i++)
+      n_rows[i] = test_below(&rng, 2) ? ends[test_below(&rng, N_ENDS)]
+                                      : (uint32_t)test_below(&rng, (uint64_t)1 << test_below(&rng, 22));
+    good_pieces(n_rows, n, 32u << test_below(&rng, 8));
+  }
+  n_rows[0] = UINT32_MAX; /* nothing overflows */
+  n_rows[1] = 7;
+  good_pieces(n_rows, 2, CU_PIECE_ROWS);
+}
+
+extern "C" void suite_cuda_partition(void) {
+  RUN(rows_go_to_their_children);
+  RUN(nodes_of_every_size);
+  RUN(pieces_cover_the_rows);
+}

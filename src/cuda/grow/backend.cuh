@@ -13,7 +13,7 @@
  *   split.cu        best splits; split_cat.cu: by sets of levels; layer*.cu: symmetric growth
  *   search.cuh      what the searches share; level_order.cuh: levels in order; layer.cuh: a layer's gains
  *   frontier.cu     the tree being grown: choosing, children, plans of the next step
- *   partition.cu    rows into children
+ *   partition.cu    rows into children; look_back.cuh: sums of the blocks before; pieces.cuh: which rows a block takes
  *   leaf.cu         leaf values, scores; renew.cu: values that are quantiles; route.cu: rows that were not partitioned
  *   metric.cu       metrics that are means; metric_cells.cu: of several sums; ranking.cu: those that need a sort
  *
@@ -266,12 +266,12 @@ gbt_status cu_search_sets(cu_backend *be, gbt_error *err) GBT_MUST_CHECK; /* by 
 gbt_status cu_set_feats_open(cu_backend *be, gbt_error *err) GBT_MUST_CHECK;
 void cu_set_feats_close(cu_backend *be);
 
-/* Fresh nodes get their splits and open; the policy chooses; blocks of the partition are planned. */
+/* Fresh nodes get their splits and open; the policy chooses; pieces of the partition are planned. */
 gbt_status cu_select(cu_backend *be, gbt_error *err) GBT_MUST_CHECK;
 
-/* Marks rows, makes children (cu_make_children), moves rows, clears what is built next. */
+/* Moves rows, clears what may be built next, makes children (cu_make_children). */
 gbt_status cu_partition(cu_backend *be, gbt_error *err) GBT_MUST_CHECK;
-gbt_status cu_make_children(cu_backend *be, gbt_error *err) GBT_MUST_CHECK; /* by cu_partition: block_left is counted */
+gbt_status cu_make_children(cu_backend *be, gbt_error *err) GBT_MUST_CHECK; /* by cu_partition: left_rows is there */
 
 /* Fine sums, values, scores of all data sets. */
 gbt_status cu_leaves(gbt_ctx *ctx, cu_backend *be, gbt_error *err) GBT_MUST_CHECK;

@@ -1,9 +1,9 @@
 /* The tree being grown, on the device: the twin of tree/frontier.c. Kernels of one block each, between the wide ones:
  *
  *   k_root       the root, and the plan of its histogram
- *   k_select     fresh nodes get the best split of their features and open; the policy chooses; blocks of rows are
- *                planned
- *   k_children   rows that go left are summed up; children; who is built and who is subtracted; blocks are planned
+ *   k_select     fresh nodes get the best split of their features and open; the policy chooses; pieces of rows are
+ *                planned, and which histograms are to be clear
+ *   k_children   children; who is built and who is subtracted; blocks are planned
  *
  * Nodes have the numbers of the policy at once (nothing is split ahead), so a node's place is its number and its
  * children are node.left and node.left + 1.
@@ -13,6 +13,7 @@
  * builds all its nodes from their rows. */
 #include "backend.cuh"
 #include "frontier.cuh"
+#include "pieces.cuh"
 
 namespace {
 
@@ -33,7 +34,8 @@ __global__ static void k_root(cu_view all) {
   t->fresh_beg = t->open_beg = t->n_chosen = 0;
   t->n_words = 0;
   t->n_split_blocks = 0;
-  t->n_search = t->n_build = t->n_hists = root.splittable;
+  t->clear_beg = 0;
+  t->n_search = t->n_build = t->n_hists = t->n_clear = root.splittable;
   t->n_hist_blocks = root.splittable ? blocks_of(root.n_rows, v.hist_rows) : 0u;
   if (root.splittable) {
     root.hist = 0;
@@ -89,7 +91,38 @@ __device__ int32_t choose_fresh(const cu_view &v) {
 
 } // namespace
 
-__global__ static void __launch_bounds__(SELECT_THREADS) k_select(cu_view all) {
+namespace {
+
+/* Pieces of the n chosen nodes, and the histograms that their children take at most: see plan_pair. */
+__device__ void plan_chosen(const cu_view &v, int32_t n, int keeps) {
+  cu_tree *t = v.tree;
+  uint64_t rows = 0;
+  uint32_t hists = 0;
+  for (int32_t c = (int32_t)threadIdx.x; c < n; c += (int32_t)blockDim.x) {
+    const gbt_grow_node *node = &v.node[v.chosen[c]];
+    rows += node->n_rows;
+    if (cu_goes_on(v, node, n)) hists += keeps && node->hist >= 0 ? 1u : 2u;
+  }
+  rows = cu_block_sum(rows);
+  hists = cu_block_sum(hists);
+  const uint32_t n_shares = cu_n_shares(rows, (uint32_t)n, v.split_rows);
+  const uint32_t of_share = cu_block_prefix(n, v.split_block, [&](int64_t i) {
+    gbt_grow_node *node = &v.node[v.chosen[i]];
+    node->open = 0;
+    return cu_n_pieces(node->n_rows, n_shares, v.split_rows);
+  });
+  if (threadIdx.x != 0) return;
+  t->n_chosen = n;
+  t->n_split_shares = n_shares;
+  t->n_split_blocks = n_shares * of_share;
+  t->clear_beg = keeps ? t->n_hists : 0;
+  t->n_clear = v.max_hists - t->clear_beg;
+  if (hists < (uint32_t)t->n_clear) t->n_clear = (int32_t)hists;
+}
+
+} // namespace
+
+__global__ static void __launch_bounds__(SELECT_THREADS) k_select(cu_view all, int keeps) {
   const cu_view v = cu_mine(all);
   CU_SHARED(int32_t, shared, SELECT_THREADS);
   cu_tree *t = v.tree;
@@ -97,7 +130,7 @@ __global__ static void __launch_bounds__(SELECT_THREADS) k_select(cu_view all) {
   int32_t n;
   __syncthreads();
   if (fault & CU_FAULT_ROOM) {
-    if (threadIdx.x == 0) t->n_chosen = 0, t->n_split_blocks = 0;
+    if (threadIdx.x == 0) t->n_chosen = 0, t->n_split_blocks = 0, t->n_clear = 0;
     return;
   }
   if (gbt_policy_one_split(v.policy.kind)) {
@@ -108,21 +141,13 @@ __global__ static void __launch_bounds__(SELECT_THREADS) k_select(cu_view all) {
     n = gbt_policy_one_leaf(v.policy.kind) ? choose_best(v, shared) : cu_choose_layer(v, shared);
   }
   __syncthreads();
-  uint32_t blocks = cu_block_prefix(n, v.split_block, [&](int64_t i) {
-    gbt_grow_node *node = &v.node[v.chosen[i]];
-    node->open = 0;
-    return blocks_of(node->n_rows, v.split_rows);
-  });
-  if (threadIdx.x == 0) {
-    t->n_split_blocks = blocks;
-    t->n_chosen = n;
-  }
+  plan_chosen(v, n, keeps);
 }
 
 gbt_status cu_select(cu_backend *be, gbt_error *err) {
   unsigned threads = SELECT_THREADS; /* a warp for every node of the step, as far as there are as many */
   while (threads > CU_CONTROL && threads / CU_FULL >= 4u * (unsigned)be->view.max_step) threads /= 2;
-  CU_LAUNCH(k_select, cu_grids(be, 1, 1), threads, 0, be->device.stream, be->view);
+  CU_LAUNCH(k_select, cu_grids(be, 1, 1), threads, 0, be->device.stream, be->view, be->bounds.keeps);
   CU_LAUNCHED();
   return GBT_OK;
 }
@@ -130,22 +155,6 @@ gbt_status cu_select(cu_backend *be, gbt_error *err) {
 /* ---- children ---- */
 
 namespace {
-
-/* block_left from rows that go left in a block to those before it in its node; every chosen node's left rows go to
- * n_left. Both lists of scratch have room for n_chosen + 1. */
-__device__ void sum_left(const cu_view &v, uint32_t *base, uint32_t *n_left) {
-  const cu_tree *t = v.tree;
-  uint32_t all = cu_block_prefix(t->n_split_blocks, v.block_left, [&](int64_t b) { return v.block_left[b]; });
-  for (int32_t c = (int32_t)threadIdx.x; c < t->n_chosen; c += (int32_t)blockDim.x) {
-    uint32_t beg = v.split_block[c], end = v.split_block[c + 1];
-    base[c] = beg < t->n_split_blocks ? v.block_left[beg] : all;
-    n_left[c] = (end < t->n_split_blocks ? v.block_left[end] : all) - base[c];
-  }
-  __syncthreads();
-  for (uint32_t b = threadIdx.x; b < t->n_split_blocks; b += blockDim.x)
-    v.block_left[b] -= base[cu_run_of(v.split_block, t->n_chosen, b)];
-  __syncthreads();
-}
 
 /* What a pair of siblings needs: histograms to build and nodes to search. */
 struct pair_plan {
@@ -233,8 +242,13 @@ __global__ static void k_children(cu_view all, int keeps) {
   cu_tree *t = v.tree;
   gbt_grow_policy policy = cu_policy_of(v);
   const int32_t n = t->n_chosen, first = t->n_nodes;
-  uint32_t *base = v.leaf_block, *n_left = v.leaf_block + n; /* free until the tree is complete: n <= max_nodes / 2 */
+  const int32_t turn = t->turn;
+  const uint32_t n_states = t->n_split_blocks;
   __syncthreads();
+  if (threadIdx.x == 0) { /* the next step has the other states, which this one has cleared */
+    t->n_states[turn] = n_states;
+    t->turn = !turn;
+  }
   if (n == 0 || first + 2 * n > v.max_nodes) {
     if (threadIdx.x == 0) {
       if (n > 0) t->fault |= CU_FAULT_ROOM;
@@ -244,11 +258,11 @@ __global__ static void k_children(cu_view all, int keeps) {
     }
     return;
   }
-  sum_left(v, base, n_left);
   for (int32_t c = (int32_t)threadIdx.x; c < n; c += (int32_t)blockDim.x) {
     int32_t id = v.chosen[c], left = first + 2 * c;
     gbt_grow_node *parent = &v.node[id];
-    gbt_grow_children(&policy, parent, id, n_left[c], &v.node[left], &v.node[left + 1]);
+    const uint32_t n_left = parent->n_rows > 0 ? v.left_rows[c] : 0u;
+    gbt_grow_children(&policy, parent, id, n_left, &v.node[left], &v.node[left + 1]);
     parent->left = left;
     for (int32_t k = 0; k < 2; k++) {
       gbt_grow_node *child = &v.node[left + k];

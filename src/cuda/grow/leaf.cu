@@ -1,11 +1,11 @@
 /* The end of a tree: fine sums of every node, leaf values, values into the scores of the rows that the tree has sorted.
  *
- *   k_plan     one block: leaves are cut into blocks of leaf_rows rows; sums of the leaves as far as they are known;
+ *   k_plan     one block: leaves are cut into pieces (pieces.cuh); sums of the leaves as far as they are known;
  *              symmetric growth: where most rows of a layer went
- *   k_fine     what the leaves' 16-bit sums leave out is added, block by block (symmetric: all of it)
+ *   k_fine     what the leaves' 16-bit sums leave out is added, piece by piece (symmetric: all of it)
  *   renew.cu   objectives whose leaves are quantiles: these
  *   k_values   one block: inner nodes are the sums of the leaves below; values
- *   k_scores   blocks again: a leaf's value to the scores of its rows
+ *   k_scores   pieces again: a leaf's value to the scores of its rows
  *   cu_route   rows of the training set that were not drawn, and validation sets: route.cu
  *
  * Sums are those of the 32-bit gradients, in 64 bits, as on the CPU (cpu/cpu_leaf.c). */
@@ -39,10 +39,14 @@ __global__ static void k_plan(cu_view all) {
     v.fine[i].g = known ? node->sum.g * unit : 0;
     v.fine[i].h = known ? node->sum.h * unit : 0;
   }
-  uint32_t n_blocks = cu_block_prefix(n_nodes, v.leaf_block, [&](int64_t i) {
-    return v.node[i].left == 0 ? (uint32_t)(((uint64_t)v.node[i].n_rows + v.leaf_rows - 1) / v.leaf_rows) : 0u;
+  const uint32_t n_shares = cu_n_shares(v.tree->n_in, ((uint32_t)n_nodes + 1u) / 2u, v.leaf_rows);
+  const uint32_t of_share = cu_block_prefix(n_nodes, v.leaf_block, [&](int64_t i) {
+    return v.node[i].left == 0 ? cu_n_pieces(v.node[i].n_rows, n_shares, v.leaf_rows) : 0u;
   });
-  if (threadIdx.x == 0) v.tree->n_leaf_blocks = n_blocks;
+  if (threadIdx.x == 0) {
+    v.tree->n_leaf_shares = n_shares;
+    v.tree->n_leaf_blocks = n_shares * of_share;
+  }
 }
 
 __device__ static __forceinline__ gbt_sum fine_rest(const cu_view &v, const cu_leaf_rows &r) {
@@ -58,7 +62,9 @@ __device__ static __forceinline__ gbt_sum fine_rest(const cu_view &v, const cu_l
   return s;
 }
 
+/* By row: gradients have not gone with rows into nodes that cannot be split. */
 __device__ static __forceinline__ gbt_sum coarse_sum(const cu_view &v, const cu_leaf_rows &r, int wide) {
+  const gbt_gh16 *gh16 = cu_gh16(v, v.tree->task.grads);
   const gbt_gh32 *gh32 = cu_gh32(v, v.tree->task.grads);
   gbt_sum s = {0, 0};
   for (uint32_t i = threadIdx.x; i < r.n; i += blockDim.x) {
@@ -67,7 +73,7 @@ __device__ static __forceinline__ gbt_sum coarse_sum(const cu_view &v, const cu_
       s.g += gh.g;
       s.h += gh.h;
     } else {
-      gbt_sum gh = cu_gh_sum(cu_gh_bits(r.gh + i));
+      gbt_sum gh = cu_gh_sum(cu_gh_bits(gh16 + r.row[i]));
       s.g += gh.g * 65536;
       s.h += gh.h * 65536;
     }
@@ -75,7 +81,7 @@ __device__ static __forceinline__ gbt_sum coarse_sum(const cu_view &v, const cu_
   return s;
 }
 
-__global__ static void k_fine(cu_view all) {
+__global__ static void __launch_bounds__(CU_BLOCK) k_fine(cu_view all) {
   const cu_view v = cu_mine(all);
   const int wide = v.tree->wide, symmetric = gbt_policy_one_split(v.policy.kind);
   if (wide && !symmetric) return; /* nothing is left out, and leaves know their sums */

@@ -1,25 +1,28 @@
-/* The rows of leaves, block by block: leaf.cu plans the blocks, renew.cu goes over them too. */
+/* The rows of leaves, piece by piece: leaf.cu plans them, renew.cu goes over them too. */
 #pragma once
 
 #include "../base/block.cuh"
 #include "backend.cuh"
+#include "pieces.cuh"
 
-/* The rows of a leaf block, and their gradients. */
+/* The rows of a piece; n 0: the leaf has no more. */
 struct cu_leaf_rows {
   int32_t node;
   uint32_t n;
   const uint32_t *row;
-  const gbt_gh16 *gh;
 };
 
 __device__ static __forceinline__ cu_leaf_rows cu_rows_of_block(const cu_view &v, uint32_t b) {
   cu_leaf_rows r;
-  r.node = cu_run_of(v.leaf_block, v.tree->n_nodes, b);
+  const uint32_t n_shares = v.tree->n_leaf_shares, of_share = v.tree->n_leaf_blocks / n_shares;
+  const uint32_t share = b / of_share, place = b % of_share;
+  r.node = cu_run_of(v.leaf_block, v.tree->n_nodes, place);
   const gbt_grow_node *node = &v.node[r.node];
   const cu_order order = cu_order_of(v, node->depth);
-  const uint32_t at = (b - v.leaf_block[r.node]) * v.leaf_rows, left = node->n_rows - at;
-  r.n = left < v.leaf_rows ? left : v.leaf_rows;
-  r.row = order.row + node->order_beg + at;
-  r.gh = order.gh + node->order_beg + at;
+  const uint32_t beg = v.leaf_block[r.node], n = v.leaf_block[r.node + 1] - beg;
+  const cu_piece piece = cu_piece_of(node->n_rows, share * n + (place - beg), n * n_shares, v.leaf_rows);
+  const uint32_t first = cu_descends(r.node) ? node->n_rows - piece.beg - piece.n : piece.beg;
+  r.n = piece.n;
+  r.row = order.row + node->order_beg + first;
   return r;
 }

@@ -4,8 +4,8 @@
  *
  * Without sampling one kernel numbers the rows. With sampling a row is drawn when its hash is below the share:
  *
- *   k_draw     blocks of split_rows rows: a bit per row into mask, the block's count into block_left
- *   k_count    one block: block_left becomes the drawn rows before the block; n_in
+ *   k_draw     blocks of split_rows rows: a bit per row into mask, the block's count into block_in
+ *   k_count    one block: block_in becomes the drawn rows before the block; n_in
  *   k_place    a drawn row goes to the number of drawn rows before it, another one to n_in + that of others before it
  *
  * A warp has a run of a block's words of mask to itself, so nothing in a block has to wait. The root's sums are 0
@@ -73,7 +73,7 @@ __global__ static void k_draw(cu_view all) {
       count += (uint32_t)__popc(drawn); /* the same in all lanes */
     }
     count = cu_block_sum(cu_lane() == 0 ? count : 0u);
-    if (threadIdx.x == 0) v.block_left[b] = count;
+    if (threadIdx.x == 0) v.block_in[b] = count;
   }
 }
 
@@ -82,7 +82,7 @@ __global__ static void k_count(cu_view all) {
   const cu_view v = cu_mine(all);
   const uint64_t n = (uint64_t)v.train.n_rows;
   const uint32_t n_blocks = (uint32_t)((n + v.split_rows - 1) / v.split_rows);
-  uint32_t n_in = cu_block_prefix(n_blocks, v.block_left, [&](int64_t b) { return v.block_left[b]; });
+  uint32_t n_in = cu_block_prefix(n_blocks, v.block_in, [&](int64_t b) { return v.block_in[b]; });
   if (threadIdx.x == 0) {
     v.tree->n_in = n_in;
     v.tree->whole = 0;
@@ -101,7 +101,7 @@ __global__ static void k_place(cu_view all) {
     const uint32_t *mask = v.mask + (uint64_t)b * (v.split_rows / 32);
     uint32_t first = cu_warp() * words, drawn_before = 0;
     for (uint32_t w = cu_lane(); w < first; w += 32) drawn_before += (uint32_t)__popc(mask[w]);
-    drawn_before = v.block_left[b] + cu_warp_sum(drawn_before);
+    drawn_before = v.block_in[b] + cu_warp_sum(drawn_before);
     for (uint32_t w = first; w < first + words; w++) {
       uint32_t drawn = mask[w], row = b * v.split_rows + w * 32 + cu_lane();
       uint32_t before = drawn_before + (uint32_t)__popc(drawn & cu_lanes_before());

@@ -8,6 +8,7 @@
 
 #include "../../gbt/backend/feature_plan.h"
 #include "../data/tiles.cuh"
+#include "pieces.cuh"
 
 enum : size_t { MOST_NODES = 1 << 22 };
 enum {
@@ -113,14 +114,16 @@ static gbt_status plan_tree(cu_backend *be, gbt_error *err) {
 static void plan_blocks(cu_backend *be) {
   cu_view *v = &be->view;
   uint64_t n = (uint64_t)be->n_rows, share = n / ((uint64_t)be->device.n_units * 64u) / 256u * 256u;
-  v->split_rows = n > 32000000u ? 16384u : n > 4000000u ? 4096u : 1024u; /* one block goes through their numbers */
+  v->split_rows = n > 4000000u ? (uint32_t)CU_PIECE_ROWS : 1024u;
   v->hist_rows = share < 1024u ? 1024u : share > 32768u ? 32768u : (uint32_t)share;
   v->leaf_rows = 1024u;
   v->order_rows = (n + 63u) / 64u * 64u;
   be->bounds.tile_cols = cu_tile_columns(be->n_rows, be->n_features, be->device.n_units);
-  be->bounds.max_split_blocks = (uint32_t)(n / v->split_rows) + (uint32_t)v->max_step + 1u;
+  v->row_blocks = (uint32_t)((n + v->split_rows - 1u) / v->split_rows);
+  be->bounds.max_split_blocks = (uint32_t)cu_most_pieces(n, (uint64_t)v->max_step, v->split_rows);
+  v->split_states = be->bounds.max_split_blocks;
   be->bounds.max_hist_blocks = (uint32_t)(n / v->hist_rows) + 2u * (uint32_t)v->max_step + 1u;
-  be->bounds.max_leaf_blocks = (uint32_t)(n / v->leaf_rows) + (uint32_t)v->max_nodes / 2u + 2u;
+  be->bounds.max_leaf_blocks = (uint32_t)cu_most_pieces(n, (uint64_t)v->max_nodes / 2u + 1u, v->leaf_rows);
 }
 
 /* Runs of features that the search takes at a time: as many as keep `found` small, one feature each where possible;

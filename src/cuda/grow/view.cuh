@@ -10,8 +10,8 @@
  *
  * Rows. A node's rows are a run of positions [order_beg, order_beg + n_rows) in the order of its depth, of which there
  * are two (cu_order_of): a step reads the chosen nodes' runs from one and writes their children's to the other. Rows
- * that stop early stay where they are, and nobody writes there again. Behind the n_in sampled rows stand the others
- * (in the even order), ascending.
+ * that stop early stay where they are, and nobody writes there again. They ascend, but those of a right child descend
+ * (cu_descends). Behind the n_in sampled rows stand the others (in the even order), ascending.
  *
  * Histograms have the CPU's slots (data/page.h): sum[n_slots], all of them gbt_sum, and count[n_slots] where wanted.
  * Sums are made by integer additions in any order, so they are the CPU's to the bit. */
@@ -81,8 +81,14 @@ struct cu_tree {
   int32_t n_search;           /* search[0 .. n_search): fresh nodes that have a histogram */
   int32_t n_build;            /* build[0 .. n_build) */
   uint32_t n_hist_blocks;     /* of all builds: hist_block[n_build] */
-  uint32_t n_split_blocks;    /* of all chosen nodes: split_block[n_chosen] */
-  uint32_t n_leaf_blocks;     /* of all leaves: leaf_block[n_nodes] */
+  uint32_t n_split_blocks;    /* pieces (pieces.cuh) of all chosen nodes: n_split_shares * split_block[n_chosen] */
+  uint32_t n_split_shares;
+  uint32_t n_leaf_blocks;     /* pieces of all leaves: n_leaf_shares * leaf_block[n_nodes] */
+  uint32_t n_leaf_shares;
+  int32_t turn;               /* whose states and ticket the step has: partition.cu */
+  uint32_t n_states[2];       /* that the last step of a turn has used */
+  uint32_t ticket[2];         /* pieces that blocks have taken */
+  int32_t clear_beg, n_clear; /* histograms that the step may build */
   int32_t n_hists;            /* histograms taken */
   uint32_t n_words;           /* of sets */
 };
@@ -105,14 +111,16 @@ enum { CU_DOWN = 0, CU_CLEARED, CU_SCRATCH, CU_N_PARTS };
   X(CU_CLEARED, uint32_t, sets, v->max_words) /* bitsets of the tree's splits */                                      \
   X(CU_SCRATCH, uint32_t, row, 2 * v->order_rows) /* by depth's parity: see cu_order_of */                            \
   X(CU_SCRATCH, gbt_gh16, gh, 2 * v->order_rows) /* beside row: 16-bit gradients */                                   \
-  X(CU_SCRATCH, uint32_t, mask, be->bounds.max_split_blocks * (size_t)(v->split_rows / 32u)) /* 1: row goes left */   \
-  X(CU_SCRATCH, uint32_t, block_left, be->bounds.max_split_blocks + 1u) /* rows of a block that go left */            \
+  X(CU_CLEARED, unsigned long long, look_state, 2 * (size_t)v->split_states) /* of both turns: look_back.cuh */       \
+  X(CU_SCRATCH, uint32_t, left_rows, v->max_step) /* rows of a chosen node that go left; of none: not set */          \
+  X(CU_SCRATCH, uint32_t, mask, (size_t)v->row_blocks * (v->split_rows / 32u)) /* 1: row is drawn */                  \
+  X(CU_SCRATCH, uint32_t, block_in, (size_t)v->row_blocks + 1u) /* drawn rows of a block */                           \
   X(CU_SCRATCH, int32_t, chosen, v->max_step)                                                                         \
   X(CU_SCRATCH, cu_searched, search, 2 * (size_t)v->max_step)                                                         \
   X(CU_SCRATCH, cu_build, build, 2 * (size_t)v->max_step)                                                             \
   X(CU_SCRATCH, uint32_t, hist_block, 2 * (size_t)v->max_step + 1) /* first block of a build */                       \
-  X(CU_SCRATCH, uint32_t, split_block, (size_t)v->max_step + 1) /* first block of a chosen node */                    \
-  X(CU_SCRATCH, uint32_t, leaf_block, nodes + 2) /* first block of a leaf */                                          \
+  X(CU_SCRATCH, uint32_t, split_block, (size_t)v->max_step + 1) /* first piece of a chosen node, in a share */        \
+  X(CU_SCRATCH, uint32_t, leaf_block, nodes + 2) /* first piece of a leaf, in a share */                              \
   X(CU_SCRATCH, int32_t, owner, v->renews ? nodes : 0) /* as the next two: renew.cu */                                \
   X(CU_SCRATCH, gbt_pick, pick, v->renews ? nodes : 0)                                                                \
   X(CU_SCRATCH, uint64_t, digit, v->renews ? CU_DIGIT_VALUES * nodes : 0) /* weights by digit */                      \
@@ -153,7 +161,9 @@ struct cu_size_view {
   int32_t n_features, any_counts;
   uint32_t n_slots;                          /* of a histogram */
   uint64_t order_rows;                       /* n_rows or a little more: the rows of one parity of depths */
-  uint32_t hist_rows, split_rows, leaf_rows; /* rows of a block */
+  uint32_t hist_rows, split_rows, leaf_rows; /* rows of a block, or most of a piece */
+  uint32_t row_blocks;                       /* of split_rows rows, of the table */
+  uint32_t split_states;                     /* most pieces of a step */
   int32_t by_node;                           /* every searched node has a mask of its own in `allowed` */
   int32_t n_feat_runs, run_feats;            /* runs of run_feats of the features that a tree may use */
   int32_t max_nodes, max_step, max_hists;
@@ -198,6 +208,17 @@ struct cu_rules {
 /* Which way a code of the split's feature goes. */
 __device__ static __forceinline__ int cu_goes_left(const cu_view &v, const gbt_grow_node *node, int32_t code) {
   return gbt_grow_goes_left(node, v.sets, v.train.feat[node->split.feat].n_bins, code);
+}
+
+/* Whether a child of a node could be split, when n_chosen nodes are: it has no more rows than its parent, and no larger
+ * hessian. */
+__device__ static __forceinline__ int cu_goes_on(const cu_view &v, const gbt_grow_node *node, int32_t n_chosen) {
+  gbt_grow_policy policy = v.policy;
+  gbt_grow_node child = gbt_grow_empty(0, node->depth + 1);
+  policy.unit = v.tree->unit;
+  child.n_rows = node->n_rows;
+  child.sum = node->sum;
+  return gbt_grow_could_split(&policy, &child, v.tree->n_leaves + n_chosen);
 }
 
 /* A row's 16-bit gradients as one word, g in the lower half: one access instead of two. Arrays of them are aligned. */
@@ -251,6 +272,14 @@ struct cu_order {
   uint32_t *row;
   gbt_gh16 *gh;
 };
+
+/* Whether a node's rows descend: right children have even numbers. */
+GBT_FN int cu_descends(int32_t id) { return id > 0 && id % 2 == 0; }
+
+/* The states of look-back of a turn. */
+GBT_FN unsigned long long *cu_states(const cu_view &v, int32_t turn) {
+  return v.look_state + (turn ? (uint64_t)v.split_states : 0u);
+}
 
 /* Those of a depth. Places are reckoned, not chosen among two, for the same reason as in cu_beside. */
 GBT_FN cu_order cu_order_of(const cu_view &v, int32_t depth) {
