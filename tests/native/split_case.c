@@ -142,6 +142,22 @@ split_case *split_case_levels(uint64_t seed, int32_t n_levels, int symmetric) {
   return c;
 }
 
+split_case *split_case_numeric(uint64_t seed, int32_t n_bins) {
+  test_rng rng = {seed * 1000003u};
+  gbt_params params = draw_params(&rng, 0);
+  if (seed % 4 > 0) params.alpha = params.max_delta_step = 0.0; /* a search may know bounds then */
+  split_case *c = new_case(seed, 1, &params);
+  c->cuts.feat[0] = (gbt_feature_cuts){.n_bins = n_bins, .has_missing = seed % 3 > 0, .zero_bin = -1};
+  c->layout.place[0] = (gbt_place){.n_slots = (uint32_t)n_bins + 1, .zero_bin = -1};
+  finish_case(c, &rng);
+  if (n_bins > 66 && c->gradients == SPLIT_HUGE) c->gradients = SPLIT_ANY; /* sums of so many rows would overflow */
+  if (seed % 5 == 0) {
+    c->monotone = test_alloc(1);
+    c->monotone[0] = (int8_t)(test_below(&rng, 3) - 1);
+  }
+  return c;
+}
+
 void split_case_free(split_case *c) {
   free(c->cuts.feat), free(c->cuts.schema->feat), free(c->cuts.schema), free(c->layout.place);
   free(c->monotone), free(c->counts), free(c->like), free(c->tree_feats), free(c->allowed), free(c);

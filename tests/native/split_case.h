@@ -50,6 +50,9 @@ split_case *split_case_new(uint64_t seed, int32_t n_feats, int symmetric);
 
 /* One feature of n_levels levels, each of which some row has. */
 split_case *split_case_levels(uint64_t seed, int32_t n_levels, int symmetric);
+
+/* One numeric feature of n_bins bins, all of its codes in slots. */
+split_case *split_case_numeric(uint64_t seed, int32_t n_bins);
 void split_case_free(split_case *c);
 
 /* fresh_beg: the number of the first node. pairs: nodes are siblings, and the second one of a pair is to be had by

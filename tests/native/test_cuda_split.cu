@@ -142,6 +142,7 @@ static int put_step(split_device *d, const split_step *s, uint32_t n_words) {
   cu_tree tree = {};
   tree.unit = d->of->unit;
   tree.noise = d->of->noise;
+  tree.wide = d->of->gradients == SPLIT_HUGE;
   tree.fresh_beg = s->fresh_beg;
   tree.n_nodes = s->fresh_beg + s->n_fresh;
   tree.n_search = s->n_search;
@@ -354,6 +355,27 @@ static void many_levels(void) {
   CHECK(all.kinds[GBT_SPLIT_SET] > 3);
 }
 
+/* Cuts of every number about those that lanes and their turns depend on. */
+static void many_cuts(void) {
+  static const int32_t more[] = {255, 256, 257, 258, 511, 513, 4095, 4096, 4097};
+  seen all;
+  memset(&all, 0, sizeof all);
+  for (int32_t i = 1; i <= 66 + (int32_t)(sizeof more / sizeof *more); i++) {
+    const int32_t n_bins = i <= 66 ? i : more[i - 67];
+    for (uint64_t k = 0; k < 3; k++) {
+      const uint64_t seed = 3u * (uint64_t)i + k;
+      split_case *c = split_case_numeric(seed, n_bins);
+      split_step *s = split_step_new(c, seed, 0, 2, 3 * n_bins + 20, seed % 2 == 0);
+      all.constrained += c->monotone != NULL;
+      find_both(c, s, 1, 0, &all);
+      split_step_free(s);
+      split_case_free(c);
+    }
+  }
+  CHECK(all.kinds[0] > 0 && all.kinds[GBT_SPLIT_NUMERIC] > 100 && all.constrained > 10);
+  CHECK(all.left > 0 && all.left < all.missing);
+}
+
 /* ---- layers ---- */
 
 /* How far the nodes of a layer are the same. */
@@ -470,6 +492,7 @@ static void no_room(void) {
 extern "C" void suite_cuda_split(void) {
   RUN(random_nodes);
   RUN(many_levels);
+  RUN(many_cuts);
   RUN(random_levels);
   RUN(layers_of_many);
   RUN(no_room);

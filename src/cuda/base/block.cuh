@@ -40,6 +40,11 @@ __device__ static __forceinline__ gbt_sum cu_plus(gbt_sum a, gbt_sum b) {
   return c;
 }
 
+__device__ static __forceinline__ gbt_sum cu_minus(gbt_sum a, gbt_sum b) {
+  gbt_sum c = {a.g - b.g, a.h - b.h};
+  return c;
+}
+
 template <class T> __device__ static __forceinline__ T cu_xor(T x, int d) { return __shfl_xor_sync(CU_ALL, x, d); }
 __device__ static __forceinline__ gbt_sum cu_xor(gbt_sum x, int d) {
   gbt_sum y = {__shfl_xor_sync(CU_ALL, x.g, d), __shfl_xor_sync(CU_ALL, x.h, d)};

@@ -6,11 +6,7 @@
  * A warp works on one feature of one node; all of its lanes call these functions. */
 #pragma once
 
-#include "view.cuh"
-
-extern "C" {
-#include "../../gbt/tree/search.h"
-}
+#include "score_bound.cuh"
 
 /* ---- the node ---- */
 
@@ -22,6 +18,11 @@ struct cu_asked {
   double floor, min_gain; /* what may be rounding; that or gamma */
   int64_t n_rows, min_rows;
 };
+
+/* Which of a node's cuts need no rating; 16-bit gradients of fewer than 2^32 rows have sums below 2^53. */
+__device__ static __forceinline__ cu_bound cu_bound_of(const cu_view &v, const cu_asked &q) {
+  return cu_bound_of(&q.rated, q.unit, q.reg, !v.tree->wide, q.min_gain);
+}
 
 __device__ static __forceinline__ cu_asked cu_ask(const cu_view &v, const gbt_grow_node *node) {
   cu_asked q;
@@ -53,6 +54,20 @@ __device__ static __forceinline__ int cu_may_use(const cu_view &v, int32_t i, in
 
 /* ---- a feature's histogram ---- */
 
+/* A cell of a histogram: one access instead of two. Histograms are aligned (state.cu). */
+struct __attribute__((may_alias, aligned(16))) cu_cell {
+  int64_t g, h;
+};
+__device__ static __forceinline__ gbt_sum cu_cell_of(const gbt_sum *at) {
+  const cu_cell c = *(const cu_cell *)(const void *)at;
+  const gbt_sum s = {c.g, c.h};
+  return s;
+}
+__device__ static __forceinline__ void cu_cell_put(gbt_sum *at, gbt_sum s) {
+  const cu_cell c = {s.g, s.h};
+  *(cu_cell *)(void *)at = c;
+}
+
 struct cu_codes {
   const gbt_sum *sum;
   const uint32_t *count; /* NULL: not counted */
@@ -73,9 +88,10 @@ __device__ static __forceinline__ void cu_take_off(const cu_view &v, const cu_fe
     CU_UNROLL
     for (int k = 0; k < CU_AHEAD; k++) {
       const uint32_t s = beg + (uint32_t)k * 32u + cu_lane();
+      a[k].g = a[k].h = b[k].g = b[k].h = 0; /* or registers keep what the round before left in them */
       if (s < f.n_slots) {
-        a[k] = own[s];
-        b[k] = less[s];
+        a[k] = cu_cell_of(own + s);
+        b[k] = cu_cell_of(less + s);
       }
     }
     CU_UNROLL
@@ -84,7 +100,7 @@ __device__ static __forceinline__ void cu_take_off(const cu_view &v, const cu_fe
       if (s >= f.n_slots) continue;
       a[k].g -= b[k].g;
       a[k].h -= b[k].h;
-      own[s] = a[k];
+      cu_cell_put(own + s, a[k]);
     }
   }
   if (f.counts) {
@@ -109,7 +125,7 @@ __device__ static __forceinline__ cu_codes cu_codes_of(const cu_view &v, const g
   gbt_sum all = {0, 0};
   uint32_t rows = 0;
   for (uint32_t s = cu_lane(); s < f.n_slots; s += 32u) {
-    all = cu_plus(all, k.sum[s]);
+    all = cu_plus(all, cu_cell_of(k.sum + s));
     if (k.count) rows += k.count[s];
   }
   all = cu_warp_sum(all);
@@ -124,7 +140,7 @@ __device__ static __forceinline__ int32_t cu_slot_of(const cu_codes &k, int32_t 
 }
 
 __device__ static __forceinline__ gbt_sum cu_sum_of(const cu_codes &k, int32_t code) {
-  return code == k.zero_bin ? k.zero : k.sum[cu_slot_of(k, code)];
+  return code == k.zero_bin ? k.zero : cu_cell_of(k.sum + cu_slot_of(k, code));
 }
 
 __device__ static __forceinline__ int64_t cu_rows_of(const cu_codes &k, int32_t code) {
@@ -187,6 +203,11 @@ __device__ static __forceinline__ gbt_split cu_no_split() {
 
 /* The best of all lanes' splits goes to *out, kind NONE when there is none. No two lanes have the same candidate. */
 __device__ static __forceinline__ void cu_warp_best(const gbt_split &mine, gbt_split *out) {
+  const unsigned some = __ballot_sync(CU_ALL, mine.kind != GBT_SPLIT_NONE);
+  if ((some & (some - 1u)) == 0) { /* one lane at most */
+    if (cu_lane() == (some ? (unsigned)__ffs((int)some) - 1u : 0u)) *out = mine;
+    return;
+  }
   gbt_split top = mine;
   for (int d = 16; d > 0; d >>= 1) {
     gbt_split other = top;
@@ -199,8 +220,6 @@ __device__ static __forceinline__ void cu_warp_best(const gbt_split &mine, gbt_s
     other.missing_left = (int8_t)(flags & 1);
     if (gbt_split_beats(&other, &top)) top = other;
   }
-  /* The order is total: exactly one lane holds the winner, if there is one. */
-  int have = mine.kind != GBT_SPLIT_NONE && !gbt_split_beats(&top, &mine);
-  unsigned who = __ballot_sync(CU_ALL, have);
-  if (have || (who == 0 && cu_lane() == 0)) *out = mine;
+  /* The order is total: exactly one lane holds the winner. */
+  if (mine.kind != GBT_SPLIT_NONE && !gbt_split_beats(&top, &mine)) *out = mine;
 }

@@ -5,7 +5,8 @@
  *
  *   1  the sibling's slots are taken off the node's own, where the node's histogram is got that way; of every feature,
  *      for the node's own children want all of them
- *   2  prefix sums in integers, 32 codes at a time, one candidate a lane; every lane keeps its best
+ *   2  prefix sums in integers, CU_CUTS x 32 codes at a time; of their cuts those are rated that may be the best
+ *      (score_bound.cuh); every lane keeps its best
  *
  * and the best of the lanes is the run's. Candidates have a total order (gbt_split_beats), so it does not matter who
  * meets them when. Those of features that are split by sets are looked at in split_cat.cu, behind this kernel. */

@@ -3,66 +3,138 @@
 
 #include "search.cuh"
 
+enum { CU_CUTS = 8 }; /* of a lane at a time */
+
+/* A numeric feature of a node, as cu_search_numeric looks at it. */
+struct cu_numeric {
+  cu_missing miss;
+  int32_t feat, n_left, n_right; /* cuts with missing values on the left, on the right */
+  int sign, counted;
+};
+
+/* Rates cut c with left sums `sum`, rows of them, without missing values; *best: the better of it and what it was. */
+__device__ static __forceinline__ void cu_rate_cut(const cu_asked &q, const cu_numeric &n, int32_t c, gbt_sum sum,
+                                                   int64_t rows, gbt_split *best) {
+  double g = (double)sum.g * q.unit.g, h = (double)sum.h * q.unit.h;
+  for (int left = 0; left <= n.miss.any; left++) {
+    if (c >= (left ? n.n_left : n.n_right)) continue;
+    if (left) {
+      g += (double)n.miss.sum.g * q.unit.g;
+      h += (double)n.miss.sum.h * q.unit.h;
+      sum = cu_plus(sum, n.miss.sum);
+      rows += n.miss.rows;
+    }
+    if (n.counted && !cu_enough(q, rows, q.min_rows)) continue;
+    gbt_split s = cu_no_split();
+    s.kind = GBT_SPLIT_NUMERIC;
+    s.feat = n.feat;
+    s.bin = c;
+    s.missing_left = (int8_t)left;
+    s.has_missing = (int8_t)n.miss.any;
+    s.left = sum;
+    cu_try(q, s, g, h, q.reg, n.sign, 0.0, best);
+  }
+}
+
+/* The larger cu_score of a cut's two sides for missing values; -1: neither counts. */
+__device__ static __forceinline__ float cu_score_cut(const cu_asked &q, const cu_bound &bound, const cu_numeric &n,
+                                                     int32_t c, gbt_sum sum, int64_t rows) {
+  float top = -1.0f;
+  if (c < n.n_right && (!n.counted || cu_enough(q, rows, q.min_rows)))
+    top = cu_score(&bound, sum, cu_minus(q.node->sum, sum));
+  if (!n.miss.any || c >= n.n_left) return top;
+  sum = cu_plus(sum, n.miss.sum);
+  if (n.counted && !cu_enough(q, rows + n.miss.rows, q.min_rows)) return top;
+  const float other = cu_score(&bound, sum, cu_minus(q.node->sum, sum));
+  return other > top ? other : top;
+}
+
+/* Which of a lane's cuts, beg + 32 i + lane, are to be rated, as bits i; *bar rises. */
+__device__ static __forceinline__ uint32_t cu_cuts_to_rate(const cu_asked &q, const cu_bound &bound,
+                                                           const cu_numeric &n, int32_t beg, const gbt_sum *sum,
+                                                           const uint32_t *rows, float *bar) {
+  float score[CU_CUTS], top = -1.0f;
+  uint32_t rate = 0;
+  CU_UNROLL
+  for (int i = 0; i < CU_CUTS; i++) {
+    const int32_t c = beg + 32 * i + (int32_t)cu_lane();
+    score[i] = bound.on ? cu_score_cut(q, bound, n, c, sum[i], (int64_t)rows[i]) : 0.0f;
+    top = score[i] > top ? score[i] : top;
+  }
+  if (bound.on) {
+    top = cu_warp_max(top) * CU_SCORE_KEPT;
+    *bar = top > *bar ? top : *bar;
+  }
+  CU_UNROLL
+  for (int i = 0; i < CU_CUTS; i++)
+    if (score[i] >= *bar && beg + 32 * i + (int32_t)cu_lane() < n.n_right) rate |= 1u << i;
+  return rate;
+}
+
 /* Cuts of a numeric feature.
  *
  * The CPU lists the bins that hold something, and bin 0. Here every cut is looked at: one behind an empty bin has the
  * integer sums of the cut before it, hence the same gain to the bit, and loses to it as the higher bin. Where all
  * values lie on one side, one of the hessians is 0 - 0 or H - H and the candidate is refused; so a node with nothing
  * outside the zero bin gives no candidate either. Real numbers of missing values are added to those of the left bins,
- * as on the CPU: the sums would be other ones if they were added as integers first. */
-__device__ static __forceinline__ void cu_search_numeric(const cu_view &v, const cu_asked &q, int32_t feat,
-                                                         const cu_feature &f, gbt_split *best) {
+ * as on the CPU: the sums would be other ones if they were added as integers first.
+ *
+ * Only cuts that may be the best are rated, see score_bound.cuh; *bar: what they must reach, of all features of the
+ * warp. Lanes take their next cuts together, whichever they are. */
+__device__ static __forceinline__ void cu_search_numeric(const cu_view &v, const cu_asked &q, const cu_bound &bound,
+                                                         int32_t feat, const cu_feature &f, float *bar,
+                                                         gbt_split *best) {
   cu_codes k = cu_codes_of(v, q.node, f);
+  cu_numeric n;
   /* features of two bins that are looked at together on the CPU trust the cuts: no missing values there, none here */
   int trusted = f.n_bins == 2 && f.zero_bin <= 1 && !f.has_missing && !v.constrained;
-  cu_missing miss = cu_missing_of(k, 1);
-  if (trusted && miss.any) {
+  n.miss = cu_missing_of(k, 1);
+  if (trusted && n.miss.any) {
     if (k.zero_bin >= 0) {
-      k.zero = cu_plus(k.zero, miss.sum);
-      k.zero_rows += miss.rows;
+      k.zero = cu_plus(k.zero, n.miss.sum);
+      k.zero_rows += n.miss.rows;
     }
-    miss = cu_missing_of(k, 0);
+    n.miss = cu_missing_of(k, 0);
   }
-  const int sign = cu_sign(v, feat), counted = k.count != nullptr;
-  const int32_t n_left = f.n_bins - 1, n_right = miss.any ? f.n_bins : n_left; /* all left: missing ones go right */
-  const double mg = (double)miss.sum.g * q.unit.g, mh = (double)miss.sum.h * q.unit.h;
-  cu_run before = {{0, 0}, 0};
-  for (int32_t beg = 0; beg < n_right; beg += 32 * CU_AHEAD) {
-    gbt_sum own[CU_AHEAD];
-    uint32_t rows[CU_AHEAD];
+  n.feat = feat;
+  n.sign = cu_sign(v, feat);
+  n.counted = k.count != nullptr;
+  n.n_left = f.n_bins - 1;
+  n.n_right = n.miss.any ? f.n_bins : n.n_left; /* all left: missing ones go right */
+  gbt_sum before = {0, 0};
+  uint32_t rows_before = 0;
+  for (int32_t beg = 0; beg < n.n_right; beg += 32 * CU_CUTS) {
+    gbt_sum sum[CU_CUTS];
+    uint32_t rows[CU_CUTS];
     CU_UNROLL
-    for (int i = 0; i < CU_AHEAD; i++) {
+    for (int i = 0; i < CU_CUTS; i++) {
       const int32_t c = beg + 32 * i + (int32_t)cu_lane();
-      own[i].g = own[i].h = 0;
+      sum[i].g = sum[i].h = 0;
       rows[i] = 0;
       if (c >= f.n_bins) continue;
-      own[i] = cu_sum_of(k, c);
+      sum[i] = cu_sum_of(k, c);
       rows[i] = (uint32_t)cu_rows_of(k, c);
     }
     CU_UNROLL
-    for (int i = 0; i < CU_AHEAD; i++) {
-      if (beg + 32 * i >= n_right) break;
-      const int32_t c = beg + 32 * i + (int32_t)cu_lane();
-      cu_run run = cu_add_up(&before, own[i], (int64_t)rows[i], counted);
-      double g = (double)run.sum.g * q.unit.g, h = (double)run.sum.h * q.unit.h;
-      for (int left = 0; left <= miss.any; left++) {
-        if (c >= (left ? n_left : n_right)) continue;
-        if (left) {
-          g += mg;
-          h += mh;
-          run.sum = cu_plus(run.sum, miss.sum);
-          run.rows += miss.rows;
-        }
-        if (counted && !cu_enough(q, run.rows, q.min_rows)) continue;
-        gbt_split s = cu_no_split();
-        s.kind = GBT_SPLIT_NUMERIC;
-        s.feat = feat;
-        s.bin = c;
-        s.missing_left = (int8_t)left;
-        s.has_missing = (int8_t)miss.any;
-        s.left = run.sum;
-        cu_try(q, s, g, h, q.reg, sign, 0.0, best);
+    for (int i = 0; i < CU_CUTS; i++) {
+      if (beg + 32 * i >= n.n_right) break;
+      sum[i] = cu_plus(before, cu_warp_scan(sum[i]));
+      before = cu_from(sum[i], 31);
+      if (!n.counted) continue;
+      rows[i] = rows_before + cu_warp_scan(rows[i]);
+      rows_before = cu_from(rows[i], 31);
+    }
+    uint32_t rate = cu_cuts_to_rate(q, bound, n, beg, sum, rows, bar);
+    for (; rate != 0; rate &= rate - 1u) {
+      const int at = __ffs((int)rate) - 1;
+      gbt_sum its = sum[0];
+      uint32_t its_rows = rows[0];
+      CU_UNROLL
+      for (int i = 1; i < CU_CUTS; i++) {
+        its = i == at ? sum[i] : its;
+        its_rows = i == at ? rows[i] : its_rows;
       }
+      cu_rate_cut(q, n, beg + 32 * at + (int32_t)cu_lane(), its, (int64_t)its_rows, best);
     }
   }
 }
@@ -98,6 +170,8 @@ __device__ static __forceinline__ void cu_search_run(const cu_view &v, int32_t i
   const int32_t n_feats = v.feats[0];
   const cu_searched todo = v.search[i];
   const cu_asked q = cu_ask(v, &v.node[todo.node]);
+  const cu_bound bound = cu_bound_of(v, q);
+  float bar = bound.bar;
   gbt_split best = cu_no_split();
   for (int32_t t = run * v.run_feats; t < (run + 1) * v.run_feats && t < n_feats; t++) {
     const int32_t feat = v.feats[1 + t];
@@ -105,7 +179,7 @@ __device__ static __forceinline__ void cu_search_run(const cu_view &v, int32_t i
     if (todo.minus >= 0) cu_take_off(v, f, q.node->hist, todo.minus);
     if (f.kind == CU_SET || f.n_bins + f.has_missing < 2 || !cu_may_use(v, i, feat)) continue;
     if (f.kind == CU_NUMERIC)
-      cu_search_numeric(v, q, feat, f, &best);
+      cu_search_numeric(v, q, bound, feat, f, &bar, &best);
     else
       cu_search_onehot(v, q, feat, f, &best);
   }
