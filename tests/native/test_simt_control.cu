@@ -179,7 +179,7 @@ static void cooperative(void) {
   int there = 0, units = 0, most = 0;
   setenv("SIMT_UNITS", "2", 1); /* threads take memory */
   CHECK_EQ_I64(cudaDeviceGetAttribute(&there, cudaDevAttrCooperativeLaunch, 0), cudaSuccess);
-  CHECK_EQ_I64(there, 1);
+  CHECK_EQ_I64(there, 0); /* most tests are of what all devices have */
   CHECK_EQ_I64(cudaDeviceGetAttribute(&units, cudaDevAttrMultiProcessorCount, 0), cudaSuccess);
   CHECK_EQ_I64(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&most, k_count, 512, 0), cudaSuccess);
   CHECK_EQ_I64(most, 4);
@@ -194,9 +194,9 @@ static void cooperative(void) {
   CHECK_EQ_I64(cudaMemcpy(&result, device, 4, cudaMemcpyDeviceToHost), cudaSuccess);
   CHECK_EQ_U64(result, 4u * (unsigned)units * 512u);
   CHECK_EQ_I64(cudaFree(device), cudaSuccess);
-  setenv("SIMT_COOPERATIVE", "0", 1);
+  setenv("SIMT_COOPERATIVE", "1", 1);
   CHECK_EQ_I64(cudaDeviceGetAttribute(&there, cudaDevAttrCooperativeLaunch, 0), cudaSuccess);
-  CHECK_EQ_I64(there, 0);
+  CHECK_EQ_I64(there, 1);
   unsetenv("SIMT_COOPERATIVE");
   unsetenv("SIMT_UNITS");
 }

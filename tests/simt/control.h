@@ -7,7 +7,7 @@
  *   SIMT_SEED     of random
  *   SIMT_PREEMPT  k: a thread gives way before one in k atomics
  *   SIMT_RESIDENT k: so many blocks of a launch run beside each other (1), as far as the device has room for them
- *   SIMT_COOPERATIVE 0: the device has no cooperative launches
+ *   SIMT_COOPERATIVE 1: the device says that it has cooperative launches, so that small data have a way of their own
  *   SIMT_ASYNC    1: a stream's work is done when somebody waits for it, not before
  *   SIMT_DEVICES  how many there are (1); 0: none           SIMT_UNITS   multiprocessors of each (4)
  *   SIMT_DRIVER   old | none                                SIMT_SHARED  bytes a block may have (227 KB)

@@ -91,7 +91,7 @@ static void follow_environment() {
   random_seed(number("SIMT_SEED", 0));
   settings.preempt = (unsigned)number("SIMT_PREEMPT", 0);
   settings.resident = (unsigned)number("SIMT_RESIDENT", 1);
-  settings.cooperative = number("SIMT_COOPERATIVE", 1) != 0;
+  settings.cooperative = number("SIMT_COOPERATIVE", 0) != 0;
   settings.async = number("SIMT_ASYNC", 0) != 0;
   settings.trace = number("SIMT_TRACE", 0) != 0;
   settings.driver = word("SIMT_DRIVER", drivers);

@@ -23,6 +23,7 @@ static void destroy(gbt_backend *self) {
   cu_drop(&be->device.memory, &be->monotone);
   cu_host_free(&be->task);
   cu_layer_close(be);
+  cu_small_close(be);
   cu_set_feats_close(be);
   cu_sizes_close(be);
   cu_device_close(&be->device);
@@ -69,6 +70,7 @@ static gbt_status open_all(gbt_ctx *ctx, cu_backend *be, const gbt_backend_spec 
   GBT_TRY(cu_hist_open(be, err));
   GBT_TRY(cu_columns_make(&be->mem, &be->device, &be->data[0], err)); /* the last, of what memory is left */
   be->view.train = be->data[0].view;
+  GBT_TRY(cu_small_open(be, err));
   CU_TRY(cudaStreamSynchronize(be->device.stream));
   return GBT_OK;
 }
@@ -114,6 +116,7 @@ static gbt_status issue_roots(gbt_ctx *ctx, cu_backend *be, gbt_error *err) {
   CU_TRY(cu_state_tell(be, &be->view.tree->task, be->task, sizeof *be->task));
   GBT_TRY(cu_features_tell(be, err));
   GBT_TRY(cu_gradients_of_trees(ctx, be, err));
+  if (cu_takes_small(be)) return cu_small_grow(be, err);
   GBT_TRY(cu_rows_begin(ctx, be, err));
   return cu_root(be, err);
 }
@@ -199,7 +202,7 @@ static gbt_status partition(gbt_ctx *ctx, gbt_backend *self, gbt_error *err) {
 }
 
 static gbt_status issue_end(gbt_ctx *ctx, cu_backend *be, gbt_error *err) {
-  GBT_TRY(cu_leaves(ctx, be, err));
+  GBT_TRY(cu_takes_small(be) ? cu_small_end(be, err) : cu_leaves(ctx, be, err));
   return cu_down_send(be, err);
 }
 

@@ -15,6 +15,7 @@
  *   frontier.cu     the tree being grown: choosing, children, plans of the next step
  *   partition.cu    rows into children; look_back.cuh: sums of the blocks before; pieces.cuh: which rows a block takes
  *   leaf.cu         leaf values, scores; renew.cu: values that are quantiles; route.cu: rows that were not partitioned
+ *   small.cu        all of this but gradients and validation sets in one kernel, where data are small
  *   metric.cu       metrics that are means; metric_cells.cu: of several sums; ranking.cu: those that need a sort
  *
  * The other wings: base (memory, sums and scans, exact sums, sorts, the way up of large things), data (cuts and pages;
@@ -146,6 +147,7 @@ template <class T> gbt_status cu_metric_room(cu_memory *memory, cu_array<T> *roo
 }
 
 struct cu_layer; /* symmetric growth: layer.cuh */
+struct cu_small; /* trees of small data: small.cuh */
 
 struct cu_backend {
   gbt_backend base;
@@ -169,6 +171,7 @@ struct cu_backend {
   cu_graph graph;
   cu_metrics metrics;
   cu_layer *layer;                 /* NULL unless trees are symmetric */
+  cu_small *small;                 /* NULL unless the data are small */
   cu_array<unsigned char> state;   /* of most_trees trees: state.cu */
   cu_array<int8_t> monotone;
   /* the batch that grows */
@@ -290,6 +293,15 @@ gbt_status cu_layer_open(cu_backend *be, gbt_error *err) GBT_MUST_CHECK;
 void cu_layer_close(cu_backend *be);
 gbt_status cu_layer_search(cu_backend *be, gbt_error *err) GBT_MUST_CHECK;
 gbt_status cu_layer_decide(cu_backend *be, gbt_error *err) GBT_MUST_CHECK;
+
+/* Trees of small data, each grown by one kernel: made where data and device suit, when the data sets are there; freed;
+ * instead of cu_rows_begin and all steps; instead of cu_leaves. */
+gbt_status cu_small_open(cu_backend *be, gbt_error *err) GBT_MUST_CHECK;
+void cu_small_close(cu_backend *be);
+gbt_status cu_small_grow(cu_backend *be, gbt_error *err) GBT_MUST_CHECK;
+gbt_status cu_small_end(cu_backend *be, gbt_error *err) GBT_MUST_CHECK;
+/* Tests that look into a tree while it grows want its steps. */
+static inline int cu_takes_small(const cu_backend *be) { return be->small && !be->graph.step_by_step; }
 
 /* The `metric` op of backend.h. */
 gbt_status cu_metric(gbt_ctx *ctx, gbt_backend *self, int32_t which, const gbt_metric *metric, double *out, int *done,

@@ -132,7 +132,8 @@ static dim3 route_grid(const cu_backend *be, int64_t n) {
 }
 
 gbt_status cu_route(cu_backend *be, int32_t turn, gbt_error *err) {
-  for (int32_t s = be->params->subsample < 1.0 ? 0 : 1; s <= be->n_valid; s++) {
+  const int rest = be->params->subsample < 1.0 && !cu_takes_small(be); /* small.cu takes along all rows */
+  for (int32_t s = rest ? 0 : 1; s <= be->n_valid; s++) {
     const cu_dataset *data = &be->data[s];
     const dim3 grid = route_grid(be, data->view.n_rows);
     const route_pass pass = {data->view, data->score.at, s > 0 && data->view.unseen_beg != nullptr};

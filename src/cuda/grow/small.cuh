@@ -1,0 +1,41 @@
+/* What the kernel of small.cu sees beside the trees' view. */
+#pragma once
+
+#include "../base/gate.cuh"
+#include "backend.cuh"
+
+enum {
+  CU_SMALL_THREADS = 512,
+  CU_SMALL_DEPTH = 8,                         /* most max_depth */
+  CU_SMALL_STEPS = 1 << (CU_SMALL_DEPTH - 1), /* most nodes of a layer that are split */
+  CU_SMALL_COLS = 4                           /* of a group */
+};
+
+/* Columns of a tile whose histograms a block has in shared memory. */
+struct cu_small_group {
+  int32_t tile, lane, n_cols;
+};
+
+/* Pointers on the device. */
+struct cu_small_view {
+  const cu_small_group *group; /* n_groups */
+  int32_t n_groups, n_ranges;  /* items: a group and a range of rows */
+  uint32_t range_rows;
+  uint32_t n_words; /* of shared memory that the launch asks for */
+  uint16_t *at[2];  /* n_rows: the number of a row's node, and whether it was drawn; by turns */
+  uint32_t *count;  /* rows of the next children, or of the root; 0 between kernels */
+  cu_gate *gate;
+};
+
+struct cu_small {
+  cu_small_view view;
+  size_t shared; /* bytes */
+  unsigned grid;
+  cu_array<cu_small_group> group;
+  cu_array<uint16_t> at;
+  cu_array<uint32_t> count;
+  cu_array<cu_gate> gate;
+};
+
+/* Whether the kernel runs with so much shared memory; which is asked for. By cu_small_open. */
+gbt_status cu_small_prepare(const cu_small *small, int *runs, gbt_error *err) GBT_MUST_CHECK;
