@@ -184,10 +184,13 @@ static int tree_begins(cuda_pair *p, const gbt_tree_task *task, cuda_seen *seen)
   ok &= CHECK_EQ_I64(tree.root.g, cpu->fr.node[0].sum.g) & CHECK_EQ_I64(tree.root.h, cpu->fr.node[0].sum.h);
   const gbt_gh32 *at = (const gbt_gh32 *)cuda->view.gradients + cpu_gradients_at(cpu, task->output);
   ok &= CHECK(same(at, cpu_gh32(cpu), n));
-  ok &= CHECK(same((const uint32_t *)cuda->view.row, (const uint32_t *)cpu->rows.order, n));
+  const int whole = !(p->spec.params.subsample < 1.0);
+  ok &= CHECK_EQ_I64(tree.whole, whole);
+  if (!whole) ok &= CHECK(same((const uint32_t *)cuda->view.row, (const uint32_t *)cpu->rows.order, n));
   gbt_gh16 *gh = (gbt_gh16 *)test_alloc(n * sizeof *gh);
   for (size_t i = 0; i < cpu->rows.n_in; i++) gh[i] = cpu_gh16(cpu)[cpu->rows.order[i]];
-  if (!wide) ok &= CHECK(same((const gbt_gh16 *)cuda->view.gh, (const gbt_gh16 *)gh, cpu->rows.n_in));
+  const gbt_gh16 *gh16 = whole ? (const gbt_gh16 *)(const void *)at : (const gbt_gh16 *)cuda->view.gh;
+  if (!wide) ok &= CHECK(same(gh16, (const gbt_gh16 *)gh, cpu->rows.n_in));
   free(gh);
   seen->wide += wide;
   seen->narrow += !wide;

@@ -231,7 +231,8 @@ void cu_gradients_close(cu_backend *be);
 gbt_status cu_gradients(gbt_ctx *ctx, cu_backend *be, uint64_t round, gbt_error *err) GBT_MUST_CHECK;
 gbt_status cu_set_gradients(gbt_ctx *ctx, cu_backend *be, uint64_t round, const double *g, const double *h,
                             gbt_error *err) GBT_MUST_CHECK;
-/* Fixed point for the trees' outputs, unless it stands there already. Sets tree->unit, noise, wide; root is 0. */
+/* Fixed point for the trees' outputs, unless it stands there already. Sets tree->unit, noise, wide,
+ * whole; root and n_in: all rows, or none where rows are sampled. */
 gbt_status cu_gradients_of_trees(gbt_ctx *ctx, cu_backend *be, gbt_error *err) GBT_MUST_CHECK;
 /* Whether the gradients of the batch stand there from an earlier one, or from the host. */
 static inline int cu_are_fixed(const cu_backend *be) {
@@ -240,7 +241,7 @@ static inline int cu_are_fixed(const cu_backend *be) {
 /* Scores before the first tree. */
 gbt_status cu_init_scores(cu_backend *be, const gbt_backend_spec *spec, gbt_error *err) GBT_MUST_CHECK;
 
-/* The even order: the drawn rows with their gradients, then the others; tree->n_in and root. */
+/* Where rows are sampled. The even order: the drawn rows with their gradients, then the others; tree->n_in and root. */
 gbt_status cu_rows_begin(gbt_ctx *ctx, cu_backend *be, gbt_error *err) GBT_MUST_CHECK;
 
 /* The root node, and the plan of its histogram. */

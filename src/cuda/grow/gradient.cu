@@ -52,7 +52,7 @@ __global__ static void k_round(cu_view v, uint64_t round, uint32_t most_trees) {
   for (int32_t k = (int32_t)threadIdx.x; k < v.objective.n_outputs; k += (int32_t)blockDim.x) {
     cu_output *o = &v.output[k];
     o->max_g = o->max_h = 0;
-    o->size = o->square = o->h = 0;
+    o->size = o->square = o->h = o->g = o->fine_g = o->fine_h = 0;
   }
   for (uint32_t y = threadIdx.x; y < most_trees; y += blockDim.x) cu_beside(v.tree, v.stride * y)->round = round;
 }
@@ -135,6 +135,10 @@ __device__ static __forceinline__ cu_asked_output asked_of(const cu_view &all, i
   return q;
 }
 
+__device__ static __forceinline__ void add_to(long long *sum, int64_t x) {
+  atomicAdd((unsigned long long *)sum, (unsigned long long)x);
+}
+
 /* 16 bits, what they leave out, and their sums. */
 template <gbt_objective_kind KIND> __global__ static void k_fix16(cu_view v, const double *aside, int32_t given) {
   const cu_asked_output asked = asked_of(v, given);
@@ -144,8 +148,8 @@ template <gbt_objective_kind KIND> __global__ static void k_fix16(cu_view v, con
   const gbt_key32 key = gbt_key((uint64_t)v.params.seed, GBT_FOR_ROUNDING, v.tree->round, (uint64_t)output);
   gbt_gh16 *gh16 = cu_gh16(v, asked.grads);
   uint32_t *low = cu_low(v, asked.grads);
-  int64_t size = 0;
-  gbt_sum both = {0, 0}; /* g^2 and h */
+  int64_t size = 0, square = 0;
+  gbt_sum sum = {0, 0}, fine = {0, 0}; /* of 16 and of 32 bits */
   for (uint64_t row = (uint64_t)blockIdx.x * blockDim.x + threadIdx.x; row < n; row += step) {
     gbt_gh32 q = row_fixed<KIND>(v, aside, output, row, scale);
     gbt_gh16 r = gbt_fix16(q, gbt_hash32(key, row));
@@ -153,15 +157,24 @@ template <gbt_objective_kind KIND> __global__ static void k_fix16(cu_view v, con
     low[row] = gbt_fix_low(q);
     cu_gh_put(gh16 + row, cu_gh_pack(r));
     size += g16 < 0 ? -g16 : g16;
-    both.g += g16 * g16;
-    both.h += r.h;
+    square += g16 * g16;
+    sum.g += g16;
+    sum.h += r.h;
+    fine.g += q.g;
+    fine.h += q.h;
   }
   size = cu_block_sum(size);
-  both = cu_block_sum(both);
+  square = cu_block_sum(square);
+  sum = cu_block_sum(sum);
+  fine = cu_block_sum(fine);
   if (threadIdx.x == 0) {
-    atomicAdd((unsigned long long *)&v.output[output].size, (unsigned long long)size);
-    atomicAdd((unsigned long long *)&v.output[output].square, (unsigned long long)both.g);
-    atomicAdd((unsigned long long *)&v.output[output].h, (unsigned long long)both.h);
+    cu_output *o = &v.output[output];
+    add_to(&o->size, size);
+    add_to(&o->square, square);
+    add_to(&o->g, sum.g);
+    add_to(&o->h, sum.h);
+    add_to(&o->fine_g, fine.g);
+    add_to(&o->fine_h, fine.h);
   }
 }
 
@@ -177,15 +190,18 @@ template <gbt_objective_kind KIND> __global__ static void k_fix32(cu_view v, con
     gh32[row] = row_fixed<KIND>(v, aside, output, row, scale);
 }
 
-/* What a tree that begins must know of its output; no row has been added to its root. */
-__device__ static __forceinline__ void tell_tree(cu_tree *tree, const cu_output *o) {
+/* What a tree that begins must know of its output, and its root: all rows, or none as long as none is drawn. */
+__device__ static __forceinline__ void tell_tree(const cu_view &v, cu_tree *tree, const cu_output *o) {
+  const gbt_sum none = {0, 0};
   double unit = o->wide ? 1.0 : 65536.0;
   tree->unit.g = o->scale.down_g * unit;
   tree->unit.h = o->scale.down_h * unit;
   tree->down_h = o->scale.down_h;
   tree->noise = o->noise;
   tree->wide = o->wide;
-  tree->root.g = tree->root.h = 0;
+  tree->whole = !(v.params.subsample < 1.0);
+  tree->root = tree->whole ? o->root : none;
+  tree->n_in = tree->whole ? (uint32_t)v.train.n_rows : 0u;
 }
 
 /* One thread: 16 bits are made; whether they do. The sums begin anew. */
@@ -198,14 +214,16 @@ __global__ static void k_judge(cu_view v, int32_t given) {
   else
     o->wide = gbt_fixed_coarse(sums.size, v.train.n_rows);
   o->noise = gbt_noise(sums, &o->scale);
-  o->size = o->square = o->h = 0;
-  if (given < 0) tell_tree(asked.tree, o);
+  o->root.g = o->wide ? o->fine_g : o->g;
+  o->root.h = o->wide ? o->fine_h : o->h;
+  o->size = o->square = o->h = o->g = o->fine_g = o->fine_h = 0;
+  if (given < 0) tell_tree(v, asked.tree, o);
 }
 
 /* Trees whose output was judged for another tree, or before. */
 __global__ static void k_tell(cu_view all) {
   cu_tree *tree = cu_mine(all).tree;
-  tell_tree(tree, &all.output[tree->task.output]);
+  tell_tree(all, tree, &all.output[tree->task.output]);
 }
 
 __global__ static void k_base(double *score, int64_t n, double base, int has_offset) {

@@ -55,7 +55,7 @@ __device__ static __forceinline__ gbt_sum fine_rest(const cu_view &v, const cu_l
   const uint32_t *low = cu_low(v, task->grads);
   gbt_sum s = {0, 0};
   for (uint32_t i = threadIdx.x; i < r.n; i += blockDim.x) {
-    uint32_t row = r.row[i], part = low[row], bits = gbt_hash32(key, row);
+    uint32_t row = cu_row_at(r, i), part = low[row], bits = gbt_hash32(key, row);
     s.g += gbt_fix_rest_g(part, bits);
     s.h += gbt_fix_rest_h(part, bits);
   }
@@ -69,11 +69,11 @@ __device__ static __forceinline__ gbt_sum coarse_sum(const cu_view &v, const cu_
   gbt_sum s = {0, 0};
   for (uint32_t i = threadIdx.x; i < r.n; i += blockDim.x) {
     if (wide) {
-      gbt_gh32 gh = gh32[r.row[i]];
+      gbt_gh32 gh = gh32[cu_row_at(r, i)];
       s.g += gh.g;
       s.h += gh.h;
     } else {
-      gbt_sum gh = cu_gh_sum(cu_gh_bits(gh16 + r.row[i]));
+      gbt_sum gh = cu_gh_sum(cu_gh_bits(gh16 + cu_row_at(r, i)));
       s.g += gh.g * 65536;
       s.h += gh.h * 65536;
     }
@@ -178,7 +178,7 @@ __global__ static void k_scores(cu_view all, int32_t turn) {
   for (uint32_t b = blockIdx.x; b < v.tree->n_leaf_blocks; b += gridDim.x) {
     cu_leaf_rows r = cu_rows_of_block(v, b);
     double value = v.value[r.node];
-    for (uint32_t i = threadIdx.x; i < r.n; i += blockDim.x) score[r.row[i]] += value;
+    for (uint32_t i = threadIdx.x; i < r.n; i += blockDim.x) score[cu_row_at(r, i)] += value;
   }
 }
 

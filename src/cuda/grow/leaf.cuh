@@ -9,7 +9,8 @@
 struct cu_leaf_rows {
   int32_t node;
   uint32_t n;
-  const uint32_t *row;
+  const uint32_t *row; /* NULL: rows first, first + 1 .. */
+  uint32_t first;
 };
 
 __device__ static __forceinline__ cu_leaf_rows cu_rows_of_block(const cu_view &v, uint32_t b) {
@@ -21,8 +22,12 @@ __device__ static __forceinline__ cu_leaf_rows cu_rows_of_block(const cu_view &v
   const cu_order order = cu_order_of(v, node->depth);
   const uint32_t beg = v.leaf_block[r.node], n = v.leaf_block[r.node + 1] - beg;
   const cu_piece piece = cu_piece_of(node->n_rows, share * n + (place - beg), n * n_shares, v.leaf_rows);
-  const uint32_t first = cu_descends(r.node) ? node->n_rows - piece.beg - piece.n : piece.beg;
+  r.first = cu_descends(r.node) ? node->n_rows - piece.beg - piece.n : piece.beg;
   r.n = piece.n;
-  r.row = order.row + node->order_beg + first;
+  r.row = v.tree->whole && node->depth == 0 ? NULL : order.row + node->order_beg + r.first;
   return r;
+}
+
+__device__ static __forceinline__ uint32_t cu_row_at(const cu_leaf_rows &r, uint32_t i) {
+  return r.row ? r.row[i] : r.first + i;
 }

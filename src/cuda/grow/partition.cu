@@ -107,9 +107,10 @@ __device__ static __forceinline__ void sides_of(const cu_view &v, const gbt_grow
 }
 
 /* The rows of the piece to `row` and a bit for each that goes left to `mask`, both in shared memory. from: the lowest
- * row, others at from[i * step]. Returns how many go left, of a warp's rows, in lane 0. */
+ * row, others at from[i * step]; NULL: they are first, first + 1 .. Returns how many go left, of a warp's rows, in lane
+ * 0. */
 __device__ static __forceinline__ uint32_t mark_rows(const cu_view &v, const gbt_grow_node &node, uint32_t n,
-                                                     const uint32_t *from, int32_t step, uint32_t *row,
+                                                     const uint32_t *from, uint32_t first, int32_t step, uint32_t *row,
                                                      uint32_t *mask) {
   const cu_reader read = reader_of(v, node.split.feat);
   const uint32_t n_words = (n + 31u) / 32u, lane = cu_lane();
@@ -119,8 +120,8 @@ __device__ static __forceinline__ uint32_t mark_rows(const cu_view &v, const gbt
     int left[AHEAD];
     CU_UNROLL
     for (int k = 0; k < AHEAD; k++) {
-      const uint32_t at = (w + (uint32_t)k) * 32u + lane;
-      its[k] = from[(int64_t)(at < n ? at : n - 1u) * step];
+      const uint32_t at = (w + (uint32_t)k) * 32u + lane, i = at < n ? at : n - 1u;
+      its[k] = from ? from[(int64_t)i * step] : first + i;
     }
     sides_of(v, node, read, its, left);
     CU_UNROLL
@@ -230,7 +231,7 @@ __device__ static __forceinline__ void clear_other_turn(const cu_view &v) {
   if (blockIdx.x == 0 && threadIdx.x == 0) t->ticket[other] = 0;
 }
 
-__global__ static void __launch_bounds__(CU_BLOCK) k_partition(cu_view all) {
+__global__ static void __launch_bounds__(CU_BLOCK, 4) k_partition(cu_view all) {
   const cu_view v = cu_mine(all);
   CU_SHARED(uint32_t, row, CU_PIECE_ROWS);
   CU_SHARED(uint32_t, mask, MOST_WORDS);
@@ -246,13 +247,15 @@ __global__ static void __launch_bounds__(CU_BLOCK) k_partition(cu_view all) {
       continue;
     }
     const gbt_grow_node node = v.node[work.id];
+    const int whole = v.tree->whole && node.depth == 0; /* the root's order stands nowhere */
     const cu_order from = cu_order_of(v, node.depth);
     const uint32_t beg = work.piece.beg, n = work.piece.n;
     const int32_t step = cu_descends(work.id) ? -1 : 1;
     const uint64_t at = (uint64_t)node.order_beg + (step < 0 ? node.n_rows - 1u - beg : beg);
-    const uint32_t n_left = cu_block_sum(mark_rows(v, node, n, from.row + at, step, row, mask));
+    const uint32_t n_left = cu_block_sum(mark_rows(v, node, n, whole ? NULL : from.row + at, beg, step, row, mask));
     const cu_ends to = ends_of(v, node, beg, link(v, work, n_left, before));
-    move_rows(n, to, row, mask, work.moves ? from.gh + at : NULL, step);
+    const gbt_gh16 *gh = (whole ? cu_gh16(v, v.tree->task.grads) : from.gh) + at;
+    move_rows(n, to, row, mask, work.moves ? gh : NULL, step);
   }
   clear_other_turn(v);
   cu_clear_builds(v);

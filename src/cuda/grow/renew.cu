@@ -42,7 +42,7 @@ __device__ static __forceinline__ void weigh_for(const cu_view &v, const cu_leaf
   if (threadIdx.x < CU_DIGIT_VALUES) weight[threadIdx.x] = 0;
   __syncthreads();
   for (uint32_t i = threadIdx.x; i < r.n; i += blockDim.x) {
-    const uint32_t row = r.row[i];
+    const uint32_t row = cu_row_at(r, i);
     const uint64_t key = v.residual[row] >> shift;
     if (first || key >> CU_DIGIT_BITS == known)
       atomicAdd(&weight[key & (CU_DIGIT_VALUES - 1)], (unsigned long long)(v.whole ? v.whole[row] : 1));

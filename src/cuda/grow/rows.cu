@@ -1,8 +1,9 @@
-/* The rows of a tree: which are drawn, their order, and the sums of their gradients for the root.
+/* The rows of a sampled tree: which are drawn, their order, and the sums of their gradients for the root.
  *
  *   row   | drawn rows, ascending        n_in | the others, ascending |
  *
- * Without sampling one kernel numbers the rows. With sampling a row is drawn when its hash is below the share:
+ * Without sampling nothing is done: the root's order stands nowhere (cu_tree.whole), and its sums are those of all rows
+ * (gradient.cu). A row is drawn when its hash is below the share:
  *
  *   k_draw     blocks of split_rows rows: a bit per row into mask, the block's count into block_in
  *   k_count    one block: block_in becomes the drawn rows before the block; n_in
@@ -35,26 +36,6 @@ __device__ static __forceinline__ void add_to_root(const cu_view &v, gbt_sum sum
   }
 }
 
-__global__ static void k_all_rows(cu_view all) {
-  const cu_view v = cu_mine(all);
-  const uint32_t n = (uint32_t)v.train.n_rows;
-  const uint64_t step = (uint64_t)gridDim.x * blockDim.x;
-  const int32_t grads = v.tree->task.grads;
-  const gbt_gh16 *gh16 = cu_gh16(v, grads);
-  gbt_sum sum = {0, 0};
-  for (uint64_t i = (uint64_t)blockIdx.x * blockDim.x + threadIdx.x; i < n; i += step) {
-    uint32_t both = cu_gh_bits(gh16 + i);
-    v.row[i] = (uint32_t)i;
-    cu_gh_put(v.gh + i, both);
-    sum = cu_plus(sum, row_sum(v, grads, (uint32_t)i, both));
-  }
-  add_to_root(v, sum);
-  if (blockIdx.x == 0 && threadIdx.x == 0) {
-    v.tree->n_in = n;
-    v.tree->whole = 1;
-  }
-}
-
 /* Words of mask that a warp has of each block, and of those the ones that have rows. */
 __device__ static __forceinline__ uint32_t words_of_warp(const cu_view &v) { return v.split_rows / 32 / ROWS_WARPS; }
 
@@ -83,10 +64,7 @@ __global__ static void k_count(cu_view all) {
   const uint64_t n = (uint64_t)v.train.n_rows;
   const uint32_t n_blocks = (uint32_t)((n + v.split_rows - 1) / v.split_rows);
   uint32_t n_in = cu_block_prefix(n_blocks, v.block_in, [&](int64_t b) { return v.block_in[b]; });
-  if (threadIdx.x == 0) {
-    v.tree->n_in = n_in;
-    v.tree->whole = 0;
-  }
+  if (threadIdx.x == 0) v.tree->n_in = n_in;
 }
 
 __global__ static void k_place(cu_view all) {
@@ -124,16 +102,13 @@ __global__ static void k_place(cu_view all) {
 gbt_status cu_rows_begin(gbt_ctx *ctx, cu_backend *be, gbt_error *err) {
   const uint64_t n = (uint64_t)be->n_rows;
   (void)ctx;
-  if (be->params->subsample < 1.0) {
-    dim3 grid = cu_grids(be, (n + be->view.split_rows - 1) / be->view.split_rows, 8);
-    CU_LAUNCH(k_draw, grid, CU_BLOCK, 0, be->device.stream, be->view);
-    CU_LAUNCHED();
-    CU_LAUNCH(k_count, cu_grids(be, 1, 1), CU_CONTROL, 0, be->device.stream, be->view);
-    CU_LAUNCHED();
-    CU_LAUNCH(k_place, grid, CU_BLOCK, 0, be->device.stream, be->view);
-  } else {
-    CU_LAUNCH(k_all_rows, cu_grids(be, (n + CU_BLOCK - 1) / CU_BLOCK, 8), CU_BLOCK, 0, be->device.stream, be->view);
-  }
+  if (!(be->params->subsample < 1.0)) return GBT_OK;
+  const dim3 grid = cu_grids(be, (n + be->view.split_rows - 1) / be->view.split_rows, 8);
+  CU_LAUNCH(k_draw, grid, CU_BLOCK, 0, be->device.stream, be->view);
+  CU_LAUNCHED();
+  CU_LAUNCH(k_count, cu_grids(be, 1, 1), CU_CONTROL, 0, be->device.stream, be->view);
+  CU_LAUNCHED();
+  CU_LAUNCH(k_place, grid, CU_BLOCK, 0, be->device.stream, be->view);
   CU_LAUNCHED();
   return GBT_OK;
 }

@@ -54,6 +54,9 @@ struct cu_task : gbt_tree_task {
 struct cu_output {
   unsigned long long max_g, max_h; /* bits of the largest |g| and h */
   long long size, square, h;       /* gbt_fixed_sums */
+  long long g;                     /* of 16 bits, as h */
+  long long fine_g, fine_h;        /* of 32 bits */
+  gbt_sum root;                    /* of all rows, as histograms take them */
   gbt_scale scale;
   double noise;
   int32_t wide; /* histograms take the 32-bit gradients */
