@@ -1,6 +1,8 @@
-/* Rows into children against a naive partition by the pages, and the pieces that blocks of rows take. */
+/* Rows into children against a naive partition by the pages; the pieces that blocks of rows take; look-back. */
+#include "../../src/cuda/grow/look_back.cuh"
 #include "../../src/cuda/grow/pieces.cuh"
 #include "cuda_world.cuh"
+#include "schedules.h"
 
 extern "C" void suite_cuda_partition(void);
 
@@ -295,7 +297,58 @@ static void pieces_cover_the_rows(void) {
   good_pieces(n_rows, 2, CU_PIECE_ROWS);
 }
 
+/* ---- look-back ---- */
+
+GBT_FN uint32_t its_sum(uint32_t i) { return (uint32_t)gbt_mix64(i) >> 20; }
+
+/* before[i]: what the blocks before the i-th have. A block of one warp takes several. */
+__global__ static void k_chain(unsigned long long *state, unsigned *ticket, uint32_t n, uint32_t *before) {
+  for (;;) {
+    const uint32_t i = cu_from(cu_lane() == 0 ? atomicAdd(ticket, 1u) : 0u, 0);
+    if (i >= n) return;
+    if (cu_lane() == 0) cu_publish(&state[i], i == 0 ? CU_SUM_UPTO : CU_ITS_SUM, its_sum(i));
+    const uint32_t sum = cu_look_back(state, i);
+    if (cu_lane() == 0 && i % 3 > 0) cu_publish(&state[i], CU_SUM_UPTO, sum + its_sum(i)); /* others add up for it */
+    if (cu_lane() == 0) before[i] = sum;
+  }
+}
+
+static void chain_of(uint32_t n, unsigned blocks) {
+  unsigned long long *state = NULL;
+  unsigned *ticket = NULL;
+  uint32_t *before = NULL, *got = host<uint32_t>(n), sum = 0, n_wrong = 0;
+  CHECK(cudaMalloc(&state, n * sizeof *state) == cudaSuccess && cudaMalloc(&ticket, sizeof *ticket) == cudaSuccess);
+  CHECK(cudaMalloc(&before, n * sizeof *before) == cudaSuccess);
+  CHECK(cudaMemset(state, 0, n * sizeof *state) == cudaSuccess);
+  CHECK(cudaMemset(ticket, 0, sizeof *ticket) == cudaSuccess);
+  CU_LAUNCH(k_chain, blocks, CU_FULL, 0, 0, state, ticket, n, before);
+  CHECK(cudaGetLastError() == cudaSuccess);
+  CHECK(cudaMemcpy(got, before, n * sizeof *got, cudaMemcpyDeviceToHost) == cudaSuccess);
+  for (uint32_t i = 0; i < n; sum += its_sum(i++)) n_wrong += got[i] != sum;
+  CHECK_EQ_U64(n_wrong, 0);
+  cudaFree(state);
+  cudaFree(ticket);
+  cudaFree(before);
+  free(got);
+}
+
+/* Blocks beside each other, so that they meet some that have published nothing, or their own sums alone. */
+static void sums_of_blocks_before(void) {
+  const uint32_t n[] = {1, 2, 31, 32, 33, 64, 65, 200};
+  for (int k = 0; test_schedule(k); k++)
+    for (unsigned resident = 1; resident <= 64; resident *= 8) {
+#if defined(GBT_TEST_SIMT)
+      simt_resident(resident);
+#endif
+      for (size_t i = 0; i < sizeof n / sizeof *n; i++) chain_of(n[i], resident + 3u);
+    }
+#if defined(GBT_TEST_SIMT)
+  simt_resident(1);
+#endif
+}
+
 extern "C" void suite_cuda_partition(void) {
+  RUN(sums_of_blocks_before);
   RUN(rows_go_to_their_children);
   RUN(nodes_of_every_size);
   RUN(pieces_cover_the_rows);
