@@ -1,12 +1,15 @@
 /* A histogram as training builds it: rows of 32 codes (32 bytes) and a 4-byte gradient each, in order or gathered by an
- * index, into tables in shared memory of 256 codes x 32 lanes, two 32-bit cells (g and h) for a code. Lane = column. A
- * block then adds its tables to 64-bit cells in global memory.
+ * index, into tables in shared memory of 256 codes x 32 lanes, two 32-bit cells (g and h) for a code. A lane takes the
+ * bytes that it has loaded itself, in an order turned by its row, as grow/hist.cu does: a load of 16 bytes and one of a
+ * gradient (and an index) for 32 additions, no shuffles. A block then adds its tables to 64-bit cells in global memory.
  *
  * Rate: codes a second (each is two additions), of a bank a clock; bandwidth: bytes of rows, gradients and indices, of
  * the memory's. The smaller of the two shares does not bind. */
 #include "micro.cuh"
 
-enum { CODES = 256, CELLS = CODES * WARP, AHEAD = 4 };
+#include "../../src/cuda/grow/byte_lanes.cuh"
+
+enum { CODES = 256, CELLS = CODES * WARP, ROUNDS = 2 };
 
 struct hist {
   const uint8_t *codes;
@@ -30,24 +33,41 @@ __global__ static void k_fill_rows(uint32_t *gh, uint32_t *index, uint32_t n, ui
   }
 }
 
-__device__ static __forceinline__ void add_rows(const hist &h, uint32_t *cell, uint32_t from, uint32_t to) {
-  const uint32_t lane = threadIdx.x & (WARP - 1), warps = blockDim.x / WARP;
-  for (uint32_t r = from + threadIdx.x / WARP * AHEAD; r < to; r += warps * AHEAD) {
-    uint32_t code[AHEAD], gh[AHEAD];
-#if defined(__CUDACC__)
-#pragma unroll
-#endif
-    for (uint32_t k = 0; k < AHEAD; k++) {
-      uint32_t at = r + k < to ? r + k : to - 1, row = h.index ? h.index[at] : at;
-      code[k] = h.codes[(size_t)row * WARP + lane];
-      gh[k] = r + k < to ? h.gh[at] : 0; /* gradients stand in the order of the index */
+/* The words of a load with their numbers changed by XOR: which one is used in a step depends on the lane. */
+__device__ static __forceinline__ void turn(uint32_t *word, uint32_t by) {
+  const uint32_t a = by & 1u ? word[1] : word[0], b = by & 1u ? word[0] : word[1];
+  const uint32_t c = by & 1u ? word[3] : word[2], d = by & 1u ? word[2] : word[3];
+  word[0] = by & 2u ? c : a;
+  word[1] = by & 2u ? d : b;
+  word[2] = by & 2u ? a : c;
+  word[3] = by & 2u ? b : d;
+}
+
+__device__ static __forceinline__ void add_rows(const hist &h, uint32_t *cells, uint32_t from, uint32_t to) {
+  typedef cu_byte_lanes<8> lanes;
+  const uint32_t lane = threadIdx.x & (WARP - 1), warp = threadIdx.x / WARP, warps = blockDim.x / WARP;
+  const uint32_t by = lanes::turn_of(lane), select = 0x3210u ^ (by & 3u) * 0x1111u;
+  const uint32_t position = lanes::position_of<WARP>(lane), step = ROUNDS * lanes::ROWS;
+  for (uint32_t beg = from + warp * step; beg < to; beg += warps * step) {
+    uint32_t word[ROUNDS][4], gh[ROUNDS];
+    CU_UNROLL
+    for (uint32_t q = 0; q < ROUNDS; q++) {
+      const uint32_t r = beg + q * lanes::ROWS + lanes::row_of(lane), at = r < to ? r : to - 1;
+      const uint32_t row = h.index ? h.index[at] : at;
+      const uint4 its = *(const uint4 *)(const void *)(h.codes + (size_t)row * WARP + lanes::word_of(lane) * 4u);
+      word[q][0] = its.x, word[q][1] = its.y, word[q][2] = its.z, word[q][3] = its.w;
+      gh[q] = r < to ? h.gh[at] : 0; /* gradients stand in the order of the index */
     }
-#if defined(__CUDACC__)
-#pragma unroll
-#endif
-    for (uint32_t k = 0; k < AHEAD; k++) {
-      atomicAdd(&cell[code[k] * WARP + lane], gh[k] & 0xffffu);
-      atomicAdd(&cell[CELLS + code[k] * WARP + lane], gh[k] >> 16);
+    CU_UNROLL
+    for (uint32_t q = 0; q < ROUNDS; q++) {
+      turn(word[q], by / 4u);
+      CU_UNROLL
+      for (uint32_t k = 0; k < lanes::STEPS; k++) {
+        const uint32_t turned = __byte_perm(word[q][k / 4u], 0, select);
+        uint32_t *cell = cells + (__byte_perm(turned, 0, 0x4440u + k % 4u) * (2 * WARP) + (position ^ k));
+        atomicAdd(cell, gh[q] & 0xffffu);
+        atomicAdd(cell + WARP, gh[q] >> 16);
+      }
     }
   }
 }

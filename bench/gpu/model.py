@@ -2,6 +2,7 @@
 """What training should take on one H200, reckoned from what was counted (counts.txt), kernel by kernel.
 
     python3 bench/gpu/model.py [micro.csv]      a table; micro.csv: primitives measured by `micro` in place of constants
+    python3 bench/gpu/model.py --seconds [micro.csv]   SHAPE,FAST,SLOW,ROUNDS a line, for report.sh
     python3 bench/gpu/model.py --check          fails where a shape takes over 5 % more than counts.txt has on record
     python3 bench/gpu/model.py --write          puts the expectations on record
     python3 bench/gpu/model.py --self-check     shows that what must fail fails
@@ -105,6 +106,7 @@ def read_micro(path):
         if found.get("shared pair of u32 lane"):
             use["a"] = max(1.0, use["units"] * use["clock"] * 32 / (2 * found["shared pair of u32 lane"] * 1e9))
     for constant, name, factor in (("memory", "read in order", 1e9), ("reductions", "global u64 add spread", 1e9 / 4),
+                                   ("gate", "grid barrier 1 block a multiprocessor", 1e-6),
                                    ("gap", "graph of 100 kernels of 128 blocks: a node", 1e-6)):
         if found.get(name):
             use[constant] = found[name] * factor
@@ -284,6 +286,11 @@ def main(words):
     counts = read_counts(COUNTS)
     if words == ["--write"]:
         return write(totals(counts, {}))
+    if words[:1] == ["--seconds"]:
+        now = totals(counts, read_micro(words[1]) if words[1:] else {})
+        for name in SHAPES:
+            print("%s,%.4f,%.4f,%d" % (name, now[name, "fast"], now[name, "slow"], SHAPES[name][-1]))
+        return None
     if words != ["--check"]:
         return show(counts, read_micro(words[0]) if words else {})
     bad = faults(totals(counts, {}), counts.get("model", {}))

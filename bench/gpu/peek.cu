@@ -4,4 +4,4 @@ extern "C" {
 #include "peek.h"
 }
 
-void peek_step_by_step(gbt_backend *self) { ((cu_backend *)self)->step_by_step = 1; }
+void peek_step_by_step(gbt_backend *self) { ((cu_backend *)self)->graph.step_by_step = 1; }

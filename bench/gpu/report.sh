@@ -1,13 +1,88 @@
 #!/bin/sh
-# Results of run.sh as a page.
+# Results of run.sh as a page, as a picture, and as a line of what is proven.
 #
 #   sh bench/gpu/report.sh FOLDER [>bench/results/gpu-run.md]
+#   sh bench/gpu/report.sh --picture FOLDER >times.svg     seconds of training beside those that model.py expects
+#   sh bench/gpu/report.sh --proven FOLDER FILE            puts the commit into the table of FILE (bench/results/GPU.md)
 #
 # Figures that were taken several times are medians. Ratios are of medians of one run of peers.py, where engines take
-# turns. A file that is not there leaves its section out.
+# turns. A file that is not there leaves its section out. Of a step that was done again the last time counts.
 set -eu
 
-folder=${1:?"report.sh FOLDER"}
+mode=page
+case "${1:-}" in --picture | --proven) mode=${1#--}; shift ;; esac
+folder=${1:?"report.sh [--picture | --proven] FOLDER [FILE]"}
+
+fact() { sed -n "s/^$1: //p" "$folder/machine.txt" | tr '|' '/'; }
+status_of() { # STEP: of its last line; nothing when it was not begun
+  [ ! -s "$folder/steps.csv" ] || awk -F, -v step="$1" '$1 == step { s = $3 } END { print s }' "$folder/steps.csv"
+}
+word_of() { # STEP
+  case "$(status_of "$1")" in
+    "") echo "not run" ;;
+    0) echo "in order" ;;
+    124 | 137) echo "took too long" ;;
+    *) echo "FAILED" ;;
+  esac
+}
+
+# A line for the commit on this device in the table that begins with "| commit |"; one that is there is replaced.
+proven() { # FILE
+  counted=$(awk '/^== / { of = $2 } of == "tests" && /^[0-9]+ passed, [0-9]+ failed$/ { n = $0 } END { print n }' \
+    "$folder/log.txt")
+  device=$(fact gpu)
+  key="| $(fact commit) | ${device:-emulated} |"
+  failed=$(awk -F, '{ s[$1] = $3 } END { for (i in s) if (s[i] != 0) print i }' "$folder/steps.csv" | sort | tr '\n' ' ' | sed 's/ $//')
+  line="$key $(fact date) | $(fact nvcc) | $(word_of equal) | $(word_of tests)${counted:+: $counted} |"
+  line="$line $(word_of sanitize) | ${failed:-none} |"
+  awk -v key="$key" -v line="$line" '
+    index($0, key) == 1 || /^\| none yet / { next }
+    { print }
+    /^\| commit \|/ { in_table = 1; next }
+    in_table && /^\| *---/ { print line; in_table = 0; found = 1 }
+    END { exit !found }' "$1" >"$folder/proven.new" || { echo "there is no table of commits in $1" >&2; return 1; }
+  cat "$folder/proven.new" >"$1"
+  rm -f "$folder/proven.new"
+}
+
+# Lines SHAPE FAST SLOW MEASURED: seconds of the rounds that the model speaks of, at its depth; measured may be empty.
+beside_expected() {
+  [ -s "$folder/expected.csv" ] || return 0
+  train=$folder/train.csv
+  [ -s "$train" ] || train=/dev/null
+  awk -F, '
+    FNR == NR { order[++n] = $1; fast[$1] = $2; slow[$1] = $3; rounds[$1] = $4; next }
+    $6 == "gbt-cuda" && $7 == "train a round" && $4 == ($1 == "small" ? 6 : 8) && $1 in fast { took[$1] = $8 }
+    END { for (i = 1; i <= n; i++) { k = order[i]
+      print k, fast[k], slow[k], k in took ? took[k] / 1e3 * rounds[k] : "" } }' "$folder/expected.csv" "$train"
+}
+
+# Bars of a common logarithmic scale: what is expected as a range, what was measured as a line.
+picture() {
+  beside_expected | awk '
+    function at(x) { return 130 + 140 * (log(x) / log(10) + 2) }
+    { y = 30 * NR + 10
+      body = body sprintf("<text x=\"10\" y=\"%d\">%s</text>\n", y + 12, $1)
+      body = body sprintf("<rect x=\"%.1f\" y=\"%d\" width=\"%.1f\" height=\"16\" fill=\"#bbd\"/>\n",
+                          at($2), y, at($3) - at($2))
+      if ($4 > 0) body = body sprintf("<rect x=\"%.1f\" y=\"%d\" width=\"3\" height=\"24\" fill=\"#b00\"/>\n", at($4), y - 4) }
+    END {
+      printf "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"720\" height=\"%d\" ", 30 * NR + 80
+      print "font-family=\"sans-serif\" font-size=\"13\">"
+      print "<text x=\"10\" y=\"20\">Seconds of training: expected (bar), measured (line)</text>"
+      for (e = -2; e <= 2; e++) {
+        x = 130 + 140 * (e + 2)
+        printf "<line x1=\"%d\" x2=\"%d\" y1=\"30\" y2=\"%d\" stroke=\"#ddd\"/>\n", x, x, 30 * NR + 45
+        printf "<text x=\"%d\" y=\"%d\">%g s</text>\n", x - 10, 30 * NR + 62, 10 ^ e
+      }
+      print body "</svg>"
+    }'
+}
+
+case "$mode" in
+  picture) picture; exit ;;
+  proven) proven "${2:?"report.sh --proven FOLDER FILE"}"; exit ;;
+esac
 
 # Columns of train.csv and peers.csv: shape,rows,cols,depth,rounds,engine,name,value,unit,share,of
 library='
@@ -47,9 +122,24 @@ if [ -s "$folder/machine.txt" ]; then
   sed 's/^/- /' "$folder/machine.txt"
   [ -s "$folder/micro.csv" ] && sed -n 's/^# /- /p' "$folder/micro.csv"
 fi
-[ -s "$folder/steps.csv" ] && awk -F, '
-  { printf "%s%s: %s after %s s", NR == 1 ? "- steps: " : "; ", $1, $3 == 0 ? "done" : "FAILED (status " $3 ")", $2 }
-  END { print "" }' "$folder/steps.csv"
+if [ -s "$folder/steps.csv" ]; then
+  awk -F, '
+    { if (!($1 in took)) order[++n] = $1; took[$1] = $2; status[$1] = $3 }
+    END {
+      for (i = 1; i <= n; i++) { k = order[i]; s = status[k]
+        word = s == 0 ? "done" : s == 124 || s == 137 ? "TOOK TOO LONG, ended" : "FAILED (status " s ")"
+        printf "%s%s: %s after %s s", i == 1 ? "- steps: " : "; ", k, word, took[k] }
+      print "" }' "$folder/steps.csv"
+fi
+
+if [ -s "$folder/expected.csv" ]; then
+  printf '\n## Expected and measured\n\n'
+  echo "Seconds of training. What \`model.py\` expects is reckoned from counts, and, where they are there, from the"
+  echo "primitives below; a factor of 1.5 beyond the range is no surprise."
+  printf '\n| shape | expected s | measured s | measured / slow |\n|---|---|---|---|\n'
+  beside_expected | awk '{ printf "| %s | %.3g to %.3g | %s | %s |\n", $1, $2, $3, $4 == "" ? "" : sprintf("%.3g", $4),
+    $4 == "" ? "" : sprintf("%.2f", $4 / $3) }'
+fi
 
 if [ -s "$folder/train.csv" ]; then
   printf '\n## Training\n\n'

@@ -1,22 +1,27 @@
 #!/bin/sh
-# Everything that a machine with a GPU is for, in order of worth, within a limit of time.
+# Everything that a machine with a GPU is for, in order of worth, within a limit of time: first whether the device is
+# right, then its primitives, then the shapes, of which the first say most.
 #
-#   sh bench/gpu/run.sh SECONDS [STEP ...]        all steps without names
+#   sh bench/gpu/run.sh SECONDS [STEP ...]        all steps without names; 580 for a machine that gives ten minutes
 #
 # A step is not begun when its least time is not left, and is ended at the limit; one that has been done is not done
-# again (delete $BUILD/done), so several calls go on where the last one ended. Results are in $BUILD/results, and, at
-# the end of every step, in $OUT when that is set: machine.txt, steps.csv, log.txt, micro.csv, train.csv, peers.csv.
-# Then: sh bench/gpu/report.sh FOLDER.
+# again (delete $BUILD/done), so several calls go on where the last one ended. One that fails or takes too long costs
+# itself alone; what it has measured so far is kept, and the last lines and the exit status say what failed. Results
+# are in $BUILD/results, and, at the end of every step, in $OUT when that is set: machine.txt, steps.csv, log.txt,
+# micro.csv, train.csv, peers.csv, page.md (report.sh), times.svg. What is proven goes into the table of $PROVEN.
 #
 #   build      engine, backend and programs (make)
-#   micro      the device's primitives
+#   equal      small trainings of all shapes, whose models and predictions must have the CPU's bytes
 #   tests      the tests of tests/native on the GPU
+#   micro      the device's primitives; calibrates model.py
+#   higgs, small, airline, covertype, epsilon     trainings of depth 8 and 6
 #   sanitize   small trainings, then suites of tests/native, under memcheck, racecheck, initcheck, synccheck
-#   small, higgs, covertype, epsilon, airline     trainings of depth 8 and 6
 #   peers      beside XGBoost, LightGBM and CatBoost, what is there of them ($PYTHON, $PYTHONPATH)
 #
-# BUILD: bench/gpu/build. ROUNDS: 500. SCALE: rows are divided by it, 1. MAKEFLAGS: as for make. KIND: cuda, or emulate
-# to try this script without a GPU. COMMIT: what is measured, asked of git otherwise.
+# BUILD: bench/gpu/build. ROUNDS: 500. MOST_ROWS: no shape has more. COLS: of epsilon, 2000. REPEATS: of micro, 7. MAKEFLAGS: as for make. KIND:
+# cuda, or emulate to try this script without a GPU. TESTS: suites, all by default. COMMIT: what is measured, asked of
+# git otherwise. PROVEN: bench/results/GPU.md, or a copy of it in the results when the device is emulated. LIMIT: most
+# seconds of any step. PLANT: STEP:fail or STEP:hang, to see that this costs that step alone.
 set -u
 
 here=$(cd "$(dirname "$0")" && pwd)
@@ -26,14 +31,23 @@ shift
 BUILD=${BUILD:-$here/build}
 KIND=${KIND:-cuda}
 ROUNDS=${ROUNDS:-500}
-SCALE=${SCALE:-1}
+MOST_ROWS=${MOST_ROWS:-115000000}
+COLS=${COLS:-2000}
+REPEATS=${REPEATS:-7}
+TESTS=${TESTS:-}
+LIMIT=${LIMIT:-600}
 PYTHON=${PYTHON:-python3}
-all="build micro tests small higgs covertype sanitize peers_first epsilon airline peers"
+all="build equal tests micro higgs small airline covertype epsilon sanitize peers_first peers"
 steps=${*:-$all}
 results=$BUILD/results
 begun=$(date +%s)
 jobs=$(nproc 2>/dev/null || echo 2)
 mkdir -p "$results" "$BUILD/done"
+PROVEN=${PROVEN:-$root/bench/results/GPU.md}
+if [ "$KIND" = emulate ]; then
+  [ -e "$results/GPU.md" ] || cp "$PROVEN" "$results/GPU.md"
+  PROVEN=$results/GPU.md
+fi
 
 arch=$(nvidia-smi --query-gpu=compute_cap --format=csv,noheader 2>/dev/null | head -1 | tr -d .)
 arch=${arch:-90}
@@ -44,7 +58,7 @@ left() { echo $((seconds - ($(date +%s) - begun))); }
 
 machine() {
   echo "date: $(date -u +%Y-%m-%d)"
-  echo "commit: ${COMMIT:-$(git -C "$root" rev-parse --short=12 HEAD 2>/dev/null || echo unknown)}"
+  echo "commit: ${COMMIT:-$(git -C "$root" describe --always --dirty --abbrev=12 --exclude '*' 2>/dev/null || echo unknown)}"
   echo "kind: $KIND"
   echo "cpu: $(sed -n 's/^model name[^:]*: //p' /proc/cpuinfo | head -1), $jobs cores seen"
   echo "gpu: $(nvidia-smi --query-gpu=name,driver_version,memory.total --format=csv,noheader 2>/dev/null | head -1)"
@@ -60,8 +74,9 @@ keep() {
 
 # train SHAPE ROWS DEPTH [name=value ...]: figures to train.csv
 train() {
-  shape=$1 rows=$(($2 / SCALE)) depth=$3
+  shape=$1 rows=$2 depth=$3
   shift 3
+  [ "$rows" -gt "$MOST_ROWS" ] && rows=$MOST_ROWS
   "$BUILD/$KIND/train" shape="$shape" rows="$rows" depth="$depth" rounds="$ROUNDS" "$@" >"$results/now.train.csv"
   status=$?
   grep -v ' layer ' "$results/now.train.csv"
@@ -73,11 +88,32 @@ both_depths() { # SHAPE ROWS REPEATS
 }
 
 do_build() { make -s -j "$jobs" -C "$here" BUILD="$BUILD" $emulate all; }
-do_micro() { "$BUILD/$KIND/micro" 7 >"$results/micro.csv" && cat "$results/micro.csv"; }
+do_equal() {
+  worst=0
+  for job in "higgs rows=20000 depth=8" "airline rows=20000 depth=8" "covertype rows=5000 depth=6" \
+    "epsilon rows=1000 cols=200 depth=6" "small rows=20000 depth=6" "small rows=5000 depth=0 grow_policy=1 max_leaves=64" \
+    "small rows=5000 depth=5 grow_policy=2 subsample=0.7"; do
+    rows=${job#*rows=} rows=${rows%% *}
+    [ "$rows" -gt "$MOST_ROWS" ] && job=$(echo "$job" | sed "s/rows=$rows/rows=$MOST_ROWS/")
+    # shellcheck disable=SC2086
+    "$BUILD/$KIND/train" shape=$job rounds=10 check=10 steps=0 >"$results/now.one" || worst=1
+    grep "'s," "$results/now.one" || worst=1
+  done >"$results/now.equal"
+  cat "$results/now.equal"
+  grep -q "'s,[^1]" "$results/now.equal" && worst=1
+  return "$worst"
+}
+do_micro() {
+  "$BUILD/$KIND/micro" "$REPEATS" >"$results/now.micro.csv"
+  status=$?
+  cat "$results/now.micro.csv"
+  keep micro.csv
+  return "$status"
+}
 do_tests() {
   target=gpu_tests
   [ "$KIND" = emulate ] && target=simt
-  make -s -j "$jobs" -C "$root/tests/native" GPU_ARCH="$arch" $target
+  make -s -j "$jobs" -C "$root/tests/native" GPU_ARCH="$arch" ${TESTS:+SUITES="$TESTS"} $target
 }
 do_sanitize() {
   command -v compute-sanitizer >/dev/null || { echo "compute-sanitizer is not there: skipped"; return 0; }
@@ -92,13 +128,13 @@ do_sanitize() {
 do_small() { both_depths small 100000 5; }
 do_higgs() { both_depths higgs 11000000 3; }
 do_covertype() { both_depths covertype 581000 2; }
-do_epsilon() { both_depths epsilon 400000 1; }
+do_epsilon() { train epsilon 400000 8 repeats=1 cols="$COLS" && train epsilon 400000 6 repeats=1 cols="$COLS"; }
 do_airline() { both_depths airline 115000000 1; }
 peers() { # SHAPES
+  [ "$KIND" = cuda ] || { echo "engines are compared on a device alone"; return 0; }
   command -v "$PYTHON" >/dev/null || { echo "$PYTHON is not there: no engine is compared"; return 0; }
   "$PYTHON" "$here/peers.py" --shapes "$1" --seconds $(($(left) - 10)) --rounds "$ROUNDS" \
-    --program "$BUILD/$KIND/train" --made "$BUILD/libmade.so" --scale "$(awk "BEGIN { print 1 / $SCALE }")" \
-    >"$results/now.peers.csv"
+    --program "$BUILD/$KIND/train" --made "$BUILD/libmade.so" >"$results/now.peers.csv"
   status=$?
   cat "$results/now.peers.csv"
   keep peers.csv
@@ -110,15 +146,16 @@ do_peers() { peers covertype,airline,epsilon; }
 # Least and most seconds of a step.
 limits() {
   case "$1" in
-    build) echo 20 420 ;;
-    micro) echo 15 90 ;;
-    tests) echo 60 300 ;;
+    build) echo 20 180 ;;
+    equal) echo 10 45 ;;
+    tests) echo 45 180 ;;
+    micro) echo 10 60 ;;
+    higgs) echo 30 110 ;;
+    small) echo 10 45 ;;
+    airline) echo 60 200 ;;
+    covertype) echo 20 100 ;;
+    epsilon) echo 40 150 ;;
     sanitize) echo 60 240 ;;
-    small) echo 15 60 ;;
-    higgs) echo 40 120 ;;
-    covertype) echo 30 120 ;;
-    epsilon) echo 60 180 ;;
-    airline) echo 60 240 ;;
     peers_first) echo 60 240 ;;
     peers) echo 90 480 ;;
     *) return 1 ;;
@@ -127,39 +164,81 @@ limits() {
 
 # A step by itself: run.sh calls itself, so that `timeout` can end all of it.
 if [ -n "${GBT_GPU_STEP:-}" ]; then
+  case "${PLANT:-}" in
+    "$GBT_GPU_STEP:fail") exit 7 ;;
+    "$GBT_GPU_STEP:hang") sleep 100; exit 8 ;;
+  esac
   "do_$GBT_GPU_STEP"
   exit
 fi
+
+# What has come of a step: its line of steps.csv, what it has measured, its output.
+end_step() { # STEP STATUS SECONDS
+  keep micro.csv
+  keep train.csv
+  keep peers.csv
+  tail -n 60 "$results/step.txt"
+  { echo "== $1"; tail -n 400 "$results/step.txt"; } >>"$results/log.txt"
+  rm -f "$results/step.txt" "$results"/now.*
+  echo "$1,$3,$2" >>"$results/steps.csv"
+  case "$2" in
+    0) word="in order"; : >"$BUILD/done/$1" ;;
+    124 | 137) word="FAILED: it took too long" ;;
+    *) word="FAILED with status $2" ;;
+  esac
+  [ "$2" = 0 ] || failed="$failed $1"
+  echo "== $1: $word after $3 s"
+}
+
+# The page, the picture and the table of what is proven, as far as there is anything to show.
+show_results() {
+  if command -v "$PYTHON" >/dev/null; then
+    measured=
+    [ -s "$results/micro.csv" ] && [ "$KIND" = cuda ] && measured=$results/micro.csv
+    # shellcheck disable=SC2086
+    "$PYTHON" "$here/model.py" --seconds $measured >"$results/expected.csv" || rm -f "$results/expected.csv"
+  fi
+  sh "$here/report.sh" --picture "$results" >"$results/times.svg" || echo "there is no picture" >&2
+  sh "$here/report.sh" "$results" >"$results/page.md" || echo "there is no page" >&2
+  sh "$here/report.sh" --proven "$results" "$PROVEN" || echo "$PROVEN was not changed" >&2
+  [ -n "${OUT:-}" ] || return 0
+  mkdir -p "$OUT"
+  for file in machine.txt steps.csv log.txt micro.csv train.csv peers.csv page.md times.svg; do
+    [ -s "$results/$file" ] && cp "$results/$file" "$OUT/$file"
+  done
+  return 0
+}
 
 for step in $steps; do
   limits "$step" >/dev/null || { echo "$step is no step of: $all" >&2; exit 2; }
 done
 machine >"$results/machine.txt"
 cat "$results/machine.txt"
-failed=0
+failed= late=
 for step in $steps; do
   # shellcheck disable=SC2046
   set -- $(limits "$step")
   [ -e "$BUILD/done/$step" ] && continue
+  case "$step: $failed " in
+    tests:*) ;; # are built by themselves
+    *" build "*) late="$late $step"; continue ;;
+  esac
   if [ "$(left)" -lt "$1" ]; then
     echo "== $step: not begun, $(left) s are left, it takes $1 at least"
+    late="$late $step"
     continue
   fi
   most=$2
+  [ "$most" -gt "$LIMIT" ] && most=$LIMIT
+  [ "$KIND" = emulate ] && most=$LIMIT
   [ "$most" -gt $(($(left) - 5)) ] && most=$(($(left) - 5))
   echo "== $step (at most $most s)"
   from=$(date +%s)
   GBT_GPU_STEP=$step timeout -k 5 "$most" sh "$0" "$most" >"$results/step.txt" 2>&1
-  status=$?
-  keep train.csv
-  keep peers.csv
-  tail -n 60 "$results/step.txt"
-  { echo "== $step"; tail -n 400 "$results/step.txt"; } >>"$results/log.txt"
-  rm -f "$results/step.txt"
-  echo "$step,$(($(date +%s) - from)),$status" >>"$results/steps.csv"
-  echo "== $step: status $status after $(($(date +%s) - from)) s"
-  if [ "$status" = 0 ]; then : >"$BUILD/done/$step"; else failed=$((failed + 1)); fi
-  if [ -n "${OUT:-}" ]; then mkdir -p "$OUT" && cp "$results"/* "$OUT"/; fi
-  if [ "$step" = build ] && [ "$status" != 0 ]; then break; fi
+  end_step "$step" "$?" $(($(date +%s) - from))
+  show_results
 done
-[ "$failed" = 0 ]
+[ -z "$late" ] || echo "not begun:$late"
+[ -z "$failed" ] || echo "failed:$failed"
+[ -z "$failed$late" ] && echo "all steps were done"
+[ -z "$failed" ]

@@ -1,0 +1,105 @@
+#!/bin/sh
+# bench/gpu/run.sh has one chance of ten minutes on a GPU: a step that fails, or hangs, may cost nothing but itself.
+#   short  with programs that only print: each step fails once, the first ones hang once
+#   long   each step hangs once, and all steps on the emulated device, with few rows
+set -u
+form=$1
+out=$2
+root=$(cd "$(dirname "$0")/../.." && pwd)
+work=$out/robust/gpu_run
+passed=0
+failed=0
+rm -rf "$work"
+mkdir -p "$work/bin"
+
+good() { passed=$((passed + 1)); }
+bad() {
+  failed=$((failed + 1))
+  echo "FAILED: $1"
+  tail -30 "$work/said"
+}
+expect() { # WHAT COMMAND...
+  what=$1
+  shift
+  if "$@" >/dev/null 2>&1; then good; else bad "$what"; fi
+}
+
+# Programs that do nothing but say that they did. `make` puts them where the real one does.
+cat >"$work/train" <<'END'
+#!/bin/sh
+for word in "$@"; do case "$word" in shape=*) shape=${word#shape=} ;; depth=*) depth=${word#depth=} ;; esac; done
+echo "$shape,100,2,$depth,3,gbt-cuda,train a round,2.5,ms,,"
+echo "$shape,100,2,$depth,3,gbt-cuda,train,0.5,s,,"
+echo "$shape,100,2,$depth,3,gbt-cuda,model is the CPU's,1,,,"
+END
+cat >"$work/micro" <<'END'
+#!/bin/sh
+echo "# 1980 MHz; 132 multiprocessors"
+echo "read in order,4000,GB/s,,"
+END
+cat >"$work/bin/make" <<'END'
+#!/bin/sh
+mkdir -p "$BUILD/emulate"
+cp "$STUBS/train" "$STUBS/micro" "$BUILD/emulate/"
+chmod +x "$BUILD/emulate/train" "$BUILD/emulate/micro"
+echo "5 passed, 0 failed"
+END
+chmod +x "$work/bin/make"
+
+run() { # STEP...: the script with the programs above
+  env PATH="$work/bin:$PATH" STUBS="$work" BUILD="$work/build" KIND=emulate COMMIT=abc LIMIT=1 ROUNDS=3 OUT="$work/out" \
+    "PLANT=${plant:-}" sh "$root/bench/gpu/run.sh" 600 "$@" >"$work/said" 2>&1
+}
+says() { grep -q "$1" "$work/said"; }
+fails() { ! "$@"; }
+
+steps=$(sed -n 's/^all="\(.*\)"$/\1/p' "$root/bench/gpu/run.sh")
+for how in fail hang; do
+  word="FAILED with status 7"
+  [ "$how" = hang ] && word="FAILED: it took too long"
+  for step in $steps; do
+    rm -rf "$work/build" "$work/out"
+    beside=small
+    [ "$step" = small ] && beside=higgs
+    [ "$step" = build ] && beside=tests
+    first=build
+    [ "$step" = build ] && first=
+    plant="$step:$how"
+    # shellcheck disable=SC2086
+    expect "$plant: the status is not 0" fails run $first "$step" "$beside"
+    expect "$plant: the word" says "== $step: $word"
+    expect "$plant: the last line" says "^failed: $step$"
+    expect "$plant: the other step" says "== $beside: in order"
+    [ "$step" = build ] || expect "$plant: the others' figures" grep -q "^$([ "$beside" = tests ] && echo x || echo "$beside")," \
+      "$work/out/train.csv"
+    expect "$plant: the page" test -s "$work/out/page.md"
+    expect "$plant: the table" grep -q "^| abc | emulated | .* | $step |$" "$work/build/results/GPU.md"
+    plant=
+    # shellcheck disable=SC2086
+    expect "$plant: goes on with what failed" run $first "$step" "$beside"
+    expect "$step: done again alone" fails says "== $beside"
+    [ "$form" = short ] && [ "$how" = hang ] && [ "$step" = tests ] && break 2
+  done
+done
+expect "nothing to do" run $steps
+expect "a wrong word" fails run nonsense
+
+rm -rf "$work/build" "$work/out"
+plant=
+expect "all steps" run
+expect "all steps: the last line" says "^all steps were done$"
+expect "all steps: a picture" grep -q "</svg>" "$work/out/times.svg"
+expect "all steps: expected and measured" grep -q '^| higgs | .* | 1.25 | ' "$work/out/page.md"
+expect "all steps: the table" grep -q "^| abc | emulated | .* | in order | in order: 5 passed, 0 failed | .* | none |$" \
+  "$work/build/results/GPU.md"
+expect "all steps: the repository's table was left alone" fails grep -q '^| abc' "$root/bench/results/GPU.md"
+
+if [ "$form" = long ]; then
+  env BUILD="$work/real" KIND=emulate MOST_ROWS=300 COLS=50 ROUNDS=2 REPEATS=1 TESTS="cuda_machine cuda_sort" \
+    sh "$root/bench/gpu/run.sh" 3600 >"$work/said" 2>&1
+  expect "emulated: the status" test "$?" = 0
+  expect "emulated: all steps" says "^all steps were done$"
+  expect "emulated: models" grep -q "epsilon.*model is the CPU's,1" "$work/real/results/train.csv"
+fi
+echo "$passed passed, $failed failed"
+[ "$failed" = 0 ]
