@@ -32,7 +32,8 @@ proven() { # FILE
     "$folder/log.txt")
   device=$(fact gpu)
   key="| $(fact commit) | ${device:-emulated} |"
-  failed=$(awk -F, '{ s[$1] = $3 } END { for (i in s) if (s[i] != 0) print i }' "$folder/steps.csv" | sort | tr '\n' ' ' | sed 's/ $//')
+  failed=$(awk -F, '{ s[$1] = $3 } END { for (i in s) if (s[i] != 0) print i }' "$folder/steps.csv" | sort |
+    tr '\n' ' ' | sed 's/ $//')
   line="$key $(fact date) | $(fact nvcc) | $(word_of equal) | $(word_of tests)${counted:+: $counted} |"
   line="$line $(word_of sanitize) | ${failed:-none} |"
   awk -v key="$key" -v line="$line" '
@@ -65,7 +66,8 @@ picture() {
       body = body sprintf("<text x=\"10\" y=\"%d\">%s</text>\n", y + 12, $1)
       body = body sprintf("<rect x=\"%.1f\" y=\"%d\" width=\"%.1f\" height=\"16\" fill=\"#bbd\"/>\n",
                           at($2), y, at($3) - at($2))
-      if ($4 > 0) body = body sprintf("<rect x=\"%.1f\" y=\"%d\" width=\"3\" height=\"24\" fill=\"#b00\"/>\n", at($4), y - 4) }
+      if ($4 > 0)
+        body = body sprintf("<rect x=\"%.1f\" y=\"%d\" width=\"3\" height=\"24\" fill=\"#b00\"/>\n", at($4), y - 4) }
     END {
       printf "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"720\" height=\"%d\" ", 30 * NR + 80
       print "font-family=\"sans-serif\" font-size=\"13\">"

@@ -18,10 +18,11 @@
 #   sanitize   small trainings, then suites of tests/native, under memcheck, racecheck, initcheck, synccheck
 #   peers      beside XGBoost, LightGBM and CatBoost, what is there of them ($PYTHON, $PYTHONPATH)
 #
-# BUILD: bench/gpu/build. ROUNDS: 500. MOST_ROWS: no shape has more. COLS: of epsilon, 2000. REPEATS: of micro, 7. MAKEFLAGS: as for make. KIND:
-# cuda, or emulate to try this script without a GPU. TESTS: suites, all by default. COMMIT: what is measured, asked of
-# git otherwise. PROVEN: bench/results/GPU.md, or a copy of it in the results when the device is emulated. LIMIT: most
-# seconds of any step. PLANT: STEP:fail or STEP:hang, to see that this costs that step alone.
+# BUILD: bench/gpu/build. ROUNDS: 500. MOST_ROWS: no shape has more. COLS: of epsilon, 2000. REPEATS: of micro, 7.
+# MAKEFLAGS: as for make. KIND: cuda, or emulate to try this script without a GPU. TESTS: suites, all by default.
+# COMMIT: what is measured, asked of git otherwise. PROVEN: bench/results/GPU.md, or a copy of it in the results when
+# the device is emulated. LIMIT: most seconds of any step. PLANT: STEP:fail or STEP:hang, to see that this costs that
+# step alone.
 set -u
 
 here=$(cd "$(dirname "$0")" && pwd)
@@ -58,7 +59,7 @@ left() { echo $((seconds - ($(date +%s) - begun))); }
 
 machine() {
   echo "date: $(date -u +%Y-%m-%d)"
-  echo "commit: ${COMMIT:-$(git -C "$root" describe --always --dirty --abbrev=12 --exclude '*' 2>/dev/null || echo unknown)}"
+  echo "commit: ${COMMIT:-$(git -C "$root" describe --always --dirty --exclude '*' 2>/dev/null || echo unknown)}"
   echo "kind: $KIND"
   echo "cpu: $(sed -n 's/^model name[^:]*: //p' /proc/cpuinfo | head -1), $jobs cores seen"
   echo "gpu: $(nvidia-smi --query-gpu=name,driver_version,memory.total --format=csv,noheader 2>/dev/null | head -1)"
@@ -91,7 +92,8 @@ do_build() { make -s -j "$jobs" -C "$here" BUILD="$BUILD" $emulate all; }
 do_equal() {
   worst=0
   for job in "higgs rows=20000 depth=8" "airline rows=20000 depth=8" "covertype rows=5000 depth=6" \
-    "epsilon rows=1000 cols=200 depth=6" "small rows=20000 depth=6" "small rows=5000 depth=0 grow_policy=1 max_leaves=64" \
+    "epsilon rows=1000 cols=200 depth=6" "small rows=20000 depth=6" \
+    "small rows=5000 depth=0 grow_policy=1 max_leaves=64" \
     "small rows=5000 depth=5 grow_policy=2 subsample=0.7"; do
     rows=${job#*rows=} rows=${rows%% *}
     [ "$rows" -gt "$MOST_ROWS" ] && job=$(echo "$job" | sed "s/rows=$rows/rows=$MOST_ROWS/")
