@@ -244,7 +244,7 @@ __device__ static __forceinline__ void take_rows(const cu_view &v, const cu_smal
   }
 }
 
-/* Sums of the drawn rows of an item for the root. All threads. */
+/* Sums of the drawn rows of an item for the root; those of all rows are known (gradient.cu). All threads. */
 __device__ static __forceinline__ void add_to_root(const cu_view &v, const small_item &item) {
   gbt_sum sum = {0, 0};
   for (uint32_t row = item.beg + threadIdx.x; row < item.end; row += blockDim.x) {
@@ -282,7 +282,7 @@ __device__ static __forceinline__ void build_layer(const cu_view &v, const cu_sm
       if (item.first && part != HIGH) hand_in(s, count, n_counts);
       __syncthreads();
     }
-    if (ROOT && item.first) add_to_root(v, item);
+    if (ROOT && item.first && !v.tree->whole) add_to_root(v, item);
   }
 }
 
