@@ -106,7 +106,7 @@ static void tiles_are_the_pages(void) {
     }
     world_close(&w);
   }
-  CHECK_EQ_U64(widths, 1u << 1 | 1u << 2 | 1u << 4 | 1u << 8 | 1u << 12);
+  CHECK_EQ_U64(widths, 1u << 1 | 1u << 2 | 1u << 4 | 1u << 8 | 1u << 16);
   CHECK(pitches[0] > 0 && pitches[1] > 0 && pitches[2] > 0 && n_sparse > 0 && n_bare > 0);
 }
 

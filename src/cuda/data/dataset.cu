@@ -52,7 +52,7 @@ __global__ static void k_pack(uint32_t *words, const cu_tile *tile, int32_t n_ti
         const cu_source from = source[(uint32_t)t.first_col + c];
         const unsigned char *at = raw + from.before * n + r * from.stride + from.at;
         uint32_t code = from.wide ? *(const uint16_t *)(const void *)at : *at;
-        word |= c * bits >= w * 32u ? code << (c * bits - w * 32u) : code >> (w * 32u - c * bits);
+        word |= code << (c * bits - w * 32u);
       }
       words[t.at + ((uint64_t)beg + r) * per_row + w] = word;
     }

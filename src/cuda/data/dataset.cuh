@@ -15,8 +15,9 @@ extern "C" {
 /* ---- what kernels see ---- */
 
 /* Columns of codes side by side, at most 32: lane l of a warp takes column l. The codes of a row are `words` 32-bit
- * words, 1, 2, 4 or 8; column l's code lies in bits [l * bits, (l + 1) * bits) of them, lowest first. Rows begin at
- * `at` in the data's words, a multiple of 8, so that a row never straddles two sectors of memory.
+ * words, 1, 2, 4 or 8; column l's code lies in bits [l * bits, (l + 1) * bits) of them, lowest first, all in one
+ * word as `bits` is 1, 2, 4, 8 or 16. Rows begin at `at` in the data's words, a multiple of 8, so that a row never
+ * straddles two sectors of memory.
  *
  * `lanes` is the power of two not below n_cols: a warp takes 32 / lanes rows at a time. A histogram of a tile in shared
  * memory has `pitch` cells of a kind for a code: with 32 of them every lane has a bank of its own. */
@@ -68,9 +69,7 @@ __device__ static __forceinline__ uint32_t cu_tile_code(const uint32_t *words, c
   GBT_ASSERT(lane >= 0 && lane < t.n_cols);
   const uint32_t bits = (uint32_t)t.bits, bit = (uint32_t)lane * bits, shift = bit & 31u;
   const uint32_t *w = words + t.at + (uint64_t)row * (uint32_t)t.words + (bit >> 5);
-  uint32_t code = w[0] >> shift;
-  if (shift + bits > 32u) code |= w[1] << (32u - shift);
-  return code & ((1u << bits) - 1u);
+  return *w >> shift & ((1u << bits) - 1u);
 }
 
 /* The code of a column in a row. */

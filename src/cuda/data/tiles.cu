@@ -41,7 +41,7 @@ static gbt_status plan_alloc(const gbt_mem *mem, const gbt_layout *layout, cu_pl
 }
 
 static int32_t bits_for(uint32_t n_codes) {
-  static const int32_t widths[] = {1, 2, 4, 8, 12, 16};
+  static const int32_t widths[] = {1, 2, 4, 8, 16};
   int i = 0;
   GBT_ASSERT(n_codes <= 1u << 16);
   while (n_codes > 1u << widths[i]) i++;
@@ -115,6 +115,7 @@ static void close_tile(const cu_dataset_spec *spec, cu_tile *t) {
   else if (cell_bytes(t->n_codes, t->lanes, t->counts) > spec->shared_limit)
     t->pitch = 0;
   GBT_ASSERT(t->words <= 8 && t->n_cols * t->bits <= 32 * t->words);
+  GBT_ASSERT(t->lanes * t->bits == 32 * t->words || (t->words == 1 && t->lanes * t->bits < 32));
 }
 
 static void deal(const cu_dataset_spec *spec, const gbt_layout *layout, cu_mixing mixing, cu_plan *p) {

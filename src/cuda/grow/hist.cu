@@ -11,11 +11,9 @@
  * not 0 then goes to the build's histogram by 64-bit additions. Runs of few rows, and tiles without room, do that row
  * by row.
  *
- * Tiles of bytes: a lane loads (part of) a row by itself and walks through it: byte_lanes.cuh. Other widths: a warp
- * takes 32 rows at a time. Their words come with all lanes at once (W loads that do not wait for each other) and stay
- * in registers; a lane then gets the word of its column, and the row's gradients, from the lane that has them:
- *
- *   held[q] of lane l: word l % W of row q * (32 / W) + l / W              W = 2: 16 rows a register
+ * A lane loads a row of words (half of one, where it has 8 words of bytes) by itself and walks through its columns, in
+ * an order that is turned by the row, so that 32 lanes are at different positions. Tiles of bytes, which most tables
+ * have, have a loop of their own: byte_lanes.cuh.
  *
  * With `wide` gradients the rows are added twice: the lower 16 bits, unsigned, and the upper ones. Everything is
  * integer addition, so neither the cut nor the order shows.
@@ -96,55 +94,15 @@ __device__ static __forceinline__ uint32_t g_of(uint32_t both, int part) {
   return part == LOW ? both & 0xffffu : (uint32_t)(int32_t)(int16_t)both;
 }
 
-/* All rows of the share, to shared memory. */
-template <int W>
-__device__ static __forceinline__ void add_rows(uint32_t *cells, const cu_share &s, const uint32_t *words,
-                                                const cu_tile &t, const cu_sink &to) {
-  const uint32_t lane = cu_lane(), lanes = (uint32_t)t.lanes, column = lane & (lanes - 1u), together = 32u / lanes;
-  const uint32_t bits = (uint32_t)t.bits, shift = column * bits & 31u, mask = (1u << bits) - 1u, steps = lanes / W;
-  const uint32_t sub = lane / lanes, from = column * bits >> 5; /* of the rows taken together; word of the row */
-  const int straddles = 32u % bits != 0, mine = column < (uint32_t)t.n_cols;
-  const uint32_t *at = words + t.at + lane % W;
-  for (uint32_t beg = cu_warp() * 32u; beg < s.n; beg += cu_n_warps() * 32u) {
-    const uint32_t n = s.n - beg < 32u ? s.n - beg : 32u;
-    uint32_t row = 0, both = 0, held[W];
-    if (lane < n) {
-      row = row_of(s, beg + lane);
-      both = both_of(s, beg + lane, row, to.part);
-    }
-    CU_UNROLL
-    for (int q = 0; q < W; q++) {
-      const uint32_t r = (uint32_t)q * (32 / W) + lane / W, its = __shfl_sync(CU_ALL, row, (int)r);
-      held[q] = r < n ? at[(uint64_t)its * W] : 0u;
-    }
-    CU_UNROLL
-    for (int q = 0; q < W; q++)
-      for (uint32_t k = 0; k < steps; k++) {
-        const uint32_t first = ((uint32_t)q * steps + k) * together, r = first + sub;
-        if (first >= n) break;
-        const uint32_t src = (r % (32 / W) * W + from) & 31u, gh = __shfl_sync(CU_ALL, both, (int)r);
-        uint32_t code = __shfl_sync(CU_ALL, held[q], (int)src) >> shift;
-        if (straddles) code |= __shfl_sync(CU_ALL, held[q], (int)((src + 1u) & 31u)) << 1 << (31u - shift);
-        if (!mine || r >= n) continue;
-        const uint32_t cell = to.at + (code & mask) * to.stride;
-        atomicAdd(&cells[cell], g_of(gh, to.part));
-        atomicAdd(&cells[cell + to.pitch], gh >> 16);
-        if (to.counts) atomicAdd(&cells[cell + 2 * to.pitch], 1u);
-      }
-  }
-}
-
 /* Rows of a lane, as many as it works on at once. */
-enum { ROUNDS = 2 };
-struct cu_lane_rows {
-  uint32_t row[ROUNDS], both[ROUNDS];
-};
+template <int N> struct cu_lane_rows { uint32_t row[N], both[N]; };
 
 /* Row i of the share and those `apart` rows behind. Rows behind the end are row 0, with gradients of 0. */
-__device__ static __forceinline__ cu_lane_rows take_rows(const cu_share &s, uint32_t i, uint32_t apart, int part) {
-  cu_lane_rows r;
+template <int N>
+__device__ static __forceinline__ cu_lane_rows<N> take_rows(const cu_share &s, uint32_t i, uint32_t apart, int part) {
+  cu_lane_rows<N> r;
   CU_UNROLL
-  for (uint32_t q = 0; q < ROUNDS; q++) {
+  for (uint32_t q = 0; q < N; q++) {
     const uint32_t at = i + q * apart;
     r.row[q] = r.both[q] = 0;
     if (at >= s.n) continue;
@@ -171,6 +129,33 @@ template <int V> __device__ static __forceinline__ void turn_words(cu_held<V> *h
   }
 }
 
+/* All rows of the share, to shared memory. A lane takes a row as a whole, one column in every step: column
+ * s ^ turn, turn = lane % lanes of the tile, so that the lanes' positions (lane ^ s) % pitch are at different banks.
+ * What positions without a column get (their codes are 0) is never looked at. */
+template <int W>
+__device__ static __forceinline__ void add_rows(uint32_t *cells, const cu_share &s, const uint32_t *words,
+                                                const cu_tile &t, const cu_sink &to) {
+  const uint32_t lane = cu_lane(), turn = lane & ((uint32_t)t.lanes - 1u), per_word = (uint32_t)t.lanes / W;
+  const uint32_t bits = (uint32_t)t.bits, mask = (1u << bits) - 1u, within = turn & (per_word - 1u);
+  cu_lane_rows<1> now = take_rows<1>(s, threadIdx.x, 0, to.part);
+  for (uint32_t i = threadIdx.x; i - lane < s.n; i += blockDim.x) {
+    cu_held<W> held = *(const cu_held<W> *)(const void *)(words + t.at + (uint64_t)now.row[0] * W);
+    const cu_lane_rows<1> next = take_rows<1>(s, i + blockDim.x, 0, to.part);
+    const uint32_t g = g_of(now.both[0], to.part), h = now.both[0] >> 16, is_row = i < s.n ? 1u : 0u;
+    turn_words(&held, turn * bits >> 5);
+    CU_UNROLL
+    for (uint32_t w = 0; w < W; w++)
+      for (uint32_t k = 0; k < per_word; k++) {
+        const uint32_t code = held.word[w] >> ((k ^ within) * bits) & mask;
+        uint32_t *cell = cells + (code * to.stride + ((lane ^ (w * per_word + k)) & (to.pitch - 1u)));
+        atomicAdd(cell, g);
+        atomicAdd(cell + to.pitch, h);
+        if (to.counts) atomicAdd(cell + 2 * to.pitch, is_row);
+      }
+    now = next;
+  }
+}
+
 /* The same of codes of a byte, 4 W columns: what most tables have, so all that can be known stands in the text and
  * nothing branches among the additions. COUNTS: the tile counts; WIDE: 32-bit gradients, the part that is asked for.
  * Codes, and the next rows' numbers and gradients, are loaded before the first addition. What positions without a
@@ -180,19 +165,19 @@ __device__ static __forceinline__ void add_bytes(uint32_t *cells, const cu_share
                                                  const cu_tile &t, const cu_sink &to) {
   typedef cu_byte_lanes<W> lanes;
   const int part = WIDE ? to.part : (int)NARROW;
-  enum : uint32_t { V = lanes::WORDS, STRIDE = PITCH * (COUNTS ? 3 : 2) };
+  enum : uint32_t { ROUNDS = 2, V = lanes::WORDS, STRIDE = PITCH * (COUNTS ? 3 : 2) };
   const uint32_t lane = cu_lane(), turn = lanes::turn_of(lane), step = cu_n_warps() * (ROUNDS * lanes::ROWS);
   const uint32_t select = 0x3210u ^ (turn & 3u) * 0x1111u, position = lanes::template position_of<PITCH>(lane);
   const uint32_t *at = words + t.at + lanes::word_of(lane);
   const uint32_t warp = __shfl_sync(CU_ALL, cu_warp(), 0); /* tells the compiler that a warp stays together */
   uint32_t i = warp * (ROUNDS * lanes::ROWS) + lanes::row_of(lane);
-  cu_lane_rows now = take_rows(s, i, lanes::ROWS, part);
+  cu_lane_rows<ROUNDS> now = take_rows<ROUNDS>(s, i, lanes::ROWS, part);
   __syncwarp();
   for (uint32_t beg = warp * (ROUNDS * lanes::ROWS); beg < s.n; beg += step, i += step) {
     cu_held<V> held[ROUNDS];
     CU_UNROLL
     for (uint32_t q = 0; q < ROUNDS; q++) held[q] = *(const cu_held<V> *)(const void *)(at + (uint64_t)now.row[q] * W);
-    const cu_lane_rows next = take_rows(s, i + step, lanes::ROWS, part);
+    const cu_lane_rows<ROUNDS> next = take_rows<ROUNDS>(s, i + step, lanes::ROWS, part);
     __syncwarp(); /* loads stay before it */
     CU_UNROLL
     for (uint32_t q = 0; q < ROUNDS; q++) {
