@@ -444,7 +444,7 @@ __device__ static __forceinline__ void search_layer(const cu_view &v) {
   const int32_t n_search = v.tree->n_search, n_hists = v.tree->n_hists, room = v.max_hists - n_hists;
   const uint32_t n_tasks = (uint32_t)n_search * (uint32_t)v.n_feat_runs;
   for (uint32_t t = blockIdx.x + gridDim.x * cu_warp(); t < n_tasks; t += gridDim.x * cu_n_warps())
-    cu_search_run(v, (int32_t)(t / (uint32_t)v.n_feat_runs), (int32_t)(t % (uint32_t)v.n_feat_runs));
+    cu_search_run<0>(v, (int32_t)(t / (uint32_t)v.n_feat_runs), (int32_t)(t % (uint32_t)v.n_feat_runs));
   const uint64_t first = (uint64_t)(uint32_t)n_hists * v.n_slots;
   const uint64_t n = (uint64_t)(uint32_t)(n_search < room ? n_search : room) * v.n_slots;
   for (uint64_t k = blockIdx.x * blockDim.x + threadIdx.x; k < n; k += (uint64_t)gridDim.x * blockDim.x) {

@@ -4,7 +4,7 @@
  * One launch. A task is (searched node, run of the tree's features); a warp takes a task, feature by feature:
  *
  *   1  the sibling's slots are taken off the node's own, where the node's histogram is got that way; of every feature,
- *      for the node's own children want all of them
+ *      for the node's own children want all of them (on the last layer cuts alone do, so nothing is written then)
  *   2  prefix sums in integers, CU_CUTS x 32 codes at a time; of their cuts those are rated that may be the best
  *      (score_bound.cuh); every lane keeps its best
  *
@@ -21,7 +21,7 @@ __global__ static void __launch_bounds__(SEARCH_THREADS, SEARCH_BLOCKS) k_search
   const uint64_t n_tasks = (uint64_t)(uint32_t)v.tree->n_search * (uint32_t)n_plain;
   const uint64_t step = (uint64_t)gridDim.x * cu_n_warps();
   for (uint64_t task = (uint64_t)blockIdx.x * cu_n_warps() + cu_warp(); task < n_tasks; task += step)
-    cu_search_run(v, (int32_t)(task / (uint32_t)n_plain), (int32_t)(task % (uint32_t)n_plain));
+    cu_search_run<1>(v, (int32_t)(task / (uint32_t)n_plain), (int32_t)(task % (uint32_t)n_plain));
 }
 
 gbt_status cu_search(cu_backend *be, gbt_error *err) {

@@ -40,7 +40,8 @@ struct cu_build {
 };
 
 /* A node to be searched. minus >= 0: its histogram is its parent's still; that of its sibling, of number `minus`, is
- * taken off while it is searched, of all features of the tree, whether they are allowed or not. */
+ * taken off while it is searched, of all features of the tree, whether they are allowed or not; those that nobody reads
+ * afterwards may stay the parent's. */
 struct cu_searched {
   int32_t node, minus;
 };
