@@ -143,8 +143,10 @@ static gbt_status begin_trees(gbt_ctx *ctx, gbt_backend *self, const gbt_tree_ta
   take_tasks(be, task, n_trees); /* the last batch's copy is over: its end was waited for */
   be->depth = 0;
   cu_features_draw(be);
+  cu_down_turn(be);
   cu_replay(ctx, be);
-  return be->graph.replays ? GBT_OK : issue_roots(ctx, be, err);
+  if (!be->graph.replays) GBT_TRY(issue_roots(ctx, be, err));
+  return cu_down_settle(be, err); /* the device is at work */
 }
 
 /* Steps behind the last one that can split anything have nothing to build or to search; a replay has it all. */
@@ -178,7 +180,7 @@ static gbt_status issue_choice(cu_backend *be, gbt_error *err) {
 
 /* How many nodes the trees have chosen in the last step. */
 static gbt_status look(gbt_ctx *ctx, cu_backend *be, int32_t *n, gbt_error *err) {
-  CU_TRY(cu_state_fetch(be, be->down.tree, be->down.bytes, be->view.tree, sizeof *be->down.tree));
+  CU_TRY(cu_state_fetch(be, (void *)cu_down_of(be, 0), be->down.bytes, be->view.tree, sizeof *be->down.tree));
   GBT_TRY(wait_for(ctx, be, err));
   GBT_TRY(faults(be, err));
   *n = 0;
@@ -202,8 +204,7 @@ static gbt_status partition(gbt_ctx *ctx, gbt_backend *self, gbt_error *err) {
 }
 
 static gbt_status issue_end(gbt_ctx *ctx, cu_backend *be, gbt_error *err) {
-  GBT_TRY(cu_takes_small(be) ? cu_small_end(be, err) : cu_leaves(ctx, be, err));
-  return cu_down_send(be, err);
+  return cu_takes_small(be) ? cu_small_end(be, err) : cu_leaves(ctx, be, err);
 }
 
 gbt_status cu_issue_batch(gbt_ctx *ctx, cu_backend *be, gbt_error *err) {
@@ -221,19 +222,21 @@ gbt_status cu_issue_batch(gbt_ctx *ctx, cu_backend *be, gbt_error *err) {
 static gbt_status finish_trees(gbt_ctx *ctx, gbt_backend *self, gbt_forest *forest, gbt_error *err) {
   cu_backend *be = (cu_backend *)self;
   const int32_t n_trees = be->view.n_trees;
-  gbt_grown grown;
   if (!be->graph.replays) GBT_TRY(issue_end(ctx, be, err));
+  GBT_TRY(cu_down_send(be, err));
   /* those of one output are not over yet, perhaps; several have had all of theirs */
   be->grad.fixed_output = be->task[0].output == be->task[n_trees - 1].output ? be->task[0].output : -1;
   be->base.device_bytes = be->device.memory.most;
   GBT_TRY(wait_for(ctx, be, err));
   GBT_TRY(faults(be, err));
-  for (int32_t y = 0; y < n_trees; y++) {
-    GBT_TRY(cu_down_take(be, y, &grown, err));
-    GBT_TRY(gbt_export_tree(&be->mem, &be->down.out, &grown, be->cuts, forest, err));
-  }
+  GBT_TRY(cu_down_take(be, forest, err));
   self->seconds[GBT_PHASE_LEAF] += (double)(gbt_clock_ns() - be->begun_ns) * 1e-9;
   return GBT_OK;
+}
+
+static gbt_status settle(gbt_ctx *ctx, gbt_backend *self, gbt_error *err) {
+  (void)ctx;
+  return cu_down_settle((cu_backend *)self, err);
 }
 
 static gbt_status scores(gbt_ctx *ctx, gbt_backend *self, int32_t which, const double **out, gbt_error *err) {
@@ -261,6 +264,7 @@ static gbt_backend_ops make_ops() {
   ops.select = choose;
   ops.partition = partition;
   ops.finish_trees = finish_trees;
+  ops.settle = settle;
   ops.scores = scores;
   ops.metric = cu_metric;
   return ops;

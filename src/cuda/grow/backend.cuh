@@ -87,6 +87,10 @@ struct cu_renewal {
 struct cu_down {
   cu_tree *tree;  /* page-locked; the first tree's, the others' behind it, `bytes` apart */
   uint32_t *sets; /* page-locked; of every tree cap_words */
+  int place;      /* 0 or 1: which half of both the batch comes to */
+  int left_at;    /* and which holds n_left trees that are not in the forest yet */
+  int32_t n_left;
+  gbt_forest *forest; /* that they are for */
   size_t bytes, cap_node, cap_words;
   /* the same for a tree that needs more room, pageable */
   gbt_grow_node *node_copy;
@@ -204,13 +208,17 @@ cu_tree_state cu_tree_down(const cu_backend *be, const void *base, size_t nodes,
 cudaError_t cu_state_tell(const cu_backend *be, void *to, const void *from, size_t bytes);
 cudaError_t cu_state_fetch(const cu_backend *be, void *to, size_t pitch, const void *from, size_t bytes);
 
-/* Finished trees to the host: issues their copies, those of small trees unasked, so that there is one wait; what has
- * come of tree y; all of it, and, of one that is larger, what is fetched now. */
+/* Finished trees to the host. A batch begins, and comes to the other place. Issues the batch's copies, those of small
+ * trees unasked, so that there is one wait. What has come of tree y of the batch. Once that was waited for: the forest
+ * gets the trees now, or, where all of them have come whole, is left to cu_down_settle, so that the host makes them
+ * while the device grows others. */
 gbt_status cu_down_open(cu_backend *be, gbt_error *err) GBT_MUST_CHECK;
 void cu_down_close(cu_backend *be);
+void cu_down_turn(cu_backend *be);
 gbt_status cu_down_send(cu_backend *be, gbt_error *err) GBT_MUST_CHECK;
 const cu_tree *cu_down_of(const cu_backend *be, int32_t y);
-gbt_status cu_down_take(cu_backend *be, int32_t y, gbt_grown *grown, gbt_error *err) GBT_MUST_CHECK;
+gbt_status cu_down_take(cu_backend *be, gbt_forest *forest, gbt_error *err) GBT_MUST_CHECK;
+gbt_status cu_down_settle(cu_backend *be, gbt_error *err) GBT_MUST_CHECK;
 
 /* Opens the backend on a device; see backend.h. */
 gbt_status cu_open(gbt_ctx *ctx, int32_t device, const gbt_backend_spec *spec, gbt_backend **out,
@@ -221,7 +229,7 @@ gbt_status cu_open(gbt_ctx *ctx, int32_t device, const gbt_backend_spec *spec, g
 void cu_replay(gbt_ctx *ctx, cu_backend *be);
 void cu_graph_close(cu_backend *be);
 
-/* All steps of a batch, from its roots to its way down, for who records them. Neither polls nor waits. */
+/* All steps of a batch, from its roots to its leaves, for who records them. Neither polls nor waits. */
 gbt_status cu_issue_batch(gbt_ctx *ctx, cu_backend *be, gbt_error *err) GBT_MUST_CHECK;
 
 /* Room for gradients, before the data sets are made: their scores, when they are, are cu_init_scores'. */

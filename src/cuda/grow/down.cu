@@ -1,7 +1,12 @@
 /* The way of finished trees to the host: the parts CU_DOWN of their states, and their sets.
  *
  * What most trees are of comes unasked behind the last step, so that the host waits once; of a larger tree the host has
- * then read how large it is, and fetches it whole. */
+ * then read how large it is, and fetches it whole.
+ *
+ *   device   grow batch k | copy to place 0 | gradients, grow batch k + 1     | copy to place 1 | ..
+ *   host              wait for it           | issue k + 1, batch k to the forest     wait       | ..
+ *
+ * The copies are no part of a recording, whose places would be the same each time. */
 #include "backend.cuh"
 
 enum : size_t {
@@ -16,8 +21,8 @@ gbt_status cu_down_open(cu_backend *be, gbt_error *err) {
   d->cap_node = (size_t)v->max_nodes < COPY_NODES ? (size_t)v->max_nodes : (size_t)COPY_NODES;
   d->cap_words = v->max_words < COPY_WORDS ? (size_t)v->max_words : (size_t)COPY_WORDS;
   (void)cu_tree_down(be, NULL, d->cap_node, &d->bytes);
-  GBT_TRY(cu_host_alloc(n_trees * d->bytes, &d->tree, err));
-  return cu_host_alloc(n_trees * d->cap_words * sizeof *d->sets, &d->sets, err);
+  GBT_TRY(cu_host_alloc(2 * n_trees * d->bytes, &d->tree, err));
+  return cu_host_alloc(2 * n_trees * d->cap_words * sizeof *d->sets, &d->sets, err);
 }
 
 void cu_down_close(cu_backend *be) {
@@ -29,18 +34,27 @@ void cu_down_close(cu_backend *be) {
   gbt_export_free(&be->mem, &d->out);
 }
 
-const cu_tree *cu_down_of(const cu_backend *be, int32_t y) {
+/* Tree y at a place. */
+static cu_tree *tree_at(const cu_backend *be, int place, int32_t y) {
   GBT_ASSERT(y >= 0 && y < be->base.most_trees);
-  return (const cu_tree *)(const void *)((const char *)be->down.tree + (size_t)y * be->down.bytes);
+  const size_t number = (size_t)place * (size_t)be->base.most_trees + (size_t)y;
+  return (cu_tree *)(void *)((char *)be->down.tree + number * be->down.bytes);
 }
+static uint32_t *sets_at(const cu_backend *be, int place, int32_t y) {
+  return be->down.sets + ((size_t)place * (size_t)be->base.most_trees + (size_t)y) * be->down.cap_words;
+}
+
+const cu_tree *cu_down_of(const cu_backend *be, int32_t y) { return tree_at(be, be->down.place, y); }
+
+void cu_down_turn(cu_backend *be) { be->down.place ^= 1; }
 
 gbt_status cu_down_send(cu_backend *be, gbt_error *err) {
   const cu_view *v = &be->view;
   cu_down *d = &be->down;
   const size_t nodes = d->cap_node, pitch = d->bytes, words = d->cap_words * sizeof *v->sets;
   size_t bytes;
-  const cu_tree_state to = cu_tree_down(be, d->tree, nodes, &bytes);
-  if (v->max_words > 1) CU_TRY(cu_state_fetch(be, d->sets, words, v->sets, words));
+  const cu_tree_state to = cu_tree_down(be, tree_at(be, d->place, 0), nodes, &bytes);
+  if (v->max_words > 1) CU_TRY(cu_state_fetch(be, sets_at(be, d->place, 0), words, v->sets, words));
   if (nodes == (size_t)v->max_nodes) {
     CU_TRY(cu_state_fetch(be, to.tree, pitch, v->tree, bytes));
     return GBT_OK;
@@ -66,14 +80,14 @@ static gbt_status grow_copies(cu_backend *be, size_t nodes, size_t words, gbt_er
   return gbt_mem_grow(&be->mem, &d->sets_copy, &d->cap_copy[3], words, sizeof *d->sets_copy, err);
 }
 
-gbt_status cu_down_take(cu_backend *be, int32_t y, gbt_grown *grown, gbt_error *err) {
-  const cu_view *v = &be->view;
-  cu_down *d = &be->down;
-  const cu_tree *tree = cu_down_of(be, y);
+/* What has come of a tree; returns whether it is all of it. */
+static int come_at(const cu_backend *be, int place, int32_t y, gbt_grown *grown) {
+  const cu_down *d = &be->down;
+  const cu_tree *tree = tree_at(be, place, y);
   size_t bytes;
   const cu_tree_state come = cu_tree_down(be, tree, d->cap_node, &bytes);
   const size_t nodes = (size_t)tree->n_nodes, words = tree->n_words;
-  GBT_ASSERT(nodes % 2 == 1 && nodes <= (size_t)v->max_nodes && words <= v->max_words); /* nodes have two children */
+  GBT_ASSERT(nodes % 2 == 1 && nodes <= (size_t)be->view.max_nodes && words <= be->view.max_words); /* two children */
   *grown = gbt_grown();
   grown->n_nodes = nodes;
   grown->n_set_words = words;
@@ -82,10 +96,17 @@ gbt_status cu_down_take(cu_backend *be, int32_t y, gbt_grown *grown, gbt_error *
   grown->node = come.node;
   grown->fine = come.fine;
   grown->value = come.value;
-  grown->sets = d->sets + (size_t)y * d->cap_words;
-  if (nodes <= d->cap_node && words <= d->cap_words) return GBT_OK;
-  GBT_TRY(grow_copies(be, nodes, words + 1, err));
+  grown->sets = sets_at(be, place, y);
+  return nodes <= d->cap_node && words <= d->cap_words;
+}
+
+/* All of a tree whose state stands on the device still. */
+static gbt_status fetch(cu_backend *be, int32_t y, gbt_grown *grown, gbt_error *err) {
+  const cu_view *v = &be->view;
+  const size_t nodes = grown->n_nodes, words = grown->n_set_words;
+  cu_down *d = &be->down;
   cu_device *device = &be->device;
+  GBT_TRY(grow_copies(be, nodes, words + 1, err));
   GBT_TRY(cu_get(device, d->node_copy, of_tree(be, v->node, y), nodes * sizeof *v->node, err));
   GBT_TRY(cu_get(device, d->fine_copy, of_tree(be, v->fine, y), nodes * sizeof *v->fine, err));
   GBT_TRY(cu_get(device, d->value_copy, of_tree(be, v->value, y), nodes * sizeof *v->value, err));
@@ -94,5 +115,37 @@ gbt_status cu_down_take(cu_backend *be, int32_t y, gbt_grown *grown, gbt_error *
   grown->fine = d->fine_copy;
   grown->value = d->value_copy;
   grown->sets = d->sets_copy;
+  return GBT_OK;
+}
+
+gbt_status cu_down_take(cu_backend *be, gbt_forest *forest, gbt_error *err) {
+  const int32_t n_trees = be->view.n_trees;
+  cu_down *d = &be->down;
+  gbt_grown grown;
+  int whole = 1;
+  GBT_ASSERT(d->n_left == 0);
+  for (int32_t y = 0; y < n_trees; y++) whole &= come_at(be, d->place, y, &grown);
+  if (whole) {
+    d->n_left = n_trees;
+    d->left_at = d->place;
+    d->forest = forest;
+    return GBT_OK;
+  }
+  for (int32_t y = 0; y < n_trees; y++) {
+    if (!come_at(be, d->place, y, &grown)) GBT_TRY(fetch(be, y, &grown, err));
+    GBT_TRY(gbt_export_tree(&be->mem, &d->out, &grown, be->cuts, forest, err));
+  }
+  return GBT_OK;
+}
+
+gbt_status cu_down_settle(cu_backend *be, gbt_error *err) {
+  cu_down *d = &be->down;
+  const int32_t n_left = d->n_left;
+  gbt_grown grown;
+  d->n_left = 0;
+  for (int32_t y = 0; y < n_left; y++) {
+    (void)come_at(be, d->left_at, y, &grown);
+    GBT_TRY(gbt_export_tree(&be->mem, &d->out, &grown, be->cuts, d->forest, err));
+  }
   return GBT_OK;
 }

@@ -25,6 +25,7 @@ struct gbt_trainer {
   gbt_constraints constraints;
   gbt_backend *be;
   gbt_forest *forest;
+  size_t n_trees; /* of the forest when it is settled: the backend may append the last ones later */
   gbt_forest_view trees; /* as last asked for */
   int64_t n_rounds;
   int has_gradients; /* custom objective: the host gave those of the next round */
@@ -198,6 +199,7 @@ static gbt_status make_trainer(gbt_ctx *ctx, const gbt_trainer_spec *spec, gbt_t
                                      c->group_feat, c->n_groups, &tr->rules, err),
                done);
   GBT_TRY_GOTO(make_forest(ctx, tr, spec, err), done);
+  tr->n_trees = tr->forest->n_trees;
   GBT_TRY_GOTO(open_backend(ctx, tr, spec, err), done);
 done:
   if (status == GBT_OK)
@@ -232,15 +234,29 @@ void gbt_trainer_free(gbt_trainer *tr) {
 
 /* ---- rounds ---- */
 
-/* Rounds in the forest, those of the initial model included: the number of the round to come. */
-static uint64_t rounds_of(const gbt_trainer *tr) {
+static uint64_t trees_per_round(const gbt_trainer *tr) {
   const gbt_forest_view forest = gbt_forest_look(tr->forest);
-  return forest.n_trees / gbt_trees_per_round(&forest);
+  return gbt_trees_per_round(&forest);
+}
+
+/* Rounds in the forest, those of the initial model included: the number of the round to come. */
+static uint64_t rounds_of(const gbt_trainer *tr) { return tr->n_trees / trees_per_round(tr); }
+
+/* All trees that have grown into the forest. */
+static gbt_status settle(gbt_ctx *ctx, const gbt_trainer *tr, gbt_error *err) {
+  return tr->be->ops->settle != NULL ? tr->be->ops->settle(ctx, tr->be, err) : GBT_OK;
+}
+
+/* After a failure: whole rounds stay. */
+static void drop_parts(gbt_trainer *tr) {
+  for (; tr->n_trees > tr->forest->n_trees; tr->n_rounds--) tr->n_trees -= (size_t)trees_per_round(tr);
+  gbt_forest_cut(tr->forest, tr->n_trees);
+  tr->broken = 1;
 }
 
 static gbt_status grow_round(gbt_ctx *ctx, gbt_trainer *tr, gbt_error *err) {
   const int64_t per_output = tr->params.num_parallel_tree, per_round = tr->objective.n_outputs * per_output;
-  const uint64_t round = rounds_of(tr), first = tr->forest->n_trees;
+  const uint64_t round = rounds_of(tr), first = tr->n_trees;
   gbt_tree_task task[GBT_MOST_TREES];
   for (int64_t grown = 0; grown < per_round;) {
     const int32_t n = gbt_batch_trees(tr->be->most_trees, tr->objective.n_outputs, per_output, grown);
@@ -278,17 +294,18 @@ static gbt_status log_round(gbt_ctx *ctx, gbt_trainer *tr, gbt_error *err) {
 
 static gbt_status one_round(gbt_ctx *ctx, gbt_trainer *tr, gbt_error *err) {
   gbt_status status = GBT_OK;
-  size_t n_trees = tr->forest->n_trees;
+  gbt_error later;
   if (!gbt_objective_is_given(&tr->objective)) GBT_TRY(tr->be->ops->gradients(ctx, tr->be, rounds_of(tr), err));
   GBT_TRY_GOTO(grow_round(ctx, tr, err), failed);
   GBT_TRY_GOTO(log_round(ctx, tr, err), failed);
   GBT_TRY_GOTO(gbt_comm_sync(ctx, err), failed); /* all ranks have the round, or none */
   tr->has_gradients = 0;
   tr->n_rounds++;
+  tr->n_trees += (size_t)trees_per_round(tr);
   return GBT_OK;
 failed:
-  gbt_forest_cut(tr->forest, n_trees);
-  tr->broken = 1;
+  (void)settle(ctx, tr, &later);
+  drop_parts(tr);
   return status;
 }
 
@@ -341,7 +358,11 @@ static gbt_status run_rounds(gbt_ctx *ctx, gbt_trainer *tr, int64_t n_rounds, gb
 
 gbt_status gbt_trainer_run(gbt_ctx *ctx, gbt_trainer *tr, int64_t n_rounds, gbt_stop_reason *why, gbt_error *err) {
   *why = GBT_RUN_DONE;
-  return gbt_comm_agree(ctx, run_rounds(ctx, tr, n_rounds, why, err), err);
+  gbt_error later;
+  gbt_status status = run_rounds(ctx, tr, n_rounds, why, err);
+  const gbt_status settled = settle(ctx, tr, status == GBT_OK ? err : &later);
+  if (settled != GBT_OK) drop_parts(tr);
+  return gbt_comm_agree(ctx, status == GBT_OK ? settled : status, err);
 }
 
 /* at: number of the cell in an n_rows x n_outputs matrix, by columns. C libraries print NaN with a sign or without. */
