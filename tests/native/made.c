@@ -319,3 +319,10 @@ gbt_gh test_gradient(const gbt_objective *o, double s, double y) {
   }
   return none;
 }
+
+made *made_mixed(gbt_objective_kind loss, int32_t n_outputs) {
+  const made_kind kinds[] = {MADE_BELL, MADE_FEW, MADE_LEVELS};
+  made *m = made_new(17, 150, 3, kinds);
+  made_response(m, loss, n_outputs, 17);
+  return m;
+}

@@ -40,6 +40,9 @@ typedef struct made {
 
 /* kinds: n_cols of them, or NULL for a draw. */
 made *made_new(uint64_t seed, int64_t n_rows, int32_t n_cols, const made_kind *kinds);
+
+/* 150 rows of a column of real numbers, one of few values and one of levels, with a response for the objective. */
+made *made_mixed(gbt_objective_kind loss, int32_t n_outputs);
 void made_free(made *m);
 
 /* A factor of n_levels levels and a column of numbers. Every level occurs, the first half of them twice; the signal

@@ -7,17 +7,10 @@ const gbt_device_api *gbt_cuda_api(void);
 
 static const train_how on_cpu = {1, 0, GBT_SIMD_AUTO, NULL};
 
-static made *some_data(gbt_objective_kind loss, int32_t n_outputs) {
-  const made_kind kinds[] = {MADE_BELL, MADE_FEW, MADE_LEVELS};
-  made *m = made_new(17, 150, 3, kinds);
-  made_response(m, loss, n_outputs, 17);
-  return m;
-}
-
 /* Trees come into the forest while others grow. If there is no memory for them, the whole rounds before are there. */
 static void forests_that_cannot_grow(void) {
   enum { ROUNDS = 5, PER_ROUND = 3 };
-  made *m = some_data(GBT_OBJ_SOFTMAX, PER_ROUND);
+  made *m = made_mixed(GBT_OBJ_SOFTMAX, PER_ROUND);
   train_job job = job_make(m, GBT_OBJ_SOFTMAX, PER_ROUND, ROUNDS);
   job.spec.params.max_depth = 2;
   int64_t partly = 0, n = 0;
@@ -58,7 +51,7 @@ static void forests_that_cannot_grow(void) {
 
 /* Round after round, or all at once: the same trees, all of them there when a run is over. */
 static void runs_in_pieces(void) {
-  made *m = some_data(GBT_OBJ_LOGISTIC, 1);
+  made *m = made_mixed(GBT_OBJ_LOGISTIC, 1);
   train_job job = job_make(m, GBT_OBJ_LOGISTIC, 1, 5);
   trained *cpu = train(&job, &on_cpu);
   for (int piece = 1; piece <= 5; piece += 2) {

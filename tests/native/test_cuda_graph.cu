@@ -9,13 +9,6 @@ extern "C" {
 
 static const train_how on_cpu = {1, 0, GBT_SIMD_AUTO, NULL};
 
-static made *some_data(gbt_objective_kind loss, int32_t n_outputs) {
-  const made_kind kinds[] = {MADE_BELL, MADE_FEW, MADE_LEVELS};
-  made *m = made_new(17, 150, 3, kinds);
-  made_response(m, loss, n_outputs, 17);
-  return m;
-}
-
 /* ---- a backend whose beginnings of batches are watched ---- */
 
 static gbt_backend_ops watched;
@@ -78,7 +71,7 @@ static trained *train_watched(const train_job *job) {
 /* Batches of 3 trees, 4 rounds: issued, recorded, replayed twice. The memory of what is recorded is counted, and how
  * much there may be is kept to. */
 static void recordings_are_bounded(void) {
-  made *m = some_data(GBT_OBJ_SOFTMAX, 3);
+  made *m = made_mixed(GBT_OBJ_SOFTMAX, 3);
   train_job job = job_make(m, GBT_OBJ_SOFTMAX, 3, 4);
   job.spec.params.max_depth = 3;
   trained *cpu = train(&job, &on_cpu);
@@ -106,7 +99,7 @@ static void recordings_that_fail(void) {
   const gbt_objective_kind losses[] = {GBT_OBJ_SQUARED_ERROR, GBT_OBJ_CUSTOM};
   for (int i = 0; i < 2; i++) {
     const int32_t n_outputs = i + 1;
-    made *m = some_data(GBT_OBJ_SQUARED_ERROR, 1);
+    made *m = made_mixed(GBT_OBJ_SQUARED_ERROR, 1);
     train_job job = job_make(m, losses[i], n_outputs, 4);
     job.custom = losses[i] == GBT_OBJ_CUSTOM ? custom_gradients : NULL;
     job.spec.params.max_depth = 2;
@@ -135,7 +128,7 @@ static void recordings_that_fail(void) {
 
 /* A device that is lost is told of, wherever it is lost. */
 static void devices_lost_while_recording(void) {
-  made *m = some_data(GBT_OBJ_SQUARED_ERROR, 1);
+  made *m = made_mixed(GBT_OBJ_SQUARED_ERROR, 1);
   train_job job = job_make(m, GBT_OBJ_SQUARED_ERROR, 1, 3);
   job.spec.params.max_depth = 2;
   const gbt_device_api door = cuda_door(open_watched);
