@@ -30,7 +30,6 @@
 #include "byte_lanes.cuh"
 #include "clear.cuh"
 
-enum { NARROW = 0, LOW, HIGH }; /* the 16-bit gradients; halves of the 32-bit ones */
 enum { SMALL_THREADS = 512, SMALL_BLOCKS = 2, LARGE_THREADS = 1024 };
 enum : uint32_t { CELL_ROWS = 65535, FEW = 4 /* codes a row: with more of them cells do not pay */ };
 
@@ -84,14 +83,9 @@ struct cu_sink {
 
 /* g in the lower 16 bits and h in the upper ones. */
 __device__ static __forceinline__ uint32_t both_of(const cu_share &s, uint32_t i, uint32_t row, int part) {
-  if (part == NARROW) return cu_gh_bits((const gbt_gh16 *)s.gh + i);
+  if (part == CU_NARROW) return cu_gh_bits((const gbt_gh16 *)s.gh + i);
   const gbt_gh32 q = ((const gbt_gh32 *)s.gh)[row];
-  return part == LOW ? gbt_fix_low(q) : (uint32_t)q.g >> 16 | (q.h & 0xffff0000u);
-}
-
-/* g as a 32-bit number; that of the lower half of wide ones has no sign. */
-__device__ static __forceinline__ uint32_t g_of(uint32_t both, int part) {
-  return part == LOW ? both & 0xffffu : (uint32_t)(int32_t)(int16_t)both;
+  return cu_half_of(q, part);
 }
 
 /* Rows of a lane, as many as it works on at once. */
@@ -141,7 +135,7 @@ __device__ static __forceinline__ void add_rows(uint32_t *cells, const cu_share 
   for (uint32_t i = threadIdx.x; i - lane < s.n; i += blockDim.x) {
     cu_held<W> held = *(const cu_held<W> *)(const void *)(words + t.at + (uint64_t)now.row[0] * W);
     const cu_lane_rows<1> next = take_rows<1>(s, i + blockDim.x, 0, to.part);
-    const uint32_t g = g_of(now.both[0], to.part), h = now.both[0] >> 16, is_row = i < s.n ? 1u : 0u;
+    const uint32_t g = cu_part_g(now.both[0], to.part), h = now.both[0] >> 16, is_row = i < s.n ? 1u : 0u;
     turn_words(&held, turn * bits >> 5);
     CU_UNROLL
     for (uint32_t w = 0; w < W; w++)
@@ -164,7 +158,7 @@ template <int W, uint32_t PITCH, bool COUNTS, bool WIDE>
 __device__ static __forceinline__ void add_bytes(uint32_t *cells, const cu_share &s, const uint32_t *words,
                                                  const cu_tile &t, const cu_sink &to) {
   typedef cu_byte_lanes<W> lanes;
-  const int part = WIDE ? to.part : (int)NARROW;
+  const int part = WIDE ? to.part : (int)CU_NARROW;
   enum : uint32_t { ROUNDS = 2, V = lanes::WORDS, STRIDE = PITCH * (COUNTS ? 3 : 2) };
   const uint32_t lane = cu_lane(), turn = lanes::turn_of(lane), step = cu_n_warps() * (ROUNDS * lanes::ROWS);
   const uint32_t select = 0x3210u ^ (turn & 3u) * 0x1111u, position = lanes::template position_of<PITCH>(lane);
@@ -181,7 +175,7 @@ __device__ static __forceinline__ void add_bytes(uint32_t *cells, const cu_share
     __syncwarp(); /* loads stay before it */
     CU_UNROLL
     for (uint32_t q = 0; q < ROUNDS; q++) {
-      const uint32_t g = g_of(now.both[q], part), h = now.both[q] >> 16;
+      const uint32_t g = cu_part_g(now.both[q], part), h = now.both[q] >> 16;
       turn_words(&held[q], turn / 4u);
       CU_UNROLL
       for (uint32_t k = 0; k < lanes::STEPS; k++) {
@@ -189,7 +183,7 @@ __device__ static __forceinline__ void add_bytes(uint32_t *cells, const cu_share
         uint32_t *cell = cells + (__byte_perm(word, 0, 0x4440u + k % 4u) * STRIDE + (position ^ k));
         atomicAdd(cell, g);
         atomicAdd(cell + PITCH, h);
-        if (COUNTS) atomicAdd(cell + 2 * PITCH, part != HIGH && i + q * lanes::ROWS < s.n ? 1u : 0u);
+        if (COUNTS) atomicAdd(cell + 2 * PITCH, part != CU_HIGH && i + q * lanes::ROWS < s.n ? 1u : 0u);
       }
     }
     now = next;
@@ -217,7 +211,7 @@ __device__ static __forceinline__ void add_tile_of_bytes(uint32_t *cells, const 
 
 __device__ static __forceinline__ void add_tile(uint32_t *cells, const cu_share &s, const uint32_t *words,
                                                 const cu_tile &t, const cu_sink &to) {
-  if (is_bytes(t) && to.part == NARROW)
+  if (is_bytes(t) && to.part == CU_NARROW)
     return t.counts ? add_tile_of_bytes<true, false>(cells, s, words, t, to)
                     : add_tile_of_bytes<false, false>(cells, s, words, t, to);
   if (is_bytes(t))
@@ -242,12 +236,12 @@ __device__ static __forceinline__ void add_tile(uint32_t *cells, const cu_share 
 __device__ static __forceinline__ void add_at_once(const cu_view &v, const cu_share &s, const cu_tile &t,
                                                    const cu_sink &to) {
   const uint32_t lanes = (uint32_t)t.lanes, column = threadIdx.x & (lanes - 1u);
-  const int64_t weight = to.part == HIGH ? 65536 : 1;
+  const int64_t weight = to.part == CU_HIGH ? 65536 : 1;
   if (column >= (uint32_t)t.n_cols) return;
   for (uint32_t i = threadIdx.x / lanes; i < s.n; i += blockDim.x / lanes) {
     const uint32_t row = row_of(s, i), both = both_of(s, i, row, to.part);
     const uint64_t at = place_of(v, s, to.slot + cu_tile_code(v.train.words, t, (int32_t)column, row));
-    cu_add64(&v.sum[at].g, (int64_t)(int32_t)g_of(both, to.part) * weight);
+    cu_add64(&v.sum[at].g, (int64_t)(int32_t)cu_part_g(both, to.part) * weight);
     cu_add64(&v.sum[at].h, (int64_t)(both >> 16) * weight);
     if (to.counts) atomicAdd(&v.count[at], 1u);
   }
@@ -293,8 +287,8 @@ __device__ static __forceinline__ void flush(uint32_t *cells, const cu_view &v, 
   const uint32_t before = ((uint32_t)hist + to.slot) & 3u; /* codes of the first four that are none of the column's */
   const uint32_t n_fours = (t.n_codes + 3u + 3u) / 4u, step = blockDim.x / lanes;
   const uint32_t sub = cu_lane() & 3u, mine = column < (uint32_t)t.n_cols ? ~0u : 0u;
-  const int has_sign = to.part != LOW && sub % 2u == 0;
-  const int64_t weight = to.part == HIGH ? 65536 : 1;
+  const int has_sign = to.part != CU_LOW && sub % 2u == 0;
+  const int64_t weight = to.part == CU_HIGH ? 65536 : 1;
   int32_t slot[4]; /* of the first of the codes that each of the four lanes has */
   CU_UNROLL
   for (uint32_t k = 0; k < 4; k++)
@@ -335,7 +329,7 @@ __device__ static __forceinline__ cu_sink sink_of(const cu_view &v, const cu_til
   const uint32_t column = threadIdx.x & ((uint32_t)t.lanes - 1u);
   cu_sink to = cu_sink();
   to.part = part;
-  to.counts = t.counts && part != HIGH;
+  to.counts = t.counts && part != CU_HIGH;
   to.pitch = (uint32_t)t.pitch;
   to.stride = to.pitch * (t.counts ? 3u : 2u);
   to.at = cu_lane() & (to.pitch - 1u);
@@ -379,7 +373,7 @@ __global__ static void __launch_bounds__(THREADS, BLOCKS)
     if (n > most) n = most;
     const cu_share s = share_of(v, build, block - build_beg, block - build_beg + (uint32_t)n);
     const int at_once = t.pitch == 0 || (uint64_t)s.n * FEW <= t.n_codes;
-    for (int part = wide ? LOW : NARROW; part <= (wide ? HIGH : NARROW); part++) {
+    for (int part = wide ? CU_LOW : CU_NARROW; part <= (wide ? CU_HIGH : CU_NARROW); part++) {
       const cu_sink to = sink_of(v, t, part);
       if (at_once) {
         add_at_once(v, s, t, to);

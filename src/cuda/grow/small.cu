@@ -28,12 +28,11 @@
 
 enum { THREADS = CU_SMALL_THREADS, MOST_STEPS = CU_SMALL_STEPS, AHEAD = 4 };
 enum : uint32_t { NOT_DRAWN = 0x8000u, NODE_BITS = 0x7fffu };
-enum { NARROW = 0, LOW, HIGH }; /* the 16-bit gradients; halves of the 32-bit ones */
 enum { BUILT_NONE = 0, BUILT_LEFT, BUILT_RIGHT };
 
 /* A node that is split, as rows ask it. */
 struct small_step {
-  uint64_t at;                 /* the first word, in row 0, of the code of its column */
+  uint64_t at;                 /* the word, in row 0, that has the code of its column */
   uint32_t words, shift, bits; /* of a row; of a code */
   cu_feature feat;
   int32_t left, bin; /* left: 0: the node is a leaf */
@@ -96,9 +95,7 @@ __device__ static __forceinline__ void make_steps(const cu_view &v, small_step *
 /* gbt_grow_goes_left, from what the step knows. */
 __device__ static __forceinline__ int goes_left(const cu_view &v, const small_step &s, uint32_t row) {
   const uint32_t *w = v.train.words + s.at + (uint64_t)row * s.words;
-  uint32_t bits = w[0] >> s.shift;
-  if (s.shift + s.bits > 32u) bits |= w[1] << (32u - s.shift);
-  const int32_t code = cu_code_of(s.feat, bits & ((1u << s.bits) - 1u));
+  const int32_t code = cu_code_of(s.feat, *w >> s.shift & ((1u << s.bits) - 1u));
   if (code == s.feat.n_bins) return s.missing_left;
   if (s.kind == GBT_SPLIT_NUMERIC) return code <= s.bin;
   return gbt_bit(v.sets + s.set_beg, s.set_words, (uint32_t)code);
@@ -149,14 +146,9 @@ __device__ static __forceinline__ small_item item_of(const cu_view &v, const cu_
 /* g in the lower 16 bits and h in the upper ones. */
 __device__ static __forceinline__ uint32_t both_of(const cu_view &v, uint32_t row, int part) {
   const int32_t grads = v.tree->task.grads;
-  if (part == NARROW) return cu_gh_bits(cu_gh16(v, grads) + row);
+  if (part == CU_NARROW) return cu_gh_bits(cu_gh16(v, grads) + row);
   const gbt_gh32 q = cu_gh32(v, grads)[row];
-  return part == LOW ? gbt_fix_low(q) : (uint32_t)q.g >> 16 | (q.h & 0xffff0000u);
-}
-
-/* g as a 32-bit number; that of the lower half of wide ones has no sign. */
-__device__ static __forceinline__ uint32_t g_of(uint32_t both, int part) {
-  return part == LOW ? both & 0xffffu : (uint32_t)(int32_t)(int16_t)both;
+  return cu_half_of(q, part);
 }
 
 __device__ static __forceinline__ void add_row(const cu_view &v, const small_item &item, const small_row &r,
@@ -165,9 +157,9 @@ __device__ static __forceinline__ void add_row(const cu_view &v, const small_ite
     const uint32_t code =
         item.bytes ? r.word >> (8 * q) & 255u : cu_tile_code(v.train.words, item.tile, item.lane + q, r.row);
     const uint32_t cell = build * item.n_cells + (uint32_t)q * item.tile.n_codes + code;
-    atomicAdd(&cells[cell], g_of(r.both, part));
+    atomicAdd(&cells[cell], cu_part_g(r.both, part));
     atomicAdd(&cells[cell + item.n_plane], r.both >> 16);
-    if (item.counts && part != HIGH) atomicAdd(&cells[cell + 2u * item.n_plane], 1u);
+    if (item.counts && part != CU_HIGH) atomicAdd(&cells[cell + 2u * item.n_plane], 1u);
   }
 }
 
@@ -175,9 +167,9 @@ __device__ static __forceinline__ void add_row(const cu_view &v, const small_ite
  * slot. */
 __device__ static __forceinline__ void flush(const cu_view &v, const small_item &item, int part,
                                              const uint32_t *cells) {
-  const int64_t weight = part == HIGH ? 65536 : 1;
+  const int64_t weight = part == CU_HIGH ? 65536 : 1;
   const uint32_t which = cu_lane() & 1u, n_runs = item.n_build * (uint32_t)item.n_cols, n = item.tile.n_codes;
-  const int counts = item.counts && part != HIGH && which == 0;
+  const int counts = item.counts && part != CU_HIGH && which == 0;
   for (uint32_t run = cu_warp(); run < n_runs; run += cu_n_warps()) {
     const uint32_t build = run / (uint32_t)item.n_cols, column = (uint32_t)item.first_col + run % (uint32_t)item.n_cols;
     const uint64_t at = (uint64_t)(uint32_t)v.build[build].hist * v.n_slots + v.train.column[column].slot;
@@ -186,7 +178,7 @@ __device__ static __forceinline__ void flush(const cu_view &v, const small_item 
         (int64_t *)(void *)(v.sum + at) + which; /* reckoned, not chosen: the compiler knows that it is global */
     for (uint32_t code = cu_lane() >> 1; code < n; code += 16u) {
       const uint32_t x = from[code];
-      const int64_t wide = part == LOW || which ? (int64_t)x : (int64_t)(int32_t)x;
+      const int64_t wide = part == CU_LOW || which ? (int64_t)x : (int64_t)(int32_t)x;
       if (x != 0) cu_add64(to + 2u * code, wide * weight);
       if (counts && rows[code] != 0) atomicAdd(&v.count[at + code], rows[code]);
     }
@@ -222,7 +214,7 @@ template <bool ROOT>
 __device__ static __forceinline__ void take_rows(const cu_view &v, const cu_small_view &s, const small_item &item,
                                                  const small_step *step, int turn, int part, uint32_t *cells,
                                                  uint32_t *count) {
-  const int counts = item.first && part != HIGH;
+  const int counts = item.first && part != CU_HIGH;
   for (uint32_t base = item.beg; base < item.end; base += AHEAD * THREADS) {
     small_row r[AHEAD];
     CU_UNROLL
@@ -272,14 +264,14 @@ __device__ static __forceinline__ void build_layer(const cu_view &v, const cu_sm
   if (!ROOT) make_steps(v, step);
   for (int32_t i = (int32_t)blockIdx.x; i < s.n_groups * s.n_ranges; i += (int32_t)gridDim.x) {
     const small_item item = item_of(v, s, i, n_build);
-    for (int part = wide ? LOW : NARROW; part <= (wide ? HIGH : NARROW); part++) {
+    for (int part = wide ? CU_LOW : CU_NARROW; part <= (wide ? CU_HIGH : CU_NARROW); part++) {
       for (uint32_t c = threadIdx.x; c < item.n_plane * (item.counts ? 3u : 2u); c += blockDim.x) cells[c] = 0;
       for (int32_t c = (int32_t)threadIdx.x; c < n_counts; c += (int32_t)blockDim.x) count[c] = 0;
       __syncthreads();
       take_rows<ROOT>(v, s, item, step, turn, part, cells, count);
       __syncthreads();
       flush(v, item, part, cells);
-      if (item.first && part != HIGH) hand_in(s, count, n_counts);
+      if (item.first && part != CU_HIGH) hand_in(s, count, n_counts);
       __syncthreads();
     }
     if (ROOT && item.first && !v.tree->whole) add_to_root(v, item);

@@ -246,6 +246,19 @@ __device__ static __forceinline__ gbt_gh32 *cu_gh32(const cu_view &v, int32_t gr
   return (gbt_gh32 *)cu_gh16(v, grads);
 }
 
+/* What histograms add of a row in one pass: its 16-bit gradients, or a half of the 32-bit ones. */
+enum { CU_NARROW = 0, CU_LOW, CU_HIGH };
+
+/* The part (CU_LOW, CU_HIGH) of 32-bit gradients: g in the lower 16 bits and h in the upper ones. */
+__device__ static __forceinline__ uint32_t cu_half_of(gbt_gh32 q, int part) {
+  return part == CU_LOW ? gbt_fix_low(q) : (uint32_t)q.g >> 16 | (q.h & 0xffff0000u);
+}
+
+/* g as a 32-bit number; that of the lower half of wide ones has no sign. */
+__device__ static __forceinline__ uint32_t cu_part_g(uint32_t both, int part) {
+  return part == CU_LOW ? both & 0xffffu : (uint32_t)(int32_t)(int16_t)both;
+}
+
 /* ---- the tree that a block works for ---- */
 
 /* The same place in the state of a tree that stands so many bytes behind. By way of a pointer to bytes, so that the
