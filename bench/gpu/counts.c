@@ -7,12 +7,14 @@
  * Shapes are those of shapes.h with so few rows that all take half a minute, and a second-level cache of as much less
  * than an H200's 50 MB: rows of a node are then as far from each other as they are in the large shape. It is the third
  * round that counts, when recordings have been made and stay as they are. Two sizes of a shape tell what belongs to
- * rows and what to nodes. */
+ * rows and what to nodes; of the sectors, those of histograms (hists_read, hists_written) are counted apart, too. */
 #define _DEFAULT_SOURCE
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "../../tests/simt/control.h"
+#include "backend/device_api.h"
+#include "peek.h"
 #include "shapes.h"
 
 extern const gbt_device_api *gbt_cuda_api(void);
@@ -42,10 +44,20 @@ static void show(const run *r, int trees, int64_t nodes) {
   simt_traffic t;
   for (int i = 0; simt_traffic_of(i, &t); i++)
     printf("run %s:%s launches=%lld blocks=%lld read=%lld written=%lld sectors_read=%lld sectors_written=%lld"
-           " global_adds=%lld shared_adds=%lld shared_bytes=%lld\n",
+           " hists_read=%lld hists_written=%lld global_adds=%lld shared_adds=%lld shared_bytes=%lld\n",
            r->name, t.kernel, (long long)t.launches, (long long)t.blocks, (long long)t.read, (long long)t.written,
-           (long long)t.sectors_read, (long long)t.sectors_written, (long long)t.global_adds, (long long)t.shared_adds,
-           (long long)t.shared_bytes);
+           (long long)t.sectors_read, (long long)t.sectors_written, (long long)t.watched_read,
+           (long long)t.watched_written, (long long)t.global_adds, (long long)t.shared_adds, (long long)t.shared_bytes);
+}
+
+/* The emulated device's door; a backend that is opened has its histograms watched. */
+static gbt_status open_watched(gbt_ctx *ctx, int32_t device, const gbt_backend_spec *spec, gbt_backend **out,
+                               gbt_error *err) {
+  size_t bytes;
+  GBT_TRY(gbt_cuda_api()->open(ctx, device, spec, out, err));
+  simt_watch(NULL, 0);
+  for (int32_t y = 0; peek_histograms(*out, y, &bytes); y++) simt_watch(peek_histograms(*out, y, &bytes), bytes);
+  return GBT_OK;
 }
 
 /* Trains until all is recorded, then one round that is counted. */
@@ -58,9 +70,11 @@ static gbt_status train(gbt_ctx *ctx, const run *r, const made *d, int64_t *node
   gbt_table table = {.n_rows = d->n, .n_cols = d->m, .cols = d->col};
   gbt_dataset_spec spec = {.table = &table, .max_bin = 255, .unseen = GBT_UNSEEN_PRIOR};
   gbt_trainer_spec how = {.params = gbt_params_default()};
+  gbt_device_api device = *gbt_cuda_api();
+  device.open = open_watched;
   how.params.max_depth = r->depth;
   how.objective = gbt_objective_make(classes > 2 ? GBT_OBJ_SOFTMAX : GBT_OBJ_LOGISTIC, n_outputs);
-  how.device = gbt_cuda_api();
+  how.device = &device;
   if (r->max_leaves > 0) {
     GBT_TRY(gbt_params_set(&how.params, "grow_policy", 1.0, err));
     GBT_TRY(gbt_params_set(&how.params, "max_leaves", (double)r->max_leaves, err));

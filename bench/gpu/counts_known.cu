@@ -29,11 +29,14 @@ int counts_are_right(void) {
     return 0;
   (void)cudaMemset(from, 0, N * sizeof *from);
   simt_count_again();
+  simt_watch(to, N * APART * sizeof *to / 2);
   CU_LAUNCH(k_known, BLOCKS, THREADS, 0, 0, from, to, sum);
   const int found = simt_traffic_of(0, &t), more = simt_traffic_of(1, &t);
   const int right = found && !more && t.launches == 1 && t.blocks == BLOCKS && t.read == N * 4 &&
-                    t.written == N * (8 + 8 + 4) && t.sectors_read == N * 4 / 32 && t.sectors_written == N + 1 &&
-                    t.global_adds == N && t.shared_adds == N && t.shared_bytes == N * 4;
+                    t.written == N * (8 + 8 + 4) && t.sectors_read == N * 4 / 32 + 1 && t.sectors_written == N + 1 &&
+                    t.watched_read == 0 && t.watched_written == N / 2 && t.global_adds == N && t.shared_adds == N &&
+                    t.shared_bytes == N * 4;
+  simt_watch(nullptr, 0);
   (void)cudaFree(from);
   (void)cudaFree(to);
   (void)cudaFree(sum);

@@ -13,8 +13,9 @@ to look. It has two bounds, `fast` and `slow`: each constant has a range, and `a
 memory without conflicts takes, is 1 or 2.
 
 A kernel takes the longest of
-  - its sectors of 32 bytes over the memory's rate. Counted under emulation at two sizes; the figures of rows and of
-    nodes are told apart by both, and scaled to the rows and nodes of the large shape
+  - its sectors of 32 bytes over the memory's rate. Counted under emulation at two sizes. Those of histograms are
+    counted apart, and scaled to the nodes of the large shape; of the others, what belongs to rows and what to nodes is
+    told by both sizes, and scaled to the rows and nodes of the large shape
   - histograms: instructions of the load and store unit, by the machine code of the hot loop; the reductions that
     empty shared memory, at the rate of the second-level cache
   - searches: instructions for a node and feature, a stated constant, since the emulation counts none
@@ -138,30 +139,33 @@ def scaled(counts, name, shape):
             continue
         kernel = key.split(":", 1)[1]
         small = counts["run"].get("%s:%s" % (name, kernel), dict.fromkeys(large, 0.0))
-        x, y = apart(small["sectors_read"], large["sectors_read"], rows, nodes)
-        u, v = apart(small["sectors_written"], large["sectors_written"], rows, nodes)
-        if u == 0 and v > 0:  # what clears histograms hides what goes by rows: as much as is read, then
-            u = min(x, large["sectors_written"] / rows[1])
-        out[kernel] = {"sectors": (x + u) * shape["rows"] + (y + v) * shape["nodes"] * shape["trees"] * columns,
+        x, y, hists = 0.0, 0.0, 0.0
+        for way in ("read", "written"):
+            own = [k["sectors_" + way] - k["hists_" + way] for k in (small, large)]
+            u, v = apart(own[0], own[1], rows, nodes)
+            x, y, hists = x + u, y + v, hists + large["hists_" + way] / nodes[1]
+        per_tree = shape["nodes"] * shape["trees"] * columns
+        out[kernel] = {"sectors": x * shape["rows"] + (y + hists) * per_tree, "hists": hists * per_tree,
                        "launches": large["launches"], "blocks": large["blocks"]}
     return out
 
 
 def hot_loop(counts, words):
-    """Loads and shuffles for an addition, in the loop of tiles of so many words: two additions a row and column."""
+    """Loads and shuffles for an addition, in the loop of tiles of so many words: two additions a row and column, of
+    one row (8 words) or of two."""
     best = None  # the slowest one: with and without row numbers
     for key, loop in counts["loop"].items():
-        if not key.startswith("sm_90 hist:k_hist<512,2>") or loop["shared_adds"] != 8 * words:
+        if not key.startswith("sm_90 hist:k_hist<512,2>") or loop["shared_adds"] != min(16 * words, 64):
             continue
         other = (loop["shuffles"] + loop["loads"] + loop["shared"] + loop["local"]) / loop["shared_adds"]
         best = other if best is None else max(best, other)
     if best is None:
-        raise SystemExit("model: counts.txt has no loop of k_hist with %d additions" % (8 * words))
+        raise SystemExit("model: counts.txt has no loop of k_hist with %d additions" % min(16 * words, 64))
     return best
 
 
-def histogram_seconds(counts, c, s):
-    """Load and store unit, or memory; and the emptying of shared memory."""
+def histogram_seconds(counts, c, s, hists):
+    """Load and store unit, or memory; and the emptying of shared memory into as many sectors of histograms."""
     layers = s["depth"] - 1
     rows = s["rows"] * s["trees"] * (1 + c["smaller"] * layers)
     adds = rows * s["tiles"] * 2 * 4 * s["words"] / 32
@@ -173,7 +177,8 @@ def histogram_seconds(counts, c, s):
     built = s["trees"] * (s["nodes"] + 1) / 4
     cells = 2 * s["codes"] * (blocks / s["tiles"] * s["depth"] + built)
     few = rows * s["features"] * 2  # no more than there are additions
-    return max(unit, moved / c["memory"]) + min(cells, few) / c["cells_a_sector"] / c["reductions"]
+    emptied = max(min(cells, few) / c["cells_a_sector"] / c["reductions"], hists * 32 / c["memory"])
+    return max(unit, moved / c["memory"]) + emptied
 
 
 def search_seconds(c, s):
@@ -203,7 +208,7 @@ def expect(counts, name, bound, known):
         least = k["launches"] * (c["one_block"] if one else c["least"])
         t = k["sectors"] * 32 / c["memory"]
         if kernel.startswith("k_hist<"):
-            t = histogram_seconds(counts, c, s)
+            t = histogram_seconds(counts, c, s, k["hists"])
         elif kernel.startswith("k_small"):
             t = max(t, small_seconds(c, s))
         elif "search" in kernel:

@@ -59,9 +59,13 @@ typedef struct simt_traffic {
   int64_t sectors_read, sectors_written; /* of 32 bytes, between device memory and a cache of SIMT_CACHE bytes */
   int64_t global_adds, shared_adds;      /* atomics */
   int64_t shared_bytes;
+  int64_t watched_read, watched_written; /* of those sectors, what lies in the ranges of simt_watch() */
 } simt_traffic;
 /* Kernels in the order of their names, from 0; 0 when there are not so many. */
 int simt_traffic_of(int which, simt_traffic *out);
+/* Sectors of this range of device memory, and of those of earlier calls, are counted apart as well. at = NULL: none are
+ * any more. */
+void simt_watch(const void *at, size_t bytes);
 
 /* Things not given back: memory, streams, events, graphs. */
 int64_t simt_live(void);

@@ -8,8 +8,9 @@
  *          -> else (stacks, arguments): nothing
  *
  * The cache has SIMT_CACHE bytes, 16 ways, and drops what was not used for longest. A sector that it lacks is read; one
- * that is written counts when it becomes dirty, since it goes back to memory once for that. The kernel that touches it
- * pays. Sectors go by number of allocation and offset, so that nothing depends on where memory lies. */
+ * that is written counts when it becomes dirty, since it goes back to memory once for that; what an atomic changes must
+ * be read before. The kernel that touches it pays. Sectors go by number of allocation and offset, so that nothing
+ * depends on where memory lies. */
 #include "internal.h"
 
 #include <map>
@@ -19,7 +20,11 @@
 namespace simt {
 
 typedef std::map<std::string, simt_traffic> Kernels; /* by name, in the order of names */
+struct Range {
+  const char *beg, *end;
+};
 static Kernels kernels;
+static std::vector<Range> watched;
 static simt_traffic *current; /* of the kernel that runs */
 
 static std::string plain(const char *name) {
@@ -48,6 +53,14 @@ int simt_traffic_of(int which, simt_traffic *out) {
   *out = at->second;
   out->kernel = at->first.c_str();
   return 1;
+}
+
+void simt_watch(const void *at, size_t bytes) {
+  const char *beg = static_cast<const char *>(at);
+  if (at)
+    watched.push_back({beg, beg + bytes});
+  else
+    watched.clear();
 }
 
 #if defined(SIMT_COUNT)
@@ -91,7 +104,16 @@ static int touch(uint64_t sector, bool write) {
   return found;
 }
 
-static void access(const volatile void *where, size_t bytes, bool write) {
+static bool is_watched(const void *at) {
+  const char *p = static_cast<const char *>(at);
+  for (const Range &r : watched)
+    if (p >= r.beg && p < r.end) return true;
+  return false;
+}
+
+enum Kind { READ, WRITE, CHANGE };
+
+static void access(const volatile void *where, size_t bytes, Kind kind) {
   const void *at = const_cast<const void *>(where);
   if (!now || !current) return;
   if (in_shared(at)) {
@@ -100,11 +122,17 @@ static void access(const volatile void *where, size_t bytes, bool write) {
   }
   uint64_t offset, serial = device_serial(at, &offset);
   if (serial == 0) return;
-  (write ? current->written : current->read) += (int64_t)bytes;
+  (kind == READ ? current->read : current->written) += (int64_t)bytes;
   for (uint64_t s = offset / SECTOR; s <= (offset + bytes - 1) / SECTOR; s++) {
-    int found = touch(serial << 40 | s, write);
-    if (!write) current->sectors_read += found & NEW_SECTOR ? 1 : 0;
-    if (write) current->sectors_written += found & NEW_DIRT ? 1 : 0;
+    int found = touch(serial << 40 | s, kind != READ);
+    const int reads = kind != WRITE && (found & NEW_SECTOR) ? 1 : 0;
+    const int writes = kind != READ && (found & NEW_DIRT) ? 1 : 0;
+    if (!reads && !writes) continue;
+    current->sectors_read += reads;
+    current->sectors_written += writes;
+    if (!is_watched(at)) continue;
+    current->watched_read += reads;
+    current->watched_written += writes;
   }
 }
 
@@ -116,21 +144,21 @@ static void atomic(const volatile void *where, size_t bytes) {
     current->shared_adds++;
   else if (device_serial(at, &offset) != 0)
     current->global_adds++;
-  access(where, bytes, true);
+  access(where, bytes, CHANGE);
 }
 
 } // namespace simt
 
 /* ---- what the compiler calls ---- */
 
-#define ACCESS(n)                                                         \
-  void __tsan_read##n(void *at) { access(at, n, false); }                 \
-  void __tsan_write##n(void *at) { access(at, n, true); }                 \
-  void __tsan_unaligned_read##n(const void *at) { access(at, n, false); } \
-  void __tsan_unaligned_write##n(void *at) { access(at, n, true); }       \
-  void __tsan_volatile_read##n(void *at) { access(at, n, false); }        \
-  void __tsan_volatile_write##n(void *at) { access(at, n, true); }
-#define CHANGE(bits, name)                                                                              \
+#define ACCESS(n)                                                        \
+  void __tsan_read##n(void *at) { access(at, n, READ); }                 \
+  void __tsan_write##n(void *at) { access(at, n, WRITE); }               \
+  void __tsan_unaligned_read##n(const void *at) { access(at, n, READ); } \
+  void __tsan_unaligned_write##n(void *at) { access(at, n, WRITE); }     \
+  void __tsan_volatile_read##n(void *at) { access(at, n, READ); }        \
+  void __tsan_volatile_write##n(void *at) { access(at, n, WRITE); }
+#define FETCH(bits, name)                                                                               \
   uint##bits##_t __tsan_atomic##bits##_##name(volatile uint##bits##_t *at, uint##bits##_t value, int) { \
     atomic(at, bits / 8);                                                                               \
     return __atomic_##name(at, value, __ATOMIC_SEQ_CST);                                                \
@@ -143,22 +171,22 @@ static void atomic(const volatile void *where, size_t bytes) {
   }
 #define ATOMIC(bits)                                                                                      \
   uint##bits##_t __tsan_atomic##bits##_load(const volatile uint##bits##_t *at, int) {                     \
-    access(at, bits / 8, false);                                                                          \
+    access(at, bits / 8, READ);                                                                           \
     return __atomic_load_n(at, __ATOMIC_SEQ_CST);                                                         \
   }                                                                                                       \
   void __tsan_atomic##bits##_store(volatile uint##bits##_t *at, uint##bits##_t value, int) {              \
-    access(at, bits / 8, true);                                                                           \
+    access(at, bits / 8, WRITE);                                                                          \
     __atomic_store_n(at, value, __ATOMIC_SEQ_CST);                                                        \
   }                                                                                                       \
   uint##bits##_t __tsan_atomic##bits##_exchange(volatile uint##bits##_t *at, uint##bits##_t value, int) { \
     atomic(at, bits / 8);                                                                                 \
     return __atomic_exchange_n(at, value, __ATOMIC_SEQ_CST);                                              \
   }                                                                                                       \
-  CHANGE(bits, fetch_add)                                                                                 \
-  CHANGE(bits, fetch_sub)                                                                                 \
-  CHANGE(bits, fetch_and)                                                                                 \
-  CHANGE(bits, fetch_or)                                                                                  \
-  CHANGE(bits, fetch_xor)                                                                                 \
+  FETCH(bits, fetch_add)                                                                                  \
+  FETCH(bits, fetch_sub)                                                                                  \
+  FETCH(bits, fetch_and)                                                                                  \
+  FETCH(bits, fetch_or)                                                                                   \
+  FETCH(bits, fetch_xor)                                                                                  \
   COMPARE(bits, strong)                                                                                   \
   COMPARE(bits, weak)
 
@@ -172,8 +200,8 @@ ATOMIC(8)
 ATOMIC(16)
 ATOMIC(32)
 ATOMIC(64)
-void __tsan_read_range(void *at, size_t bytes) { access(at, bytes, false); }
-void __tsan_write_range(void *at, size_t bytes) { access(at, bytes, true); }
+void __tsan_read_range(void *at, size_t bytes) { access(at, bytes, READ); }
+void __tsan_write_range(void *at, size_t bytes) { access(at, bytes, WRITE); }
 void __tsan_vptr_update(void **, void *) {}
 void __tsan_vptr_read(void **) {}
 void __tsan_init() {}
