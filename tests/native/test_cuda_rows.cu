@@ -141,6 +141,7 @@ static int round_begins(cuda_pair *p, const random_job *r, uint64_t round) {
     r->job.custom(cpu->score[0], rows->field[GBT_LABEL], rows->n, p->spec.objective.n_outputs, g, h);
     ok = CHECK_OK(p->cpu->ops->set_gradients(&p->ctx, p->cpu, round, g, h, test_err)) &&
          CHECK_OK(p->cuda->ops->set_gradients(&p->ctx, p->cuda, round, g, h, test_err));
+    memset(g, 0xff, 2 * n * sizeof *g); /* not needed any more */
     free(g);
   } else {
     ok = CHECK_OK(p->cpu->ops->gradients(&p->ctx, p->cpu, round, test_err)) &&

@@ -87,6 +87,39 @@ static void halves_take_turns(void) {
   gbt_ctx_close(&ctx);
 }
 
+/* In another's stream: what is sent follows what was issued before, and goes before the rest; the stream stays. */
+static void in_anothers_stream(void) {
+  enum { N = 1000 };
+  gbt_ctx ctx = test_ctx(NULL, 1);
+  cu_memory memory = cu_memory();
+  cu_stage stage = cu_stage();
+  cu_array<unsigned char> there = cu_array<unsigned char>(), copy = cu_array<unsigned char>();
+  cudaStream_t stream = NULL;
+  unsigned char from[N], to[2][N];
+  for (size_t i = 0; i < N; i++) from[i] = byte_of(i);
+  late(1);
+  REQUIRE(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking) == cudaSuccess);
+  REQUIRE_OK(cu_new(&memory, &there, N, test_err));
+  REQUIRE_OK(cu_new(&memory, &copy, N, test_err));
+  REQUIRE_OK(cu_stage_open_in(&ctx, stream, 300, &stage, test_err));
+  CHECK_EQ_I64(cudaMemsetAsync(there.at, 77, N, stream), cudaSuccess);
+  CHECK_OK(cu_stage_send(&stage, there.at, from, N - 1, test_err));
+  memset(from, 0, N);
+  CHECK_EQ_I64(cudaMemcpyAsync(copy.at, there.at, N, cudaMemcpyDeviceToDevice, stream), cudaSuccess);
+  CHECK_EQ_I64(cudaMemsetAsync(there.at, 78, N, stream), cudaSuccess);
+  cu_stage_close(&stage); /* waits */
+  CHECK(stage.stream == NULL);
+  CHECK_EQ_I64(cudaStreamSynchronize(stream), cudaSuccess); /* it is there still */
+  late(0);
+  CHECK_EQ_I64(cudaMemcpy(to[0], copy.at, N, cudaMemcpyDeviceToHost), cudaSuccess);
+  CHECK_EQ_I64(cudaMemcpy(to[1], there.at, N, cudaMemcpyDeviceToHost), cudaSuccess);
+  for (size_t i = 0; i < N; i++) CHECK(to[0][i] == (i < N - 1 ? byte_of(i) : 77) && to[1][i] == 78);
+  cu_drop(&memory, &there);
+  cu_drop(&memory, &copy);
+  CHECK_EQ_I64(cudaStreamDestroy(stream), cudaSuccess);
+  gbt_ctx_close(&ctx);
+}
+
 static int stop_at_once(void *user) {
   (void)user;
   return 1;
@@ -164,6 +197,7 @@ static void no_page_locked_memory(void) {
 void suite_cuda_stage(void) {
   RUN(sent_as_it_is);
   RUN(halves_take_turns);
+  RUN(in_anothers_stream);
   RUN(may_be_stopped);
 #if defined(GBT_TEST_SIMT)
   RUN(calls_to_cuda_fail);

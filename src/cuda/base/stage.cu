@@ -3,16 +3,28 @@
 
 #include <string.h>
 
-gbt_status cu_stage_open(gbt_ctx *ctx, size_t bytes, cu_stage *stage, gbt_error *err) {
-  GBT_ASSERT(stage->stream == NULL && bytes > 0);
+static gbt_status open_halves(gbt_ctx *ctx, size_t bytes, cu_stage *stage, gbt_error *err) {
+  GBT_ASSERT(bytes > 0);
   stage->ctx = ctx;
   stage->bytes = bytes;
-  CU_TRY(cudaStreamCreateWithFlags(&stage->stream, cudaStreamNonBlocking));
   for (int k = 0; k < 2; k++) {
     CU_TRY(cudaEventCreateWithFlags(&stage->free_again[k], cudaEventDisableTiming));
     GBT_TRY(cu_host_alloc(bytes, &stage->half[k], err));
   }
   return GBT_OK;
+}
+
+gbt_status cu_stage_open(gbt_ctx *ctx, size_t bytes, cu_stage *stage, gbt_error *err) {
+  GBT_ASSERT(stage->stream == NULL);
+  CU_TRY(cudaStreamCreateWithFlags(&stage->stream, cudaStreamNonBlocking));
+  return open_halves(ctx, bytes, stage, err);
+}
+
+gbt_status cu_stage_open_in(gbt_ctx *ctx, cudaStream_t stream, size_t bytes, cu_stage *stage, gbt_error *err) {
+  GBT_ASSERT(stage->stream == NULL);
+  stage->stream = stream;
+  stage->borrows = 1;
+  return open_halves(ctx, bytes, stage, err);
 }
 
 /* Errors are not looked at: whoever closes has one already, or needs nothing more from the device. */
@@ -22,7 +34,7 @@ void cu_stage_close(cu_stage *stage) {
     if (stage->free_again[k] != NULL) (void)cudaEventDestroy(stage->free_again[k]);
     cu_host_free(&stage->half[k]);
   }
-  if (stage->stream != NULL) (void)cudaStreamDestroy(stage->stream);
+  if (stage->stream != NULL && !stage->borrows) (void)cudaStreamDestroy(stage->stream);
   *stage = cu_stage();
   (void)cudaGetLastError();
 }

@@ -17,17 +17,23 @@
 
 #include "mem.cuh"
 
+enum : size_t { CU_STAGE_BYTES = (size_t)16 << 20 }; /* of a half that is to bring large things */
+
 struct cu_stage {
   gbt_ctx *ctx;
   cudaStream_t stream;
+  int borrows;               /* the stream is another's */
   size_t bytes;              /* of a half */
   unsigned char *half[2];    /* page-locked */
   cudaEvent_t free_again[2]; /* the half may be written by the host */
   int turn;                  /* whose it is */
 };
 
-/* All 0 before; close also after a failure. Closing waits for what is in the stream. */
+/* All 0 before; close also after a failure. Closing waits for what is in the stream. In a stream of its own, or in
+ * another's, which stays: what is sent then follows what was issued in it before, and goes before the rest. */
 gbt_status cu_stage_open(gbt_ctx *ctx, size_t bytes, cu_stage *stage, gbt_error *err) GBT_MUST_CHECK;
+gbt_status cu_stage_open_in(gbt_ctx *ctx, cudaStream_t stream, size_t bytes, cu_stage *stage,
+                            gbt_error *err) GBT_MUST_CHECK;
 void cu_stage_close(cu_stage *stage);
 
 /* The half whose turn it is, once it may be written; then its bytes on their way to the device; then the other half's

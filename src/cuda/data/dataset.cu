@@ -14,8 +14,6 @@
 
 #include <string.h>
 
-enum : size_t { STAGE_BYTES = (size_t)16 << 20 };
-
 /* A data set on its way up. */
 struct cu_dataset_up {
   const gbt_mem *mem;
@@ -323,7 +321,7 @@ static void look_at(cu_dataset *data, const cu_plan *p) {
 static size_t half_bytes(const gbt_dataset *ds, const cu_plan *p) {
   size_t n = (size_t)ds->rows.n, tiles = n * p->row_bytes, most = n * sizeof(double) + sizeof(cu_feature);
   if (tiles > most) most = tiles;
-  if (most > STAGE_BYTES) most = STAGE_BYTES;
+  if (most > CU_STAGE_BYTES) most = CU_STAGE_BYTES;
   return p->row_bytes > most ? (size_t)p->row_bytes : most;
 }
 

@@ -44,7 +44,7 @@ static gbt_status open_data(gbt_ctx *ctx, cu_backend *be, const gbt_backend_spec
   be->view.score = be->data[0].score.at;
   be->view.label = be->data[0].label.at;
   be->view.weight = be->data[0].weight.at;
-  return cu_init_scores(be, spec, err);
+  return cu_init_scores(ctx, be, spec, err);
 }
 
 static gbt_status copy_monotone(cu_backend *be, const int8_t *monotone, gbt_error *err) {
@@ -62,7 +62,7 @@ static gbt_status open_all(gbt_ctx *ctx, cu_backend *be, const gbt_backend_spec 
   GBT_TRY(copy_monotone(be, spec->monotone, err));
   GBT_TRY(cu_features_open(be, err));
   GBT_TRY(cu_state_open(be, err));
-  GBT_TRY(cu_gradients_open(be, err));
+  GBT_TRY(cu_gradients_open(ctx, be, err));
   GBT_TRY(cu_renew_open(ctx, be, spec->data[0], err));
   GBT_TRY(cu_down_open(be, err));
   GBT_TRY(cu_host_alloc((size_t)be->base.most_trees * sizeof *be->task, &be->task, err));

@@ -30,6 +30,8 @@
 
 #include "view.cuh"
 
+#include "../base/stage.cuh"
+
 extern "C" {
 #include "../../gbt/backend/device_api.h"
 #include "../../gbt/backend/export.h"
@@ -75,6 +77,7 @@ struct cu_grad {
   cu_array<cu_output> output;
   cu_array<double> aside; /* 2 x n_rows. Softmax: largest score of a row, sum of exp(score - largest); custom objective:
                              g and h of one output as the host gave them; others: none */
+  cu_stage stage;         /* custom objective: the way up, in the device's stream */
   int32_t fixed_output;   /* whose gradients stand in array 0, all others' in none; -1: not known */
 };
 
@@ -233,7 +236,7 @@ void cu_graph_close(cu_backend *be);
 gbt_status cu_issue_batch(gbt_ctx *ctx, cu_backend *be, gbt_error *err) GBT_MUST_CHECK;
 
 /* Room for gradients, before the data sets are made: their scores, when they are, are cu_init_scores'. */
-gbt_status cu_gradients_open(cu_backend *be, gbt_error *err) GBT_MUST_CHECK;
+gbt_status cu_gradients_open(gbt_ctx *ctx, cu_backend *be, gbt_error *err) GBT_MUST_CHECK;
 void cu_gradients_close(cu_backend *be);
 /* Gradients of all outputs: the scales. Issues work, does not wait. */
 gbt_status cu_gradients(gbt_ctx *ctx, cu_backend *be, uint64_t round, gbt_error *err) GBT_MUST_CHECK;
@@ -247,7 +250,7 @@ static inline int cu_are_fixed(const cu_backend *be) {
   return gbt_objective_is_given(&be->objective) || be->grad.fixed_output == be->task[0].output;
 }
 /* Scores before the first tree. */
-gbt_status cu_init_scores(cu_backend *be, const gbt_backend_spec *spec, gbt_error *err) GBT_MUST_CHECK;
+gbt_status cu_init_scores(gbt_ctx *ctx, cu_backend *be, const gbt_backend_spec *spec, gbt_error *err) GBT_MUST_CHECK;
 
 /* Where rows are sampled. The even order: the drawn rows with their gradients, then the others; tree->n_in and root. */
 gbt_status cu_rows_begin(gbt_ctx *ctx, cu_backend *be, gbt_error *err) GBT_MUST_CHECK;

@@ -282,7 +282,13 @@ static int32_t gradient_arrays(const cu_backend *be) {
   return whole > 1 ? (int32_t)whole : 1;
 }
 
-gbt_status cu_gradients_open(cu_backend *be, gbt_error *err) {
+/* Numbers of 8 bytes go up in halves of no more than they have. */
+static size_t half_bytes(size_t n) {
+  const size_t bytes = n * sizeof(double);
+  return bytes < 1 ? 1 : bytes < CU_STAGE_BYTES ? bytes : (size_t)CU_STAGE_BYTES;
+}
+
+gbt_status cu_gradients_open(gbt_ctx *ctx, cu_backend *be, gbt_error *err) {
   const int aside = gbt_objective_by_classes(&be->objective) || gbt_objective_is_given(&be->objective);
   const size_t n = (size_t)be->n_rows;
   cu_memory *memory = &be->device.memory;
@@ -292,10 +298,13 @@ gbt_status cu_gradients_open(cu_backend *be, gbt_error *err) {
   if (aside) GBT_TRY(cu_new(memory, &be->grad.aside, 2 * n, err));
   be->view.gradients = be->grad.gradients.at;
   be->view.output = be->grad.output.at;
+  if (gbt_objective_is_given(&be->objective))
+    return cu_stage_open_in(ctx, be->device.stream, half_bytes(n), &be->grad.stage, err);
   return GBT_OK;
 }
 
 void cu_gradients_close(cu_backend *be) {
+  cu_stage_close(&be->grad.stage);
   cu_drop(&be->device.memory, &be->grad.gradients);
   cu_drop(&be->device.memory, &be->grad.output);
   cu_drop(&be->device.memory, &be->grad.aside);
@@ -324,37 +333,41 @@ gbt_status cu_gradients_of_trees(gbt_ctx *ctx, cu_backend *be, gbt_error *err) {
   return GBT_OK;
 }
 
-/* Waits at its end: g and h are the caller's. */
+/* The caller's g and h are in the stage when it returns: an output's go up while the device is at work on those of the
+ * one before. */
 gbt_status cu_set_gradients(gbt_ctx *ctx, cu_backend *be, uint64_t round, const double *g, const double *h,
                             gbt_error *err) {
   const size_t n = (size_t)be->n_rows, bytes = n * sizeof(double);
+  double *aside = be->grad.aside.at;
+  be->grad.stage.ctx = ctx;
   CU_LAUNCH(k_round, 1, CU_CONTROL, 0, be->device.stream, be->view, round, (uint32_t)be->base.most_trees);
   CU_LAUNCHED();
   for (int32_t k = 0; k < be->n_outputs; k++) {
     GBT_TRY(gbt_ctx_poll(ctx, err));
-    if (n > 0) {
-      CU_TRY(cudaMemcpyAsync(be->grad.aside.at, g + (size_t)k * n, bytes, cudaMemcpyHostToDevice, be->device.stream));
-      CU_TRY(
-          cudaMemcpyAsync(be->grad.aside.at + n, h + (size_t)k * n, bytes, cudaMemcpyHostToDevice, be->device.stream));
-    }
-    GBT_TRY(find_scales(be, be->grad.aside.at, k, 1, err));
-    GBT_TRY(fix_outputs(be, be->grad.aside.at, k, err));
+    GBT_TRY(cu_stage_send(&be->grad.stage, aside, g + (size_t)k * n, bytes, err));
+    GBT_TRY(cu_stage_send(&be->grad.stage, aside + n, h + (size_t)k * n, bytes, err));
+    GBT_TRY(find_scales(be, aside, k, 1, err));
+    GBT_TRY(fix_outputs(be, aside, k, err));
   }
-  CU_TRY(cudaStreamSynchronize(be->device.stream));
   return GBT_OK;
 }
 
+/* What the scores of data set s begin with: the caller's numbers, offsets, or (NULL) nothing. */
+static const double *given_scores(const cu_backend *be, const gbt_backend_spec *spec, int32_t s) {
+  return spec->init && spec->init[s] ? spec->init[s] : be->data[s].from->rows.field[GBT_OFFSET];
+}
+
 /* Scores of a data set before the first tree: the caller's, or base plus offset. */
-static gbt_status init_data(cu_backend *be, const gbt_backend_spec *spec, int32_t s, gbt_error *err) {
+static gbt_status init_data(gbt_ctx *ctx, cu_backend *be, cu_stage *stage, const gbt_backend_spec *spec, int32_t s,
+                            gbt_error *err) {
   cu_dataset *data = &be->data[s];
   const gbt_rows *rows = &data->from->rows;
-  const size_t n = (size_t)rows->n;
-  const double *from = spec->init && spec->init[s] ? spec->init[s] : rows->field[GBT_OFFSET];
-  if (!data->score.at) GBT_TRY(cu_new(&be->device.memory, &data->score, n * (size_t)be->n_outputs, err));
+  const size_t n = (size_t)rows->n, all = n * (size_t)be->n_outputs;
+  const double *from = given_scores(be, spec, s);
+  if (!data->score.at) GBT_TRY(cu_new(&be->device.memory, &data->score, all, err));
   if (n == 0) return GBT_OK;
-  if (from)
-    CU_TRY(cudaMemcpyAsync(data->score.at, from, n * (size_t)be->n_outputs * sizeof(double), cudaMemcpyHostToDevice,
-                           be->device.stream));
+  if (from && !stage->stream) GBT_TRY(cu_stage_open_in(ctx, be->device.stream, half_bytes(all), stage, err));
+  if (from) GBT_TRY(cu_stage_send(stage, data->score.at, from, all * sizeof(double), err));
   if (from && from != rows->field[GBT_OFFSET]) return GBT_OK;
   for (int32_t k = 0; k < be->n_outputs; k++)
     CU_LAUNCH(k_base, row_grid(be, rows->n), CU_BLOCK, 0, be->device.stream, data->score.at + (size_t)k * n, rows->n,
@@ -363,8 +376,12 @@ static gbt_status init_data(cu_backend *be, const gbt_backend_spec *spec, int32_
   return GBT_OK;
 }
 
-gbt_status cu_init_scores(cu_backend *be, const gbt_backend_spec *spec, gbt_error *err) {
-  for (int32_t s = 0; s <= be->n_valid; s++) GBT_TRY(init_data(be, spec, s, err));
+gbt_status cu_init_scores(gbt_ctx *ctx, cu_backend *be, const gbt_backend_spec *spec, gbt_error *err) {
+  gbt_status status = GBT_OK;
+  cu_stage stage = cu_stage(); /* for all sets, open when the first has something to send */
+  for (int32_t s = 0; status == GBT_OK && s <= be->n_valid; s++) status = init_data(ctx, be, &stage, spec, s, err);
+  cu_stage_close(&stage); /* waits */
+  GBT_TRY(status);
   be->view.score = be->data[0].score.at;
   CU_TRY(cudaStreamSynchronize(be->device.stream));
   return GBT_OK;
