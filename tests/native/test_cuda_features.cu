@@ -338,7 +338,7 @@ static void deep_trees_are_looked_at_now_and_then(void) {
       if (!CHECK(cpu != NULL && cuda != NULL && same_trained(cpu, cuda))) test_note("kind %d, looks %d", kind, looks);
       trained_free(cuda);
     }
-    CHECK_EQ_I64(looks_planned, leaves ? 0 : 8);
+    CHECK_EQ_I64(looks_planned, kind == 3 ? 0 : 8); /* draws for nodes: a leaf a step, whose number is known */
     CHECK_EQ_I64(trees_planned, p->num_parallel_tree);
     if (cpu != NULL) CHECK(leaves || depth_of(cpu->forest) > 12);
     trained_free(cpu);
@@ -395,6 +395,75 @@ static void forests_are_not_looked_at(void) {
   made_free(m);
 }
 
+/* ---- leaves that are split ahead ---- */
+
+/* A random job, its trees best-first with so many leaves. */
+static random_job job_of_leaves(uint64_t seed, int64_t max_leaves) {
+  random_job r = random_job_make(seed, 400);
+  gbt_params *p = &r.job.spec.params;
+  p->grow_policy = GBT_LOSSGUIDE;
+  p->max_leaves = max_leaves;
+  if (seed % 4) p->colsample_bynode = 1.0;
+  if (seed % 2) { /* as many leaves as it may have */
+    p->min_child_weight = p->gamma = p->alpha = 0.0;
+    p->min_data_in_leaf = 1;
+    p->subsample = 1.0;
+    p->max_depth = seed % 3 ? 0 : 9;
+  }
+  r.job.rounds = 2;
+  return r;
+}
+
+/* Every number of leaves up to more than a step splits, and those about where they fill warps and blocks. */
+static void what_is_split_ahead_does_not_show(void) {
+  static const int64_t large[] = {127, 128, 129, 255, 256, 257};
+  int64_t splits = 0, bounded = 0;
+  const int wanted = looks_wanted;
+  looks_wanted = -1;
+  for (int64_t i = 1; i <= 82; i++) {
+    const int64_t leaves = i <= 70 ? i : large[(i - 71) % 6];
+    random_job r = job_of_leaves((uint64_t)i, leaves);
+    trained *cpu = train(&r.job, &r.how), *cuda = train_looking(&r.job, &r.how, -1);
+    if (!CHECK(cpu != NULL && cuda != NULL && same_trained(cpu, cuda))) test_note("max_leaves %d", (int)leaves);
+    if (cpu != NULL) {
+      splits += (int64_t)(cpu->forest->n_nodes - cpu->forest->n_trees) / 2;
+      bounded += (int64_t)cpu->forest->n_nodes == (int64_t)cpu->forest->n_trees * (2 * leaves - 1);
+    }
+    trained_free(cpu);
+    trained_free(cuda);
+    random_job_free(&r);
+  }
+  looks_wanted = wanted;
+  test_note("%d splits, %d trainings whose trees have all the leaves they may", (int)splits, (int)bounded);
+  CHECK(splits > 1000 && bounded > 3);
+}
+
+/* Gains that are equal by hundreds: the policy then goes by numbers, and most of what is split ahead is in vain. */
+static void equal_gains_are_taken_by_number(void) {
+  const train_how how = {2, 0, GBT_SIMD_AUTO, NULL};
+  const made_kind kinds[] = {MADE_BELL, MADE_BELL};
+  made *m = made_new(5, 512, 2, kinds);
+  made_response(m, GBT_OBJ_SQUARED_ERROR, 1, 5);
+  double *x = (double *)m->table.cols[0].values;
+  for (int64_t i = 0; i < 512; i++) { /* every bit of the row's number splits all nodes of a layer alike */
+    x[i] = (double)i;
+    m->label[i] = 0.0;
+    for (int bit = 0; bit < 9; bit++) m->label[i] += (i >> bit & 1 ? 1.0 : -1.0) * (double)(1 << bit);
+  }
+  for (int64_t leaves = 2; leaves <= 300; leaves = leaves * 3 / 2 + 1) {
+    train_job job = job_make(m, GBT_OBJ_SQUARED_ERROR, 1, 2);
+    job.spec.params.grow_policy = GBT_LOSSGUIDE;
+    job.spec.params.max_depth = 0;
+    job.spec.params.max_leaves = leaves;
+    job.spec.params.min_child_weight = job.spec.params.lambda = 0.0;
+    trained *cpu = train(&job, &how), *cuda = train_looking(&job, &how, -1);
+    if (!CHECK(cpu != NULL && cuda != NULL && same_trained(cpu, cuda))) test_note("max_leaves %d", (int)leaves);
+    trained_free(cpu);
+    trained_free(cuda);
+  }
+  made_free(m);
+}
+
 extern "C" void suite_cuda_features(void);
 extern "C" void suite_cuda_features(void) {
   RUN(masks_are_those_of_the_host);
@@ -403,4 +472,6 @@ extern "C" void suite_cuda_features(void) {
   RUN(deep_trees_are_looked_at_now_and_then);
   RUN(layers_in_parts);
   RUN(forests_are_not_looked_at);
+  RUN(what_is_split_ahead_does_not_show);
+  RUN(equal_gains_are_taken_by_number);
 }

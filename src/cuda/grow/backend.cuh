@@ -13,6 +13,7 @@
  *   split.cu        best splits; split_cat.cu: by sets of levels; layer*.cu: symmetric growth
  *   search.cuh      what the searches share; level_order.cuh: levels in order; layer.cuh: a layer's gains
  *   frontier.cu     the tree being grown: choosing, children, plans of the next step
+ *   ahead.cuh       best-first growth that splits leaves ahead of its choices
  *   partition.cu    rows into children; look_back.cuh: sums of the blocks before; pieces.cuh: which rows a block takes
  *   leaf.cu         leaf values, scores; renew.cu: values that are quantiles; route.cu: rows that were not partitioned
  *   small.cu        all of this but gradients and validation sets in one kernel, where data are small
@@ -287,6 +288,7 @@ gbt_status cu_select(cu_backend *be, gbt_error *err) GBT_MUST_CHECK;
 /* Moves rows, clears what may be built next, makes children (cu_make_children). */
 gbt_status cu_partition(cu_backend *be, gbt_error *err) GBT_MUST_CHECK;
 gbt_status cu_make_children(cu_backend *be, gbt_error *err) GBT_MUST_CHECK; /* by cu_partition: left_rows is there */
+gbt_status cu_settle(cu_backend *be, gbt_error *err) GBT_MUST_CHECK; /* by cu_leaves: what was split in vain goes */
 
 /* Fine sums, values, scores of all data sets. */
 gbt_status cu_leaves(gbt_ctx *ctx, cu_backend *be, gbt_error *err) GBT_MUST_CHECK;

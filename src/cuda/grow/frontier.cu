@@ -5,14 +5,16 @@
  *                planned, and which histograms are to be clear
  *   k_children   children; who is built and who is subtracted; blocks are planned
  *
- * Nodes have the numbers of the policy at once (nothing is split ahead), so a node's place is its number and its
+ *   k_settle     best-first growth: splits made ahead that the policy did not come to are taken back (ahead.cuh)
+ *
+ * Unless leaves are split ahead nodes have the numbers of the policy at once, so a node's place is its number and its
  * children are node.left and node.left + 1.
  *
  * Histograms are taken in order and never given back within a tree: of two children one takes its parent's,
  * so there are never more of them than leaves. Without room for that (`keeps` is 0) every step begins at number 0 and
  * builds all its nodes from their rows. */
+#include "ahead.cuh"
 #include "backend.cuh"
-#include "frontier.cuh"
 #include "pieces.cuh"
 
 namespace {
@@ -31,7 +33,7 @@ __global__ static void k_root(cu_view all) {
   gbt_grow_node root = gbt_grow_root(&policy, t->n_in, t->root);
   t->n_nodes = 1;
   t->n_leaves = 1;
-  t->fresh_beg = t->open_beg = t->n_chosen = 0;
+  t->fresh_beg = t->open_beg = t->n_chosen = t->n_open = 0;
   t->n_words = 0;
   t->n_split_blocks = 0;
   t->clear_beg = 0;
@@ -108,7 +110,7 @@ __device__ void plan_chosen(const cu_view &v, int32_t n, int keeps) {
   const uint32_t n_shares = cu_n_shares(rows, (uint32_t)n, v.split_rows);
   const uint32_t of_share = cu_block_prefix(n, v.split_block, [&](int64_t i) {
     gbt_grow_node *node = &v.node[v.chosen[i]];
-    node->open = 0;
+    if (v.ahead == 0) node->open = 0; /* else it is, until the policy comes to it */
     return cu_n_pieces(node->n_rows, n_shares, v.split_rows);
   });
   if (threadIdx.x != 0) return;
@@ -138,7 +140,10 @@ __global__ static void __launch_bounds__(SELECT_THREADS) k_select(cu_view all, i
   } else {
     cu_open_fresh(v);
     __syncthreads();
-    n = gbt_policy_one_leaf(v.policy.kind) ? choose_best(v, shared) : cu_choose_layer(v, shared);
+    if (v.ahead > 0)
+      n = cu_choose_ahead(v, shared);
+    else
+      n = gbt_policy_one_leaf(v.policy.kind) ? choose_best(v, shared) : cu_choose_layer(v, shared);
   }
   __syncthreads();
   plan_chosen(v, n, keeps);
@@ -204,7 +209,7 @@ __device__ void plan_builds(const cu_view &v, int keeps) {
   for (int32_t beg = 0; beg < t->n_chosen; beg += (int32_t)blockDim.x) {
     int32_t c = beg + (int32_t)threadIdx.x;
     pair_plan plan = {};
-    if (c < t->n_chosen) plan = plan_pair(v, v.node[v.chosen[c]].left, keeps);
+    if (c < t->n_chosen) plan = plan_pair(v, v.tree->fresh_beg + 2 * c, keeps);
     uint32_t total_build, total_search;
     uint32_t b = n_build + cu_block_scan(plan.n_build, &total_build);
     uint32_t s = n_search + cu_block_scan(plan.n_search, &total_search);
@@ -263,18 +268,21 @@ __global__ static void k_children(cu_view all, int keeps) {
     gbt_grow_node *parent = &v.node[id];
     const uint32_t n_left = parent->n_rows > 0 ? v.left_rows[c] : 0u;
     gbt_grow_children(&policy, parent, id, n_left, &v.node[left], &v.node[left + 1]);
-    parent->left = left;
+    if (v.ahead > 0)
+      parent->ahead = left;
+    else
+      parent->left = left;
     for (int32_t k = 0; k < 2; k++) {
       gbt_grow_node *child = &v.node[left + k];
-      child->number = left + k;
-      child->splittable = (int8_t)gbt_grow_could_split(&policy, child, t->n_leaves + n);
+      if (v.ahead == 0) child->number = left + k;
+      child->splittable = (int8_t)gbt_grow_could_split(&policy, child, cu_leaves_after(v, n));
     }
   }
   __syncthreads();
   if (threadIdx.x == 0) {
     t->fresh_beg = first;
     t->n_nodes = first + 2 * n;
-    t->n_leaves += n;
+    if (v.ahead == 0) t->n_leaves += n;
   }
   __syncthreads();
   plan_builds(v, keeps);
@@ -282,6 +290,20 @@ __global__ static void k_children(cu_view all, int keeps) {
 
 gbt_status cu_make_children(cu_backend *be, gbt_error *err) {
   CU_LAUNCH(k_children, cu_grids(be, 1, 1), CU_CONTROL, 0, be->device.stream, be->view, be->bounds.keeps);
+  CU_LAUNCHED();
+  return GBT_OK;
+}
+
+/* ---- best-first: the end ---- */
+
+__global__ static void __launch_bounds__(CU_CONTROL) k_settle(cu_view all) {
+  const cu_view v = cu_mine(all);
+  cu_settle_tree(v);
+}
+
+gbt_status cu_settle(cu_backend *be, gbt_error *err) {
+  if (be->view.ahead == 0) return GBT_OK;
+  CU_LAUNCH(k_settle, cu_grids(be, 1, 1), CU_CONTROL, 0, be->device.stream, be->view);
   CU_LAUNCHED();
   return GBT_OK;
 }

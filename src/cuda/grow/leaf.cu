@@ -1,5 +1,6 @@
 /* The end of a tree: fine sums of every node, leaf values, values into the scores of the rows that the tree has sorted.
  *
+ *   settle     (frontier.cu) best-first growth: splits that the policy has not come to are taken back
  *   k_plan     one block: leaves are cut into pieces (pieces.cuh); sums of the leaves as far as they are known;
  *              symmetric growth: where most rows of a layer went
  *   k_fine     what the leaves' 16-bit sums leave out is added, piece by piece (symmetric: all of it)
@@ -39,11 +40,19 @@ __global__ static void k_plan(cu_view all) {
     v.fine[i].g = known ? node->sum.g * unit : 0;
     v.fine[i].h = known ? node->sum.h * unit : 0;
   }
-  const uint32_t n_shares = cu_n_shares(v.tree->n_in, ((uint32_t)n_nodes + 1u) / 2u, v.leaf_rows);
-  const uint32_t of_share = cu_block_prefix(n_nodes, v.leaf_block, [&](int64_t i) {
-    return v.node[i].left == 0 ? cu_n_pieces(v.node[i].n_rows, n_shares, v.leaf_rows) : 0u;
+  const int32_t n_runs = v.ahead > 0 ? v.tree->n_runs : n_nodes;
+  for (int32_t i = (int32_t)threadIdx.x; i < n_nodes && v.ahead == 0; i += (int32_t)blockDim.x) {
+    const gbt_grow_node *node = &v.node[i];
+    const cu_leaf_run run = {node->order_beg, node->left == 0 ? node->n_rows : 0u, node->depth, i};
+    v.leaf_run[i] = run;
+  }
+  __syncthreads();
+  const uint32_t n_shares = cu_n_shares(v.tree->n_in, ((uint32_t)n_runs + 1u) / 2u, v.leaf_rows);
+  const uint32_t of_share = cu_block_prefix(n_runs, v.leaf_block, [&](int64_t i) {
+    return v.leaf_run[i].n_rows > 0 ? cu_n_pieces(v.leaf_run[i].n_rows, n_shares, v.leaf_rows) : 0u;
   });
   if (threadIdx.x == 0) {
+    v.tree->n_runs = n_runs;
     v.tree->n_leaf_shares = n_shares;
     v.tree->n_leaf_blocks = n_shares * of_share;
   }
@@ -186,6 +195,7 @@ __global__ static void k_scores(cu_view all, int32_t turn) {
 gbt_status cu_leaves(gbt_ctx *ctx, cu_backend *be, gbt_error *err) {
   const dim3 one = cu_grids(be, 1, 1), grid = cu_grids(be, be->bounds.max_leaf_blocks, 8);
   (void)ctx;
+  GBT_TRY(cu_settle(be, err));
   CU_LAUNCH(k_plan, one, CU_CONTROL, 0, be->device.stream, be->view);
   CU_LAUNCHED();
   CU_LAUNCH(k_fine, grid, CU_BLOCK, 0, be->device.stream, be->view);

@@ -17,14 +17,15 @@ __device__ static __forceinline__ cu_leaf_rows cu_rows_of_block(const cu_view &v
   cu_leaf_rows r;
   const uint32_t n_shares = v.tree->n_leaf_shares, of_share = v.tree->n_leaf_blocks / n_shares;
   const uint32_t share = b / of_share, place = b % of_share;
-  r.node = cu_run_of(v.leaf_block, v.tree->n_nodes, place);
-  const gbt_grow_node *node = &v.node[r.node];
-  const cu_order order = cu_order_of(v, node->depth);
-  const uint32_t beg = v.leaf_block[r.node], n = v.leaf_block[r.node + 1] - beg;
-  const cu_piece piece = cu_piece_of(node->n_rows, share * n + (place - beg), n * n_shares, v.leaf_rows);
-  r.first = cu_descends(r.node) ? node->n_rows - piece.beg - piece.n : piece.beg;
+  const int32_t at = cu_run_of(v.leaf_block, v.tree->n_runs, place);
+  const cu_leaf_run run = v.leaf_run[at];
+  const cu_order order = cu_order_of(v, run.depth);
+  const uint32_t beg = v.leaf_block[at], n = v.leaf_block[at + 1] - beg;
+  const cu_piece piece = cu_piece_of(run.n_rows, share * n + (place - beg), n * n_shares, v.leaf_rows);
+  r.node = run.node;
+  r.first = cu_descends(at) ? run.n_rows - piece.beg - piece.n : piece.beg;
   r.n = piece.n;
-  r.row = v.tree->whole && node->depth == 0 ? NULL : order.row + node->order_beg + r.first;
+  r.row = v.tree->whole && run.depth == 0 ? NULL : order.row + run.order_beg + r.first;
   return r;
 }
 

@@ -14,7 +14,10 @@ enum : size_t { MOST_NODES = 1 << 22 };
 enum {
   MOST_BLIND_STEPS = 4096, /* more steps than that are looked at: most trees end earlier */
   LOOK_LAYERS = 8,         /* so many steps go by before the host looks, */
-  LOOK_LEAVES = 64         /* or, where each splits one leaf, so many */
+  LOOK_LEAVES = 64,        /* or, where each splits one leaf, so many */
+  AHEAD_STEP = 32,         /* leaves that a best-first step splits at most, */
+  AHEAD_MOST = 512,        /* and splits that wait for the policy at most */
+  BLIND_AHEAD = 16         /* best-first steps that are issued blindly: most trees need far fewer than they may */
 };
 static const size_t found_bytes = (size_t)64 << 20, set_bytes = (size_t)256 << 20, mask_bytes = (size_t)256 << 20;
 
@@ -57,8 +60,17 @@ static void plan_steps(cu_backend *be, int64_t most, int whole) {
   const int64_t depth = be->params->max_depth, leaves = most - 1;
   const int layers = !gbt_policy_one_leaf(gbt_policy_of(be->params));
   be->bounds.max_steps = layers && depth > 0 ? least(depth, leaves) : leaves;
-  const int64_t blind = layers && depth == 0 ? LOOK_LAYERS : MOST_BLIND_STEPS;
-  be->bounds.looks = whole && be->bounds.max_steps <= blind ? 0 : layers ? LOOK_LAYERS : LOOK_LEAVES;
+  const int ahead = be->view.ahead > 0;
+  const int64_t blind = ahead ? BLIND_AHEAD : layers && depth == 0 ? LOOK_LAYERS : MOST_BLIND_STEPS;
+  be->bounds.looks = whole && be->bounds.max_steps <= blind ? 0 : layers || ahead ? LOOK_LAYERS : LOOK_LEAVES;
+}
+
+/* Splits that may wait for the policy: as far as histograms of their children have room. Draws for a node go by its
+ * number, which is not known before the policy comes to it. */
+static int64_t plan_ahead(const cu_backend *be, int64_t most, int64_t inner, int64_t room) {
+  if (!gbt_policy_one_leaf(gbt_policy_of(be->params)) || be->rules->by_node < 1.0 || most < 3) return 0;
+  const int64_t ahead = least(most, AHEAD_MOST);
+  return inner <= room ? least(ahead, room - inner) : ahead;
 }
 
 /* Most nodes of a tree, of a step, most histograms. */
@@ -77,7 +89,9 @@ static gbt_status plan_tree(cu_backend *be, gbt_error *err) {
   int64_t room = (int64_t)(hist_room(be) / (bytes ? bytes : 1));
   if (room < 4) room = 4;
   v->by_node = !gbt_policy_one_split(gbt_policy_of(p)) && (be->rules->by_node < 1.0 || be->rules->n_groups > 0);
-  int64_t step = gbt_policy_one_leaf(gbt_policy_of(p)) ? 1 : inner, fit = step;
+  v->ahead = (int32_t)plan_ahead(be, most, inner, room);
+  int64_t step = gbt_policy_one_leaf(gbt_policy_of(p)) ? v->ahead > 0 ? least(AHEAD_STEP, inner) : 1 : inner;
+  int64_t fit = step;
   fit = least(fit, (int64_t)(found_bytes / (2 * sizeof(gbt_split))) / 8);
   if (v->set_words > 0) fit = least(fit, (int64_t)(set_bytes / (8 * (size_t)v->set_words)));
   if (v->by_node) fit = least(fit, (int64_t)(mask_bytes / (2 * (size_t)be->n_features)));
@@ -95,10 +109,10 @@ static gbt_status plan_tree(cu_backend *be, gbt_error *err) {
         "layers of %lld nodes are too many for the device's search in so many features and levels of "
         "factors; lower `max_depth`",
         (long long)step);
-  plan_steps(be, most, fit == step);
+  plan_steps(be, most, fit == step || v->ahead > 0);
   v->max_step = (int32_t)fit;
-  v->max_nodes = (int32_t)least(2 * most + 1, MOST_NODES);
-  v->max_hists = (int32_t)(be->bounds.keeps ? inner : 2 * fit);
+  v->max_nodes = (int32_t)least(2 * (most + v->ahead) + 1, MOST_NODES);
+  v->max_hists = (int32_t)(be->bounds.keeps ? inner + v->ahead : 2 * fit);
   if (v->max_hists < 2) v->max_hists = 2;
   /* every node that is searched may keep a set */
   int64_t splits = gbt_policy_one_split(gbt_policy_of(p)) ? depth : v->max_nodes;

@@ -39,6 +39,12 @@ struct cu_build {
   int32_t node, hist;
 };
 
+/* Rows of a finished tree's leaf, as they stand in the order of a depth; without rows: none. */
+struct cu_leaf_run {
+  uint32_t order_beg, n_rows;
+  int32_t depth, node;
+};
+
 /* A node to be searched. minus >= 0: its histogram is its parent's still; that of its sibling, of number `minus`, is
  * taken off while it is searched, of all features of the tree, whether they are allowed or not; those that nobody reads
  * afterwards may stay the parent's. */
@@ -81,7 +87,9 @@ struct cu_tree {
   int32_t n_nodes, fresh_beg; /* nodes [fresh_beg, n_nodes) are fresh */
   int32_t open_beg;           /* no node before it is open */
   int32_t n_chosen;           /* chosen[0 .. n_chosen) */
-  int64_t n_leaves;
+  int64_t n_leaves;           /* of the tree, without nodes in wait */
+  int32_t n_open;             /* open_leaf[0 .. n_open): ahead.cuh */
+  int32_t n_runs;             /* leaf_run[0 .. n_runs) */
   int32_t n_search;           /* search[0 .. n_search): fresh nodes that have a histogram */
   int32_t n_build;            /* build[0 .. n_build) */
   uint32_t n_hist_blocks;     /* of all builds: hist_block[n_build] */
@@ -125,6 +133,9 @@ enum { CU_DOWN = 0, CU_CLEARED, CU_SCRATCH, CU_N_PARTS };
   X(CU_SCRATCH, uint32_t, hist_block, 2 * (size_t)v->max_step + 1) /* first block of a build */                       \
   X(CU_SCRATCH, uint32_t, split_block, (size_t)v->max_step + 1) /* first piece of a chosen node, in a share */        \
   X(CU_SCRATCH, uint32_t, leaf_block, nodes + 2) /* first piece of a leaf, in a share */                              \
+  X(CU_SCRATCH, cu_leaf_run, leaf_run, nodes) /* by place: of what has not been split, the rows */                    \
+  X(CU_SCRATCH, int32_t, open_leaf, v->ahead > 0 ? nodes : 0) /* as the next one: ahead.cuh */                        \
+  X(CU_SCRATCH, gbt_grow_node, grown, v->ahead > 0 ? nodes : 0)                                                       \
   X(CU_SCRATCH, int32_t, owner, v->renews ? nodes : 0) /* as the next two: renew.cu */                                \
   X(CU_SCRATCH, gbt_pick, pick, v->renews ? nodes : 0)                                                                \
   X(CU_SCRATCH, uint64_t, digit, v->renews ? CU_DIGIT_VALUES * nodes : 0) /* weights by digit */                      \
@@ -171,6 +182,7 @@ struct cu_size_view {
   int32_t by_node;                           /* every searched node has a mask of its own in `allowed` */
   int32_t n_feat_runs, run_feats;            /* runs of run_feats of the features that a tree may use */
   int32_t max_nodes, max_step, max_hists;
+  int32_t ahead; /* best-first: most splits that wait for the policy to come to them; 0: none is made ahead */
   uint32_t max_words;
 };
 
@@ -214,6 +226,11 @@ __device__ static __forceinline__ int cu_goes_left(const cu_view &v, const gbt_g
   return gbt_grow_goes_left(node, v.sets, v.train.feat[node->split.feat].n_bins, code);
 }
 
+/* Leaves of the tree once the chosen nodes are split. Of those split ahead only the first is certain to be of it. */
+__device__ static __forceinline__ int64_t cu_leaves_after(const cu_view &v, int32_t n_chosen) {
+  return v.tree->n_leaves + (v.ahead > 0 && n_chosen > 0 ? 1 : n_chosen);
+}
+
 /* Whether a child of a node could be split, when n_chosen nodes are: it has no more rows than its parent, and no larger
  * hessian. */
 __device__ static __forceinline__ int cu_goes_on(const cu_view &v, const gbt_grow_node *node, int32_t n_chosen) {
@@ -222,7 +239,7 @@ __device__ static __forceinline__ int cu_goes_on(const cu_view &v, const gbt_gro
   policy.unit = v.tree->unit;
   child.n_rows = node->n_rows;
   child.sum = node->sum;
-  return gbt_grow_could_split(&policy, &child, v.tree->n_leaves + n_chosen);
+  return gbt_grow_could_split(&policy, &child, cu_leaves_after(v, n_chosen));
 }
 
 /* A row's 16-bit gradients as one word, g in the lower half: one access instead of two. Arrays of them are aligned. */
