@@ -219,6 +219,7 @@ static int carry_tree(cuda_pair *p) {
   const cu_view *v = &cuda_of(p)->view;
   const gbt_frontier *fr = &cpu->fr;
   if (!CHECK((int64_t)fr->n_nodes <= v->max_nodes) || !CHECK(fr->n_set_words <= v->max_words)) return 0;
+  cuda_of(p)->view.ahead = 0; /* settled: nodes stand at the places of their numbers, and nothing is in wait */
   put(v->node, (const gbt_grow_node *)fr->node, fr->n_nodes);
   put(v->sets, (const uint32_t *)fr->sets, fr->n_set_words);
   int32_t n_nodes = (int32_t)fr->n_nodes;
