@@ -30,8 +30,6 @@ root=$(cd "$here/../.." && pwd)
 seconds=${1:?"run.sh SECONDS [STEP ...]"}
 shift
 BUILD=${BUILD:-$here/build}
-mkdir -p "$BUILD"
-BUILD=$(cd "$BUILD" && pwd) # make works elsewhere
 KIND=${KIND:-cuda}
 ROUNDS=${ROUNDS:-500}
 MOST_ROWS=${MOST_ROWS:-115000000}

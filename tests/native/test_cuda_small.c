@@ -1,7 +1,7 @@
 /* Trees of small data, which one kernel grows: the bytes that the CPU gives. The emulated device is told to launch
  * grids whose blocks wait for each other; without that it is the general engine that these trainings test. */
 #define _POSIX_C_SOURCE 200809L /* setenv */
-#include "../../src/gbt/backend/device_api.h"
+#include "cuda_steps.h"
 #include "random_job.h"
 
 #include <stdlib.h>
@@ -9,8 +9,6 @@
 #if defined(GBT_TEST_SIMT)
 #include "../simt/control.h"
 #endif
-
-const gbt_device_api *gbt_cuda_api(void);
 
 /* Multiprocessors: how many blocks there are, and so how many rows are small data. */
 static void begin(const char *units) {
@@ -31,9 +29,9 @@ static int64_t launches(void) {
 #endif
 }
 
-static int64_t compare(const train_job *job, const train_how *how, int *equal) {
+static int64_t compare(const train_job *job, const train_how *how, const gbt_device_api *api, int *equal) {
   train_how device = *how;
-  device.device = gbt_cuda_api();
+  device.device = api;
   trained *cpu = train(job, how);
   const int64_t before = launches();
   trained *cuda = train(job, &device);
@@ -44,15 +42,6 @@ static int64_t compare(const train_job *job, const train_how *how, int *equal) {
   return n;
 }
 
-/* Whether the device grows the trees of the job by one kernel each: it launches less than without. */
-static int grows_small(const train_job *job, const train_how *how, int64_t n) {
-  train_how device = *how;
-  device.device = gbt_cuda_api();
-  setenv("SIMT_COOPERATIVE", "0", 1);
-  const int64_t before = launches();
-  trained_free(train(job, &device));
-  return n < launches() - before;
-}
 
 /* Draws of what is not for this engine are taken back, in most jobs. */
 static void make_small(random_job *r, uint64_t seed) {
@@ -75,10 +64,11 @@ static void random_trainings_are_those_of_the_cpu(void) {
     random_job r = random_job_make(seed + 5000, 400);
     make_small(&r, seed);
     const gbt_params *p = &r.job.spec.params;
-    int equal;
-    const int64_t n = compare(&r.job, &r.how, &equal), grown = grows_small(&r.job, &r.how, n);
-    if (!equal) random_job_tell(&r, seed);
-    bad += !equal;
+    int equal, by_steps;
+    const int64_t n = compare(&r.job, &r.how, gbt_cuda_api(), &equal);
+    const int grown = n < compare(&r.job, &r.how, cuda_steps_api(), &by_steps); /* by one kernel each */
+    if (!equal || !by_steps) random_job_tell(&r, seed);
+    bad += !equal || !by_steps;
     n_grown += grown;
     wide += grown && p->grad_bits == GBT_GRAD_32;
     sampled += grown && p->subsample < 1.0;
@@ -119,7 +109,7 @@ static void every_number_of_rows(void) {
     made_response(m, GBT_OBJ_LOGISTIC, 1, (uint64_t)rows + 9);
     train_job job = plain_job(m, GBT_OBJ_LOGISTIC, 1 + rows % 8);
     int equal;
-    (void)compare(&job, &how, &equal);
+    (void)compare(&job, &how, gbt_cuda_api(), &equal);
     made_free(m);
     if (!equal) test_note("%" PRId64 " rows", rows);
     if (!equal) break;
@@ -138,7 +128,7 @@ static void bounds_of_small_data(void) {
     train_job job = plain_job(m, GBT_OBJ_SQUARED_ERROR, 6);
     job.rounds = 1;
     int equal;
-    const int64_t n = compare(&job, &how, &equal);
+    const int64_t n = compare(&job, &how, gbt_cuda_api(), &equal);
 #if defined(GBT_TEST_SIMT)
     test_note("%" PRId64 " rows: %" PRId64 " launches", rows, n);
     CHECK(rows <= 2048 ? n < 24 : n > 40);
@@ -150,9 +140,77 @@ static void bounds_of_small_data(void) {
   end();
 }
 
+#if defined(GBT_TEST_SIMT)
+/* A call of the training fails; how many have. *same: the bytes of the CPU, or an error that the caller is told. */
+static int64_t fail_call(const train_job *job, const trained *cpu, int64_t n, int and_later, int *same) {
+  gbt_ctx ctx;
+  gbt_trainer_spec spec;
+  gbt_trainer *tr = NULL;
+  gbt_stop_reason why;
+  int64_t failed = 0;
+  *same = 0;
+  if (!CHECK_OK(gbt_ctx_open(&ctx, gbt_mem_default(), 1, GBT_SIMD_AUTO, NULL, NULL, test_err))) return 0;
+  const int opened = job_open(&ctx, job, 0, &spec);
+  spec.device = gbt_cuda_api();
+  if (opened && CHECK_OK(gbt_trainer_new(&ctx, &spec, &tr, test_err))) {
+    simt_fail_at(n, and_later);
+    const gbt_status status = gbt_trainer_run(&ctx, tr, job->rounds, &why, test_err);
+    failed = simt_failed();
+    simt_fail_at(0, 0);
+    trained *t = status == GBT_OK ? trained_of(&ctx, job, &spec, tr) : NULL;
+    if (t) t->why = why;
+    *same = t ? same_trained(cpu, t) : CHECK(failed > 0) && CHECK_EQ_I64(status, GBT_E_DEVICE);
+    trained_free(t);
+  }
+  gbt_trainer_free(tr);
+  job_close(&spec);
+  gbt_ctx_close(&ctx);
+  return failed;
+}
+
+/* Every call of a training fails once, or the device is lost there. A launch that is refused is not told of: the trees
+ * take their steps from there on. */
+static void calls_that_fail(void) {
+  const made_kind kinds[] = {MADE_BELL, MADE_HOLES, MADE_FEW};
+  const train_how how = {1, 0, GBT_SIMD_AUTO, NULL};
+  begin("2");
+  for (int pairs = 0; pairs < 2; pairs++) {
+    made *m = made_new(7, 300, 3, kinds);
+    made_response(m, GBT_OBJ_LOGISTIC, 1, 8);
+    train_job job = plain_job(m, GBT_OBJ_LOGISTIC, 3);
+    job.rounds = 4;
+    job.spec.params.num_parallel_tree = 1 + pairs;
+    trained *cpu = train(&job, &how);
+    const int64_t live = simt_live();
+    int64_t n = 1, usual = launches(), by_steps = 0;
+    int same = 1;
+    (void)fail_call(&job, cpu, 0, 0, &same);
+    usual = launches() - usual;
+    for (int64_t failed = 1; same && failed > 0; n++) {
+      const int64_t before = launches();
+      failed = fail_call(&job, cpu, n, 0, &same);
+      by_steps += same && launches() - before > 2 * usual;
+      if (!CHECK(same) || !CHECK_EQ_I64(simt_live(), live)) test_note("call %" PRId64, n);
+    }
+    for (int64_t k = 1; same && k < n; k += 5) {
+      (void)fail_call(&job, cpu, k, 1, &same);
+      if (!CHECK(same) || !CHECK_EQ_I64(simt_live(), live)) test_note("lost at call %" PRId64, k);
+    }
+    test_note("%" PRId64 " calls; after %" PRId64 " of them trees took their steps", n - 2, by_steps);
+    CHECK(n > 20 && by_steps >= 1);
+    trained_free(cpu);
+    made_free(m);
+  }
+  end();
+}
+#endif
+
 void suite_cuda_small(void);
 void suite_cuda_small(void) {
   RUN(random_trainings_are_those_of_the_cpu);
   RUN(every_number_of_rows);
   RUN(bounds_of_small_data);
+#if defined(GBT_TEST_SIMT)
+  RUN(calls_that_fail);
+#endif
 }

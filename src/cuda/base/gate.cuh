@@ -48,7 +48,3 @@ template <class F> __device__ static __forceinline__ void cu_pass(cu_gate *gate,
   }
   __syncthreads();
 }
-
-__device__ static __forceinline__ void cu_pass(cu_gate *gate) {
-  cu_pass(gate, [] {});
-}

@@ -16,6 +16,7 @@
   T *name = reinterpret_cast<T *>(cu_dyn_)
 #define CU_UNROLL _Pragma("unroll")
 
+#include <cstdint>
 #include <type_traits>
 
 /* What is wrong cudaGetLastError tells, as behind CU_LAUNCH. Arguments become what the kernel takes. */
@@ -28,8 +29,19 @@ static inline void cu_launch_together(void (*kernel)(P...), dim3 grid, dim3 bloc
 
 /* Reads what another block may be writing: one read, in its place, ordered by fences alone. */
 template <class T> __device__ static __forceinline__ T cu_look(const T *at) { return *(const volatile T *)at; }
+
+/* Adds to a number in global memory without asking what was there, so that the thread does not wait. Of an atomicAdd
+ * whose result nobody takes the compiler makes the same, but not in a kernel with fences. */
+__device__ static __forceinline__ void cu_add(int64_t *to, int64_t x) {
+  asm volatile("red.relaxed.gpu.global.add.u64 [%0], %1;" ::"l"(__cvta_generic_to_global(to)), "l"(x) : "memory");
+}
+__device__ static __forceinline__ void cu_add(uint32_t *to, uint32_t x) {
+  asm volatile("red.relaxed.gpu.global.add.u32 [%0], %1;" ::"l"(__cvta_generic_to_global(to)), "r"(x) : "memory");
+}
 #else
 #include "simt.h"
 #define CU_UNROLL
+static inline void cu_add(int64_t *to, int64_t x) { atomicAdd((unsigned long long *)to, (unsigned long long)x); }
+static inline void cu_add(uint32_t *to, uint32_t x) { atomicAdd(to, x); }
 template <class T> static inline T cu_look(const T *at) { return __atomic_load_n(at, __ATOMIC_RELAXED); }
 #endif

@@ -116,7 +116,8 @@ static gbt_status issue_roots(gbt_ctx *ctx, cu_backend *be, gbt_error *err) {
   CU_TRY(cu_state_tell(be, &be->view.tree->task, be->task, sizeof *be->task));
   GBT_TRY(cu_features_tell(be, err));
   GBT_TRY(cu_gradients_of_trees(ctx, be, err));
-  if (cu_takes_small(be)) return cu_small_grow(be, err);
+  if (cu_takes_small(be)) GBT_TRY(cu_small_grow(be, err));
+  if (cu_takes_small(be)) return GBT_OK;
   GBT_TRY(cu_rows_begin(ctx, be, err));
   return cu_root(be, err);
 }

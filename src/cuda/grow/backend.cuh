@@ -180,6 +180,7 @@ struct cu_backend {
   cu_metrics metrics;
   cu_layer *layer;                 /* NULL unless trees are symmetric */
   cu_small *small;                 /* NULL unless the data are small */
+  int takes_steps;                 /* though they are: a launch was refused, or a test asks for it */
   cu_array<unsigned char> state;   /* of most_trees trees: state.cu */
   cu_array<int8_t> monotone;
   /* the batch that grows */
@@ -309,13 +310,15 @@ gbt_status cu_layer_search(cu_backend *be, gbt_error *err) GBT_MUST_CHECK;
 gbt_status cu_layer_decide(cu_backend *be, gbt_error *err) GBT_MUST_CHECK;
 
 /* Trees of small data, each grown by one kernel: made where data and device suit, when the data sets are there; freed;
- * instead of cu_rows_begin and all steps; instead of cu_leaves. */
+ * instead of cu_rows_begin and all steps, where cu_takes_small says so before and after; instead of cu_leaves. */
 gbt_status cu_small_open(cu_backend *be, gbt_error *err) GBT_MUST_CHECK;
 void cu_small_close(cu_backend *be);
 gbt_status cu_small_grow(cu_backend *be, gbt_error *err) GBT_MUST_CHECK;
 gbt_status cu_small_end(cu_backend *be, gbt_error *err) GBT_MUST_CHECK;
-/* Tests that look into a tree while it grows want its steps. */
-static inline int cu_takes_small(const cu_backend *be) { return be->small && !be->graph.step_by_step; }
+/* Tests that look into a tree while it grows want its steps, too. */
+static inline int cu_takes_small(const cu_backend *be) {
+  return be->small && !be->takes_steps && !be->graph.step_by_step;
+}
 
 /* The `metric` op of backend.h. */
 gbt_status cu_metric(gbt_ctx *ctx, gbt_backend *self, int32_t which, const gbt_metric *metric, double *out, int *done,

@@ -29,6 +29,7 @@ static int instantiate(cu_backend *be, cu_recording *r, cudaGraph_t graph) {
 /* Nothing that the host remembers of the batch is changed. */
 static void record(gbt_ctx *ctx, cu_backend *be, cu_recording *r) {
   const int32_t fixed_output = be->grad.fixed_output;
+  const int takes_steps = be->takes_steps;
   gbt_error refused;
   cudaGraph_t graph = NULL;
   r->state = CU_TRIED;
@@ -37,7 +38,9 @@ static void record(gbt_ctx *ctx, cu_backend *be, cu_recording *r) {
   const cudaError_t ended = cudaStreamEndCapture(be->device.stream, &graph);
   be->depth = 0;
   be->grad.fixed_output = fixed_output;
-  if (status == GBT_OK && ended == cudaSuccess) (void)instantiate(be, r, graph);
+  const int as_issued = be->takes_steps == takes_steps; /* what cannot be recorded may be launched all the same */
+  be->takes_steps = takes_steps;
+  if (status == GBT_OK && ended == cudaSuccess && as_issued) (void)instantiate(be, r, graph);
   if (graph) (void)cudaGraphDestroy(graph);
 }
 

@@ -57,6 +57,11 @@ struct small_row {
   int live;
 };
 
+/* The numbers of rows' nodes in a turn. Reckoned, not chosen among two: see cu_beside. */
+__device__ static __forceinline__ uint16_t *at_of(const cu_view &v, const cu_small_view &s, int turn) {
+  return s.at + (turn ? (uint64_t)v.train.n_rows : 0u);
+}
+
 /* ---- the way of a row ---- */
 
 __device__ static __forceinline__ small_step step_of(const cu_view &v, int32_t id, int32_t c) {
@@ -117,7 +122,7 @@ __device__ static __forceinline__ void count_row(uint32_t *count, int counts, ui
 /* Counts of a block to those of all. All threads; what they have added is there. */
 __device__ static __forceinline__ void hand_in(const cu_small_view &s, uint32_t *count, int32_t n) {
   for (int32_t i = (int32_t)threadIdx.x; i < n; i += (int32_t)blockDim.x)
-    if (count[i] != 0) atomicAdd(&s.count[i], count[i]);
+    if (count[i] != 0) cu_add(&s.count[i], count[i]);
 }
 
 /* ---- histograms ---- */
@@ -165,6 +170,7 @@ __device__ static __forceinline__ void add_row(const cu_view &v, const small_ite
 
 /* Cells that are not 0 to the builds' histograms: a warp takes a column of a build, neighbouring lanes g and h of a
  * slot. */
+template <bool ROOT>
 __device__ static __forceinline__ void flush(const cu_view &v, const small_item &item, int part,
                                              const uint32_t *cells) {
   const int64_t weight = part == CU_HIGH ? 65536 : 1;
@@ -172,15 +178,15 @@ __device__ static __forceinline__ void flush(const cu_view &v, const small_item 
   const int counts = item.counts && part != CU_HIGH && which == 0;
   for (uint32_t run = cu_warp(); run < n_runs; run += cu_n_warps()) {
     const uint32_t build = run / (uint32_t)item.n_cols, column = (uint32_t)item.first_col + run % (uint32_t)item.n_cols;
-    const uint64_t at = (uint64_t)(uint32_t)v.build[build].hist * v.n_slots + v.train.column[column].slot;
+    const uint64_t at = (uint64_t)(ROOT ? 0u : (uint32_t)v.build[build].hist) * v.n_slots + v.train.column[column].slot;
     const uint32_t *from = cells + run * n + which * item.n_plane, *rows = cells + run * n + 2u * item.n_plane;
     int64_t *to =
         (int64_t *)(void *)(v.sum + at) + which; /* reckoned, not chosen: the compiler knows that it is global */
     for (uint32_t code = cu_lane() >> 1; code < n; code += 16u) {
       const uint32_t x = from[code];
       const int64_t wide = part == CU_LOW || which ? (int64_t)x : (int64_t)(int32_t)x;
-      if (x != 0) cu_add64(to + 2u * code, wide * weight);
-      if (counts && rows[code] != 0) atomicAdd(&v.count[at + code], rows[code]);
+      if (x != 0) cu_add(to + 2u * code, wide * weight);
+      if (counts && rows[code] != 0) cu_add(&v.count[at + code], rows[code]);
     }
   }
 }
@@ -219,7 +225,7 @@ __device__ static __forceinline__ void take_rows(const cu_view &v, const cu_smal
     small_row r[AHEAD];
     CU_UNROLL
     for (int k = 0; k < AHEAD; k++)
-      r[k] = read_row(v, item, ROOT ? nullptr : s.at[turn], base + (uint32_t)k * THREADS + threadIdx.x, part);
+      r[k] = read_row(v, item, ROOT ? nullptr : at_of(v, s, turn), base + (uint32_t)k * THREADS + threadIdx.x, part);
     CU_UNROLL
     for (int k = 0; k < AHEAD; k++) {
       const int32_t i = ROOT || !r[k].live ? -1 : step_from(v, step, r[k].from);
@@ -227,7 +233,7 @@ __device__ static __forceinline__ void take_rows(const cu_view &v, const cu_smal
       const int left = i >= 0 && goes_left(v, its, r[k].row), in = r[k].live && !(r[k].from & NOT_DRAWN);
       uint32_t to = r[k].from;
       if (i >= 0) to = (r[k].from & NOT_DRAWN) | (uint32_t)(its.left + !left);
-      if (r[k].live && counts) s.at[!turn][r[k].row] = (uint16_t)to;
+      if (r[k].live && counts) at_of(v, s, !turn)[r[k].row] = (uint16_t)to;
       if (counts) count_row(count, in && (ROOT || i >= 0), i < 0 ? 0u : 2u * (uint32_t)its.build + !left);
       if (ROOT && in) add_row(v, item, r[k], 0, part, cells);
       if (!ROOT && in && i >= 0 && its.built == (left ? BUILT_LEFT : BUILT_RIGHT))
@@ -251,11 +257,11 @@ __device__ static __forceinline__ void add_to_root(const cu_view &v, const small
   }
   sum = cu_block_sum(sum);
   if (threadIdx.x != 0) return;
-  cu_add64(&v.tree->root.g, sum.g);
-  cu_add64(&v.tree->root.h, sum.h);
+  cu_add(&v.tree->root.g, sum.g);
+  cu_add(&v.tree->root.h, sum.h);
 }
 
-/* All items of a layer; reads s.at[turn], writes the other. */
+/* All items of a layer; reads the numbers of this turn, writes the others'. */
 template <bool ROOT>
 __device__ static __forceinline__ void build_layer(const cu_view &v, const cu_small_view &s, int turn, uint32_t *cells,
                                                    small_step *step, uint32_t *count) {
@@ -270,7 +276,7 @@ __device__ static __forceinline__ void build_layer(const cu_view &v, const cu_sm
       __syncthreads();
       take_rows<ROOT>(v, s, item, step, turn, part, cells, count);
       __syncthreads();
-      flush(v, item, part, cells);
+      flush<ROOT>(v, item, part, cells);
       if (item.first && part != CU_HIGH) hand_in(s, count, n_counts);
       __syncthreads();
     }
@@ -402,8 +408,8 @@ __device__ static __forceinline__ void make_values(const cu_view &v) {
     const gbt_sum all = {v.fine[i].g + node->sum.g * unit, v.fine[i].h + node->sum.h * unit};
     v.fine[i] = all;
     for (int32_t up = node->parent; up >= 0; up = v.node[up].parent) {
-      cu_add64(&v.fine[up].g, all.g);
-      cu_add64(&v.fine[up].h, all.h);
+      cu_add(&v.fine[up].g, all.g);
+      cu_add(&v.fine[up].h, all.h);
     }
   }
   __syncthreads();
@@ -420,15 +426,20 @@ __device__ static __forceinline__ void make_values(const cu_view &v) {
 
 /* ---- the kernel ---- */
 
-/* What is added to is 0: the root's histogram, which is number 0, and fine sums. */
-__device__ static __forceinline__ void begin(const cu_view &v) {
+/* Fine sums are 0 when rows add to them, gates from here. */
+__device__ static __forceinline__ void clear_fine(const cu_view &v) {
+  const uint32_t i = blockIdx.x * blockDim.x + threadIdx.x, step = gridDim.x * blockDim.x;
+  for (uint32_t k = i; k < (uint32_t)v.max_nodes; k += step) v.fine[k].g = v.fine[k].h = 0;
+}
+
+/* The root's histogram of the next tree. That of the first one was cleared by the host (small_plan.cu), so no tree has
+ * to wait at a gate for it. */
+__device__ static __forceinline__ void clear_root(const cu_view &v) {
   const uint32_t i = blockIdx.x * blockDim.x + threadIdx.x, step = gridDim.x * blockDim.x;
   for (uint32_t k = i; k < v.n_slots; k += step) {
     v.sum[k].g = v.sum[k].h = 0;
     if (v.any_counts) v.count[k] = 0;
   }
-  if (i == 0) v.build[0].hist = 0;
-  for (uint32_t k = i; k < (uint32_t)v.max_nodes; k += step) v.fine[k].g = v.fine[k].h = 0;
 }
 
 /* All searched nodes; and the histograms that the next layer may build are cleared. */
@@ -460,13 +471,13 @@ __device__ static __forceinline__ void end_rows(const cu_view &v, const cu_small
   for (uint32_t base = blockIdx.x * blockDim.x; base < n_rows; base += gridDim.x * blockDim.x) {
     const uint32_t row = base + threadIdx.x;
     const int live = row < n_rows;
-    const uint32_t from = live ? s.at[turn][row] : 0u, part = live && !wide ? low[row] : 0u;
+    const uint32_t from = live ? at_of(v, s, turn)[row] : 0u, part = live && !wide ? low[row] : 0u;
     const int in = live && !(from & NOT_DRAWN);
     const int32_t i = live ? step_from(v, step, from) : -1;
     const small_step &its = step[i < 0 ? 0 : i];
     const int left = i >= 0 && goes_left(v, its, row);
     const uint32_t to = i >= 0 ? (uint32_t)(its.left + !left) : from & NODE_BITS;
-    if (live) s.at[turn][row] = (uint16_t)to;
+    if (live) at_of(v, s, turn)[row] = (uint16_t)to;
     count_row(count, in && i >= 0, i < 0 ? 0u : 2u * (uint32_t)its.build + !left);
     if (!in || wide) continue;
     const uint32_t bits = gbt_hash32(key, row);
@@ -476,8 +487,8 @@ __device__ static __forceinline__ void end_rows(const cu_view &v, const cu_small
   __syncthreads();
   hand_in(s, count, n_counts);
   for (uint32_t i = threadIdx.x; i < nodes; i += blockDim.x) {
-    if (fine[i] != 0) cu_add64(&v.fine[i].g, (int32_t)fine[i]);
-    if (fine[nodes + i] != 0) cu_add64(&v.fine[i].h, (int32_t)fine[nodes + i]);
+    if (fine[i] != 0) cu_add(&v.fine[i].g, (int32_t)fine[i]);
+    if (fine[nodes + i] != 0) cu_add(&v.fine[i].h, (int32_t)fine[nodes + i]);
   }
 }
 
@@ -488,15 +499,13 @@ __device__ static __forceinline__ void add_scores(const cu_view &v, const uint16
     score[row] += v.value[at[row]];
 }
 
-/* Grows tree y of the batch. */
-__global__ static void __launch_bounds__(THREADS, 1) k_small(cu_view all, cu_small_view s, uint32_t y) {
+/* Grows the tree of the view: that of one tree of the batch, made on the host, so that it takes no registers. */
+__global__ static void __launch_bounds__(THREADS, 1) k_small(cu_view v, cu_small_view s) {
   CU_DYN_SHARED(uint32_t, cells);
   CU_SHARED(small_step, step, MOST_STEPS);
   CU_SHARED(uint32_t, count, 2 * MOST_STEPS);
-  const cu_view v = cu_view_of(all, y);
   int turn = 0;
-  begin(v);
-  cu_pass(s.gate);
+  clear_fine(v);
   build_layer<true>(v, s, !turn, cells, step, count);
   cu_pass(s.gate, [&] { plan_root(v, s); });
   for (;;) {
@@ -513,7 +522,8 @@ __global__ static void __launch_bounds__(THREADS, 1) k_small(cu_view all, cu_sma
     __syncthreads();
     make_values(v);
   });
-  add_scores(v, s.at[turn]);
+  add_scores(v, at_of(v, s, turn));
+  clear_root(v);
 }
 
 /* ---- the host's side ---- */
@@ -527,11 +537,18 @@ gbt_status cu_small_prepare(const cu_small *small, int *runs, gbt_error *err) {
   return GBT_OK;
 }
 
+/* A device may have no room for all blocks at once after all, as when others use it. Then this training takes the
+ * steps from here on, before anything of the batch has grown; an error that stays, as of a lost device, is met again
+ * there. */
 gbt_status cu_small_grow(cu_backend *be, gbt_error *err) {
   const cu_small *small = be->small;
   for (int32_t y = 0; y < be->view.n_trees; y++) {
-    CU_LAUNCH_TOGETHER(k_small, small->grid, THREADS, small->shared, be->device.stream, be->view, small->view,
-                       (uint32_t)y);
+    CU_LAUNCH_TOGETHER(k_small, small->grid, THREADS, small->shared, be->device.stream,
+                       cu_view_of(be->view, (uint32_t)y), small->view);
+    if (y == 0 && cudaGetLastError() != cudaSuccess) {
+      be->takes_steps = 1;
+      return GBT_OK;
+    }
     CU_LAUNCHED();
   }
   be->depth = (int32_t)be->bounds.max_steps; /* no step is left to be issued */

@@ -22,7 +22,7 @@ struct cu_small_view {
   int32_t n_groups, n_ranges;  /* items: a group and a range of rows */
   uint32_t range_rows;
   uint32_t n_words; /* of shared memory that the launch asks for */
-  uint16_t *at[2];  /* n_rows: the number of a row's node, and whether it was drawn; by turns */
+  uint16_t *at;     /* 2 n_rows, by turns: the number of a row's node, and whether it was drawn */
   uint32_t *count;  /* rows of the next children, or of the root; 0 between kernels */
   cu_gate *gate;
 };

@@ -71,6 +71,16 @@ static void plan_ranges(const cu_backend *be, cu_small *small) {
   small->view.n_ranges = (int32_t)ranges;
 }
 
+/* The roots' histograms of the first trees: those of later ones are cleared by the trees before them. */
+static gbt_status clear_roots(const cu_backend *be, gbt_error *err) {
+  for (int32_t y = 0; y < be->base.most_trees; y++) {
+    const cu_view v = cu_view_of(be->view, (uint32_t)y);
+    CU_TRY(cudaMemsetAsync(v.sum, 0, v.n_slots * sizeof *v.sum, be->device.stream));
+    if (v.any_counts) CU_TRY(cudaMemsetAsync(v.count, 0, v.n_slots * sizeof *v.count, be->device.stream));
+  }
+  return GBT_OK;
+}
+
 static gbt_status open_arrays(cu_backend *be, cu_small *small, gbt_error *err) {
   const size_t n = (size_t)be->n_rows, n_groups = (size_t)small->view.n_groups;
   cu_memory *memory = &be->device.memory;
@@ -87,8 +97,7 @@ static gbt_status open_arrays(cu_backend *be, cu_small *small, gbt_error *err) {
   CU_TRY(cudaMemsetAsync(small->count.at, 0, small->count.n * sizeof *small->count.at, be->device.stream));
   CU_TRY(cudaMemsetAsync(small->gate.at, 0, sizeof *small->gate.at, be->device.stream));
   small->view.group = small->group.at;
-  small->view.at[0] = small->at.at;
-  small->view.at[1] = small->at.at + n;
+  small->view.at = small->at.at;
   small->view.count = small->count.at;
   small->view.gate = small->gate.at;
   return GBT_OK;
@@ -120,5 +129,6 @@ gbt_status cu_small_open(cu_backend *be, gbt_error *err) {
     return GBT_OK;
   }
   plan_ranges(be, small);
+  GBT_TRY(clear_roots(be, err));
   return open_arrays(be, small, err);
 }

@@ -280,12 +280,12 @@ __device__ static __forceinline__ uint32_t cu_part_g(uint32_t both, int part) {
 
 /* The same place in the state of a tree that stands so many bytes behind. By way of a pointer to bytes, so that the
  * compiler knows that it still points to global memory. */
-template <class T> __device__ static __forceinline__ T *cu_beside(T *at, uint64_t bytes) {
+template <class T> GBT_FN T *cu_beside(T *at, uint64_t bytes) {
   return (T *)(void *)((char *)at + bytes);
 }
 
 /* The view of tree y of the batch, as if it grew alone. */
-__device__ static __forceinline__ cu_view cu_view_of(const cu_view &all, uint32_t y) {
+GBT_FN cu_view cu_view_of(const cu_view &all, uint32_t y) {
   const uint64_t by = all.stride * y;
   cu_view v = all;
 #define CU_SHIFT(part, type, name, count) v.name = cu_beside(all.name, by);
