@@ -16,7 +16,8 @@
  *   ahead.cuh       best-first growth that splits leaves ahead of its choices
  *   partition.cu    rows into children; look_back.cuh: sums of the blocks before; pieces.cuh: which rows a block takes
  *   leaf.cu         leaf values, scores; renew.cu: values that are quantiles; route.cu: rows that were not partitioned
- *   small.cu        all of this but gradients and validation sets in one kernel, where data are small
+ *   small.cu        all of this but gradients and validation sets in one kernel, where data are small;
+ *                   small_gradient.cu: their gradients
  *   metric.cu       metrics that are means; metric_cells.cu: of several sums; ranking.cu: those that need a sort
  *
  * The other wings: base (memory, sums and scans, exact sums, sorts, the way up of large things), data (cuts and pages;
@@ -80,6 +81,7 @@ struct cu_grad {
                              g and h of one output as the host gave them; others: none */
   cu_stage stage;         /* custom objective: the way up, in the device's stream */
   int32_t fixed_output;   /* whose gradients stand in array 0, all others' in none; -1: not known */
+  int told;               /* and the trees of the round know all that cu_gradients_of_trees tells them */
 };
 
 /* Residuals of the round: renew.cu. */
@@ -315,6 +317,9 @@ gbt_status cu_small_open(cu_backend *be, gbt_error *err) GBT_MUST_CHECK;
 void cu_small_close(cu_backend *be);
 gbt_status cu_small_grow(cu_backend *be, gbt_error *err) GBT_MUST_CHECK;
 gbt_status cu_small_end(cu_backend *be, gbt_error *err) GBT_MUST_CHECK;
+/* Gradients of the round and of all its trees by one kernel: small_gradient.cu. 0: it is not for this training, or was
+ * refused. */
+int cu_small_gradients(cu_backend *be, uint64_t round);
 /* Tests that look into a tree while it grows want its steps, too. */
 static inline int cu_takes_small(const cu_backend *be) {
   return be->small && !be->takes_steps && !be->graph.step_by_step;

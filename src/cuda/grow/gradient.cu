@@ -7,39 +7,7 @@
  *
  * Maxima are those of bits: magnitudes of doubles order like unsigned integers, NaN above all. What cannot be scaled
  * sets a fault, which the host sees at the end of the tree; until then such an output's gradients are all 0. */
-#include "../base/block.cuh"
-#include "backend.cuh"
-
-/* g and h of a row, by gradient kind (objectives.def): GRADIENT_ROW and so on. aside: n_rows numbers and then n_rows
- * others: of softmax (top, sum), or the host's g, h. */
-#define GRADIENT_ROW(name) r = gbt_##name##_gradient(score[row], v.label[row], v.objective.param)
-#define GRADIENT_CLASSES(name)                                                               \
-  r = gbt_##name##_gradient(gbt_softmax_probability(score[row], aside[row], aside[n + row]), \
-                            v.label[row] == (double)output ? 1.0 : 0.0)
-#define GRADIENT_GIVEN(name) r.g = aside[row], r.h = aside[n + row]
-
-/* Weight in. KIND is the objective's: kernels are made for each, so that none carries the formulas of the others. */
-template <gbt_objective_kind KIND>
-__device__ static __forceinline__ gbt_gh row_gradient(const cu_view &v, const double *aside, int32_t output,
-                                                      uint64_t row) {
-  const uint64_t n = (uint64_t)v.train.n_rows;
-  const double *score = v.score + (uint64_t)(uint32_t)output * n;
-  gbt_gh r = {0.0, 0.0};
-  switch (KIND) {
-#define GBT_OBJECTIVE(ID, name, aliases, gradient, ...) \
-  case GBT_OBJ_##ID:                                    \
-    GRADIENT_##gradient(name);                          \
-    break;
-#include "../../gbt/objective/objectives.def"
-  case GBT_N_OBJECTIVES:
-    break;
-  }
-  if (v.weight) {
-    r.g = r.g * v.weight[row];
-    r.h = r.h * v.weight[row];
-  }
-  return r;
-}
+#include "gradient.cuh"
 
 /* Launches the instance of a kernel that is for the objective. */
 #define LAUNCH_FOR(ID, kernel, be, grid, ...)                                             \
@@ -75,49 +43,17 @@ __global__ static void k_softmax(cu_view v, double *softmax) {
 /* Of outputs [first, first + n_outputs): blockIdx.y goes over them. */
 template <gbt_objective_kind KIND>
 __global__ static void k_maxima(cu_view v, const double *aside, int32_t first, int32_t n_outputs) {
-  const uint64_t n = (uint64_t)v.train.n_rows, step = (uint64_t)gridDim.x * blockDim.x;
-  for (int32_t k = first + (int32_t)blockIdx.y; k < first + n_outputs; k += (int32_t)gridDim.y) {
-    unsigned long long top_g = 0, top_h = 0;
-    for (uint64_t row = (uint64_t)blockIdx.x * blockDim.x + threadIdx.x; row < n; row += step) {
-      gbt_gh r = row_gradient<KIND>(v, aside, k, row);
-      unsigned long long a = gbt_bits(r.g) & 0x7fffffffffffffffu, b = gbt_bits(r.h) & 0x7fffffffffffffffu;
-      top_g = a > top_g ? a : top_g;
-      top_h = b > top_h ? b : top_h;
-    }
-    top_g = cu_block_max(top_g);
-    top_h = cu_block_max(top_h);
-    if (threadIdx.x == 0) {
-      atomicMax(&v.output[k].max_g, top_g);
-      atomicMax(&v.output[k].max_h, top_h);
-    }
-  }
+  for (int32_t k = first + (int32_t)blockIdx.y; k < first + n_outputs; k += (int32_t)gridDim.y)
+    cu_find_maxima<KIND>(v, aside, k);
 }
 
 /* One block. */
 __global__ static void k_scales(cu_view v, int32_t first, int32_t n_outputs) {
   int bad = 0;
-  for (int32_t k = first + (int32_t)threadIdx.x; k < first + n_outputs; k += (int32_t)blockDim.x) {
-    cu_output *o = &v.output[k];
-    double max_g = gbt_from_bits(o->max_g), max_h = gbt_from_bits(o->max_h);
-    int usable = gbt_scale_usable(max_g, max_h);
-    const gbt_scale none = {0, 0, 0.0, 0.0, 0.0, 0.0};
-    o->scale = usable ? gbt_scale_from(max_g, max_h) : none;
-    bad |= !usable;
-  }
+  for (int32_t k = first + (int32_t)threadIdx.x; k < first + n_outputs; k += (int32_t)blockDim.x)
+    bad |= !cu_scale_output(&v.output[k]);
   bad = __syncthreads_or(bad);
-  if (bad && threadIdx.x == 0) {
-    if (v.tree->fault == 0) v.tree->fault_round = v.tree->round;
-    v.tree->fault |= CU_FAULT_GRADIENT;
-  }
-}
-
-template <gbt_objective_kind KIND>
-__device__ static __forceinline__ gbt_gh32 row_fixed(const cu_view &v, const double *aside, int32_t output,
-                                                     uint64_t row, const gbt_scale &scale) {
-  gbt_gh32 q = {0, 0};
-  if (!(scale.up_g > 0.0)) return q; /* a fault */
-  gbt_gh r = row_gradient<KIND>(v, aside, output, row);
-  return gbt_fix32(r.g, r.h, scale.up_g, scale.up_h);
+  if (bad && threadIdx.x == 0) cu_fail_gradients(v);
 }
 
 /* Whose gradients a block makes, and where. given >= 0: those of this output, in the array of its number; else those of
@@ -135,95 +71,28 @@ __device__ static __forceinline__ cu_asked_output asked_of(const cu_view &all, i
   return q;
 }
 
-__device__ static __forceinline__ void add_to(long long *sum, int64_t x) {
-  atomicAdd((unsigned long long *)sum, (unsigned long long)x);
-}
-
-/* 16 bits, what they leave out, and their sums. */
 template <gbt_objective_kind KIND> __global__ static void k_fix16(cu_view v, const double *aside, int32_t given) {
   const cu_asked_output asked = asked_of(v, given);
-  const int32_t output = asked.output;
-  const uint64_t n = (uint64_t)v.train.n_rows, step = (uint64_t)gridDim.x * blockDim.x;
-  const gbt_scale scale = v.output[output].scale;
-  const gbt_key32 key = gbt_key((uint64_t)v.params.seed, GBT_FOR_ROUNDING, v.tree->round, (uint64_t)output);
-  gbt_gh16 *gh16 = cu_gh16(v, asked.grads);
-  uint32_t *low = cu_low(v, asked.grads);
-  int64_t size = 0, square = 0;
-  gbt_sum sum = {0, 0}, fine = {0, 0}; /* of 16 and of 32 bits */
-  for (uint64_t row = (uint64_t)blockIdx.x * blockDim.x + threadIdx.x; row < n; row += step) {
-    gbt_gh32 q = row_fixed<KIND>(v, aside, output, row, scale);
-    gbt_gh16 r = gbt_fix16(q, gbt_hash32(key, row));
-    int32_t g16 = r.g;
-    low[row] = gbt_fix_low(q);
-    cu_gh_put(gh16 + row, cu_gh_pack(r));
-    size += g16 < 0 ? -g16 : g16;
-    square += g16 * g16;
-    sum.g += g16;
-    sum.h += r.h;
-    fine.g += q.g;
-    fine.h += q.h;
-  }
-  size = cu_block_sum(size);
-  square = cu_block_sum(square);
-  sum = cu_block_sum(sum);
-  fine = cu_block_sum(fine);
-  if (threadIdx.x == 0) {
-    cu_output *o = &v.output[output];
-    add_to(&o->size, size);
-    add_to(&o->square, square);
-    add_to(&o->g, sum.g);
-    add_to(&o->h, sum.h);
-    add_to(&o->fine_g, fine.g);
-    add_to(&o->fine_h, fine.h);
-  }
+  cu_fix16_rows<KIND>(v, aside, asked.output, asked.grads, v.tree->round);
 }
 
-/* Over the 16 bits, when these do not do. */
 template <gbt_objective_kind KIND> __global__ static void k_fix32(cu_view v, const double *aside, int32_t given) {
   const cu_asked_output asked = asked_of(v, given);
-  const int32_t output = asked.output;
-  const uint64_t n = (uint64_t)v.train.n_rows, step = (uint64_t)gridDim.x * blockDim.x;
-  const gbt_scale scale = v.output[output].scale;
-  gbt_gh32 *gh32 = cu_gh32(v, asked.grads);
-  if (!v.output[output].wide) return;
-  for (uint64_t row = (uint64_t)blockIdx.x * blockDim.x + threadIdx.x; row < n; row += step)
-    gh32[row] = row_fixed<KIND>(v, aside, output, row, scale);
+  if (v.output[asked.output].wide) cu_fix32_rows<KIND>(v, aside, asked.output, asked.grads);
 }
 
-/* What a tree that begins must know of its output, and its root: all rows, or none as long as none is drawn. */
-__device__ static __forceinline__ void tell_tree(const cu_view &v, cu_tree *tree, const cu_output *o) {
-  const gbt_sum none = {0, 0};
-  double unit = o->wide ? 1.0 : 65536.0;
-  tree->unit.g = o->scale.down_g * unit;
-  tree->unit.h = o->scale.down_h * unit;
-  tree->down_h = o->scale.down_h;
-  tree->noise = o->noise;
-  tree->wide = o->wide;
-  tree->whole = !(v.params.subsample < 1.0);
-  tree->root = tree->whole ? o->root : none;
-  tree->n_in = tree->whole ? (uint32_t)v.train.n_rows : 0u;
-}
-
-/* One thread: 16 bits are made; whether they do. The sums begin anew. */
+/* One thread. */
 __global__ static void k_judge(cu_view v, int32_t given) {
   const cu_asked_output asked = asked_of(v, given);
   cu_output *o = &v.output[asked.output];
-  const gbt_fixed_sums sums = {o->size, o->square, o->h};
-  if (v.params.grad_bits != GBT_GRAD_AUTO)
-    o->wide = v.params.grad_bits == GBT_GRAD_32;
-  else
-    o->wide = gbt_fixed_coarse(sums.size, v.train.n_rows);
-  o->noise = gbt_noise(sums, &o->scale);
-  o->root.g = o->wide ? o->fine_g : o->g;
-  o->root.h = o->wide ? o->fine_h : o->h;
-  o->size = o->square = o->h = o->g = o->fine_g = o->fine_h = 0;
-  if (given < 0) tell_tree(v, asked.tree, o);
+  cu_judge(v, o);
+  if (given < 0) cu_tell_tree(v, asked.tree, o);
 }
 
 /* Trees whose output was judged for another tree, or before. */
 __global__ static void k_tell(cu_view all) {
   cu_tree *tree = cu_mine(all).tree;
-  tell_tree(all, tree, &all.output[tree->task.output]);
+  cu_tell_tree(all, tree, &all.output[tree->task.output]);
 }
 
 __global__ static void k_base(double *score, int64_t n, double base, int has_offset) {
@@ -311,8 +180,10 @@ void cu_gradients_close(cu_backend *be) {
 }
 
 gbt_status cu_gradients(gbt_ctx *ctx, cu_backend *be, uint64_t round, gbt_error *err) {
-  be->grad.fixed_output = -1;
   GBT_TRY(gbt_ctx_poll(ctx, err));
+  be->grad.told = cu_small_gradients(be, round);
+  be->grad.fixed_output = be->grad.told ? 0 : -1;
+  if (be->grad.told) return GBT_OK;
   CU_LAUNCH(k_round, 1, CU_CONTROL, 0, be->device.stream, be->view, round, (uint32_t)be->base.most_trees);
   if (gbt_objective_by_classes(&be->objective))
     CU_LAUNCH(k_softmax, row_grid(be, be->n_rows), CU_BLOCK, 0, be->device.stream, be->view, be->grad.aside.at);
@@ -323,6 +194,7 @@ gbt_status cu_gradients(gbt_ctx *ctx, cu_backend *be, uint64_t round, gbt_error 
 gbt_status cu_gradients_of_trees(gbt_ctx *ctx, cu_backend *be, gbt_error *err) {
   const int fixed = cu_are_fixed(be);
   (void)ctx;
+  if (be->grad.told) return GBT_OK;
   if (!fixed) {
     be->grad.fixed_output = -1;
     GBT_TRY(fix_outputs(be, be->grad.aside.at, -1, err));

@@ -96,6 +96,7 @@ static gbt_status open_arrays(cu_backend *be, cu_small *small, gbt_error *err) {
   GBT_TRY(cu_new(memory, &small->gate, 1, err));
   CU_TRY(cudaMemsetAsync(small->count.at, 0, small->count.n * sizeof *small->count.at, be->device.stream));
   CU_TRY(cudaMemsetAsync(small->gate.at, 0, sizeof *small->gate.at, be->device.stream));
+  CU_TRY(cudaMemsetAsync(be->view.output, 0, (size_t)be->n_outputs * sizeof *be->view.output, be->device.stream));
   small->view.group = small->group.at;
   small->view.at = small->at.at;
   small->view.count = small->count.at;
