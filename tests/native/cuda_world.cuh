@@ -204,7 +204,7 @@ static inline void fill_rows(world *w, int32_t n_nodes, double share, int wide) 
   v->row = up<uint32_t>(w, NULL, 2 * v->order_rows);
   v->gh = up<gbt_gh16>(w, NULL, 2 * v->order_rows);
   for (int32_t k = 0; k < 2; k++) {
-    const cu_order order = cu_order_of(*v, k);
+    const cu_order order = cu_order_at(*v, k, 0, 0);
     CHECK(cudaMemcpy(order.row, w->row[k], n_rows * sizeof *order.row, cudaMemcpyHostToDevice) == cudaSuccess);
     CHECK(cudaMemcpy(order.gh, w->gh[k], n_rows * sizeof *order.gh, cudaMemcpyHostToDevice) == cudaSuccess);
   }

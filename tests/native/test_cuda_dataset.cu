@@ -6,6 +6,7 @@
 
 extern "C" {
 #include "datasets.h"
+#include <math.h>
 }
 
 extern "C" void suite_cuda_dataset(void);
@@ -267,13 +268,86 @@ static void failures_leave_nothing(void) {
   world_close(&w);
 }
 
+__global__ static void k_numbers(cu_numbers x, double *to) {
+  for (uint64_t i = threadIdx.x; i < x.n; i += blockDim.x) to[i] = x[i];
+}
+
+/* As kernels read them. */
+static double *numbers_down(world *w, cu_numbers x) {
+  cu_array<double> at;
+  if (!CHECK_OK(cu_new(&w->be.device.memory, &at, (size_t)x.n, test_err))) return NULL;
+  CU_LAUNCH(k_numbers, 1, CU_BLOCK, 0, w->be.device.stream, x, at.at);
+  double *to = down(w, at.at, (size_t)x.n);
+  cu_drop(&w->be.device.memory, &at);
+  return to;
+}
+
+/* n numbers that bytes hold, but for one of them. */
+static void goes_up_as(world *w, cu_stage *stage, size_t n, size_t at, double odd, int32_t form) {
+  cu_memory *memory = &w->be.device.memory;
+  const size_t before = memory->bytes, bytes[] = {1, 4, 8};
+  double *from = (double *)test_alloc((n + 1) * sizeof *from);
+  cu_numbers x = cu_numbers();
+  for (size_t i = 0; i < n; i++) from[i] = (double)(i * 7 % 256);
+  if (at < n) from[at] = odd;
+  if (CHECK_OK(cu_numbers_send(memory, stage, from, n, &x, test_err))) {
+    CHECK_EQ_I64(x.form, form);
+    CHECK_EQ_U64(memory->bytes - before, n * bytes[form]);
+    CHECK(cudaStreamSynchronize(stage->stream) == cudaSuccess);
+    double *to = numbers_down(w, x);
+    CHECK_EQ_BYTES(to, from, n * sizeof *from);
+    free(to);
+  }
+  cu_numbers_drop(memory, &x);
+  CHECK(x.at == NULL && memory->bytes == before);
+  free(from);
+}
+
+/* One number decides for all of them. */
+static void numbers_take_the_narrowest_form(void) {
+  const struct {
+    double x;
+    int32_t form;
+  } odd[] = {{0.0, CU_BYTES},
+             {255.0, CU_BYTES},
+             {-0.0, CU_FLOATS},
+             {256.0, CU_FLOATS},
+             {-1.0, CU_FLOATS},
+             {0.5, CU_FLOATS},
+             {16777217.0, CU_DOUBLES},
+             {0.1, CU_DOUBLES},
+             {1e300, CU_DOUBLES},
+             {0x1p-149, CU_FLOATS},
+             {0x1p-150, CU_DOUBLES},
+             {0x1.fffffep127, CU_FLOATS},
+             {0x1.ffffffp127, CU_DOUBLES},
+             {(double)INFINITY, CU_DOUBLES},
+             {(double)NAN, CU_DOUBLES}};
+  const size_t sizes[] = {0, 1, 2, 31, 32767, 32768, 32769, 70000}, n_odd = sizeof odd / sizeof *odd;
+  static world w;
+  const shape s = {11, 30, 1, 255, 77, NULL, 1, 4, 232448};
+  cu_stage stage = cu_stage();
+  if (world_open(&w, &s) && CHECK_OK(cu_stage_open(&w.ctx, 1000, &stage, test_err))) {
+    for (size_t k = 0; k < n_odd; k++) goes_up_as(&w, &stage, 1009, k * 72, odd[k].x, odd[k].form);
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
+      for (int32_t form = 0; form < 3; form++)
+        goes_up_as(&w, &stage, sizes[i], sizes[i] ? sizes[i] - 1 : 0,
+                   form == 0   ? 1.0
+                   : form == 1 ? 0.5
+                               : 0.1,
+                   sizes[i] ? form : CU_BYTES);
+  }
+  cu_stage_close(&stage);
+  world_close(&w);
+}
+
 static void labels_and_weights_go_up(void) {
   static world w;
   const shape s = {11, 300, 3, 255, 77, NULL, 1, 4, 232448};
   made *m = made_new(s.seed, s.n_rows, s.n_cols, NULL);
   made_weights(m, 5);
   if (world_open_with(&w, m, &s)) {
-    double *label = down(&w, w.data.label.at, (size_t)s.n_rows), *weight = down(&w, w.data.weight.at, (size_t)s.n_rows);
+    double *label = numbers_down(&w, w.data.label), *weight = numbers_down(&w, w.data.weight);
     CHECK_EQ_BYTES(label, w.ds->rows.field[GBT_LABEL], (size_t)s.n_rows * sizeof *label);
     CHECK_EQ_BYTES(weight, w.ds->rows.field[GBT_WEIGHT], (size_t)s.n_rows * sizeof *weight);
     CHECK_EQ_U64(w.data.score.n, s.n_rows);
@@ -337,6 +411,7 @@ extern "C" void suite_cuda_dataset(void) {
   RUN(rows_in_several_chunks);
   RUN(unknown_levels_are_listed);
   RUN(failures_leave_nothing);
+  RUN(numbers_take_the_narrowest_form);
   RUN(labels_and_weights_go_up);
   RUN(a_validation_set_has_its_own_layout);
   RUN(pages_are_pinned_while_they_go_up);

@@ -273,7 +273,8 @@ static void histograms_of_more_rows_than_a_cell_holds(void) {
         w.gh32[p] = gbt_gh32{-0x7ffe0001, UINT32_MAX - 65536}; /* its lower half: 65,535 */
       }
       cu_view *v = &w.be.view;
-      CHECK(cudaMemcpy(cu_order_of(*v, w.node[0].depth).gh, w.gh[w.node[0].depth & 1], w.n * sizeof(gbt_gh16),
+      const int32_t depth = w.node[0].depth;
+      CHECK(cudaMemcpy(cu_order_at(*v, depth, 0, 0).gh, w.gh[depth & 1], w.n * sizeof(gbt_gh16),
                        cudaMemcpyHostToDevice) == cudaSuccess);
       CHECK(cudaMemcpy(v->gradients, w.gh32, w.n * sizeof(gbt_gh32), cudaMemcpyHostToDevice) == cudaSuccess);
       w.rng.state = 3; /* one that leaves the node in */

@@ -188,7 +188,7 @@ static void same_partition(world *w, uint32_t split_rows) {
   CHECK_OK(cu_partition(be, test_err));
   good_slots(w);
   gbt_grow_node *node = down(w, v->node, MAX_NODES);
-  const cu_order even = cu_order_of(*v, 0), odd = cu_order_of(*v, 1);
+  const cu_order even = cu_order_at(*v, 0, 0, 0), odd = cu_order_at(*v, 1, 0, 0);
   uint32_t *row[2] = {down(w, even.row, (size_t)be->n_rows), down(w, odd.row, (size_t)be->n_rows)};
   gbt_gh16 *gh[2] = {down(w, even.gh, (size_t)be->n_rows), down(w, odd.gh, (size_t)be->n_rows)};
   good_children(w, chosen, n, sets, node, row, gh);

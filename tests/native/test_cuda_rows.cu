@@ -224,6 +224,7 @@ static int carry_tree(cuda_pair *p) {
   put(v->sets, (const uint32_t *)fr->sets, fr->n_set_words);
   int32_t n_nodes = (int32_t)fr->n_nodes;
   put(&v->tree->n_nodes, (const int32_t *)&n_nodes, 1);
+  const int32_t grads = tree_of(cuda_of(p)).task.grads;
   uint32_t *row = (uint32_t *)test_alloc((cpu->rows.n_in + 1) * sizeof *row);
   gbt_gh16 *gh = (gbt_gh16 *)test_alloc((cpu->rows.n_in + 1) * sizeof *gh);
   for (int k = 0; k < 2; k++) {
@@ -237,7 +238,7 @@ static int carry_tree(cuda_pair *p) {
         gh[at] = cpu_gh16(cpu)[row[at]];
       }
     }
-    const cu_order order = cu_order_of(*v, k);
+    const cu_order order = cu_order_at(*v, k, 0, grads);
     put(order.row, (const uint32_t *)row, cpu->rows.n_in);
     put(order.gh, (const gbt_gh16 *)gh, cpu->rows.n_in);
   }

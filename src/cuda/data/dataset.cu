@@ -292,8 +292,8 @@ static gbt_status send_all(cu_dataset_up *up, gbt_error *err) {
   GBT_TRY(send_unseen(up, err));
   GBT_TRY(send_features(up, err));
   const double *label = ds->rows.field[GBT_LABEL], *weight = ds->rows.field[GBT_WEIGHT];
-  if (label) GBT_TRY(send_new(up, &data->label, label, n, err));
-  if (weight) GBT_TRY(send_new(up, &data->weight, weight, n, err));
+  if (label) GBT_TRY(cu_numbers_send(&up->device->memory, &up->stage, label, n, &data->label, err));
+  if (weight) GBT_TRY(cu_numbers_send(&up->device->memory, &up->stage, weight, n, &data->weight, err));
   GBT_TRY(cu_new(&up->device->memory, &data->score, n * (size_t)up->spec->n_outputs, err));
   GBT_TRY(gbt_mem_array(up->mem, n_tiles, sizeof *data->host_tile, &data->host_tile, err));
   memcpy(data->host_tile, up->plan->tile, n_tiles * sizeof *data->host_tile);
@@ -361,8 +361,8 @@ void cu_dataset_free(const gbt_mem *mem, cu_device *device, cu_dataset *data) {
   cu_drop(memory, &data->tile);
   cu_drop(memory, &data->column);
   cu_drop(memory, &data->feat);
-  cu_drop(memory, &data->label);
-  cu_drop(memory, &data->weight);
+  cu_numbers_drop(memory, &data->label);
+  cu_numbers_drop(memory, &data->weight);
   cu_drop(memory, &data->score);
   cu_drop(memory, &data->copy);
   cu_drop(memory, &data->copy_beg);

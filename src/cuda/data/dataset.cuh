@@ -2,11 +2,13 @@
  *
  *   dataset.cu  pages to tiles
  *   tiles.cu    which columns stand together: tiles.cuh
+ *   numbers.cu  labels and weights: numbers.cuh
  *   columns.cu  dense codes once more, column by column */
 #pragma once
 
 #include "../base/block.cuh"
 #include "../base/device.cuh"
+#include "numbers.cuh"
 
 extern "C" {
 #include "../../gbt/data/dataset_impl.h"
@@ -107,7 +109,7 @@ struct cu_dataset {
   cu_array<cu_tile> tile;
   cu_array<cu_column> column;
   cu_array<cu_feature> feat;
-  cu_array<double> label, weight; /* empty: none */
+  cu_numbers label, weight;       /* empty: none */
   cu_array<double> score;         /* n_rows x n_outputs */
   cu_array<uint8_t> copy;         /* by cu_columns_make; empty: none */
   cu_array<uint64_t> copy_beg;

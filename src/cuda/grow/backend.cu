@@ -42,8 +42,8 @@ static gbt_status open_data(gbt_ctx *ctx, cu_backend *be, const gbt_backend_spec
     GBT_TRY(cu_dataset_make(ctx, &be->device, &data_spec, spec->data[s], &be->data[s], err));
   be->view.train = be->data[0].view;
   be->view.score = be->data[0].score.at;
-  be->view.label = be->data[0].label.at;
-  be->view.weight = be->data[0].weight.at;
+  be->view.label = be->data[0].label;
+  be->view.weight = be->data[0].weight;
   return cu_init_scores(ctx, be, spec, err);
 }
 

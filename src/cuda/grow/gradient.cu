@@ -195,6 +195,7 @@ gbt_status cu_gradients_of_trees(gbt_ctx *ctx, cu_backend *be, gbt_error *err) {
   const int fixed = cu_are_fixed(be);
   (void)ctx;
   if (be->grad.told) return GBT_OK;
+  GBT_ASSERT(!fixed || gbt_objective_is_given(&be->objective) || !be->view.reuses_gh16);
   if (!fixed) {
     be->grad.fixed_output = -1;
     GBT_TRY(fix_outputs(be, be->grad.aside.at, -1, err));

@@ -29,7 +29,7 @@ __device__ static __forceinline__ gbt_gh cu_row_gradient(const cu_view &v, const
   case GBT_N_OBJECTIVES:
     break;
   }
-  if (v.weight) {
+  if (v.weight.at) {
     r.g = r.g * v.weight[row];
     r.h = r.h * v.weight[row];
   }

@@ -53,7 +53,7 @@ __device__ static __forceinline__ cu_share share_of(const cu_view &v, int32_t bu
   s.first = (uint32_t)first;
   s.hist = b.hist;
   s.row = whole ? nullptr : order.row + node->order_beg + first;
-  s.gh = whole ? cu_gh16(v, v.tree->task.grads) + first : order.gh + node->order_beg + first;
+  s.gh = order.gh + node->order_beg + first;
   if (v.tree->wide) s.gh = cu_gh32(v, v.tree->task.grads);
   return s;
 }

@@ -21,7 +21,8 @@ struct metric_rows {
   gbt_metric metric;
   gbt_objective objective;
   uint64_t n;
-  const double *score, *label, *weight;
+  const double *score;
+  cu_numbers label, weight;
 };
 
 /* ---- terms ---- */
@@ -70,7 +71,7 @@ __global__ static void k_terms(metric_rows m, int by_class, cu_sums *sums) {
       term = class_term(m, row);
     else
       n_bad++;
-    if (m.weight) {
+    if (m.weight.at) {
       term *= m.weight[row];
       cu_limbs_add(&weights, &sums->weights, m.weight[row]);
     }
@@ -78,7 +79,7 @@ __global__ static void k_terms(metric_rows m, int by_class, cu_sums *sums) {
   }
   __syncwarp();
   cu_limbs_empty_warp(&terms, &sums->terms);
-  if (m.weight) cu_limbs_empty_warp(&weights, &sums->weights);
+  if (m.weight.at) cu_limbs_empty_warp(&weights, &sums->weights);
   if (n_bad > 0) atomicAdd(&sums->n_bad, (unsigned long long)n_bad);
 }
 
@@ -94,7 +95,7 @@ static gbt_status of_mean(cu_backend *be, int32_t which, const gbt_metric *metri
   int refused;
   GBT_TRY(cu_metric_room(&be->device.memory, room, 1, &refused, err));
   if (refused) return GBT_OK; /* the host does the work */
-  const metric_rows m = {*metric, be->objective, n, data->score.at, data->label.at, data->weight.at};
+  const metric_rows m = {*metric, be->objective, n, data->score.at, data->label, data->weight};
   CU_TRY(cudaMemsetAsync(room->at, 0, sizeof sums, be->device.stream));
   CU_LAUNCH(k_terms, cu_grid(&be->device, (n + CU_BLOCK - 1) / CU_BLOCK, 4), CU_BLOCK, 0, be->device.stream, m,
             by_class, room->at);

@@ -22,7 +22,8 @@ struct cu_cells {
 struct cell_rows {
   gbt_cells how;
   uint64_t n;
-  const double *score, *label, *weight;
+  const double *score;
+  cu_numbers label, weight;
   uint32_t n_cells, n_copies;
 };
 
@@ -31,7 +32,7 @@ __global__ static void k_cells(cell_rows r, cu_cells *cells) {
   gbt_exact_sum *cell = cells->cell + (uint64_t)(blockIdx.x % r.n_copies) * r.n_cells;
   uint32_t n_bad = 0;
   for (uint64_t i = (uint64_t)blockIdx.x * blockDim.x + threadIdx.x; i < r.n; i += step) {
-    const gbt_cell_row row = {r.score + i, r.n, r.label[i], r.weight ? r.weight[i] : 1.0};
+    const gbt_cell_row row = {r.score + i, r.n, r.label[i], r.weight.at ? r.weight[i] : 1.0};
     gbt_cell_adds adds;
     gbt_cells_row(&r.how, &row, &adds);
     n_bad += adds.n == 0;
@@ -100,8 +101,8 @@ gbt_status cu_metric_of_cells(gbt_ctx *ctx, cu_backend *be, int32_t which, const
   cell_rows r = {how,
                  (uint64_t)data->view.n_rows,
                  data->score.at,
-                 data->label.at,
-                 data->weight.at,
+                 data->label,
+                 data->weight,
                  n_cells,
                  fit < CELLS_COPIES ? fit : (uint32_t)CELLS_COPIES};
   GBT_TRY_GOTO(gbt_mem_array(&ctx->mem, n_cells, sizeof *sum, &sum, err), done);

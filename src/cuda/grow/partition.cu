@@ -254,8 +254,7 @@ __global__ static void __launch_bounds__(CU_BLOCK, 4) k_partition(cu_view all) {
     const uint64_t at = (uint64_t)node.order_beg + (step < 0 ? node.n_rows - 1u - beg : beg);
     const uint32_t n_left = cu_block_sum(mark_rows(v, node, n, whole ? NULL : from.row + at, beg, step, row, mask));
     const cu_ends to = ends_of(v, node, beg, link(v, work, n_left, before));
-    const gbt_gh16 *gh = (whole ? cu_gh16(v, v.tree->task.grads) : from.gh) + at;
-    move_rows(n, to, row, mask, work.moves ? gh : NULL, step);
+    move_rows(n, to, row, mask, work.moves ? from.gh + at : NULL, step);
   }
   clear_other_turn(v);
   cu_clear_builds(v);

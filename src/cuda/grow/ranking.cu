@@ -29,7 +29,8 @@ struct ranking_totals {
 /* A data set, and how its rows become gains and bases. */
 struct ranking_rows {
   uint64_t n;
-  const double *score, *label, *weight;
+  const double *score;
+  cu_numbers label, weight;
   gbt_ranking how;
   int plain; /* no weights, and gains by class: whether a row is positive says all */
 };
@@ -60,7 +61,7 @@ __global__ static void k_ranking_totals(ranking_rows r, ranking_totals *totals) 
     n_nan += s != s;
     if (r.plain) continue;
     double gain, base;
-    gbt_ranking_row(&r.how, y, r.weight ? r.weight[i] : 1.0, &gain, &base);
+    gbt_ranking_row(&r.how, y, r.weight.at ? r.weight[i] : 1.0, &gain, &base);
     cu_limbs_add(&gains, &totals->gain, gain);
     cu_limbs_add(&bases, &totals->base, base);
   }
@@ -77,7 +78,7 @@ __global__ static void k_ranking_totals(ranking_rows r, ranking_totals *totals) 
 }
 
 /* value: the row, or whether it is positive. */
-__global__ static void k_ranking_keys(ranking_rows r, const double *by, uint64_t *key, uint32_t *value) {
+__global__ static void k_ranking_keys(ranking_rows r, cu_numbers by, uint64_t *key, uint32_t *value) {
   const uint64_t step = (uint64_t)gridDim.x * blockDim.x;
   for (uint64_t i = (uint64_t)blockIdx.x * blockDim.x + threadIdx.x; i < r.n; i += step) {
     key[i] = gbt_order_key(by[i]);
@@ -100,7 +101,7 @@ __device__ static __forceinline__ gbt_ranking_pair pair_at(const ranking_rows &r
     return x;
   }
   double gain, base;
-  gbt_ranking_row(&r.how, r.label[v], r.weight ? r.weight[v] : 1.0, &gain, &base);
+  gbt_ranking_row(&r.how, r.label[v], r.weight.at ? r.weight[v] : 1.0, &gain, &base);
   x.gain = gbt_ranking_fixed(gain, &r.how.gain);
   x.base = gbt_ranking_fixed(base, &r.how.base);
   return x;
@@ -282,7 +283,7 @@ static gbt_status find_scales(cu_backend *be, ranking_rows *r, int *none, gbt_er
 }
 
 /* The groups of rows that are sorted by `by`. */
-static gbt_status find_groups(cu_backend *be, const ranking_rows &r, const double *by, ranking_totals *totals,
+static gbt_status find_groups(cu_backend *be, const ranking_rows &r, cu_numbers by, ranking_totals *totals,
                               gbt_error *err) {
   const cu_ranking *x = &be->metrics.ranking;
   ranking_totals *out = (ranking_totals *)x->totals;
@@ -329,15 +330,15 @@ gbt_status cu_metric_of_ranking(cu_backend *be, int32_t which, const gbt_metric 
   if (refused) return GBT_OK;
   r.n = (uint64_t)data->view.n_rows;
   r.score = data->score.at;
-  r.label = data->label.at;
-  r.weight = data->weight.at;
+  r.label = data->label;
+  r.weight = data->weight;
   r.how.kind = metric->kind;
-  r.plain = !gini && !r.weight;
+  r.plain = !gini && !r.weight.at;
   CU_TRY(cudaMemsetAsync(x->totals, 0, sizeof(ranking_totals), be->device.stream));
   GBT_TRY(find_scales(be, &r, &none, err));
   *out = gbt_from_bits(0x7ff8000000000000u);
   if (!none) {
-    GBT_TRY(find_groups(be, r, r.score, &by_score, err));
+    GBT_TRY(find_groups(be, r, cu_doubles(r.score, r.n), &by_score, err));
     if (gini) GBT_TRY(find_groups(be, r, r.label, &by_label, err));
     *out = gini ? gbt_gini_value(area_of(by_score), area_of(by_label), by_score.all)
            : metric->kind == GBT_METRIC_AUC

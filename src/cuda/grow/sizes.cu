@@ -124,6 +124,12 @@ static gbt_status plan_tree(cu_backend *be, gbt_error *err) {
   return GBT_OK;
 }
 
+/* Whose gradients by row are dead when the root is split: those of one tree, that has all rows. Symmetric trees look
+ * at them again when they end. */
+static int reuses_gh16(const cu_backend *be) {
+  return !be->view.samples && be->params->num_parallel_tree == 1 && !gbt_policy_one_split(gbt_policy_of(be->params));
+}
+
 /* Rows of a block, and the most blocks that a step may have. */
 static void plan_blocks(cu_backend *be) {
   cu_view *v = &be->view;
@@ -132,6 +138,8 @@ static void plan_blocks(cu_backend *be) {
   v->hist_rows = share < 1024u ? 1024u : share > 32768u ? 32768u : (uint32_t)share;
   v->leaf_rows = 1024u;
   v->order_rows = (n + 63u) / 64u * 64u;
+  v->samples = be->params->subsample < 1.0;
+  v->reuses_gh16 = reuses_gh16(be);
   be->bounds.tile_cols = cu_tile_columns(be->n_rows, be->n_features, be->device.n_units);
   v->row_blocks = (uint32_t)((n + v->split_rows - 1u) / v->split_rows);
   be->bounds.max_split_blocks = (uint32_t)cu_most_pieces(n, (uint64_t)v->max_step, v->split_rows);

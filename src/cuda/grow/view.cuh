@@ -11,7 +11,8 @@
  * Rows. A node's rows are a run of positions [order_beg, order_beg + n_rows) in the order of its depth, of which there
  * are two (cu_order_of): a step reads the chosen nodes' runs from one and writes their children's to the other. Rows
  * that stop early stay where they are, and nobody writes there again. They ascend, but those of a right child descend
- * (cu_descends). Behind the n_in sampled rows stand the others (in the even order), ascending.
+ * (cu_descends). Behind the n_in sampled rows stand the others (in the even order), ascending. Gradients go with them;
+ * what that takes for a row is listed in ARCHITECTURE.md, section 5.
  *
  * Histograms have the CPU's slots (data/page.h): sum[n_slots], all of them gbt_sum, and count[n_slots] where wanted.
  * Sums are made by integer additions in any order, so they are the CPU's to the bit. */
@@ -122,11 +123,11 @@ enum { CU_DOWN = 0, CU_CLEARED, CU_SCRATCH, CU_N_PARTS };
   X(CU_DOWN, double, value, nodes)                                                                                    \
   X(CU_CLEARED, uint32_t, sets, v->max_words) /* bitsets of the tree's splits */                                      \
   X(CU_SCRATCH, uint32_t, row, 2 * v->order_rows) /* by depth's parity: see cu_order_of */                            \
-  X(CU_SCRATCH, gbt_gh16, gh, 2 * v->order_rows) /* beside row: 16-bit gradients */                                   \
+  X(CU_SCRATCH, gbt_gh16, gh, (v->reuses_gh16 ? 1 : 2) * v->order_rows) /* beside row: 16-bit gradients */            \
   X(CU_CLEARED, unsigned long long, look_state, 2 * (size_t)v->split_states) /* of both turns: look_back.cuh */       \
   X(CU_SCRATCH, uint32_t, left_rows, v->max_step) /* rows of a chosen node that go left; of none: not set */          \
-  X(CU_SCRATCH, uint32_t, mask, (size_t)v->row_blocks * (v->split_rows / 32u)) /* 1: row is drawn */                  \
-  X(CU_SCRATCH, uint32_t, block_in, (size_t)v->row_blocks + 1u) /* drawn rows of a block */                           \
+  X(CU_SCRATCH, uint32_t, mask, v->samples ? (size_t)v->row_blocks * (v->split_rows / 32u) : 0) /* 1: row is drawn */ \
+  X(CU_SCRATCH, uint32_t, block_in, v->samples ? (size_t)v->row_blocks + 1u : 0) /* drawn rows of a block */          \
   X(CU_SCRATCH, int32_t, chosen, v->max_step)                                                                         \
   X(CU_SCRATCH, cu_searched, search, 2 * (size_t)v->max_step)                                                         \
   X(CU_SCRATCH, cu_build, build, 2 * (size_t)v->max_step)                                                             \
@@ -156,9 +157,9 @@ struct cu_tree_state {
 /* Gradients and what they are of: gradient.cu. */
 struct cu_grad_view {
   gbt_objective objective;
-  double *score;                /* of the train set */
-  const double *label, *weight; /* weight may be NULL */
-  cu_output *output;            /* n_outputs */
+  double *score;            /* of the train set */
+  cu_numbers label, weight; /* weights may be none */
+  cu_output *output;        /* n_outputs */
   /* of the outputs of the batch, or (custom objective) of all: gh16 and low, or gh32 from 2 * n_rows * grads on */
   uint32_t *gradients;
 };
@@ -176,6 +177,8 @@ struct cu_size_view {
   int32_t n_features, any_counts;
   uint32_t n_slots;                          /* of a histogram */
   uint64_t order_rows;                       /* n_rows or a little more: the rows of one parity of depths */
+  int32_t samples;                           /* trees have rows of their own */
+  int32_t reuses_gh16;                       /* no gradients of the even order: see cu_order_at */
   uint32_t hist_rows, split_rows, leaf_rows; /* rows of a block, or most of a piece */
   uint32_t row_blocks;                       /* of split_rows rows, of the table */
   uint32_t split_states;                     /* most pieces of a step */
@@ -253,7 +256,7 @@ __device__ static __forceinline__ gbt_sum cu_gh_sum(uint32_t bits) {
 __device__ static __forceinline__ uint32_t cu_gh_pack(gbt_gh16 gh) { return (uint16_t)gh.g | (uint32_t)gh.h << 16; }
 
 /* The arrays of gradients. */
-__device__ static __forceinline__ gbt_gh16 *cu_gh16(const cu_view &v, int32_t grads) {
+GBT_FN gbt_gh16 *cu_gh16(const cu_view &v, int32_t grads) {
   return (gbt_gh16 *)(v.gradients + 2 * (uint64_t)v.train.n_rows * (uint32_t)grads);
 }
 __device__ static __forceinline__ uint32_t *cu_low(const cu_view &v, int32_t grads) {
@@ -315,9 +318,16 @@ GBT_FN unsigned long long *cu_states(const cu_view &v, int32_t turn) {
   return v.look_state + (turn ? (uint64_t)v.split_states : 0u);
 }
 
-/* Those of a depth. Places are reckoned, not chosen among two, for the same reason as in cu_beside. */
-GBT_FN cu_order cu_order_of(const cu_view &v, int32_t depth) {
+/* Those of a depth, of a tree with these gradients. Places are reckoned, not chosen among two, for the same reason as
+ * in cu_beside. The root of a whole tree has its rows nowhere, and their gradients where its output has them. Where
+ * nobody wants these once the root is split, their place takes those of the even order, which is written from depth 2
+ * on. */
+GBT_FN cu_order cu_order_at(const cu_view &v, int32_t depth, int whole, int32_t grads) {
   const uint64_t at = depth & 1 ? v.order_rows : 0;
-  const cu_order order = {v.row + at, v.gh + at};
+  cu_order order = {v.row + at, v.gh + (v.reuses_gh16 ? 0 : at)};
+  if (v.reuses_gh16 ? !(depth & 1) : whole && depth == 0) order.gh = cu_gh16(v, grads);
   return order;
+}
+__device__ static __forceinline__ cu_order cu_order_of(const cu_view &v, int32_t depth) {
+  return cu_order_at(v, depth, v.tree->whole, v.tree->task.grads);
 }

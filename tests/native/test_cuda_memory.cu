@@ -1,0 +1,83 @@
+/* Device memory that a training takes for a row: ARCHITECTURE.md, section 5, lists it by buffer. */
+#include "../../src/cuda/grow/backend.cuh"
+
+extern "C" {
+#include "random_job.h"
+}
+#include "cuda_door.cuh"
+
+extern "C" void suite_cuda_memory(void);
+
+enum { COLS = 28, ROWS = 40000, TILE_BYTES = 32 /* of a row of 28 codes of 8 bits: the one copy of the codes */ };
+
+static size_t opened_bytes, copy_bytes;
+
+static gbt_status open_counted(gbt_ctx *ctx, int32_t device, const gbt_backend_spec *spec, gbt_backend **out,
+                               gbt_error *err) {
+  GBT_TRY(gbt_cuda_api()->open(ctx, device, spec, out, err));
+  const cu_backend *be = (const cu_backend *)*out;
+  opened_bytes = be->device.memory.bytes;
+  copy_bytes = be->data[0].copy.n;
+  CHECK_EQ_U64(be->data[0].words.n, (uint64_t)spec->data[0]->rows.n * TILE_BYTES / 4 + 1);
+  return GBT_OK;
+}
+
+/* What labels look like: classes, numbers that floats hold, any. */
+enum { CLASSES = 0, FLOATS, ANY, N_LABELS };
+
+static size_t bytes_of(int64_t n_rows, int labels, int weights, gbt_params params) {
+  const gbt_objective_kind loss = labels == CLASSES ? GBT_OBJ_LOGISTIC : GBT_OBJ_SQUARED_ERROR;
+  const train_how how = {2, 0, GBT_SIMD_AUTO, NULL};
+  made_kind kinds[COLS];
+  for (int c = 0; c < COLS; c++) kinds[c] = MADE_BELL;
+  made *m = made_new(5, n_rows, COLS, kinds);
+  made_response(m, loss, 1, 5);
+  for (int64_t r = 0; r < n_rows && labels == FLOATS; r++) m->label[r] = (double)(float)m->label[r];
+  if (weights) made_weights(m, 7);
+  train_job job = job_make(m, loss, 1, 1);
+  job.spec.params = params;
+  opened_bytes = 0;
+  trained *t = train_through(open_counted, &job, &how);
+  CHECK(t != NULL && opened_bytes > 0);
+  trained_free(t);
+  made_free(m);
+  return opened_bytes;
+}
+
+/* Of the rows behind the first ROWS, so that what does not grow with them is not counted. */
+static double bytes_a_row(int labels, int weights, gbt_params params) {
+  const size_t few = bytes_of(ROWS, labels, weights, params), many = bytes_of(2 * ROWS, labels, weights, params);
+  return (double)(many - few) / ROWS - TILE_BYTES;
+}
+
+static gbt_params usual(void) {
+  gbt_params p = gbt_params_default();
+  p.max_depth = 1;
+  return p;
+}
+
+/* Beside one copy of the codes, with the other one by column. */
+static void memory_of_a_row(void) {
+  const double most[N_LABELS] = {58.0, 61.0, 65.0};
+  for (int labels = 0; labels < N_LABELS; labels++) {
+    const double bytes = bytes_a_row(labels, 0, usual());
+    CHECK(bytes <= most[labels] && bytes >= most[labels] - 2.0);
+    CHECK(copy_bytes >= (size_t)2 * ROWS * COLS);
+  }
+}
+
+/* Weights are doubles here. Trees that draw rows, or share gradients, have one order's gradients more. */
+static void memory_of_other_trainings(void) {
+  gbt_params several = usual(), drawn = usual();
+  several.num_parallel_tree = 2;
+  drawn.subsample = 0.5;
+  const double plain = bytes_a_row(CLASSES, 0, usual());
+  CHECK_NEAR(bytes_a_row(CLASSES, 1, usual()) - plain, 8.0, 0.1);
+  CHECK_NEAR(bytes_a_row(CLASSES, 0, drawn) - plain, 4.125, 0.1);
+  CHECK_NEAR(bytes_a_row(CLASSES, 0, several) - plain, 4.0 + 16.0, 0.1); /* and two orders of its own */
+}
+
+void suite_cuda_memory(void) {
+  RUN(memory_of_a_row);
+  RUN(memory_of_other_trainings);
+}
