@@ -69,7 +69,6 @@ static void same_hists(world *w, uint32_t hist_rows) {
   }
   w->tree.n_build = n;
   w->tree.n_hist_blocks = first[n];
-  w->tree.n_clear = (int32_t)n_hists;
   v->hist_rows = hist_rows;
   v->max_step = (n + 1) / 2;
   v->tree = up(w, &w->tree, 1);
@@ -80,7 +79,11 @@ static void same_hists(world *w, uint32_t hist_rows) {
   be->bounds.max_hist_blocks = first[n] + 3;
   gbt_sum *want = host<gbt_sum>(n_slots);
   uint32_t *want_count = host<uint32_t>(n_slots);
-  for (int again = 0; again < 2; again++) CHECK_OK(cu_build_hist(be, test_err));
+  for (int again = 0; again < 2; again++) {
+    CHECK(cudaMemset(v->sum, 0, n_hists * n_slots * sizeof *v->sum) == cudaSuccess);
+    if (v->count) CHECK(cudaMemset(v->count, 0, n_hists * n_slots * sizeof *v->count) == cudaSuccess);
+    CHECK_OK(cu_build_hist(be, test_err));
+  }
   gbt_sum *got = down(w, v->sum, n_hists * n_slots);
   uint32_t *got_count = v->any_counts ? down(w, v->count, n_hists * n_slots) : NULL;
   for (int32_t b = 0; b < n; b++) {

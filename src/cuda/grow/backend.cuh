@@ -12,7 +12,7 @@
  *   features.cu     which features they may use
  *   split.cu        best splits; split_cat.cu: by sets of levels; layer*.cu: symmetric growth
  *   search.cuh      what the searches share; level_order.cuh: levels in order; layer.cuh: a layer's gains
- *   frontier.cu     the tree being grown: choosing, children, plans of the next step
+ *   frontier.cu     the tree being grown: choosing; children.cuh: children, and the plan of the next step
  *   ahead.cuh       best-first growth that splits leaves ahead of its choices
  *   partition.cu    rows into children; look_back.cuh: sums of the blocks before; pieces.cuh: which rows a block takes
  *   leaf.cu         leaf values, scores; renew.cu: values that are quantiles; route.cu: rows that were not partitioned
@@ -273,7 +273,7 @@ void cu_features_draw(cu_backend *be);
 gbt_status cu_features_tell(cu_backend *be, gbt_error *err) GBT_MUST_CHECK;
 gbt_status cu_features(cu_backend *be, gbt_error *err) GBT_MUST_CHECK;
 
-/* All builds of the plan. Their histograms are cleared: the root's here, others' by cu_partition. */
+/* All builds of the plan. Their histograms are cleared: the root's by cu_root, others' by cu_partition. */
 gbt_status cu_build_hist(cu_backend *be, gbt_error *err) GBT_MUST_CHECK;
 
 /* Subtractions of the plan, fused with the search; every searched node's best of each run into found. A run is some
@@ -288,9 +288,8 @@ void cu_set_feats_close(cu_backend *be);
 /* Fresh nodes get their splits and open; the policy chooses; pieces of the partition are planned. */
 gbt_status cu_select(cu_backend *be, gbt_error *err) GBT_MUST_CHECK;
 
-/* Moves rows, clears what may be built next, makes children (cu_make_children). */
+/* Moves rows, clears what may be built next, makes children. */
 gbt_status cu_partition(cu_backend *be, gbt_error *err) GBT_MUST_CHECK;
-gbt_status cu_make_children(cu_backend *be, gbt_error *err) GBT_MUST_CHECK; /* by cu_partition: left_rows is there */
 gbt_status cu_settle(cu_backend *be, gbt_error *err) GBT_MUST_CHECK; /* by cu_leaves: what was split in vain goes */
 
 /* Fine sums, values, scores of all data sets. */

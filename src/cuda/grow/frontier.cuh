@@ -10,6 +10,11 @@ __device__ static __forceinline__ gbt_grow_policy cu_policy_of(const cu_view &v)
   return p;
 }
 
+/* Blocks that build the histogram of so many rows. */
+__device__ static __forceinline__ uint32_t cu_hist_blocks(const cu_view &v, uint32_t n_rows) {
+  return (n_rows + v.hist_rows - 1u) / v.hist_rows;
+}
+
 /* Room for a bitset of n_words in v.sets; more than there is: a fault, and no split. */
 __device__ static __forceinline__ int cu_take_words(const cu_view &v, uint32_t n_words, uint32_t *beg) {
   *beg = atomicAdd(&v.tree->n_words, n_words);

@@ -28,7 +28,6 @@
 #include "../base/block.cuh"
 #include "backend.cuh"
 #include "byte_lanes.cuh"
-#include "clear.cuh"
 
 enum { SMALL_THREADS = 512, SMALL_BLOCKS = 2, LARGE_THREADS = 1024 };
 enum : uint32_t { CELL_ROWS = 65535, FEW = 4 /* codes a row: with more of them cells do not pay */ };
@@ -67,9 +66,6 @@ __device__ static __forceinline__ uint32_t row_of(const cu_share &s, uint32_t i)
 __device__ static __forceinline__ uint64_t place_of(const cu_view &v, const cu_share &s, uint32_t slot) {
   return (uint64_t)(uint32_t)s.hist * v.n_slots + slot;
 }
-
-/* Of the root; later ones are cleared when rows are moved. */
-__global__ static void __launch_bounds__(CU_BLOCK) k_hist_clear(cu_view all) { cu_clear_builds(cu_mine(all)); }
 
 /* ---- adding rows ---- */
 
@@ -494,7 +490,6 @@ static int counts_sparse(const cu_backend *be) {
 
 gbt_status cu_build_hist(cu_backend *be, gbt_error *err) {
   const cu_view *v = &be->view;
-  if (be->depth == 0) CU_LAUNCH(k_hist_clear, cu_grids(be, cu_clear_blocks(v), 8), CU_BLOCK, 0, be->device.stream, *v);
   launch_tiles(be);
   if (v->train.sparse_beg)
     CU_LAUNCH(k_hist_sparse, cu_grids(be, be->bounds.max_hist_blocks, 8), CU_BLOCK, 0, be->device.stream, *v,

@@ -5,16 +5,19 @@
  * A block takes a piece of a node's rows (pieces.cuh), finds out which go left, and adds to the chain of the node's
  * pieces how many do (look_back.cuh). It then knows how many rows went either way before: left rows go behind those
  * from the front of the node's run, right rows before those from its back, so nobody has to know how many there are in
- * all. The last piece does, and tells k_children (frontier.cu).
+ * all. The last piece does, and tells the block that makes the children.
  *
  * Rows come from the order of the node's depth and go to the next one. They ascend, but a right child's descend
  * (cu_descends), and pieces are counted from the lowest row on. Gradients go with the rows, unless histograms read them
  * by row (`wide`) or no child can be split.
  *
- * k_partition also clears the histograms that may be built next. States of look-back are of two steps by turns: each
- * clears those of the step before (cu_tree.turn, which k_children sets). */
+ * k_partition also clears the histograms that may be built next, and its last block makes the children (children.cuh).
+ * States of look-back are of two steps by turns: each clears those of the step before (cu_tree.turn, which goes on with
+ * the children). */
 #include "../base/block.cuh"
+#include "../base/last.cuh"
 #include "backend.cuh"
+#include "children.cuh"
 #include "clear.cuh"
 #include "look_back.cuh"
 #include "pieces.cuh"
@@ -231,7 +234,7 @@ __device__ static __forceinline__ void clear_other_turn(const cu_view &v) {
   if (blockIdx.x == 0 && threadIdx.x == 0) t->ticket[other] = 0;
 }
 
-__global__ static void __launch_bounds__(CU_BLOCK, 4) k_partition(cu_view all) {
+__global__ static void __launch_bounds__(CU_BLOCK, 4) k_partition(cu_view all, int keeps) {
   const cu_view v = cu_mine(all);
   CU_SHARED(uint32_t, row, CU_PIECE_ROWS);
   CU_SHARED(uint32_t, mask, MOST_WORDS);
@@ -258,11 +261,13 @@ __global__ static void __launch_bounds__(CU_BLOCK, 4) k_partition(cu_view all) {
   }
   clear_other_turn(v);
   cu_clear_builds(v);
+  if (cu_is_last(&v.tree->came)) cu_make_children(v, keeps);
 }
 
 gbt_status cu_partition(cu_backend *be, gbt_error *err) {
   const uint64_t pieces = be->bounds.max_split_blocks, clear = cu_clear_blocks(&be->view);
-  CU_LAUNCH(k_partition, cu_grids(be, pieces > clear ? pieces : clear, 8), CU_BLOCK, 0, be->device.stream, be->view);
+  CU_LAUNCH(k_partition, cu_grids(be, pieces > clear ? pieces : clear, 8), CU_BLOCK, 0, be->device.stream, be->view,
+            be->bounds.keeps);
   CU_LAUNCHED();
-  return cu_make_children(be, err);
+  return GBT_OK;
 }

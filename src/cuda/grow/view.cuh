@@ -101,6 +101,7 @@ struct cu_tree {
   int32_t turn;               /* whose states and ticket the step has: partition.cu */
   uint32_t n_states[2];       /* that the last step of a turn has used */
   uint32_t ticket[2];         /* pieces that blocks have taken */
+  uint32_t came;              /* blocks of a kernel that have ended: base/last.cuh */
   int32_t clear_beg, n_clear; /* histograms that the step may build */
   int32_t n_hists;            /* histograms taken */
   uint32_t n_words;           /* of sets */
