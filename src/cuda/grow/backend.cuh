@@ -288,9 +288,14 @@ void cu_set_feats_close(cu_backend *be);
 /* Fresh nodes get their splits and open; the policy chooses; pieces of the partition are planned. */
 gbt_status cu_select(cu_backend *be, gbt_error *err) GBT_MUST_CHECK;
 
-/* Moves rows, clears what may be built next, makes children. */
+/* Moves rows, clears what may be built next, makes children. The last step whose number is known has nothing to be
+ * built next, but plans the leaves. */
 gbt_status cu_partition(cu_backend *be, gbt_error *err) GBT_MUST_CHECK;
-gbt_status cu_settle(cu_backend *be, gbt_error *err) GBT_MUST_CHECK; /* by cu_leaves: what was split in vain goes */
+
+/* Whether the step that has been issued last is the last one, and k_partition knows it. */
+static inline int cu_ends_blind(const cu_backend *be) {
+  return be->bounds.looks == 0 && be->view.ahead == 0 && be->depth > 0 && be->depth >= be->bounds.max_steps;
+}
 
 /* Fine sums, values, scores of all data sets. */
 gbt_status cu_leaves(gbt_ctx *ctx, cu_backend *be, gbt_error *err) GBT_MUST_CHECK;

@@ -76,8 +76,8 @@ __device__ static __forceinline__ void cu_plan_builds(const cu_view &v, int keep
   t->n_build = t->n_search = 0;
 }
 
-/* All threads. */
-__device__ static __forceinline__ void cu_make_children(const cu_view &v, int keeps) {
+/* Returns how many nodes were split. All threads. */
+__device__ static __forceinline__ int32_t cu_make_children(const cu_view &v) {
   cu_tree *t = v.tree;
   gbt_grow_policy policy = cu_policy_of(v);
   const int32_t n = t->n_chosen, first = t->n_nodes;
@@ -95,7 +95,7 @@ __device__ static __forceinline__ void cu_make_children(const cu_view &v, int ke
       t->n_chosen = t->n_build = t->n_search = 0;
       t->n_hist_blocks = t->n_split_blocks = 0;
     }
-    return;
+    return 0;
   }
   for (int32_t c = (int32_t)threadIdx.x; c < n; c += (int32_t)blockDim.x) {
     int32_t id = v.chosen[c], left = first + 2 * c;
@@ -119,5 +119,5 @@ __device__ static __forceinline__ void cu_make_children(const cu_view &v, int ke
     if (v.ahead == 0) t->n_leaves += n;
   }
   __syncthreads();
-  cu_plan_builds(v, keeps);
+  return n;
 }

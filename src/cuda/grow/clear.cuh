@@ -7,9 +7,7 @@
 enum { CU_CLEAR_SLOTS = 1024 }; /* that a block takes at a time */
 
 /* Pieces of a histogram, a block each. */
-GBT_FN uint32_t cu_clear_pieces(const cu_view *v) {
-  return (v->n_slots + CU_CLEAR_SLOTS - 1u) / CU_CLEAR_SLOTS;
-}
+GBT_FN uint32_t cu_clear_pieces(const cu_view *v) { return (v->n_slots + CU_CLEAR_SLOTS - 1u) / CU_CLEAR_SLOTS; }
 
 /* Histograms [from, from + n). */
 __device__ static __forceinline__ void cu_clear_hists(const cu_view &v, int32_t from, int32_t n) {

@@ -3,9 +3,8 @@
  *   k_root       the root, the plan of its histogram, which is cleared
  *   k_select     one block: fresh nodes get the best split of their features and open; the policy chooses; pieces of
  *                rows are planned, and which histograms are to be clear
- *   children     by the last block of k_partition (children.cuh): who is built and who is subtracted; blocks are planned
- *
- *   k_settle     best-first growth: splits made ahead that the policy did not come to are taken back (ahead.cuh)
+ *   children     by the last block of k_partition (children.cuh): who is built and who is subtracted; blocks are
+ * planned
  *
  * Unless leaves are split ahead nodes have the numbers of the policy at once, so a node's place is its number and its
  * children are node.left and node.left + 1.
@@ -155,20 +154,6 @@ gbt_status cu_select(cu_backend *be, gbt_error *err) {
   unsigned threads = SELECT_THREADS; /* a warp for every node of the step, as far as there are as many */
   while (threads > CU_CONTROL && threads / CU_FULL >= 4u * (unsigned)be->view.max_step) threads /= 2;
   CU_LAUNCH(k_select, cu_grids(be, 1, 1), threads, 0, be->device.stream, be->view, be->bounds.keeps);
-  CU_LAUNCHED();
-  return GBT_OK;
-}
-
-/* ---- best-first: the end ---- */
-
-__global__ static void __launch_bounds__(CU_CONTROL) k_settle(cu_view all) {
-  const cu_view v = cu_mine(all);
-  cu_settle_tree(v);
-}
-
-gbt_status cu_settle(cu_backend *be, gbt_error *err) {
-  if (be->view.ahead == 0) return GBT_OK;
-  CU_LAUNCH(k_settle, cu_grids(be, 1, 1), CU_CONTROL, 0, be->device.stream, be->view);
   CU_LAUNCHED();
   return GBT_OK;
 }

@@ -19,6 +19,7 @@
 #include "backend.cuh"
 #include "children.cuh"
 #include "clear.cuh"
+#include "leaf_plan.cuh"
 #include "look_back.cuh"
 #include "pieces.cuh"
 
@@ -234,7 +235,18 @@ __device__ static __forceinline__ void clear_other_turn(const cu_view &v) {
   if (blockIdx.x == 0 && threadIdx.x == 0) t->ticket[other] = 0;
 }
 
-__global__ static void __launch_bounds__(CU_BLOCK, 4) k_partition(cu_view all, int keeps) {
+/* Makes the children, and plans what comes next: the leaves, behind the tree's last step. All threads. */
+template <int LAST_STEP> __device__ static __forceinline__ void plan_next(const cu_view &v, int keeps) {
+  const int32_t n = cu_make_children(v);
+  if (!LAST_STEP) {
+    if (n > 0) cu_plan_builds(v, keeps);
+    return;
+  }
+  __syncthreads();
+  cu_plan_leaves(v);
+}
+
+template <int LAST_STEP> __global__ static void __launch_bounds__(CU_BLOCK, 4) k_partition(cu_view all, int keeps) {
   const cu_view v = cu_mine(all);
   CU_SHARED(uint32_t, row, CU_PIECE_ROWS);
   CU_SHARED(uint32_t, mask, MOST_WORDS);
@@ -260,14 +272,18 @@ __global__ static void __launch_bounds__(CU_BLOCK, 4) k_partition(cu_view all, i
     move_rows(n, to, row, mask, work.moves ? from.gh + at : NULL, step);
   }
   clear_other_turn(v);
-  cu_clear_builds(v);
-  if (cu_is_last(&v.tree->came)) cu_make_children(v, keeps);
+  if (!LAST_STEP) cu_clear_builds(v);
+  if (cu_is_last(&v.tree->came)) plan_next<LAST_STEP>(v, keeps);
 }
 
 gbt_status cu_partition(cu_backend *be, gbt_error *err) {
   const uint64_t pieces = be->bounds.max_split_blocks, clear = cu_clear_blocks(&be->view);
-  CU_LAUNCH(k_partition, cu_grids(be, pieces > clear ? pieces : clear, 8), CU_BLOCK, 0, be->device.stream, be->view,
-            be->bounds.keeps);
+  const int keeps = be->bounds.keeps;
+  if (cu_ends_blind(be))
+    CU_LAUNCH(k_partition<1>, cu_grids(be, pieces, 8), CU_BLOCK, 0, be->device.stream, be->view, keeps);
+  else
+    CU_LAUNCH(k_partition<0>, cu_grids(be, pieces > clear ? pieces : clear, 8), CU_BLOCK, 0, be->device.stream,
+              be->view, keeps);
   CU_LAUNCHED();
   return GBT_OK;
 }

@@ -25,6 +25,7 @@
 
 #include "frontier.cuh"
 #include "split.cuh"
+#include "values.cuh"
 
 enum { THREADS = CU_SMALL_THREADS, MOST_STEPS = CU_SMALL_STEPS, AHEAD = 4 };
 enum : uint32_t { NOT_DRAWN = 0x8000u, NODE_BITS = 0x7fffu };
@@ -395,33 +396,24 @@ __device__ static __forceinline__ void settle(const cu_view &v, const cu_small_v
   t->n_search = (int32_t)total;
 }
 
-/* Sums and values of all nodes of the complete tree, as in leaf.cu. */
+/* Sums and values of all nodes of the complete tree. */
 __device__ static __forceinline__ void make_values(const cu_view &v) {
-  cu_tree *t = v.tree;
+  const cu_tree *t = v.tree;
   const gbt_scale *scale = &v.output[t->task.output].scale;
   const int32_t me = (int32_t)threadIdx.x, step = (int32_t)blockDim.x, n_nodes = t->n_nodes;
   const int64_t unit = t->wide ? 1 : 65536;
-  int bad = 0;
   for (int32_t i = me; i < n_nodes; i += step) {
     const gbt_grow_node *node = &v.node[i];
     if (node->left) continue;
-    const gbt_sum all = {v.fine[i].g + node->sum.g * unit, v.fine[i].h + node->sum.h * unit};
-    v.fine[i] = all;
-    for (int32_t up = node->parent; up >= 0; up = v.node[up].parent) {
-      cu_add(&v.fine[up].g, all.g);
-      cu_add(&v.fine[up].h, all.h);
-    }
+    v.fine[i].g += node->sum.g * unit;
+    v.fine[i].h += node->sum.h * unit;
   }
   __syncthreads();
-  for (int32_t i = me; i < n_nodes; i += step) {
-    const double value = gbt_grow_value(&v.policy, scale, &v.node[i], v.fine[i], nullptr, 0.0) * t->task.shrinkage;
-    v.value[i] = value;
-    bad |= !gbt_grow_value_ok(value);
-  }
-  bad = __syncthreads_or(bad);
-  if (!bad || threadIdx.x != 0) return;
-  if (t->fault == 0) t->fault_round = t->task.round;
-  t->fault |= CU_FAULT_VALUE;
+  cu_sum_up(v);
+  for (int32_t i = me; i < n_nodes; i += step)
+    v.value[i] = gbt_grow_value(&v.policy, scale, &v.node[i], v.fine[i], nullptr, 0.0);
+  __syncthreads();
+  cu_shrink_values(v);
 }
 
 /* ---- the kernel ---- */
