@@ -9,8 +9,9 @@
  *
  * The cache has SIMT_CACHE bytes, 16 ways, and drops what was not used for longest. A sector that it lacks is read; one
  * that is written counts when it becomes dirty, since it goes back to memory once for that; what an atomic changes must
- * be read before. The kernel that touches it pays. Sectors go by number of allocation and offset, so that nothing
- * depends on where memory lies. */
+ * be read before. The kernel that touches it pays, and for each launch at most once: blocks run one after the other
+ * here, while those of a device that need the same sector do so at about the same time, as src/cuda/grow/pieces.cuh
+ * sees to. Sectors go by number of allocation and offset, so that nothing depends on where memory lies. */
 #include "internal.h"
 
 #include <map>
@@ -26,6 +27,7 @@ struct Range {
 static Kernels kernels;
 static std::vector<Range> watched;
 static simt_traffic *current; /* of the kernel that runs */
+static uint32_t n_launched;
 
 static std::string plain(const char *name) {
   std::string out;
@@ -37,6 +39,7 @@ static std::string plain(const char *name) {
 void traffic_begin(const Launch &l) {
   current = &kernels[plain(l.place.name)];
   current->launches++;
+  n_launched++;
   current->blocks += (int64_t)l.grid.x * l.grid.y * l.grid.z;
 }
 void traffic_end() { current = nullptr; }
@@ -75,6 +78,19 @@ struct Way {
 };
 static std::vector<Way> cache;
 static uint64_t ticks;
+
+/* The launch that has paid for a sector last, by number of allocation and sector. */
+typedef std::vector<std::vector<uint32_t>> Paid;
+static Paid paid_read, paid_written;
+
+static bool pays(Paid &paid, uint64_t serial, uint64_t sector) {
+  if (paid.size() <= serial) paid.resize(serial + 1);
+  std::vector<uint32_t> &of = paid[serial];
+  if (of.size() <= sector) of.resize(sector + sector / 2 + 1);
+  if (of[sector] == n_launched) return false;
+  of[sector] = n_launched;
+  return true;
+}
 
 static uint64_t sets_of_cache() {
   uint64_t n = settings.cache / (SECTOR * WAYS);
@@ -125,8 +141,8 @@ static void access(const volatile void *where, size_t bytes, Kind kind) {
   (kind == READ ? current->read : current->written) += (int64_t)bytes;
   for (uint64_t s = offset / SECTOR; s <= (offset + bytes - 1) / SECTOR; s++) {
     int found = touch(serial << 40 | s, kind != READ);
-    const int reads = kind != WRITE && (found & NEW_SECTOR) ? 1 : 0;
-    const int writes = kind != READ && (found & NEW_DIRT) ? 1 : 0;
+    const int reads = kind != WRITE && (found & NEW_SECTOR) && pays(paid_read, serial, s) ? 1 : 0;
+    const int writes = kind != READ && (found & NEW_DIRT) && pays(paid_written, serial, s) ? 1 : 0;
     if (!reads && !writes) continue;
     current->sectors_read += reads;
     current->sectors_written += writes;
