@@ -117,6 +117,27 @@ static void every_number_of_rows(void) {
   end();
 }
 
+/* Several outputs: their batches are told by copies, and recorded. One class after the other, or two at once. */
+static void batches_of_outputs(void) {
+  const made_kind kinds[] = {MADE_BELL, MADE_HOLES, MADE_FEW};
+  const train_how how = {1, 0, GBT_SIMD_AUTO, NULL};
+  begin("3");
+  for (int32_t n_outputs = 2; n_outputs <= 3; n_outputs++) {
+    for (int sampled = 0; sampled < 2; sampled++) {
+      made *m = made_new(21, 500, 3, kinds);
+      made_response(m, GBT_OBJ_SOFTMAX, n_outputs, 22);
+      train_job job = job_make(m, GBT_OBJ_SOFTMAX, n_outputs, 6);
+      job.spec.params.max_depth = 3;
+      job.spec.params.hist_memory = n_outputs == 2 ? 0 : 1;
+      job.spec.params.subsample = sampled ? 0.3 : 1.0;
+      int equal;
+      (void)compare(&job, &how, gbt_cuda_api(), &equal);
+      made_free(m);
+    }
+  }
+  end();
+}
+
 /* A launch for a tree, up to the last number of rows that are small data; more of them take the steps. */
 static void bounds_of_small_data(void) {
   const made_kind kinds[] = {MADE_BELL, MADE_BELL, MADE_FEW};
@@ -137,6 +158,66 @@ static void bounds_of_small_data(void) {
 #endif
     made_free(m);
   }
+  end();
+}
+
+/* What a training that fails leaves. */
+typedef struct failure {
+  gbt_status status;
+  char msg[sizeof test_err->msg];
+  int64_t rounds;
+  uint64_t n_trees;
+} failure;
+
+static failure fail_job(const train_job *job, const gbt_device_api *api) {
+  gbt_ctx ctx;
+  gbt_trainer_spec spec;
+  gbt_trainer *tr = NULL;
+  gbt_stop_reason why;
+  failure f = {GBT_OK, "", 0, 0};
+  if (!CHECK_OK(gbt_ctx_open(&ctx, gbt_mem_default(), 1, GBT_SIMD_AUTO, NULL, NULL, test_err))) return f;
+  const int opened = job_open(&ctx, job, 0, &spec);
+  spec.device = api;
+  if (opened && CHECK_OK(gbt_trainer_new(&ctx, &spec, &tr, test_err))) {
+    f.status = gbt_trainer_run(&ctx, tr, job->rounds, &why, test_err);
+    memcpy(f.msg, test_err->msg, sizeof f.msg);
+    f.rounds = gbt_trainer_rounds(tr);
+    f.n_trees = gbt_forest_look(gbt_trainer_forest(tr)).n_trees;
+  }
+  gbt_trainer_free(tr);
+  job_close(&spec);
+  gbt_ctx_close(&ctx);
+  return f;
+}
+
+/* One row is that far from all others that its score overflows in the first round: the host learns of it when the round
+ * behind it has been issued, and it must not show. That is the last round, or one of more. */
+static void failing_rounds_are_those_of_the_cpu(void) {
+  enum { ROWS = 800 };
+  const made_kind kinds[] = {MADE_BELL, MADE_BELL};
+  int64_t n_failed = 0;
+  begin("2");
+  made *m = made_new(11, ROWS, 2, kinds);
+  made_response(m, GBT_OBJ_POISSON, 1, 12);
+  for (int64_t i = 0; i < ROWS; i++) m->label[i] = i == 17 ? (double)ROWS : 0.0;
+  train_job job = plain_job(m, GBT_OBJ_POISSON, 8);
+  job.spec.params.lambda = 0.0;
+  for (int pairs = 0; pairs < 2; pairs++) {
+    job.spec.params.num_parallel_tree = 1 + pairs;
+    for (int64_t k = 0; k < 15; k++) {
+      job.spec.params.eta = k % 3 ? 1.0 : 0.5;
+      job.rounds = 1 + k / 3;
+      const failure cpu = fail_job(&job, NULL), cuda = fail_job(&job, gbt_cuda_api());
+      CHECK_EQ_I64(cpu.status, cuda.status);
+      CHECK_EQ_I64(cpu.rounds, cuda.rounds);
+      CHECK_EQ_U64(cpu.n_trees, cuda.n_trees);
+      if (cpu.status != GBT_OK) CHECK(strcmp(cpu.msg, cuda.msg) == 0);
+      n_failed += cpu.status != GBT_OK;
+    }
+  }
+  test_note("%" PRId64 " failed", n_failed);
+  CHECK(n_failed > 10 && n_failed < 25);
+  made_free(m);
   end();
 }
 
@@ -209,7 +290,9 @@ void suite_cuda_small(void);
 void suite_cuda_small(void) {
   RUN(random_trainings_are_those_of_the_cpu);
   RUN(every_number_of_rows);
+  RUN(batches_of_outputs);
   RUN(bounds_of_small_data);
+  RUN(failing_rounds_are_those_of_the_cpu);
 #if defined(GBT_TEST_SIMT)
   RUN(calls_that_fail);
 #endif

@@ -83,7 +83,7 @@ static gbt_status wait_for(gbt_ctx *ctx, cu_backend *be, gbt_error *err) {
   return gbt_ctx_poll(ctx, err);
 }
 
-static gbt_status faults_of(const cu_backend *be, const cu_tree *tree, gbt_error *err) {
+gbt_status cu_faults_of(const cu_backend *be, const cu_tree *tree, gbt_error *err) {
   if (tree->fault & CU_FAULT_GRADIENT) return gbt_gradients_overflow(tree->fault_round, err);
   if (tree->fault & CU_FAULT_ROOM)
     return gbt_fail_device(
@@ -91,12 +91,12 @@ static gbt_status faults_of(const cu_backend *be, const cu_tree *tree, gbt_error
         "a tree has more than %d nodes, or its sets of levels take more than %d megabytes, which is too "
         "much for the device; set `max_leaves` or a smaller `max_depth`",
         (int)be->view.max_nodes, (int)(CU_MOST_WORDS / 262144u));
-  if (tree->fault & CU_FAULT_VALUE) return gbt_leaf_overflows(be->task->round, err);
+  if (tree->fault & CU_FAULT_VALUE) return gbt_leaf_overflows(tree->fault_round, err);
   return GBT_OK;
 }
 
 static gbt_status faults(const cu_backend *be, gbt_error *err) {
-  for (int32_t y = 0; y < be->view.n_trees; y++) GBT_TRY(faults_of(be, cu_down_of(be, y), err));
+  for (int32_t y = 0; y < be->view.n_trees; y++) GBT_TRY(cu_faults_of(be, cu_down_of(be, y), err));
   return GBT_OK;
 }
 
@@ -113,6 +113,11 @@ static gbt_status set_gradients(gbt_ctx *ctx, gbt_backend *self, uint64_t round,
 }
 
 static gbt_status issue_roots(gbt_ctx *ctx, cu_backend *be, gbt_error *err) {
+  if (cu_is_told(be)) {
+    GBT_TRY(cu_features_tell(be, err));
+    GBT_TRY(cu_small_grow(be, err));
+    if (cu_takes_small(be)) return GBT_OK;
+  }
   CU_TRY(cu_state_tell(be, &be->view.tree->task, be->task, sizeof *be->task));
   GBT_TRY(cu_features_tell(be, err));
   GBT_TRY(cu_gradients_of_trees(ctx, be, err));
@@ -220,24 +225,38 @@ gbt_status cu_issue_batch(gbt_ctx *ctx, cu_backend *be, gbt_error *err) {
   return issue_end(ctx, be, err);
 }
 
+static void count_time(cu_backend *be, int64_t begun_ns) {
+  be->base.seconds[GBT_PHASE_LEAF] += (double)(gbt_clock_ns() - begun_ns) * 1e-9;
+}
+
+/* Waits, unless the next batch can be issued before this one has come. */
 static gbt_status finish_trees(gbt_ctx *ctx, gbt_backend *self, gbt_forest *forest, gbt_error *err) {
   cu_backend *be = (cu_backend *)self;
   const int32_t n_trees = be->view.n_trees;
   if (!be->graph.replays) GBT_TRY(issue_end(ctx, be, err));
   GBT_TRY(cu_down_send(be, err));
+  if (cu_down_may_leave(be)) {
+    GBT_TRY(cu_down_leave(be, forest, err));
+    count_time(be, be->begun_ns);
+    return GBT_OK;
+  }
   /* those of one output are not over yet, perhaps; several have had all of theirs */
   be->grad.fixed_output = be->task[0].output == be->task[n_trees - 1].output ? be->task[0].output : -1;
   be->base.device_bytes = be->device.memory.most;
   GBT_TRY(wait_for(ctx, be, err));
   GBT_TRY(faults(be, err));
   GBT_TRY(cu_down_take(be, forest, err));
-  self->seconds[GBT_PHASE_LEAF] += (double)(gbt_clock_ns() - be->begun_ns) * 1e-9;
+  count_time(be, be->begun_ns);
   return GBT_OK;
 }
 
 static gbt_status settle(gbt_ctx *ctx, gbt_backend *self, gbt_error *err) {
+  const int64_t begun_ns = gbt_clock_ns();
   (void)ctx;
-  return cu_down_settle((cu_backend *)self, err);
+  CU_TRY(cudaSetDevice(((cu_backend *)self)->device.number));
+  GBT_TRY(cu_down_settle((cu_backend *)self, err));
+  count_time((cu_backend *)self, begun_ns);
+  return GBT_OK;
 }
 
 static gbt_status scores(gbt_ctx *ctx, gbt_backend *self, int32_t which, const double **out, gbt_error *err) {

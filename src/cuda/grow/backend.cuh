@@ -96,6 +96,8 @@ struct cu_down {
   int place;      /* 0 or 1: which half of both the batch comes to */
   int left_at;    /* and which holds n_left trees that are not in the forest yet */
   int32_t n_left;
+  int ahead;          /* these were not waited for: `come` says when they are there */
+  cudaEvent_t come;
   gbt_forest *forest; /* that they are for */
   size_t bytes, cap_node, cap_words;
   /* the same for a tree that needs more room, pageable */
@@ -225,7 +227,13 @@ void cu_down_turn(cu_backend *be);
 gbt_status cu_down_send(cu_backend *be, gbt_error *err) GBT_MUST_CHECK;
 const cu_tree *cu_down_of(const cu_backend *be, int32_t y);
 gbt_status cu_down_take(cu_backend *be, gbt_forest *forest, gbt_error *err) GBT_MUST_CHECK;
+/* In place of waiting and cu_down_take, where cu_down_may_leave: cu_down_settle waits, and tells faults. */
+int cu_down_may_leave(const cu_backend *be);
+gbt_status cu_down_leave(cu_backend *be, gbt_forest *forest, gbt_error *err) GBT_MUST_CHECK;
 gbt_status cu_down_settle(cu_backend *be, gbt_error *err) GBT_MUST_CHECK;
+
+/* What went wrong in a tree that has come to the host. */
+gbt_status cu_faults_of(const cu_backend *be, const cu_tree *tree, gbt_error *err) GBT_MUST_CHECK;
 
 /* Opens the backend on a device; see backend.h. */
 gbt_status cu_open(gbt_ctx *ctx, int32_t device, const gbt_backend_spec *spec, gbt_backend **out,
@@ -328,6 +336,8 @@ int cu_small_gradients(cu_backend *be, uint64_t round);
 static inline int cu_takes_small(const cu_backend *be) {
   return be->small && !be->takes_steps && !be->graph.step_by_step;
 }
+/* And the host has nothing to tell the device but by arguments: such batches are neither copied for nor recorded. */
+static inline int cu_is_told(const cu_backend *be) { return cu_takes_small(be) && be->grad.told; }
 
 /* The `metric` op of backend.h. */
 gbt_status cu_metric(gbt_ctx *ctx, gbt_backend *self, int32_t which, const gbt_metric *metric, double *out, int *done,

@@ -6,6 +6,9 @@
  *   device   grow batch k | copy to place 0 | gradients, grow batch k + 1     | copy to place 1 | ..
  *   host              wait for it           | issue k + 1, batch k to the forest     wait       | ..
  *
+ * Where nothing has to be known of a batch before the next is issued (cu_down_may_leave) the host waits for batch k
+ * when k + 1 is under way.
+ *
  * The copies are no part of a recording, whose places would be the same each time. */
 #include "backend.cuh"
 
@@ -21,12 +24,14 @@ gbt_status cu_down_open(cu_backend *be, gbt_error *err) {
   d->cap_node = (size_t)v->max_nodes < COPY_NODES ? (size_t)v->max_nodes : (size_t)COPY_NODES;
   d->cap_words = v->max_words < COPY_WORDS ? (size_t)v->max_words : (size_t)COPY_WORDS;
   (void)cu_tree_down(be, NULL, d->cap_node, &d->bytes);
+  CU_TRY(cudaEventCreateWithFlags(&d->come, cudaEventDisableTiming));
   GBT_TRY(cu_host_alloc(2 * n_trees * d->bytes, &d->tree, err));
   return cu_host_alloc(2 * n_trees * d->cap_words * sizeof *d->sets, &d->sets, err);
 }
 
 void cu_down_close(cu_backend *be) {
   cu_down *d = &be->down;
+  if (d->come) (void)cudaEventDestroy(d->come);
   cu_host_free(&d->tree);
   cu_host_free(&d->sets);
   void *blocks[] = {d->node_copy, d->fine_copy, d->value_copy, d->sets_copy};
@@ -138,11 +143,41 @@ gbt_status cu_down_take(cu_backend *be, gbt_forest *forest, gbt_error *err) {
   return GBT_OK;
 }
 
+/* What the host writes for the next batch must not be what the device reads for this one, and all of the trees must
+ * come unasked, as the next batch grows where they stand. */
+int cu_down_may_leave(const cu_backend *be) {
+  const cu_down *d = &be->down;
+  return cu_is_told(be) && be->draw.told && d->cap_node == (size_t)be->view.max_nodes &&
+         d->cap_words == (size_t)be->view.max_words;
+}
+
+gbt_status cu_down_leave(cu_backend *be, gbt_forest *forest, gbt_error *err) {
+  cu_down *d = &be->down;
+  GBT_ASSERT(d->n_left == 0);
+  CU_TRY(cudaEventRecord(d->come, be->device.stream));
+  d->ahead = 1;
+  d->n_left = be->view.n_trees;
+  d->left_at = d->place;
+  d->forest = forest;
+  return GBT_OK;
+}
+
+/* Those left behind without a wait. */
+static gbt_status wait_for_left(cu_backend *be, int32_t n_left, gbt_error *err) {
+  cu_down *d = &be->down;
+  if (!d->ahead) return GBT_OK;
+  d->ahead = 0;
+  CU_TRY(cudaEventSynchronize(d->come));
+  for (int32_t y = 0; y < n_left; y++) GBT_TRY(cu_faults_of(be, tree_at(be, d->left_at, y), err));
+  return GBT_OK;
+}
+
 gbt_status cu_down_settle(cu_backend *be, gbt_error *err) {
   cu_down *d = &be->down;
   const int32_t n_left = d->n_left;
   gbt_grown grown;
   d->n_left = 0;
+  GBT_TRY(wait_for_left(be, n_left, err));
   for (int32_t y = 0; y < n_left; y++) {
     (void)come_at(be, d->left_at, y, &grown);
     GBT_TRY(gbt_export_tree(&be->mem, &d->out, &grown, be->cuts, d->forest, err));

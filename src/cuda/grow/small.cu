@@ -150,8 +150,7 @@ __device__ static __forceinline__ small_item item_of(const cu_view &v, const cu_
 }
 
 /* g in the lower 16 bits and h in the upper ones. */
-__device__ static __forceinline__ uint32_t both_of(const cu_view &v, uint32_t row, int part) {
-  const int32_t grads = v.tree->task.grads;
+__device__ static __forceinline__ uint32_t both_of(const cu_view &v, int32_t grads, uint32_t row, int part) {
   if (part == CU_NARROW) return cu_gh_bits(cu_gh16(v, grads) + row);
   const gbt_gh32 q = cu_gh32(v, grads)[row];
   return cu_half_of(q, part);
@@ -195,38 +194,39 @@ __device__ static __forceinline__ void flush(const cu_view &v, const small_item 
 /* ---- rows ---- */
 
 /* A row of the root: whether it was drawn. */
-__device__ static __forceinline__ uint32_t root_of(const cu_view &v, uint32_t row) {
+__device__ static __forceinline__ uint32_t root_of(const cu_view &v, const cu_task &task, uint32_t row) {
   if (!(v.params.subsample < 1.0)) return 0;
-  const gbt_key32 key = gbt_key((uint64_t)v.params.seed, GBT_FOR_ROWS, v.tree->task.tree, 0);
+  const gbt_key32 key = gbt_key((uint64_t)v.params.seed, GBT_FOR_ROWS, task.tree, 0);
   return gbt_hash32(key, row) < gbt_hash_limit(v.params.subsample) ? 0u : (uint32_t)NOT_DRAWN;
 }
 
 /* What can be read of a row before it is known where it goes. from: NULL at the root. */
-__device__ static __forceinline__ small_row read_row(const cu_view &v, const small_item &item, const uint16_t *from,
-                                                     uint32_t row, int part) {
+__device__ static __forceinline__ small_row read_row(const cu_view &v, const cu_task &task, const small_item &item,
+                                                     const uint16_t *from, uint32_t row, int part) {
   const cu_tile &t = item.tile;
   small_row r;
   r.row = row;
   r.live = row < item.end;
   r.from = r.both = r.word = 0;
   if (!r.live) return r;
-  r.from = from ? from[row] : root_of(v, row);
-  r.both = both_of(v, row, part);
+  r.from = from ? from[row] : root_of(v, task, row);
+  r.both = both_of(v, task.grads, row, part);
   r.word = v.train.words[t.at + (uint64_t)row * (uint32_t)t.words + ((uint32_t)item.lane * (uint32_t)t.bits >> 5)];
   return r;
 }
 
 /* The rows of an item into cells, from the layer above; ROOT: all that were drawn. */
 template <bool ROOT>
-__device__ static __forceinline__ void take_rows(const cu_view &v, const cu_small_view &s, const small_item &item,
-                                                 const small_step *step, int turn, int part, uint32_t *cells,
-                                                 uint32_t *count) {
+__device__ static __forceinline__ void take_rows(const cu_view &v, const cu_small_view &s, const cu_task &task,
+                                                 const small_item &item, const small_step *step, int turn, int part,
+                                                 uint32_t *cells, uint32_t *count) {
   const int counts = item.first && part != CU_HIGH;
   for (uint32_t base = item.beg; base < item.end; base += AHEAD * THREADS) {
     small_row r[AHEAD];
     CU_UNROLL
     for (int k = 0; k < AHEAD; k++)
-      r[k] = read_row(v, item, ROOT ? nullptr : at_of(v, s, turn), base + (uint32_t)k * THREADS + threadIdx.x, part);
+      r[k] = read_row(v, task, item, ROOT ? nullptr : at_of(v, s, turn), base + (uint32_t)k * THREADS + threadIdx.x,
+                      part);
     CU_UNROLL
     for (int k = 0; k < AHEAD; k++) {
       const int32_t i = ROOT || !r[k].live ? -1 : step_from(v, step, r[k].from);
@@ -244,13 +244,13 @@ __device__ static __forceinline__ void take_rows(const cu_view &v, const cu_smal
 }
 
 /* Sums of the drawn rows of an item for the root; those of all rows are known (gradient.cu). All threads. */
-__device__ static __forceinline__ void add_to_root(const cu_view &v, const small_item &item) {
+__device__ static __forceinline__ void add_to_root(const cu_view &v, const cu_task &task, const small_item &item) {
   gbt_sum sum = {0, 0};
   for (uint32_t row = item.beg + threadIdx.x; row < item.end; row += blockDim.x) {
-    if (root_of(v, row)) continue;
-    gbt_sum its = cu_gh_sum(cu_gh_bits(cu_gh16(v, v.tree->task.grads) + row));
+    if (root_of(v, task, row)) continue;
+    gbt_sum its = cu_gh_sum(cu_gh_bits(cu_gh16(v, task.grads) + row));
     if (v.tree->wide) {
-      const gbt_gh32 q = cu_gh32(v, v.tree->task.grads)[row];
+      const gbt_gh32 q = cu_gh32(v, task.grads)[row];
       its.g = q.g;
       its.h = q.h;
     }
@@ -268,6 +268,7 @@ __device__ static __forceinline__ void build_layer(const cu_view &v, const cu_sm
                                                    small_step *step, uint32_t *count) {
   const int32_t n_build = ROOT ? 1 : v.tree->n_build, n_counts = ROOT ? 1 : 2 * v.tree->n_chosen;
   const int wide = v.tree->wide;
+  const cu_task task = ROOT && s.told ? s.task : v.tree->task;
   if (!ROOT) make_steps(v, step);
   for (int32_t i = (int32_t)blockIdx.x; i < s.n_groups * s.n_ranges; i += (int32_t)gridDim.x) {
     const small_item item = item_of(v, s, i, n_build);
@@ -275,13 +276,13 @@ __device__ static __forceinline__ void build_layer(const cu_view &v, const cu_sm
       for (uint32_t c = threadIdx.x; c < item.n_plane * (item.counts ? 3u : 2u); c += blockDim.x) cells[c] = 0;
       for (int32_t c = (int32_t)threadIdx.x; c < n_counts; c += (int32_t)blockDim.x) count[c] = 0;
       __syncthreads();
-      take_rows<ROOT>(v, s, item, step, turn, part, cells, count);
+      take_rows<ROOT>(v, s, task, item, step, turn, part, cells, count);
       __syncthreads();
       flush<ROOT>(v, item, part, cells);
       if (item.first && part != CU_HIGH) hand_in(s, count, n_counts);
       __syncthreads();
     }
-    if (ROOT && item.first && !v.tree->whole) add_to_root(v, item);
+    if (ROOT && item.first && !v.tree->whole) add_to_root(v, task, item);
   }
 }
 
@@ -498,6 +499,7 @@ __global__ static void __launch_bounds__(THREADS, 1) k_small(cu_view v, cu_small
   CU_SHARED(uint32_t, count, 2 * MOST_STEPS);
   int turn = 0;
   clear_fine(v);
+  if (s.told && blockIdx.x == 0 && threadIdx.x == 0) v.tree->task = s.task; /* for those behind the gate */
   build_layer<true>(v, s, !turn, cells, step, count);
   cu_pass(s.gate, [&] { plan_root(v, s); });
   for (;;) {
@@ -534,9 +536,12 @@ gbt_status cu_small_prepare(const cu_small *small, int *runs, gbt_error *err) {
  * there. */
 gbt_status cu_small_grow(cu_backend *be, gbt_error *err) {
   const cu_small *small = be->small;
+  cu_small_view view = small->view;
   for (int32_t y = 0; y < be->view.n_trees; y++) {
+    view.told = be->grad.told;
+    view.task = be->task[y];
     CU_LAUNCH_TOGETHER(k_small, small->grid, THREADS, small->shared, be->device.stream,
-                       cu_view_of(be->view, (uint32_t)y), small->view);
+                       cu_view_of(be->view, (uint32_t)y), view);
     if (y == 0 && cudaGetLastError() != cudaSuccess) {
       be->takes_steps = 1;
       return GBT_OK;

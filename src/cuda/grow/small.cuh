@@ -25,6 +25,8 @@ struct cu_small_view {
   uint16_t *at;     /* 2 n_rows, by turns: the number of a row's node, and whether it was drawn */
   uint32_t *count;  /* rows of the next children, or of the root; 0 between kernels */
   cu_gate *gate;
+  int told; /* the task is an argument, so that nothing has to be copied for it: never of what is recorded */
+  cu_task task;
 };
 
 struct cu_small {

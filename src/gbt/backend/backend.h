@@ -105,11 +105,12 @@ typedef struct gbt_backend_ops {
   /* Leaf values from the fine sums; adds them to the scores of all train rows (sampled or not) and of the validation
    * sets, tree after tree where an output has several; appends the trees to the forest. On failure the forest may hold
    * some of them and scores the values of some: the trainer cuts the forest and closes the backend. Waits.
-   * A backend with a `settle` may leave appending to the next begin_trees, so that a device does not wait for it. */
+   * A backend with a `settle` may leave appending to the next begin_trees, so that a device does not wait for it; and
+   * waiting too, so that the host does not wait for a device. What was wrong with the trees is told then. */
   gbt_status (*finish_trees)(gbt_ctx *ctx, gbt_backend *be, gbt_forest *forest, gbt_error *err);
 
-  /* Appends to the forest what finish_trees has left. Nobody looks into the forest before. NULL: nothing is left ever.
-   * On failure nothing of it is left either. */
+  /* Appends to the forest what finish_trees has left, or fails as it would have. Nobody looks into the forest before.
+   * NULL: nothing is left ever. On failure nothing of it is left either. */
   gbt_status (*settle)(gbt_ctx *ctx, gbt_backend *be, gbt_error *err);
 
   /* Scores of a data set (0 = train), rows x outputs column by column, borrowed until the next op. Waits. */
