@@ -1,8 +1,11 @@
 /* Numbers go up to the device once: a column for its cuts and its codes, and codes that were made there not at all.
  * Whatever goes up, data sets and models are the CPU's. */
 #include "../../src/gbt/backend/device_api.h"
+#include "../../src/gbt/data/offload.h"
+#include "chunks.h"
 #include "datasets.h"
 #include "made.h"
+#include "mask_job.h"
 #include "naive_cuts.h"
 #include "pages.h"
 #include "schedules.h"
@@ -129,7 +132,148 @@ static void little_memory(void) {
   one_table(kinds, 4, 0, 1);
 }
 
+/* Sets of the same rows, by the CPU, by the device from a table, and by the device from a source. */
+static gbt_dataset *make_from(gbt_ctx *ctx, const gbt_table *table, const gbt_source *source, gbt_offload *help,
+                              int64_t *up) {
+  const gbt_dataset_spec spec = {
+      .table = table, .source = source, .max_bin = 255, .page_rows = 5000, .help = help, .source_bytes = 1 << 20};
+  gbt_dataset *ds = NULL;
+  *up = bytes_up();
+  CHECK_OK(gbt_dataset_make(ctx, &spec, &ds, test_err));
+  *up = bytes_up() - *up;
+  return ds;
+}
+
+static gbt_offload *help_with(gbt_ctx *ctx, int64_t least_cells) {
+  gbt_offload *help = NULL;
+  if (!CHECK_OK(gbt_cuda_api()->data(ctx, 0, &help, test_err))) return NULL;
+  help->least_entries = 0;
+  help->least_cells = least_cells;
+  return help;
+}
+
+/* Bytes that go up with a data set that is trained on. */
+static int64_t train_up(gbt_ctx *ctx, const made *m, gbt_dataset *ds) {
+  train_job job = job_make(m, GBT_OBJ_SQUARED_ERROR, 1, 1);
+  int64_t up;
+  job.spec.params.max_depth = 2;
+  CHECK_OK(gbt_dataset_set(ctx, ds, GBT_LABEL, m->label, m->table.n_rows, test_err));
+  trained_free(train_set(ctx, &job, ds, 1, &up));
+  return up;
+}
+
+/* As table, then as chunks of `rows` rows; small: chunks of fewer cells are binned by the CPU. Bytes of all numbers go
+ * up once, of the pages none where the device has made all of them. */
+static void up_once(const made *m, int64_t numbers, int64_t rows, int small) {
+  gbt_ctx ctx = test_ctx(NULL, 2);
+  const gbt_table *t = &m->table;
+  const int64_t codes = t->n_rows * (int64_t)t->n_cols, label = t->n_rows * 8;
+  chunks *c = chunks_new(t, rows, 0);
+  gbt_offload *help[2] = {help_with(&ctx, 0), help_with(&ctx, small ? rows * t->n_cols : 0)};
+  int64_t ignored, up[2];
+  gbt_dataset *here = make_from(&ctx, t, NULL, NULL, &ignored);
+  gbt_dataset *there[2] = {make_from(&ctx, t, NULL, help[0], &up[0]),
+                           make_from(&ctx, NULL, &c->source, help[1], &up[1])};
+  for (int k = 0; k < 2; k++) {
+    if (help[k]) help[k]->close(help[k]);
+    if (!here || !there[k]) continue;
+    same_all_cuts(here->cuts, there[k]->cuts);
+    same_stores(here->pages, there[k]->pages);
+#if defined(GBT_TEST_SIMT)
+    const int64_t trained_up = train_up(&ctx, m, there[k]);
+    CHECK(up[k] >= numbers && up[k] < numbers + 60000);
+    if (k == 1 && small)
+      CHECK(trained_up > codes);
+    else
+      CHECK(trained_up < label + 40000);
+#else
+    (void)numbers, (void)codes, (void)label;
+#endif
+  }
+  gbt_dataset_unref(here);
+  for (int k = 0; k < 2; k++) gbt_dataset_unref(there[k]);
+  chunks_free(c);
+  gbt_ctx_close(&ctx);
+}
+
+static void dense_columns_of_a_source(void) {
+  const made_kind kinds[COLUMNS] = {MADE_BELL, MADE_HOLES, MADE_BELL, MADE_BELL, MADE_HOLES, MADE_BELL};
+  made *m = made_new(12, ROWS, 6, kinds);
+  made_response(m, GBT_OBJ_SQUARED_ERROR, 1, 12);
+  up_once(m, ROWS * 6 * 8, 11000, 0);
+  up_once(m, ROWS * 6 * 8, 32000, 1);
+  made_free(m);
+}
+
+/* Values and rows of entries: 12 bytes. */
+static void sparse_columns(void) {
+  const made_kind kinds[COLUMNS] = {MADE_BELL, MADE_HOLES, MADE_BELL};
+  made *dense = made_new(13, ROWS, 3, kinds);
+  for (int64_t r = 0; r < ROWS; r++)
+    if (r % 5 == 0) ((double *)(uintptr_t)dense->table.cols[0].values)[r] = 0.0;
+  made_response(dense, GBT_OBJ_SQUARED_ERROR, 1, 13);
+  made *m = made_sparse(dense, 3);
+  int64_t entries = 0;
+  for (int c = 0; c < 3; c++) {
+    CHECK(m->table.cols[c].rows != NULL && m->table.cols[c].n_entries > ROWS / 2);
+    entries += m->table.cols[c].n_entries;
+  }
+  CHECK(entries < 3 * ROWS);
+  up_once(m, entries * 12, 11000, 0);
+  made_free(m);
+  made_free(dense);
+}
+
+/* On rows of a set, all of whose others are validation data; on_device: the set's codes are there. */
+static trained *train_rows(gbt_ctx *ctx, const masked_job *j, gbt_dataset *all, int on_device) {
+  gbt_trainer_spec spec;
+  gbt_trainer *tr = NULL;
+  gbt_stop_reason why;
+  trained *t = NULL;
+  int ok = masked_job_open(ctx, j, all, 1, 0, &spec);
+  spec.device = on_device ? gbt_cuda_api() : NULL;
+  int64_t up = bytes_up();
+  ok = ok && CHECK_OK(gbt_trainer_new(ctx, &spec, &tr, test_err));
+  up = bytes_up() - up;
+#if defined(GBT_TEST_SIMT)
+  if (ok && on_device) CHECK(up < ROWS * (8 + 4) + 60000);
+#endif
+  if (ok && CHECK_OK(gbt_trainer_run(ctx, tr, j->sub.rounds, &why, test_err))) t = trained_of(ctx, &j->sub, &spec, tr);
+  gbt_trainer_free(tr);
+  job_close(&spec);
+  return t;
+}
+
+/* Some rows of a set whose codes are on the device: their numbers go up. */
+static void rows_of_a_mask(void) {
+  const made_kind kinds[] = {MADE_BELL,  MADE_HOLES, MADE_FEW,    MADE_BELL, MADE_BELL,
+                             MADE_HOLES, MADE_BELL,  MADE_LEVELS, MADE_BELL};
+  gbt_ctx ctx = test_ctx(NULL, 2);
+  made *m = made_new(14, ROWS, COLUMNS, kinds);
+  made_response(m, GBT_OBJ_SQUARED_ERROR, 1, 14);
+  train_job job = job_make(m, GBT_OBJ_SQUARED_ERROR, 1, 2);
+  job.spec.params.max_depth = 2;
+  gbt_dataset *sets[2] = {make_set(&ctx, m, 0), make_set(&ctx, m, 1)};
+  const mask_kind masks[] = {MASK_ALL, MASK_ONE, MASK_HALF, MASK_RUN};
+  for (size_t i = 0; i < sizeof masks / sizeof *masks && sets[0] && sets[1]; i++) {
+    int *mask = mask_make(masks[i], ROWS, 15);
+    masked_job j = masked_job_make(&job, mask);
+    trained *t[2];
+    for (int k = 0; k < 2; k++) t[k] = train_rows(&ctx, &j, sets[k], k);
+    if (CHECK(t[0] && t[1])) CHECK(same_trained(t[0], t[1]));
+    for (int k = 0; k < 2; k++) trained_free(t[k]);
+    masked_job_free(&j);
+    free(mask);
+  }
+  for (int k = 0; k < 2; k++) gbt_dataset_unref(sets[k]);
+  made_free(m);
+  gbt_ctx_close(&ctx);
+}
+
 void suite_cuda_once(void) {
+  RUN(dense_columns_of_a_source);
+  RUN(sparse_columns);
+  RUN(rows_of_a_mask);
   RUN(dense_columns);
   RUN(columns_of_all_kinds);
   RUN(little_memory);

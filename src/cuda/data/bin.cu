@@ -9,9 +9,12 @@
  * Two steps are under way at a time: while one is on the device, the host's threads fill the other's columns. Sparse
  * columns with a column of codes of their own are spread out to doubles on the way.
  *
- * Columns that are there already, from their cuts (kept.cu), do not go up.
+ * Columns that are there already, from their cuts (kept.cu), do not go up; the rows of sparse ones get the code of
+ * absent entries, then those of their entries. Codes that are the device's alone stay (resident.cuh), chunk after chunk
+ * where all of them are made here.
  *
  * Device memory: all cuts, what level codes read as, and of a step 8 bytes per cell and a code. */
+#include "../base/block.cuh"
 #include "data.cuh"
 #include "resident.cuh"
 
@@ -29,8 +32,39 @@ struct cu_bin_column {
   int32_t n_bins, storage;
   int32_t feat, pos, wide; /* pos: codes before it in a row of the strip */
   int32_t bytes_before;    /* of a row's values that go up before it, all of 8 bytes before those of 4 */
-  const unsigned char *kept; /* all its values, on the device already; NULL: they go up */
+  /* kept: all its values are on the device already; of a sparse one those of its entries, whose rows these are */
+  int32_t kept;
+  const unsigned char *values; /* NULL: all are 1 */
+  const int32_t *rows;         /* NULL: dense */
+  uint64_t n_entries;
+  double absent; /* what rows without an entry read as */
 };
+
+__device__ static __forceinline__ void put_code(const cu_bin_column &c, uint64_t row, int32_t stride, int32_t code,
+                                                void *to) {
+  const uint64_t at = row * (uint32_t)stride + (uint32_t)c.pos;
+  if (c.wide)
+    ((uint16_t *)to)[at] = (uint16_t)code;
+  else
+    ((uint8_t *)to)[at] = (uint8_t)code;
+}
+
+/* A sparse column's codes: a warp takes 32 rows, which have 32 entries at most. */
+__device__ static __forceinline__ void bin_entries(const cu_bin_column &c, const double *cut, uint64_t first,
+                                                   uint64_t n, int32_t stride, void *to) {
+  const cu_raw values = {c.values, c.levels, c.storage};
+  const int32_t none = gbt_cut_search(cut, c.n_bins, c.absent);
+  const uint64_t step = (uint64_t)gridDim.x * cu_n_warps() * 32u;
+  for (uint64_t beg = ((uint64_t)blockIdx.x * cu_n_warps() + cu_warp()) * 32u; beg < n; beg += step) {
+    const uint64_t end = n - beg < 32u ? n : beg + 32u;
+    if (beg + cu_lane() < end) put_code(c, beg + cu_lane(), stride, none, to);
+    __syncwarp(); /* entries come over these */
+    const uint64_t e = cu_lower_bound(c.rows, (uint64_t)0, c.n_entries, (int32_t)(first + beg)) + cu_lane();
+    if (e < c.n_entries && (uint64_t)c.rows[e] < first + end)
+      put_code(c, (uint64_t)c.rows[e] - first, stride, gbt_cut_search(cut, c.n_bins, cu_raw_value(values, e)), to);
+    __syncwarp();
+  }
+}
 
 /* Rows [first, first + n) of the table, row after row at `to`. Rows go up column by column. */
 __global__ static void k_bin(const cu_bin_column *column, const unsigned char *raw, uint64_t first, uint64_t n,
@@ -43,17 +77,15 @@ __global__ static void k_bin(const cu_bin_column *column, const unsigned char *r
     cut = few;
   }
   __syncthreads();
-  cu_raw values = {raw + (uint64_t)(uint32_t)c.bytes_before * n, c.levels, c.storage};
-  if (c.kept != NULL) values.values = c.kept + first * cu_raw_bytes(c.storage);
-  uint64_t step = (uint64_t)gridDim.x * blockDim.x;
-  for (uint64_t r = (uint64_t)blockIdx.x * blockDim.x + threadIdx.x; r < n; r += step) {
-    int32_t code = gbt_cut_search(cut, c.n_bins, cu_raw_value(values, r));
-    uint64_t at = r * (uint32_t)stride + (uint32_t)c.pos;
-    if (c.wide)
-      ((uint16_t *)to)[at] = (uint16_t)code;
-    else
-      ((uint8_t *)to)[at] = (uint8_t)code;
+  if (c.rows != NULL) {
+    bin_entries(c, cut, first, n, stride, to);
+    return;
   }
+  cu_raw values = {raw + (uint64_t)(uint32_t)c.bytes_before * n, c.levels, c.storage};
+  if (c.kept) values.values = c.values + first * cu_raw_bytes(c.storage);
+  uint64_t step = (uint64_t)gridDim.x * blockDim.x;
+  for (uint64_t r = (uint64_t)blockIdx.x * blockDim.x + threadIdx.x; r < n; r += step)
+    put_code(c, r, stride, gbt_cut_search(cut, c.n_bins, cu_raw_value(values, r)), to);
 }
 
 /* ---- the host ---- */
@@ -70,8 +102,7 @@ struct cu_binner {
   unsigned most_blocks;
   const gbt_binding *binding;
   gbti_pages *pages;
-  cu_resident *resident; /* until it is the pages'; NULL: codes do not stay */
-  gbti_row_range range;  /* of the pages, all rows of the binding */
+  gbti_row_range range; /* of the pages, all rows of the binding */
   cu_stage stage;
   cu_array<double> numbers;           /* cuts of all features, then what level codes read as */
   cu_array<cu_bin_column> column;     /* strip by strip */
@@ -88,7 +119,6 @@ struct cu_binner {
 
 static void cu_binner_close(gbt_ctx *ctx, cu_binner *b) {
   cu_stage_close(&b->stage); /* waits */
-  if (b->resident != NULL) b->resident->free(b->resident);
   for (int half = 0; half < 2; half++) cu_host_free(&b->down[half]);
   cu_drop(&b->memory, &b->raw);
   cu_drop(&b->memory, &b->strip);
@@ -100,16 +130,23 @@ static void cu_binner_close(gbt_ctx *ctx, cu_binner *b) {
   gbt_mem_free(&ctx->mem, b->host_numbers);
 }
 
-/* As what the column's values go up. */
-static int32_t cu_storage_of(const gbt_column *col) {
-  return col->rows != NULL ? (int32_t)GBT_F64 : (int32_t)col->storage;
-}
-
 static const gbt_column *cu_column_of(const cu_binner *b, int32_t feat) { return gbt_binding_column(b->binding, feat); }
 
-static unsigned char *cu_kept_of(const cu_binner *b, int32_t feat) {
+/* As it is kept, or as its values go up. */
+static cu_bin_column cu_bin_column_of(const cu_binner *b, int32_t feat) {
   const gbt_column *col = cu_column_of(b, feat);
-  return col->rows == NULL && col->values != NULL ? cu_kept_find(b->o, col->values) : NULL;
+  const cu_kept_column *kept = cu_kept_find(b->o, (int32_t)(col - b->binding->table->cols));
+  cu_bin_column c = {};
+  c.feat = feat;
+  c.storage = col->rows != NULL ? (int32_t)GBT_F64 : (int32_t)col->storage;
+  if (kept == NULL) return c;
+  c.kept = 1;
+  c.storage = kept->storage;
+  c.values = kept->has_values ? kept->raw.at : NULL;
+  c.rows = kept->rows.at;
+  c.n_entries = kept->rows.n;
+  c.absent = gbti_column_reader_of(b->binding, feat).absent;
+  return c;
 }
 
 /* The columns of a strip, those of 8 bytes first, so that all lie aligned. Returns bytes of a row. */
@@ -120,14 +157,15 @@ static int32_t cu_list_strip(cu_binner *b, const gbt_cuts *cuts, int32_t strip, 
     for (int32_t g = layout->strip_beg[strip]; g < layout->strip_beg[strip + 1]; g++) {
       const gbt_group *group = &layout->group[g];
       for (int32_t k = 0; k < group->n_feats; k++) {
-        int32_t feat = group->feat[k];
-        if (feat < 0 || (int)cu_raw_bytes(cu_storage_of(cu_column_of(b, feat))) != size) continue;
-        const unsigned char *kept = cu_kept_of(b, feat);
-        cu_bin_column c = {
-            NULL,        NULL,  cuts->feat[feat].n_bins, cu_storage_of(cu_column_of(b, feat)), feat, group->lead + k,
-            group->wide, bytes, kept};
+        if (group->feat[k] < 0) continue;
+        cu_bin_column c = cu_bin_column_of(b, group->feat[k]);
+        if ((int)cu_raw_bytes(c.storage) != size) continue;
+        c.n_bins = cuts->feat[c.feat].n_bins;
+        c.pos = group->lead + k;
+        c.wide = group->wide;
+        c.bytes_before = bytes;
         b->host_column[(*n)++] = c;
-        bytes += kept != NULL ? 0 : size;
+        bytes += c.kept ? 0 : size;
       }
     }
   }
@@ -222,7 +260,7 @@ static void cu_fill_task(void *arg, int64_t task, int thread) {
   const cu_bin_column *c = &f->column[task];
   const gbt_column *col = cu_column_of(f->b, c->feat);
   unsigned char *to = f->to + (size_t)c->bytes_before * (size_t)f->n_rows;
-  if (c->kept != NULL) return;
+  if (c->kept) return;
   if (col->rows == NULL) {
     size_t size = cu_raw_bytes(c->storage);
     memcpy(to, (const unsigned char *)col->values + (size_t)f->row * size, (size_t)f->n_rows * size);
@@ -244,8 +282,9 @@ static gbt_status cu_take_down(gbt_ctx *ctx, cu_binner *b, int half, gbt_error *
 /* Where the codes of rows from this one on are made: where they stay, or in the step's buffer. */
 static unsigned char *cu_codes_at(const cu_binner *b, int32_t strip, int64_t row) {
   const gbt_layout *layout = &b->pages->info.layout;
-  if (b->resident == NULL || b->resident->strip[strip].at == NULL) return b->strip.at;
-  return b->resident->strip[strip].at + (size_t)row * gbti_row_bytes(&layout->group[layout->strip_beg[strip]]);
+  const cu_resident *resident = b->o->resident;
+  if (resident == NULL || resident->strip[strip].at == NULL) return b->strip.at;
+  return resident->strip[strip].at + (size_t)row * gbti_row_bytes(&layout->group[layout->strip_beg[strip]]);
 }
 
 static gbt_status cu_bin_step(gbt_ctx *ctx, cu_binner *b, gbti_row_block block, int32_t strip, gbt_error *err) {
@@ -268,7 +307,7 @@ static gbt_status cu_bin_step(gbt_ctx *ctx, cu_binner *b, gbti_row_block block, 
   CU_TRY(cudaMemsetAsync(codes, 0, bytes, s));
   dim3 grid(cu_blocks((b->most_blocks + (unsigned)n - 1) / (unsigned)n, (uint64_t)block.n_rows, CU_BIN_BLOCK),
             (unsigned)n);
-  CU_LAUNCH(k_bin, grid, CU_BIN_BLOCK, 0, s, b->column.at + beg, b->raw.at, (uint64_t)fill.row,
+  CU_LAUNCH(k_bin, grid, CU_BIN_BLOCK, 0, s, b->column.at + beg, b->raw.at, (uint64_t)(page->row_beg + block.beg),
             (uint64_t)block.n_rows, group->stride, codes);
   CU_LAUNCHED();
   CU_TRY(cudaMemcpyAsync(b->down[half], codes, bytes, cudaMemcpyDeviceToHost, s));
@@ -293,17 +332,15 @@ static gbt_status cu_bin_pages(gbt_ctx *ctx, cu_binner *b, const gbt_cuts *cuts,
   GBT_TRY(cu_list_columns(ctx, b, cuts, &n, &most_bytes, err));
   if (n == 0 || n_rows == 0 || n_rows < b->o->least_cells / n) return GBT_OK;
   GBT_TRY(cu_binner_open(ctx, b, cuts, n, most_bytes, err));
-  if (n_rows == b->pages->info.n_rows) /* chunks are not put together */
-    GBT_TRY(cu_resident_new(&b->pages->mem, b->o->device, &b->pages->info.layout, n_rows, &b->resident, err));
+  GBT_TRY(cu_resident_begin(b->o, b->pages, b->range, err));
   GBT_TRY(cu_bin_all(ctx, b, err));
-  b->pages->resident = b->resident;
-  b->resident = NULL;
+  cu_resident_end(b->o, b->pages, b->range);
   *done = 1;
   return GBT_OK;
 }
 
-gbt_status cu_bin(gbt_offload *self, gbt_ctx *ctx, const gbt_binding *binding, const gbt_cuts *cuts,
-                  gbti_pages *pages, gbti_row_range range, int *done, gbt_error *err) {
+gbt_status cu_bin(gbt_offload *self, gbt_ctx *ctx, const gbt_binding *binding, const gbt_cuts *cuts, gbti_pages *pages,
+                  gbti_row_range range, int *done, gbt_error *err) {
   cu_offload *o = static_cast<cu_offload *>(self);
   cu_binner b = {};
   *done = 0;
@@ -314,6 +351,6 @@ gbt_status cu_bin(gbt_offload *self, gbt_ctx *ctx, const gbt_binding *binding, c
   b.range = range;
   gbt_status status = cu_bin_pages(ctx, &b, cuts, done, err);
   cu_binner_close(ctx, &b);
-  cu_kept_close(o);
+  if (range.end == pages->info.n_rows) cu_kept_close(o); /* no chunk follows */
   return status;
 }

@@ -130,35 +130,53 @@ static gbt_status cu_up_levels(gbt_ctx *ctx, cu_cutter *c, const gbti_column_rea
   return cu_stage_send(&c->stage, c->levels.at, c->level_values, n * sizeof(double), err);
 }
 
-/* The entries' keys (and rows) into key[0] (and row[0]). */
+/* Where the entries of a chunk stand on the device. */
+struct cu_up_entries {
+  unsigned char *values; /* NULL: all are 1 */
+  int32_t *rows;         /* NULL: entries are rows, or nobody asks for their rows */
+};
+
+/* From its entry `beg` on, of a kept column, or where chunk after chunk goes. value_bytes: of the chunk. */
+static cu_up_entries entries_at(cu_cutter *c, const cu_kept_column *kept, int64_t beg, size_t size, size_t value_bytes,
+                                int with_rows) {
+  cu_up_entries to = {NULL, NULL};
+  if (size > 0) to.values = kept != NULL ? kept->raw.at + (size_t)beg * size : c->raw.at;
+  if (with_rows) to.rows = kept != NULL ? kept->rows.at + beg : (int32_t *)(void *)(c->raw.at + value_bytes);
+  return to;
+}
+
+/* The entries' keys (and rows) into key[0] (and row[0]). Rows go up where they weigh, or are kept. */
 static gbt_status cu_up_keys(gbt_ctx *ctx, cu_offload *o, const gbti_cut_input *input, gbt_error *err) {
   cu_cutter *c = o->cutter;
+  cudaStream_t s = c->stage.stream;
   const gbti_column_reader *in = &input->in;
   const gbt_column *col = in->col;
-  size_t size = col->values != NULL ? cu_raw_bytes(col->storage) : 0;
-  const int32_t *rows = input->weight != NULL ? col->rows : NULL;
-  int64_t chunk = (int64_t)(c->stage.bytes / CU_ENTRY_BYTES);
-  unsigned char *kept;
+  const size_t size = col->values != NULL ? cu_raw_bytes(col->storage) : 0;
+  const int64_t chunk = (int64_t)(c->stage.bytes / CU_ENTRY_BYTES);
+  const cu_kept_column *kept;
   int is_there;
   GBT_TRY(cu_up_levels(ctx, c, in, err));
   GBT_TRY(cu_kept_begin(o, input, &kept, &is_there, err));
   if (is_there) {
-    const cu_raw values = {kept, c->levels.at, (int32_t)col->storage};
-    return cu_cut_keys(&values, NULL, (uint64_t)in->n_entries, 0, c->key[0].at, c->row[0].at, c->found.at,
-                       c->most_blocks, c->stage.stream, err);
+    const cu_raw values = {kept->has_values ? kept->raw.at : NULL, c->levels.at, (int32_t)col->storage};
+    return cu_cut_keys(&values, kept->rows.at, (uint64_t)in->n_entries, 0, c->key[0].at, c->row[0].at, c->found.at,
+                       c->most_blocks, s, err);
   }
+  const int32_t *rows = input->weight != NULL || kept != NULL ? col->rows : NULL;
   for (int64_t beg = 0, n; beg < in->n_entries; beg += n) {
-    unsigned char *up, *raw = kept != NULL ? kept + (size_t)beg * size : c->raw.at;
+    unsigned char *up;
     n = in->n_entries - beg < chunk ? in->n_entries - beg : chunk;
-    size_t value_bytes = (size_t)n * size, bytes = value_bytes + (rows != NULL ? (size_t)n * sizeof *rows : 0);
+    const size_t value_bytes = (size_t)n * size, row_bytes = rows != NULL ? (size_t)n * sizeof *rows : 0;
+    const cu_up_entries to = entries_at(c, kept, beg, size, value_bytes, rows != NULL);
     GBT_TRY(cu_stage_next(&c->stage, &up, err));
     if (size > 0) GBT_TRY(cu_copy(ctx, up, (const unsigned char *)col->values + (size_t)beg * size, value_bytes, err));
-    if (rows != NULL) GBT_TRY(cu_copy(ctx, up + value_bytes, rows + beg, (size_t)n * sizeof *rows, err));
-    GBT_TRY(cu_stage_copy(&c->stage, raw, bytes, err));
+    if (rows != NULL) GBT_TRY(cu_copy(ctx, up + value_bytes, rows + beg, row_bytes, err));
+    GBT_TRY(cu_stage_copy(&c->stage, to.values, value_bytes, err));
+    if (rows != NULL) CU_TRY(cudaMemcpyAsync(to.rows, up + value_bytes, row_bytes, cudaMemcpyHostToDevice, s));
     GBT_TRY(cu_stage_done(&c->stage, err));
-    cu_raw values = {size > 0 ? raw : NULL, c->levels.at, (int32_t)col->storage};
-    GBT_TRY(cu_cut_keys(&values, rows != NULL ? (const int32_t *)(raw + value_bytes) : NULL, (uint64_t)n, (uint64_t)beg,
-                        c->key[0].at, c->row[0].at, c->found.at, c->most_blocks, c->stage.stream, err));
+    const cu_raw values = {to.values, c->levels.at, (int32_t)col->storage};
+    GBT_TRY(cu_cut_keys(&values, to.rows, (uint64_t)n, (uint64_t)beg, c->key[0].at, c->row[0].at, c->found.at,
+                        c->most_blocks, s, err));
   }
   return GBT_OK;
 }

@@ -4,7 +4,7 @@
  *
  *   host column  ---threads--->  half  ---stream--->  raw  ---kernel--->  keys, or codes
  *
- * Those that are cut from dense columns in memory go up once, where there is room to keep them (kept.cu).
+ * Those that are cut go up once, where there is room to keep them (kept.cu).
  *
  * Kernels read a stored value by the CPU's own text (data/column.h); level codes by a table of what they mean. */
 #pragma once
@@ -17,10 +17,12 @@ extern "C" {
 
 struct cu_cutter;
 
-/* A column as it lies in the host's memory at `values`. */
+/* A column of the table, as it went up. */
 struct cu_kept_column {
-  const void *values;
+  int32_t number, storage; /* storage: gbt_storage */
+  int has_values;          /* 0: all entries are 1 */
   cu_array<unsigned char> raw;
+  cu_array<int32_t> rows; /* sparse: of the entries, ascending; else empty */
 };
 
 /* Columns that went up for their cuts and are there for their codes: kept.cu. */
@@ -36,6 +38,8 @@ struct cu_offload : gbt_offload {
   int32_t device;
   cu_cutter *cutter;
   cu_kept kept;
+  struct cu_resident *resident; /* of rows [0, resident_rows), until it is the pages'; NULL: codes do not stay */
+  int64_t resident_rows;
 };
 
 /* The device being one that the door finds nothing wrong with; and its functions, see gbt_offload. */
@@ -48,12 +52,19 @@ gbt_status cu_bin(gbt_offload *self, gbt_ctx *ctx, const gbt_binding *binding, c
                   gbti_pages *pages, gbti_row_range range, int *done, gbt_error *err) GBT_MUST_CHECK;
 void cu_cutter_close(cu_offload *o);
 
-/* A column goes up for its cuts: *raw is where to, if it is to be kept; NULL: it is not. *is_there: it has gone up for
- * another feature. */
-gbt_status cu_kept_begin(cu_offload *o, const gbti_cut_input *input, unsigned char **raw, int *is_there,
+/* A column goes up for its cuts: *kept has room for it, if it is to be kept; NULL: it is not. *is_there: it has gone up
+ * for another feature. */
+gbt_status cu_kept_begin(cu_offload *o, const gbti_cut_input *input, const cu_kept_column **kept, int *is_there,
                          gbt_error *err) GBT_MUST_CHECK;
-unsigned char *cu_kept_find(cu_offload *o, const void *values); /* NULL: it is not kept */
+const cu_kept_column *cu_kept_find(cu_offload *o, int32_t number); /* NULL: it is not kept */
 void cu_kept_close(cu_offload *o);
+
+/* Codes that stay (resident.cuh): room for all rows of the pages when their first ones come; they are the pages' when
+ * the last ones have come, if the device has made all of them. */
+gbt_status cu_resident_begin(cu_offload *o, const gbti_pages *pages, gbti_row_range range,
+                             gbt_error *err) GBT_MUST_CHECK;
+void cu_resident_end(cu_offload *o, gbti_pages *pages, gbti_row_range range);
+void cu_resident_drop(cu_offload *o);
 
 /* Blocks of a grid over n things, `per_block` each: enough to keep the device busy. */
 static inline gbt_status cu_data_grid(int32_t device, unsigned *most, gbt_error *err) {

@@ -3,10 +3,10 @@
  *   pages:  strips of groups, a row of codes of 8 or 16 bits            (data/page.h)
  *   tiles:  columns side by side, packed                                (cu_tile in dataset.cuh; which ones: tiles.cu)
  *
- * Pages go up as they are (base/stage.cuh), but for strips that are there already (resident.cuh), and a kernel packs
- * them: a byte a code is what the host has in memory anyway, copying it is cheaper for the host than shifting bits, and
- * the device packs as fast as it writes. Only tables with nearly all of their columns below 5 bits would send less if
- * the host packed. */
+ * Pages go up as they are (base/stage.cuh), but for strips that are there already (resident.cuh; of a mask the numbers
+ * of its rows go up), and a kernel packs them: a byte a code is what the host has in memory anyway, copying it is
+ * cheaper for the host than shifting bits, and the device packs as fast as it writes. Only tables with nearly all of
+ * their columns below 5 bits would send less if the host packed. */
 #include "tiles.cuh"
 
 #include "../base/stage.cuh"
@@ -22,8 +22,10 @@ struct cu_dataset_up {
   cu_dataset *data;
   const cu_plan *plan;
   const cu_resident *resident; /* strips that need not go up; NULL: none */
+  int picks;                   /* rows of a mask are picked from these strips on the device */
+  size_t row_bytes;            /* that a row takes in a half: its codes, and its number where it is picked */
   cu_stage stage;
-  cu_array<unsigned char> raw; /* rows as they are in the pages */
+  cu_array<unsigned char> raw; /* numbers of rows that are picked, then rows as they are in the pages */
   cu_array<cu_source> source;  /* of the plan */
 };
 
@@ -57,22 +59,48 @@ __global__ static void k_pack(uint32_t *words, const cu_tile *tile, int32_t n_ti
   }
 }
 
+/* Some rows of a strip: a thread takes a byte, so that a row's come from memory together. */
+__global__ static void k_pick(const unsigned char *strip, uint32_t stride, const uint32_t *pick, uint32_t n,
+                              unsigned char *to) {
+  const uint32_t all = n * stride, step = gridDim.x * blockDim.x;
+  for (uint32_t i = blockIdx.x * blockDim.x + threadIdx.x; i < all; i += step)
+    to[i] = strip[(uint64_t)pick[i / stride] * stride + i % stride];
+}
+
+/* n rows from row beg on of a strip that is there, behind the numbers of those rows. */
+static gbt_status bring_rows(cu_dataset_up *up, const unsigned char *strip, size_t stride, int64_t beg, uint32_t n,
+                             unsigned char *to, gbt_error *err) {
+  cudaStream_t s = up->stage.stream;
+  if (up->picks) {
+    GBT_ASSERT(n * (uint64_t)stride <= UINT32_MAX / 2); /* of a half */
+    const uint64_t blocks = (n * (uint64_t)stride + CU_BLOCK - 1) / CU_BLOCK;
+    CU_LAUNCH(k_pick, cu_grid(up->device, blocks, 16), CU_BLOCK, 0, s, strip, (uint32_t)stride,
+              (const uint32_t *)(const void *)up->raw.at, n, to);
+    CU_LAUNCHED();
+  } else {
+    CU_TRY(cudaMemcpyAsync(to, strip + (size_t)beg * stride, n * stride, cudaMemcpyDeviceToDevice, s));
+  }
+  return GBT_OK;
+}
+
 /* Rows [beg, beg + n) of the data set, all in one page. */
 static gbt_status send_rows(cu_dataset_up *up, const gbt_page *page, int64_t beg, uint32_t n, gbt_error *err) {
   cu_dataset *data = up->data;
   const gbt_layout *layout = gbt_pages_layout(data->from->pages);
   const uint32_t *table_row = data->from->rows.table_row;
   const int32_t n_tiles = up->plan->n_tiles;
+  const size_t numbers = up->picks ? n * sizeof *table_row : 0;
   unsigned char *half;
-  size_t at = 0;
+  size_t at = numbers;
   GBT_TRY(cu_stage_next(&up->stage, &half, err));
+  if (up->picks) memcpy(half, table_row + beg, numbers);
+  GBT_TRY(cu_stage_copy(&up->stage, up->raw.at, numbers, err));
   for (int32_t s = 0; s < layout->n_strips; s++) {
     const size_t stride = gbti_row_bytes(&layout->group[layout->strip_beg[s]]), first = (size_t)(beg - page->row_beg);
     const char *strip = (const char *)page->strip[s];
     const unsigned char *there = up->resident ? up->resident->strip[s].at : NULL;
     if (there)
-      CU_TRY(cudaMemcpyAsync(up->raw.at + at, there + (size_t)beg * stride, n * stride, cudaMemcpyDeviceToDevice,
-                             up->stage.stream));
+      GBT_TRY(bring_rows(up, there, stride, beg, n, up->raw.at + at, err));
     else if (table_row)
       GBT_TRY(cu_gather(up->stage.ctx, half + at, strip, (uint32_t)page->row_beg, table_row + beg, n, stride, err));
     else
@@ -85,7 +113,7 @@ static gbt_status send_rows(cu_dataset_up *up, const gbt_page *page, int64_t beg
   dim3 grid(cu_grid(up->device, ((uint64_t)n * CU_TILE_WORDS + CU_BLOCK - 1) / CU_BLOCK, 16),
             (unsigned)(n_tiles < 1024 ? n_tiles : 1024));
   CU_LAUNCH(k_pack, grid, CU_BLOCK, 0, up->stage.stream, data->words.at, data->tile.at, n_tiles, up->source.at,
-            up->raw.at, beg, n);
+            up->raw.at + numbers, beg, n);
   CU_LAUNCHED();
   return GBT_OK;
 }
@@ -94,7 +122,7 @@ static gbt_status send_rows(cu_dataset_up *up, const gbt_page *page, int64_t beg
 static gbt_status send_span(void *arg, gbt_ctx *ctx, const gbt_page_span *span, gbt_error *err) {
   cu_dataset_up *up = (cu_dataset_up *)arg;
   const gbt_rows *rows = &up->data->from->rows;
-  const int64_t most = (int64_t)(up->stage.bytes / up->plan->row_bytes);
+  const int64_t most = (int64_t)(up->stage.bytes / up->row_bytes);
   (void)ctx;
   for (int32_t k = 0; k < span->n_pages; k++) {
     const gbt_page *page = &span->page[k];
@@ -148,8 +176,8 @@ static gbt_status send_picked(cu_sparse_up *lists, const gbt_page *page, int64_t
     const uint32_t *list = list_of(&up->data->from->rows, page, r);
     for (uint32_t e = list[0]; e < list[1]; e++) *to++ = page->sparse_slots[e];
   }
-  gbt_status status = cu_stage_send(&up->stage, up->data->sparse_slot.at + lists->before, picked,
-                                    (size_t)n * sizeof *picked, err);
+  gbt_status status =
+      cu_stage_send(&up->stage, up->data->sparse_slot.at + lists->before, picked, (size_t)n * sizeof *picked, err);
   gbt_mem_free(up->mem, picked);
   return status;
 }
@@ -318,11 +346,11 @@ static void look_at(cu_dataset *data, const cu_plan *p) {
 }
 
 /* Of the stage: no more than the largest part has, at least a row. */
-static size_t half_bytes(const gbt_dataset *ds, const cu_plan *p) {
-  size_t n = (size_t)ds->rows.n, tiles = n * p->row_bytes, most = n * sizeof(double) + sizeof(cu_feature);
+static size_t half_bytes(const gbt_dataset *ds, size_t row_bytes) {
+  size_t n = (size_t)ds->rows.n, tiles = n * row_bytes, most = n * sizeof(double) + sizeof(cu_feature);
   if (tiles > most) most = tiles;
   if (most > CU_STAGE_BYTES) most = CU_STAGE_BYTES;
-  return p->row_bytes > most ? (size_t)p->row_bytes : most;
+  return row_bytes > most ? row_bytes : most;
 }
 
 gbt_status cu_dataset_make(gbt_ctx *ctx, cu_device *device, const cu_dataset_spec *spec, gbt_dataset *ds,
@@ -334,11 +362,13 @@ gbt_status cu_dataset_make(gbt_ctx *ctx, cu_device *device, const cu_dataset_spe
   up.spec = spec;
   up.data = data;
   up.plan = &plan;
-  if (!ds->rows.table_row) up.resident = cu_resident_of(ds->pages, device->number);
+  up.resident = cu_resident_of(ds->pages, device->number);
+  up.picks = up.resident != NULL && ds->rows.table_row != NULL;
   *data = cu_dataset();
   data->from = gbt_dataset_ref(ds);
   gbt_status status = cu_plan_make(up.mem, spec, gbt_pages_layout(ds->pages), ds->rows.n, &plan, err);
-  if (status == GBT_OK) status = cu_stage_open(ctx, half_bytes(ds, &plan), &up.stage, err);
+  up.row_bytes = (size_t)plan.row_bytes + (up.picks ? sizeof *ds->rows.table_row : 0);
+  if (status == GBT_OK) status = cu_stage_open(ctx, half_bytes(ds, up.row_bytes), &up.stage, err);
   if (status == GBT_OK) status = send_all(&up, err);
   cu_stage_close(&up.stage); /* waits */
   cu_drop(&device->memory, &up.raw);

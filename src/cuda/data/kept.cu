@@ -1,18 +1,25 @@
-/* Columns that stay on the device between their cuts and their codes, so that their numbers go up once. Dense columns
- * of a table in memory are kept as they went up for their cuts, as long as half of the free memory has room for them;
- * others, and those for which there is no room, go up again for their codes. */
+/* Columns that stay on the device between their cuts and their codes, so that their numbers go up once, as long as half
+ * of the free memory has room for them; those for which there is none go up again for their codes.
+ *
+ *   table in memory   dense columns, and sparse ones with so many entries that they may get codes of their own
+ *   source            the same, fetched as a whole for their cuts, while codes are made chunk by chunk. Not those whose
+ *                     stored codes mean other levels in every chunk */
 #include "data.cuh"
 
-enum { MOST_KEPT = 4096, KEPT_SHARE = 2 /* of free memory */ };
+enum {
+  MOST_KEPT = 4096,
+  KEPT_SHARE = 2, /* of free memory */
+  LEAST_SHARE = 8 /* of rows: with fewer entries a column is stored by its entries, or shares codes (page.c) */
+};
 
 /* Features come in order, and so do their columns: the search begins behind the last one found. */
-unsigned char *cu_kept_find(cu_offload *o, const void *values) {
+const cu_kept_column *cu_kept_find(cu_offload *o, int32_t number) {
   cu_kept *k = &o->kept;
   for (int32_t i = 0; i < k->n; i++) {
     const int32_t at = k->next + i < k->n ? k->next + i : k->next + i - k->n;
-    if (k->column[at].values != values) continue;
+    if (k->column[at].number != number) continue;
     k->next = at + 1 < k->n ? at + 1 : 0;
-    return k->column[at].raw.at;
+    return &k->column[at];
   }
   return NULL;
 }
@@ -28,35 +35,51 @@ static gbt_status begin(cu_offload *o, gbt_error *err) {
   return GBT_OK;
 }
 
-gbt_status cu_kept_begin(cu_offload *o, const gbti_cut_input *input, unsigned char **raw, int *is_there,
-                         gbt_error *err) {
+static int may_be_kept(const gbti_cut_input *input) {
   const gbt_column *col = input->in.col;
+  if (input->in.n_entries == 0 || (!input->stays && col->storage == GBT_CODES)) return 0;
+  return col->rows == NULL || input->in.n_entries >= input->table->n_rows / LEAST_SHARE;
+}
+
+static gbt_status make_room(cu_kept *k, const gbt_column *col, size_t n, cu_kept_column *to, gbt_error *err) {
+  to->storage = (int32_t)col->storage;
+  to->has_values = col->values != NULL;
+  if (to->has_values) GBT_TRY(cu_new(&k->memory, &to->raw, n * cu_raw_bytes(to->storage), err));
+  return col->rows != NULL ? cu_new(&k->memory, &to->rows, n, err) : GBT_OK;
+}
+
+gbt_status cu_kept_begin(cu_offload *o, const gbti_cut_input *input, const cu_kept_column **kept, int *is_there,
+                         gbt_error *err) {
+  const int32_t number = (int32_t)(input->in.col - input->table->cols);
   cu_kept *k = &o->kept;
   gbt_error no_room;
-  *raw = NULL;
   *is_there = 0;
-  if (!input->stays || col->rows != NULL || col->values == NULL || input->in.n_entries == 0) return GBT_OK;
-  *raw = cu_kept_find(o, col->values);
-  *is_there = *raw != NULL;
+  *kept = NULL;
+  if (!may_be_kept(input)) return GBT_OK;
+  *kept = cu_kept_find(o, number);
+  *is_there = *kept != NULL;
   if (*is_there || k->n == MOST_KEPT) return GBT_OK;
   GBT_TRY(begin(o, err));
   cu_kept_column *to = &k->column[k->n];
-  const gbt_status status =
-      cu_new(&k->memory, &to->raw, (size_t)input->in.n_entries * cu_raw_bytes(col->storage), &no_room);
-  if (status == GBT_E_MEM) return GBT_OK;
-  if (status != GBT_OK) {
-    *err = no_room;
-    return status;
+  const gbt_status status = make_room(k, input->in.col, (size_t)input->in.n_entries, to, &no_room);
+  if (status == GBT_OK) {
+    to->number = number;
+    k->n++;
+    *kept = to;
+    return GBT_OK;
   }
-  to->values = col->values;
-  k->n++;
-  *raw = to->raw.at;
-  return GBT_OK;
+  cu_drop(&k->memory, &to->raw);
+  if (status == GBT_E_MEM) return GBT_OK;
+  *err = no_room;
+  return status;
 }
 
 void cu_kept_close(cu_offload *o) {
   cu_kept *k = &o->kept;
-  for (int32_t i = 0; i < k->n; i++) cu_drop(&k->memory, &k->column[i].raw);
+  for (int32_t i = 0; i < k->n; i++) {
+    cu_drop(&k->memory, &k->column[i].raw);
+    cu_drop(&k->memory, &k->column[i].rows);
+  }
   gbt_mem_free(&o->mem, k->column);
   *k = cu_kept();
 }

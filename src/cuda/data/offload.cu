@@ -12,6 +12,7 @@ static void cu_offload_close(gbt_offload *self) {
   gbt_mem mem = o->mem;
   cu_cutter_close(o);
   cu_kept_close(o);
+  cu_resident_drop(o);
   gbt_mem_free(&mem, o);
 }
 

@@ -1,6 +1,8 @@
 /* See resident.cuh. */
 #include "resident.cuh"
 
+#include "data.cuh"
+
 #include <unistd.h>
 
 enum { RESIDENT_SHARE = 8 /* of free memory */ };
@@ -41,8 +43,8 @@ static gbt_status make_strips(cu_resident *r, const gbt_layout *layout, int64_t 
   return GBT_OK;
 }
 
-gbt_status cu_resident_new(const gbt_mem *mem, int32_t device, const gbt_layout *layout, int64_t n_rows,
-                           cu_resident **out, gbt_error *err) {
+static gbt_status make_resident(const gbt_mem *mem, int32_t device, const gbti_page_info *info, cu_resident **out,
+                                gbt_error *err) {
   cu_resident *r;
   gbt_error no_room;
   *out = NULL;
@@ -51,16 +53,35 @@ gbt_status cu_resident_new(const gbt_mem *mem, int32_t device, const gbt_layout 
   r->mem = *mem;
   r->device = device;
   r->process = (long)getpid();
-  r->n_strips = layout->n_strips;
+  r->n_strips = info->layout.n_strips;
   gbt_status status = gbt_mem_zeros(mem, (size_t)r->n_strips, sizeof *r->strip, &r->strip, err);
   if (status == GBT_OK) {
-    status = make_strips(r, layout, n_rows, &no_room);
+    status = make_strips(r, &info->layout, info->n_rows, &no_room);
     if (status == GBT_OK && r->memory.bytes > 0) *out = r;
     if (status == GBT_E_MEM) status = GBT_OK; /* of the device: codes do not stay */
     if (status != GBT_OK) *err = no_room;
   }
   if (*out == NULL) resident_free(r);
   return status;
+}
+
+void cu_resident_drop(cu_offload *o) {
+  if (o->resident != NULL) o->resident->free(o->resident);
+  o->resident = NULL;
+}
+
+gbt_status cu_resident_begin(cu_offload *o, const gbti_pages *pages, gbti_row_range range, gbt_error *err) {
+  if (range.beg != o->resident_rows || range.beg == 0) cu_resident_drop(o); /* the host has made some */
+  if (range.beg > 0) return GBT_OK;
+  o->resident_rows = 0;
+  return make_resident(&pages->mem, o->device, &pages->info, &o->resident, err);
+}
+
+void cu_resident_end(cu_offload *o, gbti_pages *pages, gbti_row_range range) {
+  o->resident_rows = range.end;
+  if (range.end < pages->info.n_rows) return;
+  pages->resident = o->resident;
+  o->resident = NULL;
 }
 
 const cu_resident *cu_resident_of(const gbt_page_store *pages, int32_t device) {

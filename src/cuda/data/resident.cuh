@@ -20,9 +20,5 @@ struct cu_resident : gbti_resident {
   cu_array<unsigned char> *strip; /* n_strips, all rows; empty: of strips that the device has not made alone */
 };
 
-/* For all rows of pages with this layout. NULL: there is no room, or no strip that is worth it. */
-gbt_status cu_resident_new(const gbt_mem *mem, int32_t device, const gbt_layout *layout, int64_t n_rows,
-                           cu_resident **out, gbt_error *err) GBT_MUST_CHECK;
-
 /* What this library has made of these pages on the device; NULL: nothing. */
 const cu_resident *cu_resident_of(const gbt_page_store *pages, int32_t device);
