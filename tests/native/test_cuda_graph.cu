@@ -43,11 +43,41 @@ static gbt_status begin_watched(gbt_ctx *ctx, gbt_backend *self, const gbt_tree_
   if (n_begun == 1) taken_bytes = be->device.memory.bytes;
   const gbt_status status = real_begin(ctx, self, task, n_trees, err);
   harvest();
-  n_replayed += be->graph.replays;
+  n_replayed += be->graph.replays != NULL;
   nodes = be->graph.n_nodes;
   if (n_begun == 4) taken_bytes = be->device.memory.bytes - taken_bytes;
   return status;
 }
+
+#if defined(GBT_TEST_SIMT)
+/* The launch of a part that fails, counted from the fourth batch's first one behind its beginning. */
+static gbt_status (*real_partition)(gbt_ctx *, gbt_backend *, gbt_error *);
+static gbt_status (*real_finish)(gbt_ctx *, gbt_backend *, gbt_forest *, gbt_error *);
+static int64_t part_to_fail, n_parts;
+
+static void plant_part(const gbt_backend *self) {
+  if (n_begun == 4 && ((const cu_backend *)self)->graph.replays && ++n_parts == part_to_fail) simt_fail_at(1, 0);
+}
+
+static gbt_status partition_watched(gbt_ctx *ctx, gbt_backend *self, gbt_error *err) {
+  plant_part(self);
+  return real_partition(ctx, self, err);
+}
+
+static gbt_status finish_watched(gbt_ctx *ctx, gbt_backend *self, gbt_forest *forest, gbt_error *err) {
+  plant_part(self);
+  return real_finish(ctx, self, forest, err);
+}
+
+static void watch_parts(void) {
+  real_partition = watched.partition;
+  real_finish = watched.finish_trees;
+  watched.partition = partition_watched;
+  watched.finish_trees = finish_watched;
+}
+#else
+static void watch_parts(void) {}
+#endif
 
 static gbt_status open_watched(gbt_ctx *ctx, int32_t device, const gbt_backend_spec *spec, gbt_backend **out,
                                gbt_error *err) {
@@ -57,6 +87,7 @@ static gbt_status open_watched(gbt_ctx *ctx, int32_t device, const gbt_backend_s
   watched = *be->base.ops;
   real_begin = watched.begin_trees;
   watched.begin_trees = begin_watched;
+  watch_parts();
   be->base.ops = &watched;
   return GBT_OK;
 }
@@ -94,20 +125,28 @@ static void recordings_are_bounded(void) {
 }
 
 #if defined(GBT_TEST_SIMT)
-/* Each call of a recording fails once, from its begin to its launch. */
+/* Trees that the host looks at: a recording of three parts. */
+static void grow_leaves(train_job *job, int32_t leaves) {
+  job->spec.params.grow_policy = GBT_LOSSGUIDE;
+  job->spec.params.max_depth = 0;
+  job->spec.params.max_leaves = leaves;
+}
+
+/* Each call of a recording fails once, from its begin to its launch; of three parts each ninth one. */
 static void recordings_that_fail(void) {
-  const gbt_objective_kind losses[] = {GBT_OBJ_SQUARED_ERROR, GBT_OBJ_CUSTOM};
-  for (int i = 0; i < 2; i++) {
-    const int32_t n_outputs = i + 1;
+  const gbt_objective_kind losses[] = {GBT_OBJ_SQUARED_ERROR, GBT_OBJ_CUSTOM, GBT_OBJ_SQUARED_ERROR};
+  for (int i = 0; i < 3; i++) {
+    const int32_t n_outputs = i == 1 ? 2 : 1;
     made *m = made_mixed(GBT_OBJ_SQUARED_ERROR, 1);
     train_job job = job_make(m, losses[i], n_outputs, 4);
     job.custom = losses[i] == GBT_OBJ_CUSTOM ? custom_gradients : NULL;
     job.spec.params.max_depth = 2;
-    job.spec.params.num_parallel_tree = 2 - i;
+    job.spec.params.num_parallel_tree = i == 0 ? 2 : 1;
+    if (i == 2) grow_leaves(&job, 20);
     trained *cpu = train(&job, &on_cpu);
     const int64_t live = simt_live();
     int64_t n = 0, kept = 0;
-    for (fail_at = 1; fail_at < 200; fail_at++) {
+    for (fail_at = 1; fail_at < 200; fail_at += i == 2 ? 9 : 1) {
       trained *cuda = train_watched(&job);
       int ok = cpu != NULL && cuda != NULL && same_trained(cpu, cuda) && CHECK_EQ_I64(simt_live(), live);
       ok = ok && CHECK(n_replayed == 0 || n_replayed == 3) && CHECK_EQ_U64(taken_bytes, nodes * 4096);
@@ -118,12 +157,35 @@ static void recordings_that_fail(void) {
       kept += n_replayed > 0;
     }
     test_note("%" PRId64 " calls of a recording", n);
-    CHECK(n > 20 && n_replayed == 3);
-    CHECK_EQ_I64(kept, 1); /* the graph that is not needed any more could not be freed */
+    CHECK(n > (i == 2 ? 10 : 20) && n_replayed == 3);
+    CHECK(i == 2 ? kept <= 3 : kept == 1); /* the graph that is not needed any more could not be freed */
     trained_free(cpu);
     made_free(m);
   }
   fail_at = 0;
+}
+
+/* The launch of a later part fails: what it has is issued step by step, and so is the rest of the batch. */
+static void parts_that_fail(void) {
+  made *m = made_mixed(GBT_OBJ_SQUARED_ERROR, 1);
+  train_job job = job_make(m, GBT_OBJ_SQUARED_ERROR, 1, 5);
+  grow_leaves(&job, 40);
+  trained *cpu = train(&job, &on_cpu);
+  int64_t all = 0;
+  for (part_to_fail = 0; part_to_fail <= all; part_to_fail++) {
+    n_parts = 0;
+    trained *cuda = train_watched(&job);
+    if (part_to_fail == 0) all = n_parts;
+    CHECK(cpu != NULL && cuda != NULL && same_trained(cpu, cuda));
+    CHECK_EQ_I64(n_parts, part_to_fail == 0 ? all : part_to_fail);
+    CHECK_EQ_I64(n_begun, 5);
+    CHECK_EQ_I64(n_replayed, part_to_fail == 0 ? 4 : 3); /* the recording is given up */
+    trained_free(cuda);
+  }
+  part_to_fail = 0;
+  CHECK(all >= 2);
+  trained_free(cpu);
+  made_free(m);
 }
 
 /* A device that is lost is told of, wherever it is lost. */
@@ -162,6 +224,7 @@ void suite_cuda_graph(void) {
   RUN(recordings_are_bounded);
 #if defined(GBT_TEST_SIMT)
   RUN(recordings_that_fail);
+  RUN(parts_that_fail);
   RUN(devices_lost_while_recording);
 #endif
 }

@@ -152,10 +152,12 @@ static gbt_status begin_trees(gbt_ctx *ctx, gbt_backend *self, const gbt_tree_ta
   cu_down_turn(be);
   cu_replay(ctx, be);
   if (!be->graph.replays) GBT_TRY(issue_roots(ctx, be, err));
+  if (be->graph.replays) be->depth = (int32_t)be->bounds.looks; /* of no use where it is 0 */
   return cu_down_settle(be, err); /* the device is at work */
 }
 
-/* Steps behind the last one that can split anything have nothing to build or to search; a replay has it all. */
+/* Steps behind the last one that can split anything have nothing to build or to search; a replay has them all, or those
+ * up to the next look. */
 static int is_over(const cu_backend *be) {
   return be->graph.replays || (be->bounds.looks == 0 && be->depth >= be->bounds.max_steps);
 }
@@ -197,6 +199,7 @@ static gbt_status look(gbt_ctx *ctx, cu_backend *be, int32_t *n, gbt_error *err)
 static gbt_status choose(gbt_ctx *ctx, gbt_backend *self, int32_t *n, gbt_error *err) {
   cu_backend *be = (cu_backend *)self;
   *n = 0;
+  if (be->graph.replays && be->bounds.looks > 0) return look(ctx, be, n, err);
   if (is_over(be)) return GBT_OK; /* nothing is left to be issued */
   GBT_TRY(issue_choice(be, err));
   *n = be->view.max_step;
@@ -206,6 +209,8 @@ static gbt_status choose(gbt_ctx *ctx, gbt_backend *self, int32_t *n, gbt_error 
 static gbt_status partition(gbt_ctx *ctx, gbt_backend *self, gbt_error *err) {
   cu_backend *be = (cu_backend *)self;
   GBT_TRY(gbt_ctx_poll(ctx, err));
+  GBT_ASSERT(!be->graph.replays || be->bounds.looks > 0); /* else there is one part, and nothing was chosen */
+  if (be->graph.replays) cu_replay_part(be, CU_MORE);
   return be->graph.replays ? GBT_OK : cu_partition(be, err);
 }
 
@@ -213,16 +218,31 @@ static gbt_status issue_end(gbt_ctx *ctx, cu_backend *be, gbt_error *err) {
   return cu_takes_small(be) ? cu_small_end(be, err) : cu_leaves(ctx, be, err);
 }
 
-gbt_status cu_issue_batch(gbt_ctx *ctx, cu_backend *be, gbt_error *err) {
-  GBT_ASSERT(be->bounds.looks == 0 && be->depth == 0);
+/* A step up to its choice. */
+static gbt_status issue_step(cu_backend *be, gbt_error *err) {
+  GBT_TRY(cu_build_hist(be, err));
+  GBT_TRY(search(be, err));
+  return issue_choice(be, err);
+}
+
+static gbt_status issue_whole(gbt_ctx *ctx, cu_backend *be, gbt_error *err) {
   GBT_TRY(issue_roots(ctx, be, err));
   while (be->depth < be->bounds.max_steps) {
-    GBT_TRY(cu_build_hist(be, err));
-    GBT_TRY(search(be, err));
-    GBT_TRY(issue_choice(be, err));
+    GBT_TRY(issue_step(be, err));
     GBT_TRY(cu_partition(be, err));
   }
   return issue_end(ctx, be, err);
+}
+
+gbt_status cu_issue_part(gbt_ctx *ctx, cu_backend *be, cu_part part, gbt_error *err) {
+  if (part == CU_END) return issue_end(ctx, be, err);
+  if (be->bounds.looks == 0) return issue_whole(ctx, be, err);
+  if (part == CU_BEGIN) GBT_TRY(issue_roots(ctx, be, err));
+  for (int32_t step = 0; step < be->bounds.looks; step++) {
+    if (part == CU_MORE || step > 0) GBT_TRY(cu_partition(be, err));
+    GBT_TRY(issue_step(be, err));
+  }
+  return GBT_OK;
 }
 
 static void count_time(cu_backend *be, int64_t begun_ns) {
@@ -233,6 +253,7 @@ static void count_time(cu_backend *be, int64_t begun_ns) {
 static gbt_status finish_trees(gbt_ctx *ctx, gbt_backend *self, gbt_forest *forest, gbt_error *err) {
   cu_backend *be = (cu_backend *)self;
   const int32_t n_trees = be->view.n_trees;
+  if (be->graph.replays && be->bounds.looks > 0) cu_replay_part(be, CU_END);
   if (!be->graph.replays) GBT_TRY(issue_end(ctx, be, err));
   GBT_TRY(cu_down_send(be, err));
   if (cu_down_may_leave(be)) {

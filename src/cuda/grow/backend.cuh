@@ -109,11 +109,14 @@ struct cu_down {
   gbt_export out;
 };
 
-/* The launches of a batch, recorded. */
+/* The launches of a batch, recorded: all in CU_BEGIN where the number of steps is known. Otherwise each part ends where
+ * the host looks at the trees, behind a choice: CU_BEGIN has the roots and the first steps, CU_MORE as many steps, from
+ * the partition on, CU_END the leaves. */
+enum cu_part { CU_BEGIN = 0, CU_MORE, CU_END, CU_PARTS };
 enum : size_t { CU_MOST_NODES = 8192 };
 enum cu_recorded { CU_NEVER_GROWN = 0, CU_GROWN_ONCE, CU_TRIED };
 struct cu_recording {
-  cudaGraphExec_t exec; /* NULL: none yet, or (CU_TRIED) it could not be made */
+  cudaGraphExec_t exec[CU_PARTS]; /* NULL: none yet, or (CU_TRIED) it could not be made, or there is no such part */
   cu_recorded state;
   size_t n_nodes;
 };
@@ -122,7 +125,7 @@ struct cu_recording {
 struct cu_graph {
   cu_recording recording[GBT_MOST_TREES + 1][2]; /* by trees of the batch, and whether their gradients stand there */
   size_t n_nodes, most_nodes; /* launches and copies of all recordings; batches that need more are not recorded */
-  int replays;                /* the batch is: all of it is under way */
+  cu_recording *replays;      /* what the batch is grown by; NULL: it is issued step by step */
   int step_by_step;           /* nothing is recorded, so that tests may look into a tree */
 };
 
@@ -240,12 +243,13 @@ gbt_status cu_open(gbt_ctx *ctx, int32_t device, const gbt_backend_spec *spec, g
                    gbt_error *err) GBT_MUST_CHECK;
 
 /* A batch begins: launches the recording of such batches, or makes it before. Whatever is refused, be->graph.replays
- * is 0 then, and the batch is to be issued step by step. */
+ * is NULL then, and the batch is to be issued step by step. Another part of what the batch is grown by: the same. */
 void cu_replay(gbt_ctx *ctx, cu_backend *be);
+void cu_replay_part(cu_backend *be, cu_part part);
 void cu_graph_close(cu_backend *be);
 
-/* All steps of a batch, from its roots to its leaves, for who records them. Neither polls nor waits. */
-gbt_status cu_issue_batch(gbt_ctx *ctx, cu_backend *be, gbt_error *err) GBT_MUST_CHECK;
+/* A part of a batch, for who records it. Neither polls nor waits. */
+gbt_status cu_issue_part(gbt_ctx *ctx, cu_backend *be, cu_part part, gbt_error *err) GBT_MUST_CHECK;
 
 /* Room for gradients, before the data sets are made: their scores, when they are, are cu_init_scores'. */
 gbt_status cu_gradients_open(gbt_ctx *ctx, cu_backend *be, gbt_error *err) GBT_MUST_CHECK;
