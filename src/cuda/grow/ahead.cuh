@@ -14,23 +14,30 @@
 
 enum { CU_MOST_WAIT = 1024 }; /* so many nodes are weighed against each other for what is split ahead */
 
-/* Whether leaf a comes before leaf b; -1: none. */
-__device__ static __forceinline__ int cu_comes_before(const cu_view &v, int32_t a, int32_t b) {
-  if (a < 0 || b < 0) return a >= 0;
-  const gbt_grow_node *x = &v.node[a], *y = &v.node[b];
-  return x->split.gain > y->split.gain || (x->split.gain == y->split.gain && x->number < y->number);
+/* Whether the policy comes to leaf a before leaf b; id -1: none. */
+__device__ static __forceinline__ int cu_comes_before(const cu_open_leaf &a, const cu_open_leaf &b) {
+  if (a.id < 0 || b.id < 0) return a.id >= 0;
+  return a.gain > b.gain || (a.gain == b.gain && a.number < b.number);
 }
 
-/* A warp: where in open_leaf the policy's next leaf stands, and the leaf; -1: there is none. */
-__device__ static __forceinline__ int32_t cu_next_leaf(const cu_view &v, int32_t n_open, int32_t *at) {
-  int32_t best = -1, place = 0;
+/* Whether it is worth splitting goes with a leaf. */
+__device__ static __forceinline__ cu_open_leaf cu_open_of(const cu_view &v, int32_t id, int32_t number) {
+  const cu_open_leaf leaf = {v.node[id].split.gain, v.node[id].split.kind == GBT_SPLIT_NONE ? -1 : id, number};
+  return leaf;
+}
+
+/* A warp: the policy's next leaf, id -1: there is none; *at: where in open_leaf it stands. */
+__device__ static __forceinline__ cu_open_leaf cu_next_leaf(const cu_view &v, int32_t n_open, int32_t *at) {
+  cu_open_leaf best = {0.0, -1, 0};
+  int32_t place = 0;
   for (int32_t i = (int32_t)cu_lane(); i < n_open; i += 32) {
-    const int32_t id = v.open_leaf[i];
-    if (cu_comes_before(v, id, best)) best = id, place = i;
+    const cu_open_leaf leaf = v.open_leaf[i];
+    if (cu_comes_before(leaf, best)) best = leaf, place = i;
   }
   for (int d = 16; d > 0; d >>= 1) {
-    const int32_t other = cu_xor(best, d), its = cu_xor(place, d);
-    if (cu_comes_before(v, other, best)) best = other, place = its;
+    const cu_open_leaf other = {cu_xor(best.gain, d), cu_xor(best.id, d), cu_xor(best.number, d)};
+    const int32_t its = cu_xor(place, d);
+    if (cu_comes_before(other, best)) best = other, place = its;
   }
   *at = place;
   return best;
@@ -44,26 +51,27 @@ __device__ static __forceinline__ int32_t cu_follow(const cu_view &v) {
   int64_t n_leaves = t->n_leaves;
   int32_t n_open = t->n_open, id = -1, at = 0;
   if (t->n_nodes == 1 && v.node[0].open) { /* the root has just been searched */
-    if (lane == 0) v.open_leaf[0] = 0;
+    if (lane == 0) v.open_leaf[0] = cu_open_of(v, 0, 0);
     n_open = 1;
   }
   __syncwarp();
   while (v.policy.max_leaves == 0 || n_leaves < v.policy.max_leaves) {
-    id = cu_next_leaf(v, n_open, &at);
-    if (id < 0 || v.node[id].ahead == 0) break;
-    const int32_t first = v.node[id].ahead, l = v.node[first].split.kind != GBT_SPLIT_NONE,
-                  r = v.node[first + 1].split.kind != GBT_SPLIT_NONE;
-    __syncwarp();
+    id = cu_next_leaf(v, n_open, &at).id;
+    const int32_t first = id < 0 ? 0 : v.node[id].ahead, number = (int32_t)(2 * n_leaves - 1);
+    if (first == 0) break;
+    const cu_open_leaf l = cu_open_of(v, first, number), r = cu_open_of(v, first + 1, number + 1);
+    const int n_left = l.id >= 0, n_right = r.id >= 0;
+    __syncwarp(); /* all lanes have read what lane 0 writes */
     if (lane == 0) {
       v.node[id].left = first;
       v.node[id].open = 0;
-      v.node[first].number = (int32_t)(2 * n_leaves - 1);
-      v.node[first + 1].number = (int32_t)(2 * n_leaves);
+      v.node[first].number = l.number;
+      v.node[first + 1].number = r.number;
       v.open_leaf[at] = v.open_leaf[n_open - 1];
-      if (l) v.open_leaf[n_open - 1] = first;
-      if (r) v.open_leaf[n_open - 1 + l] = first + 1;
+      if (n_left) v.open_leaf[n_open - 1] = l;
+      if (n_right) v.open_leaf[n_open - 1 + n_left] = r;
     }
-    n_open += l + r - 1;
+    n_open += n_left + n_right - 1;
     n_leaves++;
     id = -1;
     __syncwarp(); /* what lane 0 wrote is read by all lanes */
@@ -83,58 +91,74 @@ __device__ static __forceinline__ double cu_reach(const cu_view &v, int32_t id) 
   return reach;
 }
 
-/* Lists the nodes with splits that the policy has not come to, but for `next`, and their reaches; returns how many. */
-__device__ static __forceinline__ int32_t cu_list_waiting(const cu_view &v, int32_t next, uint32_t *list,
-                                                          double *reach) {
+/* Nodes with splits that the policy has not come to, but for its next one. */
+struct cu_waiting {
+  double reach[CU_MOST_WAIT];
+  int32_t id[CU_MOST_WAIT];
+  int8_t split[CU_MOST_WAIT]; /* it has been, ahead */
+};
+
+/* Lists them; returns how many. All threads. */
+__device__ static __forceinline__ int32_t cu_list_waiting(const cu_view &v, int32_t next, cu_waiting *w) {
   int32_t n = 0;
   for (int32_t beg = 0; beg < v.tree->n_nodes && n < CU_MOST_WAIT; beg += (int32_t)blockDim.x) {
     const int32_t id = beg + (int32_t)threadIdx.x;
     uint32_t total, mine = id < v.tree->n_nodes && id != next && v.node[id].open;
     const uint32_t at = (uint32_t)n + cu_block_scan(mine, &total);
-    if (mine) {
-      list[at] = (uint32_t)id;
-      reach[at] = cu_reach(v, id);
+    if (mine && at < CU_MOST_WAIT) {
+      w->id[at] = id;
+      w->split[at] = v.node[id].ahead != 0;
+      w->reach[at] = cu_reach(v, id);
     }
     n += (int32_t)total;
   }
   __syncthreads();
-  return n;
+  return n < CU_MOST_WAIT ? n : (int32_t)CU_MOST_WAIT;
+}
+
+/* A warp: how many of n come before the i-th one; *unsplit: of those, the ones that have not been split. */
+__device__ static __forceinline__ int32_t cu_n_before(const cu_waiting *w, int32_t n, int32_t i, int32_t *unsplit) {
+  const double reach = w->reach[i];
+  int32_t before = 0;
+  *unsplit = 0;
+  for (int32_t beg = 0; beg < n; beg += 32) {
+    const int32_t k = beg + (int32_t)cu_lane();
+    const int is = k < n && (w->reach[k] > reach || (w->reach[k] == reach && k < i));
+    before += __popc(__ballot_sync(CU_ALL, is));
+    *unsplit += __popc(__ballot_sync(CU_ALL, is && !w->split[k]));
+  }
+  return before;
 }
 
 /* The policy's next leaf, and others that it will probably come to; returns how many. All threads. */
-__device__ static __forceinline__ int32_t cu_choose_ahead(const cu_view &v, int32_t *shared) {
+__device__ static __forceinline__ int32_t cu_choose_ahead(const cu_view &v) {
+  CU_SHARED(cu_waiting, waiting, 1);
+  CU_SHARED(int32_t, shared, 1);
   cu_tree *t = v.tree;
-  uint32_t *list = v.leaf_block; /* both free until the tree is complete */
-  double *reach = v.value;
   if (cu_warp() == 0) {
     const int32_t next = cu_follow(v);
     if (cu_lane() == 0) {
-      shared[0] = next;
+      *shared = next;
       if (next >= 0) v.chosen[0] = next;
     }
   }
   __syncthreads();
-  const int32_t next = shared[0];
+  const int32_t next = *shared;
   if (next < 0) return 0;
   /* splits that the policy makes behind the next one, and those that may be made ahead */
   const int64_t to_come = v.policy.max_leaves > 0 ? v.policy.max_leaves - t->n_leaves - 1 : (int64_t)INT32_MAX;
   const int64_t in_wait = (t->n_nodes - 1) / 2 - (t->n_leaves - 1);
-  int64_t most = v.ahead - in_wait < v.max_step - 1 ? v.ahead - in_wait : v.max_step - 1;
-  const int32_t n = cu_list_waiting(v, next, list, reach);
+  const int64_t most = v.ahead - in_wait < v.max_step - 1 ? v.ahead - in_wait : v.max_step - 1;
+  const int32_t n = cu_list_waiting(v, next, waiting);
   int32_t n_ahead = 0;
-  for (int32_t i = (int32_t)threadIdx.x; i < n; i += (int32_t)blockDim.x) {
-    int32_t before = 0, unsplit = 0;
-    if (v.node[list[i]].ahead != 0) continue;
-    for (int32_t k = 0; k < n; k++) {
-      if (reach[k] < reach[i] || (reach[k] == reach[i] && k >= i)) continue;
-      before++;
-      unsplit += v.node[list[k]].ahead == 0;
-    }
-    if (before >= to_come || unsplit >= most) continue;
-    v.chosen[1 + unsplit] = (int32_t)list[i]; /* whoever comes before it is chosen, too: so there are no gaps */
+  for (int32_t i = (int32_t)cu_warp(); i < n; i += (int32_t)cu_n_warps()) {
+    int32_t unsplit;
+    if (waiting->split[i] || cu_n_before(waiting, n, i, &unsplit) >= to_come || unsplit >= most) continue;
     n_ahead++;
+    /* whoever comes before it is chosen, too: so there are no gaps */
+    if (cu_lane() == 0) v.chosen[1 + unsplit] = waiting->id[i];
   }
-  return 1 + cu_block_sum(n_ahead);
+  return 1 + cu_block_sum(cu_lane() == 0 ? n_ahead : 0);
 }
 
 /* What the policy did not come to is dropped; all other nodes go to the places of their numbers. Rows of what has been

@@ -142,7 +142,7 @@ __global__ static void __launch_bounds__(SELECT_THREADS) k_select(cu_view all, i
     cu_open_fresh(v);
     __syncthreads();
     if (v.ahead > 0)
-      n = cu_choose_ahead(v, shared);
+      n = cu_choose_ahead(v);
     else
       n = gbt_policy_one_leaf(v.policy.kind) ? choose_best(v, shared) : cu_choose_layer(v, shared);
   }

@@ -40,6 +40,12 @@ struct cu_build {
   int32_t node, hist;
 };
 
+/* A leaf with a split, which best-first growth may choose. */
+struct alignas(16) cu_open_leaf {
+  double gain;
+  int32_t id, number;
+};
+
 /* Rows of a finished tree's leaf, as they stand in the order of a depth; without rows: none. */
 struct cu_leaf_run {
   uint32_t order_beg, n_rows;
@@ -136,7 +142,7 @@ enum { CU_DOWN = 0, CU_CLEARED, CU_SCRATCH, CU_N_PARTS };
   X(CU_SCRATCH, uint32_t, split_block, (size_t)v->max_step + 1) /* first piece of a chosen node, in a share */        \
   X(CU_SCRATCH, uint32_t, leaf_block, nodes + 2) /* first piece of a leaf, in a share */                              \
   X(CU_SCRATCH, cu_leaf_run, leaf_run, nodes) /* by place: of what has not been split, the rows */                    \
-  X(CU_SCRATCH, int32_t, open_leaf, v->ahead > 0 ? nodes : 0) /* as the next one: ahead.cuh */                        \
+  X(CU_SCRATCH, cu_open_leaf, open_leaf, v->ahead > 0 ? nodes : 0) /* as the next one: ahead.cuh */                   \
   X(CU_SCRATCH, gbt_grow_node, grown, v->ahead > 0 ? nodes : 0)                                                       \
   X(CU_SCRATCH, int32_t, owner, v->renews ? nodes : 0) /* as the next two: renew.cu */                                \
   X(CU_SCRATCH, gbt_pick, pick, v->renews ? nodes : 0)                                                                \
