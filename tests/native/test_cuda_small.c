@@ -117,6 +117,22 @@ static void every_number_of_rows(void) {
   end();
 }
 
+/* Two blocks beside each other, few rows: for the thread sanitizer, which takes its time. */
+static void trees_of_two_blocks(void) {
+  const made_kind kinds[] = {MADE_HOLES};
+  const train_how how = {1, 0, GBT_SIMD_AUTO, NULL};
+  begin("2");
+  made *m = made_new(31, 600, 1, kinds);
+  made_response(m, GBT_OBJ_LOGISTIC, 1, 32);
+  train_job job = plain_job(m, GBT_OBJ_LOGISTIC, 2);
+  job.max_bin = 8;
+  job.rounds = 2;
+  int equal;
+  (void)compare(&job, &how, gbt_cuda_api(), &equal);
+  made_free(m);
+  end();
+}
+
 /* Several outputs: their batches are told by copies, and recorded. One class after the other, or two at once. */
 static void batches_of_outputs(void) {
   const made_kind kinds[] = {MADE_BELL, MADE_HOLES, MADE_FEW};
@@ -290,6 +306,7 @@ void suite_cuda_small(void);
 void suite_cuda_small(void) {
   RUN(random_trainings_are_those_of_the_cpu);
   RUN(every_number_of_rows);
+  RUN(trees_of_two_blocks);
   RUN(batches_of_outputs);
   RUN(bounds_of_small_data);
   RUN(failing_rounds_are_those_of_the_cpu);
