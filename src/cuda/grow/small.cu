@@ -31,15 +31,26 @@ enum { THREADS = CU_SMALL_THREADS, MOST_STEPS = CU_SMALL_STEPS, AHEAD = 4 };
 enum : uint32_t { NOT_DRAWN = 0x8000u, NODE_BITS = 0x7fffu };
 enum { BUILT_NONE = 0, BUILT_LEFT, BUILT_RIGHT };
 
-/* A node that is split, as rows ask it. */
-struct small_step {
-  uint64_t at;                 /* the word, in row 0, that has the code of its column */
-  uint32_t words, shift, bits; /* of a row; of a code */
+/* A node that is split, as every row of it asks: one access. */
+enum { STEP_BUILT = 3, STEP_MISSING_LEFT = 4, STEP_PLAIN = 8 }; /* which child is built; codes are bins, in order */
+struct alignas(16) small_step {
+  uint32_t at;         /* the word, in row 0, that has the code of its column */
+  int16_t left, build; /* left: 0: the node is a leaf; its number among the builds */
+  uint16_t bin, n_bins;
+  uint8_t words, shift, bits, how; /* words of a row; where in the word, and of how many bits */
+};
+
+/* The same for those that are not plain: codes of bundles and of features with a zero bin, splits by level. */
+struct small_other {
   cu_feature feat;
-  int32_t left, bin; /* left: 0: the node is a leaf */
   uint32_t set_beg, set_words;
-  int16_t build; /* its number among the builds */
-  uint8_t kind, missing_left, built;
+  int numeric;
+};
+
+/* Of a layer, by number within it. */
+struct small_steps {
+  small_step *step;
+  small_other *other;
 };
 
 /* What a block works on. */
@@ -50,6 +61,8 @@ struct small_item {
   uint32_t n_cells, n_plane; /* cells of a build; of all builds */
   uint32_t n_build;
   int first, bytes, counts; /* of the first group; codes are the bytes of one word; rows are counted in cells */
+  const uint32_t *word;     /* of row 0, with the first column */
+  const gbt_gh16 *gh;       /* of row 0 */
 };
 
 /* What a thread knows of a row. */
@@ -65,53 +78,67 @@ __device__ static __forceinline__ uint16_t *at_of(const cu_view &v, const cu_sma
 
 /* ---- the way of a row ---- */
 
-__device__ static __forceinline__ small_step step_of(const cu_view &v, int32_t id, int32_t c) {
+__device__ static __forceinline__ void make_step(const cu_view &v, int32_t id, int32_t c, small_step *step,
+                                                 small_other *other) {
   const gbt_grow_node *node = &v.node[id];
   const cu_feature f = v.train.feat[node->split.feat];
   const cu_column column = v.train.column[f.column];
   const cu_tile tile = v.train.tile[column.tile];
   const uint32_t bit = (uint32_t)column.lane * (uint32_t)tile.bits;
+  const int numeric = node->split.kind == GBT_SPLIT_NUMERIC, plain = numeric && f.zero_bin < 0;
+  const int built = v.tree->n_build == 0 ? BUILT_NONE : v.build[c].node == node->left ? BUILT_LEFT : BUILT_RIGHT;
+  GBT_ASSERT(tile.at + (uint64_t)v.train.n_rows * (uint32_t)tile.words <= UINT32_MAX && f.n_bins <= UINT16_MAX);
   small_step s;
-  s.at = tile.at + (bit >> 5);
-  s.words = (uint32_t)tile.words;
-  s.shift = bit & 31u;
-  s.bits = (uint32_t)tile.bits;
-  s.feat = f;
-  s.left = node->left;
-  s.bin = node->split.bin;
-  s.set_beg = node->set_beg;
-  s.set_words = node->set_words;
+  s.at = (uint32_t)tile.at + (bit >> 5);
+  s.words = (uint8_t)tile.words;
+  s.shift = (uint8_t)(bit & 31u);
+  s.bits = (uint8_t)tile.bits;
+  s.left = (int16_t)node->left;
+  s.bin = (uint16_t)node->split.bin;
+  s.n_bins = (uint16_t)f.n_bins;
   s.build = (int16_t)c;
-  s.kind = (uint8_t)node->split.kind;
-  s.missing_left = (uint8_t)node->split.missing_left;
-  s.built = v.tree->n_build == 0 ? BUILT_NONE : v.build[c].node == node->left ? BUILT_LEFT : BUILT_RIGHT;
-  return s;
+  s.how = (uint8_t)(built | (node->split.missing_left ? STEP_MISSING_LEFT : 0) | (plain ? STEP_PLAIN : 0));
+  *step = s;
+  other->feat = f;
+  other->set_beg = node->set_beg;
+  other->set_words = node->set_words;
+  other->numeric = numeric;
 }
 
-/* The steps of the layer, by number within it. All threads. */
-__device__ static __forceinline__ void make_steps(const cu_view &v, small_step *step) {
+/* The steps of the layer. All threads. */
+__device__ static __forceinline__ void make_steps(const cu_view &v, const small_steps &steps) {
   const int32_t beg = v.tree->fresh_beg, n = v.tree->n_nodes - beg, n_chosen = v.tree->n_chosen;
-  for (int32_t i = (int32_t)threadIdx.x; i < n && n_chosen > 0; i += (int32_t)blockDim.x) step[i].left = 0;
+  for (int32_t i = (int32_t)threadIdx.x; i < n && n_chosen > 0; i += (int32_t)blockDim.x) steps.step[i].left = 0;
   __syncthreads();
-  for (int32_t c = (int32_t)threadIdx.x; c < n_chosen; c += (int32_t)blockDim.x)
-    step[v.chosen[c] - beg] = step_of(v, v.chosen[c], c);
+  for (int32_t c = (int32_t)threadIdx.x; c < n_chosen; c += (int32_t)blockDim.x) {
+    const int32_t id = v.chosen[c];
+    make_step(v, id, c, &steps.step[id - beg], &steps.other[id - beg]);
+  }
   __syncthreads();
 }
 
 /* gbt_grow_goes_left, from what the step knows. */
-__device__ static __forceinline__ int goes_left(const cu_view &v, const small_step &s, uint32_t row) {
-  const uint32_t *w = v.train.words + s.at + (uint64_t)row * s.words;
-  const int32_t code = cu_code_of(s.feat, *w >> s.shift & ((1u << s.bits) - 1u));
-  if (code == s.feat.n_bins) return s.missing_left;
-  if (s.kind == GBT_SPLIT_NUMERIC) return code <= s.bin;
-  return gbt_bit(v.sets + s.set_beg, s.set_words, (uint32_t)code);
+__device__ static __forceinline__ int goes_left(const cu_view &v, const small_step &s, const small_other &other,
+                                                uint32_t row) {
+  const uint32_t word = v.train.words[s.at + row * s.words], in_column = word >> s.shift & ((1u << s.bits) - 1u);
+  const int missing_left = (s.how & STEP_MISSING_LEFT) != 0;
+  if (s.how & STEP_PLAIN) return in_column == s.n_bins ? missing_left : in_column <= s.bin;
+  const int32_t code = cu_code_of(other.feat, in_column);
+  if (code == (int32_t)s.n_bins) return missing_left;
+  if (other.numeric) return code <= (int32_t)s.bin;
+  return gbt_bit(v.sets + other.set_beg, other.set_words, (uint32_t)code);
 }
 
-/* The step that a row of the node takes; -1: it stays. */
-__device__ static __forceinline__ int32_t step_from(const cu_view &v, const small_step *step, uint32_t from) {
-  const int32_t i = (int32_t)(from & NODE_BITS) - v.tree->fresh_beg;
-  if (i < 0 || v.tree->n_chosen == 0 || step[i].left == 0) return -1;
-  return i;
+/* The number, within the layer, of the step that a row of the node takes; -1: it stays. beg: of the layer's nodes; one
+ * that takes no row: where none is split. */
+__device__ static __forceinline__ int32_t step_from(const small_steps &steps, int32_t beg, uint32_t from) {
+  const int32_t i = (int32_t)(from & NODE_BITS) - beg;
+  return i < 0 || steps.step[i].left == 0 ? -1 : i;
+}
+
+/* The first node of the layer that is split; none: one behind all. */
+__device__ static __forceinline__ int32_t split_from(const cu_view &v) {
+  return v.tree->n_chosen > 0 ? v.tree->fresh_beg : v.tree->n_nodes;
 }
 
 /* One row more at count[place], for every lane that counts. All lanes of the warp. */
@@ -128,8 +155,8 @@ __device__ static __forceinline__ void hand_in(const cu_small_view &s, uint32_t 
 
 /* ---- histograms ---- */
 
-__device__ static __forceinline__ small_item item_of(const cu_view &v, const cu_small_view &s, int32_t i,
-                                                     int32_t n_build) {
+__device__ static __forceinline__ small_item item_of(const cu_view &v, const cu_small_view &s, const cu_task &task,
+                                                     int32_t i, int32_t n_build) {
   const cu_small_group g = s.group[i % s.n_groups];
   const uint64_t beg = (uint64_t)(uint32_t)(i / s.n_groups) * s.range_rows, n = (uint64_t)v.train.n_rows;
   small_item item;
@@ -145,26 +172,32 @@ __device__ static __forceinline__ small_item item_of(const cu_view &v, const cu_
   item.first = i % s.n_groups == 0;
   item.bytes = item.tile.bits == 8 && g.lane % 4 == 0;
   item.counts = item.tile.counts;
+  item.word = v.train.words + item.tile.at + ((uint32_t)item.lane * (uint32_t)item.tile.bits >> 5);
+  item.gh = cu_gh16(v, task.grads);
   GBT_ASSERT(item.n_plane * (item.counts ? 3u : 2u) <= s.n_words);
   return item;
 }
 
 /* g in the lower 16 bits and h in the upper ones. */
-__device__ static __forceinline__ uint32_t both_of(const cu_view &v, int32_t grads, uint32_t row, int part) {
-  if (part == CU_NARROW) return cu_gh_bits(cu_gh16(v, grads) + row);
-  const gbt_gh32 q = cu_gh32(v, grads)[row];
+__device__ static __forceinline__ uint32_t both_of(const small_item &item, uint32_t row, int part) {
+  if (part == CU_NARROW) return cu_gh_bits(item.gh + row);
+  const gbt_gh32 q = ((const gbt_gh32 *)(const void *)item.gh)[row];
   return cu_half_of(q, part);
 }
 
 __device__ static __forceinline__ void add_row(const cu_view &v, const small_item &item, const small_row &r,
                                                uint32_t build, int part, uint32_t *cells) {
-  for (int32_t q = 0; q < item.n_cols; q++) {
+  const uint32_t g = cu_part_g(r.both, part), h = r.both >> 16;
+  const int counts = item.counts && part != CU_HIGH;
+  uint32_t *to = cells + build * item.n_cells;
+  CU_UNROLL
+  for (int32_t q = 0; q < CU_SMALL_COLS; q++, to += item.tile.n_codes) {
+    if (q >= item.n_cols) break;
     const uint32_t code =
         item.bytes ? r.word >> (8 * q) & 255u : cu_tile_code(v.train.words, item.tile, item.lane + q, r.row);
-    const uint32_t cell = build * item.n_cells + (uint32_t)q * item.tile.n_codes + code;
-    atomicAdd(&cells[cell], cu_part_g(r.both, part));
-    atomicAdd(&cells[cell + item.n_plane], r.both >> 16);
-    if (item.counts && part != CU_HIGH) atomicAdd(&cells[cell + 2u * item.n_plane], 1u);
+    atomicAdd(&to[code], g);
+    atomicAdd(&to[code + item.n_plane], h);
+    if (counts) atomicAdd(&to[code + 2u * item.n_plane], 1u);
   }
 }
 
@@ -200,45 +233,48 @@ __device__ static __forceinline__ uint32_t root_of(const cu_view &v, const cu_ta
   return gbt_hash32(key, row) < gbt_hash_limit(v.params.subsample) ? 0u : (uint32_t)NOT_DRAWN;
 }
 
-/* What can be read of a row before it is known where it goes. from: NULL at the root. */
+/* What can be read of a row before it is known where it goes. from: of all rows; not looked at for the root. */
+template <bool ROOT>
 __device__ static __forceinline__ small_row read_row(const cu_view &v, const cu_task &task, const small_item &item,
                                                      const uint16_t *from, uint32_t row, int part) {
-  const cu_tile &t = item.tile;
   small_row r;
   r.row = row;
   r.live = row < item.end;
   r.from = r.both = r.word = 0;
   if (!r.live) return r;
-  r.from = from ? from[row] : root_of(v, task, row);
-  r.both = both_of(v, task.grads, row, part);
-  r.word = v.train.words[t.at + (uint64_t)row * (uint32_t)t.words + ((uint32_t)item.lane * (uint32_t)t.bits >> 5)];
+  r.from = ROOT ? root_of(v, task, row) : from[row];
+  r.both = both_of(item, row, part);
+  r.word = item.word[row * (uint32_t)item.tile.words];
   return r;
 }
 
 /* The rows of an item into cells, from the layer above; ROOT: all that were drawn. */
 template <bool ROOT>
 __device__ static __forceinline__ void take_rows(const cu_view &v, const cu_small_view &s, const cu_task &task,
-                                                 const small_item &item, const small_step *step, int turn, int part,
+                                                 const small_item &item, const small_steps &steps, int turn, int part,
                                                  uint32_t *cells, uint32_t *count) {
   const int counts = item.first && part != CU_HIGH;
+  const uint16_t *from = at_of(v, s, turn);
+  uint16_t *to = at_of(v, s, !turn);
+  const int32_t beg = ROOT ? 0 : split_from(v);
   for (uint32_t base = item.beg; base < item.end; base += AHEAD * THREADS) {
     small_row r[AHEAD];
     CU_UNROLL
     for (int k = 0; k < AHEAD; k++)
-      r[k] = read_row(v, task, item, ROOT ? nullptr : at_of(v, s, turn), base + (uint32_t)k * THREADS + threadIdx.x,
-                      part);
+      r[k] = read_row<ROOT>(v, task, item, from, base + (uint32_t)k * THREADS + threadIdx.x, part);
     CU_UNROLL
     for (int k = 0; k < AHEAD; k++) {
-      const int32_t i = ROOT || !r[k].live ? -1 : step_from(v, step, r[k].from);
-      const small_step &its = step[i < 0 ? 0 : i];
-      const int left = i >= 0 && goes_left(v, its, r[k].row), in = r[k].live && !(r[k].from & NOT_DRAWN);
-      uint32_t to = r[k].from;
-      if (i >= 0) to = (r[k].from & NOT_DRAWN) | (uint32_t)(its.left + !left);
-      if (r[k].live && counts) at_of(v, s, !turn)[r[k].row] = (uint16_t)to;
+      const int32_t i = ROOT || !r[k].live ? -1 : step_from(steps, beg, r[k].from);
+      const int in = r[k].live && !(r[k].from & NOT_DRAWN);
+      const int32_t known = i < 0 ? 0 : i;
+      const small_step its = steps.step[known];
+      const int left = i >= 0 && goes_left(v, its, steps.other[known], r[k].row);
+      uint32_t at = r[k].from;
+      if (i >= 0) at = (at & NOT_DRAWN) | (uint32_t)(its.left + !left);
+      if (r[k].live && counts) to[r[k].row] = (uint16_t)at;
       if (counts) count_row(count, in && (ROOT || i >= 0), i < 0 ? 0u : 2u * (uint32_t)its.build + !left);
-      if (ROOT && in) add_row(v, item, r[k], 0, part, cells);
-      if (!ROOT && in && i >= 0 && its.built == (left ? BUILT_LEFT : BUILT_RIGHT))
-        add_row(v, item, r[k], (uint32_t)its.build, part, cells);
+      if (ROOT ? in : in && i >= 0 && (its.how & STEP_BUILT) == (left ? BUILT_LEFT : BUILT_RIGHT))
+        add_row(v, item, r[k], ROOT ? 0u : (uint32_t)its.build, part, cells);
     }
   }
 }
@@ -265,18 +301,18 @@ __device__ static __forceinline__ void add_to_root(const cu_view &v, const cu_ta
 /* All items of a layer; reads the numbers of this turn, writes the others'. */
 template <bool ROOT>
 __device__ static __forceinline__ void build_layer(const cu_view &v, const cu_small_view &s, int turn, uint32_t *cells,
-                                                   small_step *step, uint32_t *count) {
+                                                   const small_steps &steps, uint32_t *count) {
   const int32_t n_build = ROOT ? 1 : v.tree->n_build, n_counts = ROOT ? 1 : 2 * v.tree->n_chosen;
   const int wide = v.tree->wide;
   const cu_task task = ROOT && s.told ? s.task : v.tree->task;
-  if (!ROOT) make_steps(v, step);
+  if (!ROOT) make_steps(v, steps);
   for (int32_t i = (int32_t)blockIdx.x; i < s.n_groups * s.n_ranges; i += (int32_t)gridDim.x) {
-    const small_item item = item_of(v, s, i, n_build);
+    const small_item item = item_of(v, s, task, i, n_build);
     for (int part = wide ? CU_LOW : CU_NARROW; part <= (wide ? CU_HIGH : CU_NARROW); part++) {
       for (uint32_t c = threadIdx.x; c < item.n_plane * (item.counts ? 3u : 2u); c += blockDim.x) cells[c] = 0;
       for (int32_t c = (int32_t)threadIdx.x; c < n_counts; c += (int32_t)blockDim.x) count[c] = 0;
       __syncthreads();
-      take_rows<ROOT>(v, s, task, item, step, turn, part, cells, count);
+      take_rows<ROOT>(v, s, task, item, steps, turn, part, cells, count);
       __syncthreads();
       flush<ROOT>(v, item, part, cells);
       if (item.first && part != CU_HIGH) hand_in(s, count, n_counts);
@@ -450,8 +486,8 @@ __device__ static __forceinline__ void search_layer(const cu_view &v) {
 }
 
 /* Rows to their leaves: counts of the last children, and the rest of the leaves' sums. fine: 2 max_nodes words. */
-__device__ static __forceinline__ void end_rows(const cu_view &v, const cu_small_view &s, int turn, small_step *step,
-                                                uint32_t *count, uint32_t *fine) {
+__device__ static __forceinline__ void end_rows(const cu_view &v, const cu_small_view &s, int turn,
+                                                const small_steps &steps, uint32_t *count, uint32_t *fine) {
   const uint32_t n_rows = (uint32_t)v.train.n_rows, nodes = (uint32_t)v.max_nodes;
   const int32_t n_counts = 2 * v.tree->n_chosen;
   const int wide = v.tree->wide;
@@ -460,15 +496,17 @@ __device__ static __forceinline__ void end_rows(const cu_view &v, const cu_small
   const uint32_t *low = cu_low(v, v.tree->task.grads);
   for (uint32_t i = threadIdx.x; i < 2u * nodes; i += blockDim.x) fine[i] = 0;
   for (int32_t i = (int32_t)threadIdx.x; i < n_counts; i += (int32_t)blockDim.x) count[i] = 0;
-  make_steps(v, step);
+  make_steps(v, steps);
+  const int32_t beg = split_from(v);
   for (uint32_t base = blockIdx.x * blockDim.x; base < n_rows; base += gridDim.x * blockDim.x) {
     const uint32_t row = base + threadIdx.x;
     const int live = row < n_rows;
     const uint32_t from = live ? at_of(v, s, turn)[row] : 0u, part = live && !wide ? low[row] : 0u;
     const int in = live && !(from & NOT_DRAWN);
-    const int32_t i = live ? step_from(v, step, from) : -1;
-    const small_step &its = step[i < 0 ? 0 : i];
-    const int left = i >= 0 && goes_left(v, its, row);
+    const int32_t i = live ? step_from(steps, beg, from) : -1;
+    const int32_t known = i < 0 ? 0 : i;
+    const small_step its = steps.step[known];
+    const int left = i >= 0 && goes_left(v, its, steps.other[known], row);
     const uint32_t to = i >= 0 ? (uint32_t)(its.left + !left) : from & NODE_BITS;
     if (live) at_of(v, s, turn)[row] = (uint16_t)to;
     count_row(count, in && i >= 0, i < 0 ? 0u : 2u * (uint32_t)its.build + !left);
@@ -496,21 +534,23 @@ __device__ static __forceinline__ void add_scores(const cu_view &v, const uint16
 __global__ static void __launch_bounds__(THREADS, 1) k_small(cu_view v, cu_small_view s) {
   CU_DYN_SHARED(uint32_t, cells);
   CU_SHARED(small_step, step, MOST_STEPS);
+  CU_SHARED(small_other, other, MOST_STEPS);
   CU_SHARED(uint32_t, count, 2 * MOST_STEPS);
+  const small_steps steps = {step, other};
   int turn = 0;
   clear_fine(v);
   if (s.told && blockIdx.x == 0 && threadIdx.x == 0) v.tree->task = s.task; /* for those behind the gate */
-  build_layer<true>(v, s, !turn, cells, step, count);
+  build_layer<true>(v, s, !turn, cells, steps, count);
   cu_pass(s.gate, [&] { plan_root(v, s); });
   for (;;) {
     search_layer(v);
     cu_pass(s.gate, [&] { choose(v); });
     if (v.tree->n_build == 0) break;
-    build_layer<false>(v, s, turn, cells, step, count);
+    build_layer<false>(v, s, turn, cells, steps, count);
     turn = !turn;
     cu_pass(s.gate, [&] { settle(v, s); });
   }
-  end_rows(v, s, turn, step, count, cells);
+  end_rows(v, s, turn, steps, count, cells);
   cu_pass(s.gate, [&] {
     if (v.tree->n_chosen > 0) settle(v, s);
     __syncthreads();
