@@ -2,7 +2,8 @@
  *
  *   round SHAPE rows=N trees=N nodes=N launches=N ...      what the host has asked for; nodes of all trees
  *   run SHAPE:KERNEL launches=N blocks=N ...       what each kernel has done, see tests/simt/control.h
- *   graph depth_D kernels=N                        kernels of a round of trees of depth D
+ *   graph depth_D kernels=N                        kernels of a round of trees of depth D, as of large data
+ *   graph small_D kernels=N                        the same of small data
  *
  * Shapes are those of shapes.h with so few rows that all take half a minute, and a second-level cache of as much less
  * than an H200's 50 MB: rows of a node are then as far from each other as they are in the large shape. It is the third
@@ -125,9 +126,11 @@ static gbt_status all(gbt_ctx *ctx, gbt_error *err) {
     GBT_TRY(count(ctx, &more, trees, &kernels, err));
   }
   for (int depth = 1; depth <= MOST_DEPTH; depth++) {
-    const run few = {"few", "small", 100e3, 700, 5, depth, 0};
-    GBT_TRY(count(ctx, &few, 0, &kernels, err));
+    const run large = {"large", "small", 1e6, 700, 5, depth, 0}, few = {"few", "small", 100e3, 700, 5, depth, 0};
+    GBT_TRY(count(ctx, &large, 0, &kernels, err));
     printf("graph depth_%d kernels=%lld\n", depth, (long long)kernels);
+    GBT_TRY(count(ctx, &few, 0, &kernels, err));
+    printf("graph small_%d kernels=%lld\n", depth, (long long)kernels);
   }
   return GBT_OK;
 }
