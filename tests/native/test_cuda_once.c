@@ -270,10 +270,62 @@ static void rows_of_a_mask(void) {
   gbt_ctx_close(&ctx);
 }
 
+#if defined(GBT_TEST_SIMT)
+/* Opens a training on a device of so much memory. Returns its status, and what went up. */
+static gbt_status open_in(gbt_ctx *ctx, const train_job *job, gbt_dataset *ds, size_t bytes, int64_t *up,
+                          gbt_error *err) {
+  gbt_trainer_spec spec = job->spec;
+  gbt_trainer *tr = NULL;
+  spec.train = ds;
+  spec.device = gbt_cuda_api();
+  simt_memory(bytes);
+  *up = bytes_up();
+  const gbt_status status = gbt_trainer_new(ctx, &spec, &tr, err);
+  *up = bytes_up() - *up;
+  gbt_trainer_free(tr);
+  simt_memory(0);
+  return status;
+}
+
+/* Codes that were left on the device go when a training has no room beside them. With less room still, all that was
+ * taken is given back, and the error says how much there was. */
+static void codes_make_room(void) {
+  enum { STEP = 50000, MOST = 4000000 };
+  const int64_t codes = (int64_t)ROWS * COLUMNS;
+  const made_kind kinds[COLUMNS] = {MADE_BELL, MADE_HOLES, MADE_BELL, MADE_BELL, MADE_BELL,
+                                    MADE_BELL, MADE_BELL,  MADE_BELL, MADE_BELL};
+  gbt_ctx ctx = test_ctx(NULL, 2);
+  made *m = made_new(16, ROWS, COLUMNS, kinds);
+  made_response(m, GBT_OBJ_SQUARED_ERROR, 1, 16);
+  train_job job = job_make(m, GBT_OBJ_SQUARED_ERROR, 1, 1);
+  job.spec.params.max_depth = 2;
+  const int64_t live = simt_live();
+  gbt_dataset *ds = make_set(&ctx, m, 1);
+  size_t bytes = MOST;
+  int64_t first = 0, up = 0;
+  REQUIRE(ds != NULL);
+  CHECK_OK(open_in(&ctx, &job, ds, bytes, &first, test_err));
+  for (up = first; up < first + codes && bytes > STEP; bytes -= STEP)
+    CHECK_OK(open_in(&ctx, &job, ds, bytes, &up, test_err));
+  CHECK(bytes > STEP && up >= first + codes); /* pages went up, in the same call */
+  CHECK_OK(open_in(&ctx, &job, ds, 0, &up, test_err));
+  CHECK(up >= first + codes && up < first + codes + ROWS * 8);
+  CHECK_FAILS(open_in(&ctx, &job, ds, bytes / 2, &up, test_err), GBT_E_MEM, "MB were asked for");
+  CHECK_FAILS(open_in(&ctx, &job, ds, bytes / 2, &up, test_err), GBT_E_MEM, "MB are free");
+  gbt_dataset_unref(ds);
+  CHECK_EQ_I64(simt_live(), live);
+  made_free(m);
+  gbt_ctx_close(&ctx);
+}
+#endif
+
 void suite_cuda_once(void) {
   RUN(dense_columns_of_a_source);
   RUN(sparse_columns);
   RUN(rows_of_a_mask);
+#if defined(GBT_TEST_SIMT)
+  RUN(codes_make_room);
+#endif
   RUN(dense_columns);
   RUN(columns_of_all_kinds);
   RUN(little_memory);

@@ -21,7 +21,7 @@ struct cu_dataset_up {
   const cu_dataset_spec *spec;
   cu_dataset *data;
   const cu_plan *plan;
-  const cu_resident *resident; /* strips that need not go up; NULL: none */
+  cu_resident *resident; /* strips that need not go up; NULL: none */
   int picks;                   /* rows of a mask are picked from these strips on the device */
   size_t row_bytes;            /* that a row takes in a half: its codes, and its number where it is picked */
   cu_stage stage;
@@ -364,6 +364,7 @@ gbt_status cu_dataset_make(gbt_ctx *ctx, cu_device *device, const cu_dataset_spe
   up.plan = &plan;
   up.resident = cu_resident_of(ds->pages, device->number);
   up.picks = up.resident != NULL && ds->rows.table_row != NULL;
+  if (up.resident != NULL) up.resident->users++;
   *data = cu_dataset();
   data->from = gbt_dataset_ref(ds);
   gbt_status status = cu_plan_make(up.mem, spec, gbt_pages_layout(ds->pages), ds->rows.n, &plan, err);
@@ -371,6 +372,7 @@ gbt_status cu_dataset_make(gbt_ctx *ctx, cu_device *device, const cu_dataset_spe
   if (status == GBT_OK) status = cu_stage_open(ctx, half_bytes(ds, up.row_bytes), &up.stage, err);
   if (status == GBT_OK) status = send_all(&up, err);
   cu_stage_close(&up.stage); /* waits */
+  if (up.resident != NULL) up.resident->users--;
   cu_drop(&device->memory, &up.raw);
   cu_drop(&device->memory, &up.source);
   if (status == GBT_OK)

@@ -84,8 +84,16 @@ void cu_resident_end(cu_offload *o, gbti_pages *pages, gbti_row_range range) {
   o->resident = NULL;
 }
 
-const cu_resident *cu_resident_of(const gbt_page_store *pages, int32_t device) {
+cu_resident *cu_resident_of(const gbt_page_store *pages, int32_t device) {
   if (pages->resident == NULL || pages->resident->free != resident_free) return NULL;
-  const cu_resident *r = static_cast<const cu_resident *>(pages->resident);
+  cu_resident *r = static_cast<cu_resident *>(pages->resident);
   return r->device == device && r->process == (long)getpid() ? r : NULL;
+}
+
+int cu_resident_give_up(gbt_page_store *pages, int32_t device) {
+  cu_resident *r = cu_resident_of(pages, device);
+  if (r == NULL || r->users > 0) return 0;
+  pages->resident = NULL;
+  r->free(r);
+  return 1;
 }

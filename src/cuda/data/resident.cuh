@@ -16,9 +16,13 @@ struct cu_resident : gbti_resident {
   cu_memory memory;
   int32_t device;
   long process; /* that made it */
+  int users;    /* who read it now, or poll in the midst of that */
   int32_t n_strips;
   cu_array<unsigned char> *strip; /* n_strips, all rows; empty: of strips that the device has not made alone */
 };
 
 /* What this library has made of these pages on the device; NULL: nothing. */
-const cu_resident *cu_resident_of(const gbt_page_store *pages, int32_t device);
+cu_resident *cu_resident_of(const gbt_page_store *pages, int32_t device);
+
+/* Gives back its memory, unless somebody reads it: 1; 0: there is nothing to be given. The pages go up from then on. */
+int cu_resident_give_up(gbt_page_store *pages, int32_t device);

@@ -2,6 +2,8 @@
  * Everything is allocated when the backend opens, as large as sizes.cu says. */
 #include "backend.cuh"
 
+#include "../data/resident.cuh"
+
 /* ---- closing ---- */
 
 static void destroy(gbt_backend *self) {
@@ -342,11 +344,21 @@ static gbt_status open_batch(gbt_ctx *ctx, int32_t device, const gbt_backend_spe
   return status;
 }
 
-/* Fewer trees at once when memory does not allow as many as were planned. */
+/* Codes of these data sets that were left on the device; 0: there are none. A limit of the user's does not count them,
+ * so they are in nobody's way then. */
+static int give_up_residents(const gbt_backend_spec *spec, int32_t device) {
+  int given = 0;
+  for (int32_t s = 0; spec->params->device_memory == 0 && s <= spec->n_valid; s++)
+    given |= cu_resident_give_up(spec->data[s]->pages, device);
+  return given;
+}
+
+/* When memory does not allow as many trees at once as were planned: without codes that were left there, then with
+ * fewer trees. */
 gbt_status cu_open(gbt_ctx *ctx, int32_t device, const gbt_backend_spec *spec, gbt_backend **out, gbt_error *err) {
   gbt_status status = GBT_E_MEM;
   *out = NULL;
-  for (int32_t most = GBT_MOST_TREES; status == GBT_E_MEM && most > 0; most /= 2) {
+  for (int32_t most = GBT_MOST_TREES; status == GBT_E_MEM && most > 0;) {
     cu_backend *be = NULL;
     status = open_batch(ctx, device, spec, most, &be, err);
     if (status == GBT_OK) {
@@ -355,6 +367,7 @@ gbt_status cu_open(gbt_ctx *ctx, int32_t device, const gbt_backend_spec *spec, g
     }
     if (be && most > be->base.most_trees) most = be->base.most_trees;
     if (be) destroy(&be->base);
+    if (status != GBT_E_MEM || !give_up_residents(spec, device)) most /= 2;
   }
   return status;
 }
