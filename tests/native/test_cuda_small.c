@@ -154,26 +154,35 @@ static void batches_of_outputs(void) {
   end();
 }
 
-/* A launch for a tree, up to the last number of rows that are small data; more of them take the steps. */
-static void bounds_of_small_data(void) {
-  const made_kind kinds[] = {MADE_BELL, MADE_BELL, MADE_FEW};
+/* Whether so many rows and columns are small data of one multiprocessor, by the launches of a round. */
+static void check_size(int64_t rows, int32_t n_cols, int small) {
+  made_kind kinds[40];
   const train_how how = {1, 0, GBT_SIMD_AUTO, NULL};
-  begin("1");
-  for (int64_t rows = 2046; rows <= 2050; rows++) {
-    made *m = made_new(3, rows, 3, kinds);
-    made_response(m, GBT_OBJ_SQUARED_ERROR, 1, 4);
-    train_job job = plain_job(m, GBT_OBJ_SQUARED_ERROR, 6);
-    job.rounds = 1;
-    int equal;
-    const int64_t n = compare(&job, &how, gbt_cuda_api(), &equal);
+  for (int i = 0; i < 40; i++) kinds[i] = MADE_BELL;
+  made *m = made_new(3, rows, n_cols, kinds);
+  made_response(m, GBT_OBJ_SQUARED_ERROR, 1, 4);
+  train_job job = plain_job(m, GBT_OBJ_SQUARED_ERROR, 6);
+  job.rounds = 1;
+  int equal;
+  const int64_t n = compare(&job, &how, gbt_cuda_api(), &equal);
 #if defined(GBT_TEST_SIMT)
-    test_note("%" PRId64 " rows: %" PRId64 " launches", rows, n);
-    CHECK(rows <= 2048 ? n < 24 : n > 30);
+  test_note("%" PRId64 " rows, %d columns: %" PRId64 " launches", rows, (int)n_cols, n);
+  CHECK(small ? n < 10 : n > 30);
 #else
-    (void)n;
+  (void)n;
+  (void)small;
 #endif
-    made_free(m);
-  }
+  made_free(m);
+}
+
+/* Launches of a round, at the last number of rows that are small data, and at the next: with a group of columns, and
+ * with ten of them (see small_plan.cu). */
+static void bounds_of_small_data(void) {
+  begin("1");
+  check_size(8192, 3, 1);
+  check_size(8193, 3, 0);
+  check_size(1345, 40, 1);
+  check_size(1346, 40, 0);
   end();
 }
 

@@ -7,11 +7,24 @@ extern "C" {
 
 enum : size_t { STATIC_BYTES = 16384 /* of shared memory that the kernel has without being asked, or a little more */ };
 enum {
-  MOST_TREES = 2,       /* of a batch: they grow one after the other here, side by side elsewhere */
-  UNIT_ROWS = 2048,     /* most rows for each multiprocessor: */
-  UNIT_CODES = 1 << 16, /* and codes. With more of them moving rows and wide tiles pay: see bench/gpu/model.py */
-  CELL_ROWS = 65535     /* that 32-bit cells can hold */
+  MOST_TREES = 2,   /* of a batch: they grow one after the other here, side by side elsewhere */
+  UNIT_ROWS = 8192, /* for each multiprocessor: sums of what 16 bits leave out stay far below 2^31 */
+  CELL_ROWS = 65535 /* that 32-bit cells can hold */
 };
+
+/* Up to where the kernel is quicker than the steps, by bench/gpu/model.py and the machine code; nothing of it measured.
+ * Clocks of a multiprocessor at 1.75 GHz, for a layer:
+ *
+ *   steps      7 launches, 1.5 us and a gap of 1 us each: 30,600; and for each row 24 bytes moved, at 17 a clock: 1.4,
+ *              and 0.25 for additions of 40 % of the rows to four columns
+ *   k_small    2 gates of 1.5 us, 4 us until data flow: 12,300; and for each row and group of columns 90 instructions
+ *              where it goes and 45 where it is added, of a warp's 32 lanes, two a clock: 1.7
+ *
+ * so with r rows for each multiprocessor and n groups: 12,300 + 1.7 n r <= 30,600 + (1.4 + 0.25 n) r. In tenths: */
+enum { GAIN = 183000, GROUP_ROW = 15, ROW = 14 };
+static int is_quicker(int64_t rows, int64_t n_groups, int64_t units) {
+  return rows <= UNIT_ROWS * units && (GROUP_ROW * n_groups - ROW) * rows <= GAIN * units;
+}
 
 /* Nodes of a layer whose histograms are built. */
 static uint32_t most_builds(const cu_backend *be) {
@@ -25,22 +38,6 @@ static int32_t columns_of_group(const cu_backend *be, const cu_tile *t) {
   for (int32_t n = CU_SMALL_COLS; n > 0; n /= 2)
     if (one * (size_t)n <= room) return n;
   return 0;
-}
-
-/* Whether trees may grow here, as far as the data and parameters go. All else is hist.cu's and what follows. */
-static int is_small(const cu_backend *be) {
-  const cu_view *v = &be->view;
-  const gbt_policy_kind kind = gbt_policy_of(be->params);
-  const int64_t units = be->device.n_units;
-  if (gbt_policy_one_split(kind) || gbt_policy_one_leaf(kind) || v->renews) return 0;
-  if (be->params->max_depth < 1 || be->params->max_depth > CU_SMALL_DEPTH || be->bounds.looks > 0 || !be->bounds.keeps)
-    return 0;
-  if (v->n_set_feats > 0 || be->layout->n_sparse > 0 || !gbt_features_uniform(be->rules)) return 0;
-  if (be->base.most_trees > MOST_TREES || be->n_rows < 1 || be->n_rows > UNIT_ROWS * units) return 0;
-  if (be->data[0].view.n_columns < 1 || be->n_rows * be->data[0].view.n_columns > UNIT_CODES * units) return 0;
-  for (int32_t t = 0; t < be->data[0].view.n_tiles; t++)
-    if (columns_of_group(be, &be->data[0].host_tile[t]) == 0) return 0;
-  return 1;
 }
 
 /* Groups of all tiles, and the most words of shared memory that one wants. group: NULL counts alone. */
@@ -58,6 +55,22 @@ static int32_t list_groups(const cu_backend *be, cu_small_group *group, uint32_t
     }
   }
   return n;
+}
+
+/* Whether trees may grow here, as far as the data and parameters go. All else is hist.cu's and what follows. */
+static int is_small(const cu_backend *be) {
+  const cu_view *v = &be->view;
+  const gbt_policy_kind kind = gbt_policy_of(be->params);
+  const int64_t units = be->device.n_units;
+  if (gbt_policy_one_split(kind) || gbt_policy_one_leaf(kind) || v->renews) return 0;
+  if (be->params->max_depth < 1 || be->params->max_depth > CU_SMALL_DEPTH || be->bounds.looks > 0 || !be->bounds.keeps)
+    return 0;
+  if (v->n_set_feats > 0 || be->layout->n_sparse > 0 || !gbt_features_uniform(be->rules)) return 0;
+  if (be->base.most_trees > MOST_TREES || be->n_rows < 1 || be->data[0].view.n_columns < 1) return 0;
+  for (int32_t t = 0; t < be->data[0].view.n_tiles; t++)
+    if (columns_of_group(be, &be->data[0].host_tile[t]) == 0) return 0;
+  uint32_t n_words;
+  return is_quicker(be->n_rows, list_groups(be, NULL, &n_words), units);
 }
 
 /* Ranges of rows: so many that all blocks have an item, none of more rows than cells can hold. */
