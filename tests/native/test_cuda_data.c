@@ -352,6 +352,33 @@ static void in_any_order(void) {
   tables_free(t);
 }
 
+/* Several blocks in every kernel, beside each other in dense and sparse columns: small enough for the thread sanitizer,
+ * which alone finds what blocks do to each other. */
+static void several_blocks(void) {
+  enum { ROWS = 9000 };
+  test_rng rng = {27};
+  tables_shape s = {ROWS, 3, 2, 0, 0};
+  tables *t = tables_of_all(&rng, s, TABLES_LEVELS);
+  const double *w = tables_weights(t, &rng, 2);
+  gbt_ctx ctx = test_ctx(NULL, 2);
+  gbt_offload *help = NULL;
+  gbt_dataset *ds[2] = {NULL, NULL};
+  int n_sparse = 0;
+  for (int32_t c = 0; c < t->table.n_cols; c++) n_sparse += t->table.cols[c].rows != NULL;
+  CHECK(n_sparse > 0 && n_sparse < t->table.n_cols);
+  CHECK_OK(dataset_from(&ctx, &t->table, NULL, w, 255, 4000, GBT_UNSEEN_MISSING, &ds[0], test_err));
+  REQUIRE_OK(open_with(&ctx, (sizes){0, 8000}, &help, test_err));
+  CHECK_OK(dataset_helped(&ctx, help, &t->table, NULL, w, 255, 4000, GBT_UNSEEN_MISSING, &ds[1], test_err));
+  close_help(help);
+  if (ds[0] != NULL && ds[1] != NULL) {
+    same_all_cuts(ds[0]->cuts, ds[1]->cuts);
+    same_stores(ds[0]->pages, ds[1]->pages);
+  }
+  for (int k = 0; k < 2; k++) gbt_dataset_unref(ds[k]);
+  gbt_ctx_close(&ctx);
+  tables_free(t);
+}
+
 /* As users get it: large enough to be worth the way, in columns and in cells. */
 static void through_the_door(void) {
   enum { ROWS = 33000 };
@@ -492,6 +519,7 @@ void suite_cuda_data(void) {
   RUN(data_sets);
   RUN(chunks_of_a_source);
   RUN(in_any_order);
+  RUN(several_blocks);
   RUN(through_the_door);
 #if defined(GBT_TEST_SIMT)
   RUN(calls_to_cuda_fail);
