@@ -400,22 +400,40 @@ static void through_the_door(void) {
 }
 
 #if defined(GBT_TEST_SIMT)
-/* Every call to CUDA fails once, alone and with all later ones: an error, or the right bytes; nothing is left there. */
-static void calls_to_cuda_fail(void) {
-  test_rng rng = {29};
-  tables_shape s = {90, 3, 2, 0, 0};
-  tables *t = tables_of_all(&rng, s, TABLES_LEVELS);
-  const double *w = tables_weights(t, &rng, 2);
-  gbt_ctx ctx = test_ctx(NULL, 1);
-  gbt_dataset *twin = NULL;
-  int64_t live = simt_live(), n_failed = 0;
-  REQUIRE_OK(dataset_from(&ctx, &t->table, NULL, w, 16, 50, GBT_UNSEEN_MISSING, &twin, test_err));
+/* From a source in chunks of 40 rows. */
+static gbt_status make_from_chunks(gbt_ctx *ctx, const tables *t, gbt_cuts *cuts, const double *w, int32_t max_bin,
+                                   int32_t page_rows, gbt_unseen unseen, gbt_dataset **out, gbt_error *err) {
+  chunks *c = chunks_new(&t->table, 40, 0);
+  gbt_offload *help = NULL;
+  gbt_dataset_spec spec = {.source = &c->source,
+                           .weight = w,
+                           .max_bin = max_bin,
+                           .page_rows = page_rows,
+                           .unseen = unseen};
+  *out = NULL;
+  CHECK(cuts == NULL); /* its own */
+  gbt_status status = open_with(ctx, all, &help, err);
+  spec.help = help;
+  if (status == GBT_OK) status = gbt_dataset_make(ctx, &spec, out, err);
+  close_help(help);
+  chunks_free(c);
+  return status;
+}
+
+typedef gbt_status (*make_fn)(gbt_ctx *ctx, const tables *t, gbt_cuts *cuts, const double *w, int32_t max_bin,
+                              int32_t page_rows, gbt_unseen unseen, gbt_dataset **out, gbt_error *err);
+
+/* Every call to CUDA fails once, alone and with all later ones: an error, or the right bytes; nothing is left there.
+ * Returns how many have failed. */
+static int64_t fail_in(gbt_ctx *ctx, make_fn make, const tables *t, const double *w, const gbt_dataset *twin) {
+  const int64_t live = simt_live();
+  int64_t n_failed = 0;
   for (int and_later = 0; and_later < 2; and_later++) {
     for (int64_t n = 1;; n++) {
       gbt_dataset *ds = NULL;
       gbt_error err = {0};
       simt_fail_at(n, and_later);
-      gbt_status status = make_there(&ctx, t, NULL, w, 16, 50, GBT_UNSEEN_MISSING, &ds, &err);
+      gbt_status status = make(ctx, t, NULL, w, 16, 50, GBT_UNSEEN_MISSING, &ds, &err);
       int64_t failed = simt_failed();
       simt_fail_at(0, 0);
       CHECK((status == GBT_OK) == (ds != NULL));
@@ -431,8 +449,21 @@ static void calls_to_cuda_fail(void) {
       n_failed++;
     }
   }
-  test_note("%" PRId64 " failing calls", n_failed);
-  CHECK(n_failed > 150);
+  return n_failed;
+}
+
+static void calls_to_cuda_fail(void) {
+  test_rng rng = {29};
+  tables_shape s = {90, 3, 2, 0, 0};
+  tables *t = tables_of_all(&rng, s, TABLES_LEVELS);
+  const double *w = tables_weights(t, &rng, 2);
+  gbt_ctx ctx = test_ctx(NULL, 1);
+  gbt_dataset *twin = NULL;
+  REQUIRE_OK(dataset_from(&ctx, &t->table, NULL, w, 16, 50, GBT_UNSEEN_MISSING, &twin, test_err));
+  const int64_t of_table = fail_in(&ctx, make_there, t, w, twin);
+  const int64_t of_chunks = fail_in(&ctx, make_from_chunks, t, w, twin);
+  test_note("%" PRId64 " failing calls of a table, %" PRId64 " of chunks", of_table, of_chunks);
+  CHECK(of_table > 150 && of_chunks > of_table);
   gbt_dataset_unref(twin);
   gbt_ctx_close(&ctx);
   tables_free(t);
