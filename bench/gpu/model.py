@@ -18,7 +18,8 @@ A kernel takes the longest of
     told by both sizes, and scaled to the rows and nodes of the large shape
   - histograms: instructions of the load and store unit, by the machine code of the hot loop; the reductions that
     empty shared memory, at the rate of the second-level cache
-  - searches: instructions for a node and feature, a stated constant, since the emulation counts none
+  - searches, and small data: instructions for a node and feature, and for a row, stated constants (the emulation counts
+    none), of small data read off the machine code
   - gradients: operations on doubles, a stated constant
   - what a kernel takes at the least, for each launch
 and one gap from node to node of a recording for each launch. The host adds a constant and its launches, but for small
@@ -57,6 +58,8 @@ USUAL = {
     "launch": (2e-6, 4e-6),             # seconds of a launch outside of a recording, and of a replay
     "smaller": (0.3, 0.5),              # share of rows of the smaller sibling
     "search": (1800, 3600),             # instructions of a warp for a node and a feature of 256 bins
+    "visit": (90, 90),                  # of a warp of k_small that asks where its rows are, for four columns
+    "added": (45, 45),                  # and that adds them
     "issue": (2.5, 2.0),                # such instructions a clock and multiprocessor
     "fp64": (15, 25),                   # operations on doubles of a row in a pass over gradients
     "fp64_rate": (64, 64),              # of them a clock and multiprocessor
@@ -190,12 +193,14 @@ def search_seconds(c, s):
 
 
 def small_seconds(c, s):
-    """One cooperative kernel for each tree: two gates a layer, and one more; additions as elsewhere, of a word's four
-    columns."""
+    """One cooperative kernel for each tree: two gates a layer, and one more. For every four columns a layer below the
+    root looks at all rows, and adds those of the smaller siblings."""
+    groups = s["features"] / 4
     rows = s["rows"] * (1 + c["smaller"] * (s["depth"] - 1))
-    adds = rows * s["features"] * 2 / 32
-    unit = adds * (c["a"] + 1) / (c["units"] * c["clock"] * c["lsu"])
-    return s["trees"] * (unit + s["depth"] * c["layer"] + (2 * s["depth"] + 1) * c["gate"])
+    unit = rows * groups * 8 / 32 * (c["a"] + 1) / (c["units"] * c["clock"] * c["lsu"])
+    code = groups / 32 * (s["rows"] * (s["depth"] - 1) * c["visit"] + rows * c["added"])
+    code /= c["units"] * c["clock"] * c["issue"]
+    return s["trees"] * (max(unit, code) + s["depth"] * c["layer"] + (2 * s["depth"] + 1) * c["gate"])
 
 
 def expect(counts, name, bound, known):
