@@ -11,7 +11,7 @@
 /* ---- the node ---- */
 
 struct cu_asked {
-  const gbt_grow_node *node;
+  gbt_sum sum; /* the node's */
   gbt_rated rated;
   gbt_units unit;
   gbt_reg reg;
@@ -26,7 +26,7 @@ __device__ static __forceinline__ cu_bound cu_bound_of(const cu_view &v, const c
 
 __device__ static __forceinline__ cu_asked cu_ask(const cu_view &v, const gbt_grow_node *node) {
   cu_asked q;
-  q.node = node;
+  q.sum = node->sum;
   q.unit = v.tree->unit;
   q.reg = v.policy.reg;
   q.rated = gbt_rated_of(node, q.unit, q.reg, v.params.min_child_weight, v.constrained);

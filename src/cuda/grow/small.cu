@@ -1,13 +1,13 @@
 /* Trees of small data: all steps of a tree in one kernel, whose blocks wait for each other (base/gate.cuh). What a
- * layer costs elsewhere is mostly the latency of its eight kernels; here it is that of two gates:
+ * layer costs elsewhere is mostly the latency of its kernels; here it is that of two gates:
  *
  *   rows      a row goes to a child of its node, and is added to the histograms of the child that is built
  *   | gate    the last block to come makes the children, whose rows are counted now
  *   search    a warp takes a node and a run of features, as in split.cu
  *   | gate    the last block takes the best splits and chooses; what is built next is known before rows are
  *
- * At the end rows go to their leaves and leave what their 16 bits left out there; behind a gate, whose last block makes
- * the values, they take them into their scores.
+ * At the end rows go to their leaves and leave what their 16 bits left out there. Behind a gate, whose last block makes
+ * the values, rows take these into their scores.
  *
  * Rows stay where they are and have the number of their node (at), so nothing is moved. An item is a group of columns,
  * of a tile's at most four, and a range of rows; the block that takes it has the histograms of all nodes that are built
@@ -19,8 +19,7 @@
  * write the new ones, into the other array, and count. What is not 0 then goes to the build's histogram, g and h of a
  * slot by neighbouring lanes.
  *
- * Of two children the one of the smaller sum of hessians is built, as their rows are not counted yet. Sums are exact,
- * so it does not show. Everything else that decides is what all other trainings run. */
+ * Of two children the one of the smaller sum of hessians is built, as rows are not counted yet; it does not show. */
 #include "small.cuh"
 
 #include "frontier.cuh"
@@ -475,8 +474,11 @@ __device__ static __forceinline__ void clear_root(const cu_view &v) {
 __device__ static __forceinline__ void search_layer(const cu_view &v) {
   const int32_t n_search = v.tree->n_search, n_hists = v.tree->n_hists, room = v.max_hists - n_hists;
   const uint32_t n_tasks = (uint32_t)n_search * (uint32_t)v.n_feat_runs;
-  for (uint32_t t = blockIdx.x + gridDim.x * cu_warp(); t < n_tasks; t += gridDim.x * cu_n_warps())
-    cu_search_run<0>(v, (int32_t)(t / (uint32_t)v.n_feat_runs), (int32_t)(t % (uint32_t)v.n_feat_runs));
+  for (uint32_t t = blockIdx.x + gridDim.x * cu_warp(); t < n_tasks; t += gridDim.x * cu_n_warps()) {
+    const cu_todo todo = cu_todo_of(v, (int32_t)(t / (uint32_t)v.n_feat_runs));
+    float bar = todo.bound.bar;
+    cu_search_run<0>(v, &todo, (int32_t)(t % (uint32_t)v.n_feat_runs), nullptr, &bar);
+  }
   const uint64_t first = (uint64_t)(uint32_t)n_hists * v.n_slots;
   const uint64_t n = (uint64_t)(uint32_t)(n_search < room ? n_search : room) * v.n_slots;
   for (uint64_t k = blockIdx.x * blockDim.x + threadIdx.x; k < n; k += (uint64_t)gridDim.x * blockDim.x) {

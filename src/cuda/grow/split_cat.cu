@@ -90,8 +90,9 @@ __global__ static void __launch_bounds__(CU_BLOCK) k_search_sets(cu_view all, in
       if (threadIdx.x == 0) *found = cu_no_split();
       continue;
     }
-    const cu_asked q = cu_ask(v, &v.node[v.search[i].node]);
-    const cu_codes k = cu_codes_of(v, q.node, f);
+    const gbt_grow_node *node = &v.node[v.search[i].node];
+    const cu_asked q = cu_ask(v, node);
+    const cu_codes k = cu_codes_of(v, node, f);
     const cu_level_order r = cu_order_levels(v, k, room, blockIdx.x);
     if (cu_warp() < 2) search_end(v, q, feat, f, k, r, (int)cu_warp(), &end[cu_warp()]);
     __syncthreads();
