@@ -18,8 +18,8 @@ A kernel takes the longest of
     told by both sizes, and scaled to the rows and nodes of the large shape
   - histograms: instructions of the load and store unit, by the machine code of the hot loop; the reductions that
     empty shared memory, at the rate of the second-level cache
-  - searches, and small data: instructions for a node and feature, and for a row, stated constants (the emulation counts
-    none), of small data read off the machine code
+  - searches, and small data: instructions for a node and feature, and for a row, constants that were read off the
+    machine code by hand, as the emulation counts none
   - gradients: operations on doubles, a stated constant
   - what a kernel takes at the least, for each launch
 and one gap from node to node of a recording for each launch. The host adds a constant and its launches, but for small
@@ -57,7 +57,8 @@ USUAL = {
     "host": (20e-6, 60e-6),             # seconds a round, beside launches
     "launch": (2e-6, 4e-6),             # seconds of a launch outside of a recording, and of a replay
     "smaller": (0.3, 0.5),              # share of rows of the smaller sibling
-    "search": (1800, 3600),             # instructions of a warp for a node and a feature of 256 bins
+    "search": (1100, 2000),             # instructions of a warp for a node and a feature of 256 bins: 990, of a node
+                                        # 350 for one feature or several, and 340 for each turn of ratings
     "visit": (90, 90),                  # of a warp of k_small that asks where its rows are, for four columns
     "added": (45, 45),                  # and that adds them
     "issue": (2.5, 2.0),                # such instructions a clock and multiprocessor
@@ -189,7 +190,7 @@ def histogram_seconds(counts, c, s, hists):
 def search_seconds(c, s):
     tasks = s["trees"] * s["nodes"] / 2 * s["features"]
     bins = s["codes"] / s["features"] / 256
-    return tasks * c["search"] * max(bins, 1 / 8) / (c["units"] * c["issue"] * c["clock"])
+    return tasks * c["search"] * max(bins, 1 / 4) / (c["units"] * c["issue"] * c["clock"])
 
 
 def small_seconds(c, s):
