@@ -148,7 +148,7 @@ static gbt_status begin_trees(gbt_ctx *ctx, gbt_backend *self, const gbt_tree_ta
   cu_backend *be = (cu_backend *)self;
   GBT_TRY(gbt_ctx_poll(ctx, err));
   be->begun_ns = gbt_clock_ns();
-  take_tasks(be, task, n_trees); /* the last batch's copy is over: its end was waited for */
+  take_tasks(be, task, n_trees); /* none is being copied: see cu_down_may_leave */
   be->depth = 0;
   cu_features_draw(be);
   cu_down_turn(be);
@@ -258,6 +258,7 @@ static gbt_status finish_trees(gbt_ctx *ctx, gbt_backend *self, gbt_forest *fore
   if (be->graph.replays && be->bounds.looks > 0) cu_replay_part(be, CU_END);
   if (!be->graph.replays) GBT_TRY(issue_end(ctx, be, err));
   GBT_TRY(cu_down_send(be, err));
+  be->base.device_bytes = be->device.memory.most;
   if (cu_down_may_leave(be)) {
     GBT_TRY(cu_down_leave(be, forest, err));
     count_time(be, be->begun_ns);
@@ -265,7 +266,6 @@ static gbt_status finish_trees(gbt_ctx *ctx, gbt_backend *self, gbt_forest *fore
   }
   /* those of one output are not over yet, perhaps; several have had all of theirs */
   be->grad.fixed_output = be->task[0].output == be->task[n_trees - 1].output ? be->task[0].output : -1;
-  be->base.device_bytes = be->device.memory.most;
   GBT_TRY(wait_for(ctx, be, err));
   GBT_TRY(faults(be, err));
   GBT_TRY(cu_down_take(be, forest, err));

@@ -3,8 +3,8 @@
  *   k_root       the root, the plan of its histogram, which is cleared
  *   k_select     one block: fresh nodes get the best split of their features and open; the policy chooses; pieces of
  *                rows are planned, and which histograms are to be clear
- *   children     by the last block of k_partition (children.cuh): who is built and who is subtracted; blocks are
- * planned
+ *   children     by the last block of k_partition (children.cuh): which ones are built, which are got by subtraction;
+ *                blocks are planned
  *
  * Unless leaves are split ahead nodes have the numbers of the policy at once, so a node's place is its number and its
  * children are node.left and node.left + 1.
@@ -91,10 +91,6 @@ __device__ int32_t choose_fresh(const cu_view &v) {
   for (int32_t i = (int32_t)threadIdx.x; i < n; i += (int32_t)blockDim.x) v.chosen[i] = t->fresh_beg + i;
   return n;
 }
-
-} // namespace
-
-namespace {
 
 /* Pieces of the n chosen nodes, and the histograms that their children take at most: see cu_plan_pair. */
 __device__ void plan_chosen(const cu_view &v, int32_t n, int keeps) {
