@@ -309,6 +309,34 @@ static void calls_that_fail(void) {
   }
   end();
 }
+
+/* Memory that metrics take behind the opening is told, though batches are not waited for. */
+static void memory_of_metrics_is_told(void) {
+  const made_kind kinds[] = {MADE_BELL};
+  gbt_ctx ctx;
+  gbt_trainer_spec spec;
+  gbt_trainer *tr = NULL;
+  gbt_stop_reason why;
+  begin("2");
+  made *m = made_new(41, 600, 1, kinds);
+  made_response(m, GBT_OBJ_LOGISTIC, 1, 42);
+  train_job job = plain_job(m, GBT_OBJ_LOGISTIC, 2);
+  REQUIRE_OK(gbt_ctx_open(&ctx, gbt_mem_default(), 1, GBT_SIMD_AUTO, NULL, NULL, test_err));
+  const int opened = job_open(&ctx, &job, 0, &spec);
+  spec.device = gbt_cuda_api();
+  spec.eval_train = 1;
+  spec.n_metrics = 1;
+  spec.metric[0] = gbt_metric_plain(GBT_METRIC_AUC);
+  if (opened && CHECK_OK(gbt_trainer_new(&ctx, &spec, &tr, test_err))) {
+    const uint64_t before = gbt_trainer_device_bytes(tr);
+    if (CHECK_OK(gbt_trainer_run(&ctx, tr, 3, &why, test_err))) CHECK(gbt_trainer_device_bytes(tr) > before);
+  }
+  gbt_trainer_free(tr);
+  job_close(&spec);
+  gbt_ctx_close(&ctx);
+  made_free(m);
+  end();
+}
 #endif
 
 void suite_cuda_small(void);
@@ -321,5 +349,6 @@ void suite_cuda_small(void) {
   RUN(failing_rounds_are_those_of_the_cpu);
 #if defined(GBT_TEST_SIMT)
   RUN(calls_that_fail);
+  RUN(memory_of_metrics_is_told);
 #endif
 }
