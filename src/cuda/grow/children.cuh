@@ -32,12 +32,12 @@ __device__ static __forceinline__ cu_pair_plan cu_plan_pair(const cu_view &v, in
 /* Puts the plan of a pair at places b and s; hists: number of the first histogram that is free. */
 __device__ static __forceinline__ void cu_put_plan(const cu_view &v, const cu_pair_plan &plan, int32_t first,
                                                    int32_t hists, uint32_t b, uint32_t s) {
-  const int32_t built = hists + (int32_t)b;
+  const int32_t less = hists + (int32_t)b; /* of the sibling that is taken off: the only one built then */
   for (int32_t k = 0; k < 2; k++) {
     const int32_t id = first + k;
     if (plan.searched >> k & 1u) {
       v.search[s].node = id;
-      v.search[s++].minus = plan.less >> k & 1u ? built : -1;
+      v.search[s++].minus = plan.less >> k & 1u ? less : -1;
     }
     if (!(plan.built >> k & 1u)) continue;
     v.build[b].node = id;
