@@ -78,6 +78,11 @@ static int goes_on(const world *w, const gbt_grow_node *node) {
   return (p->max_depth == 0 || node->depth + 1 < p->max_depth) && (int64_t)node->n_rows >= 2 * p->min_rows;
 }
 
+/* The row at a place of the order. The order of a whole tree's root stands nowhere. */
+static uint32_t row_at(const world *w, const gbt_grow_node *node, uint32_t p) {
+  return w->tree.whole && node->depth == 0 ? p : w->row[node->depth & 1][p];
+}
+
 /* The children's runs as they must be, and that nothing else was written to: the left child's rows ascend from the
  * front of the run, the right one's from its back. */
 static void good_children(world *w, const int32_t *chosen, int32_t n, const uint32_t *sets, const gbt_grow_node *node,
@@ -96,9 +101,9 @@ static void good_children(world *w, const int32_t *chosen, int32_t n, const uint
     uint32_t n_left = 0, n_right = 0;
     for (uint32_t i = 0; i < parent->n_rows; i++) {
       const uint32_t p = parent->order_beg + (cu_descends(chosen[c]) ? parent->n_rows - 1 - i : i);
-      const int side = goes_left(w, parent, sets, w->row[from][p]);
+      const int side = goes_left(w, parent, sets, row_at(w, parent, p));
       const uint32_t at = parent->order_beg + (side ? n_left++ : parent->n_rows - 1 - n_right++);
-      want[!from][at] = w->row[from][p];
+      want[!from][at] = row_at(w, parent, p);
       if (moves) want_gh[!from][at] = w->gh[from][p];
     }
     n_moved[moves]++;
@@ -138,6 +143,13 @@ static void good_slots(const world *w) {
   free(sum);
   free(count);
   free(want);
+}
+
+/* Gradients of even or odd depths as partition must find them, reckoned without cu_order_at. */
+static gbt_gh16 *gh_of_depth(const world *w, int32_t k) {
+  const cu_view *v = &w->be.view;
+  if (k == 0 && w->tree.whole) return (gbt_gh16 *)(void *)v->gradients;
+  return v->gh + (k && !v->reuses_gh16 ? v->order_rows : 0);
 }
 
 static void same_partition(world *w, uint32_t split_rows) {
@@ -188,9 +200,12 @@ static void same_partition(world *w, uint32_t split_rows) {
   CHECK_OK(cu_partition(be, test_err));
   good_slots(w);
   gbt_grow_node *node = down(w, v->node, MAX_NODES);
-  const cu_order even = cu_order_at(*v, 0, 0, 0), odd = cu_order_at(*v, 1, 0, 0);
-  uint32_t *row[2] = {down(w, even.row, (size_t)be->n_rows), down(w, odd.row, (size_t)be->n_rows)};
-  gbt_gh16 *gh[2] = {down(w, even.gh, (size_t)be->n_rows), down(w, odd.gh, (size_t)be->n_rows)};
+  uint32_t *row[2];
+  gbt_gh16 *gh[2];
+  for (int32_t k = 0; k < 2; k++) {
+    row[k] = down(w, v->row + (k ? v->order_rows : 0), (size_t)be->n_rows);
+    gh[k] = down(w, gh_of_depth(w, k), (size_t)be->n_rows);
+  }
   good_children(w, chosen, n, sets, node, row, gh);
   free(node);
   for (int k = 0; k < 2; k++) {
@@ -199,8 +214,30 @@ static void same_partition(world *w, uint32_t split_rows) {
   }
 }
 
+/* The one node becomes the root of a tree that has all rows: nothing is in the orders, and the gradients are where
+ * their output has them. reuses: the orders have room for gradients of odd depths alone. */
+static void make_whole(world *w, int reuses) {
+  cu_view *v = &w->be.view;
+  const size_t n = (size_t)w->be.n_rows;
+  GBT_ASSERT(w->n_nodes == 1 && w->n == n);
+  w->node[0].depth = 0;
+  w->tree.whole = 1;
+  v->reuses_gh16 = reuses;
+  for (int32_t k = 0; k < 2; k++) {
+    memset(w->row[k], 0xee, n * sizeof(uint32_t));
+    memset(w->gh[k], 0xdd, n * sizeof(gbt_gh16));
+    for (size_t r = 0; k == 0 && r < n; r++) w->gh[k][r] = gbt_fix16(w->gh32[r], (uint32_t)test_u(&w->rng));
+    const size_t at = k ? (size_t)v->order_rows : 0;
+    CHECK(cudaMemcpy(v->row + at, w->row[k], n * sizeof *v->row, cudaMemcpyHostToDevice) == cudaSuccess);
+    CHECK(cudaMemcpy(gh_of_depth(w, k), w->gh[k], n * sizeof *v->gh, cudaMemcpyHostToDevice) == cudaSuccess);
+  }
+}
+
+enum { ORDERED = 0, WHOLE, WHOLE_REUSES }; /* where the rows and gradients of the nodes are */
+
 /* Codes come from the copy by column, where it was made. */
-static void partition_of(const shape *s, int32_t n_nodes, double share, int wide, uint32_t split_rows, int copy) {
+static void partition_as(const shape *s, int32_t n_nodes, double share, int wide, uint32_t split_rows, int copy,
+                         int root) {
   static world w;
   GBT_ASSERT(split_rows <= CU_PIECE_ROWS);
   made *m = made_new(s->seed, s->n_rows, s->n_cols, s->kinds);
@@ -208,6 +245,7 @@ static void partition_of(const shape *s, int32_t n_nodes, double share, int wide
   if (world_open_with(&w, m, s)) {
     w.be.view.policy.max_depth = s->seed % 3 ? 4 : 0;
     fill_rows(&w, n_nodes, share, wide);
+    if (root != ORDERED) make_whole(&w, root == WHOLE_REUSES);
     if (copy && CHECK_OK(cu_columns_make(&w.be.mem, &w.be.device, &w.data, test_err))) {
       w.be.view.train = w.data.view;
       good_copy(&w);
@@ -215,6 +253,15 @@ static void partition_of(const shape *s, int32_t n_nodes, double share, int wide
     same_partition(&w, split_rows);
   }
   world_close(&w);
+}
+
+static void partition_of(const shape *s, int32_t n_nodes, double share, int wide, uint32_t split_rows, int copy) {
+  partition_as(s, n_nodes, share, wide, split_rows, copy, ORDERED);
+}
+
+static void root_of(const shape *s, int wide, uint32_t split_rows, int copy) {
+  partition_as(s, 1, 1.0, wide, split_rows, copy, WHOLE);
+  partition_as(s, 1, 1.0, wide, split_rows, copy, WHOLE_REUSES);
 }
 
 static void rows_go_to_their_children(void) {
@@ -251,6 +298,50 @@ static void nodes_of_every_size(void) {
       if (n > 1) partition_of(&s, 1 + (int32_t)(n % 7), 1.0, 0, 32u << (n % 4), 0);
     }
   CHECK(n_shared > 10);
+}
+
+/* A root of all rows, of every size as above, and of sparse features, from the tiles and from the copy. */
+static void whole_roots(void) {
+  const int64_t size[] = {1, 32, 256, 1024, 4096};
+  made_kind kinds[28];
+  for (int c = 0; c < 28; c++) kinds[c] = c < 25 ? MADE_ZEROS : MADE_HOLED;
+  for (size_t i = 0; i < sizeof size / sizeof *size; i++)
+    for (int64_t n = size[i] - 1; n <= size[i] + 1; n++) {
+      const shape s = {(uint64_t)(300 + n), n, 6, 255, 0, NULL, 1, 1, 232448};
+      if (n > 0) root_of(&s, n % 4 == 0, 32u << (n % 4), n % 2 == 0);
+    }
+  for (int i = 0; i < 4; i++) {
+    const shape sparse = {(uint64_t)(140 + i), 1000, 28, 255, 0, kinds, 1, 2, 232448};
+    root_of(&sparse, i == 3, i % 2 ? 1024 : 64, i / 2);
+  }
+}
+
+/* Exchanges what the environment says of a variable. NULL: nothing. The caller frees what is returned. */
+static char *swap_env(const char *name, const char *value) {
+  const char *old = getenv(name);
+  char *kept = old ? host<char>(strlen(old) + 1) : NULL;
+  if (kept) memcpy(kept, old, strlen(old) + 1);
+  if (value)
+    setenv(name, value, 1);
+  else
+    unsetenv(name);
+  return kept;
+}
+
+/* Blocks beside each other that are interrupted anywhere, so that pieces meet some that have published nothing, and
+ * wait for them. Few rows, for the thread sanitizer. Later suites get the environment's schedule back. */
+static void pieces_beside_each_other(void) {
+  const shape s = {320, 400, 2, 63, 0, NULL, 1, 1, 232448};
+  const char *name[] = {"SIMT_SCHED", "SIMT_SEED", "SIMT_PREEMPT", "SIMT_RESIDENT"};
+  const char *value[] = {"random", "5", "3", "3"};
+  char *kept[4];
+  for (int i = 0; i < 4; i++) kept[i] = swap_env(name[i], value[i]);
+  partition_of(&s, 2, 0.9, 0, 32, 0);
+  root_of(&s, 0, 32, 0);
+  for (int i = 0; i < 4; i++) {
+    free(swap_env(name[i], kept[i]));
+    free(kept[i]);
+  }
 }
 
 /* ---- pieces ---- */
@@ -351,5 +442,7 @@ extern "C" void suite_cuda_partition(void) {
   RUN(sums_of_blocks_before);
   RUN(rows_go_to_their_children);
   RUN(nodes_of_every_size);
+  RUN(whole_roots);
+  RUN(pieces_beside_each_other);
   RUN(pieces_cover_the_rows);
 }
