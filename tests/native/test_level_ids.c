@@ -1,0 +1,139 @@
+/* Level ids of rows: from pages of every store, from tables and chunks, against the texts of the rows' levels. */
+#include <stdlib.h>
+
+#include "chunks.h"
+#include "datasets.h"
+#include "stores.h"
+#include "tables.h"
+
+#include "../../src/gbt/data/level_ids.h"
+
+/* Level i has the text of the number i. */
+static const char **number_texts(tables *t, int32_t n) {
+  char(*text)[16] = tables_keep(t, NULL, ((size_t)n + 1) * sizeof *text);
+  const char **levels = tables_keep(t, NULL, ((size_t)n + 1) * sizeof *levels);
+  for (int32_t i = 0; i < n; i++) {
+    snprintf(text[i], sizeof text[i], "%d", (int)i);
+    levels[i] = text[i];
+  }
+  return levels;
+}
+
+/* A table whose column 1 is a factor: its code of a row is below n_codes or missing, level `from + code` its text.
+ * every: each code occurs. */
+static tables *factor_table(test_rng *rng, int64_t n_rows, int32_t n_codes, int32_t from, int every) {
+  tables *t = tables_new(n_rows);
+  const char **levels = number_texts(t, from + n_codes);
+  double *x = tables_keep(t, NULL, (size_t)n_rows * sizeof *x);
+  int32_t *code = tables_keep(t, NULL, (size_t)n_rows * sizeof *code);
+  for (int64_t r = 0; r < n_rows; r++) {
+    const int64_t a = test_below(rng, n_codes + 1), b = test_below(rng, n_codes + 1);
+    x[r] = test_bell(rng);
+    code[r] = (int32_t)(every && r < n_codes ? r + 1 : a < b ? a : b);
+    if (code[r] == 0 && test_below(rng, 2)) code[r] = INT32_MIN;
+  }
+  tables_f64(t, "x", x);
+  tables_codes(t, "f", GBT_CATEGORICAL, code, levels + from, n_codes);
+  return t;
+}
+
+/* The twin: by the texts of the schema's levels. */
+static void check_ids(const gbt_dataset *ds, const tables *t, int threads, gbt_unseen unseen) {
+  const gbt_column *col = &t->cols[1];
+  const gbt_schema_column *known = &ds->cuts->schema->col[1];
+  const int64_t n = t->table.n_rows;
+  int32_t n_numbers = 1;
+  for (int32_t i = 0; i < known->n_levels; i++)
+    if (atoi(known->levels[i]) >= n_numbers) n_numbers = atoi(known->levels[i]) + 1;
+  int32_t *place = test_alloc((size_t)n_numbers * sizeof *place);
+  uint32_t *id = test_alloc((size_t)n * sizeof *id);
+  for (int32_t i = 0; i < n_numbers; i++) place[i] = -1;
+  for (int32_t i = 0; i < known->n_levels; i++) place[atoi(known->levels[i])] = i;
+  gbt_ctx ctx = test_ctx(NULL, threads);
+  CHECK_OK(gbti_level_ids(&ctx, ds, 1, id, test_err));
+  int64_t n_wrong = 0;
+  for (int64_t r = 0; r < n; r++) {
+    const int32_t code = ((const int32_t *)col->values)[r];
+    const int32_t number = code > 0 ? atoi(col->levels[code - 1]) : -1;
+    int32_t want = known->n_levels;
+    if (number >= 0 && number < n_numbers && place[number] >= 0)
+      want = place[number];
+    else if (number >= 0 && unseen == GBT_UNSEEN_PRIOR)
+      want = known->n_levels + 1;
+    n_wrong += id[r] != (uint32_t)want;
+  }
+  CHECK_EQ_I64(n_wrong, 0);
+  gbt_ctx_close(&ctx);
+  free(place);
+  free(id);
+}
+
+/* As a whole and in chunks, in pages of several sizes. */
+static void check_all_ways(const tables *t, const gbt_dataset *reference, int32_t page_rows, gbt_unseen unseen) {
+  const dataset_work work = {
+      .table = t, .reference = reference, .max_bin = 16, .page_rows = page_rows, .unseen = unseen};
+  gbt_dataset *ds = dataset_whole(&work), *chunked = NULL;
+  REQUIRE(ds != NULL);
+  check_ids(ds, t, 1, unseen);
+  check_ids(ds, t, 3, unseen);
+  gbt_ctx ctx = test_ctx(NULL, 2);
+  chunks *c = chunks_new(&t->table, 0, 5);
+  REQUIRE_OK(dataset_in_chunks(&ctx, &work, c, 1, &chunked, test_err));
+  check_ids(chunked, t, 2, unseen);
+  chunks_free(c);
+  gbt_ctx_close(&ctx);
+  gbt_dataset_unref(chunked);
+  gbt_dataset_unref(ds);
+}
+
+static void check_levels(test_rng *rng, int32_t n_levels) {
+  const int64_t n = n_levels < 2000 ? 700 : n_levels + 500;
+  tables *t = factor_table(rng, n, n_levels, 0, 1);
+  tables *valid = factor_table(rng, 900, n_levels + 2, n_levels / 2, 0); /* half of its levels are known */
+  for (int kind = STORE_MEMORY; kind <= STORE_POISON_3; kind++) {
+    const store_kind before = stores_use((store_kind)kind);
+    const dataset_work work = {.table = t, .max_bin = 16};
+    gbt_dataset *train = dataset_whole(&work);
+    REQUIRE(train != NULL);
+    check_ids(train, t, 2, GBT_UNSEEN_PRIOR);
+    check_all_ways(t, NULL, n_levels < 2000 ? 60 : 9000, GBT_UNSEEN_MISSING);
+    check_all_ways(valid, train, 0, GBT_UNSEEN_PRIOR);
+    check_all_ways(valid, train, 200, GBT_UNSEEN_MISSING);
+    gbt_dataset_unref(train);
+    stores_use(before);
+  }
+  tables_free(t);
+  tables_free(valid);
+}
+
+static void ids_of_rows(void) {
+  static const int32_t n_levels[] = {0, 1, 2, 3, 17, 254, 255, 256, 257, 1000};
+  test_rng rng = {23};
+  for (size_t i = 0; i < sizeof n_levels / sizeof *n_levels; i++) check_levels(&rng, n_levels[i]);
+}
+
+/* No rows, all of them missing, all of them unseen. */
+static void odd_columns(void) {
+  test_rng rng = {29};
+  tables *t = factor_table(&rng, 300, 9, 0, 1), *none = factor_table(&rng, 0, 9, 0, 0);
+  tables *other = factor_table(&rng, 50, 5, 100, 0), *missing = factor_table(&rng, 64, 4, 0, 0);
+  memset((void *)missing->cols[1].values, 0, 64 * sizeof(int32_t));
+  const dataset_work work = {.table = t, .max_bin = 16};
+  gbt_dataset *train = dataset_whole(&work);
+  REQUIRE(train != NULL);
+  check_all_ways(none, train, 0, GBT_UNSEEN_PRIOR);
+  check_all_ways(none, NULL, 0, GBT_UNSEEN_PRIOR);
+  check_all_ways(other, train, 7, GBT_UNSEEN_PRIOR);
+  check_all_ways(missing, train, 0, GBT_UNSEEN_PRIOR);
+  check_all_ways(missing, NULL, 10, GBT_UNSEEN_PRIOR);
+  gbt_dataset_unref(train);
+  tables_free(t);
+  tables_free(none);
+  tables_free(other);
+  tables_free(missing);
+}
+
+void suite_level_ids(void) {
+  RUN(ids_of_rows);
+  RUN(odd_columns);
+}
