@@ -13,6 +13,7 @@ static const r_enum enums[] = {
     {"simd", GBT_SIMD_AUTO, gbt_simd_name},
     {"feature_type", 0, gbt_feature_type_name},
     {"feature_kind", 0, gbt_feature_kind_name},
+    {"cat_method", 0, gbt_cat_method_name}, /* numbers of bits */
     {"storage", 0, gbt_storage_name},
     {"unseen", 0, gbt_unseen_name},
     {"stop_reason", 0, gbt_stop_reason_name},

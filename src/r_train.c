@@ -81,6 +81,20 @@ static void read_constraints(SEXP spec, int32_t n_columns, gbt_trainer_spec *out
   out->feature_weight = r_arg_reals(r_item(spec, "feature_weight"), n_columns, "feature_weight");
 }
 
+/* Sets of methods by column, as bits. */
+static void read_cat_methods(SEXP spec, int32_t n_columns, gbt_trainer_spec *out) {
+  SEXP x = r_item(spec, "cat_method");
+  if (x == R_NilValue) return;
+  if (TYPEOF(x) != INTSXP || Rf_xlength(x) != n_columns) r_stop("`cat_method` must have one integer per column");
+  uint8_t *method = (uint8_t *)R_alloc((size_t)n_columns, 1);
+  for (int32_t c = 0; c < n_columns; c++) {
+    const int bits = INTEGER_RO(x)[c];
+    if (bits < 0 || bits >= 1 << GBT_N_CAT_METHODS) r_stop("`cat_method` must hold sets of methods");
+    method[c] = (uint8_t)bits;
+  }
+  out->cat_method = method;
+}
+
 static const double *read_scores(SEXP x, const gbt_dataset *ds, int32_t n_outputs, const char *what) {
   return r_arg_reals(x, (R_xlen_t)(gbt_dataset_about(ds).n_rows * n_outputs), what);
 }
@@ -97,6 +111,7 @@ static void read_spec(SEXP spec, SEXP handles, gbt_trainer_spec *out) {
   read_metrics(spec, out);
   out->eval_train = Rf_asLogical(r_item(spec, "eval_train")) == TRUE;
   read_constraints(spec, gbt_dataset_schema(out->train)->n_columns, out);
+  read_cat_methods(spec, gbt_dataset_schema(out->train)->n_columns, out);
   out->init_score = read_scores(r_item(spec, "init_score"), out->train, n_outputs, "init_score");
   SEXP init_valid = r_item(spec, "init_valid");
   if (init_valid != R_NilValue) {

@@ -20,11 +20,12 @@ uses() {
     math) echo "base math" ;;
     objective) echo "base math objective" ;;
     data) echo "base math objective data root" ;;
+    encode) echo "base math objective data encode root" ;;
     tree) echo "base math tree root" ;;
     metric) echo "base math objective metric" ;;
     backend) echo "base math objective data tree metric backend root" ;;
     cpu) echo "base math objective data tree backend cpu root" ;;
-    boost) echo "base math objective metric data tree backend cpu/cpu_open.h boost root" ;;
+    boost) echo "base math objective metric data encode tree backend cpu/cpu_open.h boost root" ;;
     model) echo "base math objective tree model" ;;
     root) echo "base math root" ;; # params.c; gbt.h may include everything
     *) echo "" ;;
@@ -58,7 +59,7 @@ excepted() {
 
 public="gbt.h params.h params.def base/status.h base/mem.h base/ctx.h base/schema.h base/feature_kinds.def base/rows.h
 base/row_fields.def objective/objective.h objective/objectives.def objective/class_weight.h metric/metric.h
-metric/metrics.def data/table.h data/source.h data/dataset.h
+metric/metrics.def encode/cat_method.h encode/cat_methods.def data/table.h data/source.h data/dataset.h
 tree/view.h boost/metric.h boost/trainer.h model/model.h model/answer.h model/predict.h
 backend/device.h backend/phases.h"
 

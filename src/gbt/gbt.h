@@ -27,6 +27,7 @@
 #include "data/dataset.h"
 #include "data/source.h"
 #include "data/table.h"
+#include "encode/cat_method.h"
 #include "model/answer.h"
 #include "model/model.h"
 #include "model/predict.h"

@@ -13,6 +13,7 @@
 
 #include "../backend/phases.h"
 #include "../base/schema.h"
+#include "../encode/cat_method.h"
 #include "../objective/objective.h"
 #include "../params.h"
 #include "../tree/view.h"
@@ -40,6 +41,8 @@ typedef struct gbt_trainer_spec {
   const int32_t *interact_col;  /* columns that may meet on one path, group by group; a column in none meets no other */
   int32_t n_interact;
   const double *feature_weight; /* n_columns >= 0, some > 0: chance of being drawn by colsample; or NULL */
+  const uint8_t *cat_method;    /* n_columns sets of gbt_cat_method, GBT_CAT_AUTO for columns that are not categorical;
+                                   or NULL: GBT_CAT_AUTO for all */
   /* going on from another model */
   const gbt_forest_view *init;             /* trees to start with, same features and outputs; or NULL */
   const gbt_schema *init_schema;           /* what init was trained on: same features, levels by text. NULL: as train */
