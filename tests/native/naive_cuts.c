@@ -59,7 +59,7 @@ static void naive_quantiles(const value *v, int64_t m, int32_t max_bin, char *be
 }
 
 gbt_feature_cuts naive_cuts(const double *x, const double *weight, int64_t n, int32_t max_bin, int absent_missing) {
-  gbt_feature_cuts out = {0, 0, 0, NULL, 0};
+  gbt_feature_cuts out = {0};
   double *cut;
   value *v = test_alloc(((size_t)n + 1) * sizeof *v);
   char *behind = test_alloc((size_t)n + 1);

@@ -45,7 +45,7 @@ static void bins_of_many(void) {
     for (int32_t i = 0; i < want - 1; i++)
       if (cut[i] < (double)INFINITY && (n == 0 || cut[i] > cut[n - 1])) cut[n++] = cut[i];
     cut[n++] = (double)INFINITY;
-    gbt_feature_cuts f = {n, 0, 0, cut, 0};
+    gbt_feature_cuts f = {.n_bins = n, .cut = cut};
     for (int i = 0; i < N; i++) {
       x[i] = i % 3 == 0 ? cut[test_below(&rng, n)] : tables_draw(&rng, i % 3 == 1 ? kind : DRAW_WILD);
       if (i % 7 == 0) x[i] = (double)NAN;
@@ -304,7 +304,7 @@ static void faults(void) {
   enum { N = 40000 };
   gbt_feature_cuts *feat = test_alloc(N * sizeof *feat);
   for (int i = 0; i < N; i++) {
-    gbt_feature_cuts f = {65535, 0, 0, cuts->feat[0].cut, 1};
+    gbt_feature_cuts f = {.n_bins = 65535, .cut = cuts->feat[0].cut, .n_filled = 1};
     feat[i] = f;
   }
   gbt_cuts huge = *cuts;

@@ -32,6 +32,7 @@ typedef struct gbt_feature_cuts {
   int32_t zero_bin;     /* bin of the value 0 (of the missing code when absent entries are missing); -1 categorical */
   const double *cut;    /* n_bins; NULL for categorical */
   int64_t n_filled;     /* training rows outside zero_bin (categorical: all): tells dense from sparse storage */
+  int32_t onehot;       /* a factor that is split one level against the rest, however many there are */
 } gbt_feature_cuts;
 
 typedef struct gbt_cuts {
@@ -50,9 +51,16 @@ gbt_status gbt_cuts_build(gbt_ctx *ctx, const gbt_table *table, const double *we
 gbt_cuts *gbt_cuts_ref(gbt_cuts *cuts);
 void gbt_cuts_unref(gbt_cuts *cuts); /* NULL allowed */
 
+/* The same cuts with further features behind theirs, which are the last ones of `schema`: numbers 0 .. n_bins[i] - 1,
+ * a bin each, never missing. onehot: by feature of `cuts`, factors that are to be split one level against the rest; or
+ * NULL. Both are copied; `schema` is shared. */
+gbt_status gbti_cuts_extend(const gbt_mem *mem, const gbt_cuts *cuts, gbt_schema *schema, const int32_t *n_bins,
+                            const uint8_t *onehot, gbt_cuts **out, gbt_error *err) GBT_MUST_CHECK;
+
 /* Whether a feature is split by sets of levels: a factor of more levels than are split one against the rest. */
 static inline int gbt_cuts_by_sets(const gbt_cuts *cuts, int32_t feat, int64_t max_cat_onehot) {
-  return cuts->schema->feat[feat].type == GBT_CATEGORICAL && cuts->feat[feat].n_bins > max_cat_onehot;
+  return cuts->schema->feat[feat].type == GBT_CATEGORICAL && cuts->feat[feat].n_bins > max_cat_onehot &&
+         !cuts->feat[feat].onehot;
 }
 
 /* The bin of a number: smallest b with x <= cut[b]; NaN gives n_bins. Categorical: x is the level's index; n_bins when
