@@ -493,8 +493,8 @@ static naive open_naive(const gbt_trainer_spec *spec, double *const *scores) {
   double *weight = test_alloc((size_t)nv.n_feats * sizeof *weight);
   for (int32_t f = 0; f < nv.n_feats && spec->feature_weight != NULL; f++)
     weight[f] = spec->feature_weight[nv.cuts->schema->feat[f].col];
-  CHECK_OK(gbt_feature_rules_new(&mem, nv.n_feats, nv.p, spec->feature_weight != NULL ? weight : NULL, NULL, NULL, 0,
-                                 &nv.rules, test_err));
+  CHECK_OK(gbt_feature_rules_new(&mem, nv.n_feats, NULL, nv.p, spec->feature_weight != NULL ? weight : NULL, NULL, NULL,
+                                 0, &nv.rules, test_err));
   free(weight);
   return nv;
 }

@@ -147,7 +147,7 @@ static int64_t good_lists(const gbt_layout *l, const gbt_cuts *cuts, const gbt_p
   CHECK_EQ_I64(page->sparse_beg[0], 0);
   for (int32_t r = 0; r < page->n_rows; r++) {
     for (uint32_t i = page->sparse_beg[r]; i < page->sparse_beg[r + 1]; i++) {
-      n_wrong += page->sparse_slots[i] < l->sparse_slot || page->sparse_slots[i] >= l->n_slots;
+      n_wrong += page->sparse_slots[i] >= l->n_slots - l->sparse_slot;
       n_wrong += i > page->sparse_beg[r] && page->sparse_slots[i] <= page->sparse_slots[i - 1];
     }
     for (int32_t i = 0; i < l->n_sparse; i++)

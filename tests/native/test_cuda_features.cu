@@ -52,7 +52,7 @@ static gbt_feature_rules *some_rules(test_rng *rng, const shape *s) {
   params.colsample_bylevel = s->by_layer;
   params.colsample_bynode = s->by_node;
   params.seed = test_below(rng, 1000000);
-  CHECK_OK(gbt_feature_rules_new(&mem, s->n_features, &params, weight, beg, feat, s->n_groups, &rules, test_err));
+  CHECK_OK(gbt_feature_rules_new(&mem, s->n_features, NULL, &params, weight, beg, feat, s->n_groups, &rules, test_err));
   free(weight), free(beg), free(feat);
   return rules;
 }

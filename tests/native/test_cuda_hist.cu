@@ -19,7 +19,8 @@ static size_t slots_of(const world *w, uint32_t row, uint32_t *slot) {
       slot[n++] = group->slot_beg + group->offset[k] + code;
     }
   if (layout->n_sparse > 0)
-    for (uint32_t e = page->sparse_beg[r]; e < page->sparse_beg[r + 1]; e++) slot[n++] = page->sparse_slots[e];
+    for (uint32_t e = page->sparse_beg[r]; e < page->sparse_beg[r + 1]; e++)
+      slot[n++] = layout->sparse_slot + page->sparse_slots[e];
   page_unpin(pages, page);
   return n;
 }

@@ -61,7 +61,7 @@ static int pair_open(cuda_pair *p, const random_job *r, const double *const *ini
   for (int32_t k = 0; k < p->spec.objective.n_outputs; k++) p->base[k] = 0.1 * k - 0.3;
   gbt_constraints *c = &p->constraints;
   ok = CHECK_OK(gbt_constraints_make(&p->ctx.mem, &p->spec, c, test_err)) &&
-       CHECK_OK(gbt_feature_rules_new(&p->ctx.mem, p->spec.train->cuts->n_features, &p->spec.params, c->weight,
+       CHECK_OK(gbt_feature_rules_new(&p->ctx.mem, p->spec.train->cuts->n_features, NULL, &p->spec.params, c->weight,
                                       c->group_beg, c->group_feat, c->n_groups, &p->rules, test_err));
   be.params = &p->spec.params;
   be.objective = p->spec.objective;

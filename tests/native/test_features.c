@@ -14,7 +14,7 @@ static gbt_feature_rules *make_rules(int32_t n, double by_tree, double by_layer,
   params.colsample_bylevel = by_layer;
   params.colsample_bynode = by_node;
   params.seed = (int64_t)seed;
-  CHECK_OK(gbt_feature_rules_new(&mem, n, &params, weight, NULL, NULL, 0, &rules, test_err));
+  CHECK_OK(gbt_feature_rules_new(&mem, n, NULL, &params, weight, NULL, NULL, 0, &rules, test_err));
   return rules;
 }
 
@@ -221,7 +221,8 @@ static void interaction_groups_allow_what_they_should(void) {
     int32_t n = 1 + (int32_t)test_below(&rng, 70), n_feats = 0, n_want = 0, feats[MOST], want[MOST];
     made_groups groups = make_groups(&rng, n);
     gbt_feature_rules *rules = NULL;
-    REQUIRE_OK(gbt_feature_rules_new(&mem, n, &params, NULL, groups.beg, groups.feat, groups.n, &rules, test_err));
+    REQUIRE_OK(
+        gbt_feature_rules_new(&mem, n, NULL, &params, NULL, groups.beg, groups.feat, groups.n, &rules, test_err));
     CHECK(!gbt_features_uniform(rules));
     int used[MOST] = {0};
     uint32_t path[8] = {0};

@@ -119,8 +119,8 @@ static void scores_of_many_outputs(void) {
   clock_jump(20000000);
   gbt_ctx ctx = asking(&a, 1, 0);
   if (job_open(&ctx, &job, 0, &spec) &&
-      CHECK_OK(gbt_feature_rules_new(&ctx.mem, spec.train->cuts->n_features, &spec.params, NULL, NULL, NULL, 0, &rules,
-                                     test_err))) {
+      CHECK_OK(gbt_feature_rules_new(&ctx.mem, spec.train->cuts->n_features, NULL, &spec.params, NULL, NULL, NULL, 0,
+                                     &rules, test_err))) {
     gbt_dataset *data[1] = {spec.train};
     gbt_backend_spec how = {
         .params = &spec.params, .objective = spec.objective, .data = data, .base = base, .rules = rules};

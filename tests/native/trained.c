@@ -29,12 +29,13 @@ static gbt_dataset *job_dataset(gbt_ctx *ctx, const train_job *job, const made *
   gbt_binding *binding = NULL;
   if (ds == NULL || !job->unbundled) return ds;
   gbt_page_store_unref(ds->pages);
-  ds->pages = NULL;
+  ds->n_variants = 0;
   int ok = CHECK_OK(gbt_binding_new(ctx, &m->table, ds->cuts->schema, GBT_UNSEEN_MISSING, &binding, test_err));
   if (ok) {
     gbti_feed feed = gbti_feed_of(ctx, binding);
-    ok = CHECK_OK(gbti_pages_build(ctx, &feed, ds->cuts, page_rows, (gbti_page_how){.unbundled = 1}, &ds->pages,
-                                   test_err));
+    gbt_page_store *pages = NULL;
+    ok = CHECK_OK(gbti_pages_build(ctx, &feed, ds->cuts, page_rows, (gbti_page_how){.unbundled = 1}, &pages, test_err));
+    if (ok) gbti_dataset_put_pages(ds, pages);
   }
   gbt_binding_free(binding);
   if (ok) return ds;

@@ -283,14 +283,15 @@ static gbt_status send_unseen(cu_dataset_up *up, gbt_error *err) {
 }
 
 static cu_feature feature_of(const cu_dataset_spec *spec, const gbt_dataset *ds, const cu_plan *p, int32_t f) {
-  const gbt_place *place = &gbt_pages_layout(ds->pages)->place[f];
+  const gbt_layout *layout = gbt_pages_layout(ds->pages);
+  const gbt_place *place = &layout->place[f];
   const gbt_feature_cuts *cuts = &ds->cuts->feat[f];
   int categorical = ds->cuts->schema->feat[f].type == GBT_CATEGORICAL;
   cu_feature to = cu_feature();
   to.column = place->group < 0 ? -1 : p->number[place->group * GBT_GROUP_MAX + place->pos];
   to.slot = place->slot_beg;
   to.n_slots = place->n_slots;
-  to.first = place->first;
+  to.first = place->group < 0 ? place->slot_beg - layout->sparse_slot : place->first;
   to.zero_bin = place->zero_bin;
   to.n_bins = cuts->n_bins;
   const int by_sets = gbt_cuts_by_sets(ds->cuts, f, spec->max_cat_onehot);
@@ -341,6 +342,7 @@ static void look_at(cu_dataset *data, const cu_plan *p) {
   v->n_features = data->from->cuts->n_features;
   v->sparse_beg = data->sparse_beg.at;
   v->sparse_slot = data->sparse_slot.at;
+  v->sparse_first = gbt_pages_layout(data->from->pages)->sparse_slot;
   v->unseen_beg = data->unseen_beg.at;
   v->unseen_row = data->unseen_row.at;
 }

@@ -42,7 +42,7 @@ enum { CU_NUMERIC = 0, CU_ONEHOT, CU_SET };
 /* A feature of the training set's cuts: as gbt_place and gbt_feature_cuts. */
 struct cu_feature {
   int32_t column;                /* -1: sparse */
-  uint32_t slot, n_slots, first; /* as gbt_place */
+  uint32_t slot, n_slots, first; /* as gbt_place; sparse: first is the first slot as lists have it */
   int32_t zero_bin, n_bins;
   int8_t kind, has_missing, counts; /* has_missing: the missing code may hold something; counts: slots are counted */
 };
@@ -56,7 +56,8 @@ struct cu_rows_view {
   const cu_feature *feat;
   int32_t n_tiles, n_columns, n_features;
   const uint64_t *sparse_beg;  /* n_rows + 1; NULL without sparse features */
-  const uint32_t *sparse_slot; /* ascending within a row */
+  const uint32_t *sparse_slot; /* ascending within a row; 0: the slot sparse_first */
+  uint32_t sparse_first;
   const uint64_t *unseen_beg;  /* n_features + 1; NULL when there are none */
   const uint32_t *unseen_row;
   const uint8_t *copy;      /* codes column by column, of the train set where it pays; or NULL */
@@ -94,9 +95,9 @@ __device__ static __forceinline__ int32_t cu_code(const cu_rows_view &data, int3
   const cu_feature f = data.feat[feat];
   if (f.column >= 0) return cu_code_of(f, cu_column_code(data, f.column, row));
   const uint64_t end = data.sparse_beg[row + 1],
-                 lo = cu_lower_bound(data.sparse_slot, data.sparse_beg[row], end, f.slot);
-  if (lo == end || data.sparse_slot[lo] >= f.slot + f.n_slots) return f.zero_bin;
-  return gbt_slot_code(f.zero_bin, data.sparse_slot[lo] - f.slot);
+                 lo = cu_lower_bound(data.sparse_slot, data.sparse_beg[row], end, f.first);
+  if (lo == end || data.sparse_slot[lo] >= f.first + f.n_slots) return f.zero_bin;
+  return gbt_slot_code(f.zero_bin, data.sparse_slot[lo] - f.first);
 }
 
 /* ---- the host's side ---- */

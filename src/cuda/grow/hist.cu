@@ -407,6 +407,7 @@ __device__ static void add_lists(const cu_view &v, const cu_share &s, uint32_t b
     }
   }
   const uint32_t upto = cu_warp_scan(n), all = __shfl_sync(CU_ALL, upto, 31);
+  const uint64_t hist = place_of(v, s, v.train.sparse_first);
   list -= upto - n; /* so that entry e of all is at list + e */
   for (uint32_t base = 0; base < all; base += 32) {
     const uint32_t e = base + lane;
@@ -418,7 +419,7 @@ __device__ static void add_lists(const cu_view &v, const cu_share &s, uint32_t b
     const int32_t eg = __shfl_sync(CU_ALL, g, (int)owner);
     const uint32_t eh = __shfl_sync(CU_ALL, h, (int)owner);
     if (e >= all) continue;
-    const uint64_t at = place_of(v, s, v.train.sparse_slot[from + e]);
+    const uint64_t at = hist + v.train.sparse_slot[from + e];
     cu_add64(&v.sum[at].g, eg);
     cu_add64(&v.sum[at].h, (int64_t)eh);
     if (counts) atomicAdd(&v.count[at], 1u);

@@ -30,7 +30,7 @@ static int64_t power(int64_t e) { return e < 40 ? (int64_t)1 << e : (int64_t)1 <
 static gbt_status plan_counts(cu_backend *be, gbt_error *err) {
   GBT_TRY(gbt_mem_zeros(&be->mem, (size_t)be->n_features, 1, &be->bounds.counts, err));
   for (int32_t f = 0; f < be->n_features; f++) {
-    be->bounds.counts[f] = gbt_feature_plan_of(be->cuts, f, be->params).counts;
+    be->bounds.counts[f] = gbt_feature_plan_of(be->cuts, be->layout, f, be->params).counts;
     be->view.any_counts |= be->bounds.counts[f];
   }
   return GBT_OK;

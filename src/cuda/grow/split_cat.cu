@@ -135,7 +135,7 @@ static void list_features(cu_backend *be, uint32_t *at, int32_t *feat) {
   for (int32_t f = 0; f < be->n_features; f++) {
     const uint32_t n_bins = (uint32_t)be->cuts->feat[f].n_bins;
     at[f] = v->set_words;
-    if (!gbt_feature_plan_of(be->cuts, f, be->params).by_sets) continue;
+    if (!gbt_feature_plan_of(be->cuts, be->layout, f, be->params).by_sets) continue;
     feat[v->n_set_feats++] = f;
     v->set_words += (n_bins + 31u) / 32u;
     if (n_bins > most_levels) most_levels = n_bins;

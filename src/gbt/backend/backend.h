@@ -46,6 +46,8 @@ typedef struct gbt_tree_task {
   uint64_t round;  /* number of the round in the run */
   int32_t output;  /* whose gradients */
   double shrinkage; /* leaf values are weight * shrinkage */
+  int32_t variant;  /* of the training set's bins (data/extend.h), the same for all trees of a batch: what nodes are
+                       split  by, and rows that are not sampled go by */
 } gbt_tree_task;
 
 enum { GBT_MOST_TREES = 32 }; /* of a batch, on any backend */

@@ -2,7 +2,7 @@
 #ifndef GBT_BACKEND_FEATURE_PLAN_H
 #define GBT_BACKEND_FEATURE_PLAN_H
 
-#include "../data/cuts.h"
+#include "../data/page.h"
 #include "../params.h"
 
 typedef struct gbt_feature_plan {
@@ -10,8 +10,11 @@ typedef struct gbt_feature_plan {
   int8_t counts;  /* the rows of its bins are counted */
 } gbt_feature_plan;
 
-static inline gbt_feature_plan gbt_feature_plan_of(const gbt_cuts *cuts, int32_t feat, const gbt_params *params) {
-  gbt_feature_plan plan;
+/* Of a feature that is unused: nothing. */
+static inline gbt_feature_plan gbt_feature_plan_of(const gbt_cuts *cuts, const gbt_layout *layout, int32_t feat,
+                                                   const gbt_params *params) {
+  gbt_feature_plan plan = {0, 0};
+  if (!gbt_layout_uses(layout, feat)) return plan;
   plan.by_sets = gbt_cuts_by_sets(cuts, feat, params->max_cat_onehot) != 0;
   plan.counts = plan.by_sets || params->min_data_in_leaf > 1;
   return plan;

@@ -195,7 +195,8 @@ static gbt_status make_trainer(gbt_ctx *ctx, const gbt_trainer_spec *spec, gbt_t
   if (tr->keep_best > 0) GBT_TRY_GOTO(gbt_mem_array(&tr->mem, kept_cells(tr), sizeof *tr->kept, &tr->kept, err), done);
   gbt_constraints *c = &tr->constraints;
   GBT_TRY_GOTO(gbt_constraints_make(&tr->mem, spec, c, err), done);
-  GBT_TRY_GOTO(gbt_feature_rules_new(&tr->mem, spec->train->cuts->n_features, &tr->params, c->weight, c->group_beg,
+  GBT_TRY_GOTO(gbt_feature_rules_new(&tr->mem, spec->train->cuts->n_features,
+                                     gbt_pages_layout(spec->train->pages)->unused, &tr->params, c->weight, c->group_beg,
                                      c->group_feat, c->n_groups, &tr->rules, err),
                done);
   GBT_TRY_GOTO(make_forest(ctx, tr, spec, err), done);

@@ -105,7 +105,7 @@ typedef struct list_job { /* rows of one page, ascending */
   const gbt_page *page;
   const uint32_t *rows;
   const uint32_t *table_row; /* as cpu_backend has it */
-  uint32_t n, base; /* base: the sparse part's first slot */
+  uint32_t n;
   uint32_t n_slots; /* of the sparse part */
   const void *gh;
   void *acc; /* packed: int64_t; else gbt_sum */
@@ -132,8 +132,8 @@ GBT_FN void add_lists(const list_job *job, int packed, int wide, int counts, int
     int64_t g = job->sign * (wide ? gh32[row].g : gh16[row].g);
     int64_t h = job->sign * (int64_t)(wide ? gh32[row].h : gh16[row].h);
     for (uint32_t e = beg; e < end; e++) {
-      uint32_t slot = slots[e] - job->base;
-      GBT_ASSERT(slots[e] >= job->base && slot < job->n_slots);
+      uint32_t slot = slots[e];
+      GBT_ASSERT(slot < job->n_slots);
       if (packed)
         both[slot] += g * 4294967296 + h;
       else
@@ -174,7 +174,6 @@ static void run_lists(const cpu_backend *be, const list_job *job) {
 static void add_rows(const cpu_span *span, const cpu_unit *unit, int sign, void *acc, uint32_t *count) {
   const cpu_backend *be = span->be;
   list_job job = {.table_row = be->table_row,
-                  .base = be->layout->sparse_slot,
                   .n_slots = sparse_slots(be),
                   .gh = gradients_of(be),
                   .acc = acc,

@@ -10,7 +10,7 @@ struct cpu_backend;
 typedef struct cpu_layer { /* empty unless growth is symmetric */
   int32_t depth;           /* of the layer that is searched */
   int32_t n_feats, *feats; /* which it may use, ascending */
-  size_t *beg;             /* n_features + 1: a feature's place in the arrays by code, n_bins + 1 long */
+  size_t *beg;             /* n_features + 1: a feature's place in the arrays by code; none where it is unused */
   double *gain;            /* by code, twice: sums over the nodes, missing right and, behind them, left */
   uint32_t *order;         /* by code, where sets are: levels in order of gradient, for the whole tree */
   uint8_t *tried;          /* by code, where sets are: whether the set is a candidate, see CPU_TRY_ */

@@ -4,9 +4,10 @@
 #include <string.h>
 
 void cpu_scratch_open(cpu_backend *be) {
+  be->scratch.max_codes = 1;
   for (int32_t f = 0; f < be->n_features; f++) {
     uint32_t n_codes = (uint32_t)be->cuts->feat[f].n_bins + 1;
-    if (n_codes > be->scratch.max_codes) be->scratch.max_codes = n_codes;
+    if (gbt_layout_uses(be->layout, f) && n_codes > be->scratch.max_codes) be->scratch.max_codes = n_codes;
   }
 }
 

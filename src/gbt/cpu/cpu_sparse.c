@@ -34,11 +34,11 @@ static void place_row(const column_pass *pass, const gbt_page *page, uint32_t ro
   cpu_sparse *col = &pass->be->sparse;
   const uint32_t *list = page->sparse_beg + (row - (uint32_t)page->row_beg);
   for (uint32_t e = list[0]; e < list[1]; e++) {
-    uint32_t slot = page->sparse_slots[e], i = pass->feat[slot - layout->sparse_slot];
+    uint32_t slot = page->sparse_slots[e], i = pass->feat[slot];
     GBT_ASSERT(i < (uint32_t)layout->n_sparse);
     size_t at = beg[i]++;
     if (!pass->fill) continue;
-    slot -= layout->place[layout->sparse_feat[i]].slot_beg;
+    slot -= layout->place[layout->sparse_feat[i]].slot_beg - layout->sparse_slot;
     col->row[at] = in_block;
     if (col->wide)
       ((uint16_t *)col->slot)[at] = (uint16_t)slot;

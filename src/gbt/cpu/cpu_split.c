@@ -17,7 +17,8 @@ gbt_status cpu_split_open(cpu_backend *be, gbt_error *err) {
   GBT_TRY(gbt_mem_array(&be->mem, n, sizeof *split->tree_feats, &split->tree_feats, err));
   GBT_TRY(gbt_mem_array(&be->mem, n, sizeof *split->drawn, &split->drawn, err));
   GBT_TRY(gbt_mem_array(&be->mem, n, sizeof *split->plan, &split->plan, err));
-  for (int32_t f = 0; f < be->n_features; f++) split->plan[f] = gbt_feature_plan_of(be->cuts, f, be->params);
+  for (int32_t f = 0; f < be->n_features; f++)
+    split->plan[f] = gbt_feature_plan_of(be->cuts, be->layout, f, be->params);
   return cpu_singles_make(be, err);
 }
 

@@ -32,7 +32,7 @@ gbt_status cpu_layer_open(cpu_backend *be, gbt_error *err) {
   GBT_TRY(gbt_mem_array(&be->mem, n + 1, sizeof *layer->beg, &layer->beg, err));
   for (size_t f = 0; f < n; f++) {
     layer->beg[f] = codes;
-    codes += (size_t)be->cuts->feat[f].n_bins + 1;
+    if (gbt_layout_uses(be->layout, (int32_t)f)) codes += (size_t)be->cuts->feat[f].n_bins + 1;
     any_set |= be->split.plan[f].by_sets;
   }
   layer->beg[n] = codes;

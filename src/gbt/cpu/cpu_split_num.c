@@ -197,7 +197,9 @@ gbt_status cpu_singles_make(cpu_backend *be, gbt_error *err) {
     const gbt_place *place = &layout->place[f];
     const gbt_feature_cuts *cuts = &be->cuts->feat[f];
     cpu_single *one = &be->split.single[f];
-    if (cuts->n_bins != 2 || be->cuts->schema->feat[f].type == GBT_CATEGORICAL || place->zero_bin > 1) continue;
+    if (!gbt_layout_uses(layout, f) || cuts->n_bins != 2 || be->cuts->schema->feat[f].type == GBT_CATEGORICAL ||
+        place->zero_bin > 1)
+      continue;
     one->kind = SINGLE;
     if (place->zero_bin == 0) one->kind |= SINGLE_REST;
     if (place->group < 0) one->kind |= SINGLE_SPARSE;

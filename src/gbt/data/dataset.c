@@ -31,7 +31,9 @@ static gbt_status new_view(const gbt_dataset *ds, gbt_dataset **out, gbt_error *
   view->refs = 1;
   view->mem = ds->mem;
   view->cuts = gbt_cuts_ref(ds->cuts);
-  view->pages = gbt_page_store_ref(ds->pages);
+  view->pages = ds->pages;
+  view->n_variants = ds->n_variants;
+  for (int32_t v = 0; v < ds->n_variants; v++) view->variant[v] = gbt_page_store_ref(ds->variant[v]);
   *out = view;
   return GBT_OK;
 }
@@ -53,9 +55,9 @@ gbt_status gbt_dataset_view(const gbt_dataset *ds, gbt_dataset **out, gbt_error 
   view->rows.before = ds->rows.before;
   view->rows.table_before = ds->rows.table_before;
   view->all_rows = ds->all_rows;
-  if (ds->table_row != NULL) {
+  if (ds->rows.table_row != NULL) {
     GBT_TRY_GOTO(new_rows(view, ds->rows.n, err), done);
-    memcpy(view->table_row, ds->table_row, (size_t)ds->rows.n * sizeof *view->table_row);
+    memcpy(view->table_row, ds->rows.table_row, (size_t)ds->rows.n * sizeof *view->table_row);
   }
 done:
   if (status == GBT_OK)
@@ -223,7 +225,8 @@ void gbt_dataset_unref(gbt_dataset *ds) {
   if (ds == NULL || --ds->refs > 0) return;
   gbt_mem mem = ds->mem;
   gbt_cuts_unref(ds->cuts);
-  gbt_page_store_unref(ds->pages);
+  for (int32_t v = 0; v < ds->n_variants; v++) gbt_page_store_unref(ds->variant[v]);
+  gbt_dataset_unref(ds->base);
   gbt_mem_free(&mem, ds->table_row);
   for (int f = 0; f < GBT_N_FIELDS; f++) gbt_mem_free(&mem, ds->own[f]);
   gbt_mem_free(&mem, ds);

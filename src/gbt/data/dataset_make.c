@@ -30,7 +30,9 @@ static gbt_status make_parts(gbt_ctx *ctx, const gbt_dataset_spec *spec, gbti_fe
     unseen = GBT_UNSEEN_MISSING; /* levels too rare for a bin, in the very table the bins are made from */
   }
   GBT_TRY(gbti_feed_bind(feed, ds->cuts->schema, unseen, err));
-  GBT_TRY(make_pages(ctx, spec, feed, ds->cuts, &ds->pages, err));
+  gbt_page_store *pages;
+  GBT_TRY(make_pages(ctx, spec, feed, ds->cuts, &pages, err));
+  gbti_dataset_put_pages(ds, pages);
   return gbti_feed_finish(feed, err);
 }
 

@@ -126,6 +126,12 @@ static uint64_t deal_groups(gbt_layout *layout, const plan *p, const int32_t *co
   return group == NULL ? slot : close_group(layout, layout->n_groups - 1, p, slot);
 }
 
+uint64_t gbti_layout_deal(gbt_layout *layout, const gbt_cuts *cuts, const int32_t *feat, int32_t n, uint64_t slot) {
+  const plan p = {.cuts = cuts};
+  for (int kind = 0; kind < N_KINDS; kind++) slot = deal_groups(layout, &p, feat, n, kind, slot);
+  return slot;
+}
+
 /* Members of the bundles that are kept, ascending within each, and where they begin. */
 static gbt_status list_bundles(const gbt_mem *mem, const plan *p, gbt_layout *layout, gbt_error *err) {
   int32_t n = 0, n_all = p->bundles->n;
@@ -160,10 +166,8 @@ static int32_t round_stride(int32_t n) {
   return n <= 32 ? (n + 7) / 8 * 8 : (n + 15) / 16 * 16;
 }
 
-/* Strips of the groups; byte groups come first. */
-static gbt_status make_strips(const gbt_mem *mem, gbt_layout *layout, gbt_error *err) {
-  GBT_TRY(gbt_mem_zeros(mem, (size_t)layout->n_groups + 1, sizeof *layout->strip_beg, &layout->strip_beg, err));
-  for (int32_t g = 0, n; g < layout->n_groups; g += n) {
+void gbti_layout_strips(gbt_layout *layout, int32_t first) {
+  for (int32_t g = first, n; g < layout->n_groups; g += n) {
     int32_t codes = 0;
     for (n = 0; n < GBT_STRIP_MAX && g + n < layout->n_groups; n++) {
       gbt_group *group = &layout->group[g + n];
@@ -178,7 +182,6 @@ static gbt_status make_strips(const gbt_mem *mem, gbt_layout *layout, gbt_error 
     for (int32_t k = 0; k < n; k++) layout->group[g + k].stride = round_stride(codes);
     layout->strip_beg[++layout->n_strips] = g + n;
   }
-  return GBT_OK;
 }
 
 /* Groups of `column`, which has room for all features and bundles; then the sparse features. */
@@ -200,7 +203,8 @@ static gbt_status lay_out(const gbt_mem *mem, const plan *p, int32_t *column, gb
   GBT_TRY(gbt_mem_array(mem, (size_t)out->n_sparse, sizeof *out->sparse_feat, &out->sparse_feat, err));
   uint64_t slot = 0;
   for (int kind = 0; kind < N_KINDS; kind++) slot = deal_groups(out, p, column, n, kind, slot);
-  GBT_TRY(make_strips(mem, out, err));
+  GBT_TRY(gbt_mem_zeros(mem, (size_t)out->n_groups + 1, sizeof *out->strip_beg, &out->strip_beg, err));
+  gbti_layout_strips(out, 0);
   out->sparse_slot = (uint32_t)slot;
   for (int32_t i = 0, s = 0; i < out->n_features; i++) {
     if (!is_sparse(p, i)) continue;
@@ -236,10 +240,12 @@ void gbti_layout_free(const gbt_mem *mem, gbt_layout *layout) {
   gbt_mem_free(mem, layout->bundle_beg);
   gbt_mem_free(mem, layout->bundle_feat);
   gbt_mem_free(mem, layout->strip_beg);
+  gbt_mem_free(mem, layout->unused);
 }
 
 int32_t gbt_page_code(const gbt_layout *layout, const gbt_cuts *cuts, const gbt_page *page, int32_t r, int32_t f) {
   const gbt_place *place = &layout->place[f];
+  GBT_ASSERT(gbt_layout_uses(layout, f));
   if (place->group >= 0) {
     const gbt_group *group = &layout->group[place->group];
     const void *codes = page->group[place->group];
@@ -251,11 +257,12 @@ int32_t gbt_page_code(const gbt_layout *layout, const gbt_cuts *cuts, const gbt_
   const uint32_t *at = page->sparse_slots + page->sparse_beg[r];
   uint32_t n = page->sparse_beg[r + 1] - page->sparse_beg[r];
   if (n == 0) return cuts->feat[f].zero_bin;
+  const uint32_t first = place->slot_beg - layout->sparse_slot;
   while (n > 1) { /* no branch to guess but the number of steps */
     uint32_t half = n / 2;
-    at += at[half] <= place->slot_beg + place->n_slots - 1 ? half : 0;
+    at += at[half] <= first + place->n_slots - 1 ? half : 0;
     n -= half;
   }
-  uint32_t slot = *at - place->slot_beg; /* the last slot that is not behind the feature's, if there is one */
+  uint32_t slot = *at - first; /* the last slot that is not behind the feature's, if there is one */
   return slot < place->n_slots ? gbt_place_code(place, slot) : place->zero_bin;
 }

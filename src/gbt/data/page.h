@@ -24,7 +24,12 @@
  *   codes   0 1 2 z 4 5      slots   0 1 2 4 5         see gbt_place_slot
  *
  * Columns of a group are consecutive slot ranges, each of odd length, so that equal bins of neighbouring columns do not
- * fall into the same cache set. Every group ends with one dummy slot for its padding codes. Sparse features come last.
+ * fall into the same cache set. Every group ends with one dummy slot for its padding codes. Sparse features come last,
+ * and lists have their slots without those before: 0 is layout->sparse_slot.
+ *
+ * The layout of an extended data set (extend.h) has the same strips and behind them those of derived features. Where
+ * features of its base are unused, their columns belong to no group: what is left of a group on either side of them are
+ * groups of their own, and a strip that has none left is not in the layout.
  *
  * A level that the cuts do not know has no bin: in a page it is the missing code. With `unseen` = prior such cells are
  * listed beside the pages, so that validation rows can go the way that predictions do. Growing takes them for missing.
@@ -40,7 +45,7 @@
 
 typedef struct gbt_group {
   int32_t n_feats;                 /* 1 .. 16, or 1 .. 8 with wide codes */
-  int32_t width;                   /* codes a row: 4, 8, 12 or 16; wide: 2, 4, 6 or 8 */
+  int32_t width;                   /* codes a row: 4, 8, 12 or 16; wide: 2, 4, 6 or 8; beside unused ones any */
   int32_t stride;                  /* codes from row to row: widths of the strip's groups, rounded up */
   int32_t lead;                    /* codes before it in a row of the strip */
   int32_t wide;                    /* 0: uint8_t codes, 1: uint16_t */
@@ -53,7 +58,7 @@ typedef struct gbt_group {
 
 /* Where one feature is. */
 typedef struct gbt_place {
-  int32_t group; /* -1: sparse */
+  int32_t group; /* -1: sparse, or unused */
   int32_t pos;   /* column of the group */
   uint32_t slot_beg;
   uint32_t n_slots; /* codes that have a slot: all n_bins + 1; one less when the zero bin is left out */
@@ -87,9 +92,14 @@ typedef struct gbt_layout {
   int32_t *sparse_feat; /* n_sparse: features in slot order */
   int32_t *bundle_beg;  /* n_bundles + 1 into bundle_feat */
   int32_t *bundle_feat; /* members, bundle by bundle, ascending */
+  uint8_t *unused;      /* n_features: 1 where nothing may read the feature's codes or slots; NULL: nowhere */
   uint32_t sparse_slot; /* first slot of the sparse part */
   uint32_t n_slots;     /* all */
 } gbt_layout;
+
+static inline int gbt_layout_uses(const gbt_layout *layout, int32_t feat) {
+  return layout->unused == NULL || !layout->unused[feat];
+}
 
 typedef struct gbt_page {
   int64_t row_beg; /* first row, global */
@@ -97,7 +107,7 @@ typedef struct gbt_page {
   void **strip;           /* n_strips: uint8_t or uint16_t [n_rows][stride], 64-byte aligned */
   void **group;           /* n_groups: the group's first code, in its strip */
   uint32_t *sparse_beg;   /* n_rows + 1 into sparse_slot; NULL when the layout has no sparse features */
-  uint32_t *sparse_slots; /* ascending within a row */
+  uint32_t *sparse_slots; /* ascending within a row; 0: the first slot of the sparse part */
 } gbt_page;
 
 /* The code (bin, or n_bins for missing) of feature f in row r of the page. */

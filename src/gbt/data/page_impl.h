@@ -4,10 +4,11 @@
 #ifndef GBT_DATA_PAGE_IMPL_H
 #define GBT_DATA_PAGE_IMPL_H
 
+#include "../base/rows.h"
 #include "bin.h"
 #include "binding.h"
-#include "feed.h"
 #include "column.h"
+#include "feed.h"
 #include "job.h"
 #include "offload.h"
 #include "page_store.h"
@@ -56,6 +57,28 @@ gbt_status gbti_layout_check(const gbt_cuts *cuts, gbt_error *err) GBT_MUST_CHEC
 gbt_status gbti_layout_make(const gbt_mem *mem, const gbt_cuts *cuts, const gbti_bundles *bundles, gbt_layout *out,
                             gbt_error *err) GBT_MUST_CHECK;
 void gbti_layout_free(const gbt_mem *mem, gbt_layout *layout);
+
+/* Groups of these features behind those that there are, for which there is room: columns of their own, none bundled.
+ * slot: the first one of theirs; returns the one behind. Then strips of the groups from `first` on, behind those that
+ * there are; byte groups come first. */
+uint64_t gbti_layout_deal(gbt_layout *layout, const gbt_cuts *cuts, const int32_t *feat, int32_t n, uint64_t slot);
+void gbti_layout_strips(gbt_layout *layout, int32_t first);
+
+/* The layout of an extended data set (extend.h): that of its base, and behind it the features of `cuts` that the base
+ * does not have. drop: as there. *shared (owned by the caller): for every strip that strip of the base which it is, -1
+ * for a strip of its own; these come last. Free both, also after a failure. */
+gbt_status gbti_layout_extend(const gbt_mem *mem, const gbt_layout *base, const gbt_cuts *cuts, const uint8_t *drop,
+                              gbt_layout *out, int32_t **shared, gbt_error *err) GBT_MUST_CHECK;
+
+/* A store of pages of that layout. All but the strips of its own are the pages of `inner`, of which it holds a
+ * reference; its own are in memory and 0. drop, cuts: as above. after: such a store of the same pages, features and
+ * drops, whose layout it shares; NULL: it makes one. */
+gbt_status gbti_variant_store(gbt_page_store *inner, const gbt_cuts *cuts, const uint8_t *drop, gbt_page_store *after,
+                              gbt_page_store **out, gbt_error *err) GBT_MUST_CHECK;
+
+/* Bins of a derived feature to the pages of such a store: gbti_extended_put. */
+void gbti_variant_put(gbt_page_store *store, int32_t feature, const gbt_rows *rows, int64_t beg, int64_t end,
+                      const uint8_t *bin, const uint32_t *at);
 
 /* A feature's cells outside the zero bin in rows [beg, beg + n), in batches. row: relative to beg, ascending; code:
  * NULL unless wanted. Not for categorical features. */

@@ -28,6 +28,7 @@ typedef struct sparse_block {
   gbt_page *page;
   uint32_t *beg; /* of the block's first row, plus 1 */
   const gbt_place *place;
+  uint32_t first; /* slot of the feature, in lists */
 } sparse_block;
 
 static void count_cells(void *arg, const int32_t *row, const int32_t *code, int32_t n) {
@@ -39,7 +40,7 @@ static void count_cells(void *arg, const int32_t *row, const int32_t *code, int3
 static void place_cells(void *arg, const int32_t *row, const int32_t *code, int32_t n) {
   sparse_block *b = arg;
   for (int32_t i = 0; i < n; i++)
-    b->page->sparse_slots[b->beg[row[i]]++] = b->place->slot_beg + gbt_place_slot(b->place, code[i]);
+    b->page->sparse_slots[b->beg[row[i]]++] = b->first + gbt_place_slot(b->place, code[i]);
 }
 
 static void block_task(void *arg, int64_t task, int thread) {
@@ -49,7 +50,8 @@ static void block_task(void *arg, int64_t task, int thread) {
   gbt_page *page = &s->pages->page[block.page];
   for (int32_t i = 0; i < layout->n_sparse; i++) {
     int32_t feat = layout->sparse_feat[i];
-    sparse_block b = {page, page->sparse_beg + 1 + block.beg, &layout->place[feat]};
+    const gbt_place *place = &layout->place[feat];
+    sparse_block b = {page, page->sparse_beg + 1 + block.beg, place, place->slot_beg - layout->sparse_slot};
     gbti_each_filled(s->binding, s->cuts, feat, page->row_beg + block.beg - s->range.beg, block.n_rows, s->fill,
                      s->fill ? place_cells : count_cells, &b);
     if (i % 256 == 255 && gbti_job_stopped(&s->job, thread)) return;

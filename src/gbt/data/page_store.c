@@ -17,7 +17,9 @@ const gbt_layout *gbt_pages_layout(const gbt_page_store *store) { return &store-
 int64_t gbt_pages_n_rows(const gbt_page_store *store) { return store->info.n_rows; }
 int32_t gbt_pages_n_pages(const gbt_page_store *store) { return store->info.n_pages; }
 int32_t gbt_pages_page_rows(const gbt_page_store *store) { return store->info.page_rows; }
-int gbt_pages_is_sparse(const gbt_page_store *store, int32_t feat) { return store->info.layout.place[feat].group < 0; }
+int gbt_pages_is_sparse(const gbt_page_store *store, int32_t feat) {
+  return store->info.layout.place[feat].group < 0 && gbt_layout_uses(&store->info.layout, feat);
+}
 int64_t gbt_pages_n_entries(const gbt_page_store *store) { return store->info.n_entries; }
 size_t gbt_pages_bytes(const gbt_page_store *store) { return store->info.bytes; }
 

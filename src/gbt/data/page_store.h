@@ -22,7 +22,7 @@
 typedef struct gbt_page_store gbt_page_store;
 
 /* Changes with the hidden struct: a device's library must have been built with the same one (backend/device.h). */
-#define GBT_PAGE_STORE_VERSION 2u
+#define GBT_PAGE_STORE_VERSION 3u
 
 gbt_page_store *gbt_page_store_ref(gbt_page_store *store);
 void gbt_page_store_unref(gbt_page_store *store); /* NULL allowed */

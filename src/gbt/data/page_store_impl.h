@@ -53,6 +53,8 @@ struct gbt_page_store {
   gbt_mem mem;
   gbti_page_info info; /* who owns what it points to is the store's affair */
   gbti_resident *resident; /* owned; NULL: nothing */
+  gbt_page_store *inner;   /* some strips are those of this store (shared); NULL: none */
+  const int32_t *shared;   /* n_strips: which one of them it is, -1: none; NULL without `inner` */
 };
 
 /* Of the strip that the group is in. */

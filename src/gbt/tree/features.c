@@ -11,9 +11,9 @@ static gbt_status copy_array(const gbt_mem *mem, const void *from, size_t n, siz
   return GBT_OK;
 }
 
-gbt_status gbt_feature_rules_new(const gbt_mem *mem, int32_t n_features, const gbt_params *params, const double *weight,
-                                 const int32_t *group_beg, const int32_t *group_feat, int32_t n_groups,
-                                 gbt_feature_rules **out, gbt_error *err) {
+gbt_status gbt_feature_rules_new(const gbt_mem *mem, int32_t n_features, const uint8_t *unused,
+                                 const gbt_params *params, const double *weight, const int32_t *group_beg,
+                                 const int32_t *group_feat, int32_t n_groups, gbt_feature_rules **out, gbt_error *err) {
   gbt_status status = GBT_OK;
   gbt_feature_rules *r = NULL;
   *out = NULL;
@@ -25,6 +25,9 @@ gbt_status gbt_feature_rules_new(const gbt_mem *mem, int32_t n_features, const g
   r->by_layer = params->colsample_bylevel;
   r->by_node = params->colsample_bynode;
   r->n_words = (n_features + 31) / 32;
+  GBT_TRY_GOTO(gbt_mem_array(mem, (size_t)n_features, sizeof *r->used, &r->used, err), done);
+  for (int32_t f = 0; f < n_features; f++)
+    if (!unused || !unused[f]) r->used[r->n_used++] = f;
   if (weight) GBT_TRY_GOTO(copy_array(mem, weight, (size_t)n_features, sizeof *weight, &r->weight, err), done);
   if (n_groups > 0) {
     r->n_groups = n_groups;
@@ -41,6 +44,7 @@ done:
 void gbt_feature_rules_free(gbt_feature_rules *rules) {
   if (!rules) return;
   gbt_mem mem = rules->mem;
+  gbt_mem_free(&mem, rules->used);
   gbt_mem_free(&mem, (void *)rules->weight);
   gbt_mem_free(&mem, rules->group_beg);
   gbt_mem_free(&mem, rules->group_feat);
@@ -101,9 +105,9 @@ static int32_t draw(const gbt_feature_rules *rules, gbt_key32 key, double share,
 }
 
 int32_t gbt_features_of_tree(const gbt_feature_rules *rules, uint64_t tree, int32_t *out, uint64_t *scratch) {
-  for (int32_t f = 0; f < rules->n_features; f++) out[f] = f;
+  memcpy(out, rules->used, (size_t)rules->n_used * sizeof *out);
   gbt_key32 key = gbt_key(rules->seed, GBT_FOR_TREE_COLS, tree, 0);
-  return draw(rules, key, rules->by_tree, out, rules->n_features, out, scratch);
+  return draw(rules, key, rules->by_tree, out, rules->n_used, out, scratch);
 }
 
 int32_t gbt_features_of_layer(const gbt_feature_rules *rules, uint64_t tree, int32_t depth, const int32_t *from,
