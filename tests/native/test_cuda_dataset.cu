@@ -65,10 +65,12 @@ static void good_tiles(world *w, const cu_dataset *data, uint32_t *seen, int *pi
   }
   CHECK_EQ_I64(c, v->n_columns);
   for (int32_t f = 0; f < v->n_features; f++) {
-    const gbt_place *place = &gbt_pages_layout(data->from->pages)->place[f];
+    const gbt_layout *layout = gbt_pages_layout(data->from->pages);
+    const gbt_place *place = &layout->place[f];
     const gbt_feature_cuts *cuts = &data->from->cuts->feat[f];
     int categorical = data->from->cuts->schema->feat[f].type == GBT_CATEGORICAL;
-    CHECK(feat[f].slot == place->slot_beg && feat[f].n_slots == place->n_slots && feat[f].first == place->first);
+    const uint32_t first = place->group < 0 ? place->slot_beg - layout->sparse_slot : place->first;
+    CHECK(feat[f].slot == place->slot_beg && feat[f].n_slots == place->n_slots && feat[f].first == first);
     CHECK(feat[f].zero_bin == place->zero_bin && feat[f].n_bins == cuts->n_bins);
     CHECK_EQ_I64(feat[f].counts, w->be.bounds.counts[f]);
     CHECK_EQ_I64(feat[f].has_missing, cuts->has_missing && gbt_place_has_missing(place, cuts->n_bins));
