@@ -192,9 +192,9 @@
 #' @param level_counts Factors (without order) and texts whose levels are counted, which makes a further feature of each
 #'   such column, shown as `count(column)`: how many training rows have the row's level. `TRUE` for all, or names of
 #'   columns. Helps where rare levels behave unlike frequent ones. A level that the training data do not have counts as
-#'   0, a missing value as missing, and so do the rarest levels of a factor with more than 65,534. With `init_model` the
-#'   counts are those of that model. `interactions` and `feature_weights` of the column hold for its count, which has no
-#'   monotone constraint of its own; `colsample_*` and `mtry` count it as a feature.
+#'   0, a missing value as missing. With `init_model` the counts are those of that model. `interactions` and
+#'   `feature_weights` of the column hold for its count, which has no monotone constraint of its own; `colsample_*` and
+#'   `mtry` count it as a feature.
 #' @param monotone Monotone constraints: numbers named by features, 1 for rising and -1 for falling predictions, such as
 #'   `c(age = 1)`. Not for unordered factors.
 #' @param interactions Interaction constraints: a list of groups of features (names or positions). Two features are used

@@ -131,7 +131,6 @@ static gbt_status open_model(SEXP state, r_model **out, gbt_error *err) {
   GBT_TRY(gbt_mem_zeros(&mem, 1, sizeof *m, &m, err));
   m->bytes = RAW_RO(state);
   gbt_status status = gbt_model_open(&mem, m->bytes, (size_t)Rf_xlength(state), &m->model, err);
-  if (status == GBT_OK) status = gbt_model_index(m->model, err);
   if (status == GBT_OK) status = gbt_predictor_new(&mem, gbt_model_forest(m->model), &m->predictor, err);
   if (status == GBT_OK)
     *out = m;

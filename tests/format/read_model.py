@@ -122,8 +122,9 @@ class Model:
         if cell is None or kind == 0:
             return MISSING if cell is None else cell
         if numbers is not None:
-            return numbers[place[cell]] if cell in place else MISSING if len(place) >= MOST_LEVELS else 0.0
-        return place.get(cell, UNSEEN if kind == 1 and len(place) < MOST_LEVELS else MISSING)
+            return numbers[place[cell]] if cell in place else 0.0
+        level = place.get(cell, UNSEEN if kind == 1 else MISSING)
+        return MISSING if kind == 1 and level >= MOST_LEVELS else level
 
     def leaf(self, tree, row):
         first, first_word = tree[0], tree[1]

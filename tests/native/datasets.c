@@ -67,4 +67,6 @@ void same_datasets(const gbt_dataset *a, const gbt_dataset *b) {
   same_all_cuts(a->cuts, b->cuts);
   same_stores(a->pages, b->pages);
   CHECK_EQ_I64(a->pages->info.n_entries, b->pages->info.n_entries);
+  for (int32_t c = 0; c < a->cuts->schema->n_columns; c++)
+    CHECK_EQ_I64(gbt_dataset_unseen(a, c), gbt_dataset_unseen(b, c));
 }

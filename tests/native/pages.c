@@ -221,6 +221,12 @@ void same_stores(gbt_page_store *a, gbt_page_store *b) {
     page_unpin(a, x);
     page_unpin(b, y);
   }
+  CHECK((a->info.level_id == NULL) == (b->info.level_id == NULL));
+  for (int32_t f = 0; a->info.level_id != NULL && b->info.level_id != NULL && f < a->info.layout.n_features; f++) {
+    CHECK((a->info.level_id[f] == NULL) == (b->info.level_id[f] == NULL));
+    if (a->info.level_id[f] != NULL && b->info.level_id[f] != NULL)
+      SAME_ARRAY(a->info.level_id[f], b->info.level_id[f], a->info.n_rows);
+  }
   CHECK((a->info.unseen_beg == NULL) == (b->info.unseen_beg == NULL));
   if (a->info.unseen_beg == NULL || b->info.unseen_beg == NULL) return;
   SAME_ARRAY(a->info.unseen_beg, b->info.unseen_beg, a->info.layout.n_features + 1);

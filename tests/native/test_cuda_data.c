@@ -305,6 +305,42 @@ static void data_sets(void) {
 }
 
 /* Chunks: the device cuts fetched columns and bins the chunks that are large enough, beside those that are not. */
+/* Levels that have no bin, with their counts; the validation data have levels that are unknown besides. */
+static void levels_beyond_the_bins(void) {
+  enum { LEVELS = GBT_MAX_LEVELS + 6, N = LEVELS + 100 };
+  char(*text)[16] = test_alloc(sizeof(char[N][16]));
+  const char **level = test_alloc(N * sizeof *level);
+  int32_t *code = test_alloc(N * sizeof *code);
+  for (int i = 0; i < N; i++) {
+    snprintf(text[i], sizeof text[i], "v%d", i);
+    level[i] = text[i];
+    code[i] = i % LEVELS + 1;
+  }
+  tables *t = tables_new(N), *u = tables_new(N);
+  tables_codes(t, "f", GBT_CATEGORICAL, code, level, LEVELS)->derive = 1u << GBT_FEATURE_LEVEL_COUNT;
+  tables_codes(u, "f", GBT_CATEGORICAL, code, level + (N - LEVELS), LEVELS)->derive = 1u << GBT_FEATURE_LEVEL_COUNT;
+  gbt_ctx ctx = test_ctx(NULL, 2);
+  gbt_dataset *here = NULL, *there = NULL, *valid_here = NULL, *valid_there = NULL;
+  REQUIRE_OK(make_here(&ctx, t, NULL, NULL, 40, 0, GBT_UNSEEN_PRIOR, &here, test_err));
+  REQUIRE_OK(make_there(&ctx, t, NULL, NULL, 40, 0, GBT_UNSEEN_PRIOR, &there, test_err));
+  REQUIRE_OK(make_here(&ctx, u, here->cuts, NULL, 40, 0, GBT_UNSEEN_PRIOR, &valid_here, test_err));
+  REQUIRE_OK(make_there(&ctx, u, there->cuts, NULL, 40, 0, GBT_UNSEEN_PRIOR, &valid_there, test_err));
+  gbt_ctx_close(&ctx);
+  same_datasets(here, there);
+  same_datasets(valid_here, valid_there);
+  CHECK(gbt_pages_level_ids(there->pages, 0) != NULL && gbt_dataset_unseen(there, 0) == 0);
+  CHECK_EQ_I64(gbt_dataset_unseen(valid_there, 0), N - LEVELS);
+  gbt_dataset_unref(valid_here);
+  gbt_dataset_unref(valid_there);
+  gbt_dataset_unref(here);
+  gbt_dataset_unref(there);
+  tables_free(t);
+  tables_free(u);
+  free(text);
+  free(level);
+  free(code);
+}
+
 static void chunks_of_a_source(void) {
   test_rng rng = {37};
   for (int k = 0; k < 8; k++) {
@@ -543,6 +579,7 @@ void suite_cuda_data(void) {
   RUN(longer_tables);
   RUN(exact_ranks);
   RUN(counts_of_levels);
+  RUN(levels_beyond_the_bins);
   RUN(many_bins);
   RUN(wide_tables);
   RUN(heavy_and_weightless);

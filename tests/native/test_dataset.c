@@ -62,7 +62,7 @@ static void making(void) {
   tables_free(u);
 }
 
-/* Levels beyond GBT_MAX_LEVELS are unknown to the cuts of their own table: no error there, but missing. */
+/* Levels beyond GBT_MAX_LEVELS are known but have no bin: no error, but missing. */
 static void rare_levels(void) {
   enum { LEVELS = GBT_MAX_LEVELS + 3 };
   tables *t = tables_new(LEVELS);

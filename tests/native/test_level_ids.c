@@ -51,18 +51,21 @@ static void check_ids(const gbt_dataset *ds, const tables *t, int threads, gbt_u
   for (int32_t i = 0; i < known->n_levels; i++) place[atoi(known->levels[i])] = i;
   gbt_ctx ctx = test_ctx(NULL, threads);
   CHECK_OK(gbti_level_ids(&ctx, ds, 1, id, test_err));
-  int64_t n_wrong = 0;
+  int64_t n_wrong = 0, n_unseen = 0;
   for (int64_t r = 0; r < n; r++) {
     const int32_t code = ((const int32_t *)col->values)[r];
     const int32_t number = code > 0 ? atoi(col->levels[code - 1]) : -1;
     int32_t want = known->n_levels;
-    if (number >= 0 && number < n_numbers && place[number] >= 0)
+    const int is_known = number >= 0 && number < n_numbers && place[number] >= 0;
+    if (is_known)
       want = place[number];
     else if (number >= 0 && unseen == GBT_UNSEEN_PRIOR)
       want = known->n_levels + 1;
+    n_unseen += number >= 0 && !is_known;
     n_wrong += id[r] != (uint32_t)want;
   }
   CHECK_EQ_I64(n_wrong, 0);
+  CHECK_EQ_I64(gbt_dataset_unseen(ds, 1), n_unseen);
   gbt_ctx_close(&ctx);
   free(place);
   free(id);
@@ -77,7 +80,7 @@ static void check_all_ways(const tables *t, const gbt_dataset *reference, int32_
   check_ids(ds, t, 1, unseen);
   check_ids(ds, t, 3, unseen);
   gbt_ctx ctx = test_ctx(NULL, 2);
-  chunks *c = chunks_new(&t->table, 0, 5);
+  chunks *c = chunks_new(&t->table, t->cols[1].n_levels < 2000 ? 0 : 30000, 5);
   REQUIRE_OK(dataset_in_chunks(&ctx, &work, c, 1, &chunked, test_err));
   check_ids(chunked, t, 2, unseen);
   chunks_free(c);
@@ -112,6 +115,13 @@ static void ids_of_rows(void) {
   for (size_t i = 0; i < sizeof n_levels / sizeof *n_levels; i++) check_levels(&rng, n_levels[i]);
 }
 
+/* Around the number of levels that have a bin. */
+static void ids_beyond_the_bins(void) {
+  static const int32_t n_levels[] = {GBT_MAX_LEVELS - 1, GBT_MAX_LEVELS, GBT_MAX_LEVELS + 1, 70001};
+  test_rng rng = {31};
+  for (size_t i = 0; i < sizeof n_levels / sizeof *n_levels; i++) check_levels(&rng, n_levels[i]);
+}
+
 /* No rows, all of them missing, all of them unseen. */
 static void odd_columns(void) {
   test_rng rng = {29};
@@ -135,5 +145,6 @@ static void odd_columns(void) {
 
 void suite_level_ids(void) {
   RUN(ids_of_rows);
+  RUN(ids_beyond_the_bins);
   RUN(odd_columns);
 }

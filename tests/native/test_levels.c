@@ -106,12 +106,15 @@ static void too_many_levels(void) {
   tables_codes(t, "f", GBT_CATEGORICAL, code, levels, LEVELS);
   gbt_cuts *cuts = test_cuts_of(t, NULL, 255, 1);
   CHECK_EQ_I64(cuts->feat[0].n_bins, GBT_MAX_LEVELS);
-  CHECK_EQ_I64(cuts->schema->col[0].n_levels, GBT_MAX_LEVELS);
+  CHECK_EQ_I64(cuts->schema->col[0].n_levels, LEVELS);
   CHECK_EQ_I64(cuts->feat[0].has_missing, 1);
   CHECK_EQ_TEXT(cuts->schema->col[0].levels[0], "5");     /* 11 rows */
   CHECK_EQ_TEXT(cuts->schema->col[0].levels[1], "65539"); /* 2 rows, the first of all */
   /* once each: codes 0 .. 4, 6 .. 9, the last of the first half; 9 comes first, then 8, 7, 6: those have a bin */
   CHECK_EQ_TEXT(cuts->schema->col[0].levels[GBT_MAX_LEVELS - 1], "7");
+  CHECK_EQ_TEXT(cuts->schema->col[0].levels[GBT_MAX_LEVELS], "6"); /* without a bin, but a level */
+  CHECK_EQ_TEXT(cuts->schema->col[0].levels[LEVELS - 1], "0");
+  CHECK_EQ_I64(gbt_cuts_bin(&cuts->feat[0], GBT_MAX_LEVELS), GBT_MAX_LEVELS);
   gbt_cuts_unref(cuts);
   tables_free(t);
 }

@@ -61,7 +61,6 @@ static gbt_status use_model(const story *s, things *t, gbt_error *err) {
   size_t n_bytes = 0;
   GBT_TRY(gbt_model_write(&t->ctx.mem, &parts, &t->bytes, &n_bytes, err));
   GBT_TRY(gbt_model_open(&t->ctx.mem, t->bytes, n_bytes, &t->model, err));
-  GBT_TRY(gbt_schema_index(t->model->schema, err));
   GBT_TRY(gbt_binding_new(&t->ctx, &s->data->table, t->model->schema, GBT_UNSEEN_MISSING, &t->binding, err));
   gbt_tree_range all = {0, t->model->parts.forest.n_trees};
   size_t cells = (size_t)(s->data->table.n_rows * s->job.spec.objective.n_outputs);

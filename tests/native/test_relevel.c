@@ -182,6 +182,57 @@ static void equal_levels_change_nothing(void) {
   gbt_schema_unref(schema);
 }
 
+/* Levels beyond GBT_MAX_LEVELS are missing where a set asks. The old levels are 0, 1, ...; the new ones begin in the
+ * middle, so that each goes from one side of that border to the other. */
+static void levels_beyond_the_sets(void) {
+  enum { OLD = GBT_MAX_LEVELS + 40, NOW = OLD + 100, SHIFT = 70, WORDS = (GBT_MAX_LEVELS + 31) / 32 };
+  gbt_mem mem = gbt_mem_default();
+  test_rng rng = {17};
+  char(*text)[16] = test_alloc(sizeof(char[NOW + SHIFT][16]));
+  const char **level = test_alloc((NOW + SHIFT) * sizeof *level);
+  uint32_t *set = test_alloc(WORDS * sizeof *set);
+  for (int i = 0; i < NOW + SHIFT; i++) {
+    snprintf(text[i], sizeof text[i], "%d", i);
+    level[i] = text[i];
+  }
+  for (int i = 0; i < WORDS; i++) set[i] = (uint32_t)test_u(&rng);
+  for (uint32_t flags = 0; flags < 4; flags++) {
+    for (int down = 0; down < 2; down++) { /* new level i is old level i + SHIFT, or i - SHIFT */
+      const gbt_schema_column was = {"f", "", GBT_CATEGORICAL, OLD, down ? level + SHIFT : level};
+      const gbt_schema_column is = {"f", "", GBT_CATEGORICAL, NOW, down ? level : level + SHIFT};
+      gbt_schema *old_schema, *schema;
+      gbt_forest *from, *out;
+      gbt_node nodes[3] = {{.feat = GBT_NODE_CATEGORICAL, .left = 1, .arg.set = {0, WORDS}}};
+      nodes[0].feat |= (flags & 1 ? GBT_NODE_MISSING_LEFT : 0) | (flags & 2 ? GBT_NODE_BULK_LEFT : 0);
+      const double zeros[3] = {0.0};
+      const uint32_t counts[3] = {0};
+      const gbt_tree_parts tree = {3, WORDS, nodes, zeros, zeros, counts, set, NULL};
+      REQUIRE_OK(gbt_schema_new(&mem, 1, &was, &old_schema, test_err));
+      REQUIRE_OK(gbt_schema_new(&mem, 1, &is, &schema, test_err));
+      REQUIRE_OK(gbt_forest_new(&mem, 1, 1, 1, &from, test_err));
+      REQUIRE_OK(gbt_forest_add(from, &tree, test_err));
+      const gbt_forest_view a = gbt_forest_look(from);
+      REQUIRE_OK(gbt_forest_relevel(&mem, &a, old_schema, schema, &out, test_err));
+      const gbt_forest_view b = gbt_forest_look(out);
+      int64_t n_wrong = 0;
+      CHECK(b.nodes[0].arg.set.n_words <= WORDS);
+      for (int32_t i = 0; i < GBT_MAX_LEVELS; i++) {
+        const int32_t k = down ? i - SHIFT : i + SHIFT;
+        const double x = k < 0 || k >= OLD ? -1.0 : k >= GBT_MAX_LEVELS ? (double)NAN : k;
+        n_wrong += gbt_goes_left(&a.nodes[0], x, a.sets) != gbt_goes_left(&b.nodes[0], i, b.sets);
+      }
+      CHECK_EQ_I64(n_wrong, 0);
+      gbt_forest_free(out);
+      gbt_forest_free(from);
+      gbt_schema_unref(old_schema);
+      gbt_schema_unref(schema);
+    }
+  }
+  free(text);
+  free(level);
+  free(set);
+}
+
 static void what_does_not_fit_is_refused(void) {
   gbt_mem mem = gbt_mem_default();
   test_rng rng = {8};
@@ -214,5 +265,6 @@ static void what_does_not_fit_is_refused(void) {
 void suite_relevel(void) {
   RUN(levels_keep_their_way);
   RUN(equal_levels_change_nothing);
+  RUN(levels_beyond_the_sets);
   RUN(what_does_not_fit_is_refused);
 }

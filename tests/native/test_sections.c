@@ -336,7 +336,6 @@ static void answers_without_memory(void) {
   gbt_model *model = NULL;
   REQUIRE(sample_open(&s, 33, 5, &spec, gbt_objective_make(GBT_OBJ_SOFTMAX, CLASSES)));
   REQUIRE_OK(gbt_model_open(&mem, s.bytes, s.n_bytes, &model, test_err));
-  REQUIRE_OK(gbt_model_index(model, test_err));
   made_table *table = make_table(&rng, s.schema, ROWS);
   gbt_ctx ctx = test_ctx(NULL, 1);
   gbt_binding *binding = NULL;

@@ -207,9 +207,16 @@ static void columns_as_long_as_a_task(void) {
   gbt_schema_unref(schema);
 }
 
-/* With an index in the schema only the levels of few rows are looked up; they are those that matching all finds. */
-static void few_rows_of_many_levels(void) {
-  enum { LEVELS = 400, ROWS_FEW = 9 };
+/* The place of a text among the known ones, text by text. */
+static int32_t place_of(const char *text, const char *const *known, int32_t n) {
+  for (int32_t i = 0; text != NULL && i < n; i++)
+    if (strcmp(text, known[i]) == 0) return i;
+  return text == NULL ? GBTI_CODE_MISSING : GBTI_CODE_UNSEEN;
+}
+
+/* Of few rows only their own levels are looked up, of many all levels. */
+static void rows_of_many_levels(void) {
+  enum { LEVELS = 400, ROWS_MANY = 150, ROWS_FEW = 9 };
   char text[LEVELS][16];
   const char *known[LEVELS], *given[LEVELS];
   test_rng rng = {5};
@@ -220,37 +227,81 @@ static void few_rows_of_many_levels(void) {
     if (i % 7 == 0) given[i] = NULL;
   }
   const gbt_schema_column feat = {"f", "", GBT_CATEGORICAL, LEVELS, known};
-  gbt_schema *plain = schema_of(1, &feat), *indexed = schema_of(1, &feat);
-  REQUIRE_OK(gbt_schema_index(indexed, test_err));
-  REQUIRE_OK(gbt_schema_index(indexed, test_err)); /* once is enough */
+  gbt_schema *schema = schema_of(1, &feat);
   int n_seen[3] = {0, 0, 0};
   for (int rep = 0; rep < 60; rep++) {
-    int32_t code[ROWS_FEW];
-    for (int r = 0; r < ROWS_FEW; r++) code[r] = (int32_t)test_below(&rng, LEVELS + 1);
-    if (rep % 3 == 0) code[rep % ROWS_FEW] = INT32_MIN;
-    tables *t = tables_new(1 + rep % ROWS_FEW);
+    int32_t code[ROWS_MANY], first_unseen = -1;
+    int64_t n_unseen = 0, counted = 0;
+    const int n = rep % 10 == 9 ? ROWS_MANY : 1 + rep % ROWS_FEW;
+    for (int r = 0; r < n; r++) code[r] = (int32_t)test_below(&rng, LEVELS + 1);
+    if (rep % 3 == 0) code[rep % n] = INT32_MIN;
+    tables *t = tables_new(n);
     tables_codes(t, "f", GBT_CATEGORICAL, code, given, LEVELS);
-    gbt_binding *a, *b;
-    REQUIRE_OK(bind(t, plain, GBT_UNSEEN_PRIOR, &a, test_err));
-    REQUIRE_OK(bind(t, indexed, GBT_UNSEEN_PRIOR, &b, test_err));
-    for (int r = 0; r <= rep % ROWS_FEW; r++) {
-      int32_t c = code[r] < 0 ? 0 : code[r], level = b->code_map[0][c];
-      CHECK_EQ_I64(a->code_map[0][c], level);
+    gbt_binding *b;
+    REQUIRE_OK(bind(t, schema, GBT_UNSEEN_PRIOR, &b, test_err));
+    for (int r = 0; r < n; r++) {
+      const int32_t c = code[r] < 0 ? 0 : code[r], level = b->code_map[0][c];
+      CHECK_EQ_I64(level, c == 0 ? GBTI_CODE_MISSING : place_of(given[c - 1], known, LEVELS));
       n_seen[level >= 0 ? 0 : -level]++;
+      n_unseen += level == GBTI_CODE_UNSEEN;
+      if (level == GBTI_CODE_UNSEEN && first_unseen < 0) first_unseen = r;
     }
-    gbt_binding_free(a);
-    gbt_error other;
-    int failed = bind(t, plain, GBT_UNSEEN_ERROR, &a, test_err) != GBT_OK;
+    gbt_ctx ctx = test_ctx(NULL, 2);
+    CHECK_OK(gbt_binding_unseen(&ctx, b, &counted, test_err));
+    CHECK_EQ_I64(counted, n_unseen);
+    gbt_ctx_close(&ctx);
     gbt_binding_free(b);
-    CHECK_EQ_I64(bind(t, indexed, GBT_UNSEEN_ERROR, &b, &other) != GBT_OK, failed);
-    if (failed) CHECK(strcmp(test_err->msg, other.msg) == 0);
-    gbt_binding_free(a);
-    gbt_binding_free(b);
+    char words[64];
+    snprintf(words, sizeof words, "column `f`, row %d: the level", (int)first_unseen + 1);
+    if (n_unseen > 0)
+      CHECK_FAILS(bind(t, schema, GBT_UNSEEN_ERROR, &b, test_err), GBT_E_DATA, words);
+    else if (CHECK_OK(bind(t, schema, GBT_UNSEEN_ERROR, &b, test_err)))
+      gbt_binding_free(b);
     tables_free(t);
   }
   CHECK(n_seen[0] > 20 && n_seen[1] > 5 && n_seen[2] > 5);
-  gbt_schema_unref(plain);
-  gbt_schema_unref(indexed);
+  gbt_schema_unref(schema);
+}
+
+/* What a row reads as: a level that has a bin, one that has none, one that is unknown. */
+static void levels_without_a_bin(void) {
+  enum { LEVELS = GBT_MAX_LEVELS + 2, N = 6 };
+  char(*text)[16] = test_alloc(sizeof(char[LEVELS + 1][16]));
+  const char **level = test_alloc((LEVELS + 1) * sizeof *level);
+  for (int i = 0; i <= LEVELS; i++) {
+    snprintf(text[i], sizeof text[i], "v%d", i);
+    level[i] = text[i];
+  }
+  const gbt_schema_column feats[2] = {{"f", "", GBT_CATEGORICAL, LEVELS, level}, {"o", "", GBT_ORDINAL, LEVELS, level}};
+  const int32_t code[N] = {1, GBT_MAX_LEVELS, GBT_MAX_LEVELS + 1, LEVELS, LEVELS + 1, 0};
+  const double want[N] = {0, GBT_MAX_LEVELS - 1, NAN, NAN, -1, NAN};
+  const double rank[N] = {0, GBT_MAX_LEVELS - 1, GBT_MAX_LEVELS, LEVELS - 1, NAN, NAN};
+  const int32_t both[2] = {0, 1};
+  gbt_schema *schema = schema_of(2, feats);
+  tables *t = tables_new(N);
+  tables_codes(t, "f", GBT_CATEGORICAL, code, level, LEVELS + 1);
+  tables_codes(t, "o", GBT_ORDINAL, code, level, LEVELS + 1);
+  for (int missing = 0; missing < 2; missing++) {
+    gbt_binding *b;
+    REQUIRE_OK(bind(t, schema, missing ? GBT_UNSEEN_MISSING : GBT_UNSEEN_PRIOR, &b, test_err));
+    int64_t cursor[2] = {0, 0}, unseen[2] = {0, 0};
+    double got[2 * N];
+    gbt_binding_read(b, 0, N, both, 2, cursor, got, 2);
+    for (int r = 0; r < N; r++) {
+      const double x = missing && want[r] < 0.0 ? (double)NAN : want[r];
+      CHECK(got[2 * r] == x || (got[2 * r] != got[2 * r] && x != x));
+      CHECK(got[2 * r + 1] == rank[r] || (got[2 * r + 1] != got[2 * r + 1] && rank[r] != rank[r]));
+    }
+    gbt_ctx ctx = test_ctx(NULL, 1);
+    CHECK_OK(gbt_binding_unseen(&ctx, b, unseen, test_err));
+    CHECK(unseen[0] == 1 && unseen[1] == 1);
+    gbt_ctx_close(&ctx);
+    gbt_binding_free(b);
+  }
+  tables_free(t);
+  gbt_schema_unref(schema);
+  free(text);
+  free(level);
 }
 
 static void wrong_bindings(void) {
@@ -477,7 +528,8 @@ void suite_table(void) {
   RUN(every_task_has_columns);
   RUN(columns_as_long_as_a_task);
   RUN(matching);
-  RUN(few_rows_of_many_levels);
+  RUN(rows_of_many_levels);
+  RUN(levels_without_a_bin);
   RUN(wrong_bindings);
   RUN(very_many_missing);
   RUN(reading_rows);

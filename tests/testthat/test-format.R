@@ -62,7 +62,7 @@ test_that("a reader written from the description alone predicts the same bits", 
   expect_read(train(d, y, valid = 0.2, early_stopping_rounds = 2, eta = 1), new)
 })
 
-test_that("levels beyond those that a model keeps are missing for a reader as well", {
+test_that("levels beyond those that sets tell apart are missing for a reader as well", {
   d <- data.frame(f = factor(c(1:70000, 1:35000)))
   y <- as.integer(d$f) %% 7 + (seq_along(d$f) > 70000) + 4 * (as.integer(d$f) > 65534)
   m <- gbt_train(d, y, level_counts = TRUE, nrounds = 3, min_data_per_group = 1, cat_smooth = 0, threads = 2)

@@ -98,26 +98,14 @@ gbt_status gbt_match_many_texts(gbt_ctx *ctx, int thread, const char *const *fro
   return match_texts(&ctx->mem, ctx, thread, from, n_from, to, n_to, out, err);
 }
 
-static gbt_status check_levels(const gbt_mem *mem, const gbt_schema_column *f, gbt_error *err) {
+static gbt_status check_levels(const gbt_schema_column *f, gbt_error *err) {
   if (f->n_levels < 0 || (f->type == GBT_NUMERIC && f->n_levels != 0))
     return gbt_fail_on(err, GBT_E_INTERNAL, f->name, "column `%s`: a wrong number of levels (%d)", f->name,
                        (int)f->n_levels);
-  if (f->n_levels == 0) return GBT_OK;
-  text_index index;
-  gbt_status status = GBT_OK;
-  GBT_TRY(index_new(mem, f->levels, f->n_levels, &index, err));
-  for (int32_t i = 0; i < f->n_levels && status == GBT_OK; i++) {
-    if (f->levels[i] == NULL) {
-      status = gbt_fail_on(err, GBT_E_DATA, f->name, "column `%s`: level %d has no text", f->name, (int)i + 1);
-      continue;
-    }
-    int32_t same = index_add(&index, i);
-    if (same >= 0)
-      status = gbt_fail_on(err, GBT_E_DATA, f->name, "column `%s`: level \"%s\" occurs twice (levels %d and %d)",
-                           f->name, f->levels[i], (int)same + 1, (int)i + 1);
-  }
-  gbt_mem_free(mem, index.bucket);
-  return status;
+  for (int32_t i = 0; i < f->n_levels; i++)
+    if (f->levels[i] == NULL)
+      return gbt_fail_on(err, GBT_E_DATA, f->name, "column `%s`: level %d has no text", f->name, (int)i + 1);
+  return GBT_OK;
 }
 
 static gbt_status check_names(const gbt_mem *mem, int32_t n, const gbt_schema_column *col, gbt_error *err) {
@@ -219,13 +207,23 @@ gbt_status gbt_schema_new_mapped(const gbt_mem *mem, int32_t n_columns, const gb
   gbt_schema_block block;
   *out = NULL;
   GBT_TRY(check_names(mem, n_columns, col, err));
-  for (int32_t i = 0; i < n_columns; i++) GBT_TRY(check_levels(mem, &col[i], err));
+  for (int32_t i = 0; i < n_columns; i++) GBT_TRY(check_levels(&col[i], err));
   GBT_TRY(gbt_schema_alloc(mem, room_for(n_columns, col, n_features, feat), &block, err));
   *out = block.schema;
   copy_columns(&block, col);
   copy_features(&block, feat);
   GBT_ASSERT(gbt_feature_map_fault(*out) == NULL);
-  return GBT_OK;
+  gbt_level_twins twins;
+  gbt_status status = gbt_schema_index(*out, &twins, err);
+  if (status == GBT_OK && twins.col >= 0) {
+    const gbt_schema_column *f = &col[twins.col];
+    status = gbt_fail_on(err, GBT_E_DATA, f->name, "column `%s`: level \"%s\" occurs twice (levels %d and %d)", f->name,
+                         f->levels[twins.first], (int)twins.first + 1, (int)twins.again + 1);
+  }
+  if (status == GBT_OK) return GBT_OK;
+  gbt_schema_unref(*out);
+  *out = NULL;
+  return status;
 }
 
 gbt_status gbt_schema_new(const gbt_mem *mem, int32_t n_columns, const gbt_schema_column *col, gbt_schema **out,
@@ -316,27 +314,32 @@ static void drop_index(gbt_schema *schema) {
   schema->level_index = NULL;
 }
 
-gbt_status gbt_schema_index(gbt_schema *schema, gbt_error *err) {
-  gbt_status status = GBT_OK;
-  size_t n = (size_t)schema->n_columns;
-  if (schema->level_index != NULL) return GBT_OK;
+gbt_status gbt_schema_index(gbt_schema *schema, gbt_level_twins *twins, gbt_error *err) {
+  const size_t n = (size_t)schema->n_columns;
+  int any = 0;
+  *twins = (gbt_level_twins){-1, -1, -1};
+  for (int32_t f = 0; f < schema->n_columns && !any; f++) any = schema->col[f].n_levels > 0;
+  if (!any) return GBT_OK;
   GBT_TRY(gbt_mem_zeros(&schema->mem, n, sizeof *schema->level_index, &schema->level_index, err));
   for (int32_t f = 0; f < schema->n_columns; f++) {
     const gbt_schema_column *col = &schema->col[f];
     text_index *index = &schema->level_index[f];
     if (col->n_levels == 0) continue;
-    GBT_TRY_GOTO(index_new(&schema->mem, col->levels, col->n_levels, index, err), done);
-    for (int32_t i = 0; i < col->n_levels; i++) index_add(index, i);
+    GBT_TRY(index_new(&schema->mem, col->levels, col->n_levels, index, err));
+    for (int32_t i = 0; i < col->n_levels; i++) {
+      const int32_t first = index_add(index, i);
+      if (first < 0) continue;
+      *twins = (gbt_level_twins){f, first, i};
+      return GBT_OK;
+    }
   }
-done:
-  if (status != GBT_OK) drop_index(schema);
-  return status;
+  return GBT_OK;
 }
 
 int32_t gbt_schema_level(const gbt_schema *schema, int32_t col, const char *text) {
-  const text_index *index = &schema->level_index[col];
   uint64_t at;
-  return index->bucket == NULL ? -1 : index_find(index, text, &at);
+  if (schema->col[col].n_levels == 0) return -1;
+  return index_find(&schema->level_index[col], text, &at);
 }
 
 gbt_schema *gbt_schema_ref(gbt_schema *schema) {

@@ -11,6 +11,10 @@
 
 #include "ctx.h"
 
+/* Levels of a categorical column that sets of levels tell apart: its first ones. A column may have more, which are
+ * missing values where it is split by itself, and levels like the others in its statistics. */
+#define GBT_MAX_LEVELS 65534
+
 typedef enum gbt_feature_type {
   GBT_NUMERIC = 0,
   GBT_CATEGORICAL = 1, /* no order: split by sets of levels */
@@ -24,7 +28,8 @@ typedef struct gbt_schema_column {
   const char *tag;           /* free text of the host ("Date", "integer", ...); "" for none */
   gbt_feature_type type;
   int32_t n_levels;          /* 0 for numeric */
-  const char *const *levels; /* UTF-8. categorical: the level of bin i at [i]; ordinal: in order */
+  const char *const *levels; /* UTF-8. categorical: the level of bin i at [i], then those beyond GBT_MAX_LEVELS;
+                                ordinal: in order */
 } gbt_schema_column;
 
 typedef enum gbt_feature_kind {
@@ -50,7 +55,7 @@ typedef struct gbt_schema {
   int32_t n_columns, n_features;
   gbt_schema_column *col;      /* n_columns; like all below it lies in the schema's own block */
   gbt_feature *feat;           /* n_features */
-  gbt_text_index *level_index; /* n_columns; NULL when none is kept */
+  gbt_text_index *level_index; /* n_columns: the position of a level by its text; NULL when no column has levels */
 } gbt_schema;
 
 /* Copies everything; the feature map is the identity. Fails with GBT_E_DATA on an empty or doubled name or a doubled

@@ -19,11 +19,16 @@ int gbt_feature_map_is_identity(const gbt_schema *schema);
 /* The kind of a name, or -1. */
 int gbt_feature_kind_find(const char *name);
 
-/* Keeps an index of every column's levels, so that finding a few texts does not read all levels. Before the schema is
- * used by several threads. */
-gbt_status gbt_schema_index(gbt_schema *schema, gbt_error *err) GBT_MUST_CHECK;
+/* Two levels of a column that have the same text; col = -1: there are none. */
+typedef struct gbt_level_twins {
+  int32_t col, first, again;
+} gbt_level_twins;
 
-/* The position of a level's text, or -1. Only with an index. */
+/* Makes the index of every column's levels, for readers that fill a schema themselves; once, before anybody else has
+ * the schema. It is of no use when there are twins. Freed with the schema, also after a failure. */
+gbt_status gbt_schema_index(gbt_schema *schema, gbt_level_twins *twins, gbt_error *err) GBT_MUST_CHECK;
+
+/* The position of a level's text, or -1. */
 int32_t gbt_schema_level(const gbt_schema *schema, int32_t col, const char *text);
 
 /* A schema's block with room for these, for readers that fill it themselves; freed as a whole by the last unref. */

@@ -119,33 +119,36 @@ gbt_status gbti_code_map(gbt_ctx *ctx, int thread, const gbt_column *col, const 
   return status;
 }
 
-/* The same for a few rows: only their levels are looked up, the others stay unseen. */
-static gbt_status map_few(gbt_ctx *ctx, int thread, const gbt_column *col, const gbt_table *table,
-                          const gbt_schema *schema, int32_t feat, int32_t **out, gbt_error *err) {
+/* The map of a column's codes to the schema's levels. few: only the levels of the rows are looked up, the others stay
+ * unseen. */
+static gbt_status map_column(gbt_ctx *ctx, int thread, const gbt_binding *binding, int32_t feat, int few, int32_t **out,
+                             gbt_error *err) {
   enum { AT_ONCE = 8192 };
+  const gbt_column *col = &binding->table->cols[binding->col[feat]];
   const int32_t *code = col->values;
+  const int64_t n = few ? binding->table->n_rows : col->n_levels;
   int32_t *map;
   *out = NULL;
   GBT_TRY(gbt_mem_array(&ctx->mem, (size_t)col->n_levels + 1, sizeof *map, &map, err));
   map[0] = GBTI_CODE_MISSING;
-  for (int32_t i = 1; i <= col->n_levels; i++) map[i] = GBTI_CODE_UNSEEN;
-  for (int64_t r = 0; r < table->n_rows; r++) {
-    if (r % AT_ONCE == 0 && gbt_ctx_stopped(ctx, thread)) {
+  for (int32_t i = 1; few && i <= col->n_levels; i++) map[i] = GBTI_CODE_UNSEEN;
+  for (int64_t i = 0; i < n; i++) {
+    if (i % AT_ONCE == 0 && gbt_ctx_stopped(ctx, thread)) {
       gbt_mem_free(&ctx->mem, map);
       return gbt_fail(err, GBT_CANCELLED, "stopped on request");
     }
-    if (code[r] <= 0) continue;
-    const char *text = col->levels[code[r] - 1];
-    map[code[r]] = text == NULL ? GBTI_CODE_MISSING : gbt_schema_level(schema, feat, text);
+    const int32_t c = few ? code[i] : (int32_t)i + 1;
+    if (c <= 0) continue;
+    const char *text = col->levels[c - 1];
+    map[c] = text == NULL ? GBTI_CODE_MISSING : gbt_schema_level(binding->schema, feat, text);
   }
   *out = map;
   return GBT_OK;
 }
 
-/* Whether a row's level is sooner looked up than all levels are matched. Columns of sources may have no values now. */
+/* Whether a row's level is sooner looked up than all levels are. Columns of sources may have no values now. */
 static int few_rows(const gbt_binding *binding, const gbt_column *col) {
-  return binding->schema->level_index != NULL && col->rows == NULL && col->values != NULL &&
-         binding->table->n_rows < col->n_levels / 4;
+  return col->rows == NULL && col->values != NULL && binding->table->n_rows < col->n_levels / 4;
 }
 
 /* Columns with levels: their code maps, and with GBT_UNSEEN_ERROR the first entry with an unseen level. */
@@ -170,17 +173,6 @@ static int64_t first_unseen(map_job *maps, const gbt_column *col, const int32_t 
   return -1;
 }
 
-/* Whether training may have seen levels that the schema lacks: the rarest, which had no bin and were missing values. */
-static int is_full(const gbt_schema_column *feat) {
-  return feat->type == GBT_CATEGORICAL && feat->n_levels >= GBT_MAX_LEVELS;
-}
-
-/* Levels that the schema lacks are missing values here as well. */
-static void unseen_to_missing(int32_t *map, int32_t n_levels) {
-  for (int32_t i = 1; i <= n_levels; i++)
-    if (map[i] == GBTI_CODE_UNSEEN) map[i] = GBTI_CODE_MISSING;
-}
-
 static void map_task(void *arg, int64_t task, int thread) {
   map_job *maps = arg;
   gbt_binding *binding = maps->binding;
@@ -194,15 +186,11 @@ static void map_task(void *arg, int64_t task, int thread) {
     if (feat->type == GBT_NUMERIC) continue;
     if (gbti_job_stopped(&maps->job, thread)) return;
     int32_t **map = &binding->code_map[f];
-    gbt_status status = few_rows(binding, col)
-                            ? map_few(ctx, thread, col, binding->table, binding->schema, (int32_t)f, map, &err)
-                            : gbti_code_map(ctx, thread, col, feat->levels, feat->n_levels, map, &err);
+    gbt_status status = map_column(ctx, thread, binding, (int32_t)f, few_rows(binding, col), map, &err);
     if (status != GBT_OK)
       gbti_job_fail(&maps->job, &err);
     else if (maps->bad != NULL)
       maps->bad[f] = first_unseen(maps, col, *map, thread);
-    else if (is_full(feat))
-      unseen_to_missing(*map, col->n_levels);
   }
 }
 
@@ -220,12 +208,10 @@ static gbt_status map_levels(gbt_ctx *ctx, gbt_binding *binding, gbt_error *err)
     const gbt_column *col = &binding->table->cols[binding->col[f]];
     int64_t row = binding->table->rows_before + (col->rows != NULL ? col->rows[maps.bad[f]] : maps.bad[f]);
     int32_t code = ((const int32_t *)col->values)[maps.bad[f]];
-    const char *why = is_full(&binding->schema->col[f]) ? "is not among the most frequent ones of training"
-                                                        : "did not occur in training";
     status = gbt_fail_on(err, GBT_E_DATA, col->name,
-                         "column `%s`, row %lld: the level \"%s\" %s; `unseen = \"prior\"` or `\"missing\"` takes "
-                         "such rows",
-                         col->name, (long long)row + 1, col->levels[code - 1], why);
+                         "column `%s`, row %lld: the level \"%s\" did not occur in training; `unseen = \"prior\"` or "
+                         "`\"missing\"` takes such rows",
+                         col->name, (long long)row + 1, col->levels[code - 1]);
     break;
   }
 done:
@@ -274,6 +260,34 @@ void gbt_binding_free(gbt_binding *binding) {
   gbt_mem_free(&mem, binding);
 }
 
+/* Rows of unknown levels, counted column by column. */
+typedef struct unseen_job {
+  gbti_job job;
+  const gbt_binding *binding;
+  int64_t *n; /* by column of the schema */
+} unseen_job;
+
+static void unseen_task(void *arg, int64_t c, int thread) {
+  enum { BLOCK = 65536 };
+  unseen_job *u = arg;
+  const gbt_column *col = &u->binding->table->cols[u->binding->col[c]];
+  const int32_t *code = col->values, *map = u->binding->code_map[c];
+  const int64_t n = col->rows != NULL ? col->n_entries : u->binding->table->n_rows;
+  int any = 0;
+  if (map == NULL) return;
+  for (int32_t i = 1; i <= col->n_levels && !any; i++) any = map[i] == GBTI_CODE_UNSEEN;
+  for (int64_t e = 0; e < n && any; e++) {
+    if (e % BLOCK == 0 && gbti_job_stopped(&u->job, thread)) return;
+    u->n[c] += code[e] > 0 && map[code[e]] == GBTI_CODE_UNSEEN;
+  }
+}
+
+gbt_status gbt_binding_unseen(gbt_ctx *ctx, const gbt_binding *binding, int64_t *n, gbt_error *err) {
+  unseen_job u = {.binding = binding, .n = n};
+  gbti_job_start(&u.job, ctx);
+  return gbti_job_run(&u.job, binding->schema->n_columns, unseen_task, &u, err);
+}
+
 /* What a feature reads as where its column has a level that the schema does not know. */
 static double unseen_value(const gbt_feature *feat) {
   switch (feat->kind) {
@@ -292,6 +306,7 @@ gbti_column_reader gbti_column_reader_of(const gbt_binding *binding, int32_t fea
   gbti_column_reader in =
       gbti_column_reader_make(binding->table, gbt_binding_column(binding, feat), binding->code_map[f->col], f->value);
   if (binding->unseen != GBT_UNSEEN_MISSING) in.unseen = unseen_value(f);
+  if (f->type == GBT_CATEGORICAL && binding->schema->col[f->col].n_levels > GBT_MAX_LEVELS) in.n_bins = GBT_MAX_LEVELS;
   return in;
 }
 

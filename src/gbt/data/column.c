@@ -4,7 +4,12 @@
 
 gbti_column_reader gbti_column_reader_make(const gbt_table *table, const gbt_column *col, const int32_t *code_map,
                                            const double *value) {
-  gbti_column_reader in = {col, code_map, value, 0.0, (double)NAN, col->rows != NULL ? col->n_entries : table->n_rows};
+  gbti_column_reader in = {.col = col,
+                           .code_map = code_map,
+                           .value = value,
+                           .absent = 0.0,
+                           .unseen = (double)NAN,
+                           .n_entries = col->rows != NULL ? col->n_entries : table->n_rows};
   if (table->absent_missing || col->storage == GBT_CODES) in.absent = (double)NAN; /* code 0 is missing */
   return in;
 }
@@ -20,6 +25,8 @@ static void read_codes(const gbti_column_reader *in, const int32_t *code, int32_
     int32_t m = map[code[i] < 0 ? 0 : code[i]];
     out[i] = m >= 0 ? value[m] : gone[-1 - m];
   }
+  for (int32_t i = 0; i < n && in->n_bins > 0; i++)
+    if (out[i] >= in->n_bins) out[i] = (double)NAN;
 }
 
 void gbti_code_values(const gbti_column_reader *in, double *out) {

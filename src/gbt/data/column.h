@@ -17,6 +17,7 @@ typedef struct gbti_column_reader {
   const double *value;     /* statistics only: by level, what it reads as; NULL: its position */
   double absent;           /* value of rows without an entry */
   double unseen;           /* value of code_map's -1 */
+  int32_t n_bins;          /* levels from this one on have no bin and read as missing; 0: all are as they are */
   int64_t n_entries;
 } gbti_column_reader;
 

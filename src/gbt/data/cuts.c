@@ -193,8 +193,8 @@ static gbti_cut_input input_of(cuts_job *cj, int32_t f, int thread) {
 static void cut_levels(const cuts_job *cj, int32_t feat) {
   gbt_feature_cuts *f = &cj->feat[feat];
   const gbti_levels *levels = &cj->levels[cj->schema->feat[feat].col];
-  f->n_bins = levels->n > 0 ? levels->n : 1;
-  f->has_missing = levels->has_missing;
+  f->n_bins = levels->n > GBT_MAX_LEVELS ? GBT_MAX_LEVELS : levels->n > 0 ? levels->n : 1;
+  f->has_missing = levels->has_missing || levels->n > f->n_bins;
   f->zero_bin = -1;
   f->n_filled = cj->share.all;
 }

@@ -2,7 +2,8 @@
  * order statistics, never a sketch, so pages, threads and ranks cannot show in it.
  *
  *   numeric, ordinal   bins 0 .. n_bins-1;  bin b holds  cut[b-1] < x <= cut[b];  cut[n_bins-1] = +inf
- *   categorical        bin i = level i of the schema: levels that occur, most frequent first, ties by first row
+ *   categorical        level i of the schema: levels that occur, most frequent first, ties by first row; bin i = level
+ *                      i, for the first GBT_MAX_LEVELS of them
  *   missing            code n_bins, in every feature; `has_missing` says whether training rows have it
  *
  * Numeric cuts (definition). v_1 < v_2 < ... the distinct values with positive weight, W their total weight.
@@ -15,8 +16,9 @@
  * when w > 0, with k = 62 - ceil(log2(n_rows)) - e and 2^e the least power above all weights, so no sum overflows.
  *
  * Numbers and ranks get at most max_bin bins, at most 65,535. Factors have a bin for every level that occurs, whatever
- * max_bin is; levels beyond GBT_MAX_LEVELS (the rarest) have no bin and are missing values, in statistics too. Levels
- * are counted by rows, and so are n_filled and has_missing, whatever the rows weigh. */
+ * max_bin is; those beyond GBT_MAX_LEVELS (base/schema.h), the rarest, have no bin: the column itself has missing
+ * values there, its statistics have not. Levels are counted by rows, and so are n_filled and has_missing, whatever the
+ * rows weigh. */
 #ifndef GBT_DATA_CUTS_H
 #define GBT_DATA_CUTS_H
 
@@ -24,7 +26,6 @@
 #include "table.h"
 
 #define GBT_MAX_BINS 65535
-#define GBT_MAX_LEVELS 65534
 
 typedef struct gbt_feature_cuts {
   int32_t n_bins;       /* >= 1; value bins without the missing one */
@@ -38,7 +39,7 @@ typedef struct gbt_feature_cuts {
 typedef struct gbt_cuts {
   int refs;
   gbt_mem mem;
-  gbt_schema *schema;        /* shared; categorical levels in bin order */
+  gbt_schema *schema;        /* shared */
   int32_t n_features;
   gbt_feature_cuts *feat;    /* n_features */
   int64_t n_rows;            /* of the table they came from */

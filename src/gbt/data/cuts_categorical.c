@@ -1,6 +1,6 @@
 /* Dictionaries of columns with levels.
  *
- *   categorical   levels that occur, most frequent first, ties by first row; at most GBT_MAX_LEVELS of them
+ *   categorical   levels that occur, most frequent first, ties by first row
  *   ordinal       all levels in the column's own order
  *
  * Codes that share a text are one level: the one of the lowest of these codes. Counts are of rows, not of weights. */
@@ -93,12 +93,10 @@ done:
 static gbt_status order_categorical(const gbt_mem *mem, const gbt_table *table, const gbt_column *col,
                                     const gbti_tally *t, gbti_levels *out, gbt_error *err) {
   uint32_t *order;
-  int32_t n_found;
   GBT_TRY(gbt_mem_array(mem, (size_t)col->n_levels, sizeof *order, &order, err));
-  gbt_status status = gbti_order_levels(mem, col->n_levels, t->count + 1, t->first + 1, order, &n_found, err);
+  gbt_status status = gbti_order_levels(mem, col->n_levels, t->count + 1, t->first + 1, order, &out->n, err);
   if (status == GBT_OK) {
-    out->n = n_found < GBT_MAX_LEVELS ? n_found : GBT_MAX_LEVELS;
-    out->has_missing = t->n_given < table->n_rows || out->n < n_found;
+    out->has_missing = t->n_given < table->n_rows;
     for (int32_t i = 0; i < out->n; i++) {
       out->map[order[i] + 1] = i;
       out->text[i] = col->levels[order[i]];

@@ -84,10 +84,10 @@ gbt_status gbti_ranks_match(gbt_ctx *ctx, const gbt_table *table, const double *
 /* A column with levels. */
 typedef struct gbti_levels {
   int32_t n;
-  const char **text; /* n, owned; texts of the table: categorical by bin, ordinal in order */
+  const char **text; /* n, owned; texts of the table: categorical by frequency, ordinal in order */
   int32_t *map;      /* owned: [col->n_levels + 1], see gbt_binding.code_map */
   double *count;     /* n, owned; categorical: rows that have the level */
-  int32_t has_missing;
+  int32_t has_missing; /* rows without a level exist; categorical */
   char *block; /* owned: texts of other ranks, or NULL */
 } gbti_levels;
 
@@ -111,7 +111,7 @@ gbt_status gbti_tally_make(const gbt_mem *mem, const gbt_table *table, const gbt
 void gbti_tally_free(const gbt_mem *mem, gbti_tally *tally);
 
 /* Levels in the order of bins: count[i], first[i] of level i; those of count 0 are left out. order: room for n.
- * Returns how many, which may be more than a column can have. */
+ * *n_found: how many there are. */
 gbt_status gbti_order_levels(const gbt_mem *mem, int32_t n, const uint32_t *count, const uint32_t *first,
                              uint32_t *order, int32_t *n_found, gbt_error *err) GBT_MUST_CHECK;
 

@@ -323,21 +323,19 @@ static gbt_status take_texts(gbt_ctx *ctx, texts *all, int64_t n_given, int64_t 
   gbt_status status = GBT_OK;
   const char **text = NULL;
   uint32_t *count = NULL, *first = NULL, *order = NULL;
-  int32_t n_found;
   GBT_TRY_GOTO(gbt_mem_array(mem, n, sizeof *text, &text, err), done);
   GBT_TRY_GOTO(gbt_mem_array(mem, n, sizeof *count, &count, err), done);
   GBT_TRY_GOTO(gbt_mem_array(mem, n, sizeof *first, &first, err), done);
   GBT_TRY_GOTO(gbt_mem_array(mem, n, sizeof *order, &order, err), done);
   GBT_TRY_GOTO(merge_texts(ctx, all, text, count, first, err), done);
-  GBT_TRY_GOTO(gbti_order_levels(mem, (int32_t)n, count, first, order, &n_found, err), done);
-  out->n = n_found < GBT_MAX_LEVELS ? n_found : GBT_MAX_LEVELS;
+  GBT_TRY_GOTO(gbti_order_levels(mem, (int32_t)n, count, first, order, &out->n, err), done);
   GBT_TRY_GOTO(gbt_mem_array(mem, (size_t)out->n, sizeof *out->text, &out->text, err), done);
   GBT_TRY_GOTO(gbt_mem_array(mem, (size_t)out->n, sizeof *out->count, &out->count, err), done);
   for (int32_t i = 0; i < out->n; i++) {
     out->text[i] = text[order[i]];
     out->count[i] = (double)count[order[i]];
   }
-  out->has_missing = n_given < n_rows || out->n < n_found;
+  out->has_missing = n_given < n_rows;
   out->block = all->text;
   all->text = NULL;
 done:

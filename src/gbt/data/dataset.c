@@ -24,6 +24,11 @@ gbt_binned_info gbt_dataset_feature(const gbt_dataset *ds, int32_t feature) {
   return (gbt_binned_info){cuts->n_bins, cuts->has_missing != 0, gbt_pages_is_sparse(ds->pages, feature)};
 }
 
+int64_t gbt_dataset_unseen(const gbt_dataset *ds, int32_t col) {
+  GBT_ASSERT(col >= 0 && col < ds->cuts->schema->n_columns);
+  return gbt_pages_n_unseen(ds->pages, col);
+}
+
 /* The same cuts and pages, no rows yet. */
 static gbt_status new_view(const gbt_dataset *ds, gbt_dataset **out, gbt_error *err) {
   gbt_dataset *view;

@@ -58,6 +58,10 @@ typedef struct gbt_binned_info {
 /* How a feature (from 0) was binned. */
 gbt_binned_info gbt_dataset_feature(const gbt_dataset *ds, int32_t feature);
 
+/* Rows whose level a categorical or ordinal column (from 0) does not have in the reference's levels, whatever they were
+ * taken for; of a mask: those of all rows. */
+int64_t gbt_dataset_unseen(const gbt_dataset *ds, int32_t col);
+
 /* The same rows once more, with no field set yet: cuts and pages are shared. So each training has its
  * own, whatever is done to the data set meanwhile. */
 gbt_status gbt_dataset_view(const gbt_dataset *ds, gbt_dataset **out, gbt_error *err) GBT_MUST_CHECK;

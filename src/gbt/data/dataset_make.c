@@ -27,7 +27,7 @@ static gbt_status make_parts(gbt_ctx *ctx, const gbt_dataset_spec *spec, gbti_fe
     ds->cuts = gbt_cuts_ref(spec->reference->cuts);
   } else {
     GBT_TRY(gbti_cuts_build(ctx, feed, spec->weight, spec->max_bin, spec->help, &ds->cuts, err));
-    unseen = GBT_UNSEEN_MISSING; /* levels too rare for a bin, in the very table the bins are made from */
+    unseen = GBT_UNSEEN_MISSING; /* none is: a source with other levels in a later pass fails by its checksum */
   }
   GBT_TRY(gbti_feed_bind(feed, ds->cuts->schema, unseen, err));
   gbt_page_store *pages;

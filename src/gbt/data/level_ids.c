@@ -1,6 +1,9 @@
 /* Level ids from the pages: the bin of a categorical column is its level. Cells of unknown levels have the missing code
- * there and are put right from the list that the store keeps of them. */
+ * there and are put right from the list that the store keeps of them. Columns with more levels than bins have their ids
+ * beside the pages (page_levels.c). */
 #include "level_ids.h"
+
+#include <string.h>
 
 #include "../base/parallel.h"
 #include "dataset_impl.h"
@@ -56,6 +59,11 @@ gbt_status gbti_level_ids(gbt_ctx *ctx, const gbt_dataset *ds, int32_t col, uint
                   .n_bins = ds->cuts->feat[feat].n_bins,
                   .n_levels = n_levels,
                   .out = out};
+  const uint32_t *kept = gbt_pages_level_ids(ds->pages, feat);
+  if (kept != NULL) {
+    memcpy(out, kept, (size_t)gbt_pages_n_rows(ds->pages) * sizeof *out);
+    return GBT_OK;
+  }
   GBT_ASSERT(pass.layout->place[feat].group >= 0 && pass.layout->place[feat].zero_bin < 0);
   GBT_TRY(gbt_pages_pass(ctx, ds->pages, ids_of_span, &pass, err));
   const uint32_t *unseen;

@@ -245,6 +245,8 @@ static gbt_status build_chunk(void *arg, gbti_feed *feed, const gbt_binding *chu
   if (b->pages.info.layout.n_sparse > 0)
     GBT_TRY(gbti_fill_sparse(b->ctx, chunk, b->cuts, &b->pages, range, err));
   GBT_TRY(gbti_list_unseen(b->ctx, chunk, beg, b->unseen, err));
+  GBT_TRY(gbt_binding_unseen(b->ctx, chunk, b->pages.info.n_unseen, err));
+  GBT_TRY(gbti_fill_level_ids(b->ctx, chunk, beg, &b->pages, err));
   if (b->checksum == NULL) return GBT_OK;
   return gbti_checksum_add(feed, chunk->table, beg, b->feed->binding->col, chunk->schema->n_columns, b->checksum, err);
 }
@@ -254,6 +256,8 @@ static gbt_status build_all(builder *b, gbti_feed *feed, gbt_error *err) {
   const size_t n_features = (size_t)b->cuts->n_features, n_columns = (size_t)feed->binding->schema->n_columns;
   GBT_TRY(list_pages(&b->pages, err));
   GBT_TRY(gbt_mem_zeros(mem, n_features, sizeof *b->unseen, &b->unseen, err));
+  GBT_TRY(gbt_mem_zeros(mem, n_columns, sizeof *b->pages.info.n_unseen, &b->pages.info.n_unseen, err));
+  GBT_TRY(gbti_level_ids_room(feed->binding->schema, &b->pages, err));
   if (!feed->in_memory) GBT_TRY(gbt_mem_zeros(mem, n_columns, sizeof *b->checksum, &b->checksum, err));
   GBT_TRY(gbti_feed_pass_bound(feed, build_chunk, b, err));
   if (b->checksum != NULL)
@@ -284,6 +288,10 @@ void gbti_pages_free(gbti_pages *pages) {
   gbt_mem_free(&pages->mem, pages->slot_room);
   gbt_mem_free(&pages->mem, info->unseen_beg);
   gbt_mem_free(&pages->mem, info->unseen_row);
+  gbt_mem_free(&pages->mem, info->n_unseen);
+  for (int32_t f = 0; info->level_id != NULL && f < info->layout.n_features; f++)
+    gbt_mem_free(&pages->mem, info->level_id[f]);
+  gbt_mem_free(&pages->mem, info->level_id);
   gbti_layout_free(&pages->mem, &info->layout);
   if (pages->resident != NULL) pages->resident->free(pages->resident);
 }

@@ -1,6 +1,6 @@
 /* The parts of making pages: what is bundled (page_bundle.c), layout (page.c), dense groups (page_build.c), sparse
- * features (page_sparse.c), cells outside zero bins (page_filled.c), unknown levels (page_unseen.c). What comes out
- * goes to a store (page_memory.c). */
+ * features (page_sparse.c), cells outside zero bins (page_filled.c), unknown levels (page_unseen.c), ids of levels
+ * without a bin (page_levels.c). What comes out goes to a store (page_memory.c). */
 #ifndef GBT_DATA_PAGE_IMPL_H
 #define GBT_DATA_PAGE_IMPL_H
 
@@ -114,6 +114,13 @@ void gbti_free_unseen(const gbt_mem *mem, gbti_unseen_list *list, int32_t n); /*
 
 /* Fills unseen_beg and unseen_row of n features; nothing is done where there is nothing to list. */
 gbt_status gbti_join_unseen(const gbti_unseen_list *list, int32_t n, gbti_pages *pages, gbt_error *err) GBT_MUST_CHECK;
+
+/* Room for the level ids of columns with more levels than bins. */
+gbt_status gbti_level_ids_room(const gbt_schema *schema, gbti_pages *pages, gbt_error *err) GBT_MUST_CHECK;
+
+/* Those of the binding's rows, of which the first one is row `beg`. */
+gbt_status gbti_fill_level_ids(gbt_ctx *ctx, const gbt_binding *binding, int64_t beg, gbti_pages *pages,
+                               gbt_error *err) GBT_MUST_CHECK;
 
 /* Frees the pages and what info points to. */
 void gbti_pages_free(gbti_pages *pages);

@@ -42,6 +42,12 @@ int gbt_page_unseen(const gbt_page_store *store, int32_t feat, int64_t row) {
   return low < end && info->unseen_row[low] == row;
 }
 
+int64_t gbt_pages_n_unseen(const gbt_page_store *store, int32_t col) { return store->info.n_unseen[col]; }
+
+const uint32_t *gbt_pages_level_ids(const gbt_page_store *store, int32_t feat) {
+  return store->info.level_id != NULL ? store->info.level_id[feat] : NULL;
+}
+
 static gbt_status run_span(gbt_ctx *ctx, gbt_page_store *store, int32_t first, int32_t n, gbt_pages_fn fn, void *arg,
                            gbt_error *err) {
   const gbti_store_ops *ops = store->ops;

@@ -43,6 +43,12 @@ const size_t *gbt_pages_unseen(const gbt_page_store *store, const uint32_t **row
 /* Whether the cell is one of these. */
 int gbt_page_unseen(const gbt_page_store *store, int32_t feat, int64_t row);
 
+/* Rows whose level the cuts do not know, of a column of the schema, whatever becomes of them. */
+int64_t gbt_pages_n_unseen(const gbt_page_store *store, int32_t col);
+
+/* Level ids of all rows (level_ids.h), of a feature that is a column with more levels than bins; NULL for others. */
+const uint32_t *gbt_pages_level_ids(const gbt_page_store *store, int32_t feat);
+
 /* Pages in a row that are pinned: rows [row_beg, row_end) of the data. */
 typedef struct gbt_page_span {
   const gbt_page *page; /* n_pages */

@@ -14,6 +14,9 @@ typedef struct gbti_page_info {
   size_t bytes;         /* of all pages */
   size_t *unseen_beg;   /* n_features + 1 into unseen_row; NULL when there is no such cell */
   uint32_t *unseen_row; /* ascending by feature */
+  int64_t *n_unseen;    /* by column: rows whose level the cuts do not know, whatever becomes of them */
+  uint32_t **level_id;  /* by feature: n_rows ids (level_ids.h) of a column with more levels than bins, else NULL; NULL:
+                           there is no such column */
 } gbti_page_info;
 
 /* What a device keeps of the pages besides, so that they need not go there: the head of a struct of its library, which

@@ -60,11 +60,13 @@ typedef struct gbt_binding gbt_binding;
 /* Columns are matched by name, in any order; columns the schema does not know are ignored. GBT_E_DATA: lists missing
  * columns; a factor where a number is expected, or the other way round (logical, integer, double may stand for each
  * other; a CODES column may stand for either kind of factor). With GBT_UNSEEN_ERROR an unseen level *that occurs in a
- * row* fails, naming column, level and 1-based row. In a categorical column of GBT_MAX_LEVELS levels (cuts.h) those
- * that the schema lacks are missing even with GBT_UNSEEN_PRIOR, as the rarest were in training. Checks the table first.
- */
+ * row* fails, naming column, level and 1-based row. Checks the table first. */
 gbt_status gbt_binding_new(gbt_ctx *ctx, const gbt_table *table, const gbt_schema *schema, gbt_unseen unseen,
                            gbt_binding **out, gbt_error *err) GBT_MUST_CHECK;
 void gbt_binding_free(gbt_binding *binding); /* NULL allowed */
+
+/* Adds to n[c], for every column c of the schema that has levels, the rows with a level that the schema lacks, whatever
+ * they are taken for. */
+gbt_status gbt_binding_unseen(gbt_ctx *ctx, const gbt_binding *binding, int64_t *n, gbt_error *err) GBT_MUST_CHECK;
 
 #endif

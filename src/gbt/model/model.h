@@ -55,10 +55,6 @@ gbt_status gbt_model_open(const gbt_mem *mem, const void *bytes, size_t n_bytes,
                           gbt_error *err) GBT_MUST_CHECK;
 void gbt_model_close(gbt_model *model); /* NULL allowed */
 
-/* Keeps an index of all levels by text, so that predicting few rows does not read all of them. Before the model is used
- * by several threads. */
-gbt_status gbt_model_index(gbt_model *model, gbt_error *err) GBT_MUST_CHECK;
-
 /* What is in it. Borrowed, as long as the model is open. */
 const gbt_forest_view *gbt_model_forest(const gbt_model *model);
 const gbt_objective *gbt_model_objective(const gbt_model *model);

@@ -202,8 +202,6 @@ void gbt_model_close(gbt_model *model) {
   gbt_mem_free(&mem, model);
 }
 
-gbt_status gbt_model_index(gbt_model *model, gbt_error *err) { return gbt_schema_index(model->schema, err); }
-
 const gbt_forest_view *gbt_model_forest(const gbt_model *model) { return &model->parts.forest; }
 const gbt_objective *gbt_model_objective(const gbt_model *model) { return &model->parts.objective; }
 const gbt_schema *gbt_model_schema(const gbt_model *model) { return model->schema; }

@@ -55,7 +55,7 @@ static gbt_status read_column(gbti_reader *r, const gbti_model_column *from, gbt
   GBT_TRY(gbti_take_text(r, from->tag, &col->tag));
   if (col->name[0] == 0) return gbti_damaged(r, "a column has no name");
   for (int32_t i = 0; i < col->n_levels; i++) GBT_TRY(gbti_take_text(r, *(*level_at)++, (*level)++));
-  return gbti_check_unique(r, col->levels, col->n_levels, "a column has a level twice");
+  return GBT_OK;
 }
 
 gbt_status gbti_read_schema(gbti_reader *r) {
@@ -73,6 +73,9 @@ gbt_status gbti_read_schema(gbti_reader *r) {
   r->model->parts.schema = schema;
   const char **level = block.level, **name;
   for (int32_t c = 0; c < n; c++) GBT_TRY(read_column(r, &from[c], &schema->col[c], &level, &level_at));
+  gbt_level_twins twins;
+  GBT_TRY(gbt_schema_index(schema, &twins, r->err));
+  if (twins.col >= 0) return gbti_damaged(r, "a column has a level twice");
   GBT_TRY(gbt_mem_array(&r->mem, (size_t)n, sizeof *name, &name, r->err));
   for (int32_t c = 0; c < n; c++) name[c] = schema->col[c].name;
   gbt_status status = gbti_check_unique(r, name, n, "two columns have one name");

@@ -8,7 +8,7 @@
 typedef struct level_maps {
   int32_t n_features;
   int32_t **old_of;
-  int32_t *n_levels; /* new */
+  int32_t *n_levels; /* new ones that sets tell apart */
 } level_maps;
 
 /* One tree in the making; grown to the largest. */
@@ -44,9 +44,10 @@ static gbt_status map_column(const gbt_mem *mem, const gbt_schema_column *old, c
   if (now->type == GBT_ORDINAL)
     return gbt_fail_on(err, GBT_E_ARG, now->name,
                        "the ordered levels of column `%s` differ from those of the model to go on from", now->name);
-  maps->n_levels[f] = now->n_levels;
-  GBT_TRY(gbt_mem_array(mem, (size_t)now->n_levels, sizeof **maps->old_of, &maps->old_of[f], err));
-  return gbt_match_texts(mem, now->levels, now->n_levels, old->levels, old->n_levels, maps->old_of[f], err);
+  const int32_t n = now->n_levels < GBT_MAX_LEVELS ? now->n_levels : GBT_MAX_LEVELS;
+  maps->n_levels[f] = n;
+  GBT_TRY(gbt_mem_array(mem, (size_t)n, sizeof **maps->old_of, &maps->old_of[f], err));
+  return gbt_match_texts(mem, now->levels, n, old->levels, old->n_levels, maps->old_of[f], err);
 }
 
 /* Thresholds on a statistic keep their meaning only where levels keep their numbers; levels that are new were seen in
@@ -120,6 +121,13 @@ static size_t words_needed(const level_maps *maps, const gbt_node *nodes, uint32
   return words;
 }
 
+/* Whether a level goes left by its old index: unseen ones are -1, those that sets did not tell apart were missing. */
+static uint32_t goes_left(const gbt_node *node, const uint32_t *old_set, int32_t level) {
+  if (level < 0) return (node->feat & GBT_NODE_BULK_LEFT) != 0;
+  if (level >= GBT_MAX_LEVELS) return (node->feat & GBT_NODE_MISSING_LEFT) != 0;
+  return (uint32_t)gbt_bit(old_set, node->arg.set.n_words, (uint32_t)level);
+}
+
 /* Writes the new set of a node to `out` (zeroed); returns its words, zeros at the end left out. */
 static uint32_t move_set(const level_maps *maps, const gbt_node *node, const uint32_t *old_sets, uint32_t *out) {
   const int32_t *old_of = map_of(maps, node);
@@ -128,11 +136,10 @@ static uint32_t move_set(const level_maps *maps, const gbt_node *node, const uin
     if (node->arg.set.n_words > 0) memcpy(out, old, node->arg.set.n_words * sizeof *out);
     return node->arg.set.n_words;
   }
-  uint32_t unseen_left = (node->feat & GBT_NODE_BULK_LEFT) != 0, n_words = 0;
+  uint32_t n_words = 0;
   int32_t n = maps->n_levels[node->feat & GBT_NODE_FEATURE];
   for (int32_t i = 0; i < n; i++) {
-    uint32_t left = old_of[i] < 0 ? unseen_left : (uint32_t)gbt_bit(old, node->arg.set.n_words, (uint32_t)old_of[i]);
-    if (!left) continue;
+    if (!goes_left(node, old, old_of[i])) continue;
     out[i >> 5] |= 1u << (i & 31);
     n_words = ((uint32_t)i >> 5) + 1;
   }
