@@ -218,11 +218,11 @@ static gbt_status read_span(void *arg, gbt_ctx *ctx, const gbt_page_span *span, 
   const read_pass *pass = arg;
   (void)ctx;
   (void)err;
+  const gbt_layout *layout = &pass->store->info.layout;
   for (int32_t p = 0; p < span->n_pages; p++)
     for (int32_t f = 0; f < pass->cuts->n_features; f++)
-      for (int32_t r = 0; r < span->page[p].n_rows; r++)
-        pass->code[f][span->page[p].row_beg + r] =
-            gbt_page_code(&pass->store->info.layout, pass->cuts, &span->page[p], r, f);
+      for (int32_t r = 0; gbt_layout_uses(layout, f) && r < span->page[p].n_rows; r++)
+        pass->code[f][span->page[p].row_beg + r] = gbt_page_code(layout, pass->cuts, &span->page[p], r, f);
   return GBT_OK;
 }
 

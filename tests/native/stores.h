@@ -29,7 +29,7 @@ int64_t poison_pins(void);
 /* The code of one cell. */
 int32_t code_at(gbt_page_store *store, const gbt_cuts *cuts, int64_t row, int32_t f);
 
-/* Codes of all cells, by feature and row; pages come by passes. Free with codes_free. */
+/* Codes of all cells, by feature and row, of unused features junk; pages come by passes. Free with codes_free. */
 int32_t **codes_of(gbt_page_store *store, const gbt_cuts *cuts);
 void codes_free(int32_t **codes, const gbt_cuts *cuts);
 

@@ -6,7 +6,7 @@
  * A split reads one code of a row, and a row of a group is 16 bytes: without the copy every code costs a cache line of
  * its own. It is made when training starts, not with the pages: validation rows walk through several features of one
  * row, so they have no use for it. Wide tables go without: there the histograms outweigh the partition, and the copy
- * would double the memory. */
+ * would double the memory. Variants of the training set share the columns that are the same in all of them. */
 #include "cpu.h"
 
 #define COLUMN_BYTES_MAX 64  /* bytes a row */
@@ -52,18 +52,25 @@ static void copy_column(const gbt_group *group, const void *codes, column_rows r
   }
 }
 
+/* The columns of one variant that others do not have. */
+typedef struct column_pass {
+  const cpu_backend *be;
+  void *const *of;
+  int32_t first, n_groups; /* groups [first, first + n_groups) */
+} column_pass;
+
 /* A task: a row block of a page, of one group. */
 typedef struct column_job {
-  const cpu_backend *be;
+  const column_pass *pass;
   const gbt_page_span *pages;
   int64_t a_page; /* row blocks of a page */
 } column_job;
 
 static void column_task(void *arg, int64_t task, int thread) {
   const column_job *job = arg;
-  const cpu_backend *be = job->be;
-  int64_t block = task / be->layout->n_groups;
-  int32_t g = (int32_t)(task % be->layout->n_groups);
+  const cpu_backend *be = job->pass->be;
+  int64_t block = task / job->pass->n_groups;
+  int32_t g = job->pass->first + (int32_t)(task % job->pass->n_groups);
   const gbt_page *page = &job->pages->page[block / job->a_page];
   const gbt_group *group = &be->layout->group[g];
   size_t bytes = code_bytes(group), end = (size_t)(block % job->a_page + 1) * COLUMN_TASK;
@@ -76,40 +83,58 @@ static void column_task(void *arg, int64_t task, int thread) {
                               (size_t)cpu_row_from(be, first + (int64_t)n) - beg};
     const char *from = (const char *)page->group[g] + r * (size_t)group->stride * bytes;
     for (int32_t k = 0; k < group->n_feats; k++)
-      copy_column(group, from, rows, k, (char *)be->columns.of[g * GBT_GROUP_MAX + k] + beg * bytes);
+      copy_column(group, from, rows, k, (char *)job->pass->of[g * GBT_GROUP_MAX + k] + beg * bytes);
   }
 }
 
-/* Bytes of a row in all columns. */
-static size_t row_bytes(const gbt_layout *layout) {
+/* Bytes of a row in the columns of groups [beg, end). */
+static size_t row_bytes(const gbt_layout *layout, int32_t beg, int32_t end) {
   size_t bytes = 0;
-  for (int32_t g = 0; g < layout->n_groups; g++)
-    bytes += code_bytes(&layout->group[g]) * (size_t)layout->group[g].n_feats;
+  for (int32_t g = beg; g < end; g++) bytes += code_bytes(&layout->group[g]) * (size_t)layout->group[g].n_feats;
   return bytes;
 }
 
 /* See gbt_pages_fn. */
 static gbt_status copy_span(void *arg, gbt_ctx *ctx, const gbt_page_span *pages, gbt_error *err) {
-  const cpu_backend *be = arg;
-  column_job job = {be, pages, ((int64_t)pages->page[0].n_rows + COLUMN_TASK - 1) / COLUMN_TASK};
-  double ns = 1.0 * (double)(pages->row_end - pages->row_beg) * (double)row_bytes(be->layout);
-  GBT_ASSERT(job.a_page > 0 && be->layout->n_groups > 0);
-  return cpu_parallel(ctx, pages->n_pages * job.a_page * be->layout->n_groups, ns, column_task, &job, err);
+  const column_pass *pass = arg;
+  column_job job = {pass, pages, ((int64_t)pages->page[0].n_rows + COLUMN_TASK - 1) / COLUMN_TASK};
+  const size_t bytes = row_bytes(pass->be->layout, pass->first, pass->first + pass->n_groups);
+  double ns = 1.0 * (double)(pages->row_end - pages->row_beg) * (double)bytes;
+  GBT_ASSERT(job.a_page > 0 && pass->n_groups > 0);
+  return cpu_parallel(ctx, pages->n_pages * job.a_page * pass->n_groups, ns, column_task, &job, err);
+}
+
+/* The columns of a variant; those that all variants share come with the first. */
+static gbt_status copy_variant(gbt_ctx *ctx, cpu_backend *be, int32_t variant, gbt_error *err) {
+  const gbt_layout *layout = be->layout;
+  void **of = be->columns.of + (size_t)variant * be->columns.n;
+  const int32_t first = variant == 0 ? 0 : layout->derived;
+  const column_pass pass = {be, of, first, layout->n_groups - first};
+  for (int32_t g = 0; g < layout->n_groups; g++)
+    for (int32_t k = g * GBT_GROUP_MAX; k < g * GBT_GROUP_MAX + layout->group[g].n_feats; k++) {
+      if (g < first)
+        of[k] = be->columns.of[k];
+      else
+        GBT_TRY(gbt_mem_array(&be->mem, (size_t)be->n_rows, code_bytes(&layout->group[g]), &of[k], err));
+    }
+  if (pass.n_groups == 0) return GBT_OK;
+  return gbt_pages_pass(ctx, be->data[0]->variant[variant], copy_span, (void *)&pass, err);
 }
 
 gbt_status cpu_columns_open(gbt_ctx *ctx, cpu_backend *be, gbt_error *err) {
   const gbt_layout *layout = be->layout;
-  size_t bytes = row_bytes(layout), n = (size_t)be->n_rows;
-  if (bytes == 0 || bytes > COLUMN_BYTES_MAX || n < COLUMN_ROWS_MIN) return GBT_OK;
+  const size_t bytes = row_bytes(layout, 0, layout->n_groups), n_variants = (size_t)be->data[0]->n_variants;
+  if (bytes == 0 || bytes > COLUMN_BYTES_MAX || be->n_rows < COLUMN_ROWS_MIN) return GBT_OK;
   be->columns.n = (size_t)layout->n_groups * GBT_GROUP_MAX;
-  GBT_TRY(gbt_mem_zeros(&be->mem, be->columns.n, sizeof *be->columns.of, &be->columns.of, err));
-  for (int32_t g = 0; g < layout->n_groups; g++)
-    for (int32_t k = 0; k < layout->group[g].n_feats; k++)
-      GBT_TRY(gbt_mem_array(&be->mem, n, code_bytes(&layout->group[g]), &be->columns.of[g * GBT_GROUP_MAX + k], err));
-  return cpu_train_pass(ctx, be, copy_span, be, err);
+  GBT_TRY(gbt_mem_zeros(&be->mem, n_variants * be->columns.n, sizeof *be->columns.of, &be->columns.of, err));
+  for (int32_t v = 0; v < be->data[0]->n_variants; v++) GBT_TRY(copy_variant(ctx, be, v, err));
+  return GBT_OK;
 }
 
 void cpu_columns_close(cpu_backend *be) {
-  for (size_t c = 0; be->columns.of && c < be->columns.n; c++) gbt_mem_free(&be->mem, be->columns.of[c]);
+  const size_t n = be->columns.n;
+  for (int32_t v = 0; be->columns.of && v < be->data[0]->n_variants; v++)
+    for (size_t c = v == 0 ? 0 : (size_t)be->layout->derived * GBT_GROUP_MAX; c < n; c++)
+      gbt_mem_free(&be->mem, be->columns.of[(size_t)v * n + c]);
   gbt_mem_free(&be->mem, be->columns.of);
 }

@@ -7,7 +7,8 @@
 struct cpu_backend;
 
 typedef struct cpu_columns {
-  void **of; /* [group * GBT_GROUP_MAX + pos]: codes of all train rows in one piece; NULL: none are kept */
+  void *
+      *of; /* by variant n: [group * GBT_GROUP_MAX + pos]: codes of all train rows in one piece; NULL: none are kept */
   size_t n;
 } cpu_columns;
 

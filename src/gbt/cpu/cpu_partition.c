@@ -120,7 +120,8 @@ static two_ends split_pages(const cpu_span *span, cpu_chunk *chunk, int32_t feat
 
 static two_ends split_column(const cpu_backend *be, const cpu_chunk *chunk, const gbt_place *place, const uint8_t *lut,
                              two_ends ends) {
-  const void *column = be->columns.of[place->group * GBT_GROUP_MAX + place->pos];
+  void *const *of = be->columns.of + (size_t)be->task.variant * be->columns.n;
+  const void *column = of[place->group * GBT_GROUP_MAX + place->pos];
   const uint8_t *c8 = column;
   const uint16_t *c16 = column;
   const uint32_t *rows = be->rows.order + chunk->beg;

@@ -92,10 +92,18 @@ gbt_status cpu_route(gbt_ctx *ctx, cpu_backend *be, int32_t which, const uint32_
                      const double *value, gbt_error *err) {
   const gbt_dataset *ds = be->data[which];
   double *score = be->score[which] + (size_t)be->task.output * (size_t)ds->rows.n;
+  gbt_page_store *pages = which == 0 ? ds->variant[be->task.variant] : ds->pages;
   const uint32_t *unseen;
-  int any_unseen = which > 0 && gbt_pages_unseen(ds->pages, &unseen) != NULL;
-  route_pass pass = {.be = be, .data = &ds->rows, .store = ds->pages, .layout = gbt_pages_layout(ds->pages),
-                     .table_row = ds->rows.table_row, .rows = rows, .n = (uint32_t)n, .value = value, .score = score,
+  int any_unseen = which > 0 && gbt_pages_unseen(pages, &unseen) != NULL;
+  route_pass pass = {.be = be,
+                     .data = &ds->rows,
+                     .store = pages,
+                     .layout = gbt_pages_layout(pages),
+                     .table_row = ds->rows.table_row,
+                     .rows = rows,
+                     .n = (uint32_t)n,
+                     .value = value,
+                     .score = score,
                      .any_unseen = any_unseen};
-  return n > 0 ? gbt_pages_pass(ctx, ds->pages, route_pages, &pass, err) : GBT_OK;
+  return n > 0 ? gbt_pages_pass(ctx, pages, route_pages, &pass, err) : GBT_OK;
 }

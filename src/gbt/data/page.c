@@ -205,6 +205,7 @@ static gbt_status lay_out(const gbt_mem *mem, const plan *p, int32_t *column, gb
   for (int kind = 0; kind < N_KINDS; kind++) slot = deal_groups(out, p, column, n, kind, slot);
   GBT_TRY(gbt_mem_zeros(mem, (size_t)out->n_groups + 1, sizeof *out->strip_beg, &out->strip_beg, err));
   gbti_layout_strips(out, 0);
+  out->derived = out->n_groups;
   out->sparse_slot = (uint32_t)slot;
   for (int32_t i = 0, s = 0; i < out->n_features; i++) {
     if (!is_sparse(p, i)) continue;

@@ -29,7 +29,7 @@
  *
  * The layout of an extended data set (extend.h) has the same strips and behind them those of derived features. Where
  * features of its base are unused, their columns belong to no group: what is left of a group on either side of them are
- * groups of their own, and a strip that has none left is not in the layout.
+ * groups of their own. A strip that has none left is not in the layout, one with many is in it more than once.
  *
  * A level that the cuts do not know has no bin: in a page it is the missing code. With `unseen` = prior such cells are
  * listed beside the pages, so that validation rows can go the way that predictions do. Growing takes them for missing.
@@ -86,6 +86,7 @@ GBT_FN int32_t gbt_place_code(const gbt_place *place, uint32_t slot) {
 
 typedef struct gbt_layout {
   int32_t n_features, n_groups, n_strips, n_sparse, n_bundles;
+  int32_t derived;      /* groups from this one on are of derived features (extend.h); n_groups: there are none */
   gbt_group *group;     /* n_groups */
   int32_t *strip_beg;   /* n_strips + 1 into group */
   gbt_place *place;     /* n_features */

@@ -4,6 +4,7 @@
  *   extended                       [a b c]     [f g]          the same bytes, groups that leave them out
  *   behind it                      [s t u]                    derived features: groups and strips of their own
  *
+ * A strip that would come to have more than GBT_STRIP_MAX groups stands in the layout as two strips of the same bytes.
  * A bundle with a member that is used stays as it is. Sparse features all stay, as lists have them. */
 #include <string.h>
 
@@ -71,23 +72,29 @@ static uint64_t add_run(const gbt_layout *base, const gbt_group *from, int32_t p
   return slot + to->n_slots;
 }
 
+/* The last group is the next one of strip s of the base, of whose groups there are `n` already. */
+static void add_to_strip(gbt_layout *out, int32_t s, int32_t n, int32_t *shared) {
+  const int32_t most = out->group[out->n_groups - 1].wide ? 1 : GBT_STRIP_MAX;
+  if (n % most == 0) shared[out->n_strips++] = s;
+  out->strip_beg[out->n_strips] = out->n_groups;
+}
+
 static uint64_t keep_strips(const gbt_layout *base, const uint8_t *drop, gbt_layout *out, int32_t *shared) {
   uint64_t slot = 0;
   for (int32_t s = 0; s < base->n_strips; s++) {
-    const int32_t first = out->n_groups;
+    int32_t n_groups = 0;
     for (int32_t g = base->strip_beg[s]; g < base->strip_beg[s + 1]; g++)
-      for (int32_t pos = 0, n; (n = next_run(base, drop, &base->group[g], &pos)) > 0; pos += n)
+      for (int32_t pos = 0, n; (n = next_run(base, drop, &base->group[g], &pos)) > 0; pos += n) {
         slot = add_run(base, &base->group[g], pos, n, slot, out);
-    if (out->n_groups == first) continue;
-    shared[out->n_strips++] = s;
-    out->strip_beg[out->n_strips] = out->n_groups;
+        add_to_strip(out, s, n_groups++, shared);
+      }
   }
   return slot;
 }
 
 static gbt_status add_derived(const gbt_mem *mem, const gbt_cuts *cuts, int32_t first, gbt_layout *out, uint64_t *slot,
                               int32_t *shared, gbt_error *err) {
-  const int32_t n = cuts->n_features - first, n_groups = out->n_groups, n_strips = out->n_strips;
+  const int32_t n = cuts->n_features - first, n_strips = out->n_strips;
   int32_t *feat;
   GBT_TRY(gbt_mem_array(mem, (size_t)n, sizeof *feat, &feat, err));
   for (int32_t i = 0; i < n; i++) {
@@ -95,8 +102,9 @@ static gbt_status add_derived(const gbt_mem *mem, const gbt_cuts *cuts, int32_t 
     GBT_ASSERT(cuts->feat[feat[i]].n_bins <= GBTI_DERIVED_BINS && !cuts->feat[feat[i]].has_missing);
     GBT_ASSERT(cuts->schema->feat[feat[i]].type == GBT_NUMERIC);
   }
+  out->derived = out->n_groups;
   *slot = gbti_layout_deal(out, cuts, feat, n, *slot);
-  gbti_layout_strips(out, n_groups);
+  gbti_layout_strips(out, out->derived);
   for (int32_t s = n_strips; s < out->n_strips; s++) shared[s] = -1;
   gbt_mem_free(mem, feat);
   return GBT_OK;
