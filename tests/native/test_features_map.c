@@ -202,9 +202,9 @@ static void labels_and_kinds(void) {
   gbt_mem mem = gbt_mem_default();
   const gbt_schema_column col[2] = {{"x", "", GBT_NUMERIC, 0, NULL}, {"f", "", GBT_CATEGORICAL, 2, levels}};
   const double count[2] = {5, 3};
-  const gbt_feature feat[3] = {{GBT_FEATURE_LEVEL_COUNT, 1, GBT_NUMERIC, count},
-                               {GBT_FEATURE_COLUMN, 1, GBT_NUMERIC, NULL},
-                               {GBT_FEATURE_COLUMN, 0, GBT_NUMERIC, NULL}};
+  const gbt_feature feat[3] = {{.kind = GBT_FEATURE_LEVEL_COUNT, .col = 1, .value = count},
+                               {.kind = GBT_FEATURE_COLUMN, .col = 1},
+                               {.kind = GBT_FEATURE_COLUMN, .col = 0}};
   gbt_schema *schema = NULL;
   char text[32];
   name_levels();
@@ -221,8 +221,7 @@ static void labels_and_kinds(void) {
     CHECK_EQ_I64(strlen(text), size < 9 ? size - 1 : 8);
     CHECK(strncmp(text, "count(f)", size - 1) == 0);
   }
-  for (int k = 0; k < GBT_N_FEATURE_KINDS; k++)
-    CHECK_EQ_I64(gbt_feature_kind_find(gbt_feature_kind_name(k)), k);
+  for (int k = 0; k < GBT_N_FEATURE_KINDS; k++) CHECK_EQ_I64(gbt_feature_kind_find(gbt_feature_kind_name(k)), k);
   CHECK_EQ_I64(gbt_feature_kind_find("none"), -1);
   CHECK(gbt_feature_map_fault(schema) == NULL);
   schema->feat[0].col = 2;

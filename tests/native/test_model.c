@@ -373,8 +373,8 @@ static void writer_refuses_what_the_reader_would(void) {
 
 /* Trees of three nodes, one fault each. */
 static void faults_of_trees(void) {
-  const gbt_feature feat[2] = {{GBT_FEATURE_COLUMN, 0, GBT_NUMERIC, NULL},
-                               {GBT_FEATURE_COLUMN, 1, GBT_CATEGORICAL, NULL}};
+  const gbt_feature feat[2] = {{.kind = GBT_FEATURE_COLUMN, .col = 0, .type = GBT_NUMERIC},
+                               {.kind = GBT_FEATURE_COLUMN, .col = 1, .type = GBT_CATEGORICAL}};
   const gbt_tree tree = {0, 0, 5, 4};
   gbt_node good[5];
   uint64_t seen[1];

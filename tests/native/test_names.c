@@ -26,7 +26,7 @@ static void names_of_the_base(void) {
 
 static void names_of_data(void) {
   NAMES(gbt_feature_type_name, GBT_NUMERIC, "numeric", "categorical", "ordinal");
-  NAMES(gbt_feature_kind_name, GBT_FEATURE_COLUMN, "column", "level_count");
+  NAMES(gbt_feature_kind_name, GBT_FEATURE_COLUMN, "column", "level_count", "target_mean", "target_class", "key_count");
   NAMES(gbt_storage_name, GBT_F64, "double", "integer", "integer64", "codes");
   NAMES(gbt_unseen_name, GBT_UNSEEN_PRIOR, "prior", "missing", "error");
   NAMES(gbt_field_name, GBT_LABEL, "label", "weights", "offset", "time", "group");

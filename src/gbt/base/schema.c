@@ -1,7 +1,9 @@
 /* Schemas and matching by text.
  *
  * A schema is one block, freed as a whole:
- *   gbt_schema | gbt_schema_column[n_columns] | gbt_feature[n_features] | values | const char *[all levels] | texts
+ *   gbt_schema | gbt_schema_column[n_columns] | gbt_feature[n_features] | gbt_projection[n_projections] | numbers |
+ *   keys | const char *[all levels] | columns of projections | bins | texts
+ * One that extends another has no columns and no texts of its own; it has those of its base.
  *
  * Texts are found through an open-addressing table of positions, at most half full:
  *   bucket[hash & mask], the next, ... = position + 1, or 0 where the search ends
@@ -147,26 +149,34 @@ static const char *tag_of(const gbt_schema_column *f) { return f->tag == NULL ? 
 
 gbt_status gbt_schema_alloc(const gbt_mem *mem, gbt_schema_room room, gbt_schema_block *out, gbt_error *err) {
   const size_t n_columns = (size_t)room.n_columns, n_features = (size_t)room.n_features;
+  const size_t n_proj = (size_t)room.n_projections;
   gbt_schema *schema;
   const size_t bytes = sizeof *schema + n_columns * sizeof *schema->col + n_features * sizeof *schema->feat +
-                       room.n_values * sizeof(double) + room.n_levels * sizeof(char *) + room.n_chars;
+                       n_proj * (sizeof *schema->proj + GBT_MOST_COMBINED * sizeof(int32_t)) +
+                       room.n_values * sizeof(double) + room.n_keys * sizeof(uint64_t) +
+                       room.n_levels * sizeof(char *) + room.n_bins + room.n_chars;
   GBT_TRY(gbt_mem_zeros(mem, bytes, 1, &schema, err));
   schema->refs = 1;
   schema->mem = *mem;
   schema->n_columns = room.n_columns;
   schema->n_features = room.n_features;
   schema->col = (gbt_schema_column *)(schema + 1);
+  schema->n_projections = room.n_projections;
   schema->feat = (gbt_feature *)(schema->col + n_columns);
+  schema->proj = (gbt_projection *)(schema->feat + n_features);
   out->schema = schema;
-  out->value = (double *)(schema->feat + n_features);
-  out->level = (const char **)(out->value + room.n_values);
-  out->text = (char *)(out->level + room.n_levels);
+  out->value = (double *)(schema->proj + n_proj);
+  out->key = (uint64_t *)(out->value + room.n_values);
+  out->level = (const char **)(out->key + room.n_keys);
+  out->col = (int32_t *)(out->level + room.n_levels);
+  out->bin = (uint8_t *)(out->col + n_proj * GBT_MOST_COMBINED);
+  out->text = (char *)(out->bin + room.n_bins);
   return GBT_OK;
 }
 
 static gbt_schema_room room_for(int32_t n_columns, const gbt_schema_column *col, int32_t n_features,
                                 const gbt_feature *feat) {
-  gbt_schema_room room = {n_columns, n_features, 0, 0, 0};
+  gbt_schema_room room = {.n_columns = n_columns, .n_features = n_features};
   for (int32_t i = 0; i < n_columns; i++) {
     room.n_levels += (size_t)col[i].n_levels;
     room.n_chars += strlen(col[i].name) + strlen(tag_of(&col[i])) + 2;
@@ -194,6 +204,7 @@ static void copy_features(gbt_schema_block *block, const gbt_feature *feat) {
     gbt_feature *to = &schema->feat[f];
     *to = feat[f];
     to->type = feat[f].kind == GBT_FEATURE_COLUMN ? schema->col[feat[f].col].type : GBT_NUMERIC;
+    to->projection = -1;
     if (feat[f].value == NULL) continue;
     size_t n = (size_t)schema->col[feat[f].col].n_levels;
     if (n > 0) memcpy(block->value, feat[f].value, n * sizeof *feat[f].value);
@@ -235,74 +246,6 @@ gbt_status gbt_schema_new(const gbt_mem *mem, int32_t n_columns, const gbt_schem
   gbt_status status = gbt_schema_new_mapped(mem, n_columns, col, n_columns, feat, out, err);
   gbt_mem_free(mem, feat);
   return status;
-}
-
-/* ---- the feature map ---- */
-
-static const struct {
-  const char *name, *label;
-} kinds[GBT_N_FEATURE_KINDS] = {
-#define GBT_FEATURE_KIND(ID, NAME, LABEL, TEXT) [GBT_FEATURE_##ID] = {NAME, LABEL},
-#include "feature_kinds.def"
-#undef GBT_FEATURE_KIND
-};
-
-const char *gbt_feature_kind_name(int kind) {
-  return kind >= 0 && kind < GBT_N_FEATURE_KINDS ? kinds[kind].name : NULL;
-}
-
-int gbt_feature_kind_find(const char *name) {
-  for (int k = 0; k < GBT_N_FEATURE_KINDS; k++)
-    if (strcmp(kinds[k].name, name) == 0) return k;
-  return -1;
-}
-
-size_t gbt_feature_label(const gbt_schema *schema, int32_t feat, char *out, size_t size) {
-  const gbt_feature *f = &schema->feat[feat];
-  const char *label = kinds[f->kind].label, *column = schema->col[f->col].name;
-  size_t n = 0;
-  for (const char *c = label; *c != 0; c++) {
-    const int is_name = c[0] == '%' && c[1] == 's';
-    const size_t n_part = is_name ? strlen(column) : 1;
-    for (size_t i = 0; i < n_part; i++, n++)
-      if (n + 1 < size) out[n] = is_name ? column[i] : *c;
-    c += is_name;
-  }
-  if (size > 0) out[n < size ? n : size - 1] = 0;
-  return n;
-}
-
-static const char *feature_fault(const gbt_schema *schema, const gbt_feature *f) {
-  if (f->col < 0 || f->col >= schema->n_columns) return "a feature is made of a column that does not exist";
-  const gbt_schema_column *col = &schema->col[f->col];
-  switch (f->kind) {
-  case GBT_FEATURE_COLUMN:
-    return f->type != col->type || f->value != NULL ? "a feature is not of its column's type" : NULL;
-  case GBT_FEATURE_LEVEL_COUNT:
-    if (col->type != GBT_CATEGORICAL) return "levels are counted of a column without levels";
-    if (f->type != GBT_NUMERIC || (f->value == NULL && col->n_levels > 0)) return "a count is not a number";
-    for (int32_t i = 0; i < col->n_levels; i++)
-      if (!(f->value[i] >= 0.0 && f->value[i] <= (double)UINT32_MAX)) return "a count is out of range";
-    return NULL;
-  case GBT_N_FEATURE_KINDS:
-    break;
-  }
-  return "a feature is of an unknown kind";
-}
-
-const char *gbt_feature_map_fault(const gbt_schema *schema) {
-  for (int32_t f = 0; f < schema->n_features; f++) {
-    const char *fault = feature_fault(schema, &schema->feat[f]);
-    if (fault != NULL) return fault;
-  }
-  return NULL;
-}
-
-int gbt_feature_map_is_identity(const gbt_schema *schema) {
-  if (schema->n_features != schema->n_columns) return 0;
-  for (int32_t f = 0; f < schema->n_features; f++)
-    if (schema->feat[f].kind != GBT_FEATURE_COLUMN || schema->feat[f].col != f) return 0;
-  return 1;
 }
 
 /* ---- finding levels ---- */
@@ -350,8 +293,10 @@ gbt_schema *gbt_schema_ref(gbt_schema *schema) {
 void gbt_schema_unref(gbt_schema *schema) {
   if (schema == NULL || --schema->refs > 0) return;
   gbt_mem mem = schema->mem;
-  drop_index(schema);
+  gbt_schema *base = schema->base;
+  if (base == NULL) drop_index(schema);
   gbt_mem_free(&mem, schema);
+  gbt_schema_unref(base);
 }
 
 const char *gbt_feature_type_name(int type) {

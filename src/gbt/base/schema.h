@@ -1,11 +1,19 @@
 /* What the columns of a table are (names, types, level texts), and the features that are made of them. Shared by the
  * cuts, the trainer and the model; immutable once built, counted by references.
  *
- *   columns    what a user hands in and is shown
- *   features   what cuts, pages, trees and importance number: a column itself, or a statistic of a column
+ *   columns       what a user hands in and is shown
+ *   projections   categorical columns, one or several combined, whose levels are keys of tables
+ *   features      what cuts, pages, trees and importance number: a column itself, a number by level of a column, or a
+ *                 statistic of the training rows by key of a projection
  *
  * The feature map says of every feature what it is made of (feature_kinds.def). Without derived features it is the
- * identity: feature i is column i. */
+ * identity: feature i is column i.
+ *
+ * A row's key in a projection of the columns c1 < c2 < ... is a number with mixed radix, key = 0, then for each column
+ *
+ *   key = key * (n_levels(c) + 1) + level        level: its position among the column's; n_levels for a missing value
+ *
+ * so a missing value is a level of its own. A row with a level that the schema does not have has no key. */
 #ifndef GBT_BASE_SCHEMA_H
 #define GBT_BASE_SCHEMA_H
 
@@ -24,8 +32,8 @@ typedef enum gbt_feature_type {
 const char *gbt_feature_type_name(int type); /* "numeric", "categorical", "ordinal"; see gbt_status_name */
 
 typedef struct gbt_schema_column {
-  const char *name;          /* UTF-8, unique, not empty */
-  const char *tag;           /* free text of the host ("Date", "integer", ...); "" for none */
+  const char *name; /* UTF-8, unique, not empty */
+  const char *tag;  /* free text of the host ("Date", "integer", ...); "" for none */
   gbt_feature_type type;
   int32_t n_levels;          /* 0 for numeric */
   const char *const *levels; /* UTF-8. categorical: the level of bin i at [i], then those beyond GBT_MAX_LEVELS;
@@ -39,12 +47,35 @@ typedef enum gbt_feature_kind {
   GBT_N_FEATURE_KINDS
 } gbt_feature_kind;
 
-/* One entry of the feature map. */
+enum {
+  GBT_MOST_COMBINED = 4, /* columns of a projection */
+  GBT_DERIVED_BINS = 255 /* bins of a feature that is read from a table */
+};
+
+/* Columns whose levels, combined, are keys. The product of (n_levels + 1) over the columns is below 2^63. */
+typedef struct gbt_projection {
+  int32_t n_cols;      /* 1 .. GBT_MOST_COMBINED */
+  const int32_t *col;  /* n_cols columns of the schema, categorical, ascending */
+  int64_t n_keys;      /* rows of its tables, up to 2^31 - 1 */
+  const uint64_t *key; /* n_keys, ascending: row i of a table is for key[i]. NULL where row i is for key i: all keys of
+                          one column, n_keys = n_levels + 1 */
+} gbt_projection;
+
+/* One entry of the feature map. What a kind does not have is 0 or NULL, its projection -1. */
 typedef struct gbt_feature {
   gbt_feature_kind kind;
-  int32_t col;           /* of the schema */
-  gbt_feature_type type; /* the column's for GBT_FEATURE_COLUMN; statistics are numeric */
-  const double *value;   /* statistics: the number of each level of the column (n_levels); else NULL */
+  int32_t col;           /* of the schema; the first one of a projection */
+  gbt_feature_type type; /* the column's for GBT_FEATURE_COLUMN; all others are numeric */
+  const double *value;   /* GBT_FEATURE_LEVEL_COUNT: the number of each level of the column (n_levels) */
+  /* Kinds with a table (gbt_feature_has_table): the feature reads as the number of a bin, 0 .. n_bins - 1. */
+  int32_t projection;
+  int32_t part;        /* GBT_FEATURE_TARGET_CLASS: the class, or the border, from 0 */
+  double prior_weight; /* how many rows the prior counts for, 0 or more */
+  int32_t n_bins;      /* 1 .. GBT_DERIVED_BINS */
+  uint8_t unknown;     /* the bin of rows without a key, and of keys that the table does not have */
+  const uint8_t *bin;  /* by row of the projection's tables (n_keys): its bin */
+  const double *shown; /* n_bins - 1 finite numbers, never falling: the largest value of each bin but the last, in units
+                          of the response, a share or a number of rows: what users see for thresholds */
 } gbt_feature;
 
 typedef struct gbt_text_index gbt_text_index;
@@ -52,9 +83,11 @@ typedef struct gbt_text_index gbt_text_index;
 typedef struct gbt_schema {
   int refs;
   gbt_mem mem;
-  int32_t n_columns, n_features;
-  gbt_schema_column *col;      /* n_columns; like all below it lies in the schema's own block */
+  int32_t n_columns, n_features, n_projections;
+  gbt_schema_column *col;      /* n_columns; like all below it lies in the schema's own block, or belongs to `base` */
   gbt_feature *feat;           /* n_features */
+  gbt_projection *proj;        /* n_projections */
+  struct gbt_schema *base;     /* the one that this one extends, with a reference to it; or NULL */
   gbt_text_index *level_index; /* n_columns: the position of a level by its text; NULL when no column has levels */
 } gbt_schema;
 
@@ -66,8 +99,13 @@ gbt_status gbt_schema_new(const gbt_mem *mem, int32_t n_columns, const gbt_schem
 /* The name of a kind in files ("column", "level_count"); NULL where there is no such kind. */
 const char *gbt_feature_kind_name(int kind);
 
-/* What users are shown: the column's name, or "count(carrier)". Writes at most size bytes, NUL included, and returns
- * the length of the whole. */
+/* Whether features of the kind are read from a table by key. */
+static inline int gbt_feature_has_table(gbt_feature_kind kind) {
+  return kind == GBT_FEATURE_TARGET_MEAN || kind == GBT_FEATURE_TARGET_CLASS || kind == GBT_FEATURE_KEY_COUNT;
+}
+
+/* What users are shown: the column's name, "count(carrier)", or "mean(carrier x origin)". Writes at most size bytes,
+ * NUL included, and returns the length of the whole. */
 size_t gbt_feature_label(const gbt_schema *schema, int32_t feat, char *out, size_t size);
 
 gbt_schema *gbt_schema_ref(gbt_schema *schema);

@@ -5,12 +5,23 @@
 
 #include "schema.h"
 
-/* gbt_schema_new() with these features. Their types are set here. */
+/* gbt_schema_new() with these features, none with a table. Their types and projections are set here. */
 gbt_status gbt_schema_new_mapped(const gbt_mem *mem, int32_t n_columns, const gbt_schema_column *col,
                                  int32_t n_features, const gbt_feature *feat, gbt_schema **out,
                                  gbt_error *err) GBT_MUST_CHECK;
 
-/* What is wrong with the map, or NULL: a kind, a column, a type or a number that cannot be. */
+/* The columns and features of `base` (shared: *out has a reference to it, texts are not copied), and behind them these
+ * projections and features with tables; base's own projections stay in front. feat[i].projection counts from the first
+ * of `proj`; col and type are set here. Everything in proj and feat is copied. GBT_E_INTERNAL when the map would have a
+ * fault. */
+gbt_status gbt_schema_extend(const gbt_mem *mem, gbt_schema *base, int32_t n_projections, const gbt_projection *proj,
+                             int32_t n_features, const gbt_feature *feat, gbt_schema **out,
+                             gbt_error *err) GBT_MUST_CHECK;
+
+/* How many keys the columns of a projection can have, or 0 where that is 2^63 or more. */
+uint64_t gbt_projection_space(const gbt_schema *schema, const gbt_projection *proj);
+
+/* What is wrong with the map, or NULL: a kind, a column, a type, a key or a number that cannot be. */
 const char *gbt_feature_map_fault(const gbt_schema *schema);
 
 /* 1 when feature i is column i, for all of them. */
@@ -33,14 +44,18 @@ int32_t gbt_schema_level(const gbt_schema *schema, int32_t col, const char *text
 
 /* A schema's block with room for these, for readers that fill it themselves; freed as a whole by the last unref. */
 typedef struct gbt_schema_room {
-  int32_t n_columns, n_features;
-  size_t n_levels, n_values, n_chars; /* of all columns; of all statistics; of all texts, NULs included */
+  int32_t n_columns, n_features, n_projections;
+  size_t n_levels, n_values, n_chars; /* of all columns; of all features; of all texts, NULs included */
+  size_t n_keys, n_bins;              /* of all projections; of all tables */
 } gbt_schema_room;
 
 typedef struct gbt_schema_block {
-  gbt_schema *schema; /* col and feat are zero */
+  gbt_schema *schema; /* col, feat and proj are zero */
   const char **level; /* n_levels */
   double *value;      /* n_values */
+  uint64_t *key;      /* n_keys */
+  int32_t *col;       /* GBT_MOST_COMBINED for each projection */
+  uint8_t *bin;       /* n_bins */
   char *text;         /* n_chars */
 } gbt_schema_block;
 

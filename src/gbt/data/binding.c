@@ -295,6 +295,10 @@ static double unseen_value(const gbt_feature *feat) {
     return feat->type == GBT_CATEGORICAL ? -1.0 : (double)NAN;
   case GBT_FEATURE_LEVEL_COUNT:
     return 0.0;
+  case GBT_FEATURE_TARGET_MEAN:
+  case GBT_FEATURE_TARGET_CLASS:
+  case GBT_FEATURE_KEY_COUNT:
+    return feat->unknown;
   case GBT_N_FEATURE_KINDS:
     break;
   }

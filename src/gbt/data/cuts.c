@@ -387,10 +387,10 @@ static gbt_status recount(gbt_ctx *ctx, cuts_job *cj, gbt_error *err) {
 /* The feature map: all columns, then what is derived from them, column by column. */
 static int32_t map_features(const cuts_job *cj, gbt_feature *feat) {
   int32_t n = 0;
-  for (int32_t c = 0; c < cj->table->n_cols; c++) feat[n++] = (gbt_feature){GBT_FEATURE_COLUMN, c, GBT_NUMERIC, NULL};
+  for (int32_t c = 0; c < cj->table->n_cols; c++) feat[n++] = (gbt_feature){.kind = GBT_FEATURE_COLUMN, .col = c};
   for (int32_t c = 0; c < cj->table->n_cols; c++)
     if (cj->table->cols[c].derive & 1u << GBT_FEATURE_LEVEL_COUNT)
-      feat[n++] = (gbt_feature){GBT_FEATURE_LEVEL_COUNT, c, GBT_NUMERIC, cj->levels[c].count};
+      feat[n++] = (gbt_feature){.kind = GBT_FEATURE_LEVEL_COUNT, .col = c, .value = cj->levels[c].count};
   return n;
 }
 

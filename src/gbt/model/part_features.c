@@ -82,6 +82,7 @@ static gbt_status read_feature(gbti_reader *r, const gbti_model_feature *from, c
   *n_seen += from->kind == *n_seen;
   feat->kind = (gbt_feature_kind)kind[from->kind];
   feat->col = from->col;
+  feat->projection = -1;
   feat->type = feat->kind == GBT_FEATURE_COLUMN ? schema->col[from->col].type : GBT_NUMERIC;
   return GBT_OK;
 }
@@ -96,7 +97,8 @@ gbt_status gbti_read_features(gbti_reader *r) {
   if (r->n[GBTI_SEC_FEATURES] == 0) {
     if (r->n[GBTI_SEC_FEATURE_KINDS] != 0 || left != 0) return gbti_damaged(r, "there are statistics of no feature");
     for (int32_t c = 0; c < schema->n_columns; c++)
-      schema->feat[c] = (gbt_feature){GBT_FEATURE_COLUMN, c, schema->col[c].type, NULL};
+      schema->feat[c] =
+          (gbt_feature){.kind = GBT_FEATURE_COLUMN, .col = c, .type = schema->col[c].type, .projection = -1};
     return GBT_OK;
   }
   for (int32_t f = 0; f < schema->n_features; f++) {

@@ -86,6 +86,9 @@ static gbt_status map_feature(const gbt_mem *mem, const gbt_forest_view *from, c
     return map_column(mem, old_col, col, maps, f, err);
   case GBT_FEATURE_LEVEL_COUNT:
     return splits_on(from, f) ? check_statistic(mem, old_col, old, col, now, err) : GBT_OK;
+  case GBT_FEATURE_TARGET_MEAN:
+  case GBT_FEATURE_TARGET_CLASS:
+  case GBT_FEATURE_KEY_COUNT: /* tables are taken over as they are */
   case GBT_N_FEATURE_KINDS:
     break;
   }
