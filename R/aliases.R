@@ -188,6 +188,9 @@ translate_arg <- function(name, value, typed) {
     },
     class_weights = read_class_weights(value, gsub(".", "_", typed, fixed = TRUE)),
     objective = if (is.character(value)) read_objective_text(value, typed) else list(objective = value),
+    cat_features = { # LightGBM's "auto": what are factors
+      if (identical(lower, "auto") && startsWith(typed, "categorical")) list() else list(cat_features = value)
+    },
     group = stop_unsupported(sprintf("`%s` belongs to ranking, which is not offered", typed), typed),
     checkpoint = stop_unsupported("`checkpoint` is not offered yet; `init_model` goes on from a model that was kept",
                                   "checkpoint"),

@@ -96,15 +96,3 @@ resolve_feature_weights <- function(weights, features) {
   if (all(weights == 0)) stop_argument("`feature_weights` are all 0; one must be larger", "feature_weights")
   weights
 }
-
-# Other packages have to be told which columns are categorical; here the column's class tells. Saying it again is fine.
-check_cat_features <- function(cat_features, features, type) {
-  if (is.null(cat_features)) return(invisible())
-  at <- feature_places(cat_features, features, "cat_features")
-  wrong <- at[type[at] == "numeric"]
-  if (length(wrong)) {
-    name <- features[wrong[1L]]
-    stop_argument(sprintf("`cat_features` names `%s`, a numeric column; make it a factor: x$%s <- factor(x$%s)", name,
-                          name, name), "cat_features")
-  }
-}

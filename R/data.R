@@ -128,7 +128,8 @@ check_offset <- function(offset, n_rows, n_outputs = NULL, what = "offset") {
 #'
 #' Columns are read where they are: numbers, integers, logical values, factors, ordered factors, texts (taken as
 #' factors), `integer64`, `Date`, `POSIXct` and `difftime`. `NA` and `NaN` are missing values; `-Inf` and `Inf` are
-#' ordinary, extreme numbers. A matrix without column names gets `f1`, `f2`, ...
+#' ordinary, extreme numbers. Numbers that are names of things are categories where `cat_features` says so. A matrix
+#' without column names gets `f1`, `f2`, ...
 #'
 #' The object holds binned rows outside of R's memory. They cannot be saved, nor sent to another process: create the
 #' object anew there. Models have no such limit.
@@ -149,6 +150,8 @@ check_offset <- function(offset, n_rows, n_outputs = NULL, what = "offset") {
 #' @param page_rows Rows per page of binned data; 0: gbt chooses. Does not change models.
 #' @param threads Number of threads, see [gbt_threads()].
 #' @param ... Must be empty: a misspelt argument is an error.
+#' @param cat_features Columns of whole numbers that are taken as categories: names or positions (from 1); see
+#'   [gbt_train()]. Not with `reference`.
 #' @param device Where to find the cuts and to bin: `"cpu"` or `"cuda"`, see [gbt_train()]. Does not change models.
 #'   `NULL` takes what `options(gbt.device = )` or `GBT_DEVICE` name. Without them, and for `"auto"`, it is the CPU.
 #' @return An object of class `gbt_data`, with methods for `print()`, `dim()` and `dimnames()`.
@@ -160,20 +163,21 @@ check_offset <- function(offset, n_rows, n_outputs = NULL, what = "offset") {
 #' @export
 gbt_data <- function(x, label = NULL, weight = NULL, offset = NULL, reference = NULL, max_bin = 255,
                      level_counts = FALSE, sparse_zero = c("value", "missing"),
-                     unseen = c("prior", "missing", "error"), page_rows = 0, threads = NULL, ..., device = NULL) {
+                     unseen = c("prior", "missing", "error"), page_rows = 0, threads = NULL, ..., cat_features = NULL,
+                     device = NULL) {
   given <- names(list(...))
   if (!is.null(given)) given <- printable(given)
   for (name in given) {
     here <- if (name %in% c("y", "labels")) "label" else sub("^weights$", "weight", canonical_name(name))
     if (here %in% names(formals(gbt_data))) stop_argument(sprintf("`%s` is called `%s` here", name, here), name)
-    if (here %in% "cat_features") {
-      stop_argument(sprintf("gbt_data() has no `%s`: factors and texts are taken as they are", name), name)
-    }
   }
   check_no_dots(list(...), names(formals(gbt_data)))
   if (missing(x)) stop_argument("`x` is missing: give a data frame, a matrix or a sparse matrix", "x")
   if (!is.null(reference) && !missing(max_bin)) {
     stop_argument("`max_bin` is decided by `reference`, whose cuts are used; leave it out", "max_bin")
+  }
+  if (!is.null(reference) && !is.null(cat_features)) {
+    stop_argument("`cat_features` is decided by `reference`, whose features are used; leave it out", "cat_features")
   }
   if (!is.null(reference) && !missing(level_counts)) {
     stop_argument("`level_counts` is decided by `reference`, whose features are used; leave it out", "level_counts")
@@ -185,7 +189,7 @@ gbt_data <- function(x, label = NULL, weight = NULL, offset = NULL, reference = 
   max_bin <- check_whole(max_bin, "max_bin", 2, 65535)
   page_rows <- check_whole(page_rows, "page_rows", 0, .Machine$integer.max)
   if (inherits(x, "gbt_data")) stop_argument("`x` is a gbt_data object already", "x")
-  frame <- with_level_counts(encode_x(x, sparse_zero), level_counts)
+  frame <- with_level_counts(with_categories(encode_x(x, sparse_zero), cat_features), level_counts)
   if (inherits(reference, "gbt_data")) check_data(reference, "reference")
   if (!is.null(label)) {
     n <- length(encode_y(label)$value) # complains now rather than in training

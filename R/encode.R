@@ -5,13 +5,14 @@
 #   n_rows           double
 #   names            chr, UTF-8, unique
 #   tag              chr, one per column: the class to remember ("double", "Date", "difftime:days", "factor", ...), or
-#                    "missing" for logical values that are all NA, which may stand for any class
+#                    "missing" for logical values that are all NA, which may stand for any class, "category" for whole
+#                    numbers and ordered levels that are taken as categories (R/categories.R)
 #   type             int: of enums$feature_type
 #   storage          int: of enums$storage; logical vectors are "integer" as well, levels are "codes"
 #   values           list of vectors, one per column;    or
-#   matrix           a whole matrix, column after column; or
+#   matrix           a whole matrix, column after column; columns that have `values` stand there; or
 #   p, i, x          a sparse matrix by columns; x is NULL when every entry is 1
-#   levels           list of chr, NULL where a column has none; NULL for matrices
+#   levels           list of chr, NULL where a column has none; NULL when none has
 #   absent_missing   lgl: absent entries of a sparse matrix are missing instead of zero
 #   derive           int, one per column: features besides the column (bits of enums$feature_kind); NULL for none
 #   statistics       bytes of a model whose level counts are taken; NULL: those of the rows
@@ -217,6 +218,12 @@ encode_matrix <- function(x) {
        absent_missing = FALSE)
 }
 
+# A column of a frame that is not sparse.
+frame_column <- function(frame, j) {
+  values <- frame$values[[j]]
+  if (is.null(values)) matrix_column(frame$matrix, j) else values
+}
+
 # Whatever class the matrix has. TRUE for the rows would be too long where there are none.
 matrix_column <- function(x, j) .subset(x, seq_len(nrow(x)), j)
 
@@ -290,7 +297,7 @@ align_frame <- function(frame, names, tag) {
   at <- match(frame$names, names)
   was <- tag[at]
   if (identical(was, frame$tag)) return(frame)
-  frame <- align_missing(frame, was)
+  frame <- align_missing(align_categories(frame, was), was)
   timed <- is_time(was) | is_time(frame$tag)
   for (j in which(!is.na(at) & timed & was != frame$tag)) {
     if (startsWith(was[j], "difftime:") && startsWith(frame$tag[j], "difftime:")) {
@@ -312,17 +319,14 @@ align_frame <- function(frame, names, tag) {
 # nothing else no tree looks at the column, whatever it is now. was: tags of the features, NA for other columns.
 align_missing <- function(frame, was) {
   kind <- function(tag) {
-    ifelse(tag %in% c("factor", "ordered", "character"), "levels", ifelse(is_time(tag), tag, "number"))
+    ifelse(tag %in% c("factor", "ordered", "character", "category"), "levels", ifelse(is_time(tag), tag, "number"))
   }
   differ <- which(!is.na(was) & kind(was) != kind(frame$tag))
   if (length(differ) == 0L || !is.null(frame$p)) return(frame)
-  if (is.null(frame$values)) {
-    frame$values <- lapply(seq_along(was), function(j) matrix_column(frame$matrix, j))
-    frame$matrix <- NULL
-  }
   for (j in differ) {
-    if (was[j] != "missing" && !all_missing(frame$values[[j]], frame$storage[j], frame$levels[[j]])) next
+    if (was[j] != "missing" && !all_missing(frame_column(frame, j), frame$storage[j], frame$levels[[j]])) next
     levels <- kind(was[j]) == "levels"
+    if (is.null(frame$values)) frame$values <- vector("list", length(was)) # of a matrix
     frame$values[[j]] <- rep(if (levels) NA_integer_ else NA, frame$n_rows)
     frame$tag[j] <- was[j]
     type <- if (!levels) "numeric" else if (was[j] == "ordered") "ordinal" else "categorical"

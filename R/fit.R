@@ -120,7 +120,6 @@ place_training <- function(request, rows) {
 # args: values by name.
 read_constraints <- function(args, data) {
   features <- data$feature_names
-  check_cat_features(args[["cat_features"]], features, .Call(C_gbt_dataset_info, data_ptr(data))$type)
   list(monotone = resolve_monotone(args[["monotone"]], features),
        interactions = resolve_interactions(args[["interactions"]], features),
        feature_weights = resolve_feature_weights(args[["feature_weights"]], features))
@@ -183,7 +182,8 @@ training_data <- function(rows, args, host) {
   data <- if (is.null(source$x)) {
     as_prepared(source$data, args)
   } else {
-    frame <- as_trained_before(encode_x(source$x, host$sparse_zero), args[["init_model"]])
+    frame <- with_categories(encode_x(source$x, host$sparse_zero), args[["cat_features"]])
+    frame <- as_trained_before(frame, args[["init_model"]])
     frame <- with_level_counts(frame, args[["level_counts"]], args[["init_model"]])
     new_gbt_data(frame, weight = if (is.null(rows$mask)) own$weight else weight, max_bin = as.integer(host$max_bin),
                  page_rows = as.integer(host$page_rows), threads = args[["threads"]], device = host$device)
@@ -211,15 +211,17 @@ as_prepared <- function(data, args) {
       stop_argument(sprintf("`%s` is decided when gbt_data is made: gbt_data(x, %s = )", name, name), name)
     }
   }
+  check_cat_features(args[["cat_features"]], data$feature_names, .Call(C_gbt_dataset_info, data_ptr(data))$type)
   data
 }
 
-# Columns of nothing but NA have the classes that the model to go on from knows.
+# Columns of nothing but NA have the classes that the model to go on from knows, and numbers that it took as categories
+# are categories.
 as_trained_before <- function(frame, init) {
   if (is.null(init)) return(frame)
   check_model(init, "init_model")
   was <- init$feature_types[match(frame$names, init$feature_names)]
-  align_missing(frame, replace(was, was %in% "missing", NA))
+  align_missing(align_categories(frame, was), replace(was, was %in% "missing", NA))
 }
 
 # The frame with level counts of some columns as further features. wanted: TRUE for all factors and texts, FALSE or NULL

@@ -163,7 +163,7 @@ describe_features <- function(x) {
 }
 
 describe_columns <- function(x) {
-  kind <- ifelse(x$feature_types %in% c("factor", "character"), "factor",
+  kind <- ifelse(x$feature_types %in% c("factor", "character", "category"), "factor",
                  ifelse(x$feature_types == "ordered", "ordered", "numeric"))
   counts <- table(factor(kind, c("numeric", "ordered", "factor")))
   counts <- counts[counts > 0L]

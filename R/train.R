@@ -189,6 +189,11 @@
 #'   `c(no = 1, yes = 5)`, where classes that are not named weigh 1; or one for each class in their order. A row weighs
 #'   its weight times that of its class, in training and in metrics on the training data. `"balanced"` lets all classes
 #'   weigh the same: class k of K gets W / (K W_k), with W_k the weight of its rows and W that of all.
+#' @param cat_features Columns of whole numbers (integer, double, logical, `integer64`) that are categories rather than
+#'   amounts, such as identifiers and codes: names or positions (from 1), in data frames and matrices. Each different
+#'   number is a level, a missing value is missing, and predictions take the numbers again, whatever class they have
+#'   there: `3L`, `3` and the factor level `"3"` are one level, and so are `TRUE` and `1`. Ordered factors that are
+#'   named lose their order; factors without order and texts are categories already.
 #' @param level_counts Factors (without order) and texts whose levels are counted, which makes a further feature of each
 #'   such column, shown as `count(column)`: how many training rows have the row's level. `TRUE` for all, or names of
 #'   columns. Helps where rare levels behave unlike frequent ones. A level that the training data do not have counts as

@@ -46,10 +46,12 @@ static const char *const *levels_of(SEXP levels, gbt_column *col) {
   return out;
 }
 
-static void put_vectors(SEXP values, SEXP levels, int64_t n_rows, gbt_column *cols, int32_t n_cols) {
+/* skip: columns without a vector are in the matrix. */
+static void put_vectors(SEXP values, SEXP levels, int skip, int64_t n_rows, gbt_column *cols, int32_t n_cols) {
   if (Rf_xlength(values) != n_cols) r_stop("`values` does not have one vector per column");
   for (int32_t j = 0; j < n_cols; j++) {
     SEXP v = VECTOR_ELT(values, j);
+    if (skip && v == R_NilValue) continue;
     if (!fits(v, (int)cols[j].storage) || Rf_xlength(v) != n_rows)
       r_stop("column `%s` is not a vector of %.0f values of storage %d", cols[j].name, (double)n_rows,
              (int)cols[j].storage);
@@ -60,10 +62,11 @@ static void put_vectors(SEXP values, SEXP levels, int64_t n_rows, gbt_column *co
   }
 }
 
-static void put_matrix(SEXP x, int64_t n_rows, gbt_column *cols, int32_t n_cols) {
+static void put_matrix(SEXP x, SEXP values, int64_t n_rows, gbt_column *cols, int32_t n_cols) {
   if (Rf_xlength(x) != (R_xlen_t)(n_rows * n_cols)) r_stop("`matrix` does not have n_rows x n_columns values");
   const char *at = data_of(x);
   for (int32_t j = 0; j < n_cols; j++) {
+    if (values != R_NilValue && VECTOR_ELT(values, j) != R_NilValue) continue;
     if (cols[j].storage == GBT_CODES || !fits(x, (int)cols[j].storage)) r_stop("`matrix` has the wrong type");
     cols[j].values = at + (size_t)j * (size_t)n_rows * size_of((int)cols[j].storage);
   }
@@ -109,10 +112,10 @@ void r_table(SEXP frame, gbt_table *out) {
     if (derive != R_NilValue) cols[j].derive = (uint32_t)INTEGER_RO(derive)[j];
   }
   SEXP values = r_item(frame, "values"), matrix = r_item(frame, "matrix");
-  if (values != R_NilValue) {
-    put_vectors(values, r_item(frame, "levels"), out->n_rows, cols, (int32_t)n);
-  } else if (matrix != R_NilValue) {
-    put_matrix(matrix, out->n_rows, cols, (int32_t)n);
+  if (values != R_NilValue || matrix != R_NilValue) {
+    if (values != R_NilValue)
+      put_vectors(values, r_item(frame, "levels"), matrix != R_NilValue, out->n_rows, cols, (int32_t)n);
+    if (matrix != R_NilValue) put_matrix(matrix, values, out->n_rows, cols, (int32_t)n);
   } else {
     put_sparse(frame, cols, (int32_t)n);
   }

@@ -119,6 +119,8 @@ class Model:
         column, numbers = self.features[feature]
         name, kind, place = self.columns[column]
         cell = row[name]
+        if kind != 0 and isinstance(cell, float):  # a number that was taken as a category
+            cell = "%d" % cell
         if cell is None or kind == 0:
             return MISSING if cell is None else cell
         if numbers is not None:

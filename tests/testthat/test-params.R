@@ -113,7 +113,7 @@ test_that("nothing is ignored in silence", {
     train(num_class = 3)
     train(device = "gppu")
     train(gpu_id = 1)
-    train(cat_features = "cyl")
+    train(cat_features = "wt")
   })
   expect_error(train(class_names = "a"), class = "gbt_error_unsupported")
   expect_error(train(etta = 1), class = "gbt_error_argument")
