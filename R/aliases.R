@@ -30,6 +30,11 @@ alias_list <- list(
   cat_l2 = character(0),
   max_cat_threshold = character(0),
   min_data_per_group = character(0),
+  cat_method = character(0),
+  max_cat_combine = "max_ctr_complexity",
+  cat_permutations = "permutation_count",
+  cat_prior = character(0),
+  cat_bins = character(0),
   grad_bits = character(0),
   hist_memory = c("histogram_pool_size", "hist_pool_size"),
   device_memory = character(0),
@@ -59,7 +64,8 @@ alias_list <- list(
   class_weights = c("class_weight", "scale_pos_weight", "is_unbalance", "unbalance", "unbalanced_sets",
                     "balance_classes", "auto_class_weights"),
   cat_features = c("categorical_feature", "categorical_features", "cat_feature", "categorical_column", "cat_column"),
-  group = c("qid", "group_id", "query", "query_id"),
+  time = "timestamp",
+  group = character(0),
   init_model = c("xgb_model", "model_in", "model_input", "input_model"),
   callbacks = character(0),
   verbose = "verbosity",
@@ -191,7 +197,6 @@ translate_arg <- function(name, value, typed) {
     cat_features = { # LightGBM's "auto": what are factors
       if (identical(lower, "auto") && startsWith(typed, "categorical")) list() else list(cat_features = value)
     },
-    group = stop_unsupported(sprintf("`%s` belongs to ranking, which is not offered", typed), typed),
     checkpoint = stop_unsupported("`checkpoint` is not offered yet; `init_model` goes on from a model that was kept",
                                   "checkpoint"),
     stats::setNames(list(value), name)

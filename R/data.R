@@ -17,7 +17,8 @@ build_dataset <- function(frame, reference = NULL, weight = NULL, max_bin = 255L
 }
 
 # The rows of a gbt_data, or those where `mask` is `taken`, with numbers of their own: the engine's pointer. ...:
-# vectors by the engine's names of its fields (label, weights, offset), or NULL; the pointer keeps them alive.
+# vectors by the engine's names of its fields (label, weights, offset, time, group), or NULL; the pointer keeps them
+# alive.
 dataset_view <- function(data, mask, taken, ...) .Call(C_gbt_dataset_view, data_ptr(data), list(...), mask, taken)
 
 # The pointer of a gbt_data; an error with a way out when the engine's part is gone.
@@ -53,7 +54,8 @@ data_fields_good <- function(d, info) {
   numbers <- function(x, n) is.null(x) || (is.double(x) && !is.object(x) && length(x) %in% n)
   n <- info$n_rows
   c(n_rows = is_number(d$n_rows, n, n), feature_names = identical(d$feature_names, info$names),
-    feature_types = identical(d$feature_types, info$tag), weight = numbers(d$weight, n),
+    feature_types = identical(d$feature_types, info$tag), weight = numbers(d$weight, n), time = numbers(d$time, n),
+    group = numbers(d$group, n),
     offset = numbers(d$offset, n) || (is.matrix(d$offset) && numbers(d$offset, n * ncol(d$offset))),
     max_bin = is_whole(d$max_bin, 2, 65535), is_reference = is_flag(d$is_reference),
     sparse_zero = is_text(d$sparse_zero) && d$sparse_zero %in% c("value", "missing"),
@@ -139,6 +141,8 @@ check_offset <- function(offset, n_rows, n_outputs = NULL, what = "offset") {
 #' @param label The response, one value per row: see `y` of [gbt_train()].
 #' @param weight Weights of the rows, 0 or more; they count when cuts are chosen and in training.
 #' @param offset Known part of the score: a number per row, or a matrix with a column per class.
+#' @param time,group When each row was observed; or which rows belong together: see [gbt_train()]. At most one of the
+#'   two.
 #' @param reference A `gbt_data` object whose cuts and factor levels are used, for validation data. Columns are
 #'   matched by name, in any order; columns that it does not have are ignored.
 #' @param max_bin Most bins of a numeric column, 2 to 65535. Not with `reference`.
@@ -161,8 +165,8 @@ check_offset <- function(offset, n_rows, n_outputs = NULL, what = "offset") {
 #' d
 #' dim(d)
 #' @export
-gbt_data <- function(x, label = NULL, weight = NULL, offset = NULL, reference = NULL, max_bin = 255,
-                     level_counts = FALSE, sparse_zero = c("value", "missing"),
+gbt_data <- function(x, label = NULL, weight = NULL, offset = NULL, time = NULL, group = NULL, reference = NULL,
+                     max_bin = 255, level_counts = FALSE, sparse_zero = c("value", "missing"),
                      unseen = c("prior", "missing", "error"), page_rows = 0, threads = NULL, ..., cat_features = NULL,
                      device = NULL) {
   given <- names(list(...))
@@ -197,7 +201,14 @@ gbt_data <- function(x, label = NULL, weight = NULL, offset = NULL, reference = 
       stop_data(sprintf("`label` has %s for %s", counted(n, "value"), counted(frame$n_rows, "row")), "label")
     }
   }
-  new_gbt_data(frame, label, weight, offset, reference, max_bin, unseen, page_rows, threads, plain_device(device))
+  check_time_or_group(time, group)
+  time <- check_time(time, frame$n_rows)
+  group <- check_group(group, frame$n_rows)
+  out <- new_gbt_data(frame, label, weight, offset, reference, max_bin, unseen, page_rows, threads,
+                      plain_device(device))
+  out["time"] <- list(time)
+  out["group"] <- list(group)
+  out
 }
 
 # From a frame. `label` is kept as given: what it means is decided by the objective, in training.
@@ -233,7 +244,7 @@ print.gbt_data <- function(x, ...) {
   kinds <- kinds[kinds > 0L]
   cat(sprintf("columns: %s\n", paste(kinds, names(kinds), collapse = ", ")))
   if (length(x$level_counts)) cat(sprintf("level counts of %s\n", enumerate(x$level_counts)))
-  has <- c(label = !is.null(x$label), weight = !is.null(x$weight), offset = !is.null(x$offset))
+  has <- !vapply(unclass(x)[c("label", "weight", "offset", "time", "group")], is.null, NA)
   if (any(has)) cat(sprintf("with %s\n", paste(names(has)[has], collapse = ", ")))
   if (!x$is_reference) cat("binned by the cuts of other data\n")
   invisible(x)

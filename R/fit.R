@@ -9,7 +9,7 @@
 #   finish_model    trainer, fit and log                 -> model
 #
 # A source is what a method of gbt_train() found, a list: x (data frame, matrix, sparse) or data (gbt_data); y, weights,
-# offset, mask; for formulas design, formula, parsed, in_data_weights.
+# offset, mask, time, group; for formulas design, formula, parsed, in_data_weights.
 
 fit_source <- function(source, given) {
   fit <- prepare(source, given)
@@ -34,11 +34,13 @@ prepare <- function(source, given) {
   init <- check_init_model(request$args$value[["init_model"]], rows, data, params)
   valid <- c(masked_out_valid(rows, data, init, host), build_valid(rows$valid, data, rows$response, init, host))
   constraints <- read_constraints(request$args$value, data)
+  cat_method <- cat_method_for(data, request, rows$source)
   start <- start_of(init, rows, data, host)
   evaluation <- plan_evaluation(request$args$value, host, rows, data, valid)
   new_fit(params = params, host = host, objective = request$objective, callbacks = request$callbacks,
           response = rows$response, label = rows$label, data = data, valid = valid, constraints = constraints,
-          start = start, evaluation = evaluation, formula = source$formula, design = source$design)
+          cat_method = cat_method, start = start, evaluation = evaluation, formula = source$formula,
+          design = source$design)
 }
 
 # What is known before the first round:
@@ -51,18 +53,19 @@ prepare <- function(source, given) {
 #   data         gbt_data; its `view` is the engine's, of these rows, with label, weight and offset of this training
 #   valid        validation sets, see build_valid(); that of the masked-out rows is the first one
 #   constraints  monotone, interactions, feature_weights: as the engine wants them, or NULL
+#   cat_method   methods of categorical columns, see resolve_cat_method(); or NULL
 #   start        model to go on from (NULL for none), its scores on the rows, and its number of rounds
 #   evaluation   what is evaluated after each round and may stop the training, see plan_evaluation()
 #   formula, design   of the source; NULL without a formula
-new_fit <- function(params, host, objective, callbacks, response, label, data, valid, constraints, start, evaluation,
-                    formula, design) {
+new_fit <- function(params, host, objective, callbacks, response, label, data, valid, constraints, cat_method, start,
+                    evaluation, formula, design) {
   list(params = params, host = host, objective = objective, callbacks = callbacks, response = response, label = label,
-       data = data, valid = valid, constraints = constraints, start = start, evaluation = evaluation, formula = formula,
-       design = design)
+       data = data, valid = valid, constraints = constraints, cat_method = cat_method, start = start,
+       evaluation = evaluation, formula = formula, design = design)
 }
 
 # What was asked for, a list: args (see collect_args()), params and host (see new_fit(); device is a request still),
-# objective, callbacks.
+# objective, callbacks, cat_method (see read_cat_method()).
 read_request <- function(given) {
   params <- given[["params"]]
   given[["params"]] <- NULL
@@ -73,12 +76,15 @@ read_request <- function(given) {
   host$threads <- resolve_threads(args$value[["threads"]])
   host$sparse_zero <- match_choice(args$value[["sparse_zero"]], c("value", "missing"), "sparse_zero")
   list(args = args, params = checked, host = host, objective = as_objective(args),
-       callbacks = as_callbacks(args$value[["callbacks"]]))
+       callbacks = as_callbacks(args$value[["callbacks"]]), cat_method = read_cat_method(args$value[["cat_method"]]))
 }
 
-# The source with weights, offset and mask from `params` or under another name.
+# What has a value for every row.
+row_arguments <- c("weights", "offset", "mask", "time", "group")
+
+# The source with these from `params` or under another name.
 with_row_arguments <- function(source, args) {
-  for (part in c("weights", "offset", "mask")) {
+  for (part in row_arguments) {
     if (is.null(args$value[[part]])) next
     if (!is.null(source[[part]])) stop_argument(sprintf("`%s` is given twice", part), part)
     source[[part]] <- args$value[[part]]
@@ -95,6 +101,9 @@ read_rows <- function(source, request) {
   n_rows <- if (is.null(source$x)) source$data$n_rows else n_rows_of(source$x)
   mask <- check_mask(source$mask, n_rows)
   check_mask_beside(mask, valid)
+  check_time_or_group(source$time, source$group)
+  source["time"] <- list(check_time(source$time, n_rows))
+  source["group"] <- list(check_group(source$group, n_rows))
   response <- encode_response(source$y, request$objective, n_rows, args$value[["num_class"]], source$parsed)
   seed <- resolve_seed(args, request$params, !is.null(valid$share))
   if (is.null(valid$share)) {
@@ -134,6 +143,13 @@ start_of <- function(init, rows, data, host) {
        rounds = init$nrounds)
 }
 
+# The methods of the categorical columns of these data.
+cat_method_for <- function(data, request, source) {
+  found <- resolve_cat_method(request$cat_method, data$feature_names, .Call(C_gbt_dataset_info, data_ptr(data))$type)
+  warn_unused_order(source, request$args$value, found$asked)
+  found
+}
+
 n_rows_of <- function(x) {
   if (isS4(x) && methods::is(x, "Matrix")) check_sparse(x)
   n <- if (is.data.frame(x)) .row_names_info(x, 2L) else dim(x)[1L]
@@ -159,7 +175,9 @@ split_source <- function(source, response, share, seed) {
   rows <- held_out_rows(n, share, seed, if (!is.null(response$classes)) response$label)
   part <- function(rows) {
     out <- source
-    for (name in c("x", "y", "weights", "offset")) out[[name]] <- subset_rows(drop_frame(source[[name]]), rows)
+    for (name in c("x", "y", "weights", "offset", "time", "group")) {
+      out[[name]] <- subset_rows(drop_frame(source[[name]]), rows)
+    }
     out
   }
   aside <- part(rows$held)
@@ -170,8 +188,9 @@ split_source <- function(source, response, share, seed) {
 # A response or an offset may be a data frame of one column.
 drop_frame <- function(x) if (inherits(x, "ArrowTabular")) as.data.frame(x) else x
 
-# Training data in the engine, with label, weight and offset of this training. A gbt_data may be trained on by others at
-# the same time, in a callback or a finalizer, so each training has a view of its own. args: values by name.
+# Training data in the engine, with label, weight, offset, time and group of this training. A gbt_data may be trained
+# on by others at the same time, in a callback or a finalizer, so each training has a view of its own. args: values by
+# name.
 training_data <- function(rows, args, host) {
   source <- rows$source
   n_rows <- length(if (is.null(rows$mask)) rows$label else rows$mask)
@@ -189,19 +208,20 @@ training_data <- function(rows, args, host) {
                  page_rows = as.integer(host$page_rows), threads = args[["threads"]], device = host$device)
   }
   if (!is.null(rows$mask)) data$masked_out <- masked_out_set(rows, data, weight, offset)
-  data$view <- dataset_view(data, rows$mask, TRUE, label = rows$label, weights = own$weight, offset = own$offset)
+  data$view <- dataset_view(data, rows$mask, TRUE, label = rows$label, weights = own$weight, offset = own$offset,
+                            time = own$time, group = own$group)
   data$weight <- own$weight
   data["offset"] <- list(own$offset)
   data
 }
 
-# Weight and offset of the rows that are trained on.
+# Weight, offset, time and group of the rows that are trained on.
 rows_trained_on <- function(rows, weight, offset) {
-  if (is.null(rows$mask)) return(list(weight = weight, offset = offset))
-  n_rows <- length(rows$mask)
-  weight <- take_numbers(weight, rows$at, n_rows)
-  check_some_weight(weight, "TRUE")
-  list(weight = weight, offset = take_numbers(offset, rows$at, n_rows))
+  own <- list(weight = weight, offset = offset, time = rows$source$time, group = rows$source$group)
+  if (is.null(rows$mask)) return(own)
+  own <- lapply(own, take_numbers, rows$at, length(rows$mask))
+  check_some_weight(own$weight, "TRUE")
+  own
 }
 
 # A gbt_data as it is: how it was made is decided.
@@ -393,7 +413,8 @@ make_trainer <- function(fit, where) {
     valid = lapply(fit$valid, function(s) s$data$view), metrics = codes[!is.na(codes)],
     metric_params = evaluation$metrics$param[!is.na(codes)], eval_train = evaluation$train,
     monotone = fit$constraints$monotone, interactions = fit$constraints$interactions,
-    feature_weight = fit$constraints$feature_weights, init_state = fit$start$model$state, init_score = fit$start$score,
+    feature_weight = fit$constraints$feature_weights, cat_method = fit$cat_method$bits,
+    init_state = fit$start$model$state, init_score = fit$start$score,
     init_valid = if (!is.null(fit$start$model)) lapply(fit$valid, `[[`, "score"), base = NULL,
     keep_best = if (evaluation$stopping && !is.null(fit$data$masked_out)) 1L,
     stop_rounds = fit$host$early_stopping_rounds, stop_min_delta = fit$host$early_stopping_min_delta,
@@ -432,6 +453,7 @@ kept_params <- function(fit) {
   if (!is.null(constraints$feature_weights)) {
     params$feature_weights <- stats::setNames(constraints$feature_weights, features)
   }
+  if (length(fit$cat_method$asked)) params$cat_method <- fit$cat_method$asked
   if (length(fit$evaluation$metrics$name)) params$eval_metric <- fit$evaluation$metrics$name
   if (fit$data$sparse_zero == "missing") params$sparse_zero <- "missing"
   params$class_weights <- attr(fit$data$weight, "classes")

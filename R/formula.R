@@ -14,8 +14,8 @@
 # language, one with a function that is not R's own where the formula was written (the user has a log(), say), and one
 # with a column of a class whose methods the language does not know.
 
-# Formula, data and what goes with them -> list(x, y, weights, offset, mask, design, formula). given: list of functions
-# of the data that evaluate `weights`, `offset`, `mask` and `subset`; env: where the caller's variables are.
+# Formula, data and what goes with them -> list(x, y, design, formula, and row_arguments by name). given: list of
+# functions of the data that evaluate row_arguments and `subset`; env: where the caller's variables are.
 read_formula <- function(formula, data, given, na.action, env) {
   if (length(formula) != 3L) stop_argument("the formula needs a response on its left side: y ~ .", "formula")
   lhs <- formula[[2L]]
@@ -41,14 +41,14 @@ read_formula <- function(formula, data, given, na.action, env) {
   code <- c(built$code, unlist(lapply(offset, `[[`, "code")))
   if (any(code)) design$code <- unname(unlist(design[c("features", "offset")])[code])
   warn_of_other_rows(design, built$x, data)
-  out <- list(x = built$x, y = evaluate_part(lhs, data, from), weights = given$weights(data),
-              offset = given$offset(data), mask = given$mask(data))
+  out <- c(list(x = built$x, y = evaluate_part(lhs, data, from)),
+           lapply(given[row_arguments], function(evaluate) evaluate(data)))
   for (part in offset) out$offset <- add_offsets(out$offset, part$value)
   check_part_rows(out, .row_names_info(out$x, 2L))
   keep <- rows_to_keep(out, given$subset(data), na.action)
   if (!is.null(keep)) {
     out$x <- subset_rows(out$x, keep)
-    for (part in c("y", "weights", "offset", "mask")) out[[part]] <- subset_rows(out[[part]], keep)
+    for (part in c("y", row_arguments)) out[[part]] <- subset_rows(out[[part]], keep)
   }
   if (is.null(design$features) && is.null(design$offset)) design <- NULL
   out$design <- design
@@ -367,7 +367,7 @@ functions_of <- function(expressions) {
 
 # Before rows are taken of them.
 check_part_rows <- function(parts, n) {
-  for (part in c("y", "weights", "offset", "mask")) {
+  for (part in c("y", row_arguments)) {
     value <- drop_frame(parts[[part]])
     rows <- if (length(dim(value)) == 2L) dim(value)[1L] else length(value)
     if (is.null(value) || rows == n) next
@@ -401,7 +401,8 @@ rows_to_keep <- function(parts, subset, na.action) {
   if (!is.function(na.action)) {
     stop_argument("`na.action` must be a function such as na.omit, or the name of one", "na.action")
   }
-  frame <- list_frame(c(as.list(parts$x), list(parts$y), if (!is.null(parts$weights)) list(parts$weights)), n)
+  beside <- Filter(Negate(is.null), unname(parts[c("weights", "time", "group")]))
+  frame <- list_frame(c(as.list(parts$x), list(parts$y), beside), n)
   names(frame) <- paste0("v", seq_along(frame))
   rows <- if (is.null(keep)) seq_len(n) else keep
   left <- try_else(na.action(subset_rows(frame, rows)), function(problem) {

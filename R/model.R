@@ -159,7 +159,9 @@ describe_objective <- function(x) {
 
 describe_features <- function(x) {
   counted <- x$params$level_counts
-  paste0(describe_columns(x), if (length(counted)) sprintf(", level counts of %s", enumerate(counted, 5L)))
+  target <- target_columns(x$params$cat_method)
+  paste0(describe_columns(x), if (length(counted)) sprintf(", level counts of %s", enumerate(counted, 5L)),
+         if (length(target)) sprintf(", statistics of the response by %s", enumerate(target, 5L)))
 }
 
 describe_columns <- function(x) {
@@ -281,10 +283,11 @@ print.summary.gbt <- function(x, digits = max(3L, getOption("digits") - 2L), ...
   invisible(x)
 }
 
-# "carat 1, depth -1" of the numbers of some features, "{a, b}, {c}" of sets of features.
+# "carat 1, depth -1" of the numbers of some features, "{a, b}, {c}" of sets of features, "a {sets, count}" of sets by
+# feature.
 features_text <- function(p, usual) {
   set_text <- function(set) sprintf("{%s}", enumerate(set, quote = ""))
-  if (is.list(p)) return(enumerate(vapply(p, set_text, ""), quote = ""))
+  if (is.list(p)) return(enumerate(trimws(paste(names(p), vapply(p, set_text, ""))), quote = ""))
   p <- p[p != usual]
   if (length(p) == 0L) "none" else enumerate(paste(names(p), format_number(p)), quote = "")
 }

@@ -101,6 +101,9 @@ params_fault <- function(params) {
   if (!is.null(params$level_counts) && !is.character(params$level_counts)) {
     return("a list with names in `level_counts`")
   }
+  if (!is.null(params$cat_method) && !(is.list(params$cat_method) && are_names(names(params$cat_method)))) {
+    return("a list with a list of texts by the names of features in `cat_method`")
+  }
   if (!is.null(params$sparse_zero) && !identical(params$sparse_zero, "missing")) {
     return("a list in which `sparse_zero` is \"missing\" or not there")
   }

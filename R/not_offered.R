@@ -63,6 +63,8 @@ not_offered <- local({
   no("linear_lambda lambda_bias", linear, 0)
   no("feature_selector", linear)
   ranking <- "ranking is not offered"
+  no("qid group_id query query_id",
+     "ranking is not offered; `group` keeps rows that belong together out of each other's statistics")
   no(paste("lambdarank_pair_method lambdarank_num_pair_per_sample lambdarank_truncation_level lambdarank_norm",
            "lambdarank_normalization lambdarank_score_normalization lambdarank_unbiased lambdarank_bias_norm",
            "lambdarank_position_bias_regularization ndcg_exp_gain label_gain ndcg_eval_at eval_at ndcg_at map_at",
@@ -99,15 +101,23 @@ not_offered <- local({
   no("refresh_leaf refit_decay_rate", "existing trees cannot be updated; `init_model` goes on from a model")
   no("refit", "existing trees cannot be updated; `init_model` goes on from a model", FALSE)
 
-  # categories: no target statistics
+  # categories
   no("enable_categorical", "factor columns are always taken as they are", TRUE)
   no("respect_unordered_factors", "factors are split by sets of their levels, ordered ones by their order", TRUE)
-  no(paste("simple_ctr combinations_ctr per_feature_ctr ctr_target_border_count counter_calc_method ctr_description",
-           "max_ctr_complexity ctr_leaf_count_limit store_all_simple_ctr ctr_history_unit",
-           "final_ctr_computation_mode model_size_reg fold_len_multiplier fold_permutation_block",
-           "gpu_cat_features_storage"),
-     "target statistics are not offered; factors are split by sets of their levels, see `cat_smooth`")
-  no("has_time", "no step depends on the order of the rows", TRUE, FALSE)
+  ctr <- paste("statistics of columns are chosen by `cat_method`, their combinations by `max_cat_combine`, and their",
+               "prior and bins by `cat_prior` and `cat_bins`")
+  no("simple_ctr combinations_ctr per_feature_ctr ctr_description ctr_target_border_count", ctr)
+  no("counter_calc_method", "levels are counted in the training rows alone", "SkipTest")
+  no("ctr_leaf_count_limit", "rare combinations of levels are left out where there are too many to keep")
+  no("store_all_simple_ctr", "a model keeps the statistics that its trees use", FALSE)
+  no("ctr_history_unit", "without `group` every row is a step of its own; with it a group is", "Sample")
+  no("final_ctr_computation_mode", "a model always keeps the statistics that it predicts with", "Default")
+  no("model_size_reg", "combinations of columns have no price; `max_cat_combine` bounds them", 0)
+  no("fold_len_multiplier", "one set of trees is grown on all rows, with `cat_permutations` orders of them")
+  no("fold_permutation_block", "orders are drawn of single rows", 1)
+  no("gpu_cat_features_storage", "there is nothing to choose about how a device is used, see `device`")
+  no("has_time", "give the order of the rows itself: `time`, a number, date or time for every row", FALSE)
+  no("categorical_encoding", "ways to treat categorical columns are named by `cat_method`", "AUTO", "Enum")
   no("approx_on_full_history", "ordered boosting is not offered", FALSE)
   no("text_features embedding_features text_processing tokenizers dictionaries feature_calcers",
      "texts are taken as categories; make numbers of long texts and embeddings first")

@@ -6,7 +6,7 @@
 #' values need no preparation.
 #'
 #' @section Data:
-#' Factors and texts are split by sets of levels (one level against the rest up to `max_cat_onehot` levels), ordered
+#' Factors and texts are split by sets of levels, or as `cat_method` says (see Categorical columns), ordered
 #' factors by their order. Levels are kept in the model by their texts. Missing values (`NA`, `NaN`) go to the side of a
 #' split that suits the training data better; a column of nothing but `NA` may be of any class, whatever it was in
 #' training. A formula names the columns to use: it does not expand factors, drops no rows, and `a:b` or `a * b` mean a
@@ -14,6 +14,41 @@
 #' terms are evaluated again in new data; those whose value in a row depends on other rows, such as `rank(a)`, give a
 #' warning (class `gbt_warning_formula`), and those that call functions of your own make a model whose file needs
 #' `gbt_load(file, trust = TRUE)`. Rows whose response is missing are an error: leave them out (`subset = !is.na(y)`).
+#'
+#' @section Categorical columns:
+#' Factors without order and texts are categorical columns. `cat_method` says how they enter the trees:
+#' * `"sets"`: a split sends a set of levels to one side.
+#' * `"onehot"`: a split takes one level from the rest. `"auto"`, the default, is this for columns of up to
+#'   `max_cat_onehot` levels and `"sets"` for the others.
+#' * `"target"`: each level is replaced by a number, the mean response of its rows, and trees split by that number as by
+#'   any other. For classes there is a share for each class (for one of them when there are two). This suits columns
+#'   of many levels, where sets of levels fit the noise of rare ones.
+#' * `"count"`: each level is replaced by the number of training rows that have it.
+#'
+#' Several methods make several features of a column: `c("sets", "target")`. Names choose columns, and what has no name
+#' is for all others: `list("auto", carrier = c("sets", "target"))`.
+#'
+#' The mean response of a level has the row's own response in it, and a tree that may split by it learns the training
+#' rows by heart. So the rows are put in an order, drawn by the seed, and the statistic of a row takes the rows before
+#' it alone: an *ordered target statistic* (Prokhorenkova and others, 2018, \dQuote{CatBoost: unbiased boosting with
+#' categorical features}, section 3.2). Where a level has few rows before, the statistic is drawn to the mean
+#' response of all rows: `cat_prior` such rows are added. Each round of trees uses one of `cat_permutations` such
+#' orders, drawn by the seed, since in one order alone the first rows would always have the poorest numbers. (Without
+#' `seed` and anything else that is random the orders are those of seed 0.) New data, validation sets and masked-out
+#' rows get the statistic over all training rows. A level that the training data do not have gets the mean response of
+#' all rows, missing values are a level of their own.
+#'
+#' `max_cat_combine = 2` makes a statistic for every pair of columns with `"target"` as well, whose levels are pairs of
+#' levels; 3 and 4 go on to sets of three and four columns. It helps where the response depends on what occurs together,
+#' such as carrier and airport. The number of features grows fast (10 columns have 45 pairs and 120 triples), and with
+#' it time and memory, so choose the columns.
+#'
+#' `time` says when a row was observed. A statistic then takes only rows with an earlier time, not those of the same
+#' one. Give it where new data are later than the training data and the response drifts, so that training sees levels
+#' as prediction will: early in their lives, with what was known then. `group` keeps rows that belong together, such
+#' as the visits of a patient, out of each other's statistics. Give it where the response of such rows is nearly the
+#' same and new data have other groups; else a row finds its own response in the rows beside it. Neither is kept in the
+#' model, and predictions need neither.
 #'
 #' @section Symmetric trees:
 #' With `grow_policy = "symmetric"` (CatBoost's `"SymmetricTree"`, also called oblivious trees) each layer of a tree has
@@ -162,6 +197,10 @@
 #' @param mask Which rows to train on: `TRUE` or `FALSE` for every row, at least one of them `TRUE`; `NULL` for all. The
 #'   others are scored on the way, see below. With a formula evaluated in `data`, where it has a value for every row of
 #'   `data`: `subset` and `na.action` drop rows together with their values.
+#' @param time When each row was observed, for statistics of categorical columns, see below: numbers, dates, times or an
+#'   ordered factor, a value for every row. With a formula evaluated in `data`, as `mask` is.
+#' @param group Which rows belong together, for statistics of categorical columns, see below: numbers, a factor or
+#'   texts, a value for every row. With a formula evaluated in `data`. Not together with `time`.
 #' @param objective What is minimised: `"squared_error"`, `"logistic"`, `"softmax"`, one of the others in
 #'   [gbt_objectives()], or a list of functions; see below.
 #' @param nrounds Number of rounds.
@@ -185,6 +224,14 @@
 #'   levels: smoothing of the order of levels (levels with fewer rows in a node take no part in it), extra L2 penalty,
 #'   multiple of the gain that pure noise would have which is taken off a set's gain, most levels in the smaller set,
 #'   least rows on either side.
+#' @param cat_method How categorical columns enter the trees, see below: `"auto"`, or some of `"sets"`, `"onehot"`,
+#'   `"target"` and `"count"`; or a list of these by names of columns.
+#' @param max_cat_combine Most columns with method `"target"` that are combined to one; 1 for no combinations.
+#' @param cat_permutations Orders of the rows, 1 to 8, in which statistics of categories are computed. With `time` there
+#'   is one.
+#' @param cat_prior Rows with the mean response that are added to those of a level in its statistic: more of them draw
+#'   rare levels closer to the mean.
+#' @param cat_bins Most bins of a statistic, 2 to 255.
 #' @param class_weights For classes (`"logistic"`, `"softmax"`): weights above 0, named by classes, such as
 #'   `c(no = 1, yes = 5)`, where classes that are not named weigh 1; or one for each class in their order. A row weighs
 #'   its weight times that of its class, in training and in metrics on the training data. `"balanced"` lets all classes

@@ -2,8 +2,8 @@
 
 #' @rdname gbt_train
 #' @export
-gbt_train.formula <- function(x, data = NULL, ..., weights = NULL, offset = NULL, mask = NULL, subset = NULL,
-                              na.action = stats::na.pass) {
+gbt_train.formula <- function(x, data = NULL, ..., weights = NULL, offset = NULL, mask = NULL, time = NULL,
+                              group = NULL, subset = NULL, na.action = stats::na.pass) {
   written <- as.list(substitute(list(...)))[-1L]
   names(written) <- if (is.null(names(written))) character(length(written)) else printable(names(written))
   part <- canonical_name(names(written))
@@ -11,7 +11,7 @@ gbt_train.formula <- function(x, data = NULL, ..., weights = NULL, offset = NULL
   for (name in unknown[!gsub(".", "_", unknown, fixed = TRUE) %in% names(not_offered)]) {
     refuse_name(name) # before its value is evaluated, which may be the name of a column
   }
-  in_rows <- part %in% c("weights", "offset") # by another name, such as `weight`; evaluated in the data as well
+  in_rows <- part %in% row_arguments # by another name, such as `weight`; evaluated in the data as well
   given <- stats::setNames(lapply(which(!in_rows), function(i) ...elt(i)), names(written)[!in_rows])
   if (missing(x)) { # dispatched on `formula =`
     x <- given[["formula"]]
@@ -22,8 +22,10 @@ gbt_train.formula <- function(x, data = NULL, ..., weights = NULL, offset = NULL
   here <- list(weights = in_data(substitute(weights), function() weights, env),
                offset = in_data(substitute(offset), function() offset, env),
                mask = in_data(substitute(mask), function() mask, env),
+               time = in_data(substitute(time), function() time, env),
+               group = in_data(substitute(group), function() group, env),
                subset = in_data(substitute(subset), function() subset, env))
-  own <- list(weights = substitute(weights), offset = substitute(offset))
+  own <- list(weights = substitute(weights), offset = substitute(offset), time = substitute(time))
   as_given <- function(i) {
     force(i)
     function() ...elt(i)
@@ -35,23 +37,23 @@ gbt_train.formula <- function(x, data = NULL, ..., weights = NULL, offset = NULL
   }
   read <- read_formula(x, data, here, na.action, env)
   source <- list(x = read$x, y = read$y, weights = read$weights, offset = read$offset, mask = read$mask,
-                 design = read$design, formula = read$formula, parsed = x, in_data_weights = !is.null(read$weights))
+                 time = read$time, group = read$group, design = read$design, formula = read$formula, parsed = x,
+                 in_data_weights = !is.null(read$weights))
   fit_source(source, given)
 }
 
 #' @rdname gbt_train
 #' @export
-gbt_train.data.frame <- function(x, y, ..., weights = NULL, offset = NULL, mask = NULL, objective = NULL,
-                                 nrounds = 100, eta = 0.1, max_depth = 6, max_leaves = 0,
+gbt_train.data.frame <- function(x, y, ..., weights = NULL, offset = NULL, mask = NULL, time = NULL, group = NULL,
+                                 objective = NULL, nrounds = 100, eta = 0.1, max_depth = 6, max_leaves = 0,
                                  grow_policy = c("depthwise", "lossguide", "symmetric"),
                                  lambda = 1, alpha = 0, gamma = 0, min_child_weight = 1, min_data_in_leaf = 1,
                                  max_delta_step = 0, subsample = 1, colsample_bytree = 1, colsample_bylevel = 1,
                                  colsample_bynode = 1,
                                  num_parallel_tree = 1, max_bin = 255, max_cat_onehot = 4, cat_smooth = 10, cat_l2 = 10,
-                                 cat_noise = 1, max_cat_threshold = 64, min_data_per_group = 20,
-                                 cat_features = NULL, level_counts = FALSE,
-                                 class_weights = NULL,
-                                 monotone = NULL,
+                                 cat_noise = 1, max_cat_threshold = 64, min_data_per_group = 20, cat_features = NULL,
+                                 cat_method = "auto", max_cat_combine = 1, cat_permutations = 4, cat_prior = 1,
+                                 cat_bins = 63, level_counts = FALSE, class_weights = NULL, monotone = NULL,
                                  interactions = NULL, feature_weights = NULL, valid = NULL, eval_metric = NULL,
                                  eval_train = NULL, early_stopping_rounds = NULL, early_stopping_min_delta = 0,
                                  max_seconds = NULL, init_model = NULL, callbacks = NULL,
@@ -100,8 +102,10 @@ gbt_train.gbt_data <- function(x, y = NULL, ...) {
   given[["label"]] <- NULL
   if (is.null(y)) stop_argument("the data have no label: gbt_data(x, label = ), or gbt_train(data, y)", "y")
   source <- list(data = x, y = y, in_data_weights = FALSE)
-  if (!any(canonical_name(names(given)) %in% "weights")) source$weights <- x$weight
-  if (!any(canonical_name(names(given)) %in% "offset")) source$offset <- x$offset
+  said <- canonical_name(names(given))
+  for (part in setdiff(c("weights", "offset", "time", "group"), said)) {
+    source[[part]] <- x[[if (part == "weights") "weight" else part]]
+  }
   fit_source(source, given)
 }
 

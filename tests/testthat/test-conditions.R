@@ -51,7 +51,7 @@ test_that("an interrupt is an interrupt, not an error", {
 test_that("messages for wrong arguments", {
   expect_snapshot(error = TRUE, {
     gbt_data(iris, lable = 1)
-    gbt_data(iris, NULL, NULL, NULL, NULL, 255, FALSE, "value", "prior", 0, 1, 5)
+    gbt_data(iris, NULL, NULL, NULL, NULL, NULL, NULL, 255, FALSE, "value", "prior", 0, 1, 5)
     gbt_data(iris, max_bin = 2.5)
     gbt_data(iris, max_bin = "many")
     gbt_data(iris, sparse_zero = "nothing")

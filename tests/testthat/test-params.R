@@ -48,7 +48,8 @@ test_that("every documented alias of the peers is known", {
     "distribution", "loss", "app", "metric", "custom_loss", "early_stopping_round", "od_wait", "n_iter_no_change",
     "stopping_rounds", "random_state", "random_seed", "base_margin", "init_score", "baseline", "weight",
     "sample_weight", "evals", "watchlist", "valids", "eval_set", "test_pool", "monotone_constraints", "mc",
-    "var.monotone", "monotonic_cst", "cat_features", "categorical_feature", "qid", "group_id", "group", "max.depth"
+    "var.monotone", "monotonic_cst", "cat_features", "categorical_feature", "timestamp", "max_ctr_complexity",
+    "max.depth"
   )
   expect_false(anyNA(gbt:::canonical_name(peers)))
 })
@@ -105,6 +106,10 @@ test_that("nothing is ignored in silence", {
     gbt_train(mpg ~ ., mtcars, y = y)
     train(missing = -1)
     train(group = 1)
+    train(qid = 1)
+    train(has_time = TRUE)
+    train(simple_ctr = "Borders")
+    train(cat_method = "targets")
     train(checkpoint = "here")
     train(grow_policy = "SymmetricTree", depth = 0, num_leaves = 8)
     train(grow_policy = "symmetric", max_depth = 17)

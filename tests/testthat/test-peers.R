@@ -46,12 +46,12 @@ peers <- list(
     interactions = interaction_constraints
     class_weights = is_unbalance scale_pos_weight unbalance unbalanced_sets
     cat_features = cat_column cat_feature categorical_column categorical_feature categorical_features
-    group = group group_id query query_id
+    group = group
     init_model = init_model input_model model_in model_input
     callbacks = callbacks
     verbose = verbose verbosity
     verbose_every = eval_freq metric_freq output_freq
-    ! = auc_mu_weights bagging_fraction_seed bagging_seed bin_construct_sample_cnt blacklist
+    ! = group_id query query_id auc_mu_weights bagging_fraction_seed bagging_seed bin_construct_sample_cnt blacklist
       cegb_penalty_feature_coupled cegb_penalty_feature_lazy colnames config config_file convert_model
       convert_model_file convert_model_language data data_filename data_random_seed data_seed drop_seed eval_at
       extra_seed fair_c fc feature_contri feature_contrib feature_fraction_seed feature_penalty folds
@@ -128,12 +128,12 @@ peers <- list(
     monotone = monotone_constraints
     interactions = interaction_constraints
     feature_weights = feature_weights
-    group = group qid
+    group = group
     init_model = xgb_model
     callbacks = callbacks
     verbose = verbose verbosity
     verbose_every = print_every_n
-    ! = aft_loss_distribution aft_loss_distribution_scale base_score colnames data
+    ! = qid aft_loss_distribution aft_loss_distribution_scale base_score colnames data
       feature_names feature_selector feature_types feval folds label label_lower_bound
       label_upper_bound lambdarank_bias_norm lambdarank_normalization lambdarank_num_pair_per_sample
       lambdarank_pair_method lambdarank_score_normalization lambdarank_unbiased max_cached_hist_node maximise
@@ -181,34 +181,38 @@ peers <- list(
     feature_weights = feature_weights
     class_weights = auto_class_weights class_weights scale_pos_weight
     cat_features = cat_features
-    group = group_id
+    max_cat_combine = max_ctr_complexity
+    cat_permutations = permutation_count
+    time = timestamp
     init_model = init_model
     callbacks = callbacks
     verbose = verbose
     verbose_every = metric_period
     ! TRUE = allow_const_label boost_from_average
-    ! FALSE = allow_writing_files approx_on_full_history langevin plot plot_file posterior_sampling
-      save_snapshot
+    ! FALSE = allow_writing_files approx_on_full_history has_time langevin plot plot_file posterior_sampling
+      save_snapshot store_all_simple_ctr
     ! 'None' = target_border
-    ! = bagging_temperature callback class_names column_description combinations_ctr counter_calc_method
-      ctr_description ctr_history_unit ctr_leaf_count_limit ctr_target_border_count data_partition delimiter
+    ! = group_id bagging_temperature callback class_names column_description combinations_ctr
+      ctr_description ctr_leaf_count_limit ctr_target_border_count data_partition delimiter
       dev_efb_max_buckets dev_score_calc_obj_block_size device_config dictionaries diffusion_temperature
-      embedding_features feature_calcers final_ctr_computation_mode first_feature_use_penalties
-      fixed_binary_splits fold_len_multiplier fold_permutation_block folds gpu_cat_features_storage
+      embedding_features feature_calcers first_feature_use_penalties
+      fixed_binary_splits fold_len_multiplier folds gpu_cat_features_storage
       gpu_ram_part graph group_weight has_header ignored_features input_borders inverted learn_pool
-      max_ctr_complexity metadata metric_update_interval model_shrink_mode model_size_reg mvs_reg name nan_mode
+      metadata metric_update_interval model_shrink_mode mvs_reg name nan_mode
       output_borders pairs pairs_weight partition_random_seed per_feature_ctr per_float_feature_quantization
       per_object_feature_penalties pinned_memory_size pool random_score_type return_models shuffle simple_ctr
-      snapshot_file snapshot_interval store_all_simple_ctr stratified subgroup_id text_features text_processing
+      snapshot_file snapshot_interval stratified subgroup_id text_features text_processing
       tokenizers train_dir used_ram_limit y
     ! 0 1 = best_model_min_trees
     ? = bootstrap_type devices logging_level silent use_best_model verbose_eval
-    ! 0 = eval_fraction fold_count model_shrink_rate nfold od_pval random_strength
+    ! 0 = eval_fraction fold_count model_shrink_rate model_size_reg nfold od_pval random_strength
       sparse_features_conflict_fraction
     ! 'Median' = feature_border_type
-    ! TRUE FALSE = has_time
+    ! 'SkipTest' = counter_calc_method
+    ! 'Sample' = ctr_history_unit
+    ! 'Default' = final_ctr_computation_mode
     ! 'No' = leaf_estimation_backtracking
-    ! 1 = leaf_estimation_iterations penalties_coefficient
+    ! 1 = fold_permutation_block leaf_estimation_iterations penalties_coefficient
     ! 'Newton' = leaf_estimation_method
     ! 'Iter' = od_type
     ! 'PerTree' = sampling_frequency
@@ -251,6 +255,7 @@ peers <- list(
     ! = exposure fobj fold_column lr max_features maxnodes min_node_size min_samples_split
       min_split_improvement nodesize offset_column prediction_type response_name size
       stopping_tolerance subset theta validation_fraction weights_column
+    ! 'AUTO' 'Enum' = categorical_encoding
     ! 'none' FALSE = importance
     ! TRUE = probability respect_unordered_factors
     ? = quiet
@@ -281,8 +286,9 @@ got <- function(value, name, ...) gbt:::collect_args(c(named(value, name), list(
 # of one kind each, so that none of them equals another by accident
 values <- list(TRUE, FALSE, 1, 0, -1, 2, 0.5, 1L, 0L, 2L, "yes", "no", "TRUE", "1", "0", "None", "none", "", NA,
                NA_real_, NA_character_, NaN, "bagging", "uniform", "basic", "serial", "auto", "default", "train", "No",
-               "Newton", "NewtonL2", "Median", "Iter", "PerTree", "Object", "one_output_per_tree", "grow_histmaker",
-               "grow_quantile_histmaker", list(1), list(), c(1, 1), c(TRUE, TRUE), factor("a"), factor("None"),
+               "Newton", "NewtonL2", "SkipTest", "Sample", "Default", "AUTO", "Enum", "Median", "Iter", "PerTree",
+               "Object", "one_output_per_tree", "grow_histmaker", "grow_quantile_histmaker", list(1), list(), c(1, 1),
+               c(TRUE, TRUE), factor("a"), factor("None"),
                as.Date("2020-01-01"), sum, quote(a), 1i, as.raw(1))
 
 test_that("the lists are whole", {
@@ -296,7 +302,7 @@ test_that("the lists are whole", {
 })
 
 test_that("names of other packages mean ours", {
-  moved <- c("tree_method", "booster", "class_weights", "device", "objective", "group", "checkpoint", "grow_policy")
+  moved <- c("tree_method", "booster", "class_weights", "device", "objective", "checkpoint", "grow_policy")
   wrong <- character(0)
   for (row in ours) {
     for (name in row$names) {
@@ -314,7 +320,7 @@ test_that("names of other packages mean ours", {
   expect_error(got("a", "border_count"), "border_count", class = "gbt_error_argument")
   expect_identical(got("train", "task_type"), list())
   expect_identical(got("GPU", "task_type"), list(device = "cuda"))
-  for (name in c("group", "group_id", "qid", "query", "query_id")) {
+  for (name in c("group_id", "qid", "query", "query_id")) {
     expect_error(got(1, name), "ranking", class = "gbt_error_unsupported")
   }
 })

@@ -1,0 +1,159 @@
+# What is done with categorical columns: the methods of `cat_method`, and the numbers of rows that ordered statistics
+# are computed by, `time` and `group`.
+
+# `cat_method` as given -> list(usual = methods of the columns that are not named, columns = named list of methods);
+# NULL where nothing is asked for. Elements without a name are for all columns that are not named.
+read_cat_method <- function(value) {
+  if (is.null(value) || identical(value, list())) return(NULL)
+  if (is.factor(value) && is.integer(unclass(value))) value <- as.character(value)
+  if (!(is.character(value) || is.list(value)) || is.object(value) || length(value) == 0L) {
+    stop_cat_method(sprintf("`cat_method` must be \"auto\", some of %s, or a list of these by names of columns, not %s",
+                            enumerate(names(enums$cat_method), quote = "\""), quote_value(value)))
+  }
+  labels <- if (is.null(names(value))) character(length(value)) else as_utf8(names(value), "a name of `cat_method`")
+  named <- !is.na(labels) & nzchar(labels)
+  if (anyDuplicated(labels[named])) {
+    twice <- labels[named][anyDuplicated(labels[named])]
+    stop_cat_method(sprintf(paste("`cat_method` names `%s` twice; give its methods together, such as",
+                                  "list(%s = c(\"sets\", \"count\"))"), twice, quote_name(twice)))
+  }
+  columns <- lapply(which(named), function(i) check_methods(value[[i]], sprintf("`cat_method` of `%s`", labels[i])))
+  names(columns) <- labels[named]
+  usual <- if (all(named)) "auto" else check_methods(unname(flatten(value[!named])), "`cat_method`")
+  list(usual = usual, columns = columns)
+}
+
+stop_cat_method <- function(text) stop_argument(text, "cat_method")
+
+# The texts in a list of texts, or what is no text, for an error.
+flatten <- function(value) {
+  if (!is.list(value)) return(value)
+  odd <- Filter(function(v) !is.character(v), value)
+  if (length(odd)) odd[[1L]] else unlist(value)
+}
+
+# Methods of one column, or of those that are not named: "auto" alone, or the others in their order.
+check_methods <- function(value, what) {
+  methods <- names(enums$cat_method)
+  if (!is.character(value) || length(value) == 0L) {
+    stop_cat_method(sprintf("%s must be \"auto\" or some of %s, not %s", what, enumerate(methods, quote = "\""),
+                            quote_value(value)))
+  }
+  value <- unique(printable(value))
+  wrong <- value[!value %in% c("auto", methods)]
+  if (length(wrong)) {
+    stop_cat_method(sprintf("%s must be \"auto\" or some of %s, not %s%s", what, enumerate(methods, quote = "\""),
+                            quote_value(wrong[1L]), suggest(wrong[1L], c("auto", methods))))
+  }
+  if ("auto" %in% value && length(value) > 1L) {
+    stop_cat_method(sprintf("%s has \"auto\" beside %s; leave one of them out", what,
+                            enumerate(setdiff(value, "auto"), quote = "\"")))
+  }
+  if (all(c("sets", "onehot") %in% value)) {
+    stop_cat_method(sprintf("%s has \"sets\" and \"onehot\"; a column is split in one of these ways", what))
+  }
+  if (identical(value, "auto")) value else methods[methods %in% value]
+}
+
+# For the features of the data. type: of each, as the engine calls them. list(bits = one integer per feature, as the
+# engine wants them, or NULL; asked = methods by the names of the columns that have some).
+resolve_cat_method <- function(wanted, features, type) {
+  if (is.null(wanted)) return(NULL)
+  at <- feature_places(names(wanted$columns), features, "cat_method")
+  wrong <- at[type[at] != "categorical"]
+  if (length(wrong)) stop_not_categorical(features[wrong[1L]], type[wrong[1L]])
+  own <- !identical(wanted$usual, "auto")
+  if (own && !any(type == "categorical")) {
+    stop_cat_method(sprintf(paste("`cat_method` is %s, but the data have no categorical column: make columns factors,",
+                                  "or name them in `cat_features`"), enumerate(wanted$usual, quote = "\"")))
+  }
+  methods <- rep(list(if (own) wanted$usual), length(features))
+  methods[type != "categorical"] <- list(NULL)
+  for (i in seq_along(at)) {
+    asked <- wanted$columns[[i]]
+    methods[at[i]] <- list(if (!identical(asked, "auto")) asked)
+  }
+  bits <- vapply(methods, function(m) sum(bitwShiftL(1L, unlist(enums$cat_method[m]))), 0L)
+  has <- lengths(methods) > 0L
+  list(bits = if (any(has)) as.integer(bits), asked = stats::setNames(methods[has], features[has]))
+}
+
+stop_not_categorical <- function(name, type) {
+  what <- if (type == "ordinal") {
+    "an ordered factor, which is split by its order; name it in `cat_features` to take it without"
+  } else {
+    sprintf("a %s column; name it in `cat_features`, or make it a factor", type)
+  }
+  stop_cat_method(sprintf("`cat_method` names `%s`, %s", name, what))
+}
+
+# Columns that have statistics of the response. asked: as of resolve_cat_method().
+target_columns <- function(asked) names(asked)[vapply(asked, function(methods) "target" %in% methods, NA)]
+
+# `time` and `group` decide nothing but statistics of the response. A gbt_data may keep them for other trainings.
+# args: values by name.
+warn_unused_order <- function(source, args, asked) {
+  if (length(target_columns(asked))) return(invisible())
+  here <- if (is.null(source$data)) source else args
+  given <- Filter(function(name) !is.null(here[[name]]), c("time", "group"))
+  if (length(given) == 0L) return(invisible())
+  warn_gbt("order", sprintf("`%s` has no effect: no column has statistics of the response, see `cat_method`",
+                            given[1L]))
+}
+
+# Rows by time or by group ------------------------------------------------------------------------------------------
+
+check_time_or_group <- function(time, group) {
+  if (is.null(time) || is.null(group)) return(invisible())
+  stop_unsupported(paste("`time` and `group` cannot be combined: statistics take the rows in the order of `time`, or",
+                         "those of a `group` at once; give one of them (the other as NULL)"), "group")
+}
+
+# Times of rows as doubles of the same order.
+check_time <- function(time, n_rows) {
+  if (is.null(time)) return(NULL)
+  if (inherits(time, "POSIXlt")) time <- as.POSIXct(time)
+  known <- is.numeric(time) || is.logical(time) || inherits(time, c("Date", "POSIXct", "difftime", "ordered"))
+  if (!known || length(dim(time)) > 1L) {
+    hint <- if (is.factor(time) || is.character(time)) "; texts have no order of time, see as.Date() and as.POSIXct()"
+    stop_data(sprintf("`time` must be numbers, dates, times or an ordered factor, not %s%s", describe(time),
+                      if (is.null(hint)) "" else hint), "time")
+  }
+  check_row_values(time, n_rows, "time")
+  time <- as_numbers(time, "time")
+  bad <- if (length(time) && is.finite(sum(time))) integer(0) else which(!is.finite(time))
+  if (length(bad)) stop_data(sprintf("`time` has %s", counted_rows(bad, "infinite value")), "time")
+  time
+}
+
+# Groups of rows as whole numbers from 1, in the order of their first rows.
+check_group <- function(group, n_rows) {
+  if (is.null(group)) return(NULL)
+  if (inherits(group, "POSIXlt")) group <- as.POSIXct(group)
+  if (!is.atomic(group) || is.complex(group) || is.raw(group) || length(dim(group)) > 1L) {
+    stop_data(sprintf("`group` must be numbers, a factor or texts, not %s", describe(group)), "group")
+  }
+  sizes <- is.numeric(group) && length(group) != n_rows && isTRUE(sum(group) == n_rows)
+  check_row_values(group, n_rows, "group", if (sizes) "; it names the group of every row, sizes of groups will not do")
+  group <- if (inherits(group, "integer64")) {
+    as.character(group) # doubles could not keep them apart
+  } else if (is.character(group)) {
+    as_utf8(group, "a text of `group`")
+  } else {
+    as.vector(unclass(group))
+  }
+  place_among(group, different(group))
+}
+
+# A value for every row, and none missing. hint: for a wrong number.
+check_row_values <- function(x, n_rows, what, hint = NULL) {
+  if (length(x) != n_rows) {
+    stop_data(sprintf("`%s` has %s for %s%s", what, counted(length(x), "value"), counted(n_rows, "row"),
+                      if (is.null(hint)) "" else hint), what)
+  }
+  if (inherits(x, "integer64")) x <- as_numbers(x, what)
+  if (anyNA(x)) {
+    stop_data(sprintf("`%s` has %s; leave such rows out, or give them a value", what,
+                      counted_rows(which(is.na(x)), "missing value")), what)
+  }
+}

@@ -1,0 +1,184 @@
+# What gbt_train() makes of `cat_method`, `time` and `group`, and what it says of mistakes in them.
+
+set.seed(13)
+x <- data.frame(f = factor(sample(letters, 400, TRUE)), g = sample(c("u", "v", "w"), 400, TRUE), v = stats::rnorm(400),
+                o = factor(sample(1:3, 400, TRUE), ordered = TRUE))
+y <- as.integer(x$f) %% 5 + x$v
+when <- as.Date("2024-01-01") + sample(100, 400, TRUE)
+who <- sample(c("p", "q", "r"), 400, TRUE)
+train <- function(...) gbt_train(x, y, ..., nrounds = 2, threads = 1)
+bits <- function(wanted, type = c("categorical", "categorical", "numeric", "ordinal")) {
+  gbt:::resolve_cat_method(gbt:::read_cat_method(wanted), names(x), type)
+}
+
+# What the trainings within `code` hand to the engine: list of the fields of the view, training rows only.
+fields_of <- function(code) {
+  seen <- list()
+  keep <- function(given) if ("time" %in% names(given)) seen[[length(seen) + 1L]] <<- given
+  suppressMessages(trace("dataset_view", bquote(.(keep)(list(...))), where = asNamespace("gbt"), print = FALSE))
+  on.exit(suppressMessages(untrace("dataset_view", where = asNamespace("gbt"))))
+  force(code)
+  seen[[1L]]
+}
+
+test_that("methods become bits by column", {
+  bit <- lapply(gbt:::enums$cat_method, function(number) bitwShiftL(1L, number))
+  expect_named(bit, c("sets", "onehot", "target", "count"))
+  expect_null(bits(NULL))
+  expect_null(bits("auto")$bits)
+  expect_null(bits(list())$bits)
+  expect_length(bits("auto")$asked, 0)
+  expect_identical(bits("target")$bits, c(bit$target, bit$target, 0L, 0L))
+  expect_identical(bits(c("count", "sets", "sets"))$bits, rep(c(bit$sets + bit$count, 0L), each = 2))
+  expect_identical(bits(c(g = "onehot"))$bits, c(0L, bit$onehot, 0L, 0L))
+  expect_identical(bits(c("target", "count", g = "auto"))$bits, c(bit$target + bit$count, 0L, 0L, 0L))
+  expect_identical(bits(list("sets", f = c("target", "sets")))$bits, c(bit$sets + bit$target, bit$sets, 0L, 0L))
+  expect_identical(bits(factor("target")), bits("target"))
+  expect_identical(bits(list("sets", f = c("target", "sets")))$asked, list(f = c("sets", "target"), g = "sets"))
+})
+
+test_that("a model remembers what was asked", {
+  m <- train(cat_method = list("onehot", f = c("target", "sets")), max_cat_combine = 2, cat_prior = 3)
+  expect_identical(m$params$cat_method, list(f = c("sets", "target"), g = "onehot"))
+  expect_identical(m$params$max_cat_combine, 2)
+  expect_identical(m$params$cat_prior, 3)
+  expect_output(print(m), "statistics of the response by `f`", fixed = TRUE)
+  expect_output(print(summary(m)), "cat_method: f {sets, target}, g {onehot}", fixed = TRUE)
+  file <- withr::local_tempfile()
+  gbt_save(m, file)
+  expect_identical(gbt_load(file)$params, m$params)
+  expect_null(train(cat_method = "auto")$params$cat_method)
+  m$params$cat_method <- list("sets")
+  expect_error(predict(m, x), "cat_method", class = "gbt_error_argument")
+})
+
+test_that("mistakes in `cat_method` are named", {
+  wrong <- function(value, text, data = x) {
+    e <- expect_error(gbt_train(data, y, cat_method = value, nrounds = 1, threads = 1), text, fixed = TRUE,
+                      class = "gbt_error_argument")
+    expect_identical(e$parameter, "cat_method")
+  }
+  wrong("targets", "not \"targets\"; did you mean `target`?")
+  wrong(3, "or a list of these by names of columns, not 3")
+  wrong(character(0), "or a list of these by names of columns")
+  wrong(NA_character_, "not NA")
+  wrong(list(f = 1), "`cat_method` of `f` must be \"auto\" or some of")
+  wrong(list(f = character(0)), "`cat_method` of `f` must be \"auto\" or some of")
+  wrong(list("sets", sum), "not a function")
+  wrong(c("auto", "target"), "has \"auto\" beside \"target\"")
+  wrong(list(f = c("sets", "onehot")), "`cat_method` of `f` has \"sets\" and \"onehot\"")
+  wrong(list(f = "sets", f = "count"), "names `f` twice; give its methods together")
+  wrong(c(ff = "target"), "names `ff`, which is no feature; did you mean `f`?")
+  wrong(c(v = "target"), "names `v`, a numeric column; name it in `cat_features`, or make it a factor")
+  wrong(c(o = "target"), "names `o`, an ordered factor, which is split by its order; name it in `cat_features`")
+  expect_identical(train(cat_method = c(o = "target"), cat_features = "o")$params$cat_method, list(o = "target"))
+  wrong("target", "the data have no categorical column", x["v"])
+  expect_error(train(max_cat_combine = 5), "at least 1 and at most 4, not 5", class = "gbt_error_argument")
+  expect_error(train(max_ctr_complexity = 5), "given as `max_ctr_complexity`", class = "gbt_error_argument")
+  for (wrong in list(list(cat_permutations = 9), list(cat_bins = 1), list(cat_prior = 0))) {
+    e <- expect_error(do.call(train, wrong), class = "gbt_error_argument")
+    expect_identical(e$parameter, names(wrong))
+  }
+})
+
+test_that("times of any kind reach the engine in their order", {
+  seen <- function(time) fields_of(train(time = time, cat_method = "target"))$time
+  days <- as.double(when)
+  expect_identical(seen(when), days)
+  expect_identical(seen(as.integer(days)), days)
+  expect_identical(seen(as.POSIXct(when)), 86400 * days)
+  expect_identical(seen(as.POSIXlt(when, tz = "UTC")), 86400 * days)
+  expect_identical(seen(when - as.Date("2024-01-01")), days - as.double(as.Date("2024-01-01")))
+  expect_identical(seen(factor(days, ordered = TRUE)), as.double(factor(days)))
+  expect_null(fields_of(train(cat_method = "target"))$time)
+  skip_if_not_installed("bit64")
+  expect_identical(seen(bit64::as.integer64(days)), days)
+})
+
+test_that("groups of any kind are numbered by their first rows", {
+  seen <- function(group) fields_of(train(group = group, cat_method = "target"))$group
+  numbers <- as.double(match(who, unique(who)))
+  expect_identical(seen(who), numbers)
+  expect_identical(seen(factor(who, levels = c("r", "p", "z", "q"))), numbers)
+  expect_identical(seen(numbers * 1e10 + 0.5), numbers)
+  expect_identical(seen(-as.integer(numbers)), numbers)
+  expect_identical(seen(who == "p"), as.double(match(who == "p", unique(who == "p"))))
+  expect_identical(seen(when), as.double(match(when, unique(when))))
+  latin <- enc2utf8(c("\u00e9", "b"))[1 + (who == "p")]
+  two <- latin
+  two[1:200] <- iconv(latin[1:200], "UTF-8", "latin1") # the same texts in two encodings
+  expect_identical(seen(two), as.double(match(latin, unique(latin))))
+  skip_if_not_installed("bit64")
+  near <- bit64::as.integer64("9007199254740992") + (who == "p") # 2^53 and the next one: one and the same double
+  expect_identical(seen(near), as.double(match(who == "p", unique(who == "p"))))
+})
+
+test_that("rows that are left out take their times and groups with them", {
+  d <- cbind(x, y = y, when = when, who = who)
+  first <- seq_len(400) <= 150
+  expected <- train(cat_method = "target", time = when, mask = first)
+  f <- y ~ f + g + v + o
+  by <- function(...) gbt_train(f, d, ..., cat_method = "target", nrounds = 2, threads = 1)
+  number <- function(group) as.double(match(group, unique(group)))
+  expect_identical(fields_of(by(time = when))$time, as.double(when))
+  expect_identical(fields_of(by(timestamp = when))$time, as.double(when))
+  expect_identical(fields_of(by(group = who))$group, number(who))
+  expect_identical(fields_of(by(time = when, subset = !first))$time, as.double(when[!first]))
+  expect_identical(fields_of(by(group = who, subset = !first))$group, number(who[!first]))
+  masked <- fields_of(by(time = when, mask = first))
+  expect_identical(masked$time, as.double(when[first]))
+  expect_identical(fields_of(by(group = who, mask = first))$group, number(who)[first])
+  expect_identical(predict(by(time = when, mask = first), x), predict(expected, x))
+  held <- fields_of(by(time = when, valid = 0.25, seed = 4))
+  expect_length(held$time, 300)
+  pairs <- complex(real = as.double(when), imaginary = y)
+  expect_true(all(complex(real = held$time, imaginary = held$label) %in% pairs))
+  d$when[5] <- d$who[7] <- NA
+  expect_error(by(time = when), "`time` has 1 missing value, the first in row 5", class = "gbt_error_data")
+  expect_error(by(group = who), "`group` has 1 missing value, the first in row 7", class = "gbt_error_data")
+  expect_identical(fields_of(by(time = when, na.action = na.omit))$time, as.double(when[-5]))
+  expect_identical(fields_of(by(group = who, na.action = na.omit))$group, number(who[-7]))
+})
+
+test_that("gbt_data keeps times and groups", {
+  timed <- gbt_data(x, y, time = when, threads = 1)
+  grouped <- gbt_data(x, y, group = who, threads = 1)
+  expect_output(print(timed), "with label, time", fixed = TRUE)
+  expect_output(print(grouped), "with label, group", fixed = TRUE)
+  on <- function(data, ...) fields_of(gbt_train(data, ..., cat_method = "target", nrounds = 2, threads = 1))
+  expect_identical(on(timed)$time, as.double(when))
+  expect_identical(on(timed, time = rev(when))$time, as.double(rev(when)))
+  expect_null(on(timed, time = NULL)$time)
+  expect_identical(on(grouped)$group, as.double(match(who, unique(who))))
+  expect_identical(on(timed, time = NULL, group = who)$group, as.double(match(who, unique(who))))
+  expect_error(on(timed, group = who), "`time` and `group` cannot be combined", class = "gbt_error_unsupported")
+  expect_error(gbt_data(x, y, time = when, group = who), "cannot be combined", class = "gbt_error_unsupported")
+  expect_error(gbt_data(x, time = 1:3), "`time` has 3 values for 400 rows", class = "gbt_error_data")
+  expect_error(gbt_data(x, timestamp = when), "called `time` here", class = "gbt_error_argument")
+  timed$time <- "today"
+  expect_error(gbt_train(timed, nrounds = 1), "field `time` of `x` is not|field `time` was changed",
+               class = "gbt_error_argument")
+  expect_no_warning(gbt_train(grouped, nrounds = 1, threads = 1))
+})
+
+test_that("mistakes in times and groups are named", {
+  wrong <- function(text, ...) {
+    e <- expect_error(train(..., cat_method = "target"), text, fixed = TRUE, class = "gbt_error_data")
+    expect_identical(e$subject, names(list(...)))
+  }
+  wrong("`time` must be numbers, dates, times or an ordered factor, not a character vector", time = who)
+  wrong("not an object of class \"factor\"", time = factor(who))
+  wrong("`time` has 1 value for 400 rows", time = 3)
+  wrong("`time` has 2 missing values, the first in row 3", time = replace(when, c(3, 9), NA))
+  wrong("`time` has 1 infinite value, the first in row 3", time = replace(as.double(when), 3, -Inf))
+  wrong("not a numeric matrix", time = matrix(0, 400, 1))
+  wrong("`group` has 2 values for 400 rows; it names the group of every row", group = c(150, 250))
+  wrong("`group` has 1 missing value, the first in row 8", group = replace(who, 8, NA))
+  wrong("`group` has 1 missing value, the first in row 8", group = replace(factor(who), 8, NA))
+  wrong("`group` must be numbers, a factor or texts, not a list", group = as.list(who))
+  expect_error(train(time = when, group = who), "`time` and `group` cannot be combined",
+               class = "gbt_error_unsupported")
+  expect_warning(train(time = when), "`time` has no effect", class = "gbt_warning_order")
+  expect_warning(gbt_train(y ~ ., cbind(x, y = y), group = who, cat_method = "sets", nrounds = 1, threads = 1),
+                 "`group` has no effect", class = "gbt_warning_order")
+})
