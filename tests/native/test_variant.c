@@ -174,6 +174,31 @@ static int grown_as_ordinary(uint64_t seed, int64_t rows, jobs_seen *seen) {
   return ok;
 }
 
+/* On the bins that it was grown with a tree comes out as it was, values, scores and all. */
+static int refitted_as_grown(uint64_t seed, int64_t *n_splits) {
+  random_job r = random_job_make(seed, 600);
+  variant_job j = variant_job_make(&r, seed);
+  int ok = 1;
+  if (r.job.custom == NULL) {
+    variant_end a = variant_grow(&j, &r.how), b = variant_refit(&j, &r.how);
+    ok = CHECK(same_ends(&a, &b));
+    if (ok) *n_splits += (int64_t)(a.forest->n_nodes - a.forest->n_trees) / 2;
+    if (!ok) random_job_tell(&r, seed);
+    variant_end_free(&a);
+    variant_end_free(&b);
+  }
+  variant_job_free(&j);
+  random_job_free(&r);
+  return ok;
+}
+
+static void refitted_trees_are_those_that_were_grown(void) {
+  int64_t n_splits = 0;
+  int bad = 0;
+  for (uint64_t seed = 1; seed <= JOBS && bad < 3; seed++) bad += !refitted_as_grown(seed, &n_splits);
+  CHECK(n_splits > 3000);
+}
+
 static void trees_of_a_variant_are_those_of_its_table(void) {
   jobs_seen seen = {.derived = 0};
   int bad = 0;
@@ -205,6 +230,7 @@ void suite_variant(void) {
   RUN(codes_are_those_of_the_base_and_those_put);
   RUN(memory_may_run_out);
   RUN(trees_of_a_variant_are_those_of_its_table);
+  RUN(refitted_trees_are_those_that_were_grown);
   RUN(larger_ones);
   RUN(stores_that_forget);
 }

@@ -208,6 +208,8 @@ typedef struct run {
   gbt_feature_rules *rules;
   gbt_forest *forest;
   gbt_backend *be;
+  gbt_forest *draft; /* trees as they were grown, where `fitted` grows them once more; else NULL */
+  gbt_backend *fitted;
 } run;
 
 /* What the job asks of columns, told for those of derived features as well. */
@@ -245,7 +247,7 @@ static int start(run *r, int32_t n_base) {
   return ok && CHECK_OK(gbt_base_scores(&r->ctx, objective, &r->data[0]->rows, r->forest->base, test_err));
 }
 
-static int open_backend(run *r, const double *const *init) {
+static int open_one(run *r, const double *const *init, gbt_backend **out) {
   const double *none[1 + JOB_VALID] = {NULL};
   const gbt_backend_spec spec = {.params = &r->spec.params,
                                  .objective = r->spec.objective,
@@ -255,27 +257,45 @@ static int open_backend(run *r, const double *const *init) {
                                  .init = init ? init : none,
                                  .monotone = r->constraints.monotone,
                                  .rules = r->rules};
-  return CHECK_OK(gbt_backend_open(&r->ctx, r->how->device, 0, &spec, &r->be, test_err));
+  return CHECK_OK(gbt_backend_open(&r->ctx, r->how->device, 0, &spec, out, test_err));
 }
 
-static int make_gradients(run *r, uint64_t round) {
-  const gbt_backend_ops *ops = r->be->ops;
+static int open_backend(run *r, const double *const *init) { return open_one(r, init, &r->be); }
+
+static int make_gradients(run *r, gbt_backend *be, uint64_t round) {
+  const gbt_backend_ops *ops = be->ops;
   const int64_t n = r->data[0]->rows.n;
   const int32_t n_outputs = r->spec.objective.n_outputs;
   const double *score;
-  if (r->j->random->job.custom == NULL) return CHECK_OK(ops->gradients(&r->ctx, r->be, round, test_err));
-  if (!CHECK_OK(ops->scores(&r->ctx, r->be, 0, &score, test_err))) return 0;
+  if (r->j->random->job.custom == NULL) return CHECK_OK(ops->gradients(&r->ctx, be, round, test_err));
+  if (!CHECK_OK(ops->scores(&r->ctx, be, 0, &score, test_err))) return 0;
   double *g = test_alloc(2 * sizeof *g * (size_t)(n * n_outputs)), *h = g + n * n_outputs;
   r->j->random->job.custom(score, r->data[0]->rows.field[GBT_LABEL], n, n_outputs, g, h);
-  const int ok = CHECK_OK(ops->set_gradients(&r->ctx, r->be, round, g, h, test_err));
+  const int ok = CHECK_OK(ops->set_gradients(&r->ctx, be, round, g, h, test_err));
   free(g);
+  return ok;
+}
+
+/* The drafts of these tasks into the forest. */
+static int fit_once_more(run *r, const gbt_tree_task *task, int32_t n) {
+  const gbt_backend_ops *ops = r->be->ops;
+  if (ops->settle != NULL && !CHECK_OK(ops->settle(&r->ctx, r->be, test_err))) return 0;
+  const gbt_forest_view drafts = gbt_forest_look(r->draft);
+  int ok = CHECK_EQ_I64((int64_t)drafts.n_trees, n);
+  for (int32_t i = 0, k; i < n && ok; i += k) {
+    k = n - i < r->fitted->most_trees ? n - i : r->fitted->most_trees;
+    ok = CHECK_OK(r->fitted->ops->refit_trees(&r->ctx, r->fitted, task + i, k, &drafts, (uint64_t)i, r->forest,
+                                              test_err));
+  }
+  gbt_forest_cut(r->draft, 0);
   return ok;
 }
 
 static int grow_round(run *r, int64_t round, int32_t variant) {
   const int64_t per_output = r->spec.params.num_parallel_tree, n = r->spec.objective.n_outputs * per_output;
   gbt_tree_task task[GBT_MOST_TREES];
-  if (!make_gradients(r, (uint64_t)round)) return 0;
+  if (!make_gradients(r, r->be, (uint64_t)round)) return 0;
+  if (r->fitted && !make_gradients(r, r->fitted, (uint64_t)round)) return 0;
   for (int64_t grown = 0; grown < n;) {
     const int32_t k = gbt_batch_trees(r->be->most_trees, r->spec.objective.n_outputs, per_output, grown);
     for (int64_t i = 0; i < k; i++)
@@ -284,7 +304,9 @@ static int grow_round(run *r, int64_t round, int32_t variant) {
                                 .output = (int32_t)((grown + i) / per_output),
                                 .shrinkage = r->spec.params.eta / (double)per_output,
                                 .variant = variant};
-    if (!CHECK_OK(gbt_grow_trees(&r->ctx, r->be, task, k, r->forest, test_err))) return 0;
+    gbt_forest *forest = r->fitted ? r->draft : r->forest;
+    if (!CHECK_OK(gbt_grow_trees(&r->ctx, r->be, task, k, forest, test_err))) return 0;
+    if (r->fitted && !fit_once_more(r, task, k)) return 0;
     grown += k;
   }
   return r->be->ops->settle == NULL || CHECK_OK(r->be->ops->settle(&r->ctx, r->be, test_err));
@@ -295,7 +317,8 @@ static int take_scores(run *r, variant_end *end) {
   for (int32_t s = 0; s <= r->spec.n_valid; s++) {
     const double *score;
     end->cells[s] = r->data[s]->rows.n * r->spec.objective.n_outputs;
-    if (!CHECK_OK(r->be->ops->scores(&r->ctx, r->be, s, &score, test_err))) return 0;
+    gbt_backend *be = r->fitted ? r->fitted : r->be;
+    if (!CHECK_OK(be->ops->scores(&r->ctx, be, s, &score, test_err))) return 0;
     free(end->score[s]);
     end->score[s] = test_alloc(((size_t)end->cells[s] + 1) * sizeof **end->score);
     memcpy(end->score[s], score, (size_t)end->cells[s] * sizeof *score);
@@ -305,6 +328,8 @@ static int take_scores(run *r, variant_end *end) {
 
 static void finish(run *r, int ok, int32_t n_base, variant_end *end) {
   gbt_backend_close(r->be);
+  gbt_backend_close(r->fitted);
+  gbt_forest_free(r->draft);
   gbt_constraints_free(&r->ctx.mem, &r->constraints);
   gbt_feature_rules_free(r->rules);
   free(r->monotone);
@@ -325,7 +350,7 @@ static run run_of(const variant_job *j, const train_how *how) {
   return r;
 }
 
-variant_end variant_grow(const variant_job *j, const train_how *how) {
+static variant_end grow(const variant_job *j, const train_how *how, int fits) {
   run r = run_of(j, how);
   variant_end end = {.forest = NULL};
   gbt_cuts *cuts = NULL;
@@ -337,12 +362,18 @@ variant_end variant_grow(const variant_job *j, const train_how *how) {
   }
   const int32_t n_base = ok ? r.data[0]->base->cuts->n_features : 0;
   ok = ok && start(&r, n_base) && open_backend(&r, NULL);
+  const gbt_forest_view shape = ok ? gbt_forest_look(r.forest) : (gbt_forest_view){0};
+  if (fits && ok)
+    ok = open_one(&r, NULL, &r.fitted) && CHECK_OK(gbt_forest_new_like(&r.ctx.mem, &shape, &r.draft, test_err));
   for (int64_t round = 0; round < j->random->job.rounds && ok; round++) ok = grow_round(&r, round, j->of_round[round]);
   ok = ok && take_scores(&r, &end);
   gbt_cuts_unref(cuts);
   finish(&r, ok, n_base, &end);
   return end;
 }
+
+variant_end variant_grow(const variant_job *j, const train_how *how) { return grow(j, how, 0); }
+variant_end variant_refit(const variant_job *j, const train_how *how) { return grow(j, how, 1); }
 
 /* The data sets of a round: a training set of its variant. */
 static int set_variant(run *r, const variant_job *j, int32_t variant, gbt_cuts *cuts) {

@@ -38,6 +38,7 @@ variant_job variant_job_make(random_job *random, uint64_t seed);
 void variant_job_free(variant_job *j);
 
 variant_end variant_grow(const variant_job *j, const train_how *how);
+variant_end variant_refit(const variant_job *j, const train_how *how); /* every tree once more on the same bins */
 variant_end variant_twin(const variant_job *j, const train_how *how);
 void variant_end_free(variant_end *end);
 int same_ends(const variant_end *a, const variant_end *b);

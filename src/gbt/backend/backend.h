@@ -115,6 +115,13 @@ typedef struct gbt_backend_ops {
    * NULL: nothing is left ever. On failure nothing of it is left either. */
   gbt_status (*settle)(gbt_ctx *ctx, gbt_backend *be, gbt_error *err);
 
+  /* Trees [first, first + n_trees) of `like` once more, with what this backend's rows say: rows go down by the splits
+   * that are there, and values, covers and counts are those of these rows and of the gradients of this round. Like
+   * begin_trees to finish_trees otherwise; nothing is left to settle. On the rows, bins and gradients that a tree was
+   * grown with it comes out to the byte. Not for gradients that the host gave. NULL: not offered. Waits. */
+  gbt_status (*refit_trees)(gbt_ctx *ctx, gbt_backend *be, const gbt_tree_task *task, int32_t n_trees,
+                            const gbt_forest_view *like, uint64_t first, gbt_forest *forest, gbt_error *err);
+
   /* Scores of a data set (0 = train), rows x outputs column by column, borrowed until the next op. Waits. */
   gbt_status (*scores)(gbt_ctx *ctx, gbt_backend *be, int32_t which, const double **out, gbt_error *err);
 

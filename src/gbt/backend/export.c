@@ -59,3 +59,20 @@ gbt_status gbt_export_tree(const gbt_mem *mem, gbt_export *out, const gbt_grown 
   gbt_tree_parts parts = {(uint32_t)n, n_words, out->node, out->gain, out->cover, out->count, out->sets, NULL};
   return gbt_forest_add(forest, &parts, err);
 }
+
+gbt_split gbt_import_split(const gbt_tree_parts *tree, uint32_t i, const gbt_cuts *cuts) {
+  const gbt_node *node = &tree->nodes[i];
+  gbt_split split;
+  memset(&split, 0, sizeof split);
+  GBT_ASSERT(i < tree->n_nodes && node->left > i && node->left + 1 < tree->n_nodes);
+  split.feat = (int32_t)(node->feat & GBT_NODE_FEATURE);
+  split.gain = tree->gain[i];
+  split.missing_left = (node->feat & GBT_NODE_MISSING_LEFT) != 0;
+  split.kind = GBT_SPLIT_SET;
+  if ((node->feat & GBT_NODE_CATEGORICAL) != 0) return split;
+  const gbt_feature_cuts *feat = &cuts->feat[split.feat];
+  split.kind = GBT_SPLIT_NUMERIC;
+  split.bin = gbt_cuts_bin(feat, node->arg.value);
+  GBT_ASSERT(split.bin < feat->n_bins && feat->cut[split.bin] == node->arg.value);
+  return split;
+}

@@ -33,4 +33,8 @@ typedef struct gbt_grown {
 gbt_status gbt_export_tree(const gbt_mem *mem, gbt_export *out, const gbt_grown *tree, const gbt_cuts *cuts,
                            gbt_forest *forest, gbt_error *err) GBT_MUST_CHECK;
 
+/* The way back: the split of node i of a tree that was exported with these cuts, sums apart. A set of levels is that of
+ * the node, its words in tree->sets. */
+gbt_split gbt_import_split(const gbt_tree_parts *tree, uint32_t i, const gbt_cuts *cuts);
+
 #endif

@@ -9,7 +9,7 @@
  *                    cpu_split_cat.c: categorical ones; cpu_split_layer.c, cpu_layer_decide.c: whole layers
  *   cpu_partition.c  rows into children; cpu_columns.c: the codes that it reads; cpu_sparse.c: those of sparse features
  *   cpu_leaf.c       leaf values, scores, export; cpu_renew.c: values that are quantiles; cpu_route.c: rows that were
- *                    not partitioned
+ *                    not partitioned; cpu_refit.c: a tree that is there on other rows
  *   cpu_scratch.c    working memory of threads; cpu_parallel.c: tasks on threads
  *   cpu_kernels.c    inner loops that exist once per instruction set
  *
@@ -28,6 +28,7 @@
 #include "cpu_open.h"
 #include "cpu_parallel.h"
 #include "cpu_partition.h"
+#include "cpu_refit.h"
 #include "cpu_renew.h"
 #include "cpu_rows.h"
 #include "cpu_score.h"
@@ -65,6 +66,7 @@ typedef struct cpu_backend {
   cpu_part part;
   cpu_leaves leaf;
   cpu_renewal renew;
+  cpu_refit refit;
   cpu_scratches scratch;
 } cpu_backend;
 
@@ -110,6 +112,10 @@ static inline int cpu_children_split(const cpu_backend *be, const gbt_grow_node 
 static inline int cpu_grandchildren_split(const cpu_backend *be, const gbt_grow_node *node) {
   return be->fr.policy.max_depth == 0 || node->depth + 2 < be->fr.policy.max_depth;
 }
+
+/* See begin_trees of gbt_backend; one tree. */
+gbt_status cpu_begin_trees(gbt_ctx *ctx, gbt_backend *self, const gbt_tree_task *task, int32_t n_trees,
+                           gbt_error *err) GBT_MUST_CHECK;
 
 /* Which way a code of the split's feature goes. */
 static inline int cpu_goes_left(const cpu_backend *be, const gbt_grow_node *node, int32_t code) {

@@ -12,6 +12,7 @@ static void destroy(gbt_backend *self) {
   cpu_scratch_close(be);
   cpu_score_close(be);
   cpu_leaf_close(be);
+  cpu_refit_close(be);
   cpu_renew_close(be);
   cpu_partition_close(be);
   cpu_layer_close(be);
@@ -28,8 +29,8 @@ static void destroy(gbt_backend *self) {
   gbt_mem_free(&mem, be);
 }
 
-static gbt_status begin_trees(gbt_ctx *ctx, gbt_backend *self, const gbt_tree_task *task, int32_t n_trees,
-                              gbt_error *err) {
+gbt_status cpu_begin_trees(gbt_ctx *ctx, gbt_backend *self, const gbt_tree_task *task, int32_t n_trees,
+                           gbt_error *err) {
   cpu_backend *be = (cpu_backend *)self;
   (void)n_trees;                            /* 1, see most_trees */
   GBT_TRY(cpu_scratch_ready(ctx, be, err)); /* the host may have given the gradients in a call with fewer threads */
@@ -87,12 +88,13 @@ static const gbt_backend_ops cpu_ops = {.name = "cpu",
                                         .destroy = destroy,
                                         .gradients = cpu_gradients,
                                         .set_gradients = cpu_set_gradients,
-                                        .begin_trees = begin_trees,
+                                        .begin_trees = cpu_begin_trees,
                                         .build_hist = cpu_build_hist,
                                         .find_splits = cpu_find_splits,
                                         .select = choose,
                                         .partition = cpu_partition,
                                         .finish_trees = cpu_finish_tree,
+                                        .refit_trees = cpu_refit_trees,
                                         .scores = scores};
 
 gbt_status gbt_cpu_open(gbt_ctx *ctx, const gbt_backend_spec *spec, gbt_backend **out, gbt_error *err) {

@@ -144,7 +144,7 @@ static void select_next(gbt_frontier *fr, size_t at_once) {
   }
 }
 
-static gbt_status settle(gbt_frontier *fr, gbt_error *err) {
+gbt_status gbt_frontier_renumber(gbt_frontier *fr, gbt_error *err) {
   size_t kept = 0;
   GBT_TRY(gbt_mem_grow(&fr->mem, &fr->ahead.spare, &fr->ahead.cap_spare, fr->cap_nodes, sizeof *fr->ahead.spare, err));
   for (size_t i = 0; i < fr->n_nodes; i++) {
@@ -173,4 +173,5 @@ static gbt_status settle(gbt_frontier *fr, gbt_error *err) {
 /* Those of the leaf that the policy has come to. */
 static int commits(const gbt_frontier *fr, int32_t parent) { return parent == fr->chosen[0]; }
 
-const gbti_growth gbti_best_first = {.opened = opened, .select = select_next, .commits = commits, .settle = settle};
+const gbti_growth gbti_best_first = {
+    .opened = opened, .select = select_next, .commits = commits, .settle = gbt_frontier_renumber};

@@ -145,6 +145,11 @@ GBT_FN void gbt_grow_bound(const gbt_grow_policy *p, const gbt_grow_node *parent
   gbt_grow_part(parent, sign, mid, left, right);
 }
 
+/* The weight of a child whose sum and bounds are known; below a kept node it is the parent's. */
+GBT_FN double gbt_grow_child_weight(const gbt_grow_policy *p, const gbt_grow_node *parent, const gbt_grow_node *child) {
+  return parent->kept ? gbt_clip(parent->weight, child->bounds) : gbt_grow_weight(p, child->sum, child->bounds);
+}
+
 /* The children of node `id`; n_left of its rows go left. Its split must be final. Says so in the parent's bulk_left.
  * Rows of a single process: see gbt_grow_share. */
 GBT_FN void gbt_grow_children(const gbt_grow_policy *p, gbt_grow_node *parent, int32_t id, uint32_t n_left,
@@ -160,13 +165,8 @@ GBT_FN void gbt_grow_children(const gbt_grow_policy *p, gbt_grow_node *parent, i
   right->sum.h = parent->sum.h - left->sum.h;
   GBT_ASSERT(left->sum.h >= 0 && right->sum.h >= 0);
   gbt_grow_bound(p, parent, left, right);
-  if (parent->kept) {
-    left->weight = gbt_clip(parent->weight, left->bounds);
-    right->weight = gbt_clip(parent->weight, right->bounds);
-  } else {
-    left->weight = gbt_grow_weight(p, left->sum, left->bounds);
-    right->weight = gbt_grow_weight(p, right->sum, right->bounds);
-  }
+  left->weight = gbt_grow_child_weight(p, parent, left);
+  right->weight = gbt_grow_child_weight(p, parent, right);
   parent->bulk_left = n_left >= right->n_rows;
 }
 

@@ -1,0 +1,128 @@
+/* The splits of a tree that is there on the rows of this backend.
+ *
+ *   layer by layer   nodes get the splits, cpu_partition moves the rows
+ *   then             nodes to the numbers that they have in the tree; sums of gradients from the leaves upwards; bounds
+ *                    and weights from the root downwards, as growth would have made them
+ *   at last          cpu_finish_tree, as for a tree that was grown
+ *
+ * Growth knows a node's sums when it splits it, here they are known at the end alone. */
+#include <string.h>
+
+#include "../base/comm.h"
+#include "cpu.h"
+
+void cpu_refit_close(cpu_backend *be) { gbt_mem_free(&be->mem, be->refit.like); }
+
+/* The split of node `at` of the tree, to the node of the table. */
+static gbt_status put_split(cpu_backend *be, const gbt_tree_parts *tree, uint32_t at, int32_t id, gbt_error *err) {
+  gbt_grow_node *node = &be->fr.node[id];
+  node->split = gbt_import_split(tree, at, be->cuts);
+  node->kept = node->split.gain == 0.0;
+  if (node->split.kind == GBT_SPLIT_NUMERIC) return GBT_OK;
+  const gbt_node *from = &tree->nodes[at];
+  node->set_words = from->arg.set.n_words;
+  GBT_TRY(gbt_frontier_set(&be->fr, node->set_words, &node->set_beg, err));
+  if (node->set_words > 0)
+    memcpy(be->fr.sets + node->set_beg, tree->sets + from->arg.set.beg, node->set_words * sizeof *be->fr.sets);
+  return GBT_OK;
+}
+
+/* Those of the fresh nodes that the tree splits become the chosen ones. */
+static gbt_status choose(cpu_backend *be, const gbt_tree_parts *tree, gbt_error *err) {
+  gbt_frontier *fr = &be->fr;
+  fr->n_chosen = 0;
+  GBT_TRY(gbt_mem_grow(&fr->mem, &fr->chosen, &fr->cap_chosen, fr->n_nodes, sizeof *fr->chosen, err));
+  for (size_t i = 0; i < fr->n_fresh; i++) {
+    const int32_t id = fr->fresh[i];
+    if (tree->nodes[be->refit.like[id]].left == 0) continue;
+    GBT_TRY(put_split(be, tree, be->refit.like[id], id, err));
+    fr->chosen[fr->n_chosen++] = id;
+  }
+  fr->n_fresh = 0;
+  return GBT_OK;
+}
+
+/* Splits all layers. Nodes are numbered by layers for now. */
+static gbt_status split_layers(gbt_ctx *ctx, cpu_backend *be, const gbt_tree_parts *tree, gbt_error *err) {
+  gbt_frontier *fr = &be->fr;
+  GBT_TRY(gbt_mem_grow(&be->mem, &be->refit.like, &be->refit.cap_like, tree->n_nodes, sizeof *be->refit.like, err));
+  be->refit.like[0] = 0;
+  for (;;) {
+    GBT_TRY(choose(be, tree, err));
+    if (fr->n_chosen == 0) break;
+    GBT_TRY(cpu_partition(ctx, &be->base, err));
+    for (size_t i = 0; i < fr->n_chosen; i++) {
+      const gbt_grow_node *node = &fr->node[fr->chosen[i]];
+      const uint32_t left = tree->nodes[be->refit.like[fr->chosen[i]]].left;
+      GBT_ASSERT(node->left > 0 && (size_t)node->left + 1 < fr->n_nodes && fr->n_nodes <= tree->n_nodes);
+      be->refit.like[node->left] = left;
+      be->refit.like[node->left + 1] = left + 1;
+    }
+  }
+  GBT_ASSERT(fr->n_nodes == tree->n_nodes);
+  for (size_t i = 0; i < fr->n_nodes; i++) fr->node[i].number = (int32_t)be->refit.like[i];
+  return gbt_frontier_renumber(fr, err);
+}
+
+static void sum_task(void *arg, int64_t task, int thread) {
+  cpu_backend *be = arg;
+  cpu_chunk *chunk = &be->rows.chunk[task];
+  (void)thread;
+  chunk->fine = cpu_sum_rows(be, chunk->beg, chunk->end);
+}
+
+/* Sums of all nodes but the root, in histogram units. */
+static gbt_status sum_nodes(gbt_ctx *ctx, cpu_backend *be, gbt_error *err) {
+  gbt_frontier *fr = &be->fr;
+  const size_t n = fr->n_nodes;
+  GBT_TRY(gbt_mem_grow(&be->mem, &be->leaf.fine, &be->leaf.cap_fine, n, sizeof *be->leaf.fine, err));
+  memset(be->leaf.fine, 0, n * sizeof *be->leaf.fine);
+  be->rows.n_chunk = 0;
+  for (size_t i = 0; i < n; i++)
+    if (fr->node[i].left == 0)
+      GBT_TRY(cpu_add_chunks(be, (int32_t)i, 0, fr->node[i].order_beg, fr->node[i].own_rows, CPU_TASK_ROWS, err));
+  GBT_TRY(cpu_parallel(ctx, (int64_t)be->rows.n_chunk, 1.0 * be->rows.n_in, sum_task, be, err));
+  for (size_t c = 0; c < be->rows.n_chunk; c++) {
+    gbt_sum *s = &be->leaf.fine[be->rows.chunk[c].node];
+    s->g += be->rows.chunk[c].fine.g;
+    s->h += be->rows.chunk[c].fine.h;
+  }
+  const gbt_comm_part sums = {be->leaf.fine, 2 * n, GBT_COMM_I64};
+  GBT_TRY(gbt_comm_sum_parts(ctx, &sums, 1, err));
+  for (size_t i = n; i-- > 1;) { /* children are numbered above their parents */
+    gbt_sum *above = &be->leaf.fine[fr->node[i].parent];
+    fr->node[i].sum = be->leaf.fine[i];
+    above->g += be->leaf.fine[i].g;
+    above->h += be->leaf.fine[i].h;
+  }
+  GBT_ASSERT(be->leaf.fine[0].g == fr->node[0].sum.g && be->leaf.fine[0].h == fr->node[0].sum.h);
+  return GBT_OK;
+}
+
+/* Bounds and weights of all nodes but the root. */
+static void bound_nodes(gbt_frontier *fr) {
+  for (size_t i = 0; i < fr->n_nodes; i++) {
+    gbt_grow_node *node = &fr->node[i], *left = &fr->node[node->left], *right = left + 1;
+    if (node->left == 0) continue;
+    gbt_grow_bound(&fr->policy, node, left, right);
+    left->weight = gbt_grow_child_weight(&fr->policy, node, left);
+    right->weight = gbt_grow_child_weight(&fr->policy, node, right);
+  }
+}
+
+gbt_status cpu_refit_trees(gbt_ctx *ctx, gbt_backend *self, const gbt_tree_task *task, int32_t n_trees,
+                           const gbt_forest_view *like, uint64_t first, gbt_forest *forest, gbt_error *err) {
+  cpu_backend *be = (cpu_backend *)self;
+  const gbt_tree_parts tree = gbt_tree_of(like, first);
+  const gbt_policy_kind kind = be->fr.policy.kind;
+  GBT_ASSERT(n_trees == 1 && first < like->n_trees && !gbt_objective_is_given(&be->objective));
+  GBT_TRY(cpu_begin_trees(ctx, self, task, n_trees, err));
+  /* A layer is split as a whole, whatever the order in which growth came to its nodes. */
+  if (!gbt_policy_one_split(kind)) be->fr.policy.kind = GBT_DEPTHWISE;
+  gbt_status status = split_layers(ctx, be, &tree, err);
+  be->fr.policy.kind = kind;
+  if (status != GBT_OK) return status;
+  GBT_TRY(sum_nodes(ctx, be, err));
+  bound_nodes(&be->fr);
+  return cpu_finish_tree(ctx, self, forest, err);
+}
