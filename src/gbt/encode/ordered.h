@@ -25,7 +25,7 @@ typedef struct gbti_ordered {
   const uint32_t *id; /* by place in base order: the row's key, below n_ids */
   int64_t n_ids;
   const gbti_statistic *stat;
-  int32_t n_stats; /* those of one part are made together where they are neighbours */
+  int32_t n_stats; /* at least 1; those of one part are made together where they are neighbours */
 } gbti_ordered;
 
 /* How often each value occurs among the rows under one variant: count[stat], GBTI_N_VALUES each, overwritten. */
