@@ -109,15 +109,18 @@ check_time_or_group <- function(time, group) {
                          "those of a `group` at once; give one of them (the other as NULL)"), "group")
 }
 
+not_a_name <- "; give the values themselves, not the name of a column"
+
 # Times of rows as doubles of the same order.
 check_time <- function(time, n_rows) {
   if (is.null(time)) return(NULL)
   if (inherits(time, "POSIXlt")) time <- as.POSIXct(time)
   known <- is.numeric(time) || is.logical(time) || inherits(time, c("Date", "POSIXct", "difftime", "ordered"))
   if (!known || length(dim(time)) > 1L) {
-    hint <- if (is.factor(time) || is.character(time)) "; texts have no order of time, see as.Date() and as.POSIXct()"
-    stop_data(sprintf("`time` must be numbers, dates, times or an ordered factor, not %s%s", describe(time),
-                      if (is.null(hint)) "" else hint), "time")
+    texts <- is.factor(time) || is.character(time)
+    hint <- if (!texts) "" else if (length(time) == 1L) not_a_name else "; see as.Date() and as.POSIXct() for texts"
+    stop_data(sprintf("`time` must be numbers, dates, times or an ordered factor, not %s%s", describe(time), hint),
+              "time")
   }
   check_row_values(time, n_rows, "time")
   time <- as_numbers(time, "time")
@@ -134,7 +137,8 @@ check_group <- function(group, n_rows) {
     stop_data(sprintf("`group` must be numbers, a factor or texts, not %s", describe(group)), "group")
   }
   sizes <- is.numeric(group) && length(group) != n_rows && isTRUE(sum(group) == n_rows)
-  check_row_values(group, n_rows, "group", if (sizes) "; it names the group of every row, sizes of groups will not do")
+  hint <- if (sizes) "; it names the group of every row, sizes of groups will not do"
+  check_row_values(group, n_rows, "group", if (is.character(group) && length(group) == 1L) not_a_name else hint)
   group <- if (inherits(group, "integer64")) {
     as.character(group) # doubles could not keep them apart
   } else if (is.character(group)) {

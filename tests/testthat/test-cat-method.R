@@ -167,7 +167,9 @@ test_that("mistakes in times and groups are named", {
     expect_identical(e$subject, names(list(...)))
   }
   wrong("`time` must be numbers, dates, times or an ordered factor, not a character vector", time = who)
-  wrong("not an object of class \"factor\"", time = factor(who))
+  wrong("not an object of class \"factor\"; see as.Date() and as.POSIXct() for texts", time = factor(who))
+  wrong("give the values themselves, not the name of a column", time = "when")
+  wrong("`group` has 1 value for 400 rows; give the values themselves", group = "who")
   wrong("`time` has 1 value for 400 rows", time = 3)
   wrong("`time` has 2 missing values, the first in row 3", time = replace(when, c(3, 9), NA))
   wrong("`time` has 1 infinite value, the first in row 3", time = replace(as.double(when), 3, -Inf))
