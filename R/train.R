@@ -21,8 +21,10 @@
 #' * `"onehot"`: a split takes one level from the rest. `"auto"`, the default, is this for columns of up to
 #'   `max_cat_onehot` levels and `"sets"` for the others.
 #' * `"target"`: each level is replaced by a number, the mean response of its rows, and trees split by that number as by
-#'   any other. For classes there is a share for each class (for one of them when there are two). This suits columns
-#'   of many levels, where sets of levels fit the noise of rare ones.
+#'   any other. This suits columns of many levels, where sets of levels fit the noise of rare ones. With more than two
+#'   classes there is a number for each class, the share of the level's rows that have it (for the eight most frequent
+#'   classes at most). Counts and amounts with a log link give rates, the response divided by exp(`offset`); other
+#'   numbers are cut at their 0.001 and 0.999 quantiles first. Weights of rows count.
 #' * `"count"`: each level is replaced by the number of training rows that have it.
 #'
 #' Several methods make several features of a column: `c("sets", "target")`. Names choose columns, and what has no name
@@ -33,8 +35,9 @@
 #' it alone: an *ordered target statistic* (Prokhorenkova and others, 2018, \dQuote{CatBoost: unbiased boosting with
 #' categorical features}, section 3.2). Where a level has few rows before, the statistic is drawn to the mean
 #' response of all rows: `cat_prior` such rows are added. Each round of trees uses one of `cat_permutations` such
-#' orders, drawn by the seed, since in one order alone the first rows would always have the poorest numbers. (Without
-#' `seed` and anything else that is random the orders are those of seed 0.) New data, validation sets and masked-out
+#' orders, since in one order alone the first rows would always have the poorest numbers. Orders follow from the seed
+#' and the numbers of the rows in the data; a `mask` takes rows out of them. (Without `seed` and anything else that is
+#' random they are those of seed 0.) New data, validation sets and masked-out
 #' rows get the statistic over all training rows. A level that the training data do not have gets the mean response of
 #' all rows, missing values are a level of their own.
 #'
