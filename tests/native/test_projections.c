@@ -1,7 +1,11 @@
 /* Features that are read from tables by the key of a projection: the map that they stand in. */
+#include "maps.h"
+#include "tables.h"
 #include "test.h"
 
+#include "../../src/gbt/base/key_index.h"
 #include "../../src/gbt/base/schema_impl.h"
+#include "../../src/gbt/data/binding.h"
 
 static const char *const letters[3] = {"a", "b", "c"};
 static const char *const places[2] = {"EWR", "JFK"};
@@ -157,7 +161,157 @@ static void too_many_keys_have_no_space(void) {
   CHECK_EQ_I64((int64_t)gbt_projection_space(&schema, &proj), 0);
 }
 
+/* ---- reading ---- */
+
+enum { READ_LEVELS = 30, READ_ROWS = 400 };
+
+/* Factors with texts "0", "1", ..: more of them than the schema has, doubles and missing ones; the last is sparse. */
+static tables *draw_table(test_rng *rng, int64_t n_rows, int32_t n_factors) {
+  static const char *const names[] = {"f0", "f1", "f2", "f3", "f4"};
+  char *text = test_alloc((size_t)READ_LEVELS * 4);
+  const char *level[READ_LEVELS];
+  tables *t = tables_new(n_rows);
+  double *x = test_alloc((size_t)n_rows * sizeof *x);
+  for (int64_t r = 0; r < n_rows; r++) x[r] = test_bell(rng);
+  tables_f64(t, "x", x);
+  for (int i = 0; i < READ_LEVELS; i++) level[i] = tables_keep(t, text + 4 * i, 4);
+  for (int i = 0; i < READ_LEVELS; i++) snprintf((char *)(uintptr_t)level[i], 4, "%d", i % (READ_LEVELS - 3));
+  level[READ_LEVELS / 2] = NULL;
+  int32_t *code = test_alloc((size_t)n_rows * sizeof *code);
+  for (int32_t k = 0; k < n_factors; k++) {
+    for (int64_t r = 0; r < n_rows; r++) {
+      const int64_t a = test_below(rng, READ_LEVELS + 1), b = test_below(rng, READ_LEVELS + 1);
+      code[r] = test_below(rng, 30) == 0 ? INT32_MIN : (int32_t)(a < b ? a : b);
+    }
+    gbt_column *col = tables_codes(t, names[k], GBT_CATEGORICAL, code, level, READ_LEVELS);
+    if (k != n_factors - 1) continue;
+    int32_t *rows = test_alloc((size_t)n_rows * sizeof *rows), n = 0;
+    for (int32_t r = 0; r < n_rows; r++) {
+      if (code[r] <= 0 && r % 3 > 0) continue;
+      code[n] = code[r];
+      rows[n++] = r;
+    }
+    col->values = tables_keep(t, code, (size_t)n * sizeof *code);
+    col->rows = tables_keep(t, rows, (size_t)n * sizeof *rows);
+    col->n_entries = n;
+    free(rows);
+  }
+  free(code);
+  free(text);
+  free(x);
+  return t;
+}
+
+/* The text of a cell: NULL when it is missing. */
+static const char *text_at(const gbt_column *col, int64_t r) {
+  const int32_t *code = col->values;
+  int64_t e = r;
+  if (col->rows != NULL)
+    for (e = 0; e < col->n_entries && col->rows[e] != r;) e++;
+  if (col->rows != NULL && e == col->n_entries) return NULL;
+  return code[e] <= 0 ? NULL : col->levels[code[e] - 1];
+}
+
+/* What a feature with a table must read as, by the texts of the row and a search through all keys. */
+static double read_naively(const gbt_schema *schema, const gbt_table *table, int32_t f, int64_t r, int unseen_missing) {
+  const gbt_feature *feat = &schema->feat[f];
+  const gbt_projection *proj = &schema->proj[feat->projection];
+  uint64_t key = 0;
+  for (int32_t i = 0; i < proj->n_cols; i++) {
+    const gbt_schema_column *col = &schema->col[proj->col[i]];
+    const char *text = text_at(&table->cols[proj->col[i]], r);
+    int32_t level = 0;
+    while (level < col->n_levels && (text == NULL || strcmp(col->levels[level], text) != 0)) level++;
+    if (level == col->n_levels && text != NULL && !unseen_missing) return feat->unknown;
+    key = key * ((uint64_t)col->n_levels + 1) + (uint64_t)level;
+  }
+  for (int64_t i = 0; i < proj->n_keys; i++)
+    if ((proj->key != NULL ? proj->key[i] : (uint64_t)i) == key) return feat->bin[i];
+  return feat->unknown;
+}
+
+static void check_reading(const gbt_schema *schema, const gbt_table *table, gbt_unseen unseen, test_rng *rng) {
+  gbt_ctx ctx = test_ctx(NULL, 2);
+  gbt_binding *binding = NULL;
+  REQUIRE_OK(gbt_binding_new(&ctx, table, schema, unseen, &binding, test_err));
+  double *x = test_alloc((size_t)table->n_rows * sizeof *x);
+  for (int32_t f = schema->n_features - 1; f >= 0; f--) {
+    int64_t cursor = 0;
+    if (!gbt_feature_has_table(schema->feat[f].kind)) continue;
+    for (int64_t beg = 0, n; beg < table->n_rows; beg += n) {
+      n = 1 + test_below(rng, table->n_rows - beg);
+      gbt_binding_read(binding, beg, (int32_t)n, &f, 1, &cursor, x + beg, 1);
+    }
+    for (int64_t r = 0; r < table->n_rows; r++)
+      CHECK(x[r] == read_naively(schema, table, f, r, unseen == GBT_UNSEEN_MISSING));
+  }
+  free(x);
+  gbt_binding_free(binding);
+  gbt_ctx_close(&ctx);
+}
+
+static void tables_are_read_by_key(void) {
+  for (uint64_t seed = 0; seed < 24; seed++) {
+    test_rng rng = {seed};
+    tables *t = draw_table(&rng, seed % 5 == 0 ? 3 : READ_ROWS, 2 + (int32_t)test_below(&rng, 4));
+    gbt_schema *base = maps_base(&rng, &t->table), *schema = NULL;
+    REQUIRE(base != NULL);
+    schema = maps_extend(&rng, base, 6);
+    REQUIRE(schema != NULL);
+    for (int indexed = 0; indexed < 2; indexed++) {
+      if (indexed) REQUIRE_OK(gbt_schema_index_keys(schema, test_err));
+      check_reading(schema, &t->table, GBT_UNSEEN_PRIOR, &rng);
+      check_reading(schema, &t->table, GBT_UNSEEN_MISSING, &rng);
+    }
+    gbt_schema_unref(schema);
+    gbt_schema_unref(base);
+    tables_free(t);
+  }
+}
+
+/* Every key is found and no other, whether places are keys or hashes. */
+static void keys_are_found(void) {
+  const gbt_mem mem = gbt_mem_default();
+  for (uint64_t seed = 0; seed < 60; seed++) {
+    test_rng rng = {seed};
+    const int32_t n_levels = 1 + (int32_t)test_below(&rng, seed % 3 == 0 ? 3 : 2000), col[2] = {0, 1};
+    const uint64_t space = ((uint64_t)n_levels + 1) * ((uint64_t)n_levels + 1);
+    gbt_schema_column column[2] = {{"a", "", GBT_CATEGORICAL, n_levels, NULL},
+                                   {"b", "", GBT_CATEGORICAL, n_levels, NULL}};
+    uint64_t *key = test_alloc(4000 * sizeof *key), *ask = test_alloc(4000 * sizeof *ask);
+    uint32_t *row = test_alloc(4000 * sizeof *row);
+    gbt_projection proj = {.n_cols = 2, .col = col, .key = key};
+    for (uint64_t k = 0; k < space && proj.n_keys < 2000;
+         k += 1 + (uint64_t)test_below(&rng, 1 + (int64_t)(space / 1500)))
+      key[proj.n_keys++] = k;
+    gbt_schema schema = {.mem = mem, .n_columns = 2, .n_projections = 1, .col = column, .proj = &proj};
+    for (int i = 0; i < 4000; i++)
+      ask[i] = i % 2    ? key[test_below(&rng, proj.n_keys)]
+               : i % 64 ? (uint64_t)test_below(&rng, (int64_t)space)
+                        : GBT_NO_KEY;
+    for (int indexed = 0; indexed < 2; indexed++) {
+      if (indexed) REQUIRE_OK(gbt_schema_index_keys(&schema, test_err));
+      for (int32_t beg = 0, n; beg < 4000; beg += n) {
+        n = 1 + (int32_t)test_below(&rng, 4000 - beg);
+        gbt_find_keys(&schema, 0, ask + beg, n, row + beg);
+      }
+      for (int i = 0; i < 4000; i++) {
+        int64_t at = 0;
+        while (at < proj.n_keys && key[at] < ask[i]) at++;
+        CHECK_EQ_I64(row[i], at < proj.n_keys && key[at] == ask[i] ? (uint32_t)at : GBT_NO_ROW);
+      }
+    }
+    gbt_mem_free(&mem, schema.key_index[0].place);
+    gbt_mem_free(&mem, schema.key_index);
+    free(key);
+    free(ask);
+    free(row);
+  }
+}
+
 void suite_projections(void) {
+  RUN(keys_are_found);
+  RUN(tables_are_read_by_key);
   RUN(a_schema_can_be_extended);
   RUN(wrong_maps_are_refused);
   RUN(too_many_keys_have_no_space);

@@ -134,8 +134,20 @@ static const char *feature_fault(const gbt_schema *schema, const gbt_feature *f)
   return "a feature is of an unknown kind";
 }
 
+/* Features with tables stand in the order of their projections, each of which has one. */
+static const char *order_fault(const gbt_schema *schema) {
+  int32_t last = -1;
+  for (int32_t f = 0; f < schema->n_features; f++) {
+    const int32_t p = schema->feat[f].projection;
+    if (p < 0) continue;
+    if (p != last && p != last + 1) return "statistics are not in the order of their combinations";
+    last = p;
+  }
+  return last + 1 == schema->n_projections ? NULL : "a combination has no statistic";
+}
+
 const char *gbt_feature_map_fault(const gbt_schema *schema) {
-  const char *fault = NULL;
+  const char *fault = order_fault(schema);
   for (int32_t p = 0; p < schema->n_projections && fault == NULL; p++)
     fault = projection_fault(schema, &schema->proj[p]);
   for (int32_t f = 0; f < schema->n_features && fault == NULL; f++) fault = feature_fault(schema, &schema->feat[f]);

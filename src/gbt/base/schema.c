@@ -15,6 +15,7 @@
 
 #include "clock.h"
 #include "ctx.h"
+#include "key_index.h"
 #include "parallel.h"
 #include "rng.h"
 
@@ -295,6 +296,9 @@ void gbt_schema_unref(gbt_schema *schema) {
   gbt_mem mem = schema->mem;
   gbt_schema *base = schema->base;
   if (base == NULL) drop_index(schema);
+  for (int32_t p = 0; schema->key_index != NULL && p < schema->n_projections; p++)
+    gbt_mem_free(&mem, schema->key_index[p].place);
+  gbt_mem_free(&mem, schema->key_index);
   gbt_mem_free(&mem, schema);
   gbt_schema_unref(base);
 }

@@ -79,6 +79,7 @@ typedef struct gbt_feature {
 } gbt_feature;
 
 typedef struct gbt_text_index gbt_text_index;
+typedef struct gbt_key_index gbt_key_index;
 
 typedef struct gbt_schema {
   int refs;
@@ -89,6 +90,7 @@ typedef struct gbt_schema {
   gbt_projection *proj;        /* n_projections */
   struct gbt_schema *base;     /* the one that this one extends, with a reference to it; or NULL */
   gbt_text_index *level_index; /* n_columns: the position of a level by its text; NULL when no column has levels */
+  gbt_key_index *key_index;    /* n_projections: see key_index.h; NULL when none was made */
 } gbt_schema;
 
 /* Copies everything; the feature map is the identity. Fails with GBT_E_DATA on an empty or doubled name or a doubled

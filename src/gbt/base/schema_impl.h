@@ -11,8 +11,9 @@ gbt_status gbt_schema_new_mapped(const gbt_mem *mem, int32_t n_columns, const gb
                                  gbt_error *err) GBT_MUST_CHECK;
 
 /* The columns and features of `base` (shared: *out has a reference to it, texts are not copied), and behind them these
- * projections and features with tables; base's own projections stay in front. feat[i].projection counts from the first
- * of `proj`; col and type are set here. Everything in proj and feat is copied. GBT_E_INTERNAL when the map would have a
+ * projections and features with tables; base's own projections stay in front. Features stand in the order of their
+ * projections, each of which has one at least; feat[i].projection counts from the first of `proj`; col and type are set
+ * here. Everything in proj and feat is copied. GBT_E_INTERNAL when the map would have a
  * fault. */
 gbt_status gbt_schema_extend(const gbt_mem *mem, gbt_schema *base, int32_t n_projections, const gbt_projection *proj,
                              int32_t n_features, const gbt_feature *feat, gbt_schema **out,

@@ -297,8 +297,7 @@ static double unseen_value(const gbt_feature *feat) {
     return 0.0;
   case GBT_FEATURE_TARGET_MEAN:
   case GBT_FEATURE_TARGET_CLASS:
-  case GBT_FEATURE_KEY_COUNT:
-    return feat->unknown;
+  case GBT_FEATURE_KEY_COUNT: /* not read by column */
   case GBT_N_FEATURE_KINDS:
     break;
   }
@@ -307,11 +306,22 @@ static double unseen_value(const gbt_feature *feat) {
 
 gbti_column_reader gbti_column_reader_of(const gbt_binding *binding, int32_t feat) {
   const gbt_feature *f = &binding->schema->feat[feat];
+  GBT_ASSERT(!gbt_feature_has_table(f->kind));
   gbti_column_reader in =
       gbti_column_reader_make(binding->table, gbt_binding_column(binding, feat), binding->code_map[f->col], f->value);
   if (binding->unseen != GBT_UNSEEN_MISSING) in.unseen = unseen_value(f);
   if (f->type == GBT_CATEGORICAL && binding->schema->col[f->col].n_levels > GBT_MAX_LEVELS) in.n_bins = GBT_MAX_LEVELS;
   return in;
+}
+
+const double *gbt_binding_look(const gbt_binding *binding, int64_t beg, int32_t n, int32_t feat, int64_t *cursor,
+                               double *buf) {
+  if (gbt_feature_has_table(binding->schema->feat[feat].kind)) {
+    gbti_read_table(binding, beg, n, feat, cursor, buf);
+    return buf;
+  }
+  gbti_column_reader in = gbti_column_reader_of(binding, feat);
+  return gbti_read_rows(&in, beg, n, cursor, buf);
 }
 
 /* Row blocks of such a height that the block of `out` stays in the first-level cache while feature after feature is
@@ -325,16 +335,9 @@ void gbt_binding_read(const gbt_binding *binding, int64_t beg, int32_t n, const 
   for (int32_t at = 0; at < n; at += height) {
     int32_t m = n - at < height ? n - at : height;
     for (int32_t k = 0; k < n_feats; k++) {
-      gbti_column_reader in = gbti_column_reader_of(binding, feats[k]);
-      const double *x = gbti_read_rows(&in, beg + at, m, &cursor[k], buf);
+      const double *x = gbt_binding_look(binding, beg + at, m, feats[k], &cursor[k], buf);
       double *to = out + (int64_t)at * stride + k;
       for (int32_t r = 0; r < m; r++) to[(int64_t)r * stride] = x[r];
     }
   }
-}
-
-const double *gbt_binding_look(const gbt_binding *binding, int64_t beg, int32_t n, int32_t feat, int64_t *cursor,
-                               double *buf) {
-  gbti_column_reader in = gbti_column_reader_of(binding, feat);
-  return gbti_read_rows(&in, beg, n, cursor, buf);
 }

@@ -17,9 +17,10 @@ struct gbt_binding {
 
 /* Reads rows [beg, beg + n) of `n_feats` features into out, row by row: out[r * stride + k] is feature feats[k] of row
  * beg + r. Numbers as doubles; missing = NaN; levels as their schema index, NaN from GBT_MAX_LEVELS on, unseen = -1 (or
- * NaN, by `unseen`). An
- * unseen level of an ordinal feature has no rank to compare, so it is NaN in any case. Statistics as their number for
- * the row's level; of an unseen level no training row is counted: 0 (or NaN, by `unseen`).
+ * NaN, by `unseen`). An unseen level of an ordinal feature has no rank to compare, so it is NaN in any case. Level
+ * counts as their number for the row's level; of an unseen level no training row is counted: 0 (or NaN, by `unseen`).
+ * Features with a table as the bin of the row's key; an unseen level makes it unknown (or is a missing one, by
+ * `unseen`).
  * cursor: n_feats int64, one set per reading thread; zero it before the first call and read ascending rows, so that
  * sparse columns need no search (any order is right, only slower). */
 void gbt_binding_read(const gbt_binding *binding, int64_t beg, int32_t n, const int32_t *feats, int32_t n_feats,

@@ -50,7 +50,10 @@ static inline const int32_t *gbt_binding_codes(const gbt_binding *binding, int32
   return binding->code_map[binding->schema->feat[feat].col];
 }
 
-/* Reads one feature of a binding. */
+/* Reads one feature of a binding, not one that is read from a table. */
 gbti_column_reader gbti_column_reader_of(const gbt_binding *binding, int32_t feat);
+
+/* The same for one that is: rows [beg, beg + n) to out. */
+void gbti_read_table(const gbt_binding *binding, int64_t beg, int32_t n, int32_t feat, int64_t *cursor, double *out);
 
 #endif

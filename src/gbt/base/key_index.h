@@ -1,0 +1,28 @@
+/* Finding keys of projections: for each combination of columns a table from key to row.
+ *
+ *   few keys possible     place[key] = row + 1, or 0 where the projection lacks the key
+ *   many                  open addressing, at most half full: place[hash & mask], the next, ... = row + 1, or 0 where
+ *                         the search ends. Keys may come from a file that somebody made, so hashes are salted. */
+#ifndef GBT_BASE_KEY_INDEX_H
+#define GBT_BASE_KEY_INDEX_H
+
+#include "schema.h"
+
+#define GBT_NO_ROW UINT32_MAX /* of a key that a projection lacks */
+#define GBT_NO_KEY UINT64_MAX /* of a row with a level that the schema lacks */
+
+struct gbt_key_index {
+  uint32_t *place; /* NULL: projections of one column need none */
+  uint64_t space;  /* not 0: places are keys, all below */
+  uint64_t mask, salt;
+};
+
+/* Makes the index of all projections of a schema, for those who will look up many keys; once, before the schema is used
+ * by several threads. Freed with the schema, also after a failure. */
+gbt_status gbt_schema_index_keys(gbt_schema *schema, gbt_error *err) GBT_MUST_CHECK;
+
+/* row[i]: the row of key[i] in the tables of a projection, or GBT_NO_ROW. key[i] may be GBT_NO_KEY. Without an index
+ * by binary search. */
+void gbt_find_keys(const gbt_schema *schema, int32_t projection, const uint64_t *key, int32_t n, uint32_t *row);
+
+#endif

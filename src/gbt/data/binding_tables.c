@@ -1,0 +1,57 @@
+/* Features that are read from tables: the levels of a row's columns make its key, the key leads to a row of the
+ * projection's tables, and there stands the bin. */
+#include "column.h"
+
+#include "../base/key_index.h"
+
+enum { AT_ONCE = 128 }; /* rows whose keys are made and looked for side by side */
+
+/* Goes on with the keys of rows [beg, beg + n) by one column: key = key * radix + level. unknown: by row, not 0 where a
+ * level is none of the schema's. */
+static void add_column(const gbt_binding *binding, int32_t c, int64_t beg, int32_t n, int64_t *cursor, uint64_t *key,
+                       uint8_t *unknown) {
+  const gbt_column *col = &binding->table->cols[binding->col[c]];
+  const int32_t *map = binding->code_map[c], *code = col->values;
+  const uint64_t missing = (uint64_t)binding->schema->col[c].n_levels, radix = missing + 1;
+  const int unseen_is_missing = binding->unseen == GBT_UNSEEN_MISSING;
+  int32_t dense[AT_ONCE];
+  if (col->rows != NULL) {
+    const gbti_column_reader in = gbti_column_reader_make(binding->table, col, map, NULL);
+    int64_t e = gbti_find_entry(&in, beg, *cursor);
+    for (int32_t r = 0; r < n; r++) dense[r] = 0;
+    for (; e < in.n_entries && col->rows[e] < beg + n; e++) dense[col->rows[e] - beg] = code[e];
+    *cursor = e;
+    code = dense;
+  } else {
+    code += beg;
+  }
+  for (int32_t r = 0; r < n; r++) {
+    const int32_t m = map[code[r] < 0 ? 0 : code[r]];
+    unknown[r] |= m == GBTI_CODE_UNSEEN && !unseen_is_missing;
+    key[r] = key[r] * radix + (m >= 0 ? (uint64_t)m : missing);
+  }
+}
+
+/* row[r]: the row of the projection's tables that row beg + r has, or GBT_NO_ROW. n: at most AT_ONCE. */
+static void find_rows(const gbt_binding *binding, int32_t projection, int64_t beg, int32_t n, int64_t *cursor,
+                      uint32_t *row) {
+  const gbt_projection *proj = &binding->schema->proj[projection];
+  uint64_t key[AT_ONCE] = {0};
+  uint8_t unknown[AT_ONCE] = {0};
+  for (int32_t i = 0; i < proj->n_cols; i++) {
+    int64_t search = 0;
+    add_column(binding, proj->col[i], beg, n, i == 0 ? cursor : &search, key, unknown);
+  }
+  for (int32_t r = 0; r < n; r++) key[r] = unknown[r] ? GBT_NO_KEY : key[r];
+  gbt_find_keys(binding->schema, projection, key, n, row);
+}
+
+void gbti_read_table(const gbt_binding *binding, int64_t beg, int32_t n, int32_t feat, int64_t *cursor, double *out) {
+  const gbt_feature *f = &binding->schema->feat[feat];
+  uint32_t row[AT_ONCE];
+  for (int32_t at = 0; at < n; at += AT_ONCE) {
+    const int32_t m = n - at < AT_ONCE ? n - at : AT_ONCE;
+    find_rows(binding, f->projection, beg + at, m, cursor, row);
+    for (int32_t r = 0; r < m; r++) out[at + r] = row[r] != GBT_NO_ROW ? f->bin[row[r]] : f->unknown;
+  }
+}
