@@ -14,6 +14,7 @@ RECORDS = {
     "numbers": "<iiii", "objective": "<Q", "parameters": "<Qd", "base_scores": "<d", "trees": "<QQII",
     "nodes": "<8sII", "sets": "<I", "leaf_values": "<d", "gain": "<d", "cover": "<d", "count": "<I",
     "columns": "<QQIi", "levels": "<Q", "feature_kinds": "<Q", "features": "<Ii", "statistics": "<d",
+    "projections": "<ii", "combined": "<i", "keys": "<Q", "tables": "<iidii", "shown": "<d", "bins": "<B",
     "meta": "<QIIQQ", "meta_values": "<8s", "texts": "<c",
 }
 NEEDED, BULK_LEFT, MISSING_LEFT, BY_LEVEL = 1, 1 << 29, 1 << 30, 1 << 31
@@ -87,17 +88,48 @@ class Model:
         self.features = self.read_features()
 
     def read_features(self):
-        """By feature: its column, and None or the number of each level."""
+        """By feature: its column, and None or the number of each level; or its table."""
         kinds = [self.text(at) for at, in self.records("feature_kinds")]
         numbers = [x for x, in self.records("statistics")]
+        tables = self.read_tables()
         features = []
         for kind, column in self.records("features"):
-            n = 0 if kinds[kind] == "column" else len(self.columns[column][2])
-            if kinds[kind] not in ("column", "level_count"):
+            n = len(self.columns[column][2]) if kinds[kind] == "level_count" else 0
+            if kinds[kind] in ("target_mean", "target_class", "key_count"):
+                features.append((column, next(tables)))
+            elif kinds[kind] in ("column", "level_count"):
+                features.append((column, None if kinds[kind] == "column" else numbers[:n]))
+            else:
                 raise SystemExit("the model has features of the kind %s" % kinds[kind])
-            features.append((column, None if kinds[kind] == "column" else numbers[:n]))
             numbers = numbers[n:]
         return features or [(column, None) for column in range(self.n_features)]
+
+    def read_tables(self):
+        """By table: its columns, the bin of every key, and the bin of other keys."""
+        combined = [c for c, in self.records("combined")]
+        words = [word for word, in self.records("keys")]
+        bins = self.sections.get("bins", b"")
+        projections = []
+        for n_cols, n in self.records("projections"):
+            columns, space = combined[:n_cols], 1
+            combined = combined[n_cols:]
+            for c in columns:
+                space *= len(self.columns[c][2]) + 1
+            keys = list(range(n))
+            if n_cols > 1 and n > 0:
+                low = max(0, (space // n).bit_length() - 1)
+                n_low = (n * low + 63) // 64
+                n_words = n_low + (((space - 1) >> low) + n + 63) // 64
+                parts = words[:n_low], words[n_low:n_words]
+                code = [sum(word << 64 * i for i, word in enumerate(part)) for part in parts]
+                words = words[n_words:]
+                ones = [i for i, bit in enumerate(reversed(bin(code[1]))) if bit == "1"]
+                keys = [(at - i) << low | code[0] >> i * low & (1 << low) - 1 for i, at in enumerate(ones)]
+            projections.append((columns, keys))
+        for projection, _, _, _, unknown in self.records("tables"):
+            columns, keys = projections[projection]
+            yield columns, dict(zip(keys, bins)), unknown
+            bins = bins[len(keys):]
 
     def records(self, name):
         return list(struct.iter_unpack(RECORDS[name], self.sections.get(name, b"")))
@@ -115,12 +147,29 @@ class Model:
     def per_round(self):
         return self.n_parallel * (1 if self.n_leaf_outputs > 1 else self.n_outputs)
 
-    def value(self, feature, row):
-        column, numbers = self.features[feature]
-        name, kind, place = self.columns[column]
+    def cell(self, column, row):
+        name, kind, _ = self.columns[column]
         cell = row[name]
         if kind != 0 and isinstance(cell, float):  # a number that was taken as a category
             cell = "%d" % cell
+        return cell
+
+    def bin_of(self, table, row):
+        columns, bins, unknown = table
+        key = 0
+        for column in columns:
+            cell, place = self.cell(column, row), self.columns[column][2]
+            if cell is not None and cell not in place:
+                return unknown
+            key = key * (len(place) + 1) + (len(place) if cell is None else place[cell])
+        return bins.get(key, unknown)
+
+    def value(self, feature, row):
+        column, numbers = self.features[feature]
+        if isinstance(numbers, tuple):
+            return self.bin_of(numbers, row)
+        _, kind, place = self.columns[column]
+        cell = self.cell(column, row)
         if cell is None or kind == 0:
             return MISSING if cell is None else cell
         if numbers is not None:

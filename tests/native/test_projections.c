@@ -1,4 +1,5 @@
 /* Features that are read from tables by the key of a projection: the map that they stand in. */
+#include "forests.h"
 #include "maps.h"
 #include "tables.h"
 #include "test.h"
@@ -6,6 +7,8 @@
 #include "../../src/gbt/base/key_index.h"
 #include "../../src/gbt/base/schema_impl.h"
 #include "../../src/gbt/data/binding.h"
+#include "../../src/gbt/model/format.h"
+#include "../../src/gbt/model/model_impl.h"
 
 static const char *const letters[3] = {"a", "b", "c"};
 static const char *const places[2] = {"EWR", "JFK"};
@@ -309,7 +312,132 @@ static void keys_are_found(void) {
   }
 }
 
+/* ---- in a model's bytes ---- */
+
+static uint8_t *bytes_of(const gbt_model_parts *parts, size_t *n) {
+  const gbt_mem mem = gbt_mem_default();
+  uint8_t *bytes = NULL;
+  CHECK_OK(gbt_model_write(&mem, parts, &bytes, n, test_err));
+  return bytes;
+}
+
+static void same_tables(const gbt_schema *a, const gbt_schema *b) {
+  REQUIRE(a->n_features == b->n_features && a->n_projections == b->n_projections);
+  for (int32_t p = 0; p < a->n_projections; p++) {
+    const gbt_projection *x = &a->proj[p], *y = &b->proj[p];
+    REQUIRE(x->n_cols == y->n_cols && x->n_keys == y->n_keys && (x->n_cols > 1 || y->key == NULL));
+    CHECK_EQ_BYTES(x->col, y->col, (size_t)x->n_cols * sizeof *x->col);
+    if (x->n_cols > 1) CHECK_EQ_BYTES(x->key, y->key, (size_t)x->n_keys * sizeof *x->key);
+  }
+  for (int32_t f = 0; f < a->n_features; f++) {
+    const gbt_feature *x = &a->feat[f], *y = &b->feat[f];
+    REQUIRE(x->kind == y->kind && x->col == y->col && x->projection == y->projection);
+    if (!gbt_feature_has_table(x->kind)) continue;
+    CHECK(x->part == y->part && x->n_bins == y->n_bins && x->unknown == y->unknown);
+    CHECK_EQ_BITS(x->prior_weight, y->prior_weight);
+    CHECK_EQ_BYTES(x->bin, y->bin, (size_t)a->proj[x->projection].n_keys);
+    CHECK_EQ_BYTES(x->shown, y->shown, (size_t)(x->n_bins - 1) * sizeof *x->shown);
+  }
+}
+
+/* A schema of the table with tables, and trees that split by its features. */
+typedef struct mapped {
+  tables *t;
+  gbt_schema *base, *schema;
+  gbt_forest *forest;
+  gbt_model_parts parts;
+} mapped;
+
+static int mapped_make(mapped *m, uint64_t seed) {
+  const forest_spec spec = {1, 1, 4, 12, SHAPE_BUSHY, 0};
+  test_rng rng = {seed};
+  *m = (mapped){.t = draw_table(&rng, 100, 2 + (int32_t)test_below(&rng, 4))};
+  m->base = maps_base(&rng, &m->t->table);
+  m->schema = maps_extend(&rng, m->base, 5);
+  if (m->schema == NULL) return 0;
+  m->forest = make_forest(&rng, m->schema, &spec);
+  m->parts = (gbt_model_parts){.forest = gbt_forest_look(m->forest),
+                               .objective = gbt_objective_make(GBT_OBJ_SQUARED_ERROR, 1),
+                               .schema = m->schema};
+  return 1;
+}
+
+static void mapped_free(mapped *m) {
+  gbt_forest_free(m->forest);
+  gbt_schema_unref(m->schema);
+  gbt_schema_unref(m->base);
+  tables_free(m->t);
+}
+
+static void models_keep_tables(void) {
+  const gbt_mem mem = gbt_mem_default();
+  for (uint64_t seed = 0; seed < 20; seed++) {
+    mapped m;
+    gbt_model *model = NULL;
+    size_t n = 0, n_again = 0;
+    REQUIRE(mapped_make(&m, seed));
+    uint8_t *bytes = bytes_of(&m.parts, &n), *again;
+    REQUIRE(bytes != NULL);
+    REQUIRE_OK(gbt_model_open(&mem, bytes, n, &model, test_err));
+    same_tables(m.schema, model->schema);
+    again = bytes_of(&model->parts, &n_again);
+    if (CHECK_EQ_U64(n, n_again)) CHECK_EQ_BYTES(again, bytes, n);
+    gbt_mem_free(&mem, again);
+    gbt_model_close(model);
+    gbt_mem_free(&mem, bytes);
+    mapped_free(&m);
+  }
+}
+
+/* Every byte of these sections wrong, one at a time: the model is refused, or it has one form still. */
+static void damaged_tables_are_refused(void) {
+  static const char *const names[] = {"projections", "combined", "keys", "tables", "shown", "bins"};
+  const gbt_mem mem = gbt_mem_default();
+  int64_t n_refused = 0, n_taken = 0;
+  for (uint64_t seed = 0; seed < 12; seed++) {
+    test_rng rng = {seed};
+    mapped m;
+    size_t n = 0;
+    REQUIRE(mapped_make(&m, seed));
+    uint8_t *bytes = bytes_of(&m.parts, &n);
+    gbti_model_head head;
+    REQUIRE(bytes != NULL);
+    memcpy(&head, bytes, sizeof head);
+    for (uint32_t i = 0; i < head.n_sections; i++) {
+      gbti_section at;
+      int mine = 0;
+      memcpy(&at, bytes + sizeof head + i * sizeof at, sizeof at);
+      for (size_t k = 0; k < sizeof names / sizeof *names; k++) mine |= strncmp(at.name, names[k], 16) == 0;
+      const uint64_t step = at.bytes / 150 + 1;
+      for (uint64_t b = 0; mine && b < at.bytes; b += step) {
+        gbt_model *model = NULL;
+        const uint8_t was = bytes[at.beg + b];
+        bytes[at.beg + b] ^= (uint8_t)(1 << test_below(&rng, 8));
+        uint64_t sum = gbti_model_checksum(bytes + sizeof head, n - sizeof head);
+        memcpy(bytes + offsetof(gbti_model_head, checksum), &sum, sizeof sum);
+        if (gbt_model_open(&mem, bytes, n, &model, test_err) == GBT_OK) {
+          size_t n_again = 0;
+          uint8_t *again = bytes_of(&model->parts, &n_again);
+          if (CHECK_EQ_U64(n, n_again)) CHECK_EQ_BYTES(again, bytes, n);
+          gbt_mem_free(&mem, again);
+          n_taken++;
+        } else {
+          n_refused++;
+        }
+        gbt_model_close(model);
+        bytes[at.beg + b] = was;
+      }
+    }
+    gbt_mem_free(&mem, bytes);
+    mapped_free(&m);
+  }
+  CHECK(n_refused > 500 && n_taken > 500);
+  test_note("%lld damaged models refused, %lld read", (long long)n_refused, (long long)n_taken);
+}
+
 void suite_projections(void) {
+  RUN(models_keep_tables);
+  RUN(damaged_tables_are_refused);
   RUN(keys_are_found);
   RUN(tables_are_read_by_key);
   RUN(a_schema_can_be_extended);

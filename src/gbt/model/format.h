@@ -58,6 +58,16 @@ typedef struct gbti_model_feature {
   int32_t col;
 } gbti_model_feature;
 
+typedef struct gbti_model_projection {
+  int32_t n_cols, n_keys;
+} gbti_model_projection;
+
+typedef struct gbti_model_table {
+  int32_t projection, part;
+  double prior_weight;
+  int32_t n_bins, unknown;
+} gbti_model_table;
+
 typedef struct gbti_model_entry {
   uint64_t name;       /* in the texts */
   uint32_t kind, zero; /* gbt_meta_kind; 0 */
@@ -74,7 +84,8 @@ _Static_assert((int)GBTI_N_SECTIONS <= (int)GBTI_MOST_SECTIONS, "all sections ha
 _Static_assert(sizeof(gbti_model_head) == 32 && sizeof(gbti_section) == 40, "the head has no gaps");
 _Static_assert(sizeof(gbti_model_numbers) == 16 && sizeof(gbti_model_parameter) == 16 &&
                    sizeof(gbti_model_column) == 24 && sizeof(gbti_model_feature) == 8 &&
-                   sizeof(gbti_model_entry) == 32 && sizeof(gbt_tree) == 24 && sizeof(gbt_node) == 16,
+                   sizeof(gbti_model_entry) == 32 && sizeof(gbti_model_projection) == 8 &&
+                   sizeof(gbti_model_table) == 24 && sizeof(gbt_tree) == 24 && sizeof(gbt_node) == 16,
                "records have no gaps");
 
 GBT_FN int gbti_little_endian(void) {

@@ -11,6 +11,8 @@
 #include "format.h"
 #include "model_impl.h"
 
+#include "../base/schema_impl.h"
+
 typedef struct gbti_writer {
   gbt_mem mem;
   const gbt_model_parts *parts;
@@ -26,6 +28,7 @@ typedef struct gbti_reader {
   const void *at[GBTI_N_SECTIONS]; /* never NULL */
   uint64_t n[GBTI_N_SECTIONS];     /* whole records; 0 where there is no such section */
   uint64_t text_at;                /* where the next text must begin */
+  uint64_t *keys;                  /* room of the schema for the keys of all projections */
   gbt_model *model;
   gbt_error *err;
 } gbti_reader;
@@ -35,6 +38,9 @@ typedef struct gbti_reader {
   void gbti_put_##part(gbti_writer *w);                          \
   gbt_status gbti_read_##part(gbti_reader *r) GBT_MUST_CHECK;
 #include "sections.def"
+
+/* How many projections and keys a schema needs room for. */
+gbt_status gbti_measure_projections(const gbti_reader *r, gbt_schema_room *room) GBT_MUST_CHECK;
 
 /* ---- writing ---- */
 

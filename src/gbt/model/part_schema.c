@@ -65,13 +65,14 @@ gbt_status gbti_read_schema(gbti_reader *r) {
   const int32_t n = (int32_t)r->n[GBTI_SEC_COLUMNS];
   const uint64_t n_features = r->n[GBTI_SEC_FEATURES] > 0 ? r->n[GBTI_SEC_FEATURES] : (uint64_t)n;
   if (n_features > GBT_NODE_FEATURE) return gbti_damaged(r, "the number of features is out of range");
-  const gbt_schema_room room = {
-      .n_columns = n, .n_features = (int32_t)n_features, .n_levels = (size_t)r->n[GBTI_SEC_LEVELS]};
+  gbt_schema_room room = {.n_columns = n, .n_features = (int32_t)n_features, .n_levels = (size_t)r->n[GBTI_SEC_LEVELS]};
   gbt_schema_block block;
+  GBT_TRY(gbti_measure_projections(r, &room));
   GBT_TRY(gbt_schema_alloc(&r->mem, room, &block, r->err));
   gbt_schema *schema = block.schema;
   r->model->schema = schema;
   r->model->parts.schema = schema;
+  r->keys = block.key;
   const char **level = block.level, **name;
   for (int32_t c = 0; c < n; c++) GBT_TRY(read_column(r, &from[c], &schema->col[c], &level, &level_at));
   gbt_level_twins twins;
