@@ -5,10 +5,9 @@
 # NULL where nothing is asked for. Elements without a name are for all columns that are not named.
 read_cat_method <- function(value) {
   if (is.null(value) || identical(value, list())) return(NULL)
-  if (is.factor(value) && is.integer(unclass(value))) value <- as.character(value)
   if (!(is.character(value) || is.list(value)) || is.object(value) || length(value) == 0L) {
     stop_cat_method(sprintf("`cat_method` must be \"auto\", some of %s, or a list of these by names of columns, not %s",
-                            enumerate(names(enums$cat_method), quote = "\""), quote_value(value)))
+                            enumerate(names(enums$cat_method), quote = "\""), shown_value(value)))
   }
   labels <- if (is.null(names(value))) character(length(value)) else as_utf8(names(value), "a name of `cat_method`")
   named <- !is.na(labels) & nzchar(labels)
@@ -24,20 +23,21 @@ read_cat_method <- function(value) {
 }
 
 stop_cat_method <- function(text) stop_argument(text, "cat_method")
+shown_value <- function(value) if (is.object(value)) describe(value) else quote_value(value)
 
 # The texts in a list of texts, or what is no text, for an error.
 flatten <- function(value) {
   if (!is.list(value)) return(value)
-  odd <- Filter(function(v) !is.character(v), value)
+  odd <- Filter(function(v) !is.character(v) || is.object(v), value)
   if (length(odd)) odd[[1L]] else unlist(value)
 }
 
 # Methods of one column, or of those that are not named: "auto" alone, or the others in their order.
 check_methods <- function(value, what) {
   methods <- names(enums$cat_method)
-  if (!is.character(value) || length(value) == 0L) {
+  if (!is.character(value) || is.object(value) || length(value) == 0L) {
     stop_cat_method(sprintf("%s must be \"auto\" or some of %s, not %s", what, enumerate(methods, quote = "\""),
-                            quote_value(value)))
+                            shown_value(value)))
   }
   value <- unique(printable(value))
   wrong <- value[!value %in% c("auto", methods)]

@@ -33,7 +33,6 @@ test_that("methods become bits by column", {
   expect_identical(bits(c(g = "onehot"))$bits, c(0L, bit$onehot, 0L, 0L))
   expect_identical(bits(c("target", "count", g = "auto"))$bits, c(bit$target + bit$count, 0L, 0L, 0L))
   expect_identical(bits(list("sets", f = c("target", "sets")))$bits, c(bit$sets + bit$target, bit$sets, 0L, 0L))
-  expect_identical(bits(factor("target")), bits("target"))
   expect_identical(bits(list("sets", f = c("target", "sets")))$asked, list(f = c("sets", "target"), g = "sets"))
 })
 
@@ -60,6 +59,8 @@ test_that("mistakes in `cat_method` are named", {
   }
   wrong("targets", "not \"targets\"; did you mean `target`?")
   wrong(3, "or a list of these by names of columns, not 3")
+  wrong(factor("target"), "not an object of class \"factor\"")
+  wrong(list(f = structure("target", class = "Date")), "not an object of class \"Date\"")
   wrong(character(0), "or a list of these by names of columns")
   wrong(NA_character_, "not NA")
   wrong(list(f = 1), "`cat_method` of `f` must be \"auto\" or some of")
