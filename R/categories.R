@@ -48,7 +48,7 @@ number_levels <- function(frame, j, why) {
   if (is.null(frame$values)) frame$values <- vector("list", n) # of a matrix
   if (is.null(frame$levels)) frame$levels <- vector("list", n)
   frame$values[[j]] <- seen$codes
-  frame$levels[[j]] <- seen$texts
+  frame$levels[[j]] <- seen$numbers
   frame$storage[j] <- enums$storage[["codes"]]
   frame
 }

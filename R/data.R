@@ -247,6 +247,12 @@ print.gbt_data <- function(x, ...) {
   has <- !vapply(unclass(x)[c("label", "weight", "offset", "time", "group")], is.null, NA)
   if (any(has)) cat(sprintf("with %s\n", paste(names(has)[has], collapse = ", ")))
   if (!x$is_reference) cat("binned by the cuts of other data\n")
+  unseen <- unseen_of(info)
+  unseen <- unseen[unseen > 0]
+  if (length(unseen)) {
+    rows <- vapply(unseen, counted, "", noun = "row")
+    cat(sprintf("unseen levels: %s\n", paste0("`", names(unseen), "` in ", rows, collapse = ", ")))
+  }
   invisible(x)
 }
 

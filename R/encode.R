@@ -12,7 +12,8 @@
 #   values           list of vectors, one per column;    or
 #   matrix           a whole matrix, column after column; columns that have `values` stand there; or
 #   p, i, x          a sparse matrix by columns; x is NULL when every entry is 1
-#   levels           list of chr, NULL where a column has none; NULL when none has
+#   levels           list of chr, or of the bits of 64-bit numbers whose digits are the texts (dbl), NULL where a column
+#                    has none; NULL when none has
 #   absent_missing   lgl: absent entries of a sparse matrix are missing instead of zero
 #   derive           int, one per column: features besides the column (bits of enums$feature_kind); NULL for none
 #   statistics       bytes of a model whose level counts are taken; NULL: those of the rows
@@ -343,7 +344,7 @@ all_missing <- function(v, storage = NULL, levels = NULL) {
   v <- unclass(v)
   missing <- if (identical(storage, enums$storage[["integer64"]])) { # the bits of a missing integer64 are those of -0
     function(v) v == 0 & 1 / v < 0
-  } else if (anyNA(levels)) {
+  } else if (is.character(levels) && anyNA(levels)) {
     function(v) is.na(v) | v %in% which(is.na(levels))
   } else {
     is.na

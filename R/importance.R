@@ -24,7 +24,7 @@ gbt_importance <- function(model, type = c("gain", "cover", "frequency"), trees 
   check_model(model, "model")
   type <- match_choice(type, c("gain", "cover", "frequency"), "type")
   rounds <- check_rounds(trees, model)
-  sums <- .Call(C_gbt_model_importance, model$state, 0L, rounds)
+  sums <- .Call(C_gbt_model_importance, model$state, model$cache, 0L, rounds)
   share <- function(v) if (sum(v) > 0) v / sum(v) else v
   out <- list(feature = sums$feature, gain = share(sums$gain), cover = share(sums$cover),
               frequency = share(sums$splits))

@@ -174,7 +174,7 @@ describe_columns <- function(x) {
 }
 
 describe_rounds <- function(x) {
-  trees <- trees_of_round(.Call(C_gbt_model_info, x$state))
+  trees <- trees_of_round(.Call(C_gbt_model_info, x$state, x$cache))
   text <- format(x$nrounds, big.mark = ",")
   if (trees > 1) text <- sprintf("%s, %.0f trees in each", text, trees)
   if (!is.null(x$best_round)) {
@@ -234,7 +234,7 @@ print.gbt <- function(x, digits = max(3L, getOption("digits") - 2L), ...) {
 #' @export
 summary.gbt <- function(object, ...) {
   check_model(object)
-  nodes <- .Call(C_gbt_model_nodes, object$state)
+  nodes <- .Call(C_gbt_model_nodes, object$state, object$cache)
   leaf <- is.na(nodes$left)
   leaves <- tabulate(nodes$tree[leaf] + 1L, max(nodes$tree, -1L) + 1L)
   structure(class = "summary.gbt", list(

@@ -8,8 +8,9 @@ as.data.frame.gbt <- function(x, row.names = NULL, optional = FALSE, ...) {
     stop_unsupported(paste("a model is no table: kable(gbt_importance(model)) shows what mattered, and",
                            "kable(as.data.frame(model)) all nodes of all trees"))
   }
-  nodes <- .Call(C_gbt_model_nodes, x$state)
-  info <- .Call(C_gbt_model_info, x$state)
+  nodes <- .Call(C_gbt_model_nodes, x$state, x$cache)
+  info <- .Call(C_gbt_model_info, x$state, x$cache)
+  info$levels <- .Call(C_gbt_model_levels, x$state, x$cache)
   per_round <- trees_of_round(info)
   feature <- nodes$feature + 1L
   is_leaf <- is.na(nodes$left)

@@ -35,7 +35,8 @@ predict_types <- c("response", "link", "prob", "class", "leaf")
 #' @param unseen What to do with levels of a factor that the training data did not have: `"prior"` goes the way that
 #'   most training rows went, `"missing"` takes them for missing values, `"error"` stops and names the first one. A
 #'   model knows all levels that occurred in training; where it splits by the factor itself it tells the 65,534 most
-#'   frequent ones apart and takes the others for missing values, as it did in training.
+#'   frequent ones apart and takes the others for missing values, as it did in training. [gbt_unseen()] counts
+#'   the rows of new levels.
 #' @param threads Number of threads, see [gbt_threads()]. Does not affect the result.
 #' @param sparse_zero What the absent entries of a sparse matrix are: `"value"` for the number 0, `"missing"`; `NULL`
 #'   for the same as in training.

@@ -85,7 +85,8 @@ trees_of_round <- function(info) as.double(info$n_outputs) / info$n_leaf_outputs
 
 # state: the model's bytes, checked here. list of class gbt; see ?gbt_train for its fields.
 gbt_model_from_state <- function(state) {
-  info <- .Call(C_gbt_model_info, state)
+  cache <- .Call(C_gbt_model_cache, state)
+  info <- .Call(C_gbt_model_info, state, cache)
   meta <- info$meta
   field <- function(name, optional = FALSE) {
     known <- any(names(meta) %in% paste0(name, c("", ":lgl", ":list", ":null")))
@@ -93,7 +94,7 @@ gbt_model_from_state <- function(state) {
   }
   model <- list(
     state = state,
-    cache = .Call(C_gbt_model_cache, state),
+    cache = cache,
     objective = info$objective,
     classes = field("classes", optional = TRUE),
     response = field("response"),

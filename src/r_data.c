@@ -122,14 +122,11 @@ void r_put_schema(SEXP list, int at, const gbt_schema *schema) {
   SET_VECTOR_ELT(list, at + 1, type);
   SEXP tag = Rf_allocVector(STRSXP, n);
   SET_VECTOR_ELT(list, at + 2, tag);
-  SEXP levels = Rf_allocVector(VECSXP, n);
-  SET_VECTOR_ELT(list, at + 3, levels);
   for (int32_t f = 0; f < n; f++) {
     const gbt_schema_column *feat = &schema->col[f];
     SET_STRING_ELT(names, f, r_text(feat->name));
     SET_STRING_ELT(type, f, Rf_mkChar(gbt_feature_type_name((int)feat->type)));
     SET_STRING_ELT(tag, f, r_text(feat->tag));
-    if (feat->type != GBT_NUMERIC) SET_VECTOR_ELT(levels, f, r_texts(feat->levels, feat->n_levels));
   }
 }
 
@@ -162,31 +159,34 @@ static SEXP columns_with(const gbt_schema *schema, gbt_feature_kind kind) {
 SEXP r_gbt_dataset_info(SEXP dataset) {
   const gbt_dataset *ds = r_handle_get(dataset, R_DATASET);
   const gbt_dataset_info about = gbt_dataset_about(ds);
-  static const char *parts[] = {"n_rows",      "n_features", "names",   "type",      "tag",    "levels", "n_bins",
-                                "has_missing", "bytes",      "n_pages", "page_rows", "sparse", "features",
-                                "level_counts", ""};
+  static const char *parts[] = {"n_rows",  "n_features", "names",  "type",     "tag",          "n_bins", "has_missing",
+                                "bytes",   "n_pages",    "page_rows", "sparse", "features", "level_counts", "unseen",
+                                ""};
   SEXP out = PROTECT(Rf_mkNamed(VECSXP, parts));
   int32_t n = about.n_features;
   SET_VECTOR_ELT(out, 0, Rf_ScalarReal((double)about.n_rows));
   SET_VECTOR_ELT(out, 1, Rf_ScalarInteger(n));
   r_put_schema(out, 2, gbt_dataset_schema(ds));
   SEXP bins = Rf_allocVector(INTSXP, n);
-  SET_VECTOR_ELT(out, 6, bins);
+  SET_VECTOR_ELT(out, 5, bins);
   SEXP missing = Rf_allocVector(LGLSXP, n);
-  SET_VECTOR_ELT(out, 7, missing);
-  SET_VECTOR_ELT(out, 8, Rf_ScalarReal((double)about.bytes));
-  SET_VECTOR_ELT(out, 9, Rf_ScalarInteger(about.n_pages));
-  SET_VECTOR_ELT(out, 10, Rf_ScalarInteger(about.page_rows));
+  SET_VECTOR_ELT(out, 6, missing);
+  SET_VECTOR_ELT(out, 7, Rf_ScalarReal((double)about.bytes));
+  SET_VECTOR_ELT(out, 8, Rf_ScalarInteger(about.n_pages));
+  SET_VECTOR_ELT(out, 9, Rf_ScalarInteger(about.page_rows));
   SEXP sparse = Rf_allocVector(LGLSXP, n);
-  SET_VECTOR_ELT(out, 11, sparse);
+  SET_VECTOR_ELT(out, 10, sparse);
   for (int32_t f = 0; f < n; f++) {
     const gbt_binned_info feature = gbt_dataset_feature(ds, f);
     INTEGER(bins)[f] = feature.n_bins;
     LOGICAL(missing)[f] = feature.has_missing;
     LOGICAL(sparse)[f] = feature.sparse;
   }
-  SET_VECTOR_ELT(out, 12, r_feature_labels(gbt_dataset_schema(ds)));
-  SET_VECTOR_ELT(out, 13, columns_with(gbt_dataset_schema(ds), GBT_FEATURE_LEVEL_COUNT));
+  SET_VECTOR_ELT(out, 11, r_feature_labels(gbt_dataset_schema(ds)));
+  SET_VECTOR_ELT(out, 12, columns_with(gbt_dataset_schema(ds), GBT_FEATURE_LEVEL_COUNT));
+  SEXP unseen = Rf_allocVector(REALSXP, gbt_dataset_schema(ds)->n_columns);
+  SET_VECTOR_ELT(out, 13, unseen);
+  for (int32_t c = 0; c < gbt_dataset_schema(ds)->n_columns; c++) REAL(unseen)[c] = (double)gbt_dataset_unseen(ds, c);
   UNPROTECT(1);
   return out;
 }

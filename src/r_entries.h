@@ -18,10 +18,11 @@ SEXP r_gbt_metric_default(SEXP metric, SEXP objective, SEXP n_outputs);
 SEXP r_gbt_metric_labels_check(SEXP metric, SEXP param, SEXP label, SEXP data, SEXP numbers);
 SEXP r_gbt_metrics(void);
 SEXP r_gbt_model_cache(SEXP state);
-SEXP r_gbt_model_importance(SEXP state, SEXP round_beg, SEXP round_end);
-SEXP r_gbt_model_info(SEXP state);
+SEXP r_gbt_model_importance(SEXP state, SEXP cache, SEXP round_beg, SEXP round_end);
+SEXP r_gbt_model_info(SEXP state, SEXP cache);
 SEXP r_gbt_model_known(SEXP fields);
-SEXP r_gbt_model_nodes(SEXP state);
+SEXP r_gbt_model_levels(SEXP state, SEXP cache);
+SEXP r_gbt_model_nodes(SEXP state, SEXP cache);
 SEXP r_gbt_model_remember(SEXP fields);
 SEXP r_gbt_model_shape(SEXP state, SEXP cache, SEXP objective, SEXP names, SEXP tags);
 SEXP r_gbt_model_slice(SEXP state, SEXP rounds, SEXP meta);
@@ -47,6 +48,7 @@ SEXP r_gbt_trainer_see(SEXP trainer_xptr, SEXP value);
 SEXP r_gbt_trainer_set_gradients(SEXP trainer_xptr, SEXP g, SEXP h, SEXP threads);
 SEXP r_gbt_trainer_unsplit(SEXP trainer_xptr);
 SEXP r_gbt_trainer_watch(SEXP trainer_xptr, SEXP maximise);
+SEXP r_gbt_unseen(SEXP state, SEXP cache, SEXP frame, SEXP threads);
 SEXP r_gbt_write_file(SEXP path, SEXP raw);
 
 #define R_ENTRIES(X) \
@@ -64,15 +66,16 @@ SEXP r_gbt_write_file(SEXP path, SEXP raw);
   X(metric_labels_check, 5) \
   X(metrics, 0) \
   X(model_cache, 1) \
-  X(model_importance, 3) \
-  X(model_info, 1) \
+  X(model_importance, 4) \
+  X(model_info, 2) \
   X(model_known, 1) \
-  X(model_nodes, 1) \
+  X(model_levels, 2) \
+  X(model_nodes, 2) \
   X(model_remember, 1) \
   X(model_shape, 5) \
   X(model_slice, 3) \
-  X(objective_outputs, 1) \
   X(number_codes, 2) \
+  X(objective_outputs, 1) \
   X(objectives, 0) \
   X(params_table, 0) \
   X(predict, 10) \
@@ -92,6 +95,7 @@ SEXP r_gbt_write_file(SEXP path, SEXP raw);
   X(trainer_set_gradients, 4) \
   X(trainer_unsplit, 1) \
   X(trainer_watch, 2) \
+  X(unseen, 4) \
   X(write_file, 2)
 
 #endif

@@ -148,9 +148,14 @@ int r_cuda_forked(void);
 /* A frame (R/encode.R) as a table. Its arrays last until the .Call returns; `frame` must stay protected. */
 void r_table(SEXP frame, gbt_table *out);
 
+/* ---- r_numbers.c ---- */
+
+/* The texts of level numbers (r_gbt_number_codes), in memory of R until the .Call returns. May jump. */
+const char *const *r_number_texts(SEXP numbers);
+
 /* ---- r_data.c, r_model.c ---- */
 
-/* names, type, tag, levels of a schema into list elements at, at + 1, at + 2, at + 3. */
+/* names, type, tag of a schema's columns into list elements at, at + 1, at + 2. */
 void r_put_schema(SEXP list, int at, const gbt_schema *schema);
 
 /* What users are shown of every feature: a column's name, "count(carrier)". */

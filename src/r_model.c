@@ -124,13 +124,13 @@ SEXP r_gbt_model_cache(SEXP state) { return r_model_handle(state, R_NilValue); }
 
 /* ---- what is in it ---- */
 
-SEXP r_gbt_model_info(SEXP state) {
-  SEXP handle = PROTECT(r_model_handle(state, R_NilValue));
+SEXP r_gbt_model_info(SEXP state, SEXP cache) {
+  SEXP handle = PROTECT(r_model_handle(state, cache));
   const gbt_model *model = r_model_get(handle);
   const gbt_forest_info trees = gbt_forest_about(gbt_model_forest(model));
   static const char *parts[] = {
       "n_features", "n_outputs", "n_leaf_outputs", "n_parallel", "n_trees", "base", "objective", "names",
-      "type",       "tag",       "levels",         "meta",       "features", "column", ""};
+      "type",       "tag",       "meta",           "features",   "column",  ""};
   SEXP out = PROTECT(Rf_mkNamed(VECSXP, parts));
   SET_VECTOR_ELT(out, 0, Rf_ScalarInteger(trees.n_features));
   SET_VECTOR_ELT(out, 1, Rf_ScalarInteger(trees.n_outputs));
@@ -145,21 +145,35 @@ SEXP r_gbt_model_info(SEXP state) {
   int32_t n_meta;
   const gbt_meta *metas = gbt_model_metas(model, &n_meta);
   SEXP meta = Rf_allocVector(VECSXP, n_meta);
-  SET_VECTOR_ELT(out, 11, meta);
+  SET_VECTOR_ELT(out, 10, meta);
   SEXP names = PROTECT(Rf_allocVector(STRSXP, n_meta));
   for (int32_t i = 0; i < n_meta; i++) {
     SET_VECTOR_ELT(meta, i, meta_value(&metas[i]));
     SET_STRING_ELT(names, i, r_text(metas[i].name));
   }
   Rf_setAttrib(meta, R_NamesSymbol, names);
-  SET_VECTOR_ELT(out, 12, r_feature_labels(gbt_model_schema(model)));
+  SET_VECTOR_ELT(out, 11, r_feature_labels(gbt_model_schema(model)));
   SEXP column = Rf_allocVector(INTSXP, gbt_model_schema(model)->n_features); /* 0: a statistic */
-  SET_VECTOR_ELT(out, 13, column);
+  SET_VECTOR_ELT(out, 12, column);
   for (int32_t f = 0; f < gbt_model_schema(model)->n_features; f++) {
     const gbt_feature *feat = &gbt_model_schema(model)->feat[f];
     INTEGER(column)[f] = feat->kind == GBT_FEATURE_COLUMN ? feat->col + 1 : 0;
   }
   UNPROTECT(3);
+  return out;
+}
+
+/* By column: NULL for numbers, the levels in their order for ranks, for categories those that sets tell apart. */
+SEXP r_gbt_model_levels(SEXP state, SEXP cache) {
+  SEXP handle = PROTECT(r_model_handle(state, cache));
+  const gbt_schema *schema = gbt_model_schema(r_model_get(handle));
+  SEXP out = PROTECT(Rf_allocVector(VECSXP, schema->n_columns));
+  for (int32_t c = 0; c < schema->n_columns; c++) {
+    const gbt_schema_column *col = &schema->col[c];
+    const int few = col->type == GBT_ORDINAL || col->n_levels <= GBT_MAX_LEVELS;
+    if (col->type != GBT_NUMERIC) SET_VECTOR_ELT(out, c, r_texts(col->levels, few ? col->n_levels : GBT_MAX_LEVELS));
+  }
+  UNPROTECT(2);
   return out;
 }
 
@@ -211,8 +225,8 @@ gbt_tree_range r_tree_range(const gbt_forest_view *view, SEXP beg, SEXP end) {
   return range;
 }
 
-SEXP r_gbt_model_importance(SEXP state, SEXP round_beg, SEXP round_end) {
-  SEXP handle = PROTECT(r_model_handle(state, R_NilValue));
+SEXP r_gbt_model_importance(SEXP state, SEXP cache, SEXP round_beg, SEXP round_end) {
+  SEXP handle = PROTECT(r_model_handle(state, cache));
   const gbt_forest_view *view = gbt_model_forest(r_model_get(handle));
   gbt_tree_range range = r_tree_range(view, round_beg, round_end);
   static const char *parts[] = {"gain", "cover", "splits", "feature", ""};
@@ -307,8 +321,8 @@ static void put_set(SEXP out, R_xlen_t at, const gbt_node_info *node, set_place 
   SET_VECTOR_ELT(sets, at, shared ? VECTOR_ELT(sets, before->row) : set_of(node));
 }
 
-SEXP r_gbt_model_nodes(SEXP state) {
-  SEXP handle = PROTECT(r_model_handle(state, R_NilValue));
+SEXP r_gbt_model_nodes(SEXP state, SEXP cache) {
+  SEXP handle = PROTECT(r_model_handle(state, cache));
   const gbt_forest_view *view = gbt_model_forest(r_model_get(handle));
   const gbt_forest_info trees = gbt_forest_about(view);
   const char *names[N_COLS + 1];

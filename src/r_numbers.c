@@ -1,5 +1,6 @@
-/* Whole numbers as categories: every different number gets a code and a text, in one pass over the column. The text is
- * the number's decimal digits, whatever R's options and the locale say: it is what predictions are matched by.
+/* Whole numbers as categories: every different number gets a code in one pass over the column, and a text when the
+ * engine is called, without a text of R's. The text is the number's decimal digits, whatever R's options and the locale
+ * say: it is what predictions are matched by.
  *
  * A table of numbers, open addressing, at most half full:
  *   bucket[hash & mask], the next, ... = {number, code}, or code 0 where the search ends
@@ -8,7 +9,6 @@
 
 #include <math.h>
 #include <stdint.h>
-#include <stdio.h>
 #include <string.h>
 
 enum { AT_ONCE = 1 << 16 }; /* numbers between two looks at Ctrl-C: a few milliseconds */
@@ -86,23 +86,12 @@ static int number_at(const void *x, int storage, R_xlen_t i, int64_t *number) {
   return IS_WHOLE;
 }
 
-static SEXP texts_of(const table *t) {
-  SEXP texts = PROTECT(Rf_allocVector(STRSXP, t->n));
-  for (int32_t k = 0; k < t->n; k++) {
-    char digits[24];
-    if (k % AT_ONCE == 0) R_CheckUserInterrupt();
-    snprintf(digits, sizeof digits, "%lld", (long long)t->number[k]);
-    SET_STRING_ELT(texts, k, Rf_mkChar(digits));
-  }
-  UNPROTECT(1);
-  return texts;
-}
-
-/* list(codes = int, texts = chr, bad = dbl): the code of each number of x, NA for a missing one; the texts of the codes
- * in order of appearance; the place (from 1) of the first that is no whole number below 2^63, 0 when there is none. x:
- * doubles, integers or logical values; storage: enums$storage, "integer64" for the bits of one. */
+/* list(codes = int, numbers = dbl, bad = dbl): the code of each number of x, NA for a missing one; the numbers of the
+ * codes, in order of appearance, as the bits of 64-bit integers; the place (from 1) of the first that is no whole
+ * number below 2^63, 0 when there is none. x: doubles, integers or logical values; storage: enums$storage, "integer64"
+ * for the bits of one. */
 SEXP r_gbt_number_codes(SEXP x, SEXP storage) {
-  static const char *parts[] = {"codes", "texts", "bad", ""};
+  static const char *parts[] = {"codes", "numbers", "bad", ""};
   const int kind = Rf_asInteger(storage);
   const int is_double = TYPEOF(x) == REALSXP && (kind == GBT_F64 || kind == GBT_I64);
   if (!is_double && !((TYPEOF(x) == INTSXP || TYPEOF(x) == LGLSXP) && kind == GBT_I32)) r_stop("numbers are expected");
@@ -121,8 +110,47 @@ SEXP r_gbt_number_codes(SEXP x, SEXP storage) {
     codes[i] = what == IS_WHOLE ? table_code(&t, number) : NA_INTEGER;
     if (what == NOT_WHOLE) bad = i + 1;
   }
-  SET_VECTOR_ELT(out, 1, texts_of(&t));
+  SET_VECTOR_ELT(out, 1, Rf_allocVector(REALSXP, t.n));
+  if (t.n > 0) memcpy(REAL(VECTOR_ELT(out, 1)), t.number, (size_t)t.n * sizeof *t.number);
   SET_VECTOR_ELT(out, 2, Rf_ScalarReal((double)bad));
   UNPROTECT(1);
+  return out;
+}
+
+/* The decimal digits of a number to the end of `room`; returns where they begin. */
+static const char *put_digits(int64_t number, char *end) {
+  uint64_t rest = number < 0 ? 0 - (uint64_t)number : (uint64_t)number;
+  char *at = end;
+  *--at = 0;
+  do *--at = (char)('0' + rest % 10);
+  while ((rest /= 10) > 0);
+  if (number < 0) *--at = '-';
+  return at;
+}
+
+const char *const *r_number_texts(SEXP numbers) {
+  enum { MOST_CHARS = 21 }; /* "-9223372036854775808" and its 0 */
+  const double *from = REAL_RO(numbers);
+  const R_xlen_t n = Rf_xlength(numbers);
+  const char **out = (const char **)R_alloc((size_t)(n > 0 ? n : 1), sizeof *out);
+  size_t n_chars = 0;
+  for (int pass = 0; pass < 2; pass++) { /* how long they are, then the texts one behind the other */
+    char *to = pass ? R_alloc(n_chars > 0 ? n_chars : 1, 1) : NULL;
+    for (R_xlen_t i = 0; i < n; i++) {
+      char room[MOST_CHARS];
+      int64_t number;
+      if (i % AT_ONCE == 0) R_CheckUserInterrupt();
+      memcpy(&number, &from[i], sizeof number);
+      const char *digits = put_digits(number, room + sizeof room);
+      const size_t length = (size_t)(room + sizeof room - digits);
+      if (pass) {
+        memcpy(to, digits, length);
+        out[i] = to;
+        to += length;
+      } else {
+        n_chars += length;
+      }
+    }
+  }
   return out;
 }

@@ -1,6 +1,8 @@
 /* Predictions. */
 #include "r_gbt.h"
 
+#include <string.h>
+
 /* Starting a thread costs as much as about so many steps of a row through a tree. */
 enum { STEPS_WORTH_THREADS = 300000 };
 
@@ -92,6 +94,38 @@ SEXP r_gbt_predict(SEXP state, SEXP cache, SEXP frame, SEXP kind, SEXP round_beg
 
   /* 3 */
   r_check(status, &err);
+  UNPROTECT(2);
+  return out;
+}
+
+/* Rows of the frame with a level that the model does not know, by column of the model. */
+SEXP r_gbt_unseen(SEXP state, SEXP cache, SEXP frame, SEXP threads) {
+  /* 1 */
+  SEXP handle = PROTECT(r_model_handle(state, cache));
+  const gbt_model *model = r_model_get(handle);
+  const int32_t n = gbt_model_schema(model)->n_columns;
+  gbt_table table;
+  r_table(frame, &table);
+  const r_threads t = r_arg_threads(threads);
+  int64_t *rows = (int64_t *)R_alloc((size_t)(n > 0 ? n : 1), sizeof *rows);
+  memset(rows, 0, (size_t)n * sizeof *rows);
+  SEXP out = PROTECT(Rf_allocVector(REALSXP, n));
+
+  /* 2 */
+  gbt_ctx ctx;
+  gbt_error err = {0};
+  gbt_binding *binding = NULL;
+  gbt_status status = r_ctx_open(&ctx, t, &err);
+  if (status == GBT_OK) {
+    status = gbt_binding_new(&ctx, &table, gbt_model_schema(model), GBT_UNSEEN_PRIOR, &binding, &err);
+    if (status == GBT_OK) status = gbt_binding_unseen(&ctx, binding, rows, &err);
+    gbt_binding_free(binding);
+    gbt_ctx_close(&ctx);
+  }
+
+  /* 3 */
+  r_check(status, &err);
+  for (int32_t c = 0; c < n; c++) REAL(out)[c] = (double)rows[c];
   UNPROTECT(2);
   return out;
 }

@@ -34,15 +34,16 @@ static const char *data_of(SEXP x) {
 static size_t size_of(int storage) { return storage == GBT_F64 || storage == GBT_I64 ? 8 : 4; }
 
 static const char *const *levels_of(SEXP levels, gbt_column *col) {
-  if (TYPEOF(levels) != STRSXP) r_stop("column `%s` has codes but no levels", col->name);
+  if (TYPEOF(levels) != STRSXP && TYPEOF(levels) != REALSXP) r_stop("column `%s` has codes but no levels", col->name);
   R_xlen_t n = Rf_xlength(levels);
   if (n > 2147483647) r_stop("column `%s` has too many levels", col->name);
+  col->n_levels = (int32_t)n;
+  if (TYPEOF(levels) == REALSXP) return r_number_texts(levels);
   const char **out = (const char **)R_alloc((size_t)(n > 0 ? n : 1), sizeof *out);
   for (R_xlen_t i = 0; i < n; i++) {
     if (i % 65536 == 0) R_CheckUserInterrupt(); /* nothing is held */
     out[i] = r_utf8(STRING_ELT(levels, i));
   }
-  col->n_levels = (int32_t)n;
   return out;
 }
 

@@ -177,11 +177,48 @@ test_that("equal texts in several encodings are one level", {
   latin <- iconv("stra\u00dfe", "UTF-8", "latin1")
   texts <- c("stra\u00dfe", latin, "road")
   f <- texts[seq_len(300) %% 3 + 1]
-  y <- as.double(f == "road")
+  y <- 3 * (f == "road")
   m <- fit(data.frame(f = f), y)
   p <- predict(m, data.frame(f = texts))
   expect_identical(p[1], p[2])
   expect_false(p[1] == p[3])
   expect_identical(predict(m, data.frame(f = factor(latin))), p[1])
   expect_identical(predict(fit(data.frame(f = enc2utf8(f)), y), data.frame(f = texts)), p)
+})
+
+test_that("negative and the largest numbers have their digits", {
+  k <- c(-1, 2^62, -2^62, 2^63 - 1024, -2^63 + 1024, 0, 10, -10, NA)
+  x <- data.frame(k = rep(k, 30))
+  y <- rep(seq_along(k), 30)
+  digits <- c("-1", "4611686018427387904", "-4611686018427387904", "9223372036854774784", "-9223372036854774784", "0",
+              "10", "-10", NA)
+  m <- fit(x, y, cat_features = "k")
+  expect_identical(predict(fit(data.frame(k = rep(digits, 30)), y), data.frame(k = digits)),
+                   predict(m, data.frame(k = k)))
+  expect_identical(predict(m, data.frame(k = digits)), predict(m, data.frame(k = k)))
+  expect_identical(predict(m, data.frame(k = 11)), predict(m, data.frame(k = "none")))
+})
+
+test_that("rows of unseen levels are counted", {
+  d <- made()
+  d$size[2] <- NA
+  data <- gbt_data(d[columns], d$y, cat_features = c("id", "code"))
+  m <- fit(d[columns], d$y, cat_features = c("id", "code"))
+  new <- transform(d, id = replace(id, 5:7, 1:3), size = factor(replace(as.character(size), 9:10, "xl")))
+  want <- c(id = 3, code = 0, size = 2)
+  expect_identical(gbt_unseen(m, new), want)
+  expect_identical(gbt_unseen(m, d), 0 * want)
+  expect_identical(gbt_unseen(m, new[rev(names(new))][5, ], threads = 1), c(id = 1, code = 0, size = 0))
+  expect_identical(gbt_unseen(data), 0 * want)
+  for (unseen in c("prior", "missing")) {
+    taken <- gbt_data(new, reference = data, unseen = unseen)
+    expect_identical(gbt_unseen(taken), want)
+    expect_output(print(taken), "unseen levels: `id` in 3 rows, `size` in 2 rows", fixed = TRUE)
+  }
+  expect_length(gbt_unseen(fit(d["x"], d$y), new), 0)
+  expect_error(gbt_unseen(m), "`newdata` is missing", class = "gbt_error_argument")
+  expect_error(gbt_unseen(data, new), "`newdata` is for models", class = "gbt_error_argument")
+  expect_error(gbt_unseen(new), "must be a model", class = "gbt_error_argument")
+  by_formula <- gbt_train(y ~ x + size, d, nrounds = 1)
+  expect_identical(gbt_unseen(by_formula, new), c(size = 2))
 })

@@ -114,7 +114,7 @@ test_that("leaves with a value for every class are used by all methods", {
   nodes <- as.data.frame(m)
   expect_identical(colnames(nodes$value), m$classes)
   expect_true(all(is.na(nodes$class)))
-  by_hand <- matrix(.Call(C_gbt_model_info, m$state)$base, 200, 3, byrow = TRUE)
+  by_hand <- matrix(.Call(C_gbt_model_info, m$state, m$cache)$base, 200, 3, byrow = TRUE)
   for (t in 1:2) {
     one <- nodes[nodes$tree == t, ]
     by_hand <- by_hand + one$value[match(leaf[, t], one$node), ]

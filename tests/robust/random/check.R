@@ -138,12 +138,13 @@ like_forms <- function(case) {
 walked_leaves <- function(model, x, rows) {
   nodes <- as.data.frame(model)
   trees <- split(seq_len(nrow(nodes)), nodes$tree)
-  known <- .Call(gbt:::C_gbt_model_info, model$state)
+  known <- .Call(gbt:::C_gbt_model_info, model$state, model$cache)
+  levels <- .Call(gbt:::C_gbt_model_levels, model$state, model$cache)
   out <- matrix(0L, length(rows), length(trees))
   columns <- lapply(seq_along(known$names), function(f) {
     v <- if (is.data.frame(x)) x[[known$names[f]]] else as.vector(x[, if (is.null(colnames(x))) f else known$names[f]])
     v <- v[rows]
-    if (known$type[f] == "ordinal") match(as.character(v), known$levels[[f]]) - 1 # codes from 0
+    if (known$type[f] == "ordinal") match(as.character(v), levels[[f]]) - 1 # codes from 0
     else if (known$type[f] == "categorical") enc2utf8(as.character(v))
     else as.double(v)
   })

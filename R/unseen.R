@@ -1,0 +1,37 @@
+# How many rows have levels that training did not have.
+
+#' Rows with levels that training did not have
+#'
+#' Levels of factors and texts that are new in validation or prediction data are taken as `unseen` of [predict.gbt()]
+#' and [gbt_data()] says, without a word: they belong to the life of a model. This function tells how many there are,
+#' by column, before or after a prediction. Missing values are no levels and do not count.
+#'
+#' @param object A model, or a [gbt_data()] that was made with a `reference`, whose rows are counted.
+#' @param newdata With a model: the rows to count, as for [predict.gbt()].
+#' @param threads Number of threads, see [gbt_threads()].
+#' @return Numbers named by the columns with levels (factors, ordered factors, texts, `cat_features`): the rows with a
+#'   level that the training data did not have.
+#' @seealso [predict.gbt()]
+#' @examples
+#' m <- gbt_train(Petal.Width ~ ., iris[1:100, ], nrounds = 5, threads = 1)
+#' gbt_unseen(m, iris)
+#' @export
+gbt_unseen <- function(object, newdata, threads = NULL) {
+  if (inherits(object, "gbt_data")) {
+    if (!missing(newdata)) stop_argument("`newdata` is for models; a gbt_data object is counted itself", "newdata")
+    return(unseen_of(.Call(C_gbt_dataset_info, data_ptr(object, "object"))))
+  }
+  check_model(object, "object")
+  if (missing(newdata)) stop_argument("`newdata` is missing: give the rows to count", "newdata")
+  check_newdata(newdata, object)
+  frame <- frame_for_model(apply_design(object$terms, newdata)$x, object)
+  info <- .Call(C_gbt_model_info, object$state, object$cache)
+  info$unseen <- .Call(C_gbt_unseen, object$state, object$cache, frame, resolve_threads(threads))
+  unseen_of(info)
+}
+
+# The counts of the columns that have levels, by name.
+unseen_of <- function(info) {
+  has <- info$type != "numeric"
+  stats::setNames(info$unseen[has], info$names[has])
+}
