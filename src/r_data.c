@@ -100,8 +100,7 @@ SEXP r_gbt_dataset_view(SEXP dataset, SEXP fields, SEXP mask, SEXP taken) {
   gbt_dataset *view = NULL;
   gbt_status status = r_ctx_open(&ctx, (r_threads){1, GBT_SIMD_AUTO}, &err);
   if (status == GBT_OK) {
-    status = rows == NULL ? gbt_dataset_view(ds, &view, &err)
-                          : gbt_dataset_mask(&ctx, ds, rows, which, &view, &err);
+    status = rows == NULL ? gbt_dataset_view(ds, &view, &err) : gbt_dataset_mask(&ctx, ds, rows, which, &view, &err);
     for (int k = 0; k < given.n && status == GBT_OK; k++)
       if (given.x[k] != NULL) status = gbt_dataset_lend(&ctx, view, given.field[k], given.x[k], given.length[k], &err);
     gbt_ctx_close(&ctx);
@@ -159,9 +158,9 @@ static SEXP columns_with(const gbt_schema *schema, gbt_feature_kind kind) {
 SEXP r_gbt_dataset_info(SEXP dataset) {
   const gbt_dataset *ds = r_handle_get(dataset, R_DATASET);
   const gbt_dataset_info about = gbt_dataset_about(ds);
-  static const char *parts[] = {"n_rows",  "n_features", "names",  "type",     "tag",          "n_bins", "has_missing",
-                                "bytes",   "n_pages",    "page_rows", "sparse", "features", "level_counts", "unseen",
-                                ""};
+  static const char *parts[] = {"n_rows", "n_features",  "names",        "type",    "tag",
+                                "n_bins", "has_missing", "bytes",        "n_pages", "page_rows",
+                                "sparse", "features",    "level_counts", "unseen",  ""};
   SEXP out = PROTECT(Rf_mkNamed(VECSXP, parts));
   int32_t n = about.n_features;
   SET_VECTOR_ELT(out, 0, Rf_ScalarReal((double)about.n_rows));
