@@ -125,7 +125,8 @@ static gbt_status run_backend(gbt_ctx *ctx, gbt_dataset *ds, gbt_objective_kind 
   double base = 0.0;
   params.max_depth = depth;
   gbt_backend_spec spec = {.params = &params, .objective = gbt_objective_make(loss, 1), .data = &ds, .base = &base};
-  GBT_TRY_GOTO(gbt_feature_rules_new(&ctx->mem, ds->cuts->n_features, &params, NULL, NULL, NULL, 0, &rules, err), done);
+  GBT_TRY_GOTO(gbt_feature_rules_new(&ctx->mem, ds->cuts->n_features, NULL, &params, NULL, NULL, NULL, 0, &rules, err),
+               done);
   spec.rules = rules;
   GBT_TRY_GOTO(gbt_backend_open(ctx, NULL, 0, &spec, &be, err), done);
   for (uint64_t round = 0; round < 2; round++) { /* the first one finds cold memory */
@@ -216,8 +217,10 @@ int main(int argc, char **argv) {
   made d;
   made_make(&d, n, (int32_t)m);
   for (long r = 0; r < repeats && !s; r++) s = run_all(&ctx, &d, depth, score, &f, &err);
-  if (s) fprintf(stderr, "%s\n", err.msg);
-  else print(&f, &d, depth, ctx.n_threads, repeats);
+  if (s)
+    fprintf(stderr, "%s\n", err.msg);
+  else
+    print(&f, &d, depth, ctx.n_threads, repeats);
   gbt_ctx_close(&ctx);
   made_free(&d);
   free(score);
