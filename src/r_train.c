@@ -10,11 +10,6 @@ static int32_t n_outputs_of(gbt_trainer *trainer) { return gbt_forest_about(gbt_
 
 static SEXP datasets_of(SEXP x) { return R_ExternalPtrProtected(x); }
 
-static const gbt_schema *schema_of(SEXP x) {
-  const gbt_dataset *train = r_handle_get(VECTOR_ELT(datasets_of(x), 0), R_DATASET);
-  return gbt_dataset_schema(train);
-}
-
 static void read_params(SEXP spec, gbt_params *params) {
   *params = gbt_params_default();
   SEXP x = r_item(spec, "params");
@@ -320,10 +315,10 @@ SEXP r_gbt_trainer_see(SEXP trainer_xptr, SEXP value) {
 
 /* The bytes of a model of all trees. */
 SEXP r_gbt_trainer_model(SEXP trainer_xptr, SEXP meta) {
-  const gbt_schema *schema = schema_of(trainer_xptr);
   gbt_trainer *trainer = trainer_of(trainer_xptr);
-  gbt_model_spec spec = {
-      .forest = gbt_trainer_trees(trainer), .objective = *gbt_trainer_objective(trainer), .schema = schema};
+  gbt_model_spec spec = {.forest = gbt_trainer_trees(trainer),
+                         .objective = *gbt_trainer_objective(trainer),
+                         .schema = gbt_trainer_schema(trainer)};
   spec.trees.end = gbt_forest_about(spec.forest).n_trees;
   return r_write_model(spec, meta);
 }

@@ -5,6 +5,7 @@
 
 #include "../base/clock.h"
 #include "../base/find.h"
+#include "../encode/encode.h"
 #include "../objective/base_score.h"
 #include "../tree/relevel.h"
 #include "backends.h"
@@ -24,6 +25,9 @@ struct gbt_trainer {
   gbt_feature_rules *rules;
   gbt_constraints constraints;
   gbt_backend *be;
+  gbt_backend *grower; /* where leaf values come from other bins than splits do: grows the trees, which `be` fits once
+                          more; else NULL, and `be` grows them */
+  gbt_forest *drafts;  /* of the grower, a batch at a time */
   gbt_forest *forest;
   size_t n_trees; /* of the forest when it is settled: the backend may append the last ones later */
   gbt_forest_view trees; /* as last asked for */
@@ -115,7 +119,6 @@ static gbt_status check_spec(gbt_ctx *ctx, const gbt_trainer_spec *spec, gbt_err
     return gbt_fail_on(err, GBT_E_ARG, "eval_metric", "at most %d metrics are possible", GBT_MAX_METRICS);
   GBT_TRY(check_data(ctx, spec, err));
   GBT_TRY(check_metrics(ctx, spec, err));
-  GBT_TRY(check_init(spec, err));
   if (spec->keep_best < 0 || spec->keep_best > spec->n_valid)
     return gbt_fail(err, GBT_E_ARG, "keep_best: there is no validation set %d", (int)spec->keep_best);
   GBT_TRY(gbt_ranks_check_spec(ctx, spec, err));
@@ -126,7 +129,17 @@ static gbt_status check_spec(gbt_ctx *ctx, const gbt_trainer_spec *spec, gbt_err
 
 /* ---- life ---- */
 
-static gbt_status open_backend(gbt_ctx *ctx, gbt_trainer *tr, const gbt_trainer_spec *spec, gbt_error *err) {
+/* On a device that does not fit trees once more that is done by the CPU. */
+static gbt_status open_fitter(gbt_ctx *ctx, gbt_trainer *tr, const gbt_trainer_spec *spec, const gbt_backend_spec *be,
+                              gbt_error *err) {
+  GBT_TRY(gbt_backend_open(ctx, spec->device, spec->device_number, be, &tr->be, err));
+  if (tr->be->ops->refit_trees != NULL) return GBT_OK;
+  gbt_backend_close(tr->be);
+  tr->be = NULL;
+  return gbt_backend_open(ctx, NULL, 0, be, &tr->be, err);
+}
+
+static gbt_status open_backends(gbt_ctx *ctx, gbt_trainer *tr, const gbt_trainer_spec *spec, gbt_error *err) {
   const double *init[1 + GBT_MAX_VALID];
   init[0] = spec->init_score;
   for (int32_t i = 0; i < spec->n_valid; i++) init[1 + i] = spec->init_valid[i];
@@ -138,7 +151,13 @@ static gbt_status open_backend(gbt_ctx *ctx, gbt_trainer *tr, const gbt_trainer_
                          .init = init,
                          .monotone = tr->constraints.monotone,
                          .rules = tr->rules};
-  return gbt_backend_open(ctx, spec->device, spec->device_number, &be, &tr->be, err);
+  if (tr->data[0]->n_variants == 1)
+    return gbt_backend_open(ctx, spec->device, spec->device_number, &be, &tr->be, err);
+  const gbt_forest_view shape = gbt_forest_look(tr->forest);
+  GBT_TRY(gbt_forest_new_like(&tr->mem, &shape, &tr->drafts, err));
+  GBT_TRY(open_fitter(ctx, tr, spec, &be, err));
+  be.n_valid = 0; /* scores of validation sets are those of the trees that are kept */
+  return gbt_backend_open(ctx, spec->device, spec->device_number, &be, &tr->grower, err);
 }
 
 /* Copies the trees of spec->init, in the levels of the training data. */
@@ -168,12 +187,8 @@ static size_t kept_cells(const gbt_trainer *tr) {
   return (size_t)(tr->data[tr->keep_best]->rows.n * tr->objective.n_outputs);
 }
 
-static gbt_status make_trainer(gbt_ctx *ctx, const gbt_trainer_spec *spec, gbt_trainer **out, gbt_error *err) {
-  gbt_status status = GBT_OK;
-  gbt_trainer *tr = NULL;
-  GBT_TRY(check_spec(ctx, spec, err));
-  GBT_TRY(gbt_mem_zeros(&ctx->mem, 1, sizeof *tr, &tr, err));
-  tr->mem = ctx->mem;
+/* What is told by the specification alone. */
+static void copy_spec(gbt_trainer *tr, const gbt_trainer_spec *spec) {
   tr->params = spec->params;
   tr->objective = spec->objective;
   tr->n_valid = spec->n_valid;
@@ -192,17 +207,33 @@ static gbt_status make_trainer(gbt_ctx *ctx, const gbt_trainer_spec *spec, gbt_t
   } else {
     gbt_stopper_start(&tr->stopper, spec->stop_rounds, spec->stop_min_delta, 0);
   }
-  if (tr->keep_best > 0) GBT_TRY_GOTO(gbt_mem_array(&tr->mem, kept_cells(tr), sizeof *tr->kept, &tr->kept, err), done);
+}
+
+/* From the data sets on; the specification has those that the trainer works with. */
+static gbt_status prepare(gbt_ctx *ctx, gbt_trainer *tr, const gbt_trainer_spec *spec, gbt_error *err) {
   gbt_constraints *c = &tr->constraints;
-  GBT_TRY_GOTO(gbt_constraints_make(&tr->mem, spec, c, err), done);
-  GBT_TRY_GOTO(gbt_feature_rules_new(&tr->mem, spec->train->cuts->n_features,
-                                     gbt_pages_layout(spec->train->pages)->unused, &tr->params, c->weight, c->group_beg,
-                                     c->group_feat, c->n_groups, &tr->rules, err),
-               done);
-  GBT_TRY_GOTO(make_forest(ctx, tr, spec, err), done);
+  GBT_TRY(check_init(spec, err));
+  if (tr->keep_best > 0) GBT_TRY(gbt_mem_array(&tr->mem, kept_cells(tr), sizeof *tr->kept, &tr->kept, err));
+  GBT_TRY(gbt_constraints_make(&tr->mem, spec, c, err));
+  GBT_TRY(gbt_feature_rules_new(&tr->mem, spec->train->cuts->n_features, gbt_pages_layout(spec->train->pages)->unused,
+                                &tr->params, c->weight, c->group_beg, c->group_feat, c->n_groups, &tr->rules, err));
+  GBT_TRY(make_forest(ctx, tr, spec, err));
   tr->n_trees = tr->forest->n_trees;
-  GBT_TRY_GOTO(open_backend(ctx, tr, spec, err), done);
-done:
+  return open_backends(ctx, tr, spec, err);
+}
+
+static gbt_status make_trainer(gbt_ctx *ctx, const gbt_trainer_spec *spec, gbt_trainer **out, gbt_error *err) {
+  gbt_trainer *tr = NULL;
+  gbt_trainer_spec own = *spec;
+  GBT_TRY(check_spec(ctx, spec, err));
+  GBT_TRY(gbt_mem_zeros(&ctx->mem, 1, sizeof *tr, &tr, err));
+  tr->mem = ctx->mem;
+  copy_spec(tr, spec);
+  gbt_status status =
+      gbti_encode(ctx, &tr->params, &tr->objective, spec->cat_method, tr->data, 1 + spec->n_valid, err);
+  own.train = tr->data[0];
+  for (int32_t i = 0; i < spec->n_valid; i++) own.valid[i] = tr->data[1 + i];
+  if (status == GBT_OK) status = prepare(ctx, tr, &own, err);
   if (status == GBT_OK)
     *out = tr;
   else
@@ -224,6 +255,8 @@ void gbt_trainer_free(gbt_trainer *tr) {
   if (!tr) return;
   gbt_mem mem = tr->mem;
   gbt_backend_close(tr->be);
+  gbt_backend_close(tr->grower);
+  gbt_forest_free(tr->drafts);
   gbt_forest_free(tr->forest);
   gbt_feature_rules_free(tr->rules);
   for (int32_t s = 0; s <= tr->n_valid; s++) gbt_dataset_unref(tr->data[s]);
@@ -255,18 +288,36 @@ static void drop_parts(gbt_trainer *tr) {
   tr->broken = 1;
 }
 
+static gbt_backend *growing(const gbt_trainer *tr) { return tr->grower != NULL ? tr->grower : tr->be; }
+
+/* Grows the trees by the bins of variant 0; their values come from those of variant 1, where there is one. */
+static gbt_status grow_batch(gbt_ctx *ctx, gbt_trainer *tr, gbt_tree_task *task, int32_t n, gbt_error *err) {
+  if (tr->grower == NULL) return gbt_grow_trees(ctx, tr->be, task, n, tr->forest, err);
+  gbt_forest_cut(tr->drafts, 0);
+  GBT_TRY(gbt_grow_trees(ctx, tr->grower, task, n, tr->drafts, err));
+  if (tr->grower->ops->settle != NULL) GBT_TRY(tr->grower->ops->settle(ctx, tr->grower, err));
+  const gbt_forest_view drafts = gbt_forest_look(tr->drafts);
+  GBT_ASSERT(drafts.n_trees == (uint64_t)n);
+  for (int32_t i = 0; i < n; i++) task[i].variant = 1;
+  for (int32_t i = 0, k; i < n; i += k) {
+    k = n - i < tr->be->most_trees ? n - i : tr->be->most_trees;
+    GBT_TRY(tr->be->ops->refit_trees(ctx, tr->be, task + i, k, &drafts, (uint64_t)i, tr->forest, err));
+  }
+  return GBT_OK;
+}
+
 static gbt_status grow_round(gbt_ctx *ctx, gbt_trainer *tr, gbt_error *err) {
   const int64_t per_output = tr->params.num_parallel_tree, per_round = tr->objective.n_outputs * per_output;
   const uint64_t round = rounds_of(tr), first = tr->n_trees;
   gbt_tree_task task[GBT_MOST_TREES];
   for (int64_t grown = 0; grown < per_round;) {
-    const int32_t n = gbt_batch_trees(tr->be->most_trees, tr->objective.n_outputs, per_output, grown);
+    const int32_t n = gbt_batch_trees(growing(tr)->most_trees, tr->objective.n_outputs, per_output, grown);
     for (int64_t i = 0; i < n; i++)
       task[i] = (gbt_tree_task){.tree = first + (uint64_t)(grown + i),
                                 .round = round,
                                 .output = (int32_t)((grown + i) / per_output),
                                 .shrinkage = tr->params.eta / (double)per_output};
-    GBT_TRY(gbt_grow_trees(ctx, tr->be, task, n, tr->forest, err));
+    GBT_TRY(grow_batch(ctx, tr, task, n, err));
     grown += n;
   }
   return GBT_OK;
@@ -293,10 +344,15 @@ static gbt_status log_round(gbt_ctx *ctx, gbt_trainer *tr, gbt_error *err) {
   return GBT_OK;
 }
 
+static gbt_status make_gradients(gbt_ctx *ctx, gbt_trainer *tr, gbt_error *err) {
+  if (tr->grower != NULL) GBT_TRY(tr->grower->ops->gradients(ctx, tr->grower, rounds_of(tr), err));
+  return tr->be->ops->gradients(ctx, tr->be, rounds_of(tr), err);
+}
+
 static gbt_status one_round(gbt_ctx *ctx, gbt_trainer *tr, gbt_error *err) {
   gbt_status status = GBT_OK;
   gbt_error later;
-  if (!gbt_objective_is_given(&tr->objective)) GBT_TRY(tr->be->ops->gradients(ctx, tr->be, rounds_of(tr), err));
+  if (!gbt_objective_is_given(&tr->objective)) GBT_TRY(make_gradients(ctx, tr, err));
   GBT_TRY_GOTO(grow_round(ctx, tr, err), failed);
   GBT_TRY_GOTO(log_round(ctx, tr, err), failed);
   GBT_TRY_GOTO(gbt_comm_sync(ctx, err), failed); /* all ranks have the round, or none */
@@ -427,6 +483,7 @@ gbt_status gbt_trainer_best_scores(gbt_ctx *ctx, const gbt_trainer *tr, int32_t 
 const gbt_objective *gbt_trainer_objective(const gbt_trainer *tr) { return &tr->objective; }
 
 int64_t gbt_trainer_n_rows(const gbt_trainer *tr, int32_t which) { return tr->data[which]->rows.n; }
+const gbt_schema *gbt_trainer_schema(const gbt_trainer *tr) { return tr->data[0]->cuts->schema; }
 const gbt_forest *gbt_trainer_forest(const gbt_trainer *tr) { return tr->forest; }
 
 const gbt_forest_view *gbt_trainer_trees(gbt_trainer *tr) {
@@ -454,12 +511,15 @@ gbt_status gbt_trainer_see(gbt_ctx *ctx, gbt_trainer *tr, double value, int *sto
   return gbt_comm_agree(ctx, see_value(ctx, tr, value, stop, err), err);
 }
 
-const char *gbt_trainer_backend(const gbt_trainer *tr) { return tr->be->ops->name; }
+const char *gbt_trainer_backend(const gbt_trainer *tr) { return growing(tr)->ops->name; }
 
-uint64_t gbt_trainer_device_bytes(const gbt_trainer *tr) { return tr->be->device_bytes; }
+uint64_t gbt_trainer_device_bytes(const gbt_trainer *tr) {
+  return tr->be->device_bytes + (tr->grower != NULL ? tr->grower->device_bytes : 0);
+}
 
 void gbt_trainer_seconds(const gbt_trainer *tr, double out[GBT_N_PHASES]) {
-  memcpy(out, tr->be->seconds, sizeof tr->be->seconds);
+  for (int p = 0; p < GBT_N_PHASES; p++)
+    out[p] = tr->be->seconds[p] + (tr->grower != NULL ? tr->grower->seconds[p] : 0.0);
 }
 
 const char *gbt_stop_reason_name(int reason) {

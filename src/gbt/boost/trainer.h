@@ -94,6 +94,9 @@ gbt_status gbt_trainer_scores(gbt_ctx *ctx, const gbt_trainer *trainer, int32_t 
 gbt_status gbt_trainer_best_scores(gbt_ctx *ctx, const gbt_trainer *trainer, int32_t which, const double **out,
                                    gbt_error *err) GBT_MUST_CHECK;
 int64_t gbt_trainer_n_rows(const gbt_trainer *trainer, int32_t which);
+/* Columns and features of the trees: those of the training data, and behind them what was derived for this training.
+ * Borrowed until free. */
+const gbt_schema *gbt_trainer_schema(const gbt_trainer *trainer);
 const gbt_objective *gbt_trainer_objective(const gbt_trainer *trainer); /* borrowed until free */
 
 /* The trees (borrowed until free or the next run), those of `init` first, and the rounds without them. */

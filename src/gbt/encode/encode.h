@@ -1,0 +1,28 @@
+/* Statistics of categorical columns, made when a training begins: data sets of columns become data sets with derived
+ * features behind the columns (data/extend.h).
+ *
+ *   plan        which columns, alone or combined, and which statistics                          plan.h
+ *   orders      in which the rows are taken; labels as whole numbers                            visit.h, target.h
+ *   keys        of the rows of every data set                                                   keys.h
+ *   statistics  of each training row from the rows before it, in each of two orders; tables     ordered.h
+ *   bins        of the training rows by order, of the validation rows by table
+ *
+ * The training set has a variant for every order. Trees are grown by the first one; their leaf values are those of the
+ * rows by the second one (refit_trees in backend/backend.h), because by the bins that splits were chosen with leaves
+ * look better than they are (Prokhorenkova et al. 2018, CatBoost, section 4). */
+#ifndef GBT_ENCODE_ENCODE_H
+#define GBT_ENCODE_ENCODE_H
+
+#include "../data/dataset_impl.h"
+#include "../objective/objective.h"
+#include "../params.h"
+#include "cat_method.h"
+
+/* data: n_data data sets of the same cuts, the training set first, its label set unless the objective is custom. Each
+ * is replaced by its extension, which shares it, and the reference to it given up; nothing is done where the plan
+ * derives nothing. method: as in gbt_trainer_spec. On failure data are as before. GBT_E_UNSUPPORTED with several
+ * ranks. */
+gbt_status gbti_encode(gbt_ctx *ctx, const gbt_params *params, const gbt_objective *objective, const uint8_t *method,
+                       gbt_dataset **data, int32_t n_data, gbt_error *err) GBT_MUST_CHECK;
+
+#endif
