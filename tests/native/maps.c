@@ -27,8 +27,6 @@ gbt_schema *maps_base(test_rng *rng, const gbt_table *table) {
   return out;
 }
 
-enum { MOST_KEYS = 3000 };
-
 /* Some of the columns that have no order; *n_cols may be 0. */
 static void draw_columns(test_rng *rng, const gbt_schema *schema, int32_t most, gbt_projection *proj) {
   int32_t *col = test_alloc(GBT_MOST_COMBINED * sizeof *col);
@@ -42,17 +40,17 @@ static void draw_columns(test_rng *rng, const gbt_schema *schema, int32_t most, 
   }
 }
 
-static void draw_keys(test_rng *rng, const gbt_schema *schema, gbt_projection *proj) {
+static void draw_keys(test_rng *rng, const gbt_schema *schema, int64_t most_keys, gbt_projection *proj) {
   const uint64_t space = gbt_projection_space(schema, proj);
-  const uint64_t most_skipped = space / MOST_KEYS + (uint64_t)test_below(rng, 4);
+  const uint64_t most_skipped = space / (uint64_t)most_keys + (uint64_t)test_below(rng, 4);
   uint64_t *key;
   proj->key = NULL;
   proj->n_keys = (int64_t)space;
   if (proj->n_cols == 1) return;
-  proj->key = key = test_alloc(2 * MOST_KEYS * sizeof *key);
+  proj->key = key = test_alloc(2 * (size_t)most_keys * sizeof *key);
   proj->n_keys = 0;
   if (test_below(rng, 8) == 0) return;
-  for (uint64_t k = (uint64_t)test_below(rng, 3); k < space && proj->n_keys < 2 * MOST_KEYS;
+  for (uint64_t k = (uint64_t)test_below(rng, 3); k < space && proj->n_keys < 2 * most_keys;
        k += 1 + (uint64_t)test_below(rng, (int64_t)most_skipped + 1))
     key[proj->n_keys++] = k;
   if (proj->n_keys > 0 && test_below(rng, 3) == 0) key[proj->n_keys - 1] = space - 1;
@@ -76,7 +74,7 @@ static void draw_feature(test_rng *rng, const gbt_projection *proj, int32_t at, 
                         .shown = shown};
 }
 
-gbt_schema *maps_extend(test_rng *rng, gbt_schema *base, int32_t n) {
+gbt_schema *maps_extend(test_rng *rng, gbt_schema *base, int32_t n, int64_t most_keys) {
   const gbt_mem mem = gbt_mem_default();
   gbt_projection *proj = test_alloc((size_t)(n + 1) * sizeof *proj);
   gbt_feature *feat = test_alloc(3 * (size_t)(n + 1) * sizeof *feat);
@@ -89,7 +87,7 @@ gbt_schema *maps_extend(test_rng *rng, gbt_schema *base, int32_t n) {
       free((void *)(uintptr_t)p->col);
       continue;
     }
-    draw_keys(rng, base, p);
+    draw_keys(rng, base, most_keys, p);
     for (int64_t k = 1 + test_below(rng, 3); k > 0; k--) draw_feature(rng, p, n_proj, &feat[n_feat++]);
     n_proj++;
   }

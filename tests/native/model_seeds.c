@@ -4,11 +4,12 @@
 #include "../../src/gbt/base/schema_impl.h"
 #include "../../src/gbt/model/model_impl.h"
 #include "forests.h"
+#include "maps.h"
 
 typedef struct seed_spec {
   int32_t n_features, n_levels;
   forest_spec forest;
-  int has_vectors, has_counts;
+  int has_vectors, has_counts; /* has_counts: 1 level counts, 2 features with tables, 3 both */
   int32_t objective;
 } seed_spec;
 
@@ -25,16 +26,14 @@ static const seed_spec specs[MODEL_SEEDS] = {
     {12, 2, {1, 1, 6, 3, SHAPE_BUSHY, 0}, 0, 0, GBT_OBJ_POISSON},
     {3, 9, {4, 1, 2, 4, SHAPE_BUSHY, 0}, 0, 0, GBT_OBJ_SOFTMAX},
     {2, 33, {1, 1, 0, 0, SHAPE_BUSHY, 0}, 0, 0, GBT_OBJ_SQUARED_ERROR},
-    {1,
-     0,
-     {1, 1, 1, 100, SHAPE_BUSHY, 1},
-     0,
-     0,
-     GBT_OBJ_SQUARED_ERROR}, /* more cuts than codes are looked up by at once */
+    {1, 0, {1, 1, 1, 100, SHAPE_BUSHY, 1}, 0, 0, GBT_OBJ_SQUARED_ERROR}, /* more cuts than codes are looked up by at
+                                                                            once */
     {4, 9, {3, 1, 2, 5, SHAPE_BUSHY, 0}, 1, 0, GBT_OBJ_SOFTMAX},
     {3, 12, {2, 2, 1, 12, SHAPE_COMPLETE, 1}, 1, 0, GBT_OBJ_CUSTOM},
     {5, 9, {1, 1, 2, 12, SHAPE_BUSHY, 0}, 0, 1, GBT_OBJ_SQUARED_ERROR},
     {9, 4, {2, 1, 1, 9, SHAPE_BUSHY, 0}, 0, 1, GBT_OBJ_SOFTMAX},
+    {6, 7, {1, 1, 3, 14, SHAPE_BUSHY, 0}, 0, 2, GBT_OBJ_SQUARED_ERROR},
+    {12, 4, {2, 1, 1, 15, SHAPE_BUSHY, 1}, 1, 3, GBT_OBJ_SOFTMAX},
 };
 
 static uint8_t *write_seed(const gbt_forest *forest, const gbt_schema *schema, int32_t objective, size_t *n_bytes) {
@@ -81,11 +80,18 @@ static gbt_schema *with_counts(test_rng *rng, gbt_schema *schema) {
   return out;
 }
 
+static gbt_schema *with_tables(test_rng *rng, gbt_schema *schema) {
+  gbt_schema *out = maps_extend(rng, schema, 5, 40);
+  gbt_schema_unref(schema);
+  return out;
+}
+
 uint8_t *model_seed(uint64_t i, size_t *n_bytes) {
   const seed_spec *spec = &specs[i % MODEL_SEEDS];
   test_rng rng = {i};
   gbt_schema *schema = make_schema(&rng, spec->n_features, spec->n_levels);
-  if (spec->has_counts) schema = with_counts(&rng, schema);
+  if (spec->has_counts & 1) schema = with_counts(&rng, schema);
+  if (spec->has_counts & 2) schema = with_tables(&rng, schema);
   gbt_forest *forest =
       spec->has_vectors ? make_vector_forest(&rng, schema, &spec->forest) : make_forest(&rng, schema, &spec->forest);
   uint8_t *out = write_seed(forest, schema, spec->objective, n_bytes);

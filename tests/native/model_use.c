@@ -1,7 +1,7 @@
 /* See model_use.h. */
 #define _POSIX_C_SOURCE 200809L
-#include "datasets.h"
 #include "model_use.h"
+#include "datasets.h"
 
 #include "../../src/gbt/base/schema_impl.h"
 #include "../../src/gbt/boost/trainer_impl.h"
@@ -269,7 +269,7 @@ static gbt_feature *other_statistics(const gbt_schema *schema, const gbt_schema_
   return feat;
 }
 
-/* Factors with their levels in another order and a level more. */
+/* Factors with their levels in another order and a level more, and tables of levels that are no more. */
 static gbt_schema *other_levels(use *u) {
   const gbt_schema *schema = u->model->schema;
   size_t n = (size_t)schema->n_columns;
@@ -292,7 +292,11 @@ static gbt_schema *other_levels(use *u) {
     free(order);
   }
   gbt_feature *feat = other_statistics(schema, col);
-  CHECK_OK(gbt_schema_new_mapped(&u->mem, (int32_t)n, col, schema->n_features, feat, &out, test_err));
+  const int32_t n_plain = schema->n_features - gbt_schema_n_tables(schema);
+  gbt_schema *plain = NULL;
+  if (CHECK_OK(gbt_schema_new_mapped(&u->mem, (int32_t)n, col, n_plain, feat, &plain, test_err)))
+    CHECK_OK(gbt_schema_join(&u->mem, plain, schema, &out, test_err));
+  gbt_schema_unref(plain);
   for (int32_t f = 0; f < schema->n_features; f++)
     if (feat[f].value != NULL) free((void *)(uintptr_t)feat[f].value);
   for (size_t c = 0; c < n; c++)

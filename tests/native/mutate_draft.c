@@ -236,6 +236,30 @@ static void edit_features(test_rng *rng, draft *d) {
   count_features(d);
 }
 
+/* One number of projections and tables, or some of their bytes taken away or doubled. */
+static void edit_tables(test_rng *rng, draft *d) {
+  const int p = GBTI_SEC_PROJECTIONS + (int)test_below(rng, GBTI_SEC_BINS - GBTI_SEC_PROJECTIONS + 1);
+  static const size_t record[] = {8, 4, 8, 24, 8, 1};
+  const size_t size = record[p - GBTI_SEC_PROJECTIONS], n = d->n[p] / size;
+  if (n == 0) return;
+  const size_t at = (size_t)test_below(rng, (int64_t)n) * size;
+  uint8_t *to = d->section[p] + at;
+  const int64_t kind = test_below(rng, 6);
+  if (kind == 0) {
+    draft_cut(d, (gbti_section_id)p, at, size);
+  } else if (kind == 1 && draft_insert(d, (gbti_section_id)p, at, size)) {
+    memcpy(to, to + size, size);
+  } else if (kind == 2 && size == 8) {
+    const double x = draft_number(rng);
+    memcpy(to, &x, size);
+  } else if (size >= 4) {
+    const int32_t x = test_below(rng, 2) ? (int32_t)test_below(rng, 40) - 2 : (int32_t)mutate_edge(rng, 0);
+    memcpy(to + 4 * (size_t)test_below(rng, (int64_t)(size / 4)), &x, sizeof x);
+  } else {
+    *to = (uint8_t)test_below(rng, 256);
+  }
+}
+
 /* ---- meta ---- */
 
 /* Whether an entry's values lie within their part, and are aligned. */
@@ -377,8 +401,10 @@ void draft_edit(test_rng *rng, draft *d) {
     draft_edit_trees(rng, d);
   else if (kind < 12)
     edit_schema(rng, d);
-  else if (kind < 13)
+  else if (kind < 13 && test_below(rng, 2))
     edit_features(rng, d);
+  else if (kind < 13)
+    edit_tables(rng, d);
   else if (kind < 14 && test_below(rng, 2))
     edit_objective(rng, d);
   else if (kind < 14)
@@ -400,7 +426,7 @@ static void take_schema(draft *d, const draft *from, uint64_t text_at) {
     columns(d)[f].tag += text_at;
   }
   for (size_t i = 0; i < COUNT(d, uint64_t, GBTI_SEC_LEVELS); i++) AS(d, uint64_t, GBTI_SEC_LEVELS)[i] += text_at;
-  for (int p = GBTI_SEC_FEATURE_KINDS; p <= GBTI_SEC_STATISTICS; p++) take_section(d, from, (gbti_section_id)p);
+  for (int p = GBTI_SEC_FEATURE_KINDS; p <= GBTI_SEC_BINS; p++) take_section(d, from, (gbti_section_id)p);
   for (size_t i = 0; i < COUNT(d, uint64_t, GBTI_SEC_FEATURE_KINDS); i++)
     AS(d, uint64_t, GBTI_SEC_FEATURE_KINDS)[i] += text_at;
   count_features(d);

@@ -9,6 +9,7 @@
 #include "../../src/gbt/data/binding.h"
 #include "../../src/gbt/model/format.h"
 #include "../../src/gbt/model/model_impl.h"
+#include "../../src/gbt/tree/relevel.h"
 
 static const char *const letters[3] = {"a", "b", "c"};
 static const char *const places[2] = {"EWR", "JFK"};
@@ -259,7 +260,7 @@ static void tables_are_read_by_key(void) {
     tables *t = draw_table(&rng, seed % 5 == 0 ? 3 : READ_ROWS, 2 + (int32_t)test_below(&rng, 4));
     gbt_schema *base = maps_base(&rng, &t->table), *schema = NULL;
     REQUIRE(base != NULL);
-    schema = maps_extend(&rng, base, 6);
+    schema = maps_extend(&rng, base, 6, 3000);
     REQUIRE(schema != NULL);
     for (int indexed = 0; indexed < 2; indexed++) {
       if (indexed) REQUIRE_OK(gbt_schema_index_keys(schema, test_err));
@@ -353,7 +354,7 @@ static int mapped_make(mapped *m, uint64_t seed) {
   test_rng rng = {seed};
   *m = (mapped){.t = draw_table(&rng, 100, 2 + (int32_t)test_below(&rng, 4))};
   m->base = maps_base(&rng, &m->t->table);
-  m->schema = maps_extend(&rng, m->base, 5);
+  m->schema = maps_extend(&rng, m->base, 5, 3000);
   if (m->schema == NULL) return 0;
   m->forest = make_forest(&rng, m->schema, &spec);
   m->parts = (gbt_model_parts){.forest = gbt_forest_look(m->forest),
@@ -435,7 +436,144 @@ static void damaged_tables_are_refused(void) {
   test_note("%lld damaged models refused, %lld read", (long long)n_refused, (long long)n_taken);
 }
 
+/* ---- made of other schemas ---- */
+
+/* Whether the schema has the levels of the row in all columns of a projection. */
+static int knows_row(const gbt_schema *schema, const gbt_projection *proj, const gbt_table *table, int64_t r) {
+  for (int32_t i = 0; i < proj->n_cols; i++) {
+    const gbt_schema_column *col = &schema->col[proj->col[i]];
+    const char *text = text_at(&table->cols[proj->col[i]], r);
+    int known = text == NULL;
+    for (int32_t k = 0; k < col->n_levels && !known; k++) known = strcmp(col->levels[k], text) == 0;
+    if (!known) return 0;
+  }
+  return 1;
+}
+
+/* Tables of a model mean the same with the levels of other data; levels that are no more make a key unknown. */
+static void tables_are_told_in_other_levels(void) {
+  const gbt_mem mem = gbt_mem_default();
+  int64_t n_known = 0, n_unknown = 0;
+  for (uint64_t seed = 0; seed < 20; seed++) {
+    test_rng rng = {seed + 1000};
+    mapped m;
+    REQUIRE(mapped_make(&m, seed));
+    gbt_schema *base = maps_base(&rng, &m.t->table), *now = NULL, *both = NULL;
+    REQUIRE(base != NULL);
+    now = maps_extend(&rng, base, 3, 200);
+    REQUIRE(now != NULL);
+    REQUIRE_OK(gbt_schema_join(&mem, now, m.schema, &both, test_err));
+    const int32_t n_tables = gbt_schema_n_tables(m.schema), first = m.schema->n_features - n_tables;
+    CHECK_EQ_I64(both->n_features, now->n_features + n_tables);
+    CHECK(gbt_feature_map_fault(both) == NULL && (n_tables > 0 || both == now));
+    for (int32_t f = 0; f < n_tables; f++)
+      for (int64_t r = 0; r < m.t->table.n_rows; r++) {
+        const gbt_feature *feat = &m.schema->feat[first + f];
+        const int known = knows_row(now, &m.schema->proj[feat->projection], &m.t->table, r);
+        CHECK(read_naively(both, &m.t->table, now->n_features + f, r, 0) ==
+              (known ? read_naively(m.schema, &m.t->table, first + f, r, 0) : feat->unknown));
+        n_known += known;
+        n_unknown += !known;
+      }
+    gbt_schema_unref(both);
+    gbt_schema_unref(now);
+    gbt_schema_unref(base);
+    mapped_free(&m);
+  }
+  CHECK(n_known > 1000 && n_unknown > 1000);
+}
+
+/* Trees go on with the numbers that their features have behind those of the new data. */
+static void trees_follow_their_tables(void) {
+  const gbt_mem mem = gbt_mem_default();
+  for (uint64_t seed = 0; seed < 20; seed++) {
+    test_rng rng = {seed};
+    mapped m;
+    gbt_schema *now = NULL, *both = NULL;
+    gbt_forest *forest = NULL;
+    REQUIRE(mapped_make(&m, seed));
+    now = maps_extend(&rng, m.base, seed % 4 == 0 ? 0 : 3, 50); /* the same levels */
+    REQUIRE(now != NULL);
+    REQUIRE_OK(gbt_schema_join(&mem, now, m.schema, &both, test_err));
+    REQUIRE_OK(gbt_forest_relevel(&mem, &m.parts.forest, m.schema, both, &forest, test_err));
+    const gbt_forest_view view = gbt_forest_look(forest);
+    const int32_t n_plain = m.base->n_features;
+    CHECK_EQ_I64(view.n_features, both->n_features);
+    for (uint64_t i = 0; i < view.n_nodes; i++) {
+      gbt_node node = m.parts.forest.nodes[i];
+      if (node.left != 0 && (int32_t)(node.feat & GBT_NODE_FEATURE) >= n_plain)
+        node.feat += (uint32_t)(now->n_features - n_plain);
+      if ((node.feat & GBT_NODE_CATEGORICAL) != 0) node.arg = view.nodes[i].arg; /* sets may lie elsewhere */
+      CHECK_EQ_BYTES(&view.nodes[i], &node, sizeof node);
+    }
+    gbt_forest_free(forest);
+    gbt_schema_unref(both);
+    gbt_schema_unref(now);
+    mapped_free(&m);
+  }
+}
+
+/* A model has the tables that its trees use, and predicts what the forest with all of them does. */
+static void unused_tables_are_left_out(void) {
+  const gbt_mem mem = gbt_mem_default();
+  int64_t n_left_out = 0;
+  for (uint64_t seed = 0; seed < 20; seed++) {
+    mapped m;
+    gbt_model *model = NULL;
+    uint8_t *bytes = NULL;
+    size_t n = 0;
+    REQUIRE(mapped_make(&m, seed));
+    const gbt_model_spec spec = {.forest = &m.parts.forest,
+                                 .trees = {seed % 3, m.parts.forest.n_trees},
+                                 .objective = m.parts.objective,
+                                 .schema = m.schema};
+    REQUIRE_OK(gbt_model_make(&mem, &spec, &bytes, &n, test_err));
+    REQUIRE_OK(gbt_model_open(&mem, bytes, n, &model, test_err));
+    const gbt_forest_view *view = gbt_model_forest(model);
+    int32_t *old = test_alloc((size_t)view->n_features * sizeof *old), at = 0;
+    for (int32_t f = 0; f < m.schema->n_features; f++) {
+      int used = 0;
+      for (uint64_t t = spec.trees.beg; t < spec.trees.end; t++)
+        for (uint32_t i = 0; i < m.parts.forest.trees[t].n_nodes; i++) {
+          const gbt_node *node = &m.parts.forest.nodes[m.parts.forest.trees[t].node_beg + i];
+          used |= node->left != 0 && (int32_t)(node->feat & GBT_NODE_FEATURE) == f;
+        }
+      if (gbt_feature_has_table(m.schema->feat[f].kind) && !used) {
+        n_left_out++;
+        continue;
+      }
+      REQUIRE(at < view->n_features);
+      old[at++] = f;
+    }
+    CHECK_EQ_I64(at, view->n_features);
+    const uint64_t beg = m.parts.forest.trees[spec.trees.beg].node_beg;
+    for (uint64_t i = 0; i < view->n_nodes; i++) {
+      gbt_node node = view->nodes[i];
+      if (node.left != 0)
+        node.feat = (node.feat & ~(uint32_t)GBT_NODE_FEATURE) | (uint32_t)old[node.feat & GBT_NODE_FEATURE];
+      CHECK_EQ_BYTES(&node, &m.parts.forest.nodes[beg + i], sizeof node);
+    }
+    for (int32_t f = 0; f < at; f++) {
+      const gbt_feature *a = &m.schema->feat[old[f]], *b = &model->schema->feat[f];
+      REQUIRE(a->kind == b->kind && a->col == b->col);
+      if (!gbt_feature_has_table(a->kind)) continue;
+      const gbt_projection *p = &m.schema->proj[a->projection], *q = &model->schema->proj[b->projection];
+      REQUIRE(p->n_keys == q->n_keys && p->n_cols == q->n_cols);
+      CHECK_EQ_BYTES(a->bin, b->bin, (size_t)p->n_keys);
+      if (p->n_cols > 1) CHECK_EQ_BYTES(p->key, q->key, (size_t)p->n_keys * sizeof *p->key);
+    }
+    free(old);
+    gbt_model_close(model);
+    gbt_mem_free(&mem, bytes);
+    mapped_free(&m);
+  }
+  CHECK(n_left_out > 20);
+}
+
 void suite_projections(void) {
+  RUN(tables_are_told_in_other_levels);
+  RUN(trees_follow_their_tables);
+  RUN(unused_tables_are_left_out);
   RUN(models_keep_tables);
   RUN(damaged_tables_are_refused);
   RUN(keys_are_found);

@@ -1,4 +1,4 @@
-/* What features are made of: kinds, labels, what must hold of a map, and schemas with further features. */
+/* What features are made of: kinds, labels, and what must hold of a map. */
 #include <stdio.h>
 #include <string.h>
 
@@ -134,11 +134,12 @@ static const char *feature_fault(const gbt_schema *schema, const gbt_feature *f)
   return "a feature is of an unknown kind";
 }
 
-/* Features with tables stand in the order of their projections, each of which has one. */
+/* Features with tables stand behind the others, in the order of their projections, each of which has one. */
 static const char *order_fault(const gbt_schema *schema) {
   int32_t last = -1;
   for (int32_t f = 0; f < schema->n_features; f++) {
     const int32_t p = schema->feat[f].projection;
+    if (p < 0 && last >= 0) return "a feature stands behind those with tables";
     if (p < 0) continue;
     if (p != last && p != last + 1) return "statistics are not in the order of their combinations";
     last = p;
@@ -159,68 +160,4 @@ int gbt_feature_map_is_identity(const gbt_schema *schema) {
   for (int32_t f = 0; f < schema->n_features; f++)
     if (schema->feat[f].kind != GBT_FEATURE_COLUMN || schema->feat[f].col != f) return 0;
   return 1;
-}
-
-/* ---- further features ---- */
-
-static void put_projection(gbt_schema_block *block, const gbt_projection *from, gbt_projection *to) {
-  *to = *from;
-  memcpy(block->col, from->col, (size_t)from->n_cols * sizeof *from->col);
-  to->col = block->col;
-  block->col += GBT_MOST_COMBINED;
-  if (from->key == NULL) return;
-  if (from->n_keys > 0) memcpy(block->key, from->key, (size_t)from->n_keys * sizeof *from->key);
-  to->key = block->key;
-  block->key += from->n_keys;
-}
-
-static void put_table(gbt_schema_block *block, int32_t n_before, const gbt_feature *from, gbt_feature *to) {
-  *to = *from;
-  to->projection = n_before + from->projection;
-  const gbt_projection *proj = &block->schema->proj[to->projection];
-  to->col = proj->col[0];
-  to->type = GBT_NUMERIC;
-  to->value = NULL;
-  if (proj->n_keys > 0) memcpy(block->bin, from->bin, (size_t)proj->n_keys);
-  to->bin = block->bin;
-  block->bin += proj->n_keys;
-  if (from->n_bins > 1) memcpy(block->value, from->shown, (size_t)(from->n_bins - 1) * sizeof *from->shown);
-  to->shown = block->value;
-  block->value += from->n_bins - 1;
-}
-
-gbt_status gbt_schema_extend(const gbt_mem *mem, gbt_schema *base, int32_t n_projections, const gbt_projection *proj,
-                             int32_t n_features, const gbt_feature *feat, gbt_schema **out, gbt_error *err) {
-  gbt_schema_room room = {.n_features = base->n_features + n_features,
-                          .n_projections = base->n_projections + n_projections};
-  gbt_schema_block block;
-  *out = NULL;
-  for (int32_t p = 0; p < n_projections; p++) {
-    GBT_ASSERT(proj[p].n_cols >= 1 && proj[p].n_cols <= GBT_MOST_COMBINED && proj[p].n_keys >= 0);
-    if (proj[p].key != NULL) room.n_keys += (size_t)proj[p].n_keys;
-  }
-  for (int32_t f = 0; f < n_features; f++) {
-    GBT_ASSERT(gbt_feature_has_table(feat[f].kind) && feat[f].n_bins >= 1);
-    GBT_ASSERT(feat[f].projection >= 0 && feat[f].projection < n_projections);
-    room.n_values += (size_t)feat[f].n_bins - 1;
-    room.n_bins += (size_t)proj[feat[f].projection].n_keys;
-  }
-  GBT_TRY(gbt_schema_alloc(mem, room, &block, err));
-  gbt_schema *schema = block.schema;
-  schema->n_columns = base->n_columns;
-  schema->col = base->col;
-  schema->base = gbt_schema_ref(base);
-  schema->level_index = base->level_index;
-  for (int32_t p = 0; p < base->n_projections; p++) schema->proj[p] = base->proj[p];
-  for (int32_t p = 0; p < n_projections; p++) put_projection(&block, &proj[p], &schema->proj[base->n_projections + p]);
-  for (int32_t f = 0; f < base->n_features; f++) schema->feat[f] = base->feat[f];
-  for (int32_t f = 0; f < n_features; f++)
-    put_table(&block, base->n_projections, &feat[f], &schema->feat[base->n_features + f]);
-  const char *fault = gbt_feature_map_fault(schema);
-  if (fault == NULL) {
-    *out = schema;
-    return GBT_OK;
-  }
-  gbt_schema_unref(schema);
-  return gbt_fail(err, GBT_E_INTERNAL, "a table of statistics is wrong: %s", fault);
 }

@@ -19,6 +19,22 @@ gbt_status gbt_schema_extend(const gbt_mem *mem, gbt_schema *base, int32_t n_pro
                              int32_t n_features, const gbt_feature *feat, gbt_schema **out,
                              gbt_error *err) GBT_MUST_CHECK;
 
+/* How many of the features are read from tables; they are the last ones. */
+int32_t gbt_schema_n_tables(const gbt_schema *schema);
+
+/* `now` with the features of `old` that are read from tables behind its own: what a model has that goes on from another
+ * one. Both have the same columns in the same order. Tables are told in the levels of `now`, which are the same when
+ * their texts are; a level that only `old` knows is forgotten, one that only `now` knows makes a key unknown. *out is
+ * `now` itself where `old` has no tables. GBT_E_ARG names a column that has no levels now. */
+gbt_status gbt_schema_join(const gbt_mem *mem, gbt_schema *now, const gbt_schema *old, gbt_schema **out,
+                           gbt_error *err) GBT_MUST_CHECK;
+
+/* `schema` without the features that are read from tables and have keep[f] = 0, and without projections of which no
+ * feature is left. keep: n_features; others are kept in any case. For a writer: *out has the texts and tables of
+ * `schema`, which must outlive it, and finds no levels. */
+gbt_status gbt_schema_keep(const gbt_mem *mem, const gbt_schema *schema, const uint8_t *keep, gbt_schema **out,
+                           gbt_error *err) GBT_MUST_CHECK;
+
 /* How many keys the columns of a projection can have, or 0 where that is 2^63 or more. */
 uint64_t gbt_projection_space(const gbt_schema *schema, const gbt_projection *proj);
 

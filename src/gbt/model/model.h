@@ -39,8 +39,9 @@ typedef struct gbt_model_spec {
   int32_t n_meta;
 } gbt_model_spec;
 
-/* The bytes of a model. *out is allocated from mem (free with gbt_mem_free). Meta entries are written in the order
- * given. GBT_E_DATA or GBT_E_ARG when a text is not UTF-8 or a meta entry is wrong. */
+/* The bytes of a model, without tables that its trees do not use: features behind them get lower numbers. *out is
+ * allocated from mem (free with gbt_mem_free). Meta entries are written in the order given. GBT_E_DATA or GBT_E_ARG
+ * when a text is not UTF-8 or a meta entry is wrong. */
 gbt_status gbt_model_make(const gbt_mem *mem, const gbt_model_spec *spec, uint8_t **out, size_t *n_bytes,
                           gbt_error *err) GBT_MUST_CHECK;
 

@@ -4,11 +4,13 @@
 
 #include "../base/schema_impl.h"
 
-/* For every feature NULL (nothing to do), or the old index of each new level, -1 when it is new. */
+/* For every old feature NULL (nothing to do), or the old index of each new level, -1 when it is new. */
 typedef struct level_maps {
-  int32_t n_features;
+  int32_t n_features; /* old */
   int32_t **old_of;
   int32_t *n_levels; /* new ones that sets tell apart */
+  int32_t n_plain;   /* old features from here on are read from tables, .. */
+  uint32_t shift;    /* .. and their numbers grow by so many */
 } level_maps;
 
 /* One tree in the making; grown to the largest. */
@@ -71,7 +73,8 @@ done:
 
 static gbt_status map_feature(const gbt_mem *mem, const gbt_forest_view *from, const gbt_schema *old_schema,
                               const gbt_schema *schema, level_maps *maps, int32_t f, gbt_error *err) {
-  const gbt_feature *old = &old_schema->feat[f], *now = &schema->feat[f];
+  const gbt_feature *old = &old_schema->feat[f];
+  const gbt_feature *now = &schema->feat[f < maps->n_plain ? f : f + (int32_t)maps->shift];
   const gbt_schema_column *old_col = &old_schema->col[old->col], *col = &schema->col[now->col];
   if (old->kind != now->kind)
     return gbt_fail_on(err, GBT_E_ARG, col->name,
@@ -97,14 +100,17 @@ static gbt_status map_feature(const gbt_mem *mem, const gbt_forest_view *from, c
 
 static gbt_status maps_make(const gbt_mem *mem, const gbt_forest_view *from, const gbt_schema *old_schema,
                             const gbt_schema *schema, level_maps *maps, gbt_error *err) {
-  if (old_schema->n_features != schema->n_features)
+  const int32_t n_plain = old_schema->n_features - gbt_schema_n_tables(old_schema);
+  const int32_t n_tables = gbt_schema_n_tables(schema);
+  if (n_plain != schema->n_features - n_tables || old_schema->n_features - n_plain > n_tables)
     return gbt_fail(err, GBT_E_ARG, "the model to go on from has %d features, the data have %d",
                     (int)old_schema->n_features, (int)schema->n_features);
-  maps->n_features = schema->n_features;
+  maps->n_features = old_schema->n_features;
+  maps->n_plain = n_plain;
+  maps->shift = (uint32_t)(schema->n_features - old_schema->n_features);
   GBT_TRY(gbt_mem_zeros(mem, (size_t)maps->n_features, sizeof *maps->old_of, &maps->old_of, err));
   GBT_TRY(gbt_mem_zeros(mem, (size_t)maps->n_features, sizeof *maps->n_levels, &maps->n_levels, err));
-  for (int32_t f = 0; f < maps->n_features; f++)
-    GBT_TRY(map_feature(mem, from, old_schema, schema, maps, f, err));
+  for (int32_t f = 0; f < maps->n_features; f++) GBT_TRY(map_feature(mem, from, old_schema, schema, maps, f, err));
   return GBT_OK;
 }
 
@@ -164,6 +170,7 @@ static gbt_status move_tree(const gbt_mem *mem, const level_maps *maps, const gb
   uint32_t n_words = 0;
   for (uint32_t i = 0; i < tree->n_nodes; i++) {
     gbt_node *node = &s->nodes[i];
+    if (node->left != 0 && (int32_t)(node->feat & GBT_NODE_FEATURE) >= maps->n_plain) node->feat += maps->shift;
     if (node->left == 0 || !(node->feat & GBT_NODE_CATEGORICAL)) continue;
     if (i > 0 && gbt_same_set(&from->nodes[beg + i - 1], &from->nodes[beg + i])) { /* shared as it was */
       node->arg = node[-1].arg;
@@ -191,10 +198,13 @@ gbt_status gbt_forest_relevel(const gbt_mem *mem, const gbt_forest_view *from, c
   int changed = 0;
   *out = NULL;
   GBT_TRY_GOTO(maps_make(mem, from, old_schema, schema, &maps, err), done);
-  for (int32_t f = 0; f < maps.n_features; f++) changed |= maps.old_of[f] != NULL;
-  GBT_TRY_GOTO(gbt_forest_new_like(mem, from, &forest, err), done);
+  for (int32_t f = 0; f < maps.n_features; f++)
+    changed |= maps.old_of[f] != NULL || (f >= maps.n_plain && maps.shift != 0);
+  gbt_forest_view shape = *from;
+  shape.n_features = schema->n_features;
+  GBT_TRY_GOTO(gbt_forest_new_like(mem, &shape, &forest, err), done);
   if (!changed) { /* to the bit, however the sets were laid out */
-    GBT_TRY_GOTO(gbt_forest_append(forest, from, err), done);
+    GBT_TRY_GOTO(gbt_forest_append(forest, &shape, err), done);
   } else {
     for (uint64_t t = 0; t < from->n_trees; t++)
       GBT_TRY_GOTO(move_tree(mem, &maps, from, t, &scratch, forest, err), done);

@@ -12,7 +12,8 @@
 #include "../base/schema.h"
 #include "forest.h"
 
-/* from: trees on old_schema; *out: the same trees on schema. Both schemas have the same features in the same order;
+/* from: trees on old_schema; *out: the same trees on schema. Both schemas have the same features in the same order, but
+ * for those that are read from tables: the ones of old_schema are the last ones of schema (gbt_schema_join).
  * GBT_E_ARG names a feature that is split on and whose type differs, an ordinal one whose levels do (thresholds are
  * ranks), or a statistic with other numbers. */
 gbt_status gbt_forest_relevel(const gbt_mem *mem, const gbt_forest_view *from, const gbt_schema *old_schema,
