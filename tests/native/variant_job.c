@@ -5,6 +5,7 @@
 #include "../../src/gbt/boost/constraints.h"
 #include "../../src/gbt/boost/grow.h"
 #include "../../src/gbt/objective/base_score.h"
+#include "datasets.h"
 #include "mask_job.h"
 
 /* ---- jobs ---- */
@@ -53,7 +54,7 @@ void variant_job_free(variant_job *j) {
 
 int variant_drops(const variant_job *j, int32_t feat) {
   test_rng rng = {gbt_mix64(j->seed + 977u * (uint64_t)feat)};
-  return j->with_drop && test_below(&rng, 3) == 0;
+  return j->with_drop && (feat < j->drop_first || test_below(&rng, 3) == 0);
 }
 
 /* ---- cuts ---- */
@@ -153,9 +154,25 @@ static void put_bins(const variant_job *j, int32_t s, gbt_dataset *ext) {
   free(order);
 }
 
+static gbt_dataset *base_set(gbt_ctx *ctx, const variant_job *j, int32_t s, int32_t page_rows, gbt_cuts *cuts) {
+  const made *m = set_of(j, s);
+  const gbt_dataset_spec spec = {.table = &m->table,
+                                 .weight = m->weight,
+                                 .max_bin = j->random->job.max_bin,
+                                 .page_rows = page_rows,
+                                 .unseen = GBT_UNSEEN_MISSING};
+  gbt_dataset *ds = NULL;
+  if (s > 0 || j->help == NULL) return made_dataset(ctx, m, cuts, spec.max_bin, page_rows);
+  if (!CHECK_OK(dataset_by_device(ctx, j->help, 0, &spec, &ds, test_err))) return NULL;
+  CHECK_OK(gbt_dataset_set(ctx, ds, GBT_LABEL, m->label, m->table.n_rows, test_err));
+  if (m->weight) CHECK_OK(gbt_dataset_set(ctx, ds, GBT_WEIGHT, m->weight, m->table.n_rows, test_err));
+  if (m->offset) CHECK_OK(gbt_dataset_set(ctx, ds, GBT_OFFSET, m->offset, m->table.n_rows * m->n_offset, test_err));
+  return ds;
+}
+
 gbt_dataset *variant_extend(gbt_ctx *ctx, const variant_job *j, int32_t s, int32_t page_rows, gbt_cuts *base_cuts,
                             gbt_cuts **cuts) {
-  gbt_dataset *base = made_dataset(ctx, set_of(j, s), base_cuts, j->random->job.max_bin, page_rows), *ext = NULL;
+  gbt_dataset *base = base_set(ctx, j, s, page_rows, base_cuts), *ext = NULL;
   if (s == 0) base = mask_set(ctx, j, base, set_of(j, s));
   if (base == NULL) return NULL;
   if (*cuts == NULL) *cuts = variant_cuts(j, base->cuts);

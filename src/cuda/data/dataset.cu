@@ -21,6 +21,9 @@ struct cu_dataset_up {
   const cu_dataset_spec *spec;
   cu_dataset *data;
   const cu_plan *plan;
+  int32_t variant; /* that is going up; of the first one all tiles are, of others those of derived features */
+  int32_t first_strip, first_tile; /* of these */
+  uint64_t before;                 /* bytes of a row in the strips before them */
   cu_resident *resident; /* strips that need not go up; NULL: none */
   int picks;                   /* rows of a mask are picked from these strips on the device */
   size_t row_bytes;            /* that a row takes in a half: its codes, and its number where it is picked */
@@ -38,9 +41,10 @@ static gbt_status send_new(cu_dataset_up *up, cu_array<T> *to, const T *from, si
 
 /* ---- tiles ---- */
 
-/* Rows [beg, beg + n) of all tiles from their raw rows: a thread makes a word. */
+/* Rows [beg, beg + n) of some tiles from their raw rows, which lack the first `before` bytes of the strips: a thread
+ * makes a word. */
 __global__ static void k_pack(uint32_t *words, const cu_tile *tile, int32_t n_tiles, const cu_source *source,
-                              const unsigned char *raw, int64_t beg, uint32_t n) {
+                              uint64_t before, const unsigned char *raw, int64_t beg, uint32_t n) {
   for (int32_t k = (int32_t)blockIdx.y; k < n_tiles; k += (int32_t)gridDim.y) {
     const cu_tile t = tile[k];
     const uint32_t per_row = (uint32_t)t.words, bits = (uint32_t)t.bits;
@@ -50,7 +54,7 @@ __global__ static void k_pack(uint32_t *words, const cu_tile *tile, int32_t n_ti
       uint64_t r = i / per_row;
       for (uint32_t c = first; c < (uint32_t)t.n_cols && c * bits < w * 32u + 32u; c++) {
         const cu_source from = source[(uint32_t)t.first_col + c];
-        const unsigned char *at = raw + from.before * n + r * from.stride + from.at;
+        const unsigned char *at = raw + (from.before - before) * n + r * from.stride + from.at;
         uint32_t code = from.wide ? *(const uint16_t *)(const void *)at : *at;
         word |= code << (c * bits - w * 32u);
       }
@@ -88,17 +92,17 @@ static gbt_status send_rows(cu_dataset_up *up, const gbt_page *page, int64_t beg
   cu_dataset *data = up->data;
   const gbt_layout *layout = gbt_pages_layout(data->from->pages);
   const uint32_t *table_row = data->from->rows.table_row;
-  const int32_t n_tiles = up->plan->n_tiles;
+  const int32_t n_tiles = up->plan->n_tiles - up->first_tile;
   const size_t numbers = up->picks ? n * sizeof *table_row : 0;
   unsigned char *half;
   size_t at = numbers;
   GBT_TRY(cu_stage_next(&up->stage, &half, err));
   if (up->picks) memcpy(half, table_row + beg, numbers);
   GBT_TRY(cu_stage_copy(&up->stage, up->raw.at, numbers, err));
-  for (int32_t s = 0; s < layout->n_strips; s++) {
+  for (int32_t s = up->first_strip; s < layout->n_strips; s++) {
     const size_t stride = gbti_row_bytes(&layout->group[layout->strip_beg[s]]), first = (size_t)(beg - page->row_beg);
     const char *strip = (const char *)page->strip[s];
-    const unsigned char *there = up->resident ? up->resident->strip[s].at : NULL;
+    const unsigned char *there = cu_resident_strip(up->resident, data->from->pages, s);
     if (there)
       GBT_TRY(bring_rows(up, there, stride, beg, n, up->raw.at + at, err));
     else if (table_row)
@@ -112,7 +116,8 @@ static gbt_status send_rows(cu_dataset_up *up, const gbt_page *page, int64_t beg
   GBT_TRY(cu_stage_done(&up->stage, err));
   dim3 grid(cu_grid(up->device, ((uint64_t)n * CU_TILE_WORDS + CU_BLOCK - 1) / CU_BLOCK, 16),
             (unsigned)(n_tiles < 1024 ? n_tiles : 1024));
-  CU_LAUNCH(k_pack, grid, CU_BLOCK, 0, up->stage.stream, data->words.at, data->tile.at, n_tiles, up->source.at,
+  const cu_tile *tile = data->tile.at + (size_t)up->variant * (size_t)up->plan->n_tiles + (size_t)up->first_tile;
+  CU_LAUNCH(k_pack, grid, CU_BLOCK, 0, up->stage.stream, data->words.at, tile, n_tiles, up->source.at, up->before,
             up->raw.at + numbers, beg, n);
   CU_LAUNCHED();
   return GBT_OK;
@@ -135,9 +140,39 @@ static gbt_status send_span(void *arg, gbt_ctx *ctx, const gbt_page_span *span, 
   return GBT_OK;
 }
 
+/* Leaves out what all variants share, which has gone up with the first. */
+static void leave_out_base(cu_dataset_up *up) {
+  const gbt_layout *layout = gbt_pages_layout(up->data->from->pages);
+  for (; layout->strip_beg[up->first_strip] < layout->derived; up->first_strip++)
+    up->before += gbti_row_bytes(&layout->group[layout->strip_beg[up->first_strip]]);
+  up->first_tile = up->plan->base_tiles;
+  up->picks = 0;
+}
+
 static gbt_status send_pages(cu_dataset_up *up, gbt_error *err) {
+  const gbt_dataset *ds = up->data->from;
   GBT_TRY(cu_new(&up->device->memory, &up->raw, up->stage.bytes, err));
-  return gbt_pages_pass(up->stage.ctx, up->data->from->pages, send_span, up, err);
+  for (up->variant = 0; up->variant < ds->n_variants && up->first_tile < up->plan->n_tiles; up->variant++) {
+    GBT_TRY(gbt_pages_pass(up->stage.ctx, ds->variant[up->variant], send_span, up, err));
+    if (up->variant == 0) leave_out_base(up);
+  }
+  return GBT_OK;
+}
+
+/* The tiles of all variants. */
+static gbt_status send_tile_list(cu_dataset_up *up, gbt_error *err) {
+  const cu_plan *p = up->plan;
+  const size_t n = (size_t)p->n_tiles, n_variants = (size_t)up->data->from->n_variants;
+  cu_tile *tile;
+  GBT_TRY(gbt_mem_array(up->mem, n * n_variants, sizeof *tile, &tile, err));
+  for (size_t v = 0; v < n_variants; v++) {
+    cu_tile *its = tile + v * n;
+    memcpy(its, p->tile, n * sizeof *its);
+    for (size_t k = (size_t)p->base_tiles; k < n; k++) its[k].at += v * p->variant_words;
+  }
+  const gbt_status status = send_new(up, &up->data->tile, tile, n * n_variants, err);
+  gbt_mem_free(up->mem, tile);
+  return status;
 }
 
 static gbt_status send_tiles(cu_dataset_up *up, gbt_error *err) {
@@ -145,7 +180,7 @@ static gbt_status send_tiles(cu_dataset_up *up, gbt_error *err) {
   GBT_TRY(send_new(up, &up->source, p->source, (size_t)p->n_columns, err));
   GBT_TRY(cu_new(&up->device->memory, &up->data->words, p->n_words + 1, err));
   GBT_TRY(send_new(up, &up->data->column, p->column, (size_t)p->n_columns, err));
-  GBT_TRY(send_new(up, &up->data->tile, p->tile, (size_t)p->n_tiles, err));
+  GBT_TRY(send_tile_list(up, err));
   if (p->n_tiles > 0) GBT_TRY(send_pages(up, err));
   CU_TRY(cudaStreamSynchronize(up->stage.stream));
   cu_drop(&up->device->memory, &up->raw); /* what follows has their room */
@@ -369,12 +404,13 @@ gbt_status cu_dataset_make(gbt_ctx *ctx, cu_device *device, const cu_dataset_spe
   if (up.resident != NULL) up.resident->users++;
   *data = cu_dataset();
   data->from = gbt_dataset_ref(ds);
-  gbt_status status = cu_plan_make(up.mem, spec, gbt_pages_layout(ds->pages), ds->rows.n, &plan, err);
+  gbt_status status = cu_plan_make(up.mem, spec, gbt_pages_layout(ds->pages), ds->rows.n, ds->n_variants, &plan, err);
   up.row_bytes = (size_t)plan.row_bytes + (up.picks ? sizeof *ds->rows.table_row : 0);
   if (status == GBT_OK) status = cu_stage_open(ctx, half_bytes(ds, up.row_bytes), &up.stage, err);
   if (status == GBT_OK) status = send_all(&up, err);
   cu_stage_close(&up.stage); /* waits */
   if (up.resident != NULL) up.resident->users--;
+  data->base_columns = plan.base_columns;
   cu_drop(&device->memory, &up.raw);
   cu_drop(&device->memory, &up.source);
   if (status == GBT_OK)

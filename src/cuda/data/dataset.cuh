@@ -51,7 +51,7 @@ struct cu_feature {
 struct cu_rows_view {
   int64_t n_rows;
   const uint32_t *words;
-  const cu_tile *tile;
+  const cu_tile *tile; /* n_tiles of each variant (data/extend.h): see cu_tiles_of */
   const cu_column *column;
   const cu_feature *feat;
   int32_t n_tiles, n_columns, n_features;
@@ -61,7 +61,7 @@ struct cu_rows_view {
   const uint64_t *unseen_beg;  /* n_features + 1; NULL when there are none */
   const uint32_t *unseen_row;
   const uint8_t *copy;      /* codes column by column, of the train set where it pays; or NULL */
-  const uint64_t *copy_beg; /* n_columns: the first byte of a column in the copy, or CU_NO_COPY */
+  const uint64_t *copy_beg; /* n_columns of each variant: the first byte of a column in the copy, or CU_NO_COPY */
 };
 
 #define CU_NO_COPY UINT64_MAX
@@ -75,7 +75,19 @@ __device__ static __forceinline__ uint32_t cu_tile_code(const uint32_t *words, c
   return *w >> shift & ((1u << bits) - 1u);
 }
 
-/* The code of a column in a row. */
+/* The tiles of a variant: the same columns at the same lanes, of derived features at other places. */
+GBT_FN const cu_tile *cu_tiles_of(const cu_rows_view &data, int32_t variant) {
+  return data.tile + (uint64_t)(uint32_t)variant * (uint32_t)data.n_tiles;
+}
+
+/* The data as one of their variants has them. */
+GBT_FN cu_rows_view cu_variant_of(const cu_rows_view &data, int32_t variant) {
+  cu_rows_view v = data;
+  v.tile = cu_tiles_of(data, variant);
+  return v;
+}
+
+/* The code of a column in a row, of the first variant. */
 __device__ static __forceinline__ uint32_t cu_column_code(const cu_rows_view &data, int32_t column, uint32_t row) {
   const cu_column c = data.column[column];
   return cu_tile_code(data.words, data.tile[c.tile], c.lane, row);
@@ -90,7 +102,7 @@ __device__ static __forceinline__ int32_t cu_code_of(const cu_feature &f, uint32
   return gbt_slot_code(f.zero_bin, slot);
 }
 
-/* The code of a feature in a row. Sparse: the row's slots are searched. */
+/* The code of a feature in a row, of the first variant. Sparse: the row's slots are searched. */
 __device__ static __forceinline__ int32_t cu_code(const cu_rows_view &data, int32_t feat, uint32_t row) {
   const cu_feature f = data.feat[feat];
   if (f.column >= 0) return cu_code_of(f, cu_column_code(data, f.column, row));
@@ -115,7 +127,8 @@ struct cu_dataset {
   cu_array<uint8_t> copy;         /* by cu_columns_make; empty: none */
   cu_array<uint64_t> copy_beg;
   double *host_score; /* n_rows x n_outputs, page-locked, made when first asked for */
-  cu_tile *host_tile; /* n_tiles */
+  cu_tile *host_tile; /* n_tiles, of the first variant */
+  int32_t base_columns; /* those that all variants share come first */
 };
 
 /* What a data set is made for. Borrows all. */

@@ -85,15 +85,22 @@ void cu_resident_end(cu_offload *o, gbti_pages *pages, gbti_row_range range) {
 }
 
 cu_resident *cu_resident_of(const gbt_page_store *pages, int32_t device) {
-  if (pages->resident == NULL || pages->resident->free != resident_free) return NULL;
-  cu_resident *r = static_cast<cu_resident *>(pages->resident);
+  gbti_resident *resident = pages->inner != NULL ? pages->inner->resident : pages->resident;
+  if (resident == NULL || resident->free != resident_free) return NULL;
+  cu_resident *r = static_cast<cu_resident *>(resident);
   return r->device == device && r->process == (long)getpid() ? r : NULL;
+}
+
+const unsigned char *cu_resident_strip(const cu_resident *resident, const gbt_page_store *pages, int32_t strip) {
+  const int32_t its = pages->inner != NULL ? pages->shared[strip] : strip;
+  return resident != NULL && its >= 0 ? resident->strip[its].at : NULL;
 }
 
 int cu_resident_give_up(gbt_page_store *pages, int32_t device) {
   cu_resident *r = cu_resident_of(pages, device);
   if (r == NULL || r->users > 0) return 0;
-  pages->resident = NULL;
+  gbt_page_store *owner = pages->inner != NULL ? pages->inner : pages;
+  owner->resident = NULL;
   r->free(r);
   return 1;
 }

@@ -10,6 +10,9 @@
  *
  * Tables of few rows have narrower tiles (tile_cols), as a histogram's rows would not make work for all of the device.
  *
+ * Columns of derived features (data/extend.h) have tiles of their own, behind all others, as each variant has other
+ * codes for them.
+ *
  * A tile takes so many columns that its histogram has room in a block's shared memory, and in half of it if the column
  * is much smaller than the others; the sums of a column that has none even alone go to global memory (pitch 0). */
 #include "tiles.cuh"
@@ -65,8 +68,8 @@ static uint32_t codes_of(const gbt_layout *layout, uint32_t place) {
   return layout->group[place / GBT_GROUP_MAX].n_codes[place % GBT_GROUP_MAX];
 }
 
-/* Keys: widths where they do not mix, counted or not, codes; the widest and the counted ones first. */
-enum { KEY_COUNTED = 20, KEY_WIDTH = 21 };
+/* Keys: derived or not, widths where they do not mix, counted or not, codes; the widest and the counted ones first. */
+enum { KEY_COUNTED = 20, KEY_WIDTH = 21, KEY_DERIVED = 27 };
 
 static void sort_columns(const cu_dataset_spec *spec, const gbt_layout *layout, cu_mixing mixing, cu_plan *p) {
   size_t n = 0;
@@ -75,8 +78,10 @@ static void sort_columns(const cu_dataset_spec *spec, const gbt_layout *layout, 
       uint32_t n_codes = layout->group[g].n_codes[k];
       uint64_t other = !counts_column(spec, layout, layout->group[g].feat[k]);
       uint64_t width = mixing == APART ? (uint64_t)(32 - bits_for(n_codes)) : 0;
+      const uint64_t derived = g >= layout->derived;
       p->place[n] = (uint32_t)g * GBT_GROUP_MAX + (uint32_t)k;
-      p->key[n++] = width << KEY_WIDTH | other << KEY_COUNTED | (uint64_t)((1u << KEY_COUNTED) - 1u - n_codes);
+      p->key[n++] = derived << KEY_DERIVED | width << KEY_WIDTH | other << KEY_COUNTED |
+                    (uint64_t)((1u << KEY_COUNTED) - 1u - n_codes);
     }
   gbt_sort_u64(p->key, p->place, n, p->tmp_key, p->tmp_place);
 }
@@ -120,18 +125,20 @@ static void close_tile(const cu_dataset_spec *spec, cu_tile *t) {
 
 static void deal(const cu_dataset_spec *spec, const gbt_layout *layout, cu_mixing mixing, cu_plan *p) {
   sort_columns(spec, layout, mixing, p);
-  p->n_tiles = 0;
+  p->n_tiles = p->base_columns = p->base_tiles = 0;
   for (int32_t c = 0; c < p->n_columns; c++) {
     const gbt_group *group = &layout->group[p->place[c] / GBT_GROUP_MAX];
     uint32_t n_codes = codes_of(layout, p->place[c]);
     int counts = !(p->key[c] >> KEY_COUNTED & 1u);
+    const int derived = (int)(p->key[c] >> KEY_DERIVED & 1u), first_derived = derived && p->base_columns == c;
     cu_tile *t = p->n_tiles > 0 ? &p->tile[p->n_tiles - 1] : NULL;
-    if (!t || !has_room(spec, t, mixing, counts, n_codes)) {
+    if (!t || first_derived || !has_room(spec, t, mixing, counts, n_codes)) {
       if (t) close_tile(spec, t);
       t = &p->tile[p->n_tiles++];
       *t = cu_tile();
       t->first_col = c;
     }
+    if (!derived) p->base_columns = c + 1, p->base_tiles = p->n_tiles;
     if (n_codes > t->n_codes) t->n_codes = n_codes;
     t->bits = bits_for(t->n_codes);
     t->counts |= counts;
@@ -145,7 +152,9 @@ static void deal(const cu_dataset_spec *spec, const gbt_layout *layout, cu_mixin
 }
 
 /* The first way of mixing that makes the fewest tiles. */
-static void deal_tiles(const cu_dataset_spec *spec, const gbt_layout *layout, int64_t n_rows, cu_plan *p) {
+static void deal_tiles(const cu_dataset_spec *spec, const gbt_layout *layout, int64_t n_rows, int32_t n_variants,
+                       cu_plan *p) {
+  uint64_t base_words = 0;
   cu_mixing best = APART;
   int32_t fewest = 0;
   for (int mixing = 0; mixing < N_MIXINGS; mixing++) {
@@ -159,7 +168,10 @@ static void deal_tiles(const cu_dataset_spec *spec, const gbt_layout *layout, in
     GBT_ASSERT(p->n_words % 8 == 0); /* a row never straddles two sectors of memory */
     p->tile[k].at = p->n_words;
     p->n_words += ((uint64_t)n_rows * (uint32_t)p->tile[k].words + CU_TILE_WORDS - 1) / CU_TILE_WORDS * CU_TILE_WORDS;
+    if (k < p->base_tiles) base_words = p->n_words;
   }
+  p->variant_words = p->n_words - base_words;
+  p->n_words = base_words + (uint64_t)(uint32_t)n_variants * p->variant_words;
 }
 
 static void find_sources(const gbt_layout *layout, cu_plan *p) {
@@ -190,9 +202,9 @@ int32_t cu_tile_columns(int64_t n_rows, int32_t n_features, int32_t n_units) {
 }
 
 gbt_status cu_plan_make(const gbt_mem *mem, const cu_dataset_spec *spec, const gbt_layout *layout, int64_t n_rows,
-                        cu_plan *p, gbt_error *err) {
+                        int32_t n_variants, cu_plan *p, gbt_error *err) {
   GBT_TRY(plan_alloc(mem, layout, p, err));
-  deal_tiles(spec, layout, n_rows, p);
+  deal_tiles(spec, layout, n_rows, n_variants, p);
   find_sources(layout, p);
   return GBT_OK;
 }

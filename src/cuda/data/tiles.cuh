@@ -15,7 +15,10 @@ struct cu_source {
 /* On the host. */
 struct cu_plan {
   int32_t n_columns, n_tiles;
-  uint64_t n_words;   /* of all tiles */
+  int32_t base_columns, base_tiles; /* those that all variants share; derived features' come behind them */
+  uint64_t n_words;                 /* of all tiles of all variants */
+  uint64_t
+      variant_words;  /* of the tiles of one variant's derived features; each variant's stand behind the last one's */
   uint64_t row_bytes; /* of all strips */
   cu_column *column;  /* n_columns */
   cu_source *source;  /* n_columns */
@@ -27,9 +30,9 @@ struct cu_plan {
   uint32_t *tmp_place;
 };
 
-/* Free with cu_plan_free, also after a failure. */
+/* Tiles of the first of n_variants. Free with cu_plan_free, also after a failure. */
 gbt_status cu_plan_make(const gbt_mem *mem, const cu_dataset_spec *spec, const gbt_layout *layout, int64_t n_rows,
-                        cu_plan *plan, gbt_error *err) GBT_MUST_CHECK;
+                        int32_t n_variants, cu_plan *plan, gbt_error *err) GBT_MUST_CHECK;
 void cu_plan_free(const gbt_mem *mem, cu_plan *plan);
 
 /* How many columns a tile of such data should have at most, so that the device is busy. */

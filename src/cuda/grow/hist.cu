@@ -359,7 +359,7 @@ __global__ static void __launch_bounds__(THREADS, BLOCKS)
     const cu_view v = cu_view_of(all, (uint32_t)y);
     const uint32_t n_blocks = cu_from(upto, y) - before, most = CELL_ROWS / v.hist_rows;
     const uint64_t item = i - (uint64_t)before * (uint32_t)n_tiles;
-    const cu_tile t = v.train.tile[first + (int32_t)(item / n_blocks)];
+    const cu_tile t = cu_train_tiles(v)[first + (int32_t)(item / n_blocks)];
     const uint32_t block = (uint32_t)(item % n_blocks);
     const int wide = v.tree->wide;
     const int32_t build = cu_run_of(v.hist_block, v.tree->n_build, block);

@@ -201,7 +201,7 @@ static gbt_status open_places(cu_backend *be, gbt_error *err) {
   GBT_TRY(gbt_mem_array(&be->mem, n + 1, sizeof *beg, &beg, err));
   for (size_t f = 0; f < n; f++) {
     beg[f] = codes;
-    codes += (uint64_t)be->cuts->feat[f].n_bins + 1u;
+    if (gbt_layout_uses(be->layout, (int32_t)f)) codes += (uint64_t)be->cuts->feat[f].n_bins + 1u;
   }
   beg[n] = codes;
   layer->view.n_codes = codes;

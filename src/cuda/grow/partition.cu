@@ -73,11 +73,12 @@ __device__ static __forceinline__ cu_reader reader_of(const cu_view &v, int32_t 
   r.wide = 0;
   if (r.feat.column < 0) return r;
   const cu_column c = v.train.column[r.feat.column];
-  r.tile = v.train.tile[c.tile];
+  r.tile = cu_train_tiles(v)[c.tile];
   r.lane = c.lane;
   r.wide = c.n_codes > 256u;
-  if (v.train.copy && v.train.copy_beg[r.feat.column] != CU_NO_COPY)
-    r.copy = v.train.copy + v.train.copy_beg[r.feat.column];
+  if (!v.train.copy) return r;
+  const uint64_t beg = cu_copy_beg(v, r.feat.column);
+  if (beg != CU_NO_COPY) r.copy = v.train.copy + beg;
   return r;
 }
 

@@ -119,6 +119,7 @@ __device__ static __forceinline__ void route(const cu_view &v, const route_pass 
 /* Of the training set: the rows behind those that were drawn. What its cuts do not know the tree took for missing. */
 __global__ static void k_route_train(cu_view all, route_pass pass, int32_t turn) {
   const cu_view v = cu_of_turn(all, turn);
+  pass.data = cu_variant_of(pass.data, v.tree->task.variant);
   route(v, pass, v.row, v.tree->n_in);
 }
 

@@ -117,9 +117,11 @@ static gbt_status plan_tree(cu_backend *be, gbt_error *err) {
   /* every node that is searched may keep a set */
   int64_t splits = gbt_policy_one_split(gbt_policy_of(p)) ? depth : v->max_nodes;
   uint32_t widest = 0;
-  for (int32_t f = 0; f < be->n_features; f++)
-    if (be->cuts->schema->feat[f].type == GBT_CATEGORICAL && (uint32_t)be->cuts->feat[f].n_bins > widest)
-      widest = (uint32_t)be->cuts->feat[f].n_bins;
+  for (int32_t f = 0; f < be->n_features; f++) {
+    const uint32_t n_bins = (uint32_t)be->cuts->feat[f].n_bins;
+    if (be->cuts->schema->feat[f].type != GBT_CATEGORICAL || !gbt_layout_uses(be->layout, f)) continue;
+    if (n_bins > widest) widest = n_bins;
+  }
   v->max_words = (uint32_t)least(splits * ((int64_t)(widest + 31) / 32), CU_MOST_WORDS) + 1;
   return GBT_OK;
 }

@@ -82,7 +82,7 @@ __device__ static __forceinline__ void make_step(const cu_view &v, int32_t id, i
   const gbt_grow_node *node = &v.node[id];
   const cu_feature f = v.train.feat[node->split.feat];
   const cu_column column = v.train.column[f.column];
-  const cu_tile tile = v.train.tile[column.tile];
+  const cu_tile tile = cu_train_tiles(v)[column.tile];
   const uint32_t bit = (uint32_t)column.lane * (uint32_t)tile.bits;
   const int numeric = node->split.kind == GBT_SPLIT_NUMERIC, plain = numeric && f.zero_bin < 0;
   const int built = v.tree->n_build == 0 ? BUILT_NONE : v.build[c].node == node->left ? BUILT_LEFT : BUILT_RIGHT;
@@ -159,7 +159,7 @@ __device__ static __forceinline__ small_item item_of(const cu_view &v, const cu_
   const cu_small_group g = s.group[i % s.n_groups];
   const uint64_t beg = (uint64_t)(uint32_t)(i / s.n_groups) * s.range_rows, n = (uint64_t)v.train.n_rows;
   small_item item;
-  item.tile = v.train.tile[g.tile];
+  item.tile = cu_tiles_of(v.train, task.variant)[g.tile];
   item.lane = g.lane;
   item.n_cols = g.n_cols;
   item.first_col = item.tile.first_col + g.lane;

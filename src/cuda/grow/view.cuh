@@ -305,6 +305,15 @@ GBT_FN cu_view cu_view_of(const cu_view &all, uint32_t y) {
 }
 __device__ static __forceinline__ cu_view cu_mine(const cu_view &all) { return cu_view_of(all, blockIdx.y); }
 
+/* Tiles of the variant of the training set (data/extend.h) that the tree is grown on, and where columns of its copy
+ * begin. A step is the same launches for every variant, so it is the tree that knows. */
+__device__ static __forceinline__ const cu_tile *cu_train_tiles(const cu_view &v) {
+  return cu_tiles_of(v.train, v.tree->task.variant);
+}
+__device__ static __forceinline__ uint64_t cu_copy_beg(const cu_view &v, int32_t column) {
+  return v.train.copy_beg[(uint64_t)(uint32_t)v.tree->task.variant * (uint32_t)v.train.n_columns + (uint32_t)column];
+}
+
 /* Trees of one output share its gradients, and add to its scores one after the other, each in its turn. In a grid of
  * cu_grids_of_turn a block works for such a tree of the output that blockIdx.y says. */
 __device__ static __forceinline__ cu_view cu_of_turn(const cu_view &all, int32_t turn) {
