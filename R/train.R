@@ -34,12 +34,14 @@
 #' rows by heart. So the rows are put in an order, drawn by the seed, and the statistic of a row takes the rows before
 #' it alone: an *ordered target statistic* (Prokhorenkova and others, 2018, \dQuote{CatBoost: unbiased boosting with
 #' categorical features}, section 3.2). Where a level has few rows before, the statistic is drawn to the mean
-#' response of all rows: `cat_prior` such rows are added. Each round of trees uses one of `cat_permutations` such
-#' orders, since in one order alone the first rows would always have the poorest numbers. Orders follow from the seed
-#' and the numbers of the rows in the data; a `mask` takes rows out of them. (Without `seed` and anything else that is
-#' random they are those of seed 0.) New data, validation sets and masked-out
-#' rows get the statistic over all training rows. A level that the training data do not have gets the mean response of
-#' all rows, missing values are a level of their own.
+#' response of all rows: `cat_prior` such rows are added. Trees are grown on the statistics of one order, and the values
+#' of their leaves come from those of a second order (`cat_permutations = 2`): where splits were chosen by the same
+#' numbers, leaves look better than they are. Orders follow from the seed and the numbers of the rows in the data; a
+#' `mask` takes rows out of them. (Without `seed` and anything else that is random they are those of seed 0.)
+#'
+#' New data, validation sets and masked-out rows get the statistic over all training rows. A level that the training
+#' data do not have gets the mean response of all rows. Combinations of levels (see below) that single rows have share
+#' one statistic, and those that no row has get it too. Missing values are a level of their own.
 #'
 #' `max_cat_combine = 2` makes a statistic for every pair of columns with `"target"` as well, whose levels are pairs of
 #' levels; 3 and 4 go on to sets of three and four columns. It helps where the response depends on what occurs together,
@@ -230,8 +232,9 @@
 #' @param cat_method How categorical columns enter the trees, see below: `"auto"`, or some of `"sets"`, `"onehot"`,
 #'   `"target"` and `"count"`; or a list of these by names of columns.
 #' @param max_cat_combine Most columns with method `"target"` that are combined to one; 1 for no combinations.
-#' @param cat_permutations Orders of the rows, 1 to 8, in which statistics of categories are computed. With `time` there
-#'   is one.
+#' @param cat_permutations Orders of the rows in which statistics of categories are computed: 2 for a second one that
+#'   the values of leaves come from, see below; 1 is faster. With `time`, and with an objective of your own, there is
+#'   one.
 #' @param cat_prior Rows with the mean response that are added to those of a level in its statistic: more of them draw
 #'   rare levels closer to the mean.
 #' @param cat_bins Most bins of a statistic, 2 to 255.
