@@ -73,7 +73,7 @@ static gbt_schema *with_counts(test_rng *rng, gbt_schema *schema) {
     for (int32_t i = 0; i < schema->col[c].n_levels; i++) count[i] = (double)test_below(rng, 1000);
     feat[n++] = (gbt_feature){.kind = GBT_FEATURE_LEVEL_COUNT, .col = c, .value = count};
   }
-  CHECK_OK(gbt_schema_new_mapped(&mem, schema->n_columns, schema->col, n, feat, &out, test_err));
+  CHECK_OK(gbt_schema_new_mapped(&mem, NULL, schema->n_columns, schema->col, n, feat, &out, test_err));
   for (int32_t f = schema->n_columns; f < n; f++) free((void *)(uintptr_t)feat[f].value);
   free(feat);
   gbt_schema_unref(schema);

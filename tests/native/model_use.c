@@ -294,7 +294,7 @@ static gbt_schema *other_levels(use *u) {
   gbt_feature *feat = other_statistics(schema, col);
   const int32_t n_plain = schema->n_features - gbt_schema_n_tables(schema);
   gbt_schema *plain = NULL;
-  if (CHECK_OK(gbt_schema_new_mapped(&u->mem, (int32_t)n, col, n_plain, feat, &plain, test_err)))
+  if (CHECK_OK(gbt_schema_new_mapped(&u->mem, NULL, (int32_t)n, col, n_plain, feat, &plain, test_err)))
     CHECK_OK(gbt_schema_join(&u->mem, plain, schema, &out, test_err));
   gbt_schema_unref(plain);
   for (int32_t f = 0; f < schema->n_features; f++)

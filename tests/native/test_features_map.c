@@ -208,7 +208,7 @@ static void labels_and_kinds(void) {
   gbt_schema *schema = NULL;
   char text[32];
   name_levels();
-  REQUIRE_OK(gbt_schema_new_mapped(&mem, 2, col, 3, feat, &schema, test_err));
+  REQUIRE_OK(gbt_schema_new_mapped(&mem, NULL, 2, col, 3, feat, &schema, test_err));
   CHECK(!gbt_feature_map_is_identity(schema));
   CHECK(schema->feat[1].type == GBT_CATEGORICAL);
   CHECK(schema->feat[0].value != count && schema->feat[0].value[1] == 3.0);

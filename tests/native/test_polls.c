@@ -42,14 +42,15 @@ static char *numbers(const char **text, int32_t n) {
 
 static void a_million_texts(void) {
   enum { N = 1000000 };
-  const char **text = test_alloc(N * sizeof *text);
+  const char **text = test_alloc(N * sizeof *text), **again = test_alloc(N * sizeof *again);
   int32_t *out = test_alloc(N * sizeof *out);
   char *block = numbers(text, N);
+  memcpy(again, text, N * sizeof *again); /* texts that are matched to themselves are gone through once */
   clock_jump(20000000);
   for (int64_t stop_at = 0; stop_at < 240; stop_at += 60) { /* never, then in each half */
     asker a;
     gbt_ctx ctx = asking(&a, 1, stop_at);
-    gbt_status status = gbt_match_many_texts(&ctx, 0, text, N, text, N, out, test_err);
+    gbt_status status = gbt_match_many_texts(&ctx, 0, again, N, text, N, out, test_err);
     CHECK_EQ_I64(status, stop_at > 0 ? GBT_CANCELLED : GBT_OK);
     CHECK(stop_at > 0 ? a.n_asked == stop_at : a.n_asked >= 2 * N / 10000);
     gbt_ctx_close(&ctx);
@@ -57,6 +58,7 @@ static void a_million_texts(void) {
   clock_jump(0);
   free(block);
   free(out);
+  free(again);
   free(text);
 }
 

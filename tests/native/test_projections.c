@@ -70,7 +70,10 @@ static void a_schema_can_be_extended(void) {
   CHECK_EQ_I64(twice->n_features, 10);
   CHECK_EQ_I64(twice->n_projections, 4);
   CHECK_EQ_TEXT(twice->col[3].levels[1], "JFK");
-  CHECK_EQ_I64(gbt_schema_level(twice, 3, "JFK"), 1);
+  static const char *const jfk = "JFK";
+  int32_t place;
+  gbt_schema_levels(twice, 3, &jfk, 1, &place);
+  CHECK_EQ_I64(place, 1);
   for (int32_t f = 0; f < 10; f++) {
     const gbt_feature *feat = &twice->feat[f], *from = &m.feat[(f - 4) % 3];
     char text[40];

@@ -73,7 +73,7 @@ static gbt_schema *add_columns(const variant_job *j, const gbt_schema *base) {
     feat[n_feats + f] = (gbt_feature){.col = n + f};
   }
   const gbt_mem mem = gbt_mem_default();
-  CHECK_OK(gbt_schema_new_mapped(&mem, n + j->n_derived, col, n_feats + j->n_derived, feat, &out, test_err));
+  CHECK_OK(gbt_schema_new_mapped(&mem, NULL, n + j->n_derived, col, n_feats + j->n_derived, feat, &out, test_err));
   free(col);
   free(feat);
   return out;

@@ -51,8 +51,8 @@ static gbt_status index_new(const gbt_mem *mem, const char *const *text, int32_t
 }
 
 /* The position of the text, or -1; *at: the bucket where the search ended. */
-static int32_t index_find(const text_index *index, const char *s, uint64_t *at) {
-  uint64_t i = gbt_text_hash(index->salt, s) & index->mask;
+static int32_t index_find(const text_index *index, const char *s, uint64_t hash, uint64_t *at) {
+  uint64_t i = hash & index->mask;
   for (; index->bucket[i] != 0; i = (i + 1) & index->mask) {
     uint32_t pos = index->bucket[i] - 1;
     if (strcmp(index->text[pos], s) != 0) continue;
@@ -64,28 +64,75 @@ static int32_t index_find(const text_index *index, const char *s, uint64_t *at) 
 }
 
 /* Adds text[pos]; returns the position of an equal text that is there already, else -1. */
-static int32_t index_add(text_index *index, int32_t pos) {
+static int32_t index_add(text_index *index, int32_t pos, uint64_t hash) {
   uint64_t at;
-  int32_t found = index_find(index, index->text[pos], &at);
+  int32_t found = index_find(index, index->text[pos], hash, &at);
   if (found < 0) index->bucket[at] = (uint32_t)pos + 1;
   return found;
+}
+
+/* Texts, their buckets and the texts that are there lie anywhere, and each has to be waited for when there are
+ * millions. So some are asked for together: their hashes, and memory that finding them will read on its way. */
+enum { TOGETHER = 16 };
+
+static void index_ask(const text_index *index, const char *const *s, int32_t n, uint64_t *hash) {
+  for (int32_t i = 0; i < n; i++) __builtin_prefetch(s[i]);
+  for (int32_t i = 0; i < n; i++) {
+    hash[i] = s[i] != NULL ? gbt_text_hash(index->salt, s[i]) : 0;
+    __builtin_prefetch(&index->bucket[hash[i] & index->mask]);
+  }
+  for (int32_t i = 0; i < n; i++) {
+    const uint32_t there = index->bucket[hash[i] & index->mask];
+    if (there != 0) __builtin_prefetch(&index->text[there - 1]);
+  }
+  for (int32_t i = 0; i < n; i++) {
+    const uint32_t there = index->bucket[hash[i] & index->mask];
+    if (there != 0) __builtin_prefetch(index->text[there - 1]);
+  }
+}
+
+/* The places of n texts, -1 for unknown ones and for NULL. */
+static void index_find_all(const text_index *index, const char *const *s, int32_t n, int32_t *out) {
+  uint64_t hash[TOGETHER], at;
+  for (int32_t beg = 0; beg < n; beg += TOGETHER) {
+    const int32_t m = n - beg < TOGETHER ? n - beg : TOGETHER;
+    index_ask(index, s + beg, m, hash);
+    for (int32_t i = 0; i < m; i++)
+      out[beg + i] = s[beg + i] != NULL ? index_find(index, s[beg + i], hash[i], &at) : -1;
+  }
+}
+
+/* Adds text[beg .. end) where they are not NULL. first: one for each of them, or NULL when it is not wanted: the
+ * position of the first text that is equal, -1 for NULL. */
+static void index_add_all(text_index *index, int32_t beg, int32_t end, int32_t *first) {
+  uint64_t hash[TOGETHER];
+  for (int32_t at = beg; at < end; at += TOGETHER) {
+    const int32_t m = end - at < TOGETHER ? end - at : TOGETHER;
+    index_ask(index, index->text + at, m, hash);
+    for (int32_t i = at; i < at + m; i++) {
+      const int32_t there = index->text[i] != NULL ? index_add(index, i, hash[i - at]) : -1;
+      if (first != NULL) first[i - beg] = there < 0 && index->text[i] != NULL ? i : there;
+    }
+  }
 }
 
 /* ctx: asked now and then whether to stop; NULL: never. */
 static gbt_status match_texts(const gbt_mem *mem, gbt_ctx *ctx, int thread, const char *const *from, int32_t n_from,
                               const char *const *to, int32_t n_to, int32_t *out, gbt_error *err) {
   enum { AT_ONCE = 8192 };
+  const int to_itself = from == to && n_from == n_to;
   text_index index;
-  uint64_t at;
   int stopped = 0;
   GBT_TRY(index_new(mem, to, n_to, &index, err));
-  for (int32_t i = 0; i < n_to && !stopped; i++) {
-    if (to[i] != NULL) index_add(&index, i);
-    stopped = ctx != NULL && i % AT_ONCE == 0 && gbt_ctx_stopped(ctx, thread);
+  for (int32_t beg = 0, n; beg < n_to && !stopped; beg += n) {
+    n = n_to - beg < AT_ONCE ? n_to - beg : AT_ONCE;
+    index_add_all(&index, beg, beg + n, to_itself ? out + beg : NULL);
+    stopped = ctx != NULL && gbt_ctx_stopped(ctx, thread);
   }
-  for (int32_t i = 0; i < n_from && !stopped; i++) {
-    out[i] = from[i] == NULL ? -1 : index_find(&index, from[i], &at);
-    stopped = ctx != NULL && i % AT_ONCE == 0 && gbt_ctx_stopped(ctx, thread);
+  for (int32_t beg = 0, n; !to_itself && beg < n_from && !stopped; beg += n) {
+    n = n_from - beg < AT_ONCE ? n_from - beg : AT_ONCE;
+    index_find_all(&index, from + beg, n, out + beg);
+    stopped = ctx != NULL && gbt_ctx_stopped(ctx, thread);
   }
   gbt_mem_free(mem, index.bucket);
   return stopped ? gbt_fail(err, GBT_CANCELLED, "stopped on request") : GBT_OK;
@@ -123,7 +170,7 @@ static gbt_status check_names(const gbt_mem *mem, int32_t n, const gbt_schema_co
       status = gbt_fail(err, GBT_E_DATA, "column %d has no name; give every column a name", (int)i + 1);
       goto done;
     }
-    int32_t same = index_add(&index, i);
+    int32_t same = index_add(&index, i, gbt_text_hash(index.salt, names[i]));
     if (same >= 0) {
       status = gbt_fail_on(err, GBT_E_DATA, names[i],
                            "the column name `%s` occurs twice (columns %d and %d); names must differ", names[i],
@@ -175,13 +222,21 @@ gbt_status gbt_schema_alloc(const gbt_mem *mem, gbt_schema_room room, gbt_schema
   return GBT_OK;
 }
 
+/* The text of a level some way behind, which may lie anywhere. */
+static void ask_ahead(const gbt_schema_column *col, int32_t level) {
+  if (level < col->n_levels - TOGETHER) __builtin_prefetch(col->levels[level + TOGETHER]);
+}
+
 static gbt_schema_room room_for(int32_t n_columns, const gbt_schema_column *col, int32_t n_features,
                                 const gbt_feature *feat) {
   gbt_schema_room room = {.n_columns = n_columns, .n_features = n_features};
   for (int32_t i = 0; i < n_columns; i++) {
     room.n_levels += (size_t)col[i].n_levels;
     room.n_chars += strlen(col[i].name) + strlen(tag_of(&col[i])) + 2;
-    for (int32_t k = 0; k < col[i].n_levels; k++) room.n_chars += strlen(col[i].levels[k]) + 1;
+    for (int32_t k = 0; k < col[i].n_levels; k++) {
+      ask_ahead(&col[i], k);
+      room.n_chars += strlen(col[i].levels[k]) + 1;
+    }
   }
   for (int32_t f = 0; f < n_features; f++)
     if (feat[f].value != NULL) room.n_values += (size_t)col[feat[f].col].n_levels;
@@ -195,7 +250,10 @@ static void copy_columns(gbt_schema_block *block, const gbt_schema_column *col) 
     to->name = put_text(&block->text, col[i].name);
     to->tag = put_text(&block->text, tag_of(&col[i]));
     to->levels = to->n_levels > 0 ? block->level : NULL;
-    for (int32_t k = 0; k < to->n_levels; k++) *block->level++ = put_text(&block->text, col[i].levels[k]);
+    for (int32_t k = 0; k < to->n_levels; k++) {
+      ask_ahead(&col[i], k);
+      *block->level++ = put_text(&block->text, col[i].levels[k]);
+    }
   }
 }
 
@@ -214,7 +272,7 @@ static void copy_features(gbt_schema_block *block, const gbt_feature *feat) {
   }
 }
 
-gbt_status gbt_schema_new_mapped(const gbt_mem *mem, int32_t n_columns, const gbt_schema_column *col,
+gbt_status gbt_schema_new_mapped(const gbt_mem *mem, gbt_ctx *ctx, int32_t n_columns, const gbt_schema_column *col,
                                  int32_t n_features, const gbt_feature *feat, gbt_schema **out, gbt_error *err) {
   gbt_schema_block block;
   *out = NULL;
@@ -226,7 +284,7 @@ gbt_status gbt_schema_new_mapped(const gbt_mem *mem, int32_t n_columns, const gb
   copy_features(&block, feat);
   GBT_ASSERT(gbt_feature_map_fault(*out) == NULL);
   gbt_level_twins twins;
-  gbt_status status = gbt_schema_index(*out, &twins, err);
+  gbt_status status = gbt_schema_index(*out, ctx, &twins, err);
   if (status == GBT_OK && twins.col >= 0) {
     const gbt_schema_column *f = &col[twins.col];
     status = gbt_fail_on(err, GBT_E_DATA, f->name, "column `%s`: level \"%s\" occurs twice (levels %d and %d)", f->name,
@@ -244,7 +302,7 @@ gbt_status gbt_schema_new(const gbt_mem *mem, int32_t n_columns, const gbt_schem
   *out = NULL;
   GBT_TRY(gbt_mem_zeros(mem, (size_t)n_columns, sizeof *feat, &feat, err));
   for (int32_t i = 0; i < n_columns; i++) feat[i].col = i;
-  gbt_status status = gbt_schema_new_mapped(mem, n_columns, col, n_columns, feat, out, err);
+  gbt_status status = gbt_schema_new_mapped(mem, NULL, n_columns, col, n_columns, feat, out, err);
   gbt_mem_free(mem, feat);
   return status;
 }
@@ -258,7 +316,8 @@ static void drop_index(gbt_schema *schema) {
   schema->level_index = NULL;
 }
 
-gbt_status gbt_schema_index(gbt_schema *schema, gbt_level_twins *twins, gbt_error *err) {
+gbt_status gbt_schema_index(gbt_schema *schema, gbt_ctx *ctx, gbt_level_twins *twins, gbt_error *err) {
+  enum { ASK_EVERY = 512 * TOGETHER };
   const size_t n = (size_t)schema->n_columns;
   int any = 0;
   *twins = (gbt_level_twins){-1, -1, -1};
@@ -270,20 +329,26 @@ gbt_status gbt_schema_index(gbt_schema *schema, gbt_level_twins *twins, gbt_erro
     text_index *index = &schema->level_index[f];
     if (col->n_levels == 0) continue;
     GBT_TRY(index_new(&schema->mem, col->levels, col->n_levels, index, err));
-    for (int32_t i = 0; i < col->n_levels; i++) {
-      const int32_t first = index_add(index, i);
-      if (first < 0) continue;
-      *twins = (gbt_level_twins){f, first, i};
-      return GBT_OK;
+    for (int32_t at = 0; at < col->n_levels; at += TOGETHER) {
+      const int32_t m = col->n_levels - at < TOGETHER ? col->n_levels - at : TOGETHER;
+      int32_t first[TOGETHER];
+      if (ctx != NULL && at % ASK_EVERY == 0) GBT_TRY(gbt_ctx_poll(ctx, err));
+      index_add_all(index, at, at + m, first);
+      for (int32_t i = 0; i < m; i++) {
+        if (first[i] == at + i) continue;
+        *twins = (gbt_level_twins){f, first[i], at + i};
+        return GBT_OK;
+      }
     }
   }
   return GBT_OK;
 }
 
-int32_t gbt_schema_level(const gbt_schema *schema, int32_t col, const char *text) {
-  uint64_t at;
-  if (schema->col[col].n_levels == 0) return -1;
-  return index_find(&schema->level_index[col], text, &at);
+void gbt_schema_levels(const gbt_schema *schema, int32_t col, const char *const *text, int32_t n, int32_t *out) {
+  if (schema->col[col].n_levels > 0)
+    index_find_all(&schema->level_index[col], text, n, out);
+  else
+    for (int32_t i = 0; i < n; i++) out[i] = -1;
 }
 
 gbt_schema *gbt_schema_ref(gbt_schema *schema) {

@@ -95,7 +95,7 @@ static gbt_status place_levels(joining *j, int32_t c, gbt_error *err) {
     return gbt_fail_on(err, GBT_E_ARG, to->name, "column `%s` is of another type than in the model to go on from",
                        to->name);
   GBT_TRY(gbt_mem_array(j->mem, (size_t)from->n_levels + 1, sizeof **j->place, &j->place[c], err));
-  for (int32_t i = 0; i < from->n_levels; i++) j->place[c][i] = gbt_schema_level(j->now, c, from->levels[i]);
+  gbt_schema_levels(j->now, c, from->levels, from->n_levels, j->place[c]);
   j->place[c][from->n_levels] = to->n_levels; /* missing values stay missing */
   return GBT_OK;
 }

@@ -5,8 +5,9 @@
 
 #include "schema.h"
 
-/* gbt_schema_new() with these features, none with a table. Their types and projections are set here. */
-gbt_status gbt_schema_new_mapped(const gbt_mem *mem, int32_t n_columns, const gbt_schema_column *col,
+/* gbt_schema_new() with these features, none with a table. Their types and projections are set here. ctx: asked now and
+ * then whether to stop, NULL: never. */
+gbt_status gbt_schema_new_mapped(const gbt_mem *mem, gbt_ctx *ctx, int32_t n_columns, const gbt_schema_column *col,
                                  int32_t n_features, const gbt_feature *feat, gbt_schema **out,
                                  gbt_error *err) GBT_MUST_CHECK;
 
@@ -54,10 +55,10 @@ typedef struct gbt_level_twins {
 
 /* Makes the index of every column's levels, for readers that fill a schema themselves; once, before anybody else has
  * the schema. It is of no use when there are twins. Freed with the schema, also after a failure. */
-gbt_status gbt_schema_index(gbt_schema *schema, gbt_level_twins *twins, gbt_error *err) GBT_MUST_CHECK;
+gbt_status gbt_schema_index(gbt_schema *schema, gbt_ctx *ctx, gbt_level_twins *twins, gbt_error *err) GBT_MUST_CHECK;
 
-/* The position of a level's text, or -1. */
-int32_t gbt_schema_level(const gbt_schema *schema, int32_t col, const char *text);
+/* The positions of n texts among the levels of a column, -1 for those that are none and for NULL. */
+void gbt_schema_levels(const gbt_schema *schema, int32_t col, const char *const *text, int32_t n, int32_t *out);
 
 /* A schema's block with room for these, for readers that fill it themselves; freed as a whole by the last unref. */
 typedef struct gbt_schema_room {

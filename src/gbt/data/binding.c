@@ -123,24 +123,31 @@ gbt_status gbti_code_map(gbt_ctx *ctx, int thread, const gbt_column *col, const 
  * unseen. */
 static gbt_status map_column(gbt_ctx *ctx, int thread, const gbt_binding *binding, int32_t feat, int few, int32_t **out,
                              gbt_error *err) {
-  enum { AT_ONCE = 8192 };
+  enum { AT_ONCE = 256 };
   const gbt_column *col = &binding->table->cols[binding->col[feat]];
   const int32_t *code = col->values;
   const int64_t n = few ? binding->table->n_rows : col->n_levels;
-  int32_t *map;
+  const char *text[AT_ONCE];
+  int32_t *map, level[AT_ONCE];
   *out = NULL;
   GBT_TRY(gbt_mem_array(&ctx->mem, (size_t)col->n_levels + 1, sizeof *map, &map, err));
   map[0] = GBTI_CODE_MISSING;
   for (int32_t i = 1; few && i <= col->n_levels; i++) map[i] = GBTI_CODE_UNSEEN;
-  for (int64_t i = 0; i < n; i++) {
-    if (i % AT_ONCE == 0 && gbt_ctx_stopped(ctx, thread)) {
+  for (int64_t beg = 0; beg < n; beg += AT_ONCE) {
+    const int32_t m = n - beg < AT_ONCE ? (int32_t)(n - beg) : AT_ONCE;
+    if (beg % (32 * AT_ONCE) == 0 && gbt_ctx_stopped(ctx, thread)) {
       gbt_mem_free(&ctx->mem, map);
       return gbt_fail(err, GBT_CANCELLED, "stopped on request");
     }
-    const int32_t c = few ? code[i] : (int32_t)i + 1;
-    if (c <= 0) continue;
-    const char *text = col->levels[c - 1];
-    map[c] = text == NULL ? GBTI_CODE_MISSING : gbt_schema_level(binding->schema, feat, text);
+    for (int32_t i = 0; i < m; i++) {
+      const int32_t c = few ? code[beg + i] : (int32_t)(beg + i) + 1;
+      text[i] = c > 0 ? col->levels[c - 1] : NULL;
+    }
+    gbt_schema_levels(binding->schema, feat, text, m, level);
+    for (int32_t i = 0; i < m; i++) {
+      const int32_t c = few ? code[beg + i] : (int32_t)(beg + i) + 1;
+      if (c > 0) map[c] = text[i] == NULL ? GBTI_CODE_MISSING : level[i];
+    }
   }
   *out = map;
   return GBT_OK;

@@ -408,7 +408,7 @@ static gbt_status make_schema(gbt_ctx *ctx, const cuts_job *cj, gbt_schema **out
                              cj->levels[c].text};
     schema_col[c] = one;
   }
-  status = gbt_schema_new_mapped(&ctx->mem, n, schema_col, map_features(cj, feat), feat, out, err);
+  status = gbt_schema_new_mapped(&ctx->mem, ctx, n, schema_col, map_features(cj, feat), feat, out, err);
 done:
   gbt_mem_free(&ctx->mem, schema_col);
   gbt_mem_free(&ctx->mem, feat);

@@ -76,7 +76,7 @@ gbt_status gbti_read_schema(gbti_reader *r) {
   const char **level = block.level, **name;
   for (int32_t c = 0; c < n; c++) GBT_TRY(read_column(r, &from[c], &schema->col[c], &level, &level_at));
   gbt_level_twins twins;
-  GBT_TRY(gbt_schema_index(schema, &twins, r->err));
+  GBT_TRY(gbt_schema_index(schema, NULL, &twins, r->err));
   if (twins.col >= 0) return gbti_damaged(r, "a column has a level twice");
   GBT_TRY(gbt_mem_array(&r->mem, (size_t)n, sizeof *name, &name, r->err));
   for (int32_t c = 0; c < n; c++) name[c] = schema->col[c].name;
