@@ -144,8 +144,7 @@ static void seen_task(void *arg, int64_t task, int thread) {
   const int64_t beg = task * TASK_ROWS, end = task_end(beg, j->n);
   int64_t at = j->begun[task] - 1;
   for (int64_t i = beg; i < end; i++) {
-    at += begins(j->key, i);
-    j->seen[at] = j->key[i];
+    if (begins(j->key, i)) j->seen[++at] = j->key[i];
     if (i + 1 == j->n || begins(j->key, i + 1)) j->n_rows[at] = (uint32_t)i;
   }
 }
