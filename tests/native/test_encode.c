@@ -1,0 +1,348 @@
+/* Statistics of categories in whole data sets: bins against their definition, row by row; trainings that are the same
+ * whatever the circumstances; scores of validation sets against predictions by the tables. */
+#include "../../src/gbt/data/level_ids.h"
+#include "../../src/gbt/encode/encode.h"
+#include "../../src/gbt/encode/keys.h"
+#include "../../src/gbt/encode/ordered.h"
+#include "../../src/gbt/model/predict.h"
+#include "fault.h"
+#include "random_job.h"
+#include "stores.h"
+
+enum { JOBS = 80 };
+
+/* A random training whose factors are derived from. */
+typedef struct encode_job {
+  random_job random;
+  uint8_t *method; /* by column */
+} encode_job;
+
+static encode_job encode_job_make(uint64_t seed, int64_t rows) {
+  encode_job e = {.random = random_job_make(seed, rows)};
+  test_rng rng = {seed};
+  gbt_trainer_spec *spec = &e.random.job.spec;
+  const gbt_table *table = &e.random.data->table;
+  e.method = test_alloc((size_t)table->n_cols + 1);
+  for (int32_t c = 0; c < table->n_cols; c++) {
+    e.method[c] = GBT_CAT_AUTO;
+    if (table->cols[c].type == GBT_CATEGORICAL)
+      e.method[c] =
+          (uint8_t)(test_below(&rng, 1 << GBT_N_CAT_METHODS) | (test_below(&rng, 4) > 0 ? GBT_CAT_TARGET : 0));
+  }
+  spec->cat_method = e.method;
+  spec->params.max_cat_combine = 1 + test_below(&rng, 3);
+  spec->params.cat_permutations = 1 + test_below(&rng, 2);
+  spec->params.cat_prior = test_below(&rng, 2) ? 1.0 : 10.0;
+  spec->params.cat_bins = test_below(&rng, 2) ? 7 : 255;
+  return e;
+}
+
+/* ---- bins ---- */
+
+/* Levels of the rows in the columns of a projection. */
+typedef struct row_levels {
+  uint32_t *level[GBT_MOST_COMBINED];
+  int32_t n_cols;
+} row_levels;
+
+static row_levels levels_of(gbt_ctx *ctx, const gbt_dataset *ds, const gbt_projection *proj) {
+  row_levels out = {.n_cols = proj->n_cols};
+  for (int32_t i = 0; i < proj->n_cols; i++) {
+    out.level[i] = test_alloc((size_t)(gbt_pages_n_rows(ds->pages) + 1) * sizeof **out.level);
+    CHECK_OK(gbti_level_ids(ctx, ds, proj->col[i], out.level[i], test_err));
+  }
+  return out;
+}
+
+static void drop_levels(row_levels *l) {
+  for (int32_t i = 0; i < l->n_cols; i++) free(l->level[i]);
+}
+
+static int same_key(const row_levels *a, int64_t i, const row_levels *b, int64_t k) {
+  for (int32_t c = 0; c < a->n_cols; c++)
+    if (a->level[c][i] != b->level[c][k]) return 0;
+  return 1;
+}
+
+static int64_t rows_like(const row_levels *a, int64_t i, const row_levels *train, int64_t n) {
+  int64_t found = 0;
+  for (int64_t k = 0; k < n; k++) found += same_key(a, i, train, k);
+  return found;
+}
+
+/* Rows of combinations that occur once share a key. */
+static int same_place(const row_levels *l, int64_t i, int64_t k, const int64_t *like) {
+  return same_key(l, i, l, k) || (l->n_cols > 1 && like[i] < 2 && like[k] < 2);
+}
+
+static uint32_t value_by_hand(const gbti_target *t, const gbti_part *part, const uint8_t *counts, int64_t n,
+                              double rows) {
+  int64_t s = 0, w = 0;
+  const int64_t a = gbti_prior_weight(t, rows);
+  for (int64_t p = 0; p < n; p++) {
+    if (!counts[p]) continue;
+    const int64_t weight = t->weight != NULL ? (int64_t)t->weight[p] : t->one;
+    s += weight * (int64_t)part->scale * gbti_part_code(part, t->label[p]);
+    w += weight;
+  }
+  return (uint32_t)((s + a * (int64_t)part->prior) / (w + a));
+}
+
+/* Places in base order that a variant visits before the step of `place`; without steps, before the place itself. */
+static void mark_before(const gbti_visit *v, int32_t variant, int64_t place, uint8_t *before) {
+  memset(before, 0, (size_t)v->n);
+  for (int b = 0; b < GBTI_VISIT_BLOCKS; b++) {
+    const int64_t beg = v->block[v->order[variant][b]], end = v->block[v->order[variant][b] + 1];
+    if (place < beg || place >= end) {
+      for (int64_t p = beg; p < end; p++) before[p] = 1;
+      continue;
+    }
+    for (int64_t p = beg; p < end; p++) before[p] = variant % 2 == 0 ? p < place : p > place;
+    return;
+  }
+}
+
+/* A derived feature of the target in all rows of all variants, and in the validation sets. */
+static void check_target(gbt_ctx *ctx, const gbt_trainer_spec *spec, gbt_dataset *const *data, int32_t n_data,
+                         int32_t f, const gbti_visit *visit, const gbti_target *target, int64_t *n_checked) {
+  const gbt_schema *schema = data[0]->cuts->schema;
+  const gbt_feature *feat = &schema->feat[f];
+  const int64_t n = data[0]->rows.n;
+  row_levels l = levels_of(ctx, data[0]->base, &schema->proj[feat->projection]);
+  const gbti_part *part = NULL;
+  for (int32_t i = 0; i < target->n_parts; i++)
+    if ((target->part[i].kind == GBTI_PART_NUMBER) == (feat->kind == GBT_FEATURE_TARGET_MEAN) &&
+        (feat->kind == GBT_FEATURE_TARGET_MEAN || target->part[i].number == feat->part))
+      part = &target->part[i];
+  REQUIRE(part != NULL);
+  int64_t *like = test_alloc((size_t)(n + 1) * sizeof *like), wrong = 0;
+  uint8_t *counts = test_alloc((size_t)n + 1), *bin_of = test_alloc(GBTI_N_VALUES);
+  uint32_t *value[2], *count = test_alloc(GBTI_N_VALUES * sizeof *count), upper[GBTI_MOST_BINS];
+  for (int64_t i = 0; i < n; i++) like[i] = rows_like(&l, i, &l, n);
+  memset(count, 0, GBTI_N_VALUES * sizeof *count);
+  for (int v = 0; v < data[0]->n_variants; v++) {
+    value[v] = test_alloc((size_t)(n + 1) * sizeof **value);
+    for (int64_t i = 0; i < n; i++) {
+      mark_before(visit, v, visit->at[i], counts);
+      for (int64_t p = 0; p < n; p++) counts[p] = (uint8_t)(counts[p] && same_place(&l, i, visit->row[p], like));
+      value[v][i] = value_by_hand(target, part, counts, n, spec->params.cat_prior);
+      if (v == 0) count[value[v][i]]++;
+    }
+  }
+  CHECK_EQ_I64(gbti_value_cuts(count, (int32_t)spec->params.cat_bins, bin_of, upper), feat->n_bins);
+  for (int v = 0; v < data[0]->n_variants; v++) {
+    for (int64_t i = 0; i < n; i++) wrong += code_at(data[0]->variant[v], data[0]->cuts, i, f) != bin_of[value[v][i]];
+    free(value[v]);
+  }
+  for (int32_t s = 1; s < n_data; s++) {
+    row_levels w = levels_of(ctx, data[s]->base, &schema->proj[feat->projection]);
+    for (int64_t i = 0; i < data[s]->rows.n; i++) {
+      int seen = rows_like(&w, i, &l, n) >= (l.n_cols > 1 ? 2 : 1);
+      for (int32_t c = 0; c < w.n_cols; c++)
+        seen &= w.level[c][i] <= (uint32_t)schema->col[schema->proj[feat->projection].col[c]].n_levels;
+      for (int64_t p = 0; p < n; p++)
+        counts[p] = (uint8_t)(seen ? same_key(&w, i, &l, visit->row[p]) : l.n_cols > 1 && like[visit->row[p]] < 2);
+      wrong += code_at(data[s]->pages, data[s]->cuts, i, f) !=
+               bin_of[value_by_hand(target, part, counts, n, spec->params.cat_prior)];
+    }
+    drop_levels(&w);
+  }
+  CHECK_EQ_I64(wrong, 0);
+  *n_checked += n;
+  drop_levels(&l);
+  free(like);
+  free(counts);
+  free(bin_of);
+  free(count);
+}
+
+/* Rows of a key as a bin: the same for the same number of rows, never falling with it. */
+static void check_count(gbt_ctx *ctx, gbt_dataset *const *data, int32_t f) {
+  const gbt_feature *feat = &data[0]->cuts->schema->feat[f];
+  const int64_t n = data[0]->rows.n;
+  row_levels l = levels_of(ctx, data[0]->base, &data[0]->cuts->schema->proj[feat->projection]);
+  int64_t wrong = 0;
+  for (int64_t i = 0; i < n; i++) {
+    const int64_t rows = rows_like(&l, i, &l, n);
+    const int32_t bin = code_at(data[0]->pages, data[0]->cuts, i, f);
+    wrong += (bin > 0 && !((double)rows > feat->shown[bin - 1])) ||
+             (bin < feat->n_bins - 1 && (double)rows > feat->shown[bin]);
+    wrong += data[0]->n_variants > 1 && code_at(data[0]->variant[1], data[0]->cuts, i, f) != bin;
+  }
+  CHECK_EQ_I64(wrong, 0);
+  drop_levels(&l);
+}
+
+static void one_encoding(uint64_t seed, int64_t *n_targets, int64_t *n_counts, int64_t *n_combined) {
+  encode_job e = encode_job_make(seed, 150);
+  gbt_ctx ctx = test_ctx(NULL, 2);
+  gbt_trainer_spec spec;
+  gbt_dataset *data[1 + JOB_VALID];
+  REQUIRE(job_open(&ctx, &e.random.job, e.random.how.page_rows, &spec));
+  data[0] = gbt_dataset_ref(spec.train);
+  for (int32_t s = 0; s < spec.n_valid; s++) data[1 + s] = gbt_dataset_ref(spec.valid[s]);
+  REQUIRE_OK(gbti_encode(&ctx, &spec.params, &spec.objective, spec.cat_method, data, 1 + spec.n_valid, test_err));
+  gbti_visit visit;
+  gbti_target target;
+  REQUIRE_OK(gbti_visit_make(&ctx, &data[0]->rows, (uint64_t)spec.params.seed, data[0]->n_variants, &visit, test_err));
+  REQUIRE_OK(gbti_target_make(&ctx, &spec.objective, &data[0]->rows, &visit, 0, &target, test_err));
+  const gbt_schema *schema = data[0]->cuts->schema;
+  for (int32_t f = spec.train->cuts->n_features; f < schema->n_features; f++) {
+    const gbt_feature *feat = &schema->feat[f];
+    CHECK(feat->n_bins >= 2 && feat->n_bins <= spec.params.cat_bins);
+    *n_combined += schema->proj[feat->projection].n_cols > 1;
+    if (feat->kind == GBT_FEATURE_KEY_COUNT)
+      check_count(&ctx, data, f), (*n_counts)++;
+    else
+      check_target(&ctx, &spec, data, 1 + spec.n_valid, f, &visit, &target, n_targets);
+  }
+  gbti_visit_free(&visit);
+  gbti_target_free(&target);
+  for (int32_t s = 0; s <= spec.n_valid; s++) gbt_dataset_unref(data[s]);
+  job_close(&spec);
+  gbt_ctx_close(&ctx);
+  random_job_free(&e.random);
+  free(e.method);
+}
+
+static void bins_are_those_of_the_definition(void) {
+  int64_t n_targets = 0, n_counts = 0, n_combined = 0;
+  for (uint64_t seed = 1; seed <= JOBS; seed++) one_encoding(seed, &n_targets, &n_counts, &n_combined);
+  test_note("%" PRId64 " rows of statistics, %" PRId64 " counts, %" PRId64 " of combinations", n_targets, n_counts,
+            n_combined);
+  CHECK(n_targets > 5000 && n_counts > 10 && n_combined > 20);
+}
+
+/* ---- trainings ---- */
+
+/* What came out of a training. */
+typedef struct outcome {
+  uint64_t digest;
+  double *score[1 + JOB_VALID];
+  int64_t cells[1 + JOB_VALID], n_derived;
+} outcome;
+
+static void count_derived(const gbt_forest *forest, int32_t n_base, outcome *out) {
+  for (size_t i = 0; i < forest->n_nodes; i++)
+    out->n_derived += forest->nodes[i].left > 0 && (int32_t)(forest->nodes[i].feat & GBT_NODE_FEATURE) >= n_base;
+}
+
+/* Predictions by the tables are the scores of the validation sets. */
+static void check_valid(gbt_ctx *ctx, const train_job *job, gbt_trainer *tr, const outcome *o) {
+  const gbt_forest_view view = gbt_forest_look(gbt_trainer_forest(tr));
+  for (int32_t s = 0; s < job->spec.n_valid; s++) {
+    gbt_binding *binding = NULL;
+    double *out = test_alloc((size_t)(o->cells[1 + s] + 1) * sizeof *out);
+    if (CHECK_OK(gbt_binding_new(ctx, &job->valid[s]->table, gbt_trainer_schema(tr), GBT_UNSEEN_MISSING, &binding,
+                                 test_err)) &&
+        CHECK_OK(gbt_predict_scores(ctx, &view, binding, (gbt_tree_range){0, view.n_trees}, job->valid[s]->offset, out,
+                                    test_err)))
+      CHECK_EQ_BYTES(out, o->score[1 + s], (size_t)o->cells[1 + s] * sizeof *out);
+    gbt_binding_free(binding);
+    free(out);
+  }
+}
+
+static outcome run_job(const train_job *job, const train_how *how) {
+  outcome out = {.digest = 0};
+  gbt_trainer_spec spec;
+  gbt_ctx ctx;
+  gbt_trainer *tr = NULL;
+  gbt_stop_reason why;
+  CHECK_OK(gbt_ctx_open(&ctx, gbt_mem_default(), how->threads, how->simd, NULL, NULL, test_err));
+  const int opened = CHECK(job_open(&ctx, job, how->page_rows, &spec));
+  spec.device = how->device;
+  if (opened && CHECK_OK(gbt_trainer_new(&ctx, &spec, &tr, test_err)) && train_rounds(&ctx, job, tr, &why)) {
+    out.digest = forest_digest(1, gbt_trainer_forest(tr));
+    count_derived(gbt_trainer_forest(tr), spec.train->cuts->n_features, &out);
+    for (int32_t s = 0; s <= spec.n_valid; s++) {
+      const double *score = NULL;
+      out.cells[s] = gbt_trainer_n_rows(tr, s) * spec.objective.n_outputs;
+      out.score[s] = test_alloc((size_t)(out.cells[s] + 1) * sizeof **out.score);
+      if (CHECK_OK(gbt_trainer_scores(&ctx, tr, s, &score, test_err)))
+        memcpy(out.score[s], score, (size_t)out.cells[s] * sizeof *score);
+    }
+    check_valid(&ctx, job, tr, &out);
+  }
+  gbt_trainer_free(tr);
+  job_close(&spec);
+  gbt_ctx_close(&ctx);
+  return out;
+}
+
+static void drop_outcome(outcome *o) {
+  for (int32_t s = 0; s <= JOB_VALID; s++) free(o->score[s]);
+}
+
+static void one_training(uint64_t seed, int64_t *n_derived) {
+  static const train_how plain = {1, 0, GBT_SIMD_SCALAR, NULL};
+  encode_job e = encode_job_make(seed, 400);
+  outcome a = run_job(&e.random.job, &plain);
+  const store_kind before = stores_use(seed % 3 == 0 ? STORE_POISON : seed % 3 == 1 ? STORE_POISON_3 : STORE_MEMORY);
+  outcome b = run_job(&e.random.job, &e.random.how);
+  stores_use(before);
+  int ok = CHECK(a.digest == b.digest && a.n_derived == b.n_derived);
+  for (int32_t s = 0; s <= e.random.job.spec.n_valid; s++)
+    ok &= CHECK_EQ_I64(a.cells[s], b.cells[s]) &&
+          CHECK_EQ_BYTES(a.score[s], b.score[s], (size_t)a.cells[s] * sizeof **a.score);
+  if (!ok) random_job_tell(&e.random, seed);
+  *n_derived += a.n_derived;
+  drop_outcome(&a);
+  drop_outcome(&b);
+  random_job_free(&e.random);
+  free(e.method);
+}
+
+static void trainings_are_the_same_in_all_circumstances(void) {
+  int64_t n_derived = 0;
+  for (uint64_t seed = 1; seed <= 3 * JOBS; seed++) one_training(seed, &n_derived);
+  test_note("%" PRId64 " splits by statistics", n_derived);
+  CHECK(n_derived > 500);
+}
+
+/* ---- memory ---- */
+
+static gbt_status encode_once(const gbt_mem *mem, void *arg, gbt_error *err) {
+  const train_job *job = arg;
+  gbt_ctx ctx;
+  gbt_trainer_spec spec;
+  gbt_dataset *data[1 + JOB_VALID];
+  const gbt_mem own = gbt_mem_default();
+  gbt_ctx plain;
+  GBT_TRY(gbt_ctx_open(&plain, own, 1, GBT_SIMD_AUTO, NULL, NULL, err));
+  CHECK(job_open(&plain, job, 64, &spec));
+  data[0] = gbt_dataset_ref(spec.train);
+  for (int32_t s = 0; s < spec.n_valid; s++) data[1 + s] = gbt_dataset_ref(spec.valid[s]);
+  gbt_status status = gbt_ctx_open(&ctx, *mem, 1, GBT_SIMD_AUTO, NULL, NULL, err);
+  if (status == GBT_OK) {
+    status = gbti_encode(&ctx, &spec.params, &spec.objective, spec.cat_method, data, 1 + spec.n_valid, err);
+    CHECK((data[0] == spec.train) == (status != GBT_OK));
+    gbt_ctx_close(&ctx);
+  }
+  for (int32_t s = 0; s <= spec.n_valid; s++) gbt_dataset_unref(data[s]);
+  job_close(&spec);
+  gbt_ctx_close(&plain);
+  return status;
+}
+
+static void memory_may_run_out(void) {
+  static const made_kind kinds[] = {MADE_LEVELS, MADE_HOLED, MADE_BELL};
+  static const uint8_t method[] = {GBT_CAT_TARGET | GBT_CAT_COUNT, GBT_CAT_TARGET | GBT_CAT_ONEHOT, GBT_CAT_AUTO};
+  made *data = made_new(1, 80, 3, kinds), *valid = made_new(2, 20, 3, kinds);
+  made_response(data, GBT_OBJ_LOGISTIC, 1, 3);
+  made_response(valid, GBT_OBJ_LOGISTIC, 1, 3);
+  train_job job = job_make(data, GBT_OBJ_LOGISTIC, 1, 1);
+  job.valid[0] = valid;
+  job.spec.n_valid = 1;
+  job.spec.cat_method = method;
+  job.spec.params.max_cat_combine = 2;
+  CHECK(fault_sweep(encode_once, &job) > 40);
+  made_free(data);
+  made_free(valid);
+}
+
+void suite_encode(void) {
+  RUN(bins_are_those_of_the_definition);
+  RUN(trainings_are_the_same_in_all_circumstances);
+  RUN(memory_may_run_out);
+}
