@@ -5,6 +5,7 @@
 
 #include "../base/clock.h"
 #include "../base/find.h"
+#include "../base/schema_impl.h"
 #include "../encode/encode.h"
 #include "../objective/base_score.h"
 #include "../tree/relevel.h"
@@ -29,7 +30,8 @@ struct gbt_trainer {
                           more; else NULL, and `be` grows them */
   gbt_forest *drafts;  /* of the grower, a batch at a time */
   gbt_forest *forest;
-  size_t n_trees; /* of the forest when it is settled: the backend may append the last ones later */
+  gbt_schema *schema;    /* of its features: those of the data, and behind them the tables of the initial model */
+  size_t n_trees;        /* of the forest when it is settled: the backend may append the last ones later */
   gbt_forest_view trees; /* as last asked for */
   int64_t n_rounds;
   int has_gradients; /* custom objective: the host gave those of the next round */
@@ -98,11 +100,12 @@ static gbt_status check_init(const gbt_trainer_spec *spec, gbt_error *err) {
   if (!spec->init_score) return gbt_fail(err, GBT_E_INTERNAL, "init needs its scores on the training data");
   for (int32_t i = 0; i < spec->n_valid; i++)
     if (!spec->init_valid[i]) return gbt_fail(err, GBT_E_INTERNAL, "init needs its scores on all validation data");
-  if (init->n_features != spec->train->cuts->n_features || init->n_outputs != spec->objective.n_outputs)
+  const int32_t n_init = init->n_features - (spec->init_schema ? gbt_schema_n_tables(spec->init_schema) : 0);
+  const int32_t n_data = spec->train->cuts->n_features - gbt_schema_n_tables(spec->train->cuts->schema);
+  if (n_init != n_data || init->n_outputs != spec->objective.n_outputs)
     return gbt_fail_on(err, GBT_E_ARG, "init_model",
-                       "the initial model has %d features and %d outputs; the data ask for %d and %d",
-                       (int)init->n_features, (int)init->n_outputs, (int)spec->train->cuts->n_features,
-                       (int)spec->objective.n_outputs);
+                       "the initial model has %d features and %d outputs; the data ask for %d and %d", (int)n_init,
+                       (int)init->n_outputs, (int)n_data, (int)spec->objective.n_outputs);
   if (init->n_parallel != spec->params.num_parallel_tree)
     return gbt_fail_on(err, GBT_E_ARG, "num_parallel_tree",
                        "the initial model has %d parallel trees a round; `num_parallel_tree` must be the same",
@@ -151,8 +154,7 @@ static gbt_status open_backends(gbt_ctx *ctx, gbt_trainer *tr, const gbt_trainer
                          .init = init,
                          .monotone = tr->constraints.monotone,
                          .rules = tr->rules};
-  if (tr->data[0]->n_variants == 1)
-    return gbt_backend_open(ctx, spec->device, spec->device_number, &be, &tr->be, err);
+  if (tr->data[0]->n_variants == 1) return gbt_backend_open(ctx, spec->device, spec->device_number, &be, &tr->be, err);
   const gbt_forest_view shape = gbt_forest_look(tr->forest);
   GBT_TRY(gbt_forest_new_like(&tr->mem, &shape, &tr->drafts, err));
   GBT_TRY(open_fitter(ctx, tr, spec, &be, err));
@@ -160,11 +162,24 @@ static gbt_status open_backends(gbt_ctx *ctx, gbt_trainer *tr, const gbt_trainer
   return gbt_backend_open(ctx, spec->device, spec->device_number, &be, &tr->grower, err);
 }
 
-/* Copies the trees of spec->init, in the levels of the training data. */
+/* The features of the trees. */
+static gbt_status make_schema(gbt_trainer *tr, const gbt_trainer_spec *spec, gbt_error *err) {
+  gbt_schema *now = spec->train->cuts->schema;
+  if (spec->init && spec->init_schema) return gbt_schema_join(&tr->mem, now, spec->init_schema, &tr->schema, err);
+  tr->schema = gbt_schema_ref(now);
+  return GBT_OK;
+}
+
+/* Copies the trees of spec->init, in the levels of the training data and with the numbers that their features have
+ * there. */
 static gbt_status take_over(gbt_trainer *tr, const gbt_trainer_spec *spec, gbt_error *err) {
-  if (spec->init_schema == NULL) return gbt_forest_append(tr->forest, spec->init, err);
   gbt_forest *releveled;
-  GBT_TRY(gbt_forest_relevel(&tr->mem, spec->init, spec->init_schema, spec->train->cuts->schema, &releveled, err));
+  if (spec->init_schema == NULL) {
+    gbt_forest_view same = *spec->init;
+    same.n_features = tr->schema->n_features; /* what was derived stands behind */
+    return gbt_forest_append(tr->forest, &same, err);
+  }
+  GBT_TRY(gbt_forest_relevel(&tr->mem, spec->init, spec->init_schema, tr->schema, &releveled, err));
   gbt_forest_view view = gbt_forest_look(releveled);
   gbt_status status = gbt_forest_append(tr->forest, &view, err);
   gbt_forest_free(releveled);
@@ -172,7 +187,8 @@ static gbt_status take_over(gbt_trainer *tr, const gbt_trainer_spec *spec, gbt_e
 }
 
 static gbt_status make_forest(gbt_ctx *ctx, gbt_trainer *tr, const gbt_trainer_spec *spec, gbt_error *err) {
-  GBT_TRY(gbt_forest_new(&tr->mem, spec->train->cuts->n_features, spec->objective.n_outputs,
+  GBT_TRY(make_schema(tr, spec, err));
+  GBT_TRY(gbt_forest_new(&tr->mem, tr->schema->n_features, spec->objective.n_outputs,
                          (int32_t)spec->params.num_parallel_tree, &tr->forest, err));
   if (spec->init) return take_over(tr, spec, err);
   if (spec->base)
@@ -229,8 +245,7 @@ static gbt_status make_trainer(gbt_ctx *ctx, const gbt_trainer_spec *spec, gbt_t
   GBT_TRY(gbt_mem_zeros(&ctx->mem, 1, sizeof *tr, &tr, err));
   tr->mem = ctx->mem;
   copy_spec(tr, spec);
-  gbt_status status =
-      gbti_encode(ctx, &tr->params, &tr->objective, spec->cat_method, tr->data, 1 + spec->n_valid, err);
+  gbt_status status = gbti_encode(ctx, &tr->params, &tr->objective, spec->cat_method, tr->data, 1 + spec->n_valid, err);
   own.train = tr->data[0];
   for (int32_t i = 0; i < spec->n_valid; i++) own.valid[i] = tr->data[1 + i];
   if (status == GBT_OK) status = prepare(ctx, tr, &own, err);
@@ -258,6 +273,7 @@ void gbt_trainer_free(gbt_trainer *tr) {
   gbt_backend_close(tr->grower);
   gbt_forest_free(tr->drafts);
   gbt_forest_free(tr->forest);
+  gbt_schema_unref(tr->schema);
   gbt_feature_rules_free(tr->rules);
   for (int32_t s = 0; s <= tr->n_valid; s++) gbt_dataset_unref(tr->data[s]);
   gbt_constraints_free(&mem, &tr->constraints);
@@ -338,8 +354,7 @@ static gbt_status log_round(gbt_ctx *ctx, gbt_trainer *tr, gbt_error *err) {
   size_t at = (size_t)tr->n_rounds * (size_t)tr->width;
   GBT_TRY(gbt_mem_grow(&tr->mem, &tr->log, &tr->cap_log, at + (size_t)tr->width, sizeof *tr->log, err));
   for (int32_t s = tr->eval_train ? 0 : 1; s <= tr->n_valid; s++)
-    for (int32_t m = 0; m < tr->n_metrics; m++)
-      GBT_TRY(eval_metric(ctx, tr, s, &tr->metric[m], &tr->log[at++], err));
+    for (int32_t m = 0; m < tr->n_metrics; m++) GBT_TRY(eval_metric(ctx, tr, s, &tr->metric[m], &tr->log[at++], err));
   tr->be->seconds[GBT_PHASE_METRIC] += (double)(gbt_clock_ns() - t0) * 1e-9;
   return GBT_OK;
 }
@@ -483,7 +498,7 @@ gbt_status gbt_trainer_best_scores(gbt_ctx *ctx, const gbt_trainer *tr, int32_t 
 const gbt_objective *gbt_trainer_objective(const gbt_trainer *tr) { return &tr->objective; }
 
 int64_t gbt_trainer_n_rows(const gbt_trainer *tr, int32_t which) { return tr->data[which]->rows.n; }
-const gbt_schema *gbt_trainer_schema(const gbt_trainer *tr) { return tr->data[0]->cuts->schema; }
+const gbt_schema *gbt_trainer_schema(const gbt_trainer *tr) { return tr->schema; }
 const gbt_forest *gbt_trainer_forest(const gbt_trainer *tr) { return tr->forest; }
 
 const gbt_forest_view *gbt_trainer_trees(gbt_trainer *tr) {

@@ -36,16 +36,16 @@ typedef struct gbt_trainer_spec {
   int32_t n_metrics;
   int eval_train; /* evaluate the metrics on train as well; it comes first in the log */
   /* constraints: borrowed for the call of gbt_trainer_new */
-  const int8_t *monotone;       /* n_columns of -1, 0, 1; or NULL. Only 0 for categorical columns */
-  const int32_t *interact_beg;  /* n_interact + 1 positions in interact_col; or NULL */
-  const int32_t *interact_col;  /* columns that may meet on one path, group by group; a column in none meets no other */
+  const int8_t *monotone;      /* n_columns of -1, 0, 1; or NULL. Only 0 for categorical columns */
+  const int32_t *interact_beg; /* n_interact + 1 positions in interact_col; or NULL */
+  const int32_t *interact_col; /* columns that may meet on one path, group by group; a column in none meets no other */
   int32_t n_interact;
   const double *feature_weight; /* n_columns >= 0, some > 0: chance of being drawn by colsample; or NULL */
   const uint8_t *cat_method;    /* n_columns sets of gbt_cat_method, GBT_CAT_AUTO for columns that are not categorical;
                                    or NULL: GBT_CAT_AUTO for all */
   /* going on from another model */
   const gbt_forest_view *init;             /* trees to start with, same features and outputs; or NULL */
-  const gbt_schema *init_schema;           /* what init was trained on: same features, levels by text. NULL: as train */
+  const gbt_schema *init_schema;           /* what init was trained on: same columns, levels by text. NULL: as train */
   const double *init_score;                /* train rows x n_outputs, offset included: the scores of init on train */
   const double *init_valid[GBT_MAX_VALID]; /* the same for every validation set; needed with init */
   /* base scores; NULL: from the labels (0 with init_score or a custom objective) */
@@ -57,7 +57,7 @@ typedef struct gbt_trainer_spec {
   int64_t stop_rounds; /* 0: never. watches the last metric of the last validation set (train without one); one that
                         * has no better side counts as better when it is smaller */
   double stop_min_delta;
-  int32_t keep_best; /* a validation set's number, from 1: its scores at the best round are kept; 0: none */
+  int32_t keep_best;  /* a validation set's number, from 1: its scores at the best round are kept; 0: none */
   double max_seconds; /* 0: no limit; looked at after every round, counted over all runs */
 } gbt_trainer_spec;
 
@@ -94,8 +94,8 @@ gbt_status gbt_trainer_scores(gbt_ctx *ctx, const gbt_trainer *trainer, int32_t 
 gbt_status gbt_trainer_best_scores(gbt_ctx *ctx, const gbt_trainer *trainer, int32_t which, const double **out,
                                    gbt_error *err) GBT_MUST_CHECK;
 int64_t gbt_trainer_n_rows(const gbt_trainer *trainer, int32_t which);
-/* Columns and features of the trees: those of the training data, and behind them what was derived for this training.
- * Borrowed until free. */
+/* Columns and features of the trees: those of the training data, behind them what was derived for this training, and
+ * behind that what was derived for the model that it goes on from. Borrowed until free. */
 const gbt_schema *gbt_trainer_schema(const gbt_trainer *trainer);
 const gbt_objective *gbt_trainer_objective(const gbt_trainer *trainer); /* borrowed until free */
 
