@@ -87,6 +87,9 @@ stop_not_categorical <- function(name, type) {
   stop_cat_method(sprintf("`cat_method` names `%s`, %s", name, what))
 }
 
+# Do methods make features beside the columns? wanted: as of read_cat_method().
+derives_features <- function(wanted) any(c("target", "count") %in% unlist(wanted))
+
 # Columns that have statistics of the response. asked: as of resolve_cat_method().
 target_columns <- function(asked) names(asked)[vapply(asked, function(methods) "target" %in% methods, NA)]
 

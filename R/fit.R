@@ -30,7 +30,7 @@ prepare <- function(source, given) {
   check_scale(rows$label, data$weight, data$offset, rows$response$objective)
   warn_light_weights(data$weight, request$params$min_child_weight, rows$response$objective)
   n_features <- length(.Call(C_gbt_dataset_info, data_ptr(data))$features)
-  params <- set_mtry(replace(request$params, "seed", rows$seed), request$args, n_features)
+  params <- set_mtry(replace(request$params, "seed", rows$seed), request, n_features)
   init <- check_init_model(request$args$value[["init_model"]], rows, data, params)
   valid <- c(masked_out_valid(rows, data, init, host), build_valid(rows$valid, data, rows$response, init, host))
   constraints <- read_constraints(request$args$value, data)
@@ -308,9 +308,14 @@ warn_light_weights <- function(weight, min_child_weight, objective) {
                               format(total), format_number(min_child_weight)))
 }
 
-set_mtry <- function(params, args, n_features) {
+set_mtry <- function(params, request, n_features) {
+  args <- request$args
   mtry <- args$value[["mtry"]]
   if (is.null(mtry)) return(params)
+  if (derives_features(request$cat_method)) {
+    stop_unsupported(paste("`mtry` counts features, and `cat_method` adds some whose number is known in training only;",
+                           "give their share, `colsample_bytree`"), "mtry")
+  }
   if (!is.null(args$value[["colsample_bytree"]])) {
     stop_argument(contradiction(args$typed[["colsample_bytree"]], args$typed[["mtry"]], "colsample_bytree"), "mtry")
   }

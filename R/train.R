@@ -17,9 +17,9 @@
 #'
 #' @section Categorical columns:
 #' Factors without order and texts are categorical columns. `cat_method` says how they enter the trees:
-#' * `"sets"`: a split sends a set of levels to one side.
-#' * `"onehot"`: a split takes one level from the rest. `"auto"`, the default, is this for columns of up to
-#'   `max_cat_onehot` levels and `"sets"` for the others.
+#' * `"sets"`: a split sends a set of levels to one side; in columns of up to `max_cat_onehot` levels one level. This is
+#'   what `"auto"`, the default, takes.
+#' * `"onehot"`: a split sends one level to one side, however many there are.
 #' * `"target"`: each level is replaced by a number, the mean response of its rows, and trees split by that number as by
 #'   any other. This suits columns of many levels, where sets of levels fit the noise of rare ones. With more than two
 #'   classes there is a number for each class, the share of the level's rows that have it (for the eight most frequent
@@ -221,7 +221,8 @@
 #' @param max_delta_step Largest leaf weight, before shrinkage; 0 for no limit.
 #' @param subsample Share of the rows that each tree sees, drawn without replacement.
 #' @param colsample_bytree,colsample_bylevel,colsample_bynode Share of the features that a tree, each of its layers,
-#'   each of its nodes may use. (`mtry`, a count, is accepted for the share by tree.)
+#'   each of its nodes may use. (`mtry`, a count, is accepted for the share by tree, but
+#'   not where `cat_method` adds features.)
 #' @param num_parallel_tree Trees per round and class on the same gradients, averaged: a boosted forest.
 #' @param max_bin Most bins of a numeric column, 2 to 65535.
 #' @param max_cat_onehot Factors with up to so many levels are split one level against the rest.

@@ -51,6 +51,28 @@ test_that("a model remembers what was asked", {
   expect_error(predict(m, x), "cat_method", class = "gbt_error_argument")
 })
 
+test_that("what is asked for reaches the trees", {
+  train <- function(...) gbt_train(x, y, ..., nrounds = 5, cat_noise = 0, min_data_per_group = 1, threads = 1)
+  features <- function(...) sort(gbt_importance(train(...))$feature)
+  expect_identical(features(cat_method = c(f = "target")), sort(c("f", "g", "v", "o", "mean(f)")))
+  expect_identical(predict(train(cat_method = "onehot"), x), predict(train(max_cat_onehot = 100), x))
+  expect_identical(predict(train(cat_method = "sets"), x), predict(train(), x))
+  pair <- train(cat_method = c("sets", "target", "count"), max_cat_combine = 2)
+  expect_true(all(c("mean(f)", "mean(g)", "mean(f x g)", "rows(f)") %in% gbt_importance(pair)$feature))
+  expect_identical(predict(train(cat_method = c("sets", "target", "count"), max_cat_combine = 2), x), predict(pair, x))
+  of <- function(...) predict(train(cat_method = "target", ...), x)
+  for (other in list(list(time = when), list(group = who), list(seed = 7), list(cat_prior = 1), list(cat_bins = 3),
+                     list(cat_permutations = 1), list(max_cat_combine = 2))) {
+    expect_false(identical(do.call(of, other), of()), label = names(other))
+  }
+  expect_identical(of(time = when), of(time = as.integer(when) * 2))
+  expect_identical(of(time = when), of(time = when, cat_permutations = 1))
+  expect_identical(of(group = who), of(group = factor(who)))
+  expect_identical(of(group = rep(1, 400)), of(time = rep(1, 400))) # no row knows another one: all have the mean
+  expect_error(train(cat_method = "target", mtry = 2), "colsample_bytree", class = "gbt_error_unsupported")
+  expect_identical(train(cat_method = "sets", mtry = 2, seed = 1)$params$colsample_bytree, 0.5)
+})
+
 test_that("mistakes in `cat_method` are named", {
   wrong <- function(value, text, data = x) {
     e <- expect_error(gbt_train(data, y, cat_method = value, nrounds = 1, threads = 1), text, fixed = TRUE,
