@@ -3,6 +3,7 @@
 
 #include "chunks.h"
 #include "datasets.h"
+#include "ranks.h"
 #include "stores.h"
 #include "tables.h"
 
@@ -122,6 +123,101 @@ static void ids_beyond_the_bins(void) {
   for (size_t i = 0; i < sizeof n_levels / sizeof *n_levels; i++) check_levels(&rng, n_levels[i]);
 }
 
+/* Rows shared out among ranks: the levels, and the ids of each row, are those of all rows on one rank. */
+typedef struct shared_rows {
+  const tables *t;
+  const uint32_t *want; /* by row of t */
+  const gbt_schema *schema;
+  int64_t beg[RANKS_MOST + 1];
+  int64_t n_wrong[RANKS_MOST];
+  gbt_status status[RANKS_MOST];
+} shared_rows;
+
+static int same_schemas(const gbt_schema_column *a, const gbt_schema_column *b) {
+  int same = a->n_levels == b->n_levels;
+  for (int32_t i = 0; same && i < a->n_levels; i++) same = strcmp(a->levels[i], b->levels[i]) == 0;
+  return same;
+}
+
+static gbt_status ids_of_share(shared_rows *s, gbt_ctx *ctx, int rank, gbt_error *err) {
+  const int64_t beg = s->beg[rank], n = s->beg[rank + 1] - beg;
+  gbt_column cols[2] = {s->t->cols[0], s->t->cols[1]};
+  cols[0].values = (const double *)cols[0].values + beg;
+  cols[1].values = (const int32_t *)cols[1].values + beg;
+  const gbt_table share = {.n_rows = n, .n_cols = 2, .cols = cols};
+  const gbt_dataset_spec spec = {.table = &share, .max_bin = 16};
+  gbt_dataset *ds = NULL;
+  GBT_TRY(gbt_dataset_make(ctx, &spec, &ds, err));
+  uint32_t *id = malloc(((size_t)n + 1) * sizeof *id);
+  gbt_status status = id != NULL ? gbti_level_ids(ctx, ds, 1, id, err) : gbt_fail(err, GBT_E_MEM, "no memory");
+  for (int64_t r = 0; status == GBT_OK && r < n; r++) s->n_wrong[rank] += id[r] != s->want[beg + r];
+  s->n_wrong[rank] += !same_schemas(&ds->cuts->schema->col[1], &s->schema->col[1]);
+  free(id);
+  gbt_dataset_unref(ds);
+  return status;
+}
+
+static void on_a_rank(void *arg, const gbt_comm *comm) {
+  shared_rows *s = arg;
+  gbt_ctx ctx;
+  gbt_error err;
+  s->status[comm->rank] = gbt_ctx_open(&ctx, gbt_mem_default(), 1 + comm->rank % 2, GBT_SIMD_AUTO, NULL, NULL, &err);
+  if (s->status[comm->rank] != GBT_OK) return;
+  ctx.comm = comm;
+  s->status[comm->rank] = ids_of_share(s, &ctx, comm->rank, &err);
+  gbt_ctx_close(&ctx);
+}
+
+static void ids_of_ranks(void) {
+  static const int32_t n_levels[] = {3, 300, GBT_MAX_LEVELS + 7};
+  test_rng rng = {37};
+  for (int i = 0; i < 3; i++) {
+    const int64_t n = 2 * n_levels[i] + 50;
+    const int size = 2 + i;
+    tables *t = factor_table(&rng, n, n_levels[i], 0, 1);
+    const dataset_work work = {.table = t, .max_bin = 16};
+    gbt_dataset *whole = dataset_whole(&work);
+    uint32_t *want = test_alloc((size_t)n * sizeof *want);
+    REQUIRE(whole != NULL);
+    gbt_ctx ctx = test_ctx(NULL, 2);
+    CHECK_OK(gbti_level_ids(&ctx, whole, 1, want, test_err));
+    gbt_ctx_close(&ctx);
+    shared_rows s = {.t = t, .want = want, .schema = whole->cuts->schema};
+    for (int r = 1; r <= size; r++) s.beg[r] = r == size ? n : s.beg[r - 1] + test_below(&rng, n - s.beg[r - 1] + 1);
+    ranks_run(size, on_a_rank, &s);
+    for (int r = 0; r < size; r++) {
+      CHECK_EQ_I64(s.status[r], GBT_OK);
+      CHECK_EQ_I64(s.n_wrong[r], 0);
+    }
+    gbt_dataset_unref(whole);
+    free(want);
+    tables_free(t);
+  }
+}
+
+/* A mask's rows are looked up by their place in the table. */
+static void ids_of_masks(void) {
+  enum { N = 500 };
+  test_rng rng = {41};
+  tables *t = factor_table(&rng, N, 20, 0, 1);
+  const dataset_work work = {.table = t, .max_bin = 16, .page_rows = 70};
+  gbt_dataset *whole = dataset_whole(&work), *some = NULL;
+  int mask[N];
+  uint32_t all[N], of_mask[N];
+  REQUIRE(whole != NULL);
+  for (int r = 0; r < N; r++) mask[r] = test_below(&rng, 3) == 0;
+  gbt_ctx ctx = test_ctx(NULL, 2);
+  REQUIRE_OK(gbt_dataset_mask(&ctx, whole, mask, 1, &some, test_err));
+  CHECK_OK(gbti_level_ids(&ctx, whole, 1, all, test_err));
+  CHECK_OK(gbti_level_ids(&ctx, some, 1, of_mask, test_err));
+  CHECK_EQ_BYTES(of_mask, all, sizeof all);
+  for (int64_t i = 0; i < some->rows.n; i++) CHECK(mask[some->rows.table_row[i]]);
+  gbt_ctx_close(&ctx);
+  gbt_dataset_unref(some);
+  gbt_dataset_unref(whole);
+  tables_free(t);
+}
+
 /* No rows, all of them missing, all of them unseen. */
 static void odd_columns(void) {
   test_rng rng = {29};
@@ -146,5 +242,7 @@ static void odd_columns(void) {
 void suite_level_ids(void) {
   RUN(ids_of_rows);
   RUN(ids_beyond_the_bins);
+  RUN(ids_of_ranks);
+  RUN(ids_of_masks);
   RUN(odd_columns);
 }
