@@ -45,8 +45,9 @@
 #'
 #' `max_cat_combine = 2` makes a statistic for every pair of columns with `"target"` as well, whose levels are pairs of
 #' levels; 3 and 4 go on to sets of three and four columns. It helps where the response depends on what occurs together,
-#' such as carrier and airport. The number of features grows fast (10 columns have 45 pairs and 120 triples), and with
-#' it time and memory, so choose the columns.
+#' such as carrier and airport. A combination is used only where a group of `interactions` has all its columns, and it
+#' has the least of their `feature_weights`. The number of features grows fast (10 columns have 45 pairs and 120
+#' triples), and with it time and memory, so choose the columns.
 #'
 #' `time` says when a row was observed. A statistic then takes only rows with an earlier time, not those of the same
 #' one. Give it where new data are later than the training data and the response drifts, so that training sees levels

@@ -73,6 +73,46 @@ test_that("what is asked for reaches the trees", {
   expect_identical(train(cat_method = "sets", mtry = 2, seed = 1)$params$colsample_bytree, 0.5)
 })
 
+# Columns that the splits on the way to each leaf are made of, as texts: "f g".
+paths <- function(model) {
+  nodes <- as.data.frame(model)
+  found <- character(0)
+  for (tree in split(nodes, nodes$tree)) {
+    above <- vector("list", nrow(tree))
+    for (i in order(tree$node)) {
+      if (is.na(tree$feature[i])) {
+        found <- c(found, paste(above[[i]], collapse = " "))
+        next
+      }
+      here <- strsplit(gsub("^[a-z]+\\(|\\)$", "", tree$feature[i]), " x ", fixed = TRUE)[[1]]
+      for (child in match(c(tree$left[i], tree$right[i]), tree$node)) above[[child]] <- sort(union(above[[i]], here))
+    }
+  }
+  unique(found)
+}
+
+test_that("what is asked of columns holds for their statistics", {
+  x$h <- rep(c("k", "l", "m", "n", "o"), 80)
+  y <- y + 20 * (x$g == "u") * (x$h == "k")
+  fit <- function(...) {
+    gbt_train(x, y, cat_method = c("sets", "target", "count"), max_cat_combine = 3, nrounds = 20, seed = 1, threads = 1,
+              ...)
+  }
+  free <- fit()
+  expect_true(all(c("mean(f x g)", "mean(g x h)", "mean(f x g x h)") %in% gbt_importance(free)$feature))
+  bound <- fit(interactions = list("f", c("g", "h"), c("v", "o")))
+  expect_true("g h" %in% paths(bound))
+  expect_identical(setdiff(paths(bound), c("", "f", "g", "h", "v", "o", "g h", "o v")), character(0))
+  expect_gt(length(setdiff(paths(free), paths(bound))), 0)
+  importance <- gbt_importance(bound)
+  used <- importance$feature[importance$frequency > 0]
+  expect_true("mean(g x h)" %in% used)
+  expect_false(any(c("mean(f x g)", "mean(f x h)", "mean(f x g x h)") %in% used))
+  none <- gbt_importance(fit(feature_weights = c(h = 0)))
+  expect_false(any(grepl("\\bh\\b", none$feature[none$frequency > 0])))
+  expect_true("mean(f x g)" %in% none$feature[none$frequency > 0])
+})
+
 test_that("mistakes in `cat_method` are named", {
   wrong <- function(value, text, data = x) {
     e <- expect_error(gbt_train(data, y, cat_method = value, nrounds = 1, threads = 1), text, fixed = TRUE,

@@ -1,5 +1,17 @@
 #include "constraints.h"
 
+/* ---- columns of features ---- */
+
+/* The columns that a feature is made of: one, or those of a combination. */
+static int32_t columns_of(const gbt_schema *schema, const gbt_feature *feat, const int32_t **col) {
+  if (feat->projection < 0) {
+    *col = &feat->col;
+    return 1;
+  }
+  *col = schema->proj[feat->projection].col;
+  return schema->proj[feat->projection].n_cols;
+}
+
 /* ---- signs and weights ---- */
 
 static gbt_status check_columns(const gbt_trainer_spec *spec, gbt_error *err) {
@@ -20,6 +32,14 @@ static gbt_status check_columns(const gbt_trainer_spec *spec, gbt_error *err) {
   return GBT_OK;
 }
 
+/* The least of its columns' weights, so that what is made of a column with weight 0 is never used. */
+static double weight_of(const gbt_schema *schema, const gbt_feature *feat, const double *weight) {
+  const int32_t *col, n = columns_of(schema, feat, &col);
+  double least = weight[col[0]];
+  for (int32_t i = 1; i < n; i++) least = weight[col[i]] < least ? weight[col[i]] : least;
+  return least;
+}
+
 static gbt_status map_columns(const gbt_mem *mem, const gbt_trainer_spec *spec, gbt_constraints *out, gbt_error *err) {
   const gbt_schema *schema = spec->train->cuts->schema;
   const size_t n = (size_t)schema->n_features;
@@ -28,7 +48,7 @@ static gbt_status map_columns(const gbt_mem *mem, const gbt_trainer_spec *spec, 
   for (int32_t f = 0; f < schema->n_features; f++) {
     const gbt_feature *feat = &schema->feat[f];
     if (out->monotone) out->monotone[f] = feat->kind == GBT_FEATURE_COLUMN ? spec->monotone[feat->col] : 0;
-    if (out->weight) out->weight[f] = spec->feature_weight[feat->col];
+    if (out->weight) out->weight[f] = weight_of(schema, feat, spec->feature_weight);
   }
   return GBT_OK;
 }
@@ -52,7 +72,32 @@ static gbt_status check_members(const gbt_trainer_spec *spec, int32_t *last, gbt
   return GBT_OK;
 }
 
-/* Features by the column they are made of: those of column c are feat[beg[c]] .. feat[beg[c + 1] - 1], ascending. */
+/* Whether all columns of a feature are members of group s. last: by column, the last group that named it. */
+static int is_member(const gbt_schema *schema, const gbt_feature *feat, const int32_t *last, int32_t s) {
+  const int32_t *col, n = columns_of(schema, feat, &col);
+  int all = 1;
+  for (int32_t i = 0; i < n; i++) all &= last[col[i]] == s + 1;
+  return all;
+}
+
+/* A split by a combination is an interaction of its columns: where no group has all of them, its weight becomes 0.
+ * grouped: by feature, whether a group has it. */
+static gbt_status forbid_combinations(const gbt_mem *mem, const gbt_schema *schema, const uint8_t *grouped,
+                                      gbt_constraints *out, gbt_error *err) {
+  for (int32_t f = 0; f < schema->n_features; f++) {
+    const int32_t *col, n = columns_of(schema, &schema->feat[f], &col);
+    if (n == 1 || grouped[f]) continue;
+    if (out->weight == NULL) {
+      GBT_TRY(gbt_mem_array(mem, (size_t)schema->n_features, sizeof *out->weight, &out->weight, err));
+      for (int32_t i = 0; i < schema->n_features; i++) out->weight[i] = 1.0;
+    }
+    out->weight[f] = 0.0;
+  }
+  return GBT_OK;
+}
+
+/* Features by the first column they are made of: those of column c are feat[beg[c]] .. feat[beg[c + 1] - 1], ascending.
+ */
 static void list_features(const gbt_schema *schema, int32_t *beg, int32_t *feat) {
   for (int32_t f = 0; f < schema->n_features; f++) beg[schema->feat[f].col + 1]++;
   for (int32_t c = 0; c < schema->n_columns; c++) beg[c + 1] += beg[c];
@@ -66,11 +111,14 @@ static gbt_status map_groups(const gbt_mem *mem, const gbt_trainer_spec *spec, g
   const gbt_schema *schema = spec->train->cuts->schema;
   const int32_t n_members = spec->interact_beg[spec->n_interact];
   gbt_status status = GBT_OK;
-  int32_t *beg = NULL, *feat = NULL;
+  int32_t *beg = NULL, *feat = NULL, *last = NULL;
+  uint8_t *grouped = NULL;
   int64_t n = 0;
   GBT_TRY_GOTO(gbt_mem_zeros(mem, (size_t)schema->n_columns + 1, sizeof *beg, &beg, err), done);
-  GBT_TRY_GOTO(check_members(spec, beg, err), done);
-  for (int32_t c = 0; c <= schema->n_columns; c++) beg[c] = 0;
+  GBT_TRY_GOTO(gbt_mem_zeros(mem, (size_t)schema->n_columns, sizeof *last, &last, err), done);
+  GBT_TRY_GOTO(check_members(spec, last, err), done);
+  for (int32_t c = 0; c < schema->n_columns; c++) last[c] = 0;
+  GBT_TRY_GOTO(gbt_mem_zeros(mem, (size_t)schema->n_features, 1, &grouped, err), done);
   GBT_TRY_GOTO(gbt_mem_array(mem, (size_t)schema->n_features, sizeof *feat, &feat, err), done);
   list_features(schema, beg, feat);
   for (int32_t i = 0; i < n_members; i++) n += beg[spec->interact_col[i] + 1] - beg[spec->interact_col[i]];
@@ -84,13 +132,20 @@ static gbt_status map_groups(const gbt_mem *mem, const gbt_trainer_spec *spec, g
   n = 0;
   for (int32_t s = 0; s < spec->n_interact; s++) {
     out->group_beg[s] = (int32_t)n;
+    for (int32_t i = spec->interact_beg[s]; i < spec->interact_beg[s + 1]; i++) last[spec->interact_col[i]] = s + 1;
     for (int32_t i = spec->interact_beg[s]; i < spec->interact_beg[s + 1]; i++)
-      for (int32_t k = beg[spec->interact_col[i]]; k < beg[spec->interact_col[i] + 1]; k++)
+      for (int32_t k = beg[spec->interact_col[i]]; k < beg[spec->interact_col[i] + 1]; k++) {
+        if (!is_member(schema, &schema->feat[feat[k]], last, s)) continue;
+        grouped[feat[k]] = 1;
         out->group_feat[n++] = feat[k];
+      }
   }
   out->group_beg[spec->n_interact] = (int32_t)n;
+  status = forbid_combinations(mem, schema, grouped, out, err);
 done:
   gbt_mem_free(mem, beg);
+  gbt_mem_free(mem, last);
+  gbt_mem_free(mem, grouped);
   gbt_mem_free(mem, feat);
   return status;
 }

@@ -1,13 +1,14 @@
 /* What users ask of columns (monotone signs, weights, interaction groups), told in features: what is made of a column
- * is bound by what was asked of it. */
+ * is bound by what was asked of it. A combination is in the interaction groups that have all its columns; where there
+ * are groups and none of them has, its weight is 0. */
 #ifndef GBT_BOOST_CONSTRAINTS_H
 #define GBT_BOOST_CONSTRAINTS_H
 
 #include "trainer_impl.h"
 
 typedef struct gbt_constraints {
-  int8_t *monotone; /* n_features; or NULL. A statistic of a column has no sign of its own: 0 */
-  double *weight;   /* n_features, the column's; or NULL */
+  int8_t *monotone;   /* n_features; or NULL. A statistic of a column has no sign of its own: 0 */
+  double *weight;     /* n_features, the column's, the least one's of a combination; or NULL */
   int32_t *group_beg; /* n_groups + 1 into group_feat; or NULL */
   int32_t *group_feat;
   int32_t n_groups;
