@@ -7,6 +7,7 @@
 #include "../../src/gbt/model/predict.h"
 #include "fault.h"
 #include "random_job.h"
+#include "ranks_job.h"
 #include "stores.h"
 
 enum { JOBS = 80 };
@@ -300,6 +301,45 @@ static void trainings_are_the_same_in_all_circumstances(void) {
   CHECK(n_derived > 500);
 }
 
+/* Whether a rank has the model of all rows, and its share of the scores. */
+static int same_share(const shares *s, int rank, const ranked *o, const outcome *all) {
+  const int32_t n_outputs = s->job->spec.objective.n_outputs;
+  int ok = CHECK_EQ_I64(o->status, GBT_OK) && CHECK_EQ_U64(forest_digest(1, o->forest), all->digest);
+  if (!ok) test_note("rank %d: %s", rank, o->err.msg);
+  for (int32_t k = 0; k <= s->job->spec.n_valid && ok; k++) {
+    const int64_t n = s->beg[k][rank + 1] - s->beg[k][rank], n_all = all->cells[k] / n_outputs;
+    for (int32_t c = 0; c < n_outputs; c++)
+      ok &=
+          CHECK_EQ_BYTES(o->score[k] + c * n, all->score[k] + c * n_all + s->beg[k][rank], (size_t)n * sizeof(double));
+  }
+  return ok;
+}
+
+/* Models of shares of the rows are those of all rows. */
+static void trainings_of_ranks(void) {
+  int64_t n_derived = 0;
+  for (uint64_t seed = 1; seed <= JOBS / 4 && test_n_bad() == 0; seed++) {
+    encode_job e = encode_job_make(seed, 300);
+    const int size = 2 + (int)(seed % 3);
+    outcome all = run_job(&e.random.job, &e.random.how);
+    shares *s = shares_new(&e.random.job, size, seed, seed % 5 == 0);
+    rank_how hows[RANKS_MOST];
+    ranked out[RANKS_MOST];
+    for (int r = 0; r < size; r++) hows[r] = rank_how_make(1 + r % 2, r == 1 ? 64 : 0);
+    shares_train(s, hows, out);
+    for (int r = 0; r < size; r++) {
+      if (!same_share(s, r, &out[r], &all)) random_job_tell(&e.random, seed);
+      ranked_free(&out[r]);
+    }
+    n_derived += all.n_derived;
+    shares_free(s);
+    drop_outcome(&all);
+    random_job_free(&e.random);
+    free(e.method);
+  }
+  CHECK(n_derived > 40);
+}
+
 /* ---- memory ---- */
 
 static gbt_status encode_once(const gbt_mem *mem, void *arg, gbt_error *err) {
@@ -344,5 +384,6 @@ static void memory_may_run_out(void) {
 void suite_encode(void) {
   RUN(bins_are_those_of_the_definition);
   RUN(trainings_are_the_same_in_all_circumstances);
+  RUN(trainings_of_ranks);
   RUN(memory_may_run_out);
 }

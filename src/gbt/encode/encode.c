@@ -2,11 +2,11 @@
 
 #include <string.h>
 
-#include "../base/comm.h"
 #include "../base/parallel.h"
 #include "../base/schema_impl.h"
 #include "../data/extend.h"
 #include "../data/level_ids.h"
+#include "gather.h"
 #include "keys.h"
 #include "ordered.h"
 #include "plan.h"
@@ -20,10 +20,10 @@ typedef struct derived {
   double prior_weight; /* in rows */
   int32_t n_bins;      /* 1: it says nothing, and is left out */
   uint8_t unknown;
-  uint8_t *table;        /* by key */
-  double *shown;         /* n_bins - 1 */
+  uint8_t *table;         /* by key */
+  double *shown;          /* n_bins - 1 */
   uint8_t *train[ORDERS]; /* by variant: n bins in base order */
-  uint8_t **valid;       /* n_data - 1: bins by row */
+  uint8_t **valid;        /* n_data - 1: bins by row */
 } derived;
 
 /* A projection and its features. */
@@ -40,6 +40,7 @@ typedef struct encoding {
   gbt_dataset **data;
   int32_t n_data;
   gbti_plan plan;
+  gbti_gathered all; /* training rows of all ranks: statistics are made of them, on every rank */
   gbti_visit visit;
   gbti_target target;
   projection *proj; /* plan.n */
@@ -103,12 +104,39 @@ static void drop_columns(const gbt_mem *mem, key_columns *cols) {
   for (int32_t i = 0; i < GBTI_MOST_COMBINED; i++) gbt_mem_free(mem, cols->level[i]);
 }
 
-/* Free with drop_columns, also after a failure. */
-static gbt_status take_columns(gbt_ctx *ctx, const gbt_dataset *ds, const gbti_planned *plan, const uint32_t *order,
-                               key_columns *out, gbt_error *err) {
+/* Levels of a column in the training rows of all ranks, in base order. *out: owned. */
+static gbt_status levels_of_all(gbt_ctx *ctx, const encoding *e, int32_t col, uint32_t **out, gbt_error *err) {
+  const size_t n = (size_t)e->visit.n;
+  gbt_status status = GBT_OK;
+  uint32_t *own = NULL, *all = NULL;
+  *out = NULL;
+  if (gbt_comm_alone(ctx)) return levels_of(ctx, e->data[0], col, e->visit.row, out, err);
+  GBT_TRY_GOTO(levels_of(ctx, e->data[0], col, NULL, &own, err), done);
+  GBT_TRY_GOTO(gbt_mem_array(&ctx->mem, n, sizeof *all, &all, err), done);
+  GBT_TRY_GOTO(gbti_gather_u32(ctx, &e->all, own, all, err), done);
+  GBT_TRY_GOTO(gbt_mem_array(&ctx->mem, n, sizeof **out, out, err), done);
+  pick_job job = {all, NULL, e->visit.row, *out, e->visit.n};
+  GBT_TRY_GOTO(gbt_parallel(ctx, n_tasks(job.n), pick_task, &job, err), done);
+done:
+  gbt_mem_free(&ctx->mem, own);
+  gbt_mem_free(&ctx->mem, all);
+  if (status == GBT_OK) return status;
+  gbt_mem_free(&ctx->mem, *out);
+  *out = NULL;
+  return status;
+}
+
+/* Of data set s: the training rows in base order, those of validation sets as they stand. Free with drop_columns, also
+ * after a failure. */
+static gbt_status take_columns(gbt_ctx *ctx, const encoding *e, int32_t s, const gbti_planned *plan, key_columns *out,
+                               gbt_error *err) {
+  const gbt_dataset *ds = e->data[s];
   *out = (key_columns){.level = {NULL}};
   for (int32_t i = 0; i < plan->n_cols; i++) {
-    GBT_TRY(levels_of(ctx, ds, plan->col[i], order, &out->level[i], err));
+    if (s == 0)
+      GBT_TRY(levels_of_all(ctx, e, plan->col[i], &out->level[i], err));
+    else
+      GBT_TRY(levels_of(ctx, ds, plan->col[i], NULL, &out->level[i], err));
     out->col[i] = (gbti_key_column){out->level[i], ds->cuts->schema->col[plan->col[i]].n_levels};
   }
   return GBT_OK;
@@ -126,9 +154,9 @@ static gbt_status list_features(const encoding *e, projection *p, gbt_error *err
   for (int32_t i = 0; i < n; i++) {
     derived *feat = &p->feat[i];
     feat->part = i < n_parts ? i : -1;
-    feat->kind = i == n_parts                                     ? GBT_FEATURE_KEY_COUNT
+    feat->kind = i == n_parts                                 ? GBT_FEATURE_KEY_COUNT
                  : e->target.part[i].kind == GBTI_PART_NUMBER ? GBT_FEATURE_TARGET_MEAN
-                                                                  : GBT_FEATURE_TARGET_CLASS;
+                                                              : GBT_FEATURE_TARGET_CLASS;
     feat->prior_weight = i < n_parts ? e->params->cat_prior : 0.0;
     GBT_TRY(gbt_mem_zeros(&e->mem, (size_t)e->n_data, sizeof *feat->valid, &feat->valid, err));
     GBT_TRY(gbt_mem_array(&e->mem, (size_t)p->keys.n_keys + 1, 1, &feat->table, err));
@@ -249,7 +277,7 @@ static gbt_status make_valid(gbt_ctx *ctx, const encoding *e, projection *p, int
   const gbt_dataset *ds = e->data[s];
   key_columns cols;
   uint32_t *id = NULL;
-  GBT_TRY_GOTO(take_columns(ctx, ds, p->plan, NULL, &cols, err), done);
+  GBT_TRY_GOTO(take_columns(ctx, e, s, p->plan, &cols, err), done);
   GBT_TRY_GOTO(gbt_mem_array(&e->mem, (size_t)ds->rows.n, sizeof *id, &id, err), done);
   GBT_TRY_GOTO(gbti_keys_find(ctx, &p->keys, cols.col, p->plan->n_cols, ds->rows.n, id, err), done);
   for (int32_t i = 0; i < p->n_feats; i++) {
@@ -265,7 +293,7 @@ done:
 
 static gbt_status make_projection(gbt_ctx *ctx, const encoding *e, projection *p, gbt_error *err) {
   key_columns cols;
-  gbt_status status = take_columns(ctx, e->data[0], p->plan, e->visit.row, &cols, err);
+  gbt_status status = take_columns(ctx, e, 0, p->plan, &cols, err);
   if (status == GBT_OK)
     status = gbti_keys_make(ctx, cols.col, p->plan->n_cols, e->visit.n, INT32_MAX - 1, MIN_KEY_ROWS, &p->keys, err);
   drop_columns(&e->mem, &cols);
@@ -292,20 +320,20 @@ static void list_map(const encoding *e, gbt_projection *proj, int32_t *n_proj, g
       const derived *from = &p->feat[k];
       if (from->n_bins < 2) continue;
       n_bins[*n_feats] = from->n_bins;
-      feat[(*n_feats)++] = (gbt_feature){
-          .kind = from->kind,
-          .type = GBT_NUMERIC,
-          .projection = *n_proj,
-          .part = from->kind == GBT_FEATURE_TARGET_CLASS ? e->target.part[from->part].number : 0,
-          .prior_weight = from->prior_weight,
-          .n_bins = from->n_bins,
-          .unknown = from->unknown,
-          .bin = from->table,
-          .shown = from->shown};
+      feat[(*n_feats)++] =
+          (gbt_feature){.kind = from->kind,
+                        .type = GBT_NUMERIC,
+                        .projection = *n_proj,
+                        .part = from->kind == GBT_FEATURE_TARGET_CLASS ? e->target.part[from->part].number : 0,
+                        .prior_weight = from->prior_weight,
+                        .n_bins = from->n_bins,
+                        .unknown = from->unknown,
+                        .bin = from->table,
+                        .shown = from->shown};
     }
     if (*n_feats == before) continue;
-    proj[(*n_proj)++] = (gbt_projection){
-        .n_cols = p->plan->n_cols, .col = p->plan->col, .n_keys = p->keys.n_keys, .key = p->keys.key};
+    proj[(*n_proj)++] =
+        (gbt_projection){.n_cols = p->plan->n_cols, .col = p->plan->col, .n_keys = p->keys.n_keys, .key = p->keys.key};
   }
 }
 
@@ -358,7 +386,7 @@ static gbt_status put_bins(gbt_ctx *ctx, const encoding *e, int32_t s, gbt_datas
       if (feat->n_bins < 2) continue;
       for (int32_t v = 0; v < (s == 0 ? e->visit.n_variants : 1); v++) {
         uint8_t **bin = s == 0 ? &feat->train[v] : &feat->valid[s - 1];
-        GBT_TRY(put(ctx, (put_job){ext, v, f, *bin, s == 0 ? e->visit.at : NULL}, err));
+        GBT_TRY(put(ctx, (put_job){ext, v, f, *bin, s == 0 ? e->visit.at + e->all.before : NULL}, err));
         gbt_mem_free(&e->mem, *bin);
         *bin = NULL;
       }
@@ -408,6 +436,7 @@ static void drop(encoding *e) {
   gbt_mem_free(&e->mem, e->proj);
   gbti_target_free(&e->target);
   gbti_visit_free(&e->visit);
+  gbti_gathered_free(&e->all);
   gbti_plan_free(&e->plan);
   gbt_cuts_unref(e->cuts);
   gbt_schema_unref(e->schema);
@@ -421,12 +450,9 @@ static int32_t n_orders(const encoding *e, const gbt_objective *objective) {
 }
 
 static gbt_status encode(gbt_ctx *ctx, encoding *e, const gbt_objective *objective, gbt_error *err) {
-  const gbt_rows *rows = &e->data[0]->rows;
-  if (!gbt_comm_alone(ctx))
-    return gbt_fail_on(err, GBT_E_UNSUPPORTED, "cat_method",
-                       "statistics of categories are computed by one rank only for now; use cat_method = \"sets\"");
-  GBT_TRY(gbti_visit_make(ctx, rows, (uint64_t)e->params->seed, n_orders(e, objective), &e->visit, err));
-  GBT_TRY(gbti_target_make(ctx, objective, rows, &e->visit, 0, &e->target, err));
+  GBT_TRY(gbti_gather_rows(ctx, &e->data[0]->rows, &e->all, err));
+  GBT_TRY(gbti_visit_make(ctx, &e->all.rows, (uint64_t)e->params->seed, n_orders(e, objective), &e->visit, err));
+  GBT_TRY(gbti_target_make(ctx, objective, &e->all.rows, &e->visit, 0, &e->target, err));
   GBT_TRY(gbt_mem_zeros(&e->mem, (size_t)e->plan.n, sizeof *e->proj, &e->proj, err));
   for (int32_t i = 0; i < e->plan.n; i++) {
     e->proj[i].plan = &e->plan.planned[i];
@@ -439,7 +465,7 @@ static gbt_status encode(gbt_ctx *ctx, encoding *e, const gbt_objective *objecti
 gbt_status gbti_encode(gbt_ctx *ctx, const gbt_params *params, const gbt_objective *objective, const uint8_t *method,
                        gbt_dataset **data, int32_t n_data, gbt_error *err) {
   encoding e = {.mem = ctx->mem, .params = params, .data = data, .n_data = n_data};
-  e.visit.mem = e.target.mem = ctx->mem;
+  e.visit.mem = e.target.mem = e.all.mem = ctx->mem;
   gbt_status status = gbti_plan_make(&ctx->mem, params, data[0]->cuts, method, &e.plan, err);
   if (status == GBT_OK && (e.plan.n > 0 || e.plan.unused != NULL || e.plan.onehot != NULL))
     status = encode(ctx, &e, objective, err);
