@@ -222,3 +222,27 @@ test_that("rows of unseen levels are counted", {
   by_formula <- gbt_train(y ~ x + size, d, nrounds = 1)
   expect_identical(gbt_unseen(by_formula, new), c(size = 2))
 })
+
+# Levels by the hundred thousand: nothing may take time in proportion to their square, or to levels times calls.
+test_that("many more levels than sets tell apart are numbers, texts or factors all the same", {
+  n <- 150000
+  i <- seq_len(n)
+  id <- (i * 7919) %% 2^30
+  id[n %/% 2 + seq_len(40000)] <- id[rep(1:20, 2000)]
+  x <- data.frame(id = id, z = cos(i))
+  y <- (id %% 5) + x$z
+  more <- list(nrounds = 3, threads = 2, min_data_per_group = 1, cat_smooth = 0, level_counts = "id")
+  m <- gbt_train(x, y, cat_features = "id", params = more)
+  p <- predict(m, x)
+  texts <- transform(x, id = sprintf("%.0f", id))
+  expect_identical(predict(m, texts), p)
+  expect_identical(predict(m, transform(texts, id = factor(id))), p)
+  expect_identical(predict(gbt_train(texts, y, params = more), texts), p)
+  expect_identical(predict(m, x[rev(i), ]), rev(p))
+  at <- c(1, 70000, 149999)
+  expect_identical(vapply(at, function(r) predict(m, x[r, ]), 0), p[at])
+  expect_identical(predict(unserialize(serialize(m, NULL)), x), p)
+  expect_identical(gbt_unseen(m, transform(x, id = id + 2^30)), c(id = as.double(n)))
+  expect_length(unique(predict(m, data.frame(id = -1:-9, z = 0))), 1)
+  expect_lt(max(lengths(as.data.frame(m)$levels)), 65535)
+})
