@@ -9,9 +9,10 @@
 #'   hessians (for squared error: of the rows) that came by those splits; `"frequency"`, their number.
 #' @param trees Number of rounds to look at, from the first. `NULL` takes those that the model predicts with.
 #' @return A data frame of class `gbt_importance`, one row per feature, the most important first: `feature`, and `gain`,
-#'   `cover` and `frequency` as shares that add up to 1. Features that no tree uses have 0. `print()` shows those that
-#'   are used, 20 at most (`top = `), and all rows of a part such as `head(importance, 30)`. See also
-#'   [plot()][plot.gbt_importance].
+#'   `cover` and `frequency` as shares that add up to 1. Statistics of categorical columns stand by themselves, such as
+#'   `mean(carrier)`, `share(carrier, yes)`, `rows(carrier)` and `mean(carrier x origin)`. Features that no tree uses
+#'   have 0. `print()` shows those that are used, 20 at most (`top = `), and all rows of a part such as
+#'   `head(importance, 30)`. See also [plot()][plot.gbt_importance].
 #' @seealso [gbt_train()]
 #' @examples
 #' m <- gbt_train(mpg ~ ., mtcars, nrounds = 20, threads = 1)
@@ -25,12 +26,21 @@ gbt_importance <- function(model, type = c("gain", "cover", "frequency"), trees 
   type <- match_choice(type, c("gain", "cover", "frequency"), "type")
   rounds <- check_rounds(trees, model)
   sums <- .Call(C_gbt_model_importance, model$state, model$cache, 0L, rounds)
+  label <- feature_labels(model, .Call(C_gbt_model_info, model$state, model$cache))
+  sums <- lapply(sums, function(v) sum_by(v, label))
   share <- function(v) if (sum(v) > 0) v / sum(v) else v
-  out <- list(feature = sums$feature, gain = share(sums$gain), cover = share(sums$cover),
+  out <- list(feature = unique(label), gain = share(sums$gain), cover = share(sums$cover),
               frequency = share(sums$splits))
   by <- order(-out[[type]], -out$gain, seq_along(out$feature))
   out <- list_frame(lapply(out, function(v) v[by]), length(by))
   structure(out, class = c("gbt_importance", "data.frame"), type = type, n_features = length(by))
+}
+
+# Sums over features of the same name, in the order of the names: a statistic with several priors is one, and so are
+# those of a model and of the one that it went on from.
+sum_by <- function(v, label) {
+  if (!anyDuplicated(label)) return(v)
+  as.vector(rowsum(v, match(label, unique(label)), reorder = FALSE))
 }
 
 # Has it the columns of the table, as they were made, and every feature at most once?

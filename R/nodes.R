@@ -21,14 +21,36 @@ as.data.frame.gbt <- function(x, row.names = NULL, optional = FALSE, ...) {
     x$classes[(nodes$tree %% per_round) %/% info$n_parallel + 1L]
   }
   if (is.matrix(nodes$value)) colnames(nodes$value) <- x$classes
-  missing <- ifelse(nodes$missing_left, nodes$left, nodes$right)
+  nodes$threshold <- shown_thresholds(nodes$threshold, feature, info)
+  never_missing <- lengths(info$shown)[feature] > 0L
+  missing <- replace(ifelse(nodes$missing_left, nodes$left, nodes$right), is_leaf | never_missing, NA_integer_)
   out <- list(
     tree = nodes$tree + 1L, round = as.integer(nodes$tree %/% per_round) + 1L, class = class, node = nodes$node,
-    feature = info$features[feature], split = split_texts(nodes, feature, levels, info), threshold = nodes$threshold,
-    levels = levels, left = nodes$left, right = nodes$right, missing = replace(missing, is_leaf, NA_integer_),
+    feature = feature_labels(x, info)[feature], split = split_texts(nodes, feature, levels, info),
+    threshold = nodes$threshold, levels = levels, left = nodes$left, right = nodes$right, missing = missing,
     gain = replace(nodes$gain, is_leaf, NA_real_), cover = nodes$cover, count = nodes$count, value = nodes$value
   )
   list_frame(out, length(feature))
+}
+
+# What features are called: a share of a class has the class's name.
+feature_labels <- function(model, info) {
+  labels <- info$features
+  at <- which(!is.na(info$part))
+  if (!length(at) || is.null(model$classes)) return(labels)
+  labels[at] <- paste0(sub("[0-9]+\\)$", "", labels[at]), model$classes[info$part[at]], ")")
+  labels
+}
+
+# Statistics are split by the number of a bin; people see the largest value of the bin.
+shown_thresholds <- function(threshold, feature, info) {
+  for (f in which(lengths(info$shown) > 0L)) {
+    at <- which(feature == f)
+    border <- info$shown[[f]]
+    bin <- pmin(floor(threshold[at]), length(border)) # below 0: no bin; the last one has no border
+    threshold[at] <- ifelse(bin < 0, -Inf, c(border, Inf)[pmax(bin, 0) + 1])
+  }
+  threshold
 }
 
 # Texts of the levels that go left; NULL where a node has none. Nodes with the same set share the texts.

@@ -124,13 +124,34 @@ SEXP r_gbt_model_cache(SEXP state) { return r_model_handle(state, R_NilValue); }
 
 /* ---- what is in it ---- */
 
+/* At `at` of a list: the columns that features are, 0 for those that are made of columns; their parts, NA where there
+ * is none; for features with tables, the upper borders of their bins. */
+static void put_features(SEXP list, R_xlen_t at, const gbt_schema *schema) {
+  SEXP column = Rf_allocVector(INTSXP, schema->n_features);
+  SET_VECTOR_ELT(list, at, column);
+  SEXP part = Rf_allocVector(INTSXP, schema->n_features);
+  SET_VECTOR_ELT(list, at + 1, part);
+  SEXP shown = Rf_allocVector(VECSXP, schema->n_features);
+  SET_VECTOR_ELT(list, at + 2, shown);
+  for (int32_t f = 0; f < schema->n_features; f++) {
+    const gbt_feature *feat = &schema->feat[f];
+    INTEGER(column)[f] = feat->kind == GBT_FEATURE_COLUMN ? feat->col + 1 : 0;
+    INTEGER(part)[f] = feat->kind == GBT_FEATURE_TARGET_CLASS ? feat->part + 1 : NA_INTEGER;
+    if (!gbt_feature_has_table(feat->kind)) continue;
+    const R_xlen_t n = feat->n_bins - 1;
+    SEXP borders = Rf_allocVector(REALSXP, n);
+    SET_VECTOR_ELT(shown, f, borders);
+    if (n > 0) memcpy(REAL(borders), feat->shown, (size_t)n * sizeof *feat->shown);
+  }
+}
+
 SEXP r_gbt_model_info(SEXP state, SEXP cache) {
   SEXP handle = PROTECT(r_model_handle(state, cache));
   const gbt_model *model = r_model_get(handle);
   const gbt_forest_info trees = gbt_forest_about(gbt_model_forest(model));
   static const char *parts[] = {
       "n_features", "n_outputs", "n_leaf_outputs", "n_parallel", "n_trees", "base", "objective", "names",
-      "type",       "tag",       "meta",           "features",   "column",  ""};
+      "type",       "tag",       "meta",           "features",   "column",  "part", "shown",     ""};
   SEXP out = PROTECT(Rf_mkNamed(VECSXP, parts));
   SET_VECTOR_ELT(out, 0, Rf_ScalarInteger(trees.n_features));
   SET_VECTOR_ELT(out, 1, Rf_ScalarInteger(trees.n_outputs));
@@ -153,12 +174,7 @@ SEXP r_gbt_model_info(SEXP state, SEXP cache) {
   }
   Rf_setAttrib(meta, R_NamesSymbol, names);
   SET_VECTOR_ELT(out, 11, r_feature_labels(gbt_model_schema(model)));
-  SEXP column = Rf_allocVector(INTSXP, gbt_model_schema(model)->n_features); /* 0: a statistic */
-  SET_VECTOR_ELT(out, 12, column);
-  for (int32_t f = 0; f < gbt_model_schema(model)->n_features; f++) {
-    const gbt_feature *feat = &gbt_model_schema(model)->feat[f];
-    INTEGER(column)[f] = feat->kind == GBT_FEATURE_COLUMN ? feat->col + 1 : 0;
-  }
+  put_features(out, 12, gbt_model_schema(model));
   UNPROTECT(3);
   return out;
 }
@@ -229,10 +245,9 @@ SEXP r_gbt_model_importance(SEXP state, SEXP cache, SEXP round_beg, SEXP round_e
   SEXP handle = PROTECT(r_model_handle(state, cache));
   const gbt_forest_view *view = gbt_model_forest(r_model_get(handle));
   gbt_tree_range range = r_tree_range(view, round_beg, round_end);
-  static const char *parts[] = {"gain", "cover", "splits", "feature", ""};
+  static const char *parts[] = {"gain", "cover", "splits", ""};
   SEXP out = PROTECT(Rf_mkNamed(VECSXP, parts));
   for (int k = 0; k < 3; k++) SET_VECTOR_ELT(out, k, Rf_allocVector(REALSXP, gbt_forest_about(view).n_features));
-  SET_VECTOR_ELT(out, 3, r_feature_labels(gbt_model_schema(r_model_get(handle))));
   gbt_importance(view, range, REAL(VECTOR_ELT(out, 0)), REAL(VECTOR_ELT(out, 1)), REAL(VECTOR_ELT(out, 2)));
   UNPROTECT(2);
   return out;

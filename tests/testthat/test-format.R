@@ -58,6 +58,7 @@ test_that("a reader written from the description alone predicts the same bits", 
   expect_read(train(d, y, objective = "huber", huber_delta = 0.5), new)
   expect_read(train(d, y, level_counts = TRUE), new)
   expect_read(train(d, y, cat_features = "month", max_cat_onehot = 1, min_data_per_group = 1), new)
+  expect_read(train(d, y, cat_features = "month", cat_method = c("target", "count"), max_cat_combine = 3), new)
   expect_read(train(d, y, grow_policy = "lossguide", max_leaves = 40, min_data_per_group = 5), new)
   expect_read(train(d[c("carrier", "tail")], y), new)
   expect_read(train(d, y, valid = 0.2, early_stopping_rounds = 2, eta = 1), new)
