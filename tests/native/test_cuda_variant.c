@@ -34,16 +34,21 @@ static int64_t grown(uint64_t seed, int64_t rows, const gbt_device_api *api) {
   return n_derived;
 }
 
-static int64_t grown_small(uint64_t seed) {
-  random_job r = random_job_make(seed, 400);
-  gbt_params *p = &r.job.spec.params;
+/* What is not for the kernel of small data is taken back. */
+static void make_small(random_job *r, uint64_t seed) {
+  gbt_params *p = &r->job.spec.params;
   p->grow_policy = 0;
   p->max_depth = 1 + (int64_t)(seed % 8);
   p->colsample_bylevel = p->colsample_bynode = 1.0;
   p->max_cat_onehot = 65535;
   p->hist_memory = 1024;
   if (p->num_parallel_tree > 2) p->num_parallel_tree = 1;
-  r.job.spec.n_interact = 0;
+  r->job.spec.n_interact = 0;
+}
+
+static int64_t grown_small(uint64_t seed) {
+  random_job r = random_job_make(seed, 400);
+  make_small(&r, seed);
   const int64_t n_derived = equal_on_device(&r, seed, gbt_cuda_api());
   random_job_free(&r);
   return n_derived;
@@ -61,13 +66,46 @@ static void larger_ones(void) {
   for (uint64_t seed = 900; seed < 902; seed++) grown(seed, 6000, seed % 2 ? cuda_steps_api() : gbt_cuda_api());
 }
 
-/* Trees that one kernel grows: parameters that it does not take are taken back. */
+/* Splits of trees that are fitted once more, on other bins than those that they were grown by; -1: not as on the CPU.
+ */
+static int64_t fitted(uint64_t seed, const gbt_device_api *api, int small) {
+  random_job r = random_job_make(seed, 400);
+  if (r.job.spec.params.grow_policy == GBT_SYMMETRIC) r.job.spec.params.hist_memory = 1024;
+  if (small) make_small(&r, seed);
+  variant_job j = variant_job_make(&r, seed);
+  j.fit_after = (int32_t)(seed % (uint64_t)j.n_variants);
+  train_how device = r.how;
+  device.device = api;
+  int64_t n_splits = 0;
+  if (r.job.custom == NULL) {
+    variant_end cpu = variant_refit(&j, &r.how), cuda = variant_refit(&j, &device);
+    const int ok = CHECK(same_ends(&cpu, &cuda));
+    n_splits = ok ? (int64_t)(cpu.forest->n_nodes - cpu.forest->n_trees) / 2 : -1;
+    if (!ok) random_job_tell(&r, seed);
+    variant_end_free(&cpu);
+    variant_end_free(&cuda);
+  }
+  variant_job_free(&j);
+  random_job_free(&r);
+  return n_splits;
+}
+
+static void trees_that_are_fitted_once_more(void) {
+  int64_t n_splits = 0;
+  for (uint64_t seed = 2000; seed < 2000 + JOBS && test_n_bad() < 3; seed++)
+    n_splits += fitted(seed, gbt_cuda_api(), 0);
+  test_note("%" PRId64 " splits", n_splits);
+  CHECK(n_splits > 150);
+}
+
+/* Trees that one kernel grows, and such a training that fits them once more. */
 static void small_data(void) {
   int64_t n_derived = 0;
   setenv("SIMT_COOPERATIVE", "1", 1);
   for (uint64_t seed = 1; seed <= 12; seed++) {
     setenv("SIMT_UNITS", seed % 2 ? "7" : "4", 1);
     n_derived += grown_small(seed + 5000);
+    fitted(seed + 5100, gbt_cuda_api(), 1);
   }
   unsetenv("SIMT_COOPERATIVE");
   unsetenv("SIMT_UNITS");
@@ -112,6 +150,7 @@ static void stores_that_forget(void) {
 void suite_cuda_variant(void) {
   RUN(trees_are_those_of_the_cpu);
   RUN(larger_ones);
+  RUN(trees_that_are_fitted_once_more);
   RUN(small_data);
   RUN(codes_that_stay);
   RUN(stores_that_forget);

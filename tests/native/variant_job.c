@@ -294,11 +294,12 @@ static int make_gradients(run *r, gbt_backend *be, uint64_t round) {
 }
 
 /* The drafts of these tasks into the forest. */
-static int fit_once_more(run *r, const gbt_tree_task *task, int32_t n) {
+static int fit_once_more(run *r, gbt_tree_task *task, int32_t n) {
   const gbt_backend_ops *ops = r->be->ops;
   if (ops->settle != NULL && !CHECK_OK(ops->settle(&r->ctx, r->be, test_err))) return 0;
   const gbt_forest_view drafts = gbt_forest_look(r->draft);
   int ok = CHECK_EQ_I64((int64_t)drafts.n_trees, n);
+  for (int32_t i = 0; i < n; i++) task[i].variant = (task[i].variant + r->j->fit_after) % r->j->n_variants;
   for (int32_t i = 0, k; i < n && ok; i += k) {
     k = n - i < r->fitted->most_trees ? n - i : r->fitted->most_trees;
     ok = CHECK_OK(r->fitted->ops->refit_trees(&r->ctx, r->fitted, task + i, k, &drafts, (uint64_t)i, r->forest,

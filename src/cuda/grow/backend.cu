@@ -26,6 +26,7 @@ static void destroy(gbt_backend *self) {
   cu_host_free(&be->task);
   cu_layer_close(be);
   cu_small_close(be);
+  cu_refit_close(be);
   cu_set_feats_close(be);
   cu_sizes_close(be);
   cu_device_close(&be->device);
@@ -129,8 +130,7 @@ static gbt_status issue_roots(gbt_ctx *ctx, cu_backend *be, gbt_error *err) {
   return cu_root(be, err);
 }
 
-/* Tasks of a batch: outputs ascend without gaps, and each has as many trees. */
-static void take_tasks(cu_backend *be, const gbt_tree_task *task, int32_t n_trees) {
+void cu_take_tasks(cu_backend *be, const gbt_tree_task *task, int32_t n_trees) {
   for (int32_t y = 0; y < n_trees; y++) {
     cu_task *to = &be->task[y];
     *static_cast<gbt_tree_task *>(to) = task[y];
@@ -148,7 +148,7 @@ static gbt_status begin_trees(gbt_ctx *ctx, gbt_backend *self, const gbt_tree_ta
   cu_backend *be = (cu_backend *)self;
   GBT_TRY(gbt_ctx_poll(ctx, err));
   be->begun_ns = gbt_clock_ns();
-  take_tasks(be, task, n_trees); /* none is being copied: see cu_down_may_leave */
+  cu_take_tasks(be, task, n_trees); /* none is being copied: see cu_down_may_leave */
   be->depth = 0;
   cu_features_draw(be);
   cu_down_turn(be);
@@ -308,6 +308,7 @@ static gbt_backend_ops make_ops() {
   ops.partition = partition;
   ops.finish_trees = finish_trees;
   ops.settle = settle;
+  ops.refit_trees = cu_refit_trees;
   ops.scores = scores;
   ops.metric = cu_metric;
   return ops;

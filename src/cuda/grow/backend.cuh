@@ -15,6 +15,7 @@
  *   frontier.cu     the tree being grown: choosing; children.cuh: children, and the plan of the next step
  *   ahead.cuh       best-first growth that splits leaves ahead of its choices
  *   partition.cu    rows into children; look_back.cuh: sums of the blocks before; pieces.cuh: which rows a block takes
+ *   refit.cu        trees that are there, once more: rows by given splits
  *   leaf.cu         leaf values, scores; renew.cu: values that are quantiles; route.cu: rows that were not partitioned
  *   small.cu        all of this but gradients and validation sets in one kernel, where data are small;
  *                   small_gradient.cu: their gradients
@@ -162,6 +163,7 @@ template <class T> gbt_status cu_metric_room(cu_memory *memory, cu_array<T> *roo
 }
 
 struct cu_layer; /* symmetric growth: layer.cuh */
+struct cu_refit; /* trees once more: refit.cu */
 struct cu_small; /* trees of small data: small.cuh */
 
 struct cu_backend {
@@ -187,6 +189,7 @@ struct cu_backend {
   cu_metrics metrics;
   cu_layer *layer;                 /* NULL unless trees are symmetric */
   cu_small *small;                 /* NULL unless the data are small */
+  cu_refit *refit;                 /* NULL until trees are fitted once more */
   int takes_steps;                 /* though they are: a launch was refused, or a test asks for it */
   cu_array<unsigned char> state;   /* of most_trees trees: state.cu */
   cu_array<int8_t> monotone;
@@ -235,6 +238,12 @@ int cu_down_may_leave(const cu_backend *be);
 gbt_status cu_down_leave(cu_backend *be, gbt_forest *forest, gbt_error *err) GBT_MUST_CHECK;
 gbt_status cu_down_settle(cu_backend *be, gbt_error *err) GBT_MUST_CHECK;
 
+/* Tree y of the batch that has come, all of it. */
+gbt_status cu_down_whole(cu_backend *be, int32_t y, gbt_grown *grown, gbt_error *err) GBT_MUST_CHECK;
+
+/* Tasks of a batch: outputs ascend without gaps, and each has as many trees. */
+void cu_take_tasks(cu_backend *be, const gbt_tree_task *task, int32_t n_trees);
+
 /* What went wrong in a tree that has come to the host. */
 gbt_status cu_faults_of(const cu_backend *be, const cu_tree *tree, gbt_error *err) GBT_MUST_CHECK;
 
@@ -261,6 +270,8 @@ gbt_status cu_set_gradients(gbt_ctx *ctx, cu_backend *be, uint64_t round, const 
 /* Fixed point for the trees' outputs, unless it stands there already. Sets tree->unit, noise, wide,
  * whole; root and n_in: all rows, or none where rows are sampled. */
 gbt_status cu_gradients_of_trees(gbt_ctx *ctx, cu_backend *be, gbt_error *err) GBT_MUST_CHECK;
+/* The same where the gradients of the trees' outputs stand there. */
+gbt_status cu_tell_trees(cu_backend *be, gbt_error *err) GBT_MUST_CHECK;
 /* Whether the gradients of the batch stand there from an earlier one, or from the host. */
 static inline int cu_are_fixed(const cu_backend *be) {
   return gbt_objective_is_given(&be->objective) || be->grad.fixed_output == be->task[0].output;
@@ -320,6 +331,12 @@ gbt_status cu_renew_open(gbt_ctx *ctx, cu_backend *be, const gbt_dataset *train,
 void cu_renew_close(cu_backend *be);
 gbt_status cu_renew_round(cu_backend *be, gbt_error *err) GBT_MUST_CHECK;
 gbt_status cu_renew_leaves(cu_backend *be, gbt_error *err) GBT_MUST_CHECK;
+
+/* The op refit_trees; what it has made is freed. */
+gbt_status cu_refit_trees(gbt_ctx *ctx, gbt_backend *self, const gbt_tree_task *task, int32_t n_trees,
+                          const gbt_forest_view *like, uint64_t first, gbt_forest *forest,
+                          gbt_error *err) GBT_MUST_CHECK;
+void cu_refit_close(cu_backend *be);
 
 /* Symmetric growth: made (all but what a tree has to itself), freed; instead of cu_search; before cu_select. */
 gbt_status cu_layer_open(cu_backend *be, gbt_error *err) GBT_MUST_CHECK;

@@ -123,6 +123,10 @@ static gbt_status fetch(cu_backend *be, int32_t y, gbt_grown *grown, gbt_error *
   return GBT_OK;
 }
 
+gbt_status cu_down_whole(cu_backend *be, int32_t y, gbt_grown *grown, gbt_error *err) {
+  return come_at(be, be->down.place, y, grown) ? GBT_OK : fetch(be, y, grown, err);
+}
+
 gbt_status cu_down_take(cu_backend *be, gbt_forest *forest, gbt_error *err) {
   const int32_t n_trees = be->view.n_trees;
   cu_down *d = &be->down;
@@ -137,7 +141,7 @@ gbt_status cu_down_take(cu_backend *be, gbt_forest *forest, gbt_error *err) {
     return GBT_OK;
   }
   for (int32_t y = 0; y < n_trees; y++) {
-    if (!come_at(be, d->place, y, &grown)) GBT_TRY(fetch(be, y, &grown, err));
+    GBT_TRY(cu_down_whole(be, y, &grown, err));
     GBT_TRY(gbt_export_tree(&be->mem, &d->out, &grown, be->cuts, forest, err));
   }
   return GBT_OK;

@@ -15,7 +15,6 @@
 #include "ahead.cuh"
 #include "backend.cuh"
 #include "clear.cuh"
-#include "pieces.cuh"
 
 /* ---- the root ---- */
 
@@ -92,33 +91,6 @@ __device__ int32_t choose_fresh(const cu_view &v) {
   return n;
 }
 
-/* Pieces of the n chosen nodes, and the histograms that their children take at most: see cu_plan_pair. */
-__device__ void plan_chosen(const cu_view &v, int32_t n, int keeps) {
-  cu_tree *t = v.tree;
-  uint64_t rows = 0;
-  uint32_t hists = 0;
-  for (int32_t c = (int32_t)threadIdx.x; c < n; c += (int32_t)blockDim.x) {
-    const gbt_grow_node *node = &v.node[v.chosen[c]];
-    rows += node->n_rows;
-    if (cu_goes_on(v, node, n)) hists += keeps && node->hist >= 0 ? 1u : 2u;
-  }
-  rows = cu_block_sum(rows);
-  hists = cu_block_sum(hists);
-  const uint32_t n_shares = cu_n_shares(rows, (uint32_t)n, v.split_rows);
-  const uint32_t of_share = cu_block_prefix(n, v.split_block, [&](int64_t i) {
-    gbt_grow_node *node = &v.node[v.chosen[i]];
-    if (v.ahead == 0) node->open = 0; /* else it is, until the policy comes to it */
-    return cu_n_pieces(node->n_rows, n_shares, v.split_rows);
-  });
-  if (threadIdx.x != 0) return;
-  t->n_chosen = n;
-  t->n_split_shares = n_shares;
-  t->n_split_blocks = n_shares * of_share;
-  t->clear_beg = keeps ? t->n_hists : 0;
-  t->n_clear = v.max_hists - t->clear_beg;
-  if (hists < (uint32_t)t->n_clear) t->n_clear = (int32_t)hists;
-}
-
 } // namespace
 
 __global__ static void __launch_bounds__(SELECT_THREADS) k_select(cu_view all, int keeps) {
@@ -143,7 +115,7 @@ __global__ static void __launch_bounds__(SELECT_THREADS) k_select(cu_view all, i
       n = gbt_policy_one_leaf(v.policy.kind) ? choose_best(v, shared) : cu_choose_layer(v, shared);
   }
   __syncthreads();
-  plan_chosen(v, n, keeps);
+  cu_plan_chosen(v, n, keeps);
 }
 
 gbt_status cu_select(cu_backend *be, gbt_error *err) {

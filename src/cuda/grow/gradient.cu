@@ -200,7 +200,10 @@ gbt_status cu_gradients_of_trees(gbt_ctx *ctx, cu_backend *be, gbt_error *err) {
     be->grad.fixed_output = -1;
     GBT_TRY(fix_outputs(be, be->grad.aside.at, -1, err));
   }
-  if (!fixed && be->view.n_turns == 1) return GBT_OK;
+  return !fixed && be->view.n_turns == 1 ? GBT_OK : cu_tell_trees(be, err);
+}
+
+gbt_status cu_tell_trees(cu_backend *be, gbt_error *err) {
   CU_LAUNCH(k_tell, cu_grids(be, 1, 1), 1, 0, be->device.stream, be->view);
   CU_LAUNCHED();
   return GBT_OK;

@@ -39,25 +39,6 @@ __device__ static __forceinline__ gbt_sum fine_rest(const cu_view &v, const cu_l
   return s;
 }
 
-/* By row: gradients have not gone with rows into nodes that cannot be split. */
-__device__ static __forceinline__ gbt_sum coarse_sum(const cu_view &v, const cu_leaf_rows &r, int wide) {
-  const gbt_gh16 *gh16 = cu_gh16(v, v.tree->task.grads);
-  const gbt_gh32 *gh32 = cu_gh32(v, v.tree->task.grads);
-  gbt_sum s = {0, 0};
-  for (uint32_t i = threadIdx.x; i < r.n; i += blockDim.x) {
-    if (wide) {
-      gbt_gh32 gh = gh32[cu_row_at(r, i)];
-      s.g += gh.g;
-      s.h += gh.h;
-    } else {
-      gbt_sum gh = cu_gh_sum(cu_gh_bits(gh16 + cu_row_at(r, i)));
-      s.g += gh.g * 65536;
-      s.h += gh.h * 65536;
-    }
-  }
-  return s;
-}
-
 __device__ static __forceinline__ double quantile_of(const cu_view &v, int32_t i) {
   return gbt_pick_value(&v.pick[i], v.policy.reg.max_delta_step);
 }
@@ -119,7 +100,7 @@ __global__ static void __launch_bounds__(CU_BLOCK, 6) k_fine(cu_view all, int va
     cu_leaf_rows r = cu_rows_of_block(v, b);
     gbt_sum s = {0, 0};
     if (!wide) s = fine_rest(v, r);
-    if (symmetric) s = cu_plus(s, coarse_sum(v, r, wide));
+    if (symmetric) s = cu_plus(s, cu_coarse_sum(v, r, wide, 65536));
     s = cu_block_sum(s);
     if (threadIdx.x == 0) {
       cu_add(&v.fine[r.node].g, s.g);

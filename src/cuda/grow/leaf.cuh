@@ -32,3 +32,24 @@ __device__ static __forceinline__ cu_leaf_rows cu_rows_of_block(const cu_view &v
 __device__ static __forceinline__ uint32_t cu_row_at(const cu_leaf_rows &r, uint32_t i) {
   return r.row ? r.row[i] : r.first + i;
 }
+
+/* Sums of the gradients that histograms take, those of 16 bits times `unit`: a thread's part. By row: gradients have
+ * not gone with rows into nodes that cannot be split. */
+__device__ static __forceinline__ gbt_sum cu_coarse_sum(const cu_view &v, const cu_leaf_rows &r, int wide,
+                                                        int64_t unit) {
+  const gbt_gh16 *gh16 = cu_gh16(v, v.tree->task.grads);
+  const gbt_gh32 *gh32 = cu_gh32(v, v.tree->task.grads);
+  gbt_sum s = {0, 0};
+  for (uint32_t i = threadIdx.x; i < r.n; i += blockDim.x) {
+    if (wide) {
+      gbt_gh32 gh = gh32[cu_row_at(r, i)];
+      s.g += gh.g;
+      s.h += gh.h;
+    } else {
+      gbt_sum gh = cu_gh_sum(cu_gh_bits(gh16 + cu_row_at(r, i)));
+      s.g += gh.g * unit;
+      s.h += gh.h * unit;
+    }
+  }
+  return s;
+}
