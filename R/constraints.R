@@ -31,7 +31,7 @@ feature_places <- function(x, features, parameter) {
     at <- match(enc2utf8(x), features)
     if (anyNA(at)) {
       wrong <- x[is.na(at)][1L]
-      refuse_count(wrong, features, parameter)
+      refuse_derived(wrong, features, parameter)
       stop_argument(sprintf("`%s` names `%s`, which is no feature%s", parameter, wrong, suggest(wrong, features)),
                     parameter)
     }
@@ -45,14 +45,22 @@ feature_places <- function(x, features, parameter) {
   as.integer(x)
 }
 
-# What is said of a column holds for the count of its levels, which models show as a feature: "count(f)".
-refuse_count <- function(name, features, parameter) {
-  column <- features[match(name, sprintf("count(%s)", features))]
-  if (is.na(column)) return(invisible())
+# What is said of columns holds for what is made of them, which models show as features: "count(f)", "mean(f x g)",
+# "share(f, yes)", "rows(f)".
+refuse_derived <- function(name, features, parameter) {
+  kind <- regmatches(name, regexpr("^(count|mean|share|rows)(?=\\(.+\\)$)", name, perl = TRUE))
+  if (length(kind) == 0L) return(invisible())
+  inside <- substr(name, nchar(kind) + 2L, nchar(name) - 1L)
+  if (kind == "share") inside <- c(inside, sub(", [^,]*$", "", inside)) # the class
+  columns <- intersect(inside, features)
+  if (length(columns) == 0L) columns <- unlist(strsplit(inside[length(inside)], " x ", fixed = TRUE))
+  if (!all(columns %in% features)) return(invisible())
+  what <- if (kind == "count") "count" else "statistics"
   stop_argument(if (parameter == "monotone") {
-    sprintf("`monotone` names `%s`, but a count of levels cannot have a monotone constraint", name)
+    sprintf("`monotone` names `%s`, but a %s cannot have a monotone constraint", name,
+            if (kind == "count") "count of levels" else "statistic of a categorical column")
   } else {
-    sprintf("`%s` names `%s`; name `%s`, which holds for its count as well", parameter, name, column)
+    sprintf("`%s` names `%s`; name %s, which holds for its %s as well", parameter, name, enumerate(columns), what)
   }, parameter)
 }
 
