@@ -19,7 +19,9 @@ models <- list(
   train(data["a"], data$b, objective = "poisson", offset = rep(0.5, n)), train(as.matrix(data[c("a", "b")]), data$y),
   train(data[c("l", "e", "f")], data$y, valid = 0.3, early_stopping_rounds = 1, monotone = c(l = 1)),
   train(data[c("a", "b", "f")], data$y, num_parallel_tree = 2, interactions = list(c("a", "b"), "f")),
-  train(y ~ a + offset(b), data), train(data["w"], data$y, grow_policy = "symmetric")
+  train(y ~ a + offset(b), data), train(data["w"], data$y, grow_policy = "symmetric"),
+  train(data[c("a", "f", "w", "s")], data$y, cat_method = c("target", "count"), max_cat_combine = 3),
+  train(data[c("f", "w")], data$three, cat_method = "target", max_cat_combine = 2)
 )
 for (i in seq_along(models)) gbt_save(models[[i]], file.path(folder, sprintf("%02d.gbt", i)))
 saveRDS(data, file.path(folder, "data.rds"))
