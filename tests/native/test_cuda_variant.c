@@ -98,6 +98,73 @@ static void trees_that_are_fitted_once_more(void) {
   CHECK(n_splits > 150);
 }
 
+/* ---- trainings whose statistics the trainer makes ---- */
+
+static variant_end trained_with_statistics(const train_job *job, const train_how *how) {
+  variant_end end = {.forest = NULL};
+  gbt_trainer_spec spec;
+  gbt_trainer *tr = NULL;
+  gbt_stop_reason why;
+  gbt_ctx ctx;
+  const gbt_mem mem = gbt_mem_default();
+  CHECK_OK(gbt_ctx_open(&ctx, mem, how->threads, how->simd, NULL, NULL, test_err));
+  int ok = CHECK(job_open(&ctx, job, how->page_rows, &spec));
+  spec.device = how->device;
+  ok = ok && CHECK_OK(gbt_trainer_new(&ctx, &spec, &tr, test_err)) && train_rounds(&ctx, job, tr, &why);
+  if (ok) {
+    const gbt_forest_view view = gbt_forest_look(gbt_trainer_forest(tr));
+    const int32_t n_base = spec.train->cuts->n_features;
+    ok = CHECK_OK(gbt_forest_new_like(&mem, &view, &end.forest, test_err)) &&
+         CHECK_OK(gbt_forest_append(end.forest, &view, test_err));
+    for (size_t i = 0; i < view.n_nodes; i++)
+      end.n_derived += view.nodes[i].left > 0 && (int32_t)(view.nodes[i].feat & GBT_NODE_FEATURE) >= n_base;
+  }
+  for (int32_t s = 0; ok && s <= spec.n_valid; s++) {
+    const double *score = NULL;
+    end.cells[s] = gbt_trainer_n_rows(tr, s) * spec.objective.n_outputs;
+    end.score[s] = test_alloc(((size_t)end.cells[s] + 1) * sizeof **end.score);
+    if (CHECK_OK(gbt_trainer_scores(&ctx, tr, s, &score, test_err)))
+      memcpy(end.score[s], score, (size_t)end.cells[s] * sizeof *score);
+  }
+  gbt_trainer_free(tr);
+  job_close(&spec);
+  gbt_ctx_close(&ctx);
+  return end;
+}
+
+/* Two backends of one device: one grows trees, the other fits them once more. */
+static void statistics_of_categories(void) {
+  static const made_kind kinds[] = {MADE_LEVELS, MADE_BELL, MADE_FACTOR, MADE_HOLED, MADE_FEW};
+  static const uint8_t method[] = {GBT_CAT_TARGET | GBT_CAT_COUNT, GBT_CAT_AUTO, GBT_CAT_TARGET | GBT_CAT_ONEHOT,
+                                   GBT_CAT_TARGET, GBT_CAT_AUTO};
+  static const gbt_objective_kind losses[] = {GBT_OBJ_LOGISTIC, GBT_OBJ_SOFTMAX, GBT_OBJ_QUANTILE, GBT_OBJ_POISSON};
+  int64_t n_derived = 0;
+  for (int k = 0; k < 8; k++) {
+    const int32_t n_outputs = losses[k % 4] == GBT_OBJ_SOFTMAX ? 3 : 1;
+    made *m = made_new((uint64_t)k + 70, 300 + 100 * k, 5, kinds), *valid = made_new((uint64_t)k + 90, 60, 5, kinds);
+    made_response(m, losses[k % 4], n_outputs, (uint64_t)k);
+    made_response(valid, losses[k % 4], n_outputs, (uint64_t)k + 1);
+    train_job job = job_make(m, losses[k % 4], n_outputs, 3);
+    job.valid[0] = valid;
+    job.spec.n_valid = 1;
+    job.spec.cat_method = method;
+    job.spec.params.max_depth = 4;
+    job.spec.params.max_cat_combine = 2;
+    job.spec.params.grow_policy = k % 3;
+    job.spec.params.subsample = k % 2 ? 0.7 : 1.0;
+    job.spec.params.num_parallel_tree = k == 5 ? 2 : 1;
+    const train_how cpu = {2, 0, GBT_SIMD_AUTO, NULL}, cuda = {2, 70, GBT_SIMD_AUTO, gbt_cuda_api()};
+    variant_end a = trained_with_statistics(&job, &cpu), b = trained_with_statistics(&job, &cuda);
+    CHECK(same_ends(&a, &b));
+    n_derived += a.n_derived;
+    variant_end_free(&a);
+    variant_end_free(&b);
+    made_free(m);
+    made_free(valid);
+  }
+  CHECK(n_derived > 50);
+}
+
 /* Trees that one kernel grows, and such a training that fits them once more. */
 static void small_data(void) {
   int64_t n_derived = 0;
@@ -151,6 +218,7 @@ void suite_cuda_variant(void) {
   RUN(trees_are_those_of_the_cpu);
   RUN(larger_ones);
   RUN(trees_that_are_fitted_once_more);
+  RUN(statistics_of_categories);
   RUN(small_data);
   RUN(codes_that_stay);
   RUN(stores_that_forget);
