@@ -183,8 +183,9 @@
 #' @section Going on and stopping:
 #' `init_model` is an earlier model on the same features with the same objective: new rounds are added to the ones it
 #' predicts with. Parameters of the objective (`huber_delta`, say) are those of that model; others are an error. Factors
-#' may have other levels than before; those that do not occur in the new data are forgotten. Ctrl-C ends the training
-#' within a moment and keeps what is finished, see [gbt_last_interrupted()].
+#' may have other levels than before; those that do not occur in the new data are forgotten. Earlier rounds keep the
+#' statistics of categorical columns that they were grown on; new rounds have those that `cat_method` asks for, made of
+#' the new data. Ctrl-C ends the training within a moment and keeps what is finished, see [gbt_last_interrupted()].
 #'
 #' @param x A data frame, a numeric, integer or logical matrix, a sparse matrix of package Matrix, a [gbt_data()]
 #'   object, or a formula.
