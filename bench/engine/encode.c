@@ -116,7 +116,8 @@ int main(int argc, char **argv) {
     b.bin_of[s] = take(GBTI_N_VALUES);
     b.value[s] = take((size_t)(levels[N_COLUMNS - 1] + 2) * sizeof **b.value);
   }
-  for (int32_t k = 0; k < N_STATS * b.n_variants; k++) b.bin[k] = take(n);
+  /* the first has the bins of keys as well */
+  for (int32_t k = 0; k < N_STATS * b.n_variants; k++) b.bin[k] = take(n + (size_t)levels[N_COLUMNS - 1] + 1);
   start(&b);
   check(&b, gbti_visit_make(&b.ctx, &rows, 42, b.n_variants, &b.visit, &b.err));
   stop(&b, "orders of rows", 0);

@@ -237,6 +237,14 @@ static void threads(void) {
   }
 }
 
+/* So many rows that several chunks count them. */
+static void threads_that_count(void) {
+  made_target m = make_target(7, 300000, 50, 2, NOT_TIED, 0);
+  m.n_stats = 2;
+  check_counts(&m, 1, 5);
+  target_free(&m);
+}
+
 /* ---- T1, T7: no row knows its own label, nor one of its step or of steps behind ---- */
 
 static void change_label(const made_target *m, int64_t at) {
@@ -471,8 +479,8 @@ static gbt_status all_with(const gbt_mem *mem, void *arg, gbt_error *err) {
 }
 
 static void no_memory(void) {
-  made_target m = make_target(8, 1000, 10, 2, NOT_TIED, 0);
-  m.n_stats = 1; /* fewer walks than threads */
+  made_target m = make_target(8, 9000, 10, 2, NOT_TIED, 0);
+  m.n_stats = 1; /* fewer walks than threads: chunks */
   CHECK(fault_sweep(all_with, &m) >= 7);
   target_free(&m);
 }
@@ -504,6 +512,7 @@ static void stops(void) {
 void suite_ordered(void) {
   RUN(sizes);
   RUN(threads);
+  RUN(threads_that_count);
   RUN(no_label_reaches_itself);
   RUN(no_group_reaches_itself);
   RUN(noise_stays_noise);

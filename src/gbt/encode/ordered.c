@@ -14,6 +14,8 @@
 
 enum {
   MOST_STATS = 4,       /* of a walk */
+  CHUNK_ROWS = 1 << 12, /* rows for which a chunk is worth its states */
+  COUNT_ROWS = 1 << 17, /* and its histograms */
   MOST_COUNTING = 8,    /* chunks that count, each into histograms of its own */
   STATE_BYTES = 1 << 28 /* states of a wave, where one takes less */
 };
@@ -274,7 +276,8 @@ static walk walk_make(const gbti_ordered *ask, int32_t first) {
 }
 
 /* The walks, how many of them a wave has, and its states. Free j->walk and j->state, also after a failure. */
-static gbt_status open_job(gbt_ctx *ctx, job *j, int32_t most_chunks, int32_t *in_wave, gbt_error *err) {
+static gbt_status open_job(gbt_ctx *ctx, job *j, int64_t most_chunks, int64_t chunk_rows, int32_t *in_wave,
+                           gbt_error *err) {
   const gbti_ordered *ask = j->ask;
   size_t wide_state = 0;
   GBT_ASSERT(ask->visit->n == ask->target->n && ask->n_ids >= 0 && ask->n_stats > 0);
@@ -289,6 +292,7 @@ static gbt_status open_job(gbt_ctx *ctx, job *j, int32_t most_chunks, int32_t *i
   GBT_ASSERT(n_pairs > 0);
   int64_t chunks = (threads + n_pairs - 1) / n_pairs;
   if (chunks > most_chunks) chunks = most_chunks;
+  if (chunks > 1 + ask->target->n / chunk_rows) chunks = 1 + ask->target->n / chunk_rows;
   if (chunks > n_states) chunks = n_states;
   j->n_chunks = (int32_t)chunks;
   *in_wave = (int32_t)(n_states / chunks < n_pairs ? n_states / chunks : n_pairs);
@@ -314,7 +318,7 @@ gbt_status gbti_ordered_bins(gbt_ctx *ctx, const gbti_ordered *ask, int32_t n_va
   int32_t in_wave = 0;
   job j = {.ask = ask, .ctx = ctx, .n_variants = n_variants, .bin_of = bin_of, .bin = bin};
   GBT_ASSERT(n_variants >= 1 && n_variants <= ask->visit->n_variants);
-  GBT_TRY_GOTO(open_job(ctx, &j, GBTI_VISIT_BLOCKS, &in_wave, err), done);
+  GBT_TRY_GOTO(open_job(ctx, &j, GBTI_VISIT_BLOCKS, CHUNK_ROWS, &in_wave, err), done);
   GBT_TRY_GOTO(run_waves(ctx, &j, in_wave, err), done);
 done:
   gbt_mem_free(&ctx->mem, j.walk);
@@ -340,7 +344,7 @@ gbt_status gbti_ordered_count(gbt_ctx *ctx, const gbti_ordered *ask, int32_t var
   job j = {.ask = ask, .ctx = ctx, .n_variants = 1, .first_variant = variant, .count = count};
   GBT_ASSERT(variant >= 0 && variant < ask->visit->n_variants);
   for (size_t s = 0; s < n_stats; s++) memset(count[s], 0, GBTI_N_VALUES * sizeof **count);
-  GBT_TRY_GOTO(open_job(ctx, &j, MOST_COUNTING, &in_wave, err), done);
+  GBT_TRY_GOTO(open_job(ctx, &j, MOST_COUNTING, COUNT_ROWS, &in_wave, err), done);
   GBT_TRY_GOTO(
       gbt_mem_zeros(&ctx->mem, (size_t)(j.n_chunks - 1) * n_stats * GBTI_N_VALUES, sizeof *j.counted, &j.counted, err),
       done);
@@ -376,7 +380,7 @@ gbt_status gbti_full_values(gbt_ctx *ctx, const gbti_ordered *ask, uint32_t *con
   gbt_status status = GBT_OK;
   int32_t in_wave = 0;
   job j = {.ask = ask, .ctx = ctx, .n_variants = 1, .value = value};
-  GBT_TRY_GOTO(open_job(ctx, &j, GBTI_VISIT_BLOCKS, &in_wave, err), done);
+  GBT_TRY_GOTO(open_job(ctx, &j, GBTI_VISIT_BLOCKS, CHUNK_ROWS, &in_wave, err), done);
   for (; j.first < j.n_walks; j.first += in_wave) {
     const int32_t n = j.n_walks - j.first < in_wave ? j.n_walks - j.first : in_wave;
     GBT_TRY_GOTO(run_tasks(ctx, (int64_t)n * j.n_chunks, total_task, &j, err), done);

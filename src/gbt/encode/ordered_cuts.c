@@ -30,9 +30,18 @@ static int ends_before(const cutter *c, uint32_t count, uint64_t left) {
 }
 
 static void fill_bins(const uint32_t *upper, int32_t n, uint8_t *bin_of) {
-  uint32_t v = 0;
-  for (int32_t b = 0; b < n; b++)
-    for (; v <= upper[b]; v++) bin_of[v] = (uint8_t)b;
+  for (int32_t b = 0; b < n; b++) {
+    const uint32_t from = b > 0 ? upper[b - 1] + 1 : 0;
+    memset(bin_of + from, b, upper[b] + 1 - from);
+  }
+}
+
+enum { TOGETHER = 16 }; /* values that are looked at in one go: mostly there are none */
+
+static int none_of(const uint32_t *count) {
+  uint32_t any = 0;
+  for (int k = 0; k < TOGETHER; k++) any |= count[k];
+  return any == 0;
 }
 
 int32_t gbti_value_cuts(const uint32_t *count, int32_t max_bins, uint8_t *bin_of, uint32_t *upper) {
@@ -45,6 +54,8 @@ int32_t gbti_value_cuts(const uint32_t *count, int32_t max_bins, uint8_t *bin_of
   }
   const int each = n_values <= max_bins;
   for (uint32_t v = 0; v < GBTI_N_VALUES; v++) {
+    while (v % TOGETHER == 0 && v < GBTI_N_VALUES && none_of(count + v)) v += TOGETHER;
+    if (v == GBTI_N_VALUES) break;
     if (count[v] == 0) continue;
     if (c.held > 0 && c.n + 1 < max_bins && (each || ends_before(&c, count[v], (uint64_t)(max_bins - c.n))))
       close_bin(&c, v);
