@@ -54,7 +54,8 @@
 #' as prediction will: early in their lives, with what was known then. `group` keeps rows that belong together, such
 #' as the visits of a patient, out of each other's statistics. Give it where the response of such rows is nearly the
 #' same and new data have other groups; else a row finds its own response in the rows beside it. Neither is kept in the
-#' model, and predictions need neither.
+#' model, and predictions need neither. Where no column has `"target"` a warning (class `gbt_warning_order`) says that
+#' they have no effect.
 #'
 #' @section Symmetric trees:
 #' With `grow_policy = "symmetric"` (CatBoost's `"SymmetricTree"`, also called oblivious trees) each layer of a tree has
