@@ -13,7 +13,7 @@ MASK = (1 << 64) - 1
 RECORDS = {
     "numbers": "<iiii", "objective": "<Q", "parameters": "<Qd", "base_scores": "<d", "trees": "<QQII",
     "nodes": "<8sII", "sets": "<I", "leaf_values": "<d", "gain": "<d", "cover": "<d", "count": "<I",
-    "columns": "<QQIi", "levels": "<Q", "feature_kinds": "<Q", "features": "<Ii", "statistics": "<d",
+    "columns": "<QQIi", "feature_kinds": "<Q", "features": "<Ii", "statistics": "<d",
     "projections": "<ii", "combined": "<i", "keys": "<Q", "tables": "<iidii", "shown": "<d", "bins": "<B",
     "meta": "<QIIQQ", "meta_values": "<8s", "texts": "<c",
 }
@@ -79,12 +79,13 @@ class Model:
         self.nodes = self.records("nodes")
         self.sets = [x for x, in self.records("sets")]
         self.leaf_values = [x for x, in self.records("leaf_values")]
-        levels = [self.text(at) for at, in self.records("levels")]
         self.columns = []
-        for name, _, kind, n in self.records("columns"):
-            place = {text: i for i, text in enumerate(levels[:n])}
+        for name, tag, kind, n in self.records("columns"):
+            place, at = {}, tag
+            for i in range(n):
+                at = self.texts.index(b"\0", at) + 1
+                place[self.text(at)] = i
             self.columns.append((self.text(name), kind, place))
-            levels = levels[n:]
         self.features = self.read_features()
 
     def read_features(self):

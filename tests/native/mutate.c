@@ -43,6 +43,23 @@ static int id_of(const gbti_section *row) {
   return id;
 }
 
+/* Levels are the texts behind their column's tag. */
+static void find_levels(draft *d) {
+  const uint8_t *texts = d->section[GBTI_SEC_TEXTS];
+  const uint64_t n = d->n[GBTI_SEC_TEXTS];
+  for (size_t c = 0; c < d->n[GBTI_SEC_COLUMNS] / sizeof(gbti_model_column); c++) {
+    gbti_model_column col;
+    memcpy(&col, d->section[GBTI_SEC_COLUMNS] + c * sizeof col, sizeof col);
+    uint64_t at = col.tag;
+    for (int32_t i = 0; i < col.n_levels && d->n[DRAFT_LEVELS] < MUTATE_SECTION; i++) {
+      const uint8_t *end = at < n ? memchr(texts + at, 0, (size_t)(n - at)) : NULL;
+      at = end == NULL ? n : (uint64_t)(end - texts) + 1;
+      memcpy(d->section[DRAFT_LEVELS] + d->n[DRAFT_LEVELS], &at, sizeof at);
+      d->n[DRAFT_LEVELS] += sizeof at;
+    }
+  }
+}
+
 int draft_read(draft *d, const uint8_t *bytes, size_t n) {
   memset(d->n, 0, sizeof d->n);
   for (uint32_t i = 0; i < n_rows_of(bytes, n); i++) {
@@ -53,6 +70,7 @@ int draft_read(draft *d, const uint8_t *bytes, size_t n) {
     d->n[id] = (size_t)row.bytes;
     memcpy(d->section[id], bytes + row.beg, d->n[id]);
   }
+  find_levels(d);
   return d->n[GBTI_SEC_NUMBERS] == sizeof(gbti_model_numbers);
 }
 
@@ -127,19 +145,23 @@ typedef struct field {
 
 /* Every field of every record. */
 static const field fields[] = {
-    {GBTI_SEC_NUMBERS, 16, 0, 4},      {GBTI_SEC_NUMBERS, 16, 4, 4},    {GBTI_SEC_NUMBERS, 16, 8, 4},
-    {GBTI_SEC_NUMBERS, 16, 12, 4},     {GBTI_SEC_OBJECTIVE, 8, 0, 8},   {GBTI_SEC_PARAMETERS, 16, 0, 8},
-    {GBTI_SEC_PARAMETERS, 16, 8, 8},   {GBTI_SEC_BASE, 8, 0, 8},        {GBTI_SEC_TREES, 24, 0, 8},
-    {GBTI_SEC_TREES, 24, 8, 8},        {GBTI_SEC_TREES, 24, 16, 4},     {GBTI_SEC_TREES, 24, 20, 4},
-    {GBTI_SEC_NODES, 16, 0, 8},        {GBTI_SEC_NODES, 16, 0, 4},      {GBTI_SEC_NODES, 16, 4, 4},
-    {GBTI_SEC_NODES, 16, 8, 4},        {GBTI_SEC_NODES, 16, 12, 4},     {GBTI_SEC_SETS, 4, 0, 4},
-    {GBTI_SEC_LEAF_VALUES, 8, 0, 8},   {GBTI_SEC_GAIN, 8, 0, 8},        {GBTI_SEC_COVER, 8, 0, 8},
-    {GBTI_SEC_COUNT, 4, 0, 4},         {GBTI_SEC_COLUMNS, 24, 0, 8},    {GBTI_SEC_COLUMNS, 24, 8, 8},
-    {GBTI_SEC_COLUMNS, 24, 16, 4},     {GBTI_SEC_COLUMNS, 24, 20, 4},   {GBTI_SEC_LEVELS, 8, 0, 8},
-    {GBTI_SEC_FEATURE_KINDS, 8, 0, 8}, {GBTI_SEC_FEATURES, 8, 0, 4},    {GBTI_SEC_FEATURES, 8, 4, 4},
-    {GBTI_SEC_STATISTICS, 8, 0, 8},    {GBTI_SEC_META, 32, 0, 8},       {GBTI_SEC_META, 32, 8, 4},
-    {GBTI_SEC_META, 32, 12, 4},        {GBTI_SEC_META, 32, 16, 8},      {GBTI_SEC_META, 32, 24, 8},
-    {GBTI_SEC_META_VALUES, 8, 0, 8},   {GBTI_SEC_META_VALUES, 4, 0, 4}, {GBTI_SEC_TEXTS, 1, 0, 1}};
+    {GBTI_SEC_NUMBERS, 16, 0, 4},    {GBTI_SEC_NUMBERS, 16, 4, 4},      {GBTI_SEC_NUMBERS, 16, 8, 4},
+    {GBTI_SEC_NUMBERS, 16, 12, 4},   {GBTI_SEC_OBJECTIVE, 8, 0, 8},     {GBTI_SEC_PARAMETERS, 16, 0, 8},
+    {GBTI_SEC_PARAMETERS, 16, 8, 8}, {GBTI_SEC_BASE, 8, 0, 8},          {GBTI_SEC_TREES, 24, 0, 8},
+    {GBTI_SEC_TREES, 24, 8, 8},      {GBTI_SEC_TREES, 24, 16, 4},       {GBTI_SEC_TREES, 24, 20, 4},
+    {GBTI_SEC_NODES, 16, 0, 8},      {GBTI_SEC_NODES, 16, 0, 4},        {GBTI_SEC_NODES, 16, 4, 4},
+    {GBTI_SEC_NODES, 16, 8, 4},      {GBTI_SEC_NODES, 16, 12, 4},       {GBTI_SEC_SETS, 4, 0, 4},
+    {GBTI_SEC_LEAF_VALUES, 8, 0, 8}, {GBTI_SEC_GAIN, 8, 0, 8},          {GBTI_SEC_COVER, 8, 0, 8},
+    {GBTI_SEC_COUNT, 4, 0, 4},       {GBTI_SEC_COLUMNS, 24, 0, 8},      {GBTI_SEC_COLUMNS, 24, 8, 8},
+    {GBTI_SEC_COLUMNS, 24, 16, 4},   {GBTI_SEC_COLUMNS, 24, 20, 4},     {GBTI_SEC_PROJECTIONS, 8, 0, 4},
+    {GBTI_SEC_PROJECTIONS, 8, 4, 4}, {GBTI_SEC_COMBINED, 4, 0, 4},      {GBTI_SEC_KEYS, 8, 0, 8},
+    {GBTI_SEC_TABLES, 24, 0, 4},     {GBTI_SEC_TABLES, 24, 4, 4},       {GBTI_SEC_TABLES, 24, 8, 8},
+    {GBTI_SEC_TABLES, 24, 16, 4},    {GBTI_SEC_TABLES, 24, 20, 4},      {GBTI_SEC_SHOWN, 8, 0, 8},
+    {GBTI_SEC_BINS, 1, 0, 1},        {GBTI_SEC_FEATURE_KINDS, 8, 0, 8}, {GBTI_SEC_FEATURES, 8, 0, 4},
+    {GBTI_SEC_FEATURES, 8, 4, 4},    {GBTI_SEC_STATISTICS, 8, 0, 8},    {GBTI_SEC_META, 32, 0, 8},
+    {GBTI_SEC_META, 32, 8, 4},       {GBTI_SEC_META, 32, 12, 4},        {GBTI_SEC_META, 32, 16, 8},
+    {GBTI_SEC_META, 32, 24, 8},      {GBTI_SEC_META_VALUES, 8, 0, 8},   {GBTI_SEC_META_VALUES, 4, 0, 4},
+    {GBTI_SEC_TEXTS, 1, 0, 1}};
 
 /* A random record of a section: its position, or 0 when there is none. */
 static uint64_t pick(test_rng *rng, const blob *b, gbti_section_id section, uint64_t size) {

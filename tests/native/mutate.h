@@ -13,9 +13,12 @@
 
 enum { MUTATE_SECTION = 8192 }; /* bytes of a section that is edited at most */
 
+/* A section that drafts alone have: where the levels of all columns are among the texts, a uint64_t each. */
+#define DRAFT_LEVELS ((gbti_section_id)GBTI_N_SECTIONS)
+
 typedef struct draft {
-  _Alignas(8) uint8_t section[GBTI_N_SECTIONS][MUTATE_SECTION];
-  size_t n[GBTI_N_SECTIONS]; /* bytes; 0: not there */
+  _Alignas(8) uint8_t section[GBTI_N_SECTIONS + 1][MUTATE_SECTION];
+  size_t n[GBTI_N_SECTIONS + 1]; /* bytes; 0: not there */
 } draft;
 
 /* The name of a section as the table has it, with zeros behind. */

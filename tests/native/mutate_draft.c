@@ -38,7 +38,7 @@ enum { MOST_SLOTS = 4 * MUTATE_SECTION / 8 };
 
 /* The places that refer to texts, in the order in which texts lie. */
 static size_t find_slots(draft *d, uint64_t **slot) {
-  uint64_t *level = AS(d, uint64_t, GBTI_SEC_LEVELS), n_levels = COUNT(d, uint64_t, GBTI_SEC_LEVELS), at = 0;
+  uint64_t *level = AS(d, uint64_t, DRAFT_LEVELS), n_levels = COUNT(d, uint64_t, DRAFT_LEVELS), at = 0;
   size_t n = 0;
   if (d->n[GBTI_SEC_OBJECTIVE] >= sizeof **slot) slot[n++] = AS(d, uint64_t, GBTI_SEC_OBJECTIVE);
   for (size_t i = 0; i < COUNT(d, gbti_model_parameter, GBTI_SEC_PARAMETERS); i++)
@@ -162,12 +162,12 @@ static void edit_schema(test_rng *rng, draft *d) {
   } else if (kind == 2 && n > 1 && columns(d)[n - 1].n_levels == 0) {
     d->n[GBTI_SEC_COLUMNS] -= 24;
     count_features(d);
-  } else if (kind == 3 && feat->n_levels > 0 && draft_cut(d, GBTI_SEC_LEVELS, 8 * at, 8)) {
+  } else if (kind == 3 && feat->n_levels > 0 && draft_cut(d, DRAFT_LEVELS, 8 * at, 8)) {
     feat->n_levels--;
   } else if (kind > 3) {
     for (int64_t i = test_below(rng, 8) == 0 ? 40 : 1; i > 0; i--)
-      if (feat->n_levels >= 0 && feat->n_levels < MUTATE_SECTION && draft_insert(d, GBTI_SEC_LEVELS, 8 * at, 8)) {
-        AS(d, uint64_t, GBTI_SEC_LEVELS)[at] = add_name(rng, d, "level ");
+      if (feat->n_levels >= 0 && feat->n_levels < MUTATE_SECTION && draft_insert(d, DRAFT_LEVELS, 8 * at, 8)) {
+        AS(d, uint64_t, DRAFT_LEVELS)[at] = add_name(rng, d, "level ");
         feat->n_levels++;
         if (feat->type == GBT_NUMERIC) feat->type = 1 + (uint32_t)test_below(rng, 2);
       }
@@ -420,12 +420,12 @@ static void take_section(draft *d, const draft *from, gbti_section_id p) {
 
 static void take_schema(draft *d, const draft *from, uint64_t text_at) {
   take_section(d, from, GBTI_SEC_COLUMNS);
-  take_section(d, from, GBTI_SEC_LEVELS);
+  take_section(d, from, DRAFT_LEVELS);
   for (size_t f = 0; f < COUNT(d, gbti_model_column, GBTI_SEC_COLUMNS); f++) {
     columns(d)[f].name += text_at;
     columns(d)[f].tag += text_at;
   }
-  for (size_t i = 0; i < COUNT(d, uint64_t, GBTI_SEC_LEVELS); i++) AS(d, uint64_t, GBTI_SEC_LEVELS)[i] += text_at;
+  for (size_t i = 0; i < COUNT(d, uint64_t, DRAFT_LEVELS); i++) AS(d, uint64_t, DRAFT_LEVELS)[i] += text_at;
   for (int p = GBTI_SEC_FEATURE_KINDS; p <= GBTI_SEC_BINS; p++) take_section(d, from, (gbti_section_id)p);
   for (size_t i = 0; i < COUNT(d, uint64_t, GBTI_SEC_FEATURE_KINDS); i++)
     AS(d, uint64_t, GBTI_SEC_FEATURE_KINDS)[i] += text_at;

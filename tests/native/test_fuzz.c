@@ -187,10 +187,8 @@ static void make_lie(blob b, int lie) {
     put(b, GBTI_SEC_COLUMNS, 24 + 20, 4, UINT64_MAX);
     put(b, GBTI_SEC_COLUMNS, 48 + 20, 4, 5);
     break;
-  case 5: /* three levels and 5 bytes: a, b, dxe */
-    put_size(b, GBTI_SEC_LEVELS, 29);
+  case 5: /* the last level is of no column */
     put(b, GBTI_SEC_COLUMNS, 48 + 20, 4, 1);
-    put(b, GBTI_SEC_TEXTS, 30, 1, 'x');
     break;
   case 6: /* an entry without a name: texts . 1 h h i . */
     put(b, GBTI_SEC_TEXTS, 33, 1, 0);

@@ -1,4 +1,5 @@
-/* The columns of a model, as users hand them in: names, types, tags and levels. What features are made of them is told
+/* The columns of a model, as users hand them in: names, types, tags and levels. A column's levels are the texts behind
+ * its tag, so that nothing says where they are, as they may be many. What features are made of them is told
  * by part_features.c, which fills the schema's map. */
 #include "../base/schema_impl.h"
 #include "part.h"
@@ -11,7 +12,6 @@ gbt_status gbti_measure_schema(gbti_writer *w) {
     GBT_TRY(gbti_measure_text(w, col->tag, GBT_E_DATA, "column", col->name));
     for (int32_t i = 0; i < col->n_levels; i++)
       GBT_TRY(gbti_measure_text(w, col->levels[i], GBT_E_DATA, "column", col->name));
-    w->n[GBTI_SEC_LEVELS] = gbti_add(w->n[GBTI_SEC_LEVELS], (uint64_t)col->n_levels, 1);
   }
   w->n[GBTI_SEC_COLUMNS] = (uint64_t)schema->n_columns;
   return GBT_OK;
@@ -20,20 +20,20 @@ gbt_status gbti_measure_schema(gbti_writer *w) {
 void gbti_put_schema(gbti_writer *w) {
   const gbt_schema *schema = w->parts->schema;
   gbti_model_column *out = gbti_out(w, GBTI_SEC_COLUMNS);
-  uint64_t *level = gbti_out(w, GBTI_SEC_LEVELS);
   for (int32_t c = 0; c < schema->n_columns; c++) {
     const gbt_schema_column *col = &schema->col[c];
     out[c].name = gbti_put_text(w, col->name);
     out[c].tag = gbti_put_text(w, col->tag);
     out[c].type = (uint32_t)col->type;
     out[c].n_levels = col->n_levels;
-    for (int32_t i = 0; i < col->n_levels; i++) *level++ = gbti_put_text(w, col->levels[i]);
+    for (int32_t i = 0; i < col->n_levels; i++) gbti_put_text(w, col->levels[i]);
   }
 }
 
-static gbt_status check_columns(const gbti_reader *r) {
+/* n_levels: of all columns. */
+static gbt_status check_columns(const gbti_reader *r, size_t *n_levels) {
   const gbti_model_column *from = r->at[GBTI_SEC_COLUMNS];
-  uint64_t left = r->n[GBTI_SEC_LEVELS];
+  uint64_t left = r->n[GBTI_SEC_TEXTS]; /* every level has a byte there at least */
   if (r->n[GBTI_SEC_COLUMNS] > GBT_NODE_FEATURE) return gbti_damaged(r, "the number of columns is out of range");
   for (uint64_t c = 0; c < r->n[GBTI_SEC_COLUMNS]; c++) {
     if (from[c].type > GBT_ORDINAL) return gbti_damaged(r, "a column has no known type");
@@ -42,30 +42,31 @@ static gbt_status check_columns(const gbti_reader *r) {
       return gbti_damaged(r, "a column has a wrong number of levels");
     left -= n;
   }
-  return left == 0 ? GBT_OK : gbti_damaged(r, "there are levels of no column");
+  *n_levels = (size_t)(r->n[GBTI_SEC_TEXTS] - left);
+  return GBT_OK;
 }
 
-/* level: where the pointers to its levels go; *level_at: where their positions stand. Both move on. */
+/* level: where the pointers to its levels go; moves on. */
 static gbt_status read_column(gbti_reader *r, const gbti_model_column *from, gbt_schema_column *col,
-                              const char ***level, const uint64_t **level_at) {
+                              const char ***level) {
   col->type = (gbt_feature_type)from->type;
   col->n_levels = from->n_levels;
   col->levels = col->n_levels > 0 ? *level : NULL;
   GBT_TRY(gbti_take_text(r, from->name, &col->name));
   GBT_TRY(gbti_take_text(r, from->tag, &col->tag));
   if (col->name[0] == 0) return gbti_damaged(r, "a column has no name");
-  for (int32_t i = 0; i < col->n_levels; i++) GBT_TRY(gbti_take_text(r, *(*level_at)++, (*level)++));
+  for (int32_t i = 0; i < col->n_levels; i++) GBT_TRY(gbti_take_text(r, r->text_at, (*level)++));
   return GBT_OK;
 }
 
 gbt_status gbti_read_schema(gbti_reader *r) {
-  GBT_TRY(check_columns(r));
+  size_t n_levels = 0;
+  GBT_TRY(check_columns(r, &n_levels));
   const gbti_model_column *from = r->at[GBTI_SEC_COLUMNS];
-  const uint64_t *level_at = r->at[GBTI_SEC_LEVELS];
   const int32_t n = (int32_t)r->n[GBTI_SEC_COLUMNS];
   const uint64_t n_features = r->n[GBTI_SEC_FEATURES] > 0 ? r->n[GBTI_SEC_FEATURES] : (uint64_t)n;
   if (n_features > GBT_NODE_FEATURE) return gbti_damaged(r, "the number of features is out of range");
-  gbt_schema_room room = {.n_columns = n, .n_features = (int32_t)n_features, .n_levels = (size_t)r->n[GBTI_SEC_LEVELS]};
+  gbt_schema_room room = {.n_columns = n, .n_features = (int32_t)n_features, .n_levels = n_levels};
   gbt_schema_block block;
   GBT_TRY(gbti_measure_projections(r, &room));
   GBT_TRY(gbt_schema_alloc(&r->mem, room, &block, r->err));
@@ -74,7 +75,7 @@ gbt_status gbti_read_schema(gbti_reader *r) {
   r->model->parts.schema = schema;
   r->keys = block.key;
   const char **level = block.level, **name;
-  for (int32_t c = 0; c < n; c++) GBT_TRY(read_column(r, &from[c], &schema->col[c], &level, &level_at));
+  for (int32_t c = 0; c < n; c++) GBT_TRY(read_column(r, &from[c], &schema->col[c], &level));
   gbt_level_twins twins;
   GBT_TRY(gbt_schema_index(schema, NULL, &twins, r->err));
   if (twins.col >= 0) return gbti_damaged(r, "a column has a level twice");
