@@ -75,7 +75,7 @@ static void a_schema_can_be_extended(void) {
   gbt_schema_levels(twice, 3, &jfk, 1, &place);
   CHECK_EQ_I64(place, 1);
   for (int32_t f = 0; f < 10; f++) {
-    const gbt_feature *feat = &twice->feat[f], *from = &m.feat[(f - 4) % 3];
+    const gbt_feature *feat = &twice->feat[f], *from = &m.feat[(f + 2) % 3]; /* that of f - 4 */
     char text[40];
     const char *label = labels[f < 7 ? f : f - 3];
     CHECK_EQ_I64((int64_t)gbt_feature_label(twice, f, text, sizeof text), (int64_t)strlen(label));
