@@ -43,11 +43,13 @@
 #' data do not have gets the mean response of all rows. Combinations of levels (see below) that single rows have share
 #' one statistic, and those that no row has get it too. Missing values are a level of their own.
 #'
-#' `max_cat_combine = 2` makes a statistic for every pair of columns with `"target"` as well, whose levels are pairs of
-#' levels; 3 and 4 go on to sets of three and four columns. It helps where the response depends on what occurs together,
-#' such as carrier and airport. A combination is used only where a group of `interactions` has all its columns, and it
-#' has the least of their `feature_weights`. The number of features grows fast (10 columns have 45 pairs and 120
-#' triples), and with it time and memory, so choose the columns.
+#' `max_cat_combine = 2` looks at every pair of columns with `"target"` as well, whose levels are pairs of levels; 3 and
+#' 4 go on to sets of three and four columns. It helps where the response depends on what occurs together, such as
+#' carrier and airport. A statistic is made of those pairs that say clearly more of the response than their two columns
+#' added up (by four standard deviations, measured by statistics that do not know the row's own response), and with
+#' three and more of what can be made of these; at most 256 are looked at. Levels that occur together in one row only
+#' count as unknown. A combination is used only where a group of `interactions` has all its columns, and it has the
+#' least of their `feature_weights`. Looking takes time for each pair (10 columns have 45), so choose the columns.
 #'
 #' `time` says when a row was observed. A statistic then takes only rows with an earlier time, not those of the same
 #' one. Give it where new data are later than the training data and the response drifts, so that training sees levels

@@ -53,7 +53,7 @@ gbt_train.data.frame <- function(x, y, ..., weights = NULL, offset = NULL, mask 
                                  num_parallel_tree = 1, max_bin = 255, max_cat_onehot = 4, cat_smooth = 10, cat_l2 = 10,
                                  cat_noise = 1, max_cat_threshold = 64, min_data_per_group = 20, cat_features = NULL,
                                  cat_method = "auto", max_cat_combine = 1, cat_permutations = 2, cat_prior = 10,
-                                 cat_bins = 63, level_counts = FALSE, class_weights = NULL, monotone = NULL,
+                                 cat_bins = 15, level_counts = FALSE, class_weights = NULL, monotone = NULL,
                                  interactions = NULL, feature_weights = NULL, valid = NULL, eval_metric = NULL,
                                  eval_train = NULL, early_stopping_rounds = NULL, early_stopping_min_delta = 0,
                                  max_seconds = NULL, init_model = NULL, callbacks = NULL,

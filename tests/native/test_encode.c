@@ -127,9 +127,9 @@ static void check_target(gbt_ctx *ctx, const gbt_trainer_spec *spec, gbt_dataset
       mark_before(visit, v, visit->at[i], counts);
       for (int64_t p = 0; p < n; p++) counts[p] = (uint8_t)(counts[p] && same_place(&l, i, visit->row[p], like));
       value[v][i] = value_by_hand(target, part, counts, n, spec->params.cat_prior);
-      if (v == 0) count[value[v][i]]++;
     }
   }
+  for (int64_t i = 0; i < n; i++) count[value[0][i]]++; /* cuts are those of the first order */
   CHECK_EQ_I64(gbti_value_cuts(count, (int32_t)spec->params.cat_bins, bin_of, upper), feat->n_bins);
   for (int v = 0; v < data[0]->n_variants; v++) {
     for (int64_t i = 0; i < n; i++) wrong += code_at(data[0]->variant[v], data[0]->cuts, i, f) != bin_of[value[v][i]];
@@ -174,14 +174,19 @@ static void check_count(gbt_ctx *ctx, gbt_dataset *const *data, int32_t f) {
   drop_levels(&l);
 }
 
-static void one_encoding(uint64_t seed, int64_t *n_targets, int64_t *n_counts, int64_t *n_combined) {
-  encode_job e = encode_job_make(seed, 150);
+/* Features seen, by what they are. */
+typedef struct seen {
+  int64_t targets, counts, pairs, triples; /* rows of statistics; features */
+  char label[256];                         /* of the last combination */
+} seen;
+
+static void check_encoding(const train_job *job, int32_t page_rows, seen *s) {
   gbt_ctx ctx = test_ctx(NULL, 2);
   gbt_trainer_spec spec;
   gbt_dataset *data[1 + JOB_VALID];
-  REQUIRE(job_open(&ctx, &e.random.job, e.random.how.page_rows, &spec));
+  REQUIRE(job_open(&ctx, job, page_rows, &spec));
   data[0] = gbt_dataset_ref(spec.train);
-  for (int32_t s = 0; s < spec.n_valid; s++) data[1 + s] = gbt_dataset_ref(spec.valid[s]);
+  for (int32_t i = 0; i < spec.n_valid; i++) data[1 + i] = gbt_dataset_ref(spec.valid[i]);
   REQUIRE_OK(gbti_encode(&ctx, &spec.params, &spec.objective, spec.cat_method, data, 1 + spec.n_valid, test_err));
   gbti_visit visit;
   gbti_target target;
@@ -191,27 +196,81 @@ static void one_encoding(uint64_t seed, int64_t *n_targets, int64_t *n_counts, i
   for (int32_t f = spec.train->cuts->n_features; f < schema->n_features; f++) {
     const gbt_feature *feat = &schema->feat[f];
     CHECK(feat->n_bins >= 2 && feat->n_bins <= spec.params.cat_bins);
-    *n_combined += schema->proj[feat->projection].n_cols > 1;
+    s->pairs += schema->proj[feat->projection].n_cols == 2;
+    s->triples += schema->proj[feat->projection].n_cols == 3;
+    if (schema->proj[feat->projection].n_cols > 1) gbt_feature_label(schema, f, s->label, sizeof s->label);
     if (feat->kind == GBT_FEATURE_KEY_COUNT)
-      check_count(&ctx, data, f), (*n_counts)++;
+      check_count(&ctx, data, f), s->counts++;
     else
-      check_target(&ctx, &spec, data, 1 + spec.n_valid, f, &visit, &target, n_targets);
+      check_target(&ctx, &spec, data, 1 + spec.n_valid, f, &visit, &target, &s->targets);
   }
   gbti_visit_free(&visit);
   gbti_target_free(&target);
-  for (int32_t s = 0; s <= spec.n_valid; s++) gbt_dataset_unref(data[s]);
+  for (int32_t i = 0; i <= spec.n_valid; i++) gbt_dataset_unref(data[i]);
   job_close(&spec);
   gbt_ctx_close(&ctx);
-  random_job_free(&e.random);
-  free(e.method);
 }
 
 static void bins_are_those_of_the_definition(void) {
-  int64_t n_targets = 0, n_counts = 0, n_combined = 0;
-  for (uint64_t seed = 1; seed <= JOBS; seed++) one_encoding(seed, &n_targets, &n_counts, &n_combined);
-  test_note("%" PRId64 " rows of statistics, %" PRId64 " counts, %" PRId64 " of combinations", n_targets, n_counts,
-            n_combined);
-  CHECK(n_targets > 5000 && n_counts > 10 && n_combined > 20);
+  seen s = {.targets = 0};
+  for (uint64_t seed = 1; seed <= JOBS; seed++) {
+    encode_job e = encode_job_make(seed, 150);
+    check_encoding(&e.random.job, e.random.how.page_rows, &s);
+    random_job_free(&e.random);
+    free(e.method);
+  }
+  test_note("%" PRId64 " rows of statistics, %" PRId64 " counts", s.targets, s.counts);
+  CHECK(s.targets > 5000 && s.counts > 10);
+}
+
+/* ---- combinations ---- */
+
+static int32_t code_of(const made *m, int32_t col, int64_t row) {
+  return ((const int32_t *)m->table.cols[col].values)[row];
+}
+
+/* What the label depends on, and how strongly: the sum of some columns' codes modulo 2 and 3. */
+static void label_by(made *m, uint64_t seed, int a, int b, int c) {
+  test_rng rng = {seed};
+  for (int64_t i = 0; i < m->table.n_rows; i++) {
+    const int32_t sum = a * code_of(m, 0, i) + b * code_of(m, 1, i) + c * code_of(m, 2, i);
+    m->label[i] = (a | b | c) == 0           ? (double)test_below(&rng, 2)
+                  : test_below(&rng, 8) == 0 ? (double)test_below(&rng, 2)
+                                             : (double)(sum & 1);
+  }
+}
+
+static seen combinations_of(int a, int b, int c, int64_t most) {
+  static const made_kind kinds[] = {MADE_FACTOR, MADE_FACTOR, MADE_FACTOR};
+  static const uint8_t method[] = {GBT_CAT_TARGET, GBT_CAT_TARGET, GBT_CAT_TARGET};
+  made *data = made_new(11, 700, 3, kinds), *valid = made_new(12, 60, 3, kinds);
+  made_response(data, GBT_OBJ_LOGISTIC, 1, 3);
+  made_response(valid, GBT_OBJ_LOGISTIC, 1, 3);
+  label_by(data, 5, a, b, c);
+  train_job job = job_make(data, GBT_OBJ_LOGISTIC, 1, 1);
+  job.valid[0] = valid;
+  job.spec.n_valid = 1;
+  job.spec.cat_method = method;
+  job.spec.params.max_cat_combine = most;
+  seen s = {.targets = 0};
+  check_encoding(&job, 100, &s);
+  made_free(data);
+  made_free(valid);
+  return s;
+}
+
+/* T8 of the specification of statistics: combinations that say nothing, or no more than their columns do, are not made;
+ * one that does is found. */
+static void combinations_are_made_where_they_say_more(void) {
+  for (int64_t most = 1; most <= 4; most++) {
+    seen none = combinations_of(0, 0, 0, most), one = combinations_of(1, 0, 0, most),
+         two = combinations_of(1, 0, 1, most);
+    CHECK_EQ_I64(none.pairs + none.triples, 0);
+    CHECK_EQ_I64(one.pairs + one.triples, 0);
+    CHECK_EQ_I64(two.pairs, most > 1);
+    CHECK_EQ_I64(two.triples, 0);
+    if (most > 1) CHECK_EQ_TEXT(two.label, "mean(x1 x x3)");
+  }
 }
 
 /* ---- trainings ---- */
@@ -384,6 +443,7 @@ static void memory_may_run_out(void) {
 
 void suite_encode(void) {
   RUN(bins_are_those_of_the_definition);
+  RUN(combinations_are_made_where_they_say_more);
   RUN(trainings_are_the_same_in_all_circumstances);
   RUN(trainings_of_ranks);
   RUN(memory_may_run_out);

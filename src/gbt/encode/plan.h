@@ -1,6 +1,6 @@
-/* What is made of the categorical columns for a training: which of them are split by themselves, and of which columns,
- * alone or combined, statistics are kept. A function of parameters, cuts and what the user asked for, never
- * of threads, pages or devices.
+/* What is made of the categorical columns for a training: which of them are split by themselves, and of which
+ * statistics are kept. A function of the cuts and what the user asked for, never of rows, threads, pages or devices.
+ * Which columns are combined is found by looking at the rows: encode.h.
  *
  * A column whose method is left to the engine (GBT_CAT_AUTO) is split by itself: one level against the rest up to
  * `max_cat_onehot` levels, by sets of levels beyond. */
@@ -8,12 +8,11 @@
 #define GBT_ENCODE_PLAN_H
 
 #include "../data/cuts.h"
-#include "../params.h"
 #include "cat_method.h"
 
 enum { GBTI_MOST_COMBINED = 4 }; /* columns of a combination; the bound of max_cat_combine */
 
-/* Columns whose combination is a key of statistics. */
+/* Columns whose combination is a key of statistics; or one column. */
 typedef struct gbti_planned {
   int32_t n_cols;
   int32_t col[GBTI_MOST_COMBINED]; /* of the schema, ascending */
@@ -22,16 +21,16 @@ typedef struct gbti_planned {
 
 typedef struct gbti_plan {
   gbt_mem mem;
-  int32_t n;             /* combinations; 0: nothing is derived */
-  gbti_planned *planned; /* n: single columns first, in the order of the schema, then pairs and so on */
+  int32_t n;             /* columns with statistics; 0: nothing is derived */
+  gbti_planned *planned; /* n: one column each, in the order of the schema */
   uint8_t *unused;       /* by feature of the cuts: 1 where no tree splits by it; NULL: there is none */
   uint8_t *onehot;       /* by feature: 1 where it is split one level against the rest, however many there are; NULL */
 } gbti_plan;
 
 /* method: by column of the schema, as in gbt_trainer_spec; or NULL. GBT_E_ARG names a column that has no levels.
  * Free with gbti_plan_free, also after a failure. */
-gbt_status gbti_plan_make(const gbt_mem *mem, const gbt_params *params, const gbt_cuts *cuts, const uint8_t *method,
-                          gbti_plan *out, gbt_error *err) GBT_MUST_CHECK;
+gbt_status gbti_plan_make(const gbt_mem *mem, const gbt_cuts *cuts, const uint8_t *method, gbti_plan *out,
+                          gbt_error *err) GBT_MUST_CHECK;
 void gbti_plan_free(gbti_plan *plan);
 
 #endif

@@ -1,0 +1,25 @@
+/* Whether a combination of columns is worth its features. Ordered statistics of a row do not know the row's label, so
+ * how well they foretell labels is measured as honestly as on other rows (Dawid 1984, prequential statistics). */
+#ifndef GBT_ENCODE_WORTH_H
+#define GBT_ENCODE_WORTH_H
+
+#include "target.h"
+
+/* What an ordered statistic of one part of the target says of the rows: bin[place] in base order, and the mean value of
+ * the rows of each bin. Borrowed. */
+typedef struct gbti_forecast {
+  const uint8_t *bin;
+  const uint32_t *mean; /* by bin */
+} gbti_forecast;
+
+/* Whether forecasts by the combination miss the labels by less than forecasts that add up what its two halves say,
+ *
+ *   whole            against            first + second - prior, within the range of values,
+ *
+ * in squares, by more than GBTI_WORTH_SIGMAS standard deviations of what chance would make of the difference. In whole
+ * numbers of rows, whatever these weigh: the same for any number of threads. */
+enum { GBTI_WORTH_SIGMAS = 4 };
+gbt_status gbti_worth(gbt_ctx *ctx, const gbti_target *target, int32_t part, gbti_forecast whole, gbti_forecast first,
+                      gbti_forecast second, int *worth, gbt_error *err) GBT_MUST_CHECK;
+
+#endif
