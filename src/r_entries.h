@@ -26,8 +26,8 @@ SEXP r_gbt_model_nodes(SEXP state, SEXP cache);
 SEXP r_gbt_model_remember(SEXP fields);
 SEXP r_gbt_model_shape(SEXP state, SEXP cache, SEXP objective, SEXP names, SEXP tags);
 SEXP r_gbt_model_slice(SEXP state, SEXP rounds, SEXP meta);
-SEXP r_gbt_objective_outputs(SEXP objective);
 SEXP r_gbt_number_codes(SEXP x, SEXP storage);
+SEXP r_gbt_objective_outputs(SEXP objective);
 SEXP r_gbt_objectives(void);
 SEXP r_gbt_params_table(void);
 SEXP r_gbt_predict(SEXP state, SEXP cache, SEXP frame, SEXP kind, SEXP round_beg, SEXP round_end, SEXP offset,
