@@ -1,185 +1,174 @@
-"""The peers' side of bench/categorical.R: CatBoost, LightGBM and XGBoost with their own treatment of categories.
+"""Trains one peer on one split of a set of bench/categorical-sets.R and prints what it took, one `key value` per line.
 
-    python bench/categorical.py FOLDER [--sets a,b] [--engines catboost,lightgbm,...]
+    python bench/categorical.py FOLDER SPLIT --engine catboost-own|catboost|lightgbm|xgboost --scores FILE
+        [--rounds 1000] [--patience 50] [--threads 2]
 
-Reads FOLDER/SET-SPLIT.csv, which categorical.R has written, and appends a line to FOLDER/runs.csv for every run that is
-not there. Categories are handed over as each package wants them: texts to CatBoost, pandas categories to LightGBM and
-XGBoost, whose levels are those of training and validation rows (levels that only test rows have are missing values).
+Categories go in natively, early stopping watches the validation part, and the seed is the number of the split.
+`catboost-own` leaves all else to CatBoost. The others: learning rate 0.05, depth 6, lambda 1, 255 bins, a least hessian
+of 1 and one row a leaf where the library has it; no sampling. What is done with categories is each library's own choice
+of parameters. --scores writes the raw scores of the test part as little-endian doubles, offset included, so that one
+piece of code computes the metrics of all engines. The twin of bench/categorical-gbt.R.
+
+Poisson: the offset is base margin (initial score, baseline) with the log of the mean rate added, since it replaces the
+library's intercept; the hessian is the true one (max_delta_step 0).
 """
 
 import argparse
-import csv
-import glob
 import os
+import sys
 import tempfile
 import time
 
 import numpy as np
-import pandas as pd
+from peers import read_desc, read_part
+from worker import as_frame
 
-ROUNDS, STOP, THREADS = 1000, 50, 2
-FIELDS = ["set", "split", "engine", "loss", "auc", "seconds", "rounds", "bytes"]
-
-
-def loss_of(task, y, score):
-    if task == "poisson":
-        mean = np.exp(score)
-        with np.errstate(divide="ignore", invalid="ignore"):
-            term = np.where(y > 0, y * np.log(y / mean), 0.0)
-        return 2 * np.mean(term - y + mean)
-    return np.mean(np.log1p(np.exp(-np.abs(score))) + np.maximum(score, 0) - y * score)
+TRAIN, VALID, TEST = 0, 1, 2
 
 
-def auc_of(task, y, score):
-    if task == "poisson":
-        return None
-    rank = pd.Series(score).rank().to_numpy()
-    n1 = int(np.sum(y == 1))
-    return (np.sum(rank[y == 1]) - n1 * (n1 + 1) / 2) / (n1 * (len(y) - n1))
+class Split:
+    """The parts of a split: x a pandas frame with categories, y, margin (None without an offset)."""
+
+    def __init__(self, folder, split, full):
+        desc = read_desc(folder)
+        self.task = desc["task"]
+        self.categorical = [column["name"] for column in desc["columns"] if column["kind"] == "factor"]
+        x, y, offset = read_part(folder, desc, "all")
+        part = np.fromfile(os.path.join(folder, f"split{split}.part"), dtype=np.uint8)
+        frame = as_frame(list(x.T), desc, full)
+        if offset is not None:
+            offset = offset + np.log(y[part == TRAIN].sum() / np.exp(offset[part == TRAIN]).sum())
+        self.parts = []
+        for k in (TRAIN, VALID, TEST):
+            rows = part == k
+            margin = None if offset is None else offset[rows]
+            self.parts.append((frame[rows].reset_index(drop=True), y[rows], margin))
 
 
-def read_set(path):
-    table = pd.read_csv(path, keep_default_na=False, na_values=[""], low_memory=False)
-    x = table[[c for c in table.columns if c[:2] in ("c_", "n_")]].copy()
-    categories = [c for c in x.columns if c.startswith("c_")]
-    for name in categories:
-        x[name] = x[name].astype(object).where(x[name].notna(), None)
-        x[name] = x[name].map(lambda v: v if v is None or isinstance(v, str) else format(v, "g"))
-    for name in x.columns.difference(categories):
-        x[name] = pd.to_numeric(x[name])
-    y, exposure = table["y"].to_numpy(float), table["exposure"].to_numpy(float)
-    task = "poisson" if np.any(exposure != 1) else "binary"
-    return x, categories, y, exposure, table["part"].to_numpy(), task
+def size_of(save):
+    """Bytes of the file that save(path) writes."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.path.join(folder, "model.ubj")
+        save(path)
+        return os.path.getsize(path)
 
 
-def as_categories(x, categories, fitted):
-    """Levels of the rows `fitted` alone; others become missing."""
-    x = x.copy()
-    for name in categories:
-        levels = sorted({v for v in x.loc[fitted, name] if v is not None})
-        x[name] = pd.Categorical(x[name], categories=levels)
-    return x
+def run_catboost(split, args):
+    import catboost
+
+    params = {"loss_function": {"binary": "Logloss", "poisson": "Poisson"}[split.task], "iterations": args.rounds,
+              "thread_count": args.threads, "random_seed": args.split, "verbose": False, "allow_writing_files": False}
+    if args.engine == "catboost":
+        params.update(learning_rate=0.05, depth=6, l2_leaf_reg=1.0, border_count=254, boosting_type="Plain",
+                      bootstrap_type="No", random_strength=0.0, leaf_estimation_iterations=1,
+                      boost_from_average=split.parts[TRAIN][2] is None)
+
+    def data(part):
+        x, y, margin = part
+        return catboost.Pool(x, y, baseline=margin, cat_features=split.categorical, thread_count=args.threads)
+
+    begin = time.perf_counter()
+    train, valid = data(split.parts[TRAIN]), data(split.parts[VALID])
+    built = time.perf_counter()
+    model = catboost.CatBoost(params)
+    model.fit(train, eval_set=valid, early_stopping_rounds=args.patience, use_best_model=True)
+    done = time.perf_counter()
+
+    def predict():
+        x, _, margin = split.parts[TEST]
+        score = model.predict(x, prediction_type="RawFormulaVal", thread_count=args.threads)
+        return score if margin is None else score + margin
+
+    return {"version": catboost.__version__, "convert_s": built - begin, "train_s": done - built,
+            "rounds": model.tree_count_, "eta": model.get_all_params()["learning_rate"],
+            "model_bytes": size_of(model.save_model)}, predict
 
 
-def run_catboost(data, seed, own):
-    from catboost import CatBoost, Pool
-
-    x, categories, y, exposure, part, task = data
-    x = x.copy()
-    for name in categories:
-        x[name] = x[name].fillna("NA")
-    base = np.log(exposure) if task == "poisson" else None
-
-    def pool(which):
-        at = part == which
-        return Pool(x[at], y[at], cat_features=categories, baseline=None if base is None else base[at])
-
-    params = {"loss_function": "Poisson" if task == "poisson" else "Logloss", "iterations": ROUNDS, "random_seed": seed,
-              "thread_count": THREADS, "verbose": 0, "allow_writing_files": False}
-    if not own:
-        params.update(learning_rate=0.05, depth=6)
-    model = CatBoost(params)
-    model.fit(pool("train"), eval_set=pool("valid"), early_stopping_rounds=STOP)
-    score = np.asarray(model.predict(pool("test"), prediction_type="RawFormulaVal", thread_count=THREADS))
-    with tempfile.NamedTemporaryFile(suffix=".cbm") as file:
-        model.save_model(file.name)
-        size = os.path.getsize(file.name)
-    return score, model.tree_count_, size
-
-
-def run_lightgbm(data, seed):
+def run_lightgbm(split, args):
     import lightgbm as lgb
 
-    x, categories, y, exposure, part, task = data
-    x = as_categories(x, categories, part != "test")
-    base = np.log(exposure) if task == "poisson" else None
+    params = {"objective": split.task, "metric": {"binary": "binary_logloss", "poisson": "poisson"}[split.task],
+              "learning_rate": 0.05, "max_depth": 6, "num_leaves": 64, "lambda_l2": 1.0, "min_sum_hessian_in_leaf": 1.0,
+              "min_data_in_leaf": 1, "max_bin": 255, "feature_pre_filter": False, "num_threads": args.threads,
+              "seed": args.split, "verbosity": -1}
+    if split.task == "poisson":
+        params["poisson_max_delta_step"] = 1e-10  # 0 is refused
 
-    def one(which, reference=None):
-        at = part == which
-        return lgb.Dataset(x[at], y[at], init_score=None if base is None else base[at] + start, reference=reference,
-                           categorical_feature=categories)
+    def data(part, reference=None):
+        x, y, margin = part
+        return lgb.Dataset(x, y, init_score=margin, params=params, reference=reference,
+                           categorical_feature=split.categorical).construct()
 
-    fit = part == "train"
-    start = np.log(y[fit].sum() / exposure[fit].sum()) if task == "poisson" else 0.0
-    train = one("train")
-    params = {"objective": task, "learning_rate": 0.05, "max_depth": 6, "num_leaves": 63, "seed": seed, "verbose": -1,
-              "num_threads": THREADS, "deterministic": True}
-    if task == "poisson":
-        params["boost_from_average"] = False
-    model = lgb.train(params, train, ROUNDS, valid_sets=[one("valid", train)],
-                      callbacks=[lgb.early_stopping(STOP, verbose=False)])
-    score = model.predict(x[part == "test"], raw_score=True, num_threads=THREADS)
-    if base is not None:
-        score = score + base[part == "test"] + start
-    return score, model.best_iteration, len(model.model_to_string(num_iteration=model.best_iteration).encode())
+    begin = time.perf_counter()
+    train = data(split.parts[TRAIN])
+    valid = data(split.parts[VALID], train)
+    built = time.perf_counter()
+    model = lgb.train(params, train, args.rounds, valid_sets=[valid],
+                      callbacks=[lgb.early_stopping(args.patience, verbose=False)])
+    done = time.perf_counter()
+
+    def predict():
+        x, _, margin = split.parts[TEST]
+        score = model.predict(x, raw_score=True, num_threads=args.threads)
+        return score if margin is None else score + margin
+
+    return {"version": lgb.__version__, "convert_s": built - begin, "train_s": done - built,
+            "rounds": model.best_iteration, "eta": 0.05, "model_bytes": size_of(model.save_model)}, predict
 
 
-def run_xgboost(data, seed):
+def run_xgboost(split, args):
     import xgboost as xgb
 
-    x, categories, y, exposure, part, task = data
-    x = as_categories(x, categories, part != "test")
-    fit = part == "train"
-    start = np.log(y[fit].sum() / exposure[fit].sum()) if task == "poisson" else None
+    params = {"objective": {"binary": "binary:logistic", "poisson": "count:poisson"}[split.task],
+              "eval_metric": {"binary": "logloss", "poisson": "poisson-nloglik"}[split.task], "tree_method": "hist",
+              "grow_policy": "depthwise", "max_depth": 6, "eta": 0.05, "lambda": 1.0, "min_child_weight": 1.0,
+              "max_bin": 255, "nthread": args.threads, "seed": args.split, "verbosity": 1}
+    if split.task == "poisson":
+        params["max_delta_step"] = 0.0
 
-    def one(which):
-        at = part == which
-        margin = None if start is None else np.log(exposure[at]) + start
-        return xgb.DMatrix(x[at], y[at], base_margin=margin, enable_categorical=True, nthread=THREADS)
+    def data(part):
+        x, y, margin = part
+        return xgb.DMatrix(x, y, base_margin=margin, enable_categorical=True, nthread=args.threads)
 
-    params = {"objective": "count:poisson" if task == "poisson" else "binary:logistic", "eta": 0.05, "max_depth": 6,
-              "tree_method": "hist", "seed": seed, "nthread": THREADS}
-    if task == "poisson":
-        params["max_delta_step"] = 0
-    else:
-        params["eval_metric"] = "logloss"
-    model = xgb.train(params, one("train"), ROUNDS, evals=[(one("valid"), "valid")], early_stopping_rounds=STOP,
+    begin = time.perf_counter()
+    train, valid = data(split.parts[TRAIN]), data(split.parts[VALID])
+    built = time.perf_counter()
+    model = xgb.train(params, train, args.rounds, evals=[(valid, "valid")], early_stopping_rounds=args.patience,
                       verbose_eval=False)
-    best = model.best_iteration + 1
-    score = model.predict(one("test"), output_margin=True, iteration_range=(0, best))
-    return score, best, len(model[:best].save_raw("ubj"))
+    done = time.perf_counter()
+    best = model[: model.best_iteration + 1]
+
+    def predict():
+        return best.predict(data(split.parts[TEST]), output_margin=True)
+
+    return {"version": xgb.__version__, "convert_s": built - begin, "train_s": done - built,
+            "rounds": model.best_iteration + 1, "eta": 0.05, "model_bytes": size_of(best.save_model)}, predict
 
 
-ENGINES = {"catboost": lambda data, seed: run_catboost(data, seed, True),
-           "catboost matched": lambda data, seed: run_catboost(data, seed, False),
-           "lightgbm": run_lightgbm, "xgboost": run_xgboost}
-
-
-def runs_there(file):
-    if not os.path.exists(file):
-        return set()
-    with open(file, encoding="utf-8") as lines:
-        return {(row["set"], row["split"], row["engine"]) for row in csv.DictReader(lines)}
+ENGINES = {"catboost-own": run_catboost, "catboost": run_catboost, "lightgbm": run_lightgbm, "xgboost": run_xgboost}
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__.split("\n", maxsplit=1)[0])
+    parser = argparse.ArgumentParser()
     parser.add_argument("folder")
-    parser.add_argument("--sets", default="")
-    parser.add_argument("--engines", default=",".join(ENGINES))
+    parser.add_argument("split", type=int)
+    parser.add_argument("--engine", choices=list(ENGINES), required=True)
+    parser.add_argument("--scores", required=True)
+    parser.add_argument("--rounds", type=int, default=1000)
+    parser.add_argument("--patience", type=int, default=50)
+    parser.add_argument("--threads", type=int, default=2)
     args = parser.parse_args()
-    file = os.path.join(args.folder, "runs.csv")
-    wanted = [s for s in args.sets.split(",") if s]
-    for path in sorted(glob.glob(os.path.join(args.folder, "*-*.csv"))):
-        name, split = os.path.basename(path)[:-4].rsplit("-", 1)
-        todo = [e for e in args.engines.split(",") if (name, split, e) not in runs_there(file)]
-        if not todo or (wanted and name not in wanted):
-            continue
-        data = read_set(path)
-        test = data[4] == "test"
-        for engine in todo:
-            start = time.time()
-            score, rounds, size = ENGINES[engine](data, int(split))
-            seconds = time.time() - start
-            loss, auc = loss_of(data[5], data[2][test], score), auc_of(data[5], data[2][test], score)
-            new = not os.path.exists(file)
-            with open(file, "a", encoding="utf-8", newline="") as lines:
-                writer = csv.writer(lines)
-                if new:
-                    writer.writerow(FIELDS)
-                writer.writerow([name, split, engine, repr(float(loss)), "NA" if auc is None else repr(float(auc)),
-                                 f"{seconds:.3f}", rounds, size])
-            print(f"{name} {split} {engine}: {loss:.5f}, {seconds:.1f} s", flush=True)
+
+    __import__(args.engine.split("-")[0])  # loading the library is no part of what is timed
+    # CatBoost takes no missing category: there a missing value is a level of its own
+    split = Split(args.folder, args.split, full=args.engine.startswith("catboost"))
+    result, predict = ENGINES[args.engine](split, args)
+    begin = time.perf_counter()
+    score = np.asarray(predict(), dtype="<f8")
+    result["predict_s"] = time.perf_counter() - begin
+    score.tofile(args.scores)
+    for key, value in result.items():
+        sys.stdout.write(f"{key} {value}\n")
 
 
 if __name__ == "__main__":

@@ -1,16 +1,13 @@
 #!/bin/sh
-# Quality on data with categorical columns: gbt by each of its methods beside CatBoost, LightGBM and XGBoost.
-#   sh bench/categorical.sh [SET ...]
-# Real sets (where the data are, see bench/data.R) and two made ones, five splits each. Runs that are in
-# $GBT_BENCH_CATEGORICAL/runs.csv (default ${TMPDIR:-/tmp}/gbt-bench/categorical) are not made again, so it may be
-# stopped and started anew. Writes bench/results/categorical.md. gbt must be installed. Takes hours for all sets.
+# Quality with categorical columns: gbt beside CatBoost, LightGBM and XGBoost; writes categorical.{csv,md} in
+# bench/results.
+#   sh bench/categorical.sh [--sets adult,flights] [--engines gbt-sets,catboost] [--splits 1,2] [--threads 2]
+#       [--again gbt-sets] [--out FOLDER]
+# Goes on where it was when it is started again. The gbt that R finds is measured: R CMD INSTALL . before.
 set -eu
 
 here=$(cd "$(dirname "$0")" && pwd)
-venv=${GBT_BENCH_VENV:-${TMPDIR:-/tmp}/gbt-bench/venv}
-folder=${GBT_BENCH_CATEGORICAL:-${TMPDIR:-/tmp}/gbt-bench/categorical}
+Rscript -e 'if (!requireNamespace("gbt", quietly = TRUE)) stop("gbt is not installed: R CMD INSTALL . first")'
 sh "$here/setup.sh"
-Rscript "$here/categorical.R" prepare "$folder" "$@"
-Rscript "$here/categorical.R" run "$folder" "$@"
-PYTHONDONTWRITEBYTECODE=1 "$venv/bin/python" "$here/categorical.py" "$folder" --sets "$(echo "$@" | tr ' ' ',')"
-Rscript "$here/categorical.R" report "$folder" "$here/results/categorical.md"
+Rscript "$here/categorical.R" "$@"
+Rscript "$here/categorical-report.R" "$@"

@@ -94,7 +94,8 @@ json_list <- function(x) paste0("[", paste(x, collapse = ", "), "]")
 
 kind_of <- function(column) if (is.ordered(column)) "ordered" else if (is.factor(column)) "factor" else "numeric"
 
-write_desc <- function(folder, name, task, columns, n_train, n_test, classes, offset) {
+# rows: numbers of rows by the names of the files that hold them.
+write_desc <- function(folder, name, task, columns, rows, classes, offset) {
   cols <- vapply(names(columns), function(n) {
     column <- columns[[n]]
     levels <- if (is.factor(column)) paste0(", \"levels\": ", json_list(json_text(levels(column)))) else ""
@@ -102,7 +103,7 @@ write_desc <- function(folder, name, task, columns, n_train, n_test, classes, of
   }, "")
   writeLines(c(
     "{", paste0("\"name\": \"", name, "\", \"task\": \"", task, "\","),
-    sprintf("\"n_train\": %.0f, \"n_test\": %.0f,", n_train, n_test),
+    paste0(sprintf("\"n_%s\": %.0f,", names(rows), rows), collapse = " "),
     paste0("\"offset\": ", if (offset) "true" else "false", ", \"classes\": ", json_list(json_text(classes)), ","),
     "\"columns\": [", paste(cols, collapse = ",\n"), "]}"
   ), file.path(folder, "desc.json"), useBytes = TRUE)
@@ -125,7 +126,7 @@ write_set <- function(name, set, folder) {
   write_columns(file.path(folder, "train.f64"), part(!set$test))
   write_columns(file.path(folder, "test.f64"), part(set$test))
   saveRDS(set, file.path(folder, "set.rds"), compress = FALSE)
-  write_desc(folder, name, set$task, columns, sum(!set$test), sum(set$test),
+  write_desc(folder, name, set$task, columns, c(train = sum(!set$test), test = sum(set$test)),
              if (is.factor(set$y)) levels(set$y) else character(), !is.null(set$offset))
 }
 
@@ -151,7 +152,7 @@ write_made <- function(folder, n_train = 1e6, n_test = 2e5) {
     write_columns(file.path(folder, paste0(part, ".f64")), list(block$x, block$y))
   }
   columns <- stats::setNames(rep(list(0), 28), sprintf("x%02d", 1:28))
-  write_desc(folder, "made", "binary", columns, n_train, n_test, character(), FALSE)
+  write_desc(folder, "made", "binary", columns, c(train = n_train, test = n_test), character(), FALSE)
 }
 
 # Makes the set if it is not there. NULL, with a word, when the real data are not at hand.
