@@ -23,6 +23,7 @@ alias_list <- list(
   colsample_bynode = c("feature_fraction_bynode", "sub_feature_bynode"),
   mtry = character(0),
   num_parallel_tree = character(0),
+  boosting = c("booster", "boosting_type", "boost"),
   max_bin = c("max_bins", "border_count", "nbins"),
   max_cat_onehot = c("max_cat_to_onehot", "one_hot_max_size"),
   cat_smooth = character(0),
@@ -42,7 +43,6 @@ alias_list <- list(
   threads = c("nthread", "nthreads", "num_threads", "num_thread", "n_jobs", "thread_count", "n_cores"),
   device = c("device_type", "task_type"),
   tree_method = character(0),
-  booster = c("boosting", "boosting_type", "boost"),
   objective = c("loss_function", "distribution", "loss", "app", "application", "obj", "objective_type"),
   num_class = c("num_classes", "classes_count"),
   eval_metric = c("metric", "metrics", "metric_types", "custom_loss", "custom_metric", "stopping_metric", "eval"),
@@ -165,9 +165,14 @@ translate_arg <- function(name, value, typed) {
       }
       stop_argument(sprintf("`tree_method` must be \"hist\", not \"%s\"", value), "tree_method")
     },
-    booster = {
-      if (!is.null(lower) && lower %in% c("gbtree", "gbdt", "gbrt", "plain", "traditional")) return(list())
-      stop_unsupported(sprintf("`%s = %s` is not offered; gbt boosts trees, \"gbtree\"%s", typed, quote_value(value),
+    boosting = {
+      if (!is.null(lower) && lower %in% c("gbtree", "gbdt", "gbrt", "traditional")) return(list())
+      if (!is.null(lower) && lower %in% c("plain", "ordered")) return(list(boosting = lower))
+      if (typed == "boosting" && !isTRUE(lower %in% c("dart", "goss", "gblinear", "rf"))) {
+        return(list(boosting = value))
+      }
+      stop_unsupported(sprintf("`%s = %s` is not offered; gbt boosts trees, \"plain\" or \"ordered\"%s", typed,
+                               quote_value(value),
                                if (identical(lower, "rf")) "; for a forest use `num_parallel_tree`" else ""), typed)
     },
     max_bin = {

@@ -96,7 +96,7 @@ target_columns <- function(asked) names(asked)[vapply(asked, function(methods) "
 # `time` and `group` decide nothing but statistics of the response. A gbt_data may keep them for other trainings.
 # args: values by name.
 warn_unused_order <- function(source, args, asked) {
-  if (length(target_columns(asked))) return(invisible())
+  if (length(target_columns(asked)) || identical(args$boosting, "ordered")) return(invisible())
   here <- if (is.null(source$data)) source else args
   given <- Filter(function(name) !is.null(here[[name]]), c("time", "group"))
   if (length(given) == 0L) return(invisible())

@@ -113,12 +113,13 @@ not_offered <- local({
   no("ctr_history_unit", "without `group` every row is a step of its own; with it a group is", "Sample")
   no("final_ctr_computation_mode", "a model always keeps the statistics that it predicts with", "Default")
   no("model_size_reg", "combinations of columns have no price; `max_cat_combine` bounds them", 0)
-  no("fold_len_multiplier", "statistics are those of all rows before, in the orders of `cat_permutations`")
+  no("fold_len_multiplier",
+     "statistics are those of all rows before; models of ordered boosting have twice the rows of the one before", 2)
   no("fold_permutation_block", "orders are drawn of single rows", 1)
   no("gpu_cat_features_storage", "there is nothing to choose about how a device is used, see `device`")
   no("has_time", "give the order of the rows itself: `time`, a number, date or time for every row", FALSE)
   no("categorical_encoding", "ways to treat categorical columns are named by `cat_method`", "AUTO", "Enum")
-  no("approx_on_full_history", "ordered boosting is not offered", FALSE)
+  no("approx_on_full_history", "scores of ordered boosting come from models of at least half of the rows before", FALSE)
   no("text_features embedding_features text_processing tokenizers dictionaries feature_calcers",
      "texts are taken as categories; make numbers of long texts and embeddings first")
 

@@ -56,8 +56,8 @@
 #' as prediction will: early in their lives, with what was known then. `group` keeps rows that belong together, such
 #' as the visits of a patient, out of each other's statistics. Give it where the response of such rows is nearly the
 #' same and new data have other groups; else a row finds its own response in the rows beside it. Neither is kept in the
-#' model, and predictions need neither. Where no column has `"target"` a warning (class `gbt_warning_order`) says that
-#' they have no effect.
+#' model, and predictions need neither. Where no column has `"target"` and `boosting` is `"plain"`, a warning (class
+#' `gbt_warning_order`) says that they have no effect.
 #'
 #' @section Symmetric trees:
 #' With `grow_policy = "symmetric"` (CatBoost's `"SymmetricTree"`, also called oblivious trees) each layer of a tree has
@@ -229,6 +229,12 @@
 #'   each of its nodes may use. (`mtry`, a count, is accepted for the share by tree, but
 #'   not where `cat_method` adds features.)
 #' @param num_parallel_tree Trees per round and class on the same gradients, averaged: a boosted forest.
+#' @param boosting `"plain"`, or `"ordered"` for *ordered boosting* (Prokhorenkova and others, 2018, section 4): trees
+#'   are grown by gradients at scores of models that have not seen the row's response, and the values of leaves are
+#'   those of all rows. For small data, up to about 50,000 rows: training takes two to three times as long. Rows are
+#'   taken in an order drawn by `seed`, or in that of `time`; rows of a `group` stay together. On the data that were
+#'   measured it predicts somewhat worse than `"plain"`, so compare. Not for an objective of your own. Also called
+#'   `boosting_type` and `booster`.
 #' @param max_bin Most bins of a numeric column, 2 to 65535.
 #' @param max_cat_onehot Factors with up to so many levels are split one level against the rest.
 #' @param cat_smooth,cat_l2,cat_noise,max_cat_threshold,min_data_per_group Splits of larger factors by sets of

@@ -99,7 +99,7 @@ static double of_mean(const gbt_objective *o, double mean) {
   return NAN;
 }
 
-static void base_scores(const gbt_trainer_spec *spec, double *base) {
+void naive_base_scores(const gbt_trainer_spec *spec, double *base) {
   const gbt_dataset *ds = spec->train;
   const gbt_base_rule rule = gbt_objective_info_of(spec->objective.kind)->base;
   size_t n = (size_t)ds->rows.n;
@@ -129,7 +129,7 @@ static void base_scores(const gbt_trainer_spec *spec, double *base) {
   free(bottom);
 }
 
-static void start_scores(const naive *nv, int32_t which, const double *base) {
+void naive_start_scores(const naive *nv, int32_t which, const double *base) {
   const gbt_dataset *ds = set_at(nv, which);
   const double *init = which == 0 ? nv->spec->init_score : nv->spec->init_valid[which - 1];
   const double *offset = ds->rows.field[GBT_OFFSET];
@@ -164,7 +164,7 @@ static void raw_gradients(const naive *nv, naive_custom custom, double *g, doubl
   }
 }
 
-static void make_gradients(naive *nv, uint64_t round, naive_custom custom) {
+void naive_gradients(naive *nv, uint64_t round, naive_custom custom) {
   size_t cells = (size_t)nv->n * (size_t)nv->n_outputs;
   double *g = test_alloc(cells * sizeof *g), *h = test_alloc(cells * sizeof *h);
   const double *weight = nv->spec->train->rows.field[GBT_WEIGHT];
@@ -219,7 +219,7 @@ static naive_node *new_node(naive *nv, int32_t parent, int64_t most_rows) {
   return node;
 }
 
-static void free_nodes(naive *nv) {
+void naive_free_nodes(naive *nv) {
   for (int32_t i = 0; i < nv->n_nodes; i++) {
     free(nv->node[i].rows);
     free(nv->node[i].goes);
@@ -325,20 +325,28 @@ static void grow_by_layers(naive *nv) {
   }
 }
 
+/* Symmetric: where most rows of a layer go. */
+static void symmetric_bulk(naive *nv) {
+  for (int32_t first = 0, end; first < nv->n_nodes && nv->node[first].left > 0; first = end) {
+    int64_t left = 0, right = 0;
+    end = nv->node[first].left;
+    for (int32_t i = first; i < end; i++) {
+      left += nv->node[nv->node[i].left].n_rows;
+      right += nv->node[nv->node[i].left + 1].n_rows;
+    }
+    for (int32_t i = first; i < end; i++) nv->node[i].bulk_left = left >= right;
+  }
+}
+
 /* All nodes of a layer by one split, as long as there is room for all their children. */
 static void grow_symmetric(naive *nv) {
   nv->node[0].weight = rough_weight(nv, &nv->node[0], nv->node[0].bounds);
   for (int32_t first = 0; room_for(nv, nv->n_nodes - first) && naive_search_layer(nv, first);) {
     int32_t end = nv->n_nodes;
-    int64_t left = 0, right = 0;
-    for (int32_t i = first; i < end; i++) {
-      split_node(nv, i);
-      left += nv->node[nv->node[i].left].n_rows;
-      right += nv->node[nv->node[i].left + 1].n_rows;
-    }
-    for (int32_t i = first; i < end; i++) nv->node[i].bulk_left = left >= right;
+    for (int32_t i = first; i < end; i++) split_node(nv, i);
     first = end;
   }
+  symmetric_bulk(nv);
 }
 
 /* ---- the finished tree ---- */
@@ -448,16 +456,20 @@ static void finish_tree(const naive *nv, gbt_forest *forest) {
   free(nodes), free(gain), free(cover), free(value), free(weight), free(count), free(sets);
 }
 
-static void grow_tree(naive *nv, int32_t output, gbt_forest *forest) {
-  uint64_t *scratch = test_alloc((size_t)nv->n_feats * sizeof *scratch);
+static void begin_tree(naive *nv, int32_t output, uint64_t tree) {
   double wide = nv->wide[output] ? 1.0 : 65536.0;
-  nv->tree = forest->n_trees;
+  nv->tree = tree;
   nv->output = output;
   nv->unit.g = nv->scale[output].down_g * wide;
   nv->unit.h = nv->scale[output].down_h * wide;
+  plant_root(nv);
+}
+
+void naive_grow(naive *nv, int32_t output, uint64_t tree) {
+  uint64_t *scratch = test_alloc((size_t)nv->n_feats * sizeof *scratch);
+  begin_tree(nv, output, tree);
   nv->n_tree_feats = gbt_features_of_tree(nv->rules, nv->tree, nv->tree_feats, scratch);
   free(scratch);
-  plant_root(nv);
   if (nv->p->grow_policy != GBT_SYMMETRIC && room_for(nv, 1)) consider(nv, 0);
   if (nv->p->grow_policy == GBT_SYMMETRIC)
     grow_symmetric(nv);
@@ -465,13 +477,45 @@ static void grow_tree(naive *nv, int32_t output, gbt_forest *forest) {
     grow_best_first(nv);
   else
     grow_by_layers(nv);
+}
+
+static void grow_tree(naive *nv, int32_t output, gbt_forest *forest) {
+  naive_grow(nv, output, forest->n_trees);
   finish_tree(nv, forest);
-  free_nodes(nv);
+  naive_free_nodes(nv);
+}
+
+/* Nodes are split in the order in which their children are numbered. */
+void naive_refit(naive *nv, const naive *like, gbt_forest *forest) {
+  begin_tree(nv, like->output, like->tree);
+  nv->node[0].weight = rough_weight(nv, &nv->node[0], nv->node[0].bounds);
+  while (nv->n_nodes < like->n_nodes) {
+    int32_t id = 0;
+    while (like->node[id].left != nv->n_nodes) id++;
+    const naive_node *from = &like->node[id];
+    const size_t n_codes = (size_t)nv->cuts->feat[from->split.feat].n_bins + 1;
+    nv->node[id].split = from->split;
+    nv->node[id].kept = from->kept;
+    nv->node[id].goes = test_alloc(n_codes);
+    memcpy(nv->node[id].goes, from->goes, n_codes);
+    split_node(nv, id);
+  }
+  if (nv->p->grow_policy == GBT_SYMMETRIC) symmetric_bulk(nv);
+  finish_tree(nv, forest);
+  naive_free_nodes(nv);
 }
 
 /* ---- the whole ---- */
 
-static naive open_naive(const gbt_trainer_spec *spec, double *const *scores) {
+/* The codes of a data set's rows, of which a mask has some of the pages' alone. */
+static int32_t **codes_of_rows(const gbt_dataset *ds, const gbt_cuts *cuts) {
+  int32_t **code = codes_of(ds->pages, cuts);
+  for (int32_t f = 0; f < cuts->n_features && ds->rows.table_row != NULL; f++)
+    for (int64_t i = 0; i < ds->rows.n; i++) code[f][i] = code[f][ds->rows.table_row[i]];
+  return code;
+}
+
+naive naive_open(const gbt_trainer_spec *spec, double *const *scores) {
   gbt_mem mem = gbt_mem_default();
   naive nv = {.spec = spec,
               .p = &spec->params,
@@ -482,7 +526,7 @@ static naive open_naive(const gbt_trainer_spec *spec, double *const *scores) {
               .score = scores,
               .reg = {spec->params.lambda, spec->params.alpha, spec->params.max_delta_step}};
   size_t cells = (size_t)nv.n * (size_t)nv.n_outputs;
-  for (int32_t s = 0; s <= spec->n_valid; s++) nv.code[s] = codes_of(set_at(&nv, s)->pages, spec->train->cuts);
+  for (int32_t s = 0; s <= spec->n_valid; s++) nv.code[s] = codes_of_rows(set_at(&nv, s), spec->train->cuts);
   nv.residual = test_alloc((size_t)nv.n * sizeof *nv.residual);
   nv.gh32 = test_alloc(cells * sizeof *nv.gh32);
   nv.gh16 = test_alloc(cells * sizeof *nv.gh16);
@@ -499,7 +543,7 @@ static naive open_naive(const gbt_trainer_spec *spec, double *const *scores) {
   return nv;
 }
 
-static void close_naive(naive *nv) {
+void naive_close(naive *nv) {
   for (int32_t s = 0; s <= nv->spec->n_valid; s++) codes_free(nv->code[s], nv->spec->train->cuts);
   free(nv->residual), free(nv->gh32), free(nv->gh16), free(nv->scale), free(nv->noise), free(nv->wide);
   free(nv->tree_feats);
@@ -508,19 +552,23 @@ static void close_naive(naive *nv) {
 
 void naive_train(const gbt_trainer_spec *spec, int64_t n_rounds, naive_custom custom, gbt_forest *forest,
                  double *const *scores) {
-  naive nv = open_naive(spec, scores);
+  if (spec->params.boosting == GBT_BOOSTING_ORDERED) {
+    naive_train_ordered(spec, n_rounds, forest, scores);
+    return;
+  }
+  naive nv = naive_open(spec, scores);
   uint64_t per_round = (uint64_t)(spec->objective.n_outputs * spec->params.num_parallel_tree);
   if (spec->init)
     CHECK_OK(gbt_forest_append(forest, spec->init, test_err));
   else if (spec->base)
     memcpy(forest->base, spec->base, (size_t)spec->objective.n_outputs * sizeof *spec->base);
   else if (!spec->init_score)
-    base_scores(spec, forest->base);
-  for (int32_t s = 0; s <= spec->n_valid; s++) start_scores(&nv, s, forest->base);
+    naive_base_scores(spec, forest->base);
+  for (int32_t s = 0; s <= spec->n_valid; s++) naive_start_scores(&nv, s, forest->base);
   for (int64_t i = 0; i < n_rounds; i++) {
-    make_gradients(&nv, forest->n_trees / per_round, custom);
+    naive_gradients(&nv, forest->n_trees / per_round, custom);
     for (int32_t k = 0; k < spec->objective.n_outputs; k++)
       for (int64_t t = 0; t < spec->params.num_parallel_tree; t++) grow_tree(&nv, k, forest);
   }
-  close_naive(&nv);
+  naive_close(&nv);
 }

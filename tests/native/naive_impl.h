@@ -52,6 +52,26 @@ static inline int naive_sign(const naive *nv, int32_t feat) {
   return nv->spec->monotone != NULL && f->kind == GBT_FEATURE_COLUMN ? nv->spec->monotone[f->col] : 0;
 }
 
+naive naive_open(const gbt_trainer_spec *spec, double *const *scores);
+void naive_close(naive *nv);
+
+/* The scores before the first tree: those of the outputs, and those of the rows of a data set. */
+void naive_base_scores(const gbt_trainer_spec *spec, double *base);
+void naive_start_scores(const naive *nv, int32_t which, const double *base);
+
+/* Gradients of all outputs at the scores of the training set. custom: NULL where the objective has them. */
+void naive_gradients(naive *nv, uint64_t round, naive_custom custom);
+
+/* Grows a tree, which stays in nv->node until naive_free_nodes. */
+void naive_grow(naive *nv, int32_t output, uint64_t tree);
+void naive_free_nodes(naive *nv);
+
+/* The tree in like->node once more, by the rows and gradients of nv: into the forest and the scores. */
+void naive_refit(naive *nv, const naive *like, gbt_forest *forest);
+
+/* Ordered boosting; see naive_ordered.c. */
+void naive_train_ordered(const gbt_trainer_spec *spec, int64_t n_rounds, gbt_forest *forest, double *const *scores);
+
 /* Sums of the node's rows: of all in histogram units. */
 gbt_sum naive_sum(const naive *nv, const int64_t *rows, int64_t n);
 

@@ -113,8 +113,27 @@ static void levels_without_a_bin_are_those_of_the_cpu(void) {
   made_free(m);
 }
 
+/* Scores of the training set that the host gives in every round: batches, small trees and recorded ones. */
+static void ordered_trainings_are_those_of_the_cpu(void) {
+  for (uint64_t seed = 1; seed <= 60; seed++) {
+    random_job r = random_job_make(seed, 300);
+    train_how device = r.how;
+    device.device = seed % 2 ? gbt_cuda_api() : cuda_steps_api();
+    if (r.job.spec.params.grow_policy == GBT_SYMMETRIC) r.job.spec.params.hist_memory = 1024; /* a layer must fit */
+    r.job.spec.params.boosting = GBT_BOOSTING_ORDERED;
+    if (r.job.spec.objective.kind != GBT_OBJ_CUSTOM) {
+      trained *cpu = train(&r.job, &r.how), *cuda = train(&r.job, &device);
+      if (!CHECK(cpu != NULL && cuda != NULL && same_trained(cpu, cuda))) random_job_tell(&r, seed);
+      trained_free(cpu);
+      trained_free(cuda);
+    }
+    random_job_free(&r);
+  }
+}
+
 void suite_cuda_train(void) {
   RUN(random_trainings_are_those_of_the_cpu);
+  RUN(ordered_trainings_are_those_of_the_cpu);
   RUN(larger_trainings_are_those_of_the_cpu);
   RUN(quantiles_are_those_of_the_cpu);
   RUN(levels_without_a_bin_are_those_of_the_cpu);

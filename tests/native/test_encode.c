@@ -337,6 +337,7 @@ static void drop_outcome(outcome *o) {
 static void one_training(uint64_t seed, int64_t *n_derived) {
   static const train_how plain = {1, 0, GBT_SIMD_SCALAR, NULL};
   encode_job e = encode_job_make(seed, 400);
+  if (seed % 4 == 0 && e.random.job.custom == NULL) e.random.job.spec.params.boosting = GBT_BOOSTING_ORDERED;
   outcome a = run_job(&e.random.job, &plain);
   const store_kind before = stores_use(seed % 3 == 0 ? STORE_POISON : seed % 3 == 1 ? STORE_POISON_3 : STORE_MEMORY);
   outcome b = run_job(&e.random.job, &e.random.how);

@@ -31,10 +31,8 @@ static gbt_status fill_set(gbt_ctx *ctx, gbt_dataset *ds, const made *m, gbt_err
 }
 
 static gbt_status make_sets(const story *s, things *t, gbt_error *err) {
-  GBT_TRY(
-      dataset_from(&t->ctx, &s->data->table, NULL, s->data->weight, 16, 100, GBT_UNSEEN_MISSING, &t->train, err));
-  GBT_TRY(
-      dataset_from(&t->ctx, &s->valid->table, t->train->cuts, NULL, 16, 100, GBT_UNSEEN_MISSING, &t->valid, err));
+  GBT_TRY(dataset_from(&t->ctx, &s->data->table, NULL, s->data->weight, 16, 100, GBT_UNSEEN_MISSING, &t->train, err));
+  GBT_TRY(dataset_from(&t->ctx, &s->valid->table, t->train->cuts, NULL, 16, 100, GBT_UNSEEN_MISSING, &t->valid, err));
   GBT_TRY(fill_set(&t->ctx, t->train, s->data, err));
   return fill_set(&t->ctx, t->valid, s->valid, err);
 }
@@ -89,8 +87,8 @@ static gbt_status from_table_to_predictions(const gbt_mem *mem, void *arg, gbt_e
 }
 
 /* Three rounds with everything that takes memory: classes, sampling, sets of levels, constraints, metrics. */
-static void sweep(gbt_objective_kind loss, int policy, int n_threads, int32_t n_cols, const made_kind *kinds,
-                  int64_t n_rows) {
+static void sweep(gbt_objective_kind loss, int policy, int boosting, int n_threads, int32_t n_cols,
+                  const made_kind *kinds, int64_t n_rows) {
   const int8_t monotone[32] = {1, -1};
   const int32_t beg[] = {0, 2, 6}, feat[] = {0, 1, 1, 2, 3, 4};
   const int32_t n_outputs = loss == GBT_OBJ_SOFTMAX ? 2 : 1;
@@ -112,6 +110,7 @@ static void sweep(gbt_objective_kind loss, int policy, int n_threads, int32_t n_
   spec->interact_col = feat;
   spec->n_interact = 2;
   spec->params.grow_policy = policy;
+  spec->params.boosting = boosting;
   if (policy == GBT_DEPTHWISE)
     spec->params.colsample_bynode = 0.8; /* best-first looks ahead only without */
   else
@@ -131,28 +130,33 @@ static void sweep(gbt_objective_kind loss, int policy, int n_threads, int32_t n_
 
 static void every_allocation_may_fail(void) {
   const made_kind kinds[] = {MADE_BELL, MADE_HOLES, MADE_LEVELS, MADE_FACTOR, MADE_ORDERED, MADE_FEW};
-  sweep(GBT_OBJ_SOFTMAX, GBT_DEPTHWISE, 1, 6, kinds, 80);
+  sweep(GBT_OBJ_SOFTMAX, GBT_DEPTHWISE, GBT_BOOSTING_PLAIN, 1, 6, kinds, 80);
 }
 
 static void every_allocation_may_fail_with_threads(void) {
   made_kind kinds[16] = {MADE_BELL, MADE_HOLES, MADE_LEVELS, MADE_FACTOR, MADE_ORDERED};
   for (int c = 5; c < 16; c++) kinds[c] = MADE_ZEROS;
-  sweep(GBT_OBJ_SOFTMAX, GBT_DEPTHWISE, 2, 16, kinds, 300);
+  sweep(GBT_OBJ_SOFTMAX, GBT_DEPTHWISE, GBT_BOOSTING_PLAIN, 2, 16, kinds, 300);
 }
 
 static void every_allocation_may_fail_for_symmetric_trees(void) {
   const made_kind kinds[] = {MADE_BELL, MADE_HOLES, MADE_LEVELS, MADE_FACTOR, MADE_ORDERED, MADE_FEW};
-  sweep(GBT_OBJ_SOFTMAX, GBT_SYMMETRIC, 1, 6, kinds, 80);
+  sweep(GBT_OBJ_SOFTMAX, GBT_SYMMETRIC, GBT_BOOSTING_PLAIN, 1, 6, kinds, 80);
 }
 
 static void every_allocation_may_fail_while_looking_ahead(void) {
   const made_kind kinds[] = {MADE_BELL, MADE_HOLES, MADE_LEVELS, MADE_FACTOR, MADE_ORDERED, MADE_FEW};
-  sweep(GBT_OBJ_SOFTMAX, GBT_LOSSGUIDE, 1, 6, kinds, 120);
+  sweep(GBT_OBJ_SOFTMAX, GBT_LOSSGUIDE, GBT_BOOSTING_PLAIN, 1, 6, kinds, 120);
 }
 
 static void every_allocation_may_fail_for_quantiles(void) {
   const made_kind kinds[] = {MADE_BELL, MADE_HOLES, MADE_LEVELS, MADE_FACTOR, MADE_ORDERED, MADE_FEW};
-  sweep(GBT_OBJ_MAPE, GBT_DEPTHWISE, 1, 6, kinds, 80);
+  sweep(GBT_OBJ_MAPE, GBT_DEPTHWISE, GBT_BOOSTING_PLAIN, 1, 6, kinds, 80);
+}
+
+static void every_allocation_may_fail_for_ordered_boosting(void) {
+  const made_kind kinds[] = {MADE_BELL, MADE_HOLES, MADE_LEVELS, MADE_FACTOR, MADE_ORDERED, MADE_FEW};
+  sweep(GBT_OBJ_SOFTMAX, GBT_DEPTHWISE, GBT_BOOSTING_ORDERED, 1, 6, kinds, 30);
 }
 
 void suite_nomem(void) {
@@ -161,4 +165,5 @@ void suite_nomem(void) {
   RUN(every_allocation_may_fail_for_symmetric_trees);
   RUN(every_allocation_may_fail_while_looking_ahead);
   RUN(every_allocation_may_fail_for_quantiles);
+  RUN(every_allocation_may_fail_for_ordered_boosting);
 }

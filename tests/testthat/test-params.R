@@ -58,7 +58,9 @@ test_that("values of peers are moved to ours", {
   got <- function(...) gbt:::collect_args(list(...))$value
   expect_identical(got(tree_method = "hist"), list())
   expect_identical(got(tree_method = "gpu_hist"), list(device = "cuda"))
-  expect_identical(got(booster = "gbtree", boosting_type = "Plain"), list())
+  expect_identical(got(booster = "gbtree", boosting_type = "Plain"), list(boosting = "plain"))
+  expect_identical(got(booster = "gbdt"), list())
+  expect_identical(got(boosting_type = "Ordered"), list(boosting = "ordered"))
   expect_identical(got(task_type = "GPU"), list(device = "cuda"))
   expect_identical(got(device = "cuda:1"), list(device = "cuda:1"))
   expect_identical(got(device = "GPU:2"), list(device = "cuda:2"))

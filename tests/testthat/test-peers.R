@@ -31,7 +31,7 @@ peers <- list(
     seed = random_seed random_state seed
     threads = n_jobs nthread nthreads num_thread num_threads
     device = device device_type task_type
-    booster = boost boosting boosting_type
+    boosting = boost boosting boosting_type
     objective = app application loss obj objective objective_type
     tweedie_variance_power = tweedie_variance_power
     num_class = num_class num_classes
@@ -113,7 +113,7 @@ peers <- list(
     threads = n_jobs nthread nthreads
     device = device
     tree_method = tree_method
-    booster = booster
+    boosting = booster
     objective = obj objective
     tweedie_variance_power = tweedie_variance_power
     huber_delta = huber_slope
@@ -169,7 +169,7 @@ peers <- list(
     seed = random_seed random_state seed
     threads = thread_count
     device = task_type
-    booster = boosting_type
+    boosting = boosting_type
     objective = loss_function objective
     num_class = classes_count
     eval_metric = custom_loss custom_metric eval_metric
@@ -191,12 +191,13 @@ peers <- list(
     ! TRUE = allow_const_label boost_from_average
     ! FALSE = allow_writing_files approx_on_full_history has_time langevin plot plot_file posterior_sampling
       save_snapshot store_all_simple_ctr
+    ! 2 = fold_len_multiplier
     ! 'None' = target_border
     ! = group_id bagging_temperature callback class_names column_description combinations_ctr
       ctr_description ctr_leaf_count_limit ctr_target_border_count data_partition delimiter
       dev_efb_max_buckets dev_score_calc_obj_block_size device_config dictionaries diffusion_temperature
       embedding_features feature_calcers first_feature_use_penalties
-      fixed_binary_splits fold_len_multiplier folds gpu_cat_features_storage
+      fixed_binary_splits folds gpu_cat_features_storage
       gpu_ram_part graph group_weight has_header ignored_features input_borders inverted learn_pool
       metadata metric_update_interval model_shrink_mode mvs_reg name nan_mode
       output_borders pairs pairs_weight partition_random_seed per_feature_ctr per_float_feature_quantization
@@ -302,7 +303,7 @@ test_that("the lists are whole", {
 })
 
 test_that("names of other packages mean ours", {
-  moved <- c("tree_method", "booster", "class_weights", "device", "objective", "checkpoint", "grow_policy")
+  moved <- c("tree_method", "boosting", "class_weights", "device", "objective", "checkpoint", "grow_policy")
   wrong <- character(0)
   for (row in ours) {
     for (name in row$names) {

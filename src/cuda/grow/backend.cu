@@ -295,12 +295,21 @@ static gbt_status scores(gbt_ctx *ctx, gbt_backend *self, int32_t which, const d
   return GBT_OK;
 }
 
+static gbt_status set_scores(gbt_ctx *ctx, gbt_backend *self, const double *score, gbt_error *err) {
+  cu_backend *be = (cu_backend *)self;
+  cu_array<double> *to = &be->data[0].score;
+  CU_TRY(cudaSetDevice(be->device.number));
+  CU_TRY(cudaMemcpyAsync(to->at, score, to->n * sizeof *score, cudaMemcpyHostToDevice, be->device.stream));
+  return wait_for(ctx, be, err);
+}
+
 static gbt_backend_ops make_ops() {
   gbt_backend_ops ops = {};
   ops.name = "cuda";
   ops.destroy = destroy;
   ops.gradients = gradients;
   ops.set_gradients = set_gradients;
+  ops.set_scores = set_scores;
   ops.begin_trees = begin_trees;
   ops.build_hist = build_hist;
   ops.find_splits = find_splits;

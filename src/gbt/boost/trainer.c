@@ -14,6 +14,7 @@
 #include "grow.h"
 #include "ranks.h"
 #include "stopper.h"
+#include "supporting.h"
 
 struct gbt_trainer {
   gbt_mem mem;
@@ -26,9 +27,10 @@ struct gbt_trainer {
   gbt_feature_rules *rules;
   gbt_constraints constraints;
   gbt_backend *be;
-  gbt_backend *grower; /* where leaf values come from other bins than splits do: grows the trees, which `be` fits once
-                          more; else NULL, and `be` grows them */
+  gbt_backend *grower; /* where leaf values come from other bins or scores than splits do: grows the trees, which `be`
+                          fits once more; else NULL, and `be` grows them */
   gbt_forest *drafts;  /* of the grower, a batch at a time */
+  gbt_supporting *supporting; /* ordered boosting: where the grower's scores come from; else NULL */
   gbt_forest *forest;
   gbt_schema *schema;    /* of its features: those of the data, and behind them the tables of the initial model */
   size_t n_trees;        /* of the forest when it is settled: the backend may append the last ones later */
@@ -116,6 +118,8 @@ static gbt_status check_init(const gbt_trainer_spec *spec, gbt_error *err) {
 static gbt_status check_spec(gbt_ctx *ctx, const gbt_trainer_spec *spec, gbt_error *err) {
   GBT_TRY(gbt_params_check(&spec->params, err));
   GBT_TRY(gbt_objective_check(&spec->objective, err));
+  if (spec->params.boosting == GBT_BOOSTING_ORDERED)
+    GBT_TRY(gbt_supporting_check(ctx, &spec->objective, &spec->train->rows, err));
   if (spec->n_valid < 0 || spec->n_valid > GBT_MAX_VALID)
     return gbt_fail_on(err, GBT_E_ARG, "valid", "at most %d validation sets are possible", GBT_MAX_VALID);
   if (spec->n_metrics < 0 || spec->n_metrics > GBT_MAX_METRICS)
@@ -142,6 +146,18 @@ static gbt_status open_fitter(gbt_ctx *ctx, gbt_trainer *tr, const gbt_trainer_s
   return gbt_backend_open(ctx, NULL, 0, be, &tr->be, err);
 }
 
+/* What grows the trees, and in ordered boosting says by what scores; its validation sets are those of the trees that
+ * are kept. */
+static gbt_status open_grower(gbt_ctx *ctx, gbt_trainer *tr, const gbt_trainer_spec *spec, gbt_backend_spec be,
+                              gbt_error *err) {
+  const double *start;
+  be.n_valid = 0;
+  GBT_TRY(gbt_backend_open(ctx, spec->device, spec->device_number, &be, &tr->grower, err));
+  if (tr->params.boosting != GBT_BOOSTING_ORDERED) return GBT_OK;
+  GBT_TRY(tr->grower->ops->scores(ctx, tr->grower, 0, &start, err));
+  return gbt_supporting_new(ctx, &be, start, (uint64_t)tr->params.seed, &tr->supporting, err);
+}
+
 static gbt_status open_backends(gbt_ctx *ctx, gbt_trainer *tr, const gbt_trainer_spec *spec, gbt_error *err) {
   const double *init[1 + GBT_MAX_VALID];
   init[0] = spec->init_score;
@@ -154,12 +170,12 @@ static gbt_status open_backends(gbt_ctx *ctx, gbt_trainer *tr, const gbt_trainer
                          .init = init,
                          .monotone = tr->constraints.monotone,
                          .rules = tr->rules};
-  if (tr->data[0]->n_variants == 1) return gbt_backend_open(ctx, spec->device, spec->device_number, &be, &tr->be, err);
+  if (tr->data[0]->n_variants == 1 && tr->params.boosting == GBT_BOOSTING_PLAIN)
+    return gbt_backend_open(ctx, spec->device, spec->device_number, &be, &tr->be, err);
   const gbt_forest_view shape = gbt_forest_look(tr->forest);
   GBT_TRY(gbt_forest_new_like(&tr->mem, &shape, &tr->drafts, err));
   GBT_TRY(open_fitter(ctx, tr, spec, &be, err));
-  be.n_valid = 0; /* scores of validation sets are those of the trees that are kept */
-  return gbt_backend_open(ctx, spec->device, spec->device_number, &be, &tr->grower, err);
+  return open_grower(ctx, tr, spec, be, err);
 }
 
 /* The features of the trees. */
@@ -271,6 +287,7 @@ void gbt_trainer_free(gbt_trainer *tr) {
   gbt_mem mem = tr->mem;
   gbt_backend_close(tr->be);
   gbt_backend_close(tr->grower);
+  gbt_supporting_free(tr->supporting);
   gbt_forest_free(tr->drafts);
   gbt_forest_free(tr->forest);
   gbt_schema_unref(tr->schema);
@@ -306,6 +323,16 @@ static void drop_parts(gbt_trainer *tr) {
 
 static gbt_backend *growing(const gbt_trainer *tr) { return tr->grower != NULL ? tr->grower : tr->be; }
 
+/* Leaf values of the supporting models. */
+static gbt_status fit_supporting(gbt_ctx *ctx, gbt_trainer *tr, const gbt_tree_task *task, int32_t n,
+                                 const gbt_forest_view *drafts, gbt_error *err) {
+  const int64_t t0 = gbt_clock_ns();
+  if (tr->supporting == NULL) return GBT_OK;
+  GBT_TRY(gbt_supporting_fit(ctx, tr->supporting, task, n, drafts, err));
+  tr->grower->seconds[GBT_PHASE_LEAF] += (double)(gbt_clock_ns() - t0) * 1e-9;
+  return GBT_OK;
+}
+
 /* Grows the trees by the bins of variant 0; their values come from those of variant 1, where there is one. */
 static gbt_status grow_batch(gbt_ctx *ctx, gbt_trainer *tr, gbt_tree_task *task, int32_t n, gbt_error *err) {
   if (tr->grower == NULL) return gbt_grow_trees(ctx, tr->be, task, n, tr->forest, err);
@@ -314,7 +341,8 @@ static gbt_status grow_batch(gbt_ctx *ctx, gbt_trainer *tr, gbt_tree_task *task,
   if (tr->grower->ops->settle != NULL) GBT_TRY(tr->grower->ops->settle(ctx, tr->grower, err));
   const gbt_forest_view drafts = gbt_forest_look(tr->drafts);
   GBT_ASSERT(drafts.n_trees == (uint64_t)n);
-  for (int32_t i = 0; i < n; i++) task[i].variant = 1;
+  GBT_TRY(fit_supporting(ctx, tr, task, n, &drafts, err));
+  for (int32_t i = 0; i < n; i++) task[i].variant = tr->data[0]->n_variants - 1;
   for (int32_t i = 0, k; i < n; i += k) {
     k = n - i < tr->be->most_trees ? n - i : tr->be->most_trees;
     GBT_TRY(tr->be->ops->refit_trees(ctx, tr->be, task + i, k, &drafts, (uint64_t)i, tr->forest, err));
@@ -359,7 +387,19 @@ static gbt_status log_round(gbt_ctx *ctx, gbt_trainer *tr, gbt_error *err) {
   return GBT_OK;
 }
 
+/* The scores of the supporting models to the grower. */
+static gbt_status give_scores(gbt_ctx *ctx, gbt_trainer *tr, gbt_error *err) {
+  const int64_t t0 = gbt_clock_ns();
+  const double *score;
+  if (tr->supporting == NULL) return GBT_OK;
+  GBT_TRY(gbt_supporting_begin(ctx, tr->supporting, rounds_of(tr), &score, err));
+  GBT_TRY(tr->grower->ops->set_scores(ctx, tr->grower, score, err));
+  tr->grower->seconds[GBT_PHASE_GRADIENT] += (double)(gbt_clock_ns() - t0) * 1e-9;
+  return GBT_OK;
+}
+
 static gbt_status make_gradients(gbt_ctx *ctx, gbt_trainer *tr, gbt_error *err) {
+  GBT_TRY(give_scores(ctx, tr, err));
   if (tr->grower != NULL) GBT_TRY(tr->grower->ops->gradients(ctx, tr->grower, rounds_of(tr), err));
   return tr->be->ops->gradients(ctx, tr->be, rounds_of(tr), err);
 }

@@ -95,7 +95,8 @@ static const gbt_backend_ops cpu_ops = {.name = "cpu",
                                         .partition = cpu_partition,
                                         .finish_trees = cpu_finish_tree,
                                         .refit_trees = cpu_refit_trees,
-                                        .scores = scores};
+                                        .scores = scores,
+                                        .set_scores = cpu_set_scores};
 
 gbt_status gbt_cpu_open(gbt_ctx *ctx, const gbt_backend_spec *spec, gbt_backend **out, gbt_error *err) {
   gbt_status status = GBT_OK;

@@ -1,4 +1,5 @@
-/* Scores of the data sets: those to start with. Trees add to them in cpu_leaf.c and cpu_route.c. */
+/* Scores of the data sets: those to start with, or that the host gives. Trees add to them in cpu_leaf.c and
+ * cpu_route.c. */
 #include "cpu.h"
 
 #include <string.h>
@@ -25,16 +26,25 @@ static void start_task(void *arg, int64_t task, int thread) {
     for (size_t i = beg; i < end; i++) score[i] = offset ? job->base[k] + offset[i] : job->base[k];
 }
 
+static gbt_status start(gbt_ctx *ctx, cpu_backend *be, int32_t which, const double *init, const double *base,
+                        gbt_error *err) {
+  const gbt_rows *rows = &be->data[which]->rows;
+  start_job job = {rows, init, base, (rows->n + CPU_TASK_ROWS - 1) / CPU_TASK_ROWS, be->score[which]};
+  const double ns = 1.0 * (double)rows->n * (double)be->n_outputs;
+  return cpu_parallel(ctx, job.n_parts * be->n_outputs, ns, start_task, &job, err);
+}
+
+gbt_status cpu_set_scores(gbt_ctx *ctx, gbt_backend *self, const double *score, gbt_error *err) {
+  return start(ctx, (cpu_backend *)self, 0, score, NULL, err);
+}
+
 gbt_status cpu_score_open(gbt_ctx *ctx, cpu_backend *be, const gbt_backend_spec *spec, gbt_error *err) {
   size_t K = (size_t)be->n_outputs;
   GBT_TRY(gbt_mem_zeros(&be->mem, (size_t)be->n_valid + 1, sizeof *be->score, &be->score, err));
   for (int32_t s = 0; s <= be->n_valid; s++) {
     const gbt_rows *rows = &be->data[s]->rows;
     GBT_TRY(gbt_mem_array(&be->mem, (size_t)rows->n * K, sizeof **be->score, &be->score[s], err));
-    start_job job = {rows, spec->init ? spec->init[s] : NULL, spec->base,
-                       (rows->n + CPU_TASK_ROWS - 1) / CPU_TASK_ROWS, be->score[s]};
-    double ns = 1.0 * (double)rows->n * (double)K;
-    GBT_TRY(cpu_parallel(ctx, job.n_parts * be->n_outputs, ns, start_task, &job, err));
+    GBT_TRY(start(ctx, be, s, spec->init ? spec->init[s] : NULL, spec->base, err));
   }
   return GBT_OK;
 }

@@ -189,8 +189,7 @@ static gbt_status check_field(gbt_ctx *ctx, const gbt_dataset *ds, gbt_field fie
   if (at < n) return refuse_number(rows, about, at % rows->n, fault_of(about->rule, x[at]), err);
   if (about->rule != GBT_NUMBERS_WEIGHT || rows->n < ds->all_rows) return GBT_OK; /* the trainer looks at all shares */
   GBT_TRY(gbt_any_positive(ctx, x, n, &any, err));
-  if (!any)
-    return gbt_fail_on(err, GBT_E_DATA, about->name, "%s: all are 0; at least one must be larger", about->name);
+  if (!any) return gbt_fail_on(err, GBT_E_DATA, about->name, "%s: all are 0; at least one must be larger", about->name);
   return GBT_OK;
 }
 
@@ -202,8 +201,7 @@ static void put_field(gbt_dataset *ds, gbt_field field, const double *x, double 
   ds->n_outputs[field] = n != 0 ? outputs_of(&ds->rows, gbt_field_about(field)->width, n) : 0;
 }
 
-gbt_status gbt_dataset_set(gbt_ctx *ctx, gbt_dataset *ds, gbt_field field, const double *x, int64_t n,
-                           gbt_error *err) {
+gbt_status gbt_dataset_set(gbt_ctx *ctx, gbt_dataset *ds, gbt_field field, const double *x, int64_t n, gbt_error *err) {
   double *copy = NULL;
   GBT_TRY(check_field(ctx, ds, field, x, n, err));
   if (n != 0) {
@@ -219,6 +217,37 @@ gbt_status gbt_dataset_lend(gbt_ctx *ctx, gbt_dataset *ds, gbt_field field, cons
   GBT_TRY(check_field(ctx, ds, field, x, n, err));
   put_field(ds, field, x, NULL, n);
   return GBT_OK;
+}
+
+/* The numbers of a field that ds has, of the rows where the mask is set, to `part`, whose rows these are. */
+static gbt_status copy_field(gbt_ctx *ctx, const gbt_dataset *ds, const int *mask, gbt_field field, gbt_dataset *part,
+                             gbt_error *err) {
+  const int64_t n = part->rows.n * ds->n_outputs[field];
+  double *copy;
+  int64_t at = 0;
+  GBT_TRY(gbt_mem_array(&part->mem, (size_t)n, sizeof *copy, &copy, err));
+  put_field(part, field, copy, copy, n);
+  for (int32_t k = 0; k < ds->n_outputs[field]; k++) {
+    const double *from = ds->rows.field[field] + (size_t)k * (size_t)ds->rows.n;
+    for (int64_t i = 0; i < ds->rows.n; i++) {
+      if (i % MASK_ROWS == 0) GBT_TRY(gbt_ctx_poll(ctx, err));
+      if (mask[i]) copy[at++] = from[i];
+    }
+  }
+  GBT_ASSERT(at == n);
+  return GBT_OK;
+}
+
+gbt_status gbti_dataset_part(gbt_ctx *ctx, const gbt_dataset *ds, const int *mask, gbt_dataset **out, gbt_error *err) {
+  gbt_status status = GBT_OK;
+  GBT_TRY(gbt_dataset_mask(ctx, ds, mask, 1, out, err));
+  for (int f = 0; f < GBT_N_FIELDS; f++)
+    if (ds->n_outputs[f] > 0) GBT_TRY_GOTO(copy_field(ctx, ds, mask, (gbt_field)f, *out, err), done);
+done:
+  if (status == GBT_OK) return GBT_OK;
+  gbt_dataset_unref(*out);
+  *out = NULL;
+  return status;
 }
 
 gbt_dataset *gbt_dataset_ref(gbt_dataset *ds) {
