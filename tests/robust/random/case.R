@@ -366,6 +366,7 @@ draw_case <- function(id) {
   case$sets <- draw_sets(all, part[-(1:2)], if (classes) case$y)
   case$own <- drawn$objective == "own"
   case$args <- draw_host_args(draw_constraints(draw_engine_args(), x), case, drawn$objective)
+  if (case$own) case$args$boosting <- NULL # "ordered" needs an objective of gbt's
   case$init <- if (chance(0.1)) 2 else 0
   case$unseen <- one_of(c("prior", "missing"))
   case$how <- lapply(1:3, draw_how)
