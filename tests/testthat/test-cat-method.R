@@ -52,6 +52,7 @@ test_that("a model remembers what was asked", {
 })
 
 test_that("what is asked for reaches the trees", {
+  y <- y + 20 * ((as.integer(x$f) %% 2 == 0) == (x$g == "u")) # f and g say more together
   train <- function(...) gbt_train(x, y, ..., nrounds = 5, cat_noise = 0, min_data_per_group = 1, threads = 1)
   features <- function(...) sort(gbt_importance(train(...))$feature)
   expect_identical(features(cat_method = c(f = "target")), sort(c("f", "g", "v", "o", "mean(f)")))
@@ -92,8 +93,12 @@ paths <- function(model) {
 }
 
 test_that("what is asked of columns holds for their statistics", {
-  x$h <- rep(c("k", "l", "m", "n", "o"), 80)
-  y <- y + 20 * (x$g == "u") * (x$h == "k")
+  x <- x[rep(seq_len(400), 10), ]
+  x$h <- rep(c("k", "l", "m", "n", "o"), 800)
+  even <- as.integer(x$f) %% 2 == 0
+  u <- x$g == "u"
+  k <- x$h %in% c("k", "l")
+  y <- rep(y, 10) + 9 * (even == u) + 9 * (u == k) + 9 * ((even == u) == k) # two pairs, and a triple beyond them
   fit <- function(...) {
     gbt_train(x, y, cat_method = c("sets", "target", "count"), max_cat_combine = 3, nrounds = 20, seed = 1, threads = 1,
               ...)
