@@ -219,23 +219,14 @@ static gbt_status put(const cu_predict_plan *plan, cu_array<T> *to, const T *fro
   return GBT_OK;
 }
 
-/* The feature's column of the chunk. */
-static int32_t column_of(cu_predict_runs *runs, int32_t feat) {
-  if (runs->column[feat] < 0) {
-    runs->feat[runs->n_cols] = feat;
-    runs->column[feat] = runs->n_cols++;
-  }
-  return runs->column[feat];
-}
-
-static gbt_status put_features(gbt_ctx *ctx, const cu_predict_plan *plan, const gbti_pack *pack, cu_predict_runs *runs,
-                               cu_predict_run *run, gbt_error *err) {
+static gbt_status put_features(gbt_ctx *ctx, const cu_predict_plan *plan, const gbti_pack *pack, cu_predict_run *run,
+                               gbt_error *err) {
   cu_predict_feature *feat;
   size_t n_cuts = 0;
   GBT_TRY(gbt_mem_array(&ctx->mem, pack->n_feats, sizeof *feat, &feat, err));
   for (uint32_t j = 0; j < pack->n_feats; j++) {
     const gbti_pack_feature *f = &pack->feats[j];
-    feat[j].column = column_of(runs, f->feat);
+    feat[j].column = plan->column[f->feat];
     for (int kind = 0; kind < GBTI_PACK_KINDS; kind++) feat[j].code_col[kind] = f->code_col[kind];
     feat[j].cut_beg = (uint32_t)f->cut_beg;
     feat[j].n_cuts = f->n_cuts;
@@ -247,8 +238,8 @@ static gbt_status put_features(gbt_ctx *ctx, const cu_predict_plan *plan, const 
   return status == GBT_OK ? put(plan, &run->cut, pack->cuts, n_cuts, err) : status;
 }
 
-static gbt_status put_pack(gbt_ctx *ctx, const cu_predict_plan *plan, const gbti_pack *pack, cu_predict_runs *runs,
-                           cu_predict_run *run, gbt_error *err) {
+static gbt_status put_pack(gbt_ctx *ctx, const cu_predict_plan *plan, const gbti_pack *pack, cu_predict_run *run,
+                           gbt_error *err) {
   const gbt_mem *mem = &ctx->mem;
   cu_predict_fill fill = {plan->forest, pack, NULL, NULL, NULL, NULL};
   size_t n = (size_t)(pack->trees.end - pack->trees.beg), n_outputs = (size_t)plan->forest->n_outputs, n_parts;
@@ -273,7 +264,7 @@ static gbt_status put_pack(gbt_ctx *ctx, const cu_predict_plan *plan, const gbti
   GBT_TRY_GOTO(put(plan, &run->tree, fill.tree, n, err), done);
   GBT_TRY_GOTO(put(plan, &run->part, part, n_parts, err), done);
   GBT_TRY_GOTO(put(plan, &run->part_beg, part_beg, n_outputs + 1, err), done);
-  status = put_features(ctx, plan, pack, runs, run, err);
+  status = put_features(ctx, plan, pack, run, err);
 done:
   gbt_mem_free(mem, fill.size);
   gbt_mem_free(mem, fill.place);
@@ -285,8 +276,8 @@ done:
 }
 
 /* The trees as they are in the forest, features by column. */
-static gbt_status put_plain(gbt_ctx *ctx, const cu_predict_plan *plan, gbt_tree_range trees, cu_predict_runs *runs,
-                            cu_predict_run *run, gbt_error *err) {
+static gbt_status put_plain(gbt_ctx *ctx, const cu_predict_plan *plan, gbt_tree_range trees, cu_predict_run *run,
+                            gbt_error *err) {
   const gbt_mem *mem = &ctx->mem;
   const gbt_forest_view *forest = plan->forest;
   cu_predict_plain *plain = NULL;
@@ -312,7 +303,7 @@ static gbt_status put_plain(gbt_ctx *ctx, const cu_predict_plan *plan, gbt_tree_
       gbt_node *to = &node[n_nodes++];
       *to = forest->nodes[tree->node_beg + i];
       if (to->left == 0) continue;
-      int32_t column = column_of(runs, (int32_t)(to->feat & GBT_NODE_FEATURE));
+      int32_t column = plan->column[to->feat & GBT_NODE_FEATURE];
       to->feat = (to->feat & ~GBT_NODE_FEATURE) | (uint32_t)column;
     }
     for (uint32_t i = 0; i < tree->n_words; i++) word[n_words++] = forest->sets[tree->set_beg + i];
@@ -342,8 +333,6 @@ static void drop_run(cu_memory *memory, cu_predict_run *run) {
 void cu_predict_runs_drop(const gbt_mem *mem, cu_memory *memory, cu_predict_runs *runs) {
   for (size_t i = 0; i < runs->n_runs; i++) drop_run(memory, &runs->run[i]);
   gbt_mem_free(mem, runs->run);
-  gbt_mem_free(mem, runs->column);
-  gbt_mem_free(mem, runs->feat);
   *runs = cu_predict_runs();
 }
 
@@ -379,9 +368,9 @@ static gbt_status add_run(gbt_ctx *ctx, const cu_predict_plan *plan, gbt_tree_ra
     if (++plain.end == trees.end) break;
   }
   if (plain.end > plain.beg) {
-    status = put_plain(ctx, plan, plain, runs, run, err);
+    status = put_plain(ctx, plan, plain, run, err);
   } else {
-    status = put_pack(ctx, plan, *pack, runs, run, err);
+    status = put_pack(ctx, plan, *pack, run, err);
     gbti_pack_free(*pack);
     *pack = NULL;
   }
@@ -394,13 +383,10 @@ static gbt_status add_run(gbt_ctx *ctx, const cu_predict_plan *plan, gbt_tree_ra
 
 gbt_status cu_predict_runs_make(gbt_ctx *ctx, const cu_predict_plan *plan, gbt_tree_range trees, cu_predict_runs *runs,
                                 gbt_error *err) {
-  size_t n = (size_t)plan->forest->n_features, before = plan->memory->bytes;
+  size_t before = plan->memory->bytes;
   gbti_pack *pack = NULL;
   gbt_status status = GBT_OK;
   runs->trees.beg = runs->trees.end = trees.beg;
-  GBT_TRY(gbt_mem_array(&ctx->mem, n, sizeof *runs->column, &runs->column, err));
-  GBT_TRY(gbt_mem_array(&ctx->mem, n, sizeof *runs->feat, &runs->feat, err));
-  for (size_t f = 0; f < n; f++) runs->column[f] = -1;
   while (runs->trees.end < trees.end && runs->n_runs < plan->most_runs) {
     gbt_tree_range rest = {runs->trees.end, trees.end};
     GBT_TRY_GOTO(gbt_ctx_poll(ctx, err), done);

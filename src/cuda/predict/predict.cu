@@ -1,7 +1,8 @@
 /* Prediction: rows come by in chunks, two of them under way at a time.
  *
  *   host     reads a chunk column by column into page-locked memory, with all threads of the call
- *   device   takes it up, passes it through the runs of trees, sends results back; each chunk in a stream of its own
+ *   device   takes it up, reads tables, passes it through the runs of trees, sends results back; each chunk in a stream
+ *            of its own
  *   host     waits for the chunk before the last and copies its results, then reads the next one in its place
  *
  * Trees that have no room on the device together go over all rows a part of the runs after the other; scores are taken
@@ -9,9 +10,10 @@
  *
  * Memory: a chunk takes CHUNK_BYTES or LEAST_ROWS rows, whatever is more, twice in page-locked memory and twice on the
  * device (there with codes, 2 bytes a row and column of codes). Where there is not so much, chunks get smaller, and
- * then fewer runs are there at a time. */
-#include "predict.cuh"
+ * then fewer runs are there at a time. Tables go up once, those that pay (TABLE_ROW_BYTES) and have room in a quarter
+ * of what is free; when they leave no room for anything else they go, and the host reads what they were for. */
 #include "../base/stage.cuh"
+#include "predict.cuh"
 
 enum {
   CHUNK_BYTES = 1 << 24, /* of the columns and results of a chunk */
@@ -26,16 +28,22 @@ static const int64_t BLOCK_ROWS = 1 << 13; /* that a task reads or copies of a c
 #define CHUNK_STEPS 0x1p36 /* of a chunk through all trees: some tenths of a second between two polls */
 #define FOREST_BYTES ((size_t)1 << 32)
 
+/* Bytes of a projection's tables that a row pays for. The host reads a key in 30 to 60 ns, some of its threads in 5;
+ * in that time 64 bytes go up. */
+#define TABLE_ROW_BYTES 64
+
 struct cu_predict_buffer {
   cudaStream_t stream;
   cu_predict_chunk chunk;
   cu_array<double> x, score;
+  cu_array<uint32_t> level;
   cu_array<uint16_t> code;
   cu_array<int32_t> leaf;
-  double *x_up; /* page-locked */
-  void *result; /* page-locked: scores, up and down; or leaves, down */
-  int64_t row;  /* the chunk's first */
-  int busy;     /* its results are to be copied */
+  double *x_up;       /* page-locked */
+  uint32_t *level_up; /* page-locked */
+  void *result;       /* page-locked: scores, up and down; or leaves, down */
+  int64_t row;        /* the chunk's first */
+  int busy;           /* its results are to be copied */
 };
 
 struct cu_predict_pipe {
@@ -43,13 +51,14 @@ struct cu_predict_pipe {
   const gbti_predict_job *job;
   cu_memory memory;
   cu_predict_device device;
+  cu_predict_tables tables;
   cu_predict_runs runs;
   cu_predict_buffer buffer[BUFFERS];
   int64_t rows;      /* most of a chunk */
   int64_t n_blocks;  /* tasks of a column, for the chunk at hand */
   int64_t n_results; /* columns of results */
   cu_predict_buffer *at;
-  int64_t *cursor; /* by thread: n_cols */
+  int64_t *cursor; /* by thread: n_read, then n_levels */
 };
 
 /* ---- a chunk, on the host ---- */
@@ -58,13 +67,18 @@ static void read_task(void *arg, int64_t task, int thread) {
   const cu_predict_pipe *p = (const cu_predict_pipe *)arg;
   const cu_predict_buffer *b = p->at;
   int64_t column = task / p->n_blocks, beg = task % p->n_blocks * BLOCK_ROWS, n = b->chunk.n_rows;
-  int64_t m = n - beg < BLOCK_ROWS ? n - beg : BLOCK_ROWS, n_cols = p->runs.n_cols;
-  if (column < n_cols) {
-    gbt_binding_read(p->job->binding, b->row + beg, (int32_t)m, &p->runs.feat[column], 1,
-                     &p->cursor[thread * n_cols + column], b->x_up + column * n + beg, 1);
+  int64_t m = n - beg < BLOCK_ROWS ? n - beg : BLOCK_ROWS;
+  int64_t n_read = p->tables.n_read, n_in = n_read + p->tables.n_levels;
+  int64_t *cursor = p->cursor + thread * n_in + column;
+  if (column < n_read) {
+    gbt_binding_read(p->job->binding, b->row + beg, (int32_t)m, &p->tables.feat[column], 1, cursor,
+                     b->x_up + column * n + beg, 1);
+  } else if (column < n_in) {
+    gbti_read_levels(p->job->binding, p->tables.level[column - n_read], b->row + beg, (int32_t)m, cursor,
+                     b->level_up + (column - n_read) * n + beg);
   } else {
-    const double *from = p->job->scores + (column - n_cols) * p->job->n_rows + b->row + beg;
-    memcpy((double *)b->result + (column - n_cols) * n + beg, from, (size_t)m * sizeof *from);
+    const double *from = p->job->scores + (column - n_in) * p->job->n_rows + b->row + beg;
+    memcpy((double *)b->result + (column - n_in) * n + beg, from, (size_t)m * sizeof *from);
   }
 }
 
@@ -96,11 +110,15 @@ static gbt_status run_blocks(cu_predict_pipe *p, cu_predict_buffer *b, int64_t n
 static gbt_status issue(cu_predict_pipe *p, cu_predict_buffer *b, gbt_error *err) {
   GBT_ASSERT(b->chunk.n_rows > 0 && (int64_t)b->chunk.n_rows <= p->rows);
   size_t n = b->chunk.n_rows, n_results = (size_t)p->n_results * n;
-  if (p->runs.n_cols > 0)
-    CU_TRY(cudaMemcpyAsync(b->x.at, b->x_up, n * (size_t)p->runs.n_cols * sizeof(double), cudaMemcpyHostToDevice,
-                           b->stream));
+  const size_t n_read = (size_t)p->tables.n_read, n_levels = (size_t)p->tables.n_levels;
+  if (n_read > 0)
+    CU_TRY(cudaMemcpyAsync(b->x.at, b->x_up, n * n_read * sizeof(double), cudaMemcpyHostToDevice, b->stream));
+  if (n_levels > 0)
+    CU_TRY(
+        cudaMemcpyAsync(b->level.at, b->level_up, n * n_levels * sizeof(uint32_t), cudaMemcpyHostToDevice, b->stream));
   if (b->chunk.score != NULL)
     CU_TRY(cudaMemcpyAsync(b->chunk.score, b->result, n_results * sizeof(double), cudaMemcpyHostToDevice, b->stream));
+  GBT_TRY(cu_predict_tables_pass(&p->device, &p->tables, &b->chunk, b->stream, err));
   for (size_t i = 0; i < p->runs.n_runs; i++)
     GBT_TRY(
         cu_predict_pass(&p->device, &p->runs, &p->runs.run[i], p->job->forest->n_outputs, &b->chunk, b->stream, err));
@@ -120,8 +138,9 @@ static gbt_status finish(cu_predict_pipe *p, cu_predict_buffer *b, gbt_error *er
 
 static gbt_status pass_rows(cu_predict_pipe *p, gbt_error *err) {
   GBT_ASSERT(p->rows > 0);
-  int64_t n_rows = p->job->n_rows, n_columns = p->runs.n_cols + (p->job->scores != NULL ? p->n_results : 0);
+  int64_t n_rows = p->job->n_rows, n_columns = p->tables.n_read + p->tables.n_levels;
   int which = 0;
+  if (p->job->scores != NULL) n_columns += p->n_results;
   for (int64_t row = 0; row < n_rows; row += p->rows, which = (which + 1) % BUFFERS) {
     cu_predict_buffer *b = &p->buffer[which];
     GBT_TRY(gbt_ctx_poll(p->ctx, err));
@@ -148,7 +167,9 @@ static void drop_buffer(cu_memory *memory, cu_predict_buffer *b) {
   cu_drop(memory, &b->score);
   cu_drop(memory, &b->code);
   cu_drop(memory, &b->leaf);
+  cu_drop(memory, &b->level);
   cu_host_free(&b->x_up);
+  cu_host_free(&b->level_up);
   cu_host_free(&b->result);
 }
 
@@ -158,9 +179,13 @@ static gbt_status make_buffer(cu_predict_pipe *p, cu_predict_buffer *b, gbt_erro
   for (size_t i = 0; i < p->runs.n_runs; i++)
     if (p->runs.run[i].n_code_cols > most_code_cols) most_code_cols = p->runs.run[i].n_code_cols;
   int scores = p->job->scores != NULL;
-  if (p->runs.n_cols > 0) {
-    GBT_TRY(cu_new(&p->memory, &b->x, n * (size_t)p->runs.n_cols, err));
-    GBT_TRY(cu_host_alloc(n * (size_t)p->runs.n_cols * sizeof(double), &b->x_up, err));
+  const size_t n_cols = (size_t)p->tables.n_cols, n_read = (size_t)p->tables.n_read;
+  const size_t n_levels = (size_t)p->tables.n_levels;
+  if (n_cols > 0) GBT_TRY(cu_new(&p->memory, &b->x, n * n_cols, err));
+  if (n_read > 0) GBT_TRY(cu_host_alloc(n * n_read * sizeof(double), &b->x_up, err));
+  if (n_levels > 0) {
+    GBT_TRY(cu_new(&p->memory, &b->level, n * n_levels, err));
+    GBT_TRY(cu_host_alloc(n * n_levels * sizeof(uint32_t), &b->level_up, err));
   }
   if (most_code_cols > 0) GBT_TRY(cu_new(&p->memory, &b->code, height * most_code_cols, err));
   if (scores)
@@ -169,6 +194,7 @@ static gbt_status make_buffer(cu_predict_pipe *p, cu_predict_buffer *b, gbt_erro
     GBT_TRY(cu_new(&p->memory, &b->leaf, n_results, err));
   GBT_TRY(cu_host_alloc(n_results * (scores ? sizeof(double) : sizeof(int32_t)), &b->result, err));
   b->chunk.x = b->x.at;
+  b->chunk.level = b->level.at;
   b->chunk.code = b->code.at;
   b->chunk.score = b->score.at;
   b->chunk.leaf = b->leaf.at;
@@ -179,7 +205,8 @@ static gbt_status make_buffer(cu_predict_pipe *p, cu_predict_buffer *b, gbt_erro
 static int64_t chunk_rows(const cu_predict_pipe *p, const cu_predict_limits *limits) {
   int64_t n_rows = p->job->n_rows;
   size_t result = p->job->scores != NULL ? sizeof(double) : sizeof(int32_t);
-  size_t row = (size_t)p->runs.n_cols * sizeof(double) + (size_t)p->n_results * result;
+  size_t row = (size_t)p->tables.n_cols * sizeof(double) + (size_t)p->tables.n_levels * sizeof(uint32_t) +
+               (size_t)p->n_results * result;
   double n_steps = 1.0;
   for (size_t i = 0; i < p->runs.n_runs; i++) n_steps += p->runs.run[i].n_steps;
   double by_steps = CHUNK_STEPS / n_steps;
@@ -228,12 +255,54 @@ static gbt_status make_runs(cu_predict_pipe *p, cu_predict_plan plan, const cu_p
 
 static gbt_status pass_runs(cu_predict_pipe *p, const cu_predict_plan *plan, const cu_predict_limits *limits,
                             gbt_tree_range *trees, gbt_error *err) {
-  size_t n_threads = (size_t)p->ctx->n_threads;
+  size_t n_threads = (size_t)p->ctx->n_threads, n_in = (size_t)(p->tables.n_read + p->tables.n_levels);
   GBT_TRY(make_runs(p, *plan, limits, *trees, err));
-  GBT_TRY(gbt_mem_zeros(&p->ctx->mem, n_threads * (size_t)p->runs.n_cols, sizeof *p->cursor, &p->cursor, err));
+  GBT_TRY(gbt_mem_zeros(&p->ctx->mem, n_threads * n_in, sizeof *p->cursor, &p->cursor, err));
   GBT_TRY(pass_rows(p, err));
   trees->beg = p->runs.trees.end;
   return GBT_OK;
+}
+
+/* Columns and tables for the trees. Nothing that goes up may be there. with_tables: 0 when there is no room for any. */
+static gbt_status make_tables(cu_predict_pipe *p, cu_predict_plan *plan, const cu_predict_limits *limits,
+                              gbt_tree_range trees, int with_tables, gbt_error *err) {
+  size_t free_bytes = 0, total = 0;
+  const gbt_schema *schema = p->job->binding->schema;
+  cu_predict_room room = {limits->table_bytes, limits->table_bytes};
+  if (limits->table_bytes == 0 && schema->n_projections > 0) {
+    CU_TRY(cudaMemGetInfo(&free_bytes, &total));
+    if (p->memory.limit > 0 && p->memory.limit < free_bytes) free_bytes = p->memory.limit;
+    room.bytes = free_bytes / 4;
+    room.each = (size_t)p->job->n_rows * TABLE_ROW_BYTES;
+  }
+  if (!with_tables) room.bytes = 0;
+  cu_predict_tables_drop(&p->ctx->mem, &p->memory, &p->tables);
+  GBT_TRY(cu_predict_tables_make(p->ctx, plan, schema, trees, &room, &p->tables, err));
+  plan->column = p->tables.column;
+  return GBT_OK;
+}
+
+static int lacks_device_memory(gbt_status status, const gbt_error *err) {
+  return status == GBT_E_MEM && strcmp(err->subject, "device") == 0;
+}
+
+/* All trees over all rows, as many at a time as have room. When tables have none beside them, without. */
+static gbt_status pass_trees(cu_predict_pipe *p, cu_predict_plan *plan, const cu_predict_limits *limits,
+                             gbt_tree_range trees, gbt_error *err) {
+  int with_tables = 1;
+  gbt_error why = {};
+  gbt_status status = make_tables(p, plan, limits, trees, with_tables, &why);
+  while (status == GBT_OK ? trees.beg < trees.end : with_tables && lacks_device_memory(status, &why)) {
+    if (status != GBT_OK) {
+      with_tables = 0;
+      status = make_tables(p, plan, limits, trees, with_tables, &why);
+    } else {
+      status = pass_runs(p, plan, limits, &trees, &why);
+      drop_runs(p);
+    }
+  }
+  if (status != GBT_OK && err != NULL) *err = why;
+  return status;
 }
 
 static gbt_status find_device(int32_t number, const cu_predict_limits *limits, cu_predict_device *device,
@@ -268,12 +337,10 @@ gbt_status cu_predict(gbt_ctx *ctx, int32_t device, const gbti_predict_job *job,
   }
   {
     size_t forest_bytes = limits->forest_bytes > 0 ? limits->forest_bytes : FOREST_BYTES;
-    cu_predict_plan plan = {job->forest,  &p.memory, p.buffer[0].stream,
-                            forest_bytes, SIZE_MAX,  (uint32_t)(p.device.shared / 2 / sizeof(cu_predict_node) / 2 * 2)};
-    while (status == GBT_OK && trees.beg < trees.end) {
-      status = pass_runs(&p, &plan, limits, &trees, err);
-      drop_runs(&p);
-    }
+    uint32_t part_units = (uint32_t)(p.device.shared / 2 / sizeof(cu_predict_node) / 2 * 2);
+    cu_predict_plan plan = {job->forest, NULL, &p.memory, p.buffer[0].stream, forest_bytes, SIZE_MAX, part_units};
+    status = pass_trees(&p, &plan, limits, trees, err);
+    cu_predict_tables_drop(&ctx->mem, &p.memory, &p.tables);
   }
 done:
   for (int i = 0; i < BUFFERS; i++)

@@ -1,6 +1,7 @@
 /* Prediction: what its files give each other.
  *
  *   predict.cu  rows in chunks, two of them under way; the door's functions
+ *   tables.cu   the columns of chunks, and those of them that are read from tables on the device
  *   pack.cu     runs of trees as the device walks them
  *   walk.cu     kernels: numbers to codes, rows through trees
  *
@@ -16,13 +17,19 @@
  *   part     neighbouring trees of an output that fit into shared memory together
  *
  * Chunks of rows have one column for each feature that any tree uses, and codes for each column of a pack:
- *   x[column * stride + row], code[code_col * code_stride + row]; results as x, by output or by tree. */
+ *   x[column * stride + row], code[code_col * code_stride + row]; results as x, by output or by tree.
+ * Where a projection's tables are on the device, chunks bring the levels of its columns (level[k * stride + row], as
+ * gbti_read_levels gives them), and the columns of x of its features are made of them. */
 #pragma once
 
 #include "../base/block.cuh"
 #include "../base/mem.cuh"
 
 #include "predict.h"
+
+extern "C" {
+#include "../../gbt/base/key_index.h"
+}
 
 enum {
   CU_PREDICT_BLOCK = 256, /* threads of a block */
@@ -85,19 +92,47 @@ struct cu_predict_run {
   cu_array<uint32_t> word;
 };
 
-/* Runs that are on the device together, and the columns that their chunks have. */
+/* Runs that are on the device together. */
 struct cu_predict_runs {
   gbt_tree_range trees;
   cu_predict_run *run;
   size_t n_runs, cap_runs;
-  int32_t *column; /* n_features: the feature's column, or -1 */
-  int32_t *feat;   /* by column; n_features of room */
-  int32_t n_cols;
+};
+
+/* A projection whose tables are on the device. */
+struct cu_predict_projection {
+  int32_t n_cols, n_feats;           /* n_feats: features of it that trees use */
+  int32_t column;                    /* of the chunk: that of the first feature; the others follow */
+  int32_t level[GBT_MOST_COMBINED];  /* columns of levels of the chunk */
+  uint64_t radix[GBT_MOST_COMBINED]; /* see schema.h */
+  uint64_t n_keys;
+  gbt_key_index index;
+  const uint64_t *key; /* n_keys; NULL where row i is for key i */
+  const uint8_t *bin;  /* n_feats of every key, and behind them those of an unknown one */
+};
+
+/* The columns of chunks, and tables on the device; as long as a job, for all of its runs. */
+struct cu_predict_tables {
+  int32_t *column;        /* n_features: the feature's column, or -1 where no tree uses it */
+  int32_t *feat;          /* by column */
+  int32_t n_cols, n_read; /* the host reads the first n_read */
+  int32_t *level;         /* n_levels columns of the schema whose levels are wanted */
+  int32_t n_levels;
+  cu_array<cu_predict_projection> proj;
+  cu_array<uint32_t> place;
+  cu_array<uint64_t> key;
+  cu_array<uint8_t> bin;
+};
+
+/* Bytes that tables may take, together and each projection's; a projection that has no room is read by the host. */
+struct cu_predict_room {
+  size_t bytes, each;
 };
 
 /* How many runs there may be at a time, and what they are made for. */
 struct cu_predict_plan {
   const gbt_forest_view *forest;
+  const int32_t *column; /* see cu_predict_tables */
   cu_memory *memory;
   cudaStream_t stream;
   size_t forest_bytes; /* no further run where there is so much */
@@ -114,6 +149,7 @@ void cu_predict_runs_drop(const gbt_mem *mem, cu_memory *memory, cu_predict_runs
 /* A chunk on the device. */
 struct cu_predict_chunk {
   double *x;
+  uint32_t *level;
   uint16_t *code;
   double *score;                /* or NULL */
   int32_t *leaf;                /* or NULL */
@@ -127,6 +163,23 @@ struct cu_predict_device {
   int32_t rows;   /* of a thread; 0: as many as keep the device busy */
   int32_t blocks; /* most of a grid; 0: as many as do */
 };
+
+/* Blocks of a grid that has work for so many; per_unit: most of a multiprocessor. */
+static inline unsigned cu_predict_grid(const cu_predict_device *device, uint64_t n_blocks, unsigned per_unit) {
+  uint64_t most = device->blocks > 0 ? (uint64_t)device->blocks : (uint64_t)device->n_units * per_unit;
+  return (unsigned)(n_blocks < 1 ? 1 : n_blocks < most ? n_blocks : most);
+}
+
+/* The columns that the trees need, and tables for those that have room. tables: zeros before. On failure what is there
+ * already stays, to be dropped. plan: its column is not asked for. */
+gbt_status cu_predict_tables_make(gbt_ctx *ctx, const cu_predict_plan *plan, const gbt_schema *schema,
+                                  gbt_tree_range trees, const cu_predict_room *room, cu_predict_tables *tables,
+                                  gbt_error *err) GBT_MUST_CHECK;
+void cu_predict_tables_drop(const gbt_mem *mem, cu_memory *memory, cu_predict_tables *tables);
+
+/* Makes the chunk's columns that are read from tables. Issues work, does not wait. */
+gbt_status cu_predict_tables_pass(const cu_predict_device *device, const cu_predict_tables *tables,
+                                  const cu_predict_chunk *chunk, cudaStream_t stream, gbt_error *err) GBT_MUST_CHECK;
 
 /* All rows of the chunk through one of the runs. Issues work, does not wait. */
 gbt_status cu_predict_pass(const cu_predict_device *device, const cu_predict_runs *runs, const cu_predict_run *run,

@@ -21,6 +21,7 @@ typedef struct cu_predict_limits {
   int64_t chunk_rows;
   size_t shared_bytes; /* of a block */
   size_t forest_bytes; /* of trees on the device at a time */
+  size_t table_bytes;  /* of tables on the device; else those that pay */
   size_t device_bytes; /* that may be taken at all */
   int32_t rows;        /* of a thread: 1 or 4 */
   int32_t blocks;      /* of a grid */

@@ -208,11 +208,6 @@ __global__ static void k_plain(cu_predict_plain_walk a) {
   }
 }
 
-static unsigned grid_of(const cu_predict_device *device, uint64_t n_blocks, unsigned per_unit) {
-  uint64_t most = device->blocks > 0 ? (uint64_t)device->blocks : (uint64_t)device->n_units * per_unit;
-  return (unsigned)(n_blocks < 1 ? 1 : n_blocks < most ? n_blocks : most);
-}
-
 static gbt_status code_rows(const cu_predict_device *device, const cu_predict_run *run, const cu_predict_chunk *chunk,
                             cudaStream_t stream, gbt_error *err) {
   if (run->feat.n == 0) return GBT_OK;
@@ -221,7 +216,7 @@ static gbt_status code_rows(const cu_predict_device *device, const cu_predict_ru
                             chunk->n_rows,      n_padded,    chunk->stride,
                             chunk->code_stride, chunk->x,    chunk->code};
   unsigned columns = run->feat.n < 65535 ? (unsigned)run->feat.n : 65535u;
-  dim3 grid(grid_of(device, n_padded / CU_BLOCK, 16), columns);
+  dim3 grid(cu_predict_grid(device, n_padded / CU_BLOCK, 16), columns);
   CU_LAUNCH(k_codes, grid, CU_BLOCK, 0, stream, codes);
   CU_LAUNCHED();
   return GBT_OK;
@@ -249,7 +244,7 @@ static gbt_status pass_packed(const cu_predict_device *device, const cu_predict_
                                              : (near ? k_walk<1, true> : k_walk<1, false>);
   CU_TRY(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)device->shared));
   uint64_t height = (uint64_t)(CU_PREDICT_BLOCK * rows);
-  unsigned grid = grid_of(device, (chunk->n_rows + height - 1) / height * (uint64_t)(uint32_t)n_outputs, 8);
+  unsigned grid = cu_predict_grid(device, (chunk->n_rows + height - 1) / height * (uint64_t)(uint32_t)n_outputs, 8);
   CU_LAUNCH(kernel, grid, CU_PREDICT_BLOCK, shared, stream, walk);
   CU_LAUNCHED();
   return GBT_OK;
@@ -263,7 +258,7 @@ gbt_status cu_predict_pass(const cu_predict_device *device, const cu_predict_run
   }
   cu_predict_plain_walk walk = {run->plain.at,   run->node.at,           run->word.at,  chunk->x,     chunk->stride,
                                 runs->trees.beg, (uint32_t)run->plain.n, chunk->n_rows, chunk->score, chunk->leaf};
-  CU_LAUNCH(k_plain, grid_of(device, (chunk->n_rows + CU_BLOCK - 1) / CU_BLOCK, 16), CU_BLOCK, 0, stream, walk);
+  CU_LAUNCH(k_plain, cu_predict_grid(device, (chunk->n_rows + CU_BLOCK - 1) / CU_BLOCK, 16), CU_BLOCK, 0, stream, walk);
   CU_LAUNCHED();
   return GBT_OK;
 }

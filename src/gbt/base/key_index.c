@@ -1,8 +1,6 @@
 #include "key_index.h"
 
 #include "clock.h"
-#include "hd.h"
-#include "rng.h"
 #include "schema_impl.h"
 
 #if defined(__GNUC__)
@@ -16,10 +14,6 @@ enum {
   SMALL = 1024, /* and so many in any case */
   AT_ONCE = 128 /* keys that are looked for side by side, so that their waits for memory overlap */
 };
-
-static uint64_t place_of(const gbt_key_index *index, uint64_t key) {
-  return gbt_mix64(key ^ index->salt) & index->mask;
-}
 
 static gbt_status index_keys(const gbt_mem *mem, const gbt_projection *proj, uint64_t space, gbt_key_index *out,
                              gbt_error *err) {
@@ -36,7 +30,7 @@ static gbt_status index_keys(const gbt_mem *mem, const gbt_projection *proj, uin
   out->mask = size - 1;
   out->salt = gbt_salt(out->place);
   for (uint64_t i = 0; i < n; i++) {
-    uint64_t at = place_of(out, proj->key[i]);
+    uint64_t at = gbt_key_place(out, proj->key[i]);
     while (out->place[at] != 0) at = (at + 1) & out->mask;
     out->place[at] = (uint32_t)i + 1;
   }
@@ -58,16 +52,12 @@ gbt_status gbt_schema_index_keys(gbt_schema *schema, gbt_error *err) {
   return GBT_OK;
 }
 
-static void find_direct(const gbt_key_index *index, const uint64_t *key, int32_t n, uint32_t *row) {
-  for (int32_t i = 0; i < n; i++) row[i] = key[i] < index->space ? index->place[key[i]] - 1 : GBT_NO_ROW;
-}
-
 static void find_hashed(const gbt_key_index *index, const uint64_t *known, const uint64_t *key, int32_t n,
                         uint32_t *row) {
   uint64_t at[AT_ONCE];
   uint32_t first[AT_ONCE];
   for (int32_t i = 0; i < n; i++) {
-    at[i] = place_of(index, key[i]);
+    at[i] = gbt_key_place(index, key[i]);
     PREFETCH(&index->place[at[i]]);
   }
   for (int32_t i = 0; i < n; i++) {
@@ -104,7 +94,7 @@ void gbt_find_keys(const gbt_schema *schema, int32_t projection, const uint64_t 
   } else if (index == NULL) {
     for (int32_t i = 0; i < n; i++) row[i] = search(proj, key[i]);
   } else if (index->space > 0) {
-    find_direct(index, key, n, row);
+    for (int32_t i = 0; i < n; i++) row[i] = gbt_find_key(index, proj->key, key[i]);
   } else {
     for (int32_t i = 0; i < n; i += AT_ONCE)
       find_hashed(index, proj->key, key + i, n - i < AT_ONCE ? n - i : AT_ONCE, row + i);

@@ -6,16 +6,40 @@
 #ifndef GBT_BASE_KEY_INDEX_H
 #define GBT_BASE_KEY_INDEX_H
 
+#include "hd.h"
+#include "rng.h"
 #include "schema.h"
 
-#define GBT_NO_ROW UINT32_MAX /* of a key that a projection lacks */
-#define GBT_NO_KEY UINT64_MAX /* of a row with a level that the schema lacks */
+#define GBT_NO_ROW UINT32_MAX   /* of a key that a projection lacks */
+#define GBT_NO_KEY UINT64_MAX   /* of a row with a level that the schema lacks */
+#define GBT_NO_LEVEL UINT32_MAX /* such a level */
 
 struct gbt_key_index {
   uint32_t *place; /* NULL: projections of one column need none */
   uint64_t space;  /* not 0: places are keys, all below */
   uint64_t mask, salt;
 };
+
+/* The key of some columns' levels, and one column more. */
+GBT_FN uint64_t gbt_key_with(uint64_t key, uint64_t radix, uint32_t level) {
+  return key == GBT_NO_KEY || level == GBT_NO_LEVEL ? GBT_NO_KEY : key * radix + level;
+}
+
+GBT_FN uint64_t gbt_key_place(const gbt_key_index *index, uint64_t key) {
+  return gbt_mix64(key ^ index->salt) & index->mask;
+}
+
+/* The row of one key by an index with places; known: the projection's keys. */
+GBT_FN uint32_t gbt_find_key(const gbt_key_index *index, const uint64_t *known, uint64_t key) {
+  if (index->space > 0) return key < index->space ? index->place[key] - 1 : GBT_NO_ROW;
+  uint64_t at = gbt_key_place(index, key);
+  uint32_t found = index->place[at];
+  while (found != 0 && known[found - 1] != key) {
+    at = (at + 1) & index->mask;
+    found = index->place[at];
+  }
+  return found - 1;
+}
 
 /* Makes the index of all projections of a schema, for those who will look up many keys; once, before the schema is used
  * by several threads. Freed with the schema, also after a failure. */

@@ -33,6 +33,11 @@ const double *gbt_binding_look(const gbt_binding *binding, int64_t beg, int32_t 
 
 enum { GBTI_CODE_UNSEEN = -1, GBTI_CODE_MISSING = -2 };
 
+/* The levels of rows [beg, beg + n) of a categorical column of the schema, as keys are made of them: the level's
+ * position, n_levels of a missing value, GBT_NO_LEVEL of an unseen one (n_levels, by `unseen`). cursor: one number; see
+ * gbt_binding_read. */
+void gbti_read_levels(const gbt_binding *binding, int32_t c, int64_t beg, int32_t n, int64_t *cursor, uint32_t *out);
+
 /* gbt_binding_new for a table that gbt_table_check has passed. */
 gbt_status gbti_binding_new(gbt_ctx *ctx, const gbt_table *table, const gbt_schema *schema, gbt_unseen unseen,
                             gbt_binding **out, gbt_error *err) GBT_MUST_CHECK;

@@ -6,30 +6,26 @@
 
 enum { AT_ONCE = 128 }; /* rows whose keys are made and looked for side by side */
 
-/* Goes on with the keys of rows [beg, beg + n) by one column: key = key * radix + level. unknown: by row, not 0 where a
- * level is none of the schema's. */
-static void add_column(const gbt_binding *binding, int32_t c, int64_t beg, int32_t n, int64_t *cursor, uint64_t *key,
-                       uint8_t *unknown) {
+void gbti_read_levels(const gbt_binding *binding, int32_t c, int64_t beg, int32_t n, int64_t *cursor, uint32_t *out) {
   const gbt_column *col = &binding->table->cols[binding->col[c]];
   const int32_t *map = binding->code_map[c], *code = col->values;
-  const uint64_t missing = (uint64_t)binding->schema->col[c].n_levels, radix = missing + 1;
-  const int unseen_is_missing = binding->unseen == GBT_UNSEEN_MISSING;
-  int32_t dense[AT_ONCE];
-  if (col->rows != NULL) {
-    const gbti_column_reader in = gbti_column_reader_make(binding->table, col, map, NULL);
-    int64_t e = gbti_find_entry(&in, beg, *cursor);
-    for (int32_t r = 0; r < n; r++) dense[r] = 0;
-    for (; e < in.n_entries && col->rows[e] < beg + n; e++) dense[col->rows[e] - beg] = code[e];
-    *cursor = e;
-    code = dense;
-  } else {
-    code += beg;
+  const uint32_t missing = (uint32_t)binding->schema->col[c].n_levels;
+  const uint32_t gone[2] = {binding->unseen == GBT_UNSEEN_MISSING ? missing : GBT_NO_LEVEL, missing};
+  if (col->rows == NULL) {
+    for (int32_t r = 0; r < n; r++) {
+      const int32_t m = map[code[beg + r] < 0 ? 0 : code[beg + r]];
+      out[r] = m >= 0 ? (uint32_t)m : gone[GBTI_CODE_UNSEEN - m];
+    }
+    return;
   }
-  for (int32_t r = 0; r < n; r++) {
-    const int32_t m = map[code[r] < 0 ? 0 : code[r]];
-    unknown[r] |= m == GBTI_CODE_UNSEEN && !unseen_is_missing;
-    key[r] = key[r] * radix + (m >= 0 ? (uint64_t)m : missing);
+  const gbti_column_reader in = gbti_column_reader_make(binding->table, col, map, NULL);
+  int64_t e = gbti_find_entry(&in, beg, *cursor);
+  for (int32_t r = 0; r < n; r++) out[r] = missing;
+  for (; e < in.n_entries && col->rows[e] < beg + n; e++) {
+    const int32_t m = map[code[e] < 0 ? 0 : code[e]];
+    out[col->rows[e] - beg] = m >= 0 ? (uint32_t)m : gone[GBTI_CODE_UNSEEN - m];
   }
+  *cursor = e;
 }
 
 /* row[r]: the row of the projection's tables that row beg + r has, or GBT_NO_ROW. n: at most AT_ONCE. */
@@ -37,12 +33,13 @@ static void find_rows(const gbt_binding *binding, int32_t projection, int64_t be
                       uint32_t *row) {
   const gbt_projection *proj = &binding->schema->proj[projection];
   uint64_t key[AT_ONCE] = {0};
-  uint8_t unknown[AT_ONCE] = {0};
   for (int32_t i = 0; i < proj->n_cols; i++) {
+    const uint64_t radix = (uint64_t)binding->schema->col[proj->col[i]].n_levels + 1;
+    uint32_t level[AT_ONCE];
     int64_t search = 0;
-    add_column(binding, proj->col[i], beg, n, i == 0 ? cursor : &search, key, unknown);
+    gbti_read_levels(binding, proj->col[i], beg, n, i == 0 ? cursor : &search, level);
+    for (int32_t r = 0; r < n; r++) key[r] = gbt_key_with(key[r], radix, level[r]);
   }
-  for (int32_t r = 0; r < n; r++) key[r] = unknown[r] ? GBT_NO_KEY : key[r];
   gbt_find_keys(binding->schema, projection, key, n, row);
 }
 
