@@ -27,7 +27,7 @@ static gbti_planned without(const gbti_planned *plan, int32_t k, gbti_planned *o
 }
 
 static gbti_forecast forecast_of(const gbti_made *p, int32_t part) {
-  return (gbti_forecast){p->feat[part].train[0], p->feat[part].mean};
+  return (gbti_forecast){p->feat[part].train[0], p->feat[part].n_bins};
 }
 
 /* Whether a combination says more of a part of the target than each of its columns and the others taken together, as
@@ -46,15 +46,14 @@ static gbt_status says_more(gbt_ctx *ctx, const gbti_encoding *e, const gbti_mad
   return GBT_OK;
 }
 
-/* The last projection stays when most rows have its keys, and it says more of some part than its columns do. */
+/* The last projection stays when it says more of some part than its columns do. */
 static gbt_status judge_last(gbt_ctx *ctx, gbti_encoding *e, gbt_error *err) {
   gbti_made *p = &e->proj[e->n_proj - 1];
   int more = 0;
   gbt_status status = GBT_OK;
   e->n_proj--; /* it is not one of those that it is compared with */
-  if ((int64_t)p->keys.count[p->keys.n_keys] <= e->visit.n / 2)
-    for (int32_t part = 0; part < e->target.n_parts && !more && status == GBT_OK; part++)
-      status = says_more(ctx, e, p, part, &more, err);
+  for (int32_t part = 0; part < e->target.n_parts && !more && status == GBT_OK; part++)
+    status = says_more(ctx, e, p, part, &more, err);
   if (status == GBT_OK && more)
     e->n_proj++;
   else

@@ -26,7 +26,6 @@ typedef struct gbti_derived {
   uint8_t unknown;
   uint8_t *table;              /* by key */
   double *shown;               /* n_bins - 1 */
-  uint32_t *mean;              /* of the target, n_bins: the mean value of the rows in each bin, in the first order */
   uint8_t *train[GBTI_ORDERS]; /* by variant: n bins in base order */
   uint8_t **valid;             /* n_data - 1: bins by row */
 } gbti_derived;

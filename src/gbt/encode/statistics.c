@@ -23,7 +23,6 @@ static gbt_status list_features(const gbti_encoding *e, gbti_made *p, gbt_error 
     GBT_TRY(gbt_mem_zeros(&e->mem, (size_t)e->n_data, sizeof *feat->valid, &feat->valid, err));
     GBT_TRY(gbt_mem_array(&e->mem, (size_t)p->keys.n_keys + 1, 1, &feat->table, err));
     GBT_TRY(gbt_mem_array(&e->mem, GBTI_MOST_BINS, sizeof *feat->shown, &feat->shown, err));
-    GBT_TRY(gbt_mem_array(&e->mem, GBTI_MOST_BINS, sizeof *feat->mean, &feat->mean, err));
     for (int v = 0; v < e->visit.n_variants; v++)
       GBT_TRY(gbt_mem_array(&e->mem, (size_t)e->visit.n, 1, &feat->train[v], err));
   }
@@ -44,16 +43,6 @@ static void drop_workspace(const gbt_mem *mem, workspace *w) {
   }
 }
 
-/* Means of the values in each bin; one without rows has 0. */
-static void mean_bins(const uint32_t *count, const uint8_t *bin_of, int32_t n_bins, uint32_t *mean) {
-  uint64_t sum[GBTI_MOST_BINS] = {0}, rows[GBTI_MOST_BINS] = {0};
-  for (uint32_t value = 0; value < GBTI_N_VALUES; value++) {
-    sum[bin_of[value]] += (uint64_t)value * count[value];
-    rows[bin_of[value]] += count[value];
-  }
-  for (int32_t b = 0; b < n_bins; b++) mean[b] = rows[b] > 0 ? (uint32_t)(sum[b] / rows[b]) : 0;
-}
-
 /* Bins of the values of each statistic, from how often each value occurs among the rows in the first order. (Cuts of
  * the values over all rows would be those that predictions see; measured, they lose on sets with few levels.) */
 static gbt_status cut_values(gbt_ctx *ctx, const gbti_encoding *e, gbti_made *p, const gbti_ordered *ask, workspace *w,
@@ -69,7 +58,6 @@ static gbt_status cut_values(gbt_ctx *ctx, const gbti_encoding *e, gbti_made *p,
     feat->n_bins = gbti_value_cuts(w->count[i], (int32_t)e->params->cat_bins, w->bin_of[i], upper);
     for (int32_t b = 0; b < feat->n_bins - 1; b++)
       feat->shown[b] = gbti_part_shown(&e->target.part[feat->part], upper[b]);
-    mean_bins(w->count[i], w->bin_of[i], feat->n_bins, feat->mean);
     gbt_mem_free(&e->mem, w->count[i]);
     w->count[i] = NULL;
   }
@@ -186,7 +174,6 @@ void gbti_drop_projection(const gbti_encoding *e, gbti_made *p) {
     gbti_derived *feat = &p->feat[i];
     gbt_mem_free(&e->mem, feat->table);
     gbt_mem_free(&e->mem, feat->shown);
-    gbt_mem_free(&e->mem, feat->mean);
     for (int v = 0; v < GBTI_ORDERS; v++) gbt_mem_free(&e->mem, feat->train[v]);
     for (int32_t s = 1; feat->valid != NULL && s < e->n_data; s++) gbt_mem_free(&e->mem, feat->valid[s - 1]);
     gbt_mem_free(&e->mem, feat->valid);

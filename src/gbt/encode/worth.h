@@ -5,19 +5,20 @@
 
 #include "target.h"
 
-/* What an ordered statistic of one part of the target says of the rows: bin[place] in base order, and the mean value of
- * the rows of each bin. Borrowed. */
+/* What an ordered statistic of one part of the target says of the rows: bin[place] in base order, below n_bins (at most
+ * 256). Borrowed. */
 typedef struct gbti_forecast {
   const uint8_t *bin;
-  const uint32_t *mean; /* by bin */
+  int32_t n_bins;
 } gbti_forecast;
 
-/* Whether forecasts by the combination miss the labels by less than forecasts that add up what its two halves say,
+/* Whether forecasts by the combination miss the labels by less than forecasts that add up what its two halves say. A
+ * bin foretells the mean label of its rows, as a leaf does, so that a statistic which says nothing foretells the prior;
  *
  *   whole            against            first + second - prior, within the range of values,
  *
  * in squares, by more than GBTI_WORTH_SIGMAS standard deviations of what chance would make of the difference. In whole
- * numbers of rows, whatever these weigh: the same for any number of threads. */
+ * numbers of rows, whatever these weigh: the same for any number of threads. No rows: not worth it. */
 enum { GBTI_WORTH_SIGMAS = 4 };
 gbt_status gbti_worth(gbt_ctx *ctx, const gbti_target *target, int32_t part, gbti_forecast whole, gbti_forecast first,
                       gbti_forecast second, int *worth, gbt_error *err) GBT_MUST_CHECK;
