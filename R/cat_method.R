@@ -1,10 +1,10 @@
 # What is done with categorical columns: the methods of `cat_method`, and the numbers of rows that ordered statistics
 # are computed by, `time` and `group`.
 
-# `cat_method` as given -> list(usual = methods of the columns that are not named, columns = named list of methods);
-# NULL where nothing is asked for. Elements without a name are for all columns that are not named.
+# `cat_method` as given -> list(usual = methods of the columns that are not named, columns = named list of methods).
+# Elements without a name are for all columns that are not named.
 read_cat_method <- function(value) {
-  if (is.null(value) || identical(value, list())) return(NULL)
+  if (is.null(value) || identical(value, list())) return(list(usual = "auto", columns = list()))
   if (!(is.character(value) || is.list(value)) || is.object(value) || length(value) == 0L) {
     stop_cat_method(sprintf("`cat_method` must be \"auto\", some of %s, or a list of these by names of columns, not %s",
                             enumerate(names(enums$cat_method), quote = "\""), shown_value(value)))
@@ -55,27 +55,35 @@ check_methods <- function(value, what) {
   if (identical(value, "auto")) value else methods[methods %in% value]
 }
 
-# For the features of the data. type: of each, as the engine calls them. list(bits = one integer per feature, as the
-# engine wants them, or NULL; asked = methods by the names of the columns that have some).
-resolve_cat_method <- function(wanted, features, type) {
-  if (is.null(wanted)) return(NULL)
-  at <- feature_places(names(wanted$columns), features, "cat_method")
+# For the features of the data, one integer per feature as the engine wants them; NULL where no column is categorical.
+# type: of each feature, as the engine calls them. auto: what the engine is asked for where "auto" is: 0 leaves it to
+# the engine.
+cat_method_bits <- function(wanted, features, type, auto = 0L) {
+  named <- names(wanted$columns)
+  at <- if (length(named)) feature_places(named, features, "cat_method") else integer(0)
   wrong <- at[type[at] != "categorical"]
   if (length(wrong)) stop_not_categorical(features[wrong[1L]], type[wrong[1L]])
-  own <- !identical(wanted$usual, "auto")
-  if (own && !any(type == "categorical")) {
+  categorical <- type == "categorical"
+  if (!any(categorical)) {
+    if (identical(wanted$usual, "auto")) return(NULL)
     stop_cat_method(sprintf(paste("`cat_method` is %s, but the data have no categorical column: make columns factors,",
                                   "or name them in `cat_features`"), enumerate(wanted$usual, quote = "\"")))
   }
-  methods <- rep(list(if (own) wanted$usual), length(features))
-  methods[type != "categorical"] <- list(NULL)
-  for (i in seq_along(at)) {
-    asked <- wanted$columns[[i]]
-    methods[at[i]] <- list(if (!identical(asked, "auto")) asked)
-  }
-  bits <- vapply(methods, function(m) sum(bitwShiftL(1L, unlist(enums$cat_method[m]))), 0L)
-  has <- lengths(methods) > 0L
-  list(bits = if (any(has)) as.integer(bits), asked = stats::setNames(methods[has], features[has]))
+  methods <- rep(list(wanted$usual), length(features))
+  methods[at] <- wanted$columns
+  bits <- vapply(methods, function(m) if (identical(m, "auto")) auto else method_bits(m), 0L)
+  replace(bits, !categorical, 0L)
+}
+
+method_bits <- function(methods) as.integer(sum(bitwShiftL(1L, unlist(enums$cat_method[methods]))))
+
+# What was made of the columns of a trainer, by their names: those that are asked for, and those that have more than
+# sets. bits: as of cat_method_bits().
+chosen_methods <- function(trainer, features, bits) {
+  chosen <- .Call(C_gbt_trainer_cat_methods, trainer)
+  told <- which(chosen != 0L & (bits != 0L | chosen != method_bits("sets")))
+  known <- unlist(enums$cat_method)
+  stats::setNames(lapply(chosen[told], function(b) names(known)[bitwAnd(b, bitwShiftL(1L, known)) != 0L]), features[told])
 }
 
 stop_not_categorical <- function(name, type) {
@@ -87,21 +95,24 @@ stop_not_categorical <- function(name, type) {
   stop_cat_method(sprintf("`cat_method` names `%s`, %s", name, what))
 }
 
-# Do methods make features beside the columns? wanted: as of read_cat_method().
+# Do the methods that are asked for make features beside the columns? wanted: as of read_cat_method().
 derives_features <- function(wanted) any(c("target", "count") %in% unlist(wanted))
 
-# Columns that have statistics of the response. asked: as of resolve_cat_method().
-target_columns <- function(asked) names(asked)[vapply(asked, function(methods) "target" %in% methods, NA)]
+# Columns that have statistics of the response. chosen: as of chosen_methods().
+target_columns <- function(chosen) names(chosen)[vapply(chosen, function(methods) "target" %in% methods, NA)]
 
 # `time` and `group` decide nothing but statistics of the response. A gbt_data may keep them for other trainings.
-# args: values by name.
-warn_unused_order <- function(source, args, asked) {
-  if (length(target_columns(asked)) || identical(args$boosting, "ordered")) return(invisible())
-  here <- if (is.null(source$data)) source else args
-  given <- Filter(function(name) !is.null(here[[name]]), c("time", "group"))
-  if (length(given) == 0L) return(invisible())
+# order: as of order_given(); chosen: as of chosen_methods().
+warn_unused_order <- function(order, boosting, chosen) {
+  if (length(order) == 0L || length(target_columns(chosen)) || identical(boosting, "ordered")) return(invisible())
   warn_gbt("order", sprintf("`%s` has no effect: no column has statistics of the response, see `cat_method`",
-                            given[1L]))
+                            order[1L]))
+}
+
+# Which of `time` and `group` are given for this training. args: values by name.
+order_given <- function(source, args) {
+  here <- if (is.null(source$data)) source else args
+  Filter(function(name) !is.null(here[[name]]), c("time", "group"))
 }
 
 # Rows by time or by group ------------------------------------------------------------------------------------------

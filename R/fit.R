@@ -17,6 +17,7 @@ fit_source <- function(source, given) {
   whole <- run$why != "interrupt"
   model <- if (run$why != "error" || run$state$rounds > 0) finish_model(run$trainer, fit, run$state, whole)
   let_go(run$trainer, fit)
+  if (whole) warn_unused_order(fit$order, fit$params$boosting, model$params$cat_method)
   if (run$why == "error") stop_failed(model, run$error)
   if (run$why == "interrupt") stop_interrupted(model, run$error)
   model
@@ -34,13 +35,13 @@ prepare <- function(source, given) {
   init <- check_init_model(request$args$value[["init_model"]], rows, data, params)
   valid <- c(masked_out_valid(rows, data, init, host), build_valid(rows$valid, data, rows$response, init, host))
   constraints <- read_constraints(request$args$value, data)
-  cat_method <- cat_method_for(data, request, rows$source)
+  cat_method <- cat_method_for(data, request)
   start <- start_of(init, rows, data, host)
   evaluation <- plan_evaluation(request$args$value, host, rows, data, valid)
   new_fit(params = params, host = host, objective = request$objective, callbacks = request$callbacks,
           response = rows$response, label = rows$label, data = data, valid = valid, constraints = constraints,
-          cat_method = cat_method, start = start, evaluation = evaluation, formula = source$formula,
-          design = source$design)
+          cat_method = cat_method, order = order_given(rows$source, request$args$value), start = start,
+          evaluation = evaluation, formula = source$formula, design = source$design)
 }
 
 # What is known before the first round:
@@ -57,11 +58,11 @@ prepare <- function(source, given) {
 #   start        model to go on from (NULL for none), its scores on the rows, and its number of rounds
 #   evaluation   what is evaluated after each round and may stop the training, see plan_evaluation()
 #   formula, design   of the source; NULL without a formula
-new_fit <- function(params, host, objective, callbacks, response, label, data, valid, constraints, cat_method, start,
-                    evaluation, formula, design) {
+new_fit <- function(params, host, objective, callbacks, response, label, data, valid, constraints, cat_method, order,
+                    start, evaluation, formula, design) {
   list(params = params, host = host, objective = objective, callbacks = callbacks, response = response, label = label,
-       data = data, valid = valid, constraints = constraints, cat_method = cat_method, start = start,
-       evaluation = evaluation, formula = formula, design = design)
+       data = data, valid = valid, constraints = constraints, cat_method = cat_method, order = order,
+       start = start, evaluation = evaluation, formula = formula, design = design)
 }
 
 # What was asked for, a list: args (see collect_args()), params and host (see new_fit(); device is a request still),
@@ -143,11 +144,12 @@ start_of <- function(init, rows, data, host) {
        rounds = init$nrounds)
 }
 
-# The methods of the categorical columns of these data.
-cat_method_for <- function(data, request, source) {
-  found <- resolve_cat_method(request$cat_method, data$feature_names, .Call(C_gbt_dataset_info, data_ptr(data))$type)
-  warn_unused_order(source, request$args$value, found$asked)
-  found
+# The methods of the categorical columns of these data that the engine is asked for. `mtry` counts features, so that
+# "auto" must not add any.
+cat_method_for <- function(data, request) {
+  type <- .Call(C_gbt_dataset_info, data_ptr(data))$type
+  counted <- !is.null(request$args$value[["mtry"]])
+  cat_method_bits(request$cat_method, data$feature_names, type, auto = if (counted) method_bits("sets") else 0L)
 }
 
 n_rows_of <- function(x) {
@@ -418,7 +420,7 @@ make_trainer <- function(fit, where) {
     valid = lapply(fit$valid, function(s) s$data$view), metrics = codes[!is.na(codes)],
     metric_params = evaluation$metrics$param[!is.na(codes)], eval_train = evaluation$train,
     monotone = fit$constraints$monotone, interactions = fit$constraints$interactions,
-    feature_weight = fit$constraints$feature_weights, cat_method = fit$cat_method$bits,
+    feature_weight = fit$constraints$feature_weights, cat_method = fit$cat_method,
     init_state = fit$start$model$state, init_score = fit$start$score,
     init_valid = if (!is.null(fit$start$model)) lapply(fit$valid, `[[`, "score"), base = NULL,
     keep_best = if (evaluation$stopping && !is.null(fit$data$masked_out)) 1L,
@@ -435,8 +437,9 @@ make_trainer <- function(fit, where) {
 finish_model <- function(trainer, fit, state, whole = TRUE) {
   log <- evaluation_log(fit$evaluation, fit$start, state)
   best <- best_round(fit, state, log)
+  methods <- chosen_methods(trainer, fit$data$feature_names, fit$cat_method)
   meta <- model_meta(list(
-    classes = fit$response$classes, response = fit$response$response, params = kept_params(fit),
+    classes = fit$response$classes, response = fit$response$response, params = kept_params(fit, methods),
     best_round = best$round, best_score = best$score, evaluation_log = log, has_offset = !is.null(fit$data$offset),
     formula = fit$formula, terms = fit$design, n_obs = length(fit$label)
   ))
@@ -445,8 +448,8 @@ finish_model <- function(trainer, fit, state, whole = TRUE) {
   model
 }
 
-# The parameters that decided the model, by name.
-kept_params <- function(fit) {
+# The parameters that decided the model, by name. methods: see chosen_methods().
+kept_params <- function(fit, methods) {
   features <- fit$data$feature_names
   constraints <- fit$constraints
   params <- c(fit$params[setdiff(names(fit$params), c("hist_memory", "device_memory"))],
@@ -458,7 +461,7 @@ kept_params <- function(fit) {
   if (!is.null(constraints$feature_weights)) {
     params$feature_weights <- stats::setNames(constraints$feature_weights, features)
   }
-  if (length(fit$cat_method$asked)) params$cat_method <- fit$cat_method$asked
+  if (length(methods)) params$cat_method <- methods
   if (length(fit$evaluation$metrics$name)) params$eval_metric <- fit$evaluation$metrics$name
   if (fit$data$sparse_zero == "missing") params$sparse_zero <- "missing"
   params$class_weights <- attr(fit$data$weight, "classes")

@@ -285,6 +285,15 @@ SEXP r_gbt_trainer_unsplit(SEXP trainer_xptr) {
   return Rf_ScalarReal(cover);
 }
 
+/* One integer per column: its methods as bits, 0 where it is not categorical. */
+SEXP r_gbt_trainer_cat_methods(SEXP trainer_xptr) {
+  const gbt_trainer *trainer = trainer_of(trainer_xptr);
+  const int32_t n = gbt_trainer_schema(trainer)->n_columns;
+  SEXP out = Rf_allocVector(INTSXP, n);
+  for (int32_t c = 0; c < n; c++) INTEGER(out)[c] = gbt_trainer_cat_methods(trainer)[c];
+  return out;
+}
+
 SEXP r_gbt_trainer_watch(SEXP trainer_xptr, SEXP maximise) {
   gbt_trainer_watch(trainer_of(trainer_xptr), Rf_asLogical(maximise) == TRUE);
   return R_NilValue;

@@ -1,9 +1,11 @@
 /* Statistics of categories in whole data sets: bins against their definition, row by row; trainings that are the same
  * whatever the circumstances; scores of validation sets against predictions by the tables. */
+#include "../../src/gbt/base/schema_impl.h"
 #include "../../src/gbt/data/level_ids.h"
 #include "../../src/gbt/encode/encode.h"
 #include "../../src/gbt/encode/keys.h"
 #include "../../src/gbt/encode/ordered.h"
+#include "../../src/gbt/encode/plan.h"
 #include "../../src/gbt/model/predict.h"
 #include "fault.h"
 #include "random_job.h"
@@ -185,9 +187,19 @@ static void check_encoding(const train_job *job, int32_t page_rows, seen *s) {
   gbt_trainer_spec spec;
   gbt_dataset *data[1 + JOB_VALID];
   REQUIRE(job_open(&ctx, job, page_rows, &spec));
+  const gbt_schema *columns = spec.train->cuts->schema;
+  uint8_t *chosen = test_alloc((size_t)columns->n_columns);
   data[0] = gbt_dataset_ref(spec.train);
   for (int32_t i = 0; i < spec.n_valid; i++) data[1 + i] = gbt_dataset_ref(spec.valid[i]);
-  REQUIRE_OK(gbti_encode(&ctx, &spec.params, &spec.objective, spec.cat_method, data, 1 + spec.n_valid, test_err));
+  REQUIRE_OK(
+      gbti_encode(&ctx, &spec.params, &spec.objective, spec.cat_method, data, 1 + spec.n_valid, chosen, test_err));
+  for (int32_t c = 0; c < columns->n_columns; c++) {
+    const uint8_t asked = spec.cat_method == NULL ? GBT_CAT_SETS : spec.cat_method[c];
+    const int has_levels = columns->col[c].type == GBT_CATEGORICAL;
+    CHECK_EQ_I64(chosen[c] != 0, has_levels);
+    CHECK(asked == GBT_CAT_AUTO || !has_levels || chosen[c] == asked);
+  }
+  free(chosen);
   gbti_visit visit;
   gbti_target target;
   REQUIRE_OK(gbti_visit_make(&ctx, &data[0]->rows, (uint64_t)spec.params.seed, data[0]->n_variants, &visit, test_err));
@@ -401,6 +413,49 @@ static void trainings_of_ranks(void) {
   CHECK(n_derived > 40);
 }
 
+/* ---- the engine's choice ---- */
+
+static void methods_by_size(void) {
+  const unsigned both = GBT_CAT_SETS | GBT_CAT_TARGET, rare = GBT_CAT_TARGET | GBT_CAT_COUNT;
+  for (int64_t rows = 1; rows < 100000000; rows *= 10)
+    for (int64_t n = 0; n < 100000; n += 1 + n / 200) {
+      const int large = n > 255 && rows >= 30 * n;
+      const unsigned want = n <= 4 ? GBT_CAT_SETS : n > 65534 ? rare : large ? GBT_CAT_SETS : both;
+      CHECK_EQ_I64(gbti_auto_cat_method(n, rows), want);
+    }
+  CHECK_EQ_I64(gbti_auto_cat_method(65534, 1000000), both);
+  CHECK_EQ_I64(gbti_auto_cat_method(65535, INT64_MAX), rare);
+}
+
+/* What the engine chooses is what may be asked for by name; without labels it chooses sets. */
+static void methods_of_columns(void) {
+  static const made_kind kinds[] = {MADE_LEVELS, MADE_BELL, MADE_FACTOR};
+  uint8_t asked[3] = {GBT_CAT_AUTO, GBT_CAT_AUTO, GBT_CAT_AUTO};
+  for (int given = 0; given < 2; given++) {
+    made *data = made_new(5, 300, 3, kinds);
+    made_response(data, GBT_OBJ_LOGISTIC, 1, 3);
+    train_job job = job_make(data, given ? GBT_OBJ_CUSTOM : GBT_OBJ_LOGISTIC, 1, 1);
+    gbt_ctx ctx = test_ctx(NULL, 1);
+    gbt_trainer_spec spec;
+    gbt_trainer *trainer;
+    job.spec.cat_method = asked;
+    REQUIRE(job_open(&ctx, &job, 100, &spec));
+    REQUIRE_OK(gbt_trainer_new(&ctx, &spec, &trainer, test_err));
+    for (int32_t c = 0; c < 3; c++) {
+      const gbt_schema_column *col = &spec.train->cuts->schema->col[c];
+      const unsigned want = col->type != GBT_CATEGORICAL ? 0
+                            : given                      ? GBT_CAT_SETS
+                                                         : gbti_auto_cat_method(col->n_levels, 300);
+      CHECK_EQ_I64(gbt_trainer_cat_methods(trainer)[c], want);
+    }
+    CHECK_EQ_I64(gbt_schema_n_tables(gbt_trainer_schema(trainer)) > 0, !given);
+    gbt_trainer_free(trainer);
+    job_close(&spec);
+    gbt_ctx_close(&ctx);
+    made_free(data);
+  }
+}
+
 /* ---- memory ---- */
 
 static gbt_status encode_once(const gbt_mem *mem, void *arg, gbt_error *err) {
@@ -414,9 +469,10 @@ static gbt_status encode_once(const gbt_mem *mem, void *arg, gbt_error *err) {
   CHECK(job_open(&plain, job, 64, &spec));
   data[0] = gbt_dataset_ref(spec.train);
   for (int32_t s = 0; s < spec.n_valid; s++) data[1 + s] = gbt_dataset_ref(spec.valid[s]);
+  uint8_t chosen[3];
   gbt_status status = gbt_ctx_open(&ctx, *mem, 1, GBT_SIMD_AUTO, NULL, NULL, err);
   if (status == GBT_OK) {
-    status = gbti_encode(&ctx, &spec.params, &spec.objective, spec.cat_method, data, 1 + spec.n_valid, err);
+    status = gbti_encode(&ctx, &spec.params, &spec.objective, spec.cat_method, data, 1 + spec.n_valid, chosen, err);
     CHECK((data[0] == spec.train) == (status != GBT_OK));
     gbt_ctx_close(&ctx);
   }
@@ -447,5 +503,7 @@ void suite_encode(void) {
   RUN(combinations_are_made_where_they_say_more);
   RUN(trainings_are_the_same_in_all_circumstances);
   RUN(trainings_of_ranks);
+  RUN(methods_by_size);
+  RUN(methods_of_columns);
   RUN(memory_may_run_out);
 }

@@ -23,6 +23,7 @@ struct gbt_trainer {
   int32_t n_valid, n_metrics;
   gbt_dataset *data[1 + GBT_MAX_VALID]; /* shared; train first */
   gbt_metric metric[GBT_MAX_METRICS];
+  uint8_t *cat_method; /* n_columns: what was made of each, see encode/encode.h */
   int eval_train;
   gbt_feature_rules *rules;
   gbt_constraints constraints;
@@ -261,7 +262,11 @@ static gbt_status make_trainer(gbt_ctx *ctx, const gbt_trainer_spec *spec, gbt_t
   GBT_TRY(gbt_mem_zeros(&ctx->mem, 1, sizeof *tr, &tr, err));
   tr->mem = ctx->mem;
   copy_spec(tr, spec);
-  gbt_status status = gbti_encode(ctx, &tr->params, &tr->objective, spec->cat_method, tr->data, 1 + spec->n_valid, err);
+  gbt_status status = gbt_mem_array(&tr->mem, (size_t)spec->train->cuts->schema->n_columns, sizeof *tr->cat_method,
+                                    &tr->cat_method, err);
+  if (status == GBT_OK)
+    status = gbti_encode(ctx, &tr->params, &tr->objective, spec->cat_method, tr->data, 1 + spec->n_valid,
+                         tr->cat_method, err);
   own.train = tr->data[0];
   for (int32_t i = 0; i < spec->n_valid; i++) own.valid[i] = tr->data[1 + i];
   if (status == GBT_OK) status = prepare(ctx, tr, &own, err);
@@ -294,6 +299,7 @@ void gbt_trainer_free(gbt_trainer *tr) {
   gbt_feature_rules_free(tr->rules);
   for (int32_t s = 0; s <= tr->n_valid; s++) gbt_dataset_unref(tr->data[s]);
   gbt_constraints_free(&mem, &tr->constraints);
+  gbt_mem_free(&mem, tr->cat_method);
   gbt_mem_free(&mem, tr->log);
   gbt_mem_free(&mem, tr->kept);
   gbt_mem_free(&mem, tr);
@@ -539,6 +545,8 @@ const gbt_objective *gbt_trainer_objective(const gbt_trainer *tr) { return &tr->
 
 int64_t gbt_trainer_n_rows(const gbt_trainer *tr, int32_t which) { return tr->data[which]->rows.n; }
 const gbt_schema *gbt_trainer_schema(const gbt_trainer *tr) { return tr->schema; }
+
+const uint8_t *gbt_trainer_cat_methods(const gbt_trainer *tr) { return tr->cat_method; }
 const gbt_forest *gbt_trainer_forest(const gbt_trainer *tr) { return tr->forest; }
 
 const gbt_forest_view *gbt_trainer_trees(gbt_trainer *tr) {

@@ -42,7 +42,7 @@ typedef struct gbt_trainer_spec {
   int32_t n_interact;
   const double *feature_weight; /* n_columns >= 0, some > 0: chance of being drawn by colsample; or NULL */
   const uint8_t *cat_method;    /* n_columns sets of gbt_cat_method, GBT_CAT_AUTO for columns that are not categorical;
-                                   or NULL: GBT_CAT_AUTO for all */
+                                   or NULL: GBT_CAT_SETS for all that are */
   /* going on from another model */
   const gbt_forest_view *init;             /* trees to start with, same features and outputs; or NULL */
   const gbt_schema *init_schema;           /* what init was trained on: same columns, levels by text. NULL: as train */
@@ -97,6 +97,10 @@ int64_t gbt_trainer_n_rows(const gbt_trainer *trainer, int32_t which);
 /* Columns and features of the trees: those of the training data, behind them what was derived for this training, and
  * behind that what was derived for the model that it goes on from. Borrowed until free. */
 const gbt_schema *gbt_trainer_schema(const gbt_trainer *trainer);
+
+/* What was made of the columns of the data: n_columns sets of gbt_cat_method, GBT_CAT_AUTO resolved, 0 for columns that
+ * are not categorical. Borrowed. */
+const uint8_t *gbt_trainer_cat_methods(const gbt_trainer *trainer);
 const gbt_objective *gbt_trainer_objective(const gbt_trainer *trainer); /* borrowed until free */
 
 /* The trees (borrowed until free or the next run), those of `init` first, and the rounds without them. */

@@ -13,7 +13,7 @@ enum {
 typedef enum gbt_cat_method {
 #define GBT_CAT_METHOD(ID, NAME, TEXT) GBT_CAT_##ID = 1 << GBT_CAT_NUMBER_##ID,
 #include "cat_methods.def"
-  GBT_CAT_AUTO = 0 /* the engine chooses, see plan.h */
+  GBT_CAT_AUTO = 0 /* the engine chooses: gbti_auto_cat_method() in plan.h */
 } gbt_cat_method;
 
 /* The name of the method of bit 1 << number ("sets"); NULL where there is none: see gbt_status_name. */

@@ -34,20 +34,6 @@ done:
   return status;
 }
 
-/* Which rows of all tables together they are. */
-static gbt_status gather_numbers(gbt_ctx *ctx, gbti_gathered *g, const gbt_rows *own, gbt_error *err) {
-  uint32_t *mine = NULL;
-  gbt_status status = GBT_OK;
-  GBT_TRY_GOTO(gbt_mem_array(&g->mem, (size_t)own->n, sizeof *mine, &mine, err), done);
-  GBT_TRY_GOTO(gbt_mem_array(&g->mem, (size_t)g->rows.n, sizeof *g->table_row, &g->table_row, err), done);
-  for (int64_t i = 0; i < own->n; i++) mine[i] = (uint32_t)(gbt_row_number(own, i) - 1);
-  GBT_TRY_GOTO(gather(ctx, g, mine, sizeof *mine, g->table_row, err), done);
-  g->rows.table_row = g->table_row;
-done:
-  gbt_mem_free(&g->mem, mine);
-  return status;
-}
-
 /* Rows of each rank, and where those of this one begin. */
 static gbt_status gather_shares(gbt_ctx *ctx, gbti_gathered *g, gbt_error *err) {
   const int size = gbt_comm_size(ctx);
@@ -61,16 +47,14 @@ static gbt_status gather_shares(gbt_ctx *ctx, gbti_gathered *g, gbt_error *err) 
   return GBT_OK;
 }
 
-enum { GIVEN, LACKED = GBT_N_FIELDS, MASKED = 2 * GBT_N_FIELDS, LAST_ROW, N_SAID };
+enum { GIVEN, LACKED = GBT_N_FIELDS, N_SAID = 2 * GBT_N_FIELDS };
 
-/* What one rank at least says: a field is given, is lacked, there is a mask, the number of its last row. */
+/* What one rank at least says: a field is given, is lacked. */
 static void say(const gbt_rows *own, int64_t *said) {
   for (int f = 0; f < GBT_N_FIELDS; f++) {
     said[GIVEN + f] = own->field[f] != NULL && own->n > 0;
     said[LACKED + f] = own->field[f] == NULL && own->n > 0;
   }
-  said[MASKED] = own->table_row != NULL && own->n > 0;
-  said[LAST_ROW] = own->n > 0 ? gbt_row_number(own, own->n - 1) : 0;
 }
 
 static gbt_status check_said(const int64_t *said, gbt_error *err) {
@@ -79,11 +63,15 @@ static gbt_status check_said(const int64_t *said, gbt_error *err) {
     return gbt_fail_on(err, GBT_E_ARG, gbt_field_name(f), "%s: given by some ranks only; give it on all of them",
                        gbt_field_name(f));
   }
-  if (said[LAST_ROW] <= UINT32_MAX) return GBT_OK;
+  return GBT_OK;
+}
+
+static gbt_status check_size(int64_t n_rows, gbt_error *err) {
+  if (n_rows <= UINT32_MAX) return GBT_OK;
   return gbt_fail_on(err, GBT_E_UNSUPPORTED, "cat_method",
-                     "statistics of categories are offered for up to 2^32 - 1 rows, and the tables of all ranks have "
-                     "%lld; use cat_method = \"sets\"",
-                     (long long)said[LAST_ROW]);
+                     "statistics of categories are offered for up to 2^32 - 1 rows, and all ranks together have %lld; "
+                     "use cat_method = \"sets\"",
+                     (long long)n_rows);
 }
 
 gbt_status gbti_gather_rows(gbt_ctx *ctx, const gbt_rows *own, gbti_gathered *out, gbt_error *err) {
@@ -99,7 +87,7 @@ gbt_status gbti_gather_rows(gbt_ctx *ctx, const gbt_rows *own, gbti_gathered *ou
   GBT_TRY(gbt_comm_max_i64(ctx, said, N_SAID, err));
   GBT_TRY(check_said(said, err));
   GBT_TRY(gather_shares(ctx, out, err));
-  if (said[MASKED]) GBT_TRY(gather_numbers(ctx, out, own, err));
+  GBT_TRY(check_size(out->rows.n, err));
   for (int f = 0; f < GBT_N_FIELDS; f++)
     if (said[GIVEN + f]) GBT_TRY(gather_field(ctx, out, own, (gbt_field)f, err));
   return GBT_OK;
@@ -107,7 +95,6 @@ gbt_status gbti_gather_rows(gbt_ctx *ctx, const gbt_rows *own, gbti_gathered *ou
 
 void gbti_gathered_free(gbti_gathered *gathered) {
   for (int f = 0; f < GBT_N_FIELDS; f++) gbt_mem_free(&gathered->mem, gathered->field[f]);
-  gbt_mem_free(&gathered->mem, gathered->table_row);
   gbt_mem_free(&gathered->mem, gathered->n_of);
   gbt_mem_free(&gathered->mem, gathered->bytes);
   memset(gathered, 0, sizeof *gathered);

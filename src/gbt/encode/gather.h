@@ -14,12 +14,11 @@ typedef struct gbti_gathered {
   int64_t n_own;
   int64_t *n_of; /* by rank: its rows; NULL alone, where rows borrows everything */
   size_t *bytes; /* by rank: work */
-  uint32_t *table_row;
   double *field[GBT_N_FIELDS];
 } gbti_gathered;
 
 /* own: the rows of this rank, which out may borrow. Rows of ranks without weights weigh 1, without offsets theirs is 0.
- * GBT_E_ARG where time or group are given by some ranks alone, GBT_E_UNSUPPORTED where all tables together have 2^32
+ * GBT_E_ARG where time or group are given by some ranks alone, GBT_E_UNSUPPORTED where all ranks together have 2^32
  * rows or more. Free with gbti_gathered_free, also after a failure. Collective. */
 gbt_status gbti_gather_rows(gbt_ctx *ctx, const gbt_rows *own, gbti_gathered *out, gbt_error *err) GBT_MUST_CHECK;
 void gbti_gathered_free(gbti_gathered *gathered);

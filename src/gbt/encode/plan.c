@@ -10,10 +10,14 @@ const char *gbt_cat_method_name(int number) {
   return number >= 0 && number < GBT_N_CAT_METHODS ? names[number] : NULL;
 }
 
-/* What is done with a categorical column. */
-static unsigned method_of(const uint8_t *method, int32_t col) {
-  const unsigned asked = method != NULL ? method[col] : GBT_CAT_AUTO;
-  return asked != GBT_CAT_AUTO ? asked : GBT_CAT_SETS;
+/* Rows that a level of a large column has on average, from which on sets tell levels apart better than statistics. */
+enum { FEW_LEVELS = 4, MANY_LEVELS = 255, LEVEL_ROWS = 30 };
+
+unsigned gbti_auto_cat_method(int64_t n_levels, int64_t n_rows) {
+  if (n_levels <= FEW_LEVELS) return GBT_CAT_SETS;
+  if (n_levels > GBT_MAX_LEVELS) return GBT_CAT_TARGET | GBT_CAT_COUNT;
+  if (n_levels > MANY_LEVELS && n_rows / n_levels >= LEVEL_ROWS) return GBT_CAT_SETS;
+  return GBT_CAT_SETS | GBT_CAT_TARGET;
 }
 
 static gbt_status check_methods(const gbt_schema *schema, const uint8_t *method, gbt_error *err) {
@@ -30,12 +34,28 @@ static gbt_status check_methods(const gbt_schema *schema, const uint8_t *method,
   return GBT_OK;
 }
 
+/* What is done with each column. */
+static gbt_status choose_methods(const gbt_schema *schema, const uint8_t *asked, int64_t n_rows, int labelled,
+                                 gbti_plan *plan, gbt_error *err) {
+  GBT_TRY(gbt_mem_zeros(&plan->mem, (size_t)schema->n_columns, sizeof *plan->method, &plan->method, err));
+  for (int32_t c = 0; c < schema->n_columns; c++) {
+    if (schema->col[c].type != GBT_CATEGORICAL) continue;
+    if (asked != NULL && asked[c] != GBT_CAT_AUTO)
+      plan->method[c] = asked[c];
+    else if (asked == NULL || !labelled)
+      plan->method[c] = GBT_CAT_SETS;
+    else
+      plan->method[c] = (uint8_t)gbti_auto_cat_method(schema->col[c].n_levels, n_rows);
+  }
+  return GBT_OK;
+}
+
 /* Marks the features that are the columns themselves, as their methods want. */
-static gbt_status mark_columns(const gbt_schema *schema, const uint8_t *method, gbti_plan *plan, gbt_error *err) {
+static gbt_status mark_columns(const gbt_schema *schema, gbti_plan *plan, gbt_error *err) {
   for (int32_t f = 0; f < schema->n_features; f++) {
     const gbt_feature *feat = &schema->feat[f];
     if (feat->kind != GBT_FEATURE_COLUMN || feat->type != GBT_CATEGORICAL) continue;
-    const unsigned way = method_of(method, feat->col);
+    const unsigned way = plan->method[feat->col];
     uint8_t **mark = (way & GBT_CAT_ONEHOT) != 0 ? &plan->onehot : (way & GBT_CAT_SETS) == 0 ? &plan->unused : NULL;
     if (mark == NULL) continue;
     if (*mark == NULL) GBT_TRY(gbt_mem_zeros(&plan->mem, (size_t)schema->n_features, sizeof **mark, mark, err));
@@ -44,9 +64,9 @@ static gbt_status mark_columns(const gbt_schema *schema, const uint8_t *method, 
   return GBT_OK;
 }
 
-static gbt_status list_columns(const gbt_schema *schema, const uint8_t *method, gbti_plan *plan, gbt_error *err) {
+static gbt_status list_columns(const gbt_schema *schema, gbti_plan *plan, gbt_error *err) {
   for (int32_t c = 0; c < schema->n_columns; c++) {
-    const unsigned way = schema->col[c].type == GBT_CATEGORICAL ? method_of(method, c) : 0;
+    const unsigned way = plan->method[c];
     if ((way & (GBT_CAT_TARGET | GBT_CAT_COUNT)) == 0) continue;
     if (plan->planned == NULL)
       GBT_TRY(gbt_mem_array(&plan->mem, (size_t)schema->n_columns, sizeof *plan->planned, &plan->planned, err));
@@ -56,15 +76,17 @@ static gbt_status list_columns(const gbt_schema *schema, const uint8_t *method, 
   return GBT_OK;
 }
 
-gbt_status gbti_plan_make(const gbt_mem *mem, const gbt_cuts *cuts, const uint8_t *method, gbti_plan *out,
-                          gbt_error *err) {
+gbt_status gbti_plan_make(const gbt_mem *mem, const gbt_cuts *cuts, const uint8_t *asked, int64_t n_rows, int labelled,
+                          gbti_plan *out, gbt_error *err) {
   *out = (gbti_plan){.mem = *mem};
-  GBT_TRY(check_methods(cuts->schema, method, err));
-  GBT_TRY(mark_columns(cuts->schema, method, out, err));
-  return list_columns(cuts->schema, method, out, err);
+  GBT_TRY(check_methods(cuts->schema, asked, err));
+  GBT_TRY(choose_methods(cuts->schema, asked, n_rows, labelled, out, err));
+  GBT_TRY(mark_columns(cuts->schema, out, err));
+  return list_columns(cuts->schema, out, err);
 }
 
 void gbti_plan_free(gbti_plan *plan) {
+  gbt_mem_free(&plan->mem, plan->method);
   gbt_mem_free(&plan->mem, plan->planned);
   gbt_mem_free(&plan->mem, plan->unused);
   gbt_mem_free(&plan->mem, plan->onehot);

@@ -15,7 +15,6 @@ enum { TASK_ROWS = 1 << 16 };
 
 /* What rows are sorted by. */
 typedef struct by {
-  const gbt_rows *rows;
   const double *time, *group; /* NULL: not given */
   uint64_t base;              /* of the hash */
 } by;
@@ -36,7 +35,7 @@ static uint64_t hash_of(uint64_t seed, uint64_t a, uint64_t b) {
 static uint64_t key_of(const by *what, int64_t row) {
   if (what->time != NULL) return gbt_order_key(what->time[row]);
   if (what->group != NULL) return gbt_mix64(what->base ^ gbt_order_key(what->group[row]));
-  return gbt_mix64(what->base ^ (uint64_t)gbt_row_number(what->rows, row));
+  return gbt_mix64(what->base ^ (uint64_t)(row + 1));
 }
 
 static int64_t task_end(int64_t beg, int64_t n) { return n - beg < TASK_ROWS ? n : beg + TASK_ROWS; }
@@ -147,7 +146,7 @@ gbt_status gbti_visit_make(gbt_ctx *ctx, const gbt_rows *rows, uint64_t seed, in
   const size_t n = (size_t)rows->n;
   gbt_status status = GBT_OK;
   uint64_t *tmp = NULL;
-  job j = {.by = {.rows = rows, .time = rows->field[GBT_TIME], .group = rows->field[GBT_GROUP]}, .n = rows->n};
+  job j = {.by = {.time = rows->field[GBT_TIME], .group = rows->field[GBT_GROUP]}, .n = rows->n};
   GBT_ASSERT(rows->n <= UINT32_MAX && n_variants >= 1 && n_variants <= GBTI_MAX_VARIANTS);
   memset(out, 0, sizeof *out);
   out->mem = ctx->mem;

@@ -1,13 +1,13 @@
 /* In what orders ordered statistics take the rows of a training: a row's statistics are made of the rows that one of
  * these orders has before it (ordered.h). All orders are cut from one:
  *
- *   base order   | block 0 | block 1 | ... | block 255 |      rows by the hash of their number in the user's table
+ *   base order   | block 0 | block 1 | ... | block 255 |      rows by the hash of their numbers
  *   variant 0    the blocks in the order 17, 203, 4, ...      each block from its beginning to its end
  *   variant 1    the blocks in the order 88, 5, 121, ...      each block from its end to its beginning
  *
  * so what belongs to rows is brought into base order once and read along it by every variant. Even variants go forward
  * through their blocks, odd ones backward. An order is a function of the seed and the numbers of the rows alone, never
- * of pages, masks, threads or devices: a mask takes rows out of it and leaves the others as they are.
+ * of pages, threads or devices. Rows of a mask have numbers of their own, as if they were a table.
  *
  * Rows of one step do not inform each other: they read what the steps before have left, then all of them are added. By
  * default every row is a step. With GBT_GROUP the rows of a group are neighbours and one step. With GBT_TIME the base
