@@ -55,7 +55,7 @@ check_methods <- function(value, what) {
   if (identical(value, "auto")) value else methods[methods %in% value]
 }
 
-# For the features of the data, one integer per feature as the engine wants them; NULL where no column is categorical.
+# For the features of the data, one integer per feature as the engine wants them, 0 where it is not categorical.
 # type: of each feature, as the engine calls them. auto: what the engine is asked for where "auto" is: 0 leaves it to
 # the engine.
 cat_method_bits <- function(wanted, features, type, auto = 0L) {
@@ -65,7 +65,7 @@ cat_method_bits <- function(wanted, features, type, auto = 0L) {
   if (length(wrong)) stop_not_categorical(features[wrong[1L]], type[wrong[1L]])
   categorical <- type == "categorical"
   if (!any(categorical)) {
-    if (identical(wanted$usual, "auto")) return(NULL)
+    if (identical(wanted$usual, "auto")) return(integer(length(features)))
     stop_cat_method(sprintf(paste("`cat_method` is %s, but the data have no categorical column: make columns factors,",
                                   "or name them in `cat_features`"), enumerate(wanted$usual, quote = "\"")))
   }
@@ -78,10 +78,10 @@ cat_method_bits <- function(wanted, features, type, auto = 0L) {
 method_bits <- function(methods) as.integer(sum(bitwShiftL(1L, unlist(enums$cat_method[methods]))))
 
 # What was made of the columns of a trainer, by their names: those that are asked for, and those that have more than
-# sets. bits: as of cat_method_bits().
-chosen_methods <- function(trainer, features, bits) {
+# sets. asked: by feature.
+chosen_methods <- function(trainer, features, asked) {
   chosen <- .Call(C_gbt_trainer_cat_methods, trainer)
-  told <- which(chosen != 0L & (bits != 0L | chosen != method_bits("sets")))
+  told <- which(asked | !chosen %in% c(0L, method_bits("sets")))
   known <- unlist(enums$cat_method)
   stats::setNames(lapply(chosen[told], function(b) names(known)[bitwAnd(b, bitwShiftL(1L, known)) != 0L]), features[told])
 }

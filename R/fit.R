@@ -54,7 +54,8 @@ prepare <- function(source, given) {
 #   data         gbt_data; its `view` is the engine's, of these rows, with label, weight and offset of this training
 #   valid        validation sets, see build_valid(); that of the masked-out rows is the first one
 #   constraints  monotone, interactions, feature_weights: as the engine wants them, or NULL
-#   cat_method   methods of categorical columns, see resolve_cat_method(); or NULL
+#   cat_method   methods that the engine is asked for, see cat_method_for()
+#   order        which of `time` and `group` are given
 #   start        model to go on from (NULL for none), its scores on the rows, and its number of rounds
 #   evaluation   what is evaluated after each round and may stop the training, see plan_evaluation()
 #   formula, design   of the source; NULL without a formula
@@ -144,12 +145,13 @@ start_of <- function(init, rows, data, host) {
        rounds = init$nrounds)
 }
 
-# The methods of the categorical columns of these data that the engine is asked for. `mtry` counts features, so that
-# "auto" must not add any.
+# What the engine is asked for: list(bits, see cat_method_bits(); asked = for which features the user asked for it).
+# `mtry` counts features, so that "auto" must not add any.
 cat_method_for <- function(data, request) {
   type <- .Call(C_gbt_dataset_info, data_ptr(data))$type
+  bits <- function(auto) cat_method_bits(request$cat_method, data$feature_names, type, auto)
   counted <- !is.null(request$args$value[["mtry"]])
-  cat_method_bits(request$cat_method, data$feature_names, type, auto = if (counted) method_bits("sets") else 0L)
+  list(bits = bits(if (counted) method_bits("sets") else 0L), asked = bits(0L) != 0L)
 }
 
 n_rows_of <- function(x) {
@@ -420,7 +422,7 @@ make_trainer <- function(fit, where) {
     valid = lapply(fit$valid, function(s) s$data$view), metrics = codes[!is.na(codes)],
     metric_params = evaluation$metrics$param[!is.na(codes)], eval_train = evaluation$train,
     monotone = fit$constraints$monotone, interactions = fit$constraints$interactions,
-    feature_weight = fit$constraints$feature_weights, cat_method = fit$cat_method,
+    feature_weight = fit$constraints$feature_weights, cat_method = fit$cat_method$bits,
     init_state = fit$start$model$state, init_score = fit$start$score,
     init_valid = if (!is.null(fit$start$model)) lapply(fit$valid, `[[`, "score"), base = NULL,
     keep_best = if (evaluation$stopping && !is.null(fit$data$masked_out)) 1L,
@@ -437,7 +439,7 @@ make_trainer <- function(fit, where) {
 finish_model <- function(trainer, fit, state, whole = TRUE) {
   log <- evaluation_log(fit$evaluation, fit$start, state)
   best <- best_round(fit, state, log)
-  methods <- chosen_methods(trainer, fit$data$feature_names, fit$cat_method)
+  methods <- chosen_methods(trainer, fit$data$feature_names, fit$cat_method$asked)
   meta <- model_meta(list(
     classes = fit$response$classes, response = fit$response$response, params = kept_params(fit, methods),
     best_round = best$round, best_score = best$score, evaluation_log = log, has_offset = !is.null(fit$data$offset),

@@ -8,10 +8,12 @@
 #' @param type What to sort by: `"gain"`, the sum of the gains of all splits on the feature; `"cover"`, the sum of the
 #'   hessians (for squared error: of the rows) that came by those splits; `"frequency"`, their number.
 #' @param trees Number of rounds to look at, from the first. `NULL` takes those that the model predicts with.
-#' @return A data frame of class `gbt_importance`, one row per feature, the most important first: `feature`, and `gain`,
-#'   `cover` and `frequency` as shares that add up to 1. Statistics of categorical columns stand by themselves, such as
-#'   `mean(carrier)`, `share(carrier, yes)`, `rows(carrier)` and `mean(carrier x origin)`. Features that no tree uses
-#'   have 0. `print()` shows those that are used, 20 at most (`top = `), and all rows of a part such as
+#' @param by `"column"`: one row for each column of the data. What was made of it counts for it: statistics and counts
+#'   of its levels, and of a combination of columns an equal part for each. `"feature"`: one row for all that trees can
+#'   split by, where statistics of categorical columns stand by themselves, such as `mean(carrier)`,
+#'   `share(carrier, yes)`, `rows(carrier)` and `mean(carrier x origin)`.
+#' @return A data frame of class `gbt_importance`, one row per column or feature, the most important first: `feature`,
+#'   and `gain`, `cover` and `frequency` as shares that add up to 1. Features that no tree uses have 0. `print()` shows those that are used, 20 at most (`top = `), and all rows of a part such as
 #'   `head(importance, 30)`. See also [plot()][plot.gbt_importance].
 #' @seealso [gbt_train()]
 #' @examples
@@ -21,19 +23,31 @@
 #' head(importance, 3)
 #' plot(importance, top = 5)
 #' @export
-gbt_importance <- function(model, type = c("gain", "cover", "frequency"), trees = NULL) {
+gbt_importance <- function(model, type = c("gain", "cover", "frequency"), trees = NULL, by = c("column", "feature")) {
   check_model(model, "model")
   type <- match_choice(type, c("gain", "cover", "frequency"), "type")
+  by <- match_choice(by, c("column", "feature"), "by")
   rounds <- check_rounds(trees, model)
   sums <- .Call(C_gbt_model_importance, model$state, model$cache, 0L, rounds)
-  label <- feature_labels(model, .Call(C_gbt_model_info, model$state, model$cache))
-  sums <- lapply(sums, function(v) sum_by(v, label))
+  info <- .Call(C_gbt_model_info, model$state, model$cache)
+  label <- if (by == "feature") feature_labels(model, info) else info$names
+  sums <- lapply(sums, function(v) if (by == "feature") sum_by(v, label) else sum_by_column(v, info$columns, label))
   share <- function(v) if (sum(v) > 0) v / sum(v) else v
   out <- list(feature = unique(label), gain = share(sums$gain), cover = share(sums$cover),
               frequency = share(sums$splits))
-  by <- order(-out[[type]], -out$gain, seq_along(out$feature))
-  out <- list_frame(lapply(out, function(v) v[by]), length(by))
-  structure(out, class = c("gbt_importance", "data.frame"), type = type, n_features = length(by))
+  ranked <- order(-out[[type]], -out$gain, seq_along(out$feature))
+  out <- list_frame(lapply(out, function(v) v[ranked]), length(ranked))
+  structure(out, class = c("gbt_importance", "data.frame"), type = type, n_features = length(ranked))
+}
+
+# Sums over what is made of each column. columns: of each feature, from 1.
+sum_by_column <- function(v, columns, names) {
+  if (length(v) == length(names)) return(v) # nothing is made of any
+  size <- lengths(columns)
+  column <- unlist(columns)
+  out <- numeric(length(names))
+  out[sort(unique(column))] <- rowsum(rep(v / size, size), column)
+  out
 }
 
 # Sums over features of the same name, in the order of the names: a statistic with several priors is one, and so are

@@ -6,8 +6,8 @@
 #' values need no preparation.
 #'
 #' @section Data:
-#' Factors and texts are split by sets of levels, or as `cat_method` says (see Categorical columns), ordered
-#' factors by their order. Levels are kept in the model by their texts. Missing values (`NA`, `NaN`) go to the side of a
+#' Factors and texts are split by sets of levels and by statistics of the response, or as `cat_method` says (see
+#' Categorical columns), ordered factors by their order. Levels are kept in the model by their texts. Missing values (`NA`, `NaN`) go to the side of a
 #' split that suits the training data better; a column of nothing but `NA` may be of any class, whatever it was in
 #' training. A formula names the columns to use: it does not expand factors, drops no rows, and `a:b` or `a * b` mean a
 #' and b, since trees find interactions on their own. Transformations such as `log(a)`, `poly(a, 2)` and `offset()`
@@ -17,8 +17,7 @@
 #'
 #' @section Categorical columns:
 #' Factors without order and texts are categorical columns. `cat_method` says how they enter the trees:
-#' * `"sets"`: a split sends a set of levels to one side; in columns of up to `max_cat_onehot` levels one level. This is
-#'   what `"auto"`, the default, takes.
+#' * `"sets"`: a split sends a set of levels to one side; in columns of up to `max_cat_onehot` levels one level.
 #' * `"onehot"`: a split sends one level to one side, however many there are.
 #' * `"target"`: each level is replaced by a number, the mean response of its rows, and trees split by that number as by
 #'   any other. This suits columns of many levels, where sets of levels fit the noise of rare ones. With more than two
@@ -30,14 +29,22 @@
 #' Several methods make several features of a column: `c("sets", "target")`. Names choose columns, and what has no name
 #' is for all others: `list("auto", carrier = c("sets", "target"))`.
 #'
+#' `"auto"`, the default, takes for each column what was best on the data that were measured: `"sets"` and `"target"`
+#' together. It takes `"sets"` alone for columns of up to 4 levels, and for those of more than 255 levels that have 30
+#' training rows or more for each; `"target"` and `"count"` for those of more than 65,534 levels, which sets cannot tell
+#' apart. With an objective of your own, and with `mtry`, it takes `"sets"`. The parameters of the model say what was
+#' taken (`summary(model)`).
+#'
 #' The mean response of a level has the row's own response in it, and a tree that may split by it learns the training
 #' rows by heart. So the rows are put in an order, drawn by the seed, and the statistic of a row takes the rows before
 #' it alone: an *ordered target statistic* (Prokhorenkova and others, 2018, \dQuote{CatBoost: unbiased boosting with
 #' categorical features}, section 3.2). Where a level has few rows before, the statistic is drawn to the mean
 #' response of all rows: `cat_prior` such rows are added. Trees are grown on the statistics of one order, and the values
 #' of their leaves come from those of a second order (`cat_permutations = 2`): where splits were chosen by the same
-#' numbers, leaves look better than they are. Orders follow from the seed and the numbers of the rows in the data; a
-#' `mask` takes rows out of them. (Without `seed` and anything else that is random they are those of seed 0.)
+#' numbers, leaves look better than they are. Orders follow from the seed and the numbers of the rows; those of a `mask`
+#' have numbers of their own. (Without `seed` and anything else that is random they are those of seed 0.) So the scores
+#' of training, and with them metrics on the training data, are not quite those of [predict()][predict.gbt] for the same
+#' rows, and rounds that are added by `init_model` not quite those of one longer training. With `"sets"` they are.
 #'
 #' New data, validation sets and masked-out rows get the statistic over all training rows. A level that the training
 #' data do not have gets the mean response of all rows. Combinations of levels (see below) that single rows have share

@@ -124,8 +124,17 @@ SEXP r_gbt_model_cache(SEXP state) { return r_model_handle(state, R_NilValue); }
 
 /* ---- what is in it ---- */
 
+/* The columns that a feature is, or is made of, from 1. */
+static SEXP columns_of(const gbt_schema *schema, const gbt_feature *feat) {
+  const gbt_projection *proj = gbt_feature_has_table(feat->kind) ? &schema->proj[feat->projection] : NULL;
+  const int32_t n = proj != NULL ? proj->n_cols : 1;
+  SEXP out = Rf_allocVector(INTSXP, n);
+  for (int32_t i = 0; i < n; i++) INTEGER(out)[i] = 1 + (proj != NULL ? proj->col[i] : feat->col);
+  return out;
+}
+
 /* At `at` of a list: the columns that features are, 0 for those that are made of columns; their parts, NA where there
- * is none; for features with tables, the upper borders of their bins. */
+ * is none; for features with tables, the upper borders of their bins; the columns that they are made of. */
 static void put_features(SEXP list, R_xlen_t at, const gbt_schema *schema) {
   SEXP column = Rf_allocVector(INTSXP, schema->n_features);
   SET_VECTOR_ELT(list, at, column);
@@ -133,9 +142,12 @@ static void put_features(SEXP list, R_xlen_t at, const gbt_schema *schema) {
   SET_VECTOR_ELT(list, at + 1, part);
   SEXP shown = Rf_allocVector(VECSXP, schema->n_features);
   SET_VECTOR_ELT(list, at + 2, shown);
+  SEXP columns = Rf_allocVector(VECSXP, schema->n_features);
+  SET_VECTOR_ELT(list, at + 3, columns);
   for (int32_t f = 0; f < schema->n_features; f++) {
     const gbt_feature *feat = &schema->feat[f];
     INTEGER(column)[f] = feat->kind == GBT_FEATURE_COLUMN ? feat->col + 1 : 0;
+    SET_VECTOR_ELT(columns, f, columns_of(schema, feat));
     INTEGER(part)[f] = feat->kind == GBT_FEATURE_TARGET_CLASS ? feat->part + 1 : NA_INTEGER;
     if (!gbt_feature_has_table(feat->kind)) continue;
     const R_xlen_t n = feat->n_bins - 1;
@@ -149,9 +161,9 @@ SEXP r_gbt_model_info(SEXP state, SEXP cache) {
   SEXP handle = PROTECT(r_model_handle(state, cache));
   const gbt_model *model = r_model_get(handle);
   const gbt_forest_info trees = gbt_forest_about(gbt_model_forest(model));
-  static const char *parts[] = {
-      "n_features", "n_outputs", "n_leaf_outputs", "n_parallel", "n_trees", "base", "objective", "names",
-      "type",       "tag",       "meta",           "features",   "column",  "part", "shown",     ""};
+  static const char *parts[] = {"n_features", "n_outputs", "n_leaf_outputs", "n_parallel", "n_trees", "base",
+                                "objective",  "names",     "type",           "tag",        "meta",    "features",
+                                "column",     "part",      "shown",          "columns",    ""};
   SEXP out = PROTECT(Rf_mkNamed(VECSXP, parts));
   SET_VECTOR_ELT(out, 0, Rf_ScalarInteger(trees.n_features));
   SET_VECTOR_ELT(out, 1, Rf_ScalarInteger(trees.n_outputs));

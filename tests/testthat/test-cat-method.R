@@ -7,8 +7,8 @@ y <- as.integer(x$f) %% 5 + x$v
 when <- as.Date("2024-01-01") + sample(100, 400, TRUE)
 who <- sample(c("p", "q", "r"), 400, TRUE)
 train <- function(...) gbt_train(x, y, ..., nrounds = 2, threads = 1)
-bits <- function(wanted, type = c("categorical", "categorical", "numeric", "ordinal")) {
-  gbt:::resolve_cat_method(gbt:::read_cat_method(wanted), names(x), type)
+bits <- function(wanted, type = c("categorical", "categorical", "numeric", "ordinal"), ...) {
+  gbt:::cat_method_bits(gbt:::read_cat_method(wanted), names(x), type, ...)
 }
 
 # What the trainings within `code` hand to the engine: list of the fields of the view, training rows only.
@@ -24,16 +24,46 @@ fields_of <- function(code) {
 test_that("methods become bits by column", {
   bit <- lapply(gbt:::enums$cat_method, function(number) bitwShiftL(1L, number))
   expect_named(bit, c("sets", "onehot", "target", "count"))
-  expect_null(bits(NULL))
-  expect_null(bits("auto")$bits)
-  expect_null(bits(list())$bits)
-  expect_length(bits("auto")$asked, 0)
-  expect_identical(bits("target")$bits, c(bit$target, bit$target, 0L, 0L))
-  expect_identical(bits(c("count", "sets", "sets"))$bits, rep(c(bit$sets + bit$count, 0L), each = 2))
-  expect_identical(bits(c(g = "onehot"))$bits, c(0L, bit$onehot, 0L, 0L))
-  expect_identical(bits(c("target", "count", g = "auto"))$bits, c(bit$target + bit$count, 0L, 0L, 0L))
-  expect_identical(bits(list("sets", f = c("target", "sets")))$bits, c(bit$sets + bit$target, bit$sets, 0L, 0L))
-  expect_identical(bits(list("sets", f = c("target", "sets")))$asked, list(f = c("sets", "target"), g = "sets"))
+  expect_identical(bits(NULL, type = rep("numeric", 4)), integer(4))
+  for (auto in list(NULL, "auto", list())) expect_identical(bits(auto), rep(0L, 4))
+  expect_identical(bits("auto", auto = bit$sets), c(bit$sets, bit$sets, 0L, 0L))
+  expect_identical(bits("target"), c(bit$target, bit$target, 0L, 0L))
+  expect_identical(bits(c("count", "sets", "sets")), rep(c(bit$sets + bit$count, 0L), each = 2))
+  expect_identical(bits(c(g = "onehot")), c(0L, bit$onehot, 0L, 0L))
+  expect_identical(bits(c(g = "onehot"), auto = bit$sets), c(bit$sets, bit$onehot, 0L, 0L))
+  expect_identical(bits(c("target", "count", g = "auto")), c(bit$target + bit$count, 0L, 0L, 0L))
+  expect_identical(bits(list("sets", f = c("target", "sets"))), c(bit$sets + bit$target, bit$sets, 0L, 0L))
+})
+
+test_that("\"auto\" takes statistics beside sets where they pay", {
+  made <- function(n_levels, n) {
+    f <- rep_len(seq_len(n_levels), n)
+    gbt_train(data.frame(f = factor(f), v = seq_len(n) %% 7), (f * 7919) %% 101 + seq_len(n) %% 3, nrounds = 2, threads = 1)
+  }
+  method <- function(...) made(...)$params$cat_method$f
+  both <- c("sets", "target")
+  expect_null(method(1, 300))
+  expect_null(method(4, 300))
+  expect_identical(method(5, 300), both)
+  expect_identical(method(5, 5), both)
+  expect_identical(method(255, 30 * 300), both)
+  expect_identical(method(256, 30 * 256 - 1), both)
+  expect_null(method(256, 30 * 256))
+  expect_identical(method(65534, 65534), both)
+  expect_identical(method(65535, 65535), c("target", "count"))
+  # rows of the mask alone
+  f <- factor(rep_len(1:300, 10000))
+  by_mask <- gbt_train(data.frame(f), as.integer(f) %% 7, mask = rep(c(TRUE, FALSE), c(8999, 1001)), nrounds = 2)
+  expect_identical(by_mask$params$cat_method$f, both)
+  expect_null(gbt_train(data.frame(f), as.integer(f) %% 7, nrounds = 2)$params$cat_method)
+  # sets alone where statistics cannot be
+  few <- train(mtry = 2)
+  expect_null(few$params$cat_method)
+  expect_identical(few$state, train(mtry = 2, cat_method = "sets")$state)
+  own <- list(gradient = function(score, label) score - label, hessian = function(score, label) 1 + 0 * score)
+  expect_null(train(objective = own)$params$cat_method)
+  # forced by name beside "auto"
+  expect_identical(train(cat_method = list(g = "count"))$params$cat_method, list(f = both, g = "count"))
 })
 
 test_that("a model remembers what was asked", {
@@ -46,7 +76,7 @@ test_that("a model remembers what was asked", {
   file <- withr::local_tempfile()
   gbt_save(m, file)
   expect_identical(gbt_load(file)$params, m$params)
-  expect_null(train(cat_method = "auto")$params$cat_method)
+  expect_identical(train(cat_method = "auto")$params$cat_method, list(f = c("sets", "target")))
   m$params$cat_method <- list("sets")
   expect_error(predict(m, x), "cat_method", class = "gbt_error_argument")
 })
@@ -54,12 +84,13 @@ test_that("a model remembers what was asked", {
 test_that("what is asked for reaches the trees", {
   y <- y + 20 * ((as.integer(x$f) %% 2 == 0) == (x$g == "u")) # f and g say more together
   train <- function(...) gbt_train(x, y, ..., nrounds = 5, cat_noise = 0, min_data_per_group = 1, threads = 1)
-  features <- function(...) sort(gbt_importance(train(...))$feature)
+  features <- function(...) sort(gbt_importance(train(...), by = "feature")$feature)
   expect_identical(features(cat_method = c(f = "target")), sort(c("f", "g", "v", "o", "mean(f)")))
-  expect_identical(predict(train(cat_method = "onehot"), x), predict(train(max_cat_onehot = 100), x))
-  expect_identical(predict(train(cat_method = "sets"), x), predict(train(), x))
+  expect_identical(predict(train(cat_method = "onehot"), x),
+                   predict(train(cat_method = "sets", max_cat_onehot = 100), x))
+  expect_identical(predict(train(cat_method = list("sets", f = c("sets", "target"))), x), predict(train(), x))
   pair <- train(cat_method = c("sets", "target", "count"), max_cat_combine = 2)
-  expect_true(all(c("mean(f)", "mean(g)", "mean(f x g)", "rows(f)") %in% gbt_importance(pair)$feature))
+  expect_true(all(c("mean(f)", "mean(g)", "mean(f x g)", "rows(f)") %in% gbt_importance(pair, by = "feature")$feature))
   expect_identical(predict(train(cat_method = c("sets", "target", "count"), max_cat_combine = 2), x), predict(pair, x))
   of <- function(...) predict(train(cat_method = "target", ...), x)
   for (other in list(list(time = when), list(group = who), list(seed = 7), list(cat_prior = 1), list(cat_bins = 3),
@@ -104,12 +135,12 @@ test_that("what is asked of columns holds for their statistics", {
               ...)
   }
   free <- fit()
-  expect_true(all(c("mean(f x g)", "mean(g x h)", "mean(f x g x h)") %in% gbt_importance(free)$feature))
+  expect_true(all(c("mean(f x g)", "mean(g x h)", "mean(f x g x h)") %in% gbt_importance(free, by = "feature")$feature))
   bound <- fit(interactions = list("f", c("g", "h"), c("v", "o")))
   expect_true("g h" %in% paths(bound))
   expect_identical(setdiff(paths(bound), c("", "f", "g", "h", "v", "o", "g h", "o v")), character(0))
   expect_gt(length(setdiff(paths(free), paths(bound))), 0)
-  importance <- gbt_importance(bound)
+  importance <- gbt_importance(bound, by = "feature")
   used <- importance$feature[importance$frequency > 0]
   expect_true("mean(g x h)" %in% used)
   expect_false(any(c("mean(f x g)", "mean(f x h)", "mean(f x g x h)") %in% used))
@@ -121,7 +152,7 @@ test_that("what is asked of columns holds for their statistics", {
   expect_error(fit(monotone = c("rows(f)" = 1)), "cannot have a monotone constraint", class = "gbt_error_argument")
   expect_error(fit(monotone = c("mean(z)" = 1)), "`mean(z)`, which is no feature", fixed = TRUE,
                class = "gbt_error_argument")
-  none <- gbt_importance(fit(feature_weights = c(h = 0)))
+  none <- gbt_importance(fit(feature_weights = c(h = 0)), by = "feature")
   expect_false(any(grepl("\\bh\\b", none$feature[none$frequency > 0])))
   expect_true("mean(f x g)" %in% none$feature[none$frequency > 0])
 })
@@ -147,7 +178,8 @@ test_that("mistakes in `cat_method` are named", {
   wrong(c(ff = "target"), "names `ff`, which is no feature; did you mean `f`?")
   wrong(c(v = "target"), "names `v`, a numeric column; name it in `cat_features`, or make it a factor")
   wrong(c(o = "target"), "names `o`, an ordered factor, which is split by its order; name it in `cat_features`")
-  expect_identical(train(cat_method = c(o = "target"), cat_features = "o")$params$cat_method, list(o = "target"))
+  expect_identical(train(cat_method = c(o = "target"), cat_features = "o")$params$cat_method,
+                   list(f = c("sets", "target"), o = "target"))
   wrong("target", "the data have no categorical column", x["v"])
   expect_error(train(max_cat_combine = 5), "at least 1 and at most 4, not 5", class = "gbt_error_argument")
   expect_error(train(max_ctr_complexity = 5), "given as `max_ctr_complexity`", class = "gbt_error_argument")
@@ -256,7 +288,8 @@ test_that("mistakes in times and groups are named", {
   wrong("`group` must be numbers, a factor or texts, not a list", group = as.list(who))
   expect_error(train(time = when, group = who), "`time` and `group` cannot be combined",
                class = "gbt_error_unsupported")
-  expect_warning(train(time = when), "`time` has no effect", class = "gbt_warning_order")
+  expect_no_warning(train(time = when))
+  expect_warning(train(time = when, cat_method = "sets"), "`time` has no effect", class = "gbt_warning_order")
   expect_warning(gbt_train(y ~ ., cbind(x, y = y), group = who, cat_method = "sets", nrounds = 1, threads = 1),
                  "`group` has no effect", class = "gbt_warning_order")
 })

@@ -53,7 +53,7 @@ test_that("going on from a model keeps its trees and their tables", {
     expect_identical(length(on), 12L)
     rows <- rbind(more$x, d$x[d$x$f %in% c(NA, as.character(more$x$f)), ])
     expect_identical(predict(on[1:6], rows), predict(m, rows))
-    expect_false(anyDuplicated(gbt_importance(on)$feature) > 0)
+    expect_false(anyDuplicated(gbt_importance(on, by = "feature")$feature) > 0)
     twice <- train_on(d, cat_method = method, init_model = on)
     seen <- d$x[d$x$f %in% c(NA, as.character(more$x$f)), ]
     expect_identical(predict(twice[1:12], seen), predict(on, seen))
@@ -64,9 +64,9 @@ test_that("statistics that no tree uses are not in the model", {
   d <- some_rows(3000)
   m <- train_on(d, cat_method = "target", max_cat_combine = 2)
   one <- gbt_train(d$x, d$x$z, nrounds = 2, cat_method = "target", max_cat_combine = 2, max_depth = 2, threads = 1)
-  expect_setequal(gbt_importance(one)$feature, c("f", "g", "z"))
+  expect_setequal(gbt_importance(one, by = "feature")$feature, c("f", "g", "z"))
   expect_lt(length(one$state), length(m$state))
-  expect_true("mean(f x g)" %in% gbt_importance(m)$feature)
+  expect_true("mean(f x g)" %in% gbt_importance(m, by = "feature")$feature)
 })
 
 test_that("statistics are shown by their columns, their class and their values", {
@@ -80,7 +80,7 @@ test_that("statistics are shown by their columns, their class and their values",
   expect_true(all(is.na(nodes$missing[mean_of])))
   expect_false(anyNA(nodes$missing[nodes$feature %in% "z"]))
   d$y <- factor(c("high", "low", "middle")[cut(d$y, 3)])
-  classes <- gbt_importance(train_on(d, cat_method = c("target", "count")))
+  classes <- gbt_importance(train_on(d, cat_method = c("target", "count")), by = "feature")
   expect_true(all(c("share(f, high)", "share(f, low)", "share(g, middle)", "rows(f)") %in% classes$feature))
   expect_equal(sum(classes$gain), 1)
 })

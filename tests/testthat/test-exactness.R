@@ -137,6 +137,7 @@ test_that("integer, logical and double columns give the same trees", {
        methods::as(methods::as(flag, "nMatrix"), "CsparseMatrix"))
 })
 
+# But for statistics of the response: in training they know the rows before alone.
 test_that("predictions of training rows are the scores of training, bit by bit", {
   scores <- function(...) {
     seen <- NULL
@@ -147,12 +148,13 @@ test_that("predictions of training rows are the scores of training, bit by bit",
     model <- gbt_train(m$x, ..., nrounds = 6, eval_metric = catch, eval_train = TRUE, threads = 2)
     list(model = model, seen = seen)
   }
-  for (run in list(scores(number, seed = 1, subsample = 0.5), scores(binary, max_bin = 1000), scores(class),
-                   scores(number, num_parallel_tree = 3, colsample_bynode = 0.5, seed = 1),
-                   scores(number, monotone = c(a = 1), grow_policy = "lossguide", max_leaves = 20))) {
+  for (args in list(list(number, seed = 1, subsample = 0.5), list(binary, max_bin = 1000), list(class),
+                    list(number, num_parallel_tree = 3, colsample_bynode = 0.5, seed = 1),
+                    list(number, monotone = c(a = 1), grow_policy = "lossguide", max_leaves = 20))) {
+    run <- do.call(scores, c(args, cat_method = "sets"))
     expect_identical(predict(run$model, m$x, type = "link"), run$seen, ignore_attr = TRUE)
   }
-  run <- scores(count, objective = "poisson", offset = m$o)
+  run <- scores(count, objective = "poisson", offset = m$o, cat_method = "sets")
   expect_identical(predict(run$model, m$x, type = "link", offset = m$o), run$seen)
 })
 

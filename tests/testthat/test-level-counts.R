@@ -24,6 +24,9 @@ response_of <- function(x, train) {
   counted$x + ifelse(is.na(counted$n_f), -1, counted$n_f / 10) + counted$n_g / 30 + sin(seq_len(nrow(x)))
 }
 
+# Counts beside sets, without statistics of the response.
+train <- function(...) gbt_train(..., cat_method = "sets", seed = 3)
+
 test_that("counts are the same as columns of numbers", {
   x <- made_counts(1200)
   y <- response_of(x, x)
@@ -32,11 +35,12 @@ test_that("counts are the same as columns of numbers", {
   new$f[1:9] <- "new"
   for (columns in list("f", "g", c("f", "g"))) {
     for (policy in c("depthwise", "lossguide", "symmetric")) {
-      m <- gbt_train(x, y, level_counts = columns, grow_policy = policy, nrounds = 15, seed = 3, threads = 2)
-      twin <- gbt_train(with_counts(x, x, columns), y, grow_policy = policy, nrounds = 15, seed = 3, threads = 1)
+      m <- train(x, y, level_counts = columns, grow_policy = policy, nrounds = 15, threads = 2)
+      twin <- train(with_counts(x, x, columns), y, grow_policy = policy, nrounds = 15, threads = 1)
       expect_identical(predict(m, x), predict(twin, with_counts(x, x, columns)))
       expect_identical(predict(m, new), predict(twin, with_counts(new, x, columns)))
-      expect_true(any(gbt_importance(m)$gain[startsWith(gbt_importance(m)$feature, "count(")] > 0))
+      of <- gbt_importance(m, by = "feature")
+      expect_true(any(of$gain[startsWith(of$feature, "count(")] > 0))
     }
   }
 })
@@ -44,12 +48,12 @@ test_that("counts are the same as columns of numbers", {
 test_that("TRUE counts all factors without order and all texts", {
   x <- made_counts(400)
   y <- response_of(x, x)
-  all <- gbt_train(x, y, level_counts = TRUE, nrounds = 5, seed = 3)
-  expect_identical(predict(all, x), predict(gbt_train(x, y, level_counts = c("g", "f"), nrounds = 5, seed = 3), x))
-  expect_setequal(gbt_importance(all)$feature, c("x", "f", "g", "o", "count(f)", "count(g)"))
+  all <- train(x, y, level_counts = TRUE, nrounds = 5)
+  expect_identical(predict(all, x), predict(train(x, y, level_counts = c("g", "f"), nrounds = 5), x))
+  expect_setequal(gbt_importance(all, by = "feature")$feature, c("x", "f", "g", "o", "count(f)", "count(g)"))
   expect_identical(all$params$level_counts, c("f", "g"))
-  none <- gbt_train(x, y, level_counts = FALSE, nrounds = 5, seed = 3)
-  expect_identical(none$state, gbt_train(x, y, nrounds = 5, seed = 3)$state)
+  none <- train(x, y, level_counts = FALSE, nrounds = 5)
+  expect_identical(none$state, train(x, y, nrounds = 5)$state)
 })
 
 test_that("models with counts are printed, saved and read", {
@@ -131,7 +135,7 @@ test_that("constraints are those of the column", {
   expect_true(any(counted))
   expect_false(any(vapply(paths, function(p) any(c("x", "f", "count(f)") %in% p) && any(c("g", "o") %in% p), NA)))
   off <- gbt_train(x, y, level_counts = "f", nrounds = 8, seed = 3, feature_weights = c(f = 0), colsample_bytree = 0.5)
-  used <- gbt_importance(off)
+  used <- gbt_importance(off, by = "feature")
   expect_identical(used$frequency[used$feature %in% c("f", "count(f)")], c(0, 0))
 })
 
@@ -147,7 +151,7 @@ test_that("levels beyond those that sets tell apart are missing there, in traini
   x <- many_levels(70000)
   for (counts in c(FALSE, TRUE)) {
     m <- gbt_train(y ~ f, x, level_counts = counts, nrounds = 4, max_depth = 3, min_data_per_group = 1, cat_smooth = 0,
-                   valid = x, eval_train = TRUE, threads = 2)
+                   cat_method = "sets", valid = x, eval_train = TRUE, threads = 2)
     expect_identical(m$evaluation_log$train_rmse, m$evaluation_log$valid_rmse)
     p <- predict(m, x)
     expect_equal(sqrt(mean((x$y - p)^2)), m$evaluation_log$train_rmse[4], tolerance = 1e-12)

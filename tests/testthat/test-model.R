@@ -87,7 +87,7 @@ test_that("the table of nodes is the model", {
   d$distance[c(2, 5)] <- NA
   d$dest[3] <- NA
   d$weekday <- as.integer(d$weekday) - 1L
-  f <- gbt_train(d, flights$late[rows], nrounds = 3, threads = 1)
+  f <- gbt_train(d, flights$late[rows], nrounds = 3, cat_method = "sets", threads = 1)
   nodes <- as.data.frame(f)
   expect_true(any(lengths(nodes$levels) > 1) && any(!is.na(nodes$threshold)))
   leaf <- predict(f, d, type = "leaf")

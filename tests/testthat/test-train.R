@@ -52,7 +52,7 @@ test_that("the data of a gbt_data do not leak from one training into the next", 
 
 test_that("going on from a model is training in one go", {
   d <- flights[seq(1, nrow(flights), 20), ]
-  train <- function(...) gbt_train(late ~ ., d, ..., subsample = 0.7, seed = 3, threads = 1)
+  train <- function(...) gbt_train(late ~ ., d, ..., cat_method = "sets", subsample = 0.7, seed = 3, threads = 1)
   whole <- train(nrounds = 12, eval_train = TRUE)
   half <- train(nrounds = 5, eval_train = TRUE)
   expect_same_bytes(train(nrounds = 7, init_model = half, eval_train = TRUE)$state, whole$state)

@@ -181,7 +181,7 @@ test_that("factors are split one level against the rest, or by sets within their
   k <- withr::with_seed(5, factor(sample(sprintf("k%02d", 1:30), n, TRUE, (1:30)^-0.7)))
   z <- y + as.integer(k) %% 5
   sets <- function(...) {
-    t <- nodes_of(train(data.frame(k), z, nrounds = 5, ...))
+    t <- nodes_of(train(data.frame(k), z, nrounds = 5, cat_method = "sets", ...))
     t <- t[!t$leaf, ]
     t$size <- lengths(t$levels)
     t
@@ -194,7 +194,7 @@ test_that("factors are split one level against the rest, or by sets within their
     expect_true(all(pmin(roots$size, 30 - roots$size) <= limit))
   }
   for (least in c(2, 100, 1e6)) {
-    model <- train(data.frame(k), z, nrounds = 5, min_data_per_group = least)
+    model <- train(data.frame(k), z, nrounds = 5, cat_method = "sets", min_data_per_group = least)
     for (t in trees_of(model)) {
       i <- which(!t$leaf)
       expect_true(all(pmin(t$count[t$left[i] + 1], t$count[t$right[i] + 1]) >= pmin(least, t$count[i] %/% 4)))
@@ -203,7 +203,7 @@ test_that("factors are split one level against the rest, or by sets within their
   # a factor that knows nothing: its gain is that of noise
   many <- withr::with_seed(6, factor(sample(100, n, TRUE)))
   share <- function(...) {
-    i <- gbt_importance(train(data.frame(many, x["a"]), y, nrounds = 20, ...))
+    i <- gbt_importance(train(data.frame(many, x["a"]), y, nrounds = 20, cat_method = "sets", ...))
     i$gain[i$feature == "many"]
   }
   expect_gt(share(cat_noise = 0), 0.2)
