@@ -59,7 +59,7 @@ test_that("\"auto\" takes statistics beside sets where they pay", {
   # sets alone where statistics cannot be
   few <- train(mtry = 2)
   expect_null(few$params$cat_method)
-  expect_identical(few$state, train(mtry = 2, cat_method = "sets")$state)
+  expect_identical(predict(few, x), predict(train(mtry = 2, cat_method = "sets"), x))
   own <- list(gradient = function(score, label) score - label, hessian = function(score, label) 1 + 0 * score)
   expect_null(train(objective = own)$params$cat_method)
   # forced by name beside "auto"
