@@ -38,7 +38,8 @@ test_that("methods become bits by column", {
 test_that("\"auto\" takes statistics beside sets where they pay", {
   made <- function(n_levels, n) {
     f <- rep_len(seq_len(n_levels), n)
-    gbt_train(data.frame(f = factor(f), v = seq_len(n) %% 7), (f * 7919) %% 101 + seq_len(n) %% 3, nrounds = 2, threads = 1)
+    x <- data.frame(f = factor(f), v = seq_len(n) %% 7)
+    gbt_train(x, (f * 7919) %% 101 + seq_len(n) %% 3, nrounds = 2, threads = 1)
   }
   method <- function(...) made(...)$params$cat_method$f
   both <- c("sets", "target")

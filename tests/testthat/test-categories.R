@@ -93,7 +93,8 @@ test_that("gbt_data, validation data and going on take the numbers as well", {
   d <- made()
   data <- gbt_data(d[columns], d$y, cat_features = chosen, threads = 2)
   m <- fit(d[columns], d$y, cat_features = chosen, valid = list(x = d, y = d$y), eval_train = TRUE)
-  sets <- fit(d[columns], d$y, cat_features = chosen, valid = list(x = d, y = d$y), eval_train = TRUE, cat_method = "sets")
+  sets <- fit(d[columns], d$y, cat_features = chosen, cat_method = "sets", valid = list(x = d, y = d$y),
+              eval_train = TRUE)
   expect_identical(sets$evaluation_log$train_rmse, sets$evaluation_log$valid_rmse)
   again <- fit(data, d$y, cat_features = chosen, valid = list(x = d[columns], y = d$y), eval_train = TRUE)
   expect_identical(again$evaluation_log, m$evaluation_log)
