@@ -83,7 +83,8 @@ chosen_methods <- function(trainer, features, asked) {
   chosen <- .Call(C_gbt_trainer_cat_methods, trainer)
   told <- which(asked | !chosen %in% c(0L, method_bits("sets")))
   known <- unlist(enums$cat_method)
-  stats::setNames(lapply(chosen[told], function(b) names(known)[bitwAnd(b, bitwShiftL(1L, known)) != 0L]), features[told])
+  methods <- lapply(chosen[told], function(bits) names(known)[bitwAnd(bits, bitwShiftL(1L, known)) != 0L])
+  stats::setNames(methods, features[told])
 }
 
 stop_not_categorical <- function(name, type) {

@@ -13,8 +13,9 @@
 #'   split by, where statistics of categorical columns stand by themselves, such as `mean(carrier)`,
 #'   `share(carrier, yes)`, `rows(carrier)` and `mean(carrier x origin)`.
 #' @return A data frame of class `gbt_importance`, one row per column or feature, the most important first: `feature`,
-#'   and `gain`, `cover` and `frequency` as shares that add up to 1. Features that no tree uses have 0. `print()` shows those that are used, 20 at most (`top = `), and all rows of a part such as
-#'   `head(importance, 30)`. See also [plot()][plot.gbt_importance].
+#'   and `gain`, `cover` and `frequency` as shares that add up to 1. Features that no tree uses have 0. `print()`
+#'   shows those that are used, 20 at most (`top = `), and all rows of a part such as `head(importance, 30)`. See also
+#'   [plot()][plot.gbt_importance].
 #' @seealso [gbt_train()]
 #' @examples
 #' m <- gbt_train(mpg ~ ., mtcars, nrounds = 20, threads = 1)

@@ -7,13 +7,14 @@
 #'
 #' @section Data:
 #' Factors and texts are split by sets of levels and by statistics of the response, or as `cat_method` says (see
-#' Categorical columns), ordered factors by their order. Levels are kept in the model by their texts. Missing values (`NA`, `NaN`) go to the side of a
-#' split that suits the training data better; a column of nothing but `NA` may be of any class, whatever it was in
-#' training. A formula names the columns to use: it does not expand factors, drops no rows, and `a:b` or `a * b` mean a
-#' and b, since trees find interactions on their own. Transformations such as `log(a)`, `poly(a, 2)` and `offset()`
-#' terms are evaluated again in new data; those whose value in a row depends on other rows, such as `rank(a)`, give a
-#' warning (class `gbt_warning_formula`), and those that call functions of your own make a model whose file needs
-#' `gbt_load(file, trust = TRUE)`. Rows whose response is missing are an error: leave them out (`subset = !is.na(y)`).
+#' Categorical columns), ordered factors by their order. Levels are kept in the model by their texts. Missing values
+#' (`NA`, `NaN`) go to the side of a split that suits the training data better; a column of nothing but `NA` may be of
+#' any class, whatever it was in training. A formula names the columns to use: it does not expand factors, drops no
+#' rows, and `a:b` or `a * b` mean a and b, since trees find interactions on their own. Transformations such as
+#' `log(a)`, `poly(a, 2)` and `offset()` terms are evaluated again in new data; those whose value in a row depends on
+#' other rows, such as `rank(a)`, give a warning (class `gbt_warning_formula`), and those that call functions of your
+#' own make a model whose file needs `gbt_load(file, trust = TRUE)`. Rows whose response is missing are an error: leave
+#' them out (`subset = !is.na(y)`).
 #'
 #' @section Categorical columns:
 #' Factors without order and texts are categorical columns. `cat_method` says how they enter the trees:
