@@ -97,7 +97,7 @@ stop_not_categorical <- function(name, type) {
 }
 
 # Do the methods that are asked for make features beside the columns? wanted: as of read_cat_method().
-derives_features <- function(wanted) any(c("target", "count") %in% unlist(wanted))
+derives_features <- function(wanted) any(c("target", "quartiles", "count") %in% unlist(wanted))
 
 # Columns that have statistics of the response. chosen: as of chosen_methods().
 target_columns <- function(chosen) names(chosen)[vapply(chosen, function(methods) "target" %in% methods, NA)]

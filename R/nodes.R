@@ -37,7 +37,11 @@ as.data.frame.gbt <- function(x, row.names = NULL, optional = FALSE, ...) {
 feature_labels <- function(model, info) {
   labels <- info$features
   at <- which(!is.na(info$part))
-  if (!length(at) || is.null(model$classes)) return(labels)
+  if (!length(at)) return(labels)
+  if (is.null(model$classes)) {
+    labels[at] <- sub(", ([0-9]+)\\)$", ", above quartile \\1)", labels[at])
+    return(labels)
+  }
   labels[at] <- paste0(sub("[0-9]+\\)$", "", labels[at]), model$classes[info$part[at]], ")")
   labels
 }

@@ -26,6 +26,8 @@
 #'   classes at most). Counts and amounts with a log link give rates, the response divided by exp(`offset`); other
 #'   numbers are cut at their 0.001 and 0.999 quantiles first. Weights of rows count.
 #' * `"count"`: each level is replaced by the number of training rows that have it.
+#' * `"quartiles"`, for numbers, counts and amounts: each level is replaced by three numbers, the shares of its rows
+#'   whose response lies above the first, second and third quartile of all rows.
 #'
 #' Several methods make several features of a column: `c("sets", "target")`. Names choose columns, and what has no name
 #' is for all others: `list("auto", carrier = c("sets", "target"))`.
@@ -250,7 +252,7 @@
 #'   multiple of the gain that pure noise would have which is taken off a set's gain, most levels in the smaller set,
 #'   least rows on either side.
 #' @param cat_method How categorical columns enter the trees, see below: `"auto"`, or some of `"sets"`, `"onehot"`,
-#'   `"target"` and `"count"`; or a list of these by names of columns.
+#'   `"target"`, `"count"` and `"quartiles"`; or a list of these by names of columns.
 #' @param max_cat_combine Most columns with method `"target"` that are combined to one; 1 for no combinations.
 #' @param cat_permutations Orders of the rows in which statistics of categories are computed: 2 for a second one that
 #'   the values of leaves come from, see below; 1 is faster. With `time`, and with an objective of your own, there is

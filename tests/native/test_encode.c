@@ -20,6 +20,12 @@ typedef struct encode_job {
   uint8_t *method; /* by column */
 } encode_job;
 
+/* Classes and shares have no quartiles. */
+static int labels_are_numbers(const gbt_objective *objective) {
+  const gbt_label_rule rule = gbt_objective_info_of(objective->kind)->labels;
+  return rule != GBT_LABELS_CLASS && rule != GBT_LABELS_BINARY && rule != GBT_LABELS_SHARE;
+}
+
 static encode_job encode_job_make(uint64_t seed, int64_t rows) {
   encode_job e = {.random = random_job_make(seed, rows)};
   test_rng rng = {seed};
@@ -28,9 +34,9 @@ static encode_job encode_job_make(uint64_t seed, int64_t rows) {
   e.method = test_alloc((size_t)table->n_cols + 1);
   for (int32_t c = 0; c < table->n_cols; c++) {
     e.method[c] = GBT_CAT_AUTO;
-    if (table->cols[c].type == GBT_CATEGORICAL)
-      e.method[c] =
-          (uint8_t)(test_below(&rng, 1 << GBT_N_CAT_METHODS) | (test_below(&rng, 4) > 0 ? GBT_CAT_TARGET : 0));
+    if (table->cols[c].type != GBT_CATEGORICAL) continue;
+    e.method[c] = (uint8_t)(test_below(&rng, 1 << GBT_N_CAT_METHODS) | (test_below(&rng, 4) > 0 ? GBT_CAT_TARGET : 0));
+    if (!labels_are_numbers(&spec->objective)) e.method[c] &= (uint8_t)~GBT_CAT_QUARTILES;
   }
   spec->cat_method = e.method;
   spec->params.max_cat_combine = 1 + test_below(&rng, 3);
@@ -203,7 +209,10 @@ static void check_encoding(const train_job *job, int32_t page_rows, seen *s) {
   gbti_visit visit;
   gbti_target target;
   REQUIRE_OK(gbti_visit_make(&ctx, &data[0]->rows, (uint64_t)spec.params.seed, data[0]->n_variants, &visit, test_err));
-  REQUIRE_OK(gbti_target_make(&ctx, &spec.objective, &data[0]->rows, &visit, 0, &target, test_err));
+  int quartiles = 0;
+  for (int32_t c = 0; c < columns->n_columns; c++)
+    quartiles |= spec.cat_method != NULL && (spec.cat_method[c] & GBT_CAT_QUARTILES) != 0;
+  REQUIRE_OK(gbti_target_make(&ctx, &spec.objective, &data[0]->rows, &visit, quartiles, &target, test_err));
   const gbt_schema *schema = data[0]->cuts->schema;
   for (int32_t f = spec.train->cuts->n_features; f < schema->n_features; f++) {
     const gbt_feature *feat = &schema->feat[f];

@@ -23,7 +23,7 @@ fields_of <- function(code) {
 
 test_that("methods become bits by column", {
   bit <- lapply(gbt:::enums$cat_method, function(number) bitwShiftL(1L, number))
-  expect_named(bit, c("sets", "onehot", "target", "count"))
+  expect_named(bit, c("sets", "onehot", "target", "count", "quartiles"))
   expect_identical(bits(NULL, type = rep("numeric", 4)), integer(4))
   for (auto in list(NULL, "auto", list())) expect_identical(bits(auto), rep(0L, 4))
   expect_identical(bits("auto", auto = bit$sets), c(bit$sets, bit$sets, 0L, 0L))
@@ -156,6 +156,32 @@ test_that("what is asked of columns holds for their statistics", {
   none <- gbt_importance(fit(feature_weights = c(h = 0)), by = "feature")
   expect_false(any(grepl("\\bh\\b", none$feature[none$frequency > 0])))
   expect_true("mean(f x g)" %in% none$feature[none$frequency > 0])
+})
+
+test_that("quartiles of numbers are statistics of their own", {
+  z <- exp(as.integer(x$f) %% 4 * x$v) + as.integer(x$f) %% 3
+  methods <- list("sets", f = c("target", "quartiles"))
+  fit <- function(y, ...) gbt_train(x, y, ..., cat_method = methods, nrounds = 5, threads = 1)
+  m <- fit(z)
+  features <- gbt_importance(m, by = "feature")$feature
+  expect_setequal(features, c("f", "g", "v", "o", "mean(f)", sprintf("share(f, above quartile %d)", 1:3)))
+  expect_identical(m$params$cat_method, list(f = c("target", "quartiles"), g = "sets"))
+  # what new data get, by hand: prior 10
+  share <- function(q) (tapply(z > q, x$f, sum) + 10 * mean(z > q)) / (tapply(z, x$f, length) + 10)
+  deep <- gbt_train(x["f"], z, cat_method = "quartiles", nrounds = 1, max_depth = 1, min_child_weight = 0, threads = 1)
+  root <- as.data.frame(deep)[1, ]
+  k <- as.integer(sub("share.f, above quartile ([123]).", "\\1", root$feature))
+  full <- share(sort(z)[ceiling(400 * k / 4)])
+  p <- predict(deep, data.frame(f = names(full)))
+  expect_length(unique(p), 2)
+  expect_lt(max(full[p == p[which.min(full)]]), min(full[p == p[which.max(full)]]))
+  expect_no_error(fit(round(abs(z)), objective = "poisson", offset = x$v / 10))
+  e <- expect_error(fit(z > 1), "\"quartiles\" of column `f` is for responses that are numbers", fixed = TRUE,
+                    class = "gbt_error_argument")
+  expect_identical(e$subject, "f")
+  expect_error(fit(cut(z, 3)), "\"quartiles\" of column `f`", class = "gbt_error_argument")
+  same <- gbt_train(x["f"], rep(c(0, 1), c(399, 1)), objective = "squared_error", cat_method = "quartiles", nrounds = 1)
+  expect_setequal(gbt_importance(same, by = "feature")$feature, c("f", "share(f, above quartile 1)")) # all of them are 0
 })
 
 test_that("mistakes in `cat_method` are named", {

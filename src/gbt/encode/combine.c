@@ -52,7 +52,7 @@ static gbt_status judge_last(gbt_ctx *ctx, gbti_encoding *e, gbt_error *err) {
   int more = 0;
   gbt_status status = GBT_OK;
   e->n_proj--; /* it is not one of those that it is compared with */
-  for (int32_t part = 0; part < e->target.n_parts && !more && status == GBT_OK; part++)
+  for (int32_t part = 0; part < p->n_feats && !more && status == GBT_OK; part++)
     status = says_more(ctx, e, p, part, &more, err);
   if (status == GBT_OK && more)
     e->n_proj++;
@@ -71,7 +71,7 @@ static int extend_plan(const gbt_schema *schema, const gbti_planned *base, int32
   for (int32_t i = base->n_cols; i > at; i--) out->col[i] = base->col[i - 1];
   out->col[at] = col;
   out->n_cols++;
-  out->count = 0;
+  out->quartiles = out->count = 0;
   for (int32_t i = 0; i < base->n_cols; i++) {
     const uint64_t more = (uint64_t)schema->col[base->col[i]].n_levels + 1;
     if (keys > (uint64_t)INT64_MAX / more) return 0;

@@ -130,15 +130,26 @@ static void drop(gbti_encoding *e) {
 
 /* How many orders: leaf values come from gradients that are computed here, not from those of the host. */
 static int32_t n_orders(const gbti_encoding *e, const gbt_objective *objective) {
-  int any = 0;
-  for (int32_t i = 0; i < e->plan.n; i++) any |= e->plan.planned[i].target;
-  return any && !gbt_objective_is_given(objective) ? (int32_t)e->params->cat_permutations : 1;
+  return e->plan.orders && !gbt_objective_is_given(objective) ? (int32_t)e->params->cat_permutations : 1;
+}
+
+/* The first column whose statistics are of quartiles, which classes do not have. */
+static gbt_status refuse_quartiles(const gbti_encoding *e, gbt_error *err) {
+  const gbt_schema *schema = e->data[0]->cuts->schema;
+  int32_t i = 0;
+  while (!e->plan.planned[i].quartiles) i++;
+  const char *name = schema->col[e->plan.planned[i].col[0]].name;
+  return gbt_fail_on(err, GBT_E_ARG, name,
+                     "`cat_method` \"quartiles\" of column `%s` is for responses that are numbers; take \"target\" for "
+                     "classes and shares",
+                     name);
 }
 
 static gbt_status encode(gbt_ctx *ctx, gbti_encoding *e, const gbt_objective *objective, gbt_error *err) {
   GBT_TRY(gbti_gather_rows(ctx, &e->data[0]->rows, &e->all, err));
+  if (e->plan.quartiles && !gbti_target_has_quartiles(objective, &e->all.rows)) return refuse_quartiles(e, err);
   GBT_TRY(gbti_visit_make(ctx, &e->all.rows, (uint64_t)e->params->seed, n_orders(e, objective), &e->visit, err));
-  GBT_TRY(gbti_target_make(ctx, objective, &e->all.rows, &e->visit, 0, &e->target, err));
+  GBT_TRY(gbti_target_make(ctx, objective, &e->all.rows, &e->visit, e->plan.quartiles, &e->target, err));
   for (int32_t i = 0; i < e->plan.n; i++) GBT_TRY(gbti_make_projection(ctx, e, &e->plan.planned[i], err));
   GBT_TRY(gbti_combine(ctx, e, err));
   for (int32_t s = 1; s < e->n_data; s++)

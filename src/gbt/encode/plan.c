@@ -67,11 +67,16 @@ static gbt_status mark_columns(const gbt_schema *schema, gbti_plan *plan, gbt_er
 static gbt_status list_columns(const gbt_schema *schema, gbti_plan *plan, gbt_error *err) {
   for (int32_t c = 0; c < schema->n_columns; c++) {
     const unsigned way = plan->method[c];
-    if ((way & (GBT_CAT_TARGET | GBT_CAT_COUNT)) == 0) continue;
+    if ((way & (GBT_CAT_TARGET | GBT_CAT_QUARTILES | GBT_CAT_COUNT)) == 0) continue;
     if (plan->planned == NULL)
       GBT_TRY(gbt_mem_array(&plan->mem, (size_t)schema->n_columns, sizeof *plan->planned, &plan->planned, err));
-    plan->planned[plan->n++] = (gbti_planned){
-        .n_cols = 1, .col = {c}, .target = (way & GBT_CAT_TARGET) != 0, .count = (way & GBT_CAT_COUNT) != 0};
+    plan->planned[plan->n++] = (gbti_planned){.n_cols = 1,
+                                              .col = {c},
+                                              .target = (way & GBT_CAT_TARGET) != 0,
+                                              .quartiles = (way & GBT_CAT_QUARTILES) != 0,
+                                              .count = (way & GBT_CAT_COUNT) != 0};
+    plan->orders |= (way & (GBT_CAT_TARGET | GBT_CAT_QUARTILES)) != 0;
+    plan->quartiles |= (way & GBT_CAT_QUARTILES) != 0;
   }
   return GBT_OK;
 }

@@ -13,7 +13,7 @@ enum { GBTI_MOST_COMBINED = 4 }; /* columns of a combination; the bound of max_c
 typedef struct gbti_planned {
   int32_t n_cols;
   int32_t col[GBTI_MOST_COMBINED]; /* of the schema, ascending */
-  int8_t target, count;            /* which statistics */
+  int8_t target, quartiles, count; /* which statistics */
 } gbti_planned;
 
 typedef struct gbti_plan {
@@ -22,6 +22,8 @@ typedef struct gbti_plan {
   int32_t n;             /* columns with statistics; 0: nothing is derived */
   gbti_planned *planned; /* n: one column each, in the order of the schema */
   uint8_t *unused;       /* by feature of the cuts: 1 where no tree splits by it; NULL: there is none */
+  int orders;            /* whether any of them is a statistic of labels, by the rows before */
+  int quartiles;         /* whether any of them is of quartiles */
   uint8_t *onehot;       /* by feature: 1 where it is split one level against the rest, however many there are; NULL */
 } gbti_plan;
 

@@ -6,19 +6,29 @@
 
 enum { MIN_KEY_ROWS = 2 }; /* combinations that occur in fewer rows are unknown ones */
 
-static int32_t n_targets(const gbti_encoding *e, const gbti_made *p) { return p->plan.target ? e->target.n_parts : 0; }
+static int is_asked(const gbti_planned *plan, const gbti_part *part) {
+  return part->kind == GBTI_PART_ABOVE ? plan->quartiles : plan->target;
+}
 
-/* What is made of the projection: a feature for each part of the target, then the count. */
+static int32_t n_targets(const gbti_encoding *e, const gbti_made *p) {
+  int32_t n = 0;
+  for (int32_t i = 0; i < e->target.n_parts; i++) n += is_asked(&p->plan, &e->target.part[i]);
+  return n;
+}
+
+/* What is made of the projection: a feature for each part of the target that is asked for, then the count. */
 static gbt_status list_features(const gbti_encoding *e, gbti_made *p, gbt_error *err) {
   const int32_t n_parts = n_targets(e, p), n = n_parts + p->plan.count;
+  int32_t part = 0;
   GBT_TRY(gbt_mem_zeros(&e->mem, (size_t)n, sizeof *p->feat, &p->feat, err));
   p->n_feats = n;
   for (int32_t i = 0; i < n; i++) {
     gbti_derived *feat = &p->feat[i];
-    feat->part = i < n_parts ? i : -1;
-    feat->kind = i == n_parts                                 ? GBT_FEATURE_KEY_COUNT
-                 : e->target.part[i].kind == GBTI_PART_NUMBER ? GBT_FEATURE_TARGET_MEAN
-                                                              : GBT_FEATURE_TARGET_CLASS;
+    while (i < n_parts && !is_asked(&p->plan, &e->target.part[part])) part++;
+    feat->part = i < n_parts ? part++ : -1;
+    feat->kind = i == n_parts                                          ? GBT_FEATURE_KEY_COUNT
+                 : e->target.part[feat->part].kind == GBTI_PART_NUMBER ? GBT_FEATURE_TARGET_MEAN
+                                                                       : GBT_FEATURE_TARGET_CLASS;
     feat->prior_weight = i < n_parts ? e->params->cat_prior : 0.0;
     GBT_TRY(gbt_mem_zeros(&e->mem, (size_t)e->n_data, sizeof *feat->valid, &feat->valid, err));
     GBT_TRY(gbt_mem_array(&e->mem, (size_t)p->keys.n_keys + 1, 1, &feat->table, err));
@@ -89,8 +99,11 @@ static gbt_status make_targets(gbt_ctx *ctx, const gbti_encoding *e, gbti_made *
                             .stat = w.stat,
                             .n_stats = n};
   gbt_status status = GBT_OK;
-  for (int32_t i = 0; i < n; i++)
-    w.stat[i] = (gbti_statistic){i, e->target.part[i].prior, gbti_prior_weight(&e->target, p->feat[i].prior_weight)};
+  for (int32_t i = 0; i < n; i++) {
+    const int32_t part = p->feat[i].part;
+    w.stat[i] =
+        (gbti_statistic){part, e->target.part[part].prior, gbti_prior_weight(&e->target, p->feat[i].prior_weight)};
+  }
   for (int v = 0; v < e->visit.n_variants; v++)
     for (int32_t i = 0; i < n; i++) bin[v * n + i] = p->feat[i].train[v];
   GBT_TRY_GOTO(cut_values(ctx, e, p, &ask, &w, err), done);

@@ -366,6 +366,11 @@ static gbt_status make(job *j, int borders, gbt_error *err) {
   return make_priors(j, err);
 }
 
+int gbti_target_has_quartiles(const gbt_objective *objective, const gbt_rows *rows) {
+  const rule by = rule_of(objective, rows);
+  return by == RATES || by == RESIDUALS || by == NUMBERS;
+}
+
 gbt_status gbti_target_make(gbt_ctx *ctx, const gbt_objective *objective, const gbt_rows *rows, const gbti_visit *visit,
                             int borders, gbti_target *out, gbt_error *err) {
   job j = {.ctx = ctx, .target = out, .rows = rows, .visit = visit, .n_classes = objective->n_outputs};

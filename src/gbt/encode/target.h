@@ -54,6 +54,9 @@ typedef struct gbti_target {
   int64_t one;      /* the mean weight of the rows that have any: what a prior weight of 1 stands for; at least 1 */
 } gbti_target;
 
+/* Whether labels are numbers or rates, which have quartiles; not shares or classes. */
+int gbti_target_has_quartiles(const gbt_objective *objective, const gbt_rows *rows);
+
 /* Labels have passed gbt_labels_check, weights and offsets the rules of row_fields.def. borders: not 0 adds the parts
  * ABOVE to numbers and rates: as many as have different quartiles below the largest label. Free with gbti_target_free,
  * also after a failure. */
