@@ -181,7 +181,7 @@ test_that("quartiles of numbers are statistics of their own", {
   expect_identical(e$subject, "f")
   expect_error(fit(cut(z, 3)), "\"quartiles\" of column `f`", class = "gbt_error_argument")
   same <- gbt_train(x["f"], rep(c(0, 1), c(399, 1)), objective = "squared_error", cat_method = "quartiles", nrounds = 1)
-  expect_setequal(gbt_importance(same, by = "feature")$feature, c("f", "share(f, above quartile 1)")) # all of them are 0
+  expect_setequal(gbt_importance(same, by = "feature")$feature, c("f", "share(f, above quartile 1)")) # all are 0
 })
 
 test_that("mistakes in `cat_method` are named", {
