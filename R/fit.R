@@ -176,7 +176,7 @@ split_source <- function(source, response, share, seed) {
   n <- length(response$label)
   check_weight(source$weights, n, "weights") # all of them, before rows are taken
   check_offset(drop_frame(source$offset), n, response$n_outputs)
-  rows <- held_out_rows(n, share, seed, if (!is.null(response$classes)) response$label)
+  rows <- choose_held_out(source, response, n, share, seed)
   part <- function(rows) {
     out <- source
     for (name in c("x", "y", "weights", "offset", "time", "group")) {

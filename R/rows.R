@@ -68,6 +68,37 @@ held_out_rows <- function(n, share, seed, class = NULL) {
   .Call(C_gbt_hold_out, n, share, seed, class)
 }
 
+# The rows that `valid` as a share holds out: the last in time, whole groups, or rows. As held_out_rows().
+choose_held_out <- function(source, response, n, share, seed) {
+  if (!is.null(source$time)) return(latest_rows(source$time, share))
+  if (!is.null(source$group)) return(held_out_groups(source$group, share, seed))
+  held_out_rows(n, share, seed, if (!is.null(response$classes)) response$label)
+}
+
+# The rows of the last times, about a share of them: rows of one time stay together. time: doubles.
+latest_rows <- function(time, share) {
+  n <- length(time)
+  first <- n + 1 - min(max(round(share * n), 1), n - 1) # of those held out, in order of time
+  from <- if (n > 1) sort(time, partial = first)[first] else Inf
+  if (from == min(time)) from <- min(Inf, time[time > from])
+  if (from == Inf) {
+    stop_argument(sprintf("`valid = %s` holds the last rows in `time` out, but all rows have one time", format(share)),
+                  "valid")
+  }
+  later <- time >= from
+  list(held = which(later), kept = which(!later))
+}
+
+# The rows of a share of the groups. group: numbers from 1.
+held_out_groups <- function(group, share, seed) {
+  n <- if (length(group)) max(group) else 0
+  if (n < 2) {
+    stop_argument(sprintf("`valid = %s` holds whole groups out, but there is only one `group`", format(share)), "valid")
+  }
+  aside <- replace(logical(n), .Call(C_gbt_hold_out, n, share, seed, NULL)$held, TRUE)[group]
+  list(held = which(aside), kept = which(!aside))
+}
+
 # fn() of the numbers from 1 to n, part after part: R's own long steps do not look at Ctrl-C, so we do in between.
 by_parts <- function(n, fn, size = 262144) {
   lapply(seq_len(ceiling(n / size)), function(i) {

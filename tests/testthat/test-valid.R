@@ -111,6 +111,43 @@ test_that("the rows held out are those of the slow way", {
   expect_identical(gbt:::held_out_rows(2e5, 0.3, 7, class), slowly_held_out(2e5, 0.3, 7, class))
 })
 
+test_that("shares of rows in time are the last ones, and groups stay whole", {
+  for (n in c(2:9, 31:33, 127:129, 1000)) {
+    for (share in c(1e-9, 0.2, 0.5, 0.99)) {
+      for (most in c(2, 10, 1e9)) {
+        time <- withr::with_seed(n, c(0, sample(most, n - 1, TRUE)))
+        rows <- gbt:::latest_rows(time, share)
+        expect_identical(sort(c(rows$held, rows$kept)), seq_len(n))
+        expect_gt(min(time[rows$held]), max(time[rows$kept]))
+        at_least <- sum(time > min(time[rows$held])) # less without the first of the times
+        expect_lt(at_least, max(round(share * n), 1))
+        if (length(unique(time)) == n) expect_length(rows$held, min(max(round(share * n), 1), n - 1))
+      }
+    }
+  }
+  d <- flights[seq(1, nrow(flights), 25), ]
+  d$month <- format(d$date, "%m")
+  d$same <- "a"
+  held <- NULL
+  catch <- gbt_metric("catch", function(pred, label) {
+    held <<- label
+    0
+  })
+  by <- function(...) {
+    train(late ~ carrier + dest + distance, d, ..., valid = 0.2, seed = 3, eval_metric = catch)$n_obs
+  }
+  cut <- sort(d$date, decreasing = TRUE)[round(0.2 * nrow(d))]
+  expect_identical(by(time = date), sum(d$date < cut))
+  expect_length(held, sum(d$date >= cut))
+  expect_identical(as.vector(held), as.double(d$late[d$date >= cut] == "yes"))
+  kept <- by(group = month)
+  sizes <- table(d$month)
+  held_sizes <- utils::combn(as.vector(sizes), 2, sum) # a fifth of 12 months
+  expect_true((nrow(d) - kept) %in% held_sizes)
+  expect_error(by(time = as.Date("2013-01-01") + 0 * distance), "all rows have one time", class = "gbt_error_argument")
+  expect_error(by(group = same), "there is only one `group`", class = "gbt_error_argument")
+})
+
 test_that("rows are taken as `[` takes them", {
   n <- 70000
   set.seed(2)
