@@ -133,10 +133,10 @@
 #'
 #' @section Validation, early stopping and the log:
 #' `valid` is a share of the rows to hold out (by a hash of the seed and the row, class by class when there are classes;
-#' with `group` a share of the groups; with `time` the rows of the last times), or `list(x = , y = )` with `weight =` and `offset =` where needed, or a [gbt_data()] made with
-#' `reference`, or a named list of several of these; with a formula also a data frame with the same columns. The metrics
-#' in `eval_metric` are evaluated on each set after every round and logged in `model$evaluation_log`, under
-#' `<set>_<metric>`.
+#' with `group` a share of the groups; with `time` the rows of the last times), or `list(x = , y = )` with `weight =`
+#' and `offset =` where needed, or a [gbt_data()] made with `reference`, or a named list of several of these; with a
+#' formula also a data frame with the same columns. The metrics in `eval_metric` are evaluated on each set after every
+#' round and logged in `model$evaluation_log`, under `<set>_<metric>`.
 #'
 #' With a `mask` the rows where it is `FALSE` are masked out: no tree is grown on them, and they are scored in every
 #' round like a validation set, under the name `masked_out`, which comes before those of `valid`. Trees, base scores,
