@@ -33,6 +33,7 @@ alias_list <- list(
   min_data_per_group = character(0),
   cat_method = character(0),
   max_cat_combine = "max_ctr_complexity",
+  max_cat_keys = character(0),
   cat_permutations = "permutation_count",
   cat_prior = character(0),
   cat_bins = character(0),

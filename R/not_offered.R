@@ -108,11 +108,11 @@ not_offered <- local({
                "prior and bins by `cat_prior` and `cat_bins`")
   no("simple_ctr combinations_ctr per_feature_ctr ctr_description ctr_target_border_count", ctr)
   no("counter_calc_method", "levels are counted in the training rows alone", "SkipTest")
-  no("ctr_leaf_count_limit", "rare combinations of levels are left out where there are too many to keep")
+  no("ctr_leaf_count_limit", "`max_cat_keys` bounds the combinations of levels that a model keeps, the rarest are left out")
   no("store_all_simple_ctr", "a model keeps the statistics that its trees use", FALSE)
   no("ctr_history_unit", "without `group` every row is a step of its own; with it a group is", "Sample")
   no("final_ctr_computation_mode", "a model always keeps the statistics that it predicts with", "Default")
-  no("model_size_reg", "combinations of columns have no price; `max_cat_combine` bounds them", 0)
+  no("model_size_reg", "combinations of columns have no price; `max_cat_keys` bounds what a model keeps of them", 0)
   no("fold_len_multiplier",
      "statistics are those of all rows before; models of ordered boosting have twice the rows of the one before", 2)
   no("fold_permutation_block", "orders are drawn of single rows", 1)

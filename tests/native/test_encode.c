@@ -197,8 +197,8 @@ static void check_encoding(const train_job *job, int32_t page_rows, seen *s) {
   uint8_t *chosen = test_alloc((size_t)columns->n_columns);
   data[0] = gbt_dataset_ref(spec.train);
   for (int32_t i = 0; i < spec.n_valid; i++) data[1 + i] = gbt_dataset_ref(spec.valid[i]);
-  REQUIRE_OK(
-      gbti_encode(&ctx, &spec.params, &spec.objective, spec.cat_method, data, 1 + spec.n_valid, chosen, test_err));
+  const gbti_wish wish = {spec.cat_method, spec.interact_beg, spec.interact_col, spec.n_interact};
+  REQUIRE_OK(gbti_encode(&ctx, &spec.params, &spec.objective, &wish, data, 1 + spec.n_valid, chosen, test_err));
   for (int32_t c = 0; c < columns->n_columns; c++) {
     const uint8_t asked = spec.cat_method == NULL ? GBT_CAT_SETS : spec.cat_method[c];
     const int has_levels = columns->col[c].type == GBT_CATEGORICAL;
@@ -481,7 +481,8 @@ static gbt_status encode_once(const gbt_mem *mem, void *arg, gbt_error *err) {
   uint8_t chosen[3];
   gbt_status status = gbt_ctx_open(&ctx, *mem, 1, GBT_SIMD_AUTO, NULL, NULL, err);
   if (status == GBT_OK) {
-    status = gbti_encode(&ctx, &spec.params, &spec.objective, spec.cat_method, data, 1 + spec.n_valid, chosen, err);
+    const gbti_wish wish = {.cat_method = spec.cat_method};
+    status = gbti_encode(&ctx, &spec.params, &spec.objective, &wish, data, 1 + spec.n_valid, chosen, err);
     CHECK((data[0] == spec.train) == (status != GBT_OK));
     gbt_ctx_close(&ctx);
   }

@@ -29,15 +29,17 @@ static void rows_free(made_rows *m) {
   for (int f = 0; f < 3; f++) free(m->bin[f]);
 }
 
-static int is_worth(const made_rows *m, int n_threads) {
+static int64_t gain_of(const made_rows *m, int n_threads) {
   gbt_ctx ctx = test_ctx(NULL, n_threads);
-  int worth = -1;
+  int64_t gain = -1;
   const gbti_forecast whole = {m->bin[0], m->n_bins[0]}, first = {m->bin[1], m->n_bins[1]},
                       second = {m->bin[2], m->n_bins[2]};
-  CHECK_OK(gbti_worth(&ctx, &m->target, 0, whole, first, second, &worth, test_err));
+  CHECK_OK(gbti_worth(&ctx, &m->target, 0, whole, first, second, &gain, test_err));
   gbt_ctx_close(&ctx);
-  return worth;
+  return gain;
 }
+
+static int is_worth(const made_rows *m, int n_threads) { return gain_of(m, n_threads) > 0; }
 
 static int64_t y_of(const made_rows *m, int64_t i) { return (int64_t)m->target.part[0].scale * m->target.label[i]; }
 
@@ -54,21 +56,46 @@ static int64_t square_of(int64_t y, int64_t value) {
   return d * d;
 }
 
-static int worth_by_twin(const made_rows *m) {
-  int64_t mean[3][MOST_BINS], sum = 0, gain = 0, square = 0;
-  if (m->target.n == 0) return 0;
-  for (int f = 0; f < 3; f++)
-    for (int b = 0; b < m->n_bins[f]; b++) mean[f][b] = mean_by_twin(m, m->bin[f], b);
-  for (int64_t i = 0; i < m->target.n; i++) sum += y_of(m, i);
+/* By how much the whole misses less than another forecast; 0 where that may be chance. value: by row. */
+static int64_t gain_over(const made_rows *m, const int64_t *value, const int64_t *mean_of_whole) {
+  int64_t gain = 0, square = 0;
   for (int64_t i = 0; i < m->target.n; i++) {
-    int64_t added = mean[1][m->bin[1][i]] + mean[2][m->bin[2][i]] - sum / m->target.n;
-    added = added < 0 ? 0 : added >= GBTI_N_VALUES ? GBTI_N_VALUES - 1 : added;
-    const int64_t better = square_of(y_of(m, i), added) - square_of(y_of(m, i), mean[0][m->bin[0][i]]);
+    const int64_t better = square_of(y_of(m, i), value[i]) - square_of(y_of(m, i), mean_of_whole[m->bin[0][i]]);
     gain += better;
     square += better * better >> 16;
   }
   const double scaled = (double)gain / 256.0;
-  return gain > 0 && scaled * scaled > 16.0 * (double)square;
+  return gain > 0 && scaled * scaled > 16.0 * (double)square ? gain : 0;
+}
+
+static int64_t gain_by_twin(const made_rows *m) {
+  int64_t mean[3][MOST_BINS], sum = 0, *value = test_alloc((size_t)(m->target.n + 1) * sizeof *value), least = 0;
+  for (int f = 0; f < 3; f++)
+    for (int b = 0; b < m->n_bins[f]; b++) mean[f][b] = mean_by_twin(m, m->bin[f], b);
+  for (int64_t i = 0; i < m->target.n; i++) sum += y_of(m, i);
+  for (int other = 0; other < 3 && m->target.n > 0; other++) {
+    for (int64_t i = 0; i < m->target.n; i++) {
+      const int64_t first = mean[1][m->bin[1][i]], second = mean[2][m->bin[2][i]];
+      const int64_t added = first + second - sum / m->target.n;
+      value[i] = other == 1   ? first
+                 : other == 2 ? second
+                              : (added < 0                ? 0
+                                 : added >= GBTI_N_VALUES ? GBTI_N_VALUES - 1
+                                                          : added);
+    }
+    const int64_t gain = gain_over(m, value, mean[0]);
+    least = other == 0 || gain < least ? gain : least;
+  }
+  free(value);
+  return least;
+}
+
+static int64_t said_by_twin(const made_rows *m, int f) {
+  int64_t sum = 0, said = 0;
+  for (int64_t i = 0; i < m->target.n; i++) sum += y_of(m, i);
+  for (int64_t i = 0; i < m->target.n; i++)
+    said += square_of(sum / m->target.n, mean_by_twin(m, m->bin[f], m->bin[f][i]));
+  return said;
 }
 
 /* Labels that follow the pair by so much, from "never worth it" to "always". */
@@ -88,9 +115,9 @@ static void decisions_are_those_of_the_definition(void) {
       made_rows m = make_rows(&rng, sizes[s], 1 + (int32_t)test_below(&rng, 15), 1 + (int32_t)test_below(&rng, 15));
       /* about four standard deviations */
       follow_pairs(&m, &rng, sizes[s] > 0 ? 3.0 * test_unit(&rng) / sqrt((double)sizes[s]) : 0.0);
-      const int worth = worth_by_twin(&m);
-      for (int n_threads = 1; n_threads < 4; n_threads++) CHECK_EQ_I64(is_worth(&m, n_threads), worth);
-      seen[worth]++;
+      const int64_t gain = gain_by_twin(&m);
+      for (int n_threads = 1; n_threads < 4; n_threads++) CHECK_EQ_I64(gain_of(&m, n_threads), gain);
+      seen[gain > 0]++;
       rows_free(&m);
     }
   }
@@ -112,7 +139,44 @@ static void pairs_are_told_from_sums_and_noise(void) {
   rows_free(&m);
 }
 
+static void what_one_statistic_says(void) {
+  static const int64_t sizes[] = {0, 1, 2, 77, 1000};
+  test_rng rng = {9};
+  for (size_t s = 0; s < sizeof sizes / sizeof *sizes; s++) {
+    made_rows m = make_rows(&rng, sizes[s], 7, 9);
+    follow_pairs(&m, &rng, 0.2);
+    for (int f = 0; f < 3; f++) {
+      gbt_ctx ctx = test_ctx(NULL, 2);
+      int64_t said = -1;
+      CHECK_OK(gbti_said(&ctx, &m.target, 0, (gbti_forecast){m.bin[f], m.n_bins[f]}, &said, test_err));
+      CHECK_EQ_I64(said, said_by_twin(&m, f));
+      gbt_ctx_close(&ctx);
+    }
+    rows_free(&m);
+  }
+}
+
+/* A column and a copy of it with some noise: their pair is better than their sum, which counts twice what both say, but
+ * says no more than the column. */
+static void pairs_of_copies_say_nothing(void) {
+  test_rng rng = {7};
+  made_rows m = make_rows(&rng, 20000, 10, 10);
+  m.n_bins[0] = 10;
+  for (int64_t i = 0; i < m.target.n; i++) {
+    if (test_below(&rng, 20) > 0) m.bin[2][i] = m.bin[1][i];
+    m.bin[0][i] = test_below(&rng, 100) > 0 ? m.bin[1][i] : m.bin[2][i];
+    m.target.label[i] = test_unit(&rng) < 0.1 + 0.08 * m.bin[1][i];
+  }
+  CHECK_EQ_I64(is_worth(&m, 2), 0);
+  for (int64_t i = 0; i < m.target.n; i++) m.target.label[i] = m.bin[1][i] == m.bin[2][i];
+  for (int64_t i = 0; i < m.target.n; i++) m.bin[0][i] = m.bin[1][i] == m.bin[2][i];
+  CHECK_EQ_I64(is_worth(&m, 2), 1);
+  rows_free(&m);
+}
+
 void suite_worth(void) {
   RUN(decisions_are_those_of_the_definition);
   RUN(pairs_are_told_from_sums_and_noise);
+  RUN(what_one_statistic_says);
+  RUN(pairs_of_copies_say_nothing);
 }

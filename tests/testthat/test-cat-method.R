@@ -158,6 +158,26 @@ test_that("what is asked of columns holds for their statistics", {
   expect_true("mean(f x g)" %in% none$feature[none$frequency > 0])
 })
 
+test_that("combinations of noise are not made, and real ones are", {
+  n <- 20000
+  d <- withr::with_seed(8, data.frame(a = factor(sample(5000, n, TRUE)), b = factor(sample(5000, n, TRUE)),
+                                      f = factor(sample(60, n, TRUE)), g = factor(sample(60, n, TRUE)), v = stats::rnorm(n)))
+  made <- function(y, ...) {
+    m <- gbt_train(d, y, cat_method = c("sets", "target"), max_cat_combine = 3, nrounds = 30, ..., threads = 2)
+    grep(" x ", gbt_importance(m, by = "feature")$feature, value = TRUE)
+  }
+  chance <- stats::plogis(d$v + (as.integer(d$f) %% 7 - 3) / 4)
+  y <- withr::with_seed(9, list(noise = stats::rbinom(n, 1, 0.5), single = stats::rbinom(n, 1, chance),
+                                pair = stats::rbinom(n, 1, 0.3 + 0.4 * ((as.integer(d$f) + as.integer(d$g)) %% 2))))
+  y <- lapply(y, factor)
+  expect_identical(made(y$noise), character(0))
+  expect_identical(made(y$single), character(0))
+  expect_identical(made(y$pair), "mean(f x g)")
+  expect_identical(made(y$pair, interactions = list(c("a", "b", "f"), c("g", "v"))), character(0))
+  expect_identical(made(y$pair, max_cat_keys = 100), character(0)) # too few to say something
+  expect_error(made(y$pair, max_cat_keys = 0), "`max_cat_keys`", class = "gbt_error_argument")
+})
+
 test_that("quartiles of numbers are statistics of their own", {
   z <- exp(as.integer(x$f) %% 4 * x$v) + as.integer(x$f) %% 3
   methods <- list("sets", f = c("target", "quartiles"))

@@ -264,9 +264,9 @@ static gbt_status make_trainer(gbt_ctx *ctx, const gbt_trainer_spec *spec, gbt_t
   copy_spec(tr, spec);
   gbt_status status = gbt_mem_array(&tr->mem, (size_t)spec->train->cuts->schema->n_columns, sizeof *tr->cat_method,
                                     &tr->cat_method, err);
+  const gbti_wish wish = {spec->cat_method, spec->interact_beg, spec->interact_col, spec->n_interact};
   if (status == GBT_OK)
-    status = gbti_encode(ctx, &tr->params, &tr->objective, spec->cat_method, tr->data, 1 + spec->n_valid,
-                         tr->cat_method, err);
+    status = gbti_encode(ctx, &tr->params, &tr->objective, &wish, tr->data, 1 + spec->n_valid, tr->cat_method, err);
   own.train = tr->data[0];
   for (int32_t i = 0; i < spec->n_valid; i++) own.valid[i] = tr->data[1 + i];
   if (status == GBT_OK) status = prepare(ctx, tr, &own, err);

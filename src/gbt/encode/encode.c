@@ -157,15 +157,16 @@ static gbt_status encode(gbt_ctx *ctx, gbti_encoding *e, const gbt_objective *ob
   return extend_all(ctx, e, err);
 }
 
-gbt_status gbti_encode(gbt_ctx *ctx, const gbt_params *params, const gbt_objective *objective, const uint8_t *method,
+gbt_status gbti_encode(gbt_ctx *ctx, const gbt_params *params, const gbt_objective *objective, const gbti_wish *wish,
                        gbt_dataset **data, int32_t n_data, uint8_t *chosen, gbt_error *err) {
-  gbti_encoding e = {.mem = ctx->mem, .params = params, .data = data, .n_data = n_data};
+  gbti_encoding e = {.mem = ctx->mem, .params = params, .wish = wish, .data = data, .n_data = n_data};
   const gbt_cuts *cuts = data[0]->cuts;
   int64_t n_rows = data[0]->rows.n;
   e.visit.mem = e.target.mem = e.all.mem = e.plan.mem = ctx->mem;
   gbt_status status = gbt_comm_sum_i64(ctx, &n_rows, 1, err);
   if (status == GBT_OK)
-    status = gbti_plan_make(&ctx->mem, cuts, method, n_rows, !gbt_objective_is_given(objective), &e.plan, err);
+    status =
+        gbti_plan_make(&ctx->mem, cuts, wish->cat_method, n_rows, !gbt_objective_is_given(objective), &e.plan, err);
   if (status == GBT_OK) memcpy(chosen, e.plan.method, (size_t)cuts->schema->n_columns);
   if (status == GBT_OK && (e.plan.n > 0 || e.plan.unused != NULL || e.plan.onehot != NULL))
     status = encode(ctx, &e, objective, err);

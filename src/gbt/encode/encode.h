@@ -18,12 +18,19 @@
 #include "../params.h"
 #include "cat_method.h"
 
+/* What is wanted of the columns; borrowed. */
+typedef struct gbti_wish {
+  const uint8_t *cat_method; /* as in gbt_trainer_spec */
+  /* columns that may meet, as in gbt_trainer_spec: others are not combined. n_interact 0: all may */
+  const int32_t *interact_beg, *interact_col;
+  int32_t n_interact;
+} gbti_wish;
+
 /* data: n_data data sets of the same cuts, the training set first, its label set unless the objective is custom. Each
  * is replaced by its extension, which shares it, and the reference to it given up; nothing is done where the plan
- * derives nothing. method: as in gbt_trainer_spec. chosen: n_columns, is filled: what was made of each column, 0 where
- * it is not categorical. On failure data are as before. Ranks: each has its share of the
- * extensions of all rows (gather.h). Collective. */
-gbt_status gbti_encode(gbt_ctx *ctx, const gbt_params *params, const gbt_objective *objective, const uint8_t *method,
+ * derives nothing. chosen: n_columns, is filled: what was made of each column, 0 where it is not categorical. On
+ * failure data are as before. Ranks: each has its share of the extensions of all rows (gather.h). Collective. */
+gbt_status gbti_encode(gbt_ctx *ctx, const gbt_params *params, const gbt_objective *objective, const gbti_wish *wish,
                        gbt_dataset **data, int32_t n_data, uint8_t *chosen, gbt_error *err) GBT_MUST_CHECK;
 
 #endif

@@ -41,6 +41,7 @@ typedef struct gbti_made {
 typedef struct gbti_encoding {
   gbt_mem mem;
   const gbt_params *params;
+  const gbti_wish *wish;
   gbt_dataset **data;
   int32_t n_data;
   gbti_plan plan;
@@ -75,8 +76,10 @@ void gbti_drop_projection(const gbti_encoding *e, gbti_made *p);
 gbt_status gbti_make_valid(gbt_ctx *ctx, const gbti_encoding *e, gbti_made *p, int32_t s,
                            gbt_error *err) GBT_MUST_CHECK;
 
-/* Combinations of the columns whose statistics are made, up to max_cat_combine of them. They grow column by column: all
- * pairs, then what can be made of those that are worth it, in the order of the schema, at most 256. */
+/* Combinations of the columns whose statistics are made, up to max_cat_combine of them. They grow column by column:
+ * pairs, then what can be made of those that are worth it. Of each number of columns at most 256 are looked at, those
+ * first whose parts say the most; the 64 that say the most more are kept, and as many of these as have max_cat_keys
+ * keys together. */
 gbt_status gbti_combine(gbt_ctx *ctx, gbti_encoding *e, gbt_error *err) GBT_MUST_CHECK;
 
 #endif

@@ -171,7 +171,8 @@ static gbt_status make_statistics(gbt_ctx *ctx, const gbti_encoding *e, gbti_mad
   gbti_key_columns cols;
   gbt_status status = gbti_take_columns(ctx, e, 0, &p->plan, &cols, err);
   if (status == GBT_OK)
-    status = gbti_keys_make(ctx, cols.col, p->plan.n_cols, e->visit.n, INT32_MAX - 1, MIN_KEY_ROWS, &p->keys, err);
+    status =
+        gbti_keys_make(ctx, cols.col, p->plan.n_cols, e->visit.n, e->params->max_cat_keys, MIN_KEY_ROWS, &p->keys, err);
   gbti_drop_columns(&e->mem, &cols);
   if (status != GBT_OK) return status;
   GBT_TRY(list_features(e, p, err));

@@ -5,22 +5,35 @@
 #include "../base/hd.h"
 #include "../base/parallel.h"
 
-enum { TASK_ROWS = 65536, N_FORECASTS = 3, N_BINS = 256, FINE = GBTI_VALUE_BITS - 12, COARSE = 8 };
+enum {
+  TASK_ROWS = 65536,
+  N_FORECASTS = 3, /* whole, first, second */
+  N_OTHERS = 3,    /* what the whole is held against: the sum, the first, the second */
+  N_BINS = 256,
+  FINE = GBTI_VALUE_BITS - 12,
+  COARSE = 8
+};
 
 /* Labels of the rows in each bin. */
 typedef struct bin_sums {
   int64_t sum[N_FORECASTS][N_BINS], rows[N_FORECASTS][N_BINS];
 } bin_sums;
 
+/* How much less the whole misses than each other one, and the squares of that. */
+typedef struct differences {
+  int64_t gain[N_OTHERS], square[N_OTHERS];
+} differences;
+
 /* Values in 12 bits: a square is below 2^24 and a difference of squares, in units of 2^8, below 2^16, so that sums over
  * 2^31 rows of the squares of these stay below 2^63. */
 typedef struct worth_job {
   const gbti_target *target;
   const gbti_part *part;
-  const uint8_t *bin[N_FORECASTS]; /* whole, first, second */
-  bin_sums *sums;                  /* by task */
+  const uint8_t *bin[N_FORECASTS];
+  int n_forecasts;
+  bin_sums *sums; /* by task */
   int64_t mean[N_FORECASTS][N_BINS], prior;
-  int64_t *gain, *square; /* by task */
+  differences *found; /* by task */
 } worth_job;
 
 static int64_t label_of(const worth_job *job, int64_t i) {
@@ -39,7 +52,7 @@ static void sum_task(void *arg, int64_t task, int thread) {
   memset(to, 0, sizeof *to);
   for (int64_t i = beg; i < end; i++) {
     const int64_t y = label_of(job, i);
-    for (int f = 0; f < N_FORECASTS; f++) to->sum[f][job->bin[f][i]] += y, to->rows[f][job->bin[f][i]]++;
+    for (int f = 0; f < job->n_forecasts; f++) to->sum[f][job->bin[f][i]] += y, to->rows[f][job->bin[f][i]]++;
   }
 }
 
@@ -48,12 +61,12 @@ static void take_means(worth_job *job, int64_t n_tasks) {
   bin_sums *all = &job->sums[0];
   int64_t sum = 0;
   for (int64_t t = 1; t < n_tasks; t++)
-    for (int f = 0; f < N_FORECASTS; f++)
+    for (int f = 0; f < job->n_forecasts; f++)
       for (int b = 0; b < N_BINS; b++)
         all->sum[f][b] += job->sums[t].sum[f][b], all->rows[f][b] += job->sums[t].rows[f][b];
   for (int b = 0; b < N_BINS; b++) sum += all->sum[0][b];
   job->prior = sum / job->target->n;
-  for (int f = 0; f < N_FORECASTS; f++)
+  for (int f = 0; f < job->n_forecasts; f++)
     for (int b = 0; b < N_BINS; b++)
       job->mean[f][b] = all->rows[f][b] > 0 ? all->sum[f][b] / all->rows[f][b] : job->prior;
 }
@@ -68,38 +81,83 @@ static int64_t within(int64_t value) { return value < 0 ? 0 : value > GBTI_N_VAL
 static void worth_task(void *arg, int64_t task, int thread) {
   const worth_job *job = arg;
   const int64_t beg = task * TASK_ROWS, end = end_of(job, beg);
-  int64_t gain = 0, square = 0;
+  differences found = {{0}, {0}};
   (void)thread;
   for (int64_t i = beg; i < end; i++) {
-    const int64_t y = label_of(job, i), added = job->mean[1][job->bin[1][i]] + job->mean[2][job->bin[2][i]];
-    const int64_t better = miss(y, within(added - job->prior)) - miss(y, job->mean[0][job->bin[0][i]]);
-    gain += better;
-    square += better * better / ((int64_t)1 << 2 * COARSE);
+    const int64_t y = label_of(job, i), first = job->mean[1][job->bin[1][i]], second = job->mean[2][job->bin[2][i]];
+    const int64_t other[N_OTHERS] = {within(first + second - job->prior), first, second};
+    const int64_t whole = miss(y, job->mean[0][job->bin[0][i]]);
+    for (int k = 0; k < N_OTHERS; k++) {
+      const int64_t better = miss(y, other[k]) - whole;
+      found.gain[k] += better;
+      found.square[k] += better * better / ((int64_t)1 << 2 * COARSE);
+    }
   }
-  job->gain[task] = gain;
-  job->square[task] = square;
+  job->found[task] = found;
 }
 
+/* Of all tasks, to the first. */
+static gbt_status hold_against_others(gbt_ctx *ctx, worth_job *job, int64_t n_tasks, gbt_error *err) {
+  GBT_TRY(gbt_mem_array(&ctx->mem, (size_t)n_tasks, sizeof *job->found, &job->found, err));
+  GBT_TRY(gbt_parallel(ctx, n_tasks, worth_task, job, err));
+  for (int64_t t = 1; t < n_tasks; t++)
+    for (int k = 0; k < N_OTHERS; k++)
+      job->found[0].gain[k] += job->found[t].gain[k], job->found[0].square[k] += job->found[t].square[k];
+  return GBT_OK;
+}
+
+static int is_above_chance(int64_t gain, int64_t square) {
+  const double by = (double)gain / (1 << COARSE);
+  return gain > 0 && by * by > (double)GBTI_WORTH_SIGMAS * GBTI_WORTH_SIGMAS * (double)square;
+}
+
+/* Fills sums and means. */
+static gbt_status foretell(gbt_ctx *ctx, worth_job *job, int64_t n_tasks, gbt_error *err) {
+  GBT_TRY(gbt_mem_array(&ctx->mem, (size_t)n_tasks, sizeof *job->sums, &job->sums, err));
+  GBT_TRY(gbt_parallel(ctx, n_tasks, sum_task, job, err));
+  take_means(job, n_tasks);
+  return GBT_OK;
+}
+
+static int64_t n_tasks_of(const gbti_target *target) { return (target->n + TASK_ROWS - 1) / TASK_ROWS; }
+
 gbt_status gbti_worth(gbt_ctx *ctx, const gbti_target *target, int32_t part, gbti_forecast whole, gbti_forecast first,
-                      gbti_forecast second, int *worth, gbt_error *err) {
-  const int64_t n_tasks = (target->n + TASK_ROWS - 1) / TASK_ROWS;
-  worth_job job = {.target = target, .part = &target->part[part], .bin = {whole.bin, first.bin, second.bin}};
-  int64_t gain = 0, square = 0;
+                      gbti_forecast second, int64_t *gain, gbt_error *err) {
+  const int64_t n_tasks = n_tasks_of(target);
+  worth_job job = {.target = target,
+                   .part = &target->part[part],
+                   .bin = {whole.bin, first.bin, second.bin},
+                   .n_forecasts = N_FORECASTS};
   gbt_status status = GBT_OK;
   GBT_ASSERT(whole.n_bins <= N_BINS && first.n_bins <= N_BINS && second.n_bins <= N_BINS);
-  *worth = 0;
+  *gain = 0;
   if (n_tasks == 0) return GBT_OK;
-  GBT_TRY_GOTO(gbt_mem_array(&ctx->mem, (size_t)n_tasks, sizeof *job.sums, &job.sums, err), done);
-  GBT_TRY_GOTO(gbt_mem_array(&ctx->mem, 2 * (size_t)n_tasks, sizeof *job.gain, &job.gain, err), done);
-  job.square = job.gain + n_tasks;
-  GBT_TRY_GOTO(gbt_parallel(ctx, n_tasks, sum_task, &job, err), done);
-  take_means(&job, n_tasks);
-  GBT_TRY_GOTO(gbt_parallel(ctx, n_tasks, worth_task, &job, err), done);
-  for (int64_t t = 0; t < n_tasks; t++) gain += job.gain[t], square += job.square[t];
-  const double by = (double)gain / (1 << COARSE);
-  *worth = gain > 0 && by * by > (double)GBTI_WORTH_SIGMAS * GBTI_WORTH_SIGMAS * (double)square;
+  GBT_TRY_GOTO(foretell(ctx, &job, n_tasks, err), done);
+  GBT_TRY_GOTO(hold_against_others(ctx, &job, n_tasks, err), done);
+  *gain = job.found[0].gain[0];
+  for (int k = 0; k < N_OTHERS; k++) {
+    if (!is_above_chance(job.found[0].gain[k], job.found[0].square[k])) *gain = 0;
+    if (job.found[0].gain[k] < *gain) *gain = job.found[0].gain[k];
+  }
 done:
   gbt_mem_free(&ctx->mem, job.sums);
-  gbt_mem_free(&ctx->mem, job.gain);
+  gbt_mem_free(&ctx->mem, job.found);
+  return status;
+}
+
+/* The squares of what bins differ from the prior by: sums over rows of miss(y, prior) - miss(y, mean) but for rounding.
+ */
+gbt_status gbti_said(gbt_ctx *ctx, const gbti_target *target, int32_t part, gbti_forecast forecast, int64_t *gain,
+                     gbt_error *err) {
+  const int64_t n_tasks = n_tasks_of(target);
+  worth_job job = {.target = target, .part = &target->part[part], .bin = {forecast.bin}, .n_forecasts = 1};
+  gbt_status status = GBT_OK;
+  GBT_ASSERT(forecast.n_bins <= N_BINS);
+  *gain = 0;
+  if (n_tasks == 0) return GBT_OK;
+  GBT_TRY_GOTO(foretell(ctx, &job, n_tasks, err), done);
+  for (int b = 0; b < N_BINS; b++) *gain += job.sums[0].rows[0][b] * miss(job.prior, job.mean[0][b]);
+done:
+  gbt_mem_free(&ctx->mem, job.sums);
   return status;
 }

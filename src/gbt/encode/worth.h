@@ -12,15 +12,23 @@ typedef struct gbti_forecast {
   int32_t n_bins;
 } gbti_forecast;
 
-/* Whether forecasts by the combination miss the labels by less than forecasts that add up what its two halves say. A
- * bin foretells the mean label of its rows, as a leaf does, so that a statistic which says nothing foretells the prior;
+/* By how much forecasts by the combination miss the labels less than others do. A bin foretells the mean label of its
+ * rows, as a leaf does, so that a statistic which says nothing foretells the prior;
  *
- *   whole            against            first + second - prior, within the range of values,
+ *   whole            against            first + second - prior, within the range of values
+ *                                       first
+ *                                       second
  *
- * in squares, by more than GBTI_WORTH_SIGMAS standard deviations of what chance would make of the difference. In whole
- * numbers of rows, whatever these weigh: the same for any number of threads. No rows: not worth it. */
+ * in squares. *gain: the least of the three differences; 0 where one of them is not above GBTI_WORTH_SIGMAS standard
+ * deviations of what chance would make of it. (Halves that say the same count twice in their sum, which then misses by
+ * more than either.) In whole numbers of rows, whatever these weigh: the same for any number of threads. No rows: 0. */
 enum { GBTI_WORTH_SIGMAS = 4 };
 gbt_status gbti_worth(gbt_ctx *ctx, const gbti_target *target, int32_t part, gbti_forecast whole, gbti_forecast first,
-                      gbti_forecast second, int *worth, gbt_error *err) GBT_MUST_CHECK;
+                      gbti_forecast second, int64_t *gain, gbt_error *err) GBT_MUST_CHECK;
+
+/* By how much a forecast misses the labels less than the mean label of all rows does, in the same squares; 0 or more.
+ */
+gbt_status gbti_said(gbt_ctx *ctx, const gbti_target *target, int32_t part, gbti_forecast forecast, int64_t *gain,
+                     gbt_error *err) GBT_MUST_CHECK;
 
 #endif
