@@ -108,7 +108,8 @@ not_offered <- local({
                "prior and bins by `cat_prior` and `cat_bins`")
   no("simple_ctr combinations_ctr per_feature_ctr ctr_description ctr_target_border_count", ctr)
   no("counter_calc_method", "levels are counted in the training rows alone", "SkipTest")
-  no("ctr_leaf_count_limit", "`max_cat_keys` bounds the combinations of levels that a model keeps, the rarest are left out")
+  no("ctr_leaf_count_limit",
+     "`max_cat_keys` bounds the combinations of levels that a model keeps; the rarest are left out")
   no("store_all_simple_ctr", "a model keeps the statistics that its trees use", FALSE)
   no("ctr_history_unit", "without `group` every row is a step of its own; with it a group is", "Sample")
   no("final_ctr_computation_mode", "a model always keeps the statistics that it predicts with", "Default")

@@ -160,8 +160,9 @@ test_that("what is asked of columns holds for their statistics", {
 
 test_that("combinations of noise are not made, and real ones are", {
   n <- 20000
-  d <- withr::with_seed(8, data.frame(a = factor(sample(5000, n, TRUE)), b = factor(sample(5000, n, TRUE)),
-                                      f = factor(sample(60, n, TRUE)), g = factor(sample(60, n, TRUE)), v = stats::rnorm(n)))
+  levels <- function(k) factor(sample(k, n, TRUE))
+  d <- withr::with_seed(8, data.frame(a = levels(5000), b = levels(5000), f = levels(60), g = levels(60),
+                                      v = stats::rnorm(n)))
   made <- function(y, ...) {
     m <- gbt_train(d, y, cat_method = c("sets", "target"), max_cat_combine = 3, nrounds = 30, ..., threads = 2)
     grep(" x ", gbt_importance(m, by = "feature")$feature, value = TRUE)
