@@ -210,7 +210,7 @@ __device__ static __forceinline__ uint32_t cu_candidate_run(const cu_cut_view &v
   const cu_found *f = v.found;
   if (f->n_runs <= v.max_bin) return c;
   uint32_t n_light = (uint32_t)(f->aim.n_bins - 1);
-  if (c < n_light) return cu_light_run(v, gbti_target(&f->aim, c + 1));
+  if (c < n_light) return cu_light_run(v, gbti_light_target(&f->aim, c + 1));
   uint32_t j = c - n_light, h = v.heavy[j >> 1];
   return (j & 1u) == 0 ? h : h - 1; /* before run 0: CU_NO_RUN */
 }

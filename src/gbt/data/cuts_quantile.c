@@ -318,7 +318,7 @@ static gbt_status find_light(cells *g, const gbti_aim *a, haul *done, haul *h, g
     uint64_t before = light;
     light += cell_weight(g, c) - (d != NULL ? d->heavy : 0);
     int hit = 0;
-    for (; k < a->n_bins && gbti_target(a, k) <= light; k++) hit = 1;
+    for (; k < a->n_bins && gbti_light_target(a, k) <= light; k++) hit = 1;
     if (d != NULL) {
       d->light_before = before;
       if (d->heavy > 0 && prev_open) note(h, g, prev, prev_before);
@@ -355,7 +355,7 @@ static gbt_status walk_runs(walk *w, const gbti_cut_input *input, const haul *h,
     w->due = heavy;
     if (!heavy) {
       w->light += h->weight[r];
-      for (; w->k < w->aim->n_bins && gbti_target(w->aim, w->k) <= w->light; w->k++) w->due = 1;
+      for (; w->k < w->aim->n_bins && gbti_light_target(w->aim, w->k) <= w->light; w->k++) w->due = 1;
     }
     w->last = h->key[r];
     w->has_last = 1;

@@ -217,7 +217,7 @@ static int32_t cut_quantiles(const gbti_runs *runs, uint64_t max_bin, double *cu
     due = is_heavy;
     if (is_heavy) continue;
     light += runs->weight[i];
-    for (; k < aim.n_bins && gbti_target(&aim, k) <= light; k++) due = 1;
+    for (; k < aim.n_bins && gbti_light_target(&aim, k) <= light; k++) due = 1;
   }
   return n_cuts;
 }

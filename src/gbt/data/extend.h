@@ -10,15 +10,14 @@
  * (gbt_tree_task.variant). Variants differ in the bins of derived features alone. A data set that is not extended has
  * one variant, its pages.
  *
- * Derived features stand behind all others, are numeric with at most 255 bins, so that a code is a byte, and are never
- * missing. They have groups and strips of their own. Features of the base may be dropped: they keep their numbers and
- * their cuts, but are unused (gbt_layout.unused): histograms do not have them, and no node may split by them. */
+ * Derived features stand behind all others, are numeric with at most GBT_DERIVED_BINS bins, so that a code is a byte,
+ * and are never missing. They have groups and strips of their own. Features of the base may be dropped: they keep their
+ * numbers and their cuts, but are unused (gbt_layout.unused): histograms do not have them, and no node may split by
+ * them. */
 #ifndef GBT_DATA_EXTEND_H
 #define GBT_DATA_EXTEND_H
 
 #include "dataset_impl.h"
-
-enum { GBTI_DERIVED_BINS = 255 }; /* most bins of a derived feature */
 
 /* ds (shared by *out while that is there) with the features of `cuts` (shared): first those of ds, with the same cuts,
  * then the derived ones. drop: n_features of ds, not 0 where a feature is unused from now on; NULL: none. n_variants: 1

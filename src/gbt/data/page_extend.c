@@ -99,7 +99,7 @@ static gbt_status add_derived(const gbt_mem *mem, const gbt_cuts *cuts, int32_t 
   GBT_TRY(gbt_mem_array(mem, (size_t)n, sizeof *feat, &feat, err));
   for (int32_t i = 0; i < n; i++) {
     feat[i] = first + i;
-    GBT_ASSERT(cuts->feat[feat[i]].n_bins <= GBTI_DERIVED_BINS && !cuts->feat[feat[i]].has_missing);
+    GBT_ASSERT(cuts->feat[feat[i]].n_bins <= GBT_DERIVED_BINS && !cuts->feat[feat[i]].has_missing);
     GBT_ASSERT(cuts->schema->feat[feat[i]].type == GBT_NUMERIC);
   }
   out->derived = out->n_groups;
