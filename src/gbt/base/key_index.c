@@ -15,13 +15,14 @@ enum {
   AT_ONCE = 128 /* keys that are looked for side by side, so that their waits for memory overlap */
 };
 
-static gbt_status index_keys(const gbt_mem *mem, const gbt_projection *proj, uint64_t space, gbt_key_index *out,
-                             gbt_error *err) {
-  const uint64_t n = (uint64_t)proj->n_keys;
+gbt_status gbt_key_index_make(const gbt_mem *mem, const uint64_t *known, int64_t n_keys, uint64_t space,
+                              gbt_key_index *out, gbt_error *err) {
+  const uint64_t n = (uint64_t)n_keys;
+  *out = (gbt_key_index){.place = NULL};
   if (space <= SPARE * n + SMALL) {
     GBT_TRY(gbt_mem_zeros(mem, (size_t)space, sizeof *out->place, &out->place, err));
     out->space = space;
-    for (uint64_t i = 0; i < n; i++) out->place[proj->key[i]] = (uint32_t)i + 1;
+    for (uint64_t i = 0; i < n; i++) out->place[known[i]] = (uint32_t)i + 1;
     return GBT_OK;
   }
   uint64_t size = 8;
@@ -30,11 +31,16 @@ static gbt_status index_keys(const gbt_mem *mem, const gbt_projection *proj, uin
   out->mask = size - 1;
   out->salt = gbt_salt(out->place);
   for (uint64_t i = 0; i < n; i++) {
-    uint64_t at = gbt_key_place(out, proj->key[i]);
+    uint64_t at = gbt_key_place(out, known[i]);
     while (out->place[at] != 0) at = (at + 1) & out->mask;
     out->place[at] = (uint32_t)i + 1;
   }
   return GBT_OK;
+}
+
+void gbt_key_index_free(const gbt_mem *mem, gbt_key_index *index) {
+  gbt_mem_free(mem, index->place);
+  index->place = NULL;
 }
 
 gbt_status gbt_schema_index_keys(gbt_schema *schema, gbt_error *err) {
@@ -47,7 +53,7 @@ gbt_status gbt_schema_index_keys(gbt_schema *schema, gbt_error *err) {
     if (proj->n_cols == 1) continue;
     const uint64_t space = gbt_projection_space(schema, proj);
     GBT_ASSERT(space > 0);
-    GBT_TRY(index_keys(&schema->mem, proj, space, &schema->key_index[p], err));
+    GBT_TRY(gbt_key_index_make(&schema->mem, proj->key, proj->n_keys, space, &schema->key_index[p], err));
   }
   return GBT_OK;
 }
@@ -74,6 +80,16 @@ static void find_hashed(const gbt_key_index *index, const uint64_t *known, const
   }
 }
 
+void gbt_key_index_find(const gbt_key_index *index, const uint64_t *known, const uint64_t *key, int32_t n,
+                        uint32_t *row) {
+  if (index->space > 0) {
+    for (int32_t i = 0; i < n; i++) row[i] = gbt_find_key(index, known, key[i]);
+    return;
+  }
+  for (int32_t i = 0; i < n; i += AT_ONCE)
+    find_hashed(index, known, key + i, n - i < AT_ONCE ? n - i : AT_ONCE, row + i);
+}
+
 static uint32_t search(const gbt_projection *proj, uint64_t key) {
   int64_t low = 0, high = proj->n_keys;
   while (low < high) {
@@ -93,10 +109,7 @@ void gbt_find_keys(const gbt_schema *schema, int32_t projection, const uint64_t 
     for (int32_t i = 0; i < n; i++) row[i] = key[i] < (uint64_t)proj->n_keys ? (uint32_t)key[i] : GBT_NO_ROW;
   } else if (index == NULL) {
     for (int32_t i = 0; i < n; i++) row[i] = search(proj, key[i]);
-  } else if (index->space > 0) {
-    for (int32_t i = 0; i < n; i++) row[i] = gbt_find_key(index, proj->key, key[i]);
   } else {
-    for (int32_t i = 0; i < n; i += AT_ONCE)
-      find_hashed(index, proj->key, key + i, n - i < AT_ONCE ? n - i : AT_ONCE, row + i);
+    gbt_key_index_find(index, proj->key, key, n, row);
   }
 }

@@ -41,6 +41,15 @@ GBT_FN uint32_t gbt_find_key(const gbt_key_index *index, const uint64_t *known, 
   return found - 1;
 }
 
+/* Of n_keys ascending keys below `space` (not 0). Free with gbt_key_index_free, also after a failure. */
+gbt_status gbt_key_index_make(const gbt_mem *mem, const uint64_t *known, int64_t n_keys, uint64_t space,
+                              gbt_key_index *out, gbt_error *err) GBT_MUST_CHECK;
+void gbt_key_index_free(const gbt_mem *mem, gbt_key_index *index);
+
+/* row[i]: the place of key[i] among the known keys that the index was made of, or GBT_NO_ROW. */
+void gbt_key_index_find(const gbt_key_index *index, const uint64_t *known, const uint64_t *key, int32_t n,
+                        uint32_t *row);
+
 /* Makes the index of all projections of a schema, for those who will look up many keys; once, before the schema is used
  * by several threads. Freed with the schema, also after a failure. */
 gbt_status gbt_schema_index_keys(gbt_schema *schema, gbt_error *err) GBT_MUST_CHECK;

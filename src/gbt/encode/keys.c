@@ -5,20 +5,23 @@
 #include <string.h>
 
 #include "../base/hd.h"
+#include "../base/key_index.h"
 #include "../base/parallel.h"
 #include "../base/sort.h"
 
 enum {
   TASK_ROWS = 1 << 16,
+  AT_ONCE = 1024,      /* keys that are looked for together */
   MOST_TABLE = 1 << 16 /* possible keys up to which every thread counts in a table of its own */
 };
 
-#define NO_KEY UINT64_MAX /* of rows with an unseen level; behind all keys */
+#define NO_KEY GBT_NO_KEY /* of rows with an unseen level; behind all keys */
 
 typedef struct job {
   gbt_ctx *ctx;
   gbti_keys *keys;        /* being made */
   const gbti_keys *known; /* to be found */
+  gbt_key_index index;    /* of those */
   const gbti_key_column *col;
   int32_t n_cols;
   int64_t n;
@@ -294,24 +297,24 @@ void gbti_keys_free(gbti_keys *keys) {
 static void find_task(void *arg, int64_t task, int thread) {
   (void)thread;
   job *j = arg;
-  const int64_t from = task * TASK_ROWS, upto = task_end(from, j->n);
-  const uint64_t *keys = j->known->key;
-  for (int64_t i = from; i < upto; i++) {
-    const uint64_t key = key_of(j->col, j->n_cols, i);
-    int64_t beg = 0, end = j->known->n_keys;
-    while (beg < end) {
-      const int64_t mid = beg + (end - beg) / 2;
-      if (keys[mid] < key)
-        beg = mid + 1;
-      else
-        end = mid;
-    }
-    j->id[i] = (uint32_t)(beg < j->known->n_keys && keys[beg] == key ? beg : j->known->n_keys);
+  uint64_t key[AT_ONCE];
+  uint32_t row[AT_ONCE];
+  const int64_t upto = task_end(task * TASK_ROWS, j->n);
+  const uint32_t none = (uint32_t)j->known->n_keys;
+  for (int64_t beg = task * TASK_ROWS; beg < upto; beg += AT_ONCE) {
+    const int32_t n = upto - beg < AT_ONCE ? (int32_t)(upto - beg) : AT_ONCE;
+    for (int32_t i = 0; i < n; i++) key[i] = key_of(j->col, j->n_cols, beg + i);
+    gbt_key_index_find(&j->index, j->known->key, key, n, row);
+    for (int32_t i = 0; i < n; i++) j->id[beg + i] = row[i] == GBT_NO_ROW ? none : row[i];
   }
 }
 
 gbt_status gbti_keys_find(gbt_ctx *ctx, const gbti_keys *keys, const gbti_key_column *col, int32_t n_cols, int64_t n,
                           uint32_t *id, gbt_error *err) {
   job j = {.ctx = ctx, .known = keys, .col = col, .n_cols = n_cols, .n = n, .id = id};
-  return gbt_parallel(ctx, n_tasks(n), n_cols == 1 ? copy_task : find_task, &j, err);
+  if (n_cols == 1) return gbt_parallel(ctx, n_tasks(n), copy_task, &j, err);
+  gbt_status status = gbt_key_index_make(&ctx->mem, keys->key, keys->n_keys, possible_keys(col, n_cols), &j.index, err);
+  if (status == GBT_OK) status = gbt_parallel(ctx, n_tasks(n), find_task, &j, err);
+  gbt_key_index_free(&ctx->mem, &j.index);
+  return status;
 }
