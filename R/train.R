@@ -51,7 +51,8 @@
 #'
 #' New data, validation sets and masked-out rows get the statistic over all training rows. A level that the training
 #' data do not have gets the mean response of all rows. Combinations of levels (see below) that single rows have share
-#' one statistic, and those that no row has get it too. Missing values are a level of their own.
+#' one statistic, and those that no row has get it too. Missing values are a level of their own. A column that is
+#' constant in the training rows has no statistics.
 #'
 #' `max_cat_combine = 2` looks at pairs of columns with `"target"` as well, whose levels are pairs of levels; 3 and 4 go
 #' on to sets of three and four columns. It helps where the response depends on what occurs together, such as carrier

@@ -205,6 +205,27 @@ test_that("quartiles of numbers are statistics of their own", {
   expect_setequal(gbt_importance(same, by = "feature")$feature, c("f", "share(f, above quartile 1)")) # all are 0
 })
 
+test_that("a column that is constant in the training rows has no statistics", {
+  n <- 60
+  d <- data.frame(one = rep("u", n), none = factor(rep(NA, n), levels = "u"), v = seq_len(n) %% 7,
+                  f = rep(letters[1:6], 10))
+  z <- sin(seq_len(n)) + d$v
+  trees <- function(x, ...) {
+    label <- if (inherits(x, "gbt_data")) NULL else z
+    as.data.frame(gbt_train(x, label, ..., nrounds = 5, seed = 1, threads = 1))
+  }
+  for (method in c("target", "quartiles", "count")) {
+    expect_identical(trees(d[1:3], cat_method = method), trees(d["v"]))
+    expect_identical(trees(d[c("one", "v")], cat_method = c(method, "target"), time = seq_len(n)), trees(d["v"]))
+    expect_identical(trees(d, cat_method = method, max_cat_combine = 2),
+                     trees(d[3:4], cat_method = method, max_cat_combine = 2))
+  }
+  # other levels are in rows that are masked out
+  d$one[1:3] <- c("x", NA, "y")
+  expect_identical(trees(gbt_data(d[c("one", "v")], label = z), cat_method = "target", mask = seq_len(n) > 3),
+                   trees(gbt_data(d["v"], label = z), mask = seq_len(n) > 3))
+})
+
 test_that("mistakes in `cat_method` are named", {
   wrong <- function(value, text, data = x) {
     e <- expect_error(gbt_train(data, y, cat_method = value, nrounds = 1, threads = 1), text, fixed = TRUE,

@@ -145,12 +145,33 @@ static gbt_status refuse_quartiles(const gbti_encoding *e, gbt_error *err) {
                      name);
 }
 
+/* Whether all rows have the same key. */
+static int is_constant(const gbti_keys *keys) {
+  int64_t k = 0;
+  while (k < keys->n_keys && keys->count[k] == 0) k++;
+  return keys->count[k] == keys->n;
+}
+
+/* Statistics of the columns of the plan. A column that is constant in the training rows has none: ordered ones would
+ * differ from row to row by the labels before alone, and trees would split by that noise, which new rows do not have.
+ */
+static gbt_status make_planned(gbt_ctx *ctx, gbti_encoding *e, gbt_error *err) {
+  for (int32_t i = 0; i < e->plan.n; i++) {
+    GBT_TRY(gbti_make_projection(ctx, e, &e->plan.planned[i], err));
+    gbti_made *last = &e->proj[e->n_proj - 1];
+    if (!is_constant(&last->keys)) continue;
+    gbti_drop_projection(e, last);
+    e->n_proj--;
+  }
+  return GBT_OK;
+}
+
 static gbt_status encode(gbt_ctx *ctx, gbti_encoding *e, const gbt_objective *objective, gbt_error *err) {
   GBT_TRY(gbti_gather_rows(ctx, &e->data[0]->rows, &e->all, err));
   if (e->plan.quartiles && !gbti_target_has_quartiles(objective, &e->all.rows)) return refuse_quartiles(e, err);
   GBT_TRY(gbti_visit_make(ctx, &e->all.rows, (uint64_t)e->params->seed, n_orders(e, objective), &e->visit, err));
   GBT_TRY(gbti_target_make(ctx, objective, &e->all.rows, &e->visit, e->plan.quartiles, &e->target, err));
-  for (int32_t i = 0; i < e->plan.n; i++) GBT_TRY(gbti_make_projection(ctx, e, &e->plan.planned[i], err));
+  GBT_TRY(make_planned(ctx, e, err));
   GBT_TRY(gbti_combine(ctx, e, err));
   for (int32_t s = 1; s < e->n_data; s++)
     for (int32_t i = 0; i < e->n_proj; i++) GBT_TRY(gbti_make_valid(ctx, e, &e->proj[i], s, err));
