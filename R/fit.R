@@ -182,6 +182,7 @@ split_source <- function(source, response, share, seed) {
     for (name in c("x", "y", "weights", "offset", "time", "group")) {
       out[[name]] <- subset_rows(drop_frame(source[[name]]), rows)
     }
+    if (!is.null(out$group)) out$group <- number_groups(out$group)
     out
   }
   aside <- part(rows$held)
@@ -224,6 +225,7 @@ rows_trained_on <- function(rows, weight, offset) {
   own <- list(weight = weight, offset = offset, time = rows$source$time, group = rows$source$group)
   if (is.null(rows$mask)) return(own)
   own <- lapply(own, take_numbers, rows$at, length(rows$mask))
+  if (!is.null(own$group)) own$group <- number_groups(own$group)
   check_some_weight(own$weight, "TRUE")
   own
 }

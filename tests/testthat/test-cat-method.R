@@ -317,6 +317,25 @@ test_that("rows that are left out take their times and groups with them", {
   expect_identical(fields_of(by(group = who, na.action = na.omit))$group, number(who[-7]))
 })
 
+test_that("groups of a part of the rows are numbered by its first rows", {
+  n <- 200
+  group <- rep_len(c("c", "a", "b", "d", "e"), n)
+  mask <- seq_len(n) > 3 & seq_len(n) %% 7 > 0
+  d <- data.frame(f = letters[seq_len(n) %% 11 + 1])
+  z <- sin(seq_len(n)) + seq_len(n) %% 11
+  fit <- function(...) as.data.frame(gbt_train(..., cat_method = "target", nrounds = 3, seed = 1, threads = 1))
+  alone <- fit(d[mask, , drop = FALSE], z[mask], group = group[mask])
+  expect_identical(fit(d, z, group = group, mask = mask), alone)
+  data <- gbt_data(d, label = z, group = group)
+  expect_identical(fit(data, mask = mask), alone)
+  part <- gbt_data(d[mask, , drop = FALSE], label = z[mask], group = group[mask], reference = data)
+  expect_identical(fit(data, mask = mask, group = group), fit(part))
+  of <- function(...) fields_of(gbt_train(d, z, ..., group = group, cat_method = "target", nrounds = 1, threads = 1))
+  for (held in list(of(valid = 0.4, seed = 2), of(mask = mask))) {
+    expect_identical(held$group, as.double(match(held$group, unique(held$group))))
+  }
+})
+
 test_that("gbt_data keeps times and groups", {
   timed <- gbt_data(x, y, time = when, threads = 1)
   grouped <- gbt_data(x, y, group = who, threads = 1)
