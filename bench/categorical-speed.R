@@ -88,7 +88,8 @@ page <- lapply(split(runs, -runs$rows), function(d) {
   rows <- lapply(split(d, droplevels(d$engine)), function(e) {
     mid <- function(name, digits = 0) fixed(stats::median(e[[name]]), digits)
     data.frame(engine = e$engine[1], runs = nrow(e), `convert s` = mid("convert_s", 1), `train s` = mid("train_s", 1),
-               `cpu s` = mid("cpu_s", 1), `million rows predicted a second` = fixed(stats::median(e$predict_rows_s) / 1e6, 2),
+               `cpu s` = mid("cpu_s", 1),
+               `million rows predicted a second` = fixed(stats::median(e$predict_rows_s) / 1e6, 2),
                `peak MB` = mid("peak_mb"), `model kB` = fixed(stats::median(e$model_bytes) / 1000, 0),
                loss = mid("loss", 5), load = mid("load", 2), commit = e$commit[nrow(e)], check.names = FALSE)
   })
@@ -99,12 +100,13 @@ writeLines(c(
   "# Large categorical columns: time, memory, size", "",
   "- made by: `sh bench/categorical-speed.sh`; medians of the runs of `categorical-speed.csv`",
   sprintf("- versions: %s", paste(unique(paste(sub("-.*", "", runs$engine), runs$version)), collapse = ", ")),
-  paste("- Factors of 50, 4,000 and 300,000 levels and seven numbers; binary labels; depth 6, learning rate 0.1, lambda 1,",
-        "255 bins, no sampling. Times include the conversion of a data frame; `cpu s` is that of the whole process after",
-        "reading the files. `peak MB`: largest resident memory of the process, data frame and predictions included."),
-  paste("- CatBoost: Plain boosting, one Newton step a leaf, statistics `Borders` with one prior and 15 bins (`-pairs`: of",
-        "pairs as well), all categories by statistics. gbt: `cat_method` as the engine's name says; `-pairs` is both with",
-        "`max_cat_combine = 2`."),
+  paste("- Factors of 50, 4,000 and 300,000 levels and seven numbers; binary labels; depth 6, learning rate 0.1,",
+        "lambda 1, 255 bins, no sampling. Times include the conversion of a data frame; `cpu s` is that of the",
+        "whole process, without reading files. `peak MB`: largest resident memory of the process, data frame and",
+        "predictions included."),
+  paste("- CatBoost: Plain boosting, one Newton step a leaf, statistics `Borders` with one prior and 15 bins",
+        "(`-pairs`: of pairs as well), all categories by statistics. gbt: `cat_method` as the engine's name says;",
+        "`-pairs` is both with `max_cat_combine = 2`."),
   "- Predicted: a tenth as many rows again, a hundredth of whose levels are unseen; with all rounds.", "",
   unlist(page, use.names = FALSE)
 ), file.path(out, "categorical-speed.md"))

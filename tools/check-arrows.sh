@@ -10,7 +10,7 @@
 #   ranks are asked through base/comm.h, by whoever sums over rows
 #   gbt.h <- src/r_*.c, the only files that include headers of R; only src/cuda includes headers of CUDA
 #   gbt.h reaches the headers in `public` alone: plain data, opaque types and what is done with them
-#   in src/cuda: base <- data <- grow; base <- predict; door uses all of them
+#   in src/cuda: base <- data <- grow, encode; base <- predict; door uses all of them
 set -eu
 
 # uses FOLDER: the folders, or single headers, that its files may include. `root` stands for params.h and params.def.
@@ -37,11 +37,12 @@ wing_uses() {
   case "$1" in
     base) echo "cuda/base gbt/base gbt/math" ;;
     data) echo "cuda/base cuda/data gbt/base gbt/math gbt/data" ;;
+    encode) echo "cuda/base cuda/data cuda/encode gbt/base gbt/math gbt/encode" ;;
     grow)
       echo "cuda/base cuda/data cuda/grow gbt/base gbt/math gbt/objective gbt/metric gbt/data gbt/tree gbt/backend"
       ;;
     predict) echo "cuda/base cuda/predict gbt/base gbt/math gbt/tree gbt/model" ;;
-    door) echo "cuda/base cuda/data cuda/grow cuda/predict cuda/door gbt/backend" ;;
+    door) echo "cuda/base cuda/data cuda/grow cuda/predict cuda/encode cuda/door gbt/backend" ;;
     *) echo "" ;;
   esac
 }

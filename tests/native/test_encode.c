@@ -197,7 +197,7 @@ static void check_encoding(const train_job *job, int32_t page_rows, seen *s) {
   uint8_t *chosen = test_alloc((size_t)columns->n_columns);
   data[0] = gbt_dataset_ref(spec.train);
   for (int32_t i = 0; i < spec.n_valid; i++) data[1 + i] = gbt_dataset_ref(spec.valid[i]);
-  const gbti_wish wish = {spec.cat_method, spec.interact_beg, spec.interact_col, spec.n_interact};
+  const gbti_wish wish = {spec.cat_method, spec.interact_beg, spec.interact_col, spec.n_interact, NULL};
   REQUIRE_OK(gbti_encode(&ctx, &spec.params, &spec.objective, &wish, data, 1 + spec.n_valid, chosen, test_err));
   for (int32_t c = 0; c < columns->n_columns; c++) {
     const uint8_t asked = spec.cat_method == NULL ? GBT_CAT_SETS : spec.cat_method[c];

@@ -9,14 +9,14 @@
 
 /* room NULL: sets *bytes, does nothing else. */
 static cudaError_t cu_radix_sort(void *room, size_t *bytes, uint64_t *const key[2], uint32_t *const value[2],
-                                 uint32_t n, int *at, cudaStream_t stream) {
+                                 uint32_t n, int bits, int *at, cudaStream_t stream) {
   cub::DoubleBuffer<uint64_t> keys(key[0], key[1]);
   cudaError_t code;
   if (value) {
     cub::DoubleBuffer<uint32_t> values(value[0], value[1]);
-    code = cub::DeviceRadixSort::SortPairs(room, *bytes, keys, values, n, 0, 64, stream);
+    code = cub::DeviceRadixSort::SortPairs(room, *bytes, keys, values, n, 0, bits, stream);
   } else {
-    code = cub::DeviceRadixSort::SortKeys(room, *bytes, keys, n, 0, 64, stream);
+    code = cub::DeviceRadixSort::SortKeys(room, *bytes, keys, n, 0, bits, stream);
   }
   *at = keys.selector; /* values.selector is the same: both were moved by the same passes */
   return code;
@@ -30,9 +30,10 @@ static size_t cu_twin_bytes(uint32_t n) { return CU_DIGITS * sizeof(uint32_t) + 
 
 /* From the lowest byte to the highest: counts, first places, moves. */
 __global__ static void k_radix_sort(uint64_t *key, uint64_t *other_key, uint32_t *value, uint32_t *other_value,
-                                    uint32_t n, unsigned char *room, size_t bytes, int at) {
+                                    uint32_t n, int bits, unsigned char *room, size_t bytes, int at) {
   uint32_t *place = (uint32_t *)room;
-  for (int shift = 0; shift < 64; shift += 8) {
+  int turned = 0;
+  for (int shift = 0; shift < bits; shift += 8) {
     for (int d = 0; d < CU_DIGITS; d++) place[d] = 0;
     for (uint32_t i = 0; i < n; i++) place[key[i] >> shift & 255u]++;
     for (uint32_t d = 0, sum = 0; d < CU_DIGITS; d++) {
@@ -51,22 +52,22 @@ __global__ static void k_radix_sort(uint64_t *key, uint64_t *other_key, uint32_t
     uint32_t *v = value;
     value = other_value;
     other_value = v;
+    turned = !turned;
   }
-  /* eight passes end where they began */
   for (uint32_t i = 0; i < n; i++) {
-    if (at == 1) other_key[i] = key[i];
-    uint64_t *left_over = at == 1 ? key : other_key;
+    if (at != turned) other_key[i] = key[i];
+    uint64_t *left_over = at != turned ? key : other_key;
     left_over[i] = ~(uint64_t)i;
     if (!value) continue;
-    if (at == 1) other_value[i] = value[i];
-    uint32_t *left_over_value = at == 1 ? value : other_value;
+    if (at != turned) other_value[i] = value[i];
+    uint32_t *left_over_value = at != turned ? value : other_value;
     left_over_value[i] = ~i;
   }
   for (size_t i = 0; i < bytes; i++) room[i] = 0xA5;
 }
 
 static cudaError_t cu_radix_sort(void *room, size_t *bytes, uint64_t *const key[2], uint32_t *const value[2],
-                                 uint32_t n, int *at, cudaStream_t stream) {
+                                 uint32_t n, int bits, int *at, cudaStream_t stream) {
   if (!room) {
     *bytes = cu_twin_bytes(n);
     return cudaSuccess;
@@ -74,7 +75,7 @@ static cudaError_t cu_radix_sort(void *room, size_t *bytes, uint64_t *const key[
   if (*bytes < cu_twin_bytes(n)) return cudaErrorInvalidValue;
   *at = (int)(n & 1u);
   CU_LAUNCH(k_radix_sort, 1, 1, 0, stream, key[0], key[1], value ? value[0] : nullptr, value ? value[1] : nullptr, n,
-            (unsigned char *)room, *bytes, *at);
+            bits, (unsigned char *)room, *bytes, *at);
   return cudaPeekAtLastError();
 }
 
@@ -89,16 +90,16 @@ gbt_status cu_sort_room(uint64_t n, int with_values, size_t *bytes, gbt_error *e
     return gbt_fail_device(err, GBT_E_DEVICE,
                            "a column has %llu values, and the device sorts less than 2^32 of them; train on fewer rows",
                            (unsigned long long)n);
-  CU_TRY(cu_radix_sort(nullptr, bytes, key, with_values ? value : nullptr, (uint32_t)n, &at, 0));
+  CU_TRY(cu_radix_sort(nullptr, bytes, key, with_values ? value : nullptr, (uint32_t)n, 64, &at, 0));
   return GBT_OK;
 }
 
-gbt_status cu_sort_keys(void *room, size_t bytes, uint64_t *const key[2], uint32_t *const value[2], uint64_t n, int *at,
-                        cudaStream_t stream, gbt_error *err) {
+gbt_status cu_sort_keys(void *room, size_t bytes, uint64_t *const key[2], uint32_t *const value[2], uint64_t n,
+                        int bits, int *at, cudaStream_t stream, gbt_error *err) {
   *at = 0;
-  GBT_ASSERT(n <= UINT32_MAX); /* cu_sort_room has refused more */
+  GBT_ASSERT(n <= UINT32_MAX && bits >= 1 && bits <= 64); /* cu_sort_room has refused more */
   if (n <= 1) return GBT_OK;
-  CU_TRY(cu_radix_sort(room, &bytes, key, value, (uint32_t)n, at, stream));
+  CU_TRY(cu_radix_sort(room, &bytes, key, value, (uint32_t)n, bits, at, stream));
   GBT_ASSERT(*at == 0 || *at == 1);
   return GBT_OK;
 }

@@ -186,7 +186,8 @@ static gbt_status cu_sort_column(cu_cutter *c, const gbti_cut_input *input, cu_c
   int at = 0, weighty = input->weight != NULL;
   uint64_t *key[2] = {c->key[0].at, c->key[1].at};
   uint32_t *row[2] = {c->row[0].at, c->row[1].at};
-  GBT_TRY(cu_sort_keys(c->sort_room.at, c->sort_room.n, key, weighty ? row : NULL, v->n, &at, c->stage.stream, err));
+  GBT_TRY(
+      cu_sort_keys(c->sort_room.at, c->sort_room.n, key, weighty ? row : NULL, v->n, 64, &at, c->stage.stream, err));
   v->key = key[at];
   if (!weighty) {
     v->ends = v->runs = (uint32_t *)key[1 - at];

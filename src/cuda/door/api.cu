@@ -9,6 +9,7 @@
 #include <stdlib.h>
 
 #include "../data/data.cuh"
+#include "../encode/statistics.cuh"
 #include "../predict/predict.h"
 
 /* Compute capabilities that there is code for, times 100, ascending, as the compiler says. */
@@ -124,6 +125,14 @@ static gbt_status cu_data_looked_at(gbt_ctx *ctx, int32_t device, gbt_offload **
   return cu_offload_open(ctx, device, out, err);
 }
 
+static gbt_status cu_statistics_looked_at(gbt_ctx *ctx, int32_t device, size_t limit, gbti_statistics_help **out,
+                                          gbt_error *err) {
+  gbt_device_info info;
+  *out = NULL;
+  GBT_TRY(cu_info(device, &info, err));
+  return cu_statistics_open(ctx, device, limit, out, err);
+}
+
 /* C++17 has no designated initialisers. */
 static gbt_device_api make_api() {
   gbt_device_api api = {};
@@ -132,6 +141,7 @@ static gbt_device_api make_api() {
   api.info = cu_info;
   api.open = cu_open_looked_at;
   api.data = cu_data_looked_at;
+  api.statistics = cu_statistics_looked_at;
   api.scores = cu_predict_scores;
   api.leaves = cu_predict_leaves;
   return api;

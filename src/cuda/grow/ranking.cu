@@ -295,7 +295,7 @@ static gbt_status find_groups(cu_backend *be, const ranking_rows &r, cu_numbers 
   CU_TRY(cudaMemsetAsync(out, 0, sizeof *out, be->device.stream));
   CU_LAUNCH(k_ranking_keys, grid, CU_BLOCK, 0, be->device.stream, r, by, x->key[0], x->value[0]);
   CU_LAUNCHED();
-  GBT_TRY(cu_sort_keys(x->room, x->bytes, x->key, x->value, r.n, &at, be->device.stream, err));
+  GBT_TRY(cu_sort_keys(x->room, x->bytes, x->key, x->value, r.n, 64, &at, be->device.stream, err));
   const uint32_t *value = x->value[at];
   uint64_t *prefix = x->key[1 - at];
   CU_LAUNCH(k_ranking_parts, blocks, CU_BLOCK, 0, be->device.stream, r, value, part);

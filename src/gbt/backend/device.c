@@ -46,6 +46,12 @@ void gbt_device_help_close(gbt_offload *help) {
   if (help != NULL) help->close(help);
 }
 
+gbt_status gbt_device_statistics(gbt_ctx *ctx, const gbt_device_api *api, int32_t number, size_t limit,
+                                 struct gbti_statistics_help **out, gbt_error *err) {
+  *out = NULL;
+  return api->statistics != NULL ? api->statistics(ctx, number, limit, out, err) : GBT_OK;
+}
+
 gbt_status gbt_device_scores(gbt_ctx *ctx, const gbt_device_api *api, int32_t number, const gbt_forest_view *forest,
                              const gbt_binding *binding, gbt_tree_range trees, const double *offset, double *out,
                              gbt_error *err) {

@@ -47,6 +47,12 @@ gbt_status gbt_device_help(gbt_ctx *ctx, const gbt_device_api *api, int32_t numb
                            gbt_error *err) GBT_MUST_CHECK;
 void gbt_device_help_close(gbt_offload *help); /* NULL allowed; within the call of the context */
 
+/* Help with statistics of categories, for one training (encode/statistics_help.h); *out is NULL where the library
+ * offers none. limit: bytes of the device's memory, 0 for all there is. Owned by the caller: its own `close`. */
+struct gbti_statistics_help;
+gbt_status gbt_device_statistics(gbt_ctx *ctx, const gbt_device_api *api, int32_t number, size_t limit,
+                                 struct gbti_statistics_help **out, gbt_error *err) GBT_MUST_CHECK;
+
 /* As gbt_predict_scores and gbt_predict_leaves (model/predict.h): the same bits. Only where that work is offered. */
 gbt_status gbt_device_scores(gbt_ctx *ctx, const gbt_device_api *api, int32_t number, const gbt_forest_view *forest,
                              const gbt_binding *binding, gbt_tree_range trees, const double *offset, double *out,

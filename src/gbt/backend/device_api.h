@@ -29,6 +29,11 @@ struct gbt_device_api {
   /* Help with the cuts and pages of a data set (data/offload.h), to be closed by the caller. NULL: not offered. */
   gbt_status (*data)(gbt_ctx *ctx, int32_t device, struct gbt_offload **out, gbt_error *err);
 
+  /* Help with statistics of categories (encode/statistics_help.h), to be closed by the caller. limit: bytes of the
+   * device's memory, 0 for all there is. NULL: not offered. */
+  gbt_status (*statistics)(gbt_ctx *ctx, int32_t device, size_t limit, struct gbti_statistics_help **out,
+                           gbt_error *err);
+
   /* As gbt_predict_scores and gbt_predict_leaves: the same bits. first, n: trees. NULL: not offered. */
   gbt_status (*scores)(gbt_ctx *ctx, int32_t device, const gbt_forest_view *forest, const gbt_binding *binding,
                        uint64_t first, uint64_t n, const double *offset, double *out, gbt_error *err);

@@ -6,10 +6,10 @@
 #include "../base/clock.h"
 #include "../base/find.h"
 #include "../base/schema_impl.h"
-#include "../encode/encode.h"
 #include "../objective/base_score.h"
 #include "../tree/relevel.h"
 #include "backends.h"
+#include "columns.h"
 #include "constraints.h"
 #include "grow.h"
 #include "ranks.h"
@@ -264,9 +264,7 @@ static gbt_status make_trainer(gbt_ctx *ctx, const gbt_trainer_spec *spec, gbt_t
   copy_spec(tr, spec);
   gbt_status status = gbt_mem_array(&tr->mem, (size_t)spec->train->cuts->schema->n_columns, sizeof *tr->cat_method,
                                     &tr->cat_method, err);
-  const gbti_wish wish = {spec->cat_method, spec->interact_beg, spec->interact_col, spec->n_interact};
-  if (status == GBT_OK)
-    status = gbti_encode(ctx, &tr->params, &tr->objective, &wish, tr->data, 1 + spec->n_valid, tr->cat_method, err);
+  if (status == GBT_OK) status = gbti_encode_columns(ctx, spec, tr->data, tr->cat_method, err);
   own.train = tr->data[0];
   for (int32_t i = 0; i < spec->n_valid; i++) own.valid[i] = tr->data[1 + i];
   if (status == GBT_OK) status = prepare(ctx, tr, &own, err);

@@ -166,11 +166,24 @@ static gbt_status make_planned(gbt_ctx *ctx, gbti_encoding *e, gbt_error *err) {
   return GBT_OK;
 }
 
+/* A device that has no room for the rows is no help. */
+static gbt_status begin_help(gbt_ctx *ctx, gbti_encoding *e, gbt_error *err) {
+  gbti_statistics_help *help = e->wish->help;
+  gbt_error why = {0};
+  if (help == NULL || e->target.n_parts == 0 || !e->plan.orders || e->visit.n < help->least_rows) return GBT_OK;
+  const gbt_status status = help->begin(help, ctx, &e->visit, &e->target, &why);
+  if (status == GBT_OK) e->help = help;
+  if (status == GBT_OK || status == GBT_E_MEM) return GBT_OK;
+  if (err != NULL) *err = why;
+  return status;
+}
+
 static gbt_status encode(gbt_ctx *ctx, gbti_encoding *e, const gbt_objective *objective, gbt_error *err) {
   GBT_TRY(gbti_gather_rows(ctx, &e->data[0]->rows, &e->all, err));
   if (e->plan.quartiles && !gbti_target_has_quartiles(objective, &e->all.rows)) return refuse_quartiles(e, err);
   GBT_TRY(gbti_visit_make(ctx, &e->all.rows, (uint64_t)e->params->seed, n_orders(e, objective), &e->visit, err));
   GBT_TRY(gbti_target_make(ctx, objective, &e->all.rows, &e->visit, e->plan.quartiles, &e->target, err));
+  GBT_TRY(begin_help(ctx, e, err));
   GBT_TRY(make_planned(ctx, e, err));
   GBT_TRY(gbti_combine(ctx, e, err));
   for (int32_t s = 1; s < e->n_data; s++)

@@ -24,6 +24,7 @@ typedef struct gbti_wish {
   /* columns that may meet, as in gbt_trainer_spec: others are not combined. n_interact 0: all may */
   const int32_t *interact_beg, *interact_col;
   int32_t n_interact;
+  struct gbti_statistics_help *help; /* a device's, see statistics_help.h; NULL: everything is done here */
 } gbti_wish;
 
 /* data: n_data data sets of the same cuts, the training set first, its label set unless the objective is custom. Each

@@ -9,6 +9,7 @@
 #include "keys.h"
 #include "ordered.h"
 #include "plan.h"
+#include "statistics_help.h"
 
 enum {
   GBTI_ORDERS = 2,         /* most variants of a training set */
@@ -48,7 +49,8 @@ typedef struct gbti_encoding {
   gbti_gathered all; /* training rows of all ranks: statistics are made of them, on every rank */
   gbti_visit visit;
   gbti_target target;
-  gbti_made *proj; /* n_proj: those of the plan, then combinations that are worth it, by number of columns */
+  gbti_statistics_help *help; /* begun; NULL: none */
+  gbti_made *proj;            /* n_proj: those of the plan, then combinations that are worth it, by number of columns */
   int32_t n_proj;
   size_t cap_proj;
   gbt_schema *schema;

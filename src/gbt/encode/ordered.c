@@ -58,14 +58,6 @@ typedef struct sink {
 
 typedef enum sink_kind { INTO_COUNTS, INTO_BINS } sink_kind;
 
-/* floor(a / b) for a quotient below 2^20: the rounded quotient's floor is at most one off. */
-GBT_FN uint32_t quotient(int64_t a, int64_t b) {
-  int64_t q = (int64_t)((double)a / (double)b);
-  const int64_t rest = a - q * b;
-  q += (rest >= b) - (rest < 0);
-  return (uint32_t)q;
-}
-
 GBT_FN wide state_of(const walk *w, const void *state, uint32_t id, int packed) {
   wide at;
   if (packed) {
@@ -81,7 +73,7 @@ GBT_FN wide state_of(const walk *w, const void *state, uint32_t id, int packed) 
 }
 
 GBT_FN uint32_t value_of(const walk *w, wide at, int32_t s) {
-  return quotient(at.sum + w->prior[s], at.weight + w->prior_weight[s]);
+  return gbti_quotient(at.sum + w->prior[s], at.weight + w->prior_weight[s]);
 }
 
 GBT_FN void add_row(const walk *w, void *state, int64_t i, int packed) {

@@ -10,6 +10,7 @@
 #ifndef GBT_ENCODE_ORDERED_H
 #define GBT_ENCODE_ORDERED_H
 
+#include "../base/hd.h"
 #include "target.h"
 
 typedef struct gbti_statistic {
@@ -17,6 +18,14 @@ typedef struct gbti_statistic {
   uint32_t prior;       /* P */
   int64_t prior_weight; /* A: gbti_prior_weight() */
 } gbti_statistic;
+
+/* floor(a / b) for 0 <= a, 0 < b and a quotient below 2^20: the rounded quotient's floor is at most one off. */
+GBT_FN uint32_t gbti_quotient(int64_t a, int64_t b) {
+  int64_t q = (int64_t)((double)a / (double)b);
+  const int64_t rest = a - q * b;
+  q += (rest >= b) - (rest < 0);
+  return (uint32_t)q;
+}
 
 /* What is asked for; all pointers are borrowed. */
 typedef struct gbti_ordered {

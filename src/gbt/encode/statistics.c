@@ -53,16 +53,42 @@ static void drop_workspace(const gbt_mem *mem, workspace *w) {
   }
 }
 
+/* ---- here or on a device: help may be NULL ---- */
+
+static gbt_status count_values(gbt_ctx *ctx, gbti_statistics_help *help, const gbti_ordered *ask,
+                               uint32_t *const *count, gbt_error *err) {
+  if (help == NULL) return gbti_ordered_count(ctx, ask, 0, count, err);
+  GBT_TRY(help->keys(help, ctx, ask->id, ask->n_ids, err));
+  for (int32_t i = 0; i < ask->n_stats; i++) GBT_TRY(help->count(help, ctx, &ask->stat[i], 0, count[i], err));
+  return GBT_OK;
+}
+
+static gbt_status bin_values(gbt_ctx *ctx, gbti_statistics_help *help, const gbti_ordered *ask,
+                             const uint8_t *const *bin_of, uint8_t *const *bin, gbt_error *err) {
+  const int32_t n_variants = ask->visit->n_variants, n = ask->n_stats;
+  if (help == NULL) return gbti_ordered_bins(ctx, ask, n_variants, bin_of, bin, err);
+  for (int32_t v = 0; v < n_variants; v++)
+    for (int32_t i = 0; i < n; i++) GBT_TRY(help->bins(help, ctx, &ask->stat[i], v, bin_of[i], bin[v * n + i], err));
+  return GBT_OK;
+}
+
+static gbt_status full_values(gbt_ctx *ctx, gbti_statistics_help *help, const gbti_ordered *ask, uint32_t *const *value,
+                              gbt_error *err) {
+  if (help == NULL) return gbti_full_values(ctx, ask, value, err);
+  for (int32_t i = 0; i < ask->n_stats; i++) GBT_TRY(help->full(help, ctx, &ask->stat[i], value[i], err));
+  return GBT_OK;
+}
+
 /* Bins of the values of each statistic, from how often each value occurs among the rows in the first order. (Cuts of
  * the values over all rows would be those that predictions see; measured, they lose on sets with few levels.) */
-static gbt_status cut_values(gbt_ctx *ctx, const gbti_encoding *e, gbti_made *p, const gbti_ordered *ask, workspace *w,
-                             gbt_error *err) {
+static gbt_status cut_values(gbt_ctx *ctx, const gbti_encoding *e, gbti_made *p, const gbti_ordered *ask,
+                             gbti_statistics_help *help, workspace *w, gbt_error *err) {
   uint32_t upper[GBTI_MOST_BINS];
   for (int32_t i = 0; i < ask->n_stats; i++) {
     GBT_TRY(gbt_mem_array(&e->mem, GBTI_N_VALUES, sizeof *w->count[i], &w->count[i], err));
     GBT_TRY(gbt_mem_array(&e->mem, GBTI_N_VALUES, 1, &w->bin_of[i], err));
   }
-  GBT_TRY(gbti_ordered_count(ctx, ask, 0, w->count, err));
+  GBT_TRY(count_values(ctx, help, ask, w->count, err));
   for (int32_t i = 0; i < ask->n_stats; i++) {
     gbti_derived *feat = &p->feat[i];
     feat->n_bins = gbti_value_cuts(w->count[i], (int32_t)e->params->cat_bins, w->bin_of[i], upper);
@@ -75,11 +101,11 @@ static gbt_status cut_values(gbt_ctx *ctx, const gbti_encoding *e, gbti_made *p,
 }
 
 /* Tables: bins of the values over all rows. */
-static gbt_status fill_tables(gbt_ctx *ctx, const gbti_encoding *e, gbti_made *p, const gbti_ordered *ask, workspace *w,
-                              gbt_error *err) {
+static gbt_status fill_tables(gbt_ctx *ctx, const gbti_encoding *e, gbti_made *p, const gbti_ordered *ask,
+                              gbti_statistics_help *help, workspace *w, gbt_error *err) {
   for (int32_t i = 0; i < ask->n_stats; i++)
     GBT_TRY(gbt_mem_array(&e->mem, (size_t)ask->n_ids, sizeof *w->count[i], &w->count[i], err));
-  GBT_TRY(gbti_full_values(ctx, ask, w->count, err));
+  GBT_TRY(full_values(ctx, help, ask, w->count, err));
   for (int32_t i = 0; i < ask->n_stats; i++) {
     gbti_derived *feat = &p->feat[i];
     for (int64_t k = 0; k < p->keys.n_keys; k++) feat->table[k] = w->bin_of[i][w->count[i][k]];
@@ -88,7 +114,8 @@ static gbt_status fill_tables(gbt_ctx *ctx, const gbti_encoding *e, gbti_made *p
   return GBT_OK;
 }
 
-static gbt_status make_targets(gbt_ctx *ctx, const gbti_encoding *e, gbti_made *p, gbt_error *err) {
+static gbt_status targets_with(gbt_ctx *ctx, const gbti_encoding *e, gbti_made *p, gbti_statistics_help *help,
+                               gbt_error *err) {
   workspace w = {.count = {NULL}};
   uint8_t *bin[GBTI_ORDERS * GBTI_MOST_PARTS];
   const int32_t n = n_targets(e, p);
@@ -106,11 +133,20 @@ static gbt_status make_targets(gbt_ctx *ctx, const gbti_encoding *e, gbti_made *
   }
   for (int v = 0; v < e->visit.n_variants; v++)
     for (int32_t i = 0; i < n; i++) bin[v * n + i] = p->feat[i].train[v];
-  GBT_TRY_GOTO(cut_values(ctx, e, p, &ask, &w, err), done);
-  GBT_TRY_GOTO(gbti_ordered_bins(ctx, &ask, e->visit.n_variants, (const uint8_t *const *)w.bin_of, bin, err), done);
-  GBT_TRY_GOTO(fill_tables(ctx, e, p, &ask, &w, err), done);
+  GBT_TRY_GOTO(cut_values(ctx, e, p, &ask, help, &w, err), done);
+  GBT_TRY_GOTO(bin_values(ctx, help, &ask, (const uint8_t *const *)w.bin_of, bin, err), done);
+  GBT_TRY_GOTO(fill_tables(ctx, e, p, &ask, help, &w, err), done);
 done:
   drop_workspace(&e->mem, &w);
+  return status;
+}
+
+/* Where the device has no room for the keys, here. */
+static gbt_status make_targets(gbt_ctx *ctx, const gbti_encoding *e, gbti_made *p, gbt_error *err) {
+  gbt_error why = {0};
+  const gbt_status status = e->help != NULL ? targets_with(ctx, e, p, e->help, &why) : GBT_E_MEM;
+  if (status == GBT_E_MEM) return targets_with(ctx, e, p, NULL, err);
+  if (status != GBT_OK && err != NULL) *err = why;
   return status;
 }
 

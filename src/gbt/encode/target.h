@@ -16,6 +16,7 @@
 #ifndef GBT_ENCODE_TARGET_H
 #define GBT_ENCODE_TARGET_H
 
+#include "../base/hd.h"
 #include "../objective/objective.h"
 #include "visit.h"
 
@@ -65,7 +66,7 @@ gbt_status gbti_target_make(gbt_ctx *ctx, const gbt_objective *objective, const 
 void gbti_target_free(gbti_target *target);
 
 /* y / scale of a row. */
-static inline uint32_t gbti_part_code(const gbti_part *part, uint32_t label) {
+GBT_FN uint32_t gbti_part_code(const gbti_part *part, uint32_t label) {
   return (label & part->mask) | (uint32_t)(label - part->from < part->span);
 }
 
