@@ -4,7 +4,9 @@
 # `cat_method` as given -> list(usual = methods of the columns that are not named, columns = named list of methods).
 # Elements without a name are for all columns that are not named.
 read_cat_method <- function(value) {
-  if (is.null(value) || identical(value, list())) return(list(usual = "auto", columns = list()))
+  if (is.null(value) || (identical(class(value), "list") && length(value) == 0L)) {
+    return(list(usual = "auto", columns = list()))
+  }
   if (!(is.character(value) || is.list(value)) || is.object(value) || length(value) == 0L) {
     stop_cat_method(sprintf("`cat_method` must be \"auto\", some of %s, or a list of these by names of columns, not %s",
                             enumerate(names(enums$cat_method), quote = "\""), shown_value(value)))

@@ -11,7 +11,8 @@
 #' @param by `"column"`: one row for each column of the data. What was made of it counts for it: statistics and counts
 #'   of its levels, and of a combination of columns an equal part for each. `"feature"`: one row for all that trees can
 #'   split by, where statistics of categorical columns stand by themselves, such as `mean(carrier)`,
-#'   `share(carrier, yes)`, `rows(carrier)` and `mean(carrier x origin)`.
+#'   `share(carrier, yes)`, `rows(carrier)` and `mean(carrier x origin)`; with `.1` behind it where a column has that
+#'   name.
 #' @return A data frame of class `gbt_importance`, one row per column or feature, the most important first: `feature`,
 #'   and `gain`, `cover` and `frequency` as shares that add up to 1. Features that no tree uses have 0. `print()`
 #'   shows those that are used, 20 at most (`top = `), and all rows of a part such as `head(importance, 30)`. See also

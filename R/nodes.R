@@ -33,16 +33,25 @@ as.data.frame.gbt <- function(x, row.names = NULL, optional = FALSE, ...) {
   list_frame(out, length(feature))
 }
 
-# What features are called: a share of a class has the class's name.
+# What features are called: a share of a class has the class's name. What is made of columns gets ".1" behind its name
+# where a column is called the same.
 feature_labels <- function(model, info) {
-  labels <- info$features
-  at <- which(!is.na(info$part))
-  if (!length(at)) return(labels)
-  if (is.null(model$classes)) {
-    labels[at] <- sub(", ([0-9]+)\\)$", ", above quartile \\1)", labels[at])
-    return(labels)
+  labels <- name_parts(info$features, which(!is.na(info$part)), info$part, model$classes)
+  repeat {
+    same <- info$column == 0L & labels %in% info$names
+    if (!any(same)) return(labels)
+    labels[same] <- paste0(labels[same], ".1")
   }
-  labels[at] <- paste0(sub("[0-9]+\\)$", "", labels[at]), model$classes[info$part[at]], ")")
+}
+
+# at: the features that are made of a part of the response. classes: NULL where it is a number.
+name_parts <- function(labels, at, part, classes) {
+  if (!length(at)) return(labels)
+  labels[at] <- if (is.null(classes)) {
+    sub(", ([0-9]+)\\)$", ", above quartile \\1)", labels[at])
+  } else {
+    paste0(sub("[0-9]+\\)$", "", labels[at]), classes[part[at]], ")")
+  }
   labels
 }
 

@@ -25,7 +25,7 @@ test_that("methods become bits by column", {
   bit <- lapply(gbt:::enums$cat_method, function(number) bitwShiftL(1L, number))
   expect_named(bit, c("sets", "onehot", "target", "count", "quartiles"))
   expect_identical(bits(NULL, type = rep("numeric", 4)), integer(4))
-  for (auto in list(NULL, "auto", list())) expect_identical(bits(auto), rep(0L, 4))
+  for (auto in list(NULL, "auto", list(), list(g = "sets")[0])) expect_identical(bits(auto), rep(0L, 4))
   expect_identical(bits("auto", auto = bit$sets), c(bit$sets, bit$sets, 0L, 0L))
   expect_identical(bits("target"), c(bit$target, bit$target, 0L, 0L))
   expect_identical(bits(c("count", "sets", "sets")), rep(c(bit$sets + bit$count, 0L), each = 2))

@@ -84,3 +84,19 @@ test_that("statistics are shown by their columns, their class and their values",
   expect_true(all(c("share(f, high)", "share(f, low)", "share(g, middle)", "rows(f)") %in% classes$feature))
   expect_equal(sum(classes$gain), 1)
 })
+
+test_that("a column that is called like a statistic is kept apart from it", {
+  d <- data.frame(a = rep_len(letters[1:8], 200), v = sin(seq_len(200)), u = rep_len(LETTERS[1:7], 200))
+  z <- seq_len(200) %% 8 + d$v + seq_len(200) %% 7
+  fit <- function(names) {
+    gbt_train(stats::setNames(d, names), z, cat_method = c("sets", "target"), nrounds = 5, seed = 1, threads = 1)
+  }
+  plain <- fit(c("a", "v", "u"))
+  same <- fit(c("a", "mean(a)", "mean(a).1"))
+  called <- c(a = "a", v = "mean(a)", u = "mean(a).1", "mean(a)" = "mean(a).1.1", "mean(u)" = "mean(mean(a).1)")
+  for (table in list(as.data.frame, function(m) gbt_importance(m, by = "feature"))) {
+    expected <- table(plain)
+    expect_true(all(c("v", "mean(a)", "mean(u)") %in% expected$feature))
+    expect_identical(table(same)$feature, unname(called[expected$feature]))
+  }
+})
