@@ -263,8 +263,8 @@ static gbt_status cu_statistics_begin(gbti_statistics_help *self, gbt_ctx *ctx, 
   size_t room = 0;
   GBT_ASSERT(visit->n == target->n && s->visit == NULL);
   CU_TRY(cudaSetDevice(s->device));
-  GBT_TRY(cu_stage_open(ctx, n * sizeof(uint32_t) < CU_STAGE_BYTES ? n * sizeof(uint32_t) + 1 : CU_STAGE_BYTES,
-                        &s->stage, err));
+  const size_t most = n * sizeof(uint32_t) > GBTI_N_VALUES ? n * sizeof(uint32_t) : GBTI_N_VALUES;
+  GBT_TRY(cu_stage_open(ctx, most < CU_STAGE_BYTES ? most : CU_STAGE_BYTES, &s->stage, err));
   s->visit = visit;
   s->target = target;
   GBT_TRY(cu_new(&s->memory, &s->id, n, err));
