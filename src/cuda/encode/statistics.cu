@@ -263,7 +263,7 @@ static gbt_status cu_statistics_begin(gbti_statistics_help *self, gbt_ctx *ctx, 
   size_t room = 0;
   GBT_ASSERT(visit->n == target->n && s->visit == NULL);
   CU_TRY(cudaSetDevice(s->device));
-  const size_t most = n * sizeof(uint32_t) > GBTI_N_VALUES ? n * sizeof(uint32_t) : GBTI_N_VALUES;
+  const size_t table = GBTI_N_VALUES, most = n * sizeof(uint32_t) > table ? n * sizeof(uint32_t) : table;
   GBT_TRY(cu_stage_open(ctx, most < CU_STAGE_BYTES ? most : CU_STAGE_BYTES, &s->stage, err));
   s->visit = visit;
   s->target = target;
