@@ -292,6 +292,27 @@ static void many_levels(void) {
     gbt_tree_range one = {(uint64_t)i, (uint64_t)i + 1};
     CHECK_EQ_I64(check_scene(&s, &rng, one), lengths[i] <= 2046);
   }
+  /* a bit for every level: short where all of the last levels go left */
+  static const int32_t from[] = {0, 31, 32, 64, 65471, 65472, 65503, 65504, 65532, 65533, 65534};
+  for (int i = 0; i < 11; i++) {
+    for (int l = 0; l < 2048 * 32; l++)
+      if (l >= from[i])
+        words[l / 32] |= (uint32_t)1 << l % 32;
+      else if (l == from[i] - 1)
+        words[l / 32] &= ~((uint32_t)1 << l % 32);
+    gbt_node nodes[3];
+    memset(nodes, 0, sizeof nodes);
+    nodes[0].feat = GBT_NODE_CATEGORICAL | (i % 2 ? GBT_NODE_MISSING_LEFT : GBT_NODE_BULK_LEFT);
+    nodes[0].left = 1;
+    nodes[0].arg.set.n_words = 2048;
+    nodes[1].arg.value = 2.5;
+    nodes[2].arg.value = -1.25;
+    if (i % 3 == 0) words[2047] &= ~(uint32_t)0 >> 2; /* as models have them: no bits for levels that are not there */
+    add_tree(&s, 3, nodes, 2048, words);
+    gbt_tree_range one = {6 + (uint64_t)i, 7 + (uint64_t)i};
+    CHECK_EQ_I64(check_scene(&s, &rng, one), from[i] <= 65472);
+    for (int w = 0; w < 2188; w++) words[w] = (uint32_t)test_u(&rng);
+  }
   check_scene(&s, &rng, all_trees(&s));
   one_feature_close(&s);
   free(words);

@@ -22,6 +22,7 @@ enum {
   MAX_CODE_COLS = 65536 / GBTI_PACK_LANES, /* columns */
   MAX_CUTS = 65533,                        /* of a feature: codes 0 .. 65533, orders below */
   MAX_SET_WORDS = 2046,                    /* of a split: its codes stay below GBTI_PACK_BY_LEVEL */
+  ALL_WORDS = (GBT_MAX_LEVELS + 31) / 32,  /* of a set that has a bit for every level */
   MAX_SHARING = 4,                         /* times that a word of a tree's sets may be copied */
   MAX_WORDS = 1 << 26,                     /* of a run */
   DEPTH_COUNTED = 24                       /* steps that the deepest tree counts in n_steps */
@@ -106,9 +107,23 @@ static gbt_status place_feature(builder *b, uint32_t feat, uint32_t *out) {
   return GBT_OK;
 }
 
-/* Writes column, child and note of a split. before: the node before it in its tree, or NULL. *full when it passes a
- * limit. */
-static gbt_status add_split(builder *b, const gbt_node *node, const gbt_node *before, size_t at, int *full) {
+/* How many words of a node's set the pack writes: without the last ones of which all levels go one way, since levels
+ * behind the words can go either way. They go right behind a set; behind one that has a bit for every level it does not
+ * matter to any, so that the last ones may go left. Most sets are of frequent levels, which come first, and short. */
+static uint32_t kept_words(const gbt_node *node, const uint32_t *sets, int *rest_left) {
+  const uint32_t none = ~(uint32_t)0 << GBT_MAX_LEVELS % 32; /* bits without levels, in the last of all words */
+  uint32_t n = node->arg.set.n_words;
+  const uint32_t *set = n > 0 ? sets + node->arg.set.beg : NULL;
+  *rest_left = n == ALL_WORDS && (set[n - 1] | none) == ~(uint32_t)0;
+  if (*rest_left) n--;
+  while (n > 0 && set[n - 1] == (*rest_left ? ~(uint32_t)0 : 0)) n--;
+  return n;
+}
+
+/* Writes column, child and note of a split. before: the node before it in its tree, or NULL. sets: of the tree. *full
+ * when it passes a limit. */
+static gbt_status add_split(builder *b, const gbt_node *node, const gbt_node *before, const uint32_t *sets, size_t at,
+                            int *full) {
   gbti_pack *pack = b->pack;
   uint32_t feat;
   GBT_TRY(place_feature(b, node->feat & GBT_NODE_FEATURE, &feat));
@@ -128,7 +143,8 @@ static gbt_status add_split(builder *b, const gbt_node *node, const gbt_node *be
     b->note[at] = b->note[at - 1];
     return GBT_OK;
   }
-  uint32_t n = node->arg.set.n_words;
+  int rest_left;
+  const uint32_t n = kept_words(node, sets, &rest_left);
   *full = n > MAX_SET_WORDS || b->n_words + n + 2 > MAX_WORDS;
   if (*full) return GBT_OK;
   b->note[at] = (uint32_t)b->n_words;
@@ -140,6 +156,7 @@ static gbt_status add_split(builder *b, const gbt_node *node, const gbt_node *be
 static gbt_status add_tree(builder *b, uint64_t t, size_t node_beg, int *full) {
   const gbt_tree *tree = &b->forest->trees[t];
   const gbt_node *from = b->forest->nodes + tree->node_beg;
+  const uint32_t *sets = tree->n_words > 0 ? b->forest->sets + tree->set_beg : NULL;
   gbti_pack *pack = b->pack;
   gbti_pack_tree *to = &pack->tree[t - pack->trees.beg];
   gbti_pack_node *nodes = pack->nodes + node_beg;
@@ -156,7 +173,7 @@ static gbt_status add_tree(builder *b, uint64_t t, size_t node_beg, int *full) {
       nodes[i].child = i;
       continue;
     }
-    GBT_TRY(add_split(b, &from[i], i > 0 ? &from[i - 1] : NULL, node_beg + i, full));
+    GBT_TRY(add_split(b, &from[i], i > 0 ? &from[i - 1] : NULL, sets, node_beg + i, full));
     if (*full) return GBT_OK;
     to->has_sets |= (from[i].feat & GBT_NODE_CATEGORICAL) != 0;
     uint16_t below = depth < GBTI_PACK_DEEP ? (uint16_t)(depth + 1) : depth;
@@ -235,18 +252,22 @@ static gbt_status order_cuts(builder *b) {
   return gbt_parallel(b->ctx, pack->n_feats, sort_task, b, b->err);
 }
 
-/* The set's complement, moved up by the two codes that come before levels; a last word of ones for levels beyond. */
-static void write_set(const gbt_node *node, const uint32_t *set, uint32_t *out) {
-  uint32_t n = node->arg.set.n_words, carry = 0;
+/* The set's complement, moved up by the two codes that come before levels; a last word for levels beyond. Returns which
+ * word that is. */
+static uint32_t write_set(const gbt_node *node, const uint32_t *sets, uint32_t *out) {
+  int rest_left;
+  const uint32_t n = kept_words(node, sets, &rest_left), rest = rest_left ? 0 : ~(uint32_t)0;
+  uint32_t carry = 0;
   for (uint32_t i = 0; i < n; i++) {
-    uint32_t right = ~set[node->arg.set.beg + i];
+    uint32_t right = ~sets[node->arg.set.beg + i];
     out[i] = right << 2 | carry;
     carry = right >> 30;
   }
-  out[n] = carry | ~(uint32_t)3;
-  out[n + 1] = ~(uint32_t)0;
+  out[n] = carry | (rest & ~(uint32_t)3);
+  out[n + 1] = rest;
   uint32_t missing = (node->feat & GBT_NODE_MISSING_LEFT) == 0, unseen = (node->feat & GBT_NODE_BULK_LEFT) == 0;
   out[0] = (out[0] & ~(uint32_t)3) | missing | unseen << 1;
+  return n + 1;
 }
 
 static void finish_task(void *arg, int64_t task, int thread) {
@@ -265,8 +286,7 @@ static void finish_task(void *arg, int64_t task, int thread) {
     } else if (from[i].feat & GBT_NODE_CATEGORICAL) {
       to->order = GBTI_PACK_BY_LEVEL;
       word = b->note[beg + i];
-      last = from[i].arg.set.n_words + 1;
-      write_set(&from[i], sets, pack->words + word);
+      last = write_set(&from[i], sets, pack->words + word);
     } else {
       to->order = (uint16_t)b->order[b->note[beg + i]];
     }
