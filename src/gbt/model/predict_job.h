@@ -51,7 +51,8 @@ typedef struct gbti_pack_node {
 } gbti_pack_node;
 
 /* The same for trees that split by level somewhere: bit `code` of these words is set for levels that go right; codes
- * behind the last word take the last one, which is all ones or all zeros. Other nodes have beg = last = 0: a word of zeros. */
+ * behind the last word take the last one, which is all ones or all zeros. Other nodes have beg = last = 0: a word of
+ * zeros. */
 typedef struct gbti_pack_wide {
   uint16_t col, order;
   uint32_t child;
