@@ -12,6 +12,7 @@
 #include "../../src/gbt/boost/backends.h"
 #include "../../src/gbt/cpu/cpu.h"
 #include "../../src/gbt/data/dataset_impl.h"
+#include "../../src/gbt/encode/keys.h"
 #include "../../src/gbt/model/predict.h"
 
 typedef struct asker {
@@ -242,10 +243,44 @@ static void passes_over_the_numbers_of_rows(void) {
   made_free(m);
 }
 
+/* The index of a million keys, by which one row is looked for: with a place for each possible key, and hashed. */
+static void a_million_keys(void) {
+  enum { N = 1000000 };
+  static const int64_t radix[2] = {1000, 1 << 20};
+  uint32_t *level[2] = {test_alloc(N * sizeof **level), test_alloc(N * sizeof **level)};
+  for (int k = 0; k < 2; k++) {
+    const gbti_key_column col[2] = {{level[0], radix[k] - 1}, {level[1], radix[k] - 1}};
+    gbt_ctx ctx = test_ctx(NULL, 2);
+    gbti_keys keys;
+    for (uint32_t i = 0; i < N; i++) {
+      level[0][i] = i / 1000;
+      level[1][i] = i % 1000;
+    }
+    if (CHECK_OK(gbti_keys_make(&ctx, col, 2, N, N, 1, &keys, test_err))) {
+      clock_jump(20000000);
+      for (int64_t stop_at = 0; stop_at <= 12; stop_at += 6) { /* never, then early and late */
+        asker a;
+        gbt_ctx other = asking(&a, 1, stop_at);
+        uint32_t id = 0;
+        const gbt_status status = gbti_keys_find(&other, &keys, col, 2, 1, &id, test_err);
+        CHECK_EQ_I64(status, stop_at > 0 ? GBT_CANCELLED : GBT_OK);
+        CHECK(stop_at > 0 ? a.n_asked == stop_at : a.n_asked >= N / 65536);
+        gbt_ctx_close(&other);
+      }
+      clock_jump(0);
+    }
+    gbti_keys_free(&keys);
+    gbt_ctx_close(&ctx);
+  }
+  free(level[0]);
+  free(level[1]);
+}
+
 void suite_polls(void) {
   RUN(passes_over_the_numbers_of_rows);
   RUN(a_million_texts);
   RUN(a_million_levels);
+  RUN(a_million_keys);
   RUN(responses_of_many_outputs);
   RUN(scores_of_many_outputs);
   RUN(all_threads_hear_of_a_stop);

@@ -1,6 +1,7 @@
 #include "key_index.h"
 
 #include "clock.h"
+#include "parallel.h"
 #include "schema_impl.h"
 
 #if defined(__GNUC__)
@@ -10,32 +11,37 @@
 #endif
 
 enum {
-  SPARE = 4,    /* places for each key where places are keys: no more than a hashed index would take */
-  SMALL = 1024, /* and so many in any case */
-  AT_ONCE = 128 /* keys that are looked for side by side, so that their waits for memory overlap */
+  ASK_EVERY = 1 << 16, /* keys between two looks whether to stop */
+  SPARE = 4,           /* places for each key where places are keys: no more than a hashed index would take */
+  SMALL = 1024,        /* and so many in any case */
+  AT_ONCE = 128        /* keys that are looked for side by side, so that their waits for memory overlap */
 };
 
-gbt_status gbt_key_index_make(const gbt_mem *mem, const uint64_t *known, int64_t n_keys, uint64_t space,
-                              gbt_key_index *out, gbt_error *err) {
-  const uint64_t n = (uint64_t)n_keys;
-  *out = (gbt_key_index){.place = NULL};
-  if (space <= SPARE * n + SMALL) {
-    GBT_TRY(gbt_mem_zeros(mem, (size_t)space, sizeof *out->place, &out->place, err));
-    out->space = space;
-    for (uint64_t i = 0; i < n; i++) out->place[known[i]] = (uint32_t)i + 1;
-    return GBT_OK;
-  }
-  uint64_t size = 8;
-  while (size < 2 * n) size *= 2;
-  GBT_TRY(gbt_mem_zeros(mem, (size_t)size, sizeof *out->place, &out->place, err));
-  out->mask = size - 1;
-  out->salt = gbt_salt(out->place);
+static gbt_status add_keys(gbt_ctx *ctx, gbt_key_index *index, const uint64_t *known, uint64_t n, gbt_error *err) {
   for (uint64_t i = 0; i < n; i++) {
-    uint64_t at = gbt_key_place(out, known[i]);
-    while (out->place[at] != 0) at = (at + 1) & out->mask;
-    out->place[at] = (uint32_t)i + 1;
+    uint64_t at = index->space > 0 ? known[i] : gbt_key_place(index, known[i]);
+    if (ctx != NULL && i % ASK_EVERY == 0) GBT_TRY(gbt_ctx_poll(ctx, err));
+    if (index->space == 0)
+      while (index->place[at] != 0) at = (at + 1) & index->mask;
+    index->place[at] = (uint32_t)i + 1;
   }
   return GBT_OK;
+}
+
+gbt_status gbt_key_index_make(const gbt_mem *mem, gbt_ctx *ctx, const uint64_t *known, int64_t n_keys, uint64_t space,
+                              gbt_key_index *out, gbt_error *err) {
+  const uint64_t n = (uint64_t)n_keys;
+  uint64_t size = 8;
+  *out = (gbt_key_index){.place = NULL};
+  if (space <= SPARE * n + SMALL) {
+    size = out->space = space;
+  } else {
+    while (size < 2 * n) size *= 2;
+    out->mask = size - 1;
+  }
+  GBT_TRY(gbt_mem_zeros(mem, (size_t)size, sizeof *out->place, &out->place, err));
+  if (out->space == 0) out->salt = gbt_salt(out->place);
+  return add_keys(ctx, out, known, n, err);
 }
 
 void gbt_key_index_free(const gbt_mem *mem, gbt_key_index *index) {
@@ -53,7 +59,7 @@ gbt_status gbt_schema_index_keys(gbt_schema *schema, gbt_error *err) {
     if (proj->n_cols == 1) continue;
     const uint64_t space = gbt_projection_space(schema, proj);
     GBT_ASSERT(space > 0);
-    GBT_TRY(gbt_key_index_make(&schema->mem, proj->key, proj->n_keys, space, &schema->key_index[p], err));
+    GBT_TRY(gbt_key_index_make(&schema->mem, NULL, proj->key, proj->n_keys, space, &schema->key_index[p], err));
   }
   return GBT_OK;
 }

@@ -217,6 +217,7 @@ static gbt_status number_keys(job *j, int64_t max_keys, uint32_t min_count, gbt_
   GBT_TRY(gbt_mem_array(&keys->mem, (size_t)keys->n_keys, sizeof *keys->key, &keys->key, err));
   GBT_TRY(gbt_mem_array(&keys->mem, (size_t)keys->n_keys + 1, sizeof *keys->count, &keys->count, err));
   for (int64_t k = 0; k < j->n_seen; k++) {
+    if (k % TASK_ROWS == 0) GBT_TRY(gbt_ctx_poll(j->ctx, err));
     const uint32_t n_rows = j->n_rows[k];
     const int kept = (int64_t)n_rows >= least;
     j->n_rows[k] = (uint32_t)(kept ? at : keys->n_keys);
@@ -313,7 +314,8 @@ gbt_status gbti_keys_find(gbt_ctx *ctx, const gbti_keys *keys, const gbti_key_co
                           uint32_t *id, gbt_error *err) {
   job j = {.ctx = ctx, .known = keys, .col = col, .n_cols = n_cols, .n = n, .id = id};
   if (n_cols == 1) return gbt_parallel(ctx, n_tasks(n), copy_task, &j, err);
-  gbt_status status = gbt_key_index_make(&ctx->mem, keys->key, keys->n_keys, possible_keys(col, n_cols), &j.index, err);
+  gbt_status status =
+      gbt_key_index_make(&ctx->mem, ctx, keys->key, keys->n_keys, possible_keys(col, n_cols), &j.index, err);
   if (status == GBT_OK) status = gbt_parallel(ctx, n_tasks(n), find_task, &j, err);
   gbt_key_index_free(&ctx->mem, &j.index);
   return status;

@@ -108,7 +108,10 @@ static gbt_status fill_tables(gbt_ctx *ctx, const gbti_encoding *e, gbti_made *p
   GBT_TRY(full_values(ctx, help, ask, w->count, err));
   for (int32_t i = 0; i < ask->n_stats; i++) {
     gbti_derived *feat = &p->feat[i];
-    for (int64_t k = 0; k < p->keys.n_keys; k++) feat->table[k] = w->bin_of[i][w->count[i][k]];
+    for (int64_t k = 0; k < p->keys.n_keys; k++) {
+      if (k % GBTI_ENCODE_ROWS == 0) GBT_TRY(gbt_ctx_poll(ctx, err));
+      feat->table[k] = w->bin_of[i][w->count[i][k]];
+    }
     feat->unknown = w->bin_of[i][w->count[i][p->keys.n_keys]];
   }
   return GBT_OK;
