@@ -7,7 +7,8 @@ library(gbt)
 folder <- commandArgs(trailingOnly = TRUE)[1]
 n <- as.numeric(commandArgs(trailingOnly = TRUE)[2])
 threads <- as.integer(arg_of("threads", "2"))
-methods <- list("gbt-sets" = list(cat_method = "sets"), "gbt-target" = list(cat_method = "target"),
+methods <- list("gbt-auto" = list(), "gbt-sets" = list(cat_method = "sets"),
+                "gbt-target" = list(cat_method = "target"),
                 "gbt-both" = list(cat_method = c("sets", "target")),
                 "gbt-pairs" = list(cat_method = c("sets", "target"), max_cat_combine = 2))
 

@@ -15,7 +15,7 @@ rounds <- arg_of("rounds", "100")
 n <- as.numeric(arg_of("rows", "10000000"))
 sizes <- c(50, 4000, 300000)
 n_numbers <- 7
-engines <- c("gbt-sets", "gbt-target", "gbt-both", "gbt-pairs", "catboost", "catboost-pairs")
+engines <- c("gbt-auto", "gbt-sets", "gbt-target", "gbt-both", "gbt-pairs", "catboost", "catboost-pairs")
 wanted <- strsplit(arg_of("engines", paste(engines, collapse = ",")), ",")[[1]]
 out <- arg_of("out", file.path(root, "bench", "results"))
 csv <- file.path(out, "categorical-speed.csv")
