@@ -6,7 +6,6 @@
 #include "made_target.h"
 #include "random_job.h"
 #include "schedules.h"
-#include "sweep.h"
 
 const gbt_device_api *gbt_cuda_api(void);
 
@@ -104,9 +103,11 @@ static void by_size(int64_t n) {
   target_free(&m);
 }
 
+/* In this process: one that has CUDA in use must not be forked. Tiles have 2,048 rows. */
 static void sizes(void) {
-  const sweep_range range = {.low = 1, .high = 2060, .dense = 3};
-  sweep(by_size, &range);
+  for (int64_t n = 1; n < 40; n++) by_size(n);
+  for (int64_t power = 64; power <= 4096; power *= 2)
+    for (int64_t n = power - 1; n <= power + 1; n++) by_size(n);
 }
 
 /* Weights or not, ties or not, several tiles; keys of one projection after the other, more of them or fewer. */
