@@ -61,7 +61,7 @@ static double quantile_by_twin(const weighed *all, int64_t n, double above, int6
     sum += all[i].w;
   }
   qsort(x, (size_t)kept, sizeof *x, ascending);
-  const int64_t want = sum / den * num + sum % den * num / den;
+  const int64_t want = sum / den * num + (sum % den * num + den - 1) / den;
   for (int64_t i = 0; i < kept && upto < (want < 1 ? 1 : want); i++) {
     upto += x[i].w;
     at = x[i].x;

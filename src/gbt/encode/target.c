@@ -245,7 +245,7 @@ static gbt_status quantile(job *j, uint64_t above, int64_t num, int64_t den, dou
     if (j->digit == 0) {
       for (int64_t k = 0; k < N_DIGITS; k++) all += count[k];
       if (all == 0) return GBT_OK;
-      want = all / den * num + all % den * num / den;
+      want = all / den * num + (all % den * num + den - 1) / den; /* rounded up: weights may have any unit */
       want = want < 1 ? 1 : want;
     }
     while (want > count[d]) want -= count[d++];

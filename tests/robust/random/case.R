@@ -341,6 +341,8 @@ draw_host_args <- function(args, case, objective) {
   numbers <- is.numeric(case$y) && objective != "softmax"
   if (length(case$sets) == 0L && nrow(case$x) > 30L && numbers && chance(0.15)) args$valid <- 0.3
   if (isS4(case$x) && chance(0.3)) args$sparse_zero <- "missing"
+  has_levels <- function(v) (is.character(v) || (is.factor(v) && !is.ordered(v))) && !all(is.na(v))
+  if (is.data.frame(case$x) && any(vapply(case$x, has_levels, NA)) && chance(0.5)) args$cat_method <- "sets"
   args
 }
 
