@@ -1,5 +1,6 @@
 /* Trees as tables. Whatever trees a run mixes, the leaves and scores are the bits of the twin (naive_predict.h), and
  * codes are counts of cuts. What no machine without look-ups of bytes can run is skipped there, the rest is not. */
+#include "../../src/gbt/model/predict_answers.h"
 #include "../../src/gbt/model/predict_coder.h"
 
 #include <float.h>
@@ -49,7 +50,8 @@ typedef struct stage_spec {
   int same_layer;    /* a layer's nodes are all alike */
   int32_t with_sets; /* levels of the first feature, by which some nodes split; 0: all are numbers */
   int64_t n_rows;
-  int leaves_in_16; /* how often a node is not split; 0 for 4. With 8 and more trees are long and thin */
+  int leaves_in_16;  /* how often a node is not split; 0 for 4. With 8 and more trees are long and thin */
+  int32_t more_sets; /* further features with as many levels */
 } stage_spec;
 
 static void make_columns(stage *s, test_rng *rng, const stage_spec *spec) {
@@ -63,10 +65,10 @@ static void make_columns(stage *s, test_rng *rng, const stage_spec *spec) {
     letters[i] = text[i];
   }
   for (int32_t f = 0; f < spec->n_features; f++) {
-    int levels = f == 0 && spec->with_sets;
+    int levels = f <= spec->more_sets && spec->with_sets;
     snprintf(name[f], sizeof name[f], "x%d", (int)f);
     gbt_schema_column one = {name[f], "", levels ? GBT_CATEGORICAL : GBT_NUMERIC, levels ? spec->with_sets : 0,
-                       levels ? letters : NULL};
+                             levels ? letters : NULL};
     feat[f] = one;
   }
   CHECK_OK(gbt_schema_new(&mem, spec->n_features, feat, &s->schema, test_err));
@@ -97,12 +99,14 @@ static void make_columns(stage *s, test_rng *rng, const stage_spec *spec) {
 enum { MOST_WORDS = 8000 };
 
 static void set_split(test_rng *rng, const stage_spec *spec, gbt_node *node) {
-  int32_t first = spec->with_sets > 0, f = first + (int32_t)test_below(rng, spec->n_features - first);
+  int32_t first = spec->with_sets > 0 ? 1 + spec->more_sets : 0,
+          f = first + (int32_t)test_below(rng, spec->n_features - first);
   node->feat = (uint32_t)f | (uint32_t)(test_u(rng) & GBT_NODE_MISSING_LEFT);
   node->arg.value = draw(rng, (spread)(f % N_SPREADS));
   if (spec->with_sets == 0 || test_below(rng, 3) > 0) return;
   uint32_t most = (uint32_t)(spec->with_sets + 31) / 32;
   node->feat = GBT_NODE_CATEGORICAL | (uint32_t)(test_u(rng) & (GBT_NODE_MISSING_LEFT | GBT_NODE_BULK_LEFT));
+  node->feat |= (uint32_t)test_below(rng, 1 + spec->more_sets);
   node->arg.set.n_words = (uint32_t)test_below(rng, (int64_t)most + 1);
   node->arg.set.beg = (uint32_t)test_below(rng, MOST_WORDS - (int64_t)node->arg.set.n_words);
 }
@@ -224,6 +228,7 @@ static void random_trees(void) {
                        0,
                        0,
                        row_counts[test_below(&rng, 14)],
+                       0,
                        0};
     stage_open(&s, &rng, &spec);
     check_stage(&s, &rng);
@@ -237,7 +242,7 @@ static void full_trees(void) {
   for (int32_t depth = 0; depth <= GBTI_TABLE_DEPTH + 1; depth++) {
     for (int same = 0; same < 2; same++) {
       stage s;
-      stage_spec spec = {6, 2, 4, 2000, depth, same, 0, 600, 0};
+      stage_spec spec = {6, 2, 4, 2000, depth, same, 0, 600, 0, 0};
       stage_open(&s, &rng, &spec);
       check_stage(&s, &rng);
       stage_close(&s);
@@ -251,11 +256,83 @@ static void mixed_runs(void) {
   static const int32_t levels[] = {3, 29, 30, 31, 250, 500, 1000, 2010, 2020, 5000};
   for (int i = 0; i < 40; i++) {
     stage s;
-    stage_spec spec = {5, 1 + i % 3, 9, 400, 4 + i % 7, i % 4 == 0, levels[i % 10], row_counts[i % 14], 0};
+    stage_spec spec = {5, 1 + i % 3, 9, 400, 4 + i % 7, i % 4 == 0, levels[i % 10], row_counts[i % 14], 0, 0};
     stage_open(&s, &rng, &spec);
     check_stage(&s, &rng);
     stage_close(&s);
   }
+}
+
+/* Long sets, whose answers are read from memory: numbers of them around those of a word, several columns, codes around
+ * the ends of words. Sets are left out from the last one on. */
+static void long_sets(void) {
+  test_rng rng = {38};
+  static const int32_t levels[] = {2017, 2018, 2048, 2049, 2081, 4096, 5000, 8191, 6000, 7000, 9000, 10000, 12000};
+  int64_t n_masks = 0, few = 0, many = 0;
+  for (int i = 0; i < 39; i++) {
+    stage s;
+    stage_spec spec = {5,          1 + i % 2,      1 + i % 13,         400, 3 + i % 9,
+                       i % 4 == 0, levels[i % 13], row_counts[i % 14], 0,   i % 3};
+    stage_open(&s, &rng, &spec);
+    gbt_ctx ctx;
+    gbti_pack *pack;
+    REQUIRE_OK(gbt_ctx_open(&ctx, gbt_mem_default(), 1, GBT_SIMD_AUTO, NULL, NULL, test_err));
+    gbt_tree_range trees = {0, s.view.n_trees};
+    REQUIRE_OK(gbti_pack_new(&ctx, &s.view, trees, &pack, test_err));
+    n_masks += pack->tables.n_masks;
+    few += pack->tables.n_masks > 0 && pack->tables.n_masks < 64;
+    many += pack->tables.n_masks > 128;
+    int run = gbti_tables_run(&ctx);
+    gbti_pack_free(pack);
+    gbt_ctx_close(&ctx);
+    if (i == 38 && run) CHECK(n_masks > 1000 && few > 3 && many > 3);
+    check_stage(&s, &rng);
+    stage_close(&s);
+  }
+}
+
+/* One set of all levels among many shorter ones: answers would take too much room, rows are asked one by one. */
+static void sets_without_room(void) {
+  test_rng rng = {39};
+  stage s;
+  stage_spec spec = {3, 1, 30, 255, 7, 0, 65000, 200, 0, 0};
+  stage_open(&s, &rng, &spec);
+  for (uint64_t t = 0; t < s.view.n_trees; t++) {
+    const gbt_tree *tree = &s.view.trees[t];
+    gbt_node *nodes = (gbt_node *)(uintptr_t)(s.view.nodes + tree->node_beg);
+    for (uint32_t i = 0, n_long = 0; i < tree->n_nodes; i++) {
+      if (nodes[i].left == 0 || !(nodes[i].feat & GBT_NODE_CATEGORICAL) || nodes[i].arg.set.n_words < 80) continue;
+      nodes[i].arg.set.n_words = t > 0 || n_long++ > 0 ? 80 : 2031;
+      if (nodes[i].arg.set.n_words > 80) nodes[i].arg.set.beg = 0;
+    }
+  }
+  gbt_ctx ctx;
+  gbti_pack *pack;
+  REQUIRE_OK(gbt_ctx_open(&ctx, gbt_mem_default(), 1, GBT_SIMD_AUTO, NULL, NULL, test_err));
+  gbt_tree_range trees = {0, s.view.n_trees};
+  REQUIRE_OK(gbti_pack_new(&ctx, &s.view, trees, &pack, test_err));
+  if (gbti_tables_run(&ctx)) CHECK(pack->tables.n_answers == 1 && pack->tables.n_masks == 0);
+  gbti_pack_free(pack);
+  gbt_ctx_close(&ctx);
+  check_stage(&s, &rng);
+  stage_close(&s);
+}
+
+static void turned_bits(void) {
+  test_rng rng = {40};
+  gbt_ctx ctx;
+  REQUIRE_OK(gbt_ctx_open(&ctx, gbt_mem_default(), 1, GBT_SIMD_AUTO, NULL, NULL, test_err));
+  for (int i = 0; gbti_tables_run(&ctx) && i < 200; i++) {
+    uint64_t from[64], to[64 * 3], want[64] = {0};
+    size_t stride = 1 + (size_t)i % 3;
+    for (int r = 0; r < 64; r++) {
+      from[r] = i % 5 == 0 ? (uint64_t)(r == i % 64) << (i % 63) : (uint64_t)test_u(&rng);
+      for (int b = 0; b < 64; b++) want[b] |= (from[r] >> b & 1) << r;
+    }
+    gbti_turn_bits(from, to, stride);
+    for (size_t b = 0; b < 64; b++) CHECK(to[b * stride] == want[b]);
+  }
+  gbt_ctx_close(&ctx);
 }
 
 /* Below the layers whose places follow from the way; up to the limits of layers and leaves, and over them. */
@@ -266,7 +343,7 @@ static void long_trees(void) {
   for (int i = 0; i < 50; i++) {
     stage s;
     stage_spec spec = {1 + i % 9,          1 + i % 2, 4, splits[i % 5], 9 + (i % 7) * 10, 0, i % 3 == 1 ? 100 : 0,
-                       row_counts[i % 14], 4 + i % 8};
+                       row_counts[i % 14], 4 + i % 8, 0};
     if (spec.with_sets) spec.n_features++;
     stage_open(&s, &rng, &spec);
     gbt_ctx ctx;
@@ -397,7 +474,7 @@ static void every_few_rows(void) {
   test_rng rng = {38};
   for (int i = 0; i < 2; i++) {
     stage s;
-    stage_spec spec = {9, 1, 3, 30, 6, 0, 12 * i, 1100, 0};
+    stage_spec spec = {9, 1, 3, 30, 6, 0, 12 * i, 1100, 0, 0};
     stage_open(&s, &rng, &spec);
     gbt_tree_range trees = {0, s.view.n_trees};
     for (int64_t n = 1; n <= 1100; n += n < 200 ? 1 : 37) {
@@ -424,7 +501,7 @@ static void predictors_keep_packs(void) {
   test_rng rng = {36};
   for (int i = 0; i < 6; i++) {
     stage s;
-    stage_spec spec = {7, 1 + i % 2, 30, 40, 7 + i % 3, 0, i % 3 == 2 ? 40 : 0, 400, 0};
+    stage_spec spec = {7, 1 + i % 2, 30, 40, 7 + i % 3, 0, i % 3 == 2 ? 40 : 0, 400, 0, 0};
     stage_open(&s, &rng, &spec);
     gbt_mem mem = gbt_mem_default();
     gbt_predictor *predictor;
@@ -483,9 +560,10 @@ static gbt_status predict_once(const gbt_mem *mem, void *arg, gbt_error *err) {
 
 static void allocations_fail(void) {
   test_rng rng = {35};
-  for (int sets = 0; sets < 2; sets++) {
+  static const int32_t levels[] = {0, 20, 3000};
+  for (int i = 0; i < 3; i++) {
     stage s;
-    stage_spec spec = {6, 2, 4, 60, 6, 0, 20 * sets, 2000, 0};
+    stage_spec spec = {6, 2, 4, 60, 6, 0, levels[i], 2000, 0, 0};
     stage_open(&s, &rng, &spec);
     sweep w = {&s, test_alloc(4000 * sizeof(double))};
     CHECK(fault_sweep(predict_once, &w) >= 20);
@@ -498,6 +576,9 @@ void suite_predict_tables(void) {
   RUN(random_trees);
   RUN(full_trees);
   RUN(mixed_runs);
+  RUN(long_sets);
+  RUN(sets_without_room);
+  RUN(turned_bits);
   RUN(long_trees);
   RUN(codes_count_cuts);
   RUN(every_few_cuts);

@@ -9,6 +9,7 @@
  * A block's codes stay in the first-level cache while tree after tree comes by, a tree while the block's rows pass. */
 #include <string.h>
 
+#include "predict_answers.h"
 #include "predict_coder.h"
 
 #include "../base/parallel.h"
@@ -48,6 +49,7 @@ typedef struct packed_run {
   uint32_t *pos;   /* by thread: block */
   int64_t *cursor; /* by thread: n_feats */
   uint8_t *bytes;  /* by thread: block x n_cols, codes of tables; NULL without tables */
+  uint64_t *masks; /* by thread: n_masks x block / GBTI_TABLE_ROWS; NULL without answers */
   uint8_t *place;  /* by thread: block */
   double *sums;    /* by thread: n_outputs x block, scores while all trees are tables of values; else NULL */
 } packed_run;
@@ -220,6 +222,23 @@ static void code_bytes(const packed_run *run, int64_t row, int32_t n, int thread
   }
 }
 
+static uint64_t *thread_masks(const packed_run *run, int thread) {
+  size_t n_groups = (size_t)run->block / GBTI_TABLE_ROWS;
+  return run->masks == NULL ? NULL : run->masks + (size_t)thread * n_groups * run->pack->tables.n_masks;
+}
+
+static gbti_table_rows table_rows(const packed_run *run, int thread) {
+  gbti_table_rows rows = {.codes = run->bytes + (size_t)thread * (size_t)run->block * run->pack->tables.n_cols,
+                          .masks = thread_masks(run, thread),
+                          .n_groups = run->block / GBTI_TABLE_ROWS};
+  return rows;
+}
+
+static void ask_answers(const packed_run *run, int32_t n, int thread) {
+  gbti_table_rows rows = table_rows(run, thread);
+  gbti_answers_ask(run->pack, rows.codes, n, rows.n_groups, thread_masks(run, thread));
+}
+
 /* A block of rows through a tree that is a table. */
 static void pass_table(const packed_run *run, uint64_t t, int64_t row, int32_t n, int thread) {
   const gbti_pack *pack = run->pack;
@@ -227,7 +246,8 @@ static void pass_table(const packed_run *run, uint64_t t, int64_t row, int32_t n
   size_t block = (size_t)run->block;
   uint8_t *place = run->place + (size_t)thread * block;
   int32_t n_groups = (n + GBTI_TABLE_ROWS - 1) / GBTI_TABLE_ROWS;
-  gbti_table_walk(pack, table, run->bytes + (size_t)thread * block * pack->tables.n_cols, n_groups, place);
+  gbti_table_rows rows = table_rows(run, thread);
+  gbti_table_walk(pack, table, &rows, n_groups, place);
   if (run->sums != NULL) {
     int32_t k = gbti_predict_output(run->job->forest, t);
     size_t n_outputs = (size_t)run->job->forest->n_outputs;
@@ -265,6 +285,7 @@ static void packed_task(void *arg, int64_t task, int thread) {
     int32_t n = end - row < run->block ? (int32_t)(end - row) : run->block;
     if (run->codes != NULL) code_block(run, row, n, thread);
     if (run->bytes != NULL) code_bytes(run, row, n, thread);
+    if (run->masks != NULL) ask_answers(run, n, thread);
     move_sums(run, row, n, thread, 0);
     for (uint64_t t = run->trees.beg; t < run->trees.end; t++) {
       const gbti_pack_tree *tree = &pack->tree[t - pack->trees.beg];
@@ -295,9 +316,10 @@ static void size_rows(const gbt_ctx *ctx, packed_run *run) {
     block = TABLE_BLOCK / lanes * lanes;
     codes = TABLE_CODES;
   }
-  if (block > codes / (int64_t)(pack->n_code_cols + 1)) block = codes / (int64_t)(pack->n_code_cols + 1);
+  int64_t row_codes = (int64_t)pack->n_code_cols + pack->tables.n_masks / 8 + 1;
+  if (block > codes / row_codes) block = codes / row_codes;
   if (block > rows) block = rows;
-  GBT_ASSERT(block > 0); /* there are not more columns than MAX_CODE_COLS of predict_pack.c */
+  GBT_ASSERT(block > 0); /* MAX_CODE_COLS and MAX_NODES of predict_pack.c limit columns and sets */
   block = (block + lanes - 1) / lanes * lanes;
   run->block = (int32_t)block;
   run->rows_per_task = (rows + block - 1) / block * block;
@@ -318,6 +340,9 @@ gbt_status gbti_predict_packed(gbt_ctx *ctx, const gbti_predict_job *job, const 
   if (pack->tables.n > 0) {
     GBT_TRY_GOTO(gbt_mem_zeros(mem, n, pack->tables.n_cols, &run.bytes, err), done);
     GBT_TRY_GOTO(gbt_mem_array(mem, n, 1, &run.place, err), done);
+    if (pack->tables.n_masks > 0)
+      GBT_TRY_GOTO(gbt_mem_array(mem, n / GBTI_TABLE_ROWS, pack->tables.n_masks * sizeof *run.masks, &run.masks, err),
+                   done);
   }
   GBT_TRY_GOTO(gbt_mem_array(mem, n, sizeof *run.code, &run.code, err), done);
   GBT_TRY_GOTO(gbt_mem_array(mem, n, 2 * sizeof *run.x, &run.x, err), done);
@@ -327,6 +352,7 @@ gbt_status gbti_predict_packed(gbt_ctx *ctx, const gbti_predict_job *job, const 
 done:
   gbt_mem_free(mem, run.sums);
   gbt_mem_free(mem, run.place);
+  gbt_mem_free(mem, run.masks);
   gbt_mem_free(mem, run.bytes);
   gbt_mem_free(mem, run.cursor);
   gbt_mem_free(mem, run.pos);

@@ -106,6 +106,7 @@ GBT_FN uint32_t gbti_set_right(const uint32_t *words, uint32_t beg, uint32_t las
 
 typedef struct gbti_table gbti_table;
 typedef struct gbti_table_set gbti_table_set;
+typedef struct gbti_answers gbti_answers;
 typedef struct gbti_coder gbti_coder;
 
 /* Trees as tables: predict_table.h. All 0 where there are none. */
@@ -117,7 +118,11 @@ typedef struct gbti_tables {
   uint32_t *byte_col; /* by column of codes: its first column of bytes */
   uint32_t *cols;
   gbti_table_set *sets;
+  size_t n_sets;
   uint16_t *leaf;
+  gbti_answers *answers; /* by column with long sets: predict_answers.h */
+  uint32_t n_answers, n_masks;
+  uint64_t *answer_bits;
 } gbti_tables;
 
 /* From numbers to codes of tables: predict_coder.h. All 0 where there are no tables. */

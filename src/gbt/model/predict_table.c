@@ -1,5 +1,6 @@
 /* Making tables of packed trees: see predict_table.h for what comes out. Two passes over the trees, both by tasks: how
  * many columns every layer asks, which gives all places in memory, and then the tables themselves. */
+#include "predict_answers.h"
 #include "predict_coder.h"
 
 #include <string.h>
@@ -243,6 +244,7 @@ static gbt_status lay_out(const gbt_mem *mem, gbti_pack *pack, gbt_error *err) {
   }
   pack->n_bytes += bytes + cols * sizeof *pack->tables.cols + leaves * sizeof *pack->tables.leaf;
   GBT_TRY(gbt_mem_array(mem, bytes, 1, &pack->tables.bytes, err));
+  pack->tables.n_sets = sets;
   pack->n_bytes += sets * sizeof *pack->tables.sets;
   GBT_TRY(gbt_mem_array(mem, sets, sizeof *pack->tables.sets, &pack->tables.sets, err));
   GBT_TRY(gbt_mem_array(mem, cols, sizeof *pack->tables.cols, &pack->tables.cols, err));
@@ -283,8 +285,9 @@ static gbt_status make_coders(const gbt_mem *mem, gbti_pack *pack, gbt_error *er
 }
 
 void gbti_tables_free(const gbt_mem *mem, gbti_pack *pack) {
-  void *blocks[] = {pack->tables.at,   pack->tables.bytes, pack->tables.byte_col, pack->tables.cols, pack->tables.sets,
-                    pack->tables.leaf, pack->coders.at,    pack->coders.cuts,     pack->coders.cells};
+  void *blocks[] = {pack->tables.at,   pack->tables.bytes,   pack->tables.byte_col,    pack->tables.cols,
+                    pack->tables.sets, pack->tables.answers, pack->tables.answer_bits, pack->tables.leaf,
+                    pack->coders.at,   pack->coders.cuts,    pack->coders.cells};
   for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++) gbt_mem_free(mem, blocks[i]);
 }
 
@@ -314,7 +317,8 @@ gbt_status gbti_tables_make(gbt_ctx *ctx, const gbt_forest_view *forest, gbti_pa
   GBT_TRY_GOTO(gbt_parallel(ctx, (int64_t)n_trees, count_task, &m, err), done);
   GBT_TRY_GOTO(lay_out(mem, pack, err), done);
   GBT_TRY_GOTO(gbt_parallel(ctx, (int64_t)n_trees, fill_task, &m, err), done);
-  if (pack->tables.n > 0) status = make_coders(mem, pack, err);
+  if (pack->tables.n > 0) GBT_TRY_GOTO(make_coders(mem, pack, err), done);
+  GBT_TRY_GOTO(gbti_answers_make(ctx, pack, err), done);
 done:
   gbt_mem_free(mem, m.seen);
   gbt_mem_free(mem, m.fits);

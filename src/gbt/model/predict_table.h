@@ -27,15 +27,18 @@ enum {
   GBTI_TABLE_CUTS = 254, /* of a column: orders up to 253, codes up to 254 */
   GBTI_TABLE_NONE = 255, /* order of nodes that ask another column, and of none */
   GBTI_TABLE_LEVEL_COLS = 4,
-  GBTI_TABLE_SET = 256 /* most bytes of a set that is looked up */
+  GBTI_TABLE_SET = 256, /* most bytes of a set that is looked up */
+  GBTI_TABLE_ANSWERED = 1
 };
 
 /* A node that splits by level. Bits as in the pack's words: set for codes that go right, the last byte or word whole.
  */
 struct gbti_table_set {
   uint32_t col;       /* the first of the four columns, times GBTI_TABLE_ROWS */
-  uint32_t beg, last; /* bytes behind the tree's first, if width > 0; else the words pack->words[beg .. beg + last] */
-  uint16_t width;     /* 32, 64, 128 or 256 bytes; 0 for longer sets, which are asked row by row */
+  uint32_t beg, last; /* looked up: bytes behind the tree's first; answered: its number among all that are; else the
+                         words pack->words[beg .. beg + last] */
+  uint16_t width;     /* 32, 64, 128 or 256 bytes that are looked up; of longer sets GBTI_TABLE_ANSWERED, or 0 for
+                         those that are asked row by row, for want of room */
   uint8_t place;
 };
 
@@ -78,8 +81,15 @@ gbt_status gbti_tables_make(gbt_ctx *ctx, const gbt_forest_view *forest, gbti_pa
 /* Tables and coders of a pack; also after a failure. */
 void gbti_tables_free(const gbt_mem *mem, gbti_pack *pack);
 
-/* place[0 .. 64 n_groups): where rows end; codes: of the first group. Only where gbti_tables_run. */
-void gbti_table_walk(const gbti_pack *pack, const gbti_table *table, const uint8_t *codes, int32_t n_groups,
+/* The codes of a block, from its first group on, and what gbti_answers_ask made of them. */
+typedef struct gbti_table_rows {
+  const uint8_t *codes;
+  const uint64_t *masks; /* NULL without answers */
+  int32_t n_groups;      /* that masks have room for */
+} gbti_table_rows;
+
+/* place[0 .. 64 n_groups): where rows end. Only where gbti_tables_run. */
+void gbti_table_walk(const gbti_pack *pack, const gbti_table *table, const gbti_table_rows *rows, int32_t n_groups,
                      uint8_t *place);
 
 /* Adds leaf values to sums, which lie in an order of their own: gbti_table_sums_in and _out. */

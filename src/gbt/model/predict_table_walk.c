@@ -1,6 +1,6 @@
 /* Walking tables (predict_table.h) by AVX-512 with its look-ups of bytes; on other machines there is nothing here. Nor
  * with gcc on Windows, which takes vectors on the stack for aligned where the stack is not (gcc's bug 54412). */
-#include "predict_table.h"
+#include "predict_answers.h"
 
 #include <string.h>
 
@@ -55,10 +55,18 @@ static uint64_t ask_words(const gbti_table_set *set, const uint32_t *words, cons
 /* Takes those rows out of left that the sets of a layer send right. A function of its own, and called with copies, so
  * that the way of trees without sets keeps its registers. */
 TARGET __attribute__((noinline)) static void ask_sets(const gbti_pack *pack, const gbti_table *table,
-                                                      const gbti_table_set *set, uint32_t n_sets, const uint8_t *codes,
-                                                      size_t stride, int n, const __m512i place[TOGETHER],
-                                                      __mmask64 left[TOGETHER]) {
+                                                      const gbti_table_set *set, uint32_t n_sets,
+                                                      const gbti_table_rows *rows, int32_t group, int n,
+                                                      const __m512i place[TOGETHER], __mmask64 left[TOGETHER]) {
+  size_t stride = (size_t)pack->tables.n_cols * ROWS;
+  const uint8_t *codes = rows->codes + (size_t)group * stride;
   for (; n_sets > 0; n_sets--, set++) {
+    if (set->width == GBTI_TABLE_ANSWERED) {
+      const uint64_t *masks = rows->masks + (size_t)set->beg * (size_t)rows->n_groups + group;
+      for (int g = 0; g < n; g++)
+        left[g] &= ~(_mm512_cmpeq_epi8_mask(place[g], _mm512_set1_epi8((char)set->place)) & masks[g]);
+      continue;
+    }
     const uint8_t *bits = pack->tables.bytes + table->beg + set->beg;
     for (int g = 0; g < n; g++) {
       const uint8_t *col = codes + set->col + (size_t)g * stride;
@@ -72,16 +80,16 @@ TARGET __attribute__((noinline)) static void ask_sets(const gbti_pack *pack, con
   }
 }
 
-#define ASK_SETS()                                                                  \
-  if (table->n_sets[d] > 0) {                                                       \
-    __m512i places[TOGETHER];                                                       \
-    __mmask64 lefts[TOGETHER];                                                      \
-    for (int g = 0; g < n; g++) {                                                   \
-      places[g] = place[g];                                                         \
-      lefts[g] = left[g];                                                           \
-    }                                                                               \
-    ask_sets(pack, table, sets, table->n_sets[d], codes, stride, n, places, lefts); \
-    for (int g = 0; g < n; g++) left[g] = lefts[g];                                 \
+#define ASK_SETS()                                                                \
+  if (table->n_sets[d] > 0) {                                                     \
+    __m512i places[TOGETHER];                                                     \
+    __mmask64 lefts[TOGETHER];                                                    \
+    for (int g = 0; g < n; g++) {                                                 \
+      places[g] = place[g];                                                       \
+      lefts[g] = left[g];                                                         \
+    }                                                                             \
+    ask_sets(pack, table, sets, table->n_sets[d], rows, group, n, places, lefts); \
+    for (int g = 0; g < n; g++) left[g] = lefts[g];                               \
   }
 
 /* The columns of a layer, for n groups, group after group stride bytes apart. */
@@ -123,8 +131,10 @@ TARGET_FN __m512i look_up(const uint8_t *table, size_t width, __m512i place) {
 }
 
 /* The layers of a deep tree from 8 on. p: where the tree goes on. Rows that have come to their leaf stay. */
-TARGET_FN void walk_deep(const gbti_pack *pack, const gbti_table *table, const uint8_t *p, const uint8_t *codes,
-                         size_t stride, int n, uint8_t *out) {
+TARGET_FN void walk_deep(const gbti_pack *pack, const gbti_table *table, const uint8_t *p, const gbti_table_rows *rows,
+                         int32_t group, int n, uint8_t *out) {
+  const size_t stride = (size_t)pack->tables.n_cols * ROWS;
+  const uint8_t *codes = rows->codes + (size_t)group * stride;
   const uint32_t *cols = pack->tables.cols + table->col_beg;
   const gbti_table_set *sets = pack->tables.sets + table->set_beg;
   __m512i place[TOGETHER];
@@ -159,16 +169,17 @@ TARGET_FN void walk_deep(const gbti_pack *pack, const gbti_table *table, const u
 
 /* Functions of their own, so that neither takes registers from the other. */
 TARGET __attribute__((noinline)) static void walk_deep_many(const gbti_pack *pack, const gbti_table *table,
-                                                            const uint8_t *p, const uint8_t *codes, size_t stride,
+                                                            const uint8_t *p, const gbti_table_rows *rows,
                                                             int32_t n_groups, uint8_t *out) {
   int32_t g = 0;
-  for (; g + TOGETHER <= n_groups; g += TOGETHER)
-    walk_deep(pack, table, p, codes + (size_t)g * stride, stride, TOGETHER, out + (size_t)g * ROWS);
-  for (; g < n_groups; g++) walk_deep(pack, table, p, codes + (size_t)g * stride, stride, 1, out + (size_t)g * ROWS);
+  for (; g + TOGETHER <= n_groups; g += TOGETHER) walk_deep(pack, table, p, rows, g, TOGETHER, out + (size_t)g * ROWS);
+  for (; g < n_groups; g++) walk_deep(pack, table, p, rows, g, 1, out + (size_t)g * ROWS);
 }
 
 TARGET_FN void walk_groups(const gbti_pack *pack, const gbti_table *table, const uint8_t *const *tables,
-                           const uint8_t *codes, size_t stride, int n, uint8_t *out) {
+                           const gbti_table_rows *rows, int32_t group, int n, uint8_t *out) {
+  const size_t stride = (size_t)pack->tables.n_cols * ROWS;
+  const uint8_t *codes = rows->codes + (size_t)group * stride;
   const uint32_t *cols = pack->tables.cols + table->col_beg, top = gbti_table_top(table);
   const gbti_table_set *sets = pack->tables.sets + table->set_beg;
   const __m512i one = _mm512_set1_epi8(1);
@@ -189,17 +200,43 @@ TARGET_FN void walk_groups(const gbti_pack *pack, const gbti_table *table, const
   for (int g = 0; g < n; g++) _mm512_storeu_si512(out + (size_t)g * ROWS, place[g]);
 }
 
-TARGET void gbti_table_walk(const gbti_pack *pack, const gbti_table *table, const uint8_t *codes, int32_t n_groups,
-                            uint8_t *place) {
+TARGET void gbti_table_walk(const gbti_pack *pack, const gbti_table *table, const gbti_table_rows *rows,
+                            int32_t n_groups, uint8_t *place) {
   const uint8_t *tables[GBTI_TABLE_DEPTH], *at = pack->tables.bytes + table->beg + 8 * gbti_table_places(table);
-  size_t stride = (size_t)pack->tables.n_cols * ROWS;
   int32_t g = 0;
   for (uint32_t d = gbti_table_top(table); d-- > 0; at += table->n_cols[d] * gbti_table_width(table, d)) tables[d] = at;
   for (; g + TOGETHER <= n_groups; g += TOGETHER)
-    walk_groups(pack, table, tables, codes + (size_t)g * stride, stride, TOGETHER, place + (size_t)g * ROWS);
-  for (; g < n_groups; g++)
-    walk_groups(pack, table, tables, codes + (size_t)g * stride, stride, 1, place + (size_t)g * ROWS);
-  if (table->depth > GBTI_TABLE_DEPTH) walk_deep_many(pack, table, at, codes, stride, n_groups, place);
+    walk_groups(pack, table, tables, rows, g, TOGETHER, place + (size_t)g * ROWS);
+  for (; g < n_groups; g++) walk_groups(pack, table, tables, rows, g, 1, place + (size_t)g * ROWS);
+  if (table->depth > GBTI_TABLE_DEPTH) walk_deep_many(pack, table, at, rows, n_groups, place);
+}
+
+TARGET void gbti_turn_bits(const uint64_t from[64], uint64_t *to, size_t stride) {
+  enum { ODD = 1, FIRST = 0x44, SECOND = 0xee, EVEN_LANES = 0x88, ODD_LANES = 0xdd };
+  uint8_t by_byte[64];
+  __m512i rows[8], pairs[8];
+  for (int i = 0; i < 64; i++) by_byte[i] = (uint8_t)(i % 8 * 8 + i / 8);
+  /* rows[k]: word i holds byte i of 8 rows. pairs[2 j + p]: lane l holds that word 2 l + p of rows[2 j], rows[2 j + 1]
+   */
+  for (int k = 0; k < 8; k++)
+    rows[k] = _mm512_permutexvar_epi8(_mm512_loadu_si512(by_byte), _mm512_loadu_si512(from + 8 * k));
+  for (int j = 0; j < 8; j += 2) {
+    pairs[j] = _mm512_unpacklo_epi64(rows[j], rows[j + 1]);
+    pairs[j + ODD] = _mm512_unpackhi_epi64(rows[j], rows[j + 1]);
+  }
+  for (int p = 0; p < 2; p++) {
+    __m512i a = _mm512_shuffle_i64x2(pairs[p], pairs[2 + p], FIRST);
+    __m512i b = _mm512_shuffle_i64x2(pairs[p], pairs[2 + p], SECOND);
+    __m512i c = _mm512_shuffle_i64x2(pairs[4 + p], pairs[6 + p], FIRST);
+    __m512i d = _mm512_shuffle_i64x2(pairs[4 + p], pairs[6 + p], SECOND);
+    rows[p] = _mm512_shuffle_i64x2(a, c, EVEN_LANES);
+    rows[2 + p] = _mm512_shuffle_i64x2(a, c, ODD_LANES);
+    rows[4 + p] = _mm512_shuffle_i64x2(b, d, EVEN_LANES);
+    rows[6 + p] = _mm512_shuffle_i64x2(b, d, ODD_LANES);
+  }
+  for (size_t i = 0; i < 8; i++)
+    for (size_t b = 0; b < 8; b++)
+      to[(8 * i + b) * stride] = _mm512_test_epi8_mask(rows[i], _mm512_set1_epi8((char)(1 << b)));
 }
 
 /* Eight planes of 64 bytes to eight vectors of doubles; within a lane of 16 bytes, rows in order two by two. */
@@ -256,10 +293,12 @@ int gbti_tables_run(const gbt_ctx *ctx) {
   return 0;
 }
 
-void gbti_table_walk(const gbti_pack *pack, const gbti_table *table, const uint8_t *codes, int32_t n_groups,
+void gbti_table_walk(const gbti_pack *pack, const gbti_table *table, const gbti_table_rows *rows, int32_t n_groups,
                      uint8_t *place) {
-  (void)pack, (void)table, (void)codes, (void)n_groups, (void)place;
+  (void)pack, (void)table, (void)rows, (void)n_groups, (void)place;
 }
+
+void gbti_turn_bits(const uint64_t from[64], uint64_t *to, size_t stride) { (void)from, (void)to, (void)stride; }
 
 void gbti_table_add(const gbti_pack *pack, const gbti_table *table, const uint8_t *place, int32_t n_groups,
                     double *sums) {
