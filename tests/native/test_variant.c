@@ -175,8 +175,8 @@ static int grown_as_ordinary(uint64_t seed, int64_t rows, jobs_seen *seen) {
 }
 
 /* On the bins that it was grown with a tree comes out as it was, values, scores and all. */
-static int refitted_as_grown(uint64_t seed, int64_t *n_splits) {
-  random_job r = random_job_make(seed, 600);
+static int refitted_as_grown(uint64_t seed, int64_t rows, int64_t *n_splits) {
+  random_job r = random_job_make(seed, rows);
   variant_job j = variant_job_make(&r, seed);
   int ok = 1;
   if (r.job.custom == NULL) {
@@ -195,8 +195,16 @@ static int refitted_as_grown(uint64_t seed, int64_t *n_splits) {
 static void refitted_trees_are_those_that_were_grown(void) {
   int64_t n_splits = 0;
   int bad = 0;
-  for (uint64_t seed = 1; seed <= JOBS && bad < 3; seed++) bad += !refitted_as_grown(seed, &n_splits);
+  for (uint64_t seed = 1; seed <= JOBS && bad < 3; seed++) bad += !refitted_as_grown(seed, 600, &n_splits);
   CHECK(n_splits > 3000);
+}
+
+/* Several tasks of rows. */
+static void refitted_trees_of_many_rows(void) {
+  int64_t n_splits = 0;
+  int bad = 0;
+  for (uint64_t seed = 301; seed <= 372 && bad < 3; seed++) bad += !refitted_as_grown(seed, 50000, &n_splits);
+  CHECK(n_splits > 300);
 }
 
 static void trees_of_a_variant_are_those_of_its_table(void) {
@@ -231,6 +239,7 @@ void suite_variant(void) {
   RUN(memory_may_run_out);
   RUN(trees_of_a_variant_are_those_of_its_table);
   RUN(refitted_trees_are_those_that_were_grown);
+  RUN(refitted_trees_of_many_rows);
   RUN(larger_ones);
   RUN(stores_that_forget);
 }

@@ -9,7 +9,7 @@
  *                    cpu_split_cat.c: categorical ones; cpu_split_layer.c, cpu_layer_decide.c: whole layers
  *   cpu_partition.c  rows into children; cpu_columns.c: the codes that it reads; cpu_sparse.c: those of sparse features
  *   cpu_leaf.c       leaf values, scores, export; cpu_renew.c: values that are quantiles; cpu_route.c: rows that were
- *                    not partitioned; cpu_refit.c: a tree that is there on other rows
+ *                    not partitioned; cpu_refit.c: a tree that is there on other rows; cpu_walk.c: rows down it
  *   cpu_scratch.c    working memory of threads; cpu_parallel.c: tasks on threads
  *   cpu_kernels.c    inner loops that exist once per instruction set
  *
@@ -36,6 +36,7 @@
 #include "cpu_search.h"
 #include "cpu_sparse.h"
 #include "cpu_split.h"
+#include "cpu_walk.h"
 
 typedef struct cpu_backend {
   gbt_backend base;
@@ -67,6 +68,7 @@ typedef struct cpu_backend {
   cpu_leaves leaf;
   cpu_renewal renew;
   cpu_refit refit;
+  cpu_walk walk;
   cpu_scratches scratch;
 } cpu_backend;
 
@@ -92,6 +94,11 @@ static inline const gbt_gh32 *cpu_gh32(const cpu_backend *be) {
 static inline const gbt_gh16 *cpu_gh16(const cpu_backend *be) { return (const gbt_gh16 *)(const void *)cpu_gh32(be); }
 static inline const uint32_t *cpu_low(const cpu_backend *be) {
   return (const uint32_t *)(const void *)(cpu_gh16(be) + be->n_rows);
+}
+
+/* Whether the codes of a feature are kept as a column. */
+static inline int cpu_has_column(const cpu_backend *be, int32_t feat) {
+  return be->columns.of != NULL && be->layout->place[feat].group >= 0;
 }
 
 /* Gradients of the task's output, gbt_gh32 where `wide`, else gbt_gh16. */

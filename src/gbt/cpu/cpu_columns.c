@@ -9,10 +9,10 @@
  * would double the memory. Variants of the training set share the columns that are the same in all of them. */
 #include "cpu.h"
 
-#define COLUMN_BYTES_MAX 64  /* bytes a row */
-#define COLUMN_ROWS_MIN 256  /* below, pages stay in the first-level cache */
-#define COLUMN_TASK 65536    /* rows of a row block */
-#define COLUMN_ROWS 1024     /* are read at a time: at most 64 KB of a strip */
+#define COLUMN_BYTES_MAX 64 /* bytes a row */
+#define COLUMN_ROWS_MIN 256 /* below, pages stay in the first-level cache */
+#define COLUMN_TASK 65536   /* rows of a row block */
+#define COLUMN_ROWS 1024    /* are read at a time: at most 64 KB of a strip */
 
 static size_t code_bytes(const gbt_group *group) { return group->wide ? 2 : 1; }
 
@@ -115,7 +115,7 @@ static gbt_status copy_variant(gbt_ctx *ctx, cpu_backend *be, int32_t variant, g
       if (g < first)
         of[k] = be->columns.of[k];
       else
-        GBT_TRY(gbt_mem_array(&be->mem, (size_t)be->n_rows, code_bytes(&layout->group[g]), &of[k], err));
+        GBT_TRY(gbt_mem_array(&be->mem, (size_t)be->n_rows + 1, code_bytes(&layout->group[g]), &of[k], err));
     }
   if (pass.n_groups == 0) return GBT_OK;
   return gbt_pages_pass(ctx, be->data[0]->variant[variant], copy_span, (void *)&pass, err);

@@ -7,8 +7,9 @@
 struct cpu_backend;
 
 typedef struct cpu_columns {
-  void *
-      *of; /* by variant n: [group * GBT_GROUP_MAX + pos]: codes of all train rows in one piece; NULL: none are kept */
+  /* By variant n: [group * GBT_GROUP_MAX + pos]: codes of all train rows in one piece, and room for one more. NULL:
+   * none are kept. */
+  void **of;
   size_t n;
 } cpu_columns;
 

@@ -38,6 +38,10 @@ typedef struct cpu_kernels {
   /* The sum over n <= 16,384 rows of what their 16 bits leave out. rows_before: of other ranks, as for fix. */
   gbt_sum (*rest)(uint32_t n, uint32_t rows_before, const uint32_t *rows, gbt_key32 key, const uint32_t *low);
 
+  /* From 16 bits and what they leave out back to 32, of n <= CPU_BLOCK rows from first_row on. */
+  void (*unfix)(int32_t n, uint64_t first_row, gbt_key32 key, const gbt_gh16 *gh16, const uint32_t *low,
+                gbt_gh32 *gh32);
+
   /* gbt_rate_free of n splits with left sums gl, hl. */
   void (*gains)(int32_t n, const double *gl, const double *hl, const gbt_rated *rated, gbt_reg reg, double *gain);
 } cpu_kernels;

@@ -4,11 +4,11 @@ TARGET static void KERNEL(gradients)(const gbt_objective *objective, int32_t n, 
                                      const double *label, double *g, double *h) {
   const gbt_objective o = *objective; /* a copy that nothing else writes to, so that parameters stay in registers */
   switch ((gbt_objective_kind)o.kind) {
-#define GRADIENTS_ROW(name)                                         \
-  for (int32_t i = 0; i < n; i++) {                                 \
+#define GRADIENTS_ROW(name)                                        \
+  for (int32_t i = 0; i < n; i++) {                                \
     gbt_gh r = gbt_##name##_gradient(score[i], label[i], o.param); \
-    g[i] = r.g;                                                     \
-    h[i] = r.h;                                                     \
+    g[i] = r.g;                                                    \
+    h[i] = r.h;                                                    \
   }
 #define GRADIENTS_CLASSES(name) GBT_ASSERT(0); /* softmax_gradients */
 #define GRADIENTS_GIVEN(name) GBT_ASSERT(0);   /* the host's */
@@ -98,6 +98,15 @@ TARGET static gbt_sum KERNEL(rest)(uint32_t n, uint32_t rows_before, const uint3
   return sum;
 }
 
+TARGET static void KERNEL(unfix)(int32_t n, uint64_t first_row, gbt_key32 key, const gbt_gh16 *gh16,
+                                 const uint32_t *low, gbt_gh32 *gh32) {
+  for (int32_t i = 0; i < n; i++) {
+    uint32_t bits = gbt_hash32(key, first_row + (uint64_t)i);
+    gh32[i].g = 65536 * gh16[i].g + gbt_fix_rest_g(low[i], bits);
+    gh32[i].h = 65536u * gh16[i].h + (uint32_t)gbt_fix_rest_h(low[i], bits);
+  }
+}
+
 TARGET static void KERNEL(gains)(int32_t n, const double *gl, const double *hl, const gbt_rated *rated, gbt_reg reg,
                                  double *gain) {
   const gbt_rated node = *rated; /* of its own: `gain` might point into it as far as the compiler knows */
@@ -107,4 +116,4 @@ TARGET static void KERNEL(gains)(int32_t n, const double *gl, const double *hl, 
 static const cpu_kernels KERNEL(table) = {
     KERNEL_NAME,   KERNEL(gradients), KERNEL(softmax), KERNEL(softmax_class), KERNEL(softmax_gradients),
     KERNEL(weigh), KERNEL(maxima),    KERNEL(fix),     KERNEL(fix_wide),      KERNEL(rest),
-    KERNEL(gains)};
+    KERNEL(unfix), KERNEL(gains)};

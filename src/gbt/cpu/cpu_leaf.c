@@ -105,14 +105,32 @@ static void score_task(void *arg, int64_t task, int thread) {
   for (uint32_t i = chunk->beg; i < chunk->end; i++) score[be->rows.order[i]] += value;
 }
 
-gbt_status cpu_finish_tree(gbt_ctx *ctx, gbt_backend *self, gbt_forest *forest, gbt_error *err) {
-  cpu_backend *be = (cpu_backend *)self;
-  int64_t t0 = gbt_clock_ns();
-  size_t n_trees = forest->n_trees;
+/* Values of leaves that rows have in be->rows.spare. */
+static void score_walked_task(void *arg, int64_t task, int thread) {
+  cpu_backend *be = arg;
+  double *score = be->score[0] + (size_t)be->task.output * (size_t)be->n_rows;
+  const uint32_t *leaf = be->rows.spare, beg = (uint32_t)task * CPU_TASK_ROWS, n = (uint32_t)be->n_rows - beg;
+  const uint32_t end = beg + (n < CPU_TASK_ROWS ? n : CPU_TASK_ROWS);
+  const double *value = be->leaf.value;
+  (void)thread;
+  for (uint32_t r = beg; r < end; r++) score[r] += value[leaf[r]];
+}
+
+/* Values to the scores of train rows. */
+static gbt_status score_train(gbt_ctx *ctx, cpu_backend *be, int walked, gbt_error *err) {
+  if (walked) {
+    const int64_t n_tasks = (be->n_rows + CPU_TASK_ROWS - 1) / CPU_TASK_ROWS;
+    return cpu_parallel(ctx, n_tasks, 1.0 * (double)be->n_rows, score_walked_task, be, err);
+  }
+  /* be->rows.chunk still lists the leaves' rows */
+  GBT_TRY(cpu_parallel(ctx, (int64_t)be->rows.n_chunk, 1.0 * be->rows.n_in, score_task, be, err));
+  return cpu_route(ctx, be, 0, be->rows.order + be->rows.n_in, be->n_rows - be->rows.n_in, be->leaf.value, err);
+}
+
+/* From fine sums to the forest and to scores. */
+static gbt_status put_tree(gbt_ctx *ctx, cpu_backend *be, int walked, gbt_forest *forest, gbt_error *err) {
   gbt_status status = GBT_OK;
-  if (gbt_policy_one_split(be->fr.policy.kind)) gbt_frontier_bulk(&be->fr);
-  GBT_TRY(cpu_renew_leaves(ctx, be, err));
-  GBT_TRY(fine_sums(ctx, be, err));
+  const size_t n_trees = forest->n_trees;
   GBT_TRY(leaf_values(be, err));
   gbt_grown grown = {.node = be->fr.node,
                      .n_nodes = be->fr.n_nodes,
@@ -123,14 +141,30 @@ gbt_status cpu_finish_tree(gbt_ctx *ctx, gbt_backend *self, gbt_forest *forest, 
                      .unit_h = be->grad.scale[be->task.output].down_h,
                      .symmetric = gbt_policy_one_split(be->fr.policy.kind)};
   GBT_TRY(gbt_export_tree(&be->mem, &be->leaf.out, &grown, be->cuts, forest, err));
-  /* be->rows.chunk still lists the leaves' rows */
-  GBT_TRY_GOTO(cpu_parallel(ctx, (int64_t)be->rows.n_chunk, 1.0 * be->rows.n_in, score_task, be, err), done);
-  GBT_TRY_GOTO(cpu_route(ctx, be, 0, be->rows.order + be->rows.n_in, be->n_rows - be->rows.n_in, be->leaf.value, err),
-               done);
+  GBT_TRY_GOTO(score_train(ctx, be, walked, err), done);
   for (int32_t s = 1; s <= be->n_valid; s++)
     GBT_TRY_GOTO(cpu_route(ctx, be, s, NULL, be->data[s]->rows.n, be->leaf.value, err), done);
 done:
   if (status != GBT_OK) gbt_forest_cut(forest, n_trees);
-  self->seconds[GBT_PHASE_LEAF] += (double)(gbt_clock_ns() - t0) * 1e-9;
   return status;
+}
+
+gbt_status cpu_finish_tree(gbt_ctx *ctx, gbt_backend *self, gbt_forest *forest, gbt_error *err) {
+  cpu_backend *be = (cpu_backend *)self;
+  int64_t t0 = gbt_clock_ns();
+  if (gbt_policy_one_split(be->fr.policy.kind)) gbt_frontier_bulk(&be->fr);
+  GBT_TRY(cpu_renew_leaves(ctx, be, err));
+  GBT_TRY(fine_sums(ctx, be, err));
+  GBT_TRY(put_tree(ctx, be, 0, forest, err));
+  self->seconds[GBT_PHASE_LEAF] += (double)(gbt_clock_ns() - t0) * 1e-9;
+  return GBT_OK;
+}
+
+gbt_status cpu_finish_walked(gbt_ctx *ctx, cpu_backend *be, gbt_forest *forest, gbt_error *err) {
+  int64_t t0 = gbt_clock_ns();
+  GBT_ASSERT(be->renew.key == NULL);
+  if (gbt_policy_one_split(be->fr.policy.kind)) gbt_frontier_bulk(&be->fr);
+  GBT_TRY(put_tree(ctx, be, 1, forest, err));
+  be->base.seconds[GBT_PHASE_LEAF] += (double)(gbt_clock_ns() - t0) * 1e-9;
+  return GBT_OK;
 }

@@ -21,6 +21,9 @@ void cpu_leaf_close(struct cpu_backend *be);
 /* See finish_trees of gbt_backend; of one tree. */
 gbt_status cpu_finish_tree(gbt_ctx *ctx, gbt_backend *self, gbt_forest *forest, gbt_error *err) GBT_MUST_CHECK;
 
+/* The same of a tree down which cpu_walk_tree has led all rows. */
+gbt_status cpu_finish_walked(gbt_ctx *ctx, struct cpu_backend *be, gbt_forest *forest, gbt_error *err) GBT_MUST_CHECK;
+
 /* Adds the finished tree's values to scores of rows that were not partitioned: rows (ascending indices into data set
  * `which`, or NULL for all of it). values: per node. */
 gbt_status cpu_route(gbt_ctx *ctx, struct cpu_backend *be, int32_t which, const uint32_t *rows, int64_t n,

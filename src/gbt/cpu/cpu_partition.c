@@ -21,17 +21,16 @@ void cpu_partition_close(cpu_backend *be) {
   gbt_mem_free(&be->mem, be->part.left);
 }
 
-/* Entries of a node's table: codes of the column; where the feature is sparse, its slots and then the zero bin. */
-static uint32_t lut_size(const cpu_backend *be, int32_t feat) {
+uint32_t cpu_lut_size(const cpu_backend *be, int32_t feat) {
   const gbt_place *place = &be->layout->place[feat];
   return place->group >= 0 ? be->layout->group[place->group].n_codes[place->pos] : place->n_slots + 1;
 }
 
-/* lut[code] = 1 when the code goes left. The other codes of a bundle say that this feature is in its zero bin. */
-static void fill_lut(const cpu_backend *be, const gbt_grow_node *node, uint8_t *lut) {
+/* The other codes of a bundle say that this feature is in its zero bin. */
+void cpu_fill_lut(const cpu_backend *be, const gbt_grow_node *node, uint8_t *lut) {
   const gbt_place *place = &be->layout->place[node->split.feat];
-  if (place->zero_bin >= 0) memset(lut, cpu_goes_left(be, node, place->zero_bin), lut_size(be, node->split.feat));
-  GBT_ASSERT((uint32_t)place->first + place->n_slots <= lut_size(be, node->split.feat));
+  if (place->zero_bin >= 0) memset(lut, cpu_goes_left(be, node, place->zero_bin), cpu_lut_size(be, node->split.feat));
+  GBT_ASSERT((uint32_t)place->first + place->n_slots <= cpu_lut_size(be, node->split.feat));
   for (uint32_t s = 0; s < place->n_slots; s++)
     lut[place->first + s] = (uint8_t)cpu_goes_left(be, node, gbt_place_code(place, s));
 }
@@ -42,10 +41,11 @@ static gbt_status make_luts(cpu_backend *be, gbt_error *err) {
   GBT_TRY(gbt_mem_grow(&be->mem, &be->part.lut_beg, &be->part.cap_lut_beg, n + 1, sizeof *be->part.lut_beg, err));
   for (size_t i = 0; i < n; i++) {
     be->part.lut_beg[i] = i < n_luts ? bytes : 0;
-    if (i < n_luts) bytes += lut_size(be, be->fr.node[be->fr.chosen[i]].split.feat);
+    if (i < n_luts) bytes += cpu_lut_size(be, be->fr.node[be->fr.chosen[i]].split.feat);
   }
   GBT_TRY(gbt_mem_grow(&be->mem, &be->part.lut, &be->part.cap_lut, bytes + 1, 1, err));
-  for (size_t i = 0; i < n_luts; i++) fill_lut(be, &be->fr.node[be->fr.chosen[i]], be->part.lut + be->part.lut_beg[i]);
+  for (size_t i = 0; i < n_luts; i++)
+    cpu_fill_lut(be, &be->fr.node[be->fr.chosen[i]], be->part.lut + be->part.lut_beg[i]);
   return GBT_OK;
 }
 

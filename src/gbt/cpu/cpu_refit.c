@@ -1,13 +1,17 @@
 /* The splits of a tree that is there on the rows of this backend.
  *
- *   layer by layer   nodes get the splits, cpu_partition moves the rows
- *   then             nodes to the numbers that they have in the tree; sums of gradients from the leaves upwards; bounds
- *                    and weights from the root downwards, as growth would have made them
- *   at last          cpu_finish_tree, as for a tree that was grown
+ *   walked           where columns are kept: all nodes get their splits, cpu_walk_tree leads the rows down and adds
+ *                    gradients up; bounds; cpu_finish_walked
+ *   split            elsewhere, and where leaves are quantiles, which need a leaf's rows together:
+ *     layer by layer   nodes get the splits, cpu_partition moves the rows
+ *     then             nodes to the numbers that they have in the tree; sums of gradients from the leaves upwards;
+ *                      bounds and weights from the root downwards, as growth would have made them
+ *     at last          cpu_finish_tree, as for a tree that was grown
  *
  * Growth knows a node's sums when it splits it, here they are known at the end alone. */
 #include <string.h>
 
+#include "../base/clock.h"
 #include "../base/comm.h"
 #include "cpu.h"
 
@@ -64,6 +68,23 @@ static gbt_status split_layers(gbt_ctx *ctx, cpu_backend *be, const gbt_tree_par
   return gbt_frontier_renumber(fr, err);
 }
 
+/* All nodes at once, with the numbers that they have in the tree. Their rows are counted later. */
+static gbt_status copy_nodes(cpu_backend *be, const gbt_tree_parts *tree, gbt_error *err) {
+  gbt_frontier *fr = &be->fr;
+  GBT_TRY(gbt_mem_grow(&be->mem, &be->refit.like, &be->refit.cap_like, tree->n_nodes, sizeof *be->refit.like, err));
+  uint32_t *parent = be->refit.like; /* by left child */
+  for (uint32_t i = 0; i < tree->n_nodes; i++)
+    if (tree->nodes[i].left > 0) parent[tree->nodes[i].left] = i;
+  for (uint32_t left = 1; left < tree->n_nodes; left += 2) {
+    GBT_ASSERT(parent[left] < left && tree->nodes[parent[left]].left == left);
+    GBT_TRY(put_split(be, tree, parent[left], (int32_t)parent[left], err));
+    GBT_TRY(gbt_frontier_split(fr, (int32_t)parent[left], 0, err));
+    GBT_ASSERT(fr->node[parent[left]].left == (int32_t)left);
+  }
+  fr->n_fresh = 0;
+  return GBT_OK;
+}
+
 static void sum_task(void *arg, int64_t task, int thread) {
   cpu_backend *be = arg;
   cpu_chunk *chunk = &be->rows.chunk[task];
@@ -110,6 +131,21 @@ static void bound_nodes(gbt_frontier *fr) {
   }
 }
 
+/* Whether all splits are of columns that are kept one by one. */
+static int columns_split(const cpu_backend *be, const gbt_tree_parts *tree) {
+  for (uint32_t i = 0; i < tree->n_nodes; i++)
+    if (tree->nodes[i].left > 0 && !cpu_has_column(be, (int32_t)(tree->nodes[i].feat & GBT_NODE_FEATURE))) return 0;
+  return 1;
+}
+
+static gbt_status walk(gbt_ctx *ctx, cpu_backend *be, const gbt_tree_parts *tree, gbt_error *err) {
+  const int64_t t0 = gbt_clock_ns();
+  GBT_TRY(copy_nodes(be, tree, err));
+  GBT_TRY(cpu_walk_tree(ctx, be, err));
+  be->base.seconds[GBT_PHASE_PARTITION] += (double)(gbt_clock_ns() - t0) * 1e-9;
+  return GBT_OK;
+}
+
 gbt_status cpu_refit_trees(gbt_ctx *ctx, gbt_backend *self, const gbt_tree_task *task, int32_t n_trees,
                            const gbt_forest_view *like, uint64_t first, gbt_forest *forest, gbt_error *err) {
   cpu_backend *be = (cpu_backend *)self;
@@ -119,10 +155,11 @@ gbt_status cpu_refit_trees(gbt_ctx *ctx, gbt_backend *self, const gbt_tree_task 
   GBT_TRY(cpu_begin_trees(ctx, self, task, n_trees, err));
   /* A layer is split as a whole, whatever the order in which growth came to its nodes. */
   if (!gbt_policy_one_split(kind)) be->fr.policy.kind = GBT_DEPTHWISE;
-  gbt_status status = split_layers(ctx, be, &tree, err);
+  const int walks = be->renew.key == NULL && columns_split(be, &tree);
+  gbt_status status = walks ? walk(ctx, be, &tree, err) : split_layers(ctx, be, &tree, err);
   be->fr.policy.kind = kind;
   if (status != GBT_OK) return status;
-  GBT_TRY(sum_nodes(ctx, be, err));
+  if (!walks) GBT_TRY(sum_nodes(ctx, be, err));
   bound_nodes(&be->fr);
-  return cpu_finish_tree(ctx, self, forest, err);
+  return walks ? cpu_finish_walked(ctx, be, forest, err) : cpu_finish_tree(ctx, self, forest, err);
 }

@@ -1,0 +1,228 @@
+/* Train rows down a tree that is there, row after row, where partition goes layer after layer.
+ *
+ *   nodes    a pointer to the codes of the split's column and a table by code, so that a step is four loads and a
+ *            subtraction, whatever the split asks
+ *   walk     LANES rows side by side, each a chain of loads
+ *   sums     of the gradients by leaf, in the order of rows; threads have sums of their own, and whole numbers add up
+ *            to the same in any order
+ *
+ * Nothing is moved, and gradients, scores and codes are read in the order of memory. */
+#include <string.h>
+
+#include "../base/comm.h"
+#include "cpu.h"
+
+enum {
+  LANES = 16,
+  SHALLOW = 12, /* trees up to this depth are walked to their depth, others until all rows have arrived */
+  STRIDE = 4    /* steps between two looks whether they have */
+};
+
+void cpu_walk_close(cpu_backend *be) {
+  gbt_mem_free(&be->mem, be->walk.node);
+  gbt_mem_free(&be->mem, be->walk.lut);
+  gbt_mem_free(&be->mem, be->walk.sum);
+}
+
+/* ---- nodes ---- */
+
+/* Whether a node has the split of the one before: in a layer of a symmetric tree. */
+static int has_split_before(const cpu_backend *be, size_t i) {
+  return gbt_policy_one_split(be->fr.policy.kind) && i > 0 && be->fr.node[i - 1].left > 0 &&
+         be->fr.node[i].depth == be->fr.node[i - 1].depth;
+}
+
+static gbt_status make_nodes(cpu_backend *be, gbt_error *err) {
+  const gbt_frontier *fr = &be->fr;
+  cpu_walk *walk = &be->walk;
+  void *const *column = be->columns.of + (size_t)be->task.variant * be->columns.n;
+  size_t bytes = 1, at = 1; /* byte 0 is the table of leaves */
+  for (size_t i = 0; i < fr->n_nodes; i++)
+    if (fr->node[i].left > 0 && !has_split_before(be, i)) bytes += cpu_lut_size(be, fr->node[i].split.feat);
+  GBT_TRY(gbt_mem_grow(&be->mem, &walk->node, &walk->cap_node, fr->n_nodes, sizeof *walk->node, err));
+  GBT_TRY(gbt_mem_grow(&be->mem, &walk->lut, &walk->cap_lut, bytes, 1, err));
+  walk->lut[0] = 0;
+  walk->depth = 0;
+  walk->any_wide = 0;
+  for (size_t i = 0; i < fr->n_nodes; i++) {
+    const gbt_grow_node *from = &fr->node[i];
+    cpu_walk_node leaf = {.codes = (const uint8_t *)be->rows.order, .left = walk->lut, .last = (uint32_t)i};
+    walk->node[i] = leaf;
+    if (from->left == 0) {
+      if ((uint32_t)from->depth > walk->depth) walk->depth = (uint32_t)from->depth;
+      continue;
+    }
+    const gbt_place *place = &be->layout->place[from->split.feat];
+    const int wide = be->layout->group[place->group].wide != 0;
+    cpu_walk_node node = {.codes = column[place->group * GBT_GROUP_MAX + place->pos],
+                          .left = walk->lut + at,
+                          .last = (uint32_t)from->left + 1,
+                          .mask = wide ? UINT16_MAX : UINT8_MAX,
+                          .wide = (uint16_t)wide};
+    if (has_split_before(be, i)) {
+      node.left = walk->node[i - 1].left;
+    } else {
+      cpu_fill_lut(be, from, walk->lut + at);
+      at += cpu_lut_size(be, from->split.feat);
+    }
+    walk->node[i] = node;
+    walk->any_wide |= wide;
+  }
+  GBT_ASSERT(at == bytes);
+  return GBT_OK;
+}
+
+/* ---- rows ---- */
+
+/* The code of a row at a node. Columns of bytes have room for one more, so that two can be read at once. */
+GBT_FN uint32_t code_at(const cpu_walk_node *node, size_t row, int any_wide) {
+  if (!any_wide) return node->codes[row] & node->mask;
+#if defined(__BYTE_ORDER__) && __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+  uint16_t code;
+  memcpy(&code, node->codes + (row << node->wide), sizeof code);
+#else
+  uint16_t code = node->codes[row];
+  if (node->wide) memcpy(&code, node->codes + 2 * row, sizeof code);
+#endif
+  return code & node->mask;
+}
+
+GBT_FN void steps(const cpu_walk_node *nodes, const size_t row[LANES], uint32_t n_steps, int any_wide,
+                  uint32_t at[LANES]) {
+  for (uint32_t s = 0; s < n_steps; s++)
+    for (int k = 0; k < LANES; k++) {
+      const cpu_walk_node *node = &nodes[at[k]];
+      at[k] = node->last - node->left[code_at(node, row[k], any_wide)];
+    }
+}
+
+static int all_arrived(const cpu_walk_node *nodes, const uint32_t at[LANES]) {
+  uint32_t any = 0;
+  for (int k = 0; k < LANES; k++) any |= nodes[at[k]].mask;
+  return any == 0;
+}
+
+GBT_FN void walk_rows(const cpu_walk *walk, size_t beg, size_t end, int any_wide, uint32_t *leaf) {
+  for (size_t r = beg; r < end; r += LANES) {
+    uint32_t at[LANES] = {0};
+    size_t row[LANES];
+    for (size_t k = 0; k < LANES; k++) row[k] = r + k < end ? r + k : end - 1;
+    if (walk->depth <= SHALLOW)
+      steps(walk->node, row, walk->depth, any_wide, at);
+    else
+      while (!all_arrived(walk->node, at)) steps(walk->node, row, STRIDE, any_wide, at);
+    for (size_t k = 0; k < LANES && r + k < end; k++) leaf[r + k] = at[k];
+  }
+}
+
+/* One function for each, so that neither takes the other's registers. */
+static void walk_bytes(const cpu_walk *walk, size_t beg, size_t end, uint32_t *leaf) {
+  walk_rows(walk, beg, end, 0, leaf);
+}
+static void walk_wide(const cpu_walk *walk, size_t beg, size_t end, uint32_t *leaf) {
+  walk_rows(walk, beg, end, 1, leaf);
+}
+
+/* ---- sums ---- */
+
+/* Whether bounds will be made, which go by what histograms would say. */
+static int wants_coarse(const cpu_backend *be) { return be->fr.policy.monotone != NULL; }
+
+/* 32-bit gradients of rows [row, row + n). */
+static const gbt_gh32 *fine_gradients(const cpu_backend *be, uint32_t row, uint32_t n, gbt_gh32 *out) {
+  if (be->grad.wide[be->task.output]) return cpu_gh32(be) + row;
+  be->kernels->unfix((int32_t)n, (uint64_t)be->rows_before + row, cpu_rounding_key(be, be->task.output),
+                     cpu_gh16(be) + row, cpu_low(be) + row, out);
+  return out;
+}
+
+GBT_FN void add_row(cpu_walk_sum *s, gbt_gh32 gh) {
+  s->g += gh.g;
+  s->h += gh.h;
+  s->n++;
+}
+
+static void add_coarse(const cpu_backend *be, uint32_t row, uint32_t leaf, cpu_walk_sum *sums) {
+  const int wide = be->grad.wide[be->task.output];
+  sums[leaf].coarse_g += wide ? cpu_gh32(be)[row].g : cpu_gh16(be)[row].g;
+  sums[leaf].coarse_h += wide ? (int64_t)cpu_gh32(be)[row].h : (int64_t)cpu_gh16(be)[row].h;
+}
+
+/* Sampled rows of [beg, end): order[*in ..) from `beg` on. */
+static void sum_block(const cpu_backend *be, uint32_t beg, uint32_t end, uint32_t *in, gbt_gh32 *gradients,
+                      cpu_walk_sum *sums) {
+  const uint32_t *leaf = be->rows.spare, *order = be->rows.order, n_in = be->rows.n_in;
+  const gbt_gh32 *gh = fine_gradients(be, beg, end - beg, gradients);
+  const int coarse = wants_coarse(be);
+  if (n_in == (uint32_t)be->n_rows && !coarse) {
+    for (uint32_t r = beg; r < end; r++) add_row(&sums[leaf[r]], gh[r - beg]);
+    return;
+  }
+  for (; *in < n_in && order[*in] < end; ++*in) {
+    const uint32_t row = order[*in];
+    add_row(&sums[leaf[row]], gh[row - beg]);
+    if (coarse) add_coarse(be, row, leaf[row], sums);
+  }
+}
+
+static void walk_task(void *arg, int64_t task, int thread) {
+  cpu_backend *be = arg;
+  const uint32_t beg = (uint32_t)task * CPU_TASK_ROWS, n = (uint32_t)be->n_rows - beg;
+  const uint32_t end = beg + (n < CPU_TASK_ROWS ? n : CPU_TASK_ROWS);
+  uint32_t in = cpu_rows_below(be->rows.order, 0, be->rows.n_in, beg);
+  if (be->walk.any_wide)
+    walk_wide(&be->walk, beg, end, be->rows.spare);
+  else
+    walk_bytes(&be->walk, beg, end, be->rows.spare);
+  for (uint32_t r = beg; r < end; r += CPU_BLOCK)
+    sum_block(be, r, end - r < CPU_BLOCK ? end : r + CPU_BLOCK, &in, be->scratch.of[thread].gh,
+              be->walk.sum + (size_t)thread * be->fr.n_nodes);
+}
+
+/* Sums of all threads and ranks in those of the first thread. */
+static gbt_status merge_sums(gbt_ctx *ctx, cpu_backend *be, gbt_error *err) {
+  enum { FIELDS = sizeof(cpu_walk_sum) / sizeof(int64_t) };
+  cpu_walk_sum *sum = be->walk.sum;
+  const size_t n = be->fr.n_nodes;
+  for (size_t t = 1; t < (size_t)ctx->n_threads; t++)
+    for (size_t i = 0; i < n; i++) {
+      const cpu_walk_sum *s = &sum[t * n + i];
+      sum[i].g += s->g;
+      sum[i].h += s->h;
+      sum[i].coarse_g += s->coarse_g;
+      sum[i].coarse_h += s->coarse_h;
+      sum[i].n += s->n;
+    }
+  const gbt_comm_part sums = {sum, FIELDS * n, GBT_COMM_I64};
+  GBT_TRY(gbt_comm_sum_parts(ctx, &sums, 1, err));
+  for (size_t i = n; i-- > 1;) { /* children are numbered above their parents */
+    cpu_walk_sum *above = &sum[be->fr.node[i].parent];
+    above->g += sum[i].g;
+    above->h += sum[i].h;
+    above->coarse_g += sum[i].coarse_g;
+    above->coarse_h += sum[i].coarse_h;
+    above->n += sum[i].n;
+  }
+  return GBT_OK;
+}
+
+gbt_status cpu_walk_tree(gbt_ctx *ctx, cpu_backend *be, gbt_error *err) {
+  gbt_frontier *fr = &be->fr;
+  const size_t n = fr->n_nodes, n_threads = (size_t)ctx->n_threads;
+  const int64_t n_tasks = (be->n_rows + CPU_TASK_ROWS - 1) / CPU_TASK_ROWS;
+  GBT_TRY(make_nodes(be, err));
+  GBT_TRY(gbt_mem_grow(&be->mem, &be->walk.sum, &be->walk.cap_sum, n_threads * n, sizeof *be->walk.sum, err));
+  memset(be->walk.sum, 0, n_threads * n * sizeof *be->walk.sum);
+  GBT_TRY(cpu_parallel(ctx, n_tasks, (1.0 + be->walk.depth) * (double)be->n_rows, walk_task, be, err));
+  GBT_TRY(merge_sums(ctx, be, err));
+  GBT_TRY(gbt_mem_grow(&be->mem, &be->leaf.fine, &be->leaf.cap_fine, n, sizeof *be->leaf.fine, err));
+  for (size_t i = 0; i < n; i++) {
+    const cpu_walk_sum *s = &be->walk.sum[i];
+    gbt_grow_node *node = &fr->node[i];
+    be->leaf.fine[i] = (gbt_sum){s->g, s->h};
+    if (wants_coarse(be) && i > 0) node->sum = (gbt_sum){s->coarse_g, s->coarse_h};
+    node->n_rows = (uint32_t)s->n;
+    if (node->left > 0) node->bulk_left = be->walk.sum[node->left].n >= be->walk.sum[node->left + 1].n;
+  }
+  return GBT_OK;
+}

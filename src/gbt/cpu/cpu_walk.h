@@ -1,0 +1,43 @@
+/* Train rows down a whole tree whose splits are there; see cpu_walk.c. */
+#ifndef GBT_CPU_CPU_WALK_H
+#define GBT_CPU_CPU_WALK_H
+
+#include "../backend/backend.h"
+
+struct cpu_backend;
+
+/* A node as rows walk through it: to `last`, or to the child before where the code goes left. A leaf is its own child:
+ * mask is 0 there, and code 0 does not go left. */
+typedef struct cpu_walk_node {
+  const uint8_t *codes; /* by train row: bytes, or, where wide, uint16_t */
+  const uint8_t *left;  /* by code: 1 where it goes left */
+  uint32_t last;
+  uint16_t mask;
+  uint16_t wide; /* 0 or 1 */
+} cpu_walk_node;
+
+/* What the rows of a leaf sum up to. */
+typedef struct cpu_walk_sum {
+  int64_t g, h;               /* of 32-bit gradients */
+  int64_t coarse_g, coarse_h; /* in units of the histograms; 0 where nobody asks for them */
+  int64_t n;
+} cpu_walk_sum;
+
+typedef struct cpu_walk {
+  cpu_walk_node *node;
+  uint8_t *lut;
+  cpu_walk_sum *sum; /* by thread, by node */
+  size_t cap_node, cap_lut, cap_sum;
+  uint32_t depth; /* of the tree */
+  int any_wide;
+} cpu_walk;
+
+/* There is no opening: what is needed grows with the trees. */
+void cpu_walk_close(struct cpu_backend *be);
+
+/* All train rows down the tree of be->fr, whose nodes have splits alone, and all of columns that are kept. Writes the
+ * leaves of all rows to be->rows.spare, rows and sums of the sampled ones of all ranks into the nodes, and fine sums of
+ * all nodes. */
+gbt_status cpu_walk_tree(gbt_ctx *ctx, struct cpu_backend *be, gbt_error *err) GBT_MUST_CHECK;
+
+#endif
