@@ -9,7 +9,8 @@
  *                    cpu_split_cat.c: categorical ones; cpu_split_layer.c, cpu_layer_decide.c: whole layers
  *   cpu_partition.c  rows into children; cpu_columns.c: the codes that it reads; cpu_sparse.c: those of sparse features
  *   cpu_leaf.c       leaf values, scores, export; cpu_renew.c: values that are quantiles; cpu_route.c: rows that were
- *                    not partitioned; cpu_refit.c: a tree that is there on other rows; cpu_walk.c: rows down it
+ *                    not partitioned; cpu_refit.c: a tree that is there on other rows; cpu_walk.c,
+ *                    cpu_walk_tables.c: rows down it
  *   cpu_scratch.c    working memory of threads; cpu_parallel.c: tasks on threads
  *   cpu_kernels.c    inner loops that exist once per instruction set
  *

@@ -2,7 +2,7 @@
  *
  *   nodes    a pointer to the codes of the split's column and a table by code, so that a step is four loads and a
  *            subtraction, whatever the split asks
- *   walk     LANES rows side by side, each a chain of loads
+ *   walk     LANES rows side by side, each a chain of loads; 64 where cpu_walk_tables.c can do it
  *   sums     of the gradients by leaf, in the order of rows; threads have sums of their own, and whole numbers add up
  *            to the same in any order
  *
@@ -19,6 +19,7 @@ enum {
 };
 
 void cpu_walk_close(cpu_backend *be) {
+  cpu_walk_tables_close(be);
   gbt_mem_free(&be->mem, be->walk.node);
   gbt_mem_free(&be->mem, be->walk.lut);
   gbt_mem_free(&be->mem, be->walk.sum);
@@ -26,8 +27,7 @@ void cpu_walk_close(cpu_backend *be) {
 
 /* ---- nodes ---- */
 
-/* Whether a node has the split of the one before: in a layer of a symmetric tree. */
-static int has_split_before(const cpu_backend *be, size_t i) {
+int cpu_has_split_before(const cpu_backend *be, size_t i) {
   return gbt_policy_one_split(be->fr.policy.kind) && i > 0 && be->fr.node[i - 1].left > 0 &&
          be->fr.node[i].depth == be->fr.node[i - 1].depth;
 }
@@ -38,7 +38,7 @@ static gbt_status make_nodes(cpu_backend *be, gbt_error *err) {
   void *const *column = be->columns.of + (size_t)be->task.variant * be->columns.n;
   size_t bytes = 1, at = 1; /* byte 0 is the table of leaves */
   for (size_t i = 0; i < fr->n_nodes; i++)
-    if (fr->node[i].left > 0 && !has_split_before(be, i)) bytes += cpu_lut_size(be, fr->node[i].split.feat);
+    if (fr->node[i].left > 0 && !cpu_has_split_before(be, i)) bytes += cpu_lut_size(be, fr->node[i].split.feat);
   GBT_TRY(gbt_mem_grow(&be->mem, &walk->node, &walk->cap_node, fr->n_nodes, sizeof *walk->node, err));
   GBT_TRY(gbt_mem_grow(&be->mem, &walk->lut, &walk->cap_lut, bytes, 1, err));
   walk->lut[0] = 0;
@@ -59,7 +59,7 @@ static gbt_status make_nodes(cpu_backend *be, gbt_error *err) {
                           .last = (uint32_t)from->left + 1,
                           .mask = wide ? UINT16_MAX : UINT8_MAX,
                           .wide = (uint16_t)wide};
-    if (has_split_before(be, i)) {
+    if (cpu_has_split_before(be, i)) {
       node.left = walk->node[i - 1].left;
     } else {
       cpu_fill_lut(be, from, walk->lut + at);
@@ -123,6 +123,21 @@ static void walk_wide(const cpu_walk *walk, size_t beg, size_t end, uint32_t *le
   walk_rows(walk, beg, end, 1, leaf);
 }
 
+/* The leaves of rows [beg, end) to be->rows.spare. */
+static void lead_rows(const cpu_backend *be, size_t beg, size_t end) {
+  const cpu_walk *walk = &be->walk;
+  uint32_t *leaf = be->rows.spare;
+  if (walk->tables.ready) {
+    const size_t whole = (end - beg) / CPU_TABLE_ROWS * CPU_TABLE_ROWS;
+    cpu_walk_tables_run(be, beg, beg + whole, leaf);
+    beg += whole;
+  }
+  if (walk->any_wide)
+    walk_wide(walk, beg, end, leaf);
+  else
+    walk_bytes(walk, beg, end, leaf);
+}
+
 /* ---- sums ---- */
 
 /* Whether bounds will be made, which go by what histograms would say. */
@@ -170,10 +185,7 @@ static void walk_task(void *arg, int64_t task, int thread) {
   const uint32_t beg = (uint32_t)task * CPU_TASK_ROWS, n = (uint32_t)be->n_rows - beg;
   const uint32_t end = beg + (n < CPU_TASK_ROWS ? n : CPU_TASK_ROWS);
   uint32_t in = cpu_rows_below(be->rows.order, 0, be->rows.n_in, beg);
-  if (be->walk.any_wide)
-    walk_wide(&be->walk, beg, end, be->rows.spare);
-  else
-    walk_bytes(&be->walk, beg, end, be->rows.spare);
+  lead_rows(be, beg, end);
   for (uint32_t r = beg; r < end; r += CPU_BLOCK)
     sum_block(be, r, end - r < CPU_BLOCK ? end : r + CPU_BLOCK, &in, be->scratch.of[thread].gh,
               be->walk.sum + (size_t)thread * be->fr.n_nodes);
@@ -211,6 +223,7 @@ gbt_status cpu_walk_tree(gbt_ctx *ctx, cpu_backend *be, gbt_error *err) {
   const size_t n = fr->n_nodes, n_threads = (size_t)ctx->n_threads;
   const int64_t n_tasks = (be->n_rows + CPU_TASK_ROWS - 1) / CPU_TASK_ROWS;
   GBT_TRY(make_nodes(be, err));
+  GBT_TRY(cpu_walk_tables_make(ctx, be, err));
   GBT_TRY(gbt_mem_grow(&be->mem, &be->walk.sum, &be->walk.cap_sum, n_threads * n, sizeof *be->walk.sum, err));
   memset(be->walk.sum, 0, n_threads * n * sizeof *be->walk.sum);
   GBT_TRY(cpu_parallel(ctx, n_tasks, (1.0 + be->walk.depth) * (double)be->n_rows, walk_task, be, err));

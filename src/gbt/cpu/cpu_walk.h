@@ -3,6 +3,7 @@
 #define GBT_CPU_CPU_WALK_H
 
 #include "../backend/backend.h"
+#include "cpu_walk_tables.h"
 
 struct cpu_backend;
 
@@ -30,10 +31,14 @@ typedef struct cpu_walk {
   size_t cap_node, cap_lut, cap_sum;
   uint32_t depth; /* of the tree */
   int any_wide;
+  cpu_walk_tables tables;
 } cpu_walk;
 
 /* There is no opening: what is needed grows with the trees. */
 void cpu_walk_close(struct cpu_backend *be);
+
+/* Whether a node has the split of the one before: in a layer of a symmetric tree. */
+int cpu_has_split_before(const struct cpu_backend *be, size_t node);
 
 /* All train rows down the tree of be->fr, whose nodes have splits alone, and all of columns that are kept. Writes the
  * leaves of all rows to be->rows.spare, rows and sums of the sampled ones of all ranks into the nodes, and fine sums of

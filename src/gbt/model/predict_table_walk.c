@@ -1,24 +1,21 @@
-/* Walking tables (predict_table.h) by AVX-512 with its look-ups of bytes; on other machines there is nothing here. Nor
- * with gcc on Windows, which takes vectors on the stack for aligned where the stack is not (gcc's bug 54412). */
+/* Walking tables (predict_table.h) by look-ups of bytes (base/look_up.h); where there are none there is nothing here.
+ */
 #include "predict_answers.h"
 
 #include <string.h>
 
-#if defined(__x86_64__) && defined(__GNUC__) && !(defined(_WIN32) && !defined(__clang__))
-#include <immintrin.h>
+#include "../base/look_up.h"
 
-#define TARGET __attribute__((target("avx512f,avx512dq,avx512bw,avx512vl,avx512vbmi")))
-#define TARGET_FN TARGET __attribute__((always_inline)) static inline
+int gbti_tables_run(const gbt_ctx *ctx) { return gbt_ctx_looks_up(ctx); }
+
+#if defined(GBT_LOOKS_UP)
+#define TARGET GBT_LOOK_UP_TARGET
+#define TARGET_FN GBT_LOOK_UP_FN
 
 enum {
   ROWS = GBTI_TABLE_ROWS,
   TOGETHER = 4 /* groups of rows that walk side by side: each alone would wait for its own last layer */
 };
-
-int gbti_tables_run(const gbt_ctx *ctx) {
-  __builtin_cpu_init();
-  return ctx->simd == GBT_SIMD_AVX512 && __builtin_cpu_supports("avx512vbmi");
-}
 
 /* Rows that go left stay in left. */
 #define ASK(look_up)          \
@@ -27,15 +24,7 @@ int gbti_tables_run(const gbt_ctx *ctx) {
 
 /* The bytes of a set by code / 8. */
 TARGET_FN __m512i set_bytes(const uint8_t *bits, uint32_t width, __m512i eighth) {
-  eighth = _mm512_min_epu8(eighth, _mm512_set1_epi8((char)(width - 1)));
-  if (width == 32)
-    return _mm512_permutexvar_epi8(eighth,
-                                   _mm512_broadcast_i64x4(_mm256_loadu_si256((const __m256i *)(const void *)bits)));
-  if (width == 64) return _mm512_permutexvar_epi8(eighth, _mm512_loadu_si512(bits));
-  __m512i low = _mm512_permutex2var_epi8(_mm512_loadu_si512(bits), eighth, _mm512_loadu_si512(bits + 64));
-  if (width == 128) return low;
-  __m512i high = _mm512_permutex2var_epi8(_mm512_loadu_si512(bits + 128), eighth, _mm512_loadu_si512(bits + 192));
-  return _mm512_mask_blend_epi8(_mm512_movepi8_mask(eighth), low, high);
+  return gbt_look_up(bits, width, _mm512_min_epu8(eighth, _mm512_set1_epi8((char)(width - 1))));
 }
 
 /* Which of the rows at a long set's place go right. */
@@ -123,13 +112,6 @@ TARGET_FN void ask_columns(size_t width, uint32_t n_cols, const uint8_t *tables,
   }
 }
 
-/* table[place], from a table of 16 to 256 bytes. */
-TARGET_FN __m512i look_up(const uint8_t *table, size_t width, __m512i place) {
-  if (width == 16)
-    return _mm512_shuffle_epi8(_mm512_broadcast_i32x4(_mm_loadu_si128((const __m128i *)(const void *)table)), place);
-  return set_bytes(table, (uint32_t)width, place);
-}
-
 /* The layers of a deep tree from 8 on. p: where the tree goes on. Rows that have come to their leaf stay. */
 TARGET_FN void walk_deep(const gbti_pack *pack, const gbti_table *table, const uint8_t *p, const gbti_table_rows *rows,
                          int32_t group, int n, uint8_t *out) {
@@ -143,7 +125,7 @@ TARGET_FN void walk_deep(const gbti_pack *pack, const gbti_table *table, const u
     cols += table->n_cols[d];
     sets += table->n_sets[d];
   }
-  for (int g = 0; g < n; g++) place[g] = look_up(p, 256, _mm512_loadu_si512(out + (size_t)g * ROWS));
+  for (int g = 0; g < n; g++) place[g] = gbt_look_up(p, 256, _mm512_loadu_si512(out + (size_t)g * ROWS));
   p += 256;
   for (uint32_t d = GBTI_TABLE_DEPTH; d < table->depth; d++) {
     size_t width = gbti_table_width(table, d);
@@ -157,7 +139,8 @@ TARGET_FN void walk_deep(const gbti_pack *pack, const gbti_table *table, const u
     ask_columns(width, table->n_cols[d], p + 2 * width, cols, codes, stride, n, place, left);
     ASK_SETS()
     for (int g = 0; g < n; g++) {
-      __m512i to = _mm512_mask_blend_epi8(left[g], look_up(p + width, width, place[g]), look_up(p, width, place[g]));
+      __m512i to =
+          _mm512_mask_blend_epi8(left[g], gbt_look_up(p + width, width, place[g]), gbt_look_up(p, width, place[g]));
       place[g] = _mm512_mask_mov_epi8(place[g], moving[g], to);
     }
     p += (table->n_cols[d] + 2u) * width;
@@ -287,11 +270,6 @@ TARGET void gbti_table_add(const gbti_pack *pack, const gbti_table *table, const
 }
 
 #else
-
-int gbti_tables_run(const gbt_ctx *ctx) {
-  (void)ctx;
-  return 0;
-}
 
 void gbti_table_walk(const gbti_pack *pack, const gbti_table *table, const gbti_table_rows *rows, int32_t n_groups,
                      uint8_t *place) {
