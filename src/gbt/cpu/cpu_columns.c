@@ -10,7 +10,7 @@
 #include "cpu.h"
 
 #define COLUMN_BYTES_MAX 64 /* bytes a row */
-#define COLUMN_ROWS_MIN 256 /* below, pages stay in the first-level cache */
+#define COLUMN_ROWS_MIN 256 /* below, pages stay in the first-level cache; of all ranks, which do the same */
 #define COLUMN_TASK 65536   /* rows of a row block */
 #define COLUMN_ROWS 1024    /* are read at a time: at most 64 KB of a strip */
 
@@ -124,7 +124,7 @@ static gbt_status copy_variant(gbt_ctx *ctx, cpu_backend *be, int32_t variant, g
 gbt_status cpu_columns_open(gbt_ctx *ctx, cpu_backend *be, gbt_error *err) {
   const gbt_layout *layout = be->layout;
   const size_t bytes = row_bytes(layout, 0, layout->n_groups), n_variants = (size_t)be->data[0]->n_variants;
-  if (bytes == 0 || bytes > COLUMN_BYTES_MAX || be->n_rows < COLUMN_ROWS_MIN) return GBT_OK;
+  if (bytes == 0 || bytes > COLUMN_BYTES_MAX || be->all_rows < COLUMN_ROWS_MIN) return GBT_OK;
   be->columns.n = (size_t)layout->n_groups * GBT_GROUP_MAX;
   GBT_TRY(gbt_mem_zeros(&be->mem, n_variants * be->columns.n, sizeof *be->columns.of, &be->columns.of, err));
   for (int32_t v = 0; v < be->data[0]->n_variants; v++) GBT_TRY(copy_variant(ctx, be, v, err));

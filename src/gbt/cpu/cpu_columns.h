@@ -13,7 +13,7 @@ typedef struct cpu_columns {
   size_t n;
 } cpu_columns;
 
-/* The columns for the partition, where they pay. */
+/* The columns for the partition and for walks, where they pay: all ranks have them, or none has. */
 gbt_status cpu_columns_open(gbt_ctx *ctx, struct cpu_backend *be, gbt_error *err) GBT_MUST_CHECK;
 void cpu_columns_close(struct cpu_backend *be);
 
