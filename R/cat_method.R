@@ -101,16 +101,29 @@ stop_not_categorical <- function(name, type) {
 # Do the methods that are asked for make features beside the columns? wanted: as of read_cat_method().
 derives_features <- function(wanted) any(c("target", "quartiles", "count") %in% unlist(wanted))
 
-# Columns that have statistics of the response. chosen: as of chosen_methods().
-target_columns <- function(chosen) names(chosen)[vapply(chosen, function(methods) "target" %in% methods, NA)]
+# Columns that have statistics of the response: of any kind, or those of one method. chosen: as of chosen_methods().
+target_columns <- function(chosen, kind = c("target", "quartiles")) {
+  names(chosen)[vapply(chosen, function(methods) any(kind %in% methods), NA)]
+}
 
-# `time` and `group` decide nothing but statistics of the response. A gbt_data may keep them for other trainings.
-# order: as of order_given(); chosen: as of chosen_methods().
+# `time` and `group` decide over statistics of the response, ordered boosting, and which rows a share of `valid` holds
+# out. A gbt_data may keep them for other trainings. order: as of order_given(); chosen: as of chosen_methods().
 warn_unused_order <- function(order, boosting, chosen) {
   if (length(order) == 0L || length(target_columns(chosen)) || identical(boosting, "ordered")) return(invisible())
   warn_gbt("order", sprintf("`%s` has no effect: no column has statistics of the response, see `cat_method`",
                             order[1L]))
 }
+
+# `max_cat_combine` combines columns of method "target".
+warn_unused_combine <- function(most, chosen) {
+  if (is.null(most) || most < 2 || length(target_columns(chosen, "target")) > 1L) return(invisible())
+  warn_gbt("max_cat_combine", paste("`max_cat_combine` has no effect: it combines columns of method \"target\", and",
+                                    "there are fewer than two; see `cat_method`"))
+}
+
+# Which of them are to have an effect in training: none where they have said which rows are held out. rows: as of
+# read_rows().
+order_in_doubt <- function(rows, args) if (isTRUE(rows$held_out)) character(0) else order_given(rows$source, args)
 
 # Which of `time` and `group` are given for this training. args: values by name.
 order_given <- function(source, args) {

@@ -17,7 +17,10 @@ fit_source <- function(source, given) {
   whole <- run$why != "interrupt"
   model <- if (run$why != "error" || run$state$rounds > 0) finish_model(run$trainer, fit, run$state, whole)
   let_go(run$trainer, fit)
-  if (whole) warn_unused_order(fit$order, fit$params$boosting, model$params$cat_method)
+  if (whole) {
+    warn_unused_order(fit$order, fit$params$boosting, model$params$cat_method)
+    warn_unused_combine(fit$params$max_cat_combine, model$params$cat_method)
+  }
   if (run$why == "error") stop_failed(model, run$error)
   if (run$why == "interrupt") stop_interrupted(model, run$error)
   model
@@ -40,7 +43,7 @@ prepare <- function(source, given) {
   evaluation <- plan_evaluation(request$args$value, host, rows, data, valid)
   new_fit(params = params, host = host, objective = request$objective, callbacks = request$callbacks,
           response = rows$response, label = rows$label, data = data, valid = valid, constraints = constraints,
-          cat_method = cat_method, order = order_given(rows$source, request$args$value), start = start,
+          cat_method = cat_method, order = order_in_doubt(rows, request$args$value), start = start,
           evaluation = evaluation, formula = source$formula, design = source$design)
 }
 
@@ -55,7 +58,7 @@ prepare <- function(source, given) {
 #   valid        validation sets, see build_valid(); that of the masked-out rows is the first one
 #   constraints  monotone, interactions, feature_weights: as the engine wants them, or NULL
 #   cat_method   methods that the engine is asked for, see cat_method_for()
-#   order        which of `time` and `group` are given
+#   order        which of `time` and `group` are given and have had no effect yet
 #   start        model to go on from (NULL for none), its scores on the rows, and its number of rounds
 #   evaluation   what is evaluated after each round and may stop the training, see plan_evaluation()
 #   formula, design   of the source; NULL without a formula
@@ -96,7 +99,7 @@ with_row_arguments <- function(source, args) {
 
 # Rows and their response, a list: source (the rows to train on), response, mask (see check_mask(); the source has the
 # other rows as well), at (with a mask: the numbers of the rows to train on), label (of these), valid (named list of
-# validation sets as they were given, or of the rows held out), seed.
+# validation sets as they were given, or of the rows held out), seed, held_out (TRUE when rows were held out).
 read_rows <- function(source, request) {
   args <- request$args
   valid <- read_valid(args$value[["valid"]], source)
@@ -116,7 +119,8 @@ read_rows <- function(source, request) {
                 seed = seed))
   }
   parts <- split_source(source, response, valid$share, seed)
-  list(source = parts$train, response = response, label = parts$label, valid = list(valid = parts$valid), seed = seed)
+  list(source = parts$train, response = response, label = parts$label, valid = list(valid = parts$valid), seed = seed,
+       held_out = TRUE)
 }
 
 # The parameters of R's own with the device that the training begins on.

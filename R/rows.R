@@ -64,8 +64,12 @@ take_sparse_rows <- function(x, rows) {
 # generator is not touched. With classes (numbers from 0) each class gives its share. list(held = , kept = ): numbers of
 # rows, ascending.
 held_out_rows <- function(n, share, seed, class = NULL) {
-  if (n < 2) stop_argument(sprintf("`valid = %s` holds rows out, but there is only one row", format(share)), "valid")
+  if (n < 2) stop_single_row(share)
   .Call(C_gbt_hold_out, n, share, seed, class)
+}
+
+stop_single_row <- function(share) {
+  stop_argument(sprintf("`valid = %s` holds rows out, but there is only one row", format(share)), "valid")
 }
 
 # The rows that `valid` as a share holds out: the last in time, whole groups, or rows. As held_out_rows().
@@ -78,12 +82,13 @@ choose_held_out <- function(source, response, n, share, seed) {
 # The rows of the last times, about a share of them: rows of one time stay together. time: doubles.
 latest_rows <- function(time, share) {
   n <- length(time)
+  if (n < 2) stop_single_row(share)
   first <- n + 1 - min(max(round(share * n), 1), n - 1) # of those held out, in order of time
-  from <- if (n > 1) sort(time, partial = first)[first] else Inf
+  from <- sort(time, partial = first)[first]
   if (from == min(time)) from <- min(Inf, time[time > from])
   if (from == Inf) {
-    stop_argument(sprintf("`valid = %s` holds the last rows in `time` out, but all rows have one time", format(share)),
-                  "valid")
+    stop_argument(sprintf("`valid = %s` holds out the rows with the latest `time`, but all rows have the same `time`",
+                          format(share)), "valid")
   }
   later <- time >= from
   list(held = which(later), kept = which(!later))

@@ -59,11 +59,11 @@
 #' and airport. A statistic is made of those pairs that say clearly more of the response than each of their columns, and
 #' than both added up (by four standard deviations, measured by statistics that do not know the row's own response), and
 #' with three and more of what can be made of these. Of each number of columns 256 are looked at at most, those first
-#' whose parts say the most; the 64 that say the most more are kept. Levels that occur together in one row only count as
-#' unknown. `max_cat_keys` bounds what a model keeps: of each combination the rarest of its levels are left out, and
-#' where all of them together have more, the combinations that say the least more. A combination is made only where a
-#' group of `interactions` has all its columns, and it has the least of their `feature_weights`. Looking takes time for
-#' each pair (10 columns have 45), so choose the columns.
+#' whose parts say the most; the 64 with the largest gain over their columns are kept. Levels that occur together in
+#' one row only count as unknown. `max_cat_keys` bounds what a model keeps: of each combination the rarest of its levels
+#' are left out, and where all of them together have more, the combinations of least gain. A combination is made only
+#' where a group of `interactions` has all its columns, and it has the least of their `feature_weights`. Looking takes
+#' time for each pair (10 columns have 45), so choose the columns.
 #'
 #' `time` says when a row was observed. A statistic then takes only rows with an earlier time, not those of the same
 #' one. Give it where new data are later than the training data and the response drifts, so that training sees levels
@@ -258,7 +258,8 @@
 #' @param cat_method How categorical columns enter the trees, see below: `"auto"`, or some of `"sets"`, `"onehot"`,
 #'   `"target"`, `"count"` and `"quartiles"`; or a list of these by names of columns.
 #' @param max_cat_combine Most columns with method `"target"` that are combined to one; 1 for no combinations.
-#' @param max_cat_keys Most levels that all combinations of a model have together, about 4 bytes each in its file.
+#' @param max_cat_keys Most levels that all combinations of a model have together, 2 bytes each in its
+#'   file, or more: about one for each class.
 #' @param cat_permutations Orders of the rows in which statistics of categories are computed: 2 for a second one that
 #'   the values of leaves come from, see below; 1 is faster. With `time`, and with an objective of your own, there is
 #'   one.

@@ -70,16 +70,23 @@ static twin twin_of(const made_keys *m) {
   return t;
 }
 
-/* Drops keys until there are at most max_keys: those of 1 row, then of 2, and so on. */
+/* Drops keys of less than min_count rows; then, until there are at most max_keys, the one of the fewest rows, of equals
+ * the largest key. */
 static void cut_twin(twin *t, int64_t max_keys, uint32_t min_count) {
-  for (uint32_t least = min_count; least == min_count || t->n > max_keys; least++) {
-    int64_t kept = 0;
-    for (int64_t k = 0; k < t->n; k++) {
-      if (t->count[k] < least) continue;
-      t->key[kept] = t->key[k];
-      t->count[kept++] = t->count[k];
+  int64_t kept = 0;
+  for (int64_t k = 0; k < t->n; k++) {
+    if (t->count[k] < min_count) continue;
+    t->key[kept] = t->key[k];
+    t->count[kept++] = t->count[k];
+  }
+  for (t->n = kept; t->n > max_keys; t->n--) {
+    int64_t out = 0;
+    for (int64_t k = 1; k < t->n; k++)
+      if (t->count[k] <= t->count[out]) out = k;
+    for (int64_t k = out; k + 1 < t->n; k++) {
+      t->key[k] = t->key[k + 1];
+      t->count[k] = t->count[k + 1];
     }
-    t->n = kept;
   }
 }
 

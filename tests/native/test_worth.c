@@ -13,7 +13,8 @@ typedef struct made_rows {
 /* Bins of the halves at random, those of the whole tell both. */
 static made_rows make_rows(test_rng *rng, int64_t n, int32_t n_first, int32_t n_second) {
   made_rows m = {.target = {.n = n, .n_parts = 1, .one = 1}, .n_bins = {n_first * n_second, n_first, n_second}};
-  m.target.part[0] = (gbti_part){.mask = UINT32_MAX, .most = 1, .scale = GBTI_N_VALUES - 1};
+  static const uint32_t scales[] = {GBTI_N_VALUES - 1, 5000, 17, 1}; /* labels in a small part of the range, too */
+  m.target.part[0] = (gbti_part){.mask = UINT32_MAX, .most = 1, .scale = scales[test_below(rng, 4)]};
   m.target.label = test_alloc((size_t)(n + 1) * sizeof *m.target.label);
   for (int f = 0; f < 3; f++) m.bin[f] = test_alloc((size_t)(n + 1));
   for (int64_t i = 0; i < n; i++) {
@@ -51,37 +52,54 @@ static int64_t mean_by_twin(const made_rows *m, const uint8_t *bin, int which) {
   return rows > 0 ? sum / rows : 0;
 }
 
-static int64_t square_of(int64_t y, int64_t value) {
-  const int64_t d = (y >> 8) - (value >> 8);
+/* The range of labels, and by how much it is shifted to 12 bits. */
+typedef struct range {
+  int64_t least, most;
+  int shift;
+} range;
+
+static range range_of(const made_rows *m) {
+  range r = {INT64_MAX, INT64_MIN, 0};
+  for (int64_t i = 0; i < m->target.n; i++) {
+    if (y_of(m, i) < r.least) r.least = y_of(m, i);
+    if (y_of(m, i) > r.most) r.most = y_of(m, i);
+  }
+  while (m->target.n > 0 && (r.most - r.least) >> r.shift > 4095) r.shift++;
+  return r;
+}
+
+static int64_t square_of(range r, int64_t y, int64_t value) {
+  const int64_t d = ((y - r.least) >> r.shift) - ((value - r.least) >> r.shift);
   return d * d;
 }
 
 /* By how much the whole misses less than another forecast; 0 where that may be chance. value: by row. */
 static int64_t gain_over(const made_rows *m, const int64_t *value, const int64_t *mean_of_whole) {
-  int64_t gain = 0, square = 0;
+  const range r = range_of(m);
+  int64_t gain = 0;
+  double square = 0.0; /* exact: below 2^48 each, and few */
   for (int64_t i = 0; i < m->target.n; i++) {
-    const int64_t better = square_of(y_of(m, i), value[i]) - square_of(y_of(m, i), mean_of_whole[m->bin[0][i]]);
+    const int64_t y = y_of(m, i);
+    const int64_t better = square_of(r, y, value[i]) - square_of(r, y, mean_of_whole[m->bin[0][i]]);
     gain += better;
-    square += better * better >> 16;
+    square += (double)better * (double)better / 65536.0;
   }
   const double scaled = (double)gain / 256.0;
-  return gain > 0 && scaled * scaled > 16.0 * (double)square ? gain : 0;
+  return gain > 0 && scaled * scaled > 16.0 * square ? gain : 0;
 }
 
 static int64_t gain_by_twin(const made_rows *m) {
   int64_t mean[3][MOST_BINS], sum = 0, *value = test_alloc((size_t)(m->target.n + 1) * sizeof *value), least = 0;
   for (int f = 0; f < 3; f++)
     for (int b = 0; b < m->n_bins[f]; b++) mean[f][b] = mean_by_twin(m, m->bin[f], b);
+  const range r = range_of(m);
   for (int64_t i = 0; i < m->target.n; i++) sum += y_of(m, i);
   for (int other = 0; other < 3 && m->target.n > 0; other++) {
     for (int64_t i = 0; i < m->target.n; i++) {
       const int64_t first = mean[1][m->bin[1][i]], second = mean[2][m->bin[2][i]];
       const int64_t added = first + second - sum / m->target.n;
-      value[i] = other == 1   ? first
-                 : other == 2 ? second
-                              : (added < 0                ? 0
-                                 : added >= GBTI_N_VALUES ? GBTI_N_VALUES - 1
-                                                          : added);
+      const int64_t within = added < r.least ? r.least : added > r.most ? r.most : added;
+      value[i] = other == 1 ? first : other == 2 ? second : within;
     }
     const int64_t gain = gain_over(m, value, mean[0]);
     least = other == 0 || gain < least ? gain : least;
@@ -94,7 +112,7 @@ static int64_t said_by_twin(const made_rows *m, int f) {
   int64_t sum = 0, said = 0;
   for (int64_t i = 0; i < m->target.n; i++) sum += y_of(m, i);
   for (int64_t i = 0; i < m->target.n; i++)
-    said += square_of(sum / m->target.n, mean_by_twin(m, m->bin[f], m->bin[f][i]));
+    said += square_of(range_of(m), sum / m->target.n, mean_by_twin(m, m->bin[f], m->bin[f][i]));
   return said;
 }
 

@@ -68,10 +68,11 @@ test_that("\"auto\" takes statistics beside sets where they pay", {
 })
 
 test_that("a model remembers what was asked", {
-  m <- train(cat_method = list("onehot", f = c("target", "sets")), max_cat_combine = 2, cat_prior = 3)
+  m <- train(cat_method = list("onehot", f = c("target", "sets")), cat_prior = 3)
   expect_identical(m$params$cat_method, list(f = c("sets", "target"), g = "onehot"))
-  expect_identical(m$params$max_cat_combine, 2)
   expect_identical(m$params$cat_prior, 3)
+  m <- train(cat_method = "target", max_cat_combine = 2)
+  expect_identical(m$params$max_cat_combine, 2)
   expect_output(print(m), "statistics of the response by `f`", fixed = TRUE)
   expect_output(print(summary(m)), "cat_method: f {sets, target}, g {onehot}", fixed = TRUE)
   file <- withr::local_tempfile()
@@ -217,8 +218,10 @@ test_that("a column that is constant in the training rows has no statistics", {
   for (method in c("target", "quartiles", "count")) {
     expect_identical(trees(d[1:3], cat_method = method), trees(d["v"]))
     expect_identical(trees(d[c("one", "v")], cat_method = c(method, "target"), time = seq_len(n)), trees(d["v"]))
-    expect_identical(trees(d, cat_method = method, max_cat_combine = 2),
-                     trees(d[3:4], cat_method = method, max_cat_combine = 2))
+    pairs <- function(x) {
+      suppressWarnings(trees(x, cat_method = method, max_cat_combine = 2), classes = "gbt_warning_max_cat_combine")
+    }
+    expect_identical(pairs(d), pairs(d[3:4]))
   }
   # other levels are in rows that are masked out
   d$one[1:3] <- c("x", NA, "y")
@@ -380,4 +383,44 @@ test_that("mistakes in times and groups are named", {
   expect_warning(train(time = when, cat_method = "sets"), "`time` has no effect", class = "gbt_warning_order")
   expect_warning(gbt_train(y ~ ., cbind(x, y = y), group = who, cat_method = "sets", nrounds = 1, threads = 1),
                  "`group` has no effect", class = "gbt_warning_order")
+  expect_no_warning(train(time = when, cat_method = "sets", valid = 0.2)) # says which rows are held out
+  expect_no_warning(train(group = who, cat_method = "sets", valid = 0.2))
+  expect_error(gbt_train(x[1, ], y[1], time = 1, valid = 0.5, nrounds = 1), "there is only one row",
+               class = "gbt_error_argument")
+})
+
+test_that("columns with any statistic of the response are told, and those that combine nothing", {
+  z <- y + seq_along(y) / 100
+  quartiles <- function(...) gbt_train(x, z, cat_method = "quartiles", nrounds = 2, threads = 1, ...)
+  expect_no_warning(quartiles(time = when))
+  expect_output(print(quartiles()), "statistics of the response by", fixed = TRUE)
+  for (methods in list("sets", "quartiles", "count")) {
+    expect_warning(gbt_train(x, z, cat_method = methods, max_cat_combine = 2, nrounds = 1, threads = 1),
+                   "`max_cat_combine` has no effect", class = "gbt_warning_max_cat_combine")
+  }
+  expect_no_warning(gbt_train(x, z, cat_method = "sets", nrounds = 1, threads = 1))
+})
+
+test_that("labels in a small part of their range make no combinations of noise", {
+  set.seed(3)
+  noise <- as.data.frame(lapply(1:6, function(i) factor(sample(12, 8000, TRUE))), col.names = letters[1:6])
+  m <- gbt_train(noise, 0.5 + 0.002 * rnorm(8000), objective = "logistic", cat_method = "target", max_cat_combine = 2,
+                 nrounds = 1, threads = 1)
+  expect_false(any(grepl(" x ", gbt_importance(m, by = "feature")$feature, fixed = TRUE)))
+})
+
+test_that("max_cat_keys leaves out as many keys as it must", {
+  set.seed(4)
+  cells <- expand.grid(a = 1:20, b = 1:20, again = 1:10)
+  effect <- matrix(rnorm(400), 20)
+  d <- data.frame(a = factor(cells$a), b = factor(cells$b))
+  z <- effect[cbind(cells$a, cells$b)] + rnorm(4000) / 2
+  miss <- function(keys) {
+    m <- gbt_train(d, z, cat_method = "target", max_cat_combine = 2, max_cat_keys = keys, nrounds = 10, eta = 0.3,
+                   threads = 1)
+    mean((predict(m, d) - z)^2)
+  }
+  all <- miss(400)
+  expect_lt(miss(399), 1.05 * all) # all keys are of ten rows
+  expect_gt(miss(100), 1.2 * all)
 })

@@ -5,7 +5,7 @@
 #include "worth.h"
 
 enum {
-  MOST_TRIED = 256, /* combinations of as many columns */
+  MOST_TRIED = 256, /* combinations of each number of columns */
   MOST_KEPT = 64,   /* combinations of a model */
   /* Columns that are combined, the ones that say the most: a pair of the first and the j-th of them is behind j - 1
    * others, so that the best 256 pairs are among these where all columns may meet. */
@@ -15,7 +15,7 @@ enum {
 /* A column, a combination that is kept, or one that may be tried. */
 typedef struct option {
   gbti_planned plan;
-  int64_t gain; /* what it says, or says more than its columns do; of what may be tried, what its parts do */
+  int64_t gain; /* a column: what it says; kept: its gain over its columns; to be tried: the sum over its parts */
 } option;
 
 typedef struct search {
@@ -111,7 +111,7 @@ static gbti_forecast forecast_of(const gbti_made *p, int32_t part) {
 }
 
 /* By how much a combination says more of a part of the target than each of its columns and the others, as far as these
- * have been found to be worth it and still are; 0 where it does not, or none of them is there. */
+ * are still kept; 0 where it does not, or none of them is there. */
 static gbt_status gain_of(const search *s, const gbti_made *p, int32_t part, int64_t *gain, gbt_error *err) {
   int64_t least = INT64_MAX;
   for (int32_t k = 0; k < p->plan.n_cols && least > 0; k++) {

@@ -80,8 +80,8 @@ gbt_status gbti_make_valid(gbt_ctx *ctx, const gbti_encoding *e, gbti_made *p, i
 
 /* Combinations of the columns whose statistics are made, up to max_cat_combine of them. They grow column by column:
  * pairs, then what can be made of those that are worth it. Of each number of columns at most 256 are looked at, those
- * first whose parts say the most; the 64 that say the most more are kept, and as many of these as have max_cat_keys
- * keys together. */
+ * first whose parts say the most; the 64 with the largest gain over their columns are kept, and as many of these as
+ * have max_cat_keys keys together. */
 gbt_status gbti_combine(gbt_ctx *ctx, gbti_encoding *e, gbt_error *err) GBT_MUST_CHECK;
 
 #endif

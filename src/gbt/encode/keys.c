@@ -214,12 +214,16 @@ static gbt_status number_keys(job *j, int64_t max_keys, uint32_t min_count, gbt_
   int64_t least = 0, at = 0, rare = j->n_unseen;
   GBT_TRY(least_count(j, max_keys, min_count, &least, err));
   keys->n_keys = keys_of_at_least(j, least);
+  /* of the keys of one row less there are too many, or they are not wanted */
+  int64_t n_more = least > min_count ? max_keys - keys->n_keys : 0;
+  keys->n_keys += n_more;
   GBT_TRY(gbt_mem_array(&keys->mem, (size_t)keys->n_keys, sizeof *keys->key, &keys->key, err));
   GBT_TRY(gbt_mem_array(&keys->mem, (size_t)keys->n_keys + 1, sizeof *keys->count, &keys->count, err));
   for (int64_t k = 0; k < j->n_seen; k++) {
     if (k % TASK_ROWS == 0) GBT_TRY(gbt_ctx_poll(j->ctx, err));
     const uint32_t n_rows = j->n_rows[k];
-    const int kept = (int64_t)n_rows >= least;
+    const int more = n_more > 0 && (int64_t)n_rows == least - 1, kept = (int64_t)n_rows >= least || more;
+    n_more -= more;
     j->n_rows[k] = (uint32_t)(kept ? at : keys->n_keys);
     if (!kept) {
       rare += n_rows;
@@ -228,6 +232,7 @@ static gbt_status number_keys(job *j, int64_t max_keys, uint32_t min_count, gbt_
     keys->key[at] = j->seen[k];
     keys->count[at++] = n_rows;
   }
+  GBT_ASSERT(at == keys->n_keys);
   keys->count[at] = (uint32_t)rare;
   return GBT_OK;
 }

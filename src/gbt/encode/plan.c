@@ -10,8 +10,12 @@ const char *gbt_cat_method_name(int number) {
   return number >= 0 && number < GBT_N_CAT_METHODS ? names[number] : NULL;
 }
 
-/* Rows that a level of a large column has on average, from which on sets tell levels apart better than statistics. */
-enum { FEW_LEVELS = 4, MANY_LEVELS = 255, LEVEL_ROWS = 30 };
+/* Measured: ARCHITECTURE.md, section 7. */
+enum {
+  FEW_LEVELS = 4,    /* up to here sets say all that a statistic does */
+  MANY_LEVELS = 255, /* up to here statistics never harm */
+  LEVEL_ROWS = 30    /* of a level on average: beyond MANY_LEVELS and from here on sets alone are better */
+};
 
 unsigned gbti_auto_cat_method(int64_t n_levels, int64_t n_rows) {
   if (n_levels <= FEW_LEVELS) return GBT_CAT_SETS;

@@ -10,29 +10,32 @@ enum {
   N_FORECASTS = 3, /* whole, first, second */
   N_OTHERS = 3,    /* what the whole is held against: the sum, the first, the second */
   N_BINS = 256,
-  FINE = GBTI_VALUE_BITS - 12,
+  VALUE_BITS = 12, /* of labels and forecasts, counted from the least label */
   COARSE = 8
 };
 
 /* Labels of the rows in each bin. */
 typedef struct bin_sums {
-  int64_t sum[N_FORECASTS][N_BINS], rows[N_FORECASTS][N_BINS];
+  int64_t sum[N_FORECASTS][N_BINS], rows[N_FORECASTS][N_BINS], least, most;
 } bin_sums;
 
-/* How much less the whole misses than each other one, and the squares of that. */
+/* How much less the whole misses than each other one, and the squares of that: the sum of a task, in two parts. */
 typedef struct differences {
-  int64_t gain[N_OTHERS], square[N_OTHERS];
+  int64_t gain[N_OTHERS];
+  uint64_t square[N_OTHERS], rest[N_OTHERS];
 } differences;
 
-/* Values in 12 bits: a square is below 2^24 and a difference of squares, in units of 2^8, below 2^16, so that sums over
- * 2^31 rows of the squares of these stay below 2^63. */
+/* Labels and forecasts are between the least and the largest label. What is above the least, shifted to 12 bits, is
+ * compared: a square is below 2^24, the square of a difference of squares below 2^48, and that of 2^16 rows of a task
+ * below 2^64. Tasks are added up in units of 2^16, and what is left of each. */
 typedef struct worth_job {
   const gbti_target *target;
   const gbti_part *part;
   const uint8_t *bin[N_FORECASTS];
   int n_forecasts;
   bin_sums *sums; /* by task */
-  int64_t mean[N_FORECASTS][N_BINS], prior;
+  int64_t mean[N_FORECASTS][N_BINS], prior, least, most;
+  int shift;
   differences *found; /* by task */
 } worth_job;
 
@@ -50,16 +53,26 @@ static void sum_task(void *arg, int64_t task, int thread) {
   bin_sums *to = &job->sums[task];
   (void)thread;
   memset(to, 0, sizeof *to);
+  to->least = to->most = label_of(job, beg);
   for (int64_t i = beg; i < end; i++) {
     const int64_t y = label_of(job, i);
+    if (y < to->least) to->least = y;
+    if (y > to->most) to->most = y;
     for (int f = 0; f < job->n_forecasts; f++) to->sum[f][job->bin[f][i]] += y, to->rows[f][job->bin[f][i]]++;
   }
 }
 
-/* Mean labels by bin, and of all rows. */
+/* Mean labels by bin, and of all rows; the range of labels. */
 static void take_means(worth_job *job, int64_t n_tasks) {
   bin_sums *all = &job->sums[0];
   int64_t sum = 0;
+  for (int64_t t = 1; t < n_tasks; t++) {
+    if (job->sums[t].least < all->least) all->least = job->sums[t].least;
+    if (job->sums[t].most > all->most) all->most = job->sums[t].most;
+  }
+  job->least = all->least;
+  job->most = all->most;
+  for (job->shift = 0; (job->most - job->least) >> job->shift >> VALUE_BITS > 0;) job->shift++;
   for (int64_t t = 1; t < n_tasks; t++)
     for (int f = 0; f < job->n_forecasts; f++)
       for (int b = 0; b < N_BINS; b++)
@@ -71,27 +84,33 @@ static void take_means(worth_job *job, int64_t n_tasks) {
       job->mean[f][b] = all->rows[f][b] > 0 ? all->sum[f][b] / all->rows[f][b] : job->prior;
 }
 
-static int64_t miss(int64_t y, int64_t value) {
-  const int64_t d = (y >> FINE) - (value >> FINE);
+static int64_t miss(const worth_job *job, int64_t y, int64_t value) {
+  const int64_t d = ((y - job->least) >> job->shift) - ((value - job->least) >> job->shift);
   return d * d;
 }
 
-static int64_t within(int64_t value) { return value < 0 ? 0 : value > GBTI_N_VALUES - 1 ? GBTI_N_VALUES - 1 : value; }
+static int64_t within(const worth_job *job, int64_t value) {
+  return value < job->least ? job->least : value > job->most ? job->most : value;
+}
 
 static void worth_task(void *arg, int64_t task, int thread) {
   const worth_job *job = arg;
   const int64_t beg = task * TASK_ROWS, end = end_of(job, beg);
-  differences found = {{0}, {0}};
+  differences found = {{0}, {0}, {0}};
   (void)thread;
   for (int64_t i = beg; i < end; i++) {
     const int64_t y = label_of(job, i), first = job->mean[1][job->bin[1][i]], second = job->mean[2][job->bin[2][i]];
-    const int64_t other[N_OTHERS] = {within(first + second - job->prior), first, second};
-    const int64_t whole = miss(y, job->mean[0][job->bin[0][i]]);
+    const int64_t other[N_OTHERS] = {within(job, first + second - job->prior), first, second};
+    const int64_t whole = miss(job, y, job->mean[0][job->bin[0][i]]);
     for (int k = 0; k < N_OTHERS; k++) {
-      const int64_t better = miss(y, other[k]) - whole;
+      const int64_t better = miss(job, y, other[k]) - whole;
       found.gain[k] += better;
-      found.square[k] += better * better / ((int64_t)1 << 2 * COARSE);
+      found.rest[k] += (uint64_t)(better * better);
     }
+  }
+  for (int k = 0; k < N_OTHERS; k++) {
+    found.square[k] = found.rest[k] >> 2 * COARSE;
+    found.rest[k] &= ((uint64_t)1 << 2 * COARSE) - 1;
   }
   job->found[task] = found;
 }
@@ -101,14 +120,18 @@ static gbt_status hold_against_others(gbt_ctx *ctx, worth_job *job, int64_t n_ta
   GBT_TRY(gbt_mem_array(&ctx->mem, (size_t)n_tasks, sizeof *job->found, &job->found, err));
   GBT_TRY(gbt_parallel(ctx, n_tasks, worth_task, job, err));
   for (int64_t t = 1; t < n_tasks; t++)
-    for (int k = 0; k < N_OTHERS; k++)
-      job->found[0].gain[k] += job->found[t].gain[k], job->found[0].square[k] += job->found[t].square[k];
+    for (int k = 0; k < N_OTHERS; k++) {
+      job->found[0].gain[k] += job->found[t].gain[k];
+      job->found[0].square[k] += job->found[t].square[k];
+      job->found[0].rest[k] += job->found[t].rest[k];
+    }
   return GBT_OK;
 }
 
-static int is_above_chance(int64_t gain, int64_t square) {
-  const double by = (double)gain / (1 << COARSE);
-  return gain > 0 && by * by > (double)GBTI_WORTH_SIGMAS * GBTI_WORTH_SIGMAS * (double)square;
+static int is_above_chance(const differences *found, int k) {
+  const double by = (double)found->gain[k] / (1 << COARSE);
+  const double square = (double)found->square[k] + (double)found->rest[k] / (1 << 2 * COARSE);
+  return found->gain[k] > 0 && by * by > (double)GBTI_WORTH_SIGMAS * GBTI_WORTH_SIGMAS * square;
 }
 
 /* Fills sums and means. */
@@ -135,10 +158,10 @@ gbt_status gbti_worth(gbt_ctx *ctx, const gbti_target *target, int32_t part, gbt
   GBT_TRY_GOTO(foretell(ctx, &job, n_tasks, err), done);
   GBT_TRY_GOTO(hold_against_others(ctx, &job, n_tasks, err), done);
   *gain = job.found[0].gain[0];
-  for (int k = 0; k < N_OTHERS; k++) {
-    if (!is_above_chance(job.found[0].gain[k], job.found[0].square[k])) *gain = 0;
+  for (int k = 1; k < N_OTHERS; k++)
     if (job.found[0].gain[k] < *gain) *gain = job.found[0].gain[k];
-  }
+  for (int k = 0; k < N_OTHERS; k++)
+    if (!is_above_chance(&job.found[0], k)) *gain = 0;
 done:
   gbt_mem_free(&ctx->mem, job.sums);
   gbt_mem_free(&ctx->mem, job.found);
@@ -156,7 +179,7 @@ gbt_status gbti_said(gbt_ctx *ctx, const gbti_target *target, int32_t part, gbti
   *gain = 0;
   if (n_tasks == 0) return GBT_OK;
   GBT_TRY_GOTO(foretell(ctx, &job, n_tasks, err), done);
-  for (int b = 0; b < N_BINS; b++) *gain += job.sums[0].rows[0][b] * miss(job.prior, job.mean[0][b]);
+  for (int b = 0; b < N_BINS; b++) *gain += job.sums[0].rows[0][b] * miss(&job, job.prior, job.mean[0][b]);
 done:
   gbt_mem_free(&ctx->mem, job.sums);
   return status;

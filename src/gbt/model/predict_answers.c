@@ -8,7 +8,7 @@
 enum {
   SETS = 64,          /* of a word */
   ROOM = 1 << 20,     /* bytes that answers of a column may take in any case */
-  MOST_TIMES_SETS = 4 /* beyond, times the bytes of its sets */
+  MOST_TIMES_SETS = 4 /* above ROOM: at most so many times the bytes of its sets */
 };
 
 typedef struct maker {
@@ -43,8 +43,8 @@ static void fill_task(void *arg, int64_t task, int thread) {
   }
 }
 
-/* Gives columns their places. A column whose answers would be much larger than its sets gets none: n_sets is 0. One
- * long set among many shorter ones does that. set_words: by column, words of all its sets. */
+/* Gives columns their places. A column whose answers would be much larger than its sets gets none: n_sets is 0.
+ * That happens when one set is much longer than the others. set_words: by column, words of all its sets. */
 static void place_columns(gbti_tables *tables, const size_t *set_words, size_t *n_bits, uint32_t *n_sets) {
   *n_bits = *n_sets = 0;
   for (uint32_t j = 0; j < tables->n_answers; j++) {
