@@ -144,7 +144,8 @@ test_that("shares of rows in time are the last ones, and groups stay whole", {
   sizes <- table(d$month)
   held_sizes <- utils::combn(as.vector(sizes), 2, sum) # a fifth of 12 months
   expect_true((nrow(d) - kept) %in% held_sizes)
-  expect_error(by(time = as.Date("2013-01-01") + 0 * distance), "all rows have the same `time`", class = "gbt_error_argument")
+  expect_error(by(time = as.Date("2013-01-01") + 0 * distance), "all rows have the same `time`",
+               class = "gbt_error_argument")
   expect_error(by(group = same), "there is only one `group`", class = "gbt_error_argument")
 })
 
