@@ -242,14 +242,18 @@ static void cu_statistics_close(gbti_statistics_help *self) {
   gbt_mem_free(&mem, s);
 }
 
+enum { CU_STEPS_POLL = 1 << 16 }; /* steps between two polls */
+
 /* Which step each place is in. */
 static gbt_status cu_up_steps(gbt_ctx *ctx, cu_statistics *s, gbt_error *err) {
   const gbti_visit *visit = s->visit;
   uint32_t *step_of = NULL;
   gbt_status status = GBT_OK;
   GBT_TRY_GOTO(gbt_mem_array(&ctx->mem, (size_t)visit->n, sizeof *step_of, &step_of, err), done);
-  for (int64_t k = 0; k < visit->n_steps; k++)
+  for (int64_t k = 0; k < visit->n_steps; k++) {
+    if (k % CU_STEPS_POLL == 0) GBT_TRY_GOTO(gbt_ctx_poll(ctx, err), done);
     for (int64_t i = visit->step[k]; i < visit->step[k + 1]; i++) step_of[i] = (uint32_t)k;
+  }
   GBT_TRY_GOTO(cu_stage_send(&s->stage, s->step.at, step_of, (size_t)visit->n * sizeof *step_of, err), done);
 done:
   gbt_mem_free(&ctx->mem, step_of);
