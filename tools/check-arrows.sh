@@ -5,6 +5,7 @@
 #   sh tools/check-arrows.sh --self-check   shows that the check finds what it must find
 #
 #   base <- math <- objective <- metric, data, tree <- backend <- cpu | cuda <- boost   (an arrow points to the user)
+#   disk keeps what data makes; nobody else in the engine knows it
 #   boost sees nothing of cpu but its door, cpu/cpu_open.h
 #   model needs base, math, objective, tree and, to read the columns it predicts from, data/table.h and data/binding.h
 #   ranks are asked through base/comm.h, by whoever sums over rows
@@ -26,6 +27,7 @@ uses() {
     backend) echo "base math objective data tree metric backend root" ;;
     cpu) echo "base math objective data tree backend cpu root" ;;
     boost) echo "base math objective metric data encode tree backend cpu/cpu_open.h boost root" ;;
+    disk) echo "base math objective data disk root" ;;
     model) echo "base math objective tree model" ;;
     root) echo "base math root" ;; # params.c; gbt.h may include everything
     *) echo "" ;;
@@ -60,7 +62,7 @@ excepted() {
 
 public="gbt.h params.h params.def base/status.h base/mem.h base/ctx.h base/schema.h base/feature_kinds.def base/rows.h
 base/row_fields.def objective/objective.h objective/objectives.def objective/class_weight.h metric/metric.h
-metric/metrics.def encode/cat_method.h encode/cat_methods.def data/table.h data/source.h data/dataset.h
+metric/metrics.def encode/cat_method.h encode/cat_methods.def data/table.h data/source.h data/dataset.h disk/disk.h
 tree/view.h boost/metric.h boost/trainer.h model/model.h model/answer.h model/predict.h
 backend/device.h backend/phases.h"
 

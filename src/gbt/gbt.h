@@ -3,6 +3,7 @@
  *   gbt_ctx_open                   one call's memory, threads and way to stop              base/ctx.h
  *   gbt_dataset_make               borrowed columns, or chunks of a source -> bins         data/dataset.h, table.h,
  *                                                                                          source.h
+ *   gbt_disk_open, _writer_new     data sets in folders, for what is larger than memory    disk/disk.h
  *   gbt_trainer_new, _run          data sets + objective + parameters -> trees             boost/trainer.h, params.h
  *   gbt_model_make, _open          trees + objective + schema + meta <-> bytes             model/model.h
  *   gbt_model_answer               model + bound table -> scores, responses, classes       model/answer.h
@@ -27,6 +28,7 @@
 #include "data/dataset.h"
 #include "data/source.h"
 #include "data/table.h"
+#include "disk/disk.h"
 #include "encode/cat_method.h"
 #include "model/answer.h"
 #include "model/model.h"

@@ -187,7 +187,7 @@ static int asks_for(const char *name, const suite *s, const char **only) {
 int main(int argc, char **argv) {
   signal(SIGALRM, on_alarm);
   if (!stores_from_environment()) {
-    printf("GBT_TEST_STORE is none of memory, poison, poison3\n");
+    printf("GBT_TEST_STORE is none of memory, poison, poison3, file\n");
     return 2;
   }
   if (!chunks_from_environment()) {

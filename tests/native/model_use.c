@@ -479,7 +479,7 @@ int model_use(const uint8_t *bytes, size_t n) {
   use u = {.mem = {meter_alloc, meter_release, &m}, .n_bytes = n};
   gbt_model *model;
   gbt_error err = {0};
-  uint64_t hash = gbti_model_checksum(bytes, n & ~(size_t)7);
+  uint64_t hash = gbt_checksum(bytes, n & ~(size_t)7);
   size_t shift = hash % 8 == 0; /* bytes on an odd address are copied first */
   uint8_t *block = test_alloc(n + shift), *exact = block + shift;
   memcpy(exact, bytes, n);

@@ -101,7 +101,7 @@ void mutate_seal(uint8_t *bytes, size_t n) {
   gbti_model_head head = head_of(bytes);
   head.n_bytes = n;
   memcpy(bytes, &head, sizeof head);
-  head.checksum = gbti_model_checksum(bytes + sizeof head, (n - sizeof head) & ~(size_t)7);
+  head.checksum = gbt_checksum(bytes + sizeof head, (n - sizeof head) & ~(size_t)7);
   memcpy(bytes, &head, sizeof head);
 }
 

@@ -1,5 +1,9 @@
+#define _POSIX_C_SOURCE 200809L
 /* Which store data sets get: in place of gbti_pages_build, see the Makefile. */
+#include <unistd.h>
+
 #include "../../src/gbt/data/page_impl.h"
+#include "../../src/gbt/disk/disk.h"
 #include "stores.h"
 #include "test.h"
 
@@ -14,16 +18,37 @@ store_kind stores_use(store_kind kind) {
 int stores_from_environment(void) {
   const char *name = getenv("GBT_TEST_STORE");
   if (name == NULL || name[0] == 0 || strcmp(name, "memory") == 0) return 1;
-  in_use = strcmp(name, "poison3") == 0 ? STORE_POISON_3 : STORE_POISON;
-  return in_use == STORE_POISON_3 || strcmp(name, "poison") == 0;
+  static const char *const names[] = {"memory", "poison", "poison3", "file"};
+  for (int k = 0; k < 4; k++)
+    if (strcmp(name, names[k]) == 0) {
+      in_use = (store_kind)k;
+      return 1;
+    }
+  return 0;
 }
 
 __typeof__(gbti_pages_build) __real_gbti_pages_build, __wrap_gbti_pages_build;
+
+/* Pages in a file of the folder for temporary files. The file has lost its name when this returns. */
+static gbt_status build_file(gbt_ctx *ctx, gbti_feed *feed, const gbt_cuts *cuts, int32_t page_rows, gbti_page_how how,
+                             gbt_page_store **out, gbt_error *err) {
+  static _Atomic int number;
+  char folder[512];
+  const char *temp = getenv("TMPDIR");
+  gbt_disk_writer *writer;
+  snprintf(folder, sizeof folder, "%s/gbt-test-%d-%d", temp != NULL ? temp : "/tmp", (int)getpid(), number++);
+  GBT_TRY(gbt_disk_writer_new(ctx, folder, &writer, err));
+  how.sink = gbt_disk_writer_sink(writer, (uint64_t)(feed->table.n_rows % 3 * feed->table.n_rows));
+  const gbt_status status = __real_gbti_pages_build(ctx, feed, cuts, page_rows, how, out, err);
+  gbt_disk_writer_free(writer);
+  return status;
+}
 
 gbt_status __wrap_gbti_pages_build(gbt_ctx *ctx, gbti_feed *feed, const gbt_cuts *cuts, int32_t page_rows,
                                    gbti_page_how how, gbt_page_store **out, gbt_error *err) {
   if (in_use == STORE_MEMORY) return __real_gbti_pages_build(ctx, feed, cuts, page_rows, how, out, err);
   if (page_rows == 0) page_rows = (int32_t)(feed->table.n_rows / 12 + 1);
+  if (in_use == STORE_FILE) return build_file(ctx, feed, cuts, page_rows, how, out, err);
   gbt_page_store *inner;
   *out = NULL;
   GBT_TRY(__real_gbti_pages_build(ctx, feed, cuts, page_rows, how, &inner, err));

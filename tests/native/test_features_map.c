@@ -413,7 +413,7 @@ static void damaged_maps_are_refused(void) {
     REQUIRE(section != NULL);
     memcpy(section + faults[i].at, faults[i].size == 8 ? (const void *)&faults[i].number : &faults[i].whole,
            faults[i].size);
-    uint64_t sum = gbti_model_checksum(copy + sizeof(gbti_model_head), n - sizeof(gbti_model_head));
+    uint64_t sum = gbt_checksum(copy + sizeof(gbti_model_head), n - sizeof(gbti_model_head));
     memcpy(copy + offsetof(gbti_model_head, checksum), &sum, sizeof sum);
     CHECK_FAILS(gbt_model_open(&mem, copy, n, &model, test_err), GBT_E_FORMAT, "");
     CHECK(model == NULL);

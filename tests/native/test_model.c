@@ -512,22 +512,22 @@ static void checksum(void) {
     uint8_t a[160], b[160];
     for (int i = 0; i < 160; i++) a[i] = (uint8_t)test_u(&rng);
     memcpy(b, a, sizeof a);
-    uint64_t sum = gbti_model_checksum(a, n);
-    CHECK_EQ_U64(gbti_model_checksum(b, n), sum);
-    CHECK(gbti_model_checksum(a, n + 8 <= 160 ? n + 8 : 0) != sum);
+    uint64_t sum = gbt_checksum(a, n);
+    CHECK_EQ_U64(gbt_checksum(b, n), sum);
+    CHECK(gbt_checksum(a, n + 8 <= 160 ? n + 8 : 0) != sum);
     for (uint64_t i = 0; i < n; i++) {
       b[i] ^= (uint8_t)(1 + test_below(&rng, 255));
-      CHECK(gbti_model_checksum(b, n) != sum);
+      CHECK(gbt_checksum(b, n) != sum);
       b[i] = a[i];
     }
     for (uint64_t i = 0; i + 40 <= n; i += 8) { /* neighbours in one lane and in two */
       memcpy(b + i, a + i + 32, 8);
       memcpy(b + i + 32, a + i, 8);
-      CHECK(gbti_model_checksum(b, n) != sum);
+      CHECK(gbt_checksum(b, n) != sum);
       memcpy(b, a, sizeof a);
       memcpy(b + i, a + i + 8, 8);
       memcpy(b + i + 8, a + i, 8);
-      CHECK(gbti_model_checksum(b, n) != sum);
+      CHECK(gbt_checksum(b, n) != sum);
       memcpy(b, a, sizeof a);
     }
   }

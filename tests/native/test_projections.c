@@ -417,7 +417,7 @@ static void damaged_tables_are_refused(void) {
         gbt_model *model = NULL;
         const uint8_t was = bytes[at.beg + b];
         bytes[at.beg + b] ^= (uint8_t)(1 << test_below(&rng, 8));
-        uint64_t sum = gbti_model_checksum(bytes + sizeof head, n - sizeof head);
+        uint64_t sum = gbt_checksum(bytes + sizeof head, n - sizeof head);
         memcpy(bytes + offsetof(gbti_model_head, checksum), &sum, sizeof sum);
         if (gbt_model_open(&mem, bytes, n, &model, test_err) == GBT_OK) {
           size_t n_again = 0;

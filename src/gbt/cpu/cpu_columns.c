@@ -6,7 +6,9 @@
  * A split reads one code of a row, and a row of a group is 16 bytes: without the copy every code costs a cache line of
  * its own. It is made when training starts, not with the pages: validation rows walk through several features of one
  * row, so they have no use for it. Wide tables go without: there the histograms outweigh the partition, and the copy
- * would double the memory. Variants of the training set share the columns that are the same in all of them. */
+ * would double the memory. Data sets whose pages are not all in memory go without, too. Variants of the training set
+ * share the columns that are the same in all of them. */
+#include "../base/comm.h"
 #include "cpu.h"
 
 #define COLUMN_BYTES_MAX 64 /* bytes a row */
@@ -124,7 +126,9 @@ static gbt_status copy_variant(gbt_ctx *ctx, cpu_backend *be, int32_t variant, g
 gbt_status cpu_columns_open(gbt_ctx *ctx, cpu_backend *be, gbt_error *err) {
   const gbt_layout *layout = be->layout;
   const size_t bytes = row_bytes(layout, 0, layout->n_groups), n_variants = (size_t)be->data[0]->n_variants;
-  if (bytes == 0 || bytes > COLUMN_BYTES_MAX || be->all_rows < COLUMN_ROWS_MIN) return GBT_OK;
+  int64_t n_away = !gbt_pages_stay(be->data[0]->pages); /* ranks whose pages are larger than their memory */
+  GBT_TRY(gbt_comm_sum_i64(ctx, &n_away, 1, err));
+  if (bytes == 0 || bytes > COLUMN_BYTES_MAX || be->all_rows < COLUMN_ROWS_MIN || n_away > 0) return GBT_OK;
   be->columns.n = (size_t)layout->n_groups * GBT_GROUP_MAX;
   GBT_TRY(gbt_mem_zeros(&be->mem, n_variants * be->columns.n, sizeof *be->columns.of, &be->columns.of, err));
   for (int32_t v = 0; v < be->data[0]->n_variants; v++) GBT_TRY(copy_variant(ctx, be, v, err));

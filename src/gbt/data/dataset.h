@@ -9,6 +9,7 @@
 /* Counted by references; the count is changed by the thread that enters the engine alone. */
 typedef struct gbt_dataset gbt_dataset;
 
+typedef struct gbt_page_sink gbt_page_sink; /* where pages go: gbt_disk_writer_sink (disk/disk.h) */
 typedef struct gbt_offload gbt_offload; /* the help of a device: gbt_device_help (backend/device.h) */
 
 /* What a data set is made from. Everything is borrowed for the call, but the reference's cuts, which are shared. */
@@ -20,6 +21,7 @@ typedef struct gbt_dataset_spec {
   const gbt_dataset *reference; /* its cuts and levels are used (validation data); NULL: cuts are made of this table */
   const double *weight;         /* n_rows finite numbers of 0 or more, which count when cuts are made; or NULL. A source
                                    must then know n_rows */
+  gbt_page_sink *sink;          /* takes the bins; NULL: they are kept in memory. One rank only, and without help */
   gbt_offload *help;            /* of a device, with cuts and bins; NULL: none. One rank only */
   int32_t max_bin;              /* most bins of a number, 2 to 65535; only without a reference */
   int32_t page_rows;            /* rows of a page of bins; 0: the default. Never shows in a model */

@@ -3,7 +3,9 @@
 #include "page_impl.h"
 
 static gbt_status check_spec(gbt_ctx *ctx, const gbt_dataset_spec *spec, gbt_error *err) {
-  if (spec->help != NULL && !gbt_comm_alone(ctx)) return gbt_refuse_ranks(err);
+  if ((spec->help != NULL || spec->sink != NULL) && !gbt_comm_alone(ctx)) return gbt_refuse_ranks(err);
+  if (spec->help != NULL && spec->sink != NULL)
+    return gbt_fail(err, GBT_E_INTERNAL, "a device does not help with bins that go to a sink");
   if (spec->source != NULL && spec->source->n_rows < 0 && spec->weight != NULL)
     return gbt_fail_on(err, GBT_E_ARG, "weights",
                        "weights: the source does not say how many rows it has; with weights it must");
@@ -13,7 +15,8 @@ static gbt_status check_spec(gbt_ctx *ctx, const gbt_dataset_spec *spec, gbt_err
 static gbt_status make_pages(gbt_ctx *ctx, const gbt_dataset_spec *spec, gbti_feed *feed, const gbt_cuts *cuts,
                              gbt_page_store **out, gbt_error *err) {
   int alone = gbt_comm_alone(ctx); /* bundles depend on the rows, and histograms of all ranks need one layout */
-  gbti_page_how how = {.own_cuts = spec->reference == NULL && alone, .unbundled = !alone, .offload = spec->help};
+  gbti_page_how how = {
+      .own_cuts = spec->reference == NULL && alone, .unbundled = !alone, .offload = spec->help, .sink = spec->sink};
   return gbti_pages_build(ctx, feed, cuts, spec->page_rows, how, out, err);
 }
 

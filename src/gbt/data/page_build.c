@@ -51,6 +51,7 @@ typedef struct builder {
   gbti_pages pages;
   gbti_unseen_list *unseen; /* by feature */
   uint64_t *checksum;       /* by column of the schema; NULL in memory */
+  int32_t n_done;           /* pages that are filled */
 } builder;
 
 typedef struct bin_job {
@@ -236,6 +237,20 @@ static gbt_status bin_dense(builder *b, const gbt_binding *binding, gbti_row_ran
   return gbti_job_run(&job.job, n_blocks * layout->n_strips, bin_task, &job, err);
 }
 
+/* Pages whose last row is before `end` are filled. */
+static gbt_status finish_pages(builder *b, int64_t end, gbt_error *err) {
+  for (; b->n_done < b->pages.info.n_pages; b->n_done++) {
+    gbt_page *page = &b->pages.page[b->n_done];
+    if (page->row_beg + page->n_rows > end) return GBT_OK;
+    gbti_count_sparse(&b->pages, page);
+    if (b->how.sink == NULL) continue;
+    GBT_TRY(gbt_ctx_poll(b->ctx, err));
+    GBT_TRY(b->how.sink->put(b->how.sink, b->ctx, &b->pages.info, page, err));
+    gbti_page_drop(&b->pages, page);
+  }
+  return GBT_OK;
+}
+
 /* The rows of a chunk to their pages. */
 static gbt_status build_chunk(void *arg, gbti_feed *feed, const gbt_binding *chunk, int64_t beg, gbt_error *err) {
   builder *b = arg;
@@ -247,6 +262,7 @@ static gbt_status build_chunk(void *arg, gbti_feed *feed, const gbt_binding *chu
   GBT_TRY(gbti_list_unseen(b->ctx, chunk, beg, b->unseen, err));
   GBT_TRY(gbt_binding_unseen(b->ctx, chunk, b->pages.info.n_unseen, err));
   GBT_TRY(gbti_fill_level_ids(b->ctx, chunk, beg, &b->pages, err));
+  GBT_TRY(finish_pages(b, range.end, err));
   if (b->checksum == NULL) return GBT_OK;
   return gbti_checksum_add(feed, chunk->table, beg, b->feed->binding->col, chunk->schema->n_columns, b->checksum, err);
 }
@@ -262,7 +278,7 @@ static gbt_status build_all(builder *b, gbti_feed *feed, gbt_error *err) {
   GBT_TRY(gbti_feed_pass_bound(feed, build_chunk, b, err));
   if (b->checksum != NULL)
     GBT_TRY(gbti_checksum_match(feed, feed->binding->col, (int32_t)n_columns, b->checksum, err));
-  gbti_count_sparse(&b->pages);
+  GBT_ASSERT(b->n_done == b->pages.info.n_pages);
   return gbti_join_unseen(b->unseen, b->cuts->n_features, &b->pages, err);
 }
 
@@ -273,17 +289,20 @@ gbt_status gbt_pages_build(gbt_ctx *ctx, const gbt_binding *binding, const gbt_c
   return gbti_pages_build(ctx, &feed, cuts, page_rows, how, out, err);
 }
 
+void gbti_page_drop(const gbti_pages *pages, gbt_page *page) {
+  for (int32_t s = 0; page->strip != NULL && s < pages->info.layout.n_strips; s++)
+    gbt_mem_free(&pages->mem, page->strip[s]);
+  gbt_mem_free(&pages->mem, page->strip);
+  gbt_mem_free(&pages->mem, page->group);
+  gbt_mem_free(&pages->mem, page->sparse_beg);
+  gbt_mem_free(&pages->mem, page->sparse_slots);
+  page->strip = page->group = NULL;
+  page->sparse_beg = page->sparse_slots = NULL;
+}
+
 void gbti_pages_free(gbti_pages *pages) {
   gbti_page_info *info = &pages->info;
-  for (int32_t p = 0; pages->page != NULL && p < info->n_pages; p++) {
-    gbt_page *page = &pages->page[p];
-    for (int32_t s = 0; page->strip != NULL && s < info->layout.n_strips; s++)
-      gbt_mem_free(&pages->mem, page->strip[s]);
-    gbt_mem_free(&pages->mem, page->strip);
-    gbt_mem_free(&pages->mem, page->group);
-    gbt_mem_free(&pages->mem, page->sparse_beg);
-    gbt_mem_free(&pages->mem, page->sparse_slots);
-  }
+  for (int32_t p = 0; pages->page != NULL && p < info->n_pages; p++) gbti_page_drop(pages, &pages->page[p]);
   gbt_mem_free(&pages->mem, pages->page);
   gbt_mem_free(&pages->mem, pages->slot_room);
   gbt_mem_free(&pages->mem, info->unseen_beg);
@@ -294,6 +313,14 @@ void gbti_pages_free(gbti_pages *pages) {
   gbt_mem_free(&pages->mem, info->level_id);
   gbti_layout_free(&pages->mem, &info->layout);
   if (pages->resident != NULL) pages->resident->free(pages->resident);
+}
+
+static gbt_status make_store(builder *b, gbt_page_store **out, gbt_error *err) {
+  if (b->how.sink == NULL) return gbti_memory_store(&b->pages, out, err);
+  GBT_TRY(b->how.sink->close(b->how.sink, b->ctx, &b->pages.info, out, err));
+  gbt_mem_free(&b->pages.mem, b->pages.page);
+  gbt_mem_free(&b->pages.mem, b->pages.slot_room);
+  return GBT_OK;
 }
 
 gbt_status gbti_pages_build(gbt_ctx *ctx, gbti_feed *feed, const gbt_cuts *cuts, int32_t page_rows, gbti_page_how how,
@@ -314,7 +341,7 @@ gbt_status gbti_pages_build(gbt_ctx *ctx, gbti_feed *feed, const gbt_cuts *cuts,
   GBT_TRY_GOTO(gbti_bundles_find(ctx, feed, cuts, how, &bundles, err), done);
   GBT_TRY_GOTO(gbti_layout_make(&ctx->mem, cuts, &bundles, &info->layout, err), done);
   GBT_TRY_GOTO(build_all(&b, feed, err), done);
-  GBT_TRY_GOTO(gbti_memory_store(&b.pages, out, err), done);
+  GBT_TRY_GOTO(make_store(&b, out, err), done);
 done:
   gbti_bundles_free(&ctx->mem, &bundles);
   gbti_free_unseen(&ctx->mem, b.unseen, cuts->n_features);

@@ -11,6 +11,7 @@
 #include "feed.h"
 #include "job.h"
 #include "offload.h"
+#include "page_sink.h"
 #include "page_store.h"
 
 /* How pages are to be made; all 0 is always right. */
@@ -18,6 +19,7 @@ typedef struct gbti_page_how {
   int own_cuts; /* the cuts were made from this very table: has_missing is that of its columns */
   int unbundled;
   gbt_offload *offload; /* does the heavy part; NULL: here */
+  gbt_page_sink *sink;  /* where pages go; NULL: a store in memory */
 } gbti_page_how;
 
 /* gbt_pages_build of a feed that is bound, with more to choose. Results of training do not depend on that. */
@@ -98,8 +100,8 @@ gbt_status gbti_sparse_room(gbti_pages *pages, gbt_page *page, gbt_error *err) G
 gbt_status gbti_fill_sparse(gbt_ctx *ctx, const gbt_binding *binding, const gbt_cuts *cuts, gbti_pages *pages,
                             gbti_row_range range, gbt_error *err) GBT_MUST_CHECK;
 
-/* When all are filled: n_entries, and bytes with them. */
-void gbti_count_sparse(gbti_pages *pages);
+/* A page is filled: n_entries, and bytes with them. */
+void gbti_count_sparse(gbti_pages *pages, const gbt_page *page);
 
 /* Rows of one feature whose level is unknown, ascending. */
 typedef struct gbti_unseen_list {
@@ -121,6 +123,9 @@ gbt_status gbti_level_ids_room(const gbt_schema *schema, gbti_pages *pages, gbt_
 /* Those of the binding's rows, of which the first one is row `beg`. */
 gbt_status gbti_fill_level_ids(gbt_ctx *ctx, const gbt_binding *binding, int64_t beg, gbti_pages *pages,
                                gbt_error *err) GBT_MUST_CHECK;
+
+/* Frees the arrays of a page. */
+void gbti_page_drop(const gbti_pages *pages, gbt_page *page);
 
 /* Frees the pages and what info points to. */
 void gbti_pages_free(gbti_pages *pages);

@@ -143,8 +143,9 @@ gbt_status gbti_fill_sparse(gbt_ctx *ctx, const gbt_binding *binding, const gbt_
   return GBT_OK;
 }
 
-void gbti_count_sparse(gbti_pages *pages) {
-  for (int32_t p = 0; p < pages->info.n_pages && pages->info.layout.n_sparse > 0; p++)
-    pages->info.n_entries += pages->page[p].sparse_beg[pages->page[p].n_rows];
-  pages->info.bytes += (size_t)pages->info.n_entries * sizeof *pages->page->sparse_slots;
+void gbti_count_sparse(gbti_pages *pages, const gbt_page *page) {
+  if (pages->info.layout.n_sparse == 0) return;
+  const size_t n = page->sparse_beg[page->n_rows];
+  pages->info.n_entries += (int64_t)n;
+  pages->info.bytes += n * sizeof *page->sparse_slots;
 }

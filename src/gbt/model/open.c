@@ -76,7 +76,7 @@ static gbt_status check_head(gbti_reader *r, const uint8_t *bytes, size_t n_byte
   GBT_TRY(gbt_model_check_head(bytes, n_bytes, n_bytes, r->err));
   const gbti_model_head *head = (const gbti_model_head *)(const void *)bytes;
   if (n_bytes % 8 != 0) return gbti_damaged(r, "the size is no multiple of 8");
-  if (gbti_model_checksum(bytes + sizeof *head, n_bytes - sizeof *head) != head->checksum)
+  if (gbt_checksum(bytes + sizeof *head, n_bytes - sizeof *head) != head->checksum)
     return gbti_damaged(r, "the checksum does not match");
   if (head->n_sections > GBTI_MOST_SECTIONS || head->n_sections > (n_bytes - sizeof *head) / sizeof(gbti_section))
     return gbti_damaged(r, "there are too many sections");

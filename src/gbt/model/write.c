@@ -58,7 +58,7 @@ static void put_head(const gbti_writer *w, const gbti_section *table, uint32_t n
   head->version = GBTI_MODEL_VERSION;
   head->n_sections = n_sections;
   head->n_bytes = n_bytes;
-  head->checksum = gbti_model_checksum(w->out + sizeof *head, n_bytes - sizeof *head);
+  head->checksum = gbt_checksum(w->out + sizeof *head, n_bytes - sizeof *head);
 }
 
 gbt_status gbt_model_write(const gbt_mem *mem, const gbt_model_parts *parts, uint8_t **out, size_t *n_bytes,

@@ -1,0 +1,224 @@
+#define _FILE_OFFSET_BITS 64
+#if !defined(_WIN32) && !defined(_XOPEN_SOURCE)
+#define _XOPEN_SOURCE 700
+#endif
+#include "file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/types.h>
+#include <unistd.h>
+
+#ifdef _WIN32
+#include <direct.h>
+#include <io.h>
+#include <windows.h>
+#endif
+#ifndef O_BINARY
+#define O_BINARY 0
+#endif
+#ifndef O_CLOEXEC
+#define O_CLOEXEC 0
+#endif
+
+enum { MOST_AT_ONCE = 1 << 30 /* bytes of a system call: some systems take no more than 2^31 - 1 */ };
+
+static gbt_status fail_io(gbt_error *err, const char *path, const char *what, int code) {
+  char why[160];
+#ifdef _WIN32
+  const int failed = strerror_s(why, sizeof why, code);
+#else
+  const int failed = strerror_r(code, why, sizeof why);
+#endif
+  if (failed) snprintf(why, sizeof why, "error %d", code);
+  return gbt_fail_on(err, GBT_E_IO, path, "cannot %s \"%s\": %s", what, path, why);
+}
+
+static gbt_status open_file(const gbt_mem *mem, const char *path, int flags, const char *what, gbt_file *out,
+                            gbt_error *err) {
+  const size_t n = strlen(path) + 1;
+  memset(out, 0, sizeof *out);
+  out->fd = -1;
+  out->mem = *mem;
+  GBT_TRY(gbt_mem_array(mem, n, 1, &out->path, err));
+  memcpy(out->path, path, n);
+  do out->fd = open(path, flags | O_BINARY | O_CLOEXEC, 0666);
+  while (out->fd < 0 && errno == EINTR);
+  if (out->fd >= 0) return GBT_OK;
+  const int code = errno;
+  gbt_file_close(out);
+  return fail_io(err, path, what, code);
+}
+
+gbt_status gbt_file_create(const gbt_mem *mem, const char *path, gbt_file *out, gbt_error *err) {
+  return open_file(mem, path, O_WRONLY | O_CREAT | O_EXCL, "make", out, err);
+}
+
+gbt_status gbt_file_open(const gbt_mem *mem, const char *path, gbt_file *out, gbt_error *err) {
+  return open_file(mem, path, O_RDONLY, "open", out, err);
+}
+
+void gbt_file_close(gbt_file *file) {
+  if (file->path == NULL) return;
+  if (file->fd >= 0) (void)close(file->fd);
+  gbt_mem_free(&file->mem, file->path);
+  file->path = NULL;
+  file->fd = -1;
+}
+
+gbt_status gbt_file_write(gbt_file *file, const void *bytes, size_t n, gbt_error *err) {
+  const char *at = bytes;
+  while (n > 0) {
+    const long long done = write(file->fd, at, n < MOST_AT_ONCE ? n : MOST_AT_ONCE);
+    if (done < 0 && errno == EINTR) continue;
+    if (done <= 0) return fail_io(err, file->path, "write to", done < 0 ? errno : ENOSPC);
+    at += done;
+    n -= (size_t)done;
+  }
+  return GBT_OK;
+}
+
+gbt_status gbt_file_sync(gbt_file *file, gbt_error *err) {
+#ifdef _WIN32
+  const int code = _commit(file->fd) == 0 ? 0 : errno;
+#else
+  const int code = fsync(file->fd) == 0 ? 0 : errno;
+#endif
+  if (code == 0 || code == EINVAL || code == ENOSYS) return GBT_OK; /* some file systems cannot tell */
+  return fail_io(err, file->path, "write to", code);
+}
+
+gbt_status gbt_file_bytes(const gbt_file *file, uint64_t *out, gbt_error *err) {
+#ifdef _WIN32
+  struct _stati64 info;
+  const int failed = _fstati64(file->fd, &info);
+#else
+  struct stat info;
+  const int failed = fstat(file->fd, &info);
+#endif
+  if (failed) return fail_io(err, file->path, "ask for the size of", errno);
+  *out = (uint64_t)info.st_size;
+  return GBT_OK;
+}
+
+/* Some bytes from `at` on; how many, or -1. */
+static long long read_some(const gbt_file *file, uint64_t at, void *out, size_t n) {
+#ifdef _WIN32
+  OVERLAPPED where = {0};
+  DWORD done = 0;
+  where.Offset = (DWORD)at;
+  where.OffsetHigh = (DWORD)(at >> 32);
+  if (ReadFile((HANDLE)_get_osfhandle(file->fd), out, (DWORD)n, &done, &where)) return done;
+  if (GetLastError() == ERROR_HANDLE_EOF) return 0;
+  errno = EIO;
+  return -1;
+#else
+  return pread(file->fd, out, n, (off_t)at);
+#endif
+}
+
+gbt_status gbt_file_read(const gbt_file *file, uint64_t at, void *out, size_t n, gbt_error *err) {
+  char *to = out;
+  while (n > 0) {
+    const long long done = read_some(file, at, to, n < MOST_AT_ONCE ? n : MOST_AT_ONCE);
+    if (done < 0 && errno == EINTR) continue;
+    if (done < 0) return fail_io(err, file->path, "read", errno);
+    if (done == 0)
+      return gbt_fail_on(err, GBT_E_IO, file->path, "\"%s\" is cut short: it ends at byte %llu", file->path,
+                         (unsigned long long)at);
+    to += done;
+    at += (uint64_t)done;
+    n -= (size_t)done;
+  }
+  return GBT_OK;
+}
+
+void gbt_file_ahead(const gbt_file *file, uint64_t at, uint64_t n) {
+#if defined(POSIX_FADV_WILLNEED)
+  (void)posix_fadvise(file->fd, (off_t)at, (off_t)n, POSIX_FADV_WILLNEED);
+#else
+  (void)file, (void)at, (void)n;
+#endif
+}
+
+gbt_status gbt_folder_make(const char *path, int *made, gbt_error *err) {
+#ifdef _WIN32
+  const int failed = _mkdir(path);
+#else
+  const int failed = mkdir(path, 0777);
+#endif
+  *made = !failed;
+  if (!failed) return GBT_OK;
+  const int code = errno;
+  struct stat info;
+  if (code == EEXIST && stat(path, &info) == 0 && S_ISDIR(info.st_mode)) return GBT_OK;
+  return fail_io(err, path, "make the folder", code);
+}
+
+/* What was done in the folder of a file, on the disk. */
+static void sync_folder(const char *path) {
+#ifndef _WIN32
+  char folder[4096];
+  const char *end = strrchr(path, '/');
+  const size_t n = end == NULL ? 0 : (size_t)(end - path);
+  if (n >= sizeof folder) return;
+  memcpy(folder, n > 0 ? path : end == NULL ? "." : "/", n > 0 ? n : 1);
+  folder[n > 0 ? n : 1] = '\0';
+  const int fd = open(folder, O_RDONLY | O_CLOEXEC);
+  if (fd < 0) return;
+  (void)fsync(fd);
+  (void)close(fd);
+#else
+  (void)path;
+#endif
+}
+
+int gbt_file_is_there(const char *path) {
+  struct stat info;
+  return stat(path, &info) == 0;
+}
+
+/* A name that is taken is not replaced, where the file system has links; else it was free a moment ago. */
+static int give_name(const char *from, const char *to) {
+#ifdef _WIN32
+  if (MoveFileExA(from, to, MOVEFILE_WRITE_THROUGH)) return 0;
+  return GetLastError() == ERROR_ALREADY_EXISTS || GetLastError() == ERROR_FILE_EXISTS ? EEXIST : EACCES;
+#else
+  if (link(from, to) == 0) {
+    (void)unlink(from);
+    return 0;
+  }
+  if (errno == EEXIST) return EEXIST;
+  if (gbt_file_is_there(to)) return EEXIST;
+  return rename(from, to) == 0 ? 0 : errno;
+#endif
+}
+
+gbt_status gbt_file_name(const char *from, const char *to, gbt_error *err) {
+  const int code = give_name(from, to);
+  if (code != 0) return fail_io(err, to, "make", code);
+  sync_folder(to);
+  return GBT_OK;
+}
+
+void gbt_folder_remove(const char *path) {
+#ifdef _WIN32
+  (void)_rmdir(path);
+#else
+  (void)rmdir(path);
+#endif
+}
+
+void gbt_file_remove(const char *path) { (void)unlink(path); }
+
+gbt_status gbt_path_join(const gbt_mem *mem, const char *folder, const char *name, char **out, gbt_error *err) {
+  const size_t n = strlen(folder), m = strlen(name);
+  GBT_TRY(gbt_mem_array(mem, n + m + 2, 1, out, err));
+  memcpy(*out, folder, n);
+  (*out)[n] = '/';
+  memcpy(*out + n + 1, name, m + 1);
+  return GBT_OK;
+}

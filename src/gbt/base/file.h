@@ -1,0 +1,48 @@
+/* Files of bytes, by path. Paths are as the system takes them; messages show them as they are. All failures are
+ * GBT_E_IO and name the file, what was to be done with it and the system's reason. */
+#ifndef GBT_BASE_FILE_H
+#define GBT_BASE_FILE_H
+
+#include "mem.h"
+
+typedef struct gbt_file {
+  int fd;     /* -1: not open */
+  char *path; /* owned */
+  gbt_mem mem;
+} gbt_file;
+
+/* An empty file, which must not be there yet. */
+gbt_status gbt_file_create(const gbt_mem *mem, const char *path, gbt_file *out, gbt_error *err) GBT_MUST_CHECK;
+/* A file to read from. */
+gbt_status gbt_file_open(const gbt_mem *mem, const char *path, gbt_file *out, gbt_error *err) GBT_MUST_CHECK;
+/* Never fails: what has to be on the disk is said by gbt_file_sync before. Also of a file that is not open. */
+void gbt_file_close(gbt_file *file);
+
+/* Appends n bytes; all of them, or it fails. */
+gbt_status gbt_file_write(gbt_file *file, const void *bytes, size_t n, gbt_error *err) GBT_MUST_CHECK;
+/* Waits until what was written is on the disk. */
+gbt_status gbt_file_sync(gbt_file *file, gbt_error *err) GBT_MUST_CHECK;
+
+gbt_status gbt_file_bytes(const gbt_file *file, uint64_t *out, gbt_error *err) GBT_MUST_CHECK;
+/* n bytes from byte `at` on; a file that ends before is a failure. Several threads may read at once. */
+gbt_status gbt_file_read(const gbt_file *file, uint64_t at, void *out, size_t n, gbt_error *err) GBT_MUST_CHECK;
+/* These bytes will be read soon: the system may fetch them meanwhile. Does not wait. */
+void gbt_file_ahead(const gbt_file *file, uint64_t at, uint64_t n);
+
+/* A new folder; *made: 0 when there was one. */
+gbt_status gbt_folder_make(const char *path, int *made, gbt_error *err) GBT_MUST_CHECK;
+/* An empty folder; nothing is said when it is not. */
+void gbt_folder_remove(const char *path);
+
+int gbt_file_is_there(const char *path);
+/* `from` gets the name `to`, in one step; fails where a file has it. Then waits until the folder is on the disk, where
+ * the system can tell. */
+gbt_status gbt_file_name(const char *from, const char *to, gbt_error *err) GBT_MUST_CHECK;
+/* Nothing is said when it is not there. */
+void gbt_file_remove(const char *path);
+
+/* folder/name; free with gbt_mem_free. */
+gbt_status gbt_path_join(const gbt_mem *mem, const char *folder, const char *name, char **out,
+                         gbt_error *err) GBT_MUST_CHECK;
+
+#endif

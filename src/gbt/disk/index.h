@@ -1,0 +1,48 @@
+/* The index of a data set on disk as bytes. Private to disk/.
+ *
+ *   head | numbers | layout | columns | features | cuts | what is known without a page | records of pages
+ *
+ * Arrays of numbers and of structs without gaps stand as they are in memory, each beginning on a multiple of 8; texts
+ * have their NUL. What is read is checked against the checksum, and for what must hold of every data set; it is not
+ * guarded against somebody who makes a false one. */
+#ifndef GBT_DISK_INDEX_H
+#define GBT_DISK_INDEX_H
+
+#include "page_files.h"
+
+#include "../data/dataset_impl.h"
+
+#define GBTI_DISK_MAGIC "gbtbins\n" /* 8 bytes */
+#define GBTI_DISK_VERSION 1u
+#define GBTI_DISK_INDEX "gbt-dataset"
+
+typedef struct gbti_disk_head {
+  char magic[8];
+  uint32_t version, zero;
+  uint64_t n_bytes;  /* of the whole index */
+  uint64_t checksum; /* of all bytes behind the head */
+  uint64_t id;       /* of the data set: in the name of its pages */
+} gbti_disk_head;
+
+/* "pages-ID.bin" */
+enum { GBTI_PAGES_NAME = 32 };
+void gbti_pages_name(uint64_t id, char out[GBTI_PAGES_NAME]);
+
+/* Free *out with gbt_mem_free. record: of ds->pages. */
+gbt_status gbti_index_write(const gbt_mem *mem, const gbt_dataset *ds, const gbti_page_record *record, uint64_t id,
+                            uint8_t **out, size_t *n_bytes, gbt_error *err) GBT_MUST_CHECK;
+
+/* What an index says; all of it owned. */
+typedef struct gbti_index {
+  uint64_t id;
+  gbt_cuts *cuts;
+  gbti_page_info info;
+  gbti_page_record *record;
+} gbti_index;
+
+/* path: for messages. Free with gbti_index_free, also after a failure. */
+gbt_status gbti_index_read(gbt_ctx *ctx, const uint8_t *bytes, size_t n_bytes, const char *path, gbti_index *out,
+                           gbt_error *err) GBT_MUST_CHECK;
+void gbti_index_free(const gbt_mem *mem, gbti_index *index);
+
+#endif

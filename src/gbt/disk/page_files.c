@@ -1,0 +1,272 @@
+/* Pages in a file. Passes go through all pages in order, again and again, so the first pages that the memory has room
+ * for stay there for good once they have been read, and the rest come by in turn: a list of the pages used last would
+ * be of no use, as a page would always be gone when the next pass comes to it.
+ *
+ *   pages    0 1 2 3 4 | 5 6 7 8 9 10 ...      kept | read for every pass, most_pinned at a time
+ *
+ * The pages of a span are read and checked on all threads. Meanwhile nothing is read by threads of ours: the system is
+ * told what will be wanted next and brings it from the disk while the span's pages are worked on. So no thread lives
+ * between two calls. */
+#include "page_files.h"
+
+#include <string.h>
+
+#include "../base/checksum.h"
+#include "../base/parallel.h"
+#include "../data/page_impl.h"
+#include "page_bytes.h"
+
+enum { MOST_PINNED = 4 };
+
+/* A page in memory. */
+typedef struct frame {
+  struct frame *next; /* of those that wait to be used again */
+  uint8_t *bytes;
+  gbt_page page;
+  int32_t number;
+  int kept; /* stays when it is released */
+} frame;
+
+/* What a pass has pinned. */
+typedef struct span {
+  struct span *next;
+  gbt_page *page;
+  frame **frame;
+  int32_t n;
+} span;
+
+typedef struct file_store {
+  gbt_page_store base;
+  gbti_page_file file;
+  int32_t n_kept;
+  frame **kept; /* n_kept; NULL until they are read */
+  frame *free;
+  span *spans;
+  uint64_t most_bytes; /* of a page */
+} file_store;
+
+static void frame_free(const gbt_mem *mem, frame *f) {
+  if (f == NULL) return;
+  gbt_mem_free(mem, f->bytes);
+  gbt_mem_free(mem, f->page.strip);
+  gbt_mem_free(mem, f->page.group);
+  gbt_mem_free(mem, f);
+}
+
+/* A frame with room for any page; its page is none yet. */
+static gbt_status frame_take(file_store *store, frame **out, gbt_error *err) {
+  const gbt_mem *mem = &store->base.mem;
+  const gbt_layout *layout = &store->base.info.layout;
+  frame *f = store->free;
+  gbt_status status;
+  if (f != NULL) {
+    store->free = f->next;
+    f->number = -1;
+    *out = f;
+    return GBT_OK;
+  }
+  GBT_TRY(gbt_mem_zeros(mem, 1, sizeof *f, &f, err));
+  f->number = -1;
+  GBT_TRY_GOTO(gbt_mem_array(mem, (size_t)store->most_bytes, 1, &f->bytes, err), failed);
+  GBT_TRY_GOTO(gbt_mem_zeros(mem, (size_t)layout->n_strips, sizeof *f->page.strip, &f->page.strip, err), failed);
+  GBT_TRY_GOTO(gbt_mem_zeros(mem, (size_t)layout->n_groups, sizeof *f->page.group, &f->page.group, err), failed);
+  *out = f;
+  return GBT_OK;
+failed:
+  frame_free(mem, f);
+  return status;
+}
+
+static void frame_give(file_store *store, frame *f) {
+  f->next = store->free;
+  store->free = f;
+}
+
+/* ---- reading ---- */
+
+static gbt_status damaged(const file_store *store, int32_t number, gbt_error *err) {
+  return gbt_fail_on(err, GBT_E_FORMAT, store->file.file.path,
+                     "page %d in \"%s\" is damaged: its checksum does not match; make the data set again",
+                     (int)number + 1, store->file.file.path);
+}
+
+static gbt_status read_page(const file_store *store, int32_t number, frame *f, gbt_error *err) {
+  const gbti_page_info *info = &store->base.info;
+  const gbti_page_record *record = &store->file.record[number];
+  const int64_t left = info->n_rows - (int64_t)number * info->page_rows;
+  GBT_TRY(gbt_file_read(&store->file.file, record->beg, f->bytes, (size_t)record->bytes, err));
+  if (gbt_checksum(f->bytes, record->bytes) != record->checksum) return damaged(store, number, err);
+  f->page.row_beg = (int64_t)number * info->page_rows;
+  f->page.n_rows = left < info->page_rows ? (int32_t)left : info->page_rows;
+  if (!gbti_page_take(&info->layout, record->n_entries, f->bytes, &f->page)) return damaged(store, number, err);
+  f->number = number;
+  return GBT_OK;
+}
+
+typedef struct read_job {
+  const file_store *store;
+  frame *const *frame;
+  int32_t first;
+  gbt_status *status; /* by page of the span */
+  gbt_error *error;
+} read_job;
+
+static void read_task(void *arg, int64_t task, int thread) {
+  const read_job *job = arg;
+  (void)thread;
+  job->status[task] = GBT_OK;
+  if (job->frame[task]->number < 0)
+    job->status[task] = read_page(job->store, job->first + (int32_t)task, job->frame[task], &job->error[task]);
+}
+
+/* Reads the frames that have no page yet. */
+static gbt_status read_span(file_store *store, gbt_ctx *ctx, const span *s, int32_t first, gbt_error *err) {
+  const gbt_mem *mem = &store->base.mem;
+  read_job job = {.store = store, .frame = s->frame, .first = first};
+  gbt_status status;
+  int any = 0;
+  for (int32_t k = 0; k < s->n; k++) any |= s->frame[k]->number < 0;
+  if (!any) return GBT_OK;
+  GBT_TRY(gbt_mem_zeros(mem, (size_t)s->n, sizeof *job.status, &job.status, err));
+  GBT_TRY_GOTO(gbt_mem_zeros(mem, (size_t)s->n, sizeof *job.error, &job.error, err), done);
+  GBT_TRY_GOTO(gbt_parallel(ctx, s->n, read_task, &job, err), done);
+  for (int32_t k = 0; k < s->n && status == GBT_OK; k++) {
+    status = job.status[k];
+    if (status != GBT_OK && err != NULL) *err = job.error[k];
+  }
+done:
+  gbt_mem_free(mem, job.error);
+  gbt_mem_free(mem, job.status);
+  return status;
+}
+
+/* ---- operations ---- */
+
+/* Frames that the store does not keep may be used again; those that were not read have no page. */
+static void span_free(file_store *store, span *s) {
+  for (int32_t k = 0; s->frame != NULL && k < s->n; k++)
+    if (s->frame[k] != NULL && !s->frame[k]->kept) frame_give(store, s->frame[k]);
+  gbt_mem_free(&store->base.mem, s->page);
+  gbt_mem_free(&store->base.mem, s->frame);
+  gbt_mem_free(&store->base.mem, s);
+}
+
+static gbt_status fill_span(file_store *store, gbt_ctx *ctx, int32_t first, span *s, gbt_error *err) {
+  const gbt_mem *mem = &store->base.mem;
+  GBT_TRY(gbt_mem_zeros(mem, (size_t)s->n, sizeof *s->page, &s->page, err));
+  GBT_TRY(gbt_mem_zeros(mem, (size_t)s->n, sizeof *s->frame, &s->frame, err));
+  for (int32_t k = 0; k < s->n; k++) {
+    const int32_t p = first + k;
+    if (p < store->n_kept && store->kept[p] != NULL)
+      s->frame[k] = store->kept[p];
+    else
+      GBT_TRY(frame_take(store, &s->frame[k], err));
+  }
+  GBT_TRY(read_span(store, ctx, s, first, err));
+  for (int32_t k = 0; k < s->n; k++) {
+    const int32_t p = first + k;
+    if (p < store->n_kept) {
+      store->kept[p] = s->frame[k];
+      s->frame[k]->kept = 1;
+    }
+    s->page[k] = s->frame[k]->page;
+  }
+  return GBT_OK;
+}
+
+static gbt_status pin(gbt_page_store *base, gbt_ctx *ctx, int32_t first, int32_t n, const gbt_page **pages,
+                      gbt_error *err) {
+  file_store *store = (file_store *)base;
+  span *s;
+  GBT_ASSERT(n >= 1 && n <= base->most_pinned && first >= 0 && first + n <= base->info.n_pages);
+  GBT_TRY(gbt_mem_zeros(&base->mem, 1, sizeof *s, &s, err));
+  s->n = n;
+  const gbt_status status = fill_span(store, ctx, first, s, err);
+  if (status != GBT_OK) {
+    span_free(store, s);
+    return status;
+  }
+  s->next = store->spans;
+  store->spans = s;
+  *pages = s->page;
+  return GBT_OK;
+}
+
+static void release(gbt_page_store *base, const gbt_page *pages, int32_t n) {
+  file_store *store = (file_store *)base;
+  span **at = &store->spans;
+  while (*at != NULL && (*at)->page != pages) at = &(*at)->next;
+  GBT_ASSERT(*at != NULL && (*at)->n == n);
+  (void)n;
+  if (*at == NULL) return;
+  span *s = *at;
+  *at = s->next;
+  span_free(store, s);
+}
+
+static void read_ahead(gbt_page_store *base, int32_t first) {
+  const file_store *store = (const file_store *)base;
+  int32_t end = first + base->most_pinned < base->info.n_pages ? first + base->most_pinned : base->info.n_pages;
+  while (first < end && first < store->n_kept && store->kept[first] != NULL) first++;
+  if (first == end) return;
+  const gbti_page_record *a = &store->file.record[first], *b = &store->file.record[end - 1];
+  gbt_file_ahead(&store->file.file, a->beg, b->beg + b->bytes - a->beg);
+}
+
+static void destroy(gbt_page_store *base) {
+  file_store *store = (file_store *)base;
+  gbt_mem mem = base->mem;
+  gbti_pages rest = {.mem = mem, .info = base->info, .resident = base->resident};
+  GBT_ASSERT(store->spans == NULL);
+  for (int32_t p = 0; store->kept != NULL && p < store->n_kept; p++) frame_free(&mem, store->kept[p]);
+  while (store->free != NULL) {
+    frame *next = store->free->next;
+    frame_free(&mem, store->free);
+    store->free = next;
+  }
+  gbt_mem_free(&mem, store->kept);
+  gbt_mem_free(&mem, store->file.record);
+  gbt_file_close(&store->file.file);
+  gbti_pages_free(&rest);
+  gbt_mem_free(&mem, store);
+}
+
+static const gbti_store_ops file_ops = {
+    .name = "file", .pin = pin, .release = release, .read_ahead = read_ahead, .destroy = destroy};
+
+gbt_status gbti_file_store(const gbt_mem *mem, const gbti_page_file *file, const gbti_page_info *info, uint64_t memory,
+                           gbt_page_store **out, gbt_error *err) {
+  file_store *store;
+  uint64_t most = 8, kept = 0;
+  *out = NULL;
+  for (int32_t p = 0; p < info->n_pages; p++)
+    if (file->record[p].bytes > most) most = file->record[p].bytes;
+  GBT_TRY(gbt_mem_zeros(mem, 1, sizeof *store, &store, err));
+  store->base.ops = &file_ops;
+  store->base.refs = 1;
+  store->base.mem = *mem;
+  store->base.info = *info;
+  store->file = *file;
+  store->most_bytes = most;
+  /* All pages, or as many as leave room for two spans that are read in turn. */
+  if (memory / most >= (uint64_t)info->n_pages)
+    kept = (uint64_t)info->n_pages;
+  else if (memory / most > 2 * MOST_PINNED)
+    kept = memory / most - 2 * MOST_PINNED;
+  store->n_kept = (int32_t)kept;
+  store->base.most_pinned = MOST_PINNED;
+  if (memory / most < 2 * MOST_PINNED) store->base.most_pinned = memory / most >= 4 ? (int32_t)(memory / most) / 2 : 1;
+  if (store->n_kept == info->n_pages && info->n_pages > 0) store->base.most_pinned = info->n_pages;
+  const gbt_status status = gbt_mem_zeros(mem, (size_t)store->n_kept, sizeof *store->kept, &store->kept, err);
+  if (status != GBT_OK) {
+    gbt_mem_free(mem, store);
+    return status;
+  }
+  *out = &store->base;
+  return GBT_OK;
+}
+
+const gbti_page_record *gbti_file_store_records(const gbt_page_store *store) {
+  GBT_ASSERT(store->ops == &file_ops);
+  return ((const file_store *)store)->file.record;
+}

@@ -1,0 +1,338 @@
+/* Data sets in folders: what was made comes back as it was, whatever the pages, the memory and the table; whatever is
+ * wrong with a file is told by name, and leaves nothing behind. */
+#define _POSIX_C_SOURCE 200809L
+#include <stdio.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "../../src/gbt/base/file.h"
+#include "../../src/gbt/disk/disk.h"
+#include "../../src/gbt/disk/index.h"
+#include "datasets.h"
+#include "fault.h"
+#include "made.h"
+#include "pages.h"
+
+/* ---- folders ---- */
+
+static const char *temp_folder(void) {
+  static char name[512];
+  static int number;
+  const char *temp = getenv("TMPDIR");
+  snprintf(name, sizeof name, "%s/gbt-disk-%d-%d", temp != NULL ? temp : "/tmp", (int)getpid(), number++);
+  return name;
+}
+
+static const char *in_folder(const char *folder, const char *name) {
+  static char path[600];
+  snprintf(path, sizeof path, "%s/%s", folder, name);
+  return path;
+}
+
+/* The name of the pages' file of a data set. */
+static const char *pages_of(const char *folder) {
+  static char name[GBTI_PAGES_NAME];
+  gbti_disk_head head = {.id = 0};
+  FILE *f = fopen(in_folder(folder, GBTI_DISK_INDEX), "rb");
+  if (f == NULL || fread(&head, sizeof head, 1, f) != 1) CHECK(0 && "there is no index");
+  if (f != NULL) fclose(f);
+  gbti_pages_name(head.id, name);
+  return name;
+}
+
+static void remove_folder(const char *folder) {
+  if (gbt_file_is_there(in_folder(folder, GBTI_DISK_INDEX))) unlink(in_folder(folder, pages_of(folder)));
+  unlink(in_folder(folder, GBTI_DISK_INDEX));
+  CHECK(rmdir(folder) == 0);
+}
+
+static uint8_t *read_file(const char *path, size_t *n) {
+  FILE *f = fopen(path, "rb");
+  uint8_t *bytes;
+  *n = 0;
+  if (f == NULL) {
+    CHECK(0 && "a file cannot be read");
+    return test_alloc(1);
+  }
+  fseek(f, 0, SEEK_END);
+  *n = (size_t)ftell(f);
+  rewind(f);
+  bytes = test_alloc(*n + 1);
+  CHECK(fread(bytes, 1, *n, f) == *n);
+  fclose(f);
+  return bytes;
+}
+
+static void write_file(const char *path, const uint8_t *bytes, size_t n) {
+  FILE *f = fopen(path, "wb");
+  if (f == NULL || fwrite(bytes, 1, n, f) != n) CHECK(0 && "a file cannot be written");
+  if (f != NULL) fclose(f);
+}
+
+/* ---- making and opening ---- */
+
+static gbt_status make(gbt_ctx *ctx, const char *folder, const gbt_dataset_spec *spec, uint64_t memory,
+                       gbt_dataset **out, gbt_error *err) {
+  gbt_dataset_spec own = *spec;
+  gbt_disk_writer *writer;
+  *out = NULL;
+  GBT_TRY(gbt_disk_writer_new(ctx, folder, &writer, err));
+  own.sink = gbt_disk_writer_sink(writer, memory);
+  gbt_status status = gbt_dataset_make(ctx, &own, out, err);
+  if (status == GBT_OK) status = gbt_disk_writer_finish(ctx, writer, *out, err);
+  gbt_disk_writer_free(writer);
+  if (status == GBT_OK) return GBT_OK;
+  gbt_dataset_unref(*out);
+  *out = NULL;
+  return status;
+}
+
+/* The same three times: in memory, as it was written, as it is opened. */
+static void comes_back(const gbt_dataset_spec *spec, uint64_t memory, int n_threads) {
+  gbt_ctx ctx = test_ctx(NULL, n_threads);
+  const char *folder = temp_folder();
+  const store_kind before = stores_use(STORE_MEMORY);
+  gbt_dataset *want = NULL, *made_there = NULL, *opened = NULL, *again = NULL;
+  REQUIRE_OK(gbt_dataset_make(&ctx, spec, &want, test_err));
+  REQUIRE_OK(make(&ctx, folder, spec, memory, &made_there, test_err));
+  REQUIRE_OK(gbt_disk_open(&ctx, folder, memory, &opened, test_err));
+  REQUIRE_OK(gbt_disk_open(&ctx, folder, UINT64_MAX, &again, test_err));
+  same_datasets(want, made_there);
+  same_datasets(want, opened);
+  same_datasets(want, again);
+  same_datasets(opened, want); /* pages come for the second time */
+  CHECK(gbt_pages_stay(again->pages));
+  CHECK(memory > 0 || gbt_pages_n_pages(opened->pages) < 2 || !gbt_pages_stay(opened->pages));
+  gbt_dataset_unref(want);
+  gbt_dataset_unref(made_there);
+  gbt_dataset_unref(opened);
+  gbt_dataset_unref(again);
+  remove_folder(folder);
+  stores_use(before);
+  gbt_ctx_close(&ctx);
+}
+
+static void data_sets_come_back(void) {
+  static const int64_t rows[] = {1, 2, 63, 64, 65, 257, 1000};
+  static const int32_t page_rows[] = {1, 7, 64, 100, 0};
+  test_rng rng = {51};
+  for (int i = 0; i < 105; i++) {
+    made *m = made_new((uint64_t)i + 1, rows[i % 7], 1 + i % 12, NULL);
+    gbt_dataset_spec spec = {.table = &m->table, .max_bin = i % 4 ? 255 : 300, .page_rows = page_rows[i % 5]};
+    if (spec.page_rows == 1 && rows[i % 7] > 100) spec.page_rows = 3;
+    comes_back(&spec, i % 3 == 0 ? 0 : (uint64_t)test_below(&rng, 40000), 1 + i % 3);
+    made_free(m);
+  }
+}
+
+/* Levels that the reference does not know, and columns of more levels than bins. */
+static void levels_come_back(void) {
+  gbt_ctx ctx = test_ctx(NULL, 1);
+  const store_kind before = stores_use(STORE_MEMORY);
+  static const made_kind kinds[] = {MADE_LEVELS, MADE_HOLED, MADE_BELL};
+  for (uint64_t seed = 1; seed <= 8; seed++) {
+    made *few = made_new(seed, 40, 3, kinds), *many = made_new(seed, 500, 3, kinds);
+    gbt_dataset_spec spec = {.table = &few->table, .max_bin = 16};
+    gbt_dataset *reference = NULL;
+    REQUIRE_OK(gbt_dataset_make(&ctx, &spec, &reference, test_err));
+    spec = (gbt_dataset_spec){.table = &many->table, .reference = reference, .page_rows = 90};
+    spec.unseen = seed % 2 ? GBT_UNSEEN_PRIOR : GBT_UNSEEN_MISSING;
+    comes_back(&spec, 1000 * (seed % 3), 1);
+    gbt_dataset_unref(reference);
+    made_free(few);
+    made_free(many);
+  }
+  made *large = made_levels(3, 120000, 70000);
+  gbt_dataset_spec spec = {.table = &large->table, .max_bin = 255, .page_rows = 30000};
+  comes_back(&spec, 0, 2);
+  made_free(large);
+  stores_use(before);
+  gbt_ctx_close(&ctx);
+}
+
+/* ---- what can be wrong ---- */
+
+typedef struct stage {
+  made *m;
+  gbt_dataset_spec spec;
+  gbt_ctx ctx;
+  char folder[512];
+  store_kind before;
+} stage;
+
+static void stage_open(stage *s) {
+  static const made_kind kinds[] = {MADE_BELL, MADE_FEW, MADE_FACTOR, MADE_ZEROS};
+  s->before = stores_use(STORE_MEMORY);
+  s->m = made_new(9, 200, 4, kinds);
+  s->spec = (gbt_dataset_spec){.table = &s->m->table, .max_bin = 8, .page_rows = 60};
+  s->ctx = test_ctx(NULL, 1);
+  snprintf(s->folder, sizeof s->folder, "%s", temp_folder());
+}
+
+static void stage_make(stage *s) {
+  gbt_dataset *ds = NULL;
+  REQUIRE_OK(make(&s->ctx, s->folder, &s->spec, 0, &ds, test_err));
+  gbt_dataset_unref(ds);
+}
+
+static void stage_close(stage *s) {
+  gbt_ctx_close(&s->ctx);
+  made_free(s->m);
+  stores_use(s->before);
+}
+
+static gbt_status look(void *arg, gbt_ctx *ctx, const gbt_page_span *span, gbt_error *err) {
+  (void)arg, (void)ctx, (void)span, (void)err;
+  return GBT_OK;
+}
+
+/* Opens and reads all pages. */
+static gbt_status read_through(stage *s, gbt_error *err) {
+  gbt_dataset *ds;
+  GBT_TRY(gbt_disk_open(&s->ctx, s->folder, 0, &ds, err));
+  const gbt_status status = gbt_pages_pass(&s->ctx, ds->pages, look, NULL, err);
+  gbt_dataset_unref(ds);
+  return status;
+}
+
+static void folders_are_looked_at(void) {
+  stage s;
+  gbt_dataset *ds = NULL;
+  struct stat info;
+  stage_open(&s);
+  CHECK_FAILS(gbt_disk_open(&s.ctx, s.folder, 0, &ds, test_err), GBT_E_IO, GBTI_DISK_INDEX);
+  CHECK_FAILS(make(&s.ctx, "", &s.spec, 0, &ds, test_err), GBT_E_ARG, "is empty");
+  CHECK_FAILS(make(&s.ctx, "/dev/null/x", &s.spec, 0, &ds, test_err), GBT_E_IO, "/dev/null/x");
+  CHECK_FAILS(make(&s.ctx, in_folder(s.folder, "deeper"), &s.spec, 0, &ds, test_err), GBT_E_IO, "deeper");
+  s.spec.max_bin = 1; /* a failure leaves no folder */
+  CHECK_FAILS(make(&s.ctx, s.folder, &s.spec, 0, &ds, test_err), GBT_E_ARG, "max_bin");
+  CHECK(stat(s.folder, &info) != 0);
+  s.spec.max_bin = 8;
+  stage_make(&s);
+  CHECK_FAILS(make(&s.ctx, s.folder, &s.spec, 0, &ds, test_err), GBT_E_IO, "holds a data set already");
+  CHECK_OK(read_through(&s, test_err)); /* as it was */
+  unlink(in_folder(s.folder, pages_of(s.folder)));
+  CHECK_FAILS(read_through(&s, test_err), GBT_E_IO, pages_of(s.folder));
+  unlink(in_folder(s.folder, GBTI_DISK_INDEX));
+  CHECK(rmdir(s.folder) == 0); /* nothing else was there */
+  CHECK(mkdir(s.folder, 0777) == 0);
+  stage_make(&s); /* a folder that was there, and empty, is taken */
+  CHECK_OK(read_through(&s, test_err));
+  remove_folder(s.folder);
+  stage_close(&s);
+}
+
+/* Of two that write at once the second to finish is refused; the first one's data set stays as it is. */
+static void two_writers(void) {
+  stage s;
+  gbt_disk_writer *w[2];
+  gbt_dataset *ds[2] = {NULL, NULL};
+  stage_open(&s);
+  for (int i = 0; i < 2; i++) {
+    gbt_dataset_spec spec = s.spec;
+    REQUIRE_OK(gbt_disk_writer_new(&s.ctx, s.folder, &w[i], test_err));
+    spec.sink = gbt_disk_writer_sink(w[i], 0);
+    REQUIRE_OK(gbt_dataset_make(&s.ctx, &spec, &ds[i], test_err));
+  }
+  CHECK_OK(gbt_disk_writer_finish(&s.ctx, w[1], ds[1], test_err));
+  CHECK_FAILS(gbt_disk_writer_finish(&s.ctx, w[0], ds[0], test_err), GBT_E_IO, GBTI_DISK_INDEX);
+  for (int i = 0; i < 2; i++) gbt_disk_writer_free(w[i]);
+  same_datasets(ds[0], ds[1]); /* the one without a name has its pages even so */
+  CHECK_OK(read_through(&s, test_err));
+  for (int i = 0; i < 2; i++) gbt_dataset_unref(ds[i]);
+  remove_folder(s.folder);
+  stage_close(&s);
+}
+
+static void damage_is_found(void) {
+  stage s;
+  char path[2][600];
+  test_rng rng = {77};
+  stage_open(&s);
+  stage_make(&s);
+  snprintf(path[0], sizeof path[0], "%s", in_folder(s.folder, GBTI_DISK_INDEX));
+  snprintf(path[1], sizeof path[1], "%s", in_folder(s.folder, pages_of(s.folder)));
+  for (int i = 0; i < 2; i++) {
+    size_t n;
+    uint8_t *bytes = read_file(path[i], &n);
+    for (int k = 0; k < 600; k++) {
+      const size_t at = k < 300 && (size_t)k < n ? (size_t)k : (size_t)test_below(&rng, (int64_t)n);
+      const uint8_t flip = (uint8_t)(1 + test_below(&rng, 255));
+      bytes[at] ^= flip;
+      write_file(path[i], bytes, n);
+      const gbt_status status = read_through(&s, test_err);
+      /* an id that is another one names another file of pages */
+      const int id = i == 0 && at >= 32 && at < 40;
+      CHECK(status == (id ? GBT_E_IO : GBT_E_FORMAT) && strstr(test_err->msg, s.folder) != NULL);
+      CHECK(test_err->subject[0] != 0);
+      bytes[at] ^= flip;
+    }
+    for (size_t cut = 0; cut < n; cut += 1 + n / 97) {
+      write_file(path[i], bytes, cut);
+      CHECK_FAILS(read_through(&s, test_err), GBT_E_FORMAT, s.folder);
+    }
+    write_file(path[i], bytes, n);
+    CHECK_OK(read_through(&s, test_err));
+    free(bytes);
+  }
+  remove_folder(s.folder);
+  stage_close(&s);
+}
+
+/* A page that is damaged after the data set was opened is told when it is read, by number. */
+static void a_page_goes_bad(void) {
+  stage s;
+  size_t n;
+  gbt_dataset *ds = NULL;
+  stage_open(&s);
+  stage_make(&s);
+  REQUIRE_OK(gbt_disk_open(&s.ctx, s.folder, 0, &ds, test_err));
+  CHECK_OK(gbt_pages_pass(&s.ctx, ds->pages, look, NULL, test_err));
+  const char *path = in_folder(s.folder, pages_of(s.folder));
+  uint8_t *bytes = read_file(path, &n);
+  bytes[n - 1] ^= 1;
+  write_file(path, bytes, n);
+  CHECK_FAILS(gbt_pages_pass(&s.ctx, ds->pages, look, NULL, test_err), GBT_E_FORMAT, "page 4");
+  CHECK(truncate(in_folder(s.folder, pages_of(s.folder)), 10) == 0);
+  CHECK_FAILS(gbt_pages_pass(&s.ctx, ds->pages, look, NULL, test_err), GBT_E_IO, "cut short");
+  write_file(in_folder(s.folder, pages_of(s.folder)), bytes, n - 1);
+  free(bytes);
+  gbt_dataset_unref(ds);
+  remove_folder(s.folder);
+  stage_close(&s);
+}
+
+static gbt_status once(const gbt_mem *mem, void *arg, gbt_error *err) {
+  stage *s = arg;
+  const char *folder = temp_folder();
+  gbt_ctx ctx;
+  gbt_dataset *ds = NULL, *opened = NULL;
+  GBT_TRY(gbt_ctx_open(&ctx, *mem, 1, GBT_SIMD_AUTO, NULL, NULL, err));
+  gbt_status status = make(&ctx, folder, &s->spec, 300, &ds, err);
+  if (status == GBT_OK) status = gbt_pages_pass(&ctx, ds->pages, look, NULL, err);
+  if (status == GBT_OK) status = gbt_disk_open(&ctx, folder, 0, &opened, err);
+  if (status == GBT_OK) status = gbt_pages_pass(&ctx, opened->pages, look, NULL, err);
+  if (ds != NULL) remove_folder(folder);
+  CHECK(!gbt_file_is_there(folder));
+  gbt_dataset_unref(ds);
+  gbt_dataset_unref(opened);
+  gbt_ctx_close(&ctx);
+  return status;
+}
+
+static void allocations_fail(void) {
+  stage s;
+  stage_open(&s);
+  CHECK(fault_sweep(once, &s) > 100);
+  stage_close(&s);
+}
+
+void suite_disk(void) {
+  RUN(data_sets_come_back);
+  RUN(levels_come_back);
+  RUN(folders_are_looked_at);
+  RUN(two_writers);
+  RUN(damage_is_found);
+  RUN(a_page_goes_bad);
+  RUN(allocations_fail);
+}
