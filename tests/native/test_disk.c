@@ -79,7 +79,7 @@ static gbt_status make(gbt_ctx *ctx, const char *folder, const gbt_dataset_spec 
   GBT_TRY(gbt_disk_writer_new(ctx, folder, &writer, err));
   own.sink = gbt_disk_writer_sink(writer, memory);
   gbt_status status = gbt_dataset_make(ctx, &own, out, err);
-  if (status == GBT_OK) status = gbt_disk_writer_finish(ctx, writer, *out, err);
+  if (status == GBT_OK) status = gbt_disk_writer_finish(ctx, writer, *out, "a note", 7, err);
   gbt_disk_writer_free(writer);
   if (status == GBT_OK) return GBT_OK;
   gbt_dataset_unref(*out);
@@ -93,10 +93,14 @@ static void comes_back(const gbt_dataset_spec *spec, uint64_t memory, int n_thre
   const char *folder = temp_folder();
   const store_kind before = stores_use(STORE_MEMORY);
   gbt_dataset *want = NULL, *made_there = NULL, *opened = NULL, *again = NULL;
+  uint8_t *note = NULL;
+  size_t n_note = 0;
   REQUIRE_OK(gbt_dataset_make(&ctx, spec, &want, test_err));
   REQUIRE_OK(make(&ctx, folder, spec, memory, &made_there, test_err));
-  REQUIRE_OK(gbt_disk_open(&ctx, folder, memory, &opened, test_err));
-  REQUIRE_OK(gbt_disk_open(&ctx, folder, UINT64_MAX, &again, test_err));
+  REQUIRE_OK(gbt_disk_open(&ctx, folder, memory, &opened, &note, &n_note, test_err));
+  REQUIRE_OK(gbt_disk_open(&ctx, folder, UINT64_MAX, &again, NULL, NULL, test_err));
+  CHECK(n_note == 7 && memcmp(note, "a note", 7) == 0);
+  gbt_mem_free(&ctx.mem, note);
   same_datasets(want, made_there);
   same_datasets(want, opened);
   same_datasets(want, again);
@@ -189,7 +193,7 @@ static gbt_status look(void *arg, gbt_ctx *ctx, const gbt_page_span *span, gbt_e
 /* Opens and reads all pages. */
 static gbt_status read_through(stage *s, gbt_error *err) {
   gbt_dataset *ds;
-  GBT_TRY(gbt_disk_open(&s->ctx, s->folder, 0, &ds, err));
+  GBT_TRY(gbt_disk_open(&s->ctx, s->folder, 0, &ds, NULL, NULL, err));
   const gbt_status status = gbt_pages_pass(&s->ctx, ds->pages, look, NULL, err);
   gbt_dataset_unref(ds);
   return status;
@@ -200,7 +204,7 @@ static void folders_are_looked_at(void) {
   gbt_dataset *ds = NULL;
   struct stat info;
   stage_open(&s);
-  CHECK_FAILS(gbt_disk_open(&s.ctx, s.folder, 0, &ds, test_err), GBT_E_IO, GBTI_DISK_INDEX);
+  CHECK_FAILS(gbt_disk_open(&s.ctx, s.folder, 0, &ds, NULL, NULL, test_err), GBT_E_IO, GBTI_DISK_INDEX);
   CHECK_FAILS(make(&s.ctx, "", &s.spec, 0, &ds, test_err), GBT_E_ARG, "is empty");
   CHECK_FAILS(make(&s.ctx, "/dev/null/x", &s.spec, 0, &ds, test_err), GBT_E_IO, "/dev/null/x");
   CHECK_FAILS(make(&s.ctx, in_folder(s.folder, "deeper"), &s.spec, 0, &ds, test_err), GBT_E_IO, "deeper");
@@ -234,8 +238,8 @@ static void two_writers(void) {
     spec.sink = gbt_disk_writer_sink(w[i], 0);
     REQUIRE_OK(gbt_dataset_make(&s.ctx, &spec, &ds[i], test_err));
   }
-  CHECK_OK(gbt_disk_writer_finish(&s.ctx, w[1], ds[1], test_err));
-  CHECK_FAILS(gbt_disk_writer_finish(&s.ctx, w[0], ds[0], test_err), GBT_E_IO, GBTI_DISK_INDEX);
+  CHECK_OK(gbt_disk_writer_finish(&s.ctx, w[1], ds[1], NULL, 0, test_err));
+  CHECK_FAILS(gbt_disk_writer_finish(&s.ctx, w[0], ds[0], NULL, 0, test_err), GBT_E_IO, GBTI_DISK_INDEX);
   for (int i = 0; i < 2; i++) gbt_disk_writer_free(w[i]);
   same_datasets(ds[0], ds[1]); /* the one without a name has its pages even so */
   CHECK_OK(read_through(&s, test_err));
@@ -286,7 +290,7 @@ static void a_page_goes_bad(void) {
   gbt_dataset *ds = NULL;
   stage_open(&s);
   stage_make(&s);
-  REQUIRE_OK(gbt_disk_open(&s.ctx, s.folder, 0, &ds, test_err));
+  REQUIRE_OK(gbt_disk_open(&s.ctx, s.folder, 0, &ds, NULL, NULL, test_err));
   CHECK_OK(gbt_pages_pass(&s.ctx, ds->pages, look, NULL, test_err));
   const char *path = in_folder(s.folder, pages_of(s.folder));
   uint8_t *bytes = read_file(path, &n);
@@ -307,15 +311,18 @@ static gbt_status once(const gbt_mem *mem, void *arg, gbt_error *err) {
   const char *folder = temp_folder();
   gbt_ctx ctx;
   gbt_dataset *ds = NULL, *opened = NULL;
+  uint8_t *note = NULL;
+  size_t n_note = 0;
   GBT_TRY(gbt_ctx_open(&ctx, *mem, 1, GBT_SIMD_AUTO, NULL, NULL, err));
   gbt_status status = make(&ctx, folder, &s->spec, 300, &ds, err);
   if (status == GBT_OK) status = gbt_pages_pass(&ctx, ds->pages, look, NULL, err);
-  if (status == GBT_OK) status = gbt_disk_open(&ctx, folder, 0, &opened, err);
+  if (status == GBT_OK) status = gbt_disk_open(&ctx, folder, 0, &opened, &note, &n_note, err);
   if (status == GBT_OK) status = gbt_pages_pass(&ctx, opened->pages, look, NULL, err);
   if (ds != NULL) remove_folder(folder);
   CHECK(!gbt_file_is_there(folder));
   gbt_dataset_unref(ds);
   gbt_dataset_unref(opened);
+  gbt_mem_free(mem, note);
   gbt_ctx_close(&ctx);
   return status;
 }

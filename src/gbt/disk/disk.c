@@ -142,12 +142,14 @@ static gbt_status write_index(gbt_disk_writer *w, const uint8_t *bytes, size_t n
   return status;
 }
 
-gbt_status gbt_disk_writer_finish(gbt_ctx *ctx, gbt_disk_writer *w, const gbt_dataset *ds, gbt_error *err) {
+gbt_status gbt_disk_writer_finish(gbt_ctx *ctx, gbt_disk_writer *w, const gbt_dataset *ds, const void *note,
+                                  size_t n_note, gbt_error *err) {
   uint8_t *bytes;
   size_t n;
   GBT_ASSERT(!w->finished && w->n_pages == gbt_pages_n_pages(ds->pages));
   GBT_TRY(gbt_ctx_poll(ctx, err));
-  GBT_TRY(gbti_index_write(&w->mem, ds, gbti_file_store_records(ds->pages), w->id, &bytes, &n, err));
+  GBT_TRY(gbti_index_write(&w->mem, ds, gbti_file_store_records(ds->pages), w->id, (gbti_note){note, n_note}, &bytes,
+                           &n, err));
   const gbt_status status = write_index(w, bytes, n, err);
   gbt_mem_free(&w->mem, bytes);
   w->finished = status == GBT_OK;
@@ -200,8 +202,16 @@ static gbt_status open_pages(const gbt_mem *mem, const char *folder, const gbti_
   return status;
 }
 
+static gbt_status copy_note(const gbt_mem *mem, gbti_note note, uint8_t **out, size_t *n, gbt_error *err) {
+  if (out == NULL) return GBT_OK;
+  GBT_TRY(gbt_mem_array(mem, note.n, 1, out, err));
+  if (note.n > 0) memcpy(*out, note.bytes, note.n);
+  *n = note.n;
+  return GBT_OK;
+}
+
 static gbt_status open_dataset(gbt_ctx *ctx, const char *folder, const char *index_path, uint64_t memory,
-                               gbt_dataset *ds, gbt_error *err) {
+                               gbt_dataset *ds, uint8_t **note, size_t *n_note, gbt_error *err) {
   const gbt_mem *mem = &ctx->mem;
   gbti_index index = {.id = 0};
   gbti_page_file file = {.file = {.fd = -1}};
@@ -212,6 +222,7 @@ static gbt_status open_dataset(gbt_ctx *ctx, const char *folder, const char *ind
   GBT_TRY_GOTO(read_all(mem, index_path, &bytes, &n, err), done);
   GBT_TRY_GOTO(gbti_index_read(ctx, bytes, n, index_path, &index, err), done);
   GBT_TRY_GOTO(open_pages(mem, folder, &index, &file.file, err), done);
+  GBT_TRY_GOTO(copy_note(mem, index.note, note, n_note, err), done);
   file.record = index.record;
   GBT_TRY_GOTO(gbti_file_store(mem, &file, &index.info, memory, &pages, err), done);
   memset(&index.info, 0, sizeof index.info); /* the store has it now */
@@ -227,21 +238,27 @@ done:
   return status;
 }
 
-gbt_status gbt_disk_open(gbt_ctx *ctx, const char *folder, uint64_t memory, gbt_dataset **out, gbt_error *err) {
+gbt_status gbt_disk_open(gbt_ctx *ctx, const char *folder, uint64_t memory, gbt_dataset **out, uint8_t **note,
+                         size_t *n_note, gbt_error *err) {
   const gbt_mem *mem = &ctx->mem;
   gbt_dataset *ds;
   char *index_path;
   *out = NULL;
+  if (note != NULL) *note = NULL;
   GBT_TRY(gbt_path_join(mem, folder, GBTI_DISK_INDEX, &index_path, err));
   gbt_status status = gbt_mem_zeros(mem, 1, sizeof *ds, &ds, err);
   if (status == GBT_OK) {
     ds->refs = 1;
     ds->mem = *mem;
-    status = open_dataset(ctx, folder, index_path, memory, ds, err);
+    status = open_dataset(ctx, folder, index_path, memory, ds, note, n_note, err);
     if (status == GBT_OK)
       *out = ds;
     else
       gbt_dataset_unref(ds);
+  }
+  if (status != GBT_OK && note != NULL) {
+    gbt_mem_free(mem, *note);
+    *note = NULL;
   }
   gbt_mem_free(mem, index_path);
   return status;

@@ -36,6 +36,7 @@ enum {
   ABSENT_MISSING,
   N_UNSEEN,
   HAS_UNSEEN,
+  N_NOTE,
   N_NUMBERS
 };
 
@@ -132,7 +133,7 @@ static void put_known(byte_out *o, const gbti_page_info *info, const gbt_schema 
     if (info->level_id[f] != NULL) put(o, info->level_id[f], (uint64_t)info->n_rows, sizeof **info->level_id);
 }
 
-static void put_all(byte_out *o, const gbt_dataset *ds, const gbti_page_record *record) {
+static void put_all(byte_out *o, const gbt_dataset *ds, const gbti_page_record *record, gbti_note note) {
   const gbti_page_info *info = &ds->pages->info;
   const gbt_layout *l = &info->layout;
   const gbt_schema *schema = ds->cuts->schema;
@@ -155,7 +156,8 @@ static void put_all(byte_out *o, const gbt_dataset *ds, const gbti_page_record *
                                      [CUT_ROWS] = ds->cuts->n_rows,
                                      [ABSENT_MISSING] = ds->cuts->absent_missing,
                                      [N_UNSEEN] = (int64_t)n_unseen,
-                                     [HAS_UNSEEN] = info->unseen_beg != NULL};
+                                     [HAS_UNSEEN] = info->unseen_beg != NULL,
+                                     [N_NOTE] = (int64_t)note.n};
   o->n = sizeof(gbti_disk_head);
   put(o, number, N_NUMBERS, sizeof *number);
   put_layout(o, l);
@@ -163,18 +165,19 @@ static void put_all(byte_out *o, const gbt_dataset *ds, const gbti_page_record *
   put_cuts(o, ds->cuts);
   put_known(o, info, schema);
   put(o, record, (uint64_t)info->n_pages, sizeof *record);
+  put(o, note.bytes, note.n, 1);
 }
 
 gbt_status gbti_index_write(const gbt_mem *mem, const gbt_dataset *ds, const gbti_page_record *record, uint64_t id,
-                            uint8_t **bytes, size_t *n_bytes, gbt_error *err) {
+                            gbti_note note, uint8_t **bytes, size_t *n_bytes, gbt_error *err) {
   gbti_disk_head head = {.version = GBTI_DISK_VERSION, .id = id};
   byte_out o = {NULL, 0};
   *bytes = NULL;
   GBT_ASSERT(ds->n_variants == 1 && ds->rows.table_row == NULL && gbt_schema_n_tables(ds->cuts->schema) == 0);
-  put_all(&o, ds, record);
+  put_all(&o, ds, record, note);
   *n_bytes = (size_t)o.n;
   GBT_TRY(gbt_mem_zeros(mem, *n_bytes, 1, &o.bytes, err));
-  put_all(&o, ds, record);
+  put_all(&o, ds, record, note);
   GBT_ASSERT(o.n == *n_bytes);
   memcpy(head.magic, GBTI_DISK_MAGIC, sizeof head.magic);
   head.n_bytes = o.n;
@@ -240,7 +243,8 @@ static gbt_status read_head(byte_in *i) {
     return gbt_fail_on(i->err, GBT_E_FORMAT, i->path,
                        "\"%s\" has format version %lu, this gbt reads version %lu; make the data set again", i->path,
                        (unsigned long)head.version, (unsigned long)GBTI_DISK_VERSION);
-  if (head.zero != 0 || head.n_bytes != i->n || i->n % 8 != 0) return damaged(i, "it is cut short, or followed by foreign bytes");
+  if (head.zero != 0 || head.n_bytes != i->n || i->n % 8 != 0)
+    return damaged(i, "it is cut short, or followed by foreign bytes");
   if (gbt_checksum(i->bytes + sizeof head, i->n - sizeof head) != head.checksum)
     return damaged(i, "its checksum does not match");
   i->at = sizeof head;
@@ -251,8 +255,8 @@ static gbt_status read_head(byte_in *i) {
 /* The numbers that sizes depend on are not negative and fit. */
 static int good_numbers(const int64_t number[N_NUMBERS]) {
   for (int k = 0; k < N_NUMBERS; k++)
-    if (number[k] < 0 || (k != N_ROWS && k != N_ENTRIES && k != PAGE_BYTES && k != CUT_ROWS && number[k] > INT32_MAX &&
-                          k != SPARSE_SLOT && k != N_SLOTS && k != N_UNSEEN))
+    if (number[k] < 0 || (k != N_ROWS && k != N_ENTRIES && k != PAGE_BYTES && k != CUT_ROWS && k != N_NOTE &&
+                          number[k] > INT32_MAX && k != SPARSE_SLOT && k != N_SLOTS && k != N_UNSEEN))
       return 0;
   if (number[PAGE_ROWS] == 0 || number[SPARSE_SLOT] > UINT32_MAX || number[N_SLOTS] > UINT32_MAX) return 0;
   const int64_t pages = number[N_ROWS] / number[PAGE_ROWS] + (number[N_ROWS] % number[PAGE_ROWS] > 0);
@@ -441,6 +445,9 @@ gbt_status gbti_index_read(gbt_ctx *ctx, const uint8_t *bytes, size_t n_bytes, c
   GBT_TRY(read_cuts(&i, number));
   GBT_TRY(read_known(&i, number));
   GBT_TRY(copy(&i, (uint64_t)out->info.n_pages, sizeof *out->record, &out->record));
+  out->note.n = (size_t)number[N_NOTE];
+  out->note.bytes = take(&i, (uint64_t)number[N_NOTE], 1);
+  if (out->note.bytes == NULL) return GBT_E_FORMAT;
   if (i.at != i.n) return damaged(&i, "foreign bytes follow");
   return check_records(&i);
 }

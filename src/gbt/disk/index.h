@@ -1,6 +1,7 @@
 /* The index of a data set on disk as bytes. Private to disk/.
  *
- *   head | numbers | layout | columns | features | cuts | what is known without a page | records of pages
+ *   head | numbers | layout | columns | features | cuts | what is known without a page | records of pages |
+ *   the note
  *
  * Arrays of numbers and of structs without gaps stand as they are in memory, each beginning on a multiple of 8; texts
  * have their NUL. What is read is checked against the checksum, and for what must hold of every data set; it is not
@@ -28,9 +29,15 @@ typedef struct gbti_disk_head {
 enum { GBTI_PAGES_NAME = 32 };
 void gbti_pages_name(uint64_t id, char out[GBTI_PAGES_NAME]);
 
+/* Bytes of the host's own. */
+typedef struct gbti_note {
+  const void *bytes;
+  size_t n;
+} gbti_note;
+
 /* Free *out with gbt_mem_free. record: of ds->pages. */
 gbt_status gbti_index_write(const gbt_mem *mem, const gbt_dataset *ds, const gbti_page_record *record, uint64_t id,
-                            uint8_t **out, size_t *n_bytes, gbt_error *err) GBT_MUST_CHECK;
+                            gbti_note note, uint8_t **out, size_t *n_bytes, gbt_error *err) GBT_MUST_CHECK;
 
 /* What an index says; all of it owned. */
 typedef struct gbti_index {
@@ -38,6 +45,7 @@ typedef struct gbti_index {
   gbt_cuts *cuts;
   gbti_page_info info;
   gbti_page_record *record;
+  gbti_note note; /* in the bytes that were read */
 } gbti_index;
 
 /* path: for messages. Free with gbti_index_free, also after a failure. */
