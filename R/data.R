@@ -2,9 +2,9 @@
 # training data.
 
 # Everything that is binned goes through here. reference: a gbt_data whose cuts are shared, or NULL.
-# device: a choice (see R/cuda.R), NULL for the cpu. Returns the engine's pointer.
+# device: a choice (see R/cuda.R), NULL for the cpu. disk: see disk_of(). Returns the engine's pointer.
 build_dataset <- function(frame, reference = NULL, weight = NULL, max_bin = 255L, page_rows = 0L, unseen = "prior",
-                          threads = NULL, device = NULL) {
+                          threads = NULL, device = NULL, disk = NULL) {
   if (!is.null(reference)) {
     known <- .Call(C_gbt_dataset_info, data_ptr(reference))
     frame <- align_frame(frame, known$names, known$tag)
@@ -12,7 +12,7 @@ build_dataset <- function(frame, reference = NULL, weight = NULL, max_bin = 255L
   threads <- resolve_threads(threads)
   on_device(device, function(where) {
     .Call(C_gbt_dataset_new, frame, if (!is.null(reference)) data_ptr(reference), weight, max_bin, page_rows,
-          enums$unseen[[unseen]], threads, where)
+          enums$unseen[[unseen]], threads, where, disk)
   })
 }
 
@@ -158,8 +158,12 @@ check_offset <- function(offset, n_rows, n_outputs = NULL, what = "offset") {
 #'   [gbt_train()]. Not with `reference`.
 #' @param device Where to find the cuts and to bin: `"cpu"` or `"cuda"`, see [gbt_train()]. Does not change models.
 #'   `NULL` takes what `options(gbt.device = )` or `GBT_DEVICE` name. Without them, and for `"auto"`, it is the CPU.
+#' @param path A folder for the bins, which need not fit into memory then: [gbt_open()] opens them again, in this
+#'   session or another one. It is made where there is none. `label`, `weight`, `offset`, `time` and `group` are kept
+#'   there, too. Does not change models.
+#' @param memory With `path`: how much memory bins may take, see [gbt_open()].
 #' @return An object of class `gbt_data`, with methods for `print()`, `dim()` and `dimnames()`.
-#' @seealso [gbt_train()]
+#' @seealso [gbt_train()], [gbt_open()]
 #' @examples
 #' d <- gbt_data(iris[-5], label = iris$Species, threads = 1)
 #' d
@@ -168,7 +172,7 @@ check_offset <- function(offset, n_rows, n_outputs = NULL, what = "offset") {
 gbt_data <- function(x, label = NULL, weight = NULL, offset = NULL, time = NULL, group = NULL, reference = NULL,
                      max_bin = 255, level_counts = FALSE, sparse_zero = c("value", "missing"),
                      unseen = c("prior", "missing", "error"), page_rows = 0, threads = NULL, ..., cat_features = NULL,
-                     device = NULL) {
+                     device = NULL, path = NULL, memory = NULL) {
   given <- names(list(...))
   if (!is.null(given)) given <- printable(given)
   for (name in given) {
@@ -192,41 +196,43 @@ gbt_data <- function(x, label = NULL, weight = NULL, offset = NULL, time = NULL,
   unseen <- match_choice(unseen, names(enums$unseen), "unseen")
   max_bin <- check_whole(max_bin, "max_bin", 2, 65535)
   page_rows <- check_whole(page_rows, "page_rows", 0, .Machine$integer.max)
+  if (!is.null(path)) check_path(path, "path")
+  if (is.null(path) && !is.null(memory)) {
+    stop_argument("`memory` is for data in a folder: give `path`, or leave `memory` out", "memory")
+  }
+  if (!is.null(path) && identical(device, "cuda")) {
+    stop_unsupported("bins that go to a folder are made on the CPU; leave `device` out here, and give it to gbt_train()")
+  }
   if (inherits(x, "gbt_data")) stop_argument("`x` is a gbt_data object already", "x")
   frame <- with_level_counts(with_categories(encode_x(x, sparse_zero), cat_features), level_counts)
   if (inherits(reference, "gbt_data")) check_data(reference, "reference")
-  if (!is.null(label)) {
-    n <- length(encode_y(label)$value) # complains now rather than in training
-    if (n != frame$n_rows) {
-      stop_data(sprintf("`label` has %s for %s", counted(n, "value"), counted(frame$n_rows, "row")), "label")
-    }
-  }
+  if (!is.null(label)) check_label_length(label, frame$n_rows) # complains now rather than in training
   check_time_or_group(time, group)
   time <- check_time(time, frame$n_rows)
   group <- check_group(group, frame$n_rows)
-  out <- new_gbt_data(frame, label, weight, offset, reference, max_bin, unseen, page_rows, threads,
-                      plain_device(device))
-  out["time"] <- list(time)
-  out["group"] <- list(group)
-  out
+  new_gbt_data(frame, label, weight, offset, reference, max_bin, unseen, page_rows, threads, plain_device(device),
+               time, group, path, memory)
 }
 
 # From a frame. `label` is kept as given: what it means is decided by the objective, in training.
 new_gbt_data <- function(frame, label = NULL, weight = NULL, offset = NULL, reference = NULL, max_bin = 255L,
-                         unseen = "prior", page_rows = 0L, threads = NULL, device = NULL) {
+                         unseen = "prior", page_rows = 0L, threads = NULL, device = NULL, time = NULL, group = NULL,
+                         path = NULL, memory = NULL) {
   weight <- check_weight(weight, frame$n_rows)
   shape <- dim(offset)
   offset <- check_offset(offset, frame$n_rows)
-  ptr <- build_dataset(frame, reference, weight, max_bin, page_rows, unseen, threads, device)
-  # Complains now rather than in training.
-  .Call(C_gbt_dataset_view, ptr, list(weights = weight, offset = offset), NULL, TRUE)
   if (!is.null(offset)) dim(offset) <- shape
+  kept <- list(label = label, weight = weight, offset = offset, time = time, group = group,
+               max_bin = if (is.null(reference)) max_bin else reference$max_bin,
+               sparse_zero = if (frame$absent_missing) "missing" else "value", is_reference = is.null(reference))
+  disk <- disk_of(path, memory, kept)
+  ptr <- build_dataset(frame, reference, weight, max_bin, page_rows, unseen, threads, if (is.null(path)) device, disk)
+  # Complains now rather than in training.
+  .Call(C_gbt_dataset_view, ptr, list(weights = weight, offset = as.vector(offset)), NULL, TRUE)
   info <- .Call(C_gbt_dataset_info, ptr)
-  structure(class = "gbt_data", list(
-    ptr = ptr, n_rows = info$n_rows, feature_names = info$names, feature_types = info$tag, label = label,
-    weight = weight, offset = offset, max_bin = if (is.null(reference)) max_bin else reference$max_bin,
-    sparse_zero = if (frame$absent_missing) "missing" else "value", is_reference = is.null(reference),
-    level_counts = info$level_counts
+  structure(class = "gbt_data", c(
+    list(ptr = ptr, n_rows = info$n_rows, feature_names = info$names, feature_types = info$tag), kept,
+    list(level_counts = info$level_counts, path = path)
   ))
 }
 
@@ -247,6 +253,7 @@ print.gbt_data <- function(x, ...) {
   has <- !vapply(unclass(x)[c("label", "weight", "offset", "time", "group")], is.null, NA)
   if (any(has)) cat(sprintf("with %s\n", paste(names(has)[has], collapse = ", ")))
   if (!x$is_reference) cat("binned by the cuts of other data\n")
+  if (is_text(x$path)) cat(sprintf("in the folder %s\n", dQuote(printable(x$path), FALSE)))
   unseen <- unseen_of(info)
   unseen <- unseen[unseen > 0]
   if (length(unseen)) {

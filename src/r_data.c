@@ -6,9 +6,53 @@
 /* Starting a thread costs as much as binning about so many cells. */
 enum { CELLS_WORTH_THREADS = 20000 };
 
-/* device: NULL, or as for r_cuda_api. */
+/* Where the bins go: nothing for memory, or a folder. */
+typedef struct disk_arg {
+  const char *path; /* NULL: memory */
+  uint64_t memory;
+  const void *note;
+  size_t n_note;
+} disk_arg;
+
+static const char *path_of(SEXP path) {
+  if (TYPEOF(path) != STRSXP || Rf_xlength(path) != 1 || STRING_ELT(path, 0) == NA_STRING)
+    r_stop("`path` must be one text");
+  return Rf_translateChar(STRING_ELT(path, 0));
+}
+
+/* disk: NULL, or list(path =, memory =, note =), the last one raw bytes. */
+static disk_arg read_disk(SEXP disk) {
+  disk_arg out = {NULL, 0, NULL, 0};
+  if (disk == R_NilValue) return out;
+  SEXP note = r_item(disk, "note");
+  if (TYPEOF(note) != RAWSXP) r_stop("`note` must be raw bytes");
+  out.path = path_of(r_item(disk, "path"));
+  out.memory = (uint64_t)Rf_asReal(r_item(disk, "memory"));
+  out.note = RAW_RO(note);
+  out.n_note = (size_t)Rf_xlength(note);
+  return out;
+}
+
+static gbt_status make_dataset(gbt_ctx *ctx, gbt_dataset_spec *spec, const disk_arg *disk, gbt_dataset **out,
+                               gbt_error *err) {
+  gbt_disk_writer *writer;
+  if (disk->path == NULL) return gbt_dataset_make(ctx, spec, out, err);
+  gbt_status status = gbt_disk_writer_new(ctx, disk->path, &writer, err);
+  if (status != GBT_OK) return status;
+  spec->sink = gbt_disk_writer_sink(writer, disk->memory);
+  status = gbt_dataset_make(ctx, spec, out, err);
+  if (status == GBT_OK) status = gbt_disk_writer_finish(ctx, writer, *out, disk->note, disk->n_note, err);
+  gbt_disk_writer_free(writer);
+  if (status != GBT_OK) {
+    gbt_dataset_unref(*out);
+    *out = NULL;
+  }
+  return status;
+}
+
+/* device: NULL, or as for r_cuda_api. disk: as for read_disk. */
 SEXP r_gbt_dataset_new(SEXP frame, SEXP reference, SEXP weight, SEXP max_bin, SEXP page_rows, SEXP unseen, SEXP threads,
-                       SEXP device) {
+                       SEXP device, SEXP disk) {
   /* 1 */
   gbt_table table;
   r_table(frame, &table);
@@ -25,6 +69,7 @@ SEXP r_gbt_dataset_new(SEXP frame, SEXP reference, SEXP weight, SEXP max_bin, SE
   if ((double)table.n_rows * (double)table.n_cols < CELLS_WORTH_THREADS) t.n = 1;
   int32_t number = 0;
   const gbt_device_api *api = device == R_NilValue ? NULL : r_cuda_api(device, &number);
+  const disk_arg to = read_disk(disk);
   SEXP out = PROTECT(r_handle_new(R_DATASET, R_NilValue));
   gbt_error err = {0};
   gbt_ctx ctx;
@@ -34,7 +79,7 @@ SEXP r_gbt_dataset_new(SEXP frame, SEXP reference, SEXP weight, SEXP max_bin, SE
   gbt_status status = r_ctx_open(&ctx, t, &err);
   if (status == GBT_OK) {
     if (api != NULL) status = gbt_device_help(&ctx, api, number, &spec.help, &err);
-    if (status == GBT_OK) status = gbt_dataset_make(&ctx, &spec, &ds, &err);
+    if (status == GBT_OK) status = make_dataset(&ctx, &spec, &to, &ds, &err);
     gbt_device_help_close(spec.help);
     gbt_ctx_close(&ctx);
   }
@@ -42,6 +87,36 @@ SEXP r_gbt_dataset_new(SEXP frame, SEXP reference, SEXP weight, SEXP max_bin, SE
   /* 3 */
   if (status == GBT_OK) R_SetExternalPtrAddr(out, ds);
   r_check(status, &err);
+  UNPROTECT(2);
+  return out;
+}
+
+/* A data set of a folder, and the note that was left there. */
+SEXP r_gbt_dataset_open(SEXP path, SEXP memory, SEXP threads) {
+  /* 1 */
+  const char *folder = path_of(path);
+  const uint64_t bytes = (uint64_t)Rf_asReal(memory);
+  const r_threads t = r_arg_threads(threads);
+  r_blob *note;
+  SEXP out = PROTECT(Rf_allocVector(VECSXP, 2));
+  PROTECT(r_blob_new(&note));
+  SEXP handle = r_handle_new(R_DATASET, R_NilValue);
+  SET_VECTOR_ELT(out, 0, handle);
+  gbt_error err = {0};
+  gbt_ctx ctx;
+
+  /* 2 */
+  gbt_dataset *ds = NULL;
+  gbt_status status = r_ctx_open(&ctx, t, &err);
+  if (status == GBT_OK) {
+    status = gbt_disk_open(&ctx, folder, bytes, &ds, &note->bytes, &note->n_bytes, &err);
+    gbt_ctx_close(&ctx);
+  }
+
+  /* 3 */
+  if (status == GBT_OK) R_SetExternalPtrAddr(handle, ds);
+  r_check(status, &err);
+  SET_VECTOR_ELT(out, 1, r_blob_take(note));
   UNPROTECT(2);
   return out;
 }

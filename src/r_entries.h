@@ -8,7 +8,8 @@ SEXP r_gbt_class_weights(SEXP label, SEXP weight, SEXP given, SEXP n_classes, SE
 SEXP r_gbt_cuda_info(SEXP library, SEXP number);
 SEXP r_gbt_dataset_info(SEXP dataset);
 SEXP r_gbt_dataset_new(SEXP frame, SEXP reference, SEXP weight, SEXP max_bin, SEXP page_rows, SEXP unseen, SEXP threads,
-                       SEXP device);
+                       SEXP device, SEXP disk);
+SEXP r_gbt_dataset_open(SEXP path, SEXP memory, SEXP threads);
 SEXP r_gbt_dataset_view(SEXP dataset, SEXP fields, SEXP mask, SEXP taken);
 SEXP r_gbt_default_metric(SEXP objective);
 SEXP r_gbt_enums(void);
@@ -57,7 +58,8 @@ SEXP r_gbt_write_file(SEXP path, SEXP raw);
   X(class_weights, 5) \
   X(cuda_info, 2) \
   X(dataset_info, 1) \
-  X(dataset_new, 8) \
+  X(dataset_new, 9) \
+  X(dataset_open, 3) \
   X(dataset_view, 4) \
   X(default_metric, 1) \
   X(enums, 0) \

@@ -48,11 +48,15 @@ double r_mem_live(void);
 
 typedef enum r_kind { R_DATASET = 0, R_TRAINER, R_MODEL, R_BLOB, R_N_KINDS } r_kind;
 
-/* A block from gbt_model_write, until it is copied. */
+/* A block from gbt_model_write or gbt_disk_open, until it is copied. */
 typedef struct r_blob {
   uint8_t *bytes;
   size_t n_bytes;
 } r_blob;
+
+/* A blob's handle is made first, filled in zone 2, copied to R and emptied in zone 3. */
+SEXP r_blob_new(r_blob **out);
+SEXP r_blob_take(r_blob *blob);
 
 /* An opened model and the bytes that it looks into. */
 typedef struct r_model {

@@ -63,8 +63,7 @@ static SEXP meta_value(const gbt_meta *m) {
 
 /* ---- writing ---- */
 
-/* A blob's handle is made first, filled in zone 2, copied to R and emptied in zone 3. */
-static SEXP blob_new(r_blob **out) {
+SEXP r_blob_new(r_blob **out) {
   SEXP x = PROTECT(r_handle_new(R_BLOB, R_NilValue));
   r_blob *blob;
   gbt_error err = {0};
@@ -77,7 +76,7 @@ static SEXP blob_new(r_blob **out) {
   return x;
 }
 
-static SEXP blob_take(r_blob *blob) {
+SEXP r_blob_take(r_blob *blob) {
   SEXP out = PROTECT(Rf_allocVector(RAWSXP, (R_xlen_t)blob->n_bytes));
   memcpy(RAW(out), blob->bytes, blob->n_bytes);
   gbt_mem mem = r_mem();
@@ -91,7 +90,7 @@ SEXP r_write_model(gbt_model_spec spec, SEXP meta) {
   /* 1 */
   spec.meta = r_meta(meta, &spec.n_meta);
   r_blob *blob;
-  PROTECT(blob_new(&blob));
+  PROTECT(r_blob_new(&blob));
   gbt_error err = {0};
   gbt_mem mem = r_mem();
 
@@ -100,7 +99,7 @@ SEXP r_write_model(gbt_model_spec spec, SEXP meta) {
 
   /* 3 */
   r_check(status, &err);
-  SEXP out = blob_take(blob);
+  SEXP out = r_blob_take(blob);
   UNPROTECT(1);
   return out;
 }

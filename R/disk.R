@@ -1,0 +1,93 @@
+# Data sets in folders: see src/gbt/disk/disk.h.
+
+# Bytes of a memory budget: a number, or a text with a unit. Powers of 1024, as memory is counted.
+memory_bytes <- function(memory, parameter = "memory") {
+  if (is.null(memory)) return(2^30)
+  units <- c(b = 1, kb = 2^10, mb = 2^20, gb = 2^30, tb = 2^40)
+  if (is_text(memory)) {
+    memory <- tolower(memory)
+    parts <- regmatches(memory, regexec("^\\s*([0-9]+\\.?[0-9]*)\\s*([kmgt]?)i?b?\\s*$", memory))[[1L]]
+    memory <- if (length(parts)) as.numeric(parts[2L]) * units[[paste0(parts[3L], "b")]] else NA
+  }
+  if (!is_number(memory, 0, 2^62)) {
+    stop_argument(sprintf("`%s` must be a number of bytes, or a text such as \"2 GB\"", parameter), parameter)
+  }
+  as.numeric(memory)
+}
+
+# Where the bins of a data set go: what the engine's glue takes. NULL: to memory. fields: of the object, kept beside.
+disk_of <- function(path, memory, fields) {
+  if (is.null(path)) return(NULL)
+  list(path = full_path(path), memory = memory_bytes(memory), note = serialize(fields, NULL, version = 3L))
+}
+
+# Fields of a gbt_data that its folder keeps; all others are the engine's.
+kept_fields <- c("label", "weight", "offset", "time", "group", "max_bin", "sparse_zero", "is_reference")
+
+#' Open data that were prepared in a folder
+#'
+#' Opens what [gbt_data()] with `path` wrote: bins are read from the folder while models are trained, as much of them
+#' at a time as `memory` allows. Models are the same, to the last bit, as from data in memory.
+#'
+#' The folder may be moved or copied, and opened by several processes at once. It belongs to the version of gbt that
+#' made it: a later one may ask to make it again. Pages have checksums; a damaged one is an error that names the file
+#' and the page, when it is read.
+#'
+#' @param path The folder.
+#' @param label,weight,offset,time,group Numbers of the rows that take the place of those that the folder has: see
+#'   [gbt_data()]. `NULL` keeps these.
+#' @param memory How much memory bins may take: a number of bytes, or a text such as `"2 GB"`. `NULL` is 1 GB. Some
+#'   pages always fit. Labels, scores, gradients and the like, some 60 bytes a row, come on top of it.
+#' @param threads Number of threads, see [gbt_threads()].
+#' @param ... Must be empty: a misspelt argument is an error.
+#' @return An object of class `gbt_data`.
+#' @seealso [gbt_data()]
+#' @examples
+#' folder <- file.path(tempdir(), "iris-bins")
+#' gbt_data(iris[-5], label = iris$Species, path = folder, threads = 1)
+#' d <- gbt_open(folder, threads = 1)
+#' gbt_train(d, nrounds = 2, threads = 1)
+#' unlink(folder, recursive = TRUE)
+#' @export
+gbt_open <- function(path, label = NULL, weight = NULL, offset = NULL, time = NULL, group = NULL, memory = NULL, ...,
+                     threads = NULL) {
+  check_no_dots(list(...), names(formals(gbt_open)))
+  check_path(path, "path")
+  if (!dir.exists(full_path(path))) {
+    stop_data(sprintf("there is no folder %s; gbt_data() makes one with `path`", dQuote(path, FALSE)), "path")
+  }
+  opened <- .Call(C_gbt_dataset_open, full_path(path), memory_bytes(memory), resolve_threads(threads))
+  note <- unserialize(opened[[2L]])
+  info <- .Call(C_gbt_dataset_info, opened[[1L]])
+  out <- structure(class = "gbt_data", c(
+    list(ptr = opened[[1L]], n_rows = info$n_rows, feature_names = info$names, feature_types = info$tag),
+    note[kept_fields], list(level_counts = info$level_counts, path = path)
+  ))
+  with_row_fields(out, label, weight, offset, time, group)
+}
+
+# A gbt_data with other numbers of its rows; NULL: those that it has.
+with_row_fields <- function(x, label, weight, offset, time, group) {
+  if (!is.null(label)) {
+    check_label_length(label, x$n_rows)
+    x["label"] <- list(label)
+  }
+  if (!is.null(weight)) x["weight"] <- list(check_weight(weight, x$n_rows))
+  if (!is.null(offset)) {
+    shape <- dim(offset)
+    offset <- check_offset(offset, x$n_rows)
+    if (!is.null(offset)) dim(offset) <- shape
+    x["offset"] <- list(offset)
+  }
+  check_time_or_group(time, group)
+  if (!is.null(time) || !is.null(group)) {
+    x["time"] <- list(check_time(time, x$n_rows))
+    x["group"] <- list(check_group(group, x$n_rows))
+  }
+  x
+}
+
+check_label_length <- function(label, n_rows) {
+  n <- length(encode_y(label)$value)
+  if (n != n_rows) stop_data(sprintf("`label` has %s for %s", counted(n, "value"), counted(n_rows, "row")), "label")
+}
