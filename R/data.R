@@ -201,7 +201,7 @@ gbt_data <- function(x, label = NULL, weight = NULL, offset = NULL, time = NULL,
     stop_argument("`memory` is for data in a folder: give `path`, or leave `memory` out", "memory")
   }
   if (!is.null(path) && identical(device, "cuda")) {
-    stop_unsupported("bins that go to a folder are made on the CPU; leave `device` out here, and give it to gbt_train()")
+    stop_unsupported("bins that go to a folder are made on the CPU; leave `device` out here, give it to gbt_train()")
   }
   if (inherits(x, "gbt_data")) stop_argument("`x` is a gbt_data object already", "x")
   frame <- with_level_counts(with_categories(encode_x(x, sparse_zero), cat_features), level_counts)
