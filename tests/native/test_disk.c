@@ -2,6 +2,7 @@
  * wrong with a file is told by name, and leaves nothing behind. */
 #define _POSIX_C_SOURCE 200809L
 #include <stdio.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -306,6 +307,30 @@ static void a_page_goes_bad(void) {
   stage_close(&s);
 }
 
+/* No more room: whatever a write has got to, nothing of it is left. */
+static void files_may_not_grow(void) {
+  stage s;
+  gbt_dataset *ds = NULL;
+  struct rlimit before, limit;
+  int n_failed = 0;
+  stage_open(&s);
+  REQUIRE(getrlimit(RLIMIT_FSIZE, &before) == 0);
+  for (rlim_t most = 0; most < 40000; most += most < 100 ? 33 : 370) {
+    limit = (struct rlimit){most, before.rlim_max};
+    CHECK(setrlimit(RLIMIT_FSIZE, &limit) == 0);
+    const gbt_status status = make(&s.ctx, s.folder, &s.spec, 0, &ds, test_err);
+    CHECK(setrlimit(RLIMIT_FSIZE, &before) == 0);
+    n_failed += status != GBT_OK;
+    if (status == GBT_OK) break;
+    CHECK(status == GBT_E_IO && strstr(test_err->msg, s.folder) != NULL && !gbt_file_is_there(s.folder));
+  }
+  CHECK(n_failed > 5);
+  REQUIRE(ds != NULL);
+  gbt_dataset_unref(ds);
+  remove_folder(s.folder);
+  stage_close(&s);
+}
+
 static gbt_status once(const gbt_mem *mem, void *arg, gbt_error *err) {
   stage *s = arg;
   const char *folder = temp_folder();
@@ -341,5 +366,6 @@ void suite_disk(void) {
   RUN(two_writers);
   RUN(damage_is_found);
   RUN(a_page_goes_bad);
+  RUN(files_may_not_grow);
   RUN(allocations_fail);
 }

@@ -16,6 +16,9 @@
 #include <direct.h>
 #include <io.h>
 #include <windows.h>
+#else
+#include <pthread.h>
+#include <signal.h>
 #endif
 #ifndef O_BINARY
 #define O_BINARY 0
@@ -69,10 +72,31 @@ void gbt_file_close(gbt_file *file) {
   file->fd = -1;
 }
 
+/* A limit of file sizes (ulimit -f) sends a signal that would end the process. It is kept away and taken back, unless
+ * one was waiting before; the write fails and says so. */
+static long long write_some(int fd, const void *bytes, size_t n) {
+#ifdef _WIN32
+  return write(fd, bytes, (unsigned)n);
+#else
+  sigset_t limit, before, waiting;
+  sigemptyset(&limit);
+  sigaddset(&limit, SIGXFSZ);
+  const int was_waiting = sigpending(&waiting) == 0 && sigismember(&waiting, SIGXFSZ) == 1;
+  pthread_sigmask(SIG_BLOCK, &limit, &before);
+  const long long done = write(fd, bytes, n);
+  const int code = errno;
+  int taken;
+  if (!was_waiting && sigpending(&waiting) == 0 && sigismember(&waiting, SIGXFSZ) == 1) sigwait(&limit, &taken);
+  pthread_sigmask(SIG_SETMASK, &before, NULL);
+  errno = code;
+  return done;
+#endif
+}
+
 gbt_status gbt_file_write(gbt_file *file, const void *bytes, size_t n, gbt_error *err) {
   const char *at = bytes;
   while (n > 0) {
-    const long long done = write(file->fd, at, n < MOST_AT_ONCE ? n : MOST_AT_ONCE);
+    const long long done = write_some(file->fd, at, n < MOST_AT_ONCE ? n : MOST_AT_ONCE);
     if (done < 0 && errno == EINTR) continue;
     if (done <= 0) return fail_io(err, file->path, "write to", done < 0 ? errno : ENOSPC);
     at += done;
