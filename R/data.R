@@ -137,7 +137,7 @@ check_offset <- function(offset, n_rows, n_outputs = NULL, what = "offset") {
 #' object anew there. Models have no such limit.
 #'
 #' @param x A data frame (tibble, data.table), a numeric, integer or logical matrix, or a sparse matrix of package
-#'   Matrix.
+#'   Matrix. Or a function that yields these in chunks, for what does not fit into memory, see below.
 #' @param label The response, one value per row: see `y` of [gbt_train()].
 #' @param weight Weights of the rows, 0 or more; they count when cuts are chosen and in training.
 #' @param offset Known part of the score: a number per row, or a matrix with a column per class.
@@ -162,6 +162,13 @@ check_offset <- function(offset, n_rows, n_outputs = NULL, what = "offset") {
 #'   session or another one. It is made where there is none. `label`, `weight`, `offset`, `time` and `group` are kept
 #'   there, too. Does not change models.
 #' @param memory With `path`: how much memory bins may take, see [gbt_open()].
+#' @section Chunks:
+#' `x = function(i)` returns chunk number `i`, from 1, as a data frame or a matrix, and `NULL` behind the last chunk.
+#' Every chunk is asked for several times: once to count rows and levels, once for each batch of columns whose cuts are
+#' found, once to bin it. It must be the same rows every time, which is checked. Columns and their classes must be the
+#' same in all chunks; levels of factors and texts need not be, those of ordered factors must. A chunk may be a list of
+#' `x` and of `label`, `weight`, `offset`, `time` and `group` of its rows; these are kept in memory as a whole. With
+#' `path` the bins are not. The result is the same, to the last bit, as from one data frame of all rows.
 #' @return An object of class `gbt_data`, with methods for `print()`, `dim()` and `dimnames()`.
 #' @seealso [gbt_train()], [gbt_open()]
 #' @examples
@@ -204,6 +211,13 @@ gbt_data <- function(x, label = NULL, weight = NULL, offset = NULL, time = NULL,
     stop_unsupported("bins that go to a folder are made on the CPU; leave `device` out here, give it to gbt_train()")
   }
   if (inherits(x, "gbt_data")) stop_argument("`x` is a gbt_data object already", "x")
+  if (is.function(x)) {
+    if (inherits(reference, "gbt_data")) check_data(reference, "reference")
+    sparse_zero <- match_choice(sparse_zero, c("value", "missing"), "sparse_zero")
+    given <- list(label = label, weight = weight, offset = offset, time = time, group = group)
+    return(data_of_chunks(x, given, reference, max_bin, level_counts, cat_features, sparse_zero, unseen, page_rows,
+                          threads, path, memory))
+  }
   frame <- with_level_counts(with_categories(encode_x(x, sparse_zero), cat_features), level_counts)
   if (inherits(reference, "gbt_data")) check_data(reference, "reference")
   if (!is.null(label)) check_label_length(label, frame$n_rows) # complains now rather than in training

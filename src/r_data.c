@@ -6,23 +6,14 @@
 /* Starting a thread costs as much as binning about so many cells. */
 enum { CELLS_WORTH_THREADS = 20000 };
 
-/* Where the bins go: nothing for memory, or a folder. */
-typedef struct disk_arg {
-  const char *path; /* NULL: memory */
-  uint64_t memory;
-  const void *note;
-  size_t n_note;
-} disk_arg;
-
 static const char *path_of(SEXP path) {
   if (TYPEOF(path) != STRSXP || Rf_xlength(path) != 1 || STRING_ELT(path, 0) == NA_STRING)
     r_stop("`path` must be one text");
   return Rf_translateChar(STRING_ELT(path, 0));
 }
 
-/* disk: NULL, or list(path =, memory =, note =), the last one raw bytes. */
-static disk_arg read_disk(SEXP disk) {
-  disk_arg out = {NULL, 0, NULL, 0};
+r_disk r_disk_arg(SEXP disk) {
+  r_disk out = {NULL, 0, NULL, 0};
   if (disk == R_NilValue) return out;
   SEXP note = r_item(disk, "note");
   if (TYPEOF(note) != RAWSXP) r_stop("`note` must be raw bytes");
@@ -33,8 +24,7 @@ static disk_arg read_disk(SEXP disk) {
   return out;
 }
 
-static gbt_status make_dataset(gbt_ctx *ctx, gbt_dataset_spec *spec, const disk_arg *disk, gbt_dataset **out,
-                               gbt_error *err) {
+gbt_status r_make_dataset(gbt_ctx *ctx, gbt_dataset_spec *spec, const r_disk *disk, gbt_dataset **out, gbt_error *err) {
   gbt_disk_writer *writer;
   if (disk->path == NULL) return gbt_dataset_make(ctx, spec, out, err);
   gbt_status status = gbt_disk_writer_new(ctx, disk->path, &writer, err);
@@ -50,7 +40,7 @@ static gbt_status make_dataset(gbt_ctx *ctx, gbt_dataset_spec *spec, const disk_
   return status;
 }
 
-/* device: NULL, or as for r_cuda_api. disk: as for read_disk. */
+/* device: NULL, or as for r_cuda_api. disk: as for r_disk_arg. */
 SEXP r_gbt_dataset_new(SEXP frame, SEXP reference, SEXP weight, SEXP max_bin, SEXP page_rows, SEXP unseen, SEXP threads,
                        SEXP device, SEXP disk) {
   /* 1 */
@@ -69,7 +59,7 @@ SEXP r_gbt_dataset_new(SEXP frame, SEXP reference, SEXP weight, SEXP max_bin, SE
   if ((double)table.n_rows * (double)table.n_cols < CELLS_WORTH_THREADS) t.n = 1;
   int32_t number = 0;
   const gbt_device_api *api = device == R_NilValue ? NULL : r_cuda_api(device, &number);
-  const disk_arg to = read_disk(disk);
+  const r_disk to = r_disk_arg(disk);
   SEXP out = PROTECT(r_handle_new(R_DATASET, R_NilValue));
   gbt_error err = {0};
   gbt_ctx ctx;
@@ -79,7 +69,7 @@ SEXP r_gbt_dataset_new(SEXP frame, SEXP reference, SEXP weight, SEXP max_bin, SE
   gbt_status status = r_ctx_open(&ctx, t, &err);
   if (status == GBT_OK) {
     if (api != NULL) status = gbt_device_help(&ctx, api, number, &spec.help, &err);
-    if (status == GBT_OK) status = make_dataset(&ctx, &spec, &to, &ds, &err);
+    if (status == GBT_OK) status = r_make_dataset(&ctx, &spec, &to, &ds, &err);
     gbt_device_help_close(spec.help);
     gbt_ctx_close(&ctx);
   }

@@ -6,6 +6,8 @@
 SEXP r_gbt_check_interrupt(void);
 SEXP r_gbt_class_weights(SEXP label, SEXP weight, SEXP given, SEXP n_classes, SEXP threads);
 SEXP r_gbt_cuda_info(SEXP library, SEXP number);
+SEXP r_gbt_dataset_chunks(SEXP next, SEXP n_rows, SEXP reference, SEXP weight, SEXP max_bin, SEXP page_rows,
+                          SEXP unseen, SEXP threads, SEXP disk);
 SEXP r_gbt_dataset_info(SEXP dataset);
 SEXP r_gbt_dataset_new(SEXP frame, SEXP reference, SEXP weight, SEXP max_bin, SEXP page_rows, SEXP unseen, SEXP threads,
                        SEXP device, SEXP disk);
@@ -57,6 +59,7 @@ SEXP r_gbt_write_file(SEXP path, SEXP raw);
   X(check_interrupt, 0) \
   X(class_weights, 5) \
   X(cuda_info, 2) \
+  X(dataset_chunks, 9) \
   X(dataset_info, 1) \
   X(dataset_new, 9) \
   X(dataset_open, 3) \

@@ -178,4 +178,20 @@ gbt_tree_range r_tree_range(const gbt_forest_view *view, SEXP beg, SEXP end);
 
 #include "r_entries.h"
 
+/* ---- r_data.c: where the bins of a data set go ---- */
+
+/* Nothing for memory, or a folder. Borrows from R's values. */
+typedef struct r_disk {
+  const char *path; /* NULL: memory */
+  uint64_t memory;
+  const void *note;
+  size_t n_note;
+} r_disk;
+
+/* disk: NULL, or list(path =, memory =, note =), the last one raw bytes. */
+r_disk r_disk_arg(SEXP disk);
+
+/* Zone 2: gbt_dataset_make, to memory or to the folder. Changes spec->sink. */
+gbt_status r_make_dataset(gbt_ctx *ctx, gbt_dataset_spec *spec, const r_disk *disk, gbt_dataset **out, gbt_error *err);
+
 #endif
