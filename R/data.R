@@ -211,15 +211,14 @@ gbt_data <- function(x, label = NULL, weight = NULL, offset = NULL, time = NULL,
     stop_unsupported("bins that go to a folder are made on the CPU; leave `device` out here, give it to gbt_train()")
   }
   if (inherits(x, "gbt_data")) stop_argument("`x` is a gbt_data object already", "x")
+  if (!is.null(reference)) check_data(reference, "reference")
   if (is.function(x)) {
-    if (inherits(reference, "gbt_data")) check_data(reference, "reference")
     sparse_zero <- match_choice(sparse_zero, c("value", "missing"), "sparse_zero")
     given <- list(label = label, weight = weight, offset = offset, time = time, group = group)
     return(data_of_chunks(x, given, reference, max_bin, level_counts, cat_features, sparse_zero, unseen, page_rows,
                           threads, path, memory))
   }
   frame <- with_level_counts(with_categories(encode_x(x, sparse_zero), cat_features), level_counts)
-  if (inherits(reference, "gbt_data")) check_data(reference, "reference")
   if (!is.null(label)) check_label_length(label, frame$n_rows) # complains now rather than in training
   check_time_or_group(time, group)
   time <- check_time(time, frame$n_rows)

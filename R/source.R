@@ -7,7 +7,7 @@ is_chunk_list <- function(chunk) is.list(chunk) && !is.data.frame(chunk) && !isS
 
 # The chunk as a list(x = , and its fields), or NULL behind the last one.
 chunk_at <- function(x, i) {
-  chunk <- x(i)
+  chunk <- try_else(x(i), function(e) stop(own_error(e, "x")))
   if (is.null(chunk)) return(NULL)
   if (!is_chunk_list(chunk)) return(list(x = chunk))
   unknown <- setdiff(names(chunk), c("x", chunk_fields))

@@ -87,7 +87,7 @@ test_that("mistakes with chunks are named, and a function's own errors come thro
   wrong(up_to(2, function(i) data.frame(v = (times <<- times + 1) + 1:50)), "every pass must yield the same rows")
   for (at in 1:4) {
     reader <- function(i) if (i == at) stop("the reader's own words") else if (i < 5) d[1:40, ]
-    expect_error(gbt_data(reader, threads = 1), "the reader's own words", class = "simpleError")
+    expect_error(gbt_data(reader, threads = 1), "the reader's own words", class = "gbt_error_callback")
   }
   late <- 0
   reader <- function(i) {
@@ -96,7 +96,7 @@ test_that("mistakes with chunks are named, and a function's own errors come thro
     in_chunks(500)(i)
   }
   path <- file.path(withr::local_tempdir(), "bins")
-  expect_error(gbt_data(reader, path = path, threads = 1), "in a later pass", class = "simpleError")
+  expect_error(gbt_data(reader, path = path, threads = 1), "in a later pass", class = "gbt_error_callback")
   expect_false(file.exists(path)) # nothing is left
   expect_error(gbt_data(function(i) signalCondition(structure(class = c("own", "condition"), list(message = "m"))),
                         threads = 1), class = "gbt_error_data")
