@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/bits.h"
+#include "math/sampling.h"
 
 static const gbt_param_info infos[] = {
 #define GBT_REAL(name, def, low, high, open_low, open_high, text) \
@@ -166,10 +166,27 @@ static gbt_status check_symmetric(const gbt_params *params, gbt_error *err) {
   return GBT_OK;
 }
 
+/* Ways to draw rows that are not by chance alone. */
+static gbt_status check_sampling(const gbt_params *params, gbt_error *err) {
+  if (params->num_parallel_tree > 1)
+    return gbt_fail_on(err, GBT_E_ARG, "num_parallel_tree",
+                       "`num_parallel_tree` must be 1 unless `sampling_method` is \"uniform\": parallel trees would "
+                       "have the same rows");
+  if (params->sampling_method != GBT_SAMPLE_MVS && params->subsample < 1.0)
+    return gbt_fail_on(err, GBT_E_ARG, "subsample",
+                       "`subsample` is for `sampling_method` \"uniform\" and \"mvs\"; \"goss\" has `top_rate` and "
+                       "`other_rate`, \"bayesian\" takes all rows");
+  if (params->sampling_method == GBT_SAMPLE_GOSS && params->top_rate + params->other_rate > 1.0)
+    return gbt_fail_on(err, GBT_E_ARG, "other_rate", "`top_rate` and `other_rate` add up to %.15g; at most 1 is possible",
+                       params->top_rate + params->other_rate);
+  return GBT_OK;
+}
+
 gbt_status gbt_params_check(const gbt_params *params, gbt_error *err) {
   for (int i = 0; i < N_PARAMS; i++) GBT_TRY(check_value(&infos[i], load(params, i), err));
   if (params->max_depth == 0 && params->max_leaves == 0)
     return gbt_fail_on(err, GBT_E_ARG, "max_depth",
                        "`max_depth` and `max_leaves` are both 0 (no limit); give a limit to at least one of them");
+  if (params->sampling_method != GBT_SAMPLE_UNIFORM) GBT_TRY(check_sampling(params, err));
   return params->grow_policy == GBT_SYMMETRIC ? check_symmetric(params, err) : GBT_OK;
 }

@@ -171,12 +171,20 @@ void naive_gradients(naive *nv, uint64_t round, naive_custom custom) {
   raw_gradients(nv, custom, g, h);
   for (int64_t r = 0; r < nv->n && renews(nv->spec); r++)
     nv->residual[r] = nv->spec->train->rows.field[GBT_LABEL][r] - nv->score[0][r];
+  for (size_t at = 0; weight && at < cells; at++)
+    g[at] *= weight[at % (size_t)nv->n], h[at] *= weight[at % (size_t)nv->n];
+  int64_t n_in = nv->n;
+  if (nv->factor) {
+    naive_factors(nv, round, g, h);
+    n_in = 0;
+    for (int64_t r = 0; r < nv->n; r++) n_in += nv->factor[r] > 0.0f;
+  }
   for (int32_t k = 0; k < nv->n_outputs; k++) {
     double max_g = 0.0, max_h = 0.0;
     gbt_fixed_sums sums = {0, 0, 0};
     for (int64_t r = 0; r < nv->n; r++) {
       int64_t at = k * nv->n + r;
-      if (weight) g[at] *= weight[r], h[at] *= weight[r];
+      if (nv->factor) g[at] *= (double)nv->factor[r], h[at] *= (double)nv->factor[r];
       max_g = fmax(max_g, fabs(g[at]));
       max_h = fmax(max_h, h[at]);
     }
@@ -191,7 +199,7 @@ void naive_gradients(naive *nv, uint64_t round, naive_custom custom) {
       sums.h += nv->gh16[at].h;
     }
     nv->noise[k] = gbt_noise(sums, &nv->scale[k]);
-    int mean_below_16 = sums.size < 16 * nv->n;
+    int mean_below_16 = sums.size < 16 * n_in;
     nv->wide[k] = nv->p->grad_bits == GBT_GRAD_AUTO ? mean_below_16 : nv->p->grad_bits == GBT_GRAD_32;
   }
   free(g);
@@ -232,12 +240,8 @@ void naive_free_nodes(naive *nv) {
 
 static void plant_root(naive *nv) {
   naive_node *root = new_node(nv, -1, nv->n);
-  gbt_key32 key = gbt_key((uint64_t)nv->p->seed, GBT_FOR_ROWS, nv->tree, 0);
-  for (int64_t r = 0; r < nv->n; r++) {
-    double u = (double)gbt_hash32(key, (uint64_t)r) / 4294967296.0;
-    if (nv->p->subsample == 1.0 || u < floor(nv->p->subsample * 4294967296.0) / 4294967296.0)
-      root->rows[root->n_rows++] = r;
-  }
+  for (int64_t r = 0; r < nv->n; r++)
+    if (naive_draws(nv, r)) root->rows[root->n_rows++] = r;
   root->sum = naive_sum(nv, root->rows, root->n_rows);
   nv->n_leaves = 1;
 }
@@ -528,6 +532,7 @@ naive naive_open(const gbt_trainer_spec *spec, double *const *scores) {
   size_t cells = (size_t)nv.n * (size_t)nv.n_outputs;
   for (int32_t s = 0; s <= spec->n_valid; s++) nv.code[s] = codes_of_rows(set_at(&nv, s), spec->train->cuts);
   nv.residual = test_alloc((size_t)nv.n * sizeof *nv.residual);
+  if (nv.p->sampling_method != GBT_SAMPLE_UNIFORM) nv.factor = test_alloc((size_t)nv.n * sizeof *nv.factor);
   nv.gh32 = test_alloc(cells * sizeof *nv.gh32);
   nv.gh16 = test_alloc(cells * sizeof *nv.gh16);
   nv.scale = test_alloc((size_t)nv.n_outputs * sizeof *nv.scale);
@@ -546,7 +551,7 @@ naive naive_open(const gbt_trainer_spec *spec, double *const *scores) {
 void naive_close(naive *nv) {
   for (int32_t s = 0; s <= nv->spec->n_valid; s++) codes_free(nv->code[s], nv->spec->train->cuts);
   free(nv->residual), free(nv->gh32), free(nv->gh16), free(nv->scale), free(nv->noise), free(nv->wide);
-  free(nv->tree_feats);
+  free(nv->tree_feats), free(nv->factor);
   gbt_feature_rules_free(nv->rules);
 }
 
@@ -566,6 +571,7 @@ void naive_train(const gbt_trainer_spec *spec, int64_t n_rounds, naive_custom cu
     naive_base_scores(spec, forest->base);
   for (int32_t s = 0; s <= spec->n_valid; s++) naive_start_scores(&nv, s, forest->base);
   for (int64_t i = 0; i < n_rounds; i++) {
+    nv.size_reg = naive_size_reg(nv.p, forest, nv.n_outputs);
     naive_gradients(&nv, forest->n_trees / per_round, custom);
     for (int32_t k = 0; k < spec->objective.n_outputs; k++)
       for (int64_t t = 0; t < spec->params.num_parallel_tree; t++) grow_tree(&nv, k, forest);

@@ -2,6 +2,7 @@
 #ifndef GBT_TEST_NAIVE_IMPL_H
 #define GBT_TEST_NAIVE_IMPL_H
 
+#include "../../src/gbt/math/sampling.h"
 #include "../../src/gbt/tree/features.h"
 #include "../../src/gbt/tree/split.h"
 #include "naive.h"
@@ -34,6 +35,8 @@ typedef struct naive {
   gbt_scale *scale; /* per output */
   double *noise;
   int *wide;
+  float *factor;    /* of rows: 0 for those not drawn; NULL: rows are drawn with the same chance */
+  double size_reg;  /* mvs */
   double *residual; /* label - score when the round began; of objectives whose leaves are quantiles */
   gbt_feature_rules *rules;
   /* the tree being grown */
@@ -61,6 +64,15 @@ void naive_start_scores(const naive *nv, int32_t which, const double *base);
 
 /* Gradients of all outputs at the scores of the training set. custom: NULL where the objective has them. */
 void naive_gradients(naive *nv, uint64_t round, naive_custom custom);
+
+/* Factors of all rows, by gradients with weights in; see naive_sample.c. */
+void naive_factors(naive *nv, uint64_t round, const double *g, const double *h);
+
+/* mvs: the weight of squared hessians in the round after those of the forest. */
+double naive_size_reg(const gbt_params *p, const gbt_forest *forest, int32_t n_outputs);
+
+/* Whether a row is drawn for the tree. */
+int naive_draws(const naive *nv, int64_t row);
 
 /* Grows a tree, which stays in nv->node until naive_free_nodes. */
 void naive_grow(naive *nv, int32_t output, uint64_t tree);

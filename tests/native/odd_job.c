@@ -1,5 +1,7 @@
 #include "odd_job.h"
 
+#include "../../src/gbt/math/sampling.h"
+
 typedef enum odd_kind {
   ODD_NONE = 0,
   ODD_DENORMAL,
@@ -88,6 +90,7 @@ static void draw_ends(test_rng *rng, gbt_params *p) {
     break;
   case 3:
     p->subsample = 1e-6;
+    if (p->sampling_method != GBT_SAMPLE_MVS) p->sampling_method = GBT_SAMPLE_UNIFORM;
     break;
   case 4:
     p->colsample_bytree = p->colsample_bylevel = 1e-6;
@@ -139,6 +142,7 @@ random_job odd_job_make(uint64_t seed, int64_t rows) {
   if (r.job.spec.objective.kind == GBT_OBJ_SQUARED_ERROR && test_below(&rng, 4) == 0) r.data->label[0] *= 1e7;
   r.job.max_bin = (int32_t)PICK(&rng, 2, 3, 16, 61, 62, 63, 64, 127, 254, 255, 256, 257, 4095, 65535);
   draw_ends(&rng, &r.job.spec.params);
+  if (r.job.spec.params.subsample < 1.0) r.job.spec.class_rate = NULL;
   return r;
 }
 

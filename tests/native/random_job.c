@@ -1,5 +1,7 @@
 #include "random_job.h"
 
+#include "../../src/gbt/math/sampling.h"
+
 /* One of the values. */
 #define PICK(rng, ...) pick(rng, (const double[]){__VA_ARGS__}, sizeof((const double[]){__VA_ARGS__}) / sizeof(double))
 
@@ -36,6 +38,30 @@ static void draw_sampling(test_rng *rng, gbt_params *p) {
   p->seed = test_below(rng, 1000);
   p->grad_bits = (int)test_below(rng, 3);
   p->hist_memory = (int64_t)PICK(rng, 1, 1024);
+}
+
+/* Rows by their gradients or their classes, in some of the jobs that allow it. */
+static void draw_rows(test_rng *rng, random_job *r) {
+  gbt_trainer_spec *spec = &r->job.spec;
+  gbt_params *p = &spec->params;
+  const gbt_objective_info *info = gbt_objective_info_of(spec->objective.kind);
+  const int method = (int)test_below(rng, 12);
+  if (method >= 1 && method <= 3) {
+    if (info->leaves == GBT_LEAVES_QUANTILE && method != GBT_SAMPLE_BAYESIAN) return;
+    p->sampling_method = method;
+    p->num_parallel_tree = 1;
+    if (method != GBT_SAMPLE_MVS) p->subsample = 1.0;
+    p->top_rate = PICK(rng, 0.2, 0.0, 0.5);
+    p->other_rate = PICK(rng, 0.1, 0.5, 0.05);
+    p->mvs_reg = PICK(rng, -1.0, 0.0, 0.1, 10.0);
+    p->bagging_temperature = PICK(rng, 1.0, 0.0, 0.3, 4.0);
+  }
+  if (method != 4 || (info->labels != GBT_LABELS_BINARY && info->labels != GBT_LABELS_CLASS)) return;
+  p->subsample = 1.0;
+  spec->n_class_rates = info->labels == GBT_LABELS_BINARY ? 2 : spec->objective.n_outputs;
+  r->class_rate = test_alloc((size_t)spec->n_class_rates * sizeof *r->class_rate);
+  for (int32_t k = 0; k < spec->n_class_rates; k++) r->class_rate[k] = k == 0 ? 0.9 : PICK(rng, 0.0, 0.3, 1.0);
+  spec->class_rate = r->class_rate;
 }
 
 static void draw_constraints(test_rng *rng, random_job *r) {
@@ -110,12 +136,18 @@ random_job random_job_make(uint64_t seed, int64_t rows) {
   }
   draw_trees(&rng, &r.job.spec.params);
   draw_sampling(&rng, &r.job.spec.params);
+  draw_rows(&(test_rng){gbt_mix64(seed ^ 0x726f7773)}, &r);
   draw_constraints(&rng, &r);
   if (gbt_objective_info_of((int32_t)loss)->leaves == GBT_LEAVES_QUANTILE) draw_quantile(&rng, &r);
   r.how.threads = 1 + (int)test_below(&rng, 3);
   r.how.page_rows = (int32_t)PICK(&rng, 0, 1, 7, 64, 1000);
   r.how.simd = (gbt_simd)(test_below(&rng, 4) - 1);
   return r;
+}
+
+void random_job_order(random_job *r) {
+  r->job.spec.params.boosting = GBT_BOOSTING_ORDERED;
+  r->job.spec.params.sampling_method = GBT_SAMPLE_UNIFORM;
 }
 
 void random_job_free(random_job *r) {
@@ -125,6 +157,7 @@ void random_job_free(random_job *r) {
   free(r->interact_beg);
   free(r->interact_col);
   free(r->feature_weight);
+  free(r->class_rate);
 }
 
 void random_job_tell(const random_job *r, uint64_t seed) {

@@ -10,12 +10,15 @@ typedef struct random_job {
   made *data, *valid[JOB_VALID];
   int8_t *monotone;
   int32_t *interact_beg, *interact_col;
-  double *feature_weight;
+  double *feature_weight, *class_rate;
 } random_job;
 
 /* At most 256 + `rows` rows. */
 random_job random_job_make(uint64_t seed, int64_t rows);
 void random_job_free(random_job *r);
+
+/* With ordered boosting, where rows are drawn with the same chance. */
+void random_job_order(random_job *r);
 
 /* Says in the report what it was. */
 void random_job_tell(const random_job *r, uint64_t seed);

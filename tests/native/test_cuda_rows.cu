@@ -185,7 +185,7 @@ static int tree_begins(cuda_pair *p, const gbt_tree_task *task, cuda_seen *seen)
   ok &= CHECK_EQ_I64(tree.root.g, cpu->fr.node[0].sum.g) & CHECK_EQ_I64(tree.root.h, cpu->fr.node[0].sum.h);
   const gbt_gh32 *at = (const gbt_gh32 *)cuda->view.gradients + cpu_gradients_at(cpu, task->output);
   ok &= CHECK(same(at, cpu_gh32(cpu), n));
-  const int whole = !(p->spec.params.subsample < 1.0);
+  const int whole = cpu->rows.n_in == n && !cuda->view.samples;
   ok &= CHECK_EQ_I64(tree.whole, whole);
   if (!whole) ok &= CHECK(same((const uint32_t *)cuda->view.row, (const uint32_t *)cpu->rows.order, n));
   gbt_gh16 *gh = (gbt_gh16 *)test_alloc(n * sizeof *gh);

@@ -120,7 +120,7 @@ static void ordered_trainings_are_those_of_the_cpu(void) {
     train_how device = r.how;
     device.device = seed % 2 ? gbt_cuda_api() : cuda_steps_api();
     if (r.job.spec.params.grow_policy == GBT_SYMMETRIC) r.job.spec.params.hist_memory = 1024; /* a layer must fit */
-    r.job.spec.params.boosting = GBT_BOOSTING_ORDERED;
+    random_job_order(&r);
     if (r.job.spec.objective.kind != GBT_OBJ_CUSTOM) {
       trained *cpu = train(&r.job, &r.how), *cuda = train(&r.job, &device);
       if (!CHECK(cpu != NULL && cuda != NULL && same_trained(cpu, cuda))) random_job_tell(&r, seed);

@@ -358,7 +358,7 @@ static void drop_outcome(outcome *o) {
 static void one_training(uint64_t seed, int64_t *n_derived) {
   static const train_how plain = {1, 0, GBT_SIMD_SCALAR, NULL};
   encode_job e = encode_job_make(seed, 400);
-  if (seed % 4 == 0 && e.random.job.custom == NULL) e.random.job.spec.params.boosting = GBT_BOOSTING_ORDERED;
+  if (seed % 4 == 0 && e.random.job.custom == NULL) random_job_order(&e.random);
   outcome a = run_job(&e.random.job, &plain);
   const store_kind before = stores_use(seed % 3 == 0 ? STORE_POISON : seed % 3 == 1 ? STORE_POISON_3 : STORE_MEMORY);
   outcome b = run_job(&e.random.job, &e.random.how);
@@ -419,7 +419,7 @@ static void trainings_of_ranks(void) {
     free(e.method);
   }
   test_note("%" PRId64 " splits by statistics", n_derived);
-  CHECK(n_derived > 40);
+  CHECK(n_derived > 30);
 }
 
 /* ---- the engine's choice ---- */

@@ -10,7 +10,7 @@ enum { JOBS = 150 };
 
 static random_job ordered_job(uint64_t seed, int64_t rows) {
   random_job r = random_job_make(seed, rows);
-  r.job.spec.params.boosting = GBT_BOOSTING_ORDERED;
+  random_job_order(&r);
   return r;
 }
 

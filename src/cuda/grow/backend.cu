@@ -3,6 +3,7 @@
 #include "backend.cuh"
 
 #include "../data/resident.cuh"
+#include "sample.cuh"
 
 /* ---- closing ---- */
 
@@ -19,6 +20,7 @@ static void destroy(gbt_backend *self) {
   cu_metrics_close(be);
   cu_down_close(be);
   cu_gradients_close(be);
+  cu_sample_close(be);
   cu_renew_close(be);
   cu_drop(&be->device.memory, &be->state);
   cu_features_close(be);
@@ -61,11 +63,13 @@ static gbt_status copy_monotone(cu_backend *be, const int8_t *monotone, gbt_erro
 
 static gbt_status open_all(gbt_ctx *ctx, cu_backend *be, const gbt_backend_spec *spec, gbt_error *err) {
   GBT_TRY(cu_device_open(&be->device, err));
+  cu_sample_plan(be, spec);
   GBT_TRY(cu_sizes_open(be, err));
   GBT_TRY(copy_monotone(be, spec->monotone, err));
   GBT_TRY(cu_features_open(be, err));
   GBT_TRY(cu_state_open(be, err));
   GBT_TRY(cu_gradients_open(ctx, be, err));
+  GBT_TRY(cu_sample_open(be, spec, err));
   GBT_TRY(cu_renew_open(ctx, be, spec->data[0], err));
   GBT_TRY(cu_down_open(be, err));
   GBT_TRY(cu_host_alloc((size_t)be->base.most_trees * sizeof *be->task, &be->task, err));

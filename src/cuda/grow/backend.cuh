@@ -85,6 +85,14 @@ struct cu_grad {
   int told;               /* and the trees of the round know all that cu_gradients_of_trees tells them */
 };
 
+/* Rows that are not drawn with the same chance: sample.cu. */
+struct cu_sample {
+  cu_array<gbt_sampled> row;
+  cu_array<cu_sampler> sampler;
+  cu_array<double> square; /* sums of squares so far, of a custom objective with several outputs */
+  cu_array<uint64_t> class_limit;
+};
+
 /* Residuals of the round: renew.cu. */
 struct cu_renewal {
   cu_array<uint64_t> whole, residual;
@@ -183,6 +191,7 @@ struct cu_backend {
   cu_set_feats set_feats;
   cu_draw draw;
   cu_grad grad;
+  cu_sample sample;
   cu_renewal renew;
   cu_down down;
   cu_graph graph;

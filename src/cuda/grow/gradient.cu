@@ -2,12 +2,15 @@
  * give the scales; the gradients of an output are made when its first tree begins. Every pass computes g and h anew.
  *
  *   cu_gradients            k_round   k_softmax (two numbers a row)   k_maxima   k_scales
+ *                           rows with factors: maxima without them, sizes, factors (sample.cu) before
  *   cu_gradients_of_trees   k_fix16   k_judge (wide?)   k_fix32, which returns at once unless wide
  *   cu_set_gradients        all of that, output by output; one output's g and h are on the device at a time
  *
  * Maxima are those of bits: magnitudes of doubles order like unsigned integers, NaN above all. What cannot be scaled
  * sets a fault, which the host sees at the end of the tree; until then such an output's gradients are all 0. */
 #include "gradient.cuh"
+
+#include "sample.cuh"
 
 /* Launches the instance of a kernel that is for the objective. */
 #define LAUNCH_FOR(ID, kernel, be, grid, ...)                                             \
@@ -105,14 +108,22 @@ __global__ static void k_base(double *score, int64_t n, double base, int has_off
 static uint64_t row_blocks(int64_t n) { return ((uint64_t)n + CU_BLOCK - 1) / CU_BLOCK; }
 static unsigned row_grid(const cu_backend *be, int64_t n) { return cu_grid(&be->device, row_blocks(n), 8); }
 
-static gbt_status find_scales(cu_backend *be, const double *aside, int32_t first, int32_t n_outputs, gbt_error *err) {
+/* v: with factors or without. */
+static gbt_status find_maxima(cu_backend *be, const cu_view &v, const double *aside, int32_t first, int32_t n_outputs,
+                              gbt_error *err) {
   dim3 grid(row_grid(be, be->n_rows), (unsigned)(n_outputs < 65535 ? n_outputs : 65535));
   switch ((gbt_objective_kind)be->objective.kind) {
-#define GBT_OBJECTIVE(ID, ...) LAUNCH_FOR(ID, k_maxima, be, grid, be->view, aside, first, n_outputs)
+#define GBT_OBJECTIVE(ID, ...) LAUNCH_FOR(ID, k_maxima, be, grid, v, aside, first, n_outputs)
 #include "../../gbt/objective/objectives.def"
   case GBT_N_OBJECTIVES:
     break;
   }
+  CU_LAUNCHED();
+  return GBT_OK;
+}
+
+static gbt_status find_scales(cu_backend *be, const double *aside, int32_t first, int32_t n_outputs, gbt_error *err) {
+  GBT_TRY(find_maxima(be, be->view, aside, first, n_outputs, err));
   CU_LAUNCH(k_scales, 1, CU_CONTROL, 0, be->device.stream, be->view, first, n_outputs);
   CU_LAUNCHED();
   return GBT_OK;
@@ -188,6 +199,12 @@ gbt_status cu_gradients(gbt_ctx *ctx, cu_backend *be, uint64_t round, gbt_error 
   if (gbt_objective_by_classes(&be->objective))
     CU_LAUNCH(k_softmax, row_grid(be, be->n_rows), CU_BLOCK, 0, be->device.stream, be->view, be->grad.aside.at);
   GBT_TRY(cu_renew_round(be, err));
+  if (cu_sample_by_size(be)) {
+    GBT_TRY(find_maxima(be, cu_without_factors(be->view), be->grad.aside.at, 0, be->n_outputs, err));
+    GBT_TRY(cu_sample_begin(be, err));
+    GBT_TRY(cu_sample_sizes(be, be->grad.aside.at, 0, be->n_outputs, err));
+  }
+  if (cu_has_factors(be)) GBT_TRY(cu_sample_draw(be, round, err));
   return find_scales(be, be->grad.aside.at, 0, be->n_outputs, err);
 }
 
@@ -209,21 +226,45 @@ gbt_status cu_tell_trees(cu_backend *be, gbt_error *err) {
   return GBT_OK;
 }
 
+/* The host's g and h of output k go up. */
+static gbt_status send_output(gbt_ctx *ctx, cu_backend *be, const double *g, const double *h, int32_t k,
+                              gbt_error *err) {
+  const size_t n = (size_t)be->n_rows, bytes = n * sizeof(double);
+  double *aside = be->grad.aside.at;
+  GBT_TRY(gbt_ctx_poll(ctx, err));
+  GBT_TRY(cu_stage_send(&be->grad.stage, aside, g + (size_t)k * n, bytes, err));
+  return cu_stage_send(&be->grad.stage, aside + n, h + (size_t)k * n, bytes, err);
+}
+
+/* Factors by the host's gradients. Those of several outputs go up once for their maxima and once for their sizes. */
+static gbt_status draw_given(gbt_ctx *ctx, cu_backend *be, uint64_t round, const double *g, const double *h,
+                             gbt_error *err) {
+  const double *aside = be->grad.aside.at;
+  const int by_size = cu_sample_by_size(be);
+  for (int32_t k = 0; by_size && k < be->n_outputs; k++) {
+    GBT_TRY(send_output(ctx, be, g, h, k, err));
+    GBT_TRY(find_maxima(be, cu_without_factors(be->view), aside, k, 1, err));
+  }
+  if (by_size) GBT_TRY(cu_sample_begin(be, err));
+  for (int32_t k = 0; by_size && k < be->n_outputs; k++) {
+    if (be->n_outputs > 1) GBT_TRY(send_output(ctx, be, g, h, k, err));
+    GBT_TRY(cu_sample_sizes(be, aside, k, 1, err));
+  }
+  return cu_sample_draw(be, round, err);
+}
+
 /* The caller's g and h are in the stage when it returns: an output's go up while the device is at work on those of the
  * one before. */
 gbt_status cu_set_gradients(gbt_ctx *ctx, cu_backend *be, uint64_t round, const double *g, const double *h,
                             gbt_error *err) {
-  const size_t n = (size_t)be->n_rows, bytes = n * sizeof(double);
-  double *aside = be->grad.aside.at;
   be->grad.stage.ctx = ctx;
   CU_LAUNCH(k_round, 1, CU_CONTROL, 0, be->device.stream, be->view, round, (uint32_t)be->base.most_trees);
   CU_LAUNCHED();
+  if (cu_has_factors(be)) GBT_TRY(draw_given(ctx, be, round, g, h, err));
   for (int32_t k = 0; k < be->n_outputs; k++) {
-    GBT_TRY(gbt_ctx_poll(ctx, err));
-    GBT_TRY(cu_stage_send(&be->grad.stage, aside, g + (size_t)k * n, bytes, err));
-    GBT_TRY(cu_stage_send(&be->grad.stage, aside + n, h + (size_t)k * n, bytes, err));
-    GBT_TRY(find_scales(be, aside, k, 1, err));
-    GBT_TRY(fix_outputs(be, aside, k, err));
+    GBT_TRY(send_output(ctx, be, g, h, k, err));
+    GBT_TRY(find_scales(be, be->grad.aside.at, k, 1, err));
+    GBT_TRY(fix_outputs(be, be->grad.aside.at, k, err));
   }
   return GBT_OK;
 }

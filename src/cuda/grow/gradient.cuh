@@ -13,7 +13,7 @@
                             v.label[row] == (double)output ? 1.0 : 0.0)
 #define GRADIENT_GIVEN(name) r.g = aside[row], r.h = aside[n + row]
 
-/* Weight in. KIND is the objective's: kernels are made for each, so that none carries the formulas of the others. */
+/* Weight and factor in. KIND is the objective's: kernels are made for each, so that none carries the formulas of the others. */
 template <gbt_objective_kind KIND>
 __device__ static __forceinline__ gbt_gh cu_row_gradient(const cu_view &v, const double *aside, int32_t output,
                                                          uint64_t row) {
@@ -32,6 +32,10 @@ __device__ static __forceinline__ gbt_gh cu_row_gradient(const cu_view &v, const
   if (v.weight.at) {
     r.g = r.g * v.weight[row];
     r.h = r.h * v.weight[row];
+  }
+  if (v.factor) {
+    r.g = r.g * (double)v.factor[row].factor;
+    r.h = r.h * (double)v.factor[row].factor;
   }
   return r;
 }
@@ -142,7 +146,7 @@ __device__ static __forceinline__ void cu_tell_tree(const cu_view &v, cu_tree *t
   tree->down_h = o->scale.down_h;
   tree->noise = o->noise;
   tree->wide = o->wide;
-  tree->whole = !(v.params.subsample < 1.0);
+  tree->whole = !v.samples;
   tree->root = tree->whole ? o->root : none;
   tree->n_in = tree->whole ? (uint32_t)v.train.n_rows : 0u;
 }
@@ -153,7 +157,7 @@ __device__ static __forceinline__ void cu_judge(const cu_view &v, cu_output *o) 
   if (v.params.grad_bits != GBT_GRAD_AUTO)
     o->wide = v.params.grad_bits == GBT_GRAD_32;
   else
-    o->wide = gbt_fixed_coarse(sums.size, v.train.n_rows);
+    o->wide = gbt_fixed_coarse(sums.size, v.factor ? v.sampler->n_in : v.train.n_rows);
   o->noise = gbt_noise(sums, &o->scale);
   o->root.g = o->wide ? o->fine_g : o->g;
   o->root.h = o->wide ? o->fine_h : o->h;

@@ -133,7 +133,7 @@ static dim3 route_grid(const cu_backend *be, int64_t n) {
 }
 
 gbt_status cu_route(cu_backend *be, int32_t turn, gbt_error *err) {
-  const int rest = be->params->subsample < 1.0 && !cu_takes_small(be); /* small.cu takes along all rows */
+  const int rest = be->view.samples && !cu_takes_small(be); /* small.cu takes along all rows */
   for (int32_t s = rest ? 0 : 1; s <= be->n_valid; s++) {
     const cu_dataset *data = &be->data[s];
     const dim3 grid = route_grid(be, data->view.n_rows);

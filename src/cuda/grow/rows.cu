@@ -3,7 +3,8 @@
  *   row   | drawn rows, ascending        n_in | the others, ascending |
  *
  * Without sampling nothing is done: the root's order stands nowhere (cu_tree.whole), and its sums are those of all rows
- * (gradient.cu). A row is drawn when its hash is below the share:
+ * (gradient.cu). A row is drawn when its hash is below the share, which
+ * may be that of its class, or when it has a factor (sample.cu):
  *
  *   k_draw     blocks of split_rows rows: a bit per row into mask, the block's count into block_in
  *   k_count    one block: block_in becomes the drawn rows before the block; n_in
@@ -39,6 +40,12 @@ __device__ static __forceinline__ void add_to_root(const cu_view &v, gbt_sum sum
 /* Words of mask that a warp has of each block, and of those the ones that have rows. */
 __device__ static __forceinline__ uint32_t words_of_warp(const cu_view &v) { return v.split_rows / 32 / ROWS_WARPS; }
 
+__device__ static __forceinline__ int is_drawn(const cu_view &v, gbt_key32 key, uint64_t limit, uint64_t row) {
+  if (v.factor) return v.factor[row].factor != 0.0f;
+  if (v.class_limit) limit = v.class_limit[(int32_t)v.label[row]];
+  return gbt_hash32(key, row) < limit;
+}
+
 __global__ static void k_draw(cu_view all) {
   const cu_view v = cu_mine(all);
   const uint64_t n = (uint64_t)v.train.n_rows;
@@ -49,7 +56,7 @@ __global__ static void k_draw(cu_view all) {
     uint32_t count = 0, first = cu_warp() * words;
     for (uint32_t w = first; w < first + words; w++) {
       uint64_t row = (uint64_t)b * v.split_rows + w * 32 + cu_lane();
-      uint32_t drawn = __ballot_sync(CU_ALL, row < n && gbt_hash32(key, row) < limit);
+      uint32_t drawn = __ballot_sync(CU_ALL, row < n && is_drawn(v, key, limit, row));
       if (cu_lane() == 0) v.mask[(uint64_t)b * (v.split_rows / 32) + w] = drawn;
       count += (uint32_t)__popc(drawn); /* the same in all lanes */
     }
@@ -102,7 +109,7 @@ __global__ static void k_place(cu_view all) {
 gbt_status cu_rows_begin(gbt_ctx *ctx, cu_backend *be, gbt_error *err) {
   const uint64_t n = (uint64_t)be->n_rows;
   (void)ctx;
-  if (!(be->params->subsample < 1.0)) return GBT_OK;
+  if (!be->view.samples) return GBT_OK;
   const dim3 grid = cu_grids(be, (n + be->view.split_rows - 1) / be->view.split_rows, 8);
   CU_LAUNCH(k_draw, grid, CU_BLOCK, 0, be->device.stream, be->view);
   CU_LAUNCHED();

@@ -140,7 +140,6 @@ static void plan_blocks(cu_backend *be) {
   v->hist_rows = share < 1024u ? 1024u : share > 32768u ? 32768u : (uint32_t)share;
   v->leaf_rows = 1024u;
   v->order_rows = (n + 63u) / 64u * 64u;
-  v->samples = be->params->subsample < 1.0;
   v->reuses_gh16 = reuses_gh16(be);
   be->bounds.tile_cols = cu_tile_columns(be->n_rows, be->n_features, be->device.n_units);
   v->row_blocks = (uint32_t)((n + v->split_rows - 1u) / v->split_rows);

@@ -25,6 +25,7 @@ extern "C" {
 #include "../../gbt/base/rng.h"
 #include "../../gbt/math/fixed.h"
 #include "../../gbt/math/gain.h"
+#include "../../gbt/math/sampling.h"
 #include "../../gbt/objective/formulas.h"
 #include "../../gbt/objective/objective.h"
 #include "../../gbt/objective/renewal.h"
@@ -74,6 +75,14 @@ struct cu_output {
   gbt_scale scale;
   double noise;
   int32_t wide; /* histograms take the 32-bit gradients */
+};
+
+/* How a round draws its rows: sample.cu. */
+struct cu_sampler {
+  gbt_size_scale scale;
+  gbt_sample_rule rule;
+  int64_t count[GBT_SIZE_BUCKETS]; /* rows by the ranges of their sizes */
+  int64_t n_in;                    /* rows whose factor is not 0 */
 };
 
 enum : uint32_t { CU_MOST_WORDS = 1u << 26 }; /* of all sets of a tree */
@@ -171,6 +180,14 @@ struct cu_grad_view {
   uint32_t *gradients;
 };
 
+/* Rows that are not drawn with the same chance: sample.cu. */
+struct cu_sample_view {
+  const gbt_sampled *factor;   /* n_rows, which gradients are multiplied by; NULL: by none */
+  gbt_sampled *sampled;        /* the same, to be written */
+  cu_sampler *sampler;         /* NULL without factors */
+  const uint64_t *class_limit; /* by class: what the hash of a row must be below to be drawn; NULL: one for all */
+};
+
 /* Leaves that are quantiles of residuals: renew.cu. */
 struct cu_renewal_view {
   int32_t renews; /* 0: they are not, and the rest is not there */
@@ -207,7 +224,7 @@ struct cu_set_feats_view {
 
 /* What all kernels of the backend see, passed by value. Pointers on the device; the state's are the first tree's: see
  * cu_mine. */
-struct cu_view : cu_tree_state, cu_grad_view, cu_renewal_view, cu_size_view, cu_set_feats_view {
+struct cu_view : cu_tree_state, cu_grad_view, cu_sample_view, cu_renewal_view, cu_size_view, cu_set_feats_view {
   cu_rows_view train;
   int32_t n_trees; /* of the batch */
   int32_t n_turns; /* trees of each output in the batch: they stand one behind the other, see cu_of_turn */

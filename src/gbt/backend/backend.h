@@ -38,6 +38,8 @@ typedef struct gbt_backend_spec {
   const double *const *init;      /* per data set: scores to start with (rows x outputs), or NULL for base + offset */
   const int8_t *monotone;         /* n_features, or NULL */
   const gbt_feature_rules *rules; /* which features a node may use */
+  const double *class_rate;       /* by class, 0 to 1: chance of its rows to be drawn; or NULL: subsample of all */
+  int32_t n_class_rates;
 } gbt_backend_spec;
 
 /* One tree to grow. */
@@ -140,6 +142,8 @@ struct gbt_backend {
   const gbt_backend_ops *ops;
   int32_t most_trees;    /* of a batch, 1 .. GBT_MOST_TREES */
   uint64_t device_bytes; /* of a device's memory, the most that were taken so far */
+  double size_reg; /* weight of squared hessians in sizes of gradients (math/sampling.h), for `gradients` and
+                      `set_gradients`; below 0: from their maxima */
   double seconds[GBT_N_PHASES]; /* the trainer counts those of its own work here, too */
 };
 

@@ -19,7 +19,8 @@ enum gbt_purpose {
   GBT_FOR_LAYER_COLS = 4, /* a = tree, b = depth */
   GBT_FOR_NODE_COLS = 5,  /* a = tree, b = node */
   GBT_FOR_SPLIT = 6,      /* holding out a validation part */
-  GBT_FOR_VISIT = 7       /* orders of rows: a = 0: rows; a = 1 + variant, b = block */
+  GBT_FOR_VISIT = 7,      /* orders of rows: a = 0: rows; a = 1 + variant, b = block */
+  GBT_FOR_FACTORS = 8     /* rows by their gradients, or random weights: a = round; b = 1: ties at GOSS's border */
 };
 
 typedef struct gbt_key32 {

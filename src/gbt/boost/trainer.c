@@ -13,6 +13,7 @@
 #include "constraints.h"
 #include "grow.h"
 #include "ranks.h"
+#include "sampling.h"
 #include "stopper.h"
 #include "supporting.h"
 
@@ -126,6 +127,7 @@ static gbt_status check_spec(gbt_ctx *ctx, const gbt_trainer_spec *spec, gbt_err
   if (spec->n_metrics < 0 || spec->n_metrics > GBT_MAX_METRICS)
     return gbt_fail_on(err, GBT_E_ARG, "eval_metric", "at most %d metrics are possible", GBT_MAX_METRICS);
   GBT_TRY(check_data(ctx, spec, err));
+  GBT_TRY(gbt_sampling_check(spec, err));
   GBT_TRY(check_metrics(ctx, spec, err));
   if (spec->keep_best < 0 || spec->keep_best > spec->n_valid)
     return gbt_fail(err, GBT_E_ARG, "keep_best: there is no validation set %d", (int)spec->keep_best);
@@ -170,7 +172,9 @@ static gbt_status open_backends(gbt_ctx *ctx, gbt_trainer *tr, const gbt_trainer
                          .base = tr->forest->base,
                          .init = init,
                          .monotone = tr->constraints.monotone,
-                         .rules = tr->rules};
+                         .rules = tr->rules,
+                         .class_rate = spec->class_rate,
+                         .n_class_rates = spec->n_class_rates};
   if (tr->data[0]->n_variants == 1 && tr->params.boosting == GBT_BOOSTING_PLAIN)
     return gbt_backend_open(ctx, spec->device, spec->device_number, &be, &tr->be, err);
   const gbt_forest_view shape = gbt_forest_look(tr->forest);
@@ -402,7 +406,18 @@ static gbt_status give_scores(gbt_ctx *ctx, gbt_trainer *tr, gbt_error *err) {
   return GBT_OK;
 }
 
+/* What the backends are to know of the rounds before, when rows are drawn by their gradients. */
+static gbt_status give_size_reg(gbt_ctx *ctx, gbt_trainer *tr, gbt_error *err) {
+  if (tr->params.sampling_method != GBT_SAMPLE_MVS) return GBT_OK;
+  if (tr->params.mvs_reg < 0.0) GBT_TRY(settle(ctx, tr, err));
+  const gbt_forest_view trees = gbt_forest_look(tr->forest);
+  tr->be->size_reg = gbt_sampling_reg(&tr->params, &trees);
+  if (tr->grower != NULL) tr->grower->size_reg = tr->be->size_reg;
+  return GBT_OK;
+}
+
 static gbt_status make_gradients(gbt_ctx *ctx, gbt_trainer *tr, gbt_error *err) {
+  GBT_TRY(give_size_reg(ctx, tr, err));
   GBT_TRY(give_scores(ctx, tr, err));
   if (tr->grower != NULL) GBT_TRY(tr->grower->ops->gradients(ctx, tr->grower, rounds_of(tr), err));
   return tr->be->ops->gradients(ctx, tr->be, rounds_of(tr), err);
@@ -513,6 +528,7 @@ static gbt_status set_gradients(gbt_ctx *ctx, gbt_trainer *tr, const double *g, 
   GBT_TRY(gbt_find_first(ctx, cells, find_derivative, &search, &at, err));
   if (at < cells && !gradient_fits(g[at])) return refuse_derivative(tr, "gradient", at, g[at], "finite", err);
   if (at < cells) return refuse_derivative(tr, "hessian", at, h[at], "finite and 0 or more", err);
+  GBT_TRY(give_size_reg(ctx, tr, err));
   GBT_TRY(tr->be->ops->set_gradients(ctx, tr->be, rounds_of(tr), g, h, err));
   tr->has_gradients = 1;
   return GBT_OK;

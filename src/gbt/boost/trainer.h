@@ -43,6 +43,9 @@ typedef struct gbt_trainer_spec {
   const double *feature_weight; /* n_columns >= 0, some > 0: chance of being drawn by colsample; or NULL */
   const uint8_t *cat_method;    /* n_columns sets of gbt_cat_method, GBT_CAT_AUTO for columns that are not categorical;
                                    or NULL: GBT_CAT_SETS for all that are */
+  const double *class_rate; /* by class, 0 to 1, some above 0: chance of its rows to be drawn for a tree; or NULL.
+                               Labels are classes then, and params.subsample is 1 */
+  int32_t n_class_rates;
   /* going on from another model */
   const gbt_forest_view *init;             /* trees to start with, same features and outputs; or NULL */
   const gbt_schema *init_schema;           /* what init was trained on: same columns, levels by text. NULL: as train */

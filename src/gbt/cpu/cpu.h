@@ -3,6 +3,7 @@
  *   cpu_backend.c    open, close, table of ops, the steps of a tree
  *   cpu_score.c      scores of the data sets
  *   cpu_gradient.c   scores -> fixed-point gradients
+ *   cpu_sample.c     rows drawn by their gradients, or weighed
  *   cpu_rows.c       the rows of a tree, sampled and in order
  *   cpu_hist_pool.c  memory of histograms; cpu_hist.c: those of fresh nodes; cpu_hist_sparse.c: their sparse part
  *   cpu_split.c      best splits; cpu_search.c: one feature of one node; cpu_split_num.c: numeric features;
@@ -32,6 +33,7 @@
 #include "cpu_refit.h"
 #include "cpu_renew.h"
 #include "cpu_rows.h"
+#include "cpu_sample.h"
 #include "cpu_score.h"
 #include "cpu_scratch.h"
 #include "cpu_search.h"
@@ -58,6 +60,7 @@ typedef struct cpu_backend {
 
   double **score; /* per data set: n_rows x n_outputs */
   cpu_gradient grad;
+  cpu_sample sample;
   cpu_rows rows;
   cpu_columns columns;
   cpu_sparse sparse;

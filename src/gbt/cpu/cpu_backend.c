@@ -23,6 +23,7 @@ static void destroy(gbt_backend *self) {
   cpu_sparse_close(be);
   cpu_columns_close(be);
   cpu_rows_close(be);
+  cpu_sample_close(be);
   cpu_gradient_close(be);
   gbt_frontier_free(&be->fr);
   for (int32_t s = 0; be->data && s <= be->n_valid; s++) gbt_dataset_unref(be->data[s]);
@@ -132,6 +133,7 @@ gbt_status gbt_cpu_open(gbt_ctx *ctx, const gbt_backend_spec *spec, gbt_backend 
   GBT_TRY_GOTO(cpu_layer_open(be, err), done);
   GBT_TRY_GOTO(cpu_gradient_open(be, err), done);
   GBT_TRY_GOTO(cpu_renew_open(ctx, be, err), done);
+  GBT_TRY_GOTO(cpu_sample_open(be, spec->class_rate, spec->n_class_rates, err), done);
   GBT_TRY_GOTO(cpu_rows_open(be, err), done);
   GBT_TRY_GOTO(cpu_score_open(ctx, be, spec, err), done);
   GBT_TRY_GOTO(cpu_scratch_ready(ctx, be, err), done);

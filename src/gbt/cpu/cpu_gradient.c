@@ -2,6 +2,7 @@
  * computes g and h anew: that is cheaper than keeping 16 bytes a row.
  *
  *   start of the round   maxima of all outputs; softmax keeps two numbers a row
+ *                        rows with factors (cpu_sample.c): then their sizes, and maxima once more, factors in
  *   first tree of k      every row's g and h of output k to fixed point. Only trees of k change the scores of k, so
  *                        these are still the gradients of the round's start, and one array serves all outputs in turn
  *
@@ -42,6 +43,8 @@ typedef struct grad_pass {
   int32_t output;                /* fixed point: whose */
   int by_classes;                /* the objective's own gradients need the scores of all classes */
   int wide;                      /* to 32 bits */
+  int factors;                   /* gradients are multiplied by those of rows */
+  int draws;                     /* which this pass draws first */
 } grad_pass;
 
 static uint64_t task_end(const cpu_backend *be, int64_t task, uint64_t rows) {
@@ -61,7 +64,7 @@ static int32_t block_rows(uint64_t row, uint64_t end) {
   return (int32_t)(end - row < CPU_BLOCK ? end - row : CPU_BLOCK);
 }
 
-/* g and h of a block of output k, weights in. p: its probabilities, where they are needed. */
+/* g and h of a block of output k, weights and factors in. p: its probabilities, where they are needed. */
 static void block_gradients(const grad_pass *pass, int32_t k, uint64_t row, int32_t n, const double *p, double *g,
                             double *h) {
   const cpu_backend *be = pass->be;
@@ -76,17 +79,39 @@ static void block_gradients(const grad_pass *pass, int32_t k, uint64_t row, int3
     be->kernels->gradients(&be->objective, n, be->score[0] + at, label + row, g, h);
   }
   if (weight) be->kernels->weigh(n, weight + row, g, h);
+  if (pass->factors) cpu_sample_multiply(be, row, n, g, h);
+}
+
+static void size_task(void *arg, int64_t task, int thread) {
+  const grad_pass *pass = arg;
+  cpu_backend *be = pass->be;
+  double *g = be->scratch.of[thread].block, *h = g + CPU_BLOCK, *p = h + CPU_BLOCK, square[CPU_BLOCK];
+  uint64_t rows = max_rows(be), end = task_end(be, task, rows);
+  int32_t n;
+  for (uint64_t row = (uint64_t)task * rows; row < end; row += (uint64_t)n) {
+    n = block_rows(row, end);
+    memset(square, 0, sizeof square);
+    if (pass->by_classes)
+      be->kernels->softmax(n, be->n_outputs, be->score[0] + row, (size_t)be->n_rows, p, be->grad.softmax_top + row,
+                           be->grad.softmax_sum + row);
+    for (int32_t k = 0; k < be->n_outputs; k++) {
+      block_gradients(pass, k, row, n, p + (size_t)k * CPU_BLOCK, g, h);
+      cpu_sample_add(be, n, g, h, square);
+    }
+    cpu_sample_sizes(be, thread, row, n, square);
+  }
 }
 
 static void max_task(void *arg, int64_t task, int thread) {
   const grad_pass *pass = arg;
-  const cpu_backend *be = pass->be;
+  cpu_backend *be = pass->be;
   double *g = be->scratch.of[thread].block, *h = g + CPU_BLOCK, *p = h + CPU_BLOCK;
   double *max = be->grad.pass_max + 2 * (size_t)task * (size_t)be->n_outputs;
   uint64_t rows = max_rows(be), end = task_end(be, task, rows);
   int32_t n;
   for (uint64_t row = (uint64_t)task * rows; row < end; row += (uint64_t)n) {
     n = block_rows(row, end);
+    if (pass->draws) cpu_sample_draw(be, thread, row, n);
     if (pass->by_classes)
       be->kernels->softmax(n, be->n_outputs, be->score[0] + row, (size_t)be->n_rows, p, be->grad.softmax_top + row,
                            be->grad.softmax_sum + row);
@@ -126,7 +151,7 @@ static void fix_task(void *arg, int64_t task, int thread) {
 
 static int wants_wide(const cpu_backend *be, int64_t size) {
   if (be->params->grad_bits != GBT_GRAD_AUTO) return be->params->grad_bits == GBT_GRAD_32;
-  return gbt_fixed_coarse(size, be->all_rows);
+  return gbt_fixed_coarse(size, be->sample.row ? be->sample.n_in : be->all_rows);
 }
 
 static int64_t n_tasks(const cpu_backend *be) { return (be->n_rows + CPU_TASK_ROWS - 1) / CPU_TASK_ROWS; }
@@ -149,15 +174,36 @@ static gbt_status merge_maxima(gbt_ctx *ctx, cpu_backend *be, gbt_error *err) {
   return gbt_comm_max_f64(ctx, all, 2 * K, err);
 }
 
-static gbt_status find_scales(gbt_ctx *ctx, grad_pass *pass, gbt_error *err) {
+static gbt_status find_maxima(gbt_ctx *ctx, grad_pass *pass, gbt_error *err) {
   cpu_backend *be = pass->be;
   size_t K = (size_t)be->n_outputs, cells = 2 * (size_t)n_max_tasks(be) * K;
   double ns = 4.0 * (double)be->n_rows * (double)K;
   GBT_TRY(gbt_mem_grow(&be->mem, &be->grad.pass_max, &be->grad.cap_pass[0], cells, sizeof *be->grad.pass_max, err));
   GBT_TRY(cpu_zero(ctx, be->grad.pass_max, cells * sizeof *be->grad.pass_max, err));
   GBT_TRY(cpu_parallel(ctx, n_max_tasks(be), ns, max_task, pass, err));
-  GBT_TRY(merge_maxima(ctx, be, err));
-  for (size_t k = 0; k < K; k++)
+  return merge_maxima(ctx, be, err);
+}
+
+/* Draws the factors of all rows, and finds the maxima with them. */
+static gbt_status draw_factors(gbt_ctx *ctx, grad_pass *pass, gbt_error *err) {
+  cpu_backend *be = pass->be;
+  GBT_TRY(cpu_sample_clear(ctx, be, err));
+  if (cpu_sample_by_size(be)) {
+    GBT_TRY(find_maxima(ctx, pass, err));
+    cpu_sample_scale(be, be->grad.pass_max);
+    GBT_TRY(cpu_parallel(ctx, n_max_tasks(be), 8.0 * (double)be->n_rows * (double)be->n_outputs, size_task, pass, err));
+  }
+  GBT_TRY(cpu_sample_decide(ctx, be, err));
+  pass->factors = pass->draws = 1;
+  GBT_TRY(find_maxima(ctx, pass, err));
+  pass->draws = 0;
+  return cpu_sample_end(ctx, be, err);
+}
+
+static gbt_status find_scales(gbt_ctx *ctx, grad_pass *pass, gbt_error *err) {
+  cpu_backend *be = pass->be;
+  GBT_TRY(be->sample.row ? draw_factors(ctx, pass, err) : find_maxima(ctx, pass, err));
+  for (size_t k = 0; k < (size_t)be->n_outputs; k++)
     be->grad.scale[k] = gbt_scale_from(be->grad.pass_max[2 * k], be->grad.pass_max[2 * k + 1]);
   return GBT_OK;
 }
@@ -203,7 +249,10 @@ gbt_status cpu_gradients(gbt_ctx *ctx, gbt_backend *self, uint64_t round, gbt_er
 }
 
 gbt_status cpu_gradients_of_tree(gbt_ctx *ctx, cpu_backend *be, gbt_error *err) {
-  grad_pass pass = {.be = be, .output = be->task.output, .by_classes = gbt_objective_by_classes(&be->objective)};
+  grad_pass pass = {.be = be,
+                    .output = be->task.output,
+                    .by_classes = gbt_objective_by_classes(&be->objective),
+                    .factors = be->sample.row != NULL};
   if (gbt_objective_is_given(&be->objective) || be->grad.fixed_output == be->task.output) return GBT_OK;
   int64_t t0 = gbt_clock_ns();
   be->grad.fixed_output = -1;

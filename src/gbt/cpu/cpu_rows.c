@@ -97,16 +97,44 @@ static void number_task(void *arg, int64_t task, int thread) {
   chunk->fine = cpu_sum_rows(be, chunk->beg, chunk->end);
 }
 
-/* A row is drawn when the hash of its number among the rows of all ranks is below the share. */
+/* Whether a row is drawn: by its factor, or when the hash of its number among the rows of all ranks is below the share,
+ * which may be that of its class. */
+typedef struct row_draw {
+  const gbt_sampled *factor;
+  const uint64_t *class_limit;
+  const double *label;
+  uint64_t limit, rows_before;
+  gbt_key32 key;
+} row_draw;
+
+static row_draw draw_of(const cpu_backend *be) {
+  return (row_draw){.factor = be->sample.row,
+                    .class_limit = be->sample.class_limit,
+                    .label = be->data[0]->rows.field[GBT_LABEL],
+                    .limit = gbt_hash_limit(be->params->subsample),
+                    .rows_before = (uint64_t)be->rows_before,
+                    .key = gbt_key((uint64_t)be->params->seed, GBT_FOR_ROWS, be->task.tree, 0)};
+}
+
+static inline uint32_t is_drawn(const row_draw *draw, uint32_t row) {
+  if (draw->factor != NULL) return draw->factor[row].factor != 0.0f;
+  const uint64_t limit = draw->class_limit != NULL ? draw->class_limit[(int32_t)draw->label[row]] : draw->limit;
+  return gbt_hash32(draw->key, draw->rows_before + row) < limit;
+}
+
+/* Whether the tree may have fewer rows than there are. */
+static int draws_rows(const cpu_backend *be) {
+  return be->params->subsample < 1.0 || be->sample.class_limit != NULL || cpu_sample_by_size(be);
+}
+
 static void draw_task(void *arg, int64_t task, int thread) {
   cpu_backend *be = arg;
   cpu_chunk *chunk = &be->rows.chunk[task];
-  gbt_key32 key = gbt_key((uint64_t)be->params->seed, GBT_FOR_ROWS, be->task.tree, 0);
-  const uint64_t limit = gbt_hash_limit(be->params->subsample), rows_before = (uint64_t)be->rows_before;
+  const row_draw draw = draw_of(be);
   uint32_t *in = be->rows.spare + chunk->beg, *out = be->rows.spare + chunk->end;
   (void)thread;
   for (uint32_t i = chunk->beg; i < chunk->end; i++) {
-    uint32_t drawn = gbt_hash32(key, rows_before + i) < limit;
+    const uint32_t drawn = is_drawn(&draw, i);
     *in = i; /* one of the two is overwritten by the next row */
     out[-1] = i;
     in += drawn;
@@ -142,7 +170,7 @@ gbt_status cpu_rows_begin(gbt_ctx *ctx, cpu_backend *be, uint32_t *n_in, gbt_sum
   uint32_t n = (uint32_t)be->n_rows;
   be->rows.n_chunk = 0;
   GBT_TRY(cpu_add_chunks(be, 0, 0, 0, n, CPU_TASK_ROWS, err));
-  if (be->params->subsample < 1.0) {
+  if (draws_rows(be)) {
     GBT_TRY(draw_rows(ctx, be, err));
   } else {
     be->rows.n_in = n;

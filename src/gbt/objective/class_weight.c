@@ -74,3 +74,21 @@ gbt_status gbt_class_weigh(gbt_ctx *ctx, const gbt_rows *rows, int32_t n_classes
   class_pass p = {.rows = rows, .n_classes = n_classes, .class_weight = class_weight, .out = out};
   return gbt_parallel(ctx, n_tasks(rows), weigh_task, &p, err);
 }
+
+gbt_status gbt_class_rates_check(const gbt_objective *objective, const double *rate, int32_t n, gbt_error *err) {
+  const gbt_label_rule labels = gbt_objective_info_of(objective->kind)->labels;
+  const int32_t n_classes = labels == GBT_LABELS_BINARY ? 2 : labels == GBT_LABELS_CLASS ? objective->n_outputs : 0;
+  double all = 0.0;
+  if (n_classes == 0)
+    return gbt_fail_on(err, GBT_E_UNSUPPORTED, "subsample", "shares by class need an objective for classes");
+  if (n != n_classes)
+    return gbt_fail_on(err, GBT_E_ARG, "subsample", "`subsample` has %d shares for %d classes", (int)n, (int)n_classes);
+  for (int32_t k = 0; k < n; k++) {
+    if (!(rate[k] >= 0.0 && rate[k] <= 1.0))
+      return gbt_fail_on(err, GBT_E_ARG, "subsample", "the share of class %d is %g; it must be from 0 to 1", (int)k + 1,
+                         rate[k]);
+    all += rate[k];
+  }
+  if (!(all > 0.0)) return gbt_fail_on(err, GBT_E_ARG, "subsample", "the shares of all classes are 0");
+  return GBT_OK;
+}

@@ -14,4 +14,9 @@ gbt_status gbt_class_balance(gbt_ctx *ctx, const gbt_rows *rows, int32_t n_class
 gbt_status gbt_class_weigh(gbt_ctx *ctx, const gbt_rows *rows, int32_t n_classes, const double *class_weight,
                            double *out, gbt_error *err) GBT_MUST_CHECK;
 
+/* Whether these are chances of the objective's classes, one each, 0 to 1 and some above 0. GBT_E_ARG or
+ * GBT_E_UNSUPPORTED on `subsample`. */
+gbt_status gbt_class_rates_check(const gbt_objective *objective, const double *rate, int32_t n,
+                                 gbt_error *err) GBT_MUST_CHECK;
+
 #endif

@@ -1,0 +1,18 @@
+/* How a training draws its rows (math/sampling.h): whether that suits it, and what drawing must know of the rounds
+ * before. */
+#ifndef GBT_BOOST_SAMPLING_H
+#define GBT_BOOST_SAMPLING_H
+
+#include "../math/sampling.h"
+#include "../tree/forest.h"
+#include "trainer.h"
+
+/* Of a specification whose parameters and labels are good. */
+gbt_status gbt_sampling_check(const gbt_trainer_spec *spec, gbt_error *err) GBT_MUST_CHECK;
+
+/* gbt_backend.size_reg for mvs: the parameter, or the mean square of the leaf weights of the last round, a leaf counted
+ * as often as it has rows. That is what the variance of a leaf's value takes of its hessians (Ibragimov & Gusev 2019,
+ * section 4). Below 0 without a round. trees: settled. */
+double gbt_sampling_reg(const gbt_params *params, const gbt_forest_view *trees);
+
+#endif

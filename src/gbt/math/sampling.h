@@ -1,0 +1,158 @@
+/* Rows drawn by the size of their gradients, or weighed at random. A row that is drawn has its gradients multiplied by
+ * a factor, so that sums over the drawn rows have the expectation of the sums over all rows; the factor of a row that
+ * is not drawn is 0.
+ *
+ *   goss       Ke et al. 2017, "LightGBM", algorithm 2: the rows of the top_rate largest sizes, factor 1; of the others
+ *              the share other_rate of all rows, factor (1 - top_rate) / other_rate
+ *   mvs        Ibragimov & Gusev 2019, "Minimal variance sampling", section 4: with chance p = min(1, size / mu), factor
+ *              1 / p; mu such that the share `subsample` of the rows is expected
+ *   bayesian   Rubin 1981, as in CatBoost: all rows, factor (-log u)^bagging_temperature, u uniform in (0, 1)
+ *
+ * The size of a row's gradients is sqrt(sum over outputs of g^2 + reg h^2), reg = 0 for goss. Sizes become whole numbers
+ * by a power of two taken from the maxima of all rows, so counts of them are exact and have no order; mu and the border
+ * of goss come from these counts. Every draw is a hash of the row's number: the same on any thread, page and device. */
+#ifndef GBT_MATH_SAMPLING_H
+#define GBT_MATH_SAMPLING_H
+
+#include "../base/rng.h"
+#include "elementary.h"
+#include "fixed.h"
+
+typedef enum gbt_sampling { GBT_SAMPLE_UNIFORM = 0, GBT_SAMPLE_GOSS, GBT_SAMPLE_MVS, GBT_SAMPLE_BAYESIAN } gbt_sampling;
+
+/* A row's size, and once it is drawn its factor: 0 or more. */
+typedef union gbt_sampled {
+  uint32_t size;
+  float factor;
+} gbt_sampled;
+
+/* Numbers of n significant bits have GBT_SIZE_BUCKETS ranges: one for each number below 64, then 32 for every power of
+ * two. */
+enum { GBT_SIZE_BUCKETS = 896 };
+
+GBT_FN uint32_t gbt_size_bucket(uint32_t size) {
+  uint32_t shift = 0;
+  while (size >> shift >= 64u) shift++;
+  return shift * 32u + (size >> shift);
+}
+
+/* The middle of a range. */
+GBT_FN double gbt_size_middle(uint32_t bucket) {
+  if (bucket < 64u) return bucket;
+  const uint32_t shift = bucket / 32u - 1u;
+  const double width = gbt_pow2((int)shift);
+  return (double)(bucket % 32u + 32u) * width + 0.5 * (width - 1.0);
+}
+
+/* How g and h become sizes: up_g * g is below 1, and so is up_h * h. */
+typedef struct gbt_size_scale {
+  double up_g, up_h, up; /* up: what the root is multiplied by */
+} gbt_size_scale;
+
+/* The weight of squared hessians. reg: what was asked for, or below 0: not known yet, then so that hessians weigh as much
+ * as gradients, by their maxima. */
+GBT_FN double gbt_size_reg(double reg, double max_g, double max_h) {
+  if (reg >= 0.0) return reg;
+  if (!(max_h > 0.0)) return 0.0;
+  const double ratio = max_g / max_h, square = ratio * ratio;
+  return square < 1e300 ? square : 1e300;
+}
+
+/* max_g, max_h: largest |g| and h over all rows and outputs, usable (gbt_scale_usable). reg: 0 or more. */
+GBT_FN gbt_size_scale gbt_size_scale_from(double max_g, double max_h, double reg, int n_outputs) {
+  const double root = gbt_sqrt(reg), reg_h = max_h * root, top = max_g > reg_h ? max_g : reg_h;
+  gbt_size_scale s;
+  int bits = 31; /* 2 n_outputs squares below 1 */
+  while (bits > 1 && gbt_pow2(2 * (31 - bits)) < 2.0 * (double)n_outputs) bits--;
+  s.up_g = gbt_pow2(gbt_scale_exp(top, 0));
+  s.up_h = s.up_g * root;
+  s.up = gbt_pow2(bits);
+  return s;
+}
+
+/* What a row and output adds to the square of the size. */
+GBT_FN double gbt_size_square(const gbt_size_scale *s, double g, double h) {
+  const double a = g * s->up_g, b = h * s->up_h;
+  return a * a + b * b;
+}
+
+/* From 1 to 2^31, so that every row can be drawn. */
+GBT_FN uint32_t gbt_size_of(const gbt_size_scale *s, double square) {
+  const double size = gbt_sqrt(square) * s->up;
+  return 1u + (uint32_t)(size < 2147483647.0 ? size : 2147483647.0);
+}
+
+/* What decides over the rows of a round. */
+typedef struct gbt_sample_rule {
+  int kind;          /* gbt_sampling */
+  double mu, mu_unit; /* mvs; mu_unit = mu / 2^32 */
+  uint32_t border;   /* goss: the range of sizes that holds the border; rows above it are taken */
+  uint64_t border_limit, other_limit; /* hashes below them: taken of the border's range; drawn of the others */
+  float other_factor;
+  double power; /* bayesian */
+} gbt_sample_rule;
+
+/* mu by the counts of all rows. Rows of sizes up to a range are taken to be smaller than mu; that holds for the first
+ * range from above whose middle is, and for the last one at least. wanted: rows, at most those that are counted. */
+GBT_FN double gbt_sample_mu(const int64_t *count, double wanted) {
+  double below = 0.0, above = 0.0; /* sizes up to the range; rows above it */
+  for (uint32_t b = 0; b < GBT_SIZE_BUCKETS; b++) below += (double)count[b] * gbt_size_middle(b);
+  for (uint32_t b = GBT_SIZE_BUCKETS; b-- > 0;) {
+    const double middle = gbt_size_middle(b), its = (double)count[b] * middle, room = wanted - above;
+    if (count[b] == 0) continue;
+    if (below < its) below = its; /* it has been rounded */
+    if (room > 0.0 && middle * room <= below) return below / room;
+    below -= its;
+    above += (double)count[b];
+  }
+  return 0.0; /* all rows */
+}
+
+/* The border of goss: `top` rows are to be above it. */
+GBT_FN void gbt_sample_border(const int64_t *count, double top, gbt_sample_rule *rule) {
+  double above = 0.0;
+  uint32_t b = GBT_SIZE_BUCKETS - 1;
+  while (b > 0 && above + (double)count[b] < top) above += (double)count[b--];
+  rule->border = b;
+  rule->border_limit = count[b] > 0 ? gbt_hash_limit((top - above) / (double)count[b]) : 0;
+}
+
+/* kind: not uniform. count: rows of all ranks by gbt_size_bucket of their sizes; n_rows of them. */
+GBT_FN gbt_sample_rule gbt_sample_rule_from(int kind, const int64_t *count, int64_t n_rows, double subsample,
+                                            double top_rate, double other_rate, double power) {
+  gbt_sample_rule rule;
+  memset(&rule, 0, sizeof rule);
+  rule.kind = kind;
+  rule.power = power;
+  if (kind == GBT_SAMPLE_MVS) {
+    rule.mu = subsample < 1.0 ? gbt_sample_mu(count, subsample * (double)n_rows) : 0.0;
+    rule.mu_unit = rule.mu / 4294967296.0;
+  }
+  if (kind == GBT_SAMPLE_GOSS) {
+    const double others = 1.0 - top_rate, chance = other_rate < others ? other_rate / others : 1.0;
+    gbt_sample_border(count, top_rate * (double)n_rows, &rule);
+    rule.other_limit = gbt_hash_limit(chance);
+    rule.other_factor = (float)(1.0 / chance);
+  }
+  return rule;
+}
+
+/* A row's factor. draw, tie: keys of the round, GBT_FOR_FACTORS with b = 0 and 1. size: not looked at by bayesian. */
+GBT_FN float gbt_sample_factor(const gbt_sample_rule *rule, gbt_key32 draw, gbt_key32 tie, uint64_t row,
+                               uint32_t size) {
+  const uint32_t hash = gbt_hash32(draw, row);
+  if (rule->kind == GBT_SAMPLE_MVS) {
+    if ((double)size >= rule->mu) return 1.0f;
+    return (double)hash * rule->mu_unit < (double)size ? (float)(rule->mu / (double)size) : 0.0f;
+  }
+  if (rule->kind == GBT_SAMPLE_GOSS) {
+    const uint32_t bucket = gbt_size_bucket(size);
+    if (bucket > rule->border || (bucket == rule->border && gbt_hash32(tie, row) < rule->border_limit)) return 1.0f;
+    return hash < rule->other_limit ? rule->other_factor : 0.0f;
+  }
+  const double exponential = -gbt_log(((double)hash + 0.5) / 4294967296.0);
+  if (rule->power == 1.0) return (float)exponential;
+  return (float)gbt_exp(rule->power * gbt_log(exponential));
+}
+
+#endif
