@@ -17,7 +17,14 @@ alias_list <- list(
   min_data_in_leaf = c("min_child_samples", "min_samples_leaf", "min_rows", "n_minobsinnode", "min_n", "min_data",
                        "min_data_per_leaf"),
   max_delta_step = c("max_tree_output", "max_leaf_output"),
-  subsample = c("bagging_fraction", "sample_rate", "bag_fraction", "sample_size", "bagging", "sub_row"),
+  subsample = c("bagging_fraction", "sample_rate", "bag_fraction", "sample_size", "bagging", "sub_row",
+                "sample_rate_per_class"),
+  class_shares = character(0), # `subsample` by class
+  sampling_method = c("data_sample_strategy", "bootstrap_type", "sampling"),
+  top_rate = character(0),
+  other_rate = character(0),
+  mvs_reg = character(0),
+  bagging_temperature = character(0),
   colsample_bytree = c("feature_fraction", "sub_feature", "col_sample_rate_per_tree"),
   colsample_bylevel = "rsm",
   colsample_bynode = c("feature_fraction_bynode", "sub_feature_bynode"),
@@ -169,7 +176,8 @@ translate_arg <- function(name, value, typed) {
     boosting = {
       if (!is.null(lower) && lower %in% c("gbtree", "gbdt", "gbrt", "traditional")) return(list())
       if (!is.null(lower) && lower %in% c("plain", "ordered")) return(list(boosting = lower))
-      if (typed == "boosting" && !isTRUE(lower %in% c("dart", "goss", "gblinear", "rf"))) {
+      if (identical(lower, "goss")) return(list(sampling_method = "goss")) # LightGBM's older way to say it
+      if (typed == "boosting" && !isTRUE(lower %in% c("dart", "gblinear", "rf"))) {
         return(list(boosting = value))
       }
       stop_unsupported(sprintf("`%s = %s` is not offered; gbt boosts trees, \"plain\" or \"ordered\"%s", typed,
@@ -198,6 +206,8 @@ translate_arg <- function(name, value, typed) {
       }
       list(grow_policy = value)
     },
+    subsample = if (length(value) == 1L && is.null(names(value))) list(subsample = value) else list(class_shares = value),
+    sampling_method = read_sampling(value, gsub(".", "_", typed, fixed = TRUE)),
     class_weights = read_class_weights(value, gsub(".", "_", typed, fixed = TRUE)),
     objective = if (is.character(value)) read_objective_text(value, typed) else list(objective = value),
     cat_features = { # LightGBM's "auto": what are factors

@@ -29,7 +29,7 @@ read_class_weights <- function(value, typed) {
 # The weights of rows times those of their classes; the attribute `classes` has the latter, by name.
 weigh_classes <- function(weight, label, response, wanted, threads) {
   if (is.null(wanted)) return(weight)
-  classes <- classes_to_weigh(label, response)
+  classes <- classes_of(label, response, "class_weights", "use `weights`")
   given <- if (!identical(wanted, "balanced")) check_class_weights(wanted, classes)
   if (is.null(given)) check_classes_weigh(weight, label, classes)
   out <- .Call(C_gbt_class_weights, label, weight, given, length(classes), as.integer(threads))
@@ -54,15 +54,15 @@ absent_classes <- function(label, n_classes, weight = NULL) {
   which(!Reduce(`|`, seen))
 }
 
-# The classes in the order of the labels 0, 1, ...
-classes_to_weigh <- function(label, response) {
+# The classes in the order of the labels 0, 1, ... parameter: what needs them; instead: what to do without classes.
+classes_of <- function(label, response, parameter, instead) {
   if (length(response$classes)) return(response$classes)
   if (objective_info(response$objective)$labels == "BINARY") {
     if (all_within(label, 0, 1) && all(label == 0 | label == 1)) return(c("0", "1"))
-    stop_data("`class_weights` need classes, but the response has numbers between 0 and 1; use `weights`", "y")
+    stop_data(sprintf("`%s` needs classes, but the response has numbers between 0 and 1; %s", parameter, instead), "y")
   }
-  stop_argument(sprintf("`class_weights` are for classes; objective \"%s\" has none, use `weights`",
-                        response$objective), "class_weights")
+  stop_argument(sprintf("`%s` needs classes, and objective \"%s\" has none; %s", parameter, response$objective,
+                        instead), parameter)
 }
 
 # Numbers above 0, named by classes (those not named weigh 1) or one for each class in order.
@@ -76,20 +76,26 @@ check_class_weights <- function(wanted, classes) {
     fail("`class_weights` must be \"balanced\", or numbers above 0 named by classes: c(%s = 1, %s = 3)",
          quote_name(classes[1L]), quote_name(classes[2L]))
   }
+  by_class(wanted, classes, "class_weights", 1)
+}
+
+# Numbers for all classes from those that are named by classes, or one for each in order; `rest` for those not named.
+by_class <- function(wanted, classes, parameter, rest) {
+  fail <- function(...) stop_argument(sprintf(...), parameter)
   if (is.null(names(wanted))) {
     if (length(wanted) != length(classes)) {
-      fail("`class_weights` has %s for %d classes; name them: %s", counted(length(wanted), "number"), length(classes),
+      fail("`%s` has %s for %d classes; name them: %s", parameter, counted(length(wanted), "number"), length(classes),
            enumerate(classes, quote = "\""))
     }
     return(as.double(wanted))
   }
-  at <- match(as_utf8(names(wanted), "a name of `class_weights`"), classes)
+  at <- match(as_utf8(names(wanted), sprintf("a name of `%s`", parameter)), classes)
   if (anyNA(at)) {
     wrong <- names(wanted)[is.na(at)][1L]
-    fail("`class_weights` names \"%s\", which is no class; there are %s", wrong, enumerate(classes, quote = "\""))
+    fail("`%s` names \"%s\", which is no class; there are %s", parameter, wrong, enumerate(classes, quote = "\""))
   }
-  if (anyDuplicated(at)) fail("`class_weights` names \"%s\" twice", classes[at[duplicated(at)][1L]])
-  replace(rep(1, length(classes)), at, as.double(wanted))
+  if (anyDuplicated(at)) fail("`%s` names \"%s\" twice", parameter, classes[at[duplicated(at)][1L]])
+  replace(rep(rest, length(classes)), at, as.double(wanted))
 }
 
 # As R would have it before an equals sign.

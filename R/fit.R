@@ -42,7 +42,9 @@ prepare <- function(source, given) {
   start <- start_of(init, rows, data, host)
   evaluation <- plan_evaluation(request$args$value, host, rows, data, valid)
   new_fit(params = params, host = host, objective = request$objective, callbacks = request$callbacks,
-          response = rows$response, label = rows$label, data = data, valid = valid, constraints = constraints,
+          response = rows$response, label = rows$label,
+          class_shares = class_shares(request$args$value[["class_shares"]], rows$label, rows$response), data = data,
+          valid = valid, constraints = constraints,
           cat_method = cat_method, order = order_in_doubt(rows, request$args$value), start = start,
           evaluation = evaluation, formula = source$formula, design = source$design)
 }
@@ -54,6 +56,7 @@ prepare <- function(source, given) {
 #   callbacks    list of functions
 #   response     what the response is: objective, classes, n_outputs, ..., see encode_response()
 #   label        doubles: the response of the rows that are trained on
+#   class_shares shares of the classes that a tree sees, by name in the order of labels; NULL: `subsample` of all
 #   data         gbt_data; its `view` is the engine's, of these rows, with label, weight and offset of this training
 #   valid        validation sets, see build_valid(); that of the masked-out rows is the first one
 #   constraints  monotone, interactions, feature_weights: as the engine wants them, or NULL
@@ -62,10 +65,10 @@ prepare <- function(source, given) {
 #   start        model to go on from (NULL for none), its scores on the rows, and its number of rounds
 #   evaluation   what is evaluated after each round and may stop the training, see plan_evaluation()
 #   formula, design   of the source; NULL without a formula
-new_fit <- function(params, host, objective, callbacks, response, label, data, valid, constraints, cat_method, order,
-                    start, evaluation, formula, design) {
+new_fit <- function(params, host, objective, callbacks, response, label, class_shares, data, valid, constraints,
+                    cat_method, order, start, evaluation, formula, design) {
   list(params = params, host = host, objective = objective, callbacks = callbacks, response = response, label = label,
-       data = data, valid = valid, constraints = constraints, cat_method = cat_method, order = order,
+       class_shares = class_shares, data = data, valid = valid, constraints = constraints, cat_method = cat_method, order = order,
        start = start, evaluation = evaluation, formula = formula, design = design)
 }
 
@@ -76,6 +79,7 @@ read_request <- function(given) {
   given[["params"]] <- NULL
   args <- collect_args(given, if (is.null(params)) list() else params)
   refuse_alpha_of_metric(args)
+  args <- settle_method(args)
   checked <- engine_params(args)
   host <- host_params(args)
   host$threads <- resolve_threads(args$value[["threads"]])
@@ -428,7 +432,7 @@ make_trainer <- function(fit, where) {
     valid = lapply(fit$valid, function(s) s$data$view), metrics = codes[!is.na(codes)],
     metric_params = evaluation$metrics$param[!is.na(codes)], eval_train = evaluation$train,
     monotone = fit$constraints$monotone, interactions = fit$constraints$interactions,
-    feature_weight = fit$constraints$feature_weights, cat_method = fit$cat_method$bits,
+    feature_weight = fit$constraints$feature_weights, class_rate = fit$class_shares, cat_method = fit$cat_method$bits,
     init_state = fit$start$model$state, init_score = fit$start$score,
     init_valid = if (!is.null(fit$start$model)) lapply(fit$valid, `[[`, "score"), base = NULL,
     keep_best = if (evaluation$stopping && !is.null(fit$data$masked_out)) 1L,
@@ -473,6 +477,7 @@ kept_params <- function(fit, methods) {
   if (length(fit$evaluation$metrics$name)) params$eval_metric <- fit$evaluation$metrics$name
   if (fit$data$sparse_zero == "missing") params$sparse_zero <- "missing"
   params$class_weights <- attr(fit$data$weight, "classes")
+  if (!is.null(fit$class_shares)) params$subsample <- fit$class_shares
   if (length(fit$data$level_counts)) params$level_counts <- fit$data$level_counts
   if (fit$evaluation$stopping) {
     params$early_stopping_rounds <- fit$host$early_stopping_rounds

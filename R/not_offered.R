@@ -16,17 +16,9 @@ not_offered <- local({
   # classes and rows
   no("class_names", "classes are the levels of the response")
   no("target_border", "make the response a factor of two levels first", "None")
-  no("pos_bagging_fraction pos_bagging pos_sub_row pos_subsample", "sampling by class is not offered; use `weights`", 1)
-  no("neg_bagging_fraction neg_bagging neg_sub_row neg_subsample", "sampling by class is not offered; use `weights`", 1)
-  goss <- "sampling by gradient (GOSS, MVS) is not offered; `subsample` draws rows uniformly"
-  bayes <- "rows are drawn uniformly, by `subsample`; random weights (Bayesian bootstrap) and MVS are not offered"
-  no("data_sample_strategy", goss, "bagging")
-  no("sampling_method sampling", goss, "uniform")
-  no("bootstrap_type", bayes, holds = function(value, given) {
-    is_same(value, "Bernoulli") || (is_same(value, "No") && is_same(given_or(given[["subsample"]], 1), 1))
-  })
-  no("top_rate other_rate mvs_reg", goss)
-  no("bagging_temperature", bayes)
+  by_class <- "give `subsample` by class: subsample = c(no = 0.1, yes = 1)"
+  no("pos_bagging_fraction pos_bagging pos_sub_row pos_subsample", by_class, 1)
+  no("neg_bagging_fraction neg_bagging neg_sub_row neg_subsample", by_class, 1)
   no("bagging_freq subsample_freq",
      "`subsample` draws rows anew for every tree (`bagging_freq = 1`); leave it at 1 to draw none",
      holds = function(value, given) {

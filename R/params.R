@@ -148,6 +148,7 @@ engine_params <- function(args) {
     stop_argument("`max_depth` and `max_leaves` are both 0: trees need one limit", "max_leaves")
   }
   if (out$grow_policy == "symmetric") check_symmetric(out, args$typed)
+  check_sampling(out, args, args$value[["class_shares"]])
   out
 }
 
@@ -210,6 +211,7 @@ share_of_features <- function(mtry, n_features, typed = "mtry") {
 resolve_seed <- function(args, params, holds_out) {
   if (!is.null(args$value[["seed"]])) return(params$seed)
   shares <- c("subsample", "colsample_bytree", "colsample_bylevel", "colsample_bynode")
-  random <- holds_out || any(unlist(params[shares]) < 1)
+  random <- holds_out || any(unlist(params[shares]) < 1) || params$sampling_method != "uniform" ||
+    !is.null(args$value[["class_shares"]])
   if (random) as.double(sample.int(.Machine$integer.max, 1L)) else 0
 }

@@ -76,6 +76,13 @@ static void read_constraints(SEXP spec, int32_t n_columns, gbt_trainer_spec *out
   out->feature_weight = r_arg_reals(r_item(spec, "feature_weight"), n_columns, "feature_weight");
 }
 
+static void read_class_rates(SEXP spec, gbt_trainer_spec *out) {
+  SEXP x = r_item(spec, "class_rate");
+  if (x == R_NilValue) return;
+  out->n_class_rates = (int32_t)Rf_xlength(x);
+  out->class_rate = r_arg_reals(x, Rf_xlength(x), "class_rate");
+}
+
 /* Sets of methods by column, as bits. */
 static void read_cat_methods(SEXP spec, int32_t n_columns, gbt_trainer_spec *out) {
   SEXP x = r_item(spec, "cat_method");
@@ -106,6 +113,7 @@ static void read_spec(SEXP spec, SEXP handles, gbt_trainer_spec *out) {
   read_metrics(spec, out);
   out->eval_train = Rf_asLogical(r_item(spec, "eval_train")) == TRUE;
   read_constraints(spec, gbt_dataset_schema(out->train)->n_columns, out);
+  read_class_rates(spec, out);
   read_cat_methods(spec, gbt_dataset_schema(out->train)->n_columns, out);
   out->init_score = read_scores(r_item(spec, "init_score"), out->train, n_outputs, "init_score");
   SEXP init_valid = r_item(spec, "init_valid");

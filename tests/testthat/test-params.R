@@ -203,7 +203,7 @@ test_that("texts that lower case fails on are wrong names like others", {
     expect_error(train(booster = odd), class = "gbt_error_unsupported")
     expect_error(train(grow_policy = odd), class = "gbt_error_argument")
     expect_error(train(device = odd), class = "gbt_error_argument")
-    expect_error(train(sampling_method = odd), class = "gbt_error_unsupported")
+    expect_error(train(sampling_method = odd), class = "gbt_error_argument")
     expect_error(train(monotone = stats::setNames(1, odd)), "no feature", class = "gbt_error_argument")
   }
   # as a name of a column such a text is a text

@@ -19,6 +19,9 @@ peers <- list(
     min_data_in_leaf = min_child_samples min_data min_data_in_leaf min_data_per_leaf min_samples_leaf
     max_delta_step = max_delta_step max_leaf_output max_tree_output
     subsample = bagging bagging_fraction sub_row subsample
+    sampling_method = data_sample_strategy
+    top_rate = top_rate
+    other_rate = other_rate
     colsample_bytree = colsample_bytree feature_fraction sub_feature
     colsample_bynode = colsample_bynode feature_fraction_bynode sub_feature_bynode
     max_bin = max_bin max_bins
@@ -61,12 +64,12 @@ peers <- list(
       lambdarank_truncation_level local_listen_port local_port machine_list machine_list_file
       machine_list_filename machines map_at map_eval_at max_bin_by_feature min_data_in_bin mlist model_out
       model_output name_pred ndcg_at ndcg_eval_at nodes num_grad_quant_bins
-      num_iteration_predict objective_seed other_rate output_model output_result parser_config_file
+      num_iteration_predict objective_seed output_model output_result parser_config_file
       poisson_max_delta_step port pre_partition precise_float_parser pred_early_stop_freq
       pred_early_stop_margin pred_name predict_name predict_result prediction_name prediction_result
       quant_train_renew_leaf query_column reference refit_decay_rate reset_data save_name
       saved_feature_importance_type showsd start_iteration_predict stochastic_rounding stratified
-      subsample_for_bin time_out top_k top_rate topk train train_data train_data_file
+      subsample_for_bin time_out top_k topk train train_data train_data_file
       two_round two_round_loading use_two_round_loading weight_column workers
     ! FALSE = bagging_by_query contrib extra_tree extra_trees is_predict_contrib is_predict_leaf_index
       is_predict_raw_score is_save_binary is_save_binary_file leaf_index linear_tree linear_trees
@@ -80,7 +83,6 @@ peers <- list(
       monotone_splits_penalty ms_penalty nfold path_smooth rate_drop skip_drop
     ! 1 = cegb_tradeoff multi_error_top_k neg_bagging neg_bagging_fraction neg_sub_row neg_subsample num_gpu num_machine
       num_machines pos_bagging pos_bagging_fraction pos_sub_row pos_subsample sigmoid
-    ! 'bagging' = data_sample_strategy
     ! TRUE FALSE = feature_pre_filter force_col_wise force_row_wise gpu_use_dp
     ! 0 -1 = gpu_platform_id
     ! 'basic' = mc_method monotone_constraining_method monotone_constraints_method
@@ -91,6 +93,7 @@ peers <- list(
   ",
   xgboost = "
     class_weights = scale_pos_weight
+    sampling_method = sampling_method
     nrounds = n_estimators nrounds num_boost_round num_trees
     eta = eta learning_rate
     max_depth = max_depth
@@ -149,12 +152,14 @@ peers <- list(
     ! 1 = n_gpus
     ! 'auto' = predictor
     ! 'default' = process_type
-    ! 'uniform' = sampling_method
     ! -1 = save_period
     ! TRUE FALSE = single_precision_histogram
     ! 'grow_quantile_histmaker' 'grow_histmaker' = updater
   ",
   catboost = "
+    sampling_method = bootstrap_type
+    mvs_reg = mvs_reg
+    bagging_temperature = bagging_temperature
     nrounds = iterations n_estimators num_boost_round num_trees
     eta = eta learning_rate
     max_depth = depth max_depth
@@ -193,19 +198,19 @@ peers <- list(
       save_snapshot store_all_simple_ctr
     ! 2 = fold_len_multiplier
     ! 'None' = target_border
-    ! = group_id bagging_temperature callback class_names column_description combinations_ctr
+    ! = group_id callback class_names column_description combinations_ctr
       ctr_description ctr_leaf_count_limit ctr_target_border_count data_partition delimiter
       dev_efb_max_buckets dev_score_calc_obj_block_size device_config dictionaries diffusion_temperature
       embedding_features feature_calcers first_feature_use_penalties
       fixed_binary_splits folds gpu_cat_features_storage
       gpu_ram_part graph group_weight has_header ignored_features input_borders inverted learn_pool
-      metadata metric_update_interval model_shrink_mode mvs_reg name nan_mode
+      metadata metric_update_interval model_shrink_mode name nan_mode
       output_borders pairs pairs_weight partition_random_seed per_feature_ctr per_float_feature_quantization
       per_object_feature_penalties pinned_memory_size pool random_score_type return_models shuffle simple_ctr
       snapshot_file snapshot_interval stratified subgroup_id text_features text_processing
       tokenizers train_dir used_ram_limit y
     ! 0 1 = best_model_min_trees
-    ? = bootstrap_type devices logging_level silent use_best_model verbose_eval
+    ? = devices logging_level silent use_best_model verbose_eval
     ! 0 = eval_fraction fold_count model_shrink_rate model_size_reg nfold od_pval random_strength
       sparse_features_conflict_fraction
     ! 'Median' = feature_border_type
@@ -228,7 +233,8 @@ peers <- list(
     lambda = l2_regularization
     gamma = loss_reduction
     min_data_in_leaf = min_n min_rows min_samples_leaf n_minobsinnode
-    subsample = bag_fraction sample_rate sample_size
+    subsample = bag_fraction sample_rate sample_rate_per_class sample_size
+    sampling_method = sampling
     colsample_bytree = col_sample_rate_per_tree
     mtry = mtry
     max_bin = max_bins nbins
@@ -260,7 +266,6 @@ peers <- list(
     ! 'none' FALSE = importance
     ! TRUE = probability respect_unordered_factors
     ? = quiet
-    ! 'uniform' = sampling
   "
 )
 
@@ -303,7 +308,7 @@ test_that("the lists are whole", {
 })
 
 test_that("names of other packages mean ours", {
-  moved <- c("tree_method", "boosting", "class_weights", "device", "objective", "checkpoint", "grow_policy")
+  moved <- c("tree_method", "boosting", "subsample", "class_weights", "device", "objective", "checkpoint", "grow_policy")
   wrong <- character(0)
   for (row in ours) {
     for (name in row$names) {
@@ -379,10 +384,6 @@ test_that("what is accepted may depend on other parameters", {
     refuses(TRUE, name)
     refuses(5, name)
   }
-  accepts("Bernoulli", "bootstrap_type", subsample = 0.5)
-  accepts("No", "bootstrap_type")
-  refuses("No", "bootstrap_type", subsample = 0.5)
-  refuses("Bayesian", "bootstrap_type")
   accepts(FALSE, "disable_default_eval_metric", valid = 0.3)
   accepts(TRUE, "disable_default_eval_metric", valid = 0.3, eval_metric = "mae")
   accepts(1, "disable_default_eval_metric")
