@@ -206,7 +206,9 @@ translate_arg <- function(name, value, typed) {
       }
       list(grow_policy = value)
     },
-    subsample = if (length(value) == 1L && is.null(names(value))) list(subsample = value) else list(class_shares = value),
+    subsample = { # by class, or one share
+      stats::setNames(list(value), if (length(value) == 1L && is.null(names(value))) "subsample" else "class_shares")
+    },
     sampling_method = read_sampling(value, gsub(".", "_", typed, fixed = TRUE)),
     class_weights = read_class_weights(value, gsub(".", "_", typed, fixed = TRUE)),
     objective = if (is.character(value)) read_objective_text(value, typed) else list(objective = value),

@@ -68,8 +68,8 @@ prepare <- function(source, given) {
 new_fit <- function(params, host, objective, callbacks, response, label, class_shares, data, valid, constraints,
                     cat_method, order, start, evaluation, formula, design) {
   list(params = params, host = host, objective = objective, callbacks = callbacks, response = response, label = label,
-       class_shares = class_shares, data = data, valid = valid, constraints = constraints, cat_method = cat_method, order = order,
-       start = start, evaluation = evaluation, formula = formula, design = design)
+       class_shares = class_shares, data = data, valid = valid, constraints = constraints, cat_method = cat_method,
+       order = order, start = start, evaluation = evaluation, formula = formula, design = design)
 }
 
 # What was asked for, a list: args (see collect_args()), params and host (see new_fit(); device is a request still),

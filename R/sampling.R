@@ -32,7 +32,8 @@ check_sampling <- function(params, args, shares) {
                                 "have the same rows"), method), "num_parallel_tree")
   }
   if (!is.null(shares)) {
-    stop_argument(sprintf("`subsample` by class needs `sampling_method = \"uniform\"`, not \"%s\"", method), "subsample")
+    stop_argument(sprintf("`subsample` by class needs `sampling_method = \"uniform\"`, not \"%s\"", method),
+                  "subsample")
   }
   if (method != "mvs" && params$subsample < 1) {
     stop_argument(sprintf("%s must be 1 with `sampling_method = \"%s\"`, which %s", param_text("subsample",

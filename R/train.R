@@ -86,20 +86,20 @@
 #' @section Sampling rows:
 #' A tree may be grown on some of the rows, which is faster and often no worse. All rows are scored in any case. Rows
 #' are drawn by a hash of the seed, the tree or round, and the row's number.
-#' * `"uniform"`: every row with the chance `subsample`, anew for each tree (CatBoost's Bernoulli bootstrap). `subsample`
-#'   by class draws rows of each class with a chance of their own, without a weight that makes up for it: probabilities
-#'   are then those of a population with such shares of classes.
+#' * `"uniform"`: every row with the chance `subsample`, anew for each tree (CatBoost's Bernoulli bootstrap).
+#'   `subsample` by class draws rows of each class with a chance of their own, without a weight that makes up for it:
+#'   probabilities are then those of a population with such shares of classes.
 #' * `"mvs"`: minimal variance sampling (Ibragimov and Gusev, 2019): rows with large gradients have a larger chance,
 #'   and a row that is drawn with the chance p counts 1 / p times, so that sums are right on average. The share
 #'   `subsample` of the rows is expected; 0.1 to 0.3 are often enough. What decides over a row is
 #'   \eqn{\sqrt{g^2 + \lambda h^2}}{sqrt(g^2 + lambda h^2)}, summed over outputs under the root, of its gradient and
-#'   hessian; \eqn{\lambda}{lambda} is `mvs_reg`, by default the mean square of the leaf weights of the round before. Also
-#'   called `"gradient_based"`.
+#'   hessian; \eqn{\lambda}{lambda} is `mvs_reg`, by default the mean square of the leaf weights of the round before.
+#'   Also called `"gradient_based"`.
 #' * `"goss"`: gradient-based one-side sampling (Ke and others, 2017): the share `top_rate` of the rows, those with the
 #'   largest gradients, and the share `other_rate` of all rows from the others, which count (1 - `top_rate`) /
 #'   `other_rate` times. From the first round on.
-#' * `"bayesian"`: all rows, with random weights \eqn{(-\log u)^t}{(-log u)^t}, where t is `bagging_temperature` and u is
-#'   drawn evenly between 0 and 1, anew for each round.
+#' * `"bayesian"`: all rows, with random weights \eqn{(-\log u)^t}{(-log u)^t}, where t is `bagging_temperature` and u
+#'   is drawn evenly between 0 and 1, anew for each round.
 #'
 #' `"goss"` and `"mvs"` are not for objectives whose leaves are quantiles. All but `"uniform"` need
 #' `num_parallel_tree = 1`. `min_data_in_leaf` counts rows that were drawn, `min_child_weight` their weighted hessians.
@@ -183,9 +183,9 @@
 #' @section Reproducibility:
 #' For given data, parameters and seed the model is the same to the last bit on any machine and for any number of
 #' threads. `seed = NULL` draws a seed from R's generator if something is random (`subsample` or a `colsample` below 1,
-#' another `sampling_method` than `"uniform"`, or `valid` as a share), so [set.seed()] decides; else the seed is 0 and R's generator is not touched. (Gradients
-#' are rounded by a hash of the seed, the round and the row.) `max_seconds` makes a model depend on the speed of the
-#' machine.
+#' another `sampling_method` than `"uniform"`, or `valid` as a share), so [set.seed()] decides; else the seed is 0 and
+#' R's generator is not touched. (Gradients are rounded by a hash of the seed, the round and the row.) `max_seconds`
+#' makes a model depend on the speed of the machine.
 #'
 #' @section Devices:
 #' With a CUDA device (an NVIDIA GPU) the whole training can run there: `device = "cuda"`, or `"cuda:1"` for the second

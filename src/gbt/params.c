@@ -177,7 +177,8 @@ static gbt_status check_sampling(const gbt_params *params, gbt_error *err) {
                        "`subsample` is for `sampling_method` \"uniform\" and \"mvs\"; \"goss\" has `top_rate` and "
                        "`other_rate`, \"bayesian\" takes all rows");
   if (params->sampling_method == GBT_SAMPLE_GOSS && params->top_rate + params->other_rate > 1.0)
-    return gbt_fail_on(err, GBT_E_ARG, "other_rate", "`top_rate` and `other_rate` add up to %.15g; at most 1 is possible",
+    return gbt_fail_on(err, GBT_E_ARG, "other_rate",
+                       "`top_rate` and `other_rate` add up to %.15g; at most 1 is possible",
                        params->top_rate + params->other_rate);
   return GBT_OK;
 }

@@ -1,5 +1,5 @@
-/* Rows drawn by their gradients: ranges of sizes, what the rules expect of the rows, and that factors leave sums as they
- * are on average; what cannot be asked for. That trainings draw these rows is for the suites train and random. */
+/* Rows drawn by their gradients: ranges of sizes, what the rules expect of the rows, and that factors leave sums as
+ * they are on average; what cannot be asked for. That trainings draw these rows is for the suites train and random. */
 #include "../../src/gbt/math/sampling.h"
 #include "../../src/gbt/boost/sampling.h"
 
@@ -10,16 +10,16 @@
 
 static void ranges_are_in_order(void) {
   uint32_t last = 0;
-  for (uint64_t size = 0; size <= UINT32_MAX; size += 1 + size / 1000) {
+  for (uint64_t size = 0; size <= INT32_MAX; size += 1 + size / 1000) {
     const uint32_t b = gbt_size_bucket((uint32_t)size);
     if (!CHECK(b >= last && b < GBT_SIZE_BUCKETS)) return;
     last = b;
   }
-  CHECK_EQ_U64(gbt_size_bucket(UINT32_MAX), GBT_SIZE_BUCKETS - 1);
-  for (int bit = 0; bit < 32; bit++)
+  CHECK_EQ_U64(gbt_size_bucket(INT32_MAX), GBT_SIZE_BUCKETS - 1);
+  for (int bit = 0; bit < 31; bit++)
     for (int64_t near = -2; near <= 2; near++) {
       const int64_t size = ((int64_t)1 << bit) + near;
-      if (size < 0) continue;
+      if (size < 0 || size > INT32_MAX) continue;
       const uint32_t b = gbt_size_bucket((uint32_t)size);
       const double middle = gbt_size_middle(b);
       CHECK(fabs(middle - (double)size) <= (double)size / 64.0);
@@ -39,7 +39,7 @@ static void sizes_fit(void) {
           const gbt_size_scale s = gbt_size_scale_from(numbers[a], numbers[b], regs[r], outputs[k]);
           const double square = (double)outputs[k] * gbt_size_square(&s, -numbers[a], numbers[b]);
           const uint32_t size = gbt_size_of(&s, square);
-          CHECK(size >= 1 && size <= (uint32_t)1 << 31);
+          CHECK(size >= 1 && size <= INT32_MAX);
           if (numbers[a] >= 1e-12 && outputs[k] == 1) CHECK(size > (uint32_t)1 << 28); /* most bits are of use */
         }
   CHECK_EQ_BITS(gbt_size_reg(2.5, 1.0, 2.0), 2.5);

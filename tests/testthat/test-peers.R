@@ -308,7 +308,8 @@ test_that("the lists are whole", {
 })
 
 test_that("names of other packages mean ours", {
-  moved <- c("tree_method", "boosting", "subsample", "class_weights", "device", "objective", "checkpoint", "grow_policy")
+  moved <- c("tree_method", "boosting", "subsample", "class_weights", "device", "objective", "checkpoint",
+             "grow_policy")
   wrong <- character(0)
   for (row in ours) {
     for (name in row$names) {

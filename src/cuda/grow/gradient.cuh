@@ -13,7 +13,8 @@
                             v.label[row] == (double)output ? 1.0 : 0.0)
 #define GRADIENT_GIVEN(name) r.g = aside[row], r.h = aside[n + row]
 
-/* Weight and factor in. KIND is the objective's: kernels are made for each, so that none carries the formulas of the others. */
+/* Weight and factor in. KIND is the objective's: kernels are made for each, so that none carries the formulas of the
+ * others. */
 template <gbt_objective_kind KIND>
 __device__ static __forceinline__ gbt_gh cu_row_gradient(const cu_view &v, const double *aside, int32_t output,
                                                          uint64_t row) {

@@ -16,6 +16,7 @@
 #include "sampling.h"
 #include "stopper.h"
 #include "supporting.h"
+#include "trainer_check.h"
 
 struct gbt_trainer {
   gbt_mem mem;
@@ -50,92 +51,6 @@ struct gbt_trainer {
   int64_t kept_round; /* whose scores these are */
   double max_seconds, seconds;
 };
-
-/* ---- checks ---- */
-
-static gbt_status check_set(gbt_ctx *ctx, const gbt_trainer_spec *spec, const gbt_dataset *ds, const char *name,
-                            gbt_error *err) {
-  if (ds->cuts != spec->train->cuts)
-    return gbt_fail(err, GBT_E_ARG, "the %s data were not made with the training data as reference", name);
-  const int32_t n_offset = ds->n_outputs[GBT_OFFSET];
-  if (n_offset > 0 && n_offset != spec->objective.n_outputs)
-    return gbt_fail_on(err, GBT_E_DATA, "offset", "the offset of the %s data has %d columns; this objective needs %d",
-                       name, (int)n_offset, (int)spec->objective.n_outputs);
-  if (ds->all_rows == 0) return gbt_fail(err, GBT_E_DATA, "the %s data have no rows", name);
-  if (ds->rows.n == 0) return GBT_OK; /* a rank without rows */
-  return gbt_labels_check(ctx, &spec->objective, &ds->rows, name, err);
-}
-
-static gbt_status check_data(gbt_ctx *ctx, const gbt_trainer_spec *spec, gbt_error *err) {
-  char name[32] = "train";
-  if (spec->train->all_rows > INT32_MAX)
-    return gbt_fail(err, GBT_E_UNSUPPORTED, "training data with more than 2,147,483,647 rows are not supported");
-  if (spec->train->cuts->n_features == 0) return gbt_fail(err, GBT_E_DATA, "the training data have no columns");
-  GBT_TRY(check_set(ctx, spec, spec->train, name, err));
-  for (int32_t i = 0; i < spec->n_valid; i++) {
-    snprintf(name, sizeof name, "valid %d", (int)i + 1);
-    GBT_TRY(check_set(ctx, spec, spec->valid[i], name, err));
-  }
-  return GBT_OK;
-}
-
-static gbt_status check_metrics(gbt_ctx *ctx, const gbt_trainer_spec *spec, gbt_error *err) {
-  for (int32_t m = 0; m < spec->n_metrics; m++) {
-    const gbt_metric *metric = &spec->metric[m];
-    GBT_TRY(gbt_metric_check(metric, &spec->objective, err));
-    for (int32_t s = spec->eval_train ? 0 : 1; s <= spec->n_valid; s++) {
-      const gbt_dataset *ds = s == 0 ? spec->train : spec->valid[s - 1];
-      if (ds->rows.n == 0) continue; /* a share of rows may be empty */
-      if (!ds->rows.field[GBT_LABEL])
-        return gbt_fail_on(err, GBT_E_DATA, "label", "metrics need labels in every data set they are evaluated on");
-      char name[32] = "train";
-      if (s > 0) snprintf(name, sizeof name, "valid %d", (int)s);
-      GBT_TRY(gbt_metric_labels_check(ctx, metric, &ds->rows, name, err));
-    }
-  }
-  if (spec->stop_rounds > 0 && spec->n_metrics > 0 && spec->n_valid == 0 && !spec->eval_train)
-    return gbt_fail_on(err, GBT_E_ARG, "early_stopping_rounds", "early stopping needs validation data");
-  return GBT_OK;
-}
-
-static gbt_status check_init(const gbt_trainer_spec *spec, gbt_error *err) {
-  const gbt_forest_view *init = spec->init;
-  if (!init) return GBT_OK;
-  if (!spec->init_score) return gbt_fail(err, GBT_E_INTERNAL, "init needs its scores on the training data");
-  for (int32_t i = 0; i < spec->n_valid; i++)
-    if (!spec->init_valid[i]) return gbt_fail(err, GBT_E_INTERNAL, "init needs its scores on all validation data");
-  const int32_t n_init = init->n_features - (spec->init_schema ? gbt_schema_n_tables(spec->init_schema) : 0);
-  const int32_t n_data = spec->train->cuts->n_features - gbt_schema_n_tables(spec->train->cuts->schema);
-  if (n_init != n_data || init->n_outputs != spec->objective.n_outputs)
-    return gbt_fail_on(err, GBT_E_ARG, "init_model",
-                       "the initial model has %d features and %d outputs; the data ask for %d and %d", (int)n_init,
-                       (int)init->n_outputs, (int)n_data, (int)spec->objective.n_outputs);
-  if (init->n_parallel != spec->params.num_parallel_tree)
-    return gbt_fail_on(err, GBT_E_ARG, "num_parallel_tree",
-                       "the initial model has %d parallel trees a round; `num_parallel_tree` must be the same",
-                       (int)init->n_parallel);
-  return GBT_OK;
-}
-
-static gbt_status check_spec(gbt_ctx *ctx, const gbt_trainer_spec *spec, gbt_error *err) {
-  GBT_TRY(gbt_params_check(&spec->params, err));
-  GBT_TRY(gbt_objective_check(&spec->objective, err));
-  if (spec->params.boosting == GBT_BOOSTING_ORDERED)
-    GBT_TRY(gbt_supporting_check(ctx, &spec->objective, &spec->train->rows, err));
-  if (spec->n_valid < 0 || spec->n_valid > GBT_MAX_VALID)
-    return gbt_fail_on(err, GBT_E_ARG, "valid", "at most %d validation sets are possible", GBT_MAX_VALID);
-  if (spec->n_metrics < 0 || spec->n_metrics > GBT_MAX_METRICS)
-    return gbt_fail_on(err, GBT_E_ARG, "eval_metric", "at most %d metrics are possible", GBT_MAX_METRICS);
-  GBT_TRY(check_data(ctx, spec, err));
-  GBT_TRY(gbt_sampling_check(spec, err));
-  GBT_TRY(check_metrics(ctx, spec, err));
-  if (spec->keep_best < 0 || spec->keep_best > spec->n_valid)
-    return gbt_fail(err, GBT_E_ARG, "keep_best: there is no validation set %d", (int)spec->keep_best);
-  GBT_TRY(gbt_ranks_check_spec(ctx, spec, err));
-  for (int32_t s = 0; s <= spec->n_valid; s++)
-    GBT_TRY(gbt_ranks_check_weights(ctx, s == 0 ? spec->train : spec->valid[s - 1], err));
-  return GBT_OK;
-}
 
 /* ---- life ---- */
 
@@ -249,7 +164,7 @@ static void copy_spec(gbt_trainer *tr, const gbt_trainer_spec *spec) {
 /* From the data sets on; the specification has those that the trainer works with. */
 static gbt_status prepare(gbt_ctx *ctx, gbt_trainer *tr, const gbt_trainer_spec *spec, gbt_error *err) {
   gbt_constraints *c = &tr->constraints;
-  GBT_TRY(check_init(spec, err));
+  GBT_TRY(gbt_trainer_check_init(spec, err));
   if (tr->keep_best > 0) GBT_TRY(gbt_mem_array(&tr->mem, kept_cells(tr), sizeof *tr->kept, &tr->kept, err));
   GBT_TRY(gbt_constraints_make(&tr->mem, spec, c, err));
   GBT_TRY(gbt_feature_rules_new(&tr->mem, spec->train->cuts->n_features, gbt_pages_layout(spec->train->pages)->unused,
@@ -262,7 +177,7 @@ static gbt_status prepare(gbt_ctx *ctx, gbt_trainer *tr, const gbt_trainer_spec 
 static gbt_status make_trainer(gbt_ctx *ctx, const gbt_trainer_spec *spec, gbt_trainer **out, gbt_error *err) {
   gbt_trainer *tr = NULL;
   gbt_trainer_spec own = *spec;
-  GBT_TRY(check_spec(ctx, spec, err));
+  GBT_TRY(gbt_trainer_check(ctx, spec, err));
   GBT_TRY(gbt_mem_zeros(&ctx->mem, 1, sizeof *tr, &tr, err));
   tr->mem = ctx->mem;
   copy_spec(tr, spec);

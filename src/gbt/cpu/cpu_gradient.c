@@ -79,7 +79,7 @@ static void block_gradients(const grad_pass *pass, int32_t k, uint64_t row, int3
     be->kernels->gradients(&be->objective, n, be->score[0] + at, label + row, g, h);
   }
   if (weight) be->kernels->weigh(n, weight + row, g, h);
-  if (pass->factors) cpu_sample_multiply(be, row, n, g, h);
+  if (pass->factors) be->kernels->multiply(n, be->sample.row + row, g, h);
 }
 
 static void size_task(void *arg, int64_t task, int thread) {
@@ -96,7 +96,7 @@ static void size_task(void *arg, int64_t task, int thread) {
                            be->grad.softmax_sum + row);
     for (int32_t k = 0; k < be->n_outputs; k++) {
       block_gradients(pass, k, row, n, p + (size_t)k * CPU_BLOCK, g, h);
-      cpu_sample_add(be, n, g, h, square);
+      be->kernels->squares(n, &be->sample.scale, g, h, square);
     }
     cpu_sample_sizes(be, thread, row, n, square);
   }

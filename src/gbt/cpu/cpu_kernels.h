@@ -7,6 +7,7 @@
 #include "../base/rng.h"
 #include "../math/fixed.h"
 #include "../math/gain.h"
+#include "../math/sampling.h"
 #include "../objective/objective.h"
 
 #define CPU_BLOCK 512 /* rows of a gradient block: its arrays stay in L1 */
@@ -29,6 +30,16 @@ typedef struct cpu_kernels {
 
   /* Largest |g| and h, not below *max_g and *max_h. */
   void (*maxima)(int32_t n, const double *g, const double *h, double *max_g, double *max_h);
+
+  /* Adds gbt_size_square of n rows to square[n]; sizes from complete squares. */
+  void (*squares)(int32_t n, const gbt_size_scale *scale, const double *g, const double *h, double *square);
+  void (*sizes)(int32_t n, const gbt_size_scale *scale, const double *square, gbt_sampled *row);
+
+  /* Sizes to factors (gbt_sample_factor), rows from first_row on; returns how many are not 0. Then factors into
+   * gradients. */
+  int64_t (*factors)(int32_t n, const gbt_sample_rule *rule, gbt_key32 draw, gbt_key32 tie, uint64_t first_row,
+                     gbt_sampled *row);
+  void (*multiply)(int32_t n, const gbt_sampled *row, double *g, double *h);
 
   /* Fixed point: 16 bits and what they leave out (gbt_fix_low), adding to *sums; or 32 bits. */
   void (*fix)(int32_t n, uint64_t first_row, gbt_key32 key, double up_g, double up_h, const double *g, const double *h,

@@ -63,6 +63,39 @@ TARGET static void KERNEL(maxima)(int32_t n, const double *g, const double *h, d
   *max_h = gbt_from_bits(top_h);
 }
 
+TARGET static void KERNEL(squares)(int32_t n, const gbt_size_scale *scale, const double *g, const double *h,
+                                   double *square) {
+  const gbt_size_scale s = *scale;
+  for (int32_t i = 0; i < n; i++) square[i] += gbt_size_square(&s, g[i], h[i]);
+}
+
+TARGET static void KERNEL(sizes)(int32_t n, const gbt_size_scale *scale, const double *square, gbt_sampled *row) {
+  const gbt_size_scale s = *scale;
+  for (int32_t i = 0; i < n; i++) row[i].size = gbt_size_of(&s, square[i]);
+}
+
+TARGET static int64_t KERNEL(factors)(int32_t n, const gbt_sample_rule *rule, gbt_key32 draw, gbt_key32 tie,
+                                      uint64_t first_row, gbt_sampled *row) {
+  const gbt_sample_rule r = *rule;
+  int32_t n_in = 0;
+  if (r.kind == GBT_SAMPLE_MVS)
+    for (int32_t i = 0; i < n; i++)
+      row[i].factor = gbt_mvs_factor(r.mu, r.mu_unit, gbt_hash32(draw, first_row + (uint64_t)i), row[i].size);
+  else
+    for (int32_t i = 0; i < n; i++)
+      row[i].factor = gbt_sample_factor(&r, draw, tie, first_row + (uint64_t)i, row[i].size);
+  for (int32_t i = 0; i < n; i++) n_in += row[i].factor != 0.0f;
+  return n_in;
+}
+
+TARGET static void KERNEL(multiply)(int32_t n, const gbt_sampled *row, double *g, double *h) {
+  for (int32_t i = 0; i < n; i++) {
+    const double factor = (double)row[i].factor;
+    g[i] = g[i] * factor;
+    h[i] = h[i] * factor;
+  }
+}
+
 TARGET static void KERNEL(fix)(int32_t n, uint64_t first_row, gbt_key32 key, double up_g, double up_h, const double *g,
                                const double *h, gbt_gh16 *gh16, uint32_t *low, gbt_fixed_sums *sums) {
   int64_t size = 0, square = 0, sum_h = 0;
@@ -113,7 +146,19 @@ TARGET static void KERNEL(gains)(int32_t n, const double *gl, const double *hl, 
   for (int32_t i = 0; i < n; i++) gain[i] = gbt_rate_free(&node, gl[i], hl[i], reg);
 }
 
-static const cpu_kernels KERNEL(table) = {
-    KERNEL_NAME,   KERNEL(gradients), KERNEL(softmax), KERNEL(softmax_class), KERNEL(softmax_gradients),
-    KERNEL(weigh), KERNEL(maxima),    KERNEL(fix),     KERNEL(fix_wide),      KERNEL(rest),
-    KERNEL(unfix), KERNEL(gains)};
+static const cpu_kernels KERNEL(table) = {.name = KERNEL_NAME,
+                                          .gradients = KERNEL(gradients),
+                                          .softmax = KERNEL(softmax),
+                                          .softmax_class = KERNEL(softmax_class),
+                                          .softmax_gradients = KERNEL(softmax_gradients),
+                                          .weigh = KERNEL(weigh),
+                                          .maxima = KERNEL(maxima),
+                                          .squares = KERNEL(squares),
+                                          .sizes = KERNEL(sizes),
+                                          .factors = KERNEL(factors),
+                                          .multiply = KERNEL(multiply),
+                                          .fix = KERNEL(fix),
+                                          .fix_wide = KERNEL(fix_wide),
+                                          .rest = KERNEL(rest),
+                                          .unfix = KERNEL(unfix),
+                                          .gains = KERNEL(gains)};

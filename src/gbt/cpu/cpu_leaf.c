@@ -122,6 +122,8 @@ static gbt_status score_train(gbt_ctx *ctx, cpu_backend *be, int walked, gbt_err
     const int64_t n_tasks = (be->n_rows + CPU_TASK_ROWS - 1) / CPU_TASK_ROWS;
     return cpu_parallel(ctx, n_tasks, 1.0 * (double)be->n_rows, score_walked_task, be, err);
   }
+  /* Row by row is quicker than routing some of them, unless these are few. */
+  if ((be->n_rows - be->rows.n_in) / 8 > be->rows.n_in / 64 && cpu_walk_can(be)) return cpu_walk_scores(ctx, be, err);
   /* be->rows.chunk still lists the leaves' rows */
   GBT_TRY(cpu_parallel(ctx, (int64_t)be->rows.n_chunk, 1.0 * be->rows.n_in, score_task, be, err));
   return cpu_route(ctx, be, 0, be->rows.order + be->rows.n_in, be->n_rows - be->rows.n_in, be->leaf.value, err);

@@ -46,16 +46,10 @@ void cpu_sample_scale(cpu_backend *be, const double *max) {
   be->sample.scale = gbt_size_scale_from(max_g, max_h, reg, be->n_outputs);
 }
 
-void cpu_sample_add(const cpu_backend *be, int32_t n, const double *g, const double *h, double *square) {
-  const gbt_size_scale scale = be->sample.scale;
-  for (int32_t i = 0; i < n; i++) square[i] += gbt_size_square(&scale, g[i], h[i]);
-}
-
 void cpu_sample_sizes(cpu_backend *be, int thread, uint64_t row, int32_t n, const double *square) {
-  const gbt_size_scale scale = be->sample.scale;
   gbt_sampled *to = be->sample.row + row;
   int64_t *count = be->sample.count + (size_t)thread * N_COUNTS;
-  for (int32_t i = 0; i < n; i++) to[i].size = gbt_size_of(&scale, square[i]);
+  be->kernels->sizes(n, &be->sample.scale, square, to);
   for (int32_t i = 0; i < n; i++) count[gbt_size_bucket(to[i].size)]++;
 }
 
@@ -78,26 +72,12 @@ gbt_status cpu_sample_decide(gbt_ctx *ctx, cpu_backend *be, gbt_error *err) {
 
 void cpu_sample_draw(cpu_backend *be, int thread, uint64_t row, int32_t n) {
   const cpu_sample *s = &be->sample;
-  const uint64_t first = (uint64_t)be->rows_before + row;
-  gbt_sampled *at = s->row + row;
-  int64_t n_in = 0;
-  for (int32_t i = 0; i < n; i++) {
-    at[i].factor = gbt_sample_factor(&s->rule, s->draw, s->tie, first + (uint64_t)i, at[i].size);
-    n_in += at[i].factor != 0.0f;
-  }
-  s->count[(size_t)thread * N_COUNTS + GBT_SIZE_BUCKETS] += n_in;
+  s->count[(size_t)thread * N_COUNTS + GBT_SIZE_BUCKETS] +=
+      be->kernels->factors(n, &s->rule, s->draw, s->tie, (uint64_t)be->rows_before + row, s->row + row);
 }
 
 gbt_status cpu_sample_end(gbt_ctx *ctx, cpu_backend *be, gbt_error *err) {
   GBT_TRY(join_counts(ctx, be, err));
   be->sample.n_in = be->sample.count[GBT_SIZE_BUCKETS];
   return GBT_OK;
-}
-
-void cpu_sample_multiply(const cpu_backend *be, uint64_t row, int32_t n, double *g, double *h) {
-  const gbt_sampled *at = be->sample.row + row;
-  for (int32_t i = 0; i < n; i++) {
-    g[i] *= (double)at[i].factor;
-    h[i] *= (double)at[i].factor;
-  }
 }

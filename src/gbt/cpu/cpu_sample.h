@@ -32,9 +32,6 @@ int cpu_sample_by_size(const struct cpu_backend *be);
 /* Before the sizes of a round. max: the largest |g| and h of every output, one behind the other. */
 void cpu_sample_scale(struct cpu_backend *be, const double *max);
 
-/* Adds what n rows' g and h of an output say to their squares. */
-void cpu_sample_add(const struct cpu_backend *be, int32_t n, const double *g, const double *h, double *square);
-
 /* The squares of rows [row, row + n) are complete. */
 void cpu_sample_sizes(struct cpu_backend *be, int thread, uint64_t row, int32_t n, const double *square);
 
@@ -46,8 +43,5 @@ void cpu_sample_draw(struct cpu_backend *be, int thread, uint64_t row, int32_t n
 
 /* All rows have factors. */
 gbt_status cpu_sample_end(gbt_ctx *ctx, struct cpu_backend *be, gbt_error *err) GBT_MUST_CHECK;
-
-/* g and h of these rows times their factors. */
-void cpu_sample_multiply(const struct cpu_backend *be, uint64_t row, int32_t n, double *g, double *h);
 
 #endif

@@ -138,6 +138,32 @@ static void lead_rows(const cpu_backend *be, size_t beg, size_t end) {
     walk_bytes(walk, beg, end, leaf);
 }
 
+/* ---- scores ---- */
+
+int cpu_walk_can(const cpu_backend *be) {
+  for (size_t i = 0; i < be->fr.n_nodes; i++)
+    if (be->fr.node[i].left > 0 && !cpu_has_column(be, be->fr.node[i].split.feat)) return 0;
+  return 1;
+}
+
+static void score_task(void *arg, int64_t task, int thread) {
+  cpu_backend *be = arg;
+  const uint32_t beg = (uint32_t)task * CPU_TASK_ROWS, n = (uint32_t)be->n_rows - beg;
+  const uint32_t end = beg + (n < CPU_TASK_ROWS ? n : CPU_TASK_ROWS), *leaf = be->rows.spare;
+  double *score = be->score[0] + (size_t)be->task.output * (size_t)be->n_rows;
+  const double *value = be->leaf.value;
+  (void)thread;
+  lead_rows(be, beg, end);
+  for (uint32_t r = beg; r < end; r++) score[r] += value[leaf[r]];
+}
+
+gbt_status cpu_walk_scores(gbt_ctx *ctx, cpu_backend *be, gbt_error *err) {
+  const int64_t n_tasks = (be->n_rows + CPU_TASK_ROWS - 1) / CPU_TASK_ROWS;
+  GBT_TRY(make_nodes(be, err));
+  GBT_TRY(cpu_walk_tables_make(ctx, be, err));
+  return cpu_parallel(ctx, n_tasks, (1.0 + be->walk.depth) * (double)be->n_rows, score_task, be, err);
+}
+
 /* ---- sums ---- */
 
 /* Whether bounds will be made, which go by what histograms would say. */

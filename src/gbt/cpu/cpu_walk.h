@@ -45,4 +45,11 @@ int cpu_has_split_before(const struct cpu_backend *be, size_t node);
  * all nodes. */
 gbt_status cpu_walk_tree(gbt_ctx *ctx, struct cpu_backend *be, gbt_error *err) GBT_MUST_CHECK;
 
+/* Whether all splits of the tree are of columns that are kept one by one. */
+int cpu_walk_can(const struct cpu_backend *be);
+
+/* Adds the values of their leaves (be->leaf.value) to the scores of all train rows, sampled or not. Only where
+ * cpu_walk_can. Writes to be->rows.spare. */
+gbt_status cpu_walk_scores(gbt_ctx *ctx, struct cpu_backend *be, gbt_error *err) GBT_MUST_CHECK;
+
 #endif

@@ -2,15 +2,16 @@
  * a factor, so that sums over the drawn rows have the expectation of the sums over all rows; the factor of a row that
  * is not drawn is 0.
  *
- *   goss       Ke et al. 2017, "LightGBM", algorithm 2: the rows of the top_rate largest sizes, factor 1; of the others
- *              the share other_rate of all rows, factor (1 - top_rate) / other_rate
- *   mvs        Ibragimov & Gusev 2019, "Minimal variance sampling", section 4: with chance p = min(1, size / mu), factor
- *              1 / p; mu such that the share `subsample` of the rows is expected
+ *   goss       Ke et al. 2017, "LightGBM", algorithm 2: the rows of the top_rate largest sizes, factor 1; of the
+ *              others the share other_rate of all rows, factor (1 - top_rate) / other_rate
+ *   mvs        Ibragimov & Gusev 2019, "Minimal variance sampling", section 4: with chance p = min(1, size / mu),
+ *              factor 1 / p; mu such that the share `subsample` of the rows is expected
  *   bayesian   Rubin 1981, as in CatBoost: all rows, factor (-log u)^bagging_temperature, u uniform in (0, 1)
  *
- * The size of a row's gradients is sqrt(sum over outputs of g^2 + reg h^2), reg = 0 for goss. Sizes become whole numbers
- * by a power of two taken from the maxima of all rows, so counts of them are exact and have no order; mu and the border
- * of goss come from these counts. Every draw is a hash of the row's number: the same on any thread, page and device. */
+ * The size of a row's gradients is sqrt(sum over outputs of g^2 + reg h^2), reg = 0 for goss. Sizes become whole
+ * numbers by a power of two taken from the maxima of all rows, so counts of them are exact and have no order; mu and
+ * the border of goss come from these counts. Every draw is a hash of the row's number: the same on any thread, page and
+ * device. */
 #ifndef GBT_MATH_SAMPLING_H
 #define GBT_MATH_SAMPLING_H
 
@@ -26,14 +27,13 @@ typedef union gbt_sampled {
   float factor;
 } gbt_sampled;
 
-/* Numbers of n significant bits have GBT_SIZE_BUCKETS ranges: one for each number below 64, then 32 for every power of
- * two. */
-enum { GBT_SIZE_BUCKETS = 896 };
+/* Sizes, which are below 2^31, have GBT_SIZE_BUCKETS ranges: one for each number below 64, then 32 for every power of
+ * two, told by the exponent and the first five bits behind the leading one. */
+enum { GBT_SIZE_BUCKETS = 864 };
 
 GBT_FN uint32_t gbt_size_bucket(uint32_t size) {
-  uint32_t shift = 0;
-  while (size >> shift >= 64u) shift++;
-  return shift * 32u + (size >> shift);
+  const uint32_t lead = (uint32_t)(gbt_bits((double)(int32_t)size) >> 47); /* 5 bits of the mantissa stay */
+  return size < 64u ? size : lead - (1023u + 4u) * 32u;
 }
 
 /* The middle of a range. */
@@ -49,8 +49,8 @@ typedef struct gbt_size_scale {
   double up_g, up_h, up; /* up: what the root is multiplied by */
 } gbt_size_scale;
 
-/* The weight of squared hessians. reg: what was asked for, or below 0: not known yet, then so that hessians weigh as much
- * as gradients, by their maxima. */
+/* The weight of squared hessians. reg: what was asked for, or below 0: not known yet, then so that hessians weigh as
+ * much as gradients, by their maxima. */
 GBT_FN double gbt_size_reg(double reg, double max_g, double max_h) {
   if (reg >= 0.0) return reg;
   if (!(max_h > 0.0)) return 0.0;
@@ -76,10 +76,10 @@ GBT_FN double gbt_size_square(const gbt_size_scale *s, double g, double h) {
   return a * a + b * b;
 }
 
-/* From 1 to 2^31, so that every row can be drawn. */
+/* From 1 to 2^31 - 1, so that every row can be drawn. */
 GBT_FN uint32_t gbt_size_of(const gbt_size_scale *s, double square) {
   const double size = gbt_sqrt(square) * s->up;
-  return 1u + (uint32_t)(size < 2147483647.0 ? size : 2147483647.0);
+  return 1u + (uint32_t)gbt_round_i64(size < 2147483646.0 ? size : 2147483646.0);
 }
 
 /* What decides over the rows of a round. */
@@ -137,22 +137,33 @@ GBT_FN gbt_sample_rule gbt_sample_rule_from(int kind, const int64_t *count, int6
   return rule;
 }
 
-/* A row's factor. draw, tie: keys of the round, GBT_FOR_FACTORS with b = 0 and 1. size: not looked at by bayesian. */
+/* A row's factor by mvs. hash: of the row, as below. Without branches, so that it vectorises. */
+GBT_FN float gbt_mvs_factor(double mu, double mu_unit, uint32_t hash, uint32_t size) {
+  const double its = (double)(int32_t)size, factor = mu / its;
+  const float drawn = (double)hash * mu_unit < its ? (float)factor : 0.0f;
+  return its >= mu ? 1.0f : drawn;
+}
+
+/* By goss. tie: another hash of the row. */
+GBT_FN float gbt_goss_factor(const gbt_sample_rule *rule, uint32_t hash, uint32_t tie, uint32_t size) {
+  const uint32_t bucket = gbt_size_bucket(size);
+  const int taken = (bucket > rule->border) | ((bucket == rule->border) & (tie < rule->border_limit));
+  const float drawn = hash < rule->other_limit ? rule->other_factor : 0.0f;
+  return taken ? 1.0f : drawn;
+}
+
+GBT_FN float gbt_bayesian_factor(double power, uint32_t hash) {
+  const double exponential = -gbt_log(((double)hash + 0.5) / 4294967296.0);
+  return (float)(power == 1.0 ? exponential : gbt_exp(power * gbt_log(exponential)));
+}
+
+/* draw, tie: keys of the round, GBT_FOR_FACTORS with b = 0 and 1. size: not looked at by bayesian. */
 GBT_FN float gbt_sample_factor(const gbt_sample_rule *rule, gbt_key32 draw, gbt_key32 tie, uint64_t row,
                                uint32_t size) {
   const uint32_t hash = gbt_hash32(draw, row);
-  if (rule->kind == GBT_SAMPLE_MVS) {
-    if ((double)size >= rule->mu) return 1.0f;
-    return (double)hash * rule->mu_unit < (double)size ? (float)(rule->mu / (double)size) : 0.0f;
-  }
-  if (rule->kind == GBT_SAMPLE_GOSS) {
-    const uint32_t bucket = gbt_size_bucket(size);
-    if (bucket > rule->border || (bucket == rule->border && gbt_hash32(tie, row) < rule->border_limit)) return 1.0f;
-    return hash < rule->other_limit ? rule->other_factor : 0.0f;
-  }
-  const double exponential = -gbt_log(((double)hash + 0.5) / 4294967296.0);
-  if (rule->power == 1.0) return (float)exponential;
-  return (float)gbt_exp(rule->power * gbt_log(exponential));
+  if (rule->kind == GBT_SAMPLE_MVS) return gbt_mvs_factor(rule->mu, rule->mu_unit, hash, size);
+  if (rule->kind == GBT_SAMPLE_GOSS) return gbt_goss_factor(rule, hash, gbt_hash32(tie, row), size);
+  return gbt_bayesian_factor(rule->power, hash);
 }
 
 #endif

@@ -1,0 +1,94 @@
+#include "trainer_check.h"
+
+#include <stdio.h>
+
+#include "../base/schema_impl.h"
+#include "../data/dataset_impl.h"
+#include "../tree/forest.h"
+#include "ranks.h"
+#include "sampling.h"
+#include "supporting.h"
+
+static gbt_status check_set(gbt_ctx *ctx, const gbt_trainer_spec *spec, const gbt_dataset *ds, const char *name,
+                            gbt_error *err) {
+  if (ds->cuts != spec->train->cuts)
+    return gbt_fail(err, GBT_E_ARG, "the %s data were not made with the training data as reference", name);
+  const int32_t n_offset = ds->n_outputs[GBT_OFFSET];
+  if (n_offset > 0 && n_offset != spec->objective.n_outputs)
+    return gbt_fail_on(err, GBT_E_DATA, "offset", "the offset of the %s data has %d columns; this objective needs %d",
+                       name, (int)n_offset, (int)spec->objective.n_outputs);
+  if (ds->all_rows == 0) return gbt_fail(err, GBT_E_DATA, "the %s data have no rows", name);
+  if (ds->rows.n == 0) return GBT_OK; /* a rank without rows */
+  return gbt_labels_check(ctx, &spec->objective, &ds->rows, name, err);
+}
+
+static gbt_status check_data(gbt_ctx *ctx, const gbt_trainer_spec *spec, gbt_error *err) {
+  char name[32] = "train";
+  if (spec->train->all_rows > INT32_MAX)
+    return gbt_fail(err, GBT_E_UNSUPPORTED, "training data with more than 2,147,483,647 rows are not supported");
+  if (spec->train->cuts->n_features == 0) return gbt_fail(err, GBT_E_DATA, "the training data have no columns");
+  GBT_TRY(check_set(ctx, spec, spec->train, name, err));
+  for (int32_t i = 0; i < spec->n_valid; i++) {
+    snprintf(name, sizeof name, "valid %d", (int)i + 1);
+    GBT_TRY(check_set(ctx, spec, spec->valid[i], name, err));
+  }
+  return GBT_OK;
+}
+
+static gbt_status check_metrics(gbt_ctx *ctx, const gbt_trainer_spec *spec, gbt_error *err) {
+  for (int32_t m = 0; m < spec->n_metrics; m++) {
+    const gbt_metric *metric = &spec->metric[m];
+    GBT_TRY(gbt_metric_check(metric, &spec->objective, err));
+    for (int32_t s = spec->eval_train ? 0 : 1; s <= spec->n_valid; s++) {
+      const gbt_dataset *ds = s == 0 ? spec->train : spec->valid[s - 1];
+      if (ds->rows.n == 0) continue; /* a share of rows may be empty */
+      if (!ds->rows.field[GBT_LABEL])
+        return gbt_fail_on(err, GBT_E_DATA, "label", "metrics need labels in every data set they are evaluated on");
+      char name[32] = "train";
+      if (s > 0) snprintf(name, sizeof name, "valid %d", (int)s);
+      GBT_TRY(gbt_metric_labels_check(ctx, metric, &ds->rows, name, err));
+    }
+  }
+  if (spec->stop_rounds > 0 && spec->n_metrics > 0 && spec->n_valid == 0 && !spec->eval_train)
+    return gbt_fail_on(err, GBT_E_ARG, "early_stopping_rounds", "early stopping needs validation data");
+  return GBT_OK;
+}
+
+gbt_status gbt_trainer_check_init(const gbt_trainer_spec *spec, gbt_error *err) {
+  const gbt_forest_view *init = spec->init;
+  if (!init) return GBT_OK;
+  if (!spec->init_score) return gbt_fail(err, GBT_E_INTERNAL, "init needs its scores on the training data");
+  for (int32_t i = 0; i < spec->n_valid; i++)
+    if (!spec->init_valid[i]) return gbt_fail(err, GBT_E_INTERNAL, "init needs its scores on all validation data");
+  const int32_t n_init = init->n_features - (spec->init_schema ? gbt_schema_n_tables(spec->init_schema) : 0);
+  const int32_t n_data = spec->train->cuts->n_features - gbt_schema_n_tables(spec->train->cuts->schema);
+  if (n_init != n_data || init->n_outputs != spec->objective.n_outputs)
+    return gbt_fail_on(err, GBT_E_ARG, "init_model",
+                       "the initial model has %d features and %d outputs; the data ask for %d and %d", (int)n_init,
+                       (int)init->n_outputs, (int)n_data, (int)spec->objective.n_outputs);
+  if (init->n_parallel != spec->params.num_parallel_tree)
+    return gbt_fail_on(err, GBT_E_ARG, "num_parallel_tree",
+                       "the initial model has %d parallel trees a round; `num_parallel_tree` must be the same",
+                       (int)init->n_parallel);
+  return GBT_OK;
+}
+
+gbt_status gbt_trainer_check(gbt_ctx *ctx, const gbt_trainer_spec *spec, gbt_error *err) {
+  GBT_TRY(gbt_params_check(&spec->params, err));
+  GBT_TRY(gbt_objective_check(&spec->objective, err));
+  if (spec->params.boosting == GBT_BOOSTING_ORDERED)
+    GBT_TRY(gbt_supporting_check(ctx, &spec->objective, &spec->train->rows, err));
+  if (spec->n_valid < 0 || spec->n_valid > GBT_MAX_VALID)
+    return gbt_fail_on(err, GBT_E_ARG, "valid", "at most %d validation sets are possible", GBT_MAX_VALID);
+  if (spec->n_metrics < 0 || spec->n_metrics > GBT_MAX_METRICS)
+    return gbt_fail_on(err, GBT_E_ARG, "eval_metric", "at most %d metrics are possible", GBT_MAX_METRICS);
+  GBT_TRY(check_data(ctx, spec, err));
+  GBT_TRY(gbt_sampling_check(spec, err));
+  GBT_TRY(check_metrics(ctx, spec, err));
+  if (spec->keep_best < 0 || spec->keep_best > spec->n_valid)
+    return gbt_fail(err, GBT_E_ARG, "keep_best: there is no validation set %d", (int)spec->keep_best);
+  GBT_TRY(gbt_ranks_check_spec(ctx, spec, err));
+  for (int32_t s = 0; s <= spec->n_valid; s++)
+    GBT_TRY(gbt_ranks_check_weights(ctx, s == 0 ? spec->train : spec->valid[s - 1], err));
+  return GBT_OK;
+}
