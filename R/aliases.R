@@ -81,7 +81,8 @@ alias_list <- list(
   progress = character(0),
   sparse_zero = character(0),
   page_rows = character(0),
-  checkpoint = character(0)
+  checkpoint = character(0),
+  checkpoint_seconds = "snapshot_interval"
 )
 
 alias_of <- c(
@@ -215,8 +216,6 @@ translate_arg <- function(name, value, typed) {
     cat_features = { # LightGBM's "auto": what are factors
       if (identical(lower, "auto") && startsWith(typed, "categorical")) list() else list(cat_features = value)
     },
-    checkpoint = stop_unsupported("`checkpoint` is not offered yet; `init_model` goes on from a model that was kept",
-                                  "checkpoint"),
     stats::setNames(list(value), name)
   )
 }

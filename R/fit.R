@@ -437,7 +437,7 @@ make_trainer <- function(fit, where) {
     init_valid = if (!is.null(fit$start$model)) lapply(fit$valid, `[[`, "score"), base = NULL,
     keep_best = if (evaluation$stopping && !is.null(fit$data$masked_out)) 1L,
     stop_rounds = fit$host$early_stopping_rounds, stop_min_delta = fit$host$early_stopping_min_delta,
-    max_seconds = fit$host$max_seconds, device = where
+    max_seconds = fit$host$max_seconds, checkpoints = !is.null(fit$host$checkpoint), device = where
   )
   trainer <- .Call(C_gbt_trainer_new, spec, fit$host$threads)
   if (evaluation$own_watched) .Call(C_gbt_trainer_watch, trainer, evaluation$metrics$maximise)

@@ -198,12 +198,11 @@ not_offered <- local({
            "local_port port time_out pre_partition is_pre_partition top_k topk"), one)
 
   # files and what is printed
-  kept <- "saving while training is not offered; a callback may, see gbt_cb_record()"
+  kept <- "`checkpoint` names a folder with what a training needs to go on; see also gbt_cb_record()"
   no("snapshot_file", kept)
   no("save_period", kept, -1)
   no("snapshot_freq", kept, -1, 0)
   no("save_snapshot", kept, FALSE)
-  no("snapshot_interval", kept)
   no("allow_writing_files", "nothing is ever written", FALSE)
   no("train_dir", "nothing is ever written")
   no("save_name output_model model_out model_output", "gbt_save(model, file) writes a model")

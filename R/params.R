@@ -25,6 +25,7 @@ host_table <- local({
     row("early_stopping_min_delta", "real", 0, 0, 1e300, "an improvement must be larger than this"),
     row("max_seconds", "real", 0, 0, 1e9, "training ends with the round in which this time is over; 0: no limit"),
     row("page_rows", "int", 0, 0, 2147483647, "rows of a page of binned data; 0: gbt chooses; no effect on the model"),
+    row("checkpoint_seconds", "real", 60, 0, 1e9, "seconds between two checkpoints; 0: one after every round"),
     row("verbose_every", "int", 10, 1, 2147483647, "rounds between two lines of the log")
   )
 })
@@ -196,6 +197,7 @@ host_params <- function(args) {
                   "verbose")
   }
   out$verbose <- verbose > 0
+  out["checkpoint"] <- list(check_checkpoint(args$value[["checkpoint"]]))
   out$progress <- check_flag(if (is.null(args$value[["progress"]])) FALSE else args$value[["progress"]], "progress")
   out$device <- check_device(args$value[["device"]])
   out

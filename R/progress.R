@@ -58,5 +58,9 @@ chunk_size <- function(plan, done, seconds_per_round) {
     steps <- if (is.na(seconds_per_round)) 1 else 0.2 / seconds_per_round
     size <- min(size, max(1, floor(steps)))
   }
+  if (!is.null(plan$checkpoint)) {
+    steps <- if (is.na(seconds_per_round)) 1 else plan$checkpoint / seconds_per_round
+    size <- min(size, max(1, floor(steps)))
+  }
   min(size, left)
 }

@@ -10,7 +10,7 @@ run_rounds <- function(trainer, fit) {
   state$best <- 0
   state$native <- NULL
   state$own <- matrix(NA_real_, 0L, length(fit$evaluation$data) * sum(is.na(fit$evaluation$metrics$code)))
-  state$began <- proc.time()[["elapsed"]]
+  state$began <- state$kept_at <- proc.time()[["elapsed"]]
   last <- fit$start$rounds + fit$host$nrounds
   bar <- progress_bar(fit$host$progress, last)
   on.exit(bar$close())
@@ -26,10 +26,13 @@ run_rounds <- function(trainer, fit) {
 }
 
 loop_rounds <- function(trainer, fit, state, bar, last) {
+  ended <- resume_checkpoint(trainer, fit, state)
+  if (!is.null(ended)) return(ended)
   given <- is_given(fit$response$objective)
   every_round <- fit$evaluation$own || given || length(fit$callbacks) > 0L
   plan <- list(nrounds = fit$host$nrounds, rounds_before = fit$start$rounds, every_round = every_round,
-               verbose = fit$host$verbose, verbose_every = fit$host$verbose_every, progress = fit$host$progress)
+               verbose = fit$host$verbose, verbose_every = fit$host$verbose_every, progress = fit$host$progress,
+               checkpoint = if (!is.null(fit$host$checkpoint)) fit$host$checkpoint_seconds)
   pace <- NA_real_
   while (state$rounds < fit$host$nrounds) {
     if (given) set_own_gradients(trainer, fit, state$rounds == 0)
@@ -45,10 +48,11 @@ loop_rounds <- function(trainer, fit, state, bar, last) {
     now <- proc.time()[["elapsed"]]
     if (run$rounds > before) pace <- max(now - t0, 1e-3) / (run$rounds - before)
     stop_callback <- run$rounds > before && report_round(trainer, fit, state, bar, last, now - state$began)
-    if (run$why != "done") return(run$why)
-    if (stop_own) return("early")
-    if (stop_callback) return("callback")
-    if (every_round && fit$host$max_seconds > 0 && now - state$began >= fit$host$max_seconds) return("time")
+    over <- every_round && fit$host$max_seconds > 0 && now - state$began >= fit$host$max_seconds
+    why <- if (run$why != "done") run$why else if (stop_own) "early" else if (stop_callback) "callback" else
+      if (over) "time" else if (state$rounds >= fit$host$nrounds) "done"
+    keep_checkpoint(trainer, fit, state, why)
+    if (!is.null(why)) return(why)
   }
   "done"
 }

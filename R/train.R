@@ -187,6 +187,18 @@
 #' R's generator is not touched. (Gradients are rounded by a hash of the seed, the round and the row.) `max_seconds`
 #' makes a model depend on the speed of the machine.
 #'
+#' @section Checkpoints:
+#' With `checkpoint`, the name of a folder, a file there keeps all that the training needs to go on, every
+#' `checkpoint_seconds` and at the end. When the process is killed, the same call goes on after the last round that was
+#' kept, and gives the model that it would have given, to the last bit; threads, device, `page_rows`, `max_seconds` and
+#' `verbose` may differ. A training that has ended gives its model at once, or goes on for more rounds where `nrounds`
+#' is larger now. The file is replaced in one step, so there is always a whole one.
+#'
+#' Data, parameters and seed must be the same: a file of another training is an error, which asks to remove it.
+#' (Functions of yours are not compared, nor is every value of the data: the response, weights, offsets and the
+#' distribution of each column are.) Where something is random give `seed`, as the one that is drawn differs from call
+#' to call. The file takes 8 bytes a row and class for each data set, and the trees.
+#'
 #' @section Devices:
 #' With a CUDA device (an NVIDIA GPU) the whole training can run there: `device = "cuda"`, or `"cuda:1"` for the second
 #' device (they are counted from 0). The model is the same to the last bit as on the CPU, and nothing in it says where
@@ -340,6 +352,8 @@
 #'   or, with `device = "auto"`, training on the CPU. Not counted is what finding cuts and binning take before: some 30
 #'   bytes a row of one column. Does not change the model.
 #' @param page_rows For experts: rows per page of binned data; by default gbt chooses. Does not change the model.
+#' @param checkpoint A folder for checkpoints, see below; it is made where there is none.
+#' @param checkpoint_seconds Seconds between two checkpoints; 0 for one after every round.
 #' @param params A list of any of these arguments, under any of their names. A parameter that is given twice with
 #'   different values is an error.
 #'

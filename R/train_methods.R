@@ -63,7 +63,7 @@ gbt_train.data.frame <- function(x, y, ..., weights = NULL, offset = NULL, mask 
                                  device = c("auto", "cpu", "cuda"), threads = NULL, seed = NULL, verbose = 0,
                                  verbose_every = 10, progress = FALSE, sparse_zero = c("value", "missing"),
                                  grad_bits = c("auto", "16", "32"), hist_memory = 0, device_memory = 0,
-                                 page_rows = NULL,
+                                 page_rows = NULL, checkpoint = NULL, checkpoint_seconds = 60,
                                  params = list()) {
   given <- given_args(list(...))
   if (missing(x)) stop_no_x()

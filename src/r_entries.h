@@ -46,7 +46,9 @@ SEXP r_gbt_trainer_free(SEXP trainer_xptr);
 SEXP r_gbt_trainer_info(SEXP trainer_xptr);
 SEXP r_gbt_trainer_model(SEXP trainer_xptr, SEXP meta);
 SEXP r_gbt_trainer_new(SEXP spec, SEXP threads);
+SEXP r_gbt_trainer_resume(SEXP trainer_xptr, SEXP path, SEXP threads);
 SEXP r_gbt_trainer_run(SEXP trainer_xptr, SEXP n_rounds, SEXP threads);
+SEXP r_gbt_trainer_save(SEXP trainer_xptr, SEXP path, SEXP note, SEXP threads);
 SEXP r_gbt_trainer_scores(SEXP trainer_xptr, SEXP which, SEXP response, SEXP best, SEXP threads);
 SEXP r_gbt_trainer_see(SEXP trainer_xptr, SEXP value);
 SEXP r_gbt_trainer_set_gradients(SEXP trainer_xptr, SEXP g, SEXP h, SEXP threads);
@@ -96,7 +98,9 @@ SEXP r_gbt_write_file(SEXP path, SEXP raw);
   X(trainer_info, 1) \
   X(trainer_model, 2) \
   X(trainer_new, 2) \
+  X(trainer_resume, 3) \
   X(trainer_run, 3) \
+  X(trainer_save, 4) \
   X(trainer_scores, 5) \
   X(trainer_see, 2) \
   X(trainer_set_gradients, 4) \

@@ -132,6 +132,8 @@ static void read_spec(SEXP spec, SEXP handles, gbt_trainer_spec *out) {
   out->keep_best = x == R_NilValue ? 0 : r_arg_int(x, "keep_best");
   x = r_item(spec, "max_seconds");
   out->max_seconds = x == R_NilValue ? 0.0 : r_arg_real(x, "max_seconds");
+  x = r_item(spec, "checkpoints");
+  out->checkpoints = x != R_NilValue && Rf_asLogical(x) == TRUE;
   SEXP device = r_item(spec, "device");
   if (device != R_NilValue) out->device = r_cuda_api(device, &out->device_number);
 }

@@ -112,7 +112,7 @@ test_that("nothing is ignored in silence", {
     train(has_time = TRUE)
     train(simple_ctr = "Borders")
     train(cat_method = "targets")
-    train(checkpoint = "here")
+    train(checkpoint = 1)
     train(grow_policy = "SymmetricTree", depth = 0, num_leaves = 8)
     train(grow_policy = "symmetric", max_depth = 17)
     train(grow_policy = "symmetric", feature_fraction_bynode = 0.5)

@@ -157,6 +157,7 @@ peers <- list(
     ! 'grow_quantile_histmaker' 'grow_histmaker' = updater
   ",
   catboost = "
+    checkpoint_seconds = snapshot_interval
     sampling_method = bootstrap_type
     mvs_reg = mvs_reg
     bagging_temperature = bagging_temperature
@@ -207,7 +208,7 @@ peers <- list(
       metadata metric_update_interval model_shrink_mode name nan_mode
       output_borders pairs pairs_weight partition_random_seed per_feature_ctr per_float_feature_quantization
       per_object_feature_penalties pinned_memory_size pool random_score_type return_models shuffle simple_ctr
-      snapshot_file snapshot_interval stratified subgroup_id text_features text_processing
+      snapshot_file stratified subgroup_id text_features text_processing
       tokenizers train_dir used_ram_limit y
     ! 0 1 = best_model_min_trees
     ? = devices logging_level silent use_best_model verbose_eval
@@ -308,7 +309,7 @@ test_that("the lists are whole", {
 })
 
 test_that("names of other packages mean ours", {
-  moved <- c("tree_method", "boosting", "subsample", "class_weights", "device", "objective", "checkpoint",
+  moved <- c("tree_method", "boosting", "subsample", "class_weights", "device", "objective",
              "grow_policy")
   wrong <- character(0)
   for (row in ours) {

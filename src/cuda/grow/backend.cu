@@ -299,9 +299,9 @@ static gbt_status scores(gbt_ctx *ctx, gbt_backend *self, int32_t which, const d
   return GBT_OK;
 }
 
-static gbt_status set_scores(gbt_ctx *ctx, gbt_backend *self, const double *score, gbt_error *err) {
+static gbt_status set_scores(gbt_ctx *ctx, gbt_backend *self, int32_t which, const double *score, gbt_error *err) {
   cu_backend *be = (cu_backend *)self;
-  cu_array<double> *to = &be->data[0].score;
+  cu_array<double> *to = &be->data[which].score;
   CU_TRY(cudaSetDevice(be->device.number));
   CU_TRY(cudaMemcpyAsync(to->at, score, to->n * sizeof *score, cudaMemcpyHostToDevice, be->device.stream));
   return wait_for(ctx, be, err);

@@ -85,9 +85,9 @@ typedef struct gbt_backend_ops {
   gbt_status (*set_gradients)(gbt_ctx *ctx, gbt_backend *be, uint64_t round, const double *g, const double *h,
                               gbt_error *err);
 
-  /* The training set's scores from now on: n_rows x n_outputs, column by column, borrowed for the call. Between rounds,
-   * before `gradients`. */
-  gbt_status (*set_scores)(gbt_ctx *ctx, gbt_backend *be, const double *score, gbt_error *err);
+  /* Scores of a data set (0 = train) from now on: rows x outputs, column by column, borrowed for the call. Between
+   * rounds, before `gradients`. Waits. */
+  gbt_status (*set_scores)(gbt_ctx *ctx, gbt_backend *be, int32_t which, const double *score, gbt_error *err);
 
   /* A batch of 1 .. most_trees trees of the round, numbers and outputs ascending: trees of one output, or all trees of
    * each of several (gbt_batch_trees). Gradients of the trees' outputs; draws rows and features. The node tables hold

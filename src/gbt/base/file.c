@@ -64,6 +64,35 @@ gbt_status gbt_file_open(const gbt_mem *mem, const char *path, gbt_file *out, gb
   return open_file(mem, path, O_RDONLY, "open", out, err);
 }
 
+#ifndef _WIN32
+/* Nobody else may have the file now: 1; or another process has it: 0. It may have got another name since it was
+ * opened, so that `path` is no longer its name: -1. */
+static int claim(const gbt_file *file) {
+  struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
+  struct stat its, named;
+  if (fcntl(file->fd, F_SETLK, &lock) != 0 && (errno == EACCES || errno == EAGAIN)) return 0;
+  if (fstat(file->fd, &its) != 0 || stat(file->path, &named) != 0) return -1;
+  return its.st_dev == named.st_dev && its.st_ino == named.st_ino ? 1 : -1;
+}
+#endif
+
+enum { CLAIMS = 16 };
+
+gbt_status gbt_file_draft(const gbt_mem *mem, const char *path, gbt_file *out, gbt_error *err) {
+#ifdef _WIN32
+  return open_file(mem, path, O_RDWR | O_CREAT | O_TRUNC, "make", out, err);
+#else
+  int claimed = -1;
+  for (int i = 0; i < CLAIMS && claimed < 0; i++) {
+    GBT_TRY(open_file(mem, path, O_RDWR | O_CREAT, "make", out, err));
+    claimed = claim(out);
+    if (claimed == 1 && ftruncate(out->fd, 0) == 0) return GBT_OK;
+    gbt_file_close(out);
+  }
+  return gbt_fail_on(err, GBT_E_IO, path, "\"%s\" is being written by another process", path);
+#endif
+}
+
 void gbt_file_close(gbt_file *file) {
   if (file->path == NULL) return;
   if (file->fd >= 0) (void)close(file->fd);
@@ -103,6 +132,21 @@ gbt_status gbt_file_write(gbt_file *file, const void *bytes, size_t n, gbt_error
     n -= (size_t)done;
   }
   return GBT_OK;
+}
+
+gbt_status gbt_file_write_at(gbt_file *file, uint64_t at, const void *bytes, size_t n, gbt_error *err) {
+#ifdef _WIN32
+  const int moved = _lseeki64(file->fd, (long long)at, SEEK_SET) >= 0;
+#else
+  const int moved = lseek(file->fd, (off_t)at, SEEK_SET) >= 0;
+#endif
+  gbt_status status = moved ? gbt_file_write(file, bytes, n, err) : fail_io(err, file->path, "write to", errno);
+#ifdef _WIN32
+  (void)_lseeki64(file->fd, 0, SEEK_END);
+#else
+  (void)lseek(file->fd, 0, SEEK_END);
+#endif
+  return status;
 }
 
 gbt_status gbt_file_sync(gbt_file *file, gbt_error *err) {
@@ -223,6 +267,17 @@ static int give_name(const char *from, const char *to) {
 
 gbt_status gbt_file_name(const char *from, const char *to, gbt_error *err) {
   const int code = give_name(from, to);
+  if (code != 0) return fail_io(err, to, "make", code);
+  sync_folder(to);
+  return GBT_OK;
+}
+
+gbt_status gbt_file_replace(const char *from, const char *to, gbt_error *err) {
+#ifdef _WIN32
+  const int code = MoveFileExA(from, to, MOVEFILE_WRITE_THROUGH | MOVEFILE_REPLACE_EXISTING) ? 0 : EACCES;
+#else
+  const int code = rename(from, to) == 0 ? 0 : errno;
+#endif
   if (code != 0) return fail_io(err, to, "make", code);
   sync_folder(to);
   return GBT_OK;

@@ -13,6 +13,8 @@ typedef struct gbt_file {
 
 /* An empty file, which must not be there yet. */
 gbt_status gbt_file_create(const gbt_mem *mem, const char *path, gbt_file *out, gbt_error *err) GBT_MUST_CHECK;
+/* An empty file to write to, whether there was one or not; GBT_E_IO while another process has it open like this. */
+gbt_status gbt_file_draft(const gbt_mem *mem, const char *path, gbt_file *out, gbt_error *err) GBT_MUST_CHECK;
 /* A file to read from. */
 gbt_status gbt_file_open(const gbt_mem *mem, const char *path, gbt_file *out, gbt_error *err) GBT_MUST_CHECK;
 /* Never fails: what has to be on the disk is said by gbt_file_sync before. Also of a file that is not open. */
@@ -20,6 +22,8 @@ void gbt_file_close(gbt_file *file);
 
 /* Appends n bytes; all of them, or it fails. */
 gbt_status gbt_file_write(gbt_file *file, const void *bytes, size_t n, gbt_error *err) GBT_MUST_CHECK;
+/* Writes n bytes over those from byte `at` on; what is appended goes where it went before. */
+gbt_status gbt_file_write_at(gbt_file *file, uint64_t at, const void *bytes, size_t n, gbt_error *err) GBT_MUST_CHECK;
 /* Waits until what was written is on the disk. */
 gbt_status gbt_file_sync(gbt_file *file, gbt_error *err) GBT_MUST_CHECK;
 
@@ -38,6 +42,8 @@ int gbt_file_is_there(const char *path);
 /* `from` gets the name `to`, in one step; fails where a file has it. Then waits until the folder is on the disk, where
  * the system can tell. */
 gbt_status gbt_file_name(const char *from, const char *to, gbt_error *err) GBT_MUST_CHECK;
+/* The same, but `to` may be there: it is replaced. */
+gbt_status gbt_file_replace(const char *from, const char *to, gbt_error *err) GBT_MUST_CHECK;
 /* Nothing is said when it is not there. */
 void gbt_file_remove(const char *path);
 

@@ -30,6 +30,7 @@ static uint64_t mix_constraints(uint64_t h, const gbt_trainer_spec *spec) {
   h = mix_bytes(h, spec->monotone, n);
   h = mix_bytes(h, spec->feature_weight, n * sizeof *spec->feature_weight);
   h = mix_bytes(h, spec->cat_method, n);
+  h = mix_bytes(h, spec->class_rate, (size_t)spec->n_class_rates * sizeof *spec->class_rate);
   h = gbt_mix64(h ^ n_groups);
   if (n_groups == 0) return h;
   h = mix_bytes(h, spec->interact_beg, (n_groups + 1) * sizeof *spec->interact_beg);
@@ -46,7 +47,7 @@ static uint64_t mix_start(uint64_t h, const gbt_trainer_spec *spec) {
   return mix_bytes(h, init->nodes, init->n_nodes * sizeof *init->nodes);
 }
 
-static uint64_t mix_spec(const gbt_trainer_spec *spec) {
+uint64_t gbt_ranks_mix_spec(const gbt_trainer_spec *spec) {
   uint64_t h = mix_params(&spec->params);
   h = gbt_mix64(h ^ (uint64_t)spec->objective.kind << 32 ^ (uint64_t)spec->objective.n_outputs);
   for (int i = 0; i < GBT_OBJECTIVE_PARAMS; i++) h = mix_double(h, spec->objective.param[i]);
@@ -62,7 +63,7 @@ static uint64_t mix_spec(const gbt_trainer_spec *spec) {
 gbt_status gbt_ranks_check_spec(gbt_ctx *ctx, const gbt_trainer_spec *spec, gbt_error *err) {
   int same;
   if (gbt_comm_alone(ctx)) return GBT_OK;
-  GBT_TRY(gbt_comm_same(ctx, mix_spec(spec), &same, err));
+  GBT_TRY(gbt_comm_same(ctx, gbt_ranks_mix_spec(spec), &same, err));
   if (same) return GBT_OK;
   return gbt_fail(err, GBT_E_ARG,
                   "the ranks were given different trainings; give all of them the same parameters, objective, metrics, "

@@ -9,6 +9,9 @@
  * and base scores to start from. Collective. */
 gbt_status gbt_ranks_check_spec(gbt_ctx *ctx, const gbt_trainer_spec *spec, gbt_error *err) GBT_MUST_CHECK;
 
+/* A hash of all that must be the same on all ranks. */
+uint64_t gbt_ranks_mix_spec(const gbt_trainer_spec *spec);
+
 /* Fails when the weights of a data set are 0 in all shares. Collective. */
 gbt_status gbt_ranks_check_weights(gbt_ctx *ctx, const gbt_dataset *ds, gbt_error *err) GBT_MUST_CHECK;
 

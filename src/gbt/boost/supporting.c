@@ -16,7 +16,7 @@ enum {
 typedef struct model {
   gbt_backend *be; /* data set 0: rows that it is fitted to; 1: rows that it scores */
   uint32_t *row;   /* n_scored: which rows it scores, ascending */
-  int64_t n_scored;
+  int64_t n_scored, n_fitted;
 } model;
 
 struct gbt_supporting {
@@ -147,6 +147,7 @@ static gbt_status open_model(gbt_ctx *ctx, const source *from, int64_t end, int6
   spec.init = init;
   GBT_TRY_GOTO(gbt_cpu_open(ctx, &spec, &m->be, err), done);
   m->n_scored = next - end;
+  m->n_fitted = end;
   m->row = scored.row;
   scored.row = NULL;
 done:
@@ -210,6 +211,14 @@ void gbt_supporting_free(gbt_supporting *s) {
   gbt_forest_free(s->trees);
   gbt_mem_free(&mem, s->score);
   gbt_mem_free(&mem, s);
+}
+
+gbt_backend *gbt_supporting_backend(const gbt_supporting *s, int32_t j) {
+  return j < s->n_models ? s->model[j].be : NULL;
+}
+
+int64_t gbt_supporting_rows(const gbt_supporting *s, int32_t j, int32_t which) {
+  return which == 0 ? s->model[j].n_fitted : s->model[j].n_scored;
 }
 
 /* ---- rounds ---- */

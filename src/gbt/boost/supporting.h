@@ -44,4 +44,11 @@ gbt_status gbt_supporting_begin(gbt_ctx *ctx, gbt_supporting *s, uint64_t round,
 gbt_status gbt_supporting_fit(gbt_ctx *ctx, gbt_supporting *s, const gbt_tree_task *task, int32_t n_trees,
                               const gbt_forest_view *drafts, gbt_error *err) GBT_MUST_CHECK;
 
+/* The backend of model j, 0 first: its data sets are the rows that it is fitted to, and those that it scores. NULL
+ * behind the last one. */
+gbt_backend *gbt_supporting_backend(const gbt_supporting *supporting, int32_t j);
+
+/* Rows of these data sets: which is 0 or 1. */
+int64_t gbt_supporting_rows(const gbt_supporting *supporting, int32_t j, int32_t which);
+
 #endif

@@ -1,4 +1,4 @@
-#include "trainer_impl.h"
+#include "trainer_state.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -9,48 +9,12 @@
 #include "../objective/base_score.h"
 #include "../tree/relevel.h"
 #include "backends.h"
+#include "checkpoint.h"
 #include "columns.h"
-#include "constraints.h"
 #include "grow.h"
 #include "ranks.h"
 #include "sampling.h"
-#include "stopper.h"
-#include "supporting.h"
 #include "trainer_check.h"
-
-struct gbt_trainer {
-  gbt_mem mem;
-  gbt_params params;
-  gbt_objective objective;
-  int32_t n_valid, n_metrics;
-  gbt_dataset *data[1 + GBT_MAX_VALID]; /* shared; train first */
-  gbt_metric metric[GBT_MAX_METRICS];
-  uint8_t *cat_method; /* n_columns: what was made of each, see encode/encode.h */
-  int eval_train;
-  gbt_feature_rules *rules;
-  gbt_constraints constraints;
-  gbt_backend *be;
-  gbt_backend *grower; /* where leaf values come from other bins or scores than splits do: grows the trees, which `be`
-                          fits once more; else NULL, and `be` grows them */
-  gbt_forest *drafts;  /* of the grower, a batch at a time */
-  gbt_supporting *supporting; /* ordered boosting: where the grower's scores come from; else NULL */
-  gbt_forest *forest;
-  gbt_schema *schema;    /* of its features: those of the data, and behind them the tables of the initial model */
-  size_t n_trees;        /* of the forest when it is settled: the backend may append the last ones later */
-  gbt_forest_view trees; /* as last asked for */
-  int64_t n_rounds;
-  int has_gradients; /* custom objective: the host gave those of the next round */
-  int broken;        /* a round failed half way: scores are no longer those of the forest */
-  double *log;       /* n_rounds x width */
-  size_t cap_log;
-  int32_t width;
-  int watching; /* early stopping looks at the log's last column; 2: the host tells */
-  gbt_stopper stopper;
-  int32_t keep_best; /* 0: none; else the data set whose scores at the best round are in `kept` */
-  double *kept;
-  int64_t kept_round; /* whose scores these are */
-  double max_seconds, seconds;
-};
 
 /* ---- life ---- */
 
@@ -134,11 +98,6 @@ static gbt_status make_forest(gbt_ctx *ctx, gbt_trainer *tr, const gbt_trainer_s
   return GBT_OK;
 }
 
-/* Scores of the data set whose best ones are kept. */
-static size_t kept_cells(const gbt_trainer *tr) {
-  return (size_t)(tr->data[tr->keep_best]->rows.n * tr->objective.n_outputs);
-}
-
 /* What is told by the specification alone. */
 static void copy_spec(gbt_trainer *tr, const gbt_trainer_spec *spec) {
   tr->params = spec->params;
@@ -165,7 +124,7 @@ static void copy_spec(gbt_trainer *tr, const gbt_trainer_spec *spec) {
 static gbt_status prepare(gbt_ctx *ctx, gbt_trainer *tr, const gbt_trainer_spec *spec, gbt_error *err) {
   gbt_constraints *c = &tr->constraints;
   GBT_TRY(gbt_trainer_check_init(spec, err));
-  if (tr->keep_best > 0) GBT_TRY(gbt_mem_array(&tr->mem, kept_cells(tr), sizeof *tr->kept, &tr->kept, err));
+  if (tr->keep_best > 0) GBT_TRY(gbt_mem_array(&tr->mem, gbti_kept_cells(tr), sizeof *tr->kept, &tr->kept, err));
   GBT_TRY(gbt_constraints_make(&tr->mem, spec, c, err));
   GBT_TRY(gbt_feature_rules_new(&tr->mem, spec->train->cuts->n_features, gbt_pages_layout(spec->train->pages)->unused,
                                 &tr->params, c->weight, c->group_beg, c->group_feat, c->n_groups, &tr->rules, err));
@@ -181,6 +140,7 @@ static gbt_status make_trainer(gbt_ctx *ctx, const gbt_trainer_spec *spec, gbt_t
   GBT_TRY(gbt_mem_zeros(&ctx->mem, 1, sizeof *tr, &tr, err));
   tr->mem = ctx->mem;
   copy_spec(tr, spec);
+  tr->identity = gbti_training_identity(spec);
   gbt_status status = gbt_mem_array(&tr->mem, (size_t)spec->train->cuts->schema->n_columns, sizeof *tr->cat_method,
                                     &tr->cat_method, err);
   if (status == GBT_OK) status = gbti_encode_columns(ctx, spec, tr->data, tr->cat_method, err);
@@ -316,7 +276,7 @@ static gbt_status give_scores(gbt_ctx *ctx, gbt_trainer *tr, gbt_error *err) {
   const double *score;
   if (tr->supporting == NULL) return GBT_OK;
   GBT_TRY(gbt_supporting_begin(ctx, tr->supporting, rounds_of(tr), &score, err));
-  GBT_TRY(tr->grower->ops->set_scores(ctx, tr->grower, score, err));
+  GBT_TRY(tr->grower->ops->set_scores(ctx, tr->grower, 0, score, err));
   tr->grower->seconds[GBT_PHASE_GRADIENT] += (double)(gbt_clock_ns() - t0) * 1e-9;
   return GBT_OK;
 }
@@ -360,7 +320,7 @@ static gbt_status see_value(gbt_ctx *ctx, gbt_trainer *tr, double value, int *st
   *stop = gbt_stopper_see(&tr->stopper, tr->n_rounds, value);
   if (tr->keep_best == 0 || tr->stopper.best_round != tr->n_rounds) return GBT_OK;
   const double *scores;
-  const size_t cells = kept_cells(tr);
+  const size_t cells = gbti_kept_cells(tr);
   GBT_TRY(tr->be->ops->scores(ctx, tr->be, tr->keep_best, &scores, err));
   if (cells > 0) memcpy(tr->kept, scores, cells * sizeof *tr->kept);
   tr->kept_round = tr->n_rounds;
@@ -377,7 +337,7 @@ static gbt_status run_rounds(gbt_ctx *ctx, gbt_trainer *tr, int64_t n_rounds, gb
   if (tr->broken)
     return gbt_fail(err, GBT_E_ARG,
                     "this training was stopped in the middle of a round; go on from its model with `init_model`");
-  if (gbt_objective_is_given(&tr->objective) && (n_rounds > 1 || !tr->has_gradients))
+  if (gbt_objective_is_given(&tr->objective) && n_rounds > 0 && (n_rounds > 1 || !tr->has_gradients))
     return gbt_fail(err, GBT_E_INTERNAL, "a custom objective runs one round at a time, its gradients given before");
   for (int64_t i = 0; i < n_rounds; i++) {
     int64_t t0 = gbt_clock_ns();

@@ -53,6 +53,7 @@ typedef struct gbt_trainer_spec {
   const double *init_valid[GBT_MAX_VALID]; /* the same for every validation set; needed with init */
   /* base scores; NULL: from the labels (0 with init_score or a custom objective) */
   const double *base; /* n_outputs */
+  int checkpoints; /* gbt_trainer_save and gbt_trainer_resume may be called */
   /* where: a device's functions (backend/device.h), borrowed as long as the trainer lives; NULL: the CPU */
   const gbt_device_api *device;
   int32_t device_number;
@@ -119,6 +120,18 @@ const double *gbt_trainer_log(const gbt_trainer *trainer, int32_t *width);
  * watch instead. *stop: 1 when training should end. Ranks: the same value on all of them. */
 void gbt_trainer_watch(gbt_trainer *trainer, int maximise);
 gbt_status gbt_trainer_see(gbt_ctx *ctx, gbt_trainer *trainer, double value, int *stop, gbt_error *err) GBT_MUST_CHECK;
+
+/* Writes all that the training needs to go on to a file, which is replaced in one step; see checkpoint.h. Between
+ * rounds, of a trainer with spec.checkpoints. note: n_note bytes of the host's own; borrowed. GBT_E_IO. */
+gbt_status gbt_trainer_save(gbt_ctx *ctx, const gbt_trainer *trainer, const char *path, const void *note, size_t n_note,
+                            gbt_error *err) GBT_MUST_CHECK;
+
+/* Brings a trainer that has run no round to where another one, made from the same specification and data, was saved.
+ * Threads, device, pages and histograms' memory may differ, and max_seconds. note: the host's bytes, from ctx->mem:
+ * free with gbt_mem_free. GBT_E_ARG on `checkpoint` when the file is of another training, GBT_E_IO and GBT_E_FORMAT when it
+ * cannot be read; the trainer is as it was then, unless reading failed half way: then it runs no round any more. */
+gbt_status gbt_trainer_resume(gbt_ctx *ctx, gbt_trainer *trainer, const char *path, uint8_t **note, size_t *n_note,
+                              gbt_error *err) GBT_MUST_CHECK;
 
 /* The backend's name ("cpu") and, for measuring, seconds spent since new by phase. */
 const char *gbt_trainer_backend(const gbt_trainer *trainer);

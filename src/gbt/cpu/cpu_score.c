@@ -34,8 +34,8 @@ static gbt_status start(gbt_ctx *ctx, cpu_backend *be, int32_t which, const doub
   return cpu_parallel(ctx, job.n_parts * be->n_outputs, ns, start_task, &job, err);
 }
 
-gbt_status cpu_set_scores(gbt_ctx *ctx, gbt_backend *self, const double *score, gbt_error *err) {
-  return start(ctx, (cpu_backend *)self, 0, score, NULL, err);
+gbt_status cpu_set_scores(gbt_ctx *ctx, gbt_backend *self, int32_t which, const double *score, gbt_error *err) {
+  return start(ctx, (cpu_backend *)self, which, score, NULL, err);
 }
 
 gbt_status cpu_score_open(gbt_ctx *ctx, cpu_backend *be, const gbt_backend_spec *spec, gbt_error *err) {

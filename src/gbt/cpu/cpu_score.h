@@ -10,7 +10,8 @@ struct cpu_backend;
 gbt_status cpu_score_open(gbt_ctx *ctx, struct cpu_backend *be, const gbt_backend_spec *spec,
                           gbt_error *err) GBT_MUST_CHECK;
 /* See set_scores of gbt_backend. */
-gbt_status cpu_set_scores(gbt_ctx *ctx, gbt_backend *self, const double *score, gbt_error *err) GBT_MUST_CHECK;
+gbt_status cpu_set_scores(gbt_ctx *ctx, gbt_backend *self, int32_t which, const double *score,
+                          gbt_error *err) GBT_MUST_CHECK;
 void cpu_score_close(struct cpu_backend *be);
 
 #endif

@@ -1,0 +1,50 @@
+# Checkpoints: a training that was killed goes on where its file says. See boost/checkpoint.h.
+
+checkpoint_file <- function(folder) file.path(full_path(folder), "gbt-checkpoint")
+
+# The argument: a folder, which is made where there is none; NULL: no checkpoints.
+check_checkpoint <- function(folder) {
+  if (is.null(folder)) return(NULL)
+  if (!is_text(folder) || !nzchar(folder)) {
+    stop_argument(sprintf("`checkpoint` must be the name of a folder, not %s", quote_value(folder)), "checkpoint")
+  }
+  folder
+}
+
+# Brings trainer and state to where the file says, if there is one. NULL, or how that training had ended: "early" or
+# "callback".
+resume_checkpoint <- function(trainer, fit, state) {
+  folder <- fit$host$checkpoint
+  if (is.null(folder)) return(NULL)
+  made <- dir.exists(full_path(folder)) || dir.create(full_path(folder), showWarnings = FALSE, recursive = TRUE)
+  if (!made) stop(gbt_error("io", sprintf("cannot make the folder \"%s\" for checkpoints", folder), folder))
+  if (!file.exists(checkpoint_file(folder))) return(NULL)
+  note <- unserialize(.Call(C_gbt_trainer_resume, trainer, checkpoint_file(folder), fit$host$threads))
+  if (!identical(note$columns, log_names(fit$evaluation))) {
+    stop_argument(sprintf(paste("the checkpoint in \"%s\" is of a training with other metrics or validation data; remove",
+                                "it to begin anew, or give another folder"), folder), "checkpoint")
+  }
+  run <- .Call(C_gbt_trainer_run, trainer, 0, fit$host$threads)
+  if (run$rounds > fit$host$nrounds) {
+    stop_argument(sprintf(paste("the checkpoint in \"%s\" has %.0f rounds, `nrounds` is %.0f; remove it to begin anew, or",
+                                "give another folder"), folder, run$rounds, fit$host$nrounds), "checkpoint")
+  }
+  state$rounds <- run$rounds
+  state$best <- run$best_round
+  state$native <- run$log
+  state$own <- note$own
+  if (fit$host$verbose && run$rounds > 0) say(sprintf("going on after round %.0f", fit$start$rounds + run$rounds))
+  if (note$why %in% c("early", "callback")) note$why
+}
+
+# Writes the file when it is time for it. why: how the training ended, NULL when it has not.
+keep_checkpoint <- function(trainer, fit, state, why) {
+  host <- fit$host
+  now <- proc.time()[["elapsed"]]
+  due <- !is.null(why) || now - state$kept_at >= host$checkpoint_seconds
+  if (is.null(host$checkpoint) || !due || identical(why, "interrupt")) return(invisible())
+  note <- list(why = if (is.null(why)) "" else why, own = state$own, columns = log_names(fit$evaluation))
+  .Call(C_gbt_trainer_save, trainer, checkpoint_file(host$checkpoint), serialize(note, NULL, version = 3L),
+        host$threads)
+  state$kept_at <- proc.time()[["elapsed"]]
+}

@@ -1,0 +1,285 @@
+#include "checkpoint.h"
+
+#include <string.h>
+
+#include "../base/checksum.h"
+#include "../base/comm.h"
+#include "../base/parallel.h"
+#include "../base/parts.h"
+#include "ranks.h"
+#include "trainer_state.h"
+
+#define MAGIC "gbttrain" /* 8 bytes */
+enum { VERSION = 1, N_FOREST_PARTS = 8, NOTE_PART = 2 + N_FOREST_PARTS };
+
+/* ---- identity ---- */
+
+static uint64_t mix_sum(uint64_t h, const void *bytes, size_t n) {
+  return gbt_mix64(h ^ (bytes != NULL && n > 0 ? gbt_checksum(bytes, n) : 0));
+}
+
+static uint64_t mix_rows(uint64_t h, const gbt_dataset *ds) {
+  const gbt_rows *rows = &ds->rows;
+  h = gbt_mix64(h ^ (uint64_t)rows->n);
+  for (int f = 0; f < GBT_N_FIELDS; f++)
+    h = mix_sum(h, rows->field[f], (size_t)rows->n * (size_t)ds->n_outputs[f] * sizeof(double));
+  for (int64_t i = 0; rows->table_row != NULL && i < rows->n; i++) h = (h ^ rows->table_row[i]) * 0x9fb21c651e98df25u;
+  return gbt_mix64(h);
+}
+
+static uint64_t mix_cuts(uint64_t h, const gbt_cuts *cuts) {
+  h = gbt_mix64(h ^ (uint64_t)cuts->n_features ^ (uint64_t)cuts->n_rows << 32);
+  for (int32_t f = 0; f < cuts->n_features; f++) {
+    const gbt_feature_cuts *feat = &cuts->feat[f];
+    h = gbt_mix64(h ^ (uint64_t)feat->n_bins ^ (uint64_t)feat->has_missing << 32);
+    h = gbt_mix64(h ^ (uint64_t)feat->n_filled);
+    h = mix_sum(h, feat->cut, feat->cut != NULL ? (size_t)feat->n_bins * sizeof *feat->cut : 0);
+  }
+  return h;
+}
+
+uint64_t gbti_training_identity(const gbt_trainer_spec *spec) {
+  gbt_trainer_spec shown = *spec;
+  if (!spec->checkpoints) return 0;
+  shown.params.hist_memory = shown.params.device_memory = 0;
+  shown.max_seconds = 0.0;
+  uint64_t h = mix_cuts(gbt_ranks_mix_spec(&shown), spec->train->cuts);
+  h = mix_rows(h, spec->train);
+  for (int32_t i = 0; i < spec->n_valid; i++) h = mix_rows(h, spec->valid[i]);
+  return h;
+}
+
+/* ---- what is kept ---- */
+
+typedef struct run_state {
+  int64_t n_rounds, width, best_round, kept_round, maximise;
+  uint64_t n_trees;
+  double best, seconds;
+  struct {
+    int64_t n_features, n_outputs, n_leaf_outputs, n_parallel;
+    uint64_t n_trees, n_nodes, n_words, n_vectors;
+  } forest;
+} run_state;
+
+static run_state state_of(const gbt_trainer *tr) {
+  const gbt_forest_view f = gbt_forest_look(tr->forest);
+  run_state s;
+  memset(&s, 0, sizeof s);
+  s.n_rounds = tr->n_rounds;
+  s.width = tr->width;
+  s.best_round = tr->stopper.best_round;
+  s.kept_round = tr->kept_round;
+  s.maximise = tr->stopper.maximise;
+  s.n_trees = tr->n_trees;
+  s.best = tr->stopper.best;
+  s.seconds = tr->seconds;
+  s.forest.n_features = f.n_features;
+  s.forest.n_outputs = f.n_outputs;
+  s.forest.n_leaf_outputs = f.n_leaf_outputs;
+  s.forest.n_parallel = f.n_parallel;
+  s.forest.n_trees = f.n_trees;
+  s.forest.n_nodes = f.n_nodes;
+  s.forest.n_words = f.n_words;
+  s.forest.n_vectors = f.n_vectors;
+  return s;
+}
+
+/* Scores number k: whose they are, and how many. be == NULL: those that are kept. n == 0 and be == NULL: no more. */
+typedef struct score_place {
+  gbt_backend *be;
+  int32_t which;
+  int64_t n;
+  int end;
+} score_place;
+
+static score_place place_of(const gbt_trainer *tr, int32_t k) {
+  const int64_t K = tr->objective.n_outputs;
+  if (k <= tr->n_valid) return (score_place){tr->be, k, tr->data[k]->rows.n * K, 0};
+  k -= tr->n_valid + 1;
+  if (k == 0 && tr->keep_best > 0) return (score_place){NULL, 0, (int64_t)gbti_kept_cells(tr), 0};
+  k -= tr->keep_best > 0;
+  if (tr->grower == NULL) return (score_place){NULL, 0, 0, 1};
+  if (k == 0) return (score_place){tr->grower, 0, tr->data[0]->rows.n * K, 0};
+  k--;
+  gbt_backend *model = tr->supporting != NULL ? gbt_supporting_backend(tr->supporting, k / 2) : NULL;
+  if (model == NULL) return (score_place){NULL, 0, 0, 1};
+  return (score_place){model, k % 2, gbt_supporting_rows(tr->supporting, k / 2, k % 2) * K, 0};
+}
+
+/* ---- writing ---- */
+
+static gbt_status put_forest(gbt_parts_writer *w, const gbt_forest_view *f, gbt_error *err) {
+  GBT_TRY(gbt_parts_put(w, f->base, (uint64_t)f->n_outputs * sizeof *f->base, err));
+  GBT_TRY(gbt_parts_put(w, f->trees, f->n_trees * sizeof *f->trees, err));
+  GBT_TRY(gbt_parts_put(w, f->nodes, f->n_nodes * sizeof *f->nodes, err));
+  GBT_TRY(gbt_parts_put(w, f->sets, f->n_words * sizeof *f->sets, err));
+  GBT_TRY(gbt_parts_put(w, f->gain, f->n_nodes * sizeof *f->gain, err));
+  GBT_TRY(gbt_parts_put(w, f->cover, f->n_nodes * sizeof *f->cover, err));
+  GBT_TRY(gbt_parts_put(w, f->count, f->n_nodes * sizeof *f->count, err));
+  return gbt_parts_put(w, f->leaf_values, f->n_vectors * (uint64_t)f->n_leaf_outputs * sizeof *f->leaf_values, err);
+}
+
+static gbt_status put_scores(gbt_ctx *ctx, gbt_parts_writer *w, const gbt_trainer *tr, gbt_error *err) {
+  for (int32_t k = 0;; k++) {
+    const score_place p = place_of(tr, k);
+    const double *score = tr->kept;
+    if (p.end) return GBT_OK;
+    GBT_TRY(gbt_ctx_poll(ctx, err));
+    if (p.be != NULL) GBT_TRY(p.be->ops->scores(ctx, p.be, p.which, &score, err));
+    GBT_TRY(gbt_parts_put(w, score, (uint64_t)p.n * sizeof *score, err));
+  }
+}
+
+static gbt_status put_all(gbt_ctx *ctx, gbt_parts_writer *w, const gbt_trainer *tr, const void *note, size_t n_note,
+                          gbt_error *err) {
+  const run_state state = state_of(tr);
+  const gbt_forest_view forest = gbt_forest_look(tr->forest);
+  GBT_TRY(gbt_parts_put(w, &state, sizeof state, err));
+  GBT_TRY(gbt_parts_put(w, tr->log, (uint64_t)(tr->n_rounds * tr->width) * sizeof *tr->log, err));
+  GBT_TRY(put_forest(w, &forest, err));
+  GBT_TRY(gbt_parts_put(w, note, n_note, err));
+  return put_scores(ctx, w, tr, err);
+}
+
+static gbt_status check_able(const gbt_ctx *ctx, const gbt_trainer *tr, gbt_error *err) {
+  if (!gbt_comm_alone(ctx))
+    return gbt_fail_on(err, GBT_E_UNSUPPORTED, "checkpoint", "checkpoints are for trainings in one process");
+  GBT_ASSERT(tr->identity != 0);
+  return GBT_OK;
+}
+
+gbt_status gbt_trainer_save(gbt_ctx *ctx, const gbt_trainer *tr, const char *path, const void *note, size_t n_note,
+                            gbt_error *err) {
+  gbt_parts_writer w;
+  GBT_TRY(check_able(ctx, tr, err));
+  if (tr->broken) return gbt_fail(err, GBT_E_ARG, "this training was stopped in the middle of a round");
+  GBT_ASSERT(tr->n_trees == tr->forest->n_trees);
+  gbt_status status = gbt_parts_begin(&tr->mem, path, MAGIC, VERSION, tr->identity, &w, err);
+  if (status == GBT_OK) status = put_all(ctx, &w, tr, note, n_note, err);
+  if (status == GBT_OK) status = gbt_parts_end(&w, err);
+  gbt_parts_drop(&w);
+  return status;
+}
+
+/* ---- reading ---- */
+
+/* The next part, whatever its length, in memory of its own. */
+static gbt_status take_array(const gbt_mem *mem, gbt_parts_reader *r, size_t item, uint64_t n, void *out,
+                             gbt_error *err) {
+  void **array = out;
+  if (n > SIZE_MAX / item) return gbt_fail_mem(err, SIZE_MAX / 2);
+  GBT_TRY(gbt_mem_array(mem, (size_t)n, item, array, err));
+  return gbt_parts_take(r, *array, n * item, err);
+}
+
+typedef struct forest_copy {
+  gbt_forest_view view;
+  void *part[N_FOREST_PARTS]; /* owned */
+} forest_copy;
+
+static gbt_status take_forest(const gbt_mem *mem, gbt_parts_reader *r, const run_state *s, forest_copy *out,
+                              gbt_error *err) {
+  const uint64_t n_nodes = s->forest.n_nodes;
+  const uint64_t count[N_FOREST_PARTS] = {(uint64_t)s->forest.n_outputs, s->forest.n_trees, n_nodes, s->forest.n_words,
+                                          n_nodes, n_nodes, n_nodes,
+                                          s->forest.n_vectors * (uint64_t)s->forest.n_leaf_outputs};
+  const size_t item[N_FOREST_PARTS] = {sizeof *out->view.base, sizeof *out->view.trees, sizeof *out->view.nodes,
+                                       sizeof *out->view.sets, sizeof *out->view.gain, sizeof *out->view.cover,
+                                       sizeof *out->view.count, sizeof *out->view.leaf_values};
+  for (int i = 0; i < N_FOREST_PARTS; i++) GBT_TRY(take_array(mem, r, item[i], count[i], &out->part[i], err));
+  out->view = (gbt_forest_view){.n_features = (int32_t)s->forest.n_features,
+                                .n_outputs = (int32_t)s->forest.n_outputs,
+                                .n_leaf_outputs = (int32_t)s->forest.n_leaf_outputs,
+                                .n_parallel = (int32_t)s->forest.n_parallel,
+                                .n_trees = s->forest.n_trees,
+                                .n_nodes = n_nodes,
+                                .n_words = s->forest.n_words,
+                                .n_vectors = s->forest.n_vectors,
+                                .base = out->part[0],
+                                .trees = out->part[1],
+                                .nodes = out->part[2],
+                                .sets = out->part[3],
+                                .gain = out->part[4],
+                                .cover = out->part[5],
+                                .count = out->part[6],
+                                .leaf_values = out->part[7]};
+  return GBT_OK;
+}
+
+static gbt_status take_scores(gbt_ctx *ctx, gbt_parts_reader *r, gbt_trainer *tr, gbt_error *err) {
+  for (int32_t k = 0;; k++) {
+    const score_place p = place_of(tr, k);
+    double *score;
+    if (p.end) return GBT_OK;
+    GBT_TRY(gbt_ctx_poll(ctx, err));
+    if (p.be == NULL) {
+      GBT_TRY(gbt_parts_take(r, tr->kept, (uint64_t)p.n * sizeof *tr->kept, err));
+      continue;
+    }
+    GBT_TRY(gbt_mem_array(&tr->mem, (size_t)p.n, sizeof *score, &score, err));
+    gbt_status status = gbt_parts_take(r, score, (uint64_t)p.n * sizeof *score, err);
+    if (status == GBT_OK) status = p.be->ops->set_scores(ctx, p.be, p.which, score, err);
+    gbt_mem_free(&tr->mem, score);
+    GBT_TRY(status);
+  }
+}
+
+/* The trainer's own part of the state. */
+static void take_over(gbt_trainer *tr, const run_state *s) {
+  tr->n_rounds = s->n_rounds;
+  tr->n_trees = (size_t)s->n_trees;
+  tr->kept_round = s->kept_round;
+  tr->seconds = s->seconds;
+  tr->stopper.best_round = s->best_round;
+  tr->stopper.best = s->best;
+  tr->stopper.maximise = (int)s->maximise;
+}
+
+static gbt_status take_all(gbt_ctx *ctx, gbt_parts_reader *r, gbt_trainer *tr, forest_copy *forest, uint8_t **note,
+                           size_t *n_note, gbt_error *err) {
+  const gbt_forest_view own = gbt_forest_look(tr->forest);
+  run_state s;
+  uint64_t n;
+  GBT_TRY(gbt_parts_take(r, &s, sizeof s, err));
+  if (s.forest.n_features != own.n_features || s.forest.n_outputs != own.n_outputs || s.width != tr->width ||
+      s.forest.n_leaf_outputs != own.n_leaf_outputs || s.forest.n_parallel != own.n_parallel)
+    return gbt_fail_on(err, GBT_E_FORMAT, r->file.path, "\"%s\" is damaged; remove it", r->file.path);
+  GBT_TRY(gbt_mem_grow(&tr->mem, &tr->log, &tr->cap_log, (size_t)(s.n_rounds * s.width), sizeof *tr->log, err));
+  GBT_TRY(gbt_parts_take(r, tr->log, (uint64_t)(s.n_rounds * s.width) * sizeof *tr->log, err));
+  GBT_TRY(take_forest(&tr->mem, r, &s, forest, err));
+  gbt_forest_cut(tr->forest, 0);
+  GBT_TRY(gbt_forest_append(tr->forest, &forest->view, err));
+  GBT_TRY(gbt_parts_next(r, &n, err));
+  GBT_TRY(take_array(&ctx->mem, r, 1, n, note, err));
+  *n_note = (size_t)n;
+  GBT_TRY(take_scores(ctx, r, tr, err));
+  take_over(tr, &s);
+  return GBT_OK;
+}
+
+gbt_status gbt_trainer_resume(gbt_ctx *ctx, gbt_trainer *tr, const char *path, uint8_t **note, size_t *n_note,
+                              gbt_error *err) {
+  gbt_parts_reader r;
+  forest_copy forest = {.part = {NULL}};
+  *note = NULL;
+  *n_note = 0;
+  GBT_TRY(check_able(ctx, tr, err));
+  GBT_ASSERT(tr->n_rounds == 0);
+  gbt_status status = gbt_parts_open(&tr->mem, path, MAGIC, VERSION, &r, err);
+  if (status == GBT_OK && r.head.identity != tr->identity)
+    status = gbt_fail_on(err, GBT_E_ARG, "checkpoint",
+                         "\"%s\" is of another training: data, parameters or the seed have changed; remove it to begin "
+                         "anew, or give another place",
+                         path);
+  if (status == GBT_OK) {
+    status = take_all(ctx, &r, tr, &forest, note, n_note, err);
+    tr->broken = status != GBT_OK;
+  }
+  for (int i = 0; i < N_FOREST_PARTS; i++) gbt_mem_free(&tr->mem, forest.part[i]);
+  gbt_parts_close(&r);
+  if (status != GBT_OK) {
+    gbt_mem_free(&ctx->mem, *note);
+    *note = NULL;
+  }
+  return status;
+}

@@ -1,0 +1,22 @@
+/* Checkpoints: all that a training needs to go on, in a file, between rounds. A training that is resumed ends with the
+ * bytes of one that was never stopped, on any number of threads and any device.
+ *
+ *   part  0     counts and what early stopping has seen
+ *         1     the log
+ *         2..9  the forest: base scores, trees, nodes, sets, gains, covers, counts, values of leaves
+ *         10    the host's note
+ *         11..  scores: of every data set; of what grows the trees where that is another backend; of the supporting
+ *               models; those that are kept of the best round
+ *
+ * Scores are kept as they are: trees that grew the others' way (drafts, supporting models) are not in the forest. */
+#ifndef GBT_BOOST_CHECKPOINT_H
+#define GBT_BOOST_CHECKPOINT_H
+
+#include "trainer.h"
+
+/* Tells trainings from each other: parameters that show in the model, objective, metrics, constraints, what training
+ * begins with, and of the data the numbers of rows, the cuts, and the fields of the rows. 0 unless spec->checkpoints.
+ */
+uint64_t gbti_training_identity(const gbt_trainer_spec *spec);
+
+#endif

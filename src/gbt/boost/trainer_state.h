@@ -1,0 +1,50 @@
+/* The trainer's state: trainer.c makes and changes it, checkpoint.c keeps and restores it. */
+#ifndef GBT_BOOST_TRAINER_STATE_H
+#define GBT_BOOST_TRAINER_STATE_H
+
+#include "constraints.h"
+#include "stopper.h"
+#include "supporting.h"
+#include "trainer_impl.h"
+
+struct gbt_trainer {
+  gbt_mem mem;
+  gbt_params params;
+  gbt_objective objective;
+  int32_t n_valid, n_metrics;
+  gbt_dataset *data[1 + GBT_MAX_VALID]; /* shared; train first */
+  gbt_metric metric[GBT_MAX_METRICS];
+  uint8_t *cat_method; /* n_columns: what was made of each, see encode/encode.h */
+  int eval_train;
+  gbt_feature_rules *rules;
+  gbt_constraints constraints;
+  gbt_backend *be;
+  gbt_backend *grower; /* where leaf values come from other bins or scores than splits do: grows the trees, which `be`
+                          fits once more; else NULL, and `be` grows them */
+  gbt_forest *drafts;  /* of the grower, a batch at a time */
+  gbt_supporting *supporting; /* ordered boosting: where the grower's scores come from; else NULL */
+  gbt_forest *forest;
+  gbt_schema *schema;    /* of its features: those of the data, and behind them the tables of the initial model */
+  size_t n_trees;        /* of the forest when it is settled: the backend may append the last ones later */
+  gbt_forest_view trees; /* as last asked for */
+  int64_t n_rounds;
+  int has_gradients; /* custom objective: the host gave those of the next round */
+  int broken;        /* a round failed half way: scores are no longer those of the forest */
+  double *log;       /* n_rounds x width */
+  size_t cap_log;
+  int32_t width;
+  int watching; /* early stopping looks at the log's last column; 2: the host tells */
+  gbt_stopper stopper;
+  int32_t keep_best; /* 0: none; else the data set whose scores at the best round are in `kept` */
+  double *kept;
+  int64_t kept_round; /* whose scores these are */
+  double max_seconds, seconds;
+  uint64_t identity; /* of the training, for checkpoints: checkpoint.h */
+};
+
+/* Scores of the data set whose best ones are kept. */
+static inline size_t gbti_kept_cells(const gbt_trainer *tr) {
+  return (size_t)(tr->data[tr->keep_best]->rows.n * tr->objective.n_outputs);
+}
+
+#endif

@@ -1,0 +1,281 @@
+/* Trainings that were stopped after any round, kept in a file and resumed under other circumstances: forests, scores
+ * and logs are those of trainings that ran through. Files that are damaged, cut short, of other trainings or not to be
+ * written are told by name, and the file before stays. */
+#define _POSIX_C_SOURCE 200809L
+#include <stdio.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "../../src/gbt/base/file.h"
+#include "../../src/gbt/base/parts.h"
+#include "../../src/gbt/encode/encode.h"
+#include "../../src/gbt/math/sampling.h"
+#include "checkpoint_job.h"
+#include "fault.h"
+
+enum { ROUNDS = 5 };
+
+typedef struct seen {
+  int64_t ordered, statistics, sampled, outputs, custom, stopped, splits;
+} seen;
+
+static void draw_statistics(random_job *r, uint8_t *method) {
+  for (int32_t c = 0; c < r->data->table.n_cols; c++)
+    method[c] = r->data->table.cols[c].type == GBT_CATEGORICAL ? GBT_CAT_TARGET : GBT_CAT_AUTO;
+  r->job.spec.cat_method = method;
+}
+
+/* A metric that suits, and early stopping that never comes. */
+static void watch(gbt_trainer_spec *spec) {
+  gbt_metric metric = {.kind = 0, .param = NAN};
+  gbt_error no;
+  while (metric.kind < GBT_N_METRICS && gbt_metric_check(&metric, &spec->objective, &no) != GBT_OK) metric.kind++;
+  if (metric.kind == GBT_N_METRICS) return;
+  spec->metric[0] = metric;
+  spec->n_metrics = 1;
+  spec->stop_rounds = 100;
+  spec->keep_best = 1;
+}
+
+static void resumed_trainings_are_those_that_ran_through(void) {
+  seen s = {0};
+  for (uint64_t seed = 1; seed <= 60 && test_n_bad() == 0; seed++) {
+    random_job r = random_job_make(seed, 300);
+    const char *path = part_path();
+    uint8_t method[64];
+    part_outcome whole;
+    r.job.rounds = ROUNDS;
+    if (r.job.custom == NULL && seed % 3 == 0) draw_statistics(&r, method);
+    if (r.job.custom == NULL && seed % 5 == 0) random_job_order(&r);
+    if (r.job.spec.n_valid > 0 && seed % 2) watch(&r.job.spec);
+    const part_place through = {.threads = 1 + (int)(seed % 3), .page_rows = r.how.page_rows, .last = ROUNDS};
+    if (!part_run(&r.job, &through, &whole)) break;
+    for (int64_t stop = 0; stop <= ROUNDS; stop++) {
+      part_outcome resumed;
+      const part_place first = {.threads = 2, .page_rows = 100, .to = path, .last = stop};
+      const part_place second = {
+          .threads = 1 + (int)(stop % 3), .from = path, .to = path, .last = (stop + ROUNDS + 1) / 2};
+      const part_place third = {.threads = 3, .page_rows = 33, .from = path, .last = ROUNDS};
+      if (!part_run(&r.job, &first, NULL) || !part_run(&r.job, &second, NULL) ||
+          !part_run(&r.job, &third, &resumed))
+        break;
+      if (!part_outcomes_same(&whole, &resumed)) random_job_tell(&r, seed);
+      part_outcome_free(&resumed);
+    }
+    s.ordered += r.job.spec.params.boosting == GBT_BOOSTING_ORDERED;
+    s.statistics += r.job.spec.cat_method != NULL;
+    s.sampled += r.job.spec.params.sampling_method != GBT_SAMPLE_UNIFORM;
+    s.outputs += r.job.spec.objective.n_outputs > 1;
+    s.custom += r.job.custom != NULL;
+    s.stopped += r.job.spec.keep_best > 0;
+    s.splits += (int64_t)whole.forest->n_nodes / 2;
+    part_outcome_free(&whole);
+    unlink(path);
+    random_job_free(&r);
+  }
+  test_note("%" PRId64 " splits; %" PRId64 " ordered, %" PRId64 " with statistics, %" PRId64 " sampled, %" PRId64
+            " of several outputs, %" PRId64 " custom, %" PRId64 " watched",
+            s.splits, s.ordered, s.statistics, s.sampled, s.outputs, s.custom, s.stopped);
+  CHECK(s.splits > 1000 && s.ordered > 4 && s.statistics > 8 && s.sampled > 4 && s.outputs > 4 && s.custom > 4 &&
+        s.stopped > 8);
+}
+
+/* ---- what goes wrong ---- */
+
+typedef struct pair {
+  random_job r;
+  gbt_ctx ctx;
+  gbt_trainer_spec spec;
+  gbt_trainer *tr;
+} pair;
+
+static int pair_open(pair *p, uint64_t seed) {
+  p->r = random_job_make(seed, 200);
+  p->ctx = test_ctx(NULL, 1);
+  p->tr = NULL;
+  const int ok = job_open(&p->ctx, &p->r.job, 0, &p->spec);
+  p->spec.checkpoints = 1;
+  return ok && CHECK_OK(gbt_trainer_new(&p->ctx, &p->spec, &p->tr, test_err));
+}
+
+static void pair_close(pair *p) {
+  gbt_trainer_free(p->tr);
+  job_close(&p->spec);
+  gbt_ctx_close(&p->ctx);
+  random_job_free(&p->r);
+}
+
+static gbt_trainer *fresh(pair *p) {
+  gbt_trainer *tr = NULL;
+  CHECK_OK(gbt_trainer_new(&p->ctx, &p->spec, &tr, test_err));
+  return tr;
+}
+
+static uint8_t *read_file(const char *path, size_t *n) {
+  FILE *f = fopen(path, "rb");
+  CHECK(f != NULL);
+  fseek(f, 0, SEEK_END);
+  *n = (size_t)ftell(f);
+  rewind(f);
+  uint8_t *bytes = test_alloc(*n);
+  CHECK(fread(bytes, 1, *n, f) == *n);
+  fclose(f);
+  return bytes;
+}
+
+static void write_file(const char *path, const uint8_t *bytes, size_t n) {
+  FILE *f = fopen(path, "wb");
+  CHECK(f != NULL && fwrite(bytes, 1, n, f) == n);
+  fclose(f);
+}
+
+static void check_refused(pair *p, const char *path, gbt_status code, const char *part) {
+  uint8_t *note;
+  size_t n;
+  gbt_trainer *tr = fresh(p);
+  CHECK_FAILS(gbt_trainer_resume(&p->ctx, tr, path, &note, &n, test_err), code, part);
+  CHECK(note == NULL && gbt_trainer_rounds(tr) == 0);
+  gbt_trainer_free(tr);
+}
+
+/* Every byte of a file, and every length. */
+static void damaged_files_are_refused(void) {
+  pair p;
+  const char *path = part_path();
+  gbt_stop_reason why;
+  if (!pair_open(&p, 3)) return;
+  p.r.job.rounds = 2;
+  CHECK(train_rounds(&p.ctx, &p.r.job, p.tr, &why));
+  CHECK_OK(part_save(&p.ctx, p.tr, path));
+  size_t n;
+  uint8_t *bytes = read_file(path, &n);
+  gbt_trainer *tr = fresh(&p);
+  for (size_t at = 0; at < n; at += 1 + n / 1500) {
+    uint8_t *note;
+    size_t n_note;
+    bytes[at] ^= (uint8_t)(1u << (at % 8));
+    write_file(path, bytes, n);
+    const gbt_status status = gbt_trainer_resume(&p.ctx, tr, path, &note, &n_note, test_err);
+    CHECK(status == GBT_E_FORMAT || status == GBT_E_IO || status == GBT_E_ARG);
+    CHECK(strstr(test_err->msg, path) != NULL);
+    CHECK_EQ_I64(gbt_trainer_rounds(tr), 0);
+    bytes[at] ^= (uint8_t)(1u << (at % 8));
+    write_file(path, bytes, at); /* cut short */
+    CHECK(gbt_trainer_resume(&p.ctx, tr, path, &note, &n_note, test_err) != GBT_OK);
+  }
+  write_file(path, bytes, n);
+  CHECK_OK(part_resume(&p.ctx, tr, path)); /* none of that has hurt the trainer */
+  gbt_trainer_free(tr);
+  unlink(path);
+  check_refused(&p, path, GBT_E_IO, "cannot open");
+  free(bytes);
+  pair_close(&p);
+}
+
+static void other_trainings_are_refused(void) {
+  pair p;
+  const char *path = part_path();
+  if (!pair_open(&p, 8)) return;
+  CHECK_OK(part_save(&p.ctx, p.tr, path));
+  const gbt_trainer_spec own = p.spec;
+  p.spec.params.seed++;
+  check_refused(&p, path, GBT_E_ARG, "of another training");
+  p.spec = own;
+  p.spec.params.eta *= 0.5;
+  check_refused(&p, path, GBT_E_ARG, "of another training");
+  p.spec = own;
+  p.spec.params.hist_memory = 7; /* does not show */
+  p.spec.max_seconds = 1e6;
+  gbt_trainer *tr = fresh(&p);
+  CHECK_OK(part_resume(&p.ctx, tr, path));
+  gbt_trainer_free(tr);
+  p.spec = own;
+  double *label = test_alloc((size_t)p.spec.train->rows.n * sizeof *label);
+  const double *before = p.spec.train->rows.field[GBT_LABEL];
+  memcpy(label, before, (size_t)p.spec.train->rows.n * sizeof *label);
+  label[p.spec.train->rows.n - 1] = label[0] + (label[0] == 0.0 ? 1.0 : -label[0]);
+  if (memcmp(label, before, (size_t)p.spec.train->rows.n * sizeof *label) != 0) {
+    p.spec.train->rows.field[GBT_LABEL] = label;
+    check_refused(&p, path, GBT_E_ARG, "of another training");
+    p.spec.train->rows.field[GBT_LABEL] = before;
+  }
+  free(label);
+  unlink(path);
+  pair_close(&p);
+}
+
+static void files_that_cannot_be_written(void) {
+  pair p;
+  char path[600], draft[620];
+  const char *folder = part_path();
+  size_t n, m;
+  if (!pair_open(&p, 5)) return;
+  snprintf(path, sizeof path, "%s/x", folder);
+  snprintf(draft, sizeof draft, "%s.new", path);
+  CHECK_FAILS(part_save(&p.ctx, p.tr, path), GBT_E_IO, path); /* there is no such folder */
+  CHECK(mkdir(folder, 0777) == 0);
+  CHECK_OK(part_save(&p.ctx, p.tr, path));
+  CHECK(!gbt_file_is_there(draft));
+  uint8_t *bytes = read_file(path, &n);
+  write_file(draft, bytes, n / 2); /* what a killed training leaves */
+  CHECK_OK(part_save(&p.ctx, p.tr, path));
+  uint8_t *again = read_file(path, &m);
+  CHECK(n == m && memcmp(bytes, again, n) == 0);
+  CHECK(!gbt_file_is_there(draft));
+  CHECK(mkdir(draft, 0777) == 0); /* the draft's name is taken: the file before stays */
+  CHECK_FAILS(part_save(&p.ctx, p.tr, path), GBT_E_IO, draft);
+  CHECK(rmdir(draft) == 0);
+  free(again);
+  again = read_file(path, &m);
+  CHECK(n == m && memcmp(bytes, again, n) == 0);
+  free(bytes), free(again);
+  unlink(path);
+  CHECK(rmdir(folder) == 0);
+  pair_close(&p);
+}
+
+/* ---- files of parts ---- */
+
+static void parts_come_back(void) {
+  const gbt_mem mem = gbt_mem_default();
+  const char *path = part_path();
+  test_rng rng = {4};
+  enum { PARTS = 40, MOST = 200000 };
+  uint8_t *bytes = test_alloc(MOST), *got = test_alloc(MOST);
+  uint64_t n[PARTS], size;
+  for (int i = 0; i < MOST; i++) bytes[i] = (uint8_t)test_below(&rng, 256);
+  for (uint64_t i = 0; i < PARTS; i++)
+    n[i] = i < 20 ? i : i < 30 ? ((uint64_t)1 << (i - 14)) + i % 3 - 1 : 65536u * (i - 29) / 4;
+  for (int i = 0; i < PARTS; i++) n[i] = n[i] < MOST ? n[i] : MOST;
+  gbt_parts_writer w;
+  gbt_parts_reader r;
+  REQUIRE_OK(gbt_parts_begin(&mem, path, "testfile", 3, 42, &w, test_err));
+  for (int i = 0; i < PARTS; i++) CHECK_OK(gbt_parts_put(&w, bytes, n[i], test_err));
+  CHECK(!gbt_file_is_there(path));
+  CHECK_OK(gbt_parts_end(&w, test_err));
+  gbt_parts_drop(&w);
+  CHECK_FAILS(gbt_parts_open(&mem, path, "testfile", 4, &r, test_err), GBT_E_FORMAT, "another version");
+  gbt_parts_close(&r);
+  CHECK_FAILS(gbt_parts_open(&mem, path, "testfilf", 3, &r, test_err), GBT_E_FORMAT, "not what gbt writes");
+  gbt_parts_close(&r);
+  REQUIRE_OK(gbt_parts_open(&mem, path, "testfile", 3, &r, test_err));
+  CHECK_EQ_U64(r.head.identity, 42);
+  for (int i = 0; i < PARTS; i++) {
+    CHECK_OK(gbt_parts_next(&r, &size, test_err));
+    CHECK_EQ_U64(size, n[i]);
+    CHECK_OK(gbt_parts_take(&r, got, n[i], test_err));
+    CHECK_EQ_BYTES(got, bytes, (size_t)n[i]);
+  }
+  CHECK_FAILS(gbt_parts_next(&r, &size, test_err), GBT_E_FORMAT, "damaged");
+  gbt_parts_close(&r);
+  unlink(path);
+  free(bytes), free(got);
+}
+
+void suite_checkpoint(void) {
+  RUN(parts_come_back);
+  RUN(resumed_trainings_are_those_that_ran_through);
+  RUN(damaged_files_are_refused);
+  RUN(other_trainings_are_refused);
+  RUN(files_that_cannot_be_written);
+}
