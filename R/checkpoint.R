@@ -16,18 +16,18 @@ check_checkpoint <- function(folder) {
 resume_checkpoint <- function(trainer, fit, state) {
   folder <- fit$host$checkpoint
   if (is.null(folder)) return(NULL)
-  made <- dir.exists(full_path(folder)) || dir.create(full_path(folder), showWarnings = FALSE, recursive = TRUE)
-  if (!made) stop(gbt_error("io", sprintf("cannot make the folder \"%s\" for checkpoints", folder), folder))
+  make <- function(path) dir.exists(path) || dir.create(path, recursive = TRUE)
+  if (!suppressWarnings(make(full_path(folder)))) stop(gbt_error("io", sprintf("cannot make the folder \"%s\" for checkpoints", folder), folder))
   if (!file.exists(checkpoint_file(folder))) return(NULL)
   note <- unserialize(.Call(C_gbt_trainer_resume, trainer, checkpoint_file(folder), fit$host$threads))
   if (!identical(note$columns, log_names(fit$evaluation))) {
-    stop_argument(sprintf(paste("the checkpoint in \"%s\" is of a training with other metrics or validation data; remove",
-                                "it to begin anew, or give another folder"), folder), "checkpoint")
+    stop_argument(sprintf(paste("the checkpoint in \"%s\" is of a training with other metrics or validation data;",
+                                "remove it to begin anew, or give another folder"), folder), "checkpoint")
   }
   run <- .Call(C_gbt_trainer_run, trainer, 0, fit$host$threads)
   if (run$rounds > fit$host$nrounds) {
-    stop_argument(sprintf(paste("the checkpoint in \"%s\" has %.0f rounds, `nrounds` is %.0f; remove it to begin anew, or",
-                                "give another folder"), folder, run$rounds, fit$host$nrounds), "checkpoint")
+    stop_argument(sprintf(paste("the checkpoint in \"%s\" has %.0f rounds, `nrounds` is %.0f; remove it to begin anew,",
+                                "or give another folder"), folder, run$rounds, fit$host$nrounds), "checkpoint")
   }
   state$rounds <- run$rounds
   state$best <- run$best_round
