@@ -17,7 +17,9 @@ resume_checkpoint <- function(trainer, fit, state) {
   folder <- fit$host$checkpoint
   if (is.null(folder)) return(NULL)
   make <- function(path) dir.exists(path) || dir.create(path, recursive = TRUE)
-  if (!suppressWarnings(make(full_path(folder)))) stop(gbt_error("io", sprintf("cannot make the folder \"%s\" for checkpoints", folder), folder))
+  if (!suppressWarnings(make(full_path(folder)))) {
+    stop(gbt_error("io", sprintf("cannot make the folder \"%s\" for checkpoints", folder), folder))
+  }
   if (!file.exists(checkpoint_file(folder))) return(NULL)
   note <- unserialize(.Call(C_gbt_trainer_resume, trainer, checkpoint_file(folder), fit$host$threads))
   if (!identical(note$columns, log_names(fit$evaluation))) {

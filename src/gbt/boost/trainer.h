@@ -129,7 +129,8 @@ gbt_status gbt_trainer_save(gbt_ctx *ctx, const gbt_trainer *trainer, const char
 /* Brings a trainer that has run no round to where another one, made from the same specification and data, was saved.
  * Threads, device, pages and histograms' memory may differ, and max_seconds. note: the host's bytes, from ctx->mem:
  * free with gbt_mem_free. GBT_E_ARG on `checkpoint` when the file is of another training, GBT_E_IO and GBT_E_FORMAT
- * when it cannot be read; the trainer is as it was then, unless reading failed half way: then it runs no round any more. */
+ * when it cannot be read; the trainer is as it was then, unless reading failed half way: then it runs no round any
+ * more. */
 gbt_status gbt_trainer_resume(gbt_ctx *ctx, gbt_trainer *trainer, const char *path, uint8_t **note, size_t *n_note,
                               gbt_error *err) GBT_MUST_CHECK;
 
