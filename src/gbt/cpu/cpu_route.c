@@ -1,10 +1,32 @@
 /* Rows that the tree did not see while it grew (not sampled, or of a validation set) down to their leaves, by bins.
  *
  * bin(x) <= b is the same as x <= cut[b], so this agrees to the bit with predicting from the values. Levels that the
- * cuts do not know stand in a page as missing; in validation sets they go the way of most all the same. */
+ * cuts do not know stand in a page as missing; in validation sets they go the way of most all the same.
+ *
+ *   side by side   LANES rows, each a chain of loads: node, code, table by code, next node
+ *   one by one     where a split is of a sparse feature, or levels are unseen */
 #include "cpu.h"
 
+#include <string.h>
+
 #define ROUTE_ROWS 4096u
+
+enum {
+  LANES = 16,
+  SHALLOW = 12, /* trees up to this depth are walked to their depth, others until all rows have arrived */
+  STRIDE = 4    /* steps between two looks whether they have */
+};
+
+/* A node as rows come to it: on to `last`, or to the child before where the code goes left. A leaf is its own child:
+ * mask is 0 there, and code 0 does not go left. */
+typedef struct route_node {
+  const uint8_t *left; /* by code of the column: 1 where it goes left */
+  int32_t group;
+  uint32_t last, at; /* at: of the code in a row of the group, in bytes */
+  uint16_t stride;   /* bytes of such a row */
+  uint16_t mask;
+  uint16_t wide; /* 0 or 1 */
+} route_node;
 
 typedef struct route_pass {
   const cpu_backend *be;
@@ -16,7 +38,11 @@ typedef struct route_pass {
   uint32_t n;
   const double *value;
   double *score;
-  int any_unseen; /* not in the training set, whose sampled rows the tree took for missing */
+  int any_unseen;   /* not in the training set, whose sampled rows the tree took for missing */
+  route_node *node; /* NULL: rows go one by one */
+  uint8_t *lut;     /* owned, as node */
+  uint32_t depth;
+  int any_wide;
 } route_pass;
 
 /* Those of a span: rows[beg .. end), or, without `rows`, rows [beg, end). */
@@ -59,6 +85,118 @@ static uint32_t table_row_of(const route_pass *pass, uint32_t row) {
   return pass->table_row ? pass->table_row[row] : row;
 }
 
+/* ---- side by side ---- */
+
+static int is_dense(const route_pass *pass) {
+  const cpu_backend *be = pass->be;
+  for (size_t i = 0; i < be->fr.n_nodes; i++)
+    if (be->fr.node[i].left > 0 && pass->layout->place[be->fr.node[i].split.feat].group < 0) return 0;
+  return pass->layout->n_groups > 0;
+}
+
+static uint32_t n_codes_of(const route_pass *pass, int32_t feat) {
+  const gbt_place *place = &pass->layout->place[feat];
+  return pass->layout->group[place->group].n_codes[place->pos];
+}
+
+/* Which codes of the split's column go left; other codes of a bundle say that the feature is in its zero bin. */
+static void fill_lut(const route_pass *pass, const gbt_grow_node *node, uint8_t *lut) {
+  const gbt_place *place = &pass->layout->place[node->split.feat];
+  const uint32_t n_codes = n_codes_of(pass, node->split.feat);
+  if (place->zero_bin >= 0) memset(lut, cpu_goes_left(pass->be, node, place->zero_bin), n_codes);
+  GBT_ASSERT((uint32_t)place->first + place->n_slots <= n_codes);
+  for (uint32_t s = 0; s < place->n_slots; s++)
+    lut[place->first + s] = (uint8_t)cpu_goes_left(pass->be, node, gbt_place_code(place, s));
+}
+
+static gbt_status make_nodes(route_pass *pass, gbt_error *err) {
+  const cpu_backend *be = pass->be;
+  const size_t n = be->fr.n_nodes;
+  size_t bytes = 1, at = 1; /* byte 0 is the table of leaves */
+  for (size_t i = 0; i < n; i++)
+    if (be->fr.node[i].left > 0) bytes += n_codes_of(pass, be->fr.node[i].split.feat);
+  GBT_TRY(gbt_mem_array(&be->mem, bytes, 1, &pass->lut, err));
+  GBT_TRY(gbt_mem_array(&be->mem, n, sizeof *pass->node, &pass->node, err));
+  pass->lut[0] = 0;
+  for (size_t i = 0; i < n; i++) {
+    const gbt_grow_node *from = &be->fr.node[i];
+    pass->node[i] = (route_node){.left = pass->lut, .last = (uint32_t)i};
+    if ((uint32_t)from->depth > pass->depth) pass->depth = (uint32_t)from->depth;
+    if (from->left == 0) continue;
+    const gbt_place *place = &pass->layout->place[from->split.feat];
+    const gbt_group *group = &pass->layout->group[place->group];
+    const uint32_t size = group->wide ? 2 : 1;
+    pass->node[i] = (route_node){.left = pass->lut + at,
+                                 .group = place->group,
+                                 .last = (uint32_t)from->left + 1,
+                                 .at = (uint32_t)place->pos * size,
+                                 .stride = (uint16_t)((uint32_t)group->stride * size),
+                                 .mask = UINT16_MAX,
+                                 .wide = group->wide != 0};
+    pass->any_wide |= group->wide;
+    fill_lut(pass, from, pass->lut + at);
+    at += n_codes_of(pass, from->split.feat);
+  }
+  GBT_ASSERT(at == bytes);
+  return GBT_OK;
+}
+
+GBT_FN uint32_t code_at(const route_node *node, const gbt_page *page, size_t row, int any_wide) {
+  const uint8_t *codes = (const uint8_t *)page->group[node->group] + row * node->stride + node->at;
+  uint16_t code;
+  if (!any_wide || !node->wide) return *codes & node->mask;
+  memcpy(&code, codes, sizeof code);
+  return code;
+}
+
+GBT_FN void steps(const route_node *nodes, const gbt_page *page, const size_t row[LANES], uint32_t n_steps,
+                  int any_wide, uint32_t at[LANES]) {
+  for (uint32_t s = 0; s < n_steps; s++)
+    for (int k = 0; k < LANES; k++) {
+      const route_node *node = &nodes[at[k]];
+      at[k] = node->last - node->left[code_at(node, page, row[k], any_wide)];
+    }
+}
+
+static int all_arrived(const route_node *nodes, const uint32_t at[LANES]) {
+  uint32_t any = 0;
+  for (int k = 0; k < LANES; k++) any |= nodes[at[k]].mask;
+  return any == 0;
+}
+
+/* Rows at places [beg, end), all of the page; beg < end. */
+GBT_FN void walk_rows(const route_pass *pass, const gbt_page *page, uint32_t beg, uint32_t end, int any_wide) {
+  for (uint32_t i = beg; i < end; i += LANES) {
+    uint32_t at[LANES] = {0}, its[LANES];
+    size_t row[LANES];
+    for (uint32_t k = 0; k < LANES; k++) {
+      its[k] = row_at(pass, end - i > k ? i + k : end - 1);
+      row[k] = (size_t)((int64_t)table_row_of(pass, its[k]) - page->row_beg);
+    }
+    if (pass->depth <= SHALLOW)
+      steps(pass->node, page, row, pass->depth, any_wide, at);
+    else
+      while (!all_arrived(pass->node, at)) steps(pass->node, page, row, STRIDE, any_wide, at);
+    for (uint32_t k = 0; k < LANES && k < end - i; k++) pass->score[its[k]] += pass->value[at[k]];
+  }
+}
+
+/* One function for each, so that neither takes the other's registers. */
+static void walk_bytes(const route_pass *pass, const gbt_page *page, uint32_t beg, uint32_t end) {
+  walk_rows(pass, page, beg, end, 0);
+}
+static void walk_wide(const route_pass *pass, const gbt_page *page, uint32_t beg, uint32_t end) {
+  walk_rows(pass, page, beg, end, 1);
+}
+
+/* ---- spans ---- */
+
+/* Of places [beg, end), where those below row_end end. */
+static uint32_t places_below(const route_pass *pass, uint32_t beg, uint32_t end, int64_t row_end) {
+  if (pass->rows) return cpu_rows_below(pass->rows, beg, end, row_end);
+  return row_end < (int64_t)end ? (uint32_t)row_end : end;
+}
+
 static void route_task(void *arg, int64_t task, int thread) {
   const route_span *span = arg;
   const route_pass *pass = span->pass;
@@ -66,11 +204,15 @@ static void route_task(void *arg, int64_t task, int thread) {
   (void)thread;
   while (i < end) {
     const gbt_page *page = gbt_span_page(span->pages, table_row_of(pass, row_at(pass, i)));
-    const int64_t row_end = gbt_row_from(pass->data, page->row_beg + page->n_rows);
-    for (; i < end && row_at(pass, i) < row_end; i++) {
-      uint32_t row = row_at(pass, i);
-      pass->score[row] += pass->value[leaf_of(pass, page, table_row_of(pass, row))];
-    }
+    const uint32_t page_end = places_below(pass, i, end, gbt_row_from(pass->data, page->row_beg + page->n_rows));
+    if (pass->node != NULL && pass->any_wide) walk_wide(pass, page, i, page_end);
+    else if (pass->node != NULL) walk_bytes(pass, page, i, page_end);
+    else
+      for (uint32_t k = i; k < page_end; k++) {
+        const uint32_t row = row_at(pass, k);
+        pass->score[row] += pass->value[leaf_of(pass, page, table_row_of(pass, row))];
+      }
+    i = page_end;
   }
 }
 
@@ -105,5 +247,11 @@ gbt_status cpu_route(gbt_ctx *ctx, cpu_backend *be, int32_t which, const uint32_
                      .value = value,
                      .score = score,
                      .any_unseen = any_unseen};
-  return n > 0 ? gbt_pages_pass(ctx, pages, route_pages, &pass, err) : GBT_OK;
+  gbt_status status = GBT_OK;
+  if (n == 0) return GBT_OK;
+  if (!any_unseen && is_dense(&pass)) status = make_nodes(&pass, err);
+  if (status == GBT_OK) status = gbt_pages_pass(ctx, pages, route_pages, &pass, err);
+  gbt_mem_free(&be->mem, pass.lut);
+  gbt_mem_free(&be->mem, pass.node);
+  return status;
 }
