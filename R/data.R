@@ -159,9 +159,13 @@ check_offset <- function(offset, n_rows, n_outputs = NULL, what = "offset") {
 #' @param device Where to find the cuts and to bin: `"cpu"` or `"cuda"`, see [gbt_train()]. Does not change models.
 #'   `NULL` takes what `options(gbt.device = )` or `GBT_DEVICE` name. Without them, and for `"auto"`, it is the CPU.
 #' @param path A folder for the bins, which need not fit into memory then: [gbt_open()] opens them again, in this
-#'   session or another one. It is made where there is none. `label`, `weight`, `offset`, `time` and `group` are kept
+#'   session or another one. It is made where there is none. Several folders, on a disk each, share the bins, and are
+#'   read at once. `label`, `weight`, `offset`, `time` and `group` are kept
 #'   there, too. Does not change models.
 #' @param memory With `path`: how much memory bins may take, see [gbt_open()].
+#' @param compress With `path`: whether bins are packed, which saves room on the disk and costs time whenever they are
+#'   read: `"zstd"`, `"lz4"`, `TRUE` for the better one that this installation has (see [gbt_info()]), or `FALSE` and
+#'   `"none"`. Pages that would become smaller by less than an eighth stay as they are. Does not change models.
 #' @section Chunks:
 #' `x = function(i)` returns chunk number `i`, from 1, as a data frame or a matrix, and `NULL` behind the last chunk.
 #' Every chunk is asked for several times: once to count rows and levels, once for each batch of columns whose cuts are
@@ -179,7 +183,7 @@ check_offset <- function(offset, n_rows, n_outputs = NULL, what = "offset") {
 gbt_data <- function(x, label = NULL, weight = NULL, offset = NULL, time = NULL, group = NULL, reference = NULL,
                      max_bin = 255, level_counts = FALSE, sparse_zero = c("value", "missing"),
                      unseen = c("prior", "missing", "error"), page_rows = 0, threads = NULL, ..., cat_features = NULL,
-                     device = NULL, path = NULL, memory = NULL) {
+                     device = NULL, path = NULL, memory = NULL, compress = FALSE) {
   given <- names(list(...))
   if (!is.null(given)) given <- printable(given)
   for (name in given) {
@@ -203,10 +207,11 @@ gbt_data <- function(x, label = NULL, weight = NULL, offset = NULL, time = NULL,
   unseen <- match_choice(unseen, names(enums$unseen), "unseen")
   max_bin <- check_whole(max_bin, "max_bin", 2, 65535)
   page_rows <- check_whole(page_rows, "page_rows", 0, .Machine$integer.max)
-  if (!is.null(path)) check_path(path, "path")
+  if (!is.null(path)) check_folders(path)
   if (is.null(path) && !is.null(memory)) {
     stop_argument("`memory` is for data in a folder: give `path`, or leave `memory` out", "memory")
   }
+  codec <- check_compress(compress, path)
   if (!is.null(path) && identical(device, "cuda")) {
     stop_unsupported("bins that go to a folder are made on the CPU; leave `device` out here, give it to gbt_train()")
   }
@@ -216,7 +221,7 @@ gbt_data <- function(x, label = NULL, weight = NULL, offset = NULL, time = NULL,
     sparse_zero <- match_choice(sparse_zero, c("value", "missing"), "sparse_zero")
     given <- list(label = label, weight = weight, offset = offset, time = time, group = group)
     return(data_of_chunks(x, given, reference, max_bin, level_counts, cat_features, sparse_zero, unseen, page_rows,
-                          threads, path, memory))
+                          threads, path, memory, codec))
   }
   frame <- with_level_counts(with_categories(encode_x(x, sparse_zero), cat_features), level_counts)
   if (!is.null(label)) check_label_length(label, frame$n_rows) # complains now rather than in training
@@ -224,13 +229,13 @@ gbt_data <- function(x, label = NULL, weight = NULL, offset = NULL, time = NULL,
   time <- check_time(time, frame$n_rows)
   group <- check_group(group, frame$n_rows)
   new_gbt_data(frame, label, weight, offset, reference, max_bin, unseen, page_rows, threads, plain_device(device),
-               time, group, path, memory)
+               time, group, path, memory, codec)
 }
 
 # From a frame. `label` is kept as given: what it means is decided by the objective, in training.
 new_gbt_data <- function(frame, label = NULL, weight = NULL, offset = NULL, reference = NULL, max_bin = 255L,
                          unseen = "prior", page_rows = 0L, threads = NULL, device = NULL, time = NULL, group = NULL,
-                         path = NULL, memory = NULL) {
+                         path = NULL, memory = NULL, codec = "none") {
   weight <- check_weight(weight, frame$n_rows)
   shape <- dim(offset)
   offset <- check_offset(offset, frame$n_rows)
@@ -238,7 +243,7 @@ new_gbt_data <- function(frame, label = NULL, weight = NULL, offset = NULL, refe
   kept <- list(label = label, weight = weight, offset = offset, time = time, group = group,
                max_bin = if (is.null(reference)) max_bin else reference$max_bin,
                sparse_zero = if (frame$absent_missing) "missing" else "value", is_reference = is.null(reference))
-  disk <- disk_of(path, memory, kept)
+  disk <- disk_of(path, memory, kept, codec)
   ptr <- build_dataset(frame, reference, weight, max_bin, page_rows, unseen, threads, if (is.null(path)) device, disk)
   # Complains now rather than in training.
   .Call(C_gbt_dataset_view, ptr, list(weights = weight, offset = as.vector(offset)), NULL, TRUE)
@@ -267,6 +272,9 @@ print.gbt_data <- function(x, ...) {
   if (any(has)) cat(sprintf("with %s\n", paste(names(has)[has], collapse = ", ")))
   if (!x$is_reference) cat("binned by the cuts of other data\n")
   if (is_text(x$path)) cat(sprintf("in the folder %s\n", dQuote(printable(x$path), FALSE)))
+  if (is_texts(x$path) && length(x$path) > 1L) {
+    cat(sprintf("in the folders %s\n", paste(dQuote(printable(x$path), FALSE), collapse = ", ")))
+  }
   unseen <- unseen_of(info)
   unseen <- unseen[unseen > 0]
   if (length(unseen)) {

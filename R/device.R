@@ -101,7 +101,8 @@ gbt_threads <- function(n) {
 #' @return A list of class `gbt_info` with a `print()` method: `version`, `compiler`, `simd` (in use), `simd_best` (of
 #'   the machine), `threads`, `thread_limits` (a named vector, `NA` where there is no limit), `threads_started` (how
 #'   many the system really gave when asked), `memory` (bytes that data sets, trainings and models hold outside of R's
-#'   memory), `devices`, a data frame with `device`, `available` and `note`, and `cuda`,
+#'   memory), `codecs` (by which bins in folders may be packed: see `compress` of [gbt_data()]; a named vector, `FALSE`
+#'   for what this build lacks), `devices`, a data frame with `device`, `available` and `note`, and `cuda`,
 #'   a list: `built` (does this installation have the CUDA engine?), `why` it has not, `emulated`, the `toolkit` and the
 #'   `architectures` it was built with, the `library` file, versions of `driver` and `runtime` (13000 for 13.0, 0 for
 #'   none), `n_devices`, and of the first device `name`, `capability`, `n_units` (multiprocessors), `total_bytes` and
@@ -126,6 +127,7 @@ gbt_info <- function() {
     threads_started = system$threads_started,
     thread_limits = thread_limits(system),
     memory = system$memory,
+    codecs = codecs_here(),
     devices = data.frame(
       device = c("cpu", "cuda"), available = c(TRUE, cuda$available),
       note = c(sprintf("%d thread%s, %s", threads, if (threads == 1L) "" else "s", simd), cuda$note)
@@ -148,6 +150,8 @@ print.gbt_info <- function(x, ...) {
   engine <- if (built) sprintf("(the engine is here, built by CUDA %s for compute capability %s and newer)",
                                x$cuda$toolkit, gsub(" ", ", ", gsub("([0-9])\\b", ".\\1", x$cuda$architectures)))
   cat(sprintf("memory        %s outside of R\n", format(structure(x$memory, class = "object_size"), units = "auto")))
+  packed <- names(x$codecs)[x$codecs & names(x$codecs) != "none"]
+  cat(sprintf("compression   %s\n", if (length(packed)) paste(packed, collapse = ", ") else "none in this build"))
   for (i in seq_len(nrow(x$devices))) {
     note <- paste0(if (x$devices$available[i]) "yes: " else "no: ", x$devices$note[i])
     lines <- strwrap(c(note, if (x$devices$device[i] == "cuda") engine), max(40L, getOption("width") - 14L))

@@ -16,10 +16,46 @@ memory_bytes <- function(memory, parameter = "memory") {
 }
 
 # Where the bins of a data set go: what the engine's glue takes. NULL: to memory. fields: of the object, kept beside.
-disk_of <- function(path, memory, fields) {
+disk_of <- function(path, memory, fields, codec) {
   if (is.null(path)) return(NULL)
-  list(path = full_path(path), memory = memory_bytes(memory), note = serialize(fields, NULL, version = 3L))
+  list(path = full_paths(path), memory = memory_bytes(memory), note = serialize(fields, NULL, version = 3L),
+       codec = enums$codec[[codec]])
 }
+
+full_paths <- function(path) vapply(path, full_path, "", USE.NAMES = FALSE)
+
+# The folders of a data set.
+check_folders <- function(path) {
+  if (missing(path)) stop_argument("`path` is missing: give the folder of a data set, or all of its folders", "path")
+  if (length(path) == 1L || !is.character(path)) return(check_path(path, "path"))
+  if (!length(path) || length(path) > 256L || anyNA(path) || any(path == "") || any(Encoding(path) == "bytes")) {
+    stop_argument("`path` must be one path, or a path for each folder, at most 256", "path")
+  }
+  twice <- anyDuplicated(full_paths(path))
+  if (twice > 0L) {
+    stop_argument(sprintf("`path` has %s twice; give every folder once", dQuote(printable(path[twice]), FALSE)),
+                  "path")
+  }
+}
+
+# The name of the codec that `compress` asks for. here: see codecs_here().
+check_compress <- function(compress, path, here = codecs_here()) {
+  if (is_flag(compress)) {
+    compress <- if (!compress) "none" else c("zstd", "lz4")[here[c("zstd", "lz4")]][1L]
+    if (is.na(compress)) {
+      stop_unsupported(paste("`compress = TRUE`: this build of gbt has neither zstd nor lz4; install one of these",
+                             "libraries (Debian: libzstd-dev), then gbt again, or leave `compress` out"))
+    }
+  }
+  compress <- match_choice(compress, names(enums$codec), "compress")
+  if (compress != "none" && is.null(path)) {
+    stop_argument("`compress` is for data in a folder: give `path`, or leave `compress` out", "compress")
+  }
+  compress
+}
+
+# Which codecs this build has, by name.
+codecs_here <- function() vapply(enums$codec, function(codec) .Call(C_gbt_codec_is_here, codec), NA)
 
 # Fields of a gbt_data that its folder keeps; all others are the engine's.
 kept_fields <- c("label", "weight", "offset", "time", "group", "max_bin", "sparse_zero", "is_reference")
@@ -29,11 +65,11 @@ kept_fields <- c("label", "weight", "offset", "time", "group", "max_bin", "spars
 #' Opens what [gbt_data()] with `path` wrote: bins are read from the folder while models are trained, as much of them
 #' at a time as `memory` allows. Models are the same, to the last bit, as from data in memory.
 #'
-#' The folder may be moved or copied, and opened by several processes at once. It belongs to the version of gbt that
-#' made it: a later one may ask to make it again. Pages have checksums; a damaged one is an error that names the file
+#' Folders may be moved or copied, and opened by several processes at once. They belong to the version of gbt that
+#' made them: a later one may ask to make them again. Pages have checksums; a damaged one is an error that names the file
 #' and the page, when it is read.
 #'
-#' @param path The folder.
+#' @param path The folder, or all folders of data that were written to several, in any order.
 #' @param label,weight,offset,time,group Numbers of the rows that take the place of those that the folder has: see
 #'   [gbt_data()]. `NULL` keeps these.
 #' @param memory How much memory bins may take: a number of bytes, or a text such as `"2 GB"`. `NULL` is 1 GB. Some
@@ -52,11 +88,13 @@ kept_fields <- c("label", "weight", "offset", "time", "group", "max_bin", "spars
 gbt_open <- function(path, label = NULL, weight = NULL, offset = NULL, time = NULL, group = NULL, memory = NULL, ...,
                      threads = NULL) {
   check_no_dots(list(...), names(formals(gbt_open)))
-  check_path(path, "path")
-  if (!dir.exists(full_path(path))) {
-    stop_data(sprintf("there is no folder %s; gbt_data() makes one with `path`", dQuote(path, FALSE)), "path")
+  check_folders(path)
+  none <- path[!dir.exists(full_paths(path))]
+  if (length(none)) {
+    stop_data(sprintf("there is no folder %s; gbt_data() makes one with `path`", dQuote(printable(none[1L]), FALSE)),
+              "path")
   }
-  opened <- .Call(C_gbt_dataset_open, full_path(path), memory_bytes(memory), resolve_threads(threads))
+  opened <- .Call(C_gbt_dataset_open, full_paths(path), memory_bytes(memory), resolve_threads(threads))
   note <- unserialize(opened[[2L]])
   info <- .Call(C_gbt_dataset_info, opened[[1L]])
   out <- structure(class = "gbt_data", c(

@@ -57,7 +57,7 @@ join_parts <- function(parts, name) {
 
 # A gbt_data of chunks. given: list of the fields that the user gave beside them.
 data_of_chunks <- function(x, given, reference, max_bin, level_counts, cat_features, sparse_zero, unseen, page_rows,
-                           threads, path, memory) {
+                           threads, path, memory, codec) {
   is_given <- !vapply(given, is.null, NA)
   gathered <- gather_fields(x, any(is_given))
   twice <- intersect(names(gathered$fields), names(given)[is_given])
@@ -81,7 +81,7 @@ data_of_chunks <- function(x, given, reference, max_bin, level_counts, cat_featu
     if (is.null(known)) frame else align_frame(frame, known$names, known$tag)
   }
   ptr <- .Call(C_gbt_dataset_chunks, next_frame, n_rows, if (!is.null(reference)) data_ptr(reference), kept$weight,
-               max_bin, page_rows, enums$unseen[[unseen]], resolve_threads(threads), disk_of(path, memory, kept))
+               max_bin, page_rows, enums$unseen[[unseen]], resolve_threads(threads), disk_of(path, memory, kept, codec))
   info <- .Call(C_gbt_dataset_info, ptr)
   structure(class = "gbt_data", c(
     list(ptr = ptr, n_rows = info$n_rows, feature_names = info$names, feature_types = info$tag), kept,

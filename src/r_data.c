@@ -6,18 +6,27 @@
 /* Starting a thread costs as much as binning about so many cells. */
 enum { CELLS_WORTH_THREADS = 20000 };
 
-static const char *path_of(SEXP path) {
-  if (TYPEOF(path) != STRSXP || Rf_xlength(path) != 1 || STRING_ELT(path, 0) == NA_STRING)
-    r_stop("`path` must be one text");
-  return Rf_translateChar(STRING_ELT(path, 0));
+static gbt_folders folders_of(SEXP path) {
+  if (TYPEOF(path) != STRSXP || Rf_xlength(path) < 1 || Rf_xlength(path) > GBT_MAX_FOLDERS)
+    r_stop("`path` must be 1 to %d texts", GBT_MAX_FOLDERS);
+  const int n = (int)Rf_xlength(path);
+  const char **out = (const char **)R_alloc((size_t)n, sizeof *out);
+  for (int k = 0; k < n; k++) {
+    if (STRING_ELT(path, k) == NA_STRING) r_stop("`path` must be texts without NA");
+    out[k] = Rf_translateChar(STRING_ELT(path, k));
+  }
+  return (gbt_folders){out, n};
 }
 
 r_disk r_disk_arg(SEXP disk) {
-  r_disk out = {NULL, 0, NULL, 0};
+  r_disk out = {.folders = {NULL, 0}};
   if (disk == R_NilValue) return out;
   SEXP note = r_item(disk, "note");
   if (TYPEOF(note) != RAWSXP) r_stop("`note` must be raw bytes");
-  out.path = path_of(r_item(disk, "path"));
+  const int codec = r_arg_int(r_item(disk, "codec"), "codec");
+  if (gbt_codec_name(codec) == NULL) r_stop("there is no codec %d", codec);
+  out.folders = folders_of(r_item(disk, "path"));
+  out.codec = (gbt_codec)codec;
   out.memory = (uint64_t)Rf_asReal(r_item(disk, "memory"));
   out.note = RAW_RO(note);
   out.n_note = (size_t)Rf_xlength(note);
@@ -26,8 +35,8 @@ r_disk r_disk_arg(SEXP disk) {
 
 gbt_status r_make_dataset(gbt_ctx *ctx, gbt_dataset_spec *spec, const r_disk *disk, gbt_dataset **out, gbt_error *err) {
   gbt_disk_writer *writer;
-  if (disk->path == NULL) return gbt_dataset_make(ctx, spec, out, err);
-  gbt_status status = gbt_disk_writer_new(ctx, disk->path, &writer, err);
+  if (disk->folders.n == 0) return gbt_dataset_make(ctx, spec, out, err);
+  gbt_status status = gbt_disk_writer_new(ctx, disk->folders, disk->codec, &writer, err);
   if (status != GBT_OK) return status;
   spec->sink = gbt_disk_writer_sink(writer, disk->memory);
   status = gbt_dataset_make(ctx, spec, out, err);
@@ -81,10 +90,10 @@ SEXP r_gbt_dataset_new(SEXP frame, SEXP reference, SEXP weight, SEXP max_bin, SE
   return out;
 }
 
-/* A data set of a folder, and the note that was left there. */
+/* A data set of its folders, and the note that was left there. */
 SEXP r_gbt_dataset_open(SEXP path, SEXP memory, SEXP threads) {
   /* 1 */
-  const char *folder = path_of(path);
+  const gbt_folders folders = folders_of(path);
   const uint64_t bytes = (uint64_t)Rf_asReal(memory);
   const r_threads t = r_arg_threads(threads);
   r_blob *note;
@@ -99,7 +108,7 @@ SEXP r_gbt_dataset_open(SEXP path, SEXP memory, SEXP threads) {
   gbt_dataset *ds = NULL;
   gbt_status status = r_ctx_open(&ctx, t, &err);
   if (status == GBT_OK) {
-    status = gbt_disk_open(&ctx, folder, bytes, &ds, &note->bytes, &note->n_bytes, &err);
+    status = gbt_disk_open(&ctx, folders, bytes, &ds, &note->bytes, &note->n_bytes, &err);
     gbt_ctx_close(&ctx);
   }
 
@@ -110,6 +119,9 @@ SEXP r_gbt_dataset_open(SEXP path, SEXP memory, SEXP threads) {
   UNPROTECT(2);
   return out;
 }
+
+/* Whether this build has the codec. */
+SEXP r_gbt_codec_is_here(SEXP codec) { return Rf_ScalarLogical(gbt_codec_is_here(r_arg_int(codec, "codec"))); }
 
 static int field_of(const char *name) {
   for (int f = 0; gbt_field_name(f) != NULL; f++)

@@ -19,6 +19,7 @@ static const r_enum enums[] = {
     {"stop_reason", 0, gbt_stop_reason_name},
     {"answer", 0, gbt_answer_name},
     {"response", 0, gbt_response_name},
+    {"codec", 0, gbt_codec_name},
 };
 enum { N_ENUMS = (int)(sizeof enums / sizeof enums[0]) };
 

@@ -180,18 +180,19 @@ gbt_tree_range r_tree_range(const gbt_forest_view *view, SEXP beg, SEXP end);
 
 /* ---- r_data.c: where the bins of a data set go ---- */
 
-/* Nothing for memory, or a folder. Borrows from R's values. */
+/* Nothing for memory, or folders. Borrows from R's values, and R_alloc's. */
 typedef struct r_disk {
-  const char *path; /* NULL: memory */
+  gbt_folders folders; /* n == 0: memory */
+  gbt_codec codec;
   uint64_t memory;
   const void *note;
   size_t n_note;
 } r_disk;
 
-/* disk: NULL, or list(path =, memory =, note =), the last one raw bytes. */
+/* disk: NULL, or list(path =, memory =, note =, codec =): texts, bytes, raw bytes and a number of enums$codec. */
 r_disk r_disk_arg(SEXP disk);
 
-/* Zone 2: gbt_dataset_make, to memory or to the folder. Changes spec->sink. */
+/* Zone 2: gbt_dataset_make, to memory or to the folders. Changes spec->sink. */
 gbt_status r_make_dataset(gbt_ctx *ctx, gbt_dataset_spec *spec, const r_disk *disk, gbt_dataset **out, gbt_error *err);
 
 #endif

@@ -25,7 +25,7 @@ pthread_attr_init pthread_attr_destroy pthread_attr_setstacksize pthread_sigmask
 clock_gettime nanosleep sysconf
 open close read write pread pwrite lseek fsync ftruncate unlink rename mmap munmap madvise
 open64 pread64 stat stat64 fstat fstat64 mkdir rmdir link posix_fadvise posix_fadvise64
-lseek64 ftruncate64 fcntl fcntl64
+lseek64 ftruncate64 opendir readdir readdir64 closedir flock
 sigemptyset sigaddset sigpending sigismember sigwait
 __popcountdi2 __cpu_model __cpu_indicator_init __stack_chk_fail _GLOBAL_OFFSET_TABLE_
 "

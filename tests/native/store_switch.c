@@ -18,8 +18,8 @@ store_kind stores_use(store_kind kind) {
 int stores_from_environment(void) {
   const char *name = getenv("GBT_TEST_STORE");
   if (name == NULL || name[0] == 0 || strcmp(name, "memory") == 0) return 1;
-  static const char *const names[] = {"memory", "poison", "poison3", "file"};
-  for (int k = 0; k < 4; k++)
+  static const char *const names[] = {"memory", "poison", "poison3", "file", "file2", "file2z"};
+  for (int k = 0; k < 6; k++)
     if (strcmp(name, names[k]) == 0) {
       in_use = (store_kind)k;
       return 1;
@@ -29,15 +29,22 @@ int stores_from_environment(void) {
 
 __typeof__(gbti_pages_build) __real_gbti_pages_build, __wrap_gbti_pages_build;
 
-/* Pages in a file of the folder for temporary files. The file has lost its name when this returns. */
+/* Pages in files of the folder for temporary files. The files have lost their names when this returns. */
 static gbt_status build_file(gbt_ctx *ctx, gbti_feed *feed, const gbt_cuts *cuts, int32_t page_rows, gbti_page_how how,
                              gbt_page_store **out, gbt_error *err) {
   static _Atomic int number;
-  char folder[512];
+  char name[2][512];
+  const char *const folder[2] = {name[0], name[1]};
+  const gbt_folders folders = {folder, in_use == STORE_FILE ? 1 : 2};
+  const gbt_codec codec = in_use != STORE_FILE_2Z             ? GBT_CODEC_NONE
+                          : gbt_codec_is_here(GBT_CODEC_ZSTD) ? GBT_CODEC_ZSTD
+                          : gbt_codec_is_here(GBT_CODEC_LZ4)  ? GBT_CODEC_LZ4
+                                                              : GBT_CODEC_NONE;
   const char *temp = getenv("TMPDIR");
   gbt_disk_writer *writer;
-  snprintf(folder, sizeof folder, "%s/gbt-test-%d-%d", temp != NULL ? temp : "/tmp", (int)getpid(), number++);
-  GBT_TRY(gbt_disk_writer_new(ctx, folder, &writer, err));
+  for (int k = 0; k < 2; k++)
+    snprintf(name[k], sizeof name[k], "%s/gbt-test-%d-%d", temp != NULL ? temp : "/tmp", (int)getpid(), number++);
+  GBT_TRY(gbt_disk_writer_new(ctx, folders, codec, &writer, err));
   how.sink = gbt_disk_writer_sink(writer, (uint64_t)(feed->table.n_rows % 3 * feed->table.n_rows));
   const gbt_status status = __real_gbti_pages_build(ctx, feed, cuts, page_rows, how, out, err);
   gbt_disk_writer_free(writer);
@@ -48,7 +55,7 @@ gbt_status __wrap_gbti_pages_build(gbt_ctx *ctx, gbti_feed *feed, const gbt_cuts
                                    gbti_page_how how, gbt_page_store **out, gbt_error *err) {
   if (in_use == STORE_MEMORY) return __real_gbti_pages_build(ctx, feed, cuts, page_rows, how, out, err);
   if (page_rows == 0) page_rows = (int32_t)(feed->table.n_rows / 12 + 1);
-  if (in_use == STORE_FILE) return build_file(ctx, feed, cuts, page_rows, how, out, err);
+  if (in_use >= STORE_FILE) return build_file(ctx, feed, cuts, page_rows, how, out, err);
   gbt_page_store *inner;
   *out = NULL;
   GBT_TRY(__real_gbti_pages_build(ctx, feed, cuts, page_rows, how, &inner, err));

@@ -37,7 +37,7 @@ static const char *pages_of(const char *folder) {
   FILE *f = fopen(in_folder(folder, GBTI_DISK_INDEX), "rb");
   if (f == NULL || fread(&head, sizeof head, 1, f) != 1) CHECK(0 && "there is no index");
   if (f != NULL) fclose(f);
-  gbti_pages_name(head.id, name);
+  gbti_pages_name(head.id, 0, 1, name);
   return name;
 }
 
@@ -72,12 +72,20 @@ static void write_file(const char *path, const uint8_t *bytes, size_t n) {
 
 /* ---- making and opening ---- */
 
-static gbt_status make(gbt_ctx *ctx, const char *folder, const gbt_dataset_spec *spec, uint64_t memory,
-                       gbt_dataset **out, gbt_error *err) {
+static gbt_folders one(const char *folder) {
+  static const char *path[4];
+  static int at;
+  at = (at + 1) % 4;
+  path[at] = folder;
+  return (gbt_folders){&path[at], 1};
+}
+
+static gbt_status make_in(gbt_ctx *ctx, gbt_folders folders, gbt_codec codec, const gbt_dataset_spec *spec,
+                          uint64_t memory, gbt_dataset **out, gbt_error *err) {
   gbt_dataset_spec own = *spec;
   gbt_disk_writer *writer;
   *out = NULL;
-  GBT_TRY(gbt_disk_writer_new(ctx, folder, &writer, err));
+  GBT_TRY(gbt_disk_writer_new(ctx, folders, codec, &writer, err));
   own.sink = gbt_disk_writer_sink(writer, memory);
   gbt_status status = gbt_dataset_make(ctx, &own, out, err);
   if (status == GBT_OK) status = gbt_disk_writer_finish(ctx, writer, *out, "a note", 7, err);
@@ -88,18 +96,48 @@ static gbt_status make(gbt_ctx *ctx, const char *folder, const gbt_dataset_spec 
   return status;
 }
 
-/* The same three times: in memory, as it was written, as it is opened. */
-static void comes_back(const gbt_dataset_spec *spec, uint64_t memory, int n_threads) {
+static gbt_status make(gbt_ctx *ctx, const char *folder, const gbt_dataset_spec *spec, uint64_t memory,
+                       gbt_dataset **out, gbt_error *err) {
+  return make_in(ctx, one(folder), GBT_CODEC_NONE, spec, memory, out, err);
+}
+
+/* Codecs of this build, in turn. */
+static gbt_codec codec_of(int number) {
+  static const gbt_codec all[] = {GBT_CODEC_ZSTD, GBT_CODEC_NONE, GBT_CODEC_LZ4};
+  return gbt_codec_is_here((int)all[number % 3]) ? all[number % 3] : GBT_CODEC_NONE;
+}
+
+/* Removes folders with all that is in them. */
+static gbt_status remove_entry(void *folder, const char *name, gbt_error *err) {
+  (void)err;
+  if (name[0] != '.') unlink(in_folder(folder, name));
+  return GBT_OK;
+}
+static void remove_all(char (*folder)[512], int n) {
+  for (int k = 0; k < n; k++) {
+    CHECK_OK(gbt_folder_list(folder[k], remove_entry, folder[k], test_err));
+    CHECK(rmdir(folder[k]) == 0);
+  }
+}
+
+/* The same four times: in memory, as it was written, as it is opened, with folders in another order. */
+static void comes_back(const gbt_dataset_spec *spec, uint64_t memory, int n_threads, int n_folders, gbt_codec codec) {
   gbt_ctx ctx = test_ctx(NULL, n_threads);
-  const char *folder = temp_folder();
+  char name[4][512];
+  const char *path[4], *turned[4];
   const store_kind before = stores_use(STORE_MEMORY);
   gbt_dataset *want = NULL, *made_there = NULL, *opened = NULL, *again = NULL;
   uint8_t *note = NULL;
   size_t n_note = 0;
+  for (int k = 0; k < n_folders; k++) {
+    snprintf(name[k], sizeof name[k], "%s", temp_folder());
+    path[k] = turned[n_folders - 1 - k] = name[k];
+  }
+  const gbt_folders folders = {path, n_folders}, backwards = {turned, n_folders};
   REQUIRE_OK(gbt_dataset_make(&ctx, spec, &want, test_err));
-  REQUIRE_OK(make(&ctx, folder, spec, memory, &made_there, test_err));
-  REQUIRE_OK(gbt_disk_open(&ctx, folder, memory, &opened, &note, &n_note, test_err));
-  REQUIRE_OK(gbt_disk_open(&ctx, folder, UINT64_MAX, &again, NULL, NULL, test_err));
+  REQUIRE_OK(make_in(&ctx, folders, codec, spec, memory, &made_there, test_err));
+  REQUIRE_OK(gbt_disk_open(&ctx, folders, memory, &opened, &note, &n_note, test_err));
+  REQUIRE_OK(gbt_disk_open(&ctx, backwards, UINT64_MAX, &again, NULL, NULL, test_err));
   CHECK(n_note == 7 && memcmp(note, "a note", 7) == 0);
   gbt_mem_free(&ctx.mem, note);
   same_datasets(want, made_there);
@@ -112,7 +150,7 @@ static void comes_back(const gbt_dataset_spec *spec, uint64_t memory, int n_thre
   gbt_dataset_unref(made_there);
   gbt_dataset_unref(opened);
   gbt_dataset_unref(again);
-  remove_folder(folder);
+  remove_all(name, n_folders);
   stores_use(before);
   gbt_ctx_close(&ctx);
 }
@@ -125,7 +163,7 @@ static void data_sets_come_back(void) {
     made *m = made_new((uint64_t)i + 1, rows[i % 7], 1 + i % 12, NULL);
     gbt_dataset_spec spec = {.table = &m->table, .max_bin = i % 4 ? 255 : 300, .page_rows = page_rows[i % 5]};
     if (spec.page_rows == 1 && rows[i % 7] > 100) spec.page_rows = 3;
-    comes_back(&spec, i % 3 == 0 ? 0 : (uint64_t)test_below(&rng, 40000), 1 + i % 3);
+    comes_back(&spec, i % 3 == 0 ? 0 : (uint64_t)test_below(&rng, 40000), 1 + i % 3, 1 + i % 4, codec_of(i / 2));
     made_free(m);
   }
 }
@@ -142,14 +180,14 @@ static void levels_come_back(void) {
     REQUIRE_OK(gbt_dataset_make(&ctx, &spec, &reference, test_err));
     spec = (gbt_dataset_spec){.table = &many->table, .reference = reference, .page_rows = 90};
     spec.unseen = seed % 2 ? GBT_UNSEEN_PRIOR : GBT_UNSEEN_MISSING;
-    comes_back(&spec, 1000 * (seed % 3), 1);
+    comes_back(&spec, 1000 * (seed % 3), 1, 1 + (int)(seed % 2), codec_of((int)seed));
     gbt_dataset_unref(reference);
     made_free(few);
     made_free(many);
   }
   made *large = made_levels(3, 120000, 70000);
   gbt_dataset_spec spec = {.table = &large->table, .max_bin = 255, .page_rows = 30000};
-  comes_back(&spec, 0, 2);
+  comes_back(&spec, 0, 2, 3, codec_of(0));
   made_free(large);
   stores_use(before);
   gbt_ctx_close(&ctx);
@@ -194,7 +232,7 @@ static gbt_status look(void *arg, gbt_ctx *ctx, const gbt_page_span *span, gbt_e
 /* Opens and reads all pages. */
 static gbt_status read_through(stage *s, gbt_error *err) {
   gbt_dataset *ds;
-  GBT_TRY(gbt_disk_open(&s->ctx, s->folder, 0, &ds, NULL, NULL, err));
+  GBT_TRY(gbt_disk_open(&s->ctx, one(s->folder), 0, &ds, NULL, NULL, err));
   const gbt_status status = gbt_pages_pass(&s->ctx, ds->pages, look, NULL, err);
   gbt_dataset_unref(ds);
   return status;
@@ -205,7 +243,7 @@ static void folders_are_looked_at(void) {
   gbt_dataset *ds = NULL;
   struct stat info;
   stage_open(&s);
-  CHECK_FAILS(gbt_disk_open(&s.ctx, s.folder, 0, &ds, NULL, NULL, test_err), GBT_E_IO, GBTI_DISK_INDEX);
+  CHECK_FAILS(gbt_disk_open(&s.ctx, one(s.folder), 0, &ds, NULL, NULL, test_err), GBT_E_IO, GBTI_DISK_INDEX);
   CHECK_FAILS(make(&s.ctx, "", &s.spec, 0, &ds, test_err), GBT_E_ARG, "is empty");
   CHECK_FAILS(make(&s.ctx, "/dev/null/x", &s.spec, 0, &ds, test_err), GBT_E_IO, "/dev/null/x");
   CHECK_FAILS(make(&s.ctx, in_folder(s.folder, "deeper"), &s.spec, 0, &ds, test_err), GBT_E_IO, "deeper");
@@ -227,6 +265,77 @@ static void folders_are_looked_at(void) {
   stage_close(&s);
 }
 
+/* Parts of a data set in several folders: which is missing, which is too much. */
+static void parts_are_looked_for(void) {
+  stage s;
+  char name[4][512];
+  const char *path[4], *some[4];
+  gbt_dataset *ds = NULL;
+  stage_open(&s);
+  for (int k = 0; k < 4; k++) {
+    snprintf(name[k], sizeof name[k], "%s", temp_folder());
+    path[k] = name[k];
+  }
+  const gbt_folders all = {path, 3};
+  REQUIRE_OK(make_in(&s.ctx, all, codec_of(0), &s.spec, 0, &ds, test_err));
+  gbt_dataset_unref(ds);
+  CHECK_FAILS(make_in(&s.ctx, all, GBT_CODEC_NONE, &s.spec, 0, &ds, test_err), GBT_E_IO, "holds a data set already");
+  for (int k = 0; k < 3; k++) {
+    char file[32];
+    snprintf(file, sizeof file, "-%dof3.bin", k + 1);
+    some[0] = name[(k + 1) % 3];
+    some[1] = name[(k + 2) % 3];
+    const gbt_folders two = {some, 2};
+    CHECK_FAILS(gbt_disk_open(&s.ctx, two, 0, &ds, NULL, NULL, test_err), GBT_E_IO, k == 0 ? GBTI_DISK_INDEX : file);
+  }
+  CHECK(mkdir(name[3], 0777) == 0);
+  const gbt_folders four = {path, 4}, none = {path, 0}, twice = {some, 4};
+  CHECK_FAILS(gbt_disk_open(&s.ctx, four, 0, &ds, NULL, NULL, test_err), GBT_E_ARG, "has no part of the data set");
+  CHECK_FAILS(gbt_disk_open(&s.ctx, none, 0, &ds, NULL, NULL, test_err), GBT_E_ARG, "has 0 folders");
+  for (int k = 0; k < 4; k++) some[k] = name[k % 3];
+  CHECK_FAILS(gbt_disk_open(&s.ctx, twice, 0, &ds, NULL, NULL, test_err), GBT_E_ARG, "twice");
+  REQUIRE_OK(make(&s.ctx, name[3], &s.spec, 0, &ds, test_err));
+  gbt_dataset_unref(ds);
+  CHECK_FAILS(gbt_disk_open(&s.ctx, four, 0, &ds, NULL, NULL, test_err), GBT_E_ARG, "two data sets");
+  CHECK_OK(gbt_disk_open(&s.ctx, all, 0, &ds, NULL, NULL, test_err));
+  remove_all(name, 4); /* with the data set open: files have lost their names alone */
+  CHECK_OK(gbt_pages_pass(&s.ctx, ds->pages, look, NULL, test_err));
+  gbt_dataset_unref(ds);
+  stage_close(&s);
+}
+
+/* What this build lacks is told when it is asked for, and when somebody else has used it. */
+static void codecs_are_missed(void) {
+  stage s;
+  gbt_dataset *ds = NULL, *none = NULL;
+  stage_open(&s);
+  CHECK(gbt_codec_name(-1) == NULL && !gbt_codec_is_here(-1) && gbt_codec_is_here(GBT_CODEC_NONE));
+  REQUIRE_OK(make(&s.ctx, s.folder, &s.spec, 0, &ds, test_err));
+  remove_folder(s.folder);
+  const int32_t n = gbt_pages_n_pages(ds->pages);
+  for (int c = 1; gbt_codec_name(c) != NULL; c++) {
+    gbti_page_record record[16];
+    gbti_index index;
+    uint8_t *bytes;
+    size_t n_bytes;
+    REQUIRE(n <= 16);
+    memcpy(record, gbti_file_store_records(ds->pages), (size_t)n * sizeof *record);
+    record[n - 1].codec = (uint64_t)c;
+    REQUIRE_OK(gbti_index_write(&s.ctx.mem, ds, record, 1, 1, (gbti_note){NULL, 0}, &bytes, &n_bytes, test_err));
+    const gbt_status status = gbti_index_read(&s.ctx, bytes, n_bytes, "there", &index, test_err);
+    gbti_index_free(&s.ctx.mem, &index);
+    gbt_mem_free(&s.ctx.mem, bytes);
+    CHECK(status == (gbt_codec_is_here(c) ? GBT_OK : GBT_E_UNSUPPORTED));
+    if (gbt_codec_is_here(c)) continue;
+    CHECK(strstr(test_err->msg, gbt_codec_name(c)) != NULL && strstr(test_err->msg, "\"there\"") != NULL);
+    CHECK_FAILS(make_in(&s.ctx, one(s.folder), (gbt_codec)c, &s.spec, 0, &none, test_err), GBT_E_UNSUPPORTED,
+                "which this build of gbt lacks");
+    CHECK(!gbt_file_is_there(s.folder));
+  }
+  gbt_dataset_unref(ds);
+  stage_close(&s);
+}
+
 /* Of two that write at once the second to finish is refused; the first one's data set stays as it is. */
 static void two_writers(void) {
   stage s;
@@ -235,7 +344,7 @@ static void two_writers(void) {
   stage_open(&s);
   for (int i = 0; i < 2; i++) {
     gbt_dataset_spec spec = s.spec;
-    REQUIRE_OK(gbt_disk_writer_new(&s.ctx, s.folder, &w[i], test_err));
+    REQUIRE_OK(gbt_disk_writer_new(&s.ctx, one(s.folder), GBT_CODEC_NONE, &w[i], test_err));
     spec.sink = gbt_disk_writer_sink(w[i], 0);
     REQUIRE_OK(gbt_dataset_make(&s.ctx, &spec, &ds[i], test_err));
   }
@@ -291,7 +400,7 @@ static void a_page_goes_bad(void) {
   gbt_dataset *ds = NULL;
   stage_open(&s);
   stage_make(&s);
-  REQUIRE_OK(gbt_disk_open(&s.ctx, s.folder, 0, &ds, NULL, NULL, test_err));
+  REQUIRE_OK(gbt_disk_open(&s.ctx, one(s.folder), 0, &ds, NULL, NULL, test_err));
   CHECK_OK(gbt_pages_pass(&s.ctx, ds->pages, look, NULL, test_err));
   const char *path = in_folder(s.folder, pages_of(s.folder));
   uint8_t *bytes = read_file(path, &n);
@@ -333,18 +442,21 @@ static void files_may_not_grow(void) {
 
 static gbt_status once(const gbt_mem *mem, void *arg, gbt_error *err) {
   stage *s = arg;
-  const char *folder = temp_folder();
+  char name[2][512];
+  const char *const path[2] = {name[0], name[1]};
+  const gbt_folders folders = {path, 2};
   gbt_ctx ctx;
   gbt_dataset *ds = NULL, *opened = NULL;
   uint8_t *note = NULL;
   size_t n_note = 0;
   GBT_TRY(gbt_ctx_open(&ctx, *mem, 1, GBT_SIMD_AUTO, NULL, NULL, err));
-  gbt_status status = make(&ctx, folder, &s->spec, 300, &ds, err);
+  for (int k = 0; k < 2; k++) snprintf(name[k], sizeof name[k], "%s", temp_folder());
+  gbt_status status = make_in(&ctx, folders, codec_of(0), &s->spec, 300, &ds, err);
   if (status == GBT_OK) status = gbt_pages_pass(&ctx, ds->pages, look, NULL, err);
-  if (status == GBT_OK) status = gbt_disk_open(&ctx, folder, 0, &opened, &note, &n_note, err);
+  if (status == GBT_OK) status = gbt_disk_open(&ctx, folders, 0, &opened, &note, &n_note, err);
   if (status == GBT_OK) status = gbt_pages_pass(&ctx, opened->pages, look, NULL, err);
-  if (ds != NULL) remove_folder(folder);
-  CHECK(!gbt_file_is_there(folder));
+  if (ds != NULL) remove_all(name, 2);
+  for (int k = 0; k < 2; k++) CHECK(!gbt_file_is_there(name[k]));
   gbt_dataset_unref(ds);
   gbt_dataset_unref(opened);
   gbt_mem_free(mem, note);
@@ -363,6 +475,8 @@ void suite_disk(void) {
   RUN(data_sets_come_back);
   RUN(levels_come_back);
   RUN(folders_are_looked_at);
+  RUN(parts_are_looked_for);
+  RUN(codecs_are_missed);
   RUN(two_writers);
   RUN(damage_is_found);
   RUN(a_page_goes_bad);

@@ -85,6 +85,61 @@ test_that("mistakes with folders are named", {
   expect_error(gbt_open(path), "is no data set of gbt", class = "gbt_error_format")
 })
 
+test_that("bins may be in several folders, and packed", {
+  at <- folder()
+  want <- trees(x, y)
+  codecs <- names(which(codecs_here()))
+  expect_true("none" %in% codecs)
+  for (codec in codecs) {
+    for (n_folders in 1:3) {
+      path <- file.path(at, paste0(codec, n_folders, letters[seq_len(n_folders)]))
+      d <- gbt_data(x, y, path = path, compress = codec, memory = 0, page_rows = 400, threads = 1)
+      expect_identical(trees(d), want)
+      for (memory in list(0, "20 KB", NULL)) {
+        expect_identical(trees(gbt_open(rev(path), memory = memory, threads = 1)), want)
+      }
+    }
+  }
+  expect_output(print(d), "in the folders \".*none3a|lz43a|zstd3a")
+  file <- function(k) list.files(path[k], "^pages", full.names = TRUE)
+  expect_match(file(2), "pages-[0-9a-f]{16}-2of3[.]bin$")
+  expect_error(gbt_open(path[-2]), basename(file(2)), fixed = TRUE, class = "gbt_error_io")
+  expect_error(gbt_open(path[-1]), "hold no data set", class = "gbt_error_io")
+  moved <- file.path(at, c("m", "n", "o"))
+  expect_true(all(file.rename(path, moved)))
+  expect_identical(trees(gbt_open(moved[c(2, 3, 1)], threads = 1)), want)
+  d <- gbt_open(moved, memory = 0, threads = 1)
+  unlink(moved, recursive = TRUE)
+  if (.Platform$OS.type == "unix") expect_identical(trees(d), want) # open files outlive their names
+  expect_error(gbt_open(moved), "there is no folder", class = "gbt_error_data")
+})
+
+test_that("mistakes with several folders and with compression are named", {
+  at <- folder()
+  path <- file.path(at, c("a", "b"))
+  expect_error(gbt_data(x, path = path[c(1, 1)]), "twice", class = "gbt_error_argument")
+  expect_error(gbt_data(x, path = c(path, NA)), "`path` must be one path, or", class = "gbt_error_argument")
+  expect_error(gbt_data(x, path = character()), "`path` must be one path", class = "gbt_error_argument")
+  expect_error(gbt_data(x, path = path, compress = "gzip"), "`compress` must be one of", class = "gbt_error_argument")
+  expect_error(gbt_data(x, path = path, compress = NA), "`compress` must be one of", class = "gbt_error_argument")
+  expect_error(gbt_data(x, compress = "none", path = path, memory = -1), "`memory`", class = "gbt_error_argument")
+  if (any(codecs_here()[c("zstd", "lz4")])) {
+    expect_error(gbt_data(x, compress = TRUE), "give `path`", class = "gbt_error_argument")
+  }
+  here <- c(none = TRUE, lz4 = FALSE, zstd = FALSE)
+  expect_error(check_compress(TRUE, path, here), "has neither zstd nor lz4", class = "gbt_error_unsupported")
+  expect_identical(check_compress(TRUE, path, replace(here, "lz4", TRUE)), "lz4")
+  expect_identical(check_compress(FALSE, NULL, here), "none")
+  info <- gbt_info()
+  expect_identical(info$codecs, codecs_here())
+  info$codecs <- here
+  expect_output(print(info), "compression +none in this build")
+  for (codec in names(which(!codecs_here()))) {
+    expect_error(gbt_data(x, path = path, compress = codec), "which this build of gbt lacks",
+                 class = "gbt_error_unsupported")
+  }
+})
+
 test_that("memory is a number of bytes or a text", {
   expect_identical(vapply(list(NULL, 5, "5", "2 kb", "1.5GB", "3MiB", "1t"), memory_bytes, 0),
                    c(2^30, 5, 5, 2048, 1.5 * 2^30, 3 * 2^20, 2^40))

@@ -1,6 +1,7 @@
 #define _FILE_OFFSET_BITS 64
 #if !defined(_WIN32) && !defined(_XOPEN_SOURCE)
 #define _XOPEN_SOURCE 700
+#define _DARWIN_C_SOURCE /* flock */
 #endif
 #include "file.h"
 
@@ -17,8 +18,10 @@
 #include <io.h>
 #include <windows.h>
 #else
+#include <dirent.h>
 #include <pthread.h>
 #include <signal.h>
+#include <sys/file.h>
 #endif
 #ifndef O_BINARY
 #define O_BINARY 0
@@ -64,15 +67,28 @@ gbt_status gbt_file_open(const gbt_mem *mem, const char *path, gbt_file *out, gb
   return open_file(mem, path, O_RDONLY, "open", out, err);
 }
 
+int gbt_file_lock(const gbt_file *file) {
+#ifdef _WIN32
+  (void)file;
+  return -1;
+#else
+  struct stat info;
+  int failed;
+  do failed = flock(file->fd, LOCK_EX | LOCK_NB);
+  while (failed && errno == EINTR);
+  if (failed) return errno == EWOULDBLOCK ? 0 : -1;
+  return fstat(file->fd, &info) != 0 || info.st_nlink > 0;
+#endif
+}
+
 #ifndef _WIN32
-/* Nobody else may have the file now: 1; or another process has it: 0. It may have got another name since it was
- * opened, so that `path` is no longer its name: -1. */
+/* Whether nobody else may have the file now. Another process may have it, or it may have got another name since it was
+ * opened. */
 static int claim(const gbt_file *file) {
-  struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
   struct stat its, named;
-  if (fcntl(file->fd, F_SETLK, &lock) != 0 && (errno == EACCES || errno == EAGAIN)) return 0;
-  if (fstat(file->fd, &its) != 0 || stat(file->path, &named) != 0) return -1;
-  return its.st_dev == named.st_dev && its.st_ino == named.st_ino ? 1 : -1;
+  if (gbt_file_lock(file) == 0) return 0;
+  if (fstat(file->fd, &its) != 0 || stat(file->path, &named) != 0) return 0;
+  return its.st_dev == named.st_dev && its.st_ino == named.st_ino;
 }
 #endif
 
@@ -82,11 +98,9 @@ gbt_status gbt_file_draft(const gbt_mem *mem, const char *path, gbt_file *out, g
 #ifdef _WIN32
   return open_file(mem, path, O_RDWR | O_CREAT | O_TRUNC, "make", out, err);
 #else
-  int claimed = -1;
-  for (int i = 0; i < CLAIMS && claimed < 0; i++) {
+  for (int i = 0; i < CLAIMS; i++) {
     GBT_TRY(open_file(mem, path, O_RDWR | O_CREAT, "make", out, err));
-    claimed = claim(out);
-    if (claimed == 1 && ftruncate(out->fd, 0) == 0) return GBT_OK;
+    if (claim(out) && ftruncate(out->fd, 0) == 0) return GBT_OK;
     gbt_file_close(out);
   }
   return gbt_fail_on(err, GBT_E_IO, path, "\"%s\" is being written by another process", path);
@@ -224,6 +238,21 @@ gbt_status gbt_folder_make(const char *path, int *made, gbt_error *err) {
   struct stat info;
   if (code == EEXIST && stat(path, &info) == 0 && S_ISDIR(info.st_mode)) return GBT_OK;
   return fail_io(err, path, "make the folder", code);
+}
+
+gbt_status gbt_folder_list(const char *path, gbt_folder_fn fn, void *arg, gbt_error *err) {
+#ifdef _WIN32
+  (void)path, (void)fn, (void)arg, (void)err;
+  return GBT_OK;
+#else
+  gbt_status status = GBT_OK;
+  DIR *folder = opendir(path);
+  if (folder == NULL) return GBT_OK;
+  for (const struct dirent *entry = readdir(folder); entry != NULL && status == GBT_OK; entry = readdir(folder))
+    status = fn(arg, entry->d_name, err);
+  (void)closedir(folder);
+  return status;
+#endif
 }
 
 /* What was done in the folder of a file, on the disk. */

@@ -17,6 +17,9 @@ gbt_status gbt_file_create(const gbt_mem *mem, const char *path, gbt_file *out, 
 gbt_status gbt_file_draft(const gbt_mem *mem, const char *path, gbt_file *out, gbt_error *err) GBT_MUST_CHECK;
 /* A file to read from. */
 gbt_status gbt_file_open(const gbt_mem *mem, const char *path, gbt_file *out, gbt_error *err) GBT_MUST_CHECK;
+/* Keeps the file for this process, as long as it is open, against others that ask the same: 1; 0 when another one has
+ * it, or it has no name any more; -1 where the system cannot tell. It stops nobody from reading or writing. */
+int gbt_file_lock(const gbt_file *file);
 /* Never fails: what has to be on the disk is said by gbt_file_sync before. Also of a file that is not open. */
 void gbt_file_close(gbt_file *file);
 
@@ -35,6 +38,10 @@ void gbt_file_ahead(const gbt_file *file, uint64_t at, uint64_t n);
 
 /* A new folder; *made: 0 when there was one. */
 gbt_status gbt_folder_make(const char *path, int *made, gbt_error *err) GBT_MUST_CHECK;
+/* Calls fn with the names of what is in a folder, in no order, until it fails. A folder that cannot be read is empty;
+ * so are all where the system has no such call. */
+typedef gbt_status (*gbt_folder_fn)(void *arg, const char *name, gbt_error *err);
+gbt_status gbt_folder_list(const char *path, gbt_folder_fn fn, void *arg, gbt_error *err) GBT_MUST_CHECK;
 /* An empty folder; nothing is said when it is not. */
 void gbt_folder_remove(const char *path);
 

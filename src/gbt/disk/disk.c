@@ -10,109 +10,227 @@
 #include "index.h"
 #include "page_bytes.h"
 
+/* Its part of the data set in one of the folders. */
+typedef struct shard {
+  char *folder, *path; /* path: of the pages; NULL: not made */
+  gbt_file file;
+  uint64_t at; /* bytes written */
+  int made_folder;
+} shard;
+
 struct gbt_disk_writer {
   gbt_page_sink sink; /* first: what the sink's functions are given */
   gbt_mem mem;
   uint64_t id, memory;
-  char *folder, *index_path, *pages_path;
-  gbt_file pages;
+  gbt_codec codec;
+  int32_t n_shards;
+  shard *shard; /* n_shards */
+  char *index_path;
   gbti_page_record *record;
   int32_t n_pages;
   size_t cap_record, cap_bytes;
-  uint64_t at;    /* bytes written */
-  uint8_t *bytes; /* of the page that is written */
-  int made_folder, finished;
+  uint8_t *bytes, *packed; /* of the page that is written; packed: with a codec alone */
+  int finished;
 };
 
 enum { NAMES_TRIED = 16 };
 
+/* Of an index that is being written. */
+static void index_name(uint64_t id, char out[GBTI_PAGES_NAME]) {
+  gbti_pages_name(id, 0, 1, out);
+  memcpy(out + strlen(out) - 4, ".tmp", 5); /* in place of ".bin" */
+}
+
 /* ---- the sink ---- */
+
+static gbt_status make_room(gbt_disk_writer *w, uint64_t n_bytes, gbt_error *err) {
+  if (n_bytes <= w->cap_bytes) return GBT_OK;
+  gbt_mem_free(&w->mem, w->bytes);
+  gbt_mem_free(&w->mem, w->packed);
+  w->bytes = w->packed = NULL;
+  w->cap_bytes = 0;
+  GBT_TRY(gbt_mem_array(&w->mem, (size_t)n_bytes, 1, &w->bytes, err));
+  if (w->codec != GBT_CODEC_NONE) GBT_TRY(gbt_mem_array(&w->mem, (size_t)n_bytes, 1, &w->packed, err));
+  w->cap_bytes = (size_t)n_bytes;
+  return GBT_OK;
+}
+
+/* The page in w->bytes, by columns, into w->packed, where that saves an eighth. Returns what is to be written. */
+static const uint8_t *pack_page(gbt_disk_writer *w, const gbti_page_info *info, const gbt_page *page,
+                                gbti_page_record *record) {
+  if (w->codec == GBT_CODEC_NONE || record->bytes == 0) return w->bytes;
+  gbti_page_by_columns(&info->layout, page->n_rows, record->bytes, w->bytes, w->packed);
+  const size_t room = (size_t)(record->bytes - record->bytes / 8);
+  const size_t n = gbti_codec_pack(w->codec, w->packed, (size_t)record->bytes, w->bytes, room);
+  if (n == 0) {
+    gbti_page_put(&info->layout, page, w->bytes);
+    return w->bytes;
+  }
+  record->stored = n;
+  record->codec = (uint64_t)w->codec;
+  memset(w->bytes + n, 0, (size_t)(gbti_record_room(record) - n));
+  return w->bytes;
+}
 
 static gbt_status put_page(gbt_page_sink *self, gbt_ctx *ctx, const gbti_page_info *info, const gbt_page *page,
                            gbt_error *err) {
   gbt_disk_writer *w = (gbt_disk_writer *)self;
+  shard *to = &w->shard[w->n_pages % w->n_shards];
   const uint64_t n_entries = info->layout.n_sparse > 0 ? page->sparse_beg[page->n_rows] : 0;
-  gbti_page_record record = {
-      .beg = w->at, .bytes = gbti_page_bytes(&info->layout, page->n_rows, n_entries), .n_entries = n_entries};
+  const uint64_t n_bytes = gbti_page_bytes(&info->layout, page->n_rows, n_entries);
+  gbti_page_record record = {.beg = to->at, .stored = n_bytes, .bytes = n_bytes, .n_entries = n_entries};
   (void)ctx;
   GBT_TRY(gbt_mem_grow(&w->mem, &w->record, &w->cap_record, (size_t)w->n_pages + 1, sizeof *w->record, err));
-  if (record.bytes > w->cap_bytes) {
-    gbt_mem_free(&w->mem, w->bytes);
-    w->bytes = NULL;
-    w->cap_bytes = 0;
-    GBT_TRY(gbt_mem_array(&w->mem, (size_t)record.bytes, 1, &w->bytes, err));
-    w->cap_bytes = (size_t)record.bytes;
-  }
+  GBT_TRY(make_room(w, n_bytes, err));
   gbti_page_put(&info->layout, page, w->bytes);
-  record.checksum = gbt_checksum(w->bytes, record.bytes);
-  GBT_TRY(gbt_file_write(&w->pages, w->bytes, (size_t)record.bytes, err));
+  const uint8_t *bytes = pack_page(w, info, page, &record);
+  const uint64_t room = gbti_record_room(&record);
+  record.checksum = gbt_checksum(bytes, room);
+  GBT_TRY(gbt_file_write(&to->file, bytes, (size_t)room, err));
   w->record[w->n_pages++] = record;
-  w->at += record.bytes;
+  to->at += room;
   return GBT_OK;
 }
 
 static gbt_status close_pages(gbt_page_sink *self, gbt_ctx *ctx, const gbti_page_info *info, gbt_page_store **out,
                               gbt_error *err) {
   gbt_disk_writer *w = (gbt_disk_writer *)self;
-  gbti_page_file file = {.file = {.fd = -1}};
+  gbti_page_files files;
   gbt_status status;
   (void)ctx;
   gbt_mem_free(&w->mem, w->bytes);
-  w->bytes = NULL;
-  GBT_TRY(gbt_file_sync(&w->pages, err));
-  GBT_TRY(gbt_file_open(&w->mem, w->pages_path, &file.file, err));
-  GBT_TRY_GOTO(gbt_mem_array(&w->mem, (size_t)w->n_pages, sizeof *file.record, &file.record, err), failed);
-  if (w->n_pages > 0) memcpy(file.record, w->record, (size_t)w->n_pages * sizeof *file.record);
-  GBT_TRY_GOTO(gbti_file_store(&w->mem, &file, info, w->memory, out, err), failed);
+  gbt_mem_free(&w->mem, w->packed);
+  w->bytes = w->packed = NULL;
+  w->cap_bytes = 0;
+  GBT_TRY_GOTO(gbti_page_files_new(&w->mem, w->n_shards, &files, err), failed);
+  for (int32_t k = 0; k < w->n_shards; k++) {
+    GBT_TRY_GOTO(gbt_file_sync(&w->shard[k].file, err), failed);
+    GBT_TRY_GOTO(gbt_file_open(&w->mem, w->shard[k].path, &files.file[k], err), failed);
+  }
+  GBT_TRY_GOTO(gbt_mem_array(&w->mem, (size_t)w->n_pages, sizeof *files.record, &files.record, err), failed);
+  if (w->n_pages > 0) memcpy(files.record, w->record, (size_t)w->n_pages * sizeof *files.record);
+  GBT_TRY_GOTO(gbti_file_store(&w->mem, &files, info, w->memory, out, err), failed);
   return GBT_OK;
 failed:
-  gbt_mem_free(&w->mem, file.record);
-  gbt_file_close(&file.file);
+  gbti_page_files_free(&w->mem, &files);
   return status;
+}
+
+/* ---- what writers that died have left ---- */
+
+static gbt_status remove_named(const gbt_disk_writer *w, int32_t folder, const char *name, gbt_error *err) {
+  char *path;
+  GBT_TRY(gbt_path_join(&w->mem, w->shard[folder].folder, name, &path, err));
+  gbt_file_remove(path);
+  gbt_mem_free(&w->mem, path);
+  return GBT_OK;
+}
+
+/* All files of a data set that has no index, and that nobody writes. The first one goes last: who dies here leaves it
+ * to the next. */
+static gbt_status remove_dead(const gbt_disk_writer *w, uint64_t id, int32_t n_files, gbt_error *err) {
+  char name[GBTI_PAGES_NAME];
+  for (int32_t file = 1; file < n_files; file++) {
+    gbti_pages_name(id, file, n_files, name);
+    for (int32_t k = 0; k < w->n_shards; k++) GBT_TRY(remove_named(w, k, name, err));
+  }
+  index_name(id, name);
+  GBT_TRY(remove_named(w, 0, name, err));
+  gbti_pages_name(id, 0, n_files, name);
+  return remove_named(w, 0, name, err);
+}
+
+/* arg: the writer. name: of what is in its first folder. */
+static gbt_status look_for_dead(void *arg, const char *name, gbt_error *err) {
+  const gbt_disk_writer *w = arg;
+  uint64_t id;
+  int32_t file, n_files;
+  gbt_file left = {.fd = -1};
+  char *path;
+  if (!gbti_is_pages_name(name, &id, &file, &n_files) || file != 0) return GBT_OK;
+  GBT_TRY(gbt_path_join(&w->mem, w->shard[0].folder, name, &path, err));
+  gbt_status status = gbt_file_open(&w->mem, path, &left, err);
+  if (status == GBT_OK && gbt_file_lock(&left) == 1 && !gbt_file_is_there(w->index_path))
+    status = remove_dead(w, id, n_files, err); /* looked at under the lock: who wrote it may have finished */
+  gbt_file_close(&left);
+  gbt_mem_free(&w->mem, path);
+  return status == GBT_E_IO ? GBT_OK : status; /* another one has removed it, or it is not ours to read */
 }
 
 /* ---- the writer ---- */
 
-/* The pages' file, of a name that nobody has. */
-static gbt_status make_pages_file(gbt_disk_writer *w, gbt_error *err) {
-  gbt_status status = GBT_OK;
-  for (int i = 0; i < NAMES_TRIED; i++) {
-    char name[GBTI_PAGES_NAME];
-    w->id = gbt_mix64(gbt_salt(w) ^ (uint64_t)gbt_clock_ns() ^ ((uint64_t)i << 56));
-    gbti_pages_name(w->id, name);
-    gbt_mem_free(&w->mem, w->pages_path);
-    w->pages_path = NULL;
-    GBT_TRY(gbt_path_join(&w->mem, w->folder, name, &w->pages_path, err));
-    status = gbt_file_create(&w->mem, w->pages_path, &w->pages, err);
-    if (status == GBT_OK || gbt_file_is_there(w->pages_path) == 0) break;
+/* Not ours, or of no use any more. */
+static void drop_file(gbt_disk_writer *w, shard *s, int ours) {
+  gbt_file_close(&s->file);
+  if (ours) gbt_file_remove(s->path);
+  gbt_mem_free(&w->mem, s->path);
+  s->path = NULL;
+}
+
+/* One of the files of pages; *taken: its name is another one's, or was taken for a leftover. */
+static gbt_status make_file(gbt_disk_writer *w, int32_t number, int *taken, gbt_error *err) {
+  shard *s = &w->shard[number];
+  char name[GBTI_PAGES_NAME];
+  *taken = 0;
+  gbti_pages_name(w->id, number, w->n_shards, name);
+  GBT_TRY(gbt_path_join(&w->mem, s->folder, name, &s->path, err));
+  const gbt_status status = gbt_file_create(&w->mem, s->path, &s->file, err);
+  if (status != GBT_OK) {
+    *taken = status == GBT_E_IO && gbt_file_is_there(s->path);
+    drop_file(w, s, 0);
+  } else if (gbt_file_lock(&s->file) == 0) {
+    *taken = 1;
+    drop_file(w, s, 1);
+    return gbt_fail_on(err, GBT_E_IO, s->folder, "another process removes files in \"%s\"; try again", s->folder);
   }
-  if (status == GBT_OK) return GBT_OK;
-  gbt_mem_free(&w->mem, w->pages_path); /* not ours to remove */
-  w->pages_path = NULL;
   return status;
 }
 
-static gbt_status open_writer(gbt_disk_writer *w, const char *folder, gbt_error *err) {
-  const size_t n = strlen(folder) + 1;
-  if (n == 1) return gbt_fail_on(err, GBT_E_ARG, "path", "`path` is empty; give the name of a folder");
-  GBT_TRY(gbt_mem_array(&w->mem, n, 1, &w->folder, err));
-  memcpy(w->folder, folder, n);
-  GBT_TRY(gbt_path_join(&w->mem, folder, GBTI_DISK_INDEX, &w->index_path, err));
-  GBT_TRY(gbt_folder_make(folder, &w->made_folder, err));
-  if (gbt_file_is_there(w->index_path))
-    return gbt_fail_on(err, GBT_E_IO, folder,
-                       "\"%s\" holds a data set already; open it, or give another folder for this one", folder);
-  return make_pages_file(w, err);
+/* The files of pages, of a name that nobody has. The first one comes first: it says that the others are written. */
+static gbt_status make_files(gbt_disk_writer *w, gbt_error *err) {
+  gbt_status status = GBT_OK;
+  for (int i = 0; i < NAMES_TRIED; i++) {
+    int taken = 0;
+    w->id = gbt_mix64(gbt_salt(w) ^ (uint64_t)gbt_clock_ns() ^ ((uint64_t)i << 56));
+    status = GBT_OK;
+    for (int32_t k = 0; k < w->n_shards && status == GBT_OK; k++) status = make_file(w, k, &taken, err);
+    if (status == GBT_OK || !taken) break;
+    for (int32_t k = w->n_shards; k-- > 0;)
+      if (w->shard[k].path != NULL) drop_file(w, &w->shard[k], 1);
+  }
+  return status;
 }
 
-gbt_status gbt_disk_writer_new(gbt_ctx *ctx, const char *folder, gbt_disk_writer **out, gbt_error *err) {
+static gbt_status open_writer(gbt_disk_writer *w, gbt_folders folders, gbt_error *err) {
+  GBT_TRY(gbti_folders_check(folders, err));
+  GBT_TRY(gbti_codec_need(w->codec, "compress", "pages are to be packed by", err));
+  GBT_TRY(gbt_mem_zeros(&w->mem, (size_t)folders.n, sizeof *w->shard, &w->shard, err));
+  w->n_shards = folders.n;
+  for (int32_t k = 0; k < folders.n; k++) w->shard[k].file.fd = -1;
+  GBT_TRY(gbt_path_join(&w->mem, folders.path[0], GBTI_DISK_INDEX, &w->index_path, err));
+  for (int32_t k = 0; k < folders.n; k++) {
+    const size_t n = strlen(folders.path[k]) + 1;
+    GBT_TRY(gbt_mem_array(&w->mem, n, 1, &w->shard[k].folder, err));
+    memcpy(w->shard[k].folder, folders.path[k], n);
+    GBT_TRY(gbt_folder_make(folders.path[k], &w->shard[k].made_folder, err));
+  }
+  if (gbt_file_is_there(w->index_path))
+    return gbt_fail_on(err, GBT_E_IO, folders.path[0],
+                       "\"%s\" holds a data set already; open it, or give another folder for this one",
+                       folders.path[0]);
+  GBT_TRY(gbt_folder_list(folders.path[0], look_for_dead, w, err));
+  return make_files(w, err);
+}
+
+gbt_status gbt_disk_writer_new(gbt_ctx *ctx, gbt_folders folders, gbt_codec codec, gbt_disk_writer **out,
+                               gbt_error *err) {
   gbt_disk_writer *w;
   *out = NULL;
   GBT_TRY(gbt_mem_zeros(&ctx->mem, 1, sizeof *w, &w, err));
   w->mem = ctx->mem;
+  w->codec = codec;
   w->sink = (gbt_page_sink){.put = put_page, .close = close_pages};
-  w->pages.fd = -1;
-  const gbt_status status = open_writer(w, folder, err);
+  const gbt_status status = open_writer(w, folders, err);
   if (status == GBT_OK)
     *out = w;
   else
@@ -126,11 +244,10 @@ gbt_page_sink *gbt_disk_writer_sink(gbt_disk_writer *w, uint64_t memory) {
 }
 
 static gbt_status write_index(gbt_disk_writer *w, const uint8_t *bytes, size_t n, gbt_error *err) {
-  char name[GBTI_PAGES_NAME + 8], *path;
+  char name[GBTI_PAGES_NAME], *path;
   gbt_file file = {.fd = -1};
-  gbti_pages_name(w->id, name);
-  memcpy(name + strlen(name) - 4, ".tmp", 5); /* in place of ".bin" */
-  GBT_TRY(gbt_path_join(&w->mem, w->folder, name, &path, err));
+  index_name(w->id, name);
+  GBT_TRY(gbt_path_join(&w->mem, w->shard[0].folder, name, &path, err));
   gbt_status status = gbt_file_create(&w->mem, path, &file, err);
   const int made = status == GBT_OK;
   if (status == GBT_OK) status = gbt_file_write(&file, bytes, n, err);
@@ -148,8 +265,8 @@ gbt_status gbt_disk_writer_finish(gbt_ctx *ctx, gbt_disk_writer *w, const gbt_da
   size_t n;
   GBT_ASSERT(!w->finished && w->n_pages == gbt_pages_n_pages(ds->pages));
   GBT_TRY(gbt_ctx_poll(ctx, err));
-  GBT_TRY(gbti_index_write(&w->mem, ds, gbti_file_store_records(ds->pages), w->id, (gbti_note){note, n_note}, &bytes,
-                           &n, err));
+  GBT_TRY(gbti_index_write(&w->mem, ds, gbti_file_store_records(ds->pages), w->id, w->n_shards,
+                           (gbti_note){note, n_note}, &bytes, &n, err));
   const gbt_status status = write_index(w, bytes, n, err);
   gbt_mem_free(&w->mem, bytes);
   w->finished = status == GBT_OK;
@@ -159,107 +276,12 @@ gbt_status gbt_disk_writer_finish(gbt_ctx *ctx, gbt_disk_writer *w, const gbt_da
 void gbt_disk_writer_free(gbt_disk_writer *w) {
   if (w == NULL) return;
   gbt_mem mem = w->mem;
-  gbt_file_close(&w->pages);
-  if (!w->finished && w->pages_path != NULL) gbt_file_remove(w->pages_path);
-  if (!w->finished && w->made_folder) gbt_folder_remove(w->folder);
-  void *blocks[] = {w->folder, w->index_path, w->pages_path, w->record, w->bytes, w};
+  for (int32_t k = w->n_shards; k-- > 0;) {
+    shard *s = &w->shard[k];
+    if (s->path != NULL) drop_file(w, s, !w->finished);
+    if (!w->finished && s->made_folder) gbt_folder_remove(s->folder);
+    gbt_mem_free(&mem, s->folder);
+  }
+  void *blocks[] = {w->shard, w->index_path, w->record, w->bytes, w->packed, w};
   for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++) gbt_mem_free(&mem, blocks[i]);
-}
-
-/* ---- opening ---- */
-
-static gbt_status read_all(const gbt_mem *mem, const char *path, uint8_t **bytes, size_t *n, gbt_error *err) {
-  gbt_file file;
-  uint64_t size = 0;
-  *bytes = NULL;
-  GBT_TRY(gbt_file_open(mem, path, &file, err));
-  gbt_status status = gbt_file_bytes(&file, &size, err);
-  if (status == GBT_OK && size > SIZE_MAX / 2) status = gbt_fail_mem(err, SIZE_MAX / 2);
-  if (status == GBT_OK) status = gbt_mem_array(mem, (size_t)size, 1, bytes, err);
-  if (status == GBT_OK) status = gbt_file_read(&file, 0, *bytes, (size_t)size, err);
-  gbt_file_close(&file);
-  *n = (size_t)size;
-  return status;
-}
-
-/* The pages' file is as long as the records say. */
-static gbt_status open_pages(const gbt_mem *mem, const char *folder, const gbti_index *index, gbt_file *out,
-                             gbt_error *err) {
-  char name[GBTI_PAGES_NAME], *path;
-  const int32_t n = index->info.n_pages;
-  const uint64_t want = n > 0 ? index->record[n - 1].beg + index->record[n - 1].bytes : 0;
-  uint64_t size = 0;
-  gbti_pages_name(index->id, name);
-  GBT_TRY(gbt_path_join(mem, folder, name, &path, err));
-  gbt_status status = gbt_file_open(mem, path, out, err);
-  gbt_mem_free(mem, path);
-  if (status != GBT_OK) return status;
-  status = gbt_file_bytes(out, &size, err);
-  if (status == GBT_OK && size < want)
-    status = gbt_fail_on(err, GBT_E_FORMAT, out->path, "\"%s\" is cut short: it has %llu bytes of %llu", out->path,
-                         (unsigned long long)size, (unsigned long long)want);
-  if (status != GBT_OK) gbt_file_close(out);
-  return status;
-}
-
-static gbt_status copy_note(const gbt_mem *mem, gbti_note note, uint8_t **out, size_t *n, gbt_error *err) {
-  if (out == NULL) return GBT_OK;
-  GBT_TRY(gbt_mem_array(mem, note.n, 1, out, err));
-  if (note.n > 0) memcpy(*out, note.bytes, note.n);
-  *n = note.n;
-  return GBT_OK;
-}
-
-static gbt_status open_dataset(gbt_ctx *ctx, const char *folder, const char *index_path, uint64_t memory,
-                               gbt_dataset *ds, uint8_t **note, size_t *n_note, gbt_error *err) {
-  const gbt_mem *mem = &ctx->mem;
-  gbti_index index = {.id = 0};
-  gbti_page_file file = {.file = {.fd = -1}};
-  gbt_page_store *pages;
-  uint8_t *bytes;
-  size_t n;
-  gbt_status status;
-  GBT_TRY_GOTO(read_all(mem, index_path, &bytes, &n, err), done);
-  GBT_TRY_GOTO(gbti_index_read(ctx, bytes, n, index_path, &index, err), done);
-  GBT_TRY_GOTO(open_pages(mem, folder, &index, &file.file, err), done);
-  GBT_TRY_GOTO(copy_note(mem, index.note, note, n_note, err), done);
-  file.record = index.record;
-  GBT_TRY_GOTO(gbti_file_store(mem, &file, &index.info, memory, &pages, err), done);
-  memset(&index.info, 0, sizeof index.info); /* the store has it now */
-  index.record = NULL;
-  file.file = (gbt_file){.fd = -1};
-  gbti_dataset_put_pages(ds, pages);
-  ds->cuts = gbt_cuts_ref(index.cuts);
-  ds->rows.n = ds->all_rows = gbt_pages_n_rows(pages);
-done:
-  gbt_file_close(&file.file);
-  gbti_index_free(mem, &index);
-  gbt_mem_free(mem, bytes);
-  return status;
-}
-
-gbt_status gbt_disk_open(gbt_ctx *ctx, const char *folder, uint64_t memory, gbt_dataset **out, uint8_t **note,
-                         size_t *n_note, gbt_error *err) {
-  const gbt_mem *mem = &ctx->mem;
-  gbt_dataset *ds;
-  char *index_path;
-  *out = NULL;
-  if (note != NULL) *note = NULL;
-  GBT_TRY(gbt_path_join(mem, folder, GBTI_DISK_INDEX, &index_path, err));
-  gbt_status status = gbt_mem_zeros(mem, 1, sizeof *ds, &ds, err);
-  if (status == GBT_OK) {
-    ds->refs = 1;
-    ds->mem = *mem;
-    status = open_dataset(ctx, folder, index_path, memory, ds, note, n_note, err);
-    if (status == GBT_OK)
-      *out = ds;
-    else
-      gbt_dataset_unref(ds);
-  }
-  if (status != GBT_OK && note != NULL) {
-    gbt_mem_free(mem, *note);
-    *note = NULL;
-  }
-  gbt_mem_free(mem, index_path);
-  return status;
 }

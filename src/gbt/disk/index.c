@@ -9,8 +9,39 @@
 #include "../data/page_impl.h"
 #include "page_bytes.h"
 
-void gbti_pages_name(uint64_t id, char out[GBTI_PAGES_NAME]) {
-  snprintf(out, GBTI_PAGES_NAME, "pages-%016llx.bin", (unsigned long long)id);
+void gbti_pages_name(uint64_t id, int32_t file, int32_t n_files, char out[GBTI_PAGES_NAME]) {
+  if (n_files == 1)
+    snprintf(out, GBTI_PAGES_NAME, "pages-%016llx.bin", (unsigned long long)id);
+  else
+    snprintf(out, GBTI_PAGES_NAME, "pages-%016llx-%dof%d.bin", (unsigned long long)id, (int)file + 1, (int)n_files);
+}
+
+/* Digits of a number to the base, at most `most` of them; moves *at behind them. */
+static uint64_t read_digits(const char **at, unsigned base, int most) {
+  static const char digits[] = "0123456789abcdef";
+  uint64_t n = 0;
+  for (const char *d; most > 0 && **at != 0 && (d = memchr(digits, **at, base)) != NULL; most--, (*at)++)
+    n = n * base + (uint64_t)(d - digits);
+  return n;
+}
+
+int gbti_is_pages_name(const char *name, uint64_t *id, int32_t *file, int32_t *n_files) {
+  char again[GBTI_PAGES_NAME];
+  const char *at = name + 6;
+  if (strncmp(name, "pages-", 6) != 0) return 0;
+  *id = read_digits(&at, 16, 16);
+  *file = 0;
+  *n_files = 1;
+  if (*at == '-') {
+    at++;
+    *file = (int32_t)read_digits(&at, 10, 4) - 1;
+    if (strncmp(at, "of", 2) != 0) return 0;
+    at += 2;
+    *n_files = (int32_t)read_digits(&at, 10, 4);
+    if (*n_files < 2 || *file < 0 || *file >= *n_files) return 0;
+  }
+  gbti_pages_name(*id, *file, *n_files, again);
+  return strcmp(name, again) == 0;
 }
 
 static uint64_t align8(uint64_t n) { return (n + 7) & ~(uint64_t)7; }
@@ -37,6 +68,7 @@ enum {
   N_UNSEEN,
   HAS_UNSEEN,
   N_NOTE,
+  N_FILES,
   N_NUMBERS
 };
 
@@ -56,7 +88,7 @@ typedef struct cuts_record {
 } cuts_record;
 
 _Static_assert(sizeof(gbti_disk_head) == 40 && sizeof(column_record) == 8 && sizeof(feature_record) == 8 &&
-                   sizeof(cuts_record) == 24 && sizeof(gbti_page_record) == 32 && sizeof(gbt_place) == 24 &&
+                   sizeof(cuts_record) == 24 && sizeof(gbti_page_record) == 48 && sizeof(gbt_place) == 24 &&
                    sizeof(gbt_group) == 4 * (7 + 3 * GBT_GROUP_MAX),
                "records have no gaps");
 
@@ -133,7 +165,8 @@ static void put_known(byte_out *o, const gbti_page_info *info, const gbt_schema 
     if (info->level_id[f] != NULL) put(o, info->level_id[f], (uint64_t)info->n_rows, sizeof **info->level_id);
 }
 
-static void put_all(byte_out *o, const gbt_dataset *ds, const gbti_page_record *record, gbti_note note) {
+static void put_all(byte_out *o, const gbt_dataset *ds, const gbti_page_record *record, int32_t n_files,
+                    gbti_note note) {
   const gbti_page_info *info = &ds->pages->info;
   const gbt_layout *l = &info->layout;
   const gbt_schema *schema = ds->cuts->schema;
@@ -157,7 +190,8 @@ static void put_all(byte_out *o, const gbt_dataset *ds, const gbti_page_record *
                                      [ABSENT_MISSING] = ds->cuts->absent_missing,
                                      [N_UNSEEN] = (int64_t)n_unseen,
                                      [HAS_UNSEEN] = info->unseen_beg != NULL,
-                                     [N_NOTE] = (int64_t)note.n};
+                                     [N_NOTE] = (int64_t)note.n,
+                                     [N_FILES] = n_files};
   o->n = sizeof(gbti_disk_head);
   put(o, number, N_NUMBERS, sizeof *number);
   put_layout(o, l);
@@ -169,15 +203,15 @@ static void put_all(byte_out *o, const gbt_dataset *ds, const gbti_page_record *
 }
 
 gbt_status gbti_index_write(const gbt_mem *mem, const gbt_dataset *ds, const gbti_page_record *record, uint64_t id,
-                            gbti_note note, uint8_t **bytes, size_t *n_bytes, gbt_error *err) {
+                            int32_t n_files, gbti_note note, uint8_t **bytes, size_t *n_bytes, gbt_error *err) {
   gbti_disk_head head = {.version = GBTI_DISK_VERSION, .id = id};
   byte_out o = {NULL, 0};
   *bytes = NULL;
   GBT_ASSERT(ds->n_variants == 1 && ds->rows.table_row == NULL && gbt_schema_n_tables(ds->cuts->schema) == 0);
-  put_all(&o, ds, record, note);
+  put_all(&o, ds, record, n_files, note);
   *n_bytes = (size_t)o.n;
   GBT_TRY(gbt_mem_zeros(mem, *n_bytes, 1, &o.bytes, err));
-  put_all(&o, ds, record, note);
+  put_all(&o, ds, record, n_files, note);
   GBT_ASSERT(o.n == *n_bytes);
   memcpy(head.magic, GBTI_DISK_MAGIC, sizeof head.magic);
   head.n_bytes = o.n;
@@ -258,6 +292,7 @@ static int good_numbers(const int64_t number[N_NUMBERS]) {
     if (number[k] < 0 || (k != N_ROWS && k != N_ENTRIES && k != PAGE_BYTES && k != CUT_ROWS && k != N_NOTE &&
                           number[k] > INT32_MAX && k != SPARSE_SLOT && k != N_SLOTS && k != N_UNSEEN))
       return 0;
+  if (number[N_FILES] < 1 || number[N_FILES] > GBT_MAX_FOLDERS) return 0;
   if (number[PAGE_ROWS] == 0 || number[SPARSE_SLOT] > UINT32_MAX || number[N_SLOTS] > UINT32_MAX) return 0;
   const int64_t pages = number[N_ROWS] / number[PAGE_ROWS] + (number[N_ROWS] % number[PAGE_ROWS] > 0);
   return pages == number[N_PAGES] && number[HAS_UNSEEN] <= 1 && number[ABSENT_MISSING] <= 1;
@@ -409,22 +444,34 @@ static gbt_status read_known(byte_in *i, const int64_t number[N_NUMBERS]) {
   return GBT_OK;
 }
 
-/* Pages stand one behind the other, each as long as the layout says. */
+/* Pages stand one behind the other in their files, each as long as the layout says. */
 static gbt_status check_records(const byte_in *i) {
   const gbti_index *index = i->index;
   const gbti_page_info *info = &index->info;
-  uint64_t at = 0, n_entries = 0;
+  uint64_t n_entries = 0;
   for (int32_t p = 0; p < info->n_pages; p++) {
-    const gbti_page_record *record = &index->record[p];
+    const gbti_page_record *record = &index->record[p], *before = p < index->n_files ? NULL : record - index->n_files;
     const int64_t left = info->n_rows - (int64_t)p * info->page_rows;
     const int32_t n_rows = left < info->page_rows ? (int32_t)left : info->page_rows;
+    const uint64_t at = before == NULL ? 0 : before->beg + gbti_record_room(before);
     if (record->n_entries > UINT32_MAX || record->beg != at ||
         record->bytes != gbti_page_bytes(&info->layout, n_rows, record->n_entries))
       return damaged(i, "a page is not where it must be");
-    at += record->bytes;
+    if (record->codec > INT32_MAX || gbt_codec_name((int)record->codec) == NULL || record->stored > record->bytes ||
+        (record->codec == GBT_CODEC_NONE && record->stored != record->bytes))
+      return damaged(i, "a page has a fault");
     n_entries += record->n_entries;
   }
   return n_entries == (uint64_t)info->n_entries ? GBT_OK : damaged(i, "its lists have a fault");
+}
+
+/* This build can unpack them. */
+static gbt_status check_codecs(const byte_in *i) {
+  char what[1200];
+  snprintf(what, sizeof what, "\"%.1000s\" is of a data set whose pages are packed by", i->path);
+  for (int32_t p = 0; p < i->index->info.n_pages; p++)
+    GBT_TRY(gbti_codec_need((gbt_codec)i->index->record[p].codec, i->path, what, i->err));
+  return GBT_OK;
 }
 
 gbt_status gbti_index_read(gbt_ctx *ctx, const uint8_t *bytes, size_t n_bytes, const char *path, gbti_index *out,
@@ -441,6 +488,7 @@ gbt_status gbti_index_read(gbt_ctx *ctx, const uint8_t *bytes, size_t n_bytes, c
   out->info.n_pages = (int32_t)number[N_PAGES];
   out->info.n_entries = number[N_ENTRIES];
   out->info.bytes = (size_t)number[PAGE_BYTES];
+  out->n_files = (int32_t)number[N_FILES];
   GBT_TRY(read_layout(&i, number, &out->info.layout));
   GBT_TRY(read_cuts(&i, number));
   GBT_TRY(read_known(&i, number));
@@ -449,7 +497,8 @@ gbt_status gbti_index_read(gbt_ctx *ctx, const uint8_t *bytes, size_t n_bytes, c
   out->note.bytes = take(&i, (uint64_t)number[N_NOTE], 1);
   if (out->note.bytes == NULL) return GBT_E_FORMAT;
   if (i.at != i.n) return damaged(&i, "foreign bytes follow");
-  return check_records(&i);
+  GBT_TRY(check_records(&i));
+  return check_codecs(&i);
 }
 
 void gbti_index_free(const gbt_mem *mem, gbti_index *index) {

@@ -9,12 +9,13 @@
 #ifndef GBT_DISK_INDEX_H
 #define GBT_DISK_INDEX_H
 
+#include "disk.h"
 #include "page_files.h"
 
 #include "../data/dataset_impl.h"
 
 #define GBTI_DISK_MAGIC "gbtbins\n" /* 8 bytes */
-#define GBTI_DISK_VERSION 1u
+#define GBTI_DISK_VERSION 2u
 #define GBTI_DISK_INDEX "gbt-dataset"
 
 typedef struct gbti_disk_head {
@@ -25,9 +26,15 @@ typedef struct gbti_disk_head {
   uint64_t id;       /* of the data set: in the name of its pages */
 } gbti_disk_head;
 
-/* "pages-ID.bin" */
-enum { GBTI_PAGES_NAME = 32 };
-void gbti_pages_name(uint64_t id, char out[GBTI_PAGES_NAME]);
+/* "pages-ID.bin", and of several files "pages-ID-1of3.bin" for the first (file 0). */
+enum { GBTI_PAGES_NAME = 64 };
+void gbti_pages_name(uint64_t id, int32_t file, int32_t n_files, char out[GBTI_PAGES_NAME]);
+
+/* Whether a name is one of these. */
+int gbti_is_pages_name(const char *name, uint64_t *id, int32_t *file, int32_t *n_files);
+
+/* There are some, not too many, each with a name and none twice. */
+gbt_status gbti_folders_check(gbt_folders folders, gbt_error *err) GBT_MUST_CHECK;
 
 /* Bytes of the host's own. */
 typedef struct gbti_note {
@@ -35,13 +42,15 @@ typedef struct gbti_note {
   size_t n;
 } gbti_note;
 
-/* Free *out with gbt_mem_free. record: of ds->pages. */
+/* Free *out with gbt_mem_free. record: of ds->pages, in n_files. */
 gbt_status gbti_index_write(const gbt_mem *mem, const gbt_dataset *ds, const gbti_page_record *record, uint64_t id,
-                            gbti_note note, uint8_t **out, size_t *n_bytes, gbt_error *err) GBT_MUST_CHECK;
+                            int32_t n_files, gbti_note note, uint8_t **out, size_t *n_bytes,
+                            gbt_error *err) GBT_MUST_CHECK;
 
 /* What an index says; all of it owned. */
 typedef struct gbti_index {
   uint64_t id;
+  int32_t n_files; /* of pages */
   gbt_cuts *cuts;
   gbti_page_info info;
   gbti_page_record *record;

@@ -28,6 +28,42 @@ void gbti_page_put(const gbt_layout *layout, const gbt_page *page, uint8_t *out)
   (void)put(out, page->sparse_slots, (uint64_t)page->sparse_beg[page->n_rows] * sizeof(uint32_t));
 }
 
+/* Rows of a block lie in the first-level cache while its columns are walked. */
+enum { BLOCK_ROWS = 256 };
+
+static void turn_strip(int64_t n_rows, int64_t row_bytes, const uint8_t *from, uint8_t *to, int by_columns) {
+  for (int64_t beg = 0; beg < n_rows; beg += BLOCK_ROWS) {
+    const int64_t end = n_rows - beg < BLOCK_ROWS ? n_rows : beg + BLOCK_ROWS;
+    for (int64_t c = 0; c < row_bytes; c++) {
+      if (by_columns)
+        for (int64_t r = beg; r < end; r++) to[c * n_rows + r] = from[r * row_bytes + c];
+      else
+        for (int64_t r = beg; r < end; r++) to[r * row_bytes + c] = from[c * n_rows + r];
+    }
+  }
+}
+
+static void turn(const gbt_layout *layout, int32_t n_rows, uint64_t n_bytes, const uint8_t *from, uint8_t *to,
+                 int by_columns) {
+  uint64_t at = 0;
+  for (int32_t s = 0; s < layout->n_strips; s++) {
+    const uint64_t n = strip_bytes(layout, s, n_rows), room = align64(n);
+    turn_strip(n_rows, (int64_t)gbti_row_bytes(&layout->group[layout->strip_beg[s]]), from + at, to + at, by_columns);
+    memset(to + at + n, 0, (size_t)(room - n));
+    at += room;
+  }
+  if (n_bytes > at) memcpy(to + at, from + at, (size_t)(n_bytes - at));
+}
+
+void gbti_page_by_columns(const gbt_layout *layout, int32_t n_rows, uint64_t n_bytes, const uint8_t *from,
+                          uint8_t *to) {
+  turn(layout, n_rows, n_bytes, from, to, 1);
+}
+
+void gbti_page_by_rows(const gbt_layout *layout, int32_t n_rows, uint64_t n_bytes, const uint8_t *from, uint8_t *to) {
+  turn(layout, n_rows, n_bytes, from, to, 0);
+}
+
 int gbti_page_take(const gbt_layout *layout, uint64_t n_entries, uint8_t *bytes, gbt_page *page) {
   for (int32_t s = 0; s < layout->n_strips; s++) {
     page->strip[s] = bytes;

@@ -1,12 +1,12 @@
-/* Pages in a file. Passes go through all pages in order, again and again, so the first pages that the memory has room
+/* Pages in files. Passes go through all pages in order, again and again, so the first pages that the memory has room
  * for stay there for good once they have been read, and the rest come by in turn: a list of the pages used last would
  * be of no use, as a page would always be gone when the next pass comes to it.
  *
  *   pages    0 1 2 3 4 | 5 6 7 8 9 10 ...      kept | read for every pass, most_pinned at a time
  *
- * The pages of a span are read and checked on all threads. Meanwhile nothing is read by threads of ours: the system is
- * told what will be wanted next and brings it from the disk while the span's pages are worked on. So no thread lives
- * between two calls. */
+ * The pages of a span are read, checked and unpacked on all threads, from all files at once. Meanwhile nothing is read
+ * by threads of ours: the system is told what will be wanted next and brings it from the disk while the span's pages
+ * are worked on. So no thread lives between two calls. */
 #include "page_files.h"
 
 #include <string.h>
@@ -37,12 +37,13 @@ typedef struct span {
 
 typedef struct file_store {
   gbt_page_store base;
-  gbti_page_file file;
+  gbti_page_files files;
   int32_t n_kept;
   frame **kept; /* n_kept; NULL until they are read */
   frame *free;
   span *spans;
   uint64_t most_bytes; /* of a page */
+  int any_packed;      /* some page has a codec */
 } file_store;
 
 static void frame_free(const gbt_mem *mem, frame *f) {
@@ -84,21 +85,34 @@ static void frame_give(file_store *store, frame *f) {
 
 /* ---- reading ---- */
 
-static gbt_status damaged(const file_store *store, int32_t number, gbt_error *err) {
-  return gbt_fail_on(err, GBT_E_FORMAT, store->file.file.path,
-                     "page %d in \"%s\" is damaged: its checksum does not match; make the data set again",
-                     (int)number + 1, store->file.file.path);
+static const gbt_file *file_of(const file_store *store, int32_t number) {
+  return &store->files.file[number % store->files.n_files];
 }
 
-static gbt_status read_page(const file_store *store, int32_t number, frame *f, gbt_error *err) {
+static gbt_status damaged(const file_store *store, int32_t number, const char *what, gbt_error *err) {
+  const char *path = file_of(store, number)->path;
+  return gbt_fail_on(err, GBT_E_FORMAT, path, "page %d in \"%s\" is damaged: %s; make the data set again",
+                     (int)number + 1, path, what);
+}
+
+/* scratch: room for a page; used for one that is packed. */
+static gbt_status read_page(const file_store *store, int32_t number, frame *f, uint8_t *scratch, gbt_error *err) {
   const gbti_page_info *info = &store->base.info;
-  const gbti_page_record *record = &store->file.record[number];
+  const gbti_page_record *record = &store->files.record[number];
   const int64_t left = info->n_rows - (int64_t)number * info->page_rows;
-  GBT_TRY(gbt_file_read(&store->file.file, record->beg, f->bytes, (size_t)record->bytes, err));
-  if (gbt_checksum(f->bytes, record->bytes) != record->checksum) return damaged(store, number, err);
+  const uint64_t room = gbti_record_room(record);
+  GBT_TRY(gbt_file_read(file_of(store, number), record->beg, f->bytes, (size_t)room, err));
+  if (gbt_checksum(f->bytes, room) != record->checksum)
+    return damaged(store, number, "its checksum does not match", err);
   f->page.row_beg = (int64_t)number * info->page_rows;
   f->page.n_rows = left < info->page_rows ? (int32_t)left : info->page_rows;
-  if (!gbti_page_take(&info->layout, record->n_entries, f->bytes, &f->page)) return damaged(store, number, err);
+  if (record->codec != GBT_CODEC_NONE) {
+    if (!gbti_codec_unpack((gbt_codec)record->codec, f->bytes, (size_t)record->stored, scratch, (size_t)record->bytes))
+      return damaged(store, number, "it cannot be unpacked", err);
+    gbti_page_by_rows(&info->layout, f->page.n_rows, record->bytes, scratch, f->bytes);
+  }
+  if (!gbti_page_take(&info->layout, record->n_entries, f->bytes, &f->page))
+    return damaged(store, number, "its lists have a fault", err);
   f->number = number;
   return GBT_OK;
 }
@@ -107,34 +121,41 @@ typedef struct read_job {
   const file_store *store;
   frame *const *frame;
   int32_t first;
+  uint8_t *scratch;   /* n_scratch pages; NULL: none is packed */
+  int by_thread;      /* a thread has one of them, or else a task */
   gbt_status *status; /* by page of the span */
   gbt_error *error;
 } read_job;
 
 static void read_task(void *arg, int64_t task, int thread) {
   const read_job *job = arg;
-  (void)thread;
+  uint8_t *scratch =
+      job->scratch == NULL ? NULL : job->scratch + (size_t)(job->by_thread ? thread : task) * job->store->most_bytes;
   job->status[task] = GBT_OK;
   if (job->frame[task]->number < 0)
-    job->status[task] = read_page(job->store, job->first + (int32_t)task, job->frame[task], &job->error[task]);
+    job->status[task] = read_page(job->store, job->first + (int32_t)task, job->frame[task], scratch, &job->error[task]);
 }
 
 /* Reads the frames that have no page yet. */
 static gbt_status read_span(file_store *store, gbt_ctx *ctx, const span *s, int32_t first, gbt_error *err) {
   const gbt_mem *mem = &store->base.mem;
-  read_job job = {.store = store, .frame = s->frame, .first = first};
+  read_job job = {.store = store, .frame = s->frame, .first = first, .by_thread = ctx->n_threads < s->n};
   gbt_status status;
   int any = 0;
   for (int32_t k = 0; k < s->n; k++) any |= s->frame[k]->number < 0;
   if (!any) return GBT_OK;
-  GBT_TRY(gbt_mem_zeros(mem, (size_t)s->n, sizeof *job.status, &job.status, err));
+  GBT_TRY_GOTO(gbt_mem_zeros(mem, (size_t)s->n, sizeof *job.status, &job.status, err), done);
   GBT_TRY_GOTO(gbt_mem_zeros(mem, (size_t)s->n, sizeof *job.error, &job.error, err), done);
+  const size_t n_scratch = job.by_thread ? (size_t)ctx->n_threads : (size_t)s->n;
+  if (store->any_packed)
+    GBT_TRY_GOTO(gbt_mem_array(mem, n_scratch, (size_t)store->most_bytes, &job.scratch, err), done);
   GBT_TRY_GOTO(gbt_parallel(ctx, s->n, read_task, &job, err), done);
   for (int32_t k = 0; k < s->n && status == GBT_OK; k++) {
     status = job.status[k];
     if (status != GBT_OK && err != NULL) *err = job.error[k];
   }
 done:
+  gbt_mem_free(mem, job.scratch);
   gbt_mem_free(mem, job.error);
   gbt_mem_free(mem, job.status);
   return status;
@@ -209,8 +230,11 @@ static void read_ahead(gbt_page_store *base, int32_t first) {
   int32_t end = first + base->most_pinned < base->info.n_pages ? first + base->most_pinned : base->info.n_pages;
   while (first < end && first < store->n_kept && store->kept[first] != NULL) first++;
   if (first == end) return;
-  const gbti_page_record *a = &store->file.record[first], *b = &store->file.record[end - 1];
-  gbt_file_ahead(&store->file.file, a->beg, b->beg + b->bytes - a->beg);
+  for (int32_t k = 0; k < store->files.n_files && first + k < end; k++) { /* each file has a run of them */
+    const int32_t a = first + k, last = a + (end - 1 - a) / store->files.n_files * store->files.n_files;
+    const gbti_page_record *from = &store->files.record[a], *to = &store->files.record[last];
+    gbt_file_ahead(file_of(store, a), from->beg, to->beg + gbti_record_room(to) - from->beg);
+  }
 }
 
 static void destroy(gbt_page_store *base) {
@@ -225,8 +249,7 @@ static void destroy(gbt_page_store *base) {
     store->free = next;
   }
   gbt_mem_free(&mem, store->kept);
-  gbt_mem_free(&mem, store->file.record);
-  gbt_file_close(&store->file.file);
+  gbti_page_files_free(&mem, &store->files);
   gbti_pages_free(&rest);
   gbt_mem_free(&mem, store);
 }
@@ -234,20 +257,38 @@ static void destroy(gbt_page_store *base) {
 static const gbti_store_ops file_ops = {
     .name = "file", .pin = pin, .release = release, .read_ahead = read_ahead, .destroy = destroy};
 
-gbt_status gbti_file_store(const gbt_mem *mem, const gbti_page_file *file, const gbti_page_info *info, uint64_t memory,
-                           gbt_page_store **out, gbt_error *err) {
+gbt_status gbti_page_files_new(const gbt_mem *mem, int32_t n_files, gbti_page_files *out, gbt_error *err) {
+  *out = (gbti_page_files){.n_files = n_files};
+  GBT_TRY(gbt_mem_zeros(mem, (size_t)n_files, sizeof *out->file, &out->file, err));
+  for (int32_t k = 0; k < n_files; k++) out->file[k].fd = -1;
+  return GBT_OK;
+}
+
+void gbti_page_files_free(const gbt_mem *mem, gbti_page_files *files) {
+  for (int32_t k = 0; files->file != NULL && k < files->n_files; k++) gbt_file_close(&files->file[k]);
+  gbt_mem_free(mem, files->file);
+  gbt_mem_free(mem, files->record);
+  *files = (gbti_page_files){.n_files = 0};
+}
+
+gbt_status gbti_file_store(const gbt_mem *mem, const gbti_page_files *files, const gbti_page_info *info,
+                           uint64_t memory, gbt_page_store **out, gbt_error *err) {
   file_store *store;
-  uint64_t most = 8, kept = 0;
+  uint64_t most = 64, kept = 0;
+  int any_packed = 0;
   *out = NULL;
-  for (int32_t p = 0; p < info->n_pages; p++)
-    if (file->record[p].bytes > most) most = file->record[p].bytes;
+  for (int32_t p = 0; p < info->n_pages; p++) {
+    if (files->record[p].bytes > most) most = files->record[p].bytes;
+    any_packed |= files->record[p].codec != GBT_CODEC_NONE;
+  }
   GBT_TRY(gbt_mem_zeros(mem, 1, sizeof *store, &store, err));
   store->base.ops = &file_ops;
   store->base.refs = 1;
   store->base.mem = *mem;
   store->base.info = *info;
-  store->file = *file;
+  store->files = *files;
   store->most_bytes = most;
+  store->any_packed = any_packed;
   /* All pages, or as many as leave room for two spans that are read in turn. */
   if (memory / most >= (uint64_t)info->n_pages)
     kept = (uint64_t)info->n_pages;
@@ -268,5 +309,5 @@ gbt_status gbti_file_store(const gbt_mem *mem, const gbti_page_file *file, const
 
 const gbti_page_record *gbti_file_store_records(const gbt_page_store *store) {
   GBT_ASSERT(store->ops == &file_ops);
-  return ((const file_store *)store)->file.record;
+  return ((const file_store *)store)->files.record;
 }

@@ -1,26 +1,38 @@
-/* The store whose pages are in a file (disk.h): page_files.c. Private to disk/. */
+/* The store whose pages are in files (disk.h): page_files.c. Private to disk/. */
 #ifndef GBT_DISK_PAGE_FILES_H
 #define GBT_DISK_PAGE_FILES_H
 
 #include "../base/file.h"
 #include "../data/page_store_impl.h"
+#include "codec_impl.h"
 
-/* Where a page is. */
+/* Where a page is, in file number page % n_files: the pages of a span are in as many files as there are. */
 typedef struct gbti_page_record {
-  uint64_t beg, bytes; /* in the file */
-  uint64_t n_entries;  /* of its sparse lists */
-  uint64_t checksum;   /* of its bytes */
+  uint64_t beg, stored; /* in the file; behind the stored bytes are zeros up to a multiple of 8 */
+  uint64_t bytes;       /* of the page, when it is unpacked */
+  uint64_t n_entries;   /* of its sparse lists */
+  uint64_t checksum;    /* of the stored bytes with their zeros */
+  uint64_t codec;       /* gbt_codec; GBT_CODEC_NONE: stored == bytes */
 } gbti_page_record;
 
-typedef struct gbti_page_file {
-  gbt_file file;            /* open for reading */
-  gbti_page_record *record; /* n_pages */
-} gbti_page_file;
+/* Bytes in the file. */
+static inline uint64_t gbti_record_room(const gbti_page_record *record) { return (record->stored + 7) & ~(uint64_t)7; }
 
-/* Takes over what file and info own when it succeeds. memory: bytes of pages that may be kept. Records fit the layout:
- * gbti_page_bytes. */
-gbt_status gbti_file_store(const gbt_mem *mem, const gbti_page_file *file, const gbti_page_info *info, uint64_t memory,
-                           gbt_page_store **out, gbt_error *err) GBT_MUST_CHECK;
+typedef struct gbti_page_files {
+  int32_t n_files;          /* 1 or more */
+  gbt_file *file;           /* n_files, open for reading; owned */
+  gbti_page_record *record; /* n_pages; owned */
+} gbti_page_files;
+
+/* Of no file yet: n_files that are not open. Free with gbti_page_files_free, also after a failure. */
+gbt_status gbti_page_files_new(const gbt_mem *mem, int32_t n_files, gbti_page_files *out,
+                               gbt_error *err) GBT_MUST_CHECK;
+void gbti_page_files_free(const gbt_mem *mem, gbti_page_files *files);
+
+/* Takes over what files and info own when it succeeds. memory: bytes of pages that may be kept. Records fit the layout
+ * (gbti_page_bytes), and their codecs are here. */
+gbt_status gbti_file_store(const gbt_mem *mem, const gbti_page_files *files, const gbti_page_info *info,
+                           uint64_t memory, gbt_page_store **out, gbt_error *err) GBT_MUST_CHECK;
 
 /* Of a store of this kind: its records, and the memory that it was opened with. */
 const gbti_page_record *gbti_file_store_records(const gbt_page_store *store);

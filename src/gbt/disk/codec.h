@@ -1,0 +1,15 @@
+/* Ways to store bytes in less room: one row of a table each (codec.c). A build has those whose libraries were there
+ * when it was configured; what another build has stored by others is refused by name. */
+#ifndef GBT_DISK_CODEC_H
+#define GBT_DISK_CODEC_H
+
+/* Stand in files: numbers are for good. */
+typedef enum gbt_codec { GBT_CODEC_NONE = 0, GBT_CODEC_LZ4 = 1, GBT_CODEC_ZSTD = 2 } gbt_codec;
+
+/* As users name it; NULL when there is no such codec. */
+const char *gbt_codec_name(int codec);
+
+/* Whether this build has it; 0 also when there is no such codec. */
+int gbt_codec_is_here(int codec);
+
+#endif

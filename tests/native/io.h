@@ -1,0 +1,23 @@
+/* Reads and writes that fail as the test wants. The Makefile wraps pread64, write and fsync for this. Thread-safe. */
+#ifndef GBT_TEST_IO_H
+#define GBT_TEST_IO_H
+
+#include <stdatomic.h>
+#include <stdint.h>
+
+typedef enum io_kind {
+  IO_FINE,  /* as the system does it */
+  IO_ERROR, /* EIO */
+  IO_FULL,  /* ENOSPC for writes, and for all later ones; EIO for reads */
+  IO_SHORT, /* some of the bytes alone, and so from then on */
+  IO_AGAIN, /* EINTR, then as the system does it */
+  IO_LATE,  /* after a wait of 2 ms */
+  IO_ENDS,  /* the file ends before: reads give 0 bytes */
+  IO_KINDS
+} io_kind;
+
+/* What becomes of call number `at` (1-based) from now on; counts calls from 0 again. */
+void io_fault(io_kind kind, int64_t at);
+extern _Atomic int64_t io_calls;
+
+#endif
