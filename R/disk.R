@@ -5,7 +5,7 @@ memory_bytes <- function(memory, parameter = "memory") {
   if (is.null(memory)) return(2^30)
   units <- c(b = 1, kb = 2^10, mb = 2^20, gb = 2^30, tb = 2^40)
   if (is_text(memory)) {
-    memory <- tolower(memory)
+    memory <- tryCatch(tolower(memory), error = function(e) "") # it refuses some texts
     parts <- regmatches(memory, regexec("^\\s*([0-9]+\\.?[0-9]*)\\s*([kmgt]?)i?b?\\s*$", memory))[[1L]]
     memory <- if (length(parts)) as.numeric(parts[2L]) * units[[paste0(parts[3L], "b")]] else NA
   }
@@ -66,8 +66,8 @@ kept_fields <- c("label", "weight", "offset", "time", "group", "max_bin", "spars
 #' at a time as `memory` allows. Models are the same, to the last bit, as from data in memory.
 #'
 #' Folders may be moved or copied, and opened by several processes at once. They belong to the version of gbt that
-#' made them: a later one may ask to make them again. Pages have checksums; a damaged one is an error that names the file
-#' and the page, when it is read.
+#' made them: a later one may ask to make them again. Pages have checksums; a damaged one is an error that names the
+#' file and the page, when it is read.
 #'
 #' @param path The folder, or all folders of data that were written to several, in any order.
 #' @param label,weight,offset,time,group Numbers of the rows that take the place of those that the folder has: see
@@ -89,7 +89,7 @@ gbt_open <- function(path, label = NULL, weight = NULL, offset = NULL, time = NU
                      threads = NULL) {
   check_no_dots(list(...), names(formals(gbt_open)))
   check_folders(path)
-  none <- path[!dir.exists(full_paths(path))]
+  none <- path[!suppressWarnings(dir.exists(full_paths(path)))] # it warns of paths that are too long
   if (length(none)) {
     stop_data(sprintf("there is no folder %s; gbt_data() makes one with `path`", dQuote(printable(none[1L]), FALSE)),
               "path")

@@ -44,13 +44,22 @@ least <- function(code, n = 3L) {
   at <- parent.frame()
   min(vapply(seq_len(n), function(i) seconds(eval(code, at)), 0))
 }
+told <- function(command, args) {
+  tryCatch(system2(command, args, stdout = TRUE, stderr = FALSE)[1L], error = function(e) NA)
+}
 lines <- c("# Bins on the disk", "",
+           sprintf("%s, %s, gbt %s at %s, %s; lz4 %s, zstd %s.", Sys.Date(), sub(".*: *", "", grep("^model name",
+                   readLines("/proc/cpuinfo"), value = TRUE)[1L]), gbt_info()$version,
+                   told("git", c("rev-parse", "--short", "HEAD")), gbt_info()$compiler,
+                   told("pkg-config", c("--modversion", "liblz4")),
+                   told("pkg-config", c("--modversion", "libzstd"))), "",
            "`Rscript bench/disk-bytes.R DATA`. Bytes a row of all page files; seconds to bin and write; seconds of 30",
-           "rounds (depth 6) with every page read in every pass (`memory = 0`) and with all pages kept. 2 threads, files",
-           "in the system's cache: `none` has no disk to wait for, and what codecs take longer is unpacking alone. A page",
-           "is unpacked by one thread: data of less than two pages of 131,072 rows have one at work. higgs_sample is 30",
-           "copies of its rows, each with some noise of its own.", "",
-           "| data | rows x columns | codec | bytes a row | of raw | write s | train s, no page kept | train s, all kept |",
+           "rounds (depth 6) with every page read in every pass (`memory = 0`) and with all pages kept. 2 threads, the",
+           "files in the system's cache: `none` has no disk to wait for, and what codecs take longer is unpacking.",
+           "A page is unpacked by one thread: data of less than two pages of 131,072 rows have one at work.",
+           "higgs_sample is 30 copies of its rows, each with some noise of its own.", "",
+           paste("| data | rows x columns | codec | bytes a row | of raw | write s | train s, no page kept |",
+                 "train s, all kept |"),
            "|---|---|---|---|---|---|---|---|")
 for (name in names(sets)) {
   d <- sets[[name]]()

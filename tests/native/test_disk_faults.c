@@ -222,6 +222,7 @@ static void bytes_go_bad(void) {
 /* Damage that a checksum does not see, as the record has it, too: unpacking tells, or gives other bins; nothing else.
  */
 static void unpacking_is_guarded(void) {
+  CHECK(gbt_codec_is_here(GBT_CODEC_NONE)); /* nothing to be unpacked */
   test_rng rng = {23};
   for (int c = 1; gbt_codec_name(c) != NULL; c++) {
     uint8_t raw[3000], packed[3000], back[3000];

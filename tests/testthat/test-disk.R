@@ -66,6 +66,7 @@ test_that("mistakes with folders are named", {
   expect_error(gbt_data(x, y, path = path, threads = 1), "holds a data set already", class = "gbt_error_io")
   expect_error(gbt_open(file.path(at, "none")), "there is no folder", class = "gbt_error_data")
   expect_error(gbt_open(at), "gbt-dataset", class = "gbt_error_io")
+  expect_error(gbt_open(strrep("long", 25000)), "there is no folder", class = "gbt_error_data")
   expect_error(gbt_open(), "`path` is missing", class = "gbt_error_argument")
   expect_error(gbt_open(path, memory = "much"), "a number of bytes, or a text such as", class = "gbt_error_argument")
   expect_error(gbt_open(path, memory = -1), "`memory` must be", class = "gbt_error_argument")
@@ -143,7 +144,7 @@ test_that("mistakes with several folders and with compression are named", {
 test_that("memory is a number of bytes or a text", {
   expect_identical(vapply(list(NULL, 5, "5", "2 kb", "1.5GB", "3MiB", "1t"), memory_bytes, 0),
                    c(2^30, 5, 5, 2048, 1.5 * 2^30, 3 * 2^20, 2^40))
-  for (wrong in list("2 XB", "", NA, -1, Inf, c(1, 2), list(3), "1e3")) {
+  for (wrong in list("2 XB", "", NA, -1, Inf, c(1, 2), list(3), "1e3", "\uffff")) {
     expect_error(memory_bytes(wrong), "`memory` must be", class = "gbt_error_argument")
   }
 })

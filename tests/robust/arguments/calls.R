@@ -12,6 +12,8 @@ calls_to_try <- function(all) {
   o <- gbt_train(y ~ a + offset(b), d, nrounds = 2, threads = 1)
   i <- gbt_importance(m)
   file <- tempfile(fileext = ".gbt")
+  folder <- tempfile("bins")
+  gbt_data(x, y, path = folder, threads = 1)
   gbt_save(m, file)
   sparse <- if (requireNamespace("Matrix", quietly = TRUE)) {
     methods::as(methods::as(as.matrix(x[1:2]), "CsparseMatrix"), "generalMatrix")
@@ -93,6 +95,12 @@ calls_to_try <- function(all) {
     gbt_data = call(gbt_data, list(x = x, threads = 1)),
     gbt_data_reference = call(gbt_data, list(x = x, reference = data, threads = 1), c(
       "x", "label", "weight", "offset", "unseen", "device", "y")),
+    gbt_data_folder = call(function(...) {
+      path <- tempfile("odd")
+      on.exit(unlink(path, recursive = TRUE))
+      gbt_data(x, path = path, threads = 1, ...)
+    }, list(), c("compress", "memory", "page_rows")),
+    gbt_open = call(gbt_open, list(path = folder, threads = 1)),
     predict = call(answer, list(object = m, newdata = x, threads = 1), c(
       "object", "newdata", "type", "trees", "offset", "unseen", "threads", "sparse_zero", "device", "ntree")),
     predict_offset = call(answer, list(object = o, newdata = d, threads = 1), c("newdata", "offset", "trees")),
