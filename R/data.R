@@ -137,7 +137,8 @@ check_offset <- function(offset, n_rows, n_outputs = NULL, what = "offset") {
 #' object anew there. Models have no such limit.
 #'
 #' @param x A data frame (tibble, data.table), a numeric, integer or logical matrix, or a sparse matrix of package
-#'   Matrix. Or a function that yields these in chunks, for what does not fit into memory, see below.
+#'   Matrix. For what does not fit into memory: [gbt_files()] for delimited text, [gbt_query()] for a database,
+#'   [gbt_batches()] for Arrow and Parquet, or a function that yields data frames or matrices in chunks, see below.
 #' @param label The response, one value per row: see `y` of [gbt_train()].
 #' @param weight Weights of the rows, 0 or more; they count when cuts are chosen and in training.
 #' @param offset Known part of the score: a number per row, or a matrix with a column per class.
@@ -174,7 +175,7 @@ check_offset <- function(offset, n_rows, n_outputs = NULL, what = "offset") {
 #' `x` and of `label`, `weight`, `offset`, `time` and `group` of its rows; these are kept in memory as a whole. With
 #' `path` the bins are not. The result is the same, to the last bit, as from one data frame of all rows.
 #' @return An object of class `gbt_data`, with methods for `print()`, `dim()` and `dimnames()`.
-#' @seealso [gbt_train()], [gbt_open()]
+#' @seealso [gbt_train()], [gbt_open()], [gbt_files()], [gbt_query()], [gbt_batches()]
 #' @examples
 #' d <- gbt_data(iris[-5], label = iris$Species, threads = 1)
 #' d
@@ -217,6 +218,11 @@ gbt_data <- function(x, label = NULL, weight = NULL, offset = NULL, time = NULL,
   }
   if (inherits(x, "gbt_data")) stop_argument("`x` is a gbt_data object already", "x")
   if (!is.null(reference)) check_data(reference, "reference")
+  if (inherits(x, "gbt_source")) {
+    rows <- read_source(x)
+    on.exit(rows$close())
+    x <- rows$read
+  }
   if (is.function(x)) {
     sparse_zero <- match_choice(sparse_zero, c("value", "missing"), "sparse_zero")
     given <- list(label = label, weight = weight, offset = offset, time = time, group = group)

@@ -3,6 +3,8 @@
 #ifndef R_ENTRIES_H
 #define R_ENTRIES_H
 
+SEXP r_gbt_blank_records(SEXP bytes, SEXP quote);
+SEXP r_gbt_bytes_join(SEXP bytes, SEXP beg, SEXP end, SEXP more);
 SEXP r_gbt_check_interrupt(void);
 SEXP r_gbt_class_weights(SEXP label, SEXP weight, SEXP given, SEXP n_classes, SEXP threads);
 SEXP r_gbt_codec_is_here(SEXP codec);
@@ -15,6 +17,7 @@ SEXP r_gbt_dataset_new(SEXP frame, SEXP reference, SEXP weight, SEXP max_bin, SE
 SEXP r_gbt_dataset_open(SEXP path, SEXP memory, SEXP threads);
 SEXP r_gbt_dataset_view(SEXP dataset, SEXP fields, SEXP mask, SEXP taken);
 SEXP r_gbt_default_metric(SEXP objective);
+SEXP r_gbt_drop_blank(SEXP bytes, SEXP quote);
 SEXP r_gbt_enums(void);
 SEXP r_gbt_hold_out(SEXP n_rows, SEXP share, SEXP seed, SEXP class);
 SEXP r_gbt_metric_check(SEXP metric, SEXP param, SEXP objective, SEXP n_outputs);
@@ -37,6 +40,7 @@ SEXP r_gbt_params_table(void);
 SEXP r_gbt_predict(SEXP state, SEXP cache, SEXP frame, SEXP kind, SEXP round_beg, SEXP round_end, SEXP offset,
                    SEXP unseen, SEXP threads, SEXP device);
 SEXP r_gbt_read_file(SEXP path);
+SEXP r_gbt_records(SEXP bytes, SEXP quote);
 SEXP r_gbt_system(SEXP threads_wanted);
 SEXP r_gbt_take(SEXP x, SEXP rows);
 SEXP r_gbt_take_sparse(SEXP p, SEXP i, SEXP n_rows, SEXP rows);
@@ -59,6 +63,8 @@ SEXP r_gbt_unseen(SEXP state, SEXP cache, SEXP frame, SEXP threads);
 SEXP r_gbt_write_file(SEXP path, SEXP raw);
 
 #define R_ENTRIES(X) \
+  X(blank_records, 2) \
+  X(bytes_join, 4) \
   X(check_interrupt, 0) \
   X(class_weights, 5) \
   X(codec_is_here, 1) \
@@ -69,6 +75,7 @@ SEXP r_gbt_write_file(SEXP path, SEXP raw);
   X(dataset_open, 3) \
   X(dataset_view, 4) \
   X(default_metric, 1) \
+  X(drop_blank, 2) \
   X(enums, 0) \
   X(hold_out, 4) \
   X(metric_check, 4) \
@@ -90,6 +97,7 @@ SEXP r_gbt_write_file(SEXP path, SEXP raw);
   X(params_table, 0) \
   X(predict, 10) \
   X(read_file, 1) \
+  X(records, 2) \
   X(system, 1) \
   X(take, 2) \
   X(take_sparse, 4) \

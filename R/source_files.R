@@ -1,0 +1,273 @@
+# Delimited files as a source: blocks of bytes, cut at the ends of records, parsed by data.table.
+
+#' Rows of delimited text files
+#'
+#' Says where the rows of [gbt_data()] come from: one or many files of delimited text, plain or packed (`.gz`, `.bz2`,
+#' `.xz`; `.zst` through the program `zstd`), each with a line of column names. They are read block by block, so that
+#' they need not fit into memory.
+#'
+#' Blocks are parsed by [data.table::fread()]; the class of a column is decided by all of its rows: logical values, whole
+#' numbers, numbers, dates (`2020-01-31`), times (`2020-01-31 10:00:00`, taken as UTC), else texts, which become factors.
+#' Rows are kept in a temporary folder ([tempdir()], 8 bytes a number) until [gbt_data()] returns. Records with too many
+#' or too few fields are errors, and so are numbers that would lose digits.
+#'
+#' @param files Names of files. All must have the same columns in the same order.
+#' @param label,weight,offset,time,group Names of the columns that are the response, weights and so on, see
+#'   [gbt_data()]; several for the offset of several classes.
+#' @param columns Names of the columns to take; `NULL` for all others.
+#' @param texts Names of columns that are texts though they may look like numbers or dates: identifiers, codes.
+#' @param sep What separates fields; `NULL`: a tab in files called `.tsv`, `.tab` or `.txt`, else a comma.
+#' @param na What stands for a missing value.
+#' @param quote `TRUE` where fields may be quoted, so that they may have line ends in them; `FALSE` where `"` is a
+#'   character like others.
+#' @param encoding `"UTF-8"` or `"Latin-1"`.
+#' @param block_bytes Bytes of text that are read at a time.
+#' @param progress Tell, once a second, how many rows and bytes have been read, how fast, and how long it will take.
+#' @return A source for argument `x` of [gbt_data()].
+#' @seealso [gbt_data()], [gbt_query()]
+#' @examples
+#' if (requireNamespace("data.table", quietly = TRUE)) {
+#'   file <- tempfile(fileext = ".csv")
+#'   utils::write.csv(iris, file, row.names = FALSE)
+#'   d <- gbt_data(gbt_files(file, label = "Species"), threads = 1)
+#'   print(d)
+#'   unlink(file)
+#' }
+#' @export
+gbt_files <- function(files, label = NULL, weight = NULL, offset = NULL, time = NULL, group = NULL, columns = NULL,
+                      texts = NULL, sep = NULL, na = c("", "NA"), quote = TRUE, encoding = c("UTF-8", "Latin-1"),
+                      block_bytes = 2^24, progress = FALSE) {
+  if (!is_texts(files) || length(files) == 0L || !all(nzchar(files))) {
+    stop_argument(sprintf("`files` must be names of files, not %s", quote_value(files)), "files")
+  }
+  if (!is.null(sep) && !(is_text(sep) && nchar(sep) == 1L && !sep %in% c("\n", "\r", "\""))) {
+    stop_argument(sprintf("`sep` must be one character, not %s", quote_value(sep)), "sep")
+  }
+  if (!is.null(texts) && !are_names(texts)) stop_argument("`texts` must be names of columns, each once", "texts")
+  if (!is_texts(na)) stop_argument(sprintf("`na` must be texts, not %s", quote_value(na)), "na")
+  check_flag(quote, "quote")
+  encoding <- match_choice(encoding, c("UTF-8", "Latin-1"), "encoding")
+  block_bytes <- check_whole(block_bytes, "block_bytes", 1, 2^30)
+  need_package("data.table", "reading delimited files")
+  files <- vapply(files, full_path, "", USE.NAMES = FALSE)
+  missing <- files[!suppressWarnings(file.exists(files))]
+  if (length(missing)) stop(gbt_error("io", sprintf("there is no file \"%s\"", missing[1L]), missing[1L]))
+  how <- list(sep = sep, na = na, quote = quote, encoding = encoding, block_bytes = block_bytes)
+  own <- texts
+  new_source(function(texts) open_files(files, how, union(own, texts)), TRUE, label, weight, offset, time, group, columns, progress)
+}
+
+need_package <- function(name, what) {
+  if (requireNamespace(name, quietly = TRUE)) return(invisible())
+  stop_unsupported(sprintf("%s needs the package %s: install.packages(\"%s\")", what, name, name))
+}
+
+# A reader of files, one behind the other: see new_source().
+open_files <- function(files, how, texts) {
+  at <- 0L
+  file <- NULL
+  sizes <- file.size(files)
+  plain <- !grepl("\\.(gz|bz2|xz|zst)$", files)
+  read <- 0 # bytes of the files before
+  pull <- function() {
+    repeat {
+      if (is.null(file)) {
+        if (at == length(files)) return(NULL)
+        at <<- at + 1L
+        file <<- open_text(files[at], how, texts)
+      }
+      chunk <- file$pull()
+      if (!is.null(chunk)) return(chunk)
+      read <<- read + file$bytes()
+      last <- file
+      file <<- NULL
+      last$close()
+    }
+  }
+  bytes <- function() read + (if (is.null(file)) 0 else file$bytes())
+  list(
+    pull = pull, close = function() if (!is.null(file)) file$close(), bytes = bytes,
+    done = function() if (all(plain)) bytes() / max(sum(sizes), 1) else NA_real_,
+    where = function() sprintf("\"%s\"", files[max(at, 1L)])
+  )
+}
+
+# What unpacks a file, by the end of its name.
+unpackers <- c(gz = "gzip", bz2 = "bzip2", xz = "xz", zst = "zstd")
+
+# A file as bytes. Programs unpack beside R, and say by their status whether a file is whole; where there is none R
+# unpacks. Whatever a connection warns of is an error here: it would lose rows.
+open_bytes <- function(path) {
+  fail <- function(why) stop(gbt_error("io", sprintf("cannot read \"%s\": %s", path, why), path))
+  guarded <- function(code) {
+    withCallingHandlers(try_else(code, function(e) fail(conditionMessage(e))),
+                        warning = function(w) fail(conditionMessage(w)))
+  }
+  how <- unpackers[sub("^.*\\.", "", path)]
+  program <- if (is.na(how)) "" else Sys.which(how)
+  if (identical(unname(how), "zstd") && !nzchar(program)) {
+    stop_unsupported(sprintf("reading \"%s\" needs the program zstd, which is not there; install it, or unpack the file",
+                             path))
+  }
+  piped <- nzchar(program) && .Platform$OS.type == "unix"
+  con <- guarded(if (piped) pipe(sprintf("%s -dc -- %s 2>/dev/null", shQuote(program), shQuote(path)), "rb") else
+    gzfile(path, "rb"))
+  close <- function(whole) {
+    if (is.null(con)) return(invisible())
+    status <- suppressWarnings(base::close(con))
+    con <<- NULL
+    if (whole && is.numeric(status) && status != 0) fail(sprintf("it is damaged, or not packed by %s", how))
+  }
+  # at most n bytes; fewer at the end alone, which is known to be the file's then
+  read <- function(n) {
+    if (is.null(con)) return(raw(0))
+    bytes <- guarded(readBin(con, "raw", n))
+    if (length(bytes) < n) close(TRUE)
+    bytes
+  }
+  list(read = read, close = function() close(FALSE))
+}
+
+# A text file: pull() gives its records as data frames.
+open_text <- function(path, how, texts) {
+  source <- open_bytes(path)
+  sep <- if (!is.null(how$sep)) how$sep else if (grepl("\\.(tsv|tab|txt)(\\.[a-z0-9]+)?$", path)) "\t" else ","
+  total <- 0
+  line <- 1 # number of the first line that has not been given
+  rest <- raw(0)
+  names <- NULL
+  ended <- FALSE
+  # list(bytes, counts): whole records, or NULL at the end
+  next_block <- function() {
+    repeat {
+      if (ended) return(NULL)
+      new <- source$read(how$block_bytes)
+      total <<- total + length(new)
+      ended <<- length(new) < how$block_bytes
+      all <- join(rest, new)
+      if (ended) {
+        rest <<- raw(0)
+        if (length(all) == 0L) return(NULL)
+        if (all[length(all)] != as.raw(0x0a)) all <- c(all, as.raw(0x0a))
+        return(list(bytes = all, counts = records_of(all, how$quote)))
+      }
+      counts <- records_of(all, how$quote)
+      if (counts$end == 0 && length(all) > 16 * max(how$block_bytes, 2^20)) unclosed()
+      rest <<- slice(all, counts$end, length(all))
+      if (counts$end > 0) return(list(bytes = slice(all, 0, counts$end), counts = counts))
+    }
+  }
+  unclosed <- function() {
+    stop_data(sprintf(paste("\"%s\" has a record without an end in line %.0f or behind it: a quote is not closed",
+                            "(`quote = FALSE` takes quotes for characters like others), or lines end by a carriage",
+                            "return alone"), path, line), "x")
+  }
+  # Takes the names off the block that begins the file; NULL where nothing is behind them.
+  take_names <- function(block) {
+    mark <- as.raw(c(0xef, 0xbb, 0xbf))
+    marked <- length(block$bytes) >= 3L && identical(block$bytes[1:3], mark)
+    if (marked) block <- block_of(block, 3)
+    while (!is.null(block) && is.na(block$counts$first_end)) {
+      if (block$counts$end < length(block$bytes)) unclosed()
+      line <<- line + block$counts$lines
+      block <- next_block()
+    }
+    if (is.null(block)) stop_data(sprintf("\"%s\" is empty", path), "x")
+    top <- slice(block$bytes, block$counts$first, block$counts$first_end)
+    names <<- names_of_record(top, path, sep, how)
+    before <- block$counts$lines
+    block <- block_of(block, block$counts$first_end)
+    line <<- line + before - block$counts$lines
+    if (length(block$bytes)) block else next_block()
+  }
+  block_of <- function(block, from) {
+    bytes <- slice(block$bytes, from, length(block$bytes))
+    list(bytes = bytes, counts = records_of(bytes, how$quote))
+  }
+  pull <- function() {
+    block <- next_block()
+    if (is.null(names)) block <- take_names(block)
+    if (is.null(block)) return(NULL)
+    if (block$counts$end < length(block$bytes)) unclosed()
+    chunk <- parse_block(names, block, path, line, sep, how, texts)
+    line <<- line + block$counts$lines
+    chunk
+  }
+  list(pull = pull, close = source$close, bytes = function() total)
+}
+
+join <- function(bytes, more) .Call(C_gbt_bytes_join, bytes, 0, length(bytes), more)
+slice <- function(bytes, from, to) .Call(C_gbt_bytes_join, bytes, from, to, raw(0))
+
+# See src/r_records.c.
+records_of <- function(bytes, quote) {
+  n <- .Call(C_gbt_records, bytes, quote)
+  list(end = n[1L], records = n[2L], blank = n[3L], lines = n[4L], zeros = n[5L], first = n[6L], first_end = n[7L])
+}
+
+names_of_record <- function(bytes, path, sep, how) {
+  if (any(bytes == as.raw(0))) stop_zero(path, 1)
+  text <- rawToChar(bytes)
+  Encoding(text) <- if (how$encoding == "UTF-8") "UTF-8" else "latin1"
+  names <- scan(text = enc2utf8(text), what = "", sep = sep, quote = if (how$quote) "\"" else "", strip.white = TRUE,
+                quiet = TRUE, encoding = "UTF-8", na.strings = character(0))
+  names[names == ""] <- paste0("V", which(names == ""))
+  if (anyDuplicated(names)) {
+    stop_data(sprintf("\"%s\" has two columns called `%s`", path, names[anyDuplicated(names)]), "x")
+  }
+  names
+}
+
+stop_zero <- function(path, line) {
+  stop_data(sprintf("\"%s\" has a zero byte in line %.0f or behind it: it is no text, or in UTF-16; convert it", path,
+                    line), "x")
+}
+
+parse_block <- function(names, block, path, line, sep, how, texts) {
+  if (block$counts$zeros > 0) stop_zero(path, line)
+  fail <- function(why) stop_data(sprintf("\"%s\", in the lines from %.0f on: %s", path, line, why), "x")
+  wrong <- sprintf("a record has too many or too few fields; there are %s", counted(length(names), "column"))
+  n <- block$counts$records - block$counts$blank
+  # blank records are missing values of one column, and nothing of several
+  blank <- if (length(names) == 1L && block$counts$blank > 0) .Call(C_gbt_blank_records, block$bytes, how$quote)
+  if (n == 0) {
+    missing <- list_frame(stats::setNames(rep(list(NA), length(names)), names), 1L)
+    return(missing[rep(1L, length(blank)), , drop = FALSE])
+  }
+  text <- rawToChar(if (block$counts$blank > 0) .Call(C_gbt_drop_blank, block$bytes, how$quote) else block$bytes)
+  texts <- intersect(texts, names)
+  read <- function(texts) {
+    warned <- NULL # told once it has returned, as it cleans up after itself then
+    chunk <- withCallingHandlers(
+      try_else(
+        data.table::fread(input = text, sep = sep, header = FALSE, col.names = names, na.strings = how$na,
+                          quote = if (how$quote) "\"" else "", encoding = how$encoding, data.table = FALSE,
+                          showProgress = FALSE, integer64 = "double", stringsAsFactors = FALSE, keepLeadingZeros = FALSE, logical01 = FALSE,
+                          colClasses = if (length(texts)) list(character = match(texts, names))),
+        function(e) fail(if (grepl("col.names|column", conditionMessage(e))) wrong else conditionMessage(e))),
+      warning = function(w) {
+        if (is.null(warned)) warned <<- conditionMessage(w)
+        invokeRestart("muffleWarning")
+      })
+    if (!is.null(warned)) fail(if (grepl("field|column", warned)) wrong else warned)
+    if (nrow(chunk) != n) fail(wrong)
+    chunk
+  }
+  old <- options(datatable.old.fread.datetime.character = TRUE) # a column is of dates when all of its blocks are
+  on.exit(options(old))
+  chunk <- read(texts)
+  large <- names[vapply(chunk, function(x) is.double(x) && any(abs(x) >= 2^53, na.rm = TRUE), NA)]
+  if (length(large)) check_digits(read(union(texts, large))[large], fail)
+  if (is.null(blank)) return(chunk)
+  chunk[ifelse(blank, NA_integer_, cumsum(!blank)), , drop = FALSE]
+}
+
+# Whole numbers that a double cannot hold would lose digits.
+check_digits <- function(chunk, fail) {
+  for (name in names(chunk)) {
+    long <- grep("^[-+]?[0-9]{16,}$", chunk[[name]], value = TRUE)
+    if (length(long)) {
+      fail(sprintf("column `%s` has the number %s, which would lose digits; name the column in `texts`", name, long[1L]))
+    }
+  }
+}

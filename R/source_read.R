@@ -1,0 +1,207 @@
+# Sources that are read once: files, queries, batches. Their chunks go to a temporary folder as they come, and the engine,
+# which asks for every chunk several times, has them from there: so a query need not give its rows in the same order
+# twice, text is parsed once, and the classes of columns are known from all chunks before the first one is used.
+#
+# A source is a list of class gbt_source:
+#   open      function(texts) -> list(pull, close, done, where): pull() gives the next data frame, NULL behind the last
+#             one; close() is called in any case; done() is a share of the whole, NA where that is not known; where() says
+#             what is being read. texts: columns that must come as texts
+#   retries   may it be opened again, with more columns as texts?
+#   roles     list by role (label, weight, offset, time, group) of names of columns
+#   columns   names of the columns to take; NULL: all that have no role
+#   progress  TRUE: tell how far it is
+
+new_source <- function(open, retries, label, weight, offset, time, group, columns, progress) {
+  roles <- list(label = label, weight = weight, offset = offset, time = time, group = group)
+  roles <- roles[!vapply(roles, is.null, NA)]
+  for (role in names(roles)) {
+    most <- if (role == "offset") Inf else 1
+    if (!are_names(roles[[role]]) || length(roles[[role]]) > most || length(roles[[role]]) < 1L) {
+      stop_argument(sprintf("`%s` must be the name of a column, not %s", role, quote_value(roles[[role]])), role)
+    }
+  }
+  if (!is.null(columns) && !are_names(columns)) {
+    stop_argument("`columns` must be names of columns, each once", "columns")
+  }
+  structure(class = "gbt_source", list(open = open, retries = retries, roles = roles, columns = columns,
+                                       progress = check_flag(progress, "progress")))
+}
+
+#' @export
+print.gbt_source <- function(x, ...) {
+  cat("<gbt_source> a source of rows for gbt_data()\n")
+  invisible(x)
+}
+
+# What a column is, as far as chunks must agree.
+chunk_kind <- function(x) {
+  if (is.logical(x) && !is.object(x)) return(if (all(is.na(x))) "none" else "logical")
+  if (inherits(x, "integer64")) return("integer64")
+  if (is.ordered(x)) return("ordered factor")
+  if (is.factor(x)) return("factor")
+  if (is.object(x)) return(class(x)[1L])
+  if (is.list(x)) return("list")
+  if (is.character(x)) kind_of_texts(x) else typeof(x)
+}
+
+# Texts may all be dates or times, as files have them.
+kind_of_texts <- function(x) {
+  x <- x[!is.na(x)]
+  if (length(x) == 0L || nchar(x[1L]) < 10L || !all(grepl("^[0-9]{4}-[0-9]{2}-[0-9]{2}", x))) return("character")
+  day <- as.Date(substr(x, 1L, 10L), format = "%Y-%m-%d")
+  if (anyNA(day)) return("character")
+  if (all(nchar(x) == 10L)) return("dates")
+  timed <- "^.{10}([T ][0-9]{2}:[0-9]{2}:[0-9]{2}(\\.[0-9]+)?Z?)?$"
+  if (all(grepl(timed, x)) && !anyNA(as_times(x))) "times" else "character"
+}
+
+as_times <- function(x) {
+  text <- sub("Z$", "", sub("T", " ", x, fixed = TRUE))
+  short <- !is.na(text) & nchar(text) == 10L
+  text[short] <- paste(text[short], "00:00:00")
+  as.POSIXct(text, format = "%Y-%m-%d %H:%M:%OS", tz = "UTC")
+}
+
+# The kind of a column that is `a` in some chunks and `b` in another; NA where they do not fit.
+joined_kind <- function(a, b) {
+  if (a == b || b == "none") return(a)
+  if (a == "none") return(b)
+  wider <- list(c("integer", "double"), c("integer", "integer64"), c("dates", "times"), c("dates", "character"),
+                c("times", "character"))
+  for (pair in wider) if (setequal(pair, c(a, b))) return(pair[2L])
+  NA_character_
+}
+
+# A column of a chunk as what it is in all of them.
+as_kind <- function(x, kind) {
+  switch(kind,
+    dates = as.Date(as.character(x)), times = as_times(as.character(x)), character = as.character(x),
+    double = as.double(x), integer = as.integer(x), integer64 = bit64::as.integer64(x),
+    factor = if (is.factor(x)) x else factor(rep(NA_character_, length(x))),
+    Date = as.Date(x), POSIXct = if (inherits(x, "POSIXct")) x else as.POSIXct(as.double(x), origin = "1970-01-01"),
+    x)
+}
+
+# Reads everything once. list(n = chunks, kinds = by column, texts = columns to be read as texts; NULL: it is good).
+spill <- function(source, folder, texts) {
+  reader <- source$open(texts)
+  on.exit(reader$close())
+  tell <- progress_teller(source$progress)
+  kinds <- NULL
+  again <- character(0)
+  blank <- character(0) # columns with nothing but NA in a chunk
+  n <- 0L
+  rows <- 0
+  repeat {
+    chunk <- reader$pull()
+    if (is.null(chunk)) break
+    if (nrow(chunk) == 0L) next
+    now <- vapply(chunk, chunk_kind, "")
+    if (is.null(kinds)) {
+      check_roles(source, names(chunk))
+      kinds <- now
+    }
+    if (!identical(names(now), names(kinds))) stop_other_columns(names(kinds), names(now), reader$where())
+    joined <- mapply(joined_kind, kinds, now)
+    bad <- names(kinds)[is.na(joined)]
+    if (length(bad) && !source$retries) {
+      stop_data(sprintf("column `%s` is of class %s at first and of class %s in %s; make it one of them", bad[1L],
+                        kinds[[bad[1L]]], now[[bad[1L]]], reader$where()), bad[1L])
+    }
+    again <- union(again, bad)
+    blank <- union(blank, names(now)[now == "none"])
+    kinds <- replace(joined, is.na(joined), "character")
+    n <- n + 1L
+    rows <- rows + nrow(chunk)
+    if (length(again) == 0L) write_chunk(chunk, folder, n)
+    tell(rows, reader)
+  }
+  if (n == 0L) stop_data("the source has no rows", "x")
+  # what is blank is told from a missing value by how the column is read
+  if (source$retries) again <- setdiff(union(again, intersect(blank, names(kinds)[kinds == "character"])), texts)
+  tell(rows, reader, end = TRUE)
+  list(n = n, kinds = kinds, texts = if (length(again)) again)
+}
+
+chunk_file <- function(folder, i) file.path(folder, sprintf("%d.rds", i))
+
+write_chunk <- function(chunk, folder, i) {
+  try_else(suppressWarnings(saveRDS(chunk, chunk_file(folder, i), compress = FALSE)), function(e) {
+    stop(gbt_error("io", sprintf(paste("cannot keep rows in the temporary folder \"%s\": %s; set TMPDIR to a place with",
+                                       "more room before R starts"), folder, conditionMessage(e)), folder))
+  })
+}
+
+stop_other_columns <- function(first, now, where) {
+  lacks <- setdiff(first, now)
+  more <- setdiff(now, first)
+  what <- if (length(lacks)) sprintf("no column `%s`", lacks[1L]) else
+    if (length(more)) sprintf("a column `%s` that the rows before do not have", more[1L]) else
+      "its columns in another order"
+  stop_data(sprintf("%s has %s", where, what), "x")
+}
+
+check_roles <- function(source, names) {
+  for (role in c(names(source$roles), "columns")) {
+    wanted <- if (role == "columns") source$columns else source$roles[[role]]
+    missing <- setdiff(wanted, names)
+    if (length(missing)) {
+      stop_argument(sprintf("`%s` names `%s`, which is no column; there are %s", role, missing[1L],
+                            enumerate(names, 8L)), role)
+    }
+  }
+}
+
+# list(read = function(i), as gbt_data() takes it; close = function()).
+read_source <- function(source) {
+  if (!is.function(source$open) || !is.list(source$roles) || !is_flag(source$retries) || !is_flag(source$progress)) {
+    stop_argument("`x` is a source whose fields were changed; make it again", "x")
+  }
+  folder <- tempfile("gbt-rows-")
+  dir.create(folder)
+  close <- function() unlink(folder, recursive = TRUE)
+  done <- FALSE
+  on.exit(if (!done) close())
+  first <- spill(source, folder, character(0))
+  if (!is.null(first$texts)) first <- spill(source, folder, first$texts)
+  if (!is.null(first$texts)) {
+    stop_data(sprintf("column `%s` was read differently the second time; does something change the source?",
+                      first$texts[1L]), first$texts[1L])
+  }
+  done <- TRUE
+  read <- function(i) {
+    if (i > first$n) return(NULL)
+    chunk <- readRDS(chunk_file(folder, i))
+    chunk[] <- Map(as_kind, chunk, first$kinds)
+    with_roles(source, chunk)
+  }
+  list(read = read, close = close)
+}
+
+# The chunk with its roles taken out: see chunk_at().
+with_roles <- function(source, chunk) {
+  used <- unlist(source$roles, use.names = FALSE)
+  columns <- if (is.null(source$columns)) setdiff(names(chunk), used) else source$columns
+  parts <- lapply(source$roles, function(names) if (length(names) == 1L) chunk[[names]] else as.matrix(chunk[names]))
+  x <- chunk[columns]
+  if (length(parts)) c(list(x = x), parts) else x
+}
+
+# function(rows, reader, end): a line now and then where progress is asked for.
+progress_teller <- function(progress) {
+  if (!progress) return(function(...) NULL)
+  began <- last <- proc.time()[["elapsed"]]
+  function(rows, reader, end = FALSE) {
+    now <- proc.time()[["elapsed"]]
+    if (!end && now - last < 1) return(NULL)
+    last <<- now
+    seconds <- max(now - began, 1e-3)
+    share <- reader$done()
+    left <- if (end || is.na(share) || share <= 0) "" else
+      sprintf(", %.0f %%, %.0f s left", 100 * share, seconds / share - seconds)
+    bytes <- if (is.null(reader$bytes)) "" else
+      sprintf(", %.1f MB, %.1f MB/s", reader$bytes() / 1e6, reader$bytes() / 1e6 / seconds)
+    say(sprintf("%s %s rows, %.0f rows/s%s%s", if (end) "read" else paste0(reader$where(), ":"),
+                format(rows, big.mark = ",", scientific = FALSE), rows / seconds, bytes, left))
+  }
+}

@@ -1,0 +1,257 @@
+# Rows of files, queries and batches: the models are those of one data frame, whatever the blocks.
+
+n <- 900
+set.seed(7)
+d <- data.frame(
+  i = as.integer(seq_len(n) %% 17), v = round(rnorm(n), 6), w = replace(round(runif(n), 5), seq_len(n) %% 11 == 0, NA),
+  t = c("a", "b,c", "say \"x\"", "two\nlines", "\u00e4")[seq_len(n) %% 5 + 1], l = seq_len(n) %% 3 == 0,
+  day = as.Date("2020-01-01") + seq_len(n) %% 50
+)
+d$late <- c(rep(1, n - 3), 2.5, 3.5, 4.5) # whole numbers at first
+y <- round(d$v + seq_len(n) %% 5 / 2, 6)
+trees <- function(...) as.data.frame(gbt_train(..., nrounds = 3, seed = 1, threads = 1))
+want <- function(...) trees(gbt_data(d, y, threads = 1, ...))
+
+write_to <- function(x, path, open = file, ...) {
+  con <- open(path, "wb")
+  on.exit(close(con))
+  utils::write.csv(x, con, row.names = FALSE, fileEncoding = "UTF-8", ...)
+}
+all_of <- function(y_at = seq_len(n)) cbind(d[y_at, ], y = y[y_at])
+
+test_that("files give the model of one data frame, at any size of blocks and however they are packed", {
+  skip_if_not_installed("data.table")
+  folder <- withr::local_tempdir()
+  path <- function(name) file.path(folder, name)
+  write_to(all_of(), path("a.csv"))
+  write_to(all_of(), path("a.csv.gz"), gzfile)
+  write_to(all_of(), path("a.csv.bz2"), bzfile)
+  write_to(all_of(1:400), path("one.csv"))
+  write_to(all_of(401:401), path("two.csv"))
+  write_to(all_of(402:n), path("three.csv.gz"), gzfile)
+  expected <- want()
+  files <- list("a.csv", "a.csv.gz", "a.csv.bz2", c("one.csv", "two.csv", "three.csv.gz"))
+  for (f in files) {
+    for (block in c(2^24, 4096, 997)) {
+      expect_identical(trees(gbt_data(gbt_files(path(f), label = "y", block_bytes = block), threads = 1)), expected)
+    }
+  }
+  small <- path("small.csv")
+  write_to(all_of(1:40), small)
+  whole <- trees(gbt_data(d[1:40, ], y[1:40], threads = 1))
+  for (block in c(1:40, 63:65, 127:129, 255:257)) {
+    expect_identical(trees(gbt_data(gbt_files(small, label = "y", block_bytes = block), threads = 1)), whole)
+  }
+  # bins in a folder, and chosen columns
+  bins <- gbt_data(gbt_files(path("a.csv"), label = "y", block_bytes = 5000), path = path("bins"), threads = 1)
+  expect_identical(trees(bins), expected)
+  some <- gbt_data(gbt_files(path("a.csv"), label = "y", weight = "i", columns = c("v", "t")), threads = 1)
+  expect_identical(trees(some), trees(gbt_data(d[c("v", "t")], y, weight = d$i, threads = 1)))
+  expect_length(list.files(tempdir(), pattern = "^gbt-rows-"), 0L)
+})
+
+test_that("zstd is read through its program", {
+  skip_if_not_installed("data.table")
+  skip_if(!nzchar(Sys.which("zstd")), "the program zstd is not there")
+  folder <- withr::local_tempdir()
+  path <- file.path(folder, "it's a file.csv")
+  write_to(all_of(), path)
+  system2("zstd", c("-q", shQuote(path)))
+  packed <- paste0(path, ".zst")
+  expect_identical(trees(gbt_data(gbt_files(packed, label = "y", block_bytes = 3000), threads = 1)), want())
+  bytes <- readBin(packed, "raw", 1e7)
+  writeBin(bytes[seq_len(length(bytes) %/% 2)], packed)
+  expect_error(gbt_data(gbt_files(packed, label = "y"), threads = 1), "it's a file.csv.zst", class = "gbt_error")
+})
+
+test_that("line ends, marks, blanks and separators", {
+  skip_if_not_installed("data.table")
+  file <- withr::local_tempfile(fileext = ".csv")
+  twin <- trees(gbt_data(data.frame(a = 1:60, b = rep(c("x", "y", "z"), 20)), as.double(60:1), threads = 1))
+  rows <- sprintf("%d,%s,%d", 1:60, rep(c("x", "y", "z"), 20), 60:1)
+  same <- function(bytes, ...) {
+    writeBin(bytes, file)
+    for (block in c(1e6, 50, 7)) {
+      expect_identical(trees(gbt_data(gbt_files(file, label = "y", block_bytes = block, ...), threads = 1)), twin)
+    }
+  }
+  text <- function(end, top = "a,b,y") charToRaw(paste0(paste(c(top, rows), collapse = end), end))
+  same(text("\n"))
+  same(text("\r\n"))
+  same(utils::head(text("\n"), -1))
+  same(c(as.raw(c(0xef, 0xbb, 0xbf)), text("\n")))
+  same(charToRaw(paste0(paste(c("a,b,y", rows[1:9], "", rows[10:60], "", ""), collapse = "\n"))))
+  same(charToRaw(gsub(",", ";", rawToChar(text("\n")))), sep = ";")
+  same(text("\n"), quote = FALSE)
+})
+
+test_that("a column that turns out to be text is text from the start", {
+  skip_if_not_installed("data.table")
+  file <- withr::local_tempfile(fileext = ".csv")
+  code <- c(sprintf("%03d", 1:200), "x1", "x2")
+  writeLines(c("code,y", sprintf("%s,%d", code, seq_along(code) %% 7)), file)
+  a <- gbt_data(gbt_files(file, label = "y", block_bytes = 100), threads = 1)
+  b <- gbt_data(data.frame(code = code), seq_along(code) %% 7, threads = 1)
+  expect_identical(a$feature_types, b$feature_types)
+  expect_identical(trees(a), trees(b))
+})
+
+test_that("what a column is does not depend on blocks", {
+  skip_if_not_installed("data.table")
+  file <- withr::local_tempfile(fileext = ".csv")
+  whole <- function(lines, ...) {
+    writeLines(lines, file)
+    one <- gbt:::read_source(gbt_files(file, ...))
+    on.exit(one$close())
+    twin <- one$read(1)
+    for (block in c(1, 9, 30)) {
+      parts <- gbt:::read_source(gbt_files(file, block_bytes = block, ...))
+      got <- list()
+      while (!is.null(part <- parts$read(length(got) + 1))) got <- c(got, list(part))
+      parts$close()
+      expect_identical(as.list(do.call(rbind, got)), as.list(twin))
+    }
+    twin
+  }
+  whole(c("a,b", "x,1", ",2", ",3", "y,4"), na = "NA")
+  whole(c("a,b", "\"\",1", "x,2", "NA,3", ",4"))
+  expect_s3_class(whole(c("a,b", "2020-01-01,1", ",2", "2020-02-01,3"))$a, "Date")
+  expect_s3_class(whole(c("a,b", "2020-01-01,1", "2020-02-01 10:00:00,3"))$a, "POSIXct")
+  expect_type(whole(c("a,b", "2020-01-01,1", "2020-02-31,3"))$a, "character")
+  expect_type(whole(c("a,b", "3000000000,1", "1,3"))$a, "double")
+  expect_type(whole(c("", "a,b", "", "TRUE,1", "1,3"))$a, "character")
+  expect_type(whole(c("a", "1", "", "3"))$a, "integer")
+})
+
+test_that("what is wrong with a file is said with its name", {
+  skip_if_not_installed("data.table")
+  folder <- withr::local_tempdir()
+  says <- function(text, lines, ..., class = "gbt_error_data") {
+    path <- file.path(folder, "rows.csv")
+    if (is.raw(lines)) writeBin(lines, path) else writeLines(lines, path)
+    expect_error(gbt_data(gbt_files(path, ...), threads = 1), text, class = class)
+  }
+  says("rows.csv\", in the lines from 2 on", c("a,b", "1,2", "3,4,5", "6,7"))
+  says("is empty", raw(0))
+  says("has no rows", "a,b")
+  says("zero byte", c(charToRaw("a,b\n1,2\n"), as.raw(0)))
+  says("two columns called `a`", c("a,a", "1,2"))
+  says("`label` names `z`", c("a,b", "1,2"), label = "z", class = "gbt_error_argument")
+  says("`columns` names `z`", c("a,b", "1,2"), columns = "z", class = "gbt_error_argument")
+  one <- file.path(folder, "one.csv")
+  two <- file.path(folder, "two.csv")
+  writeLines(c("a,b", "1,2"), one)
+  writeLines(c("a,c", "1,2"), two)
+  expect_error(gbt_data(gbt_files(c(one, two)), threads = 1), "two.csv\" has no column `b`", class = "gbt_error_data")
+  expect_error(gbt_files(file.path(folder, "none.csv")), "there is no file", class = "gbt_error_io")
+  for (packed in list(list("gz", gzfile), list("bz2", bzfile), list("xz", xzfile))) {
+    if (!nzchar(Sys.which(gbt:::unpackers[[packed[[1L]]]]))) next
+    cut <- file.path(folder, paste0("cut.csv.", packed[[1L]]))
+    write_to(all_of(), cut, packed[[2L]])
+    bytes <- readBin(cut, "raw", 1e7)
+    for (left in c(length(bytes) - 5, length(bytes) - 200, length(bytes) %/% 2)) {
+      writeBin(bytes[seq_len(left)], cut)
+      expect_error(gbt_data(gbt_files(cut, label = "y", block_bytes = 3000), threads = 1), cut, fixed = TRUE,
+                   class = "gbt_error_io")
+    }
+  }
+  for (block in c(1, 5, 1e6)) { # records of other lengths, wherever blocks end
+    says("too many or too few", c("a,b,c", "1,2,3", "4,5", "6,7,8"), block_bytes = block)
+    says("too many or too few", c("a,b,c", "1,2,3", "4,5,6,7", "6,7,8"), block_bytes = block)
+    says("too many or too few", c("a,b,c", "1,2,3", "4,5"), block_bytes = block)
+    says("too many or too few", c("a,b,c", "1,2"), block_bytes = block)
+  }
+  says("lose digits; name the column in `texts`", c("id,b", "9007199254740993,1", "2,3"))
+  id <- gbt_data(gbt_files(file.path(folder, "rows.csv"), texts = "id"), threads = 1)
+  expect_identical(id$feature_types, c("character", "integer"))
+  for (odd in list(1, character(0), NA_character_, "")) expect_error(gbt_files(odd), class = "gbt_error_argument")
+  expect_error(gbt_files(one, label = c("a", "b")), "`label`", class = "gbt_error_argument")
+  expect_error(gbt_files(one, sep = "ab"), "`sep`", class = "gbt_error_argument")
+  expect_length(list.files(tempdir(), pattern = "^gbt-rows-"), 0L)
+})
+
+test_that("progress is told", {
+  skip_if_not_installed("data.table")
+  file <- withr::local_tempfile(fileext = ".csv")
+  write_to(all_of(), file)
+  expect_message(gbt_data(gbt_files(file, label = "y", progress = TRUE), threads = 1), "read 900 rows.*MB/s")
+})
+
+# ---- databases ----
+
+test_that("queries give the model of one data frame", {
+  skip_if_not_installed("RSQLite")
+  db <- DBI::dbConnect(RSQLite::SQLite(), ":memory:")
+  withr::defer(DBI::dbDisconnect(db))
+  rows <- all_of()[c("i", "v", "w", "t", "late", "y")]
+  DBI::dbWriteTable(db, "rows", rows)
+  expected <- trees(gbt_data(rows[-6], y, threads = 1))
+  for (chunk in c(1e5, 900, 299, 7)) {
+    source <- gbt_query(db, "SELECT * FROM rows ORDER BY rowid", label = "y", chunk_rows = chunk)
+    expect_identical(trees(gbt_data(source, threads = 1)), expected)
+  }
+  few <- gbt_data(gbt_query(db, "SELECT v, w, y FROM rows WHERE i < ?", label = "y", params = list(5)), threads = 1)
+  expect_identical(trees(few), trees(gbt_data(rows[rows$i < 5, c("v", "w")], y[rows$i < 5], threads = 1)))
+  says <- function(text, sql, ..., class = "gbt_error_data") {
+    expect_error(gbt_data(gbt_query(db, sql, ...), threads = 1), text, class = class)
+  }
+  says("no such table", "SELECT * FROM nowhere")
+  says("has no rows", "SELECT * FROM rows WHERE i > 1000")
+  says("`label` names `z`", "SELECT * FROM rows", label = "z", class = "gbt_error_argument")
+  DBI::dbExecute(db, "CREATE TABLE mixed (a)")
+  DBI::dbExecute(db, "INSERT INTO mixed VALUES (1), (2), ('three')")
+  says("database says", "SELECT a FROM mixed")
+  DBI::dbExecute(db, "CREATE TABLE late (a)")
+  DBI::dbExecute(db, "INSERT INTO late VALUES (NULL), (NULL), (3.5), (4)")
+  expect_identical(gbt_data(gbt_query(db, "SELECT a, 1 AS y FROM late", label = "y", chunk_rows = 1),
+                            threads = 1)$feature_types,
+                   gbt_data(data.frame(a = c(NA, NA, 3.5, 4)), threads = 1)$feature_types)
+  expect_error(gbt_query("db", "SELECT 1"), "`connection`", class = "gbt_error_argument")
+  expect_error(gbt_query(db, 1), "`statement`", class = "gbt_error_argument")
+  expect_silent(DBI::dbGetQuery(db, "SELECT 1")) # no result was left open
+  expect_length(list.files(tempdir(), pattern = "^gbt-rows-"), 0L)
+})
+
+test_that("DuckDB is read the same way", {
+  skip_if_not_installed("duckdb")
+  db <- DBI::dbConnect(duckdb::duckdb())
+  withr::defer(DBI::dbDisconnect(db))
+  DBI::dbWriteTable(db, "rows", all_of()[c("i", "v", "w", "t", "late", "y")])
+  expect_identical(trees(gbt_data(gbt_query(db, "SELECT * FROM rows", label = "y", chunk_rows = 100), threads = 1)),
+                   trees(gbt_data(d[c("i", "v", "w", "t", "late")], y, threads = 1)))
+})
+
+# ---- Arrow ----
+
+# A reader with Arrow's interface.
+stand_in <- function(x, rows) {
+  at <- 0L
+  reader <- new.env()
+  reader$read_next_batch <- function() {
+    if (at >= nrow(x)) return(NULL)
+    chunk <- x[(at + 1L):min(at + rows, nrow(x)), , drop = FALSE]
+    at <<- at + rows
+    chunk$f <- droplevels(chunk$f)
+    chunk
+  }
+  reader
+}
+
+test_that("batches give the model of one data frame", {
+  rows <- cbind(all_of(), f = factor(letters[seq_len(n) %% 7 + 1]))
+  expected <- trees(gbt_data(cbind(d, f = rows$f), y, threads = 1))
+  for (size in c(1000, 899, 100, 9)) {
+    expect_identical(trees(gbt_data(gbt_batches(stand_in(rows, size), label = "y"), threads = 1)), expected)
+  }
+  broken <- new.env()
+  broken$read_next_batch <- function() stop("lost")
+  expect_error(gbt_data(gbt_batches(broken), threads = 1), "Arrow says: lost", class = "gbt_error_data")
+  expect_error(gbt_batches(1), "`x`", class = "gbt_error_argument")
+})
+
+test_that("Arrow itself", {
+  skip_if_not_installed("arrow")
+  file <- withr::local_tempfile(fileext = ".parquet")
+  arrow::write_parquet(all_of(), file, chunk_size = 100)
+  expect_identical(trees(gbt_data(gbt_batches(arrow::open_dataset(file), label = "y"), threads = 1)), want())
+})
