@@ -6,8 +6,9 @@
 #' `.xz`; `.zst` through the program `zstd`), each with a line of column names. They are read block by block, so that
 #' they need not fit into memory.
 #'
-#' Blocks are parsed by [data.table::fread()]; the class of a column is decided by all of its rows: logical values, whole
-#' numbers, numbers, dates (`2020-01-31`), times (`2020-01-31 10:00:00`, taken as UTC), else texts, which become factors.
+#' Blocks are parsed by [data.table::fread()]; the class of a column is decided by all of its rows: logical values,
+#' whole numbers, numbers, dates (`2020-01-31`), times (`2020-01-31 10:00:00`, taken as UTC), else texts, which become
+#' factors.
 #' Rows are kept in a temporary folder ([tempdir()], 8 bytes a number) until [gbt_data()] returns. Records with too many
 #' or too few fields are errors, and so are numbers that would lose digits.
 #'
@@ -40,8 +41,8 @@ gbt_files <- function(files, label = NULL, weight = NULL, offset = NULL, time = 
   if (!is_texts(files) || length(files) == 0L || !all(nzchar(files))) {
     stop_argument(sprintf("`files` must be names of files, not %s", quote_value(files)), "files")
   }
-  if (!is.null(sep) && !(is_text(sep) && nchar(sep) == 1L && !sep %in% c("\n", "\r", "\""))) {
-    stop_argument(sprintf("`sep` must be one character, not %s", quote_value(sep)), "sep")
+  if (!is.null(sep) && !(is_text(sep) && nchar(sep, "bytes") == 1L && !sep %in% c("\n", "\r", "\""))) {
+    stop_argument(sprintf("`sep` must be one character of ASCII, not %s", quote_value(sep)), "sep")
   }
   if (!is.null(texts) && !are_names(texts)) stop_argument("`texts` must be names of columns, each once", "texts")
   if (!is_texts(na)) stop_argument(sprintf("`na` must be texts, not %s", quote_value(na)), "na")
@@ -54,7 +55,8 @@ gbt_files <- function(files, label = NULL, weight = NULL, offset = NULL, time = 
   if (length(missing)) stop(gbt_error("io", sprintf("there is no file \"%s\"", missing[1L]), missing[1L]))
   how <- list(sep = sep, na = na, quote = quote, encoding = encoding, block_bytes = block_bytes)
   own <- texts
-  new_source(function(texts) open_files(files, how, union(own, texts)), TRUE, label, weight, offset, time, group, columns, progress)
+  new_source(function(texts) open_files(files, how, union(own, texts)), TRUE, label, weight, offset, time, group,
+             columns, progress)
 }
 
 need_package <- function(name, what) {
@@ -106,8 +108,8 @@ open_bytes <- function(path) {
   how <- unpackers[sub("^.*\\.", "", path)]
   program <- if (is.na(how)) "" else Sys.which(how)
   if (identical(unname(how), "zstd") && !nzchar(program)) {
-    stop_unsupported(sprintf("reading \"%s\" needs the program zstd, which is not there; install it, or unpack the file",
-                             path))
+    stop_unsupported(sprintf(paste("reading \"%s\" needs the program zstd, which is not there; install it, or unpack",
+                                   "the file"), path))
   }
   piped <- nzchar(program) && .Platform$OS.type == "unix"
   con <- guarded(if (piped) pipe(sprintf("%s -dc -- %s 2>/dev/null", shQuote(program), shQuote(path)), "rb") else
@@ -242,7 +244,8 @@ parse_block <- function(names, block, path, line, sep, how, texts) {
       try_else(
         data.table::fread(input = text, sep = sep, header = FALSE, col.names = names, na.strings = how$na,
                           quote = if (how$quote) "\"" else "", encoding = how$encoding, data.table = FALSE,
-                          showProgress = FALSE, integer64 = "double", stringsAsFactors = FALSE, keepLeadingZeros = FALSE, logical01 = FALSE,
+                          showProgress = FALSE, integer64 = "double", stringsAsFactors = FALSE,
+                          keepLeadingZeros = FALSE, logical01 = FALSE,
                           colClasses = if (length(texts)) list(character = match(texts, names))),
         function(e) fail(if (grepl("col.names|column", conditionMessage(e))) wrong else conditionMessage(e))),
       warning = function(w) {
@@ -267,7 +270,8 @@ check_digits <- function(chunk, fail) {
   for (name in names(chunk)) {
     long <- grep("^[-+]?[0-9]{16,}$", chunk[[name]], value = TRUE)
     if (length(long)) {
-      fail(sprintf("column `%s` has the number %s, which would lose digits; name the column in `texts`", name, long[1L]))
+      fail(sprintf("column `%s` has the number %s, which would lose digits; name the column in `texts`", name,
+                   long[1L]))
     }
   }
 }

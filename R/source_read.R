@@ -1,11 +1,11 @@
-# Sources that are read once: files, queries, batches. Their chunks go to a temporary folder as they come, and the engine,
-# which asks for every chunk several times, has them from there: so a query need not give its rows in the same order
-# twice, text is parsed once, and the classes of columns are known from all chunks before the first one is used.
+# Sources that are read once: files, queries, batches. Their chunks go to a temporary folder as they come, and the
+# engine, which asks for every chunk several times, has them from there: so a query need not give its rows in the same
+# order twice, text is parsed once, and the classes of columns are known from all chunks before the first one is used.
 #
 # A source is a list of class gbt_source:
 #   open      function(texts) -> list(pull, close, done, where): pull() gives the next data frame, NULL behind the last
-#             one; close() is called in any case; done() is a share of the whole, NA where that is not known; where() says
-#             what is being read. texts: columns that must come as texts
+#             one; close() is called in any case; done() is a share of the whole, NA where that is not known; where()
+#             says what is being read. texts: columns that must come as texts
 #   retries   may it be opened again, with more columns as texts?
 #   roles     list by role (label, weight, offset, time, group) of names of columns
 #   columns   names of the columns to take; NULL: all that have no role
@@ -127,8 +127,8 @@ chunk_file <- function(folder, i) file.path(folder, sprintf("%d.rds", i))
 
 write_chunk <- function(chunk, folder, i) {
   try_else(suppressWarnings(saveRDS(chunk, chunk_file(folder, i), compress = FALSE)), function(e) {
-    stop(gbt_error("io", sprintf(paste("cannot keep rows in the temporary folder \"%s\": %s; set TMPDIR to a place with",
-                                       "more room before R starts"), folder, conditionMessage(e)), folder))
+    stop(gbt_error("io", sprintf(paste("cannot keep rows in the temporary folder \"%s\": %s; set TMPDIR to a place",
+                                       "with more room before R starts"), folder, conditionMessage(e)), folder))
   })
 }
 

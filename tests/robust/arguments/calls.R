@@ -12,6 +12,23 @@ calls_to_try <- function(all) {
   o <- gbt_train(y ~ a + offset(b), d, nrounds = 2, threads = 1)
   i <- gbt_importance(m)
   file <- tempfile(fileext = ".gbt")
+  rows_file <- tempfile(fileext = ".csv")
+  utils::write.csv(data.frame(a = 1:20, b = letters[1:20], y = 20:1), rows_file, row.names = FALSE)
+  db <- DBI::dbConnect(RSQLite::SQLite(), ":memory:")
+  DBI::dbWriteTable(db, "rows", data.frame(a = 1:20, b = letters[1:20], y = 20:1))
+  batches <- function() {
+    reader <- new.env()
+    reader$left <- 1
+    reader$read_next_batch <- function() {
+      if (reader$left == 0) {
+        reader$left <- 1
+        return(NULL)
+      }
+      reader$left <- 0
+      data.frame(a = 1:20, y = 20:1)
+    }
+    reader
+  }
   folder <- tempfile("bins")
   gbt_data(x, y, path = folder, threads = 1)
   gbt_save(m, file)
@@ -101,6 +118,12 @@ calls_to_try <- function(all) {
       gbt_data(x, path = path, threads = 1, ...)
     }, list(), c("compress", "memory", "page_rows")),
     gbt_open = call(gbt_open, list(path = folder, threads = 1)),
+    gbt_files = call(function(...) gbt_data(gbt_files(...), threads = 1), list(files = rows_file, label = "y"),
+                     names(formals(gbt_files))),
+    gbt_query = call(function(...) gbt_data(gbt_query(...), threads = 1),
+                     list(connection = db, statement = "SELECT * FROM rows", label = "y"), names(formals(gbt_query))),
+    gbt_batches = call(function(...) gbt_data(gbt_batches(...), threads = 1), list(x = batches(), label = "y"),
+                       names(formals(gbt_batches))),
     predict = call(answer, list(object = m, newdata = x, threads = 1), c(
       "object", "newdata", "type", "trees", "offset", "unseen", "threads", "sparse_zero", "device", "ntree")),
     predict_offset = call(answer, list(object = o, newdata = d, threads = 1), c("newdata", "offset", "trees")),
