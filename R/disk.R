@@ -5,7 +5,7 @@ memory_bytes <- function(memory, parameter = "memory") {
   if (is.null(memory)) return(2^30)
   units <- c(b = 1, kb = 2^10, mb = 2^20, gb = 2^30, tb = 2^40)
   if (is_text(memory)) {
-    memory <- tryCatch(tolower(memory), error = function(e) "") # it refuses some texts
+    memory <- try_else(tolower(memory), function(e) "") # it refuses some texts
     parts <- regmatches(memory, regexec("^\\s*([0-9]+\\.?[0-9]*)\\s*([kmgt]?)i?b?\\s*$", memory))[[1L]]
     memory <- if (length(parts)) as.numeric(parts[2L]) * units[[paste0(parts[3L], "b")]] else NA
   }

@@ -260,13 +260,13 @@ parse_block <- function(names, block, path, line, sep, how, texts) {
   on.exit(options(old))
   chunk <- read(texts)
   large <- names[vapply(chunk, function(x) is.double(x) && any(abs(x) >= 2^53, na.rm = TRUE), NA)]
-  if (length(large)) check_digits(read(union(texts, large))[large], fail)
+  if (length(large)) refuse_long_digits(read(union(texts, large))[large], fail)
   if (is.null(blank)) return(chunk)
   chunk[ifelse(blank, NA_integer_, cumsum(!blank)), , drop = FALSE]
 }
 
 # Whole numbers that a double cannot hold would lose digits.
-check_digits <- function(chunk, fail) {
+refuse_long_digits <- function(chunk, fail) {
   for (name in names(chunk)) {
     long <- grep("^[-+]?[0-9]{16,}$", chunk[[name]], value = TRUE)
     if (length(long)) {
