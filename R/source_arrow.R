@@ -12,10 +12,16 @@
 #' @return A source for argument `x` of [gbt_data()].
 #' @seealso [gbt_data()], [gbt_files()]
 #' @examples
-#' if (requireNamespace("arrow", quietly = TRUE)) {
-#'   d <- gbt_data(gbt_batches(arrow::arrow_table(iris), label = "Species"), threads = 1)
-#'   print(d)
+#' # whatever has Arrow's interface: here three batches of a data frame
+#' reader <- new.env()
+#' reader$left <- split(iris, rep(1:3, 50))
+#' reader$read_next_batch <- function() {
+#'   if (length(reader$left) == 0) return(NULL)
+#'   batch <- reader$left[[1]]
+#'   reader$left <- reader$left[-1]
+#'   batch
 #' }
+#' gbt_data(gbt_batches(reader, label = "Species"), threads = 1)
 #' @export
 gbt_batches <- function(x, label = NULL, weight = NULL, offset = NULL, time = NULL, group = NULL, columns = NULL,
                         progress = FALSE) {

