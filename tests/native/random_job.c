@@ -145,6 +145,11 @@ random_job random_job_make(uint64_t seed, int64_t rows) {
   return r;
 }
 
+void random_job_draw_evenly(random_job *r) {
+  r->job.spec.params.sampling_method = GBT_SAMPLE_UNIFORM;
+  r->job.spec.class_rate = NULL;
+}
+
 void random_job_order(random_job *r) {
   r->job.spec.params.boosting = GBT_BOOSTING_ORDERED;
   r->job.spec.params.sampling_method = GBT_SAMPLE_UNIFORM;

@@ -17,6 +17,9 @@ typedef struct random_job {
 random_job random_job_make(uint64_t seed, int64_t rows);
 void random_job_free(random_job *r);
 
+/* Rows are drawn with the same chance, as several trees of an output need it; also where the objective is changed. */
+void random_job_draw_evenly(random_job *r);
+
 /* With ordered boosting, where rows are drawn with the same chance. */
 void random_job_order(random_job *r);
 

@@ -38,6 +38,7 @@ static trained *train_narrow(const train_job *job, const train_how *how, int32_t
 /* A random job with many trees a round. */
 static random_job job_of_many(uint64_t seed, int32_t n_outputs, int64_t per_output) {
   random_job r = random_job_make(seed, 120);
+  random_job_draw_evenly(&r);
   const gbt_objective_kind loss = n_outputs == 1 ? GBT_OBJ_LOGISTIC : seed % 5 == 0 ? GBT_OBJ_CUSTOM : GBT_OBJ_SOFTMAX;
   gbt_params params = r.job.spec.params;
   params.num_parallel_tree = per_output;
