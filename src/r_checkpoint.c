@@ -41,7 +41,7 @@ SEXP r_gbt_trainer_resume(SEXP trainer_xptr, SEXP path, SEXP threads) {
   const char *file = path_of(path);
   const r_threads t = r_arg_threads(threads);
   r_blob *note;
-  SEXP holder = PROTECT(r_blob_new(&note));
+  PROTECT(r_blob_new(&note));
   gbt_error err = {0};
   gbt_ctx ctx;
   r_use use;
@@ -59,6 +59,5 @@ SEXP r_gbt_trainer_resume(SEXP trainer_xptr, SEXP path, SEXP threads) {
   r_check(status, &err);
   SEXP out = r_blob_take(note);
   UNPROTECT(1);
-  (void)holder;
   return out;
 }

@@ -21,16 +21,17 @@ void cpu_partition_close(cpu_backend *be) {
   gbt_mem_free(&be->mem, be->part.left);
 }
 
-uint32_t cpu_lut_size(const cpu_backend *be, int32_t feat) {
-  const gbt_place *place = &be->layout->place[feat];
-  return place->group >= 0 ? be->layout->group[place->group].n_codes[place->pos] : place->n_slots + 1;
+uint32_t cpu_lut_size(const gbt_layout *layout, int32_t feat) {
+  const gbt_place *place = &layout->place[feat];
+  return place->group >= 0 ? layout->group[place->group].n_codes[place->pos] : place->n_slots + 1;
 }
 
 /* The other codes of a bundle say that this feature is in its zero bin. */
-void cpu_fill_lut(const cpu_backend *be, const gbt_grow_node *node, uint8_t *lut) {
-  const gbt_place *place = &be->layout->place[node->split.feat];
-  if (place->zero_bin >= 0) memset(lut, cpu_goes_left(be, node, place->zero_bin), cpu_lut_size(be, node->split.feat));
-  GBT_ASSERT((uint32_t)place->first + place->n_slots <= cpu_lut_size(be, node->split.feat));
+void cpu_fill_lut(const cpu_backend *be, const gbt_layout *layout, const gbt_grow_node *node, uint8_t *lut) {
+  const gbt_place *place = &layout->place[node->split.feat];
+  const uint32_t size = cpu_lut_size(layout, node->split.feat);
+  if (place->zero_bin >= 0) memset(lut, cpu_goes_left(be, node, place->zero_bin), size);
+  GBT_ASSERT((uint32_t)place->first + place->n_slots <= size);
   for (uint32_t s = 0; s < place->n_slots; s++)
     lut[place->first + s] = (uint8_t)cpu_goes_left(be, node, gbt_place_code(place, s));
 }
@@ -41,11 +42,11 @@ static gbt_status make_luts(cpu_backend *be, gbt_error *err) {
   GBT_TRY(gbt_mem_grow(&be->mem, &be->part.lut_beg, &be->part.cap_lut_beg, n + 1, sizeof *be->part.lut_beg, err));
   for (size_t i = 0; i < n; i++) {
     be->part.lut_beg[i] = i < n_luts ? bytes : 0;
-    if (i < n_luts) bytes += cpu_lut_size(be, be->fr.node[be->fr.chosen[i]].split.feat);
+    if (i < n_luts) bytes += cpu_lut_size(be->layout, be->fr.node[be->fr.chosen[i]].split.feat);
   }
   GBT_TRY(gbt_mem_grow(&be->mem, &be->part.lut, &be->part.cap_lut, bytes + 1, 1, err));
   for (size_t i = 0; i < n_luts; i++)
-    cpu_fill_lut(be, &be->fr.node[be->fr.chosen[i]], be->part.lut + be->part.lut_beg[i]);
+    cpu_fill_lut(be, be->layout, &be->fr.node[be->fr.chosen[i]], be->part.lut + be->part.lut_beg[i]);
   return GBT_OK;
 }
 

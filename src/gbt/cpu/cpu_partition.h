@@ -19,10 +19,10 @@ typedef struct cpu_part {
 void cpu_partition_close(struct cpu_backend *be);
 
 /* Entries of a node's table: codes of the column; where the feature is sparse, its slots and then the zero bin. */
-uint32_t cpu_lut_size(const struct cpu_backend *be, int32_t feat);
+uint32_t cpu_lut_size(const gbt_layout *layout, int32_t feat);
 
-/* lut[code] = 1 when the code goes left. */
-void cpu_fill_lut(const struct cpu_backend *be, const gbt_grow_node *node, uint8_t *lut);
+/* lut[code] = 1 when the code goes left, for codes as a layout has them: validation data may bundle other features. */
+void cpu_fill_lut(const struct cpu_backend *be, const gbt_layout *layout, const gbt_grow_node *node, uint8_t *lut);
 
 /* See partition of gbt_backend. */
 gbt_status cpu_partition(gbt_ctx *ctx, gbt_backend *self, gbt_error *err) GBT_MUST_CHECK;

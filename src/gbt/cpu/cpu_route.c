@@ -5,9 +5,9 @@
  *
  *   side by side   LANES rows, each a chain of loads: node, code, table by code, next node
  *   one by one     where a split is of a sparse feature, or levels are unseen */
-#include "cpu.h"
-
 #include <string.h>
+
+#include "cpu.h"
 
 #define ROUTE_ROWS 4096u
 
@@ -94,27 +94,12 @@ static int is_dense(const route_pass *pass) {
   return pass->layout->n_groups > 0;
 }
 
-static uint32_t n_codes_of(const route_pass *pass, int32_t feat) {
-  const gbt_place *place = &pass->layout->place[feat];
-  return pass->layout->group[place->group].n_codes[place->pos];
-}
-
-/* Which codes of the split's column go left; other codes of a bundle say that the feature is in its zero bin. */
-static void fill_lut(const route_pass *pass, const gbt_grow_node *node, uint8_t *lut) {
-  const gbt_place *place = &pass->layout->place[node->split.feat];
-  const uint32_t n_codes = n_codes_of(pass, node->split.feat);
-  if (place->zero_bin >= 0) memset(lut, cpu_goes_left(pass->be, node, place->zero_bin), n_codes);
-  GBT_ASSERT((uint32_t)place->first + place->n_slots <= n_codes);
-  for (uint32_t s = 0; s < place->n_slots; s++)
-    lut[place->first + s] = (uint8_t)cpu_goes_left(pass->be, node, gbt_place_code(place, s));
-}
-
 static gbt_status make_nodes(route_pass *pass, gbt_error *err) {
   const cpu_backend *be = pass->be;
   const size_t n = be->fr.n_nodes;
   size_t bytes = 1, at = 1; /* byte 0 is the table of leaves */
   for (size_t i = 0; i < n; i++)
-    if (be->fr.node[i].left > 0) bytes += n_codes_of(pass, be->fr.node[i].split.feat);
+    if (be->fr.node[i].left > 0) bytes += cpu_lut_size(pass->layout, be->fr.node[i].split.feat);
   GBT_TRY(gbt_mem_array(&be->mem, bytes, 1, &pass->lut, err));
   GBT_TRY(gbt_mem_array(&be->mem, n, sizeof *pass->node, &pass->node, err));
   pass->lut[0] = 0;
@@ -134,8 +119,8 @@ static gbt_status make_nodes(route_pass *pass, gbt_error *err) {
                                  .mask = UINT16_MAX,
                                  .wide = group->wide != 0};
     pass->any_wide |= group->wide;
-    fill_lut(pass, from, pass->lut + at);
-    at += n_codes_of(pass, from->split.feat);
+    cpu_fill_lut(be, pass->layout, from, pass->lut + at);
+    at += cpu_lut_size(pass->layout, from->split.feat);
   }
   GBT_ASSERT(at == bytes);
   return GBT_OK;

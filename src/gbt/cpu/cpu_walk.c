@@ -38,7 +38,7 @@ static gbt_status make_nodes(cpu_backend *be, gbt_error *err) {
   void *const *column = be->columns.of + (size_t)be->task.variant * be->columns.n;
   size_t bytes = 1, at = 1; /* byte 0 is the table of leaves */
   for (size_t i = 0; i < fr->n_nodes; i++)
-    if (fr->node[i].left > 0 && !cpu_has_split_before(be, i)) bytes += cpu_lut_size(be, fr->node[i].split.feat);
+    if (fr->node[i].left > 0 && !cpu_has_split_before(be, i)) bytes += cpu_lut_size(be->layout, fr->node[i].split.feat);
   GBT_TRY(gbt_mem_grow(&be->mem, &walk->node, &walk->cap_node, fr->n_nodes, sizeof *walk->node, err));
   GBT_TRY(gbt_mem_grow(&be->mem, &walk->lut, &walk->cap_lut, bytes, 1, err));
   walk->lut[0] = 0;
@@ -62,8 +62,8 @@ static gbt_status make_nodes(cpu_backend *be, gbt_error *err) {
     if (cpu_has_split_before(be, i)) {
       node.left = walk->node[i - 1].left;
     } else {
-      cpu_fill_lut(be, from, walk->lut + at);
-      at += cpu_lut_size(be, from->split.feat);
+      cpu_fill_lut(be, be->layout, from, walk->lut + at);
+      at += cpu_lut_size(be->layout, from->split.feat);
     }
     walk->node[i] = node;
     walk->any_wide |= wide;

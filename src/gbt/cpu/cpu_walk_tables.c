@@ -57,7 +57,7 @@ static void put_set(const cpu_backend *be, size_t i, int all, cpu_walk_tables *t
   cpu_ask_set *set = &t->set[layer->set + layer->n_sets++];
   *set = (cpu_ask_set){node->codes, node->left, *n_bytes, (uint8_t)node->wide, (uint8_t)all, t->place[i]};
   if (node->wide) return;
-  const uint32_t n_codes = cpu_lut_size(be, be->fr.node[i].split.feat);
+  const uint32_t n_codes = cpu_lut_size(be->layout, be->fr.node[i].split.feat);
   GBT_ASSERT(n_codes <= 256);
   memset(t->bytes + *n_bytes, 0, 32);
   for (uint32_t code = 0; code < n_codes; code++)
