@@ -166,7 +166,11 @@ static void poison_destroy(gbt_page_store *store) {
   gbt_mem_free(&mem, p);
 }
 
-static const gbti_store_ops poison_ops = {"poison", poison_pin, poison_release, poison_read_ahead, poison_destroy};
+static const gbti_store_ops poison_ops = {.name = "poison",
+                                          .pin = poison_pin,
+                                          .release = poison_release,
+                                          .read_ahead = poison_read_ahead,
+                                          .destroy = poison_destroy};
 
 gbt_status poison_open(gbt_page_store *inner, int32_t most, gbt_page_store **out, gbt_error *err) {
   poison_store *p;

@@ -229,6 +229,10 @@ static gbt_status look(void *arg, gbt_ctx *ctx, const gbt_page_span *span, gbt_e
   return GBT_OK;
 }
 
+static void look_at_run(void *arg, const gbt_page_span *span, int64_t task, int thread) {
+  (void)arg, (void)span, (void)task, (void)thread;
+}
+
 /* Opens and reads all pages. */
 static gbt_status read_through(stage *s, gbt_error *err) {
   gbt_dataset *ds;
@@ -407,6 +411,7 @@ static void a_page_goes_bad(void) {
   bytes[n - 1] ^= 1;
   write_file(path, bytes, n);
   CHECK_FAILS(gbt_pages_pass(&s.ctx, ds->pages, look, NULL, test_err), GBT_E_FORMAT, "page 4");
+  CHECK_FAILS(gbt_pages_each(&s.ctx, ds->pages, 1, look_at_run, NULL, test_err), GBT_E_FORMAT, "page 4");
   CHECK(truncate(in_folder(s.folder, pages_of(s.folder)), 10) == 0);
   CHECK_FAILS(gbt_pages_pass(&s.ctx, ds->pages, look, NULL, test_err), GBT_E_IO, "cut short");
   write_file(in_folder(s.folder, pages_of(s.folder)), bytes, n - 1);

@@ -85,6 +85,107 @@ static void passes_meet_every_row_once(void) {
     for (size_t k = 0; k < sizeof page_rows / sizeof *page_rows; k++) walk_sizes(n[i], page_rows[k]);
 }
 
+/* ---- runs ---- */
+
+typedef struct run_walk {
+  const gbt_page_store *store;
+  const gbt_cuts *cuts;
+  int32_t *const *code; /* what is right */
+  int32_t run;
+  _Atomic int64_t n_wrong, n_tasks;
+  uint8_t *row_seen;   /* by row */
+  int64_t *task_first; /* by task: its first row and one; 0: not there */
+} run_walk;
+
+static void walk_run(void *arg, const gbt_page_span *span, int64_t task, int thread) {
+  run_walk *w = arg;
+  int64_t n_wrong = span->n_pages < 1 || span->n_pages > w->run || w->task_first[task] != 0 || thread < 0;
+  w->task_first[task] = 1 + span->row_beg;
+  for (int32_t p = 0; p < span->n_pages; p++) {
+    const gbt_page *page = &span->page[p];
+    for (int32_t r = 0; r < page->n_rows; r++) {
+      const int64_t row = page->row_beg + r;
+      w->row_seen[row]++;
+      for (int32_t f = 0; f < w->cuts->n_features; f++)
+        n_wrong += gbt_page_code(gbt_pages_layout(w->store), w->cuts, page, r, f) != w->code[f][row];
+    }
+  }
+  w->n_wrong += n_wrong;
+  w->n_tasks++;
+}
+
+static void run_through(gbt_ctx *ctx, gbt_dataset *ds, int32_t *const *code, int32_t run) {
+  const int64_t n = gbt_pages_n_rows(ds->pages), n_tasks = gbt_pages_n_runs(ds->pages, run);
+  run_walk w = {.store = ds->pages, .cuts = ds->cuts, .code = code, .run = run};
+  w.row_seen = test_alloc((size_t)n);
+  w.task_first = test_alloc((size_t)n_tasks * sizeof *w.task_first);
+  memset(w.row_seen, 0, (size_t)n);
+  memset(w.task_first, 0, (size_t)n_tasks * sizeof *w.task_first);
+  CHECK_OK(gbt_pages_each(ctx, ds->pages, run, walk_run, &w, test_err));
+  CHECK_EQ_I64(w.n_wrong, 0);
+  CHECK_EQ_I64(w.n_tasks, n_tasks);
+  int64_t n_wrong = 0;
+  for (int64_t r = 0; r < n; r++) n_wrong += w.row_seen[r] != 1;
+  for (int64_t t = 1; t < n_tasks; t++) n_wrong += w.task_first[t] <= w.task_first[t - 1];
+  CHECK_EQ_I64(n_wrong, 0);
+  free(w.row_seen);
+  free(w.task_first);
+}
+
+/* While the helpers of a pass read runs, the host may begin another pass over the same pages. */
+typedef struct guest {
+  gbt_dataset *ds;
+  int32_t *const *code;
+  int n;
+} guest;
+
+static int come_in(void *user) {
+  guest *g = user;
+  gbt_ctx ctx = test_ctx(NULL, 1);
+  g->n++;
+  run_through(&ctx, g->ds, g->code, 1);
+  gbt_ctx_close(&ctx);
+  return 0;
+}
+
+static void run_sizes(int64_t n, int32_t page_rows, int n_threads) {
+  tables *t = walked_table(n);
+  guest g = {.n = 0};
+  gbt_ctx plain = test_ctx(NULL, n_threads), ctx;
+  const store_kind before = stores_use(STORE_MEMORY);
+  for (int kind = STORE_MEMORY; kind <= STORE_FILE_2Z; kind++) {
+    gbt_dataset *ds = NULL;
+    stores_use((store_kind)kind);
+    REQUIRE_OK(dataset_from(&plain, &t->table, NULL, NULL, 16, page_rows, GBT_UNSEEN_MISSING, &ds, test_err));
+    int32_t **code = codes_of(ds->pages, ds->cuts);
+    g.ds = ds;
+    g.code = code;
+    REQUIRE_OK(gbt_ctx_open(&ctx, plain.mem, n_threads, GBT_SIMD_AUTO, kind < STORE_FILE ? NULL : come_in, &g,
+                            test_err));
+    const int32_t most = gbt_pages_most_run(ds->pages, ctx.n_threads);
+    for (int32_t run = 1; run <= most && run < 5; run++) {
+      ctx.next_poll_ns = 0;
+      run_through(&ctx, ds, code, run);
+    }
+    run_through(&ctx, ds, code, most);
+    gbt_ctx_close(&ctx);
+    codes_free(code, ds->cuts);
+    gbt_dataset_unref(ds);
+  }
+  CHECK(g.n > 0);
+  stores_use(before);
+  gbt_ctx_close(&plain);
+  tables_free(t);
+}
+
+static void runs_meet_every_row_once(void) {
+  const int64_t n[] = {1, 2, 64, 65, 300};
+  const int32_t page_rows[] = {1, 2, 7, 64, 299, 300, 301, 0};
+  for (size_t i = 0; i < sizeof n / sizeof *n; i++)
+    for (size_t k = 0; k < sizeof page_rows / sizeof *page_rows; k++)
+      run_sizes(n[i], page_rows[k], 1 + (int)(i + k) % 3);
+}
+
 static int stop_at_once(void *user) { return ++*(int *)user > 0; }
 
 /* A pass that ends early leaves nothing pinned: the next one is whole. */
@@ -212,6 +313,7 @@ static void larger_forests_are_those_of_memory(void) {
 
 void suite_store(void) {
   RUN(passes_meet_every_row_once);
+  RUN(runs_meet_every_row_once);
   RUN(a_pass_ends_with_the_first_failure);
   RUN(pages_that_cannot_be_had_are_an_error);
   RUN(random_forests_are_those_of_memory);

@@ -9,6 +9,7 @@
  *   cpu_split.c      best splits; cpu_search.c: one feature of one node; cpu_split_num.c: numeric features;
  *                    cpu_split_cat.c: categorical ones; cpu_split_layer.c, cpu_layer_decide.c: whole layers
  *   cpu_partition.c  rows into children; cpu_columns.c: the codes that it reads; cpu_sparse.c: those of sparse features
+ *   cpu_stream.c     both in one pass, where pages are not all in memory
  *   cpu_leaf.c       leaf values, scores, export; cpu_renew.c: values that are quantiles; cpu_route.c: rows that were
  *                    not partitioned; cpu_refit.c: a tree that is there on other rows; cpu_walk.c,
  *                    cpu_walk_tables.c: rows down it
@@ -39,6 +40,7 @@
 #include "cpu_search.h"
 #include "cpu_sparse.h"
 #include "cpu_split.h"
+#include "cpu_stream.h"
 #include "cpu_walk.h"
 
 typedef struct cpu_backend {
@@ -69,6 +71,7 @@ typedef struct cpu_backend {
   cpu_splits split;
   cpu_layer layer;
   cpu_part part;
+  cpu_stream stream;
   cpu_leaves leaf;
   cpu_renewal renew;
   cpu_refit refit;

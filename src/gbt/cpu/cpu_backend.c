@@ -16,6 +16,7 @@ static void destroy(gbt_backend *self) {
   cpu_refit_close(be);
   cpu_renew_close(be);
   cpu_partition_close(be);
+  cpu_stream_close(be);
   cpu_layer_close(be);
   cpu_split_close(be);
   cpu_hist_close(be);
@@ -39,6 +40,7 @@ gbt_status cpu_begin_trees(gbt_ctx *ctx, gbt_backend *self, const gbt_tree_task 
   be->task = *task;
   GBT_TRY(cpu_gradients_of_tree(ctx, be, err));
   cpu_hist_release_all(be);
+  be->stream.n_built = be->stream.n_items = 0;
   GBT_TRY(cpu_hist_fit(be, err));
   int64_t t0 = gbt_clock_ns();
   gbt_sum sum;
@@ -55,6 +57,7 @@ gbt_status cpu_begin_trees(gbt_ctx *ctx, gbt_backend *self, const gbt_tree_task 
  * soon as they are searched (cpu_find_splits), so there small steps save memory: half of the tree's histograms. */
 static size_t step_size(const cpu_backend *be) {
   size_t most = be->pool.most / 2;
+  if (be->stream.on) return most < CPU_STREAM_NODES ? most : CPU_STREAM_NODES; /* each step is a pass */
   if (gbt_policy_one_leaf(be->fr.policy.kind)) { /* look-ahead feeds threads; wide tables need none */
     size_t ahead = CPU_AHEAD_SLOTS / ((size_t)be->layout->n_slots + 1);
     if (ahead < 1) ahead = 1;
@@ -130,6 +133,7 @@ gbt_status gbt_cpu_open(gbt_ctx *ctx, const gbt_backend_spec *spec, gbt_backend 
   GBT_TRY_GOTO(cpu_hist_open(be, err), done);
   GBT_TRY_GOTO(cpu_columns_open(ctx, be, err), done);
   GBT_TRY_GOTO(cpu_sparse_open(ctx, be, err), done);
+  GBT_TRY_GOTO(cpu_stream_open(ctx, be, err), done);
   GBT_TRY_GOTO(cpu_layer_open(be, err), done);
   GBT_TRY_GOTO(cpu_gradient_open(be, err), done);
   GBT_TRY_GOTO(cpu_renew_open(ctx, be, err), done);

@@ -71,7 +71,8 @@ static gbt_status plan_fresh(gbt_ctx *ctx, cpu_backend *be, int32_t id, gbt_erro
 static gbt_status plan_pair(gbt_ctx *ctx, cpu_backend *be, int32_t left, gbt_error *err) {
   cpu_hist_plan *plan = &be->hist;
   const gbt_grow_node *node = be->fr.node, *l = &node[left], *r = l + 1;
-  int32_t small = l->n_rows <= r->n_rows ? left : left + 1, large = small == left ? left + 1 : left;
+  const int left_small = be->stream.on ? l->sum.h <= r->sum.h : l->n_rows <= r->n_rows; /* the same on all ranks */
+  int32_t small = left_small ? left : left + 1, large = small == left ? left + 1 : left;
   GBT_ASSERT(l->parent >= 0 && l->parent == r->parent && l->n_rows + r->n_rows == node[l->parent].n_rows);
   if (node[l->parent].hist < 0 || !node[large].splittable) {
     cpu_hist_release(be, l->parent);
@@ -92,8 +93,7 @@ static gbt_status plan_pair(gbt_ctx *ctx, cpu_backend *be, int32_t left, gbt_err
   return GBT_OK;
 }
 
-/* Nothing has been added to any histogram yet. */
-static gbt_status start_builds(gbt_ctx *ctx, cpu_backend *be, gbt_error *err) {
+gbt_status cpu_hist_start(gbt_ctx *ctx, cpu_backend *be, gbt_error *err) {
   size_t cells = be->hist.n_build * (size_t)(be->layout->n_groups + 1);
   GBT_TRY(gbt_mem_grow(&be->mem, &be->hist.started, &be->hist.cap_started, cells, 1, err));
   memset(be->hist.started, 0, cells);
@@ -194,10 +194,9 @@ static const uint32_t *table_rows(const cpu_backend *be, const uint32_t *rows, u
   return scratch->table_row;
 }
 
-/* Rows be->rows.order[beg .. beg + n), all in one page. */
-static void add_block(const cpu_backend *be, const strip_places *p, const gbt_page *page, uint32_t beg, uint32_t n,
-                      cpu_scratch *scratch) {
-  const uint32_t *rows = be->rows.order + beg;
+/* n rows, all in one page. */
+static void add_block(const cpu_backend *be, const strip_places *p, const gbt_page *page, const uint32_t *rows,
+                      uint32_t n, cpu_scratch *scratch) {
   const char *gh = cpu_hist_gradients(be, p->wide);
   const uint32_t first = cpu_table_row(be, rows[0]), last = cpu_table_row(be, rows[n - 1]);
   int neighbours = rows[n - 1] - rows[0] == n - 1;
@@ -219,15 +218,17 @@ static void add_block(const cpu_backend *be, const strip_places *p, const gbt_pa
   }
 }
 
-static void add_dense(const cpu_span *span, const cpu_unit *unit, const strip_places *p, cpu_scratch *scratch) {
+/* rows[beg .. end) of the span. */
+static void add_dense(const cpu_span *span, const uint32_t *rows, uint32_t beg, uint32_t end, const strip_places *p,
+                      cpu_scratch *scratch) {
   const cpu_backend *be = span->be;
-  for (uint32_t i = unit->beg; i < unit->end;) {
-    const gbt_page *page = gbt_span_page(span->pages, cpu_table_row(be, be->rows.order[i]));
+  for (uint32_t i = beg; i < end;) {
+    const gbt_page *page = gbt_span_page(span->pages, cpu_table_row(be, rows[i]));
     const int64_t page_end = cpu_row_from(be, page->row_beg + page->n_rows);
-    uint32_t stop = cpu_rows_below(be->rows.order, i, unit->end, page_end);
+    uint32_t stop = cpu_rows_below(rows, i, end, page_end);
     for (uint32_t n; i < stop; i += n) {
       n = stop - i < CPU_HIST_BLOCK ? stop - i : CPU_HIST_BLOCK;
-      add_block(be, p, page, i, n, scratch);
+      add_block(be, p, page, rows + i, n, scratch);
     }
   }
 }
@@ -285,18 +286,12 @@ static void merge_place(const group_place *p, int add) {
   if (p->count) merge_counts(p->acc_count, p->count, n, add);
 }
 
-static void unit_task(void *arg, int64_t task, int thread) {
-  const cpu_span *span = arg;
+/* A unit of dense features, whose rows stand in `order`. */
+static void run_unit(const cpu_span *span, const cpu_unit *unit, const uint32_t *order, cpu_scratch *scratch) {
   cpu_backend *be = span->be;
-  const cpu_unit *unit = &be->hist.unit[task];
-  cpu_scratch *scratch = &be->scratch.of[thread];
-  if (unit->strip >= be->layout->n_strips) {
-    cpu_hist_sparse_unit(span, unit, scratch);
-    return;
-  }
   strip_places p = places_of(be, unit, scratch);
   for (int32_t k = 0; k < p.n; k++) clear_place(&p.at[k]);
-  add_dense(span, unit, &p, scratch);
+  add_dense(span, order, unit->beg, unit->end, &p, scratch);
   for (int32_t k = 0; k < p.n; k++) {
     const group_place *at = &p.at[k];
     if (at->acc == at->sum) continue;
@@ -307,6 +302,36 @@ static void unit_task(void *arg, int64_t task, int thread) {
     be->hist.started[cell] = 1;
     merge_place(at, add);
     if (lock) gbt_lock_give(lock);
+  }
+}
+
+static void unit_task(void *arg, int64_t task, int thread) {
+  const cpu_span *span = arg;
+  const cpu_backend *be = span->be;
+  const cpu_unit *unit = &be->hist.unit[task];
+  if (unit->strip >= be->layout->n_strips) cpu_hist_sparse_unit(span, unit, &be->scratch.of[thread]);
+  else run_unit(span, unit, be->rows.order, &be->scratch.of[thread]);
+}
+
+void cpu_hist_add(const cpu_span *span, int32_t build, const uint32_t *rows, uint32_t n, int thread) {
+  const cpu_backend *be = span->be;
+  if (n == 0) return;
+  for (int32_t k = 0; k < be->layout->n_strips; k++) {
+    const cpu_unit unit = {.build = build, .strip = k, .beg = 0, .end = n, .shared = 1};
+    run_unit(span, &unit, rows, &be->scratch.of[thread]);
+  }
+}
+
+void cpu_hist_fill(cpu_backend *be, size_t first) {
+  const gbt_layout *layout = be->layout;
+  for (size_t b = first; b < be->hist.n_build; b++) {
+    const cpu_hist *hist = &be->pool.hist[be->hist.build[b].hist];
+    for (int32_t g = 0; g < layout->n_groups; g++) {
+      const gbt_group *group = &layout->group[g];
+      if (be->hist.started[b * ((size_t)layout->n_groups + 1) + (size_t)g]) continue;
+      memset(hist->sum + group->slot_beg, 0, group->n_slots * sizeof *hist->sum);
+      if (hist->count) memset(hist->count + group->slot_beg, 0, group->n_slots * sizeof *hist->count);
+    }
   }
 }
 
@@ -393,18 +418,25 @@ static gbt_status build_span(void *arg, gbt_ctx *ctx, const gbt_page_span *pages
   return cpu_parallel(ctx, (int64_t)be->hist.n_unit, build_ns(be) * cpu_span_share(&span), unit_task, &span, err);
 }
 
+/* Builds of the plan from `first` on: the ones before are done. */
+static gbt_status run_builds(gbt_ctx *ctx, cpu_backend *be, size_t first, gbt_error *err) {
+  if (first == be->hist.n_build) return GBT_OK;
+  GBT_TRY(cpu_hist_start(ctx, be, err));
+  return be->stream.on ? cpu_stream_build(ctx, be, first, err) : cpu_train_pass(ctx, be, build_span, be, err);
+}
+
 gbt_status cpu_build_hist(gbt_ctx *ctx, gbt_backend *self, gbt_error *err) {
   cpu_backend *be = (cpu_backend *)self;
   int64_t t0 = gbt_clock_ns();
-  be->hist.n_build = be->hist.n_subtract = 0;
+  const size_t done = be->stream.n_built; /* by partition */
+  if (done == 0) be->hist.n_build = be->hist.n_subtract = 0;
   if (be->fr.n_fresh == 1) GBT_TRY(plan_fresh(ctx, be, be->fr.fresh[0], err));
   else
-    for (size_t i = 0; i < be->fr.n_fresh; i += 2) GBT_TRY(plan_pair(ctx, be, be->fr.fresh[i], err));
-  if (be->hist.n_build > 0) {
-    GBT_TRY(start_builds(ctx, be, err));
-    GBT_TRY(cpu_train_pass(ctx, be, build_span, be, err));
-    GBT_TRY(sum_ranks(ctx, be, err));
-  }
+    for (size_t i = 0; i < be->fr.n_fresh; i += 2)
+      if (!cpu_stream_has_built(&be->stream, i / 2)) GBT_TRY(plan_pair(ctx, be, be->fr.fresh[i], err));
+  be->stream.n_built = be->stream.n_items = 0;
+  GBT_TRY(run_builds(ctx, be, done, err));
+  if (be->hist.n_build > 0) GBT_TRY(sum_ranks(ctx, be, err));
   GBT_TRY(subtract_all(ctx, be, err));
   self->seconds[GBT_PHASE_HIST] += (double)(gbt_clock_ns() - t0) * 1e-9;
   return GBT_OK;

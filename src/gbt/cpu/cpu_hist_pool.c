@@ -72,16 +72,20 @@ static gbt_status new_hist(gbt_ctx *ctx, cpu_backend *be, gbt_error *err) {
   return GBT_OK;
 }
 
-gbt_status cpu_hist_take(gbt_ctx *ctx, cpu_backend *be, int32_t node, gbt_error *err) {
+gbt_status cpu_hist_reserve(gbt_ctx *ctx, cpu_backend *be, int32_t *hist, gbt_error *err) {
   const gbt_frontier *fr = &be->fr;
   cpu_hist_pool *pool = &be->pool;
-  GBT_ASSERT(fr->node[node].hist < 0);
   if (pool->n_free == 0 && pool->n < pool->most) GBT_TRY(new_hist(ctx, be, err));
   for (size_t i = fr->ahead.n_next; pool->n_free == 0 && i > 0; i--) cpu_hist_release(be, fr->ahead.next[i - 1]);
   for (size_t i = fr->n_open; pool->n_free == 0 && i > 0; i--) cpu_hist_release(be, fr->open[i - 1]);
   if (pool->n_free == 0) GBT_TRY(new_hist(ctx, be, err));
-  fr->node[node].hist = pool->free[--pool->n_free];
+  *hist = pool->free[--pool->n_free];
   return GBT_OK;
+}
+
+gbt_status cpu_hist_take(gbt_ctx *ctx, cpu_backend *be, int32_t node, gbt_error *err) {
+  GBT_ASSERT(be->fr.node[node].hist < 0);
+  return cpu_hist_reserve(ctx, be, &be->fr.node[node].hist, err);
 }
 
 void cpu_hist_inherit(cpu_backend *be, int32_t from, int32_t to) {

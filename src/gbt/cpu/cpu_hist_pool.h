@@ -47,6 +47,9 @@ static inline size_t cpu_hist_sparse_bytes(const cpu_hist_pool *pool) {
  * are histograms for. */
 gbt_status cpu_hist_take(gbt_ctx *ctx, struct cpu_backend *be, int32_t node, gbt_error *err) GBT_MUST_CHECK;
 
+/* The same for a node that is not there yet: *hist is nobody's. */
+gbt_status cpu_hist_reserve(gbt_ctx *ctx, struct cpu_backend *be, int32_t *hist, gbt_error *err) GBT_MUST_CHECK;
+
 /* A parent's histogram to a child that has none. */
 void cpu_hist_inherit(struct cpu_backend *be, int32_t from, int32_t to);
 

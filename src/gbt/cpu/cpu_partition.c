@@ -57,13 +57,13 @@ typedef struct two_ends {
 
 #define SPLIT_AHEAD 32 /* rows: their codes are in no cache when a node is small against the page */
 
-/* at_of(row): where the codes have a row. */
+/* at_of(row): where the codes have a row; turned: 1 when right rows are to be in front. */
 #define SPLIT_RUN(at_of, code_at, prefetch) \
   for (uint32_t i = 0; i < n; i++) {        \
     uint32_t row = rows[i];                 \
     size_t at = at_of(row);                 \
     prefetch;                               \
-    uint32_t left = lut[code_at];           \
+    uint32_t left = lut[code_at] ^ turned;  \
     *l = row;                               \
     r[-1] = row;                            \
     l += left;                              \
@@ -76,7 +76,7 @@ typedef struct two_ends {
 static inline uint32_t ahead(uint32_t i, uint32_t n) { return i + SPLIT_AHEAD < n ? i + SPLIT_AHEAD : n - 1; }
 
 GBT_FN two_ends split_rows(const cpu_backend *be, const gbt_page *page, int32_t feat, const uint8_t *lut,
-                           const uint32_t *rows, uint32_t n, two_ends ends, int masked) {
+                           uint32_t turned, const uint32_t *rows, uint32_t n, two_ends ends, int masked) {
   const gbt_place *place = &be->layout->place[feat];
   const gbt_group *group = &be->layout->group[place->group];
   const size_t stride = (size_t)group->stride, pos = (size_t)place->pos;
@@ -96,27 +96,36 @@ GBT_FN two_ends split_rows(const cpu_backend *be, const gbt_page *page, int32_t 
 
 /* One function for each, so that neither costs the other's loops a register. */
 static two_ends split_run(const cpu_backend *be, const gbt_page *page, int32_t feat, const uint8_t *lut,
-                          const uint32_t *rows, uint32_t n, two_ends ends) {
-  return split_rows(be, page, feat, lut, rows, n, ends, 0);
+                          uint32_t turned, const uint32_t *rows, uint32_t n, two_ends ends) {
+  return split_rows(be, page, feat, lut, turned, rows, n, ends, 0);
 }
 
 static two_ends split_masked_run(const cpu_backend *be, const gbt_page *page, int32_t feat, const uint8_t *lut,
-                                 const uint32_t *rows, uint32_t n, two_ends ends) {
-  return split_rows(be, page, feat, lut, rows, n, ends, 1);
+                                 uint32_t turned, const uint32_t *rows, uint32_t n, two_ends ends) {
+  return split_rows(be, page, feat, lut, turned, rows, n, ends, 1);
 }
 
-/* The chunk's rows of the span, page by page. */
-static two_ends split_pages(const cpu_span *span, cpu_chunk *chunk, int32_t feat, const uint8_t *lut, two_ends ends) {
+/* Rows order[beg .. end) of the span, page by page. */
+static two_ends split_pages(const cpu_span *span, uint32_t beg, uint32_t end, int32_t feat, const uint8_t *lut,
+                            uint32_t turned, two_ends ends) {
   const cpu_backend *be = span->be;
-  const uint32_t *order = be->rows.order, end = cpu_rows_below(order, chunk->next, chunk->end, span->row_end);
-  while (chunk->next < end) {
-    const gbt_page *page = gbt_span_page(span->pages, cpu_table_row(be, order[chunk->next]));
-    uint32_t stop = cpu_rows_below(order, chunk->next, end, cpu_row_from(be, page->row_beg + page->n_rows));
-    ends = (be->table_row ? split_masked_run : split_run)(be, page, feat, lut, order + chunk->next, stop - chunk->next,
-                                                          ends);
-    chunk->next = stop;
+  const uint32_t *order = be->rows.order;
+  while (beg < end) {
+    const gbt_page *page = gbt_span_page(span->pages, cpu_table_row(be, order[beg]));
+    uint32_t stop = cpu_rows_below(order, beg, end, cpu_row_from(be, page->row_beg + page->n_rows));
+    ends = (be->table_row ? split_masked_run : split_run)(be, page, feat, lut, turned, order + beg, stop - beg, ends);
+    beg = stop;
   }
   return ends;
+}
+
+uint32_t cpu_split_to_sides(const cpu_span *span, size_t chosen, uint32_t beg, uint32_t end, uint32_t turned) {
+  const cpu_backend *be = span->be;
+  const int32_t feat = be->fr.node[be->fr.chosen[chosen]].split.feat;
+  const uint8_t *lut = be->part.lut + be->part.lut_beg[chosen];
+  const two_ends ends = {be->rows.spare + beg, be->rows.spare + end};
+  GBT_ASSERT(be->layout->place[feat].group >= 0);
+  return (uint32_t)(split_pages(span, beg, end, feat, lut, turned, ends).l - ends.l);
 }
 
 static two_ends split_column(const cpu_backend *be, const cpu_chunk *chunk, const gbt_place *place, const uint8_t *lut,
@@ -127,6 +136,7 @@ static two_ends split_column(const cpu_backend *be, const cpu_chunk *chunk, cons
   const uint16_t *c16 = column;
   const uint32_t *rows = be->rows.order + chunk->beg;
   const uint32_t n = chunk->end - chunk->beg;
+  const uint32_t turned = 0;
   uint32_t *l = ends.l, *r = ends.r;
   if (be->layout->group[place->group].wide) {
     SPLIT_RUN((size_t), c16[at], (void)0)
@@ -175,7 +185,9 @@ static void split_task(void *arg, int64_t task, int thread) {
   two_ends ends = {left + chunk->n_left, be->rows.spare + chunk->end - (chunk->next - chunk->beg - chunk->n_left)};
   if (chunk->next == chunk->end) return;
   if (reads_pages(be, feat)) {
-    ends = split_pages(span, chunk, feat, lut, ends);
+    const uint32_t end = cpu_rows_below(be->rows.order, chunk->next, chunk->end, span->row_end);
+    ends = split_pages(span, chunk->next, end, feat, lut, 0, ends);
+    chunk->next = end;
   } else {
     ends = place->group < 0 ? split_sparse(be, chunk, place, lut, &be->scratch.of[thread], ends)
                             : split_column(be, chunk, place, lut, ends);
@@ -192,6 +204,13 @@ static gbt_status split_span(void *arg, gbt_ctx *ctx, const gbt_page_span *pages
   cpu_span span = cpu_span_of(be, pages);
   double ns = 2.0 * cpu_chunk_rows(be) * (pages ? cpu_span_share(&span) : 1.0);
   return cpu_parallel(ctx, (int64_t)be->rows.n_chunk, ns, split_task, &span, err);
+}
+
+/* Rows of the chosen nodes that go left, of all ranks, once those of this rank are known. */
+static gbt_status sum_left(gbt_ctx *ctx, cpu_backend *be, gbt_error *err) {
+  const size_t n = be->fr.n_chosen;
+  memcpy(be->part.left, be->part.left + n, n * sizeof *be->part.left);
+  return gbt_comm_sum_i64(ctx, be->part.left, n, err);
 }
 
 static gbt_status split_chunks(gbt_ctx *ctx, cpu_backend *be, gbt_error *err) {
@@ -214,19 +233,34 @@ static void copy_task(void *arg, int64_t task, int thread) {
 }
 
 /* Rows of the chosen nodes that went left; of the chunks' those of the same node before them. */
-static gbt_status count_left(gbt_ctx *ctx, cpu_backend *be, gbt_error *err) {
-  size_t n = be->fr.n_chosen;
-  GBT_TRY(gbt_mem_grow(&be->mem, &be->part.left, &be->part.cap_left, 2 * n, sizeof *be->part.left, err));
-  int64_t *all = be->part.left, *own = all + n;
-  for (size_t i = 0, c = 0; i < n; i++) { /* a node without rows has no chunks */
+static void count_left(cpu_backend *be, int64_t *own) {
+  for (size_t i = 0, c = 0; i < be->fr.n_chosen; i++) { /* a node without rows has no chunks */
     own[i] = 0;
     for (; c < be->rows.n_chunk && be->rows.chunk[c].node == be->fr.chosen[i]; c++) {
       be->rows.chunk[c].left_before = (uint32_t)own[i];
       own[i] += be->rows.chunk[c].n_left;
     }
-    all[i] = own[i];
   }
-  return gbt_comm_sum_i64(ctx, all, n, err);
+}
+
+/* Splits by columns of codes, or in passes over pages that all are in memory or have sparse features. */
+static gbt_status split_in_memory(gbt_ctx *ctx, cpu_backend *be, int64_t *own, gbt_error *err) {
+  be->rows.n_chunk = 0;
+  for (size_t i = 0; i < be->fr.n_chosen; i++) {
+    const gbt_grow_node *node = &be->fr.node[be->fr.chosen[i]];
+    GBT_TRY(cpu_add_chunks(be, be->fr.chosen[i], (int32_t)i, node->order_beg, node->own_rows, CPU_TASK_ROWS, err));
+  }
+  GBT_TRY(split_chunks(ctx, be, err));
+  count_left(be, own);
+  return GBT_OK;
+}
+
+/* Nodes of several chunks: their parts go from `spare` to their places. */
+static gbt_status copy_chunks(gbt_ctx *ctx, cpu_backend *be, gbt_error *err) {
+  double to_copy = 0.0;
+  for (size_t c = 0; c < be->rows.n_chunk; c++)
+    if (!be->rows.chunk[c].whole) to_copy += be->rows.chunk[c].end - be->rows.chunk[c].beg;
+  return to_copy > 0.0 ? cpu_parallel(ctx, (int64_t)be->rows.n_chunk, 0.5 * to_copy, copy_task, be, err) : GBT_OK;
 }
 
 /* Whether rows ascend in all children. */
@@ -240,23 +274,19 @@ GBT_FN int fresh_rows_ascend(const cpu_backend *be) {
 
 gbt_status cpu_partition(gbt_ctx *ctx, gbt_backend *self, gbt_error *err) {
   cpu_backend *be = (cpu_backend *)self;
+  const size_t n = be->fr.n_chosen;
   int64_t t0 = gbt_clock_ns();
-  double to_copy = 0.0;
-  be->rows.n_chunk = 0;
+  GBT_TRY(gbt_mem_grow(&be->mem, &be->part.left, &be->part.cap_left, 2 * n, sizeof *be->part.left, err));
+  int64_t *own = be->part.left + n;
   GBT_TRY(make_luts(be, err));
-  for (size_t i = 0; i < be->fr.n_chosen; i++) {
-    const gbt_grow_node *node = &be->fr.node[be->fr.chosen[i]];
-    GBT_TRY(cpu_add_chunks(be, be->fr.chosen[i], (int32_t)i, node->order_beg, node->own_rows, CPU_TASK_ROWS, err));
-    if (node->own_rows > CPU_TASK_ROWS) to_copy += node->own_rows;
-  }
-  GBT_TRY(split_chunks(ctx, be, err));
-  GBT_TRY(count_left(ctx, be, err));
-  for (size_t i = 0; i < be->fr.n_chosen; i++) {
+  GBT_TRY(be->stream.on ? cpu_stream_split(ctx, be, own, err) : split_in_memory(ctx, be, own, err));
+  GBT_TRY(sum_left(ctx, be, err));
+  for (size_t i = 0; i < n; i++) {
     GBT_TRY(gbt_frontier_split(&be->fr, be->fr.chosen[i], (uint32_t)be->part.left[i], err));
-    gbt_frontier_share(&be->fr, be->fr.chosen[i], (uint32_t)be->part.left[be->fr.n_chosen + i]);
+    gbt_frontier_share(&be->fr, be->fr.chosen[i], (uint32_t)own[i]);
   }
   gbt_frontier_judge(&be->fr);
-  if (to_copy > 0.0) GBT_TRY(cpu_parallel(ctx, (int64_t)be->rows.n_chunk, 0.5 * to_copy, copy_task, be, err));
+  GBT_TRY(be->stream.on ? cpu_stream_settle(ctx, be, err) : copy_chunks(ctx, be, err));
   GBT_ASSERT(fresh_rows_ascend(be));
   self->seconds[GBT_PHASE_PARTITION] += (double)(gbt_clock_ns() - t0) * 1e-9;
   return GBT_OK;

@@ -4,6 +4,7 @@
 
 #include "../backend/backend.h"
 #include "../tree/grow_node.h"
+#include "cpu_rows.h"
 
 struct cpu_backend;
 
@@ -23,6 +24,11 @@ uint32_t cpu_lut_size(const gbt_layout *layout, int32_t feat);
 
 /* lut[code] = 1 when the code goes left, for codes as a layout has them: validation data may bundle other features. */
 void cpu_fill_lut(const struct cpu_backend *be, const gbt_layout *layout, const gbt_grow_node *node, uint8_t *lut);
+
+/* Rows order[beg .. end) of a chosen node, all of the span, to two sides of spare[beg .. end): left ones forward from
+ * its begin, right ones backward from its end; turned (1): the other way round. Returns how many stand forward. The
+ * feature is dense. */
+uint32_t cpu_split_to_sides(const cpu_span *span, size_t chosen, uint32_t beg, uint32_t end, uint32_t turned);
 
 /* See partition of gbt_backend. */
 gbt_status cpu_partition(gbt_ctx *ctx, gbt_backend *self, gbt_error *err) GBT_MUST_CHECK;

@@ -182,13 +182,10 @@ static uint32_t places_below(const route_pass *pass, uint32_t beg, uint32_t end,
   return row_end < (int64_t)end ? (uint32_t)row_end : end;
 }
 
-static void route_task(void *arg, int64_t task, int thread) {
-  const route_span *span = arg;
-  const route_pass *pass = span->pass;
-  uint32_t i = span->beg + (uint32_t)task * ROUTE_ROWS, end = span->end - i < ROUTE_ROWS ? span->end : i + ROUTE_ROWS;
-  (void)thread;
+/* Places [i, end) of the span. */
+static void route_places(const route_pass *pass, const gbt_page_span *pages, uint32_t i, uint32_t end) {
   while (i < end) {
-    const gbt_page *page = gbt_span_page(span->pages, table_row_of(pass, row_at(pass, i)));
+    const gbt_page *page = gbt_span_page(pages, table_row_of(pass, row_at(pass, i)));
     const uint32_t page_end = places_below(pass, i, end, gbt_row_from(pass->data, page->row_beg + page->n_rows));
     if (pass->node != NULL && pass->any_wide) walk_wide(pass, page, i, page_end);
     else if (pass->node != NULL) walk_bytes(pass, page, i, page_end);
@@ -201,9 +198,8 @@ static void route_task(void *arg, int64_t task, int thread) {
   }
 }
 
-/* See gbt_pages_fn. */
-static gbt_status route_pages(void *arg, gbt_ctx *ctx, const gbt_page_span *pages, gbt_error *err) {
-  const route_pass *pass = arg;
+/* The places of a span. */
+static route_span span_of(const route_pass *pass, const gbt_page_span *pages) {
   const int64_t row_beg = gbt_row_from(pass->data, pages->row_beg);
   const int64_t row_end = gbt_row_from(pass->data, pages->row_end);
   route_span span = {pass, pages, (uint32_t)row_beg, (uint32_t)row_end};
@@ -211,8 +207,29 @@ static gbt_status route_pages(void *arg, gbt_ctx *ctx, const gbt_page_span *page
     span.beg = cpu_rows_below(pass->rows, 0, pass->n, row_beg);
     span.end = cpu_rows_below(pass->rows, span.beg, pass->n, row_end);
   }
+  return span;
+}
+
+static void route_task(void *arg, int64_t task, int thread) {
+  const route_span *span = arg;
+  uint32_t i = span->beg + (uint32_t)task * ROUTE_ROWS, end = span->end - i < ROUTE_ROWS ? span->end : i + ROUTE_ROWS;
+  (void)thread;
+  route_places(span->pass, span->pages, i, end);
+}
+
+/* Pages in memory; see gbt_pages_fn. */
+static gbt_status route_pages(void *arg, gbt_ctx *ctx, const gbt_page_span *pages, gbt_error *err) {
+  const route_span span = span_of(arg, pages);
   const uint32_t n = span.end - span.beg, n_tasks = n / ROUTE_ROWS + (n % ROUTE_ROWS > 0);
-  return cpu_parallel(ctx, n_tasks, 10.0 * n, route_task, &span, err);
+  return cpu_parallel(ctx, n_tasks, 10.0 * n, route_task, (void *)&span, err);
+}
+
+/* Others; see gbt_pages_task. */
+static void route_run(void *arg, const gbt_page_span *pages, int64_t task, int thread) {
+  const route_span span = span_of(arg, pages);
+  (void)task;
+  (void)thread;
+  route_places(span.pass, pages, span.beg, span.end);
 }
 
 gbt_status cpu_route(gbt_ctx *ctx, cpu_backend *be, int32_t which, const uint32_t *rows, int64_t n,
@@ -235,7 +252,8 @@ gbt_status cpu_route(gbt_ctx *ctx, cpu_backend *be, int32_t which, const uint32_
   gbt_status status = GBT_OK;
   if (n == 0) return GBT_OK;
   if (!any_unseen && is_dense(&pass)) status = make_nodes(&pass, err);
-  if (status == GBT_OK) status = gbt_pages_pass(ctx, pages, route_pages, &pass, err);
+  if (status == GBT_OK && gbt_pages_stay(pages)) status = gbt_pages_pass(ctx, pages, route_pages, &pass, err);
+  else if (status == GBT_OK) status = gbt_pages_each(ctx, pages, 1, route_run, &pass, err);
   gbt_mem_free(&be->mem, pass.lut);
   gbt_mem_free(&be->mem, pass.node);
   return status;

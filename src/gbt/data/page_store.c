@@ -72,3 +72,84 @@ gbt_status gbt_pages_pass(gbt_ctx *ctx, gbt_page_store *store, gbt_pages_fn fn, 
   }
   return GBT_OK;
 }
+
+/* ---- runs ---- */
+
+typedef struct run_job {
+  gbt_page_store *store;
+  void *runs;              /* of the store; NULL: `span` is pinned */
+  const gbt_page_span *span;
+  int32_t n_pages, run;    /* pages of the pass, or of the span */
+  int64_t first_task;
+  gbt_pages_task fn;
+  void *arg;
+  gbt_status *status; /* by thread: of its first failure */
+  gbt_error *error;
+} run_job;
+
+int32_t gbt_pages_most_run(const gbt_page_store *store, int n_threads) {
+  const int32_t most = store->ops->runs_read != NULL ? store->most_read / n_threads : store->most_pinned;
+  return most > 1 ? most : 1;
+}
+
+static int64_t runs_of(int32_t n_pages, int32_t run) { return ((int64_t)n_pages + run - 1) / run; }
+
+int64_t gbt_pages_n_runs(const gbt_page_store *store, int32_t run) {
+  const int32_t n_pages = store->info.n_pages, most = store->most_pinned;
+  if (store->ops->runs_read != NULL) return runs_of(n_pages, run);
+  return n_pages / most * runs_of(most, run) + runs_of(n_pages % most, run); /* runs end where spans do */
+}
+
+static void run_task(void *arg, int64_t task, int thread) {
+  const run_job *job = arg;
+  gbt_page_store *store = job->store;
+  const int32_t first = (int32_t)task * job->run, n = job->n_pages - first < job->run ? job->n_pages - first : job->run;
+  const gbt_page *page = job->runs == NULL ? job->span->page + first : NULL;
+  if (job->runs != NULL) {
+    if (job->status[thread] != GBT_OK) return;
+    const int32_t ahead = first + (int32_t)job->run;
+    if (store->ops->read_ahead != NULL && ahead < job->n_pages) store->ops->read_ahead(store, ahead);
+    job->status[thread] = store->ops->runs_read(store, job->runs, thread, first, n, &page, &job->error[thread]);
+    if (job->status[thread] != GBT_OK) return;
+  }
+  const gbt_page *last = &page[n - 1];
+  const gbt_page_span span = {page, n, store->info.page_rows, page->row_beg, last->row_beg + last->n_rows};
+  job->fn(job->arg, &span, job->first_task + task, thread);
+}
+
+/* Pages that the entering thread has pinned, in runs. */
+static gbt_status run_pinned(void *arg, gbt_ctx *ctx, const gbt_page_span *span, gbt_error *err) {
+  run_job *job = arg;
+  job->span = span;
+  job->n_pages = span->n_pages;
+  GBT_TRY(gbt_parallel(ctx, runs_of(job->n_pages, job->run), run_task, job, err));
+  job->first_task += runs_of(job->n_pages, job->run);
+  return GBT_OK;
+}
+
+static gbt_status run_read(gbt_ctx *ctx, run_job *job, gbt_error *err) {
+  const gbt_mem *mem = &job->store->mem;
+  const gbti_store_ops *ops = job->store->ops;
+  gbt_status status;
+  GBT_TRY_GOTO(gbt_mem_zeros(mem, (size_t)ctx->n_threads, sizeof *job->status, &job->status, err), done);
+  GBT_TRY_GOTO(gbt_mem_zeros(mem, (size_t)ctx->n_threads, sizeof *job->error, &job->error, err), done);
+  GBT_TRY_GOTO(ops->runs_open(job->store, ctx, job->run, &job->runs, err), done);
+  GBT_TRY_GOTO(gbt_parallel(ctx, runs_of(job->n_pages, job->run), run_task, job, err), done);
+  for (int t = 0; t < ctx->n_threads && status == GBT_OK; t++) {
+    status = job->status[t];
+    if (status != GBT_OK && err != NULL) *err = job->error[t];
+  }
+done:
+  if (job->runs != NULL) ops->runs_close(job->store, job->runs);
+  gbt_mem_free(mem, job->error);
+  gbt_mem_free(mem, job->status);
+  return status;
+}
+
+gbt_status gbt_pages_each(gbt_ctx *ctx, gbt_page_store *store, int32_t run, gbt_pages_task fn, void *arg,
+                          gbt_error *err) {
+  run_job job = {.store = store, .n_pages = store->info.n_pages, .run = run, .fn = fn, .arg = arg};
+  GBT_ASSERT(run >= 1 && run <= gbt_pages_most_run(store, ctx->n_threads));
+  if (job.n_pages == 0) return GBT_OK;
+  return store->ops->runs_read != NULL ? run_read(ctx, &job, err) : gbt_pages_pass(ctx, store, run_pinned, &job, err);
+}

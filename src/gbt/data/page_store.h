@@ -22,7 +22,7 @@
 typedef struct gbt_page_store gbt_page_store;
 
 /* Changes with the hidden struct: a device's library must have been built with the same one (backend/device.h). */
-#define GBT_PAGE_STORE_VERSION 3u
+#define GBT_PAGE_STORE_VERSION 4u
 
 gbt_page_store *gbt_page_store_ref(gbt_page_store *store);
 void gbt_page_store_unref(gbt_page_store *store); /* NULL allowed */
@@ -72,6 +72,18 @@ typedef gbt_status (*gbt_pages_fn)(void *arg, gbt_ctx *ctx, const gbt_page_span 
  * cannot get at a page, and with GBT_CANCELLED. fn may begin another pass, also of the same store. */
 gbt_status gbt_pages_pass(gbt_ctx *ctx, gbt_page_store *store, gbt_pages_fn fn, void *arg,
                           gbt_error *err) GBT_MUST_CHECK;
+
+/* The same for short runs of at most `run` pages, each of which one thread reads and works on alone, so that what it
+ * has just read is still in its cache. Tasks are numbered in the order of pages, 0 to gbt_pages_n_runs - 1, and come in
+ * any order, on all threads (gbt_parallel); they may be skipped once another one's pages could not be read: the pass
+ * fails then. run: 1 to gbt_pages_most_run. */
+typedef void (*gbt_pages_task)(void *arg, const gbt_page_span *span, int64_t task, int thread);
+int64_t gbt_pages_n_runs(const gbt_page_store *store, int32_t run);
+gbt_status gbt_pages_each(gbt_ctx *ctx, gbt_page_store *store, int32_t run, gbt_pages_task fn, void *arg,
+                          gbt_error *err) GBT_MUST_CHECK;
+
+/* Pages of a run, at most: what the store may have in memory, for so many threads. */
+int32_t gbt_pages_most_run(const gbt_page_store *store, int n_threads);
 
 /* Bins a table; the pages are kept in memory. page_rows = 0 means the default (131,072). The binding must have been
  * made against cuts->schema. */

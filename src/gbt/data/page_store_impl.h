@@ -27,7 +27,8 @@ struct gbti_resident {
   void (*free)(gbti_resident *self);
 };
 
-/* Called on the thread that entered the engine, outside gbt_parallel: no operation needs a lock against another. A
+/* Called on the thread that entered the engine, outside gbt_parallel, but for runs_read: no
+ * operation needs a lock against another. A
  * store may have threads of its own. Passes may be nested: while a span is pinned, the call may poll, and what the host
  * does then may train on the same data. So most_pinned holds for each pass, and a store must serve several. */
 typedef struct gbti_store_ops {
@@ -44,6 +45,17 @@ typedef struct gbti_store_ops {
   /* Page `first` and those behind it are wanted next: passes go through pages in order. Does not wait. NULL: no use. */
   void (*read_ahead)(gbt_page_store *store, int32_t first);
 
+  /* Runs of up to n pages for every thread of the call, read by the threads themselves: *runs, room for them. NULL: the
+   * store has no such thing, and pins instead. */
+  gbt_status (*runs_open)(gbt_page_store *store, gbt_ctx *ctx, int32_t n, void **runs, gbt_error *err);
+
+  /* Pages [first, first + n) on a thread, valid until its next call or runs_close. No page is asked for twice. */
+  gbt_status (*runs_read)(gbt_page_store *store, void *runs, int thread, int32_t first, int32_t n,
+                          const gbt_page **pages, gbt_error *err);
+
+  /* Frees the runs; NULL allowed. */
+  void (*runs_close)(gbt_page_store *store, void *runs);
+
   /* Frees all; nothing is pinned. */
   void (*destroy)(gbt_page_store *store);
 } gbti_store_ops;
@@ -53,6 +65,7 @@ struct gbt_page_store {
   const gbti_store_ops *ops;
   int refs;
   int32_t most_pinned; /* pages that one pass may have pinned at once, 1 or more; n_pages: all */
+  int32_t most_read;   /* pages of the runs of all threads, where there are runs; a thread has one at least */
   gbt_mem mem;
   gbti_page_info info; /* who owns what it points to is the store's affair */
   gbti_resident *resident; /* owned; NULL: nothing */

@@ -30,6 +30,10 @@ typedef struct frame {
 /* The first strip of its own. */
 static int32_t first_own(const variant_store *v) { return v->base.info.layout.n_strips - v->n_own; }
 
+static size_t pointers_of(const gbt_page_store *store) {
+  return (size_t)(store->info.layout.n_strips + store->info.layout.n_groups);
+}
+
 /* Page `number`, whose strips and groups are to be at `to`, from a page of the inner store. */
 static void put_together(const variant_store *v, const gbt_page *from, int32_t number, void **to, gbt_page *page) {
   const gbt_layout *layout = &v->base.info.layout;
@@ -48,7 +52,7 @@ static void put_together(const variant_store *v, const gbt_page *from, int32_t n
 static gbt_status pin(gbt_page_store *store, gbt_ctx *ctx, int32_t first, int32_t n, const gbt_page **pages,
                       gbt_error *err) {
   variant_store *v = (variant_store *)store;
-  const size_t n_pointers = (size_t)(store->info.layout.n_strips + store->info.layout.n_groups);
+  const size_t n_pointers = pointers_of(store);
   const size_t heads = sizeof(frame) + (size_t)n * sizeof(gbt_page);
   const gbt_page *inner;
   frame *f;
@@ -75,6 +79,48 @@ static void read_ahead(gbt_page_store *store, int32_t first) {
   if (store->inner->ops->read_ahead != NULL) store->inner->ops->read_ahead(store->inner, first);
 }
 
+/* Runs of the inner store, and for every thread the pages that are put together. */
+typedef struct variant_runs {
+  void *inner;
+  int32_t n;
+  gbt_page *page; /* n_threads x n */
+  void **to;      /* as many strips and groups */
+} variant_runs;
+
+static void runs_close(gbt_page_store *store, void *runs) {
+  variant_runs *r = runs;
+  if (r == NULL) return;
+  if (r->inner != NULL) store->inner->ops->runs_close(store->inner, r->inner);
+  gbt_mem_free(&store->mem, r->page);
+  gbt_mem_free(&store->mem, r->to);
+  gbt_mem_free(&store->mem, r);
+}
+
+static gbt_status runs_open(gbt_page_store *store, gbt_ctx *ctx, int32_t n, void **runs, gbt_error *err) {
+  const gbt_mem *mem = &store->mem;
+  const size_t n_pages = (size_t)ctx->n_threads * (size_t)n;
+  variant_runs *r;
+  GBT_TRY(gbt_mem_zeros(mem, 1, sizeof *r, &r, err));
+  *runs = r;
+  r->n = n;
+  GBT_TRY(gbt_mem_zeros(mem, n_pages, sizeof *r->page, &r->page, err));
+  GBT_TRY(gbt_mem_zeros(mem, n_pages * pointers_of(store), sizeof *r->to, &r->to, err));
+  return store->inner->ops->runs_open(store->inner, ctx, n, &r->inner, err);
+}
+
+static gbt_status runs_read(gbt_page_store *store, void *runs, int thread, int32_t first, int32_t n,
+                            const gbt_page **pages, gbt_error *err) {
+  const variant_runs *r = runs;
+  const size_t own = (size_t)thread * (size_t)r->n;
+  const gbt_page *inner;
+  GBT_TRY(store->inner->ops->runs_read(store->inner, r->inner, thread, first, n, &inner, err));
+  for (int32_t k = 0; k < n; k++)
+    put_together((variant_store *)store, &inner[k], first + k, r->to + (own + (size_t)k) * pointers_of(store),
+                 &r->page[own + (size_t)k]);
+  *pages = r->page + own;
+  return GBT_OK;
+}
+
 static void destroy(gbt_page_store *store) {
   variant_store *v = (variant_store *)store;
   const gbt_mem mem = store->mem;
@@ -94,6 +140,20 @@ static void destroy(gbt_page_store *store) {
 static const gbti_store_ops variant_ops = {
     .name = "variant", .pin = pin, .release = release, .read_ahead = read_ahead, .destroy = destroy};
 
+/* Of an inner store that has runs. */
+static const gbti_store_ops variant_runs_ops = {.name = "variant",
+                                                .pin = pin,
+                                                .release = release,
+                                                .read_ahead = read_ahead,
+                                                .runs_open = runs_open,
+                                                .runs_read = runs_read,
+                                                .runs_close = runs_close,
+                                                .destroy = destroy};
+
+static int is_variant(const gbt_page_store *store) {
+  return store->ops == &variant_ops || store->ops == &variant_runs_ops;
+}
+
 /* Cells of unknown levels are those of the inner store; derived features have none. */
 static gbt_status list_unseen(variant_store *v, gbt_error *err) {
   gbti_page_info *info = &v->base.info;
@@ -111,7 +171,7 @@ static gbt_status describe(variant_store *v, const gbt_cuts *cuts, const uint8_t
                            gbt_error *err) {
   if (after != NULL) {
     variant_store *of = (variant_store *)after;
-    GBT_ASSERT(after->ops == &variant_ops && after->inner == v->base.inner);
+    GBT_ASSERT(is_variant(after) && after->inner == v->base.inner);
     v->first = gbt_page_store_ref(of->first != NULL ? of->first : after);
     v->base.info = v->first->info;
     v->base.shared = v->first->shared;
@@ -149,9 +209,10 @@ gbt_status gbti_variant_store(gbt_page_store *inner, const gbt_cuts *cuts, const
   variant_store *v;
   *out = NULL;
   GBT_TRY(gbt_mem_zeros(&inner->mem, 1, sizeof *v, &v, err));
-  v->base.ops = &variant_ops;
+  v->base.ops = inner->ops->runs_read != NULL ? &variant_runs_ops : &variant_ops;
   v->base.refs = 1;
   v->base.most_pinned = inner->most_pinned;
+  v->base.most_read = inner->most_read;
   v->base.mem = inner->mem;
   v->base.info = inner->info;
   v->base.info.layout = (gbt_layout){.n_features = 0};
@@ -200,7 +261,7 @@ void gbti_variant_put(gbt_page_store *store, int32_t feature, const gbt_rows *ro
   const gbt_group *group = &info->layout.group[place->group];
   const uint32_t *table_row = rows->table_row;
   int32_t s = first_own(v);
-  GBT_ASSERT(store->ops == &variant_ops && place->group >= info->layout.strip_beg[s] && info->page_rows > 0);
+  GBT_ASSERT(is_variant(store) && place->group >= info->layout.strip_beg[s] && info->page_rows > 0);
   while (info->layout.strip_beg[s + 1] <= place->group) s++;
   s -= first_own(v);
   while (beg < end) {

@@ -2,21 +2,29 @@
  * for stay there for good once they have been read, and the rest come by in turn: a list of the pages used last would
  * be of no use, as a page would always be gone when the next pass comes to it.
  *
- *   pages    0 1 2 3 4 | 5 6 7 8 9 10 ...      kept | read for every pass, most_pinned at a time
+ *   pages    0 1 2 3 4 | 5 6 7 8 9 10 ...      kept | read for every pass
  *
- * The pages of a span are read, checked and unpacked on all threads, from all files at once. Meanwhile nothing is read
- * by threads of ours: the system is told what will be wanted next and brings it from the disk while the span's pages
- * are worked on. So no thread lives between two calls. */
+ *   spans    most_pinned pages at a time are read, checked and unpacked on all threads, then all threads work on them
+ *   runs     each thread reads a few pages and works on them itself: they are in its cache, and nobody waits
+ *
+ * No threads of ours read ahead: the system is told what will be wanted next and brings it from the disk meanwhile. So
+ * no thread lives between two calls.
+ *
+ * The lock guards `kept`: while the helpers of one pass read runs, the entering thread may poll, and the host may begin
+ * another pass. */
 #include "page_files.h"
 
 #include <string.h>
 
 #include "../base/checksum.h"
+#include "../base/lock.h"
 #include "../base/parallel.h"
 #include "../data/page_impl.h"
 #include "page_bytes.h"
 
-enum { MOST_PINNED = 4 };
+#define READ_BYTES ((uint64_t)128 << 20) /* of pages that come by in turn, at most, or a quarter of the memory */
+#define SPAN_BYTES ((uint64_t)8 << 20)   /* of a span, about */
+#define PIECE_BYTES ((size_t)256 << 10)  /* are read, then checked while they are in the second-level cache */
 
 /* A page in memory. */
 typedef struct frame {
@@ -42,6 +50,7 @@ typedef struct file_store {
   frame **kept; /* n_kept; NULL until they are read */
   frame *free;
   span *spans;
+  gbt_lock lock;
   uint64_t most_bytes; /* of a page */
   int any_packed;      /* some page has a codec */
 } file_store;
@@ -101,8 +110,13 @@ static gbt_status read_page(const file_store *store, int32_t number, frame *f, u
   const gbti_page_record *record = &store->files.record[number];
   const int64_t left = info->n_rows - (int64_t)number * info->page_rows;
   const uint64_t room = gbti_record_room(record);
-  GBT_TRY(gbt_file_read(file_of(store, number), record->beg, f->bytes, (size_t)room, err));
-  if (gbt_checksum(f->bytes, room) != record->checksum)
+  gbt_checksum_lanes sum = gbt_checksum_begin();
+  for (uint64_t at = 0, n; at < room; at += n) {
+    n = room - at < PIECE_BYTES ? room - at : PIECE_BYTES;
+    GBT_TRY(gbt_file_read(file_of(store, number), record->beg + at, f->bytes + at, (size_t)n, err));
+    gbt_checksum_add(&sum, f->bytes + at, n);
+  }
+  if (gbt_checksum_end(&sum, room) != record->checksum)
     return damaged(store, number, "its checksum does not match", err);
   f->page.row_beg = (int64_t)number * info->page_rows;
   f->page.n_rows = left < info->page_rows ? (int32_t)left : info->page_rows;
@@ -172,24 +186,34 @@ static void span_free(file_store *store, span *s) {
   gbt_mem_free(&store->base.mem, s);
 }
 
+static frame *kept_page(file_store *store, int32_t p) {
+  if (p >= store->n_kept) return NULL;
+  gbt_lock_take(&store->lock);
+  frame *f = store->kept[p];
+  gbt_lock_give(&store->lock);
+  return f;
+}
+
+/* The frame, which has been read, stays from now on, where memory is meant to hold its page and nobody was quicker. */
+static void keep(file_store *store, frame *f) {
+  if (f->kept || f->number >= store->n_kept) return;
+  gbt_lock_take(&store->lock);
+  f->kept = store->kept[f->number] == NULL;
+  if (f->kept) store->kept[f->number] = f;
+  gbt_lock_give(&store->lock);
+}
+
 static gbt_status fill_span(file_store *store, gbt_ctx *ctx, int32_t first, span *s, gbt_error *err) {
   const gbt_mem *mem = &store->base.mem;
   GBT_TRY(gbt_mem_zeros(mem, (size_t)s->n, sizeof *s->page, &s->page, err));
   GBT_TRY(gbt_mem_zeros(mem, (size_t)s->n, sizeof *s->frame, &s->frame, err));
   for (int32_t k = 0; k < s->n; k++) {
-    const int32_t p = first + k;
-    if (p < store->n_kept && store->kept[p] != NULL)
-      s->frame[k] = store->kept[p];
-    else
-      GBT_TRY(frame_take(store, &s->frame[k], err));
+    s->frame[k] = kept_page(store, first + k);
+    if (s->frame[k] == NULL) GBT_TRY(frame_take(store, &s->frame[k], err));
   }
   GBT_TRY(read_span(store, ctx, s, first, err));
   for (int32_t k = 0; k < s->n; k++) {
-    const int32_t p = first + k;
-    if (p < store->n_kept) {
-      store->kept[p] = s->frame[k];
-      s->frame[k]->kept = 1;
-    }
+    keep(store, s->frame[k]);
     s->page[k] = s->frame[k]->page;
   }
   return GBT_OK;
@@ -226,9 +250,9 @@ static void release(gbt_page_store *base, const gbt_page *pages, int32_t n) {
 }
 
 static void read_ahead(gbt_page_store *base, int32_t first) {
-  const file_store *store = (const file_store *)base;
+  file_store *store = (file_store *)base;
   int32_t end = first + base->most_pinned < base->info.n_pages ? first + base->most_pinned : base->info.n_pages;
-  while (first < end && first < store->n_kept && store->kept[first] != NULL) first++;
+  while (first < end && kept_page(store, first) != NULL) first++;
   if (first == end) return;
   for (int32_t k = 0; k < store->files.n_files && first + k < end; k++) { /* each file has a run of them */
     const int32_t a = first + k, last = a + (end - 1 - a) / store->files.n_files * store->files.n_files;
@@ -236,6 +260,93 @@ static void read_ahead(gbt_page_store *base, int32_t first) {
     gbt_file_ahead(file_of(store, a), from->beg, to->beg + gbti_record_room(to) - from->beg);
   }
 }
+
+/* ---- runs ---- */
+
+/* One thread's. */
+typedef struct own_frames {
+  frame **frame;   /* n: pages that come by */
+  gbt_page *page;  /* n */
+  uint8_t *scratch; /* a page; NULL: none is packed */
+} own_frames;
+
+typedef struct file_runs {
+  int n_threads;
+  int32_t n;
+  own_frames *own; /* by thread */
+  frame **coming;  /* n_kept: frames of pages that will stay, NULL for those that are there */
+} file_runs;
+
+static void give_all(file_store *store, frame **frames, int32_t n) {
+  for (int32_t k = 0; frames != NULL && k < n; k++)
+    if (frames[k] != NULL && !frames[k]->kept) frame_give(store, frames[k]);
+  gbt_mem_free(&store->base.mem, frames);
+}
+
+static void runs_close(gbt_page_store *base, void *runs) {
+  file_store *store = (file_store *)base;
+  const gbt_mem *mem = &base->mem;
+  file_runs *r = runs;
+  if (r == NULL) return;
+  for (int t = 0; r->own != NULL && t < r->n_threads; t++) {
+    give_all(store, r->own[t].frame, r->n);
+    gbt_mem_free(mem, r->own[t].page);
+    gbt_mem_free(mem, r->own[t].scratch);
+  }
+  give_all(store, r->coming, store->n_kept);
+  gbt_mem_free(mem, r->own);
+  gbt_mem_free(mem, r);
+}
+
+static gbt_status fill_runs(file_store *store, file_runs *r, gbt_error *err) {
+  const gbt_mem *mem = &store->base.mem;
+  const size_t n = (size_t)r->n;
+  GBT_TRY(gbt_mem_zeros(mem, (size_t)r->n_threads, sizeof *r->own, &r->own, err));
+  for (int t = 0; t < r->n_threads; t++) {
+    own_frames *own = &r->own[t];
+    GBT_TRY(gbt_mem_zeros(mem, n, sizeof *own->frame, &own->frame, err));
+    GBT_TRY(gbt_mem_zeros(mem, n, sizeof *own->page, &own->page, err));
+    if (store->any_packed) GBT_TRY(gbt_mem_array(mem, (size_t)store->most_bytes, 1, &own->scratch, err));
+    for (int32_t k = 0; k < r->n && store->n_kept < store->base.info.n_pages; k++)
+      GBT_TRY(frame_take(store, &own->frame[k], err));
+  }
+  GBT_TRY(gbt_mem_zeros(mem, (size_t)store->n_kept, sizeof *r->coming, &r->coming, err));
+  for (int32_t p = 0; p < store->n_kept; p++)
+    if (kept_page(store, p) == NULL) GBT_TRY(frame_take(store, &r->coming[p], err));
+  return GBT_OK;
+}
+
+static gbt_status runs_open(gbt_page_store *base, gbt_ctx *ctx, int32_t n, void **runs, gbt_error *err) {
+  file_store *store = (file_store *)base;
+  file_runs *r;
+  GBT_TRY(gbt_mem_zeros(&base->mem, 1, sizeof *r, &r, err));
+  r->n_threads = ctx->n_threads;
+  r->n = n;
+  *runs = r;
+  return fill_runs(store, r, err);
+}
+
+static gbt_status runs_read(gbt_page_store *base, void *runs, int thread, int32_t first, int32_t n,
+                            const gbt_page **pages, gbt_error *err) {
+  file_store *store = (file_store *)base;
+  const file_runs *r = runs;
+  const own_frames *own = &r->own[thread];
+  GBT_ASSERT(n >= 1 && n <= r->n && thread < r->n_threads);
+  for (int32_t k = 0; k < n; k++) {
+    const int32_t p = first + k;
+    frame *f = kept_page(store, p);
+    if (f == NULL) {
+      f = p < store->n_kept ? r->coming[p] : own->frame[k];
+      GBT_TRY(read_page(store, p, f, own->scratch, err));
+      keep(store, f);
+    }
+    own->page[k] = f->page;
+  }
+  *pages = own->page;
+  return GBT_OK;
+}
+
+/* ---- life ---- */
 
 static void destroy(gbt_page_store *base) {
   file_store *store = (file_store *)base;
@@ -251,11 +362,18 @@ static void destroy(gbt_page_store *base) {
   gbt_mem_free(&mem, store->kept);
   gbti_page_files_free(&mem, &store->files);
   gbti_pages_free(&rest);
+  gbt_lock_destroy(&store->lock);
   gbt_mem_free(&mem, store);
 }
 
-static const gbti_store_ops file_ops = {
-    .name = "file", .pin = pin, .release = release, .read_ahead = read_ahead, .destroy = destroy};
+static const gbti_store_ops file_ops = {.name = "file",
+                                        .pin = pin,
+                                        .release = release,
+                                        .read_ahead = read_ahead,
+                                        .runs_open = runs_open,
+                                        .runs_read = runs_read,
+                                        .runs_close = runs_close,
+                                        .destroy = destroy};
 
 gbt_status gbti_page_files_new(const gbt_mem *mem, int32_t n_files, gbti_page_files *out, gbt_error *err) {
   *out = (gbti_page_files){.n_files = n_files};
@@ -271,35 +389,39 @@ void gbti_page_files_free(const gbt_mem *mem, gbti_page_files *files) {
   *files = (gbti_page_files){.n_files = 0};
 }
 
+/* All pages are kept where the memory has room for them, or as many as leave room for those that come by. */
+static void divide_memory(file_store *store, uint64_t memory) {
+  const uint64_t n_pages = (uint64_t)store->base.info.n_pages, most = store->most_bytes, room = memory / most;
+  uint64_t come_by = (memory / 4 < READ_BYTES ? memory / 4 : READ_BYTES) / most, pinned = SPAN_BYTES / most;
+  if (come_by < 2) come_by = 2;
+  if (pinned > come_by / 2) pinned = come_by / 2;
+  if (pinned < 1) pinned = 1;
+  store->n_kept = (int32_t)(room >= n_pages ? n_pages : room > come_by ? room - come_by : 0);
+  store->base.most_read = (int32_t)come_by;
+  store->base.most_pinned = (int32_t)pinned;
+  if (room >= n_pages && n_pages > 0) store->base.most_pinned = store->base.most_read = (int32_t)n_pages;
+}
+
 gbt_status gbti_file_store(const gbt_mem *mem, const gbti_page_files *files, const gbti_page_info *info,
                            uint64_t memory, gbt_page_store **out, gbt_error *err) {
   file_store *store;
-  uint64_t most = 64, kept = 0;
-  int any_packed = 0;
   *out = NULL;
-  for (int32_t p = 0; p < info->n_pages; p++) {
-    if (files->record[p].bytes > most) most = files->record[p].bytes;
-    any_packed |= files->record[p].codec != GBT_CODEC_NONE;
-  }
   GBT_TRY(gbt_mem_zeros(mem, 1, sizeof *store, &store, err));
   store->base.ops = &file_ops;
   store->base.refs = 1;
   store->base.mem = *mem;
   store->base.info = *info;
   store->files = *files;
-  store->most_bytes = most;
-  store->any_packed = any_packed;
-  /* All pages, or as many as leave room for two spans that are read in turn. */
-  if (memory / most >= (uint64_t)info->n_pages)
-    kept = (uint64_t)info->n_pages;
-  else if (memory / most > 2 * MOST_PINNED)
-    kept = memory / most - 2 * MOST_PINNED;
-  store->n_kept = (int32_t)kept;
-  store->base.most_pinned = MOST_PINNED;
-  if (memory / most < 2 * MOST_PINNED) store->base.most_pinned = memory / most >= 4 ? (int32_t)(memory / most) / 2 : 1;
-  if (store->n_kept == info->n_pages && info->n_pages > 0) store->base.most_pinned = info->n_pages;
-  const gbt_status status = gbt_mem_zeros(mem, (size_t)store->n_kept, sizeof *store->kept, &store->kept, err);
+  store->most_bytes = 64;
+  for (int32_t p = 0; p < info->n_pages; p++) {
+    if (files->record[p].bytes > store->most_bytes) store->most_bytes = files->record[p].bytes;
+    store->any_packed |= files->record[p].codec != GBT_CODEC_NONE;
+  }
+  divide_memory(store, memory);
+  gbt_status status = gbt_mem_zeros(mem, (size_t)store->n_kept, sizeof *store->kept, &store->kept, err);
+  if (status == GBT_OK && !gbt_lock_init(&store->lock)) status = gbt_fail(err, GBT_E_MEM, "the system refuses a mutex");
   if (status != GBT_OK) {
+    gbt_mem_free(mem, store->kept);
     gbt_mem_free(mem, store);
     return status;
   }

@@ -133,9 +133,9 @@ static void select_next(gbt_frontier *fr, size_t at_once) {
   }
   if (fr->n_chosen == 0) return;
   drop_hopeless(fr, room);
-  /* near the end most of what is in wait would be dropped: a quarter of the splits to come, at most */
+  /* near the end most of what is in wait would be dropped */
   size_t most = at_once < (size_t)fr->ahead.most ? at_once : (size_t)fr->ahead.most;
-  if (most > room / 4) most = (size_t)(room / 4);
+  if (most > room / (uint64_t)fr->ahead.part) most = (size_t)(room / (uint64_t)fr->ahead.part);
   while (fr->n_chosen < most && fr->ahead.n_next > 0) {
     int32_t id = heap_pop(fr, fr->ahead.next, &fr->ahead.n_next, next_before);
     if (fr->node[id].taken) continue;

@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-#define LOOKAHEAD 16
+enum { LOOKAHEAD = 16, LOOK_FAR = 48, PART = 4 };
 
 void gbt_frontier_init(gbt_frontier *fr, const gbt_mem *mem, const gbt_params *params, const int8_t *monotone,
                        int32_t path_words) {
@@ -11,6 +11,12 @@ void gbt_frontier_init(gbt_frontier *fr, const gbt_mem *mem, const gbt_params *p
   fr->path_words = path_words;
   fr->policy = gbt_grow_policy_of(params, monotone);
   fr->ahead.most = params->colsample_bynode < 1.0 ? 1 : LOOKAHEAD; /* draws for a node go by its number */
+  fr->ahead.part = PART;
+}
+
+void gbt_frontier_look_far(gbt_frontier *fr) {
+  if (fr->ahead.most > 1) fr->ahead.most = LOOK_FAR;
+  fr->ahead.part = 1;
 }
 
 void gbt_frontier_free(gbt_frontier *fr) {

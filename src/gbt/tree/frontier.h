@@ -29,6 +29,7 @@ typedef struct gbt_frontier_ahead {
   gbt_grow_node *spare;          /* for settling */
   size_t cap_spare;
   int32_t most; /* nodes of a step */
+  int32_t part; /* of the splits to come, a step takes one in so many at most */
 } gbt_frontier_ahead;
 
 typedef struct gbt_frontier {
@@ -55,6 +56,9 @@ typedef struct gbt_frontier {
 void gbt_frontier_init(gbt_frontier *fr, const gbt_mem *mem, const gbt_params *params, const int8_t *monotone,
                        int32_t path_words);
 void gbt_frontier_free(gbt_frontier *fr);
+
+/* Best-first: steps are costly whatever is in them, so they look further ahead, at the price of more splits in vain. */
+void gbt_frontier_look_far(gbt_frontier *fr);
 
 /* Starts a tree: the root with its rows and sums, fresh. Ranks: those of all; own_rows is the caller's to set. */
 gbt_status gbt_frontier_root(gbt_frontier *fr, uint32_t n_rows, gbt_sum sum, gbt_units unit,
