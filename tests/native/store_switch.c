@@ -45,7 +45,7 @@ static gbt_status build_file(gbt_ctx *ctx, gbti_feed *feed, const gbt_cuts *cuts
   for (int k = 0; k < 2; k++)
     snprintf(name[k], sizeof name[k], "%s/gbt-test-%d-%d", temp != NULL ? temp : "/tmp", (int)getpid(), number++);
   GBT_TRY(gbt_disk_writer_new(ctx, folders, codec, &writer, err));
-  how.sink = gbt_disk_writer_sink(writer, (uint64_t)(feed->table.n_rows % 3 * feed->table.n_rows));
+  how.sink = gbt_disk_writer_sink(writer, (uint64_t)(feed->table.n_rows % 4 * 8 * feed->table.n_rows));
   const gbt_status status = __real_gbti_pages_build(ctx, feed, cuts, page_rows, how, out, err);
   gbt_disk_writer_free(writer);
   return status;

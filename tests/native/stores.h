@@ -22,9 +22,9 @@ typedef enum store_kind {
 } store_kind;
 
 /* What data sets get from now on; returns what they got so far. With others than memory, page_rows = 0 means about a
- * dozen pages. A file keeps some pages in memory, or none, as the number of rows has it; file2 is two of them, file2z
- * two whose pages are packed, where this build can. The environment's GBT_TEST_STORE (memory, poison, poison3, file,
- * file2, file2z) says what the driver starts with; returns 0 when it is none of them. */
+ * dozen pages. A file keeps 0, 8, 16 or 24 bytes a row in memory, as the number of rows has it; file2 is two of them,
+ * file2z two whose pages are packed, where this build can. The environment's GBT_TEST_STORE (memory, poison, poison3,
+ * file, file2, file2z) says what the driver starts with; returns 0 when it is none of them. */
 store_kind stores_use(store_kind kind);
 int stores_from_environment(void);
 

@@ -10,6 +10,7 @@
  *                    cpu_split_cat.c: categorical ones; cpu_split_layer.c, cpu_layer_decide.c: whole layers
  *   cpu_partition.c  rows into children; cpu_columns.c: the codes that it reads; cpu_sparse.c: those of sparse features
  *   cpu_stream.c     both in one pass, where pages are not all in memory
+ *   cpu_gather.c     drawn rows of such pages, in memory
  *   cpu_leaf.c       leaf values, scores, export; cpu_renew.c: values that are quantiles; cpu_route.c: rows that were
  *                    not partitioned; cpu_refit.c: a tree that is there on other rows; cpu_walk.c,
  *                    cpu_walk_tables.c: rows down it
@@ -22,6 +23,7 @@
 #define GBT_CPU_CPU_H
 
 #include "cpu_columns.h"
+#include "cpu_gather.h"
 #include "cpu_gradient.h"
 #include "cpu_hist.h"
 #include "cpu_hist_pool.h"
@@ -51,7 +53,7 @@ typedef struct cpu_backend {
   int32_t n_outputs, n_features, n_valid;
   int64_t n_rows;                /* of this rank */
   int64_t rows_before, all_rows; /* rows of the ranks before; of all ranks */
-  const uint32_t *table_row;     /* as gbt_rows has it: pages have the rows of the table */
+  const uint32_t *page_row;      /* where pages have a train row, NULL: as it is; gbt_rows.table_row, or gathered */
   gbt_dataset **data;            /* 1 + n_valid, shared */
   const gbt_cuts *cuts;
   const gbt_layout *layout;
@@ -72,6 +74,7 @@ typedef struct cpu_backend {
   cpu_layer layer;
   cpu_part part;
   cpu_stream stream;
+  cpu_gather gather;
   cpu_leaves leaf;
   cpu_renewal renew;
   cpu_refit refit;
@@ -79,14 +82,15 @@ typedef struct cpu_backend {
   cpu_scratches scratch;
 } cpu_backend;
 
-/* The row of the table that a train row is. */
-static inline uint32_t cpu_table_row(const cpu_backend *be, uint32_t row) {
-  return be->table_row ? be->table_row[row] : row;
+/* Where pages have a train row. */
+static inline uint32_t cpu_page_row(const cpu_backend *be, uint32_t row) {
+  return be->page_row ? be->page_row[row] : row;
 }
 
-/* The first train row from a row of the table on. */
-static inline int64_t cpu_row_from(const cpu_backend *be, int64_t table_row) {
-  return be->table_row ? gbt_row_from(&be->data[0]->rows, table_row) : table_row;
+/* The first train row from a row of the pages on; gathered: the first drawn one. */
+static inline int64_t cpu_row_from(const cpu_backend *be, int64_t page_row) {
+  if (be->gather.on) return page_row < be->gather.span.row_end ? be->gather.drawn[page_row] : be->n_rows;
+  return be->page_row ? gbt_row_from(&be->data[0]->rows, page_row) : page_row;
 }
 
 /* Where the gradients of an output begin. */

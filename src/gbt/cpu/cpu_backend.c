@@ -17,6 +17,7 @@ static void destroy(gbt_backend *self) {
   cpu_renew_close(be);
   cpu_partition_close(be);
   cpu_stream_close(be);
+  cpu_gather_close(be);
   cpu_layer_close(be);
   cpu_split_close(be);
   cpu_hist_close(be);
@@ -41,11 +42,13 @@ gbt_status cpu_begin_trees(gbt_ctx *ctx, gbt_backend *self, const gbt_tree_task 
   GBT_TRY(cpu_gradients_of_tree(ctx, be, err));
   cpu_hist_release_all(be);
   be->stream.n_built = be->stream.n_items = 0;
+  cpu_gather_end(be); /* of a tree that failed */
   GBT_TRY(cpu_hist_fit(be, err));
   int64_t t0 = gbt_clock_ns();
   gbt_sum sum;
   uint32_t n_in;
   GBT_TRY(cpu_rows_begin(ctx, be, &n_in, &sum, err));
+  GBT_TRY(cpu_gather_rows(ctx, be, err));
   cpu_split_begin(be);
   self->seconds[GBT_PHASE_PARTITION] += (double)(gbt_clock_ns() - t0) * 1e-9;
   GBT_TRY(gbt_frontier_root(&be->fr, n_in, sum, cpu_units(be), err));
@@ -124,7 +127,7 @@ gbt_status gbt_cpu_open(gbt_ctx *ctx, const gbt_backend_spec *spec, gbt_backend 
   be->n_features = be->cuts->n_features;
   be->n_rows = be->data[0]->rows.n;
   be->rows_before = be->data[0]->rows.before;
-  be->table_row = be->data[0]->rows.table_row;
+  be->page_row = be->data[0]->rows.table_row;
   be->all_rows = be->data[0]->all_rows;
   gbt_frontier_init(&be->fr, &be->mem, be->params, spec->monotone, be->rules->n_groups > 0 ? be->rules->n_words : 0);
   cpu_scratch_open(be);

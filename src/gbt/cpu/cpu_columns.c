@@ -81,7 +81,7 @@ static void column_task(void *arg, int64_t task, int thread) {
   for (size_t r = (size_t)(block % job->a_page) * COLUMN_TASK; r < end; r += COLUMN_ROWS) {
     const int64_t first = page->row_beg + (int64_t)r;
     const size_t n = end - r < COLUMN_ROWS ? end - r : COLUMN_ROWS, beg = (size_t)cpu_row_from(be, first);
-    const column_rows rows = {be->table_row ? be->table_row + beg : NULL, (uint32_t)first,
+    const column_rows rows = {be->page_row ? be->page_row + beg : NULL, (uint32_t)first,
                               (size_t)cpu_row_from(be, first + (int64_t)n) - beg};
     const char *from = (const char *)page->group[g] + r * (size_t)group->stride * bytes;
     for (int32_t k = 0; k < group->n_feats; k++)

@@ -188,22 +188,22 @@ static const void *gather_gradients(const void *gh, int wide, const uint32_t *ro
   return scratch->gh;
 }
 
-/* The rows of the table that these train rows are. */
-static const uint32_t *table_rows(const cpu_backend *be, const uint32_t *rows, uint32_t n, cpu_scratch *scratch) {
-  for (uint32_t i = 0; i < n; i++) scratch->table_row[i] = be->table_row[rows[i]];
-  return scratch->table_row;
+/* Where pages have these train rows. */
+static const uint32_t *page_rows(const cpu_backend *be, const uint32_t *rows, uint32_t n, cpu_scratch *scratch) {
+  for (uint32_t i = 0; i < n; i++) scratch->page_row[i] = be->page_row[rows[i]];
+  return scratch->page_row;
 }
 
 /* n rows, all in one page. */
 static void add_block(const cpu_backend *be, const strip_places *p, const gbt_page *page, const uint32_t *rows,
                       uint32_t n, cpu_scratch *scratch) {
   const char *gh = cpu_hist_gradients(be, p->wide);
-  const uint32_t first = cpu_table_row(be, rows[0]), last = cpu_table_row(be, rows[n - 1]);
+  const uint32_t first = cpu_page_row(be, rows[0]), last = cpu_page_row(be, rows[n - 1]);
   int neighbours = rows[n - 1] - rows[0] == n - 1;
   GBT_ASSERT(gbt_ascend_u32(rows, n) && (int64_t)first >= page->row_beg);
   GBT_ASSERT((int64_t)last < page->row_beg + page->n_rows);
   cpu_hist_job job = {.row_beg = page->row_beg, .first = first, .n = n};
-  if (last - first != n - 1) job.rows = be->table_row ? table_rows(be, rows, n, scratch) : rows;
+  if (last - first != n - 1) job.rows = be->page_row ? page_rows(be, rows, n, scratch) : rows;
   job.gh = neighbours ? gh + rows[0] * (p->wide ? sizeof(gbt_gh32) : sizeof(gbt_gh16))
                       : gather_gradients(gh, p->wide, rows, n, scratch);
   for (int32_t k = 0; k < p->n; k++) {
@@ -223,7 +223,7 @@ static void add_dense(const cpu_span *span, const uint32_t *rows, uint32_t beg, 
                       cpu_scratch *scratch) {
   const cpu_backend *be = span->be;
   for (uint32_t i = beg; i < end;) {
-    const gbt_page *page = gbt_span_page(span->pages, cpu_table_row(be, rows[i]));
+    const gbt_page *page = gbt_span_page(span->pages, cpu_page_row(be, rows[i]));
     const int64_t page_end = cpu_row_from(be, page->row_beg + page->n_rows);
     uint32_t stop = cpu_rows_below(rows, i, end, page_end);
     for (uint32_t n; i < stop; i += n) {

@@ -173,14 +173,14 @@ static void run_lists(const cpu_backend *be, const list_job *job) {
 
 static void add_rows(const cpu_span *span, const cpu_unit *unit, int sign, void *acc, uint32_t *count) {
   const cpu_backend *be = span->be;
-  list_job job = {.table_row = be->table_row,
+  list_job job = {.table_row = be->page_row,
                   .n_slots = sparse_slots(be),
                   .gh = gradients_of(be),
                   .acc = acc,
                   .count = count,
                   .sign = sign};
   for (uint32_t i = unit->beg; i < unit->end; i += job.n) {
-    job.page = gbt_span_page(span->pages, cpu_table_row(be, be->rows.order[i]));
+    job.page = gbt_span_page(span->pages, cpu_page_row(be, be->rows.order[i]));
     const int64_t page_end = cpu_row_from(be, job.page->row_beg + job.page->n_rows);
     job.rows = be->rows.order + i;
     job.n = cpu_rows_below(be->rows.order, i, unit->end, page_end) - i;

@@ -118,7 +118,7 @@ static void rows_task(void *arg, int64_t task, int thread) {
   (void)thread;
   for (; chunk->next < end; chunk->next++) {
     uint32_t row = be->rows.order[chunk->next];
-    const int64_t table_row = cpu_table_row(be, row);
+    const int64_t table_row = cpu_page_row(be, row);
     const gbt_page *page = gbt_span_page(span->pages, (uint32_t)table_row);
     int32_t code = gbt_page_code(be->layout, be->cuts, page, (int32_t)(table_row - page->row_beg), node->split.feat);
     if (!cpu_goes_left(be, node, code)) continue;

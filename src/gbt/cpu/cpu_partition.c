@@ -82,7 +82,7 @@ GBT_FN two_ends split_rows(const cpu_backend *be, const gbt_page *page, int32_t 
   const size_t stride = (size_t)group->stride, pos = (size_t)place->pos;
   const uint8_t *c8 = page->group[place->group];
   const uint16_t *c16 = page->group[place->group];
-  const uint32_t row_beg = (uint32_t)page->row_beg, *table_row = be->table_row;
+  const uint32_t row_beg = (uint32_t)page->row_beg, *table_row = be->page_row;
   uint32_t *l = ends.l, *r = ends.r;
 #define IN_PAGE(row) (size_t)((masked ? table_row[row] : (row)) - row_beg)
   if (group->wide) {
@@ -111,9 +111,9 @@ static two_ends split_pages(const cpu_span *span, uint32_t beg, uint32_t end, in
   const cpu_backend *be = span->be;
   const uint32_t *order = be->rows.order;
   while (beg < end) {
-    const gbt_page *page = gbt_span_page(span->pages, cpu_table_row(be, order[beg]));
+    const gbt_page *page = gbt_span_page(span->pages, cpu_page_row(be, order[beg]));
     uint32_t stop = cpu_rows_below(order, beg, end, cpu_row_from(be, page->row_beg + page->n_rows));
-    ends = (be->table_row ? split_masked_run : split_run)(be, page, feat, lut, turned, order + beg, stop - beg, ends);
+    ends = (be->page_row ? split_masked_run : split_run)(be, page, feat, lut, turned, order + beg, stop - beg, ends);
     beg = stop;
   }
   return ends;

@@ -63,6 +63,7 @@ cpu_span cpu_span_of(cpu_backend *be, const gbt_page_span *pages) {
 }
 
 gbt_status cpu_train_pass(gbt_ctx *ctx, cpu_backend *be, gbt_pages_fn fn, void *arg, gbt_error *err) {
+  if (be->gather.on) return fn(arg, ctx, &be->gather.span, err);
   return be->n_rows > 0 ? gbt_pages_pass(ctx, be->data[0]->variant[be->task.variant], fn, arg, err) : GBT_OK;
 }
 

@@ -22,7 +22,7 @@ typedef struct cpu_scratch {
   int64_t *rows;          /* as many: prefix counts */
   double *block;          /* g, h and the probabilities of a block of rows: (2 + n_outputs) x CPU_BLOCK */
   gbt_gh32 *gh;           /* CPU_HIST_BLOCK: gradients of rows that are not neighbours, of either size */
-  uint32_t *table_row;    /* CPU_HIST_BLOCK, of a masked training set: rows as pages have them */
+  uint32_t *page_row;     /* CPU_HIST_BLOCK: rows as pages have them, where they have them elsewhere */
   uint8_t *mark, *side;   /* cpu_sparse_sides: block_rows, all 0; CPU_TASK_ROWS */
 } cpu_scratch;
 

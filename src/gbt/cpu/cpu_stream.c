@@ -37,17 +37,51 @@ void cpu_stream_close(cpu_backend *be) {
   gbt_mem_free(&be->mem, be->stream.part);
 }
 
+/* ---- passes ---- */
+
 static gbt_page_store *pages_of(const cpu_backend *be) { return be->data[0]->variant[be->task.variant]; }
 
-int32_t cpu_stream_run(const gbt_ctx *ctx, const cpu_backend *be, size_t n_nodes) {
+/* Pages of a run, where a task has work for so many nodes. */
+static int32_t run_for(const gbt_ctx *ctx, const cpu_backend *be, size_t n_nodes) {
   const gbt_page_store *pages = pages_of(be);
-  const int64_t page_rows = gbt_pages_page_rows(pages), share = gbt_pages_n_pages(pages) / RUNS_A_THREAD;
-  int64_t rows = (int64_t)n_nodes * NODE_ROWS, run, most = gbt_pages_most_run(pages, ctx->n_threads);
-  if (most > share / ctx->n_threads) most = share / ctx->n_threads;
+  const gbt_page_span *span = be->gather.on ? &be->gather.span : NULL;
+  const int64_t page_rows = span ? span->page_rows : gbt_pages_page_rows(pages);
+  const int64_t share = (span ? span->n_pages : gbt_pages_n_pages(pages)) / RUNS_A_THREAD;
+  int64_t rows = (int64_t)n_nodes * NODE_ROWS, run, most = share / ctx->n_threads;
+  if (!span && most > gbt_pages_most_run(pages, ctx->n_threads)) most = gbt_pages_most_run(pages, ctx->n_threads);
   if (rows < RUN_ROWS) rows = RUN_ROWS;
   run = rows / page_rows;
   if (run > most) run = most;
   return run > 1 ? (int32_t)run : 1;
+}
+
+typedef struct gathered_runs {
+  const gbt_page_span *span;
+  int32_t run;
+  gbt_pages_task fn;
+  void *arg;
+} gathered_runs;
+
+static void gathered_task(void *arg, int64_t task, int thread) {
+  const gathered_runs *job = arg;
+  const gbt_page_span *all = job->span;
+  const int32_t first = (int32_t)task * job->run, left = all->n_pages - first, n = left < job->run ? left : job->run;
+  const gbt_page *page = all->page + first, *last = page + n - 1;
+  const gbt_page_span span = {page, n, all->page_rows, page->row_beg, last->row_beg + last->n_rows};
+  job->fn(job->arg, &span, task, thread);
+}
+
+static size_t n_runs_of(const cpu_backend *be, int32_t run) {
+  if (be->n_rows == 0) return 0;
+  if (be->gather.on) return ((size_t)be->gather.span.n_pages + (size_t)run - 1) / (size_t)run;
+  return (size_t)gbt_pages_n_runs(pages_of(be), run);
+}
+
+/* gbt_pages_each over the pages that the tree grows on. */
+static gbt_status each_run(gbt_ctx *ctx, cpu_backend *be, int32_t run, gbt_pages_task fn, void *arg, gbt_error *err) {
+  gathered_runs job = {&be->gather.span, run, fn, arg};
+  if (be->gather.on) return gbt_parallel(ctx, (int64_t)n_runs_of(be, run), gathered_task, &job, err);
+  return be->n_rows > 0 ? gbt_pages_each(ctx, pages_of(be), run, fn, arg, err) : GBT_OK;
 }
 
 /* ---- plan ---- */
@@ -121,11 +155,10 @@ static gbt_status make_parts(cpu_backend *be, size_t n_runs, gbt_error *err) {
 gbt_status cpu_stream_split(gbt_ctx *ctx, cpu_backend *be, int64_t *left, gbt_error *err) {
   cpu_stream *s = &be->stream;
   GBT_TRY(plan(ctx, be, err));
-  const int32_t run = cpu_stream_run(ctx, be, s->n_built);
-  const size_t n_runs = be->n_rows > 0 ? (size_t)gbt_pages_n_runs(pages_of(be), run) : 0;
-  s->n_runs = n_runs;
+  const int32_t run = run_for(ctx, be, s->n_built);
+  const size_t n_runs = s->n_runs = n_runs_of(be, run);
   GBT_TRY(make_parts(be, n_runs, err));
-  if (n_runs > 0) GBT_TRY(gbt_pages_each(ctx, pages_of(be), run, split_task, be, err));
+  GBT_TRY(each_run(ctx, be, run, split_task, be, err));
   cpu_hist_fill(be, 0);
   memset(left, 0, s->n_items * sizeof *left);
   for (size_t r = 0; r < n_runs; r++)
@@ -211,8 +244,7 @@ static void build_task(void *arg, const gbt_page_span *pages, int64_t task, int 
 
 gbt_status cpu_stream_build(gbt_ctx *ctx, cpu_backend *be, size_t first, gbt_error *err) {
   build_pass pass = {be, first};
-  const int32_t run = cpu_stream_run(ctx, be, be->hist.n_build - first);
-  if (be->n_rows > 0) GBT_TRY(gbt_pages_each(ctx, pages_of(be), run, build_task, &pass, err));
+  GBT_TRY(each_run(ctx, be, run_for(ctx, be, be->hist.n_build - first), build_task, &pass, err));
   cpu_hist_fill(be, first);
   return GBT_OK;
 }

@@ -36,9 +36,6 @@ typedef struct cpu_stream {
 gbt_status cpu_stream_open(gbt_ctx *ctx, struct cpu_backend *be, gbt_error *err) GBT_MUST_CHECK;
 void cpu_stream_close(struct cpu_backend *be);
 
-/* Pages of a run, where a task has work for so many nodes. */
-int32_t cpu_stream_run(const gbt_ctx *ctx, const struct cpu_backend *be, size_t n_nodes);
-
 /* Partition of the chosen nodes, and the histograms of one child of each. Tables of the splits are there
  * (cpu_partition); what is left to it: counting, children. left: as cpu_part has it, to be filled in. */
 gbt_status cpu_stream_split(gbt_ctx *ctx, struct cpu_backend *be, int64_t *left, gbt_error *err) GBT_MUST_CHECK;

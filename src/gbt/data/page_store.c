@@ -22,6 +22,9 @@ int gbt_pages_is_sparse(const gbt_page_store *store, int32_t feat) {
 }
 int64_t gbt_pages_n_entries(const gbt_page_store *store) { return store->info.n_entries; }
 size_t gbt_pages_bytes(const gbt_page_store *store) { return store->info.bytes; }
+uint64_t gbt_pages_memory(const gbt_page_store *store) {
+  return store->ops->runs_read != NULL ? store->memory : UINT64_MAX;
+}
 int gbt_pages_stay(const gbt_page_store *store) { return store->most_pinned >= store->info.n_pages; }
 
 const size_t *gbt_pages_unseen(const gbt_page_store *store, const uint32_t **rows) {

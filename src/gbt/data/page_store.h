@@ -35,6 +35,7 @@ int32_t gbt_pages_page_rows(const gbt_page_store *store); /* rows of every page 
 int gbt_pages_is_sparse(const gbt_page_store *store, int32_t feat); /* kept as lists by row, without its zero bin */
 int64_t gbt_pages_n_entries(const gbt_page_store *store); /* of the sparse lists of all pages */
 size_t gbt_pages_bytes(const gbt_page_store *store);      /* of all pages */
+uint64_t gbt_pages_memory(const gbt_page_store *store);   /* bytes that pages in memory may take; 2^64 - 1: any */
 int gbt_pages_stay(const gbt_page_store *store);          /* a pass has all of them at once, as they are in memory */
 
 /* Rows whose level is unknown and goes the way of most, by feature, ascending: those of feature f are

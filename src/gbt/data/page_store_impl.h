@@ -65,6 +65,7 @@ struct gbt_page_store {
   const gbti_store_ops *ops;
   int refs;
   int32_t most_pinned; /* pages that one pass may have pinned at once, 1 or more; n_pages: all */
+  uint64_t memory;     /* bytes of pages that may be in memory, where there are runs */
   int32_t most_read;   /* pages of the runs of all threads, where there are runs; a thread has one at least */
   gbt_mem mem;
   gbti_page_info info; /* who owns what it points to is the store's affair */

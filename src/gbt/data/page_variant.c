@@ -213,6 +213,7 @@ gbt_status gbti_variant_store(gbt_page_store *inner, const gbt_cuts *cuts, const
   v->base.refs = 1;
   v->base.most_pinned = inner->most_pinned;
   v->base.most_read = inner->most_read;
+  v->base.memory = inner->memory;
   v->base.mem = inner->mem;
   v->base.info = inner->info;
   v->base.info.layout = (gbt_layout){.n_features = 0};

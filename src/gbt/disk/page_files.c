@@ -417,6 +417,7 @@ gbt_status gbti_file_store(const gbt_mem *mem, const gbti_page_files *files, con
     if (files->record[p].bytes > store->most_bytes) store->most_bytes = files->record[p].bytes;
     store->any_packed |= files->record[p].codec != GBT_CODEC_NONE;
   }
+  store->base.memory = memory;
   divide_memory(store, memory);
   gbt_status status = gbt_mem_zeros(mem, (size_t)store->n_kept, sizeof *store->kept, &store->kept, err);
   if (status == GBT_OK && !gbt_lock_init(&store->lock)) status = gbt_fail(err, GBT_E_MEM, "the system refuses a mutex");

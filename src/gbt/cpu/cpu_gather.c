@@ -1,0 +1,164 @@
+/* Drawn rows, gathered: where pages are not all in memory, one pass brings the codes of a tree's rows there, and all
+ * steps of its growth go without the files (Ou, "Out-of-core GPU gradient boosting", 2020, section 3.4, which does so
+ * for gradient-based sampling).
+ *
+ *   pages    row 0 1 2 3 | 4 5 6 7 | 8 9 ..       drawn: 1 2 5 8
+ *   gathered        1 2      5         8          one page, or several of GATHER_ROWS
+ *   place           0 1      2         3          by row; growth finds the codes of row 5 at 2
+ *
+ * Rows keep their numbers: gradients, scores and the hash of a row know nothing of it. */
+#include "cpu.h"
+
+#include <string.h>
+
+#include "../data/page_store_impl.h"
+
+enum { GATHER_ROWS = 65536 };
+
+void cpu_gather_close(cpu_backend *be) {
+  cpu_gather *g = &be->gather;
+  for (int32_t s = 0; g->strip != NULL && s < be->layout->n_strips; s++) gbt_mem_free(&be->mem, g->strip[s]);
+  gbt_mem_free(&be->mem, g->strip);
+  gbt_mem_free(&be->mem, g->place);
+  gbt_mem_free(&be->mem, g->drawn);
+  gbt_mem_free(&be->mem, g->page);
+  gbt_mem_free(&be->mem, g->group);
+}
+
+static size_t strip_bytes(const gbt_layout *layout, int32_t s) {
+  return gbti_row_bytes(&layout->group[layout->strip_beg[s]]);
+}
+
+static size_t row_bytes(const gbt_layout *layout) {
+  size_t bytes = 0;
+  for (int32_t s = 0; s < layout->n_strips; s++) bytes += strip_bytes(layout, s);
+  return bytes;
+}
+
+/* Room for n rows; a later tree may have drawn some more. */
+static gbt_status make_room(cpu_backend *be, size_t n, gbt_error *err) {
+  cpu_gather *g = &be->gather;
+  const int32_t n_strips = be->layout->n_strips;
+  GBT_TRY(gbt_mem_grow(&be->mem, &g->drawn, &g->cap_drawn, n, sizeof *g->drawn, err));
+  if (g->strip == NULL) GBT_TRY(gbt_mem_zeros(&be->mem, (size_t)n_strips, sizeof *g->strip, &g->strip, err));
+  if (g->place == NULL) GBT_TRY(gbt_mem_array(&be->mem, (size_t)be->n_rows, sizeof *g->place, &g->place, err));
+  if (n <= g->cap_rows) return GBT_OK;
+  g->cap_rows = 0;
+  for (int32_t s = 0; s < n_strips; s++) {
+    gbt_mem_free(&be->mem, g->strip[s]);
+    g->strip[s] = NULL;
+  }
+  const size_t some = n / 64, room = n + some < (size_t)be->n_rows ? n + some : (size_t)be->n_rows;
+  for (int32_t s = 0; s < n_strips; s++)
+    GBT_TRY(gbt_mem_array(&be->mem, room, strip_bytes(be->layout, s), &g->strip[s], err));
+  g->cap_rows = room;
+  return GBT_OK;
+}
+
+static gbt_status make_pages(cpu_backend *be, size_t n, gbt_error *err) {
+  cpu_gather *g = &be->gather;
+  const gbt_layout *layout = be->layout;
+  const size_t n_pointers = (size_t)(layout->n_strips + layout->n_groups);
+  const size_t n_pages = (n + GATHER_ROWS - 1) / GATHER_ROWS;
+  GBT_TRY(gbt_mem_grow(&be->mem, &g->page, &g->cap_page, n_pages, sizeof *g->page, err));
+  GBT_TRY(gbt_mem_grow(&be->mem, &g->group, &g->cap_group, n_pages * n_pointers, sizeof *g->group, err));
+  for (size_t p = 0; p < n_pages; p++) {
+    const size_t beg = p * GATHER_ROWS, left = n - beg;
+    void **strip = g->group + p * n_pointers, **group = strip + layout->n_strips;
+    g->page[p] = (gbt_page){.row_beg = (int64_t)beg,
+                            .n_rows = left < GATHER_ROWS ? (int32_t)left : GATHER_ROWS,
+                            .strip = strip,
+                            .group = group};
+    for (int32_t s = 0; s < layout->n_strips; s++) {
+      strip[s] = g->strip[s] + beg * strip_bytes(layout, s);
+      for (int32_t k = layout->strip_beg[s]; k < layout->strip_beg[s + 1]; k++)
+        group[k] = (char *)strip[s] + layout->group[k].lead * (layout->group[k].wide ? 2 : 1);
+    }
+  }
+  g->span = (gbt_page_span){g->page, (int32_t)n_pages, GATHER_ROWS, 0, (int64_t)n};
+  return GBT_OK;
+}
+
+/* Rows of one page, `bytes` each: known when compiled for the usual widths. */
+GBT_FN void copy_rows(const uint8_t *from, const uint32_t *row, uint32_t n, uint32_t row_beg, uint8_t *to,
+                      size_t bytes) {
+  for (uint32_t i = 0; i < n; i++) memcpy(to + i * bytes, from + (size_t)(row[i] - row_beg) * bytes, bytes);
+}
+
+static void copy_strip(const uint8_t *from, const uint32_t *row, uint32_t n, uint32_t row_beg, uint8_t *to,
+                       size_t bytes) {
+  switch (bytes) {
+  case 16:
+    copy_rows(from, row, n, row_beg, to, 16);
+    break;
+  case 32:
+    copy_rows(from, row, n, row_beg, to, 32);
+    break;
+  case 48:
+    copy_rows(from, row, n, row_beg, to, 48);
+    break;
+  case 64:
+    copy_rows(from, row, n, row_beg, to, 64);
+    break;
+  default:
+    copy_rows(from, row, n, row_beg, to, bytes);
+    break;
+  }
+}
+
+/* Rows order[beg .. end), all of the page, COPY_ROWS at a time: their numbers stay in the first-level cache. */
+enum { COPY_ROWS = 1024 };
+
+static void gather_page(cpu_backend *be, const gbt_page *page, uint32_t beg, uint32_t end) {
+  const gbt_layout *layout = be->layout;
+  const cpu_gather *g = &be->gather;
+  uint32_t at[COPY_ROWS];
+  for (uint32_t i = beg, n; i < end; i += n) {
+    n = end - i < COPY_ROWS ? end - i : COPY_ROWS;
+    for (uint32_t k = 0; k < n; k++) {
+      const uint32_t row = be->rows.order[i + k];
+      at[k] = cpu_page_row(be, row);
+      g->drawn[i + k] = row;
+      g->place[row] = i + k;
+    }
+    for (int32_t s = 0; s < layout->n_strips; s++) {
+      const size_t bytes = strip_bytes(layout, s);
+      copy_strip(page->strip[s], at, n, (uint32_t)page->row_beg, g->strip[s] + (size_t)i * bytes, bytes);
+    }
+  }
+}
+
+/* See gbt_pages_task. */
+static void gather_task(void *arg, const gbt_page_span *pages, int64_t task, int thread) {
+  cpu_backend *be = arg;
+  const cpu_span span = cpu_span_of(be, pages);
+  uint32_t beg = 0, end = be->rows.n_in;
+  (void)task;
+  (void)thread;
+  cpu_span_rows(&span, &beg, &end);
+  while (beg < end) {
+    const gbt_page *page = gbt_span_page(pages, cpu_page_row(be, be->rows.order[beg]));
+    const uint32_t stop = cpu_rows_below(be->rows.order, beg, end, cpu_row_from(be, page->row_beg + page->n_rows));
+    gather_page(be, page, beg, stop);
+    beg = stop;
+  }
+}
+
+gbt_status cpu_gather_rows(gbt_ctx *ctx, cpu_backend *be, gbt_error *err) {
+  cpu_gather *g = &be->gather;
+  gbt_page_store *pages = be->data[0]->variant[be->task.variant];
+  const size_t n = be->rows.n_in, bytes = row_bytes(be->layout);
+  GBT_ASSERT(!g->on);
+  if (!be->stream.on || n == 0 || (int64_t)n == be->n_rows || n > gbt_pages_memory(pages) / bytes) return GBT_OK;
+  GBT_TRY(make_room(be, n, err));
+  GBT_TRY(gbt_pages_each(ctx, pages, 1, gather_task, be, err));
+  GBT_TRY(make_pages(be, n, err));
+  g->on = 1;
+  be->page_row = g->place;
+  return GBT_OK;
+}
+
+void cpu_gather_end(cpu_backend *be) {
+  be->gather.on = 0;
+  be->page_row = be->data[0]->rows.table_row;
+}
