@@ -244,6 +244,18 @@ draw_engine_args <- function() {
     if (identical(args$max_depth, 0)) args$max_depth <- NULL
   }
   if (identical(args$max_depth, 0) && (is.null(args$max_leaves) || args$max_leaves == 0)) args$max_leaves <- 12
+  suit_sampling(args)
+}
+
+# Parameters of the sampling that is drawn: what belongs to others goes, but in one case of twenty, which is refused.
+suit_sampling <- function(args) {
+  if (chance(0.05)) return(args)
+  method <- if (is.null(args$sampling_method)) "uniform" else args$sampling_method
+  its <- list(uniform = "subsample", goss = c("top_rate", "other_rate"), mvs = c("subsample", "mvs_reg"),
+              bayesian = "bagging_temperature")
+  args[setdiff(unlist(its), its[[method]])] <- NULL
+  if (method != "uniform") args$num_parallel_tree <- NULL
+  if (method == "goss" && sum(args$top_rate, args$other_rate, 0.2) > 1) args[its$goss] <- list(0.3, 0.5)
   args
 }
 
