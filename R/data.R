@@ -137,7 +137,8 @@ check_offset <- function(offset, n_rows, n_outputs = NULL, what = "offset") {
 #' object anew there. Models have no such limit.
 #'
 #' @param x A data frame (tibble, data.table), a numeric, integer or logical matrix, or a sparse matrix of package
-#'   Matrix. For what does not fit into memory: [gbt_files()] for delimited text, [gbt_query()] for a database,
+#'   Matrix. For what does not fit into memory: [gbt_files()] for delimited text, [gbt_query()] or a result of
+#'   `DBI::dbSendQuery()` for a database,
 #'   [gbt_batches()] for Arrow and Parquet, or a function that yields data frames or matrices in chunks, see below.
 #' @param label The response, one value per row: see `y` of [gbt_train()].
 #' @param weight Weights of the rows, 0 or more; they count when cuts are chosen and in training.
@@ -218,6 +219,7 @@ gbt_data <- function(x, label = NULL, weight = NULL, offset = NULL, time = NULL,
   }
   if (inherits(x, "gbt_data")) stop_argument("`x` is a gbt_data object already", "x")
   if (!is.null(reference)) check_data(reference, "reference")
+  if (inherits(x, "DBIResult")) x <- result_source(x)
   if (inherits(x, "gbt_source")) {
     rows <- read_source(x)
     on.exit(rows$close())

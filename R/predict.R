@@ -10,7 +10,10 @@ predict_types <- c("response", "link", "prob", "class", "leaf")
 #'
 #' @param object A model from [gbt_train()].
 #' @param newdata A data frame, a matrix or a sparse matrix. A matrix without column names must have the columns of the
-#'   training data in their order. A model that was trained by a formula evaluates it in `newdata`.
+#'   training data in their order. A model that was trained by a formula evaluates it in `newdata`. Or a source of rows
+#'   that need not fit into memory, as [gbt_data()] takes it: [gbt_files()], [gbt_query()], [gbt_batches()], a result of
+#'   `DBI::dbSendQuery()`, or a function whose value for `i` is chunk number `i`, `NULL` behind the last one. Columns of
+#'   other roles are left aside, but an offset is added.
 #' @param type What to predict:
 #'   * `"response"`: predictions on the scale of the response: means for `"poisson"`, `"negative_binomial"`, `"gamma"`
 #'     and `"tweedie"`; shares for `"cross_entropy"`; the probability of the second class for two classes; a matrix of
@@ -42,9 +45,13 @@ predict_types <- c("response", "link", "prob", "class", "leaf")
 #'   for the same as in training.
 #' @param device Where to predict: `"cpu"`, `"cuda"` or `"auto"`, see [gbt_train()] and below. Does not affect
 #'   the result.
+#' @param output Where predictions go: `NULL` returns them; a function is called with those of each chunk of rows and
+#'   the number of its first row; the path of a file gets them as values with commas, packed where it ends with `.gz`,
+#'   with a line of names: it is complete or not there, and numbers are read back as the same ones. A table is cut into
+#'   chunks then.
 #' @param ... Must be empty: a misspelt argument is an error.
 #' @return A vector with one element per row, or a matrix with one row per row; see `type`. Row names become
-#'   names when they are texts.
+#'   names when they are texts. With an `output`: the number of rows, invisibly.
 #' @section Devices:
 #' Predictions are the same bits on a CUDA device (proven by emulation only so far, see [gbt_train()]). `"auto"`, the
 #' default, takes the CPU unless a device can be expected to be clearly faster. It compares, for N rows of C columns and
@@ -65,10 +72,16 @@ predict_types <- c("response", "link", "prob", "class", "leaf")
 #' predict(m, new, type = "class")
 #' predict(m, new, type = "class", trees = 1)
 #' predict(m, new, type = "link")
+#'
+#' # rows in chunks, predictions to a file
+#' chunks <- split(iris, rep(1:3, 50))
+#' file <- tempfile(fileext = ".csv")
+#' predict(m, function(i) if (i <= 3) chunks[[i]], output = file)
+#' head(read.csv(file, check.names = FALSE))
 #' @export
 predict.gbt <- function(object, newdata, type = c("response", "link", "prob", "class", "leaf"), trees = NULL,
                         offset = NULL, unseen = c("prior", "missing", "error"), threads = NULL,
-                        sparse_zero = NULL, device = NULL, ...) {
+                        sparse_zero = NULL, device = NULL, output = NULL, ...) {
   refuse_foreign(names(list(...)))
   check_no_dots(list(...), names(formals(predict.gbt)))
   check_model(object)
@@ -78,6 +91,12 @@ predict.gbt <- function(object, newdata, type = c("response", "link", "prob", "c
   if (missing(newdata)) {
     stop_argument("`newdata` is missing; a model does not keep its training data, so give the rows to predict",
                   "newdata")
+  }
+  if (!is.null(output) || chunked_rows(newdata)) {
+    one <- function(x, its) {
+      predict.gbt(object, x, type, trees, its, unseen, threads = threads, sparse_zero = sparse_zero, device = device)
+    }
+    return(predict_by_chunks(newdata, offset, output, one))
   }
   check_newdata(newdata, object)
   seen <- apply_design(object$terms, newdata)
@@ -168,8 +187,8 @@ check_rounds <- function(trees, object) {
 check_newdata <- function(newdata, object) {
   if (isS4(newdata) && methods::is(newdata, "Matrix")) check_sparse(newdata)
   if (inherits(newdata, "gbt_data")) {
-    stop_data(paste("`newdata` is a gbt_data object, which holds bins and no values; give the data frame or matrix",
-                    "that it was made of"))
+    stop_data(paste("`newdata` is a gbt_data object, which holds bins and no values; give the data frame, matrix or",
+                    "source that it was made of"))
   }
   names <- object$feature_names
   if (is.list(newdata) && !is.data.frame(newdata) && !inherits(newdata, "ArrowTabular")) {

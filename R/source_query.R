@@ -46,12 +46,23 @@ database_says <- function(code) {
   withCallingHandlers(try_else(code, fail), warning = fail)
 }
 
+# A result of dbSendQuery(), whose rows are taken once and which stays the caller's to clear.
+result_source <- function(result) {
+  need_package("DBI", "reading from a database")
+  force(result)
+  new_source(function(texts) fetch_rows(result, 1e5, function() NULL), FALSE, NULL, NULL, NULL, NULL, NULL, NULL, FALSE)
+}
+
 open_query <- function(connection, statement, params, chunk_rows) {
   result <- database_says(DBI::dbSendQuery(connection, statement))
   good <- FALSE
   on.exit(if (!good) DBI::dbClearResult(result))
   if (!is.null(params)) database_says(DBI::dbBind(result, params))
   good <- TRUE
+  fetch_rows(result, chunk_rows, function() suppressWarnings(DBI::dbClearResult(result)))
+}
+
+fetch_rows <- function(result, chunk_rows, close) {
   rows <- 0
   pull <- function() {
     chunk <- database_says(DBI::dbFetch(result, chunk_rows))
@@ -59,6 +70,6 @@ open_query <- function(connection, statement, params, chunk_rows) {
     rows <<- rows + nrow(chunk)
     as.data.frame(chunk)
   }
-  list(pull = pull, close = function() suppressWarnings(DBI::dbClearResult(result)), done = function() NA_real_,
+  list(pull = pull, close = close, done = function() NA_real_,
        where = function() sprintf("the query, behind row %.0f", rows))
 }

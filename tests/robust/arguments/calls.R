@@ -125,7 +125,8 @@ calls_to_try <- function(all) {
     gbt_batches = call(function(...) gbt_data(gbt_batches(...), threads = 1), list(x = batches(), label = "y"),
                        names(formals(gbt_batches))),
     predict = call(answer, list(object = m, newdata = x, threads = 1), c(
-      "object", "newdata", "type", "trees", "offset", "unseen", "threads", "sparse_zero", "device", "ntree")),
+      "object", "newdata", "type", "trees", "offset", "unseen", "threads", "sparse_zero", "device", "output",
+      "ntree")),
     predict_offset = call(answer, list(object = o, newdata = d, threads = 1), c("newdata", "offset", "trees")),
     predict_formula = call(predict, list(object = k, newdata = iris, threads = 1), c("newdata", "type", "offset")),
     gbt_importance = call(gbt_importance, list(model = m)),

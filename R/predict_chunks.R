@@ -1,0 +1,173 @@
+# Predictions of rows that come in chunks, or that go elsewhere than into memory.
+
+chunked_rows <- function(x) inherits(x, "gbt_source") || is.function(x) || inherits(x, "DBIResult")
+
+# Rows of a chunk when a table is cut: enough that a call costs little, few enough for some megabytes.
+rows_a_chunk <- function(x) max(1024, 4194304 %/% max(1L, ncol(x)))
+
+# list(read = function(i) the next chunk as list(x, offset) or NULL, close = function()). offset: of all rows.
+chunks_of <- function(newdata, offset) {
+  if (!chunked_rows(newdata)) return(list(read = table_chunks(newdata, offset), close = function() NULL))
+  if (inherits(newdata, "DBIResult")) newdata <- result_source(newdata)
+  source <- if (inherits(newdata, "gbt_source")) read_source(newdata)
+  read <- if (is.null(source)) newdata else source$read
+  rows <- 0
+  next_chunk <- function(i) {
+    chunk <- chunk_at(read, i)
+    if (is.null(chunk)) {
+      if (!is.null(offset) && NROW(offset) != rows) {
+        stop_argument(sprintf("`offset` has %s for %s", counted(NROW(offset), "row"), counted(rows, "row")), "offset")
+      }
+      return(NULL)
+    }
+    n <- n_rows_of(chunk$x)
+    if (!is.null(offset) && !is.null(chunk$offset)) {
+      stop_argument("`offset` comes with the chunks, and is given as well", "offset")
+    }
+    its <- if (is.null(offset)) chunk$offset else if (rows + n <= NROW(offset)) rows_of_offset(offset, rows, n)
+    if (!is.null(offset) && is.null(its)) {
+      stop_argument(sprintf("`offset` has %s, but chunk %d ends with row %.0f", counted(NROW(offset), "row"), i,
+                            rows + n), "offset")
+    }
+    rows <<- rows + n
+    list(x = chunk$x, offset = its)
+  }
+  list(read = next_chunk, close = if (is.null(source)) function() NULL else source$close)
+}
+
+rows_of_offset <- function(offset, before, n) {
+  rows <- before + seq_len(n)
+  if (length(dim(offset)) == 2L) offset[rows, , drop = FALSE] else offset[rows]
+}
+
+table_chunks <- function(x, offset) {
+  n <- if (length(dim(x)) == 2L) nrow(x) else NA
+  if (is.na(n)) stop_data(sprintf("`newdata` is %s; give a data frame, a matrix or a source", describe(x)), "newdata")
+  if (!is.null(offset) && NROW(offset) != n) {
+    stop_argument(sprintf("`offset` has %s for %s", counted(NROW(offset), "row"), counted(n, "row")), "offset")
+  }
+  size <- rows_a_chunk(x)
+  function(i) {
+    before <- (i - 1) * size
+    if (before >= n && i > 1) return(NULL)
+    rows <- before + seq_len(min(size, n - before))
+    list(x = x[rows, , drop = FALSE], offset = if (!is.null(offset)) rows_of_offset(offset, before, length(rows)))
+  }
+}
+
+# one: function(x, offset) -> predictions of a chunk. What predict() returns.
+predict_by_chunks <- function(newdata, offset, output, one) {
+  sink <- sink_of(output)
+  on.exit(sink$drop())
+  chunks <- chunks_of(newdata, offset)
+  on.exit(chunks$close(), add = TRUE)
+  before <- 0
+  warned <- FALSE
+  once <- function(w) {
+    if (warned) invokeRestart("muffleWarning")
+    warned <<- TRUE
+  }
+  for (i in seq_len(.Machine$integer.max)) {
+    chunk <- chunks$read(i)
+    if (is.null(chunk)) break
+    out <- withCallingHandlers(one(chunk$x, chunk$offset), gbt_warning_offset = once)
+    sink$put(out, before)
+    before <- before + NROW(out)
+  }
+  if (i == 1L) stop_data("`newdata` is a function of chunks, and its first one is NULL: there are no rows", "newdata")
+  sink$end()
+}
+
+# Where predictions go: put(predictions of a chunk, rows before it), end() gives what predict() returns, drop() is
+# called in any case.
+sink_of <- function(output) {
+  if (is.null(output)) return(memory_sink())
+  if (is.function(output)) return(function_sink(output))
+  if (is_text(output) && nzchar(output)) return(csv_sink(output))
+  stop_argument(sprintf("`output` must be a function, the path of a file, or NULL, not %s", describe(output)), "output")
+}
+
+memory_sink <- function() {
+  parts <- list()
+  list(put = function(out, before) parts[[length(parts) + 1L]] <<- out, end = function() join_predictions(parts),
+       drop = function() NULL)
+}
+
+join_predictions <- function(parts) {
+  if (length(parts) == 1L) return(parts[[1L]])
+  if (is.matrix(parts[[1L]])) return(do.call(rbind, parts))
+  if (!is.factor(parts[[1L]])) return(unlist(parts))
+  codes <- unlist(lapply(parts, function(p) stats::setNames(as.integer(p), names(p))))
+  structure(codes, levels = levels(parts[[1L]]), class = class(parts[[1L]]))
+}
+
+function_sink <- function(fn) {
+  n <- 0
+  list(put = function(out, before) {
+    n <<- before + NROW(out)
+    try_else(fn(out, before + 1), function(e) stop(own_error(e, "output")))
+  }, end = function() invisible(n), drop = function() NULL)
+}
+
+# A file of values with commas, packed where its name ends with .gz. It gets its name when it is complete.
+csv_sink <- function(path) {
+  path <- path.expand(enc2native(path))
+  draft <- sprintf("%s.%d.part", path, Sys.getpid())
+  say_no <- function(e) {
+    stop(gbt_error("io", sprintf("cannot write to \"%s\": %s", path, conditionMessage(e)), path))
+  }
+  guarded <- function(code) withCallingHandlers(try_else(code, say_no), warning = say_no)
+  con <- guarded(if (grepl("[.]gz$", path)) gzfile(draft, "wb") else file(draft, "wb"))
+  open <- TRUE
+  n <- 0
+  close_it <- function() {
+    if (open) close(con)
+    open <<- FALSE
+  }
+  headed <- FALSE
+  put <- function(out, before) {
+    if (!headed) guarded(writeLines(csv_head(out), con, useBytes = TRUE))
+    headed <<- TRUE
+    guarded(writeLines(csv_lines(out), con, useBytes = TRUE))
+    n <<- before + NROW(out)
+  }
+  end <- function() {
+    guarded(close_it())
+    if (!guarded(file.rename(draft, path))) say_no(simpleError("it cannot be replaced"))
+    invisible(n)
+  }
+  drop <- function() {
+    try_else(close_it(), function(e) NULL)
+    if (file.exists(draft)) unlink(draft)
+  }
+  list(put = put, end = end, drop = drop)
+}
+
+csv_head <- function(out) {
+  if (!is.matrix(out)) return("prediction")
+  names <- if (is.null(colnames(out))) sprintf("tree_%d", seq_len(ncol(out))) else colnames(out)
+  paste(csv_texts(names), collapse = ",")
+}
+
+csv_lines <- function(out) {
+  columns <- if (is.matrix(out)) lapply(seq_len(ncol(out)), function(j) out[, j]) else list(out)
+  do.call(paste, c(unname(lapply(columns, csv_values)), sep = ","))
+}
+
+# Numbers by as few digits as give the same number again.
+csv_values <- function(v) {
+  if (is.factor(v) || is.character(v)) return(csv_texts(as.character(v)))
+  if (!is.double(v)) return(ifelse(is.na(v), "NA", as.character(unname(v))))
+  text <- sprintf("%.15g", v)
+  more <- which(is.finite(v))
+  more <- more[as.numeric(text[more]) != v[more]]
+  text[more] <- sprintf("%.17g", v[more])
+  text
+}
+
+csv_texts <- function(text) {
+  text <- enc2utf8(text)
+  quoted <- grepl("[\",\r\n]", text, useBytes = TRUE)
+  text[quoted] <- paste0("\"", gsub("\"", "\"\"", text[quoted], fixed = TRUE), "\"")
+  ifelse(is.na(text), "NA", text)
+}
