@@ -74,11 +74,15 @@ data_of_chunks <- function(x, given, reference, max_bin, level_counts, cat_featu
                max_bin = if (is.null(reference)) max_bin else reference$max_bin, sparse_zero = sparse_zero,
                is_reference = is.null(reference))
   known <- if (!is.null(reference)) .Call(C_gbt_dataset_info, data_ptr(reference))
-  next_frame <- function(i) {
-    chunk <- chunk_at(x, i)
-    if (is.null(chunk)) return(NULL)
+  column <- NULL # names of the frame's columns
+  next_frame <- function(i, wanted) {
+    chunk <- if (is.null(wanted) || !inherits(x, "gbt_chunks")) chunk_at(x, i) else
+      list(x = x(i, c(column[wanted], cat_features)))
+    if (is.null(chunk$x)) return(NULL)
     frame <- with_level_counts(with_categories(encode_x(chunk$x, sparse_zero), cat_features), level_counts)
-    if (is.null(known)) frame else align_frame(frame, known$names, known$tag)
+    if (!is.null(known)) frame <- align_frame(frame, known$names, known$tag)
+    column <<- frame$names
+    frame
   }
   ptr <- .Call(C_gbt_dataset_chunks, next_frame, n_rows, if (!is.null(reference)) data_ptr(reference), kept$weight,
                max_bin, page_rows, enums$unseen[[unseen]], resolve_threads(threads), disk_of(path, memory, kept, codec))

@@ -92,6 +92,8 @@ spill <- function(source, folder, texts) {
   blank <- character(0) # columns with nothing but NA in a chunk
   n <- 0L
   rows <- 0
+  at <- list()
+  n_rows <- integer(0)
   repeat {
     chunk <- reader$pull()
     if (is.null(chunk)) break
@@ -113,22 +115,44 @@ spill <- function(source, folder, texts) {
     kinds <- replace(joined, is.na(joined), "character")
     n <- n + 1L
     rows <- rows + nrow(chunk)
-    if (length(again) == 0L) write_chunk(chunk, folder, n)
+    if (length(again) == 0L) at[[n]] <- write_chunk(chunk, folder, n)
+    n_rows[n] <- nrow(chunk)
     tell(rows, reader)
   }
   if (n == 0L) stop_data("the source has no rows", "x")
   # what is blank is told from a missing value by how the column is read
   if (source$retries) again <- setdiff(union(again, intersect(blank, names(kinds)[kinds == "character"])), texts)
   tell(rows, reader, end = TRUE)
-  list(n = n, kinds = kinds, texts = if (length(again)) again)
+  list(n = n, n_rows = n_rows, at = at, kinds = kinds, texts = if (length(again)) again)
 }
 
-chunk_file <- function(folder, i) file.path(folder, sprintf("%d.rds", i))
+chunk_file <- function(folder, i) file.path(folder, sprintf("%d.bin", i))
 
+# One column behind the other, so that a pass over some columns reads those alone. Where each begins, by name.
 write_chunk <- function(chunk, folder, i) {
-  try_else(suppressWarnings(saveRDS(chunk, chunk_file(folder, i), compress = FALSE)), function(e) {
+  write_columns <- function() {
+    con <- file(chunk_file(folder, i), "wb")
+    on.exit(close(con))
+    at <- numeric(length(chunk))
+    for (j in seq_along(chunk)) {
+      at[j] <- seek(con, NA, rw = "write")
+      serialize(chunk[[j]], con, xdr = FALSE)
+    }
+    stats::setNames(at, names(chunk))
+  }
+  try_else(suppressWarnings(write_columns()), function(e) {
     stop(gbt_error("io", sprintf(paste("cannot keep rows in the temporary folder \"%s\": %s; set TMPDIR to a place",
                                        "with more room before R starts"), folder, conditionMessage(e)), folder))
+  })
+}
+
+# The columns of a chunk, by name.
+read_columns <- function(folder, i, at) {
+  con <- file(chunk_file(folder, i), "rb")
+  on.exit(close(con))
+  lapply(at, function(place) {
+    seek(con, place)
+    unserialize(con)
   })
 }
 
@@ -169,20 +193,28 @@ read_source <- function(source) {
                       first$texts[1L]), first$texts[1L])
   }
   done <- TRUE
-  read <- function(i) {
+  zeros <- list(double = numeric(0), integer = integer(0)) # in place of numbers that nobody reads
+  read <- function(i, wanted = NULL) {
     if (i > first$n) return(NULL)
-    chunk <- readRDS(chunk_file(folder, i))
-    chunk[] <- Map(as_kind, chunk, first$kinds)
-    with_roles(source, chunk)
+    n <- first$n_rows[i]
+    idle <- if (is.null(wanted)) character(0) else
+      names(first$kinds)[first$kinds %in% names(zeros) & !names(first$kinds) %in% wanted]
+    for (kind in names(zeros)) if (length(zeros[[kind]]) != n) zeros[[kind]] <<- vector(kind, n)
+    at <- first$at[[i]]
+    chunk <- read_columns(folder, i, at[!names(at) %in% idle])
+    chunk <- Map(as_kind, chunk, first$kinds[names(chunk)])
+    chunk[idle] <- zeros[first$kinds[idle]]
+    chunk <- structure(chunk[names(at)], class = "data.frame", row.names = .set_row_names(n))
+    if (is.null(wanted)) with_roles(source, chunk) else with_roles(source, chunk, list())
   }
-  list(read = read, close = close)
+  list(read = structure(read, class = "gbt_chunks"), close = close)
 }
 
 # The chunk with its roles taken out: see chunk_at().
-with_roles <- function(source, chunk) {
+with_roles <- function(source, chunk, roles = source$roles) {
   used <- unlist(source$roles, use.names = FALSE)
   columns <- if (is.null(source$columns)) setdiff(names(chunk), used) else source$columns
-  parts <- lapply(source$roles, function(names) if (length(names) == 1L) chunk[[names]] else as.matrix(chunk[names]))
+  parts <- lapply(roles, function(names) if (length(names) == 1L) chunk[[names]] else as.matrix(chunk[names]))
   x <- chunk[columns]
   if (length(parts)) c(list(x = x), parts) else x
 }

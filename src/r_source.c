@@ -8,11 +8,14 @@
 #include <setjmp.h>
 
 typedef struct chunks {
-  SEXP fn;    /* function(i): the frame of chunk i, from 1, or NULL behind the last one */
+  SEXP fn;    /* function(i, wanted): the frame of chunk i, from 1, or NULL behind the last one; wanted: columns that
+                 are read, from 1, NULL: all */
   SEXP frame; /* a list of one: that of the chunk that the engine has */
   SEXP token; /* where a jump goes on */
   gbt_table table;
   int number; /* chunks of this pass so far */
+  const int32_t *wanted; /* the engine's, for a pass */
+  int32_t n_wanted;
   int jumped;
   void *top; /* of R_alloc: what a chunk's table took is given back with the next one */
   jmp_buf caught;
@@ -20,12 +23,15 @@ typedef struct chunks {
 
 static SEXP call_fn(void *data) {
   chunks *c = data;
-  SEXP number = PROTECT(Rf_ScalarInteger(c->number)), call = PROTECT(Rf_lang2(c->fn, number));
+  SEXP number = PROTECT(Rf_ScalarInteger(c->number)), wanted = PROTECT(Rf_allocVector(INTSXP, c->n_wanted));
+  for (int32_t i = 0; i < c->n_wanted; i++) INTEGER(wanted)[i] = c->wanted[i] + 1;
+  if (c->wanted == NULL) wanted = R_NilValue;
+  SEXP call = PROTECT(Rf_lang3(c->fn, number, wanted));
   SEXP frame = Rf_eval(call, R_GlobalEnv);
   SET_VECTOR_ELT(c->frame, 0, frame);
   vmaxset(c->top);
   if (frame != R_NilValue) r_table(frame, &c->table);
-  UNPROTECT(2);
+  UNPROTECT(3);
   return R_NilValue;
 }
 
@@ -38,6 +44,12 @@ static gbt_status r_rewind(void *state, gbt_ctx *ctx, gbt_error *err) {
   (void)ctx, (void)err;
   ((chunks *)state)->number = 0;
   return GBT_OK;
+}
+
+static void r_want(void *state, const int32_t *cols, int32_t n) {
+  chunks *c = state;
+  c->wanted = cols;
+  c->n_wanted = n;
 }
 
 static gbt_status r_next(void *state, gbt_ctx *ctx, const gbt_table **chunk, gbt_error *err) {
@@ -54,14 +66,16 @@ static gbt_status r_next(void *state, gbt_ctx *ctx, const gbt_table **chunk, gbt
   return GBT_OK;
 }
 
-/* As r_gbt_dataset_new, of all chunks. next: function(i), which gives frames, or NULL. n_rows: of all chunks, or -1
+/* As r_gbt_dataset_new, of all chunks. next: function(i, wanted), which gives frames, or
+ * NULL. n_rows: of all chunks, or -1
  * when that is not known; with weight it must be. */
 SEXP r_gbt_dataset_chunks(SEXP next, SEXP n_rows, SEXP reference, SEXP weight, SEXP max_bin, SEXP page_rows,
                           SEXP unseen, SEXP threads, SEXP disk) {
   /* 1 */
   chunks c = {.fn = next};
   if (!Rf_isFunction(next)) r_stop("`next` must be a function");
-  gbt_source source = {.state = &c, .n_rows = (int64_t)Rf_asReal(n_rows), .rewind = r_rewind, .next = r_next};
+  gbt_source source = {.state = &c, .n_rows = (int64_t)Rf_asReal(n_rows), .rewind = r_rewind, .next = r_next,
+                       .want = r_want};
   gbt_dataset_spec spec = {.source = &source,
                            .reference = reference == R_NilValue ? NULL : r_handle_get(reference, R_DATASET),
                            .weight =

@@ -98,6 +98,12 @@ static void cut_column(chunks *c, chunk_copy *k, const gbt_column *from, int64_t
   to->levels = level;
 }
 
+static int is_wanted(const chunks *c, int32_t col) {
+  for (int32_t i = 0; i < c->n_wanted; i++)
+    if (c->wanted[i] == col) return 1;
+  return 0;
+}
+
 static chunk_copy *cut(chunks *c, const gbt_table *table, int64_t beg, int64_t end) {
   chunk_copy *k = test_alloc(sizeof *k);
   k->blocks = NULL;
@@ -107,6 +113,9 @@ static chunk_copy *cut(chunks *c, const gbt_table *table, int64_t beg, int64_t e
   k->table.rows_before = -77;
   k->cols = keep(k, NULL, (size_t)table->n_cols * sizeof *k->cols);
   for (int32_t i = 0; i < table->n_cols; i++) cut_column(c, k, &table->cols[i], beg, end, &k->cols[i]);
+  for (int32_t i = 0; c->wanted != NULL && i < table->n_cols; i++)
+    if (!is_wanted(c, i) && k->cols[i].rows == NULL && k->cols[i].storage != GBT_CODES && k->cols[i].values != NULL)
+      memset((void *)(uintptr_t)k->cols[i].values, POISON, (size_t)(end - beg) * size_of(k->cols[i].storage));
   k->table.cols = k->cols;
   if (k->bytes > c->most_bytes) c->most_bytes = k->bytes;
   return k;
@@ -155,10 +164,16 @@ static gbt_status chunks_next(void *state, gbt_ctx *ctx, const gbt_table **out, 
   return GBT_OK;
 }
 
+static void chunks_want(void *state, const int32_t *cols, int32_t n) {
+  chunks *c = state;
+  c->wanted = cols;
+  c->n_wanted = n;
+}
+
 chunks *chunks_new(const gbt_table *table, int64_t rows, uint64_t seed) {
   chunks *c = test_alloc(sizeof *c);
   memset(c, 0, sizeof *c);
-  c->source = (gbt_source){c, table->n_rows, chunks_rewind, chunks_next};
+  c->source = (gbt_source){c, table->n_rows, chunks_rewind, chunks_next, chunks_want};
   c->table = table;
   c->rows = rows;
   c->seed = seed;

@@ -5,9 +5,9 @@
  *   chunks_free(c);
  *
  * Every chunk lies elsewhere: every array is a block of its own, so that the address sanitizer sees its ends. What has
- * been released is overwritten and freed later. With a seed other than 0 the chunks of every pass are cut in another
- * way (rows = 0), and the levels of unordered factors come in another order in every chunk, with levels that do not
- * occur and texts that occur twice.
+ * been released is overwritten and freed later, and so are numbers that a pass does not read. With a seed other than 0
+ * the chunks of every pass are cut in another way (rows = 0), and the levels of unordered factors come in another order
+ * in every chunk, with levels that do not occur and texts that occur twice.
  *
  * The Makefile wraps gbt_dataset_make, so that the tables of all suites can be handed over in chunks. */
 #ifndef GBT_TEST_CHUNKS_H
@@ -30,6 +30,8 @@ typedef struct chunks {
   int done;   /* the last chunk was given */
   chunk_copy *live, *dead[CHUNKS_DEAD];
   int n_dead;
+  const int32_t *wanted; /* columns of this pass: those that are not among them are overwritten; NULL: all */
+  int32_t n_wanted;
 
   /* counted */
   int64_t n_passes, n_calls, n_chunks;

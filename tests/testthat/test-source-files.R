@@ -256,3 +256,31 @@ test_that("Arrow itself", {
   its("write_parquet")(all_of(), file, chunk_size = 100)
   expect_identical(trees(gbt_data(gbt_batches(its("open_dataset")(file), label = "y"), threads = 1)), want())
 })
+
+test_that("a pass over some columns reads these, and numbers in the others are zeros", {
+  d <- data.frame(a = 1:9, b = c(1.5, NA, 3:9), c = letters[1:9], d = factor(rep(c("u", "v", "w"), 3)), y = 9:1,
+                  e = rep(c(TRUE, NA, FALSE), 3), f = as.Date("2024-01-01") + 1:9)
+  reader <- new.env()
+  reader$left <- split(d, c(1, 1, 1, 1, 2, 2, 2, 3, 3))
+  reader$read_next_batch <- function() {
+    if (length(reader$left) == 0) return(NULL)
+    batch <- reader$left[[1]]
+    reader$left <- reader$left[-1]
+    batch
+  }
+  rows <- read_source(gbt_batches(reader, label = "y"))
+  on.exit(rows$close())
+  whole <- lapply(1:3, rows$read)
+  expect_identical(do.call(rbind, lapply(whole, `[[`, "x")), d[c("a", "b", "c", "d", "e", "f")])
+  expect_identical(unlist(lapply(whole, `[[`, "y")), NULL)
+  expect_identical(unlist(lapply(whole, `[[`, "label")), 9:1)
+  expect_null(rows$read(4))
+  for (i in c(3, 1, 2)) {
+    x <- whole[[i]]$x
+    some <- rows$read(i, "b")
+    expect_identical(some[c("b", "c", "d", "e", "f")], x[c("b", "c", "d", "e", "f")])
+    expect_identical(some$a, integer(nrow(x)))
+    expect_identical(rows$read(i, c("a", "nothing"))$b, numeric(nrow(x)))
+    expect_identical(rows$read(i, c("a", "b")), x)
+  }
+})

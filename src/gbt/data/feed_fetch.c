@@ -147,7 +147,10 @@ gbt_status gbti_feed_fetch(gbti_feed *feed, const int32_t *cols, int32_t n, gbt_
   GBT_TRY_GOTO(gbt_mem_zeros(mem, (size_t)n, sizeof *f.n_entries, &f.n_entries, err), done);
   GBT_TRY_GOTO(gbt_mem_zeros(mem, (size_t)n, sizeof *f.sum, &f.sum, err), done);
   GBT_TRY_GOTO(make_room(feed, cols, n, err), done);
-  GBT_TRY_GOTO(gbti_feed_pass(feed, fetch_chunk, &f, err), done);
+  if (feed->source.want != NULL) feed->source.want(feed->source.state, cols, n);
+  status = gbti_feed_pass(feed, fetch_chunk, &f, err);
+  if (feed->source.want != NULL) feed->source.want(feed->source.state, NULL, 0);
+  GBT_TRY_GOTO(status, done);
   for (int32_t i = 0; i < n; i++)
     if (feed->table.cols[cols[i]].rows != NULL && f.n_entries[i] != n_values(feed, cols[i]))
       GBT_TRY_GOTO(other_entries(&feed->table.cols[cols[i]], err), done);

@@ -36,6 +36,11 @@ typedef struct gbt_source {
    * call gbt_ctx_poll; they fill err when they fail, and their failure ends the call that reads the source. They are
    * not called again in that call. */
   gbt_status (*next)(void *state, gbt_ctx *ctx, const gbt_table **chunk, gbt_error *err);
+
+  /* Said before a pass that reads columns cols[0 .. n) alone: the values of the other dense columns, but for codes, may
+   * be any in its chunks, so a source need not get at them. cols NULL: the passes to come read all. Borrowed for the
+   * call. NULL: the source does not care. */
+  void (*want)(void *state, const int32_t *cols, int32_t n);
 } gbt_source;
 
 #endif
