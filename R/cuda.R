@@ -208,8 +208,10 @@ on_device <- function(device, work) {
 # What a training takes of its device: for the log.
 device_use <- function(device, trainer, n_rows) {
   if (device$kind == "cpu") return("")
-  bytes <- .Call(C_gbt_trainer_info, trainer)$device_bytes
-  sprintf("; %.0f MB of its memory, %.0f bytes a row", bytes / 2^20, bytes / n_rows)
+  info <- .Call(C_gbt_trainer_info, trainer)
+  bytes <- info$device_bytes
+  read <- if (info$host_bytes > 0) sprintf("; it reads %.0f MB of codes from the host's memory", info$host_bytes / 2^20)
+  paste0(sprintf("; %.0f MB of its memory, %.0f bytes a row", bytes / 2^20, bytes / n_rows), read)
 }
 
 # "auto" chose a device that fails: from here on it is the cpu.

@@ -349,7 +349,7 @@ SEXP r_gbt_trainer_free(SEXP trainer_xptr) {
 
 SEXP r_gbt_trainer_info(SEXP trainer_xptr) {
   gbt_trainer *trainer = trainer_of(trainer_xptr);
-  static const char *parts[] = {"backend", "seconds", "n_trees", "device_bytes", ""};
+  static const char *parts[] = {"backend", "seconds", "n_trees", "device_bytes", "host_bytes", ""};
 #define TEXT(name, text) text,
   static const char *phases[] = {GBT_PHASES(TEXT) ""};
 #undef TEXT
@@ -362,6 +362,7 @@ SEXP r_gbt_trainer_info(SEXP trainer_xptr) {
   memcpy(REAL(table), seconds, sizeof seconds);
   SET_VECTOR_ELT(out, 2, Rf_ScalarReal((double)gbt_forest_about(gbt_trainer_trees(trainer)).n_trees));
   SET_VECTOR_ELT(out, 3, Rf_ScalarReal((double)gbt_trainer_device_bytes(trainer)));
+  SET_VECTOR_ELT(out, 4, Rf_ScalarReal((double)gbt_trainer_host_bytes(trainer)));
   UNPROTECT(1);
   return out;
 }

@@ -18,7 +18,7 @@ if [ $# = 0 ]; then set -- "TZ=UTC"; fi
 
 # Those that take long come first, so that none of them is left at the end with a processor idle.
 long="nomem ranks encode variant train sizes metric mask store keys checkpoint cuda_train cuda_small cuda_batch
-cuda_graph cuda_variant cuda_checkpoint cuda_mask cuda_statistics cuda_predict_tables cuda_memory cuda_hist"
+cuda_graph cuda_codes cuda_variant cuda_checkpoint cuda_mask cuda_statistics cuda_predict_tables cuda_memory cuda_hist"
 in_order() {
   for name in $long; do
     for suite in $suites; do

@@ -153,6 +153,18 @@ test_that("the memory of a device is limited by device_memory, and told", {
   expect_match(said(fit("cuda", device_memory = 100, verbose = 1))[1L], "; [0-9]+ MB of its memory, [0-9]+ bytes a row")
 })
 
+test_that("codes that have no room on a device are read from the host, and told", {
+  skip_without_cuda()
+  x <- matrix(as.double((1:1200000 * 7919) %% 9973), 20000)
+  y <- as.double(1:20000 %% 31)
+  fit <- function(device, ...) {
+    gbt_train(x, y, nrounds = 1, max_depth = 2, max_bin = 63, threads = 2, device = device, ...)
+  }
+  expect_no_match(said(fit("cuda", device_memory = 6, verbose = 1))[1L], "it reads")
+  expect_match(said(m <- fit("cuda", device_memory = 2, verbose = 1))[1L], "it reads [0-9]+ MB of codes from the host")
+  expect_same_bytes(m$state, fit("cpu")$state)
+})
+
 test_that("trees that are too large for the device alone are the cpu's with auto", {
   skip_without_cuda()
   x <- matrix(as.double((1:12000 * 7919) %% 9973), 300)

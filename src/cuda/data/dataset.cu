@@ -71,6 +71,9 @@ __global__ static void k_pick(const unsigned char *strip, uint32_t stride, const
     to[i] = strip[(uint64_t)pick[i / stride] * stride + i % stride];
 }
 
+/* Where tiles are written. */
+static uint32_t *tile_words(const cu_dataset *data) { return data->host_words ? data->host_words : data->words.at; }
+
 /* n rows from row beg on of a strip that is there, behind the numbers of those rows. */
 static gbt_status bring_rows(cu_dataset_up *up, const unsigned char *strip, size_t stride, int64_t beg, uint32_t n,
                              unsigned char *to, gbt_error *err) {
@@ -117,7 +120,7 @@ static gbt_status send_rows(cu_dataset_up *up, const gbt_page *page, int64_t beg
   dim3 grid(cu_grid(up->device, ((uint64_t)n * CU_TILE_WORDS + CU_BLOCK - 1) / CU_BLOCK, 16),
             (unsigned)(n_tiles < 1024 ? n_tiles : 1024));
   const cu_tile *tile = data->tile.at + (size_t)up->variant * (size_t)up->plan->n_tiles + (size_t)up->first_tile;
-  CU_LAUNCH(k_pack, grid, CU_BLOCK, 0, up->stage.stream, data->words.at, tile, n_tiles, up->source.at, up->before,
+  CU_LAUNCH(k_pack, grid, CU_BLOCK, 0, up->stage.stream, tile_words(data), tile, n_tiles, up->source.at, up->before,
             up->raw.at + numbers, beg, n);
   CU_LAUNCHED();
   return GBT_OK;
@@ -175,10 +178,19 @@ static gbt_status send_tile_list(cu_dataset_up *up, gbt_error *err) {
   return status;
 }
 
+/* Room for the tiles of all variants. Page-locked memory has the same address on the device (unified addressing, which
+ * all 64-bit systems have), so kernels make and read tiles there as they would on the device. */
+static gbt_status make_room(cu_dataset_up *up, uint64_t n_words, gbt_error *err) {
+  cu_dataset *data = up->data;
+  if (!up->spec->on_host) return cu_new(&up->device->memory, &data->words, n_words, err);
+  data->host_bytes = (size_t)n_words * sizeof *data->host_words;
+  return cu_host_alloc(data->host_bytes, &data->host_words, err);
+}
+
 static gbt_status send_tiles(cu_dataset_up *up, gbt_error *err) {
   const cu_plan *p = up->plan;
   GBT_TRY(send_new(up, &up->source, p->source, (size_t)p->n_columns, err));
-  GBT_TRY(cu_new(&up->device->memory, &up->data->words, p->n_words + 1, err));
+  GBT_TRY(make_room(up, p->n_words + 1, err));
   GBT_TRY(send_new(up, &up->data->column, p->column, (size_t)p->n_columns, err));
   GBT_TRY(send_tile_list(up, err));
   if (p->n_tiles > 0) GBT_TRY(send_pages(up, err));
@@ -368,7 +380,7 @@ static gbt_status send_all(cu_dataset_up *up, gbt_error *err) {
 static void look_at(cu_dataset *data, const cu_plan *p) {
   cu_rows_view *v = &data->view;
   v->n_rows = data->from->rows.n;
-  v->words = data->words.at;
+  v->words = tile_words(data);
   v->tile = data->tile.at;
   v->column = data->column.at;
   v->feat = data->feat.at;
@@ -437,6 +449,7 @@ void cu_dataset_free(const gbt_mem *mem, cu_device *device, cu_dataset *data) {
   cu_drop(memory, &data->copy);
   cu_drop(memory, &data->copy_beg);
   cu_host_free(&data->host_score);
+  cu_host_free(&data->host_words);
   gbt_mem_free(mem, data->host_tile);
   gbt_dataset_unref((gbt_dataset *)data->from);
   *data = cu_dataset();

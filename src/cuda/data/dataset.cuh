@@ -118,6 +118,8 @@ struct cu_dataset {
   const gbt_dataset *from; /* shared */
   cu_rows_view view;
   cu_array<uint32_t> words, sparse_slot, unseen_row;
+  uint32_t *host_words; /* page-locked: tiles that are not on the device, in place of `words`; or NULL */
+  size_t host_bytes;    /* of host_words */
   cu_array<uint64_t> sparse_beg, unseen_beg;
   cu_array<cu_tile> tile;
   cu_array<cu_column> column;
@@ -138,6 +140,7 @@ struct cu_dataset_spec {
   int64_t max_cat_onehot; /* as gbt_params */
   int32_t tile_cols;      /* most columns of a tile, 0: 32 */
   size_t shared_limit;    /* bytes that a tile's histogram may take */
+  int on_host;            /* tiles stand in page-locked memory of the host, where kernels read them over the bus */
 };
 
 /* Bytes of shared memory that each of two blocks beside each other may have, where one alone may have `limit`: from 8.0

@@ -42,9 +42,12 @@ static void destroy(gbt_backend *self) {
 static gbt_status open_data(gbt_ctx *ctx, cu_backend *be, const gbt_backend_spec *spec, gbt_error *err) {
   GBT_TRY(gbt_mem_zeros(&be->mem, (size_t)spec->n_valid + 1, sizeof *be->data, &be->data, err));
   be->n_valid = spec->n_valid;
-  const cu_dataset_spec data_spec = cu_dataset_spec_of(be);
-  for (int32_t s = 0; s <= spec->n_valid; s++)
+  cu_dataset_spec data_spec = cu_dataset_spec_of(be);
+  for (int32_t s = 0; s <= spec->n_valid; s++) {
+    data_spec.on_host = be->bounds.codes == CU_NO_CODES || (s > 0 && be->bounds.codes == CU_TRAIN_CODES);
     GBT_TRY(cu_dataset_make(ctx, &be->device, &data_spec, spec->data[s], &be->data[s], err));
+    be->base.host_bytes += be->data[s].host_bytes;
+  }
   be->view.train = be->data[0].view;
   be->view.score = be->data[0].score.at;
   be->view.label = be->data[0].label;
@@ -330,7 +333,7 @@ static gbt_backend_ops make_ops() {
 static const gbt_backend_ops cu_ops = make_ops();
 
 static gbt_status open_batch(gbt_ctx *ctx, int32_t device, const gbt_backend_spec *spec, int32_t most_trees,
-                             cu_backend **out, gbt_error *err) {
+                             cu_resides codes, cu_backend **out, gbt_error *err) {
   cu_backend *be = NULL;
   GBT_TRY(gbt_mem_zeros(&ctx->mem, 1, sizeof *be, &be, err));
   be->base.ops = &cu_ops;
@@ -341,6 +344,7 @@ static gbt_status open_batch(gbt_ctx *ctx, int32_t device, const gbt_backend_spe
   be->objective = spec->objective;
   be->n_outputs = spec->objective.n_outputs;
   be->bounds.batch_limit = most_trees;
+  be->bounds.codes = codes;
   be->graph.most_nodes = CU_MOST_NODES;
   be->cuts = spec->data[0]->cuts;
   be->layout = gbt_pages_layout(spec->data[0]->pages);
@@ -367,14 +371,15 @@ static int give_up_residents(const gbt_backend_spec *spec, int32_t device) {
   return given;
 }
 
-/* When memory does not allow as many trees at once as were planned: without codes that were left there, then with
- * fewer trees. */
-gbt_status cu_open(gbt_ctx *ctx, int32_t device, const gbt_backend_spec *spec, gbt_backend **out, gbt_error *err) {
+/* When memory does not allow as many trees at once as were planned: without codes that were left there, then with fewer
+ * trees. */
+gbt_status cu_open_with(gbt_ctx *ctx, int32_t device, const gbt_backend_spec *spec, cu_resides codes, gbt_backend **out,
+                        gbt_error *err) {
   gbt_status status = GBT_E_MEM;
   *out = NULL;
   for (int32_t most = GBT_MOST_TREES; status == GBT_E_MEM && most > 0;) {
     cu_backend *be = NULL;
-    status = open_batch(ctx, device, spec, most, &be, err);
+    status = open_batch(ctx, device, spec, most, codes, &be, err);
     if (status == GBT_OK) {
       *out = &be->base;
       return GBT_OK;
@@ -383,5 +388,16 @@ gbt_status cu_open(gbt_ctx *ctx, int32_t device, const gbt_backend_spec *spec, g
     if (be) destroy(&be->base);
     if (status != GBT_E_MEM || !give_up_residents(spec, device)) most /= 2;
   }
+  return status;
+}
+
+/* Codes that have no room on the device stand on the host. When that does not help either, the error says what a
+ * training without any codes on the device lacks. */
+gbt_status cu_open(gbt_ctx *ctx, int32_t device, const gbt_backend_spec *spec, gbt_backend **out, gbt_error *err) {
+  gbt_status status = GBT_E_MEM;
+  *out = NULL;
+  for (int codes = CU_ALL_CODES; status == GBT_E_MEM && codes < CU_N_CODES; codes++)
+    if (codes != CU_TRAIN_CODES || spec->n_valid > 0)
+      status = cu_open_with(ctx, device, spec, (cu_resides)codes, out, err);
   return status;
 }

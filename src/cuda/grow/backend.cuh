@@ -46,6 +46,9 @@ extern "C" {
 /* Each of these belongs to a file, which opens and closes it. Closing takes what opening has left, also after a
  * failure; the device has nothing under way then. */
 
+/* Whose codes stand on the device. Others stand in page-locked memory of the host, and kernels read them from there. */
+enum cu_resides { CU_ALL_CODES = 0, CU_TRAIN_CODES /* not those of validation sets */, CU_NO_CODES, CU_N_CODES };
+
 /* How large everything must be, and how many steps go by: sizes.cu. */
 struct cu_bounds {
   int8_t *counts;      /* n_features, on the host: slots are counted */
@@ -54,6 +57,7 @@ struct cu_bounds {
   int keeps;           /* histograms of all nodes have room: siblings by subtraction */
   int64_t max_steps;   /* of a tree, when the host does not look */
   int64_t batch_limit; /* trees of a batch at most, for want of memory */
+  cu_resides codes;      /* for want of memory, too */
   uint32_t max_split_blocks, max_hist_blocks, max_leaf_blocks;
 };
 
@@ -211,7 +215,7 @@ struct cu_backend {
 /* What its data sets are made for. */
 static inline cu_dataset_spec cu_dataset_spec_of(const cu_backend *be) {
   const cu_dataset_spec spec = {be->bounds.counts, be->n_outputs, be->params->max_cat_onehot, be->bounds.tile_cols,
-                                be->device.shared_limit};
+                                be->device.shared_limit, 0};
   return spec;
 }
 
@@ -256,7 +260,9 @@ void cu_take_tasks(cu_backend *be, const gbt_tree_task *task, int32_t n_trees);
 /* What went wrong in a tree that has come to the host. */
 gbt_status cu_faults_of(const cu_backend *be, const cu_tree *tree, gbt_error *err) GBT_MUST_CHECK;
 
-/* Opens the backend on a device; see backend.h. */
+/* Opens the backend on a device; see backend.h. With codes in these places: cu_open tries one after the other. */
+gbt_status cu_open_with(gbt_ctx *ctx, int32_t device, const gbt_backend_spec *spec, cu_resides codes, gbt_backend **out,
+                        gbt_error *err) GBT_MUST_CHECK;
 gbt_status cu_open(gbt_ctx *ctx, int32_t device, const gbt_backend_spec *spec, gbt_backend **out,
                    gbt_error *err) GBT_MUST_CHECK;
 

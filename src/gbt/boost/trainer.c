@@ -469,6 +469,10 @@ uint64_t gbt_trainer_device_bytes(const gbt_trainer *tr) {
   return tr->be->device_bytes + (tr->grower != NULL ? tr->grower->device_bytes : 0);
 }
 
+uint64_t gbt_trainer_host_bytes(const gbt_trainer *tr) {
+  return tr->be->host_bytes + (tr->grower != NULL ? tr->grower->host_bytes : 0);
+}
+
 void gbt_trainer_seconds(const gbt_trainer *tr, double out[GBT_N_PHASES]) {
   for (int p = 0; p < GBT_N_PHASES; p++)
     out[p] = tr->be->seconds[p] + (tr->grower != NULL ? tr->grower->seconds[p] : 0.0);

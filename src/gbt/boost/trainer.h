@@ -137,6 +137,7 @@ gbt_status gbt_trainer_resume(gbt_ctx *ctx, gbt_trainer *trainer, const char *pa
 /* The backend's name ("cpu") and, for measuring, seconds spent since new by phase. */
 const char *gbt_trainer_backend(const gbt_trainer *trainer);
 uint64_t gbt_trainer_device_bytes(const gbt_trainer *trainer); /* most of a device's memory so far; 0 on the CPU */
+uint64_t gbt_trainer_host_bytes(const gbt_trainer *trainer); /* of codes that the device reads on the host */
 void gbt_trainer_seconds(const gbt_trainer *trainer, double out[GBT_N_PHASES]);
 
 #endif
