@@ -160,6 +160,8 @@ check_offset <- function(offset, n_rows, n_outputs = NULL, what = "offset") {
 #'   [gbt_train()]. Not with `reference`.
 #' @param device Where to find the cuts and to bin: `"cpu"` or `"cuda"`, see [gbt_train()]. Does not change models.
 #'   `NULL` takes what `options(gbt.device = )` or `GBT_DEVICE` name. Without them, and for `"auto"`, it is the CPU.
+#' @param init_model A model that [gbt_train()] is to go on from with these data: its scores of the rows are kept, 8
+#'   bytes for each row and output, since bins do not tell them. Columns become what they were for it.
 #' @param path A folder for the bins, which need not fit into memory then: [gbt_open()] opens them again, in this
 #'   session or another one. It is made where there is none. Several folders, on a disk each, share the bins, and are
 #'   read at once. `label`, `weight`, `offset`, `time` and `group` are kept
@@ -185,7 +187,7 @@ check_offset <- function(offset, n_rows, n_outputs = NULL, what = "offset") {
 gbt_data <- function(x, label = NULL, weight = NULL, offset = NULL, time = NULL, group = NULL, reference = NULL,
                      max_bin = 255, level_counts = FALSE, sparse_zero = c("value", "missing"),
                      unseen = c("prior", "missing", "error"), page_rows = 0, threads = NULL, ..., cat_features = NULL,
-                     device = NULL, path = NULL, memory = NULL, compress = FALSE) {
+                     device = NULL, path = NULL, memory = NULL, compress = FALSE, init_model = NULL) {
   given <- names(list(...))
   if (!is.null(given)) given <- printable(given)
   for (name in given) {
@@ -219,6 +221,8 @@ gbt_data <- function(x, label = NULL, weight = NULL, offset = NULL, time = NULL,
   }
   if (inherits(x, "gbt_data")) stop_argument("`x` is a gbt_data object already", "x")
   if (!is.null(reference)) check_data(reference, "reference")
+  init <- check_start_model(init_model)
+  if (!is.null(init) && missing(level_counts)) level_counts <- NULL
   if (inherits(x, "DBIResult")) x <- result_source(x)
   if (inherits(x, "gbt_source")) {
     rows <- read_source(x)
@@ -229,21 +233,31 @@ gbt_data <- function(x, label = NULL, weight = NULL, offset = NULL, time = NULL,
     sparse_zero <- match_choice(sparse_zero, c("value", "missing"), "sparse_zero")
     given <- list(label = label, weight = weight, offset = offset, time = time, group = group)
     return(data_of_chunks(x, given, reference, max_bin, level_counts, cat_features, sparse_zero, unseen, page_rows,
-                          threads, path, memory, codec))
+                          threads, path, memory, codec, init))
   }
-  frame <- with_level_counts(with_categories(encode_x(x, sparse_zero), cat_features), level_counts)
+  frame <- frame_to_bin(x, sparse_zero, cat_features, level_counts, init, reference)
   if (!is.null(label)) check_label_length(label, frame$n_rows) # complains now rather than in training
   check_time_or_group(time, group)
   time <- check_time(time, frame$n_rows)
   group <- check_group(group, frame$n_rows)
   new_gbt_data(frame, label, weight, offset, reference, max_bin, unseen, page_rows, threads, plain_device(device),
-               time, group, path, memory, codec)
+               time, group, path, memory, codec, function(offset, zero) {
+                 if (!is.null(init)) start_kept(init, start_scores(init, x, offset, zero, resolve_threads(threads)))
+               })
 }
 
-# From a frame. `label` is kept as given: what it means is decided by the objective, in training.
+# The columns as they are binned. init: the model to go on from, or NULL.
+frame_to_bin <- function(x, sparse_zero, cat_features, level_counts, init, reference) {
+  frame <- with_categories(encode_x(x, sparse_zero), cat_features)
+  if (!is.null(reference)) init <- NULL # it has decided
+  with_level_counts(as_trained_before(frame, init), if (is.null(reference)) level_counts else FALSE, init)
+}
+
+# From a frame. `label` is kept as given: what it means is decided by the objective, in training. start:
+# function(offset, sparse_zero), the scores to go on from.
 new_gbt_data <- function(frame, label = NULL, weight = NULL, offset = NULL, reference = NULL, max_bin = 255L,
                          unseen = "prior", page_rows = 0L, threads = NULL, device = NULL, time = NULL, group = NULL,
-                         path = NULL, memory = NULL, codec = "none") {
+                         path = NULL, memory = NULL, codec = "none", start = function(offset, zero) NULL) {
   weight <- check_weight(weight, frame$n_rows)
   shape <- dim(offset)
   offset <- check_offset(offset, frame$n_rows)
@@ -251,6 +265,7 @@ new_gbt_data <- function(frame, label = NULL, weight = NULL, offset = NULL, refe
   kept <- list(label = label, weight = weight, offset = offset, time = time, group = group,
                max_bin = if (is.null(reference)) max_bin else reference$max_bin,
                sparse_zero = if (frame$absent_missing) "missing" else "value", is_reference = is.null(reference))
+  kept["start"] <- list(start(offset, kept$sparse_zero))
   disk <- disk_of(path, memory, kept, codec)
   ptr <- build_dataset(frame, reference, weight, max_bin, page_rows, unseen, threads, if (is.null(path)) device, disk)
   # Complains now rather than in training.

@@ -58,7 +58,7 @@ check_compress <- function(compress, path, here = codecs_here()) {
 codecs_here <- function() vapply(enums$codec, function(codec) .Call(C_gbt_codec_is_here, codec), NA)
 
 # Fields of a gbt_data that its folder keeps; all others are the engine's.
-kept_fields <- c("label", "weight", "offset", "time", "group", "max_bin", "sparse_zero", "is_reference")
+kept_fields <- c("label", "weight", "offset", "time", "group", "max_bin", "sparse_zero", "is_reference", "start")
 
 #' Open data that were prepared in a folder
 #'
@@ -117,6 +117,7 @@ with_row_fields <- function(x, label, weight, offset, time, group) {
     offset <- check_offset(offset, x$n_rows)
     if (!is.null(offset)) dim(offset) <- shape
     x["offset"] <- list(offset)
+    x["start"] <- list(NULL) # scores of another offset
   }
   check_time_or_group(time, group)
   if (!is.null(time) || !is.null(group)) {

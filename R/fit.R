@@ -144,15 +144,6 @@ read_constraints <- function(args, data) {
        feature_weights = resolve_feature_weights(args[["feature_weights"]], features))
 }
 
-# What training goes on from: list(model = , score = , rounds = ); NULL, NULL and 0 where it begins anew.
-start_of <- function(init, rows, data, host) {
-  if (is.null(init)) return(list(model = NULL, score = NULL, rounds = 0))
-  x <- rows$source$x
-  if (!is.null(rows$mask)) x <- subset_rows(x, rows$at)
-  list(model = init, score = start_scores(init, x, data$offset, data$sparse_zero, host$threads),
-       rounds = init$nrounds)
-}
-
 # What the engine is asked for: list(bits, see cat_method_bits(); asked = for which features the user asked for it).
 # `mtry` counts features, so that "auto" must not add any.
 cat_method_for <- function(data, request) {

@@ -80,8 +80,7 @@ masked_out_valid <- function(rows, data, init, host) {
   set <- data$masked_out
   if (is.null(set)) return(list())
   if (!is.null(init)) {
-    x <- subset_rows(rows$source$x, set$rows)
-    set$score <- start_scores(init, x, set$data$offset, data$sparse_zero, host$threads, set$name)
+    set$score <- scores_at(init, rows, set$rows, FALSE, set$data$offset, data$sparse_zero, host$threads)
   }
   list(set)
 }

@@ -57,7 +57,7 @@ join_parts <- function(parts, name) {
 
 # A gbt_data of chunks. given: list of the fields that the user gave beside them.
 data_of_chunks <- function(x, given, reference, max_bin, level_counts, cat_features, sparse_zero, unseen, page_rows,
-                           threads, path, memory, codec) {
+                           threads, path, memory, codec, init = NULL) {
   is_given <- !vapply(given, is.null, NA)
   gathered <- gather_fields(x, any(is_given))
   twice <- intersect(names(gathered$fields), names(given)[is_given])
@@ -73,13 +73,15 @@ data_of_chunks <- function(x, given, reference, max_bin, level_counts, cat_featu
                time = check_time(fields$time, n_rows), group = check_group(fields$group, n_rows),
                max_bin = if (is.null(reference)) max_bin else reference$max_bin, sparse_zero = sparse_zero,
                is_reference = is.null(reference))
+  its_offset <- if (is.null(gathered$fields$offset)) offset # otherwise it comes with the chunks
+  kept["start"] <- list(start_of_chunks(x, init, its_offset, sparse_zero, resolve_threads(threads)))
   known <- if (!is.null(reference)) .Call(C_gbt_dataset_info, data_ptr(reference))
   column <- NULL # names of the frame's columns
   next_frame <- function(i, wanted) {
     chunk <- if (is.null(wanted) || !inherits(x, "gbt_chunks")) chunk_at(x, i) else
       list(x = x(i, c(column[wanted], cat_features)))
     if (is.null(chunk$x)) return(NULL)
-    frame <- with_level_counts(with_categories(encode_x(chunk$x, sparse_zero), cat_features), level_counts)
+    frame <- frame_to_bin(chunk$x, sparse_zero, cat_features, level_counts, init, reference)
     if (!is.null(known)) frame <- align_frame(frame, known$names, known$tag)
     column <<- frame$names
     frame

@@ -133,7 +133,10 @@ build_valid <- function(sets, train, response, init, host) {
     offset <- check_offset(data$offset, data$n_rows, response$n_outputs)
     check_same_offset(train, data, name)
     data$view <- dataset_view(data, NULL, TRUE, label = label, weights = data$weight, offset = offset)
-    score <- if (!is.null(init)) start_scores(init, raw, data$offset, train$sparse_zero, host$threads, name)
+    score <- if (!is.null(init)) {
+      if (is.null(raw)) prepared_scores(init, data, data$offset, name)
+      else start_scores(init, raw, data$offset, train$sparse_zero, host$threads)
+    }
     list(name = name, data = data, label = label, weight = data$weight, score = score)
   })
 }
@@ -186,9 +189,6 @@ check_init_model <- function(init, rows, train, params) {
   if (is.null(init)) return(NULL)
   response <- rows$response
   check_model(init, "init_model")
-  if (is.null(rows$source$x)) {
-    stop_unsupported("`init_model` needs the data themselves, a data frame or a matrix, not gbt_data", "init_model")
-  }
   differ <- function(text, ...) {
     stop_argument(paste("`init_model` does not fit these data:", sprintf(text, ...)), "init_model")
   }
@@ -224,13 +224,3 @@ check_init_model <- function(init, rows, train, params) {
   keep_rounds(init, rounds_used(init))
 }
 
-# Scores of the earlier model on x, offset included.
-start_scores <- function(init, x, offset, sparse_zero, threads, name = "train") {
-  if (is.null(x)) {
-    stop_unsupported(sprintf("`init_model` needs validation set \"%s\" as list(x = , y = ), not gbt_data", name),
-                     "valid")
-  }
-  frame <- frame_for_model(x, init, sparse_zero)
-  as.double(.Call(C_gbt_predict, init$state, init$cache, frame, enums$answer[["link"]], 0L, init$nrounds,
-                  if (!is.null(offset)) as.double(offset), enums$unseen[["prior"]], threads, NULL))
-}

@@ -1,0 +1,65 @@
+# Going on from a model: the scores that its trees give to rows.
+
+# What training goes on from: list(model = , score = , rounds = ); NULL, NULL and 0 where it begins anew.
+start_of <- function(init, rows, data, host) {
+  if (is.null(init)) return(list(model = NULL, score = NULL, rounds = 0))
+  score <- scores_at(init, rows, rows$at, is.null(rows$mask), data$offset, data$sparse_zero, host$threads)
+  list(model = init, score = score, rounds = init$nrounds)
+}
+
+# Of some training rows, or all. offset: theirs.
+scores_at <- function(init, rows, at, all, offset, sparse_zero, threads, name = "train") {
+  x <- rows$source$x
+  if (!is.null(x)) return(start_scores(init, if (all) x else subset_rows(x, at), offset, sparse_zero, threads))
+  score <- prepared_scores(init, rows$source$data, rows$source$offset)
+  if (all) score else as.double(matrix(score, ncol = init$n_outputs)[at, , drop = FALSE])
+}
+
+# Scores of the earlier model on x, offset included, output by output.
+start_scores <- function(init, x, offset, sparse_zero, threads) {
+  frame <- frame_for_model(x, init, sparse_zero)
+  as.double(.Call(C_gbt_predict, init$state, init$cache, frame, enums$answer[["link"]], 0L, init$nrounds,
+                  if (!is.null(offset)) as.double(offset), enums$unseen[["prior"]], threads, NULL))
+}
+
+# ---- data that are prepared ----
+
+# The earlier model as it predicts, for gbt_data().
+check_start_model <- function(init) {
+  if (is.null(init)) return(NULL)
+  check_model(init, "init_model")
+  keep_rounds(init, rounds_used(init))
+}
+
+# What gbt_data keeps: which model it was, and its scores. init: of check_start_model().
+start_kept <- function(init, score) if (!is.null(init)) list(model = model_mark(init), score = score)
+
+# Begins with the size of its bytes and their checksum.
+model_mark <- function(model) model$state[seq_len(min(64L, length(model$state)))]
+
+# x: a function of chunks; offset: of all rows, or NULL.
+start_of_chunks <- function(x, init, offset, sparse_zero, threads) {
+  if (is.null(init)) return(NULL)
+  one <- function(rows, its) {
+    matrix(start_scores(init, rows, its, sparse_zero, threads), ncol = init$n_outputs)
+  }
+  start_kept(init, as.double(predict_by_chunks(x, offset, NULL, one)))
+}
+
+# offset: what training takes, which must be what the data had when they were made.
+prepared_scores <- function(init, data, offset, name = NULL) {
+  what <- if (is.null(name)) "the training data" else sprintf("validation set \"%s\"", name)
+  where <- if (is.null(name)) "init_model" else "valid"
+  start <- data$start
+  if (is.null(start)) {
+    stop_unsupported(sprintf(paste("`init_model`: %s is a gbt_data that was not made for it; make it by",
+                                   "gbt_data(x, ..., init_model = )"), what), where)
+  }
+  if (!identical(start$model, model_mark(init))) {
+    stop_argument(sprintf("`init_model` is another model than the one that %s was made for", what), where)
+  }
+  if (!identical(as.vector(offset), as.vector(data$offset))) {
+    stop_argument(sprintf("`offset` of %s differs from the one that it was made with for `init_model`", what), "offset")
+  }
+  start$score
+}
