@@ -70,7 +70,10 @@ predict_by_chunks <- function(newdata, offset, output, one) {
   for (i in seq_len(.Machine$integer.max)) {
     chunk <- chunks$read(i)
     if (is.null(chunk)) break
-    out <- withCallingHandlers(one(chunk$x, chunk$offset), gbt_warning_offset = once)
+    out <- try_else(withCallingHandlers(one(chunk$x, chunk$offset), gbt_warning_offset = once), function(e) {
+      e$message <- sprintf("%s (in chunk %d, which begins with row %.0f)", conditionMessage(e), i, before + 1)
+      stop(e)
+    })
     sink$put(out, before)
     before <- before + NROW(out)
   }

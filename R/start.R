@@ -58,6 +58,7 @@ prepared_scores <- function(init, data, offset, name = NULL) {
   if (!identical(start$model, model_mark(init))) {
     stop_argument(sprintf("`init_model` is another model than the one that %s was made for", what), where)
   }
+  if (length(start$score) != data$n_rows * init$n_outputs) stop_changed_data("start", where)
   if (!identical(as.vector(offset), as.vector(data$offset))) {
     stop_argument(sprintf("`offset` of %s differs from the one that it was made with for `init_model`", what), "offset")
   }

@@ -49,6 +49,16 @@ test_that("chunks without rows, levels of their own and numbers of other types a
   expect_identical(predict(m, in_chunks(row_names, 40)), predict(m, row_names))
 })
 
+test_that("errors say in which chunk", {
+  d <- iris
+  m <- gbt_train(d[-1], d$Sepal.Length, nrounds = 2, threads = 1)
+  d$Species <- replace(as.character(d$Species), 35, "tulip")
+  error <- tryCatch(predict(m, in_chunks(d, 10), unseen = "error"), error = identity)
+  expect_s3_class(error, "gbt_error_data")
+  expect_match(conditionMessage(error), "row 5.*\\(in chunk 4, which begins with row 31\\)$")
+  expect_error(predict(m, function(i) if (i < 3) d[c("Species", "Petal.Width")]), "chunk 1, which begins with row 1\\)")
+})
+
 test_that("offsets come with the chunks or for all rows", {
   x <- as.matrix(mtcars[-1])
   o <- mtcars$hp / 100

@@ -74,6 +74,14 @@ test_that("other data, models and offsets are refused", {
   expect_error(go_on(d, init_model = first, valid = list(v = v)), class = "gbt_error_unsupported",
                "validation set \"v\" is a gbt_data that was not made")
   expect_error(gbt_data(mtcars[-1], init_model = 1), "init_model", class = "gbt_error")
+  for (bad in list(7, list(model = raw(64)), list(model = d$start$model, score = 1:32 + 0.5 + NA),
+                   list(model = d$start$model, score = rep(0, 31)))) {
+    changed <- d
+    changed$start <- bad
+    expect_error(go_on(changed, init_model = first), "whose field `start` was changed", class = "gbt_error_argument")
+  }
+  changed$start <- list(model = d$start$model, score = rep(0, 64))
+  expect_error(go_on(changed, init_model = first), "whose field `start` was changed", class = "gbt_error_argument")
   folder <- withr::local_tempdir()
   gbt_data(mtcars[-1], mtcars$mpg, init_model = first, path = folder, threads = 1)
   moved <- gbt_open(folder, offset = rep(1, 32), threads = 1)
