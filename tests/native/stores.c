@@ -146,8 +146,9 @@ static void poison_release(gbt_page_store *store, const gbt_page *pages, int32_t
 #endif
 }
 
-static void poison_read_ahead(gbt_page_store *store, int32_t first) {
+static void poison_read_ahead(gbt_page_store *store, int32_t first, int32_t n) {
   const poison_store *p = (poison_store *)store;
+  CHECK(n >= 1);
   if (first != p->next || first >= store->info.n_pages) CHECK(0 && "the page to read ahead is not the next one");
 }
 

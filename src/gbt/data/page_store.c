@@ -57,7 +57,7 @@ static gbt_status run_span(gbt_ctx *ctx, gbt_page_store *store, int32_t first, i
   const gbti_store_ops *ops = store->ops;
   const gbt_page *page;
   GBT_TRY(ops->pin(store, ctx, first, n, &page, err));
-  if (ops->read_ahead != NULL && first + n < store->info.n_pages) ops->read_ahead(store, first + n);
+  if (ops->read_ahead != NULL && first + n < store->info.n_pages) ops->read_ahead(store, first + n, n);
   const gbt_page *last = &page[n - 1];
   gbt_page_span span = {page, n, store->info.page_rows, page->row_beg, last->row_beg + last->n_rows};
   gbt_status status = fn(arg, ctx, &span, err);
@@ -83,6 +83,7 @@ typedef struct run_job {
   void *runs;              /* of the store; NULL: `span` is pinned */
   const gbt_page_span *span;
   int32_t n_pages, run;    /* pages of the pass, or of the span */
+  int32_t ahead;           /* so many pages before a page is read the store is told that it will be */
   int64_t first_task;
   gbt_pages_task fn;
   void *arg;
@@ -110,8 +111,8 @@ static void run_task(void *arg, int64_t task, int thread) {
   const gbt_page *page = job->runs == NULL ? job->span->page + first : NULL;
   if (job->runs != NULL) {
     if (job->status[thread] != GBT_OK) return;
-    const int32_t ahead = first + (int32_t)job->run;
-    if (store->ops->read_ahead != NULL && ahead < job->n_pages) store->ops->read_ahead(store, ahead);
+    if (store->ops->read_ahead != NULL && first < job->n_pages - job->ahead)
+      store->ops->read_ahead(store, first + job->ahead, job->run);
     job->status[thread] = store->ops->runs_read(store, job->runs, thread, first, n, &page, &job->error[thread]);
     if (job->status[thread] != GBT_OK) return;
   }
@@ -130,6 +131,15 @@ static gbt_status run_pinned(void *arg, gbt_ctx *ctx, const gbt_page_span *span,
   return GBT_OK;
 }
 
+/* Runs that the threads are at, and as much as the disk has to bring in the time that they take. */
+static int32_t pages_ahead(const gbt_ctx *ctx, const run_job *job) {
+  enum { AHEAD_BYTES = 32 << 20 };
+  const gbti_page_info *info = &job->store->info;
+  const size_t page_bytes = info->bytes / (size_t)info->n_pages + 1;
+  const int64_t n = (int64_t)job->run * ctx->n_threads + (int64_t)(AHEAD_BYTES / page_bytes) + 1;
+  return n < info->n_pages ? (int32_t)n : info->n_pages;
+}
+
 static gbt_status run_read(gbt_ctx *ctx, run_job *job, gbt_error *err) {
   const gbt_mem *mem = &job->store->mem;
   const gbti_store_ops *ops = job->store->ops;
@@ -137,6 +147,8 @@ static gbt_status run_read(gbt_ctx *ctx, run_job *job, gbt_error *err) {
   GBT_TRY_GOTO(gbt_mem_zeros(mem, (size_t)ctx->n_threads, sizeof *job->status, &job->status, err), done);
   GBT_TRY_GOTO(gbt_mem_zeros(mem, (size_t)ctx->n_threads, sizeof *job->error, &job->error, err), done);
   GBT_TRY_GOTO(ops->runs_open(job->store, ctx, job->run, &job->runs, err), done);
+  job->ahead = pages_ahead(ctx, job);
+  if (ops->read_ahead != NULL) ops->read_ahead(job->store, 0, job->ahead);
   GBT_TRY_GOTO(gbt_parallel(ctx, runs_of(job->n_pages, job->run), run_task, job, err), done);
   for (int t = 0; t < ctx->n_threads && status == GBT_OK; t++) {
     status = job->status[t];

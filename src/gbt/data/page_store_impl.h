@@ -42,8 +42,9 @@ typedef struct gbti_store_ops {
   /* Nobody reads them any more; once for every pin. */
   void (*release)(gbt_page_store *store, const gbt_page *pages, int32_t n);
 
-  /* Page `first` and those behind it are wanted next: passes go through pages in order. Does not wait. NULL: no use. */
-  void (*read_ahead)(gbt_page_store *store, int32_t first);
+  /* n pages from `first` on are wanted soon: passes go through pages in order. first: 0 or more; there may be fewer
+   * pages. Does not wait. NULL: no use. */
+  void (*read_ahead)(gbt_page_store *store, int32_t first, int32_t n);
 
   /* Runs of up to n pages for every thread of the call, read by the threads themselves: *runs, room for them. NULL: the
    * store has no such thing, and pins instead. */

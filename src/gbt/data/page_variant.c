@@ -75,8 +75,8 @@ static void release(gbt_page_store *store, const gbt_page *pages, int32_t n) {
   gbt_mem_free(&store->mem, f);
 }
 
-static void read_ahead(gbt_page_store *store, int32_t first) {
-  if (store->inner->ops->read_ahead != NULL) store->inner->ops->read_ahead(store->inner, first);
+static void read_ahead(gbt_page_store *store, int32_t first, int32_t n) {
+  if (store->inner->ops->read_ahead != NULL) store->inner->ops->read_ahead(store->inner, first, n);
 }
 
 /* Runs of the inner store, and for every thread the pages that are put together. */

@@ -249,11 +249,11 @@ static void release(gbt_page_store *base, const gbt_page *pages, int32_t n) {
   span_free(store, s);
 }
 
-static void read_ahead(gbt_page_store *base, int32_t first) {
+static void read_ahead(gbt_page_store *base, int32_t first, int32_t n) {
   file_store *store = (file_store *)base;
-  int32_t end = first + base->most_pinned < base->info.n_pages ? first + base->most_pinned : base->info.n_pages;
+  const int32_t end = n < base->info.n_pages - first ? first + n : base->info.n_pages;
   while (first < end && kept_page(store, first) != NULL) first++;
-  if (first == end) return;
+  if (first >= end) return;
   for (int32_t k = 0; k < store->files.n_files && first + k < end; k++) { /* each file has a run of them */
     const int32_t a = first + k, last = a + (end - 1 - a) / store->files.n_files * store->files.n_files;
     const gbti_page_record *from = &store->files.record[a], *to = &store->files.record[last];
