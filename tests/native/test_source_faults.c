@@ -170,7 +170,7 @@ static gbt_status make_listed(const gbt_table *const *table, int n, int passes, 
                               gbt_error *err) {
   gbt_ctx ctx = test_ctx(NULL, 1);
   listed l = {table, n, 0, passes};
-  const gbt_source source = {&l, n_rows, listed_rewind, listed_next};
+  const gbt_source source = {&l, n_rows, listed_rewind, listed_next, NULL};
   const gbt_dataset_spec spec = {.source = &source, .max_bin = 20};
   gbt_status status = gbt_dataset_make(&ctx, &spec, out, err);
   gbt_ctx_close(&ctx);

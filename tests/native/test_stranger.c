@@ -82,7 +82,7 @@ static gbt_status host_next(void *state, gbt_ctx *ctx, const gbt_table **chunk, 
 }
 
 static int bin(host *h, int in_chunks) {
-  const gbt_source source = {h, -1, host_rewind, host_next};
+  const gbt_source source = {h, -1, host_rewind, host_next, NULL};
   const gbt_dataset_spec spec = {.table = in_chunks ? NULL : &h->table,
                                  .source = in_chunks ? &source : NULL,
                                  .max_bin = 255,
