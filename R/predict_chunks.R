@@ -114,7 +114,7 @@ function_sink <- function(fn) {
 
 # A file of values with commas, packed where its name ends with .gz. It gets its name when it is complete.
 csv_sink <- function(path) {
-  path <- path.expand(enc2native(path))
+  path <- full_path(enc2native(path))
   draft <- sprintf("%s.%d.part", path, Sys.getpid())
   say_no <- function(e) {
     stop(gbt_error("io", sprintf("cannot write to \"%s\": %s", path, conditionMessage(e)), path))
