@@ -167,10 +167,17 @@ bytes_to_save <- function(model) {
 #' machine and does not depend on R's own formats; the model that comes back predicts the very same numbers. Models
 #' may just as well be kept by [saveRDS()], [save()] or any other means: they are plain R objects.
 #'
-#' A file is written under another name in the same folder (`.gbt-*.tmp`) and then renamed, so that a full disk or a
-#' crash never leaves half a model, and who reads at that moment gets the old one or the new one. What a killed process
-#' left under such a name is removed by the next save to the same file. A folder in which no file can be made is an
-#' error, even where the file itself could be written to. A link stays a link: the file that it leads to is written.
+#' A path's file is written under another name in the same folder (`.gbt-*.tmp`) and then renamed, so that a full disk
+#' or a crash never leaves half a model, and who reads at that moment gets the old one or the new one. What a killed
+#' process left under such a name is removed by the next save to the same file. A folder in which no file can be made
+#' is an error, even where the file itself could be written to. A link stays a link: the file that it leads to is
+#' written.
+#'
+#' In place of a path there may be a connection, such as [url()], [gzfile()], [socketConnection()] or
+#' [rawConnection()], and `gbt_load()` takes a raw vector as well: the bytes of a file, wherever they are kept. An open
+#' connection must be binary (`"rb"`, `"wb"`); exactly the bytes of one model are read, so several models may follow one
+#' another. One that is not open is opened and closed, after which it is gone, as with [saveRDS()]. A connection knows
+#' no other name to write under: what is said of crashes holds for paths alone.
 #'
 #' What was added to a model, such as `model$note <- "for May"`, is saved and comes back where it is vectors of logical
 #' values, numbers or texts, `NULL`, or lists of these. Anything else (a data frame, a function) is left out, with a
@@ -180,7 +187,7 @@ bytes_to_save <- function(model) {
 #' `gbt_error_format`.
 #'
 #' @param model A model from [gbt_train()].
-#' @param file Path of the file.
+#' @param file Path of the file, or a connection. For `gbt_load()` also a raw vector.
 #' @param trust A model that was trained by a formula such as `y ~ log(a) + b` evaluates its right side when it
 #'   predicts. Arithmetic, mathematical functions, `ifelse()`, `factor()`, `cut()`, `poly()`, functions of texts and
 #'   times and other common ones are evaluated by gbt itself, over plain vectors. A term with any other function, such
@@ -200,7 +207,11 @@ bytes_to_save <- function(model) {
 #' @export
 gbt_save <- function(model, file) {
   check_model(model, "model")
-  check_path(file, "file")
+  if (!missing(file) && is_connection(file)) {
+    write_model_bytes(file, bytes_to_save(model))
+    return(invisible(model))
+  }
+  check_path(file, "file", "one path or a connection")
   .Call(C_gbt_write_file, full_path(file), bytes_to_save(model))
   invisible(model)
 }
@@ -208,10 +219,20 @@ gbt_save <- function(model, file) {
 #' @rdname gbt_save
 #' @export
 gbt_load <- function(file, trust = FALSE) {
-  check_path(file, "file")
+  if (missing(file)) check_path(file, "file")
   check_flag(trust, "trust")
-  state <- .Call(C_gbt_read_file, full_path(file))
-  named <- function(e) stop_format(sprintf("\"%s\": %s", file, conditionMessage(e)), file)
+  name <- file
+  if (is_raw_vector(file)) {
+    name <- "a raw vector"
+    state <- as.vector(file)
+  } else if (is_connection(file)) {
+    name <- connection_name(file)
+    state <- read_model_bytes(file)
+  } else {
+    check_path(file, "file", "one path, a connection or a raw vector")
+    state <- .Call(C_gbt_read_file, full_path(file))
+  }
+  named <- function(e) stop_format(sprintf("\"%s\": %s", name, conditionMessage(e)), name)
   tryCatch({
     model <- gbt_model_from_state(state)
     check_design_safe(model$terms, trust)
@@ -223,9 +244,9 @@ gbt_load <- function(file, trust = FALSE) {
 # path.expand() warns of long paths of any kind; the system has an error for those that are too long.
 full_path <- function(file) if (startsWith(file, "~")) path.expand(file) else file
 
-check_path <- function(x, parameter) {
+check_path <- function(x, parameter, must = "one path") {
   if (missing(x)) stop_argument(sprintf("`%s` is missing: give the path of a file", parameter), parameter)
   if (!is.character(x) || length(x) != 1L || is.na(x) || x == "" || Encoding(x) == "bytes") {
-    stop_argument(sprintf("`%s` must be one path", parameter), parameter)
+    stop_argument(sprintf("`%s` must be %s, not %s", parameter, must, quote_value(x)), parameter)
   }
 }

@@ -134,3 +134,88 @@ test_that("a file of saveRDS() or save() is told from a damaged model", {
   writeBin(as.raw(1:100), file)
   expect_no_match(conditionMessage(expect_error(gbt_load(file), class = "gbt_error_format")), "readRDS")
 })
+
+test_that("models come from raw vectors and go through connections, one after the other", {
+  m <- model()
+  m$note <- "added"
+  file <- withr::local_tempfile()
+  gbt_save(m, file)
+  bytes <- readBin(file, "raw", 1e6)
+  m <- gbt_load(file)
+  expect_true(same_model(gbt_load(bytes), m))
+  expect_true(same_model(gbt_load(model()$state), model()))
+
+  expect_identical(gbt_save(m, gzfile(file)), m) # opened and closed
+  expect_identical(readBin(file, "raw", 2L), as.raw(c(0x1f, 0x8b)))
+  expect_true(same_model(gbt_load(gzfile(file)), m))
+
+  con <- rawConnection(raw(0), "wb")
+  gbt_save(m, con)
+  gbt_save(m[1], con)
+  both <- rawConnectionValue(con)
+  close(con)
+  expect_identical(both[seq_along(bytes)], bytes)
+  con <- rawConnection(both, "rb")
+  expect_true(same_model(gbt_load(con), m))
+  expect_identical(gbt_load(con)$nrounds, 1L)
+  expect_error(gbt_load(con), "cut short|no gbt model", class = "gbt_error_format")
+  close(con)
+  expect_error(gbt_load(con), "closed and is gone", class = "gbt_error_argument")
+  expect_error(gbt_save(m, con), "closed and is gone", class = "gbt_error_argument")
+})
+
+test_that("bytes that are no model are refused from anywhere, whatever they say of their size", {
+  state <- model()$state
+  from_con <- function(bytes) {
+    con <- rawConnection(bytes, "rb")
+    on.exit(close(con))
+    gbt_load(con)
+  }
+  huge <- replace(state, 17:24, as.raw(255))
+  flipped <- replace(state, 100L, xor(state[100L], as.raw(1)))
+  for (bytes in list(raw(0), state[1:20], state[1:100], huge, flipped, serialize(1, NULL))) {
+    expect_error(gbt_load(bytes), "\"a raw vector\": ", class = "gbt_error_format")
+    expect_error(from_con(bytes), class = "gbt_error_format")
+  }
+  text <- textConnection("gbtmodel")
+  expect_error(gbt_load(text), "mode \"r\"; open it with \"rb\"", class = "gbt_error_argument")
+  expect_error(gbt_save(model(), text), "\"wb\"", class = "gbt_error_argument")
+  close(text)
+  none <- file.path(tempdir(), "no", "file")
+  for (con in list(file(none), gzfile(none))) {
+    expect_error(gbt_load(con), "cannot read connection", class = "gbt_error_io")
+    expect_error(gbt_save(model(), con), "cannot write connection", class = "gbt_error_io")
+    close(con)
+  }
+  expect_error(gbt_load(list()), "one path, a connection or a raw vector", class = "gbt_error_argument")
+  expect_error(gbt_load(), "missing", class = "gbt_error_argument")
+})
+
+test_that("other processes that load a file while it is replaced get one of its models", {
+  skip_on_os("windows")
+  file <- withr::local_tempfile()
+  models <- list(model(), gbt_train(mpg ~ ., mtcars, nrounds = 40, threads = 1))
+  known <- lapply(models, `[[`, "state")
+  gbt_save(models[[1L]], file)
+  done <- paste0(file, ".done")
+  readers <- lapply(1:4, function(i) {
+    parallel::mcparallel({
+      wrong <- n <- 0
+      while (!file.exists(done)) {
+        state <- gbt_load(file)$state
+        wrong <- wrong + !(identical(state, known[[1L]]) || identical(state, known[[2L]]))
+        n <- n + 1
+      }
+      c(wrong, n)
+    })
+  })
+  for (i in 1:500) gbt_save(models[[1L + i %% 2L]], file)
+  file.create(done)
+  seen <- parallel::mccollect(readers)
+  unlink(done)
+  for (one in seen) {
+    expect_type(one, "double")
+    expect_identical(one[1L], 0)
+    expect_gt(one[2L], 0)
+  }
+})

@@ -133,6 +133,7 @@ calls_to_try <- function(all) {
     gbt_metric = call(gbt_metric, list(name = "a", fun = function(pred, label) 1)),
     gbt_save = call(gbt_save, list(model = m, file = file)),
     gbt_load = call(gbt_load, list(file = file)),
+    gbt_load_raw = call(gbt_load, list(file = m$state)),
     gbt_threads = call(function(threads) {
       old <- options("gbt.threads")
       on.exit(options(old))

@@ -145,34 +145,44 @@ kill_savers <- function(n) {
 
 # Readers while the file is replaced ---------------------------------------------------------------------------------
 
-race <- function(seconds) {
+race <- function(swaps) {
   models <- list(old, trained(40, 6), trained(20, 8))
   gbt_save(old, file)
-  sizes <- vapply(models, length, 0L)
-  end <- Sys.time() + seconds
-  until <- function(code) {
+  done <- file.path(dirname(folder), "race.done")
+  unlink(done)
+  as_long_as <- function(goes_on, code) {
     n <- 0
     said <- character(0)
-    while (Sys.time() < end) {
+    while (goes_on(n)) {
       n <- n + 1
       e <- attempt(code(n))
       if (inherits(e, "error")) said <- c(said, conditionMessage(e))
     }
     list(n = n, said = said)
   }
-  writer <- function() until(function(n) gbt_save(models[[1L + n %% 3L]], file))
-  reader <- function() until(function(n) if (!length(gbt_load(file)) %in% sizes) stop("another model was read"))
-  writers <- lapply(1:2, function(i) parallel::mcparallel(writer(), silent = TRUE))
+  writer <- function() {
+    as_long_as(function(n) n < swaps / 2, function(n) gbt_save(models[[1L + n %% 3L]], file))
+  }
+  reader <- function() {
+    as_long_as(function(n) !file.exists(done), function(n) {
+      state <- gbt_load(file)$state
+      if (!any(vapply(models, function(m) identical(m$state, state), NA))) stop("another model was read")
+    })
+  }
+  began <- Sys.time()
   readers <- lapply(1:4, function(i) parallel::mcparallel(reader(), silent = TRUE))
+  writers <- lapply(1:2, function(i) parallel::mcparallel(writer(), silent = TRUE))
   writers <- parallel::mccollect(writers)
+  file.create(done)
   readers <- parallel::mccollect(readers)
+  unlink(done)
   total <- function(of) sum(vapply(of, function(r) as.double(r$n), 0))
   for (said in unlist(lapply(c(writers, readers), `[[`, "said"))) check(FALSE, said)
-  check(total(writers) > 2 && total(readers) > 4, "nothing was written or read")
+  check(total(writers) >= swaps && total(readers) > 4, "nothing was written or read")
   check(identical(files_of(folder), "model.gbt"), "left:", files_of(folder))
   figure("swaps under four readers", total(writers))
   figure("reads beside them", total(readers))
-  figure("seconds of swaps", seconds)
+  figure("seconds of swaps", round(as.double(Sys.time() - began, units = "secs")))
 }
 
 # A disk that is full, that may not be written to, files that may not be so long -------------------------------------
