@@ -12,6 +12,8 @@
 # offset, mask, time, group; for formulas design, formula, parsed, in_data_weights.
 
 fit_source <- function(source, given) {
+  plan <- given[["cross"]] # see gbt_cv()
+  if (inherits(plan, "gbt_cv_plan")) return(cross_validate(source, given[!names(given) %in% cv_arguments], plan))
   fit <- prepare(source, given)
   run <- run_somewhere(fit)
   whole <- run$why != "interrupt"
@@ -23,7 +25,13 @@ fit_source <- function(source, given) {
   }
   if (run$why == "error") stop_failed(model, run$error)
   if (run$why == "interrupt") stop_interrupted(model, run$error)
+  model$call <- small_call(training_call())
   model
+}
+
+# The user's call of gbt_train().
+training_call <- function() {
+  for (i in rev(seq_len(sys.nframe()))) if (identical(sys.function(i), gbt_train)) return(sys.call(i))
 }
 
 prepare <- function(source, given) {
@@ -205,11 +213,7 @@ training_data <- function(rows, args, host) {
   data <- if (is.null(source$x)) {
     as_prepared(source$data, args)
   } else {
-    frame <- with_categories(encode_x(source$x, host$sparse_zero), args[["cat_features"]])
-    frame <- as_trained_before(frame, args[["init_model"]])
-    frame <- with_level_counts(frame, args[["level_counts"]], args[["init_model"]])
-    new_gbt_data(frame, weight = if (is.null(rows$mask)) own$weight else weight, max_bin = as.integer(host$max_bin),
-                 page_rows = as.integer(host$page_rows), threads = args[["threads"]], device = host$device)
+    binned_source(source, args, host, if (is.null(rows$mask)) own$weight else weight)
   }
   if (!is.null(rows$mask)) data$masked_out <- masked_out_set(rows, data, weight, offset)
   data$view <- dataset_view(data, rows$mask, TRUE, label = rows$label, weights = own$weight, offset = own$offset,
@@ -217,6 +221,15 @@ training_data <- function(rows, args, host) {
   data$weight <- own$weight
   data["offset"] <- list(own$offset)
   data
+}
+
+# Data of the user's as gbt_data. weight: counts when cuts are chosen.
+binned_source <- function(source, args, host, weight) {
+  frame <- with_categories(encode_x(source$x, host$sparse_zero), args[["cat_features"]])
+  frame <- as_trained_before(frame, args[["init_model"]])
+  frame <- with_level_counts(frame, args[["level_counts"]], args[["init_model"]])
+  new_gbt_data(frame, weight = weight, max_bin = as.integer(host$max_bin), page_rows = as.integer(host$page_rows),
+               threads = args[["threads"]], device = host$device)
 }
 
 # Weight, offset, time and group of the rows that are trained on.

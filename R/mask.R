@@ -64,13 +64,15 @@ check_some_weight <- function(weight, where) {
 }
 
 # The masked-out rows as a set of plan_evaluation() and make_trainer(). data: of all rows; weight, offset: theirs.
+# A fold of cross-validation may hold out some of them alone: source$held, TRUE for these.
 masked_out_set <- function(rows, data, weight, offset) {
-  at <- rows_of_mask(rows$mask, FALSE)
+  held <- if (is.null(rows$source$held)) list(rows$mask, FALSE) else list(rows$source$held, TRUE)
+  at <- rows_of_mask(held[[1L]], held[[2L]])
   label <- subset_rows(rows$response$label, at)
   weight <- take_numbers(weight, at, data$n_rows)
   check_some_weight(weight, "FALSE")
   offset <- take_numbers(offset, at, data$n_rows)
-  data$view <- dataset_view(data, rows$mask, FALSE, label = label, weights = weight, offset = offset)
+  data$view <- dataset_view(data, held[[1L]], held[[2L]], label = label, weights = weight, offset = offset)
   data["offset"] <- list(offset)
   list(name = masked_out_name, data = data, label = label, weight = weight, rows = at)
 }

@@ -165,9 +165,11 @@ is_storable <- function(x, depth = 0L) {
 
 valid_texts <- function(x) is.null(x) || (all(validEnc(x)) && all(Encoding(x) != "bytes"))
 
-# The user's fields that are saved. Of the others, and of attributes, a warning tells.
+# The user's fields that are saved. Of the others, and of attributes, a warning tells. The call stays in the session:
+# update() would run what a file says.
 fields_to_save <- function(model) {
   user <- user_fields(model)
+  user <- user[!(names(user) %in% "call" & vapply(user, is.call, NA))]
   given <- as.character(names(user))
   twice <- duplicated(given) | duplicated(given, fromLast = TRUE)
   good <- !is.na(given) & nzchar(given) & !twice & vapply(user, is_storable, NA) & vapply(given, valid_texts, NA)

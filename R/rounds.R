@@ -9,7 +9,7 @@ run_rounds <- function(trainer, fit) {
   state$rounds <- 0
   state$best <- 0
   state$native <- NULL
-  state$own <- matrix(NA_real_, 0L, length(fit$evaluation$data) * sum(is.na(fit$evaluation$metrics$code)))
+  state$own <- no_own_values(fit$evaluation)
   state$began <- state$kept_at <- proc.time()[["elapsed"]]
   last <- fit$start$rounds + fit$host$nrounds
   bar <- progress_bar(fit$host$progress, last)
@@ -23,6 +23,11 @@ run_rounds <- function(trainer, fit) {
   if (why == "interrupt") error <- take_kept_error() # it was no Ctrl-C, but a time limit
   if (fit$host$verbose) say_end(why, fit, state)
   list(why = why, state = state, error = error)
+}
+
+# Values of the user's metrics, before there are any.
+no_own_values <- function(evaluation) {
+  matrix(NA_real_, 0L, length(evaluation$data) * sum(is.na(evaluation$metrics$code)))
 }
 
 loop_rounds <- function(trainer, fit, state, bar, last) {
@@ -128,6 +133,13 @@ warn_light_hessian <- function(trainer, fit) {
 
 # The user's metrics of the round just finished. TRUE when early stopping by one of them says so.
 see_own_metrics <- function(trainer, fit, state) {
+  values <- own_metric_values(trainer, fit)
+  state$own <- rbind(state$own, values, deparse.level = 0)
+  fit$evaluation$own_watched && .Call(C_gbt_trainer_see, trainer, values[length(values)])
+}
+
+# These values, data set by data set.
+own_metric_values <- function(trainer, fit) {
   evaluation <- fit$evaluation
   own <- which(is.na(evaluation$metrics$code))
   values <- lapply(seq_along(evaluation$data), function(s) {
@@ -142,8 +154,7 @@ see_own_metrics <- function(trainer, fit, state) {
       own_metric_value(metric, pred[[metric$type]], one$label, weight)
     }, 0), "eval_metric")
   })
-  state$own <- rbind(state$own, unlist(values))
-  evaluation$own_watched && .Call(C_gbt_trainer_see, trainer, utils::tail(unlist(values), 1L))
+  unlist(values)
 }
 
 # Names of the log's columns: data set by data set, the metrics in the user's order. evaluation: see plan_evaluation().

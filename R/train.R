@@ -371,6 +371,7 @@
 #'     though without names of rows: a vector, or a matrix with a column for each class. `NULL` without a mask or with
 #'     one that is `TRUE` for all rows, after Ctrl-C, and in models that were read from files or cut to some of their
 #'     rounds}
+#'   \item{call}{the call, for `update()`; `NULL` where it had the data themselves in it, and in models from files}
 #'   \item{has_offset, formula, terms, n_outputs, n_obs, cache, version}{whether there was an offset; the formula as
 #'     text and what it evaluates; scores per row; training rows; for internal use}
 #' Methods: [predict()][predict.gbt], `print()`, `summary()`, [plot()][plot.gbt], [`[`][gbt_methods], `as.data.frame()`

@@ -41,6 +41,7 @@ SEXP r_gbt_predict(SEXP state, SEXP cache, SEXP frame, SEXP kind, SEXP round_beg
                    SEXP unseen, SEXP threads, SEXP device);
 SEXP r_gbt_read_file(SEXP path);
 SEXP r_gbt_records(SEXP bytes, SEXP quote);
+SEXP r_gbt_row_draws(SEXP n_rows, SEXP seed);
 SEXP r_gbt_system(SEXP threads_wanted);
 SEXP r_gbt_take(SEXP x, SEXP rows);
 SEXP r_gbt_take_sparse(SEXP p, SEXP i, SEXP n_rows, SEXP rows);
@@ -59,6 +60,7 @@ SEXP r_gbt_trainer_see(SEXP trainer_xptr, SEXP value);
 SEXP r_gbt_trainer_set_gradients(SEXP trainer_xptr, SEXP g, SEXP h, SEXP threads);
 SEXP r_gbt_trainer_unsplit(SEXP trainer_xptr);
 SEXP r_gbt_trainer_watch(SEXP trainer_xptr, SEXP maximise);
+SEXP r_gbt_trainers_run(SEXP trainers, SEXP n_rounds, SEXP threads);
 SEXP r_gbt_unseen(SEXP state, SEXP cache, SEXP frame, SEXP threads);
 SEXP r_gbt_write_file(SEXP path, SEXP raw);
 
@@ -98,6 +100,7 @@ SEXP r_gbt_write_file(SEXP path, SEXP raw);
   X(predict, 10) \
   X(read_file, 1) \
   X(records, 2) \
+  X(row_draws, 2) \
   X(system, 1) \
   X(take, 2) \
   X(take_sparse, 4) \
@@ -116,6 +119,7 @@ SEXP r_gbt_write_file(SEXP path, SEXP raw);
   X(trainer_set_gradients, 4) \
   X(trainer_unsplit, 1) \
   X(trainer_watch, 2) \
+  X(trainers_run, 3) \
   X(unseen, 4) \
   X(write_file, 2)
 

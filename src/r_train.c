@@ -183,6 +183,26 @@ SEXP r_gbt_trainer_new(SEXP spec, SEXP threads) {
   return out;
 }
 
+/* list(why, rounds, best_round, log) of a trainer that has run. */
+static SEXP run_result(gbt_trainer *trainer, gbt_status status, gbt_stop_reason why) {
+  static const char *parts[] = {"why", "rounds", "best_round", "log", ""};
+  SEXP out = PROTECT(Rf_mkNamed(VECSXP, parts));
+  const char *text = status == GBT_CANCELLED ? "interrupt" : gbt_stop_reason_name((int)why);
+  int64_t rounds = gbt_trainer_rounds(trainer);
+  SET_VECTOR_ELT(out, 0, Rf_mkString(text));
+  SET_VECTOR_ELT(out, 1, Rf_ScalarReal((double)rounds));
+  SET_VECTOR_ELT(out, 2, Rf_ScalarReal((double)gbt_trainer_best_round(trainer)));
+  int32_t width = 0;
+  const double *log = gbt_trainer_log(trainer, &width);
+  SEXP table = Rf_allocMatrix(REALSXP, (int)rounds, width);
+  SET_VECTOR_ELT(out, 3, table);
+  for (int64_t r = 0; r < rounds; r++) {
+    for (int32_t k = 0; k < width; k++) REAL(table)[k * rounds + r] = log[r * width + k];
+  }
+  UNPROTECT(1);
+  return out;
+}
+
 SEXP r_gbt_trainer_run(SEXP trainer_xptr, SEXP n_rounds, SEXP threads) {
   /* 1 */
   gbt_trainer *trainer = trainer_of(trainer_xptr);
@@ -205,20 +225,37 @@ SEXP r_gbt_trainer_run(SEXP trainer_xptr, SEXP n_rounds, SEXP threads) {
   /* 3: an interrupt is R's to decide, once it has the rounds so far */
   if (r_mem_interrupted()) status = GBT_CANCELLED;
   if (status != GBT_CANCELLED) r_check(status, &err);
-  static const char *parts[] = {"why", "rounds", "best_round", "log", ""};
-  SEXP out = PROTECT(Rf_mkNamed(VECSXP, parts));
-  const char *text = status == GBT_CANCELLED ? "interrupt" : gbt_stop_reason_name((int)why);
-  int64_t rounds = gbt_trainer_rounds(trainer);
-  SET_VECTOR_ELT(out, 0, Rf_mkString(text));
-  SET_VECTOR_ELT(out, 1, Rf_ScalarReal((double)rounds));
-  SET_VECTOR_ELT(out, 2, Rf_ScalarReal((double)gbt_trainer_best_round(trainer)));
-  int32_t width = 0;
-  const double *log = gbt_trainer_log(trainer, &width);
-  SEXP table = Rf_allocMatrix(REALSXP, (int)rounds, width);
-  SET_VECTOR_ELT(out, 3, table);
-  for (int64_t r = 0; r < rounds; r++) {
-    for (int32_t k = 0; k < width; k++) REAL(table)[k * rounds + r] = log[r * width + k];
+  return run_result(trainer, status, why);
+}
+
+/* Several trainings of the CPU at a time: a list of what r_gbt_trainer_run returns. trainers: a list. */
+SEXP r_gbt_trainers_run(SEXP trainers, SEXP n_rounds, SEXP threads) {
+  /* 1 */
+  if (TYPEOF(trainers) != VECSXP) r_stop("a list of trainers is expected");
+  const R_xlen_t n = Rf_xlength(trainers);
+  gbt_trainer **all = (gbt_trainer **)R_alloc((size_t)n + 1, sizeof *all);
+  gbt_stop_reason *why = (gbt_stop_reason *)R_alloc((size_t)n + 1, sizeof *why);
+  r_use *use = (r_use *)R_alloc((size_t)n + 1, sizeof *use);
+  for (R_xlen_t i = 0; i < n; i++) all[i] = trainer_of(VECTOR_ELT(trainers, i));
+  const int64_t rounds = r_arg_int64(n_rounds, "n_rounds");
+  r_threads t = r_arg_threads(threads);
+  gbt_error err = {0};
+  gbt_ctx ctx;
+
+  /* 2 */
+  for (R_xlen_t i = 0; i < n; i++) r_use_begin(&use[i], VECTOR_ELT(trainers, i));
+  gbt_status status = r_ctx_open(&ctx, t, &err);
+  if (status == GBT_OK) {
+    status = gbt_trainers_run(&ctx, all, n, rounds, why, &err);
+    gbt_ctx_close(&ctx);
   }
+  for (R_xlen_t i = n - 1; i >= 0; i--) r_use_end(&use[i]);
+
+  /* 3 */
+  if (r_mem_interrupted()) status = GBT_CANCELLED;
+  if (status != GBT_CANCELLED) r_check(status, &err);
+  SEXP out = PROTECT(Rf_allocVector(VECSXP, n));
+  for (R_xlen_t i = 0; i < n; i++) SET_VECTOR_ELT(out, i, run_result(all[i], status, why[i]));
   UNPROTECT(1);
   return out;
 }

@@ -5,6 +5,7 @@
  *                                                                                          source.h
  *   gbt_disk_open, _writer_new     data sets in folders, for what is larger than memory    disk/disk.h
  *   gbt_trainer_new, _run          data sets + objective + parameters -> trees             boost/trainer.h, params.h
+ *   gbt_trainers_run               several of them at a time                               boost/side_by_side.h
  *   gbt_model_make, _open          trees + objective + schema + meta <-> bytes             model/model.h
  *   gbt_model_answer               model + bound table -> scores, responses, classes       model/answer.h
  *   gbt_predictor_new, _scores     the same forest again and again                         model/predict.h
@@ -24,6 +25,7 @@
 #include "base/schema.h"
 #include "base/status.h"
 #include "boost/metric.h"
+#include "boost/side_by_side.h"
 #include "boost/trainer.h"
 #include "data/dataset.h"
 #include "data/source.h"

@@ -185,7 +185,7 @@ test_that("what a user adds is saved when it is plain data, else a warning names
   gbt_save(back, file)
   expect_identical(readBin(file, "raw", 1e6), classes$state)
 
-  m$call <- quote(f(x))
+  m$expression <- quote(f(x))
   m$frame <- iris
   m$deep <- list(1, list(factor("a")))
   attr(m, "comment") <- "mine"

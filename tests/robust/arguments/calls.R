@@ -109,6 +109,16 @@ calls_to_try <- function(all) {
       "x", "y", "label", "weights", "offset", "mask", "valid", "max_bin")),
     gbt_train_going_on = call(gbt_train, c(list(x = x, y = y, init_model = m), usual), c(
       "x", "y", "valid", "offset", "mask")),
+    gbt_cv = call(gbt_cv, c(list(x = x, y = y, folds = 3), usual), c(
+      "x", "y", "folds", "repeats", "stratify", "keep_models", "nfold", "group", "time", "weights", "offset",
+      "objective", "eval_metric", "early_stopping_rounds", "valid", "mask", "seed", "threads", "nrounds")),
+    gbt_refit = call(gbt_refit, list(object = gbt_train(y ~ ., d, nrounds = 2, threads = 1), data = d), c(
+      "object", "rule", "nrounds", "data", "eta")),
+    plot_cv = call(function(...) {
+      grDevices::pdf(NULL)
+      on.exit(grDevices::dev.off())
+      plot(gbt_cv(y ~ ., d, nrounds = 2, folds = 2, threads = 1), ...)
+    }, list(), c("metric", "folds")),
     gbt_data = call(gbt_data, list(x = x, threads = 1)),
     gbt_data_reference = call(gbt_data, list(x = x, reference = data, threads = 1), c(
       "x", "label", "weight", "offset", "unseen", "device", "y")),

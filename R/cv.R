@@ -1,0 +1,383 @@
+#' Cross-validation
+#'
+#' Trains a model for every fold, on the rows outside of it, and evaluates it on the fold. The data are binned once for
+#' all folds, and the folds grow round by round side by side, so that early stopping looks at the mean of all folds.
+#'
+#' @section Folds:
+#' `folds = 5` draws five folds: by classes, so that each fold has its share of them (numbers: `stratify = TRUE` does so
+#' by tenths of the response). Which row is in which fold follows from `seed`. Where `group` is given, see
+#' [gbt_train()], groups are held out as a whole. Where `time` is given, folds follow it (*rolling origin*): rows are
+#' cut into `folds + 1` blocks by time; fold i trains on the first i blocks and is evaluated on the next, so that no
+#' model sees the future.
+#'
+#' Folds of your own are a value for each row (fold numbers, a factor, texts), a list of the rows that each fold holds
+#' out, or what `rsample::vfold_cv()` and its relatives return. They say everything: `group` and `time` then only shape
+#' statistics of categorical columns.
+#'
+#' @section What is shared:
+#' Cuts of numeric columns and the order of levels come from all rows, those of the folds among them: bins know where
+#' values lie, never their response. Statistics of the response are made fold by fold. So a fold's model is, to the
+#' last bit, that of `gbt_train(gbt_data(x), y, mask = )`.
+#'
+#' @param x,... What [gbt_train()] takes: the data, in any of its forms, and parameters, `weights`, `offset`, `group`,
+#'   `time`, an objective, metrics, `early_stopping_rounds`, `verbose` and so on. `valid`, `mask`, `init_model`,
+#'   `callbacks` and `checkpoint` have no place here. `max_seconds` holds for all folds together.
+#' @param folds The number of folds, or the folds; see below. Also called `nfold`, `nfolds` and `fold_count`.
+#' @param repeats With a number of folds: how often folds are drawn.
+#' @param stratify Whether drawn folds are balanced by the response: `NULL` for classes alone.
+#' @param keep_models Keep the model of each fold?
+#'
+#' @return An object of class `gbt_cv`, a list with
+#'   \item{evaluation_log}{data frame: `round`, and for every metric of the held-out rows (and of the training rows with
+#'     `eval_train = TRUE`) the mean over folds and its standard error, `test_rmse_mean`, `test_rmse_se`}
+#'   \item{fold_log}{data frame: `fold`, `round` and the metrics of each fold}
+#'   \item{best_round, best_score}{the round with the best mean of the last metric, and that mean; `NULL` where neither
+#'     larger nor smaller is better}
+#'   \item{one_se_round}{the first round whose mean is within one standard error of the best (Breiman and others, 1984,
+#'     section 3.4.3): a smaller model that is about as good}
+#'   \item{predictions}{for every row what the models that did not see it predict, as `predict()` gives it: a vector, or
+#'     a matrix with a column for each class; the mean over repeats; `NA` for rows that no fold holds out. With
+#'     `early_stopping_rounds` they are those of `best_round`, else those of the last round}
+#'   \item{folds}{list of the rows that each fold holds out}
+#'   \item{models}{with `keep_models` the folds' models}
+#'   \item{nrounds, params, call}{rounds that were trained; parameters; the call}
+#' with methods for `print()`, `plot()` and `as.data.frame()` (the log). [gbt_refit()] trains the model of the chosen
+#' number of rounds on all rows.
+#' @seealso [gbt_train()], [gbt_refit()]
+#' @examples
+#' cv <- gbt_cv(Species ~ ., iris, folds = 4, nrounds = 100, early_stopping_rounds = 10, seed = 1,
+#'              threads = 1)
+#' cv
+#' plot(cv)
+#' table(max.col(cv$predictions), iris$Species)
+#' model <- gbt_refit(cv)
+#' @export
+gbt_cv <- function(x, ..., folds = 5, repeats = 1, stratify = NULL, keep_models = FALSE) {
+  other <- which(...names() %in% fold_aliases)
+  if (length(other)) {
+    if (!missing(folds) || length(other) > 1L) stop_argument("`folds` is given twice", "folds")
+    folds <- ...elt(other)
+  }
+  if (is.null(folds)) stop_argument("`folds` is NULL; give a number of folds, such as 5", "folds")
+  if (!is.null(stratify)) check_flag(stratify, "stratify")
+  call <- sys.call()
+  plan <- structure(class = "gbt_cv_plan", list(
+    folds = folds, repeats = check_whole(repeats, "repeats", 1, 1000), stratify = stratify,
+    keep_models = check_flag(keep_models, "keep_models"), call = small_call(call)
+  ))
+  call <- call[!names_of_call(call) %in% cv_arguments]
+  call$cross <- plan
+  run_call(call, parent.frame()) # so that variables of the call are looked up where the user wrote them
+}
+
+fold_aliases <- c("nfold", "nfolds", "fold_count", "n_folds", "nfold_cv")
+
+# Arguments that are none of gbt_train().
+cv_arguments <- c("cross", "folds", "repeats", "stratify", "keep_models", fold_aliases)
+
+names_of_call <- function(call) if (is.null(names(call))) character(length(call)) else names(call)
+
+# A call as it can be kept, without environments and sources of functions: NULL where do.call() put the data themselves
+# into it.
+small_call <- function(call) {
+  plain <- function(part) {
+    is.null(part) || is.name(part) || (is.call(part) && !inherits(part, "formula")) ||
+      (is.atomic(part) && !is.object(part) && length(part) <= 100L) ||
+      (is.list(part) && !is.object(part) && length(part) <= 100L && all(vapply(part, plain, NA)))
+  }
+  if (is.null(call)) return(NULL)
+  if (is.function(call[[1L]])) call[[1L]] <- quote(gbt_train)
+  parts <- as.list(call)
+  is_formula <- vapply(parts, inherits, NA, "formula") # of do.call()
+  if (!all(is_formula | vapply(parts, plain, NA))) return(NULL)
+  text <- try_else(deparse(call, 500L, control = c("keepNA", "keepInteger", "niceNames")), function(e) NULL)
+  if (is.null(text) || sum(nchar(text)) > 5000L) return(NULL)
+  try_else(str2lang(paste(text, collapse = "\n")), function(e) NULL)
+}
+
+# source, given: see fit_source(); plan: of gbt_cv().
+cross_validate <- function(source, given, plan) {
+  request <- read_request(given)
+  refuse_beside_folds(request$args)
+  source <- with_row_arguments(source, request$args)
+  if (!is.null(source$mask)) stop_argument("gbt_cv() has no `mask`: `folds` says which rows are held out", "mask")
+  n <- if (is.null(source$x)) source$data$n_rows else n_rows_of(source$x)
+  check_time_or_group(source$time, source$group)
+  source["time"] <- list(check_time(source$time, n))
+  source["group"] <- list(check_group(source$group, n))
+  response <- encode_response(source$y, request$objective, n, request$args$value[["num_class"]], source$parsed)
+  seed <- resolve_seed(request$args, request$params, holds_out = is.null(plan$folds) || length(plan$folds) == 1L)
+  folds <- make_folds(plan, n, source, if (!is.null(response$classes)) response$label, response$label, seed)
+  fits <- fold_fits(source, request, folds, response, seed)
+  runs <- run_folds(fits)
+  fold_results(fits, runs, folds, plan, n)
+}
+
+refuse_beside_folds <- function(args) {
+  why <- c(valid = "`folds` says which rows are held out", mask = "`folds` says which rows are held out",
+           init_model = "an earlier model has seen the rows of all folds",
+           checkpoint = "it cannot be gone on with", callbacks = "folds are trained side by side; see `verbose`")
+  for (name in intersect(names(why), names(args$value))) {
+    if (name == "callbacks" && length(args$value$callbacks) == 0L) next
+    stop_unsupported(sprintf("gbt_cv() has no `%s`: %s", name, why[[name]]), name)
+  }
+}
+
+# What is known of each fold before the first round: a list of new_fit(). The data are binned once.
+fold_fits <- function(source, request, folds, response, seed) {
+  args <- request$args$value
+  if (is.null(source$x)) {
+    data <- as_prepared(source$data, args)
+  } else {
+    whole <- place_training(request, list(source = source, response = response))
+    weight <- check_weight(source$weights, length(response$label), "weights")
+    data <- binned_source(source, args, whole, weight)
+  }
+  binning <- c("max_bin", "page_rows", "sparse_zero", "level_counts", "cat_features")
+  args <- args[!names(args) %in% c(binning, row_arguments)]
+  args$seed <- seed
+  if (is.null(args[["hist_memory"]])) args$hist_memory <- max(16, ceiling(1024 / length(folds))) # of all folds
+  source$x <- NULL
+  source$data <- data
+  source["weights"] <- list(source$weights)
+  lapply(folds, function(fold) {
+    source$mask <- fold$train
+    source$held <- fold$held
+    prepare(source, args)
+  })
+}
+
+# Every fold's trainer some rounds further, again and again, until the mean of the watched metric says so. A list:
+# trainers, states (as of run_rounds()), why.
+run_folds <- function(fits) {
+  host <- fits[[1L]]$host
+  evaluation <- fits[[1L]]$evaluation
+  fits <- lapply(fits, function(fit) {
+    fit$evaluation$own_watched <- fit$evaluation$stopping # the trainer is told what to watch: the mean
+    fit$host$max_seconds <- 0
+    fit
+  })
+  trainers <- list()
+  done <- FALSE
+  on.exit(if (!done) for (trainer in trainers) .Call(C_gbt_trainer_free, trainer))
+  for (fit in fits) trainers <- c(trainers, on_device(fit$host$device, function(where) make_trainer(fit, where)))
+  states <- lapply(fits, function(fit) {
+    list2env(list(rounds = 0, best = 0, native = NULL, own = no_own_values(fit$evaluation)), parent = emptyenv())
+  })
+  bar <- progress_bar(host$progress, host$nrounds)
+  on.exit(bar$close(), add = TRUE)
+  plan <- list(nrounds = host$nrounds, rounds_before = 0, verbose = host$verbose, verbose_every = host$verbose_every,
+               every_round = evaluation$stopping || evaluation$own || is_given(fits[[1L]]$response$objective) ||
+                 host$max_seconds > 0,
+               progress = host$progress)
+  began <- proc.time()[["elapsed"]]
+  why <- "done"
+  round <- 0
+  pace <- NA_real_
+  while (why == "done" && round < host$nrounds) {
+    n <- chunk_size(plan, round, pace)
+    t0 <- proc.time()[["elapsed"]]
+    if (!run_trainers(trainers, fits, states, n)) {
+      raise_interrupt(sprintf("cross-validation was interrupted after %d rounds", as.integer(round)))
+    }
+    now <- proc.time()[["elapsed"]]
+    pace <- max(now - t0, 1e-3) / n
+    round <- round + n
+    means <- if (length(evaluation$data) && length(evaluation$metrics$name)) mean_row(fits, states, round)
+    if (evaluation$stopping) {
+      stops <- vapply(trainers, function(trainer) .Call(C_gbt_trainer_see, trainer, means[[length(means)]]), NA)
+      if (stops[1L]) why <- "early"
+    }
+    if (why == "done" && host$max_seconds > 0 && now - began >= host$max_seconds) why <- "time"
+    bar$set(round)
+    if (host$verbose && (round == 1 || round %% host$verbose_every == 0 || round == host$nrounds || why != "done")) {
+      say(log_line(round, host$nrounds, means, now - began))
+    }
+  }
+  if (host$verbose && why != "done") {
+    say(sprintf(if (why == "early") "stopped early at round %d" else "time is over after round %d", as.integer(round)))
+  }
+  done <- TRUE
+  list(trainers = trainers, states = states, why = why)
+}
+
+# n rounds of all folds. Those of the CPU train side by side, whose threads so have more to do. FALSE when Ctrl-C ended
+# it.
+run_trainers <- function(trainers, fits, states, n) {
+  first <- states[[1L]]$rounds == 0
+  given <- is_given(fits[[1L]]$response$objective)
+  if (given) Map(function(trainer, fit) set_own_gradients(trainer, fit, first), trainers, fits)
+  threads <- fits[[1L]]$host$threads
+  aside <- fits[[1L]]$host$device$kind == "cpu" && is.null(fits[[1L]]$data$path)
+  runs <- if (aside) {
+    .Call(C_gbt_trainers_run, trainers, n, threads)
+  } else {
+    lapply(trainers, function(trainer) .Call(C_gbt_trainer_run, trainer, n, threads))
+  }
+  for (k in seq_along(runs)) {
+    if (runs[[k]]$why == "interrupt") return(FALSE)
+    states[[k]]$rounds <- runs[[k]]$rounds
+    states[[k]]$native <- runs[[k]]$log
+    if (first && !given) warn_light_hessian(trainers[[k]], fits[[k]])
+    if (fits[[k]]$evaluation$own) {
+      values <- own_metric_values(trainers[[k]], fits[[k]])
+      states[[k]]$own <- rbind(states[[k]]$own, values, deparse.level = 0)
+    }
+  }
+  TRUE
+}
+
+# The metrics of a round, means over folds.
+mean_row <- function(fits, states, round) {
+  rows <- Map(function(fit, state) log_row(fit$evaluation, state, round), fits, states)
+  out <- rowMeans(matrix(unlist(rows), ncol = length(rows)))
+  stats::setNames(out, test_names(names(rows[[1L]])))
+}
+
+# "masked_out_rmse" -> "test_rmse"
+test_names <- function(names) sub(paste0("^", masked_out_name, "_"), "test_", names)
+
+fold_results <- function(fits, runs, folds, plan, n) {
+  fit <- fits[[1L]]
+  states <- runs$states
+  rounds <- states[[1L]]$rounds
+  logs <- Map(function(fit, state) evaluation_log(fit$evaluation, fit$start, state), fits, states)
+  columns <- names(logs[[1L]])[-1L]
+  values <- lapply(columns, function(column) vapply(logs, function(log) as.double(log[[column]]), numeric(rounds)))
+  values <- lapply(values, matrix, nrow = rounds) # a round is a row, a fold is a column
+  names(values) <- test_names(columns)
+  log <- mean_log(values, rounds)
+  min_delta <- if (fit$evaluation$stopping) fit$host$early_stopping_min_delta else 0
+  chosen <- choose_rounds(values, fit$evaluation$metrics, min_delta)
+  models <- Map(function(trainer, fit, state) {
+    state$best <- if (is.null(chosen$best_round)) NA else chosen$best_round
+    fit$evaluation$own_watched <- FALSE # the best round is that of the mean
+    finish_model(trainer, fit, state)
+  }, runs$trainers, fits, states)
+  for (trainer in runs$trainers) .Call(C_gbt_trainer_free, trainer)
+  fold_log <- list_frame(c(list(fold = rep(seq_along(fits), each = rounds), round = rep(seq_len(rounds), length(fits))),
+                           lapply(values, as.vector)), rounds * length(fits))
+  structure(class = "gbt_cv", list(
+    evaluation_log = log, fold_log = fold_log, best_round = chosen$best_round, best_score = chosen$best_score,
+    one_se_round = chosen$one_se_round, metric = if (length(columns)) names(values)[length(values)],
+    predictions = held_out_predictions(models, folds, n), folds = lapply(folds, function(fold) which(fold$held)),
+    models = if (plan$keep_models) models, nrounds = as.integer(rounds), stopped = runs$why,
+    early = fit$evaluation$stopping, objective = fit$response$objective, classes = fit$response$classes,
+    params = models[[1L]]$params, n_obs = n, call = plan$call
+  ))
+}
+
+# Means and standard errors of folds: test_rmse_mean, test_rmse_se, ...
+mean_log <- function(values, rounds) {
+  columns <- unlist(lapply(names(values), function(name) {
+    v <- values[[name]]
+    se <- apply(v, 1L, stats::sd) / sqrt(ncol(v))
+    stats::setNames(list(rowMeans(v), as.vector(se)), paste0(name, c("_mean", "_se")))
+  }), recursive = FALSE)
+  list_frame(c(list(round = seq_len(rounds)), columns), rounds)
+}
+
+# The round of the best mean of the last metric, and the first one that is within its standard error.
+choose_rounds <- function(values, metrics, min_delta) {
+  none <- list(best_round = NULL, best_score = NULL, one_se_round = NULL)
+  maximise <- metrics$maximise
+  if (length(values) == 0L || is.na(maximise)) return(none)
+  v <- values[[length(values)]]
+  mean <- rowMeans(v)
+  best <- first_best(mean, maximise, min_delta)
+  if (is.na(best)) return(none)
+  se <- stats::sd(v[best, ]) / sqrt(ncol(v))
+  within <- if (maximise) mean >= mean[best] - se else mean <= mean[best] + se
+  list(best_round = best, best_score = mean[best],
+       one_se_round = if (is.na(se)) best else which(within)[1L])
+}
+
+# Every row's predictions by the models that did not train on it, the mean of those that there are.
+held_out_predictions <- function(models, folds, n) {
+  first <- models[[1L]]$masked_out
+  out <- matrix(0, n, NCOL(first), dimnames = if (is.matrix(first)) list(NULL, colnames(first)))
+  times <- numeric(n)
+  for (k in seq_along(models)) {
+    at <- which(folds[[k]]$held)
+    out[at, ] <- out[at, ] + models[[k]]$masked_out
+    times[at] <- times[at] + 1
+  }
+  out <- out / ifelse(times == 0, NA, times)
+  if (is.matrix(first)) out else as.vector(out)
+}
+
+#' @export
+as.data.frame.gbt_cv <- function(x, ...) x$evaluation_log
+
+#' @export
+print.gbt_cv <- function(x, digits = max(3L, getOption("digits") - 2L), ...) {
+  digits <- check_digits(digits, 2L)
+  rounds <- sprintf("%s%s", counted(x$nrounds, "round"),
+                    switch(x$stopped, early = ", stopped early", time = ", stopped by time", ""))
+  cat(sprintf("<gbt_cv> %s, %s, %s, objective \"%s\"\n", counted(length(x$folds), "fold"), rounds,
+              counted(x$n_obs, "row"), x$objective))
+  log <- x$evaluation_log
+  if (length(log) < 2L || x$nrounds == 0L) return(invisible(x))
+  metrics <- sub("_mean$", "", grep("_mean$", names(log), value = TRUE))
+  show <- c(best = x$best_round, `one standard error` = x$one_se_round)
+  if (length(show) == 0L) show <- c(last = x$nrounds)
+  if (length(show) == 2L && show[1L] == show[2L]) show <- show[1L]
+  for (i in seq_along(show)) {
+    row <- show[[i]]
+    text <- vapply(metrics, function(name) {
+      sprintf("%s %s +- %s", name, format(log[[paste0(name, "_mean")]][row], digits = digits),
+              format(log[[paste0(name, "_se")]][row], digits = 2L))
+    }, "")
+    cat(sprintf("round %d (%s): %s\n", row, names(show)[i], paste(text, collapse = ", ")))
+  }
+  invisible(x)
+}
+
+#' Draw a cross-validation
+#'
+#' Draws the mean of a metric over the folds by round, with a band of one standard error to either side and, thin, the
+#' folds. A dashed line stands at the best round, a dotted one at the first round within one standard error of it.
+#'
+#' @param x The result of [gbt_cv()].
+#' @param metric Which column to draw, such as `"test_rmse"`; the last metric on held-out rows when left out.
+#' @param folds Draw the folds as well?
+#' @param ... Further arguments of [graphics::plot.default()], by their names.
+#' @return `x`, invisibly.
+#' @seealso [gbt_cv()]
+#' @export
+plot.gbt_cv <- function(x, metric = NULL, folds = TRUE, ...) {
+  given <- named_dots(list(...))
+  check_flag(folds, "folds")
+  log <- x$evaluation_log
+  has <- sub("_mean$", "", grep("_mean$", names(log), value = TRUE))
+  if (length(has) == 0L || nrow(log) == 0L) {
+    stop_argument("there is no log to draw: no metric was evaluated", "x")
+  }
+  metric <- if (is.null(metric)) has[length(has)] else match_choice(metric, has, "metric")
+  mean <- log[[paste0(metric, "_mean")]]
+  se <- log[[paste0(metric, "_se")]]
+  se[is.na(se)] <- 0
+  each <- matrix(x$fold_log[[metric]], nrow = nrow(log))
+  shown <- c(mean - se, mean + se, if (folds) each)
+  shown <- shown[is.finite(shown)]
+  if (length(shown) == 0L) {
+    stop_argument(sprintf("there is nothing to draw: no value of \"%s\" is finite", metric), "metric")
+  }
+  col <- grDevices::hcl.colors(2L, "Dark 3")[1L]
+  args <- list(x = log$round, y = mean, type = "n", xlab = "round", ylab = sub("^(test|train)_", "", metric), bty = "l",
+               ylim = range(shown))
+  do.call(graphics::plot.default, utils::modifyList(args, given))
+  graphics::polygon(c(log$round, rev(log$round)), c(mean - se, rev(mean + se)), border = NA,
+                    col = grDevices::adjustcolor(col, 0.2))
+  if (folds) graphics::matlines(log$round, each, lty = 1, lwd = 0.7, col = "grey70")
+  if (nrow(log) == 1L) graphics::points(log$round, mean, pch = 19, col = col)
+  graphics::lines(log$round, mean, lwd = 2.5, col = col)
+  graphics::abline(v = x$best_round, lty = 2, col = "grey30")
+  graphics::abline(v = x$one_se_round, lty = 3, col = "grey30")
+  drawn <- c(TRUE, folds, !is.null(x$best_round), !is.null(x$one_se_round))
+  key <- list(legend = c("mean and standard error", "folds", "best round", "one standard error")[drawn],
+              col = c(col, "grey70", "grey30", "grey30")[drawn], lty = c(1, 1, 2, 3)[drawn],
+              lwd = c(2.5, 0.7, 1, 1)[drawn], bty = "n")
+  do.call(graphics::legend, c(list(x = free_corner(log$round, list(mean), key)), key))
+  invisible(x)
+}

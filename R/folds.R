@@ -1,0 +1,131 @@
+# Folds of cross-validation: a list of list(train = , held = ), logical values for all rows; see gbt_cv().
+
+# plan: see gbt_cv(); source: as prepared by cross_validate(), with time and group checked; class: numbers from 0 of the
+# rows' classes, or NULL.
+make_folds <- function(plan, n, source, class, label, seed) {
+  folds <- plan$folds
+  given <- inherits(folds, "rset") || is.list(folds) || is.factor(folds) || is.character(folds) || length(folds) > 1L
+  if (given) {
+    if (plan$repeats != 1) stop_argument("`repeats` needs `folds` as a number, not folds that are given", "repeats")
+    if (!is.null(plan$stratify)) {
+      stop_argument("`stratify` needs `folds` as a number, not folds that are given", "stratify")
+    }
+    out <- given_folds(folds, n)
+  } else {
+    k <- check_whole(folds, "folds", 2)
+    if (!is.null(source$time)) {
+      if (plan$repeats != 1) stop_argument("`repeats` has no meaning with `time`: folds follow the time", "repeats")
+      out <- folds_by_time(source$time, k)
+    } else {
+      out <- drawn_folds(plan, k, n, source$group, class, label, seed)
+    }
+  }
+  for (i in seq_along(out)) {
+    if (!any(out[[i]]$train)) {
+      stop_argument(sprintf("fold %d holds all rows out, so that none are left to train on", i), "folds")
+    }
+  }
+  out
+}
+
+# Folds by number: the same for a seed on any machine.
+drawn_folds <- function(plan, k, n, group, class, label, seed) {
+  unit_class <- class
+  units <- n
+  if (!is.null(group)) {
+    if (isTRUE(plan$stratify)) {
+      stop_argument("`stratify` and `group` cannot both decide over folds; leave one out", "stratify")
+    }
+    units <- max(c(0, group))
+    unit_class <- NULL
+  } else if (is.null(plan$stratify) || !is.null(class)) {
+    if (isFALSE(plan$stratify)) unit_class <- NULL
+  } else if (plan$stratify) {
+    unit_class <- tenths(label)
+  }
+  if (k > units) {
+    what <- if (is.null(group)) "row" else "group"
+    stop_argument(sprintf("`folds = %.0f` is more than the data have %ss, %.0f", as.double(k), what, units), "folds")
+  }
+  unlist(lapply(seq_len(plan$repeats), function(again) {
+    draw <- .Call(C_gbt_row_draws, as.integer(units), (seed + (again - 1) * 1000003) %% 2147483647)
+    at <- if (is.null(unit_class)) order(draw) else order(unit_class, draw)
+    fold <- integer(units)
+    fold[at] <- rep_len(seq_len(k), units)
+    if (!is.null(group)) fold <- fold[group]
+    lapply(seq_len(k), function(i) list(train = fold != i, held = fold == i))
+  }), recursive = FALSE)
+}
+
+# In which tenth of all numbers each one is.
+tenths <- function(v) {
+  findInterval(v, unique(stats::quantile(v, seq(0.1, 0.9, 0.1), names = FALSE, type = 1)))
+}
+
+# Rolling origin: rows are cut into k + 1 blocks by time; fold i trains on the first i blocks and holds out the next.
+folds_by_time <- function(time, k) {
+  at <- sort(unique(time))
+  if (length(at) < k + 1) {
+    stop_argument(sprintf("%.0f folds by `time` need %.0f different times, the rows have %d",
+                          as.double(k), k + 1, length(at)), "folds")
+  }
+  before <- cumsum(as.double(table(factor(match(time, at), seq_along(at))))) # rows up to each time
+  last <- findInterval(seq_len(k) / (k + 1) * length(time), before, left.open = TRUE) + 1
+  last <- pmin(pmax(last, seq_len(k)), length(at) - k - 1 + seq_len(k)) # every block has a time of its own
+  for (i in seq_along(last)[-1L]) last[i] <- max(last[i], last[i - 1L] + 1)
+  block <- findInterval(match(time, at), last, left.open = TRUE) + 1
+  lapply(seq_len(k), function(i) list(train = block <= i, held = block == i + 1))
+}
+
+# Folds as somebody gave them: a fold for each row, a list of the rows that each fold holds out, or a set of package
+# rsample.
+given_folds <- function(folds, n) {
+  if (inherits(folds, "rset")) {
+    return(lapply(seq_along(folds$splits), function(i) rsample_fold(folds$splits[[i]], i, n)))
+  }
+  if (is.list(folds) && !is.object(folds)) {
+    if (length(folds) < 1L) stop_argument("`folds` is an empty list; give the rows that each fold holds out", "folds")
+    return(lapply(seq_along(folds), function(i) {
+      held <- logical(n)
+      held[row_numbers(folds[[i]], n, i)] <- TRUE
+      list(train = !held, held = held)
+    }))
+  }
+  if (is.list(folds) || length(folds) != n) {
+    stop_argument(sprintf(paste("`folds` must be a number, a fold for each of the %.0f rows, a list of the rows",
+                                "that each fold holds out, or folds of package rsample, not %s of length %d"),
+                          n, describe(folds), length(folds)), "folds")
+  }
+  if (anyNA(folds)) {
+    stop_argument(sprintf("`folds` has %s; every row needs a fold", counted_rows(which(is.na(folds)), "missing value")),
+                  "folds")
+  }
+  number <- if (is.factor(folds)) as.integer(droplevels(folds)) else match(folds, sort(unique(folds)))
+  if (max(number) < 2) stop_argument("`folds` puts all rows into one fold; there must be two or more", "folds")
+  lapply(seq_len(max(number)), function(i) list(train = number != i, held = number == i))
+}
+
+row_numbers <- function(rows, n, i) {
+  if (is.logical(rows) && length(rows) == n && !anyNA(rows)) rows <- which(rows)
+  good <- is.numeric(rows) && !is.object(rows) && length(rows) > 0L && !anyNA(rows) && all(rows == floor(rows)) &&
+    all(rows >= 1 & rows <= n) && !anyDuplicated(rows)
+  if (!good) {
+    stop_argument(sprintf("element %d of `folds` must be different numbers of rows from 1 to %.0f: those held out", i,
+                          n), "folds")
+  }
+  rows
+}
+
+# A split of package rsample: rows to train on, and the others or those that it says.
+rsample_fold <- function(split, i, n) {
+  train <- split$in_id
+  wrong <- if (anyDuplicated(train)) "takes rows more than once" else if (NROW(split$data) != n)
+    sprintf("is of %.0f rows, the data have %.0f", as.double(NROW(split$data)), n)
+  if (!is.null(wrong)) {
+    stop_argument(sprintf(paste("split %d of `folds` %s; folds of the same data without repeated rows are needed, such",
+                                "as those of rsample::vfold_cv()"), i, wrong), "folds")
+  }
+  held <- split$out_id
+  if (length(held) == 0L || anyNA(held)) held <- setdiff(seq_len(n), train)
+  list(train = replace(logical(n), train, TRUE), held = replace(logical(n), held, TRUE))
+}

@@ -1,0 +1,126 @@
+# Training once more by a call that was kept: gbt_refit(), update().
+
+#' Train once more
+#'
+#' `gbt_refit()` trains the model that a cross-validation or early stopping has chosen, on all rows: the call is
+#' evaluated again where `gbt_refit()` is called, with the chosen number of rounds and without folds, validation data
+#' and early stopping. `update()` evaluates the call of a model again, with other arguments.
+#'
+#' @param object The result of [gbt_cv()], or a model.
+#' @param ... Arguments to change or to add: `gbt_refit(cv, eta = 0.05)`. Where the call was made by [do.call()] with
+#'   the data in it, it is not kept; give the data, `gbt_refit(cv, x = , y = )`.
+#' @param rule For a cross-validation: `"best"` takes the round of the best mean, `"one_se"` the first round within one
+#'   standard error of it.
+#' @param nrounds The number of rounds, instead of the chosen one.
+#' @return A model, see [gbt_train()].
+#' @seealso [gbt_cv()], [gbt_train()]
+#' @examples
+#' m <- gbt_train(mpg ~ ., mtcars, nrounds = 200, valid = 0.3, early_stopping_rounds = 5, seed = 1,
+#'                threads = 1)
+#' m$best_round
+#' final <- gbt_refit(m) # as many rounds, on all rows
+#' nobs(final)
+#' shallow <- update(final, max_depth = 2)
+#' without_weight <- update(final, . ~ . - wt)
+#' variable.names(without_weight)
+#' @export
+gbt_refit <- function(object, ..., rule = c("best", "one_se"), nrounds = NULL) {
+  if (!inherits(object, "gbt_cv")) check_model(object)
+  rule <- match_choice(rule, c("best", "one_se"), "rule")
+  chosen <- if (is.null(nrounds)) chosen_rounds(object, rule) else check_whole(nrounds, "nrounds", 1)
+  left_out <- c("valid", "early_stopping_rounds", "early_stopping_min_delta", "eval_train", "eval_metric", "callbacks",
+                "max_seconds", "checkpoint", "checkpoint_seconds", "mask")
+  again <- call_again(object, match.call(expand.dots = FALSE)$..., left_out, "gbt_refit")
+  again$nrounds <- chosen
+  seed <- object$params$seed
+  if (is.null(again$seed) && !is.null(seed)) again$seed <- seed
+  run_call(again, parent.frame())
+}
+
+chosen_rounds <- function(object, rule) {
+  if (!inherits(object, "gbt_cv")) {
+    if (rule == "one_se") stop_argument("`rule = \"one_se\"` is for cross-validations, see gbt_cv()", "rule")
+    return(rounds_used(object))
+  }
+  if (is.null(object$best_round)) return(object$nrounds)
+  if (rule == "best") object$best_round else object$one_se_round
+}
+
+#' @rdname gbt_refit
+#' @param formula. Changes of the formula, see [stats::update.formula()].
+#' @param evaluate Train, or return the call?
+#' @importFrom stats update
+#' @export
+update.gbt <- function(object, formula., ..., evaluate = TRUE) {
+  check_model(object)
+  check_flag(evaluate, "evaluate")
+  again <- call_again(object, match.call(expand.dots = FALSE)$..., character(0), "update")
+  if (!missing(formula.)) {
+    if (is.null(object$formula)) {
+      stop_argument("the model was not trained by a formula, so there is none to update", "formula.")
+    }
+    again[[formula_place(again)]] <- stats::update.formula(written_out(object, parent.frame()), formula.)
+  }
+  if (evaluate) run_call(again, parent.frame()) else again
+}
+
+# The formula of a model with all features instead of a dot: update.formula() knows no data.
+written_out <- function(model, env) {
+  formula <- stats::as.formula(model$formula, env)
+  if (!"." %in% all.vars(formula[[3L]])) return(formula)
+  design <- model$terms
+  names <- if (is.null(design$features)) lapply(model$feature_names, as.name) else lapply(design$features, str2lang)
+  offsets <- lapply(design$offset, function(text) call("offset", str2lang(text)))
+  formula[[3L]] <- Reduce(function(a, b) call("+", a, b), c(names, offsets))
+  formula
+}
+
+# Where a call has its formula: as `formula`, as `x`, or first.
+formula_place <- function(call) {
+  names <- names_of_call(call)
+  at <- which(names %in% c("formula", "x"))
+  if (length(at)) at[1L] else which(names[-1L] == "")[1L] + 1L
+}
+
+# A call of gbt_train() where its variables are, whether the package is attached or not.
+run_call <- function(call, env) {
+  call[[1L]] <- gbt_train
+  eval(call, env)
+}
+
+# The kept call of gbt_train() or gbt_cv() as one of gbt_train(), with `changes` (expressions by name) and without
+# `left_out`, in any spelling.
+call_again <- function(object, changes, left_out, who) {
+  call <- object$call
+  data_given <- any(names(changes) %in% c("x", "data", "formula"))
+  if (is.null(call) && !data_given) {
+    what <- if (inherits(object, "gbt_cv")) "cross-validation" else "model"
+    stop_argument(sprintf(paste("the call of this %s was not kept: it had the data in it, or came from a file;",
+                                "give the data, %s(object, x = , y = ), and its parameters"), what, who), "object")
+  }
+  if (is.null(call)) call <- quote(gbt_train())
+  names <- names_of_call(call)
+  canonical <- canonical_name(names)
+  drop <- names %in% cv_arguments | canonical %in% left_out | (canonical %in% "nrounds" & who == "gbt_refit")
+  drop[1L] <- FALSE
+  call <- call[!drop]
+  changed <- canonical_name(names(changes))
+  for (i in seq_along(changes)) {
+    name <- names(changes)[i]
+    if (is.null(name) || name == "") stop_argument("arguments to change need names: update(model, eta = 0.05)")
+    same <- names_of_call(call) == name | (!is.na(changed[i]) & canonical_name(names_of_call(call)) %in% changed[i])
+    same[1L] <- FALSE
+    if (any(same)) call <- call[!same]
+    if (name == "x" || name == "data") call <- without_place(call, name)
+    call[[name]] <- changes[[i]]
+  }
+  call[[1L]] <- quote(gbt_train)
+  call
+}
+
+# Data that are given anew replace what stands without a name at their place.
+without_place <- function(call, name) {
+  bare <- which(names_of_call(call)[-1L] == "") + 1L
+  at <- if (name == "x") 1L else 2L
+  if (length(bare) >= at) call[-bare[at]] else call
+}
