@@ -169,7 +169,7 @@ run_folds <- function(fits) {
   plan <- list(nrounds = host$nrounds, rounds_before = 0, verbose = host$verbose, verbose_every = host$verbose_every,
                every_round = evaluation$stopping || evaluation$own || is_given(fits[[1L]]$response$objective) ||
                  host$max_seconds > 0,
-               progress = host$progress)
+               progress = host$progress || is_reporting())
   began <- proc.time()[["elapsed"]]
   why <- "done"
   round <- 0
@@ -177,9 +177,7 @@ run_folds <- function(fits) {
   while (why == "done" && round < host$nrounds) {
     n <- chunk_size(plan, round, pace)
     t0 <- proc.time()[["elapsed"]]
-    if (!run_trainers(trainers, fits, states, n)) {
-      raise_interrupt(sprintf("cross-validation was interrupted after %d rounds", as.integer(round)))
-    }
+    if (!run_trainers(trainers, fits, states, n)) stop_interrupted_cv(round)
     now <- proc.time()[["elapsed"]]
     pace <- max(now - t0, 1e-3) / n
     round <- round + n
@@ -189,7 +187,7 @@ run_folds <- function(fits) {
       if (stops[1L]) why <- "early"
     }
     if (why == "done" && host$max_seconds > 0 && now - began >= host$max_seconds) why <- "time"
-    bar$set(round)
+    if (bar$set(round, function() mean_log(fold_values(fits, states, round), round))) stop_interrupted_cv(round)
     if (host$verbose && (round == 1 || round %% host$verbose_every == 0 || round == host$nrounds || why != "done")) {
       say(log_line(round, host$nrounds, means, now - began))
     }
@@ -199,6 +197,10 @@ run_folds <- function(fits) {
   }
   done <- TRUE
   list(trainers = trainers, states = states, why = why)
+}
+
+stop_interrupted_cv <- function(round) {
+  raise_interrupt(sprintf("cross-validation was interrupted after %d rounds", as.integer(round)))
 }
 
 # n rounds of all folds. Those of the CPU train side by side, whose threads so have more to do. FALSE when Ctrl-C ended
@@ -241,11 +243,7 @@ fold_results <- function(fits, runs, folds, plan, n) {
   fit <- fits[[1L]]
   states <- runs$states
   rounds <- states[[1L]]$rounds
-  logs <- Map(function(fit, state) evaluation_log(fit$evaluation, fit$start, state), fits, states)
-  columns <- names(logs[[1L]])[-1L]
-  values <- lapply(columns, function(column) vapply(logs, function(log) as.double(log[[column]]), numeric(rounds)))
-  values <- lapply(values, matrix, nrow = rounds) # a round is a row, a fold is a column
-  names(values) <- test_names(columns)
+  values <- fold_values(fits, states, rounds)
   log <- mean_log(values, rounds)
   min_delta <- if (fit$evaluation$stopping) fit$host$early_stopping_min_delta else 0
   chosen <- choose_rounds(values, fit$evaluation$metrics, min_delta)
@@ -259,12 +257,20 @@ fold_results <- function(fits, runs, folds, plan, n) {
                            lapply(values, as.vector)), rounds * length(fits))
   structure(class = "gbt_cv", list(
     evaluation_log = log, fold_log = fold_log, best_round = chosen$best_round, best_score = chosen$best_score,
-    one_se_round = chosen$one_se_round, metric = if (length(columns)) names(values)[length(values)],
+    one_se_round = chosen$one_se_round, metric = if (length(values)) names(values)[length(values)],
     predictions = held_out_predictions(models, folds, n), folds = lapply(folds, function(fold) which(fold$held)),
     models = if (plan$keep_models) models, nrounds = as.integer(rounds), stopped = runs$why,
     early = fit$evaluation$stopping, objective = fit$response$objective, classes = fit$response$classes,
     params = models[[1L]]$params, n_obs = n, call = plan$call
   ))
+}
+
+# The metrics by name, matrices in which a round is a row and a fold is a column.
+fold_values <- function(fits, states, rounds) {
+  logs <- Map(function(fit, state) evaluation_log(fit$evaluation, fit$start, state), fits, states)
+  columns <- names(logs[[1L]])[-1L]
+  values <- lapply(columns, function(column) vapply(logs, function(log) as.double(log[[column]]), numeric(rounds)))
+  stats::setNames(lapply(values, matrix, nrow = rounds), test_names(columns))
 }
 
 # Means and standard errors of folds: test_rmse_mean, test_rmse_se, ...

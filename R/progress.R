@@ -14,26 +14,32 @@ log_line <- function(round, nrounds, log, seconds) {
   sprintf("[%*d/%d] %s", nchar(nrounds), as.integer(round), as.integer(nrounds), values)
 }
 
-# list(set = function(round), close = function()). progressr's when the user has set handlers of it, else a bar on
-# stderr.
+# list(set = function(round, log), close = function()). `log` is a function that gives the log so far; set() is TRUE when
+# training is to end. A job's reports; progressr's when the user has set handlers of it, else a bar on stderr.
 progress_bar <- function(show, nrounds) {
-  if (!show || isTRUE(getOption("knitr.in.progress"))) {
-    return(list(set = function(round) NULL, close = function() NULL))
-  }
+  if (is_reporting()) return(package_state$reporter$bar(nrounds))
+  if (!show || isTRUE(getOption("knitr.in.progress"))) return(silent_bar())
   if (progressr_listens()) {
     report <- getExportedValue("progressr", "progressor")(steps = nrounds, on_exit = FALSE, envir = environment())
     at <- 0
     return(list(
-      set = function(round) {
+      set = function(round, log = NULL) {
         if (round > at) report(amount = round - at)
         at <<- round
+        FALSE
       },
       close = function() report(type = "finish")
     ))
   }
   bar <- utils::txtProgressBar(max = max(nrounds, 1), style = 3L, file = stderr())
-  list(set = function(round) utils::setTxtProgressBar(bar, round), close = function() close(bar))
+  list(set = function(round, log = NULL) {
+    utils::setTxtProgressBar(bar, round)
+    FALSE
+  }, close = function() close(bar))
 }
+
+# Is this the process of a job? See R/job_child.R.
+is_reporting <- function() !is.null(package_state$reporter)
 
 # progressr's bars are shown inside with_progress() or with global handlers; elsewhere nobody would see them.
 progressr_listens <- function() {

@@ -36,7 +36,7 @@ loop_rounds <- function(trainer, fit, state, bar, last) {
   given <- is_given(fit$response$objective)
   every_round <- fit$evaluation$own || given || length(fit$callbacks) > 0L
   plan <- list(nrounds = fit$host$nrounds, rounds_before = fit$start$rounds, every_round = every_round,
-               verbose = fit$host$verbose, verbose_every = fit$host$verbose_every, progress = fit$host$progress,
+               verbose = fit$host$verbose, verbose_every = fit$host$verbose_every, progress = fit$host$progress || is_reporting(),
                checkpoint = if (!is.null(fit$host$checkpoint)) fit$host$checkpoint_seconds)
   pace <- NA_real_
   while (state$rounds < fit$host$nrounds) {
@@ -62,17 +62,17 @@ loop_rounds <- function(trainer, fit, state, bar, last) {
   "done"
 }
 
-# Log line, bar and callbacks after a chunk. TRUE when a callback wants to stop.
+# Log line, bar and callbacks after a chunk. TRUE when one of them wants to stop.
 report_round <- function(trainer, fit, state, bar, last, seconds) {
   round <- fit$start$rounds + state$rounds
-  bar$set(round)
+  stop <- bar$set(round, function() evaluation_log(fit$evaluation, fit$start, state))
   lines <- fit$host$verbose && (state$rounds == 1 || round %% fit$host$verbose_every == 0 || round == last)
-  if (!lines && length(fit$callbacks) == 0L) return(FALSE)
+  if (!lines && length(fit$callbacks) == 0L) return(stop)
   row <- log_row(fit$evaluation, state, state$rounds)
   if (lines) say(log_line(round, last, row, seconds))
-  if (length(fit$callbacks) == 0L) return(FALSE)
+  if (length(fit$callbacks) == 0L) return(stop)
   call_callbacks(fit$callbacks, list(round = round, nrounds = last, log = row, seconds = seconds,
-                                     model = function() finish_model(trainer, fit, state)))
+                                     model = function() finish_model(trainer, fit, state))) || stop
 }
 
 say_end <- function(why, fit, state) {

@@ -1,0 +1,144 @@
+# What a job hands over: arguments as values, data in folders by their paths, functions and formulas with what they use.
+
+# Arguments of `its` by name. With a formula those of the rows are evaluated in the data, as by gbt_train.formula().
+job_arguments <- function(written, ..., its, env) {
+  names <- names_of_call(as.call(c(quote(f), written)))[-1L]
+  n <- length(written)
+  values <- vector("list", n)
+  rows <- canonical_name(names) %in% c(row_arguments, "subset") | names == "subset"
+  for (i in which(!rows)) values[i] <- list(...elt(i))
+  ours <- identical(its, gbt_train) || identical(its, gbt_cv)
+  formula <- ours && any(vapply(values, inherits, NA, "formula"))
+  data <- if (formula) formula_rows(values, names)
+  for (i in which(rows)) {
+    value <- local({
+      at <- i
+      function() ...elt(at)
+    })
+    values[i] <- list(if (formula) in_data(written[[i]], value, env)(data) else value())
+  }
+  stats::setNames(values, names)
+}
+
+# The data of a formula: `data`, or what stands behind the formula.
+formula_rows <- function(values, names) {
+  at <- which(names == "data")
+  if (length(at) == 0L) at <- which(names == "" & !vapply(values, inherits, NA, "formula"))
+  data <- if (length(at)) values[[at[1L]]]
+  if (inherits(data, "ArrowTabular") || is.matrix(data)) data <- as.data.frame(data)
+  if (is.data.frame(data)) data
+}
+
+has_own_function <- function(fun) {
+  exported <- getNamespaceExports("gbt")
+  name <- exported[vapply(exported, function(name) identical(fun, getExportedValue("gbt", name)), NA)]
+  if (length(name)) name[1L] else NA_character_
+}
+
+# The user's call as one of the function that ran, for update() of the model.
+job_call <- function(call, fun) {
+  if (!identical(fun, gbt_train)) return(NULL)
+  call <- call[!names_of_call(call) %in% c("fun", "by")]
+  call[[1L]] <- quote(gbt_train)
+  small_call(call)
+}
+
+# All that the process is given: list(fun, args, globals, packages, options, seed, wd). name: of gbt's function, NA for
+# one of the user's.
+job_work <- function(args, fun, name) {
+  found <- list2env(list(globals = list(), packages = character(0)), parent = emptyenv())
+  if (is.na(name)) fun <- carried(fun, "fun", found)
+  columns <- names(formula_rows(args, names(args)))
+  if (length(args)) {
+    labels <- ifelse(nzchar(names(args)), names(args), paste("argument", seq_along(args)))
+    args[] <- Map(carried, args, labels, list(found), list(columns))
+  }
+  if (!exists(".Random.seed", globalenv(), inherits = FALSE)) stats::runif(1L)
+  own <- options()
+  list(fun = if (is.na(name)) fun else name, args = args, globals = found$globals, packages = found$packages,
+       options = own[startsWith(names(own), "gbt.")], random = get(".Random.seed", globalenv()), folder = getwd())
+}
+
+# One value as it travels. found: collects what functions use; columns: names that are no variables to look for.
+carried <- function(x, what, found, columns = NULL) {
+  if (inherits(x, "gbt_data")) return(carried_data(x, what))
+  if (inherits(x, "ArrowTabular")) return(as.data.frame(x))
+  if (inherits(x, "formula")) return(carried_formula(x, found, columns))
+  if (is.function(x)) {
+    find_used(x, environment(x), found)
+    return(if (is.primitive(x)) x else utils::removeSource(x))
+  }
+  if (typeof(x) == "externalptr" || inherits(x, "connection") || inherits(x, "DBIConnection")) {
+    stop_argument(sprintf(paste("`%s` holds on to this session (%s) and cannot be handed over to another process; let",
+                                "`fun` be a function that makes it there"), what, describe(x)), what)
+  }
+  if (is.list(x) && !is.data.frame(x) && !inherits(x, "gbt")) {
+    x[] <- lapply(unclass(x), carried, what, found, columns)
+  }
+  x
+}
+
+carried_data <- function(x, what) {
+  check_data(x, what)
+  if (is.null(x$path)) {
+    stop_argument(sprintf(paste("`%s` is a gbt_data object in this session's memory, which another process cannot see;",
+                                "make it with gbt_data(path = ), or give the data themselves"), what), what)
+  }
+  fields <- unclass(x)[c("label", "weight", "offset", "time", "group")]
+  structure(c(list(path = normalizePath(full_paths(x$path))), fields), class = "gbt_job_data")
+}
+
+# In the process: the reverse.
+arrived <- function(x) {
+  if (inherits(x, "gbt_job_data")) return(do.call(gbt_open, unclass(x)))
+  if (is.list(x) && !is.data.frame(x) && !inherits(x, "gbt")) x[] <- lapply(unclass(x), arrived)
+  x
+}
+
+# With the variables that it names, and no more of the place where it was written.
+carried_formula <- function(f, found, columns) {
+  from <- environment(f)
+  env <- new.env(parent = globalenv())
+  local <- find_used(f, from, found, columns)
+  for (name in local) assign(name, get(name, envir = from), envir = env)
+  environment(f) <- env
+  f
+}
+
+# Looks for the names of a function or an expression from `env` outwards. What is in the global environment goes to
+# found$globals, attached packages to found$packages; names of what lies before are returned.
+find_used <- function(x, env, found, skip = NULL) {
+  code <- if (is.function(x)) c(list(body(x)), as.list(formals(x))) else list(x)
+  names <- unique(unlist(lapply(code, all.names)))
+  local <- character(0)
+  for (name in setdiff(names, c(skip, names(found$globals), "", "..."))) {
+    at <- where_is(name, env)
+    if (is.null(at) || isNamespace(at) || identical(at, baseenv())) next
+    if (identical(at, globalenv())) {
+      value <- get(name, envir = at)
+      found$globals[name] <- list(if (is.function(value) && !is.primitive(value)) utils::removeSource(value) else value)
+      if (is.function(value)) find_used(value, environment(value), found)
+    } else if (startsWith(environmentName(at), "package:")) {
+      package <- sub("package:", "", environmentName(at), fixed = TRUE)
+      found$packages <- unique(c(found$packages, package))
+    } else {
+      local <- c(local, name)
+      value <- get(name, envir = at)
+      looked <- found$looked
+      if (is.function(value) && !is.primitive(value) && !any(vapply(looked, identical, NA, value))) {
+        found$looked <- c(looked, list(value))
+        find_used(value, environment(value), found)
+      }
+    }
+  }
+  local
+}
+
+# The first environment from `env` outwards that has a variable of this name; NULL when there is none.
+where_is <- function(name, env) {
+  while (!is.null(env) && !identical(env, emptyenv())) {
+    if (exists(name, envir = env, inherits = FALSE)) return(env)
+    env <- parent.env(env)
+  }
+  NULL
+}

@@ -1,0 +1,128 @@
+# Trainings in the background: the side of the process that trains. See R/job.R.
+
+# Called by child_code.
+job_main <- function(folder) {
+  work <- read_part(folder, "work")
+  unlink(file.path(folder, "work")) # it may be large
+  began <- proc.time()[["elapsed"]]
+  outcome <- run_job(folder, work)
+  outcome$seconds <- proc.time()[["elapsed"]] - began
+  package_state$reporter <- NULL
+  if (!dir.exists(folder)) return(invisible()) # the session has ended
+  tryCatch(write_part(folder, "outcome", outcome), gbt_error_io = function(e) {
+    write_part(folder, "outcome", list(kind = "failed", error = e, seconds = outcome$seconds))
+  })
+}
+
+# list(kind = "done", value) or (kind = "failed", error) or (kind = "cancelled", value = the model so far or NULL), with
+# `conditions`, the warnings and messages.
+run_job <- function(folder, work) {
+  conditions <- list()
+  keep <- function(condition) {
+    condition["call"] <- list(NULL)
+    if (length(conditions) < 1000L) conditions[[length(conditions) + 1L]] <<- condition
+  }
+  package_state$reporter <- new_reporter(folder)
+  package_state$interrupted <- NULL
+  outcome <- tryCatch(
+    withCallingHandlers(list(kind = "done", value = do_work(work)), warning = function(w) {
+      keep(w)
+      invokeRestart("muffleWarning")
+    }, message = keep),
+    interrupt = function(c) list(kind = "cancelled", value = so_far(c)),
+    error = function(e) list(kind = "failed", error = portable_error(e))
+  )
+  if (outcome$kind == "done" && is_asked_to_stop(folder)) outcome$kind <- "cancelled" # a model that is cut short
+  outcome$conditions <- conditions
+  outcome
+}
+
+is_asked_to_stop <- function(folder) file.exists(file.path(folder, "stop"))
+
+so_far <- function(condition) if (is.list(condition) && !is.null(condition$model)) condition$model else
+  package_state$interrupted
+
+# Arguments are variables of odd names, so that calls stay small and no column of the data is meant by them.
+do_work <- function(work) {
+  setwd(work$folder)
+  options(work$options)
+  for (package in work$packages) suppressPackageStartupMessages(library(package, character.only = TRUE))
+  list2env(work$globals, envir = globalenv())
+  assign(".Random.seed", work$random, envir = globalenv())
+  env <- new.env(parent = globalenv())
+  names <- sprintf(".gbt_job_%d", seq_along(work$args))
+  for (i in seq_along(names)) assign(names[i], arrived(work$args[[i]]), envir = env)
+  call <- as.call(c(quote(.gbt_job), stats::setNames(lapply(names, as.name), names(work$args))))
+  fun <- if (is.function(work$fun)) work$fun else getExportedValue("gbt", work$fun)
+  work <- NULL # whose arguments would be kept twice
+  if (!identical(fun, gbt_train)) {
+    assign(".gbt_job", fun, envir = env)
+    return(eval(call, env))
+  }
+  run_call(call, env)
+}
+
+# Without what cannot be sent, or what is large and of no use there.
+portable_error <- function(e) {
+  message <- conditionMessage(e)
+  if (!is.list(e)) e <- structure(class = class(e), list(message = message))
+  e["call"] <- list(NULL)
+  e[["calls"]] <- NULL
+  if (is.null(try_else(serialize(unclass(e), NULL), function(problem) NULL))) {
+    e <- structure(class = class(e), list(message = message, call = NULL))
+  }
+  e
+}
+
+# Reports ------------------------------------------------------------------------------------------------------------
+
+# What progress_bar() gives to the trainings of a job. A report is a list:
+#   phase      "preparing", "training" or "finishing"       at    when
+#   training   which one it is, from 1                      round, nrounds   rounds of it: finished, and asked for
+#   pace       seconds a round; NA before the second report
+#   log        data frame: its log so far, or NULL
+new_reporter <- function(folder) {
+  trainings <- 0L
+  open <- FALSE
+  due <- -Inf
+  report <- list(phase = "preparing", at = Sys.time(), training = NA_integer_, round = NA_integer_,
+                 nrounds = NA_integer_, pace = NA_real_, log = NULL)
+  send <- function() {
+    report$at <<- Sys.time()
+    t0 <- proc.time()[["elapsed"]]
+    try_else(write_part(folder, "report", report), function(e) NULL) # on Windows the other side may be reading
+    t1 <- proc.time()[["elapsed"]]
+    due <<- t1 + max(0.2, 20 * (t1 - t0)) # long logs are not to slow training down
+  }
+  send()
+  bar <- function(nrounds) {
+    if (open) return(silent_bar()) # a training in a callback of another one
+    open <<- TRUE
+    trainings <<- trainings + 1L
+    report$training <<- trainings
+    report$nrounds <<- as.integer(nrounds)
+    report$phase <<- "training"
+    first <- NULL # its round and time
+    list(
+      set = function(round, log = NULL) {
+        now <- proc.time()[["elapsed"]]
+        if (is.null(first)) first <<- c(round, now)
+        if (round > first[1L]) report$pace <<- (now - first[2L]) / (round - first[1L])
+        if (now >= due || round >= nrounds) {
+          report$round <<- as.integer(round)
+          report$log <<- if (is.function(log)) log()
+          send()
+        }
+        is_asked_to_stop(folder)
+      },
+      close = function() {
+        open <<- FALSE
+        report$phase <<- "finishing"
+        send()
+      }
+    )
+  }
+  list(bar = bar)
+}
+
+silent_bar <- function() list(set = function(round, log = NULL) FALSE, close = function() NULL)

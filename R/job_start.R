@@ -1,0 +1,152 @@
+# Processes of jobs: how they are started, looked at and ended.
+#
+# A process is a list of functions:
+#   alive()      is it there?                      exit()     its status as a shell gives it, NA when nobody knows
+#   interrupt()  Ctrl-C                            kill()     at once
+#   let_go()     it has ended
+#
+# A process of its own rather than a fork (parallel::mcparallel()): a fork of a session that has used CUDA cannot use
+# it, a fork of a Shiny server has its sockets, and on Windows there are none. It is in a session of its own, so that
+# Ctrl-C in the console does not end it.
+
+job_starter <- function(by) {
+  windows <- .Platform$OS.type == "windows"
+  if (is.null(by)) by <- if (windows) "callr" else "shell"
+  by <- match_choice(by, c("shell", "callr"), "by")
+  if (by == "callr" && !requireNamespace("callr", quietly = TRUE)) {
+    stop_unsupported(sprintf("`by = \"callr\"` needs the package callr%s", if (windows) {
+      ", and on Windows there is no other way: install.packages(\"callr\")"
+    } else {
+      "; leave `by` out to start the process by the shell"
+    }), "by")
+  }
+  if (by == "shell" && windows) {
+    stop_unsupported("on Windows there is no `by = \"shell\"`; install the package callr, and leave `by` out", "by")
+  }
+  by
+}
+
+start_process <- function(by, folder) if (by == "callr") start_by_callr(folder) else start_by_shell(folder)
+
+# What the process does: loads gbt from where it is loaded from here, and works.
+child_code <- paste(
+  "folder <- commandArgs(TRUE)[1L]; start <- readRDS(file.path(folder, 'start'))",
+  ".libPaths(start$libs); get('job_main', envir = loadNamespace('gbt', lib.loc = start$lib))(folder)", sep = "; "
+)
+
+# Arguments: process of the session, R, folder, code. The shell waits for R and keeps its status; another one looks every
+# second whether the session is still there. R is known by its number, which `pid` has.
+shell_code <- "
+\"$2\" --no-echo --no-restore --no-save --no-init-file --no-site-file -e \"$4\" --args \"$3\" >\"$3/output\" 2>&1 &
+child=$!
+echo \"$child\" >\"$3/pid.new\" && mv \"$3/pid.new\" \"$3/pid\"
+(while kill -0 \"$child\"; do kill -0 \"$1\" || kill -9 \"$child\"; sleep 1; done) >/dev/null 2>&1 &
+watch=$!
+wait \"$child\"
+status=$?
+kill \"$watch\"
+echo \"$status\" >\"$3/exit.new\" && mv \"$3/exit.new\" \"$3/exit\"
+"
+
+start_by_shell <- function(folder) {
+  apart <- if (nzchar(Sys.which("setsid"))) "setsid" else "set -m;" # a session, or at least a group of processes
+  words <- c("-c", shell_code, "gbt-job", Sys.getpid(), file.path(R.home("bin"), "R"), folder, child_code)
+  system(paste(apart, "sh", paste(shQuote(words), collapse = " "), "</dev/null >/dev/null 2>&1 &"))
+  number <- function(name) {
+    file <- file.path(folder, name)
+    text <- if (file.exists(file)) try_else(readLines(file, warn = FALSE), function(e) character(0))
+    if (length(text) == 1L) suppressWarnings(as.integer(text)) else NA_integer_
+  }
+  began <- proc.time()[["elapsed"]]
+  pid <- NA_integer_
+  find <- function(seconds) { # the shell writes it at once; on a busy machine that may take a moment
+    end <- proc.time()[["elapsed"]] + seconds
+    while (is.na(pid <<- number("pid")) && proc.time()[["elapsed"]] < end) Sys.sleep(0.01)
+    pid
+  }
+  has_ended <- function() file.exists(file.path(folder, "exit"))
+  send <- function(signal) {
+    if (is.na(pid)) find(2)
+    if (!is.na(pid) && !has_ended()) tools::pskill(pid, signal)
+  }
+  list(
+    alive = function() {
+      if (has_ended()) return(FALSE)
+      if (is.na(pid) && is.na(find(0))) return(proc.time()[["elapsed"]] - began < 30)
+      tools::pskill(pid, 0L) || !wait_until(has_ended, 1) # the status comes a moment after the end
+    },
+    exit = function() number("exit"),
+    interrupt = function() send(tools::SIGINT),
+    kill = function() send(tools::SIGKILL),
+    let_go = function() invisible()
+  )
+}
+
+wait_until <- function(test, seconds) {
+  end <- proc.time()[["elapsed"]] + seconds
+  while (!test()) {
+    if (proc.time()[["elapsed"]] >= end) return(FALSE)
+    Sys.sleep(0.01)
+  }
+  TRUE
+}
+
+start_by_callr <- function(folder) {
+  work <- function(folder) {
+    start <- readRDS(file.path(folder, "start"))
+    get("job_main", envir = loadNamespace("gbt", lib.loc = start$lib))(folder)
+  }
+  environment(work) <- globalenv()
+  process <- callr::r_bg(work, list(folder), libpath = .libPaths(), stdout = file.path(folder, "output"),
+                         stderr = "2>&1", user_profile = FALSE, supervise = TRUE)
+  list(
+    alive = function() process$is_alive(),
+    exit = function() {
+      status <- process$get_exit_status()
+      if (is.null(status)) NA_integer_ else if (status < 0) 128L - status else status
+    },
+    interrupt = function() process$interrupt(),
+    kill = function() process$kill(),
+    let_go = function() invisible()
+  )
+}
+
+# Files of the folder ------------------------------------------------------------------------------------------------
+
+new_job_folder <- function() {
+  folder <- tempfile("gbt-job-")
+  if (!dir.create(folder, showWarnings = FALSE, mode = "0700")) {
+    stop(gbt_error("io", sprintf("cannot make the folder \"%s\" for the files of a job", folder), folder))
+  }
+  folder
+}
+
+# Not packed: it would take longer than writing. `start` is read before gbt is loaded.
+write_part <- function(folder, name, value) {
+  path <- file.path(folder, name)
+  new <- paste0(path, ".new")
+  if (name == "start") return(saveRDS(value, path, compress = FALSE))
+  to <- file(new, "wb")
+  written <- try_else({
+    serialize(value, to, xdr = FALSE)
+    NULL
+  }, identity)
+  close(to)
+  if (is.null(written)) {
+    if (file.rename(new, path)) return(invisible(TRUE))
+    written <- simpleError(sprintf("cannot write \"%s\"", path))
+  }
+  unlink(new)
+  stop(gbt_error("io", sprintf("what the job needs or made cannot be handed over: %s", conditionMessage(written)),
+                 path))
+}
+
+# NULL when it is not there (any more).
+read_part <- function(folder, name) {
+  path <- file.path(folder, name)
+  if (!file.exists(path)) return(NULL)
+  from <- try_else(suppressWarnings(file(path, "rb")), function(e) NULL)
+  if (is.null(from)) return(NULL)
+  on.exit(close(from))
+  try_else(unserialize(from), function(e) NULL)
+}
