@@ -28,7 +28,10 @@ run_job <- function(folder, work) {
     withCallingHandlers(list(kind = "done", value = do_work(work)), warning = function(w) {
       keep(w)
       invokeRestart("muffleWarning")
-    }, message = keep),
+    }, message = keep, interrupt = function(c) { # the model is being made: it is not to be lost
+      ending <- package_state$reporter$is_ending(is.character(work$fun))
+      if (ending && !is.null(findRestart("resume"))) invokeRestart("resume")
+    }),
     interrupt = function(c) list(kind = "cancelled", value = so_far(c)),
     error = function(e) list(kind = "failed", error = portable_error(e))
   )
@@ -84,6 +87,7 @@ portable_error <- function(e) {
 new_reporter <- function(folder) {
   trainings <- 0L
   open <- FALSE
+  stopped <- FALSE # has a training been told to end?
   due <- -Inf
   report <- list(phase = "preparing", at = Sys.time(), training = NA_integer_, round = NA_integer_,
                  nrounds = NA_integer_, pace = NA_real_, log = NULL)
@@ -97,6 +101,7 @@ new_reporter <- function(folder) {
   send()
   bar <- function(nrounds) {
     if (open) return(silent_bar()) # a training in a callback of another one
+    if (stopped) raise_interrupt("the job was cancelled")
     open <<- TRUE
     trainings <<- trainings + 1L
     report$training <<- trainings
@@ -113,7 +118,8 @@ new_reporter <- function(folder) {
           report$log <<- if (is.function(log)) log()
           send()
         }
-        is_asked_to_stop(folder)
+        stopped <<- is_asked_to_stop(folder)
+        stopped
       },
       close = function() {
         open <<- FALSE
@@ -122,7 +128,8 @@ new_reporter <- function(folder) {
       }
     )
   }
-  list(bar = bar)
+  # single: is there one training, so that nothing but its result is behind it?
+  list(bar = bar, is_ending = function(single) stopped || (single && report$phase == "finishing"))
 }
 
 silent_bar <- function() list(set = function(round, log = NULL) FALSE, close = function() NULL)

@@ -3,7 +3,7 @@
 # A process is a list of functions:
 #   alive()      is it there?                      exit()     its status as a shell gives it, NA when nobody knows
 #   interrupt()  Ctrl-C                            kill()     at once
-#   let_go()     it has ended
+#   let_go()     it has nothing more to do: waits until it writes no files
 #
 # A process of its own rather than a fork (parallel::mcparallel()): a fork of a session that has used CUDA cannot use
 # it, a fork of a Shiny server has its sockets, and on Windows there are none. It is in a session of its own, so that
@@ -78,7 +78,7 @@ start_by_shell <- function(folder) {
     exit = function() number("exit"),
     interrupt = function() send(tools::SIGINT),
     kill = function() send(tools::SIGKILL),
-    let_go = function() invisible()
+    let_go = function() wait_until(has_ended, 2)
   )
 }
 
@@ -107,7 +107,7 @@ start_by_callr <- function(folder) {
     },
     interrupt = function() process$interrupt(),
     kill = function() process$kill(),
-    let_go = function() invisible()
+    let_go = function() process$wait(2000)
   )
 }
 

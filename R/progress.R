@@ -14,8 +14,8 @@ log_line <- function(round, nrounds, log, seconds) {
   sprintf("[%*d/%d] %s", nchar(nrounds), as.integer(round), as.integer(nrounds), values)
 }
 
-# list(set = function(round, log), close = function()). `log` is a function that gives the log so far; set() is TRUE when
-# training is to end. A job's reports; progressr's when the user has set handlers of it, else a bar on stderr.
+# list(set = function(round, log), close = function()). `log` is a function that gives the log so far; set() is TRUE
+# when training is to end. A job's reports; progressr's when the user has set handlers of it, else a bar on stderr.
 progress_bar <- function(show, nrounds) {
   if (is_reporting()) return(package_state$reporter$bar(nrounds))
   if (!show || isTRUE(getOption("knitr.in.progress"))) return(silent_bar())

@@ -36,7 +36,8 @@ loop_rounds <- function(trainer, fit, state, bar, last) {
   given <- is_given(fit$response$objective)
   every_round <- fit$evaluation$own || given || length(fit$callbacks) > 0L
   plan <- list(nrounds = fit$host$nrounds, rounds_before = fit$start$rounds, every_round = every_round,
-               verbose = fit$host$verbose, verbose_every = fit$host$verbose_every, progress = fit$host$progress || is_reporting(),
+               verbose = fit$host$verbose, verbose_every = fit$host$verbose_every,
+               progress = fit$host$progress || is_reporting(),
                checkpoint = if (!is.null(fit$host$checkpoint)) fit$host$checkpoint_seconds)
   pace <- NA_real_
   while (state$rounds < fit$host$nrounds) {
