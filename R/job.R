@@ -21,18 +21,19 @@
 #'
 #' `gbt_job()` starts [gbt_train()], or another function, in an R process of its own and returns at once: a Shiny app, a
 #' notebook or a console stays usable. `gbt_job_status()` tells how far it is, `gbt_job_log()` gives the log so far,
-#' `gbt_job_cancel()` ends it and returns the model of the rounds that are finished, `gbt_job_wait()` waits for its end,
-#' `gbt_job_result()` returns what it has made. The model is the one that `gbt_train()` would have returned, to the byte.
+#' `gbt_job_cancel()` ends it and returns the model of the rounds that are finished, `gbt_job_wait()` waits for its
+#' end, `gbt_job_result()` returns what it has made. The model is the one that `gbt_train()` would have returned,
+#' to the byte.
 #'
 #' @section What is handed over:
 #' Arguments are evaluated at once, in this session, and written to a file without packing (a data frame of 1,000,000
 #' rows and 28 columns takes half a second); the process reads it, removes it and begins. Data that are prepared,
-#' [gbt_data()], are opened again by the process, so they must be in a folder: `gbt_data(path = )`. Those are not copied.
+#' [gbt_data()], are opened again by the process, so they must be in a folder: `gbt_data(path = )`. They are not copied.
 #' Data that the process fetches on its own are not copied, either: `gbt_job(file, fun = function(file)
 #' gbt_train(read.csv(file), ...))`.
 #'
-#' Functions (callbacks, metrics, an objective, `fun`) bring what they use of the global environment, and the packages
-#' that they use of those that are attached; functions that were made inside of another function bring all variables
+#' Functions (callbacks, metrics, an objective, `fun`) bring what they use of the global environment, and those attached
+#' packages that they use; functions that were made inside of another function bring all variables
 #' there. What holds on to this session, such as connections to a database, cannot be handed over. Options that begin
 #' with `gbt.` are the same there, and so are the working directory and the state of R's random numbers: after
 #' [set.seed()] a job draws the seed that `gbt_train()` would have drawn. `gbt_job()` itself draws one random number
@@ -55,11 +56,11 @@
 #' @param by How to start the process: `"shell"`, by R's own means; `"callr"`, by the package callr; `NULL` takes
 #'   `"shell"`, and on Windows, which does not have it, `"callr"`. The difference is small: callr needs no shell.
 #' @param job An object from `gbt_job()`.
-#' @param timeout Seconds to wait at most. `gbt_job_cancel()` kills the process then, and so there is no model; with 0 it
-#'   asks the job to end and returns at once.
+#' @param timeout Seconds to wait at most. `gbt_job_cancel()` kills the process then, and so there is no model; with 0
+#'   it asks the job to end and returns at once.
 #' @return `gbt_job()`: an object of class `gbt_job`. `gbt_job_status()`: an object of class `gbt_job_status`, a list of
 #'   `state` (`"running"`, `"done"`, `"failed"` or `"cancelled"`), `phase` (of a running job: `"starting"`,
-#'   `"preparing"`, `"training"`, `"finishing"`), `round`, `nrounds`, `metrics` (named numbers: those of the last round),
+#'   `"preparing"`, `"training"`, `"finishing"`), `round`, `nrounds`, `metrics` (named numbers, of the last round),
 #'   `seconds` (since the start), `rest` (how many more seconds are to be expected for all rounds, `NA` when that is not
 #'   known; early stopping may end it sooner), `training` (which one of several it is) and `message` (why it failed).
 #'   `gbt_job_log()`: the evaluation log so far, a data frame, or `NULL`. `gbt_job_wait()`: has it ended? `TRUE` or
@@ -71,7 +72,8 @@
 #' job <- gbt_job(mpg ~ ., mtcars, nrounds = 50, eval_train = TRUE, threads = 1)
 #' gbt_job_status(job)
 #' model <- gbt_job_result(job)
-#' identical(model$state, gbt_train(mpg ~ ., mtcars, nrounds = 50, eval_train = TRUE, threads = 1)$state)
+#' same <- gbt_train(mpg ~ ., mtcars, nrounds = 50, eval_train = TRUE, threads = 1)
+#' identical(model$state, same$state)
 #' @export
 gbt_job <- function(..., fun = gbt_train, by = NULL) {
   if (!is.function(fun)) {

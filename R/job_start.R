@@ -34,8 +34,8 @@ child_code <- paste(
   ".libPaths(start$libs); get('job_main', envir = loadNamespace('gbt', lib.loc = start$lib))(folder)", sep = "; "
 )
 
-# Arguments: process of the session, R, folder, code. The shell waits for R and keeps its status; another one looks every
-# second whether the session is still there. R is known by its number, which `pid` has.
+# Arguments: process of the session, R, folder, code. The shell waits for R and keeps its status; another one looks
+# every second whether the session is still there. R is known by its number, which `pid` has.
 shell_code <- "
 \"$2\" --no-echo --no-restore --no-save --no-init-file --no-site-file -e \"$4\" --args \"$3\" >\"$3/output\" 2>&1 &
 child=$!
