@@ -178,6 +178,17 @@ resolve_metrics <- function(eval_metric, response) {
     if (is_given(response$objective) && response$n_outputs > 1L) return(no_metrics)
     given <- list(metrics_table()$name[.Call(C_gbt_default_metric, objective_code(response$objective)) + 1L])
   }
+  out <- read_metrics(given, response)
+  last <- length(out$name)
+  if (last > 16L) stop_argument("`eval_metric` can have at most 16 metrics", "eval_metric")
+  out$maximise <- if (is.na(out$code[last])) out$own[[last]]$maximise else {
+    metrics_table()$maximise[out$code[last] + 1L]
+  }
+  out
+}
+
+# Texts and gbt_metric objects -> list(name, code, param, own) as of resolve_metrics(); none is there twice.
+read_metrics <- function(given, response) {
   read <- lapply(given, function(m) {
     if (inherits(m, "gbt_metric")) list(name = m$name, code = NA_integer_, param = 0, own = m)
     else read_metric(m, response)
@@ -188,11 +199,6 @@ resolve_metrics <- function(eval_metric, response) {
   double <- which(duplicated(out$name) | same)
   if (length(double)) {
     stop_argument(sprintf("metric \"%s\" is given twice in `eval_metric`", out$name[double[1L]]), "eval_metric")
-  }
-  if (length(read) > 16L) stop_argument("`eval_metric` can have at most 16 metrics", "eval_metric")
-  last <- length(read)
-  out$maximise <- if (is.na(out$code[last])) out$own[[last]]$maximise else {
-    metrics_table()$maximise[out$code[last] + 1L]
   }
   out
 }

@@ -23,6 +23,8 @@ SEXP r_gbt_hold_out(SEXP n_rows, SEXP share, SEXP seed, SEXP class);
 SEXP r_gbt_metric_check(SEXP metric, SEXP param, SEXP objective, SEXP n_outputs);
 SEXP r_gbt_metric_default(SEXP metric, SEXP objective, SEXP n_outputs);
 SEXP r_gbt_metric_labels_check(SEXP metric, SEXP param, SEXP label, SEXP data, SEXP numbers);
+SEXP r_gbt_metric_values(SEXP metrics, SEXP params, SEXP objective, SEXP n_outputs, SEXP score, SEXP label, SEXP weight,
+                         SEXP threads);
 SEXP r_gbt_metrics(void);
 SEXP r_gbt_model_cache(SEXP state);
 SEXP r_gbt_model_importance(SEXP state, SEXP cache, SEXP round_beg, SEXP round_end);
@@ -41,6 +43,7 @@ SEXP r_gbt_predict(SEXP state, SEXP cache, SEXP frame, SEXP kind, SEXP round_beg
                    SEXP unseen, SEXP threads, SEXP device);
 SEXP r_gbt_read_file(SEXP path);
 SEXP r_gbt_records(SEXP bytes, SEXP quote);
+SEXP r_gbt_resample(SEXP n_units, SEXP seed, SEXP replicate);
 SEXP r_gbt_row_draws(SEXP n_rows, SEXP seed);
 SEXP r_gbt_system(SEXP threads_wanted);
 SEXP r_gbt_take(SEXP x, SEXP rows);
@@ -83,6 +86,7 @@ SEXP r_gbt_write_file(SEXP path, SEXP raw);
   X(metric_check, 4) \
   X(metric_default, 3) \
   X(metric_labels_check, 5) \
+  X(metric_values, 8) \
   X(metrics, 0) \
   X(model_cache, 1) \
   X(model_importance, 4) \
@@ -100,6 +104,7 @@ SEXP r_gbt_write_file(SEXP path, SEXP raw);
   X(predict, 10) \
   X(read_file, 1) \
   X(records, 2) \
+  X(resample, 3) \
   X(row_draws, 2) \
   X(system, 1) \
   X(take, 2) \

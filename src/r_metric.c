@@ -89,3 +89,51 @@ SEXP r_gbt_metric_labels_check(SEXP metric, SEXP param, SEXP label, SEXP data, S
   r_check(status, &err);
   return R_NilValue;
 }
+
+static gbt_status eval_all(gbt_ctx *ctx, const gbt_metric *metric, R_xlen_t n_metrics, const gbt_objective *objective,
+                           const gbt_rows *rows, const double *score, double *out, gbt_error *err) {
+  for (R_xlen_t m = 0; m < n_metrics; m++) {
+    const gbt_status status = gbt_metric_eval(ctx, &metric[m], objective, rows, score, &out[m], err);
+    if (status != GBT_OK) return status;
+  }
+  return GBT_OK;
+}
+
+/* The metrics of scores, as training computes them: one number each. metrics: kinds, params: their parameters; label,
+ * weight (or NULL): a number for each row; score: one for each row and output, column by column. */
+SEXP r_gbt_metric_values(SEXP metrics, SEXP params, SEXP objective, SEXP n_outputs, SEXP score, SEXP label,
+                         SEXP weight, SEXP threads) {
+  /* 1 */
+  if (TYPEOF(metrics) != INTSXP) r_stop("`metrics` must be integers");
+  const R_xlen_t n_metrics = Rf_xlength(metrics), n = Rf_xlength(label);
+  const double *param = r_arg_reals(params, n_metrics, "params");
+  if (param == NULL || label == R_NilValue) r_stop("`params` and `label` must be given");
+  gbt_metric *metric = (gbt_metric *)R_alloc((size_t)n_metrics + 1, sizeof *metric);
+  for (R_xlen_t m = 0; m < n_metrics; m++) {
+    metric[m] = (gbt_metric){INTEGER_RO(metrics)[m], param[m]};
+    if (metric[m].kind < 0 || metric[m].kind >= GBT_N_METRICS) r_stop("there is no metric %d", (int)metric[m].kind);
+  }
+  const gbt_objective o = r_arg_objective(objective, r_arg_int(n_outputs, "n_outputs"));
+  const double *scores = r_arg_reals(score, n * o.n_outputs, "score");
+  if (scores == NULL) r_stop("`score` must be given");
+  const gbt_rows rows = {.n = (int64_t)n,
+                         .field = {[GBT_LABEL] = r_arg_reals(label, n, "label"),
+                                   [GBT_WEIGHT] = r_arg_reals(weight, n, "weight")}};
+  r_threads t = r_arg_threads(threads);
+  SEXP out = PROTECT(Rf_allocVector(REALSXP, n_metrics));
+  double *values = REAL(out);
+  gbt_error err = {0};
+  gbt_ctx ctx;
+
+  /* 2 */
+  gbt_status status = r_ctx_open(&ctx, t, &err);
+  if (status == GBT_OK) {
+    status = eval_all(&ctx, metric, n_metrics, &o, &rows, scores, values, &err);
+    gbt_ctx_close(&ctx);
+  }
+
+  /* 3 */
+  r_check(status, &err);
+  UNPROTECT(1);
+  return out;
+}

@@ -159,6 +159,32 @@ SEXP r_gbt_row_draws(SEXP n_rows, SEXP seed) {
   return out;
 }
 
+/* ---- rows drawn with replacement ---- */
+
+static uint64_t mix64(uint64_t x) {
+  x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9u;
+  x = (x ^ (x >> 27)) * 0x94d049bb133111ebu;
+  return x ^ (x >> 31);
+}
+
+/* How often each of n units is drawn when n are drawn with replacement: integers. The same for a seed and a replicate
+ * on any machine. */
+SEXP r_gbt_resample(SEXP n_units, SEXP seed, SEXP replicate) {
+  const int n = r_arg_int(n_units, "n");
+  if (n < 0) r_stop("there is no such number of units");
+  const uint64_t key = mix64(mix64((uint64_t)r_arg_int64(seed, "seed")) + (uint64_t)r_arg_int64(replicate, "replicate"));
+  SEXP out = PROTECT(Rf_allocVector(INTSXP, n));
+  int *count = INTEGER(out);
+  for (int i = 0; i < n; i++) count[i] = 0;
+  for (int i = 0; i < n; i++) {
+    look(i);
+    const uint64_t draw = mix64(key + ((uint64_t)i + 1) * 0x9e3779b97f4a7c15u);
+    count[((draw >> 32) * (uint64_t)n) >> 32]++;
+  }
+  UNPROTECT(1);
+  return out;
+}
+
 /* ---- some of the rows ---- */
 
 static const int *rows_arg(SEXP rows, R_xlen_t n) {

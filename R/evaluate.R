@@ -1,0 +1,358 @@
+# Metrics of a model on data: gbt_evaluate().
+
+#' Evaluate a model on data
+#'
+#' Computes metrics of a model's predictions for data whose response is known: the same numbers, to the last bit, that
+#' the evaluation log of [gbt_train()] has for the same rows. Group by group if wanted, and with bootstrap intervals.
+#'
+#' @section Intervals:
+#' With `intervals = 0.95` rows are drawn with replacement, as many as there are, `replicates` times, and the metrics
+#' are computed anew of each draw (predictions are made once). The bounds are the quantiles of these values that leave
+#' 2.5 % of them on either side (the percentile bootstrap of Efron, 1981). Where rows belong together, such as the visits
+#' of a patient, give `group`: whole groups are drawn then, and intervals become as wide as they should be. The intervals
+#' say how much the metrics of *this* model would vary with other rows of the same kind, not how much they would
+#' vary with another model trained on other rows; for that see [gbt_cv()]. A draw that has no value, such as an AUC of
+#' rows of one class, is left out; where that are more than half there are no bounds.
+#'
+#' @param model A model from [gbt_train()].
+#' @param x,data The data: what [predict()][predict.gbt] takes as `newdata`, in memory. For a model that was trained by a
+#'   formula a data frame with the response is enough.
+#' @param y The response, when `x` does not have it.
+#' @param ... Must be empty: a misspelt argument is an error.
+#' @param metrics Names of metrics (see [gbt_train()]), [gbt_metric()] objects, or a list of both. `"all"` takes all
+#'   metrics that suit the objective and the response. Left out: that of the objective, and the usual ones beside it.
+#' @param weights,offset As in [gbt_train()]; columns of a data frame may be named. `NULL`: rows weigh 1 each.
+#' @param by Names of columns of the data, or a value for each row (a vector, or a list of several): metrics are computed
+#'   for each group of rows.
+#' @param intervals The level of bootstrap intervals, such as 0.95; `NULL` for none.
+#' @param replicates The number of draws.
+#' @param group Which rows are drawn together: a value for each row, or the name of a column.
+#' @param trees Number of rounds to predict with, see [predict()][predict.gbt].
+#' @param seed A whole number that decides the draws; `NULL` takes one from R's generator.
+#' @param threads Number of threads, see [gbt_threads()].
+#' @return A data frame of class `gbt_evaluation` with a row for each group and metric: the columns of `by`, `metric`,
+#'   `estimate`, `lower` and `upper` (`NA` without intervals), `rows`.
+#' @seealso [gbt_cv()], [gbt_train()], [gbt_metric()]
+#' @examples
+#' train <- seq_len(nrow(iris)) %% 3 > 0
+#' m <- gbt_train(Species ~ ., iris[train, ], nrounds = 30, threads = 1)
+#' gbt_evaluate(m, iris[!train, ], threads = 1)
+#'
+#' cars <- gbt_train(mtcars[-1], mtcars$mpg, nrounds = 20, threads = 1)
+#' gbt_evaluate(cars, mtcars[-1], mtcars$mpg, metrics = c("rmse", "mae"), by = "cyl", intervals = 0.9,
+#'              replicates = 200, seed = 1, threads = 1)
+#' @export
+gbt_evaluate <- function(model, x, y = NULL, ..., metrics = NULL, weights = NULL, offset = NULL, by = NULL,
+                         intervals = NULL, replicates = 1000, group = NULL, trees = NULL, seed = NULL, threads = NULL,
+                         data = NULL) {
+  check_no_dots(list(...), names(formals(gbt_evaluate)))
+  if (missing(model)) stop_argument("`model` is missing: gbt_evaluate(model, data)", "model")
+  check_model(model, "model")
+  if (missing(x)) x <- data else if (!is.null(data)) stop_argument("`x` and `data` are the same; give one", "data")
+  if (is.null(x)) stop_argument("`x` is missing: gbt_evaluate(model, data), or gbt_evaluate(model, x, y)", "x")
+  check_evaluated(x)
+  env <- parent.frame()
+  here <- if (is.data.frame(x)) x else list()
+  weights <- in_data(substitute(weights), function() weights, env)(here)
+  offset <- in_data(substitute(offset), function() offset, env)(here)
+  group <- column_or_values(in_data(substitute(group), function() group, env)(here), here)
+  by <- read_by(in_data(substitute(by), function() by, env)(here), here)
+  level <- if (!is.null(intervals)) check_level(intervals)
+  if (is.null(level) && (!is.null(group) || !missing(replicates))) {
+    given <- if (is.null(group)) "replicates" else "group"
+    stop_argument(sprintf("`%s` is for bootstrap intervals: give `intervals`, such as 0.95", given), given)
+  }
+  replicates <- check_whole(replicates, "replicates", 20, 1e6)
+  threads <- resolve_threads(threads)
+  response <- response_of_model(model)
+  rows <- evaluated_rows(model, x, y, response, weights, offset, trees, threads)
+  n <- length(rows$label)
+  what <- read_evaluated(metrics, response, rows)
+  if (any(vapply(what$own, function(m) identical(m$type, "response"), NA))) {
+    pred <- predict.gbt(model, x, type = "response", trees = trees, offset = offset, threads = threads)
+    rows$pred <- matrix(as.double(pred), n)
+  }
+  units <- if (!is.null(level)) check_group(group, n)
+  if (!is.null(level)) seed <- if (is.null(seed)) sample.int(.Machine$integer.max, 1L) else check_whole(seed, "seed", 0)
+  plan <- list(level = level, replicates = replicates, seed = seed, threads = threads)
+  parts <- group_rows(by, n)
+  out <- lapply(parts$rows, function(at) {
+    part <- if (is.null(at)) rows else rows_taken(rows, at)
+    evaluate_rows(part, what, response, if (is.null(at)) units else subset_rows(units, at), plan)
+  })
+  evaluation_frame(out, what$name, parts, plan, model)
+}
+
+# Rows in memory: metrics need all of them at once.
+check_evaluated <- function(x) {
+  if (inherits(x, "gbt_data")) {
+    stop_data(paste("gbt_evaluate() needs the data themselves, not gbt_data, which holds bins; give the data frame or",
+                    "matrix that it was made of"), "x")
+  }
+  if (chunked_rows(x)) {
+    stop_unsupported(paste("gbt_evaluate() takes rows in memory; write predictions by predict(output = ) and evaluate",
+                           "parts of them"), "x")
+  }
+}
+
+check_level <- function(intervals) {
+  if (!is_number(intervals, 0, 1) || intervals <= 0 || intervals >= 1) {
+    stop_argument(sprintf("`intervals` must be the level of intervals, between 0 and 1, such as 0.95, not %s",
+                          quote_value(intervals)), "intervals")
+  }
+  intervals
+}
+
+# A text is the name of a column.
+column_or_values <- function(value, data) {
+  if (is.character(value) && length(value) == 1L && value %in% names(data)) .subset2(data, match(value, names(data)))
+  else value
+}
+
+# `by` -> NULL or a named list of vectors.
+read_by <- function(by, data) {
+  if (is.null(by)) return(NULL)
+  n <- .row_names_info(data, 2L)
+  if (is.character(by) && is.data.frame(data) && (length(by) != n || all(by %in% names(data)))) {
+    absent <- setdiff(by, names(data))
+    if (length(absent)) {
+      stop_argument(sprintf("`by` names `%s`, which is no column of the data%s", absent[1L],
+                            suggest(absent[1L], names(data))), "by")
+    }
+    return(as.list(pick_columns(data, by)))
+  }
+  if (!is.list(by)) by <- list(by = by)
+  if (is.null(names(by)) || any(names(by) == "")) names(by) <- paste0("by", seq_along(by))
+  taken <- intersect(names(by), c("metric", "estimate", "lower", "upper", "rows"))
+  if (length(taken)) {
+    stop_argument(sprintf("`by` has a column `%s`, which the result has as well; rename it", taken[1L]), "by")
+  }
+  as.list(by)
+}
+
+# The groups of rows: list(values = data frame with a row for each group, or NULL; rows = list of numbers of rows; a
+# NULL in it stands for all).
+group_rows <- function(by, n) {
+  if (is.null(by)) return(list(values = NULL, rows = list(NULL)))
+  codes <- lapply(names(by), function(name) {
+    v <- by[[name]]
+    if (!is.atomic(v) || length(dim(v)) > 1L) {
+      stop_argument(sprintf("`by`: `%s` must be a vector, not %s", name, describe(v)), "by")
+    }
+    if (length(v) != n) {
+      stop_argument(sprintf("`by`: `%s` has %s for %s", name, counted(length(v), "value"), counted(n, "row")), "by")
+    }
+    values <- if (is.factor(v)) addNA(v, ifany = TRUE) else factor(v, exclude = NULL)
+    as.integer(values)
+  })
+  at <- do.call(order, codes)
+  key <- do.call(paste, codes)
+  first <- at[!duplicated(key[at])]
+  place <- match(key, key[first])
+  values <- list_frame(lapply(by, subset_rows, first), length(first))
+  list(values = values, rows = unname(split(seq_len(n), factor(place, seq_along(first)))))
+}
+
+# What encode_response() found in training.
+response_of_model <- function(model) {
+  list(objective = model$objective, param = model$params[objective_info(model$objective)$params$name],
+       classes = model$classes, response = model$response, n_outputs = model$n_outputs)
+}
+
+# What metrics are of: list(label, weight or NULL, score = matrix with a row for each row, pred = the same on the
+# response's scale, where a metric of the user's wants it).
+evaluated_rows <- function(model, x, y, response, weights, offset, trees, threads) {
+  if (is.null(y)) y <- response_in(model, x)
+  score <- predict.gbt(model, x, type = "link", trees = trees, offset = offset, threads = threads)
+  n <- NROW(score)
+  if (n == 0) stop_data("the data have no rows", "x")
+  label <- encode_valid_y(y, response, n, "the response")
+  weight <- check_weight(weights, n, "weights")
+  if (!is.null(weight) && any(weight < 0 | weight == Inf)) {
+    wrong <- which(weight < 0 | weight == Inf)[1L]
+    stop_data(sprintf("`weights` must be finite and 0 or more; row %d has %s", wrong, format(weight[wrong])), "weights")
+  }
+  if (!is.null(weight) && all(weight == 0)) stop_data("`weights` are 0 in all rows", "weights")
+  list(label = label, weight = weight, score = matrix(as.double(score), n), pred = NULL)
+}
+
+# The left side of the model's formula, evaluated in the data.
+response_in <- function(model, data) {
+  if (is.null(model$formula)) {
+    stop_argument("`y` is missing: the model was not trained by a formula, so give the response: gbt_evaluate(model, x, y)",
+                  "y")
+  }
+  data <- if (is.data.frame(data)) data else formula_data(data, quote(y ~ .), globalenv())
+  lhs <- parse_formula(model$formula)[[2L]]
+  absent <- setdiff(variables_of(list(lhs)), c(names(data), base_constants))
+  if (length(absent)) {
+    stop_data(sprintf("the data have no `%s`, the response of the model; add it, or give `y`%s", absent[1L],
+                      suggest(absent[1L], names(data))), absent[1L])
+  }
+  value <- if (is.call(lhs)) try_foreign(own_response(lhs, data), function(why) NULL)
+  if (is.null(value)) evaluate_part(lhs, data, globalenv()) else value
+}
+
+own_response <- function(lhs, data) {
+  check_term(lhs)
+  own_term_value(lhs, data, strict = FALSE)
+}
+
+rows_taken <- function(rows, at) {
+  take <- function(m) if (!is.null(m)) m[at, , drop = FALSE]
+  list(label = rows$label[at], weight = rows$weight[at], score = take(rows$score), pred = take(rows$pred))
+}
+
+# Which metrics: as of read_metrics().
+read_evaluated <- function(metrics, response, rows) {
+  blame <- function(e) { # the argument has another name in training
+    e$message <- gsub("`eval_metric`", "`metrics`", conditionMessage(e), fixed = TRUE)
+    if (identical(e$parameter, "eval_metric")) e$parameter <- e$subject <- "metrics"
+    stop(e)
+  }
+  all <- is.character(metrics) && length(metrics) == 1L && identical(lower_case(metrics), "all")
+  tryCatch({
+    given <- if (all) suiting_metrics(response) else if (is.null(metrics)) usual_metrics(response) else
+      as_metric_list(metrics)
+    out <- read_metrics(given, response)
+    if (all || is.null(metrics)) {
+      fits <- vapply(seq_along(out$name), function(i) labels_fit(out, i, rows), NA)
+      out <- lapply(out, `[`, fits)
+    } else {
+      check_metric_labels(out, list(list(name = "given", label = rows$label, rows = NULL)))
+    }
+  }, gbt_error = blame)
+  if (length(out$name) == 0L) {
+    stop_argument("there is no metric for this objective; give `metrics`, such as a gbt_metric()", "metrics")
+  }
+  out
+}
+
+labels_fit <- function(metrics, i, rows) {
+  tryCatch({
+    .Call(C_gbt_metric_labels_check, metrics$code[i], metrics$param[i], rows$label, "x", NULL)
+    TRUE
+  }, gbt_error_data = function(e) FALSE)
+}
+
+# Names of all metrics that suit the objective.
+suiting_metrics <- function(response) {
+  if (is_given(response$objective) && response$n_outputs > 1L) return(list())
+  outputs <- .Call(C_gbt_objective_outputs, objective_object(response$objective, response$param)[[1L]])
+  table <- metrics_table()
+  as.list(table$name[bitwAnd(table$outputs, outputs) != 0L])
+}
+
+# Beside the objective's own metric, by what it predicts.
+usual_beside <- list(number = c("rmse", "mae", "r2"), mean = c("rmse", "mae", "gini"),
+                     probability = c("auc", "brier", "error"), classes = c("merror", "mbrier"), own = character(0))
+
+usual_metrics <- function(response) {
+  suiting <- unlist(suiting_metrics(response))
+  if (length(suiting) == 0L) return(list())
+  own <- metrics_table()$name[.Call(C_gbt_default_metric, objective_code(response$objective)) + 1L]
+  outputs <- .Call(C_gbt_objective_outputs, objective_object(response$objective, response$param)[[1L]])
+  kind <- names(usual_beside)[vapply(names(usual_beside), function(name) {
+    bitwAnd(outputs, bitwShiftL(1L, enums$response[[name]])) != 0L
+  }, NA)]
+  as.list(unique(c(own, intersect(unlist(usual_beside[kind]), suiting))))
+}
+
+# Metrics of some rows: a matrix, a row a metric, of estimate, lower, upper; and their number as attribute.
+evaluate_rows <- function(rows, what, response, units, plan) {
+  n <- length(rows$label)
+  estimate <- metric_values(rows, what, response, rows$weight, NULL, plan$threads)
+  out <- cbind(estimate = estimate, lower = NA_real_, upper = NA_real_)
+  if (!is.null(plan$level)) {
+    drawn <- vapply(seq_len(plan$replicates), function(i) {
+      count <- drawn_counts(n, units, plan$seed, i)
+      weight <- if (is.null(rows$weight)) as.double(count) else rows$weight * count
+      if (!any(weight > 0)) return(rep(NaN, length(estimate)))
+      metric_values(rows, what, response, weight, count, plan$threads)
+    }, estimate)
+    drawn <- matrix(drawn, length(estimate))
+    tail <- (1 - plan$level) / 2
+    for (m in seq_along(estimate)) {
+      good <- drawn[m, is.finite(drawn[m, ])]
+      if (2 * length(good) >= plan$replicates) {
+        out[m, 2:3] <- stats::quantile(good, c(tail, 1 - tail), names = FALSE, type = 6L)
+      }
+    }
+  }
+  structure(out, rows = n)
+}
+
+# How often each row is drawn. units: numbers of those that are drawn together, or NULL.
+drawn_counts <- function(n, units, seed, replicate) {
+  if (is.null(units)) return(.Call(C_gbt_resample, n, seed, replicate))
+  units <- match(units, unique(units)) # of these rows alone
+  .Call(C_gbt_resample, max(units), seed, replicate)[units]
+}
+
+# count: how often each row is there, within weight already; NULL: once.
+metric_values <- function(rows, what, response, weight, count, threads) {
+  of_engine <- !is.na(what$code)
+  out <- numeric(length(what$code))
+  if (any(of_engine)) {
+    out[of_engine] <- .Call(C_gbt_metric_values, what$code[of_engine], what$param[of_engine],
+                            objective_object(response$objective, response$param), as.integer(response$n_outputs),
+                            rows$score, rows$label, weight, threads)
+  }
+  for (m in which(!of_engine)) out[m] <- own_evaluated(what$own[[m]], rows, count)
+  out
+}
+
+# A metric of the user's, on rows that are there as often as they were drawn.
+own_evaluated <- function(metric, rows, count) {
+  at <- if (is.null(count)) seq_along(rows$label) else rep(seq_along(count), count)
+  pred <- (if (metric$type == "response") rows$pred else rows$score)[at, , drop = FALSE]
+  if (ncol(pred) == 1L) pred <- as.vector(pred)
+  weight <- if (is.null(rows$weight)) rep(1, length(at)) else rows$weight[at]
+  own_metric_value(metric, pred, rows$label[at], weight)
+}
+
+# parts: see group_rows(); out: list of evaluate_rows(), one for each group.
+evaluation_frame <- function(out, names, parts, plan, model) {
+  n <- length(names)
+  groups <- parts$values
+  columns <- if (!is.null(groups)) as.list(subset_rows(groups, rep(seq_along(out), each = n)))
+  values <- do.call(rbind, out)
+  columns <- c(columns, list(
+    metric = rep(names, length(out)), estimate = unname(values[, 1L]), lower = unname(values[, 2L]),
+    upper = unname(values[, 3L]), rows = rep(vapply(out, attr, 0L, "rows"), each = n)
+  ))
+  frame <- list_frame(columns, n * length(out))
+  class(frame) <- c("gbt_evaluation", "data.frame")
+  attr(frame, "level") <- plan$level
+  attr(frame, "replicates") <- if (!is.null(plan$level)) plan$replicates
+  attr(frame, "objective") <- model$objective
+  frame
+}
+
+#' @export
+print.gbt_evaluation <- function(x, digits = max(3L, getOption("digits") - 2L), ...) {
+  digits <- check_digits(digits, 2L)
+  shown <- as.data.frame(x)
+  level <- attr(x, "level")
+  groups <- shown[setdiff(names(shown), c("metric", "estimate", "lower", "upper", "rows"))]
+  total <- sum(shown$rows[if (length(groups)) !duplicated(groups) else seq_along(shown$rows) == 1L])
+  cat(sprintf("<gbt_evaluation> %s, objective \"%s\"%s\n", counted(total, "row"), attr(x, "objective"),
+              if (is.null(level)) "" else sprintf(", %s %% intervals by %s", format(100 * level),
+                                                  counted(attr(x, "replicates"), "bootstrap draw"))))
+  if (all(is.na(shown$lower))) shown$lower <- shown$upper <- NULL
+  for (name in intersect(c("estimate", "lower", "upper"), names(shown))) {
+    shown[[name]] <- vapply(shown[[name]], format, "", digits = digits)
+  }
+  if (identical(names(shown)[1L], "metric")) shown$rows <- NULL
+  print(shown, row.names = FALSE)
+  invisible(x)
+}
+
+#' @export
+as.data.frame.gbt_evaluation <- function(x, row.names = NULL, optional = FALSE, ...) {
+  list_frame(as.list(unclass(x))[names(x)], nrow(x))
+}
+
+# Rows or columns of it are a plain table.
+#' @export
+`[.gbt_evaluation` <- function(x, ...) as.data.frame(x)[...]
