@@ -2,21 +2,44 @@
 
 #' Importance of features
 #'
-#' How much each feature contributed to the trees of a model.
+#' How much each feature contributed to the trees of a model, or how much worse a model predicts without it.
 #'
-#' @param model A model from [gbt_train()].
+#' @section Permutation importance:
+#' `type = "permutation"` measures what a model loses when the values of a column are handed to other rows at random, so
+#' that they say nothing (Breiman, 2001): by how much a metric becomes worse on `data`, mean over `repeats` permutations.
+#' Take data that the model was not trained on. Further arguments, by name:
+#' * `y`: the response of the rows; a formula's is found in `data`.
+#' * `metric`: one metric of [gbt_train()] or a [gbt_metric()]; `NULL`: that of the objective.
+#' * `columns`: names of columns, or a list of sets of columns that are permuted together, such as
+#'   `list(size = c("length", "width"), "colour")`: correlated columns stand in for each other, so that each alone
+#'   seems to matter little. `NULL`: each column alone. They are columns of the data, also where a formula
+#'   transforms them.
+#' * `repeats`, `seed`: how many permutations, by hashes of `seed` and the row.
+#' * `weights`, `offset`: of the rows. `threads`: see [gbt_threads()].
+#' * `level`: of the intervals (Student's). Those of a model say how far the mean over permutations may be off, not what
+#'   other rows would give. Of a [gbt_cv()] with `keep_models = TRUE`, with its data, each fold's model is judged by the
+#'   rows that it has not seen, and intervals are over folds, widened since their training rows overlap (Nadeau and
+#'   Bengio, 2003).
+#'
+#' A column that no tree looks at has 0 exactly, and costs nothing.
+#'
+#' @param model A model from [gbt_train()]; for `"permutation"` also the result of [gbt_cv()].
 #' @param type What to sort by: `"gain"`, the sum of the gains of all splits on the feature; `"cover"`, the sum of the
-#'   hessians (for squared error: of the rows) that came by those splits; `"frequency"`, their number.
+#'   hessians (for squared error: of the rows) that came by those splits; `"frequency"`, their number. Or
+#'   `"permutation"`, see below.
 #' @param trees Number of rounds to look at, from the first. `NULL` takes those that the model predicts with.
 #' @param by `"column"`: one row for each column of the data. What was made of it counts for it: statistics and counts
 #'   of its levels, and of a combination of columns an equal part for each. `"feature"`: one row for all that trees can
 #'   split by, where statistics of categorical columns stand by themselves, such as `mean(carrier)`,
 #'   `share(carrier, yes)`, `rows(carrier)` and `mean(carrier x origin)`; with `.1` behind it where a column has that
 #'   name.
+#' @param data For `"permutation"`: rows to judge by, as [predict()][predict.gbt] takes them.
+#' @param ... For `"permutation"`: further arguments, see below.
 #' @return A data frame of class `gbt_importance`, one row per column or feature, the most important first: `feature`,
 #'   and `gain`, `cover` and `frequency` as shares that add up to 1. Features that no tree uses have 0. `print()`
 #'   shows those that are used, 20 at most (`top = `), and all rows of a part such as `head(importance, 30)`. See also
-#'   [plot()][plot.gbt_importance].
+#'   [plot()][plot.gbt_importance]. For `"permutation"`: a data frame of class `gbt_importance_permutation` with `column`,
+#'   `importance`, `lower` and `upper`, the most important first.
 #' @seealso [gbt_train()]
 #' @examples
 #' m <- gbt_train(mpg ~ ., mtcars, nrounds = 20, threads = 1)
@@ -24,10 +47,21 @@
 #' importance
 #' head(importance, 3)
 #' plot(importance, top = 5)
+#'
+#' fit <- gbt_train(mpg ~ ., mtcars[1:20, ], nrounds = 20, threads = 1)
+#' gbt_importance(fit, "permutation", data = mtcars[21:32, ], seed = 1, threads = 1)
 #' @export
-gbt_importance <- function(model, type = c("gain", "cover", "frequency"), trees = NULL, by = c("column", "feature")) {
-  check_model(model, "model")
-  type <- match_choice(type, c("gain", "cover", "frequency"), "type")
+gbt_importance <- function(model, type = c("gain", "cover", "frequency", "permutation"), trees = NULL,
+                           by = c("column", "feature"), data = NULL, ...) {
+  type <- match_choice(type, c("gain", "cover", "frequency", "permutation"), "type")
+  if (!inherits(model, "gbt_cv") || type != "permutation") check_model(model, "model")
+  if (type == "permutation") {
+    check_no_dots(list(...)[!...names() %in% permutation_arguments], permutation_arguments)
+    if (!missing(by)) stop_argument("`by` has no meaning with type = \"permutation\": see `columns`", "by")
+    return(permutation_importance(model, data, trees, ...))
+  }
+  check_no_dots(list(...), c(names(formals(gbt_importance)), permutation_arguments))
+  if (!is.null(data)) stop_argument("`data` is for type = \"permutation\"; splits are counted without", "data")
   by <- match_choice(by, c("column", "feature"), "by")
   rounds <- check_rounds(trees, model)
   sums <- .Call(C_gbt_model_importance, model$state, model$cache, 0L, rounds)
@@ -41,6 +75,9 @@ gbt_importance <- function(model, type = c("gain", "cover", "frequency"), trees 
   out <- list_frame(lapply(out, function(v) v[ranked]), length(ranked))
   structure(out, class = c("gbt_importance", "data.frame"), type = type, n_features = length(ranked))
 }
+
+# What comes behind `data`, by name.
+permutation_arguments <- c("y", "metric", "columns", "repeats", "weights", "offset", "level", "seed", "threads")
 
 # Sums over what is made of each column. columns: of each feature, from 1.
 sum_by_column <- function(v, columns, names) {

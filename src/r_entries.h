@@ -44,6 +44,7 @@ SEXP r_gbt_predict(SEXP state, SEXP cache, SEXP frame, SEXP kind, SEXP round_beg
 SEXP r_gbt_read_file(SEXP path);
 SEXP r_gbt_records(SEXP bytes, SEXP quote);
 SEXP r_gbt_resample(SEXP n_units, SEXP seed, SEXP replicate);
+SEXP r_gbt_responses(SEXP objective, SEXP n_outputs, SEXP score, SEXP threads);
 SEXP r_gbt_row_draws(SEXP n_rows, SEXP seed);
 SEXP r_gbt_system(SEXP threads_wanted);
 SEXP r_gbt_take(SEXP x, SEXP rows);
@@ -105,6 +106,7 @@ SEXP r_gbt_write_file(SEXP path, SEXP raw);
   X(read_file, 1) \
   X(records, 2) \
   X(resample, 3) \
+  X(responses, 4) \
   X(row_draws, 2) \
   X(system, 1) \
   X(take, 2) \

@@ -129,3 +129,27 @@ SEXP r_gbt_unseen(SEXP state, SEXP cache, SEXP frame, SEXP threads) {
   UNPROTECT(2);
   return out;
 }
+
+/* What the objective makes of raw scores: a copy of score with responses in it. */
+SEXP r_gbt_responses(SEXP objective, SEXP n_outputs, SEXP score, SEXP threads) {
+  /* 1 */
+  const int k = r_arg_int(n_outputs, "n_outputs");
+  gbt_objective of = r_arg_objective(objective, k);
+  const r_threads t = r_arg_threads(threads);
+  if (TYPEOF(score) != REALSXP || Rf_xlength(score) % k != 0) r_stop("`score` must be numbers for every output");
+  SEXP out = PROTECT(Rf_duplicate(score));
+  gbt_ctx ctx;
+  gbt_error err = {0};
+
+  /* 2 */
+  gbt_status status = r_ctx_open(&ctx, t, &err);
+  if (status == GBT_OK) {
+    status = gbt_predict_response(&ctx, &of, (int64_t)Rf_xlength(score) / k, REAL(out), &err);
+    gbt_ctx_close(&ctx);
+  }
+
+  /* 3 */
+  r_check(status, &err);
+  UNPROTECT(1);
+  return out;
+}

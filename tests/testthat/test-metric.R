@@ -260,3 +260,34 @@ test_that("a metric of one's own sees the responses that predict() gives, bit by
     expect_identical(as.vector(seen), as.vector(predict(m, x)), label = objective)
   }
 })
+
+test_that("metrics of a model on data at hand are those of its log, for all metrics and own ones", {
+  set.seed(2)
+  n <- 300
+  x <- data.frame(a = rnorm(n), b = rnorm(n))
+  w <- sample(0:3, n, TRUE) / 2
+  y <- list(
+    squared_error = exp(x$a), logistic = factor(x$a + rnorm(n) > 0), softmax = factor(sample(letters[1:3], n, TRUE)),
+    poisson = rpois(n, exp(x$a)), quantile = x$a, gamma = exp(x$b)
+  )
+  table <- gbt:::metrics_table()
+  unless_all <- c("gamma_deviance", "gamma_nloglik", "squared_log_error", "rmsle", "msle") # labels of all signs
+  half <- seq_len(n) <= 150
+  own <- lapply(c("response", "link"), function(type) {
+    gbt_metric(paste0("own_", type), function(pred, label, weight) sum(weight * (1 + label) * pred), type = type)
+  })
+  for (objective in names(y)) {
+    bit <- bitwAnd(table$outputs, .Call(gbt:::C_gbt_objective_outputs, gbt:::objective_code(objective))) != 0L
+    valid <- list(x = x[!half, ], y = y[[objective]][!half], weight = w[!half])
+    names <- setdiff(table$name[bit], unless_all)
+    for (asked in split(names, seq_along(names) %/% 14)) {
+      asked <- c(as.list(asked), own)
+      m <- gbt_train(x[half, ], y[[objective]][half], nrounds = 4, objective = objective, valid = valid,
+                     eval_metric = asked, seed = 1, threads = 1)
+      label <- gbt:::given_labels(m, NULL, valid$y, sum(!half))
+      score <- predict(m, valid$x, type = "link", threads = 1)
+      got <- gbt:::score_metrics(gbt:::resolve_metrics(asked, gbt:::response_kind(m)), m, score, label, valid$weight, 2L)
+      expect_identical(unname(got), unname(unlist(m$evaluation_log[4, -1])), info = objective)
+    }
+  }
+})

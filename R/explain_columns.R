@@ -1,0 +1,157 @@
+# Data whose columns are changed one after the other, as the user has them: a model with a formula makes its features of
+# them anew.
+
+# Data frames and matrices as a data frame, whose columns are replaced without a copy; sparse matrices by columns.
+explained_data <- function(model, data, parameter = "data") {
+  if (is.null(data)) {
+    stop_argument(sprintf("`%s` is missing; a model does not keep its training data, so give rows to look at",
+                          parameter), parameter)
+  }
+  if (chunked_rows(data)) {
+    stop_data("rows must be in memory here; take some of them as a data frame or a matrix", parameter)
+  }
+  check_newdata(data, model)
+  if (inherits(data, "ArrowTabular")) data <- as.data.frame(data)
+  if (isS4(data) && methods::is(data, "Matrix")) return(sparse_by_columns(data, model))
+  if (is.matrix(data)) {
+    names <- if (is.null(colnames(data))) model$feature_names else colnames(data)
+    values <- lapply(seq_len(ncol(data)), function(j) {
+      structure(matrix_column(data, j), class = if (inherits(data, "integer64")) "integer64")
+    })
+    data <- list_frame(stats::setNames(values, names), nrow(data))
+  }
+  if (!is.data.frame(data)) encode_x(data) # says what is wrong with it
+  list_frame(lapply(stats::setNames(seq_along(data), names(data)), function(j) .subset2(data, j)),
+             .row_names_info(data, 2L))
+}
+
+sparse_by_columns <- function(x, model) {
+  if (!requireNamespace("Matrix", quietly = TRUE)) {
+    stop_data(sprintf("a matrix of class \"%s\" needs the package Matrix; please install it", class(x)[1L]))
+  }
+  x <- methods::as(methods::as(methods::as(x, "dMatrix"), "generalMatrix"), "CsparseMatrix")
+  if (is.null(colnames(x))) colnames(x) <- model$feature_names
+  x
+}
+
+# The same data with other values in some columns, a list by name; of a sparse matrix all entries of such a column are
+# there, zeros too.
+with_columns <- function(x, values) {
+  if (!isS4(x)) {
+    n <- .row_names_info(x, 2L)
+    x <- unclass(x)
+    for (name in names(values)) x[[name]] <- values[[name]]
+    return(list_frame(x, n))
+  }
+  for (name in names(values)) x <- with_entries(x, name, seq_len(nrow(x)) - 1L, as.double(values[[name]]))
+  x
+}
+
+# A sparse matrix whose column has these entries.
+with_entries <- function(x, name, rows, values) {
+  j <- match(name, colnames(x))
+  beg <- x@p[j]
+  end <- x@p[j + 1L]
+  before <- seq_len(beg)
+  behind <- end + seq_len(length(x@i) - end)
+  after <- seq_along(x@p) > j
+  x@i <- c(x@i[before], rows, x@i[behind])
+  x@x <- c(x@x[before], values, x@x[behind])
+  x@p[after] <- x@p[after] + length(rows) - (end - beg)
+  x@factors <- list()
+  x
+}
+
+# The same data with the values of some columns handed to other rows, all in the same way: row i gets those of row
+# at[i].
+with_permuted <- function(x, columns, at) {
+  if (!isS4(x)) {
+    values <- lapply(stats::setNames(nm = columns), function(name) subset_rows(.subset2(x, name), at))
+    return(with_columns(x, values))
+  }
+  place <- order(at)
+  for (name in columns) {
+    j <- match(name, colnames(x))
+    own <- x@p[j] + seq_len(x@p[j + 1L] - x@p[j])
+    rows <- place[x@i[own] + 1L] - 1L
+    x <- with_entries(x, name, rows[order(rows)], x@x[own][order(rows)])
+  }
+  x
+}
+
+column_of <- function(x, name) {
+  if (isS4(x)) as.vector(x[, name]) else .subset2(x, name)
+}
+
+# What the columns of the model are made of: list by feature_names of names of the user's columns.
+sources_of_columns <- function(model, data) {
+  names <- model$feature_names
+  design <- model$terms
+  if (is.null(design$features)) return(stats::setNames(as.list(names), names))
+  few <- subset_rows(data, seq_len(min(2L, n_rows_of(data))))
+  out <- stats::setNames(vector("list", length(names)), names)
+  for (i in seq_along(design$features)) {
+    e <- parse_design(design$features[[i]])
+    label <- names(design$features)[i]
+    made <- names(spread_matrix(term_of_design(e, design$features[[i]], design, few), label))
+    out[made] <- list(intersect(variables_of(list(e)), names(data)))
+  }
+  out
+}
+
+# Names of the user's columns that predictions of the first rounds depend on, in their order: those of splits, and those
+# of offsets in a formula.
+columns_in_use <- function(model, data, rounds) {
+  splits <- .Call(C_gbt_model_importance, model$state, model$cache, 0L, rounds)$splits
+  info <- .Call(C_gbt_model_info, model$state, model$cache)
+  used <- info$names[unique(unlist(info$columns[splits > 0]))]
+  offsets <- variables_of(lapply(model$terms$offset, parse_design))
+  unique(c(unlist(sources_of_columns(model, data)[used], use.names = FALSE), intersect(offsets, names_of_data(data))))
+}
+
+names_of_data <- function(data) if (isS4(data)) colnames(data) else names(data)
+
+# All columns of the user's that the model was made of.
+columns_of_model <- function(model, data) {
+  offsets <- variables_of(lapply(model$terms$offset, parse_design))
+  unique(c(unlist(sources_of_columns(model, data), use.names = FALSE), intersect(offsets, names_of_data(data))))
+}
+
+# `columns` as the user gave them: names that the model was made of.
+check_columns <- function(columns, model, data, parameter = "columns") {
+  known <- columns_of_model(model, data)
+  if (!is_texts(columns) || length(columns) == 0L) {
+    stop_argument(sprintf("`%s` must be names of columns", parameter), parameter)
+  }
+  if (anyDuplicated(columns)) {
+    stop_argument(sprintf("`%s` names `%s` twice", parameter, columns[anyDuplicated(columns)]), parameter)
+  }
+  unknown <- setdiff(columns, known)
+  if (length(unknown)) {
+    stop_argument(sprintf("`%s`: the model has no column `%s`%s", parameter, unknown[1L], suggest(unknown[1L], known)),
+                  parameter)
+  }
+  columns
+}
+
+# A seed that is given, or drawn from R's generator.
+drawn_seed <- function(seed) {
+  if (is.null(seed)) return(sample.int(.Machine$integer.max, 1L))
+  check_whole(seed, "seed", 0, .Machine$integer.max)
+}
+
+# The k-th of many seeds, as R/folds.R makes them.
+seed_number <- function(seed, k) (seed + (k - 1) * 1000003) %% 2147483647
+
+# Some of n rows by a hash of seed and row, ascending; NULL where all are wanted.
+sampled_rows <- function(n, rows, seed) {
+  if (is.null(rows) || rows >= n) return(NULL)
+  sort(order(.Call(C_gbt_row_draws, as.integer(n), seed))[seq_len(rows)])
+}
+
+check_share <- function(level, parameter = "level") {
+  if (!is_number(level, 0, 1) || level <= 0 || level >= 1) {
+    stop_argument(sprintf("`%s` must be one number between 0 and 1, such as 0.9", parameter), parameter)
+  }
+  level
+}

@@ -1,0 +1,53 @@
+# Metrics of a model on data that are at hand: what is asked after training, by the engine's exact sums.
+
+# What encode_response() knew of the response of a model, apart from labels.
+response_kind <- function(model) {
+  names <- objective_info(model$objective)$params$name
+  list(objective = model$objective, param = model$params[names], classes = model$classes, response = model$response,
+       n_outputs = model$n_outputs)
+}
+
+# The response in new data, as it was given or as the formula of the model names it.
+given_response <- function(model, data, y, parameter = "y") {
+  if (!is.null(y)) return(y)
+  if (is.null(model$formula)) {
+    stop_argument(sprintf("`%s` is missing; the model was not trained by a formula, so give the response of the rows",
+                          parameter), parameter)
+  }
+  lhs <- parse_formula(model$formula)[[2L]]
+  if (!is.data.frame(data)) data <- formula_data(data, quote(y ~ .), globalenv())
+  absent <- setdiff(variables_of(list(lhs)), c(names(data), base_constants))
+  if (length(absent)) {
+    stop_data(sprintf("the data have no column %s, which the response `%s` is made of; give `%s`", enumerate(absent),
+                      expression_text(lhs), parameter), absent[1L])
+  }
+  evaluate_part(lhs, data, globalenv())
+}
+
+# The response of new rows as numbers; classes from 0. y: NULL takes the formula's.
+given_labels <- function(model, data, y, n_rows, parameter = "y") {
+  encode_valid_y(given_response(model, data, y, parameter), response_kind(model), n_rows, sprintf("`%s`", parameter))
+}
+
+# What predict() makes of raw scores: probabilities, means.
+responses_of <- function(model, score, threads) {
+  .Call(C_gbt_responses, objective_object(model$objective, model$params), model$n_outputs, score, threads)
+}
+
+# Values of metrics (resolve_metrics()) of raw scores, a number each, by the names of the metrics.
+score_metrics <- function(metrics, model, score, label, weight, threads) {
+  out <- stats::setNames(numeric(length(metrics$name)), metrics$name)
+  own <- is.na(metrics$code)
+  if (any(!own)) {
+    out[!own] <- .Call(C_gbt_metric_values, metrics$code[!own], metrics$param[!own],
+                       objective_object(model$objective, model$params), model$n_outputs, unname(score), label, weight,
+                       threads)
+  }
+  weight <- if (is.null(weight)) rep(1, length(label)) else weight
+  for (m in which(own)) {
+    metric <- metrics$own[[m]]
+    pred <- if (metric$type == "response") responses_of(model, score, threads) else score
+    out[m] <- user_code(own_metric_value(metric, pred, label, weight), "metric")
+  }
+  out
+}

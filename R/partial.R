@@ -1,0 +1,299 @@
+# Partial dependence: gbt_partial().
+
+#' Partial dependence
+#'
+#' What a model predicts on average when one or two columns have the same value in all rows, for a grid of values
+#' (Friedman, 2001), and the curves of single rows (ICE: individual conditional expectation, Goldstein and others,
+#' 2015).
+#'
+#' The rows are those of `data`, `rows` of them at most, drawn by a hash of `seed` and the row: `print()` says how many.
+#' For each value of the grid the columns are replaced in all of them, features of a formula are made anew, and
+#' predictions are averaged. Values that do not occur together with others in the data (a heavy car of little power) are predicted
+#' like all others, so the effect of one of several closely related columns is to be read with care.
+#'
+#' @param model A model from [gbt_train()].
+#' @param data Rows to average over, as [predict()][predict.gbt] takes them; the training data or others.
+#' @param columns Names of one or two columns of the data.
+#' @param values The grid: a vector for one column, a list by column for two; `NULL` takes values of the data: all of
+#'   them where there are at most `size`, and all levels of factors and texts.
+#' @param size The most values of a column of numbers or times that are taken from the data.
+#' @param grid `"quantile"`: values of the data that cut the rows into parts of equal size; `"even"`: evenly spaced
+#'   numbers or times from the least to the largest.
+#' @param type The scale that is averaged: `"response"`, `"link"` or `"prob"`, see [predict()][predict.gbt].
+#' @param ice Keep the curves of the rows? For one column.
+#' @param centred Subtract of each curve its value at the first value of the grid, so that curves start at 0 and what
+#'   differs between rows can be seen?
+#' @param weights Weights of the rows in the average: a number each.
+#' @param rows Rows to average over at most; `NULL` for all.
+#' @param offset,trees,unseen,threads As in [predict()][predict.gbt].
+#' @param seed A whole number by which rows are drawn; `NULL` takes one from R's generator where rows are drawn.
+#' @param ... Must be empty: a misspelt argument is an error.
+#' @return An object of class `gbt_partial`, a list with
+#'   \item{columns}{names of the columns}
+#'   \item{effects}{data frame: the values of the grid, `output` (a factor of classes, where there are several outputs)
+#'     and `estimate`}
+#'   \item{ice}{data frame: `row` (its number in `data`), the column, `output` and `estimate`; or `NULL`}
+#'   \item{type, centred}{as given}
+#'   \item{spread}{list by column: deciles of the values in the data, or numbers of rows by level}
+#'   \item{rows, n_obs, seed}{rows that were averaged, rows of the data, and the seed they were drawn by (`NULL` where
+#'     all were taken)}
+#'   `as.data.frame()` gives `effects`.
+#' @seealso [gbt_importance()], [predict()][predict.gbt]
+#' @examples
+#' m <- gbt_train(mpg ~ ., mtcars, nrounds = 30, threads = 1)
+#' gbt_partial(m, mtcars, "wt", threads = 1)
+#' gbt_partial(m, mtcars, c("wt", "cyl"), values = list(wt = 2:4, cyl = c(4, 8)), threads = 1)
+#'
+#' flowers <- gbt_train(Species ~ ., iris, nrounds = 20, threads = 1)
+#' curves <- gbt_partial(flowers, iris, "Petal.Length", ice = TRUE, centred = TRUE, threads = 1)
+#' head(curves$ice, 3)
+#' @export
+gbt_partial <- function(model, data, columns, ..., values = NULL, size = 25, grid = c("quantile", "even"),
+                        type = c("response", "link", "prob"), ice = FALSE, centred = FALSE, weights = NULL,
+                        rows = 1000, offset = NULL, trees = NULL, unseen = c("prior", "missing", "error"),
+                        seed = NULL, threads = NULL) {
+  check_no_dots(list(...), names(formals(gbt_partial)))
+  check_model(model, "model")
+  x <- explained_data(model, if (!missing(data)) data)
+  columns <- check_partial_columns(if (!missing(columns)) columns, model, x)
+  type <- check_predict_type(match_choice(type, c("response", "link", "prob"), "type"), model)
+  plan <- list(type = type, rounds = check_rounds(trees, model),
+               unseen = match_choice(unseen, names(enums$unseen), "unseen"), threads = threads)
+  ice <- check_flag(ice, "ice")
+  centred <- check_flag(centred, "centred")
+  if (ice && length(columns) == 2L) {
+    stop_unsupported("`ice = TRUE` is for one column; curves of two are surfaces", "ice")
+  }
+  n <- n_rows_of(x)
+  if (n == 0) stop_data("the data have no rows to average over", "data")
+  spread <- lapply(stats::setNames(nm = columns), function(name) spread_of(column_of(x, name)))
+  points <- partial_grid(x, columns, values, check_whole(size, "size", 2, 1e5),
+                         match_choice(grid, c("quantile", "even"), "grid"))
+  weight <- check_partial_weights(weights, n)
+  offset <- if (!is.null(offset)) matrix(check_offset(offset, n, model$n_outputs), n)
+  if (!is.null(rows)) rows <- check_whole(rows, "rows", 1)
+  seed <- if (!is.null(rows) && rows < n) drawn_seed(seed)
+  at <- if (!is.null(seed)) sampled_rows(n, rows, seed)
+  if (!is.null(at)) {
+    x <- subset_rows(x, at)
+    weight <- weight[at]
+    offset <- offset[at, , drop = FALSE]
+    if (!is.null(weight) && !any(weight > 0)) {
+      stop_data("`weights` are 0 in all rows that were drawn; take more `rows`, or another `seed`", "weights")
+    }
+  }
+  found <- partial_values(model, x, points, plan, weight, offset, ice, centred)
+  numbers <- if (is.null(at)) seq_len(n) else at
+  structure(class = "gbt_partial", list(
+    columns = columns, effects = effect_frame(points, found), ice = if (ice) ice_frame(points, found, numbers),
+    type = type, centred = centred, spread = spread, rows = length(numbers), n_obs = n, seed = seed
+  ))
+}
+
+check_partial_columns <- function(columns, model, x) {
+  if (is.null(columns)) stop_argument("`columns` is missing; name one or two columns", "columns")
+  columns <- check_columns(columns, model, x)
+  if (length(columns) > 2L) {
+    stop_argument(sprintf("`columns` must be one or two columns, not %d", length(columns)), "columns")
+  }
+  taken <- intersect(columns, c("output", "estimate", "row"))
+  if (length(taken)) stop_unsupported(sprintf("a column cannot be called `%s` here; rename it", taken[1L]), "columns")
+  columns
+}
+
+check_partial_weights <- function(weights, n) {
+  weight <- check_weight(weights, n, "weights")
+  if (is.null(weight)) return(NULL)
+  wrong <- which(weight < 0 | weight == Inf)
+  if (length(wrong)) {
+    stop_data(sprintf("`weights` must be finite and 0 or more; row %d has %s", wrong[1L], format(weight[wrong[1L]])),
+              "weights")
+  }
+  if (!any(weight > 0)) stop_data("`weights` are 0 in all rows", "weights")
+  weight
+}
+
+# Grids ---------------------------------------------------------------------------------------------------------------
+
+# Has a column levels, whose order says nothing of distances?
+has_levels <- function(v) is.factor(v) || is.character(v)
+
+# Numbers in the order of the values of a column, NA where it is missing.
+order_numbers <- function(v) {
+  if (inherits(v, "integer64")) return(as_numbers(v, "a column"))
+  as.double(unclass(if (inherits(v, "POSIXlt")) as.POSIXct(v) else v))
+}
+
+# The values of a column that the grid has: elements of the column, so that they are of its class.
+grid_of <- function(v, size, grid, name) {
+  if (is.factor(v)) {
+    used <- which(tabulate(v, nlevels(v)) > 0L)
+    return(subset_rows(v, match(used, as.integer(v))))
+  }
+  if (is.character(v)) return(sort(unique(as.vector(v[!is.na(v)])), method = "radix"))
+  number <- order_numbers(v)
+  at <- order(number, na.last = NA)
+  if (length(at) == 0L) {
+    stop_data(sprintf("column `%s` has no values but missing ones; give `values`", name), name)
+  }
+  first <- at[!duplicated(number[at])]
+  if (length(first) <= size) return(subset_rows(v, first))
+  if (grid == "even") return(even_grid(v, number, size))
+  shares <- seq(0, 1, length.out = size)
+  place <- pmax(1, ceiling(shares * length(at)))
+  subset_rows(v, unique(at[match(number[at[place]], number[at])]))
+}
+
+even_grid <- function(v, number, size) {
+  points <- seq(min(number, na.rm = TRUE), max(number, na.rm = TRUE), length.out = size)
+  if (is.integer(v)) points <- unique(as.integer(round(points)))
+  if (inherits(v, "integer64")) return(bit64::as.integer64(unique(round(points))))
+  if (inherits(v, "Date")) points <- unique(round(points))
+  if (is.object(v)) attributes(points) <- attributes(v)[intersect(names(attributes(v)), c("class", "tzone", "units"))]
+  points
+}
+
+# The points as a data frame of the columns: all combinations.
+partial_grid <- function(x, columns, values, size, grid) {
+  if (!is.null(values)) values <- check_grid_values(values, columns)
+  each <- lapply(stats::setNames(nm = columns), function(name) {
+    own <- column_of(x, name)
+    if (inherits(own, "POSIXlt")) own <- as.POSIXct(own)
+    if (is.null(values)) grid_of(own, size, grid, name) else as_grid(values[[name]], own, name)
+  })
+  n <- lengths(each)
+  if (prod(as.double(n)) > 1e6) {
+    stop_argument(sprintf("the grid has %.0f points, more than a million; give fewer `values`", prod(as.double(n))),
+                  "values")
+  }
+  at <- lapply(seq_along(each), function(j) {
+    rep(rep(seq_len(n[j]), each = if (j == 1L) 1L else n[1L]), length.out = prod(n))
+  })
+  list_frame(Map(subset_rows, each, at), prod(n))
+}
+
+check_grid_values <- function(values, columns) {
+  if (!is.list(values) || is.object(values) && !is.data.frame(values)) values <- list(values)
+  if (is.null(names(values)) && length(values) == 1L && length(columns) == 1L) names(values) <- columns
+  absent <- setdiff(columns, names(values))
+  other <- setdiff(names(values), columns)
+  if (length(absent) || length(other)) {
+    stop_argument(sprintf("`values` must be a list with a vector for %s", enumerate(columns)), "values")
+  }
+  values
+}
+
+# Values that the user gave, as the column is: texts are levels of a factor, plain numbers stand for times too.
+as_grid <- function(values, own, name) {
+  if (length(values) == 0L || !is.atomic(values)) {
+    stop_argument(sprintf("`values` of `%s` must be a vector of at least one value", name), "values")
+  }
+  if (inherits(values, "POSIXlt")) values <- as.POSIXct(values)
+  if (is.factor(own) && !is.factor(values)) {
+    texts <- as.character(values)
+    unknown <- setdiff(texts[!is.na(texts)], levels(own))
+    if (length(unknown)) {
+      stop_argument(sprintf("`values`: column `%s` has no level \"%s\"%s", name, unknown[1L],
+                            suggest(unknown[1L], levels(own), "\"")), "values")
+    }
+    return(factor(texts, levels(own), ordered = is.ordered(own)))
+  }
+  values
+}
+
+# Where the values of a column are: deciles, elements of the column, or rows by level.
+spread_of <- function(v) {
+  if (has_levels(v)) return(table(v))
+  if (is.logical(v)) return(table(factor(v, c(FALSE, TRUE))))
+  if (inherits(v, "POSIXlt")) v <- as.POSIXct(v)
+  at <- order(order_numbers(v), na.last = NA)
+  if (length(at) == 0L) return(NULL)
+  subset_rows(v, at[pmax(1, ceiling(seq(0, 1, 0.1) * length(at)))])
+}
+
+# Averages ------------------------------------------------------------------------------------------------------------
+
+cells_of_call <- 262144 # rows that one call predicts, about
+
+# list(estimate = matrix, a row for each point and a column for each output; curves = array rows x points x outputs, or
+# NULL; outputs = names or NULL). A call predicts all rows for some points; a point's rows are never cut, so that their
+# mean does not depend on the number of points in a call.
+partial_values <- function(model, x, points, plan, weight, offset, ice, centred) {
+  n <- n_rows_of(x)
+  n_points <- .row_names_info(points, 2L)
+  at_once <- max(1, min(n_points, cells_of_call %/% n))
+  curves <- estimate <- first <- outputs <- NULL
+  for (beg in seq(1, n_points, by = at_once)) {
+    these <- beg:min(n_points, beg + at_once - 1)
+    pred <- predict_points(model, x, points, these, plan, offset)
+    if (is.null(estimate)) {
+      outputs <- colnames(pred)
+      estimate <- matrix(0, n_points, ncol(pred))
+      if (ice) curves <- array(0, c(n, n_points, ncol(pred)))
+    }
+    pred <- array(pred, c(n, length(these), ncol(pred)))
+    if (centred) {
+      if (is.null(first)) first <- pred[, 1L, , drop = FALSE]
+      for (j in seq_along(these)) pred[, j, ] <- pred[, j, ] - first
+    }
+    if (ice) curves[, these, ] <- pred
+    estimate[these, ] <- means_of_rows(pred, weight)
+  }
+  list(estimate = estimate, curves = curves, outputs = outputs)
+}
+
+# Predictions of all rows for some points: a matrix, row by row within point by point.
+predict_points <- function(model, x, points, these, plan, offset) {
+  n <- n_rows_of(x)
+  if (length(these) > 1L) x <- subset_rows(x, rep(seq_len(n), length(these)))
+  values <- lapply(points, function(v) subset_rows(v, rep(these, each = n)))
+  if (!is.null(offset) && length(these) > 1L) offset <- offset[rep(seq_len(n), length(these)), , drop = FALSE]
+  pred <- predict.gbt(model, with_columns(x, values), plan$type, trees = plan$rounds, offset = offset,
+                      unseen = plan$unseen, threads = plan$threads)
+  if (is.matrix(pred)) pred else matrix(pred, ncol = 1L)
+}
+
+# Weighted means over the first dimension of an array: points x outputs.
+means_of_rows <- function(pred, weight) {
+  if (is.null(weight)) return(colMeans(pred))
+  total <- sum(weight)
+  matrix(colSums(pred * weight) / total, dim(pred)[2L])
+}
+
+effect_frame <- function(points, found) {
+  k <- ncol(found$estimate)
+  n <- nrow(found$estimate)
+  out <- as.list(subset_rows(points, rep(seq_len(n), k)))
+  if (k > 1L) out$output <- factor(rep(found$outputs, each = n), found$outputs)
+  out$estimate <- as.vector(found$estimate)
+  list_frame(out, n * k)
+}
+
+ice_frame <- function(points, found, numbers) {
+  d <- dim(found$curves)
+  out <- c(list(row = rep(numbers, d[2L] * d[3L])),
+           as.list(subset_rows(points, rep(rep(seq_len(d[2L]), each = d[1L]), d[3L]))))
+  if (d[3L] > 1L) out$output <- factor(rep(found$outputs, each = d[1L] * d[2L]), found$outputs)
+  out$estimate <- as.vector(found$curves)
+  list_frame(out, length(out$estimate))
+}
+
+#' @export
+print.gbt_partial <- function(x, digits = max(3L, getOption("digits") - 3L), top = 20L, ...) {
+  digits <- check_digits(digits, 3L)
+  top <- check_whole(top, "top", 0)
+  rows <- if (x$rows < x$n_obs) {
+    sprintf("%.0f of %s, drawn by seed %.0f", as.double(x$rows), counted(x$n_obs, "row"), x$seed)
+  } else {
+    counted(x$n_obs, "row")
+  }
+  cat(sprintf("<gbt_partial> %s, type \"%s\"%s, mean over %s%s\n", enumerate(x$columns), x$type,
+              if (x$centred) ", centred" else "", rows, if (is.null(x$ice)) "" else ", with the curves of the rows"))
+  shown <- utils::head(x$effects, top)
+  if (nrow(shown)) print(shown, row.names = FALSE, digits = digits)
+  if (nrow(x$effects) > top) cat(sprintf("and %d more\n", nrow(x$effects) - top))
+  invisible(x)
+}
+
+#' @export
+as.data.frame.gbt_partial <- function(x, row.names = NULL, optional = FALSE, ...) x$effects
