@@ -1,13 +1,28 @@
 # What bins take on the disk, and what packing them costs: bench/results/disk-bytes.md. DATA-FOLDER has the real sets
 # of data.R.
 #
-#   Rscript bench/disk-bytes.R DATA-FOLDER [OUT.md]
+#   Rscript bench/disk-bytes.R DATA-FOLDER [OUT.md [PYTHON]]
 #
+# PYTHON, one that has xgboost (bench/setup.sh), adds what XGBoost takes (disk-bytes.py).
 library(gbt)
 args <- commandArgs(TRUE)
 from <- args[1L]
 out <- if (length(args) > 1L) args[2L] else "bench/results/disk-bytes.md"
+python <- if (length(args) > 2L) args[3L]
 threads <- 2L
+
+# Bytes a row of XGBoost's cache of external memory and of ELLPACK, as text.
+peer <- function(x) {
+  if (is.null(python)) return(c("", "", ""))
+  file <- tempfile()
+  on.exit(unlink(file))
+  con <- file(file, "wb")
+  for (column in x) writeBin(as.double(if (is.character(column)) factor(column) else column), con)
+  close(con)
+  here <- sub("^--file=", "", grep("^--file=", commandArgs(FALSE), value = TRUE))
+  script <- file.path(dirname(here), "disk-bytes.py")
+  strsplit(system2(python, c(script, nrow(x), ncol(x), file), stdout = TRUE), ",", fixed = TRUE)[[1L]]
+}
 
 sets <- list(
   higgs_sample = function() {
@@ -58,12 +73,15 @@ lines <- c("# Bins on the disk", "",
            "files in the system's cache: `none` has no disk to wait for, and what codecs take longer is unpacking.",
            "A page is unpacked by one thread: data of less than two pages of 131,072 rows have one at work.",
            "higgs_sample is 30 copies of its rows, each with some noise of its own.", "",
+           "XGBoost's columns: bytes a row of its cache of external memory on the CPU, and of ELLPACK, its form of",
+           "bins on a GPU, where a value has as many bits as tell all bins of all columns apart.", "",
            paste("| data | rows x columns | codec | bytes a row | of raw | write s | train s, no page kept |",
-                 "train s, all kept |"),
-           "|---|---|---|---|---|---|---|---|")
+                 "train s, all kept | XGBoost cache | ELLPACK |"),
+           "|---|---|---|---|---|---|---|---|---|---|")
 for (name in names(sets)) {
   d <- sets[[name]]()
   raw <- NULL
+  xgboost <- peer(d$x)
   for (codec in names(which(gbt_info()$codecs))) {
     path <- tempfile("bins")
     wrote <- least({
@@ -78,10 +96,11 @@ for (name in names(sets)) {
     }
     none <- train(0)
     all <- train("4 GB")
-    lines <- c(lines, sprintf("| %s | %d x %d | %s | %.1f | %.0f %% | %.2f | %.2f | %.2f |", name, nrow(d$x),
-                              ncol(d$x), codec, size, 100 * size / raw, wrote, none, all))
+    lines <- c(lines, sprintf("| %s | %d x %d | %s | %.1f | %.0f %% | %.2f | %.2f | %.2f | %s | %s |", name, nrow(d$x),
+                              ncol(d$x), codec, size, 100 * size / raw, wrote, none, all, xgboost[2L], xgboost[3L]))
     cat(lines[length(lines)], "\n")
     unlink(path, recursive = TRUE)
   }
 }
+if (!is.null(python)) lines <- c(lines, "", sprintf("XGBoost %s.", xgboost[1L]))
 writeLines(lines, out)
