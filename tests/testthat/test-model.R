@@ -198,14 +198,3 @@ test_that("plots are drawn", {
   bare <- gbt_train(mpg ~ ., mtcars, nrounds = 1, threads = 1)
   expect_error(plot(bare), "no evaluation log", class = "gbt_error_argument")
 })
-
-test_that("the legend of a log avoids the lines", {
-  file <- withr::local_tempfile()
-  grDevices::pdf(file)
-  withr::defer(grDevices::dev.off())
-  key <- list(legend = "a set", lty = 1)
-  graphics::plot(c(1, 100), c(0, 1), type = "n")
-  expect_identical(free_corner(1:100, list(rep(0.97, 100)), key), "bottomleft")
-  expect_identical(free_corner(1:100, list((100:1) / 100), key), "topright")
-  expect_identical(free_corner(1:100, list((1:100) / 100, rep(0.03, 100)), key), "topleft")
-})

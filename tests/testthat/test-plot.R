@@ -17,27 +17,59 @@ importance_of <- function(names) {
   gbt_importance(gbt_train(X, rowSums(X), nrounds = 5, threads = 1))
 }
 
-test_that("every bar has its label, whatever the size of the page", {
-  for (n in c(1, 2, 10, 20, 30, 60)) {
-    names <- paste0("feature", seq_len(n))
-    i <- importance_of(names)
-    for (size in list(c(7, 5), c(5, 4), c(4, 3), c(10, 8))) {
-      page <- drawn(plot(i, top = n), size[1], size[2])
-      expect_identical(sort(intersect(texts(page), names)), sort(names))
-    }
+sizes <- list(c(4, 3), c(6.7, 5), c(11, 7))
+
+# Labels do not lie over one another and not beyond the page; letters can be read.
+expect_sound_labels <- function(record) {
+  t <- record$texts
+  expect_gt(nrow(t), 0)
+  expect_gte(min(t$points), 6 - 1e-9)
+  expect_true(all(t$left > -0.02 & t$right < record$device[1] + 0.02))
+  expect_true(all(t$bottom > -0.02 & t$top < record$device[2] + 0.02))
+  hit <- outer(t$left, t$right, "<") & outer(t$bottom, t$top, "<")
+  hit <- hit & t(hit) & !diag(nrow(t))
+  pairs <- which(hit & upper.tri(hit), arr.ind = TRUE)
+  expect_identical(sprintf("%s|%s", t$text[pairs[, 1]], t$text[pairs[, 2]]), character(0))
+}
+labels_of <- function(record, what) record$texts$text[record$texts$what == what]
+# expr is drawn in every size; parameters of the device are as before.
+in_sizes <- function(expr, check = function(record, size) NULL) {
+  code <- substitute(expr)
+  env <- parent.frame()
+  for (size in sizes) {
+    grDevices::pdf(NULL, size[1], size[2])
+    before <- graphics::par("mar", "pty", "xpd", "mfrow", "cex", "las")
+    record <- tryCatch(gbt:::record_drawing(eval(code, env)), error = function(e) {
+      grDevices::dev.off()
+      stop(e)
+    })
+    expect_identical(graphics::par("mar", "pty", "xpd", "mfrow", "cex", "las"), before)
+    grDevices::dev.off()
+    expect_sound_labels(record)
+    check(record, size)
+  }
+}
+
+test_that("every bar has its label, or the page says how many bars are left out", {
+  for (n in c(1, 2, 10, 30, 60)) {
+    i <- importance_of(paste0("feature", seq_len(n)))
+    in_sizes(plot(i, top = n), function(record, size) {
+      bars <- labels_of(record, "bar label")
+      expect_identical(bars, i$feature[seq_along(bars)])
+      left_out <- sub(" .*", "", labels_of(record, "note"))
+      expect_equal(length(bars) + sum(as.numeric(left_out)), min(n, nrow(i)))
+    })
   }
 })
 
-test_that("long labels leave room for the bars and keep both ends", {
-  names <- paste0(strrep("a_long_name_", 6), 1:20)
-  page <- drawn(plot(importance_of(names)))
-  shown <- grep("^a_.*[.]{3}.*[0-9]$", texts(page), value = TRUE)
-  expect_length(unique(shown), 20)
-  expect_true(all(nchar(shown) < 60))
-  drawn({
-    short <- bar_labels(c("b", strrep("x", 500)), 2, c(5, 4, 1, 2))
-    expect_identical(short$text[1], "b")
-    expect_lte(max(graphics::strwidth(short$text, "inches", cex = short$cex)), 0.45 * graphics::par("fin")[1])
+test_that("long labels leave room for the bars, keep both ends and stay distinct", {
+  i <- importance_of(paste0(strrep("a_long_name_", 6), 1:20))
+  in_sizes(plot(i), function(record, size) {
+    shown <- labels_of(record, "bar label")
+    expect_match(shown, "^a_.*[.]{3}.*[0-9]")
+    expect_identical(anyDuplicated(shown), 0L)
+    box <- record$panels[[1]]$box
+    expect_gt(box[2] - box[1], 0.4 * size[1])
   })
 })
 
@@ -65,14 +97,8 @@ test_that("the legend shows what is drawn", {
   expect_true(all(c("train", "valid", "rmse", "round") %in% texts(page)))
   dashed <- "[ 0.00 9.00] 0 d" # lty = 3, lwd = 3: once for the line, once for the legend
   page <- drawn(plot(m, lty = c(1, 3), lwd = c(1, 3), col = c("#FF0000", "#0000FF")))
-  expect_identical(times_in(dashed, page), 2L)
-  for (colour in c("1.000 0.000 0.000 SCN", "0.000 0.000 1.000 SCN")) expect_identical(times_in(colour, page), 2L)
-  style <- list(type = c("l", "p", "b"), lty = 1:3, lwd = 4:6, pch = 7:9, col = c("red", "blue", "green"))
-  expect_identical(legend_key(c("a", "b", "c"), style),
-                   list(legend = c("a", "b", "c"), col = style$col, bty = "n", lty = c(1L, NA, 3L), lwd = 4:6,
-                        pch = c(NA, 8L, 9L)))
-  style$type <- rep("p", 3)
-  expect_named(legend_key(c("a", "b", "c"), style), c("legend", "col", "bty", "pch"))
+  expect_identical(times_in(dashed, page), 1L) # named at its end
+  for (colour in c("1.000 0.000 0.000 SCN", "0.000 0.000 1.000 SCN")) expect_identical(times_in(colour, page), 1L)
   # one colour for all, none, and a single round, which is no line
   others <- list(list(col = "red"), list(col = NULL), list(type = "b", pch = 19), list(type = "n"), list(log = "y"))
   drawn(for (args in others) expect_invisible(do.call(plot, c(list(m), args))))
@@ -88,7 +114,7 @@ test_that("the metric that is asked for is drawn, not one whose name ends alike"
   expect_true(all(c("train", "a_b") %in% page))
   expect_false(any(grepl("half", page)) || "1000" %in% page)
   page <- texts(drawn(plot(m)))
-  expect_true("half_rmse" %in% page && "a_b" %in% page)
+  expect_true(all(c("half_rmse", "rmse", "a_b") %in% page))
 })
 
 test_that("what cannot be drawn is refused in words", {
@@ -98,4 +124,65 @@ test_that("what cannot be drawn is refused in words", {
     expect_error(plot(m), "no value of metric \"nothing\" is finite", class = "gbt_error_argument")
     expect_error(plot(m, "nothing", "red"), "without a name", class = "gbt_error_argument")
   })
+})
+
+test_that("logs are drawn in every size, with the best round, and can be added to", {
+  m <- gbt_train(Species ~ ., iris, nrounds = 30, valid = 0.3, eval_train = TRUE, eval_metric = c("merror", "mlogloss"),
+                 early_stopping_rounds = 5, seed = 1, threads = 1)
+  in_sizes(plot(m), function(record, size) expect_setequal(labels_of(record, "heading"), c("merror", "mlogloss")))
+  in_sizes(plot(m, "mlogloss", from = 3, log = "y"), function(record, size) {
+    expect_setequal(labels_of(record, "end label"), c("train", "valid"))
+    expect_match(labels_of(record, "mark"), paste("best round", m$best_round))
+  })
+  expect_error(plot(m, from = 1000), "the log ends", class = "gbt_error_argument")
+  expect_error(plot(m, xlm = 1), "`xlim`", class = "gbt_error_argument")
+  grDevices::pdf(NULL, 7, 5)
+  withr::defer(grDevices::dev.off())
+  plot(m, "mlogloss")
+  expect_equal(graphics::par("plt") * graphics::par("fin")[c(1, 1, 2, 2)],
+               c(0, 7, 0, 5) + c(1, -1, 1, -1) * graphics::par("mai")[c(2, 4, 1, 3)])
+  expect_lt(abs(graphics::par("usr")[1] - 1), 1.5)
+})
+
+test_that("pages that are too small are refused in words, and values that are infinite do no harm", {
+  grDevices::pdf(NULL, 1, 0.8)
+  withr::defer(grDevices::dev.off())
+  i <- importance_of(letters[1:3])
+  expect_error(plot(i), "the figure is 1.0 x 0.8 inches", class = "gbt_error_unsupported")
+  odd <- gbt_metric("odd", function(pred, label) if (stats::runif(1) < 0.5) Inf else 1)
+  m <- gbt_train(mpg ~ ., mtcars, nrounds = 9, eval_metric = odd, eval_train = TRUE, threads = 1)
+  in_sizes(plot(m))
+  constant <- gbt_metric("constant", function(pred, label) 1)
+  m <- gbt_train(mpg ~ ., mtcars, nrounds = 9, eval_metric = constant, eval_train = TRUE, threads = 1)
+  in_sizes(plot(m))
+})
+
+test_that("permutation importance shows its intervals", {
+  p <- structure(data.frame(column = c("b", "a"), importance = c(1, 2), lower = c(0.5, 1), upper = c(1.5, 3)),
+                 class = c("gbt_importance_permutation", "data.frame"))
+  in_sizes(plot(p), function(record, size) {
+    expect_identical(labels_of(record, "bar label"), c("a", "b"))
+    usr <- record$panels[[1]]$usr
+    expect_true(usr[1] < 0.5 && usr[2] > 3)
+  })
+  p$importance <- NaN
+  grDevices::pdf(NULL)
+  withr::defer(grDevices::dev.off())
+  expect_error(plot(p), "no importance is finite", class = "gbt_error_argument")
+})
+
+test_that("places are spread apart as little as need be", {
+  expect_equal(gbt:::spread_apart(c(5, 5), 1, 0, 10), c(4.5, 5.5))
+  expect_equal(gbt:::spread_apart(c(9, 10, 1), 2, 0, 10), c(8, 10, 1))
+  expect_null(gbt:::spread_apart(1:5, 3, 0, 10))
+  for (n in 1:20) {
+    at <- gbt:::spread_apart(cos(3 * seq_len(n)), 0.05, -1, 1)
+    expect_true(all(diff(sort(at)) > 0.05 - 1e-9) && all(abs(at) <= 1 + 1e-9))
+  }
+})
+
+test_that("neighbouring colours differ in lightness", {
+  light <- gbt:::luminance(gbt:::palette_colours)
+  expect_true(all(abs(diff(light)) > 0.1))
+  expect_false(is.unsorted(gbt:::luminance(gbt:::scale_colours(64))))
 })
