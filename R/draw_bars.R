@@ -55,7 +55,8 @@ bar_limits <- function(lim, mark, zero) {
   if (lim[1L] == lim[2L]) lim <- lim + if (mark == "bar") c(0, 1) else c(-0.5, 0.5) * max(abs(lim[1L]), 1)
   at <- pretty(lim, 5L)
   if (mark == "point") return(widen(lim, 0.04))
-  c(if (lim[1L] < zero) widen(lim, 0.04)[1L] else zero, if (lim[2L] > zero) min(max(at), widen(lim, 0.04)[2L]) else zero)
+  wide <- widen(lim, 0.04)
+  c(if (lim[1L] < zero) wide[1L] else zero, if (lim[2L] > zero) min(max(at), wide[2L]) else zero)
 }
 
 draw_marks <- function(bars, at, mark, zero, border) {

@@ -1,5 +1,5 @@
-# Colours. All pairs in `palette_colours` differ for people who see no red or no green, and neighbours differ in lightness, so
-# that they are told apart in print without colour; lines have patterns as well from the fourth on.
+# Colours. Those of series differ for people who see no red or no green, and neighbours differ in lightness, so that
+# they are told apart in print without colour; lines have patterns as well from the fourth on.
 
 ink <- list(text = "#222222", soft = "#666666", grid = "#E6E6E6", axis = "#8C8C8C", band = "#0072B2", mark = "#D55E00")
 

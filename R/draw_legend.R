@@ -1,7 +1,8 @@
 # Legends. They stand above the panel, in lines, or at the ends of the lines that they name, so they hide no data.
 
-# entries: list(label, col, lty, lwd, pch, fill: "line" | "point" | "box" each). Writes them at `left`, below `top` (inches), in lines
-# no wider than `right`. Gives the inches where they end. draw = FALSE: measures only.
+# key: list(label, col, lty, lwd, pch, kind = "line", "point", "both" or "box"), one of each for an entry or one for
+# all. Writes entries at `left`, below `top` (inches), in lines no wider than `right`. Gives the
+# inches where they end. draw = FALSE: measures only.
 put_key <- function(page, key, left, top, right, draw = TRUE) {
   n <- length(key$label)
   if (n == 0L) return(top)
@@ -53,7 +54,8 @@ end_labels <- function(page, text, at, inches, lim, log = FALSE, room = 1.6) {
   text <- shorten(plain_text(text), room, size)
   share <- if (log) log(at / lim[1L]) / log(lim[2L] / lim[1L]) else (at - lim[1L]) / diff(lim)
   half <- 0.5 * line_height(page, 0.8)
-  placed <- spread_apart(pmin(pmax(share, 0), 1) * inches, 0.9 * line_height(page, 0.8), half * 0.5, inches - half * 0.5)
+  at <- pmin(pmax(share, 0), 1) * inches
+  placed <- spread_apart(at, 0.9 * line_height(page, 0.8), half * 0.5, inches - half * 0.5)
   if (is.null(placed) || anyNA(placed)) return(NULL)
   share <- placed / inches
   list(y = if (log) lim[1L] * (lim[2L] / lim[1L])^share else lim[1L] + share * diff(lim), text = text,

@@ -6,8 +6,9 @@
 #           bottom to where titles end)
 #   panel   a box that is the plot region, with coordinates of the data
 #
-# The user's par() is restored when a drawing ends. A drawing with one panel puts it where the user's margins have it, if
-# they have room for labels: then abline() and its kin hit the data's coordinates afterwards.
+# The user's par() is restored when a drawing ends. A drawing with one panel puts
+# it where the user's margins are, if they have
+# room for labels: then abline() and its kin hit the data's coordinates afterwards.
 
 # No letters are smaller (in points): where there is no room for them, something is left out, and the page says what.
 least_points <- 6

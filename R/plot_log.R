@@ -9,16 +9,16 @@
 #' All are drawn by package graphics into one figure, so they keep to `par(mfrow = )` and [graphics::layout()], and give
 #' `par()` back as it was. Margins follow from the labels, letters are never smaller than 6 points, and what has no room
 #' on a device is left out and counted at the foot. Colours are told apart without seeing red or green, and in grey. A
-#' plot with a single panel of at least 4.5 x 3.6 inches lies where the margins of `par("mar")` have it, as far as labels
-#' fit there, so that `abline()`, `points()` and so on hit its coordinates.
+#' plot with a single panel of at least 4.5 x 3.6 inches lies where the margins of `par("mar")` have it, as far as
+#' labels fit there, so that `abline()`, `points()` and so on hit its coordinates.
 #'
 #' All plots take `main`, `sub`, `xlab` and `ylab`.
 #'
 #' @param x A model from [gbt_train()].
 #' @param metric Which metrics to draw, of those in the log; all when left out.
 #' @param from The first round to draw: early rounds often differ so much that nothing else can be seen.
-#' @param ... `main`, `sub`, `xlab`, `ylab`; `xlim`, `ylim`; `log` (`"x"`, `"y"`, `"xy"`); `col`, `lty`, `lwd`, `pch` and
-#'   `type` (`"l"`, `"p"`, `"b"`), one for each data set.
+#' @param ... `main`, `sub`, `xlab`, `ylab`; `xlim`, `ylim`; `log` (`"x"`, `"y"`, `"xy"`); `col`, `lty`, `lwd`, `pch`
+#'   and `type` (`"l"`, `"p"`, `"b"`), one for each data set.
 #' @return `x`, invisibly.
 #' @seealso [gbt_train()], [plot.gbt_importance()], [plot.gbt_cv()]
 #' @examples
@@ -58,7 +58,8 @@ log_panels <- function(model, metric, from = 1) {
   })
   finite <- vapply(panels, function(p) any(is.finite(unlist(p$values))), NA)
   if (!all(finite) && (length(metric) == 1L || !any(finite))) {
-    stop_argument(sprintf("there is nothing to draw: no value of metric \"%s\" is finite", metric[!finite][1L]), "metric")
+    stop_argument(sprintf("there is nothing to draw: no value of metric \"%s\" is finite", metric[!finite][1L]),
+                  "metric")
   }
   panels[finite]
 }
@@ -129,7 +130,9 @@ draw_log <- function(panels, names, style, given, mark) {
 }
 
 # Where titles of `head` inches begin: not far above their panel.
-title_top <- function(page, box, head) min(page$height - 0.08 * page$size, box[4L] + 1.6 * line_height(page, 0.8) + head)
+title_top <- function(page, box, head) {
+  min(page$height - 0.08 * page$size, box[4L] + 1.6 * line_height(page, 0.8) + head)
+}
 
 # The last plot region is the panel's again, for what the user adds.
 restore_panel <- function(page, box, x, y, ends, logs = c(x = FALSE, y = FALSE)) {
@@ -280,8 +283,9 @@ draw_cv <- function(page, cv, shown, folds, given) {
               col = c(col[1L], if (!is.null(shown$train)) col[2L], if (folds) "#9A9A9A"),
               lty = 1, lwd = c(2.5, if (!is.null(shown$train)) 2, if (folds) 0.8), kind = "line")
   head <- title_height(page) + outer[4L] - put_key(page, key, outer[1L], outer[4L], outer[2L], draw = FALSE)
-  panel <- list(round = shown$round, values = c(list(shown$mean - shown$se, shown$mean + shown$se), list(shown$train),
-                                                if (folds) lapply(seq_len(ncol(shown$each)), function(k) shown$each[, k])))
+  each <- if (folds) lapply(seq_len(ncol(shown$each)), function(k) shown$each[, k])
+  panel <- list(round = shown$round,
+                values = c(list(shown$mean - shown$se, shown$mean + shown$se), list(shown$train), each))
   x <- make_scale(shown$round, given_or(given[["xlab"]], "round"), given[["xlim"]], logs[["x"]], 0.02)
   y <- visible_scale(panel, x, given_or(given[["ylab"]], shown$name), given[["ylim"]], logs[["y"]])
   outer[4L] <- outer[4L] - head
