@@ -186,3 +186,9 @@ test_that("neighbouring colours differ in lightness", {
   expect_true(all(abs(diff(light)) > 0.1))
   expect_false(is.unsorted(gbt:::luminance(gbt:::scale_colours(64))))
 })
+
+test_that("permutation importance of a model is drawn", {
+  m <- gbt_train(mpg ~ ., mtcars, nrounds = 10, threads = 1)
+  p <- gbt_importance(m, type = "permutation", data = mtcars, seed = 1)
+  in_sizes(plot(p, top = 3), function(record, size) expect_length(labels_of(record, "bar label"), 3))
+})
