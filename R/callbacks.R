@@ -67,6 +67,13 @@ as_callbacks <- function(callbacks) {
   ok <- is.null(callbacks) || (is.list(callbacks) && all(vapply(callbacks, is.function, NA)))
   if (!ok) stop_argument("`callbacks` must be a function or a list of functions, see ?gbt_callbacks", "callbacks")
   for (f in callbacks) {
+    makers <- list(gbt_cb_print = gbt_cb_print, gbt_cb_record = gbt_cb_record)
+    maker <- names(makers)[vapply(makers, identical, NA, f)]
+    if (length(maker)) {
+      stop_argument(sprintf("`%s` makes a callback and is none itself; call it: callbacks = %s", maker,
+                            c(gbt_cb_print = "gbt_cb_print()", gbt_cb_record = "gbt_cb_record(into)")[[maker]]),
+                    "callbacks")
+    }
     takes <- names(formals(args(f)))
     if (length(takes) == 0L) {
       stop_argument("a callback must be a function of one argument, see ?gbt_callbacks", "callbacks")

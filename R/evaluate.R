@@ -8,22 +8,22 @@
 #' @section Intervals:
 #' With `intervals = 0.95` rows are drawn with replacement, as many as there are, `replicates` times, and the metrics
 #' are computed anew of each draw (predictions are made once). The bounds are the quantiles of these values that leave
-#' 2.5 % of them on either side (the percentile bootstrap of Efron, 1981). Where rows belong together, such as the visits
-#' of a patient, give `group`: whole groups are drawn then, and intervals become as wide as they should be. The intervals
-#' say how much the metrics of *this* model would vary with other rows of the same kind, not how much they would
-#' vary with another model trained on other rows; for that see [gbt_cv()]. A draw that has no value, such as an AUC of
-#' rows of one class, is left out; where that are more than half there are no bounds.
+#' 2.5 % of them on either side (the percentile bootstrap of Efron, 1981). Where rows belong together, such as the
+#' visits of a patient, give `group`: whole groups are drawn then, and intervals become as wide as they should be. The
+#' intervals say how much the metrics of *this* model would vary with other rows of the same kind, not how much they
+#' would vary with another model trained on other rows; for that see [gbt_cv()]. A draw that has no value, such as an
+#' AUC of rows of one class, is left out; where that are more than half there are no bounds.
 #'
 #' @param model A model from [gbt_train()].
-#' @param x,data The data: what [predict()][predict.gbt] takes as `newdata`, in memory. For a model that was trained by a
-#'   formula a data frame with the response is enough.
+#' @param x,data The data: what [predict()][predict.gbt] takes as `newdata`, in memory. For a model that was trained by
+#'   a formula a data frame with the response is enough.
 #' @param y The response, when `x` does not have it.
 #' @param ... Must be empty: a misspelt argument is an error.
 #' @param metrics Names of metrics (see [gbt_train()]), [gbt_metric()] objects, or a list of both. `"all"` takes all
 #'   metrics that suit the objective and the response. Left out: that of the objective, and the usual ones beside it.
 #' @param weights,offset As in [gbt_train()]; columns of a data frame may be named. `NULL`: rows weigh 1 each.
-#' @param by Names of columns of the data, or a value for each row (a vector, or a list of several): metrics are computed
-#'   for each group of rows.
+#' @param by Names of columns of the data, or a value for each row (a vector, or a list of several): metrics are
+#'   computed for each group of rows.
 #' @param intervals The level of bootstrap intervals, such as 0.95; `NULL` for none.
 #' @param replicates The number of draws.
 #' @param group Which rows are drawn together: a value for each row, or the name of a column.
@@ -179,8 +179,8 @@ evaluated_rows <- function(model, x, y, response, weights, offset, trees, thread
 # The left side of the model's formula, evaluated in the data.
 response_in <- function(model, data) {
   if (is.null(model$formula)) {
-    stop_argument("`y` is missing: the model was not trained by a formula, so give the response: gbt_evaluate(model, x, y)",
-                  "y")
+    stop_argument(paste("`y` is missing: the model was not trained by a formula, so give the response:",
+                        "gbt_evaluate(model, x, y)"), "y")
   }
   data <- if (is.data.frame(data)) data else formula_data(data, quote(y ~ .), globalenv())
   lhs <- parse_formula(model$formula)[[2L]]

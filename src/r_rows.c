@@ -172,7 +172,8 @@ static uint64_t mix64(uint64_t x) {
 SEXP r_gbt_resample(SEXP n_units, SEXP seed, SEXP replicate) {
   const int n = r_arg_int(n_units, "n");
   if (n < 0) r_stop("there is no such number of units");
-  const uint64_t key = mix64(mix64((uint64_t)r_arg_int64(seed, "seed")) + (uint64_t)r_arg_int64(replicate, "replicate"));
+  const uint64_t of_seed = mix64((uint64_t)r_arg_int64(seed, "seed"));
+  const uint64_t key = mix64(of_seed + (uint64_t)r_arg_int64(replicate, "replicate"));
   SEXP out = PROTECT(Rf_allocVector(INTSXP, n));
   int *count = INTEGER(out);
   for (int i = 0; i < n; i++) count[i] = 0;

@@ -29,7 +29,8 @@ test_that("estimates are the numbers of the log, for all kinds of objectives", {
       expect_identical(e$estimate, unlist(m$evaluation_log[5, -1], use.names = FALSE))
       expect_identical(e$rows, rep(301L, length(way[[3]])))
       expect_true(all(is.na(e$lower)))
-      given <- gbt_evaluate(m, new[c("a", "b", "f")], new[[way[[1]]]], metrics = way[[3]], weights = weight, threads = 1)
+      given <- gbt_evaluate(m, new[c("a", "b", "f")], new[[way[[1]]]], metrics = way[[3]], weights = weight,
+                            threads = 1)
       expect_identical(given, e)
     }
   }
