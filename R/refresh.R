@@ -1,0 +1,242 @@
+# A live model in a file that is trained anew on demand: what the Shiny module of R/refresh_shiny.R does, without Shiny.
+#
+# A hub is an environment, one for each file in an R process, which all sessions of an app share:
+#   path      the live model's file, which changes in one step       job      gbt_job that trains, or NULL
+#   state     "idle", "running", "promoted", "held_back", "cancelled", "failed", "restored"
+#   message   the last outcome in words                              verdict  see compare_models(), or NULL
+#   held      a challenger that was held back, or NULL               status, log   of the job
+#   rows      list(train, holdout) of the job that runs              spec     list(formula, args, margin, history)
+#
+# Replaced models go to a folder beside the file, path + ".history", each under the time when it was replaced.
+
+refresh_hub <- function(path, spec) {
+  path <- file.path(normalizePath(dirname(full_path(path)), mustWork = FALSE), basename(path))
+  hubs <- package_state$hubs
+  hub <- hubs[[path]]
+  if (is.null(hub)) {
+    hub <- list2env(list(path = path, state = "idle", message = NULL, job = NULL, verdict = NULL, held = NULL,
+                         status = NULL, log = NULL, rows = NULL), parent = emptyenv())
+    hubs[[path]] <- hub
+    package_state$hubs <- hubs
+  }
+  hub$spec <- spec
+  hub
+}
+
+# The live model, or NULL. An unreadable file is no reason to stop: it is told, and the next refresh replaces it.
+live_model <- function(hub) {
+  if (!file.exists(hub$path)) return(NULL)
+  tryCatch(gbt_load(hub$path, trust = TRUE), gbt_error = function(e) {
+    hub$message <- sprintf("the model's file cannot be read: %s", conditionMessage(e))
+    hub$state <- "failed"
+    NULL
+  })
+}
+
+# data: data frame; holdout: data frame, or a share of `data`, its last rows.
+refresh_start <- function(hub, data, holdout) {
+  if (hub$state == "running") return(invisible(hub))
+  hub$message <- hub$verdict <- hub$held <- hub$log <- hub$status <- NULL
+  tryCatch({
+    hub$rows <- refresh_rows(data, holdout)
+    hub$job <- do.call(gbt_job, c(list(hub$spec$formula, data = hub$rows$train), hub$spec$args))
+    hub$state <- "running"
+  }, error = function(e) refresh_failed(hub, e))
+  invisible(hub)
+}
+
+refresh_failed <- function(hub, e) {
+  hub$state <- "failed"
+  hub$message <- conditionMessage(e)
+  hub$job <- NULL
+}
+
+refresh_rows <- function(data, holdout) {
+  if (!is.data.frame(data)) stop_data(sprintf("`data` must be a data frame, not %s", describe(data)), "data")
+  if (is.data.frame(holdout)) return(list(train = data, holdout = holdout))
+  if (!is_number(holdout, 0, 0.9) || holdout == 0) {
+    stop_argument("`holdout` must be a data frame, a function that returns one, or a share of the rows up to 0.9",
+                  "holdout")
+  }
+  n <- nrow(data)
+  k <- max(1, round(n * holdout))
+  if (n - k < 1) stop_data(sprintf("%s are too few to hold some out", counted(n, "row")), "data")
+  list(train = subset_rows(data, seq_len(n - k)), holdout = subset_rows(data, n - k + seq_len(k)))
+}
+
+# Looks at the job; when it has ended decides over its model.
+refresh_look <- function(hub) {
+  if (hub$state != "running") return(invisible(hub))
+  hub$status <- gbt_job_status(hub$job)
+  hub$log <- gbt_job_log(hub$job)
+  if (hub$status$state == "running") return(invisible(hub))
+  tryCatch({
+    if (hub$status$state == "cancelled") {
+      refresh_cancelled(hub)
+    } else {
+      refresh_decide(hub, withCallingHandlers(gbt_job_result(hub$job), warning = function(w) {
+        hub$message <- c(hub$message, conditionMessage(w))
+        invokeRestart("muffleWarning")
+      }, message = function(m) invokeRestart("muffleMessage")))
+    }
+  }, error = function(e) refresh_failed(hub, e))
+  hub$job <- hub$rows <- NULL
+  invisible(hub)
+}
+
+refresh_cancel <- function(hub) {
+  if (hub$state != "running") return(invisible(hub))
+  gbt_job_cancel(hub$job)
+  refresh_look(hub)
+}
+
+refresh_cancelled <- function(hub) {
+  model <- gbt_job_cancel(hub$job)
+  hub$state <- "cancelled"
+  hub$message <- if (is.null(model)) "Cancelled before a round was finished; the live model stays." else {
+    sprintf("Cancelled after %s; the live model stays.", counted(model$nrounds, "round"))
+  }
+}
+
+# The first model is taken as it is; another one when it is not worse than the margin allows.
+refresh_decide <- function(hub, model) {
+  champion <- live_model(hub)
+  verdict <- compare_models(champion, model, hub$rows$holdout, hub$spec$formula, hub$spec$margin)
+  model$refresh <- list(trained = format(Sys.time(), "%Y-%m-%d %H:%M:%S"), metric = verdict$metric,
+                        loss = verdict$challenger, holdout_rows = verdict$rows)
+  hub$verdict <- verdict
+  if (verdict$promote) {
+    refresh_promote(hub, model)
+  } else {
+    hub$held <- model
+    hub$state <- "held_back"
+  }
+}
+
+refresh_promote <- function(hub, model, state = "promoted") {
+  keep_in_history(hub)
+  gbt_save(model, hub$path)
+  hub$held <- NULL
+  hub$state <- state
+}
+
+history_folder <- function(hub) paste0(hub$path, ".history")
+
+# Newest first: data frame of file and label.
+model_history <- function(hub) {
+  files <- sort(list.files(history_folder(hub), "[.]gbt$", full.names = TRUE), decreasing = TRUE)
+  label <- sub("^(....)(..)(..)-(..)(..)(..).*$", "\\1-\\2-\\3 \\4:\\5:\\6", basename(files))
+  list_frame(list(file = files, label = label), length(files))
+}
+
+# The live file, if there is one, goes to the history under the time when it was written.
+keep_in_history <- function(hub) {
+  if (!file.exists(hub$path) || hub$spec$history < 1) return(invisible())
+  folder <- history_folder(hub)
+  dir.create(folder, showWarnings = FALSE)
+  now <- as.POSIXct(file.mtime(hub$path))
+  part <- floor(as.double(now) %% 1 * 1e6)
+  file <- file.path(folder, sprintf("%s-%06d.gbt", format(now, "%Y%m%d-%H%M%S"), as.integer(part)))
+  new <- paste0(file, ".new")
+  if (!file.copy(hub$path, new, overwrite = TRUE) || !file.rename(new, file)) {
+    stop(gbt_error("io", sprintf("cannot keep the replaced model in \"%s\"; the live model stays", folder), folder))
+  }
+  unlink(utils::tail(model_history(hub)$file, -hub$spec$history))
+}
+
+# Back to an earlier model; the live one goes to the history. file: one of model_history().
+refresh_restore <- function(hub, file) {
+  if (hub$state == "running") return(invisible(hub))
+  tryCatch({
+    if (!file %in% model_history(hub)$file) stop_data("this model is not in the history any more", "file")
+    model <- gbt_load(file, trust = TRUE)
+    refresh_promote(hub, model, "restored")
+    unlink(file)
+    hub$verdict <- NULL
+    hub$message <- sprintf("Went back to the model of %s.", trained_at(model, file))
+  }, error = function(e) refresh_failed(hub, e))
+  invisible(hub)
+}
+
+trained_at <- function(model, file) {
+  at <- if (is.list(model$refresh)) model$refresh$trained
+  if (is_text(at)) at else format(file.mtime(file), "%Y-%m-%d %H:%M:%S")
+}
+
+# Champion against challenger ------------------------------------------------------------------------------------------
+
+# list(metric, rows, champion, challenger (mean losses), difference, lower, upper (95 % interval of the mean difference
+# of losses, row by row), allowed, promote, words). The challenger is promoted when the upper end is at most `margin`
+# times the champion's loss.
+compare_models <- function(champion, challenger, holdout, formula, margin) {
+  if (!nrow(holdout)) stop_data("the held-out data have no rows, so models cannot be compared", "holdout")
+  new <- row_losses(challenger, holdout, formula)
+  out <- list(metric = new$metric, rows = length(new$loss), champion = NA_real_, challenger = mean(new$loss),
+              difference = NA_real_, lower = NA_real_, upper = NA_real_, allowed = NA_real_, promote = TRUE)
+  text <- function(x) formatC(x, digits = 4L, format = "g")
+  old <- if (!is.null(champion) && identical(champion$objective, challenger$objective)) {
+    tryCatch(row_losses(champion, holdout, formula), gbt_error = identity)
+  }
+  if (is.null(old) || inherits(old, "condition")) {
+    why <- if (is.null(champion)) "there was no model before" else "the model before cannot predict these data"
+    out$words <- sprintf("Promoted: %s. Its %s on %s is %s.", why, out$metric, counted(out$rows, "held-out row"),
+                         text(out$challenger))
+    return(out)
+  }
+  d <- new$loss - old$loss
+  half <- if (length(d) < 2L) Inf else stats::qt(0.975, length(d) - 1) * stats::sd(d) / sqrt(length(d))
+  out$champion <- mean(old$loss)
+  out$difference <- mean(d)
+  out$lower <- out$difference - half
+  out$upper <- out$difference + half
+  out$allowed <- margin * abs(out$champion)
+  out$promote <- isTRUE(out$upper <= out$allowed)
+  out$words <- sprintf("%s: %s on %s is %s, before %s; difference %s (95 %% interval %s to %s), allowed up to %s.",
+                       if (out$promote) "Promoted" else "Held back", out$metric, counted(out$rows, "held-out row"),
+                       text(out$challenger), text(out$champion), text(out$difference), text(out$lower),
+                       text(out$upper), text(out$allowed))
+  out
+}
+
+# list(metric, loss for each row): what the objective minimises, or what is nearest to it row by row; smaller is better.
+row_losses <- function(model, data, formula) {
+  y <- tryCatch(eval(formula[[2L]], data, environment(formula)), error = function(e) {
+    stop_data(sprintf("the response of the held-out data cannot be evaluated: %s", conditionMessage(e)), "holdout")
+  })
+  p <- suppressWarnings(predict(model, data), classes = "gbt_warning_offset")
+  if (!is.null(model$classes)) {
+    class <- match(as.character(y), model$classes)
+    bad <- which(is.na(class))
+    if (length(bad)) {
+      stop_data(sprintf("the response of the held-out data has classes that the model does not know: %s",
+                        counted_rows(bad, "value")), "holdout")
+    }
+    chosen <- if (is.matrix(p)) p[cbind(seq_along(class), class)] else ifelse(class == 2L, p, 1 - p)
+    return(list(metric = "logloss", loss = -log(pmax(chosen, 1e-15))))
+  }
+  y <- as.double(y)
+  if (anyNA(y)) {
+    stop_data(sprintf("the response of the held-out data has %s", counted_rows(which(is.na(y)), "missing value")),
+              "holdout")
+  }
+  loss_of_numbers(model, y, as.double(p))
+}
+
+loss_of_numbers <- function(model, y, p) {
+  log_ratio <- function(a, b) ifelse(a == 0, 0, a * log(a / b))
+  level <- model$params$quantile_alpha
+  switch(model$objective,
+    logistic = , cross_entropy = {
+      p <- pmin(pmax(p, 1e-15), 1 - 1e-15)
+      list(metric = "logloss", loss = -y * log(p) - (1 - y) * log(1 - p))
+    },
+    poisson = , negative_binomial = , tweedie = list(metric = "Poisson deviance",
+                                                     loss = 2 * (log_ratio(y, p) - y + p)),
+    gamma = list(metric = "gamma deviance", loss = 2 * (y / p - 1 - log(y / p))),
+    quantile = list(metric = "quantile loss", loss = pmax(level * (y - p), (level - 1) * (y - p))),
+    absolute_error = , mape = , huber = , pseudo_huber = , log_cosh = list(metric = "absolute error",
+                                                                           loss = abs(y - p)),
+    squared_log_error = list(metric = "squared log error", loss = (log1p(y) - log1p(p))^2),
+    list(metric = "squared error", loss = (y - p)^2)
+  )
+}

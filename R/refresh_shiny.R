@@ -1,0 +1,276 @@
+# The Shiny module around R/refresh.R.
+
+#' A Shiny module that refreshes a model
+#'
+#' A panel for Shiny apps that trains a live model anew: a button, a progress bar and the log as it grows, a button that
+#' cancels, what the model is, and a way back. Training runs in a process of its own ([gbt_job()]), so the app stays
+#' usable. The new model takes the place of the live one only when it is not worse on held-out rows, in one step
+#' ([gbt_save()]): everybody who reads the file gets the old model or the new one, and all sessions of the app see the
+#' new one within a second. `shiny::runApp(system.file("shiny/refresh", package = "gbt"))` runs an example.
+#'
+#' @section Which model is live:
+#' The challenger is compared with the champion, the live model, on the held-out rows, row by row, by the loss of the
+#' objective (log loss for classes, squared error, a deviance, ...). It is promoted when the upper end of the 95 %
+#' interval of the mean difference is at most `margin` times the champion's loss. With few held-out rows the interval is
+#' wide, and then nothing is promoted that is not clearly as good. One that was held back can be taken all the same by a
+#' button. A replaced model is kept in a folder beside the file, `path` + `.history`, the newest `history` of them, and
+#' the panel goes back to any of these; the model that was live is then in the history. A model knows when it was
+#' trained and what its loss was: `model$refresh`.
+#'
+#' Champion and challenger should both not have seen the held-out rows: give newer ones, or data in the order of time
+#' and a share.
+#'
+#' @param id The name of the module, the same for both.
+#' @param title Heading of the panel.
+#' @param formula The formula of [gbt_train()].
+#' @param data A data frame, or a function (a reactive) that returns one and is called when a refresh begins.
+#' @param path File of the live model; there need not be one yet. The model is trusted: its formula may call any
+#'   function, see [gbt_load()].
+#' @param ... Further arguments of [gbt_train()], such as `nrounds`, `valid`, `early_stopping_rounds`. With
+#'   `eval_train = TRUE` or `valid` there is a log to draw. Weights that are a column: `weights = quote(w)`.
+#' @param holdout Rows to compare models by, which are not trained on: a data frame, a function (a reactive) that
+#'   returns one, or a share: that of the last rows of `data`.
+#' @param margin How much worse a new model may be, as a share of the live one's loss.
+#' @param history How many replaced models to keep.
+#' @return `gbt_refresh_ui()`: HTML. `gbt_refresh_server()`: a list of two reactives: `model`, the live model (`NULL`
+#'   while there is none), and `state`, `"idle"`, `"running"`, `"promoted"`, `"held_back"`, `"cancelled"`, `"failed"` or
+#'   `"restored"`.
+#' @seealso [gbt_job()]
+#' @examples
+#' if (requireNamespace("shiny", quietly = TRUE)) {
+#'   file <- tempfile(fileext = ".gbt")
+#'   ui <- shiny::fluidPage(gbt_refresh_ui("mpg", "Miles per gallon"))
+#'   server <- function(input, output, session) {
+#'     live <- gbt_refresh_server("mpg", mpg ~ ., mtcars, file, nrounds = 200, eval_train = TRUE,
+#'                                threads = 1)
+#'     # live$model() is the model to predict with
+#'   }
+#'   app <- shiny::shinyApp(ui, server) # print(app) runs it
+#' }
+#' @name gbt_refresh
+NULL
+
+need_shiny <- function() {
+  if (!requireNamespace("shiny", quietly = TRUE)) {
+    stop_unsupported("this needs the package shiny: install.packages(\"shiny\")")
+  }
+}
+
+#' @rdname gbt_refresh
+#' @export
+gbt_refresh_ui <- function(id, title = "Model") {
+  need_shiny()
+  ns <- shiny::NS(id)
+  tags <- shiny::tags
+  tags$section(
+    class = "gbt-refresh", `aria-label` = title, shiny::singleton(tags$head(tags$style(shiny::HTML(refresh_css)))),
+    tags$header(tags$h2(title), shiny::uiOutput(ns("badge"), inline = TRUE)),
+    tags$div(
+      class = "gbt-columns",
+      tags$div(class = "gbt-card", tags$h3("Live model"), shiny::uiOutput(ns("card")), shiny::uiOutput(ns("history"))),
+      tags$div(class = "gbt-card", tags$h3("Training"), shiny::uiOutput(ns("actions")),
+               tags$div(role = "status", `aria-live` = "polite", shiny::uiOutput(ns("progress")),
+                        shiny::uiOutput(ns("words"))),
+               shiny::plotOutput(ns("log"), height = "240px"))
+    )
+  )
+}
+
+#' @rdname gbt_refresh
+#' @export
+gbt_refresh_server <- function(id, formula, data, path, ..., holdout = 0.2, margin = 0.02, history = 5) {
+  need_shiny()
+  if (!inherits(formula, "formula")) stop_argument("`formula` must be a formula, such as y ~ .", "formula")
+  check_path(path, "path")
+  if (!is_number(margin, 0)) stop_argument("`margin` must be a number of 0 or more", "margin")
+  history <- check_whole(history, "history", 0, 1000)
+  args <- list(...)
+  reserved <- intersect(names(args), c("data", "subset", "mask", "fun", "by", "x", "y"))
+  if (length(reserved)) {
+    stop_argument(sprintf("`%s` has no place here: the formula and `data` say what is trained on", reserved[1L]),
+                  reserved[1L])
+  }
+  hub <- refresh_hub(path, list(formula = formula, args = args, margin = margin, history = history))
+  value_of <- function(x) if (is.function(x)) x() else x
+  shiny::moduleServer(id, function(input, output, session) {
+    seen <- refresh_seen(hub, session)
+    shiny::observeEvent(input$refresh, {
+      # of the user's: whatever it raises is told in the panel
+      tryCatch(refresh_start(hub, value_of(data), value_of(holdout)), error = function(e) refresh_failed(hub, e))
+      seen$update()
+    })
+    shiny::observeEvent(input$cancel, {
+      refresh_cancel(hub)
+      seen$update()
+    })
+    shiny::observeEvent(input$anyway, {
+      if (!is.null(hub$held)) {
+        tryCatch({
+          refresh_promote(hub, hub$held)
+          hub$message <- "The new model was taken although it had been held back."
+          hub$verdict <- NULL
+        }, error = function(e) refresh_failed(hub, e))
+      }
+      seen$update()
+    })
+    shiny::observeEvent(input$restore, {
+      refresh_restore(hub, input$version)
+      seen$update()
+    })
+    refresh_outputs(output, session, hub, seen)
+    list(model = seen$model, state = shiny::reactive(seen$now()$state))
+  })
+}
+
+# What a session has seen of the hub: reactives that change when it does. All sessions look at the same hub, and at the
+# file, which other processes may replace as well.
+refresh_seen <- function(hub, session) {
+  look <- function() {
+    refresh_look(hub)
+    list(state = hub$state, message = hub$message, verdict = hub$verdict, held = !is.null(hub$held),
+         status = hub$status, log = hub$log)
+  }
+  stamp <- function() c(as.double(file.mtime(hub$path)), file.size(hub$path), length(model_history(hub)$file))
+  now <- shiny::reactiveVal(look())
+  file <- shiny::reactiveVal(stamp())
+  update <- function() {
+    now(look())
+    file(stamp())
+  }
+  shiny::observe({
+    shiny::invalidateLater(if (hub$state == "running") 250 else 1000, session)
+    shiny::isolate(update())
+  })
+  list(now = now, file = file, update = update,
+       state = shiny::reactive(now()$state),
+       model = shiny::reactive({
+         file()
+         live_model(hub)
+       }))
+}
+
+refresh_outputs <- function(output, session, hub, seen) {
+  ns <- session$ns
+  tags <- shiny::tags
+  output$badge <- shiny::renderUI(tags$span(class = paste0("gbt-badge gbt-", seen$state()), state_word(seen$state())))
+  output$card <- shiny::renderUI(model_card(seen$model(), hub))
+  output$history <- shiny::renderUI({
+    seen$file()
+    past <- model_history(hub)
+    if (!nrow(past) || seen$state() == "running") return(NULL)
+    tags$div(class = "gbt-history",
+             shiny::selectInput(ns("version"), "Earlier models", stats::setNames(past$file, past$label),
+                                selectize = FALSE),
+             shiny::actionButton(ns("restore"), "Go back to it"))
+  })
+  output$actions <- shiny::renderUI({
+    running <- seen$state() == "running"
+    tags$div(class = "gbt-actions",
+             if (!running) shiny::actionButton(ns("refresh"), "Refresh model", class = "gbt-main"),
+             if (running) shiny::actionButton(ns("cancel"), "Cancel"),
+             if (seen$now()$held) shiny::actionButton(ns("anyway"), "Use the new model anyway"))
+  })
+  output$progress <- shiny::renderUI(if (seen$now()$state == "running") progress_html(seen$now()$status))
+  output$words <- shiny::renderUI({
+    now <- seen$now()
+    words <- c(now$verdict$words, now$message)
+    if (length(words)) {
+      tags$div(class = paste0("gbt-words gbt-", now$state), role = if (now$state == "failed") "alert",
+               lapply(words, tags$p))
+    }
+  })
+  log <- shiny::reactive(seen$now()$log)
+  output$log <- shiny::renderPlot(draw_live_log(log()), alt = shiny::reactive(log_in_words(log())))
+}
+
+state_word <- function(state) {
+  c(idle = "ready", running = "training", promoted = "promoted", held_back = "held back", cancelled = "cancelled",
+    failed = "failed", restored = "restored")[[state]]
+}
+
+model_card <- function(model, hub) {
+  tags <- shiny::tags
+  if (is.null(model)) return(tags$p(class = "gbt-quiet", "There is no model yet."))
+  its <- if (is.list(model$refresh)) model$refresh
+  facts <- list(Trained = trained_at(model, hub$path), Objective = model$objective,
+                Rounds = format(rounds_used(model), big.mark = ","),
+                `Training rows` = if (!is.null(model$n_obs)) format(model$n_obs, big.mark = ",", scientific = FALSE),
+                Features = as.character(length(model$feature_names)))
+  if (is_number(its$loss) && is_text(its$metric)) {
+    facts[[sprintf("Held-out %s", its$metric)]] <- formatC(its$loss, digits = 4L, format = "g")
+  }
+  facts <- facts[lengths(facts) > 0L]
+  tags$dl(lapply(names(facts), function(name) tags$div(tags$dt(name), tags$dd(facts[[name]]))))
+}
+
+progress_html <- function(status) {
+  tags <- shiny::tags
+  known <- !is.null(status) && isTRUE(status$nrounds > 0)
+  share <- if (known && !is.na(status$round)) round(100 * status$round / status$nrounds) else 0
+  text <- if (is.null(status)) "starting" else status_line(status)
+  list(tags$div(class = "gbt-bar", role = "progressbar", `aria-valuemin` = 0, `aria-valuemax` = 100,
+                `aria-valuenow` = share, `aria-label` = "training",
+                tags$div(style = sprintf("width: %.0f%%", share))),
+       tags$p(class = "gbt-quiet", sub("^running: ", "", text)))
+}
+
+log_in_words <- function(log) {
+  if (length(log) < 2L || !nrow(log)) return("No log yet")
+  last <- vapply(unclass(log)[-1L], function(v) format(v[length(v)], digits = 4L), "")
+  sprintf("Metrics by round; round %d: %s", log[[1L]][nrow(log)], paste(names(last), last, collapse = ", "))
+}
+
+# A line for each metric, on the scale of all of them. Names stand above: a legend inside would not move when Shiny draws
+# the plot again for another width.
+draw_live_log <- function(log) {
+  old <- graphics::par(mar = c(4, 4, max(0, length(log) - 1) + 0.7, 0.5), las = 1, fg = "#475569", col.axis = "#475569", col.lab = "#475569")
+  on.exit(graphics::par(old))
+  values <- if (length(log) > 1L) unclass(log)[-1L]
+  shown <- unlist(values)
+  shown <- shown[is.finite(shown)]
+  if (length(shown) == 0L) {
+    graphics::plot.new()
+    graphics::text(0.5, 0.5, "the log appears here during training", col = "#64748b")
+    return(invisible())
+  }
+  col <- grDevices::hcl.colors(max(2L, length(values)), "Dark 3")
+  graphics::plot(range(log[[1L]]), range(shown), type = "n", bty = "l", xlab = "round", ylab = "")
+  for (i in seq_along(values)) graphics::lines(log[[1L]], values[[i]], col = col[i], lwd = 2)
+  for (i in seq_along(values)) graphics::mtext(names(values)[i], line = length(values) - i, adj = 0, col = col[i])
+}
+
+refresh_css <- "
+.gbt-refresh { font-size: 16px; color: #1e293b; max-width: 1200px; margin: 0 auto; padding: 8px 0 }
+.gbt-refresh header { display: flex; flex-wrap: wrap; gap: 4px 16px; align-items: center; margin-bottom: 16px }
+.gbt-refresh h2 { margin: 0; font-size: 26px; font-weight: 600 }
+.gbt-refresh h3 { margin: 0 0 12px; font-size: 18px; font-weight: 600 }
+.gbt-columns { display: grid; gap: 16px; grid-template-columns: repeat(auto-fit, minmax(min(100%, 336px), 1fr)) }
+.gbt-card { border: 1px solid #e2e8f0; border-radius: 12px; padding: 20px; background: #fff; min-width: 0;
+  box-shadow: 0 1px 3px rgba(15, 23, 42, .08) }
+.gbt-card dl { margin: 0 } .gbt-card dl div { display: flex; justify-content: space-between; gap: 16px;
+  padding: 6px 0; border-bottom: 1px solid #f1f5f9 }
+.gbt-card dt { font-weight: 400; color: #475569 } .gbt-card dd { margin: 0; font-weight: 600; text-align: right;
+  overflow-wrap: anywhere }
+.gbt-refresh .shiny-plot-output { overflow: hidden } .gbt-refresh .shiny-plot-output img { max-width: 100% }
+.gbt-badge { border-radius: 16px; padding: 3px 13px; font-size: 14px; font-weight: 600; background: #e2e8f0;
+  color: #334155 }
+.gbt-badge.gbt-running { background: #dbeafe; color: #1e40af }
+.gbt-badge.gbt-promoted, .gbt-badge.gbt-restored { background: #dcfce7; color: #166534 }
+.gbt-badge.gbt-held_back, .gbt-badge.gbt-cancelled { background: #fef3c7; color: #92400e }
+.gbt-badge.gbt-failed { background: #fee2e2; color: #991b1b }
+.gbt-actions, .gbt-history { display: flex; flex-wrap: wrap; gap: 8px; align-items: flex-end; margin: 8px 0 16px }
+.gbt-history { margin: 16px 0 0 } .gbt-history .form-group { margin: 0; flex: 1 1 192px; width: auto }
+.gbt-refresh .btn { border-radius: 8px; min-height: 42px; font-size: 16px }
+.gbt-refresh .btn:focus-visible { outline: 3px solid #93c5fd; outline-offset: 2px }
+.gbt-refresh .gbt-main { background: #1d4ed8; border-color: #1d4ed8; color: #fff }
+.gbt-bar { height: 12px; border-radius: 8px; background: #e2e8f0; overflow: hidden }
+.gbt-bar div { height: 100%; background: #1d4ed8 }
+.gbt-quiet { color: #475569; margin: 8px 0 }
+.gbt-words { border-left: 4px solid #94a3b8; background: #f8fafc; padding: 10px 14px; border-radius: 4px;
+  margin: 8px 0; overflow-wrap: anywhere }
+.gbt-words p { margin: 0; white-space: pre-line }
+.gbt-words.gbt-promoted, .gbt-words.gbt-restored { border-color: #16a34a }
+.gbt-words.gbt-held_back, .gbt-words.gbt-cancelled { border-color: #d97706 }
+.gbt-words.gbt-failed { border-color: #dc2626; background: #fef2f2 }
+@media (prefers-reduced-motion: no-preference) { .gbt-bar div { transition: width .25s } }
+"

@@ -1,0 +1,173 @@
+# The panel that refreshes a model: what is behind it, and its server.
+
+skip_on_os("windows")
+
+rows <- function(n = 600, seed = 1, noise = FALSE) {
+  set.seed(seed)
+  d <- data.frame(a = runif(n), b = runif(n))
+  d$y <- factor(ifelse(runif(n) < plogis(6 * d$a - 3), "yes", "no"))
+  if (noise) d$y <- sample(d$y)
+  d
+}
+
+spec <- function(formula = y ~ ., ..., margin = 0.05, history = 2) {
+  list(formula = formula, args = list(nrounds = 10, threads = 1, seed = 1, ...), margin = margin, history = history)
+}
+
+refresh <- function(hub, data, holdout) {
+  gbt:::refresh_start(hub, data, holdout)
+  if (!is.null(hub$job)) gbt_job_wait(hub$job, 60)
+  gbt:::refresh_look(hub)
+}
+
+test_that("models are promoted, held back, kept and restored", {
+  path <- file.path(withr::local_tempdir(), "live.gbt")
+  hub <- gbt:::refresh_hub(path, spec())
+  newest <- rows(400, 9)
+  expect_null(gbt:::live_model(hub))
+  refresh(hub, rows(), newest)
+  expect_identical(hub$state, "promoted")
+  expect_match(hub$verdict$words, "^Promoted: there was no model before[.] Its logloss on 400 held-out rows is 0[.]")
+  first <- gbt_load(path)
+  expect_identical(first$refresh$holdout_rows, 400L)
+  p <- predict(first, newest)
+  expect_equal(first$refresh$loss, mean(-log(ifelse(newest$y == "yes", p, 1 - p))))
+  expect_identical(nrow(gbt:::model_history(hub)), 0L)
+
+  refresh(hub, rows(noise = TRUE), newest)
+  expect_identical(hub$state, "held_back")
+  expect_gt(hub$verdict$upper, hub$verdict$allowed)
+  expect_same_bytes(gbt_load(path)$state, first$state)
+
+  refresh(hub, rows(2000, 2), newest)
+  expect_identical(hub$state, "promoted")
+  second <- gbt_load(path)
+  expect_false(identical(second$state, first$state))
+  past <- gbt:::model_history(hub)
+  expect_identical(nrow(past), 1L)
+  expect_same_bytes(gbt_load(past$file)$state, first$state)
+
+  gbt:::refresh_restore(hub, past$file)
+  expect_identical(hub$state, "restored")
+  expect_same_bytes(gbt_load(path)$state, first$state)
+  expect_same_bytes(gbt_load(gbt:::model_history(hub)$file)$state, second$state)
+  for (i in 1:3) gbt:::refresh_promote(hub, second)
+  expect_identical(nrow(gbt:::model_history(hub)), 2L) # the newest two
+  gbt:::refresh_restore(hub, "elsewhere")
+  expect_identical(hub[["state"]], "failed")
+  expect_match(hub$message, "not in the history")
+})
+
+test_that("the interval is that of the paired losses", {
+  train <- rows()
+  a <- gbt_train(y ~ ., train, nrounds = 3, threads = 1)
+  b <- gbt_train(y ~ ., train, nrounds = 30, threads = 1)
+  new <- rows(200, 5)
+  loss <- function(m) -log(predict(m, new, type = "prob")[cbind(1:200, as.integer(new$y))])
+  v <- gbt:::compare_models(a, b, new, y ~ ., 0.1)
+  test <- t.test(loss(b) - loss(a))
+  expect_equal(c(v$lower, v$upper), as.vector(test$conf.int))
+  expect_equal(v$difference, unname(test$estimate))
+  expect_identical(v$promote, v$upper <= 0.1 * mean(loss(a)))
+  same <- gbt:::compare_models(a, a, new, y ~ ., 0)
+  expect_true(same$promote)
+  expect_false(gbt:::compare_models(b, a, new[1, ], y ~ ., 0.5)$promote) # one row says nothing
+  expect_error(gbt:::compare_models(a, b, new[0, ], y ~ ., 0), class = "gbt_error_data")
+  new$y <- "maybe"
+  expect_error(gbt:::compare_models(a, b, new, y ~ ., 0), "does not know: 200 values, the first in row 1")
+})
+
+test_that("losses of every objective are numbers that are least for the truth", {
+  mu <- c(0.2, 0.4, 0.5, 0.8)
+  for (objective in gbt_objectives()$name) {
+    if (objective == "softmax") next # only with classes
+    model <- list(objective = objective, params = list(quantile_alpha = 0.5))
+    at <- gbt:::loss_of_numbers(model, mu, mu)$loss
+    above <- gbt:::loss_of_numbers(model, mu, mu * 1.2)$loss
+    below <- gbt:::loss_of_numbers(model, mu, mu * 0.8)$loss
+    expect_true(all(is.finite(c(at, above, below))), label = objective)
+    expect_true(all(at < above & at < below), label = objective)
+  }
+  model <- list(objective = "poisson", params = list())
+  expect_equal(gbt:::loss_of_numbers(model, c(0, 3), c(1, 2))$loss, poisson()$dev.resids(c(0, 3), c(1, 2), 1))
+})
+
+test_that("what fails is told in words, and the live model stays", {
+  path <- file.path(withr::local_tempdir(), "live.gbt")
+  hub <- gbt:::refresh_hub(path, spec())
+  refresh(hub, rows(), 0.25)
+  expect_identical(hub$state, "promoted")
+  expect_identical(hub$verdict$rows, 150L)
+  live <- gbt_load(path)$state
+  bad <- rows()
+  bad$y[7] <- NA
+  refresh(hub, bad, rows(50))
+  expect_identical(hub$state, "failed")
+  expect_match(hub$message, "missing value")
+  for (holdout in list(0, 0.95, "a", rows(10)["a"])) {
+    refresh(hub, rows(), holdout)
+    expect_identical(hub$state, "failed")
+  }
+  refresh(hub, 3, 0.2)
+  expect_match(hub$message, "must be a data frame")
+  expect_same_bytes(gbt_load(path)$state, live)
+  writeLines("no model", path)
+  expect_null(gbt:::live_model(hub))
+  expect_match(hub$message, "cannot be read")
+})
+
+test_that("the server trains, cancels, and all sessions see the new model", {
+  skip_if_not_installed("shiny")
+  path <- file.path(withr::local_tempdir(), "live.gbt")
+  long <- new.env()
+  long$rounds <- 20
+  data <- function() rows(3000)
+  app <- function(id, ...) gbt_refresh_server(id, y ~ ., data, path, holdout = 0.2, nrounds = 1e6, eval_train = TRUE,
+                                              max_seconds = long$seconds, threads = 1, seed = 1, ...)
+  until <- function(session, test) {
+    end <- Sys.time() + 60
+    while (!test()) {
+      if (Sys.time() > end) stop("nothing has happened within 60 s")
+      Sys.sleep(0.05)
+      session$elapse(300)
+    }
+  }
+  hub <- function() gbt:::package_state$hubs[[file.path(normalizePath(dirname(path)), basename(path))]]
+  long$seconds <- 0.5
+  shiny::testServer(app, {
+    expect_identical(session$returned$state(), "idle")
+    expect_null(session$returned$model())
+    session$setInputs(refresh = 1)
+    expect_identical(session$returned$state(), "running")
+    expect_match(as.character(output$actions$html), "Cancel")
+    until(session, function() isTRUE(hub()$status$round > 1))
+    expect_match(as.character(output$progress$html), "role=\"progressbar\"")
+    expect_match(as.character(output$progress$html), "round [0-9]+ of 1000000")
+    until(session, function() session$returned$state() != "running")
+    expect_identical(session$returned$state(), "promoted")
+    expect_match(as.character(output$words$html), "there was no model before")
+    expect_match(as.character(output$card$html), "Held-out logloss")
+    expect_s3_class(session$returned$model(), "gbt")
+
+    # another process replaces the file
+    other <- gbt_train(y ~ ., rows(), nrounds = 2, threads = 1)
+    gbt_save(other, path)
+    session$elapse(1100)
+    expect_same_bytes(session$returned$model()$state, gbt_load(path)$state)
+    expect_identical(session$returned$model()$nrounds, 2L)
+  }, args = list(id = "m"))
+
+  long$seconds <- NULL
+  shiny::testServer(app, {
+    session$setInputs(refresh = 1)
+    until(session, function() isTRUE(hub()$status$round > 1))
+    session$setInputs(cancel = 1)
+    expect_identical(session$returned$state(), "cancelled")
+    expect_match(as.character(output$words$html), "Cancelled after [0-9]+ rounds; the live model stays")
+    expect_identical(session$returned$model()$nrounds, 2L)
+  }, args = list(id = "m"))
+  expect_error(gbt_refresh_server("m", "y ~ .", data, path), class = "gbt_error_argument")
+  expect_error(gbt_refresh_server("m", y ~ ., data, path, margin = -1), class = "gbt_error_argument")
+  expect_error(gbt_refresh_server("m", y ~ ., data, path, mask = TRUE), class = "gbt_error_argument")
+  expect_match(as.character(gbt_refresh_ui("m", "A & B")), "A &amp; B", fixed = TRUE)
+})
