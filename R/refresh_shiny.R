@@ -220,12 +220,12 @@ log_in_words <- function(log) {
   sprintf("Metrics by round; round %d: %s", log[[1L]][nrow(log)], paste(names(last), last, collapse = ", "))
 }
 
-
-   A line for each metric, on the scale of all of them. Names stand above: a legend inside would not move when Shiny draws
-# the plot again for another width.
+# A line for each metric, on the scale of all of them. Names stand above: a legend inside would not move when Shiny
+# draws the plot again for another width.
 draw_live_log <- function(log) {
-
-   old <- graphics::par(mar = c(4, 4, max(0, length(log) - 1) + 0.7, 0.5), las = 1, fg = "#475569", col.axis = "#475569", col.lab = "#475569")
+  grey <- "#475569"
+  old <- graphics::par(mar = c(4, 4, max(0, length(log) - 1) + 0.7, 0.5), las = 1, fg = grey, col.axis = grey,
+                       col.lab = grey)
   on.exit(graphics::par(old))
   values <- if (length(log) > 1L) unclass(log)[-1L]
   shown <- unlist(values)

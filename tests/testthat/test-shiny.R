@@ -120,7 +120,6 @@ test_that("the server trains, cancels, and all sessions see the new model", {
   skip_if_not_installed("shiny")
   path <- file.path(withr::local_tempdir(), "live.gbt")
   long <- new.env()
-  long$rounds <- 20
   data <- function() rows(3000)
   app <- function(id, ...) gbt_refresh_server(id, y ~ ., data, path, holdout = 0.2, nrounds = 1e6, eval_train = TRUE,
                                               max_seconds = long$seconds, threads = 1, seed = 1, ...)
@@ -133,7 +132,7 @@ test_that("the server trains, cancels, and all sessions see the new model", {
     }
   }
   hub <- function() gbt:::package_state$hubs[[file.path(normalizePath(dirname(path)), basename(path))]]
-  long$seconds <- 0.5
+  long$seconds <- 3 # long enough to be seen on a busy machine
   shiny::testServer(app, {
     expect_identical(session$returned$state(), "idle")
     expect_null(session$returned$model())
