@@ -45,7 +45,8 @@ bar_dots <- function(dots) {
 
 setdiff_names <- function(dots, name) if (is.null(names(dots))) seq_along(dots) else which(names(dots) != name)
 
-draw_importance <- function(label, value, lower, upper, main, given, xlab, mark = "bar") {
+draw_importance <- function(label, value, lower, upper, main, given, xlab, mark = "bar",
+                            noun = "further column") {
   if (!is.null(given$names.arg)) {
     if (length(given$names.arg) != length(label)) {
       stop_argument(sprintf("`names.arg` must be %s, one for each bar", counted(length(label), "text")), "names.arg")
@@ -58,7 +59,7 @@ draw_importance <- function(label, value, lower, upper, main, given, xlab, mark 
     outer <- inner(page)
     outer[4L] <- put_titles(page, outer[1L], outer[4L], outer[2L])
     draw_bars(page, outer, bars, given_or(given[["xlab"]], xlab), given[["xlim"]], mark,
-              left_out = function(k) sprintf("%s not shown for lack of room", counted(k, "further column")),
+              left_out = function(k) sprintf("%s not shown for lack of room", counted(k, noun)),
               border = given_or(given[["border"]], NA), labels = !isFALSE(given$axisnames))
   })
 }

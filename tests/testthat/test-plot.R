@@ -192,3 +192,16 @@ test_that("permutation importance of a model is drawn", {
   p <- gbt_importance(m, type = "permutation", data = mtcars, seed = 1)
   in_sizes(plot(p, top = 3), function(record, size) expect_length(labels_of(record, "bar label"), 3))
 })
+
+test_that("evaluations are drawn by group, and groups without room are counted", {
+  m <- gbt_train(mpg ~ ., mtcars, nrounds = 10, threads = 1)
+  e <- gbt_evaluate(m, mtcars, mtcars$mpg, by = "cyl")
+  in_sizes(plot(e), function(record, size) expect_setequal(labels_of(record, "bar label"), c("4", "6", "8")))
+  many <- structure(data.frame(g = paste("group", 1:200), metric = "rmse", estimate = 1:200, lower = 0:199,
+                               upper = 2:201, rows = 5), class = c("gbt_evaluation", "data.frame"))
+  in_sizes(plot(many, top = 200), function(record, size) {
+    left_out <- as.numeric(sub(" .*", "", labels_of(record, "note")))
+    expect_equal(length(labels_of(record, "bar label")) + left_out, 200)
+  })
+  expect_error(plot(many, metric = "mae"), "\"rmse\"", class = "gbt_error_argument")
+})
