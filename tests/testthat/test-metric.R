@@ -286,7 +286,8 @@ test_that("metrics of a model on data at hand are those of its log, for all metr
                      eval_metric = asked, seed = 1, threads = 1)
       label <- gbt:::given_labels(m, NULL, valid$y, sum(!half))
       score <- predict(m, valid$x, type = "link", threads = 1)
-      got <- gbt:::score_metrics(gbt:::resolve_metrics(asked, gbt:::response_kind(m)), m, score, label, valid$weight, 2L)
+      got <- gbt:::score_metrics(gbt:::resolve_metrics(asked, gbt:::response_kind(m)),
+                                 m, score, label, valid$weight, 2L)
       expect_identical(unname(got), unname(unlist(m$evaluation_log[4, -1])), info = objective)
     }
   }

@@ -1,0 +1,227 @@
+# Intervals and sets of classes that hold the response with a chosen probability: gbt_conformal().
+
+#' Conformal intervals and sets
+#'
+#' Turns a model's predictions into intervals, or sets of classes, that hold the response of a new row with a chosen
+#' probability, whatever the distribution of the data and however good the model: all that is needed is that new rows
+#' and the rows for calibration are exchangeable (Vovk and others, 2005). The probability is over rows on average, not
+#' for each kind of row.
+#'
+#' @section Methods:
+#' * `"absolute"`: intervals of one width, from absolute residuals of rows that the model was not trained on.
+#' * `"scaled"`: residuals are divided by what a second model, `scale`, predicts for their size, so that intervals are
+#'   wide where errors are large. It must predict numbers above 0, such as a model of absolute residuals with objective
+#'   `"gamma"`.
+#' * `"quantile"`: `object` is a list of two models of quantiles, `list(lower = , upper = )`; their interval is widened
+#'   or narrowed until it fits (conformalised quantile regression, Romano and others, 2019).
+#' * `"cv"`: `object` is a [gbt_cv()] with `keep_models = TRUE`; no rows are set aside (CV+, Barber and others, 2021).
+#'   What is promised is 1 - 2 (1 - `level`), what is usual about `level`.
+#' * `"adaptive"`, for classes: the most probable classes while their probabilities, with that of the last one, are
+#'   within what the rows for calibration needed, and the most probable one in any case (Romano and others, 2020, without
+#'   random numbers, so that sets are rather too large).
+#'
+#' With n rows for calibration the bound is the k-th smallest of their scores, k = ceiling((n + 1) level). Where k is
+#' larger than n, intervals are infinite and sets hold all classes: `predict()` warns (class `gbt_warning_conformal`).
+#'
+#' @param object A model from [gbt_train()], a list of two, or the result of [gbt_cv()]; see below.
+#' @param data Rows for calibration, which the model has not seen; for a [gbt_cv()] its data (not needed where `y` is
+#'   given).
+#' @param y Their response; a formula's is found in `data`.
+#' @param method One of the methods below; `NULL` takes the one that suits the arguments.
+#' @param scale For `"scaled"`: the model of the size of residuals.
+#' @param offset For models with an offset: that of `data`.
+#' @param threads Number of threads, see [gbt_threads()].
+#' @param ... Must be empty: a misspelt argument is an error.
+#' @return An object of class `gbt_conformal`, a list of `method`, `models`, `scale`, `scores` (of the rows for
+#'   calibration) and `n`; for `"cv"` also `fold`, the fold of each row. It is saved by [saveRDS()].
+#' @seealso [gbt_cv()], [predict()][predict.gbt]
+#' @examples
+#' cars <- datasets::cars
+#' train <- seq_len(50) %% 2 == 0
+#' m <- gbt_train(dist ~ speed, cars[train, ], nrounds = 20, min_data_in_leaf = 2, threads = 1)
+#' fit <- gbt_conformal(m, cars[!train, ], threads = 1)
+#' fit
+#' predict(fit, data.frame(speed = c(5, 20)), level = 0.8, threads = 1)
+#'
+#' cv <- gbt_cv(dist ~ speed, cars, folds = 5, nrounds = 20, keep_models = TRUE, seed = 1, threads = 1)
+#' predict(gbt_conformal(cv, cars), data.frame(speed = c(5, 20)), level = 0.8, threads = 1)
+#' @export
+gbt_conformal <- function(object, data = NULL, y = NULL, ..., method = NULL, scale = NULL, offset = NULL,
+                          threads = NULL) {
+  check_no_dots(list(...), names(formals(gbt_conformal)))
+  models <- conformal_models(object)
+  method <- conformal_method(method, object, models, scale)
+  first <- models[[1L]]
+  if (method == "cv") return(conformal_of_folds(object, data, y))
+  if (is.null(data)) stop_argument("`data` is missing: rows that the model has not seen", "data")
+  rows <- explained_data(first, data)
+  n <- n_rows_of(rows)
+  if (n == 0) stop_data("the data have no rows", "data")
+  label <- given_labels(first, data, y, n)
+  out <- structure(class = "gbt_conformal", list(method = method, models = models, scale = scale, n = n))
+  out$scores <- conformal_scores(out, conformal_parts(out, rows, offset, threads), label)
+  out
+}
+
+conformal_models <- function(object) {
+  if (inherits(object, "gbt_cv")) {
+    if (is.null(object$models)) {
+      stop_argument("the cross-validation kept no models; run gbt_cv() with `keep_models = TRUE`", "object")
+    }
+    return(object$models)
+  }
+  if (is.list(object) && !is.object(object)) {
+    if (!setequal(names(object), c("lower", "upper")) || length(object) != 2L) {
+      stop_argument("`object` as a list must be two models of quantiles, list(lower = , upper = )", "object")
+    }
+    for (one in object) check_model(one, "object")
+    return(object[c("lower", "upper")])
+  }
+  list(check_model(object))
+}
+
+conformal_method <- function(method, object, models, scale) {
+  classes <- !is.null(models[[1L]]$classes)
+  suits <- if (inherits(object, "gbt_cv")) "cv" else if (length(models) == 2L) "quantile" else if (classes) {
+    "adaptive"
+  } else if (!is.null(scale)) "scaled" else "absolute"
+  if (suits != "adaptive" && classes) {
+    stop_unsupported("models of classes need one model and rows for calibration: `method = \"adaptive\"`", "object")
+  }
+  if (!is.null(scale)) {
+    check_model(scale, "scale")
+    if (suits != "scaled") stop_argument("`scale` is for one model of numbers", "scale")
+  }
+  choices <- c("absolute", "scaled", "quantile", "cv", "adaptive")
+  method <- if (is.null(method)) suits else match_choice(method, choices, "method")
+  if (method != suits) {
+    stop_argument(sprintf("`method = \"%s\"` does not suit the other arguments, which are those of \"%s\"", method,
+                          suits), "method")
+  }
+  method
+}
+
+# CV+: absolute residuals of rows by the models that have not seen them.
+conformal_of_folds <- function(cv, data, y) {
+  held <- unlist(cv$folds)
+  if (anyDuplicated(held)) {
+    stop_unsupported("folds that hold a row out more than once (`repeats`) are not offered for intervals", "object")
+  }
+  n <- cv$n_obs
+  label <- given_labels(cv$models[[1L]], data, y, n)
+  fold <- integer(n)
+  for (k in seq_along(cv$folds)) fold[cv$folds[[k]]] <- k
+  at <- which(fold > 0L)
+  structure(class = "gbt_conformal", list(method = "cv", models = cv$models, scale = NULL, n = as.double(length(at)),
+                                          scores = abs(label - cv$predictions)[at], fold = fold[at]))
+}
+
+# What the models predict: a matrix of one column for each model, of probabilities for classes; and the scale.
+conformal_parts <- function(object, rows, offset, threads) {
+  one <- function(model) {
+    predict.gbt(model, rows, if (object$method == "adaptive") "prob" else "response", offset = offset,
+                threads = threads)
+  }
+  pred <- lapply(object$models, one)
+  pred <- if (object$method == "adaptive") pred[[1L]] else matrix(unlist(pred), ncol = length(pred))
+  scale <- if (!is.null(object$scale)) predict.gbt(object$scale, rows, threads = threads)
+  bad <- which(!(scale > 0 & scale < Inf))
+  if (length(bad)) {
+    stop_data(sprintf("`scale` must predict numbers above 0; row %d has %s; objective \"gamma\" does", bad[1L],
+                      format(scale[bad[1L]])), "scale")
+  }
+  list(pred = pred, scale = unname(scale))
+}
+
+conformal_scores <- function(object, parts, label) {
+  pred <- parts$pred
+  switch(object$method,
+    absolute = abs(label - pred[, 1L]),
+    scaled = abs(label - pred[, 1L]) / parts$scale,
+    quantile = pmax(pred[, 1L] - label, label - pred[, 2L]),
+    adaptive = probability_up_to(pred)[cbind(seq_along(label), label + 1)]
+  )
+}
+
+# For every row and class the probability of the class and of all that are more probable; of equals the first counts as
+# more probable.
+probability_up_to <- function(pred) {
+  out <- pred
+  for (i in seq_len(nrow(pred))) {
+    at <- order(-pred[i, ])
+    out[i, at] <- cumsum(pred[i, at])
+  }
+  out
+}
+
+# The number of the score that bounds a share `level` of new ones; above n there is none. The product may be off by
+# rounding: 0.55 * 20 is 11.
+conformal_rank <- function(n, level) ceiling((n + 1) * level * (1 - 4 * .Machine$double.eps))
+
+#' @rdname gbt_conformal
+#' @param newdata Rows to predict, see [predict()][predict.gbt].
+#' @param type `"interval"`: a data frame of `estimate`, `lower` and `upper` (for two models of quantiles `estimate` is
+#'   their middle, for `"cv"` the mean over folds). `"set"`, for classes: a logical matrix with a column for each class.
+#' @param level The probability with which intervals or sets are to hold the response.
+#' @export
+predict.gbt_conformal <- function(object, newdata, type = NULL, level = 0.9, offset = NULL, threads = NULL, ...) {
+  check_no_dots(list(...), names(formals(predict.gbt_conformal)))
+  kind <- if (object$method == "adaptive") "set" else "interval"
+  if (!is.null(type) && match_choice(type, c("interval", "set"), "type") != kind) {
+    stop_unsupported(sprintf("`type = \"%s\"` is not for method \"%s\": use \"%s\"", type, object$method, kind), "type")
+  }
+  level <- check_share(level)
+  if (missing(newdata)) stop_argument("`newdata` is missing; give the rows to predict", "newdata")
+  parts <- conformal_parts(object, newdata, offset, threads)
+  rank <- conformal_rank(object$n, level)
+  if (rank > object$n) {
+    warn_gbt("conformal", sprintf(paste("level %s needs at least %.0f rows for calibration, there are %.0f: %s"),
+                                  format(level), ceiling(level / (1 - level) * (1 - 1e-12)), object$n,
+                                  if (kind == "set") "sets hold all classes" else "intervals are infinite"))
+  }
+  if (object$method == "cv") return(interval_of_folds(object, parts$pred, rank))
+  bound <- if (rank > object$n) Inf else sort(object$scores, partial = rank)[rank]
+  if (kind == "set") return(set_of(parts$pred, bound))
+  pred <- parts$pred
+  half <- if (is.null(parts$scale)) rep(bound, nrow(pred)) else bound * parts$scale
+  list_frame(list(estimate = rowMeans(pred), lower = pred[, 1L] - half, upper = pred[, ncol(pred)] + half), nrow(pred))
+}
+
+# Classes up to the bound, the most probable one in any case. Sums of all probabilities are 1 but for rounding, which
+# must not take a class out.
+set_of <- function(pred, bound) {
+  out <- probability_up_to(pred) <= bound + 1e-12
+  dimnames(out) <- dimnames(pred)
+  out[cbind(seq_len(nrow(pred)), max.col(pred, "first"))] <- TRUE
+  out
+}
+
+# The rank-th smallest of prediction + residual and the rank-th largest of prediction - residual, over the rows that
+# were held out, each with the model that has not seen it.
+interval_of_folds <- function(object, pred, rank) {
+  n <- nrow(pred)
+  lower <- rep(-Inf, n)
+  upper <- rep(Inf, n)
+  if (rank <= object$n) {
+    for (i in seq_len(n)) {
+      of_row <- pred[i, object$fold]
+      upper[i] <- sort(of_row + object$scores, partial = rank)[rank]
+      lower[i] <- -sort(object$scores - of_row, partial = rank)[rank]
+    }
+  }
+  list_frame(list(estimate = rowMeans(pred), lower = lower, upper = upper), n)
+}
+
+#' @export
+print.gbt_conformal <- function(x, digits = max(3L, getOption("digits") - 3L), ...) {
+  digits <- check_digits(digits, 3L)
+  cat(sprintf("<gbt_conformal> method \"%s\", %s for calibration\n", x$method, counted(x$n, "row")))
+  levels <- c(0.5, 0.8, 0.9, 0.95)
+  rank <- conformal_rank(x$n, levels)
+  ordered <- c(sort(x$scores), Inf)
+  what <- switch(x$method, absolute = , cv = "absolute residual", scaled = "residual by scale",
+                 quantile = "distance out of the interval", adaptive = "probability")
+  shown <- vapply(ordered[pmin(rank, x$n + 1)], format, "", digits = digits)
+  cat(sprintf("%s at level %s\n", what, paste(format(levels), shown, sep = ": ", collapse = ", ")))
+  invisible(x)
+}

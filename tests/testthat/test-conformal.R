@@ -1,0 +1,109 @@
+# gbt_conformal().
+
+made <- function(n, seed) {
+  set.seed(seed)
+  x <- data.frame(a = runif(n, -2, 2), b = rnorm(n))
+  x$y <- sin(2 * x$a) + rnorm(n, 0, 0.2 + 0.3 * abs(x$a))
+  x
+}
+
+# The k-th smallest, k counted as a fraction of whole numbers.
+bound <- function(scores, percent) {
+  k <- ((length(scores) + 1) * percent + 99) %/% 100
+  if (k > length(scores)) Inf else sort(scores)[k]
+}
+
+test_that("the bound is the right order statistic for all small numbers of rows", {
+  n <- 1:1000
+  for (percent in 1:99) {
+    expect_identical(gbt:::conformal_rank(n, percent / 100), ((n + 1) * percent + 99) %/% 100)
+  }
+})
+
+test_that("intervals are what the books say, for all methods", {
+  x <- made(120, 1)
+  rest <- made(61, 2)
+  new <- made(20, 3)
+  m <- gbt_train(y ~ ., x, nrounds = 10, threads = 1)
+  size <- gbt_train(abs(y) + 0.1 ~ ., x, objective = "gamma", nrounds = 5, threads = 1)
+  ends <- lapply(c(lower = 0.1, upper = 0.9), function(alpha) {
+    gbt_train(y ~ ., x, objective = "quantile", quantile_alpha = alpha, nrounds = 5, threads = 1)
+  })
+  p <- predict(m, rest)
+  q <- predict(m, new)
+  for (percent in c(10, 55, 80, 90)) {
+    level <- percent / 100
+    got <- predict(gbt_conformal(m, rest), new, level = level)
+    r <- bound(abs(rest$y - p), percent)
+    expect_identical(got, data.frame(estimate = q, lower = q - r, upper = q + r))
+    got <- predict(gbt_conformal(m, rest[-3], rest$y, scale = size), new, level = level)
+    r <- bound(abs(rest$y - p) / predict(size, rest), percent) * predict(size, new)
+    expect_identical(got, data.frame(estimate = q, lower = q - r, upper = q + r))
+    got <- predict(gbt_conformal(ends, rest), new, level = level)
+    r <- bound(pmax(predict(ends$lower, rest) - rest$y, rest$y - predict(ends$upper, rest)), percent)
+    expect_identical(got$lower, predict(ends$lower, new) - r)
+    expect_identical(got$upper, predict(ends$upper, new) + r)
+  }
+  cv <- gbt_cv(y ~ ., x, folds = 4, nrounds = 5, keep_models = TRUE, seed = 1, threads = 1)
+  fit <- gbt_conformal(cv, x)
+  got <- predict(fit, new, level = 0.9)
+  for (i in 1:20) {
+    low <- high <- numeric(0)
+    for (k in 1:4) {
+      at <- cv$folds[[k]]
+      p <- predict(cv$models[[k]], new[i, ])
+      low <- c(low, p - abs(x$y[at] - cv$predictions[at]))
+      high <- c(high, p + abs(x$y[at] - cv$predictions[at]))
+    }
+    expect_identical(got$upper[i], bound(high, 90))
+    expect_identical(got$lower[i], -bound(-low, 90))
+  }
+  file <- tempfile()
+  saveRDS(fit, file)
+  expect_identical(predict(readRDS(file), new), got)
+  expect_output(print(fit), "120 rows for calibration")
+})
+
+test_that("sets hold the classes up to the bound", {
+  at <- seq_len(150) %% 3
+  m <- gbt_train(Species ~ ., iris[at == 0, ], nrounds = 3, threads = 1)
+  got <- predict(gbt_conformal(m, iris[at == 1, ]), iris[at == 2, ], level = 0.9)
+  up_to <- function(p) t(apply(p, 1, function(row) vapply(row, function(v) sum(row[row >= v]), 0)))
+  p <- predict(m, iris[at == 1, ])
+  r <- bound(up_to(p)[cbind(1:50, as.integer(iris$Species[at == 1]))], 90)
+  q <- predict(m, iris[at == 2, ])
+  expect_equal(unname(got), unname(up_to(q) <= r + 1e-12 | q == apply(q, 1, max)))
+  expect_identical(colnames(got), levels(iris$Species))
+  expect_warning(all <- predict(gbt_conformal(m, iris[c(1, 51), ]), iris, level = 0.9), class = "gbt_warning_conformal")
+  expect_true(all(all))
+})
+
+test_that("intervals hold about the share that they promise", {
+  inside <- vapply(1:40, function(seed) {
+    x <- made(300, seed)
+    m <- gbt_train(y ~ ., x[1:150, ], nrounds = 15, threads = 1)
+    got <- predict(gbt_conformal(m, x[151:200, ]), x[201:300, ], level = 0.9)
+    mean(x$y[201:300] >= got$lower & x$y[201:300] <= got$upper)
+  }, 0)
+  expect_gt(mean(inside), 0.89) # 46 of 51 are 0.902, with a standard error of 0.008
+  expect_lt(mean(inside), 0.925)
+})
+
+test_that("what is wrong is named", {
+  x <- made(60, 1)
+  m <- gbt_train(y ~ ., x[1:40, ], nrounds = 2, threads = 1)
+  expect_warning(out <- predict(gbt_conformal(m, x[41:48, ]), x[1:2, ], level = 0.9), "at least 9 rows",
+                 class = "gbt_warning_conformal")
+  expect_identical(c(out$lower, out$upper), c(-Inf, -Inf, Inf, Inf))
+  expect_silent(predict(gbt_conformal(m, x[41:49, ]), x[1:2, ], level = 0.9))
+  expect_snapshot(error = TRUE, {
+    gbt_conformal(m)
+    gbt_conformal(m, x[0, ])
+    gbt_conformal(list(m, m), x)
+    gbt_conformal(m, x, method = "cv")
+    gbt_conformal(m, x, scale = m)
+    gbt_conformal(gbt_cv(y ~ ., x, folds = 3, nrounds = 2, seed = 1, threads = 1), x)
+    predict(gbt_conformal(m, x), x, level = 90)
+    predict(gbt_conformal(m, x), x, type = "set")
+  })
+})
