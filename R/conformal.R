@@ -17,8 +17,8 @@
 #' * `"cv"`: `object` is a [gbt_cv()] with `keep_models = TRUE`; no rows are set aside (CV+, Barber and others, 2021).
 #'   What is promised is 1 - 2 (1 - `level`), what is usual about `level`.
 #' * `"adaptive"`, for classes: the most probable classes while their probabilities, with that of the last one, are
-#'   within what the rows for calibration needed, and the most probable one in any case (Romano and others, 2020, without
-#'   random numbers, so that sets are rather too large).
+#'   within what the rows for calibration needed, and the most probable one in any case (Romano and others, 2020,
+#'   without random numbers, so that sets are rather too large).
 #'
 #' With n rows for calibration the bound is the k-th smallest of their scores, k = ceiling((n + 1) level). Where k is
 #' larger than n, intervals are infinite and sets hold all classes: `predict()` warns (class `gbt_warning_conformal`).

@@ -8,8 +8,8 @@
 #'
 #' The rows are those of `data`, `rows` of them at most, drawn by a hash of `seed` and the row: `print()` says how many.
 #' For each value of the grid the columns are replaced in all of them, features of a formula are made anew, and
-#' predictions are averaged. Values that do not occur together with others in the data (a heavy car of little power) are predicted
-#' like all others, so the effect of one of several closely related columns is to be read with care.
+#' predictions are averaged. Values that do not occur together with others in the data (a heavy car of little power) are
+#' predicted like all others, so the effect of one of several closely related columns is to be read with care.
 #'
 #' @param model A model from [gbt_train()].
 #' @param data Rows to average over, as [predict()][predict.gbt] takes them; the training data or others.
@@ -234,7 +234,7 @@ partial_values <- function(model, x, points, plan, weight, offset, ice, centred)
     pred <- array(pred, c(n, length(these), ncol(pred)))
     if (centred) {
       if (is.null(first)) first <- pred[, 1L, , drop = FALSE]
-      for (j in seq_along(these)) pred[, j, ] <- pred[, j, ] - first
+      pred <- pred - first[, rep(1L, length(these)), , drop = FALSE]
     }
     if (ice) curves[, these, ] <- pred
     estimate[these, ] <- means_of_rows(pred, weight)

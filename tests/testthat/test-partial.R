@@ -59,6 +59,13 @@ test_that("two columns, classes, formulas, matrices, offsets, rounds", {
   expect_identical(nrow(got$effects), 4L * 2L * 3L)
   expect_identical(levels(got$effects$output), m$classes)
   expect_equal(matrix(got$effects$estimate, 8), unname(by_hand(m, x, got$effects[1:8, 1:2])), tolerance = 1e-13)
+  for (rows in list(1:90, 7L)) {
+    plain <- gbt_partial(m, x[rows, ], "f", values = c("b", "a"), ice = TRUE, threads = 1)
+    centred <- gbt_partial(m, x[rows, ], "f", values = c("b", "a"), ice = TRUE, centred = TRUE, threads = 1)
+    of_b <- plain$ice$estimate[plain$ice$f == "b"]
+    expect_identical(centred$ice$estimate[centred$ice$f == "b"], numeric(3 * length(rows)))
+    expect_identical(centred$ice$estimate[centred$ice$f == "a"], plain$ice$estimate[plain$ice$f == "a"] - of_b)
+  }
   m <- gbt_train(l ~ a + f, x, nrounds = 4, threads = 1)
   got <- gbt_partial(m, x, "f", type = "prob", threads = 1)
   want <- by_hand(m, x, got$effects[1:4, "f", drop = FALSE], type = "prob")
