@@ -6,7 +6,8 @@
 #'
 #' @section Permutation importance:
 #' `type = "permutation"` measures what a model loses when the values of a column are handed to other rows at random, so
-#' that they say nothing (Breiman, 2001): by how much a metric becomes worse on `data`, mean over `repeats` permutations.
+#' that they say nothing (Breiman, 2001): by how much a metric becomes worse on `data`, mean over `repeats`
+#' permutations.
 #' Take data that the model was not trained on. Further arguments, by name:
 #' * `y`: the response of the rows; a formula's is found in `data`.
 #' * `metric`: one metric of [gbt_train()] or a [gbt_metric()]; `NULL`: that of the objective.
@@ -38,8 +39,8 @@
 #' @return A data frame of class `gbt_importance`, one row per column or feature, the most important first: `feature`,
 #'   and `gain`, `cover` and `frequency` as shares that add up to 1. Features that no tree uses have 0. `print()`
 #'   shows those that are used, 20 at most (`top = `), and all rows of a part such as `head(importance, 30)`. See also
-#'   [plot()][plot.gbt_importance]. For `"permutation"`: a data frame of class `gbt_importance_permutation` with `column`,
-#'   `importance`, `lower` and `upper`, the most important first.
+#'   [plot()][plot.gbt_importance]. For `"permutation"`: a data frame of class `gbt_importance_permutation` with
+#'   `column`, `importance`, `lower` and `upper`, the most important first.
 #' @seealso [gbt_train()]
 #' @examples
 #' m <- gbt_train(mpg ~ ., mtcars, nrounds = 20, threads = 1)
