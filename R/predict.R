@@ -1,6 +1,6 @@
 # Predictions for new data.
 
-predict_types <- c("response", "link", "prob", "class", "leaf")
+predict_types <- c("response", "link", "prob", "class", "leaf", "contrib", "interaction")
 
 #' Predict from a model
 #'
@@ -27,6 +27,11 @@ predict_types <- c("response", "link", "prob", "class", "leaf")
 #'     texts, logical values, or numbers. For objectives `"logistic"` and `"softmax"` only.
 #'   * `"leaf"`: an integer matrix with one column per tree: the number of the leaf (the node's number within its tree,
 #'     0 is the root) that the row comes to.
+#'   * `"contrib"`: SHAP values, what each column adds to the raw score: a matrix with a column for each of the model's
+#'     columns and, last, `"(base)"`, which has offsets, too; an array with classes as third dimension for more than two
+#'     classes. A row's numbers add up to its `"link"`, but for the rounding of sums.
+#'   * `"interaction"`: SHAP interaction values: an array of rows by columns by columns (by classes), symmetric. Its
+#'     rows add up to the contributions; the diagonal has what a column does by itself.
 #'
 #'   Names of other packages are understood: `"raw"`, `"margin"` and `"raw_score"` for `"link"`, `"probability"` for
 #'   `"prob"`.
@@ -49,11 +54,16 @@ predict_types <- c("response", "link", "prob", "class", "leaf")
 #'   the number of its first row; the path of a file gets them as values with commas, packed where it ends with `.gz`,
 #'   with a line of names: it is complete or not there, and numbers are read back as the same ones. A table is cut into
 #'   chunks then.
+#' @param background For types `"contrib"` and `"interaction"`: rows, as `newdata`, to compare with; `NULL` compares
+#'   with the training rows as trees have counted them. See [gbt_shap()].
+#' @param by For these types: `"column"`, where all that is made of a column counts for it and combinations are shared
+#'   equally, or `"feature"`, all that trees can split by, as in [gbt_importance()].
 #' @param ... Must be empty: a misspelt argument is an error.
 #' @return A vector with one element per row, or a matrix with one row per row; see `type`. Row names become
 #'   names when they are texts. With an `output`: the number of rows, invisibly.
 #' @section Devices:
-#' Predictions are the same bits on a CUDA device (proven by emulation only so far, see [gbt_train()]). `"auto"`, the
+#' Types `"contrib"` and `"interaction"` are computed on the CPU, whatever `device` says. Other
+#' predictions are the same bits on a CUDA device (proven by emulation only so far, see [gbt_train()]). `"auto"`, the
 #' default, takes the CPU unless a device can be expected to be clearly faster. It compares, for N rows of C columns and
 #' T trees,
 #' * on the CPU: N T * 1 ns / `threads`, which was measured, with
@@ -79,22 +89,33 @@ predict_types <- c("response", "link", "prob", "class", "leaf")
 #' predict(m, function(i) if (i <= 3) chunks[[i]], output = file)
 #' head(read.csv(file, check.names = FALSE))
 #' @export
-predict.gbt <- function(object, newdata, type = c("response", "link", "prob", "class", "leaf"), trees = NULL,
+predict.gbt <- function(object, newdata,
+                        type = c("response", "link", "prob", "class", "leaf", "contrib", "interaction"), trees = NULL,
                         offset = NULL, unseen = c("prior", "missing", "error"), threads = NULL,
-                        sparse_zero = NULL, device = NULL, output = NULL, ...) {
+                        sparse_zero = NULL, device = NULL, output = NULL, background = NULL,
+                        by = c("column", "feature"), ...) {
   refuse_foreign(names(list(...)))
   check_no_dots(list(...), names(formals(predict.gbt)))
   check_model(object)
   type <- check_predict_type(type, object)
   unseen <- match_choice(unseen, names(enums$unseen), "unseen")
   rounds <- check_rounds(trees, object)
+  shap <- type %in% c("contrib", "interaction")
+  by_given <- !missing(by)
+  by <- match_choice(by, c("column", "feature"), "by")
+  if (!shap && (by_given || !is.null(background))) {
+    stop_argument("`background` and `by` are for types \"contrib\" and \"interaction\"",
+                  if (by_given) "by" else "background")
+  }
   if (missing(newdata)) {
     stop_argument("`newdata` is missing; a model does not keep its training data, so give the rows to predict",
                   "newdata")
   }
   if (!is.null(output) || chunked_rows(newdata)) {
     one <- function(x, its) {
-      predict.gbt(object, x, type, trees, its, unseen, threads = threads, sparse_zero = sparse_zero, device = device)
+      args <- list(object, x, type, trees, its, unseen, threads = threads, sparse_zero = sparse_zero, device = device)
+      out <- do.call(predict.gbt, c(args, if (shap) list(background = background, by = by)))
+      if (shap && is_text(output)) flat_contributions(out) else out
     }
     return(predict_by_chunks(newdata, offset, output, one))
   }
@@ -105,6 +126,11 @@ predict.gbt <- function(object, newdata, type = c("response", "link", "prob", "c
   if (is.null(offset) && object$has_offset && type != "leaf") {
     warn_gbt("offset", paste("the model was trained with an offset, but none is given: predictions are those for an",
                              "offset of 0; give `offset =`"))
+  }
+  if (shap) {
+    if (!no_request(device)) check_device(device) # these are made on the CPU whatever the device
+    return(predict_contributions(object, frame, background_frame(background, object, sparse_zero), type, by, rounds,
+                                 offset, unseen, resolve_threads(threads), row_labels(newdata)))
   }
   kind <- enums$answer[[if (type == "prob") "response" else type]]
   trees <- as.double(rounds) * object$n_outputs * object$params$num_parallel_tree
@@ -130,7 +156,7 @@ predict_elsewhere <- local({
   rounds <- "`trees` is the number of rounds to use, from the first"
   link <- "raw scores are type = \"link\""
   leaf <- "leaves are type = \"leaf\""
-  shap <- "contributions of features (SHAP values) are not offered yet"
+  shap <- "contributions of columns (SHAP values) are type = \"contrib\", their interactions type = \"interaction\""
   rows <- "the rows to predict are `newdata`"
   threads <- "the number of threads is `threads`"
   spread <- "there are no standard errors or intervals of predictions"
@@ -161,10 +187,7 @@ check_predict_type <- function(type, object) {
   one <- if (is.character(type) && length(type) == 1L) type else ""
   if (one %in% c("raw", "margin", "raw_score")) type <- "link" # what other packages call it
   if (one %in% c("probability", "probabilities")) type <- "prob"
-  if (one %in% c("contrib", "shap", "interaction", "terms")) {
-    stop_unsupported(sprintf("type = \"%s\" is not offered: contributions of features (SHAP values) are not there yet",
-                             type), "type")
-  }
+  if (one %in% c("shap", "terms")) type <- "contrib"
   type <- match_choice(type, predict_types, "type")
   if (type %in% c("prob", "class") && is.null(object$classes)) {
     if (objective_info(object$objective)$labels == "BINARY") return(type) # numbers 0 and 1

@@ -99,6 +99,7 @@ memory_sink <- function() {
 join_predictions <- function(parts) {
   if (length(parts) == 1L) return(parts[[1L]])
   if (is.matrix(parts[[1L]])) return(do.call(rbind, parts))
+  if (is.array(parts[[1L]]) && length(dim(parts[[1L]])) > 2L) return(join_arrays(parts))
   if (!is.factor(parts[[1L]])) return(unlist(parts))
   codes <- unlist(lapply(parts, function(p) stats::setNames(as.integer(p), names(p))))
   structure(codes, levels = levels(parts[[1L]]), class = class(parts[[1L]]))

@@ -19,6 +19,8 @@ SEXP r_gbt_dataset_view(SEXP dataset, SEXP fields, SEXP mask, SEXP taken);
 SEXP r_gbt_default_metric(SEXP objective);
 SEXP r_gbt_drop_blank(SEXP bytes, SEXP quote);
 SEXP r_gbt_enums(void);
+SEXP r_gbt_explain(SEXP state, SEXP cache, SEXP frame, SEXP background, SEXP player, SEXP n_players, SEXP interactions,
+                   SEXP round_end, SEXP offset, SEXP unseen, SEXP threads);
 SEXP r_gbt_hold_out(SEXP n_rows, SEXP share, SEXP seed, SEXP class);
 SEXP r_gbt_metric_check(SEXP metric, SEXP param, SEXP objective, SEXP n_outputs);
 SEXP r_gbt_metric_default(SEXP metric, SEXP objective, SEXP n_outputs);
@@ -83,6 +85,7 @@ SEXP r_gbt_write_file(SEXP path, SEXP raw);
   X(default_metric, 1) \
   X(drop_blank, 2) \
   X(enums, 0) \
+  X(explain, 11) \
   X(hold_out, 4) \
   X(metric_check, 4) \
   X(metric_default, 3) \

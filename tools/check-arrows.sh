@@ -8,6 +8,7 @@
 #   disk keeps what data makes; nobody else in the engine knows it
 #   boost sees nothing of cpu but its door, cpu/cpu_open.h
 #   model needs base, math, objective, tree and, to read the columns it predicts from, data/table.h and data/binding.h
+#   explain needs base, math, tree and, to read the rows, data/table.h and data/binding.h
 #   ranks are asked through base/comm.h, by whoever sums over rows
 #   gbt.h <- src/r_*.c, the only files that include headers of R; only src/cuda includes headers of CUDA
 #   gbt.h reaches the headers in `public` alone: plain data, opaque types and what is done with them
@@ -29,6 +30,7 @@ uses() {
     boost) echo "base math objective metric data encode tree backend cpu/cpu_open.h boost root" ;;
     disk) echo "base math objective data disk root" ;;
     model) echo "base math objective tree model" ;;
+    explain) echo "base math tree explain" ;;
     root) echo "base math root" ;; # params.c; gbt.h may include everything
     *) echo "" ;;
   esac
@@ -55,6 +57,7 @@ excepted() {
     "gbt.h "*) return 0 ;;                            # the public header
     # prediction reads the host's columns
     "model/predict"*" data/table.h") return 0 ;;
+    "explain/explain.h data/table.h" | "explain/explain.c data/binding.h") return 0 ;;
     "model/predict_job.h data/binding.h" | "model/answer.c data/binding.h") return 0 ;;
   esac
   return 1
@@ -64,7 +67,7 @@ public="gbt.h params.h params.def base/status.h base/mem.h base/ctx.h base/schem
 base/row_fields.def objective/objective.h objective/objectives.def objective/class_weight.h metric/metric.h
 metric/metrics.def encode/cat_method.h encode/cat_methods.def data/table.h data/source.h data/dataset.h disk/disk.h
 disk/codec.h tree/view.h boost/metric.h boost/trainer.h boost/side_by_side.h
-model/model.h model/answer.h model/predict.h
+model/model.h model/answer.h model/predict.h explain/explain.h
 backend/device.h backend/phases.h"
 
 bad=0

@@ -9,6 +9,7 @@
  *   gbt_model_make, _open          trees + objective + schema + meta <-> bytes             model/model.h
  *   gbt_model_answer               model + bound table -> scores, responses, classes       model/answer.h
  *   gbt_predictor_new, _scores     the same forest again and again                         model/predict.h
+ *   gbt_explain                    contributions of features to scores                     explain/explain.h
  *   gbt_forest_about, _tree_node   what is in the trees                                    tree/view.h
  *   gbt_device_fits, _help         work on a device, by a library of its own               backend/device.h
  *
@@ -32,6 +33,7 @@
 #include "data/table.h"
 #include "disk/disk.h"
 #include "encode/cat_method.h"
+#include "explain/explain.h"
 #include "model/answer.h"
 #include "model/model.h"
 #include "model/predict.h"

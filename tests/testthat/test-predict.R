@@ -190,7 +190,6 @@ test_that("names of other packages' predict() are answered with the one here", {
   expect_error(predict(m, data = mtcars), "`newdata`", fixed = TRUE, class = "gbt_error_argument")
   expect_identical(predict(m, mtcars, type = "margin"), predict(m, mtcars, type = "link"))
   expect_identical(predict(m, mtcars, type = "probability"), predict(m, mtcars, type = "prob"))
-  expect_error(predict(m, mtcars, type = "contrib"), "SHAP", class = "gbt_error_unsupported")
 })
 
 test_that("what a model keeps between predictions never shows", {

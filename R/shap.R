@@ -1,0 +1,197 @@
+# Contributions of columns to predictions: SHAP values.
+
+# Who plays: list(player = by feature, from 1; names; columns = by player, the columns that it is shared by).
+shap_players <- function(model, by) {
+  info <- .Call(C_gbt_model_info, model$state, model$cache)
+  if (by == "feature") {
+    label <- feature_labels(model, info)
+    return(list(player = match(label, unique(label)), names = unique(label), columns = NULL))
+  }
+  key <- vapply(info$columns, paste, "", collapse = " ")
+  more <- unique(key[lengths(info$columns) > 1L])
+  keys <- c(as.character(seq_along(info$names)), more)
+  list(player = match(key, keys), names = info$names,
+       columns = if (length(more)) lapply(strsplit(keys, " ", fixed = TRUE), as.integer))
+}
+
+# Players that are several columns give an equal part to each. x: rows x (players and base) x outputs.
+share_contributions <- function(x, columns, n_columns) {
+  d <- dim(x)
+  n_players <- d[2L] - 1L
+  out <- x[, c(seq_len(n_columns), d[2L]), , drop = FALSE]
+  for (p in seq_len(n_players)[-seq_len(n_columns)]) {
+    for (c in columns[[p]]) out[, c, ] <- out[, c, ] + x[, p, ] / length(columns[[p]])
+  }
+  out
+}
+
+# The same for pairs. x: rows x (players and base) twice x outputs.
+share_interactions <- function(x, columns, n_columns) {
+  d <- dim(x)
+  kept <- c(seq_len(n_columns), d[2L])
+  out <- x[, kept, kept, , drop = FALSE]
+  n_players <- d[2L] - 1L
+  for (p in seq_len(n_players)) {
+    for (q in if (p > n_columns) seq_len(n_players) else seq_len(n_players)[-seq_len(n_columns)]) {
+      part <- x[, p, q, ] / (length(columns[[p]]) * length(columns[[q]]))
+      for (a in columns[[p]]) for (b in columns[[q]]) out[, a, b, ] <- out[, a, b, ] + part
+    }
+  }
+  out
+}
+
+# predict() of types "contrib" and "interaction", for a table.
+predict_contributions <- function(object, frame, background, type, by, rounds, offset, unseen, threads, labels) {
+  players <- shap_players(object, by)
+  pairs <- type == "interaction"
+  n <- length(if (is.null(players$columns)) players$names else players$columns)
+  out <- .Call(C_gbt_explain, object$state, object$cache, frame, background, as.integer(players$player), n,
+               as.integer(pairs), rounds, offset, enums$unseen[[unseen]], threads)
+  dim(out) <- c(frame$n_rows, rep(n + 1L, if (pairs) 2L else 1L), object$n_outputs)
+  if (!is.null(players$columns)) {
+    out <- (if (pairs) share_interactions else share_contributions)(out, players$columns, length(players$names))
+  }
+  names <- c(players$names, "(base)")
+  several <- object$n_outputs > 1L
+  if (!several) dim(out) <- dim(out)[-length(dim(out))]
+  dimnames(out) <- c(list(labels, names), if (pairs) list(names), if (several) list(class_labels(object)))
+  out
+}
+
+background_frame <- function(background, object, sparse_zero) {
+  if (is.null(background)) return(NULL)
+  if (chunked_rows(background)) {
+    stop_argument("`background` must be a data frame or a matrix in memory; a few hundred rows of the training data do",
+                  "background")
+  }
+  check_newdata(background, object)
+  frame <- frame_for_model(apply_design(object$terms, background)$x, object, sparse_zero)
+  if (frame$n_rows == 0) stop_data("`background` has no rows; give one at least", "background")
+  frame
+}
+
+# A matrix with a row for each row, for files: cells of arrays side by side.
+flat_contributions <- function(out) {
+  d <- dim(out)
+  if (length(d) == 2L) return(out)
+  names <- dimnames(out)[-1L]
+  for (k in seq_along(names)) if (is.null(names[[k]])) names[[k]] <- as.character(seq_len(d[k + 1L]))
+  grid <- expand.grid(names, stringsAsFactors = FALSE)
+  matrix(out, d[1L], dimnames = list(NULL, do.call(paste, c(unname(grid), sep = ":"))))
+}
+
+# Arrays of chunks, one below the other.
+join_arrays <- function(parts) {
+  d <- dim(parts[[1L]])
+  flat <- do.call(rbind, lapply(parts, function(p) matrix(p, dim(p)[1L])))
+  rows <- lapply(parts, function(p) dimnames(p)[[1L]])
+  labels <- if (!any(vapply(rows, is.null, NA))) unlist(rows)
+  array(flat, c(nrow(flat), d[-1L]), c(list(labels), dimnames(parts[[1L]])[-1L]))
+}
+
+#' Contributions of columns to predictions
+#'
+#' SHAP values: what each column's value adds to the raw score (`type = "link"`) of a row. The contributions of a row
+#' and the base add up to its score.
+#'
+#' They are the Shapley values of a game in which columns become known: exact ones, whatever the depth of the trees.
+#' What the score is when only some columns are known is, without a `background`, the mean over the training rows (by
+#' their hessians) along the ways that a tree leaves open; with one, the mean of the scores that the row would have with
+#' the other columns' values of each of the background's rows. With a background time grows with its rows; some hundreds
+#' are enough.
+#'
+#' All that was made of a column (statistics and counts of its levels) is known when the column is, and counts for it. A
+#' combination of columns is a player of its own, whose contribution is shared equally among its columns.
+#'
+#' @param model A model from [gbt_train()].
+#' @param newdata The rows to explain: a data frame, a matrix or a sparse matrix.
+#' @param background Rows to compare with, as `newdata`, or `NULL`.
+#' @param interaction Whether interactions of pairs of columns are wanted, too.
+#' @param rows Most rows: of more, so many are drawn at random, always the same ones. `NULL` takes all.
+#' @param trees,offset,unseen,threads As for [predict()][predict.gbt].
+#' @return A list of class `gbt_shap`: `values`, a matrix of rows by columns, or an array with outputs (classes) as
+#'   third dimension; `base`, a number for each output, offsets left out; `data`, the columns' values; `outputs`, the
+#'   names of the classes, or `NULL`; `interaction`, an array of rows by columns by columns (by outputs), or `NULL`;
+#'   `rows`, the numbers of the rows. `summary()` gives mean absolute contributions.
+#' @seealso [predict.gbt()] with `type = "contrib"`, [gbt_importance()]
+#' @examples
+#' m <- gbt_train(mpg ~ ., mtcars, nrounds = 20, threads = 1)
+#' s <- gbt_shap(m, mtcars)
+#' s
+#' summary(s)
+#' rowSums(s$values[1:3, ]) + s$base
+#' predict(m, mtcars[1:3, ], type = "link")
+#' @export
+gbt_shap <- function(model, newdata, background = NULL, interaction = FALSE, rows = NULL, trees = NULL, offset = NULL,
+                     unseen = "prior", threads = NULL) {
+  check_model(model, "model")
+  if (!is_flag(interaction)) stop_argument("`interaction` must be TRUE or FALSE", "interaction")
+  if (missing(newdata)) stop_argument("`newdata` is missing; give the rows to explain", "newdata")
+  if (chunked_rows(newdata)) {
+    stop_argument(paste("`newdata` must be a data frame or a matrix here; predict(type = \"contrib\", output = ) takes",
+                        "sources of rows"), "newdata")
+  }
+  check_newdata(newdata, model)
+  if (!is.null(rows)) rows <- check_whole(rows, "rows", 1)
+  n <- nrow(newdata)
+  taken <- seq_len(n)
+  if (!is.null(rows) && rows < n) {
+    taken <- drawn_rows(n, rows)
+    newdata <- newdata[taken, , drop = FALSE]
+    if (!is.null(offset)) offset <- if (is.matrix(offset)) offset[taken, , drop = FALSE] else offset[taken]
+  }
+  ask <- function(type) {
+    predict(model, newdata, type = type, trees = trees, offset = offset, unseen = unseen, threads = threads,
+            background = background)
+  }
+  all <- ask("contrib")
+  columns <- seq_len(dim(all)[2L] - 1L)
+  several <- length(dim(all)) == 3L
+  pairs <- if (interaction) ask("interaction")
+  none <- if (is.null(offset) && !model$has_offset) all else {
+    suppressWarnings(predict(model, newdata[seq_len(min(1L, nrow(newdata))), , drop = FALSE], type = "contrib",
+                             trees = trees, unseen = unseen, threads = threads, background = background))
+  }
+  base <- if (several) none[1L, length(columns) + 1L, ] else unname(none[1L, length(columns) + 1L])
+  structure(list(
+    values = if (several) all[, columns, , drop = FALSE] else all[, columns, drop = FALSE],
+    base = base, data = shown_columns(newdata, model), outputs = if (several) class_labels(model),
+    interaction = if (several) pairs[, columns, columns, , drop = FALSE] else pairs[, columns, columns, drop = FALSE],
+    rows = taken
+  ), class = "gbt_shap")
+}
+
+# So many of n rows, ascending: those of an even grid with a jump, without R's random numbers.
+drawn_rows <- function(n, rows) sort(order((seq_len(n) * 0.6180339887498949) %% 1)[seq_len(rows)])
+
+shown_columns <- function(newdata, model) {
+  x <- apply_design(model$terms, newdata)$x
+  names <- model$feature_names
+  if (is.data.frame(x)) return(as.data.frame(x)[names])
+  x <- if (is.null(colnames(x))) x else x[, names, drop = FALSE]
+  out <- as.data.frame(as.matrix(x))
+  names(out) <- names
+  out
+}
+
+#' @export
+summary.gbt_shap <- function(object, ...) {
+  size <- apply(abs(object$values), 2L, mean)
+  top <- order(-size, seq_along(size))
+  list_frame(list(column = dimnames(object$values)[[2L]][top], mean_abs = unname(size[top])), length(top))
+}
+
+#' @export
+print.gbt_shap <- function(x, top = 10L, ...) {
+  d <- dim(x$values)
+  cat(sprintf("contributions of %s for %s%s%s\n", counted(d[2L], "column"), counted(d[1L], "row"),
+              if (is.null(x$outputs)) "" else sprintf(" and %s", counted(d[3L], "output")),
+              if (is.null(x$interaction)) "" else ", with interactions"))
+  cat(sprintf("base: %s\n", paste(format(x$base, digits = 5L), collapse = ", ")))
+  shown <- utils::head(summary(x), top)
+  cat("mean absolute contributions:\n")
+  shown$mean_abs <- format(shown$mean_abs, digits = 4L)
+  print.data.frame(shown, row.names = FALSE)
+  if (d[2L] > nrow(shown)) cat(sprintf("and %d more\n", d[2L] - nrow(shown)))
+  invisible(x)
+}
