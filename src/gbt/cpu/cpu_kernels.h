@@ -35,8 +35,8 @@ typedef struct cpu_kernels {
   void (*squares)(int32_t n, const gbt_size_scale *scale, const double *g, const double *h, double *square);
   void (*sizes)(int32_t n, const gbt_size_scale *scale, const double *square, gbt_sampled *row);
 
-  /* Sizes to factors (gbt_sample_factor), rows from first_row on; returns how many are not 0. Then factors into
-   * gradients. */
+  /* Sizes to factors (gbt_sample_factor), n <= CPU_BLOCK rows from first_row on; returns how many are not 0. Then
+   * factors into gradients. */
   int64_t (*factors)(int32_t n, const gbt_sample_rule *rule, gbt_key32 draw, gbt_key32 tie, uint64_t first_row,
                      gbt_sampled *row);
   void (*multiply)(int32_t n, const gbt_sampled *row, double *g, double *h);

@@ -78,10 +78,17 @@ TARGET static int64_t KERNEL(factors)(int32_t n, const gbt_sample_rule *rule, gb
                                       uint64_t first_row, gbt_sampled *row) {
   const gbt_sample_rule r = *rule;
   int32_t n_in = 0;
-  if (r.kind == GBT_SAMPLE_MVS)
-    for (int32_t i = 0; i < n; i++)
-      row[i].factor = gbt_mvs_factor(r.mu, r.mu_unit, gbt_hash32(draw, first_row + (uint64_t)i), row[i].size);
-  else
+  uint32_t size[CPU_BLOCK]; /* arrays of their own and a loop for the ratios: else rows are drawn one by one, by a */
+  float ratio[CPU_BLOCK];   /* branch that nobody can foresee */
+  if (r.kind == GBT_SAMPLE_MVS) {
+    for (int32_t i = 0; i < n; i++) size[i] = row[i].size;
+    for (int32_t i = 0; i < n; i++) ratio[i] = gbt_mvs_ratio(r.mu, size[i]);
+    for (int32_t i = 0; i < n; i++) {
+      const uint32_t hash = gbt_hash32(draw, first_row + (uint64_t)i);
+      ratio[i] = gbt_mvs_choose(r.mu, r.mu_unit, hash, size[i], ratio[i]);
+    }
+    for (int32_t i = 0; i < n; i++) row[i].factor = ratio[i];
+  } else
     for (int32_t i = 0; i < n; i++)
       row[i].factor = gbt_sample_factor(&r, draw, tie, first_row + (uint64_t)i, row[i].size);
   for (int32_t i = 0; i < n; i++) n_in += row[i].factor != 0.0f;

@@ -137,11 +137,18 @@ GBT_FN gbt_sample_rule gbt_sample_rule_from(int kind, const int64_t *count, int6
   return rule;
 }
 
-/* A row's factor by mvs. hash: of the row, as below. Without branches, so that it vectorises. */
-GBT_FN float gbt_mvs_factor(double mu, double mu_unit, uint32_t hash, uint32_t size) {
-  const double its = (double)(int32_t)size, factor = mu / its;
-  const float drawn = (double)hash * mu_unit < its ? (float)factor : 0.0f;
+/* A row's factor by mvs, where it is drawn and smaller than mu. */
+GBT_FN float gbt_mvs_ratio(double mu, uint32_t size) { return (float)(mu / (double)(int32_t)size); }
+
+/* Its factor. hash: of the row, as below; ratio: gbt_mvs_ratio. Without branches, so that it vectorises. */
+GBT_FN float gbt_mvs_choose(double mu, double mu_unit, uint32_t hash, uint32_t size, float ratio) {
+  const double its = (double)(int32_t)size;
+  const float drawn = (double)hash * mu_unit < its ? ratio : 0.0f;
   return its >= mu ? 1.0f : drawn;
+}
+
+GBT_FN float gbt_mvs_factor(double mu, double mu_unit, uint32_t hash, uint32_t size) {
+  return gbt_mvs_choose(mu, mu_unit, hash, size, gbt_mvs_ratio(mu, size));
 }
 
 /* By goss. tie: another hash of the row. */
