@@ -137,14 +137,6 @@ parse_formula <- function(text) {
   f
 }
 
-#' @importFrom stats fitted
-#' @export
-fitted.gbt <- function(object, ...) stop_no_training_data("predict(model, data)")
-
-#' @importFrom stats residuals
-#' @export
-residuals.gbt <- function(object, ...) stop_no_training_data("y - predict(model, data)")
-
 stop_no_training_data <- function(instead) {
   stop_unsupported(paste("a model does not keep its training data; with them it is", instead))
 }

@@ -1,0 +1,97 @@
+# Other packages' interfaces, registered without depending on any. Methods of their generics are registered with delay
+# by NAMESPACE (@exportS3Method). Tables of models that are no S3 (parsnip, mlr3) are filled when such a package is loaded,
+# now or later, by a hook.
+
+# An exported function of a package that is loaded. Not `::`, which would make it a declared dependency.
+of_package <- function(package, name) getExportedValue(package, name)
+
+# What is called with the package's name when it is loaded. Each may be called again, when gbt was loaded anew.
+plug_hooks <- function() {
+  list(parsnip = register_parsnip, mlr3 = register_mlr3,
+       pdp = function() register_inner("pdp", list(get_task = get_task.gbt, get_training_data = get_training_data.gbt)),
+       vip = function() register_inner("vip", list(get_feature_names = get_feature_names.gbt)))
+}
+
+# Methods for generics that a package does not export, and that another version of it may not have.
+register_inner <- function(package, methods) {
+  space <- asNamespace(package)
+  for (generic in names(methods)) {
+    if (exists(generic, space, inherits = FALSE)) registerS3method(generic, "gbt", methods[[generic]], envir = space)
+  }
+}
+
+watch_packages <- function() {
+  hooks <- plug_hooks()
+  for (package in names(hooks)) {
+    register <- hooks[[package]]
+    setHook(packageEvent(package, "onLoad"), plug_hook(register))
+    if (isNamespaceLoaded(package)) register()
+  }
+}
+
+plug_hook <- function(register) {
+  force(register)
+  function(...) register()
+}
+
+# A tibble where the package is there, as it is for all who ask for one.
+as_tibble_here <- function(x) {
+  if (requireNamespace("tibble", quietly = TRUE)) tibble::as_tibble(x, .name_repair = "minimal") else x
+}
+
+# A message for who calls what needs another package.
+need_package <- function(package, what) {
+  if (requireNamespace(package, quietly = TRUE)) return(invisible())
+  stop_unsupported(sprintf("%s needs package %s, which is not installed: install.packages(\"%s\")", what, package,
+                           package))
+}
+
+#' Models and other packages
+#'
+#' Models of gbt work with the packages below. None of them is needed by gbt, and there is nothing to switch on: methods
+#' are registered when the package is loaded.
+#'
+#' @section tidymodels:
+#' Engine `"gbt"` of `parsnip::boost_tree()`, for regression and classification (not for censored regression). All
+#' arguments are understood: `trees`, `tree_depth`, `learn_rate`, `mtry` (a number of columns for each split; with
+#' `counts = FALSE` a share), `min_n` (least rows of a leaf), `loss_reduction`, `sample_size` (a share, or above 1 a
+#' number of rows), `stop_iter` (with the share `validation` of the rows held out, 0.1 when left out). Further arguments
+#' of [gbt_train()] go to `set_engine()`; `threads` is 1 when left out. Factors stay whole; sparse matrices are trained
+#' on; weights of cases count; `multi_predict(trees = )` and tuning of `trees` take one training. Types of predictions:
+#' numeric, class, prob, raw.
+#' ```r
+#' spec <- boost_tree(trees = 200, learn_rate = 0.05, mode = "regression") |> set_engine("gbt")
+#' fit(spec, mpg ~ ., mtcars) |> predict(mtcars[1:3, ])
+#' ```
+#' parsnip's formula form drops rows with missing predictors; a recipe or `fit_xy()` keeps them. Without parsnip,
+#' `gbt_train(recipe, data)` prepares a recipe and takes columns by their roles; `model$recipe` is what
+#' `recipes::bake()` takes for new data. `tidy()`, `glance()` and `augment()` are those of broom.
+#'
+#' @section mlr3:
+#' Learners `regr.gbt` and `classif.gbt`, with gbt's parameters as a set of paradox, weights, importance, selected
+#' features and hot starts: `lrn("classif.gbt", nrounds = 100, predict_type = "prob")$train(tsk("iris"))`. Rows of
+#' role `"test"` are validation data with `early_stopping_set = "test"`. `threads` is 1 unless it is set.
+#'
+#' @section caret:
+#' `train(x, y, method = gbt_caret())`, see [gbt_caret()].
+#'
+#' @section Explanations:
+#' `vip::vip(model)`; `DALEX::explain(model, data, y)`; `pdp::partial(model, "wt", train = data)`. For marginaleffects
+#' give `options(marginaleffects_model_classes = "gbt")` once, and the data with each call:
+#' `predictions(model, newdata = data)`; there are no standard errors, and slopes of trees are 0 nearly everywhere, so
+#' `comparisons()` over a step says more. insight: `find_formula()`, `find_predictors()`, `find_response()`,
+#' `model_info()`, `n_obs()`.
+#'
+#' @section Serving:
+#' `vetiver::vetiver_model(model, "name")` and `vetiver_api()`: answers have `.pred`, or `.pred_` and the class for more
+#' than two classes; `handler_predict()` takes arguments of [predict()][predict.gbt]. `butcher::butcher(model)` leaves
+#' the call and the predictions for masked-out rows out; there is nothing else to leave out.
+#'
+#' @section knitr:
+#' A model that is printed in a document is shown as [print()] shows it.
+#'
+#' @examples
+#' m <- gbt_train(mpg ~ ., mtcars, nrounds = 10, threads = 1)
+#' if (requireNamespace("generics", quietly = TRUE)) print(generics::glance(m))
+#' @name gbt-integrations
+NULL

@@ -1,0 +1,158 @@
+# Learners of mlr3: "regr.gbt" and "classif.gbt". R6 and paradox come with mlr3, so their classes are made when one is
+# asked for.
+
+register_mlr3 <- function() {
+  learners <- of_package("mlr3", "mlr_learners")
+  for (task in c("regr", "classif")) {
+    key <- paste0(task, ".gbt")
+    if (!learners$has(key)) learners$add(key, mlr3_maker(task))
+  }
+}
+
+mlr3_maker <- function(task) {
+  force(task)
+  function() mlr3_class(task)$new()
+}
+
+# The R6 class of one kind of tasks.
+mlr3_class <- function(task) {
+  class <- if (task == "regr") "LearnerRegrGbt" else "LearnerClassifGbt"
+  if (!is.null(package_state[[class]])) return(package_state[[class]])
+  env <- new.env(parent = environment(mlr3_class)) # R6 looks the parent up by name
+  env$LearnerBase <- of_package("mlr3", if (task == "regr") "LearnerRegr" else "LearnerClassif")
+  env$classes <- task == "classif"
+  env$predict_types <- if (env$classes) c("response", "prob") else "response"
+  out <- of_package("R6", "R6Class")(
+    class, inherit = LearnerBase, parent_env = env,
+    public = list(
+      initialize = function() {
+        super$initialize(
+          id = paste0(if (classes) "classif" else "regr", ".gbt"), packages = c("mlr3", "gbt"),
+          feature_types = c("logical", "integer", "numeric", "character", "factor", "ordered", "POSIXct"),
+          predict_types = predict_types, param_set = mlr3_params(), properties = mlr3_properties(classes),
+          man = "gbt::gbt-integrations", label = "Gradient Boosted Trees"
+        )
+      },
+      importance = function() mlr3_importance(self),
+      selected_features = function() names(which(mlr3_importance(self) > 0))
+    ),
+    private = list(
+      .train = function(task) mlr3_train(self, task, NULL),
+      .predict = function(task) mlr3_predict(self, task, classes),
+      .hotstart = function(task) mlr3_train(self, task, self$model)
+    )
+  )
+  package_state[[class]] <- out
+  out
+}
+
+# Properties that this version of mlr3 knows.
+mlr3_properties <- function(classes) {
+  want <- c("weights", "missings", "importance", "selected_features", "hotstart_forward", "offset",
+            if (classes) c("twoclass", "multiclass"))
+  reflections <- of_package("mlr3", "mlr_reflections")
+  intersect(want, reflections$learner_properties[[if (classes) "classif" else "regr"]])
+}
+
+# The parameters of gbt_train() as a set of paradox.
+mlr3_params <- function() {
+  of <- function(name) of_package("paradox", name)
+  table <- rbind(host_table, params_table())
+  table <- table[!table$name %in% c("verbose_every", "checkpoint_seconds"), ]
+  domains <- lapply(seq_len(nrow(table)), function(i) mlr3_domain(table_row(table, i), of))
+  names(domains) <- table$name
+  any_value <- c("objective", "eval_metric", "monotone", "interactions", "feature_weights", "class_weights",
+                 "cat_method", "cat_features", "level_counts", "valid", "callbacks", "seed", objective_params())
+  for (name in setdiff(any_value, names(domains))) domains[[name]] <- of("p_uty")(tags = "train")
+  domains$nrounds <- of("p_int")(1L, default = 100L, tags = c("train", "hotstart"))
+  domains$seed <- of("p_uty")(tags = "train")
+  domains$mtry <- of("p_int")(1L, tags = "train")
+  domains$threads <- of("p_int")(1L, default = 1L, tags = c("train", "predict", "threads"))
+  domains$device <- of("p_uty")(tags = c("train", "predict"))
+  domains$early_stopping_set <- of("p_fct")(c("none", "test"), default = "none", tags = "train")
+  domains$verbose <- of("p_int")(0L, 1L, default = 0L, tags = "train")
+  domains$trees <- of("p_int")(0L, tags = "predict")
+  domains$unseen <- of("p_fct")(names(enums$unseen), default = "prior", tags = "predict")
+  set <- do.call(of("ps"), domains)
+  set$values <- list(threads = 1L)
+  set
+}
+
+# One row of the table of parameters.
+mlr3_domain <- function(info, of) {
+  if (info$kind == "enum") {
+    choices <- strsplit(info$choices, "|", fixed = TRUE)[[1L]]
+    return(of("p_fct")(choices, default = choices[info$default + 1], tags = "train"))
+  }
+  if (info$kind == "int" && abs(info$low) <= .Machine$integer.max) {
+    high <- if (info$high >= .Machine$integer.max) Inf else info$high
+    return(of("p_int")(info$low, high, default = as.integer(info$default), tags = "train"))
+  }
+  of("p_dbl")(info$low, info$high, default = info$default, tags = "train")
+}
+
+# init: a model to go on from, or NULL.
+mlr3_train <- function(self, task, init) {
+  args <- self$param_set$get_values(tags = "train")
+  x <- as.data.frame(task$data(cols = task$feature_names))
+  y <- task$data(cols = task$target_names)[[1L]]
+  args$weights <- mlr3_weights(task)
+  args$offset <- mlr3_offset(task)
+  if (identical(args$early_stopping_set, "test")) args$valid <- mlr3_test_rows(task)
+  args$early_stopping_set <- NULL
+  if (!is.null(init)) {
+    if (!is.null(args$early_stopping_rounds)) {
+      stop_unsupported("going on from a model (hotstart) is not for trainings with `early_stopping_rounds`")
+    }
+    args$init_model <- init
+    wanted <- if (is.null(args$nrounds)) host_table$default[host_table$name == "nrounds"] else args$nrounds
+    args$nrounds <- wanted - init$nrounds
+  }
+  model <- do.call(gbt_train, c(list(x, y), args))
+  model["call"] <- list(NULL) # would have the data in it
+  model
+}
+
+# Newer versions tell weights for learners from those for measures.
+mlr3_weights <- function(task) {
+  if ("weights_learner" %in% task$properties) return(as.double(task$weights_learner$weight))
+  if ("weights" %in% task$properties) as.double(task$weights$weight)
+}
+
+# Known parts of the score, of a task that has any: one number a row, or a column for each class.
+mlr3_offset <- function(task) {
+  if (!"offset" %in% task$properties) return(NULL)
+  offset <- as.matrix(task$data(cols = task$col_roles$offset))
+  if (ncol(offset) == 1L) as.vector(offset) else offset
+}
+
+# Rows of role "test" as validation data.
+mlr3_test_rows <- function(task) {
+  rows <- task$row_roles$test
+  if (!length(rows)) {
+    stop_argument("`early_stopping_set = \"test\"`, but the task has no rows of role \"test\"", "early_stopping_set")
+  }
+  list(x = as.data.frame(task$data(rows = rows, cols = task$feature_names)),
+       y = task$data(rows = rows, cols = task$target_names)[[1L]])
+}
+
+mlr3_predict <- function(self, task, classes) {
+  args <- self$param_set$get_values(tags = "predict")
+  x <- as.data.frame(task$data(cols = task$feature_names))
+  if (self$model$has_offset) args$offset <- mlr3_offset(task)
+  prob <- classes && self$predict_type == "prob"
+  type <- if (prob) "prob" else if (classes) "class" else "response"
+  out <- do.call(stats::predict, c(list(self$model, x, type = type), args))
+  if (prob) {
+    all <- matrix(0, nrow(out), length(task$class_names), dimnames = list(NULL, task$class_names))
+    all[, colnames(out)] <- out
+    return(list(prob = all))
+  }
+  list(response = unname(out))
+}
+
+mlr3_importance <- function(self) {
+  if (is.null(self$model)) stop_argument("the learner has no model yet: train it first")
+  importance <- gbt_importance(self$model)
+  stats::setNames(importance$gain, importance$feature)
+}

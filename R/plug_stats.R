@@ -1,0 +1,207 @@
+# Generics of package stats. A model keeps no training data, so those that speak of data are given them.
+
+#' Methods of package stats for models
+#'
+#' `fitted()` and `residuals()` are those of the data that are given, as a model keeps none: predictions on the scale of
+#' the response, and the response minus them. `deviance()` and `logLik()` are those of the data where the objective
+#' has a likelihood; the log-likelihood has no degrees of freedom (`NA`), since trees have no number of parameters.
+#' `simulate()` draws responses for rows of data by the distribution of the objective. `terms()` are those of the
+#' model's formula, with columns instead of a dot. `model.frame()` is an error that says what to do.
+#'
+#' | objective | `deviance()` | `logLik()` | `simulate()` |
+#' |---|---|---|---|
+#' | `squared_error` | sum of squares | normal, variance estimated | - |
+#' | `logistic`, `softmax` | yes | yes | yes |
+#' | `poisson`, `negative_binomial` | yes | yes | yes |
+#' | `gamma`, `tweedie` | yes | - | - |
+#'
+#' @param object,formula,x A model from [gbt_train()].
+#' @param newdata Rows with the columns of the model.
+#' @param y The response of these rows; left out, that of the model's formula, where it is a column of `newdata`.
+#' @param weights Weights of the rows.
+#' @param nsim Number of responses for each row.
+#' @param seed A seed for [set.seed()], or `NULL` to go on with R's generator.
+#' @param ... Arguments of [predict()][predict.gbt], such as `trees` and `offset`.
+#' @return Numbers; for `simulate()` a data frame with a column for each simulation.
+#' @seealso [gbt_methods]
+#' @examples
+#' m <- gbt_train(cyl ~ wt + hp, mtcars, objective = "poisson", nrounds = 20, threads = 1)
+#' head(residuals(m, mtcars))
+#' deviance(m, mtcars)
+#' logLik(m, mtcars)
+#' simulate(m, 2, seed = 1, newdata = mtcars[1:3, ])
+#' terms(m)
+#' @name gbt_stats
+NULL
+
+#' @rdname gbt_stats
+#' @importFrom stats fitted
+#' @export
+fitted.gbt <- function(object, newdata, ...) {
+  if (missing(newdata)) stop_no_training_data("predict(model, data)")
+  predict.gbt(object, newdata, ...)
+}
+
+#' @rdname gbt_stats
+#' @importFrom stats residuals
+#' @export
+residuals.gbt <- function(object, newdata, y = NULL, ...) {
+  if (missing(newdata)) stop_no_training_data("y - predict(model, data)")
+  check_model(object)
+  if (object$n_outputs > 1L) {
+    stop_unsupported("a model of more than two classes has no residuals; predict(type = \"prob\") gives probabilities")
+  }
+  out <- predict.gbt(object, newdata, ...)
+  numbers_of(object, newdata, y) - out
+}
+
+# The response of new data as the objective's label: numbers, or classes from 0.
+numbers_of <- function(model, data, y) {
+  if (is.null(y)) y <- response_in(model, data)
+  if (is.null(y)) {
+    stop_argument("the response is not in `newdata` under the name that the model knows; give it as `y`", "y")
+  }
+  if (NROW(y) != NROW(data)) {
+    stop_data(sprintf("`y` has %s, but the data have %s", counted(NROW(y), "value"), counted(NROW(data), "row")), "y")
+  }
+  response <- list(objective = model$objective, classes = model$classes, response = model$response)
+  encode_valid_y(y, response, NROW(data), "`y`")
+}
+
+# Label, prediction and weights of rows.
+rows_with_response <- function(object, newdata, y, weights, what, ...) {
+  if (missing(newdata)) stop_no_training_data(sprintf("%s(model, data)", what))
+  check_model(object)
+  label <- numbers_of(object, newdata, y)
+  if (is.null(weights)) weights <- rep(1, length(label))
+  good <- is.numeric(weights) && length(weights) == length(label) && !anyNA(weights) && all(weights >= 0)
+  if (!good) stop_argument("`weights` must be numbers of 0 or more, one for each row", "weights")
+  mean <- predict.gbt(object, newdata, ...)
+  p <- if (is.matrix(mean)) mean[cbind(seq_along(label), label + 1)]
+  list(y = label, mean = unname(mean), weights = weights, chosen = p)
+}
+
+stop_no_likelihood <- function(object, what) {
+  stop_unsupported(sprintf("%s has no meaning for objective \"%s\", or needs a parameter that the model does not have",
+                           what, object$objective))
+}
+
+#' @rdname gbt_stats
+#' @importFrom stats deviance
+#' @export
+deviance.gbt <- function(object, newdata, y = NULL, weights = NULL, ...) {
+  at <- rows_with_response(object, newdata, y, weights, "deviance", ...)
+  y <- at$y
+  m <- at$mean
+  y_log <- function(ratio) ifelse(y > 0, y * log(ratio), 0)
+  unit <- switch(object$objective,
+    squared_error = (y - m)^2,
+    logistic = ,
+    softmax = -2 * log_of_classes(object, at),
+    poisson = 2 * (y_log(y / m) - (y - m)),
+    negative_binomial = {
+      size <- 1 / object$params$dispersion
+      2 * (y_log(y / m) - (y + size) * log((y + size) / (m + size)))
+    },
+    gamma = 2 * ((y - m) / m - log(y / m)),
+    tweedie = {
+      p <- object$params$tweedie_variance_power
+      2 * (y^(2 - p) / ((1 - p) * (2 - p)) - y * m^(1 - p) / (1 - p) + m^(2 - p) / (2 - p))
+    },
+    stop_no_likelihood(object, "a deviance")
+  )
+  sum(at$weights * unit)
+}
+
+# Log probability of the class that each row has. Labels of "logistic" may be shares.
+log_of_classes <- function(object, at) {
+  if (object$objective == "softmax") return(log(at$chosen))
+  part <- function(share, p) ifelse(share > 0, share * log(p), 0)
+  part(at$y, at$mean) + part(1 - at$y, 1 - at$mean)
+}
+
+#' @rdname gbt_stats
+#' @importFrom stats logLik
+#' @export
+logLik.gbt <- function(object, newdata, y = NULL, weights = NULL, ...) {
+  at <- rows_with_response(object, newdata, y, weights, "logLik", ...)
+  unit <- switch(object$objective,
+    squared_error = {
+      variance <- sum(at$weights * (at$y - at$mean)^2) / sum(at$weights)
+      stats::dnorm(at$y, at$mean, sqrt(variance), log = TRUE)
+    },
+    logistic = ,
+    softmax = log_of_classes(object, at),
+    poisson = stats::dpois(at$y, at$mean, log = TRUE),
+    negative_binomial = stats::dnbinom(at$y, size = 1 / object$params$dispersion, mu = at$mean, log = TRUE),
+    stop_no_likelihood(object, "a log-likelihood")
+  )
+  structure(sum(at$weights * unit), df = NA_real_, nobs = length(at$y), class = "logLik")
+}
+
+#' @rdname gbt_stats
+#' @importFrom stats simulate
+#' @export
+simulate.gbt <- function(object, nsim = 1, seed = NULL, newdata, ...) {
+  if (missing(newdata)) stop_no_training_data("simulate(model, newdata = data)")
+  check_model(object)
+  nsim <- check_whole(nsim, "nsim", 1)
+  if (!object$objective %in% c("logistic", "softmax", "poisson", "negative_binomial")) {
+    stop_no_likelihood(object, "a simulation")
+  }
+  type <- if (is.null(class_labels(object))) "response" else "prob"
+  mean <- predict.gbt(object, newdata, type = type, ...)
+  if (!is.null(seed)) set.seed(seed)
+  draw <- function(i) {
+    n <- NROW(mean)
+    switch(object$objective, poisson = stats::rpois(n, mean),
+           negative_binomial = stats::rnbinom(n, size = 1 / object$params$dispersion, mu = mean), {
+             below <- t(apply(mean, 1L, cumsum))
+             drawn <- stats::runif(n) * below[, ncol(below)]
+             as_classes(max.col(below > drawn, "first"), object)
+           })
+  }
+  out <- lapply(seq_len(nsim), draw)
+  names(out) <- paste0("sim_", seq_len(nsim))
+  list_frame(out, NROW(mean))
+}
+
+#' @rdname gbt_stats
+#' @importFrom stats terms
+#' @export
+terms.gbt <- function(x, ...) {
+  formula.gbt(x) # says so where there is none
+  stats::terms(written_out(x, globalenv()))
+}
+
+#' @rdname gbt_stats
+#' @importFrom stats model.frame
+#' @export
+model.frame.gbt <- function(formula, ...) {
+  check_model(formula, "formula")
+  stop_no_training_data("the data frame itself, or model.frame(terms(model), data)")
+}
+
+# Recipes ------------------------------------------------------------------------------------------------------------
+
+#' @rdname gbt_train
+#' @export
+gbt_train.recipe <- function(x, data = NULL, ...) {
+  need_package("recipes", "training by a recipe")
+  if (is.null(data)) stop_argument("`data` is missing: gbt_train(recipe, data)", "data")
+  ready <- of_package("recipes", "prep")(x, training = data, retain = TRUE)
+  rows <- as.data.frame(of_package("recipes", "bake")(ready, new_data = NULL))
+  roles <- ready$term_info
+  of_role <- function(role) intersect(roles$variable[roles$role %in% role], names(rows))
+  outcome <- of_role("outcome")
+  if (length(outcome) != 1L) {
+    stop_argument(sprintf("the recipe must have one column of role \"outcome\"; it has %d", length(outcome)), "x")
+  }
+  args <- list(...)
+  weights <- of_role("case_weights")
+  if (length(weights) && is.null(args$weights)) args$weights <- as.double(rows[[weights[1L]]])
+  model <- do.call(gbt_train, c(list(rows[of_role("predictor")], rows[[outcome]]), args))
+  model["call"] <- list(NULL)
+  model$recipe <- ready
+  model
+}

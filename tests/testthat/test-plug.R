@@ -1,0 +1,123 @@
+# Methods for other packages, called as those packages call them. docs/integrations.md says what was tried with them.
+
+m <- gbt_train(mpg ~ ., mtcars, nrounds = 10, threads = 1)
+k <- gbt_train(Species ~ ., iris, nrounds = 5, threads = 1)
+p <- gbt_train(cyl ~ wt + log(hp), mtcars, objective = "poisson", nrounds = 10, threads = 1)
+ns <- asNamespace("gbt")
+method <- function(name) get(name, ns)
+
+test_that("parsnip's arguments become those of gbt_train()", {
+  x <- mtcars[-1]
+  a <- gbt_engine_fit(x, mtcars$mpg, mtry = 5, sample_size = 16, nrounds = 4, seed = 1, threads = 1)
+  b <- gbt_train(x, mtcars$mpg, colsample_bynode = 0.5, subsample = 0.5, nrounds = 4, seed = 1, threads = 1)
+  expect_identical(a$state, b$state)
+  expect_null(a$call)
+  share <- gbt_engine_fit(x, mtcars$mpg, mtry = 0.5, counts = FALSE, sample_size = 0.5, nrounds = 4, seed = 1,
+                          threads = 1)
+  expect_identical(share$state, b$state)
+  w <- seq(0.5, 1.5, length.out = 32)
+  expect_identical(gbt_engine_fit(x, mtcars$mpg, w, nrounds = 3, threads = 1)$state,
+                   gbt_train(x, mtcars$mpg, weights = w, nrounds = 3, threads = 1)$state)
+  s <- gbt_engine_fit(x, mtcars$mpg, stop_iter = 2, validation = 0.25, nrounds = 50, seed = 1, threads = 1)
+  t <- gbt_train(x, mtcars$mpg, early_stopping_rounds = 2, valid = 0.25, nrounds = 50, seed = 1, threads = 1)
+  expect_identical(s$state, t$state)
+  expect_snapshot(error = TRUE, {
+    gbt_engine_fit(x, mtcars$mpg, mtry = 11)
+    gbt_engine_fit(x, mtcars$mpg, mtry = 3, counts = FALSE)
+    gbt_engine_fit(x, mtcars$mpg, sample_size = 0)
+    gbt_engine_fit(x, mtcars$mpg, validation = 0.5)
+  })
+})
+
+test_that("multi_predict() has the predictions of each number of rounds", {
+  skip_if_not_installed("tibble")
+  fit <- list(fit = k, lvl = c(levels(iris$Species), "none"))
+  rows <- iris[c(1, 51, 101), ]
+  all <- method("multi_predict._gbt")(fit, rows, type = "prob", trees = c(5, 2))$.pred
+  expect_length(all, 3)
+  expect_identical(all[[2]]$trees, c(2L, 5L))
+  for (j in 1:2) {
+    want <- predict(k, rows, type = "prob", trees = c(2, 5)[j])
+    expect_identical(vapply(all, function(a) a$.pred_versicolor[j], 0), unname(want[, "versicolor"]))
+  }
+  expect_identical(all[[1]]$.pred_none, c(0, 0))
+  classes <- method("multi_predict._gbt")(fit, rows)$.pred
+  expect_identical(as.character(classes[[3]]$.pred_class), "virginica")
+  numbers <- method("multi_predict._gbt")(list(fit = m), mtcars[1:2, ], trees = 3)$.pred
+  expect_identical(numbers[[2]]$.pred, unname(predict(m, mtcars[2, ], trees = 3)))
+  expect_error(method("multi_predict._gbt")(fit, newdata = rows), class = "gbt_error_argument")
+})
+
+test_that("caret's list", {
+  caret <- gbt_caret()
+  grid <- expand.grid(nrounds = c(5, 20, 10), max_depth = c(2, 4), eta = 0.1, gamma = 0, colsample_bytree = 1,
+                      min_data_in_leaf = 1, subsample = 1)
+  loop <- caret$loop(grid)
+  expect_identical(loop$loop$nrounds, c(20, 20))
+  expect_identical(loop$submodels[[1]]$nrounds, c(5, 10))
+  fit <- caret$fit(iris[-5], iris$Species, NULL, loop$loop[1, ], levels(iris$Species), FALSE, TRUE, threads = 1)
+  expect_null(fit$call)
+  out <- caret$predict(fit, iris, loop$submodels[[1]])
+  expect_identical(out[[2]], as.character(predict(fit, iris, type = "class", trees = 5)))
+  prob <- caret$prob(fit, iris, loop$submodels[[1]])
+  expect_identical(prob[[3]]$setosa, unname(predict(fit, iris, type = "prob", trees = 10)[, 1]))
+  expect_identical(sort(rownames(caret$varImp(fit))), sort(names(iris)[-5]))
+  expect_error(caret$fit(iris[-5], iris$Species, NULL, loop$loop[1, ], NULL, FALSE, TRUE, learning_rate = 1),
+               class = "gbt_error_argument")
+  for (len in 1:4) expect_identical(names(caret$grid(iris[-5], iris$Species, len)), caret$parameters$parameter)
+  expect_identical(nrow(caret$grid(iris[-5], iris$Species, 7, "random")), 7L)
+})
+
+test_that("tables of broom", {
+  skip_if_not_installed("generics")
+  expect_identical(generics::tidy(m)$feature, gbt_importance(m)$feature)
+  expect_identical(generics::glance(k)$nrounds, 5L)
+  a <- generics::augment(m, mtcars)
+  expect_equal(a$.fitted + a$.resid, mtcars$mpg)
+  b <- generics::augment(k, iris)
+  expect_identical(b$.prob_virginica, unname(predict(k, iris, type = "prob")[, 3]))
+  expect_identical(b$.fitted, unname(predict(k, iris, type = "class")))
+})
+
+test_that("methods that explain and serve", {
+  vi <- method("vi_model.gbt")(m, type = "cover")
+  expect_identical(vi$Importance, gbt_importance(m, "cover")$cover)
+  expect_identical(method("yhat.gbt")(m, mtcars), unname(predict(m, mtcars)))
+  expect_identical(method("model_info.gbt")(k)$type, "multiclass")
+  long <- method("get_predict.gbt")(k, iris)
+  expect_identical(long$estimate[long$group == "setosa"], unname(predict(k, iris)[, 1]))
+  expect_identical(method("find_predictors.gbt")(p), list(conditional = c("wt", "hp")))
+  expect_identical(method("find_response.gbt")(p), "cyl")
+  axed <- method("axe_call.gbt")(m)
+  expect_null(axed$call)
+  expect_identical(predict(axed, mtcars), predict(m, mtcars))
+  ptype <- method("vetiver_ptype.gbt")(gbt_train(Sepal.Length ~ ., iris, nrounds = 2, threads = 1))
+  expect_identical(dim(ptype), c(0L, 4L))
+  expect_identical(levels(ptype$Species), levels(iris$Species))
+  expect_error(method("vetiver_ptype.gbt")(p), class = "gbt_error_argument")
+  serve <- method("handler_predict.gbt")(list(model = k, prototype = NULL))
+  expect_identical(serve(list(body = iris))$.pred_setosa, unname(predict(k, iris)[, 1]))
+  expect_match(method("knit_print.gbt")(m), "squared_error")
+})
+
+test_that("likelihoods and draws", {
+  mean <- unname(predict(p, mtcars))
+  expect_equal(deviance(p, mtcars), sum(poisson()$dev.resids(mtcars$cyl, mean, 1)))
+  expect_equal(as.numeric(logLik(p, mtcars)), sum(dpois(mtcars$cyl, mean, log = TRUE)))
+  expect_equal(deviance(m, mtcars), sum(residuals(m, mtcars)^2))
+  chosen <- predict(k, iris)[cbind(1:150, as.integer(iris$Species))]
+  expect_equal(deviance(k, iris), -2 * sum(log(chosen)))
+  s <- simulate(k, 200, seed = 1, newdata = iris[51, ])
+  expect_equal(mean(unlist(s) == "versicolor"), unname(predict(k, iris[51, ])[, 2]), tolerance = 0.2)
+  expect_identical(simulate(p, 2, seed = 1, newdata = mtcars), simulate(p, 2, seed = 1, newdata = mtcars))
+  amount <- gbt_train(mpg ~ wt, mtcars, objective = "gamma", nrounds = 3, threads = 1)
+  expect_equal(deviance(amount, mtcars), sum(Gamma()$dev.resids(mtcars$mpg, unname(predict(amount, mtcars)), 1)))
+  expect_identical(attr(terms(m), "term.labels"), names(mtcars)[-1])
+  expect_snapshot(error = TRUE, {
+    logLik(amount, mtcars)
+    simulate(m, newdata = mtcars)
+    model.frame(m)
+    deviance(m, mtcars[-1])
+    residuals(k, iris)
+  })
+})
