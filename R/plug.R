@@ -1,6 +1,6 @@
 # Other packages' interfaces, registered without depending on any. Methods of their generics are registered with delay
-# by NAMESPACE (@exportS3Method). Tables of models that are no S3 (parsnip, mlr3) are filled when such a package is loaded,
-# now or later, by a hook.
+# by NAMESPACE (@exportS3Method). Tables of models that are no S3 (parsnip, mlr3) are filled when such a package is
+# loaded, now or later, by a hook.
 
 # An exported function of a package that is loaded. Not `::`, which would make it a declared dependency.
 of_package <- function(package, name) getExportedValue(package, name)
