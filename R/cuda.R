@@ -80,6 +80,7 @@ device_costs <- function() {
     cpu_cell = 4e-10,    # one thread: a byte of binned data, a layer of a tree
     cuda_cell = 1e-11,   # the same
     cuda_byte = 2e-10,   # moving a byte of binned data to the device
+    cuda_bus = 2e-11,    # the device reads a byte of them in the host's memory: PCIe 5 x16, taken to give 50 GB/s
     cuda_layer = 3e-5,   # a layer of trees of any size that grow together: starting its kernels
     cpu_walk = 1e-9,     # one thread: a row through a tree, in prediction
     cuda_walk = 1.5e-11, # the same
@@ -99,25 +100,30 @@ device_costs <- function() {
 
 start_seconds <- function(costs) if (isTRUE(package_state$cuda_started)) 0 else costs$cuda_start
 
-# size: list(bytes of binned data, trees, batches of trees that grow together, layers, max_seconds)
+# size: list(bytes of binned data that trees read, trees, batches of trees that grow together, layers, max_seconds; all:
+# bytes that must be on the device, codes and a row's numbers; room: that it has). Codes without room there are read
+# over the bus, all of them.
 expected_seconds <- function(size, threads, costs) {
   passes <- size$bytes * size$trees * size$layers
   start <- start_seconds(costs)
+  cell <- costs$cuda_cell + if (size$all > size$room) costs$cuda_bus else 0
   out <- c(cpu = passes * costs$cpu_cell / threads,
            cuda = start + size$bytes * costs$cuda_byte + size$batches * size$layers * costs$cuda_layer +
-             passes * costs$cuda_cell)
+             passes * cell)
   if (size$max_seconds > 0) out <- pmin(out, size$max_seconds + c(0, start))
   out
 }
 
-# Of a training: `params` as from engine_params().
-training_size <- function(bytes, params, nrounds, n_outputs, max_seconds) {
+# Of a training: `params` as from engine_params(). row_bytes: what a row takes on the device beside its codes, of one
+# tree and output at a time (ARCHITECTURE.md, section 5).
+training_size <- function(bytes, params, nrounds, n_outputs, max_seconds, rows = 0, row_bytes = 24) {
   layers <- if (params$max_leaves > 0) ceiling(log2(params$max_leaves)) else params$max_depth
   if (params$max_depth > 0) layers <- min(layers, params$max_depth)
   per_round <- n_outputs * params$num_parallel_tree
   list(bytes = bytes * params$subsample * params$colsample_bytree, trees = nrounds * per_round,
        batches = nrounds * ceiling(per_round / 32), # 32: GBT_MOST_TREES
-       layers = max(layers, 1), max_seconds = max_seconds)
+       layers = max(layers, 1), max_seconds = max_seconds, all = bytes + rows * (row_bytes + 8 * n_outputs),
+       room = if (params$device_memory > 0) params$device_memory * 2^20 else Inf)
 }
 
 # size: list(rows, columns, trees) of a prediction. Its numbers go up in 8 bytes each.
@@ -159,6 +165,14 @@ choose_device <- function(request, size = NULL, threads = 1L, expect = expected_
   if (!look$ok) {
     nothing <- !look$forked && (look$driver == 0L || (look$n_devices == 0L && look$driver >= look$runtime))
     return(if (nothing) choice("cpu") else choice("cpu", cpu_after(look$problem), look$problem))
+  }
+  if (!is.null(size$room) && look$free_bytes < size$room) { # what it has free shows once it has been looked at
+    size$room <- look$free_bytes
+    seconds <- expect(size, threads, costs)
+    if (seconds[["cuda"]] * costs$margin >= seconds[["cpu"]]) {
+      why <- "codes would be read from the host's memory, for which the device is not expected to be worth it"
+      return(choice("cpu", paste0("training on the cpu: ", why)))
+    }
   }
   package_state$cuda_started <- TRUE
   choice("cuda", sprintf("training on %s: about %s expected, %s on the cpu", device_title(look, request$number),

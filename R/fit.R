@@ -138,8 +138,10 @@ read_rows <- function(source, request) {
 # The parameters of R's own with the device that the training begins on.
 place_training <- function(request, rows) {
   host <- request$host
-  size <- training_size(bytes_of(rows$source, host$max_bin), request$params, host$nrounds, rows$response$n_outputs,
-                        host$max_seconds)
+  source <- rows$source
+  n_rows <- if (is.null(source$x)) source$data$n_rows else n_rows_of(source$x)
+  size <- training_size(bytes_of(source, host$max_bin), request$params, host$nrounds, rows$response$n_outputs,
+                        host$max_seconds, rows = n_rows)
   host$device <- settle_device(choose_device(host$device, size, as.integer(host$threads)))
   host
 }

@@ -127,7 +127,8 @@ gbt_status steps_run(gbt_ctx *ctx, const gbt_device_api *device, gbt_dataset *ds
   memset(out, 0, sizeof *out);
   out->row_bytes = codes_of_row(gbt_pages_layout(ds->pages));
   if (!base) return gbt_fail(err, GBT_E_MEM, "no memory for base scores");
-  GBT_TRY_GOTO(gbt_feature_rules_new(&ctx->mem, ds->cuts->n_features, params, NULL, NULL, NULL, 0, &rules, err), done);
+  GBT_TRY_GOTO(gbt_feature_rules_new(&ctx->mem, ds->cuts->n_features, NULL, params, NULL, NULL, NULL, 0, &rules, err),
+               done);
   spec.rules = rules;
   GBT_TRY_GOTO(gbt_forest_new(&ctx->mem, ds->cuts->n_features, n_outputs, 1, &forest, err), done);
   GBT_TRY_GOTO(gbt_backend_open(ctx, device, 0, &spec, &be, err), done);

@@ -208,6 +208,7 @@ static void show_training(bench *b, const gbt_trainer *tr, const double *t, cons
   double least = memory[1] < memory[2] ? memory[1] : memory[2], counted = (double)gbt_trainer_device_bytes(tr);
   show(b, b->rounds, engine, "device memory", counted * 1e-6, "MB", 0, "");
   show(b, b->rounds, engine, "device memory a row", counted / (double)b->rows, "bytes", 0, "");
+  show(b, b->rounds, engine, "codes read in the host's memory", (double)gbt_trainer_host_bytes(tr) * 1e-6, "MB", 0, "");
   show(b, b->rounds, engine, "device memory by the driver", (memory[0] - least) * 1e-6, "MB", 0, "");
 }
 

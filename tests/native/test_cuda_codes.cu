@@ -4,6 +4,7 @@
 
 extern "C" {
 #include "random_job.h"
+#include "stores.h"
 }
 #include "cuda_door.cuh"
 #include "schedules.h"
@@ -125,6 +126,59 @@ static void limits_are_kept(void) {
   made_free(valid);
 }
 
+/* Trains through open_asked with the codes there, from pages in files; how the opening of the trainer ended. */
+static gbt_status train_from_files(train_job *job, cu_resides codes, const trained *cpu, gbt_error *err) {
+  gbt_ctx ctx;
+  gbt_trainer_spec spec;
+  gbt_trainer *tr = NULL;
+  gbt_stop_reason why;
+  gbt_status status = GBT_E_INTERNAL;
+  asked = codes;
+  if (!CHECK_OK(gbt_ctx_open(&ctx, gbt_mem_default(), 2, GBT_SIMD_AUTO, NULL, NULL, test_err))) return status;
+  if (job_open(&ctx, job, 0, &spec)) {
+    const gbt_device_api door = cuda_door(open_asked);
+    spec.device = &door;
+    status = gbt_trainer_new(&ctx, &spec, &tr, err);
+    if (status == GBT_OK && CHECK_OK(gbt_trainer_run(&ctx, tr, job->rounds, &why, test_err))) {
+      trained *cuda = trained_of(&ctx, job, &spec, tr);
+      CHECK(cpu != NULL && same_trained(cpu, cuda));
+      trained_free(cuda);
+    }
+    gbt_trainer_free(tr);
+  }
+  job_close(&spec);
+  gbt_ctx_close(&ctx);
+  return status;
+}
+
+/* Files keep 0 or 24 bytes a row in memory, by the number of rows: codes of pages that stream go to the host's memory
+ * as far as that, and no farther; those of pages that all stay do; on the device all do. */
+static void budgets_of_files_are_kept(void) {
+  static const struct {
+    int n_rows, n_cols, fits;
+  } cases[] = {{4000, 16, 0}, {4003, 16, 1}, {4003, 60, 0}};
+  const train_how how = {2, 0, GBT_SIMD_AUTO, NULL};
+  made_kind kinds[COLS];
+  for (int c = 0; c < COLS; c++) kinds[c] = MADE_BELL;
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    made *data = made_new(7, cases[i].n_rows, cases[i].n_cols, kinds);
+    made_response(data, GBT_OBJ_LOGISTIC, 1, 7);
+    train_job job = job_make(data, GBT_OBJ_LOGISTIC, 1, 2);
+    gbt_error err;
+    trained *cpu = train(&job, &how);
+    const store_kind before = stores_use(STORE_FILE);
+    CHECK(train_from_files(&job, CU_ALL_CODES, cpu, &err) == GBT_OK);
+    const gbt_status status = train_from_files(&job, CU_NO_CODES, cpu, &err);
+    stores_use(before);
+    if (cases[i].fits)
+      CHECK(status == GBT_OK);
+    else
+      CHECK(status == GBT_E_MEM && strstr(err.msg, "raise `memory` of gbt_open()") != NULL);
+    trained_free(cpu);
+    made_free(data);
+  }
+}
+
 #if defined(GBT_TEST_SIMT)
 /* Any call that fails while the backend opens, or grows its trees, leaves nothing behind. */
 static void failures_leave_nothing(void) {
@@ -163,6 +217,7 @@ static void failures_leave_nothing(void) {
 void suite_cuda_codes(void) {
   RUN(places_do_not_show);
   RUN(limits_are_kept);
+  RUN(budgets_of_files_are_kept);
 #if defined(GBT_TEST_SIMT)
   RUN(failures_leave_nothing);
 #endif

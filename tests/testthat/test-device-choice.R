@@ -92,6 +92,14 @@ test_that("what auto expects grows with the work, and small work stays on the cp
   expect_true(cuda_pays(115e6 * 13, 500))                # airline
   expect_lt(expected(1e6, 100, 7)[["cuda"]], 7 * expected(1e6, 100)[["cuda"]]) # classes grow together
   expect_false(cuda_pays(11e6 * 28, 500, seconds = 0.5)) # the start alone would take longer
+  # codes without room on the device come over the bus
+  away <- size(11e6 * 28, device_memory = 100)
+  here <- size(11e6 * 28, device_memory = 1000)
+  expect_identical(c(away$room, size(1)$room), c(100 * 2^20, Inf))
+  passes <- 11e6 * 28 * 100 * 6
+  expect_equal((gbt:::expected_seconds(away, 2, costs) - gbt:::expected_seconds(here, 2, costs)),
+               c(cpu = 0, cuda = passes * costs$cuda_bus))
+  expect_identical(gbt:::training_size(100, params, 1, 3, 0, rows = 10)$all, 100 + 10 * (24 + 24))
   first <- expected(1e6)[["cuda"]]
   state$cuda_started <- TRUE
   expect_equal(first - expected(1e6)[["cuda"]], costs$cuda_start)

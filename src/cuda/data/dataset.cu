@@ -178,11 +178,24 @@ static gbt_status send_tile_list(cu_dataset_up *up, gbt_error *err) {
   return status;
 }
 
+/* Tiles on the host do not stream: those of pages that do, as they are in files and their budget is smaller than they
+ * are, may take as much memory again as that budget, and no more. Nothing is allocated before. */
+static gbt_status check_budget(const gbt_page_store *pages, uint64_t bytes, gbt_error *err) {
+  const uint64_t budget = gbt_pages_memory(pages);
+  if (gbt_pages_bytes(pages) <= budget || bytes <= budget) return GBT_OK;
+  return gbt_fail_device(err, GBT_E_MEM,
+                         "the data's codes have no room on the device, and their %.1f MB of the host's memory exceed "
+                         "the %.1f MB that `memory` allows for pages in files; raise `memory` of gbt_open() or "
+                         "gbt_data(), or `device_memory`",
+                         (double)bytes / 1048576.0, (double)budget / 1048576.0);
+}
+
 /* Room for the tiles of all variants. Page-locked memory has the same address on the device (unified addressing, which
  * all 64-bit systems have), so kernels make and read tiles there as they would on the device. */
 static gbt_status make_room(cu_dataset_up *up, uint64_t n_words, gbt_error *err) {
   cu_dataset *data = up->data;
   if (!up->spec->on_host) return cu_new(&up->device->memory, &data->words, n_words, err);
+  GBT_TRY(check_budget(data->from->pages, n_words * sizeof *data->host_words, err));
   data->host_bytes = (size_t)n_words * sizeof *data->host_words;
   return cu_host_alloc(data->host_bytes, &data->host_words, err);
 }
