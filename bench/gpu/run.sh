@@ -8,7 +8,8 @@
 # again (delete $BUILD/done), so several calls go on where the last one ended. One that fails or takes too long costs
 # itself alone; what it has measured so far is kept, and the last lines and the exit status say what failed. Results
 # are in $BUILD/results, and, at the end of every step, in $OUT when that is set: machine.txt, steps.csv, log.txt,
-# micro.csv, train.csv, away.csv, peers.csv, page.md (report.sh), times.svg. What is proven goes into the table of $PROVEN.
+# micro.csv, train.csv, away.csv, peers.csv, page.md (report.sh), times.svg. What is proven goes into the table of
+# $PROVEN.
 #
 #   build      engine, backend and programs (make)
 #   equal      small trainings of all shapes, whose models and predictions must have the CPU's bytes
@@ -132,7 +133,8 @@ do_small() { both_depths small 100000 5; }
 do_higgs() { both_depths higgs 11000000 3; }
 do_covertype() { both_depths covertype 581000 2; }
 do_epsilon() { train epsilon 400000 8 repeats=1 cols="$COLS" && train epsilon 400000 6 repeats=1 cols="$COLS"; }
-# By section 5 of ARCHITECTURE a row takes 29 bytes beside its codes and their copy, and codes 32: room for 44, and 64 MB.
+# By section 5 of ARCHITECTURE a row takes 29 bytes beside its codes and their copy, and codes 32: room for 44, and
+# 64 MB.
 # In a file of its own, as train.csv has one line for a shape and depth.
 do_away() {
   rows=11000000
