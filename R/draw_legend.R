@@ -83,7 +83,9 @@ put_colour_key <- function(page, box, colours, low, high, title, ends = NULL) {
   scale <- list(lim = if (high > low) c(low, high) else low + c(-0.5, 0.5), kind = "number", log = FALSE)
   ticks <- x_ticks(page, scale, box[2L] - box[1L], 0.75)
   at <- box[1L] + axis_inches(ticks$at, scale, box[2L] - box[1L])
-  put_text(page, at, box[3L], ticks$label, 0.75, c(0.5, 0), ink$soft, what = "colour key")
+  half <- text_width(ticks$label, size) / 2
+  inside <- at - half >= box[1L] - 0.02 & at + half <= max(box[2L], page$width - 0.1)
+  put_text(page, at[inside], box[3L], ticks$label[inside], 0.75, c(0.5, 0), ink$soft, what = "colour key")
   invisible()
 }
 
