@@ -137,6 +137,16 @@ put_titles <- function(page, left, top, right = page$width) {
   if (y < top) y - 0.3 * line_height(page, 0.8) else y
 }
 
+# A bold heading at the top of a box; gives the box below it.
+panel_heading <- function(page, box, heading) {
+  if (length(heading) == 0L) return(box)
+  set_inches(page)
+  text <- shorten(plain_text(heading), box[2L] - box[1L], letter_size(page, 0.9), 2)
+  put_text(page, box[1L], box[4L], text, 0.9, c(0, 1), font = 2, what = "heading")
+  box[4L] <- box[4L] - line_height(page, 0.9)
+  box
+}
+
 # A remark at the foot of the page, such as what was left out. Gives the inches where it begins.
 put_note <- function(page, note, left, bottom, right = page$width) {
   if (length(note) == 0L) return(bottom)

@@ -204,12 +204,7 @@ draw_partial_levels <- function(page, x, shown, given) {
   lim <- given_or(given[["xlim"]], bar_limits(make_scale(values, extend = 0)$lim, "point", 0))
   col <- series_style(length(shown$effects), given[["col"]])$col
   one <- function(i, box) {
-    if (!is.null(shown$outputs)) {
-      set_inches(page)
-      heading <- shorten(plain_text(shown$outputs[i]), box[2L] - box[1L], letter_size(page, 0.9), 2)
-      put_text(page, box[1L], box[4L], heading, 0.9, c(0, 1), font = 2, what = "heading")
-      box[4L] <- box[4L] - line_height(page, 0.9)
-    }
+    box <- panel_heading(page, box, shown$outputs[i])
     bars <- list(label = label, value = shown$effects[[i]]$estimate, col = rep_len(col[i], length(label)))
     drawn <- draw_bars(page, box, bars, given_or(given[["xlab"]], shown$estimate), lim, "point",
                        left_out = function(k) sprintf("%s not shown for lack of room", counted(k, "level")))

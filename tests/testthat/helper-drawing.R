@@ -43,3 +43,10 @@ in_sizes <- function(expr, check = function(record, size) NULL) {
     check(record, size)
   }
 }
+
+# What is drawn on a page of the usual size.
+drawn_record <- function(expr) {
+  grDevices::pdf(NULL, 7, 5)
+  on.exit(grDevices::dev.off())
+  gbt:::record_drawing(expr)
+}
