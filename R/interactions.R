@@ -1,0 +1,185 @@
+# How much columns act together: gbt_interactions().
+
+#' Interactions of columns
+#'
+#' How much of what columns do to predictions cannot be written as a sum of what each of them does: the H statistic of
+#' Friedman and Popescu (2008, section 8.1), from partial dependence as [gbt_partial()] has it.
+#'
+#' For a pair of columns, `h_squared` is the share of the variance of their joint partial dependence that is left when
+#' the partial dependence of each of the two is subtracted; for one column against all others, the share of the variance
+#' of predictions that is left when what the column does and what the others do are subtracted. All are means over the
+#' same rows, and 0 means that effects just add up. A pair that does little may have a large share, so look at `size` as
+#' well: the root of the mean square of what is left, in units of the prediction. Sampling and closely related columns
+#' can make a share larger than 1.
+#'
+#' N rows need up to N^2 predictions for each column and each pair (fewer where values repeat), so `rows` of the data
+#' are drawn. What is within 1e-10 of the largest prediction counts as rounding, and as 0.
+#'
+#' @param model A model from [gbt_train()].
+#' @param data Rows to average over, as [predict()][predict.gbt] takes them; the training data or others.
+#' @param columns Names of columns of the data; `NULL` takes all that trees use.
+#' @param top Pairs are made of so many of these columns, those that act most together with others.
+#' @param rows Rows to average over at most; `NULL` for all.
+#' @param type The scale of predictions: on `"link"` what a model of `max_depth = 1` does adds up exactly.
+#' @param offset,trees,unseen,threads As in [predict()][predict.gbt].
+#' @param seed A whole number by which rows are drawn; `NULL` takes one from R's generator where rows are drawn.
+#' @param ... Must be empty: a misspelt argument is an error.
+#' @return A data frame of class `gbt_interactions`: `column`; `other`, the second of a pair, or `NA` for all other
+#'   columns; `output` (a factor of classes, where there are several outputs); `h_squared`, `NA` where there is no
+#'   variance to have a share of; and `size`. Columns against all others come first, then pairs, those of the largest
+#'   size before others.
+#' @seealso [gbt_partial()], [gbt_importance()]
+#' @examples
+#' set.seed(1)
+#' x <- data.frame(a = runif(300), b = runif(300), c = runif(300))
+#' x$y <- x$a * x$b + x$c
+#' m <- gbt_train(y ~ ., x, nrounds = 30, max_depth = 3, threads = 1)
+#' gbt_interactions(m, x, rows = 50, seed = 1, threads = 1)
+#' @export
+gbt_interactions <- function(model, data, columns = NULL, ..., top = 5, rows = 200,
+                             type = c("link", "response", "prob"), offset = NULL, trees = NULL,
+                             unseen = c("prior", "missing", "error"), seed = NULL, threads = NULL) {
+  check_no_dots(list(...), names(formals(gbt_interactions)))
+  if (missing(model)) stop_argument("`model` is missing: gbt_interactions(model, data)", "model")
+  check_model(model, "model")
+  x <- explained_data(model, if (!missing(data)) data)
+  top <- check_whole(top, "top", 0)
+  plan <- list(type = check_predict_type(match_choice(type, c("link", "response", "prob"), "type"), model),
+               rounds = check_rounds(trees, model), unseen = match_choice(unseen, names(enums$unseen), "unseen"),
+               threads = threads)
+  n <- n_rows_of(x)
+  if (n < 2) stop_data("interactions need at least two rows", "data")
+  used <- columns_in_use(model, x, plan$rounds)
+  columns <- if (is.null(columns)) used else check_columns(columns, model, x)
+  offset <- if (!is.null(offset)) matrix(check_offset(offset, n, model$n_outputs), n)
+  if (!is.null(rows)) rows <- check_whole(rows, "rows", 2)
+  seed <- if (!is.null(rows) && rows < n) drawn_seed(seed)
+  at <- if (!is.null(seed)) sampled_rows(n, rows, seed)
+  if (!is.null(at)) {
+    x <- subset_rows(x, at)
+    offset <- offset[at, , drop = FALSE]
+  }
+  found <- interaction_parts(model, x, columns, used, top, plan, offset)
+  structure(interaction_table(found), class = c("gbt_interactions", "data.frame"), type = plan$type,
+            rows = n_rows_of(x), n_obs = n, seed = seed)
+}
+
+# A list of what is left of columns and of pairs, list(column, other, h_squared, size), numbers by output; outputs:
+# their names, or NULL. Columns that no tree uses are not looked at: they are 0.
+interaction_parts <- function(model, x, columns, used, top, plan, offset) {
+  n <- n_rows_of(x)
+  whole <- predict.gbt(model, x, plan$type, trees = plan$rounds, offset = offset, unseen = plan$unseen,
+                       threads = plan$threads)
+  whole <- unname_rows(whole)
+  noise <- n * (1e-10 * apply(abs(whole), 2L, max))^2
+  all <- centred_columns(whole)
+  nothing <- numeric(ncol(whole))
+  part <- function(column, other, left, of) {
+    squares <- colSums(left^2)
+    squares[squares <= noise] <- 0
+    total <- colSums(of^2)
+    total[total <= noise] <- NA # the effects of related columns may cancel in all rows
+    share <- ifelse(squares == 0, 0, squares / total)
+    list(column = column, other = other, h_squared = share, size = sqrt(squares / n))
+  }
+  own <- list()
+  singles <- lapply(columns, function(name) {
+    if (!name %in% used) return(list(column = name, other = NA_character_, h_squared = nothing, size = nothing))
+    means <- point_means(model, x, name, plan, offset, ncol(whole))
+    own[[name]] <<- means$own
+    part(name, NA_character_, all - means$own - means$rest, all)
+  })
+  singles <- by_size(singles)
+  first <- vapply(singles, function(single) single$column, "")
+  first <- columns[columns %in% utils::head(first, top)]
+  pairs <- if (length(first) > 1L) utils::combn(first, 2L, simplify = FALSE)
+  pairs <- lapply(pairs, function(pair) {
+    if (!all(pair %in% used)) return(list(column = pair[1L], other = pair[2L], h_squared = nothing, size = nothing))
+    joint <- point_means(model, x, pair, plan, offset, ncol(whole))$own
+    part(pair[1L], pair[2L], joint - own[[pair[1L]]] - own[[pair[2L]]], joint)
+  })
+  list(parts = c(singles, by_size(pairs)), outputs = colnames(whole), n_outputs = ncol(whole))
+}
+
+unname_rows <- function(pred) {
+  if (!is.matrix(pred)) return(matrix(pred, ncol = 1L))
+  rownames(pred) <- NULL
+  pred
+}
+
+centred_columns <- function(m) m - rep(colMeans(m), each = nrow(m))
+
+by_size <- function(parts) {
+  parts[order(-vapply(parts, function(part) sum(part$size^2), 0), seq_along(parts))]
+}
+
+# Partial dependence of the rows, centred: `own`, of some columns at each row's values, and `rest`, of all other columns
+# at theirs. Matrices of a column for each output. Both are means of the same predictions, those of all rows for all
+# distinct values of the columns.
+point_means <- function(model, x, columns, plan, offset, n_outputs) {
+  n <- n_rows_of(x)
+  values <- lapply(stats::setNames(nm = columns), function(name) {
+    v <- column_of(x, name)
+    if (inherits(v, "POSIXlt")) as.POSIXct(v) else v
+  })
+  code <- value_codes(values[[1L]])
+  for (v in values[-1L]) code <- value_codes(code + (value_codes(v) - 1) * n)
+  first <- which(!duplicated(code))
+  count <- tabulate(code, length(first))
+  points <- list_frame(lapply(values, subset_rows, first), length(first))
+  own <- matrix(0, length(first), n_outputs)
+  rest <- matrix(0, n, n_outputs)
+  at_once <- max(1, min(length(first), cells_of_call %/% n))
+  for (beg in seq(1, length(first), by = at_once)) {
+    these <- beg:min(length(first), beg + at_once - 1)
+    pred <- array(predict_points(model, x, points, these, plan, offset), c(n, length(these), n_outputs))
+    own[these, ] <- colMeans(pred)
+    for (k in seq_len(n_outputs)) rest[, k] <- rest[, k] + matrix(pred[, , k], n) %*% count[these]
+  }
+  list(own = centred_columns(own[code, , drop = FALSE]), rest = centred_columns(rest / n))
+}
+
+# Numbers of the distinct values of a column in the order in which they come. Those of an integer64 may be no doubles,
+# so each row counts as another one.
+value_codes <- function(v) {
+  if (inherits(v, "integer64")) return(as.double(seq_along(v)))
+  v <- if (is.factor(v)) as.integer(v) else if (is.character(v)) as.vector(v) else order_numbers(v)
+  as.double(match(v, unique(v)))
+}
+
+interaction_table <- function(found) {
+  parts <- found$parts
+  k <- found$n_outputs
+  text <- function(name) rep(vapply(parts, function(part) part[[name]], ""), each = k)
+  number <- function(name) as.vector(vapply(parts, function(part) as.double(part[[name]]), numeric(k)))
+  out <- list(column = text("column"), other = text("other"))
+  if (k > 1L) out$output <- factor(rep(found$outputs, length(parts)), found$outputs)
+  out$h_squared <- number("h_squared")
+  out$size <- number("size")
+  list_frame(out, length(parts) * k)
+}
+
+#' @export
+print.gbt_interactions <- function(x, digits = max(3L, getOption("digits") - 3L), top = 20L, ...) {
+  digits <- check_digits(digits, 3L)
+  top <- check_whole(top, "top", 0)
+  if (is.null(attr(x, "rows"))) return(NextMethod())
+  rows <- if (is.null(attr(x, "seed"))) {
+    counted(attr(x, "n_obs"), "row")
+  } else {
+    sprintf("%.0f of %s, drawn by seed %.0f", attr(x, "rows"), counted(attr(x, "n_obs"), "row"), attr(x, "seed"))
+  }
+  cat(sprintf("interactions: H squared of columns with all others and of pairs, type \"%s\"\n%s\n", attr(x, "type"),
+              rows))
+  shown <- utils::head(as.data.frame(x), top)
+  shown$other[is.na(shown$other)] <- "(all others)"
+  for (name in c("h_squared", "size")) shown[[name]] <- format(shown[[name]], digits = digits)
+  if (nrow(shown)) print.data.frame(shown, row.names = FALSE)
+  if (nrow(x) > top) cat(sprintf("and %d more\n", nrow(x) - top))
+  invisible(x)
+}
+
+#' @export
+as.data.frame.gbt_interactions <- function(x, row.names = NULL, optional = FALSE, ...) {
+  list_frame(as.list(unclass(x))[names(x)], nrow(x))
+}
