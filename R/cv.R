@@ -53,24 +53,32 @@
 #' model <- gbt_refit(cv)
 #' @export
 gbt_cv <- function(x, ..., folds = 5, repeats = 1, stratify = NULL, keep_models = FALSE) {
-  other <- which(...names() %in% fold_aliases)
-  if (length(other)) {
-    if (!missing(folds) || length(other) > 1L) stop_argument("`folds` is given twice", "folds")
-    folds <- ...elt(other)
-  }
-  if (is.null(folds)) stop_argument("`folds` is NULL; give a number of folds, such as 5", "folds")
-  if (!is.null(stratify)) check_flag(stratify, "stratify")
+  folds <- folds_given(if (!missing(folds)) list(folds), ..., usual = folds)
   call <- sys.call()
-  plan <- structure(class = "gbt_cv_plan", list(
-    folds = folds, repeats = check_whole(repeats, "repeats", 1, 1000), stratify = stratify,
+  plan <- structure(class = "gbt_cv_plan", c(fold_plan(folds, repeats, stratify, "gbt_cv"), list(
     keep_models = check_flag(keep_models, "keep_models"), call = small_call(call)
-  ))
+  )))
   call <- call[!names_of_call(call) %in% cv_arguments]
   call$cross <- plan
   run_call(call, parent.frame()) # so that variables of the call are looked up where the user wrote them
 }
 
 fold_aliases <- c("nfold", "nfolds", "fold_count", "n_folds", "nfold_cv")
+
+# The folds, by whatever name. said: list of what was given as `folds`, or NULL.
+folds_given <- function(said, ..., usual) {
+  other <- which(...names() %in% fold_aliases)
+  if (length(other) == 0L) return(usual)
+  if (!is.null(said) || length(other) > 1L) stop_argument("`folds` is given twice", "folds")
+  ...elt(other)
+}
+
+# How folds are made, see make_folds(). who: the function that was called.
+fold_plan <- function(folds, repeats, stratify, who) {
+  if (is.null(folds)) stop_argument("`folds` is NULL; give a number of folds, such as 5", "folds")
+  if (!is.null(stratify)) check_flag(stratify, "stratify")
+  list(folds = folds, repeats = check_whole(repeats, "repeats", 1, 1000), stratify = stratify, who = who)
+}
 
 # Arguments that are none of gbt_train().
 cv_arguments <- c("cross", "folds", "repeats", "stratify", "keep_models", fold_aliases)
@@ -98,33 +106,52 @@ small_call <- function(call) {
 # source, given: see fit_source(); plan: of gbt_cv().
 cross_validate <- function(source, given, plan) {
   request <- read_request(given)
-  refuse_beside_folds(request$args)
+  rows <- cross_rows(source, request, plan)
+  seed <- resolve_seed(request$args, request$params, draws_folds(plan))
+  folds <- cross_folds(rows, plan, seed)
+  rated_folds(rows, request, folds, seed, plan)
+}
+
+draws_folds <- function(plan) is.null(plan$folds) || length(plan$folds) == 1L
+
+# All rows and their response, a list: source, response, n.
+cross_rows <- function(source, request, plan) {
+  refuse_beside_folds(request$args, plan$who)
   source <- with_row_arguments(source, request$args)
-  if (!is.null(source$mask)) stop_argument("gbt_cv() has no `mask`: `folds` says which rows are held out", "mask")
+  if (!is.null(source$mask)) {
+    stop_argument(sprintf("%s() has no `mask`: `folds` says which rows are held out", plan$who), "mask")
+  }
   n <- if (is.null(source$x)) source$data$n_rows else n_rows_of(source$x)
   check_time_or_group(source$time, source$group)
   source["time"] <- list(check_time(source$time, n))
   source["group"] <- list(check_group(source$group, n))
   response <- encode_response(source$y, request$objective, n, request$args$value[["num_class"]], source$parsed)
-  seed <- resolve_seed(request$args, request$params, holds_out = is.null(plan$folds) || length(plan$folds) == 1L)
-  folds <- make_folds(plan, n, source, if (!is.null(response$classes)) response$label, response$label, seed)
-  fits <- fold_fits(source, request, folds, response, seed)
-  runs <- run_folds(fits)
-  fold_results(fits, runs, folds, plan, n)
+  list(source = source, response = response, n = n)
 }
 
-refuse_beside_folds <- function(args) {
+cross_folds <- function(rows, plan, seed) {
+  response <- rows$response
+  make_folds(plan, rows$n, rows$source, if (!is.null(response$classes)) response$label, response$label, seed)
+}
+
+# The result of gbt_cv().
+rated_folds <- function(rows, request, folds, seed, plan) {
+  fits <- fold_fits(rows$source, request, folds, rows$response, seed)
+  fold_results(fits, run_folds(fits), folds, plan, rows$n)
+}
+
+refuse_beside_folds <- function(args, who) {
   why <- c(valid = "`folds` says which rows are held out", mask = "`folds` says which rows are held out",
            init_model = "an earlier model has seen the rows of all folds",
            checkpoint = "it cannot be gone on with", callbacks = "folds are trained side by side; see `verbose`")
   for (name in intersect(names(why), names(args$value))) {
     if (name == "callbacks" && length(args$value$callbacks) == 0L) next
-    stop_unsupported(sprintf("gbt_cv() has no `%s`: %s", name, why[[name]]), name)
+    stop_unsupported(sprintf("%s() has no `%s`: %s", who, name, why[[name]]), name)
   }
 }
 
-# What is known of each fold before the first round: a list of new_fit(). The data are binned once.
-fold_fits <- function(source, request, folds, response, seed) {
+# The source with its data binned.
+binned_once <- function(source, request, response) {
   args <- request$args$value
   if (is.null(source$x)) {
     data <- as_prepared(source$data, args)
@@ -133,13 +160,22 @@ fold_fits <- function(source, request, folds, response, seed) {
     weight <- check_weight(source$weights, length(response$label), "weights")
     data <- binned_source(source, args, whole, weight)
   }
-  binning <- c("max_bin", "page_rows", "sparse_zero", "level_counts", "cat_features")
-  args <- args[!names(args) %in% c(binning, row_arguments)]
-  args$seed <- seed
-  if (is.null(args[["hist_memory"]])) args$hist_memory <- max(16, ceiling(1024 / length(folds))) # of all folds
   source$x <- NULL
   source$data <- data
   source["weights"] <- list(source$weights)
+  source
+}
+
+# What binning has used up.
+binning_arguments <- c("max_bin", "page_rows", "sparse_zero", "level_counts", "cat_features")
+
+# What is known of each fold before the first round: a list of new_fit(). The data are binned once.
+fold_fits <- function(source, request, folds, response, seed) {
+  source <- binned_once(source, request, response)
+  args <- request$args$value
+  args <- args[!names(args) %in% c(binning_arguments, row_arguments)]
+  args$seed <- seed
+  if (is.null(args[["hist_memory"]])) args$hist_memory <- max(16, ceiling(1024 / length(folds))) # of all folds
   lapply(folds, function(fold) {
     source$mask <- fold$train
     source$held <- fold$held

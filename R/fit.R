@@ -14,6 +14,9 @@
 fit_source <- function(source, given) {
   plan <- given[["cross"]] # see gbt_cv()
   if (inherits(plan, "gbt_cv_plan")) return(cross_validate(source, given[!names(given) %in% cv_arguments], plan))
+  if (inherits(plan, "gbt_tune_plan")) { # see gbt_tune()
+    return(tune(source, given[!names(given) %in% c(cv_arguments, tune_arguments)], plan))
+  }
   fit <- prepare(source, given)
   run <- run_somewhere(fit)
   whole <- run$why != "interrupt"
@@ -554,7 +557,10 @@ stop_interrupted <- function(model, error = NULL) {
 #' A script that `Rscript` runs ends at a Ctrl-C or an error that nobody catches, and the model is lost. To keep
 #' the rounds of a long training there, catch the condition as above and save its model, or save models in a callback.
 #'
-#' @return A model, or `NULL` when no training was interrupted in this session.
+#' After Ctrl-C during [gbt_tune()] the condition has the field `tune`, the configurations that are finished, and this
+#' function returns that.
+#'
+#' @return A model, or the result of [gbt_tune()]; `NULL` when nothing was interrupted in this session.
 #' @seealso [gbt_train()]
 #' @examples
 #' gbt_last_interrupted()

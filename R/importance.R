@@ -55,7 +55,7 @@
 gbt_importance <- function(model, type = c("gain", "cover", "frequency", "permutation"), trees = NULL,
                            by = c("column", "feature"), data = NULL, ...) {
   type <- match_choice(type, c("gain", "cover", "frequency", "permutation"), "type")
-  if (!inherits(model, "gbt_cv") || type != "permutation") check_model(model, "model")
+  if (missing(model) || !inherits(model, "gbt_cv") || type != "permutation") check_model(model, "model")
   if (type == "permutation") {
     check_no_dots(list(...)[!...names() %in% permutation_arguments], permutation_arguments)
     if (!missing(by)) stop_argument("`by` has no meaning with type = \"permutation\": see `columns`", "by")

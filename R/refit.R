@@ -2,18 +2,19 @@
 
 #' Train once more
 #'
-#' `gbt_refit()` trains the model that a cross-validation or early stopping has chosen, on all rows: the call is
-#' evaluated again where `gbt_refit()` is called, with the chosen number of rounds and without folds, validation data
-#' and early stopping. `update()` evaluates the call of a model again, with other arguments.
+#' `gbt_refit()` trains the model that a cross-validation, a search for parameters or early stopping has chosen, on
+#' all rows: the call is evaluated again where `gbt_refit()` is called, with the chosen number of rounds (and
+#' parameters) and without folds, validation data and early stopping. `update()` evaluates the call of a model again,
+#' with other arguments.
 #'
-#' @param object The result of [gbt_cv()], or a model.
+#' @param object The result of [gbt_cv()] or [gbt_tune()], or a model.
 #' @param ... Arguments to change or to add: `gbt_refit(cv, eta = 0.05)`. Where the call was made by [do.call()] with
 #'   the data in it, it is not kept; give the data, `gbt_refit(cv, x = , y = )`.
 #' @param rule For a cross-validation: `"best"` takes the round of the best mean, `"one_se"` the first round within one
 #'   standard error of it.
 #' @param nrounds The number of rounds, instead of the chosen one.
 #' @return A model, see [gbt_train()].
-#' @seealso [gbt_cv()], [gbt_train()]
+#' @seealso [gbt_cv()], [gbt_tune()], [gbt_train()]
 #' @examples
 #' m <- gbt_train(mpg ~ ., mtcars, nrounds = 200, valid = 0.3, early_stopping_rounds = 5, seed = 1,
 #'                threads = 1)
@@ -25,12 +26,15 @@
 #' variable.names(without_weight)
 #' @export
 gbt_refit <- function(object, ..., rule = c("best", "one_se"), nrounds = NULL) {
-  if (!inherits(object, "gbt_cv")) check_model(object)
+  if (!inherits(object, c("gbt_cv", "gbt_tune"))) check_model(object)
   rule <- match_choice(rule, c("best", "one_se"), "rule")
   chosen <- if (is.null(nrounds)) chosen_rounds(object, rule) else check_whole(nrounds, "nrounds", 1)
   left_out <- c("valid", "early_stopping_rounds", "early_stopping_min_delta", "eval_train", "eval_metric", "callbacks",
                 "max_seconds", "checkpoint", "checkpoint_seconds", "mask")
-  again <- call_again(object, match.call(expand.dots = FALSE)$..., left_out, "gbt_refit")
+  changes <- match.call(expand.dots = FALSE)$...
+  if (inherits(object, "gbt_tune")) left_out <- c(left_out, names(object$best))
+  again <- call_again(object, changes, left_out, "gbt_refit")
+  for (name in setdiff(names(object[["best"]]), canonical_name(names(changes)))) again[[name]] <- object$best[[name]]
   again$nrounds <- chosen
   seed <- object$params$seed
   if (is.null(again$seed) && !is.null(seed)) again$seed <- seed
@@ -38,12 +42,21 @@ gbt_refit <- function(object, ..., rule = c("best", "one_se"), nrounds = NULL) {
 }
 
 chosen_rounds <- function(object, rule) {
+  if (inherits(object, "gbt_tune")) return(tuned_rounds(object, rule))
   if (!inherits(object, "gbt_cv")) {
     if (rule == "one_se") stop_argument("`rule = \"one_se\"` is for cross-validations, see gbt_cv()", "rule")
     return(rounds_used(object))
   }
   if (is.null(object$best_round)) return(object$nrounds)
   if (rule == "best") object$best_round else object$one_se_round
+}
+
+tuned_rounds <- function(object, rule) {
+  if (rule == "one_se") stop_argument("`rule = \"one_se\"` is for cross-validations, see gbt_cv()", "rule")
+  if (is.null(object$best_config)) {
+    stop_argument("no configuration of `object` was rated: there is none to train", "object")
+  }
+  object$results$rounds[match(object$best_config, object$results$config)]
 }
 
 #' @rdname gbt_refit
@@ -94,14 +107,16 @@ call_again <- function(object, changes, left_out, who) {
   call <- object$call
   data_given <- any(names(changes) %in% c("x", "data", "formula"))
   if (is.null(call) && !data_given) {
-    what <- if (inherits(object, "gbt_cv")) "cross-validation" else "model"
+    of <- c(gbt_cv = "cross-validation", gbt_tune = "search", gbt = "model")
+    what <- of[[intersect(names(of), class(object))[1L]]]
     stop_argument(sprintf(paste("the call of this %s was not kept: it had the data in it, or came from a file;",
                                 "give the data, %s(object, x = , y = ), and its parameters"), what, who), "object")
   }
   if (is.null(call)) call <- quote(gbt_train())
   names <- names_of_call(call)
   canonical <- canonical_name(names)
-  drop <- names %in% cv_arguments | canonical %in% left_out | (canonical %in% "nrounds" & who == "gbt_refit")
+  not_ours <- c(cv_arguments, if (inherits(object, "gbt_tune")) tune_arguments)
+  drop <- names %in% not_ours | canonical %in% left_out | (canonical %in% "nrounds" & who == "gbt_refit")
   drop[1L] <- FALSE
   call <- call[!drop]
   changed <- canonical_name(names(changes))

@@ -7,7 +7,7 @@ gbt_train.formula <- function(x, data = NULL, ..., weights = NULL, offset = NULL
   written <- as.list(substitute(list(...)))[-1L]
   names(written) <- if (is.null(names(written))) character(length(written)) else printable(names(written))
   part <- canonical_name(names(written))
-  of_cv <- if ("cross" %in% names(written)) cv_arguments # see gbt_cv()
+  of_cv <- if ("cross" %in% names(written)) c(cv_arguments, tune_arguments) # see gbt_cv(), gbt_tune()
   unknown <- setdiff(names(written)[is.na(part)], c("", "formula", "params", of_cv))
   for (name in unknown[!gsub(".", "_", unknown, fixed = TRUE) %in% names(not_offered)]) {
     refuse_name(name) # before its value is evaluated, which may be the name of a column

@@ -1,0 +1,313 @@
+# Choosing parameters: gbt_tune(). See R/tune_space.R for the space, R/cv.R for how a configuration is rated.
+
+#' Tune parameters
+#'
+#' Searches a space of parameters: configurations are drawn at random, each is rated by cross-validation with early
+#' stopping, see [gbt_cv()], on one binned copy of the data and the same folds. [gbt_refit()] then trains the best one
+#' on all rows.
+#'
+#' @section The space:
+#' `space` is a list by names of parameters, in any of their spellings. Two numbers are a range, `eta = c(0.02, 0.3)`;
+#' anything else holds values to choose from: `max_depth = list(4, 6)`, `lambda = c(0, 1, 10)`,
+#' `grow_policy = c("depthwise", "symmetric")`. Parameters that are not in it are as given in `...`, or have their
+#' defaults. Where the space is finite and has no more than `configs` configurations, all of them are rated.
+#'
+#' Left out, the space is `eta` 0.02 to 0.3, `grow_policy`, `max_depth` 3 to 10 and, with `"lossguide"`, `max_leaves` 8
+#' to 256, `lambda` and `min_child_weight` 0.1 to 30, `subsample` 0.5 to 1, `colsample_bytree` 0.4 to 1; without those
+#' that `...` has.
+#'
+#' Ranges above 0 of `eta`, `lambda`, `min_child_weight` and others of which ratios matter are drawn on a logarithmic
+#' scale; `log_scale` says which instead. What decides how data are binned (`max_bin`, `cat_features`), the objective
+#' and metrics are the same for all configurations.
+#'
+#' @section Successive halving:
+#' `method = "halving"` (Jamieson and Talwalkar, 2016) trains all configurations for few rounds first; the best third
+#' (1 / `reduction`) go on to `reduction` times as many, and so on, up to `nrounds`. It spends most of the time on
+#' configurations that look good, but rates small `eta` unfairly in its first stages, since it learns slowly. The last
+#' stage has `nrounds` rounds, the first at least `min_rounds`. A configuration whose early stopping ended it is not
+#' trained again.
+#'
+#' @section Failures and interruption:
+#' A configuration that fails is kept with an estimate of `NA`, and a warning (class `gbt_warning_tune`) has its
+#' message. After Ctrl-C the configurations that are finished are in field `tune` of the condition, and
+#' [gbt_last_interrupted()] returns them.
+#'
+#' @param x,... The data and fixed parameters, as in [gbt_cv()]. `nrounds` is the most rounds, 500 when left out, and
+#'   `early_stopping_rounds` is 20; the last of `eval_metric` is what is optimised. With `verbose = 1` there is a line
+#'   for each configuration. `max_seconds` holds for each configuration.
+#' @param space The space to search, see below.
+#' @param configs How many configurations: 30 when left out; with `seconds` alone as many as the time allows, at most
+#'   10,000. With halving always 30, unless given.
+#' @param seconds When this time is over no further configuration begins, and the one that is being trained ends with
+#'   its round; `NULL` for no limit. At least one is rated. Only this makes the result depend on the machine.
+#' @param method `"random"`, or `"halving"`, see below.
+#' @param folds,repeats,stratify See [gbt_cv()]. Folds are drawn once.
+#' @param log_scale Names of parameters whose ranges are drawn on a logarithmic scale, instead of the usual ones.
+#' @param reduction,min_rounds See successive halving.
+#' @return An object of class `gbt_tune`, a list with
+#'   \item{results}{data frame, a row for each configuration: `config`; a column for each parameter; `rounds`, the best
+#'     number of rounds; `estimate`, the mean of the metric over folds there, and `std_error`; `seconds` that it took;
+#'     `stage`, the last one that it was trained in (1 without halving). There are fewer rows where the time was over}
+#'   \item{metric, larger_is_better}{what was optimised}
+#'   \item{best, best_config}{parameters of the best configuration, a list, and its number; `NULL` when all failed}
+#'   \item{errors}{messages of failures, named by number of configuration}
+#'   \item{folds, params, stopped, method, objective, n_obs, call}{list of the rows that each fold holds out; the seed;
+#'     `"done"`, `"time"` or `"interrupt"`; the rest as in [gbt_cv()]}
+#' with methods for `print()`, `plot()` and `as.data.frame()` (the results).
+#' @seealso [gbt_cv()], [gbt_refit()], [gbt_params()]
+#' @examples
+#' space <- list(eta = c(0.05, 0.3), max_depth = c(2, 5), lambda = c(0.1, 10))
+#' tuned <- gbt_tune(mpg ~ ., mtcars, space = space, configs = 6, folds = 4, nrounds = 80,
+#'                   min_child_weight = 3, seed = 1, threads = 1)
+#' tuned
+#' plot(tuned)
+#' model <- gbt_refit(tuned)
+#' @export
+gbt_tune <- function(x, ..., space = NULL, configs = NULL, seconds = NULL, method = c("random", "halving"), folds = 5,
+                     repeats = 1, stratify = NULL, log_scale = NULL, reduction = 3, min_rounds = 10) {
+  method <- match_choice(method, c("random", "halving"), "method")
+  if (method == "random" && !(missing(reduction) && missing(min_rounds))) {
+    given <- if (missing(reduction)) "min_rounds" else "reduction"
+    stop_argument(sprintf("`%s` needs `method = \"halving\"`", given), given)
+  }
+  folds <- folds_given(if (!missing(folds)) list(folds), ..., usual = folds)
+  if (!is.null(seconds) && (!is_number(seconds, 0) || seconds == 0)) {
+    stop_argument(sprintf("`seconds` must be one number above 0, or NULL for no limit, not %s", quote_value(seconds)),
+                  "seconds")
+  }
+  if (!is.null(configs)) configs <- check_whole(configs, "configs", 1, 10000)
+  usual <- if (is.null(seconds) || method == "halving") 30L else 10000L
+  call <- sys.call()
+  plan <- structure(class = "gbt_tune_plan", c(fold_plan(folds, repeats, stratify, "gbt_tune"), list(
+    space = space, configs = given_or(configs, usual), seconds = seconds, method = method, log_scale = log_scale,
+    reduction = check_whole(reduction, "reduction", 2, 100),
+    min_rounds = check_whole(min_rounds, "min_rounds", 1, .Machine$integer.max), call = small_call(call)
+  )))
+  call <- call[!names_of_call(call) %in% c(cv_arguments, tune_arguments)]
+  call$cross <- plan
+  run_call(call, parent.frame()) # as gbt_cv() does
+}
+
+# Arguments that are none of gbt_cv().
+tune_arguments <- c("space", "configs", "seconds", "method", "log_scale", "reduction", "min_rounds")
+
+# source, given: see fit_source(); plan: of gbt_tune().
+tune <- function(source, given, plan) {
+  began <- proc.time()[["elapsed"]]
+  request <- tune_request(given)
+  args <- request$args$value
+  space <- read_space(plan$space, plan$log_scale, args)
+  rows <- cross_rows(source, request, plan)
+  metrics <- resolve_metrics(args[["eval_metric"]], rows$response)
+  last <- length(metrics$name)
+  if (last == 0L || is.na(metrics$maximise)) {
+    stop_argument(paste("gbt_tune() needs an `eval_metric`, the last one given, of which larger or smaller values are",
+                        "better"), "eval_metric")
+  }
+  seed <- if (is.null(args[["seed"]])) as.double(sample.int(.Machine$integer.max, 1L)) else args[["seed"]]
+  folds <- cross_folds(rows, plan, seed)
+  configs <- draw_configs(space, plan$configs, seed)
+  rows$source <- binned_once(rows$source, request, rows$response)
+  args <- args[!names(args) %in% c(binning_arguments, row_arguments)]
+  args$seed <- seed
+  args$verbose <- 0
+  search <- list(rows = rows, folds = folds, args = args, request = request, configs = configs,
+                 metric = metrics$name[last], maximise = metrics$maximise, plan = plan, seed = seed,
+                 verbose = request$host$verbose,
+                 until = if (is.null(plan$seconds)) Inf else began + plan$seconds)
+  run_search(search)
+}
+
+# What all configurations share, as read_request(), whose checks of parameters together are those of a configuration.
+tune_request <- function(given) {
+  params <- given[["params"]]
+  given[["params"]] <- NULL
+  args <- collect_args(given, if (is.null(params)) list() else params)
+  if (is.null(args$value[["nrounds"]])) args$value$nrounds <- 500
+  if (is.null(args$value[["early_stopping_rounds"]])) args$value$early_stopping_rounds <- 20
+  table <- params_table()
+  for (i in given_of(table$name, args)) {
+    info <- table_row(table, i)
+    if (info$name == "sampling_method" && identical(args$value$sampling_method, "none")) next
+    (if (info$kind == "enum") check_enum else check_number)(args$value[[info$name]], info, args$typed[info$name])
+  }
+  host <- host_params(args)
+  host$threads <- resolve_threads(args$value[["threads"]])
+  host$sparse_zero <- match_choice(args$value[["sparse_zero"]], c("value", "missing"), "sparse_zero")
+  list(args = args, params = engine_defaults(), host = host, objective = as_objective(args))
+}
+
+# Stages of successive halving, a list: rounds, and how many configurations go into each.
+search_stages <- function(n, nrounds, plan) {
+  if (plan$method == "random") return(list(rounds = nrounds, configs = n))
+  more <- 0
+  while (n > plan$reduction^(more + 1) - 1 && nrounds >= plan$min_rounds * plan$reduction^(more + 1)) more <- more + 1
+  shrunk <- plan$reduction^seq(0, more)
+  list(rounds = ceiling(nrounds / rev(shrunk)), configs = ceiling(n / shrunk))
+}
+
+# All configurations, stage by stage. What is finished is kept whatever happens.
+run_search <- function(search) {
+  n <- .row_names_info(search$configs, 2L)
+  state <- new.env(parent = emptyenv())
+  state$done <- list_frame(list(rounds = rep(NA_integer_, n), estimate = rep(NA_real_, n),
+                                std_error = rep(NA_real_, n), seconds = rep(0, n), stage = rep(0L, n),
+                                ended = rep(FALSE, n)), n)
+  state$errors <- character(0)
+  state$stopped <- "done"
+  outcome <- tryCatch(run_stages(search, state, n), interrupt = identity, error = function(e) {
+    if (any(state$done$stage > 0L)) package_state$interrupted <- search_result(search, state, "time")
+    stop(e)
+  })
+  if (!inherits(outcome, "condition")) return(search_result(search, state, state$stopped))
+  result <- search_result(search, state, "interrupt")
+  package_state$interrupted <- result
+  raise_interrupt(sprintf("tuning was interrupted after %s; gbt_last_interrupted() has what is finished",
+                          counted(nrow(result$results), "configuration")), tune = result)
+}
+
+run_stages <- function(search, state, n) {
+  stages <- search_stages(n, search$request$host$nrounds, search$plan)
+  for (stage in seq_along(stages$rounds)) {
+    at <- ranked(state$done, search$maximise)
+    at <- if (stage == 1L) seq_len(n) else utils::head(at[state$done$stage[at] == stage - 1L], stages$configs[stage])
+    for (config in at) {
+      if (any(state$done$stage > 0L) && proc.time()[["elapsed"]] >= search$until) {
+        state$stopped <- "time"
+        return(NULL)
+      }
+      if (!state$done$ended[config]) try_config(search, state, config, stages$rounds[stage])
+      state$done$stage[config] <- stage
+      if (search$verbose) say(config_line(search, state$done, config, length(stages$rounds)))
+    }
+  }
+  NULL
+}
+
+# Numbers of the configurations that have an estimate, the best first; of equals those of the earlier number.
+ranked <- function(done, maximise) {
+  order <- order(if (maximise) -done$estimate else done$estimate)
+  order[!is.na(done$estimate[order])]
+}
+
+# Rates a configuration. What fails fails again with more rounds.
+try_config <- function(search, state, config, rounds) {
+  t0 <- proc.time()[["elapsed"]]
+  why <- try_else({
+    cv <- rate_config(search, config, rounds)
+    if (is.null(cv$best_round)) "the metric has no finite value" else cv
+  }, conditionMessage)
+  state$done$seconds[config] <- state$done$seconds[config] + proc.time()[["elapsed"]] - t0
+  if (is.character(why)) {
+    state$errors[as.character(config)] <- why
+    state$done[config, c("rounds", "estimate", "std_error")] <- NA
+    state$done$ended[config] <- TRUE
+    warn_gbt("tune", sprintf("configuration %d failed: %s", config, why), config = config)
+    return(invisible())
+  }
+  log <- why$evaluation_log
+  state$done$rounds[config] <- why$best_round
+  state$done$estimate[config] <- why$best_score
+  state$done$std_error[config] <- log[[length(log)]][why$best_round]
+  state$done$ended[config] <- why$stopped == "early"
+}
+
+# The result of gbt_cv() for a configuration.
+rate_config <- function(search, config, rounds) {
+  args <- search$args
+  args[names(search$configs)] <- lapply(search$configs, `[`, config)
+  args$nrounds <- rounds
+  if (is.finite(search$until)) {
+    left <- max(search$until - proc.time()[["elapsed"]], 0.001)
+    own <- search$request$host$max_seconds
+    args$max_seconds <- if (own > 0) min(own, left) else left
+  }
+  request <- read_request(args)
+  rated_folds(search$rows, request, search$folds, search$seed, list(keep_models = FALSE))
+}
+
+config_line <- function(search, done, config, n_stages) {
+  values <- vapply(search$configs, function(v) format(v[config], digits = 4L), "")
+  what <- if (is.na(done$estimate[config])) "failed" else {
+    sprintf("%s %s (round %d)", search$metric, formatC(done$estimate[config], digits = 6L, format = "g", flag = "#"),
+            done$rounds[config])
+  }
+  n <- .row_names_info(search$configs, 2L)
+  stage <- if (n_stages > 1L) sprintf(" stage %d/%d", done$stage[config], n_stages) else ""
+  sprintf("[%*d/%d]%s %s  %s", nchar(n), config, n, stage, what,
+          paste(names(values), trimws(values), sep = " ", collapse = ", "))
+}
+
+search_result <- function(search, state, stopped) {
+  done <- state$done
+  seen <- which(done$stage > 0L)
+  best <- ranked(done, search$maximise)[1L]
+  columns <- c(list(config = seq_along(done$stage)), as.list(search$configs), as.list(done)[names(done) != "ended"])
+  structure(class = "gbt_tune", list(
+    results = list_frame(lapply(columns, `[`, seen), length(seen)), metric = search$metric,
+    larger_is_better = search$maximise, best = if (!is.na(best)) lapply(search$configs, `[`, best),
+    best_config = if (!is.na(best)) best, errors = state$errors, method = search$plan$method, stopped = stopped,
+    folds = lapply(search$folds, function(fold) which(fold$held)), params = list(seed = search$seed),
+    objective = search$rows$response$objective, n_obs = search$rows$n, call = search$plan$call
+  ))
+}
+
+#' @export
+as.data.frame.gbt_tune <- function(x, ...) x$results
+
+#' @export
+print.gbt_tune <- function(x, n = 5, digits = max(3L, getOption("digits") - 2L), ...) {
+  digits <- check_digits(digits, 2L)
+  n <- check_whole(n, "n", 0)
+  results <- x$results
+  cat(sprintf("<gbt_tune> %s%s%s, %s, %s, objective \"%s\"\n", counted(nrow(results), "configuration"),
+              if (length(x$errors)) sprintf(" (%d failed)", length(x$errors)) else "",
+              switch(x$stopped, time = ", stopped by time", interrupt = ", interrupted", ""),
+              counted(length(x$folds), "fold"), counted(x$n_obs, "row"), x$objective))
+  if (is.null(x$best_config)) {
+    cat("no configuration was rated\n")
+    return(invisible(x))
+  }
+  at <- match(x$best_config, results$config)
+  cat(sprintf("best: configuration %d, round %d, %s %s +- %s (%s is better)\n", x$best_config, results$rounds[at],
+              x$metric, format(results$estimate[at], digits = digits), format(results$std_error[at], digits = 2L),
+              if (x$larger_is_better) "larger" else "smaller"))
+  shown <- utils::head(results[ranked(results, x$larger_is_better), , drop = FALSE], n)
+  for (name in setdiff(names(shown), c("config", "rounds", "stage"))) {
+    if (is.numeric(shown[[name]])) {
+      shown[[name]] <- vapply(shown[[name]], format, "", digits = if (name == "estimate") digits else 3L)
+    }
+  }
+  if (x$method == "random") shown$stage <- NULL
+  if (nrow(shown)) print(shown, row.names = FALSE)
+  invisible(x)
+}
+
+#' Draw a search for parameters
+#'
+#' Draws the estimate of each configuration in the order in which they were drawn, and the best so far as a line.
+#'
+#' @param x The result of [gbt_tune()].
+#' @param ... `main`, `sub`, `xlab`, `ylab`, `xlim`, `ylim`, `log`, `col`: see [plot.gbt()].
+#' @return `x`, invisibly.
+#' @seealso [gbt_tune()]
+#' @examples
+#' tuned <- gbt_tune(mtcars[-1], mtcars$mpg, space = list(eta = c(0.05, 0.3), max_depth = c(2, 5)),
+#'                   configs = 8, folds = 3, nrounds = 40, seed = 1, threads = 1)
+#' plot(tuned)
+#' @export
+plot.gbt_tune <- function(x, ...) {
+  given <- plot_dots(list(...), c("xlim", "ylim", "log", "col"))
+  estimate <- x$results$estimate
+  if (!any(is.finite(estimate))) stop_argument("there is nothing to draw: no configuration was rated", "x")
+  worst <- if (x$larger_is_better) -Inf else Inf
+  so_far <- (if (x$larger_is_better) cummax else cummin)(ifelse(is.na(estimate), worst, estimate))
+  so_far[!is.finite(so_far)] <- NA
+  sets <- c("best so far", "estimate")
+  panels <- list(list(metric = x$metric, round = x$results$config, sets = sets, values = list(so_far, estimate)))
+  given$type <- c("l", "p")
+  given$xlab <- given_or(given[["xlab"]], "configuration")
+  given$main <- given_or(given[["main"]], "Configurations")
+  draw_log(panels, sets, line_style(2L, given), given, list(round = x$best_config, label = "best"))
+  invisible(x)
+}

@@ -1,0 +1,164 @@
+# What gbt_tune() searches: the space of parameters, and the configurations drawn from it.
+#
+# space: a list by name of parameters, each a list: name, values (a vector of those to choose from), or low, high, whole
+#        (whole numbers only), log (drawn on a logarithmic scale)
+# A draw hangs on the seed, the parameter and the number of the configuration alone.
+
+# Parameters of which configurations may differ: what decides how trees are grown from data that are binned already.
+tunable_parameters <- function() {
+  c(setdiff(params_table()$name, c("seed", "grad_bits", "hist_memory", "device_memory")), "cat_method")
+}
+
+# Ranges of these that begin above 0 are drawn on a logarithmic scale: what matters there are ratios.
+log_parameters <- c("eta", "max_leaves", "lambda", "alpha", "gamma", "min_child_weight", "min_data_in_leaf",
+                    "max_delta_step", "cat_smooth", "cat_l2", "cat_prior", "min_data_per_group", "mvs_reg")
+
+# Where the user gives none.
+usual_space <- list(
+  eta = c(0.02, 0.3), grow_policy = c("depthwise", "lossguide", "symmetric"), max_depth = c(3, 10),
+  max_leaves = c(8, 256), lambda = c(0.1, 30), min_child_weight = c(0.1, 30), subsample = c(0.5, 1),
+  colsample_bytree = c(0.4, 1)
+)
+
+# The usual space without what the user has fixed. fixed: values by name.
+space_beside <- function(fixed) {
+  out <- usual_space[!names(usual_space) %in% names(fixed)]
+  no_subsample <- !is.null(fixed[["class_shares"]]) || given_or(fixed[["sampling_method"]], "uniform") != "uniform"
+  if (no_subsample) out$subsample <- NULL
+  if (!is.null(fixed[["mtry"]])) out$colsample_bytree <- NULL
+  if (given_or(fixed[["grow_policy"]], "lossguide") != "lossguide") out$max_leaves <- NULL
+  out
+}
+
+# space: as the user gave it, or NULL; log_scale: names of parameters, or NULL; fixed: values by name.
+read_space <- function(space, log_scale, fixed) {
+  usual <- is.null(space)
+  if (usual) space <- space_beside(fixed)
+  good <- is.list(space) && !is.object(space) && length(space) > 0L && !is.null(names(space)) &&
+    !anyNA(names(space)) && all(nzchar(names(space)))
+  if (!good) {
+    stop_argument(paste("`space` must be a list of parameters by name, each with a range or values:",
+                        "list(eta = c(0.02, 0.3), max_depth = list(4, 6, 8))"), "space")
+  }
+  names <- vapply(names(space), tuned_name, "", USE.NAMES = FALSE)
+  twice <- c(names[duplicated(names)], intersect(names, names(fixed)))
+  if (length(twice)) {
+    where <- if (anyDuplicated(names)) "twice in `space`" else "in `space` and as an argument; leave one out"
+    stop_argument(sprintf("`%s` is given %s", twice[1L], where), twice[1L])
+  }
+  scale <- if (!is.null(log_scale)) read_log_scale(log_scale, names)
+  out <- lapply(seq_along(space), function(i) read_part(names[i], names(space)[i], space[[i]], scale))
+  structure(stats::setNames(out, names), usual = usual)
+}
+
+# Our name of a parameter that may be tuned.
+tuned_name <- function(typed) {
+  name <- canonical_name(printable(typed))
+  if (is.na(name)) {
+    refuse_name(typed)
+    stop_argument(sprintf("unknown parameter `%s` in `space`", typed), typed)
+  }
+  if (name %in% tunable_parameters()) return(name)
+  why <- if (name == "nrounds") {
+    "the number of rounds is chosen by cross-validation; the argument `nrounds` is the most of them"
+  } else if (name %in% binning_arguments) {
+    "the data are binned once, for all configurations"
+  } else {
+    "configurations differ by how trees are grown; give it as an argument"
+  }
+  stop_argument(sprintf("%s cannot be tuned: %s", param_text(name, typed), why), name)
+}
+
+read_log_scale <- function(log_scale, names) {
+  if (!is.character(log_scale)) {
+    stop_argument("`log_scale` must hold names of parameters, or be character(0) for none", "log_scale")
+  }
+  ours <- canonical_name(log_scale)
+  wrong <- log_scale[is.na(ours) | !ours %in% names]
+  if (length(wrong)) {
+    stop_argument(sprintf("`log_scale` names `%s`, which is not in the space", wrong[1L]), "log_scale")
+  }
+  ours
+}
+
+# One parameter of the space. value: two numbers for a range, or the values.
+read_part <- function(name, typed, value, scale) {
+  table <- params_table()
+  at <- match(name, table$name)
+  info <- if (!is.na(at)) table_row(table, at)
+  if (!(is.atomic(value) || is.list(value)) || is.object(value) || length(value) == 0L || !is.null(dim(value))) {
+    stop_argument(sprintf("%s in `space` must be a range, c(low, high), or a list of values, not %s",
+                          param_text(name, typed), describe(value)), name)
+  }
+  number <- !is.null(info) && info$kind != "enum"
+  if (!(number && is.numeric(value) && length(value) == 2L)) {
+    if (name %in% scale) stop_argument(sprintf("`log_scale` is for ranges, and `%s` has values", name), "log_scale")
+    values <- lapply(value, check_tuned_value, info, typed)
+    return(list(name = name, values = unique(unlist(values))))
+  }
+  ends <- vapply(value, check_number, 0, info = info, typed = typed)
+  if (ends[1L] >= ends[2L]) {
+    stop_argument(sprintf("%s in `space` is a range, c(low, high), so the first must be less than the second, not %s",
+                          param_text(name, typed), quote_value(value)), name)
+  }
+  log <- if (is.null(scale)) name %in% log_parameters && ends[1L] > 0 else name %in% scale
+  if (log && ends[1L] <= 0) {
+    stop_argument(sprintf("`log_scale` needs ranges above 0, and that of `%s` begins at %s", name,
+                          format_number(ends[1L])), "log_scale")
+  }
+  list(name = name, low = ends[1L], high = ends[2L], whole = info$kind == "int", log = log)
+}
+
+# info: NULL for `cat_method`.
+check_tuned_value <- function(value, info, typed) {
+  if (is.null(info)) {
+    if (!is_text(value)) {
+      stop_argument(sprintf("values of `cat_method` in `space` must be one text each, not %s", quote_value(value)),
+                    "cat_method")
+    }
+    read_cat_method(value)
+    return(value)
+  }
+  (if (info$kind == "enum") check_enum else check_number)(value, info, typed)
+}
+
+# How many configurations there are.
+space_size <- function(space) {
+  prod(vapply(space, function(part) {
+    if (!is.null(part$values)) length(part$values) else if (part$whole) part$high - part$low + 1 else Inf
+  }, 0))
+}
+
+# The first n configurations, all different: a data frame with a column for each parameter. All there are, in a drawn
+# order, where the space has no more than n.
+draw_configs <- function(space, n, seed) {
+  if (space_size(space) <= n) {
+    all <- expand.grid(lapply(space, function(part) {
+      if (!is.null(part$values)) part$values else seq(part$low, part$high)
+    }), KEEP.OUT.ATTRS = FALSE, stringsAsFactors = FALSE)
+    order <- order(.Call(C_gbt_row_draws, nrow(all), seed_of_part(seed, 0)))
+    return(list_frame(lapply(all, `[`, order), nrow(all)))
+  }
+  tried <- n
+  repeat {
+    drawn <- lapply(space, draw_part, tried, seed)
+    if (isTRUE(attr(space, "usual")) && length(drawn$grow_policy) && length(drawn$max_leaves)) {
+      drawn$max_leaves[drawn$grow_policy != "lossguide"] <- 0 # where max_depth alone is the limit
+    }
+    fresh <- which(!duplicated(list_frame(drawn, tried)))
+    if (length(fresh) >= n) break
+    tried <- 2 * tried
+  }
+  list_frame(lapply(drawn, `[`, fresh[seq_len(n)]), n)
+}
+
+seed_of_part <- function(seed, k) (seed + (k + 1) * 1000033) %% 9007199254740881
+
+draw_part <- function(part, n, seed) {
+  u <- (.Call(C_gbt_row_draws, as.integer(n), seed_of_part(seed, match(part$name, tunable_parameters()))) + 0.5) / 2^31
+  if (!is.null(part$values)) return(part$values[pmin(floor(u * length(part$values)) + 1, length(part$values))])
+  low <- part$low
+  high <- part$high + part$whole # a whole number stands for what lies between it and the next
+  v <- if (part$log) exp(log(low) + u * (log(high) - log(low))) else low + u * (high - low)
+  pmin(pmax(if (part$whole) floor(v) else signif(v, 4L), low), part$high)
+}
