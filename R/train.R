@@ -217,10 +217,10 @@
 #'
 #' The CPU's time must be more than 1.5 times the device's (`margin`). `options(gbt.device_costs = )`, a list with any
 #' of `cpu_cell`, `cuda_cell`, `cuda_byte`, `cuda_bus`, `cuda_layer`, `cuda_start` (in seconds) and `margin`, replaces
-#' these numbers by yours. Where there is a device `verbose = 1` reports the choice and its reason; where there is none the CPU is
-#' taken silently. If a device that was chosen so fails, for lack of memory or because of an old driver, a warning of
-#' class `gbt_warning_device` says why, once in a session, and the CPU does the work. (A device may also fail later;
-#' training then begins anew on the CPU, unless there are callbacks that have seen rounds already.)
+#' these numbers by yours. Where there is a device `verbose = 1` reports the choice and its reason; where there is none
+#' the CPU is taken silently. If a device that was chosen so fails, for lack of memory or because of an old driver, a
+#' warning of class `gbt_warning_device` says why, once in a session, and the CPU does the work. (A device may also
+#' fail later; training then begins anew on the CPU, unless there are callbacks that have seen rounds already.)
 #'
 #' The default for calls that leave `device` out can be set by `options(gbt.device = )` or else by the environment
 #' variable `GBT_DEVICE`: `"cpu"` in either keeps gbt away from GPUs. A process forked by one that has used CUDA (a
@@ -350,11 +350,12 @@
 #' @param hist_memory For experts: megabytes that histograms may take; those beyond are built again instead of kept. 0
 #'   for 1024, on a GPU for a quarter of its memory where that is more. Does not change the model.
 #' @param device_memory Megabytes of a GPU's memory that training may take, 0 for no limit. Where codes of the data have
-#'   no room within it, or on the GPU, they stay in page-locked memory of the host, first those of validation data, then
-#'   all, and the GPU reads them from there, which takes more time. Of data in files ([gbt_open()]) whose pages are
-#'   larger than their `memory` they may take as much again as `memory`, and no more. What rows, trees and histograms
-#'   need must have room: if not, that is an error, or, with `device = "auto"`, training on the CPU. Not counted is what finding cuts
-#'   and binning take before: some 30 bytes a row of one column. Does not change the model.
+#'   no room within it, or on the GPU, they stay in page-locked memory of the host, first those of validation data,
+#'   then all, and the GPU reads them from there, which takes more time. Of data in files ([gbt_open()]) whose pages
+#'   are larger than their `memory` they may take as much again as `memory`, and no more. What rows, trees and
+#'   histograms need must have room: if not, that is an error, or, with `device = "auto"`, training on the CPU. Not
+#'   counted is what finding cuts and binning take before: some 30 bytes a row of one column. Does not change the
+#'   model.
 #' @param page_rows For experts: rows per page of binned data; by default gbt chooses. Does not change the model.
 #' @param checkpoint A folder for checkpoints, see below; it is made where there is none.
 #' @param checkpoint_seconds Seconds between two checkpoints; 0 for one after every round.

@@ -4,7 +4,8 @@
 
 FILE: doubles, column by column (levels of factors as their codes, missing values NaN). Prints, separated by commas:
 the version, bytes a row of the files in the cache of external memory on the CPU, and bytes a row of ELLPACK with
-indices that tell all bins of all columns apart (Mitchell and others 2018, section 2.2: ceil(log2(bins + 1)) bits a value)."""
+indices that tell all bins of all columns apart (Mitchell and others 2018, section 2.2: ceil(log2(bins + 1)) bits a
+value)."""
 import math
 import os
 import sys
