@@ -1,0 +1,213 @@
+# Curves of predictions against what was observed: gbt_curve(), its print() and plot().
+
+#' Curves of predictions and outcomes
+#'
+#' Calibration, lift, gains, receiver operating characteristic (ROC) and precision by recall of any predictions, as a
+#' data frame that can be drawn. Rows of equal predictions always stay together, so no curve depends on the order of
+#' rows, and a weight of 2 is the row twice.
+#'
+#' @section Types:
+#' \describe{
+#'   \item{`"calibration"`}{Rows ascending by prediction in `bins` of equal weight: `bin`, `predicted` and `observed`
+#'     (means), `rows`, `weight`. Where equal predictions are many, bins are fewer and differ in weight.}
+#'   \item{`"lift"`}{Rows descending by prediction in `bins` of equal weight: `bin`, `share` (of the weight, this bin
+#'     and those before it), `lift` (mean observed in the bin, divided by that of all rows), `cumulative` (the same for
+#'     the bin and those before it), `rows`, `weight`.}
+#'   \item{`"gains"`}{Descending by prediction: `threshold`, `share` of the weight with a prediction of `threshold` or
+#'     more, and the `gain`, their share of the sum of what was observed.}
+#'   \item{`"roc"`}{Descending by prediction: `threshold`, `fpr` and `tpr`, the shares of negative and of positive rows
+#'     with a prediction of `threshold` or more. Its area is metric `"auc"`.}
+#'   \item{`"pr"`}{Descending by prediction: `threshold`, `recall`, `precision`. Its area is metric `"pr_auc"`, the
+#'     average precision: the curve is a step, since lines between its points would promise too much.}
+#' }
+#'
+#' @param observed What was observed: numbers; or two classes as logical values, 0 and 1, or a factor or texts of two
+#'   levels, of which the second is the positive one. `"roc"` and `"pr"` need classes; `"lift"` and `"gains"` numbers of
+#'   0 and more.
+#' @param predicted A prediction for each row: for classes the probability or score of the positive one.
+#' @param type The curve, see below.
+#' @param weights Weights of the rows, or `NULL`.
+#' @param bins Number of bins of `"calibration"` and `"lift"`.
+#' @return A data frame of class `gbt_curve`; attribute `area` is the area under `"roc"`, `"pr"` and `"gains"`.
+#' @seealso [gbt_evaluate()]; [plot.gbt_curve()]
+#' @examples
+#' train <- seq_len(nrow(iris)) %% 2 == 0
+#' long <- iris$Sepal.Length > 5.8
+#' m <- gbt_train(iris[train, 2:4], long[train], nrounds = 20, threads = 1)
+#' p <- predict(m, iris[!train, 2:4], threads = 1)
+#' gbt_curve(long[!train], p, "roc")
+#' plot(gbt_curve(long[!train], p, "roc"))
+#' plot(gbt_curve(long[!train], p, "calibration", bins = 5))
+#' @export
+gbt_curve <- function(observed, predicted, type = c("calibration", "lift", "gains", "roc", "pr"), weights = NULL,
+                      bins = 10) {
+  type <- match_choice(type, c("calibration", "lift", "gains", "roc", "pr"), "type")
+  if (missing(observed)) stop_argument("`observed` is missing: gbt_curve(observed, predicted)", "observed")
+  if (missing(predicted)) stop_argument("`predicted` is missing: gbt_curve(observed, predicted)", "predicted")
+  binned <- type %in% c("calibration", "lift")
+  if (!binned && !missing(bins)) {
+    stop_argument(sprintf(paste("`bins` are of types \"calibration\" and \"lift\"; \"%s\" has a row for each",
+                                "prediction; leave `bins` out"), type), "bins")
+  }
+  bins <- check_whole(bins, "bins", 1, 1e6)
+  predicted <- curve_numbers(predicted, "predicted")
+  observed <- curve_observed(observed, type)
+  if (length(observed) != length(predicted)) {
+    stop_data(sprintf("`observed` has %s and `predicted` %s; give one for each row", counted(length(observed), "value"),
+                      counted(length(predicted), "value")), "predicted")
+  }
+  if (length(observed) == 0L) stop_data("`observed` has no rows", "observed")
+  weight <- given_or(check_partial_weights(weights, length(observed)), rep(1, length(observed)))
+  groups <- tied_groups(observed, predicted, weight)
+  if (!is.finite(groups$size) || !is.finite(groups$total)) {
+    stop_data("`weights` or values of `observed` are too large to be added up; scale them down", "observed")
+  }
+  if (type %in% c("roc", "pr") && (groups$total == 0 || all(groups$other == 0))) {
+    stop_data(sprintf("a curve of type \"%s\" needs rows of both classes; all rows of `observed` are of one", type),
+              "observed")
+  }
+  if (type %in% c("lift", "gains") && groups$total == 0) {
+    stop_data(sprintf("a curve of type \"%s\" needs values above 0 in `observed`; all are 0", type), "observed")
+  }
+  make <- list(calibration = curve_calibration, lift = curve_lift, gains = curve_gains, roc = curve_roc, pr = curve_pr)
+  out <- if (binned) make[[type]](groups, bins) else make[[type]](groups)
+  n <- length(out[[1L]])
+  structure(list_frame(out, n), class = c("gbt_curve", "data.frame"), area = curve_area(out))
+}
+
+curve_numbers <- function(v, name) {
+  if (!is.null(dim(v)) && length(dim(v)) == 2L && ncol(v) == 1L) v <- v[, 1L]
+  if (!is.null(dim(v)) || is.list(v)) {
+    stop_data(sprintf("`%s` must be a vector; of several outputs give one column", name), name)
+  }
+  if (!is.numeric(v) || is.factor(v)) stop_data(sprintf("`%s` must be numbers, not %s", name, describe(v)), name)
+  v <- unname(as_numbers(v, name))
+  wrong <- which(!is.finite(v))
+  if (length(wrong)) {
+    stop_data(sprintf("`%s` has %s; leave such rows out", name,
+                      counted_rows(wrong, "missing or infinite value")), name)
+  }
+  v
+}
+
+# Numbers; of two classes 0 and 1.
+curve_observed <- function(v, type) {
+  if (is.character(v)) v <- factor(v)
+  if (is.factor(v) || is.logical(v)) {
+    wrong <- which(is.na(v))
+    if (length(wrong)) {
+      stop_data(sprintf("`observed` has %s; leave such rows out", counted_rows(wrong, "missing value")), "observed")
+    }
+    if (is.factor(v) && nlevels(v) != 2L) {
+      stop_data(sprintf("`observed` must have two levels, not %d; make it `observed == \"the positive level\"`",
+                        nlevels(v)), "observed")
+    }
+    return(if (is.factor(v)) as.double(as.integer(v) == 2L) else as.double(v))
+  }
+  v <- curve_numbers(v, "observed")
+  if (type %in% c("roc", "pr")) {
+    wrong <- which(v != 0 & v != 1)
+    if (length(wrong)) {
+      stop_data(sprintf("a curve of type \"%s\" needs two classes, as 0 and 1; row %d of `observed` has %s", type,
+                        wrong[1L], format(v[wrong[1L]])), "observed")
+    }
+  } else if (type != "calibration") {
+    wrong <- which(v < 0)
+    if (length(wrong)) {
+      stop_data(sprintf("a curve of type \"%s\" needs numbers of 0 and more; row %d of `observed` has %s", type,
+                        wrong[1L], format(v[wrong[1L]])), "observed")
+    }
+  }
+  v
+}
+
+# Groups of equal predictions, descending: at, rows, weight, sum (weight times observed), other (weight times what is
+# not; for classes), and of all groups `size` (weight) and `total` (sum). Rows are added up in an order of their own, so
+# that theirs does not matter.
+tied_groups <- function(observed, predicted, weight) {
+  used <- which(weight > 0)
+  used <- used[order(-predicted[used], observed[used], weight[used])]
+  predicted <- predicted[used]
+  last <- which(c(predicted[-1L] != predicted[-length(predicted)], TRUE))
+  number <- rep(seq_along(last), diff(c(0L, last)))
+  add <- function(v) as.vector(rowsum(v, number, reorder = FALSE))
+  sum <- add(weight[used] * observed[used])
+  other <- add(weight[used] * (1 - observed[used]))
+  weight <- add(weight[used])
+  list(at = predicted[last], rows = diff(c(0L, last)), weight = weight, sum = sum, other = other, size = sum(weight),
+       total = sum(sum))
+}
+
+# Bin of each group: that of its middle, on the way from 0 to the weight of all.
+bin_of_groups <- function(weight, bins) {
+  middle <- (cumsum(weight) - weight / 2) / sum(weight)
+  pmin(floor(middle * bins), bins - 1)
+}
+
+by_bin <- function(groups, bin) {
+  add <- function(v) as.vector(rowsum(v, bin, reorder = FALSE))
+  list(rows = add(groups$rows), weight = add(groups$weight), sum = add(groups$sum),
+       predicted = add(groups$weight * groups$at))
+}
+
+curve_calibration <- function(groups, bins) {
+  up <- rev(seq_along(groups$at))
+  each <- c("at", "rows", "weight", "sum")
+  groups[each] <- lapply(groups[each], `[`, up)
+  b <- by_bin(groups, bin_of_groups(groups$weight, bins))
+  list(bin = seq_along(b$rows), predicted = b$predicted / b$weight, observed = b$sum / b$weight,
+       rows = as.integer(b$rows), weight = b$weight)
+}
+
+curve_lift <- function(groups, bins) {
+  b <- by_bin(groups, bin_of_groups(groups$weight, bins))
+  mean <- groups$total / groups$size
+  list(bin = seq_along(b$rows), share = ending_at_one(b$weight), lift = b$sum / b$weight / mean,
+       cumulative = cumsum(b$sum) / cumsum(b$weight) / mean, rows = as.integer(b$rows), weight = b$weight)
+}
+
+# Shares of the sum so far; the last is 1 without rounding.
+ending_at_one <- function(v) {
+  so_far <- cumsum(v)
+  so_far / so_far[length(so_far)]
+}
+
+curve_gains <- function(groups) {
+  list(threshold = c(Inf, groups$at), share = c(0, ending_at_one(groups$weight)),
+       gain = c(0, ending_at_one(groups$sum)))
+}
+
+curve_roc <- function(groups) {
+  list(threshold = c(Inf, groups$at), fpr = c(0, ending_at_one(groups$other)),
+       tpr = c(0, ending_at_one(groups$sum)))
+}
+
+curve_pr <- function(groups) {
+  list(threshold = groups$at, recall = ending_at_one(groups$sum),
+       precision = cumsum(groups$sum) / (cumsum(groups$sum) + cumsum(groups$other)))
+}
+
+# Of what a curve is, by its columns: they outlive subsets.
+curve_type <- function(x) {
+  has <- c(calibration = "predicted", lift = "lift", gains = "gain", roc = "tpr", pr = "precision")
+  names(has)[match(TRUE, has %in% names(x))]
+}
+
+curve_area <- function(x) {
+  under <- function(along, high) sum(diff(along) * (high[-1L] + high[-length(high)]) / 2)
+  switch(curve_type(x), roc = under(x$fpr, x$tpr), gains = under(x$share, x$gain),
+         pr = sum(diff(c(0, x$recall)) * x$precision))
+}
+
+#' @export
+print.gbt_curve <- function(x, digits = max(3L, getOption("digits") - 3L), top = 10L, ...) {
+  type <- curve_type(x)
+  if (is.na(type)) return(NextMethod())
+  area <- attr(x, "area")
+  cat(sprintf("<gbt_curve> %s, %s%s\n", type, counted(nrow(x), "point"),
+              if (is.null(area)) "" else paste(", area", format(area, digits = digits))))
+  shown <- list_frame(lapply(unclass(x), utils::head, top), min(nrow(x), top))
+  print(shown, row.names = FALSE, digits = digits)
+  if (nrow(x) > top) cat(sprintf("and %d more\n", nrow(x) - nrow(shown)))
+  invisible(x)
+}

@@ -1,0 +1,128 @@
+# Helpers of drawings are in helper-drawing.R.
+
+sampled <- function(n, ties, seed = 1) {
+  withr::with_seed(seed, {
+    predicted <- if (ties) sample(5, n, TRUE) / 5 else runif(n)
+    list(predicted = predicted, observed = c(1, 0, as.double(runif(n - 2) < predicted[-(1:2)])),
+         weight = sample(c(0.25, 1, 2.5, 3), n, TRUE))
+  })
+}
+
+test_that("areas are the engine's metrics", {
+  withr::local_seed(3)
+  x <- data.frame(a = sample(4, 300, TRUE), b = sample(4, 300, TRUE))
+  y <- x$a + x$b + rnorm(300) > 5
+  m <- gbt_train(x, y, nrounds = 4, threads = 1)
+  p <- predict(m, x, threads = 1)
+  expect_lt(length(unique(p)), 17)
+  for (w in list(NULL, runif(300), sample(0:2, 300, TRUE))) {
+    e <- gbt_evaluate(m, x, y, metrics = c("auc", "pr_auc"), weights = w, threads = 1)
+    expect_equal(attr(gbt_curve(y, p, "roc", w), "area"), e$estimate[1], tolerance = 1e-12)
+    expect_equal(attr(gbt_curve(y, p, "pr", w), "area"), e$estimate[2], tolerance = 1e-12)
+  }
+})
+
+test_that("every point is what its threshold says", {
+  for (n in c(2, 3, 4, 5, 7, 8, 9, 31, 32, 33, 200)) for (ties in c(TRUE, FALSE)) {
+    d <- sampled(n, ties, n)
+    w <- d$weight
+    y <- d$observed
+    at <- sort(unique(d$predicted), decreasing = TRUE)
+    of <- function(v) vapply(at, function(t) sum(v[d$predicted >= t]), 0) / sum(v)
+    roc <- gbt_curve(y, d$predicted, "roc", w)
+    expect_equal(unclass(roc)[1:3], list(threshold = c(Inf, at), fpr = c(0, of(w * (1 - y))), tpr = c(0, of(w * y))))
+    expect_identical(unlist(roc[nrow(roc), 2:3], use.names = FALSE), c(1, 1))
+    pairs <- outer(which(y == 1), which(y == 0), function(i, j) {
+      w[i] * w[j] * ((d$predicted[i] > d$predicted[j]) + (d$predicted[i] == d$predicted[j]) / 2)
+    })
+    expect_equal(attr(roc, "area"), sum(pairs) / sum(w[y == 1]) / sum(w[y == 0]))
+    pr <- gbt_curve(y, d$predicted, "pr", w)
+    expect_equal(pr$recall, of(w * y))
+    precision <- function(t) sum((w * y)[d$predicted >= t]) / sum(w[d$predicted >= t])
+    expect_equal(pr$precision, vapply(at, precision, 0))
+    gains <- gbt_curve(y * 3, d$predicted, "gains", w)
+    expect_equal(unclass(gains)[1:3], list(threshold = c(Inf, at), share = c(0, of(w)), gain = c(0, of(w * y))))
+  }
+})
+
+test_that("bins have equal weight where there are no ties, and ties stay together", {
+  for (n in c(2, 3, 7:9, 15:17, 1000)) for (bins in c(1, 2, 10, 64)) {
+    d <- sampled(n, FALSE, n)
+    curve <- gbt_curve(d$observed, d$predicted, bins = bins)
+    bin <- pmin(floor((rank(d$predicted) - 0.5) / n * bins), bins - 1)
+    expect_equal(curve$predicted, as.vector(tapply(d$predicted, bin, mean)))
+    expect_equal(curve$observed, as.vector(tapply(d$observed, bin, mean)))
+    expect_equal(curve$rows, as.vector(table(bin)))
+    lift <- gbt_curve(d$observed, d$predicted, "lift", d$weight, bins)
+    expect_equal(sum(lift$lift * lift$weight) / sum(lift$weight), 1)
+    expect_identical(lift$share[nrow(lift)], 1)
+    expect_equal(lift$cumulative[nrow(lift)], 1)
+    expect_equal(lift$lift[1], lift$cumulative[1])
+  }
+  one <- gbt_curve(c(1, 2, 6), c(5, 5, 5), weights = c(1, 1, 2))
+  expect_equal(unclass(one)[1:5], list(bin = 1L, predicted = 5, observed = 3.75, rows = 3L, weight = 4))
+})
+
+test_that("the order of rows does not matter, a weight of 2 is the row twice and one of 0 is no row", {
+  for (type in c("calibration", "lift", "gains", "roc", "pr")) for (ties in c(TRUE, FALSE)) {
+    d <- sampled(50, ties)
+    curve <- function(i, w) gbt_curve(d$observed[i], d$predicted[i], type, w)
+    rows <- 1:50
+    withr::with_seed(2, mixed <- sample(50))
+    expect_identical(curve(rows, d$weight), curve(mixed, d$weight[mixed]))
+    whole <- rep(c(0, 1, 2, 3, 1), 10)
+    whole[1:2] <- 1
+    twice <- curve(rep(rows, whole), NULL)
+    same <- setdiff(names(twice), "rows") # rows are counted as they are
+    expect_equal(curve(rows, whole)[same], twice[same], ignore_attr = TRUE)
+  }
+  expect_identical(gbt_curve(factor(c("n", "y", "n")), 1:3, "roc"), gbt_curve(c(FALSE, TRUE, FALSE), 1:3, "roc"))
+  expect_identical(gbt_curve(c("n", "y", "n"), 1:3, "roc"), gbt_curve(c(0, 1, 0), 1:3, "roc"))
+})
+
+test_that("what has no curve is refused in words", {
+  expect_snapshot(error = TRUE, {
+    gbt_curve(c(0, 1))
+    gbt_curve(c(0, 1), 1:3)
+    gbt_curve(c(0, 1, 1), c(1, NA, Inf))
+    gbt_curve(c(0, NA), 1:2)
+    gbt_curve(c(TRUE, NA), 1:2)
+    gbt_curve(c(0, 2), 1:2, "roc")
+    gbt_curve(c(0, 0), 1:2, "pr")
+    gbt_curve(c(1, 1), 1:2, "roc")
+    gbt_curve(c(-1, 1), 1:2, "lift")
+    gbt_curve(c(0, 0), 1:2, "gains")
+    gbt_curve(iris$Species, 1:150)
+    gbt_curve(c(0, 1), matrix(1:4, 2), "roc")
+    gbt_curve(c(0, 1), c("a", "b"))
+    gbt_curve(c(0, 1), 1:2, "roc", bins = 3)
+    gbt_curve(c(0, 1), 1:2, bins = 0)
+    gbt_curve(c(0, 1), 1:2, weights = c(1, -1))
+    gbt_curve(c(0, 1), 1:2, weights = c(1e308, 1e308))
+    gbt_curve(numeric(0), numeric(0))
+    gbt_curve(c(0, 1), 1:2, "rock")
+  })
+})
+
+test_that("curves are printed and drawn", {
+  d <- sampled(100, FALSE)
+  expect_output(print(gbt_curve(d$observed, d$predicted, "roc")), "roc, 101 points, area .*and 91 more")
+  expect_output(print(gbt_curve(d$observed, d$predicted)[1:2]), "predicted")
+  expect_output(print(gbt_curve(d$observed, d$predicted, "roc")["threshold"]), "threshold")
+  titles <- c(calibration = "mean prediction", lift = "share of rows, highest predictions first",
+              gains = "share of rows, highest predictions first", roc = "false positive rate", pr = "recall")
+  for (type in names(titles)) for (n in c(2, 100)) {
+    in_sizes(plot(gbt_curve(d$observed[1:n], d$predicted[1:n], type)), function(record, size) {
+      expect_identical(labels_of(record, "x title"), titles[[type]])
+      expect_identical(length(labels_of(record, "subtitle")), if (type %in% c("gains", "roc", "pr")) 1L else 0L)
+    })
+  }
+  in_sizes(plot(gbt_curve(c(1, 2), c(3, 3))))
+  pr <- gbt_curve(c(0, 1, 1), c(3, 2, 1), "pr")
+  expect_equal(gbt:::curve_shape(pr, "pr")[c("x", "y")], list(x = c(0, 0, 0, 0.5, 0.5, 1),
+                                                            y = c(0, 0, 1 / 2, 1 / 2, 2 / 3, 2 / 3)))
+  long <- gbt:::thin_line(seq(0, 1, length.out = 1e5), seq(0, 1, length.out = 1e5)^2)
+  expect_lt(length(long$x), 21000)
+  expect_identical(c(long$x[1], long$x[length(long$x)], long$y[length(long$y)]), c(0, 1, 1))
+  drawn(expect_error(plot(gbt_curve(d$observed, d$predicted)[0, ]), "no rows", class = "gbt_error_argument"))
+})
