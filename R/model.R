@@ -172,6 +172,8 @@ describe_rounds <- function(x) {
   text <- format(x$nrounds, big.mark = ",")
   if (trees > 1) text <- sprintf("%s, %.0f trees in each", text, trees)
   if (!is.null(x$best_round)) {
+    patience <- x$params[["early_stopping_rounds"]] # so many without a better one are the end
+    if (is_number(patience, 1) && x$nrounds - x$best_round >= patience) text <- paste0(text, ", stopped early")
     text <- if (x$best_round == x$nrounds) {
       sprintf("%s, the last is the best", text)
     } else {

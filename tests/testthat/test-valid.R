@@ -213,6 +213,9 @@ test_that("early stopping keeps all rounds and predicts with the best", {
   best <- m[seq_len(m$best_round)]
   expect_identical(predict(best, v), predict(m, v))
   expect_identical(gbt_importance(best), gbt_importance(m))
+  expect_output(print(m), sprintf("%d, stopped early, predicts with the best %d", m$nrounds, m$best_round))
+  expect_output(print(m[seq_len(m$nrounds - 1L)]), sprintf("%d, predicts with the best", m$nrounds - 1L))
+  expect_output(print(best), sprintf("%d, the last is the best", m$best_round))
   # the last metric is the one that counts
   m <- gbt_train(late ~ ., d, valid = v, eta = 0.9, early_stopping_rounds = 3, eval_metric = c("logloss", "auc"),
                  nrounds = 100, threads = 1)
