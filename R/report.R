@@ -1,0 +1,78 @@
+#' A report of a model
+#'
+#' Renders a document about a model on data that it has not seen: the model and its parameters, the data, the training
+#' log, metrics with intervals, predictions against what was observed, importance, effects of columns, contributions,
+#' interactions, and metrics by group. It needs the packages rmarkdown and knitr, and pandoc.
+#'
+#' The document is made from a template of R Markdown, which is also offered by RStudio (New File, R Markdown, From
+#' Template) and by `rmarkdown::draft("report.Rmd", template = "model-report", package = "gbt")`: a draft is yours to
+#' change.
+#'
+#' @param model A model of [gbt_train()].
+#' @param data A data frame. For models that were trained by a formula it has the response as well.
+#' @param file The file to write; its folder must exist. It ends with ".html", or with ".pdf" or ".docx" where pandoc
+#'   can make these.
+#' @param y The response, for models that were not trained by a formula.
+#' @param by Names of columns of `data`: metrics are shown for each of their values, such as by sex or region.
+#' @param effects How many columns' effects are drawn, the most important ones first.
+#' @param rows How many rows effects, interactions and contributions are computed for.
+#' @param title The title of the document.
+#' @param seed Draws rows, permutations and replicates of the bootstrap.
+#' @param quiet `FALSE` shows what rmarkdown says.
+#' @return The path of the file, invisibly.
+#' @seealso [gbt_evaluate()], [gbt_importance()], [gbt_partial()], [gbt_shap()], [gbt_interactions()], which the report
+#'   is made of.
+#' @examples
+#' if (requireNamespace("rmarkdown", quietly = TRUE) && rmarkdown::pandoc_available() && interactive()) {
+#'   columns <- c("late", "carrier", "distance", "sched_dep_time")
+#'   m <- gbt_train(late ~ ., flights[1:4000, columns], nrounds = 20, valid = 0.2, threads = 2)
+#'   gbt_report(m, flights[4001:5000, columns], tempfile(fileext = ".html"), by = "carrier")
+#' }
+#' @export
+gbt_report <- function(model, data, file, y = NULL, by = NULL, effects = 6, rows = 1000, title = "Model report",
+                       seed = 1, quiet = TRUE) {
+  if (missing(model)) stop_argument("`model` is missing: gbt_report(model, data, \"report.html\")", "model")
+  check_model(model, "model")
+  if (missing(data) || !is.data.frame(data)) stop_argument("`data` must be a data frame", "data")
+  if (nrow(data) < 1L) stop_data("`data` has no rows")
+  if (missing(file) || !is_text(file)) stop_argument("`file` must be one text: where to write the report", "file")
+  format <- switch(tolower(sub(".*[.]", "", file)), html = "html_document", pdf = "pdf_document",
+                   docx = "word_document", NULL)
+  if (is.null(format)) stop_argument("`file` must end with \".html\", \".pdf\" or \".docx\"", "file")
+  if (!dir.exists(dirname(file))) {
+    stop_argument(sprintf("the folder of `file`, \"%s\", does not exist; create it first", dirname(file)), "file")
+  }
+  by <- check_report_groups(by, data)
+  effects <- check_whole(effects, "effects", 0)
+  rows <- check_whole(rows, "rows", 1)
+  for (package in c("rmarkdown", "knitr")) {
+    if (!requireNamespace(package, quietly = TRUE)) {
+      stop_unsupported(sprintf("reports need the package %s; install it: install.packages(\"%s\")", package, package))
+    }
+  }
+  if (!rmarkdown::pandoc_available("2.0")) stop_unsupported("reports need the program pandoc, version 2 or newer")
+  work <- tempfile("report")
+  dir.create(work)
+  on.exit(unlink(work, recursive = TRUE))
+  draft <- file.path(work, "report.Rmd")
+  text <- readLines(system.file("rmarkdown", "templates", "model-report", "skeleton", "skeleton.Rmd", package = "gbt"),
+                    encoding = "UTF-8")
+  text[match("title: \"Model report\"", text)] <- paste("title:", encodeString(title, quote = "\""))
+  writeLines(enc2utf8(text), draft, useBytes = TRUE)
+  made <- rmarkdown::render(draft, output_format = format, output_file = "made", output_dir = work,
+                            intermediates_dir = work, envir = new.env(parent = globalenv()), quiet = quiet,
+                            params = list(model = model, data = data, y = y, by = by, effects = effects, rows = rows,
+                                          seed = seed))
+  if (!file.copy(made, file, overwrite = TRUE)) {
+    stop_argument(sprintf("the report could not be written to `file`, \"%s\"", file), "file")
+  }
+  invisible(file)
+}
+
+check_report_groups <- function(by, data) {
+  if (is.null(by)) return(NULL)
+  if (!is.character(by) || anyNA(by)) stop_argument("`by` must be names of columns of `data`", "by")
+  lost <- setdiff(by, names(data))
+  if (length(lost) > 0L) stop_argument(sprintf("`data` has no column `%s`, which `by` names", lost[1L]), "by")
+  by
+}
