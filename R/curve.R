@@ -161,9 +161,9 @@ curve_calibration <- function(groups, bins) {
 
 curve_lift <- function(groups, bins) {
   b <- by_bin(groups, bin_of_groups(groups$weight, bins))
-  mean <- groups$total / groups$size
-  list(bin = seq_along(b$rows), share = ending_at_one(b$weight), lift = b$sum / b$weight / mean,
-       cumulative = cumsum(b$sum) / cumsum(b$weight) / mean, rows = as.integer(b$rows), weight = b$weight)
+  share <- ending_at_one(b$weight)
+  list(bin = seq_along(b$rows), share = share, lift = (b$sum / groups$total) / (b$weight / groups$size),
+       cumulative = ending_at_one(b$sum) / share, rows = as.integer(b$rows), weight = b$weight)
 }
 
 # Shares of the sum so far; the last is 1 without rounding.

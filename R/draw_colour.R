@@ -18,12 +18,6 @@ transparent <- function(col, alpha) grDevices::adjustcolor(col, alpha)
 # Colours of numbers from low (dark) to high (light): lightness grows throughout, so grey shows the order.
 scale_colours <- function(n = 256L) grDevices::hcl.colors(n, "viridis")
 
-# Of numbers to both sides of a middle: blue, pale, orange.
-diverging_colours <- function(n = 255L) {
-  grDevices::colorRampPalette(c("#08519C", "#4292C6", "#BDD7E7", "#F5F5F5", "#FDD0A2", "#F16913", "#A63603"),
-                              space = "Lab")(n)
-}
-
 # Colours of values on [low, high]; NA is grey. All values equal: the middle.
 colours_of <- function(v, colours, low, high) {
   n <- length(colours)
@@ -39,6 +33,3 @@ luminance <- function(col) {
   linear <- ifelse(rgb <= 0.03928, rgb / 12.92, ((rgb + 0.055) / 1.055)^2.4)
   drop(c(0.2126, 0.7152, 0.0722) %*% linear)
 }
-
-# Black or white, whichever reads better on a colour.
-ink_on <- function(col) ifelse(luminance(col) > 0.3, "#1A1A1A", "#FFFFFF")

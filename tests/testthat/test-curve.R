@@ -56,7 +56,8 @@ test_that("bins have equal weight where there are no ties, and ties stay togethe
     lift <- gbt_curve(d$observed, d$predicted, "lift", d$weight, bins)
     expect_equal(sum(lift$lift * lift$weight) / sum(lift$weight), 1)
     expect_identical(lift$share[nrow(lift)], 1)
-    expect_equal(lift$cumulative[nrow(lift)], 1)
+    expect_identical(lift$cumulative[nrow(lift)], 1)
+    expect_equal(lift$cumulative, cumsum(lift$lift * lift$weight) / cumsum(lift$weight))
     expect_equal(lift$lift[1], lift$cumulative[1])
   }
   one <- gbt_curve(c(1, 2, 6), c(5, 5, 5), weights = c(1, 1, 2))
