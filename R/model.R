@@ -16,8 +16,8 @@
 #'   \item{`feature`, `split`}{the feature that is split (`NA` for leaves) and the condition of the left side as text:
 #'     `"<= 2.5"` or `"in a, c"`}
 #'   \item{`threshold`, `levels`}{the same for use in programs: the exact number, or the texts of the levels that go
-#'     left (a list column). Statistics of categorical columns are split by bins; the number is the largest value of
-#'     the last bin that goes left.}
+#'     left (a list column; `write.csv()`, `format()` and `as.character()` join them by `" | "`). Statistics
+#'     of categorical columns are split by bins; the number is the largest value of the last bin that goes left.}
 #'   \item{`left`, `right`, `missing`}{numbers of the children, and of the child that missing values go to (`NA` for
 #'     statistics of categorical columns, which are never missing)}
 #'   \item{`gain`, `cover`, `count`}{gain of the split, sum of hessians, number of training rows}

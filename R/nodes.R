@@ -5,8 +5,7 @@
 as.data.frame.gbt <- function(x, row.names = NULL, optional = FALSE, ...) {
   check_model(x, "x")
   if (identical(environmentName(topenv(parent.frame())), "knitr")) { # kable(model): megabytes of nodes
-    stop_unsupported(paste("a model is no table: kable(gbt_importance(model)) shows what mattered, and",
-                           "kable(as.data.frame(model)) all nodes of all trees"))
+    return(as.data.frame(gbt_importance(x)))
   }
   nodes <- .Call(C_gbt_model_nodes, x$state, x$cache)
   info <- .Call(C_gbt_model_info, x$state, x$cache)
@@ -27,7 +26,7 @@ as.data.frame.gbt <- function(x, row.names = NULL, optional = FALSE, ...) {
   out <- list(
     tree = nodes$tree + 1L, round = as.integer(nodes$tree %/% per_round) + 1L, class = class, node = nodes$node,
     feature = feature_labels(x, info)[feature], split = split_texts(nodes, feature, levels, info),
-    threshold = nodes$threshold, levels = levels, left = nodes$left, right = nodes$right, missing = missing,
+    threshold = nodes$threshold, levels = level_sets(levels), left = nodes$left, right = nodes$right, missing = missing,
     gain = replace(nodes$gain, is_leaf, NA_real_), cover = nodes$cover, count = nodes$count, value = nodes$value
   )
   list_frame(out, length(feature))
@@ -111,4 +110,24 @@ threshold_texts <- function(threshold, type, tag, levels) {
   }
   unit <- if (startsWith(tag, "difftime:")) paste0(" ", sub("difftime:", "", tag, fixed = TRUE)) else ""
   paste0(vapply(threshold, function(v) format(v, digits = 7L), ""), unit)
+}
+
+# The column `levels`: a list, as text where a table is written or shown. "list" is for vctrs, which takes no other.
+level_sets <- function(x) structure(x, class = c("gbt_level_sets", "list"))
+
+#' @export
+`[.gbt_level_sets` <- function(x, i) level_sets(unclass(x)[i])
+
+#' @export
+as.character.gbt_level_sets <- function(x, ...) {
+  vapply(unclass(x), function(l) if (is.null(l)) NA_character_ else paste(l, collapse = " | "), "")
+}
+
+#' @export
+format.gbt_level_sets <- function(x, ...) as.character.gbt_level_sets(x)
+
+#' @export
+print.gbt_level_sets <- function(x, ...) {
+  print(unclass(x), ...)
+  invisible(x)
 }

@@ -88,7 +88,8 @@ need_package <- function(package, what) {
 #' the call and the predictions for masked-out rows out; there is nothing else to leave out.
 #'
 #' @section knitr:
-#' A model that is printed in a document is shown as [print()] shows it.
+#' A model that is printed in a document is shown as [print()] shows it. `kable(model)` is the table of
+#' [gbt_importance()], `kable(as.data.frame(model))` that of all nodes of all trees.
 #'
 #' @examples
 #' m <- gbt_train(mpg ~ ., mtcars, nrounds = 10, threads = 1)

@@ -51,10 +51,14 @@ caret_grid <- function(x, y, len = NULL, search = "grid") {
                        gamma = 0, colsample_bytree = 1, min_data_in_leaf = 1,
                        subsample = if (len > 1L) seq(0.5, 1, length.out = min(len, 3L)) else 1))
   }
+  # few rows and numbers of a small range can be split, too: of a constant prediction no correlation can be had
+  largest_leaf <- max(1L, min(20L, length(y) %/% 20L))
+  largest_loss <- if (is.numeric(y)) min(10, sum((y - mean(y))^2) / 100) else 10
   data.frame(nrounds = sample(seq_len(1000L), len, replace = TRUE),
              max_depth = sample(seq_len(10L), len, replace = TRUE),
-             eta = stats::runif(len, 0.001, 0.6), gamma = stats::runif(len, 0, 10),
-             colsample_bytree = stats::runif(len, 0.3, 1), min_data_in_leaf = sample(seq_len(20L), len, replace = TRUE),
+             eta = stats::runif(len, 0.001, 0.6), gamma = stats::runif(len, 0, largest_loss),
+             colsample_bytree = stats::runif(len, 0.3, 1),
+             min_data_in_leaf = sample(seq_len(largest_leaf), len, replace = TRUE),
              subsample = stats::runif(len, 0.25, 1))
 }
 

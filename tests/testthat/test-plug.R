@@ -66,6 +66,8 @@ test_that("caret's list", {
                class = "gbt_error_argument")
   for (len in 1:4) expect_identical(names(caret$grid(iris[-5], iris$Species, len)), caret$parameters$parameter)
   expect_identical(nrow(caret$grid(iris[-5], iris$Species, 7, "random")), 7L)
+  drawn <- withr::with_seed(1, caret$grid(mtcars[-1], mtcars$mpg / 100, 50, "random"))
+  expect_true(all(drawn$min_data_in_leaf == 1) && max(drawn$gamma) < 0.002)
 })
 
 test_that("tables of broom", {
@@ -120,4 +122,23 @@ test_that("likelihoods and draws", {
     deviance(m, mtcars[-1])
     residuals(k, iris)
   })
+})
+
+test_that("models and nodes as tables", {
+  d <- data.frame(y = 1:60, g = rep(letters[1:6], each = 10))
+  factors <- gbt_train(y ~ g, d, nrounds = 3, max_cat_onehot = 1, cat_method = "sets", min_data_in_leaf = 1,
+                       threads = 1)
+  nodes <- as.data.frame(factors)
+  file <- withr::local_tempfile(fileext = ".csv")
+  write.csv(nodes, file, row.names = FALSE)
+  text <- read.csv(file)
+  joined <- function(l) if (is.null(l)) NA_character_ else paste(l, collapse = " | ")
+  expect_identical(text$levels, vapply(nodes$levels, joined, ""))
+  expect_true(any(grepl(" | ", text$levels, fixed = TRUE)) && anyNA(text$levels))
+  expect_identical(text$node, nodes$node)
+  expect_identical(as.character(nodes[3:2, ]$levels), as.character(nodes$levels)[3:2])
+  expect_type(nodes$levels[[1]], "character")
+  skip_if_not_installed("knitr")
+  expect_identical(knitr::kable(k), knitr::kable(as.data.frame(gbt_importance(k))))
+  expect_true(any(grepl(" | ", knitr::kable(nodes, format = "latex"), fixed = TRUE)))
 })
