@@ -5,6 +5,7 @@
 
 #include "../../src/gbt/base/schema_impl.h"
 #include "../../src/gbt/boost/trainer_impl.h"
+#include "../../src/gbt/explain/explain.h"
 #include "../../src/gbt/model/answer.h"
 #include "../../src/gbt/model/format.h"
 #include "../../src/gbt/model/model_impl.h"
@@ -214,6 +215,44 @@ static void weigh(use *u, gbt_tree_range trees) {
   for (uint64_t t = trees.beg; t < trees.end; t++) want += (double)(view->trees[t].n_nodes / 2);
   CHECK_EQ_BITS(splits, want);
   free(sums);
+}
+
+/* ---- contributions ---- */
+
+/* Whether contributions take little: cells of the result, and products of a tree's splits and the players on a way. */
+static int explained_soon(const gbt_forest_view *view, gbt_tree_range trees) {
+  uint64_t n = (uint64_t)view->n_features + 1, steps = 0;
+  if (n > 300 || n * n * (uint64_t)view->n_outputs > 1 << 14) return 0;
+  for (uint64_t t = trees.beg; t < trees.end && steps < 1 << 20; t++) {
+    uint64_t splits = view->trees[t].n_nodes / 2;
+    steps += (splits + 1) * (splits < n ? splits + 1 : n) * (uint64_t)view->n_leaf_outputs;
+  }
+  return steps < 1 << 18;
+}
+
+/* By cover, by rows of the table itself, or pairs: every number is written, and with no tree only the base is there. */
+static void explain(use *u, gbt_tree_range trees) {
+  const gbt_forest_view *view = &u->model->parts.forest;
+  if (!explained_soon(view, trees)) return;
+  const size_t p = (size_t)view->n_features + 1, n_rows = (size_t)u->table->table.n_rows;
+  int32_t *player = test_alloc(p * sizeof *player);
+  for (int32_t f = 0; f < view->n_features; f++) player[f] = f;
+  for (int way = 0; way < 3; way++) {
+    const int pairs = way == 1;
+    gbt_explain_spec spec = {trees, player, view->n_features, NULL, pairs};
+    if (way == 2 && n_rows <= 13) spec.background = u->binding;
+    const size_t n = n_rows * p * (pairs ? p : 1) * (size_t)view->n_outputs;
+    double *out = test_alloc(n * sizeof *out), *again = test_alloc(n * sizeof *again);
+    memset(out, 0x5a, n * sizeof *out);
+    memset(again, 0xa5, n * sizeof *again);
+    CHECK_OK(gbt_explain(&u->ctx, view, u->binding, &spec, NULL, out, test_err));
+    CHECK_OK(gbt_explain(&u->ctx, view, u->binding, &spec, NULL, again, test_err));
+    CHECK_EQ_BYTES(out, again, n * sizeof *out);
+    for (size_t i = 0; trees.beg == trees.end && i < n_rows * (p - 1); i++) CHECK_EQ_BITS(out[i], 0.0);
+    free(out);
+    free(again);
+  }
+  free(player);
 }
 
 /* ---- models made of the model ---- */
@@ -462,6 +501,7 @@ static void use_all(use *u) {
     u->leaves = twin_leaves(&u->model->parts.forest, u->binding, all);
     predict_all_ways(u, test_below(&u->rng, 2) ? all : some);
     weigh(u, some);
+    explain(u, some);
     int64_t next = test_below(&u->rng, 8); /* one of these, so that there is time for many models */
     if (next < 4) slice(u, some);
     if (next >= 4 && !orders_levels(u->model)) relevel(u);

@@ -35,7 +35,8 @@ typedef struct explain_run {
   uint64_t **back;  /* by plan: for each row of the background, n_words with a bit by split; NULL by cover */
   size_t n_plans, cap_plans, cap_back;
   gbti_visit_fn visit;
-  uint32_t most_splits, most_layers; /* of the plans: splits; (depths + 1) times points */
+  uint32_t most_splits; /* of the plans */
+  size_t most_layers;   /* (depths + 1) times points: more than 32 bits for a long chain of many features */
   size_t most_items, most_points;
   uint32_t most_depths;
   int32_t most_players;
@@ -67,7 +68,7 @@ static void work_free(work *w) {
 static gbt_status work_make(const explain_run *run, work *w, gbt_error *err) {
   const gbt_mem *mem = &run->ctx->mem;
   const size_t n = (size_t)run->n_feats, splits = run->most_splits;
-  const size_t layers = (size_t)run->most_layers * GBTI_LANES * sizeof(double);
+  const size_t layers = run->most_layers, size = GBTI_LANES * sizeof(double);
   memset(w, 0, sizeof *w);
   w->mem = *mem;
   GBT_TRY(gbt_mem_zeros(mem, n, BLOCK * sizeof *w->x, &w->x, err));
@@ -75,11 +76,11 @@ static gbt_status work_make(const explain_run *run, work *w, gbt_error *err) {
   GBT_TRY(gbt_mem_zeros(mem, n, sizeof *w->missing, &w->missing, err));
   GBT_TRY(gbt_mem_zeros(mem, splits, sizeof *w->went, &w->went, err));
   GBT_TRY(gbt_mem_zeros(mem, splits, sizeof *w->met, &w->met, err));
-  GBT_TRY(gbt_mem_zeros(mem, 1, layers, &w->lanes.p, err));
-  GBT_TRY(gbt_mem_zeros(mem, 1, layers, &w->lanes.r, err));
-  GBT_TRY(gbt_mem_zeros(mem, 2, layers, &w->lanes.sum, err));
-  GBT_TRY(gbt_mem_zeros(mem, run->spec->interactions ? 1 : 0, layers, &w->lanes.psi, err));
-  GBT_TRY(gbt_mem_zeros(mem, run->most_points, GBTI_LANES * sizeof(double), &w->lanes.terms, err));
+  GBT_TRY(gbt_mem_zeros(mem, layers, size, &w->lanes.p, err));
+  GBT_TRY(gbt_mem_zeros(mem, layers, size, &w->lanes.r, err));
+  GBT_TRY(gbt_mem_zeros(mem, layers, 2 * size, &w->lanes.sum, err));
+  GBT_TRY(gbt_mem_zeros(mem, run->spec->interactions ? layers : 0, size, &w->lanes.psi, err));
+  GBT_TRY(gbt_mem_zeros(mem, run->most_points, size, &w->lanes.terms, err));
   GBT_TRY(gbt_mem_zeros(mem, (size_t)run->most_players, sizeof(int32_t), &w->lanes.live, err));
   GBT_TRY(gbt_mem_zeros(mem, (size_t)run->most_depths, sizeof(int32_t), &w->lanes.kept, err));
   GBT_TRY(gbt_mem_zeros(mem, run->most_items, GBTI_LANES * sizeof *w->acc, &w->acc, err));
@@ -303,8 +304,8 @@ static void drop_plans(explain_run *run) {
 /* Plans from tree t on, as many as may be kept. */
 static gbt_status make_plans(explain_run *run, const gbti_game_spec *spec, uint64_t *t, gbt_error *err) {
   size_t n_bytes = 0;
-  run->most_splits = run->most_layers = run->most_depths = 0;
-  run->most_items = run->most_points = 0;
+  run->most_splits = run->most_depths = 0;
+  run->most_layers = run->most_items = run->most_points = 0;
   run->most_players = 0;
   while (*t < run->spec->trees.end && n_bytes < BATCH_BYTES) {
     gbti_game *plan;
@@ -316,7 +317,7 @@ static gbt_status make_plans(explain_run *run, const gbti_game_spec *spec, uint6
     run->back[run->n_plans] = NULL;
     run->plan[run->n_plans++] = plan;
     n_bytes += plan->n_bytes + (size_t)run->n_back * ((plan->n_splits + 63u) / 64u) * sizeof(uint64_t);
-    const uint32_t layers = (plan->n_depths + 1) * (uint32_t)plan->n_points;
+    const size_t layers = ((size_t)plan->n_depths + 1) * (size_t)plan->n_points;
     if (plan->n_splits > run->most_splits) run->most_splits = plan->n_splits;
     if (layers > run->most_layers) run->most_layers = layers;
     if (plan->n_depths > run->most_depths) run->most_depths = plan->n_depths;
