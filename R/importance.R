@@ -24,23 +24,29 @@
 #'
 #' A column that no tree looks at has 0 exactly, and costs nothing.
 #'
+#' @section Importance by contributions:
+#' `type = "shap"` gives the mean over the rows of `data` of the absolute contributions (see [gbt_shap()]) of each
+#' column to the raw score; of a model of several classes, over the classes as well. Further arguments, by name:
+#' `background`, `rows` (so many drawn rows are enough), `offset`, `unseen` and `threads`, as for [gbt_shap()].
+#'
 #' @param model A model from [gbt_train()]; for `"permutation"` also the result of [gbt_cv()].
 #' @param type What to sort by: `"gain"`, the sum of the gains of all splits on the feature; `"cover"`, the sum of the
 #'   hessians (for squared error: of the rows) that came by those splits; `"frequency"`, their number. Or
-#'   `"permutation"`, see below.
+#'   `"permutation"` or `"shap"`, see below.
 #' @param trees Number of rounds to look at, from the first. `NULL` takes those that the model predicts with.
 #' @param by `"column"`: one row for each column of the data. What was made of it counts for it: statistics and counts
 #'   of its levels, and of a combination of columns an equal part for each. `"feature"`: one row for all that trees can
 #'   split by, where statistics of categorical columns stand by themselves, such as `mean(carrier)`,
 #'   `share(carrier, yes)`, `rows(carrier)` and `mean(carrier x origin)`; with `.1` behind it where a column has that
 #'   name.
-#' @param data For `"permutation"`: rows to judge by, as [predict()][predict.gbt] takes them.
-#' @param ... For `"permutation"`: further arguments, see below.
+#' @param data For `"permutation"` and `"shap"`: rows to look at, as [predict()][predict.gbt] takes them.
+#' @param ... For `"permutation"` and `"shap"`: further arguments, see below.
 #' @return A data frame of class `gbt_importance`, one row per column or feature, the most important first: `feature`,
 #'   and `gain`, `cover` and `frequency` as shares that add up to 1. Features that no tree uses have 0. `print()`
 #'   shows those that are used, 20 at most (`top = `), and all rows of a part such as `head(importance, 30)`. See also
 #'   [plot()][plot.gbt_importance]. For `"permutation"`: a data frame of class `gbt_importance_permutation` with
-#'   `column`, `importance`, `lower` and `upper`, the most important first.
+#'   `column`, `importance`, `lower` and `upper`, the most important first. For `"shap"`: one of class
+#'   `gbt_importance_shap` with `column` and `importance`, the most important first.
 #' @seealso [gbt_train()]
 #' @examples
 #' m <- gbt_train(mpg ~ ., mtcars, nrounds = 20, threads = 1)
@@ -51,18 +57,26 @@
 #'
 #' fit <- gbt_train(mpg ~ ., mtcars[1:20, ], nrounds = 20, threads = 1)
 #' gbt_importance(fit, "permutation", data = mtcars[21:32, ], seed = 1, threads = 1)
+#' gbt_importance(fit, "shap", data = mtcars[21:32, ], threads = 1)
 #' @export
-gbt_importance <- function(model, type = c("gain", "cover", "frequency", "permutation"), trees = NULL,
+gbt_importance <- function(model, type = c("gain", "cover", "frequency", "permutation", "shap"), trees = NULL,
                            by = c("column", "feature"), data = NULL, ...) {
-  type <- match_choice(type, c("gain", "cover", "frequency", "permutation"), "type")
+  type <- match_choice(type, c("gain", "cover", "frequency", "permutation", "shap"), "type")
   if (missing(model) || !inherits(model, "gbt_cv") || type != "permutation") check_model(model, "model")
   if (type == "permutation") {
     check_no_dots(list(...)[!...names() %in% permutation_arguments], permutation_arguments)
     if (!missing(by)) stop_argument("`by` has no meaning with type = \"permutation\": see `columns`", "by")
     return(permutation_importance(model, data, trees, ...))
   }
+  if (type == "shap") {
+    check_no_dots(list(...)[!...names() %in% shap_arguments], shap_arguments)
+    if (!missing(by)) stop_argument("`by` has no meaning with type = \"shap\": see predict(type = \"contrib\")", "by")
+    return(shap_importance(model, data, trees, ...))
+  }
   check_no_dots(list(...), c(names(formals(gbt_importance)), permutation_arguments))
-  if (!is.null(data)) stop_argument("`data` is for type = \"permutation\"; splits are counted without", "data")
+  if (!is.null(data)) {
+    stop_argument("`data` is for types \"permutation\" and \"shap\"; splits are counted without", "data")
+  }
   by <- match_choice(by, c("column", "feature"), "by")
   rounds <- check_rounds(trees, model)
   sums <- .Call(C_gbt_model_importance, model$state, model$cache, 0L, rounds)

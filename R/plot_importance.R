@@ -2,10 +2,11 @@
 
 #' Draw importance
 #'
-#' Bars of the most important columns of a [gbt_importance()] table; of permutation importance points, with intervals.
+#' Bars of the most important columns of a [gbt_importance()] table, also of mean absolute contributions; of permutation
+#' importance points, with intervals.
 #' As many are shown as have room at letters of 6 points; the foot of the plot says how many are left out.
 #'
-#' @param x The result of [gbt_importance()], or permutation importance.
+#' @param x The result of [gbt_importance()], of any type.
 #' @param top Most bars.
 #' @param type What the bars show: `"gain"`, `"cover"` or `"frequency"`; when left out, what the table is sorted by.
 #' @param ... `main`, `sub`, `xlab`, `xlim`, `col`, `border` (of bars), `names.arg` (other labels), `axisnames = FALSE`
@@ -74,6 +75,22 @@ plot.gbt_importance_permutation <- function(x, top = 20L, ...) {
   xlab <- paste0("loss", if (is_text(metric)) paste(" of", metric), " when the column is permuted")
   draw_importance(shown$column, shown$importance, shown$lower, shown$upper, main, given, xlab,
                   mark = "point")
+  invisible(x)
+}
+
+#' @rdname plot.gbt_importance
+#' @export
+plot.gbt_importance_shap <- function(x, top = 20L, ...) {
+  given <- bar_dots(list(...))
+  top <- check_whole(top, "top", 1)
+  table <- as.data.frame(x)
+  if (nrow(table) == 0L || anyNA(match(c("column", "importance"), names(table)))) {
+    stop_argument("`x` has no rows of gbt_importance() to draw", "x")
+  }
+  if (any(!is.finite(table$importance))) stop_argument("contributions that are not finite cannot be drawn", "x")
+  shown <- utils::head(table[order(-table$importance, seq_len(nrow(table))), , drop = FALSE], top)
+  main <- if ("main" %in% names(given)) given[["main"]] else "Importance by contributions"
+  draw_importance(shown$column, shown$importance, NULL, NULL, main, given, "mean absolute contribution")
   invisible(x)
 }
 

@@ -1,0 +1,42 @@
+# Importance by contributions: gbt_importance(type = "shap").
+
+# What comes behind `data`, by name.
+shap_arguments <- c("background", "rows", "offset", "unseen", "threads")
+
+shap_importance <- function(model, data, trees, background = NULL, rows = NULL, offset = NULL, unseen = "prior",
+                            threads = NULL) {
+  n <- n_rows_of(explained_data(model, data))
+  if (n < 1) stop_data("`data` has no rows; give one at least", "data")
+  if (inherits(data, "ArrowTabular")) data <- as.data.frame(data)
+  if (!is.null(rows) && (rows <- check_whole(rows, "rows", 1)) < n) {
+    taken <- drawn_rows(n, rows)
+    data <- data[taken, , drop = FALSE]
+    if (!is.null(offset)) offset <- matrix(check_offset(offset, n, model$n_outputs), n)[taken, , drop = FALSE]
+  }
+  all <- predict.gbt(model, data, type = "contrib", trees = trees, offset = offset, unseen = unseen, threads = threads,
+                     background = background)
+  size <- apply(abs(all), 2L, mean)[-dim(all)[2L]] # without the base
+  ranked <- order(-size, seq_along(size))
+  out <- list_frame(list(column = names(size)[ranked], importance = unname(size)[ranked]), length(ranked))
+  structure(out, class = c("gbt_importance_shap", "data.frame"), n_obs = dim(all)[1L], n_outputs = model$n_outputs)
+}
+
+#' @export
+print.gbt_importance_shap <- function(x, digits = max(3L, getOption("digits") - 3L), top = 20L, ...) {
+  digits <- check_digits(digits, 3L)
+  top <- check_whole(top, "top", 0)
+  if (is.null(attr(x, "n_obs")) || !all(c("column", "importance") %in% names(x))) return(NextMethod())
+  several <- attr(x, "n_outputs") > 1L
+  cat(sprintf("mean absolute contributions to the raw score, %s%s\n", counted(attr(x, "n_obs"), "row"),
+              if (several) sprintf(" and %s", counted(attr(x, "n_outputs"), "output")) else ""))
+  shown <- utils::head(as.data.frame(x), top)
+  shown$importance <- format(shown$importance, digits = digits)
+  if (nrow(shown)) print.data.frame(shown, row.names = FALSE)
+  if (nrow(x) > top) cat(sprintf("and %d more\n", nrow(x) - top))
+  invisible(x)
+}
+
+#' @export
+as.data.frame.gbt_importance_shap <- function(x, row.names = NULL, optional = FALSE, ...) {
+  list_frame(as.list(unclass(x))[names(x)], nrow(x))
+}
