@@ -39,13 +39,6 @@ as_tibble_here <- function(x) {
   if (requireNamespace("tibble", quietly = TRUE)) tibble::as_tibble(x, .name_repair = "minimal") else x
 }
 
-# A message for who calls what needs another package.
-need_package <- function(package, what) {
-  if (requireNamespace(package, quietly = TRUE)) return(invisible())
-  stop_unsupported(sprintf("%s needs package %s, which is not installed: install.packages(\"%s\")", what, package,
-                           package))
-}
-
 #' Models and other packages
 #'
 #' Models of gbt work with the packages below. None of them is needed by gbt, and there is nothing to switch on: methods

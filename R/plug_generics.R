@@ -32,7 +32,7 @@ augment.gbt <- function(x, data = NULL, newdata = NULL, ...) {
   if (is.null(class_labels(x))) {
     fitted <- predict.gbt(x, rows, ...)
     out <- c(out, if (is.matrix(fitted)) columns_of(fitted, ".fitted_") else list(.fitted = unname(fitted)))
-    y <- response_in(x, rows)
+    y <- response_of_formula(x, rows)
     if (is.numeric(y) && !is.matrix(fitted)) out$.resid <- as.double(y) - unname(fitted)
   } else {
     prob <- predict.gbt(x, rows, type = "prob", ...)
@@ -48,7 +48,7 @@ columns_of <- function(x, prefix) {
 }
 
 # The response of a model that was trained by a formula, in other data; NULL where it is not there.
-response_in <- function(model, data) {
+response_of_formula <- function(model, data) {
   if (is.null(model$formula)) return(NULL)
   name <- parse_formula(model$formula)[[2L]]
   if (is.name(name)) .subset2(data, as.character(name)) # other terms of a file are not evaluated

@@ -57,7 +57,7 @@ residuals.gbt <- function(object, newdata, y = NULL, ...) {
 
 # The response of new data as the objective's label: numbers, or classes from 0.
 numbers_of <- function(model, data, y) {
-  if (is.null(y)) y <- response_in(model, data)
+  if (is.null(y)) y <- response_of_formula(model, data)
   if (is.null(y)) {
     stop_argument("the response is not in `newdata` under the name that the model knows; give it as `y`", "y")
   }

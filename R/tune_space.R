@@ -47,7 +47,7 @@ read_space <- function(space, log_scale, fixed) {
     stop_argument(sprintf("`%s` is given %s", twice[1L], where), twice[1L])
   }
   scale <- if (!is.null(log_scale)) read_log_scale(log_scale, names)
-  out <- lapply(seq_along(space), function(i) read_part(names[i], names(space)[i], space[[i]], scale))
+  out <- lapply(seq_along(space), function(i) read_range(names[i], names(space)[i], space[[i]], scale))
   structure(stats::setNames(out, names), usual = usual)
 }
 
@@ -82,7 +82,7 @@ read_log_scale <- function(log_scale, names) {
 }
 
 # One parameter of the space. value: two numbers for a range, or the values.
-read_part <- function(name, typed, value, scale) {
+read_range <- function(name, typed, value, scale) {
   table <- params_table()
   at <- match(name, table$name)
   info <- if (!is.na(at)) table_row(table, at)

@@ -6,7 +6,8 @@
 #   sh tools/check-style.sh --self-check   shows that the check finds what it must find
 #
 # A fault is: a file over 600 lines, a line over 120 columns, a tab (but in makefiles), a byte outside ASCII, a line
-# end CR LF or blanks at a line's end, the words T-O-D-O, F-I-X-M-E or X-X-X, code switched off by `#if 0`.
+# end CR LF or blanks at a line's end, a function of R/ that is defined twice (the later one would win), the words
+# T-O-D-O, F-I-X-M-E or X-X-X, code switched off by `#if 0`.
 set -eu
 
 max_lines=600
@@ -38,6 +39,10 @@ look_at() { # ROOT FILE...: faults, one line each
       /[\200-\377]/ { fault("a byte outside ASCII") }
       /^[ \t]*#[ \t]*if[ \t]+0([^-9.x]|$)/ { fault("code switched off") }
       /(^|[^A-Za-z_])(TO[D]O|FIX[M]E|XX[X])([^A-Za-z_]|$)/ { fault("unfinished: file an issue instead") }
+      FILENAME ~ /^R\// && /^[A-Za-z.][A-Za-z0-9._]* <- function/ {
+        if ($1 in defined) fault($1 "() is defined in " defined[$1] " as well")
+        defined[$1] = FILENAME
+      }
       END { close_file() }' "$@"
   )
 }
@@ -90,6 +95,8 @@ self_check() {
   try found R/x.R "# FIX""ME\n"
   try found src/gbt/x.c '#if 0\n#endif\n'
   try fine src/gbt/x.c '#if 0x1 > 2\n#endif\n'
+  try fine R/x.R 'f <- function(x) x\ng <- function(x) x\n'
+  try found R/x.R 'f <- function(x) x\nf <- function(x) x\n'
   awk 'BEGIN { for (i = 0; i < 601; i++) print "" }' >"$dir/many"
   try found src/gbt/x.c "$(sed 's/$/\\n/' "$dir/many" | tr -d '\n')"
   try fine src/gbt/x.c "$(sed '1d;s/$/\\n/' "$dir/many" | tr -d '\n')"
