@@ -45,6 +45,11 @@ ssize_t __wrap_pread64(int fd, void *to, size_t n, off_t at) {
     return 0;
   case IO_SHORT:
     return __real_pread64(fd, to, n > 1 ? n / 2 : n, at);
+  case IO_FLIP: {
+    const ssize_t done = __real_pread64(fd, to, n, at);
+    if (done > 0) ((uint8_t *)to)[done - 1] ^= 1;
+    return done;
+  }
   default:
     return __real_pread64(fd, to, n, at);
   }

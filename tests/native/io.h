@@ -13,7 +13,8 @@ typedef enum io_kind {
   IO_AGAIN, /* EINTR, then as the system does it */
   IO_LATE,  /* after a wait of 2 ms */
   IO_ENDS,  /* the file ends before: reads give 0 bytes */
-  IO_KINDS
+  IO_KINDS, /* the kinds above that every caller must live with */
+  IO_FLIP   /* reads give another last byte, the file unchanged */
 } io_kind;
 
 /* What becomes of call number `at` (1-based) from now on; counts calls from 0 again. */

@@ -219,6 +219,56 @@ static void bytes_go_bad(void) {
   stage_close(&s);
 }
 
+/* One pass over pages of which every one is read; whether it has the right sum. */
+static gbt_status pass_of(stage *s, gbt_dataset *ds, gbt_error *err) {
+  uint64_t sum = 0;
+  GBT_TRY(gbt_pages_pass(&s->ctx, ds->pages, sum_pages, &sum, err));
+  CHECK(sum == s->want);
+  return GBT_OK;
+}
+
+static void flip_byte(const char *path, long at) {
+  FILE *f = fopen(path, "r+b");
+  REQUIRE(f != NULL);
+  fseek(f, at, SEEK_SET);
+  const int byte = fgetc(f);
+  fseek(f, at, SEEK_SET);
+  CHECK(fputc(byte ^ 1, f) != EOF);
+  fclose(f);
+}
+
+/* A page is checked once, and again when its file was changed: never trusted while that is too short ago to show. */
+static void pages_are_checked_once(void) {
+  stage s;
+  gbt_dataset *ds;
+  uint64_t sum = 0;
+  stage_open(&s);
+  const gbt_folders folders = folders_of(&s, 2);
+  const struct timespec wait = {2, 200000000};
+  CHECK_OK(write_to(&s, folders, GBT_CODEC_NONE, test_err));
+  REQUIRE_OK(gbt_disk_open(&s.ctx, folders, 0, &ds, NULL, NULL, test_err));
+  const entries e = entries_of(s.name[0], 0);
+  CHECK_OK(pass_of(&s, ds, test_err));
+  io_fault(IO_FLIP, 1); /* the file was written just now */
+  CHECK_FAILS(pass_of(&s, ds, test_err), GBT_E_FORMAT, "page 1 ");
+  nanosleep(&wait, NULL);
+  io_fault(IO_FLIP, 1); /* the check before was too early to be trusted */
+  CHECK_FAILS(pass_of(&s, ds, test_err), GBT_E_FORMAT, "page 1 ");
+  io_fault(IO_FINE, 0);
+  for (int i = 0; i < 2; i++) CHECK_OK(pass_of(&s, ds, test_err));
+  io_fault(IO_FLIP, 1); /* the file is what it was, so nobody looks */
+  CHECK_OK(gbt_pages_pass(&s.ctx, ds->pages, sum_pages, &sum, test_err));
+  io_fault(IO_FINE, 0);
+  for (int i = 0; i < 200; i++) { /* several changes in a tick of the file system's clock */
+    flip_byte(e.pages, 8);
+    CHECK_FAILS(pass_of(&s, ds, test_err), GBT_E_FORMAT, "page 1 ");
+    flip_byte(e.pages, 8);
+    CHECK_OK(pass_of(&s, ds, test_err));
+  }
+  gbt_dataset_unref(ds);
+  stage_close(&s);
+}
+
 /* Damage that a checksum does not see, as the record has it, too: unpacking tells, or gives other bins; nothing else.
  */
 static void unpacking_is_guarded(void) {
@@ -321,6 +371,7 @@ static void writers_race(void) {
 void suite_disk_faults(void) {
   RUN(disks_fail);
   RUN(bytes_go_bad);
+  RUN(pages_are_checked_once);
   RUN(unpacking_is_guarded);
   RUN(writers_are_killed);
   RUN(writers_race);

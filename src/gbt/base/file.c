@@ -11,6 +11,7 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/types.h>
+#include <time.h>
 #include <unistd.h>
 
 #ifdef _WIN32
@@ -184,6 +185,31 @@ gbt_status gbt_file_bytes(const gbt_file *file, uint64_t *out, gbt_error *err) {
   if (failed) return fail_io(err, file->path, "ask for the size of", errno);
   *out = (uint64_t)info.st_size;
   return GBT_OK;
+}
+
+#ifndef _WIN32
+/* Whoever sets times may set any: the product may go round. */
+static uint64_t ns_of(struct timespec t) { return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec; }
+#endif
+
+gbt_file_stamp gbt_file_stamp_of(const gbt_file *file) {
+  gbt_file_stamp stamp = {.settled = 0};
+#ifdef _WIN32
+  (void)file;
+#else
+  struct stat info;
+  if (fstat(file->fd, &info) != 0) return stamp;
+#ifdef __APPLE__
+  const struct timespec written = info.st_mtimespec, changed = info.st_ctimespec;
+#else
+  const struct timespec written = info.st_mtim, changed = info.st_ctim;
+#endif
+  stamp.bytes = (uint64_t)info.st_size;
+  stamp.written = ns_of(written);
+  stamp.changed = ns_of(changed);
+  stamp.settled = changed.tv_sec < time(NULL) - 1; /* at least a second */
+#endif
+  return stamp;
 }
 
 /* Some bytes from `at` on; how many, or -1. */

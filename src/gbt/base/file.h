@@ -31,6 +31,21 @@ gbt_status gbt_file_write_at(gbt_file *file, uint64_t at, const void *bytes, siz
 gbt_status gbt_file_sync(gbt_file *file, gbt_error *err) GBT_MUST_CHECK;
 
 gbt_status gbt_file_bytes(const gbt_file *file, uint64_t *out, gbt_error *err) GBT_MUST_CHECK;
+/* The state of a file: its size, and when it was written to and changed last, in nanoseconds. settled: the last change
+ * is longer ago than the coarsest clock of a file system ticks, so that a later change shows in a later stamp. 0 where
+ * the system has no such times, cannot tell, or its clock stands before them. */
+typedef struct gbt_file_stamp {
+  uint64_t bytes, written, changed;
+  int settled;
+} gbt_file_stamp;
+gbt_file_stamp gbt_file_stamp_of(const gbt_file *file);
+/* Whether nobody has written to the file between two stamps of it. What goes past the system (a disk that decays, a page of
+ * memory that stays mapped for writing from before) does not show. */
+static inline int gbt_file_is_same(const gbt_file_stamp *before, const gbt_file_stamp *after) {
+  return before->settled && before->bytes == after->bytes && before->written == after->written &&
+         before->changed == after->changed;
+}
+
 /* n bytes from byte `at` on; a file that ends before is a failure. Several threads may read at once. */
 gbt_status gbt_file_read(const gbt_file *file, uint64_t at, void *out, size_t n, gbt_error *err) GBT_MUST_CHECK;
 /* These bytes will be read soon: the system may fetch them meanwhile. Does not wait. */

@@ -10,7 +10,10 @@
  * No threads of ours read ahead: the system is told what will be wanted next and brings it from the disk meanwhile. So
  * no thread lives between two calls.
  *
- * The lock guards `kept`: while the helpers of one pass read runs, the entering thread may poll, and the host may begin
+ * A page is checked when it is read first, and again only when its file was changed since: what decays on the disk after
+ * that, with no write that the system knows of, is not found before the store is opened the next time.
+ *
+ * The lock guards `kept` and `known`: while the helpers of one pass read runs, the entering thread may poll, and the host may begin
  * another pass. */
 #include "page_files.h"
 
@@ -48,6 +51,7 @@ typedef struct file_store {
   gbti_page_files files;
   int32_t n_kept;
   frame **kept; /* n_kept; NULL until they are read */
+  gbt_file_stamp *known; /* n_pages: of its file, when the page was found good; not settled: it is to be checked */
   frame *free;
   span *spans;
   gbt_lock lock;
@@ -104,20 +108,59 @@ static gbt_status damaged(const file_store *store, int32_t number, const char *w
                      (int)number + 1, path, what);
 }
 
-/* scratch: room for a page; used for one that is packed. */
-static gbt_status read_page(const file_store *store, int32_t number, frame *f, uint8_t *scratch, gbt_error *err) {
-  const gbti_page_info *info = &store->base.info;
+static gbt_file_stamp known_stamp(file_store *store, int32_t number) {
+  gbt_lock_take(&store->lock);
+  const gbt_file_stamp known = store->known[number];
+  gbt_lock_give(&store->lock);
+  return known;
+}
+
+static void know(file_store *store, int32_t number, gbt_file_stamp stamp) {
+  gbt_lock_take(&store->lock);
+  store->known[number] = stamp;
+  gbt_lock_give(&store->lock);
+}
+
+/* The bytes of a page that was good before; *same: 0 when its file was changed since, and they may be anything. A write
+ * changes the times before the bytes, so the file is asked after it was read. */
+static gbt_status read_known(file_store *store, int32_t number, frame *f, int *same, gbt_error *err) {
+  const gbt_file_stamp known = known_stamp(store, number);
+  const gbt_file *file = file_of(store, number);
   const gbti_page_record *record = &store->files.record[number];
-  const int64_t left = info->n_rows - (int64_t)number * info->page_rows;
+  *same = known.settled;
+  if (!known.settled) return GBT_OK;
+  GBT_TRY(gbt_file_read(file, record->beg, f->bytes, (size_t)gbti_record_room(record), err));
+  const gbt_file_stamp now = gbt_file_stamp_of(file);
+  *same = gbt_file_is_same(&known, &now);
+  return GBT_OK;
+}
+
+/* The file is asked before it is read: a write that comes meanwhile makes it another one. */
+static gbt_status read_checked(file_store *store, int32_t number, frame *f, gbt_error *err) {
+  const gbti_page_record *record = &store->files.record[number];
+  const gbt_file *file = file_of(store, number);
   const uint64_t room = gbti_record_room(record);
+  const gbt_file_stamp stamp = gbt_file_stamp_of(file);
   gbt_checksum_lanes sum = gbt_checksum_begin();
   for (uint64_t at = 0, n; at < room; at += n) {
     n = room - at < PIECE_BYTES ? room - at : PIECE_BYTES;
-    GBT_TRY(gbt_file_read(file_of(store, number), record->beg + at, f->bytes + at, (size_t)n, err));
+    GBT_TRY(gbt_file_read(file, record->beg + at, f->bytes + at, (size_t)n, err));
     gbt_checksum_add(&sum, f->bytes + at, n);
   }
   if (gbt_checksum_end(&sum, room) != record->checksum)
     return damaged(store, number, "its checksum does not match", err);
+  know(store, number, stamp);
+  return GBT_OK;
+}
+
+/* scratch: room for a page; used for one that is packed. */
+static gbt_status read_page(file_store *store, int32_t number, frame *f, uint8_t *scratch, gbt_error *err) {
+  const gbti_page_info *info = &store->base.info;
+  const gbti_page_record *record = &store->files.record[number];
+  const int64_t left = info->n_rows - (int64_t)number * info->page_rows;
+  int same;
+  GBT_TRY(read_known(store, number, f, &same, err));
+  if (!same) GBT_TRY(read_checked(store, number, f, err));
   f->page.row_beg = (int64_t)number * info->page_rows;
   f->page.n_rows = left < info->page_rows ? (int32_t)left : info->page_rows;
   if (record->codec != GBT_CODEC_NONE) {
@@ -132,7 +175,7 @@ static gbt_status read_page(const file_store *store, int32_t number, frame *f, u
 }
 
 typedef struct read_job {
-  const file_store *store;
+  file_store *store;
   frame *const *frame;
   int32_t first;
   uint8_t *scratch;   /* n_scratch pages; NULL: none is packed */
@@ -360,6 +403,7 @@ static void destroy(gbt_page_store *base) {
     store->free = next;
   }
   gbt_mem_free(&mem, store->kept);
+  gbt_mem_free(&mem, store->known);
   gbti_page_files_free(&mem, &store->files);
   gbti_pages_free(&rest);
   gbt_lock_destroy(&store->lock);
@@ -420,9 +464,12 @@ gbt_status gbti_file_store(const gbt_mem *mem, const gbti_page_files *files, con
   store->base.memory = memory;
   divide_memory(store, memory);
   gbt_status status = gbt_mem_zeros(mem, (size_t)store->n_kept, sizeof *store->kept, &store->kept, err);
+  if (status == GBT_OK)
+    status = gbt_mem_zeros(mem, (size_t)info->n_pages, sizeof *store->known, &store->known, err);
   if (status == GBT_OK && !gbt_lock_init(&store->lock)) status = gbt_fail(err, GBT_E_MEM, "the system refuses a mutex");
   if (status != GBT_OK) {
     gbt_mem_free(mem, store->kept);
+    gbt_mem_free(mem, store->known);
     gbt_mem_free(mem, store);
     return status;
   }
