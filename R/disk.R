@@ -67,7 +67,7 @@ kept_fields <- c("label", "weight", "offset", "time", "group", "max_bin", "spars
 #'
 #' Folders may be moved or copied, and opened by several processes at once. They belong to the version of gbt that
 #' made them: a later one may ask to make them again. Pages have checksums; a damaged one is an error that names the
-#' file and the page, when it is read.
+#' file and the page, when it is read first, or later when its file was changed meanwhile.
 #'
 #' @param path The folder, or all folders of data that were written to several, in any order.
 #' @param label,weight,offset,time,group Numbers of the rows that take the place of those that the folder has: see

@@ -39,8 +39,8 @@ typedef struct gbt_file_stamp {
   int settled;
 } gbt_file_stamp;
 gbt_file_stamp gbt_file_stamp_of(const gbt_file *file);
-/* Whether nobody has written to the file between two stamps of it. What goes past the system (a disk that decays, a page of
- * memory that stays mapped for writing from before) does not show. */
+/* Whether nobody has written to the file between two stamps of it. What goes past the system does not show: a disk that
+ * decays, memory that is mapped for writing and was written to before. */
 static inline int gbt_file_is_same(const gbt_file_stamp *before, const gbt_file_stamp *after) {
   return before->settled && before->bytes == after->bytes && before->written == after->written &&
          before->changed == after->changed;
