@@ -14,6 +14,12 @@ int64_t gbt_clock_ns(void) {
   return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
 }
 
+int64_t gbt_clock_wall_s(void) {
+  struct timespec t;
+  clock_gettime(CLOCK_REALTIME, &t);
+  return (int64_t)t.tv_sec;
+}
+
 uint64_t gbt_salt(const void *block) {
   return gbt_mix64((uint64_t)(uintptr_t)block ^ gbt_mix64((uint64_t)gbt_clock_ns()));
 }

@@ -11,8 +11,9 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/types.h>
-#include <time.h>
 #include <unistd.h>
+
+#include "clock.h"
 
 #ifdef _WIN32
 #include <direct.h>
@@ -207,7 +208,7 @@ gbt_file_stamp gbt_file_stamp_of(const gbt_file *file) {
   stamp.bytes = (uint64_t)info.st_size;
   stamp.written = ns_of(written);
   stamp.changed = ns_of(changed);
-  stamp.settled = changed.tv_sec < time(NULL) - 1; /* at least a second */
+  stamp.settled = changed.tv_sec < gbt_clock_wall_s() - 1; /* at least a second */
 #endif
   return stamp;
 }

@@ -10,8 +10,8 @@
  * A folder without an index holds no data set, whatever else is in it: a writer that dies leaves nothing that could be
  * taken for one, and the next writer of the folder removes it. A writer has a lock on its first file of pages, so that
  * nobody removes it meanwhile. Everything is little-endian; every page and the index have a checksum, which is looked
- * at when they are read first, and a page's again when its file was changed since. Folders may be moved, copied, and read by several processes at once; the index and the
- * first file of pages belong together. */
+ * at when they are read first, and a page's again when its file was changed since. Folders may be moved, copied, and
+ * read by several processes at once; the index and the first file of pages belong together. */
 #ifndef GBT_DISK_DISK_H
 #define GBT_DISK_DISK_H
 

@@ -10,11 +10,11 @@
  * No threads of ours read ahead: the system is told what will be wanted next and brings it from the disk meanwhile. So
  * no thread lives between two calls.
  *
- * A page is checked when it is read first, and again only when its file was changed since: what decays on the disk after
- * that, with no write that the system knows of, is not found before the store is opened the next time.
+ * A page is checked when it is read first, and again only when its file was changed since: what decays on the disk
+ * after that, with no write that the system knows of, is not found before the store is opened the next time.
  *
- * The lock guards `kept` and `known`: while the helpers of one pass read runs, the entering thread may poll, and the host may begin
- * another pass. */
+ * The lock guards `kept` and `known`: while the helpers of one pass read runs, the entering thread may poll, and the
+ * host may begin another pass. */
 #include "page_files.h"
 
 #include <string.h>
