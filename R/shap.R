@@ -134,6 +134,7 @@ gbt_shap <- function(model, newdata, background = NULL, interaction = FALSE, row
   check_newdata(newdata, model)
   if (!is.null(rows)) rows <- check_whole(rows, "rows", 1)
   n <- nrow(newdata)
+  if (n == 0L) stop_data("`newdata` has no rows to explain")
   taken <- seq_len(n)
   if (!is.null(rows) && rows < n) {
     taken <- drawn_rows(n, rows)
