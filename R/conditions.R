@@ -249,5 +249,11 @@ check_no_dots <- function(dots, known) {
   if (any(given == "")) {
     stop_argument("an argument without a name was given where only named ones are possible")
   }
-  stop_argument(sprintf("unknown argument `%s`%s", given[1L], suggest(given[1L], known)), given[1L])
+  of_data <- intersect(known, c("newdata", "data", "x"))
+  hint <- if (given[1L] %in% c("newdata", "data", "x") && length(of_data) > 0L) {
+    sprintf("; the data are `%s` here", of_data[1L])
+  } else {
+    suggest(given[1L], known)
+  }
+  stop_argument(sprintf("unknown argument `%s`%s", given[1L], hint), given[1L])
 }

@@ -16,9 +16,12 @@
 #'   or narrowed until it fits (conformalised quantile regression, Romano and others, 2019).
 #' * `"cv"`: `object` is a [gbt_cv()] with `keep_models = TRUE`; no rows are set aside (CV+, Barber and others, 2021).
 #'   What is promised is 1 - 2 (1 - `level`), what is usual about `level`.
+#' * `"threshold"`, for classes, the default there: the classes whose probability is at least what the rows for
+#'   calibration needed, and the most probable one in any case. Of all sets with that coverage these are the smallest on
+#'   average (Sadinle and others, 2019).
 #' * `"adaptive"`, for classes: the most probable classes while their probabilities, with that of the last one, are
 #'   within what the rows for calibration needed, and the most probable one in any case (Romano and others, 2020,
-#'   without random numbers, so that sets are rather too large).
+#'   without random numbers, so that sets are rather too large; with two classes all rows have sets of one size).
 #'
 #' With n rows for calibration the bound is the k-th smallest of their scores, k = ceiling((n + 1) level). Where k is
 #' larger than n, intervals are infinite and sets hold all classes: `predict()` warns (class `gbt_warning_conformal`).
@@ -52,7 +55,10 @@ gbt_conformal <- function(object, data = NULL, y = NULL, ..., method = NULL, sca
   models <- conformal_models(object)
   method <- conformal_method(method, object, models, scale)
   first <- models[[1L]]
-  if (method == "cv") return(conformal_of_folds(object, data, y))
+  if (method == "cv") {
+    if (!is.null(offset)) stop_argument("`offset` has no meaning for a gbt_cv(), which has its own", "offset")
+    return(conformal_of_folds(object, data, y))
+  }
   if (is.null(data)) stop_argument("`data` is missing: rows that the model has not seen", "data")
   rows <- explained_data(first, data)
   n <- n_rows_of(rows)
@@ -75,6 +81,11 @@ conformal_models <- function(object) {
       stop_argument("`object` as a list must be two models of quantiles, list(lower = , upper = )", "object")
     }
     for (one in object) check_model(one, "object")
+    level <- lapply(object, function(one) if (identical(one$objective, "quantile")) one$params$quantile_alpha)
+    if (length(unlist(level)) == 2L && level$lower > level$upper) {
+      stop_argument(sprintf("`lower` is the model of quantile %s and `upper` that of %s: they are in each other's place",
+                            format(level$lower), format(level$upper)), "object")
+    }
     return(object[c("lower", "upper")])
   }
   list(check_model(object))
@@ -82,18 +93,24 @@ conformal_models <- function(object) {
 
 conformal_method <- function(method, object, models, scale) {
   classes <- !is.null(models[[1L]]$classes)
+  if (!is.null(scale)) check_model(scale, "scale")
+  for (one in if (classes) models[-1L] else c(models, list(scale)[!is.null(scale)])) {
+    if (one$n_outputs > 1L || !is.null(one$classes)) {
+      stop_unsupported("intervals need models of one number each: not of classes, and of no several numbers", "object")
+    }
+  }
   suits <- if (inherits(object, "gbt_cv")) "cv" else if (length(models) == 2L) "quantile" else if (classes) {
-    "adaptive"
+    "threshold"
   } else if (!is.null(scale)) "scaled" else "absolute"
-  if (suits != "adaptive" && classes) {
-    stop_unsupported("models of classes need one model and rows for calibration: `method = \"adaptive\"`", "object")
+  if (suits != "threshold" && classes) {
+    stop_unsupported("models of classes need one model and rows for calibration: `method = \"threshold\"`", "object")
   }
   if (!is.null(scale)) {
-    check_model(scale, "scale")
     if (suits != "scaled") stop_argument("`scale` is for one model of numbers", "scale")
   }
-  choices <- c("absolute", "scaled", "quantile", "cv", "adaptive")
+  choices <- c("absolute", "scaled", "quantile", "cv", "threshold", "adaptive")
   method <- if (is.null(method)) suits else match_choice(method, choices, "method")
+  if (method == "adaptive" && suits == "threshold") return(method)
   if (method != suits) {
     stop_argument(sprintf("`method = \"%s\"` does not suit the other arguments, which are those of \"%s\"", method,
                           suits), "method")
@@ -119,11 +136,10 @@ conformal_of_folds <- function(cv, data, y) {
 # What the models predict: a matrix of one column for each model, of probabilities for classes; and the scale.
 conformal_parts <- function(object, rows, offset, threads) {
   one <- function(model) {
-    predict.gbt(model, rows, if (object$method == "adaptive") "prob" else "response", offset = offset,
-                threads = threads)
+    predict.gbt(model, rows, if (gives_sets(object)) "prob" else "response", offset = offset, threads = threads)
   }
   pred <- lapply(object$models, one)
-  pred <- if (object$method == "adaptive") pred[[1L]] else matrix(unlist(pred), ncol = length(pred))
+  pred <- if (gives_sets(object)) pred[[1L]] else matrix(unlist(pred), ncol = length(pred))
   scale <- if (!is.null(object$scale)) predict.gbt(object$scale, rows, threads = threads)
   bad <- which(!(scale > 0 & scale < Inf))
   if (length(bad)) {
@@ -139,9 +155,13 @@ conformal_scores <- function(object, parts, label) {
     absolute = abs(label - pred[, 1L]),
     scaled = abs(label - pred[, 1L]) / parts$scale,
     quantile = pmax(pred[, 1L] - label, label - pred[, 2L]),
+    threshold = 1 - pred[cbind(seq_along(label), label + 1)],
     adaptive = probability_up_to(pred)[cbind(seq_along(label), label + 1)]
   )
 }
+
+# Whether the method is one of classes.
+gives_sets <- function(object) object$method %in% c("threshold", "adaptive")
 
 # For every row and class the probability of the class and of all that are more probable; of equals the first counts as
 # more probable.
@@ -166,7 +186,7 @@ conformal_rank <- function(n, level) ceiling((n + 1) * level * (1 - 4 * .Machine
 #' @export
 predict.gbt_conformal <- function(object, newdata, type = NULL, level = 0.9, offset = NULL, threads = NULL, ...) {
   check_no_dots(list(...), names(formals(predict.gbt_conformal)))
-  kind <- if (object$method == "adaptive") "set" else "interval"
+  kind <- if (gives_sets(object)) "set" else "interval"
   if (!is.null(type) && match_choice(type, c("interval", "set"), "type") != kind) {
     stop_unsupported(sprintf("`type = \"%s\"` is not for method \"%s\": use \"%s\"", type, object$method, kind), "type")
   }
@@ -181,16 +201,18 @@ predict.gbt_conformal <- function(object, newdata, type = NULL, level = 0.9, off
   }
   if (object$method == "cv") return(interval_of_folds(object, parts$pred, rank))
   bound <- if (rank > object$n) Inf else sort(object$scores, partial = rank)[rank]
-  if (kind == "set") return(set_of(parts$pred, bound))
+  if (kind == "set") return(set_of(parts$pred, bound, object$method))
   pred <- parts$pred
   half <- if (is.null(parts$scale)) rep(bound, nrow(pred)) else bound * parts$scale
-  list_frame(list(estimate = rowMeans(pred), lower = pred[, 1L] - half, upper = pred[, ncol(pred)] + half), nrow(pred))
+  middle <- rowMeans(pred) # a bound below 0 narrows the interval of two quantiles at most to its middle
+  list_frame(list(estimate = middle, lower = pmin(pred[, 1L] - half, middle),
+                  upper = pmax(pred[, ncol(pred)] + half, middle)), nrow(pred))
 }
 
 # Classes up to the bound, the most probable one in any case. Sums of all probabilities are 1 but for rounding, which
 # must not take a class out.
-set_of <- function(pred, bound) {
-  out <- probability_up_to(pred) <= bound + 1e-12
+set_of <- function(pred, bound, method) {
+  out <- (if (method == "threshold") 1 - pred else probability_up_to(pred)) <= bound + 1e-12
   dimnames(out) <- dimnames(pred)
   out[cbind(seq_len(nrow(pred)), max.col(pred, "first"))] <- TRUE
   out
@@ -220,7 +242,8 @@ print.gbt_conformal <- function(x, digits = max(3L, getOption("digits") - 3L), .
   rank <- conformal_rank(x$n, levels)
   ordered <- c(sort(x$scores), Inf)
   what <- switch(x$method, absolute = , cv = "absolute residual", scaled = "residual by scale",
-                 quantile = "distance out of the interval", adaptive = "probability")
+                 quantile = "distance out of the interval", threshold = "1 - probability",
+                 adaptive = "probability")
   shown <- vapply(ordered[pmin(rank, x$n + 1)], format, "", digits = digits)
   cat(sprintf("%s at level %s\n", what, paste(format(levels), shown, sep = ": ", collapse = ", ")))
   invisible(x)

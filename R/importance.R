@@ -63,6 +63,11 @@ gbt_importance <- function(model, type = c("gain", "cover", "frequency", "permut
                            by = c("column", "feature"), data = NULL, ...) {
   type <- match_choice(type, c("gain", "cover", "frequency", "permutation", "shap"), "type")
   if (missing(model) || !inherits(model, "gbt_cv") || type != "permutation") check_model(model, "model")
+  misplaced <- setdiff(intersect(...names(), c(permutation_arguments, shap_arguments)), names(formals(gbt_importance)))
+  if (length(misplaced) > 0L && !type %in% c("permutation", "shap")) {
+    stop_argument(sprintf("`%s` has no meaning with type = \"%s\": see type = \"permutation\" and \"shap\"", misplaced[1L],
+                          type), misplaced[1L])
+  }
   if (type == "permutation") {
     check_no_dots(list(...)[!...names() %in% permutation_arguments], permutation_arguments)
     if (!missing(by)) stop_argument("`by` has no meaning with type = \"permutation\": see `columns`", "by")

@@ -18,7 +18,10 @@ permutation_importance <- function(model, data, trees, y = NULL, metric = NULL, 
                       model$n_obs), "data")
   }
   if (n < 2) stop_data("a column of fewer than two rows cannot be permuted", "data")
-  rows <- list(x = x, label = given_labels(first, data, y, n), weight = check_weight(weights, n, "weights"),
+  if (folded && min(lengths(model$folds)) < 2L) {
+    stop_data("a fold holds one row out, in which nothing can be permuted; use fewer folds", "data")
+  }
+  rows <- list(x = x, label = given_labels(first, data, y, n), weight = check_partial_weights(weights, n),
                offset = if (!is.null(offset)) matrix(check_offset(offset, n, first$n_outputs), n))
   plan$metric <- one_metric(metric, first, rows)
   plan$groups <- permuted_groups(columns, first, x)

@@ -12,7 +12,7 @@
 #' @seealso [gbt_evaluate()]
 #' @examples
 #' m <- gbt_train(mpg ~ ., mtcars, nrounds = 20, threads = 1)
-#' plot(gbt_evaluate(m, mtcars, mtcars$mpg, by = "cyl"))
+#' plot(gbt_evaluate(m, mtcars, mtcars$mpg, by = "cyl", threads = 1))
 #' @export
 plot.gbt_evaluation <- function(x, metric = NULL, top = 40L, ...) {
   given <- plot_dots(list(...), c("xlim", "col"))

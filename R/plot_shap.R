@@ -204,5 +204,5 @@ waterfall <- function(value, label, base, most) {
 
 # A value as it stands in a label.
 one_value <- function(v) {
-  if (is.numeric(v) && !is.object(v)) number_label(v) else plain_text(if (is_level(v)) as.character(v) else format(v))
+  if (is.numeric(v) && !is.object(v)) number_label(v, 7L) else plain_text(if (is_level(v)) as.character(v) else format(v))
 }

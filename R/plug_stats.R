@@ -51,8 +51,15 @@ residuals.gbt <- function(object, newdata, y = NULL, ...) {
   if (object$n_outputs > 1L) {
     stop_unsupported("a model of more than two classes has no residuals; predict(type = \"prob\") gives probabilities")
   }
+  check_of_response(...)
   out <- predict.gbt(object, newdata, ...)
   numbers_of(object, newdata, y) - out
+}
+
+# Methods that compare responses with the model's take what predict() takes, but not in another form.
+check_of_response <- function(...) {
+  other <- intersect(...names(), c("type", "output", "background", "by"))
+  if (length(other)) stop_argument(sprintf("`%s` has no meaning here: responses are compared", other[1L]), other[1L])
 }
 
 # The response of new data as the objective's label: numbers, or classes from 0.
@@ -76,6 +83,7 @@ rows_with_response <- function(object, newdata, y, weights, what, ...) {
   if (is.null(weights)) weights <- rep(1, length(label))
   good <- is.numeric(weights) && length(weights) == length(label) && !anyNA(weights) && all(weights >= 0)
   if (!good) stop_argument("`weights` must be numbers of 0 or more, one for each row", "weights")
+  check_of_response(...)
   mean <- predict.gbt(object, newdata, ...)
   p <- if (is.matrix(mean)) mean[cbind(seq_along(label), label + 1)]
   list(y = label, mean = unname(mean), weights = weights, chosen = p)
@@ -150,6 +158,7 @@ simulate.gbt <- function(object, nsim = 1, seed = NULL, newdata, ...) {
     stop_no_likelihood(object, "a simulation")
   }
   type <- if (is.null(class_labels(object))) "response" else "prob"
+  check_of_response(...)
   mean <- predict.gbt(object, newdata, type = type, ...)
   if (!is.null(seed)) set.seed(seed)
   draw <- function(i) {

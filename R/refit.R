@@ -35,10 +35,30 @@ gbt_refit <- function(object, ..., rule = c("best", "one_se"), nrounds = NULL) {
   if (inherits(object, "gbt_tune")) left_out <- c(left_out, names(object$best))
   again <- call_again(object, changes, left_out, "gbt_refit")
   for (name in setdiff(names(object[["best"]]), canonical_name(names(changes)))) again[[name]] <- object$best[[name]]
+  again <- with_kept_values(again, object$params, canonical_name(names(changes)))
   again$nrounds <- chosen
   seed <- object$params$seed
   if (is.null(again$seed) && !is.null(seed)) again$seed <- seed
-  run_call(again, parent.frame())
+  model <- run_call(again, parent.frame())
+  rows <- object[["n_obs"]]
+  data_given <- any(names(changes) %in% c("x", "data", "formula", "y", "subset"))
+  if (!inherits(object, "gbt") && !data_given && is.numeric(rows) && nobs(model) != rows) {
+    warn_gbt("data", sprintf(paste("the data of the call have %s now and had %.0f when `object` was made; give `data` or",
+                                   "`x` and `y` to say which are meant"), counted(nobs(model), "row"), rows))
+  }
+  model
+}
+
+# A call with the numbers and texts that its parameters had, where it has variables or expressions for them: these may
+# be others by now. Parameters that were changed by the user stay.
+with_kept_values <- function(call, params, changed) {
+  for (i in seq_along(call)[-1L]) {
+    name <- canonical_name(names_of_call(call)[i])
+    if (is.na(name) || name %in% changed || !is.language(call[[i]])) next
+    value <- params[[name]]
+    if (is.atomic(value) && length(value) == 1L && is.null(names(value)) && !is.na(value)) call[[i]] <- value
+  }
+  call
 }
 
 chosen_rounds <- function(object, rule) {

@@ -42,6 +42,7 @@ gbt_report <- function(model, data, file, y = NULL, by = NULL, effects = 6, rows
   if (!dir.exists(dirname(file))) {
     stop_argument(sprintf("the folder of `file`, \"%s\", does not exist; create it first", dirname(file)), "file")
   }
+  if (!is_text(title)) stop_argument("`title` must be one text", "title")
   by <- check_report_groups(by, data)
   effects <- check_whole(effects, "effects", 0)
   rows <- check_whole(rows, "rows", 1)
@@ -57,7 +58,8 @@ gbt_report <- function(model, data, file, y = NULL, by = NULL, effects = 6, rows
   draft <- file.path(work, "report.Rmd")
   text <- readLines(system.file("rmarkdown", "templates", "model-report", "skeleton", "skeleton.Rmd", package = "gbt"),
                     encoding = "UTF-8")
-  text[match("title: \"Model report\"", text)] <- paste("title:", encodeString(title, quote = "\""))
+  written <- gsub("`", "\\x60", encodeString(title, quote = "\""), fixed = TRUE) # a title is no code
+  text[match("title: \"Model report\"", text)] <- paste("title:", written)
   writeLines(enc2utf8(text), draft, useBytes = TRUE)
   made <- rmarkdown::render(draft, output_format = format, output_file = "made", output_dir = work,
                             intermediates_dir = work, envir = new.env(parent = globalenv()), quiet = quiet,

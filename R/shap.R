@@ -116,7 +116,7 @@ join_arrays <- function(parts) {
 #' @seealso [predict.gbt()] with `type = "contrib"`, [gbt_importance()]
 #' @examples
 #' m <- gbt_train(mpg ~ ., mtcars, nrounds = 20, threads = 1)
-#' s <- gbt_shap(m, mtcars)
+#' s <- gbt_shap(m, mtcars, threads = 1)
 #' s
 #' summary(s)
 #' rowSums(s$values[1:3, ]) + s$base
@@ -153,7 +153,10 @@ gbt_shap <- function(model, newdata, background = NULL, interaction = FALSE, row
     suppressWarnings(predict(model, newdata[seq_len(min(1L, nrow(newdata))), , drop = FALSE], type = "contrib",
                              trees = trees, unseen = unseen, threads = threads, background = background))
   }
+  # The base of a row has its offset in it; that of an argument is left out of `none`, that of a formula here.
+  own <- apply_design(model$terms, newdata)$offset[1L]
   base <- if (several) none[1L, length(columns) + 1L, ] else unname(none[1L, length(columns) + 1L])
+  if (!is.null(own)) base <- base - own
   structure(list(
     values = if (several) all[, columns, , drop = FALSE] else all[, columns, drop = FALSE],
     base = base, data = shown_columns(newdata, model), outputs = if (several) class_labels(model),

@@ -278,8 +278,10 @@ print.gbt_tune <- function(x, n = 5, digits = max(3L, getOption("digits") - 2L),
       shown[[name]] <- vapply(shown[[name]], format, "", digits = if (name == "estimate") digits else 3L)
     }
   }
+  more <- nrow(results) - nrow(shown)
   if (x$method == "random") shown$stage <- NULL
   if (nrow(shown)) print(shown, row.names = FALSE)
+  if (more > 0L) cat(sprintf("and %d more\n", more))
   invisible(x)
 }
 

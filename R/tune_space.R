@@ -130,7 +130,8 @@ space_size <- function(space) {
 }
 
 # The first n configurations, all different: a data frame with a column for each parameter. All there are, in a drawn
-# order, where the space has no more than n.
+# order, where the space has no more than n. Drawn numbers have four digits, so a narrow range may have fewer than n:
+# then those that ten draws for each found.
 draw_configs <- function(space, n, seed) {
   if (space_size(space) <= n) {
     all <- expand.grid(lapply(space, function(part) {
@@ -146,9 +147,10 @@ draw_configs <- function(space, n, seed) {
       drawn$max_leaves[drawn$grow_policy != "lossguide"] <- 0 # where max_depth alone is the limit
     }
     fresh <- which(!duplicated(list_frame(drawn, tried)))
-    if (length(fresh) >= n) break
-    tried <- 2 * tried
+    if (length(fresh) >= n || tried >= 10 * n) break
+    tried <- min(2 * tried, 10 * n)
   }
+  n <- min(n, length(fresh))
   list_frame(lapply(drawn, `[`, fresh[seq_len(n)]), n)
 }
 

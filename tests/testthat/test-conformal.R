@@ -112,3 +112,31 @@ test_that("what is wrong is named", {
     predict(gbt_conformal(m, x), x, type = "set")
   })
 })
+
+test_that("sets by a threshold cover two classes and are smaller than all classes", {
+  set.seed(3)
+  d <- data.frame(x = rnorm(900))
+  d$y <- factor(ifelse(d$x + rnorm(900, 0, 0.6) > 0, "yes", "no"))
+  m <- gbt_train(y ~ x, d[1:300, ], nrounds = 30, max_depth = 2, threads = 1)
+  fit <- gbt_conformal(m, d[301:600, ], threads = 1)
+  expect_identical(fit$method, "threshold")
+  expect_equal(fit$scores, 1 - predict(m, d[301:600, ], type = "prob")[cbind(1:300, as.integer(d$y[301:600]))])
+  sets <- predict(fit, d[601:900, ], level = 0.9, threads = 1)
+  covered <- mean(sets[cbind(1:300, as.integer(d$y[601:900]))])
+  expect_true(covered > 0.85 && covered < 0.97)
+  expect_lt(mean(rowSums(sets)), 1.5)
+})
+
+test_that("quantiles in each other's place and models that are none are refused; intervals are never turned over", {
+  q <- lapply(c(lower = 0.1, upper = 0.9), function(a) {
+    gbt_train(mpg ~ wt, mtcars, objective = "quantile", quantile_alpha = a, nrounds = 10, threads = 1)
+  })
+  expect_error(gbt_conformal(list(lower = q$upper, upper = q$lower), mtcars), "each other's place",
+               class = "gbt_error_argument")
+  classes <- gbt_train(factor(am) ~ wt, mtcars, nrounds = 2, threads = 1)
+  expect_error(gbt_conformal(list(lower = q$lower, upper = classes), mtcars), "of one number",
+               class = "gbt_error_unsupported")
+  middle <- (predict(q$lower, mtcars) + predict(q$upper, mtcars)) / 2
+  p <- predict(gbt_conformal(q, mtcars["wt"], middle), mtcars, level = 0.5)
+  expect_true(all(p$lower <= p$upper))
+})

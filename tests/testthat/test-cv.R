@@ -257,3 +257,15 @@ test_that("data in a folder and data on a device", {
   want <- gbt_cv(gbt_data(d$x, d$y), nrounds = 6, folds = 3, seed = 1)
   expect_identical(gbt_cv(data, nrounds = 6, folds = 3, seed = 1, threads = 2)$predictions, want$predictions)
 })
+
+test_that("gbt_refit() takes the values that variables of the call had, and says when the data are others", {
+  d <- mtcars
+  k <- 2
+  cv <- gbt_cv(mpg ~ ., d, max_depth = k, eta = 1 / 4, nrounds = 5, folds = 3, seed = 1, threads = 1)
+  k <- 5
+  expect_equal(gbt_refit(cv)$params[c("max_depth", "eta")], list(max_depth = 2, eta = 0.25))
+  expect_equal(gbt_refit(cv, max_depth = k)$params$max_depth, 5)
+  d <- mtcars[1:20, ]
+  expect_warning(gbt_refit(cv), "20 rows now and had 32", class = "gbt_warning_data")
+  expect_silent(gbt_refit(cv, data = mtcars[1:20, ]))
+})

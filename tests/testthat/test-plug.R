@@ -142,3 +142,10 @@ test_that("models and nodes as tables", {
   expect_identical(knitr::kable(k), knitr::kable(as.data.frame(gbt_importance(k))))
   expect_true(any(grepl(" | ", knitr::kable(nodes, format = "latex"), fixed = TRUE)))
 })
+
+test_that("methods that compare responses refuse other forms of predictions and read responses of terms", {
+  m <- gbt_train(log(mpg) ~ wt, mtcars, nrounds = 3, threads = 1)
+  expect_equal(residuals(m, mtcars), log(mtcars$mpg) - predict(m, mtcars))
+  expect_error(residuals(m, mtcars, type = "leaf"), "no meaning", class = "gbt_error_argument")
+  expect_error(deviance(m, mtcars, output = "x"), "no meaning", class = "gbt_error_argument")
+})

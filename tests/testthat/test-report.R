@@ -9,8 +9,8 @@ test_that("a report is rendered for numbers, two classes, more classes, and both
   }
   columns <- c("late", "carrier", "distance", "sched_dep_time")
   two <- gbt_train(late ~ ., flights[1:600, columns], nrounds = 5, valid = 0.2, seed = 1, threads = 2)
-  text <- text_of(two, flights[601:900, columns], by = "carrier", title = "Late & early: \"flights\"")
-  for (part in c("Late &amp; early", "Metrics by group", "sched_dep_time", "H squared", "logloss")) {
+  text <- text_of(two, flights[601:900, columns], by = "carrier", title = "Late & early: \"`r 40 + 2` flights\"")
+  for (part in c("Late &amp; early", "r 40 + 2", "Metrics by group", "sched_dep_time", "H squared", "logloss")) {
     expect_match(text, part, fixed = TRUE)
   }
   numbers <- gbt_train(mtcars[-1], mtcars$mpg, nrounds = 5, max_depth = 2, min_child_weight = 1, threads = 1)

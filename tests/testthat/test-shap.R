@@ -141,3 +141,11 @@ test_that("what contributions cannot do is said", {
   expect_error(gbt_shap(m, d, rows = 0), "rows", class = "gbt_error_argument")
   expect_error(predict(m, d, type = "contrib", background = d["a"]), "missing", class = "gbt_error_data")
 })
+
+test_that("the base has no offset of a formula in it, and rows must be there", {
+  m <- gbt_train(mpg ~ wt + offset(log(disp)), mtcars, nrounds = 5, threads = 1)
+  s <- gbt_shap(m, mtcars, threads = 1)
+  expect_equal(s$base, gbt_shap(m, mtcars[32:1, ], threads = 1)$base)
+  expect_equal(rowSums(s$values) + s$base + log(mtcars$disp), predict(m, mtcars, type = "link"), ignore_attr = TRUE)
+  expect_error(gbt_shap(m, mtcars[0, ]), "no rows", class = "gbt_error_data")
+})

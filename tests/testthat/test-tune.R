@@ -203,3 +203,10 @@ test_that("wrong arguments are named", {
     gbt_tune(y ~ ., d, configs = 0)
   })
 })
+
+test_that("a narrow range has fewer configurations than were asked for, and the search ends", {
+  tuned <- gbt_tune(mpg ~ ., mtcars, space = list(eta = c(0.1, 0.1005)), configs = 30, nrounds = 2, folds = 2,
+                    seed = 1, threads = 1)
+  expect_lte(nrow(tuned$results), 6)
+  expect_false(anyDuplicated(tuned$results$eta) > 0)
+})
