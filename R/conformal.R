@@ -83,8 +83,8 @@ conformal_models <- function(object) {
     for (one in object) check_model(one, "object")
     level <- lapply(object, function(one) if (identical(one$objective, "quantile")) one$params$quantile_alpha)
     if (length(unlist(level)) == 2L && level$lower > level$upper) {
-      stop_argument(sprintf("`lower` is the model of quantile %s and `upper` that of %s: they are in each other's place",
-                            format(level$lower), format(level$upper)), "object")
+      stop_argument(sprintf(paste("`lower` is the model of quantile %s and `upper` that of %s: they are in",
+                                  "each other's place"), format(level$lower), format(level$upper)), "object")
     }
     return(object[c("lower", "upper")])
   }

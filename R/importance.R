@@ -65,8 +65,8 @@ gbt_importance <- function(model, type = c("gain", "cover", "frequency", "permut
   if (missing(model) || !inherits(model, "gbt_cv") || type != "permutation") check_model(model, "model")
   misplaced <- setdiff(intersect(...names(), c(permutation_arguments, shap_arguments)), names(formals(gbt_importance)))
   if (length(misplaced) > 0L && !type %in% c("permutation", "shap")) {
-    stop_argument(sprintf("`%s` has no meaning with type = \"%s\": see type = \"permutation\" and \"shap\"", misplaced[1L],
-                          type), misplaced[1L])
+    stop_argument(sprintf("`%s` has no meaning with type = \"%s\": see type = \"permutation\" and \"shap\"",
+                          misplaced[1L], type), misplaced[1L])
   }
   if (type == "permutation") {
     check_no_dots(list(...)[!...names() %in% permutation_arguments], permutation_arguments)

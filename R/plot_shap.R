@@ -204,5 +204,6 @@ waterfall <- function(value, label, base, most) {
 
 # A value as it stands in a label.
 one_value <- function(v) {
-  if (is.numeric(v) && !is.object(v)) number_label(v, 7L) else plain_text(if (is_level(v)) as.character(v) else format(v))
+  if (is.numeric(v) && !is.object(v)) return(number_label(v, 7L))
+  plain_text(if (is_level(v)) as.character(v) else format(v))
 }

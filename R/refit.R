@@ -43,8 +43,8 @@ gbt_refit <- function(object, ..., rule = c("best", "one_se"), nrounds = NULL) {
   rows <- object[["n_obs"]]
   data_given <- any(names(changes) %in% c("x", "data", "formula", "y", "subset"))
   if (!inherits(object, "gbt") && !data_given && is.numeric(rows) && nobs(model) != rows) {
-    warn_gbt("data", sprintf(paste("the data of the call have %s now and had %.0f when `object` was made; give `data` or",
-                                   "`x` and `y` to say which are meant"), counted(nobs(model), "row"), rows))
+    warn_gbt("data", sprintf(paste("the data of the call have %s now and had %.0f when `object` was made; give `data`",
+                                   "or `x` and `y` to say which are meant"), counted(nobs(model), "row"), rows))
   }
   model
 }
