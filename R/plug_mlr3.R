@@ -15,6 +15,8 @@ mlr3_maker <- function(task) {
 }
 
 # The R6 class of one kind of tasks.
+utils::globalVariables(c("LearnerBase", "classes", "self", "super")) # found by R6, in `env` and in the object
+
 mlr3_class <- function(task) {
   class <- if (task == "regr") "LearnerRegrGbt" else "LearnerClassifGbt"
   if (!is.null(package_state[[class]])) return(package_state[[class]])

@@ -23,7 +23,7 @@
 #' @seealso [gbt_evaluate()], [gbt_importance()], [gbt_partial()], [gbt_shap()], [gbt_interactions()], which the report
 #'   is made of.
 #' @examples
-#' if (requireNamespace("rmarkdown", quietly = TRUE) && rmarkdown::pandoc_available() && interactive()) {
+#' if (interactive() && requireNamespace("rmarkdown", quietly = TRUE)) {
 #'   columns <- c("late", "carrier", "distance", "sched_dep_time")
 #'   m <- gbt_train(late ~ ., flights[1:4000, columns], nrounds = 20, valid = 0.2, threads = 2)
 #'   gbt_report(m, flights[4001:5000, columns], tempfile(fileext = ".html"), by = "carrier")
