@@ -43,7 +43,7 @@ scale_ticks <- function(scale, n = 5L) {
   lim <- scale$lim
   if (scale$kind == "factor") return(list(at = seq_along(scale$levels), label = plain_text(scale$levels)))
   if (scale$kind == "date") {
-    at <- tryCatch(pretty(structure(lim, class = "Date"), n), error = function(e) structure(lim, class = "Date"))
+    at <- try_else(pretty(structure(lim, class = "Date"), n), function(e) structure(lim, class = "Date"))
     label <- given_or(attr(at, "labels"), format(at))
   } else if (scale$kind == "time") {
     at <- pretty(structure(lim, class = c("POSIXct", "POSIXt"), tzone = given_or(scale$tz, "UTC")), n)

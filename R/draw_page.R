@@ -189,7 +189,7 @@ check_limits <- function(lim, parameter) {
 
 # A colour or several.
 check_colours <- function(col, parameter = "col") {
-  ok <- tryCatch(ncol(grDevices::col2rgb(col)) > 0L, error = function(e) FALSE)
+  ok <- try_else(ncol(grDevices::col2rgb(col)) > 0L, function(e) FALSE)
   if (!ok) stop_argument(sprintf("`%s` must hold colours, such as \"steelblue\" or \"#0072B2\"", parameter), parameter)
   col
 }

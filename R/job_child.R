@@ -25,15 +25,14 @@ run_job <- function(folder, work) {
   package_state$reporter <- new_reporter(folder)
   package_state$interrupted <- NULL
   outcome <- tryCatch(
-    withCallingHandlers(list(kind = "done", value = do_work(work)), warning = function(w) {
+    try_else(withCallingHandlers(list(kind = "done", value = do_work(work)), warning = function(w) {
       keep(w)
       invokeRestart("muffleWarning")
     }, message = keep, interrupt = function(c) { # the model is being made: it is not to be lost
       ending <- package_state$reporter$is_ending(is.character(work$fun))
       if (ending && !is.null(findRestart("resume"))) invokeRestart("resume")
-    }),
-    interrupt = function(c) list(kind = "cancelled", value = so_far(c)),
-    error = function(e) list(kind = "failed", error = portable_error(e))
+    }), function(e) list(kind = "failed", error = portable_error(e))),
+    interrupt = function(c) list(kind = "cancelled", value = so_far(c))
   )
   if (outcome$kind == "done" && is_asked_to_stop(folder)) outcome$kind <- "cancelled" # a model that is cut short
   outcome$conditions <- conditions

@@ -37,11 +37,11 @@ live_model <- function(hub) {
 refresh_start <- function(hub, data, holdout) {
   if (hub$state == "running") return(invisible(hub))
   hub$message <- hub$verdict <- hub$held <- hub$log <- hub$status <- NULL
-  tryCatch({
+  try_else({
     hub$rows <- refresh_rows(data, holdout)
     hub$job <- do.call(gbt_job, c(list(hub$spec$formula, data = hub$rows$train), hub$spec$args))
     hub$state <- "running"
-  }, error = function(e) refresh_failed(hub, e))
+  }, function(e) refresh_failed(hub, e))
   invisible(hub)
 }
 
@@ -70,7 +70,7 @@ refresh_look <- function(hub) {
   hub$status <- gbt_job_status(hub$job)
   hub$log <- gbt_job_log(hub$job)
   if (hub$status$state == "running") return(invisible(hub))
-  tryCatch({
+  try_else({
     if (hub$status$state == "cancelled") {
       refresh_cancelled(hub)
     } else {
@@ -79,7 +79,7 @@ refresh_look <- function(hub) {
         invokeRestart("muffleWarning")
       }, message = function(m) invokeRestart("muffleMessage")))
     }
-  }, error = function(e) refresh_failed(hub, e))
+  }, function(e) refresh_failed(hub, e))
   hub$job <- hub$rows <- NULL
   invisible(hub)
 }
@@ -147,14 +147,14 @@ keep_in_history <- function(hub) {
 # Back to an earlier model; the live one goes to the history. file: one of model_history().
 refresh_restore <- function(hub, file) {
   if (hub$state == "running") return(invisible(hub))
-  tryCatch({
+  try_else({
     if (!file %in% model_history(hub)$file) stop_data("this model is not in the history any more", "file")
     model <- gbt_load(file, trust = TRUE)
     refresh_promote(hub, model, "restored")
     unlink(file)
     hub$verdict <- NULL
     hub$message <- sprintf("Went back to the model of %s.", trained_at(model, file))
-  }, error = function(e) refresh_failed(hub, e))
+  }, function(e) refresh_failed(hub, e))
   invisible(hub)
 }
 
@@ -200,7 +200,7 @@ compare_models <- function(champion, challenger, holdout, formula, margin) {
 
 # list(metric, loss for each row): what the objective minimises, or what is nearest to it row by row; smaller is better.
 row_losses <- function(model, data, formula) {
-  y <- tryCatch(eval(formula[[2L]], data, environment(formula)), error = function(e) {
+  y <- try_else(eval(formula[[2L]], data, environment(formula)), function(e) {
     stop_data(sprintf("the response of the held-out data cannot be evaluated: %s", conditionMessage(e)), "holdout")
   })
   p <- suppressWarnings(predict(model, data), classes = "gbt_warning_offset")

@@ -96,7 +96,7 @@ gbt_refresh_server <- function(id, formula, data, path, ..., holdout = 0.2, marg
     seen <- refresh_seen(hub, session)
     shiny::observeEvent(input$refresh, {
       # of the user's: whatever it raises is told in the panel
-      tryCatch(refresh_start(hub, value_of(data), value_of(holdout)), error = function(e) refresh_failed(hub, e))
+      try_else(refresh_start(hub, value_of(data), value_of(holdout)), function(e) refresh_failed(hub, e))
       seen$update()
     })
     shiny::observeEvent(input$cancel, {
@@ -105,11 +105,11 @@ gbt_refresh_server <- function(id, formula, data, path, ..., holdout = 0.2, marg
     })
     shiny::observeEvent(input$anyway, {
       if (!is.null(hub$held)) {
-        tryCatch({
+        try_else({
           refresh_promote(hub, hub$held)
           hub$message <- "The new model was taken although it had been held back."
           hub$verdict <- NULL
-        }, error = function(e) refresh_failed(hub, e))
+        }, function(e) refresh_failed(hub, e))
       }
       seen$update()
     })

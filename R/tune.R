@@ -155,10 +155,10 @@ run_search <- function(search) {
                                 ended = rep(FALSE, n)), n)
   state$errors <- character(0)
   state$stopped <- "done"
-  outcome <- tryCatch(run_stages(search, state, n), interrupt = identity, error = function(e) {
+  outcome <- tryCatch(try_else(run_stages(search, state, n), function(e) {
     if (any(state$done$stage > 0L)) package_state$interrupted <- search_result(search, state, "time")
     stop(e)
-  })
+  }), interrupt = identity)
   if (!inherits(outcome, "condition")) return(search_result(search, state, state$stopped))
   result <- search_result(search, state, "interrupt")
   package_state$interrupted <- result
