@@ -64,7 +64,7 @@ gbt_evaluate <- function(model, x, y = NULL, ..., metrics = NULL, weights = NULL
   }
   replicates <- check_whole(replicates, "replicates", 20, 1e6)
   threads <- resolve_threads(threads)
-  response <- response_of_model(model)
+  response <- response_kind(model)
   rows <- evaluated_rows(model, x, y, response, weights, offset, trees, threads)
   n <- length(rows$label)
   what <- read_evaluated(metrics, response, rows)
@@ -151,12 +151,6 @@ group_rows <- function(by, n) {
   place <- match(key, key[first])
   values <- list_frame(lapply(by, subset_rows, first), length(first))
   list(values = values, rows = unname(split(seq_len(n), factor(place, seq_along(first)))))
-}
-
-# What encode_response() found in training.
-response_of_model <- function(model) {
-  list(objective = model$objective, param = model$params[objective_info(model$objective)$params$name],
-       classes = model$classes, response = model$response, n_outputs = model$n_outputs)
 }
 
 # What metrics are of: list(label, weight or NULL, score = matrix with a row for each row, pred = the same on the
