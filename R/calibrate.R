@@ -26,7 +26,8 @@
 #' @param cv A [gbt_cv()] of the same data: the predictions of its folds for the rows that they held out are used in
 #'   place of the model's, so that `model` may be trained on all rows ([gbt_refit()]) and no rows are set aside. `data`
 #'   and `y` are the rows of `cv`. Rows that no fold held out are left aside.
-#' @param weights Weights of the rows: weight 2 is the row twice.
+#' @param weights Weights of the rows: weight 2 is the row twice. For N1 and N0, weights that sum to less than the number
+#'   of rows, such as shares of 1, count as if they summed to it.
 #' @param offset For models with an offset: that of the rows.
 #' @param trees Number of rounds to use, see [predict()][predict.gbt].
 #' @param threads Number of threads, see [gbt_threads()].
@@ -108,6 +109,11 @@ held_out_probabilities <- function(cv, model) {
 
 check_each_class <- function(label, model) {
   labels <- class_labels(model)
+  share <- which(label != floor(label)) # objective "logistic" takes them
+  if (length(share)) {
+    stop_unsupported(sprintf("calibration needs classes: a response of 0 and 1, not of shares such as %s",
+                             format(label[share[1L]])), "y")
+  }
   count <- tabulate(label + 1, length(labels))
   if (sum(count > 0) == 1L) {
     stop_data(sprintf("all rows for calibration are of class \"%s\"; give rows of every class", labels[count > 0]), "y")
@@ -167,9 +173,13 @@ pool_violators <- function(total, weight) {
   list(last = last[used], value = unname(total[used] / weight[used]))
 }
 
+# The fit does not depend on the scale of the weights, but its numbers would: weights of a mean of 1 are taken.
 logistic_map <- function(p, y, weight, method) {
-  n1 <- sum(weight * y)
-  n0 <- sum(weight * (1 - y))
+  total <- max(sum(weight), length(weight))
+  weight <- weight / max(weight)
+  weight <- weight / mean(weight)
+  n1 <- total * mean(weight * y)
+  n0 <- total * mean(weight * (1 - y))
   target <- ifelse(y == 1, (n1 + 1) / (n1 + 2), 1 / (n0 + 2))
   part <- log_parts(p)
   if (method == "platt") {

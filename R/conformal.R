@@ -23,6 +23,9 @@
 #'   within what the rows for calibration needed, and the most probable one in any case (Romano and others, 2020,
 #'   without random numbers, so that sets are rather too large; with two classes all rows have sets of one size).
 #'
+#' Objective `"logistic"` takes numbers as well: where the rows for calibration have nothing but 0 and 1 these are
+#' classes, else shares, which have intervals.
+#'
 #' With n rows for calibration the bound is the k-th smallest of their scores, k = ceiling((n + 1) level). Where k is
 #' larger than n, intervals are infinite and sets hold all classes: `predict()` warns (class `gbt_warning_conformal`).
 #'
@@ -53,9 +56,9 @@ gbt_conformal <- function(object, data = NULL, y = NULL, ..., method = NULL, sca
                           threads = NULL) {
   check_no_dots(list(...), names(formals(gbt_conformal)))
   models <- conformal_models(object)
-  method <- conformal_method(method, object, models, scale)
+  chosen <- conformal_method(method, object, models, scale)
   first <- models[[1L]]
-  if (method == "cv") {
+  if (chosen == "cv") {
     if (!is.null(offset)) stop_argument("`offset` has no meaning for a gbt_cv(), which has its own", "offset")
     return(conformal_of_folds(object, data, y))
   }
@@ -64,7 +67,8 @@ gbt_conformal <- function(object, data = NULL, y = NULL, ..., method = NULL, sca
   n <- n_rows_of(rows)
   if (n == 0) stop_data("the data have no rows", "data")
   label <- given_labels(first, data, y, n)
-  out <- structure(class = "gbt_conformal", list(method = method, models = models, scale = scale, n = n))
+  chosen <- method_of_labels(chosen, first, label, is.null(method))
+  out <- structure(class = "gbt_conformal", list(method = chosen, models = models, scale = scale, n = n))
   out$scores <- conformal_scores(out, conformal_parts(out, rows, offset, threads), label)
   out
 }
@@ -111,9 +115,25 @@ conformal_method <- function(method, object, models, scale) {
   choices <- c("absolute", "scaled", "quantile", "cv", "threshold", "adaptive")
   method <- if (is.null(method)) suits else match_choice(method, choices, "method")
   if (method == "adaptive" && suits == "threshold") return(method)
+  if (method %in% c("threshold", "adaptive") && suits == "absolute" && takes_shares(models[[1L]])) return(method)
   if (method != suits) {
     stop_argument(sprintf("`method = \"%s\"` does not suit the other arguments, which are those of \"%s\"", method,
                           suits), "method")
+  }
+  method
+}
+
+# Objective "logistic" on numbers: 0 and 1 are classes, shares between them are not.
+takes_shares <- function(model) is.null(model$classes) && !is.null(class_labels(model))
+
+# usual: was no method asked for?
+method_of_labels <- function(method, model, label, usual) {
+  if (!takes_shares(model)) return(method)
+  share <- which(!label %in% c(0, 1))
+  if (usual && method == "absolute" && length(share) == 0L) return("threshold")
+  if (method %in% c("threshold", "adaptive") && length(share)) {
+    stop_data(sprintf(paste("sets of classes need a response of 0 and 1; row %d has %s; `method = \"absolute\"` gives",
+                            "intervals of shares"), share[1L], format(label[share[1L]])), "y")
   }
   method
 }
@@ -126,6 +146,9 @@ conformal_of_folds <- function(cv, data, y) {
   }
   n <- cv$n_obs
   label <- given_labels(cv$models[[1L]], data, y, n)
+  if (takes_shares(cv$models[[1L]]) && all(label %in% c(0, 1))) {
+    stop_unsupported("classes 0 and 1 need one model and rows for calibration: `method = \"threshold\"`", "object")
+  }
   fold <- integer(n)
   for (k in seq_along(cv$folds)) fold[cv$folds[[k]]] <- k
   at <- which(fold > 0L)

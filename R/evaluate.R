@@ -22,8 +22,9 @@
 #' @param metrics Names of metrics (see [gbt_train()]), [gbt_metric()] objects, or a list of both. `"all"` takes all
 #'   metrics that suit the objective and the response. Left out: that of the objective, and the usual ones beside it.
 #' @param weights,offset As in [gbt_train()]; columns of a data frame may be named. `NULL`: rows weigh 1 each.
-#' @param by Names of columns of the data, or a value for each row (a vector, or a list of several): metrics are
-#'   computed for each group of rows.
+#' @param by Names of columns of the data, or a value for each row (a vector, a list or data frame of several, a matrix):
+#'   metrics are computed for each group of rows. Numbers and times that differ are different groups, also where they are
+#'   printed alike.
 #' @param intervals The level of bootstrap intervals, such as 0.95; `NULL` for none.
 #' @param replicates The number of draws.
 #' @param group Which rows are drawn together: a value for each row, or the name of a column.
@@ -56,7 +57,7 @@ gbt_evaluate <- function(model, x, y = NULL, ..., metrics = NULL, weights = NULL
   weights <- in_data(substitute(weights), function() weights, env)(here)
   offset <- in_data(substitute(offset), function() offset, env)(here)
   group <- column_or_values(in_data(substitute(group), function() group, env)(here), here)
-  by <- read_by(in_data(substitute(by), function() by, env)(here), here)
+  by <- read_by(in_data(substitute(by), function() by, env)(here), x)
   level <- if (!is.null(intervals)) check_level(intervals)
   if (is.null(level) && (!is.null(group) || !missing(replicates))) {
     given <- if (is.null(group)) "replicates" else "group"
@@ -109,48 +110,95 @@ column_or_values <- function(value, data) {
   else value
 }
 
-# `by` -> NULL or a named list of vectors.
-read_by <- function(by, data) {
-  if (is.null(by)) return(NULL)
-  n <- .row_names_info(data, 2L)
-  if (is.character(by) && is.data.frame(data) && (length(by) != n || all(by %in% names(data)))) {
-    absent <- setdiff(by, names(data))
-    if (length(absent)) {
-      stop_argument(sprintf("`by` names `%s`, which is no column of the data%s", absent[1L],
-                            suggest(absent[1L], names(data))), "by")
-    }
-    return(as.list(pick_columns(data, by)))
-  }
-  if (!is.list(by)) by <- list(by = by)
-  if (is.null(names(by)) || any(names(by) == "")) names(by) <- paste0("by", seq_along(by))
+# `by` -> NULL or a named list of vectors, each a value for each row. x: the data.
+read_by <- function(by, x) {
+  if (length(by) == 0L) return(NULL)
+  if (is_texts(by) && (length(by) != n_rows_of(x) || all(by %in% names_of_table(x)))) by <- columns_named(by, x)
+  if (inherits(by, "POSIXlt") || !is.list(by) && length(dim(by)) != 2L) by <- list(by = by)
+  if (!is.list(by)) by <- list_of_columns(by)
+  if (is.null(names(by))) names(by) <- rep("", length(by))
+  names(by) <- ifelse(names(by) == "", paste0("by", seq_along(by)), names(by))
+  by <- lapply(unclass(by)[seq_along(by)], function(v) {
+    if (inherits(v, "POSIXlt")) v <- as.POSIXct(v)
+    if (is.atomic(v) && is.null(dim(v))) unname(v) else v
+  })
+  twice <- anyDuplicated(names(by))
+  if (twice) stop_argument(sprintf("`by` has `%s` twice", names(by)[twice]), "by")
   taken <- intersect(names(by), c("metric", "estimate", "lower", "upper", "rows"))
   if (length(taken)) {
-    stop_argument(sprintf("`by` has a column `%s`, which the result has as well; rename it", taken[1L]), "by")
+    stop_argument(sprintf(paste("`by`: a column cannot be called `%s`, as one of the result is; give its values under",
+                                "another name, such as by = list(its_%s = )"), taken[1L], taken[1L]), "by")
   }
-  as.list(by)
+  by
+}
+
+# Columns of the data, whatever they are, as a list by name.
+columns_named <- function(names, x) {
+  absent <- setdiff(names, names_of_table(x))
+  if (length(absent)) {
+    stop_argument(sprintf("`by` names `%s`, which is no column of the data%s", absent[1L],
+                          suggest(absent[1L], names_of_table(x))), "by")
+  }
+  if (is.data.frame(x)) return(as.list(pick_columns(x, names)))
+  if (inherits(x, "ArrowTabular")) return(as.list(as.data.frame(x)[names]))
+  lapply(stats::setNames(nm = names), function(name) {
+    j <- match(name, colnames(x))
+    if (isS4(x)) as.vector(x[, j]) else list_of_columns(x, j)[[1L]]
+  })
+}
+
+# NULL where columns have no names.
+names_of_table <- function(x) if (length(dim(x)) == 2L && !is.data.frame(x)) colnames(x) else names(x)
+
+list_of_columns <- function(x, columns = seq_len(ncol(x))) {
+  values <- lapply(columns, function(j) {
+    structure(matrix_column(x, j), class = if (inherits(x, "integer64")) "integer64")
+  })
+  names <- colnames(x)[columns]
+  stats::setNames(values, if (is.null(names)) paste0("by", columns) else names)
 }
 
 # The groups of rows: list(values = data frame with a row for each group, or NULL; rows = list of numbers of rows; a
 # NULL in it stands for all).
 group_rows <- function(by, n) {
   if (is.null(by)) return(list(values = NULL, rows = list(NULL)))
-  codes <- lapply(names(by), function(name) {
+  codes <- lapply(stats::setNames(nm = names(by)), function(name) {
     v <- by[[name]]
     if (!is.atomic(v) || length(dim(v)) > 1L) {
-      stop_argument(sprintf("`by`: `%s` must be a vector, not %s", name, describe(v)), "by")
+      hint <- if (length(dim(v)) == 2L && ncol(v) > 0L) {
+        sprintf("; take columns of it, such as by = list(%s = data$%s[, 1])", name, name)
+      } else {
+        ""
+      }
+      stop_argument(sprintf("`by`: `%s` must be a vector, not %s%s", name, describe(v), hint), "by")
     }
     if (length(v) != n) {
       stop_argument(sprintf("`by`: `%s` has %s for %s", name, counted(length(v), "value"), counted(n, "row")), "by")
     }
-    values <- if (is.factor(v)) addNA(v, ifany = TRUE) else factor(v, exclude = NULL)
-    as.integer(values)
+    group_codes(v)
   })
-  at <- do.call(order, codes)
-  key <- do.call(paste, codes)
+  at <- do.call(order, unname(codes))
+  key <- do.call(paste, unname(codes))
   first <- at[!duplicated(key[at])]
   place <- match(key, key[first])
   values <- list_frame(lapply(by, subset_rows, first), length(first))
   list(values = values, rows = unname(split(seq_len(n), factor(place, seq_along(first)))))
+}
+
+# Numbers of the distinct values in their order, missing ones last. Numbers and times are told apart by their values,
+# not by how they are printed: as texts an hour of autumn occurs twice, and parts of seconds are lost.
+group_codes <- function(v) {
+  if (is.factor(v)) return(as.integer(addNA(v, ifany = TRUE)))
+  if (is.raw(v)) v <- as.integer(v)
+  if (inherits(v, "integer64")) {
+    number <- as_numbers(v, "by")
+    text <- as.character(v) # large ones may be equal as doubles
+    first <- which(!duplicated(text))
+    return(match(text, text[first][order(number[first], text[first])]))
+  }
+  if (is.complex(v) || is.character(v)) return(as.integer(factor(v, exclude = NULL)))
+  v <- if (is.object(v)) as.vector(unclass(v)) else v
+  match(v, sort(unique(v), na.last = TRUE))
 }
 
 # What metrics are of: list(label, weight or NULL, score = matrix with a row for each row, pred = the same on the

@@ -27,17 +27,23 @@ augment.gbt <- function(x, data = NULL, newdata = NULL, ...) {
   check_model(x, "x")
   rows <- if (is.null(newdata)) data else newdata
   if (is.null(rows)) stop_no_training_data("augment(model, data)")
-  if (!is.data.frame(rows)) rows <- as.data.frame(rows)
+  if (chunked_rows(rows)) stop_unsupported("augment() takes rows in memory; give some of them at a time", "newdata")
+  given <- rows # what an absent entry of a sparse matrix means only predict() knows
+  if (!is.data.frame(rows)) {
+    if (isS4(rows)) rows <- sparse_by_columns(rows, x)
+    rows <- as.data.frame(if (isS4(rows)) as.matrix(rows) else rows)
+    if (is.matrix(given) && is.null(colnames(given))) names(rows) <- x$feature_names
+  }
   out <- as.list(rows)
   if (is.null(class_labels(x))) {
-    fitted <- predict.gbt(x, rows, ...)
+    fitted <- predict.gbt(x, given, ...)
     out <- c(out, if (is.matrix(fitted)) columns_of(fitted, ".fitted_") else list(.fitted = unname(fitted)))
     y <- response_of_formula(x, rows)
     if (is.numeric(y) && !is.matrix(fitted)) out$.resid <- as.double(y) - unname(fitted)
   } else {
-    prob <- predict.gbt(x, rows, type = "prob", ...)
+    prob <- predict.gbt(x, given, type = "prob", ...)
     index <- max.col(prob, "first")
-    out <- c(out, list(.fitted = unname(predict.gbt(x, rows, type = "class", ...))), columns_of(prob, ".prob_"),
+    out <- c(out, list(.fitted = unname(predict.gbt(x, given, type = "class", ...))), columns_of(prob, ".prob_"),
              list(.fitted_prob = prob[cbind(seq_along(index), index)]))
   }
   as_tibble_here(list_frame(out, nrow(rows)))

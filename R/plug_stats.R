@@ -5,8 +5,10 @@
 #' `fitted()` and `residuals()` are those of the data that are given, as a model keeps none: predictions on the scale of
 #' the response, and the response minus them. `deviance()` and `logLik()` are those of the data where the objective
 #' has a likelihood; the log-likelihood has no degrees of freedom (`NA`), since trees have no number of parameters.
-#' `simulate()` draws responses for rows of data by the distribution of the objective. `terms()` are those of the
-#' model's formula, with columns instead of a dot. `model.frame()` is an error that says what to do.
+#' `simulate()` draws responses for rows of data by the distribution of the objective; as [stats::simulate()] wants it,
+#' the result has the attribute `seed`, by which the draws can be repeated. `terms()` are those of the model's formula,
+#' with columns instead of a dot. `model.frame()` is an error that says what to do. A deviance or a log-likelihood of
+#' classes is computed from the scores, so it is finite where a probability is 0 or 1 but for rounding.
 #'
 #' | objective | `deviance()` | `logLik()` | `simulate()` |
 #' |---|---|---|---|
@@ -20,9 +22,11 @@
 #' @param y The response of these rows; left out, that of the model's formula, where it is a column of `newdata`.
 #' @param weights Weights of the rows.
 #' @param nsim Number of responses for each row.
-#' @param seed A seed for [set.seed()], or `NULL` to go on with R's generator.
+#' @param seed A seed for [set.seed()], whose draws leave R's generator as it was, or `NULL` to go on with the generator.
 #' @param ... Arguments of [predict()][predict.gbt], such as `trees` and `offset`.
-#' @return Numbers; for `simulate()` a data frame with a column for each simulation.
+#' @return Numbers; for `simulate()` a data frame with a column for each simulation and the attribute `seed`: the `seed`
+#'   that was given, with the kinds of R's generators as attribute `kind`, or the state of the generator (`.Random.seed`)
+#'   before the draws.
 #' @seealso [gbt_methods]
 #' @examples
 #' m <- gbt_train(cyl ~ wt + hp, mtcars, objective = "poisson", nrounds = 20, threads = 1)
@@ -75,7 +79,7 @@ numbers_of <- function(model, data, y) {
   encode_valid_y(y, response, NROW(data), "`y`")
 }
 
-# Label, prediction and weights of rows.
+# Label and weights of rows, with their predicted means, or for classes the log probabilities of what they have.
 rows_with_response <- function(object, newdata, y, weights, what, ...) {
   if (missing(newdata)) stop_no_training_data(sprintf("%s(model, data)", what))
   check_model(object)
@@ -84,9 +88,24 @@ rows_with_response <- function(object, newdata, y, weights, what, ...) {
   good <- is.numeric(weights) && length(weights) == length(label) && !anyNA(weights) && all(weights >= 0)
   if (!good) stop_argument("`weights` must be numbers of 0 or more, one for each row", "weights")
   check_of_response(...)
-  mean <- predict.gbt(object, newdata, ...)
-  p <- if (is.matrix(mean)) mean[cbind(seq_along(label), label + 1)]
-  list(y = label, mean = unname(mean), weights = weights, chosen = p)
+  out <- list(y = label, weights = weights)
+  if (is.null(class_labels(object))) {
+    out$mean <- unname(predict.gbt(object, newdata, ...))
+  } else {
+    out$log_p <- log_of_classes(unname(predict.gbt(object, newdata, type = "link", ...)), label)
+  }
+  out
+}
+
+# Log probability of the class that each row has, from scores: one that is 0 or 1 but for rounding has a finite
+# logarithm. Labels of "logistic" may be shares.
+log_of_classes <- function(score, label) {
+  if (is.matrix(score)) {
+    top <- apply(score, 1L, max)
+    return(score[cbind(seq_along(label), label + 1)] - top - log(rowSums(exp(score - top))))
+  }
+  part <- function(share, log_p) ifelse(share > 0, share * log_p, 0)
+  part(label, stats::plogis(score, log.p = TRUE)) + part(1 - label, stats::plogis(-score, log.p = TRUE))
 }
 
 stop_no_likelihood <- function(object, what) {
@@ -105,7 +124,7 @@ deviance.gbt <- function(object, newdata, y = NULL, weights = NULL, ...) {
   unit <- switch(object$objective,
     squared_error = (y - m)^2,
     logistic = ,
-    softmax = -2 * log_of_classes(object, at),
+    softmax = -2 * at$log_p,
     poisson = 2 * (y_log(y / m) - (y - m)),
     negative_binomial = {
       size <- 1 / object$params$dispersion
@@ -121,13 +140,6 @@ deviance.gbt <- function(object, newdata, y = NULL, weights = NULL, ...) {
   sum(at$weights * unit)
 }
 
-# Log probability of the class that each row has. Labels of "logistic" may be shares.
-log_of_classes <- function(object, at) {
-  if (object$objective == "softmax") return(log(at$chosen))
-  part <- function(share, p) ifelse(share > 0, share * log(p), 0)
-  part(at$y, at$mean) + part(1 - at$y, 1 - at$mean)
-}
-
 #' @rdname gbt_stats
 #' @importFrom stats logLik
 #' @export
@@ -139,7 +151,7 @@ logLik.gbt <- function(object, newdata, y = NULL, weights = NULL, ...) {
       stats::dnorm(at$y, at$mean, sqrt(variance), log = TRUE)
     },
     logistic = ,
-    softmax = log_of_classes(object, at),
+    softmax = at$log_p,
     poisson = stats::dpois(at$y, at$mean, log = TRUE),
     negative_binomial = stats::dnbinom(at$y, size = 1 / object$params$dispersion, mu = at$mean, log = TRUE),
     stop_no_likelihood(object, "a log-likelihood")
@@ -160,7 +172,8 @@ simulate.gbt <- function(object, nsim = 1, seed = NULL, newdata, ...) {
   type <- if (is.null(class_labels(object))) "response" else "prob"
   check_of_response(...)
   mean <- predict.gbt(object, newdata, type = type, ...)
-  if (!is.null(seed)) set.seed(seed)
+  state <- begin_draws(seed)
+  if (!is.null(seed)) on.exit(assign(".Random.seed", state$before, envir = globalenv()))
   draw <- function(i) {
     n <- NROW(mean)
     switch(object$objective, poisson = stats::rpois(n, mean),
@@ -172,7 +185,22 @@ simulate.gbt <- function(object, nsim = 1, seed = NULL, newdata, ...) {
   }
   out <- lapply(seq_len(nsim), draw)
   names(out) <- paste0("sim_", seq_len(nsim))
-  list_frame(out, NROW(mean))
+  out <- list_frame(out, NROW(mean))
+  attr(out, "seed") <- state$seed
+  out
+}
+
+# list(seed, before): the attribute `seed` of what simulate() gives, as its help has it, and the state of R's generator
+# before the seed was set.
+begin_draws <- function(seed) {
+  if (!exists(".Random.seed", globalenv(), inherits = FALSE)) stats::runif(1L)
+  before <- get(".Random.seed", globalenv())
+  if (is.null(seed)) return(list(seed = before, before = before))
+  tried <- try_else(suppressWarnings(set.seed(seed)), identity)
+  if (inherits(tried, "error")) {
+    stop_argument(sprintf("`seed` must be one number as set.seed() takes it: %s", conditionMessage(tried)), "seed")
+  }
+  list(seed = structure(seed, kind = as.list(RNGkind())), before = before)
 }
 
 #' @rdname gbt_stats

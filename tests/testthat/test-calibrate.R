@@ -59,6 +59,15 @@ test_that("logistic maps are what glm() finds, and stay finite and rising", {
     one <- gbt:::calibration_map(rep(0.3, 4), c(0, 0, 0, 1), rep(1, 4), method)
     expect_equal(gbt:::mapped(one, c(0.3, 0.3)), rep((3 / 5 + 2 / 3) / 4, 2))
   }
+  # shares of 1 count as rows; weights of any size are fitted
+  for (method in c("platt", "beta")) {
+    plain <- gbt:::calibration_map(p, y, rep(1, 300), method)
+    expect_equal(gbt:::calibration_map(p, y, rep(1 / 300, 300), method), plain, tolerance = 1e-12)
+    expect_equal(gbt:::calibration_map(p, y, rep(1e-310, 300), method), plain, tolerance = 1e-12)
+    many <- gbt:::calibration_map(p, y, rep(1e300, 300), method)$coefficients
+    expect_equal(many, gbt:::calibration_map(p, y, rep(1e8, 300), method)$coefficients, tolerance = 1e-4)
+    expect_false(isTRUE(all.equal(many, plain$coefficients, tolerance = 1e-4)))
+  }
   falling <- gbt:::calibration_map(p, 1 - y, w, "beta")
   expect_true(all(falling$coefficients[-1] >= 0))
 })
@@ -139,4 +148,15 @@ test_that("what is wrong is named", {
     predict(fit, x, type = "link")
     predict(fit, x, trees = 1)
   })
+})
+
+test_that("numbers 0 and 1 are classes, shares are not", {
+  x <- made(100, 1)
+  words <- gbt_train(y ~ ., x, nrounds = 3, threads = 1)
+  x$y <- as.double(x$y == "b")
+  m <- gbt_train(y ~ ., x, objective = "logistic", nrounds = 3, threads = 1)
+  fit <- gbt_calibrate(m, x, method = "platt", threads = 1)
+  expect_identical(fit$maps, gbt_calibrate(words, x, factor(x$y, 0:1, c("a", "b")), method = "platt", threads = 1)$maps)
+  x$y[3] <- 0.25
+  expect_error(gbt_calibrate(m, x, threads = 1), "shares such as 0[.]25", class = "gbt_error_unsupported")
 })

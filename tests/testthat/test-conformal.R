@@ -140,3 +140,26 @@ test_that("quantiles in each other's place and models that are none are refused;
   p <- predict(gbt_conformal(q, mtcars["wt"], middle), mtcars, level = 0.5)
   expect_true(all(p$lower <= p$upper))
 })
+
+test_that("objective \"logistic\" on numbers 0 and 1 gives sets, on shares intervals", {
+  x <- made(200, 4)
+  x$y <- as.double(x$y > 0)
+  words <- transform(x, y = factor(y))
+  m <- gbt_train(y ~ ., x[1:100, ], objective = "logistic", nrounds = 5, threads = 1)
+  twin <- gbt_train(y ~ ., words[1:100, ], nrounds = 5, threads = 1)
+  fit <- gbt_conformal(m, x[101:200, ], threads = 1)
+  expect_identical(fit$method, "threshold")
+  for (method in c("threshold", "adaptive")) {
+    fit <- gbt_conformal(m, x[101:200, ], method = method, threads = 1)
+    same <- gbt_conformal(twin, words[101:200, ], method = method, threads = 1)
+    expect_identical(predict(fit, x, threads = 1), predict(same, words, threads = 1))
+  }
+  expect_identical(gbt_conformal(m, x[101:200, ], method = "absolute", threads = 1)$method, "absolute")
+  x$y[150] <- 0.5
+  expect_identical(gbt_conformal(m, x[101:200, ], threads = 1)$method, "absolute")
+  cv <- gbt_cv(y ~ ., x[1:100, ], objective = "logistic", folds = 3, nrounds = 2, keep_models = TRUE, threads = 1)
+  expect_snapshot(error = TRUE, {
+    gbt_conformal(m, x[101:200, ], method = "threshold")
+    gbt_conformal(cv, x[1:100, ])
+  })
+})

@@ -72,6 +72,39 @@ test_that("groups of `by` are evaluated as data of their own", {
   expect_identical(names(twin)[1], "half")
 })
 
+test_that("`by` takes columns of matrices, and values that are printed alike stay apart", {
+  x <- as.matrix(mtcars[-1])
+  m <- gbt_train(x, mtcars$mpg, nrounds = 3, threads = 1)
+  want <- gbt_evaluate(m, mtcars[-1], mtcars$mpg, by = c("cyl", "am"), threads = 1)
+  of <- function(data, by) gbt_evaluate(m, data, mtcars$mpg, by = by, threads = 1)
+  expect_identical(of(x, c("cyl", "am")), want)
+  expect_identical(of(x, x[, c("cyl", "am")]), want)
+  expect_identical(of(x, mtcars[c("cyl", "am")]), want)
+  skip_if_not_installed("Matrix")
+  skip_if_not_installed("bit64")
+  expect_identical(of(Matrix::Matrix(x, sparse = TRUE), c("cyl", "am")), want)
+  bare <- of(x, unname(x[, c("cyl", "am")]))
+  expect_identical(names(bare)[1:2], c("by1", "by2"))
+  expect_identical(bare$estimate, want$estimate)
+  all <- gbt_evaluate(m, x, mtcars$mpg, threads = 1)
+  for (none in list(NULL, list(), character(0))) expect_identical(of(x, none), all)
+
+  autumn <- as.POSIXct("2024-10-27 01:30:00", tz = "Europe/Berlin") + c(0, 0.25, 3600, 7200)
+  alike <- list(autumn, as.POSIXlt(autumn), as.raw(c(1, 255, 16, 0)), c(1, 1 + 2^-50, 2, NaN), c(TRUE, FALSE, NA, NA),
+                bit64::as.integer64("9007199254740993") + 0:3)
+  for (values in alike) {
+    # a whole column of POSIXlt is a list
+    many <- if (inherits(values, "POSIXlt")) as.POSIXlt(rep(autumn, 8)) else values[rep(1:4, 8)]
+    e <- gbt_evaluate(m, x, mtcars$mpg, metrics = "rmse", by = many, threads = 1)
+    groups <- if (is.logical(values)) list(2, 1, 3:4) else if (is.raw(values)) list(4, 1, 3, 2) else as.list(1:4)
+    each <- vapply(groups, function(g) {
+      at <- rep(1:4, 8) %in% g
+      gbt_evaluate(m, x[at, ], mtcars$mpg[at], metrics = "rmse", threads = 1)$estimate
+    }, 0)
+    expect_identical(e$estimate, each, info = class(values)[1])
+  }
+})
+
 test_that("intervals are quantiles of metrics of drawn rows", {
   d <- made(257)
   m <- gbt_train(two ~ a + b + f, d, nrounds = 3, threads = 1)
@@ -191,5 +224,15 @@ test_that("misuse is explained", {
     gbt_evaluate(two, two_new)
     gbt_evaluate(m, transform(d, y = replace(y, 3, NA)))
     gbt_evaluate(m, d, group = f)
+  })
+  x <- data.matrix(d[c("a", "b")])
+  d$rows <- d$f
+  d$both <- x
+  expect_snapshot(error = TRUE, {
+    gbt_evaluate(m, d, by = "rows")
+    gbt_evaluate(m, d, by = c("f", "f"))
+    gbt_evaluate(m, d, by = "both")
+    gbt_evaluate(m, d, by = list(list(1, 2)))
+    gbt_evaluate(plain, x, d$y, by = "c")
   })
 })

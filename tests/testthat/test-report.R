@@ -17,6 +17,13 @@ test_that("a report is rendered for numbers, two classes, more classes, and both
   expect_match(text_of(numbers, mtcars[-1], y = mtcars$mpg), "rmse", fixed = TRUE)
   classes <- gbt_train(Species ~ ., iris, nrounds = 3, threads = 1)
   expect_match(text_of(classes, iris), "versicolor", fixed = TRUE)
+  drawn <- "Mean of the observed against mean of the predicted"
+  expect_match(text, drawn, fixed = TRUE)
+  cars <- transform(mtcars[c("am", "wt", "hp")], am = am == 1)
+  yes <- gbt_train(am ~ ., cars, nrounds = 3, threads = 1)
+  expect_match(text_of(yes, cars), drawn, fixed = TRUE)
+  codes <- gbt_train(mtcars[-2], mtcars$cyl, objective = "softmax", nrounds = 3, threads = 1)
+  expect_match(text_of(codes, mtcars[-2], y = mtcars$cyl), drawn, fixed = TRUE)
 })
 
 test_that("what gbt_report() cannot use is named", {
