@@ -26,8 +26,8 @@
 #' @param cv A [gbt_cv()] of the same data: the predictions of its folds for the rows that they held out are used in
 #'   place of the model's, so that `model` may be trained on all rows ([gbt_refit()]) and no rows are set aside. `data`
 #'   and `y` are the rows of `cv`. Rows that no fold held out are left aside.
-#' @param weights Weights of the rows: weight 2 is the row twice. For N1 and N0, weights that sum to less than the number
-#'   of rows, such as shares of 1, count as if they summed to it.
+#' @param weights Weights of the rows: weight 2 is the row twice. For N1 and N0, weights that sum to less than the
+#'   number of rows, such as shares of 1, count as if they summed to it.
 #' @param offset For models with an offset: that of the rows.
 #' @param trees Number of rounds to use, see [predict()][predict.gbt].
 #' @param threads Number of threads, see [gbt_threads()].

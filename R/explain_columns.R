@@ -14,14 +14,16 @@ explained_data <- function(model, data, parameter = "data") {
   if (inherits(data, "ArrowTabular")) data <- as.data.frame(data)
   if (isS4(data) && methods::is(data, "Matrix")) return(sparse_by_columns(data, model))
   if (is.matrix(data)) {
-    names <- if (is.null(colnames(data))) model$feature_names else colnames(data)
+    names <- if (is.null(colnames(data))) model$feature_names else as_utf8(colnames(data), "a column name")
     values <- lapply(seq_len(ncol(data)), function(j) {
       structure(matrix_column(data, j), class = if (inherits(data, "integer64")) "integer64")
     })
     data <- list_frame(stats::setNames(values, names), nrow(data))
   }
   if (!is.data.frame(data)) encode_x(data) # says what is wrong with it
-  list_frame(lapply(stats::setNames(seq_along(data), names(data)), function(j) .subset2(data, j)),
+  # R itself looks names up in the encoding of the locale, where those of others may be lost
+  names <- as_utf8(names(data), "a column name")
+  list_frame(lapply(stats::setNames(seq_along(data), names), function(j) .subset2(data, j)),
              .row_names_info(data, 2L))
 }
 
@@ -30,7 +32,7 @@ sparse_by_columns <- function(x, model) {
     stop_data(sprintf("a matrix of class \"%s\" needs the package Matrix; please install it", class(x)[1L]))
   }
   x <- methods::as(methods::as(methods::as(x, "dMatrix"), "generalMatrix"), "CsparseMatrix")
-  if (is.null(colnames(x))) colnames(x) <- model$feature_names
+  colnames(x) <- if (is.null(colnames(x))) model$feature_names else as_utf8(colnames(x), "a column name")
   x
 }
 
@@ -40,7 +42,7 @@ with_columns <- function(x, values) {
   if (!isS4(x)) {
     n <- .row_names_info(x, 2L)
     x <- unclass(x)
-    for (name in names(values)) x[[name]] <- values[[name]]
+    x[match(names(values), names(x))] <- values
     return(list_frame(x, n))
   }
   for (name in names(values)) x <- with_entries(x, name, seq_len(nrow(x)) - 1L, as.double(values[[name]]))
@@ -66,7 +68,7 @@ with_entries <- function(x, name, rows, values) {
 # at[i].
 with_permuted <- function(x, columns, at) {
   if (!isS4(x)) {
-    values <- lapply(stats::setNames(nm = columns), function(name) subset_rows(.subset2(x, name), at))
+    values <- lapply(stats::setNames(nm = columns), function(name) subset_rows(column_of(x, name), at))
     return(with_columns(x, values))
   }
   place <- order(at)
@@ -80,7 +82,7 @@ with_permuted <- function(x, columns, at) {
 }
 
 column_of <- function(x, name) {
-  if (isS4(x)) as.vector(x[, name]) else .subset2(x, name)
+  if (isS4(x)) as.vector(x[, match(name, colnames(x))]) else .subset2(x, match(name, names(x)))
 }
 
 # What the columns of the model are made of: list by feature_names of names of the user's columns.
@@ -123,6 +125,7 @@ check_columns <- function(columns, model, data, parameter = "columns") {
   if (!is_texts(columns) || length(columns) == 0L) {
     stop_argument(sprintf("`%s` must be names of columns", parameter), parameter)
   }
+  columns <- as_utf8(columns, sprintf("`%s`", parameter))
   if (anyDuplicated(columns)) {
     stop_argument(sprintf("`%s` names `%s` twice", parameter, columns[anyDuplicated(columns)]), parameter)
   }

@@ -41,6 +41,9 @@ one_metric <- function(metric, model, rows) {
     if (identical(e$parameter, "eval_metric")) e$parameter <- e$subject <- "metric"
     stop(e)
   })
+  if (length(out$name) == 0L) {
+    stop_argument("the model's objective has no metric of its own; give `metric`, such as a gbt_metric()", "metric")
+  }
   if (length(out$name) != 1L) stop_argument("`metric` must be one metric, such as \"rmse\" or a gbt_metric()", "metric")
   if (is.na(out$maximise)) {
     stop_argument(sprintf("neither larger nor smaller values of metric \"%s\" are better; name another one", out$name),
@@ -55,7 +58,7 @@ permuted_groups <- function(columns, model, x) {
   if (is.null(columns)) columns <- columns_of_model(model, x)
   if (!is.list(columns)) return(as.list(stats::setNames(nm = check_columns(columns, model, x))))
   if (length(columns) == 0L) stop_argument("`columns` is an empty list", "columns")
-  for (group in columns) check_columns(group, model, x)
+  columns[] <- lapply(columns, check_columns, model, x)
   named <- names(columns)
   if (is.null(named)) named <- rep("", length(columns))
   names(columns) <- ifelse(named == "", vapply(columns, paste, "", collapse = " + "), named)
@@ -79,6 +82,12 @@ permuted_losses <- function(model, rows, plan, rounds) {
     score_metrics(plan$metric, model, score, rows$label, rows$weight, plan$threads)
   }
   base <- value(rows$x)
+  if (!is.finite(base)) {
+    stop_data(sprintf(paste("metric \"%s\" is %s for %s, so nothing can be compared with it: an AUC, for example,",
+                            "needs rows of both classes, and R squared a response that varies; give other rows, or",
+                            "another `metric`"),
+                      plan$metric$name, format(base), counted(length(rows$label), "row")), "metric")
+  }
   used <- columns_in_use(model, rows$x, rounds)
   n <- length(rows$label)
   out <- matrix(0, length(plan$groups), plan$repeats)

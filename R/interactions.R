@@ -98,7 +98,7 @@ interaction_parts <- function(model, x, columns, used, top, plan, offset) {
     joint <- point_means(model, x, pair, plan, offset, ncol(whole))$own
     part(pair[1L], pair[2L], joint - own[[pair[1L]]] - own[[pair[2L]]], joint)
   })
-  list(parts = c(singles, by_size(pairs)), outputs = colnames(whole), n_outputs = ncol(whole))
+  list(parts = c(singles, by_size(pairs)), outputs = output_names(model, whole), n_outputs = ncol(whole))
 }
 
 unname_rows <- function(pred) {

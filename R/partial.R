@@ -18,7 +18,7 @@
 #'   them where there are at most `size`, and all levels of factors and texts.
 #' @param size The most values of a column of numbers or times that are taken from the data.
 #' @param grid `"quantile"`: values of the data that cut the rows into parts of equal size; `"even"`: evenly spaced
-#'   numbers or times from the least to the largest.
+#'   numbers or times from the least to the largest, infinite ones left out.
 #' @param type The scale that is averaged: `"response"`, `"link"` or `"prob"`, see [predict()][predict.gbt].
 #' @param ice Keep the curves of the rows? For one column.
 #' @param centred Subtract of each curve its value at the first value of the grid, so that curves start at 0 and what
@@ -30,8 +30,8 @@
 #' @param ... Must be empty: a misspelt argument is an error.
 #' @return An object of class `gbt_partial`, a list with
 #'   \item{columns}{names of the columns}
-#'   \item{effects}{data frame: the values of the grid, `output` (a factor of classes, where there are several outputs)
-#'     and `estimate`}
+#'   \item{effects}{data frame: the values of the grid, `output` (a factor of classes, or of numbers of outputs of an
+#'     objective of your own, where there are several) and `estimate`}
 #'   \item{ice}{data frame: `row` (its number in `data`), the column, `output` and `estimate`; or `NULL`}
 #'   \item{type, centred}{as given}
 #'   \item{spread}{list by column: deciles of the values in the data, or numbers of rows by level}
@@ -126,16 +126,16 @@ order_numbers <- function(v) {
 
 # The values of a column that the grid has: elements of the column, so that they are of its class.
 grid_of <- function(v, size, grid, name) {
+  number <- if (!has_levels(v)) order_numbers(v)
+  if (all(is.na(if (has_levels(v)) v else number))) {
+    stop_data(sprintf("column `%s` has no values but missing ones; give `values`", name), name)
+  }
   if (is.factor(v)) {
     used <- which(tabulate(v, nlevels(v)) > 0L)
     return(subset_rows(v, match(used, as.integer(v))))
   }
   if (is.character(v)) return(sort(unique(as.vector(v[!is.na(v)])), method = "radix"))
-  number <- order_numbers(v)
   at <- order(number, na.last = NA)
-  if (length(at) == 0L) {
-    stop_data(sprintf("column `%s` has no values but missing ones; give `values`", name), name)
-  }
   first <- at[!duplicated(number[at])]
   if (length(first) <= size) return(subset_rows(v, first))
   if (grid == "even") return(even_grid(v, number, size))
@@ -145,7 +145,8 @@ grid_of <- function(v, size, grid, name) {
 }
 
 even_grid <- function(v, number, size) {
-  points <- seq(min(number, na.rm = TRUE), max(number, na.rm = TRUE), length.out = size)
+  finite <- range(number[is.finite(number)])
+  points <- unique(seq(finite[1L], finite[2L], length.out = size))
   if (is.integer(v)) points <- unique(as.integer(round(points)))
   if (inherits(v, "integer64")) return(bit64::as.integer64(unique(round(points))))
   if (inherits(v, "Date")) points <- unique(round(points))
@@ -227,7 +228,7 @@ partial_values <- function(model, x, points, plan, weight, offset, ice, centred)
     these <- beg:min(n_points, beg + at_once - 1)
     pred <- predict_points(model, x, points, these, plan, offset)
     if (is.null(estimate)) {
-      outputs <- colnames(pred)
+      outputs <- output_names(model, pred)
       estimate <- matrix(0, n_points, ncol(pred))
       if (ice) curves <- array(0, c(n, n_points, ncol(pred)))
     }
@@ -241,6 +242,9 @@ partial_values <- function(model, x, points, plan, weight, offset, ice, centred)
   }
   list(estimate = estimate, curves = curves, outputs = outputs)
 }
+
+# Of a matrix of predictions: those of columns, or of the model where they have none.
+output_names <- function(model, pred) if (is.null(colnames(pred))) output_labels(model) else colnames(pred)
 
 # Predictions of all rows for some points: a matrix, row by row within point by point.
 predict_points <- function(model, x, points, these, plan, offset) {

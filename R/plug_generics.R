@@ -50,7 +50,8 @@ augment.gbt <- function(x, data = NULL, newdata = NULL, ...) {
 }
 
 columns_of <- function(x, prefix) {
-  stats::setNames(lapply(seq_len(ncol(x)), function(j) unname(x[, j])), paste0(prefix, colnames(x)))
+  names <- if (is.null(colnames(x))) seq_len(ncol(x)) else colnames(x)
+  stats::setNames(lapply(seq_len(ncol(x)), function(j) unname(x[, j])), paste0(prefix, names))
 }
 
 # The response of a model that was trained by a formula, in other data; NULL where it is not there.
@@ -100,7 +101,7 @@ get_predict.gbt <- function(model, newdata, vcov = FALSE, conf_level = 0.95, typ
   out <- predict.gbt(model, newdata, type = type)
   n <- NROW(out)
   if (is.matrix(out)) {
-    return(data.frame(rowid = rep(seq_len(n), ncol(out)), group = rep(colnames(out), each = n),
+    return(data.frame(rowid = rep(seq_len(n), ncol(out)), group = rep(output_names(model, out), each = n),
                       estimate = as.vector(out), stringsAsFactors = FALSE))
   }
   data.frame(rowid = seq_len(n), estimate = as.vector(out))
@@ -118,7 +119,7 @@ set_coef.gbt <- function(model, coefs, ...) model
 
 #' @exportS3Method marginaleffects::get_group_names
 get_group_names.gbt <- function(model, ...) {
-  if (check_model(model, "model")$n_outputs > 1L) class_labels(model) else "main_marginaleffect"
+  if (check_model(model, "model")$n_outputs > 1L) output_labels(model) else "main_marginaleffect"
 }
 
 # ---- insight ----

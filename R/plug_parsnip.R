@@ -132,7 +132,7 @@ multi_predict._gbt <- function(object, new_data, type = NULL, trees = NULL, ...)
     } else if (type == "class") {
       list(.pred_class = factor(as.character(out), levels = object$lvl))
     } else if (is.matrix(out)) {
-      stats::setNames(lapply(seq_len(ncol(out)), function(j) unname(out[, j])), paste0(".pred_", colnames(out)))
+      columns_of(out, ".pred_")
     } else {
       list(.pred = as.vector(out))
     }

@@ -22,11 +22,12 @@
 #' @param y The response of these rows; left out, that of the model's formula, where it is a column of `newdata`.
 #' @param weights Weights of the rows.
 #' @param nsim Number of responses for each row.
-#' @param seed A seed for [set.seed()], whose draws leave R's generator as it was, or `NULL` to go on with the generator.
+#' @param seed A seed for [set.seed()], whose draws leave R's generator as it was, or `NULL` to go on with the
+#'   generator.
 #' @param ... Arguments of [predict()][predict.gbt], such as `trees` and `offset`.
-#' @return Numbers; for `simulate()` a data frame with a column for each simulation and the attribute `seed`: the `seed`
-#'   that was given, with the kinds of R's generators as attribute `kind`, or the state of the generator (`.Random.seed`)
-#'   before the draws.
+#' @return Numbers; for `simulate()` a data frame with a column for each simulation and the attribute `seed`: the
+#'   `seed` that was given, with the kinds of R's generators as attribute `kind`, or the state of the generator
+#'   (`.Random.seed`) before the draws.
 #' @seealso [gbt_methods]
 #' @examples
 #' m <- gbt_train(cyl ~ wt + hp, mtcars, objective = "poisson", nrounds = 20, threads = 1)
@@ -53,7 +54,11 @@ residuals.gbt <- function(object, newdata, y = NULL, ...) {
   if (missing(newdata)) stop_no_training_data("y - predict(model, data)")
   check_model(object)
   if (object$n_outputs > 1L) {
-    stop_unsupported("a model of more than two classes has no residuals; predict(type = \"prob\") gives probabilities")
+    stop_unsupported(if (is.null(class_labels(object))) {
+      "a model of several numbers has no residuals of one response; subtract the columns of predict() yourself"
+    } else {
+      "a model of more than two classes has no residuals; predict(type = \"prob\") gives probabilities"
+    })
   }
   check_of_response(...)
   out <- predict.gbt(object, newdata, ...)

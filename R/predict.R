@@ -28,8 +28,9 @@ predict_types <- c("response", "link", "prob", "class", "leaf", "contrib", "inte
 #'   * `"leaf"`: an integer matrix with one column per tree: the number of the leaf (the node's number within its tree,
 #'     0 is the root) that the row comes to.
 #'   * `"contrib"`: SHAP values, what each column adds to the raw score: a matrix with a column for each of the model's
-#'     columns and, last, `"(base)"`, which has offsets, too; an array with classes as third dimension for more than two
-#'     classes. A row's numbers add up to its `"link"`, but for the rounding of sums.
+#'     columns and, last, `"(base)"`, which has offsets, too (`"(base)_"` where a column is called so); an array with
+#'     classes as third dimension for more than two classes. A row's numbers add up to its `"link"`, but for the
+#'     rounding of sums.
 #'   * `"interaction"`: SHAP interaction values: an array of rows by columns by columns (by classes), symmetric. Its
 #'     rows add up to the contributions; the diagonal has what a column does by itself.
 #'
@@ -294,6 +295,13 @@ shape_prediction <- function(out, object, type, labels) {
 
 class_labels <- function(object) {
   if (is.null(object$classes) && objective_info(object$objective)$labels == "BINARY") c("0", "1") else object$classes
+}
+
+# Names of several outputs: those of classes, or their numbers; NULL for one output.
+output_labels <- function(object) {
+  if (object$n_outputs < 2L) return(NULL)
+  labels <- class_labels(object)
+  if (is.null(labels)) as.character(seq_len(object$n_outputs)) else labels
 }
 
 # Classes as what the response was.

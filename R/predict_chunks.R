@@ -149,7 +149,8 @@ csv_sink <- function(path) {
 
 csv_head <- function(out) {
   if (!is.matrix(out)) return("prediction")
-  names <- if (is.null(colnames(out))) sprintf("tree_%d", seq_len(ncol(out))) else colnames(out)
+  plain <- if (is.integer(out)) "tree_%d" else "output_%d"
+  names <- if (is.null(colnames(out))) sprintf(plain, seq_len(ncol(out))) else colnames(out)
   paste(csv_texts(names), collapse = ",")
 }
 

@@ -51,11 +51,18 @@ predict_contributions <- function(object, frame, background, type, by, rounds, o
   if (!is.null(players$columns)) {
     out <- (if (pairs) share_interactions else share_contributions)(out, players$columns, length(players$names))
   }
-  names <- c(players$names, "(base)")
+  names <- c(players$names, base_label(players$names))
   several <- object$n_outputs > 1L
   if (!several) dim(out) <- dim(out)[-length(dim(out))]
-  dimnames(out) <- c(list(labels, names), if (pairs) list(names), if (several) list(class_labels(object)))
+  dimnames(out) <- c(list(labels, names), if (pairs) list(names), if (several) list(output_labels(object)))
   out
+}
+
+# What the base is called beside columns of these names.
+base_label <- function(names) {
+  label <- "(base)"
+  while (label %in% names) label <- paste0(label, "_")
+  label
 }
 
 background_frame <- function(background, object, sparse_zero) {
@@ -111,8 +118,10 @@ join_arrays <- function(parts) {
 #' @param trees,offset,unseen,threads As for [predict()][predict.gbt].
 #' @return A list of class `gbt_shap`: `values`, a matrix of rows by columns, or an array with outputs (classes) as
 #'   third dimension; `base`, a number for each output, offsets left out; `data`, the columns' values; `outputs`, the
-#'   names of the classes, or `NULL`; `interaction`, an array of rows by columns by columns (by outputs), or `NULL`;
-#'   `rows`, the numbers of the rows. `summary()` gives mean absolute contributions.
+#'   names of the classes (or numbers of the outputs of an objective of your own), or `NULL`; `interaction`, an array of
+#'   rows by columns by columns (by outputs), or `NULL`; `rows`, the numbers of the rows. `summary()` gives mean
+#'   absolute contributions, `as.data.frame()` a row for each contribution: `row`, `column`, `output` (of several) and
+#'   `contribution`.
 #' @seealso [predict.gbt()] with `type = "contrib"`, [gbt_importance()]
 #' @examples
 #' m <- gbt_train(mpg ~ ., mtcars, nrounds = 20, threads = 1)
@@ -159,7 +168,7 @@ gbt_shap <- function(model, newdata, background = NULL, interaction = FALSE, row
   if (!is.null(own)) base <- base - own
   structure(list(
     values = if (several) all[, columns, , drop = FALSE] else all[, columns, drop = FALSE],
-    base = base, data = shown_columns(newdata, model), outputs = if (several) class_labels(model),
+    base = base, data = shown_columns(newdata, model), outputs = output_labels(model),
     interaction = if (several) pairs[, columns, columns, , drop = FALSE] else pairs[, columns, columns, drop = FALSE],
     rows = taken
   ), class = "gbt_shap")
@@ -183,6 +192,17 @@ summary.gbt_shap <- function(object, ...) {
   size <- apply(abs(object$values), 2L, mean)
   top <- order(-size, seq_along(size))
   list_frame(list(column = dimnames(object$values)[[2L]][top], mean_abs = unname(size[top])), length(top))
+}
+
+#' @export
+as.data.frame.gbt_shap <- function(x, row.names = NULL, optional = FALSE, ...) {
+  d <- dim(x$values)
+  columns <- dimnames(x$values)[[2L]]
+  k <- max(1L, length(x$outputs))
+  out <- list(row = rep(x$rows, d[2L] * k), column = rep(rep(columns, each = d[1L]), k))
+  if (k > 1L) out$output <- factor(rep(x$outputs, each = d[1L] * d[2L]), x$outputs)
+  out$contribution <- as.vector(x$values)
+  list_frame(out, length(x$values))
 }
 
 #' @export

@@ -125,3 +125,37 @@ test_that("what is wrong is named", {
     gbt_importance(m, "permutation", data = x[1, ])
   })
 })
+
+test_that("a metric without a value is an error that says so", {
+  x <- made()
+  m <- gbt_train(l ~ a + d, x, nrounds = 2, threads = 1)
+  custom <- list(gradient = function(pred, label) pred - cbind(label, label), n_outputs = 2,
+                 hessian = function(pred, label) matrix(1, nrow(pred), 2))
+  two <- gbt_train(x["a"], x$y, objective = custom, nrounds = 2, threads = 1)
+  expect_snapshot(error = TRUE, {
+    gbt_importance(m, "permutation", data = x[x$l, ], metric = "auc")
+    gbt_importance(two, "permutation", data = x["a"], y = x$y)
+  })
+})
+
+test_that("names of columns are found in any encoding and locale", {
+  x <- data.frame(y = mtcars$mpg, wt = mtcars$wt, hp = mtcars$hp)
+  names(x)[2] <- iconv("\u00e4", "UTF-8", "latin1")
+  plain <- stats::setNames(x, c("y", "wt", "hp"))
+  m <- gbt_train(x[-1], x$y, nrounds = 3, threads = 1)
+  twin <- gbt_train(plain[-1], x$y, nrounds = 3, threads = 1)
+  withr::local_locale(LC_CTYPE = "C")
+  for (name in c(names(x)[2], enc2utf8(names(x)[2]))) {
+    names(x)[2] <- name
+    for (data in list(x[-1], as.matrix(x[-1]))) {
+      got <- gbt_importance(m, "permutation", data = data, y = x$y, columns = c(name, "hp"), seed = 1, threads = 1)
+      want <- gbt_importance(twin, "permutation", data = plain[-1], y = x$y, seed = 1, threads = 1)
+      expect_identical(got$importance, want$importance)
+      expect_gt(min(got$importance), 0)
+      expect_identical(gbt_partial(m, data, name, threads = 1)$effects$estimate,
+                       gbt_partial(twin, plain[-1], "wt", threads = 1)$effects$estimate)
+      expect_identical(gbt_interactions(m, data, c(name, "hp"), threads = 1)$size,
+                       gbt_interactions(twin, plain[-1], threads = 1)$size)
+    }
+  }
+})

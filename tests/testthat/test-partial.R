@@ -129,3 +129,44 @@ test_that("what is wrong is named", {
     gbt_partial(m, transform(x, a = NA_real_), "a")
   })
 })
+
+test_that("outputs without names have numbers", {
+  custom <- list(gradient = function(pred, label) pred - cbind(label, -label), n_outputs = 2,
+                 hessian = function(pred, label) matrix(1, nrow(pred), 2))
+  x <- mtcars[c("wt", "hp")]
+  m <- gbt_train(x, mtcars$mpg, objective = custom, nrounds = 3, threads = 1)
+  got <- gbt_partial(m, x, "wt", values = 3, ice = TRUE, threads = 1)
+  expect_identical(levels(got$effects$output), c("1", "2"))
+  pred <- predict(m, transform(x, wt = 3))
+  expect_equal(got$effects$estimate, colMeans(pred), tolerance = 1e-14)
+  expect_identical(got$ice$estimate[got$ice$output == "2"], unname(pred[, 2]))
+  expect_silent(drawn(plot(got)))
+  expect_identical(levels(gbt_interactions(m, x, threads = 1)$output), c("1", "2"))
+  s <- gbt_shap(m, x, threads = 1)
+  expect_identical(s$outputs, c("1", "2"))
+  expect_equal(apply(s$values, c(1, 3), sum) + rep(s$base, each = 32), predict(m, x), ignore_attr = TRUE)
+  long <- as.data.frame(s)
+  expect_identical(long$contribution[long$row == 5 & long$column == "hp" & long$output == "2"], s$values[5, "hp", 2])
+  expect_named(gbt:::augment.gbt(m, x), c("wt", "hp", ".fitted_1", ".fitted_2"))
+  expect_identical(gbt:::get_predict.gbt(m, x)$group, rep(c("1", "2"), each = 32))
+  file <- withr::local_tempfile()
+  predict(m, x, output = file)
+  expect_identical(readLines(file, 1), "output_1,output_2")
+})
+
+test_that("an even grid leaves infinite values out, for all sizes", {
+  x <- made()
+  m <- gbt_train(y ~ ., x, nrounds = 2, threads = 1)
+  plain <- range(x$a[-(1:3)], na.rm = TRUE)
+  x$a[1:3] <- c(Inf, -Inf, Inf)
+  for (size in 2:17) {
+    got <- gbt_partial(m, x, "a", grid = "even", size = size, rows = 5, seed = 1, threads = 1)
+    expect_identical(got$effects$a, seq(plain[1], plain[2], length.out = size))
+  }
+  x$a <- rep(c(Inf, 2, -Inf), 30) # one finite value
+  expect_identical(gbt_partial(m, x, "a", grid = "even", size = 2, threads = 1)$effects$a, 2)
+  x$f[] <- NA
+  expect_error(gbt_partial(m, x, "f", threads = 1), "`f` has no values but missing ones", class = "gbt_error_data")
+  expect_error(gbt_partial(m, transform(x, f = NA_character_), "f", threads = 1), "no values but missing ones",
+               class = "gbt_error_data")
+})

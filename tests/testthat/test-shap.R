@@ -149,3 +149,16 @@ test_that("the base has no offset of a formula in it, and rows must be there", {
   expect_equal(rowSums(s$values) + s$base + log(mtcars$disp), predict(m, mtcars, type = "link"), ignore_attr = TRUE)
   expect_error(gbt_shap(m, mtcars[0, ]), "no rows", class = "gbt_error_data")
 })
+
+test_that("a column may be called (base), and contributions are a data frame", {
+  d <- stats::setNames(mtcars[c("mpg", "wt", "hp")], c("y", "(base)", "(base)_"))
+  m <- gbt_train(d[-1], d$y, nrounds = 5, threads = 1)
+  twin <- gbt_train(mtcars[c("wt", "hp")], d$y, nrounds = 5, threads = 1)
+  got <- predict(m, d[-1], type = "contrib")
+  expect_identical(colnames(got), c("(base)", "(base)_", "(base)__"))
+  expect_identical(unname(got), unname(predict(twin, mtcars, type = "contrib")))
+  s <- gbt_shap(m, d[-1], rows = 7, threads = 1)
+  expect_identical(as.data.frame(s), data.frame(row = rep(s$rows, 2), column = rep(c("(base)", "(base)_"), each = 7),
+                                                contribution = as.vector(s$values)))
+  expect_identical(sort(gbt_importance(m, "shap", data = d[-1])$column), c("(base)", "(base)_"))
+})
