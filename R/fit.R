@@ -95,6 +95,8 @@ read_request <- function(given) {
   host <- host_params(args)
   host$threads <- resolve_threads(args$value[["threads"]])
   host$sparse_zero <- match_choice(args$value[["sparse_zero"]], c("value", "missing"), "sparse_zero")
+  checked$eta <- read_schedule(args, checked$eta, host$nrounds, rounds_before(args$value[["init_model"]]))
+  if (is_schedule(args$value[["eta"]])) args$value$eta <- rep_len(checked$eta, host$nrounds) # folds ask no function
   list(args = args, params = checked, host = host, objective = as_objective(args),
        callbacks = as_callbacks(args$value[["callbacks"]]), cat_method = read_cat_method(args$value[["cat_method"]]))
 }
@@ -443,6 +445,7 @@ make_trainer <- function(fit, where) {
     monotone = fit$constraints$monotone, interactions = fit$constraints$interactions,
     feature_weight = fit$constraints$feature_weights, class_rate = fit$class_shares, cat_method = fit$cat_method$bits,
     init_state = fit$start$model$state, init_score = fit$start$score,
+    eta = if (length(fit$params$eta) > 1L) fit$params$eta, init_eta = eta_before(fit$start),
     init_valid = if (!is.null(fit$start$model)) lapply(fit$valid, `[[`, "score"), base = NULL,
     keep_best = if (evaluation$stopping && !is.null(fit$data$masked_out)) 1L,
     stop_rounds = fit$host$early_stopping_rounds, stop_min_delta = fit$host$early_stopping_min_delta,
@@ -460,7 +463,7 @@ finish_model <- function(trainer, fit, state, whole = TRUE) {
   best <- best_round(fit, state, log)
   methods <- chosen_methods(trainer, fit$data$feature_names, fit$cat_method$asked)
   meta <- model_meta(list(
-    classes = fit$response$classes, response = fit$response$response, params = kept_params(fit, methods),
+    classes = fit$response$classes, response = fit$response$response, params = kept_params(fit, methods, state$rounds),
     best_round = best$round, best_score = best$score, evaluation_log = log, has_offset = !is.null(fit$data$offset),
     formula = fit$formula, terms = fit$design, n_obs = length(fit$label)
   ))
@@ -469,12 +472,13 @@ finish_model <- function(trainer, fit, state, whole = TRUE) {
   model
 }
 
-# The parameters that decided the model, by name. methods: see chosen_methods().
-kept_params <- function(fit, methods) {
+# The parameters that decided the model, by name. methods: see chosen_methods(); rounds: of this training.
+kept_params <- function(fit, methods, rounds) {
   features <- fit$data$feature_names
   constraints <- fit$constraints
   params <- c(fit$params[setdiff(names(fit$params), c("hist_memory", "device_memory"))],
               list(max_bin = as.double(fit$data$max_bin)), fit$response$param)
+  params$eta <- eta_of_model(fit$params$eta, fit$start, rounds)
   if (!is.null(constraints$monotone)) params$monotone <- stats::setNames(constraints$monotone, features)
   if (!is.null(constraints$interactions)) {
     params$interactions <- lapply(constraints$interactions, function(group) features[group + 1L])

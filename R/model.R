@@ -98,6 +98,8 @@ keep_rounds <- function(model, to, from = 0L) {
   if (!is.null(log)) log$round <- log$round - as.integer(from)
   best <- if (from == 0L && !is.null(model$best_round) && model$best_round <= to) model$best_round
   fields <- stored_fields(model)
+  eta <- model$params[["eta"]]
+  if (length(eta) > 1L) fields$params$eta <- if (to > from) plain_schedule(eta[(from + 1L):to]) else eta[1L]
   fields["best_round"] <- list(best)
   fields["best_score"] <- list(if (!is.null(best)) model$best_score)
   fields["evaluation_log"] <- list(log)
@@ -222,6 +224,7 @@ print.gbt <- function(x, digits = max(3L, getOption("digits") - 2L), ...) {
   cat("rows      ", format(x$n_obs, big.mark = ",", scientific = FALSE), offset, "\n", sep = "")
   cat("rounds    ", describe_rounds(x), "\n", sep = "")
   log <- describe_log(x, digits)
+  if (length(x$params[["eta"]]) > 1L) cat("eta       ", schedule_text(x$params$eta), "\n", sep = "")
   if (!is.null(log)) cat("log       ", log, "\n", sep = "")
   invisible(x)
 }
@@ -266,6 +269,7 @@ print.summary.gbt <- function(x, digits = max(3L, getOption("digits") - 2L), ...
   cat(sprintf("size      %s\n", format(structure(x$bytes, class = "object_size"), units = "auto")))
   params <- x$model$params
   plain <- params[vapply(params, function(p) !is.list(p) && is.null(names(p)), NA)]
+  if (length(plain[["eta"]]) > 1L) plain$eta <- schedule_text(plain$eta)
   value <- vapply(plain, function(p) paste(if (is.character(p)) p else format_number(p), collapse = " and "), "")
   text <- paste(names(plain), gsub(" ", "#", value), sep = "#=#") # no line breaks within
   text <- strwrap(paste(text, collapse = ", "), indent = 2L, exdent = 2L)

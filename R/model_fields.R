@@ -37,7 +37,7 @@ model_fault <- function(m) {
   if (!is_text(m$response) || !m$response %in% response_types) {
     return(wrong("response", sprintf("one of %s", enumerate(response_types, quote = "\""))))
   }
-  fault <- params_fault(m$params)
+  fault <- params_fault(m$params, m$nrounds)
   if (!is.null(fault)) return(wrong("params", fault))
   if (!is.null(m$best_round) && !is_whole(m$best_round, 1, m$nrounds)) {
     return(wrong("best_round", "NULL or one of the model's rounds"))
@@ -90,13 +90,17 @@ forest_fault <- function(m, wrong) {
 
 # NULL or what the parameters must be. They are printed, so that each must be numbers, numbers by name, texts, or sets
 # of texts; those that methods read must be right.
-params_fault <- function(params) {
+params_fault <- function(params, nrounds) {
   if (!are_names(names(params))) return("a list of parameters by name")
   for (i in seq_along(params)) {
     if (!is_param(params[[i]])) {
       return(sprintf("a list of parameters, and `%s` numbers or texts", names(params)[i]))
     }
   }
+  eta <- params[["eta"]]
+  rates <- is.null(eta) || (is_plain(eta) && is.numeric(eta) && length(eta) %in% c(1L, nrounds) &&
+                              all(eta > 0 & eta <= 1))
+  if (!rates) return("a list with one number in `eta`, or one for each round, above 0 and at most 1")
   if (!is.null(params$eval_metric) && !is.character(params$eval_metric)) return("a list with names in `eval_metric`")
   if (!is.null(params$level_counts) && !is.character(params$level_counts)) {
     return("a list with names in `level_counts`")

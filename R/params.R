@@ -142,6 +142,7 @@ engine_params <- function(args) {
   out <- engine_defaults()
   for (i in given_of(table$name, args)) {
     info <- table_row(table, i)
+    if (info$name == "eta" && is_schedule(args$value$eta)) next # see read_schedule()
     check <- if (info$kind == "enum") check_enum else check_number
     out[[i]] <- check(args$value[[info$name]], info, args$typed[info$name])
   }
@@ -167,7 +168,7 @@ check_symmetric <- function(params, typed) {
   }
 }
 
-# As the trainer wants them: a named double vector, choices by position.
+# As the trainer wants them: a named double vector, choices by position. Of `eta` by round the first.
 params_as_numbers <- function(params) {
   table <- params_table()
   vapply(table$name, function(name) {
@@ -175,7 +176,7 @@ params_as_numbers <- function(params) {
     if (is.character(value)) {
       value <- match(value, strsplit(table$choices[table$name == name], "|", fixed = TRUE)[[1L]]) - 1
     }
-    as.double(value)
+    as.double(value[1L])
   }, 0)
 }
 

@@ -36,6 +36,7 @@ gbt_refit <- function(object, ..., rule = c("best", "one_se"), nrounds = NULL) {
   again <- call_again(object, changes, left_out, "gbt_refit")
   for (name in setdiff(names(object[["best"]]), canonical_name(names(changes)))) again[[name]] <- object$best[[name]]
   again <- with_kept_values(again, object$params, canonical_name(names(changes)))
+  again <- with_kept_schedule(again, object$params[["eta"]], chosen, canonical_name(names(changes)))
   again$nrounds <- chosen
   seed <- object$params$seed
   if (is.null(again$seed) && !is.null(seed)) again$seed <- seed
@@ -58,6 +59,15 @@ with_kept_values <- function(call, params, changed) {
     value <- params[[name]]
     if (is.atomic(value) && length(value) == 1L && is.null(names(value)) && !is.na(value)) call[[i]] <- value
   }
+  call
+}
+
+# The call with the first of the learning rates that there were, where they differed by round.
+with_kept_schedule <- function(call, eta, nrounds, changed) {
+  names <- canonical_name(names_of_call(call))
+  if (length(eta) < max(2, nrounds) || "eta" %in% changed || "init_model" %in% names) return(call)
+  at <- which(names == "eta")
+  if (length(at)) call[[at]] <- schedule_to(eta, nrounds)
   call
 }
 

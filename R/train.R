@@ -194,7 +194,8 @@
 #' `verbose` may differ. A training that has ended gives its model at once, or goes on for more rounds where `nrounds`
 #' is larger now. The file is replaced in one step, so there is always a whole one.
 #'
-#' Data, parameters and seed must be the same: a file of another training is an error, which asks to remove it.
+#' Data, parameters and seed must be the same: a file of another training is an error, which asks to remove it. Of
+#' `eta` by round the values of the rounds that are done count; those to come may be others.
 #' (Functions of yours are not compared, nor is every value of the data: the response, weights, offsets and the
 #' distribution of each column are.) Where something is random give `seed`, as the one that is drawn differs from call
 #' to call. The file takes 8 bytes a row and class for each data set, and the trees.
@@ -262,7 +263,10 @@
 #' @param objective What is minimised: `"squared_error"`, `"logistic"`, `"softmax"`, one of the others in
 #'   [gbt_objectives()], or a list of functions; see below.
 #' @param nrounds Number of rounds.
-#' @param eta Shrinkage (learning rate): each tree's leaf values are multiplied by it.
+#' @param eta Shrinkage (learning rate): each tree's leaf values are multiplied by it. One number; a number for each
+#'   of the `nrounds` rounds; or a function of the round, such as `function(round) 0.3 * 0.99^round`, which is asked for
+#'   every round before training begins. It sees rounds as the log counts them: with `init_model` they go on behind
+#'   those of that model, while a vector begins with the first new round.
 #' @param max_depth Most splits between root and leaf; 0 for no limit (then `max_leaves` is needed).
 #' @param max_leaves Most leaves of a tree; 0 for no limit.
 #' @param grow_policy `"depthwise"` grows layer by layer, `"lossguide"` splits the leaf with the largest gain first,
@@ -366,7 +370,7 @@
 #'   \item{state}{the model's bytes, a raw vector}
 #'   \item{objective, classes, response}{what was minimised, the classes (`NULL` for numbers), what the response was}
 #'   \item{feature_names, feature_types}{the features}
-#'   \item{params}{the parameters that decided the model, the seed among them}
+#'   \item{params}{the parameters that decided the model, the seed among them; `eta` by round where rounds differ}
 #'   \item{nrounds, best_round, best_score}{rounds in the model; the round it predicts with and the metric there, `NULL`
 #'     without early stopping}
 #'   \item{evaluation_log}{a data frame: `round` and one column per data set and metric}
@@ -412,6 +416,10 @@
 #'   mpg[fold == k] <- m$masked_out
 #' }
 #' sqrt(mean((mpg - mtcars$mpg)^2))
+#'
+#' # a learning rate that falls from round to round
+#' m <- gbt_train(mpg ~ ., mtcars, nrounds = 50, eta = function(round) 0.3 * 0.95^round, threads = 1)
+#' range(m$params$eta)
 #'
 #' # an objective of one's own: squared error once more
 #' own <- list(

@@ -128,12 +128,16 @@ tune_request <- function(given) {
   table <- params_table()
   for (i in given_of(table$name, args)) {
     info <- table_row(table, i)
+    if (info$name == "eta" && is_schedule(args$value$eta)) next
     if (info$name == "sampling_method" && identical(args$value$sampling_method, "none")) next
     (if (info$kind == "enum") check_enum else check_number)(args$value[[info$name]], info, args$typed[info$name])
   }
   host <- host_params(args)
   host$threads <- resolve_threads(args$value[["threads"]])
   host$sparse_zero <- match_choice(args$value[["sparse_zero"]], c("value", "missing"), "sparse_zero")
+  if (is_schedule(args$value[["eta"]])) {
+    args$value$eta <- rep_len(read_schedule(args, NULL, host$nrounds, 0), host$nrounds)
+  }
   list(args = args, params = engine_defaults(), host = host, objective = as_objective(args))
 }
 
@@ -217,6 +221,7 @@ rate_config <- function(search, config, rounds) {
   args <- search$args
   args[names(search$configs)] <- lapply(search$configs, `[`, config)
   args$nrounds <- rounds
+  if (length(args[["eta"]]) > 1L) args$eta <- args$eta[seq_len(rounds)]
   if (is.finite(search$until)) {
     left <- max(search$until - proc.time()[["elapsed"]], 0.001)
     own <- search$request$host$max_seconds
@@ -247,7 +252,8 @@ search_result <- function(search, state, stopped) {
     results = list_frame(lapply(columns, `[`, seen), length(seen)), metric = search$metric,
     larger_is_better = search$maximise, best = if (!is.na(best)) lapply(search$configs, `[`, best),
     best_config = if (!is.na(best)) best, errors = state$errors, method = search$plan$method, stopped = stopped,
-    folds = lapply(search$folds, function(fold) which(fold$held)), params = list(seed = search$seed),
+    folds = lapply(search$folds, function(fold) which(fold$held)),
+    params = c(list(seed = search$seed), if (length(search$args[["eta"]]) > 1L) search$args["eta"]),
     objective = search$rows$response$objective, n_obs = search$rows$n, call = search$plan$call
   ))
 }

@@ -97,6 +97,16 @@ static void read_cat_methods(SEXP spec, int32_t n_columns, gbt_trainer_spec *out
   out->cat_method = method;
 }
 
+static void read_eta(SEXP spec, gbt_trainer_spec *out) {
+  SEXP x = r_item(spec, "eta");
+  if (x != R_NilValue) {
+    out->n_eta = (int64_t)Rf_xlength(x);
+    out->eta = r_arg_reals(x, Rf_xlength(x), "eta");
+  }
+  x = r_item(spec, "init_eta");
+  out->init_eta = x == R_NilValue ? 0.0 : r_arg_real(x, "init_eta");
+}
+
 static const double *read_scores(SEXP x, const gbt_dataset *ds, int32_t n_outputs, const char *what) {
   return r_arg_reals(x, (R_xlen_t)(gbt_dataset_about(ds).n_rows * n_outputs), what);
 }
@@ -105,6 +115,7 @@ static const double *read_scores(SEXP x, const gbt_dataset *ds, int32_t n_output
 static void read_spec(SEXP spec, SEXP handles, gbt_trainer_spec *out) {
   memset(out, 0, sizeof *out);
   read_params(spec, &out->params);
+  read_eta(spec, out);
   out->objective = r_arg_objective(r_item(spec, "objective"), r_arg_int(r_item(spec, "n_outputs"), "n_outputs"));
   const int32_t n_outputs = out->objective.n_outputs;
   out->train = r_handle_get(VECTOR_ELT(handles, 0), R_DATASET);

@@ -164,7 +164,17 @@ static void raw_gradients(const naive *nv, naive_custom custom, double *g, doubl
   }
 }
 
+/* The shrinkage of a round, those of the initial model included. */
+static double eta_of(const gbt_trainer_spec *spec, uint64_t round) {
+  const uint64_t per_round = (uint64_t)(spec->objective.n_outputs * spec->params.num_parallel_tree);
+  int64_t own = (int64_t)(round - (spec->init ? spec->init->n_trees / per_round : 0));
+  if (spec->eta == NULL) return spec->params.eta;
+  while (own >= spec->n_eta) own--;
+  return spec->eta[own];
+}
+
 void naive_gradients(naive *nv, uint64_t round, naive_custom custom) {
+  nv->eta = eta_of(nv->spec, round);
   size_t cells = (size_t)nv->n * (size_t)nv->n_outputs;
   double *g = test_alloc(cells * sizeof *g), *h = test_alloc(cells * sizeof *h);
   const double *weight = nv->spec->train->rows.field[GBT_WEIGHT];
@@ -446,7 +456,7 @@ static void finish_tree(const naive *nv, gbt_forest *forest) {
     if (!renews(nv->spec)) weight[i] = gbt_weight((double)g * scale->down_g, cover[i], nv->reg, node->bounds);
     if (!renews(nv->spec) && i > 0 && nv->node[node->parent].kept)
       weight[i] = clip(weight[node->parent], node->bounds.lo, node->bounds.hi);
-    value[i] = weight[i] * (nv->p->eta / (double)nv->p->num_parallel_tree);
+    value[i] = weight[i] * (nv->eta / (double)nv->p->num_parallel_tree);
     gain[i] = node->left > 0 ? node->split.gain : 0.0;
     count[i] = (uint32_t)node->n_rows;
     nodes[i] = put_node(nv, node, i > 0 ? &nodes[i - 1] : NULL, value[i], sets, &n_words);
@@ -571,7 +581,8 @@ void naive_train(const gbt_trainer_spec *spec, int64_t n_rounds, naive_custom cu
     naive_base_scores(spec, forest->base);
   for (int32_t s = 0; s <= spec->n_valid; s++) naive_start_scores(&nv, s, forest->base);
   for (int64_t i = 0; i < n_rounds; i++) {
-    nv.size_reg = naive_size_reg(nv.p, forest, nv.n_outputs);
+    if (i == 0) nv.eta = spec->init_eta > 0.0 ? spec->init_eta : eta_of(spec, forest->n_trees / per_round);
+    nv.size_reg = naive_size_reg(nv.p, nv.eta, forest, nv.n_outputs);
     naive_gradients(&nv, forest->n_trees / per_round, custom);
     for (int32_t k = 0; k < spec->objective.n_outputs; k++)
       for (int64_t t = 0; t < spec->params.num_parallel_tree; t++) grow_tree(&nv, k, forest);

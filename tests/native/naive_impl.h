@@ -37,6 +37,7 @@ typedef struct naive {
   int *wide;
   float *factor;    /* of rows: 0 for those not drawn; NULL: rows are drawn with the same chance */
   double size_reg;  /* mvs */
+  double eta;       /* of the round whose gradients were made last */
   double *residual; /* label - score when the round began; of objectives whose leaves are quantiles */
   gbt_feature_rules *rules;
   /* the tree being grown */
@@ -68,8 +69,8 @@ void naive_gradients(naive *nv, uint64_t round, naive_custom custom);
 /* Factors of all rows, by gradients with weights in; see naive_sample.c. */
 void naive_factors(naive *nv, uint64_t round, const double *g, const double *h);
 
-/* mvs: the weight of squared hessians in the round after those of the forest. */
-double naive_size_reg(const gbt_params *p, const gbt_forest *forest, int32_t n_outputs);
+/* mvs: the weight of squared hessians in the round after those of the forest. eta: of its last round. */
+double naive_size_reg(const gbt_params *p, double eta, const gbt_forest *forest, int32_t n_outputs);
 
 /* Whether a row is drawn for the tree. */
 int naive_draws(const naive *nv, int64_t row);

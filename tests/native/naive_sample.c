@@ -5,7 +5,7 @@
 
 #include "naive_impl.h"
 
-double naive_size_reg(const gbt_params *p, const gbt_forest *forest, int32_t n_outputs) {
+double naive_size_reg(const gbt_params *p, double eta, const gbt_forest *forest, int32_t n_outputs) {
   double squares = 0.0, rows = 0.0;
   if (p->mvs_reg >= 0.0) return p->mvs_reg;
   if (forest->n_trees == 0) return -1.0;
@@ -13,7 +13,7 @@ double naive_size_reg(const gbt_params *p, const gbt_forest *forest, int32_t n_o
     const size_t beg = (size_t)forest->trees[t].node_beg;
     for (size_t i = beg; i < beg + forest->trees[t].n_nodes; i++) {
       if (forest->nodes[i].left > 0) continue;
-      const double weight = forest->nodes[i].arg.value / p->eta;
+      const double weight = forest->nodes[i].arg.value / eta;
       squares += forest->count[i] * (weight * weight);
       rows += forest->count[i];
     }

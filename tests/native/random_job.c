@@ -94,6 +94,16 @@ static void draw_constraints(test_rng *rng, random_job *r) {
   }
 }
 
+/* The shrinkage by round, in some of the jobs: of fewer rounds than are trained, or of more. */
+static void draw_eta(test_rng *rng, random_job *r) {
+  gbt_trainer_spec *spec = &r->job.spec;
+  if (test_below(rng, 3) > 0) return;
+  spec->n_eta = 1 + test_below(rng, 4);
+  r->eta = test_alloc((size_t)spec->n_eta * sizeof *r->eta);
+  for (int64_t i = 0; i < spec->n_eta; i++) r->eta[i] = PICK(rng, 0.05, 0.1, 0.3, 0.7, 1.0);
+  spec->eta = r->eta;
+}
+
 /* Leaves that are quantiles: labels with many ties in half of the jobs. */
 static void draw_quantile(test_rng *rng, random_job *r) {
   for (int64_t i = 0, ties = test_below(rng, 2); ties && i < r->data->table.n_rows; i++)
@@ -138,6 +148,7 @@ random_job random_job_make(uint64_t seed, int64_t rows) {
   draw_sampling(&rng, &r.job.spec.params);
   draw_rows(&(test_rng){gbt_mix64(seed ^ 0x726f7773)}, &r);
   draw_constraints(&rng, &r);
+  draw_eta(&(test_rng){gbt_mix64(seed ^ 0x65746121)}, &r);
   if (gbt_objective_info_of((int32_t)loss)->leaves == GBT_LEAVES_QUANTILE) draw_quantile(&rng, &r);
   r.how.threads = 1 + (int)test_below(&rng, 3);
   r.how.page_rows = (int32_t)PICK(&rng, 0, 1, 7, 64, 1000);
@@ -163,6 +174,7 @@ void random_job_free(random_job *r) {
   free(r->interact_col);
   free(r->feature_weight);
   free(r->class_rate);
+  free(r->eta);
 }
 
 void random_job_tell(const random_job *r, uint64_t seed) {

@@ -16,7 +16,7 @@
 enum { ROUNDS = 5 };
 
 typedef struct seen {
-  int64_t ordered, statistics, sampled, outputs, custom, stopped, splits;
+  int64_t ordered, statistics, sampled, outputs, custom, stopped, splits, schedules;
 } seen;
 
 static void draw_statistics(random_job *r, uint8_t *method) {
@@ -68,16 +68,17 @@ static void resumed_trainings_are_those_that_ran_through(void) {
     s.outputs += r.job.spec.objective.n_outputs > 1;
     s.custom += r.job.custom != NULL;
     s.stopped += r.job.spec.keep_best > 0;
+    s.schedules += r.job.spec.eta != NULL;
     s.splits += (int64_t)whole.forest->n_nodes / 2;
     part_outcome_free(&whole);
     unlink(path);
     random_job_free(&r);
   }
   test_note("%" PRId64 " splits; %" PRId64 " ordered, %" PRId64 " with statistics, %" PRId64 " sampled, %" PRId64
-            " of several outputs, %" PRId64 " custom, %" PRId64 " watched",
-            s.splits, s.ordered, s.statistics, s.sampled, s.outputs, s.custom, s.stopped);
+            " of several outputs, %" PRId64 " custom, %" PRId64 " watched, %" PRId64 " with etas by round",
+            s.splits, s.ordered, s.statistics, s.sampled, s.outputs, s.custom, s.stopped, s.schedules);
   CHECK(s.splits > 1000 && s.ordered > 4 && s.statistics > 8 && s.sampled > 4 && s.outputs > 4 && s.custom > 4 &&
-        s.stopped > 8);
+        s.stopped > 8 && s.schedules > 8);
 }
 
 /* ---- what goes wrong ---- */
@@ -184,6 +185,12 @@ static void other_trainings_are_refused(void) {
   p.spec.params.eta *= 0.5;
   check_refused(&p, path, GBT_E_ARG, "of another training");
   p.spec = own;
+  const double none = 0.25;
+  p.spec.eta = &none, p.spec.n_eta = 1; /* no round is done yet: the values to come may be others */
+  gbt_trainer *other = fresh(&p);
+  CHECK_OK(part_resume(&p.ctx, other, path));
+  gbt_trainer_free(other);
+  p.spec = own;
   p.spec.params.hist_memory = 7; /* does not show */
   p.spec.max_seconds = 1e6;
   gbt_trainer *tr = fresh(&p);
@@ -200,6 +207,32 @@ static void other_trainings_are_refused(void) {
     p.spec.train->rows.field[GBT_LABEL] = before;
   }
   free(label);
+  unlink(path);
+  pair_close(&p);
+}
+
+/* Of shrinkages by round those of the rounds that are done must be the same, those to come may differ. */
+static void other_shrinkages_are_refused(void) {
+  pair p;
+  const char *path = part_path();
+  const double was[3] = {0.5, 0.3, 0.2}, later[3] = {0.5, 0.3, 0.1}, other[3] = {0.5, 0.25, 0.2};
+  gbt_stop_reason why;
+  if (!pair_open(&p, 3)) return;
+  gbt_trainer_free(p.tr);
+  p.spec.eta = was, p.spec.n_eta = 3;
+  p.tr = fresh(&p);
+  p.r.job.rounds = 2;
+  CHECK(train_rounds(&p.ctx, &p.r.job, p.tr, &why));
+  CHECK_OK(part_save(&p.ctx, p.tr, path));
+  p.spec.eta = other;
+  check_refused(&p, path, GBT_E_ARG, "`eta` of round 2 was 0.3 and is 0.25 now");
+  p.spec.eta = later;
+  gbt_trainer *tr = fresh(&p);
+  CHECK_OK(part_resume(&p.ctx, tr, path));
+  CHECK_EQ_I64(gbt_trainer_rounds(tr), 2);
+  gbt_trainer_free(tr);
+  p.spec.eta = NULL; /* a file with other values than the parameter */
+  check_refused(&p, path, GBT_E_ARG, "`eta` of round");
   unlink(path);
   pair_close(&p);
 }
@@ -277,5 +310,6 @@ void suite_checkpoint(void) {
   RUN(resumed_trainings_are_those_that_ran_through);
   RUN(damaged_files_are_refused);
   RUN(other_trainings_are_refused);
+  RUN(other_shrinkages_are_refused);
   RUN(files_that_cannot_be_written);
 }

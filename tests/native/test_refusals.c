@@ -133,6 +133,11 @@ static void numbers_must_be_in_range(void) {
   s.spec.n_valid = GBT_MAX_VALID + 1, refused(&s, GBT_E_ARG, "validation"), s.spec = good;
   s.spec.n_metrics = GBT_MAX_METRICS + 1, refused(&s, GBT_E_ARG, "metrics"), s.spec = good;
   s.spec.params.eta = 0.0, refused(&s, GBT_E_ARG, "eta"), s.spec = good;
+  const double etas[3] = {0.1, 1.0, 1.5};
+  s.spec.eta = etas, s.spec.n_eta = 3, refused(&s, GBT_E_ARG, "`eta` of round 3 is 1.5"), s.spec = good;
+  s.spec.eta = etas, s.spec.n_eta = 0, refused(&s, GBT_E_ARG, "no values"), s.spec = good;
+  s.spec.eta = etas, s.spec.n_eta = 2, taken(&s), s.spec = good;
+  s.spec.init_eta = 2.0, refused(&s, GBT_E_ARG, "initial model is 2"), s.spec = good;
   s.spec.params.max_depth = 0, refused(&s, GBT_E_ARG, "max_leaves"), s.spec = good;
   s.spec.n_metrics = 1;
   s.spec.metric[0] = gbt_metric_plain(GBT_METRIC_MLOGLOSS), refused(&s, GBT_E_ARG, "mlogloss");

@@ -116,6 +116,7 @@ static void custom_gradients_may_come_from_another_call(void) {
 
 /* Rounds on top of a model are the rounds that would have come next; with other parameters those of the twin. */
 static void init_goes_on_where_it_was(void) {
+  int schedules = 0;
   for (uint64_t seed = 2000; seed < 2040; seed++) {
     random_job r = random_job_make(seed, 300);
     train_job whole = r.job, rest = r.job;
@@ -127,10 +128,17 @@ static void init_goes_on_where_it_was(void) {
     rest.spec.init = &view;
     rest.spec.init_score = b->score[0];
     for (int32_t s = 0; s < r.job.spec.n_valid; s++) rest.spec.init_valid[s] = b->score[1 + s];
+    if (r.eta != NULL) {
+      const int64_t last = r.job.spec.n_eta - 1, next = r.job.rounds < last ? r.job.rounds : last;
+      rest.spec.eta = r.eta + next, rest.spec.n_eta = last - next + 1;
+      rest.spec.init_eta = r.eta[r.job.rounds - 1 < last ? r.job.rounds - 1 : last];
+      schedules += rest.spec.init_eta != rest.spec.eta[0];
+    }
     trained *c = train(&rest, &plain);
     if (c != NULL) c->rounds += r.job.rounds;
     int ok = same_trained(a, c);
     rest.spec.params.eta = 0.05;
+    rest.spec.eta = NULL;
     rest.spec.params.seed += 5;
     trained *d = train(&rest, &r.how), *e = train_naively(&rest);
     ok &= same_trained(d, e);
@@ -142,6 +150,7 @@ static void init_goes_on_where_it_was(void) {
     trained_free(a), trained_free(b), trained_free(c), trained_free(d), trained_free(e);
     random_job_free(&r);
   }
+  CHECK(schedules > 3);
 }
 
 static void base_scores_may_be_given(void) {

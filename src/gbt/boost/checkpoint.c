@@ -10,7 +10,7 @@
 #include "trainer_state.h"
 
 #define MAGIC "gbttrain" /* 8 bytes */
-enum { VERSION = 1, N_FOREST_PARTS = 8, NOTE_PART = 2 + N_FOREST_PARTS };
+enum { VERSION = 2, N_FOREST_PARTS = 8 };
 
 /* ---- identity ---- */
 
@@ -43,6 +43,7 @@ uint64_t gbti_training_identity(const gbt_trainer_spec *spec) {
   if (!spec->checkpoints) return 0;
   shown.params.hist_memory = shown.params.device_memory = 0;
   shown.max_seconds = 0.0;
+  shown.eta = NULL; /* the values of the rounds that are done are compared, see take_eta() */
   uint64_t h = mix_cuts(gbt_ranks_mix_spec(&shown), spec->train->cuts);
   h = mix_rows(h, spec->train);
   for (int32_t i = 0; i < spec->n_valid; i++) h = mix_rows(h, spec->valid[i]);
@@ -119,6 +120,16 @@ static gbt_status put_forest(gbt_parts_writer *w, const gbt_forest_view *f, gbt_
   return gbt_parts_put(w, f->leaf_values, f->n_vectors * (uint64_t)f->n_leaf_outputs * sizeof *f->leaf_values, err);
 }
 
+/* The shrinkages of the rounds that are done. */
+static gbt_status put_eta(gbt_parts_writer *w, const gbt_trainer *tr, gbt_error *err) {
+  double *eta;
+  GBT_TRY(gbt_mem_array(&tr->mem, (size_t)tr->n_rounds, sizeof *eta, &eta, err));
+  for (int64_t r = 0; r < tr->n_rounds; r++) eta[r] = gbti_eta_of(tr, r);
+  gbt_status status = gbt_parts_put(w, eta, (uint64_t)tr->n_rounds * sizeof *eta, err);
+  gbt_mem_free(&tr->mem, eta);
+  return status;
+}
+
 static gbt_status put_scores(gbt_ctx *ctx, gbt_parts_writer *w, const gbt_trainer *tr, gbt_error *err) {
   for (int32_t k = 0;; k++) {
     const score_place p = place_of(tr, k);
@@ -136,6 +147,7 @@ static gbt_status put_all(gbt_ctx *ctx, gbt_parts_writer *w, const gbt_trainer *
   const gbt_forest_view forest = gbt_forest_look(tr->forest);
   GBT_TRY(gbt_parts_put(w, &state, sizeof state, err));
   GBT_TRY(gbt_parts_put(w, tr->log, (uint64_t)(tr->n_rounds * tr->width) * sizeof *tr->log, err));
+  GBT_TRY(put_eta(w, tr, err));
   GBT_TRY(put_forest(w, &forest, err));
   GBT_TRY(gbt_parts_put(w, note, n_note, err));
   return put_scores(ctx, w, tr, err);
@@ -206,6 +218,20 @@ static gbt_status take_forest(const gbt_mem *mem, gbt_parts_reader *r, const run
   return GBT_OK;
 }
 
+/* The shrinkages of the rounds that are done must be those that this training would have used. */
+static gbt_status take_eta(gbt_parts_reader *r, const gbt_trainer *tr, int64_t n_rounds, gbt_error *err) {
+  double *eta = NULL;
+  gbt_status status = take_array(&tr->mem, r, sizeof *eta, (uint64_t)n_rounds, &eta, err);
+  for (int64_t i = 0; status == GBT_OK && i < n_rounds; i++)
+    if (eta[i] != gbti_eta_of(tr, i))
+      status = gbt_fail_on(err, GBT_E_ARG, "eta",
+                           "\"%s\" is of another training: `eta` of round %lld was %g and is %g now; remove it to "
+                           "begin anew, or give another place",
+                           r->file.path, (long long)i + 1, eta[i], gbti_eta_of(tr, i));
+  gbt_mem_free(&tr->mem, eta);
+  return status;
+}
+
 static gbt_status take_scores(gbt_ctx *ctx, gbt_parts_reader *r, gbt_trainer *tr, gbt_error *err) {
   for (int32_t k = 0;; k++) {
     const score_place p = place_of(tr, k);
@@ -246,6 +272,7 @@ static gbt_status take_all(gbt_ctx *ctx, gbt_parts_reader *r, gbt_trainer *tr, f
     return gbt_fail_on(err, GBT_E_FORMAT, r->file.path, "\"%s\" is damaged; remove it", r->file.path);
   GBT_TRY(gbt_mem_grow(&tr->mem, &tr->log, &tr->cap_log, (size_t)(s.n_rounds * s.width), sizeof *tr->log, err));
   GBT_TRY(gbt_parts_take(r, tr->log, (uint64_t)(s.n_rounds * s.width) * sizeof *tr->log, err));
+  GBT_TRY(take_eta(r, tr, s.n_rounds, err));
   GBT_TRY(take_forest(&tr->mem, r, &s, forest, err));
   gbt_forest_cut(tr->forest, 0);
   GBT_TRY(gbt_forest_append(tr->forest, &forest->view, err));

@@ -41,8 +41,9 @@ static uint64_t mix_start(uint64_t h, const gbt_trainer_spec *spec) {
   const gbt_forest_view *init = spec->init;
   h = mix_bytes(h, spec->base, (size_t)spec->objective.n_outputs * sizeof *spec->base);
   h = gbt_mix64(h ^ (uint64_t)(spec->init_score != NULL));
+  h = mix_bytes(h, spec->eta, spec->eta != NULL ? (size_t)spec->n_eta * sizeof *spec->eta : 0);
   if (init == NULL) return h;
-  h = gbt_mix64(h ^ init->n_trees);
+  h = mix_double(gbt_mix64(h ^ init->n_trees), spec->init_eta);
   h = mix_bytes(h, init->base, (size_t)init->n_outputs * sizeof *init->base);
   return mix_bytes(h, init->nodes, init->n_nodes * sizeof *init->nodes);
 }

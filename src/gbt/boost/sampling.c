@@ -20,7 +20,7 @@ gbt_status gbt_sampling_check(const gbt_trainer_spec *spec, gbt_error *err) {
   return gbt_class_rates_check(&spec->objective, spec->class_rate, spec->n_class_rates, err);
 }
 
-double gbt_sampling_reg(const gbt_params *params, const gbt_forest_view *trees) {
+double gbt_sampling_reg(const gbt_params *params, double eta, const gbt_forest_view *trees) {
   const uint64_t per_round = gbt_trees_per_round(trees);
   double squares = 0.0, rows = 0.0;
   if (params->mvs_reg >= 0.0) return params->mvs_reg;
@@ -28,7 +28,7 @@ double gbt_sampling_reg(const gbt_params *params, const gbt_forest_view *trees) 
   for (uint64_t t = trees->n_trees < per_round ? trees->n_trees : trees->n_trees - per_round; t < trees->n_trees; t++) {
     const gbt_tree *tree = &trees->trees[t];
     for (uint64_t i = tree->node_beg; i < tree->node_beg + tree->n_nodes; i++) {
-      const double n = (double)trees->count[i], weight = trees->nodes[i].arg.value / params->eta;
+      const double n = (double)trees->count[i], weight = trees->nodes[i].arg.value / eta;
       if (trees->nodes[i].left > 0) continue;
       squares += n * (weight * weight);
       rows += n;

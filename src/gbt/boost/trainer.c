@@ -120,10 +120,20 @@ static void copy_spec(gbt_trainer *tr, const gbt_trainer_spec *spec) {
   }
 }
 
+static gbt_status keep_eta(gbt_trainer *tr, const gbt_trainer_spec *spec, gbt_error *err) {
+  tr->init_eta = spec->init_eta;
+  if (spec->eta == NULL) return GBT_OK;
+  GBT_TRY(gbt_mem_array(&tr->mem, (size_t)spec->n_eta, sizeof *tr->eta, &tr->eta, err));
+  memcpy(tr->eta, spec->eta, (size_t)spec->n_eta * sizeof *tr->eta);
+  tr->n_eta = spec->n_eta;
+  return GBT_OK;
+}
+
 /* From the data sets on; the specification has those that the trainer works with. */
 static gbt_status prepare(gbt_ctx *ctx, gbt_trainer *tr, const gbt_trainer_spec *spec, gbt_error *err) {
   gbt_constraints *c = &tr->constraints;
   GBT_TRY(gbt_trainer_check_init(spec, err));
+  GBT_TRY(keep_eta(tr, spec, err));
   if (tr->keep_best > 0) GBT_TRY(gbt_mem_array(&tr->mem, gbti_kept_cells(tr), sizeof *tr->kept, &tr->kept, err));
   GBT_TRY(gbt_constraints_make(&tr->mem, spec, c, err));
   GBT_TRY(gbt_feature_rules_new(&tr->mem, spec->train->cuts->n_features, gbt_pages_layout(spec->train->pages)->unused,
@@ -177,6 +187,7 @@ void gbt_trainer_free(gbt_trainer *tr) {
   for (int32_t s = 0; s <= tr->n_valid; s++) gbt_dataset_unref(tr->data[s]);
   gbt_constraints_free(&mem, &tr->constraints);
   gbt_mem_free(&mem, tr->cat_method);
+  gbt_mem_free(&mem, tr->eta);
   gbt_mem_free(&mem, tr->log);
   gbt_mem_free(&mem, tr->kept);
   gbt_mem_free(&mem, tr);
@@ -236,6 +247,7 @@ static gbt_status grow_batch(gbt_ctx *ctx, gbt_trainer *tr, gbt_tree_task *task,
 static gbt_status grow_round(gbt_ctx *ctx, gbt_trainer *tr, gbt_error *err) {
   const int64_t per_output = tr->params.num_parallel_tree, per_round = tr->objective.n_outputs * per_output;
   const uint64_t round = rounds_of(tr), first = tr->n_trees;
+  const double eta = gbti_eta_of(tr, tr->n_rounds);
   gbt_tree_task task[GBT_MOST_TREES];
   for (int64_t grown = 0; grown < per_round;) {
     const int32_t n = gbt_batch_trees(growing(tr)->most_trees, tr->objective.n_outputs, per_output, grown);
@@ -243,7 +255,7 @@ static gbt_status grow_round(gbt_ctx *ctx, gbt_trainer *tr, gbt_error *err) {
       task[i] = (gbt_tree_task){.tree = first + (uint64_t)(grown + i),
                                 .round = round,
                                 .output = (int32_t)((grown + i) / per_output),
-                                .shrinkage = tr->params.eta / (double)per_output};
+                                .shrinkage = eta / (double)per_output};
     GBT_TRY(grow_batch(ctx, tr, task, n, err));
     grown += n;
   }
@@ -286,7 +298,9 @@ static gbt_status give_size_reg(gbt_ctx *ctx, gbt_trainer *tr, gbt_error *err) {
   if (tr->params.sampling_method != GBT_SAMPLE_MVS) return GBT_OK;
   if (tr->params.mvs_reg < 0.0) GBT_TRY(settle(ctx, tr, err));
   const gbt_forest_view trees = gbt_forest_look(tr->forest);
-  tr->be->size_reg = gbt_sampling_reg(&tr->params, &trees);
+  double eta = gbti_eta_of(tr, tr->n_rounds > 0 ? tr->n_rounds - 1 : 0);
+  if (tr->n_rounds == 0 && tr->init_eta > 0.0) eta = tr->init_eta;
+  tr->be->size_reg = gbt_sampling_reg(&tr->params, eta, &trees);
   if (tr->grower != NULL) tr->grower->size_reg = tr->be->size_reg;
   return GBT_OK;
 }

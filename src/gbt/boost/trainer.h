@@ -46,8 +46,13 @@ typedef struct gbt_trainer_spec {
   const double *class_rate; /* by class, 0 to 1, some above 0: chance of its rows to be drawn for a tree; or NULL.
                                Labels are classes then, and params.subsample is 1 */
   int32_t n_class_rates;
+  /* shrinkage by round, from 0 to 1: the value of the first round of this training comes first, rounds behind the last
+   * value have the last. NULL: params.eta, which stands for the first value otherwise. Copied */
+  const double *eta;
+  int64_t n_eta;
   /* going on from another model */
   const gbt_forest_view *init;             /* trees to start with, same features and outputs; or NULL */
+  double init_eta;                         /* the shrinkage of its last round; 0: that of the round to come */
   const gbt_schema *init_schema;           /* what init was trained on: same columns, levels by text. NULL: as train */
   const double *init_score;                /* train rows x n_outputs, offset included: the scores of init on train */
   const double *init_valid[GBT_MAX_VALID]; /* the same for every validation set; needed with init */

@@ -73,8 +73,23 @@ gbt_status gbt_trainer_check_init(const gbt_trainer_spec *spec, gbt_error *err) 
   return GBT_OK;
 }
 
+/* The shrinkages must be what the parameter may be. */
+static gbt_status check_eta(const gbt_trainer_spec *spec, gbt_error *err) {
+  if (!(spec->init_eta >= 0.0 && spec->init_eta <= 1.0))
+    return gbt_fail_on(err, GBT_E_ARG, "eta", "the `eta` of the initial model is %g; it must be above 0 and at most 1",
+                       spec->init_eta);
+  if (spec->eta == NULL) return GBT_OK;
+  if (spec->n_eta < 1) return gbt_fail_on(err, GBT_E_ARG, "eta", "`eta` by round has no values");
+  for (int64_t r = 0; r < spec->n_eta; r++)
+    if (!(spec->eta[r] > 0.0 && spec->eta[r] <= 1.0))
+      return gbt_fail_on(err, GBT_E_ARG, "eta", "`eta` of round %lld is %g; it must be above 0 and at most 1",
+                         (long long)r + 1, spec->eta[r]);
+  return GBT_OK;
+}
+
 gbt_status gbt_trainer_check(gbt_ctx *ctx, const gbt_trainer_spec *spec, gbt_error *err) {
   GBT_TRY(gbt_params_check(&spec->params, err));
+  GBT_TRY(check_eta(spec, err));
   GBT_TRY(gbt_objective_check(&spec->objective, err));
   if (spec->params.boosting == GBT_BOOSTING_ORDERED)
     GBT_TRY(gbt_supporting_check(ctx, &spec->objective, &spec->train->rows, err));

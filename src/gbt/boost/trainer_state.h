@@ -10,6 +10,9 @@
 struct gbt_trainer {
   gbt_mem mem;
   gbt_params params;
+  double *eta; /* n_eta values by round, see gbt_trainer_spec; NULL: params.eta */
+  int64_t n_eta;
+  double init_eta;
   gbt_objective objective;
   int32_t n_valid, n_metrics;
   gbt_dataset *data[1 + GBT_MAX_VALID]; /* shared; train first */
@@ -41,6 +44,12 @@ struct gbt_trainer {
   double max_seconds, seconds;
   uint64_t identity; /* of the training, for checkpoints: checkpoint.h */
 };
+
+/* The shrinkage of a round of this training, from 0. */
+static inline double gbti_eta_of(const gbt_trainer *tr, int64_t round) {
+  if (tr->eta == NULL) return tr->params.eta;
+  return tr->eta[round < tr->n_eta ? round : tr->n_eta - 1];
+}
 
 /* Scores of the data set whose best ones are kept. */
 static inline size_t gbti_kept_cells(const gbt_trainer *tr) {
