@@ -8,7 +8,7 @@
 #' @param tree Number of the tree, from 1, as in `as.data.frame(model)`.
 #' @param digits Significant digits of gains, covers and values.
 #' @return Text of class `gbt_dot`, one element a line; `print()` writes it out, and so does `writeLines()` to a file.
-#' @seealso [gbt_methods] for the table of nodes
+#' @seealso [plot.gbt_tree()], which draws without Graphviz; [gbt_methods] for the table of nodes
 #' @examples
 #' m <- gbt_train(mpg ~ ., mtcars, nrounds = 3, max_depth = 2, threads = 1)
 #' gbt_dot(m, 2)
@@ -16,11 +16,9 @@
 gbt_dot <- function(model, tree = 1, digits = 4) {
   check_model(model, "model")
   digits <- check_whole(digits, "digits", 1, 15)
-  nodes <- as.data.frame.gbt(model)
-  n_trees <- max(nodes$tree, 0L)
-  if (n_trees == 0L) stop_argument("the model has no trees", "model")
-  tree <- check_whole(tree, "tree", 1, n_trees)
-  nodes <- subset_rows(nodes, which(nodes$tree == tree))
+  info <- .Call(C_gbt_model_info, model$state, model$cache)
+  tree <- check_tree(tree, model, info)
+  nodes <- nodes_of_tree(model, info, tree)
   leaf <- is.na(nodes$left)
   value <- matrix(nodes$value, nrow(nodes))
   number <- function(v) vapply(v, function(one) format(one, digits = digits), "")

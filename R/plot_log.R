@@ -17,18 +17,24 @@
 #' @param x A model from [gbt_train()].
 #' @param metric Which metrics to draw, of those in the log; all when left out.
 #' @param from The first round to draw: early rounds often differ so much that nothing else can be seen.
+#' @param tree Number of a tree to draw in place of the log, see [gbt_tree()].
 #' @param ... `main`, `sub`, `xlab`, `ylab`; `xlim`, `ylim`; `log` (`"x"`, `"y"`, `"xy"`); `col`, `lty`, `lwd`, `pch`
-#'   and `type` (`"l"`, `"p"`, `"b"`), one for each data set.
+#'   and `type` (`"l"`, `"p"`, `"b"`), one for each data set. With `tree` what [plot.gbt_tree()] takes.
 #' @return `x`, invisibly.
-#' @seealso [gbt_train()], [plot.gbt_importance()], [plot.gbt_cv()]
+#' @seealso [gbt_train()], [plot.gbt_importance()], [plot.gbt_cv()], [plot.gbt_tree()]
 #' @examples
 #' m <- gbt_train(mpg ~ ., mtcars, nrounds = 60, valid = 0.3, eval_train = TRUE, seed = 1, threads = 1)
 #' plot(m)
 #' plot(m, from = 20, main = "Fuel consumption")
 #' plot(gbt_importance(m))
 #' @export
-plot.gbt <- function(x, metric = NULL, ..., from = 1) {
+plot.gbt <- function(x, metric = NULL, ..., from = 1, tree = NULL) {
   check_model(x, "x")
+  if (!is.null(tree)) {
+    if (!is.null(metric) || !missing(from)) stop_argument("`metric` and `from` are of the log, not of a `tree`", "tree")
+    plot.gbt_tree(gbt_tree(x, tree), ...)
+    return(invisible(x))
+  }
   given <- plot_dots(list(...), c("xlim", "ylim", "log", "col", "lty", "lwd", "pch", "type"))
   panels <- log_panels(x, metric, check_whole(from, "from", 1))
   names <- panels[[1L]]$sets

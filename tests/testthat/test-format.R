@@ -84,14 +84,6 @@ test_that("a reader finds the sections by name, and damage", {
   expect_match(suppressWarnings(reader("list", shQuote(file))), "damaged", all = FALSE)
 })
 
-# Training makes no trees whose leaves hold a value for every class; vectors.bin is model_seed(13) of tests/native.
-vectors <- function() {
-  state <- readBin(test_path("vectors.bin"), "raw", 1e5)
-  fields <- list(classes = c("a", "b", "c"), response = "factor", params = list(num_parallel_tree = 1),
-                 has_offset = FALSE)
-  gbt_model_from_state(.Call(C_gbt_model_slice, state, c(0, 2), model_meta(fields)))
-}
-
 vector_rows <- function(n) {
   i <- seq_len(n)
   texts <- c("niveau \u20ac0", "L1", "niveau \u20ac2", "L3", "niveau \u20ac4")
