@@ -35,7 +35,7 @@
 #' @return An object of class `gbt_calibrated`, a list of `model`, `method`, `trees`, `maps` (what was learnt, for the
 #'   second of two classes or for each of more), `n` (rows) and `log_loss` (of these rows, `before` and `after`). It is
 #'   saved by [saveRDS()].
-#' @seealso [predict()][predict.gbt], [gbt_cv()], [gbt_conformal()]
+#' @seealso [plot.gbt_calibrated()]; [predict()][predict.gbt], [gbt_cv()], [gbt_conformal()]
 #' @examples
 #' set.seed(1)
 #' x <- data.frame(a = runif(400), b = runif(400))

@@ -40,7 +40,7 @@
 #' @param ... Must be empty: a misspelt argument is an error.
 #' @return An object of class `gbt_conformal`, a list of `method`, `models`, `scale`, `scores` (of the rows for
 #'   calibration) and `n`; for `"cv"` also `fold`, the fold of each row. It is saved by [saveRDS()].
-#' @seealso [gbt_cv()], [predict()][predict.gbt]
+#' @seealso [plot.gbt_conformal()]; [gbt_cv()], [predict()][predict.gbt]
 #' @examples
 #' cars <- datasets::cars
 #' train <- seq_len(50) %% 2 == 0

@@ -24,11 +24,13 @@
 #' @param observed What was observed: numbers; or two classes as logical values, 0 and 1, or a factor or texts of two
 #'   levels, of which the second is the positive one. `"roc"` and `"pr"` need classes; `"lift"` and `"gains"` numbers of
 #'   0 and more.
-#' @param predicted A prediction for each row: for classes the probability or score of the positive one.
+#' @param predicted A prediction for each row: for classes the probability or score of the positive one. Or a list of
+#'   such predictions with a name for each, whose curves are to be compared: `list(small = p1, large = p2)`.
 #' @param type The curve, see below.
 #' @param weights Weights of the rows, or `NULL`.
 #' @param bins Number of bins of `"calibration"` and `"lift"`.
-#' @return A data frame of class `gbt_curve`; attribute `area` is the area under `"roc"`, `"pr"` and `"gains"`.
+#' @return A data frame of class `gbt_curve`; attribute `area` is the area under `"roc"`, `"pr"` and `"gains"`. Of a
+#'   list of predictions the first column is `model`, a factor of their names, and `area` has a number for each.
 #' @seealso [gbt_evaluate()]; [plot.gbt_curve()]
 #' @examples
 #' train <- seq_len(nrow(iris)) %% 2 == 0
@@ -38,6 +40,9 @@
 #' gbt_curve(long[!train], p, "roc")
 #' plot(gbt_curve(long[!train], p, "roc"))
 #' plot(gbt_curve(long[!train], p, "calibration", bins = 5))
+#'
+#' short <- predict(m, iris[!train, 2:4], trees = 1, threads = 1)
+#' plot(gbt_curve(long[!train], list("1 round" = short, "20 rounds" = p), "gains"))
 #' @export
 gbt_curve <- function(observed, predicted, type = c("calibration", "lift", "gains", "roc", "pr"), weights = NULL,
                       bins = 10) {
@@ -50,14 +55,39 @@ gbt_curve <- function(observed, predicted, type = c("calibration", "lift", "gain
                                 "prediction; leave `bins` out"), type), "bins")
   }
   bins <- check_whole(bins, "bins", 1, 1e6)
-  predicted <- curve_numbers(predicted, "predicted")
   observed <- curve_observed(observed, type)
-  if (length(observed) != length(predicted)) {
-    stop_data(sprintf("`observed` has %s and `predicted` %s; give one for each row", counted(length(observed), "value"),
-                      counted(length(predicted), "value")), "predicted")
-  }
   if (length(observed) == 0L) stop_data("`observed` has no rows", "observed")
   weight <- given_or(check_partial_weights(weights, length(observed)), rep(1, length(observed)))
+  if (!is.list(predicted)) {
+    out <- one_curve(observed, predicted, type, weight, bins, "predicted")
+    return(structure(list_frame(out, length(out[[1L]])), class = c("gbt_curve", "data.frame"), area = curve_area(out)))
+  }
+  names <- check_curve_names(names(predicted))
+  each <- lapply(seq_along(names), function(k) {
+    one_curve(observed, .subset2(predicted, k), type, weight, bins, paste0("predicted$", names[k]))
+  })
+  rows <- lengths(lapply(each, `[[`, 1L))
+  out <- do.call(Map, c(c, each))
+  out <- list_frame(c(list(model = factor(rep(names, rows), names)), out), sum(rows))
+  area <- unlist(lapply(each, curve_area))
+  structure(out, class = c("gbt_curve", "data.frame"), area = if (!is.null(area)) stats::setNames(area, names))
+}
+
+check_curve_names <- function(names) {
+  if (length(names) == 0L || anyNA(names) || any(names == "") || anyDuplicated(names)) {
+    stop_argument("`predicted` as a list must have a name for each of its predictions: list(small = p1, large = p2)",
+                  "predicted")
+  }
+  names
+}
+
+# A list of columns.
+one_curve <- function(observed, predicted, type, weight, bins, name) {
+  predicted <- curve_numbers(predicted, name)
+  if (length(observed) != length(predicted)) {
+    stop_data(sprintf("`observed` has %s and `%s` %s; give one for each row", counted(length(observed), "value"), name,
+                      counted(length(predicted), "value")), "predicted")
+  }
   groups <- tied_groups(observed, predicted, weight)
   if (!is.finite(groups$size) || !is.finite(groups$total)) {
     stop_data("`weights` or values of `observed` are too large to be added up; scale them down", "observed")
@@ -70,9 +100,7 @@ gbt_curve <- function(observed, predicted, type = c("calibration", "lift", "gain
     stop_data(sprintf("a curve of type \"%s\" needs values above 0 in `observed`; all are 0", type), "observed")
   }
   make <- list(calibration = curve_calibration, lift = curve_lift, gains = curve_gains, roc = curve_roc, pr = curve_pr)
-  out <- if (binned) make[[type]](groups, bins) else make[[type]](groups)
-  n <- length(out[[1L]])
-  structure(list_frame(out, n), class = c("gbt_curve", "data.frame"), area = curve_area(out))
+  if (type %in% c("calibration", "lift")) make[[type]](groups, bins) else make[[type]](groups)
 }
 
 curve_numbers <- function(v, name) {
@@ -199,13 +227,19 @@ curve_area <- function(x) {
          pr = sum(diff(c(0, x$recall)) * x$precision))
 }
 
+# "0.81", or of several predictions "small: 0.81, large: 0.83"
+area_words <- function(area, digits) {
+  text <- vapply(area, format, "", digits = digits)
+  paste(if (is.null(names(area))) text else paste0(plain_text(names(area)), ": ", text), collapse = ", ")
+}
+
 #' @export
 print.gbt_curve <- function(x, digits = max(3L, getOption("digits") - 3L), top = 10L, ...) {
   type <- curve_type(x)
   if (is.na(type)) return(NextMethod())
   area <- attr(x, "area")
   cat(sprintf("<gbt_curve> %s, %s%s\n", type, counted(nrow(x), "point"),
-              if (is.null(area)) "" else paste(", area", format(area, digits = digits))))
+              if (is.null(area)) "" else paste(", area", area_words(area, digits))))
   shown <- list_frame(lapply(unclass(x), utils::head, top), min(nrow(x), top))
   print(shown, row.names = FALSE, digits = digits)
   if (nrow(x) > top) cat(sprintf("and %d more\n", nrow(x) - nrow(shown)))

@@ -28,7 +28,7 @@
 #'   columns; `output` (a factor of classes, where there are several outputs); `h_squared`, `NA` where there is no
 #'   variance to have a share of; and `size`. Columns against all others come first, then pairs, those of the largest
 #'   size before others.
-#' @seealso [gbt_partial()], [gbt_importance()]
+#' @seealso [plot.gbt_interactions()]; [gbt_partial()], [gbt_importance()]
 #' @examples
 #' set.seed(1)
 #' x <- data.frame(a = runif(300), b = runif(300), c = runif(300))

@@ -44,12 +44,7 @@ is_level <- function(v) has_levels(v) || is.logical(v)
 # what is averaged, text = subtitle).
 partial_shown <- function(x, output) {
   effects <- as.list(x$effects)
-  outputs <- levels(effects$output)
-  if (!is.null(output)) {
-    if (is.null(outputs)) stop_argument("`output` is for several outputs; here is one", "output")
-    if (!is.character(output) || length(output) == 0L) match_choice(output, outputs, "output")
-    outputs <- unique(vapply(output, match_choice, "", choices = outputs, parameter = "output", USE.NAMES = FALSE))
-  }
+  outputs <- shown_outputs(output, levels(effects$output))
   split_by <- function(frame) {
     if (is.null(frame)) return(NULL)
     frame <- as.list(frame)

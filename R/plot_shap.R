@@ -43,13 +43,7 @@ shap_shown <- function(x, output) {
   d <- dim(x$values)
   if (d[1L] == 0L || d[2L] == 0L) stop_argument("`x` has no rows or no columns to draw", "x")
   outputs <- x$outputs
-  which <- seq_along(x$base)
-  if (!is.null(output)) {
-    if (is.null(outputs)) stop_argument("`output` is for several outputs; here is one", "output")
-    if (!is.character(output) || length(output) == 0L) match_choice(output, outputs, "output")
-    named <- vapply(output, match_choice, "", choices = outputs, parameter = "output", USE.NAMES = FALSE)
-    which <- match(unique(named), outputs)
-  }
+  which <- if (is.null(output)) seq_along(x$base) else match(shown_outputs(output, outputs), outputs)
   values <- lapply(which, function(k) matrix(if (length(d) == 3L) x$values[, , k] else x$values, d[1L]))
   list(values = values, base = as.double(x$base)[which], outputs = outputs[which],
        columns = given_or(dimnames(x$values)[[2L]], names(x$data)))

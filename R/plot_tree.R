@@ -106,7 +106,8 @@ tree_blocks <- function(page, nodes, show, cex, down) {
   lead <- ifelse(nzchar(branch), if (down) 0.95 * line else text_width(branch, size) + 0.6 * line, 0)
   entry <- stats::ave(lead, nodes$depth, FUN = max) # so boxes of a layer begin in line
   list(lines = lines, width = width, height = height, branch = branch, lead = lead, entry = entry,
-       along = entry + (if (down) height else width), across = if (down) pmax(width, text_width(branch, size)) else height)
+       along = entry + (if (down) height else width),
+       across = if (down) pmax(width, text_width(branch, size)) else height)
 }
 
 # Places --------------------------------------------------------------------------------------------------------------
@@ -178,7 +179,9 @@ fit_tree <- function(page, nodes, show, direction, box) {
       larger <- tree_layout(page, nodes, show, cex, down, found$depth)
       if (layout_fits(larger, box)) break
     }
-    if (is.null(best) || larger$depth > best$depth || larger$depth == best$depth && larger$cex > best$cex) best <- larger
+    if (is.null(best) || larger$depth > best$depth || larger$depth == best$depth && larger$cex > best$cex) {
+      best <- larger
+    }
   }
   best
 }

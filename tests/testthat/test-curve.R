@@ -127,3 +127,31 @@ test_that("curves are printed and drawn", {
   expect_identical(c(long$x[1], long$x[length(long$x)], long$y[length(long$y)]), c(0, 1, 1))
   drawn(expect_error(plot(gbt_curve(d$observed, d$predicted)[0, ]), "no rows", class = "gbt_error_argument"))
 })
+
+test_that("several predictions have the curves that each has alone, and a line each", {
+  d <- sampled(60, FALSE)
+  other <- round(d$predicted, 1)
+  for (type in c("calibration", "lift", "gains", "roc", "pr")) {
+    both <- gbt_curve(d$observed, list(fine = d$predicted, coarse = other), type, d$weight)
+    expect_identical(levels(both$model), c("fine", "coarse"))
+    alone <- list(fine = gbt_curve(d$observed, d$predicted, type, d$weight),
+                  coarse = gbt_curve(d$observed, other, type, d$weight))
+    for (name in names(alone)) {
+      expect_equal(as.list(both[both$model == name, -1]), as.list(alone[[name]]), ignore_attr = TRUE)
+    }
+    expect_identical(attr(both, "area"), unlist(lapply(alone, attr, "area")))
+    in_sizes(plot(both), function(record, size) expect_identical(labels_of(record, "key"), c("fine", "coarse")))
+    expect_output(print(both), type)
+  }
+  frame <- gbt_curve(d$observed, data.frame(a = d$predicted), "roc")
+  expect_identical(attr(frame, "area")[["a"]], attr(gbt_curve(d$observed, d$predicted, "roc"), "area"))
+  page <- drawn(plot(gbt_curve(d$observed, list(a = d$predicted, b = other), "roc"), col = c("#FF0000", "#0000FF")))
+  for (colour in c("1.000 0.000 0.000 SCN", "0.000 0.000 1.000 SCN")) expect_gte(times_in(colour, page), 1L)
+  expect_snapshot(error = TRUE, {
+    gbt_curve(c(0, 1), list(1:2, 1:2))
+    gbt_curve(c(0, 1), list(a = 1:2, a = 1:2))
+    gbt_curve(c(0, 1), list(a = 1:2, b = 1:3))
+    gbt_curve(c(0, 1), list(a = 1:2, b = c(NA, 1)), "roc")
+    gbt_curve(c(0, 1), list())
+  })
+})

@@ -1,0 +1,177 @@
+# Calibrated probabilities, and conformal intervals and sets.
+
+#' Draw a calibration
+#'
+#' What [gbt_calibrate()] makes of the model's probabilities: a line for each class, and dashed the one that would
+#' change nothing.
+#'
+#' @param x The result of [gbt_calibrate()].
+#' @param output Names of the classes to draw; all when left out. Of two classes the second is drawn.
+#' @param ... `main`, `sub`, `xlab`, `ylab`, `xlim`, `ylim`, `col`, `lty`, `lwd`: see [plot.gbt()].
+#' @return `x`, invisibly.
+#' @seealso [gbt_calibrate()]; [gbt_curve()] for what is observed
+#' @examples
+#' set.seed(1)
+#' x <- data.frame(a = runif(400), b = runif(400))
+#' x$y <- factor(runif(400) < x$a, labels = c("no", "yes"))
+#' m <- gbt_train(y ~ ., x[1:200, ], nrounds = 100, threads = 1)
+#' plot(gbt_calibrate(m, x[201:400, ], method = "platt", threads = 1))
+#' @export
+plot.gbt_calibrated <- function(x, output = NULL, ...) {
+  given <- plot_dots(list(...), c("xlim", "ylim", "col", "lty", "lwd"))
+  shown <- calibrated_shown(x, output)
+  draw_page(title = given_or(given[["main"]], shown$words[1L]), subtitle = given_or(given[["sub"]], shown$text),
+            body = function(page) draw_curve(page, NULL, shown, given))
+  invisible(x)
+}
+
+# As curve_shown().
+calibrated_shown <- function(x, output = NULL) {
+  labels <- class_labels(x$model)
+  two <- length(x$maps) == 1L
+  names <- if (two) labels[2L] else labels
+  outputs <- shown_outputs(output, names)
+  shapes <- lapply(x$maps[match(outputs, names)], function(map) {
+    p <- sort(unique(c(seq(0, 1, 1 / 256), map$p)))
+    list(x = p, y = mapped(map, p), plain = list(x = c(0, 1), y = c(0, 1)), x_range = c(0, 1), y_range = c(0, 1))
+  })
+  loss <- vapply(x$log_loss[c("before", "after")], format, "", digits = 4L)
+  to <- if (two) sprintf("probability of %s", labels[2L]) else "probability of the class"
+  list(type = "map", words = c("Calibration", paste0(to, ", by the model"), paste0(to, ", calibrated")),
+       text = sprintf("%s; log loss %s, before %s", x$method, loss[2L], loss[1L]), shapes = shapes,
+       names = if (!two) outputs)
+}
+
+#' Draw conformal intervals and sets
+#'
+#' Without `newdata` the bound of the scores for every level: how wide intervals, or how large sets, must be to hold the
+#' response with that probability. With `newdata` the intervals of its rows, those of low estimates first, or how many
+#' of its rows have sets of one class, of two and so on. Where `y` is given, what was observed stands beside it, and the
+#' subtitle says how often it was inside.
+#'
+#' @param x The result of [gbt_conformal()].
+#' @param newdata Rows to predict, see [predict()][predict.gbt_conformal].
+#' @param y What was observed in these rows; a formula's response is found in `newdata`.
+#' @param level The probability with which intervals or sets are to hold the response.
+#' @param threads Number of threads, see [gbt_threads()].
+#' @param ... `main`, `sub`, `xlab`, `ylab`, `xlim`, `ylim`, `col`: see [plot.gbt()].
+#' @return `x`, invisibly.
+#' @seealso [gbt_conformal()]
+#' @examples
+#' cars <- datasets::cars
+#' train <- seq_len(50) %% 2 == 0
+#' m <- gbt_train(dist ~ speed, cars[train, ], nrounds = 20, min_data_in_leaf = 2, threads = 1)
+#' fit <- gbt_conformal(m, cars[!train, ], threads = 1)
+#' plot(fit)
+#' plot(fit, cars[!train, ], level = 0.8, threads = 1)
+#' @export
+plot.gbt_conformal <- function(x, newdata = NULL, y = NULL, level = 0.9, threads = NULL, ...) {
+  given <- plot_dots(list(...), c("xlim", "ylim", "col"))
+  level <- check_share(level)
+  if (is.null(newdata)) {
+    if (!is.null(y)) stop_argument("`y` is that of `newdata`, which is missing", "y")
+    shown <- conformal_levels(x, level)
+    given$main <- given_or(given[["main"]], shown$words[1L])
+    draw_page(title = given$main, subtitle = given_or(given[["sub"]], shown$text),
+              body = function(page) draw_curve(page, NULL, shown, given))
+    return(invisible(x))
+  }
+  shown <- conformal_rows(x, newdata, y, level, threads)
+  given$main <- given_or(given[["main"]], if (gives_sets(x)) "Conformal sets" else "Conformal intervals")
+  given$sub <- given_or(given[["sub"]], shown$text)
+  if (gives_sets(x)) {
+    draw_importance(shown$label, shown$rows, NULL, NULL, given$main, given, "rows")
+  } else {
+    draw_page(title = given$main, subtitle = given$sub, body = function(page) draw_intervals(page, shown, given))
+  }
+  invisible(x)
+}
+
+# As curve_shown(): the bound by level, and where `level` has its own. Levels that the rows do not suffice for are left
+# out.
+conformal_levels <- function(x, level) {
+  scores <- sort(x$scores)
+  if (length(scores) == 0L || !any(is.finite(scores))) stop_argument("there is nothing to draw: no score is finite", "x")
+  at <- seq_along(scores) / (length(scores) + 1)
+  line <- thin_steps(at, scores)
+  rank <- conformal_rank(x$n, level)
+  bound <- c(scores, Inf)[min(rank, length(scores) + 1)]
+  mark <- if (is.finite(bound)) list(x = c(level, level, 0), y = c(min(0, scores[1L]), bound, bound))
+  text <- sprintf("%s; level %s: %s", counted(x$n, "row"), format(level),
+                  if (is.finite(bound)) format(bound, digits = 4L) else "more rows are needed")
+  what <- switch(x$method, absolute = , cv = "half the width of intervals", scaled = "half the width by scale",
+                 quantile = "what is added at both ends", threshold = "1 - least probability", "sum of probabilities")
+  list(type = "steps", words = c("Conformal bound", "level", what), text = text, names = NULL,
+       shapes = list(list(x = line$x, y = line$y, plain = mark, x_range = c(0, 1), y_range = range(0, scores))))
+}
+
+# A step at every score; of many an even choice.
+thin_steps <- function(at, value) {
+  n <- length(at)
+  if (n > 2000L) {
+    keep <- unique(c(floor(seq(1, n, length.out = 2000L)), n))
+    at <- at[keep]
+    value <- value[keep]
+  }
+  n <- length(at)
+  list(x = c(0, rep(at[-n], each = 2L), at[n]), y = rep(value, each = 2L))
+}
+
+# Intervals: list(estimate, lower, upper, observed or NULL, text), ascending by estimate; sets: list(label, rows, text).
+conformal_rows <- function(x, newdata, y, level, threads) {
+  pred <- stats::predict(x, newdata, level = level, threads = threads)
+  n <- nrow(pred)
+  if (n == 0L) stop_data("the data have no rows", "newdata")
+  label <- if (!is.null(y) || has_response(x$models[[1L]], newdata)) given_labels(x$models[[1L]], newdata, y, n)
+  said <- function(inside) {
+    if (is.null(label)) return(NULL)
+    sprintf("%s %% of observed values inside", format(100 * mean(inside), digits = 3L))
+  }
+  level <- paste("level", format(level))
+  if (gives_sets(x)) {
+    size <- rowSums(pred)
+    rows <- tabulate(size, ncol(pred))
+    inside <- if (!is.null(label)) pred[cbind(seq_len(n), label + 1)]
+    return(list(label = paste(seq_along(rows), ifelse(seq_along(rows) == 1L, "class", "classes")), rows = rows,
+                text = paste(c(counted(n, "row"), level, said(inside)), collapse = "; ")))
+  }
+  inside <- if (!is.null(label)) label >= pred$lower & label <= pred$upper
+  order <- order(pred$estimate)
+  c(lapply(pred, `[`, order), list(observed = label[order]),
+    text = paste(c(counted(n, "row"), level, said(inside)), collapse = "; "))
+}
+
+has_response <- function(model, data) {
+  if (is.null(model$formula) || !is.data.frame(data)) return(FALSE)
+  all(all.vars(parse_formula(model$formula)[[2L]]) %in% names(data))
+}
+
+draw_intervals <- function(page, shown, given) {
+  n <- length(shown$estimate)
+  finite <- function(v) v[is.finite(v)]
+  col <- check_colours(given_or(given[["col"]], c(ink$band, ink$mark)))
+  col <- rep_len(col, 2L)
+  key <- list(label = c("interval", "estimate", if (!is.null(shown$observed)) "observed"),
+              kind = c("line", "point", if (!is.null(shown$observed)) "point"),
+              col = c(transparent(col[1L], 0.4), col), lwd = 3)
+  outer <- inner(page)
+  head <- title_height(page) + outer[4L] - put_key(page, key, outer[1L], outer[4L], outer[2L], draw = FALSE)
+  outer[4L] <- outer[4L] - head
+  x <- make_scale(c(0.5, n + 0.5), given_or(given[["xlab"]], "rows by estimate"), given[["xlim"]], extend = 0.01)
+  y <- make_scale(finite(unlist(shown[c("estimate", "lower", "upper", "observed")])),
+                  given_or(given[["ylab"]], "response"), given[["ylim"]], extend = 0.04)
+  box <- draw_panel(page, outer, x, y, box = user_box(page), grid = "y")
+  at <- seq_len(n)
+  inches <- (box[2L] - box[1L]) / n
+  thick <- max(0.6, min(5, 0.6 * 72 * inches))
+  low <- pmax(shown$lower, y$lim[1L])
+  high <- pmin(shown$upper, y$lim[2L])
+  graphics::segments(at, low, at, high, col = transparent(col[1L], 0.4), lwd = thick, lend = 1, xpd = FALSE)
+  graphics::points(at, shown$estimate, pch = 19, cex = min(0.6, 0.15 + thick / 8), col = col[1L], xpd = FALSE)
+  if (!is.null(shown$observed)) {
+    graphics::points(at, shown$observed, pch = 19, cex = min(0.8, 0.25 + thick / 6), col = col[2L], xpd = FALSE)
+  }
+  top <- put_titles(page, outer[1L], title_top(page, box, head), outer[2L])
+  put_key(page, key, outer[1L], top, outer[2L])
+  restore_panel(page, box, x, y, NULL)
+}
