@@ -91,7 +91,7 @@ plot.gbt_conformal <- function(x, newdata = NULL, y = NULL, level = 0.9, threads
 # out.
 conformal_levels <- function(x, level) {
   scores <- sort(x$scores)
-  if (length(scores) == 0L || !any(is.finite(scores))) stop_argument("there is nothing to draw: no score is finite", "x")
+  if (!any(is.finite(scores))) stop_argument("there is nothing to draw: no score is finite", "x")
   at <- seq_along(scores) / (length(scores) + 1)
   line <- thin_steps(at, scores)
   rank <- conformal_rank(x$n, level)

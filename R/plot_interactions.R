@@ -2,8 +2,8 @@
 
 #' Draw interactions
 #'
-#' Bars of [gbt_interactions()]: columns with all others, and pairs, those of the largest size first. Several outputs get
-#' a panel each.
+#' Bars of [gbt_interactions()]: columns with all others, and pairs, those of the largest size first. Several outputs
+#' get a panel each.
 #'
 #' @param x The result of [gbt_interactions()].
 #' @param measure `"size"`, what of the effects is no sum of single ones, in units of the prediction; or `"h_squared"`,
@@ -49,8 +49,8 @@ plot.gbt_interactions <- function(x, measure = c("size", "h_squared"), pairs = N
 
 interaction_kinds <- c("with all others", "pair")
 
-# list(bars = list by output of list(column, other, value, kind = 1 or 2), outputs = names or NULL, both = are there both kinds,
-# measure = its words).
+# list(bars = list by output of list(column, other, value, kind = 1 or 2), outputs = names or NULL, both = are there
+# both kinds, measure = its words).
 interactions_shown <- function(x, measure, pairs, top, output) {
   measure <- match_choice(measure, c("size", "h_squared"), "measure")
   if (!is.null(pairs)) check_flag(pairs, "pairs")
@@ -67,7 +67,8 @@ interactions_shown <- function(x, measure, pairs, top, output) {
   bars <- lapply(given_or(outputs, ""), function(name) {
     at <- which(use & which == name & is.finite(x[[measure]]))
     at <- utils::head(at[order(-x[[measure]][at], kind[at], at)], top)
-    list(column = plain_text(x$column[at]), other = plain_text(x$other[at]), value = x[[measure]][at], kind = kind[at])
+    list(column = plain_text(x$column[at]), other = plain_text(x$other[at]), value = x[[measure]][at],
+         kind = kind[at])
   })
   if (!any(lengths(lapply(bars, `[[`, "value")))) stop_argument("there is nothing to draw: no value is finite", "x")
   list(bars = bars, outputs = outputs, both = is.null(pairs) && length(unique(kind)) == 2L,

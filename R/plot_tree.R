@@ -6,10 +6,10 @@
 
 #' Draw a tree
 #'
-#' Draws a tree of a model, or a part of it: in a node the condition for going left ("yes"), with its gain and cover (the
-#' sum of hessians; for squared error the number of rows), in a leaf what it adds to the score, on the branches which
-#' way missing values (`NA`) go. Branches are the thicker the larger their cover is. Leaves with values above 0 are red,
-#' those below 0 are blue, the paler the nearer to 0.
+#' Draws a tree of a model, or a part of it: in a node the condition for going left ("yes"), with its gain and cover
+#' (the sum of hessians; for squared error the number of rows), in a leaf what it adds to the score, on the branches
+#' which way missing values (`NA`) go. Branches are the thicker the larger their cover is. Leaves with values above 0
+#' are orange, those below 0 are blue, the paler the nearer to 0.
 #'
 #' Where letters of 6 points have no room for the whole tree, the lowest layers are left out: boxes say how many leaves
 #' are below and the number of the node, by which `gbt_tree(model, tree, node = )` shows that part.
